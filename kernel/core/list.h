@@ -1,0 +1,108 @@
+/*
+ * list.h - doubly linked circular lists, intrusive, with Linux's names.
+ *
+ * A list head is a struct list_head that belongs to no object; an object that can be on the list
+ * embeds a struct list_head and is found again with list_entry(). No locking here.
+ */
+#ifndef CORE_LIST_H
+#define CORE_LIST_H
+
+#include "kernel/core/types.h"
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+#define LIST_HEAD_INIT(name) {&(name), &(name)}
+#define LIST_HEAD(name) struct list_head name = LIST_HEAD_INIT(name)
+
+static inline void INIT_LIST_HEAD(struct list_head *list)
+{
+	list->next = list;
+	list->prev = list;
+}
+
+static inline void __list_add(struct list_head *new, struct list_head *prev, struct list_head *next)
+{
+	next->prev = new;
+	new->next = next;
+	new->prev = prev;
+	prev->next = new;
+}
+
+/* Insert @new right after @head (a stack: last in is first). */
+static inline void list_add(struct list_head *new, struct list_head *head)
+{
+	__list_add(new, head, head->next);
+}
+
+/* Insert @new right before @head (a queue: first in is first). */
+static inline void list_add_tail(struct list_head *new, struct list_head *head)
+{
+	__list_add(new, head->prev, head);
+}
+
+static inline void __list_del(struct list_head *prev, struct list_head *next)
+{
+	next->prev = prev;
+	prev->next = next;
+}
+
+/* Remove @entry; it is not reinitialised and must not be tested with list_empty() afterwards. */
+static inline void list_del(struct list_head *entry)
+{
+	__list_del(entry->prev, entry->next);
+	entry->next = NULL;
+	entry->prev = NULL;
+}
+
+/* Remove @entry and leave it an empty list of its own, so list_empty(entry) says "not queued". */
+static inline void list_del_init(struct list_head *entry)
+{
+	__list_del(entry->prev, entry->next);
+	INIT_LIST_HEAD(entry);
+}
+
+static inline void list_move(struct list_head *entry, struct list_head *head)
+{
+	__list_del(entry->prev, entry->next);
+	list_add(entry, head);
+}
+
+static inline void list_move_tail(struct list_head *entry, struct list_head *head)
+{
+	__list_del(entry->prev, entry->next);
+	list_add_tail(entry, head);
+}
+
+static inline bool list_empty(const struct list_head *head)
+{
+	return READ_ONCE(head->next) == head;
+}
+
+/* Move all of @list to the front of @head and leave @list empty. */
+static inline void list_splice_init(struct list_head *list, struct list_head *head)
+{
+	if (list_empty(list))
+		return;
+	list->next->prev = head;
+	list->prev->next = head->next;
+	head->next->prev = list->prev;
+	head->next = list->next;
+	INIT_LIST_HEAD(list);
+}
+
+#define list_entry(ptr, type, member) container_of(ptr, type, member)
+#define list_first_entry(head, type, member) list_entry((head)->next, type, member)
+#define list_last_entry(head, type, member) list_entry((head)->prev, type, member)
+#define list_next_entry(pos, member) list_entry((pos)->member.next, __typeof__(*(pos)), member)
+#define list_for_each(pos, head) for (pos = (head)->next; pos != (head); pos = pos->next)
+#define list_for_each_entry(pos, head, member)                                                     \
+	for (pos = list_first_entry(head, __typeof__(*pos), member); &pos->member != (head);       \
+	     pos = list_next_entry(pos, member))
+#define list_for_each_entry_safe(pos, n, head, member)                                             \
+	for (pos = list_first_entry(head, __typeof__(*pos), member),                               \
+	    n = list_next_entry(pos, member);                                                      \
+	     &pos->member != (head); pos = n, n = list_next_entry(n, member))
+
+#endif /* CORE_LIST_H */
