@@ -1,0 +1,36 @@
+# Chainwalk: the two commands of the front page (make run, make test) and the kernel's build.
+#
+#   make run                 set-up, build, boot, the demo job, four histograms
+#   make test                set-up, then every test; last line "N passed, N failed"
+#   make kernel              only the kernel, $(O)/chainwalk
+#   make menuconfig          choose by menu; make NAME_defconfig: take configs/NAME_defconfig
+#   make run BUFFER_HASH=steiner HASH_WORD=32 ...      choose for this one command
+#   make iso | gdb | lines | lint | clean
+#
+# One Makefile, not recursive: every *.c and *.S in boot kernel mm fs hash is part of the kernel, so a
+# file dropped in is built. What is chosen lives in $(O)/.config; lab/configure.py turns it into
+# $(O)/include/generated/autoconf.h and hash/choose.py into .../hash_choice.h. O= names another output
+# folder, CROSS_COMPILE= a compiler's prefix, CI=1 turns warnings into errors, V=1 shows commands.
+
+O ?= build/default
+override O := $(patsubst %/,%,$(O))
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+ifeq ($(V),)
+Q := @
+endif
+
+.PHONY: all help
+all: kernel
+help:
+	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
+
+include lab/make/setup.mk
+include lab/make/config.mk
+include lab/make/kernel.mk
+include lab/make/targets.mk

@@ -1,0 +1,438 @@
+/*
+ * vfs.h - the virtual file system: what a file system implements and what the kernel may ask of it.
+ *
+ * Objects. A super_block is a mounted file system. An inode is a file, found in the inode cache by
+ * (superblock, number). A dentry is one name in one directory, found in the dentry cache by (parent,
+ * name hash); without an inode it is negative: the name is known not to exist. A mount joins a
+ * superblock's root to a place in the tree; a struct path is a dentry seen through a mount. A file is
+ * an open file description.
+ *
+ * References. dget/dput, iget.../iput, mntget/mntput, fget/fput. A dentry holds its parent and its inode.
+ *
+ * Lock order (outermost first):
+ *   super_block->rename_lock (mutex, renames across directories)
+ *   -> inode->lock of directories, parent before child, then of files (rw_semaphore)
+ *   -> page lock -> file system's own locks -> buffer lock
+ *   -> dentry bucket lock -> dentry->lock -> inode bucket lock -> inode->spin -> LRU locks
+ */
+#ifndef FS_VFS_H
+#define FS_VFS_H
+
+#include <generated/hash_choice.h>
+
+#include "kernel/core/atomic.h"
+#include "kernel/core/err.h"
+#include "kernel/core/errno.h"
+#include "kernel/core/list.h"
+#include "kernel/core/mutex.h"
+#include "kernel/core/rwsem.h"
+#include "kernel/core/seqlock.h"
+#include "kernel/core/spinlock.h"
+#include "kernel/core/task.h"
+#include "kernel/core/time.h"
+#include "fs/abi.h" /* S_IF*, O_*, struct kstat, AT_* ... Linux's numbers */
+#include "mm/page_cache.h"
+
+struct block_device;
+struct dentry;
+struct file;
+struct inode;
+struct mount;
+struct poll_table;
+struct super_block;
+struct vma;
+
+/* ---- memory that a read or a write moves -------------------------------------------------------- */
+
+/* One contiguous piece of memory, the program's or the kernel's; base and length advance as it is used. */
+struct io {
+	void *base;
+	size_t length;
+	bool user; /* base is a user address */
+};
+
+/* Copy @n bytes into/out of the io (n <= io->length) and advance; bytes that were moved (short: fault). */
+size_t io_put(struct io *io, const void *from, size_t n);
+size_t io_get(struct io *io, void *to, size_t n);
+
+/* ---- who and where ------------------------------------------------------------------------------ */
+
+#define NGROUPS_MAX_INLINE 32
+
+/* Immutable once shared: to change, copy, change, and replace current->cred. */
+struct cred {
+	atomic_t refcount;
+	uid_t uid, euid, suid, fsuid;
+	gid_t gid, egid, sgid, fsgid;
+	unsigned group_count;
+	gid_t groups[NGROUPS_MAX_INLINE];
+};
+
+struct path {
+	struct mount *mount;
+	struct dentry *dentry;
+};
+
+struct fs_context {
+	atomic_t refcount;
+	spinlock_t lock; /* guards root and cwd against another thread's chdir */
+	umode_t umask;
+	struct path root, cwd;
+};
+
+/* ---- inodes --------------------------------------------------------------------------------------- */
+
+struct inode_operations {
+	/* All under dir->lock held for writing (lookup: at least for reading); may sleep; 0 or -errno. */
+
+	/* Fill the negative, unhashed @dentry: d_add(dentry, inode or NULL). 0 also when the name is not there. */
+	int (*lookup)(struct inode *dir, struct dentry *dentry);
+	/* Make the object and d_instantiate(@dentry). The VFS has checked permission and existence. */
+	int (*create)(struct inode *dir, struct dentry *dentry, umode_t mode);
+	int (*mkdir)(struct inode *dir, struct dentry *dentry, umode_t mode);
+	int (*mknod)(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev);
+	int (*symlink)(struct inode *dir, struct dentry *dentry, const char *target);
+	int (*link)(struct dentry *old, struct inode *dir, struct dentry *dentry);
+	/* Remove the name; the VFS drops the dentry. The file system updates nlink and times. */
+	int (*unlink)(struct inode *dir, struct dentry *dentry);
+	int (*rmdir)(struct inode *dir, struct dentry *dentry); /* -ENOTEMPTY is the file system's to find */
+	/* @new may be positive (then it is replaced). Types and emptiness of directories are checked by the fs
+	 * as far as it alone can know. Flags: RENAME_NOREPLACE is handled by the VFS, RENAME_EXCHANGE passed. */
+	int (*rename)(struct inode *old_dir, struct dentry *old, struct inode *new_dir, struct dentry *new,
+		      unsigned flags);
+	/*
+	 * The target of a symbolic link: a NUL-terminated string valid until put_link(cookie). Fast links set
+	 * inode->link instead and need neither. May sleep.
+	 */
+	const char *(*get_link)(struct inode *inode, void **cookie);
+	void (*put_link)(struct inode *inode, void *cookie);
+	/* Change what @attr->valid names (size: truncate); NULL: simple_setattr(). Under inode->lock. */
+	int (*setattr)(struct inode *inode, const struct iattr *attr);
+	/* Fill in what generic_fillattr() cannot know; NULL: generic. */
+	int (*getattr)(struct inode *inode, struct kstat *stat);
+	int (*fallocate)(struct inode *inode, int mode, loff_t offset, loff_t length);
+	/* Regular-file flag: names under this directory may be served from the dentry cache without asking
+	 * (false for /proc/PID). NULL: always valid. Called on a cache hit of fs with SB_REVALIDATE. */
+	bool (*revalidate)(struct dentry *dentry);
+};
+
+#define I_DIRTY (1u << 0)      /* inode itself (times, size, blocks) newer than the disk */
+#define I_NEW (1u << 1)	       /* being read in; others wait */
+#define I_FREEING (1u << 2)    /* being torn down */
+#define I_REFERENCED (1u << 3) /* used since reclaim last looked */
+
+struct inode {
+	/* Read by every path walk: kept in the first cache line. */
+	umode_t mode;
+	uid_t uid;
+	gid_t gid;
+	u32 flags; /* I_* under spin; read racily */
+	const struct inode_operations *op;
+	const char *link; /* target of a fast symbolic link, NULL otherwise */
+	struct super_block *sb;
+	ino_t number;
+	dev_t rdev;
+	u32 nlink;
+	atomic_t refcount; /* 0: cached, unused, on the LRU */
+
+	/* Under lock (writers); size also read without it. */
+	struct rw_semaphore lock;
+	loff_t size;
+	u64 blocks; /* 512-byte units */
+	struct timespec64 atime, mtime, ctime;
+
+	const struct file_operations *fop;
+	struct address_space data;
+
+	spinlock_t spin;		   /* flags, dentries */
+	struct inode_table_link hash_link; /* under the bucket lock */
+	struct list_head lru;		   /* icache's LRU lock */
+	struct list_head sb_link;	   /* sb->inodes_lock */
+	struct list_head dentries;	   /* aliases; spin */
+	u32 writers;			   /* open for writing (ETXTBSY), or denied: icache */
+	u32 generation;
+	union {
+		void *private;
+		struct pipe *pipe;
+		struct block_device *bdev;
+	};
+};
+
+static inline bool S_ISDIR_inode(const struct inode *inode)
+{
+	return (inode->mode & S_IFMT) == S_IFDIR;
+}
+
+/* icache.c */
+struct inode *iget_locked(struct super_block *sb, ino_t number);	/* found, or new with I_NEW; NULL: no memory */
+void unlock_new_inode(struct inode *inode);				/* contents valid: wake waiters */
+void iget_failed(struct inode *inode);					/* reading it in failed: forget it */
+struct inode *new_inode(struct super_block *sb);			/* not hashed (pipes, tmpfs); NULL: no memory */
+void insert_inode_hash(struct inode *inode);
+static inline void ihold(struct inode *inode)
+{
+	atomic_inc(&inode->refcount);
+}
+void iput(struct inode *inode);						/* may sleep when last and nlink == 0 */
+void mark_inode_dirty(struct inode *inode);
+int write_inode_now(struct inode *inode);				/* to the buffer cache; sb op write_inode */
+int sync_inodes(struct super_block *sb);				/* data and inodes; waits */
+void inode_cache_init(void);
+
+/* ---- dentries --------------------------------------------------------------------------------------- */
+
+#define DNAME_INLINE 32
+
+#define D_REFERENCED (1u << 0) /* used since the LRU last looked */
+#define D_MOUNTED (1u << 1)    /* something may be mounted here */
+#define D_UNHASHED (1u << 2)   /* not to be found by name (removed, or never added) */
+#define D_LRU (1u << 3)	       /* on the LRU list */
+#define D_DEAD (1u << 4)       /* refcount is gone for good */
+#define D_DIRECTORY (1u << 5)  /* cached type of the inode: the walk need not touch it */
+#define D_SYMLINK (1u << 6)
+
+struct dentry {
+	/* Read by lookup. */
+	struct dentry_table_link hash_link;
+	struct dentry *parent;
+	u32 name_hash;
+	u16 name_length;
+	u16 flags; /* D_* */
+	const char *name; /* inline_name or kmalloc'ed; NUL-terminated, 8 readable bytes past the end */
+	struct inode *inode; /* NULL: negative */
+	atomic_t refcount;
+	spinlock_t lock;
+	char inline_name[DNAME_INLINE];
+
+	struct super_block *sb;
+	struct list_head lru;
+	struct list_head child_link; /* parent->children, under parent->lock */
+	struct list_head children;
+	struct list_head alias_link; /* inode->dentries */
+};
+
+/* dcache.c */
+struct dentry *d_alloc(struct dentry *parent, const char *name, size_t length); /* unhashed, negative; NULL: no memory */
+struct dentry *d_alloc_root(struct inode *root);
+void d_add(struct dentry *dentry, struct inode *inode);		/* hash it, with @inode's reference (NULL: negative) */
+void d_instantiate(struct dentry *dentry, struct inode *inode);	/* negative -> positive */
+void d_delete(struct dentry *dentry);				/* name removed: turn negative if unused, else unhash */
+void d_drop(struct dentry *dentry);				/* unhash only */
+void d_move(struct dentry *dentry, struct dentry *target);	/* take target's place (rename) */
+void d_exchange(struct dentry *a, struct dentry *b);
+struct dentry *d_lookup(struct dentry *parent, const char *name, size_t length); /* reference or NULL; counted */
+static inline struct dentry *dget(struct dentry *dentry)
+{
+	atomic_inc(&dentry->refcount);
+	return dentry;
+}
+void dput(struct dentry *dentry); /* may sleep when it drops the last reference to an unlinked inode */
+/* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);
+ * " (deleted)" is appended for unhashed ones; unreachable from root: "(unreachable)" in front. */
+char *d_path(const struct path *path, const struct path *root, char *buf, size_t size);
+void shrink_dcache_sb(struct super_block *sb); /* drop all unused dentries of sb (umount) */
+void dentry_cache_init(void);
+
+/* ---- file systems and superblocks --------------------------------------------------------------------- */
+
+struct super_operations {
+	/* Allocate/free the fs's own inode (embedding struct inode); NULL: plain inodes. */
+	struct inode *(*alloc_inode)(struct super_block *sb);
+	void (*free_inode)(struct inode *inode);
+	int (*write_inode)(struct inode *inode, bool wait); /* copy to its buffer; wait: and to the disk */
+	/* Last reference gone and nlink == 0: free the blocks. NULL: only drop the pages. May sleep. */
+	void (*evict_inode)(struct inode *inode);
+	int (*statfs)(struct super_block *sb, struct kstatfs *stat);
+	int (*sync_fs)(struct super_block *sb, bool wait);
+	int (*remount)(struct super_block *sb, unsigned flags, const char *options);
+	void (*put_super)(struct super_block *sb);
+};
+
+#define SB_RDONLY 1u /* MS_* of mount(2) */
+#define SB_NOSUID 2u
+#define SB_NODEV 4u
+#define SB_NOEXEC 8u
+#define SB_NOATIME 1024u
+#define SB_REVALIDATE (1u << 30) /* inode_operations.revalidate is to be asked on each hit */
+
+struct super_block {
+	const struct super_operations *op;
+	struct filesystem *type;
+	struct dentry *root;
+	struct block_device *bdev; /* NULL for memory file systems */
+	dev_t dev;
+	unsigned flags; /* SB_* */
+	unsigned block_size;
+	u64 max_bytes;
+	atomic_t active; /* mounts */
+	struct mutex rename_lock;
+	spinlock_t inodes_lock;
+	struct list_head inodes;
+	struct list_head link; /* all superblocks */
+	void *private;
+};
+
+struct filesystem {
+	const char *name; /* "ext2" */
+	bool needs_device;
+	/* Read the superblock and make sb->root. 0 or -errno (-EINVAL: not this kind; -EUCLEAN: damaged). */
+	int (*fill_super)(struct super_block *sb, const char *options, bool silent);
+	bool single; /* one superblock for all mounts (proc, dev) */
+	struct filesystem *next;
+};
+void register_filesystem(struct filesystem *type);
+
+struct mount {
+	atomic_t refcount;
+	struct super_block *sb;
+	struct dentry *root;
+	struct mount *parent;	 /* itself at the root */
+	struct dentry *mountpoint;
+	unsigned flags;		 /* SB_RDONLY, NOSUID, NODEV, NOEXEC, NOATIME of this mount */
+	struct list_head link;	 /* all mounts (mount.c's lock) */
+	struct list_head children, child_link;
+	char *device_name;
+};
+void mntget(struct mount *mount);
+void mntput(struct mount *mount);
+
+int vfs_mount(const char *device, const struct path *where, const char *type, unsigned flags, const char *options);
+int vfs_umount(const struct path *where, unsigned flags);
+int vfs_mount_root(const char *device, const char *type, unsigned flags); /* boot: sets init's root and cwd */
+int vfs_sync_all(void); /* sync(2): everything written and waited for */
+void vfs_shutdown(void); /* kill no one, but write all out and unmount/remount read-only; debug: check refcounts */
+void vfs_init(void);	 /* caches, file systems */
+
+/* ---- path walk (namei.c) ------------------------------------------------------------------------------- */
+
+#define LOOKUP_FOLLOW (1u << 0)	   /* follow a symbolic link in the last component */
+#define LOOKUP_DIRECTORY (1u << 1) /* the result must be a directory */
+#define LOOKUP_EMPTY (1u << 2)	   /* AT_EMPTY_PATH: "" means the starting place */
+#define LOOKUP_USER (1u << 3)	   /* internal */
+
+/* Walk @name (user address) from directory descriptor @dfd (AT_FDCWD: cwd): 0 and a referenced path, or
+ * -ENOENT, -ENOTDIR, -EACCES, -ELOOP, -ENAMETOOLONG, -EFAULT, -EBADF, -ENOMEM, -EIO. May sleep. */
+int user_path_at(int dfd, const char __user *name, unsigned flags, struct path *path);
+int kern_path(const char *name, unsigned flags, struct path *path); /* the same, kernel string, from cwd */
+void path_get(const struct path *path);
+void path_put(const struct path *path);
+
+#define MAY_EXEC 1
+#define MAY_WRITE 2
+#define MAY_READ 4
+int inode_permission(struct inode *inode, int mask);		/* current's fsuid, fsgid, groups; 0 or -EACCES (-EROFS) */
+
+/* What the system calls stand on: all take user strings and return 0 or -errno (vfs_open_at: a descriptor). */
+s64 vfs_open_at(int dfd, const char __user *name, int flags, umode_t mode);
+int vfs_stat_at(int dfd, const char __user *name, unsigned at_flags, struct kstat *stat);
+int vfs_mkdir_at(int dfd, const char __user *name, umode_t mode);
+int vfs_mknod_at(int dfd, const char __user *name, umode_t mode, dev_t rdev);
+int vfs_unlink_at(int dfd, const char __user *name, int at_flags); /* AT_REMOVEDIR: rmdir */
+int vfs_symlink_at(const char __user *target, int dfd, const char __user *name);
+int vfs_link_at(int old_dfd, const char __user *old, int new_dfd, const char __user *new, int at_flags);
+int vfs_rename_at(int old_dfd, const char __user *old, int new_dfd, const char __user *new, unsigned flags);
+s64 vfs_readlink_at(int dfd, const char __user *name, char __user *buf, size_t size);
+int vfs_access_at(int dfd, const char __user *name, int mode, int at_flags);
+int vfs_setattr(const struct path *path, struct iattr *attr); /* permission checks of chmod, chown, utimes, truncate */
+int vfs_truncate(const struct path *path, loff_t size);
+int vfs_statfs(const struct path *path, struct kstatfs *stat);
+int vfs_chdir(const struct path *path);
+int vfs_chroot(const struct path *path);
+int generic_fillattr(struct inode *inode, struct kstat *stat);
+int simple_setattr(struct inode *inode, const struct iattr *attr);
+
+/* Open by kernel path for the kernel's own use (exec, init): referenced file or ERR_PTR. */
+struct file *filp_open(const char *name, int flags, umode_t mode);
+ssize_t kernel_read(struct file *file, void *buf, size_t n, loff_t offset);
+
+/* ---- open files ------------------------------------------------------------------------------------------ */
+
+/* readdir: call emit for each entry; false means the buffer is full, stop without advancing past it. */
+struct dir_context {
+	bool (*emit)(struct dir_context *context, const char *name, unsigned length, ino_t ino, unsigned d_type);
+	loff_t position; /* opaque to the VFS; the fs advances it past each emitted entry before the next */
+};
+
+struct file_operations {
+	int (*open)(struct inode *inode, struct file *file); /* may replace file->fop, set file->private */
+	void (*release)(struct file *file);
+	ssize_t (*read)(struct file *file, struct io *io, loff_t *position);
+	ssize_t (*write)(struct file *file, struct io *io, loff_t *position);
+	loff_t (*llseek)(struct file *file, loff_t offset, int whence); /* NULL: -ESPIPE */
+	int (*iterate)(struct file *file, struct dir_context *context); /* directory, under inode->lock read */
+	s64 (*ioctl)(struct file *file, unsigned command, u64 argument);
+	unsigned (*poll)(struct file *file, struct poll_table *table); /* POLL* mask; NULL: always ready */
+	int (*mmap)(struct file *file, struct vma *vma); /* NULL: -ENODEV; generic_file_mmap */
+	int (*fsync)(struct file *file, bool data_only);
+};
+
+struct file {
+	const struct file_operations *fop;
+	struct inode *inode; /* == path.dentry->inode, held by it */
+	atomic_t refcount;
+	u32 flags;   /* O_* (access mode, O_APPEND, O_NONBLOCK ...) */
+	u32 mode;    /* FMODE_READ | FMODE_WRITE ... */
+	struct mutex position_lock; /* taken only if the file is shared: refcount > 1 */
+	loff_t position;
+	struct path path;
+	pgoff_t readahead_next, readahead_size; /* mm/readahead */
+	void *private;
+};
+#define FMODE_READ 1u
+#define FMODE_WRITE 2u
+#define FMODE_PATH 4u /* O_PATH */
+
+struct file *file_alloc(void);	       /* refcount 1; ERR_PTR(-ENFILE/-ENOMEM) */
+static inline void get_file(struct file *file)
+{
+	atomic_inc(&file->refcount);
+}
+void fput(struct file *file);
+
+/* file_table.c: descriptors */
+struct file_table *file_table_create(void);		       /* NULL: out of memory */
+struct file_table *file_table_fork(struct file_table *parent); /* a copy */
+void file_table_get(struct file_table *table);
+void file_table_put(struct file_table *table);
+/* A reference to the file behind @fd, or NULL. With a table used by one task only no count is taken: the
+ * returned word says so in its low bit; give it to fdput(). Hot path. */
+struct fd {
+	struct file *file; /* NULL: -EBADF */
+	bool counted;
+};
+struct fd fdget(int fd);
+void fdput(struct fd fd);
+int fd_alloc(int lowest, bool close_on_exec); /* reserve a number, or -EMFILE */
+void fd_install(int fd, struct file *file);   /* takes over the reference */
+void fd_release(int fd);		      /* a reserved number that was not used */
+int fd_close(int fd);
+int fd_dup(int old, int lowest, bool close_on_exec);		    /* F_DUPFD */
+int fd_dup2(int old, int new, bool close_on_exec);
+int fd_get_flags(int fd);
+int fd_set_flags(int fd, bool close_on_exec);
+void file_table_exec(struct file_table *table);			    /* close the close-on-exec ones */
+int file_table_unshare(void);					    /* current gets its own before exec */
+
+ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);  /* checks mode; -EBADF, -EISDIR, -EINVAL */
+ssize_t vfs_write(struct file *file, struct io *io, loff_t *position);
+int pipe_create(struct file *files[2], int flags);
+
+/* poll: a file's poll method calls poll_wait() for each queue whose wake-up may change the answer. */
+void poll_wait(struct file *file, struct wait_queue_head *queue, struct poll_table *table);
+/* fs/poll.c: the system calls' core. timeout_ns < 0: for ever. Number ready, 0, -EINTR, -EFAULT, -ENOMEM */
+s64 vfs_poll(struct pollfd __user *fds, u32 count, s64 timeout_ns);
+
+/* ---- generic pieces for file systems ------------------------------------------------------------------------ */
+
+extern const struct file_operations pipe_file_operations, block_device_file_operations;
+/* For device nodes, FIFOs: set i->fop from mode and rdev. */
+void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev);
+loff_t generic_file_llseek(struct file *file, loff_t offset, int whence);
+int generic_file_mmap(struct file *file, struct vma *vma);
+void touch_atime(struct file *file); /* relatime unless SB_NOATIME */
+struct timespec64 current_time(void); /* now, for inode times */
+int file_update_time(struct inode *inode);
+/* Ownership and mode of a new inode in @dir (set-gid directories, umask is already applied). */
+void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode);
+
+#endif /* FS_VFS_H */

@@ -1,0 +1,101 @@
+/*
+ * cpu.h - the CPU that runs this code: its identity, its current task, its interrupt flag.
+ *
+ * GS holds the address of this CPU's struct cpu while in the kernel, so `current` and cpu_id() are one
+ * instruction. The kernel is not preempted in kernel mode: this_cpu() and cpu_id() stay true until the
+ * thread blocks. `current` is a constant of the thread.
+ */
+#ifndef ARCH_CPU_H
+#define ARCH_CPU_H
+
+#include "kernel/core/types.h"
+
+#define NR_CPUS 16
+
+struct task;
+
+/* Read by assembly (offsets in kernel/x86/offsets.h). */
+struct cpu {
+	struct cpu *self;
+	struct task *current;
+	u64 kernel_stack; /* where a system call's registers begin to be pushed */
+	u64 user_sp;	  /* scratch of the system call entry */
+	u32 id;		  /* 0 .. nr_cpus-1 */
+	u32 apic_id;
+	volatile bool online;
+	struct task *fpu_owner; /* whose vector state the registers hold */
+	u64 fs_base;		/* FS and user GS base in the machine's registers */
+	u64 gs_base;
+	struct mmu_root *mmu_root; /* address space loaded; NULL: the kernel's own */
+	u64 next_event_ns;	   /* LAPIC timer: deadline programmed */
+	u64 next_timer_ns;	   /* earliest deadline of kernel/core/timer.c */
+	u64 next_tick_ns;	   /* scheduler tick; ~0 while idle */
+	u64 interrupts;		   /* device interrupts and IPIs taken */
+} __aligned(64);
+
+extern struct cpu cpus[NR_CPUS];
+extern unsigned nr_cpus; /* CPUs running; 1 until smp_init() */
+
+#define __percpu_self ((const struct cpu __seg_gs *)0)
+
+static __always_inline struct cpu *this_cpu(void) {
+	return *(struct cpu *const volatile __seg_gs *)&__percpu_self->self;
+}
+
+static __always_inline unsigned cpu_id(void) {
+	return __percpu_self->id;
+}
+
+static __always_inline struct task *arch_current(void) {
+	struct task *task;
+
+	/* Not volatile: a thread's `current` never changes, so the compiler may keep it. */
+	__asm__("movq %%gs:%c1, %0" : "=r"(task) : "i"(offsetof(struct cpu, current)));
+	return task;
+}
+#define current arch_current()
+
+static __always_inline void cpu_relax(void) {
+	__asm__ __volatile__("pause" ::: "memory");
+}
+
+#define X86_FLAGS_IF (1UL << 9)
+
+/* Disable interrupts and return the flag's former state for arch_irq_restore(). */
+static __always_inline unsigned long arch_irq_save(void) {
+	unsigned long flags;
+
+	__asm__ __volatile__("pushfq; popq %0; cli" : "=rm"(flags)::"memory");
+	return flags;
+}
+
+static __always_inline void arch_irq_enable(void) {
+	__asm__ __volatile__("sti" ::: "memory");
+}
+
+static __always_inline void arch_irq_disable(void) {
+	__asm__ __volatile__("cli" ::: "memory");
+}
+
+static __always_inline void arch_irq_restore(unsigned long flags) {
+	if (flags & X86_FLAGS_IF)
+		arch_irq_enable();
+}
+
+static __always_inline bool arch_irqs_disabled(void) {
+	unsigned long flags;
+
+	__asm__ __volatile__("pushfq; popq %0" : "=rm"(flags));
+	return !(flags & X86_FLAGS_IF);
+}
+
+/*
+ * Wait for an interrupt: the idle loop. Called with interrupts disabled after the caller found nothing
+ * to run; returns with interrupts enabled. Stops the scheduler tick of this CPU while it sleeps.
+ */
+void arch_halt(void);
+
+/* Have CPU @id look at its run queue (TASK_PENDING_RESCHED must have been set): a reschedule IPI. */
+void arch_send_reschedule(unsigned id);
+
+#endif /* ARCH_CPU_H */

@@ -1,0 +1,56 @@
+/*
+ * io.h - device registers, for drivers: I/O ports, and memory-mapped registers through map_physical().
+ */
+#ifndef ARCH_IO_H
+#define ARCH_IO_H
+
+#include "kernel/core/types.h"
+
+#define DEFINE_PORT(width, suffix, type)                                                           \
+	static inline type in##suffix(u16 port) {                                                  \
+		type value;                                                                        \
+                                                                                                   \
+		__asm__ __volatile__("in" #suffix " %1, %0" : "=a"(value) : "Nd"(port));           \
+		return value;                                                                      \
+	}                                                                                          \
+	static inline void out##suffix(type value, u16 port) {                                     \
+		__asm__ __volatile__("out" #suffix " %0, %1" ::"a"(value), "Nd"(port));            \
+	}                                                                                          \
+	static inline type read##width(const volatile void *address) {                             \
+		type value = *(const volatile type *)address;                                      \
+                                                                                                   \
+		barrier();                                                                         \
+		return value;                                                                      \
+	}                                                                                          \
+	static inline void write##width(type value, volatile void *address) {                      \
+		barrier();                                                                         \
+		*(volatile type *)address = value;                                                 \
+	}
+
+/* inb outb readb writeb, inw outw readw writew, inl outl readl writel: as in Linux, value before place */
+DEFINE_PORT(b, b, u8)
+DEFINE_PORT(w, w, u16)
+DEFINE_PORT(l, l, u32)
+
+static inline u64 readq(const volatile void *address) {
+	u64 value = *(const volatile u64 *)address;
+
+	barrier();
+	return value;
+}
+
+static inline void writeq(u64 value, volatile void *address) {
+	barrier();
+	*(volatile u64 *)address = value;
+}
+
+/*
+ * Map @size bytes of device memory at @phys, uncached, for good. NULL when no memory for tables or no
+ * address space is left. Process context, or start-up.
+ */
+void *map_physical(phys_addr_t phys, size_t size);
+
+/* The same, cached: firmware tables and other memory that is not in the direct map. */
+void *map_physical_cached(phys_addr_t phys, size_t size);
+
+#endif /* ARCH_IO_H */

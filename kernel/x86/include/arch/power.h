@@ -1,0 +1,34 @@
+/*
+ * power.h - the end of the machine. None of these writes anything back: the caller has synced.
+ */
+#ifndef ARCH_POWER_H
+#define ARCH_POWER_H
+
+#include "kernel/core/types.h"
+
+/* Values written to QEMU's isa-debug-exit port (0xf4); QEMU exits with 2 * value + 1. */
+#define EXIT_PORT 0xf4
+#define EXIT_NORMAL 0x10 /* 33 */
+#define EXIT_PANIC 0x2a	 /* 85 */
+
+/* Switch off: through the exit port where QEMU has one, else by ACPI. */
+__noreturn void arch_power_off(void);
+__noreturn void arch_reboot(void);
+__noreturn void arch_halt_forever(void);
+
+/*
+ * For panic() of kernel/core: stop the other CPUs, so that the console is ours, print registers (NULL:
+ * none) and a trace through @emergency_write, and leave QEMU with EXIT_PANIC.
+ */
+struct registers;
+void arch_panic_stop_others(void);
+void arch_backtrace(const struct registers *registers);
+__noreturn void arch_panic_exit(void);
+
+/* A character straight to the first serial port, polled, no locks. Works from the first instruction. */
+void arch_early_putc(char c);
+
+/* Name of the function at @address and the offset into it, or NULL. */
+const char *symbol_lookup(u64 address, u64 *offset);
+
+#endif /* ARCH_POWER_H */

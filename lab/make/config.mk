@@ -1,0 +1,50 @@
+# Configuration: $(O)/.config -> autoconf.h (read by every file) and hash_choice.h (read by the caches).
+#
+# The names of the chosen functions and structures are kept out of autoconf.h, so that another hash
+# function rebuilds the files of its cache and not the whole kernel.
+
+GENERATED := $(O)/include/generated
+AUTOCONF := $(GENERATED)/autoconf.h
+HASH_CHOICE := $(GENERATED)/hash_choice.h
+
+HASH_CACHES := page buffer inode dentry
+HASH_FILES := $(sort $(wildcard hash/page/*.h hash/buffer/*.h hash/inode/*.h hash/dentry/*.h \
+	hash/name/*.h hash/table/*.h hash/any/*.h))
+
+# Any symbol of Kconfig may be given on make's command line: make run BUFFER_HASH=steiner DEBUG=y
+KCONFIG_NAMES := PAGE_HASH BUFFER_HASH INODE_HASH DENTRY_HASH NAME_HASH PAGE_TABLE BUFFER_TABLE \
+	INODE_TABLE DENTRY_TABLE $(filter-out NAME_HASH,$(shell sed -n 's/^config \([A-Z0-9_]*\).*/\1/p' Kconfig)) \
+	HASH_WORD
+CONFIG_SET := $(strip $(foreach name,$(sort $(KCONFIG_NAMES)), \
+	$(if $(filter command line,$(origin $(name))),$(name)=$($(name)))) $(SET))
+DEFCONFIG ?=
+
+# One line that names everything the configuration depends on besides .config: rewritten when it changes.
+CONFIG_KEY := $(DEFCONFIG) | $(CONFIG_SET) | $(HASH_FILES)
+$(shell mkdir -p $(GENERATED); \
+	[ "$$(cat $(O)/.config.key 2>/dev/null)" = "$(CONFIG_KEY)" ] || echo "$(CONFIG_KEY)" > $(O)/.config.key)
+
+CONFIGURE = $(PYTHON) lab/configure.py --output $(O)
+
+.PHONY: config menuconfig savedefconfig
+config: $(HASH_CHOICE)
+
+$(O)/.config.done: $(O)/.config.key Kconfig lab/configure.py $(wildcard $(O)/.config) \
+		$(wildcard configs/*) | $(PYTHON_READY)
+	$(Q)$(CONFIGURE) $(if $(DEFCONFIG),--defconfig $(DEFCONFIG)) $(CONFIG_SET:%=--set %)
+	@touch $@
+
+# Written only when the content changes, so a changed .config rebuilds what it must and no more.
+$(AUTOCONF): $(O)/.config.done ;
+
+$(HASH_CHOICE): $(O)/.config.done $(wildcard hash/choose.py) $(HASH_FILES)
+	$(Q)python3 hash/choose.py $(O)/effective.config $@
+
+menuconfig: | $(PYTHON_READY)
+	$(Q)$(CONFIGURE) --menu
+
+%_defconfig: | $(PYTHON_READY)
+	$(Q)$(CONFIGURE) --defconfig $* --save
+
+savedefconfig: | $(PYTHON_READY)
+	$(Q)$(CONFIGURE) --minimal $(O)/defconfig

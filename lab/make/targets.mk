@@ -1,0 +1,3 @@
+.PHONY: clean
+clean:
+	rm -rf build

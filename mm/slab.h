@@ -1,0 +1,48 @@
+/*
+ * slab.h - caches of equal objects, and kmalloc.
+ *
+ * Objects are packed the way Linux packs them (size rounded up to the alignment, objects one after the
+ * other from the start of a slab of 1 << order pages), because the addresses of inodes and dentries are
+ * hash keys and their spacing decides how good a hash looks. Free objects are kept on a per-CPU list.
+ *
+ * Debug builds poison free objects (0x6b) and check it on allocation, and refuse to destroy a cache
+ * that has objects out. No locks to hold; GFP_KERNEL may sleep.
+ */
+#ifndef MM_SLAB_H
+#define MM_SLAB_H
+
+#include "kernel/core/types.h"
+#include "mm/page_alloc.h"
+
+struct kmem_cache;
+
+#define SLAB_HWCACHE_ALIGN (1u << 0) /* align objects to 64 bytes */
+#define SLAB_RECLAIMABLE (1u << 1)   /* counted as reclaimable in memory_info() */
+
+/* @constructor (may be NULL) runs once when an object's slab is made, not at each allocation. Panics when
+ * out of memory: caches are made at boot. */
+struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align, unsigned flags,
+				     void (*constructor)(void *));
+void kmem_cache_destroy(struct kmem_cache *cache);
+
+/* NULL when out of memory. GFP_ZERO clears. */
+void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp);
+void kmem_cache_free(struct kmem_cache *cache, void *object);
+
+/* Sizes up to 4 MB. kmalloc(0) gives a unique pointer. */
+void *kmalloc(size_t size, unsigned gfp);
+void *kzalloc(size_t size, unsigned gfp);
+void *krealloc(void *old, size_t size, unsigned gfp);
+void kfree(const void *object); /* NULL is allowed */
+char *kstrdup(const char *string, unsigned gfp);
+
+/* For /proc/slabinfo and the reports: walk all caches. */
+struct slab_info {
+	const char *name;
+	u64 objects_active, objects_total, object_size, pages;
+};
+void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void *arg);
+
+void slab_init(void);
+
+#endif /* MM_SLAB_H */
