@@ -34,11 +34,20 @@ $(O)/.config.done: $(O)/.config.key Kconfig lab/configure.py $(wildcard $(O)/.co
 	$(Q)$(CONFIGURE) $(if $(DEFCONFIG),--defconfig $(DEFCONFIG)) $(CONFIG_SET:%=--set %)
 	@touch $@
 
-# Written only when the content changes, so a changed .config rebuilds what it must and no more.
-$(AUTOCONF): $(O)/.config.done ;
+# Rewritten only when the content changes, so another choice rebuilds what it must and no more.
+$(AUTOCONF): $(O)/.config.done
+	@:
 
-$(HASH_CHOICE): $(O)/.config.done $(wildcard hash/choose.py) $(HASH_FILES)
-	$(Q)python3 hash/choose.py $(O)/effective.config $@
+$(O)/.choice.done: $(O)/.config.done $(wildcard hash/choose.py)
+ifneq ($(wildcard hash/choose.py),)
+	$(Q)python3 hash/choose.py $(O)/effective.config $(HASH_CHOICE)
+else
+	$(Q)cp $(GENERATED)/hash_names.h $(HASH_CHOICE)
+endif
+	@touch $@
+
+$(HASH_CHOICE): $(O)/.choice.done
+	@:
 
 menuconfig: | $(PYTHON_READY)
 	$(Q)$(CONFIGURE) --menu

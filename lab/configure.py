@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""Turn Kconfig, a configuration and settings from the command line into the build's headers.
+
+Inputs:   Kconfig, the files of hash/ (each is a choice), OUTPUT/.config or a defconfig, --set NAME=VALUE.
+Outputs:  OUTPUT/effective.config          everything that is chosen, as .config lines
+          OUTPUT/include/generated/autoconf.h   what every file sees (without the names of functions)
+          OUTPUT/include/generated/hash_names.h CONFIG_PAGE_HASH "name" ..., for hash_choice.h
+
+A file is only rewritten when it changes, so that make rebuilds what it must. Settings given with --set
+hold for this build alone; --save and --menu write OUTPUT/.config.
+"""
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent
+
+FUNCTION_CACHES = ("page", "buffer", "inode", "dentry", "name")
+TABLE_CACHES = ("page", "buffer", "inode", "dentry")
+
+
+class ConfigureError(Exception):
+    """A wrong name or value; the message says what is right."""
+
+
+def hash_functions(cache):
+    """The hash functions of @cache: each header in hash/CACHE is one."""
+    return sorted(path.stem for path in (TOP / "hash" / cache).glob("*.h"))
+
+
+def table_structures():
+    """The table structures: each header in hash/table, but for the parts that define only a link."""
+    names = sorted(path.stem for path in (TOP / "hash" / "table").glob("*.h"))
+    return [name for name in names if not name.endswith("_link")]
+
+
+def hash_choices():
+    """Every choice that hash/ offers: name of the choice -> its values."""
+    choices = {f"{cache.upper()}_HASH": hash_functions(cache) for cache in FUNCTION_CACHES}
+    tables = table_structures()
+    choices.update({f"{cache.upper()}_TABLE": tables for cache in TABLE_CACHES})
+    return choices
+
+
+def mangle(value):
+    return re.sub(r"[^A-Z0-9]", "_", value.upper())
+
+
+def summary(path):
+    """The first sentence of a plug-in's opening comment, for the menu's help."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
+    match = re.search(r"/\*(.*?)\*/", text, re.DOTALL)
+    if not match:
+        return ""
+    lines = [re.sub(r"^\s*\*? ?", "", line).strip() for line in match.group(1).splitlines()]
+    return " ".join(line for line in lines if line)[:400]
+
+
+def choice_kconfig(choice, values):
+    """Kconfig text for one generated choice."""
+    cache, kind = choice.lower().split("_")
+    what = "hash function" if kind == "hash" else "table structure"
+    folder = cache if kind == "hash" else "table"
+    lines = [f"choice {choice}", f'\tprompt "{cache.capitalize()} {"" if cache == "name" else "cache "}{what}"', ""]
+    for value in values:
+        lines += [f"config {choice}_{mangle(value)}", f'\tbool "{value}"']
+        about = summary(TOP / "hash" / folder / f"{value}.h")
+        if about:
+            lines += ["\thelp", f"\t  {about}"]
+        lines.append("")
+    lines += ["endchoice", ""]
+    return "\n".join(lines)
+
+
+def write_if_changed(path, text):
+    try:
+        if path.read_text(encoding="utf-8") == text:
+            return
+    except OSError:
+        pass
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def load_kconfig(output):
+    """Parse Kconfig with the choices of hash/ generated into @output."""
+    import kconfiglib
+
+    generated = output / "Kconfig.hash"
+    text = "\n".join(choice_kconfig(name, values) for name, values in hash_choices().items() if values)
+    write_if_changed(generated, text)
+    os.environ["KCONFIG_CHOICES"] = str(generated.resolve())
+    os.environ["srctree"] = str(TOP)
+    return kconfiglib.Kconfig(str(TOP / "Kconfig"), warn=False)
+
+
+def choice_values(choice):
+    """The members of a named choice by what the user calls them: their prompts."""
+    return {symbol.nodes[0].prompt[0]: symbol for symbol in choice.syms}
+
+
+def no_such(kind, name, names):
+    names = sorted(names)
+    if not names:
+        return ConfigureError(f"no {kind} '{name}': there is none to choose from")
+    return ConfigureError(f"no {kind} '{name}'. There are:\n" + "\n".join(f"  {n}" for n in names))
+
+
+def settable(kconfig):
+    """All names that --set knows: choices and plain symbols with a prompt."""
+    members = {symbol for choice in kconfig.named_choices.values() for symbol in choice.syms}
+    plain = [s.name for s in kconfig.unique_defined_syms if s not in members and s.nodes[0].prompt]
+    return sorted([*kconfig.named_choices, *plain])
+
+
+def assign(kconfig, name, value):
+    """Set one name to @value, or say which names and values there are."""
+    import kconfiglib
+
+    name = name.removeprefix("CONFIG_")
+    if name in kconfig.named_choices:
+        values = choice_values(kconfig.named_choices[name])
+        if value not in values:
+            raise no_such(f"value of {name}", value, values)
+        values[value].set_value(2)
+        return
+    symbol = kconfig.syms.get(name)
+    if symbol is None or not symbol.nodes:
+        raise no_such("setting", name, settable(kconfig))
+    if symbol.choice is not None and value in ("y", "1"):
+        symbol.set_value(2)
+        return
+    boolean = symbol.orig_type == kconfiglib.BOOL
+    value = {"1": "y", "0": "n"}.get(value, value) if boolean else value
+    if not symbol.set_value(value) or symbol.str_value != value:
+        ranges = ", ".join(f"{low.str_value} to {high.str_value}" for low, high, _ in symbol.ranges)
+        wanted = ranges or ("y or n" if boolean else "a number")
+        raise ConfigureError(f"{name}={value} is refused: wanted {wanted}")
+
+
+def load_config(kconfig, path):
+    """Read a .config or defconfig. Choices may be given by value: CONFIG_PAGE_HASH="mult"."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = re.fullmatch(r"(?:CONFIG_)?(\w+)=(.*)", line.strip())
+        if line.strip() == "" or line.lstrip().startswith("#"):
+            unset = re.fullmatch(r"# CONFIG_(\w+) is not set", line.strip())
+            symbol = kconfig.syms.get(unset.group(1)) if unset else None
+            if symbol is not None and symbol.choice is None:
+                symbol.set_value(0)
+            continue
+        if not match:
+            raise ConfigureError(f"{path}:{number}: not a setting: {line}")
+        name, value = match.groups()
+        value = value.strip('"')
+        try:
+            assign(kconfig, name, value)
+        except ConfigureError as error:
+            # A file that was dropped and taken out again must not break an old .config.
+            if path.name != ".config":
+                raise ConfigureError(f"{path}:{number}: {error}") from None
+
+
+def defconfig_path(name):
+    path = TOP / "configs" / f"{name}_defconfig"
+    if not path.exists():
+        names = [p.name.removesuffix("_defconfig") for p in (TOP / "configs").glob("*_defconfig")]
+        raise no_such("defconfig", name, names)
+    return path
+
+
+def chosen(kconfig):
+    """What each named choice stands at: {"PAGE_HASH": "mult", ...}."""
+    names = {}
+    for name, choice in kconfig.named_choices.items():
+        if choice.selection is not None:
+            names[name] = choice.selection.nodes[0].prompt[0]
+    return names
+
+
+def config_text(kconfig):
+    """All that is chosen, as .config lines; choices by value."""
+    lines = ["# Written by lab/configure.py; ./cw list shows what there is."]
+    members = {symbol for choice in kconfig.named_choices.values() for symbol in choice.syms}
+    lines += [f'CONFIG_{name}="{value}"' for name, value in chosen(kconfig).items()]
+    lines += [s.config_string.strip() for s in kconfig.unique_defined_syms if s not in members and s.config_string]
+    return "\n".join(lines) + "\n"
+
+
+def autoconf_text(kconfig):
+    """autoconf.h: everything but the names of hash functions and structures."""
+    import kconfiglib
+
+    generated = set(hash_choices())
+    lines = ["/* Written by lab/configure.py. */"]
+    for symbol in kconfig.unique_defined_syms:
+        if symbol.name == "CMDLINE" or (symbol.choice is not None and symbol.choice.name in generated):
+            continue
+        if symbol.orig_type == kconfiglib.BOOL:
+            if symbol.str_value == "y":
+                lines.append(f"#define CONFIG_{symbol.name} 1")
+        elif symbol.orig_type == kconfiglib.STRING:
+            lines.append(f'#define CONFIG_{symbol.name} "{symbol.str_value}"')
+        elif symbol.orig_type in (kconfiglib.INT, kconfiglib.HEX):
+            lines.append(f"#define CONFIG_{symbol.name} {symbol.str_value}")
+    for name, value in chosen(kconfig).items():
+        if name not in generated:
+            lines.append(f'#define CONFIG_{name} "{value}"' if name != "HASH_WORD" else f"#define CONFIG_{name} {value}")
+    return "\n".join(lines) + "\n"
+
+
+def names_text(kconfig):
+    generated = set(hash_choices())
+    lines = ["/* Written by lab/configure.py: the chosen functions and structures by name. */"]
+    lines += [f'#define CONFIG_{n} "{v}"' for n, v in chosen(kconfig).items() if n in generated]
+    return "\n".join(lines) + "\n"
+
+
+def configure(output, defconfig=None, settings=(), save=False):
+    """Write the build's headers below @output. Returns the parsed Kconfig."""
+    kconfig = load_kconfig(output)
+    saved = output / ".config"
+    if defconfig:
+        load_config(kconfig, defconfig_path(defconfig))
+    elif saved.exists():
+        load_config(kconfig, saved)
+    elif (TOP / "configs" / "default_defconfig").exists():
+        load_config(kconfig, defconfig_path("default"))
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise ConfigureError(f"'{setting}' is not NAME=VALUE. Names:\n  " + "\n  ".join(settable(kconfig)))
+        assign(kconfig, name, value)
+    if save:
+        write_if_changed(saved, config_text(kconfig))
+    write_if_changed(output / "effective.config", config_text(kconfig))
+    write_if_changed(output / "include/generated/autoconf.h", autoconf_text(kconfig))
+    write_if_changed(output / "include/generated/hash_names.h", names_text(kconfig))
+    return kconfig
+
+
+def menu(output):
+    """menuconfig on OUTPUT/.config."""
+    import menuconfig
+
+    kconfig = configure(output, save=True)
+    standard = output / ".menu.config"
+    kconfig.write_config(str(standard), save_old=False)
+    os.environ["KCONFIG_CONFIG"] = str(standard)
+    menuconfig.menuconfig(kconfig)
+    edited = load_kconfig(output)
+    edited.load_config(str(standard))
+    write_if_changed(output / ".config", config_text(edited))
+    standard.unlink(missing_ok=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, required=True, help="the build folder")
+    parser.add_argument("--defconfig", metavar="NAME", help="take configs/NAME_defconfig, not OUTPUT/.config")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="for this build alone")
+    parser.add_argument("--save", action="store_true", help="write the result to OUTPUT/.config")
+    parser.add_argument("--menu", action="store_true", help="edit OUTPUT/.config by menu")
+    arguments = parser.parse_args()
+    try:
+        if arguments.menu:
+            menu(arguments.output)
+        else:
+            configure(arguments.output, arguments.defconfig, arguments.set, arguments.save)
+    except ConfigureError as error:
+        sys.exit(f"configure: {error}")
+
+
+if __name__ == "__main__":
+    main()
