@@ -40,7 +40,7 @@ $(AUTOCONF): $(O)/.config.done
 
 $(O)/.choice.done: $(O)/.config.done $(wildcard hash/choose.py)
 ifneq ($(wildcard hash/choose.py),)
-	$(Q)python3 hash/choose.py $(O)/effective.config $(HASH_CHOICE)
+	$(Q)$(PYTHON) hash/choose.py $(O)/effective.config $(HASH_CHOICE)
 else
 	$(Q)cp $(GENERATED)/hash_names.h $(HASH_CHOICE)
 endif

@@ -43,10 +43,10 @@ $(shell printf '%s\n' $(KERNEL_OBJECTS) | cmp -s - $(OBJECT_LIST) || printf '%s\
 $(O)/chainwalk: $(KERNEL_OBJECTS) $(OBJECT_LIST) boot/kernel.ld $(SYMBOLS_SCRIPT)
 	@echo "  LD      $@"
 ifneq ($(SYMBOLS_SCRIPT),)
-	$(Q)python3 $(SYMBOLS_SCRIPT) < /dev/null > $(O)/symbols-0.S
+	$(Q)$(PYTHON) $(SYMBOLS_SCRIPT) < /dev/null > $(O)/symbols-0.S
 	$(Q)$(CC) $(CFLAGS) -c -o $(O)/symbols-0.o $(O)/symbols-0.S
 	$(Q)$(LD) $(LDFLAGS) -o $(O)/chainwalk.pass1 @$(OBJECT_LIST) $(O)/symbols-0.o
-	$(Q)$(NM) -n $(O)/chainwalk.pass1 | python3 $(SYMBOLS_SCRIPT) > $(O)/symbols.S
+	$(Q)$(NM) -n $(O)/chainwalk.pass1 | $(PYTHON) $(SYMBOLS_SCRIPT) > $(O)/symbols.S
 	$(Q)$(CC) $(CFLAGS) -c -o $(O)/symbols.o $(O)/symbols.S
 	$(Q)$(LD) $(LDFLAGS) -Map $(O)/chainwalk.map -o $@.new @$(OBJECT_LIST) $(O)/symbols.o
 	$(Q)rm -f $(O)/chainwalk.pass1
