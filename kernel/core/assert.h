@@ -1,0 +1,44 @@
+/*
+ * assert.h - what must hold. ASSERT is checked in debug builds only and may cost; BUG_ON always.
+ *
+ * A panic names the broken invariant. What a user program, a device or a disk image can bring about is
+ * never asserted: that is an errno.
+ */
+#ifndef CORE_ASSERT_H
+#define CORE_ASSERT_H
+
+#include "kernel/core/types.h"
+
+struct registers;
+
+/* Print the message, registers and a trace, and leave the machine with a failure. Any context. */
+__noreturn __cold void panic(const char *format, ...) __printf(1, 2);
+
+/* The same for a fault: prints and traces from @registers instead of the caller. */
+__noreturn __cold void panic_registers(const struct registers *registers, const char *format, ...)
+	__printf(2, 3);
+
+__noreturn __cold void assert_failed(const char *what, const char *file, int line,
+				     const char *function);
+
+#define BUG_ON(condition)                                                                          \
+	do {                                                                                       \
+		if (unlikely(condition))                                                           \
+			assert_failed("not: " #condition, __FILE__, __LINE__, __func__);           \
+	} while (0)
+#define BUG() assert_failed("unreachable", __FILE__, __LINE__, __func__)
+
+#ifdef CONFIG_DEBUG
+#define ASSERT(condition)                                                                          \
+	do {                                                                                       \
+		if (unlikely(!(condition)))                                                        \
+			assert_failed(#condition, __FILE__, __LINE__, __func__);                   \
+	} while (0)
+#else
+#define ASSERT(condition) ((void)sizeof(!(condition))) /* checked by the compiler, not evaluated */
+#endif
+
+#define static_assert _Static_assert
+#define BUILD_BUG_ON(condition) _Static_assert(!(condition), "BUILD_BUG_ON: " #condition)
+
+#endif /* CORE_ASSERT_H */

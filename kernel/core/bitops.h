@@ -1,0 +1,142 @@
+/*
+ * bitops.h - single bits in arrays of unsigned long, and integer logarithms, with Linux's names.
+ *
+ * set_bit and its like are atomic; __set_bit and its like are not. test_and_* are fully ordered.
+ * set_bit/clear_bit order nothing; clear_bit_unlock releases.
+ */
+#ifndef CORE_BITOPS_H
+#define CORE_BITOPS_H
+
+#include "kernel/core/types.h"
+
+#define BITS_PER_LONG (8 * (unsigned)sizeof(unsigned long))
+#define BITS_TO_LONGS(n) DIV_ROUND_UP(n, BITS_PER_LONG)
+#define BIT(n) (1UL << (n))
+#define BIT_MASK(n) (1UL << ((n) % BITS_PER_LONG))
+#define BIT_WORD(n) ((n) / BITS_PER_LONG)
+#define DECLARE_BITMAP(name, bits) unsigned long name[BITS_TO_LONGS(bits)]
+
+static inline void set_bit(unsigned long n, volatile unsigned long *map)
+{
+	__atomic_fetch_or(map + BIT_WORD(n), BIT_MASK(n), __ATOMIC_RELAXED);
+}
+
+static inline void clear_bit(unsigned long n, volatile unsigned long *map)
+{
+	__atomic_fetch_and(map + BIT_WORD(n), ~BIT_MASK(n), __ATOMIC_RELAXED);
+}
+
+static inline void clear_bit_unlock(unsigned long n, volatile unsigned long *map)
+{
+	__atomic_fetch_and(map + BIT_WORD(n), ~BIT_MASK(n), __ATOMIC_RELEASE);
+}
+
+static inline bool test_bit(unsigned long n, const volatile unsigned long *map)
+{
+	return map[BIT_WORD(n)] >> (n % BITS_PER_LONG) & 1;
+}
+
+static inline bool test_and_set_bit(unsigned long n, volatile unsigned long *map)
+{
+	return __atomic_fetch_or(map + BIT_WORD(n), BIT_MASK(n), __ATOMIC_SEQ_CST) & BIT_MASK(n);
+}
+
+static inline bool test_and_clear_bit(unsigned long n, volatile unsigned long *map)
+{
+	return __atomic_fetch_and(map + BIT_WORD(n), ~BIT_MASK(n), __ATOMIC_SEQ_CST) & BIT_MASK(n);
+}
+
+static inline void __set_bit(unsigned long n, unsigned long *map)
+{
+	map[BIT_WORD(n)] |= BIT_MASK(n);
+}
+
+static inline void __clear_bit(unsigned long n, unsigned long *map)
+{
+	map[BIT_WORD(n)] &= ~BIT_MASK(n);
+}
+
+static inline bool __test_and_set_bit(unsigned long n, unsigned long *map)
+{
+	bool old = test_bit(n, map);
+
+	__set_bit(n, map);
+	return old;
+}
+
+static inline bool __test_and_clear_bit(unsigned long n, unsigned long *map)
+{
+	bool old = test_bit(n, map);
+
+	__clear_bit(n, map);
+	return old;
+}
+
+/* Index of the lowest set bit; undefined for 0. */
+static inline unsigned __ffs(unsigned long word)
+{
+	return (unsigned)__builtin_ctzl(word);
+}
+
+/* Index of the lowest clear bit; undefined for ~0. */
+static inline unsigned ffz(unsigned long word)
+{
+	return __ffs(~word);
+}
+
+/* 1 + index of the highest set bit; 0 for 0. */
+static inline unsigned fls(u32 word)
+{
+	return word ? 32 - (unsigned)__builtin_clz(word) : 0;
+}
+
+static inline unsigned fls64(u64 word)
+{
+	return word ? 64 - (unsigned)__builtin_clzll(word) : 0;
+}
+
+/* 1 + index of the lowest set bit; 0 for 0. */
+#ifndef HOSTED
+static inline unsigned ffs(u32 word)
+{
+	return (unsigned)__builtin_ffs((int)word);
+}
+#endif
+
+/* Logarithm to base 2, rounded down; undefined for 0. A constant for constants. */
+#define ilog2(n) (63u - (unsigned)__builtin_clzll((u64)(n)))
+
+static inline bool is_power_of_2(u64 n)
+{
+	return n && !(n & (n - 1));
+}
+
+static inline u64 roundup_pow_of_two(u64 n)
+{
+	return n <= 1 ? 1 : 1ULL << fls64(n - 1);
+}
+
+static inline u64 rounddown_pow_of_two(u64 n)
+{
+	return 1ULL << (fls64(n) - 1);
+}
+
+static inline unsigned hweight64(u64 word)
+{
+	unsigned count = 0;
+
+	for (; word; word &= word - 1)
+		count++;
+	return count;
+}
+
+/* First set (clear) bit of map[0..size) at or after @from; @size when there is none. */
+unsigned long find_next_bit(const unsigned long *map, unsigned long size, unsigned long from);
+unsigned long find_next_zero_bit(const unsigned long *map, unsigned long size, unsigned long from);
+#define find_first_bit(map, size) find_next_bit(map, size, 0)
+#define find_first_zero_bit(map, size) find_next_zero_bit(map, size, 0)
+#define for_each_set_bit(bit, map, size)                                                           \
+	for ((bit) = find_first_bit(map, size); (bit) < (size);                                    \
+	     (bit) = find_next_bit(map, size, (bit) + 1))
+
+#endif /* CORE_BITOPS_H */

@@ -1,0 +1,28 @@
+/*
+ * jobctl.h - what the terminal needs of process groups and sessions. Implemented by kernel/proc.
+ *
+ * A terminal belongs to at most one session, which it names by the session's number (the pid of its
+ * leader): a process's controlling terminal is the one whose session is its own (kernel/drivers/tty.h).
+ */
+#ifndef CORE_JOBCTL_H
+#define CORE_JOBCTL_H
+
+#include "kernel/core/types.h"
+
+pid_t current_pgrp(void);
+pid_t current_session(void);
+bool current_is_session_leader(void);
+
+/* Send @signo (1..64) to every process of group @pgrp: 0, or -ESRCH if it has none. Any context. */
+int signal_pgrp(pid_t pgrp, int signo);
+
+/* The session of process group @pgrp, or 0 if there is no such group. */
+pid_t pgrp_session(pid_t pgrp);
+
+/* Has no process of @pgrp a parent in another group of its session? Then stopping it would be for ever. */
+bool pgrp_is_orphaned(pid_t pgrp);
+
+/* Does the current task block or ignore @signo? (A background read is then EIO instead of SIGTTIN.) */
+bool current_signal_ignored(int signo);
+
+#endif /* CORE_JOBCTL_H */

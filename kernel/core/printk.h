@@ -1,0 +1,77 @@
+/*
+ * printk.h - the kernel's log: a ring of the last 64 KB of messages, and those that matter on the console.
+ *
+ * A message is a line (or several); its level stands at its front as in Linux (KERN_INFO "...").
+ * A line without a level continues the line before it. Each line in the ring is
+ * "<level>[seconds.microseconds] text\n". `quiet` on the command line keeps all but KERN_ERR and worse off
+ * the console; `loglevel=N` chooses: levels below N are printed.
+ *
+ * Any context, interrupts and NMIs after a panic included; never sleeps, never allocates.
+ */
+#ifndef CORE_PRINTK_H
+#define CORE_PRINTK_H
+
+#include "kernel/core/assert.h"
+#include "kernel/core/types.h"
+
+#define KERN_EMERG "<0>"
+#define KERN_ALERT "<1>"
+#define KERN_CRIT "<2>"
+#define KERN_ERR "<3>"
+#define KERN_WARNING "<4>"
+#define KERN_NOTICE "<5>"
+#define KERN_INFO "<6>"
+#define KERN_DEBUG "<7>"
+#define KERN_CONT "" /* continues the last line */
+
+void printk(const char *format, ...) __printf(1, 2);
+
+#define pr_emerg(...) printk(KERN_EMERG __VA_ARGS__)
+#define pr_err(...) printk(KERN_ERR __VA_ARGS__)
+#define pr_warn(...) printk(KERN_WARNING __VA_ARGS__)
+#define pr_notice(...) printk(KERN_NOTICE __VA_ARGS__)
+#define pr_info(...) printk(KERN_INFO __VA_ARGS__)
+#define pr_debug(...) printk(KERN_DEBUG __VA_ARGS__) /* in the ring; on the console with loglevel=8 */
+
+#define WARN_ONCE(condition, ...)                                                                  \
+	({                                                                                         \
+		static bool _warned;                                                               \
+		bool _condition = !!(condition);                                                   \
+		if (unlikely(_condition && !_warned)) {                                            \
+			_warned = true;                                                            \
+			printk(KERN_WARNING "WARNING: " __VA_ARGS__);                              \
+		}                                                                                  \
+		_condition;                                                                        \
+	})
+#define pr_warn_once(...) ((void)WARN_ONCE(true, __VA_ARGS__))
+
+/*
+ * Text straight to the console, not to the log, whatever the level: reports for the person at the
+ * console. Not interleaved with other writers. Expands \n to \r\n.
+ */
+void console_write(const char *text, size_t length);
+
+/* Where the console's text goes. Set by the serial driver; before that, arch_early_putc(). Called with the
+ * console lock held and interrupts off. */
+extern void (*console_output)(const char *text, size_t length);
+
+/* Levels below it are printed on the console (syslog(2) actions 6 to 8). */
+extern int console_loglevel;
+
+/*
+ * Copy log text from position @position (0: the oldest kept) into buffer[0..size), whole lines only; moves
+ * *position past them. Returns the bytes copied, 0 at the end. A position that was overwritten moves on to
+ * the oldest line.
+ */
+size_t log_read(u64 *position, char *buffer, size_t size);
+u64 log_end(void);   /* position after the last line */
+u64 log_start(void); /* position of the oldest line */
+#define LOG_SIZE 65536
+
+/* Put a program's text (a write to /dev/kmsg) into the log at @level. */
+void log_write_user(int level, const char *text, size_t length);
+
+/* Read `quiet` and `loglevel=`. After cmdline_init(). */
+void printk_init(void);
+
+#endif /* CORE_PRINTK_H */

@@ -1,0 +1,65 @@
+/*
+ * sched.h - what every room may ask of the scheduler (kernel/proc/sched.c; hosted: tests/hosted).
+ *
+ * Sleeping without losing a wake-up, as in Linux: set the state, test the condition, then schedule().
+ * wake_up_task() between the two makes schedule() return at once. Most code uses wait.h instead.
+ */
+#ifndef CORE_SCHED_H
+#define CORE_SCHED_H
+
+#include <arch/cpu.h>
+
+#include "kernel/core/atomic.h"
+#include "kernel/core/lockdep.h"
+#include "kernel/core/task.h"
+
+/* Give up the CPU. In state TASK_RUNNING others run first; in another the task sleeps until woken; an
+ * interruptible sleep does not begin when a signal is pending. No spinlock held, interrupts enabled. */
+void schedule(void);
+
+/* The same, but wake by ourselves after @ns; returns the nanoseconds left, 0 if the time has passed.
+ * ~0 waits without limit (and returns ~0). */
+u64 schedule_timeout_ns(u64 ns);
+
+void yield(void);
+
+/* Make @task runnable if it sleeps (in any state but TASK_STOPPED and TASK_DEAD); did it? Any context. */
+bool wake_up_task(struct task *task);
+
+/* A kernel thread that runs function(argument) on any CPU; ERR_PTR(-ENOMEM). It starts at once. */
+struct task *kthread_create(int (*function)(void *), void *argument, const char *name);
+
+static __always_inline void set_current_state(enum task_state state)
+{
+	WRITE_ONCE(current->state, state);
+	smp_mb(); /* against the waker, who sets the condition and then reads our state */
+}
+
+static __always_inline void __set_current_state(enum task_state state)
+{
+	WRITE_ONCE(current->state, state);
+}
+
+/* Let others run if one is due: in long loops, where sleeping is allowed. */
+static __always_inline void cond_resched(void)
+{
+	might_sleep();
+	if (unlikely(current->pending & TASK_PENDING_RESCHED))
+		schedule();
+}
+
+static inline bool need_resched(void)
+{
+	return current->pending & TASK_PENDING_RESCHED;
+}
+
+/* Sleep for at least @ns, whatever signals come. */
+static inline void sleep_ns(u64 ns)
+{
+	while (ns) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		ns = schedule_timeout_ns(ns);
+	}
+}
+
+#endif /* CORE_SCHED_H */

@@ -1,0 +1,127 @@
+/*
+ * spinlock.h - ticket locks: waiters are served in the order they came.
+ *
+ * A holder must not sleep. A lock that an interrupt handler also takes is taken with the _irqsave (or
+ * _irq) forms everywhere else. All-zero memory is a free lock without a class (lockdep.h). Four bytes in a
+ * build without debugging. The state is one word, next ticket in the high half, ticket being served in the
+ * low half, so taking a free lock is one fetch-and-add and a compare.
+ */
+#ifndef CORE_SPINLOCK_H
+#define CORE_SPINLOCK_H
+
+#include <arch/cpu.h>
+
+#include "kernel/core/atomic.h"
+#include "kernel/core/lockdep.h"
+#include "kernel/core/types.h"
+
+typedef struct spinlock {
+	union {
+		u32 tickets;
+		struct {
+			u16 serving;
+			u16 next;
+		};
+	};
+	LOCK_CLASS_FIELD
+} spinlock_t;
+
+/* clang-format off */
+#define SPINLOCK_INIT(class) {.tickets = 0, LOCK_CLASS_INIT(class)}
+/* clang-format on */
+#define DEFINE_SPINLOCK(name) spinlock_t name = SPINLOCK_INIT(#name)
+
+static inline void spin_lock_init(spinlock_t *lock, const char *class_name)
+{
+	lock->tickets = 0;
+	lock_set_class(lock, class_name);
+}
+
+/* Wait until @ticket is served. */
+void spin_lock_wait(spinlock_t *lock, u16 ticket);
+
+static __always_inline void __spin_lock(spinlock_t *lock)
+{
+	u32 old = __atomic_fetch_add(&lock->tickets, 0x10000, __ATOMIC_ACQUIRE);
+
+	if (unlikely((u16)old != old >> 16))
+		spin_lock_wait(lock, (u16)(old >> 16));
+}
+
+static __always_inline void __spin_unlock(spinlock_t *lock)
+{
+	/* Only the holder writes this half, so it need not be a locked instruction. */
+	__asm__ __volatile__("" ::: "memory");
+	WRITE_ONCE(lock->serving, (u16)(lock->serving + 1));
+}
+
+#ifdef CONFIG_DEBUG
+#define LOCK_IRQ_STATE() (arch_irqs_disabled() ? 0 : LOCK_IRQS)
+#else
+#define LOCK_IRQ_STATE() 0
+#endif
+
+/* @level 1..3: the lock nests inside another of its class, in an order the caller guarantees. */
+static __always_inline void spin_lock_nested(spinlock_t *lock, unsigned level)
+{
+	LOCKDEP_ACQUIRE(lock, level, LOCK_SPIN, LOCK_IRQ_STATE());
+	__spin_lock(lock);
+}
+
+static __always_inline void spin_lock(spinlock_t *lock)
+{
+	spin_lock_nested(lock, 0);
+}
+
+static __always_inline void spin_unlock(spinlock_t *lock)
+{
+	LOCKDEP_RELEASE(lock);
+	__spin_unlock(lock);
+}
+
+/* true if the lock was free and is ours now. */
+static __always_inline bool spin_trylock(spinlock_t *lock)
+{
+	u32 old = READ_ONCE(lock->tickets);
+
+	if ((u16)old != old >> 16 ||
+	    !__atomic_compare_exchange_n(&lock->tickets, &old, old + 0x10000, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
+		return false;
+	LOCKDEP_ACQUIRE(lock, 0, LOCK_SPIN, LOCK_TRY | LOCK_IRQ_STATE());
+	return true;
+}
+
+static inline bool spin_is_locked(spinlock_t *lock)
+{
+	u32 old = READ_ONCE(lock->tickets);
+
+	return (u16)old != old >> 16;
+}
+
+#define spin_lock_irqsave(lock, flags)                                                             \
+	do {                                                                                       \
+		(flags) = arch_irq_save();                                                         \
+		spin_lock(lock);                                                                   \
+	} while (0)
+
+static __always_inline void spin_unlock_irqrestore(spinlock_t *lock, unsigned long flags)
+{
+	spin_unlock(lock);
+	arch_irq_restore(flags);
+}
+
+/* Where interrupts are known to be enabled. */
+static __always_inline void spin_lock_irq(spinlock_t *lock)
+{
+	arch_irq_disable();
+	spin_lock(lock);
+}
+
+static __always_inline void spin_unlock_irq(spinlock_t *lock)
+{
+	spin_unlock(lock);
+	arch_irq_enable();
+}
+
+#endif /* CORE_SPINLOCK_H */

@@ -1,0 +1,77 @@
+/*
+ * string.h - memory and strings.
+ *
+ * Copies and fills of constant size become moves; others call string.c, which uses few instructions for
+ * short blocks and `rep movsq` for long ones (under icount a `rep` costs one for each iteration).
+ */
+#ifndef CORE_STRING_H
+#define CORE_STRING_H
+
+#include <stdarg.h>
+
+#include "kernel/core/types.h"
+
+#ifdef HOSTED
+#include <stdio.h>
+#include <string.h>
+#else
+
+void *memcpy(void *to, const void *from, size_t n);
+void *memmove(void *to, const void *from, size_t n);
+void *memset(void *to, int byte, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+void *memchr(const void *s, int c, size_t n);
+size_t strlen(const char *s);
+size_t strnlen(const char *s, size_t n);
+int strcmp(const char *a, const char *b);
+int strncmp(const char *a, const char *b, size_t n);
+char *strchr(const char *s, int c);
+char *strrchr(const char *s, int c);
+char *strstr(const char *haystack, const char *needle);
+
+#define memcpy(to, from, n) __builtin_memcpy(to, from, n)
+#define memset(to, byte, n) __builtin_memset(to, byte, n)
+#define memcmp(a, b, n) __builtin_memcmp(a, b, n)
+#define strlen(s) __builtin_strlen(s)
+#define strcmp(a, b) __builtin_strcmp(a, b)
+
+/*
+ * Formatted text into buffer[0..size), always terminated when size > 0; returns the length the whole text
+ * has. Conversions: %d %i %u %x %X %o %c %s %p %% with flags - 0 + # space, width and precision (also *),
+ * lengths hh h l ll z t j. No floating point.
+ */
+int vsnprintf(char *buffer, size_t size, const char *format, va_list arguments) __printf(3, 0);
+int snprintf(char *buffer, size_t size, const char *format, ...) __printf(3, 4);
+
+#endif /* HOSTED */
+
+/* Like snprintf, but returns the characters that are in the buffer (at most size - 1). */
+int scnprintf(char *buffer, size_t size, const char *format, ...) __printf(3, 4);
+int vscnprintf(char *buffer, size_t size, const char *format, va_list arguments) __printf(3, 0);
+
+/* Copy with termination; returns strlen(from), so a result >= size says it was cut. (Both names have
+ * the kernel_ prefix, since the C library of a hosted build may have its own.) */
+size_t kernel_strlcpy(char *to, const char *from, size_t size);
+size_t kernel_strlcat(char *to, const char *from, size_t size);
+#define strlcpy kernel_strlcpy
+#define strlcat kernel_strlcat
+
+/* A whole string as a number: base 0 takes 0x and 0 prefixes; a trailing newline is allowed. 0, -EINVAL,
+ * -ERANGE. */
+int kstrtou64(const char *s, unsigned base, u64 *value);
+int kstrtos64(const char *s, unsigned base, s64 *value);
+
+/* Parse as far as it is a number; *end is the first character after it. Accepts K, M, G suffixes. */
+u64 memparse(const char *s, const char **end);
+
+static inline bool isdigit_ascii(int c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool isspace_ascii(int c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+#endif /* CORE_STRING_H */

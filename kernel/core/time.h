@@ -1,0 +1,61 @@
+/*
+ * time.h - two clocks in nanoseconds: monotonic since the kernel began, and real time since 1970 UTC.
+ *
+ * Real time is the monotonic clock plus an offset read from the battery-backed clock at boot; under
+ * `seed=` (a reproducible run) it begins at a fixed moment instead. settimeofday moves the offset.
+ */
+#ifndef CORE_TIME_H
+#define CORE_TIME_H
+
+#include <arch/time.h>
+
+#include "kernel/core/types.h"
+
+#define NSEC_PER_SEC 1000000000ULL
+#define NSEC_PER_MSEC 1000000ULL
+#define NSEC_PER_USEC 1000ULL
+
+struct timespec64 {
+	time64_t tv_sec;
+	s64 tv_nsec; /* 0 .. 999,999,999 */
+};
+
+extern u64 realtime_offset_ns; /* read it through realtime_ns() */
+
+static __always_inline u64 ktime_ns(void)
+{
+	return arch_clock_ns();
+}
+
+static __always_inline u64 realtime_ns(void)
+{
+	return arch_clock_ns() + READ_ONCE(realtime_offset_ns);
+}
+
+static inline struct timespec64 ns_to_timespec64(u64 ns)
+{
+	return (struct timespec64){(time64_t)(ns / NSEC_PER_SEC), (s64)(ns % NSEC_PER_SEC)};
+}
+
+/* ~0 when it is beyond what 64 bits of nanoseconds hold; 0 for negative times. */
+static inline u64 timespec64_to_ns(struct timespec64 t)
+{
+	if (t.tv_sec < 0)
+		return 0;
+	if ((u64)t.tv_sec >= ~0ULL / NSEC_PER_SEC)
+		return ~0ULL;
+	return (u64)t.tv_sec * NSEC_PER_SEC + (u64)t.tv_nsec;
+}
+
+static inline struct timespec64 realtime_timespec64(void)
+{
+	return ns_to_timespec64(realtime_ns());
+}
+
+/* Make it @ns since 1970 now. */
+void realtime_set(u64 ns);
+
+/* Read the battery-backed clock. After arch_irq_init() and cmdline_init(). */
+void time_init(void);
+
+#endif /* CORE_TIME_H */

@@ -1,0 +1,48 @@
+/*
+ * uaccess.h - copying to and from a program's memory, under Linux's names. The machine supplies the
+ * primitives (<arch/uaccess.h>). All may sleep: hold no spinlock.
+ */
+#ifndef CORE_UACCESS_H
+#define CORE_UACCESS_H
+
+#include <arch/uaccess.h>
+
+#include "kernel/core/errno.h"
+#include "kernel/core/lockdep.h"
+#include "kernel/core/types.h"
+
+/* Could [pointer, pointer + size) be a program's? No promise that it is mapped. */
+#define access_ok(pointer, size) arch_access_ok((u64)(uintptr_t)(pointer), size)
+
+/* Bytes that could not be copied: 0 is success. */
+static __always_inline __must_check size_t copy_to_user(void __user *to, const void *from, size_t n)
+{
+	might_sleep();
+	return arch_copy_to_user(to, from, n);
+}
+
+static __always_inline __must_check size_t copy_from_user(void *to, const void __user *from, size_t n)
+{
+	might_sleep();
+	return arch_copy_from_user(to, from, n);
+}
+
+static __always_inline __must_check size_t clear_user(void __user *to, size_t n)
+{
+	might_sleep();
+	return arch_clear_user(to, n);
+}
+
+/* Length of the string without its NUL; @n when it has none in @n bytes; -EFAULT. Bytes of @to after the
+ * NUL, up to @n, are undefined. */
+static __always_inline s64 strncpy_from_user(char *to, const char __user *from, size_t n)
+{
+	might_sleep();
+	return arch_strncpy_from_user(to, from, n);
+}
+
+/* x = *pointer, *pointer = x, for 1, 2, 4 or 8 bytes: 0 or -EFAULT. */
+#define get_user(x, pointer) arch_get_user(x, pointer)
+#define put_user(x, pointer) arch_put_user(x, pointer)
+
+#endif /* CORE_UACCESS_H */
