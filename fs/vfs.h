@@ -8,6 +8,9 @@
  * an open file description.
  *
  * References. dget/dput, iget.../iput, mntget/mntput, fget/fput. A dentry holds its parent and its inode.
+ * A hashed dentry stays cached when its count falls to zero (DREF_KEPT below); an unhashed one is freed.
+ * Names are found word by word: a name given to d_alloc() or d_lookup(), and the text of a symbolic link,
+ * has 8 readable bytes behind its end.
  *
  * Lock order (outermost first):
  *   super_block->rename_lock (mutex, renames across directories)
@@ -80,6 +83,22 @@ struct fs_context {
 	struct path root, cwd;
 };
 
+/* context.c. All may be called by any task on its own behalf; NULL: out of memory. */
+extern struct cred init_cred; /* root's; never freed */
+const struct cred *get_cred(const struct cred *cred);
+void put_cred(const struct cred *cred);
+struct cred *prepare_cred(void);	/* a private copy of current's, to be changed and then ... */
+void commit_cred(struct cred *cred);	/* ... made current's (or put_cred() to drop it) */
+bool in_group(const struct cred *cred, gid_t gid); /* fsgid or a supplementary group */
+static inline bool capable(const struct cred *cred)
+{
+	return cred->euid == 0; /* the only privilege there is: being root */
+}
+struct fs_context *fs_context_create(void); /* no root and cwd yet: vfs_mount_root() sets them */
+struct fs_context *fs_context_fork(struct fs_context *parent); /* a copy */
+void fs_context_get(struct fs_context *fs);
+void fs_context_put(struct fs_context *fs); /* NULL is allowed; may sleep */
+
 /* ---- inodes --------------------------------------------------------------------------------------- */
 
 struct inode_operations {
@@ -101,14 +120,17 @@ struct inode_operations {
 	int (*rename)(struct inode *old_dir, struct dentry *old, struct inode *new_dir, struct dentry *new,
 		      unsigned flags);
 	/*
-	 * The target of a symbolic link: a NUL-terminated string valid until put_link(cookie). Fast links set
-	 * inode->link instead and need neither. May sleep.
+	 * The target of a symbolic link: a NUL-terminated string (8 readable bytes behind the NUL) valid until
+	 * put_link(cookie), or ERR_PTR. Fast links set inode->link instead and need neither; put_link may be
+	 * NULL. May sleep. A link that is a place rather than a text (/proc/PID/cwd) has jump_link instead,
+	 * which gives a referenced path; get_link then serves readlink only.
 	 */
 	const char *(*get_link)(struct inode *inode, void **cookie);
 	void (*put_link)(struct inode *inode, void *cookie);
+	int (*jump_link)(struct inode *inode, struct path *path);
 	/* Change what @attr->valid names (size: truncate); NULL: simple_setattr(). Under inode->lock. */
 	int (*setattr)(struct inode *inode, const struct iattr *attr);
-	/* Fill in what generic_fillattr() cannot know; NULL: generic. */
+	/* Change what generic_fillattr(), which has been called, cannot know; NULL: nothing. */
 	int (*getattr)(struct inode *inode, struct kstat *stat);
 	int (*fallocate)(struct inode *inode, int mode, loff_t offset, loff_t length);
 	/* Regular-file flag: names under this directory may be served from the dentry cache without asking
@@ -120,6 +142,10 @@ struct inode_operations {
 #define I_NEW (1u << 1)	       /* being read in; others wait */
 #define I_FREEING (1u << 2)    /* being torn down */
 #define I_REFERENCED (1u << 3) /* used since reclaim last looked */
+#define I_DEAD (1u << 4)       /* removed directory: no names in it any more (under lock) */
+#define I_HASHED (1u << 5)     /* in the inode table */
+#define I_DIRTY_PAGES (1u << 6) /* has dirty pages in the page cache; on the dirty list as well */
+#define I_SYNC (1u << 7)       /* being written back; others wait */
 
 struct inode {
 	/* Read by every path walk: kept in the first cache line. */
@@ -144,12 +170,12 @@ struct inode {
 	const struct file_operations *fop;
 	struct address_space data;
 
-	spinlock_t spin;		   /* flags, dentries */
+	spinlock_t spin;		   /* flags */
+	int writers;			   /* opens for writing, or < 0: running programs (ETXTBSY); spin */
 	struct inode_table_link hash_link; /* under the bucket lock */
 	struct list_head lru;		   /* icache's LRU lock */
 	struct list_head sb_link;	   /* sb->inodes_lock */
-	struct list_head dentries;	   /* aliases; spin */
-	u32 writers;			   /* open for writing (ETXTBSY), or denied: icache */
+	struct list_head dirty_link;	   /* sb->dirty; sb->inodes_lock */
 	u32 generation;
 	union {
 		void *private;
@@ -169,46 +195,72 @@ void unlock_new_inode(struct inode *inode);				/* contents valid: wake waiters *
 void iget_failed(struct inode *inode);					/* reading it in failed: forget it */
 struct inode *new_inode(struct super_block *sb);			/* not hashed (pipes, tmpfs); NULL: no memory */
 void insert_inode_hash(struct inode *inode);
+void remove_inode_hash(struct inode *inode);
 static inline void ihold(struct inode *inode)
 {
 	atomic_inc(&inode->refcount);
 }
 void iput(struct inode *inode);						/* may sleep when last and nlink == 0 */
-void mark_inode_dirty(struct inode *inode);
+void __mark_inode_dirty(struct inode *inode, u32 what);
+static inline void mark_inode_dirty(struct inode *inode)
+{
+	if (!(READ_ONCE(inode->flags) & I_DIRTY))
+		__mark_inode_dirty(inode, I_DIRTY);
+}
+/* The page cache calls this when a page of the inode becomes dirty. Any lock but inode->spin may be held. */
+static inline void mark_inode_pages_dirty(struct inode *inode)
+{
+	if (!(READ_ONCE(inode->flags) & I_DIRTY_PAGES))
+		__mark_inode_dirty(inode, I_DIRTY_PAGES);
+}
+static inline void set_nlink(struct inode *inode, u32 nlink)
+{
+	inode->nlink = nlink;
+	mark_inode_dirty(inode);
+}
+/* ETXTBSY: a file is open for writing (count > 0) or runs as a program (count < 0). 0 or -ETXTBSY. */
+int get_write_access(struct inode *inode);
+void put_write_access(struct inode *inode);
+int deny_write_access(struct inode *inode);
+void allow_write_access(struct inode *inode);
 int write_inode_now(struct inode *inode);				/* to the buffer cache; sb op write_inode */
 int sync_inodes(struct super_block *sb);				/* data and inodes; waits */
 void inode_cache_init(void);
 
 /* ---- dentries --------------------------------------------------------------------------------------- */
 
-#define DNAME_INLINE 32
+#define DNAME_INLINE 40 /* with the NUL */
 
-#define D_REFERENCED (1u << 0) /* used since the LRU last looked */
-#define D_MOUNTED (1u << 1)    /* something may be mounted here */
+#define D_MOUNTED (1u << 0)    /* something may be mounted here: ask the mount table */
+#define D_REVALIDATE (1u << 1) /* of a file system that wants to be asked on each hit */
 #define D_UNHASHED (1u << 2)   /* not to be found by name (removed, or never added) */
-#define D_LRU (1u << 3)	       /* on the LRU list */
-#define D_DEAD (1u << 4)       /* refcount is gone for good */
-#define D_DIRECTORY (1u << 5)  /* cached type of the inode: the walk need not touch it */
-#define D_SYMLINK (1u << 6)
+
+/*
+ * A bit of dentry->refcount beside the count: the dentry is hashed and on the LRU list, so that a count of
+ * zero only makes it reclaimable. Whoever brings the whole word to zero therefore holds the last trace of
+ * an unhashed dentry and frees it; dget and dput of a cached one are one atomic instruction each.
+ */
+#define DREF_KEPT (1 << 30)
 
 struct dentry {
-	/* Read by lookup. */
-	struct dentry_table_link hash_link;
-	struct dentry *parent;
+	/* Read by lookup. Unchanged while hashed. */
+	struct dentry_table_link hash_link; /* bucket lock */
+	struct dentry *parent;		    /* itself at a root; changes under lock */
 	u32 name_hash;
 	u16 name_length;
-	u16 flags; /* D_* */
+	u8 flags;      /* D_*; changes under lock */
+	u8 referenced; /* used since the LRU last looked; racy */
 	const char *name; /* inline_name or kmalloc'ed; NUL-terminated, 8 readable bytes past the end */
-	struct inode *inode; /* NULL: negative */
-	atomic_t refcount;
+	struct inode *inode; /* NULL: negative. A reference keeps a positive one positive */
+	atomic_t refcount; /* with DREF_KEPT */
 	spinlock_t lock;
 	char inline_name[DNAME_INLINE];
 
 	struct super_block *sb;
-	struct list_head lru;
+	void *private;		     /* the file system's */
+	struct list_head lru;	     /* dcache's LRU lock */
 	struct list_head child_link; /* parent->children, under parent->lock */
 	struct list_head children;
-	struct list_head alias_link; /* inode->dentries */
 };
 
 /* dcache.c */
@@ -226,11 +278,29 @@ static inline struct dentry *dget(struct dentry *dentry)
 	atomic_inc(&dentry->refcount);
 	return dentry;
 }
-void dput(struct dentry *dentry); /* may sleep when it drops the last reference to an unlinked inode */
+void dentry_free(struct dentry *dentry); /* dcache.c's own: count and DREF_KEPT are gone */
+/* May sleep when it drops the last reference to an unlinked inode. NULL is not allowed. */
+static inline void dput(struct dentry *dentry)
+{
+	if (unlikely(atomic_dec_return(&dentry->refcount) == 0))
+		dentry_free(dentry);
+}
+static inline int dentry_count(const struct dentry *dentry)
+{
+	return atomic_read(&dentry->refcount) & ~DREF_KEPT;
+}
+struct dentry *dget_parent(struct dentry *dentry); /* referenced */
+/* Is @ancestor @dentry or above it? Under rename_lock, or for debugging. */
+bool is_subdir(const struct dentry *dentry, const struct dentry *ancestor);
 /* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);
  * " (deleted)" is appended for unhashed ones; unreachable from root: "(unreachable)" in front. */
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size);
-void shrink_dcache_sb(struct super_block *sb); /* drop all unused dentries of sb (umount) */
+void shrink_dcache_children(struct dentry *parent); /* drop the unused ones of a removed directory */
+/* Umount: drop all dentries of @sb but the root; @pinned: each positive one carries a reference of the file
+ * system (tmpfs), to be dropped. -EBUSY when one is still in use. */
+int shrink_dcache_sb(struct super_block *sb, bool pinned);
+u64 shrink_dcache(u64 objects); /* drop so many unused dentries, oldest first; how many were */
+void dentry_cache_check(void);  /* CONFIG_DEBUG: table, LRU list and counters agree, or panic */
 void dentry_cache_init(void);
 
 /* ---- file systems and superblocks --------------------------------------------------------------------- */
@@ -253,6 +323,7 @@ struct super_operations {
 #define SB_NODEV 4u
 #define SB_NOEXEC 8u
 #define SB_NOATIME 1024u
+#define SB_NODIRATIME 2048u
 #define SB_REVALIDATE (1u << 30) /* inode_operations.revalidate is to be asked on each hit */
 
 struct super_block {
@@ -267,8 +338,9 @@ struct super_block {
 	atomic_t active; /* mounts */
 	struct mutex rename_lock;
 	spinlock_t inodes_lock;
-	struct list_head inodes;
-	struct list_head link; /* all superblocks */
+	struct list_head inodes; /* all of them */
+	struct list_head dirty;	 /* those with I_DIRTY or I_DIRTY_PAGES */
+	struct list_head link;	 /* all superblocks */
 	void *private;
 };
 
@@ -278,9 +350,11 @@ struct filesystem {
 	/* Read the superblock and make sb->root. 0 or -errno (-EINVAL: not this kind; -EUCLEAN: damaged). */
 	int (*fill_super)(struct super_block *sb, const char *options, bool silent);
 	bool single; /* one superblock for all mounts (proc, dev) */
+	bool pinned; /* its dentries are its only directory: each positive one carries a reference */
 	struct filesystem *next;
 };
 void register_filesystem(struct filesystem *type);
+const struct filesystem *first_filesystem(void); /* list for /proc/filesystems */
 
 struct mount {
 	atomic_t refcount;
@@ -292,9 +366,20 @@ struct mount {
 	struct list_head link;	 /* all mounts (mount.c's lock) */
 	struct list_head children, child_link;
 	char *device_name;
+	bool detached; /* lazily unmounted: goes away with its last reference */
 };
-void mntget(struct mount *mount);
-void mntput(struct mount *mount);
+static inline void mntget(struct mount *mount)
+{
+	atomic_inc(&mount->refcount);
+}
+void mount_free(struct mount *mount); /* mount.c's own */
+static inline void mntput(struct mount *mount)
+{
+	if (unlikely(atomic_dec_return(&mount->refcount) == 0))
+		mount_free(mount);
+}
+/* 0, or -EROFS when the mount or its file system is read-only. */
+int mount_writable(const struct mount *mount);
 
 int vfs_mount(const char *device, const struct path *where, const char *type, unsigned flags, const char *options);
 int vfs_umount(const struct path *where, unsigned flags);
@@ -314,8 +399,16 @@ void vfs_init(void);	 /* caches, file systems */
  * -ENOENT, -ENOTDIR, -EACCES, -ELOOP, -ENAMETOOLONG, -EFAULT, -EBADF, -ENOMEM, -EIO. May sleep. */
 int user_path_at(int dfd, const char __user *name, unsigned flags, struct path *path);
 int kern_path(const char *name, unsigned flags, struct path *path); /* the same, kernel string, from cwd */
-void path_get(const struct path *path);
-void path_put(const struct path *path);
+static inline void path_get(const struct path *path)
+{
+	mntget(path->mount);
+	dget(path->dentry);
+}
+static inline void path_put(const struct path *path)
+{
+	dput(path->dentry);
+	mntput(path->mount);
+}
 
 #define MAY_EXEC 1
 #define MAY_WRITE 2
@@ -336,9 +429,11 @@ int vfs_access_at(int dfd, const char __user *name, int mode, int at_flags);
 int vfs_setattr(const struct path *path, struct iattr *attr); /* permission checks of chmod, chown, utimes, truncate */
 int vfs_truncate(const struct path *path, loff_t size);
 int vfs_statfs(const struct path *path, struct kstatfs *stat);
+int vfs_getattr(const struct path *path, struct kstat *stat); /* fstat; fills all of *stat */
+s64 vfs_getcwd(char __user *buf, size_t size); /* length with the NUL; -ERANGE, -ENOENT, -EFAULT */
 int vfs_chdir(const struct path *path);
 int vfs_chroot(const struct path *path);
-int generic_fillattr(struct inode *inode, struct kstat *stat);
+void generic_fillattr(struct inode *inode, struct kstat *stat);
 int simple_setattr(struct inode *inode, const struct iattr *attr);
 
 /* Open by kernel path for the kernel's own use (exec, init): referenced file or ERR_PTR. */
@@ -400,8 +495,16 @@ struct fd {
 	struct file *file; /* NULL: -EBADF */
 	bool counted;
 };
-struct fd fdget(int fd);
-void fdput(struct fd fd);
+struct fd fdget(int fd);     /* NULL also for an O_PATH descriptor */
+struct fd fdget_raw(int fd); /* that one too */
+static inline void fdput(struct fd fd)
+{
+	if (unlikely(fd.counted))
+		fput(fd.file);
+}
+struct file *fget(int fd); /* always counted; NULL */
+struct file *file_table_get_file(struct file_table *table, int fd); /* another task's (/proc/PID/fd); NULL */
+int file_table_next(struct file_table *table, int fd); /* lowest open descriptor >= fd, or -1 */
 int fd_alloc(int lowest, bool close_on_exec); /* reserve a number, or -EMFILE */
 void fd_install(int fd, struct file *file);   /* takes over the reference */
 void fd_release(int fd);		      /* a reserved number that was not used */
@@ -415,6 +518,19 @@ int file_table_unshare(void);					    /* current gets its own before exec */
 
 ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);  /* checks mode; -EBADF, -EISDIR, -EINVAL */
 ssize_t vfs_write(struct file *file, struct io *io, loff_t *position);
+loff_t vfs_llseek(struct file *file, loff_t offset, int whence);
+int vfs_fsync(struct file *file, bool data_only);
+int vfs_ftruncate(struct file *file, loff_t size);
+int vfs_fallocate(struct file *file, int mode, loff_t offset, loff_t length);
+s64 vfs_sendfile(int out, int in, loff_t __user *offset, size_t count);
+s64 vfs_getdents64(int fd, void __user *buffer, unsigned count);
+/* Lock file->position around its use if others share the file: returns what file_unlock_position() needs. */
+bool file_lock_position(struct file *file);
+static inline void file_unlock_position(struct file *file, bool locked)
+{
+	if (unlikely(locked))
+		mutex_unlock(&file->position_lock);
+}
 int pipe_create(struct file *files[2], int flags);
 
 /* poll: a file's poll method calls poll_wait() for each queue whose wake-up may change the answer. */
@@ -425,6 +541,10 @@ s64 vfs_poll(struct pollfd __user *fds, u32 count, s64 timeout_ns);
 /* ---- generic pieces for file systems ------------------------------------------------------------------------ */
 
 extern const struct file_operations pipe_file_operations, block_device_file_operations;
+/* Emit "." and ".." at positions 0 and 1; false: the buffer is full. */
+bool dir_emit_dots(struct file *file, struct dir_context *context);
+/* Character devices, by number; @name appears in /dev if not NULL. Permanent. 0, -EBUSY or -ENOMEM. */
+int register_chrdev(dev_t dev, const char *name, umode_t mode, const struct file_operations *fop);
 /* For device nodes, FIFOs: set i->fop from mode and rdev. */
 void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev);
 loff_t generic_file_llseek(struct file *file, loff_t offset, int whence);
