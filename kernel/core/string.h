@@ -35,15 +35,18 @@ char *strstr(const char *haystack, const char *needle);
 #define strlen(s) __builtin_strlen(s)
 #define strcmp(a, b) __builtin_strcmp(a, b)
 
-/*
- * Formatted text into buffer[0..size), always terminated when size > 0; returns the length the whole text
- * has. Conversions: %d %i %u %x %X %o %c %s %p %% with flags - 0 + # space, width and precision (also *),
- * lengths hh h l ll z t j. No floating point.
- */
-int vsnprintf(char *buffer, size_t size, const char *format, va_list arguments) __printf(3, 0);
-int snprintf(char *buffer, size_t size, const char *format, ...) __printf(3, 4);
+#define vsnprintf kernel_vsnprintf
+#define snprintf kernel_snprintf
 
 #endif /* HOSTED */
+
+/*
+ * snprintf: formatted text into buffer[0..size), always terminated when size > 0; returns the length the
+ * whole text has. Conversions: %d %i %u %x %X %o %c %s %p %% with flags - 0 + # space, width and precision
+ * (also *), lengths hh h l ll z t j. No floating point. (format.c; a hosted build's own is the C library's.)
+ */
+int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list arguments) __printf(3, 0);
+int kernel_snprintf(char *buffer, size_t size, const char *format, ...) __printf(3, 4);
 
 /* Like snprintf, but returns the characters that are in the buffer (at most size - 1). */
 int scnprintf(char *buffer, size_t size, const char *format, ...) __printf(3, 4);

@@ -1,0 +1,185 @@
+/*
+ * string.c - the C library's memory and string functions, as the compiler and the kernel call them.
+ *
+ * Blocks to 16 bytes are moved by two overlapping words; longer ones by `rep movsq` and one overlapping
+ * word for the rest, so no byte loops. The names in parentheses keep string.h's macros away.
+ */
+#include "kernel/core/string.h"
+
+#ifndef HOSTED
+
+/* The compiler would turn the loops below into calls of the functions they are in. */
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+
+typedef u64 __attribute__((may_alias, aligned(1))) unaligned_u64;
+typedef u32 __attribute__((may_alias, aligned(1))) unaligned_u32;
+typedef u16 __attribute__((may_alias, aligned(1))) unaligned_u16;
+
+#define LOAD(type, p) (*(const type *)(p))
+#define STORE(type, p, v) (*(type *)(p) = (v))
+
+/* Loads everything before it stores anything: right for overlapping blocks too. */
+static __always_inline void copy_short(char *to, const char *from, size_t n)
+{
+	if (n >= 8) {
+		u64 first = LOAD(unaligned_u64, from), last = LOAD(unaligned_u64, from + n - 8);
+
+		STORE(unaligned_u64, to, first);
+		STORE(unaligned_u64, to + n - 8, last);
+	} else if (n >= 4) {
+		u32 first = LOAD(unaligned_u32, from), last = LOAD(unaligned_u32, from + n - 4);
+
+		STORE(unaligned_u32, to, first);
+		STORE(unaligned_u32, to + n - 4, last);
+	} else if (n) {
+		char first = from[0], middle = from[n / 2], last = from[n - 1];
+
+		to[0] = first;
+		to[n / 2] = middle;
+		to[n - 1] = last;
+	}
+}
+
+void *(memcpy)(void *to, const void *from, size_t n)
+{
+	char *d = to;
+	const char *s = from;
+	size_t words = n >> 3;
+	u64 last;
+
+	if (n <= 16) {
+		copy_short(to, from, n);
+		return to;
+	}
+	last = LOAD(unaligned_u64, s + n - 8);
+	__asm__ __volatile__("rep movsq" : "+D"(d), "+S"(s), "+c"(words)::"memory");
+	STORE(unaligned_u64, (char *)to + n - 8, last);
+	return to;
+}
+
+void *(memmove)(void *to, const void *from, size_t n)
+{
+	char *d = to;
+	const char *s = from;
+
+	if (n <= 16) {
+		copy_short(to, from, n);
+		return to;
+	}
+	if ((uintptr_t)d - (uintptr_t)s >= n)
+		return (memcpy)(to, from, n);
+	while (n >= 8) { /* to lies inside from: go down */
+		n -= 8;
+		STORE(unaligned_u64, d + n, LOAD(unaligned_u64, s + n));
+	}
+	while (n--)
+		d[n] = s[n];
+	return to;
+}
+
+void *(memset)(void *to, int byte, size_t n)
+{
+	u64 word = 0x0101010101010101ULL * (u8)byte;
+	char *d = to;
+	size_t words = n >> 3;
+
+	if (n >= 8) {
+		__asm__ __volatile__("rep stosq" : "+D"(d), "+c"(words) : "a"(word) : "memory");
+		STORE(unaligned_u64, (char *)to + n - 8, word);
+		return to;
+	}
+	if (n >= 4) {
+		STORE(unaligned_u32, d, (u32)word);
+		STORE(unaligned_u32, d + n - 4, (u32)word);
+	} else if (n) {
+		d[0] = d[n / 2] = d[n - 1] = (char)byte;
+	}
+	return to;
+}
+
+int(memcmp)(const void *a, const void *b, size_t n)
+{
+	const u8 *x = a, *y = b;
+
+	for (; n >= 8; n -= 8, x += 8, y += 8)
+		if (LOAD(unaligned_u64, x) != LOAD(unaligned_u64, y))
+			break;
+	for (; n; n--, x++, y++)
+		if (*x != *y)
+			return *x - *y;
+	return 0;
+}
+
+void *memchr(const void *s, int c, size_t n)
+{
+	const u8 *p = s;
+
+	for (; n; n--, p++)
+		if (*p == (u8)c)
+			return (void *)p;
+	return NULL;
+}
+
+size_t(strlen)(const char *s)
+{
+	const char *p = s;
+
+	while (*p)
+		p++;
+	return (size_t)(p - s);
+}
+
+size_t strnlen(const char *s, size_t n)
+{
+	size_t length = 0;
+
+	while (length < n && s[length])
+		length++;
+	return length;
+}
+
+int(strcmp)(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return (u8)*a - (u8)*b;
+}
+
+int strncmp(const char *a, const char *b, size_t n)
+{
+	for (; n; n--, a++, b++)
+		if (*a != *b || !*a)
+			return (u8)*a - (u8)*b;
+	return 0;
+}
+
+char *strchr(const char *s, int c)
+{
+	for (; *s != (char)c; s++)
+		if (!*s)
+			return NULL;
+	return (char *)s;
+}
+
+char *strrchr(const char *s, int c)
+{
+	const char *found = NULL;
+
+	do {
+		if (*s == (char)c)
+			found = s;
+	} while (*s++);
+	return (char *)found;
+}
+
+char *strstr(const char *haystack, const char *needle)
+{
+	size_t n = strlen(needle);
+
+	for (; *haystack; haystack++)
+		if (!strncmp(haystack, needle, n))
+			return (char *)haystack;
+	return n ? NULL : (char *)haystack;
+}
+
+#endif /* HOSTED */
