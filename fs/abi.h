@@ -268,4 +268,8 @@ struct pollfd {
 };
 #endif
 
+#ifndef FIONREAD
+#define FIONREAD 0x541b /* ioctl: bytes that can be read now */
+#endif
+
 #endif /* FS_ABI_H */

@@ -22,6 +22,9 @@ pid_t pgrp_session(pid_t pgrp);
 /* Has no process of @pgrp a parent in another group of its session? Then stopping it would be for ever. */
 bool pgrp_is_orphaned(pid_t pgrp);
 
+/* Send @signo to the current process, from the kernel (SIGPIPE). */
+void send_signal_current(int signo);
+
 /* Does the current task block or ignore @signo? (A background read is then EIO instead of SIGTTIN.) */
 bool current_signal_ignored(int signo);
 
