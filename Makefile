@@ -33,4 +33,5 @@ help:
 include lab/make/setup.mk
 include lab/make/config.mk
 include lab/make/kernel.mk
+include lab/make/user.mk
 include lab/make/targets.mk

@@ -53,7 +53,7 @@ ifneq ($(SYMBOLS_SCRIPT),)
 else
 	$(Q)$(LD) $(LDFLAGS) -Map $(O)/chainwalk.map -o $@.new @$(OBJECT_LIST)
 endif
-	$(Q)$(STRIP) -o $(O)/chainwalk.stripped $@.new
-	$(Q)mv $@.new $@
+	$(Q)$(STRIP) -o $(O)/chainwalk.stripped.new $@.new
+	$(Q)mv $(O)/chainwalk.stripped.new $(O)/chainwalk.stripped && mv $@.new $@
 
 -include $(KERNEL_OBJECTS:.o=.d)

@@ -1,0 +1,223 @@
+"""The command line of ./cw. Modules that a command needs are imported by the command, so that each starts fast."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lab.paths import LabError
+
+app = typer.Typer(
+    help="Chainwalk's laboratory: boot kernels, run programs in them, read what their caches counted.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+ERROR = 125
+PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": False, "allow_interspersed_args": False}
+
+Add = Annotated[list[str] | None, typer.Option("--add", metavar="HOSTPATH[:GUESTPATH]", help="Put a file or folder into the image; may be repeated. Without GUESTPATH it goes to /root.")]  # fmt: skip
+Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A Kconfig setting for this run: BUFFER_HASH=steiner, HASH_WORD=32 ... (./cw list).")]  # fmt: skip
+Defconfig = Annotated[str, typer.Option("--defconfig", metavar="NAME", help="Start from configs/NAME_defconfig.")]
+Cmdline = Annotated[str, typer.Option("--cmdline", metavar="TEXT", help="More of the kernel's command line.")]
+Mem = Annotated[str, typer.Option("--mem", metavar="SIZE", help="Memory of the machine, 64M to 16G.")]
+Smp = Annotated[int, typer.Option("--smp", metavar="N", help="Number of CPUs, 1 to 16.")]
+Root = Annotated[str, typer.Option("--root", metavar="ext2|tmpfs|ram", help="Root file system: ext2 on a virtio disk (default), tmpfs, or ext2 on a RAM disk (default with --icount).")]  # fmt: skip
+Disk = Annotated[Path | None, typer.Option("--disk", metavar="FILE", help="The disk /dev/vda, changed in place. With --root ext2 it is the root, made if it is not there.")]  # fmt: skip
+Icount = Annotated[bool, typer.Option("--icount", help="One virtual nanosecond is one instruction; repeatable to the byte. One CPU.")]
+User = Annotated[str, typer.Option("--user", metavar="NAME", help="Run the program as this user of the guest (root, user).")]
+Accel = Annotated[str, typer.Option("--accel", metavar="tcg|kvm", help="QEMU's accelerator.")]
+
+
+def options_of(**given):
+    """Options for a machine from what the command line gave."""
+    from lab.machine import Options
+
+    given = {key: value for key, value in given.items() if value is not None}
+    for name in ("disk", "stats"):
+        if name in given:
+            given[name] = given[name].absolute()
+    return Options(**given)
+
+
+def chosen_ext2(block: int, inode: int, free: int):
+    from lab.image import Ext2
+
+    if block not in (1024, 2048, 4096) or inode not in (128, 256):
+        raise LabError("ext2 has blocks of 1024, 2048 or 4096 bytes and inodes of 128 or 256")
+    return Ext2(block_size=block, inode_size=inode, free_bytes=free << 20)
+
+
+@app.command(context_settings=PROGRAM)
+def run(
+    context: typer.Context,
+    add: Add = None,
+    settings: Set = None,
+    defconfig: Defconfig = "",
+    cmdline: Cmdline = "",
+    mem: Mem = "512M",
+    smp: Smp = 1,
+    root: Root = "",
+    disk: Disk = None,
+    icount: Icount = False,
+    stats: Annotated[Path | None, typer.Option("--stats", metavar="FILE.json", help="Write all four caches' statistics at the end of the run.")] = None,
+    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="End the machine after so long (0: never).")] = 600,
+    quiet: Annotated[bool, typer.Option("--quiet", help="The program's output alone on stdout.")] = False,
+    user: User = "root",
+    accel: Accel = "tcg",
+    ext2_block: Annotated[int, typer.Option(metavar="BYTES", help="Block size of the ext2 image.")] = 4096,
+    ext2_inode: Annotated[int, typer.Option(metavar="BYTES", help="Inode size of the ext2 image.")] = 256,
+    ext2_free: Annotated[int, typer.Option(metavar="MB", help="Free space of the ext2 image.")] = 64,
+) -> None:  # fmt: skip
+    """Boot, run PROGRAM as the job, print its output, exit with its status.
+
+    The machine's own end is never a success: 120 panic, 121 no status came, 122 hang, 124 time-out, 125 the
+    lab failed (a wrong name, a build error).
+    """
+    from lab.machine import run as run_machine
+
+    if not context.args:
+        raise LabError("which program? ./cw run [options] -- PROGRAM ARG...")
+    options = options_of(
+        job=context.args, add=add, settings=settings, defconfig=defconfig, cmdline=cmdline, mem=mem, smp=smp,
+        root=root, disk=disk, icount=icount, stats=stats, timeout=timeout, quiet=quiet, user=user, accel=accel,
+        ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free),
+    )  # fmt: skip
+    result = run_machine(options, sys.stdout.buffer, sys.stdin.buffer)
+    if stats:
+        import json
+
+        stats.write_text(json.dumps(result.stats, indent=1, sort_keys=True) + "\n")
+    if result.kind != "exit":
+        print(f"cw: {result.message}", file=sys.stderr)
+    elif stats and not result.stats:
+        raise LabError("the kernel sent no statistics (is it built with HASH_STATS=n?)")
+    finish(result.status)
+
+
+@app.command(context_settings=PROGRAM)
+def shell(
+    context: typer.Context,
+    add: Add = None,
+    settings: Set = None,
+    defconfig: Defconfig = "",
+    cmdline: Cmdline = "",
+    mem: Mem = "512M",
+    smp: Smp = 1,
+    root: Root = "",
+    disk: Disk = None,
+    user: User = "root",
+    accel: Accel = "tcg",
+) -> None:
+    """A shell in the booted system. Leave it with `exit`; Ctrl-A X ends the machine at once."""
+    from lab.machine import run as run_machine
+
+    size = os.get_terminal_size(0) if sys.stdin.isatty() else None
+    environment = {"COLUMNS": str(size.columns), "LINES": str(size.lines)} if size and size.columns else {}
+    options = options_of(
+        job=context.args or ["/bin/sh", "-l"], add=add, settings=settings, defconfig=defconfig,
+        cmdline=f"quiet {cmdline}".strip(), mem=mem, smp=smp, root=root, disk=disk, user=user, accel=accel,
+        interactive=True, timeout=0, environment=environment,
+    )  # fmt: skip
+    result = run_machine(options)
+    if result.kind != "exit":
+        print(f"cw: {result.message}", file=sys.stderr)
+    finish(result.status)
+
+
+@app.command("list")
+def list_choices(
+    what: Annotated[str, typer.Argument(help="Only this choice, such as BUFFER_HASH.")] = "",
+) -> None:
+    """What can be chosen: hash functions, table structures, sizing rules, defconfigs, settings."""
+    from lab.listing import print_choices
+
+    print_choices(what)
+
+
+@app.command(context_settings=PROGRAM)
+def compare(
+    context: typer.Context,
+    a: Annotated[str, typer.Argument(help="A kernel: a defconfig's name or settings, BUFFER_HASH=mult,HASH_WORD=32.")],
+    b: Annotated[str, typer.Argument(help="The other kernel.")],
+    add: Add = None,
+    mem: Mem = "512M",
+    root: Root = "",
+    icount: Icount = True,
+    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS")] = 600,
+) -> None:
+    """Run one program on two kernels and show their four caches side by side."""
+    from lab.compare import compare_kernels
+
+    arguments = context.args[1:] if context.args[:1] == ["--"] else context.args
+    if not arguments:
+        raise LabError("which program? ./cw compare A B -- PROGRAM ARG...")
+    finish(compare_kernels(a, b, arguments, add or [], mem, root, icount, timeout))
+
+
+@app.command()
+def bench(
+    what: Annotated[str, typer.Argument(help="boot: the figures of starting up and of single system calls.")] = "boot",
+    rebuild: Annotated[bool, typer.Option(help="Time a clean build too.")] = True,
+) -> None:
+    """Measure, and print figures. Nothing here passes or fails."""
+    from lab.bench import bench_boot
+
+    if what != "boot":
+        raise LabError(f"no benchmark '{what}'. There are: boot")
+    bench_boot(rebuild)
+
+
+@app.command(hidden=True)
+def demo(mem: Mem = "512M", smp: Smp = 1) -> None:
+    """The job of `make run`."""
+    from lab.demo import run_demo
+
+    settings = os.environ.get("CW_SETTINGS", "").split()
+    finish(run_demo(mem, smp, settings, os.environ.get("CW_DEFCONFIG", "")))
+
+
+@app.command(hidden=True)
+def iso(output: Path, cmdline: Cmdline = "") -> None:
+    """The bootable ISO of `make iso`."""
+    from lab.iso import make_iso
+
+    make_iso(output, cmdline)
+
+
+@app.command(hidden=True)
+def gdb() -> None:
+    """What `make gdb` runs."""
+    from lab.debugger import debug
+
+    finish(debug())
+
+
+def finish(status: int) -> None:
+    """Leave at once: nothing is left to do that a slow interpreter shutdown would do better."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def main() -> None:
+    try:
+        finish(app(prog_name="cw", standalone_mode=False) or 0)
+    except LabError as error:
+        print(f"cw: {error}", file=sys.stderr)
+        finish(ERROR)
+    except (KeyboardInterrupt, typer.Abort):
+        print("cw: interrupted", file=sys.stderr)
+        finish(130)
+    except Exception as error:
+        if not hasattr(error, "show"):
+            raise
+        error.show()  # a usage error of the command line: which option, and where the help is
+        finish(ERROR if error.exit_code else 0)

@@ -1,0 +1,379 @@
+"""Boot the kernel in QEMU, run one job, and find out truthfully how it ended.
+
+QEMU's own exit status proves nothing. A job's status is believed only when the kernel sent it over the
+control port, whole and in sequence, and the machine then left in the orderly way. Everything else is a
+failure of the machine, with a status of its own:
+
+    120  the kernel panicked
+    121  silence: the machine ended without a whole status record (a reset, a triple fault, a lost record)
+    122  hang: at the time-out every CPU sat in the kernel with interrupts off, or halted for good
+    124  time-out: the job did not end in time
+    125  the lab itself failed (a wrong option, a build error, a missing program)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from lab import control
+from lab.build import build, build_lock, effective_config, kernel_image
+from lab.image import Ext2, copy_sparse, cpio_image, ext2_image
+from lab.paths import LabError, output_folder
+from lab.tree import Tree, base_tree
+
+PANIC, SILENCE, HANG, TIMEOUT, ERROR = 120, 121, 122, 124, 125
+QEMU_PANIC, QEMU_SHUTDOWN = 85, 33
+
+ROOTS = ("ext2", "tmpfs", "ram")
+ICOUNT_DATE = "2026-01-01T00:00:00"
+
+
+@dataclass
+class Options:
+    """What to boot and what to run in it."""
+
+    job: list[str] = field(default_factory=list)
+    add: list[str] = field(default_factory=list)
+    settings: list[str] = field(default_factory=list)
+    defconfig: str = ""
+    cmdline: str = ""
+    mem: str = "512M"
+    smp: int = 1
+    root: str = ""  # "" : ram under icount, else ext2
+    disk: Path | None = None
+    icount: bool = False
+    stats: Path | None = None
+    timeout: float = 600
+    quiet: bool = False
+    user: str = "root"
+    accel: str = "tcg"
+    interactive: bool = False
+    ext2: Ext2 = field(default_factory=Ext2)
+    tree: Tree | None = None  # instead of the base system
+    build: bool = True
+    iso: Path | None = None  # boot this instead of -kernel
+    firmware: Path | None = None
+    extra_qemu: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def root_kind(self) -> str:
+        return self.root or ("ram" if self.icount else "ext2")
+
+
+@dataclass
+class Result:
+    """How a run ended."""
+
+    status: int
+    kind: str  # "exit", "panic", "silence", "hang", "timeout"
+    message: str
+    log: control.ControlLog
+    output: bytes = b""
+    seconds: float = 0.0
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        return collect_stats(self.log)
+
+
+def collect_stats(log: control.ControlLog) -> dict[str, Any]:
+    """All four caches' statistics by name, from the run's last `stats` records."""
+    caches: dict[str, Any] = {}
+    for record in log.all("stats"):
+        if "caches" in record:
+            found = record["caches"]
+            caches.update(found if isinstance(found, dict) else {c.get("cache") or c["name"]: c for c in found})
+        elif "cache" in record or "name" in record:
+            caches[record.get("cache") or record["name"]] = record
+        else:
+            caches.update(record)
+    return caches
+
+
+def encode_word(word: str) -> str:
+    """An argument for the kernel's command line; user/init.c decodes it."""
+    plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=:,@"
+    coded = "".join(chr(b) if chr(b) in plain else f"%{b:02x}" for b in os.fsencode(word))
+    return coded or "%"
+
+
+def kernel_command_line(options: Options, tree: Tree) -> str:
+    """The command line; a job too long for it goes into the image, as /etc/cw/job."""
+    root = {"ext2": "/dev/vda", "ram": "/dev/ram0", "tmpfs": "tmpfs"}[options.root_kind()]
+    words = [f"root={root}", "init=/init"]
+    built_in = effective_config().get("CMDLINE", "")
+    words += [built_in] if built_in else []
+    if options.quiet:
+        words += ["quiet", "loglevel=1"]
+    if options.icount:
+        words += ["icount", "seed=1"]
+    if options.stats:
+        words.append("stats=json")
+    if options.user != "root":
+        words.append(f"job_user={options.user}")
+    if not options.interactive:
+        words.append("job_tty=raw")
+    words += [f"job_env={encode_word(f'{name}={value}')}" for name, value in options.environment.items()]
+    words += [options.cmdline] if options.cmdline else []
+    job = [encode_word(word) for word in options.job]
+    line = " ".join(words)
+    if not job:
+        return line
+    with_job = f"{line} -- {' '.join(job)}"
+    if len(with_job) < 1800 and len(job) + len(words) < 100:
+        return with_job
+    tree.text("/etc/cw/job", "".join(f"{word}\n" for word in job))
+    return line
+
+
+def qemu_command(options: Options, folder: Path, line: str, tree: Tree) -> list[str]:
+    """The whole QEMU command."""
+    command = ["qemu-system-x86_64", "-accel", _accelerator(options), "-cpu", "max", "-machine", "pc"]
+    command += ["-m", options.mem, "-smp", str(options.smp), "-nodefaults", "-no-user-config", "-no-reboot"]
+    command += ["-display", "none", "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"]
+    command += ["-qmp", f"unix:{folder}/qmp,server=on,wait=off"]
+    if options.interactive:
+        command += ["-chardev", "stdio,id=console,mux=on,signal=off", "-mon", "chardev=console"]
+    else:
+        command += ["-chardev", "stdio,id=console,signal=off"]
+    command += ["-serial", "chardev:console", "-serial", f"file:{folder}/control"]
+    if options.icount:
+        command += ["-icount", "shift=0,sleep=off", "-rtc", f"base={ICOUNT_DATE},clock=vm"]
+    if options.iso:
+        command += ["-cdrom", str(options.iso), *(["-bios", str(options.firmware)] if options.firmware else [])]
+    else:
+        command += ["-kernel", f"{folder}/kernel", "-append", line]
+    return command + _storage(options, folder, tree) + options.extra_qemu
+
+
+def _accelerator(options: Options) -> str:
+    if options.accel == "tcg" and options.smp > 1 and not options.icount:
+        return "tcg,thread=multi"
+    return options.accel
+
+
+def _storage(options: Options, folder: Path, tree: Tree) -> list[str]:
+    """Root file system and disks."""
+    if options.iso:
+        return _disk(options.disk) if options.disk else []
+    kind = options.root_kind()
+    if kind == "tmpfs":
+        arguments = ["-initrd", str(cpio_image(tree))]
+    elif kind == "ram":
+        arguments = ["-initrd", str(ext2_image(tree, options.ext2))]
+    else:
+        disk = options.disk or folder / "disk"
+        if not disk.exists():
+            copy_sparse(ext2_image(tree, options.ext2), disk)
+        return _disk(disk)
+    return arguments + (_disk(options.disk) if options.disk else [])
+
+
+def _disk(disk: Path) -> list[str]:
+    if not disk.exists():
+        raise LabError(f"--disk {disk}: there is no such file")
+    drive = f"if=none,id=vda,format=raw,cache=writeback,aio=threads,file={str(disk).replace(',', ',,')}"
+    return ["-drive", drive, "-device", "virtio-blk-pci,drive=vda"]
+
+
+def check_options(options: Options) -> None:
+    """Refuse what cannot work, before anything is built."""
+    if options.root and options.root not in ROOTS:
+        raise LabError(f"no root '{options.root}'. There are: {', '.join(ROOTS)}")
+    if not 1 <= options.smp <= 16:
+        raise LabError("--smp takes 1 to 16")
+    if options.icount and options.smp != 1:
+        raise LabError("--icount counts instructions of one CPU: leave out --smp")
+    if options.mem[-1:].upper() not in ("M", "G") or not options.mem[:-1].isdigit():
+        raise LabError(f"--mem {options.mem}: give it as 64M or 2G")
+    if options.icount and options.root_kind() == "ext2":
+        print("cw: disk I/O of the host is not repeatable under --icount; --root ram is", file=sys.stderr)
+    if shutil.which("qemu-system-x86_64") is None:
+        raise LabError("qemu-system-x86_64 is missing: install qemu-system-x86 (make setup)")
+
+
+def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None = None) -> Result:
+    """Build, boot, run the job. Console output goes to @sink as it comes and into the result; what
+    @source gives goes to the console. Interactive runs hand QEMU this process's terminal instead."""
+    check_options(options)
+    runs = output_folder() / "runs"
+    runs.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="run-", dir=_short(runs)) as name:
+        folder = Path(name)
+        with build_lock():
+            if options.build:
+                build(tuple(options.settings), options.defconfig, options.quiet)
+            os.link(kernel_image(), folder / "kernel")
+            tree = options.tree or base_tree()
+            for specification in options.add:
+                tree.add(specification)
+            line = kernel_command_line(options, tree)
+            command = qemu_command(options, folder, line, tree)
+        began = time.monotonic()
+        ended, output = _execute(command, options, folder, sink, source)
+        seconds = time.monotonic() - began
+        data = (folder / "control").read_bytes() if (folder / "control").exists() else b""
+        result = judge(ended, control.parse(data))
+        result.output, result.seconds = output, seconds
+        return result
+
+
+def _short(folder: Path) -> Path:
+    """A Unix socket's path holds 107 bytes: fall back to /tmp for a deep checkout (links need one disk)."""
+    return folder if len(str(folder)) < 80 else Path(tempfile.gettempdir())
+
+
+def judge(ended: int | str, log: control.ControlLog) -> Result:
+    """What a run came to. @ended: QEMU's exit status, or "timeout", "hang"."""
+    panic = log.last("panic")
+    status = log.last("exit")
+    if panic is not None or ended == QEMU_PANIC:
+        text = panic.get("message", "") if isinstance(panic, dict) else ""
+        return Result(PANIC, "panic", f"the kernel panicked: {text}", log)
+    if ended == "hang":
+        return Result(HANG, "hang", "the machine hangs: no CPU can be interrupted any more", log)
+    if ended == "timeout":
+        return Result(TIMEOUT, "timeout", "time-out: the job did not end in time", log)
+    if status is None or not log.complete or ended != QEMU_SHUTDOWN:
+        faults = "; ".join(log.faults) or f"QEMU ended with {ended}, {len(log.records)} records came"
+        return Result(SILENCE, "silence", f"the machine ended without a whole status record ({faults})", log)
+    value = int(status["status"] if isinstance(status, dict) else status)
+    return Result(value & 255, "exit", f"the job ended with {value}", log)
+
+
+def _execute(command: list[str], options: Options, folder: Path, sink, source) -> tuple[int | str, bytes]:
+    if shutil.which("setpriv"):
+        command = ["setpriv", "--pdeathsig", "KILL", *command]
+    if options.interactive:
+        return _execute_interactive(command)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    try:
+        return _pump(process, options, folder, sink, source)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        complaint = process.stderr.read().decode(errors="replace").strip()
+        if complaint and "terminating on signal" not in complaint:
+            print(f"qemu: {complaint}", file=sys.stderr)
+
+
+def _execute_interactive(command: list[str]) -> tuple[int | str, bytes]:
+    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    terminal = None
+    try:
+        if sys.stdin.isatty():
+            import termios
+
+            terminal = termios.tcgetattr(0)
+        return subprocess.run(command, check=False).returncode, b""
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        if terminal:
+            termios.tcsetattr(0, termios.TCSADRAIN, terminal)
+
+
+def _pump(process, options: Options, folder: Path, sink, source) -> tuple[int | str, bytes]:
+    """Carry bytes both ways until QEMU ends or time is up."""
+    deadline = time.monotonic() + options.timeout if options.timeout else None
+    output: list[bytes] = []
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        waiting_input = source
+        while True:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                return ("hang" if hangs(folder / "qmp") else "timeout"), b"".join(output)
+            for key, _ in selector.select(left if left is None or left < 1 else 1):
+                if key.fileobj is not process.stdout:
+                    _forward(selector, process, source)
+                    continue
+                data = os.read(process.stdout.fileno(), 65536)
+                if not data:
+                    return process.wait(), b"".join(output)
+                output.append(data)
+                if sink is not None:
+                    sink.write(data if options.quiet else data.replace(b"\r\n", b"\n"))
+                    sink.flush()
+            if waiting_input is not None and _job_runs(folder / "control"):
+                _register(selector, waiting_input)
+                waiting_input = None
+
+
+def _job_runs(path: Path) -> bool:
+    """Has the job begun to run, so that its terminal takes input?"""
+    try:
+        return b" mark " in path.read_bytes()
+    except OSError:
+        return False
+
+
+def _register(selector, source) -> None:
+    try:
+        selector.register(source, selectors.EVENT_READ)
+    except (PermissionError, ValueError):
+        pass  # a plain file or nothing at all: a job that reads gets what select cannot give; see _forward
+
+
+def _forward(selector, process, source) -> None:
+    data = os.read(source.fileno(), 4096)
+    try:
+        # End of input is the terminal's own end-of-file character.
+        process.stdin.write(data or b"\x04")
+    except BrokenPipeError:
+        data = b""
+    if not data:
+        selector.unregister(source)
+
+
+def hangs(path: Path) -> bool:
+    """Ask QEMU, some times over a second: can no CPU be interrupted?"""
+    try:
+        with socket.socket(socket.AF_UNIX) as channel:
+            channel.settimeout(5)
+            channel.connect(str(path))
+            stream = channel.makefile("rw")
+            stream.readline()
+            _qmp(stream, {"execute": "qmp_capabilities"})
+            for _ in range(10):
+                if not _stuck(_registers(stream)):
+                    return False
+                time.sleep(0.1)
+            return True
+    except (OSError, ValueError):
+        return False
+
+
+def _qmp(stream, command: dict[str, Any]) -> Any:
+    stream.write(json.dumps(command) + "\n")
+    stream.flush()
+    while True:
+        answer = json.loads(stream.readline())
+        if "return" in answer or "error" in answer:
+            return answer.get("return")
+
+
+def _registers(stream) -> str:
+    arguments = {"command-line": "info registers -a"}
+    return _qmp(stream, {"execute": "human-monitor-command", "arguments": arguments}) or ""
+
+
+def _stuck(text: str) -> bool:
+    """Is every CPU at privilege level 0 with the interrupt flag clear?"""
+    import re
+
+    flags = [int(value, 16) for value in re.findall(r"RFL=([0-9a-f]+)", text)]
+    levels = re.findall(r"CPL=(\d)", text)
+    return bool(flags) and all(not f & 0x200 for f in flags) and all(level == "0" for level in levels)

@@ -1,0 +1,22 @@
+"""Where things are, and the errors that a user can do something about."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent
+
+
+class LabError(Exception):
+    """Something the user can put right; the message says how."""
+
+
+def output_folder() -> Path:
+    """The build folder: $CW_OUTPUT, or build/default of the checkout."""
+    chosen = os.environ.get("CW_OUTPUT")
+    return Path(chosen).resolve() if chosen else TOP / "build" / "default"
+
+
+# Debian keeps mke2fs, debugfs and e2fsck where an ordinary user's PATH does not look.
+os.environ["PATH"] = os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"

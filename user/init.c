@@ -1,0 +1,337 @@
+/*
+ * init.c - process 1 of a booted Chainwalk: mounts, a controlling terminal, one job, its status, power-off.
+ *
+ * A plain Linux program: it works as init of a Linux kernel too, where /proc/chainwalk does not exist and
+ * the job's status is lost. It is told what to do on the kernel's command line:
+ *
+ *	job_user=NAME	run the job as this user of /etc/passwd (default root)
+ *	job_cwd=DIR	in this folder (default: the user's home)
+ *	job_tty=raw	the console hands the job's bytes through as they are (no "\n" -> "\r\n", no echo)
+ *	job_env=A=B	one more environment variable; may be repeated
+ *	-- PROGRAM ARG...	the job; %XX stands for a byte that a command line cannot carry
+ *
+ * Without a job on the command line, /etc/cw/job is read: the arguments, one a line, written the same way.
+ * Without that it is a login shell. When the job ends, every other process is ended, file systems are
+ * synced and unmounted, and "exit STATUS" is written to /proc/chainwalk/exit before power-off. A job that
+ * a signal ended has the status 128 + signal, as in a shell.
+ *
+ * Limits: 255 arguments, 64 KB of command line.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_ARGUMENTS 255
+
+struct job {
+	char *argv[MAX_ARGUMENTS + 1];
+	int argc;
+	char user[64];
+	char cwd[256];
+	bool raw;
+};
+
+struct user {
+	uid_t uid;
+	gid_t gid;
+	char home[128];
+};
+
+static char command_line[65536];
+
+static void complain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fprintf(stderr, "init: ");
+	vfprintf(stderr, format, args);
+	fprintf(stderr, ": %s\n", strerror(errno));
+	va_end(args);
+}
+
+/* The whole of a small file as a string; its length, or -1. */
+static ssize_t read_file(const char *path, char *buffer, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+
+	if (fd < 0)
+		return -1;
+	while (length < size - 1) {
+		ssize_t n = read(fd, buffer + length, size - 1 - length);
+
+		if (n <= 0)
+			break;
+		length += n;
+	}
+	close(fd);
+	buffer[length] = 0;
+	return length;
+}
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	n = write(fd, text, strlen(text));
+	close(fd);
+	return n == (ssize_t)strlen(text) ? 0 : -1;
+}
+
+static void mount_one(const char *type, const char *where, const char *options)
+{
+	if (mount(type, where, type, 0, options) && errno != EBUSY)
+		complain("mounting %s on %s", type, where);
+}
+
+static void mount_all(void)
+{
+	mount_one("devtmpfs", "/dev", NULL);
+	mount_one("proc", "/proc", NULL);
+	mount_one("tmpfs", "/tmp", "mode=1777");
+}
+
+/* Descriptors 0, 1 and 2 are the console, which becomes the controlling terminal of this session. */
+static void open_console(void)
+{
+	int fd = open("/dev/console", O_RDWR | O_NOCTTY);
+
+	if (fd < 0)
+		return;
+	for (int i = 0; i < 3; i++)
+		if (fd != i)
+			dup2(fd, i);
+	if (fd > 2)
+		close(fd);
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Replace %XX in place. */
+static void decode(char *text)
+{
+	char *out = text;
+
+	for (; *text; text++) {
+		if (text[0] == '%' && hex_digit(text[1]) >= 0 && hex_digit(text[2]) >= 0) {
+			*out++ = hex_digit(text[1]) * 16 + hex_digit(text[2]);
+			text += 2;
+		} else {
+			*out++ = *text;
+		}
+	}
+	*out = 0;
+}
+
+static void split(struct job *job, char *text, const char *separators)
+{
+	char *save, *word;
+
+	for (word = strtok_r(text, separators, &save); word && job->argc < MAX_ARGUMENTS;
+	     word = strtok_r(NULL, separators, &save)) {
+		decode(word);
+		/* An empty argument cannot be written between separators: it is a lone "%". */
+		job->argv[job->argc++] = strcmp(word, "%") ? word : word + 1;
+	}
+}
+
+static void take_option(struct job *job, char *word)
+{
+	if (!strncmp(word, "job_user=", 9))
+		snprintf(job->user, sizeof(job->user), "%s", word + 9);
+	else if (!strncmp(word, "job_cwd=", 8))
+		snprintf(job->cwd, sizeof(job->cwd), "%s", word + 8);
+	else if (!strcmp(word, "job_tty=raw"))
+		job->raw = true;
+	else if (!strncmp(word, "job_env=", 8)) {
+		decode(word + 8);
+		putenv(word + 8);
+	}
+}
+
+static void read_job(struct job *job)
+{
+	static char job_file[65536];
+	char *options = command_line, *arguments, *save, *word;
+
+	snprintf(job->user, sizeof(job->user), "root");
+	if (read_file("/proc/cmdline", command_line, sizeof(command_line)) < 0)
+		complain("reading /proc/cmdline");
+	arguments = strstr(command_line, " -- ");
+	if (arguments) {
+		*arguments = 0;
+		split(job, arguments + 4, " \n");
+	}
+	for (word = strtok_r(options, " \n", &save); word; word = strtok_r(NULL, " \n", &save))
+		take_option(job, word);
+	if (!job->argc && read_file("/etc/cw/job", job_file, sizeof(job_file)) > 0)
+		split(job, job_file, "\n");
+	if (!job->argc) {
+		job->argv[job->argc++] = "/bin/sh";
+		job->argv[job->argc++] = "-l";
+	}
+}
+
+static int find_user(const char *name, struct user *user)
+{
+	static char passwd[8192];
+	char *line, *save;
+
+	*user = (struct user){.home = "/"};
+	if (read_file("/etc/passwd", passwd, sizeof(passwd)) < 0)
+		return strcmp(name, "root") ? -1 : 0;
+	for (line = strtok_r(passwd, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char found[64];
+
+		if (sscanf(line, "%63[^:]:%*[^:]:%u:%u:%*[^:]:%127[^:]", found, &user->uid,
+			   &user->gid, user->home) == 4 && !strcmp(found, name))
+			return 0;
+	}
+	errno = ENOENT;
+	return -1;
+}
+
+static void make_raw(void)
+{
+	struct termios settings;
+
+	if (tcgetattr(0, &settings))
+		return;
+	settings.c_oflag &= ~OPOST;
+	settings.c_lflag &= ~ECHO;
+	tcsetattr(0, TCSANOW, &settings);
+}
+
+/* In the child: become the job. Does not return. */
+static void become_job(const struct job *job)
+{
+	struct user user;
+	sigset_t none;
+
+	setsid();
+	/* A terminal by its own name, so that programs can reopen it; the console stands in for it. */
+	if (ioctl(0, TIOCSCTTY, 0))
+		complain("taking the console as controlling terminal");
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (job->raw)
+		make_raw();
+	if (find_user(job->user, &user)) {
+		complain("user %s", job->user);
+		_exit(126);
+	}
+	setenv("HOME", user.home, 1);
+	setenv("USER", job->user, 1);
+	setenv("LOGNAME", job->user, 1);
+	if (chdir(job->cwd[0] ? job->cwd : user.home) && chdir("/"))
+		complain("chdir");
+	if (user.uid && (setgroups(1, &user.gid) || setgid(user.gid) || setuid(user.uid))) {
+		complain("becoming %s", job->user);
+		_exit(126);
+	}
+	execvp(job->argv[0], job->argv);
+	complain("%s", job->argv[0]);
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* Reap everything until the job is gone; its status as a shell would give it. */
+static int wait_for(pid_t job)
+{
+	for (;;) {
+		int status;
+		pid_t pid = wait(&status);
+
+		if (pid < 0 && errno == EINTR)
+			continue;
+		if (pid < 0)
+			return 255;
+		if (pid == job)
+			return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	}
+}
+
+static void end_others(void)
+{
+	struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+
+	if (kill(-1, SIGTERM) && errno == ESRCH)
+		return;
+	for (int tries = 0; tries < 20; tries++) {
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (kill(-1, 0))
+			return;
+		nanosleep(&pause, NULL);
+	}
+	kill(-1, SIGKILL);
+	while (wait(NULL) > 0)
+		;
+}
+
+static void unmount_all(void)
+{
+	chdir("/");
+	sync();
+	umount("/tmp");
+	if (mount(NULL, "/", NULL, MS_REMOUNT | MS_RDONLY, NULL))
+		complain("remounting / read-only");
+	sync();
+}
+
+int main(void)
+{
+	static struct job job;
+	char report[32];
+	sigset_t all;
+	pid_t pid;
+	int status;
+
+	setenv("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", 1);
+	setenv("TERM", "vt100", 1);
+	mount_all();
+	open_console();
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	read_job(&job);
+
+	pid = fork();
+	if (pid < 0)
+		complain("fork");
+	if (pid == 0)
+		become_job(&job);
+	status = pid < 0 ? 126 : wait_for(pid);
+
+	end_others();
+	snprintf(report, sizeof(report), "exit %d\n", status);
+	unmount_all();
+	if (write_file("/proc/chainwalk/exit", report))
+		complain("/proc/chainwalk/exit");
+	reboot(RB_POWER_OFF);
+	for (;;)
+		pause();
+}
