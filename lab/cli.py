@@ -176,12 +176,12 @@ def bench(
 
 
 @app.command(hidden=True)
-def demo(mem: Mem = "512M", smp: Smp = 1) -> None:
+def demo(mem: Mem = "512M", smp: Smp = 1, cmdline: Cmdline = "") -> None:
     """The job of `make run`."""
     from lab.demo import run_demo
 
     settings = os.environ.get("CW_SETTINGS", "").split()
-    finish(run_demo(mem, smp, settings, os.environ.get("CW_DEFCONFIG", "")))
+    finish(run_demo(mem, smp, settings, os.environ.get("CW_DEFCONFIG", ""), cmdline))
 
 
 @app.command(hidden=True)

@@ -13,7 +13,7 @@ HASH_FILES := $(sort $(wildcard hash/page/*.h hash/buffer/*.h hash/inode/*.h has
 
 # Any symbol of Kconfig may be given on make's command line: make run BUFFER_HASH=steiner DEBUG=y
 KCONFIG_NAMES := PAGE_HASH BUFFER_HASH INODE_HASH DENTRY_HASH NAME_HASH PAGE_TABLE BUFFER_TABLE \
-	INODE_TABLE DENTRY_TABLE $(filter-out NAME_HASH,$(shell sed -n 's/^config \([A-Z0-9_]*\).*/\1/p' Kconfig)) \
+	INODE_TABLE DENTRY_TABLE $(filter-out CMDLINE NAME_HASH,$(shell sed -n 's/^config \([A-Z0-9_]*\).*/\1/p' Kconfig)) \
 	HASH_WORD
 CONFIG_SET := $(strip $(foreach name,$(sort $(KCONFIG_NAMES)), \
 	$(if $(filter command line,$(origin $(name))),$(name)=$($(name)))) $(SET))

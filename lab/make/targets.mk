@@ -1,3 +1,41 @@
-.PHONY: clean
+# What a person types, apart from the build: run, test, iso, gdb, lines, lint, clean.
+
+MEM ?= 512M
+SMP ?= 1
+ISO ?= $(O)/chainwalk.iso
+
+.PHONY: run test iso gdb lines lint format clean distclean
+
+run: $(PYTHON_READY) kernel user
+	@CW_OUTPUT=$(O) CW_SETTINGS="$(CONFIG_SET)" CW_DEFCONFIG=$(DEFCONFIG) $(PYTHON) -m lab demo --mem $(MEM) --smp $(SMP) --cmdline "$(CMDLINE)"
+
+test: setup-test
+	@CW_OUTPUT=$(O) $(PYTHON) -m lab.runtests $(TESTS)
+
+iso: $(STAMPS)/packages-iso kernel user
+	@CW_OUTPUT=$(O) $(PYTHON) -m lab iso $(ISO) --cmdline "$(CMDLINE)"
+	@echo "  ISO     $(ISO)"
+
+gdb: kernel user
+	@CW_OUTPUT=$(O) $(PYTHON) -m lab gdb
+
+lines: $(PYTHON_READY)
+	@$(PYTHON) -m lab.lines
+
+PYTHON_FOLDERS := lab tests hash boot
+C_FILES = $(shell git ls-files '*.c' '*.h')
+
+lint: setup-test
+	$(Q)$(VENV)/bin/ruff check $(PYTHON_FOLDERS)
+	$(Q)$(VENV)/bin/ruff format --check $(PYTHON_FOLDERS)
+	$(Q)clang-format --dry-run -Werror $(C_FILES)
+
+format: setup-test
+	$(Q)$(VENV)/bin/ruff format $(PYTHON_FOLDERS)
+	$(Q)clang-format -i $(C_FILES)
+
 clean:
 	rm -rf build
+
+distclean: clean
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis
