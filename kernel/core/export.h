@@ -17,6 +17,9 @@
 
 #include "kernel/core/types.h"
 
+/* Where the bytes go: set by the serial driver; to nowhere before. Called with interrupts off. */
+extern void (*control_output)(const char *text, size_t length);
+
 /* Raw bytes to the port, polled; lost if there is no port. Any context. */
 void control_write(const char *text, size_t length);
 

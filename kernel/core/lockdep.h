@@ -77,6 +77,9 @@ struct held_locks {
 	struct held_lock lock[LOCKS_HELD_MAX];
 };
 
+/* The checker is off until then: `current` must be valid. */
+void lockdep_init(void);
+
 /* Give a new task its list of held locks: it lies at the low end of the kernel stack, which must be set. */
 void lockdep_task_init(struct task *task);
 
@@ -109,6 +112,9 @@ void lockdep_assert_none_held(void);
 #else
 
 struct task;
+static inline void lockdep_init(void)
+{
+}
 static inline void lockdep_task_init(struct task *task)
 {
 	(void)task;

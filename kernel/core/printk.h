@@ -51,6 +51,9 @@ void printk(const char *format, ...) __printf(1, 2);
  */
 void console_write(const char *text, size_t length);
 
+/* The same without the expansion: the terminal has done its own. */
+void console_write_raw(const char *text, size_t length);
+
 /* Where the console's text goes. Set by the serial driver; before that, arch_early_putc(). Called with the
  * console lock held and interrupts off. */
 extern void (*console_output)(const char *text, size_t length);

@@ -43,15 +43,19 @@ struct task {
 	pid_t pid;		  /* thread id; the process id is process->pid */
 	volatile u32 pending;	  /* TASK_PENDING_* bits tested on return to user mode */
 	bool in_page_fault;
+	bool in_reclaim;	 /* mm/: reclaiming; an allocation must not reclaim again */
+	bool pagefault_disabled; /* mm/: a fault in a user copy fails at once (locks are held) */
 
 	/* Under the run queue's lock of `cpu`. */
 	enum task_state state;
 	int cpu;
 	struct list_head run_link;
-	u64 run_ticks;	   /* ticks left of the time slice */
-	u64 user_ns;	   /* CPU time used, virtual nanoseconds */
-	u64 system_ns;
+	volatile bool on_cpu; /* its registers and stack are in use by `cpu` */
+	u32 run_ticks;	   /* ticks left of the time slice */
+	u64 run_ns;	   /* CPU time used, exact, up to last_switch_ns */
 	u64 last_switch_ns;
+	u64 user_ns;	   /* the same sampled by ticks: only the ratio of these two is used */
+	u64 system_ns;
 
 	/* proc/ */
 	struct list_head thread_link; /* in process->threads */
@@ -59,6 +63,7 @@ struct task {
 	struct signal_state *signals;
 	u64 start_ns;
 	int *clear_child_tid; /* user address, CLONE_CHILD_CLEARTID */
+	int *set_child_tid;   /* CLONE_CHILD_SETTID: written when the child first runs */
 	char comm[16];
 
 	struct held_locks *held_locks; /* lock-order checker, debug builds only */
@@ -66,6 +71,7 @@ struct task {
 
 #define TASK_PENDING_SIGNAL (1u << 0) /* a signal may be deliverable: look at it */
 #define TASK_PENDING_RESCHED (1u << 1) /* give up the CPU */
+#define TASK_PENDING_START (1u << 2)   /* a new task: store set_child_tid */
 
 #define KERNEL_STACK_SIZE 16384
 

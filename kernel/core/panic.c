@@ -1,0 +1,69 @@
+/*
+ * panic.c - the end after a broken invariant: say what, where, and how we came here, then leave the machine
+ * with a status that no job's exit can be confused with.
+ */
+#include "kernel/core/assert.h"
+#include "kernel/core/atomic.h"
+#include "kernel/core/export.h"
+#include "kernel/core/printk.h"
+#include "kernel/core/string.h"
+#include "kernel/core/task.h"
+
+#include <arch/cpu.h>
+#include <arch/power.h>
+
+extern bool panicking; /* printk.c */
+static u32 panic_owner; /* 1 + the CPU that panics */
+
+static void report(const char *text)
+{
+	char escaped[400];
+
+	printk(KERN_EMERG "Kernel panic: %s\n", text);
+	json_escape(escaped, sizeof(escaped), text, strlen(text));
+	control_recordf("panic", "{\"message\":\"%s\",\"cpu\":%u}", escaped, cpu_id());
+}
+
+static __noreturn void panic_arguments(const struct registers *registers, const char *format,
+				       va_list arguments)
+{
+	static char text[300];
+	u32 nobody = 0;
+
+	arch_irq_disable();
+	if (!try_cmpxchg(&panic_owner, &nobody, cpu_id() + 1)) {
+		if (nobody == cpu_id() + 1) /* a panic while panicking: no second report */
+			arch_panic_exit();
+		arch_halt_forever(); /* another CPU has the floor */
+	}
+	arch_panic_stop_others();
+	panicking = true;
+	vscnprintf(text, sizeof(text), format, arguments);
+	report(text);
+	if (current)
+		printk(KERN_EMERG "CPU %u, task %d (%s)\n", cpu_id(), current->pid, current->comm);
+	arch_backtrace(registers);
+	control_end();
+	arch_panic_exit();
+}
+
+void panic(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	panic_arguments(NULL, format, arguments);
+}
+
+void panic_registers(const struct registers *registers, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	panic_arguments(registers, format, arguments);
+}
+
+void assert_failed(const char *what, const char *file, int line, const char *function)
+{
+	panic("assertion failed: %s (%s:%d, %s)", what, file, line, function);
+}

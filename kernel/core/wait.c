@@ -1,0 +1,66 @@
+/*
+ * wait.c - putting tasks on wait queues and waking them.
+ *
+ * Waking happens under the queue's lock, and finish_wait() takes that lock if the entry may still be
+ * queued; so an entry on a stack is never touched after its owner went on. The lock is taken with
+ * interrupts off, because interrupt handlers wake.
+ */
+#include "kernel/core/wait.h"
+
+void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry, enum task_state state)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	if (list_empty(&entry->link))
+		list_add_tail(&entry->link, &queue->waiters);
+	set_current_state(state);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+void finish_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry)
+{
+	__set_current_state(TASK_RUNNING);
+	remove_wait_queue(queue, entry);
+}
+
+void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	list_add_tail(&entry->link, &queue->waiters);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+void remove_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	if (!list_empty(&entry->link))
+		list_del_init(&entry->link);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+void __wake_up(wait_queue_head_t *queue, bool all)
+{
+	struct wait_queue_entry *entry, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	list_for_each_entry_safe(entry, next, &queue->waiters, link) {
+		bool woken = true;
+
+		if (entry->wake) {
+			entry->wake(entry);
+		} else {
+			/* Off the queue even if it was awake already: it will look at its condition. */
+			list_del_init(&entry->link);
+			woken = wake_up_task(entry->task);
+		}
+		if (woken && !all)
+			break;
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
