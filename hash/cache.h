@@ -35,6 +35,10 @@ typedef u64 hash_word;
 #define HASH_WORD_BITS 64
 #endif
 
+/* The lowest set bit of the distance between inodes in memory: what the 2.2 page hash divides by, since the
+ * bits below it are constant. Inodes are slab objects aligned to a cache line. */
+#define PAGE_HASH_INODE_ALIGN 64
+
 /* One CPU's counters of one cache. Exact definitions: docs/counters.md. */
 struct hash_counters {
 	u64 hits;	   /* lookups that found their object */
