@@ -54,7 +54,7 @@ progress "sort: the most frequent first words"
 cut -d ' ' -f 1 $scratch/headers | sort | uniq -c | sort -rn | head -n 3
 
 progress "sha256sum: checksums of the copy"
-(cd $copy && find . -type f | sort | xargs -d '\n' sha256sum) > /srv/copy.sha256 || fail sha256sum
+(cd $copy && find . -type f -exec sha256sum {} +) > /srv/copy.sha256 || fail sha256sum
 [ "$(wc -l < /srv/copy.sha256)" = "$files" ] || fail "checksums are missing"
 
 progress "sync"

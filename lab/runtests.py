@@ -1,0 +1,82 @@
+"""make test: build the kernels that the tests boot, run the three rings, end with `N passed, N failed`.
+
+Arguments are pytest's (TESTS="tests/booted -k shell"). A build that fails, a test file that cannot be read
+and a run without a single test are failures. Nothing that failed can end in status 0.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from lab.build import build, build_lock
+from lab.paths import TOP, LabError, output_folder
+
+
+def debug_output() -> str:
+    """The output folder of the debug kernel: assertions, lock-order checker, poison."""
+    return str(output_folder().parent / f"{output_folder().name}-debug")
+
+
+def build_kernels() -> None:
+    """The kernel as it ships, and the one with all its checks."""
+    plain = str(output_folder())
+    for output, settings in ((plain, ()), (debug_output(), ("DEBUG=y",))):
+        os.environ["CW_OUTPUT"] = output
+        with build_lock():
+            build(settings)
+    os.environ["CW_OUTPUT"] = plain
+
+
+class Counter:
+    """A pytest plugin that counts outcomes, setup and teardown errors among the failures."""
+
+    def __init__(self) -> None:
+        self.outcome: dict[str, str] = {}
+        self.collection_errors = 0
+
+    def pytest_runtest_logreport(self, report) -> None:
+        if report.failed:
+            self.outcome[report.nodeid] = "failed"
+        elif report.skipped:
+            self.outcome.setdefault(report.nodeid, "skipped")
+        elif report.when == "call":
+            self.outcome.setdefault(report.nodeid, "passed")
+
+    def pytest_collectreport(self, report) -> None:
+        if report.failed:
+            self.collection_errors += 1
+
+    def count(self, what: str) -> int:
+        return sum(1 for outcome in self.outcome.values() if outcome == what)
+
+
+def main() -> None:
+    import pytest
+
+    began = time.monotonic()
+    counter = Counter()
+    extra = 0
+    try:
+        build_kernels()
+        arguments = sys.argv[1:] or ["tests"]
+        if not any(word.startswith("-n") for word in arguments):
+            arguments += ["-n", str(min(os.cpu_count() or 1, 8)), "--dist", "worksteal"]
+        status = int(pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(TOP), *arguments], plugins=[counter]))
+    except LabError as error:
+        print(f"make test: {error}", file=sys.stderr)
+        status, extra = 1, 1
+    failed = counter.count("failed") + counter.collection_errors + extra
+    if status and not failed:
+        failed = 1  # interrupted, no tests, an internal error: never a success
+    skipped = counter.count("skipped")
+    if skipped:
+        print(f"{skipped} skipped")
+    print(f"{time.monotonic() - began:.0f} seconds")
+    print(f"{counter.count('passed')} passed, {failed} failed", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

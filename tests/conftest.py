@@ -1,0 +1,69 @@
+"""What all tests share: one machine a test, booted by the lab itself and judged by what it truly did."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lab import image, machine
+from lab.paths import TOP, output_folder
+from lab.runtests import debug_output
+
+
+@pytest.fixture
+def cw_run(tmp_path):
+    """Boot a machine of its own and run a job in it: cw_run(["/bin/ls", "/"], smp=2) -> Result.
+
+    `script="..."` runs a shell script instead. The run must end with status @status (None: any) and in the
+    way @kind; a panic, hang, silence or time-out fails the test with the console's last lines. A disk that
+    the run wrote is checked with e2fsck. The debug kernel is booted unless debug=False.
+    """
+
+    def boot(job=None, *, script=None, status=0, kind="exit", debug=True, fsck=True, input_file=None, **options):
+        plain = str(output_folder())
+        os.environ["CW_OUTPUT"] = debug_output() if debug else plain
+        try:
+            if script is not None:
+                job = ["/bin/sh", "-c", script]
+            options.setdefault("timeout", 120)
+            options.setdefault("mem", "256M")
+            options.setdefault("quiet", True)
+            options.setdefault("build", False)
+            given = machine.Options(job=list(job or []), **options)
+            if given.root_kind() == "ext2" and given.disk is None and not given.iso:
+                given.disk = tmp_path / f"disk-{len(list(tmp_path.iterdir()))}"
+            result = machine.run(given, source=input_file)
+        finally:
+            os.environ["CW_OUTPUT"] = plain
+        text = result.output.decode(errors="replace")
+        said = f"{result.message}\nthe console's last lines:\n{text[-3000:]}"
+        assert result.kind == kind, said
+        if status is not None and kind == "exit":
+            assert result.status == status, said
+        if fsck and kind == "exit" and given.disk is not None and given.root_kind() == "ext2":
+            clean, report = image.check(given.disk)
+            assert clean, f"e2fsck: {report}\n{said}"
+        result.disk = given.disk
+        return result
+
+    return boot
+
+
+@pytest.fixture
+def cw(tmp_path):
+    """Run ./cw as a user would: cw("run", "--quiet", "--", "/bin/true") -> CompletedProcess (bytes)."""
+    import subprocess
+
+    def call(*arguments, timeout=300, **options):
+        command = [str(TOP / "cw"), *map(str, arguments)]
+        options.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.run(command, capture_output=True, timeout=timeout, check=False, **options)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def top() -> Path:
+    return TOP

@@ -1,0 +1,193 @@
+"""The lab by itself: records, trees, images, configuration; no machine is booted."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import zlib
+
+import pytest
+from lab import configure, control, image, machine
+from lab.lines import code_lines
+from lab.paths import LabError
+from lab.tree import Tree
+
+
+def record(sequence: int, kind: str, value) -> bytes:
+    text = json.dumps(value).encode()
+    return b"@CW %d %d %08x %s %s\n" % (sequence, len(text), zlib.crc32(text), kind.encode(), text)
+
+
+def good_log(status: int = 0) -> bytes:
+    return record(0, "mark", {"name": "x"}) + record(1, "exit", {"status": status}) + record(2, "end", {"records": 2})
+
+
+def test_a_whole_log_is_believed():
+    log = control.parse(good_log(7))
+    assert log.complete
+    result = machine.judge(machine.QEMU_SHUTDOWN, log)
+    assert (result.kind, result.status) == ("exit", 7)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        record(0, "exit", {"status": 0}),  # no end
+        record(0, "mark", {}) + record(2, "exit", {"status": 0}) + record(3, "end", {"records": 3}),  # a gap
+        good_log().replace(b'"status": 0', b'"status": 1'),  # a wrong checksum
+        record(0, "end", {"records": 0}),  # no status
+        good_log() + b"noise\n",
+    ],
+)
+def test_anything_less_is_never_a_success(data):
+    result = machine.judge(machine.QEMU_SHUTDOWN, control.parse(data))
+    assert result.status == machine.SILENCE
+
+
+@pytest.mark.parametrize(
+    ("ended", "status"),
+    [(85, 120), (0, 121), (1, 121), (-9, 121), ("timeout", 124), ("hang", 122)],
+)
+def test_how_qemu_ended_counts_too(ended, status):
+    assert machine.judge(ended, control.parse(good_log())).status == status
+
+
+def test_a_panic_record_outdoes_a_status():
+    data = record(0, "exit", {"status": 0}) + record(1, "panic", {"message": "x"}) + record(2, "end", {"records": 2})
+    assert machine.judge(machine.QEMU_SHUTDOWN, control.parse(data)).status == machine.PANIC
+
+
+def test_long_records_come_in_parts():
+    value = {"caches": {"page": {"hits": 1, "text": 'a"b' * 50}}}
+    text = json.dumps(value)
+    pieces = [text[i : i + 40] for i in range(0, len(text), 40)]
+    data = b"".join(
+        record(n, "chunk", {"type": "stats", "part": n, "of": len(pieces), "data": piece})
+        for n, piece in enumerate(pieces)
+    )
+    log = control.parse(data)
+    assert log.all("stats") == [value]
+    assert machine.collect_stats(log)["page"]["hits"] == 1
+
+
+@pytest.mark.parametrize("word", ["plain", "", "two words", 'q"uo\'te\\s', "100%", "%41", "ü", "--", "a\nb"])
+def test_words_survive_the_command_line(word):
+    coded = machine.encode_word(word)
+    assert coded and not set(coded) & set(" \"'\\\n")
+    decoded = subprocess.run(
+        ["python3", "-c", "import sys,urllib.parse as u; sys.stdout.write(u.unquote(sys.argv[1]))", coded],
+        capture_output=True, check=True,
+    ).stdout.decode()  # fmt: skip
+    assert decoded == (word or "%")
+
+
+def small_tree(folder) -> Tree:
+    (folder / "deep" / "er").mkdir(parents=True)
+    (folder / "deep" / "er" / "file").write_bytes(bytes(range(256)) * 300)
+    (folder / "zero").write_bytes(b"")
+    (folder / "link").symlink_to("deep/er/file")
+    tree = Tree()
+    tree.folder("/home/user", 0o755, 1000, 1000)
+    tree.folder("/tmp", 0o1777)
+    tree.add(f"{folder}:/data")
+    tree.text("/etc/motd", "hello\n")
+    return tree
+
+
+@pytest.mark.parametrize(("block", "inode"), [(1024, 128), (2048, 256), (4096, 256)])
+def test_ext2_images_are_clean_and_repeatable(tmp_path, block, inode):
+    tree = small_tree(tmp_path / "host")
+    options = image.Ext2(block_size=block, inode_size=inode, free_bytes=1 << 20, free_inodes=16)
+    first, second = tmp_path / "a.ext2", tmp_path / "b.ext2"
+    image.make_ext2(tree, first, options)
+    image.make_ext2(tree, second, options)
+    assert first.read_bytes() == second.read_bytes()
+    clean, report = image.check(first)
+    assert clean, report
+    image.read_back(first, "/data", tmp_path / "back")
+    host = (tmp_path / "host" / "deep" / "er" / "file").read_bytes()
+    assert (tmp_path / "back" / "data" / "deep" / "er" / "file").read_bytes() == host
+    listing = image.debugfs(first, "stat /home/user\nstat /tmp\nstat /data/link\nstat /data/deep")
+    assert "User:  1000   Group:  1000" in listing
+    assert "Mode:  01777" in listing
+    assert 'Fast link dest: "deep/er/file"' in listing
+    assert listing.count("User:     0") == 3
+    features = subprocess.run(["dumpe2fs", "-h", first], capture_output=True, text=True, check=True).stdout
+    line = next(line for line in features.splitlines() if line.startswith("Filesystem features"))
+    assert set(line.split(":")[1].split()) <= {"filetype", "sparse_super", "large_file"}
+
+
+def test_cpio_is_what_busybox_reads(tmp_path):
+    image.make_cpio(small_tree(tmp_path / "host"), tmp_path / "a.cpio")
+    back = tmp_path / "back"
+    back.mkdir()
+    subprocess.run(["busybox", "cpio", "-idm"], stdin=(tmp_path / "a.cpio").open(), cwd=back, check=True, capture_output=True)
+    assert (back / "data/deep/er/file").read_bytes() == bytes(range(256)) * 300
+    assert (back / "data/link").readlink().as_posix() == "deep/er/file"
+
+
+def test_sparse_copies_are_copies(tmp_path):
+    source = tmp_path / "a"
+    with source.open("wb") as out:
+        out.seek(1 << 20)
+        out.write(b"x" * 5000)
+        out.truncate(4 << 20)
+    image.copy_sparse(source, tmp_path / "b")
+    assert (tmp_path / "b").read_bytes() == source.read_bytes()
+    assert (tmp_path / "b").stat().st_blocks * 512 < 1 << 20
+
+
+def test_a_signature_follows_the_content(tmp_path):
+    tree, other = Tree(), Tree()
+    tree.text("/a", "1")
+    other.text("/a", "2")
+    assert tree.signature() != other.signature()
+    other.text("/a", "1")
+    assert tree.signature() == other.signature()
+
+
+def test_add_names_what_is_missing():
+    with pytest.raises(LabError, match="no-such-file"):
+        Tree().add("/no-such-file:/x")
+
+
+def test_wrong_settings_name_the_right_ones(tmp_path):
+    with pytest.raises(configure.ConfigureError, match="HASH_WORD") as caught:
+        configure.configure(tmp_path, settings=["FOO=1"])
+    assert "BUFFER_HASH" in str(caught.value)
+    with pytest.raises(configure.ConfigureError) as caught:
+        configure.configure(tmp_path, settings=["BUFFER_HASH=nope"])
+    for name in configure.hash_functions("buffer"):
+        assert name in str(caught.value)
+    with pytest.raises(configure.ConfigureError, match="1 to 16"):
+        configure.configure(tmp_path, settings=["NR_CPUS=17"])
+    with pytest.raises(configure.ConfigureError, match="default"):
+        configure.configure(tmp_path, defconfig="nope")
+
+
+@pytest.mark.parametrize("path", sorted(p.name.removesuffix("_defconfig") for p in (configure.TOP / "configs").glob("*_defconfig")))
+def test_each_defconfig_means_what_it_says(tmp_path, path):
+    kconfig = configure.configure(tmp_path, defconfig=path)
+    stands = configure.chosen(kconfig)
+    for line in (configure.TOP / "configs" / f"{path}_defconfig").read_text().splitlines():
+        name, equals, value = line.removeprefix("CONFIG_").partition("=")
+        if equals and not line.startswith("#") and name in stands:
+            assert stands[name] == value.strip('"')
+
+
+def test_every_function_can_be_chosen(tmp_path):
+    for choice, values in configure.hash_choices().items():
+        assert values, choice
+        for value in values:
+            kconfig = configure.configure(tmp_path, settings=[f"{choice}={value}"])
+            assert configure.chosen(kconfig)[choice] == value
+            assert f'CONFIG_{choice}="{value}"' in (tmp_path / "effective.config").read_text()
+
+
+def test_code_lines_leave_out_comments(tmp_path):
+    path = tmp_path / "a.c"
+    path.write_text('/* one\n * two */\nint a; // three\n\nchar *s = "/* not a comment */";\n')
+    assert code_lines(path) == 2
+
+
