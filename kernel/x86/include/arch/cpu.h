@@ -17,7 +17,7 @@ struct task;
 /* Read by assembly (offsets in kernel/x86/offsets.h). */
 struct cpu {
 	struct cpu *self;
-	struct task *current;
+	struct task *running; /* what `current` reads */
 	u64 kernel_stack; /* where a system call's registers begin to be pushed */
 	u64 user_sp;	  /* scratch of the system call entry */
 	u32 id;		  /* 0 .. nr_cpus-1 */
@@ -38,51 +38,60 @@ extern unsigned nr_cpus; /* CPUs running; 1 until smp_init() */
 
 #define __percpu_self ((const struct cpu __seg_gs *)0)
 
-static __always_inline struct cpu *this_cpu(void) {
+static __always_inline struct cpu *this_cpu(void)
+{
 	return *(struct cpu *const volatile __seg_gs *)&__percpu_self->self;
 }
 
-static __always_inline unsigned cpu_id(void) {
+static __always_inline unsigned cpu_id(void)
+{
 	return __percpu_self->id;
 }
 
-static __always_inline struct task *arch_current(void) {
+static __always_inline struct task *arch_current(void)
+{
 	struct task *task;
 
 	/* Not volatile: a thread's `current` never changes, so the compiler may keep it. */
-	__asm__("movq %%gs:%c1, %0" : "=r"(task) : "i"(offsetof(struct cpu, current)));
+	__asm__("movq %%gs:%c1, %0" : "=r"(task) : "i"(offsetof(struct cpu, running)));
 	return task;
 }
 #define current arch_current()
 
-static __always_inline void cpu_relax(void) {
+static __always_inline void cpu_relax(void)
+{
 	__asm__ __volatile__("pause" ::: "memory");
 }
 
 #define X86_FLAGS_IF (1UL << 9)
 
 /* Disable interrupts and return the flag's former state for arch_irq_restore(). */
-static __always_inline unsigned long arch_irq_save(void) {
+static __always_inline unsigned long arch_irq_save(void)
+{
 	unsigned long flags;
 
 	__asm__ __volatile__("pushfq; popq %0; cli" : "=rm"(flags)::"memory");
 	return flags;
 }
 
-static __always_inline void arch_irq_enable(void) {
+static __always_inline void arch_irq_enable(void)
+{
 	__asm__ __volatile__("sti" ::: "memory");
 }
 
-static __always_inline void arch_irq_disable(void) {
+static __always_inline void arch_irq_disable(void)
+{
 	__asm__ __volatile__("cli" ::: "memory");
 }
 
-static __always_inline void arch_irq_restore(unsigned long flags) {
+static __always_inline void arch_irq_restore(unsigned long flags)
+{
 	if (flags & X86_FLAGS_IF)
 		arch_irq_enable();
 }
 
-static __always_inline bool arch_irqs_disabled(void) {
+static __always_inline bool arch_irqs_disabled(void)
+{
 	unsigned long flags;
 
 	__asm__ __volatile__("pushfq; popq %0" : "=rm"(flags));

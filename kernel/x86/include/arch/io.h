@@ -32,16 +32,23 @@ DEFINE_PORT(b, b, u8)
 DEFINE_PORT(w, w, u16)
 DEFINE_PORT(l, l, u32)
 
-static inline u64 readq(const volatile void *address) {
+static inline u64 readq(const volatile void *address)
+{
 	u64 value = *(const volatile u64 *)address;
 
 	barrier();
 	return value;
 }
 
-static inline void writeq(u64 value, volatile void *address) {
+static inline void writeq(u64 value, volatile void *address)
+{
 	barrier();
 	*(volatile u64 *)address = value;
+}
+
+/* @n bytes to one port, one after the other. */
+static inline void outsb(u16 port, const void *from, size_t n) {
+	__asm__ __volatile__("rep outsb" : "+S"(from), "+c"(n) : "d"(port) : "memory");
 }
 
 /*

@@ -8,6 +8,7 @@
 #ifndef ARCH_MMU_H
 #define ARCH_MMU_H
 
+#include "kernel/core/list.h"
 #include "kernel/core/types.h"
 
 #define USER_TOP 0x00007ffffffff000ULL /* first address past what a program may map */
@@ -16,7 +17,8 @@ typedef u64 pte_t; /* one entry; 0 is "nothing here" */
 
 struct mmu_root {
 	phys_addr_t table;
-	u64 cpus; /* bit per CPU that may hold translations of it */
+	u64 cpus;		 /* bit per CPU that may hold translations of it; atomic */
+	struct list_head tables; /* all tables but the root */
 };
 
 /* Protection of a mapping. MMU_WRITE and MMU_EXEC are never both given: W^X is asserted. */

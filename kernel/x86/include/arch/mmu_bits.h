@@ -21,7 +21,8 @@
 #define PTE_NX (1ULL << 63)
 #define PTE_ADDRESS 0x000ffffffffff000ULL
 
-static inline u64 pte_prot_bits(unsigned prot) {
+static inline u64 pte_prot_bits(unsigned prot)
+{
 	u64 bits;
 
 	if (!(prot & (MMU_READ | MMU_WRITE | MMU_EXEC)))
@@ -36,47 +37,58 @@ static inline u64 pte_prot_bits(unsigned prot) {
 
 /* An entry for the frame at @page; @prot 0 keeps the page but lets nobody touch it. Accessed is set
  * (whoever maps a page is about to use it), dirty is not. */
-static inline pte_t pte_make(phys_addr_t page, unsigned prot) {
+static inline pte_t pte_make(phys_addr_t page, unsigned prot)
+{
 	return page | pte_prot_bits(prot) | PTE_ACCESSED;
 }
 
-static inline bool pte_present(pte_t pte) {
+static inline bool pte_present(pte_t pte)
+{
 	return pte & (PTE_PRESENT | PTE_NO_ACCESS);
 }
 
-static inline bool pte_write(pte_t pte) {
+static inline bool pte_write(pte_t pte)
+{
 	return pte & PTE_WRITE;
 }
 
-static inline bool pte_dirty(pte_t pte) {
+static inline bool pte_dirty(pte_t pte)
+{
 	return pte & PTE_DIRTY;
 }
 
-static inline bool pte_accessed(pte_t pte) {
+static inline bool pte_accessed(pte_t pte)
+{
 	return pte & PTE_ACCESSED;
 }
 
-static inline phys_addr_t pte_page(pte_t pte) {
+static inline phys_addr_t pte_page(pte_t pte)
+{
 	return pte & PTE_ADDRESS;
 }
 
-static inline pte_t pte_write_protect(pte_t pte) {
+static inline pte_t pte_write_protect(pte_t pte)
+{
 	return pte & ~PTE_WRITE;
 }
 
-static inline pte_t pte_mkclean(pte_t pte) {
+static inline pte_t pte_mkclean(pte_t pte)
+{
 	return pte & ~PTE_DIRTY;
 }
 
-static inline pte_t pte_mkdirty(pte_t pte) {
+static inline pte_t pte_mkdirty(pte_t pte)
+{
 	return pte | PTE_DIRTY;
 }
 
-static inline pte_t pte_mkold(pte_t pte) {
+static inline pte_t pte_mkold(pte_t pte)
+{
 	return pte & ~PTE_ACCESSED;
 }
 
-static inline pte_t pte_set_prot(pte_t pte, unsigned prot) {
+static inline pte_t pte_set_prot(pte_t pte, unsigned prot)
+{
 	return (pte & (PTE_ADDRESS | PTE_ACCESSED | PTE_DIRTY | PTE_SOFT_1 | PTE_SOFT_2)) |
 	       pte_prot_bits(prot);
 }

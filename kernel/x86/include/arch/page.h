@@ -13,18 +13,21 @@
 #define DIRECT_MAP_BASE 0xffff800000000000UL
 #define KERNEL_IMAGE_BASE 0xffffffff80000000UL
 
-static inline void *phys_to_virt(phys_addr_t phys) {
+static inline void *phys_to_virt(phys_addr_t phys)
+{
 	return (void *)(DIRECT_MAP_BASE + phys);
 }
 
 /* Of an address in the direct map only: not of the kernel's image (kernel_to_phys), nor of a mapping
  * made by map_physical(). */
-static inline phys_addr_t virt_to_phys(const volatile void *address) {
+static inline phys_addr_t virt_to_phys(const volatile void *address)
+{
 	return (uintptr_t)address - DIRECT_MAP_BASE;
 }
 
 /* Of a static object of the kernel's image. */
-static inline phys_addr_t kernel_to_phys(const volatile void *address) {
+static inline phys_addr_t kernel_to_phys(const volatile void *address)
+{
 	return (uintptr_t)address - KERNEL_IMAGE_BASE;
 }
 

@@ -29,7 +29,8 @@ struct registers {
 };
 
 /* Was the code that was interrupted a program's? */
-static inline bool user_mode(const struct registers *registers) {
+static inline bool user_mode(const struct registers *registers)
+{
 	return registers->cs & 3;
 }
 
@@ -37,7 +38,8 @@ static inline bool user_mode(const struct registers *registers) {
 extern u32 fpu_area_size;
 
 /* The program's registers of a user task that is not in user mode. Not of a kernel thread. */
-static inline struct registers *task_registers(const struct task *task) {
+static inline struct registers *task_registers(const struct task *task)
+{
 	return (struct registers *)((char *)task->kernel_stack + KERNEL_STACK_SIZE - fpu_area_size) -
 	       1;
 }

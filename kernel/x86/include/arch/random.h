@@ -7,7 +7,8 @@
 #include "kernel/core/types.h"
 
 /* False: the CPU has no RDRAND, or it failed ten times (Intel SDM volume 1, 7.3.17). */
-static inline bool arch_random(u64 *value) {
+static inline bool arch_random(u64 *value)
+{
 	u32 eax = 1, ebx, ecx = 0, edx;
 	int tries;
 	bool good = false;

@@ -16,7 +16,8 @@
 extern u64 clock_tsc_base;
 extern u64 clock_ns_per_tick; /* 32.32 fixed point */
 
-static inline u64 arch_cycles(void) {
+static inline u64 arch_cycles(void)
+{
 	u32 low, high;
 
 	__asm__ __volatile__("rdtsc" : "=a"(low), "=d"(high));
@@ -24,7 +25,8 @@ static inline u64 arch_cycles(void) {
 }
 
 /* Nanoseconds since the kernel began: monotonic, the same on all CPUs. 0 until the clock is calibrated. */
-static inline u64 arch_clock_ns(void) {
+static inline u64 arch_clock_ns(void)
+{
 	return (u64)(((unsigned __int128)(arch_cycles() - clock_tsc_base) * clock_ns_per_tick) >> 32);
 }
 

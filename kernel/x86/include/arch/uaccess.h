@@ -23,7 +23,8 @@
 #define __EXTABLE(insn, fixup)                                                                     \
 	".pushsection .extable, \"a\"\n\t.long " insn " - ., " fixup " - .\n\t.popsection\n\t"
 
-static __always_inline bool arch_access_ok(u64 address, u64 size) {
+static __always_inline bool arch_access_ok(u64 address, u64 size)
+{
 	return (s64)(address | size | (address + size)) >= 0;
 }
 
@@ -31,15 +32,18 @@ static __always_inline bool arch_access_ok(u64 address, u64 size) {
 size_t arch_copy_user(void *to, const void *from, size_t n);
 size_t arch_clear_user_checked(void *to, size_t n);
 
-static __always_inline size_t arch_copy_to_user(void *to, const void *from, size_t n) {
+static __always_inline size_t arch_copy_to_user(void *to, const void *from, size_t n)
+{
 	return likely(arch_access_ok((u64)(uintptr_t)to, n)) ? arch_copy_user(to, from, n) : n;
 }
 
-static __always_inline size_t arch_copy_from_user(void *to, const void *from, size_t n) {
+static __always_inline size_t arch_copy_from_user(void *to, const void *from, size_t n)
+{
 	return likely(arch_access_ok((u64)(uintptr_t)from, n)) ? arch_copy_user(to, from, n) : n;
 }
 
-static __always_inline size_t arch_clear_user(void *to, size_t n) {
+static __always_inline size_t arch_clear_user(void *to, size_t n)
+{
 	return likely(arch_access_ok((u64)(uintptr_t)to, n)) ? arch_clear_user_checked(to, n) : n;
 }
 

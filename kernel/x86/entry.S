@@ -1,0 +1,246 @@
+/*
+ * entry.S - every way into the kernel from outside, and every way back to a program.
+ *
+ * A full struct registers (arch/process.h) is pushed by all of them. From user mode it lies at the top
+ * of the task's kernel stack. The system call's short return reloads only what C functions do not
+ * preserve; whoever rewrites registers leaves by the long one (exit_long), which ends in iretq.
+ * GS: swapped on the way in from user mode and on the way out; NMI, double fault and machine check can
+ * come between the two and look at the GS base itself.
+ */
+#include "kernel/x86/offsets.h"
+
+	.macro push_general
+	pushq %rsi
+	pushq %rdx
+	pushq %rcx
+	pushq %rax
+	pushq %r8
+	pushq %r9
+	pushq %r10
+	pushq %r11
+	pushq %rbx
+	pushq %rbp
+	pushq %r12
+	pushq %r13
+	pushq %r14
+	pushq %r15
+	.endm
+
+	.macro pop_general
+	popq %r15
+	popq %r14
+	popq %r13
+	popq %r12
+	popq %rbp
+	popq %rbx
+	popq %r11
+	popq %r10
+	popq %r9
+	popq %r8
+	popq %rax
+	popq %rcx
+	popq %rdx
+	popq %rsi
+	popq %rdi
+	.endm
+
+	/* The three-byte no-op that boot replaces by clac. */
+	.macro clac_site
+661:	.byte 0x0f, 0x1f, 0x00
+	.pushsection .clac_sites, "a"
+	.long 661b - .
+	.popsection
+	.endm
+
+	.text
+	.balign 64
+	.globl syscall_entry
+syscall_entry:
+	swapgs
+	movq %rsp, %gs:CPU_USER_SP
+	movq %gs:CPU_KERNEL_STACK, %rsp
+	pushq $USER_DS
+	pushq %gs:CPU_USER_SP
+	pushq %r11
+	pushq $USER_CS
+	pushq %rcx
+	pushq %rax
+	pushq %rdi
+	push_general
+	sti
+	movl %eax, %eax
+	cmpl syscall_count(%rip), %eax
+	jae 2f
+	movq %r10, %rcx
+	call *syscall_table(, %rax, 8)
+1:	cli
+	movq %gs:CPU_CURRENT, %rcx
+	cmpl $0, TASK_PENDING(%rcx)
+	jne 3f
+	addq $48, %rsp /* r15 .. rbx still hold the program's values */
+	popq %r11
+	popq %r10
+	popq %r9
+	popq %r8
+	addq $8, %rsp
+	popq %rcx
+	popq %rdx
+	popq %rsi
+	popq %rdi
+	movq 32(%rsp), %rsp
+	swapgs
+	sysretq
+
+2:	call syscall_missing
+	jmp 1b
+3:	movq %rax, REGISTERS_AX(%rsp)
+	jmp exit_long
+
+	/* With rsp at the struct registers of a program, interrupts off. */
+	.balign 16
+exit_long:
+	movq %gs:CPU_CURRENT, %rcx
+	cmpl $0, TASK_PENDING(%rcx)
+	jne 1f
+	movq REGISTERS_IP(%rsp), %rax
+	shrq $47, %rax /* iretq to a non-canonical address would fault in the kernel */
+	jnz 2f
+	pop_general
+	addq $8, %rsp
+	swapgs
+	iretq
+1:	sti
+	movq %rsp, %rdi
+	call exit_to_user
+	cli
+	jmp exit_long
+2:	sti
+	movq %rsp, %rdi
+	call trap_bad_user_ip
+	cli
+	jmp exit_long
+
+	.globl exit_to_program
+exit_to_program: /* (struct registers *) */
+	cli
+	movq %rdi, %rsp
+	xorl %ebp, %ebp
+	jmp exit_long
+
+	/* First instruction of a new task: rax the previous one, r12 a function or 0, r13 its argument. */
+	.globl task_start
+task_start:
+	xorl %ebp, %ebp
+	movq %rax, %rdi
+	call schedule_tail
+	sti
+	testq %r12, %r12
+	jz 1f
+	movq %r13, %rdi
+	call *%r12
+	movl %eax, %edi
+	call task_exit_kernel
+	ud2
+1:	cli
+	jmp exit_long
+
+	/* Exceptions and interrupts: "error code", rdi and the vector are there when these begin. */
+	.balign 16
+interrupt_common:
+	testb $3, 24(%rsp)
+	jz 1f
+	swapgs
+1:	push_general
+	clac_site
+	cld
+	movq %rsp, %rsi
+	leaq 1(%rsp), %rbp /* marked: registers, not a frame */
+	call trap_handle
+interrupt_return:
+	testb $3, REGISTERS_CS(%rsp)
+	jz 2f
+	cli
+	jmp exit_long
+2:	pop_general
+	addq $8, %rsp
+	iretq
+
+	.balign 16
+	.globl page_fault_entry
+page_fault_entry:
+	pushq %rdi
+	testb $3, 24(%rsp)
+	jz 1f
+	swapgs
+1:	push_general
+	clac_site
+	cld
+	movq %rsp, %rdi
+	leaq 1(%rsp), %rbp /* marked: registers, not a frame */
+	call trap_page_fault
+	jmp interrupt_return
+
+	/* On a stack of their own, and with either GS base. */
+	.balign 16
+paranoid_common:
+	push_general
+	clac_site
+	cld
+	movl $0xc0000101, %ecx
+	rdmsr
+	xorl %ebx, %ebx
+	testl %edx, %edx
+	js 1f
+	swapgs
+	incl %ebx
+1:	movq %rsp, %rsi
+	leaq 1(%rsp), %rbp /* marked: registers, not a frame */
+	call trap_handle
+	testl %ebx, %ebx
+	jz 2f
+	swapgs
+2:	pop_general
+	addq $8, %rsp
+	iretq
+
+	/* One stub a vector; their addresses make the table from which traps.c builds the IDT. */
+	.macro stub vector
+	.balign 16
+.Lstub_\vector:
+	.if !(\vector == 8 || (\vector >= 10 && \vector <= 14) || \vector == 17 || \vector == 21 || \
+	      \vector == 29 || \vector == 30)
+	pushq $-1
+	.endif
+	.if \vector == 14
+	jmp page_fault_entry
+	.else
+	pushq %rdi
+	movl $\vector, %edi
+	.if \vector == 2 || \vector == 8 || \vector == 18
+	jmp paranoid_common
+	.else
+	jmp interrupt_common
+	.endif
+	.endif
+	.pushsection .rodata
+	.quad .Lstub_\vector
+	.popsection
+	.endm
+
+	.pushsection .rodata
+	.balign 8
+	.globl trap_stubs
+trap_stubs:
+	.popsection
+	.altmacro
+	.set vector, 0
+	.macro stub_of vector
+	stub \vector
+	.endm
+	.rept 256
+	stub_of %vector
+	.set vector, vector + 1
+	.endr
+	.noaltmacro
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,38 @@
+/*
+ * offsets.h - where assembly finds fields of C structures; kernel/x86/offsets.c checks each at build.
+ */
+#ifndef X86_OFFSETS_H
+#define X86_OFFSETS_H
+
+#define CPU_CURRENT 8
+#define CPU_KERNEL_STACK 16
+#define CPU_USER_SP 24
+
+#define TASK_SP 0
+#define TASK_PENDING 92
+
+/* struct registers */
+#define REGISTERS_R12 24
+#define REGISTERS_R13 16
+#define REGISTERS_AX 80
+#define REGISTERS_IP 128
+#define REGISTERS_CS 136
+#define REGISTERS_SIZE 168
+
+/* Selectors: Linux's, which programs see in their registers. */
+#define KERNEL_CS 0x10
+#define KERNEL_DS 0x18
+#define USER_CS32 0x23
+#define USER_DS 0x2b
+#define USER_CS 0x33
+#define TSS_SELECTOR 0x40
+
+/* Interrupt vectors: 0..31 exceptions, 32..47 the masked legacy controllers, then devices. */
+#define VECTOR_DEVICE_FIRST 0x30
+#define VECTOR_DEVICE_LAST 0xef
+#define VECTOR_TIMER 0xf0
+#define VECTOR_RESCHEDULE 0xf1
+#define VECTOR_FLUSH 0xf2
+#define VECTOR_SPURIOUS 0xff
+
+#endif /* X86_OFFSETS_H */

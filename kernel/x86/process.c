@@ -1,0 +1,166 @@
+/*
+ * process.c - tasks as the machine switches them: new ones, the switch, the way into a program.
+ *
+ * A new task's stack is laid out so that the first switch to it returns to task_start (entry.S).
+ */
+#include <arch/process.h>
+#include <arch/uaccess.h>
+
+#include "kernel/core/errno.h"
+#include "kernel/core/string.h"
+#include "kernel/x86/x86.h"
+
+/* What arch_switch_stacks() pops. */
+struct switch_frame {
+	u64 r15, r14, r13, r12, bx, bp;
+	u64 ip;
+};
+
+#define ARCH_SET_GS 0x1001
+#define ARCH_SET_FS 0x1002
+#define ARCH_GET_FS 0x1003
+#define ARCH_GET_GS 0x1004
+
+extern char task_start[];
+struct task *arch_switch_stacks(struct task *previous, struct task *next);
+__noreturn void exit_to_program(struct registers *registers);
+
+static void *fpu_area(const struct task *task)
+{
+	return task_registers(task) + 1;
+}
+
+static void set_fs_base(struct cpu *cpu, u64 base)
+{
+	if (cpu->fs_base == base)
+		return;
+	cpu->fs_base = base;
+	write_msr(MSR_FS_BASE, base);
+}
+
+static void set_gs_base(struct cpu *cpu, u64 base)
+{
+	if (cpu->gs_base == base)
+		return;
+	cpu->gs_base = base;
+	write_msr(MSR_KERNEL_GS_BASE, base);
+}
+
+/* The vector registers hold @task's state: note that, and load its segment bases. */
+void arch_thread_restore(struct cpu *cpu, struct task *task)
+{
+	cpu->fpu_owner = task;
+	task->arch.fpu_cpu = cpu->id;
+	set_fs_base(cpu, task->arch.fs_base);
+	set_gs_base(cpu, task->arch.gs_base);
+}
+
+struct task *arch_switch(struct task *previous, struct task *next)
+{
+	struct cpu *cpu = this_cpu();
+
+	if (previous->arch.fpu)
+		fpu_save(previous->arch.fpu);
+	if (next->arch.fpu) {
+		if (cpu->fpu_owner != next || next->arch.fpu_cpu != (int)cpu->id)
+			fpu_restore(next->arch.fpu);
+		arch_thread_restore(cpu, next);
+	}
+	cpu_set_kernel_stack(cpu, (u64)(uintptr_t)fpu_area(next));
+	cpu->running = next;
+	return arch_switch_stacks(previous, next);
+}
+
+static struct switch_frame *prepare_frame(struct task *task)
+{
+	struct switch_frame *frame = (struct switch_frame *)task_registers(task) - 1;
+
+	*frame = (struct switch_frame){ .ip = (u64)(uintptr_t)task_start };
+	task->arch.sp = (u64)(uintptr_t)frame;
+	task->arch.fpu_cpu = -1;
+	return frame;
+}
+
+void arch_prepare_kernel_thread(struct task *task, int (*function)(void *), void *argument)
+{
+	struct switch_frame *frame = prepare_frame(task);
+
+	frame->r12 = (u64)(uintptr_t)function;
+	frame->r13 = (u64)(uintptr_t)argument;
+	task->arch.fpu = NULL;
+	task->arch.fs_base = 0;
+	task->arch.gs_base = 0;
+}
+
+void arch_prepare_fork(struct task *child, u64 sp, bool set_tls, u64 tls)
+{
+	struct registers *registers = task_registers(child);
+
+	prepare_frame(child);
+	*registers = *current_registers();
+	registers->ax = 0;
+	if (sp)
+		registers->sp = sp;
+	child->arch.fs_base = set_tls ? tls : current->arch.fs_base;
+	child->arch.gs_base = current->arch.gs_base;
+	child->arch.fpu = fpu_area(child);
+	fpu_prepare_area(child->arch.fpu);
+	fpu_save(child->arch.fpu);
+}
+
+void arch_enter_user(u64 entry, u64 sp)
+{
+	struct task *task = current;
+	struct registers *registers = task_registers(task);
+
+	task->arch.fpu = fpu_area(task);
+	fpu_prepare_area(task->arch.fpu);
+	arch_fpu_reset();
+	task->arch.fs_base = task->arch.gs_base = 0;
+	arch_thread_restore(this_cpu(), task);
+	*registers = (struct registers){ .orig_ax = ~0UL,
+					 .ip = entry,
+					 .cs = USER_CS,
+					 .flags = FLAGS_FIXED | FLAGS_IF,
+					 .sp = sp,
+					 .ss = USER_DS };
+	exit_to_program(registers);
+}
+
+void arch_return_to_user(void)
+{
+	exit_to_program(current_registers());
+}
+
+int arch_prctl(int code, u64 address)
+{
+	struct arch_task *arch = &current->arch;
+
+	switch (code) {
+	case ARCH_SET_FS:
+	case ARCH_SET_GS:
+		if (address >= USER_TOP)
+			return -EPERM;
+		if (code == ARCH_SET_FS) {
+			arch->fs_base = address;
+			set_fs_base(this_cpu(), address);
+		} else {
+			arch->gs_base = address;
+			set_gs_base(this_cpu(), address);
+		}
+		return 0;
+	case ARCH_GET_FS:
+		return arch_put_user(arch->fs_base, (u64 *)(uintptr_t)address);
+	case ARCH_GET_GS:
+		return arch_put_user(arch->gs_base, (u64 *)(uintptr_t)address);
+	default:
+		return -EINVAL;
+	}
+}
+
+void arch_sanitize_registers(struct registers *registers)
+{
+	registers->cs = USER_CS;
+	registers->ss = USER_DS;
+	registers->flags = (registers->flags & FLAGS_USER) | FLAGS_FIXED | FLAGS_IF;
+}
