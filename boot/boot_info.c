@@ -23,7 +23,7 @@ void boot_info_add_memory(phys_addr_t start, phys_addr_t end, u32 type)
 		return;
 	for (; i > 0 && memory[i - 1].start > start; i--)
 		memory[i] = memory[i - 1];
-	memory[i] = (struct memory_range){ start, end, type };
+	memory[i] = (struct memory_range){start, end, type};
 	boot_info.memory_count++;
 }
 

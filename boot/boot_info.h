@@ -27,7 +27,7 @@ struct memory_range {
 
 struct boot_info {
 	char command_line[BOOT_COMMAND_LINE_SIZE];
-	const char *loader; /* "PVH", "multiboot2" */
+	const char *loader;				/* "PVH", "multiboot2" */
 	struct memory_range memory[BOOT_MEMORY_RANGES]; /* sorted by start, not overlapping */
 	unsigned memory_count;
 	phys_addr_t initrd_start, initrd_end; /* both 0: none */

@@ -27,7 +27,7 @@
 u64 clock_tsc_base;
 u64 clock_ns_per_tick;
 static u64 tsc_hz = 1000000000;
-static u64 tsc_ticks_per_ns; /* 34.30 fixed point */
+static u64 tsc_ticks_per_ns;		    /* 34.30 fixed point */
 static u64 lapic_ticks_per_ns = 1ULL << 32; /* 32.32 fixed point */
 static u8 *hpet;
 
@@ -44,7 +44,7 @@ static u64 read_reference(void)
 /* Three clocks at one moment: of several tries, the one whose bracket is tightest. */
 static struct reading read_clocks(void)
 {
-	struct reading best = { 0 };
+	struct reading best = {0};
 	u64 tightest = NEVER;
 	unsigned i;
 
@@ -56,7 +56,7 @@ static struct reading read_clocks(void)
 
 		if (after - before < tightest) {
 			tightest = after - before;
-			best = (struct reading){ before + (after - before) / 2, reference, lapic };
+			best = (struct reading){before + (after - before) / 2, reference, lapic};
 		}
 	}
 	return best;
@@ -238,8 +238,8 @@ static u64 days_since_1970(u64 year, u64 month, u64 day)
 		month += 12;
 		year--;
 	}
-	return 365 * year + year / 4 - year / 100 + year / 400 + (153 * (month - 3) + 2) / 5 + day - 1 -
-	       719468;
+	return 365 * year + year / 4 - year / 100 + year / 400 + (153 * (month - 3) + 2) / 5 + day -
+	       1 - 719468;
 }
 
 u64 arch_rtc_seconds(void)
@@ -256,9 +256,9 @@ u64 arch_rtc_seconds(void)
 	afternoon = !(status & 2) && time.hour & 0x80;
 	time.hour &= 0x7f;
 	if (!(status & 4)) {
-		time = (struct rtc_time){ from_bcd(time.second), from_bcd(time.minute),
-					  from_bcd(time.hour),	 from_bcd(time.day),
-					  from_bcd(time.month),	 from_bcd(time.year) };
+		time = (struct rtc_time){from_bcd(time.second), from_bcd(time.minute),
+					 from_bcd(time.hour),	from_bcd(time.day),
+					 from_bcd(time.month),	from_bcd(time.year)};
 	}
 	if (!(status & 2))
 		time.hour = (u8)(time.hour % 12 + (afternoon ? 12 : 0));

@@ -30,7 +30,7 @@ struct cpu_tables {
 	struct tss tss;
 } __aligned(64);
 
-struct cpu cpus[NR_CPUS] = { [0] = { .self = &cpus[0], .fs_base = ~0UL, .gs_base = ~0UL } };
+struct cpu cpus[NR_CPUS] = {[0] = {.self = &cpus[0], .fs_base = ~0UL, .gs_base = ~0UL}};
 unsigned nr_cpus = 1;
 struct cpu_features cpu_features;
 
@@ -88,7 +88,7 @@ static void load_segments(struct cpu_tables *tables)
 	struct {
 		u16 limit;
 		u64 base;
-	} __packed pointer = { sizeof(tables->gdt) - 1, (u64)(uintptr_t)tables->gdt };
+	} __packed pointer = {sizeof(tables->gdt) - 1, (u64)(uintptr_t)tables->gdt};
 
 	__asm__ __volatile__("lgdt %0\n\t"
 			     "pushq %1\n\t"

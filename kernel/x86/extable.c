@@ -28,8 +28,10 @@ void extable_init(void)
 	for (entry = extable_start + 1; entry < extable_end; entry++) {
 		u64 instruction = target(&entry->instruction), fixup = target(&entry->fixup);
 
-		for (at = entry; at > extable_start && target(&at[-1].instruction) > instruction; at--) {
-			at->instruction = (s32)(target(&at[-1].instruction) - (uintptr_t)&at->instruction);
+		for (at = entry; at > extable_start && target(&at[-1].instruction) > instruction;
+		     at--) {
+			at->instruction =
+				(s32)(target(&at[-1].instruction) - (uintptr_t)&at->instruction);
 			at->fixup = (s32)(target(&at[-1].fixup) - (uintptr_t)&at->fixup);
 		}
 		at->instruction = (s32)(instruction - (uintptr_t)&at->instruction);

@@ -103,7 +103,7 @@ static int add_action(unsigned vector, irq_handler_t handler, void *argument, co
 	if (action_count == MAX_ACTIONS)
 		return -ENOMEM;
 	action = &action_pool[action_count++];
-	*action = (struct action){ handler, argument, name, vectors[vector - VECTOR_DEVICE_FIRST] };
+	*action = (struct action){handler, argument, name, vectors[vector - VECTOR_DEVICE_FIRST]};
 	__atomic_store_n(&vectors[vector - VECTOR_DEVICE_FIRST], action, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -114,7 +114,8 @@ static int take_vector(void)
 	return next_vector < VECTOR_COUNT ? (int)(VECTOR_DEVICE_FIRST + next_vector++) : -ENOSPC;
 }
 
-static int request_line(unsigned gsi, u32 mode, irq_handler_t handler, void *argument, const char *name)
+static int request_line(unsigned gsi, u32 mode, irq_handler_t handler, void *argument,
+			const char *name)
 {
 	struct ioapic *ioapic = ioapic_of(gsi);
 	unsigned long irq;

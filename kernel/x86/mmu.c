@@ -68,8 +68,8 @@ static struct page *root_take(void)
 	if (!page) {
 		page = alloc_pages(GFP_ATOMIC | GFP_ZERO, 0);
 		if (page)
-			memcpy((u64 *)page_address(page) + ENTRIES / 2, kernel_page_table + ENTRIES / 2,
-			       PAGE_SIZE / 2);
+			memcpy((u64 *)page_address(page) + ENTRIES / 2,
+			       kernel_page_table + ENTRIES / 2, PAGE_SIZE / 2);
 	}
 	return page;
 }
@@ -106,7 +106,7 @@ void mmu_destroy(struct mmu_root *root)
 	struct page *page, *next;
 
 	mmu_evict(root); /* a CPU may still be on it, idle or in a kernel thread */
-	list_for_each_entry_safe(page, next, &root->tables, table_list) {
+	list_for_each_entry_safe (page, next, &root->tables, table_list) {
 		*page->table_parent = 0;
 		table_give(page);
 	}
@@ -117,7 +117,8 @@ void mmu_destroy(struct mmu_root *root)
 
 void mmu_switch(struct mmu_root *root)
 {
-	unsigned long irq = arch_irq_save(); /* against mmu_evict() of the old root, which then is freed */
+	unsigned long irq =
+		arch_irq_save(); /* against mmu_evict() of the old root, which then is freed */
 	struct cpu *cpu = this_cpu();
 	struct mmu_root *old = cpu->mmu_root;
 	u64 bit = 1ULL << cpu->id;
@@ -150,7 +151,8 @@ static u64 *table_below(struct mmu_root *root, u64 *entry, bool create)
 	page->table_parent = entry;
 	list_add(&page->table_list, &root->tables);
 	/* Another CPU's walker must not see the pointer before the zeros. */
-	__atomic_store_n(entry, page_to_phys(page) | PTE_PRESENT | PTE_WRITE | PTE_USER | PTE_ACCESSED,
+	__atomic_store_n(entry,
+			 page_to_phys(page) | PTE_PRESENT | PTE_WRITE | PTE_USER | PTE_ACCESSED,
 			 __ATOMIC_RELEASE);
 	return page_address(page);
 }
@@ -205,6 +207,6 @@ void mmu_free_tables(struct mmu_root *root, u64 start, u64 end)
 	if (list_empty(&freed))
 		return;
 	mmu_flush(root, start, end); /* drops cached pointers to tables as well */
-	list_for_each_entry_safe(page, next, &freed, table_list)
+	list_for_each_entry_safe (page, next, &freed, table_list)
 		table_give(page);
 }

@@ -58,8 +58,8 @@ static void print_address(u64 address)
 void print_registers(const struct registers *r)
 {
 #define LL(x) ((unsigned long long)(x))
-	printk(KERN_EMERG "ip %016llx sp %016llx flags %08llx cs %llx ss %llx error %llx\n", LL(r->ip),
-	       LL(r->sp), LL(r->flags), LL(r->cs), LL(r->ss), LL(r->orig_ax));
+	printk(KERN_EMERG "ip %016llx sp %016llx flags %08llx cs %llx ss %llx error %llx\n",
+	       LL(r->ip), LL(r->sp), LL(r->flags), LL(r->cs), LL(r->ss), LL(r->orig_ax));
 	printk(KERN_EMERG "ax %016llx bx %016llx cx %016llx dx %016llx\n", LL(r->ax), LL(r->bx),
 	       LL(r->cx), LL(r->dx));
 	printk(KERN_EMERG "si %016llx di %016llx bp %016llx r8 %016llx\n", LL(r->si), LL(r->di),
@@ -67,8 +67,8 @@ void print_registers(const struct registers *r)
 	printk(KERN_EMERG "r9 %016llx 10 %016llx 11 %016llx 12 %016llx\n", LL(r->r9), LL(r->r10),
 	       LL(r->r11), LL(r->r12));
 	printk(KERN_EMERG "13 %016llx 14 %016llx 15 %016llx\n", LL(r->r13), LL(r->r14), LL(r->r15));
-	printk(KERN_EMERG "cr0 %08llx cr2 %016llx cr3 %llx cr4 %llx\n", LL(read_cr0()), LL(read_cr2()),
-	       LL(read_cr3()), LL(read_cr4()));
+	printk(KERN_EMERG "cr0 %08llx cr2 %016llx cr3 %llx cr4 %llx\n", LL(read_cr0()),
+	       LL(read_cr2()), LL(read_cr3()), LL(read_cr4()));
 #undef LL
 }
 
@@ -116,10 +116,13 @@ void fatal_exception(struct registers *registers, unsigned vector, const char *w
 	if (vector == 14)
 		panic_registers(registers, "%s at %016llx, %s of %016llx, error %llx", what,
 				(unsigned long long)registers->ip,
-				registers->orig_ax & 2 ? "write" : registers->orig_ax & 16 ? "fetch" : "read",
-				(unsigned long long)read_cr2(), (unsigned long long)registers->orig_ax);
-	panic_registers(registers, "%s at %016llx, error %llx", what, (unsigned long long)registers->ip,
-			(unsigned long long)registers->orig_ax);
+				registers->orig_ax & 2	  ? "write"
+				: registers->orig_ax & 16 ? "fetch"
+							  : "read",
+				(unsigned long long)read_cr2(),
+				(unsigned long long)registers->orig_ax);
+	panic_registers(registers, "%s at %016llx, error %llx", what,
+			(unsigned long long)registers->ip, (unsigned long long)registers->orig_ax);
 }
 
 void arch_panic_stop_others(void)

@@ -45,7 +45,7 @@ void arch_reboot(void)
 	struct {
 		u16 limit;
 		u64 base;
-	} __packed nothing = { 0, 0 };
+	} __packed nothing = {0, 0};
 
 	arch_irq_disable();
 	if (acpi.reset.valid && acpi.reset.space == RESET_IN_PORTS)

@@ -75,7 +75,7 @@ static struct switch_frame *prepare_frame(struct task *task)
 {
 	struct switch_frame *frame = (struct switch_frame *)task_registers(task) - 1;
 
-	*frame = (struct switch_frame){ .ip = (u64)(uintptr_t)task_start };
+	*frame = (struct switch_frame){.ip = (u64)(uintptr_t)task_start};
 	task->arch.sp = (u64)(uintptr_t)frame;
 	task->arch.fpu_cpu = -1;
 	return frame;
@@ -118,12 +118,12 @@ void arch_enter_user(u64 entry, u64 sp)
 	arch_fpu_reset();
 	task->arch.fs_base = task->arch.gs_base = 0;
 	arch_thread_restore(this_cpu(), task);
-	*registers = (struct registers){ .orig_ax = ~0UL,
-					 .ip = entry,
-					 .cs = USER_CS,
-					 .flags = FLAGS_FIXED | FLAGS_IF,
-					 .sp = sp,
-					 .ss = USER_DS };
+	*registers = (struct registers){.orig_ax = ~0UL,
+					.ip = entry,
+					.cs = USER_CS,
+					.flags = FLAGS_FIXED | FLAGS_IF,
+					.sp = sp,
+					.ss = USER_DS};
 	exit_to_program(registers);
 }
 

@@ -76,7 +76,8 @@ static bool prepare_cpu(struct cpu *cpu, unsigned id, u32 apic_id, u8 *trampolin
 
 	if (!stack)
 		return false;
-	*cpu = (struct cpu){ .self = cpu, .id = id, .apic_id = apic_id, .fs_base = ~0UL, .gs_base = ~0UL };
+	*cpu = (struct cpu){
+		.self = cpu, .id = id, .apic_id = apic_id, .fs_base = ~0UL, .gs_base = ~0UL};
 	if (cpu_allocate_stacks(cpu)) {
 		free_pages(stack, STACK_ORDER);
 		return false;

@@ -17,7 +17,7 @@ static DEFINE_SPINLOCK(flush_lock);
 static struct {
 	struct mmu_root *root;
 	u64 start, end;
-	bool evict; /* leave the root altogether */
+	bool evict;  /* leave the root altogether */
 	u64 waiting; /* CPUs that have not answered */
 } request;
 

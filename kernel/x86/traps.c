@@ -50,24 +50,24 @@ struct trap {
 };
 
 static const struct trap trap_table[32] = {
-	[0] = { "divide error", SIGFPE, FPE_INTDIV },
-	[1] = { "debug", SIGTRAP, TRAP_TRACE },
-	[2] = { "NMI", 0, 0 },
-	[3] = { "breakpoint", SIGTRAP, SI_KERNEL },
-	[4] = { "overflow", SIGSEGV, SI_KERNEL },
-	[5] = { "bound range", SIGSEGV, SI_KERNEL },
-	[6] = { "invalid opcode", SIGILL, ILL_ILLOPN },
-	[7] = { "device not available", SIGSEGV, SI_KERNEL },
-	[8] = { "double fault", 0, 0 },
-	[10] = { "invalid TSS", SIGSEGV, SI_KERNEL },
-	[11] = { "segment not present", SIGBUS, SI_KERNEL },
-	[12] = { "stack segment", SIGBUS, SI_KERNEL },
-	[13] = { "general protection", SIGSEGV, SI_KERNEL },
-	[14] = { "page fault", 0, 0 },
-	[16] = { "x87 error", SIGFPE, SI_KERNEL },
-	[17] = { "alignment check", SIGBUS, BUS_ADRALN },
-	[18] = { "machine check", 0, 0 },
-	[19] = { "SIMD error", SIGFPE, SI_KERNEL },
+	[0] = {"divide error", SIGFPE, FPE_INTDIV},
+	[1] = {"debug", SIGTRAP, TRAP_TRACE},
+	[2] = {"NMI", 0, 0},
+	[3] = {"breakpoint", SIGTRAP, SI_KERNEL},
+	[4] = {"overflow", SIGSEGV, SI_KERNEL},
+	[5] = {"bound range", SIGSEGV, SI_KERNEL},
+	[6] = {"invalid opcode", SIGILL, ILL_ILLOPN},
+	[7] = {"device not available", SIGSEGV, SI_KERNEL},
+	[8] = {"double fault", 0, 0},
+	[10] = {"invalid TSS", SIGSEGV, SI_KERNEL},
+	[11] = {"segment not present", SIGBUS, SI_KERNEL},
+	[12] = {"stack segment", SIGBUS, SI_KERNEL},
+	[13] = {"general protection", SIGSEGV, SI_KERNEL},
+	[14] = {"page fault", 0, 0},
+	[16] = {"x87 error", SIGFPE, SI_KERNEL},
+	[17] = {"alignment check", SIGBUS, BUS_ADRALN},
+	[18] = {"machine check", 0, 0},
+	[19] = {"SIMD error", SIGFPE, SI_KERNEL},
 };
 
 static void idt_set(unsigned vector, u64 stub, u8 ist, u8 type)
@@ -100,7 +100,7 @@ void idt_load(void)
 	struct {
 		u16 limit;
 		u64 base;
-	} __packed pointer = { sizeof(idt) - 1, (u64)(uintptr_t)idt };
+	} __packed pointer = {sizeof(idt) - 1, (u64)(uintptr_t)idt};
 
 	__asm__ __volatile__("lidt %0" ::"m"(pointer));
 }

@@ -55,7 +55,8 @@ static inline u64 read_msr(u32 msr)
 
 static inline void write_msr(u32 msr, u64 value)
 {
-	__asm__ __volatile__("wrmsr" ::"c"(msr), "a"((u32)value), "d"((u32)(value >> 32)) : "memory");
+	__asm__ __volatile__("wrmsr" ::"c"(msr), "a"((u32)value), "d"((u32)(value >> 32))
+			     : "memory");
 }
 
 static inline void cpuid(u32 leaf, u32 subleaf, u32 out[4])
@@ -66,13 +67,15 @@ static inline void cpuid(u32 leaf, u32 subleaf, u32 out[4])
 }
 
 #define DEFINE_CONTROL_REGISTER(n)                                                                 \
-	static inline u64 read_cr##n(void) {                                                       \
+	static inline u64 read_cr##n(void)                                                         \
+	{                                                                                          \
 		u64 value;                                                                         \
                                                                                                    \
 		__asm__ __volatile__("mov %%cr" #n ", %0" : "=r"(value));                          \
 		return value;                                                                      \
 	}                                                                                          \
-	static inline void write_cr##n(u64 value) {                                                \
+	static inline void write_cr##n(u64 value)                                                  \
+	{                                                                                          \
 		__asm__ __volatile__("mov %0, %%cr" #n ::"r"(value) : "memory");                   \
 	}
 DEFINE_CONTROL_REGISTER(0)
@@ -93,7 +96,7 @@ extern u64 boot_page_table[512];
 /* cpu.c */
 void cpu_detect_features(void);
 void cpu_init_tables(struct cpu *cpu); /* GDT, TSS, IDT, system call MSRs, of the running CPU */
-void cpu_enable_features(void);	       /* control registers; after the kernel page tables are loaded */
+void cpu_enable_features(void); /* control registers; after the kernel page tables are loaded */
 int cpu_allocate_stacks(struct cpu *cpu);
 void cpu_set_kernel_stack(struct cpu *cpu, u64 top);
 

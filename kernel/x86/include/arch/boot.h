@@ -21,8 +21,9 @@ extern struct task idle_tasks[];
 void boot_release_memory(void);
 
 /* Steps of start-up, called by kernel/core/main.c in this order. */
-void arch_early_init(u32 magic, phys_addr_t info); /* boot_info, CPU 0's tables, kernel page tables */
-void arch_irq_init(void);			   /* ACPI, APICs, clock; interrupts may be enabled after */
-void arch_smp_init(void);			   /* starts the other CPUs: each ends in its idle task */
+void arch_early_init(u32 magic,
+		     phys_addr_t info); /* boot_info, CPU 0's tables, kernel page tables */
+void arch_irq_init(void);		/* ACPI, APICs, clock; interrupts may be enabled after */
+void arch_smp_init(void);		/* starts the other CPUs: each ends in its idle task */
 
 #endif /* ARCH_BOOT_H */

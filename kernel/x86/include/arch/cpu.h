@@ -18,9 +18,9 @@ struct task;
 struct cpu {
 	struct cpu *self;
 	struct task *running; /* what `current` reads */
-	u64 kernel_stack; /* where a system call's registers begin to be pushed */
-	u64 user_sp;	  /* scratch of the system call entry */
-	u32 id;		  /* 0 .. nr_cpus-1 */
+	u64 kernel_stack;     /* where a system call's registers begin to be pushed */
+	u64 user_sp;	      /* scratch of the system call entry */
+	u32 id;		      /* 0 .. nr_cpus-1 */
 	u32 apic_id;
 	volatile bool online;
 	struct task *fpu_owner; /* whose vector state the registers hold */

@@ -7,22 +7,26 @@
 #include "kernel/core/types.h"
 
 #define DEFINE_PORT(width, suffix, type)                                                           \
-	static inline type in##suffix(u16 port) {                                                  \
+	static inline type in##suffix(u16 port)                                                    \
+	{                                                                                          \
 		type value;                                                                        \
                                                                                                    \
 		__asm__ __volatile__("in" #suffix " %1, %0" : "=a"(value) : "Nd"(port));           \
 		return value;                                                                      \
 	}                                                                                          \
-	static inline void out##suffix(type value, u16 port) {                                     \
+	static inline void out##suffix(type value, u16 port)                                       \
+	{                                                                                          \
 		__asm__ __volatile__("out" #suffix " %0, %1" ::"a"(value), "Nd"(port));            \
 	}                                                                                          \
-	static inline type read##width(const volatile void *address) {                             \
+	static inline type read##width(const volatile void *address)                               \
+	{                                                                                          \
 		type value = *(const volatile type *)address;                                      \
                                                                                                    \
 		barrier();                                                                         \
 		return value;                                                                      \
 	}                                                                                          \
-	static inline void write##width(type value, volatile void *address) {                      \
+	static inline void write##width(type value, volatile void *address)                        \
+	{                                                                                          \
 		barrier();                                                                         \
 		*(volatile type *)address = value;                                                 \
 	}
@@ -47,7 +51,8 @@ static inline void writeq(u64 value, volatile void *address)
 }
 
 /* @n bytes to one port, one after the other. */
-static inline void outsb(u16 port, const void *from, size_t n) {
+static inline void outsb(u16 port, const void *from, size_t n)
+{
 	__asm__ __volatile__("rep outsb" : "+S"(from), "+c"(n) : "d"(port) : "memory");
 }
 

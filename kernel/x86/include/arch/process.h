@@ -40,7 +40,8 @@ extern u32 fpu_area_size;
 /* The program's registers of a user task that is not in user mode. Not of a kernel thread. */
 static inline struct registers *task_registers(const struct task *task)
 {
-	return (struct registers *)((char *)task->kernel_stack + KERNEL_STACK_SIZE - fpu_area_size) -
+	return (struct registers *)((char *)task->kernel_stack + KERNEL_STACK_SIZE -
+				    fpu_area_size) -
 	       1;
 }
 #define current_registers() task_registers(current)

@@ -27,7 +27,8 @@ static inline u64 arch_cycles(void)
 /* Nanoseconds since the kernel began: monotonic, the same on all CPUs. 0 until the clock is calibrated. */
 static inline u64 arch_clock_ns(void)
 {
-	return (u64)(((unsigned __int128)(arch_cycles() - clock_tsc_base) * clock_ns_per_tick) >> 32);
+	return (u64)(((unsigned __int128)(arch_cycles() - clock_tsc_base) * clock_ns_per_tick) >>
+		     32);
 }
 
 /* Have timer_interrupt() called on this CPU at @deadline_ns (~0: not at all); replaces the former deadline.

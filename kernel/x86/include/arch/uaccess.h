@@ -54,13 +54,14 @@ static __always_inline size_t arch_clear_user(void *to, size_t n)
 s64 arch_strncpy_from_user(char *dst, const char *src, size_t n);
 
 #define __put_user_size(suffix, modifier, x, ptr, label)                                           \
-	__asm__ goto(__STAC "1: mov" suffix " %" modifier "0, (%1)\n\t" __CLAC __EXTABLE("1b", "%l2")     \
-		     ::"r"(x), "r"(ptr)                                                            \
+	__asm__ goto(__STAC "1: mov" suffix " %" modifier                                          \
+			    "0, (%1)\n\t" __CLAC __EXTABLE("1b", "%l2")::"r"(x),                   \
+		     "r"(ptr)                                                                      \
 		     : "memory"                                                                    \
 		     : label)
 
 #define __get_user_size(instruction, x, ptr, label)                                                \
-	__asm__ goto(__STAC "1: " instruction " (%1), %k0\n\t" __CLAC __EXTABLE("1b", "%l2")              \
+	__asm__ goto(__STAC "1: " instruction " (%1), %k0\n\t" __CLAC __EXTABLE("1b", "%l2")       \
 		     : "=r"(x)                                                                     \
 		     : "r"(ptr)                                                                    \
 		     : "memory"                                                                    \
@@ -88,9 +89,9 @@ s64 arch_strncpy_from_user(char *dst, const char *src, size_t n);
 			__put_user_size("b", "b", _pu_x, _pu_p, fault);                            \
 		_pu_error = 0;                                                                     \
 		goto out;                                                                          \
-	fault:                                                                                     \
+fault:                                                                                             \
 		__close_user();                                                                    \
-	out:                                                                                       \
+out:                                                                                               \
 		_pu_error;                                                                         \
 	})
 
@@ -113,16 +114,16 @@ s64 arch_strncpy_from_user(char *dst, const char *src, size_t n);
 			__get_user_size("movzbl", _gu_x, _gu_p, fault);                            \
 		_gu_error = 0;                                                                     \
 		goto out;                                                                          \
-	fault:                                                                                     \
+fault:                                                                                             \
 		__close_user();                                                                    \
 		_gu_x = 0;                                                                         \
-	out:                                                                                       \
+out:                                                                                               \
 		(x) = (__typeof__(*(ptr)))_gu_x;                                                   \
 		_gu_error;                                                                         \
 	})
 
 #define __get_user_quad(x, ptr, label)                                                             \
-	__asm__ goto(__STAC "1: movq (%1), %0\n\t" __CLAC __EXTABLE("1b", "%l2")                          \
+	__asm__ goto(__STAC "1: movq (%1), %0\n\t" __CLAC __EXTABLE("1b", "%l2")                   \
 		     : "=r"(x)                                                                     \
 		     : "r"(ptr)                                                                    \
 		     : "memory"                                                                    \
