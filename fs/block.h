@@ -2,18 +2,26 @@
  * block.h - block devices: what a driver offers and how the caches ask for I/O.
  *
  * A request names consecutive sectors and the memory (up to BLOCK_MAX_SEGMENTS physically contiguous
- * pieces); the driver completes it from its interrupt by calling done(), in any order. Several may be in
- * flight. The elevator is in fs/block.c: requests that continue each other are merged while queued.
+ * pieces); the driver completes it by calling done(), from its interrupt or within submit, in any order.
+ * Several may be in flight. There is no queue between: the callers (buffer.c, buffer_page.c) put blocks that
+ * continue each other into one request before they submit it, and write-back submits in block order, so a
+ * RAM disk pays for no elevator that it does not need. Requests of the caches come from a pool that never
+ * runs dry (block_request_get), so write-back under memory pressure goes on.
+ *
+ * A device belongs to one file system at a time. Its block size is the unit of the buffer cache on it, and
+ * of reads and writes of /dev/NAME, which go through the buffer cache as in Linux 2.2 and so see what a
+ * mounted file system has not yet written.
  */
 #ifndef FS_BLOCK_H
 #define FS_BLOCK_H
 
+#include "kernel/core/atomic.h"
 #include "kernel/core/list.h"
 #include "kernel/core/types.h"
-#include "mm/page_cache.h"
 
 #define SECTOR_SIZE 512
 #define BLOCK_MAX_SEGMENTS 32
+#define BLOCK_SIZE_DEFAULT 1024 /* of a device without a file system, as in Linux 2.2 */
 
 enum block_operation { BLOCK_READ, BLOCK_WRITE, BLOCK_FLUSH };
 
@@ -24,13 +32,13 @@ struct block_segment {
 
 struct block_request {
 	enum block_operation operation;
-	sector_t sector;
 	unsigned segment_count;
+	sector_t sector;
+	int status;				      /* 0 or -EIO, set by the driver */
+	void (*done)(struct block_request *request);  /* interrupt context, or the submitter's */
+	void *private;				      /* the submitter's */
+	struct list_head link;			      /* the driver's while in flight */
 	struct block_segment segments[BLOCK_MAX_SEGMENTS];
-	int status;					/* 0 or -EIO, set by the driver */
-	void (*done)(struct block_request *request);	/* interrupt context, or the submitter's */
-	void *private;					/* the submitter's */
-	struct list_head link;				/* the driver's while in flight */
 };
 
 struct block_device {
@@ -41,16 +49,49 @@ struct block_device {
 	/* Start @request; never fails synchronously: errors come through done(). May sleep if the queue is full. */
 	void (*submit)(struct block_device *device, struct block_request *request);
 	void *driver;
-	unsigned block_size; /* of the file system on it; the buffer cache's unit */
-	struct inode *inode; /* its pages (reads and writes of /dev/vda) */
+	unsigned block_size; /* set by register_block_device() and set_block_size() */
 	struct list_head link;
+
+	atomic_t writes_in_flight; /* of the buffer cache */
+	int write_error;	   /* of write-back, until sync_buffers() has reported it */
+	bool claimed;		   /* mounted */
 };
 
-void register_block_device(struct block_device *device); /* makes /dev/NAME */
+/* Make @device known; /dev/NAME exists from now on. Devices do not go away. */
+void register_block_device(struct block_device *device);
 struct block_device *find_block_device(const char *name); /* "vda" or "/dev/vda"; NULL */
 struct block_device *find_block_device_by_number(dev_t dev);
-/* Read or write synchronously; 0, -EIO or -EINVAL past the end. Sleeps. */
+/* The device after @previous (NULL: the first) in order of registration, or NULL. */
+struct block_device *next_block_device(struct block_device *previous);
+
+/* Take the device for a file system: 0 or -EBUSY. */
+int claim_block_device(struct block_device *device);
+void release_block_device(struct block_device *device);
+/* Write out and forget the device's buffers, and use blocks of @size bytes from now on. 0, -EINVAL when the
+ * size is none of 512, 1024, 2048, 4096, or -EIO. Sleeps. */
+int set_block_size(struct block_device *device, unsigned size);
+
+/*
+ * Check a filled-in request against the device and start it. One that does not fit (past the end, writing
+ * to a read-only device) is completed with -EIO at once.
+ */
+void submit_block_request(struct block_device *device, struct block_request *request);
+
+/* A request from the pool: operation, sector and done set, no segments. Waits until one is free, which
+ * needs no memory. Sleeps. */
+struct block_request *block_request_get(enum block_operation operation, sector_t sector,
+					void (*done)(struct block_request *));
+void block_request_put(struct block_request *request); /* any context */
+
+static inline void block_request_add(struct block_request *request, void *data, u32 length)
+{
+	request->segments[request->segment_count++] = (struct block_segment){data, length};
+}
+
+/* Read or write synchronously, past the caches; 0, -EIO or -EINVAL past the end. Sleeps. */
 int block_io(struct block_device *device, enum block_operation operation, sector_t sector, void *data, size_t bytes);
-int block_flush(struct block_device *device);
+int block_flush(struct block_device *device); /* the device's own write cache; 0 or -EIO */
+
+void block_init(void);
 
 #endif /* FS_BLOCK_H */

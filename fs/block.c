@@ -1,0 +1,216 @@
+/*
+ * block.c - the registry of block devices, the pool of requests, and synchronous I/O. See block.h.
+ *
+ * Locks: devices_lock guards the list of devices, which only grows. pool_lock is also taken by completion
+ * interrupts.
+ */
+#include "fs/block.h"
+
+#include "fs/buffer.h"
+#include "kernel/core/errno.h"
+#include "kernel/core/mutex.h"
+#include "kernel/core/printk.h"
+#include "kernel/core/string.h"
+#include "kernel/core/wait.h"
+#include "mm/slab.h"
+
+#define POOL_RESERVE 4 /* requests made at boot, for when memory is gone */
+
+static LIST_HEAD(devices);
+static DEFINE_SPINLOCK(devices_lock);
+
+void register_block_device(struct block_device *device)
+{
+	device->block_size = BLOCK_SIZE_DEFAULT;
+	atomic_set(&device->writes_in_flight, 0);
+	device->write_error = 0;
+	device->claimed = false;
+	spin_lock(&devices_lock);
+	list_add_tail(&device->link, &devices);
+	spin_unlock(&devices_lock);
+}
+
+struct block_device *next_block_device(struct block_device *previous)
+{
+	struct list_head *next;
+
+	spin_lock(&devices_lock);
+	next = previous ? previous->link.next : devices.next;
+	spin_unlock(&devices_lock);
+	return next == &devices ? NULL : list_entry(next, struct block_device, link);
+}
+
+struct block_device *find_block_device(const char *name)
+{
+	struct block_device *device = NULL;
+
+	if (strncmp(name, "/dev/", 5) == 0)
+		name += 5;
+	while ((device = next_block_device(device)) != NULL)
+		if (strcmp(device->name, name) == 0)
+			break;
+	return device;
+}
+
+struct block_device *find_block_device_by_number(dev_t dev)
+{
+	struct block_device *device = NULL;
+
+	while ((device = next_block_device(device)) != NULL)
+		if (device->dev == dev)
+			break;
+	return device;
+}
+
+int claim_block_device(struct block_device *device)
+{
+	int error = -EBUSY;
+
+	spin_lock(&devices_lock);
+	if (!device->claimed) {
+		device->claimed = true;
+		error = 0;
+	}
+	spin_unlock(&devices_lock);
+	return error;
+}
+
+void release_block_device(struct block_device *device)
+{
+	device->claimed = false;
+}
+
+int set_block_size(struct block_device *device, unsigned size)
+{
+	int error;
+
+	if (size < SECTOR_SIZE || size > PAGE_SIZE || (size & (size - 1)))
+		return -EINVAL;
+	if (device->block_size == size)
+		return 0;
+	error = sync_buffers(device, true);
+	invalidate_buffers(device);
+	device->block_size = size;
+	return error;
+}
+
+/* ---- requests -------------------------------------------------------------------------------------- */
+
+static struct block_request reserve[POOL_RESERVE];
+static LIST_HEAD(pool);
+static DEFINE_SPINLOCK(pool_lock);
+static DEFINE_WAIT_QUEUE(pool_wait);
+
+static struct block_request *pool_take(void)
+{
+	struct block_request *request = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pool_lock, flags);
+	if (!list_empty(&pool)) {
+		request = list_first_entry(&pool, struct block_request, link);
+		list_del(&request->link);
+	}
+	spin_unlock_irqrestore(&pool_lock, flags);
+	return request;
+}
+
+/* The pool grows to the largest number that was ever in flight together. */
+struct block_request *block_request_get(enum block_operation operation, sector_t sector,
+					void (*done)(struct block_request *))
+{
+	struct block_request *request = pool_take();
+
+	if (unlikely(!request)) {
+		request = kmalloc(sizeof(*request), GFP_KERNEL | GFP_NOIO | GFP_NOWARN);
+		if (!request)
+			wait_event(pool_wait, (request = pool_take()) != NULL);
+	}
+	request->operation = operation;
+	request->segment_count = 0;
+	request->sector = sector;
+	request->status = 0;
+	request->done = done;
+	return request;
+}
+
+void block_request_put(struct block_request *request)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&pool_lock, flags);
+	list_add(&request->link, &pool);
+	spin_unlock_irqrestore(&pool_lock, flags);
+	wake_up(&pool_wait);
+}
+
+void submit_block_request(struct block_device *device, struct block_request *request)
+{
+	u64 sectors = 0;
+
+	for (unsigned i = 0; i < request->segment_count; i++)
+		sectors += request->segments[i].length / SECTOR_SIZE;
+	if (unlikely(request->sector > device->sectors || sectors > device->sectors - request->sector ||
+		     (request->operation == BLOCK_WRITE && device->read_only))) {
+		request->status = -EIO;
+		request->done(request);
+		return;
+	}
+	device->submit(device, request);
+}
+
+/* ---- synchronous I/O ------------------------------------------------------------------------------- */
+
+#define SYNC_BYTES (128 * 1024u) /* one request of block_io() */
+
+static DEFINE_WAIT_QUEUE(sync_wait);
+
+static void sync_done(struct block_request *request)
+{
+	smp_store_release((int *)request->private, request->status ? request->status : 1);
+	wake_up(&sync_wait);
+}
+
+static int submit_and_wait(struct block_device *device, enum block_operation operation, sector_t sector,
+			   void *data, u32 bytes)
+{
+	struct block_request *request = block_request_get(operation, sector, sync_done);
+	int result = 0;
+
+	request->private = &result;
+	if (bytes)
+		block_request_add(request, data, bytes);
+	submit_block_request(device, request);
+	wait_event(sync_wait, smp_load_acquire(&result) != 0);
+	block_request_put(request);
+	return result < 0 ? result : 0;
+}
+
+int block_io(struct block_device *device, enum block_operation operation, sector_t sector, void *data, size_t bytes)
+{
+	if (bytes % SECTOR_SIZE || sector > device->sectors ||
+	    bytes / SECTOR_SIZE > device->sectors - sector)
+		return -EINVAL;
+	while (bytes) {
+		u32 part = min_t(u32, bytes, SYNC_BYTES);
+		int error = submit_and_wait(device, operation, sector, data, part);
+
+		if (error)
+			return error;
+		bytes -= part;
+		data = (char *)data + part;
+		sector += part / SECTOR_SIZE;
+	}
+	return 0;
+}
+
+int block_flush(struct block_device *device)
+{
+	return submit_and_wait(device, BLOCK_FLUSH, 0, NULL, 0);
+}
+
+void block_init(void)
+{
+	for (unsigned i = 0; i < POOL_RESERVE; i++)
+		block_request_put(&reserve[i]);
+}
