@@ -5,7 +5,11 @@
  * page of the page cache, anonymous memory, or plain kernel memory. The unions follow these states.
  *
  * Locks: `flags` and `refcount` are atomic. `mapping` and `index` change only under the page lock
- * (PG_locked) and the bucket lock of the page cache table. `lru` is under the LRU lock of reclaim.c.
+ * (PG_locked) and the bucket lock of the page cache table. `mapping_link` is under mapping->lock.
+ *
+ * A frame that was allocated alone has refcount 1; each page-table entry that maps it, the page cache and
+ * every finder hold one more. Blocks of several frames are not counted: their refcount stays 0, so that
+ * reclaim, which looks at all frames in turn, cannot mistake one for a page.
  */
 #ifndef MM_PAGE_H
 #define MM_PAGE_H
@@ -25,14 +29,14 @@ enum page_flag {
 	PG_locked,     /* I/O or truncation in progress: wait with lock_page() */
 	PG_uptodate,   /* contents valid */
 	PG_dirty,      /* newer than the disk */
+	PG_dirty_all,  /* with PG_dirty: written to through a shared mapping, anywhere */
 	PG_writeback,  /* being written */
 	PG_referenced, /* used since reclaim last looked */
-	PG_lru,	       /* on reclaim's list */
+	PG_waiters,    /* somebody sleeps until PG_locked or PG_writeback is cleared */
 	PG_cache,      /* in the page cache (mapping/index valid) */
 	PG_anon,       /* anonymous memory of a process */
 	PG_slab,
 	PG_buddy,      /* free, head of a block */
-	PG_reserved,   /* never to be freed */
 	PG_error,      /* last I/O failed */
 };
 
@@ -45,18 +49,22 @@ struct page {
 			struct address_space *mapping;
 			pgoff_t index;
 			struct page_table_link hash_link;
-			struct list_head lru;
+			struct list_head mapping_link; /* in mapping->clean_pages or dirty_pages */
 			struct buffer *buffers; /* blocks of this page; circular through next_in_page */
 		};
 		struct { /* slab */
-			struct kmem_cache *slab_cache;
+			struct kmem_cache *slab_cache; /* in every frame of the slab, the rest in the first */
 			void *slab_free;
-			u32 slab_in_use;
 			struct list_head slab_list;
+			u32 slab_in_use;
 		};
-		struct { /* free: head of a buddy block */
+		struct { /* free: head of a buddy block (order: of a kmalloc block as well) */
 			struct list_head buddy_list;
 			u32 buddy_order;
+		};
+		struct { /* page table (arch mmu) */
+			struct list_head table_list; /* in mmu_root.tables */
+			u64 *table_parent;	     /* the entry that points to it */
 		};
 	};
 };

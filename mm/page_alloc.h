@@ -1,11 +1,19 @@
 /*
- * page_alloc.h - page frames: a buddy allocator with a short list of single frames on each CPU.
+ * page_alloc.h - page frames: a buddy allocator with a short stack of single frames on each CPU.
  *
- * Locks: the per-CPU lists are used with interrupts off, the buddy lists under one spinlock taken once a
- * batch. An allocation with GFP_KERNEL may run the shrinkers and sleep; GFP_ATOMIC never does.
+ * Locks: the per-CPU stacks are used with interrupts off, the buddy lists under one spinlock taken once a
+ * batch. An allocation with GFP_KERNEL may run reclaim and the shrinkers, and sleep; GFP_ATOMIC never does.
+ *
+ * Watermarks (page_alloc.c): below `low` free frames GFP_KERNEL allocations reclaim first; the last quarter
+ * below `min` is for GFP_ATOMIC alone. Exhaustion is NULL, never a panic.
  */
 #ifndef MM_PAGE_ALLOC_H
 #define MM_PAGE_ALLOC_H
+
+#include <arch/cpu.h>
+
+#include "kernel/core/string.h"
+#include <arch/cpu.h>
 
 #include "mm/page.h"
 
@@ -16,14 +24,14 @@
 #define GFP_NOWARN (1u << 3)
 #define MAX_ORDER 11 /* largest block: 1 << 10 pages, 4 MB */
 
-/* 1 << order contiguous pages, refcount 1; NULL when there are none after reclaim. */
+/*
+ * 1 << order contiguous frames, aligned to their size; NULL when there are none after reclaim. A single
+ * frame has flags 0 and refcount 1; larger blocks have refcount 0 and go back with __free_pages() only.
+ */
 struct page *alloc_pages(unsigned gfp, unsigned order);
-static inline struct page *alloc_page(unsigned gfp)
-{
-	return alloc_pages(gfp, 0);
-}
+struct page *alloc_page(unsigned gfp); /* order 0: the fast path */
 
-/* Give back what alloc_pages() gave, refcount down to 0. Any context. */
+/* Give back what alloc_pages() gave (of a single frame: the last reference). Any context. */
 void __free_pages(struct page *page, unsigned order);
 
 static inline void get_page(struct page *page)
@@ -31,35 +39,88 @@ static inline void get_page(struct page *page)
 	atomic_inc(&page->refcount);
 }
 
-/* Drop a reference; the last one frees the (order 0) page. Never sleeps. */
-void put_page(struct page *page);
+void free_single_page(struct page *page); /* refcount is 0 already */
+
+/* Drop a reference; the last one frees the (order 0) page. Never sleeps. Any context. */
+static inline void put_page(struct page *page)
+{
+	if (atomic_dec_and_test(&page->refcount))
+		free_single_page(page);
+}
 
 /* The same by address in the direct map; NULL when out of memory. */
 void *get_free_pages(unsigned gfp, unsigned order);
 void free_pages(void *address, unsigned order);
 
+/* Fill or copy one page with the instructions' widest words (icount: 512 of them). */
+static inline void clear_page(void *page)
+{
+	memset(page, 0, PAGE_SIZE);
+}
+
+static inline void copy_page(void *to, const void *from)
+{
+	memcpy(to, from, PAGE_SIZE);
+}
+
+/*
+ * What frames are used for: counted per CPU, so a single slot may be negative; memory_info() sums. Any
+ * context. The buffer cache counts MEMORY_BUFFER and MEMORY_DIRTY pages of its own.
+ */
+enum memory_use {
+	MEMORY_CACHED,
+	MEMORY_BUFFER,
+	MEMORY_DIRTY,
+	MEMORY_ANON,
+	MEMORY_SLAB,
+	MEMORY_SLAB_RECLAIMABLE,
+	MEMORY_PAGE_TABLES,
+	MEMORY_KERNEL_STACKS,
+	MEMORY_USES
+};
+extern struct memory_use_counts {
+	s64 pages[MEMORY_USES];
+} __aligned(64) memory_use_counts[NR_CPUS];
+
+static inline void memory_use_add(enum memory_use use, s64 pages)
+{
+	memory_use_counts[cpu_id()].pages[use] += pages;
+}
+u64 memory_use_total(enum memory_use use);
+
 struct memory_info {
 	u64 total_pages, free_pages, cached_pages, buffer_pages, dirty_pages, anon_pages, slab_pages,
-		reclaimable_slab_pages;
+		reclaimable_slab_pages, page_table_pages, kernel_stack_pages;
 };
 void memory_info(struct memory_info *info);
 
-u64 page_alloc_free_pages(void); /* frames free now */
+u64 page_alloc_free_pages(void);  /* frames free now, without those on the CPUs' stacks */
+u64 page_alloc_total_pages(void); /* frames that this allocator was given at boot */
 
 /* Boot: memmap for frames below @end; then the ranges that are free. */
 void page_alloc_init(phys_addr_t end);
 void page_alloc_add_range(phys_addr_t start, phys_addr_t end);
 
-/* Shrinkers: how memory pressure reaches the caches. */
+/*
+ * Boot: contiguous zeroed memory of @bytes for a hash table, which may be larger than the largest block;
+ * NULL when there is no such stretch. It is never given back.
+ */
+void *hash_alloc_table(u64 bytes);
+
+/* Shrinkers (reclaim.c): how memory pressure reaches the caches. */
 struct shrinker {
 	const char *name;
 	u64 (*count)(void);		       /* objects that could be freed */
 	u64 (*scan)(u64 objects, unsigned gfp); /* try to free so many; returns how many were */
 	struct list_head link;
 };
-void register_shrinker(struct shrinker *shrinker);
+void register_shrinker(struct shrinker *shrinker); /* at boot */
 
-/* Try to free @pages frames by running page reclaim and the shrinkers; how many were freed. May sleep. */
+/*
+ * Try to free @pages frames by dropping clean unused pages of the page cache and running the shrinkers;
+ * how many were freed. Never starts writing a page: dirty ones are left to write-back (its shrinker
+ * hurries it). May sleep. Does nothing when called from within itself.
+ */
 u64 reclaim_pages(u64 pages, unsigned gfp);
 
 #endif /* MM_PAGE_ALLOC_H */

@@ -5,8 +5,13 @@
  * other from the start of a slab of 1 << order pages), because the addresses of inodes and dentries are
  * hash keys and their spacing decides how good a hash looks. Free objects are kept on a per-CPU list.
  *
- * Debug builds poison free objects (0x6b) and check it on allocation, and refuse to destroy a cache
- * that has objects out. No locks to hold; GFP_KERNEL may sleep.
+ * The slab's order is chosen as SLUB chooses it: the smallest of 0..3 that holds enough objects (8) and
+ * wastes at most a sixteenth, else an eighth, else a quarter. Debug builds put a red zone behind each object,
+ * so they space objects otherwise than the release build does.
+ *
+ * Debug builds poison free objects (0x6b; not those of a cache with a constructor) and check it on
+ * allocation, catch double frees, and refuse to destroy a cache that has objects out. No locks to hold;
+ * GFP_KERNEL may sleep. Allocating and freeing are allowed in interrupts (GFP_ATOMIC).
  */
 #ifndef MM_SLAB_H
 #define MM_SLAB_H
@@ -29,7 +34,7 @@ void kmem_cache_destroy(struct kmem_cache *cache);
 void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp);
 void kmem_cache_free(struct kmem_cache *cache, void *object);
 
-/* Sizes up to 4 MB. kmalloc(0) gives a unique pointer. */
+/* Sizes up to 4 MB, aligned to 8, powers of two to their size. kmalloc(0) gives a unique pointer. */
 void *kmalloc(size_t size, unsigned gfp);
 void *kzalloc(size_t size, unsigned gfp);
 void *krealloc(void *old, size_t size, unsigned gfp);
@@ -42,6 +47,9 @@ struct slab_info {
 	u64 objects_active, objects_total, object_size, pages;
 };
 void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void *arg);
+
+/* Give all slabs without objects back to the page allocator; frames freed. Any context. */
+u64 slab_shrink(void);
 
 void slab_init(void);
 

@@ -1,0 +1,269 @@
+/*
+ * file_io.c - read and write of files through the page cache. Declared in page_cache.h.
+ *
+ * A read takes no lock but the reference to the page it copies from: it sees each page as some writer left
+ * it. A write holds inode->lock, and the page lock while it fills a page. It must not take a fault then,
+ * since the fault might want this very page: so the program's memory is touched first, and the copy runs
+ * with faults disabled; if it falls short nevertheless, it is tried again.
+ */
+#include "fs/buffer.h"
+#include "fs/vfs.h"
+#include "kernel/core/uaccess.h"
+#include "mm/page_cache.h"
+#include "mm/page_alloc.h"
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+/* The page at @index was not simply there. @page: what find_get_page() gave; its reference is taken over. */
+static noinline struct page *read_page_slow(struct file *file, struct address_space *mapping, pgoff_t index,
+					    size_t bytes, struct page *page)
+{
+	pgoff_t wanted = (bytes + PAGE_SIZE - 1) >> PAGE_SHIFT;
+
+	if (!page || index == file->readahead_next)
+		page_cache_readahead(file, mapping, index, max_t(pgoff_t, wanted, 1));
+	if (!page)
+		page = find_get_page(mapping, index);
+	if (page) {
+		if (!page_uptodate(page))
+			wait_on_page_locked(page);
+		if (page_uptodate(page))
+			return page;
+		put_page(page);
+	}
+	return read_cache_page(mapping, index);
+}
+
+/* Drop a page behind the end: truncation may have passed before it was in the cache. */
+static bool behind_end(struct address_space *mapping, struct page *page)
+{
+	if ((u64)READ_ONCE(mapping->host->size) > (u64)page->index << PAGE_SHIFT)
+		return false;
+	lock_page(page);
+	if (page->mapping == mapping && !atomic_read(&page->mapcount)) {
+		if (page->buffers && mapping->ops->invalidate)
+			mapping->ops->invalidate(page, 0);
+		remove_from_page_cache(page);
+	}
+	unlock_page(page);
+	return true;
+}
+
+ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
+{
+	struct inode *inode = file->inode;
+	struct address_space *mapping = &inode->data;
+	loff_t start = *position, at = start;
+	ssize_t error = 0;
+
+	while (io->length) {
+		loff_t size = READ_ONCE(inode->size);
+		pgoff_t index = (pgoff_t)at >> PAGE_SHIFT;
+		size_t offset = (size_t)at & (PAGE_SIZE - 1), n, moved;
+		struct page *page;
+
+		if (at >= size)
+			break;
+		n = min(PAGE_SIZE - offset, io->length);
+		if ((loff_t)n > size - at)
+			n = (size_t)(size - at);
+		page = find_get_page(mapping, index);
+		if (unlikely(!page || !page_uptodate(page) ||
+			     (index == file->readahead_next && file->readahead_size))) {
+			page = read_page_slow(file, mapping, index, offset + io->length, page);
+			if (IS_ERR(page)) {
+				error = PTR_ERR(page);
+				break;
+			}
+			if (behind_end(mapping, page)) {
+				put_page(page);
+				break;
+			}
+		}
+		moved = io_put(io, (char *)page_address(page) + offset, n);
+		put_page(page);
+		at += (loff_t)moved;
+		if (unlikely(moved < n)) {
+			error = -EFAULT;
+			break;
+		}
+	}
+	*position = at;
+	touch_atime(file);
+	return at > start ? at - start : error;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------- */
+
+/* Fault in the first and the last byte of the next @n that will be copied; how many will be there. */
+static size_t touch_source(const struct io *io, size_t n)
+{
+	const char *first = io->base, *last = first + n - 1;
+	char byte __maybe_unused;
+
+	if (!io->user)
+		return n;
+	if (get_user(byte, first))
+		return 0;
+	if (((uintptr_t)first ^ (uintptr_t)last) & PAGE_MASK && get_user(byte, last))
+		return PAGE_SIZE - ((uintptr_t)first & (PAGE_SIZE - 1));
+	return n;
+}
+
+/*
+ * Copy into the locked page. If it falls short in a page that is not uptodate, write_begin has not read what
+ * the copy was to replace: then faults are allowed (nobody maps such a page), and what is missing still is
+ * zeros.
+ */
+static size_t fill_page(struct page *page, struct io *io, size_t offset, size_t n)
+{
+	char *to = (char *)page_address(page) + offset;
+	size_t moved;
+
+	current->pagefault_disabled = true;
+	moved = io_get(io, to, n);
+	current->pagefault_disabled = false;
+	if (likely(moved == n) || page_uptodate(page))
+		return moved;
+	moved += io_get(io, to + moved, n - moved);
+	memset(to + moved, 0, n - moved);
+	return moved;
+}
+
+/* Write the part of the next @n bytes that lies in one page: bytes written, or -errno. */
+static ssize_t write_page(struct inode *inode, struct io *io, loff_t at, size_t n)
+{
+	struct address_space *mapping = &inode->data;
+	unsigned from = (unsigned)at & (PAGE_SIZE - 1), to;
+	size_t moved = 0;
+	struct page *page;
+	int error;
+
+	n = touch_source(io, n);
+	if (!n)
+		return -EFAULT;
+	page = find_or_create_page(mapping, (pgoff_t)at >> PAGE_SHIFT);
+	if (!page)
+		return -ENOMEM;
+	to = from + (unsigned)n;
+	error = mapping->ops->write_begin(inode, page, from, to);
+	if (!error) {
+		moved = fill_page(page, io, from, n);
+		if (!page_uptodate(page))
+			error = mapping->ops->write_end(inode, page, from, to);
+		else if (moved)
+			error = mapping->ops->write_end(inode, page, from, from + (unsigned)moved);
+	}
+	if (!error && at + (loff_t)moved > inode->size)
+		WRITE_ONCE(inode->size, at + (loff_t)moved);
+	unlock_page(page);
+	put_page(page);
+	return error ? error : (ssize_t)moved;
+}
+
+/* What write(2) checks and changes before the first byte; *at is moved to the end for O_APPEND. */
+static int prepare_write(struct file *file, struct io *io, loff_t *at)
+{
+	struct inode *inode = file->inode;
+	loff_t limit = (loff_t)inode->sb->max_bytes;
+
+	if (file->flags & O_APPEND)
+		*at = inode->size;
+	if (*at >= limit)
+		return -EFBIG;
+	if ((loff_t)io->length > limit - *at)
+		io->length = (size_t)(limit - *at);
+	if (unlikely(inode->mode & (S_ISUID | S_ISGID)) && S_ISREG(inode->mode) && current->cred->fsuid) {
+		/* Who can write a set-id program must not gain its rights. */
+		inode->mode &= ~(umode_t)S_ISUID;
+		if (inode->mode & S_IXGRP)
+			inode->mode &= ~(umode_t)S_ISGID;
+		mark_inode_dirty(inode);
+	}
+	return file_update_time(inode);
+}
+
+static ssize_t write_pages(struct inode *inode, struct io *io, loff_t *at)
+{
+	loff_t start = *at, old_size = inode->size;
+	unsigned short_copies = 0;
+	ssize_t error = 0;
+
+	while (io->length && error >= 0) {
+		size_t n = min(PAGE_SIZE - ((size_t)*at & (PAGE_SIZE - 1)), io->length);
+
+		error = write_page(inode, io, *at, n);
+		if (error > 0)
+			*at += (loff_t)error;
+		else if (error == 0 && ++short_copies > 16)
+			error = -EFAULT; /* the memory goes away as fast as it is touched */
+	}
+	if (inode->size != old_size)
+		mark_inode_dirty(inode);
+	return *at > start ? *at - start : error;
+}
+
+ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position)
+{
+	struct inode *inode = file->inode;
+	loff_t at = *position;
+	ssize_t result;
+
+	if (!io->length)
+		return 0;
+	down_write(&inode->lock);
+	result = prepare_write(file, io, &at);
+	if (!result)
+		result = write_pages(inode, io, &at);
+	up_write(&inode->lock);
+	if (result <= 0)
+		return result;
+	*position = at;
+	if (inode->data.ops->writepage)
+		balance_dirty();
+	if (unlikely(file->flags & O_DSYNC) && file->fop->fsync) {
+		int error = file->fop->fsync(file, !(file->flags & O_SYNC & ~O_DSYNC));
+
+		if (error)
+			return error;
+	}
+	return result;
+}
+
+/* ---- files that live in memory alone ---------------------------------------------------------------------- */
+
+static int memory_readpage(struct inode *inode, struct page *page)
+{
+	(void)inode;
+	clear_page(page_address(page));
+	set_bit(PG_uptodate, &page->flags);
+	unlock_page(page);
+	return 0;
+}
+
+static int memory_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
+{
+	(void)inode;
+	if (!page_uptodate(page) && to - from < PAGE_SIZE) {
+		char *data = page_address(page);
+
+		memset(data, 0, from);
+		memset(data + to, 0, PAGE_SIZE - to);
+	}
+	return 0;
+}
+
+static int memory_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to)
+{
+	(void)inode, (void)from, (void)to;
+	if (!page_uptodate(page))
+		set_bit(PG_uptodate, &page->flags);
+	set_page_dirty(page);
+	return 0;
+}
+
+const struct address_space_operations memory_mapping_operations = {
+	.readpage = memory_readpage,
+	.write_begin = memory_write_begin,
+	.write_end = memory_write_end,
+};

@@ -1,0 +1,420 @@
+/*
+ * page_cache.c - the table of file pages, page locks, dirty bookkeeping, and writing a file's pages out.
+ *
+ * A lookup computes the bucket from (inode address, byte offset), takes the bucket's lock, walks, and takes
+ * a reference before it lets go; so whoever holds the bucket lock and sees only the references he knows of
+ * may remove the page. Waiting for a page uses one of a few hashed queues: PG_waiters says that it is worth
+ * a look.
+ *
+ * Locks: see page_cache.h. Nothing sleeps while it holds one of the spinlocks.
+ */
+#include "mm/page_cache.h"
+
+#include "hash/cache.h"
+#include "kernel/core/assert.h"
+#include "kernel/core/err.h"
+#include "kernel/core/errno.h"
+#include "kernel/core/wait.h"
+
+#define WAIT_QUEUES 64
+#define BATCH 16
+
+struct page_key {
+	struct address_space *mapping;
+	pgoff_t index;
+};
+
+#define TABLE page_table
+#define TABLE_OBJECT struct page
+#define TABLE_LINK hash_link
+#define TABLE_KEY struct page_key
+#include PAGE_TABLE_HEADER
+
+static struct page_table table;
+static wait_queue_head_t wait_queues[WAIT_QUEUES];
+
+/* 0: the page that is looked for. The sign orders the pages of one file in a tree. */
+static __always_inline int page_compare(const struct page *page, const struct page_key *key)
+{
+	if (page->index != key->index)
+		return page->index < key->index ? -1 : 1;
+	HASH_COUNT(page, compares, 1);
+	return page->mapping != key->mapping;
+}
+
+static __always_inline u32 bucket_of(const struct address_space *mapping, pgoff_t index)
+{
+	return page_hash((uintptr_t)mapping->host, (u64)index << PAGE_SHIFT, page_cache_hash.bits);
+}
+
+/* ---- find, add, remove -------------------------------------------------------------------------------- */
+
+/* The bucket lock is held. */
+static __always_inline struct page *find_counted(struct address_space *mapping, u32 bucket, pgoff_t index)
+{
+	const struct page_key key = {mapping, index};
+	u64 steps = 0;
+	struct page *page = page_table_find(&table, &mapping->pages, bucket, &key, page_compare, &steps);
+
+	HASH_COUNT_LOOKUP(page, page, steps);
+	if (page)
+		get_page(page);
+	return page;
+}
+
+struct page *find_get_page(struct address_space *mapping, pgoff_t index)
+{
+	u32 bucket = bucket_of(mapping, index);
+	struct page *page;
+
+	page_table_lock(&table, &mapping->pages, bucket);
+	page = find_counted(mapping, bucket, index);
+	page_table_unlock(&table, &mapping->pages, bucket);
+	if (page && !test_bit(PG_referenced, &page->flags))
+		set_bit(PG_referenced, &page->flags);
+	return page;
+}
+
+struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index)
+{
+	const struct page_key key = {mapping, index};
+	u32 bucket = bucket_of(mapping, index);
+	struct page *old;
+
+	page_table_lock(&table, &mapping->pages, bucket);
+	old = find_counted(mapping, bucket, index);
+	if (!old) {
+		page->mapping = mapping;
+		page->index = index;
+		page->buffers = NULL;
+		atomic_set(&page->refcount, 2);
+		/* In one store, for reclaim: what has PG_cache is locked or has been unlocked by its owner. */
+		page->flags = BIT(PG_locked) | BIT(PG_cache) | BIT(PG_referenced);
+		page_table_insert(&table, &mapping->pages, bucket, page, &key, page_compare);
+		HASH_COUNT(page, inserts, 1);
+	}
+	page_table_unlock(&table, &mapping->pages, bucket);
+	if (old)
+		return old;
+	spin_lock(&mapping->lock);
+	list_add_tail(&page->mapping_link, &mapping->clean_pages);
+	mapping->nr_pages++;
+	spin_unlock(&mapping->lock);
+	memory_use_add(MEMORY_CACHED, 1);
+	return NULL;
+}
+
+/* Take the page out of the table if it has @references (-1: any number); the bucket lock makes that final. */
+static bool unhash_page(struct page *page, int references)
+{
+	struct address_space *mapping = page->mapping;
+	u32 bucket = bucket_of(mapping, page->index);
+	bool removed = false;
+
+	ASSERT(test_bit(PG_locked, &page->flags));
+	page_table_lock(&table, &mapping->pages, bucket);
+	if (references < 0 || atomic_read(&page->refcount) == references) {
+		page_table_remove(&table, &mapping->pages, bucket, page);
+		HASH_COUNT(page, removes, 1);
+		removed = true;
+	}
+	page_table_unlock(&table, &mapping->pages, bucket);
+	return removed;
+}
+
+/* The rest of the removal. The mapping may be gone when its lock is let go. */
+static void forget_page(struct page *page)
+{
+	struct address_space *mapping = page->mapping;
+
+	clear_page_dirty(page);
+	spin_lock(&mapping->lock);
+	list_del(&page->mapping_link);
+	page->mapping = NULL;
+	mapping->nr_pages--;
+	clear_bit(PG_cache, &page->flags);
+	spin_unlock(&mapping->lock);
+	memory_use_add(MEMORY_CACHED, -1);
+}
+
+void remove_from_page_cache(struct page *page)
+{
+	unhash_page(page, -1);
+	forget_page(page);
+	put_page(page);
+}
+
+bool remove_unused_page(struct page *page)
+{
+	if (!unhash_page(page, 2))
+		return false;
+	forget_page(page);
+	put_page(page);
+	return true;
+}
+
+struct page *find_or_create_page(struct address_space *mapping, pgoff_t index)
+{
+	struct page *page = find_get_page(mapping, index), *fresh = NULL;
+
+	for (;;) {
+		if (!page) {
+			if (!fresh)
+				fresh = alloc_page(GFP_KERNEL | GFP_NOIO);
+			if (!fresh)
+				return NULL;
+			page = add_to_page_cache(fresh, mapping, index);
+			if (!page)
+				return fresh;
+		}
+		lock_page(page);
+		if (likely(page->mapping == mapping))
+			break;
+		unlock_page(page); /* truncated while we waited */
+		put_page(page);
+		page = NULL;
+	}
+	if (fresh)
+		put_page(fresh);
+	return page;
+}
+
+struct page *read_cache_page(struct address_space *mapping, pgoff_t index)
+{
+	struct page *page = find_get_page(mapping, index);
+	int error;
+
+	if (likely(page && page_uptodate(page)))
+		return page;
+	if (page)
+		put_page(page);
+	page = find_or_create_page(mapping, index);
+	if (!page)
+		return ERR_PTR(-ENOMEM);
+	if (page_uptodate(page)) {
+		unlock_page(page);
+		return page;
+	}
+	clear_bit(PG_error, &page->flags);
+	error = mapping->ops->readpage(mapping->host, page);
+	if (!error) {
+		wait_on_page_locked(page);
+		if (page_uptodate(page))
+			return page;
+		error = -EIO;
+	}
+	put_page(page);
+	return ERR_PTR(error);
+}
+
+/* ---- locked, written: waiting ---------------------------------------------------------------------------- */
+
+static wait_queue_head_t *queue_of(const struct page *page)
+{
+	return &wait_queues[((uintptr_t)page / sizeof(struct page)) % WAIT_QUEUES];
+}
+
+static bool trylock_or_mark(struct page *page)
+{
+	set_bit(PG_waiters, &page->flags);
+	return trylock_page(page);
+}
+
+void lock_page_wait(struct page *page)
+{
+	wait_event(*queue_of(page), trylock_or_mark(page));
+}
+
+static bool clear_or_mark(struct page *page, enum page_flag flag)
+{
+	if (!test_bit(flag, &page->flags))
+		return true;
+	set_bit(PG_waiters, &page->flags);
+	smp_mb();
+	return !test_bit(flag, &page->flags);
+}
+
+void wait_on_page_locked(struct page *page)
+{
+	wait_event(*queue_of(page), clear_or_mark(page, PG_locked));
+}
+
+void wait_on_page_writeback(struct page *page)
+{
+	if (unlikely(test_bit(PG_writeback, &page->flags)))
+		wait_event(*queue_of(page), clear_or_mark(page, PG_writeback));
+}
+
+/* The caller has cleared the flags. The frame may be another's by now: then its waiters wake for nothing. */
+void wake_page(const struct page *page)
+{
+	wake_up(queue_of(page));
+}
+
+void end_page_writeback(struct page *page)
+{
+	if (__atomic_fetch_and(&page->flags, ~(BIT(PG_writeback) | BIT(PG_waiters)), __ATOMIC_SEQ_CST) &
+	    BIT(PG_waiters))
+		wake_page(page);
+}
+
+/* ---- dirty ----------------------------------------------------------------------------------------------- */
+
+void set_page_dirty(struct page *page)
+{
+	struct address_space *mapping = READ_ONCE(page->mapping);
+
+	if (test_bit(PG_dirty, &page->flags) || !mapping)
+		return;
+	if (!mapping->ops->writepage) {
+		set_bit(PG_dirty, &page->flags); /* nowhere to write it to: the flag alone keeps it from reclaim */
+		return;
+	}
+	spin_lock(&mapping->lock);
+	if (page->mapping && !test_and_set_bit(PG_dirty, &page->flags)) {
+		list_move_tail(&page->mapping_link, &mapping->dirty_pages);
+		memory_use_add(MEMORY_DIRTY, 1);
+	}
+	spin_unlock(&mapping->lock);
+}
+
+bool clear_page_dirty(struct page *page)
+{
+	struct address_space *mapping = page->mapping;
+
+	if (!test_bit(PG_dirty, &page->flags))
+		return false;
+	spin_lock(&mapping->lock);
+	if (test_and_clear_bit(PG_dirty, &page->flags) && mapping->ops->writepage) {
+		list_move_tail(&page->mapping_link, &mapping->clean_pages);
+		memory_use_add(MEMORY_DIRTY, -1);
+	}
+	spin_unlock(&mapping->lock);
+	return true;
+}
+
+/* ---- writing a file out ------------------------------------------------------------------------------------- */
+
+/* Up to BATCH pages of @list in [first, last] with all of @flags, referenced; the rest are moved behind. */
+static unsigned gather(struct address_space *mapping, struct list_head *list, pgoff_t first, pgoff_t last,
+		       unsigned long flags, struct page **pages)
+{
+	struct list_head *end, *link, *next;
+	unsigned count = 0;
+
+	if (list_empty(list))
+		return 0;
+	spin_lock(&mapping->lock);
+	end = list->prev;
+	for (link = list->next; link != list && count < BATCH; link = next) {
+		struct page *page = list_entry(link, struct page, mapping_link);
+
+		next = link == end ? list : link->next;
+		if (page->index >= first && page->index <= last && (page->flags & flags) == flags) {
+			get_page(page);
+			pages[count++] = page;
+		}
+		list_move_tail(link, list);
+	}
+	spin_unlock(&mapping->lock);
+	return count;
+}
+
+/* Start writing the dirty pages of the range: 0 or the first error. */
+static int write_dirty(struct address_space *mapping, pgoff_t first, pgoff_t last)
+{
+	struct page *pages[BATCH];
+	u64 left = mapping->nr_pages + BATCH; /* others may go on dirtying: end some time */
+	unsigned count;
+	int error = 0;
+
+	while (left && (count = gather(mapping, &mapping->dirty_pages, first, last, 0, pages))) {
+		left -= min((u64)count, left);
+		for (unsigned i = 0; i < count; i++) {
+			int result = 0;
+
+			lock_page(pages[i]);
+			wait_on_page_writeback(pages[i]);
+			if (pages[i]->mapping == mapping && test_bit(PG_dirty, &pages[i]->flags))
+				result = mapping->ops->writepage(mapping->host, pages[i]);
+			else
+				unlock_page(pages[i]);
+			error = error ? error : result;
+			put_page(pages[i]);
+		}
+	}
+	return error;
+}
+
+static void wait_for_writeback(struct address_space *mapping, pgoff_t first, pgoff_t last)
+{
+	struct page *pages[BATCH];
+	unsigned count;
+
+	while ((count = gather(mapping, &mapping->clean_pages, first, last, BIT(PG_writeback), pages)))
+		for (unsigned i = 0; i < count; i++) {
+			wait_on_page_writeback(pages[i]);
+			put_page(pages[i]);
+		}
+}
+
+int page_cache_sync(struct address_space *mapping, loff_t start, loff_t end)
+{
+	pgoff_t first = (pgoff_t)start >> PAGE_SHIFT, last = (pgoff_t)end >> PAGE_SHIFT;
+	int error, late;
+
+	if (!mapping->ops->writepage || !READ_ONCE(mapping->nr_pages))
+		return xchg(&mapping->write_error, 0);
+	if (!list_empty(&mapping->vmas))
+		mm_clean_file(mapping, first, last);
+	error = write_dirty(mapping, first, last);
+	wait_for_writeback(mapping, first, last);
+	late = xchg(&mapping->write_error, 0);
+	return error ? error : late;
+}
+
+int page_cache_flush(struct address_space *mapping)
+{
+	if (!mapping->ops->writepage || !READ_ONCE(mapping->nr_pages))
+		return 0;
+	if (!list_empty(&mapping->vmas))
+		mm_clean_file(mapping, 0, ~(pgoff_t)0);
+	return write_dirty(mapping, 0, ~(pgoff_t)0);
+}
+
+/* ---- set-up --------------------------------------------------------------------------------------------------- */
+
+void address_space_init(struct address_space *mapping, struct inode *host,
+			const struct address_space_operations *ops)
+{
+	mapping->host = host;
+	mapping->ops = ops;
+	page_table_root_init(&mapping->pages);
+	spin_lock_init(&mapping->lock, "mapping->lock");
+	INIT_LIST_HEAD(&mapping->clean_pages);
+	INIT_LIST_HEAD(&mapping->dirty_pages);
+	mapping->nr_pages = 0;
+	spin_lock_init(&mapping->vma_lock, "mapping->vma_lock");
+	INIT_LIST_HEAD(&mapping->vmas);
+	mapping->write_error = 0;
+}
+
+struct hash_cache page_cache_hash = {
+	.title = "Page",
+	.object = "page",
+	.finder = "find_page",
+	.name = "page",
+	.function = CONFIG_PAGE_HASH,
+	.structure = CONFIG_PAGE_TABLE,
+};
+
+#ifdef CONFIG_HASH_STATS
+struct hash_counters page_counters[NR_CPUS];
+#endif
+
+void page_cache_init(void)
+{
+	for (unsigned i = 0; i < WAIT_QUEUES; i++)
+		init_waitqueue_head(&wait_queues[i]);
+	page_table_create(&table, &page_cache_hash);
+}

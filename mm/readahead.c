@@ -1,0 +1,87 @@
+/*
+ * readahead.c - reading pages before they are asked for. Declared in page_cache.h.
+ *
+ * State, in each open file: the window that was started last begins at readahead_next and has readahead_size
+ * pages; size 0: no window, and a reader that goes on sequentially would miss readahead_next. When a reader
+ * arrives at the first page of the window, the next one, twice as large, is started: so one window is always
+ * on its way while the one before is being read. A miss where a sequential reader would miss starts a
+ * window; any other miss reads what was asked for.
+ *
+ * Racing readers of one open file may mix up the state: then pages are read ahead that nobody wants, or none.
+ */
+#include "fs/vfs.h"
+#include "mm/page_cache.h"
+
+#define WINDOW_MIN 4
+#define WINDOW_MAX 32
+#define NO_WINDOW (~(pgoff_t)0)
+
+static void read_pages(struct address_space *mapping, struct page **pages, unsigned count)
+{
+	if (!count)
+		return;
+	if (mapping->ops->readpages)
+		mapping->ops->readpages(mapping->host, pages, count);
+	else
+		for (unsigned i = 0; i < count; i++)
+			mapping->ops->readpage(mapping->host, pages[i]);
+	for (unsigned i = 0; i < count; i++)
+		put_page(pages[i]);
+}
+
+/* Start reading the pages of [start, start + count) that are in the file and not in the cache; how many. */
+static unsigned start_window(struct address_space *mapping, pgoff_t start, pgoff_t count)
+{
+	pgoff_t end = ((pgoff_t)READ_ONCE(mapping->host->size) + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	struct page *pages[WINDOW_MAX], *fresh = NULL;
+	unsigned n = 0, started = 0;
+
+	end = min(end, start + count);
+	for (pgoff_t index = start; index < end; index++) {
+		struct page *old;
+
+		if (!fresh)
+			fresh = alloc_page(GFP_KERNEL | GFP_NOIO | GFP_NOWARN);
+		if (!fresh)
+			break;
+		old = add_to_page_cache(fresh, mapping, index);
+		if (old) {
+			put_page(old);
+			read_pages(mapping, pages, n); /* they must be consecutive */
+			n = 0;
+			continue;
+		}
+		pages[n++] = fresh;
+		started++;
+		fresh = NULL;
+	}
+	read_pages(mapping, pages, n);
+	if (fresh)
+		put_page(fresh);
+	return started;
+}
+
+void page_cache_readahead(struct file *file, struct address_space *mapping, pgoff_t index, pgoff_t wanted)
+{
+	pgoff_t next = file->readahead_next, size = file->readahead_size;
+
+	if (size && index == next) {
+		/* The reader has entered the last window: start the one behind it. */
+		next += size;
+		size = min_t(pgoff_t, 2 * size, WINDOW_MAX);
+	} else if (index == 0 || index == next + size) {
+		size = max_t(pgoff_t, wanted, size ? size : WINDOW_MIN / 2);
+		size = min_t(pgoff_t, 2 * size, WINDOW_MAX);
+		next = index;
+	} else {
+		size = min_t(pgoff_t, wanted, WINDOW_MAX);
+		start_window(mapping, index, size);
+		file->readahead_next = index + size;
+		file->readahead_size = 0;
+		return;
+	}
+	if (!start_window(mapping, next, size))
+		size = 0; /* all there already, or the end: say no more until a page is missing */
+	file->readahead_next = size ? next : NO_WINDOW;
+	file->readahead_size = size;
+}

@@ -1,0 +1,119 @@
+/*
+ * reclaim.c - getting frames back when memory is short: clean pages of the page cache, empty slabs, and what
+ * the caches' shrinkers give. Declared in page_alloc.h.
+ *
+ * Page reclaim is a clock, as in Linux 2.2: a hand goes round all frames; a page that was used since the
+ * hand last came (PG_referenced, or the accessed bit of a mapping) gets a second chance, another goes if
+ * it is clean and only the cache holds it. So the cache keeps no list in order of use, and a hit costs a
+ * test of a bit.
+ *
+ * The hand looks at frames that may be in any state. What makes that safe: a frame is only touched after
+ * a reference was taken from a count that was not 0, and PG_cache was seen after that; such a frame cannot
+ * change its use while the reference is held, and is locked or has been unlocked by its owner.
+ *
+ * Reclaim starts no I/O and takes locks by trying only, so any GFP_KERNEL allocation may call it. Dirty
+ * pages are for write-back, whose shrinker is asked like the others. Anonymous memory stays (no swap).
+ */
+#include "kernel/core/sched.h"
+#include "kernel/core/time.h"
+#include "mm/page_alloc.h"
+#include "mm/page_cache.h"
+#include "mm/slab.h"
+
+#define PRIORITIES 7 /* the first round looks at 1/64 of memory and of each cache, the last at all */
+#define PAUSE_NS (5 * NSEC_PER_MSEC)
+
+static LIST_HEAD(shrinkers); /* complete after boot */
+static u64 hand;
+
+void register_shrinker(struct shrinker *shrinker)
+{
+	list_add_tail(&shrinker->link, &shrinkers);
+}
+
+/* The locked, referenced page: drop it if it is clean and unused; was it? */
+static bool drop_page(struct page *page)
+{
+	struct address_space *mapping = page->mapping;
+
+	if (!mapping || test_bit(PG_writeback, &page->flags))
+		return false;
+	if (atomic_read(&page->mapcount) && !mm_unmap_page(page))
+		return false;
+	if (test_bit(PG_dirty_all, &page->flags) || (test_bit(PG_dirty, &page->flags) && !page->buffers))
+		return false;
+	if (page->buffers) {
+		if (!mapping->ops->release(page))
+			return false;
+		clear_page_dirty(page);
+	}
+	return remove_unused_page(page);
+}
+
+static bool try_page(struct page *page)
+{
+	unsigned long flags = READ_ONCE(page->flags);
+	bool dropped = false;
+
+	if (!(flags & BIT(PG_cache)) || (flags & (BIT(PG_locked) | BIT(PG_writeback))))
+		return false;
+	if (flags & BIT(PG_referenced)) {
+		clear_bit(PG_referenced, &page->flags);
+		return false;
+	}
+	if (!atomic_inc_not_zero(&page->refcount))
+		return false;
+	if (test_bit(PG_cache, &page->flags) && trylock_page(page)) {
+		dropped = drop_page(page);
+		unlock_page(page);
+	}
+	put_page(page);
+	return dropped;
+}
+
+/* Move the hand over @frames frames; how many were freed. */
+static u64 turn_clock(u64 frames, u64 wanted)
+{
+	u64 freed = 0, at = READ_ONCE(hand);
+
+	while (frames-- && freed < wanted) {
+		if (at >= memmap_pages)
+			at = 0;
+		freed += try_page(&memmap[at++]);
+	}
+	WRITE_ONCE(hand, at);
+	return freed;
+}
+
+static u64 run_shrinkers(unsigned priority, unsigned gfp)
+{
+	struct shrinker *shrinker;
+	u64 freed = 0;
+
+	list_for_each_entry(shrinker, &shrinkers, link) {
+		u64 objects = shrinker->count() >> priority;
+
+		if (objects)
+			freed += shrinker->scan(objects, gfp);
+	}
+	return freed;
+}
+
+u64 reclaim_pages(u64 pages, unsigned gfp)
+{
+	u64 freed = 0, objects = 0;
+
+	if (current->in_reclaim)
+		return 0;
+	current->in_reclaim = true;
+	for (unsigned priority = PRIORITIES; priority-- && freed < pages;) {
+		freed += turn_clock(memmap_pages >> priority, pages - freed);
+		objects = run_shrinkers(priority, gfp);
+		freed += slab_shrink();
+	}
+	current->in_reclaim = false;
+	/* Everything is in use or dirty: let write-back and the victims of the OOM killer get on. */
+	if (!freed && !objects && !(gfp & GFP_NOIO))
+		sleep_ns(PAUSE_NS);
+	return freed;
+}
