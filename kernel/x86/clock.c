@@ -86,7 +86,7 @@ static u64 reference_ns(const struct reading *from, const struct reading *to)
 static void measure(void)
 {
 	struct reading from, to;
-	u64 ns;
+	u64 ns, rounded;
 
 	if (acpi.hpet)
 		hpet = map_physical(acpi.hpet, 4096);
@@ -105,6 +105,10 @@ static void measure(void)
 	if (ns < 1000 || from.lapic == to.lapic)
 		goto unknown;
 	tsc_hz = (to.tsc - from.tsc) * 1000000000 / ns;
+	/* Counted in whole megahertz by whoever designed it, if it comes that close (10 ppm). */
+	rounded = (tsc_hz + 500000) / 1000000 * 1000000;
+	if (max(tsc_hz, rounded) - min(tsc_hz, rounded) < rounded / 100000)
+		tsc_hz = rounded;
 	lapic_ticks_per_ns = ((u64)(from.lapic - to.lapic) << 32) / ns;
 	return;
 unknown:

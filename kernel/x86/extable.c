@@ -100,11 +100,11 @@ static __always_inline bool read_word(u64 *word, const char *from)
 {
 	u64 value;
 
-	__asm__ goto("1: movq (%1), %0\n\t" __EXTABLE("1b", "%l2")
-		     : "=r"(value)
-		     : "r"(from)
-		     : "memory"
-		     : fault);
+	__asm__ __volatile__ goto("1: movq (%1), %0\n\t" __EXTABLE("1b", "%l2")
+				  : "=r"(value)
+				  : "r"(from)
+				  : "memory"
+				  : fault);
 	*word = value;
 	return true;
 fault:
@@ -115,11 +115,11 @@ static __always_inline bool read_byte(char *byte, const char *from)
 {
 	u32 value;
 
-	__asm__ goto("1: movzbl (%1), %0\n\t" __EXTABLE("1b", "%l2")
-		     : "=r"(value)
-		     : "r"(from)
-		     : "memory"
-		     : fault);
+	__asm__ __volatile__ goto("1: movzbl (%1), %0\n\t" __EXTABLE("1b", "%l2")
+				  : "=r"(value)
+				  : "r"(from)
+				  : "memory"
+				  : fault);
 	*byte = (char)value;
 	return true;
 fault:

@@ -55,7 +55,7 @@ static void print_address(u64 address)
 	       (unsigned long long)offset);
 }
 
-void print_registers(const struct registers *r)
+static void print_registers(const struct registers *r)
 {
 #define LL(x) ((unsigned long long)(x))
 	printk(KERN_EMERG "ip %016llx sp %016llx flags %08llx cs %llx ss %llx error %llx\n",
@@ -87,6 +87,8 @@ void arch_backtrace(const struct registers *registers)
 	u64 frame = (u64)(uintptr_t)__builtin_frame_address(0);
 	unsigned i;
 
+	if (registers)
+		print_registers(registers);
 	printk(KERN_EMERG "Trace, CPU %u:\n", cpu_id());
 	if (registers) {
 		print_address(registers->ip);

@@ -6,6 +6,7 @@
 #include <arch/process.h>
 #include <arch/uaccess.h>
 
+#include "kernel/core/assert.h"
 #include "kernel/core/errno.h"
 #include "kernel/core/string.h"
 #include "kernel/x86/x86.h"
@@ -59,6 +60,7 @@ struct task *arch_switch(struct task *previous, struct task *next)
 {
 	struct cpu *cpu = this_cpu();
 
+	ASSERT(*(u64 *)previous->kernel_stack == KERNEL_STACK_MAGIC); /* else it has overflowed */
 	if (previous->arch.fpu)
 		fpu_save(previous->arch.fpu);
 	if (next->arch.fpu) {
@@ -78,6 +80,7 @@ static struct switch_frame *prepare_frame(struct task *task)
 	*frame = (struct switch_frame){.ip = (u64)(uintptr_t)task_start};
 	task->arch.sp = (u64)(uintptr_t)frame;
 	task->arch.fpu_cpu = -1;
+	*(u64 *)task->kernel_stack = KERNEL_STACK_MAGIC;
 	return frame;
 }
 

@@ -37,6 +37,7 @@ void idle_task_init(unsigned id, void *stack)
 	struct task *task = &idle_tasks[id];
 
 	task->kernel_stack = stack;
+	*(u64 *)stack = KERNEL_STACK_MAGIC;
 	task->cpu = (int)id;
 	snprintf(task->comm, sizeof(task->comm), "idle/%u", id);
 	cpus[id].running = task;

@@ -119,6 +119,7 @@ static void trap_exception(struct registers *registers, unsigned vector)
 	}
 	if (!trap->signo)
 		fatal_exception(registers, vector, trap->name ? trap->name : "reserved exception");
+	registers->orig_ax = ~0UL; /* the error code must not look like a system call to restart */
 	arch_irq_enable();
 	force_signal(trap->signo, trap->code, registers->ip);
 }

@@ -108,6 +108,7 @@ void extable_init(void);
 void uaccess_patch_smap(void);
 
 /* fpu.c, process.c */
+#define KERNEL_STACK_MAGIC 0x57ac6c1a1f7e11edUL /* in the lowest word of every kernel stack */
 void arch_thread_restore(struct cpu *cpu, struct task *task);
 void fpu_init_features(void);
 void fpu_init_cpu(void);
@@ -187,7 +188,6 @@ __noreturn void kernel_main_ap(void);
 extern volatile bool cpus_stopped; /* panic: NMIs end CPUs */
 
 /* panic.c */
-void print_registers(const struct registers *registers);
 __noreturn void fatal_exception(struct registers *registers, unsigned vector, const char *what);
 
 #endif /* X86_X86_H */

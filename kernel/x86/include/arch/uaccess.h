@@ -54,18 +54,19 @@ static __always_inline size_t arch_clear_user(void *to, size_t n)
 s64 arch_strncpy_from_user(char *dst, const char *src, size_t n);
 
 #define __put_user_size(suffix, modifier, x, ptr, label)                                           \
-	__asm__ goto(__STAC "1: mov" suffix " %" modifier                                          \
-			    "0, (%1)\n\t" __CLAC __EXTABLE("1b", "%l2")::"r"(x),                   \
-		     "r"(ptr)                                                                      \
-		     : "memory"                                                                    \
-		     : label)
+	__asm__ __volatile__ goto(__STAC "1: mov" suffix " %" modifier                             \
+					 "0, (%1)\n\t" __CLAC __EXTABLE("1b", "%l2")::"r"(x),      \
+				  "r"(ptr)                                                         \
+				  : "memory"                                                       \
+				  : label)
 
 #define __get_user_size(instruction, x, ptr, label)                                                \
-	__asm__ goto(__STAC "1: " instruction " (%1), %k0\n\t" __CLAC __EXTABLE("1b", "%l2")       \
-		     : "=r"(x)                                                                     \
-		     : "r"(ptr)                                                                    \
-		     : "memory"                                                                    \
-		     : label)
+	__asm__ __volatile__ goto(__STAC "1: " instruction                                         \
+					 " (%1), %k0\n\t" __CLAC __EXTABLE("1b", "%l2")            \
+				  : "=r"(x)                                                        \
+				  : "r"(ptr)                                                       \
+				  : "memory"                                                       \
+				  : label)
 
 /* The fault leaves user access open: close it on the way out. */
 #define __close_user() __asm__ __volatile__(__CLAC ::: "memory")
@@ -123,10 +124,10 @@ out:                                                                            
 	})
 
 #define __get_user_quad(x, ptr, label)                                                             \
-	__asm__ goto(__STAC "1: movq (%1), %0\n\t" __CLAC __EXTABLE("1b", "%l2")                   \
-		     : "=r"(x)                                                                     \
-		     : "r"(ptr)                                                                    \
-		     : "memory"                                                                    \
-		     : label)
+	__asm__ __volatile__ goto(__STAC "1: movq (%1), %0\n\t" __CLAC __EXTABLE("1b", "%l2")      \
+				  : "=r"(x)                                                        \
+				  : "r"(ptr)                                                       \
+				  : "memory"                                                       \
+				  : label)
 
 #endif /* ARCH_UACCESS_H */
