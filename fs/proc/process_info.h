@@ -1,0 +1,81 @@
+/*
+ * process_info.h - what /proc asks about processes and the machine. Implemented by kernel/proc.
+ *
+ * fs/ lies below proc/ and may not include its headers, so /proc sees processes only through these few
+ * calls: by number, in copies, with references for what outlives the call. A process that has gone in
+ * between is -ESRCH (or NULL).
+ */
+#ifndef FS_PROC_PROCESS_INFO_H
+#define FS_PROC_PROCESS_INFO_H
+
+#include "fs/vfs.h"
+
+struct mm;
+
+/* A snapshot of one process, for stat, statm, status. */
+struct process_info {
+	pid_t pid, ppid, pgrp, session;
+	int tty;	  /* device number of the controlling terminal, 0: none */
+	pid_t foreground; /* process group of the terminal, -1: none */
+	char state;	  /* R S D T Z */
+	char comm[16];
+	uid_t uid, euid, suid, fsuid;
+	gid_t gid, egid, sgid, fsgid;
+	unsigned group_count;
+	gid_t groups[NGROUPS_MAX_INLINE];
+	umode_t umask;
+	unsigned threads;
+	int nice;
+	u64 user_ns, system_ns, children_user_ns, children_system_ns;
+	u64 start_ns; /* since boot */
+	u64 minor_faults, major_faults;
+	u64 signals_pending, signals_blocked, signals_ignored, signals_caught; /* bit n-1: signal n */
+	u64 virtual_bytes, resident_bytes;
+	u64 code_bytes, data_bytes; /* for statm and status; 0 of a kernel thread or zombie */
+	u64 stack_start;
+	u64 memory_limit; /* RLIMIT_RSS, ~0: none */
+	int exit_signal;
+	int cpu;
+};
+
+/* 0 or -ESRCH. */
+int process_info(pid_t pid, struct process_info *info);
+/* The lowest pid >= @from of a process (not a thread), or 0 when there is none. */
+pid_t process_next(pid_t from);
+/* Does process @pid exist (a zombie does)? Cheap: asked on each lookup under /proc. *@uid, *@gid: its
+ * effective ones, the owner of /proc/PID. */
+bool process_exists(pid_t pid, uid_t *uid, gid_t *gid);
+pid_t process_current(void); /* current's process id, for /proc/self */
+
+/* References to what the process has; NULL: none (kernel thread, zombie) or gone. */
+struct mm *process_mm(pid_t pid);		   /* mm_put() it */
+struct file_table *process_files(pid_t pid);	   /* file_table_put() it */
+struct fs_context *process_fs_context(pid_t pid);  /* fs_context_put() it */
+/* May current look into process @pid (maps, fd, cwd, exe)? 0 or -EACCES, -ESRCH. */
+int process_may_inspect(pid_t pid);
+
+/* Read @n bytes of @mm's memory at @address into the kernel; bytes read (cmdline, environ). */
+size_t process_read_memory(struct mm *mm, u64 address, void *to, size_t n);
+
+/* Lines of /proc/stat and /proc/loadavg, /proc/uptime. */
+struct system_info {
+	u64 uptime_ns, idle_ns; /* idle: sum of all CPUs */
+	u64 load[3];		/* 1, 5, 15 minutes, fixed point: << 16 */
+	unsigned runnable, tasks;
+	pid_t last_pid;
+	u64 context_switches, forks, interrupts;
+};
+void system_info(struct system_info *info);
+struct cpu_info {
+	u64 user_ns, system_ns, idle_ns;
+};
+void system_cpu_info(unsigned cpu, struct cpu_info *info);
+/* One CPU's lines of /proc/cpuinfo into @buf; the length. Implemented by kernel/x86 or proc. */
+size_t system_cpu_text(unsigned cpu, char *buf, size_t size);
+/* The names of uname(2); host name writable: 0 or -EINVAL. */
+const char *system_hostname(void);
+int system_set_hostname(const char *name, size_t length);
+const char *system_release(void);
+const char *system_version(void);
+
+#endif /* FS_PROC_PROCESS_INFO_H */
