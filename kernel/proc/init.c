@@ -1,0 +1,166 @@
+/*
+ * init.c - process 1: the root file system, the console, the first program; and the machine's end.
+ *
+ * Command line: root=tmpfs (the default; the initial RAM disk is unpacked into it) or root=/dev/NAME with
+ * rootfstype= (default ext2) and `ro`; init=PROGRAM (default /init, /sbin/init, /bin/sh); words after `--` are
+ * the program's arguments.
+ */
+#include "kernel/proc/init.h"
+
+#include <arch/page.h>
+#include <arch/power.h>
+#include <arch/process.h>
+
+#include "boot/boot_info.h"
+#include "fs/initramfs.h"
+#include "fs/vfs.h"
+#include "hash/cache.h"
+#include "kernel/core/cmdline.h"
+#include "kernel/core/export.h"
+#include "kernel/core/printk.h"
+#include "kernel/core/string.h"
+#include "kernel/proc/itimer.h"
+#include "kernel/proc/process.h"
+
+#define INIT_ARGUMENTS 64
+
+static void mount_root(void)
+{
+	char device[64] = "tmpfs", type[16] = "ext2";
+	unsigned flags = cmdline_flag("ro") ? SB_RDONLY : 0;
+	int error;
+
+	cmdline_option("root", device, sizeof(device));
+	cmdline_option("rootfstype", type, sizeof(type));
+	if (strcmp(device, "tmpfs")) {
+		error = vfs_mount_root(device, type, flags);
+		if (error)
+			panic("cannot mount root file system %s from %s: error %d (root= names another)",
+			      type, device, -error);
+		return;
+	}
+	error = vfs_mount_root(NULL, "tmpfs", flags);
+	if (error)
+		panic("cannot mount tmpfs as root: error %d", -error);
+	if (boot_info.initrd_end == boot_info.initrd_start)
+		return;
+	error = initramfs_unpack(phys_to_virt(boot_info.initrd_start),
+				 boot_info.initrd_end - boot_info.initrd_start);
+	if (error)
+		pr_err("initial RAM disk: error %d, unpacked as far as it went\n", -error);
+}
+
+static void open_console(void)
+{
+	struct file *file = filp_open("/dev/console", O_RDWR, 0);
+
+	if (IS_ERR(file)) {
+		pr_warn("no /dev/console yet (error %ld): init begins without open files\n",
+			-PTR_ERR(file));
+		return;
+	}
+	for (int i = 0; i < 3; i++) {
+		int fd = fd_alloc(0, false);
+
+		if (fd < 0)
+			break;
+		get_file(file);
+		fd_install(fd, file);
+	}
+	fput(file);
+}
+
+/* Runs @name if it is there; returns when it is not. */
+static void try_program(const char *name)
+{
+	static const char *const environment[] = {"HOME=/", "TERM=linux", "PATH=/sbin:/usr/sbin:/bin:/usr/bin", NULL};
+	static const char *arguments[INIT_ARGUMENTS + 2];
+	char **words;
+	int count;
+	s64 error;
+
+	words = cmdline_init_args(&count);
+	arguments[0] = name;
+	for (int i = 0; i < min(count, INIT_ARGUMENTS); i++)
+		arguments[i + 1] = words[i];
+	error = kernel_exec(name, arguments, environment);
+	if (error != -ENOENT)
+		pr_err("init: cannot run %s: error %d\n", name, (int)-error);
+}
+
+static int init_thread(void *unused)
+{
+	static char name[128 + 8];
+
+	(void)unused;
+	mount_root();
+	open_console();
+	if (cmdline_option("init", name, 128)) {
+		try_program(name);
+		panic("cannot run the program that init= names: %s", name);
+	}
+	try_program("/init");
+	try_program("/sbin/init");
+	try_program("/bin/sh");
+	panic("no program to begin with: /init, /sbin/init and /bin/sh are not there (init= names another)");
+}
+
+static void default_limits(struct process *process)
+{
+	for (unsigned i = 0; i < RLIMIT_COUNT; i++)
+		process->limits[i] = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+	process->limits[RLIMIT_STACK].soft = MB(8);
+	process->limits[RLIMIT_CORE].soft = 0;
+	process->limits[RLIMIT_NPROC] = (struct rlimit){max_tasks / 2, max_tasks / 2};
+	process->limits[RLIMIT_NOFILE] = (struct rlimit){1024, 4096};
+	process->limits[RLIMIT_MEMLOCK] = (struct rlimit){MB(8), MB(8)};
+	process->limits[RLIMIT_SIGPENDING] = (struct rlimit){1024, 1024};
+	process->limits[RLIMIT_MSGQUEUE] = (struct rlimit){819200, 819200};
+	process->limits[RLIMIT_NICE] = (struct rlimit){0, 0};
+	process->limits[RLIMIT_RTPRIO] = (struct rlimit){0, 0};
+}
+
+void init_start(void)
+{
+	struct process *process = process_allocate();
+	struct task *task = task_allocate("init");
+
+	if (!process || !task)
+		panic("no memory for process 1");
+	task->cred = get_cred(&init_cred);
+	task->fs = fs_context_create();
+	task->files = file_table_create();
+	if (!task->fs || !task->files)
+		panic("no memory for process 1");
+	default_limits(process);
+	itimer_init(process);
+	process->exit_signal = SIGCHLD;
+	if (process_link_task(process, task) || process->pid != 1)
+		panic("process 1 cannot be made");
+	process->group = process->session = 1;
+	init_process = process;
+	arch_prepare_kernel_thread(task, init_thread, NULL);
+	sched_start(task);
+}
+
+void init_exited(int status)
+{
+	if (status & 0x7f)
+		panic("init (pid 1) was ended by signal %d", status & 0x7f);
+	panic("init (pid 1) exited with status %d; it should end the machine by reboot(2)",
+	      status >> 8 & 0xff);
+}
+
+void machine_shutdown(bool reboot)
+{
+	char kind[8];
+
+	vfs_shutdown();
+	if (cmdline_option("stats", kind, sizeof(kind)))
+		hash_report_shutdown(kind);
+	control_end();
+	pr_notice("%s\n", reboot ? "Restarting." : "Power off.");
+	if (reboot)
+		arch_reboot();
+	arch_power_off();
+}

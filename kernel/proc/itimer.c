@@ -1,0 +1,111 @@
+/*
+ * itimer.c - interval timers of a process.
+ *
+ * ITIMER_REAL runs on the monotonic clock and sends SIGALRM from the timer interrupt. The other two count
+ * down by the scheduler's ticks (10 ms), so they are as coarse as the ticks. Under process_lock; the kernel
+ * timer is started and cancelled without it, by the process itself.
+ */
+#include "kernel/proc/itimer.h"
+
+#include "kernel/core/errno.h"
+#include "kernel/core/time.h"
+#include "kernel/proc/process.h"
+#include "kernel/proc/scheduler.h"
+
+static void real_timer_expired(void *argument)
+{
+	struct process *process = argument;
+	u64 now = ktime_ns();
+
+	spin_lock(&process_lock);
+	signal_send_locked(process, NULL, SIGALRM, NULL);
+	process->real_deadline_ns = 0;
+	if (process->real_interval_ns)
+		process->real_deadline_ns = now + process->real_interval_ns;
+	spin_unlock(&process_lock);
+	if (process->real_deadline_ns)
+		timer_start(&process->real_timer, process->real_deadline_ns);
+}
+
+void itimer_init(struct process *process)
+{
+	timer_init(&process->real_timer, real_timer_expired, process);
+}
+
+void itimer_cancel(struct process *process)
+{
+	process->real_interval_ns = 0;
+	if (process->real_timer.cpu >= 0)
+		timer_cancel(&process->real_timer);
+}
+
+static void count_down(struct process *process, struct interval_timer *timer, int signo)
+{
+	if (!timer->left_ns)
+		return;
+	if (timer->left_ns > TICK_NS) {
+		timer->left_ns -= TICK_NS;
+		return;
+	}
+	timer->left_ns = timer->interval_ns;
+	signal_send_locked(process, NULL, signo, NULL);
+}
+
+void process_tick(struct process *process, bool user)
+{
+	if (likely(!(process->virtual_timer.left_ns | process->profile_timer.left_ns)))
+		return;
+	spin_lock(&process_lock);
+	if (user)
+		count_down(process, &process->virtual_timer, SIGVTALRM);
+	count_down(process, &process->profile_timer, SIGPROF);
+	spin_unlock(&process_lock);
+}
+
+int itimer_get(int which, u64 *left, u64 *interval)
+{
+	struct process *process = current->process;
+	struct interval_timer *timer = &process->profile_timer;
+	u64 now = ktime_ns();
+
+	switch (which) {
+	case ITIMER_REAL:
+		*interval = process->real_interval_ns;
+		*left = process->real_deadline_ns;
+		if (*left) /* due but not yet delivered: a little is left, since 0 would say "off" */
+			*left = *left > now ? *left - now : 1000;
+		return 0;
+	case ITIMER_VIRTUAL:
+		timer = &process->virtual_timer;
+		/* fallthrough */
+	case ITIMER_PROF:
+		*left = timer->left_ns;
+		*interval = timer->interval_ns;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int itimer_set(int which, u64 value, u64 interval)
+{
+	struct process *process = current->process;
+	struct interval_timer *timer =
+		which == ITIMER_VIRTUAL ? &process->virtual_timer : &process->profile_timer;
+	unsigned long flags;
+
+	if (which == ITIMER_REAL) {
+		itimer_cancel(process);
+		process->real_interval_ns = interval;
+		process->real_deadline_ns = value ? ktime_ns() + value : 0;
+		if (value)
+			timer_start(&process->real_timer, process->real_deadline_ns);
+		return 0;
+	}
+	if (which != ITIMER_VIRTUAL && which != ITIMER_PROF)
+		return -EINVAL;
+	spin_lock_irqsave(&process_lock, flags);
+	timer->left_ns = value;
+	timer->interval_ns = interval;
+	spin_unlock_irqrestore(&process_lock, flags);
+	return 0;
+}

@@ -1,0 +1,210 @@
+/*
+ * process.h - a process: the thread group, its place among parents, groups and sessions, its limits.
+ *
+ * A struct process is made by fork with its first thread (struct task) and lives until its parent has
+ * waited for it; the tasks are freed when they have left their CPU for the last time. A thread's pid is
+ * unique among all threads; the process has the pid of its first thread.
+ *
+ * States of a process: running -> (stopped <-> running) -> zombie -> reaped (freed).
+ *
+ * process_lock (spinlock, interrupts disabled) guards the tree, the groups and sessions, the table of
+ * pids, all pending sets and actions of signals, and stop and exit states: one lock, since at most 16 CPUs
+ * take it, briefly. Order: tty locks -> process_lock -> wait queue locks -> run queue locks.
+ *
+ * Limits: pids below PID_MAX; at most max_tasks tasks (by memory); groups of credentials: 32.
+ */
+#ifndef PROC_PROCESS_H
+#define PROC_PROCESS_H
+
+#include "kernel/core/list.h"
+#include "kernel/core/spinlock.h"
+#include "kernel/core/task.h"
+#include "kernel/core/timer.h"
+#include "kernel/core/wait.h"
+#include "kernel/proc/signal.h"
+
+#define PID_MAX 32768
+
+enum rlimit_kind {
+	RLIMIT_CPU,
+	RLIMIT_FSIZE,
+	RLIMIT_DATA,
+	RLIMIT_STACK,
+	RLIMIT_CORE,
+	RLIMIT_RSS,
+	RLIMIT_NPROC,
+	RLIMIT_NOFILE,
+	RLIMIT_MEMLOCK,
+	RLIMIT_AS,
+	RLIMIT_LOCKS,
+	RLIMIT_SIGPENDING,
+	RLIMIT_MSGQUEUE,
+	RLIMIT_NICE,
+	RLIMIT_RTPRIO,
+	RLIMIT_RTTIME,
+	RLIMIT_COUNT,
+};
+#define RLIM_INFINITY (~0ULL)
+
+struct rlimit {
+	u64 soft, hard;
+};
+
+struct cpu_times {
+	u64 user_ns, system_ns;
+};
+
+struct interval_timer {
+	u64 left_ns; /* ITIMER_VIRTUAL, ITIMER_PROF: counts down by ticks; 0: off */
+	u64 interval_ns;
+};
+
+struct process {
+	/* Constant. */
+	pid_t pid;
+	int exit_signal; /* sent to the parent at the end: SIGCHLD, or what clone(2) was told */
+
+	/* process_lock */
+	struct list_head threads; /* task->thread_link, the first thread first */
+	unsigned thread_count;
+	struct list_head all_link; /* process_list, oldest first */
+	struct list_head hash_link;
+	struct process *parent; /* the zombie is his to wait for */
+	pid_t parent_pid;	/* == parent->pid; read without the lock by getppid */
+	struct list_head children, sibling;
+	pid_t group, session;
+	bool did_exec;	   /* setpgid by the parent is over */
+	bool zombie;
+	bool exiting;	   /* group_exit: all threads are to end with exit_code */
+	bool stopped;	   /* by job control: its threads wait for SIGCONT */
+	int exit_code;	   /* as wait4 reports it */
+	int stop_code;	   /* stop signal still to be reported by WUNTRACED, 0: none */
+	bool continued;	   /* still to be reported by WCONTINUED */
+	wait_queue_head_t wait_children;
+	struct task *vfork_parent; /* waits until this process execs or exits */
+	struct signal_queue pending;
+	unsigned queued_signals;
+
+	/* The owner writes, others read. */
+	struct rlimit limits[RLIMIT_COUNT];
+	struct timer real_timer; /* ITIMER_REAL */
+	u64 real_interval_ns, real_deadline_ns;
+	struct interval_timer virtual_timer, profile_timer;
+	struct cpu_times times;		 /* of threads that ended */
+	struct cpu_times children_times; /* of children waited for */
+	u64 minor_faults, children_faults;
+	u64 start_ns;
+	bool no_new_privileges;
+	int parent_death_signal;
+	bool not_dumpable;
+	char comm[16]; /* the zombie's */
+	uid_t zombie_uid;
+
+	/* process_lock; valid only where the bit of `handled` is set, else SIG_DFL: saves copying at fork. */
+	u64 handled;
+	struct signal_action actions[SIGNAL_COUNT];
+};
+
+extern spinlock_t process_lock;
+extern struct list_head process_list;
+extern struct process *init_process;
+extern unsigned max_tasks, task_count;
+extern u64 total_forks;
+
+/* task.c */
+void task_init(void);
+struct process *process_find(pid_t pid); /* zombies too; NULL; process_lock held */
+struct task *task_find(pid_t pid);	 /* a live thread; process_lock held */
+/* A task with kernel stack and signal state, all else zero; comm copied from @comm. NULL: no memory. */
+struct task *task_allocate(const char *comm);
+void task_free(struct task *task);
+struct process *process_allocate(void);
+void process_free(struct process *process);
+/* Give out a pid for @task (and @process when new) and enter both everywhere; -EAGAIN. Takes process_lock */
+int process_link_task(struct process *process, struct task *task);
+void process_unlink_task(struct task *task); /* process_lock held */
+void process_unlink(struct process *process); /* process_lock held */
+void process_times(const struct process *process, struct cpu_times *times);
+void task_times(const struct task *task, struct cpu_times *times);
+
+static inline struct signal_action *signal_action(struct process *process, int signo)
+{
+	return &process->actions[signo - 1];
+}
+
+static inline u64 signal_handler(const struct process *process, int signo)
+{
+	return process->handled & sigmask(signo) ? process->actions[signo - 1].handler : SIG_DFL;
+}
+
+static inline u64 process_limit(enum rlimit_kind kind)
+{
+	return current->process->limits[kind].soft;
+}
+
+/* fork.c */
+struct clone_arguments {
+	u64 flags; /* CLONE_*, without the exit signal */
+	int exit_signal;
+	u64 stack, tls;
+	int *parent_tid, *child_tid;
+};
+#define CLONE_VM 0x00000100
+#define CLONE_FS 0x00000200
+#define CLONE_FILES 0x00000400
+#define CLONE_SIGHAND 0x00000800
+#define CLONE_PIDFD 0x00001000
+#define CLONE_PTRACE 0x00002000
+#define CLONE_VFORK 0x00004000
+#define CLONE_PARENT 0x00008000
+#define CLONE_THREAD 0x00010000
+#define CLONE_NEWNS 0x00020000
+#define CLONE_SYSVSEM 0x00040000
+#define CLONE_SETTLS 0x00080000
+#define CLONE_PARENT_SETTID 0x00100000
+#define CLONE_CHILD_CLEARTID 0x00200000
+#define CLONE_DETACHED 0x00400000
+#define CLONE_UNTRACED 0x00800000
+#define CLONE_CHILD_SETTID 0x01000000
+#define CLONE_NEW_SPACES 0x7e020000 /* CLONE_NEW*: namespaces */
+s64 process_clone(const struct clone_arguments *arguments);
+/* The child no longer uses its parent's memory (exec, exit): wake the parent that waits in vfork. */
+void vfork_done(struct process *process);
+
+/* exec.c: replace current's program; user pointers. Returns only on error. */
+s64 process_exec(const char *user_name, const u64 *user_argv, const u64 *user_envp);
+/* The same from kernel memory, for init. */
+s64 kernel_exec(const char *name, const char *const *argv, const char *const *envp);
+
+/* exit.c, wait.c */
+__noreturn void process_exit(int code);	 /* this thread; the process with its last thread */
+__noreturn void process_exit_group(int code); /* the whole process */
+void process_reap(struct process *process);   /* unlink and free a zombie; process_lock held */
+s64 process_wait(pid_t pid, int options, int *status, struct siginfo *info, struct cpu_times *times);
+#define WNOHANG 1
+#define WUNTRACED 2
+#define WSTOPPED 2
+#define WEXITED 4
+#define WCONTINUED 8
+#define WNOWAIT 0x01000000
+#define __WNOTHREAD 0x20000000
+#define __WALL 0x40000000
+#define __WCLONE 0x80000000
+
+/* jobctl.c; process_lock held */
+bool group_is_orphaned(pid_t group, const struct process *ignored);
+void group_check_orphaned(struct process *process, struct process *parent);
+
+/* sched.c, for proc/ alone */
+void sched_start(struct task *task); /* first run of a new task */
+void sched_wake(struct task *task, u32 states);
+#define STATE_BIT(state) (1u << (state))
+void sched_notice(struct task *task); /* make @task, if in user mode, look at its `pending` */
+
+/* futex.c */
+s64 futex_wake(u32 *address, unsigned count, u32 bits);
+
+/* init.c: make pid 1 and let it run. */
+void init_start(void);
+
+#endif /* PROC_PROCESS_H */

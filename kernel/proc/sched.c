@@ -1,0 +1,399 @@
+/*
+ * sched.c - which task runs: a run queue for each CPU, round robin with time slices.
+ *
+ * The running task is not on its queue. A task that becomes runnable goes to an idle CPU if there is one,
+ * else to the CPU it ran on last; a CPU that has nothing to run takes a waiting task from the longest queue.
+ *
+ * Locks: run_queue->lock guards the queue and the state of tasks whose `cpu` it is; taken with interrupts
+ * off, innermost of all locks, never two at once. It is released before the switch: on_cpu says that a
+ * task's stack is still in use, so nobody else may take it from the queue until then.
+ *
+ * States: the waker may find a task that has set its state but not yet called schedule() (it is
+ * run_queue->running: set TASK_RUNNING, nothing else), that is leaving its CPU (on_cpu: put it on that CPU's
+ * own queue), or that sleeps (place it anywhere).
+ */
+#include "kernel/core/sched.h"
+
+#include <arch/mmu.h>
+#include <arch/process.h>
+#include <arch/time.h>
+
+#include "kernel/core/err.h"
+#include "kernel/core/errno.h"
+#include "kernel/core/printk.h"
+#include "kernel/core/spinlock.h"
+#include "kernel/core/string.h"
+#include "kernel/core/time.h"
+#include "kernel/core/timer.h"
+#include "kernel/core/uaccess.h"
+#include "kernel/proc/process.h"
+#include "kernel/proc/scheduler.h"
+#include "fs/vfs.h"
+#include "mm/vm.h"
+
+#define SLICE_TICKS 3
+
+struct run_queue {
+	spinlock_t lock;
+	struct list_head tasks;
+	unsigned length;
+	struct task *running;
+	struct task *idle;
+	u64 switches;
+} __aligned(64);
+
+static struct run_queue run_queues[NR_CPUS];
+
+static inline struct run_queue *this_queue(void)
+{
+	return &run_queues[cpu_id()];
+}
+
+static inline bool queue_is_idle(const struct run_queue *queue)
+{
+	return READ_ONCE(queue->running) == queue->idle && !READ_ONCE(queue->length);
+}
+
+void sched_init(struct task *boot_task)
+{
+	for (unsigned i = 0; i < NR_CPUS; i++) {
+		spin_lock_init(&run_queues[i].lock, "run_queue");
+		INIT_LIST_HEAD(&run_queues[i].tasks);
+	}
+	sched_adopt_idle(boot_task);
+}
+
+void sched_adopt_idle(struct task *task)
+{
+	struct run_queue *queue = this_queue();
+
+	task->state = TASK_RUNNING;
+	task->cpu = (int)cpu_id();
+	task->on_cpu = true;
+	task->last_switch_ns = ktime_ns();
+	queue->running = task;
+	WRITE_ONCE(queue->idle, task);
+}
+
+static void set_pending(struct task *task, u32 bits)
+{
+	__atomic_fetch_or(&task->pending, bits, __ATOMIC_SEQ_CST);
+}
+
+static void clear_pending(struct task *task, u32 bits)
+{
+	__atomic_fetch_and(&task->pending, ~bits, __ATOMIC_SEQ_CST);
+}
+
+/* ---- putting a task on a queue ------------------------------------------------------------------- */
+
+static void enqueue(struct run_queue *queue, struct task *task)
+{
+	list_add_tail(&task->run_link, &queue->tasks);
+	queue->length++;
+}
+
+/* Have the CPU of @queue look at it, if it is idle. */
+static void kick(struct run_queue *queue)
+{
+	unsigned id = (unsigned)(queue - run_queues);
+	struct task *running = READ_ONCE(queue->running);
+
+	if (running != queue->idle)
+		return;
+	set_pending(running, TASK_PENDING_RESCHED);
+	if (id != cpu_id())
+		arch_send_reschedule(id);
+}
+
+static int place(const struct task *task)
+{
+	if (nr_cpus == 1 || queue_is_idle(&run_queues[task->cpu]))
+		return task->cpu;
+	for (unsigned i = 0; i < nr_cpus; i++) {
+		if (cpus[i].online && run_queues[i].idle && queue_is_idle(&run_queues[i]))
+			return (int)i;
+	}
+	return task->cpu;
+}
+
+/* Wake @task if its state is one of @states. */
+static bool wake(struct task *task, u32 states)
+{
+	struct run_queue *queue;
+	unsigned long flags = arch_irq_save();
+
+	for (;;) {
+		queue = &run_queues[READ_ONCE(task->cpu)];
+		spin_lock(&queue->lock);
+		if (likely(queue == &run_queues[task->cpu]))
+			break;
+		spin_unlock(&queue->lock);
+	}
+	if (!(STATE_BIT(task->state) & states)) {
+		spin_unlock(&queue->lock);
+		arch_irq_restore(flags);
+		return false;
+	}
+	task->state = TASK_RUNNING;
+	if (queue->running == task) {
+		spin_unlock(&queue->lock);
+	} else if (task->on_cpu || place(task) == task->cpu) {
+		enqueue(queue, task);
+		spin_unlock(&queue->lock);
+		kick(queue);
+	} else {
+		/* RUNNING and on no queue, it is ours alone until it is enqueued. */
+		task->cpu = place(task);
+		spin_unlock(&queue->lock);
+		queue = &run_queues[task->cpu];
+		spin_lock(&queue->lock);
+		enqueue(queue, task);
+		spin_unlock(&queue->lock);
+		kick(queue);
+	}
+	arch_irq_restore(flags);
+	return true;
+}
+
+bool wake_up_task(struct task *task)
+{
+	return wake(task, STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_UNINTERRUPTIBLE));
+}
+
+void sched_wake(struct task *task, u32 states)
+{
+	wake(task, states);
+}
+
+void sched_start(struct task *task)
+{
+	task->run_ticks = SLICE_TICKS;
+	wake(task, STATE_BIT(TASK_UNINTERRUPTIBLE));
+}
+
+void sched_notice(struct task *task)
+{
+	if (task != current && task->on_cpu && task->cpu != (int)cpu_id())
+		arch_send_reschedule((unsigned)task->cpu);
+}
+
+/* ---- choosing the next --------------------------------------------------------------------------- */
+
+static struct task *pick(struct run_queue *queue)
+{
+	struct task *task;
+
+	if (list_empty(&queue->tasks))
+		return queue->idle;
+	task = list_first_entry(&queue->tasks, struct task, run_link);
+	list_del_init(&task->run_link);
+	queue->length--;
+	return task;
+}
+
+/* Move a waiting task from the longest queue to ours, which is empty. No lock held, interrupts off. */
+static void steal(struct run_queue *queue)
+{
+	struct run_queue *busiest = NULL;
+	struct task *task, *found = NULL;
+	unsigned longest = 0;
+
+	for (unsigned i = 0; i < nr_cpus; i++) {
+		if (READ_ONCE(run_queues[i].length) > longest) {
+			longest = run_queues[i].length;
+			busiest = &run_queues[i];
+		}
+	}
+	if (!busiest || busiest == queue)
+		return;
+	spin_lock(&busiest->lock);
+	list_for_each_entry(task, &busiest->tasks, run_link) {
+		if (!task->on_cpu) {
+			found = task;
+			list_del_init(&task->run_link);
+			busiest->length--;
+			task->cpu = (int)(queue - run_queues);
+			break;
+		}
+	}
+	spin_unlock(&busiest->lock);
+	if (!found)
+		return;
+	spin_lock(&queue->lock);
+	enqueue(queue, found);
+	spin_unlock(&queue->lock);
+}
+
+static void finish_switch(struct task *previous)
+{
+	bool dead = previous->state == TASK_DEAD;
+
+	/* Another CPU may run @previous from here on, and free it when it ends; a dead one is ours. */
+	__atomic_store_n(&previous->on_cpu, false, __ATOMIC_RELEASE);
+	if (dead)
+		task_free(previous);
+}
+
+void schedule_tail(struct task *previous)
+{
+	finish_switch(previous);
+}
+
+void schedule(void)
+{
+	struct task *previous = current, *next;
+	struct run_queue *queue;
+	unsigned long flags;
+	u64 now;
+
+	might_sleep();
+	flags = arch_irq_save();
+	queue = this_queue();
+	if (nr_cpus > 1 && previous->state != TASK_RUNNING && !READ_ONCE(queue->length))
+		steal(queue);
+	spin_lock(&queue->lock);
+	clear_pending(previous, TASK_PENDING_RESCHED);
+	if (previous->state == TASK_INTERRUPTIBLE && signal_pending(previous))
+		previous->state = TASK_RUNNING;
+	if (previous->state == TASK_RUNNING && previous != queue->idle)
+		enqueue(queue, previous);
+	next = pick(queue);
+	if (next == previous) {
+		spin_unlock(&queue->lock);
+		arch_irq_restore(flags);
+		return;
+	}
+	next->run_ticks = SLICE_TICKS;
+	next->on_cpu = true;
+	queue->running = next;
+	queue->switches++;
+	spin_unlock(&queue->lock);
+	now = ktime_ns();
+	previous->run_ns += now - previous->last_switch_ns;
+	next->last_switch_ns = now;
+	if (next->mm) /* a kernel thread runs on whatever is loaded: it never looks at the lower half */
+		mm_activate(next->mm);
+	finish_switch(arch_switch(previous, next));
+	arch_irq_restore(flags);
+}
+
+void yield(void)
+{
+	schedule();
+}
+
+static void wake_sleeper(void *task)
+{
+	wake_up_task(task);
+}
+
+u64 schedule_timeout_ns(u64 ns)
+{
+	struct timer timer;
+	u64 deadline, now;
+
+	if (ns == ~0ULL) {
+		schedule();
+		return ns;
+	}
+	now = ktime_ns();
+	deadline = now + ns;
+	if (deadline < now)
+		deadline = ~0ULL - 1;
+	timer_init(&timer, wake_sleeper, current);
+	timer_start(&timer, deadline);
+	schedule();
+	timer_cancel(&timer);
+	__set_current_state(TASK_RUNNING);
+	now = ktime_ns();
+	return now < deadline ? deadline - now : 0;
+}
+
+void scheduler_tick(bool user)
+{
+	struct task *task = current;
+	struct run_queue *queue = this_queue();
+
+	if (task == queue->idle)
+		return;
+	if (user)
+		task->user_ns += TICK_NS;
+	else
+		task->system_ns += TICK_NS;
+	if (task->process)
+		process_tick(task->process, user);
+	if (task->run_ticks > 1) {
+		task->run_ticks--;
+	} else {
+		task->run_ticks = SLICE_TICKS;
+		if (queue->length)
+			set_pending(task, TASK_PENDING_RESCHED);
+	}
+}
+
+/* ---- idle and kernel threads --------------------------------------------------------------------- */
+
+void sched_idle_loop(void)
+{
+	struct run_queue *queue = this_queue();
+
+	for (;;) {
+		arch_irq_disable();
+		if (nr_cpus > 1 && !READ_ONCE(queue->length))
+			steal(queue);
+		if (!READ_ONCE(queue->length)) {
+			clear_pending(current, TASK_PENDING_RESCHED);
+			arch_halt();
+			continue;
+		}
+		arch_irq_enable();
+		schedule();
+	}
+}
+
+void exit_to_user(struct registers *registers)
+{
+	if (current->pending & TASK_PENDING_START) {
+		clear_pending(current, TASK_PENDING_START);
+		/* As in Linux, a bad address is the program's own affair. */
+		(void)put_user(current->pid, current->set_child_tid);
+	}
+	if (current->pending & TASK_PENDING_RESCHED)
+		schedule();
+	if (current->pending & TASK_PENDING_SIGNAL)
+		signals_deliver(registers);
+}
+
+struct task *kthread_create(int (*function)(void *), void *argument, const char *name)
+{
+	struct task *task = task_allocate(name);
+
+	if (!task)
+		return ERR_PTR(-ENOMEM);
+	task->cred = get_cred(&init_cred);
+	arch_prepare_kernel_thread(task, function, argument);
+	sched_start(task);
+	return task;
+}
+
+void task_exit_kernel(void)
+{
+	if (current->process)
+		process_exit_group(0);
+	if (current->cred)
+		put_cred(current->cred);
+	arch_irq_disable();
+	current->state = TASK_DEAD;
+	schedule();
+	BUG();
+}
+
+void sched_statistics(unsigned cpu, struct sched_statistics *out)
+{
+	struct run_queue *queue = &run_queues[cpu];
+
+	out->switches = queue->switches;
+	out->running = queue->length + (queue->running != queue->idle);
+	out->idle_ns = queue->idle ? queue->idle->run_ns : 0;
+}

@@ -1,0 +1,197 @@
+/*
+ * signal.h - signal numbers, siginfo and what the rest of the kernel may ask of signals.
+ *
+ * Numbers, flags and layouts are Linux's on x86-64. A signal is sent to a process (shared pending set) or
+ * to one of its threads; the thread that is to act on it gets TASK_PENDING_SIGNAL and, on its way to
+ * user mode, exit_to_user() takes it from the set and runs the handler or the default action.
+ *
+ * Everything here is under process_lock (proc/process.h) unless it says otherwise; the lock is taken with
+ * interrupts disabled, because terminals and timers send signals from interrupt handlers.
+ */
+#ifndef PROC_SIGNAL_H
+#define PROC_SIGNAL_H
+
+#include "kernel/core/list.h"
+#include "kernel/core/types.h"
+
+#define SIGHUP 1
+#define SIGINT 2
+#define SIGQUIT 3
+#define SIGILL 4
+#define SIGTRAP 5
+#define SIGABRT 6
+#define SIGBUS 7
+#define SIGFPE 8
+#define SIGKILL 9
+#define SIGUSR1 10
+#define SIGSEGV 11
+#define SIGUSR2 12
+#define SIGPIPE 13
+#define SIGALRM 14
+#define SIGTERM 15
+#define SIGCHLD 17
+#define SIGCONT 18
+#define SIGSTOP 19
+#define SIGTSTP 20
+#define SIGTTIN 21
+#define SIGTTOU 22
+#define SIGURG 23
+#define SIGXCPU 24
+#define SIGXFSZ 25
+#define SIGVTALRM 26
+#define SIGPROF 27
+#define SIGWINCH 28
+#define SIGIO 29
+#define SIGPWR 30
+#define SIGSYS 31
+#define SIGRTMIN 32
+#define SIGNAL_COUNT 64
+
+#define SIG_DFL 0
+#define SIG_IGN 1
+
+#define SA_NOCLDSTOP 0x00000001
+#define SA_NOCLDWAIT 0x00000002
+#define SA_SIGINFO 0x00000004
+#define SA_RESTORER 0x04000000
+#define SA_ONSTACK 0x08000000
+#define SA_RESTART 0x10000000
+#define SA_NODEFER 0x40000000
+#define SA_RESETHAND 0x80000000
+
+#define SIG_BLOCK 0
+#define SIG_UNBLOCK 1
+#define SIG_SETMASK 2
+
+#define SS_ONSTACK 1
+#define SS_DISABLE 2
+#define SS_AUTODISARM (1u << 31)
+#define MINSIGSTKSZ 2048
+
+#define SI_USER 0
+#define SI_KERNEL 0x80
+#define SI_TIMER (-2)
+#define SI_TKILL (-6)
+#define SEGV_MAPERR 1
+#define SEGV_ACCERR 2
+#define BUS_ADRERR 2
+#define CLD_EXITED 1
+#define CLD_KILLED 2
+#define CLD_DUMPED 3
+#define CLD_STOPPED 5
+#define CLD_CONTINUED 6
+
+#define sigmask(signo) (1ULL << ((signo)-1))
+#define SIGNALS_STOP (sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) | sigmask(SIGTTOU))
+#define SIGNALS_IGNORED                                                                            \
+	(sigmask(SIGCHLD) | sigmask(SIGCONT) | sigmask(SIGURG) | sigmask(SIGWINCH)) /* by default */
+#define SIGNALS_SYNCHRONOUS                                                                        \
+	(sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGILL) | sigmask(SIGTRAP) |                 \
+	 sigmask(SIGFPE) | sigmask(SIGSYS))
+#define SIGNALS_UNBLOCKABLE (sigmask(SIGKILL) | sigmask(SIGSTOP))
+
+struct process;
+struct registers;
+struct task;
+
+/* The part of Linux's 128-byte siginfo_t that is ever used; the rest is zero. */
+struct siginfo {
+	s32 signo;
+	s32 error;
+	s32 code;
+	s32 pad;
+	union {
+		struct { /* kill, SIGCHLD; value: rt_sigqueueinfo */
+			s32 pid;
+			u32 uid;
+			union {
+				s32 status;
+				u64 value;
+			};
+			s64 utime, stime; /* in clock ticks of 1/100 s */
+		};
+		u64 address; /* faults */
+		u64 raw[4];
+	};
+};
+_Static_assert(sizeof(struct siginfo) == 48, "the used part of siginfo_t");
+#define SIGINFO_USER_SIZE 128
+
+/* struct kernel_sigaction of the ABI. */
+struct signal_action {
+	u64 handler;
+	u64 flags;
+	u64 restorer;
+	u64 mask;
+};
+
+struct signal_queue {
+	u64 set;	       /* bit signo-1: pending */
+	struct list_head list; /* struct queued_signal, oldest first */
+};
+
+struct signal_stack {
+	u64 sp;
+	s32 flags;
+	s32 pad;
+	u64 size;
+};
+
+/* How a call that was interrupted goes on in restart_syscall(2). */
+struct restart {
+	s64 (*function)(struct restart *restart);
+	u64 deadline_ns;
+	int clock;
+	u64 remaining; /* user address of the timespec for what is left */
+};
+
+/* Of a thread; allocated with its task. Written by the thread itself, `pending` by any sender. */
+struct signal_state {
+	u64 blocked;
+	u64 saved_blocked; /* to restore when a signal ends rt_sigsuspend, ppoll, pselect */
+	bool restore_blocked;
+	struct signal_queue pending;
+	struct signal_stack stack;
+	struct restart restart;
+};
+
+void signal_init(void);
+void signal_queue_init(struct signal_queue *queue);
+void signal_queue_flush(struct process *process, struct signal_queue *queue); /* process_lock held */
+
+/*
+ * Send @signo with @info (NULL: from the kernel) to @thread, or, when that is NULL, to the process.
+ * 0, or -EAGAIN when a real-time signal can't be queued. process_lock held.
+ */
+int signal_send_locked(struct process *process, struct task *thread, int signo,
+		       const struct siginfo *info);
+
+/* Send to each process of group @pgid; number of processes. process_lock held / taken. */
+int signal_group_locked(pid_t pgid, int signo);
+
+/* kill(2): 0, -ESRCH, -EPERM. Takes process_lock. */
+int signal_kill(pid_t pid, int signo, const struct siginfo *info);
+/* tgkill, tkill (@process -1: any). */
+int signal_kill_thread(pid_t process, pid_t thread, int signo, const struct siginfo *info);
+
+/* Raise @signo in the current thread whether it is blocked or ignored or not (faults). */
+void force_signal(int signo, int code, u64 address);
+void send_signal_current(int signo);
+
+/* Recompute TASK_PENDING_SIGNAL of current. process_lock held. */
+void signal_recalculate(void);
+void signal_set_blocked(u64 blocked);
+
+/* exit_to_user()'s part: act on all that is pending for current. */
+void signals_deliver(struct registers *registers);
+
+/* Take the next signal not in @blocked off the pending sets: its number or 0. process_lock held. */
+int signal_dequeue(u64 blocked, struct siginfo *info);
+
+/* sigaction(2): @new may be NULL; the former action in *old. 0 or -EINVAL. */
+int signal_set_action(int signo, const struct signal_action *new, struct signal_action *old);
+
+/* execve: handlers back to default, alternative stack gone. */
+void signals_exec(void);
+
+#endif /* PROC_SIGNAL_H */

@@ -1,0 +1,56 @@
+/*
+ * sys_memory.c - system calls on the address space: mmap, mprotect, brk ... The work is mm/'s.
+ */
+#include "fs/vfs.h"
+#include "kernel/core/sched.h"
+#include "kernel/sys/syscalls.h"
+#include "mm/mman.h"
+#include "mm/vm.h"
+
+s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 offset)
+{
+	struct fd f = {0};
+	s64 result;
+
+	if (offset & (PAGE_SIZE - 1))
+		return -EINVAL;
+	if (!(flags & MAP_ANONYMOUS)) {
+		f = fdget(fd);
+		if (!f.file)
+			return -EBADF;
+	}
+	result = mm_map(current->mm, address, length, protection, flags, f.file, offset);
+	if (f.file)
+		fdput(f);
+	return result;
+}
+
+s64 sys_munmap(u64 address, u64 length)
+{
+	return mm_unmap(current->mm, address, length);
+}
+
+s64 sys_mprotect(u64 address, u64 length, u32 protection)
+{
+	return mm_protect(current->mm, address, length, protection);
+}
+
+s64 sys_mremap(u64 address, u64 old_length, u64 new_length, u32 flags, u64 new_address)
+{
+	return mm_remap(current->mm, address, old_length, new_length, flags, new_address);
+}
+
+s64 sys_msync(u64 address, u64 length, u32 flags)
+{
+	return mm_sync(current->mm, address, length, flags);
+}
+
+s64 sys_madvise(u64 address, u64 length, u32 advice)
+{
+	return mm_advise(current->mm, address, length, advice);
+}
+
+s64 sys_brk(u64 end)
+{
+	return (s64)mm_brk(current->mm, end);
+}

@@ -1,0 +1,482 @@
+/*
+ * sys_process.c - processes: fork, execve, exit, wait, limits, usage, prctl, and the machine as a whole.
+ */
+#include <arch/process.h>
+
+#include "fs/vfs.h"
+#include "kernel/core/printk.h"
+#include "kernel/core/random.h"
+#include "kernel/core/sched.h"
+#include "kernel/core/string.h"
+#include "kernel/core/uaccess.h"
+#include "kernel/proc/futex.h"
+#include "kernel/proc/init.h"
+#include "kernel/proc/process.h"
+#include "kernel/sys/syscalls.h"
+#include "kernel/sys/user_types.h"
+#include "mm/page_alloc.h"
+#include "mm/slab.h"
+
+#define CLONE_SIGNAL_MASK 0xff
+
+s64 sys_fork(void)
+{
+	struct clone_arguments arguments = {.exit_signal = SIGCHLD};
+
+	return process_clone(&arguments);
+}
+
+s64 sys_vfork(void)
+{
+	struct clone_arguments arguments = {.flags = CLONE_VM | CLONE_VFORK, .exit_signal = SIGCHLD};
+
+	return process_clone(&arguments);
+}
+
+s64 sys_clone(u64 flags, u64 stack, int *parent_tid, int *child_tid, u64 tls)
+{
+	struct clone_arguments arguments = {
+		.flags = (flags & 0xffffffff) & ~(u64)CLONE_SIGNAL_MASK,
+		.exit_signal = (int)(flags & CLONE_SIGNAL_MASK),
+		.stack = stack,
+		.tls = tls,
+		.parent_tid = parent_tid,
+		.child_tid = child_tid,
+	};
+
+	if (arguments.exit_signal > SIGNAL_COUNT)
+		return -EINVAL;
+	return process_clone(&arguments);
+}
+
+s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
+{
+	return process_exec(name, argv, envp);
+}
+
+s64 sys_exit(int status)
+{
+	process_exit((status & 0xff) << 8);
+}
+
+s64 sys_exit_group(int status)
+{
+	process_exit_group((status & 0xff) << 8);
+}
+
+/* ---- waiting and usage ----------------------------------------------------------------------------------- */
+
+s64 put_rusage(void *to, const struct cpu_times *times, u64 faults)
+{
+	struct rusage usage;
+
+	if (!to)
+		return 0;
+	memset(&usage, 0, sizeof(usage));
+	usage.user = ns_to_timeval(times->user_ns);
+	usage.system = ns_to_timeval(times->system_ns);
+	usage.minflt = (s64)faults;
+	return copy_to_user(to, &usage, sizeof(usage)) ? -EFAULT : 0;
+}
+
+s64 sys_wait4(int pid, int *user_status, int options, void *usage)
+{
+	struct cpu_times times;
+	struct siginfo info;
+	int status;
+	s64 result;
+
+	if (options & ~(WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WALL | (int)__WCLONE))
+		return -EINVAL;
+	if (pid == (int)0x80000000)
+		return -ESRCH;
+	result = process_wait(pid, options | WEXITED, &status, &info, &times);
+	if (result <= 0)
+		return result;
+	if (user_status && put_user(status, user_status))
+		return -EFAULT;
+	return put_rusage(usage, &times, 0) ? -EFAULT : result;
+}
+
+s64 sys_waitid(int kind, int id, void *user_info, int options, void *usage)
+{
+	enum { P_ALL, P_PID, P_PGID };
+	struct cpu_times times = {0};
+	struct siginfo info = {0};
+	pid_t pid = -1;
+	int status;
+	s64 result;
+
+	if ((options & ~(WNOHANG | WSTOPPED | WEXITED | WCONTINUED | WNOWAIT | __WALL | __WNOTHREAD |
+			 (int)__WCLONE)) ||
+	    !(options & (WSTOPPED | WEXITED | WCONTINUED)))
+		return -EINVAL;
+	if (kind == P_PID && id > 0)
+		pid = id;
+	else if (kind == P_PGID && id >= 0)
+		pid = id ? -id : 0;
+	else if (kind != P_ALL)
+		return -EINVAL;
+	result = process_wait(pid, options, &status, &info, &times);
+	if (result < 0)
+		return result;
+	if (!result)
+		info = (struct siginfo){0};
+	if (user_info && copy_to_user(user_info, &info, sizeof(info)))
+		return -EFAULT;
+	return result ? put_rusage(usage, &times, 0) : 0;
+}
+
+s64 sys_getrusage(int who, void *usage)
+{
+	enum { RUSAGE_SELF = 0, RUSAGE_CHILDREN = -1, RUSAGE_THREAD = 1 };
+	struct process *process = current->process;
+	struct cpu_times times;
+	unsigned long flags;
+
+	if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD)
+		return -EINVAL;
+	spin_lock_irqsave(&process_lock, flags);
+	if (who == RUSAGE_SELF)
+		process_times(process, &times);
+	else if (who == RUSAGE_THREAD)
+		task_times(current, &times);
+	else
+		times = process->children_times;
+	spin_unlock_irqrestore(&process_lock, flags);
+	return put_rusage(usage, &times, 0);
+}
+
+s64 sys_times(void *to)
+{
+	struct process *process = current->process;
+	struct cpu_times own, children;
+	unsigned long flags;
+	s64 ticks[4];
+
+	spin_lock_irqsave(&process_lock, flags);
+	process_times(process, &own);
+	children = process->children_times;
+	spin_unlock_irqrestore(&process_lock, flags);
+	ticks[0] = (s64)(own.user_ns / TICK_NS);
+	ticks[1] = (s64)(own.system_ns / TICK_NS);
+	ticks[2] = (s64)(children.user_ns / TICK_NS);
+	ticks[3] = (s64)(children.system_ns / TICK_NS);
+	if (to && copy_to_user(to, ticks, sizeof(ticks)))
+		return -EFAULT;
+	return (s64)(ktime_ns() / TICK_NS);
+}
+
+/* ---- limits -------------------------------------------------------------------------------------------------- */
+
+static int change_limit(struct process *process, u32 kind, const struct rlimit *new)
+{
+	struct rlimit *limit = &process->limits[kind];
+
+	if (new->soft > new->hard)
+		return -EINVAL;
+	if (new->hard > limit->hard && !capable(current->cred))
+		return -EPERM;
+	if (kind == RLIMIT_NOFILE && new->hard > 1 << 20)
+		return -EPERM;
+	*limit = *new;
+	return 0;
+}
+
+s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
+{
+	struct rlimit new, old;
+	struct process *process;
+	unsigned long flags;
+	s64 error = -ESRCH;
+
+	if (kind >= RLIMIT_COUNT)
+		return -EINVAL;
+	if (user_new && copy_from_user(&new, user_new, sizeof(new)))
+		return -EFAULT;
+	spin_lock_irqsave(&process_lock, flags);
+	process = pid ? process_find(pid) : current->process;
+	if (process && process != current->process && !capable(current->cred)) {
+		error = -EPERM;
+	} else if (process) {
+		old = process->limits[kind];
+		error = user_new ? change_limit(process, kind, &new) : 0;
+	}
+	spin_unlock_irqrestore(&process_lock, flags);
+	if (!error && user_old && copy_to_user(user_old, &old, sizeof(old)))
+		error = -EFAULT;
+	return error;
+}
+
+s64 sys_getrlimit(u32 kind, void *limit)
+{
+	return sys_prlimit64(0, kind, NULL, limit);
+}
+
+s64 sys_setrlimit(u32 kind, const void *limit)
+{
+	struct rlimit new;
+
+	if (copy_from_user(&new, limit, sizeof(new)))
+		return -EFAULT;
+	return sys_prlimit64(0, kind, limit, NULL);
+}
+
+/* ---- small things a process asks about itself ------------------------------------------------------------------ */
+
+#define PR_SET_PDEATHSIG 1
+#define PR_GET_PDEATHSIG 2
+#define PR_GET_DUMPABLE 3
+#define PR_SET_DUMPABLE 4
+#define PR_SET_NAME 15
+#define PR_GET_NAME 16
+#define PR_SET_NO_NEW_PRIVS 38
+#define PR_GET_NO_NEW_PRIVS 39
+
+s64 sys_prctl(int option, u64 a, u64 b, u64 c, u64 d)
+{
+	struct process *process = current->process;
+	char name[16] = "";
+	s64 length;
+
+	switch (option) {
+	case PR_SET_NAME:
+		length = strncpy_from_user(name, (const char *)a, sizeof(name) - 1);
+		if (length < 0)
+			return length;
+		name[length] = 0;
+		memcpy(current->comm, name, sizeof(name));
+		return 0;
+	case PR_GET_NAME:
+		memcpy(name, current->comm, sizeof(name));
+		return copy_to_user((void *)a, name, sizeof(name)) ? -EFAULT : 0;
+	case PR_SET_PDEATHSIG:
+		if (a > SIGNAL_COUNT)
+			return -EINVAL;
+		process->parent_death_signal = (int)a;
+		return 0;
+	case PR_GET_PDEATHSIG:
+		return put_user(process->parent_death_signal, (int *)a);
+	case PR_SET_DUMPABLE:
+		if (a > 1)
+			return -EINVAL;
+		process->not_dumpable = !a;
+		return 0;
+	case PR_GET_DUMPABLE:
+		return !process->not_dumpable;
+	case PR_SET_NO_NEW_PRIVS:
+		if (a != 1 || b || c || d)
+			return -EINVAL;
+		process->no_new_privileges = true;
+		return 0;
+	case PR_GET_NO_NEW_PRIVS:
+		return a || b || c || d ? -EINVAL : process->no_new_privileges;
+	}
+	return -EINVAL;
+}
+
+s64 sys_arch_prctl(int code, u64 address)
+{
+	return arch_prctl(code, address);
+}
+
+s64 sys_set_tid_address(int *address)
+{
+	current->clear_child_tid = address;
+	return current->pid;
+}
+
+s64 sys_futex(u32 *address, int operation, u32 value, const void *timeout, u32 *address2, u32 value3)
+{
+	return futex(address, operation, value, timeout, address2, value3);
+}
+
+s64 sys_sched_yield(void)
+{
+	yield();
+	return 0;
+}
+
+s64 sys_sched_getaffinity(int pid, u32 size, u64 *mask)
+{
+	struct task *task;
+	unsigned long flags;
+
+	if (size < sizeof(u64) || size % sizeof(u64))
+		return -EINVAL;
+	spin_lock_irqsave(&process_lock, flags);
+	task = pid ? task_find(pid) : current;
+	spin_unlock_irqrestore(&process_lock, flags);
+	if (!task)
+		return -ESRCH;
+	return put_user((1ULL << nr_cpus) - 1, mask) ? -EFAULT : (s64)sizeof(u64);
+}
+
+s64 sys_getcpu(u32 *cpu, u32 *node, void *unused)
+{
+	(void)unused;
+	if (cpu && put_user((u32)cpu_id(), cpu))
+		return -EFAULT;
+	return node && put_user(0u, node) ? -EFAULT : 0;
+}
+
+/* There are no priorities: every process has nice value 0, which the call returns as 20. */
+s64 sys_getpriority(int which, int who)
+{
+	enum { PRIO_PROCESS, PRIO_PGRP, PRIO_USER };
+	unsigned long flags;
+	bool found = true;
+
+	if (which < PRIO_PROCESS || which > PRIO_USER)
+		return -EINVAL;
+	if (which == PRIO_PROCESS && who) {
+		spin_lock_irqsave(&process_lock, flags);
+		found = process_find(who);
+		spin_unlock_irqrestore(&process_lock, flags);
+	}
+	return found ? 20 : -ESRCH;
+}
+
+s64 sys_getrandom(void *buffer, size_t count, u32 flags)
+{
+	u8 *to = buffer;
+	u8 chunk[256];
+	size_t done = 0, n;
+
+	if (flags & ~7u)
+		return -EINVAL;
+	count = min(count, (size_t)0x1ffffff);
+	while (done < count) {
+		n = min(count - done, sizeof(chunk));
+		get_random_bytes(chunk, n);
+		if (copy_to_user(to + done, chunk, n))
+			return done ? (s64)done : -EFAULT;
+		done += n;
+		if (signal_pending(current) && done < count)
+			break;
+		cond_resched();
+	}
+	return (s64)done;
+}
+
+/* ---- the machine --------------------------------------------------------------------------------------------------- */
+
+struct sysinfo {
+	s64 uptime;
+	u64 loads[3];
+	u64 total_ram, free_ram, shared_ram, buffer_ram, total_swap, free_swap;
+	u16 processes, pad;
+	u32 pad2;
+	u64 total_high, free_high;
+	u32 unit;
+	u32 pad3;
+};
+_Static_assert(sizeof(struct sysinfo) == 112, "struct sysinfo of x86-64");
+
+s64 sys_sysinfo(void *to)
+{
+	struct memory_info memory;
+	struct sysinfo info;
+
+	memory_info(&memory);
+	memset(&info, 0, sizeof(info));
+	info.uptime = (s64)(ktime_ns() / NSEC_PER_SEC);
+	info.total_ram = memory.total_pages;
+	info.free_ram = memory.free_pages;
+	info.buffer_ram = memory.buffer_pages;
+	info.processes = (u16)task_count;
+	info.unit = PAGE_SIZE;
+	return copy_to_user(to, &info, sizeof(info)) ? -EFAULT : 0;
+}
+
+static u64 syslog_cleared; /* position up to which "clear" has hidden the log */
+
+/* Copy the newest @size bytes of the log, or less, to the program. */
+static s64 read_log(char *to, size_t size, bool clear)
+{
+	u64 position = max(log_start(), syslog_cleared), end = log_end();
+	char *chunk;
+	s64 done = 0;
+	size_t n;
+
+	if (end - position > size)
+		position = end - size;
+	chunk = kmalloc(PAGE_SIZE, GFP_KERNEL);
+	if (!chunk)
+		return -ENOMEM;
+	while (position < end) {
+		n = log_read(&position, chunk, min(PAGE_SIZE, size - (size_t)done));
+		if (!n)
+			break;
+		if (copy_to_user(to + done, chunk, n)) {
+			done = -EFAULT;
+			break;
+		}
+		done += (s64)n;
+	}
+	kfree(chunk);
+	if (clear && done >= 0)
+		syslog_cleared = end;
+	return done;
+}
+
+s64 sys_syslog(int action, char *buffer, int length)
+{
+	enum { CLOSE, OPEN, READ, READ_ALL, READ_CLEAR, CLEAR, OFF, ON, LEVEL, UNREAD, SIZE };
+
+	if (action != READ_ALL && action != SIZE && !capable(current->cred))
+		return -EPERM;
+	switch (action) {
+	case CLOSE:
+	case OPEN:
+		return 0;
+	case READ_ALL:
+	case READ_CLEAR:
+		if (!buffer || length < 0)
+			return -EINVAL;
+		return read_log(buffer, (size_t)length, action == READ_CLEAR);
+	case CLEAR:
+		syslog_cleared = log_end();
+		return 0;
+	case OFF:
+		console_loglevel = 1;
+		return 0;
+	case ON:
+		console_loglevel = 7;
+		return 0;
+	case LEVEL:
+		if (length < 1 || length > 8)
+			return -EINVAL;
+		console_loglevel = length;
+		return 0;
+	case UNREAD:
+		return (s64)(log_end() - max(log_start(), syslog_cleared));
+	case SIZE:
+		return LOG_SIZE;
+	}
+	return -EINVAL;
+}
+
+#define REBOOT_MAGIC 0xfee1dead
+#define REBOOT_MAGIC2 672274793
+
+s64 sys_reboot(u32 magic, u32 magic2, u32 command, void *argument)
+{
+	(void)argument;
+	if (!capable(current->cred))
+		return -EPERM;
+	if (magic != REBOOT_MAGIC || (magic2 != REBOOT_MAGIC2 && magic2 != 85072278 &&
+				      magic2 != 369367448 && magic2 != 537993216))
+		return -EINVAL;
+	switch (command) {
+	case 0x4321fedc: /* power off */
+	case 0xcdef0123: /* halt */
+		machine_shutdown(false);
+	case 0x01234567: /* restart */
+		machine_shutdown(true);
+	case 0: /* what ctrl-alt-del does: there is no such key */
+	case 0x89abcdef:
+		return 0;
+	}
+	return -EINVAL;
+}

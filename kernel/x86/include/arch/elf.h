@@ -1,0 +1,22 @@
+/*
+ * elf.h - which ELF files this machine runs, and what their programs are told about it.
+ */
+#ifndef ARCH_ELF_H
+#define ARCH_ELF_H
+
+#include "kernel/core/types.h"
+
+#define ARCH_ELF_MACHINE 62 /* EM_X86_64 */
+#define ARCH_PLATFORM "x86_64"
+#define ARCH_PIE_BASE 0x555555554000ULL /* where position-independent programs go, as on Linux */
+
+/* AT_HWCAP: the feature bits that a program of this machine looks at (CPUID leaf 1, EDX). */
+static inline u64 arch_hwcap(void)
+{
+	u32 a = 1, b, c = 0, d;
+
+	__asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	return d;
+}
+
+#endif /* ARCH_ELF_H */

@@ -1,0 +1,77 @@
+/*
+ * signal.h - signal frames and interrupted system calls, as the machine's registers show them.
+ *
+ * A frame has the layout of Linux's rt_sigframe on x86-64: return address (the action's restorer), ucontext
+ * with the registers, siginfo; above it, 64-byte aligned, the vector state as an XSAVE image.
+ */
+#ifndef ARCH_SIGNAL_H
+#define ARCH_SIGNAL_H
+
+#include <arch/process.h>
+
+#include "kernel/core/types.h"
+
+struct siginfo;
+struct signal_action;
+
+/*
+ * Save @registers, the vector state, @blocked (the mask to return to) and @info on the program's stack, or the
+ * alternative one, and set @registers to run the handler. 0, or -EFAULT when there is no stack.
+ */
+int arch_push_signal_frame(struct registers *registers, const struct signal_action *action,
+			   const struct siginfo *info, u64 blocked);
+
+/* rt_sigreturn: the reverse; *blocked from the frame. 0 or -EFAULT. End by arch_return_to_user(). */
+int arch_pop_signal_frame(struct registers *registers, u64 *blocked);
+
+static inline u64 arch_user_ip(const struct registers *registers)
+{
+	return registers->ip;
+}
+
+static inline u64 arch_user_sp(const struct registers *registers)
+{
+	return registers->sp;
+}
+
+static inline u64 arch_syscall_number(const struct registers *registers)
+{
+	return registers->orig_ax;
+}
+
+/* The errno that the system call being left returns, or 0: not a call, or no error. */
+static inline int arch_syscall_error(const struct registers *registers)
+{
+	if (registers->orig_ax > 0xffffffff || registers->ax < (u64)-4095)
+		return 0;
+	return (int)-(s64)registers->ax;
+}
+
+static inline void arch_set_syscall_result(struct registers *registers, s64 result)
+{
+	registers->ax = (u64)result;
+}
+
+/* Make the same call again, or restart_syscall(2), when the program runs on: `syscall` is two bytes. */
+static inline void arch_repeat_syscall(struct registers *registers)
+{
+	registers->ax = registers->orig_ax;
+	registers->ip -= 2;
+}
+
+static inline void arch_call_restart_syscall(struct registers *registers)
+{
+	registers->ax = 219;
+	registers->ip -= 2;
+}
+
+/* What becomes of the call is settled: a later signal is not to look at its result again. */
+static inline void arch_end_syscall(struct registers *registers)
+{
+	registers->orig_ax = ~0ULL;
+}
+
+/* Size of the stack a handler needs, for AT_MINSIGSTKSZ. */
+size_t arch_signal_stack_size(void);
+
+#endif /* ARCH_SIGNAL_H */
