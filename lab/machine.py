@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -37,6 +37,7 @@ PANIC, SILENCE, HANG, TIMEOUT, ERROR = 120, 121, 122, 124, 125
 QEMU_PANIC, QEMU_SHUTDOWN = 85, 33
 
 ROOTS = ("ext2", "tmpfs", "ram")
+RAM_FREE = 16 << 20
 ICOUNT_DATE = "2026-01-01T00:00:00"
 
 
@@ -172,7 +173,9 @@ def _storage(options: Options, folder: Path, tree: Tree) -> list[str]:
     if kind == "tmpfs":
         arguments = ["-initrd", str(cpio_image(tree))]
     elif kind == "ram":
-        arguments = ["-initrd", str(ext2_image(tree, options.ext2))]
+        # A RAM disk is memory of the machine and is loaded at each start: little free space.
+        small = replace(options.ext2, free_bytes=min(options.ext2.free_bytes, RAM_FREE), free_inodes=2048)
+        arguments = ["-initrd", str(ext2_image(tree, small))]
     else:
         disk = options.disk or folder / "disk"
         if not disk.exists():
@@ -190,6 +193,8 @@ def _disk(disk: Path) -> list[str]:
 
 def check_options(options: Options) -> None:
     """Refuse what cannot work, before anything is built."""
+    if len(options.job) > 255:
+        raise LabError(f"{len(options.job)} arguments are more than init takes (255)")
     if options.root and options.root not in ROOTS:
         raise LabError(f"no root '{options.root}'. There are: {', '.join(ROOTS)}")
     if not 1 <= options.smp <= 16:
@@ -374,6 +379,6 @@ def _stuck(text: str) -> bool:
     """Is every CPU at privilege level 0 with the interrupt flag clear?"""
     import re
 
-    flags = [int(value, 16) for value in re.findall(r"RFL=([0-9a-f]+)", text)]
+    flags = [int(value, 16) for value in re.findall(r"(?:RFL|EFL)=([0-9a-f]+)", text)]
     levels = re.findall(r"CPL=(\d)", text)
     return bool(flags) and all(not f & 0x200 for f in flags) and all(level == "0" for level in levels)

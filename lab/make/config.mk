@@ -46,7 +46,7 @@ else
 endif
 	@touch $@
 
-$(HASH_CHOICE): $(O)/.choice.done
+$(HASH_CHOICE) $(GENERATED)/hash_functions.h: $(O)/.choice.done
 	@:
 
 menuconfig: | $(PYTHON_READY)

@@ -1,0 +1,130 @@
+"""The machine in its sizes: CPUs, memory, roots, start by ISO under BIOS and UEFI, repeatability."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+
+import pytest
+from lab import iso, machine
+from lab.build import build_lock
+from lab.paths import TOP, output_folder
+
+LOAD = """
+cd /root
+for i in 1 2 3 4; do (mkdir d$i; cp -r /usr d$i/; find d$i | wc -l; seq 1 5000 | sort -n | md5sum; rm -r d$i) & done
+wait
+(cat /bin/busybox | cat | md5sum) < /dev/null
+"""
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 4, 16])
+def test_cpus(cw_run, cpus):
+    result = cw_run(script=f"nproc; {LOAD}", smp=cpus, timeout=240)
+    lines = result.output.decode().split("\n")
+    assert int(lines[0]) == cpus
+    assert len(set(lines[1:-2])) == 2, "four equal jobs gave different output"
+
+
+@pytest.mark.parametrize("memory", ["64M", "128M", "3G", "5G"])
+def test_memory(cw_run, memory):
+    result = cw_run(script="free | awk '/Mem:/ {print $2}'; find / -xdev | wc -l", mem=memory)
+    kilobytes = int(result.output.split()[0])
+    size = int(memory[:-1]) << (10 if memory.endswith("M") else 20)
+    assert 0.75 * size < kilobytes <= size
+
+
+@pytest.mark.parametrize(("block", "inode"), [(1024, 128), (2048, 256), (4096, 256)])
+def test_ext2_block_sizes(cw_run, block, inode):
+    from lab.image import Ext2
+
+    script = "cd /root; seq 1 300000 > big; cp big copy; cmp big copy && rm big; sync; md5sum copy; mkdir -p a/b; mv copy a/b"
+    result = cw_run(script=script, ext2=Ext2(block_size=block, inode_size=inode))
+    assert result.output.split()[0].decode() == hashlib.md5("".join(f"{n}\n" for n in range(1, 300001)).encode()).hexdigest()
+
+
+def test_what_the_guest_wrote_is_on_the_disk(cw_run, tmp_path):
+    from lab.image import read_back
+
+    content = os.urandom(3_000_000)
+    (tmp_path / "random").write_bytes(content)
+    script = "cp /data/random /home/user/copy && chown user /home/user/copy && ln -s copy /home/user/link"
+    result = cw_run(script=script, add=[f"{tmp_path / 'random'}:/data/random"])
+    read_back(result.disk, "/home/user", tmp_path / "back")
+    assert (tmp_path / "back/user/copy").read_bytes() == content
+    assert (tmp_path / "back/user/link").readlink().name == "copy"
+
+
+def test_the_disk_of_one_run_is_the_root_of_the_next(cw, tmp_path):
+    disk = tmp_path / "disk"
+    first = cw("run", "--quiet", "--disk", disk, "--", "/bin/sh", "-c", "echo kept > /root/note")
+    assert first.returncode == 0, first.stderr
+    second = cw("run", "--quiet", "--disk", disk, "--", "/bin/cat", "/root/note")
+    assert second.stdout == b"kept\n", second.stderr
+
+
+def test_two_counted_runs_are_identical(cw, tmp_path):
+    outputs = []
+    for name in ("one", "two"):
+        path = tmp_path / name
+        job = "find / -xdev | wc -l; mkdir /tmp/d; cp -r /etc /tmp/d; ls -lR /tmp; cat /proc/uptime; seq 1 3000 | sort | md5sum"
+        result = cw("run", "--icount", "--quiet", "--stats", path, "--", "/bin/sh", "-c", job)
+        assert result.returncode == 0, result.stderr
+        outputs.append((path.read_bytes(), result.stdout))
+    assert outputs[0] == outputs[1]
+    stats = json.loads(outputs[0][0])
+    assert {"page", "buffer", "inode", "dentry"} <= set(stats)
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory):
+    """The ISO; its job prints a line and leaves with status 5."""
+    path = tmp_path_factory.mktemp("iso") / "chainwalk.iso"
+    with build_lock():
+        return iso.make_iso(path, "quiet -- /bin/sh -c echo%20from%20the%20ISO;exit%205".replace(";", "%3b"))
+
+
+@pytest.mark.parametrize("firmware", ["BIOS", "UEFI"])
+def test_iso(cw_run, image, firmware):
+    path = iso.uefi_firmware() if firmware == "UEFI" else None
+    result = cw_run(["unused"], iso=image, firmware=path, status=5, timeout=240, debug=False, mem="512M", smp=2)
+    assert b"from the ISO" in result.output
+
+
+def test_gdb_breaks_and_walks():
+    script = "-batch -ex 'hbreak d_lookup' -ex continue -ex bt -ex 'dentry-path parent' -ex 'hash-counters dentry' -ex 'hash-histogram dentry' -ex kill"
+    environment = {**os.environ, "GDB_ARGS": script, "CW_OUTPUT": str(output_folder())}
+    command = ["make", "-s", "-C", str(TOP), f"O={output_folder()}", "gdb"]
+    result = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=240, check=False, stdin=subprocess.DEVNULL
+    )
+    assert "Breakpoint 1, d_lookup" in result.stdout or "Hardware assisted breakpoint 1" in result.stdout, result.stdout + result.stderr
+    assert "hash table histogram" in result.stdout, result.stdout + result.stderr
+    assert "hits" in result.stdout
+
+
+def test_demo_in_64_megabytes():
+    """The whole of `make run` with the least memory: tree copied bit-identical, disk clean, four reports."""
+    command = ["make", "-s", "-C", str(TOP), f"O={output_folder()}", "run", "MEM=64M"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False, stdin=subprocess.DEVNULL)
+    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+    assert "bit-identical" in result.stdout
+    for cache in ("Page", "Buffer", "Inode", "Dentry"):
+        assert f"{cache} cache total lookups:" in result.stdout
+
+
+def test_machine_options_are_refused_by_name(cw):
+    for arguments, words in (
+        (["--root", "floppy"], b"ext2, tmpfs, ram"),
+        (["--smp", "17"], b"1 to 16"),
+        (["--mem", "lots"], b"64M"),
+        (["--defconfig", "nope"], b"default"),
+        (["--set", "BUFFER_HASH=nope"], b"linux-2.2"),
+        (["--set", "NOPE=1"], b"BUFFER_HASH"),
+        (["--add", "/no/such/file"], b"/no/such/file"),
+    ):
+        result = cw("run", *arguments, "--", "/bin/true")
+        assert result.returncode == machine.ERROR
+        assert words in result.stderr, result.stderr

@@ -1,0 +1,113 @@
+"""./cw shell by hand: the prompt, line editing, pipes, job control, leaving."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pexpect
+import pytest
+from lab.paths import TOP
+from lab.runtests import debug_output
+
+PROMPT = r"root@chainwalk:[^#]*# "
+
+
+@pytest.fixture
+def shell():
+    """A shell at its first prompt; ended hard if a test leaves it running."""
+    environment = {**os.environ, "CW_OUTPUT": debug_output()}
+    child = pexpect.spawn(
+        str(TOP / "cw"), ["shell", "--mem", "256M", "--set", "DEBUG=y"],
+        env=environment, timeout=60, encoding="utf-8", codec_errors="replace", dimensions=(24, 200),
+    )  # fmt: skip
+    child.expect(PROMPT, timeout=180)
+    yield child
+    child.close(force=True)
+
+
+def run(shell, line: str) -> str:
+    """Type a line; what came before the next prompt."""
+    shell.sendline(line)
+    shell.expect_exact(line)
+    shell.expect(PROMPT)
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", shell.before).replace("\r", "").strip()
+
+
+def test_prompt_pipes_redirection_globbing(shell):
+    assert run(shell, "echo hello world | tr a-z A-Z") == "HELLO WORLD"
+    assert run(shell, "cd /tmp; seq 1 5 > f; sort -rn < f | head -n 1") == "5"
+    assert run(shell, "echo /etc/pass*") == "/etc/passwd"
+    assert run(shell, "nothing-of-this-name; echo $?").splitlines()[-1] == "127"
+    assert run(shell, "ls /bin | wc -l").isdigit()
+    assert run(shell, "tty") in ("/dev/console", "/dev/ttyS0", "/dev/tty")
+
+
+def test_interrupt_ends_the_foreground_job_alone(shell):
+    shell.sendline("sleep 1000")
+    shell.expect_exact("sleep 1000")
+    pexpect.run("sleep 0.5")
+    shell.sendcontrol("c")
+    shell.expect(PROMPT)
+    assert run(shell, "echo $?") == "130"
+
+
+def test_job_control(shell):
+    shell.sendline("sleep 500")
+    shell.expect_exact("sleep 500")
+    pexpect.run("sleep 0.5")
+    shell.sendcontrol("z")
+    shell.expect("Stopped")
+    shell.expect(PROMPT)
+    assert "Stopped" in run(shell, "jobs")
+    run(shell, "bg")
+    assert "Running" in run(shell, "jobs")
+    shell.sendline("fg")
+    shell.expect("sleep 500")
+    pexpect.run("sleep 0.5")
+    shell.sendcontrol("c")
+    shell.expect(PROMPT)
+    assert run(shell, "jobs") == ""
+    run(shell, "sleep 300 &")
+    assert run(shell, "kill %1; wait %1; echo $?").splitlines()[-1] == "143"
+
+
+def test_canonical_line_editing(shell):
+    """The terminal's own editing, which cat uses: erase, kill, end of file."""
+    shell.sendline("cat")
+    shell.expect_exact("cat")
+    pexpect.run("sleep 0.5")
+    shell.send("abX\x7fc\n")
+    shell.expect("abc\r\n")
+    shell.send("rubbish\x15clean\n")
+    shell.expect("clean\r\n")
+    shell.sendcontrol("d")
+    shell.expect(PROMPT)
+
+
+def test_the_shells_own_line_editing(shell):
+    shell.send("echo abd\x7fc\x1b[D\x1b[DX\n")
+    shell.expect("aXbc\r\n")
+    shell.expect(PROMPT)
+    shell.send("\x1b[A")
+    shell.expect_exact("echo aXbc")
+    shell.sendcontrol("c")
+    shell.expect(PROMPT)
+
+
+def test_control_t_prints_the_four_histograms(shell):
+    shell.sendline("cat")
+    shell.expect_exact("cat")
+    pexpect.run("sleep 0.5")
+    shell.sendcontrol("t")
+    for cache in ("Page", "Buffer", "Inode", "Dentry"):
+        shell.expect(f"{cache} cache total lookups: \\d+")
+    shell.sendcontrol("c")
+    shell.expect(PROMPT)
+
+
+def test_leaving_gives_the_shells_status(shell):
+    shell.sendline("exit 9")
+    shell.expect(pexpect.EOF)
+    shell.close()
+    assert shell.exitstatus == 9

@@ -1,0 +1,95 @@
+"""A run's status: the job's own when the kernel sent it, another non-zero one for whatever the machine did."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from lab import machine
+from lab.paths import TOP
+
+
+@pytest.mark.parametrize("root", ["ext2", "tmpfs", "ram"])
+@pytest.mark.parametrize("debug", [False, True], ids=["plain", "debug"])
+def test_the_jobs_own_status(cw_run, root, debug):
+    cw_run(["/bin/busybox", "true"], root=root, debug=debug)
+    cw_run(script="exit 7", root=root, status=7, debug=debug)
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [("exit 255", 255), ("kill -9 $$", 137), ("kill -TERM $$", 143), ("/no/such/program", 127), ("/etc/passwd", 126)],
+)
+def test_statuses_as_in_a_shell(cw_run, script, status):
+    cw_run(script=script, status=status)
+
+
+def test_a_missing_program_is_127(cw_run):
+    cw_run(["/no/such/program"], status=127)
+
+
+def test_a_damaged_program_is_126(cw_run, tmp_path):
+    path = tmp_path / "not-elf"
+    path.write_bytes(b"\x7fELF" + bytes(60))
+    path.chmod(0o755)
+    result = cw_run(["/not-elf"], add=[f"{path}:/not-elf"], status=126)
+    assert b"Exec format error" in result.output
+
+
+def test_a_panic_is_never_a_success(cw_run):
+    result = cw_run(script="echo c > /proc/sysrq-trigger; exit 0", kind="panic")
+    assert result.status == machine.PANIC
+
+
+def test_a_job_that_does_not_end_is_a_timeout(cw_run):
+    result = cw_run(["/bin/busybox", "sleep", "1000"], kind="timeout", timeout=6)
+    assert result.status == machine.TIMEOUT
+    result = cw_run(script="while :; do :; done", kind="timeout", timeout=6)
+    assert result.status == machine.TIMEOUT
+
+
+def test_a_reset_without_status_is_silence(cw_run):
+    result = cw_run(["/bin/busybox", "reboot", "-f"], kind="silence")
+    assert result.status == machine.SILENCE
+
+
+def test_a_missing_init_is_never_a_success(cw_run):
+    result = cw_run(["/bin/true"], cmdline="init=/no/such/init", kind="panic", fsck=False)
+    assert result.status == machine.PANIC
+
+
+def test_a_missing_root_is_never_a_success(cw_run):
+    result = cw_run(["/bin/true"], root="tmpfs", cmdline="root=/dev/vda", kind="panic", fsck=False)
+    assert result.status == machine.PANIC
+
+
+def test_quiet_is_the_programs_output_alone(cw):
+    result = cw("run", "--quiet", "--", "/bin/sh", "-c", "printf 'a\\n\\001\\377b'; echo err >&2; exit 3")
+    assert result.stdout == b"a\n\x01\xffberr\n"
+    assert result.returncode == 3, result.stderr
+
+
+def test_arguments_arrive_as_they_are(cw):
+    words = ["two words", "", "q\"uo'te", "100%", "$HOME", "back\\slash", "ü", "a=b", "--", "-x"]
+    result = cw("run", "--quiet", "--", "/bin/busybox", "printf", "<%s>\\n", *words)
+    assert result.stdout.decode() == "".join(f"<{word}>\n" for word in words)
+
+
+def test_a_long_argument_list_arrives(cw):
+    words = [f"{number}-" + "x" * 40 for number in range(200)]
+    result = cw("run", "--quiet", "--", "/bin/echo", *words)
+    assert result.stdout.decode().split() == words
+    result = cw("run", "--quiet", "--", "/bin/echo", *words, *words)
+    assert result.returncode == 125, "more than 255 arguments are refused, not cut"
+
+
+def test_standard_input_reaches_the_job():
+    command = [TOP / "cw", "run", "--quiet", "--timeout", "60", "--", "/bin/cat"]
+    done = subprocess.run(command, input=b"one\ntwo\n", capture_output=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, b"one\ntwo\n"), done.stderr
+
+
+def test_an_ordinary_user(cw_run):
+    result = cw_run(script="id -un; cd; pwd; touch mine; stat -c %U mine; touch /etc/x", user="user", status=1)
+    assert result.output.decode().splitlines()[:3] == ["user", "/home/user", "user"]
+    assert b"Permission denied" in result.output
