@@ -145,7 +145,6 @@ struct inode_operations {
 #define I_DEAD (1u << 4)       /* removed directory: no names in it any more (under lock) */
 #define I_HASHED (1u << 5)     /* in the inode table */
 #define I_DIRTY_PAGES (1u << 6) /* has dirty pages in the page cache; on the dirty list as well */
-#define I_SYNC (1u << 7)       /* being written back; others wait */
 
 struct inode {
 	/* Read by every path walk: kept in the first cache line. */
@@ -195,6 +194,7 @@ void unlock_new_inode(struct inode *inode);				/* contents valid: wake waiters *
 void iget_failed(struct inode *inode);					/* reading it in failed: forget it */
 struct inode *new_inode(struct super_block *sb);			/* not hashed (pipes, tmpfs); NULL: no memory */
 void insert_inode_hash(struct inode *inode);
+void inode_free_plain(struct inode *inode); /* for a free_inode() without an alloc_inode() */
 void remove_inode_hash(struct inode *inode);
 static inline void ihold(struct inode *inode)
 {
@@ -306,7 +306,7 @@ void dentry_cache_init(void);
 /* ---- file systems and superblocks --------------------------------------------------------------------- */
 
 struct super_operations {
-	/* Allocate/free the fs's own inode (embedding struct inode); NULL: plain inodes. */
+	/* Allocate/free the fs's own inode (embedding struct inode, which icache.c initialises); NULL: plain. */
 	struct inode *(*alloc_inode)(struct super_block *sb);
 	void (*free_inode)(struct inode *inode);
 	int (*write_inode)(struct inode *inode, bool wait); /* copy to its buffer; wait: and to the disk */
@@ -436,6 +436,8 @@ int vfs_chroot(const struct path *path);
 void generic_fillattr(struct inode *inode, struct kstat *stat);
 int simple_setattr(struct inode *inode, const struct iattr *attr);
 
+/* Open what @path leads to, with O_* @flags and no permission check; consumes nothing; ERR_PTR. */
+struct file *file_open_path(const struct path *path, u32 flags);
 /* Open by kernel path for the kernel's own use (exec, init): referenced file or ERR_PTR. */
 struct file *filp_open(const char *name, int flags, umode_t mode);
 ssize_t kernel_read(struct file *file, void *buf, size_t n, loff_t offset);
@@ -476,6 +478,7 @@ struct file {
 #define FMODE_READ 1u
 #define FMODE_WRITE 2u
 #define FMODE_PATH 4u /* O_PATH */
+#define FMODE_EXEC 8u /* runs as a program: deny_write_access() holds until the last fput() */
 
 struct file *file_alloc(void);	       /* refcount 1; ERR_PTR(-ENFILE/-ENOMEM) */
 static inline void get_file(struct file *file)
@@ -515,6 +518,8 @@ int fd_get_flags(int fd);
 int fd_set_flags(int fd, bool close_on_exec);
 void file_table_exec(struct file_table *table);			    /* close the close-on-exec ones */
 int file_table_unshare(void);					    /* current gets its own before exec */
+u32 file_table_limit(void);		/* RLIMIT_NOFILE: numbers below it may be given out ... */
+int file_table_set_limit(u32 limit);	/* ... at most 4096: -EPERM */
 
 ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);  /* checks mode; -EBADF, -EISDIR, -EINVAL */
 ssize_t vfs_write(struct file *file, struct io *io, loff_t *position);

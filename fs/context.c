@@ -1,0 +1,179 @@
+/*
+ * context.c - who a task is (struct cred) and where it stands (struct fs_context).
+ *
+ * A cred is never changed once a task has it: the task makes a copy, changes that and puts it in place of
+ * the old. A reference can be had only by the task itself, or under a lock that keeps it (proc/).
+ */
+#include "fs/internal.h"
+#include "kernel/core/string.h"
+#include "kernel/core/uaccess.h"
+#include "mm/slab.h"
+
+struct cred init_cred = {.refcount = ATOMIC_INIT(1)};
+
+const struct cred *get_cred(const struct cred *cred)
+{
+	atomic_inc(&((struct cred *)cred)->refcount);
+	return cred;
+}
+
+void put_cred(const struct cred *cred)
+{
+	if (atomic_dec_and_test(&((struct cred *)cred)->refcount) && cred != &init_cred)
+		kfree(cred);
+}
+
+struct cred *prepare_cred(void)
+{
+	struct cred *cred = kmalloc(sizeof(*cred), GFP_KERNEL);
+
+	if (!cred)
+		return NULL;
+	*cred = *current->cred;
+	atomic_set(&cred->refcount, 1);
+	return cred;
+}
+
+void commit_cred(struct cred *cred)
+{
+	const struct cred *old = current->cred;
+
+	current->cred = cred;
+	put_cred(old);
+}
+
+bool in_group(const struct cred *cred, gid_t gid)
+{
+	if (cred->fsgid == gid)
+		return true;
+	for (unsigned i = 0; i < cred->group_count; i++)
+		if (cred->groups[i] == gid)
+			return true;
+	return false;
+}
+
+struct fs_context *fs_context_create(void)
+{
+	struct fs_context *fs = kzalloc(sizeof(*fs), GFP_KERNEL);
+
+	if (!fs)
+		return NULL;
+	atomic_set(&fs->refcount, 1);
+	spin_lock_init(&fs->lock, "fs_context->lock");
+	fs->umask = 022;
+	return fs;
+}
+
+struct fs_context *fs_context_fork(struct fs_context *parent)
+{
+	struct fs_context *fs = kmalloc(sizeof(*fs), GFP_KERNEL);
+
+	if (!fs)
+		return NULL;
+	atomic_set(&fs->refcount, 1);
+	spin_lock_init(&fs->lock, "fs_context->lock");
+	spin_lock(&parent->lock);
+	fs->umask = parent->umask;
+	fs->root = parent->root;
+	fs->cwd = parent->cwd;
+	if (fs->root.mount)
+		path_get(&fs->root);
+	if (fs->cwd.mount)
+		path_get(&fs->cwd);
+	spin_unlock(&parent->lock);
+	return fs;
+}
+
+void fs_context_get(struct fs_context *fs)
+{
+	atomic_inc(&fs->refcount);
+}
+
+void fs_context_put(struct fs_context *fs)
+{
+	if (!fs || !atomic_dec_and_test(&fs->refcount))
+		return;
+	if (fs->root.mount)
+		path_put(&fs->root);
+	if (fs->cwd.mount)
+		path_put(&fs->cwd);
+	kfree(fs);
+}
+
+/* Replace a path of the task's context by @to. */
+static void set_context_path(struct path *slot, const struct path *to)
+{
+	struct fs_context *fs = current->fs;
+	struct path old;
+
+	path_get(to);
+	spin_lock(&fs->lock);
+	old = *slot;
+	*slot = *to;
+	spin_unlock(&fs->lock);
+	if (old.mount)
+		path_put(&old);
+}
+
+static int may_enter(const struct path *path)
+{
+	if (!S_ISDIR(path->dentry->inode->mode))
+		return -ENOTDIR;
+	return inode_permission(path->dentry->inode, MAY_EXEC);
+}
+
+int vfs_chdir(const struct path *path)
+{
+	int error = may_enter(path);
+
+	if (!error)
+		set_context_path(&current->fs->cwd, path);
+	return error;
+}
+
+int vfs_chroot(const struct path *path)
+{
+	int error = may_enter(path);
+
+	if (!error && !capable(current->cred))
+		error = -EPERM;
+	if (!error)
+		set_context_path(&current->fs->root, path);
+	return error;
+}
+
+/* A directory that was removed has no path: -ENOENT. */
+s64 vfs_getcwd(char __user *buf, size_t size)
+{
+	struct fs_context *fs = current->fs;
+	struct path root, cwd;
+	char *page, *text;
+	s64 result;
+
+	page = get_free_pages(GFP_KERNEL, 0);
+	if (!page)
+		return -ENOMEM;
+	spin_lock(&fs->lock);
+	root = fs->root;
+	cwd = fs->cwd;
+	path_get(&root);
+	path_get(&cwd);
+	spin_unlock(&fs->lock);
+	result = -ENOENT;
+	if (!(cwd.dentry->flags & D_UNHASHED) || cwd.dentry->parent == cwd.dentry) {
+		text = d_path(&cwd, &root, page, PAGE_SIZE);
+		if (IS_ERR(text)) {
+			result = PTR_ERR(text);
+		} else {
+			result = page + PAGE_SIZE - text;
+			if ((size_t)result > size)
+				result = -ERANGE;
+			else if (copy_to_user(buf, text, (size_t)result))
+				result = -EFAULT;
+		}
+	}
+	path_put(&root);
+	path_put(&cwd);
+	free_pages(page, 0);
+	return result;
+}

@@ -1,0 +1,588 @@
+/*
+ * dcache.c - the dentry cache: making, hashing, moving and freeing dentries, and their LRU list.
+ *
+ * States of a dentry:
+ *   new (d_alloc): unhashed, negative, count 1, among its parent's children
+ *   cached (d_add): hashed and on the LRU list, DREF_KEPT set; positive or negative; count may be 0
+ *   dropped (d_drop, d_delete of one in use): unhashed, off the list; freed with its last reference
+ * Hashed, on the LRU list and DREF_KEPT are one and the same, so neither dget nor dput of a cached dentry
+ * touches a list or a lock: being used only sets the byte `referenced`. The list is a clock: the shrinker
+ * takes from its old end, and what has been used since, or is in use, goes round again.
+ *
+ * Who may change what:
+ *   - hashing and unhashing: bucket lock; the caller holds a reference
+ *   - negative -> positive: the directory's lock; positive -> negative: that, and the bucket lock with
+ *     the only reference, so that lookup cannot take another meanwhile
+ *   - parent and name: only while unhashed, under tree_lock and dentry->lock (d_move)
+ *   - children: the parent's dentry->lock
+ * Lock order: tree_lock -> bucket lock -> dentry->lock -> lru_lock.
+ */
+#include "fs/dcache.h"
+#include "fs/internal.h"
+#include "fs/pipe.h"
+#include "kernel/core/assert.h"
+#include "kernel/core/printk.h"
+#include "kernel/core/string.h"
+#include "mm/slab.h"
+
+struct dentry_table dentry_table_instance;
+static struct kmem_cache *dentry_slab;
+
+/* Parents and names: taken by d_move, d_path and whoever walks upwards without references. */
+DEFINE_SPINLOCK(dentry_tree_lock);
+
+static DEFINE_SPINLOCK(lru_lock);
+static LIST_HEAD(lru_list); /* newest first */
+static u64 lru_count;
+
+/* ---- making and freeing ------------------------------------------------------------------------------ */
+
+static bool name_is_inline(const struct dentry *dentry)
+{
+	return dentry->name == dentry->inline_name;
+}
+
+/* Copy whole words; the source has the slack. */
+static bool set_name(struct dentry *dentry, const char *name, u32 length)
+{
+	char *to = dentry->inline_name;
+
+	if (unlikely(length >= DNAME_INLINE)) {
+		to = kmalloc(length + 9, GFP_KERNEL);
+		if (!to)
+			return false;
+		memset(to + length, 0, 9);
+		memcpy(to, name, length);
+	} else {
+		for (u32 i = 0; i <= length; i += 8)
+			__builtin_memcpy(to + i, name + i, 8);
+		to[length] = '\0';
+	}
+	dentry->name = to;
+	dentry->name_length = (u16)length;
+	return true;
+}
+
+static struct dentry *dentry_alloc(const char *name, u32 length)
+{
+	struct dentry *dentry = kmem_cache_alloc(dentry_slab, GFP_KERNEL);
+
+	if (unlikely(!dentry))
+		return NULL;
+	if (unlikely(!set_name(dentry, name, length))) {
+		kmem_cache_free(dentry_slab, dentry);
+		return NULL;
+	}
+	dentry->flags = D_UNHASHED;
+	dentry->referenced = 0;
+	dentry->inode = NULL;
+	dentry->private = NULL;
+	atomic_set(&dentry->refcount, 1);
+	spin_lock_init(&dentry->lock, "dentry->lock");
+	INIT_LIST_HEAD(&dentry->children);
+	return dentry;
+}
+
+struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 length, u32 hash)
+{
+	struct dentry *dentry = dentry_alloc(name, length);
+
+	if (unlikely(!dentry))
+		return NULL;
+	if (parent->sb->flags & SB_REVALIDATE)
+		dentry->flags |= D_REVALIDATE;
+	dentry->name_hash = hash;
+	dentry->sb = parent->sb;
+	dentry->parent = dget(parent);
+	spin_lock(&parent->lock);
+	list_add(&dentry->child_link, &parent->children);
+	spin_unlock(&parent->lock);
+	return dentry;
+}
+
+struct dentry *d_alloc(struct dentry *parent, const char *name, size_t length)
+{
+	return d_alloc_hashed(parent, name, (u32)length, dentry_name_hash(parent, name, (u32)length));
+}
+
+/* A root, or the nameless dentry of a pipe: its own parent, never hashed. */
+struct dentry *d_alloc_root(struct inode *root)
+{
+	static const char name[16] = "/";
+	struct dentry *dentry = dentry_alloc(name, 1);
+
+	if (!dentry)
+		return NULL;
+	dentry->name_hash = 0;
+	dentry->sb = root->sb;
+	dentry->parent = dentry;
+	INIT_LIST_HEAD(&dentry->child_link);
+	dentry->inode = root;
+	return dentry;
+}
+
+void dentry_free(struct dentry *dentry)
+{
+	struct dentry *parent;
+
+	do {
+		struct inode *inode = dentry->inode;
+
+		ASSERT(dentry->flags & D_UNHASHED);
+		ASSERT(list_empty(&dentry->children));
+		parent = dentry->parent;
+		if (parent != dentry) {
+			spin_lock(&parent->lock);
+			list_del(&dentry->child_link);
+			spin_unlock(&parent->lock);
+		}
+		if (unlikely(!name_is_inline(dentry)))
+			kfree(dentry->name);
+		kmem_cache_free(dentry_slab, dentry);
+		if (inode)
+			iput(inode);
+		if (parent == dentry)
+			return;
+		dentry = parent; /* whose reference we held */
+	} while (atomic_dec_return(&dentry->refcount) == 0);
+}
+
+struct dentry *dget_parent(struct dentry *dentry)
+{
+	struct dentry *parent;
+
+	spin_lock(&dentry->lock);
+	parent = dget(dentry->parent);
+	spin_unlock(&dentry->lock);
+	return parent;
+}
+
+/* ---- hashing ------------------------------------------------------------------------------------------ */
+
+static void dentry_hash_insert(struct dentry *dentry)
+{
+	struct dentry_key key = {dentry->parent, dentry->name, dentry->name_hash, dentry->name_length};
+	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
+
+	ASSERT(dentry->flags & D_UNHASHED);
+	dentry_table_lock(&dentry_table_instance, NULL, bucket);
+	dentry->flags &= (u8)~D_UNHASHED;
+	dentry_table_insert(&dentry_table_instance, NULL, bucket, dentry, &key, dentry_compare);
+	HASH_COUNT(dentry, inserts, 1);
+	atomic_add(DREF_KEPT, &dentry->refcount);
+	spin_lock(&lru_lock);
+	list_add(&dentry->lru, &lru_list);
+	lru_count++;
+	spin_unlock(&lru_lock);
+	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+}
+
+/* Bucket lock held, and a reference. */
+static void dentry_unhash(struct dentry *dentry, u32 bucket)
+{
+	dentry_table_remove(&dentry_table_instance, NULL, bucket, dentry);
+	HASH_COUNT(dentry, removes, 1);
+	dentry->flags |= D_UNHASHED;
+	spin_lock(&lru_lock);
+	list_del(&dentry->lru);
+	lru_count--;
+	spin_unlock(&lru_lock);
+	atomic_sub(DREF_KEPT, &dentry->refcount);
+}
+
+void d_add(struct dentry *dentry, struct inode *inode)
+{
+	dentry->inode = inode;
+	dentry_hash_insert(dentry);
+}
+
+void d_instantiate(struct dentry *dentry, struct inode *inode)
+{
+	ASSERT(!dentry->inode);
+	smp_store_release(&dentry->inode, inode);
+}
+
+void d_drop(struct dentry *dentry)
+{
+	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
+
+	dentry_table_lock(&dentry_table_instance, NULL, bucket);
+	if (!(dentry->flags & D_UNHASHED))
+		dentry_unhash(dentry, bucket);
+	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+}
+
+/* The name is gone. If nobody else looks at the dentry it stays, as the knowledge that there is no such name. */
+void d_delete(struct dentry *dentry)
+{
+	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
+	struct inode *inode = NULL;
+
+	dentry_table_lock(&dentry_table_instance, NULL, bucket);
+	if (!(dentry->flags & D_UNHASHED)) {
+		if (atomic_read(&dentry->refcount) == (DREF_KEPT | 1)) {
+			inode = dentry->inode;
+			dentry->inode = NULL;
+		} else {
+			dentry_unhash(dentry, bucket);
+		}
+	}
+	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+	if (inode)
+		iput(inode);
+}
+
+struct dentry *d_lookup(struct dentry *parent, const char *name, size_t length)
+{
+	struct dentry_key key = {parent, name, dentry_name_hash(parent, name, (u32)length), (u32)length};
+
+	return dentry_find(&key);
+}
+
+/* ---- moving --------------------------------------------------------------------------------------------- */
+
+/* @dentry takes a copy of @from's name; @spare: memory for a long one. */
+static void copy_name(struct dentry *dentry, const struct dentry *from, char *spare)
+{
+	const char *old = name_is_inline(dentry) ? NULL : dentry->name;
+
+	if (name_is_inline(from)) {
+		memcpy(dentry->inline_name, from->inline_name, DNAME_INLINE);
+		dentry->name = dentry->inline_name;
+	} else {
+		memcpy(spare, from->name, (size_t)from->name_length + 9);
+		dentry->name = spare;
+	}
+	dentry->name_length = from->name_length;
+	kfree(old);
+}
+
+static void swap_names(struct dentry *a, struct dentry *b)
+{
+	char inline_a[DNAME_INLINE];
+	bool a_inline = name_is_inline(a), b_inline = name_is_inline(b);
+	const char *name_a = a->name;
+	u16 length_a = a->name_length;
+
+	memcpy(inline_a, a->inline_name, DNAME_INLINE);
+	memcpy(a->inline_name, b->inline_name, DNAME_INLINE);
+	memcpy(b->inline_name, inline_a, DNAME_INLINE);
+	a->name = b_inline ? a->inline_name : b->name;
+	b->name = a_inline ? b->inline_name : name_a;
+	a->name_length = b->name_length;
+	b->name_length = length_a;
+}
+
+/* Put @dentry among the children of @parent, with a reference on it; the old parent's is returned. */
+static struct dentry *change_parent(struct dentry *dentry, struct dentry *parent)
+{
+	struct dentry *old = dentry->parent;
+
+	spin_lock(&old->lock);
+	list_del(&dentry->child_link);
+	spin_unlock(&old->lock);
+	dget(parent);
+	spin_lock(&dentry->lock);
+	dentry->parent = parent;
+	spin_unlock(&dentry->lock);
+	spin_lock(&parent->lock);
+	list_add(&dentry->child_link, &parent->children);
+	spin_unlock(&parent->lock);
+	return old;
+}
+
+static void rehash(struct dentry *dentry)
+{
+	dentry->name_hash = dentry_name_hash(dentry->parent, dentry->name, dentry->name_length);
+	dentry_hash_insert(dentry);
+}
+
+/*
+ * @dentry takes the name and place of @target, which is left unhashed (with its own name, for d_path of
+ * those who have it open). Both directories are locked, so whoever misses the dentry between its two places
+ * waits for them. If there is no memory for a copy of a long name, the two swap theirs.
+ */
+void d_move(struct dentry *dentry, struct dentry *target)
+{
+	char *spare = name_is_inline(target) ? NULL : kmalloc((size_t)target->name_length + 9, GFP_KERNEL);
+	struct dentry *old_parent = NULL;
+
+	d_drop(dentry);
+	d_drop(target);
+	spin_lock(&dentry_tree_lock);
+	if (spare || name_is_inline(target))
+		copy_name(dentry, target, spare);
+	else
+		swap_names(dentry, target);
+	if (dentry->parent != target->parent)
+		old_parent = change_parent(dentry, target->parent);
+	spin_unlock(&dentry_tree_lock);
+	rehash(dentry);
+	if (old_parent)
+		dput(old_parent);
+}
+
+void d_exchange(struct dentry *a, struct dentry *b)
+{
+	struct dentry *parent_a = a->parent, *parent_b = b->parent;
+
+	d_drop(a);
+	d_drop(b);
+	spin_lock(&dentry_tree_lock);
+	swap_names(a, b);
+	if (parent_a != parent_b) {
+		change_parent(a, parent_b);
+		change_parent(b, parent_a);
+	}
+	spin_unlock(&dentry_tree_lock);
+	rehash(a);
+	rehash(b);
+	if (parent_a != parent_b) {
+		dput(parent_a);
+		dput(parent_b);
+	}
+}
+
+bool is_subdir(const struct dentry *dentry, const struct dentry *ancestor)
+{
+	bool found;
+
+	spin_lock(&dentry_tree_lock);
+	while (dentry != ancestor && dentry->parent != dentry)
+		dentry = dentry->parent;
+	found = dentry == ancestor;
+	spin_unlock(&dentry_tree_lock);
+	return found;
+}
+
+/* ---- the way from the root ------------------------------------------------------------------------------- */
+
+static bool prepend(char **at, const char *start, const char *text, size_t length)
+{
+	if ((size_t)(*at - start) < length)
+		return false;
+	*at -= length;
+	memcpy(*at, text, length);
+	return true;
+}
+
+/* Both locks held: prepend "/name" for each component from @path up to @root. 1: ended at another root. */
+static int prepend_path(const struct path *path, const struct path *root, char **at, const char *start)
+{
+	struct mount *mount = path->mount;
+	struct dentry *dentry = path->dentry;
+
+	while (dentry != root->dentry || mount != root->mount) {
+		if (dentry == mount->root || dentry->parent == dentry) {
+			if (dentry != mount->root || mount->parent == mount || !mount->parent)
+				return 1;
+			dentry = mount->mountpoint;
+			mount = mount->parent;
+			continue;
+		}
+		if (!prepend(at, start, dentry->name, dentry->name_length) || !prepend(at, start, "/", 1))
+			return -ENAMETOOLONG;
+		dentry = dentry->parent;
+	}
+	return 0;
+}
+
+/* An object without a place in the tree. */
+static char *pipe_path(const struct dentry *dentry, char *buf, size_t size)
+{
+	int n = snprintf(buf, size, "pipe:[%llu]", (unsigned long long)dentry->inode->number);
+
+	return n < (int)size ? buf : ERR_PTR(-ENAMETOOLONG);
+}
+
+char *d_path(const struct path *path, const struct path *root, char *buf, size_t size)
+{
+	struct dentry *dentry = path->dentry;
+	char *at = buf + size;
+	int result;
+
+	if (is_anonymous_pipe(dentry))
+		return pipe_path(dentry, buf, size);
+	if (!prepend(&at, buf, "", 1))
+		return ERR_PTR(-ENAMETOOLONG);
+	if ((dentry->flags & D_UNHASHED) && dentry->parent != dentry && !prepend(&at, buf, " (deleted)", 10))
+		return ERR_PTR(-ENAMETOOLONG);
+	spin_lock(&mount_lock);
+	spin_lock(&dentry_tree_lock);
+	result = prepend_path(path, root, &at, buf);
+	spin_unlock(&dentry_tree_lock);
+	spin_unlock(&mount_lock);
+	if (result < 0)
+		return ERR_PTR(result);
+	if ((*at == '\0' || *at == ' ') && !prepend(&at, buf, "/", 1))
+		return ERR_PTR(-ENAMETOOLONG);
+	if (result == 1 && !prepend(&at, buf, "(unreachable)", 13))
+		return ERR_PTR(-ENAMETOOLONG);
+	return at;
+}
+
+/* ---- reclaim ------------------------------------------------------------------------------------------------ */
+
+/* Unhash @dentry if ours (and @others) are its only references, then drop ours. Did it go? */
+static bool evict_dentry(struct dentry *dentry, int others)
+{
+	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
+	bool unused;
+
+	dentry_table_lock(&dentry_table_instance, NULL, bucket);
+	unused = atomic_read(&dentry->refcount) == (DREF_KEPT | (1 + others));
+	if (unused)
+		dentry_unhash(dentry, bucket);
+	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+	if (unused && others)
+		dput(dentry);
+	dput(dentry);
+	return unused;
+}
+
+/* The oldest dentry that is neither in use nor recently used, referenced; NULL after @budget looks. */
+static struct dentry *oldest_unused(u64 *budget)
+{
+	struct dentry *found = NULL;
+
+	spin_lock(&lru_lock);
+	while (!found && *budget && !list_empty(&lru_list)) {
+		struct dentry *dentry = list_last_entry(&lru_list, struct dentry, lru);
+
+		(*budget)--;
+		if (!dentry->referenced && atomic_read(&dentry->refcount) == DREF_KEPT)
+			found = dget(dentry); /* on the list, so it is still there */
+		dentry->referenced = 0;
+		list_move(&dentry->lru, &lru_list);
+	}
+	spin_unlock(&lru_lock);
+	return found;
+}
+
+u64 shrink_dcache(u64 objects)
+{
+	u64 budget = 2 * READ_ONCE(lru_count); /* once round to forget uses, once more to take */
+	u64 freed = 0;
+
+	while (freed < objects) {
+		struct dentry *dentry = oldest_unused(&budget);
+
+		if (!dentry)
+			break;
+		freed += evict_dentry(dentry, 0);
+	}
+	return freed;
+}
+
+static u64 dcache_count(void)
+{
+	return READ_ONCE(lru_count);
+}
+
+/* Dropping an unused cached dentry frees no disk blocks and takes no sleeping lock: any GFP may. */
+static u64 dcache_scan(u64 objects, unsigned gfp)
+{
+	return shrink_dcache(objects);
+}
+
+static struct shrinker dcache_shrinker = {.name = "dentry", .count = dcache_count, .scan = dcache_scan};
+
+/* A child of @parent for which a reference could be had, skipping those in use unless @busy. */
+static struct dentry *some_child(struct dentry *parent, bool busy)
+{
+	struct dentry *child, *found = NULL;
+
+	spin_lock(&parent->lock);
+	list_for_each_entry(child, &parent->children, child_link) {
+		int count = atomic_read(&child->refcount);
+
+		if ((count & ~DREF_KEPT) != 0 && !busy)
+			continue;
+		if (atomic_inc_not_zero(&child->refcount)) {
+			found = child;
+			break;
+		}
+	}
+	spin_unlock(&parent->lock);
+	return found;
+}
+
+void shrink_dcache_children(struct dentry *parent)
+{
+	struct dentry *child;
+
+	while ((child = some_child(parent, false)) != NULL)
+		if (!evict_dentry(child, 0))
+			break; /* somebody uses the name of a removed directory: it goes with that use */
+}
+
+/* From the root down to a leaf again and again: each goes before its parent, so no recursion is needed. */
+int shrink_dcache_sb(struct super_block *sb, bool pinned)
+{
+	for (;;) {
+		struct dentry *dentry = dget(sb->root), *child;
+
+		while ((child = some_child(dentry, true)) != NULL) {
+			dput(dentry);
+			dentry = child;
+		}
+		if (dentry == sb->root) {
+			dput(dentry);
+			return 0;
+		}
+		if (!evict_dentry(dentry, pinned && dentry->inode ? 1 : 0))
+			return -EBUSY;
+		cond_resched();
+	}
+}
+
+/* ---- boot and checks ------------------------------------------------------------------------------------------ */
+
+struct hash_cache dentry_cache_hash = {
+	.title = "Dentry",
+	.object = "dentry",
+	.finder = "d_lookup",
+	.name = "dentry",
+	.function = CONFIG_DENTRY_HASH,
+	.structure = CONFIG_DENTRY_TABLE,
+};
+
+static void add_size(u64 size, void *total)
+{
+	*(u64 *)total += size;
+}
+
+/* Every dentry on the LRU list is found in its bucket, and the table has no others. Nothing else runs. */
+void dentry_cache_check(void)
+{
+	u64 listed = 0, hashed = 0;
+	struct dentry *dentry;
+
+	list_for_each_entry(dentry, &lru_list, lru) {
+		struct dentry_key key = {dentry->parent, dentry->name, dentry->name_hash, dentry->name_length};
+		struct dentry *found = dentry_find_again(&key);
+
+		BUG_ON(found != dentry);
+		dput(found);
+		BUG_ON(dentry->flags & D_UNHASHED);
+		BUG_ON(dentry->name_hash != dentry_name_hash(dentry->parent, dentry->name, dentry->name_length));
+		BUG_ON(strlen(dentry->name) != dentry->name_length);
+		listed++;
+	}
+	dentry_cache_hash.walk(&dentry_table_instance, add_size, &hashed);
+	BUG_ON(listed != hashed || listed != lru_count);
+#ifdef CONFIG_HASH_STATS
+	u64 inserted = 0;
+
+	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
+		inserted += dentry_counters[cpu].inserts - dentry_counters[cpu].removes;
+	BUG_ON(inserted != lru_count);
+#endif
+}
+
+void dentry_cache_init(void)
+{
+	dentry_slab = kmem_cache_create("dentry", sizeof(struct dentry), 8, SLAB_RECLAIMABLE, NULL);
+	dentry_table_create(&dentry_table_instance, &dentry_cache_hash);
+	register_shrinker(&dcache_shrinker);
+}

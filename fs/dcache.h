@@ -1,0 +1,104 @@
+/*
+ * dcache.h - the dentry hash table as lookup sees it: private to dcache.c and namei.c, who inline it.
+ *
+ * The key of a dentry is (parent, name hash), then the name. A name is compared eight bytes at a time, so
+ * both names have eight readable bytes behind their end.
+ */
+#ifndef FS_DCACHE_H
+#define FS_DCACHE_H
+
+#include "fs/vfs.h"
+#include "hash/cache.h"
+
+struct dentry_key {
+	const struct dentry *parent;
+	const char *name;
+	u32 hash;
+	u32 length;
+};
+
+static __always_inline u64 load_word(const char *p)
+{
+	u64 word;
+
+	__builtin_memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/* Both are @length bytes long, length > 0. */
+static __always_inline bool names_equal(const char *a, const char *b, u32 length)
+{
+	while (length > 8) {
+		if (load_word(a) != load_word(b))
+			return false;
+		a += 8;
+		b += 8;
+		length -= 8;
+	}
+	return (load_word(a) ^ load_word(b)) << (64 - 8 * length) == 0;
+}
+
+/* 0 if @dentry is the one of @key: cheapest test first. */
+static __always_inline int dentry_compare(const struct dentry *dentry, const struct dentry_key *key)
+{
+	if (dentry->name_hash != key->hash || dentry->parent != key->parent)
+		return 1;
+	HASH_COUNT(dentry, compares, 1);
+	return dentry->name_length != key->length || !names_equal(dentry->name, key->name, key->length);
+}
+
+#define TABLE dentry_table
+#define TABLE_OBJECT struct dentry
+#define TABLE_LINK hash_link
+#define TABLE_KEY struct dentry_key
+#include DENTRY_TABLE_HEADER
+
+extern struct dentry_table dentry_table_instance;
+
+static __always_inline u32 dentry_bucket(const struct dentry *parent, u32 hash)
+{
+	return dentry_hash((uintptr_t)parent, hash, dentry_cache_hash.bits);
+}
+
+static __always_inline u32 dentry_name_hash(const struct dentry *parent, const char *name, u32 length)
+{
+	return name_hash((uintptr_t)parent, name, length);
+}
+
+/* The dentry of @key with a reference, or NULL. Not counted: for the second look under the directory's lock. */
+static __always_inline struct dentry *dentry_find_again(const struct dentry_key *key)
+{
+	u32 bucket = dentry_bucket(key->parent, key->hash);
+	struct dentry *dentry;
+	u64 steps = 0;
+
+	dentry_table_lock(&dentry_table_instance, NULL, bucket);
+	dentry = dentry_table_find(&dentry_table_instance, NULL, bucket, key, dentry_compare, &steps);
+	if (dentry)
+		dget(dentry);
+	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+	return dentry;
+}
+
+/* The lookup that is counted. Marks what it finds as used. */
+static __always_inline struct dentry *dentry_find(const struct dentry_key *key)
+{
+	u32 bucket = dentry_bucket(key->parent, key->hash);
+	struct dentry *dentry;
+	u64 steps = 0;
+
+	dentry_table_lock(&dentry_table_instance, NULL, bucket);
+	dentry = dentry_table_find(&dentry_table_instance, NULL, bucket, key, dentry_compare, &steps);
+	if (likely(dentry != NULL)) {
+		dget(dentry);
+		dentry->referenced = 1;
+	}
+	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+	HASH_COUNT_LOOKUP(dentry, likely(dentry != NULL), steps);
+	return dentry;
+}
+
+/* d_alloc() for one who has the name's hash already. */
+struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 length, u32 hash);
+
+#endif /* FS_DCACHE_H */

@@ -1,0 +1,593 @@
+/*
+ * icache.c - the inode cache: finding, making, writing back and freeing inodes.
+ *
+ * States of an inode:
+ *   I_NEW      in the table, being read from disk by the one who made it; others who find it wait
+ *   in use     refcount > 0
+ *   unused     refcount 0, hashed, on the LRU list: found again by number, or reclaimed when clean
+ *   I_FREEING  nobody may take a reference any more; it leaves the table and all lists and is freed
+ * An inode that is not hashed (tmpfs, pipes) or has no name left (nlink 0) is freed with its last reference.
+ * The step from 1 to 0 and I_FREEING are under inode->spin; a finder holds the bucket lock and then spin.
+ *
+ * Dirty inodes (I_DIRTY: times, size, blocks; I_DIRTY_PAGES) are on sb->dirty until written back.
+ *
+ * Lock order: bucket lock -> sb->inodes_lock -> inode->spin -> lru_lock.
+ */
+#include "fs/internal.h"
+#include "hash/cache.h"
+#include "kernel/core/assert.h"
+#include "kernel/core/printk.h"
+#include "kernel/core/string.h"
+#include "kernel/core/wait.h"
+#include "mm/slab.h"
+
+struct inode_key {
+	const struct super_block *sb;
+	ino_t number;
+};
+
+#define TABLE inode_table
+#define TABLE_OBJECT struct inode
+#define TABLE_LINK hash_link
+#define TABLE_KEY struct inode_key
+#include INODE_TABLE_HEADER
+
+static struct inode_table table;
+static struct kmem_cache *inode_slab;
+
+/* Waiters for I_NEW of any inode: rare, so one queue serves all. */
+static DEFINE_WAIT_QUEUE(inode_wait);
+
+static DEFINE_SPINLOCK(inode_lru_lock);
+static LIST_HEAD(inode_lru); /* newest first */
+static u64 inode_lru_count;
+
+
+static __always_inline int inode_compare(const struct inode *inode, const struct inode_key *key)
+{
+	if (inode->number != key->number)
+		return inode->number < key->number ? -1 : 1;
+	HASH_COUNT(inode, compares, 1);
+	if (inode->sb != key->sb)
+		return inode->sb < key->sb ? -1 : 1;
+	return 0;
+}
+
+static u32 bucket_of(const struct super_block *sb, ino_t number)
+{
+	return inode_hash((uintptr_t)sb, number, inode_cache_hash.bits);
+}
+
+/* ---- making -------------------------------------------------------------------------------------------- */
+
+static struct inode *inode_alloc(struct super_block *sb)
+{
+	struct inode *inode =
+		sb->op->alloc_inode ? sb->op->alloc_inode(sb) : kmem_cache_alloc(inode_slab, GFP_KERNEL);
+
+	if (!inode)
+		return NULL;
+	memset(inode, 0, sizeof(*inode));
+	inode->sb = sb;
+	inode->nlink = 1;
+	inode->op = &no_inode_operations;
+	inode->fop = &bad_file_operations;
+	atomic_set(&inode->refcount, 1);
+	init_rwsem(&inode->lock, "inode->lock");
+	spin_lock_init(&inode->spin, "inode->spin");
+	INIT_LIST_HEAD(&inode->lru);
+	INIT_LIST_HEAD(&inode->dirty_link);
+	address_space_init(&inode->data, inode, NULL);
+	return inode;
+}
+
+static void add_to_super(struct inode *inode)
+{
+	struct super_block *sb = inode->sb;
+
+	spin_lock(&sb->inodes_lock);
+	list_add(&inode->sb_link, &sb->inodes);
+	spin_unlock(&sb->inodes_lock);
+}
+
+void inode_free_plain(struct inode *inode)
+{
+	kmem_cache_free(inode_slab, inode);
+}
+
+static void inode_free(struct inode *inode)
+{
+	if (inode->sb->op->free_inode)
+		inode->sb->op->free_inode(inode);
+	else
+		inode_free_plain(inode);
+}
+
+struct inode *new_inode(struct super_block *sb)
+{
+	static atomic64_t next_number = {100};
+	struct inode *inode = inode_alloc(sb);
+
+	if (!inode)
+		return NULL;
+	inode->number = (ino_t)atomic64_inc_return(&next_number);
+	inode->atime = inode->mtime = inode->ctime = current_time();
+	add_to_super(inode);
+	return inode;
+}
+
+static void insert_locked(struct inode *inode, u32 bucket)
+{
+	struct inode_key key = {inode->sb, inode->number};
+
+	inode->flags |= I_HASHED;
+	inode_table_insert(&table, NULL, bucket, inode, &key, inode_compare);
+	HASH_COUNT(inode, inserts, 1);
+}
+
+void insert_inode_hash(struct inode *inode)
+{
+	u32 bucket = bucket_of(inode->sb, inode->number);
+
+	inode_table_lock(&table, NULL, bucket);
+	spin_lock(&inode->spin);
+	insert_locked(inode, bucket);
+	spin_unlock(&inode->spin);
+	inode_table_unlock(&table, NULL, bucket);
+}
+
+void remove_inode_hash(struct inode *inode)
+{
+	u32 bucket = bucket_of(inode->sb, inode->number);
+
+	inode_table_lock(&table, NULL, bucket);
+	if (inode->flags & I_HASHED) {
+		inode_table_remove(&table, NULL, bucket, inode);
+		HASH_COUNT(inode, removes, 1);
+		spin_lock(&inode->spin);
+		inode->flags &= ~I_HASHED;
+		spin_unlock(&inode->spin);
+	}
+	inode_table_unlock(&table, NULL, bucket);
+}
+
+/* ---- finding ------------------------------------------------------------------------------------------- */
+
+/* Bucket lock or sb->inodes_lock held: take a reference unless the inode is on its way out. */
+static bool inode_get_live(struct inode *inode)
+{
+	bool live;
+
+	spin_lock(&inode->spin);
+	live = !(inode->flags & I_FREEING);
+	if (live)
+		atomic_inc(&inode->refcount);
+	spin_unlock(&inode->spin);
+	return live;
+}
+
+/* Bucket lock held. *@leaving: one was found that is being freed; look again when it has gone. */
+static struct inode *find_locked(struct super_block *sb, ino_t number, u32 bucket, bool count, bool *leaving)
+{
+	struct inode_key key = {sb, number};
+	struct inode *inode;
+	u64 steps = 0;
+
+	inode = inode_table_find(&table, NULL, bucket, &key, inode_compare, &steps);
+	if (count)
+		HASH_COUNT_LOOKUP(inode, inode, steps);
+	*leaving = inode && !inode_get_live(inode);
+	return *leaving ? NULL : inode;
+}
+
+/* The lookup that is counted, and named in the report: the cached inode with a reference, or NULL. */
+static struct inode *find_inode(struct super_block *sb, ino_t number)
+{
+	u32 bucket = bucket_of(sb, number);
+	struct inode *inode;
+	bool leaving, count = true;
+
+	for (;;) {
+		inode_table_lock(&table, NULL, bucket);
+		inode = find_locked(sb, number, bucket, count, &leaving);
+		inode_table_unlock(&table, NULL, bucket);
+		if (!leaving)
+			return inode;
+		count = false;
+		yield();
+	}
+}
+
+/* Add @fresh unless somebody was faster: then his, with a reference. */
+static struct inode *find_or_insert(struct inode *fresh, u32 bucket)
+{
+	struct inode *inode;
+	bool leaving;
+
+	for (;;) {
+		inode_table_lock(&table, NULL, bucket);
+		inode = find_locked(fresh->sb, fresh->number, bucket, false, &leaving);
+		if (!inode && !leaving) {
+			fresh->flags = I_NEW;
+			insert_locked(fresh, bucket);
+			inode = fresh;
+		}
+		inode_table_unlock(&table, NULL, bucket);
+		if (inode)
+			return inode;
+		yield();
+	}
+}
+
+struct inode *iget_locked(struct super_block *sb, ino_t number)
+{
+	struct inode *inode, *fresh;
+
+	for (;;) {
+		inode = find_inode(sb, number);
+		if (!inode) {
+			fresh = inode_alloc(sb);
+			if (!fresh)
+				return NULL;
+			fresh->number = number;
+			inode = find_or_insert(fresh, bucket_of(sb, number));
+			if (inode == fresh) {
+				add_to_super(fresh);
+				return fresh;
+			}
+			inode_free(fresh);
+		}
+		wait_event(inode_wait, !(READ_ONCE(inode->flags) & I_NEW));
+		if (READ_ONCE(inode->flags) & I_HASHED)
+			return inode;
+		iput(inode); /* reading it failed for the one before us: try ourselves */
+	}
+}
+
+static void clear_flags(struct inode *inode, u32 flags)
+{
+	spin_lock(&inode->spin);
+	inode->flags &= ~flags;
+	spin_unlock(&inode->spin);
+	wake_up(&inode_wait);
+}
+
+void unlock_new_inode(struct inode *inode)
+{
+	clear_flags(inode, I_NEW);
+}
+
+void iget_failed(struct inode *inode)
+{
+	remove_inode_hash(inode);
+	clear_flags(inode, I_NEW);
+	iput(inode);
+}
+
+/* ---- letting go ---------------------------------------------------------------------------------------- */
+
+static void lru_remove(struct inode *inode)
+{
+	spin_lock(&inode_lru_lock);
+	if (!list_empty(&inode->lru)) {
+		list_del_init(&inode->lru);
+		inode_lru_count--;
+	}
+	spin_unlock(&inode_lru_lock);
+}
+
+/* I_FREEING is set and no reference left: the inode is ours. */
+static void evict(struct inode *inode)
+{
+	struct super_block *sb = inode->sb;
+
+	if (inode->flags & I_HASHED)
+		remove_inode_hash(inode);
+	lru_remove(inode);
+	if (inode->data.nr_pages)
+		truncate_inode_pages(&inode->data, 0);
+	if (sb->op->evict_inode && inode->nlink == 0)
+		sb->op->evict_inode(inode);
+	spin_lock(&sb->inodes_lock);
+	list_del(&inode->sb_link);
+	list_del_init(&inode->dirty_link);
+	spin_unlock(&sb->inodes_lock);
+	inode_free(inode);
+}
+
+void iput(struct inode *inode)
+{
+	bool last, gone = false;
+
+	if (likely(atomic_add_unless(&inode->refcount, -1, 1)))
+		return;
+	spin_lock(&inode->spin);
+	last = atomic_dec_and_test(&inode->refcount);
+	if (last && (inode->nlink == 0 || !(inode->flags & I_HASHED))) {
+		inode->flags |= I_FREEING;
+		gone = true;
+	} else if (last) {
+		spin_lock(&inode_lru_lock);
+		if (list_empty(&inode->lru)) {
+			list_add(&inode->lru, &inode_lru);
+			inode_lru_count++;
+		}
+		spin_unlock(&inode_lru_lock);
+	}
+	spin_unlock(&inode->spin);
+	if (gone)
+		evict(inode);
+}
+
+/* Claim an unused, clean inode for eviction. lru_lock is not held; the caller has a reference. */
+static bool claim_unused(struct inode *inode)
+{
+	bool ours;
+
+	spin_lock(&inode->spin);
+	ours = atomic_read(&inode->refcount) == 1 && !(inode->flags & (I_DIRTY | I_DIRTY_PAGES | I_FREEING));
+	if (ours) {
+		atomic_dec(&inode->refcount);
+		inode->flags |= I_FREEING;
+	}
+	spin_unlock(&inode->spin);
+	return ours;
+}
+
+/* The oldest inode of the list with a reference, moved to the front; those in use leave the list. */
+static struct inode *oldest_inode(u64 *budget)
+{
+	struct inode *found = NULL;
+
+	spin_lock(&inode_lru_lock);
+	while (!found && *budget && !list_empty(&inode_lru)) {
+		struct inode *inode = list_last_entry(&inode_lru, struct inode, lru);
+
+		(*budget)--;
+		if (atomic_read(&inode->refcount) > 0) { /* comes back with its last iput */
+			list_del_init(&inode->lru);
+			inode_lru_count--;
+			continue;
+		}
+		list_move(&inode->lru, &inode_lru);
+		if (inode->flags & I_FREEING)
+			continue;
+		/* spin is taken before lru_lock elsewhere: only try. An inode that is being claimed is skipped. */
+		if (spin_trylock(&inode->spin)) {
+			if (!(inode->flags & I_FREEING)) {
+				atomic_inc(&inode->refcount);
+				found = inode;
+			}
+			spin_unlock(&inode->spin);
+		}
+	}
+	spin_unlock(&inode_lru_lock);
+	return found;
+}
+
+u64 shrink_icache(u64 objects)
+{
+	u64 budget = READ_ONCE(inode_lru_count), freed = 0;
+
+	while (freed < objects) {
+		struct inode *inode = oldest_inode(&budget);
+
+		if (!inode)
+			break;
+		if (inode->data.nr_pages && !(inode->flags & I_DIRTY_PAGES))
+			invalidate_inode_pages(&inode->data);
+		if (claim_unused(inode)) {
+			evict(inode);
+			freed++;
+		} else {
+			iput(inode);
+		}
+	}
+	return freed;
+}
+
+static u64 icache_count(void)
+{
+	return READ_ONCE(inode_lru_count);
+}
+
+/* Frees memory of clean inodes only: no I/O; but page locks may be held by a caller without GFP_IO. */
+static u64 icache_scan(u64 objects, unsigned gfp)
+{
+	return gfp & GFP_NOIO ? 0 : shrink_icache(objects);
+}
+
+static struct shrinker icache_shrinker = {.name = "inode", .count = icache_count, .scan = icache_scan};
+
+/* An inode of @sb that nobody uses, claimed; NULL when there is none. *@busy counts those in use. */
+static struct inode *claim_any(struct super_block *sb, u64 *busy)
+{
+	struct inode *inode, *found = NULL;
+
+	*busy = 0;
+	spin_lock(&sb->inodes_lock);
+	list_for_each_entry(inode, &sb->inodes, sb_link) {
+		spin_lock(&inode->spin);
+		if (atomic_read(&inode->refcount) == 0 && !(inode->flags & I_FREEING)) {
+			inode->flags |= I_FREEING;
+			found = inode;
+		} else if (!(inode->flags & I_FREEING)) {
+			(*busy)++;
+		}
+		spin_unlock(&inode->spin);
+		if (found)
+			break;
+	}
+	spin_unlock(&sb->inodes_lock);
+	return found;
+}
+
+u64 evict_inodes(struct super_block *sb)
+{
+	struct inode *inode;
+	u64 busy;
+
+	while ((inode = claim_any(sb, &busy)) != NULL)
+		evict(inode);
+	return busy;
+}
+
+/* ---- writing back -------------------------------------------------------------------------------------- */
+
+void __mark_inode_dirty(struct inode *inode, u32 what)
+{
+	struct super_block *sb = inode->sb;
+
+	spin_lock(&sb->inodes_lock);
+	spin_lock(&inode->spin);
+	inode->flags |= what;
+	/* A memory file system has nowhere to write to. */
+	if (sb->op->write_inode && !(inode->flags & I_FREEING) && list_empty(&inode->dirty_link))
+		list_add(&inode->dirty_link, &sb->dirty);
+	spin_unlock(&inode->spin);
+	spin_unlock(&sb->inodes_lock);
+}
+
+/* Take the dirty bits @which off @inode, and it off the list if it has no other: what becomes dirty from now
+ * on puts it back. */
+static u32 take_dirty(struct inode *inode, u32 which)
+{
+	struct super_block *sb = inode->sb;
+	u32 dirty;
+
+	spin_lock(&sb->inodes_lock);
+	spin_lock(&inode->spin);
+	dirty = inode->flags & which;
+	inode->flags &= ~dirty;
+	if (!(inode->flags & (I_DIRTY | I_DIRTY_PAGES)))
+		list_del_init(&inode->dirty_link);
+	spin_unlock(&inode->spin);
+	spin_unlock(&sb->inodes_lock);
+	return dirty;
+}
+
+int write_inode_now(struct inode *inode)
+{
+	int error = 0, second;
+
+	if (!inode->sb->op->write_inode)
+		return 0;
+	if (take_dirty(inode, I_DIRTY_PAGES) || inode->data.nr_pages)
+		error = page_cache_sync(&inode->data, 0, (loff_t)(~0ULL >> 1));
+	if (take_dirty(inode, I_DIRTY)) { /* mapping blocks for the pages may have set it */
+		second = inode->sb->op->write_inode(inode, false);
+		error = error ? error : second;
+	}
+	return error;
+}
+
+/* The next dirty inode, with a reference and off the list. */
+static struct inode *next_dirty(struct super_block *sb)
+{
+	struct inode *inode, *found = NULL;
+
+	spin_lock(&sb->inodes_lock);
+	while (!found && !list_empty(&sb->dirty)) {
+		inode = list_last_entry(&sb->dirty, struct inode, dirty_link);
+		if (inode_get_live(inode))
+			found = inode;
+		else
+			list_del_init(&inode->dirty_link);
+	}
+	spin_unlock(&sb->inodes_lock);
+	return found;
+}
+
+int sync_inodes(struct super_block *sb)
+{
+	struct inode *inode;
+	int error = 0, one;
+
+	while ((inode = next_dirty(sb)) != NULL) {
+		one = write_inode_now(inode);
+		error = error ? error : one;
+		iput(inode);
+		cond_resched();
+	}
+	return error;
+}
+
+/* ---- programs and writers ------------------------------------------------------------------------------ */
+
+static int change_writers(struct inode *inode, int by)
+{
+	int error = 0;
+
+	spin_lock(&inode->spin);
+	if ((by > 0 && inode->writers < 0) || (by < 0 && inode->writers > 0))
+		error = -ETXTBSY;
+	else
+		inode->writers += by;
+	spin_unlock(&inode->spin);
+	return error;
+}
+
+int get_write_access(struct inode *inode)
+{
+	return change_writers(inode, 1);
+}
+
+int deny_write_access(struct inode *inode)
+{
+	return change_writers(inode, -1);
+}
+
+static void release_writers(struct inode *inode, int by)
+{
+	spin_lock(&inode->spin);
+	inode->writers += by;
+	spin_unlock(&inode->spin);
+}
+
+void put_write_access(struct inode *inode)
+{
+	release_writers(inode, -1);
+}
+
+void allow_write_access(struct inode *inode)
+{
+	release_writers(inode, 1);
+}
+
+/* ---- boot and checks ----------------------------------------------------------------------------------- */
+
+struct hash_cache inode_cache_hash = {
+	.title = "Inode",
+	.object = "inode",
+	.finder = "find_inode",
+	.name = "inode",
+	.function = CONFIG_INODE_HASH,
+	.structure = CONFIG_INODE_TABLE,
+};
+
+static void add_size(u64 size, void *total)
+{
+	*(u64 *)total += size;
+}
+
+/* Debug builds, with nothing else running: what the LRU list holds is unused, hashed and alive. */
+void inode_cache_check(void)
+{
+	struct inode *inode;
+	u64 listed = 0, hashed = 0;
+
+	list_for_each_entry(inode, &inode_lru, lru) {
+		BUG_ON(inode->flags & I_FREEING);
+		BUG_ON(!(inode->flags & I_HASHED));
+		listed++;
+	}
+	inode_cache_hash.walk(&table, add_size, &hashed);
+	BUG_ON(listed != inode_lru_count || listed > hashed);
+}
+
+void inode_cache_init(void)
+{
+	inode_slab = kmem_cache_create("inode", sizeof(struct inode), 8, SLAB_RECLAIMABLE, NULL);
+	inode_table_create(&table, &inode_cache_hash);
+	register_shrinker(&icache_shrinker);
+}

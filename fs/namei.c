@@ -1,0 +1,642 @@
+/*
+ * namei.c - the path walk: from a name to a dentry, one component at a time.
+ *
+ * The walk holds one place, a referenced path. For each component it checks that the directory may be
+ * searched, finds the component's end (eight bytes at a time), hashes its name, looks it up in the dentry
+ * cache and moves its reference from the directory to what it found. What is not so simple is done out of
+ * line: a miss (ask the file system, under the directory's lock), "..", a mount point, a symbolic link.
+ *
+ * A symbolic link's text is walked in place of its name; what was still to be walked waits on a stack
+ * (walk->rest), so links nest without recursion. The links themselves are held until the walk ends, since
+ * the last component's name may lie in their text. At most MAXSYMLINKS links, then ELOOP.
+ *
+ * No lock is held between components. A directory that is renamed meanwhile takes the walk with it.
+ */
+#include "fs/dcache.h"
+#include "fs/internal.h"
+#include "kernel/core/string.h"
+#include "kernel/core/uaccess.h"
+#include "mm/slab.h"
+
+struct held_link {
+	struct dentry *dentry; /* referenced: keeps the inode, and so its text */
+	void *cookie;
+};
+
+struct walk {
+	struct path path; /* referenced */
+	struct path root; /* mount NULL: not yet needed */
+	bool root_counted;
+	bool directory; /* a last component was followed by a slash: the result must be a directory */
+	unsigned depth; /* of rest */
+	unsigned links; /* held; also the count for ELOOP */
+	struct last last;
+	const char *rest[MAXSYMLINKS];
+	struct held_link held[MAXSYMLINKS];
+};
+
+/* ---- the text ------------------------------------------------------------------------------------------ */
+
+void path_name_free(char *allocated)
+{
+	free_pages(allocated, 1);
+}
+
+/* A path that does not fit the caller's frame: PATH_MAX and slack. */
+static noinline int path_name_get_long(struct path_name *name, const char __user *from)
+{
+	s64 length;
+
+	name->allocated = get_free_pages(GFP_KERNEL, 1);
+	if (!name->allocated)
+		return -ENOMEM;
+	length = strncpy_from_user(name->allocated, from, PATH_MAX);
+	if (likely(length >= 0 && length < PATH_MAX)) {
+		name->text = name->allocated;
+		return 0;
+	}
+	path_name_put(name);
+	return length < 0 ? (int)length : -ENAMETOOLONG;
+}
+
+int path_name_get(struct path_name *name, const char __user *from)
+{
+	s64 length = strncpy_from_user(name->small, from, NAME_SMALL);
+
+	name->allocated = NULL;
+	name->text = name->small;
+	if (unlikely(length < 0))
+		return (int)length;
+	if (unlikely(length == NAME_SMALL))
+		return path_name_get_long(name, from);
+	return 0;
+}
+
+/* A kernel string has no slack behind it, so it is copied as a program's is. */
+int path_name_copy(struct path_name *name, const char *from)
+{
+	size_t length = strlen(from);
+	char *to = name->small;
+
+	name->allocated = NULL;
+	if (length >= PATH_MAX)
+		return -ENAMETOOLONG;
+	if (length >= NAME_SMALL) {
+		to = name->allocated = get_free_pages(GFP_KERNEL, 1);
+		if (!to)
+			return -ENOMEM;
+	}
+	memcpy(to, from, length + 1);
+	name->text = to;
+	return 0;
+}
+
+/* Length of the component at @name: up to the next '/' or NUL. */
+static __always_inline u32 component_length(const char *name)
+{
+	const u64 ones = ~0ULL / 255, tops = ones << 7, slashes = ones * '/';
+	const char *p = name;
+
+	for (;;) {
+		u64 word = load_word(p), slash = word ^ slashes;
+		u64 ends = (((word - ones) & ~word) | ((slash - ones) & ~slash)) & tops;
+
+		if (likely(ends != 0))
+			return (u32)(p - name) + (u32)(__builtin_ctzll(ends) >> 3);
+		p += 8;
+	}
+}
+
+/* ---- places ------------------------------------------------------------------------------------------------ */
+
+/* A path of the task's context, referenced. Its lock is needed only if another task shares the context. */
+static __always_inline void context_path(struct path *path, struct fs_context *fs, const struct path *from)
+{
+	bool shared = atomic_read(&fs->refcount) != 1;
+
+	if (unlikely(shared))
+		spin_lock(&fs->lock);
+	*path = *from;
+	path_get(path);
+	if (unlikely(shared))
+		spin_unlock(&fs->lock);
+}
+
+static noinline void walk_set_root(struct walk *walk)
+{
+	struct fs_context *fs = current->fs;
+
+	context_path(&walk->root, fs, &fs->root);
+	walk->root_counted = true;
+}
+
+static noinline void walk_to_root(struct walk *walk)
+{
+	if (!walk->root.mount)
+		walk_set_root(walk);
+	path_put(&walk->path);
+	walk->path = walk->root;
+	path_get(&walk->path);
+}
+
+static noinline void walk_up(struct walk *walk)
+{
+	struct path *path = &walk->path;
+	struct dentry *parent;
+
+	if (!walk->root.mount)
+		walk_set_root(walk);
+	do {
+		if (path->dentry == walk->root.dentry && path->mount == walk->root.mount)
+			break;
+		if (path->dentry != path->mount->root) {
+			parent = dget_parent(path->dentry);
+			dput(path->dentry);
+			path->dentry = parent;
+			break;
+		}
+	} while (follow_up(path));
+	if (path->dentry->flags & D_MOUNTED)
+		follow_mounts(path);
+}
+
+static noinline int walk_start_at(struct walk *walk, int dfd, const char *name)
+{
+	struct fd fd = fdget_raw(dfd);
+	int error = 0;
+
+	if (!fd.file)
+		return -EBADF;
+	if (*name && !S_ISDIR(fd.file->inode->mode)) {
+		error = -ENOTDIR;
+	} else {
+		walk->path = fd.file->path;
+		path_get(&walk->path);
+	}
+	fdput(fd);
+	return error;
+}
+
+static __always_inline int walk_start(struct walk *walk, int dfd, const char *name)
+{
+	struct fs_context *fs = current->fs;
+
+	walk->root.mount = NULL;
+	walk->root_counted = false;
+	walk->directory = false;
+	walk->depth = 0;
+	walk->links = 0;
+	if (*name == '/')
+		context_path(&walk->path, fs, &fs->root);
+	else if (likely(dfd == AT_FDCWD))
+		context_path(&walk->path, fs, &fs->cwd);
+	else
+		return walk_start_at(walk, dfd, name);
+	return 0;
+}
+
+static noinline void walk_release(struct walk *walk)
+{
+	while (walk->links) {
+		struct held_link *link = &walk->held[--walk->links];
+		struct inode *inode = link->dentry->inode;
+
+		if (!inode->link && inode->op->put_link)
+			inode->op->put_link(inode, link->cookie);
+		dput(link->dentry);
+	}
+	if (walk->root_counted)
+		path_put(&walk->root);
+}
+
+/* The links and the root are let go; the place is the caller's, or also let go after an error. */
+static __always_inline int walk_end(struct walk *walk, int error)
+{
+	if (unlikely(walk->links || walk->root_counted))
+		walk_release(walk);
+	if (unlikely(error))
+		path_put(&walk->path);
+	return error;
+}
+
+/* ---- one component ------------------------------------------------------------------------------------------- */
+
+static bool still_valid(struct inode *dir, struct dentry *dentry)
+{
+	return !dir->op->revalidate || (dentry->flags & D_MOUNTED) || dir->op->revalidate(dentry);
+}
+
+/* @dir->lock is held for writing: the one in the cache if somebody was faster, else the file system's. */
+static struct dentry *lookup_real(struct dentry *parent, const struct dentry_key *key)
+{
+	struct inode *dir = parent->inode;
+	struct dentry *dentry;
+	int error;
+
+	if (key->length > NAME_MAX)
+		return ERR_PTR(-ENAMETOOLONG);
+	dentry = dentry_find_again(key);
+	if (dentry) {
+		if (!(dentry->flags & D_REVALIDATE) || still_valid(dir, dentry))
+			return dentry;
+		d_drop(dentry);
+		dput(dentry);
+	}
+	if (dir->flags & I_DEAD)
+		return ERR_PTR(-ENOENT);
+	if (!dir->op->lookup)
+		return ERR_PTR(-ENOTDIR);
+	dentry = d_alloc_hashed(parent, key->name, key->length, key->hash);
+	if (!dentry)
+		return ERR_PTR(-ENOMEM);
+	error = dir->op->lookup(dir, dentry);
+	if (error) {
+		dput(dentry);
+		return ERR_PTR(error);
+	}
+	return dentry;
+}
+
+struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length)
+{
+	struct dentry_key key = {dir, name, dentry_name_hash(dir, name, length), length};
+	struct dentry *dentry;
+
+	if (unlikely(length > NAME_MAX))
+		return ERR_PTR(-ENAMETOOLONG);
+	dentry = dentry_find(&key);
+	if (likely(dentry && !(dentry->flags & D_REVALIDATE)))
+		return dentry;
+	if (dentry)
+		dput(dentry);
+	return lookup_real(dir, &key);
+}
+
+static noinline struct dentry *lookup_slow(struct dentry *parent, const struct dentry_key *key)
+{
+	struct inode *dir = parent->inode;
+	struct dentry *dentry;
+
+	down_write_nested(&dir->lock, LOCK_PARENT);
+	dentry = lookup_real(parent, key);
+	up_write(&dir->lock);
+	return dentry;
+}
+
+/* What @name is in the walk's directory, referenced: positive or negative, or ERR_PTR. */
+static __always_inline struct dentry *lookup_component(struct walk *walk, const char *name, u32 length)
+{
+	struct dentry *parent = walk->path.dentry, *dentry;
+	struct dentry_key key = {parent, name, dentry_name_hash(parent, name, length), length};
+
+	dentry = dentry_find(&key);
+	if (likely(dentry && !(dentry->flags & D_REVALIDATE)))
+		return dentry;
+	if (dentry) {
+		if (still_valid(parent->inode, dentry))
+			return dentry;
+		d_drop(dentry);
+		dput(dentry);
+	}
+	return lookup_slow(parent, &key);
+}
+
+/*
+ * Go through the symbolic link @link, whose reference is taken over. Its text, to be walked next from where
+ * the walk now stands; NULL when it led to a place by itself; or ERR_PTR.
+ */
+static noinline const char *follow_link(struct walk *walk, struct dentry *link)
+{
+	struct inode *inode = link->inode;
+	const char *text = inode->link;
+	void *cookie = NULL;
+	struct path place;
+	int error;
+
+	if (walk->links == MAXSYMLINKS) {
+		dput(link);
+		return ERR_PTR(-ELOOP);
+	}
+	if (inode->op->jump_link) {
+		error = inode->op->jump_link(inode, &place);
+		dput(link);
+		if (error)
+			return ERR_PTR(error);
+		path_put(&walk->path);
+		walk->path = place;
+		return NULL;
+	}
+	if (!text)
+		text = inode->op->get_link(inode, &cookie);
+	if (IS_ERR(text) || !*text) {
+		if (!IS_ERR(text) && !inode->link && inode->op->put_link)
+			inode->op->put_link(inode, cookie);
+		dput(link);
+		return IS_ERR(text) ? text : ERR_PTR(-ENOENT);
+	}
+	walk->held[walk->links++] = (struct held_link){link, cookie};
+	if (*text == '/')
+		walk_to_root(walk);
+	return text;
+}
+
+/* The walk moves to @dentry, whose reference is taken over. */
+static __always_inline void walk_to(struct walk *walk, struct dentry *dentry)
+{
+	struct dentry *parent = walk->path.dentry;
+
+	walk->path.dentry = dentry;
+	dput(parent);
+	if (unlikely(dentry->flags & D_MOUNTED))
+		follow_mounts(&walk->path);
+}
+
+/*
+ * Step onto component @name. NULL: the walk stands on it. A text: it was a symbolic link, whose text is to
+ * be walked first (only if @follow). ERR_PTR: -ENOENT and the like; the walk stays where it was.
+ */
+static __always_inline const char *step(struct walk *walk, const char *name, u32 length, bool follow)
+{
+	struct dentry *dentry = lookup_component(walk, name, length);
+	struct inode *inode;
+
+	if (unlikely(IS_ERR(dentry)))
+		return ERR_CAST(dentry);
+	inode = smp_load_acquire(&dentry->inode);
+	if (unlikely(!inode)) {
+		dput(dentry);
+		return ERR_PTR(-ENOENT);
+	}
+	if (unlikely(S_ISLNK(inode->mode)) && follow)
+		return follow_link(walk, dentry);
+	walk_to(walk, dentry);
+	return NULL;
+}
+
+static __always_inline enum last_type component_type(const char *name, u32 length)
+{
+	if (likely(name[0] != '.' || length > 2))
+		return LAST_NORM;
+	if (length == 1)
+		return LAST_DOT;
+	return name[1] == '.' ? LAST_DOTDOT : LAST_NORM;
+}
+
+/* ---- all but the last component ----------------------------------------------------------------------------------- */
+
+/*
+ * Walk @name up to the directory of its last component, which is left in walk->last. The directory has
+ * been found to be one, and may be searched.
+ */
+static int walk_to_last(struct walk *walk, const char *name)
+{
+	for (;;) {
+		const char *after, *next, *text = NULL;
+		struct inode *dir;
+		enum last_type type;
+		u32 length;
+		int error;
+
+		while (*name == '/')
+			name++;
+		if (unlikely(!*name)) {
+			if (!walk->depth) {
+				walk->last.type = LAST_ROOT;
+				return 0;
+			}
+			name = walk->rest[--walk->depth];
+			continue;
+		}
+		dir = walk->path.dentry->inode;
+		if (unlikely((dir->mode & S_IXUGO) != S_IXUGO)) {
+			error = inode_permission(dir, MAY_EXEC);
+			if (error)
+				return error;
+		}
+		length = component_length(name);
+		type = component_type(name, length);
+		after = next = name + length;
+		while (*next == '/')
+			next++;
+		if (!*next) {
+			if (likely(!walk->depth)) {
+				walk->last = (struct last){name, length, type, next != after};
+				walk->directory |= next != after;
+				return 0;
+			}
+			next = walk->rest[--walk->depth];
+		}
+		if (likely(type == LAST_NORM))
+			text = step(walk, name, length, true);
+		else if (type == LAST_DOTDOT)
+			walk_up(walk);
+		if (unlikely(text != NULL)) {
+			if (IS_ERR(text))
+				return (int)PTR_ERR(text);
+			walk->rest[walk->depth++] = next;
+			name = text;
+			continue;
+		}
+		if (unlikely(!S_ISDIR(walk->path.dentry->inode->mode)))
+			return -ENOTDIR;
+		name = next;
+	}
+}
+
+/* Step onto walk->last, following it as long as it is a symbolic link if @follow. */
+static __always_inline int walk_last(struct walk *walk, bool follow)
+{
+	const char *text;
+	int error;
+
+	for (;;) {
+		if (unlikely(walk->last.type != LAST_NORM)) {
+			if (walk->last.type == LAST_DOTDOT)
+				walk_up(walk);
+			return 0;
+		}
+		text = step(walk, walk->last.name, walk->last.length, follow || walk->directory);
+		if (likely(!text))
+			return 0;
+		if (IS_ERR(text))
+			return (int)PTR_ERR(text);
+		error = walk_to_last(walk, text);
+		if (error)
+			return error;
+	}
+}
+
+int path_lookup(int dfd, const char *name, unsigned flags, struct path *path)
+{
+	struct walk walk;
+	int error;
+
+	if (unlikely(!*name && !(flags & LOOKUP_EMPTY)))
+		return -ENOENT;
+	error = walk_start(&walk, dfd, name);
+	if (unlikely(error))
+		return error;
+	if (likely(*name)) {
+		error = walk_to_last(&walk, name);
+		if (unlikely(error))
+			return walk_end(&walk, error);
+		error = walk_last(&walk, flags & LOOKUP_FOLLOW);
+		if (likely(!error) && unlikely(walk.directory || (flags & LOOKUP_DIRECTORY)) &&
+		    !S_ISDIR(walk.path.dentry->inode->mode))
+			error = -ENOTDIR;
+	}
+	*path = walk.path;
+	return walk_end(&walk, error);
+}
+
+/* The last component's text must outlive the walk, so @name is the caller's and no link holds it. */
+int path_lookup_parent(int dfd, const char *name, struct path *parent, struct last *last)
+{
+	struct walk walk;
+	int error;
+
+	if (!*name)
+		return -ENOENT;
+	error = walk_start(&walk, dfd, name);
+	if (error)
+		return error;
+	error = walk_to_last(&walk, name);
+	*parent = walk.path;
+	*last = walk.last;
+	return walk_end(&walk, error);
+}
+
+/* ---- open --------------------------------------------------------------------------------------------------------- */
+
+/* The directory's lock is held: the object of the last name, made if it is not there. */
+static int create_locked(struct walk *walk, const struct dentry_key *key, umode_t mode, struct dentry **found,
+			 bool *created)
+{
+	struct dentry *parent = walk->path.dentry, *dentry = lookup_real(parent, key);
+	struct inode *dir = parent->inode;
+	int error;
+
+	if (IS_ERR(dentry))
+		return (int)PTR_ERR(dentry);
+	*found = dentry;
+	if (dentry->inode)
+		return 0;
+	error = mount_writable(walk->path.mount);
+	if (!error)
+		error = may_create(dir, dentry);
+	if (!error)
+		error = dir->op->create ? dir->op->create(dir, dentry, mode) : -EACCES;
+	if (error) {
+		dput(dentry);
+		return error;
+	}
+	*created = true;
+	return 0;
+}
+
+static noinline int open_or_create(struct walk *walk, umode_t mode, struct dentry **found, bool *created)
+{
+	struct dentry *parent = walk->path.dentry;
+	const char *name = walk->last.name;
+	struct dentry_key key = {parent, name, dentry_name_hash(parent, name, walk->last.length), walk->last.length};
+	struct dentry *dentry = dentry_find(&key);
+	int error;
+
+	if (dentry && dentry->inode && !(dentry->flags & D_REVALIDATE)) {
+		*found = dentry;
+		return 0;
+	}
+	if (dentry)
+		dput(dentry);
+	down_write_nested(&parent->inode->lock, LOCK_PARENT);
+	error = create_locked(walk, &key, mode, found, created);
+	up_write(&parent->inode->lock);
+	return error;
+}
+
+/* Step onto the last component, created if need be. NULL, a link's text, or ERR_PTR, as step(). */
+static const char *step_create(struct walk *walk, bool follow, umode_t mode, bool *created)
+{
+	struct dentry *dentry;
+	int error = open_or_create(walk, mode, &dentry, created);
+
+	if (error)
+		return ERR_PTR(error);
+	if (S_ISLNK(dentry->inode->mode) && follow)
+		return follow_link(walk, dentry);
+	walk_to(walk, dentry);
+	return NULL;
+}
+
+static int walk_last_open(struct walk *walk, int flags, umode_t mode, bool *created)
+{
+	bool follow = !(flags & O_NOFOLLOW) && (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+	const char *text;
+	int error;
+
+	for (;;) {
+		if (walk->last.type != LAST_NORM)
+			return flags & O_CREAT ? -EISDIR : walk_last(walk, true);
+		if (flags & O_CREAT) {
+			if (walk->last.trailing_slash)
+				return -EISDIR;
+			text = step_create(walk, follow, mode, created);
+		} else {
+			text = step(walk, walk->last.name, walk->last.length, follow || walk->directory);
+		}
+		if (likely(!text))
+			return 0;
+		if (IS_ERR(text))
+			return (int)PTR_ERR(text);
+		error = walk_to_last(walk, text);
+		if (error)
+			return error;
+	}
+}
+
+int path_open(int dfd, const char *name, int flags, umode_t mode, struct path *path, bool *created)
+{
+	struct walk walk;
+	int error;
+
+	*created = false;
+	if (unlikely(!*name))
+		return -ENOENT;
+	error = walk_start(&walk, dfd, name);
+	if (unlikely(error))
+		return error;
+	error = walk_to_last(&walk, name);
+	if (likely(!error)) {
+		error = walk_last_open(&walk, flags, mode, created);
+		if (likely(!error) && unlikely(walk.directory) && !S_ISDIR(walk.path.dentry->inode->mode))
+			error = -ENOTDIR;
+	}
+	*path = walk.path;
+	return walk_end(&walk, error);
+}
+
+/* ---- for everybody -------------------------------------------------------------------------------------------------- */
+
+int user_path_at(int dfd, const char __user *from, unsigned flags, struct path *path)
+{
+	struct path_name name;
+	int error = path_name_get(&name, from);
+
+	if (unlikely(error))
+		return error;
+	error = path_lookup(dfd, name.text, flags, path);
+	path_name_put(&name);
+	return error;
+}
+
+int kern_path(const char *from, unsigned flags, struct path *path)
+{
+	struct path_name name;
+	int error = path_name_copy(&name, from);
+
+	if (error)
+		return error;
+	error = path_lookup(AT_FDCWD, name.text, flags, path);
+	path_name_put(&name);
+	return error;
+}

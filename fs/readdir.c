@@ -1,0 +1,119 @@
+/*
+ * readdir.c - getdents64: a directory's entries, packed into the program's buffer.
+ *
+ * Entries are built in the program's memory one by one. The position after an entry is known only when the
+ * file system goes on to the next, so it is filled into an entry when its successor, or the end, has come.
+ */
+#include "fs/internal.h"
+#include "kernel/core/string.h"
+#include "kernel/core/uaccess.h"
+
+struct getdents {
+	struct dir_context context; /* first: emit() is given this */
+	char *at;		    /* user memory: where the next entry goes */
+	char *previous;		    /* the entry whose d_off is to be filled in; NULL: none */
+	unsigned left;
+	int error;
+};
+
+static bool getdents_emit(struct dir_context *context, const char *name, unsigned length, ino_t ino,
+			  unsigned type)
+{
+	struct getdents *out = (struct getdents *)context;
+	unsigned bytes = round_up(DIRENT64_NAME_OFFSET + length + 1, 8u);
+	struct {
+		u64 ino;
+		s64 offset;
+		u16 bytes;
+		u8 type;
+		char name[NAME_MAX + 1 + 8];
+	} entry;
+
+	if (unlikely(bytes > out->left)) {
+		if (!out->previous)
+			out->error = -EINVAL; /* not even one entry fits */
+		return false;
+	}
+	if (unlikely(length > NAME_MAX)) {
+		out->error = -EIO;
+		return false;
+	}
+	if (out->previous && put_user(context->position, (s64 *)(out->previous + 8))) {
+		out->error = -EFAULT;
+		return false;
+	}
+	entry.ino = ino;
+	entry.offset = 0;
+	entry.bytes = (u16)bytes;
+	entry.type = (u8)type;
+	memcpy(entry.name, name, length);
+	memset(entry.name + length, 0, 8);
+	if (copy_to_user(out->at, &entry, bytes)) {
+		out->error = -EFAULT;
+		return false;
+	}
+	out->previous = out->at;
+	out->at += bytes;
+	out->left -= bytes;
+	return true;
+}
+
+static s64 getdents_file(struct file *file, void __user *buffer, unsigned count)
+{
+	struct getdents out = {{getdents_emit, file->position}, buffer, NULL, count, 0};
+	struct inode *inode = file->inode;
+	int error = -ENOENT;
+
+	if (!file->fop->iterate)
+		return -ENOTDIR;
+	down_read(&inode->lock);
+	if (!(inode->flags & I_DEAD)) {
+		error = file->fop->iterate(file, &out.context);
+		file->position = out.context.position;
+		touch_atime(file);
+	}
+	up_read(&inode->lock);
+	if (error >= 0)
+		error = out.error;
+	if (!out.previous)
+		return error;
+	if (put_user(out.context.position, (s64 *)(out.previous + 8)))
+		return -EFAULT;
+	return (s64)(count - out.left);
+}
+
+s64 vfs_getdents64(int number, void __user *buffer, unsigned count)
+{
+	struct fd fd = fdget(number);
+	bool locked;
+	s64 result;
+
+	if (!fd.file)
+		return -EBADF;
+	locked = file_lock_position(fd.file);
+	result = getdents_file(fd.file, buffer, count);
+	file_unlock_position(fd.file, locked);
+	fdput(fd);
+	return result;
+}
+
+bool dir_emit_dots(struct file *file, struct dir_context *context)
+{
+	struct dentry *dentry = file->path.dentry;
+
+	if (context->position == 0) {
+		if (!context->emit(context, ".", 1, file->inode->number, DT_DIR))
+			return false;
+		context->position = 1;
+	}
+	if (context->position == 1) {
+		struct dentry *parent = dget_parent(dentry);
+		bool done = context->emit(context, "..", 2, parent->inode->number, DT_DIR);
+
+		dput(parent);
+		if (!done)
+			return false;
+		context->position = 2;
+	}
+	return true;
+}

@@ -1,0 +1,104 @@
+/*
+ * special.c - inodes that are not files of a file system: device nodes, FIFOs, and what stands in for
+ * operations that a file does not have.
+ *
+ * Character devices register their operations by number; a node's open looks them up and puts them into the
+ * open file. Block devices share block_device_file_operations (fs/block.c).
+ */
+#include "fs/block.h"
+#include "fs/devfs/devfs.h"
+#include "fs/internal.h"
+#include "kernel/core/string.h"
+#include "mm/slab.h"
+
+struct chrdev {
+	dev_t dev;
+	const struct file_operations *fop;
+	struct chrdev *next;
+};
+
+static struct chrdev *chrdevs; /* only grows; published whole */
+static DEFINE_SPINLOCK(chrdev_lock);
+
+static const struct file_operations *find_chrdev(dev_t dev)
+{
+	for (const struct chrdev *c = smp_load_acquire(&chrdevs); c; c = c->next)
+		if (c->dev == dev)
+			return c->fop;
+	return NULL;
+}
+
+int register_chrdev(dev_t dev, const char *name, umode_t mode, const struct file_operations *fop)
+{
+	struct chrdev *chrdev = kmalloc(sizeof(*chrdev), GFP_KERNEL);
+	int error = 0;
+
+	if (!chrdev)
+		return -ENOMEM;
+	chrdev->dev = dev;
+	chrdev->fop = fop;
+	spin_lock(&chrdev_lock);
+	if (find_chrdev(dev)) {
+		error = -EBUSY;
+	} else {
+		chrdev->next = chrdevs;
+		smp_store_release(&chrdevs, chrdev);
+	}
+	spin_unlock(&chrdev_lock);
+	if (error)
+		kfree(chrdev);
+	else if (name)
+		error = devfs_add(name, S_IFCHR | mode, dev);
+	return error;
+}
+
+/* A node's open: put the device's operations into the file and open that. */
+static int chrdev_open(struct inode *inode, struct file *file)
+{
+	const struct file_operations *fop = find_chrdev(inode->rdev);
+
+	if (!fop)
+		return -ENXIO;
+	file->fop = fop;
+	return fop->open ? fop->open(inode, file) : 0;
+}
+
+static int blkdev_open(struct inode *inode, struct file *file)
+{
+	struct block_device *device = find_block_device_by_number(inode->rdev);
+
+	if (!device)
+		return -ENXIO;
+	inode->bdev = device;
+	file->fop = &block_device_file_operations;
+	return file->fop->open ? file->fop->open(inode, file) : 0;
+}
+
+static int no_open(struct inode *inode, struct file *file)
+{
+	return -ENXIO;
+}
+
+static const struct file_operations chrdev_file_operations = {.open = chrdev_open};
+static const struct file_operations blkdev_file_operations = {.open = blkdev_open};
+static const struct file_operations socket_file_operations = {.open = no_open};
+
+/* What an inode has until its file system gives it something else. */
+const struct file_operations bad_file_operations;
+const struct inode_operations no_inode_operations;
+
+void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev)
+{
+	inode->mode = mode;
+	if (S_ISCHR(mode)) {
+		inode->fop = &chrdev_file_operations;
+		inode->rdev = rdev;
+	} else if (S_ISBLK(mode)) {
+		inode->fop = &blkdev_file_operations;
+		inode->rdev = rdev;
+	} else if (S_ISFIFO(mode)) {
+		inode->fop = &pipe_file_operations;
+	} else {
+		inode->fop = &socket_file_operations;
+	}
+}

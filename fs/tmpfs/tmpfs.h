@@ -1,0 +1,14 @@
+/*
+ * tmpfs.h - the memory file system: files in the page cache, names in the dentry cache, nowhere else.
+ */
+#ifndef FS_TMPFS_H
+#define FS_TMPFS_H
+
+#include "fs/vfs.h"
+
+/* Also what devfs is made of. */
+int tmpfs_fill_super(struct super_block *sb, const char *options, bool silent);
+/* Make a node directly under the root of @sb (a device): 0 or -errno. */
+int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_t rdev);
+
+#endif /* FS_TMPFS_H */
