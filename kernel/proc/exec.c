@@ -524,7 +524,7 @@ static void begin_new_program(struct program *program)
 	signals_exec();
 	file_table_exec(task->files);
 	if (program->cred) {
-		commit_cred(program->cred);
+		task_set_cred(program->cred);
 		program->cred = NULL;
 	}
 	set_comm(task, program->name);

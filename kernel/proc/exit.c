@@ -31,18 +31,20 @@ static void clear_child_tid(struct task *task)
 static void give_back_parts(struct task *task)
 {
 	struct file_table *files = task->files;
+	struct fs_context *fs = task->fs;
 	struct mm *mm = task->mm;
+	unsigned long flags;
 
+	spin_lock_irqsave(&process_lock, flags); /* /proc looks at them */
 	task->files = NULL;
+	task->fs = NULL;
+	task->mm = NULL; /* nor may a switch back to us load it again */
+	spin_unlock_irqrestore(&process_lock, flags);
 	if (files)
 		file_table_put(files);
-	fs_context_put(task->fs);
-	task->fs = NULL;
-	if (mm) {
-		/* The switch away must not reload it: no task runs on it any more, maybe. */
-		task->mm = NULL;
+	fs_context_put(fs);
+	if (mm)
 		mm_put(mm);
-	}
 }
 
 /* A session's leader ends: its terminal hangs up. Before the lock, since the terminal takes its own first. */
@@ -161,7 +163,6 @@ void process_exit(int code)
 	leave_process(task, code);
 	put_cred(task->cred);
 	task->cred = NULL;
-	arch_irq_disable();
 	task->state = TASK_DEAD;
 	schedule();
 	BUG();

@@ -110,6 +110,7 @@ extern struct list_head process_list;
 extern struct process *init_process;
 extern unsigned max_tasks, task_count;
 extern u64 total_forks;
+extern pid_t last_pid; /* given out last */
 
 /* task.c */
 void task_init(void);
@@ -141,6 +142,9 @@ static inline u64 process_limit(enum rlimit_kind kind)
 {
 	return current->process->limits[kind].soft;
 }
+
+/* Make @cred current's, under process_lock, since others look at it there. */
+void task_set_cred(struct cred *cred);
 
 /* fork.c */
 struct clone_arguments {
@@ -200,6 +204,9 @@ void sched_start(struct task *task); /* first run of a new task */
 void sched_wake(struct task *task, u32 states);
 #define STATE_BIT(state) (1u << (state))
 void sched_notice(struct task *task); /* make @task, if in user mode, look at its `pending` */
+
+/* info.c */
+void load_init(void);
 
 /* futex.c */
 s64 futex_wake(u32 *address, unsigned count, u32 bits);

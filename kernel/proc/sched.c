@@ -40,6 +40,7 @@ struct run_queue {
 	struct task *running;
 	struct task *idle;
 	u64 switches;
+	u64 user_ns, system_ns; /* sampled by ticks */
 } __aligned(64);
 
 static struct run_queue run_queues[NR_CPUS];
@@ -317,10 +318,13 @@ void scheduler_tick(bool user)
 
 	if (task == queue->idle)
 		return;
-	if (user)
+	if (user) {
 		task->user_ns += TICK_NS;
-	else
+		queue->user_ns += TICK_NS;
+	} else {
 		task->system_ns += TICK_NS;
+		queue->system_ns += TICK_NS;
+	}
 	if (task->process)
 		process_tick(task->process, user);
 	if (task->run_ticks > 1) {
@@ -383,7 +387,6 @@ void task_exit_kernel(void)
 		process_exit_group(0);
 	if (current->cred)
 		put_cred(current->cred);
-	arch_irq_disable();
 	current->state = TASK_DEAD;
 	schedule();
 	BUG();
@@ -395,5 +398,11 @@ void sched_statistics(unsigned cpu, struct sched_statistics *out)
 
 	out->switches = queue->switches;
 	out->running = queue->length + (queue->running != queue->idle);
-	out->idle_ns = queue->idle ? queue->idle->run_ns : 0;
+	out->user_ns = queue->user_ns;
+	out->system_ns = queue->system_ns;
+	out->idle_ns = 0;
+	if (queue->idle)
+		out->idle_ns = queue->idle->run_ns;
+	if (queue->idle && queue->running == queue->idle)
+		out->idle_ns += ktime_ns() - queue->idle->last_switch_ns;
 }

@@ -28,6 +28,7 @@ void process_tick(struct process *process, bool user);
 struct sched_statistics {
 	u64 switches;
 	u64 idle_ns;
+	u64 user_ns, system_ns; /* by ticks */
 	unsigned running; /* tasks that run or want to */
 };
 void sched_statistics(unsigned cpu, struct sched_statistics *out);

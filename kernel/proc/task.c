@@ -5,6 +5,7 @@
  * in a table of their own that keeps zombies too. A pid is given out again only when no thread, process,
  * group or session has it.
  */
+#include "fs/vfs.h"
 #include "kernel/core/errno.h"
 #include "kernel/core/lockdep.h"
 #include "kernel/core/printk.h"
@@ -30,10 +31,10 @@ LIST_HEAD(process_list);
 struct process *init_process;
 unsigned max_tasks, task_count;
 u64 total_forks;
+pid_t last_pid;
 
 static struct list_head process_table[PID_BUCKETS];
 static struct kmem_cache *task_cache, *process_cache;
-static pid_t last_pid;
 static bool pids_wrapped;
 
 /* A few stacks are kept back, so that a fork after an exit finds its stack at once. Under stack_lock. */
@@ -49,6 +50,7 @@ void task_init(void)
 	task_cache = kmem_cache_create("task", sizeof(struct task_block), 64, 0, NULL);
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0, NULL);
 	signal_init();
+	load_init();
 	/* An eighth of memory at most for kernel stacks and tables of processes: about 32 KB each. */
 	max_tasks = (unsigned)min(max(page_alloc_free_pages() / 64, (u64)64), (u64)PID_MAX / 2);
 }
@@ -235,6 +237,18 @@ void process_unlink(struct process *process)
 	list_del(&process->hash_link);
 	if (process->parent)
 		list_del(&process->sibling);
+}
+
+void task_set_cred(struct cred *cred)
+{
+	const struct cred *old;
+	unsigned long flags;
+
+	spin_lock_irqsave(&process_lock, flags);
+	old = current->cred;
+	current->cred = cred;
+	spin_unlock_irqrestore(&process_lock, flags);
+	put_cred(old);
 }
 
 void task_times(const struct task *task, struct cpu_times *times)

@@ -65,7 +65,7 @@ static s64 commit_uids(uid_t real, uid_t effective, uid_t saved)
 	if (saved != KEEP)
 		new->suid = saved;
 	new->fsuid = new->euid;
-	commit_cred(new);
+	task_set_cred(new);
 	return 0;
 }
 
@@ -82,7 +82,7 @@ static s64 commit_gids(gid_t real, gid_t effective, gid_t saved)
 	if (saved != KEEP)
 		new->sgid = saved;
 	new->fsgid = new->egid;
-	commit_cred(new);
+	task_set_cred(new);
 	return 0;
 }
 
@@ -209,7 +209,7 @@ s64 sys_setfsuid(uid_t uid)
 	new = prepare_cred();
 	if (new) {
 		new->fsuid = uid;
-		commit_cred(new);
+		task_set_cred(new);
 	}
 	return old;
 }
@@ -226,7 +226,7 @@ s64 sys_setfsgid(gid_t gid)
 	new = prepare_cred();
 	if (new) {
 		new->fsgid = gid;
-		commit_cred(new);
+		task_set_cred(new);
 	}
 	return old;
 }
@@ -261,7 +261,7 @@ s64 sys_setgroups(int count, const gid_t *groups)
 		return -EFAULT;
 	}
 	new->group_count = (unsigned)count;
-	commit_cred(new);
+	task_set_cred(new);
 	return 0;
 }
 

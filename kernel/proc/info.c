@@ -1,0 +1,367 @@
+/*
+ * info.c - what /proc shows of processes and the machine (fs/proc/process_info.h).
+ *
+ * Everything is copied, or referenced, under process_lock: a task's mm, files, fs and cred are replaced only
+ * under it as well.
+ */
+#include "fs/proc/process_info.h"
+
+#include "kernel/core/sched.h"
+#include "kernel/core/string.h"
+#include "kernel/core/time.h"
+#include "kernel/core/timer.h"
+#include "kernel/drivers/tty.h"
+#include "kernel/proc/process.h"
+#include "kernel/proc/scheduler.h"
+#include "kernel/proc/system_name.h"
+#include "mm/vm.h"
+
+static struct task *main_thread(const struct process *process)
+{
+	return list_empty(&process->threads)
+		       ? NULL
+		       : list_first_entry(&process->threads, struct task, thread_link);
+}
+
+static char state_letter(const struct process *process, const struct task *task)
+{
+	if (process->zombie || !task)
+		return 'Z';
+	if (process->stopped)
+		return 'T';
+	switch (task->state) {
+	case TASK_RUNNING:
+		return 'R';
+	case TASK_INTERRUPTIBLE:
+		return 'S';
+	case TASK_UNINTERRUPTIBLE:
+		return 'D';
+	case TASK_STOPPED:
+		return 'T';
+	case TASK_DEAD:
+		return 'X';
+	}
+	return 'X';
+}
+
+static void fill_cred(struct process_info *info, const struct cred *cred)
+{
+	info->uid = cred->uid;
+	info->euid = cred->euid;
+	info->suid = cred->suid;
+	info->fsuid = cred->fsuid;
+	info->gid = cred->gid;
+	info->egid = cred->egid;
+	info->sgid = cred->sgid;
+	info->fsgid = cred->fsgid;
+	info->group_count = cred->group_count;
+	memcpy(info->groups, cred->groups, cred->group_count * sizeof(gid_t));
+}
+
+static void fill_memory(struct process_info *info, const struct mm *mm)
+{
+	info->virtual_bytes = mm->total_pages * PAGE_SIZE;
+	info->resident_bytes = mm->resident_pages * PAGE_SIZE;
+	info->code_bytes = mm->code_end - mm->code_start;
+	info->data_bytes = mm->data_end - mm->data_start + mm->brk_end - mm->brk_start;
+	info->stack_start = mm->stack_top;
+}
+
+static void fill_signals(struct process_info *info, const struct process *process,
+			 const struct task *task)
+{
+	u64 handled = process->handled;
+
+	info->signals_pending = process->pending.set | task->signals->pending.set;
+	info->signals_blocked = task->signals->blocked;
+	while (handled) {
+		int signo = __builtin_ctzll(handled) + 1;
+		u64 handler = signal_handler(process, signo);
+
+		if (handler == SIG_IGN)
+			info->signals_ignored |= sigmask(signo);
+		else if (handler != SIG_DFL)
+			info->signals_caught |= sigmask(signo);
+		handled &= handled - 1;
+	}
+}
+
+static void fill_task(struct process_info *info, const struct process *process,
+		      const struct task *task)
+{
+	memcpy(info->comm, task->comm, sizeof(info->comm));
+	info->cpu = task->cpu;
+	if (task->cred)
+		fill_cred(info, task->cred);
+	if (task->mm)
+		fill_memory(info, task->mm);
+	if (task->fs)
+		info->umask = task->fs->umask;
+	fill_signals(info, process, task);
+}
+
+int process_info(pid_t pid, struct process_info *info)
+{
+	struct process *process;
+	struct cpu_times times;
+	struct task *task;
+	unsigned long flags;
+
+	memset(info, 0, sizeof(*info));
+	spin_lock_irqsave(&process_lock, flags);
+	process = process_find(pid);
+	if (!process) {
+		spin_unlock_irqrestore(&process_lock, flags);
+		return -ESRCH;
+	}
+	task = main_thread(process);
+	info->pid = pid;
+	info->ppid = process->parent_pid;
+	info->pgrp = process->group;
+	info->session = process->session;
+	info->state = state_letter(process, task);
+	info->threads = process->thread_count;
+	process_times(process, &times);
+	info->user_ns = times.user_ns;
+	info->system_ns = times.system_ns;
+	info->children_user_ns = process->children_times.user_ns;
+	info->children_system_ns = process->children_times.system_ns;
+	info->start_ns = process->start_ns;
+	info->minor_faults = process->minor_faults;
+	info->memory_limit = process->limits[RLIMIT_RSS].soft;
+	info->exit_signal = process->exit_signal;
+	memcpy(info->comm, process->comm, sizeof(info->comm));
+	info->uid = info->euid = info->suid = info->fsuid = process->zombie_uid;
+	if (task)
+		fill_task(info, process, task);
+	spin_unlock_irqrestore(&process_lock, flags);
+	info->tty = (int)tty_of_session(info->session, &info->foreground);
+	return 0;
+}
+
+pid_t process_next(pid_t from)
+{
+	struct process *process;
+	unsigned long flags;
+	pid_t best = 0;
+
+	spin_lock_irqsave(&process_lock, flags);
+	list_for_each_entry(process, &process_list, all_link) {
+		if (process->pid >= from && (!best || process->pid < best))
+			best = process->pid;
+	}
+	spin_unlock_irqrestore(&process_lock, flags);
+	return best;
+}
+
+bool process_exists(pid_t pid, uid_t *uid, gid_t *gid)
+{
+	struct process *process;
+	struct task *task;
+	unsigned long flags;
+
+	spin_lock_irqsave(&process_lock, flags);
+	process = process_find(pid);
+	if (process) {
+		task = main_thread(process);
+		*uid = task && task->cred ? task->cred->euid : process->zombie_uid;
+		*gid = task && task->cred ? task->cred->egid : 0;
+	}
+	spin_unlock_irqrestore(&process_lock, flags);
+	return process;
+}
+
+pid_t process_current(void)
+{
+	return current->process ? current->process->pid : 0;
+}
+
+/* The main thread of process @pid; process_lock is taken, to be dropped by the caller in any case. */
+static struct task *lock_thread(pid_t pid, unsigned long *flags)
+{
+	struct process *process;
+
+	spin_lock_irqsave(&process_lock, *flags);
+	process = process_find(pid);
+	return process ? main_thread(process) : NULL;
+}
+
+struct mm *process_mm(pid_t pid)
+{
+	unsigned long flags;
+	struct task *task = lock_thread(pid, &flags);
+	struct mm *mm = task ? task->mm : NULL;
+
+	if (mm)
+		mm_get(mm);
+	spin_unlock_irqrestore(&process_lock, flags);
+	return mm;
+}
+
+struct file_table *process_files(pid_t pid)
+{
+	unsigned long flags;
+	struct task *task = lock_thread(pid, &flags);
+	struct file_table *files = task ? task->files : NULL;
+
+	if (files)
+		file_table_get(files);
+	spin_unlock_irqrestore(&process_lock, flags);
+	return files;
+}
+
+struct fs_context *process_fs_context(pid_t pid)
+{
+	unsigned long flags;
+	struct task *task = lock_thread(pid, &flags);
+	struct fs_context *fs = task ? task->fs : NULL;
+
+	if (fs)
+		fs_context_get(fs);
+	spin_unlock_irqrestore(&process_lock, flags);
+	return fs;
+}
+
+int process_may_inspect(pid_t pid)
+{
+	const struct cred *mine = current->cred, *theirs;
+	struct task *task;
+	unsigned long flags;
+	int error = -ESRCH;
+
+	task = lock_thread(pid, &flags);
+	if (task && task->cred) {
+		theirs = task->cred;
+		error = -EACCES;
+		if (capable(mine) || task->process == current->process ||
+		    (mine->fsuid == theirs->uid && mine->fsuid == theirs->euid &&
+		     mine->fsuid == theirs->suid && mine->fsgid == theirs->gid &&
+		     mine->fsgid == theirs->egid && mine->fsgid == theirs->sgid &&
+		     !task->process->not_dumpable))
+			error = 0;
+	}
+	spin_unlock_irqrestore(&process_lock, flags);
+	return error;
+}
+
+/* Copy from the page that @address is in, which is there; false if it is not. */
+static bool copy_present(struct mm *mm, u64 address, void *to, size_t n)
+{
+	bool present = false;
+	pte_t *slot;
+
+	spin_lock(&mm->page_table_lock);
+	slot = mmu_slot(&mm->mmu, address, false);
+	if (slot && pte_present(*slot)) {
+		memcpy(to, (u8 *)phys_to_virt(pte_page(*slot)) + (address & (PAGE_SIZE - 1)), n);
+		present = true;
+	}
+	spin_unlock(&mm->page_table_lock);
+	return present;
+}
+
+size_t process_read_memory(struct mm *mm, u64 address, void *to, size_t n)
+{
+	size_t done = 0, piece;
+
+	while (done < n && address + done < USER_TOP) {
+		piece = min(n - done, PAGE_SIZE - ((address + done) & (PAGE_SIZE - 1)));
+		if (!copy_present(mm, address + done, (u8 *)to + done, piece)) {
+			if (mm_fault(mm, address + done, 0) ||
+			    !copy_present(mm, address + done, (u8 *)to + done, piece))
+				break;
+		}
+		done += piece;
+	}
+	return done;
+}
+
+/* ---- the machine --------------------------------------------------------------------------------------- */
+
+#define LOAD_PERIOD_NS (5 * NSEC_PER_SEC)
+
+static struct timer load_timer;
+static u64 loads[3]; /* << 16 */
+
+static unsigned count_runnable(void)
+{
+	struct sched_statistics statistics;
+	unsigned count = 0;
+
+	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
+		sched_statistics(cpu, &statistics);
+		count += statistics.running;
+	}
+	return count;
+}
+
+/* Exponential decay over 1, 5 and 15 minutes, sampled every 5 seconds: factors exp(-5 s/60 s) ... << 16. */
+static void sample_load(void *unused)
+{
+	static const u64 decay[3] = {60296, 64453, 65173};
+	u64 active = (u64)count_runnable() << 16;
+
+	(void)unused;
+	for (int i = 0; i < 3; i++)
+		loads[i] = (loads[i] * decay[i] + active * (65536 - decay[i])) >> 16;
+	timer_start(&load_timer, load_timer.deadline_ns + LOAD_PERIOD_NS);
+}
+
+void load_init(void)
+{
+	timer_init(&load_timer, sample_load, NULL);
+	timer_start(&load_timer, ktime_ns() + LOAD_PERIOD_NS);
+}
+
+void system_info(struct system_info *info)
+{
+	struct sched_statistics statistics;
+
+	memset(info, 0, sizeof(*info));
+	info->uptime_ns = ktime_ns();
+	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
+		sched_statistics(cpu, &statistics);
+		info->idle_ns += statistics.idle_ns;
+		info->context_switches += statistics.switches;
+		info->interrupts += cpus[cpu].interrupts;
+	}
+	memcpy(info->load, loads, sizeof(loads));
+	info->runnable = count_runnable();
+	info->tasks = task_count;
+	info->last_pid = last_pid;
+	info->forks = total_forks;
+}
+
+void system_cpu_info(unsigned cpu, struct cpu_info *info)
+{
+	struct sched_statistics statistics;
+
+	sched_statistics(cpu, &statistics);
+	info->user_ns = statistics.user_ns;
+	info->system_ns = statistics.system_ns;
+	info->idle_ns = statistics.idle_ns;
+}
+
+const char *system_hostname(void)
+{
+	return system_node_name;
+}
+
+int system_set_hostname(const char *name, size_t length)
+{
+	if (length >= sizeof(system_node_name))
+		return -EINVAL;
+	memcpy(system_node_name, name, length);
+	system_node_name[length] = 0;
+	return 0;
+}
+
+const char *system_release(void)
+{
+	return SYSTEM_RELEASE;
+}
+
+const char *system_version(void)
+{
+	return SYSTEM_VERSION;
+}
