@@ -24,7 +24,6 @@ void register_block_device(struct block_device *device)
 	device->block_size = BLOCK_SIZE_DEFAULT;
 	atomic_set(&device->writes_in_flight, 0);
 	device->write_error = 0;
-	device->claimed = false;
 	spin_lock(&devices_lock);
 	list_add_tail(&device->link, &devices);
 	spin_unlock(&devices_lock);
@@ -60,24 +59,6 @@ struct block_device *find_block_device_by_number(dev_t dev)
 		if (device->dev == dev)
 			break;
 	return device;
-}
-
-int claim_block_device(struct block_device *device)
-{
-	int error = -EBUSY;
-
-	spin_lock(&devices_lock);
-	if (!device->claimed) {
-		device->claimed = true;
-		error = 0;
-	}
-	spin_unlock(&devices_lock);
-	return error;
-}
-
-void release_block_device(struct block_device *device)
-{
-	device->claimed = false;
 }
 
 int set_block_size(struct block_device *device, unsigned size)

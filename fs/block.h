@@ -54,7 +54,6 @@ struct block_device {
 
 	atomic_t writes_in_flight; /* of the buffer cache */
 	int write_error;	   /* of write-back, until sync_buffers() has reported it */
-	bool claimed;		   /* mounted */
 };
 
 /* Make @device known; /dev/NAME exists from now on. Devices do not go away. */
@@ -64,9 +63,6 @@ struct block_device *find_block_device_by_number(dev_t dev);
 /* The device after @previous (NULL: the first) in order of registration, or NULL. */
 struct block_device *next_block_device(struct block_device *previous);
 
-/* Take the device for a file system: 0 or -EBUSY. */
-int claim_block_device(struct block_device *device);
-void release_block_device(struct block_device *device);
 /* Write out and forget the device's buffers, and use blocks of @size bytes from now on. 0, -EINVAL when the
  * size is none of 512, 1024, 2048, 4096, or -EIO. Sleeps. */
 int set_block_size(struct block_device *device, unsigned size);

@@ -25,7 +25,13 @@ struct buffer_key {
 	u64 block;
 };
 
-static inline int buffer_compare(const struct buffer *buffer, const struct buffer_key *key)
+#define TABLE buffer_table
+#define TABLE_OBJECT struct buffer
+#define TABLE_LINK hash_link
+#define TABLE_KEY struct buffer_key
+#include BUFFER_TABLE_HEADER
+
+static __always_inline int buffer_compare(const struct buffer *buffer, const struct buffer_key *key)
 {
 	if (buffer->block != key->block)
 		return buffer->block < key->block ? -1 : 1;
@@ -54,13 +60,7 @@ static inline struct buffer *lookup(u32 bucket, const struct buffer_key *key)
 	u64 steps = 0;
 	struct buffer *buffer = buffer_table_find(&table, NULL, bucket, key, buffer_compare, &steps);
 
-	if (buffer) {
-		HASH_COUNT(buffer, hits, 1);
-		HASH_COUNT(buffer, hit_steps, steps);
-	} else {
-		HASH_COUNT(buffer, misses, 1);
-		HASH_COUNT(buffer, miss_steps, steps);
-	}
+	HASH_COUNT_LOOKUP(buffer, buffer, steps);
 	return buffer;
 }
 
@@ -520,17 +520,18 @@ u64 buffer_cache_pages(void)
 	return READ_ONCE(page_count);
 }
 
-static u64 bucket_size(u64 bucket)
-{
-	struct buffer *buffer __maybe_unused;
-	u64 count = 0;
+struct hash_cache buffer_cache_hash = {
+	.title = "Buffer",
+	.object = "buffer",
+	.finder = "find_buffer",
+	.name = "buffer",
+	.function = CONFIG_BUFFER_HASH,
+	.structure = CONFIG_BUFFER_TABLE,
+};
 
-	buffer_table_lock(&table, NULL, bucket);
-	buffer_table_for_each(&table, NULL, bucket, buffer)
-		count++;
-	buffer_table_unlock(&table, NULL, bucket);
-	return count;
-}
+#ifdef CONFIG_HASH_STATS
+struct hash_counters buffer_counters[NR_CPUS];
+#endif
 
 void buffer_cache_init(void)
 {

@@ -142,8 +142,7 @@ typedef int (*get_block_t)(struct inode *inode, u64 index, u64 *block, bool crea
 int block_read_page(struct inode *inode, struct page *page, get_block_t get_block);
 /* Start reading @count locked pages of consecutive indices, few requests. Errors come through the pages. */
 void block_read_pages(struct inode *inode, struct page **pages, unsigned count, get_block_t get_block);
-int block_write_page(struct inode *inode, struct page *page);
-void block_dirty_page(struct page *page); /* address_space_operations.dirtied */
+int block_write_page(struct inode *inode, struct page *page, get_block_t get_block);
 int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to, get_block_t get_block);
 int block_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to);
 void block_invalidate_page(struct page *page, unsigned from);

@@ -4,10 +4,10 @@
  *
  * A page that is read gets no buffers: its blocks are read straight into it, and pages whose blocks continue
  * each other share a request. A page that is written gets a ring; from then on the ring knows which blocks
- * are uptodate, dirty and mapped; PG_dirty only says that writepage may find something to do. A program that
- * writes through a shared mapping has had all blocks of the page mapped by write_begin, and dirties them all.
+ * are uptodate, dirty and mapped. PG_dirty only says that writepage may find something to do: dirty buffers,
+ * and with PG_dirty_all (a program wrote through a shared mapping) every block inside the file.
  *
- * All but block_dirty_page() are called with the page locked.
+ * All are called with the page locked. Blocks are allocated by write_begin, or by writepage for mappings.
  */
 #include "fs/buffer.h"
 #include "fs/vfs.h"
@@ -186,7 +186,7 @@ static void write_ring(struct page *page)
 	struct buffer *ready[BLOCKS_PER_PAGE_MAX], *ring = page->buffers, *buffer = ring;
 	unsigned n = 0;
 
-	set_bit(PG_writeback, &page->flags);
+	set_page_writeback(page);
 	atomic_set(&ring->page_writes, 1);
 	do {
 		if (!trylock_buffer(buffer)) {
@@ -209,35 +209,55 @@ static void write_ring(struct page *page)
 		end_page_writeback(page);
 }
 
-int block_write_page(struct inode *inode, struct page *page)
+static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index, get_block_t get_block);
+
+/* Map and dirty all blocks of the page that lie inside the file. */
+static int dirty_all(struct inode *inode, struct page *page, get_block_t get_block)
 {
+	u64 index = first_block(inode, page), end = file_blocks(inode);
+	struct buffer *buffer;
+	int error = 0;
+
+	if (!page->buffers)
+		error = create_page_buffers(page, inode->sb->bdev);
+	if (error)
+		return error;
+	buffer = page->buffers;
+	do {
+		if (index++ < end && !error)
+			error = begin_buffer(inode, buffer, index - 1, get_block);
+		if (index <= end && !error) {
+			clear_bit(B_NEW, &buffer->flags);
+			set_buffer_uptodate(buffer);
+			mark_buffer_dirty(buffer);
+		}
+		buffer = buffer->next_in_page;
+	} while (buffer != page->buffers);
+	return error;
+}
+
+int block_write_page(struct inode *inode, struct page *page, get_block_t get_block)
+{
+	bool all = test_and_clear_bit(PG_dirty_all, &page->flags);
 	loff_t inside = READ_ONCE(inode->size) - (loff_t)(page->index << PAGE_SHIFT);
-	struct buffer *buffer = page->buffers;
+	int error = 0;
 
 	clear_page_dirty(page);
-	if (!buffer) {
-		unlock_page(page);
-		return 0;
-	}
+	if (all && page_uptodate(page))
+		error = dirty_all(inode, page, get_block);
 	if (inside < (loff_t)PAGE_SIZE) { /* what a mapping wrote behind the end is not the file's */
 		inside = max_t(loff_t, inside, 0);
 		memset((char *)page_address(page) + inside, 0, PAGE_SIZE - (size_t)inside);
 	}
-	write_ring(page);
-	return 0;
-}
-
-void block_dirty_page(struct page *page)
-{
-	struct buffer *buffer = page->buffers;
-
-	if (!buffer)
-		return;
-	do {
-		if (test_bit(B_MAPPED, &buffer->flags))
-			mark_buffer_dirty(buffer);
-		buffer = buffer->next_in_page;
-	} while (buffer != page->buffers);
+	if (page->buffers)
+		write_ring(page);
+	else
+		unlock_page(page);
+	if (error) {
+		inode->data.write_error = error;
+		pr_warn_once("a page that was written through a mapping is lost: error %d\n", -error);
+	}
+	return error;
 }
 
 /* ---- write(2) -------------------------------------------------------------------------------------------------- */

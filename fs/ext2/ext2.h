@@ -1,0 +1,222 @@
+/*
+ * ext2.h - the second extended file system: what is on the disk, and what its files share.
+ *
+ * On the disk (little-endian, as every machine this kernel runs on): groups of blocks, each with a bitmap of
+ * its blocks, a bitmap of its inodes, a piece of the inode table, and data; the superblock at byte 1024 and
+ * the group descriptors behind it, with copies in some groups. Sources: Card, Ts'o, Tweedie 1994, and the
+ * e2fsprogs documentation of the layout.
+ *
+ * Everything that comes from the disk is checked where it is used: a block number must lie in the file
+ * system and outside its tables (ext2_block_ok), an inode number must be one that files may have, a
+ * directory entry must stay in its block, and so on. What is wrong becomes -EUCLEAN (or -EIO where reading
+ * failed) and one line in the log (ext2_error), and the superblock is marked to be checked.
+ *
+ * Lock order: inode->lock -> page lock -> ext2_inode.map_lock -> ext2_fs.lock -> buffers.
+ *	map_lock	block pointers of the inode and its indirect blocks, inode->blocks, goals
+ *	ext2_fs.lock	bitmaps, group descriptors, free counts
+ *	inode->lock	directory contents and hints (writers exclusively)
+ *
+ * Limits: 1, 2 and 4 KB blocks; no extents, no htree search (an index is dropped when its directory changes),
+ * no extended attributes beyond freeing their block, no quota.
+ */
+#ifndef FS_EXT2_EXT2_H
+#define FS_EXT2_EXT2_H
+
+#include "fs/buffer.h"
+#include "fs/vfs.h"
+
+#define EXT2_MAGIC 0xef53
+#define EXT2_ROOT_INODE 2
+#define EXT2_FIRST_INODE_REV0 11
+#define EXT2_DIRECT 12 /* i_block[12..14]: single, double, triple indirect */
+#define EXT2_POINTERS 15
+#define EXT2_LINK_MAX 32000
+#define EXT2_NAME_MAX 255
+
+#define EXT2_STATE_VALID 1u
+#define EXT2_STATE_ERROR 2u
+#define EXT2_ERRORS_READ_ONLY 2
+
+#define EXT2_INCOMPAT_FILETYPE 0x2u
+#define EXT2_INCOMPAT_SUPPORTED EXT2_INCOMPAT_FILETYPE
+#define EXT2_RO_SPARSE_SUPER 0x1u
+#define EXT2_RO_LARGE_FILE 0x2u
+#define EXT2_RO_SUPPORTED (EXT2_RO_SPARSE_SUPER | EXT2_RO_LARGE_FILE)
+
+#define EXT2_FL_INDEX 0x1000u /* inode flag: hashed directory */
+
+struct ext2_superblock {
+	u32 inodes_count, blocks_count, reserved_blocks_count, free_blocks_count;
+	u32 free_inodes_count, first_data_block, log_block_size, log_fragment_size;
+	u32 blocks_per_group, fragments_per_group, inodes_per_group, mount_time;
+	u32 write_time;
+	u16 mount_count;
+	s16 max_mount_count;
+	u16 magic, state, errors, minor_revision;
+	u32 last_check, check_interval, creator_os, revision;
+	u16 default_reserved_uid, default_reserved_gid;
+	/* revision 1 */
+	u32 first_inode;
+	u16 inode_size, this_group;
+	u32 feature_compat, feature_incompat, feature_ro_compat;
+	u8 uuid[16];
+	char volume_name[16], last_mounted[64];
+	u32 algorithm_bitmap;
+	u8 prealloc_blocks, prealloc_directory_blocks;
+	u16 reserved_gdt_blocks;
+	u8 unused[1024 - 208];
+};
+_Static_assert(sizeof(struct ext2_superblock) == 1024, "on the disk");
+
+struct ext2_group_descriptor {
+	u32 block_bitmap, inode_bitmap, inode_table;
+	u16 free_blocks_count, free_inodes_count, used_directories_count, flags;
+	u32 reserved[3];
+};
+_Static_assert(sizeof(struct ext2_group_descriptor) == 32, "on the disk");
+
+struct ext2_raw_inode {
+	u16 mode, uid;
+	u32 size, atime, ctime, mtime, dtime;
+	u16 gid, links_count;
+	u32 blocks; /* 512 bytes each, indirect blocks included */
+	u32 flags, version;
+	u32 block[EXT2_POINTERS];
+	u32 generation, attribute_block, size_high, fragment_block;
+	u16 fragment, padding, uid_high, gid_high;
+	u32 reserved;
+	/* in inodes of more than 128 bytes, as far as extra_size reaches */
+	u16 extra_size, checksum_high;
+	u32 ctime_extra, mtime_extra, atime_extra; /* nanoseconds << 2 | bits 32 and 33 of the seconds */
+};
+#define EXT2_OLD_INODE_SIZE 128
+#define EXT2_EXTRA_SIZE 32	/* what new inodes get */
+#define EXT2_EXTRA_TIMES 16	/* extra_size that holds the three times */
+
+struct ext2_dir_entry {
+	u32 inode; /* 0: unused */
+	u16 rec_len;
+	u8 name_len;
+	u8 file_type; /* EXT2_INCOMPAT_FILETYPE; else 0, or the high byte of a name length of old */
+	char name[];
+};
+#define EXT2_DIR_HEADER 8u
+#define EXT2_DIR_REC_LEN(name_len) ((EXT2_DIR_HEADER + (name_len) + 3u) & ~3u)
+
+/* A group's tables, checked at mount time. */
+struct ext2_group {
+	u32 block_bitmap, inode_bitmap, inode_table;
+	u32 system_blocks; /* blocks of superblock and descriptor copies at its start */
+};
+
+struct ext2_fs {
+	struct super_block *sb;
+	struct buffer *super_buffer;
+	struct ext2_superblock *super; /* in super_buffer */
+	struct buffer **descriptor_buffers;
+	struct ext2_group *groups;
+
+	/* Geometry: constant while mounted. */
+	u32 group_count, blocks_count, inodes_count, first_data_block, blocks_per_group, inodes_per_group;
+	u32 inode_table_blocks, inode_size, first_inode, descriptors_per_block, descriptor_blocks;
+	u32 reserved_blocks;
+	unsigned block_shift;
+	u16 state; /* of the superblock when mounted; written back at umount */
+
+	struct mutex lock;
+	u64 free_blocks, free_inodes;
+};
+
+struct ext2_inode {
+	u32 data[EXT2_POINTERS]; /* block pointers, or the text of a fast symbolic link */
+	u32 link_slack[2];	 /* what is read behind that text */
+	u32 flags, attribute_block, dtime;
+	u16 extra_size;
+	struct rw_semaphore map_lock;
+	u64 next_index; /* the file block after the last one allocated ... */
+	u32 next_goal;	/* ... and where it would best lie */
+	u64 begun_to;	/* where the last write_begin ended: inode->lock */
+	u32 lookup_hint, insert_hint; /* directories: block of the last find; no room before this one */
+	struct inode inode;
+};
+
+static inline struct ext2_inode *EXT2_I(struct inode *inode)
+{
+	return container_of(inode, struct ext2_inode, inode);
+}
+
+static inline struct ext2_fs *EXT2_FS(const struct super_block *sb)
+{
+	return sb->private;
+}
+
+static inline bool ext2_feature_incompat(const struct ext2_fs *fs, u32 feature)
+{
+	return fs->super->revision && (fs->super->feature_incompat & feature);
+}
+
+/* super.c */
+extern struct filesystem ext2_filesystem;
+void ext2_init(void); /* registers it */
+/* The file system is damaged: a line in the log (one a second), and the mark in the superblock. Returns
+ * -EUCLEAN. Any lock but spinlocks may be held. */
+int ext2_error(struct ext2_fs *fs, const char *format, ...) __printf(2, 3);
+
+/* balloc.c */
+static inline u32 ext2_group_start(const struct ext2_fs *fs, u32 group)
+{
+	return fs->first_data_block + group * fs->blocks_per_group;
+}
+u32 ext2_group_blocks(const struct ext2_fs *fs, u32 group); /* in this group: the last one may be shorter */
+struct ext2_group_descriptor *ext2_descriptor(struct ext2_fs *fs, u32 group, struct buffer **buffer);
+bool ext2_block_ok(const struct ext2_fs *fs, u32 block); /* may a file own it? */
+/* bread() of a block that belongs to a file; ERR_PTR(-EUCLEAN) if it cannot. */
+struct buffer *ext2_bread(struct ext2_fs *fs, u32 block);
+/* A block for @inode, near @goal (0: anywhere): its number, or 0 and *@error -ENOSPC, -EIO... */
+u32 ext2_new_block(struct inode *inode, u32 goal, int *error);
+void ext2_free_blocks(struct ext2_fs *fs, u32 block, u32 count); /* consecutive */
+
+/* ialloc.c */
+struct inode *ext2_new_inode(struct inode *dir, umode_t mode); /* hashed, nlink 1 (2 for directories); ERR_PTR */
+void ext2_free_inode(struct inode *inode);
+
+/* inode.c */
+struct inode *ext2_iget(struct super_block *sb, ino_t number); /* referenced, or ERR_PTR */
+int ext2_write_inode(struct inode *inode, bool wait);
+void ext2_evict_inode(struct inode *inode);
+void ext2_set_operations(struct inode *inode);
+int ext2_setattr(struct inode *inode, const struct iattr *attr);
+int ext2_sync_inode(struct inode *inode); /* its metadata: write and wait */
+
+/* map.c */
+int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create, bool *fresh);
+void ext2_truncate_blocks(struct inode *inode, loff_t size); /* free what lies behind */
+u64 ext2_max_bytes(unsigned block_shift);
+int ext2_sync_indirect(struct inode *inode);
+
+/* file.c */
+extern const struct file_operations ext2_file_operations;
+extern const struct inode_operations ext2_file_inode_operations;
+extern const struct address_space_operations ext2_mapping_operations;
+int ext2_fsync(struct file *file, bool data_only);
+
+/* dir.c; all under dir->lock */
+extern const struct file_operations ext2_dir_operations;
+/* Inode number of @name in @dir: 0 and *@number (0: not there), or -errno. */
+int ext2_find_entry(struct inode *dir, const char *name, unsigned length, u32 *number);
+int ext2_add_entry(struct inode *dir, const char *name, unsigned length, struct inode *inode);
+int ext2_delete_entry(struct inode *dir, const char *name, unsigned length);
+int ext2_set_entry(struct inode *dir, const char *name, unsigned length, struct inode *inode); /* replace inode */
+int ext2_make_empty(struct inode *dir, struct inode *parent);	      /* "." and ".." */
+int ext2_empty_dir(struct inode *dir);				      /* 0, -ENOTEMPTY, or what went wrong */
+/* ".." of a directory, */
+int ext2_parent_number(struct inode *dir, u32 *number);
+
+/* namei.c */
+extern const struct inode_operations ext2_dir_inode_operations, ext2_special_inode_operations;
+
+/* symlink.c */
+extern const struct inode_operations ext2_symlink_inode_operations, ext2_fast_symlink_inode_operations;
+int ext2_write_symlink(struct inode *inode, const char *target);
+
+#endif /* FS_EXT2_EXT2_H */

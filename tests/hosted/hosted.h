@@ -1,0 +1,83 @@
+/*
+ * hosted.h - the kernel's caches and file systems inside an ordinary process, for tests.
+ *
+ * fs/, the caches of mm/, and hash/ are compiled as they are, with the address and undefined-behaviour
+ * sanitizers; <arch/...> comes from include/arch here, and what needs a machine from memory.c (frames, slabs),
+ * kernel.c (log, tasks, time) and disk.c (block devices). There is one task. Where it would sleep,
+ * schedule() completes some I/O that is in flight; if there is none, that is a deadlock, and the test fails.
+ *
+ * A test program prints `ok NAME` or `not ok NAME` for each test and exits with 1 if one failed.
+ */
+#ifndef HOSTED_H
+#define HOSTED_H
+
+#include "fs/block.h"
+#include "kernel/core/types.h"
+
+/* ---- start ---- */
+
+/* @megabytes of memory, all caches and file systems, a tmpfs root with /mnt in it. */
+void hosted_init(unsigned megabytes);
+
+/* ---- tests ---- */
+
+void test_begin(const char *name); /* also the time limit: hosted_time_limit seconds */
+void test_end(void);
+int test_result(void);		   /* exit status */
+extern unsigned hosted_time_limit;
+void test_failed(const char *file, int line, const char *format, ...) __printf(3, 4);
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			test_failed(__FILE__, __LINE__, "%s", #condition);                         \
+	} while (0)
+#define CHECK_EQUAL(a, b)                                                                          \
+	do {                                                                                       \
+		long long _a = (long long)(a), _b = (long long)(b);                                \
+		if (_a != _b)                                                                      \
+			test_failed(__FILE__, __LINE__, "%s is %lld, not %lld", #a, _a, _b);       \
+	} while (0)
+
+/* A seeded generator of our own, so that a seed means the same everywhere. */
+struct rng {
+	u64 state;
+};
+u64 rng_next(struct rng *rng);
+static inline u64 rng_below(struct rng *rng, u64 n)
+{
+	return rng_next(rng) % n;
+}
+
+/* ---- memory ---- */
+
+extern u64 hosted_pages_in_use, hosted_objects_in_use;
+extern int hosted_fail_after; /* > 0: the n-th allocation from now fails, once; 0: none */
+extern bool hosted_quiet;     /* the kernel's log is not printed */
+extern char hosted_last_error[256]; /* the last line of level error or worse */
+
+/* ---- disks ---- */
+
+struct hosted_disk {
+	struct block_device device;
+	unsigned char *image;
+	size_t bytes;
+	bool asynchronous; /* complete later, in any order */
+	u64 fail_sector;   /* reads and writes that touch it fail; ~0: none */
+	u64 reads, writes, sectors_written;
+	bool flushed;	   /* no write since the last flush */
+};
+
+void disk_create(struct hosted_disk *disk, const char *name, unsigned minor, size_t bytes); /* registers it */
+int disk_load(struct hosted_disk *disk, const char *path); /* size of the file, up to the disk's */
+int disk_save(const struct hosted_disk *disk, const char *path, size_t bytes);
+bool disk_complete_one(void); /* some request in flight; false: none is */
+extern struct rng disk_rng;   /* the order of completions */
+
+/* ---- programs of the host ---- */
+
+/* Run a shell command: its exit status. Output goes to @log (may be NULL). */
+int run_command(const char *log, const char *format, ...) __printf(2, 3);
+/* A directory for temporary files, removed at exit. */
+const char *scratch(void);
+
+#endif /* HOSTED_H */

@@ -1,0 +1,68 @@
+/*
+ * cpu.h - hosted: one CPU, the calling thread; interrupts are a flag that nothing but assertions looks at.
+ */
+#ifndef ARCH_CPU_H
+#define ARCH_CPU_H
+
+#include "kernel/core/types.h"
+
+#define NR_CPUS 16
+
+struct task;
+
+struct cpu {
+	struct task *current;
+	u32 id;
+	volatile bool online;
+};
+
+extern struct cpu cpus[NR_CPUS];
+extern unsigned nr_cpus;
+extern struct task hosted_task;
+extern bool hosted_irqs_off;
+
+static inline struct cpu *this_cpu(void)
+{
+	return &cpus[0];
+}
+
+static inline unsigned cpu_id(void)
+{
+	return 0;
+}
+
+#define current (&hosted_task)
+
+static inline void cpu_relax(void)
+{
+}
+
+static inline unsigned long arch_irq_save(void)
+{
+	unsigned long flags = hosted_irqs_off;
+
+	hosted_irqs_off = true;
+	return flags;
+}
+
+static inline void arch_irq_restore(unsigned long flags)
+{
+	hosted_irqs_off = flags != 0;
+}
+
+static inline void arch_irq_enable(void)
+{
+	hosted_irqs_off = false;
+}
+
+static inline void arch_irq_disable(void)
+{
+	hosted_irqs_off = true;
+}
+
+static inline bool arch_irqs_disabled(void)
+{
+	return hosted_irqs_off;
+}
+
+#endif

@@ -1,0 +1,1 @@
+/* irq.h - hosted: no interrupts. */

@@ -1,0 +1,78 @@
+/*
+ * uaccess.h - hosted: a program's memory is plain memory, and faults happen where the test says so: an
+ * access that touches [hosted_fault_start, hosted_fault_end) fails there.
+ */
+#ifndef ARCH_UACCESS_H
+#define ARCH_UACCESS_H
+
+#include <string.h>
+
+#include "kernel/core/types.h"
+
+extern uintptr_t hosted_fault_start, hosted_fault_end;
+
+static inline bool arch_access_ok(u64 address, u64 size)
+{
+	return (s64)(address | size | (address + size)) >= 0;
+}
+
+/* How many of @n bytes at @address can be touched before the fault. */
+static inline size_t hosted_reachable(const void *address, size_t n)
+{
+	uintptr_t start = (uintptr_t)address;
+
+	if (start >= hosted_fault_end || start + n <= hosted_fault_start)
+		return n;
+	return start >= hosted_fault_start ? 0 : hosted_fault_start - start;
+}
+
+static inline size_t arch_copy_to_user(void *to, const void *from, size_t n)
+{
+	size_t part = hosted_reachable(to, n);
+
+	memcpy(to, from, part);
+	return n - part;
+}
+
+static inline size_t arch_copy_from_user(void *to, const void *from, size_t n)
+{
+	size_t part = hosted_reachable(from, n);
+
+	memcpy(to, from, part);
+	return n - part;
+}
+
+static inline size_t arch_clear_user(void *to, size_t n)
+{
+	size_t part = hosted_reachable(to, n);
+
+	memset(to, 0, part);
+	return n - part;
+}
+
+static inline s64 arch_strncpy_from_user(char *to, const char *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!hosted_reachable(from + i, 1))
+			return -14;
+		to[i] = from[i];
+		if (!to[i])
+			return (s64)i;
+	}
+	return (s64)n;
+}
+
+#define arch_put_user(x, ptr)                                                                      \
+	({                                                                                         \
+		__typeof__(*(ptr)) _value = (x);                                                   \
+		arch_copy_to_user((void *)(ptr), &_value, sizeof(_value)) ? -14 : 0;               \
+	})
+#define arch_get_user(x, ptr)                                                                      \
+	({                                                                                         \
+		__typeof__(x) _value = 0;                                                          \
+		size_t _left = arch_copy_from_user(&_value, (const void *)(ptr), sizeof(*(ptr)));  \
+		(x) = _value;                                                                      \
+		_left ? -14 : 0;                                                                   \
+	})
+
+#endif
