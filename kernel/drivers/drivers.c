@@ -1,0 +1,19 @@
+/*
+ * drivers.c - the order in which drivers come up.
+ */
+#include "kernel/drivers/drivers.h"
+
+void drivers_early_init(void)
+{
+	serial_early_init();
+}
+
+void drivers_init(void)
+{
+	mem_devices_init();
+	tty_init();
+	serial_init();
+	ramdisk_init();
+	pci_init();
+	virtio_blk_init();
+}

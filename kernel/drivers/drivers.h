@@ -1,0 +1,22 @@
+/*
+ * drivers.h - starting the drivers, in the order main.c needs.
+ */
+#ifndef DRIVERS_DRIVERS_H
+#define DRIVERS_DRIVERS_H
+
+/* The serial ports, polled: right after core_early_init(), so that messages come out by bursts. */
+void drivers_early_init(void);
+
+/* PCI, disks, terminals, memory devices. After the VFS, the scheduler and interrupts are up. */
+void drivers_init(void);
+
+/* What drivers_init() calls. */
+void serial_early_init(void);
+void serial_init(void);
+void tty_init(void);
+void mem_devices_init(void);
+void ramdisk_init(void);
+void pci_init(void);
+void virtio_blk_init(void);
+
+#endif /* DRIVERS_DRIVERS_H */

@@ -1,0 +1,133 @@
+/*
+ * serial.c - 16550 UARTs: COM1 carries the console, COM2 the control port.
+ *
+ * Output is polled: one look at the line status when the transmit FIFO may be full, then a burst of 16
+ * bytes. There is no transmit interrupt: a virtual UART takes bytes at once, and a burst costs fewer
+ * instructions than an interrupt. Input of COM1 comes by interrupt and goes to the terminal.
+ * Callers hold the console lock (printk.c) or the control port's (export.c), so ports need none.
+ */
+#include "kernel/core/errno.h"
+#include "kernel/core/export.h"
+#include "kernel/core/printk.h"
+#include "kernel/core/spinlock.h"
+#include "kernel/drivers/drivers.h"
+#include "kernel/drivers/tty.h"
+
+#include <arch/cpu.h>
+#include <arch/io.h>
+#include <arch/irq.h>
+
+#define COM1 0x3f8
+#define COM1_IRQ 4
+#define COM2 0x2f8
+
+/* Registers: National Semiconductor PC16550D data sheet, table 2. */
+#define UART_DATA 0
+#define UART_INTERRUPT_ENABLE 1
+#define IER_RECEIVE 0x01
+#define UART_FIFO_CONTROL 2
+#define FCR_ENABLE_AND_CLEAR 0x07
+#define UART_LINE_CONTROL 3
+#define LCR_8N1 0x03
+#define LCR_DIVISOR 0x80
+#define UART_MODEM_CONTROL 4
+#define MCR_DTR_RTS_OUT2 0x0b
+#define UART_LINE_STATUS 5
+#define LSR_DATA_READY 0x01
+#define LSR_TRANSMIT_EMPTY 0x20
+#define UART_SCRATCH 7
+
+#define FIFO_BYTES 16
+#define POLLS_MAX 10000000 /* then the byte is lost: a wedged UART must not wedge the kernel */
+
+static bool com1_present, com2_present;
+
+static void serial_write(u16 port, const char *text, size_t length)
+{
+	while (length) {
+		size_t burst = min_t(size_t, length, FIFO_BYTES);
+		unsigned polls = 0;
+
+		while (!(inb(port + UART_LINE_STATUS) & LSR_TRANSMIT_EMPTY) && ++polls < POLLS_MAX)
+			cpu_relax();
+		length -= burst;
+		outsb(port + UART_DATA, text, burst);
+		text += burst;
+	}
+}
+
+static void com1_write(const char *text, size_t length)
+{
+	serial_write(COM1, text, length);
+}
+
+static void com2_write(const char *text, size_t length)
+{
+	serial_write(COM2, text, length);
+}
+
+/* 115200 baud, 8 bits, no parity; false if there is no UART at @port. */
+static bool serial_setup(u16 port)
+{
+	outb(0x5a, port + UART_SCRATCH);
+	if (inb(port + UART_SCRATCH) != 0x5a)
+		return false;
+	outb(0, port + UART_INTERRUPT_ENABLE);
+	outb(LCR_DIVISOR | LCR_8N1, port + UART_LINE_CONTROL);
+	outb(1, port + UART_DATA);
+	outb(0, port + UART_INTERRUPT_ENABLE);
+	outb(LCR_8N1, port + UART_LINE_CONTROL);
+	outb(FCR_ENABLE_AND_CLEAR, port + UART_FIFO_CONTROL);
+	outb(MCR_DTR_RTS_OUT2, port + UART_MODEM_CONTROL);
+	return true;
+}
+
+void serial_early_init(void)
+{
+	com1_present = serial_setup(COM1);
+	com2_present = serial_setup(COM2);
+	if (com1_present)
+		console_output = com1_write;
+	if (com2_present)
+		control_output = com2_write;
+}
+
+/* Both the interrupt and a reader that made room take bytes from the UART: in turn, to keep their order. */
+static DEFINE_SPINLOCK(com1_input_lock);
+
+/*
+ * Take what the UART holds, as long as the terminal has room. A UART that is left full keeps its interrupt
+ * line up, and since the line is edge-triggered there is no further interrupt: the sender has to wait, until
+ * the terminal calls this again.
+ */
+static void com1_drain(void)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&com1_input_lock, flags);
+	while ((inb(COM1 + UART_LINE_STATUS) & LSR_DATA_READY) && !tty_throttled(&console_tty))
+		tty_receive(&console_tty, inb(COM1 + UART_DATA));
+	spin_unlock_irqrestore(&com1_input_lock, flags);
+}
+
+static void com1_interrupt(void *argument)
+{
+	(void)argument;
+	com1_drain();
+}
+
+void serial_init(void)
+{
+	int error;
+
+	if (!com1_present)
+		return;
+	error = irq_request(irq_isa_to_gsi(COM1_IRQ), com1_interrupt, NULL, "serial");
+	if (error) {
+		pr_err("serial: no interrupt (%d): the console takes no input\n", error);
+		return;
+	}
+	console_tty.resume_input = com1_drain;
+	outb(IER_RECEIVE, COM1 + UART_INTERRUPT_ENABLE);
+	com1_drain(); /* what was typed before: its edge is past */
+}
