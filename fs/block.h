@@ -88,6 +88,6 @@ static inline void block_request_add(struct block_request *request, void *data, 
 int block_io(struct block_device *device, enum block_operation operation, sector_t sector, void *data, size_t bytes);
 int block_flush(struct block_device *device); /* the device's own write cache; 0 or -EIO */
 
-void block_init(void);
+void block_init(void); /* before the first request */
 
 #endif /* FS_BLOCK_H */

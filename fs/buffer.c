@@ -195,6 +195,7 @@ static int grow(unsigned size)
 		buffer = buffer->next_in_page;
 	} while (buffer != page->buffers);
 	page_count++;
+	memory_use_add(MEMORY_BUFFER, 1);
 	spin_unlock(&list_lock);
 	return 0;
 }
@@ -235,6 +236,7 @@ static struct page *put_slot(struct buffer *buffer)
 		slot = slot->next_in_page;
 	} while (slot != buffer);
 	page_count--;
+	memory_use_add(MEMORY_BUFFER, -1);
 	return page;
 }
 
@@ -540,6 +542,5 @@ void buffer_cache_init(void)
 	buffer_slab = kmem_cache_create("buffer", sizeof(struct buffer), 0, SLAB_RECLAIMABLE, NULL);
 	buffer_table_create(&table, &buffer_cache_hash);
 	register_shrinker(&buffer_shrinker);
-	block_init();
 	writeback_init();
 }

@@ -161,7 +161,8 @@ struct dentry *dget_parent(struct dentry *dentry)
 
 static void dentry_hash_insert(struct dentry *dentry)
 {
-	struct dentry_key key = {dentry->parent, dentry->name, dentry->name_hash, dentry->name_length};
+	struct lookup_counts counts; /* an ordered structure compares; that is no lookup */
+	struct dentry_key key = {dentry->parent, dentry->name, dentry->name_hash, dentry->name_length, &counts};
 	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
 
 	ASSERT(dentry->flags & D_UNHASHED);
@@ -234,9 +235,12 @@ void d_delete(struct dentry *dentry)
 
 struct dentry *d_lookup(struct dentry *parent, const char *name, size_t length)
 {
-	struct dentry_key key = {parent, name, dentry_name_hash(parent, name, (u32)length), (u32)length};
+	u32 hash = dentry_name_hash(parent, name, (u32)length);
+	struct lookup_counts counts = {0, 0, 0, 0, 0};
+	struct dentry *dentry = dentry_find(parent, name, (u32)length, hash, &counts);
 
-	return dentry_find(&key);
+	count_lookups(&counts);
+	return dentry;
 }
 
 /* ---- moving --------------------------------------------------------------------------------------------- */
@@ -559,8 +563,8 @@ void dentry_cache_check(void)
 	struct dentry *dentry;
 
 	list_for_each_entry(dentry, &lru_list, lru) {
-		struct dentry_key key = {dentry->parent, dentry->name, dentry->name_hash, dentry->name_length};
-		struct dentry *found = dentry_find_again(&key);
+		struct dentry *found = dentry_find_again(dentry->parent, dentry->name, dentry->name_length,
+							 dentry->name_hash);
 
 		BUG_ON(found != dentry);
 		dput(found);

@@ -10,11 +10,20 @@
 #include "fs/vfs.h"
 #include "hash/cache.h"
 
+/*
+ * What a walk's lookups add up to: kept in registers, and added to this CPU's counters once (count_lookups).
+ * Without HASH_STATS nothing reads it, so nothing of it is left.
+ */
+struct lookup_counts {
+	u64 hits, hit_steps, misses, miss_steps, compares;
+};
+
 struct dentry_key {
 	const struct dentry *parent;
 	const char *name;
 	u32 hash;
 	u32 length;
+	struct lookup_counts *counts;
 };
 
 static __always_inline u64 load_word(const char *p)
@@ -43,7 +52,7 @@ static __always_inline int dentry_compare(const struct dentry *dentry, const str
 {
 	if (dentry->name_hash != key->hash || dentry->parent != key->parent)
 		return 1;
-	HASH_COUNT(dentry, compares, 1);
+	key->counts->compares++;
 	return dentry->name_length != key->length || !names_equal(dentry->name, key->name, key->length);
 }
 
@@ -65,37 +74,53 @@ static __always_inline u32 dentry_name_hash(const struct dentry *parent, const c
 	return name_hash((uintptr_t)parent, name, length);
 }
 
-/* The dentry of @key with a reference, or NULL. Not counted: for the second look under the directory's lock. */
-static __always_inline struct dentry *dentry_find_again(const struct dentry_key *key)
+static __always_inline void count_lookups(const struct lookup_counts *counts)
 {
-	u32 bucket = dentry_bucket(key->parent, key->hash);
-	struct dentry *dentry;
-	u64 steps = 0;
+#ifdef CONFIG_HASH_STATS
+	struct hash_counters *all = &dentry_counters[cpu_id()];
 
-	dentry_table_lock(&dentry_table_instance, NULL, bucket);
-	dentry = dentry_table_find(&dentry_table_instance, NULL, bucket, key, dentry_compare, &steps);
-	if (dentry)
-		dget(dentry);
-	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
-	return dentry;
+	all->hits += counts->hits;
+	all->hit_steps += counts->hit_steps;
+	all->compares += counts->compares;
+	if (unlikely(counts->misses)) {
+		all->misses += counts->misses;
+		all->miss_steps += counts->miss_steps;
+	}
+#endif
 }
 
-/* The lookup that is counted. Marks what it finds as used. */
-static __always_inline struct dentry *dentry_find(const struct dentry_key *key)
+/* The dentry of @name in @parent with a reference, or NULL; counted in @counts. Marks what it finds as used. */
+static __always_inline struct dentry *dentry_find(const struct dentry *parent, const char *name, u32 length,
+						  u32 hash, struct lookup_counts *counts)
 {
-	u32 bucket = dentry_bucket(key->parent, key->hash);
+	const struct dentry_key key = {parent, name, hash, length, counts};
+	u32 bucket = dentry_bucket(parent, hash);
 	struct dentry *dentry;
 	u64 steps = 0;
 
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
-	dentry = dentry_table_find(&dentry_table_instance, NULL, bucket, key, dentry_compare, &steps);
+	dentry = dentry_table_find(&dentry_table_instance, NULL, bucket, &key, dentry_compare, &steps);
 	if (likely(dentry != NULL)) {
 		dget(dentry);
 		dentry->referenced = 1;
 	}
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
-	HASH_COUNT_LOOKUP(dentry, likely(dentry != NULL), steps);
+	if (likely(dentry != NULL)) {
+		counts->hits++;
+		counts->hit_steps += steps;
+	} else {
+		counts->misses++;
+		counts->miss_steps += steps;
+	}
 	return dentry;
+}
+
+/* The same, not counted: the second look under the directory's lock, and the cross-check. */
+static inline struct dentry *dentry_find_again(const struct dentry *parent, const char *name, u32 length, u32 hash)
+{
+	struct lookup_counts unused = {0, 0, 0, 0, 0};
+
+	return dentry_find(parent, name, length, hash, &unused);
 }
 
 /* d_alloc() for one who has the name's hash already. */

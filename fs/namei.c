@@ -227,15 +227,15 @@ static bool still_valid(struct inode *dir, struct dentry *dentry)
 }
 
 /* @dir->lock is held for writing: the one in the cache if somebody was faster, else the file system's. */
-static struct dentry *lookup_real(struct dentry *parent, const struct dentry_key *key)
+static struct dentry *lookup_real(struct dentry *parent, const char *name, u32 length, u32 hash)
 {
 	struct inode *dir = parent->inode;
 	struct dentry *dentry;
 	int error;
 
-	if (key->length > NAME_MAX)
+	if (length > NAME_MAX)
 		return ERR_PTR(-ENAMETOOLONG);
-	dentry = dentry_find_again(key);
+	dentry = dentry_find_again(parent, name, length, hash);
 	if (dentry) {
 		if (!(dentry->flags & D_REVALIDATE) || still_valid(dir, dentry))
 			return dentry;
@@ -246,7 +246,7 @@ static struct dentry *lookup_real(struct dentry *parent, const struct dentry_key
 		return ERR_PTR(-ENOENT);
 	if (!dir->op->lookup)
 		return ERR_PTR(-ENOTDIR);
-	dentry = d_alloc_hashed(parent, key->name, key->length, key->hash);
+	dentry = d_alloc_hashed(parent, name, length, hash);
 	if (!dentry)
 		return ERR_PTR(-ENOMEM);
 	error = dir->op->lookup(dir, dentry);
@@ -257,48 +257,41 @@ static struct dentry *lookup_real(struct dentry *parent, const struct dentry_key
 	return dentry;
 }
 
+/* In the cache, counted: referenced or NULL. */
+static __always_inline struct dentry *lookup_cached(struct dentry *parent, const char *name, u32 length, u32 hash)
+{
+	struct lookup_counts counts = {0, 0, 0, 0, 0};
+	struct dentry *dentry = dentry_find(parent, name, length, hash, &counts);
+
+	count_lookups(&counts);
+	return dentry;
+}
+
 struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length)
 {
-	struct dentry_key key = {dir, name, dentry_name_hash(dir, name, length), length};
+	u32 hash = dentry_name_hash(dir, name, length);
 	struct dentry *dentry;
 
 	if (unlikely(length > NAME_MAX))
 		return ERR_PTR(-ENAMETOOLONG);
-	dentry = dentry_find(&key);
+	dentry = lookup_cached(dir, name, length, hash);
 	if (likely(dentry && !(dentry->flags & D_REVALIDATE)))
 		return dentry;
 	if (dentry)
 		dput(dentry);
-	return lookup_real(dir, &key);
+	return lookup_real(dir, name, length, hash);
 }
 
-static noinline struct dentry *lookup_slow(struct dentry *parent, const struct dentry_key *key)
+/* Not in the cache, or no longer valid: ask the file system. Referenced, positive or negative, or ERR_PTR. */
+static struct dentry *lookup_slow(struct dentry *parent, const char *name, u32 length)
 {
 	struct inode *dir = parent->inode;
 	struct dentry *dentry;
 
 	down_write_nested(&dir->lock, LOCK_PARENT);
-	dentry = lookup_real(parent, key);
+	dentry = lookup_real(parent, name, length, dentry_name_hash(parent, name, length));
 	up_write(&dir->lock);
 	return dentry;
-}
-
-/* What @name is in the walk's directory, referenced: positive or negative, or ERR_PTR. */
-static __always_inline struct dentry *lookup_component(struct walk *walk, const char *name, u32 length)
-{
-	struct dentry *parent = walk->path.dentry, *dentry;
-	struct dentry_key key = {parent, name, dentry_name_hash(parent, name, length), length};
-
-	dentry = dentry_find(&key);
-	if (likely(dentry && !(dentry->flags & D_REVALIDATE)))
-		return dentry;
-	if (dentry) {
-		if (still_valid(parent->inode, dentry))
-			return dentry;
-		d_drop(dentry);
-		dput(dentry);
-	}
-	return lookup_slow(parent, &key);
 }
 
 /*
@@ -352,25 +345,52 @@ static __always_inline void walk_to(struct walk *walk, struct dentry *dentry)
 }
 
 /*
- * Step onto component @name. NULL: the walk stands on it. A text: it was a symbolic link, whose text is to
- * be walked first (only if @follow). ERR_PTR: -ENOENT and the like; the walk stays where it was.
+ * Step onto component @name where it is not simple; @found is what the cache has, referenced, or NULL. NULL:
+ * the walk stands on it. A text: it was a symbolic link, whose text is to be walked first (only if @follow).
+ * ERR_PTR: -ENOENT and the like; the walk stays where it was.
  */
-static __always_inline const char *step(struct walk *walk, const char *name, u32 length, bool follow)
+static const char *step_slowly(struct walk *walk, const char *name, u32 length, struct dentry *found, bool follow)
 {
-	struct dentry *dentry = lookup_component(walk, name, length);
+	struct dentry *parent = walk->path.dentry;
 	struct inode *inode;
 
-	if (unlikely(IS_ERR(dentry)))
-		return ERR_CAST(dentry);
-	inode = smp_load_acquire(&dentry->inode);
-	if (unlikely(!inode)) {
-		dput(dentry);
+	if (found && (found->flags & D_REVALIDATE) && !still_valid(parent->inode, found)) {
+		d_drop(found);
+		dput(found);
+		found = NULL;
+	}
+	if (!found)
+		found = lookup_slow(parent, name, length);
+	if (IS_ERR(found))
+		return ERR_CAST(found);
+	inode = smp_load_acquire(&found->inode);
+	if (!inode) {
+		dput(found);
 		return ERR_PTR(-ENOENT);
 	}
-	if (unlikely(S_ISLNK(inode->mode)) && follow)
-		return follow_link(walk, dentry);
-	walk_to(walk, dentry);
+	if (S_ISLNK(inode->mode) && follow)
+		return follow_link(walk, found);
+	walk_to(walk, found);
 	return NULL;
+}
+
+/* The same for the last component: what is simple is done here. */
+static __always_inline const char *step(struct walk *walk, const char *name, u32 length, bool follow)
+{
+	struct dentry *parent = walk->path.dentry, *dentry;
+	struct inode *inode;
+
+	dentry = lookup_cached(parent, name, length, dentry_name_hash(parent, name, length));
+	if (likely(dentry != NULL)) {
+		inode = smp_load_acquire(&dentry->inode);
+		if (likely(inode != NULL) && likely(!(dentry->flags & (D_MOUNTED | D_REVALIDATE))) &&
+		    likely(!S_ISLNK(inode->mode))) {
+			walk->path.dentry = dentry;
+			dput(parent);
+			return NULL;
+		}
+	}
+	return step_slowly(walk, name, length, dentry, follow);
 }
 
 static __always_inline enum last_type component_type(const char *name, u32 length)
@@ -384,63 +404,106 @@ static __always_inline enum last_type component_type(const char *name, u32 lengt
 
 /* ---- all but the last component ----------------------------------------------------------------------------------- */
 
+/* A component of the way that is not simply a cached directory. As step(). */
+static noinline const char *walk_slowly(struct walk *walk, const char *name, u32 length, struct dentry *found)
+{
+	struct dentry *parent = walk->path.dentry;
+
+	if (name[0] == '.') { /* not looked up yet */
+		enum last_type type = component_type(name, length);
+
+		if (type == LAST_DOTDOT)
+			walk_up(walk);
+		if (type != LAST_NORM)
+			return NULL;
+		found = lookup_cached(parent, name, length, dentry_name_hash(parent, name, length));
+	}
+	return step_slowly(walk, name, length, found, true);
+}
+
+/* The text @name had no component: true if there is none left to walk either, else *@name is what is left. */
+static bool walk_empty(struct walk *walk, const char **name)
+{
+	if (!walk->depth) {
+		walk->last.type = LAST_ROOT;
+		return true;
+	}
+	*name = walk->rest[--walk->depth];
+	return false;
+}
+
+static __always_inline int walk_names(struct walk *walk, const char *name, struct lookup_counts *counts)
+{
+	struct dentry *dentry = walk->path.dentry, *child; /* the walk's place, while all is simple */
+	const char *next, *text;
+	struct inode *inode;
+	u32 length;
+	int error;
+
+again:
+	while (*name == '/')
+		name++;
+	if (unlikely(!*name) && walk_empty(walk, &name))
+		return 0;
+	for (;;) { /* @name is a component of the directory @dentry */
+		inode = dentry->inode;
+		if (unlikely((inode->mode & S_IXUGO) != S_IXUGO)) {
+			error = inode_permission(inode, MAY_EXEC);
+			if (error)
+				return error;
+		}
+		length = component_length(name);
+		next = name + length;
+		while (*next == '/')
+			next++;
+		if (!*next) {
+			if (likely(!walk->depth)) {
+				walk->last = (struct last){name, length, component_type(name, length),
+							   next != name + length};
+				walk->directory |= walk->last.trailing_slash;
+				return 0;
+			}
+			next = walk->rest[--walk->depth];
+		}
+		child = NULL;
+		if (likely(name[0] != '.')) {
+			child = dentry_find(dentry, name, length, dentry_name_hash(dentry, name, length), counts);
+			inode = likely(child != NULL) ? smp_load_acquire(&child->inode) : NULL;
+			if (likely(inode != NULL) && likely(S_ISDIR(inode->mode)) &&
+			    likely(!(child->flags & (D_MOUNTED | D_REVALIDATE)))) {
+				walk->path.dentry = child;
+				dput(dentry);
+				dentry = child;
+				name = next;
+				continue;
+			}
+		}
+		text = walk_slowly(walk, name, length, child);
+		dentry = walk->path.dentry;
+		if (text) {
+			if (IS_ERR(text))
+				return (int)PTR_ERR(text);
+			walk->rest[walk->depth++] = next;
+			name = text;
+			goto again;
+		}
+		if (!S_ISDIR(dentry->inode->mode))
+			return -ENOTDIR;
+		name = next;
+	}
+}
+
 /*
  * Walk @name up to the directory of its last component, which is left in walk->last. The directory has
  * been found to be one, and may be searched.
  */
 static int walk_to_last(struct walk *walk, const char *name)
 {
-	for (;;) {
-		const char *after, *next, *text = NULL;
-		struct inode *dir;
-		enum last_type type;
-		u32 length;
-		int error;
+	struct lookup_counts counts = {0, 0, 0, 0, 0};
+	int error = walk_names(walk, name, &counts);
 
-		while (*name == '/')
-			name++;
-		if (unlikely(!*name)) {
-			if (!walk->depth) {
-				walk->last.type = LAST_ROOT;
-				return 0;
-			}
-			name = walk->rest[--walk->depth];
-			continue;
-		}
-		dir = walk->path.dentry->inode;
-		if (unlikely((dir->mode & S_IXUGO) != S_IXUGO)) {
-			error = inode_permission(dir, MAY_EXEC);
-			if (error)
-				return error;
-		}
-		length = component_length(name);
-		type = component_type(name, length);
-		after = next = name + length;
-		while (*next == '/')
-			next++;
-		if (!*next) {
-			if (likely(!walk->depth)) {
-				walk->last = (struct last){name, length, type, next != after};
-				walk->directory |= next != after;
-				return 0;
-			}
-			next = walk->rest[--walk->depth];
-		}
-		if (likely(type == LAST_NORM))
-			text = step(walk, name, length, true);
-		else if (type == LAST_DOTDOT)
-			walk_up(walk);
-		if (unlikely(text != NULL)) {
-			if (IS_ERR(text))
-				return (int)PTR_ERR(text);
-			walk->rest[walk->depth++] = next;
-			name = text;
-			continue;
-		}
-		if (unlikely(!S_ISDIR(walk->path.dentry->inode->mode)))
-			return -ENOTDIR;
-		name = next;
-	}
+	count_lookups(&counts);
+	return error;
 }
 
 /* Step onto walk->last, following it as long as it is a symbolic link if @follow. */
@@ -509,10 +572,10 @@ int path_lookup_parent(int dfd, const char *name, struct path *parent, struct la
 /* ---- open --------------------------------------------------------------------------------------------------------- */
 
 /* The directory's lock is held: the object of the last name, made if it is not there. */
-static int create_locked(struct walk *walk, const struct dentry_key *key, umode_t mode, struct dentry **found,
-			 bool *created)
+static int create_locked(struct walk *walk, u32 hash, umode_t mode, struct dentry **found, bool *created)
 {
-	struct dentry *parent = walk->path.dentry, *dentry = lookup_real(parent, key);
+	struct dentry *parent = walk->path.dentry;
+	struct dentry *dentry = lookup_real(parent, walk->last.name, walk->last.length, hash);
 	struct inode *dir = parent->inode;
 	int error;
 
@@ -538,8 +601,8 @@ static noinline int open_or_create(struct walk *walk, umode_t mode, struct dentr
 {
 	struct dentry *parent = walk->path.dentry;
 	const char *name = walk->last.name;
-	struct dentry_key key = {parent, name, dentry_name_hash(parent, name, walk->last.length), walk->last.length};
-	struct dentry *dentry = dentry_find(&key);
+	u32 hash = dentry_name_hash(parent, name, walk->last.length);
+	struct dentry *dentry = lookup_cached(parent, name, walk->last.length, hash);
 	int error;
 
 	if (dentry && dentry->inode && !(dentry->flags & D_REVALIDATE)) {
@@ -549,7 +612,7 @@ static noinline int open_or_create(struct walk *walk, umode_t mode, struct dentr
 	if (dentry)
 		dput(dentry);
 	down_write_nested(&parent->inode->lock, LOCK_PARENT);
-	error = create_locked(walk, &key, mode, found, created);
+	error = create_locked(walk, hash, mode, found, created);
 	up_write(&parent->inode->lock);
 	return error;
 }

@@ -14,30 +14,34 @@
  *   hash/name/NAME.h	 u32 name_hash(uintptr_t salt, const char *name, size_t length)
  *   hash/table/NAME.h	 a structure; see hash/table/README.md and chained.h
  *
- * All are `static inline` and return a value below 1 << bits (name_hash: any u32). name_hash() may read
- * up to 7 bytes past the name: callers keep names in buffers with that slack.
- * hash_choice.h includes the chosen function and structure of each cache and defines the aliases
- * `page_table`, `buffer_table`, `inode_table`, `dentry_table`, each with the operations of chained.h:
- * struct page_table, struct page_table_link, page_table_find() and so on.
+ * All are `static inline` and return a value below 1 << bits (name_hash: any u32); bits is 1 to 31.
+ * name_hash() may read up to 7 bytes past the name: callers keep names in buffers with that slack.
+ *
+ * hash/choose.py writes two headers from what is chosen. <generated/hash_choice.h>, for the headers of the
+ * caches, has what objects embed - struct page_table_link, struct page_table_root and so on - and
+ * PAGE_TABLE_HEADER, the structure to instantiate. <generated/hash_functions.h>, which this file includes,
+ * has the functions above and their names (CONFIG_PAGE_HASH "mult"), so that another function rebuilds
+ * only the files that include this one.
+ *
+ * A cache's .c instantiates its structure (hash/table/README.md) with
+ *
+ *	#define TABLE dentry_table
+ *	#define TABLE_OBJECT struct dentry
+ *	#define TABLE_LINK hash_link
+ *	#define TABLE_KEY struct dentry_key
+ *	#include DENTRY_TABLE_HEADER
  */
 #ifndef HASH_CACHE_H
 #define HASH_CACHE_H
 
 #include <arch/cpu.h>
+#include <generated/hash_choice.h>
 
+#include "hash/word.h"
 #include "kernel/core/types.h"
 
-#ifdef CONFIG_HASH_WORD_32
-typedef u32 hash_word;
-#define HASH_WORD_BITS 32
-#else
-typedef u64 hash_word;
-#define HASH_WORD_BITS 64
-#endif
-
-/* The lowest set bit of the distance between inodes in memory: what the 2.2 page hash divides by, since the
- * bits below it are constant. Inodes are slab objects aligned to a cache line. */
-#define PAGE_HASH_INODE_ALIGN 64
+/* After the words they compute in. */
+#include <generated/hash_functions.h>
 
 /* One CPU's counters of one cache. Exact definitions: docs/counters.md. */
 struct hash_counters {
@@ -60,32 +64,53 @@ struct hash_cache {
 	const char *structure; /* chosen table structure, CONFIG_BUFFER_TABLE */
 
 	/*
-	 * Count the objects of bucket @bucket, taking whatever lock the table needs. For a structure
-	 * without buckets (the red-black tree) each root is a "bucket". Never sleeps.
+	 * Count the objects of bucket @bucket, taking whatever lock the table needs; never sleeps. May be
+	 * NULL: then, and for structures without buckets, the structure's own walk (below) is used.
 	 */
 	u64 (*bucket_size)(u64 bucket);
-	u64 (*bucket_count)(void); /* NULL: 1 << bits */
 
-	/* Set at boot by hash_cache_size(). */
+	/* Set at boot by the structure's create. */
+	void *table;
+	/* Visit the size of each bucket (of each tree that has objects), locking as it needs; never sleeps. */
+	void (*walk)(void *table, void (*visit)(u64 size, void *argument), void *argument);
+	bool trees; /* no buckets: each owner has a tree, and walk() visits trees */
+
+	/* Set at boot by hash_cache_create(). */
 	unsigned bits;
 	u64 entries;	  /* 1 << bits */
 	u64 bytes;
 	const char *rule; /* the sizing rule that gave this size */
 
-	/* Hot, per CPU. */
-	struct hash_counters *counters; /* NR_CPUS of them */
+	/* Per CPU, NR_CPUS of them; NULL without CONFIG_HASH_STATS. Set by hash_cache_create(). */
+	struct hash_counters *counters;
 };
 
 extern struct hash_cache page_cache_hash, buffer_cache_hash, inode_cache_hash, dentry_cache_hash;
+
+/* For CONFIG_DEBUG: panic, naming the function, when @bucket lies outside the table. */
+void hash_check_bucket(const struct hash_cache *cache, u64 bucket);
 
 #ifdef CONFIG_HASH_STATS
 extern struct hash_counters page_counters[], buffer_counters[], inode_counters[], dentry_counters[];
 /* HASH_COUNT(dentry, hits, 1): add to this CPU's counter. Interrupts may be on: counters are only
  * written by lookups in process context on this CPU, which are not preempted in kernel mode. */
 #define HASH_COUNT(cache, counter, n) (cache##_counters[cpu_id()].counter += (n))
+/* The whole of a lookup: @found (an object or NULL) after visiting @steps objects. */
+#define HASH_COUNT_LOOKUP(cache, found, steps)                                                     \
+	do {                                                                                       \
+		struct hash_counters *_counters = &cache##_counters[cpu_id()];                     \
+		if (found) {                                                                       \
+			_counters->hits++;                                                         \
+			_counters->hit_steps += (steps);                                           \
+		} else {                                                                           \
+			_counters->misses++;                                                       \
+			_counters->miss_steps += (steps);                                          \
+		}                                                                                  \
+	} while (0)
 #define HASH_STATS_ONLY(...) __VA_ARGS__
 #else
 #define HASH_COUNT(cache, counter, n) ((void)0)
+#define HASH_COUNT_LOOKUP(cache, found, steps) ((void)0)
 #define HASH_STATS_ONLY(...)
 #endif
 

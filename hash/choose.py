@@ -1,147 +1,193 @@
 #!/usr/bin/env python3
-"""Write <generated/hash_choice.h> from a configuration: which function and structure each cache uses.
+"""Write the headers that plug the chosen hash functions and table structures into the caches.
 
-    choose.py EFFECTIVE.CONFIG OUTPUT.h
+    hash/choose.py CONFIG hash_choice.h             the choices from .config lines: CONFIG_PAGE_HASH="mult"
+    hash/choose.py --page-hash mult -o hash_choice.h   by option; what is not given is the default
+    hash/choose.py --list [--json]                     what there is
 
-Standard library only. A wrong name prints the list of right ones; a header that does not define its
-function, or a structure that cannot serve a cache, is refused with the reason.
+Two files are written, each only when it changes: hash_choice.h (what objects embed, which structure) and
+hash_functions.h beside it (the functions). A name that is not there, a header without its function and a
+combination that cannot work are refused with the reason. Only Python's own library is used.
 """
 
+import argparse
+import json
 import re
 import sys
 from pathlib import Path
 
 HASH = Path(__file__).resolve().parent
+TABLE_CACHES = ("page", "buffer", "inode", "dentry")
+CACHES = (*TABLE_CACHES, "name")
 
-# cache -> (function it needs, object type). Every object is linked by its member hash_link.
-CACHES = {
-    "page": ("page_hash", "struct page"),
-    "buffer": ("buffer_hash", "struct buffer"),
-    "inode": ("inode_hash", "struct inode"),
-    "dentry": ("dentry_hash", "struct dentry"),
+# As configs/default_defconfig: fewest instructions with a good spread.
+DEFAULTS = {
+    "PAGE_HASH": "linux-2.4",
+    "BUFFER_HASH": "fibonacci",
+    "INODE_HASH": "linux-6.1",
+    "DENTRY_HASH": "linux-6.1",
+    "NAME_HASH": "linux-6.1",
+    **{f"{cache.upper()}_TABLE": "chained" for cache in TABLE_CACHES},
 }
-# operation -> (gets the object's type and member, argument names after the table)
-OPERATIONS = {
-    "create": (False, "c"),
-    "lock": (False, "r, b"),
-    "unlock": (False, "r, b"),
-    "find": (True, "r, b, k, f, s"),
-    "insert": (True, "r, b, o, k, f"),
-    "remove": (True, "r, b, o"),
-    "for_each": (True, "r, b, o"),
-}
-# structures that hang on an owner, and the only caches that have one
-OWNED = {"rbtree": ("page",)}
 
 
 class ChoiceError(Exception):
-    """What is wrong with the choice, and what is right."""
+    """What cannot be chosen; the message says what can."""
 
 
 def functions(cache):
-    """The names of the hash functions of a cache (or of "name")."""
+    """The hash functions of a cache: each header of its folder is one."""
     return sorted(path.stem for path in (HASH / cache).glob("*.h"))
 
 
 def structures():
-    """The names of the table structures."""
-    return sorted(path.stem for path in (HASH / "table").glob("*.h"))
+    """The table structures: each header of hash/table that declares which caches it can serve."""
+    return sorted(path.stem for path in (HASH / "table").glob("*.h") if served_caches(path) is not None)
+
+
+def served_caches(path):
+    """The line "Caches: page buffer ..." of a structure's opening comment, or None."""
+    match = re.search(r"^ \* Caches: (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return match.group(1).split() if match else None
+
+
+def summary(path):
+    """The first sentence of a header's comment, without the file's name."""
+    text = path.read_text(encoding="utf-8")
+    match = re.search(r"/\*\s*(?:\* )?(.*?)(?:\n \*\n|\*/)", text, re.DOTALL)
+    line = " ".join(part.strip(" *") for part in match.group(1).splitlines()) if match else ""
+    return re.sub(r"^\S+\.h\s+-\s+", "", line).strip()
+
+
+def choices():
+    """Every choice: name -> {value: one line about it}."""
+    found = {f"{c.upper()}_HASH": {n: summary(HASH / c / f"{n}.h") for n in functions(c)} for c in CACHES}
+    for cache in TABLE_CACHES:
+        tables = [n for n in structures() if cache in served_caches(HASH / "table" / f"{n}.h")]
+        found[f"{cache.upper()}_TABLE"] = {n: summary(HASH / "table" / f"{n}.h") for n in tables}
+    return found
+
+
+def check_function(cache, name):
+    """Refuse a name that is not there, or a header that does not define its function."""
+    names = functions(cache)
+    if name not in names:
+        raise ChoiceError(f"no {cache} hash function '{name}'. There are:\n" + "\n".join(f"  {n}" for n in names))
+    path = HASH / cache / f"{name}.h"
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    if not re.search(rf"\bu32\s+{cache}_hash\s*\(", text) and not re.search(rf"#define\s+{cache}_hash\b", text):
+        raise ChoiceError(f"hash/{cache}/{name}.h does not define `u32 {cache}_hash(...)`: see hash/cache.h")
+
+
+def check_structure(cache, name):
+    """Refuse a structure that is not there, or one that this cache cannot use."""
+    names = structures()
+    if name not in names:
+        raise ChoiceError(f"no table structure '{name}'. There are:\n" + "\n".join(f"  {n}" for n in names))
+    served = served_caches(HASH / "table" / f"{name}.h")
+    if cache not in served:
+        raise ChoiceError(
+            f"{cache.upper()}_TABLE={name} cannot work: {name} serves the caches {', '.join(served)} only"
+            f" (hash/table/{name}.h says why)"
+        )
+
+
+def check(chosen):
+    for cache in CACHES:
+        check_function(cache, chosen[f"{cache.upper()}_HASH"])
+    for cache in TABLE_CACHES:
+        check_structure(cache, chosen[f"{cache.upper()}_TABLE"])
+
+
+def choice_header(chosen):
+    """hash_choice.h: nothing in it depends on a hash function."""
+    lines = ["/* Written by hash/choose.py: what the objects of each cache embed. */", "#ifndef GENERATED_HASH_CHOICE_H"]
+    lines += ["#define GENERATED_HASH_CHOICE_H", ""]
+    tables = {cache: chosen[f"{cache.upper()}_TABLE"] for cache in TABLE_CACHES}
+    lines += [f'#include "hash/table/{name}_link.h"' for name in sorted(set(tables.values()))]
+    for cache, name in tables.items():
+        stem = name.replace("-", "_")
+        table = f"{cache}_table"
+        lines += [
+            "",
+            f'#define CONFIG_{cache.upper()}_TABLE "{name}"',
+            f'#define {cache.upper()}_TABLE_HEADER "hash/table/{name}.h"',
+            f"#define {table}_link {stem}_link",
+            f"#define {table}_root {stem}_root",
+            f"#define {table}_for_each(table, root, bucket, object) \\",
+            f"\tfor ((object) = {table}_first(table, root, bucket); (object); \\",
+            f"\t     (object) = {table}_next(table, root, object))",
+        ]
+    return "\n".join([*lines, "", "#endif", ""])
+
+
+def functions_header(chosen):
+    """hash_functions.h: the functions themselves and their names."""
+    lines = ["/* Written by hash/choose.py: the chosen hash functions. */", "#ifndef GENERATED_HASH_FUNCTIONS_H"]
+    lines += ["#define GENERATED_HASH_FUNCTIONS_H", ""]
+    for cache in CACHES:
+        name = chosen[f"{cache.upper()}_HASH"]
+        lines += [f'#define CONFIG_{cache.upper()}_HASH "{name}"', f'#include "hash/{cache}/{name}.h"']
+    return "\n".join([*lines, "", "#endif", ""])
 
 
 def read_config(path):
-    """CONFIG_X="value" lines as a dictionary."""
-    pattern = re.compile(r'^CONFIG_(\w+)=(?:"(.*)"|(.*))$')
-    values = {}
+    """The choices in a file of CONFIG_NAME="value" lines; other lines are somebody else's."""
+    chosen = {}
     for line in Path(path).read_text(encoding="utf-8").splitlines():
-        match = pattern.match(line.strip())
-        if match:
-            values[match[1]] = match[2] if match[2] is not None else match[3]
-    return values
+        match = re.fullmatch(r'CONFIG_(\w+)="?([^"]*)"?', line.strip())
+        if match and match.group(1) in DEFAULTS:
+            chosen[match.group(1)] = match.group(2)
+    return chosen
 
 
-def chosen(config, option, names):
-    """The value of @option, which must be one of @names."""
-    value = config.get(option, "")
-    if value not in names:
-        raise ChoiceError(f"{option}={value}: no such choice; it is one of: {', '.join(names)}")
-    return value
+def write_if_changed(path, text):
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
-def check_function(cache, name, function):
-    """The header must define its function as a static inline."""
-    text = (HASH / cache / f"{name}.h").read_text(encoding="utf-8")
-    if not re.search(rf"static\s+(?:__always_inline|inline)\s+u32\s+{function}\s*\(", text):
-        raise ChoiceError(
-            f"hash/{cache}/{name}.h does not define 'static inline u32 {function}(...)' "
-            f"(see hash/cache.h for its arguments)"
-        )
+def write_headers(chosen, output):
+    """Check @chosen (defaults filled in) and write both headers, @output being that of hash_choice.h."""
+    chosen = {**DEFAULTS, **chosen}
+    check(chosen)
+    write_if_changed(output, choice_header(chosen))
+    write_if_changed(output.parent / "hash_functions.h", functions_header(chosen))
 
 
-def check_structure(cache, structure):
-    """A structure that hangs on an owner needs a cache whose objects have one."""
-    allowed = OWNED.get(structure)
-    if allowed and cache not in allowed:
-        raise ChoiceError(
-            f"{cache.upper()}_TABLE={structure}: a {structure} hangs on the object's owner, which only "
-            f"the {', '.join(allowed)} cache has; choose another structure"
-        )
-
-
-def cache_lines(cache, function, structure):
-    """The types and the operations of one cache's table."""
-    lines = [
-        f"#include \"hash/table/{structure}.h\"",
-        f"struct {cache}_table {{ struct {structure}_table impl; }};",
-        f"struct {cache}_table_link {{ struct {structure}_link impl; }};",
-        f"struct {cache}_table_root {{ struct {structure}_root impl; }};",
-        f"#define {cache}_table_root_init(r) {structure}_root_init(&(r)->impl)",
-    ]
-    for operation, (typed, arguments) in OPERATIONS.items():
-        lead = f"{CACHES[cache][1]}, hash_link, " if typed else ""
-        passed = arguments
-        lines.append(
-            f"#define {cache}_table_{operation}(t, {arguments}) "
-            f"{structure}_{operation}({lead}&(t)->impl, {passed})"
-        )
-    lines += [f"#include \"hash/{cache}/{function}.h\"", ""]
-    return lines
-
-
-def header(config):
-    """The text of hash_choice.h."""
-    lines = [
-        "/* Generated by hash/choose.py from the configuration: do not edit. */",
-        "#ifndef GENERATED_HASH_CHOICE_H",
-        "#define GENERATED_HASH_CHOICE_H",
-        "#include \"hash/cache.h\"",
-        "",
-    ]
-    for cache, (function_name, _) in CACHES.items():
-        function = chosen(config, f"{cache.upper()}_HASH", functions(cache))
-        structure = chosen(config, f"{cache.upper()}_TABLE", structures())
-        check_function(cache, function, function_name)
-        check_structure(cache, structure)
-        lines += [f"#define CONFIG_{cache.upper()}_HASH \"{function}\"",
-                  f"#define CONFIG_{cache.upper()}_TABLE \"{structure}\""]
-        lines += cache_lines(cache, function, structure)
-    name = chosen(config, "NAME_HASH", functions("name"))
-    check_function("name", name, "name_hash")
-    lines += [f"#define CONFIG_NAME_HASH \"{name}\"", f"#include \"hash/name/{name}.h\"", "",
-              "#endif", ""]
-    return "\n".join(lines)
+def print_list(as_json):
+    if as_json:
+        print(json.dumps(choices(), indent=1))
+        return
+    for name, values in choices().items():
+        print(f"{name}:")
+        for value, about in values.items():
+            mark = "*" if DEFAULTS.get(name) == value else " "
+            print(f"  {mark} {value:20} {about[:100]}")
 
 
 def main():
-    """Write the header when it changes."""
-    if len(sys.argv) != 3:
-        raise SystemExit(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("config", nargs="?", help="a file with CONFIG_NAME=... lines")
+    parser.add_argument("header", nargs="?", type=Path, help="hash_choice.h to write")
+    parser.add_argument("-o", "--output", type=Path, help="the same")
+    parser.add_argument("--list", action="store_true", help="print what there is")
+    parser.add_argument("--json", action="store_true", help="with --list: as JSON")
+    for name in DEFAULTS:
+        parser.add_argument("--" + name.lower().replace("_", "-"), dest=name, metavar="NAME")
+    arguments = parser.parse_args()
+    if arguments.list:
+        print_list(arguments.json)
+        return
+    output = arguments.output or arguments.header
+    if output is None:
+        parser.error("which header is to be written? (-o FILE)")
     try:
-        text = header(read_config(sys.argv[1]))
-    except ChoiceError as error:
-        raise SystemExit(f"hash/choose.py: {error}") from None
-    output = Path(sys.argv[2])
-    if not output.exists() or output.read_text(encoding="utf-8") != text:
-        output.write_text(text, encoding="utf-8")
+        chosen = read_config(arguments.config) if arguments.config else {}
+        chosen.update({n: getattr(arguments, n) for n in DEFAULTS if getattr(arguments, n)})
+        write_headers(chosen, output)
+    except (ChoiceError, OSError) as error:
+        sys.exit(f"choose: {error}")
 
 
 if __name__ == "__main__":

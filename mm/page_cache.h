@@ -12,7 +12,7 @@
  * writepage() of it has nothing to do.
  *
  * Lock order: inode->lock (rw_semaphore of the file) -> mm->lock -> page lock -> mapping->vma_lock ->
- * mm->page_table_lock -> mapping->lock; the page table's bucket lock is taken with none of the last three.
+ * mm->page_table_lock -> bucket lock of the page table; mapping->lock. Neither of the last is held for the other.
  *
  * Limits: pages are found one by one; a page's owner changes only by truncation.
  */

@@ -1,8 +1,20 @@
 /*
  * vm.h - address spaces: what a process has mapped where, page faults, mmap and its relatives.
  *
- * A struct mm holds areas (struct vma) sorted by address, and the page tables. Lock order:
- * mm->lock (rw_semaphore; readers: faults, writers: mmap...) -> page lock -> mm->page_table_lock.
+ * A struct mm holds areas (struct vma) sorted by address, and the page tables. A page-table entry that maps a
+ * page holds a reference to it. An anonymous page with one reference belongs to its only mapper, so a write
+ * fault need not copy it. A page of a file is mapped writable only in shared areas and only after it was
+ * marked dirty; what the program writes later is found by the entry's dirty bit.
+ *
+ * W^X: no page is writable and executable. mmap and mprotect with PROT_WRITE | PROT_EXEC give EACCES, where
+ * Linux allows it.
+ *
+ * Lock order: inode->lock -> mm->lock (rw_semaphore; readers: faults, writers: mmap...) -> page lock ->
+ * mapping->vma_lock -> mm->page_table_lock -> the page table's bucket lock, mapping->lock. The areas change
+ * under mm->lock held for writing; the bounds of an area that maps a file under mapping->vma_lock as well.
+ *
+ * Limits: areas are in a list, with a hint (programs here have tens of them, at most 65530); no swap; no
+ * huge pages; mlock is not needed, since anonymous memory stays.
  */
 #ifndef MM_VM_H
 #define MM_VM_H
@@ -14,8 +26,9 @@
 #include "mm/page.h"
 
 struct file;
+struct shared_memory;
 
-/* Protection and flags have Linux's ABI values in the calls (PROT_*, MAP_*), VM_* inside. */
+/* Protection and flags have Linux's ABI values in the calls (PROT_*, MAP_*: mm/mman.h), VM_* inside. */
 #define VM_READ (1u << 0)
 #define VM_WRITE (1u << 1)
 #define VM_EXEC (1u << 2)
@@ -28,29 +41,39 @@ struct file;
 struct vma {
 	u64 start, end; /* page aligned, end exclusive */
 	unsigned flags; /* VM_* */
+	bool has_anonymous;	       /* some page is (or was) anonymous: fork must look */
 	struct mm *mm;
-	struct file *file; /* NULL: anonymous */
+	struct file *file;	       /* NULL: anonymous */
+	struct address_space *mapping; /* whose pages it shows; NULL: private anonymous memory */
+	struct shared_memory *shared;  /* what @mapping belongs to without a file, or NULL */
 	pgoff_t page_offset;
 	struct list_head link;	       /* in mm->vmas, by address */
-	struct list_head mapping_link; /* in the file's address_space->vmas */
+	struct list_head mapping_link; /* in mapping->vmas */
 };
 
 struct mm {
-	atomic_t users; /* tasks */
+	atomic_t users; /* tasks, and who looks at it */
 	struct rw_semaphore lock;
+
+	/* Under lock. */
 	struct list_head vmas;
-	struct vma *last_hit; /* hint for find_vma() */
+	struct vma *last_hit; /* hint for find_vma(): any area, or NULL */
 	unsigned vma_count;
-	spinlock_t page_table_lock;
-	struct mmu_root mmu;
+	u64 total_pages; /* sum of the areas */
 	u64 brk_start, brk_end;
 	u64 mmap_top; /* mappings grow down from here */
 	u64 stack_top;
+	u64 stack_limit; /* RLIMIT_STACK, bytes */
 	u64 arg_start, arg_end, env_start, env_end; /* for /proc/PID/cmdline */
 	u64 code_start, code_end, data_start, data_end;
-	u64 resident_pages, total_pages;
-	struct file *exe;
+	struct file *exe; /* with a reference */
 	u64 auxv[2 * 24];
+
+	/* Under page_table_lock. */
+	spinlock_t page_table_lock;
+	struct mmu_root mmu;
+	u64 resident_pages; /* entries that map a page ... */
+	u64 file_pages;	    /* ... and those of them that map a page of the page cache */
 };
 
 struct mm *mm_create(void);			   /* NULL: out of memory */
@@ -68,7 +91,17 @@ s64 mm_remap(struct mm *mm, u64 address, u64 old_length, u64 new_length, unsigne
 u64 mm_brk(struct mm *mm, u64 new_end); /* the resulting break */
 int mm_sync(struct mm *mm, u64 address, u64 length, unsigned flags);
 int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice);
-struct vma *find_vma(struct mm *mm, u64 address); /* first with end > address, mm->lock held */
+struct vma *find_vma(struct mm *mm, u64 address); /* first with end > address, mm->lock held; NULL: none */
+
+/* For /proc: the first area that ends after @address, copied, with a reference to its file; false: none.
+ * Takes mm->lock. */
+struct vma_info {
+	u64 start, end, offset; /* offset: bytes into the file */
+	unsigned flags;
+	bool shared_memory; /* shared without a file */
+	struct file *file;
+};
+bool mm_next_area(struct mm *mm, u64 address, struct vma_info *info);
 
 #define FAULT_WRITE (1u << 0)
 #define FAULT_EXEC (1u << 1)
@@ -76,13 +109,10 @@ struct vma *find_vma(struct mm *mm, u64 address); /* first with end > address, m
 /*
  * A page fault at @address. 0: resolved, retry. -EFAULT: no such mapping (SIGSEGV SEGV_MAPERR), -EACCES:
  * protection (SEGV_ACCERR), -EIO: past the end of a file or read error (SIGBUS), -ENOMEM: out of memory
- * (the process is killed). May sleep; called with interrupts enabled. For kernel-mode faults on user
+ * and nobody to kill for it, or this process is the one. May sleep; called with interrupts enabled. For kernel-mode faults on user
  * addresses inside copies too (then a failure makes the copy return early).
  */
 int mm_fault(struct mm *mm, u64 address, unsigned access);
-
-/* Unmap pages of @mapping from page @first on from every process (truncation). Takes mapping->lock. */
-void mm_unmap_file(struct address_space *mapping, pgoff_t first);
 
 void vm_init(void);
 

@@ -1,94 +1,187 @@
 /*
- * chained.h - separate chaining: an array of buckets, each the head of a list of objects.
+ * chained.h - a hash table of chains: one list a bucket, new objects at its head. The baseline.
  *
- * Source: the tables of Linux 2.2 and 2.4 (Lever 1999, section 3). Insertion is last in, first out, at the
- * head; a lookup visits a bucket's objects from the head. Cost: a hit 1 + (n-1)/2m objects, a miss n/m.
- * Weakness: every object visited is a cache miss of its own; the size is fixed at boot.
+ * Caches: page buffer inode dentry
+ * Source: Linux 2.2 (Lever 1999, section 1). Cost: a lookup visits 1 + (n-1)/2m objects when it hits and
+ * n/m when it misses, if the hash spreads them; memory: one pointer a bucket, two an object.
+ * Weakness: each object visited is a cache miss; the table never grows.
  *
- * Lock scheme: bucket locks. Spinlocks in an array apart, one for each bucket in small tables, shared by
- * buckets with equal low bits in large ones, so that the array of buckets stays a bare array of pointers.
+ * Instantiated once a cache; see README.md in this folder for the operations and the macros.
  *
- * This header is also the model for other structures: README.md lists what one must define. The macros take
- * the object's type and the member that links it; <generated/hash_choice.h> supplies both for each cache.
+ * Locks. Buckets share an array of spinlocks, bucket b that of index b & lock_mask: enough of them that CPUs
+ * rarely meet, few enough to stay in the cache. Insert and remove hold the bucket's lock. A chain may be
+ * walked without it by a reader that checks afterwards what it found and whose objects are not freed
+ * meanwhile: an object is complete before it is published, and a removed one still leads back into its chain.
  */
-#ifndef HASH_TABLE_CHAINED_H
-#define HASH_TABLE_CHAINED_H
+#include "hash/table/template.h"
 
-#include "kernel/core/spinlock.h"
-#include "kernel/core/types.h"
+#ifndef CHAINED_LOCKS
+#define CHAINED_LOCKS 256
+#define CHAINED_LOCKS_PER_CPU 16
+#endif
 
-struct hash_cache;
-
-#define CHAINED_NEEDS_ROOT 0 /* nothing hangs on an owner */
-
-struct chained_link {
-	struct chained_link *next;
-	struct chained_link **pprev; /* what points at us: the bucket, or the previous link's next */
-};
-
-struct chained_root {
-};
-
-struct chained_table {
-	struct chained_link **buckets;
-	spinlock_t *locks;
+struct TABLE {
+	struct chained_link **buckets; /* set at boot, as are the next two */
+	struct hash_cache *cache;
 	u32 lock_mask;
+	spinlock_t locks[CHAINED_LOCKS]; /* each guards the chains of its buckets */
 };
 
-/* Boot: allocate through hash_cache_create(). Panics when not one page can be had. */
-void chained_create_table(struct chained_table *table, struct hash_cache *cache);
-
-#define chained_create(table, cache) chained_create_table(table, cache)
-#define chained_root_init(root) ((void)(root))
-
-#define chained_lock(table, root, bucket)                                                          \
-	((void)(root), spin_lock(&(table)->locks[(bucket) & (table)->lock_mask]))
-#define chained_unlock(table, root, bucket)                                                        \
-	((void)(root), spin_unlock(&(table)->locks[(bucket) & (table)->lock_mask]))
-
-/* The first object of @bucket for which compare(object, key) is 0, or NULL; *steps += objects visited. */
-#define chained_find(type, member, table, root, bucket, key, compare, steps)                       \
-	({                                                                                         \
-		struct chained_link *_link = (table)->buckets[bucket];                             \
-		type *_found = NULL;                                                               \
-		(void)(root);                                                                      \
-		for (; _link; _link = _link->next) {                                               \
-			type *_object = container_of(_link, type, member.impl);                    \
-			HASH_STATS_ONLY(++*(steps);)                                               \
-			if (compare(_object, key) == 0) {                                          \
-				_found = _object;                                                  \
-				break;                                                             \
-			}                                                                          \
-		}                                                                                  \
-		(void)(steps);                                                                     \
-		_found;                                                                            \
-	})
-
-static __always_inline void chained_link_first(struct chained_link **head, struct chained_link *link)
+static __always_inline void T(check)(const struct TABLE *table, u32 bucket)
 {
-	link->next = *head;
-	link->pprev = head;
-	if (link->next)
-		link->next->pprev = &link->next;
-	*head = link;
+#ifdef CONFIG_DEBUG
+	hash_check_bucket(table->cache, bucket);
+#else
+	(void)table, (void)bucket;
+#endif
 }
 
-static __always_inline void chained_unlink(struct chained_link *link)
+static __always_inline void T(root_init)(struct T(root) *root)
 {
-	*link->pprev = link->next;
-	if (link->next)
-		link->next->pprev = link->pprev;
-	link->pprev = NULL;
+	(void)root;
 }
 
-#define chained_insert(type, member, table, root, bucket, object, key, compare)                    \
-	((void)(root), (void)(key),                                                                \
-	 chained_link_first(&(table)->buckets[bucket], &(object)->member.impl))
-#define chained_remove(type, member, table, root, bucket, object)                                  \
-	((void)(table), (void)(root), (void)(bucket), chained_unlink(&(object)->member.impl))
+static __always_inline spinlock_t *T(lock_of)(struct TABLE *table, u32 bucket)
+{
+	return &table->locks[bucket & table->lock_mask];
+}
 
-#define chained_for_each(type, member, table, root, bucket, object)                                \
-	for (struct chained_link *_walk = (table)->buckets[bucket];                                \
-	     _walk && ((object) = container_of(_walk, type, member.impl), true); _walk = _walk->next)
+static __always_inline void T(lock)(struct TABLE *table, struct T(root) *root, u32 bucket)
+{
+	(void)root;
+	T(check)(table, bucket);
+	spin_lock(T(lock_of)(table, bucket));
+}
 
-#endif /* HASH_TABLE_CHAINED_H */
+static __always_inline void T(unlock)(struct TABLE *table, struct T(root) *root, u32 bucket)
+{
+	(void)root;
+	spin_unlock(T(lock_of)(table, bucket));
+}
+
+/* Two buckets at once (an object moves), in an order that all agree on. */
+static inline void T(lock_two)(struct TABLE *table, struct T(root) *root, u32 a, u32 b)
+{
+	spinlock_t *first = T(lock_of)(table, a), *second = T(lock_of)(table, b);
+
+	(void)root;
+	T(check)(table, a);
+	T(check)(table, b);
+	if (first > second) {
+		spinlock_t *swap = first;
+
+		first = second;
+		second = swap;
+	}
+	spin_lock(first);
+	if (first != second)
+		spin_lock_nested(second, 1);
+}
+
+static inline void T(unlock_two)(struct TABLE *table, struct T(root) *root, u32 a, u32 b)
+{
+	(void)root;
+	spin_unlock(T(lock_of)(table, a));
+	if (T(lock_of)(table, a) != T(lock_of)(table, b))
+		spin_unlock(T(lock_of)(table, b));
+}
+
+static __always_inline TABLE_OBJECT *T(object)(struct chained_link *link)
+{
+	return link ? container_of(link, TABLE_OBJECT, TABLE_LINK) : NULL;
+}
+
+static __always_inline TABLE_OBJECT *T(first)(struct TABLE *table, struct T(root) *root, u32 bucket)
+{
+	(void)root;
+	T(check)(table, bucket);
+	return T(object)(READ_ONCE(table->buckets[bucket]));
+}
+
+static __always_inline TABLE_OBJECT *T(next)(struct TABLE *table, struct T(root) *root, TABLE_OBJECT *object)
+{
+	(void)table, (void)root;
+	return T(object)(READ_ONCE(object->TABLE_LINK.next));
+}
+
+/* *steps grows by the objects visited, the one found included. */
+static __always_inline TABLE_OBJECT *T(find)(struct TABLE *table, struct T(root) *root, u32 bucket,
+					     const TABLE_KEY *key,
+					     int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *), u64 *steps)
+{
+	struct chained_link *link;
+
+	(void)root;
+	T(check)(table, bucket);
+	for (link = READ_ONCE(table->buckets[bucket]); link; link = READ_ONCE(link->next)) {
+		TABLE_OBJECT *object = container_of(link, TABLE_OBJECT, TABLE_LINK);
+
+		++*steps;
+		if (compare(object, key) == 0)
+			return object;
+	}
+	return NULL;
+}
+
+static __always_inline void T(insert)(struct TABLE *table, struct T(root) *root, u32 bucket, TABLE_OBJECT *object,
+				      const TABLE_KEY *key,
+				      int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *))
+{
+	struct chained_link *link = &object->TABLE_LINK, **head = &table->buckets[bucket];
+	struct chained_link *next = *head;
+
+	(void)root, (void)key, (void)compare;
+	T(check)(table, bucket);
+	link->next = next;
+	link->previous = head;
+	if (next)
+		next->previous = &link->next;
+	__atomic_store_n(head, link, __ATOMIC_RELEASE);
+}
+
+static __always_inline void T(remove)(struct TABLE *table, struct T(root) *root, u32 bucket, TABLE_OBJECT *object)
+{
+	struct chained_link *link = &object->TABLE_LINK, *next = link->next;
+
+	(void)table, (void)root, (void)bucket;
+	WRITE_ONCE(*link->previous, next);
+	if (next)
+		next->previous = link->previous;
+	link->previous = NULL; /* link->next stays for readers that stand here */
+}
+
+/* For the statistics: visit the size of every bucket, one after the other. */
+static __maybe_unused void T(walk)(void *instance, void (*visit)(u64 size, void *argument), void *argument)
+{
+	struct TABLE *table = instance;
+
+	for (u64 bucket = 0; bucket < table->cache->entries; bucket++) {
+		struct chained_link *link;
+		u64 size = 0;
+
+		T(lock)(table, NULL, (u32)bucket);
+		for (link = table->buckets[bucket]; link; link = link->next)
+			size++;
+		T(unlock)(table, NULL, (u32)bucket);
+		visit(size, argument);
+	}
+}
+
+/* At boot, before anyone uses the table. */
+static __maybe_unused void T(create)(struct TABLE *table, struct hash_cache *cache)
+{
+	u64 locks = min_t(u64, CHAINED_LOCKS, roundup_pow_of_two(CHAINED_LOCKS_PER_CPU * NR_CPUS));
+
+	cache->table = table;
+	cache->walk = T(walk);
+	table->cache = cache;
+	table->buckets = hash_cache_create(cache, sizeof(*table->buckets));
+	table->lock_mask = (u32)(min(locks, cache->entries) - 1);
+	for (unsigned i = 0; i < CHAINED_LOCKS; i++)
+		spin_lock_init(&table->locks[i], TABLE_STRING(TABLE));
+}
+
+#undef TABLE
+#undef TABLE_OBJECT
+#undef TABLE_LINK
+#undef TABLE_KEY

@@ -54,6 +54,7 @@
 #define EPROTO 71
 #define EBADMSG 74
 #define EOVERFLOW 75
+#define ELIBBAD 80
 #define EILSEQ 84
 #define EUSERS 87
 #define ENOTSOCK 88

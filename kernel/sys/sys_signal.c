@@ -13,7 +13,7 @@
 
 s64 sys_rt_sigaction(int signo, const void *user_new, void *user_old, size_t set_size)
 {
-	struct signal_action new, old;
+	struct signal_action new = {0}, old;
 	s64 error;
 
 	if (set_size != sizeof(u64))

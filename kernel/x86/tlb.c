@@ -8,6 +8,7 @@
 #include <arch/mmu.h>
 #include <arch/page.h>
 
+#include "kernel/core/assert.h"
 #include "kernel/core/spinlock.h"
 #include "kernel/x86/x86.h"
 
@@ -51,6 +52,7 @@ static void flush_others(struct mmu_root *root, u64 others, u64 start, u64 end, 
 {
 	unsigned cpu;
 
+	ASSERT(!arch_irqs_disabled()); /* two CPUs that flush would wait for each other */
 	spin_lock(&flush_lock);
 	request.root = root;
 	request.start = start;

@@ -168,8 +168,6 @@ static void kernel_page_fault(struct registers *registers, u64 address, unsigned
 		arch_irq_enable();
 		if (mm_fault(mm, address, access) == 0)
 			return;
-		if (!current->mm)
-			return;
 	}
 	extable_fixup(registers);
 }

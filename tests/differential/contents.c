@@ -665,8 +665,8 @@ SCENARIO(select_basic)
 	T(select(fds[0] + 1, &set, NULL, NULL, &now));
 	T(FD_ISSET(fds[0], &set) != 0);
 	FD_ZERO(&set);
-	FD_SET(200, &set);
-	T(select(201, &set, NULL, NULL, &now));
+	FD_SET(60, &set);
+	T(select(61, &set, NULL, NULL, &now));
 	T(select(-1, &set, NULL, NULL, &now));
 }
 
@@ -818,7 +818,7 @@ SCENARIO(statfs_basic)
 	T(fstatfs(fd, &st));
 	T(statfs("none", &st));
 	T(fstatfs(99, &st));
-	T(statfs(".", (void *)8));
+	T(syscall(SYS_statfs, ".", 8L));
 }
 
 SCENARIO(mount_errors)

@@ -388,7 +388,7 @@ SCENARIO(root_executes_only_executables)
 	chmod("empty", 0755);
 	T(execve("empty", argv, NULL));
 	T(execve("", argv, NULL));
-	T(execve((char *)8, argv, NULL));
+	T(syscall(SYS_execve, 8L, argv, NULL));
 }
 
 SCENARIO(exec_text_busy)

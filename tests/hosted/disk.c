@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <arch/cpu.h>
+
 #include "hosted.h"
 #include "kernel/core/assert.h"
 #include "kernel/core/errno.h"

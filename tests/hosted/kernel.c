@@ -20,7 +20,7 @@
 
 struct cpu cpus[NR_CPUS];
 unsigned nr_cpus = 1;
-bool hosted_irqs_off;
+bool hosted_irqs_off, system_running = true;
 u64 hosted_clock_ns = 60 * NSEC_PER_SEC;
 uintptr_t hosted_fault_start, hosted_fault_end;
 bool hosted_quiet;
@@ -41,7 +41,7 @@ void printk(const char *format, ...)
 	if (text[0] == '<' && text[1] && text[2] == '>')
 		message = text + 3;
 	if (message != text && text[1] <= '3')
-		snprintf(hosted_last_error, sizeof(hosted_last_error), "%s", message);
+		snprintf(hosted_last_error, sizeof(hosted_last_error), "%.250s", message);
 	if (!hosted_quiet)
 		fprintf(stderr, "# %s", message);
 }

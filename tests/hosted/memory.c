@@ -9,10 +9,14 @@
 #include "hash/cache.h"
 #include "hosted.h"
 #include "kernel/core/assert.h"
+#include "kernel/core/bitops.h"
 #include "mm/page_alloc.h"
 #include "mm/slab.h"
 
-#if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #include <sanitizer/asan_interface.h>
 #else
 #define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))

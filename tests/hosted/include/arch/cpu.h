@@ -11,7 +11,6 @@
 struct task;
 
 struct cpu {
-	struct task *current;
 	u32 id;
 	volatile bool online;
 };

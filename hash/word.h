@@ -1,0 +1,92 @@
+/*
+ * word.h - the word in which hash functions compute, and the constants that they share.
+ *
+ * CONFIG_HASH_WORD is 32 or 64. The functions of the 2.2 era assume 32-bit words: a product loses its top
+ * bits, an address its high half. With 64 both keep them, so that the same formula is another function.
+ *
+ * Shifts by the table's size: hash_right() and hash_left() are defined for every count below 64, as x86's
+ * own shifts of a 32-bit register are not.
+ */
+#ifndef HASH_WORD_H
+#define HASH_WORD_H
+
+#include "kernel/core/types.h"
+
+#if defined(CONFIG_HASH_WORD_32) || (defined(CONFIG_HASH_WORD) && CONFIG_HASH_WORD == 32)
+typedef u32 hash_word;
+#define HASH_WORD_BITS 32
+#else
+typedef u64 hash_word;
+#define HASH_WORD_BITS 64
+#endif
+
+/* 2^32 divided by the golden ratio, as a prime: the multiplier of Lever 1999, section 5.1. */
+#define HASH_G32 2654435761u
+
+/* Linux 2.6 and 3.x (Santos 2004): primes near the same ratio with few bits set, so that shifts will do. */
+#if HASH_WORD_BITS == 32
+#define HASH_GOLDEN_PRIME ((hash_word)0x9e370001u)
+#else
+#define HASH_GOLDEN_PRIME ((hash_word)0x9e37fffffffc0001u)
+#endif
+
+/* Linux since 4.7: the ratio itself (its complement), not prime. */
+#define HASH_GOLDEN_RATIO_32 0x61c88647u
+#define HASH_GOLDEN_RATIO_64 0x61c8864680b583ebull
+#if HASH_WORD_BITS == 32
+#define HASH_GOLDEN_RATIO ((hash_word)HASH_GOLDEN_RATIO_32)
+#else
+#define HASH_GOLDEN_RATIO ((hash_word)HASH_GOLDEN_RATIO_64)
+#endif
+
+/* The cache line: what addresses of slab objects are divided by. 32 on the papers' machines. */
+#ifndef HASH_L1_BYTES
+#define HASH_L1_BYTES 64
+#endif
+
+/* Lowest set bit of sizeof(struct inode), and where struct address_space lies in it (2.4 hashes the mapping);
+ * tests/hosted/test_hash_functions.py holds both against fs/vfs.h. */
+#ifndef HASH_INODE_LSB
+#define HASH_INODE_LSB 8
+#endif
+#ifndef HASH_MAPPING_OFFSET
+#define HASH_MAPPING_OFFSET 152
+#endif
+
+static __always_inline u32 hash_mask(unsigned bits)
+{
+	return (1u << bits) - 1;
+}
+
+static __always_inline hash_word hash_right(hash_word value, unsigned count)
+{
+	return (hash_word)((u64)value >> count);
+}
+
+static __always_inline hash_word hash_left(hash_word value, unsigned count)
+{
+	return (hash_word)((u64)value << count);
+}
+
+/* The highest @bits of a word, @bits from 1 to 31. */
+static __always_inline u32 hash_top(hash_word value, unsigned bits)
+{
+	return (u32)(value >> (HASH_WORD_BITS - bits));
+}
+
+static __always_inline u32 hash_rotate_left32(u32 value, unsigned count)
+{
+	return (value << count) | (value >> (32 - count));
+}
+
+static __always_inline u64 hash_rotate_left64(u64 value, unsigned count)
+{
+	return (value << count) | (value >> (64 - count));
+}
+
+/* Lowest set bit of sizeof(struct inode): by how much Linux 2.2 divides an inode's address. */
+#ifndef PAGE_HASH_INODE_ALIGN
+#define PAGE_HASH_INODE_ALIGN 8
+#endif
+
+#endif /* HASH_WORD_H */

@@ -1,0 +1,94 @@
+"""The same static program makes the same file-system calls on Linux and on Chainwalk: outcomes must be equal.
+
+linux.txt is what Linux (6.x) printed; where this host lets us be root, that is checked too, so that the
+record cannot drift from the oracle. `python3 tests/differential/test_differential.py` writes it anew.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+RECORD = HERE / "linux.txt"
+
+# Scenarios whose outcome differs for a reason that is not a fault: name -> reason.
+DIFFERENT_ON_TMPFS: dict[str, str] = {}
+DIFFERENT_ON_EXT2: dict[str, str] = {}
+
+
+def compile_scenarios(folder: Path) -> Path:
+    program = folder / "scenarios"
+    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Wno-unused-result", "-Wno-unused-value"]
+    subprocess.run(["musl-gcc", *flags, "-o", program, *sorted(HERE.glob("*.c"))], check=True)
+    return program
+
+
+def run_on_linux(program: Path) -> list[str]:
+    base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=base) as scratch:
+        done = subprocess.run([program, scratch], capture_output=True, timeout=120, check=True)
+    return done.stdout.decode(errors="replace").splitlines()
+
+
+def by_name(lines: list[str]) -> dict[str, str]:
+    return {line.split(":", 1)[0]: line for line in lines if ":" in line}
+
+
+@pytest.fixture(scope="session")
+def scenarios(tmp_path_factory) -> Path:
+    return compile_scenarios(tmp_path_factory.mktemp("scenarios"))
+
+
+def test_there_are_enough():
+    assert len(by_name(RECORD.read_text().splitlines())) >= 150
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, for several users and mounts")
+def test_record_is_what_linux_does(scenarios):
+    found = run_on_linux(scenarios)
+    if any("mount(" in line and "=EPERM" in line.split("(1000")[0] for line in found):
+        pytest.skip("root may not mount here")
+    assert found == RECORD.read_text().splitlines()
+
+
+@pytest.mark.parametrize("root", ["tmpfs", "ext2"])
+def test_chainwalk_does_the_same(cw_run, scenarios, root):
+    script = "mkdir /root/scratch && /root/scenarios /root/scratch && ls -A /root/scratch"
+    result = cw_run(script=script, add=[f"{scenarios}:/root/scenarios"], root=root, timeout=240)
+    found = by_name(result.output.decode(errors="replace").splitlines())
+    known = DIFFERENT_ON_TMPFS if root == "tmpfs" else DIFFERENT_ON_EXT2
+    wrong = [
+        f"Linux:     {line}\nChainwalk: {found.get(name, 'nothing')}"
+        for name, line in by_name(RECORD.read_text().splitlines()).items()
+        if found.get(name) != line and name.split()[-1] not in known
+    ]
+    assert not wrong, f"{len(wrong)} scenarios differ:\n" + "\n".join(wrong)
+
+
+def test_wild_pointers(cw_run):
+    result = cw_run(["/usr/local/bin/wildptr", "pointers"])
+    assert b"wildptr: survived" in result.output
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_every_call_number_with_wild_arguments(cw_run, cpus):
+    result = cw_run(["/usr/local/bin/wildptr", "numbers"], smp=cpus, timeout=240)
+    assert b"wildptr: survived" in result.output
+
+
+@pytest.mark.parametrize("kind", ["forks", "memory"])
+def test_bombs(cw_run, kind):
+    result = cw_run(["/usr/local/bin/wildptr", kind], mem="64M", timeout=240)
+    assert b"wildptr: survived" in result.output
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        lines = run_on_linux(compile_scenarios(Path(folder)))
+    RECORD.write_text("".join(f"{line}\n" for line in lines))
+    print(f"{RECORD}: {len(lines) - 1} scenarios")

@@ -1,0 +1,120 @@
+/* harness.c - hosted: files as the tests want them. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/core/assert.h"
+
+int mount_disk(const char *name, unsigned flags)
+{
+	struct block_device *device = find_block_device(name);
+	char node[32];
+	struct path where;
+	int error;
+
+	snprintf(node, sizeof(node), "/%s", name);
+	vfs_mknod_at(AT_FDCWD, node, S_IFBLK | 0600, device->dev);
+	error = kern_path("/mnt", 0, &where);
+	if (!error) {
+		error = vfs_mount(node, &where, "ext2", flags, "");
+		path_put(&where);
+	}
+	return error;
+}
+
+int umount_disk(void)
+{
+	struct path where;
+	int error = kern_path("/mnt", 0, &where);
+
+	if (!error) {
+		error = vfs_umount(&where, 0);
+		path_put(&where);
+	}
+	return error;
+}
+
+s64 write_at(const char *path, int flags, loff_t offset, const void *data, size_t n)
+{
+	struct io io = {(void *)data, n, true};
+	struct file *file = filp_open(path, flags, 0644);
+	s64 result;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	result = vfs_write(file, &io, &offset);
+	fput(file);
+	return result;
+}
+
+s64 read_at(const char *path, loff_t offset, void *data, size_t n)
+{
+	struct io io = {data, n, true};
+	struct file *file = filp_open(path, O_RDONLY, 0);
+	s64 result;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	result = vfs_read(file, &io, &offset);
+	fput(file);
+	return result;
+}
+
+int truncate_path(const char *name, loff_t size)
+{
+	struct path path;
+	int error = kern_path(name, LOOKUP_FOLLOW, &path);
+
+	if (!error) {
+		error = vfs_truncate(&path, size);
+		path_put(&path);
+	}
+	return error;
+}
+
+/* ---- directories ---- */
+
+struct list_context {
+	struct dir_context context;
+	void (*visit)(const char *name, unsigned d_type, void *argument);
+	void *argument;
+	unsigned left; /* emitted before the "buffer" is full */
+};
+
+static bool emit(struct dir_context *context, const char *name, unsigned length, ino_t ino, unsigned d_type)
+{
+	struct list_context *list = container_of(context, struct list_context, context);
+	char text[256];
+
+	(void)ino;
+	if (!list->left)
+		return false;
+	list->left--;
+	BUG_ON(length > 255);
+	memcpy(text, name, length);
+	text[length] = 0;
+	if (strcmp(text, ".") != 0 && strcmp(text, "..") != 0)
+		list->visit(text, d_type, list->argument);
+	return true;
+}
+
+int list_directory(const char *name, unsigned batch, void (*visit)(const char *, unsigned, void *), void *argument)
+{
+	struct list_context list = {.context = {.emit = emit}, .visit = visit, .argument = argument};
+	struct file *file = filp_open(name, O_RDONLY | O_DIRECTORY, 0);
+	int error = 0;
+	loff_t before;
+
+	if (IS_ERR(file))
+		return (int)PTR_ERR(file);
+	do {
+		before = list.context.position;
+		list.left = batch ? batch : ~0u;
+		down_read(&file->inode->lock);
+		error = file->fop->iterate ? file->fop->iterate(file, &list.context) : -ENOTDIR;
+		up_read(&file->inode->lock);
+	} while (!error && list.context.position != before);
+	fput(file);
+	return error;
+}

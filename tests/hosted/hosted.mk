@@ -1,0 +1,82 @@
+# The hosted tests: fs/, the caches of mm/ and hash/ in an ordinary process, under the sanitizers.
+#
+#   make -f tests/hosted/hosted.mk            build all test programs into $(HOSTED_O)
+#   make -f tests/hosted/hosted.mk check      build and run them: `ok NAME` or `not ok NAME` for each test
+#   make -f tests/hosted/hosted.mk fuzz       the libFuzzer target (needs clang), run for FUZZ_SECONDS
+#   make -f tests/hosted/hosted.mk HOSTED_CC=clang    with another compiler
+#   PAGE_TABLE=rbtree BUFFER_HASH=mult ...    choose as for the kernel
+#
+# The configuration is made like the kernel's, with DEBUG=y: assertions and the lock-order checker are on.
+# A new test program is a file test_NAME.c here.
+
+HOSTED_O ?= build/hosted
+HOSTED_CC ?= gcc
+HOSTED_SET ?= DEBUG=y
+PYTHON ?= $(if $(wildcard .venv/bin/python3),.venv/bin/python3,python3)
+FUZZ_SECONDS ?= 60
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+ifeq ($(V),)
+Q := @
+endif
+
+HOSTED_CHOICES := $(foreach n,PAGE_HASH BUFFER_HASH INODE_HASH DENTRY_HASH NAME_HASH PAGE_TABLE BUFFER_TABLE \
+	INODE_TABLE DENTRY_TABLE HASH_WORD HASH_STATS,$(if $(filter command line environment,$(origin $(n))),$(n)=$($(n))))
+HOSTED_SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined
+HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-parameter -DHOSTED -D_GNU_SOURCE $(HOSTED_SANITIZE) \
+	-I. -Itests/hosted/include -Itests/hosted -I$(HOSTED_O)/include \
+	-include $(HOSTED_O)/include/generated/autoconf.h -MMD -MP $(if $(CI),-Werror)
+
+HOSTED_CORE := $(filter-out %/main.c %/core.c %/export.c %/panic.c %/printk.c %/random.c %/timer.c %/work.c \
+	%/string.c,$(wildcard kernel/core/*.c))
+HOSTED_MM := $(wildcard $(addprefix mm/,page_cache.c file_io.c readahead.c truncate.c reclaim.c))
+HOSTED_FS := $(filter-out fs/initramfs.c,$(wildcard fs/*.c)) $(wildcard fs/ext2/*.c fs/tmpfs/*.c fs/devfs/*.c)
+HOSTED_HASH := $(wildcard hash/*.c)
+HOSTED_OWN := $(addprefix tests/hosted/,memory.c kernel.c disk.c start.c harness.c hash.c)
+HOSTED_SOURCES := $(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH) $(HOSTED_OWN)
+HOSTED_OBJECTS := $(HOSTED_SOURCES:%.c=$(HOSTED_O)/%.o)
+HOSTED_PROGRAMS := $(patsubst tests/hosted/%.c,$(HOSTED_O)/%,$(wildcard tests/hosted/test_*.c))
+HOSTED_CONFIG := $(HOSTED_O)/.configured
+
+.PHONY: all check fuzz
+.SECONDARY:
+all: $(HOSTED_PROGRAMS)
+
+# Rewritten when other choices are made.
+$(shell mkdir -p $(HOSTED_O); [ "$$(cat $(HOSTED_O)/.key 2>/dev/null)" = "$(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)" ] || \
+	echo "$(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)" > $(HOSTED_O)/.key)
+$(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/configure.py hash/choose.py $(wildcard hash/*/*.h)
+	@echo "  CONFIG  $(HOSTED_O) $(HOSTED_SET) $(HOSTED_CHOICES)"
+	$(Q)$(PYTHON) lab/configure.py --output $(HOSTED_O) $(addprefix --set ,$(HOSTED_SET) $(HOSTED_CHOICES))
+	$(Q)$(PYTHON) hash/choose.py $(HOSTED_O)/effective.config $(HOSTED_O)/include/generated/hash_choice.h
+	@touch $@
+
+$(HOSTED_O)/%.o: %.c $(HOSTED_CONFIG)
+	@mkdir -p $(@D)
+	@echo "  HOSTED  $<"
+	$(Q)$(HOSTED_CC) $(HOSTED_CFLAGS) -c -o $@ $<
+
+$(HOSTED_O)/libhosted.a: $(HOSTED_OBJECTS)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(HOSTED_O)/test_%: $(HOSTED_O)/tests/hosted/test_%.o $(HOSTED_O)/libhosted.a
+	@echo "  LINK    $@"
+	$(Q)$(HOSTED_CC) $(HOSTED_SANITIZE) -o $@ $^
+
+check: all
+	@status=0; for program in $(HOSTED_PROGRAMS); do $$program || status=1; done; exit $$status
+
+# libFuzzer: the same sources with clang's coverage, in one folder of their own.
+FUZZ_O := $(HOSTED_O)-fuzz
+fuzz:
+	@$(MAKE) -f tests/hosted/hosted.mk HOSTED_O=$(FUZZ_O) HOSTED_CC=clang \
+		HOSTED_SANITIZE="-fsanitize=address,undefined,fuzzer-no-link" $(FUZZ_O)/fuzz_ext2
+	@mkdir -p $(FUZZ_O)/corpus
+	$(FUZZ_O)/fuzz_ext2 -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=65536 $(FUZZ_O)/corpus
+
+$(HOSTED_O)/fuzz_ext2: $(HOSTED_O)/tests/hosted/fuzz_ext2.o $(HOSTED_O)/libhosted.a
+	@echo "  LINK    $@"
+	$(Q)clang -fsanitize=address,undefined,fuzzer -o $@ $^
+
+-include $(HOSTED_OBJECTS:.o=.d) $(wildcard $(HOSTED_O)/tests/hosted/*.d)

@@ -1,0 +1,48 @@
+/*
+ * start.c - hosted: bring the caches and file systems up in the order of kernel/core/main.c.
+ */
+#include "fs/buffer.h"
+#include "fs/internal.h"
+#include "hosted.h"
+#include "kernel/core/assert.h"
+#include "kernel/core/jobctl.h"
+#include "kernel/core/string.h"
+#include "mm/page_alloc.h"
+#include "mm/page_cache.h"
+#include "mm/slab.h"
+
+/* fs/proc stands on processes, of which there are none. */
+void procfs_init(void)
+{
+}
+
+void hosted_init(unsigned megabytes)
+{
+	static char stack[KERNEL_STACK_SIZE] __aligned(64); /* the lock checker keeps its list at the end */
+
+	hosted_task.kernel_stack = stack;
+	hosted_task.state = TASK_RUNNING;
+	lockdep_task_init(&hosted_task);
+	page_alloc_init(MB(megabytes));
+	slab_init();
+	page_cache_init();
+	vfs_init();
+	hosted_task.fs = fs_context_create();
+	hosted_task.files = file_table_create();
+	BUG_ON(!hosted_task.fs || !hosted_task.files);
+	BUG_ON(vfs_mount_root(NULL, "tmpfs", 0) != 0);
+	BUG_ON(vfs_mkdir_at(AT_FDCWD, "/mnt", 0755) != 0);
+}
+
+/* ---- what only programs need ---- */
+
+void send_signal_current(int signal)
+{
+	(void)signal;
+}
+
+int generic_file_mmap(struct file *file, struct vma *vma)
+{
+	(void)file, (void)vma;
+	return -ENODEV;
+}
