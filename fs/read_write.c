@@ -78,6 +78,13 @@ ssize_t vfs_write(struct file *file, struct io *io, loff_t *position)
 	return file->fop->write(file, io, position);
 }
 
+ssize_t kernel_read(struct file *file, void *buf, size_t n, loff_t offset)
+{
+	struct io io = {.base = buf, .length = n};
+
+	return vfs_read(file, &io, &offset);
+}
+
 bool file_lock_position(struct file *file)
 {
 	if (likely(atomic_read(&file->refcount) == 1))

@@ -440,6 +440,7 @@ int simple_setattr(struct inode *inode, const struct iattr *attr);
 struct file *file_open_path(const struct path *path, u32 flags);
 /* Open by kernel path for the kernel's own use (exec, init): referenced file or ERR_PTR. */
 struct file *filp_open(const char *name, int flags, umode_t mode);
+/* Read into kernel memory; @file was opened for reading. Bytes (fewer at the end of the file) or -errno. Sleeps. */
 ssize_t kernel_read(struct file *file, void *buf, size_t n, loff_t offset);
 
 /* ---- open files ------------------------------------------------------------------------------------------ */

@@ -253,12 +253,14 @@ void task_set_cred(struct cred *cred)
 
 void task_times(const struct task *task, struct cpu_times *times)
 {
-	u64 total = task->run_ns, sampled = task->user_ns + task->system_ns;
+	u64 total = task->run_ns, user = task->user_ns, sampled = user + task->system_ns;
 
 	if (task->on_cpu)
 		total += ktime_ns() - task->last_switch_ns;
 	/* The exact total, split as the ticks were; a program too short for a tick was in the kernel. */
-	times->user_ns = sampled ? (u64)((unsigned __int128)total * task->user_ns / sampled) : 0;
+	for (; sampled >> 32; sampled >>= 1)
+		user >>= 1;
+	times->user_ns = sampled ? total / sampled * user + total % sampled * user / sampled : 0;
 	times->system_ns = total - times->user_ns;
 }
 
