@@ -16,29 +16,40 @@
 
 struct rng disk_rng = {7};
 
+static unsigned char rubbish[MB(4)]; /* filled by disk_create() */
 static LIST_HEAD(in_flight);
 static unsigned in_flight_count;
 
+static bool fails(struct hosted_disk *disk, const struct block_request *request, u64 sectors)
+{
+	if (disk->fail_sector >= request->sector && disk->fail_sector < request->sector + sectors)
+		return true;
+	return disk->fail_one_in && request->operation != BLOCK_FLUSH && !rng_below(&disk_rng, disk->fail_one_in);
+}
+
+/* A write that fails leaves the sectors as they were, a read leaves rubbish in memory. */
 static void transfer(struct hosted_disk *disk, struct block_request *request)
 {
 	unsigned char *at = disk->image + request->sector * SECTOR_SIZE;
 	u64 sectors = 0;
+	bool failed;
 
+	for (unsigned i = 0; i < request->segment_count; i++)
+		sectors += request->segments[i].length / SECTOR_SIZE;
+	failed = fails(disk, request, sectors);
 	for (unsigned i = 0; i < request->segment_count; i++) {
 		struct block_segment *segment = &request->segments[i];
 
 		BUG_ON(segment->length == 0 || segment->length % SECTOR_SIZE);
 		BUG_ON(at + segment->length > disk->image + disk->bytes);
-		if (request->operation == BLOCK_READ)
-			memcpy(segment->data, at, segment->length);
-		else
+		if (request->operation == BLOCK_WRITE && !failed)
 			memcpy(at, segment->data, segment->length);
+		else if (request->operation == BLOCK_READ)
+			memcpy(segment->data, failed ? rubbish : at, segment->length);
 		at += segment->length;
-		sectors += segment->length / SECTOR_SIZE;
 	}
-	request->status = 0;
-	if (disk->fail_sector >= request->sector && disk->fail_sector < request->sector + sectors)
-		request->status = -EIO;
+	request->status = failed ? -EIO : 0;
+	disk->failed += failed;
 	disk->reads += request->operation == BLOCK_READ;
 	disk->writes += request->operation == BLOCK_WRITE;
 	if (request->operation == BLOCK_WRITE)
@@ -55,6 +66,8 @@ static void submit(struct block_device *device, struct block_request *request)
 		request->status = (int)device->dev; /* whose it is */
 		list_add_tail(&request->link, &in_flight);
 		in_flight_count++;
+		while (!hosted_irqs_off && rng_below(&disk_rng, 3) == 0 && disk_complete_one())
+			;
 		return;
 	}
 	transfer(disk, request);
@@ -84,6 +97,7 @@ bool disk_complete_one(void)
 void disk_create(struct hosted_disk *disk, const char *name, unsigned minor, size_t bytes)
 {
 	memset(disk, 0, sizeof(*disk));
+	memset(rubbish, 0xee, sizeof(rubbish));
 	disk->image = calloc(1, bytes);
 	disk->bytes = bytes;
 	disk->fail_sector = ~0ull;

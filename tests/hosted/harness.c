@@ -6,6 +6,64 @@
 
 #include "kernel/core/assert.h"
 
+/* ---- images ---- */
+
+static void print_file(const char *name)
+{
+	FILE *file = fopen(name, "r");
+	char line[256];
+
+	for (unsigned n = 0; file && n < 20 && fgets(line, sizeof(line), file); n++)
+		fprintf(stderr, "    %s", line);
+	if (file)
+		fclose(file);
+}
+
+void image_make(struct hosted_disk *disk, unsigned block_size, unsigned kilobytes, const char *options)
+{
+	char image[128], log[128];
+	int status;
+
+	snprintf(image, sizeof(image), "%s/image", scratch());
+	snprintf(log, sizeof(log), "%s/log", scratch());
+	status = run_command(log,
+			     "rm -f %s && MKE2FS_CONFIG=/dev/null mke2fs -q -F -t ext2 -b %u %s "
+			     "-U 00000000-0000-4000-8000-000000000001 %s %uk",
+			     image, block_size, options, image, kilobytes);
+	if (status) {
+		print_file(log);
+		panic("mke2fs -b %u %s: status %d", block_size, options, status);
+	}
+	BUG_ON(KB(kilobytes) > disk->bytes || disk_load(disk, image) != 0);
+}
+
+void image_check(const struct hosted_disk *disk)
+{
+	char image[128], log[128];
+	int status;
+
+	snprintf(image, sizeof(image), "%s/image", scratch());
+	snprintf(log, sizeof(log), "%s/log", scratch());
+	BUG_ON(disk_save(disk, image, (size_t)disk->device.sectors * SECTOR_SIZE) != 0);
+	status = run_command(log, "e2fsck -fn %s", image);
+	if (status) {
+		test_failed(__FILE__, __LINE__, "e2fsck -fn: status %d", status);
+		print_file(log);
+	}
+}
+
+void image_keep(const struct hosted_disk *disk, unsigned char *copy)
+{
+	memcpy(copy, disk->image, (size_t)disk->device.sectors * SECTOR_SIZE);
+}
+
+void image_restore(struct hosted_disk *disk, const unsigned char *copy)
+{
+	memcpy(disk->image, copy, (size_t)disk->device.sectors * SECTOR_SIZE);
+}
+
+/* ---- mounting and files ---- */
+
 int mount_disk(const char *name, unsigned flags)
 {
 	struct block_device *device = find_block_device(name);
@@ -59,6 +117,19 @@ s64 read_at(const char *path, loff_t offset, void *data, size_t n)
 	result = vfs_read(file, &io, &offset);
 	fput(file);
 	return result;
+}
+
+int chmod_path(const char *name, umode_t mode)
+{
+	struct iattr attr = {.valid = ATTR_MODE, .mode = mode};
+	struct path path;
+	int error = kern_path(name, LOOKUP_FOLLOW, &path);
+
+	if (!error) {
+		error = vfs_setattr(&path, &attr);
+		path_put(&path);
+	}
+	return error;
 }
 
 int truncate_path(const char *name, loff_t size)

@@ -6,7 +6,10 @@
  * kernel.c (log, tasks, time) and disk.c (block devices). There is one task. Where it would sleep,
  * schedule() completes some I/O that is in flight; if there is none, that is a deadlock, and the test fails.
  *
- * A test program prints `ok NAME` or `not ok NAME` for each test and exits with 1 if one failed.
+ * A test program is a file test_NAME.c with functions TEST(name) { ... }. Without arguments it runs each in a
+ * process of its own and prints `ok NAME` or `not ok NAME`; with names it runs those (one: in this process,
+ * for gdb); --list names them. It exits with 1 if one failed. HOSTED_SCALE=10 makes random tests ten times as
+ * long, HOSTED_SEED=n starts their seeds there.
  */
 #ifndef HOSTED_H
 #define HOSTED_H
@@ -21,10 +24,27 @@ void hosted_init(unsigned megabytes);
 
 /* ---- tests ---- */
 
-void test_begin(const char *name); /* also the time limit: hosted_time_limit seconds */
-void test_end(void);
-int test_result(void);		   /* exit status */
-extern unsigned hosted_time_limit;
+struct hosted_test {
+	const char *name;
+	void (*run)(void);
+	struct hosted_test *next;
+};
+void test_register(struct hosted_test *test);
+#define TEST(id)                                                                                           \
+	static void test_##id(void);                                                                       \
+	__attribute__((constructor)) static void register_##id(void)                                       \
+	{                                                                                                  \
+		static struct hosted_test test = {#id, test_##id, NULL};                                   \
+		test_register(&test);                                                                      \
+	}                                                                                                  \
+	static void test_##id(void)
+
+extern unsigned hosted_time_limit; /* seconds a test may take; set it at the test's start: test_limit() */
+void test_limit(unsigned seconds);
+u64 test_seed(void);		   /* the first seed of a random test: HOSTED_SEED, or 1 */
+unsigned test_scaled(unsigned n);  /* n times HOSTED_SCALE */
+/* What a failure's message begins with, for random tests: "seed 17 step 3". */
+void test_where(const char *format, ...) __printf(1, 2);
 void test_failed(const char *file, int line, const char *format, ...) __printf(3, 4);
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
@@ -50,8 +70,11 @@ static inline u64 rng_below(struct rng *rng, u64 n)
 
 /* ---- memory ---- */
 
-extern u64 hosted_pages_in_use, hosted_objects_in_use;
+extern u64 hosted_pages_in_use, hosted_objects_in_use; /* without the pool of block requests, which only grows */
 extern int hosted_fail_after; /* > 0: the n-th allocation from now fails, once; 0: none */
+/* What the caches hold for good is counted now; later: has anything been added to it? */
+void leak_mark(void);
+void leak_check(void);
 extern bool hosted_quiet;     /* the kernel's log is not printed */
 extern char hosted_last_error[256]; /* the last line of level error or worse */
 
@@ -63,6 +86,8 @@ struct hosted_disk {
 	size_t bytes;
 	bool asynchronous; /* complete later, in any order */
 	u64 fail_sector;   /* reads and writes that touch it fail; ~0: none */
+	unsigned fail_one_in; /* of requests, at random; 0: none */
+	u64 failed;
 	u64 reads, writes, sectors_written;
 	bool flushed;	   /* no write since the last flush */
 };

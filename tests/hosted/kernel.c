@@ -145,59 +145,6 @@ void get_random_bytes(void *buffer, size_t n)
 		((u8 *)buffer)[i] = (u8)random_u64();
 }
 
-/* ---- tests ---- */
-
-unsigned hosted_time_limit = 120;
-static const char *test_name;
-static unsigned failures_here, failures;
-
-static void too_long(int signal)
-{
-	(void)signal;
-	static const char text[] = "\nnot ok: time limit: hangs\n";
-
-	if (write(STDOUT_FILENO, text, sizeof(text) - 1))
-		abort();
-	abort();
-}
-
-void test_begin(const char *name)
-{
-	test_name = name;
-	failures_here = 0;
-	signal(SIGALRM, too_long);
-	alarm(hosted_time_limit);
-}
-
-void test_end(void)
-{
-	alarm(0);
-	printf("%s %s\n", failures_here ? "not ok" : "ok", test_name);
-	fflush(stdout);
-	failures += failures_here != 0;
-}
-
-void test_failed(const char *file, int line, const char *format, ...)
-{
-	va_list arguments;
-
-	fprintf(stderr, "%s: %s:%d: ", test_name, file, line);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fprintf(stderr, "\n");
-	if (++failures_here > 20) {
-		printf("not ok %s\n", test_name);
-		fflush(stdout);
-		_exit(1);
-	}
-}
-
-int test_result(void)
-{
-	return failures != 0;
-}
-
 /* ---- programs of the host ---- */
 
 int run_command(const char *log, const char *format, ...)

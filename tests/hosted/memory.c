@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "fs/internal.h"
 #include "hash/cache.h"
 #include "hosted.h"
 #include "kernel/core/assert.h"
@@ -73,7 +74,7 @@ struct page *alloc_page(unsigned gfp)
 
 struct page *alloc_pages(unsigned gfp, unsigned order)
 {
-	BUG_ON(order != 0);
+	BUG_ON(order != 0); /* larger blocks are asked for by address */
 	return alloc_page(gfp);
 }
 
@@ -94,15 +95,20 @@ void __free_pages(struct page *page, unsigned order)
 
 void *get_free_pages(unsigned gfp, unsigned order)
 {
-	struct page *page = alloc_pages(gfp, order);
+	struct page *page;
 
+	if (order)
+		return kmalloc(PAGE_SIZE << order, gfp);
+	page = alloc_page(gfp);
 	return page ? page_address(page) : NULL;
 }
 
 void free_pages(void *address, unsigned order)
 {
-	if (address)
-		__free_pages(virt_to_page(address), order);
+	if (order)
+		kfree(address);
+	else if (address)
+		__free_pages(virt_to_page(address), 0);
 }
 
 u64 page_alloc_free_pages(void)
@@ -191,7 +197,7 @@ void *kmalloc(size_t size, unsigned gfp)
 		return NULL;
 	object = malloc(size ? size : 1);
 	memset(object, gfp & GFP_ZERO ? 0 : 0x6b, size);
-	hosted_objects_in_use++;
+	hosted_objects_in_use += size != sizeof(struct block_request); /* their pool keeps them */
 	return object;
 }
 
@@ -220,6 +226,32 @@ char *kstrdup(const char *string, unsigned gfp)
 	char *copy = kmalloc(strlen(string) + 1, gfp);
 
 	return copy ? strcpy(copy, string) : NULL;
+}
+
+/* ---- leaks ---- */
+
+static u64 pages_marked, objects_marked;
+
+static void drop_caches(void)
+{
+	while (shrink_dcache(~0ull >> 2))
+		;
+	while (shrink_icache(~0ull >> 2))
+		;
+}
+
+void leak_mark(void)
+{
+	drop_caches();
+	pages_marked = hosted_pages_in_use;
+	objects_marked = hosted_objects_in_use;
+}
+
+void leak_check(void)
+{
+	drop_caches();
+	CHECK_EQUAL(hosted_pages_in_use, pages_marked);
+	CHECK_EQUAL(hosted_objects_in_use, objects_marked);
 }
 
 u64 slab_shrink(void)
