@@ -4,4 +4,4 @@ top=$(dirname -- "$(readlink -f -- "$0")")
 if [ ! -e "$top/.venv/stamps/python" ]; then
 	make -s -C "$top" setup >&2 || exit 125
 fi
-PYTHONPATH=$top exec "$top/.venv/bin/python3" -B -m lab "$@"
+PYTHONPATH=$top exec "$top/.venv/bin/python3" -m lab "$@"

@@ -76,7 +76,9 @@ def boot_instructions() -> None:
 
 
 def repeatable() -> None:
-    options = Options(job=["/bin/sh", "-c", "find / -xdev | wc -l; ls -lR /usr > /tmp/x; rm /tmp/x"], icount=True, quiet=True)
+    options = Options(
+        job=["/bin/sh", "-c", "find / -xdev | wc -l; ls -lR /usr > /tmp/x; rm /tmp/x"], icount=True, quiet=True
+    )
     options.stats = output_folder() / "bench.json"
     one, two = (json.dumps(run(options).stats, sort_keys=True) for _ in range(2))
     same = "identical" if one == two and one != "{}" else "DIFFERENT"

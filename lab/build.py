@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lab.paths import LabError, TOP, output_folder
+from lab.paths import TOP, LabError, output_folder
 
 
 @contextmanager
@@ -23,7 +23,9 @@ def build_lock() -> Iterator[None]:
         yield
 
 
-def build(settings: tuple[str, ...] = (), defconfig: str = "", quiet: bool = False, goals: tuple[str, ...] = ()) -> None:
+def build(
+    settings: tuple[str, ...] = (), defconfig: str = "", quiet: bool = False, goals: tuple[str, ...] = ()
+) -> None:
     """Bring the kernel and the user programs up to date. Under build_lock()."""
     command = ["make", "-s", "-C", str(TOP), f"O={output_folder()}", *(goals or ("kernel", "user"))]
     command += [f"SET={' '.join(settings)}", f"DEFCONFIG={defconfig}"]

@@ -31,8 +31,12 @@ Mem = Annotated[str, typer.Option("--mem", metavar="SIZE", help="Memory of the m
 Smp = Annotated[int, typer.Option("--smp", metavar="N", help="Number of CPUs, 1 to 16.")]
 Root = Annotated[str, typer.Option("--root", metavar="ext2|tmpfs|ram", help="Root file system: ext2 on a virtio disk (default), tmpfs, or ext2 on a RAM disk (default with --icount).")]  # fmt: skip
 Disk = Annotated[Path | None, typer.Option("--disk", metavar="FILE", help="The disk /dev/vda, changed in place. With --root ext2 it is the root, made if it is not there.")]  # fmt: skip
-Icount = Annotated[bool, typer.Option("--icount", help="One virtual nanosecond is one instruction; repeatable to the byte. One CPU.")]
-User = Annotated[str, typer.Option("--user", metavar="NAME", help="Run the program as this user of the guest (root, user).")]
+Icount = Annotated[
+    bool, typer.Option("--icount", help="One virtual nanosecond is one instruction; repeatable to the byte. One CPU.")
+]
+User = Annotated[
+    str, typer.Option("--user", metavar="NAME", help="Run the program as this user of the guest (root, user).")
+]
 Accel = Annotated[str, typer.Option("--accel", metavar="tcg|kvm", help="QEMU's accelerator.")]
 
 
@@ -217,7 +221,8 @@ def main() -> None:
         print("cw: interrupted", file=sys.stderr)
         finish(130)
     except Exception as error:
-        if not hasattr(error, "show"):
+        show = getattr(error, "show", None)
+        if show is None:
             raise
-        error.show()  # a usage error of the command line: which option, and where the help is
-        finish(ERROR if error.exit_code else 0)
+        show()  # a usage error of the command line: which option, and where the help is
+        finish(ERROR if getattr(error, "exit_code", 1) else 0)

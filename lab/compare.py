@@ -27,7 +27,9 @@ def kernel_of(specification: str) -> dict[str, Any]:
     return found
 
 
-def compare_kernels(a: str, b: str, job: list[str], add: list[str], mem: str, root: str, icount: bool, timeout: float) -> int:
+def compare_kernels(
+    a: str, b: str, job: list[str], add: list[str], mem: str, root: str, icount: bool, timeout: float
+) -> int:
     kernels = [(name, kernel_of(name)) for name in (a, b)]
     base = output_folder()
     results: list[Result] = []

@@ -96,7 +96,7 @@ def load_kconfig(output):
     text = "\n".join(choice_kconfig(name, values) for name, values in hash_choices().items() if values)
     write_if_changed(generated, text)
     os.environ["KCONFIG_CHOICES"] = str(generated.resolve())
-    os.environ["srctree"] = str(TOP)
+    os.environ["srctree"] = str(TOP)  # noqa: SIM112 - the name that kconfiglib knows
     return kconfiglib.Kconfig(str(TOP / "Kconfig"), warn=False)
 
 
@@ -210,7 +210,9 @@ def autoconf_text(kconfig):
             lines.append(f"#define CONFIG_{symbol.name} {symbol.str_value}")
     for name, value in chosen(kconfig).items():
         if name not in generated:
-            lines.append(f'#define CONFIG_{name} "{value}"' if name != "HASH_WORD" else f"#define CONFIG_{name} {value}")
+            lines.append(
+                f'#define CONFIG_{name} "{value}"' if name != "HASH_WORD" else f"#define CONFIG_{name} {value}"
+            )
     return "\n".join(lines) + "\n"
 
 

@@ -67,7 +67,9 @@ def demo_files() -> dict[str, Path]:
             break
         files[f"host{path}"] = path
     if len(files) < 3000:
-        raise LabError(f"only {len(files)} files were found in /usr/include and its like: install libc6-dev, linux-libc-dev")
+        raise LabError(
+            f"only {len(files)} files were found in /usr/include and its like: install libc6-dev, linux-libc-dev"
+        )
     return files
 
 
@@ -99,7 +101,9 @@ def compare_copy(disk: Path, files: dict[str, Path]) -> list[str]:
 def run_demo(mem: str, smp: int, settings: list[str], defconfig: str, cmdline: str = "", timeout: float = 900) -> int:
     files = demo_files()
     size = sum(path.stat().st_size for path in files.values())
-    print(f"The tree: {len(files)} files, {size >> 20} MB, from the host's headers and this project's source", flush=True)
+    print(
+        f"The tree: {len(files)} files, {size >> 20} MB, from the host's headers and this project's source", flush=True
+    )
     with tempfile.TemporaryDirectory(prefix="demo-", dir=output_folder()) as name:
         disk = Path(name) / "disk"
         options = Options(
@@ -120,5 +124,7 @@ def run_demo(mem: str, smp: int, settings: list[str], defconfig: str, cmdline: s
         if faults:
             print("demo: the copy is not the host's tree:\n" + "\n".join(faults[:20]), file=sys.stderr)
             return 1
-    print(f"demo: the disk is clean; all {len(files)} copied files are bit-identical to the host's ({result.seconds:.0f} s)")
+    print(
+        f"demo: the disk is clean; all {len(files)} copied files are bit-identical to the host's ({result.seconds:.0f} s)"
+    )
     return 0

@@ -134,7 +134,7 @@ def _environment() -> dict[str, str]:
 
 def _mke2fs(path: Path, total: int, inodes: int, options: Ext2, stage: Path) -> None:
     path.unlink(missing_ok=True)
-    command = ["mke2fs", "-q", "-F", "-t", "ext2", "-o", "Linux", "-r", "1", "-O", "none,filetype,sparse_super,large_file"]
+    command = "mke2fs -q -F -t ext2 -o Linux -r 1 -O none,filetype,sparse_super,large_file".split()
     command += ["-b", str(options.block_size), "-I", str(options.inode_size), "-N", str(inodes), "-m", "0"]
     command += ["-g", str(min(8 * options.block_size, 32768)), "-U", UUID, "-L", "chainwalk", "-M", "/"]
     command += ["-E", f"lazy_itable_init=0,nodiscard,root_owner=0:0,hash_seed={UUID}"]
@@ -144,7 +144,8 @@ def _mke2fs(path: Path, total: int, inodes: int, options: Ext2, stage: Path) -> 
     except FileNotFoundError:
         raise LabError("mke2fs is missing: install e2fsprogs (make setup)") from None
     if result.returncode:
-        raise LabError(f"mke2fs failed:\n{result.stderr.strip()}")
+        # The size is computed from the tree: mke2fs can only run out of room on the host's own disk.
+        raise LabError(f"no ext2 image of {total * options.block_size >> 20} MB can be made:\n{result.stderr.strip()}")
 
 
 def _normalise(path: Path) -> None:

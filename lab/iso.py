@@ -31,7 +31,9 @@ def uefi_firmware() -> Path:
 def make_iso(output: Path, cmdline: str = "") -> Path:
     """Kernel, an initial RAM disk with the base system, and GRUB, as @output."""
     if shutil.which("grub-mkrescue") is None:
-        raise LabError("grub-mkrescue is missing: install grub-common, grub-pc-bin, grub-efi-amd64-bin, xorriso, mtools")
+        raise LabError(
+            "grub-mkrescue is missing: install grub-common, grub-pc-bin, grub-efi-amd64-bin, xorriso, mtools"
+        )
     words = ["root=tmpfs", "init=/init", effective_config().get("CMDLINE", ""), cmdline]
     line = " ".join(word for word in words if word)
     with tempfile.TemporaryDirectory(prefix="cw-iso-") as name:

@@ -13,6 +13,7 @@ failure of the machine, with a status of its own:
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
@@ -263,14 +264,16 @@ def _execute(command: list[str], options: Options, folder: Path, sink, source) -
         command = ["setpriv", "--pdeathsig", "KILL", *command]
     if options.interactive:
         return _execute_interactive(command)
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    )
     try:
         return _pump(process, options, folder, sink, source)
     finally:
         if process.poll() is None:
             process.kill()
         process.wait()
-        complaint = process.stderr.read().decode(errors="replace").strip()
+        complaint = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
         if complaint and "terminating on signal" not in complaint:
             print(f"qemu: {complaint}", file=sys.stderr)
 
@@ -290,31 +293,61 @@ def _execute_interactive(command: list[str]) -> tuple[int | str, bytes]:
             termios.tcsetattr(0, termios.TCSADRAIN, terminal)
 
 
-def _pump(process, options: Options, folder: Path, sink, source) -> tuple[int | str, bytes]:
+def _pump(
+    process: subprocess.Popen[bytes], options: Options, folder: Path, sink: BinaryIO | None, source: BinaryIO | None
+) -> tuple[int | str, bytes]:
     """Carry bytes both ways until QEMU ends or time is up."""
+    assert process.stdout is not None
+    console = process.stdout.fileno()
     deadline = time.monotonic() + options.timeout if options.timeout else None
     output: list[bytes] = []
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
-        waiting_input = source
+    typist = Typist(process, source) if source is not None else None
+    # poll, since epoll refuses plain files, and a job's input may well be one
+    with selectors.PollSelector() as selector:
+        selector.register(console, selectors.EVENT_READ)
         while True:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
                 return ("hang" if hangs(folder / "qmp") else "timeout"), b"".join(output)
-            for key, _ in selector.select(left if left is None or left < 1 else 1):
-                if key.fileobj is not process.stdout:
-                    _forward(selector, process, source)
+            wait = 0.1 if typist and not typist.started else 1
+            for key, _ in selector.select(wait if left is None else min(left, wait)):
+                if key.fd != console:
+                    if typist and not typist.forward():
+                        selector.unregister(key.fileobj)
                     continue
-                data = os.read(process.stdout.fileno(), 65536)
+                data = os.read(console, 65536)
                 if not data:
                     return process.wait(), b"".join(output)
                 output.append(data)
                 if sink is not None:
                     sink.write(data if options.quiet else data.replace(b"\r\n", b"\n"))
                     sink.flush()
-            if waiting_input is not None and _job_runs(folder / "control"):
-                _register(selector, waiting_input)
-                waiting_input = None
+            if typist and not typist.started and _job_runs(folder / "control"):
+                typist.started = True
+                with contextlib.suppress(ValueError):  # a closed descriptor: nothing to read
+                    selector.register(typist.source, selectors.EVENT_READ)
+
+
+class Typist:
+    """Types what the job is to read on the machine's console; the end of input is the terminal's own Ctrl-D."""
+
+    END = b"\x04"
+
+    def __init__(self, process: subprocess.Popen[bytes], source: BinaryIO) -> None:
+        assert process.stdin is not None
+        self.keyboard, self.source = process.stdin, source.fileno()
+        self.started, self.open_line = False, False
+
+    def forward(self) -> bool:
+        """Pass on what has come; False at the end."""
+        data = os.read(self.source, 4096)
+        try:
+            # Ctrl-D ends a line that has begun; only the next one is the end of input.
+            self.keyboard.write(data or self.END + (self.END if self.open_line else b""))
+        except BrokenPipeError:
+            return False
+        self.open_line = not data.endswith(b"\n")
+        return bool(data)
 
 
 def _job_runs(path: Path) -> bool:
@@ -323,24 +356,6 @@ def _job_runs(path: Path) -> bool:
         return b" mark " in path.read_bytes()
     except OSError:
         return False
-
-
-def _register(selector, source) -> None:
-    try:
-        selector.register(source, selectors.EVENT_READ)
-    except (PermissionError, ValueError):
-        pass  # a plain file or nothing at all: a job that reads gets what select cannot give; see _forward
-
-
-def _forward(selector, process, source) -> None:
-    data = os.read(source.fileno(), 4096)
-    try:
-        # End of input is the terminal's own end-of-file character.
-        process.stdin.write(data or b"\x04")
-    except BrokenPipeError:
-        data = b""
-    if not data:
-        selector.unregister(source)
 
 
 def hangs(path: Path) -> bool:

@@ -63,7 +63,9 @@ def main() -> None:
         arguments = sys.argv[1:] or ["tests"]
         if not any(word.startswith("-n") for word in arguments):
             arguments += ["-n", str(min(os.cpu_count() or 1, 8)), "--dist", "worksteal"]
-        status = int(pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(TOP), *arguments], plugins=[counter]))
+        status = int(
+            pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(TOP), *arguments], plugins=[counter])
+        )
     except LabError as error:
         print(f"make test: {error}", file=sys.stderr)
         status, extra = 1, 1

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from lab.paths import LabError, TOP, output_folder
+from lab.paths import TOP, LabError, output_folder
 
 EPOCH = int(os.environ.get("SOURCE_DATE_EPOCH", "1767225600"))  # 2026-01-01 00:00:00 UTC
 

@@ -1,9 +1,9 @@
 """gdb commands for a live or dead Chainwalk kernel. `make gdb` loads them; or: (gdb) source lab/gdb/chainwalk.py
 
-    hash-histogram dentry       bucket sizes of a cache, in the layout of the kernel's own report
-    hash-counters dentry        its counters, summed over CPUs
-    dentry-path EXPRESSION      the path of a struct dentry *, up to the root of its file system
-    connect-chainwalk SOCKET    attach to QEMU's gdb server
+hash-histogram dentry       bucket sizes of a cache, in the layout of the kernel's own report
+hash-counters dentry        its counters, summed over CPUs
+dentry-path EXPRESSION      the path of a struct dentry *, up to the root of its file system
+connect-chainwalk SOCKET    attach to QEMU's gdb server
 """
 
 import struct

@@ -26,9 +26,10 @@ PYTHON_FOLDERS := lab tests hash boot
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
 lint: setup-test
-	$(Q)$(VENV)/bin/ruff check $(PYTHON_FOLDERS)
-	$(Q)$(VENV)/bin/ruff format --check $(PYTHON_FOLDERS)
-	$(Q)clang-format --dry-run -Werror $(C_FILES)
+	$(Q)$(VENV)/bin/ruff check -q $(PYTHON_FOLDERS)
+	$(Q)$(VENV)/bin/ruff format -q --check $(PYTHON_FOLDERS)
+	$(Q)$(VENV)/bin/mypy --no-error-summary
+	$(Q)$(PYTHON) -m lab.style
 
 format: setup-test
 	$(Q)$(VENV)/bin/ruff format $(PYTHON_FOLDERS)

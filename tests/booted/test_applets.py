@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from lab.tree import applets, find_busybox
 
 COMMANDS = [

@@ -8,6 +8,7 @@ import os
 import subprocess
 
 import pytest
+
 from lab import iso, machine
 from lab.build import build_lock
 from lab.paths import TOP, output_folder
@@ -42,7 +43,10 @@ def test_ext2_block_sizes(cw_run, block, inode):
 
     script = "cd /root; seq 1 300000 > big; cp big copy; cmp big copy && rm big; sync; md5sum copy; mkdir -p a/b; mv copy a/b"
     result = cw_run(script=script, ext2=Ext2(block_size=block, inode_size=inode))
-    assert result.output.split()[0].decode() == hashlib.md5("".join(f"{n}\n" for n in range(1, 300001)).encode()).hexdigest()
+    assert (
+        result.output.split()[0].decode()
+        == hashlib.md5("".join(f"{n}\n" for n in range(1, 300001)).encode()).hexdigest()
+    )
 
 
 def test_what_the_guest_wrote_is_on_the_disk(cw_run, tmp_path):
@@ -100,7 +104,9 @@ def test_gdb_breaks_and_walks():
     result = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=240, check=False, stdin=subprocess.DEVNULL
     )
-    assert "Breakpoint 1, d_lookup" in result.stdout or "Hardware assisted breakpoint 1" in result.stdout, result.stdout + result.stderr
+    assert "Breakpoint 1, d_lookup" in result.stdout or "Hardware assisted breakpoint 1" in result.stdout, (
+        result.stdout + result.stderr
+    )
     assert "hash table histogram" in result.stdout, result.stdout + result.stderr
     assert "hits" in result.stdout
 
@@ -108,7 +114,9 @@ def test_gdb_breaks_and_walks():
 def test_demo_in_64_megabytes():
     """The whole of `make run` with the least memory: tree copied bit-identical, disk clean, four reports."""
     command = ["make", "-s", "-C", str(TOP), f"O={output_folder()}", "run", "MEM=64M"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False, stdin=subprocess.DEVNULL)
+    result = subprocess.run(
+        command, capture_output=True, text=True, timeout=1200, check=False, stdin=subprocess.DEVNULL
+    )
     assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
     assert "bit-identical" in result.stdout
     for cache in ("Page", "Buffer", "Inode", "Dentry"):

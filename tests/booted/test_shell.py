@@ -7,6 +7,7 @@ import re
 
 import pexpect
 import pytest
+
 from lab.paths import TOP
 from lab.runtests import debug_output
 

@@ -7,6 +7,7 @@ import subprocess
 import zlib
 
 import pytest
+
 from lab import configure, control, image, machine
 from lab.lines import code_lines
 from lab.paths import LabError
@@ -71,7 +72,7 @@ def test_long_records_come_in_parts():
     assert machine.collect_stats(log)["page"]["hits"] == 1
 
 
-@pytest.mark.parametrize("word", ["plain", "", "two words", 'q"uo\'te\\s', "100%", "%41", "ü", "--", "a\nb"])
+@pytest.mark.parametrize("word", ["plain", "", "two words", "q\"uo'te\\s", "100%", "%41", "ü", "--", "a\nb"])
 def test_words_survive_the_command_line(word):
     coded = machine.encode_word(word)
     assert coded and not set(coded) & set(" \"'\\\n")
@@ -122,7 +123,9 @@ def test_cpio_is_what_busybox_reads(tmp_path):
     image.make_cpio(small_tree(tmp_path / "host"), tmp_path / "a.cpio")
     back = tmp_path / "back"
     back.mkdir()
-    subprocess.run(["busybox", "cpio", "-idm"], stdin=(tmp_path / "a.cpio").open(), cwd=back, check=True, capture_output=True)
+    subprocess.run(
+        ["busybox", "cpio", "-idm"], stdin=(tmp_path / "a.cpio").open(), cwd=back, check=True, capture_output=True
+    )
     assert (back / "data/deep/er/file").read_bytes() == bytes(range(256)) * 300
     assert (back / "data/link").readlink().as_posix() == "deep/er/file"
 
@@ -166,7 +169,9 @@ def test_wrong_settings_name_the_right_ones(tmp_path):
         configure.configure(tmp_path, defconfig="nope")
 
 
-@pytest.mark.parametrize("path", sorted(p.name.removesuffix("_defconfig") for p in (configure.TOP / "configs").glob("*_defconfig")))
+@pytest.mark.parametrize(
+    "path", sorted(p.name.removesuffix("_defconfig") for p in (configure.TOP / "configs").glob("*_defconfig"))
+)
 def test_each_defconfig_means_what_it_says(tmp_path, path):
     kconfig = configure.configure(tmp_path, defconfig=path)
     stands = configure.chosen(kconfig)
@@ -189,5 +194,3 @@ def test_code_lines_leave_out_comments(tmp_path):
     path = tmp_path / "a.c"
     path.write_text('/* one\n * two */\nint a; // three\n\nchar *s = "/* not a comment */";\n')
     assert code_lines(path) == 2
-
-

@@ -1,0 +1,66 @@
+"""make lint, the C part: the rules of docs/architecture.md that a program can check, whatever clang-format is about.
+
+Tabs, line length, no blanks at line ends, a guard in each header, and which room may include which. Layout
+beyond that is what `make format` makes of it: versions of clang-format differ too much for a verdict.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from lab.paths import TOP
+
+COLUMNS = 120  # code aims at 100; a line that cannot be broken well may be somewhat longer
+
+# What a room may not include: the rooms above it (sys -> proc -> fs -> mm -> hash -> core).
+ABOVE = {
+    "hash/": ("mm/", "fs/", "kernel/proc/", "kernel/sys/", "kernel/drivers/", "kernel/x86/"),
+    "mm/": ("kernel/proc/", "kernel/sys/", "kernel/drivers/", "kernel/x86/"),
+    "fs/": ("kernel/proc/", "kernel/sys/", "kernel/drivers/", "kernel/x86/"),
+    "kernel/core/": ("kernel/sys/", "kernel/drivers/", "kernel/x86/"),
+    "kernel/proc/": ("kernel/sys/", "kernel/x86/"),  # job control asks the terminal
+    "kernel/drivers/": ("kernel/sys/", "kernel/x86/"),
+    "kernel/sys/": ("kernel/drivers/", "kernel/x86/"),
+}
+EXCEPTIONS = {"kernel/core/main.c"}  # it calls every room's start
+
+
+def c_files() -> list[str]:
+    command = ["git", "-C", str(TOP), "ls-files", "*.c", "*.h", "*.S"]
+    names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [name for name in names if (TOP / name).exists()]
+
+
+def faults(name: str, text: str) -> Iterator[str]:
+    """Everything in a file that breaks a rule, as `file:line: what`."""
+    forbidden = next((rooms for folder, rooms in ABOVE.items() if name.startswith(folder)), ())
+    for number, line in enumerate(text.splitlines(), 1):
+        where = f"{name}:{number}"
+        width = len(line.expandtabs(8))
+        if width > COLUMNS:
+            yield f"{where}: {width} columns, at most {COLUMNS}"
+        if line != line.rstrip():
+            yield f"{where}: blanks at the end of the line"
+        if line.startswith(" " * 8):
+            yield f"{where}: indent with tabs"
+        include = re.match(r'#include "([^"]+)"', line)
+        if include and include[1].startswith(forbidden or ("//",)) and name not in EXCEPTIONS:
+            yield f"{where}: {name.rsplit('/', 1)[0]}/ may not include {include[1]} (docs/architecture.md)"
+    if name.endswith(".h") and name.split("/")[0] in ("kernel", "mm", "fs") and "#ifndef " not in text:
+        yield f"{name}:1: no include guard"
+    if text and not text.endswith("\n"):
+        yield f"{name}: no newline at the end"
+
+
+def main() -> None:
+    found = [fault for name in c_files() for fault in faults(name, Path(TOP / name).read_text(encoding="utf-8"))]
+    print("\n".join(found), end="\n" if found else "")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
