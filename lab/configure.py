@@ -2,9 +2,8 @@
 """Turn Kconfig, a configuration and settings from the command line into the build's headers.
 
 Inputs:   Kconfig, the files of hash/ (each is a choice), OUTPUT/.config or a defconfig, --set NAME=VALUE.
-Outputs:  OUTPUT/effective.config          everything that is chosen, as .config lines
+Outputs:  OUTPUT/effective.config          everything that is chosen, as .config lines (for hash/choose.py)
           OUTPUT/include/generated/autoconf.h   what every file sees (without the names of functions)
-          OUTPUT/include/generated/hash_names.h CONFIG_PAGE_HASH "name" ..., for hash_choice.h
 
 A file is only rewritten when it changes, so that make rebuilds what it must. Settings given with --set
 hold for this build alone; --save and --menu write OUTPUT/.config.
@@ -18,59 +17,43 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
 
-FUNCTION_CACHES = ("page", "buffer", "inode", "dentry", "name")
-TABLE_CACHES = ("page", "buffer", "inode", "dentry")
-
 
 class ConfigureError(Exception):
     """A wrong name or value; the message says what is right."""
 
 
+def plugins():
+    """hash/choose.py, which knows what lies in hash/ and which of it can work together."""
+    if str(TOP / "hash") not in sys.path:
+        sys.path.append(str(TOP / "hash"))
+    import choose
+
+    return choose
+
+
 def hash_functions(cache):
     """The hash functions of @cache: each header in hash/CACHE is one."""
-    return sorted(path.stem for path in (TOP / "hash" / cache).glob("*.h"))
-
-
-def table_structures():
-    """The table structures: each header in hash/table, but for the parts that define only a link."""
-    names = sorted(path.stem for path in (TOP / "hash" / "table").glob("*.h"))
-    return [name for name in names if not name.endswith("_link")]
+    return plugins().functions(cache)
 
 
 def hash_choices():
-    """Every choice that hash/ offers: name of the choice -> its values."""
-    choices = {f"{cache.upper()}_HASH": hash_functions(cache) for cache in FUNCTION_CACHES}
-    tables = table_structures()
-    choices.update({f"{cache.upper()}_TABLE": tables for cache in TABLE_CACHES})
-    return choices
+    """Every choice that hash/ offers: its name -> {value: one line about it}."""
+    return plugins().choices()
 
 
 def mangle(value):
     return re.sub(r"[^A-Z0-9]", "_", value.upper())
 
 
-def summary(path):
-    """The first sentence of a plug-in's opening comment, for the menu's help."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError:
-        return ""
-    match = re.search(r"/\*(.*?)\*/", text, re.DOTALL)
-    if not match:
-        return ""
-    lines = [re.sub(r"^\s*\*? ?", "", line).strip() for line in match.group(1).splitlines()]
-    return " ".join(line for line in lines if line)[:400]
-
-
 def choice_kconfig(choice, values):
     """Kconfig text for one generated choice."""
     cache, kind = choice.lower().split("_")
     what = "hash function" if kind == "hash" else "table structure"
-    folder = cache if kind == "hash" else "table"
-    lines = [f"choice {choice}", f'\tprompt "{cache.capitalize()} {"" if cache == "name" else "cache "}{what}"', ""]
-    for value in values:
+    lines = [f"choice {choice}", f'\tprompt "{cache.capitalize()} {"" if cache == "name" else "cache "}{what}"']
+    default = plugins().DEFAULTS.get(choice)
+    lines += [f"\tdefault {choice}_{mangle(default)}", ""] if default in values else [""]
+    for value, about in values.items():
         lines += [f"config {choice}_{mangle(value)}", f'\tbool "{value}"']
-        about = summary(TOP / "hash" / folder / f"{value}.h")
         if about:
             lines += ["\thelp", f"\t  {about}"]
         lines.append("")
@@ -112,6 +95,16 @@ def no_such(kind, name, names):
     return ConfigureError(f"no {kind} '{name}'. There are:\n" + "\n".join(f"  {n}" for n in names))
 
 
+def why_not(choice, value):
+    """Say why a structure that is there cannot serve this cache."""
+    cache, _, kind = choice.lower().partition("_")
+    if kind == "table" and value in plugins().structures():
+        try:
+            plugins().check_structure(cache, value)
+        except plugins().ChoiceError as error:
+            raise ConfigureError(str(error)) from None
+
+
 def settable(kconfig):
     """All names that --set knows: choices and plain symbols with a prompt."""
     members = {symbol for choice in kconfig.named_choices.values() for symbol in choice.syms}
@@ -127,6 +120,7 @@ def assign(kconfig, name, value):
     if name in kconfig.named_choices:
         values = choice_values(kconfig.named_choices[name])
         if value not in values:
+            why_not(name, value)
             raise no_such(f"value of {name}", value, values)
         values[value].set_value(2)
         return
@@ -216,13 +210,6 @@ def autoconf_text(kconfig):
     return "\n".join(lines) + "\n"
 
 
-def names_text(kconfig):
-    generated = set(hash_choices())
-    lines = ["/* Written by lab/configure.py: the chosen functions and structures by name. */"]
-    lines += [f'#define CONFIG_{n} "{v}"' for n, v in chosen(kconfig).items() if n in generated]
-    return "\n".join(lines) + "\n"
-
-
 def configure(output, defconfig=None, settings=(), save=False):
     """Write the build's headers below @output. Returns the parsed Kconfig."""
     kconfig = load_kconfig(output)
@@ -242,7 +229,6 @@ def configure(output, defconfig=None, settings=(), save=False):
         write_if_changed(saved, config_text(kconfig))
     write_if_changed(output / "effective.config", config_text(kconfig))
     write_if_changed(output / "include/generated/autoconf.h", autoconf_text(kconfig))
-    write_if_changed(output / "include/generated/hash_names.h", names_text(kconfig))
     return kconfig
 
 

@@ -8,15 +8,8 @@ from pathlib import Path
 from lab import configure
 from lab.paths import TOP, LabError
 
-GENERATED = configure.hash_choices
 
-
-def _about(choice: str, value: str) -> str:
-    """The first words of a plug-in's own comment."""
-    kind = choice.lower().split("_")
-    folder = "table" if kind[1] == "table" else kind[0]
-    text = configure.summary(TOP / "hash" / folder / f"{value}.h")
-    text = text.removeprefix(f"{value}.h").lstrip(" -:")
+def _about(text: str) -> str:
     return text if len(text) <= 76 else text[:73].rsplit(" ", 1)[0] + " ..."
 
 
@@ -41,7 +34,7 @@ def print_choices(what: str = "") -> None:
         raise LabError(f"no choice '{what}'. There are:\n" + "\n".join(f"  {n}" for n in ["DEFCONFIG", *names]))
     for name, members in values.items():
         if what in ("", name):
-            _print_choice(name, members, name in generated)
+            _print_choice(name, members, generated.get(name, {}))
     if what in ("", "DEFCONFIG"):
         print("DEFCONFIG                      ./cw run --defconfig NAME, make NAME_defconfig")
         for name, about in defconfigs().items():
@@ -54,8 +47,8 @@ def print_choices(what: str = "") -> None:
             print(f"  {name:28} {texts.get(name, '')}")
 
 
-def _print_choice(name: str, members: list[str], generated: bool) -> None:
+def _print_choice(name: str, members: list[str], about: dict[str, str]) -> None:
     print(f"{name}")
     for value in members:
-        print(f"  {value:28} {_about(name, value) if generated else ''}".rstrip())
+        print(f"  {value:28} {_about(about.get(value, ''))}".rstrip())
     print()

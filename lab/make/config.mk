@@ -7,14 +7,12 @@ GENERATED := $(O)/include/generated
 AUTOCONF := $(GENERATED)/autoconf.h
 HASH_CHOICE := $(GENERATED)/hash_choice.h
 
-HASH_CACHES := page buffer inode dentry
-HASH_FILES := $(sort $(wildcard hash/page/*.h hash/buffer/*.h hash/inode/*.h hash/dentry/*.h \
-	hash/name/*.h hash/table/*.h hash/any/*.h))
+HASH_FILES := $(sort $(wildcard $(foreach folder,page buffer inode dentry name table,hash/$(folder)/*.h)))
 
 # Any symbol of Kconfig may be given on make's command line: make run BUFFER_HASH=steiner DEBUG=y
-KCONFIG_NAMES := PAGE_HASH BUFFER_HASH INODE_HASH DENTRY_HASH NAME_HASH PAGE_TABLE BUFFER_TABLE \
-	INODE_TABLE DENTRY_TABLE $(filter-out CMDLINE NAME_HASH,$(shell sed -n 's/^config \([A-Z0-9_]*\).*/\1/p' Kconfig)) \
-	HASH_WORD
+# (but for CMDLINE, which `make run` adds to the kernel's command line as it is).
+KCONFIG_NAMES := PAGE_HASH BUFFER_HASH INODE_HASH DENTRY_HASH NAME_HASH PAGE_TABLE BUFFER_TABLE INODE_TABLE \
+	DENTRY_TABLE $(filter-out CMDLINE,$(shell sed -n 's/^\(config\|choice\) \([A-Z0-9_]*\)$$/\2/p' Kconfig))
 CONFIG_SET := $(strip $(foreach name,$(sort $(KCONFIG_NAMES)), \
 	$(if $(filter command line,$(origin $(name))),$(name)=$($(name)))) $(SET))
 DEFCONFIG ?=
@@ -26,10 +24,10 @@ $(shell mkdir -p $(GENERATED); \
 
 CONFIGURE = $(PYTHON) lab/configure.py --output $(O)
 
-.PHONY: config menuconfig savedefconfig
+.PHONY: config menuconfig
 config: $(HASH_CHOICE)
 
-$(O)/.config.done: $(O)/.config.key Kconfig lab/configure.py $(wildcard $(O)/.config) \
+$(O)/.config.done: $(O)/.config.key Kconfig lab/configure.py hash/choose.py $(wildcard $(O)/.config) \
 		$(wildcard configs/*) | $(PYTHON_READY)
 	$(Q)$(CONFIGURE) $(if $(DEFCONFIG),--defconfig $(DEFCONFIG)) $(CONFIG_SET:%=--set %)
 	@touch $@
@@ -38,12 +36,8 @@ $(O)/.config.done: $(O)/.config.key Kconfig lab/configure.py $(wildcard $(O)/.co
 $(AUTOCONF): $(O)/.config.done
 	@:
 
-$(O)/.choice.done: $(O)/.config.done $(wildcard hash/choose.py)
-ifneq ($(wildcard hash/choose.py),)
+$(O)/.choice.done: $(O)/.config.done
 	$(Q)$(PYTHON) hash/choose.py $(O)/effective.config $(HASH_CHOICE)
-else
-	$(Q)cp $(GENERATED)/hash_names.h $(HASH_CHOICE)
-endif
 	@touch $@
 
 $(HASH_CHOICE) $(GENERATED)/hash_functions.h: $(O)/.choice.done
@@ -54,6 +48,3 @@ menuconfig: | $(PYTHON_READY)
 
 %_defconfig: | $(PYTHON_READY)
 	$(Q)$(CONFIGURE) --defconfig $* --save
-
-savedefconfig: | $(PYTHON_READY)
-	$(Q)$(CONFIGURE) --minimal $(O)/defconfig
