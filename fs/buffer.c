@@ -531,10 +531,6 @@ struct hash_cache buffer_cache_hash = {
 	.structure = CONFIG_BUFFER_TABLE,
 };
 
-#ifdef CONFIG_HASH_STATS
-struct hash_counters buffer_counters[NR_CPUS];
-#endif
-
 void buffer_cache_init(void)
 {
 	for (unsigned i = 0; i < SIZES; i++)

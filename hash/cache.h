@@ -57,17 +57,11 @@ struct hash_counters {
 struct hash_cache {
 	/* Set before boot by the cache. */
 	const char *title;     /* "Buffer": the report's first word */
-	const char *object;    /* "buffer": printed with -s */
+	const char *object;    /* "buffer": printed in the plural */
 	const char *finder;    /* "find_buffer": the function the report names */
 	const char *name;      /* "buffer": /proc/hash/NAME and the boot line's options */
 	const char *function;  /* chosen hash function, CONFIG_BUFFER_HASH */
 	const char *structure; /* chosen table structure, CONFIG_BUFFER_TABLE */
-
-	/*
-	 * Count the objects of bucket @bucket, taking whatever lock the table needs; never sleeps. May be
-	 * NULL: then, and for structures without buckets, the structure's own walk (below) is used.
-	 */
-	u64 (*bucket_size)(u64 bucket);
 
 	/* Set at boot by the structure's create. */
 	void *table;
@@ -81,7 +75,7 @@ struct hash_cache {
 	u64 bytes;
 	const char *rule; /* the sizing rule that gave this size */
 
-	/* Per CPU, NR_CPUS of them; NULL without CONFIG_HASH_STATS. Set by hash_cache_create(). */
+	/* Per CPU, NR_CPUS of them; NULL without CONFIG_HASH_STATS. Set by hash_cache_begin(). */
 	struct hash_counters *counters;
 };
 
@@ -114,19 +108,33 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
 #define HASH_STATS_ONLY(...)
 #endif
 
+/* Connect @cache with its counters: the first thing a structure's create does, or hash_cache_create() for it. */
+void hash_cache_begin(struct hash_cache *cache);
+
 /*
  * Choose the size of @cache from the command line (NAMEhash_entries= or hash_sizing=, per-cache
- * NAMEhash_sizing=) and memory, allocate @entry_bytes an entry, zeroed, halving until contiguous memory
- * can be had, and print Linux's boot line. Sets bits, entries, bytes, rule. Returns the table; panics
- * only when not even one page can be had. Boot time, one CPU.
+ * NAMEhash_sizing=) and memory (the rules: size.c), allocate @entry_bytes an entry, zeroed, halving until
+ * contiguous memory can be had, and print Linux's boot line. Sets bits, entries, bytes, rule. Returns the
+ * table; panics only when not even one page can be had. Boot time, one CPU.
  */
 void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes);
 
-/* Print the report of all four caches in the layout of Lever's histograms on the console (^T, a write
- * to /proc/hash/dump, shutdown). Any context that may take spinlocks with interrupts enabled. */
+/* Draw the numbers of the keyed functions (hash/mix/random.h): after random_init(), before anything is hashed. */
+void hash_random_start(void);
+
+/* Print the reports of all four caches in the layout of Lever's histograms on the console (^T, a write to
+ * /proc/hash/dump). Any context that may take spinlocks with interrupts enabled. */
 void hash_report_all(void);
 
-/* Format one cache's report as text or as JSON into a growing buffer (struct text, hash/text.h). */
+/* Begin to do so every stats_period= seconds, if that is on the command line. A thread, at start-up. */
+void hash_report_start(void);
+
+/* At shutdown, for stats=@kind: "json" sends a `stats` record for each cache to the control port (may sleep),
+ * "text" prints the reports; anything else gets a warning. */
+void hash_report_shutdown(const char *kind);
+
+/* Append one cache's report to @out (hash/text.h), as text or as one JSON object. docs/counters.md. Takes the
+ * table's locks one after the other; sleeps if writing to @out does. */
 struct text;
 void hash_report_text(struct hash_cache *cache, struct text *out);
 void hash_report_json(struct hash_cache *cache, struct text *out);

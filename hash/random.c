@@ -3,6 +3,7 @@
  */
 #include "hash/cache.h"
 #include "hash/mix/random.h"
+#include "kernel/core/random.h"
 
 #ifdef HASH_RANDOM_ALL /* the hosted tests: whatever is chosen */
 #define HASH_NEEDS_SIPHASH
@@ -81,4 +82,9 @@ void hash_random_init(u64 seed)
 	multilinear_init(seed);
 	pearson_init(seed);
 	tabulation_init(seed);
+}
+
+void hash_random_start(void)
+{
+	hash_random_init(random_u64());
 }

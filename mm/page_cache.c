@@ -408,10 +408,6 @@ struct hash_cache page_cache_hash = {
 	.structure = CONFIG_PAGE_TABLE,
 };
 
-#ifdef CONFIG_HASH_STATS
-struct hash_counters page_counters[NR_CPUS];
-#endif
-
 void page_cache_init(void)
 {
 	for (unsigned i = 0; i < WAIT_QUEUES; i++)

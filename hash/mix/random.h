@@ -18,7 +18,7 @@ extern u64 hash_multilinear_keys[HASH_MULTILINEAR_KEYS];
 extern u8 hash_pearson_table[256]; /* a permutation, by Fisher and Yates' shuffle */
 extern u32 hash_tabulation_table[HASH_TABULATION_BYTES][256];
 
-/* Boot: hash_cache_create() calls it before anything is hashed. */
+/* Expand @seed; hash_random_start() does so at boot. */
 void hash_random_init(u64 seed);
 
 #endif /* HASH_MIX_RANDOM_H */

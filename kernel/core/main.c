@@ -10,6 +10,7 @@
 #include <arch/cpu.h>
 
 #include "fs/vfs.h"
+#include "hash/cache.h"
 #include "kernel/core/core.h"
 #include "kernel/core/err.h"
 #include "kernel/core/printk.h"
@@ -30,6 +31,7 @@ __noreturn void kernel_main_ap(void);
 static int start_rest(void *unused)
 {
 	drivers_init();
+	hash_report_start();
 	init_start();
 	return 0;
 }
@@ -54,6 +56,7 @@ void kernel_main(u32 magic, phys_addr_t info)
 	memory_init();
 	arch_irq_init();
 	core_init();
+	hash_random_start();
 	sched_init(&idle_tasks[0]);
 	task_init();
 	vfs_init();

@@ -1,0 +1,73 @@
+/*
+ * dump.c - the reports of all four caches: on the console when asked for and at a period, and at shutdown.
+ */
+#include "hash/cache.h"
+#include "hash/text.h"
+#include "kernel/core/cmdline.h"
+#include "kernel/core/err.h"
+#include "kernel/core/export.h"
+#include "kernel/core/printk.h"
+#include "kernel/core/sched.h"
+#include "kernel/core/string.h"
+#include "kernel/core/time.h"
+
+#define LONGEST_LINE 200
+
+static struct hash_cache *const caches[] = {&page_cache_hash, &buffer_cache_hash, &inode_cache_hash,
+					    &dentry_cache_hash};
+
+void hash_report_all(void)
+{
+	char buffer[LONGEST_LINE];
+	struct text out;
+
+	text_init_sink(&out, buffer, sizeof(buffer), console_write);
+	for (unsigned i = 0; i < ARRAY_SIZE(caches); i++)
+		hash_report_text(caches[i], &out);
+	text_flush(&out);
+}
+
+/* To the program that started the machine, a record for each cache. */
+static void record_all(void)
+{
+	struct text out;
+
+	text_init(&out);
+	for (unsigned i = 0; i < ARRAY_SIZE(caches); i++) {
+		text_reset(&out);
+		hash_report_json(caches[i], &out);
+		if (text_error(&out))
+			pr_err("no memory for the statistics of the %s cache\n", caches[i]->name);
+		else
+			control_record("stats", out.data, out.length);
+	}
+	text_free(&out);
+}
+
+void hash_report_shutdown(const char *kind)
+{
+	if (strcmp(kind, "json") == 0)
+		record_all();
+	else if (strcmp(kind, "text") == 0)
+		hash_report_all();
+	else
+		pr_warn("stats=%s: there are stats=json and stats=text\n", kind);
+}
+
+static int report_thread(void *seconds)
+{
+	for (;;) {
+		sleep_ns((uintptr_t)seconds * NSEC_PER_SEC);
+		hash_report_all();
+	}
+	return 0;
+}
+
+void hash_report_start(void)
+{
+	u64 seconds = 0;
+
+	if (cmdline_u64("stats_period", &seconds) && seconds &&
+	    IS_ERR(kthread_create(report_thread, (void *)(uintptr_t)seconds, "reports")))
+		pr_err("stats_period=: no memory for the thread\n");
+}

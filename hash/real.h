@@ -1,0 +1,92 @@
+/*
+ * real.h - positive real numbers without a floating-point unit: 64 bits of mantissa, any exponent.
+ *
+ * For the reports' expected values, which range from e^-1000 to 2^62. Each operation cuts the result, so its
+ * relative error is below 2^-62; a power to n multiplies that by n. tests/hash/test_report.py compares what
+ * comes out with exact fractions.
+ */
+#ifndef HASH_REAL_H
+#define HASH_REAL_H
+
+#include "kernel/core/bitops.h"
+#include "kernel/core/types.h"
+
+/* mantissa * 2^exponent; the mantissa's top bit is set, or it is 0. */
+struct real {
+	u64 mantissa;
+	s64 exponent;
+};
+
+static inline struct real real_of(u64 value)
+{
+	unsigned shift = value ? 64 - (unsigned)fls64(value) : 0;
+
+	return (struct real){value << shift, -(s64)shift};
+}
+
+/* The upper half of a 128-bit product. */
+static inline u64 real_multiply_high(u64 a, u64 b)
+{
+	u64 low = (a & 0xffffffff) * (b & 0xffffffff);
+	u64 middle = (a >> 32) * (b & 0xffffffff) + (low >> 32);
+	u64 other = (a & 0xffffffff) * (b >> 32) + (middle & 0xffffffff);
+
+	return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
+}
+
+static inline struct real real_multiply(struct real a, struct real b)
+{
+	struct real product = real_of(real_multiply_high(a.mantissa, b.mantissa));
+
+	product.exponent += a.exponent + b.exponent + 64;
+	return product;
+}
+
+/* @b is not 0. One bit of the quotient after the other. */
+static inline struct real real_divide(struct real a, struct real b)
+{
+	u64 rest = a.mantissa, bits = 0;
+	struct real quotient;
+
+	for (unsigned i = 0; i < 64; i++) {
+		bool carry = i && rest >> 63;
+
+		rest <<= i ? 1 : 0;
+		bits <<= 1;
+		if (carry || rest >= b.mantissa) {
+			rest -= b.mantissa;
+			bits |= 1;
+		}
+	}
+	quotient = real_of(bits);
+	quotient.exponent += a.exponent - b.exponent - 63;
+	return quotient;
+}
+
+static inline struct real real_power(struct real base, u64 exponent)
+{
+	struct real power = real_of(1);
+
+	for (; exponent; exponent >>= 1) {
+		if (exponent & 1)
+			power = real_multiply(power, base);
+		base = real_multiply(base, base);
+	}
+	return power;
+}
+
+/* The value times @scale, to the nearest whole number; the largest u64 if it is larger. */
+static inline u64 real_scaled(struct real value, u64 scale)
+{
+	struct real r = real_multiply(value, real_of(scale));
+
+	if (!r.mantissa || r.exponent < -64)
+		return 0;
+	if (r.exponent > 0)
+		return ~0ull;
+	if (r.exponent == -64)
+		return r.mantissa >> 63;
+	return (r.mantissa >> -r.exponent) + (r.exponent ? r.mantissa >> (-r.exponent - 1) & 1 : 0);
+}
+
+#endif /* HASH_REAL_H */

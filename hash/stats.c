@@ -1,0 +1,163 @@
+/*
+ * stats.c - the numbers of a report: the table is walked, the counters are summed, the rest is computed.
+ *
+ * Formulas: HASH_ROWS rows of m C(n,k) (1/m)^k (1-1/m)^(n-k) by the recurrence between neighbours; chi squared
+ * of the buckets, (m/n) sum b^2 - n; the Dragon book's Q (Aho, Sethi, Ullman 1986, 7.6).
+ */
+#include "hash/stats.h"
+
+#include "hash/real.h"
+#include "kernel/core/assert.h"
+
+#ifdef CONFIG_HASH_STATS
+struct hash_counters page_counters[NR_CPUS], buffer_counters[NR_CPUS], inode_counters[NR_CPUS], dentry_counters[NR_CPUS];
+#endif
+
+void hash_cache_begin(struct hash_cache *cache)
+{
+#ifdef CONFIG_HASH_STATS
+	cache->counters = cache->name[0] == 'p'	  ? page_counters
+			  : cache->name[0] == 'b' ? buffer_counters
+			  : cache->name[0] == 'i' ? inode_counters
+						  : dentry_counters;
+#endif
+}
+
+void hash_check_bucket(const struct hash_cache *cache, u64 bucket)
+{
+	if (unlikely(bucket >= cache->entries))
+		panic("%s_hash() of hash/%s/%s.h gives bucket %llu, but the table has %llu", cache->name, cache->name,
+		      cache->function, (unsigned long long)bucket, (unsigned long long)cache->entries);
+}
+
+/* ---- computing ------------------------------------------------------------------------------------------ */
+
+static u64 square_root(u64 value)
+{
+	u64 root = 0;
+
+	for (u64 bit = 1ull << 31; bit; bit >>= 1)
+		if ((root + bit) * (root + bit) <= value)
+			root += bit;
+	return root;
+}
+
+static struct hash_fit fit_of(u64 chi2_milli, u64 freedom)
+{
+	struct hash_fit fit = {chi2_milli, freedom, 0};
+	u64 expected = freedom * 1000;
+	bool above = chi2_milli >= expected;
+	struct real distance = real_of(above ? chi2_milli - expected : expected - chi2_milli);
+	u64 z;
+
+	if (!freedom)
+		return fit;
+	z = min(real_scaled(real_divide(distance, real_of(square_root(freedom << 33))), 1 << 16), (u64)INT64_MAX);
+	fit.z_milli = above ? (s64)z : -(s64)z;
+	return fit;
+}
+
+/* Rows whose expected number is below 5 are taken together with their neighbours, as chi squared wants it. */
+static struct hash_fit fit_histogram(const struct hash_statistics *s)
+{
+	u64 chi2 = 0, found = 0, expected = 0, left = s->buckets * 1000;
+	unsigned bins = 0;
+
+	for (unsigned row = 0; row < HASH_ROWS; row++) {
+		struct real distance;
+		u64 part;
+
+		found += s->row_buckets[row] * 1000;
+		expected += s->row_expected_milli[row];
+		left -= min(left, s->row_expected_milli[row]);
+		if (row < HASH_LAST_ROW && (expected < 5000 || left < 5000))
+			continue;
+		if (!expected)
+			break;
+		distance = real_of(found > expected ? found - expected : expected - found);
+		part = real_scaled(real_divide(real_multiply(distance, distance), real_of(expected)), 1);
+		chi2 = part > ~chi2 ? ~0ull : chi2 + part;
+		found = expected = 0;
+		bins++;
+	}
+	return fit_of(chi2, bins > 2 ? bins - 2 : 0); /* the sums of buckets and of objects are given */
+}
+
+/* The binomial histogram, and the largest k for which at least one bucket is expected to hold k or more. */
+static void expect_histogram(struct hash_statistics *s)
+{
+	u64 m = s->buckets, n = s->objects;
+	u64 at_least = m << 32; /* buckets with k objects or more, in 2^-32 */
+	struct real expected = real_power(real_divide(real_of(m - 1), real_of(m)), n);
+	u64 rest = m * 1000;
+
+	expected = real_multiply(expected, real_of(m));
+	for (u64 k = 0; k <= n; k++) {
+		if (at_least >= 1ull << 32)
+			s->expected_largest = k;
+		else if (k >= HASH_LAST_ROW)
+			break;
+		if (k < HASH_LAST_ROW) {
+			s->row_expected_milli[k] = min(real_scaled(expected, 1000), rest);
+			rest -= s->row_expected_milli[k];
+		}
+		at_least -= min(at_least, real_scaled(expected, 1ull << 32));
+		expected = real_divide(real_multiply(expected, real_of(n - k)), real_of((k + 1) * (m - 1)));
+	}
+	s->row_expected_milli[HASH_LAST_ROW] = rest;
+}
+
+void hash_compute(struct hash_statistics *s)
+{
+	u64 m = s->buckets, n = s->objects, chi2;
+	struct real spread;
+
+	if (!n || m < 2)
+		return;
+	expect_histogram(s);
+	s->expected_hit_milli = 1000 + (n - 1) * 500 / m;
+	s->expected_miss_milli = n * 1000 / m;
+	spread = real_divide(real_multiply(real_of(m), real_of(s->squares)), real_of(n));
+	chi2 = real_scaled(spread, 1000);
+	s->buckets_fit = fit_of(chi2 - min(chi2, n * 1000), m - 1);
+	s->dragon_q_tenthousandths =
+		real_scaled(real_divide(real_multiply(real_of(m), real_of(s->squares + n)),
+					real_multiply(real_of(n), real_of(n + 2 * m - 1))), 10000);
+	s->histogram_fit = fit_histogram(s);
+}
+
+/* ---- collecting ------------------------------------------------------------------------------------------- */
+
+static void add_bucket(u64 size, void *argument)
+{
+	struct hash_statistics *s = argument;
+	u64 row = min(size, (u64)HASH_LAST_ROW);
+
+	s->buckets++;
+	s->objects += size;
+	s->squares += size * size;
+	s->largest = max(s->largest, size);
+	s->row_buckets[row]++;
+	s->row_objects[row] += size;
+}
+
+static void add_counters(const struct hash_cache *cache, struct hash_statistics *s)
+{
+	for (unsigned cpu = 0; cache->counters && cpu < NR_CPUS; cpu++) {
+		const u64 *from = (const u64 *)&cache->counters[cpu];
+		u64 *to = (u64 *)&s->counted;
+
+		for (unsigned i = 0; i < offsetof(struct hash_counters, removes) / sizeof(u64) + 1; i++)
+			to[i] += READ_ONCE(from[i]);
+	}
+	s->lookups = s->counted.hits + s->counted.misses;
+}
+
+void hash_collect(struct hash_cache *cache, struct hash_statistics *s)
+{
+	*s = (struct hash_statistics){.buckets = 0};
+	add_counters(cache, s);
+	cache->walk(cache->table, add_bucket, s);
+	if (!cache->trees)
+		hash_compute(s);
+}
