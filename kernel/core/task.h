@@ -25,6 +25,7 @@ enum task_state {
 	TASK_RUNNING,	      /* on a CPU or on a run queue */
 	TASK_INTERRUPTIBLE,   /* asleep; wake_up() or a signal ends it */
 	TASK_UNINTERRUPTIBLE, /* asleep; only wake_up() ends it */
+	TASK_KILLABLE,	      /* asleep; wake_up() or the end of the process ends it */
 	TASK_STOPPED,	      /* stopped by a signal; SIGCONT or SIGKILL ends it */
 	TASK_DEAD,	      /* will not run again */
 };

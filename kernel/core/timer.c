@@ -86,12 +86,12 @@ bool timer_cancel(struct timer *timer)
 	int cpu = timer->cpu;
 
 	/* On the callback's own CPU interrupts are off only inside the callback: do not wait for ourselves. */
-	while (cpu >= 0 && cpu != (int)cpu_id() && READ_ONCE(lists[cpu].running) == timer) {
+	while (cpu >= 0 && cpu != (int)cpu_id() && smp_load_acquire(&lists[cpu].running) == timer) {
 		arch_irq_restore(flags);
 		cpu_relax();
 		flags = arch_irq_save();
-		pending |= detach(timer); /* the callback may have started it again */
 	}
+	pending |= detach(timer); /* the callback may have started it again */
 	arch_irq_restore(flags);
 	return pending;
 }

@@ -513,7 +513,7 @@ static void begin_new_program(struct program *program)
 	spin_lock_irqsave(&process_lock, flags); /* /proc looks at other tasks' mm under it */
 	task->mm = new;
 	process->did_exec = true;
-	process->exit_signal = process->exit_signal ? SIGCHLD : 0;
+	process->exit_signal = SIGCHLD;
 	process->parent_death_signal = 0;
 	spin_unlock_irqrestore(&process_lock, flags);
 	mm_activate(new);

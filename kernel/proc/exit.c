@@ -54,23 +54,6 @@ static void leave_session(struct process *process)
 		tty_session_ended(process->session);
 }
 
-static void reparent_children(struct process *process)
-{
-	struct process *child, *next;
-
-	list_for_each_entry_safe(child, next, &process->children, sibling) {
-		list_del(&child->sibling);
-		child->parent = init_process;
-		child->parent_pid = init_process->pid;
-		list_add_tail(&child->sibling, &init_process->children);
-		if (child->parent_death_signal)
-			signal_send_locked(child, NULL, child->parent_death_signal, NULL);
-		if (child->zombie)
-			wake_up(&init_process->wait_children);
-		group_check_orphaned(child, process);
-	}
-}
-
 static void exit_status_info(const struct process *process, struct siginfo *info)
 {
 	int signo = process->exit_code & 0x7f;
@@ -104,6 +87,24 @@ static bool notify_exit(struct process *process)
 	}
 	wake_up(&parent->wait_children);
 	return ignored;
+}
+
+static void reparent_children(struct process *process)
+{
+	struct process *child, *next;
+
+	list_for_each_entry_safe(child, next, &process->children, sibling) {
+		list_del(&child->sibling);
+		child->parent = init_process;
+		child->parent_pid = init_process->pid;
+		child->exit_signal = SIGCHLD;
+		list_add_tail(&child->sibling, &init_process->children);
+		if (child->parent_death_signal)
+			signal_send_locked(child, NULL, child->parent_death_signal, NULL);
+		group_check_orphaned(child, process);
+		if (child->zombie && notify_exit(child))
+			process_reap(child);
+	}
 }
 
 static void become_zombie(struct process *process)
@@ -142,7 +143,7 @@ static void leave_process(struct task *task, int code)
 		become_zombie(process);
 	}
 	task->process = NULL;
-	task->pending &= ~TASK_PENDING_SIGNAL;
+	__atomic_fetch_and(&task->pending, ~TASK_PENDING_SIGNAL, __ATOMIC_SEQ_CST);
 	spin_unlock_irqrestore(&process_lock, flags);
 }
 
@@ -182,7 +183,7 @@ void process_exit_group(int code)
 			if (task == current)
 				continue;
 			__atomic_fetch_or(&task->pending, TASK_PENDING_SIGNAL, __ATOMIC_SEQ_CST);
-			sched_wake(task, STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_STOPPED));
+			sched_wake(task, STATES_KILL);
 			sched_notice(task);
 		}
 	}
@@ -208,6 +209,7 @@ bool oom_kill(void)
 	u64 most = 0, pages;
 	unsigned long flags;
 	bool already = false;
+	pid_t pid = 0;
 
 	spin_lock_irqsave(&process_lock, flags);
 	list_for_each_entry(process, &process_list, all_link) {
@@ -219,11 +221,12 @@ bool oom_kill(void)
 	}
 	if (worst) {
 		already = worst->pending.set & sigmask(SIGKILL) || worst->exiting;
+		pid = worst->pid;
 		signal_send_locked(worst, NULL, SIGKILL, NULL);
 	}
 	spin_unlock_irqrestore(&process_lock, flags);
 	if (worst && !already)
-		pr_err("Out of memory: killed process %d, %llu pages resident\n", worst->pid,
+		pr_err("Out of memory: killed process %d, %llu pages resident\n", pid,
 		       (unsigned long long)most);
 	return worst;
 }

@@ -67,8 +67,6 @@ static void copy_process(struct process *child, struct process *parent, int exit
 {
 	child->parent = parent;
 	child->exit_signal = exit_signal;
-	child->group = parent->group;
-	child->session = parent->session;
 	child->no_new_privileges = parent->no_new_privileges;
 	child->not_dumpable = parent->not_dumpable;
 	memcpy(child->limits, parent->limits, sizeof(child->limits));
@@ -157,7 +155,7 @@ static bool vfork_is_over(pid_t pid)
 static void vfork_wait(pid_t pid)
 {
 	for (;;) {
-		set_current_state(TASK_UNINTERRUPTIBLE);
+		set_current_state(TASK_KILLABLE);
 		if (vfork_is_over(pid))
 			break;
 		schedule();

@@ -81,7 +81,7 @@ static void unqueue(struct futex_waiter *waiter)
 	spin_unlock(&futex_lock);
 }
 
-/* @deadline_ns on the monotonic clock, ~0 for none. */
+/* @deadline_ns on the monotonic clock, ~0 for none. -ERESTARTSYS: a signal. */
 static s64 futex_wait(u32 *address, u32 expected, u64 deadline_ns, u32 bits)
 {
 	struct futex_waiter waiter = {
@@ -116,6 +116,16 @@ static s64 futex_wait(u32 *address, u32 expected, u64 deadline_ns, u32 bits)
 	return waiter.woken ? 0 : error;
 }
 
+/* FUTEX_WAIT, begun or gone on with: a relative time limit must not start anew. */
+static s64 futex_wait_restart(struct restart *restart)
+{
+	s64 result = futex_wait((u32 *)restart->arguments[0], (u32)restart->arguments[1],
+				restart->deadline_ns, ~0u);
+
+	restart->function = futex_wait_restart;
+	return result == -ERESTARTSYS && restart->deadline_ns != ~0ULL ? -ERESTART_RESTARTBLOCK : result;
+}
+
 /* The deadline on the monotonic clock that @timeout means: absolute for the bit-set call, else a span. */
 static int read_deadline(int operation, const struct timespec64 *timeout, u64 *deadline)
 {
@@ -142,6 +152,7 @@ static int read_deadline(int operation, const struct timespec64 *timeout, u64 *d
 s64 futex(u32 *address, int operation, u32 value, const struct timespec64 *timeout, u32 *address2,
 	  u32 value3)
 {
+	struct restart *restart = &current->signals->restart;
 	u64 deadline;
 	u32 now;
 	int error;
@@ -150,12 +161,13 @@ s64 futex(u32 *address, int operation, u32 value, const struct timespec64 *timeo
 		return -EINVAL;
 	switch (operation & FUTEX_COMMAND) {
 	case FUTEX_WAIT:
+		error = read_deadline(operation, timeout, &restart->deadline_ns);
+		restart->arguments[0] = (u64)address;
+		restart->arguments[1] = value;
+		return error ? error : futex_wait_restart(restart);
 	case FUTEX_WAIT_BITSET:
 		error = read_deadline(operation, timeout, &deadline);
-		if (error)
-			return error;
-		return futex_wait(address, value, deadline,
-				  (operation & FUTEX_COMMAND) == FUTEX_WAIT ? ~0u : value3);
+		return error ? error : futex_wait(address, value, deadline, value3);
 	case FUTEX_WAKE:
 		return access_ok(address, 4) ? futex_wake(address, value, ~0u) : -EFAULT;
 	case FUTEX_WAKE_BITSET:

@@ -35,6 +35,7 @@ static char state_letter(const struct process *process, const struct task *task)
 	case TASK_INTERRUPTIBLE:
 		return 'S';
 	case TASK_UNINTERRUPTIBLE:
+	case TASK_KILLABLE:
 		return 'D';
 	case TASK_STOPPED:
 		return 'T';

@@ -1,9 +1,10 @@
 /*
  * itimer.c - interval timers of a process.
  *
- * ITIMER_REAL runs on the monotonic clock and sends SIGALRM from the timer interrupt. The other two count
- * down by the scheduler's ticks (10 ms), so they are as coarse as the ticks. Under process_lock; the kernel
- * timer is started and cancelled without it, by the process itself.
+ * ITIMER_REAL runs on the monotonic clock and sends SIGALRM from the timer interrupt. A repeating one starts
+ * again when its signal has been taken, so that no interval is short enough to keep the CPU busy with timer
+ * interrupts alone. The other two count down by the scheduler's ticks (10 ms), so they are as coarse as the
+ * ticks. Under process_lock; the kernel timer is cancelled without it, by the process itself.
  */
 #include "kernel/proc/itimer.h"
 
@@ -15,16 +16,25 @@
 static void real_timer_expired(void *argument)
 {
 	struct process *process = argument;
-	u64 now = ktime_ns();
 
 	spin_lock(&process_lock);
 	signal_send_locked(process, NULL, SIGALRM, NULL);
-	process->real_deadline_ns = 0;
-	if (process->real_interval_ns)
-		process->real_deadline_ns = now + process->real_interval_ns;
+	if (!process->real_interval_ns)
+		process->real_deadline_ns = 0;
 	spin_unlock(&process_lock);
-	if (process->real_deadline_ns)
-		timer_start(&process->real_timer, process->real_deadline_ns);
+}
+
+/* The next moment of the timer's own rhythm that has not passed. */
+void itimer_alarm_taken(struct process *process)
+{
+	u64 now = ktime_ns(), interval = process->real_interval_ns, late;
+
+	lockdep_assert_held(&process_lock);
+	if (!interval || process->real_deadline_ns > now)
+		return;
+	late = now - process->real_deadline_ns;
+	process->real_deadline_ns += (late / interval + 1) * interval;
+	timer_start(&process->real_timer, process->real_deadline_ns);
 }
 
 void itimer_init(struct process *process)
@@ -34,9 +44,14 @@ void itimer_init(struct process *process)
 
 void itimer_cancel(struct process *process)
 {
-	process->real_interval_ns = 0;
-	if (process->real_timer.cpu >= 0)
-		timer_cancel(&process->real_timer);
+	unsigned long flags;
+
+	if (process->real_timer.cpu < 0)
+		return;
+	spin_lock_irqsave(&process_lock, flags);
+	process->real_interval_ns = process->real_deadline_ns = 0; /* nothing starts it again */
+	spin_unlock_irqrestore(&process_lock, flags);
+	timer_cancel(&process->real_timer);
 }
 
 static void count_down(struct process *process, struct interval_timer *timer, int signo)
@@ -93,19 +108,19 @@ int itimer_set(int which, u64 value, u64 interval)
 		which == ITIMER_VIRTUAL ? &process->virtual_timer : &process->profile_timer;
 	unsigned long flags;
 
-	if (which == ITIMER_REAL) {
-		itimer_cancel(process);
-		process->real_interval_ns = interval;
-		process->real_deadline_ns = value ? ktime_ns() + value : 0;
-		if (value)
-			timer_start(&process->real_timer, process->real_deadline_ns);
-		return 0;
-	}
-	if (which != ITIMER_VIRTUAL && which != ITIMER_PROF)
+	if (which != ITIMER_REAL && which != ITIMER_VIRTUAL && which != ITIMER_PROF)
 		return -EINVAL;
+	if (which == ITIMER_REAL)
+		itimer_cancel(process);
 	spin_lock_irqsave(&process_lock, flags);
-	timer->left_ns = value;
-	timer->interval_ns = interval;
+	if (which != ITIMER_REAL) {
+		timer->left_ns = value;
+		timer->interval_ns = interval;
+	} else if (value) {
+		process->real_interval_ns = interval;
+		process->real_deadline_ns = ktime_ns() + value;
+		timer_start(&process->real_timer, process->real_deadline_ns);
+	}
 	spin_unlock_irqrestore(&process_lock, flags);
 	return 0;
 }

@@ -15,6 +15,8 @@ struct process;
 void itimer_init(struct process *process);
 void itimer_cancel(struct process *process); /* the process ends; process_lock not held */
 
+void itimer_alarm_taken(struct process *process); /* SIGALRM left the pending set; process_lock held */
+
 /* Read, and set, timer @which of current's process; times in ns, 0: off. 0 or -EINVAL. */
 int itimer_get(int which, u64 *left, u64 *interval);
 int itimer_set(int which, u64 value, u64 interval);

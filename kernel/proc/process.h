@@ -121,7 +121,8 @@ struct task *task_allocate(const char *comm);
 void task_free(struct task *task);
 struct process *process_allocate(void);
 void process_free(struct process *process);
-/* Give out a pid for @task (and @process when new) and enter both everywhere; -EAGAIN. Takes process_lock */
+/* Give out a pid for @task (and @process when new) and enter both everywhere; a new one joins its parent's
+ * group. -EAGAIN: too many; -ERESTARTNOINTR: a signal comes first. Takes process_lock. */
 int process_link_task(struct process *process, struct task *task);
 void process_unlink_task(struct task *task); /* process_lock held */
 void process_unlink(struct process *process); /* process_lock held */
@@ -203,6 +204,8 @@ void group_check_orphaned(struct process *process, struct process *parent);
 void sched_start(struct task *task); /* first run of a new task */
 void sched_wake(struct task *task, u32 states);
 #define STATE_BIT(state) (1u << (state))
+/* The sleeps that the end of the process ends. */
+#define STATES_KILL (STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_KILLABLE) | STATE_BIT(TASK_STOPPED))
 void sched_notice(struct task *task); /* make @task, if in user mode, look at its `pending` */
 
 /* info.c */

@@ -159,7 +159,8 @@ static bool wake(struct task *task, u32 states)
 
 bool wake_up_task(struct task *task)
 {
-	return wake(task, STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_UNINTERRUPTIBLE));
+	return wake(task, STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_UNINTERRUPTIBLE) |
+				  STATE_BIT(TASK_KILLABLE));
 }
 
 void sched_wake(struct task *task, u32 states)
@@ -241,6 +242,14 @@ void schedule_tail(struct task *previous)
 	finish_switch(previous);
 }
 
+/* A signal came between the test of the condition and here. */
+static bool must_not_sleep(struct task *task)
+{
+	if (task->state == TASK_INTERRUPTIBLE)
+		return signal_pending(task);
+	return task->state == TASK_KILLABLE && fatal_signal_pending(task);
+}
+
 void schedule(void)
 {
 	struct task *previous = current, *next;
@@ -255,7 +264,7 @@ void schedule(void)
 		steal(queue);
 	spin_lock(&queue->lock);
 	clear_pending(previous, TASK_PENDING_RESCHED);
-	if (previous->state == TASK_INTERRUPTIBLE && signal_pending(previous))
+	if (unlikely(must_not_sleep(previous)))
 		previous->state = TASK_RUNNING;
 	if (previous->state == TASK_RUNNING && previous != queue->idle)
 		enqueue(queue, previous);
@@ -266,13 +275,13 @@ void schedule(void)
 		return;
 	}
 	next->run_ticks = SLICE_TICKS;
+	now = ktime_ns();
+	next->last_switch_ns = now; /* before on_cpu, for those who look at the time used */
 	next->on_cpu = true;
 	queue->running = next;
 	queue->switches++;
 	spin_unlock(&queue->lock);
-	now = ktime_ns();
 	previous->run_ns += now - previous->last_switch_ns;
-	next->last_switch_ns = now;
 	if (next->mm) /* a kernel thread runs on whatever is loaded: it never looks at the lower half */
 		mm_activate(next->mm);
 	finish_switch(arch_switch(previous, next));

@@ -21,6 +21,7 @@
 #include "kernel/core/printk.h"
 #include "kernel/core/sched.h"
 #include "kernel/core/string.h"
+#include "kernel/proc/itimer.h"
 #include "kernel/proc/process.h"
 #include "mm/slab.h"
 
@@ -161,6 +162,8 @@ int signal_dequeue(u64 blocked, struct siginfo *info)
 	}
 	if (signo)
 		queue_take(process, queue, signo, info);
+	if (unlikely(signo == SIGALRM))
+		itimer_alarm_taken(process);
 	return signo;
 }
 
@@ -201,10 +204,10 @@ void signal_set_blocked(u64 blocked)
 static bool is_ignored(const struct process *process, const struct task *thread, int signo)
 {
 	u64 handler = signal_handler(process, signo);
-	u64 blocked = thread->signals->blocked;
+	u64 blocked = thread->signals->blocked | thread->signals->awaited;
 
 	if (blocked & sigmask(signo))
-		return false; /* what is done about it is decided when it is unblocked */
+		return false; /* what is done about it is decided when it is unblocked, or taken */
 	if (process == init_process && handler == SIG_DFL)
 		return true;
 	return handler == SIG_IGN || (handler == SIG_DFL && (SIGNALS_IGNORED & sigmask(signo)));
@@ -213,7 +216,7 @@ static bool is_ignored(const struct process *process, const struct task *thread,
 static void tell_thread(struct task *task, bool fatal)
 {
 	set_signal_pending(task);
-	sched_wake(task, STATE_BIT(TASK_INTERRUPTIBLE) | (fatal ? STATE_BIT(TASK_STOPPED) : 0));
+	sched_wake(task, fatal ? STATES_KILL : STATE_BIT(TASK_INTERRUPTIBLE));
 	sched_notice(task);
 }
 

@@ -140,9 +140,8 @@ struct signal_stack {
 /* How a call that was interrupted goes on in restart_syscall(2). */
 struct restart {
 	s64 (*function)(struct restart *restart);
-	u64 deadline_ns;
-	int clock;
-	u64 remaining; /* user address of the timespec for what is left */
+	u64 deadline_ns;  /* monotonic clock, ~0: none */
+	u64 arguments[3]; /* the function's own */
 };
 
 /* Of a thread; allocated with its task. Written by the thread itself, `pending` by any sender. */
@@ -150,6 +149,7 @@ struct signal_state {
 	u64 blocked;
 	u64 saved_blocked; /* to restore when a signal ends rt_sigsuspend, ppoll, pselect */
 	bool restore_blocked;
+	u64 awaited; /* by rt_sigtimedwait: not blocked, but not to be thrown away when ignored */
 	struct signal_queue pending;
 	struct signal_stack stack;
 	struct restart restart;

@@ -191,26 +191,39 @@ static pid_t pid_allocate(void)
 	return 0;
 }
 
+static void link_process(struct process *process, pid_t pid)
+{
+	struct process *parent = process->parent;
+
+	process->pid = pid;
+	list_add_tail(&process->all_link, &process_list);
+	list_add(&process->hash_link, &process_table[(u32)pid % PID_BUCKETS]);
+	if (!parent)
+		return;
+	process->parent_pid = parent->pid;
+	process->group = parent->group;
+	process->session = parent->session;
+	list_add_tail(&process->sibling, &parent->children);
+}
+
 int process_link_task(struct process *process, struct task *task)
 {
 	unsigned long flags;
 	int error = -EAGAIN;
 
 	spin_lock_irqsave(&process_lock, flags);
+	/* A signal to our group must reach the child as well: it has not been in it, so let it be made after. */
+	if (signal_pending(current)) {
+		error = -ERESTARTNOINTR;
+		goto out;
+	}
 	if (task_count >= max_tasks)
 		goto out;
 	task->pid = pid_allocate();
 	if (!task->pid)
 		goto out;
-	if (list_empty(&process->threads)) {
-		process->pid = task->pid;
-		list_add_tail(&process->all_link, &process_list);
-		list_add(&process->hash_link, &process_table[(u32)process->pid % PID_BUCKETS]);
-		if (process->parent) {
-			process->parent_pid = process->parent->pid;
-			list_add_tail(&process->sibling, &process->parent->children);
-		}
-	}
+	if (list_empty(&process->threads))
+		link_process(process, task->pid);
 	task->process = process;
 	list_add_tail(&task->thread_link, &process->threads);
 	process->thread_count++;

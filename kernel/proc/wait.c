@@ -4,6 +4,7 @@
  * Under process_lock the children are looked through; each of three events is reported once: the end (which
  * frees the zombie), a stop (WUNTRACED), a continuation (WCONTINUED).
  */
+#include "fs/vfs.h"
 #include "kernel/core/errno.h"
 #include "kernel/core/sched.h"
 #include "kernel/core/wait.h"
@@ -20,14 +21,16 @@ struct wait_request {
 
 void process_reap(struct process *process)
 {
-	struct process *parent = process->parent;
-
-	parent->children_times.user_ns += process->times.user_ns + process->children_times.user_ns;
-	parent->children_times.system_ns +=
-		process->times.system_ns + process->children_times.system_ns;
-	parent->children_faults += process->minor_faults + process->children_faults;
 	process_unlink(process);
 	process_free(process);
+}
+
+/* What a child used counts as the parent's once it is waited for, and only then. */
+static void add_usage(struct process *parent, const struct process *child)
+{
+	parent->children_times.user_ns += child->times.user_ns + child->children_times.user_ns;
+	parent->children_times.system_ns += child->times.system_ns + child->children_times.system_ns;
+	parent->children_faults += child->minor_faults + child->children_faults;
 }
 
 static bool is_wanted(const struct wait_request *request, const struct process *child)
@@ -43,12 +46,19 @@ static bool is_wanted(const struct wait_request *request, const struct process *
 	return request->pid == -1 || child->group == -request->pid;
 }
 
+static uid_t process_uid(const struct process *process)
+{
+	if (process->zombie || list_empty(&process->threads))
+		return process->zombie_uid;
+	return list_first_entry(&process->threads, struct task, thread_link)->cred->uid;
+}
+
 static void describe(struct wait_request *request, const struct process *child, int code, int status)
 {
 	request->info = (struct siginfo){.signo = SIGCHLD,
 					 .code = code,
 					 .pid = child->pid,
-					 .uid = child->zombie_uid,
+					 .uid = process_uid(child),
 					 .status = status};
 	request->result = child->pid;
 }
@@ -66,8 +76,10 @@ static bool report(struct wait_request *request, struct process *child)
 		request->status = child->exit_code;
 		request->times.user_ns = child->times.user_ns + child->children_times.user_ns;
 		request->times.system_ns = child->times.system_ns + child->children_times.system_ns;
-		if (!keep)
+		if (!keep) {
+			add_usage(current->process, child);
 			process_reap(child);
+		}
 		return true;
 	}
 	if (child->stop_code && (options & WSTOPPED)) {

@@ -35,24 +35,40 @@ static void leave_mask(s64 result)
 {
 	struct signal_state *signals = current->signals;
 
-	if (!signals->restore_blocked || result == -ERESTARTNOHAND || result == -EINTR)
+	if (!signals->restore_blocked || result == -ERESTARTNOHAND)
 		return; /* the signal is still to be delivered, under the temporary mask */
 	signals->restore_blocked = false;
 	signal_set_blocked(signals->saved_blocked);
 }
 
+/* Poll until @restart->deadline_ns; arguments: the descriptors and their number. */
 static s64 poll_restart(struct restart *restart)
 {
-	(void)restart;
-	return -EINTR;
+	u64 now, deadline = restart->deadline_ns;
+	s64 ns = -1, result;
+
+	if (deadline != ~0ULL) {
+		now = ktime_ns();
+		ns = deadline > now ? (s64)(deadline - now) : 0;
+	}
+	result = vfs_poll((void *)restart->arguments[0], (u32)restart->arguments[1], ns);
+	restart->function = poll_restart;
+	return result == -EINTR ? -ERESTART_RESTARTBLOCK : result;
 }
 
 s64 sys_poll(void *fds, u32 count, int timeout_ms)
 {
+	struct restart *restart = &current->signals->restart;
+
 	if (count > process_limit(RLIMIT_NOFILE))
 		return -EINVAL;
-	current->signals->restart.function = poll_restart;
-	return vfs_poll(fds, count, timeout_ms < 0 ? -1 : timeout_ms * (s64)NSEC_PER_MSEC);
+	if (!timeout_ms)
+		return vfs_poll(fds, count, 0);
+	restart->deadline_ns =
+		timeout_ms < 0 ? ~0ULL : ktime_ns() + (u64)timeout_ms * NSEC_PER_MSEC;
+	restart->arguments[0] = (u64)fds;
+	restart->arguments[1] = count;
+	return poll_restart(restart);
 }
 
 /* A timeout in nanoseconds as vfs_poll() takes it; NULL: for ever. */
@@ -91,6 +107,8 @@ s64 sys_ppoll(void *fds, u32 count, void *timeout, const u64 *sigmask, size_t se
 	if (result)
 		return result;
 	result = vfs_poll(fds, count, ns);
+	if (result == -EINTR)
+		result = -ERESTARTNOHAND;
 	leave_mask(result);
 	write_time_left(timeout, ns, start);
 	return result;
@@ -215,7 +233,7 @@ s64 sys_select(int count, u64 *read, u64 *write, u64 *except, void *timeout)
 		if (time.tv_sec < 0 || time.tv_usec < 0)
 			return -EINVAL;
 		ns = (s64)(min((u64)time.tv_sec, 1ULL << 32) * NSEC_PER_SEC +
-			   (u64)time.tv_usec * 1000);
+			   min((u64)time.tv_usec, 1ULL << 42) * 1000);
 	}
 	result = do_select(count, read, write, except, ns);
 	if (timeout && result != -ERESTARTNOHAND) {

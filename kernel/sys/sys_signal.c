@@ -138,10 +138,12 @@ s64 sys_rt_sigtimedwait(const u64 *user_set, void *user_info, const void *timeou
 	if (!signo && ns) {
 		/* Unblocked while we sleep, so that sending one wakes us. */
 		set_current_state(TASK_INTERRUPTIBLE);
+		signals->awaited = set & blocked;
 		signal_set_blocked(blocked & ~set);
 		ns = schedule_timeout_ns(ns);
 		__set_current_state(TASK_RUNNING);
 		signo = take_awaited(set, &info);
+		signals->awaited = 0;
 		signal_set_blocked(blocked);
 	}
 	if (!signo)

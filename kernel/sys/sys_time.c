@@ -146,7 +146,7 @@ s64 sys_time(s64 *seconds)
 
 /* ---- sleeping ---------------------------------------------------------------------------------------- */
 
-/* Until @restart->deadline_ns of the monotonic clock. */
+/* Until @restart->deadline_ns of the monotonic clock; arguments[0]: where to tell the time left, or NULL. */
 static s64 sleep_until(struct restart *restart)
 {
 	u64 now;
@@ -157,7 +157,8 @@ static s64 sleep_until(struct restart *restart)
 	}
 	if (now >= restart->deadline_ns)
 		return 0;
-	if (restart->remaining && put_timespec((void *)restart->remaining, restart->deadline_ns - now))
+	if (restart->arguments[0] &&
+	    put_timespec((void *)restart->arguments[0], restart->deadline_ns - now))
 		return -EFAULT;
 	restart->function = sleep_until;
 	return -ERESTART_RESTARTBLOCK;
@@ -169,7 +170,7 @@ static s64 sleep_for(u64 ns, void *left)
 	u64 now = ktime_ns();
 
 	restart->deadline_ns = now + ns < now ? ~0ULL - 1 : now + ns;
-	restart->remaining = (u64)left;
+	restart->arguments[0] = (u64)left;
 	return sleep_until(restart);
 }
 

@@ -169,7 +169,7 @@ int arch_pop_signal_frame(struct registers *registers, u64 *blocked)
 	} else {
 		arch_fpu_reset();
 	}
-	uc.stack.flags &= ~SS_ONSTACK;
+	uc.stack.flags &= (s32)(SS_DISABLE | SS_AUTODISARM);
 	current->signals->stack = uc.stack;
 	*blocked = uc.blocked;
 	return 0;

@@ -257,7 +257,7 @@ static void run(int number, const struct scenario *scenario)
 		printf(" EXIT %d", WEXITSTATUS(status));
 	printf("\n");
 	fflush(stdout);
-	nftw(name, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	nftw(name, remove_one, 100, FTW_DEPTH | FTW_PHYS);
 }
 
 static bool is_wanted(const char *name, int argc, char **argv)
