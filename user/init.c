@@ -239,8 +239,6 @@ static void become_job(const struct job *job)
 		complain("taking the console as controlling terminal");
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (job->raw)
-		make_raw();
 	if (find_user(job->user, &user)) {
 		complain("user %s", job->user);
 		_exit(126);
@@ -311,14 +309,18 @@ int main(void)
 	pid_t pid;
 	int status;
 
+	mount_all();
+	write_file("/proc/chainwalk/mark", "first_user\n"); /* not there on Linux */
 	setenv("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", 1);
 	setenv("TERM", "vt100", 1);
-	mount_all();
 	open_console();
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	read_job(&job);
 
+	if (job.raw)
+		make_raw();
+	write_file("/proc/chainwalk/mark", "job\n"); /* from here on, input that comes is the job's */
 	pid = fork();
 	if (pid < 0)
 		complain("fork");

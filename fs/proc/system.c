@@ -6,6 +6,7 @@
 #include "hash/cache.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/export.h"
+#include "kernel/core/assert.h"
 #include "kernel/core/string.h"
 #include "kernel/core/time.h"
 #include "mm/slab.h"
@@ -267,6 +268,31 @@ static int exit_write(const char *text, size_t length)
 	return 0;
 }
 
+/* A moment's name, for the harness: when the job began, when a measured part did. */
+static int mark_write(const char *text, size_t length)
+{
+	char name[128];
+
+	if (!json_escape(name, sizeof(name), text, length && text[length - 1] == '\n' ? length - 1 : length))
+		return -EINVAL;
+	control_recordf("mark", "{\"name\":\"%s\",\"ns\":%llu}", name, (unsigned long long)ktime_ns());
+	return 0;
+}
+
+/* As Linux's: c panics at once, to see what a harness makes of it; t prints the four reports. */
+static int sysrq_write(const char *text, size_t length)
+{
+	switch (length ? text[0] : 0) {
+	case 'c':
+		panic("sysrq triggered a crash");
+	case 't':
+		hash_report_all();
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
 #define FILE_NODE(name_, function) {.name = (name_), .mode = S_IFREG | 0444, .show = (function)}
 #define DIR_NODE(name_, nodes) {.name = (name_), .mode = S_IFDIR | 0555, .children = (nodes)}
 #define END_NODE {.name = NULL}
@@ -282,6 +308,7 @@ static const struct proc_node hash_nodes[] = {
 
 static const struct proc_node chainwalk_nodes[] = {
 	{.name = "exit", .mode = S_IFREG | 0200, .write = exit_write},
+	{.name = "mark", .mode = S_IFREG | 0200, .write = mark_write},
 	END_NODE,
 };
 
@@ -317,6 +344,7 @@ const struct proc_node proc_root_nodes[] = {
 	FILE_NODE("filesystems", filesystems_show),
 	FILE_NODE("cmdline", cmdline_show),
 	FILE_NODE("slabinfo", slabinfo_show),
+	{.name = "sysrq-trigger", .mode = S_IFREG | 0200, .write = sysrq_write},
 	DIR_NODE("sys", sys_nodes),
 	DIR_NODE("hash", hash_nodes),
 	DIR_NODE("chainwalk", chainwalk_nodes),
