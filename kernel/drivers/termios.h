@@ -16,6 +16,14 @@ struct ktermios {
 };
 _Static_assert(sizeof(struct ktermios) == 36, "struct termios of the Linux ABI");
 
+/* With the speeds as numbers (TCGETS2 ...), as newer C libraries ask for it. */
+struct ktermios2 {
+	struct ktermios termios;
+	u32 c_ispeed, c_ospeed;
+};
+_Static_assert(sizeof(struct ktermios2) == 44, "struct termios2 of the Linux ABI");
+#define LINE_SPEED 115200 /* what a virtual line runs at is nobody's choice */
+
 struct winsize {
 	u16 ws_row, ws_col, ws_xpixel, ws_ypixel;
 };
@@ -99,6 +107,10 @@ struct winsize {
 #define TIOCGETD 0x5424
 #define TCSBRKP 0x5425
 #define TIOCGSID 0x5429
+#define TCGETS2 0x802c542a
+#define TCSETS2 0x402c542b
+#define TCSETSW2 0x402c542c
+#define TCSETSF2 0x402c542d
 
 /* TCFLSH, TCXONC arguments */
 #define TCIFLUSH 0

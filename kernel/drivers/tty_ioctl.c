@@ -15,15 +15,16 @@
 #define SIGTTOU 22
 #define SIGWINCH 28
 
-static int get_termios(struct tty *tty, void __user *to)
+/* @size: of struct ktermios or struct ktermios2. */
+static int get_termios(struct tty *tty, void __user *to, size_t size)
 {
-	struct ktermios termios;
+	struct ktermios2 settings = {.c_ispeed = LINE_SPEED, .c_ospeed = LINE_SPEED};
 	unsigned long flags;
 
 	spin_lock_irqsave(&tty->lock, flags);
-	termios = tty->line.termios;
+	settings.termios = tty->line.termios;
 	spin_unlock_irqrestore(&tty->lock, flags);
-	return copy_to_user(to, &termios, sizeof(termios)) ? -EFAULT : 0;
+	return copy_to_user(to, &settings, size) ? -EFAULT : 0;
 }
 
 static int set_termios(struct tty *tty, const void __user *from, bool flush)
@@ -144,6 +145,9 @@ static bool changes_terminal(unsigned command)
 	case TCSETS:
 	case TCSETSW:
 	case TCSETSF:
+	case TCSETS2:
+	case TCSETSW2:
+	case TCSETSF2:
 	case TCFLSH:
 	case TCSBRK:
 	case TCSBRKP:
@@ -195,11 +199,16 @@ s64 tty_ioctl(struct file *file, unsigned command, u64 argument)
 		return error;
 	switch (command) {
 	case TCGETS:
-		return get_termios(tty, pointer);
+		return get_termios(tty, pointer, sizeof(struct ktermios));
+	case TCGETS2:
+		return get_termios(tty, pointer, sizeof(struct ktermios2));
 	case TCSETS:
 	case TCSETSW:
+	case TCSETS2:
+	case TCSETSW2:
 		return set_termios(tty, pointer, false);
 	case TCSETSF:
+	case TCSETSF2:
 		return set_termios(tty, pointer, true);
 	case TIOCGWINSZ:
 		return copy_to_user(pointer, &tty->winsize, sizeof(tty->winsize)) ? -EFAULT : 0;
