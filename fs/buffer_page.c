@@ -97,8 +97,8 @@ static int read_scattered(struct inode *inode, struct page *page, const u64 *blo
 			set_buffer_uptodate(buffer);
 			continue;
 		}
-		if (made)
-			buffer->block = blocks[i]; /* not hashed: the ring lives only for this read */
+		if (!test_bit(B_MAPPED, &buffer->flags))
+			buffer->block = blocks[i]; /* for this read alone: not hashed */
 		lock_buffer(buffer);
 		buffers[n++] = buffer;
 	}
@@ -152,9 +152,7 @@ static int read_page(struct inode *inode, struct page *page, get_block_t get_blo
 		add_page(inode, batch, page, blocks[0], (unsigned)run);
 		return 0;
 	}
-	if (run == 0)
-		run = read_scattered(inode, page, blocks);
-	else if (run > 0)
+	if (run >= 0)
 		run = read_scattered(inode, page, blocks);
 	finish_read(page, run);
 	return run;

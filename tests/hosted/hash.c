@@ -23,5 +23,6 @@ __attribute__((weak)) void hash_check_bucket(const struct hash_cache *cache, u64
 }
 
 #ifdef CONFIG_HASH_STATS
+__attribute__((weak)) struct hash_counters page_counters[NR_CPUS], buffer_counters[NR_CPUS];
 __attribute__((weak)) struct hash_counters inode_counters[NR_CPUS], dentry_counters[NR_CPUS];
 #endif

@@ -32,7 +32,7 @@ HOSTED_CORE := $(filter-out %/main.c %/core.c %/export.c %/panic.c %/printk.c %/
 	%/string.c,$(wildcard kernel/core/*.c))
 HOSTED_MM := $(wildcard $(addprefix mm/,page_cache.c file_io.c readahead.c truncate.c reclaim.c))
 HOSTED_FS := $(filter-out fs/initramfs.c,$(wildcard fs/*.c)) $(wildcard fs/ext2/*.c fs/tmpfs/*.c fs/devfs/*.c)
-HOSTED_HASH := $(wildcard hash/*.c)
+HOSTED_HASH ?= $(wildcard hash/*.c)
 HOSTED_OWN := $(addprefix tests/hosted/,memory.c kernel.c disk.c start.c runner.c harness.c \
 	model.c hash.c)
 HOSTED_SOURCES := $(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH) $(HOSTED_OWN)
