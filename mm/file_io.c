@@ -34,8 +34,7 @@ static noinline struct page *read_page_slow(struct file *file, struct address_sp
 	return read_cache_page(mapping, index);
 }
 
-/* Drop a page behind the end: truncation may have passed before it was in the cache. */
-static bool behind_end(struct address_space *mapping, struct page *page)
+bool drop_page_behind_end(struct address_space *mapping, struct page *page)
 {
 	if ((u64)READ_ONCE(mapping->host->size) > (u64)page->index << PAGE_SHIFT)
 		return false;
@@ -75,7 +74,7 @@ ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
 				error = PTR_ERR(page);
 				break;
 			}
-			if (behind_end(mapping, page)) {
+			if (drop_page_behind_end(mapping, page)) {
 				put_page(page);
 				break;
 			}

@@ -39,5 +39,7 @@
 #define MADV_WILLNEED 3
 #define MADV_DONTNEED 4
 #define MADV_FREE 8
+#define MADV_DONTDUMP 16
+#define MADV_DODUMP 17
 
 #endif /* MM_MMAN_H */

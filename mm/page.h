@@ -34,7 +34,7 @@ enum page_flag {
 	PG_referenced, /* used since reclaim last looked */
 	PG_waiters,    /* somebody sleeps until PG_locked or PG_writeback is cleared */
 	PG_cache,      /* in the page cache (mapping/index valid) */
-	PG_anon,       /* anonymous memory of a process */
+	PG_anon,       /* anonymous memory of a process: counted in MEMORY_ANON until it is free */
 	PG_slab,
 	PG_buddy,      /* free, head of a block */
 	PG_error,      /* last I/O failed */
@@ -43,7 +43,7 @@ enum page_flag {
 struct page {
 	unsigned long flags; /* set_bit(), test_bit() ... with enum page_flag */
 	atomic_t refcount;   /* 0: free */
-	atomic_t mapcount;   /* page-table entries that map it */
+	atomic_t mapcount;   /* of a page of the page cache: page-table entries that map it */
 	union {
 		struct { /* page cache */
 			struct address_space *mapping;

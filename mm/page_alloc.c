@@ -224,6 +224,8 @@ void free_single_page(struct page *page)
 	ASSERT(!(page->flags & (BIT(PG_cache) | BIT(PG_buddy) | BIT(PG_locked) | BIT(PG_writeback))));
 	ASSERT(atomic_read(&page->mapcount) == 0);
 	flags = arch_irq_save();
+	if (page->flags & BIT(PG_anon))
+		memory_use_add(MEMORY_ANON, -1);
 	stack = &frame_stacks[cpu_id()];
 	if (unlikely(stack->count == STACK_SIZE))
 		stack_spill(stack);

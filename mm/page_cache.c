@@ -10,6 +10,7 @@
  */
 #include "mm/page_cache.h"
 
+#include "fs/vfs.h"
 #include "hash/cache.h"
 #include "kernel/core/assert.h"
 #include "kernel/core/err.h"
@@ -276,6 +277,7 @@ void set_page_dirty(struct page *page)
 		memory_use_add(MEMORY_DIRTY, 1);
 	}
 	spin_unlock(&mapping->lock);
+	mark_inode_pages_dirty(mapping->host);
 }
 
 bool clear_page_dirty(struct page *page)

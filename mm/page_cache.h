@@ -148,6 +148,10 @@ bool clear_page_dirty(struct page *page);
 ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position);
 ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position); /* takes inode->lock */
 
+/* After a page was read in, the caller's reference to it: is it behind the end of the file? Then truncation may
+ * have passed before it was in the cache, so drop it. Sleeps. */
+bool drop_page_behind_end(struct address_space *mapping, struct page *page);
+
 /* readahead.c: called by readers of @file that miss page @index (@wanted pages from there are needed), or meet
  * file->readahead_next. Starts reading; does not wait. */
 void page_cache_readahead(struct file *file, struct address_space *mapping, pgoff_t index, pgoff_t wanted);

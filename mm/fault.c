@@ -1,0 +1,384 @@
+/*
+ * fault.c - page faults. Declared in vm.h.
+ *
+ * mm->lock is held for reading, so areas and page tables stay; the page-table lock is let go while memory is
+ * allocated or a page is read, and what was found in the entry is checked again before it is replaced. When
+ * somebody else was faster the fault has nothing to do: the program tries again.
+ *
+ * Anonymous memory: a fresh zeroed frame at the first touch, reading or writing (there is no shared zero page:
+ * most of what is read first is written soon, and that would be a second fault). Private file: the page of the
+ * cache, read-only, until it is written to: then a copy. Shared file: read-only until written to, then the page
+ * is marked dirty first. A read fault maps what the cache has of the 16 pages around it.
+ */
+#include "kernel/core/err.h"
+#include "kernel/core/sched.h"
+#include "kernel/core/time.h"
+#include "mm/page_alloc.h"
+#include "mm/vm_internal.h"
+
+#define AROUND 16 /* pages */
+#define OOM_PAUSE_NS (10 * NSEC_PER_MSEC)
+#define OOM_ROUNDS 300
+
+struct fault {
+	struct mm *mm;
+	struct vma *vma;
+	u64 address; /* of the page */
+	unsigned access;
+	pte_t *slot, old; /* old: what was in it */
+};
+
+/* ---- anonymous pages ------------------------------------------------------------------------------------------- */
+
+/* The frame @page, the caller's, becomes the entry. */
+static int install_anonymous(struct fault *fault, struct page *page)
+{
+	struct mm *mm = fault->mm;
+
+	page->flags = BIT(PG_anon);
+	fault->vma->has_anonymous = true;
+	spin_lock(&mm->page_table_lock);
+	if (unlikely(*fault->slot)) {
+		spin_unlock(&mm->page_table_lock);
+		page->flags = 0;
+		put_page(page);
+		return 0;
+	}
+	*fault->slot = pte_make(page_to_phys(page), vma_protection(fault->vma));
+	mm->resident_pages++;
+	spin_unlock(&mm->page_table_lock);
+	memory_use_add(MEMORY_ANON, 1);
+	return 0;
+}
+
+static int fault_anonymous(struct fault *fault)
+{
+	struct page *page = alloc_page(GFP_KERNEL | GFP_ZERO | GFP_NOWARN);
+
+	return page ? install_anonymous(fault, page) : -ENOMEM;
+}
+
+/* ---- pages of files ---------------------------------------------------------------------------------------------- */
+
+/* Read the missing page @index: with what follows it, as far as the area goes. */
+static noinline struct page *read_page(struct vma *vma, struct address_space *mapping, pgoff_t index)
+{
+	pgoff_t end = vma_page_index(vma, vma->end);
+	struct page *page;
+
+	if (vma->file)
+		page_cache_readahead(vma->file, mapping, index, min_t(pgoff_t, end - index, AROUND));
+	page = read_cache_page(mapping, index);
+	if (!IS_ERR(page) && unlikely(drop_page_behind_end(mapping, page))) {
+		put_page(page);
+		return ERR_PTR(-EIO);
+	}
+	return page;
+}
+
+/* The uptodate page that the fault is about, with a reference; ERR_PTR(-EIO): behind the end, or unreadable. */
+static struct page *file_page(const struct fault *fault)
+{
+	struct vma *vma = fault->vma;
+	struct address_space *mapping = vma->mapping;
+	pgoff_t index = vma_page_index(vma, fault->address);
+	struct page *page;
+
+	if (unlikely(index >= mapping_pages(mapping)))
+		return ERR_PTR(-EIO);
+	page = find_get_page(mapping, index);
+	if (likely(page && page_uptodate(page))) {
+		if (vma->file && unlikely(vma->file->readahead_next - index < AROUND && vma->file->readahead_size))
+			page_cache_readahead(vma->file, mapping, vma->file->readahead_next, 1);
+		return page;
+	}
+	if (page)
+		put_page(page);
+	return read_page(vma, mapping, index);
+}
+
+/* Map @page of the cache, whose reference is taken over, in the empty slot. The page-table lock is held. */
+static __always_inline void set_file_entry(struct mm *mm, pte_t *slot, pte_t pte, struct page *page)
+{
+	atomic_inc(&page->mapcount);
+	*slot = pte;
+	mm->resident_pages++;
+	mm->file_pages++;
+}
+
+/* Map what is in the cache of the pages around the one at fault, whose slot is filled. The lock is held. */
+static void map_around(struct fault *fault)
+{
+	struct vma *vma = fault->vma;
+	struct address_space *mapping = vma->mapping;
+	u64 start = max(round_down(fault->address, AROUND * PAGE_SIZE), vma->start);
+	u64 end = min(round_down(fault->address, AROUND * PAGE_SIZE) + AROUND * PAGE_SIZE, vma->end);
+	pte_t *slot = fault->slot - ((fault->address - start) >> PAGE_SHIFT);
+	pgoff_t index = vma_page_index(vma, start), pages = mapping_pages(mapping);
+	unsigned protection = vma_protection(vma) & ~(unsigned)MMU_WRITE;
+
+	for (; start < end && index < pages; start += PAGE_SIZE, slot++, index++) {
+		struct page *page;
+
+		if (*slot)
+			continue;
+		page = find_get_page(mapping, index);
+		if (!page)
+			continue;
+		if (page_uptodate(page) && READ_ONCE(page->mapping) == mapping)
+			set_file_entry(fault->mm, slot, pte_mkold(pte_make(page_to_phys(page), protection)), page);
+		else
+			put_page(page);
+	}
+}
+
+static int fault_file_read(struct fault *fault)
+{
+	struct mm *mm = fault->mm;
+	struct page *page = file_page(fault);
+	unsigned protection = vma_protection(fault->vma) & ~(unsigned)MMU_WRITE;
+
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	spin_lock(&mm->page_table_lock);
+	/* A page that was truncated meanwhile must not be mapped: see truncate.c. */
+	if (likely(!*fault->slot && page->mapping == fault->vma->mapping)) {
+		set_file_entry(mm, fault->slot, pte_make(page_to_phys(page), protection), page);
+		page = NULL;
+		map_around(fault);
+	}
+	spin_unlock(&mm->page_table_lock);
+	if (page)
+		put_page(page);
+	return 0;
+}
+
+/* Copy the page @from, whose reference is the caller's, to a fresh frame. NULL: out of memory. */
+static struct page *copy_of(struct page *from)
+{
+	struct page *page = alloc_page(GFP_KERNEL | GFP_NOWARN);
+
+	if (page)
+		copy_page(page_address(page), page_address(from));
+	return page;
+}
+
+static int fault_file_private_write(struct fault *fault)
+{
+	struct page *from = file_page(fault), *page;
+
+	if (IS_ERR(from))
+		return PTR_ERR(from);
+	page = copy_of(from);
+	put_page(from);
+	return page ? install_anonymous(fault, page) : -ENOMEM;
+}
+
+/*
+ * The first write to @page of a shared area since it was cleaned: dirty first, then writable, both under the
+ * page lock, so that who cleans the page in between starts with the entries (mm_clean_file()).
+ */
+static int make_shared_writable(struct fault *fault, struct page *page)
+{
+	struct vma *vma = fault->vma;
+	struct mm *mm = fault->mm;
+	pte_t pte = pte_make(page_to_phys(page), vma_protection(vma));
+	bool mapped = false;
+
+	lock_page(page);
+	if (likely(page->mapping == vma->mapping)) {
+		note_dirty_entry(page);
+		spin_lock(&mm->page_table_lock);
+		if (!*fault->slot) {
+			set_file_entry(mm, fault->slot, pte, page);
+			mapped = true;
+		} else if (pte_present(*fault->slot) && pte_page(*fault->slot) == pte_page(pte)) {
+			*fault->slot = pte;
+		}
+		spin_unlock(&mm->page_table_lock);
+	}
+	unlock_page(page);
+	if (!mapped)
+		put_page(page);
+	if (vma->file)
+		file_update_time(vma->file->inode);
+	return 0;
+}
+
+static int fault_file_shared_write(struct fault *fault)
+{
+	struct page *page = file_page(fault);
+
+	return IS_ERR(page) ? PTR_ERR(page) : make_shared_writable(fault, page);
+}
+
+/* ---- writing to what is mapped read-only ------------------------------------------------------------------------- */
+
+/* Replace the entry of @old by one for its copy @page; both references are the caller's. */
+static void replace_by_copy(struct fault *fault, struct page *old, struct page *page)
+{
+	struct mm *mm = fault->mm;
+	bool was_file = !test_bit(PG_anon, &old->flags);
+
+	page->flags = BIT(PG_anon);
+	fault->vma->has_anonymous = true;
+	spin_lock(&mm->page_table_lock);
+	if (unlikely(pte_page(*fault->slot) != page_to_phys(old) || pte_write(*fault->slot))) {
+		spin_unlock(&mm->page_table_lock);
+		page->flags = 0;
+		put_page(page);
+		put_page(old);
+		return;
+	}
+	*fault->slot = pte_make(page_to_phys(page), vma_protection(fault->vma));
+	mm->file_pages -= was_file;
+	mmu_flush(&mm->mmu, fault->address, fault->address + PAGE_SIZE);
+	spin_unlock(&mm->page_table_lock);
+	memory_use_add(MEMORY_ANON, 1);
+	if (was_file)
+		atomic_dec(&old->mapcount);
+	put_page(old); /* the entry's ... */
+	put_page(old); /* ... and ours */
+}
+
+static int fault_protected(struct fault *fault)
+{
+	struct mm *mm = fault->mm;
+	struct page *page, *copy;
+
+	spin_lock(&mm->page_table_lock);
+	if (unlikely(!pte_present(*fault->slot) || pte_write(*fault->slot))) {
+		spin_unlock(&mm->page_table_lock);
+		return 0;
+	}
+	page = phys_to_page(pte_page(*fault->slot));
+	if (test_bit(PG_anon, &page->flags) && atomic_read(&page->refcount) == 1) {
+		*fault->slot = pte_make(page_to_phys(page), vma_protection(fault->vma));
+		spin_unlock(&mm->page_table_lock);
+		return 0; /* the fault itself has made this CPU forget the old entry; another CPU faults, and comes here */
+	}
+	get_page(page);
+	spin_unlock(&mm->page_table_lock);
+	if (fault->vma->flags & VM_SHARED)
+		return make_shared_writable(fault, page);
+	copy = copy_of(page);
+	if (!copy) {
+		put_page(page);
+		return -ENOMEM;
+	}
+	replace_by_copy(fault, page, copy);
+	return 0;
+}
+
+/* ---- the fault ------------------------------------------------------------------------------------------------------ */
+
+static int fault_in_area(struct fault *fault)
+{
+	struct mm *mm = fault->mm;
+
+	spin_lock(&mm->page_table_lock);
+	fault->slot = mmu_slot(&mm->mmu, fault->address, true);
+	fault->old = fault->slot ? *fault->slot : 0;
+	spin_unlock(&mm->page_table_lock);
+	if (unlikely(!fault->slot))
+		return -ENOMEM;
+	if (fault->old)
+		return fault->access & FAULT_WRITE && !pte_write(fault->old) ? fault_protected(fault) : 0;
+	if (!fault->vma->mapping)
+		return fault_anonymous(fault);
+	if (!(fault->access & FAULT_WRITE))
+		return fault_file_read(fault);
+	return fault->vma->flags & VM_SHARED ? fault_file_shared_write(fault) : fault_file_private_write(fault);
+}
+
+/* @vma lies above @address and grows down: let it. 0, -EFAULT or -ENOMEM. mm->lock is held for writing. */
+static int grow_to(struct vma *vma, u64 address)
+{
+	struct mm *mm = vma->mm;
+	const struct vma *below = vma_prev(vma);
+	u64 start = round_down(address, (u64)PAGE_SIZE);
+
+	if (address >= vma->start)
+		return 0;
+	if (!(vma->flags & VM_GROWSDOWN) || start < LOWEST_ADDRESS || vma->end - start > READ_ONCE(mm->stack_limit))
+		return -EFAULT;
+	if (below && !(below->flags & VM_GROWSDOWN) && vma_protection(below) && start < below->end + STACK_GAP)
+		return -EFAULT;
+	vma_set_bounds(vma, start, vma->end);
+	return 0;
+}
+
+/* No area at @address: perhaps a stack that is to grow. 0: try again. */
+static noinline int grow_stack(struct mm *mm, u64 address)
+{
+	struct vma *vma;
+	int error;
+
+	down_write(&mm->lock);
+	vma = find_vma(mm, address);
+	error = vma ? grow_to(vma, address) : -EFAULT;
+	up_write(&mm->lock);
+	return error;
+}
+
+/* Any right lets the machine read; the others each stand for themselves. */
+static bool access_allowed(const struct vma *vma, unsigned access)
+{
+	unsigned needed = access & FAULT_WRITE  ? VM_WRITE
+			  : access & FAULT_EXEC ? VM_EXEC
+						: VM_READ | VM_WRITE | VM_EXEC;
+
+	return vma->flags & needed;
+}
+
+static int try_fault(struct mm *mm, u64 address, unsigned access)
+{
+	struct fault fault = {.mm = mm, .address = round_down(address, (u64)PAGE_SIZE), .access = access};
+	int error;
+
+	down_read(&mm->lock);
+	fault.vma = find_vma(mm, address);
+	if (unlikely(!fault.vma || address < fault.vma->start)) {
+		up_read(&mm->lock);
+		if (!fault.vma)
+			return -EFAULT;
+		error = grow_stack(mm, address);
+		return error ? error : -EAGAIN;
+	}
+	error = likely(access_allowed(fault.vma, access)) ? fault_in_area(&fault) : -EACCES;
+	up_read(&mm->lock);
+	return error;
+}
+
+/*
+ * Out of memory: have somebody's end give us some, and wait for it. Not for ever when the fault is the kernel's
+ * own: the lock that the victim needs for its end may be ours.
+ */
+static noinline int fault_without_memory(struct mm *mm, u64 address, unsigned access)
+{
+	for (unsigned round = 0; round < OOM_ROUNDS; round++) {
+		int error;
+
+		if (fatal_signal_pending(current) || !oom_kill() || fatal_signal_pending(current))
+			break;
+		sleep_ns(OOM_PAUSE_NS);
+		error = try_fault(mm, address, access);
+		if (error != -ENOMEM)
+			return error;
+	}
+	return -ENOMEM;
+}
+
+int mm_fault(struct mm *mm, u64 address, unsigned access)
+{
+	int error;
+
+	if (unlikely(current->pagefault_disabled))
+		return -EFAULT;
+	error = try_fault(mm, address, access);
+	if (unlikely(error == -EAGAIN))
+		error = try_fault(mm, address, access);
+	if (unlikely(error == -ENOMEM))
+		error = fault_without_memory(mm, address, access);
+	return error == -EAGAIN ? 0 : error;
+}
