@@ -422,7 +422,8 @@ void lockdep_assert_none_held(void)
 
 void lockdep_task_init(struct task *task)
 {
-	task->held_locks = task->kernel_stack;
+	/* The lowest word is the architecture's mark against overflow. */
+	task->held_locks = (void *)((u64 *)task->kernel_stack + 1);
 	memset(task->held_locks, 0, sizeof(*task->held_locks));
 }
 
