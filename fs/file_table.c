@@ -16,7 +16,6 @@
 #include "mm/slab.h"
 
 #define FILE_TABLE_FIRST 64
-#define FILE_TABLE_MAX 4096 /* RLIMIT_NOFILE's hard limit */
 #define FILE_LIMIT 1024	    /* and its soft one, which sys/ may raise per table */
 
 struct file_table {
@@ -161,18 +160,9 @@ void file_table_put(struct file_table *table)
 	kfree(table);
 }
 
-int file_table_unshare(void)
+struct file_table *file_table_unshare(struct file_table *table)
 {
-	struct file_table *old = current->files, *table;
-
-	if (atomic_read(&old->refcount) == 1)
-		return 0;
-	table = file_table_fork(old);
-	if (!table)
-		return -ENOMEM;
-	current->files = table;
-	file_table_put(old);
-	return 0;
+	return atomic_read(&table->refcount) == 1 ? table : file_table_fork(table);
 }
 
 void file_table_exec(struct file_table *table)
@@ -433,15 +423,7 @@ int fd_set_flags(int number, bool close_on_exec)
 	return 0;
 }
 
-u32 file_table_limit(void)
+void file_table_set_limit(struct file_table *table, u32 limit)
 {
-	return current->files->limit;
-}
-
-int file_table_set_limit(u32 limit)
-{
-	if (limit > FILE_TABLE_MAX)
-		return -EPERM;
-	current->files->limit = limit;
-	return 0;
+	WRITE_ONCE(table->limit, min(limit, (u32)FILE_TABLE_MAX));
 }

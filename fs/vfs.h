@@ -518,9 +518,10 @@ int fd_dup2(int old, int new, bool close_on_exec);
 int fd_get_flags(int fd);
 int fd_set_flags(int fd, bool close_on_exec);
 void file_table_exec(struct file_table *table);			    /* close the close-on-exec ones */
-int file_table_unshare(void);					    /* current gets its own before exec */
-u32 file_table_limit(void);		/* RLIMIT_NOFILE: numbers below it may be given out ... */
-int file_table_set_limit(u32 limit);	/* ... at most 4096: -EPERM */
+/* @table itself if one task alone has it, else a copy for current, who then drops @table; NULL: no memory. */
+struct file_table *file_table_unshare(struct file_table *table);
+void file_table_set_limit(struct file_table *table, u32 limit); /* RLIMIT_NOFILE; any context */
+#define FILE_TABLE_MAX 4096 /* its hard limit */
 
 ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);  /* checks mode; -EBADF, -EISDIR, -EINVAL */
 ssize_t vfs_write(struct file *file, struct io *io, loff_t *position);

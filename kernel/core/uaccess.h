@@ -45,4 +45,7 @@ static __always_inline s64 strncpy_from_user(char *to, const char __user *from, 
 #define get_user(x, pointer) arch_get_user(x, pointer)
 #define put_user(x, pointer) arch_put_user(x, pointer)
 
+/* If *pointer, a u32 of the program's, is @old make it @new, atomically; what it was in *seen. 0 or -EFAULT. */
+#define cmpxchg_user(pointer, old, new, seen) arch_cmpxchg_user(pointer, old, new, seen)
+
 #endif /* CORE_UACCESS_H */

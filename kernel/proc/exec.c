@@ -253,9 +253,11 @@ static int push_prefix(struct program *program, const char *text, size_t length)
 static int script_arguments(struct program *program, const char *script)
 {
 	char *line = (char *)program->header + 2, *end, *name, *name_end;
+	bool truncated;
 	int error;
 
 	end = strchr(line, '\n');
+	truncated = !end && program->header[EXEC_HEADER - 1];
 	if (!end)
 		end = line + strlen(line);
 	while (end > line && is_blank(end[-1]))
@@ -264,8 +266,8 @@ static int script_arguments(struct program *program, const char *script)
 		;
 	for (name_end = name; name_end < end && !is_blank(*name_end); name_end++)
 		;
-	if (name == name_end)
-		return -ENOEXEC;
+	if (name == name_end || (truncated && name_end == end))
+		return -ENOEXEC; /* no interpreter, or the end of its name is not known */
 	for (line = name_end; line < end && is_blank(*line); line++)
 		;
 	/* The interpreter's own argv[0], if it is a script itself, gives way to its file name. */
@@ -357,6 +359,7 @@ static int make_stack(struct program *program)
 	s64 result;
 
 	mm->stack_top = USER_TOP;
+	mm->stack_limit = limit;
 	mm->mmap_top = USER_TOP - page_round(max(min(limit, (u64)GB(64)), (u64)STACK_GAP_MIN));
 	size = page_round(program->strings.length + (program->argc + program->envc) * sizeof(u64) +
 			  STACK_INITIAL);
@@ -470,6 +473,53 @@ static void program_free(struct program *program)
 	kfree(program);
 }
 
+/* The new program's descriptors are its own, whoever shared them with the old one. */
+static int unshare_files(void)
+{
+	struct file_table *old = current->files, *new = file_table_unshare(old);
+	unsigned long flags;
+
+	if (!new)
+		return -ENOMEM;
+	if (new == old)
+		return 0;
+	spin_lock_irqsave(&process_lock, flags); /* /proc looks at it */
+	current->files = new;
+	spin_unlock_irqrestore(&process_lock, flags);
+	file_table_put(old);
+	return 0;
+}
+
+/* All other threads end, and current is the one that has the process's number. -EINTR: we are to end too. */
+static int end_other_threads(void)
+{
+	struct process *process = current->process;
+	unsigned long flags;
+	int error = 0;
+
+	spin_lock_irqsave(&process_lock, flags);
+	if (process->exiting || process->exec_task) {
+		spin_unlock_irqrestore(&process_lock, flags);
+		return -EINTR;
+	}
+	process->exec_task = current;
+	process_end_others(process);
+	while (process->thread_count > 1 && !process->exiting) {
+		set_current_state(TASK_KILLABLE);
+		spin_unlock_irqrestore(&process_lock, flags);
+		schedule();
+		spin_lock_irqsave(&process_lock, flags);
+	}
+	__set_current_state(TASK_RUNNING);
+	process->exec_task = NULL;
+	if (process->exiting)
+		error = -EINTR;
+	else
+		current->pid = process->pid;
+	spin_unlock_irqrestore(&process_lock, flags);
+	return error;
+}
+
 static int prepare(struct program *program, const struct caller *caller)
 {
 	int error = open_program(program);
@@ -487,7 +537,11 @@ static int prepare(struct program *program, const struct caller *caller)
 		error = elf_load(program);
 	if (!error)
 		error = prepare_credentials(program);
-	return error ? error : file_table_unshare();
+	if (!error)
+		error = unshare_files();
+	if (!error && current->process->thread_count > 1)
+		error = end_other_threads();
+	return error;
 }
 
 static void set_comm(struct task *task, const char *name)
@@ -507,6 +561,7 @@ static void begin_new_program(struct program *program)
 	struct mm *old = task->mm, *new = program->mm;
 	unsigned long flags;
 
+	futex_end_thread();
 	new->exe = program->file;
 	program->file = NULL;
 	mm_get(new); /* one reference is the program's until it is freed */
@@ -518,6 +573,7 @@ static void begin_new_program(struct program *program)
 	spin_unlock_irqrestore(&process_lock, flags);
 	mm_activate(new);
 	task->clear_child_tid = NULL;
+	task->robust_list = 0;
 	if (old)
 		mm_put(old);
 	vfork_done(process);

@@ -21,9 +21,9 @@ static void clear_child_tid(struct task *task)
 {
 	u32 *address = (u32 *)task->clear_child_tid;
 
-	if (!address)
-		return;
 	task->clear_child_tid = NULL;
+	if (!address || !task->mm || atomic_read(&task->mm->users) == 1)
+		return; /* nobody is there to look at it */
 	if (!put_user(0u, address))
 		futex_wake(address, 1, ~0u);
 }
@@ -137,11 +137,12 @@ static void leave_process(struct task *task, int code)
 	process->times.user_ns += times.user_ns;
 	process->times.system_ns += times.system_ns;
 	process_unlink_task(task);
-	if (!process->thread_count) {
-		if (!process->exiting)
-			process->exit_code = code;
+	if (!process->exiting && task->pid == process->pid)
+		process->exit_code = code;
+	if (!process->thread_count)
 		become_zombie(process);
-	}
+	else
+		signal_thread_left(process);
 	task->process = NULL;
 	__atomic_fetch_and(&task->pending, ~TASK_PENDING_SIGNAL, __ATOMIC_SEQ_CST);
 	spin_unlock_irqrestore(&process_lock, flags);
@@ -151,16 +152,19 @@ void process_exit(int code)
 {
 	struct task *task = current;
 	struct process *process = task->process;
+	bool last = atomic_dec_and_test(&process->live);
 
-	if (process == init_process && process->thread_count == 1)
+	if (last && process == init_process)
 		init_exited(process->exiting ? process->exit_code : code);
+	futex_end_thread();
 	clear_child_tid(task);
-	if (process->thread_count == 1)
+	if (last)
 		itimer_cancel(process);
 	give_back_parts(task);
-	vfork_done(process);
-	if (process->thread_count == 1)
+	if (last) {
+		vfork_done(process);
 		leave_session(process);
+	}
 	leave_process(task, code);
 	put_cred(task->cred);
 	task->cred = NULL;
@@ -169,23 +173,29 @@ void process_exit(int code)
 	BUG();
 }
 
+void process_end_others(struct process *process)
+{
+	struct task *task;
+
+	list_for_each_entry(task, &process->threads, thread_link) {
+		if (task == current)
+			continue;
+		__atomic_fetch_or(&task->pending, TASK_PENDING_SIGNAL, __ATOMIC_SEQ_CST);
+		sched_wake(task, STATES_KILL);
+		sched_notice(task);
+	}
+}
+
 void process_exit_group(int code)
 {
 	struct process *process = current->process;
-	struct task *task;
 	unsigned long flags;
 
 	spin_lock_irqsave(&process_lock, flags);
 	if (!process->exiting) {
 		process->exiting = true;
 		process->exit_code = code;
-		list_for_each_entry(task, &process->threads, thread_link) {
-			if (task == current)
-				continue;
-			__atomic_fetch_or(&task->pending, TASK_PENDING_SIGNAL, __ATOMIC_SEQ_CST);
-			sched_wake(task, STATES_KILL);
-			sched_notice(task);
-		}
+		process_end_others(process);
 	}
 	code = process->exit_code;
 	spin_unlock_irqrestore(&process_lock, flags);

@@ -1,11 +1,12 @@
 /*
- * fork.c - making processes: fork, vfork and the clone(2) that posix_spawn uses.
+ * fork.c - making processes and threads: fork, vfork, clone.
  *
  * A child shares or copies each of its parent's parts as the flags say. Order of construction: task and
  * process, then the parts, then the pid (which makes it visible), then its first run; whatever fails, the
  * parts made so far are dropped in reverse.
  *
- * Limits: no CLONE_THREAD yet (-ENOSYS, said once), nor namespaces (-EINVAL). CLONE_SIGHAND comes with threads.
+ * Limits, all -EINVAL: namespaces, pidfds; handlers shared by processes (CLONE_SIGHAND without CLONE_THREAD);
+ * CLONE_VFORK with CLONE_THREAD.
  */
 #include <arch/process.h>
 
@@ -20,11 +21,12 @@
 
 static int check_flags(u64 flags)
 {
-	if (flags & CLONE_THREAD) {
-		pr_warn_once("clone: threads are not there yet\n");
-		return -ENOSYS;
-	}
-	if (flags & (CLONE_NEW_SPACES | CLONE_PIDFD | CLONE_PTRACE | CLONE_PARENT | CLONE_SIGHAND))
+	const u64 thread = CLONE_THREAD | CLONE_SIGHAND;
+
+	if ((flags & thread) && ((flags & thread) != thread || !(flags & CLONE_VM) ||
+				 (flags & CLONE_VFORK)))
+		return -EINVAL;
+	if (flags & (CLONE_NEW_SPACES | CLONE_PIDFD | CLONE_PTRACE | CLONE_PARENT) || flags >> 32)
 		return -EINVAL;
 	return 0;
 }
@@ -49,19 +51,6 @@ static int check_process_limit(void)
 	return count < limit ? 0 : -EAGAIN;
 }
 
-static void copy_actions(struct process *child, const struct process *parent)
-{
-	u64 handled = parent->handled;
-
-	child->handled = handled;
-	while (handled) {
-		unsigned i = (unsigned)__builtin_ctzll(handled);
-
-		child->actions[i] = parent->actions[i];
-		handled &= handled - 1;
-	}
-}
-
 /* What a new process has from its parent's, besides memory and files. */
 static void copy_process(struct process *child, struct process *parent, int exit_signal)
 {
@@ -71,7 +60,6 @@ static void copy_process(struct process *child, struct process *parent, int exit
 	child->not_dumpable = parent->not_dumpable;
 	memcpy(child->limits, parent->limits, sizeof(child->limits));
 	itimer_init(child);
-	copy_actions(child, parent);
 }
 
 /* Memory, files, working directory, credentials; 0 or -ENOMEM with what was made hung on @child. */
@@ -163,6 +151,35 @@ static void vfork_wait(pid_t pid)
 	__set_current_state(TASK_RUNNING);
 }
 
+/* A process for the child: a new one, or, for a thread, our own. NULL: no memory. */
+static struct process *choose_process(const struct clone_arguments *arguments)
+{
+	struct process *process;
+
+	if (arguments->flags & CLONE_THREAD)
+		return current->process;
+	process = process_allocate();
+	if (!process)
+		return NULL;
+	copy_process(process, current->process, arguments->exit_signal);
+	if (arguments->flags & CLONE_VFORK)
+		process->vfork_parent = current;
+	return process;
+}
+
+static void prepare_task(struct task *child, const struct clone_arguments *arguments)
+{
+	u64 flags = arguments->flags;
+
+	arch_prepare_fork(child, arguments->stack, flags & CLONE_SETTLS, arguments->tls);
+	if (flags & CLONE_CHILD_CLEARTID)
+		child->clear_child_tid = arguments->child_tid;
+	if (flags & CLONE_CHILD_SETTID) {
+		child->set_child_tid = arguments->child_tid;
+		child->pending = TASK_PENDING_START;
+	}
+}
+
 s64 process_clone(const struct clone_arguments *arguments)
 {
 	u64 flags = arguments->flags;
@@ -176,23 +193,14 @@ s64 process_clone(const struct clone_arguments *arguments)
 	if (error)
 		return error;
 	child = task_allocate(current->comm);
-	process = process_allocate();
+	process = choose_process(arguments);
 	error = -ENOMEM;
 	if (!child || !process)
 		goto fail;
-	copy_process(process, current->process, arguments->exit_signal);
 	error = copy_parts(child, flags);
 	if (error)
 		goto fail_parts;
-	arch_prepare_fork(child, arguments->stack, flags & CLONE_SETTLS, arguments->tls);
-	if (flags & CLONE_VFORK)
-		process->vfork_parent = current;
-	if (flags & CLONE_CHILD_CLEARTID)
-		child->clear_child_tid = arguments->child_tid;
-	if (flags & CLONE_CHILD_SETTID) {
-		child->set_child_tid = arguments->child_tid;
-		child->pending = TASK_PENDING_START;
-	}
+	prepare_task(child, arguments);
 	error = process_link_task(process, child);
 	if (error)
 		goto fail_parts;
@@ -207,7 +215,7 @@ s64 process_clone(const struct clone_arguments *arguments)
 fail_parts:
 	drop_parts(child);
 fail:
-	if (process)
+	if (process && process != current->process)
 		process_free(process);
 	if (child)
 		task_free(child);

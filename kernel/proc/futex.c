@@ -185,3 +185,62 @@ s64 futex(u32 *address, int operation, u32 value, const struct timespec64 *timeo
 	}
 	return -ENOSYS;
 }
+
+/* ---- robust lists: what a thread holds when it ends ------------------------------------------------------ */
+
+#define FUTEX_TID_MASK 0x3fffffffu
+#define FUTEX_OWNER_DIED 0x40000000u
+#define FUTEX_WAITERS 0x80000000u
+#define ROBUST_LIST_LIMIT 2048 /* longer ones are broken or hostile */
+
+struct robust_list_head {
+	u64 next;	 /* of the first lock's link, low bit: a priority-inheriting one */
+	s64 offset;	 /* from a lock's link to its futex word */
+	u64 pending;	 /* link of the lock being taken or released */
+};
+_Static_assert(sizeof(struct robust_list_head) == ROBUST_LIST_HEAD_SIZE, "as in Linux");
+
+/* If current owns the lock whose link is at @link: say that its owner died, wake one waiter. False: a fault. */
+static bool give_up_lock(u64 link, s64 offset, bool pending)
+{
+	u32 *word = (u32 *)((link & ~1ULL) + (u64)offset);
+	u32 value, seen;
+
+	if ((u64)word & 3 || get_user(value, word))
+		return false;
+	if (pending && !value) {
+		futex_wake(word, 1, ~0u);
+		return true;
+	}
+	for (; (value & FUTEX_TID_MASK) == (u32)current->pid; value = seen) {
+		if (cmpxchg_user(word, value, (value & FUTEX_WAITERS) | FUTEX_OWNER_DIED, &seen))
+			return false;
+		if (seen != value)
+			continue;
+		if (value & FUTEX_WAITERS)
+			futex_wake(word, 1, ~0u);
+		break;
+	}
+	return true;
+}
+
+void futex_end_thread(void)
+{
+	u64 head = current->robust_list, link, next;
+	struct robust_list_head list;
+
+	current->robust_list = 0;
+	if (likely(!head) || copy_from_user(&list, (void *)head, sizeof(list)))
+		return;
+	link = list.next;
+	for (unsigned i = 0; (link & ~1ULL) != head && i < ROBUST_LIST_LIMIT; i++, link = next) {
+		/* The next one first: the lock may be gone once it is free. */
+		if (get_user(next, (u64 *)(link & ~1ULL)))
+			return;
+		if (link != list.pending && !give_up_lock(link, list.offset, false))
+			return;
+		cond_resched();
+	}
+	if (list.pending & ~1ULL)
+		give_up_lock(list.pending, list.offset, true);
+}

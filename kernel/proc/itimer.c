@@ -66,11 +66,31 @@ static void count_down(struct process *process, struct interval_timer *timer, in
 	signal_send_locked(process, NULL, signo, NULL);
 }
 
+/* SIGXCPU at the soft limit and each second after it, SIGKILL at the hard one. */
+static void enforce_cpu_limit(struct process *process)
+{
+	const struct rlimit *limit = &process->limits[RLIMIT_CPU];
+	struct cpu_times times;
+	u64 used, second;
+
+	process_times(process, &times);
+	used = times.user_ns + times.system_ns;
+	second = used / NSEC_PER_SEC;
+	if (second >= limit->hard)
+		signal_send_locked(process, NULL, SIGKILL, NULL);
+	else if (second >= limit->soft && used % NSEC_PER_SEC < TICK_NS)
+		signal_send_locked(process, NULL, SIGXCPU, NULL);
+}
+
 void process_tick(struct process *process, bool user)
 {
-	if (likely(!(process->virtual_timer.left_ns | process->profile_timer.left_ns)))
+	bool limited = process->limits[RLIMIT_CPU].soft != RLIM_INFINITY;
+
+	if (likely(!(process->virtual_timer.left_ns | process->profile_timer.left_ns) && !limited))
 		return;
 	spin_lock(&process_lock);
+	if (limited)
+		enforce_cpu_limit(process);
 	if (user)
 		count_down(process, &process->virtual_timer, SIGVTALRM);
 	count_down(process, &process->profile_timer, SIGPROF);

@@ -67,6 +67,8 @@ struct process {
 	/* process_lock */
 	struct list_head threads; /* task->thread_link, the first thread first */
 	unsigned thread_count;
+	atomic_t live;		  /* threads that have not begun to end */
+	struct task *exec_task;	  /* the thread in execve, for which all others are to end */
 	struct list_head all_link; /* process_list, oldest first */
 	struct list_head hash_link;
 	struct process *parent; /* the zombie is his to wait for */
@@ -173,6 +175,11 @@ struct clone_arguments {
 #define CLONE_CHILD_SETTID 0x01000000
 #define CLONE_NEW_SPACES 0x7e020000 /* CLONE_NEW*: namespaces */
 s64 process_clone(const struct clone_arguments *arguments);
+/* Must the current thread end: with its process, or for another thread's execve? */
+static inline bool thread_must_end(const struct process *process, const struct task *task)
+{
+	return process->exiting || (process->exec_task && process->exec_task != task);
+}
 /* The child no longer uses its parent's memory (exec, exit): wake the parent that waits in vfork. */
 void vfork_done(struct process *process);
 
@@ -211,8 +218,13 @@ void sched_notice(struct task *task); /* make @task, if in user mode, look at it
 /* info.c */
 void load_init(void);
 
+/* Under process_lock: have all threads of @process but current look whether they are to end. */
+void process_end_others(struct process *process);
+
 /* futex.c */
 s64 futex_wake(u32 *address, unsigned count, u32 bits);
+void futex_end_thread(void); /* what current holds of the futexes on its robust list is marked, waiters woken */
+#define ROBUST_LIST_HEAD_SIZE 24
 
 /* init.c: make pid 1 and let it run. */
 void init_start(void);

@@ -50,7 +50,7 @@ bool fatal_signal_pending(struct task *task)
 
 	if (!signal_pending(task) || !process)
 		return false;
-	return READ_ONCE(process->exiting) ||
+	return thread_must_end(process, task) ||
 	       ((READ_ONCE(task->signals->pending.set) | READ_ONCE(process->pending.set)) &
 		sigmask(SIGKILL));
 }
@@ -177,7 +177,7 @@ static bool has_deliverable(const struct task *task)
 	const struct process *process = task->process;
 
 	return ((task->signals->pending.set | process->pending.set) & ~task->signals->blocked) ||
-	       process->stopped || process->exiting;
+	       process->stopped || thread_must_end(process, task);
 }
 
 void signal_recalculate(void)
@@ -189,12 +189,42 @@ void signal_recalculate(void)
 		__atomic_fetch_and(&current->pending, ~TASK_PENDING_SIGNAL, __ATOMIC_SEQ_CST);
 }
 
+static void tell_thread(struct task *task, bool fatal)
+{
+	set_signal_pending(task);
+	sched_wake(task, fatal ? STATES_KILL : STATE_BIT(TASK_INTERRUPTIBLE));
+	sched_notice(task);
+}
+
+/* Have the other threads of @process that do not block all of @signals look. */
+static void tell_others(struct process *process, u64 signals)
+{
+	struct task *task;
+
+	list_for_each_entry(task, &process->threads, thread_link) {
+		if (task != current && (signals & ~task->signals->blocked))
+			tell_thread(task, false);
+	}
+}
+
+void signal_thread_left(struct process *process)
+{
+	tell_others(process, process->pending.set);
+	if (process->exec_task && process->thread_count == 1)
+		wake_up_task(process->exec_task);
+}
+
 void signal_set_blocked(u64 blocked)
 {
+	struct process *process = current->process;
 	unsigned long flags;
 
+	blocked &= ~SIGNALS_UNBLOCKABLE;
 	spin_lock_irqsave(&process_lock, flags);
-	current->signals->blocked = blocked & ~SIGNALS_UNBLOCKABLE;
+	/* What we were chosen to take and block now, another thread may take. */
+	if (unlikely(process->thread_count > 1))
+		tell_others(process, process->pending.set & blocked & ~current->signals->blocked);
+	current->signals->blocked = blocked;
 	signal_recalculate();
 	spin_unlock_irqrestore(&process_lock, flags);
 }
@@ -211,13 +241,6 @@ static bool is_ignored(const struct process *process, const struct task *thread,
 	if (process == init_process && handler == SIG_DFL)
 		return true;
 	return handler == SIG_IGN || (handler == SIG_DFL && (SIGNALS_IGNORED & sigmask(signo)));
-}
-
-static void tell_thread(struct task *task, bool fatal)
-{
-	set_signal_pending(task);
-	sched_wake(task, fatal ? STATES_KILL : STATE_BIT(TASK_INTERRUPTIBLE));
-	sched_notice(task);
 }
 
 /* Let threads of @process go on that stop_here(). */
@@ -280,7 +303,7 @@ int signal_send_locked(struct process *process, struct task *thread, int signo,
 	int error;
 
 	lockdep_assert_held(&process_lock);
-	if (process->zombie || list_empty(&process->threads))
+	if (list_empty(&process->threads)) /* a zombie */
 		return 0;
 	act_on_sending(process, signo);
 	if (!thread)
@@ -423,7 +446,7 @@ void force_signal(int signo, int code, u64 address)
 /* Wait for SIGCONT or SIGKILL. process_lock held, released while waiting. */
 static void stop_here(struct process *process, unsigned long *flags)
 {
-	while (process->stopped && !process->exiting) {
+	while (process->stopped && !thread_must_end(process, current)) {
 		current->state = TASK_STOPPED;
 		spin_unlock_irqrestore(&process_lock, *flags);
 		schedule();
@@ -441,6 +464,7 @@ static void stop_process(struct process *process, int signo)
 	process->stopped = true;
 	process->stop_code = signo;
 	process->continued = false;
+	tell_others(process, ~0ULL);
 	notify_parent(process, CLD_STOPPED, signo);
 }
 
@@ -459,7 +483,7 @@ static int take_signal(struct signal_action *action, struct siginfo *info)
 	for (;;) {
 		if (process->stopped)
 			stop_here(process, &flags);
-		if (process->exiting) {
+		if (thread_must_end(process, current)) {
 			spin_unlock_irqrestore(&process_lock, flags);
 			process_exit(process->exit_code);
 		}

@@ -191,6 +191,9 @@ int signal_dequeue(u64 blocked, struct siginfo *info);
 /* sigaction(2): @new may be NULL; the former action in *old. 0 or -EINVAL. */
 int signal_set_action(int signo, const struct signal_action *new, struct signal_action *old);
 
+/* A thread is off the list: what it left of the process's signals is for others. process_lock held. */
+void signal_thread_left(struct process *process);
+
 /* execve: handlers back to default, alternative stack gone. */
 void signals_exec(void);
 

@@ -191,6 +191,20 @@ static pid_t pid_allocate(void)
 	return 0;
 }
 
+/* The actions that are not the default ones. */
+static void copy_actions(struct process *child, const struct process *parent)
+{
+	u64 handled = parent->handled;
+
+	child->handled = handled;
+	while (handled) {
+		unsigned i = (unsigned)__builtin_ctzll(handled);
+
+		child->actions[i] = parent->actions[i];
+		handled &= handled - 1;
+	}
+}
+
 static void link_process(struct process *process, pid_t pid)
 {
 	struct process *parent = process->parent;
@@ -203,6 +217,7 @@ static void link_process(struct process *process, pid_t pid)
 	process->parent_pid = parent->pid;
 	process->group = parent->group;
 	process->session = parent->session;
+	copy_actions(process, parent);
 	list_add_tail(&process->sibling, &parent->children);
 }
 
@@ -227,6 +242,7 @@ int process_link_task(struct process *process, struct task *task)
 	task->process = process;
 	list_add_tail(&task->thread_link, &process->threads);
 	process->thread_count++;
+	atomic_inc(&process->live);
 	task_count++;
 	total_forks++;
 	error = 0;

@@ -6,6 +6,7 @@
 #include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
+#include "kernel/sys/user_types.h"
 #include "mm/slab.h"
 
 #define MAX_RW_COUNT ((size_t)0x7ffff000) /* of one call, as in Linux */
@@ -18,6 +19,33 @@
 #define F_DUPFD_QUERY 1027
 
 typedef ssize_t (*transfer_function)(struct file *file, struct io *io, loff_t *position);
+
+/* RLIMIT_FSIZE: how many of the @n bytes from @position on a file may get; -EFBIG: none, SIGXFSZ was sent. */
+static s64 limit_size(const struct file *file, loff_t position, size_t n)
+{
+	u64 limit = process_limit(RLIMIT_FSIZE);
+
+	if (likely(limit == RLIM_INFINITY) || !n || !S_ISREG(file->inode->mode))
+		return (s64)n;
+	if (file->flags & O_APPEND)
+		position = file->inode->size;
+	if ((u64)position >= limit) {
+		send_signal_current(SIGXFSZ);
+		return -EFBIG;
+	}
+	return (s64)min((u64)n, limit - (u64)position);
+}
+
+/* vfs_write() of the program's bytes, within its limit. */
+static ssize_t write_file(struct file *file, struct io *io, loff_t *position)
+{
+	s64 n = limit_size(file, *position, io->length);
+
+	if (unlikely(n < 0))
+		return n;
+	io->length = (size_t)n;
+	return vfs_write(file, io, position);
+}
 
 /* At the file's own position; only a file that others share needs its lock. */
 static __always_inline s64 transfer(int fd, const void *buffer, size_t count,
@@ -71,7 +99,7 @@ s64 sys_read(int fd, void *buffer, size_t count)
 
 s64 sys_write(int fd, const void *buffer, size_t count)
 {
-	return transfer(fd, buffer, count, vfs_write);
+	return transfer(fd, buffer, count, write_file);
 }
 
 s64 sys_pread64(int fd, void *buffer, size_t count, loff_t offset)
@@ -81,7 +109,7 @@ s64 sys_pread64(int fd, void *buffer, size_t count, loff_t offset)
 
 s64 sys_pwrite64(int fd, const void *buffer, size_t count, loff_t offset)
 {
-	return transfer_at(fd, buffer, count, offset, vfs_write);
+	return transfer_at(fd, buffer, count, offset, write_file);
 }
 
 /* ---- vectors ----------------------------------------------------------------------------------------- */
@@ -173,7 +201,7 @@ s64 sys_readv(int fd, const void *vector, u64 count)
 
 s64 sys_writev(int fd, const void *vector, u64 count)
 {
-	return transfer_vector(fd, vector, count, 0, false, vfs_write);
+	return transfer_vector(fd, vector, count, 0, false, write_file);
 }
 
 s64 sys_preadv(int fd, const void *vector, u64 count, loff_t offset)
@@ -183,7 +211,7 @@ s64 sys_preadv(int fd, const void *vector, u64 count, loff_t offset)
 
 s64 sys_pwritev(int fd, const void *vector, u64 count, loff_t offset)
 {
-	return transfer_vector(fd, vector, count, offset, true, vfs_write);
+	return transfer_vector(fd, vector, count, offset, true, write_file);
 }
 
 /* ---- positions, sizes, write-back ---------------------------------------------------------------------- */
@@ -203,6 +231,14 @@ s64 sys_lseek(int fd, loff_t offset, int whence)
 	return result;
 }
 
+s64 limit_growth(const struct inode *inode, loff_t size)
+{
+	if (likely((u64)size <= process_limit(RLIMIT_FSIZE)) || !S_ISREG(inode->mode))
+		return 0;
+	send_signal_current(SIGXFSZ);
+	return -EFBIG;
+}
+
 s64 sys_ftruncate(int fd, loff_t size)
 {
 	struct fd f;
@@ -213,7 +249,9 @@ s64 sys_ftruncate(int fd, loff_t size)
 	f = fdget(fd);
 	if (!f.file)
 		return -EBADF;
-	result = vfs_ftruncate(f.file, size);
+	result = size > f.file->inode->size ? limit_growth(f.file->inode, size) : 0;
+	if (!result)
+		result = vfs_ftruncate(f.file, size);
 	fdput(f);
 	return result;
 }
@@ -225,7 +263,9 @@ s64 sys_fallocate(int fd, int mode, loff_t offset, loff_t length)
 
 	if (!f.file)
 		return -EBADF;
-	result = vfs_fallocate(f.file, mode, offset, length);
+	result = mode || offset < 0 || length < 0 ? 0 : limit_growth(f.file->inode, offset + length);
+	if (!result)
+		result = vfs_fallocate(f.file, mode, offset, length);
 	fdput(f);
 	return result;
 }

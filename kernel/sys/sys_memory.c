@@ -2,10 +2,20 @@
  * sys_memory.c - system calls on the address space: mmap, mprotect, brk ... The work is mm/'s.
  */
 #include "fs/vfs.h"
+#include "kernel/core/errno.h"
 #include "kernel/core/sched.h"
+#include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
 #include "mm/mman.h"
 #include "mm/vm.h"
+
+/* RLIMIT_AS: may @more bytes be mapped besides? */
+static bool fits_limit(u64 more)
+{
+	u64 limit = process_limit(RLIMIT_AS), used = current->mm->total_pages * PAGE_SIZE;
+
+	return likely(limit == RLIM_INFINITY) || (more <= limit && used <= limit - more);
+}
 
 s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 offset)
 {
@@ -14,6 +24,8 @@ s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 off
 
 	if (offset & (PAGE_SIZE - 1))
 		return -EINVAL;
+	if (!fits_limit(length))
+		return -ENOMEM;
 	if (!(flags & MAP_ANONYMOUS)) {
 		f = fdget(fd);
 		if (!f.file)
@@ -37,6 +49,8 @@ s64 sys_mprotect(u64 address, u64 length, u32 protection)
 
 s64 sys_mremap(u64 address, u64 old_length, u64 new_length, u32 flags, u64 new_address)
 {
+	if (new_length > old_length && !fits_limit(new_length - old_length))
+		return -ENOMEM;
 	return mm_remap(current->mm, address, old_length, new_length, flags, new_address);
 }
 
@@ -52,5 +66,9 @@ s64 sys_madvise(u64 address, u64 length, u32 advice)
 
 s64 sys_brk(u64 end)
 {
-	return (s64)mm_brk(current->mm, end);
+	struct mm *mm = current->mm;
+
+	if (end > mm->brk_end && !fits_limit(end - mm->brk_end))
+		return (s64)mm->brk_end;
+	return (s64)mm_brk(mm, end);
 }

@@ -7,6 +7,7 @@
 #include "kernel/core/string.h"
 #include "kernel/core/uaccess.h"
 #include "kernel/sys/syscalls.h"
+#include "kernel/sys/user_types.h"
 #include "mm/slab.h"
 
 s64 sys_openat(int dfd, const char *name, int flags, umode_t mode)
@@ -362,7 +363,9 @@ s64 sys_truncate(const char *name, loff_t size)
 	error = user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path);
 	if (error)
 		return error;
-	error = vfs_truncate(&path, size);
+	error = size > path.dentry->inode->size ? limit_growth(path.dentry->inode, size) : 0;
+	if (!error)
+		error = vfs_truncate(&path, size);
 	path_put(&path);
 	return error;
 }

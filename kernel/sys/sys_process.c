@@ -16,6 +16,7 @@
 #include "kernel/sys/user_types.h"
 #include "mm/page_alloc.h"
 #include "mm/slab.h"
+#include "mm/vm.h"
 
 #define CLONE_SIGNAL_MASK 0xff
 
@@ -46,6 +47,44 @@ s64 sys_clone(u64 flags, u64 stack, int *parent_tid, int *child_tid, u64 tls)
 
 	if (arguments.exit_signal > SIGNAL_COUNT)
 		return -EINVAL;
+	return process_clone(&arguments);
+}
+
+#define CLONE_ARGUMENTS_V0 64 /* bytes of the first version of struct clone_args */
+
+/* clone_args as in Linux; what lies beyond what we know must be zero. */
+s64 sys_clone3(const void *user_arguments, size_t size)
+{
+	struct {
+		u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+	} given;
+	struct clone_arguments arguments;
+	u64 rest;
+
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	if (size < CLONE_ARGUMENTS_V0)
+		return -EINVAL;
+	if (copy_from_user(&given, user_arguments, sizeof(given)))
+		return -EFAULT;
+	for (size_t at = sizeof(given); at + sizeof(rest) <= size; at += sizeof(rest)) {
+		if (get_user(rest, (const u64 *)((const u8 *)user_arguments + at)))
+			return -EFAULT;
+		if (rest) /* set_tid, cgroup */
+			return -E2BIG;
+	}
+	if (given.flags & (CLONE_SIGNAL_MASK | CLONE_DETACHED) || given.exit_signal > SIGNAL_COUNT ||
+	    !given.stack != !given.stack_size || !access_ok(given.stack, given.stack_size) ||
+	    ((given.flags & CLONE_THREAD) && given.exit_signal))
+		return -EINVAL;
+	arguments = (struct clone_arguments){
+		.flags = given.flags,
+		.exit_signal = (int)given.exit_signal,
+		.stack = given.stack + given.stack_size,
+		.tls = given.tls,
+		.parent_tid = (int *)given.parent_tid,
+		.child_tid = (int *)given.child_tid,
+	};
 	return process_clone(&arguments);
 }
 
@@ -169,17 +208,26 @@ s64 sys_times(void *to)
 
 /* ---- limits -------------------------------------------------------------------------------------------------- */
 
+/* process_lock held. */
 static int change_limit(struct process *process, u32 kind, const struct rlimit *new)
 {
 	struct rlimit *limit = &process->limits[kind];
+	struct task *task;
 
 	if (new->soft > new->hard)
 		return -EINVAL;
 	if (new->hard > limit->hard && !capable(current->cred))
 		return -EPERM;
-	if (kind == RLIMIT_NOFILE && new->hard > 1 << 20)
+	if (kind == RLIMIT_NOFILE && new->hard > FILE_TABLE_MAX)
 		return -EPERM;
 	*limit = *new;
+	/* Two limits are kept where they are asked for as well. */
+	list_for_each_entry(task, &process->threads, thread_link) {
+		if (kind == RLIMIT_NOFILE && task->files)
+			file_table_set_limit(task->files, (u32)new->soft);
+		if (kind == RLIMIT_STACK && task->mm)
+			WRITE_ONCE(task->mm->stack_limit, new->soft);
+	}
 	return 0;
 }
 
@@ -284,6 +332,33 @@ s64 sys_set_tid_address(int *address)
 {
 	current->clear_child_tid = address;
 	return current->pid;
+}
+
+/* The list itself is looked at when the thread ends. */
+s64 sys_set_robust_list(u64 head, size_t size)
+{
+	if (size != ROBUST_LIST_HEAD_SIZE)
+		return -EINVAL;
+	current->robust_list = head;
+	return 0;
+}
+
+s64 sys_get_robust_list(int pid, u64 *head, size_t *size)
+{
+	struct task *task;
+	unsigned long flags;
+	u64 value = 0;
+
+	spin_lock_irqsave(&process_lock, flags);
+	task = pid ? task_find(pid) : current;
+	if (task && (task->process == current->process || capable(current->cred)))
+		value = task->robust_list;
+	else if (task)
+		task = ERR_PTR(-EPERM);
+	spin_unlock_irqrestore(&process_lock, flags);
+	if (!task || IS_ERR(task))
+		return task ? PTR_ERR(task) : -ESRCH;
+	return put_user((size_t)ROBUST_LIST_HEAD_SIZE, size) || put_user(value, head) ? -EFAULT : 0;
 }
 
 s64 sys_futex(u32 *address, int operation, u32 value, const void *timeout, u32 *address2, u32 value3)

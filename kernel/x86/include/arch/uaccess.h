@@ -130,4 +130,20 @@ out:                                                                            
 				  : "memory"                                                       \
 				  : label)
 
+static __always_inline int arch_cmpxchg_user(u32 *pointer, u32 old, u32 new, u32 *seen)
+{
+	if (unlikely((s64)(uintptr_t)pointer < 0))
+		return -14;
+	__asm__ __volatile__ goto(__STAC "1: lock cmpxchgl %2, (%1)\n\t" __CLAC __EXTABLE("1b", "%l[fault]")
+				  : "+a"(old)
+				  : "r"(pointer), "r"(new)
+				  : "memory"
+				  : fault);
+	*seen = old;
+	return 0;
+fault:
+	__close_user();
+	return -14;
+}
+
 #endif /* ARCH_UACCESS_H */
