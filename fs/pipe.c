@@ -25,12 +25,13 @@
 #endif
 #define PIPE_PAGES 16
 #define PIPE_BYTES (PIPE_PAGES * PAGE_SIZE)
+#define PIPE_SLOTS (PIPE_PAGES + 1) /* a full pipe may begin and end within a page: then it touches one more */
 #define PIPE_ATOMIC 4096 /* PIPE_BUF */
 
 struct pipe {
 	struct mutex lock;
 	u64 head, tail;
-	void *pages[PIPE_PAGES];
+	void *pages[PIPE_SLOTS];
 	void *spare;
 	unsigned readers, writers; /* open files */
 	u64 reader_opens, writer_opens; /* ever: a FIFO's open waits for the other side's count to move */
@@ -51,7 +52,7 @@ static struct pipe *pipe_alloc(void)
 
 static void pipe_free(struct pipe *pipe)
 {
-	for (unsigned i = 0; i < PIPE_PAGES; i++)
+	for (unsigned i = 0; i < PIPE_SLOTS; i++)
 		if (pipe->pages[i])
 			free_pages(pipe->pages[i], 0);
 	if (pipe->spare)
@@ -61,7 +62,7 @@ static void pipe_free(struct pipe *pipe)
 
 static unsigned ring_slot(u64 position)
 {
-	return (position >> PAGE_SHIFT) % PIPE_PAGES;
+	return (position >> PAGE_SHIFT) % PIPE_SLOTS;
 }
 
 /* The page that holds byte @head, made if need be; NULL: out of memory. */
