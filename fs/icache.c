@@ -32,6 +32,8 @@ struct inode_key {
 #define TABLE_KEY struct inode_key
 #include INODE_TABLE_HEADER
 
+static_assert(sizeof(struct inode) % HASH_INODE_LSB == 0, "what the page hashes divide by (hash/word.h)");
+
 static struct inode_table table;
 static struct kmem_cache *inode_slab;
 

@@ -22,9 +22,9 @@ CACHES = (*TABLE_CACHES, "name")
 
 # As configs/default_defconfig: fewest instructions with a good spread.
 DEFAULTS = {
-    "PAGE_HASH": "linux-2.4",
+    "PAGE_HASH": "fibonacci",
     "BUFFER_HASH": "fibonacci",
-    "INODE_HASH": "linux-6.1",
+    "INODE_HASH": "fibonacci",
     "DENTRY_HASH": "linux-6.1",
     "NAME_HASH": "linux-6.1",
     **{f"{cache.upper()}_TABLE": "chained" for cache in TABLE_CACHES},
@@ -99,6 +99,23 @@ def check(chosen):
         check_structure(cache, chosen[f"{cache.upper()}_TABLE"])
 
 
+def note(chosen):
+    """What works, but hardly as meant; None: nothing to say."""
+    dentry, name = chosen["DENTRY_HASH"], chosen["NAME_HASH"]
+    if not (ignores("dentry", dentry, "parent") and ignores("name", name, "salt")):
+        return None
+    salted = " or ".join(n for n in functions("name") if not ignores("name", n, "salt"))
+    return (
+        f"DENTRY_HASH={dentry} leaves the parent to the name hash, and NAME_HASH={name} does not look at it: one name"
+        f" in all directories is one chain. Choose another DENTRY_HASH with it, or NAME_HASH={salted}"
+    )
+
+
+def ignores(cache, function, parameter):
+    """Does the function say (void)@parameter, having no use for it?"""
+    return f"(void){parameter};" in (HASH / cache / f"{function}.h").read_text(encoding="utf-8")
+
+
 def choice_header(chosen):
     """hash_choice.h: nothing in it depends on a hash function."""
     lines = ["/* Written by hash/choose.py: what the objects of each cache embed. */", "#ifndef GENERATED_HASH_CHOICE_H"]
@@ -151,6 +168,8 @@ def write_headers(chosen, output):
     """Check @chosen (defaults filled in) and write both headers, @output being that of hash_choice.h."""
     chosen = {**DEFAULTS, **chosen}
     check(chosen)
+    if note(chosen):
+        print(f"choose: note: {note(chosen)}", file=sys.stderr)
     write_if_changed(output, choice_header(chosen))
     write_if_changed(output.parent / "hash_functions.h", functions_header(chosen))
 

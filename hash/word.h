@@ -40,18 +40,16 @@ typedef u64 hash_word;
 #endif
 
 /* The cache line: what addresses of slab objects are divided by. 32 on the papers' machines. */
-#ifndef HASH_L1_BYTES
 #define HASH_L1_BYTES 64
-#endif
 
-/* Lowest set bit of sizeof(struct inode), and where struct address_space lies in it (2.4 hashes the mapping);
- * tests/hosted/test_hash_functions.py holds both against fs/vfs.h. */
-#ifndef HASH_INODE_LSB
+/*
+ * Linux 2.2 divides an inode's address by the lowest set bit of sizeof(struct inode), to lose the bits that never
+ * differ. Ours has other sizes with lock checking and with trees in it; 8 divides them all (fs/icache.c asserts
+ * it) and is that bit in the plain kernel. 2.4 takes the mapping in the inode: its place displaces all
+ * addresses alike, so that it need not be exact.
+ */
 #define HASH_INODE_LSB 8
-#endif
-#ifndef HASH_MAPPING_OFFSET
-#define HASH_MAPPING_OFFSET 152
-#endif
+#define HASH_MAPPING_OFFSET 160
 
 static __always_inline u32 hash_mask(unsigned bits)
 {
@@ -68,10 +66,26 @@ static __always_inline hash_word hash_left(hash_word value, unsigned count)
 	return (hash_word)((u64)value << count);
 }
 
+/* Left by a count that may be negative: then right. */
+static __always_inline hash_word hash_shift(hash_word value, int count)
+{
+	return count < 0 ? hash_right(value, (unsigned)-count) : hash_left(value, (unsigned)count);
+}
+
 /* The highest @bits of a word, @bits from 1 to 31. */
 static __always_inline u32 hash_top(hash_word value, unsigned bits)
 {
 	return (u32)(value >> (HASH_WORD_BITS - bits));
+}
+
+static __always_inline u32 hash_top32(u32 value, unsigned bits)
+{
+	return value >> (32 - bits);
+}
+
+static __always_inline u32 hash_top64(u64 value, unsigned bits)
+{
+	return (u32)(value >> (64 - bits));
 }
 
 static __always_inline u32 hash_rotate_left32(u32 value, unsigned count)
@@ -83,10 +97,5 @@ static __always_inline u64 hash_rotate_left64(u64 value, unsigned count)
 {
 	return (value << count) | (value >> (64 - count));
 }
-
-/* Lowest set bit of sizeof(struct inode): by how much Linux 2.2 divides an inode's address. */
-#ifndef PAGE_HASH_INODE_ALIGN
-#define PAGE_HASH_INODE_ALIGN 8
-#endif
 
 #endif /* HASH_WORD_H */

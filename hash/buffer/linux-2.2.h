@@ -1,17 +1,17 @@
 /*
  * The buffer hash of Linux 2.2.5: device ^ block.
  *
- * Source: Lever 1999, section 3.2. Cost: one exclusive or. Weakness: block numbers that differ by a multiple of
+ * Source: Lever 1999, section 3.2. Cost: an exclusive or, the mask. Weakness: blocks that differ by a multiple of
  * the table's size share a bucket, and ext2 puts its metadata at such distances.
  */
 #ifndef HASH_BUFFER_LINUX_2_2_H
 #define HASH_BUFFER_LINUX_2_2_H
 
-#include "hash/cache.h"
+#include "hash/word.h"
 
 static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
-	return (u32)(((hash_word)device ^ (hash_word)block) & (((hash_word)1 << bits) - 1));
+	return (u32)((hash_word)device ^ (hash_word)block) & hash_mask(bits);
 }
 
 #endif

@@ -1,20 +1,20 @@
 /*
- * The dentry hash of Linux 2.2.5: h += parent; h ^= (h >> bits) ^ (h >> 2 bits).
+ * The dentry hash of Linux 2.2.5: h = name + parent; h ^ (h >> bits) ^ (h >> 2 bits).
  *
- * Source: Lever 1999, section 3.3. Cost: two shifts, an add, two exclusive ors. Weakness: parents are slab objects,
- * so their low bits are constant and neighbouring directories fall close together.
+ * Source: Lever 1999, section 3.3. Cost: two shifts, an add, two exclusive ors, the mask. Weakness: parents are
+ * slab objects: their low bits are constant, and neighbours differ little.
  */
 #ifndef HASH_DENTRY_LINUX_2_2_H
 #define HASH_DENTRY_LINUX_2_2_H
 
-#include "hash/cache.h"
+#include "hash/word.h"
 
 static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 {
 	hash_word h = (hash_word)name_hash + (hash_word)parent;
 
-	h ^= (h >> bits) ^ (h >> (2 * bits));
-	return (u32)(h & (((hash_word)1 << bits) - 1));
+	h ^= hash_right(h, bits) ^ hash_right(h, 2 * bits);
+	return (u32)h & hash_mask(bits);
 }
 
 #endif

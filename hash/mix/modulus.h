@@ -6,7 +6,7 @@
 #ifndef HASH_MIX_MODULUS_H
 #define HASH_MIX_MODULUS_H
 
-#include "hash/word.h"
+#include "hash/mix/join.h"
 
 static const u32 hash_modulus_primes[32] __maybe_unused = {
 	1, 2, 3, 7, 13, 31, 61, 127, 251, 509, 1021, 2039, 4093, 8191, 16381, 32749, 65521,

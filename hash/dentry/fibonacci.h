@@ -1,0 +1,18 @@
+/*
+ * The dentry hash by the golden ratio: (sum of the name hash and the parent's address) * 0x61c88647, the top bits
+ * (0x61c8864680b583eb with 64-bit words).
+ *
+ * Source: Knuth, volume 3, 6.4; constants of Linux since 4.7. Cost: an add, a multiplication, a shift. Weakness:
+ * keys whose sums are equal collide.
+ */
+#ifndef HASH_DENTRY_FIBONACCI_H
+#define HASH_DENTRY_FIBONACCI_H
+
+#include "hash/mix/fibonacci.h"
+
+static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
+{
+	return hash_fibonacci(hash_sum(name_hash, parent), bits);
+}
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * A name hash by folded multiplications: h = fold((h ^ word ^ A) * B) for eight bytes at a time, from the length.
+ *
+ * Source: in the manner of Wang Yi, wyhash. Cost: a multiplication to 128 bits, three exclusive ors for eight
+ * bytes. Weakness: no secret: collisions can be made.
+ */
+#ifndef HASH_NAME_WYHASH_H
+#define HASH_NAME_WYHASH_H
+
+#include "hash/mix/name_word.h"
+
+#include "hash/mix/wyhash.h"
+
+static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
+{
+	u64 h = length;
+
+	(void)salt;
+	for (; length >= 8; length -= 8, name += 8)
+		h = hash_wyhash(h ^ hash_load64(name), 0);
+	if (length)
+		h = hash_wyhash(h ^ hash_first_bytes64(hash_load64(name), length), 0);
+	return (u32)(h ^ h >> 32);
+}
+
+#endif

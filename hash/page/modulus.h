@@ -1,0 +1,18 @@
+/*
+ * The page hash by division: the sum of the page's index and the inode's address, modulo the largest prime that is
+ * not larger than the table.
+ *
+ * Source: Knuth, volume 3, 6.4; Lever 1999, section 5. Cost: an add, a load and a division (20 to 40 cycles).
+ * Weakness: the buckets behind the prime stay empty.
+ */
+#ifndef HASH_PAGE_MODULUS_H
+#define HASH_PAGE_MODULUS_H
+
+#include "hash/mix/modulus.h"
+
+static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
+{
+	return hash_modulus(hash_sum(byte_offset >> 12, inode), bits);
+}
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * Tweedie's addition to 2.2: s(i + o + offset), the byte offset unshifted as well.
+ *
+ * Source: Lever 1999, section 3.1, kernels "offset" and D. Cost: one add more than linux-2.2. Weakness: meant for
+ * offsets that are not whole pages (the swap cache of 2.2); with ours it multiplies the index by 4097.
+ */
+#ifndef HASH_PAGE_OFFSET_H
+#define HASH_PAGE_OFFSET_H
+
+#include "hash/word.h"
+
+static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
+{
+	hash_word x = (hash_word)(inode / HASH_INODE_LSB) + (hash_word)(byte_offset >> 12) + (hash_word)byte_offset;
+
+	return (u32)(x + (x >> bits)) & hash_mask(bits);
+}
+
+#endif
