@@ -59,13 +59,13 @@ def host_files() -> Iterator[Path]:
                     yield path
 
 
-def demo_files() -> dict[str, Path]:
-    """Path below the demo's tree -> file of the host."""
-    files = {f"chainwalk/{path.relative_to(TOP)}": path for path in project_files()}
+def demo_files() -> dict[str, bytes]:
+    """Path below the demo's tree -> content, read once: files of the host may change while the demo runs."""
+    files = {f"chainwalk/{path.relative_to(TOP)}": path.read_bytes() for path in project_files()}
     for path in host_files():
         if len(files) >= WANTED_FILES:
             break
-        files[f"host{path}"] = path
+        files[f"host{path}"] = path.read_bytes()
     if len(files) < 3000:
         raise LabError(
             f"only {len(files)} files were found in /usr/include and its like: install libc6-dev, linux-libc-dev"
@@ -73,17 +73,17 @@ def demo_files() -> dict[str, Path]:
     return files
 
 
-def demo_tree(files: dict[str, Path]) -> Tree:
+def demo_tree(files: dict[str, bytes]) -> Tree:
     tree = base_tree()
-    for name, path in files.items():
-        tree.file(f"{GUEST_TREE}/{name}", path, 0o644)
+    for name, content in files.items():
+        tree.text(f"{GUEST_TREE}/{name}", content)
     tree.file("/etc/cw/demo.sh", TOP / "lab" / "jobs" / "demo.sh", 0o755)
     return tree
 
 
-def compare_copy(disk: Path, files: dict[str, Path]) -> list[str]:
+def compare_copy(disk: Path, files: dict[str, bytes]) -> list[str]:
     """Everything in which the guest's copy differs from the host's files."""
-    wanted = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+    wanted = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     with tempfile.TemporaryDirectory(prefix="cw-demo-", dir=output_folder()) as name:
         read_back(disk, "/srv", Path(name))
         copy = Path(name) / "srv" / "copy"
@@ -100,7 +100,7 @@ def compare_copy(disk: Path, files: dict[str, Path]) -> list[str]:
 
 def run_demo(mem: str, smp: int, settings: list[str], defconfig: str, cmdline: str = "", timeout: float = 900) -> int:
     files = demo_files()
-    size = sum(path.stat().st_size for path in files.values())
+    size = sum(len(content) for content in files.values())
     print(
         f"The tree: {len(files)} files, {size >> 20} MB, from the host's headers and this project's source", flush=True
     )
@@ -108,7 +108,7 @@ def run_demo(mem: str, smp: int, settings: list[str], defconfig: str, cmdline: s
         disk = Path(name) / "disk"
         options = Options(
             job=["/bin/sh", "/etc/cw/demo.sh"], tree=demo_tree(files), mem=mem, smp=smp, disk=disk, timeout=timeout,
-            settings=settings, defconfig=defconfig, cmdline=cmdline, root="ext2",
+            settings=settings, defconfig=defconfig, cmdline=f"stats=text {cmdline}".strip(), root="ext2",
             ext2=Ext2(block_size=1024, free_bytes=4 * size + (32 << 20), free_inodes=4 * len(files)),
         )  # fmt: skip
         result = run(options, sys.stdout.buffer)
