@@ -1,0 +1,22 @@
+/*
+ * rbtree_link.h - what a page in a red-black tree embeds, and the tree itself in the mapping that owns it.
+ */
+#ifndef HASH_TABLE_RBTREE_LINK_H
+#define HASH_TABLE_RBTREE_LINK_H
+
+#include "kernel/core/list.h"
+#include "kernel/core/spinlock.h"
+
+struct rbtree_link {
+	struct rbtree_link *child[2]; /* smaller, larger */
+	uintptr_t parent;	      /* 0 in the root; the lowest bit says that this node is red */
+};
+
+struct rbtree_root {
+	spinlock_t lock; /* guards the tree */
+	struct rbtree_link *node;
+	u64 count;
+	struct list_head link; /* in the table's list while there are objects; its list_lock */
+};
+
+#endif /* HASH_TABLE_RBTREE_LINK_H */
