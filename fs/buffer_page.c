@@ -298,7 +298,9 @@ static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index, g
 	if (error)
 		return error;
 	map_page_buffer(buffer, block);
-	if (fresh && !test_bit(B_UPTODATE, &buffer->flags))
+	if (fresh && test_bit(B_UPTODATE, &buffer->flags))
+		mark_buffer_dirty(buffer); /* was a hole: whatever becomes of the write */
+	else if (fresh)
 		set_bit(B_NEW, &buffer->flags);
 	return 0;
 }
@@ -364,7 +366,7 @@ int block_write_end(struct inode *inode, struct page *page, unsigned from, unsig
 	do {
 		if (unlikely(test_bit(B_NEW, &buffer->flags))) {
 			finish_new(buffer, from, to);
-		} else if (position < to && position + size > from) {
+		} else if (from < to && position < to && position + size > from) {
 			set_buffer_uptodate(buffer);
 			mark_buffer_dirty(buffer);
 		} else if (!test_bit(B_UPTODATE, &buffer->flags)) {

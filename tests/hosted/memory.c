@@ -14,6 +14,8 @@
 #include "mm/page_alloc.h"
 #include "mm/slab.h"
 
+void *kmalloc_for_good(size_t size, unsigned gfp);
+
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
@@ -197,7 +199,16 @@ void *kmalloc(size_t size, unsigned gfp)
 		return NULL;
 	object = malloc(size ? size : 1);
 	memset(object, gfp & GFP_ZERO ? 0 : 0x6b, size);
-	hosted_objects_in_use += size != sizeof(struct block_request); /* their pool keeps them */
+	hosted_objects_in_use++;
+	return object;
+}
+
+/* fs/block.c's kmalloc (hosted.mk): its pool of requests only grows, which is no leak. */
+void *kmalloc_for_good(size_t size, unsigned gfp)
+{
+	void *object = kmalloc(size, gfp);
+
+	hosted_objects_in_use -= object != NULL;
 	return object;
 }
 

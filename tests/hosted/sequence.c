@@ -1,0 +1,540 @@
+/* sequence.c - hosted: see sequence.h. */
+#include "sequence.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arch/uaccess.h>
+
+#include "harness.h"
+#include "kernel/core/assert.h"
+#include "mm/page_alloc.h"
+#include "model.h"
+
+u64 shrink_icache(u64 objects); /* fs/internal.h */
+
+#define HANDLES 4
+#define WRITE_MAX KB(24)
+
+struct handle {
+	struct file *file; /* NULL: unused */
+	struct model_node *node;
+};
+
+static struct run {
+	struct rng rng;
+	struct model model;
+	struct handle handles[HANDLES];
+	enum sequence_mode mode;
+	unsigned block_size;
+	u64 chunks_max; /* of the model: the image must have room */
+} run;
+struct hosted_disk sequence_disk;
+struct sequence_counts sequence_counts;
+static unsigned char *pristine, *bytes; /* @bytes ends at a page that is not the program's */
+static bool types, trace;		/* HOSTED_TRACE=1: print each operation */
+
+/* The result of a call, where @wanted, which changes the model as well, is only looked at if it did not fail in
+ * a way that this mode allows. */
+#define EXPECT(call, wanted)                                                                               \
+	do {                                                                                               \
+		long long _got = (call);                                                                   \
+		if (trace)                                                                                 \
+			fprintf(stderr, "%s: %lld\n", #call, _got);                                        \
+		if (!may_fail(_got)) {                                                                     \
+			long long _wanted = (wanted);                                                      \
+			if (_got != _wanted && run.mode != SEQUENCE_CHAOS)                                 \
+				test_failed(__FILE__, __LINE__, "%s: %lld, not %lld", #call, _got,         \
+					    _wanted);                                                      \
+		}                                                                                          \
+	} while (0)
+
+static bool may_fail(long long result)
+{
+	bool may = (result == -ENOSPC && run.mode == SEQUENCE_SMALL) || (result < 0 && run.mode == SEQUENCE_CHAOS);
+
+	sequence_counts.operations++;
+	sequence_counts.failed += may;
+	return may;
+}
+
+static u64 pick(u64 n)
+{
+	return rng_below(&run.rng, n);
+}
+
+/* ---- names ---- */
+
+static const char *new_name(void)
+{
+	static char names[4][256];
+	static unsigned next;
+	char *name = names[next++ % 4];
+	unsigned length = pick(5) ? 1 : 100 + (unsigned)pick(156);
+
+	memset(name, (int)('a' + pick(12)), length);
+	name[length] = 0;
+	return name;
+}
+
+/* A name in @dir that exists, mostly, if @wanted. */
+static const char *some_name(const struct model_node *dir, bool wanted)
+{
+	if (dir->name_count && pick(8) < (wanted ? 7 : 2))
+		return dir->names[pick(dir->name_count)].text;
+	return new_name();
+}
+
+static struct model_node *some_dir(void)
+{
+	struct model_node *dir = pick(3) ? run.model.root : model_random(&run.model, &run.rng, S_IFDIR);
+	char path[PATH_MAX];
+
+	return strlen(model_path(&run.model, dir, NULL, path)) < 1500 ? dir : run.model.root;
+}
+
+#define PATH(dir, name) model_path(&run.model, dir, name, (char[PATH_MAX]){0})
+
+/* ---- operations on names ---- */
+
+static void do_create(void)
+{
+	struct model_node *dir = some_dir();
+	const char *name = some_name(dir, false);
+	struct file *file = filp_open(PATH(dir, name), O_CREAT | O_EXCL | O_RDWR, 0640);
+
+	EXPECT(PTR_ERR_OR_ZERO(file), model_make(&run.model, dir, name, S_IFREG | 0640, NULL));
+	if (!IS_ERR(file))
+		fput(file);
+}
+
+static void do_mkdir(void)
+{
+	struct model_node *dir = some_dir();
+	const char *name = some_name(dir, false);
+
+	EXPECT(vfs_mkdir_at(AT_FDCWD, PATH(dir, name), 0750), model_make(&run.model, dir, name, S_IFDIR | 0750, NULL));
+}
+
+static void do_mknod(void)
+{
+	static const umode_t kinds[] = {S_IFIFO, S_IFCHR, S_IFBLK, S_IFSOCK};
+	struct model_node *dir = some_dir();
+	const char *name = some_name(dir, false);
+	umode_t mode = kinds[pick(4)] | 0600;
+
+	EXPECT(vfs_mknod_at(AT_FDCWD, PATH(dir, name), mode, MKDEV(pick(300), pick(256))),
+	       model_make(&run.model, dir, name, mode, NULL));
+}
+
+static void do_symlink(void)
+{
+	struct model_node *dir = some_dir();
+	const char *name = some_name(dir, false);
+	char target[1024];
+	size_t length = pick(2) ? 1 + pick(70) : 1 + pick(1000);
+
+	memset(target, 't', length);
+	target[length] = 0;
+	EXPECT(vfs_symlink_at(target, AT_FDCWD, PATH(dir, name)),
+	       model_make(&run.model, dir, name, S_IFLNK | 0777, target));
+}
+
+static void do_link(void)
+{
+	struct model_node *from = some_dir(), *dir = some_dir(), *node;
+	const char *old = some_name(from, true), *name = some_name(dir, false);
+
+	node = model_find(from, old);
+	EXPECT(vfs_link_at(AT_FDCWD, PATH(from, old), AT_FDCWD, PATH(dir, name), 0),
+	       node ? model_link(&run.model, node, dir, name) : -ENOENT);
+}
+
+static void do_unlink(void)
+{
+	struct model_node *dir = some_dir();
+	const char *name = some_name(dir, true);
+
+	EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), 0), model_unlink(&run.model, dir, name));
+}
+
+static void do_rmdir(void)
+{
+	struct model_node *dir = some_dir();
+	const char *name = some_name(dir, true);
+
+	EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), AT_REMOVEDIR), model_rmdir(&run.model, dir, name));
+}
+
+static void do_rename(void)
+{
+	struct model_node *from = some_dir(), *to = some_dir();
+	unsigned flags = pick(4) ? 0 : pick(2) ? RENAME_NOREPLACE : RENAME_EXCHANGE;
+	char old[256], new[256];
+
+	strcpy(old, some_name(from, true));
+	strcpy(new, some_name(to, pick(2)));
+	EXPECT(vfs_rename_at(AT_FDCWD, PATH(from, old), AT_FDCWD, PATH(to, new), flags),
+	       model_rename(&run.model, from, old, to, new, flags));
+}
+
+static void do_chmod(void)
+{
+	struct model_node *dir = some_dir(), *node;
+	const char *name = some_name(dir, true);
+	umode_t mode = (umode_t)pick(010000);
+
+	node = model_find(dir, name);
+	if (node && S_ISLNK(node->mode))
+		return;
+	EXPECT(chmod_path(PATH(dir, name), mode), node ? 0 : -ENOENT);
+	if (node)
+		node->mode = (node->mode & S_IFMT) | mode;
+}
+
+/* ---- operations on bytes ---- */
+
+/* Where it gets interesting: at the start, the end, and where another level of indirect blocks begins. */
+static u64 some_offset(const struct model_node *node)
+{
+	u64 size = run.block_size, pointers = size / 4, boundary;
+
+	switch (pick(8)) {
+	case 0:
+		return node->size;
+	case 1:
+		return node->size ? pick(node->size) : 0;
+	case 2:
+		boundary = 12;
+		break;
+	case 3:
+		boundary = 12 + pointers;
+		break;
+	case 4:
+		boundary = 12 + pointers + pointers * pointers;
+		break;
+	case 5:
+		return pick(40) * size;
+	default:
+		return pick(KB(60));
+	}
+	boundary = boundary * size + pick(4 * size);
+	return boundary > 2 * size ? boundary - 2 * size : 0;
+}
+
+static size_t some_length(void)
+{
+	switch (pick(4)) {
+	case 0:
+		return 1 + pick(WRITE_MAX);
+	case 1:
+		return run.block_size * (1 + pick(4));
+	default:
+		return 1 + pick(3000);
+	}
+}
+
+static void write_file(struct file *file, struct model_node *node)
+{
+	u64 offset = some_offset(node);
+	size_t n = some_length();
+	bool fault = pick(16) == 0;
+	size_t reach = fault ? n - min(n, (size_t)pick(PAGE_SIZE)) : n; /* bytes before memory ends */
+	struct io io = {bytes + WRITE_MAX - reach, n, true};
+	loff_t position = (loff_t)offset;
+	size_t whole = reach;
+	s64 result;
+
+	if (run.mode != SEQUENCE_SMALL && run.model.chunks + n / MODEL_CHUNK > run.chunks_max)
+		return;
+	if (trace)
+		fprintf(stderr, "write %p [%llu, +%zu) of %zu\n", (void *)node, (unsigned long long)offset, reach, n);
+	for (size_t i = 0; i < reach; i++)
+		bytes[WRITE_MAX - reach + i] = (unsigned char)rng_next(&run.rng);
+	result = vfs_write(file, &io, &position);
+	if (result > 0 && (size_t)result < reach && run.mode != SEQUENCE_EXACT)
+		reach = (size_t)result; /* the disk is full, or worse: a part */
+	EXPECT(result, (model_write(&run.model, node, offset, bytes + WRITE_MAX - whole, reach), reach ? (s64)reach : -EFAULT));
+}
+
+static void do_write(void)
+{
+	struct model_node *dir = some_dir(), *node;
+	const char *name = some_name(dir, true);
+	struct file *file;
+
+	node = model_find(dir, name);
+	if (!node || !S_ISREG(node->mode))
+		return;
+	file = filp_open(PATH(dir, name), O_RDWR, 0);
+	EXPECT(PTR_ERR_OR_ZERO(file), 0);
+	if (IS_ERR(file))
+		return;
+	write_file(file, node);
+	if (pick(6) == 0)
+		EXPECT(vfs_fsync(file, pick(2)), 0);
+	fput(file);
+}
+
+static u64 some_size(const struct model_node *node)
+{
+	switch (pick(4)) {
+	case 0:
+		return 0;
+	case 1:
+		return round_down(node->size, (u64)run.block_size);
+	case 2:
+		return node->size ? pick(node->size) : 0;
+	default:
+		return some_offset(node);
+	}
+}
+
+static void do_resize(void)
+{
+	struct model_node *dir = some_dir(), *node;
+	const char *name = some_name(dir, true);
+	u64 size;
+
+	node = model_find(dir, name);
+	if (!node || !S_ISREG(node->mode))
+		return;
+	size = some_size(node);
+	if (trace)
+		fprintf(stderr, "truncate %p from %llu to %llu\n", (void *)node, (unsigned long long)node->size,
+			(unsigned long long)size);
+	EXPECT(truncate_path(PATH(dir, name), (loff_t)size), 0);
+	model_truncate(&run.model, node, size);
+}
+
+static void do_read(void)
+{
+	struct model_node *dir = some_dir(), *node;
+	const char *name = some_name(dir, true);
+	unsigned char got[3000], want[3000];
+	u64 offset;
+	s64 n;
+
+	node = model_find(dir, name);
+	if (!node || !S_ISREG(node->mode))
+		return;
+	offset = some_offset(node);
+	n = offset >= node->size ? 0 : (s64)min(node->size - offset, (u64)sizeof(got));
+	EXPECT(read_at(PATH(dir, name), (loff_t)offset, got, sizeof(got)), n);
+	model_read(node, offset, want, (size_t)n);
+	CHECK(memcmp(got, want, (size_t)n) == 0);
+}
+
+/* ---- files that stay open, perhaps longer than they have a name ---- */
+
+static void close_handle(struct handle *handle)
+{
+	if (!handle->file)
+		return;
+	fput(handle->file);
+	model_close(&run.model, handle->node);
+	handle->file = NULL;
+}
+
+static void open_handle(struct handle *handle)
+{
+	struct model_node *dir = some_dir(), *node;
+	const char *name = some_name(dir, true);
+
+	node = model_find(dir, name);
+	if (!node || !S_ISREG(node->mode))
+		return;
+	if (trace)
+		fprintf(stderr, "open %p\n", (void *)node);
+	handle->file = filp_open(PATH(dir, name), O_RDWR, 0);
+	EXPECT(PTR_ERR_OR_ZERO(handle->file), 0);
+	if (IS_ERR(handle->file)) {
+		handle->file = NULL;
+		return;
+	}
+	handle->node = node;
+	model_open(node);
+}
+
+static void do_handle(void)
+{
+	struct handle *handle = &run.handles[pick(HANDLES)];
+	u64 size;
+
+	if (!handle->file) {
+		open_handle(handle);
+		return;
+	}
+	switch (pick(4)) {
+	case 0:
+		close_handle(handle);
+		break;
+	case 1:
+		size = some_size(handle->node);
+		if (trace)
+			fprintf(stderr, "ftruncate %p from %llu to %llu\n", (void *)handle->node,
+				(unsigned long long)handle->node->size, (unsigned long long)size);
+		EXPECT(vfs_ftruncate(handle->file, (loff_t)size), 0);
+		model_truncate(&run.model, handle->node, size);
+		break;
+	default:
+		write_file(handle->file, handle->node);
+	}
+}
+
+/* ---- the whole ---- */
+
+static void do_sync(void)
+{
+	EXPECT(vfs_sync_all(), 0);
+}
+
+static void do_pressure(void)
+{
+	switch (pick(4)) {
+	case 0:
+		reclaim_pages(1 + pick(200), GFP_KERNEL);
+		break;
+	case 1:
+		shrink_dcache(pick(100));
+		break;
+	case 2:
+		shrink_icache(pick(100));
+		break;
+	default:
+		hosted_clock_ns += pick(40) * NSEC_PER_SEC;
+		writeback_once();
+	}
+}
+
+static void close_all(void)
+{
+	for (unsigned i = 0; i < HANDLES; i++)
+		close_handle(&run.handles[i]);
+}
+
+static void do_remount(void)
+{
+	if (pick(2) || run.mode == SEQUENCE_CHAOS)
+		return;
+	close_all();
+	EXPECT(umount_disk(), 0);
+	EXPECT(mount_disk("ram0", 0), 0);
+}
+
+static const struct {
+	void (*run)(void);
+	unsigned weight;
+} operations[] = {
+	{do_create, 14}, {do_mkdir, 8}, {do_mknod, 2},	 {do_symlink, 5}, {do_link, 6},	    {do_unlink, 8}, {do_rmdir, 4},
+	{do_rename, 14}, {do_chmod, 3}, {do_write, 20},	 {do_resize, 8}, {do_read, 6},     {do_handle, 14}, {do_sync, 1},
+	{do_pressure, 4}, {do_remount, 1},
+};
+
+static void one_operation(void)
+{
+	u64 total = 0, at;
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(operations); i++)
+		total += operations[i].weight;
+	at = pick(total);
+	for (i = 0; at >= operations[i].weight; i++)
+		at -= operations[i].weight;
+	if (!model_full(&run.model, run.mode == SEQUENCE_SMALL ? ~0ull : run.chunks_max) || operations[i].run == do_unlink || operations[i].run == do_rmdir)
+		operations[i].run();
+}
+
+/* Leave only a few blocks and inodes. */
+static void fill_disk(void)
+{
+	static unsigned char zeros[4096];
+	struct kstatfs stat;
+	struct path path;
+	char name[16];
+
+	if (kern_path("/mnt", 0, &path) != 0 || vfs_statfs(&path, &stat) != 0)
+		panic("statfs");
+	path_put(&path);
+	for (u64 n = pick(8); stat.ffree > n && run.model.count < MODEL_NODES / 2; stat.ffree--) {
+		snprintf(name, sizeof(name), "fill%u", run.model.count);
+		EXPECT(write_at(PATH(run.model.root, name), O_CREAT | O_WRONLY, 0, NULL, 0),
+		       model_make(&run.model, run.model.root, name, S_IFREG | 0644, NULL));
+	}
+	snprintf(name, sizeof(name), "fill%u", run.model.count - 1);
+	struct model_node *node = model_find(run.model.root, name);
+
+	for (u64 left = 3 + pick(60), at = 0; node && stat.bfree > left; stat.bfree--, at += run.block_size) {
+		s64 n = write_at(PATH(run.model.root, name), O_WRONLY, (loff_t)at, zeros, run.block_size);
+
+		if (n > 0)
+			model_write(&run.model, node, at, zeros, (size_t)n);
+	}
+}
+
+void sequence_operations(u64 seed)
+{
+	u64 steps = 20 + pick(100);
+
+	for (u64 i = 0; i < steps; i++) {
+		test_where("seed %llu step %llu", (unsigned long long)seed, (unsigned long long)i);
+		one_operation();
+	}
+	test_where("seed %llu end", (unsigned long long)seed);
+	close_all();
+}
+
+void sequence_begin(u64 seed, enum sequence_mode mode)
+{
+	run.mode = mode;
+	run.rng.state = seed;
+	disk_rng.state = seed + 1;
+	image_restore(&sequence_disk, pristine);
+	model_start(&run.model, "/mnt");
+}
+
+void sequence_end(void)
+{
+	model_end(&run.model);
+}
+
+void sequence(u64 seed, enum sequence_mode mode, bool check)
+{
+	sequence_begin(seed, mode);
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	vfs_unlink_at(AT_FDCWD, "/mnt/lost+found", AT_REMOVEDIR);
+	if (mode == SEQUENCE_SMALL)
+		fill_disk();
+	sequence_operations(seed);
+	model_compare(&run.model, &run.rng, types);
+	CHECK_EQUAL(umount_disk(), 0);
+	leak_check();
+	if (check)
+		image_check(&sequence_disk);
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	model_compare(&run.model, &run.rng, types);
+	CHECK_EQUAL(umount_disk(), 0);
+	sequence_end();
+}
+
+void sequence_prepare(unsigned block_size, unsigned kilobytes, const char *options)
+{
+	trace = getenv("HOSTED_TRACE") != NULL;
+	hosted_quiet = !trace;
+	hosted_init(48);
+	disk_create(&sequence_disk, "ram0", 0, MB(16));
+	sequence_disk.asynchronous = true;
+	types = strstr(options, "filetype");
+	run.block_size = block_size;
+	run.chunks_max = kilobytes / 3;
+	pristine = malloc(sequence_disk.bytes);
+	bytes = aligned_alloc(PAGE_SIZE, WRITE_MAX + PAGE_SIZE);
+	hosted_fault_start = (uintptr_t)bytes + WRITE_MAX;
+	hosted_fault_end = hosted_fault_start + KB(64);
+	image_make(&sequence_disk, block_size, kilobytes, options);
+	image_keep(&sequence_disk, pristine);
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	CHECK_EQUAL(umount_disk(), 0);
+	leak_mark();
+}

@@ -1,0 +1,33 @@
+/*
+ * sequence.h - hosted: random sequences of operations on an ext2 of disk "ram0" on /mnt, and on the model.
+ *
+ * The disk completes its requests late and in any order; memory ends, disks fill and programs' memory faults
+ * as the mode says. A sequence is known by its seed; HOSTED_TRACE=1 prints its operations.
+ */
+#ifndef HOSTED_SEQUENCE_H
+#define HOSTED_SEQUENCE_H
+
+#include "hosted.h"
+
+enum sequence_mode {
+	SEQUENCE_EXACT, /* each result is what the model says */
+	SEQUENCE_SMALL, /* ENOSPC may come at any time, and leaves everything as it was */
+	SEQUENCE_CHAOS, /* anything may fail, with any effect, as long as the kernel lives */
+};
+
+extern struct hosted_disk sequence_disk;
+extern struct sequence_counts {
+	u64 operations, failed;
+} sequence_counts;
+
+/* Start the kernel, make the image that every sequence starts from. */
+void sequence_prepare(unsigned block_size, unsigned kilobytes, const char *options);
+/* Mount, operate, compare, unmount, look for leaks, e2fsck if @check, mount and compare again. */
+void sequence(u64 seed, enum sequence_mode mode, bool check);
+
+/* Its parts: a fresh image and model; operations on what the caller has mounted. */
+void sequence_begin(u64 seed, enum sequence_mode mode);
+void sequence_operations(u64 seed);
+void sequence_end(void);
+
+#endif
