@@ -44,15 +44,16 @@ static __always_inline void __spin_lock(spinlock_t *lock)
 {
 	u32 old = __atomic_fetch_add(&lock->tickets, 0x10000, __ATOMIC_ACQUIRE);
 
-	if (unlikely((u16)old != old >> 16))
+	if (unlikely((u16)old != (u16)(old >> 16)))
 		spin_lock_wait(lock, (u16)(old >> 16));
 }
 
 static __always_inline void __spin_unlock(spinlock_t *lock)
 {
-	/* Only the holder writes this half, so it need not be a locked instruction. */
+	/* Only the holder writes this half: a plain add to memory, between two fences for the compiler. */
 	__asm__ __volatile__("" ::: "memory");
-	WRITE_ONCE(lock->serving, (u16)(lock->serving + 1));
+	lock->serving++;
+	__asm__ __volatile__("" ::: "memory");
 }
 
 #ifdef CONFIG_DEBUG
