@@ -394,7 +394,8 @@ void invalidate_buffers(struct block_device *device)
 
 static u64 shrink_count(void)
 {
-	return READ_ONCE(used_count) + buffer_dirty_bytes() / PAGE_SIZE; /* not 0 while write-back could help */
+	/* Not 0 while write-back could help. */
+	return READ_ONCE(used_count) + buffer_dirty_bytes() / PAGE_SIZE + memory_use_total(MEMORY_DIRTY);
 }
 
 /* Reclaim cannot take what is dirty: write-back is hurried along. */

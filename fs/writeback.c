@@ -9,6 +9,7 @@
  * Lock order: batch_lock -> B_LOCKED -> dirty_lock. Completion runs in interrupts: it takes no lock of ours.
  */
 #include "fs/buffer.h"
+#include "fs/internal.h"
 #include "fs/vfs.h"
 #include "kernel/core/errno.h"
 #include "kernel/core/mutex.h"
@@ -318,17 +319,31 @@ static u64 background_bytes, limit_bytes; /* a tenth and a quarter of memory */
 /* Memory is short: everything is written soon. Any context but interrupts. */
 void writeback_hurry(void)
 {
-	if (!buffer_dirty_bytes() || READ_ONCE(hurried))
+	if (READ_ONCE(hurried) || (!buffer_dirty_bytes() && !memory_use_total(MEMORY_DIRTY)))
 		return;
 	hurried = true;
 	wake_up(&thread_wait);
 }
 
+static void write_inodes(struct super_block *sb, void *unused)
+{
+	(void)unused;
+	sync_inodes(sb);
+}
+
+/* Inodes keep their memory while they or their pages are dirty, and pages that were written to through a
+ * mapping have no dirty buffers yet: so from time to time, and when memory is short, the inodes first. */
 void writeback_once(void)
 {
+	static u64 inodes_due = DIRTY_EXPIRE_NS;
 	u64 now = ktime_ns();
+	bool hurry = xchg(&hurried, false);
 
-	if (xchg(&hurried, false))
+	if (hurry || now >= inodes_due) {
+		inodes_due = now + DIRTY_EXPIRE_NS;
+		for_each_super(write_inodes, NULL);
+	}
+	if (hurry)
 		while (write_batch(NULL, now))
 			cond_resched();
 	while (write_batch(NULL, now > DIRTY_EXPIRE_NS ? now - DIRTY_EXPIRE_NS : 0))

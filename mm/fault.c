@@ -26,6 +26,7 @@ struct fault {
 	u64 address; /* of the page */
 	unsigned access;
 	pte_t *slot, old; /* old: what was in it */
+	struct file *dirtied; /* a page of it was dirtied and there are too many: to be written out; or NULL */
 };
 
 /* ---- anonymous pages ------------------------------------------------------------------------------------------- */
@@ -174,6 +175,12 @@ static int fault_file_private_write(struct fault *fault)
 	return page ? install_anonymous(fault, page) : -ENOMEM;
 }
 
+/* A program that dirties pages faster than they are written must write itself, as write(2) does. */
+static bool too_many_dirty(const struct address_space *mapping)
+{
+	return mapping->ops->writepage && memory_use_total(MEMORY_DIRTY) > page_alloc_total_pages() / 4;
+}
+
 /*
  * The first write to @page of a shared area since it was cleaned: dirty first, then writable, both under the
  * page lock, so that who cleans the page in between starts with the entries (mm_clean_file()).
@@ -200,8 +207,13 @@ static int make_shared_writable(struct fault *fault, struct page *page)
 	unlock_page(page);
 	if (!mapped)
 		put_page(page);
-	if (vma->file)
+	if (vma->file) {
 		file_update_time(vma->file->inode);
+		if (fault->access & FAULT_USER && unlikely(too_many_dirty(vma->mapping))) {
+			get_file(vma->file);
+			fault->dirtied = vma->file;
+		}
+	}
 	return 0;
 }
 
@@ -347,6 +359,10 @@ static int try_fault(struct mm *mm, u64 address, unsigned access)
 	}
 	error = likely(access_allowed(fault.vma, access)) ? fault_in_area(&fault) : -EACCES;
 	up_read(&mm->lock);
+	if (unlikely(fault.dirtied)) { /* without mm->lock: writing takes locks of the file system */
+		page_cache_flush(&fault.dirtied->inode->data);
+		fput(fault.dirtied);
+	}
 	return error;
 }
 
