@@ -467,7 +467,9 @@ int vfs_umount(const struct path *where, unsigned flags)
 	if (!capable(current->cred))
 		return -EPERM;
 	mutex_lock(&mount_mutex);
-	if (where->dentry != mount->root || mount->detached || mount->parent == mount)
+	if (where->dentry != mount->root || mount->detached)
+		error = -EINVAL;
+	else if (mount->parent == mount)
 		error = mount == root_mount ? -EBUSY : -EINVAL;
 	else if (!list_empty(&mount->children))
 		error = -EBUSY;

@@ -89,6 +89,9 @@ bool file_lock_position(struct file *file)
 {
 	if (likely(atomic_read(&file->refcount) == 1))
 		return false;
+	/* The others may wait long in a read, and have no position. */
+	if (!S_ISREG(file->inode->mode) && !S_ISDIR(file->inode->mode))
+		return false;
 	mutex_lock(&file->position_lock);
 	return true;
 }

@@ -219,14 +219,11 @@ s64 sys_pwritev(int fd, const void *vector, u64 count, loff_t offset)
 s64 sys_lseek(int fd, loff_t offset, int whence)
 {
 	struct fd f = fdget(fd);
-	bool locked;
 	s64 result;
 
 	if (!f.file)
 		return -EBADF;
-	locked = file_lock_position(f.file);
 	result = vfs_llseek(f.file, offset, whence);
-	file_unlock_position(f.file, locked);
 	fdput(f);
 	return result;
 }
