@@ -269,15 +269,16 @@ static void pipe_release(struct file *file)
 	pipe_count(pipe, file, -1);
 	last = !pipe->readers && !pipe->writers;
 	mutex_unlock(&pipe->lock);
-	if (last)
-		inode->pipe = NULL;
-	up_write(&inode->lock);
 	if (last) {
-		pipe_free(pipe);
-		return;
+		inode->pipe = NULL;
+	} else {
+		/* Before the lock is let go: after that, the other side's release may free the pipe. */
+		wake_up(&pipe->read_wait);
+		wake_up(&pipe->write_wait);
 	}
-	wake_up(&pipe->read_wait);
-	wake_up(&pipe->write_wait);
+	up_write(&inode->lock);
+	if (last)
+		pipe_free(pipe);
 }
 
 /* Wait until the other side has been opened, as open(2) of a FIFO does. 0 or -ERESTARTSYS, -ENXIO. */
