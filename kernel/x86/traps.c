@@ -162,9 +162,9 @@ static void kernel_page_fault(struct registers *registers, u64 address, unsigned
 {
 	struct mm *mm = current ? current->mm : NULL;
 
-	if (address >= USER_TOP || !extable_covers(registers->ip))
+	if ((s64)address < 0 || !extable_covers(registers->ip))
 		fatal_exception(registers, 14, "page fault");
-	if (mm && !current->in_page_fault && (registers->flags & FLAGS_IF)) {
+	if (mm && address < USER_TOP && !current->in_page_fault && (registers->flags & FLAGS_IF)) {
 		arch_irq_enable();
 		if (mm_fault(mm, address, access) == 0)
 			return;
