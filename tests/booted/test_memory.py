@@ -1,0 +1,58 @@
+"""Address spaces as programs see them: memory.c on Linux, the oracle, and on Chainwalk; and little memory."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="session")
+def memory_program(tmp_path_factory) -> Path:
+    program = tmp_path_factory.mktemp("memory") / "memory"
+    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["musl-gcc", *flags, "-o", program, HERE / "memory.c"], check=True)
+    return program
+
+
+def outcomes(output: bytes) -> list[str]:
+    return [line for line in output.decode(errors="replace").splitlines() if line.startswith(("ok ", "not ok "))]
+
+
+def test_linux_agrees(memory_program, tmp_path):
+    done = subprocess.run([memory_program, tmp_path], capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout.decode()
+
+
+@pytest.mark.parametrize(("root", "cpus"), [("tmpfs", 1), ("ext2", 2), ("ext2", 4)])
+def test_as_on_linux(cw_run, memory_program, root, cpus):
+    result = cw_run(["/root/memory", "/root"], add=[f"{memory_program}:/root/memory"], root=root, smp=cpus)
+    lines = outcomes(result.output)
+    assert len(lines) >= 28
+    assert all(line.startswith("ok ") for line in lines)
+
+
+@pytest.mark.parametrize("kernel", ["debug", "release"])
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("never_writable_and_executable", "64M"),
+        ("bomb", "64M"),
+        ("fork_bomb", "64M"),
+        ("sparse", "64M"),
+        ("large_file", "32M"),
+    ],
+)
+def test_by_name(cw_run, memory_program, name, size, kernel):
+    options = {"mem": size, "debug": kernel == "debug"}
+    result = cw_run(["/root/memory", "/root", name], add=[f"{memory_program}:/root/memory"], **options)
+    assert outcomes(result.output) == [f"ok {name}"]
+
+
+def test_programs_go_on_after_a_bomb(cw_run, memory_program):
+    script = "/root/memory /root bomb; cp /bin/busybox copy && cmp copy /bin/busybox && echo alive"
+    result = cw_run(script=script, add=[f"{memory_program}:/root/memory"], mem="64M", smp=2)
+    assert result.output.decode().rstrip().endswith("alive")
