@@ -175,6 +175,8 @@ s64 sys_getrusage(int who, void *usage)
 
 	if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD)
 		return -EINVAL;
+	if (!usage)
+		return -EFAULT;
 	spin_lock_irqsave(&process_lock, flags);
 	if (who == RUSAGE_SELF)
 		process_times(process, &times);
@@ -258,7 +260,7 @@ s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
 
 s64 sys_getrlimit(u32 kind, void *limit)
 {
-	return sys_prlimit64(0, kind, NULL, limit);
+	return limit ? sys_prlimit64(0, kind, NULL, limit) : kind < RLIMIT_COUNT ? -EFAULT : -EINVAL;
 }
 
 s64 sys_setrlimit(u32 kind, const void *limit)
