@@ -478,6 +478,8 @@ int write_inode_now(struct inode *inode)
 		error = page_cache_sync(&inode->data, 0, (loff_t)(~0ULL >> 1));
 	if (take_dirty(inode, I_DIRTY)) { /* mapping blocks for the pages may have set it */
 		second = inode->sb->op->write_inode(inode, false);
+		if (unlikely(second == -ENOMEM))
+			__mark_inode_dirty(inode, I_DIRTY); /* not lost: the next sync tries again */
 		error = error ? error : second;
 	}
 	return error;
@@ -505,9 +507,9 @@ int sync_inodes(struct super_block *sb)
 	struct inode *inode;
 	int error = 0, one;
 
-	while ((inode = next_dirty(sb)) != NULL) {
+	while (error != -ENOMEM && (inode = next_dirty(sb)) != NULL) {
 		one = write_inode_now(inode);
-		error = error ? error : one;
+		error = error && one != -ENOMEM ? error : one;
 		iput(inode);
 		cond_resched();
 	}

@@ -17,6 +17,7 @@
 #include "fs/internal.h"
 #include "kernel/core/assert.h"
 #include "kernel/core/printk.h"
+#include "kernel/core/sched.h"
 #include "kernel/core/string.h"
 #include "mm/slab.h"
 
@@ -190,7 +191,8 @@ static void super_shutdown(struct super_block *sb)
 {
 	u64 busy;
 
-	sync_super(sb);
+	for (unsigned tries = 0; sync_super(sb) == -ENOMEM && tries < 100; tries++)
+		sleep_ns(10 * NSEC_PER_MSEC); /* what is dirty can only be written now */
 	if (shrink_dcache_sb(sb, sb->type->pinned))
 		pr_err("%s: a name is still in use after unmounting\n", sb->type->name);
 	dput(sb->root);

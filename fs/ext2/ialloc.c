@@ -32,8 +32,8 @@ static u32 spread_group(struct ext2_fs *fs)
 	return best;
 }
 
-/* The inode's entry in the table. */
-static bool in_use_on_disk(struct ext2_fs *fs, u32 number)
+/* What the inode's entry in the table says: 1, 0 or -errno. */
+static int in_use_on_disk(struct ext2_fs *fs, u32 number)
 {
 	u32 index = (number - 1) % fs->inodes_per_group, per_block = (1u << fs->block_shift) / fs->inode_size;
 	struct buffer *buffer =
@@ -42,7 +42,7 @@ static bool in_use_on_disk(struct ext2_fs *fs, u32 number)
 	bool used;
 
 	if (IS_ERR(buffer))
-		return true;
+		return (int)PTR_ERR(buffer);
 	raw = (const void *)((char *)buffer->data + (index % per_block) * fs->inode_size);
 	used = raw->links_count != 0 && raw->dtime == 0;
 	brelse(buffer);
@@ -55,6 +55,7 @@ static u32 allocate_in(struct ext2_fs *fs, u32 group, bool directory, int *error
 	struct ext2_group_descriptor *descriptor;
 	struct buffer *descriptor_buffer, *bitmap;
 	u32 bit = 0, number = 0;
+	int used;
 
 	descriptor = ext2_descriptor(fs, group, &descriptor_buffer);
 	if (!descriptor->free_inodes_count)
@@ -66,9 +67,15 @@ static u32 allocate_in(struct ext2_fs *fs, u32 group, bool directory, int *error
 	}
 	while ((bit = (u32)find_next_zero_bit(bitmap->data, fs->inodes_per_group, bit)) < fs->inodes_per_group) {
 		number = group * fs->inodes_per_group + bit + 1;
+		used = in_use_on_disk(fs, number);
+		if (used < 0) {
+			*error = used;
+			number = 0;
+			break;
+		}
 		__set_bit(bit, bitmap->data);
 		mark_buffer_dirty(bitmap);
-		if (number >= fs->first_inode && !in_use_on_disk(fs, number))
+		if (number >= fs->first_inode && !used)
 			break;
 		ext2_error(fs, "inode %u is in use, its bitmap says free", number);
 		number = 0;
