@@ -231,6 +231,8 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         ended, output = _execute(command, options, folder, sink, source)
         seconds = time.monotonic() - began
         data = (folder / "control").read_bytes() if (folder / "control").exists() else b""
+        if options.firmware:  # which writes its own messages to every serial port, before the kernel runs
+            data = data[max(data.find(b"@CW 0 "), 0) :]
         result = judge(ended, control.parse(data))
         result.output, result.seconds = output, seconds
         return result
@@ -286,6 +288,10 @@ def _execute_interactive(command: list[str]) -> tuple[int | str, bytes]:
             import termios
 
             terminal = termios.tcgetattr(0)
+            # The guest's terminal sends "\r\n" already; QEMU takes care of the rest of the settings.
+            settings = termios.tcgetattr(0)
+            settings[1] &= ~termios.ONLCR
+            termios.tcsetattr(0, termios.TCSADRAIN, settings)
         return subprocess.run(command, check=False).returncode, b""
     finally:
         signal.signal(signal.SIGINT, previous)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import sys
 import time
+from pathlib import Path
 
 from lab.build import build, build_lock
+from lab.configure import configure
 from lab.paths import TOP, LabError, output_folder
 
 
@@ -21,12 +23,14 @@ def debug_output() -> str:
 
 def build_kernels() -> None:
     """The kernel as it ships, and the one with all its checks."""
-    plain = str(output_folder())
-    for output, settings in ((plain, ()), (debug_output(), ("DEBUG=y",))):
-        os.environ["CW_OUTPUT"] = output
+    plain, debug = output_folder(), Path(debug_output())
+    configure(debug, settings=["DEBUG=y"], save=True)
+    for output in (plain, debug):
+        os.environ["CW_OUTPUT"] = str(output)
         with build_lock():
-            build(settings)
-    os.environ["CW_OUTPUT"] = plain
+            build()
+    os.environ["CW_OUTPUT"] = str(plain)
+    os.environ["CW_BUILD"] = "no"  # a test that boots does not ask make again
 
 
 class Counter:

@@ -52,7 +52,9 @@ def test_applets_as_on_linux(cw_run, on_linux, tmp_path, where):
     path = tmp_path / "applets.sh"
     path.write_text(script(where))
     environment = {"APPLETS": "/bin:/sbin:/usr/bin:/usr/sbin"}
-    result = cw_run(["/bin/sh", "/applets.sh"], add=[f"{path}:/applets.sh"], environment=environment, timeout=240)
+    result = cw_run(
+        script="/bin/sh /applets.sh 2>&1 | cat", add=[f"{path}:/applets.sh"], environment=environment, timeout=240
+    )
     ours, theirs = sections(result.output.decode(errors="replace")), sections(on_linux)
     assert len(theirs) == 2 * len(COMMANDS)
     differences = []

