@@ -1,0 +1,109 @@
+"""Hash functions, tables and statistics as the kernel compiles them, in shared objects that a test can call."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+TOP = Path(__file__).resolve().parent.parent.parent
+HERE = Path(__file__).resolve().parent
+CC = os.environ.get("CC", "cc")
+BITS = (1, 8, 10, 11, 13, 14, 16, 20)
+WORDS = (32, 64)
+TABLE_CACHES = ("page", "buffer", "inode", "dentry")
+
+
+def load_choose(hash_folder: Path = TOP / "hash"):
+    """hash/choose.py of @hash_folder, which may be a copy with a file dropped in."""
+    specification = importlib.util.spec_from_file_location("choose", hash_folder / "choose.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def headers(cache_name: str) -> list[str]:
+    """The hash functions that there are, as `ls` shows them."""
+    return sorted(path.stem for path in (TOP / "hash" / cache_name).glob("*.h"))
+
+
+def copy_of_hash(folder: Path) -> Path:
+    """A copy of hash/ to drop files into; what is not in it comes from the checkout."""
+    shutil.copytree(TOP / "hash", folder / "hash", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder / "hash"
+
+
+@cache
+def scratch() -> Path:
+    folder = tempfile.TemporaryDirectory(prefix="cw-hash-")
+    scratch.keep = folder  # removed with the process
+    return Path(folder.name)
+
+
+def build(source: str, output: Path, chosen: dict | None = None, defines=(), flags=(), hash_folder=TOP / "hash"):
+    """Compile tests/hash/@source into @output with the functions @chosen; the compiler's words if it fails."""
+    include = output.parent / f"{output.name}.include"
+    (include / "generated").mkdir(parents=True, exist_ok=True)
+    load_choose(hash_folder).write_headers(chosen or {}, include / "generated" / "hash_choice.h")
+    command = [CC, "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-DHOSTED"]
+    command += ["-D_GNU_SOURCE", *(f"-D{d}" for d in defines), *flags, f"-iquote{hash_folder.parent}", f"-I{TOP}"]
+    command += [f"-I{TOP}/tests/hosted/include", f"-I{include}", "-o", str(output), str(HERE / source)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, f"{' '.join(command)}\n{result.stderr}"
+    return output
+
+
+def shared(source: str, name: str, chosen: dict | None = None, defines=(), flags=(), hash_folder=TOP / "hash"):
+    output = scratch() / f"{name}.so"
+    build(source, output, chosen, defines, ("-shared", "-fPIC", *flags), hash_folder)
+    return ctypes.CDLL(str(output))
+
+
+def pointer(array: np.ndarray):
+    return array.ctypes.data_as(ctypes.c_void_p)
+
+
+class Function:
+    """One hash function at one word size."""
+
+    def __init__(self, cache_name: str, name: str, word: int, hash_folder: Path = TOP / "hash"):
+        chosen = {f"{cache_name.upper()}_HASH": name}
+        defines = [f"CONFIG_HASH_WORD={word}", f"TEST_{cache_name.upper()}"]
+        label = f"{cache_name}-{name}-{word}-{abs(hash(str(hash_folder)))}"
+        self.library = shared("functions.c", label, chosen, defines, hash_folder=hash_folder)
+        self.library.seed(ctypes.c_uint64(0x0123456789ABCDEF))
+        self.library.hash_name.restype = ctypes.c_uint32
+
+    def many(self, first, second, bits: int) -> np.ndarray:
+        """Buckets of the keys (first[i], second[i]), in the order of the function's parameters."""
+        a, b = np.ascontiguousarray(first, np.uint64), np.ascontiguousarray(second, np.uint64)
+        out = np.empty(len(a), np.uint32)
+        self.library.hash_many(pointer(a), pointer(b), ctypes.c_uint64(len(a)), ctypes.c_uint(bits), pointer(out))
+        return out
+
+    def name(self, salt: int, name: bytes) -> int:
+        """Of a name that lies at the end of a page but for the seven bytes that may be read."""
+        return self.library.hash_name(ctypes.c_uint64(salt), name, ctypes.c_uint64(len(name)))
+
+
+@cache
+def function(cache_name: str, name: str, word: int) -> Function:
+    return Function(cache_name, name, word)
+
+
+def sanitized(source: str, name: str, chosen=None, defines=(), hash_folder=TOP / "hash") -> Path:
+    """A program with the address and undefined-behaviour sanitizers."""
+    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1")
+    return build(source, scratch() / name, chosen, defines, flags, hash_folder)
+
+
+if __name__ == "__main__":
+    sys.exit("a module of the tests")
