@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -154,7 +155,9 @@ def compare(
     add: Add = None,
     mem: Mem = "512M",
     root: Root = "",
-    icount: Icount = True,
+    icount: Annotated[
+        bool, typer.Option("--icount/--no-icount", help="Count instructions: repeatable to the byte.")
+    ] = True,
     timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS")] = 600,
 ) -> None:
     """Run one program on two kernels and show their four caches side by side."""
@@ -212,6 +215,9 @@ def finish(status: int) -> None:
 
 
 def main() -> None:
+    # Whatever ends us takes the machine along and leaves the terminal as it was.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     try:
         finish(app(prog_name="cw", standalone_mode=False) or 0)
     except LabError as error:

@@ -12,6 +12,7 @@ import stat
 import struct
 import subprocess
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,7 +93,8 @@ def _cpio_member(out, number: int, name: str, mode: int, uid: int, gid: int, dat
 def make_ext2(tree: Tree, path: Path, options: Ext2) -> None:
     """mke2fs fills the image from a staged copy; owners and times are then put right in the inodes."""
     entries = tree.items()
-    blocks = sum(_blocks(entry, options.block_size) for _, entry in entries)
+    blocks = sum(_blocks(entry.size, options.block_size) for _, entry in entries)
+    blocks += sum(_blocks(size, options.block_size) for size in _folder_sizes(entries).values())
     inodes = len(entries) + 16 + options.free_inodes
     # Bitmaps, tables and the reserve of a group come to less than a sixteenth, plus the inodes themselves.
     total = blocks + blocks // 16 + (inodes * options.inode_size + options.free_bytes) // options.block_size + 256
@@ -104,10 +106,18 @@ def make_ext2(tree: Tree, path: Path, options: Ext2) -> None:
     _set_owners(path, owners)
 
 
-def _blocks(entry, block_size: int) -> int:
-    size = max(entry.size, 1)
-    data = -(-size // block_size)
+def _blocks(size: int, block_size: int) -> int:
+    data = -(-max(size, 1) // block_size)
     return data + (data * 4 // block_size) + (2 if data > 12 else 0)
+
+
+def _folder_sizes(entries) -> Counter[str]:
+    """Bytes of directory entries in each folder, with what is left over at the ends of blocks."""
+    sizes: Counter[str] = Counter()
+    for name, _ in entries:
+        folder, _, last = name.rpartition("/")
+        sizes[folder] += (8 + len(os.fsencode(last)) + 3) * 9 // 8
+    return sizes
 
 
 def _stage(entries, stage: Path) -> None:
@@ -144,8 +154,10 @@ def _mke2fs(path: Path, total: int, inodes: int, options: Ext2, stage: Path) -> 
     except FileNotFoundError:
         raise LabError("mke2fs is missing: install e2fsprogs (make setup)") from None
     if result.returncode:
-        # The size is computed from the tree: mke2fs can only run out of room on the host's own disk.
-        raise LabError(f"no ext2 image of {total * options.block_size >> 20} MB can be made:\n{result.stderr.strip()}")
+        size = total * options.block_size >> 20
+        raise LabError(
+            f"the tree does not fit into an ext2 image of {size} MB (or this disk is full):\n{result.stderr.strip()}"
+        )
 
 
 def _normalise(path: Path) -> None:

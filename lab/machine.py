@@ -39,6 +39,7 @@ QEMU_PANIC, QEMU_SHUTDOWN = 85, 33
 
 ROOTS = ("ext2", "tmpfs", "ram")
 RAM_FREE = 16 << 20
+RESERVE = 24  # MB that kernel, tables and programs want beside an image in memory
 ICOUNT_DATE = "2026-01-01T00:00:00"
 
 
@@ -142,8 +143,11 @@ def kernel_command_line(options: Options, tree: Tree) -> str:
 
 def qemu_command(options: Options, folder: Path, line: str, tree: Tree) -> list[str]:
     """The whole QEMU command."""
-    command = ["qemu-system-x86_64", "-accel", _accelerator(options), "-cpu", "max", "-machine", "pc"]
-    command += ["-m", options.mem, "-smp", str(options.smp), "-nodefaults", "-no-user-config", "-no-reboot"]
+    command = ["qemu-system-x86_64", "-accel", _accelerator(options), "-cpu", "max"]
+    # Not reserved: 16 GB that the machine does not touch need not be there.
+    command += ["-object", f"memory-backend-ram,id=ram,size={options.mem},reserve=off", "-m", options.mem]
+    command += ["-machine", "pc,memory-backend=ram", "-smp", str(options.smp)]
+    command += ["-nodefaults", "-no-user-config", "-no-reboot"]
     command += ["-display", "none", "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"]
     command += ["-qmp", f"unix:{folder}/qmp,server=on,wait=off"]
     if options.interactive:
@@ -172,17 +176,34 @@ def _storage(options: Options, folder: Path, tree: Tree) -> list[str]:
         return _disk(options.disk) if options.disk else []
     kind = options.root_kind()
     if kind == "tmpfs":
-        arguments = ["-initrd", str(cpio_image(tree))]
+        image = cpio_image(tree)
+        _fits(2 * image.stat().st_size, "the archive of the tree and the tmpfs it is unpacked into", options)
+        arguments = ["-initrd", str(image)]
     elif kind == "ram":
         # A RAM disk is memory of the machine and is loaded at each start: little free space.
         small = replace(options.ext2, free_bytes=min(options.ext2.free_bytes, RAM_FREE), free_inodes=2048)
-        arguments = ["-initrd", str(ext2_image(tree, small))]
+        image = ext2_image(tree, small)
+        _fits(image.stat().st_size, "the image on the RAM disk", options)
+        arguments = ["-initrd", str(image)]
     else:
         disk = options.disk or folder / "disk"
         if not disk.exists():
             copy_sparse(ext2_image(tree, options.ext2), disk)
+        elif options.add:
+            raise LabError(f"--add: {disk} is an image already and stays as it is; without the file a new one is made")
         return _disk(disk)
     return arguments + (_disk(options.disk) if options.disk else [])
+
+
+def _fits(size: int, what: str, options: Options) -> None:
+    """Refuse an image that leaves a machine too little memory to run in."""
+    needed = (size >> 20) + RESERVE
+    if needed > megabytes(options.mem):
+        raise LabError(f"{what} take {size >> 20} MB: give the machine more memory (--mem {needed}M) or --root ext2")
+
+
+def megabytes(mem: str) -> int:
+    return int(mem[:-1]) << (10 if mem[-1] in "gG" else 0)
 
 
 def _disk(disk: Path) -> list[str]:
@@ -207,7 +228,9 @@ def check_options(options: Options) -> None:
     if options.icount and options.root_kind() == "ext2":
         print("cw: disk I/O of the host is not repeatable under --icount; --root ram is", file=sys.stderr)
     if shutil.which("qemu-system-x86_64") is None:
-        raise LabError("qemu-system-x86_64 is missing: install qemu-system-x86 (make setup)")
+        raise LabError(
+            "qemu-system-x86_64 is missing: install qemu-system-x86 (Debian, Ubuntu), qemu-system-x86-core (dnf) or qemu"
+        )
 
 
 def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None = None) -> Result:
