@@ -55,8 +55,9 @@ static void open_console(void)
 	struct file *file = filp_open("/dev/console", O_RDWR, 0);
 
 	if (IS_ERR(file)) {
-		pr_warn("no /dev/console yet (error %ld): init begins without open files\n",
-			-PTR_ERR(file));
+		/* As usual when init is to mount /dev itself. */
+		pr_debug("no /dev/console yet (error %ld): init begins without open files\n",
+			 -PTR_ERR(file));
 		return;
 	}
 	for (int i = 0; i < 3; i++) {
