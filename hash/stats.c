@@ -89,22 +89,20 @@ static void expect_histogram(struct hash_statistics *s)
 	u64 m = s->buckets, n = s->objects;
 	u64 at_least = m << 32; /* buckets with k objects or more, in 2^-32 */
 	struct real expected = real_power(real_divide(real_of(m - 1), real_of(m)), n);
-	u64 rest = m * 1000;
 
 	expected = real_multiply(expected, real_of(m));
 	for (u64 k = 0; k <= n; k++) {
+		if (k < HASH_LAST_ROW)
+			s->row_expected_milli[k] = real_scaled(expected, 1000);
+		else if (k == HASH_LAST_ROW)
+			s->row_expected_milli[k] = (at_least >> 32) * 1000 + ((at_least & 0xffffffff) * 1000 >> 32);
 		if (at_least >= 1ull << 32)
 			s->expected_largest = k;
 		else if (k >= HASH_LAST_ROW)
 			break;
-		if (k < HASH_LAST_ROW) {
-			s->row_expected_milli[k] = min(real_scaled(expected, 1000), rest);
-			rest -= s->row_expected_milli[k];
-		}
 		at_least -= min(at_least, real_scaled(expected, 1ull << 32));
 		expected = real_divide(real_multiply(expected, real_of(n - k)), real_of((k + 1) * (m - 1)));
 	}
-	s->row_expected_milli[HASH_LAST_ROW] = rest;
 }
 
 void hash_compute(struct hash_statistics *s)

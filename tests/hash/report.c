@@ -1,0 +1,128 @@
+/*
+ * report.c - the statistics and reports of a cache whose buckets and counters the test gives.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash/report.c"
+#include "hash/stats.c"
+#include "hash/text.c"
+#include "kernel/core/format.c"
+
+struct cpu cpus[NR_CPUS];
+static const u64 *sizes;
+static u64 buckets;
+static bool no_memory;
+
+void panic(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	exit(3);
+}
+
+void *krealloc(void *old, size_t size, unsigned gfp)
+{
+	return no_memory ? NULL : realloc(old, size);
+}
+
+void kfree(const void *object)
+{
+	free((void *)object);
+}
+
+static void walk(void *table, void (*visit)(u64 size, void *argument), void *argument)
+{
+	for (u64 i = 0; i < buckets; i++)
+		visit(sizes[i], argument);
+}
+
+/* The report into @out, terminated; its length, or -errno. @counters: seven, split over two CPUs. */
+long report(const char *name, const u64 *given, u64 count, const u64 *counters, bool json, bool trees, char *out, u64 size)
+{
+	struct hash_cache cache = {
+		.title = strcmp(name, "buffer") ? "Dentry" : "Buffer",
+		.object = name,
+		.finder = strcmp(name, "buffer") ? "d_lookup" : "find_buffer",
+		.name = name,
+		.function = "mult",
+		.structure = "chained",
+		.walk = walk,
+		.trees = trees,
+		.bytes = count * 8,
+		.rule = "2.4",
+	};
+	struct text text;
+	long result;
+
+	hash_cache_begin(&cache);
+	for (unsigned i = 0; i < 7; i++) {
+		((u64 *)&cache.counters[0])[i] = counters[i] / 3;
+		((u64 *)&cache.counters[NR_CPUS - 1])[i] = counters[i] - counters[i] / 3;
+	}
+	sizes = given;
+	buckets = count;
+	text_init(&text);
+	if (json)
+		hash_report_json(&cache, &text);
+	else
+		hash_report_text(&cache, &text);
+	result = text_error(&text) ? text_error(&text) : (long)text.length;
+	if (result >= 0) {
+		snprintf(out, size, "%.*s", (int)text.length, text.data);
+	}
+	text_free(&text);
+	return result;
+}
+
+void fail_allocations(bool fail)
+{
+	no_memory = fail;
+}
+
+static char said[65536];
+static size_t said_length, pieces;
+
+static void hear(const char *text, size_t length)
+{
+	memcpy(said + said_length, text, length);
+	said_length += length;
+	said[said_length] = '\0';
+	pieces++;
+	if (text[length - 1] != '\n')
+		abort(); /* a piece ends where a line does */
+}
+
+/* Write @lines lines of @width characters through a buffer of 200; the number of pieces. */
+long through_sink(unsigned lines, unsigned width)
+{
+	char buffer[200];
+	struct text text;
+
+	said_length = pieces = 0;
+	text_init_sink(&text, buffer, sizeof(buffer), hear);
+	for (unsigned i = 0; i < lines; i++)
+		text_printf(&text, "%*u\n", (int)width, i);
+	text_flush(&text);
+	return text_error(&text) ? -1 : (long)pieces;
+}
+
+const char *heard(void)
+{
+	return said;
+}
+
+/* real.h by itself: base^exponent * scale, rounded; a quotient. */
+u64 power_scaled(u64 numerator, u64 denominator, u64 exponent, u64 scale)
+{
+	return real_scaled(real_power(real_divide(real_of(numerator), real_of(denominator)), exponent), scale);
+}
+
+u64 quotient_scaled(u64 a, u64 b, u64 scale)
+{
+	return real_scaled(real_divide(real_of(a), real_of(b)), scale);
+}
