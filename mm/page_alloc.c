@@ -140,6 +140,18 @@ static unsigned take_blocks_reclaim(struct page **pages, unsigned count, unsigne
 	return 0;
 }
 
+/* The frame @page as its new owner gets it. */
+static __always_inline struct page *prepare_page(struct page *page, unsigned gfp)
+{
+	ASSERT(atomic_read(&page->refcount) == 0);
+	page->flags = 0;
+	atomic_set(&page->mapcount, 0);
+	atomic_set(&page->refcount, 1);
+	if (gfp & GFP_ZERO)
+		clear_page(page_address(page));
+	return page;
+}
+
 static noinline struct page *alloc_page_slow(unsigned gfp)
 {
 	struct page *batch[STACK_BATCH];
@@ -161,7 +173,7 @@ static noinline struct page *alloc_page_slow(unsigned gfp)
 		block_give(batch[taken - ++kept], 0);
 		spin_unlock_irqrestore(&buddy.lock, flags);
 	}
-	return batch[0];
+	return prepare_page(batch[0], gfp);
 }
 
 struct page *alloc_page(unsigned gfp)
@@ -170,22 +182,13 @@ struct page *alloc_page(unsigned gfp)
 	struct frame_stack *stack = &frame_stacks[cpu_id()];
 	struct page *page;
 
-	if (likely(stack->count)) {
-		page = stack->frames[--stack->count];
+	if (unlikely(!stack->count)) {
 		arch_irq_restore(flags);
-	} else {
-		arch_irq_restore(flags);
-		page = alloc_page_slow(gfp);
-		if (!page)
-			return NULL;
+		return alloc_page_slow(gfp);
 	}
-	ASSERT(atomic_read(&page->refcount) == 0);
-	page->flags = 0;
-	atomic_set(&page->mapcount, 0);
-	atomic_set(&page->refcount, 1);
-	if (gfp & GFP_ZERO)
-		clear_page(page_address(page));
-	return page;
+	page = stack->frames[--stack->count];
+	arch_irq_restore(flags);
+	return prepare_page(page, gfp);
 }
 
 struct page *alloc_pages(unsigned gfp, unsigned order)
@@ -205,8 +208,8 @@ struct page *alloc_pages(unsigned gfp, unsigned order)
 
 /* ---- freeing --------------------------------------------------------------------------------------- */
 
-/* The stack is full: give its older half back. Interrupts are off. */
-static noinline void stack_spill(struct frame_stack *stack)
+/* The stack is full: give its older half back, then put @page on it. Interrupts are off: @flags to restore. */
+static noinline void free_page_slow(struct page *page, struct frame_stack *stack, unsigned long flags)
 {
 	spin_lock(&buddy.lock);
 	for (unsigned i = 0; i < STACK_BATCH; i++)
@@ -214,23 +217,32 @@ static noinline void stack_spill(struct frame_stack *stack)
 	spin_unlock(&buddy.lock);
 	stack->count -= STACK_BATCH;
 	memmove(stack->frames, stack->frames + STACK_BATCH, stack->count * sizeof(stack->frames[0]));
+	page->flags = 0;
+	stack->frames[stack->count++] = page;
+	arch_irq_restore(flags);
 }
 
 void free_single_page(struct page *page)
 {
 	unsigned long flags;
 	struct frame_stack *stack;
+	unsigned cpu, count;
 
 	ASSERT(!(page->flags & (BIT(PG_cache) | BIT(PG_buddy) | BIT(PG_locked) | BIT(PG_writeback))));
 	ASSERT(atomic_read(&page->mapcount) == 0);
 	flags = arch_irq_save();
+	cpu = cpu_id();
 	if (page->flags & BIT(PG_anon))
-		memory_use_add(MEMORY_ANON, -1);
-	stack = &frame_stacks[cpu_id()];
-	if (unlikely(stack->count == STACK_SIZE))
-		stack_spill(stack);
+		memory_use_counts[cpu].pages[MEMORY_ANON]--;
+	stack = &frame_stacks[cpu];
+	count = stack->count;
+	if (unlikely(count == STACK_SIZE)) {
+		free_page_slow(page, stack, flags);
+		return;
+	}
 	page->flags = 0;
-	stack->frames[stack->count++] = page;
+	stack->frames[count] = page;
+	stack->count = count + 1;
 	arch_irq_restore(flags);
 }
 

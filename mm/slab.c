@@ -246,6 +246,12 @@ static void spill_cpu_list(struct kmem_cache *cache, struct cpu_list *list, u32 
 
 /* ---- allocate and free --------------------------------------------------------------------------------- */
 
+static __always_inline void *finish_alloc(const struct kmem_cache *cache, void *object, unsigned gfp)
+{
+	debug_alloc(cache, object);
+	return unlikely(gfp & GFP_ZERO) ? memset(object, 0, cache->object_size) : object;
+}
+
 /* This CPU's list was empty: an object, or NULL. */
 static noinline void *alloc_slow(struct kmem_cache *cache, unsigned gfp)
 {
@@ -269,7 +275,7 @@ static noinline void *alloc_slow(struct kmem_cache *cache, unsigned gfp)
 		}
 		spin_unlock_irqrestore(&cache->lock, flags);
 		if (object || fresh)
-			return object;
+			return object ? finish_alloc(cache, object, gfp) : NULL;
 		fresh = slab_create(cache, gfp);
 		if (!fresh)
 			return NULL;
@@ -282,20 +288,21 @@ void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)
 	struct cpu_list *list = &cache->cpu[cpu_id()];
 	void *object = list->head;
 
-	if (likely(object)) {
-		list->head = *free_link(cache, object);
-		list->count--;
+	if (unlikely(!object)) {
 		arch_irq_restore(flags);
-	} else {
-		arch_irq_restore(flags);
-		object = alloc_slow(cache, gfp);
-		if (!object)
-			return NULL;
+		return alloc_slow(cache, gfp);
 	}
-	debug_alloc(cache, object);
-	if (unlikely(gfp & GFP_ZERO))
-		memset(object, 0, cache->object_size);
-	return object;
+	list->head = *free_link(cache, object);
+	list->count--;
+	arch_irq_restore(flags);
+	return finish_alloc(cache, object, gfp);
+}
+
+/* A CPU's list has grown long. Interrupts are off: @flags to restore. */
+static noinline void free_slow(struct kmem_cache *cache, struct cpu_list *list, unsigned long flags)
+{
+	spill_cpu_list(cache, list, cache->limit - cache->batch);
+	arch_irq_restore(flags);
 }
 
 void kmem_cache_free(struct kmem_cache *cache, void *object)
@@ -308,8 +315,10 @@ void kmem_cache_free(struct kmem_cache *cache, void *object)
 	list = &cache->cpu[cpu_id()];
 	*free_link(cache, object) = list->head;
 	list->head = object;
-	if (unlikely(++list->count > cache->limit))
-		spill_cpu_list(cache, list, cache->limit - cache->batch);
+	if (unlikely(++list->count > cache->limit)) {
+		free_slow(cache, list, flags);
+		return;
+	}
 	arch_irq_restore(flags);
 }
 
