@@ -6,6 +6,7 @@
  */
 #include "fs/ext2/ext2.h"
 #include "kernel/core/printk.h"
+#include "kernel/core/sched.h"
 
 u32 ext2_group_blocks(const struct ext2_fs *fs, u32 group)
 {
@@ -42,6 +43,14 @@ struct buffer *ext2_bread(struct ext2_fs *fs, u32 block)
 		return ERR_PTR(ext2_error(fs, "block %u is metadata and a file's contents", block));
 	}
 	return buffer;
+}
+
+bool ext2_try_again(s64 result, unsigned *tries)
+{
+	if (likely(result != -ENOMEM) || ++*tries > 1000)
+		return false;
+	sleep_ns(10 * NSEC_PER_MSEC);
+	return true;
 }
 
 static bool bitmap_ok(const struct ext2_fs *fs, u32 number, const unsigned long *map)
@@ -137,11 +146,17 @@ u32 ext2_new_block(struct inode *inode, u32 goal, int *error)
 static void free_in(struct ext2_fs *fs, u32 group, u32 bit, u32 count)
 {
 	struct ext2_group_descriptor *descriptor;
-	struct buffer *descriptor_buffer, *bitmap = read_bitmap(fs, group);
+	struct buffer *descriptor_buffer, *bitmap;
+	unsigned tries = 0;
 	u32 freed = 0;
 
-	if (IS_ERR(bitmap))
+	do
+		bitmap = read_bitmap(fs, group);
+	while (ext2_try_again(PTR_ERR(bitmap), &tries));
+	if (IS_ERR(bitmap)) {
+		ext2_error(fs, "%u blocks of group %u could not be freed", count, group);
 		return;
+	}
 	for (u32 i = bit; i < bit + count; i++)
 		freed += __test_and_clear_bit(i, bitmap->data);
 	if (freed != count)

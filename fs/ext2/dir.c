@@ -214,8 +214,10 @@ static struct buffer *append_block(struct inode *dir)
 	if (error)
 		return ERR_PTR(error);
 	buffer = buffer_get(fs->sb->bdev, block);
-	if (IS_ERR(buffer))
+	if (IS_ERR(buffer)) {
+		ext2_truncate_blocks(dir, dir->size);
 		return buffer;
+	}
 	if (test_bit(B_ALIAS, &buffer->flags)) {
 		brelse(buffer);
 		return ERR_PTR(ext2_error(fs, "block %llu is free and a file's contents", (unsigned long long)block));

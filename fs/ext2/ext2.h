@@ -172,6 +172,9 @@ struct ext2_group_descriptor *ext2_descriptor(struct ext2_fs *fs, u32 group, str
 bool ext2_block_ok(const struct ext2_fs *fs, u32 block); /* may a file own it? */
 /* bread() of a block that belongs to a file; ERR_PTR(-EUCLEAN) if it cannot. */
 struct buffer *ext2_bread(struct ext2_fs *fs, u32 block);
+/* For who frees things and cannot give up: did @result, a pointer or -errno, fail for want of memory? Then it
+ * has been waited a little, and the caller tries again; false after ten seconds of that. Sleeps. */
+bool ext2_try_again(s64 result, unsigned *tries);
 /* A block for @inode, near @goal (0: anywhere): its number, or 0 and *@error -ENOSPC, -EIO... */
 u32 ext2_new_block(struct inode *inode, u32 goal, int *error);
 void ext2_free_blocks(struct ext2_fs *fs, u32 block, u32 count); /* consecutive */

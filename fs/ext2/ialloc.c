@@ -112,11 +112,16 @@ static void free_number(struct ext2_fs *fs, u32 number, bool directory)
 	u32 group = group_of(fs, number), bit = (number - 1) % fs->inodes_per_group;
 	struct ext2_group_descriptor *descriptor;
 	struct buffer *descriptor_buffer, *bitmap;
+	unsigned tries = 0;
 
 	mutex_lock(&fs->lock);
-	bitmap = bread(fs->sb->bdev, fs->groups[group].inode_bitmap);
-	if (IS_ERR(bitmap))
+	do
+		bitmap = bread(fs->sb->bdev, fs->groups[group].inode_bitmap);
+	while (ext2_try_again(PTR_ERR(bitmap), &tries));
+	if (IS_ERR(bitmap)) {
+		ext2_error(fs, "inode %u could not be freed", number);
 		goto out;
+	}
 	if (__test_and_clear_bit(bit, bitmap->data)) {
 		descriptor = ext2_descriptor(fs, group, &descriptor_buffer);
 		descriptor->free_inodes_count++;

@@ -284,9 +284,12 @@ static void free_attributes(struct inode *inode)
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	u32 block = EXT2_I(inode)->attribute_block, *header;
 	struct buffer *buffer;
+	unsigned tries = 0;
 
 	EXT2_I(inode)->attribute_block = 0;
-	buffer = ext2_bread(fs, block);
+	do
+		buffer = ext2_bread(fs, block);
+	while (ext2_try_again(PTR_ERR(buffer), &tries));
 	if (IS_ERR(buffer))
 		return;
 	header = buffer->data;
@@ -306,6 +309,8 @@ static void free_attributes(struct inode *inode)
 
 void ext2_evict_inode(struct inode *inode)
 {
+	unsigned tries = 0;
+
 	if (inode->sb->flags & SB_RDONLY)
 		return;
 	EXT2_I(inode)->dtime = (u32)current_time().tv_sec;
@@ -315,7 +320,8 @@ void ext2_evict_inode(struct inode *inode)
 	}
 	if (EXT2_I(inode)->attribute_block)
 		free_attributes(inode);
-	ext2_write_inode(inode, false);
+	while (ext2_try_again(ext2_write_inode(inode, false), &tries))
+		;
 	ext2_free_inode(inode);
 }
 

@@ -231,6 +231,7 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 	u32 block = *slot, per_block = 1u << pointer_shift(fs), *pointers;
 	u64 span = level ? 1ULL << ((level - 1) * pointer_shift(fs)) : 1;
 	struct buffer *buffer;
+	unsigned tries = 0;
 
 	if (!block)
 		return;
@@ -240,9 +241,13 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 		free_one(run, block);
 		return;
 	}
-	buffer = ext2_bread(fs, block);
-	if (IS_ERR(buffer))
+	do
+		buffer = ext2_bread(fs, block);
+	while (ext2_try_again(PTR_ERR(buffer), &tries));
+	if (IS_ERR(buffer)) {
+		ext2_error(fs, "what indirect block %u leads to could not be freed", block);
 		return;
+	}
 	pointers = buffer->data;
 	for (u32 i = (u32)(keep / span); i < per_block; i++, keep = 0)
 		if (pointers[i])

@@ -10,6 +10,8 @@
 
 struct task;
 
+#define ARCH_SAVES_REGISTERS
+
 struct cpu {
 	u32 id;
 	volatile bool online;
