@@ -373,24 +373,26 @@ struct timespec64 current_time(void)
 	return realtime_timespec64();
 }
 
+#define ATIME_SECONDS (24 * 3600) /* an access time older than this is renewed */
+
+static __always_inline bool later(const struct timespec64 *a, const struct timespec64 *b)
+{
+	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
+}
+
 /* relatime: only when the last read is older than the last change, or than a day. */
 void touch_atime(struct file *file)
 {
 	struct inode *inode = file->inode;
-	struct timespec64 now;
 
 	if ((inode->sb->flags | file->path.mount->flags) & (SB_NOATIME | SB_RDONLY) || (file->flags & O_NOATIME))
 		return;
 	if (S_ISDIR(inode->mode) && ((inode->sb->flags | file->path.mount->flags) & SB_NODIRATIME))
 		return;
-	now = current_time();
-	if (inode->atime.tv_sec + 24 * 3600 > now.tv_sec &&
-	    (inode->atime.tv_sec > inode->mtime.tv_sec ||
-	     (inode->atime.tv_sec == inode->mtime.tv_sec && inode->atime.tv_nsec > inode->mtime.tv_nsec)) &&
-	    (inode->atime.tv_sec > inode->ctime.tv_sec ||
-	     (inode->atime.tv_sec == inode->ctime.tv_sec && inode->atime.tv_nsec > inode->ctime.tv_nsec)))
+	if (later(&inode->atime, &inode->mtime) && later(&inode->atime, &inode->ctime) &&
+	    realtime_ns() < (u64)(inode->atime.tv_sec + ATIME_SECONDS) * NSEC_PER_SEC)
 		return;
-	inode->atime = now;
+	inode->atime = current_time();
 	mark_inode_dirty(inode);
 }
 

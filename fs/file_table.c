@@ -187,7 +187,7 @@ static noinline struct fd fdget_shared(struct file_table *table, u32 fd)
 	return (struct fd){file, file != NULL};
 }
 
-struct fd fdget_raw(int fd)
+static __always_inline struct fd fd_lookup(int fd)
 {
 	struct file_table *table = current->files;
 
@@ -198,9 +198,14 @@ struct fd fdget_raw(int fd)
 	return (struct fd){table->files[fd], false};
 }
 
+struct fd fdget_raw(int fd)
+{
+	return fd_lookup(fd);
+}
+
 struct fd fdget(int number)
 {
-	struct fd fd = fdget_raw(number);
+	struct fd fd = fd_lookup(number);
 
 	if (unlikely(fd.file && (fd.file->mode & FMODE_PATH))) {
 		fdput(fd);

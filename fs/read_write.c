@@ -39,10 +39,10 @@ size_t io_get(struct io *io, void *to, size_t n)
 
 static __always_inline ssize_t check_io(struct io *io, const loff_t *position)
 {
-	if (unlikely((ssize_t)io->length < 0))
-		return -EINVAL;
 	if (io->user && unlikely(!access_ok(io->base, io->length)))
 		return -EFAULT;
+	if (unlikely((ssize_t)io->length < 0))
+		return -EINVAL;
 	if (unlikely(position && *position < 0))
 		return -EINVAL;
 	if (unlikely(io->length > IO_MAX))

@@ -11,6 +11,7 @@
 #include "kernel/core/uaccess.h"
 #include "mm/page_cache.h"
 #include "mm/page_alloc.h"
+#include "mm/page_lookup.h"
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
@@ -20,7 +21,9 @@ static noinline struct page *read_page_slow(struct file *file, struct address_sp
 {
 	pgoff_t wanted = (bytes + PAGE_SIZE - 1) >> PAGE_SHIFT;
 
-	if (!page || index == file->readahead_next)
+	if (page && !file->readahead_size)
+		file->readahead_next = ~(pgoff_t)0; /* no window, and nothing missing: do not come here again */
+	else if (!page || index == file->readahead_next)
 		page_cache_readahead(file, mapping, index, max_t(pgoff_t, wanted, 1));
 	if (!page)
 		page = find_get_page(mapping, index);
@@ -48,7 +51,9 @@ bool drop_page_behind_end(struct address_space *mapping, struct page *page)
 	return true;
 }
 
-ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
+/* From *@position on, page by page; @page: the first one, if it was looked up already, or NULL and @looked_up. */
+static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *position, struct page *page,
+				   bool looked_up)
 {
 	struct inode *inode = file->inode;
 	struct address_space *mapping = &inode->data;
@@ -59,16 +64,16 @@ ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
 		loff_t size = READ_ONCE(inode->size);
 		pgoff_t index = (pgoff_t)at >> PAGE_SHIFT;
 		size_t offset = (size_t)at & (PAGE_SIZE - 1), n, moved;
-		struct page *page;
 
 		if (at >= size)
 			break;
 		n = min(PAGE_SIZE - offset, io->length);
 		if ((loff_t)n > size - at)
 			n = (size_t)(size - at);
-		page = find_get_page(mapping, index);
-		if (unlikely(!page || !page_uptodate(page) ||
-			     (index == file->readahead_next && file->readahead_size))) {
+		if (!looked_up)
+			page = find_get_page(mapping, index);
+		looked_up = false;
+		if (unlikely(!page || !page_uptodate(page) || index == file->readahead_next)) {
 			page = read_page_slow(file, mapping, index, offset + io->length, page);
 			if (IS_ERR(page)) {
 				error = PTR_ERR(page);
@@ -90,6 +95,30 @@ ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
 	*position = at;
 	touch_atime(file);
 	return at > start ? at - start : error;
+}
+
+/* The common case first: all of it lies in one page, which is there. What the calls in between would have to
+ * save is computed again. */
+ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
+{
+	struct inode *inode = file->inode;
+	u64 at = (u64)*position, end = at + io->length;
+	struct page *page;
+	size_t n;
+
+	if (unlikely(end - (at & PAGE_MASK) > PAGE_SIZE || end > (u64)READ_ONCE(inode->size) || end == at))
+		return read_pages(file, io, position, NULL, false);
+	page = find_get_page(&inode->data, at >> PAGE_SHIFT);
+	barrier();
+	if (unlikely(!page || !page_uptodate(page) || at >> PAGE_SHIFT == file->readahead_next))
+		return read_pages(file, io, position, page, true);
+	n = io_put(io, (char *)page_address(page) + (at & (PAGE_SIZE - 1)), io->length);
+	put_page(page);
+	if (unlikely(!n))
+		return -EFAULT;
+	*position = (loff_t)(at + n);
+	touch_atime(file);
+	return (ssize_t)n;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------- */

@@ -11,79 +11,34 @@
 #include "mm/page_cache.h"
 
 #include "fs/vfs.h"
-#include "hash/cache.h"
 #include "kernel/core/assert.h"
 #include "kernel/core/err.h"
 #include "kernel/core/errno.h"
 #include "kernel/core/wait.h"
+#include "mm/page_lookup.h"
 
 #define WAIT_QUEUES 64
 #define BATCH 16
 
-struct page_key {
-	struct address_space *mapping;
-	pgoff_t index;
-};
-
-#define TABLE page_table
-#define TABLE_OBJECT struct page
-#define TABLE_LINK hash_link
-#define TABLE_KEY struct page_key
-#include PAGE_TABLE_HEADER
-
-static struct page_table table;
+struct page_table page_table_instance;
 static wait_queue_head_t wait_queues[WAIT_QUEUES];
-
-/* 0: the page that is looked for. The sign orders the pages of one file in a tree. */
-static __always_inline int page_compare(const struct page *page, const struct page_key *key)
-{
-	if (page->index != key->index)
-		return page->index < key->index ? -1 : 1;
-	HASH_COUNT(page, compares, 1);
-	return page->mapping != key->mapping;
-}
-
-static __always_inline u32 bucket_of(const struct address_space *mapping, pgoff_t index)
-{
-	return page_hash((uintptr_t)mapping->host, (u64)index << PAGE_SHIFT, page_cache_hash.bits);
-}
 
 /* ---- find, add, remove -------------------------------------------------------------------------------- */
 
-/* The bucket lock is held. */
-static __always_inline struct page *find_counted(struct address_space *mapping, u32 bucket, pgoff_t index)
-{
-	const struct page_key key = {mapping, index};
-	u64 steps = 0;
-	struct page *page = page_table_find(&table, &mapping->pages, bucket, &key, page_compare, &steps);
-
-	HASH_COUNT_LOOKUP(page, page, steps);
-	if (page)
-		get_page(page);
-	return page;
-}
-
 struct page *find_get_page(struct address_space *mapping, pgoff_t index)
 {
-	u32 bucket = bucket_of(mapping, index);
-	struct page *page;
-
-	page_table_lock(&table, &mapping->pages, bucket);
-	page = find_counted(mapping, bucket, index);
-	page_table_unlock(&table, &mapping->pages, bucket);
-	if (page && !test_bit(PG_referenced, &page->flags))
-		set_bit(PG_referenced, &page->flags);
-	return page;
+	return page_lookup(mapping, index);
 }
 
 struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index)
 {
-	const struct page_key key = {mapping, index};
-	u32 bucket = bucket_of(mapping, index);
+	u64 compares; /* an ordered structure compares; that is no lookup */
+	const struct page_key key = {mapping, index, &compares};
+	u32 bucket = page_bucket(mapping, index);
 	struct page *old;
 
-	page_table_lock(&table, &mapping->pages, bucket);
-	old = find_counted(mapping, bucket, index);
+	page_table_lock(&page_table_instance, &mapping->pages, bucket);
+	old = page_find(mapping, bucket, index);
 	if (!old) {
 		page->mapping = mapping;
 		page->index = index;
@@ -91,10 +46,10 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 		atomic_set(&page->refcount, 2);
 		/* In one store, for reclaim: what has PG_cache is locked or has been unlocked by its owner. */
 		page->flags = BIT(PG_locked) | BIT(PG_cache) | BIT(PG_referenced);
-		page_table_insert(&table, &mapping->pages, bucket, page, &key, page_compare);
+		page_table_insert(&page_table_instance, &mapping->pages, bucket, page, &key, page_compare);
 		HASH_COUNT(page, inserts, 1);
 	}
-	page_table_unlock(&table, &mapping->pages, bucket);
+	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
 	if (old)
 		return old;
 	spin_lock(&mapping->lock);
@@ -109,17 +64,17 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 static bool unhash_page(struct page *page, int references)
 {
 	struct address_space *mapping = page->mapping;
-	u32 bucket = bucket_of(mapping, page->index);
+	u32 bucket = page_bucket(mapping, page->index);
 	bool removed = false;
 
 	ASSERT(test_bit(PG_locked, &page->flags));
-	page_table_lock(&table, &mapping->pages, bucket);
+	page_table_lock(&page_table_instance, &mapping->pages, bucket);
 	if (references < 0 || atomic_read(&page->refcount) == references) {
-		page_table_remove(&table, &mapping->pages, bucket, page);
+		page_table_remove(&page_table_instance, &mapping->pages, bucket, page);
 		HASH_COUNT(page, removes, 1);
 		removed = true;
 	}
-	page_table_unlock(&table, &mapping->pages, bucket);
+	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
 	return removed;
 }
 
@@ -414,5 +369,5 @@ void page_cache_init(void)
 {
 	for (unsigned i = 0; i < WAIT_QUEUES; i++)
 		init_waitqueue_head(&wait_queues[i]);
-	page_table_create(&table, &page_cache_hash);
+	page_table_create(&page_table_instance, &page_cache_hash);
 }

@@ -3,7 +3,7 @@
  */
 #include "kernel/core/spinlock.h"
 
-void spin_lock_wait(spinlock_t *lock, u16 ticket)
+void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock, u16 ticket)
 {
 	u64 spins = 0;
 

@@ -20,31 +20,28 @@
 
 typedef ssize_t (*transfer_function)(struct file *file, struct io *io, loff_t *position);
 
-/* RLIMIT_FSIZE: how many of the @n bytes from @position on a file may get; -EFBIG: none, SIGXFSZ was sent. */
-static s64 limit_size(const struct file *file, loff_t position, size_t n)
+/* RLIMIT_FSIZE: shorten *@n to what the file may get from @position on; -EFBIG: nothing, SIGXFSZ was sent. */
+static noinline int limit_size(const struct file *file, loff_t position, size_t *n, u64 limit)
 {
-	u64 limit = process_limit(RLIMIT_FSIZE);
-
-	if (likely(limit == RLIM_INFINITY) || !n || !S_ISREG(file->inode->mode))
-		return (s64)n;
+	if (!*n || !S_ISREG(file->inode->mode))
+		return 0;
 	if (file->flags & O_APPEND)
 		position = file->inode->size;
 	if ((u64)position >= limit) {
 		send_signal_current(SIGXFSZ);
 		return -EFBIG;
 	}
-	return (s64)min((u64)n, limit - (u64)position);
+	*n = min((u64)*n, limit - (u64)position);
+	return 0;
 }
 
 /* vfs_write() of the program's bytes, within its limit. */
 static ssize_t write_file(struct file *file, struct io *io, loff_t *position)
 {
-	s64 n = limit_size(file, *position, io->length);
+	u64 limit = process_limit(RLIMIT_FSIZE);
+	int error = likely(limit == RLIM_INFINITY) ? 0 : limit_size(file, *position, &io->length, limit);
 
-	if (unlikely(n < 0))
-		return n;
-	io->length = (size_t)n;
-	return vfs_write(file, io, position);
+	return unlikely(error) ? error : vfs_write(file, io, position);
 }
 
 /* At the file's own position; only a file that others share needs its lock. */
@@ -52,18 +49,15 @@ static __always_inline s64 transfer(int fd, const void *buffer, size_t count,
 				    transfer_function function)
 {
 	struct fd f = fdget(fd);
-	struct io io = {.base = (void *)buffer, .length = min(count, MAX_RW_COUNT), .user = true};
+	struct io io = {.base = (void *)buffer, .length = count, .user = true};
 	bool locked;
 	s64 result;
 
 	if (unlikely(!f.file))
 		return -EBADF;
-	result = -EFAULT;
-	if (likely(access_ok(buffer, count))) {
-		locked = file_lock_position(f.file);
-		result = function(f.file, &io, &f.file->position);
-		file_unlock_position(f.file, locked);
-	}
+	locked = file_lock_position(f.file);
+	result = function(f.file, &io, &f.file->position);
+	file_unlock_position(f.file, locked);
 	fdput(f);
 	return result;
 }
@@ -78,7 +72,7 @@ static __always_inline s64 transfer_at(int fd, const void *buffer, size_t count,
 				       transfer_function function)
 {
 	struct fd f;
-	struct io io = {.base = (void *)buffer, .length = min(count, MAX_RW_COUNT), .user = true};
+	struct io io = {.base = (void *)buffer, .length = count, .user = true};
 	s64 result = -ESPIPE;
 
 	if (unlikely(position < 0))
@@ -87,7 +81,7 @@ static __always_inline s64 transfer_at(int fd, const void *buffer, size_t count,
 	if (unlikely(!f.file))
 		return -EBADF;
 	if (likely(is_seekable(f.file)))
-		result = access_ok(buffer, count) ? function(f.file, &io, &position) : -EFAULT;
+		result = function(f.file, &io, &position);
 	fdput(f);
 	return result;
 }

@@ -14,6 +14,9 @@
 
 struct task;
 
+/* A function that changes no register but its result's: for slow paths that are called from inlined fast ones. */
+#define ARCH_SAVES_REGISTERS __attribute__((no_caller_saved_registers))
+
 /* Read by assembly (offsets in kernel/x86/offsets.h). */
 struct cpu {
 	struct cpu *self;

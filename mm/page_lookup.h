@@ -1,0 +1,70 @@
+/*
+ * page_lookup.h - the page hash table as lookup sees it: private to page_cache.c and file_io.c, who inline it.
+ *
+ * The key of a page is (mapping, index); the hash function's is the inode's address and the byte offset.
+ */
+#ifndef MM_PAGE_LOOKUP_H
+#define MM_PAGE_LOOKUP_H
+
+#include "fs/vfs.h"
+#include "hash/cache.h"
+#include "mm/page_cache.h"
+
+struct page_key {
+	struct address_space *mapping;
+	pgoff_t index;
+	u64 *compares; /* full compares are added here */
+};
+
+#define TABLE page_table
+#define TABLE_OBJECT struct page
+#define TABLE_LINK hash_link
+#define TABLE_KEY struct page_key
+#include PAGE_TABLE_HEADER
+
+extern struct page_table page_table_instance;
+
+/* 0: the page that is looked for. The sign orders the pages of one file in a tree. */
+static __always_inline int page_compare(const struct page *page, const struct page_key *key)
+{
+	if (page->index != key->index)
+		return page->index < key->index ? -1 : 1;
+	++*key->compares;
+	return page->mapping != key->mapping;
+}
+
+static __always_inline u32 page_bucket(const struct address_space *mapping, pgoff_t index)
+{
+	return page_hash((uintptr_t)mapping->host, (u64)index << PAGE_SHIFT, page_cache_hash.bits);
+}
+
+/* The page with a reference, or NULL; counted. The bucket lock is held. */
+static __always_inline struct page *page_find(struct address_space *mapping, u32 bucket, pgoff_t index)
+{
+	u64 steps = 0, compares = 0;
+	const struct page_key key = {mapping, index, &compares};
+	struct page *page =
+		page_table_find(&page_table_instance, &mapping->pages, bucket, &key, page_compare, &steps);
+
+	HASH_COUNT_LOOKUP(page, page, steps);
+	HASH_COUNT(page, compares, compares);
+	if (page)
+		get_page(page);
+	return page;
+}
+
+/* find_get_page(), inlined. */
+static __always_inline struct page *page_lookup(struct address_space *mapping, pgoff_t index)
+{
+	u32 bucket = page_bucket(mapping, index);
+	struct page *page;
+
+	page_table_lock(&page_table_instance, &mapping->pages, bucket);
+	page = page_find(mapping, bucket, index);
+	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
+	if (page && !test_bit(PG_referenced, &page->flags))
+		set_bit(PG_referenced, &page->flags);
+	return page;
+}
+
+#endif /* MM_PAGE_LOOKUP_H */
