@@ -5,6 +5,16 @@
  *
  * A request is copied and completed within submit, so that under icount a disk access is a fixed number of
  * instructions.
+ *
+ * With ramdisk_seek=US or ramdisk_rate=MB a RAM disk takes the time of a disk with a moving head, on the
+ * kernel's clock: under icount virtual time, so that what waits for the disk is repeatable too. Requests are
+ * served one after the other, in the order they came. One that begins where the last one ended costs its
+ * transfer alone; else the head moves first, by
+ *
+ *	seek / 4  +  seek * 9/4 * distance / size of the disk
+ *
+ * which is `seek` at a third of the disk, the mean distance between two random places. The time for the disk
+ * to turn is part of `seek`. A flush costs nothing: there is no cache.
  */
 #include <arch/page.h>
 
@@ -12,19 +22,89 @@
 #include "fs/block.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/printk.h"
+#include "kernel/core/spinlock.h"
 #include "kernel/core/string.h"
+#include "kernel/core/time.h"
+#include "kernel/core/timer.h"
 #include "kernel/drivers/drivers.h"
 #include "mm/page_alloc.h"
 
 #define RAMDISK_MAJOR 1
 #define RAMDISKS_MAX 2
 
-static struct block_device ramdisks[RAMDISKS_MAX];
+struct ramdisk {
+	struct block_device block;
+	char *memory;
+
+	spinlock_t lock;	  /* the model: all that follows */
+	struct list_head waiting; /* in order; the first is being served */
+	u64 served_ns;		  /* when that one ends */
+	sector_t head;		  /* where the head will stand then */
+	struct timer timer;
+};
+
+static struct ramdisk ramdisks[RAMDISKS_MAX];
 static unsigned ramdisk_count;
+static u64 seek_ns, sector_ns; /* both 0: no model */
+
+static u64 request_bytes(const struct block_request *request)
+{
+	u64 bytes = 0;
+
+	for (unsigned i = 0; i < request->segment_count; i++)
+		bytes += request->segments[i].length;
+	return bytes;
+}
+
+/* The next request's service begins at @now. Lock held. */
+static void serve_next(struct ramdisk *disk, u64 now)
+{
+	const struct block_request *request = list_first_entry(&disk->waiting, struct block_request, link);
+	u64 sectors = request_bytes(request) / SECTOR_SIZE, time = sectors * sector_ns;
+	u64 distance = request->sector > disk->head ? request->sector - disk->head
+						    : disk->head - request->sector;
+
+	if (sectors) {
+		if (distance)
+			time += seek_ns / 4 + seek_ns / 4 * 9 * distance / disk->block.sectors;
+		disk->head = request->sector + sectors;
+	}
+	disk->served_ns = now + time;
+	timer_start(&disk->timer, disk->served_ns);
+}
+
+static void request_served(void *argument)
+{
+	struct ramdisk *disk = argument;
+	struct block_request *request;
+	unsigned long flags;
+
+	spin_lock_irqsave(&disk->lock, flags);
+	request = list_first_entry(&disk->waiting, struct block_request, link);
+	list_del(&request->link);
+	if (!list_empty(&disk->waiting))
+		serve_next(disk, disk->served_ns);
+	spin_unlock_irqrestore(&disk->lock, flags);
+	request->done(request);
+}
+
+static void wait_for_head(struct ramdisk *disk, struct block_request *request)
+{
+	unsigned long flags;
+	bool idle;
+
+	spin_lock_irqsave(&disk->lock, flags);
+	idle = list_empty(&disk->waiting);
+	list_add_tail(&request->link, &disk->waiting);
+	if (idle)
+		serve_next(disk, ktime_ns());
+	spin_unlock_irqrestore(&disk->lock, flags);
+}
 
 static void ramdisk_submit(struct block_device *device, struct block_request *request)
 {
-	char *at = (char *)device->driver + request->sector * SECTOR_SIZE;
+	struct ramdisk *disk = device->driver;
+	char *at = disk->memory + request->sector * SECTOR_SIZE;
 
 	for (unsigned i = 0; i < request->segment_count; i++) {
 		const struct block_segment *segment = &request->segments[i];
@@ -36,22 +116,46 @@ static void ramdisk_submit(struct block_device *device, struct block_request *re
 		at += segment->length;
 	}
 	request->status = 0;
-	request->done(request);
+	if (unlikely(seek_ns | sector_ns))
+		wait_for_head(disk, request);
+	else
+		request->done(request);
 }
 
 static void add_ramdisk(void *memory, u64 bytes, const char *what)
 {
 	static const char *const names[RAMDISKS_MAX] = {"ram0", "ram1"};
-	struct block_device *device = &ramdisks[ramdisk_count];
+	struct ramdisk *disk = &ramdisks[ramdisk_count];
 
-	device->name = names[ramdisk_count];
-	device->dev = MKDEV(RAMDISK_MAJOR, ramdisk_count++);
-	device->sectors = bytes / SECTOR_SIZE;
-	device->submit = ramdisk_submit;
-	device->driver = memory;
-	register_block_device(device);
-	pr_info("%s: RAM disk, %llu KB, %s\n", device->name, (unsigned long long)(bytes >> 10),
-		what);
+	spin_lock_init(&disk->lock, "ramdisk");
+	INIT_LIST_HEAD(&disk->waiting);
+	timer_init(&disk->timer, request_served, disk);
+	disk->memory = memory;
+	disk->block.name = names[ramdisk_count];
+	disk->block.dev = MKDEV(RAMDISK_MAJOR, ramdisk_count++);
+	disk->block.sectors = bytes / SECTOR_SIZE;
+	disk->block.submit = ramdisk_submit;
+	disk->block.driver = disk;
+	register_block_device(&disk->block);
+	pr_info("%s: RAM disk, %llu KB, %s\n", disk->block.name, (unsigned long long)(bytes >> 10), what);
+}
+
+static void model_init(void)
+{
+	u64 microseconds = 0, megabytes = 0;
+
+	cmdline_u64("ramdisk_seek", &microseconds);
+	cmdline_u64("ramdisk_rate", &megabytes);
+	if (microseconds > 1000000) {
+		pr_err("ramdisk_seek=%llu: more than a second; there is none\n",
+		       (unsigned long long)microseconds);
+		microseconds = 0;
+	}
+	seek_ns = microseconds * NSEC_PER_USEC;
+	sector_ns = megabytes ? SECTOR_SIZE * 1000 / megabytes : 0;
+	if (seek_ns | sector_ns)
+		pr_info("RAM disks take time: %llu ns a seek, %llu ns a sector\n", (unsigned long long)seek_ns,
+			(unsigned long long)sector_ns);
 }
 
 void ramdisk_init(void)
@@ -59,6 +163,7 @@ void ramdisk_init(void)
 	u64 bytes = boot_info.initrd_end - boot_info.initrd_start, kilobytes = 0;
 	void *memory = phys_to_virt(boot_info.initrd_start);
 
+	model_init();
 	if (bytes >= SECTOR_SIZE && memcmp(memory, "070701", 6))
 		add_ramdisk(memory, bytes, "the boot module");
 	if (!cmdline_u64("ramdisk_size", &kilobytes) || !kilobytes)
