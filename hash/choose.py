@@ -118,7 +118,10 @@ def ignores(cache, function, parameter):
 
 def choice_header(chosen):
     """hash_choice.h: nothing in it depends on a hash function."""
-    lines = ["/* Written by hash/choose.py: what the objects of each cache embed. */", "#ifndef GENERATED_HASH_CHOICE_H"]
+    lines = [
+        "/* Written by hash/choose.py: what the objects of each cache embed. */",
+        "#ifndef GENERATED_HASH_CHOICE_H",
+    ]
     lines += ["#define GENERATED_HASH_CHOICE_H", ""]
     tables = {cache: chosen[f"{cache.upper()}_TABLE"] for cache in TABLE_CACHES}
     lines += [f'#include "hash/table/{name}_link.h"' for name in sorted(set(tables.values()))]

@@ -135,8 +135,9 @@ static void T(balance_inserted)(struct T(root) *root, struct rbtree_link *node)
 	T(paint)(root->node, false);
 }
 
-static inline void T(insert)(struct TABLE *table, struct T(root) *root, u32 bucket, TABLE_OBJECT *object,
-			     const TABLE_KEY *key, int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *))
+static __always_inline void T(insert)(struct TABLE *table, struct T(root) *root, u32 bucket, TABLE_OBJECT *object,
+				      const TABLE_KEY *key,
+				      int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *))
 {
 	struct rbtree_link *node = &object->TABLE_LINK, *parent = NULL, **place = &root->node;
 

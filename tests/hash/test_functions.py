@@ -73,7 +73,9 @@ def test_range_and_use(cache, name, word):
     first, second = edge_keys(cache)
     for bits in (*BITS, 31):
         buckets = function.many(first, second, bits)
-        assert (buckets.astype(np.uint64) < (1 << bits)).all(), f"{cache}_hash of {name}.h leaves a table of {bits} bits"
+        assert (buckets.astype(np.uint64) < (1 << bits)).all(), (
+            f"{cache}_hash of {name}.h leaves a table of {bits} bits"
+        )
         assert (buckets == function.many(first, second, bits)).all()
     first, second = KEYS[cache](np.random.default_rng(2), 2000)
     assert len(np.unique(function.many(first, second, 14))) > 1

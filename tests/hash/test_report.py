@@ -81,7 +81,12 @@ def test_histogram_1_is_the_papers(library):
     ours = text[len(HISTOGRAM_1) :]
     for part in ("hash function: mult, 64-bit words", "structure: chained", "sizing rule: 2.4, 131072 bytes"):
         assert part in ours
-    for part in ("hit: 160100, iterations/hit: 3.984", "miss: 136381, iterations/miss: 0.007", "chi^2", "Dragon-book Q"):
+    for part in (
+        "hit: 160100, iterations/hit: 3.984",
+        "miss: 136381, iterations/miss: 0.007",
+        "chi^2",
+        "Dragon-book Q",
+    ):
         assert part in ours, ours
 
 
@@ -117,7 +122,9 @@ def test_trees_have_no_buckets(library):
     assert "buckets" not in found
     assert "bucket_fit" not in found
     text = report(library, [3, 40], trees=True, as_json=False)
-    assert " hash table size is 2 trees\n largest tree contains 40 buffers" in text.replace(" hash table contains 43 objects\n", "")
+    assert " hash table size is 2 trees\n largest tree contains 40 buffers" in text.replace(
+        " hash table contains 43 objects\n", ""
+    )
 
 
 def exact(m, n):
@@ -215,7 +222,14 @@ def test_text_without_memory_says_so(library):
     library.fail_allocations(ctypes.c_bool(True))
     given, out = np.zeros(4, np.uint64), ctypes.create_string_buffer(16)
     length = library.report(
-        b"buffer", compiled.pointer(given), ctypes.c_uint64(4), (ctypes.c_uint64 * 7)(), True, False, out, ctypes.c_uint64(16)
+        b"buffer",
+        compiled.pointer(given),
+        ctypes.c_uint64(4),
+        (ctypes.c_uint64 * 7)(),
+        True,
+        False,
+        out,
+        ctypes.c_uint64(16),
     )
     library.fail_allocations(ctypes.c_bool(False))
     assert length == -12

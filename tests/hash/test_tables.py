@@ -1,0 +1,47 @@
+"""Table structures against an array, and what a debug build says of a function that leaves the table."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tests.hash import compiled
+
+STRUCTURES = compiled.load_choose().structures()
+
+
+def defines(structure, *more):
+    stem = structure.replace("-", "_")
+    found = [f'TABLE_HEADER="hash/table/{structure}.h"', f'TABLE_LINK_HEADER="hash/table/{structure}_link.h"']
+    found += [f"TABLE_LINK_STRUCT={stem}_link", f"TABLE_ROOT={stem}_root", "CONFIG_HASH_WORD=64"]
+    return [*found, *(["TREE"] if structure == "rbtree" else []), *more]
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_structure_against_an_array(structure):
+    program = compiled.sanitized("tables.c", f"table-{structure}", {}, defines(structure, "CONFIG_HASH_STATS"))
+    result = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300)
+    assert (result.returncode, result.stdout) == (0, "ok\n"), result.stdout + result.stderr
+
+
+def test_a_function_that_leaves_the_table_is_named(tmp_path):
+    """Dropped into hash/page, chosen by name: the debug build stops at its first bucket outside the table."""
+    folder = compiled.copy_of_hash(tmp_path)
+    (folder / "page" / "careless.h").write_text(
+        "/* A page hash that forgets the mask.\n *\n */\n#ifndef CARELESS_H\n#define CARELESS_H\n"
+        '#include "hash/word.h"\n'
+        "static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)\n"
+        "{\n\treturn (u32)(inode + byte_offset + bits);\n}\n#endif\n"
+    )
+    for structure in ("chained",):
+        program = compiled.sanitized(
+            "tables.c",
+            f"careless-{structure}",
+            {"PAGE_HASH": "careless"},
+            defines(structure, "CHECKED"),
+            hash_folder=folder,
+        )
+        result = subprocess.run([program, "out-of-range"], capture_output=True, text=True, check=False, timeout=60)
+        assert result.returncode == 3, result.stdout + result.stderr
+        assert "page_hash() of hash/page/careless.h gives bucket 12292, but the table has 16" in result.stdout
