@@ -89,10 +89,13 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
 /* HASH_COUNT(dentry, hits, 1): add to this CPU's counter. Interrupts may be on: counters are only
  * written by lookups in process context on this CPU, which are not preempted in kernel mode. */
 #define HASH_COUNT(cache, counter, n) (cache##_counters[cpu_id()].counter += (n))
-/* The whole of a lookup: @found (an object or NULL) after visiting @steps objects. */
-#define HASH_COUNT_LOOKUP(cache, found, steps)                                                     \
+/* The whole of a lookup: @found (an object or NULL) after visiting @steps objects, with @compares key compares. */
+#define HASH_COUNT_LOOKUP(cache, found, steps) HASH_COUNT_FIND(cache, found, steps, 0)
+#define HASH_COUNT_FIND(cache, found, steps, key_compares)                                         \
 	do {                                                                                       \
 		struct hash_counters *_counters = &cache##_counters[cpu_id()];                     \
+                                                                                                   \
+		_counters->compares += (key_compares);                                             \
 		if (found) {                                                                       \
 			_counters->hits++;                                                         \
 			_counters->hit_steps += (steps);                                           \
@@ -105,6 +108,7 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
 #else
 #define HASH_COUNT(cache, counter, n) ((void)0)
 #define HASH_COUNT_LOOKUP(cache, found, steps) ((void)0)
+#define HASH_COUNT_FIND(cache, found, steps, key_compares) ((void)0)
 #define HASH_STATS_ONLY(...)
 #endif
 

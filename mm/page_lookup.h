@@ -46,8 +46,7 @@ static __always_inline struct page *page_find(struct address_space *mapping, u32
 	struct page *page =
 		page_table_find(&page_table_instance, &mapping->pages, bucket, &key, page_compare, &steps);
 
-	HASH_COUNT_LOOKUP(page, page, steps);
-	HASH_COUNT(page, compares, compares);
+	HASH_COUNT_FIND(page, page, steps, compares);
 	if (page)
 		get_page(page);
 	return page;

@@ -8,23 +8,21 @@
  *
  * Instantiated once a cache; see README.md in this folder for the operations and the macros.
  *
- * Locks. Buckets share an array of spinlocks, bucket b that of index b & lock_mask: enough of them that CPUs
- * rarely meet, few enough to stay in the cache. Insert and remove hold the bucket's lock. A chain may be
+ * Locks. Buckets share an array of spinlocks, bucket b that of index b modulo their number: enough of them that
+ * CPUs rarely meet, few enough to stay in the cache. Insert and remove hold the bucket's lock. A chain may be
  * walked without it by a reader that checks afterwards what it found and whose objects are not freed
  * meanwhile: an object is complete before it is published, and a removed one still leads back into its chain.
  */
 #include "hash/table/template.h"
 
 #ifndef CHAINED_LOCKS
-#define CHAINED_LOCKS 256
-#define CHAINED_LOCKS_PER_CPU 16
+#define CHAINED_LOCKS (16 * NR_CPUS)
 #endif
 
 struct TABLE {
-	struct chained_link **buckets; /* set at boot, as are the next two */
+	spinlock_t locks[CHAINED_LOCKS]; /* each guards the chains of its buckets; first: no offset to add */
+	struct chained_link **buckets;	 /* set at boot, as is the next */
 	struct hash_cache *cache;
-	u32 lock_mask;
-	spinlock_t locks[CHAINED_LOCKS]; /* each guards the chains of its buckets */
 };
 
 static __always_inline void T(check)(const struct TABLE *table, u32 bucket)
@@ -43,7 +41,7 @@ static __always_inline void T(root_init)(struct T(root) *root)
 
 static __always_inline spinlock_t *T(lock_of)(struct TABLE *table, u32 bucket)
 {
-	return &table->locks[bucket & table->lock_mask];
+	return &table->locks[bucket % CHAINED_LOCKS];
 }
 
 static __always_inline void T(lock)(struct TABLE *table, struct T(root) *root, u32 bucket)
@@ -117,8 +115,11 @@ static __always_inline TABLE_OBJECT *T(find)(struct TABLE *table, struct T(root)
 		TABLE_OBJECT *object = container_of(link, TABLE_OBJECT, TABLE_LINK);
 
 		++*steps;
-		if (compare(object, key) == 0)
+		if (compare(object, key) == 0) {
+			if (!object)
+				__builtin_unreachable(); /* saves the caller's look for NULL */
 			return object;
+		}
 	}
 	return NULL;
 }
@@ -170,13 +171,10 @@ static __maybe_unused void T(walk)(void *instance, void (*visit)(u64 size, void 
 /* At boot, before anyone uses the table. */
 static __maybe_unused void T(create)(struct TABLE *table, struct hash_cache *cache)
 {
-	u64 locks = min_t(u64, CHAINED_LOCKS, roundup_pow_of_two(CHAINED_LOCKS_PER_CPU * NR_CPUS));
-
 	cache->table = table;
 	cache->walk = T(walk);
 	table->cache = cache;
 	table->buckets = hash_cache_create(cache, sizeof(*table->buckets));
-	table->lock_mask = (u32)(min(locks, cache->entries) - 1);
 	for (unsigned i = 0; i < CHAINED_LOCKS; i++)
 		spin_lock_init(&table->locks[i], TABLE_STRING(TABLE));
 }
