@@ -516,6 +516,45 @@ void forget_page_buffer(struct buffer *buffer)
 	buffer->flags = BIT(B_ALIAS);
 }
 
+/* ---- checks ------------------------------------------------------------------------------------------------ */
+
+static void add_size(u64 size, void *total)
+{
+	*(u64 *)total += size;
+}
+
+/* A slot in use is in its bucket, unless a file page pushed it out; what the table has, it was given. */
+void buffer_cache_check(void)
+{
+	u64 hashed = 0, used = 0, slots = 0, free = 0;
+	struct buffer *buffer;
+
+	list_for_each_entry(buffer, &used_list, lru) {
+		struct buffer_key key = {buffer->device, buffer->block};
+		u32 bucket = bucket_of(buffer->device, buffer->block);
+		u64 steps = 0;
+
+		BUG_ON(test_bit(B_ALIAS, &buffer->flags));
+		if (test_bit(B_HASHED, &buffer->flags))
+			BUG_ON(buffer_table_find(&table, NULL, bucket, &key, buffer_compare, &steps) != buffer);
+		BUG_ON(test_bit(B_DIRTY, &buffer->flags) == list_empty(&buffer->dirty_link));
+		used++;
+		slots += buffer->size;
+	}
+	for (unsigned i = 0; i < SIZES; i++)
+		list_for_each_entry(buffer, &free_lists[i], lru) {
+			BUG_ON(buffer->flags || atomic_read(&buffer->refcount));
+			free += buffer->size;
+		}
+	BUG_ON(used != used_count || slots + free != page_count * PAGE_SIZE);
+	buffer_cache_hash.walk(&table, add_size, &hashed);
+#ifdef CONFIG_HASH_STATS
+	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
+		hashed -= buffer_counters[cpu].inserts - buffer_counters[cpu].removes;
+	BUG_ON(hashed != 0);
+#endif
+}
+
 /* ---- statistics, start ---------------------------------------------------------------------------------- */
 
 u64 buffer_cache_pages(void)

@@ -557,5 +557,6 @@ void vfs_shutdown(void)
 #ifdef CONFIG_DEBUG
 	dentry_cache_check();
 	inode_cache_check();
+	buffer_cache_check();
 #endif
 }

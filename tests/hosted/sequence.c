@@ -32,6 +32,7 @@ static struct run {
 } run;
 struct hosted_disk sequence_disk;
 struct sequence_counts sequence_counts;
+void (*sequence_each)(void);
 static unsigned char *pristine, *bytes; /* @bytes ends at a page that is not the program's */
 static bool types, trace;		/* HOSTED_TRACE=1: print each operation */
 
@@ -482,6 +483,8 @@ void sequence_operations(u64 seed)
 	for (u64 i = 0; i < steps; i++) {
 		test_where("seed %llu step %llu", (unsigned long long)seed, (unsigned long long)i);
 		one_operation();
+		if (sequence_each)
+			sequence_each();
 	}
 	test_where("seed %llu end", (unsigned long long)seed);
 	close_all();

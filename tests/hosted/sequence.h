@@ -20,6 +20,8 @@ extern struct sequence_counts {
 	u64 operations, failed;
 } sequence_counts;
 
+extern void (*sequence_each)(void); /* called after every operation, if not NULL */
+
 /* Start the kernel, make the image that every sequence starts from. */
 void sequence_prepare(unsigned block_size, unsigned kilobytes, const char *options);
 /* Mount, operate, compare, unmount, look for leaks, e2fsck if @check, mount and compare again. */
