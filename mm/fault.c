@@ -31,32 +31,32 @@ struct fault {
 
 /* ---- anonymous pages ------------------------------------------------------------------------------------------- */
 
-/* The frame @page, the caller's, becomes the entry. */
-static int install_anonymous(struct fault *fault, struct page *page)
+/* The frame @page, the caller's, becomes the entry, if there is none. 0 or -ENOMEM. */
+static int install_anonymous(struct mm *mm, struct vma *vma, u64 address, struct page *page)
 {
-	struct mm *mm = fault->mm;
+	pte_t *slot;
 
 	page->flags = BIT(PG_anon);
-	fault->vma->has_anonymous = true;
+	vma->has_anonymous = true;
+	memory_use_add(MEMORY_ANON, 1);
 	spin_lock(&mm->page_table_lock);
-	if (unlikely(*fault->slot)) {
+	slot = mmu_slot(&mm->mmu, address, true);
+	if (likely(slot && !*slot)) {
+		*slot = pte_make(page_to_phys(page), vma_protection(vma));
+		mm->resident_pages++;
 		spin_unlock(&mm->page_table_lock);
-		page->flags = 0;
-		put_page(page);
 		return 0;
 	}
-	*fault->slot = pte_make(page_to_phys(page), vma_protection(fault->vma));
-	mm->resident_pages++;
 	spin_unlock(&mm->page_table_lock);
-	memory_use_add(MEMORY_ANON, 1);
-	return 0;
+	put_page(page);
+	return slot ? 0 : -ENOMEM;
 }
 
-static int fault_anonymous(struct fault *fault)
+static int fault_anonymous(struct mm *mm, struct vma *vma, u64 address)
 {
 	struct page *page = alloc_page(GFP_KERNEL | GFP_ZERO | GFP_NOWARN);
 
-	return page ? install_anonymous(fault, page) : -ENOMEM;
+	return likely(page) ? install_anonymous(mm, vma, address, page) : -ENOMEM;
 }
 
 /* ---- pages of files ---------------------------------------------------------------------------------------------- */
@@ -172,7 +172,7 @@ static int fault_file_private_write(struct fault *fault)
 		return PTR_ERR(from);
 	page = copy_of(from);
 	put_page(from);
-	return page ? install_anonymous(fault, page) : -ENOMEM;
+	return page ? install_anonymous(fault->mm, fault->vma, fault->address, page) : -ENOMEM;
 }
 
 /* A program that dirties pages faster than they are written must write itself, as write(2) does. */
@@ -297,7 +297,7 @@ static int fault_in_area(struct fault *fault)
 	if (fault->old)
 		return fault->access & FAULT_WRITE && !pte_write(fault->old) ? fault_protected(fault) : 0;
 	if (!fault->vma->mapping)
-		return fault_anonymous(fault);
+		return fault_anonymous(mm, fault->vma, fault->address);
 	if (!(fault->access & FAULT_WRITE))
 		return fault_file_read(fault);
 	return fault->vma->flags & VM_SHARED ? fault_file_shared_write(fault) : fault_file_private_write(fault);
@@ -343,26 +343,41 @@ static bool access_allowed(const struct vma *vma, unsigned access)
 	return vma->flags & needed;
 }
 
-static int try_fault(struct mm *mm, u64 address, unsigned access)
+/* mm->lock is held for reading; it is let go. */
+static noinline int fault_in_general(struct mm *mm, struct vma *vma, u64 address, unsigned access)
 {
-	struct fault fault = {.mm = mm, .address = round_down(address, (u64)PAGE_SIZE), .access = access};
-	int error;
+	struct fault fault = {.mm = mm, .vma = vma, .address = address, .access = access};
+	int error = fault_in_area(&fault);
 
-	down_read(&mm->lock);
-	fault.vma = find_vma(mm, address);
-	if (unlikely(!fault.vma || address < fault.vma->start)) {
-		up_read(&mm->lock);
-		if (!fault.vma)
-			return -EFAULT;
-		error = grow_stack(mm, address);
-		return error ? error : -EAGAIN;
-	}
-	error = likely(access_allowed(fault.vma, access)) ? fault_in_area(&fault) : -EACCES;
 	up_read(&mm->lock);
 	if (unlikely(fault.dirtied)) { /* without mm->lock: writing takes locks of the file system */
 		page_cache_flush(&fault.dirtied->inode->data);
 		fput(fault.dirtied);
 	}
+	return error;
+}
+
+static int try_fault(struct mm *mm, u64 address, unsigned access)
+{
+	struct vma *vma;
+	int error;
+
+	down_read(&mm->lock);
+	vma = find_vma(mm, address);
+	address = round_down(address, (u64)PAGE_SIZE);
+	if (unlikely(!vma || address < vma->start)) {
+		up_read(&mm->lock);
+		error = vma ? grow_stack(mm, address) : -EFAULT;
+		return error ? error : -EAGAIN;
+	}
+	if (unlikely(!access_allowed(vma, access))) {
+		up_read(&mm->lock);
+		return -EACCES;
+	}
+	if (vma->mapping || access & FAULT_PRESENT)
+		return fault_in_general(mm, vma, address, access);
+	error = fault_anonymous(mm, vma, address); /* the most common: no need to look first */
+	up_read(&mm->lock);
 	return error;
 }
 

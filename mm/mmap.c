@@ -10,6 +10,7 @@
 #include "mm/page_alloc.h"
 #include "mm/vm_internal.h"
 
+#define IDLE_TABLES_MAX 32
 #define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
 #define KNOWN_FLAGS                                                                                          \
 	(MAP_TYPE | MAP_FIXED | MAP_ANONYMOUS | MAP_32BIT | MAP_GROWSDOWN | MAP_DENYWRITE | MAP_LOCKED |      \
@@ -17,22 +18,50 @@
 
 /* ---- unmap --------------------------------------------------------------------------------------------------- */
 
-/* Tables of [start, end) that no area lies in any more. */
+/* No area lies in [start, end): free the tables that lie wholly in it. */
+static void free_tables_in(struct mm *mm, u64 start, u64 end)
+{
+	start = round_up(start, MMU_SLOTS_SPAN);
+	end = round_down(end, MMU_SLOTS_SPAN);
+	if (start >= end)
+		return;
+	spin_lock(&mm->page_table_lock);
+	mmu_free_tables(&mm->mmu, start, end);
+	spin_unlock(&mm->page_table_lock);
+}
+
+static void free_all_tables(struct mm *mm)
+{
+	const struct vma *vma;
+	u64 end = 0;
+
+	list_for_each_entry(vma, &mm->vmas, link) {
+		free_tables_in(mm, end, vma->start);
+		end = vma->end;
+	}
+	free_tables_in(mm, end, round_up(USER_TOP, MMU_SLOTS_SPAN));
+}
+
+/*
+ * Free the tables of [start, end), which was unmapped, that no area lies in any more. What is small is often mapped
+ * again at once, and would need its table again: then the table stays, up to a number.
+ */
 static void free_tables(struct mm *mm, u64 start, u64 end)
 {
 	struct vma *next = find_vma(mm, end - 1), *prev;
 	u64 low = round_down(start, MMU_SLOTS_SPAN), high = round_up(end, MMU_SLOTS_SPAN);
 
 	prev = next ? vma_prev(next) : list_empty(&mm->vmas) ? NULL : list_last_entry(&mm->vmas, struct vma, link);
-	if (prev && prev->end > low)
-		low += MMU_SLOTS_SPAN;
-	if (next && next->start < high)
-		high -= MMU_SLOTS_SPAN;
-	if (low >= high)
+	low = max(low, prev ? prev->end : 0);
+	high = min(high, next ? next->start : high);
+	if (high - low < MMU_SLOTS_SPAN)
 		return;
-	spin_lock(&mm->page_table_lock);
-	mmu_free_tables(&mm->mmu, low, high);
-	spin_unlock(&mm->page_table_lock);
+	if (end - start >= MMU_SLOTS_SPAN) {
+		free_tables_in(mm, low, high);
+	} else if (++mm->idle_tables == IDLE_TABLES_MAX) {
+		mm->idle_tables = 0;
+		free_all_tables(mm);
+	}
 }
 
 int unmap_range(struct mm *mm, u64 start, u64 end, struct list_head *dead)

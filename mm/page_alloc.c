@@ -103,30 +103,55 @@ static u64 reserve_for(unsigned gfp, unsigned round)
 	return round == 0 ? buddy.low : round < RECLAIM_ROUNDS - 1 ? buddy.min : buddy.min / 4;
 }
 
-/* Fill @pages with up to @count blocks without going below @reserve; how many. */
-static unsigned take_blocks(struct page **pages, unsigned count, unsigned order, u64 reserve)
+/* The order of the block to take next when @count frames are wanted one by one: at most what the smallest free
+ * block has, since taking its frames singly would use it up as well. */
+static unsigned single_frames_order(unsigned count, u64 reserve)
+{
+	unsigned order = 0, most = ilog2(count);
+
+	while (order < most && list_empty(&buddy.blocks[order]))
+		order++;
+	return buddy.free >= reserve + (1u << order) ? order : 0;
+}
+
+/* Fill @pages with up to @count single frames without going below @reserve; how many. */
+static unsigned take_frames(struct page **pages, unsigned count, u64 reserve)
 {
 	unsigned taken = 0;
 	unsigned long flags;
 
 	spin_lock_irqsave(&buddy.lock, flags);
-	while (taken < count && buddy.free >= reserve + (1u << order)) {
+	while (taken < count && buddy.free > reserve) {
+		unsigned order = single_frames_order(count - taken, reserve);
 		struct page *page = block_take(order);
 
-		if (!page)
-			break;
-		pages[taken++] = page;
+		for (unsigned i = 0; i < 1u << order; i++)
+			pages[taken++] = page++;
 	}
 	spin_unlock_irqrestore(&buddy.lock, flags);
 	return taken;
 }
 
-/* Take blocks, reclaiming while there are none above the watermark. 0: out of memory. */
+/* A block without going below @reserve; how many, 0 or 1. */
+static unsigned take_block(struct page **page, unsigned order, u64 reserve)
+{
+	unsigned long flags;
+
+	*page = NULL;
+	spin_lock_irqsave(&buddy.lock, flags);
+	if (buddy.free >= reserve + (1u << order))
+		*page = block_take(order);
+	spin_unlock_irqrestore(&buddy.lock, flags);
+	return *page != NULL;
+}
+
+/* Take @count frames, or one block of a higher order, reclaiming while there are none above the watermark. How
+ * many were taken; 0: out of memory. */
 static unsigned take_blocks_reclaim(struct page **pages, unsigned count, unsigned order, unsigned gfp)
 {
 	for (unsigned round = 0; round < RECLAIM_ROUNDS; round++) {
 		u64 reserve = reserve_for(gfp, round);
-		unsigned taken = take_blocks(pages, count, order, reserve);
+		unsigned taken = order ? take_block(pages, order, reserve) : take_frames(pages, count, reserve);
 
 		if (taken)
 			return taken;
@@ -208,12 +233,29 @@ struct page *alloc_pages(unsigned gfp, unsigned order)
 
 /* ---- freeing --------------------------------------------------------------------------------------- */
 
+/* The largest aligned block that begins with frames[0] and goes on through the next ones, at most @count. */
+static unsigned run_order(struct page *const *frames, unsigned count)
+{
+	u64 frame = (u64)(frames[0] - memmap);
+	unsigned order = 0, i = 1;
+
+	while (2u << order <= count && !(frame & ((2u << order) - 1))) {
+		for (; i < 2u << order; i++)
+			if (frames[i] != frames[0] + i)
+				return order;
+		order++;
+	}
+	return order;
+}
+
 /* The stack is full: give its older half back, then put @page on it. Interrupts are off: @flags to restore. */
 static noinline void free_page_slow(struct page *page, struct frame_stack *stack, unsigned long flags)
 {
 	spin_lock(&buddy.lock);
-	for (unsigned i = 0; i < STACK_BATCH; i++)
-		block_give(stack->frames[i], 0);
+	for (unsigned i = 0, order; i < STACK_BATCH; i += 1u << order) {
+		order = run_order(stack->frames + i, STACK_BATCH - i);
+		block_give(stack->frames[i], order);
+	}
 	spin_unlock(&buddy.lock);
 	stack->count -= STACK_BATCH;
 	memmove(stack->frames, stack->frames + STACK_BATCH, stack->count * sizeof(stack->frames[0]));

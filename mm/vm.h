@@ -59,6 +59,7 @@ struct mm {
 	struct list_head vmas;
 	struct vma *last_hit; /* hint for find_vma(): any area, or NULL */
 	unsigned vma_count;
+	unsigned idle_tables; /* page tables that may have been left without an area */
 	u64 total_pages; /* sum of the areas */
 	u64 brk_start, brk_end;
 	u64 mmap_top; /* mappings grow down from here */
@@ -106,6 +107,7 @@ bool mm_next_area(struct mm *mm, u64 address, struct vma_info *info);
 #define FAULT_WRITE (1u << 0)
 #define FAULT_EXEC (1u << 1)
 #define FAULT_USER (1u << 2)
+#define FAULT_PRESENT (1u << 3) /* the machine saw an entry that forbids the access: a hint */
 /*
  * A page fault at @address. 0: resolved, retry. -EFAULT: no such mapping (SIGSEGV SEGV_MAPERR), -EACCES:
  * protection (SEGV_ACCERR), -EIO: past the end of a file or read error (SIGBUS), -ENOMEM: out of memory

@@ -97,6 +97,7 @@ int mmu_create(struct mmu_root *root)
 		return -ENOMEM;
 	root->table = page_to_phys(page);
 	root->cpus = 0;
+	root->last_span = ~0ULL;
 	INIT_LIST_HEAD(&root->tables);
 	return 0;
 }
@@ -157,7 +158,7 @@ static u64 *table_below(struct mmu_root *root, u64 *entry, bool create)
 	return page_address(page);
 }
 
-pte_t *mmu_slot(struct mmu_root *root, u64 address, bool create)
+pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create)
 {
 	u64 *table = phys_to_virt(root->table);
 
@@ -168,7 +169,11 @@ pte_t *mmu_slot(struct mmu_root *root, u64 address, bool create)
 	if (!table)
 		return NULL;
 	table = table_below(root, &table[address >> 21 & 511], create);
-	return table ? &table[address >> 12 & 511] : NULL;
+	if (!table)
+		return NULL;
+	root->last_span = address >> 21;
+	root->last_slots = table;
+	return &table[address >> 12 & 511];
 }
 
 /*
@@ -206,6 +211,7 @@ void mmu_free_tables(struct mmu_root *root, u64 start, u64 end)
 	unlink_tables(phys_to_virt(root->table), 39, 0, start, end, &freed);
 	if (list_empty(&freed))
 		return;
+	root->last_span = ~0ULL;
 	mmu_flush(root, start, end); /* drops cached pointers to tables as well */
 	list_for_each_entry_safe (page, next, &freed, table_list)
 		table_give(page);

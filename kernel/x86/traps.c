@@ -182,6 +182,8 @@ void trap_page_fault(struct registers *registers)
 	registers->orig_ax = ~0UL; /* not a system call */
 	if (code & FAULT_CODE_FETCH)
 		access |= FAULT_EXEC;
+	if (code & FAULT_CODE_PRESENT)
+		access |= FAULT_PRESENT;
 	if (unlikely(!user_mode(registers))) {
 		registers->orig_ax = code;
 		kernel_page_fault(registers, address, access);

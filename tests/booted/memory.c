@@ -808,6 +808,13 @@ static void sparse(void)
 			p[at] = 1;
 		CHECK(munmap(p, 1UL << 30) == 0);
 	}
+	for (unsigned long at = 1UL << 40; at < (1UL << 40) + 20000 * (4UL << 20); at += 4UL << 20) {
+		char *p = mmap((void *)at, PAGE, RW, ANON | MAP_FIXED_NOREPLACE, -1, 0);
+
+		CHECK((unsigned long)p == at);
+		*p = 1;
+		CHECK(munmap(p, PAGE) == 0);
+	}
 }
 
 /* ---- the list ------------------------------------------------------------------------------------------------------------ */

@@ -19,6 +19,8 @@ struct mmu_root {
 	phys_addr_t table;
 	u64 cpus;		 /* bit per CPU that may hold translations of it; atomic */
 	struct list_head tables; /* all tables but the root */
+	u64 last_span;		 /* mmu_slot() was there last: address / MMU_SLOTS_SPAN ... */
+	pte_t *last_slots;	 /* ... and found this table */
 };
 
 /* Protection of a mapping. MMU_WRITE and MMU_EXEC are never both given: W^X is asserted. */
@@ -40,7 +42,7 @@ void mmu_switch(struct mmu_root *root);
  * Valid until mmu_free_tables() or mmu_destroy(); consecutive slots follow one another up to the next
  * MMU_SLOTS_SPAN boundary (2 MB), which is how loops over ranges avoid a walk a page.
  */
-pte_t *mmu_slot(struct mmu_root *root, u64 address, bool create);
+static inline pte_t *mmu_slot(struct mmu_root *root, u64 address, bool create);
 #define MMU_SLOTS_SPAN MB(2)
 
 /* Free the tables that lie wholly in [start, end); every slot there must be 0. */
@@ -60,6 +62,9 @@ static inline pte_t pte_set_prot(pte_t pte, unsigned prot);
 /* Forget cached translations of [start, end) on every CPU that may hold them. May wait for other CPUs:
  * interrupts must be enabled, and no lock be held that an interrupt handler takes. */
 void mmu_flush(struct mmu_root *root, u64 start, u64 end);
+
+/* mmu_slot() by walking from the root. */
+pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create);
 
 #include <arch/mmu_bits.h> /* the inlines declared above */
 

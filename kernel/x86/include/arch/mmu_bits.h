@@ -93,4 +93,11 @@ static inline pte_t pte_set_prot(pte_t pte, unsigned prot)
 	       pte_prot_bits(prot);
 }
 
+static inline pte_t *mmu_slot(struct mmu_root *root, u64 address, bool create)
+{
+	if (likely(root->last_span == address >> 21))
+		return root->last_slots + (address >> 12 & 511);
+	return mmu_walk(root, address, create);
+}
+
 #endif /* ARCH_MMU_BITS_H */
