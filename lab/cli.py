@@ -60,7 +60,7 @@ def chosen_ext2(block: int, inode: int, free: int):
     return Ext2(block_size=block, inode_size=inode, free_bytes=free << 20)
 
 
-@app.command(context_settings=PROGRAM)
+@app.command(context_settings=PROGRAM, options_metavar="[OPTIONS] -- PROGRAM ARG...")
 def run(
     context: typer.Context,
     add: Add = None,
@@ -147,11 +147,14 @@ def list_choices(
     print_choices(what)
 
 
-@app.command(context_settings=PROGRAM)
+@app.command(context_settings=PROGRAM, options_metavar="[OPTIONS]", no_args_is_help=True)
 def compare(
     context: typer.Context,
-    a: Annotated[str, typer.Argument(help="A kernel: a defconfig's name or settings, BUFFER_HASH=mult,HASH_WORD=32.")],
-    b: Annotated[str, typer.Argument(help="The other kernel.")],
+    a: Annotated[
+        str,
+        typer.Argument(metavar="A", help="A kernel: a defconfig's name or settings, BUFFER_HASH=mult,HASH_WORD=32."),
+    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other kernel.")],
     add: Add = None,
     mem: Mem = "512M",
     root: Root = "",
@@ -160,7 +163,7 @@ def compare(
     ] = True,
     timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS")] = 600,
 ) -> None:
-    """Run one program on two kernels and show their four caches side by side."""
+    """Run one program on two kernels and show their caches side by side: ./cw compare A B -- PROGRAM ARG..."""
     from lab.compare import compare_kernels
 
     arguments = context.args[1:] if context.args[:1] == ["--"] else context.args

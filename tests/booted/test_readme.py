@@ -1,0 +1,74 @@
+"""The README's worked example, followed to the letter in a copy of the checkout."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab.demo import project_files
+from lab.paths import TOP
+
+BLOCK = re.compile(r"^```(\w*) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(section: str) -> list[tuple[str, str, str]]:
+    """(language, file, text) of each fenced block under a heading."""
+    text = (TOP / "README.md").read_text()
+    body = text.split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0]
+    return [(language, name, content) for language, name, content in BLOCK.findall(body)]
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory) -> Path:
+    """The project's files with their times, and the Python environment that is there."""
+    copy = tmp_path_factory.mktemp("readme") / "chainwalk"
+    for path in project_files():
+        target = copy / path.relative_to(TOP)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, target)
+    (copy / ".venv").symlink_to(TOP / ".venv")
+    return copy
+
+
+def in_shell(script: str, folder: Path) -> str:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("CW_", "MAKE", "MFLAGS"))}
+    result = subprocess.run(
+        ["bash", "-e", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=900, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, f"{script}\n{result.stdout[-3000:]}\n{result.stderr[-3000:]}"
+    return result.stdout
+
+
+def test_a_hash_function_in_five_minutes(checkout):
+    """The files are written, the commands run; what the text says of the outcome is so."""
+    printed = []
+    for language, name, content in blocks("Add a hash function in five minutes"):
+        if language == "c":
+            (checkout / name).write_text(content)
+        elif language == "sh":
+            printed.append(in_shell(content, checkout))
+    first, second = printed
+    assert re.search(r"^  mine ", first, re.MULTILINE), "./cw list does not name the new function"
+    sizes = [int(re.search(r"largest bucket contains (\d+) pages", text)[1]) for text in printed]
+    assert sizes[0] > 300 and sizes[1] < 10, sizes
+    assert " hash function: mine," in first and " hash function: mine," in second
+
+
+def test_commands_for_your_own_programs(checkout):
+    (block,) = blocks("Your own programs")
+    printed = in_shell(block[2].replace("./cw bench boot", "./cw bench --help"), checkout)
+    assert "busybox" in printed
+    assert "ratio" in printed
+    assert (checkout / "stats.json").stat().st_size > 1000
+
+
+def test_links_lead_somewhere():
+    for page in [TOP / "README.md", TOP / "CONTRIBUTING.md", *(TOP / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
