@@ -43,7 +43,7 @@ bool drop_page_behind_end(struct address_space *mapping, struct page *page)
 		return false;
 	lock_page(page);
 	if (page->mapping == mapping && !atomic_read(&page->mapcount)) {
-		if (page->buffers && mapping->ops->invalidate)
+		if (mapping->ops->invalidate)
 			mapping->ops->invalidate(page, 0);
 		remove_from_page_cache(page);
 	}

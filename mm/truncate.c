@@ -41,7 +41,7 @@ static void drop_page(struct address_space *mapping, struct page *page)
 	lock_page(page);
 	if (page->mapping == mapping) {
 		wait_on_page_writeback(page);
-		if (page->buffers && mapping->ops->invalidate)
+		if (mapping->ops->invalidate)
 			mapping->ops->invalidate(page, 0);
 		clear_bit(PG_dirty_all, &page->flags);
 		remove_from_page_cache(page);
@@ -78,7 +78,7 @@ static void truncate_partial(struct address_space *mapping, loff_t start)
 	if (page->mapping == mapping) {
 		wait_on_page_writeback(page);
 		memset((char *)page_address(page) + offset, 0, PAGE_SIZE - offset);
-		if (page->buffers && mapping->ops->invalidate)
+		if (mapping->ops->invalidate)
 			mapping->ops->invalidate(page, offset);
 	}
 	unlock_page(page);

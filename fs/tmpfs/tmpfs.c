@@ -87,11 +87,21 @@ static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir
 	return inode;
 }
 
+/* A directory may still have names: when it is unmounted. Their dentries are gone. */
+static void free_directory(struct tmpfs_directory *directory)
+{
+	struct tmpfs_entry *entry, *next;
+
+	list_for_each_entry_safe(entry, next, &directory->entries, link)
+		kmem_cache_free(entry_slab, entry);
+	kfree(directory);
+}
+
 static void tmpfs_free_inode(struct inode *inode)
 {
 	atomic64_dec(&super_of(inode)->inodes);
 	if (S_ISDIR(inode->mode))
-		kfree(inode->private);
+		free_directory(inode->private);
 	else if (S_ISLNK(inode->mode))
 		kfree(inode->link);
 	inode_free_plain(inode);

@@ -147,8 +147,11 @@ struct kmem_cache {
 	const char *name;
 	size_t size;
 	void (*constructor)(void *);
-	u64 objects;
+	u64 objects, marked;
+	struct kmem_cache *next;
 };
+
+static struct kmem_cache *caches;
 
 struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align, unsigned flags,
 				     void (*constructor)(void *))
@@ -159,13 +162,14 @@ struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align
 	cache->name = name;
 	cache->size = size;
 	cache->constructor = constructor;
+	cache->next = caches;
+	caches = cache;
 	return cache;
 }
 
 void kmem_cache_destroy(struct kmem_cache *cache)
 {
 	BUG_ON(cache->objects != 0);
-	free(cache);
 }
 
 void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)
@@ -256,6 +260,8 @@ void leak_mark(void)
 	drop_caches();
 	pages_marked = hosted_pages_in_use;
 	objects_marked = hosted_objects_in_use;
+	for (struct kmem_cache *cache = caches; cache; cache = cache->next)
+		cache->marked = cache->objects;
 }
 
 void leak_check(void)
@@ -263,6 +269,10 @@ void leak_check(void)
 	drop_caches();
 	CHECK_EQUAL(hosted_pages_in_use, pages_marked);
 	CHECK_EQUAL(hosted_objects_in_use, objects_marked);
+	for (struct kmem_cache *cache = caches; cache; cache = cache->next)
+		if (cache->objects != cache->marked)
+			test_failed(__FILE__, __LINE__, "%lld objects too many in the cache of %s",
+				    (long long)(cache->objects - cache->marked), cache->name);
 }
 
 u64 slab_shrink(void)

@@ -27,6 +27,7 @@ static struct run {
 	struct model model;
 	struct handle handles[HANDLES];
 	enum sequence_mode mode;
+	bool tmpfs;
 	unsigned block_size;
 	u64 chunks_max; /* of the model: the image must have room */
 } run;
@@ -419,7 +420,7 @@ static void close_all(void)
 
 static void do_remount(void)
 {
-	if (pick(2) || run.mode == SEQUENCE_CHAOS)
+	if (pick(2) || run.mode == SEQUENCE_CHAOS || run.tmpfs)
 		return;
 	close_all();
 	EXPECT(umount_disk(), 0);
@@ -523,23 +524,90 @@ void sequence(u64 seed, enum sequence_mode mode, bool check)
 	sequence_end();
 }
 
-void sequence_prepare(unsigned block_size, unsigned kilobytes, const char *options)
+static void prepare(bool directory_types)
 {
 	trace = getenv("HOSTED_TRACE") != NULL;
 	hosted_quiet = !trace;
 	hosted_init(48);
-	disk_create(&sequence_disk, "ram0", 0, MB(16));
-	sequence_disk.asynchronous = true;
-	types = strstr(options, "filetype");
-	run.block_size = block_size;
-	run.chunks_max = kilobytes / 3;
-	pristine = malloc(sequence_disk.bytes);
+	types = directory_types;
 	bytes = aligned_alloc(PAGE_SIZE, WRITE_MAX + PAGE_SIZE);
 	hosted_fault_start = (uintptr_t)bytes + WRITE_MAX;
 	hosted_fault_end = hosted_fault_start + KB(64);
+}
+
+void sequence_prepare(unsigned block_size, unsigned kilobytes, const char *options)
+{
+	prepare(strstr(options, "filetype"));
+	disk_create(&sequence_disk, "ram0", 0, MB(16));
+	sequence_disk.asynchronous = true;
+	run.block_size = block_size;
+	run.chunks_max = kilobytes / 3;
+	pristine = malloc(sequence_disk.bytes);
 	image_make(&sequence_disk, block_size, kilobytes, options);
 	image_keep(&sequence_disk, pristine);
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
 	CHECK_EQUAL(umount_disk(), 0);
 	leak_mark();
+}
+
+/* ---- the same on a file system in memory ---- */
+
+static int mount_tmpfs(void)
+{
+	struct path where;
+	int error = kern_path("/mnt", 0, &where);
+
+	if (!error) {
+		error = vfs_mount("none", &where, "tmpfs", 0, "mode=755");
+		path_put(&where);
+	}
+	return error;
+}
+
+void sequence_prepare_tmpfs(void)
+{
+	prepare(true);
+	run.block_size = PAGE_SIZE;
+	run.chunks_max = 4096;
+	run.tmpfs = true;
+	CHECK_EQUAL(mount_tmpfs(), 0);
+	CHECK_EQUAL(umount_disk(), 0);
+	leak_mark();
+}
+
+static void remove_first(struct model_node *dir)
+{
+	const char *name = dir->names[0].text;
+
+	if (S_ISDIR(dir->names[0].node->mode))
+		EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), AT_REMOVEDIR), model_rmdir(&run.model, dir, name));
+	else
+		EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), 0), model_unlink(&run.model, dir, name));
+}
+
+void sequence_tmpfs(u64 seed, bool empty)
+{
+	struct kstatfs before, after;
+	struct path path;
+
+	run.mode = SEQUENCE_EXACT;
+	run.rng.state = seed;
+	model_start(&run.model, "/mnt");
+	CHECK_EQUAL(mount_tmpfs(), 0);
+	CHECK_EQUAL(kern_path("/mnt", 0, &path), 0);
+	CHECK_EQUAL(vfs_statfs(&path, &before), 0);
+	sequence_operations(seed);
+	model_compare(&run.model, &run.rng, types);
+	while (empty && run.model.root->name_count) { /* all goes, and so does what it took */
+		struct model_node *dir = model_random(&run.model, &run.rng, S_IFDIR);
+
+		if (dir->name_count)
+			remove_first(dir);
+	}
+	CHECK_EQUAL(vfs_statfs(&path, &after), 0);
+	CHECK(!empty || (after.bfree == before.bfree && after.ffree == before.ffree));
+	path_put(&path);
+	CHECK_EQUAL(umount_disk(), 0);
+	leak_check();
+	sequence_end();
 }

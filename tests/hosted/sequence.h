@@ -27,6 +27,10 @@ void sequence_prepare(unsigned block_size, unsigned kilobytes, const char *optio
 /* Mount, operate, compare, unmount, look for leaks, e2fsck if @check, mount and compare again. */
 void sequence(u64 seed, enum sequence_mode mode, bool check);
 
+/* The same on tmpfs, exactly; if @empty, in the end all is removed and what it took must be free again. */
+void sequence_prepare_tmpfs(void);
+void sequence_tmpfs(u64 seed, bool empty);
+
 /* Its parts: a fresh image and model; operations on what the caller has mounted. */
 void sequence_begin(u64 seed, enum sequence_mode mode);
 void sequence_operations(u64 seed);
