@@ -32,6 +32,7 @@ static struct node nodes[NODES], *top, *root, *cwd;
 static unsigned node_count, links;
 static struct rng rng;
 static struct hosted_disk disk;
+static unsigned outcomes[64]; /* by errno */
 
 static u64 pick(u64 n)
 {
@@ -421,6 +422,7 @@ static void compare_lookup(const char *text)
 	struct path path;
 	int error = kern_path(text, follow ? LOOKUP_FOLLOW : 0, &path);
 
+	outcomes[-error]++;
 	if (error != PTR_ERR_OR_ZERO(node)) {
 		test_failed(__FILE__, __LINE__, "lookup of %.300s (%s): %d, not %d", text, follow ? "follow" : "nofollow",
 			    error, (int)PTR_ERR_OR_ZERO(node));
@@ -459,7 +461,8 @@ static void compare_open(const char *text)
 	int wanted = model_open(text, flags), error;
 	struct file *file = filp_open(text, flags, 0);
 
-	error = PTR_ERR_OR_ZERO(file);
+	error = (int)PTR_ERR_OR_ZERO(file);
+	outcomes[-error]++;
 	if (error != wanted)
 		test_failed(__FILE__, __LINE__, "open of %.300s with 0%o: %d, not %d", text, flags, error, wanted);
 	if (!error)
@@ -556,5 +559,10 @@ TEST(walk_random)
 		image_restore(&disk, pristine);
 		sequence(seed);
 	}
-	printf("# %u trees from seed %llu\n", count, (unsigned long long)first);
+	printf("# %u trees from seed %llu: %u paths found, ENOENT %u, EACCES %u, ENOTDIR %u, EISDIR %u, ELOOP %u, "
+	       "ENAMETOOLONG %u\n",
+	       count, (unsigned long long)first, outcomes[0], outcomes[ENOENT], outcomes[EACCES], outcomes[ENOTDIR],
+	       outcomes[EISDIR], outcomes[ELOOP], outcomes[ENAMETOOLONG]);
+	CHECK(outcomes[0] && outcomes[ENOENT] && outcomes[EACCES] && outcomes[ENOTDIR] && outcomes[EISDIR]);
+	CHECK(outcomes[ELOOP] && outcomes[ENAMETOOLONG]);
 }
