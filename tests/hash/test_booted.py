@@ -1,0 +1,92 @@
+"""The reports of a booted kernel: they agree with themselves, and can be had in every way that docs/counters.md names."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+CACHES = ("page", "buffer", "inode", "dentry")
+WORK = "find / -xdev -type f | head -n 200 | xargs cat | wc -c; mkdir /tmp/d; cp -r /etc /tmp/d; ls -lR /tmp; rm -r /tmp/d; ls /no"
+
+
+def check(found):
+    """What holds of any cache's report at any moment when nothing else runs."""
+    assert found["lookups"] == found["hits"] + found["misses"]
+    assert found["objects"] == found["inserts"] - found["removes"]
+    histogram = found["histogram"]
+    assert sum(histogram["objects"]) == found["objects"]
+    assert sum(histogram["buckets"]) == found["buckets" if "buckets" in found else "trees"]
+    assert histogram["objects"][:16] == [size * n for size, n in enumerate(histogram["buckets"][:16])]
+    assert found["hit_steps"] >= found["hits"]
+    assert found["compares"] >= found["hits"]
+    assert found["compares"] <= found["hit_steps"] + found["miss_steps"]
+    if "buckets" in found:
+        assert sum(histogram["expected"]) == pytest.approx(found["buckets"], abs=0.02)
+        assert histogram["buckets"][0] == found["empty"]
+
+
+def reports(text):
+    return {r["cache"]: r for r in map(json.loads, re.findall(r"^\{.*\}\r?$", text, re.MULTILINE))}
+
+
+def test_reports_agree_with_themselves(cw_run):
+    result = cw_run(script=f"{WORK}; cd /proc/hash; cat page.json buffer.json inode.json dentry.json")
+    found = reports(result.output.decode())
+    assert set(found) == set(CACHES)
+    for report in found.values():
+        check(report)
+    assert min(found[cache]["hits"] for cache in ("page", "dentry")) > 100
+
+
+def test_reports_of_four_cpus(cw_run):
+    busy = "for i in 1 2 3 4; do (find / -xdev | wc -l; ls -lR /etc | wc -l) & done; wait"
+    result = cw_run(script=f"{busy}; cd /proc/hash; cat page.json buffer.json inode.json dentry.json", smp=4)
+    for report in reports(result.output.decode()).values():
+        check(report)
+
+
+def test_text_has_levers_layout(cw_run):
+    text = cw_run(script="ls -lR /etc; cat /proc/hash/dentry").output.decode().replace("\r", "")
+    head = (
+        r"Dentry cache total lookups: \d+  \(hit rate: \d+%\)\n hash table size is \d+ buckets\n"
+        r" hash table contains \d+ objects\n largest bucket contains \d+ dentries\n"
+        r" d_lookup\(\) iterations/lookup: \d+/1000\n hash table histogram:\n  size  buckets dentries  sum-pct\n"
+    )
+    rows = "".join(rf"{size:>6}[ \d]{{9}}[ \d]{{9}}[ \d]{{9}}\n" for size in [*range(16), ">15"])
+    assert re.search(head + rows + " hash function: ", text), text
+
+
+def test_a_write_a_period_and_the_shutdown_print_all_four(cw_run):
+    titles = [f"{cache.capitalize()} cache total lookups: " for cache in CACHES]
+    once = cw_run(script="echo > /proc/hash/dump").output.decode()
+    assert [once.count(title) for title in titles] == [1] * 4
+    periodic = cw_run(script="sleep 3.5", cmdline="stats_period=1").output.decode()
+    assert all(periodic.count(title) >= 2 for title in titles)
+    assert all(cw_run(script="true", cmdline="stats=text").output.decode().count(title) == 1 for title in titles)
+
+
+def test_sizes_from_the_command_line(cw_run):
+    options = "hash_sizing=2.2.5 bhash_entries=4096 dhash_sizing=6.1"
+    found = reports(cw_run(script="cat /proc/hash/*.json", cmdline=options).output.decode())
+    assert {c: (found[c]["buckets"], found[c]["rule"]) for c in CACHES} == {
+        "page": (2048, "2.2.5"),
+        "buffer": (4096, "number"),
+        "inode": (256, "2.2.5"),
+        "dentry": (32768, "6.1"),
+    }
+
+
+def test_pages_in_trees(cw, tmp_path, monkeypatch):
+    """PAGE_TABLE=rbtree as a debug kernel, over real files; the other caches stay as they are."""
+    monkeypatch.setenv("CW_OUTPUT", str(tmp_path / "build"))
+    options = ["--set", "PAGE_TABLE=rbtree", "--set", "DEBUG=y", "--quiet", "--timeout", "120", "--mem", "256M"]
+    result = cw("run", *options, "--", "/bin/sh", "-c", f"{WORK}; cat /proc/hash/page.json", timeout=600)
+    assert result.returncode == 0, result.stdout.decode() + result.stderr.decode()
+    found = reports(result.stdout.decode())["page"]
+    check(found)
+    assert found["structure"] == "rbtree"
+    assert found["trees"] > 4
+    # No chain is this long: the steps of a hit are bounded by the depth of the largest tree.
+    assert found["steps_per_hit"] <= 2 * (found["largest"] + 1).bit_length()
