@@ -30,7 +30,7 @@ def test_cpus(cw_run, cpus):
     assert len(set(lines[1:-2])) == 2, "four equal jobs gave different output"
 
 
-@pytest.mark.parametrize("memory", ["64M", "128M", "3G", "5G"])
+@pytest.mark.parametrize("memory", ["64M", "128M", "3G", "5G", "16G"])
 def test_memory(cw_run, memory):
     result = cw_run(script="free | awk '/Mem:/ {print $2}'; find / -xdev | wc -l", mem=memory)
     kilobytes = int(result.output.split()[0])
@@ -48,6 +48,19 @@ def test_ext2_block_sizes(cw_run, block, inode):
         result.output.split()[0].decode()
         == hashlib.md5("".join(f"{n}\n" for n in range(1, 300001)).encode()).hexdigest()
     )
+
+
+def test_a_full_disk_says_so_and_stays_whole(cw_run):
+    from lab.image import Ext2
+
+    script = "dd if=/dev/zero of=/root/big bs=64k; rm /root/big; df -k / | tail -n 1; echo written > /root/after"
+    result = cw_run(script=script, ext2=Ext2(block_size=1024, free_bytes=1 << 20, free_inodes=20))
+    assert b"No space left on device" in result.output
+    result = cw_run(
+        script="cd /root; i=0; while echo > f$i; do i=$((i + 1)); done; rm f*; echo written > /root/after; echo $i",
+        ext2=Ext2(block_size=1024, free_bytes=1 << 20, free_inodes=20),
+    )
+    assert b"No space left on device" in result.output and int(result.output.split()[-1]) >= 20
 
 
 def test_what_the_guest_wrote_is_on_the_disk(cw_run, tmp_path):
@@ -145,7 +158,9 @@ def test_demo_in_64_megabytes():
         assert f"{cache} cache total lookups:" in result.stdout
 
 
-def test_machine_options_are_refused_by_name(cw):
+def test_machine_options_are_refused_by_name(cw, tmp_path):
+    big = tmp_path / "big"
+    big.write_bytes(bytes(60 << 20))
     for arguments, words in (
         (["--root", "floppy"], b"ext2, tmpfs, ram"),
         (["--smp", "17"], b"1 to 16"),
@@ -154,6 +169,9 @@ def test_machine_options_are_refused_by_name(cw):
         (["--set", "BUFFER_HASH=nope"], b"linux-2.2"),
         (["--set", "NOPE=1"], b"BUFFER_HASH"),
         (["--add", "/no/such/file"], b"/no/such/file"),
+        (["--disk", "/dev/zero", "--add", "/etc/passwd"], b"without the file a new one is made"),
+        (["--root", "tmpfs", "--mem", "64M", "--add", big], b"--mem 14"),
+        (["--root", "ram", "--mem", "64M", "--add", big], b"--mem 1"),
     ):
         result = cw("run", *arguments, "--", "/bin/true")
         assert result.returncode == machine.ERROR

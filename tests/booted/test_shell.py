@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import signal
+import time
+from pathlib import Path
 
 import pexpect
 import pytest
@@ -112,3 +116,52 @@ def test_leaving_gives_the_shells_status(shell):
     shell.expect(pexpect.EOF)
     shell.close()
     assert shell.exitstatus == 9
+
+
+def machines(mark: str) -> list[str]:
+    """The QEMU processes whose kernel command line holds @mark."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"qemu-system" in words[0] and any(mark.encode() in word for word in words):
+            found.append(path.parent.name)
+    return found
+
+
+@pytest.mark.parametrize("how", ["key", "SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize("command", ["run", "shell"])
+def test_an_interrupted_run_leaves_nothing_behind(command, how):
+    """Ctrl-C at `cw run` (Ctrl-A X at the shell), or a signal: the terminal as it was, no machine left."""
+    mark = f"mark={command}-{how}-{os.getpid()}"
+    job = ["--", "/bin/sh", "-c", "echo up; sleep 1000"] if command == "run" else []
+    child = pexpect.spawn("/bin/sh", timeout=60, encoding="utf-8", env={**os.environ, "PS1": "HOST> "})
+    child.sendline("stty -a | md5sum; echo before")
+    child.expect(r"([0-9a-f]{32})  -\r\nbefore")
+    before = child.match[1]
+    child.sendline(f"{TOP}/cw {command} --cmdline {mark} {' '.join(shlex.quote(word) for word in job)}; echo status $?")
+    child.expect(r"\r\nup\r\n" if command == "run" else PROMPT, timeout=120)
+    assert len(machines(mark)) == 1
+    if how == "key" and command == "run":
+        child.sendcontrol("c")
+    elif how == "key":
+        child.send("\x01x")
+    else:
+        # Not the whole group: only the process that the user's kill would name.
+        found = re.findall(r"\d+", pexpect.run(f"pgrep -f 'lab {command} --cmdline {mark}'").decode())
+        os.kill(int(found[0]), getattr(signal, how))
+    child.expect(r"status (\d+)\r?\n")
+    status = {"key": ("130", "121")[command == "shell"], "SIGTERM": "130", "SIGKILL": "137"}[how]
+    assert child.match[1] == status
+    for _ in range(50):
+        if not machines(mark):
+            break
+        time.sleep(0.1)
+    assert not machines(mark)
+    if how != "SIGKILL":
+        child.sendline("stty -a | md5sum; echo after")
+        child.expect(r"([0-9a-f]{32})  -\r\nafter")
+        assert child.match[1] == before
+    child.close(force=True)

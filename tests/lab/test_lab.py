@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
+import sys
 import zlib
 
+import pexpect
 import pytest
 
-from lab import configure, control, image, machine
+from lab import configure, control, image, listing, machine
 from lab.lines import code_lines
 from lab.paths import LabError
 from lab.tree import Tree
@@ -194,3 +198,51 @@ def test_code_lines_leave_out_comments(tmp_path):
     path = tmp_path / "a.c"
     path.write_text('/* one\n * two */\nint a; // three\n\nchar *s = "/* not a comment */";\n')
     assert code_lines(path) == 2
+
+
+def test_menuconfig_saves_what_was_chosen(tmp_path):
+    """By hand: into the first menu, its first choice, one further down, leave and save."""
+    names = configure.hash_functions("page")
+    configure.configure(tmp_path, settings=[f"PAGE_HASH={names[0]}"], save=True)
+    child = pexpect.spawn(
+        sys.executable, [str(configure.TOP / "lab/configure.py"), "--output", str(tmp_path), "--menu"],
+        env={**os.environ, "TERM": "xterm"}, dimensions=(40, 120), timeout=20, encoding="utf-8",
+    )  # fmt: skip
+    child.expect("Caches: hash functions and structures")
+    child.send("\n")
+    child.expect("Page cache hash function")
+    child.send("\n")
+    child.expect(re.escape(names[1]))
+    child.send("j")  # down
+    child.send(" ")  # choose; back in the menu above
+    child.send("q")
+    child.expect("Save configuration")
+    child.send("y")
+    child.expect(pexpect.EOF)
+    assert f'CONFIG_PAGE_HASH="{names[1]}"' in (tmp_path / ".config").read_text()
+
+
+def test_structures_that_cannot_serve_are_refused_with_the_reason(tmp_path):
+    for path in sorted((configure.TOP / "hash/table").glob("*.h")):
+        served = configure.plugins().served_caches(path)
+        for cache in set(configure.plugins().TABLE_CACHES) - set(served or configure.plugins().TABLE_CACHES):
+            with pytest.raises(configure.ConfigureError, match="cannot work"):
+                configure.configure(tmp_path, settings=[f"{cache.upper()}_TABLE={path.stem}"])
+
+
+def test_a_setting_lasts_for_one_command_only(tmp_path):
+    name = configure.hash_functions("buffer")[0]
+    standard = configure.chosen(configure.configure(tmp_path))["BUFFER_HASH"]
+    configure.configure(tmp_path, settings=[f"BUFFER_HASH={name}"])
+    assert configure.chosen(configure.configure(tmp_path))["BUFFER_HASH"] == standard
+
+
+def test_the_list_names_everything(capsys):
+    listing.print_choices()
+    said = capsys.readouterr().out
+    for choice, values in configure.hash_choices().items():
+        assert f"\n{choice}\n" in f"\n{said}"
+        for value in values:
+            assert f"\n  {value}" in said
+    with pytest.raises(LabError, match="BUFFER_HASH"):
+        listing.print_choices("nope")
