@@ -1,5 +1,5 @@
 /*
- * advise.c - madvise(2) and msync(2). Declared in vm.h.
+ * advise.c - madvise(2), mincore(2) and msync(2). Declared in vm.h.
  */
 #include "kernel/core/sched.h"
 #include "mm/mman.h"
@@ -66,6 +66,46 @@ int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice)
 	}
 	up_read(&mm->lock);
 	return error ? error : hole ? -ENOMEM : 0;
+}
+
+/* ---- mincore -------------------------------------------------------------------------------------------------- */
+
+static bool page_resident(struct vma *vma, u64 address)
+{
+	struct mm *mm = vma->mm;
+	struct page *page;
+	pte_t *slot;
+	bool present;
+
+	spin_lock(&mm->page_table_lock);
+	slot = mmu_slot(&mm->mmu, address, false);
+	present = slot && pte_present(*slot);
+	spin_unlock(&mm->page_table_lock);
+	if (present || !vma->mapping)
+		return present;
+	page = find_get_page(vma->mapping, vma_page_index(vma, address));
+	if (!page)
+		return false;
+	present = page_uptodate(page);
+	put_page(page);
+	return present;
+}
+
+int mm_resident(struct mm *mm, u64 address, unsigned pages, u8 *resident)
+{
+	struct vma *vma = NULL;
+	unsigned i;
+
+	down_read(&mm->lock);
+	for (i = 0; i < pages; i++, address += PAGE_SIZE) {
+		if (!vma || address >= vma->end)
+			vma = find_vma(mm, address);
+		if (!vma || address < vma->start)
+			break;
+		resident[i] = page_resident(vma, address);
+	}
+	up_read(&mm->lock);
+	return i == pages ? 0 : -ENOMEM;
 }
 
 /* ---- msync ----------------------------------------------------------------------------------------------------- */

@@ -228,6 +228,7 @@ static int copy_areas(struct mm *child, struct mm *parent)
 
 		if (!copy)
 			return -ENOMEM;
+		copy->flags &= ~VM_LOCKED; /* is not inherited */
 		list_add_tail(&copy->link, &child->vmas);
 		if (!copy->mapping)
 			continue;

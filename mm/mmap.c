@@ -145,6 +145,8 @@ static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct
 		*flags |= VM_SHARED;
 	if ((prot & (PROT_WRITE | PROT_EXEC)) == (PROT_WRITE | PROT_EXEC))
 		return -EACCES;
+	if (map_flags & MAP_LOCKED)
+		*flags |= VM_LOCKED;
 	if (map_flags & MAP_GROWSDOWN)
 		*flags |= VM_GROWSDOWN | (map_flags & MAP_STACK ? VM_STACK : 0);
 	if (file)
@@ -322,13 +324,10 @@ static bool may_protect(const struct vma *vma, unsigned prot)
 	       !((vma->file->path.mount->flags | vma->file->inode->sb->flags) & SB_NOEXEC);
 }
 
-/* Give [start, end), which lies in *@vma, the protection @prot: 0 or -errno, and what *@vma has become. */
-static int protect_piece(struct vma **vma, u64 start, u64 end, unsigned prot, struct list_head *dead)
+/* Make [start, end), which lies in *@vma, an area of its own, which *@vma then is, with other flags: the bits of
+ * @mask become those of @flags. 0 or -ENOMEM. vma_merge() it afterwards. */
+static int change_flags(struct vma **vma, u64 start, u64 end, unsigned mask, unsigned flags)
 {
-	if (!may_protect(*vma, prot))
-		return -EACCES;
-	if (vma_protection(*vma) == prot)
-		return 0;
 	if ((*vma)->start < start) {
 		if (vma_split(*vma, start))
 			return -ENOMEM;
@@ -336,7 +335,22 @@ static int protect_piece(struct vma **vma, u64 start, u64 end, unsigned prot, st
 	}
 	if ((*vma)->end > end && vma_split(*vma, end))
 		return -ENOMEM;
-	(*vma)->flags = ((*vma)->flags & ~(unsigned)PROT_ALL) | prot;
+	(*vma)->flags = ((*vma)->flags & ~mask) | flags;
+	return 0;
+}
+
+/* Give [start, end), which lies in *@vma, the protection @prot: 0 or -errno, and what *@vma has become. */
+static int protect_piece(struct vma **vma, u64 start, u64 end, unsigned prot, struct list_head *dead)
+{
+	int error;
+
+	if (!may_protect(*vma, prot))
+		return -EACCES;
+	if (vma_protection(*vma) == prot)
+		return 0;
+	error = change_flags(vma, start, end, PROT_ALL, prot);
+	if (error)
+		return error;
 	change_entries(*vma);
 	*vma = vma_merge(*vma, dead);
 	return 0;
@@ -382,6 +396,75 @@ int mm_protect(struct mm *mm, u64 address, u64 length, unsigned prot)
 	up_write(&mm->lock);
 	vmas_free(&dead);
 	return error;
+}
+
+/* ---- mlock ---------------------------------------------------------------------------------------------------------- */
+
+static u64 locked_bytes(struct mm *mm)
+{
+	const struct vma *vma;
+	u64 sum = 0;
+
+	list_for_each_entry(vma, &mm->vmas, link)
+		sum += vma->flags & VM_LOCKED ? vma->end - vma->start : 0;
+	return sum;
+}
+
+static int set_locked(struct mm *mm, u64 at, u64 end, unsigned flags, struct list_head *dead)
+{
+	struct vma *vma = find_vma(mm, at);
+	int error = 0;
+
+	for (; at < end && !error; vma = vma_next(vma)) {
+		u64 next;
+
+		if (!vma || vma->start > at)
+			return -ENOMEM;
+		next = min(end, vma->end);
+		if ((vma->flags & VM_LOCKED) != flags) {
+			error = change_flags(&vma, at, next, VM_LOCKED, flags);
+			vma = vma_merge(vma, dead);
+		}
+		at = max(next, vma->end);
+	}
+	return error;
+}
+
+static int change_locked(struct mm *mm, u64 start, u64 end, unsigned flags, u64 limit)
+{
+	LIST_HEAD(dead);
+	int error = -ENOMEM;
+
+	down_write(&mm->lock);
+	if (!flags || (end - start <= limit && locked_bytes(mm) <= limit - (end - start)))
+		error = set_locked(mm, start, end, flags, &dead);
+	up_write(&mm->lock);
+	vmas_free(&dead);
+	return error;
+}
+
+int mm_lock(struct mm *mm, u64 address, u64 length, u64 limit)
+{
+	u64 start = round_down(address, (u64)PAGE_SIZE), end = page_round_up(address + length);
+	int error;
+
+	if (!limit)
+		return -EPERM;
+	if (end < start || end > USER_TOP)
+		return end < start ? -EINVAL : -ENOMEM;
+	error = change_locked(mm, start, end, VM_LOCKED, limit);
+	for (; start < end && !error; start += PAGE_SIZE)
+		error = mm_fault(mm, start, 0) ? -ENOMEM : 0;
+	return error;
+}
+
+int mm_unlock(struct mm *mm, u64 address, u64 length)
+{
+	u64 start = round_down(address, (u64)PAGE_SIZE), end = page_round_up(address + length);
+
+	if (end < start || end > USER_TOP)
+		return end < start ? -EINVAL : -ENOMEM;
+	return change_locked(mm, start, end, 0, 0);
 }
 
 /* ---- the break ------------------------------------------------------------------------------------------------------ */

@@ -94,6 +94,7 @@ static bool entry_accessed(const pte_t *slot)
 	return true;
 }
 
+/* ... or must the page stay where it is? */
 static bool page_accessed(const struct page *page)
 {
 	struct vma *vma;
@@ -104,7 +105,7 @@ static bool page_accessed(const struct page *page)
 
 		spin_lock(&vma->mm->page_table_lock);
 		slot = slot_of(vma, page);
-		if (slot && entry_accessed(slot))
+		if (slot && (entry_accessed(slot) || vma->flags & VM_LOCKED))
 			accessed = true;
 		spin_unlock(&vma->mm->page_table_lock);
 	}

@@ -14,7 +14,7 @@
  * under mm->lock held for writing; the bounds of an area that maps a file under mapping->vma_lock as well.
  *
  * Limits: areas are in a list, with a hint (programs here have tens of them, at most 65530); no swap; no
- * huge pages; mlock is not needed, since anonymous memory stays.
+ * huge pages; no mlockall.
  */
 #ifndef MM_VM_H
 #define MM_VM_H
@@ -37,6 +37,7 @@ struct shared_memory;
 #define VM_GROWSDOWN (1u << 8)
 #define VM_STACK (1u << 9)
 #define VM_HEAP (1u << 10)
+#define VM_LOCKED (1u << 11) /* mlock: its pages of files are not reclaimed (anonymous ones never are) */
 
 struct vma {
 	u64 start, end; /* page aligned, end exclusive */
@@ -92,6 +93,12 @@ s64 mm_remap(struct mm *mm, u64 address, u64 old_length, u64 new_length, unsigne
 u64 mm_brk(struct mm *mm, u64 new_end); /* the resulting break */
 int mm_sync(struct mm *mm, u64 address, u64 length, unsigned flags);
 int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice);
+/* mlock(2) and munlock(2): all of the range is faulted in, and stays. -ENOMEM: a hole, what cannot be faulted in,
+ * or more than @limit bytes would be locked; -EPERM: @limit is 0. */
+int mm_lock(struct mm *mm, u64 address, u64 length, u64 limit);
+int mm_unlock(struct mm *mm, u64 address, u64 length);
+/* mincore(2): resident[i] = is page i from @address on in memory? 0, or -ENOMEM: not all is mapped. */
+int mm_resident(struct mm *mm, u64 address, unsigned pages, u8 *resident);
 struct vma *find_vma(struct mm *mm, u64 address); /* first with end > address, mm->lock held; NULL: none */
 
 /* For /proc: the first area that ends after @address, copied, with a reference to its file; false: none.

@@ -4,6 +4,7 @@
 #include "fs/vfs.h"
 #include "kernel/core/errno.h"
 #include "kernel/core/sched.h"
+#include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
 #include "mm/mman.h"
@@ -71,4 +72,39 @@ s64 sys_brk(u64 end)
 	if (end > mm->brk_end && !fits_limit(end - mm->brk_end))
 		return (s64)mm->brk_end;
 	return (s64)mm_brk(mm, end);
+}
+
+s64 sys_mincore(u64 address, u64 length, u8 *resident)
+{
+	u64 pages = DIV_ROUND_UP(length, PAGE_SIZE);
+	u8 piece[256];
+
+	if (address & (PAGE_SIZE - 1))
+		return -EINVAL;
+	if (length > USER_TOP || address > USER_TOP - length)
+		return -ENOMEM;
+	while (pages) {
+		unsigned n = min_t(unsigned, pages, sizeof(piece));
+		int error = mm_resident(current->mm, address, n, piece);
+
+		if (error)
+			return error;
+		if (copy_to_user(resident, piece, n))
+			return -EFAULT;
+		address += n * PAGE_SIZE;
+		resident += n;
+		pages -= n;
+	}
+	return 0;
+}
+
+s64 sys_mlock(u64 address, u64 length)
+{
+	return mm_lock(current->mm, address, length,
+		       capable(current->cred) ? RLIM_INFINITY : process_limit(RLIMIT_MEMLOCK));
+}
+
+s64 sys_munlock(u64 address, u64 length)
+{
+	return mm_unlock(current->mm, address, length);
 }

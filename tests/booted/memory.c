@@ -335,11 +335,28 @@ static void populate(void)
 	unsigned char there[64];
 	char *p = map(64, RW, ANON | MAP_POPULATE);
 
-	CHECK(p);
-	if (mincore(p, 64 * PAGE, there) == 0)
-		for (int i = 0; i < 64; i++)
-			CHECK(there[i] & 1);
+	CHECK(p && mincore(p, 64 * PAGE, there) == 0);
+	for (int i = 0; i < 64; i++)
+		CHECK(there[i] & 1);
+	CHECK(madvise(p + 8 * PAGE, 8 * PAGE, MADV_DONTNEED) == 0 && mincore(p, 64 * PAGE, there) == 0);
+	CHECK((there[7] & 1) && !(there[8] & 1) && !(there[15] & 1) && (there[16] & 1));
+	CHECK_ERROR(mincore(p + 1, PAGE, there), EINVAL);
+	CHECK(munmap(p + 32 * PAGE, PAGE) == 0);
+	CHECK_ERROR(mincore(p, 64 * PAGE, there), ENOMEM);
 	CHECK(munmap(p, 64 * PAGE) == 0);
+}
+
+static void locking(void)
+{
+	unsigned char there[16];
+	char *p = map(16, RW, ANON);
+
+	CHECK(p && mlock(p + PAGE, 4 * PAGE) == 0 && mincore(p, 16 * PAGE, there) == 0);
+	CHECK(!(there[0] & 1) && (there[1] & 1) && (there[4] & 1) && !(there[5] & 1));
+	CHECK(munlock(p + PAGE + 5, 4 * PAGE - 10) == 0);
+	CHECK(munmap(p + 8 * PAGE, PAGE) == 0);
+	CHECK_ERROR(mlock(p, 16 * PAGE), ENOMEM);
+	CHECK(munmap(p, 16 * PAGE) == 0);
 }
 
 static void advice(void)
@@ -732,6 +749,64 @@ static void threads_and_fork(void)
 	CHECK(errors_seen == 0 && munmap(p, 64 * PAGE) == 0);
 }
 
+/* ---- races ----------------------------------------------------------------------------------------------------------------- */
+
+static void touch_for_ever(int seed)
+{
+	unsigned random = (unsigned)seed;
+
+	for (;;) {
+		random = random * 1103515245 + 12345;
+		char *p = shared_area + (random >> 8) % 64 * PAGE;
+
+		if (random & 64)
+			try_write(p);
+		else
+			try_read(p);
+		if (!(random >> 8 & 255))
+			madvise(shared_area, 64 * PAGE, MADV_DONTNEED);
+	}
+}
+
+/* A file shrinks and grows while others write to it through mappings: they get SIGBUS, or pages of zeros. */
+static void truncation_race(void)
+{
+	int fd = make_file("race", 64);
+	pid_t children[4];
+	char page[PAGE];
+
+	shared_area = mmap(NULL, 64 * PAGE, RW, MAP_SHARED, fd, 0);
+	CHECK(fd >= 0 && shared_area != MAP_FAILED);
+	for (int i = 0; i < 4; i++) {
+		children[i] = fork();
+		CHECK(children[i] >= 0);
+		if (!children[i])
+			touch_for_ever(i + 1);
+	}
+	for (int round = 0; round < 100; round++) {
+		CHECK(ftruncate(fd, (round * 37 % 64) * (long)PAGE + 5) == 0);
+		usleep(500);
+		CHECK(ftruncate(fd, 64 * (long)PAGE) == 0);
+		CHECK(pwrite(fd, "x", 1, (round * 11 % 64) * (long)PAGE) == 1);
+		if (round % 8 == 0)
+			CHECK(msync(shared_area, 64 * PAGE, MS_SYNC) == 0);
+		usleep(500);
+	}
+	for (int i = 0; i < 4; i++) {
+		int status;
+
+		kill(children[i], SIGKILL);
+		CHECK(waitpid(children[i], &status, 0) == children[i] && WTERMSIG(status) == SIGKILL);
+	}
+	CHECK(ftruncate(fd, 0) == 0 && ftruncate(fd, 64 * (long)PAGE) == 0);
+	for (int i = 0; i < 64; i++) {
+		CHECK(shared_area[i * PAGE] == 0);
+		CHECK(pread(fd, page, PAGE, i * (long)PAGE) == (ssize_t)PAGE && page[0] == 0);
+	}
+	CHECK(munmap(shared_area, 64 * PAGE) == 0);
+	close(fd);
+}
+
 /* ---- little memory: run by name ---------------------------------------------------------------------------------------- */
 
 /* Takes memory until it ends; the parent lives on. */
@@ -797,6 +872,48 @@ static void large_file(void)
 	close(fd);
 }
 
+/* Several processes read one file, larger than memory together with what they hold, through mappings. */
+static void reader(int seed)
+{
+	char *own = map(1024, RW, ANON); /* 4 MB each */
+	unsigned random = (unsigned)seed;
+
+	if (!own)
+		_exit(2);
+	memset(own, seed, 1024 * PAGE);
+	for (int i = 0; i < 20000; i++) {
+		random = random * 1103515245 + 12345;
+		unsigned long page = (random >> 8) % 8192;
+
+		if (*(unsigned long *)(shared_area + page * PAGE) != page + 1)
+			_exit(3);
+		if (own[(page & 1023) * PAGE] != (char)seed)
+			_exit(4);
+	}
+	_exit(0);
+}
+
+static void pressure(void)
+{
+	int fd = make_file("pressure", 0), status;
+	char page[PAGE] = "";
+
+	CHECK(fd >= 0);
+	for (unsigned long i = 0; i < 8192; i++) { /* 32 MB */
+		*(unsigned long *)page = i + 1;
+		CHECK(write(fd, page, PAGE) == (ssize_t)PAGE);
+	}
+	shared_area = mmap(NULL, 8192 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	CHECK(shared_area != MAP_FAILED);
+	for (int i = 1; i <= 4; i++)
+		if (!fork())
+			reader(i);
+	for (int i = 0; i < 4; i++)
+		CHECK(wait(&status) > 0 && status == 0);
+	CHECK(munmap(shared_area, 8192 * PAGE) == 0);
+	close(fd);
+}
+
 /* Mapping and touching one page in each 2 MB, giving it back: tables must not pile up. */
 static void sparse(void)
 {
@@ -827,11 +944,11 @@ static const struct {
 #define C(function) {#function, function, 0}
 #define N(function) {#function, function, 1}
 	C(anonymous), C(arguments), C(hints), C(protection), C(execution), C(areas_split_and_join), C(heap),
-	C(stack_grows), C(area_grows_down), C(populate), C(advice), C(remap_size), C(remap_move), C(remap_file),
+	C(stack_grows), C(area_grows_down), C(populate), C(locking), C(advice), C(remap_size), C(remap_move), C(remap_file),
 	C(file_private), C(file_shared), C(file_rights), C(past_the_end), C(truncated_under_it),
 	C(file_outlives_its_name), C(file_to_itself), C(kernel_faults), C(copy_on_write), C(copy_of_a_copy),
-	C(shared_file_after_fork), C(kernel_copies_on_write), C(many_forks), C(threads_and_fork),
-	N(never_writable_and_executable), N(bomb), N(fork_bomb), N(large_file), N(sparse),
+	C(shared_file_after_fork), C(kernel_copies_on_write), C(many_forks), C(threads_and_fork), C(truncation_race),
+	N(never_writable_and_executable), N(bomb), N(fork_bomb), N(large_file), N(pressure), N(sparse),
 };
 
 static int wanted(int index, char **names)

@@ -44,10 +44,11 @@ def test_as_on_linux(cw_run, memory_program, root, cpus):
         ("fork_bomb", "64M"),
         ("sparse", "64M"),
         ("large_file", "32M"),
+        ("pressure", "48M"),
     ],
 )
 def test_by_name(cw_run, memory_program, name, size, kernel):
-    options = {"mem": size, "debug": kernel == "debug"}
+    options = {"mem": size, "debug": kernel == "debug", "smp": 2 if name == "pressure" else 1}
     result = cw_run(["/root/memory", "/root", name], add=[f"{memory_program}:/root/memory"], **options)
     assert outcomes(result.output) == [f"ok {name}"]
 
