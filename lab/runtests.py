@@ -80,7 +80,9 @@ def main() -> None:
     if skipped:
         print(f"{skipped} skipped")
     print(f"{time.monotonic() - began:.0f} seconds")
-    print(f"{counter.count('passed')} passed, {failed} failed", flush=True)
+    count = f"{counter.count('passed')} passed, {failed} failed"
+    (output_folder() / "test.count").write_text(f"{count}\n")
+    print(count, flush=True)
     sys.exit(1 if failed else 0)
 
 

@@ -45,7 +45,7 @@ def faults(name: str, text: str) -> Iterator[str]:
             yield f"{where}: {width} columns, at most {COLUMNS}"
         if line != line.rstrip():
             yield f"{where}: blanks at the end of the line"
-        if line.startswith(" " * 8):
+        if line.startswith(" " * 8) and not line.endswith("\\"):
             yield f"{where}: indent with tabs"
         include = re.match(r'#include "([^"]+)"', line)
         if include and include[1].startswith(forbidden or ("//",)) and name not in EXCEPTIONS:
