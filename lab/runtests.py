@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from lab.build import build, build_lock
-from lab.configure import configure
+from lab.configure import ConfigureError, configure
 from lab.paths import TOP, LabError, output_folder
 
 
@@ -70,7 +70,7 @@ def main() -> None:
         status = int(
             pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(TOP), *arguments], plugins=[counter])
         )
-    except LabError as error:
+    except (LabError, ConfigureError) as error:
         print(f"make test: {error}", file=sys.stderr)
         status, extra = 1, 1
     failed = counter.count("failed") + counter.collection_errors + extra
@@ -81,6 +81,7 @@ def main() -> None:
         print(f"{skipped} skipped")
     print(f"{time.monotonic() - began:.0f} seconds")
     count = f"{counter.count('passed')} passed, {failed} failed"
+    output_folder().mkdir(parents=True, exist_ok=True)
     (output_folder() / "test.count").write_text(f"{count}\n")
     print(count, flush=True)
     sys.exit(1 if failed else 0)
