@@ -45,11 +45,11 @@
 
 /* One CPU's counters of one cache. Exact definitions: docs/counters.md. */
 struct hash_counters {
-	u64 hits;	   /* lookups that found their object */
-	u64 misses;	   /* lookups that did not */
-	u64 hit_steps;	   /* objects visited by the hits, the found one included */
-	u64 miss_steps;	   /* objects visited by the misses */
-	u64 compares;	   /* full key comparisons (beyond the cheap first word) */
+	u64 hits;	/* lookups that found their object */
+	u64 misses;	/* lookups that did not */
+	u64 hit_steps;	/* objects visited by the hits, the found one included */
+	u64 miss_steps; /* objects visited by the misses */
+	u64 compares;	/* full key comparisons (beyond the cheap first word) */
 	u64 inserts;
 	u64 removes;
 } __aligned(64);
@@ -71,7 +71,7 @@ struct hash_cache {
 
 	/* Set at boot by hash_cache_create(). */
 	unsigned bits;
-	u64 entries;	  /* 1 << bits */
+	u64 entries; /* 1 << bits */
 	u64 bytes;
 	const char *rule; /* the sizing rule that gave this size */
 

@@ -48,7 +48,8 @@ static u64 entries_2_2_5(const struct request *r)
 /* As many entries as fit into @bytes, rounded up to a power-of-two number of pages. */
 static u64 whole_pages(u64 bytes, const struct request *r)
 {
-	return roundup_pow_of_two(DIV_ROUND_UP(max(bytes, (u64)1), PAGE_SIZE)) * PAGE_SIZE / r->entry_bytes;
+	return roundup_pow_of_two(DIV_ROUND_UP(max(bytes, (u64)1), PAGE_SIZE)) * PAGE_SIZE /
+	       r->entry_bytes;
 }
 
 static u64 entries_2_2_16(const struct request *r)
@@ -62,7 +63,8 @@ static const unsigned scales[] = {[PAGE] = 12, [BUFFER] = 14, [INODE] = 14, [DEN
 static u64 entries_2_4(const struct request *r)
 {
 	if (r->cache == BUFFER)
-		return roundup_pow_of_two(max((r->pages >> 14) * r->entry_bytes, (u64)1)) * PAGE_SIZE / r->entry_bytes;
+		return roundup_pow_of_two(max((r->pages >> 14) * r->entry_bytes, (u64)1)) *
+		       PAGE_SIZE / r->entry_bytes;
 	return whole_pages((r->pages >> (scales[r->cache] - PAGE_SHIFT)) * r->entry_bytes, r);
 }
 
@@ -92,7 +94,8 @@ static const struct rule {
 	const char *name;
 	u64 (*entries)(const struct request *request);
 } rules[] = {
-	{"2.2.5", entries_2_2_5}, {"2.2.16", entries_2_2_16}, {"2.4", entries_2_4}, {"2.6", entries_2_6}, {"6.1", entries_6_1},
+	{"2.2.5", entries_2_2_5}, {"2.2.16", entries_2_2_16}, {"2.4", entries_2_4},
+	{"2.6", entries_2_6},	  {"6.1", entries_6_1},
 };
 
 static const struct rule *find_rule(const char *name)
@@ -121,7 +124,10 @@ static const struct rule *asked_rule(const char *name)
 
 static enum cache_index index_of(const struct hash_cache *cache)
 {
-	return cache->name[0] == 'p' ? PAGE : cache->name[0] == 'b' ? BUFFER : cache->name[0] == 'i' ? INODE : DENTRY;
+	return cache->name[0] == 'p'   ? PAGE
+	       : cache->name[0] == 'b' ? BUFFER
+	       : cache->name[0] == 'i' ? INODE
+				       : DENTRY;
 }
 
 /* What is wanted, a power of two from 2 to LARGEST_TABLE; sets cache->rule. */
@@ -142,7 +148,8 @@ static u64 wanted_entries(struct hash_cache *cache, size_t entry_bytes)
 		rule = rule ?: find_rule(CONFIG_HASH_SIZING);
 		rule = rule ?: &rules[ARRAY_SIZE(rules) - 1];
 		cache->rule = rule->name;
-		entries = 1ull << ilog2(rule->entries(&request)); /* a cap need not be a power of two: Linux rounds down */
+		/* A cap need not be a power of two: Linux rounds down. */
+		entries = 1ull << ilog2(rule->entries(&request));
 	}
 	return max(roundup_pow_of_two(min(entries, LARGEST_TABLE)), (u64)2);
 }
@@ -160,14 +167,15 @@ void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes)
 			panic("no memory for the %s cache's hash table", cache->name);
 	}
 	if (entries != wanted)
-		pr_warn("%s cache: no contiguous memory for %llu hash table entries\n", cache->title,
-			(unsigned long long)wanted);
+		pr_warn("%s cache: no contiguous memory for %llu hash table entries\n",
+			cache->title, (unsigned long long)wanted);
 	cache->entries = entries;
 	cache->bits = ilog2(entries);
 	cache->bytes = entries * entry_bytes;
 	hash_cache_begin(cache);
 	pr_info("%s cache hash table entries: %llu (order: %d, %llu bytes)\n", cache->title,
-		(unsigned long long)entries, cache->bytes > PAGE_SIZE ? ilog2(cache->bytes) - PAGE_SHIFT : 0,
+		(unsigned long long)entries,
+		cache->bytes > PAGE_SIZE ? ilog2(cache->bytes) - PAGE_SHIFT : 0,
 		(unsigned long long)cache->bytes);
 	return table;
 }

@@ -10,7 +10,8 @@
 #include "kernel/core/assert.h"
 
 #ifdef CONFIG_HASH_STATS
-struct hash_counters page_counters[NR_CPUS], buffer_counters[NR_CPUS], inode_counters[NR_CPUS], dentry_counters[NR_CPUS];
+struct hash_counters page_counters[NR_CPUS], buffer_counters[NR_CPUS], inode_counters[NR_CPUS],
+	dentry_counters[NR_CPUS];
 #endif
 
 void hash_cache_begin(struct hash_cache *cache)
@@ -26,8 +27,9 @@ void hash_cache_begin(struct hash_cache *cache)
 void hash_check_bucket(const struct hash_cache *cache, u64 bucket)
 {
 	if (unlikely(bucket >= cache->entries))
-		panic("%s_hash() of hash/%s/%s.h gives bucket %llu, but the table has %llu", cache->name, cache->name,
-		      cache->function, (unsigned long long)bucket, (unsigned long long)cache->entries);
+		panic("%s_hash() of hash/%s/%s.h gives bucket %llu, but the table has %llu",
+		      cache->name, cache->name, cache->function, (unsigned long long)bucket,
+		      (unsigned long long)cache->entries);
 }
 
 /* ---- computing ------------------------------------------------------------------------------------------ */
@@ -52,7 +54,8 @@ static struct hash_fit fit_of(u64 chi2_milli, u64 freedom)
 
 	if (!freedom)
 		return fit;
-	z = min(real_scaled(real_divide(distance, real_of(square_root(freedom << 33))), 1 << 16), (u64)INT64_MAX);
+	z = min(real_scaled(real_divide(distance, real_of(square_root(freedom << 33))), 1 << 16),
+		(u64)INT64_MAX);
 	fit.z_milli = above ? (s64)z : -(s64)z;
 	return fit;
 }
@@ -75,12 +78,14 @@ static struct hash_fit fit_histogram(const struct hash_statistics *s)
 		if (!expected)
 			break;
 		distance = real_of(found > expected ? found - expected : expected - found);
-		part = real_scaled(real_divide(real_multiply(distance, distance), real_of(expected)), 1);
+		part = real_scaled(
+			real_divide(real_multiply(distance, distance), real_of(expected)), 1);
 		chi2 = part > ~chi2 ? ~0ull : chi2 + part;
 		found = expected = 0;
 		bins++;
 	}
-	return fit_of(chi2, bins > 2 ? bins - 2 : 0); /* the sums of buckets and of objects are given */
+	/* The sums of buckets and of objects are given. */
+	return fit_of(chi2, bins > 2 ? bins - 2 : 0);
 }
 
 /* The binomial histogram, and the largest k for which at least one bucket is expected to hold k or more. */
@@ -95,13 +100,15 @@ static void expect_histogram(struct hash_statistics *s)
 		if (k < HASH_LAST_ROW)
 			s->row_expected_milli[k] = real_scaled(expected, 1000);
 		else if (k == HASH_LAST_ROW)
-			s->row_expected_milli[k] = (at_least >> 32) * 1000 + ((at_least & 0xffffffff) * 1000 >> 32);
+			s->row_expected_milli[k] =
+				(at_least >> 32) * 1000 + ((at_least & 0xffffffff) * 1000 >> 32);
 		if (at_least >= 1ull << 32)
 			s->expected_largest = k;
 		else if (k >= HASH_LAST_ROW)
 			break;
 		at_least -= min(at_least, real_scaled(expected, 1ull << 32));
-		expected = real_divide(real_multiply(expected, real_of(n - k)), real_of((k + 1) * (m - 1)));
+		expected = real_divide(real_multiply(expected, real_of(n - k)),
+				       real_of((k + 1) * (m - 1)));
 	}
 }
 
@@ -120,7 +127,8 @@ void hash_compute(struct hash_statistics *s)
 	s->buckets_fit = fit_of(chi2 - min(chi2, n * 1000), m - 1);
 	s->dragon_q_tenthousandths =
 		real_scaled(real_divide(real_multiply(real_of(m), real_of(s->squares + n)),
-					real_multiply(real_of(n), real_of(n + 2 * m - 1))), 10000);
+					real_multiply(real_of(n), real_of(n + 2 * m - 1))),
+			    10000);
 	s->histogram_fit = fit_histogram(s);
 }
 
@@ -145,7 +153,8 @@ static void add_counters(const struct hash_cache *cache, struct hash_statistics 
 		const u64 *from = (const u64 *)&cache->counters[cpu];
 		u64 *to = (u64 *)&s->counted;
 
-		for (unsigned i = 0; i < offsetof(struct hash_counters, removes) / sizeof(u64) + 1; i++)
+		for (unsigned i = 0; i < offsetof(struct hash_counters, removes) / sizeof(u64) + 1;
+		     i++)
 			to[i] += READ_ONCE(from[i]);
 	}
 	s->lookups = s->counted.hits + s->counted.misses;

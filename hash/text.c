@@ -14,7 +14,8 @@ void text_init(struct text *text)
 	*text = (struct text){.data = NULL};
 }
 
-void text_init_sink(struct text *text, char *buffer, size_t size, void (*sink)(const char *text, size_t length))
+void text_init_sink(struct text *text, char *buffer, size_t size,
+		    void (*sink)(const char *text, size_t length))
 {
 	*text = (struct text){.data = buffer, .capacity = size, .sink = sink};
 }
@@ -86,7 +87,8 @@ void text_printf(struct text *text, const char *format, ...)
 	va_end(arguments);
 	if ((size_t)length >= room) {
 		if (make_room(text, (size_t)length + 1)) /* the terminator's place as well */
-			kernel_vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+			kernel_vsnprintf(text->data + text->length, (size_t)length + 1, format,
+					 again);
 		else
 			text->error = -ENOMEM;
 	}

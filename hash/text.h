@@ -14,13 +14,14 @@
 struct text {
 	char *data; /* not terminated; NULL: nothing yet */
 	size_t length, capacity;
-	int error; /* 0 or -ENOMEM */
+	int error;				       /* 0 or -ENOMEM */
 	void (*sink)(const char *text, size_t length); /* NULL: kept */
 };
 
 void text_init(struct text *text); /* kept; nothing is allocated yet */
 /* Handed to @sink through @buffer, of at least the longest line: no allocation, whole pieces of output. */
-void text_init_sink(struct text *text, char *buffer, size_t size, void (*sink)(const char *text, size_t length));
+void text_init_sink(struct text *text, char *buffer, size_t size,
+		    void (*sink)(const char *text, size_t length));
 void text_reset(struct text *text); /* begin anew, keeping the memory; not for a sink */
 void text_flush(struct text *text); /* a sink gets what is left */
 void text_free(struct text *text);  /* what is kept; not for a sink */

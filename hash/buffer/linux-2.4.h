@@ -14,8 +14,9 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 	hash_word d = device, b = (hash_word)block;
 	int n = (int)bits;
 
-	return (u32)(hash_shift(d, n - 6) ^ hash_shift(d, n - 9) ^ hash_shift(b, n - 6) ^ (b >> 13) ^
-		     hash_shift(b, n - 12)) & hash_mask(bits);
+	return (u32)(hash_shift(d, n - 6) ^ hash_shift(d, n - 9) ^ hash_shift(b, n - 6) ^
+		     (b >> 13) ^ hash_shift(b, n - 12)) &
+	       hash_mask(bits);
 }
 
 #endif

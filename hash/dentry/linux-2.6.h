@@ -12,7 +12,8 @@
 
 static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 {
-	hash_word h = (hash_word)name_hash + ((hash_word)parent ^ HASH_GOLDEN_PRIME) / HASH_L1_BYTES;
+	hash_word h =
+		(hash_word)name_hash + ((hash_word)parent ^ HASH_GOLDEN_PRIME) / HASH_L1_BYTES;
 
 	return (u32)(h ^ ((h ^ HASH_GOLDEN_PRIME) >> bits)) & hash_mask(bits);
 }

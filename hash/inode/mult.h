@@ -11,7 +11,8 @@
 
 static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
-	return (u32)hash_right(((hash_word)number | (hash_word)superblock) * HASH_G32, 11) & hash_mask(bits);
+	return (u32)hash_right(((hash_word)number | (hash_word)superblock) * HASH_G32, 11) &
+	       hash_mask(bits);
 }
 
 #endif

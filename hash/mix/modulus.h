@@ -8,11 +8,13 @@
 
 #include "hash/mix/join.h"
 
+/* clang-format off */
 static const u32 hash_modulus_primes[32] __maybe_unused = {
 	1, 2, 3, 7, 13, 31, 61, 127, 251, 509, 1021, 2039, 4093, 8191, 16381, 32749, 65521,
 	131071, 262139, 524287, 1048573, 2097143, 4194301, 8388593, 16777213, 33554393, 67108859,
 	134217689, 268435399, 536870909, 1073741789, 2147483647,
 };
+/* clang-format on */
 
 static __always_inline u32 hash_modulus(hash_word key, unsigned bits)
 {

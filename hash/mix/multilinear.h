@@ -19,7 +19,8 @@ static __always_inline u64 hash_multilinear(u64 a, u64 b)
 {
 	const u64 *keys = hash_multilinear_keys;
 
-	return keys[0] + keys[1] * (u32)a + keys[2] * (u32)(a >> 32) + keys[3] * (u32)b + keys[4] * (u32)(b >> 32);
+	return keys[0] + keys[1] * (u32)a + keys[2] * (u32)(a >> 32) + keys[3] * (u32)b +
+	       keys[4] * (u32)(b >> 32);
 }
 
 #endif /* HASH_MIX_MULTILINEAR_H */

@@ -21,7 +21,8 @@ static __always_inline u32 hash_pearson_byte(u32 state, u8 byte)
 	const u8 *table = hash_pearson_table;
 
 	return (u32)table[(state & 0xff) ^ byte] | (u32)table[(state >> 8 & 0xff) ^ byte] << 8 |
-	       (u32)table[(state >> 16 & 0xff) ^ byte] << 16 | (u32)table[(state >> 24) ^ byte] << 24;
+	       (u32)table[(state >> 16 & 0xff) ^ byte] << 16 |
+	       (u32)table[(state >> 24) ^ byte] << 24;
 }
 
 static inline u32 hash_pearson(u64 a, u64 b)

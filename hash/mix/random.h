@@ -11,7 +11,8 @@
 #include "hash/word.h"
 
 #define HASH_TABULATION_BYTES 16
-#define HASH_MULTILINEAR_KEYS 66 /* one to add, one for the length, 64 for the words of a name of 256 bytes */
+/* One to add, one for the length, 64 for the words of a name of 256 bytes. */
+#define HASH_MULTILINEAR_KEYS 66
 
 extern u64 hash_siphash_key[2];
 extern u64 hash_multilinear_keys[HASH_MULTILINEAR_KEYS];

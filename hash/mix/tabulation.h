@@ -19,7 +19,8 @@ static inline u32 hash_tabulation(u64 a, u64 b)
 	u32 hash = 0;
 
 	for (unsigned i = 0; i < 8; i++)
-		hash ^= hash_tabulation_table[i][(u8)(a >> 8 * i)] ^ hash_tabulation_table[8 + i][(u8)(b >> 8 * i)];
+		hash ^= hash_tabulation_table[i][(u8)(a >> 8 * i)] ^
+			hash_tabulation_table[8 + i][(u8)(b >> 8 * i)];
 	return hash;
 }
 

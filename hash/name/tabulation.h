@@ -16,7 +16,8 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 
 	(void)salt;
 	for (size_t i = 0; i < length; i++)
-		h = hash_rotate_left32(h, 1) ^ hash_tabulation_table[i % HASH_TABULATION_BYTES][(u8)name[i]];
+		h = hash_rotate_left32(h, 1) ^
+		    hash_tabulation_table[i % HASH_TABULATION_BYTES][(u8)name[i]];
 	return h;
 }
 

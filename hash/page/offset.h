@@ -11,7 +11,8 @@
 
 static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 {
-	hash_word x = (hash_word)(inode / HASH_INODE_LSB) + (hash_word)(byte_offset >> 12) + (hash_word)byte_offset;
+	hash_word x = (hash_word)(inode / HASH_INODE_LSB) + (hash_word)(byte_offset >> 12) +
+		      (hash_word)byte_offset;
 
 	return (u32)(x + (x >> bits)) & hash_mask(bits);
 }

@@ -20,8 +20,9 @@
 #endif
 
 struct TABLE {
-	spinlock_t locks[CHAINED_LOCKS]; /* each guards the chains of its buckets; first: no offset to add */
-	struct chained_link **buckets;	 /* set at boot, as is the next */
+	/* Each guards the chains of its buckets. First in here: no offset to add. */
+	spinlock_t locks[CHAINED_LOCKS];
+	struct chained_link **buckets; /* set at boot, as is the next */
 	struct hash_cache *cache;
 };
 
@@ -34,7 +35,7 @@ static __always_inline void T(check)(const struct TABLE *table, u32 bucket)
 #endif
 }
 
-static __always_inline void T(root_init)(struct T(root) *root)
+static __always_inline void T(root_init)(struct T(root) * root)
 {
 	(void)root;
 }
@@ -44,21 +45,21 @@ static __always_inline spinlock_t *T(lock_of)(struct TABLE *table, u32 bucket)
 	return &table->locks[bucket % CHAINED_LOCKS];
 }
 
-static __always_inline void T(lock)(struct TABLE *table, struct T(root) *root, u32 bucket)
+static __always_inline void T(lock)(struct TABLE *table, struct T(root) * root, u32 bucket)
 {
 	(void)root;
 	T(check)(table, bucket);
 	spin_lock(T(lock_of)(table, bucket));
 }
 
-static __always_inline void T(unlock)(struct TABLE *table, struct T(root) *root, u32 bucket)
+static __always_inline void T(unlock)(struct TABLE *table, struct T(root) * root, u32 bucket)
 {
 	(void)root;
 	spin_unlock(T(lock_of)(table, bucket));
 }
 
 /* Two buckets at once (an object moves), in an order that all agree on. */
-static inline void T(lock_two)(struct TABLE *table, struct T(root) *root, u32 a, u32 b)
+static inline void T(lock_two)(struct TABLE *table, struct T(root) * root, u32 a, u32 b)
 {
 	spinlock_t *first = T(lock_of)(table, a), *second = T(lock_of)(table, b);
 
@@ -76,7 +77,7 @@ static inline void T(lock_two)(struct TABLE *table, struct T(root) *root, u32 a,
 		spin_lock_nested(second, 1);
 }
 
-static inline void T(unlock_two)(struct TABLE *table, struct T(root) *root, u32 a, u32 b)
+static inline void T(unlock_two)(struct TABLE *table, struct T(root) * root, u32 a, u32 b)
 {
 	(void)root;
 	spin_unlock(T(lock_of)(table, a));
@@ -89,23 +90,25 @@ static __always_inline TABLE_OBJECT *T(object)(struct chained_link *link)
 	return link ? container_of(link, TABLE_OBJECT, TABLE_LINK) : NULL;
 }
 
-static __always_inline TABLE_OBJECT *T(first)(struct TABLE *table, struct T(root) *root, u32 bucket)
+static __always_inline TABLE_OBJECT *T(first)(struct TABLE *table, struct T(root) * root,
+					      u32 bucket)
 {
 	(void)root;
 	T(check)(table, bucket);
 	return T(object)(READ_ONCE(table->buckets[bucket]));
 }
 
-static __always_inline TABLE_OBJECT *T(next)(struct TABLE *table, struct T(root) *root, TABLE_OBJECT *object)
+static __always_inline TABLE_OBJECT *T(next)(struct TABLE *table, struct T(root) * root,
+					     TABLE_OBJECT *object)
 {
 	(void)table, (void)root;
 	return T(object)(READ_ONCE(object->TABLE_LINK.next));
 }
 
 /* *steps grows by the objects visited, the one found included. */
-static __always_inline TABLE_OBJECT *T(find)(struct TABLE *table, struct T(root) *root, u32 bucket,
-					     const TABLE_KEY *key,
-					     int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *), u64 *steps)
+static __always_inline TABLE_OBJECT *T(find)(
+	struct TABLE *table, struct T(root) * root, u32 bucket, const TABLE_KEY *key,
+	int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *), u64 *steps)
 {
 	struct chained_link *link;
 
@@ -124,8 +127,8 @@ static __always_inline TABLE_OBJECT *T(find)(struct TABLE *table, struct T(root)
 	return NULL;
 }
 
-static __always_inline void T(insert)(struct TABLE *table, struct T(root) *root, u32 bucket, TABLE_OBJECT *object,
-				      const TABLE_KEY *key,
+static __always_inline void T(insert)(struct TABLE *table, struct T(root) * root, u32 bucket,
+				      TABLE_OBJECT *object, const TABLE_KEY *key,
 				      int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *))
 {
 	struct chained_link *link = &object->TABLE_LINK, **head = &table->buckets[bucket];
@@ -140,7 +143,8 @@ static __always_inline void T(insert)(struct TABLE *table, struct T(root) *root,
 	__atomic_store_n(head, link, __ATOMIC_RELEASE);
 }
 
-static __always_inline void T(remove)(struct TABLE *table, struct T(root) *root, u32 bucket, TABLE_OBJECT *object)
+static __always_inline void T(remove)(struct TABLE *table, struct T(root) * root, u32 bucket,
+				      TABLE_OBJECT *object)
 {
 	struct chained_link *link = &object->TABLE_LINK, *next = link->next;
 
@@ -152,7 +156,8 @@ static __always_inline void T(remove)(struct TABLE *table, struct T(root) *root,
 }
 
 /* For the statistics: visit the size of every bucket, one after the other. */
-static __maybe_unused void T(walk)(void *instance, void (*visit)(u64 size, void *argument), void *argument)
+static __maybe_unused void T(walk)(void *instance, void (*visit)(u64 size, void *argument),
+				   void *argument)
 {
 	struct TABLE *table = instance;
 

@@ -10,6 +10,7 @@ struct chained_link {
 };
 
 /* Owners need nothing. */
-struct chained_root {};
+struct chained_root {
+};
 
 #endif /* HASH_TABLE_CHAINED_LINK_H */

@@ -16,24 +16,24 @@
 #include "kernel/core/printk.h"
 
 struct TABLE {
-	spinlock_t list_lock; /* guards: */
+	spinlock_t list_lock;	/* guards: */
 	struct list_head roots; /* trees with objects */
 };
 
-static __always_inline void T(root_init)(struct T(root) *root)
+static __always_inline void T(root_init)(struct T(root) * root)
 {
 	spin_lock_init(&root->lock, TABLE_STRING(TABLE) "_root");
 	root->node = NULL;
 	root->count = 0;
 }
 
-static __always_inline void T(lock)(struct TABLE *table, struct T(root) *root, u32 bucket)
+static __always_inline void T(lock)(struct TABLE *table, struct T(root) * root, u32 bucket)
 {
 	(void)table, (void)bucket;
 	spin_lock(&root->lock);
 }
 
-static __always_inline void T(unlock)(struct TABLE *table, struct T(root) *root, u32 bucket)
+static __always_inline void T(unlock)(struct TABLE *table, struct T(root) * root, u32 bucket)
 {
 	(void)table, (void)bucket;
 	spin_unlock(&root->lock);
@@ -63,7 +63,8 @@ static inline void T(set_parent)(struct rbtree_link *node, struct rbtree_link *p
 }
 
 /* @new (may be NULL) takes the place of @old under its parent. */
-static inline void T(replace)(struct T(root) *root, struct rbtree_link *old, struct rbtree_link *new)
+static inline void T(replace)(struct T(root) * root, struct rbtree_link *old,
+			      struct rbtree_link *new)
 {
 	struct rbtree_link *parent = T(parent)(old);
 
@@ -75,7 +76,7 @@ static inline void T(replace)(struct T(root) *root, struct rbtree_link *old, str
 }
 
 /* @node goes down to @side; its child on the other side comes up. */
-static void T(rotate)(struct T(root) *root, struct rbtree_link *node, int side)
+static void T(rotate)(struct T(root) * root, struct rbtree_link *node, int side)
 {
 	struct rbtree_link *up = node->child[!side];
 
@@ -89,9 +90,9 @@ static void T(rotate)(struct T(root) *root, struct rbtree_link *node, int side)
 /* ---- find, insert, remove ----------------------------------------------------------------------------------- */
 
 /* *steps grows by the nodes visited, the one found included. */
-static __always_inline TABLE_OBJECT *T(find)(struct TABLE *table, struct T(root) *root, u32 bucket,
-					     const TABLE_KEY *key,
-					     int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *), u64 *steps)
+static __always_inline TABLE_OBJECT *T(find)(
+	struct TABLE *table, struct T(root) * root, u32 bucket, const TABLE_KEY *key,
+	int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *), u64 *steps)
 {
 	struct rbtree_link *node = root->node;
 
@@ -108,7 +109,7 @@ static __always_inline TABLE_OBJECT *T(find)(struct TABLE *table, struct T(root)
 	return NULL;
 }
 
-static void T(balance_inserted)(struct T(root) *root, struct rbtree_link *node)
+static void T(balance_inserted)(struct T(root) * root, struct rbtree_link *node)
 {
 	struct rbtree_link *parent;
 
@@ -135,8 +136,8 @@ static void T(balance_inserted)(struct T(root) *root, struct rbtree_link *node)
 	T(paint)(root->node, false);
 }
 
-static __always_inline void T(insert)(struct TABLE *table, struct T(root) *root, u32 bucket, TABLE_OBJECT *object,
-				      const TABLE_KEY *key,
+static __always_inline void T(insert)(struct TABLE *table, struct T(root) * root, u32 bucket,
+				      TABLE_OBJECT *object, const TABLE_KEY *key,
 				      int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *))
 {
 	struct rbtree_link *node = &object->TABLE_LINK, *parent = NULL, **place = &root->node;
@@ -144,7 +145,8 @@ static __always_inline void T(insert)(struct TABLE *table, struct T(root) *root,
 	(void)bucket;
 	while (*place) {
 		parent = *place;
-		place = &parent->child[compare(container_of(parent, TABLE_OBJECT, TABLE_LINK), key) < 0];
+		place = &parent->child[compare(container_of(parent, TABLE_OBJECT, TABLE_LINK),
+					       key) < 0];
 	}
 	node->child[0] = node->child[1] = NULL;
 	node->parent = (uintptr_t)parent | 1;
@@ -158,7 +160,8 @@ static __always_inline void T(insert)(struct TABLE *table, struct T(root) *root,
 }
 
 /* A black node is missing above @node (which may be NULL), a child of @parent. */
-static void T(balance_removed)(struct T(root) *root, struct rbtree_link *parent, struct rbtree_link *node)
+static void T(balance_removed)(struct T(root) * root, struct rbtree_link *parent,
+			       struct rbtree_link *node)
 {
 	while (node != root->node && !T(is_red)(node)) {
 		int side = parent->child[1] == node;
@@ -193,7 +196,7 @@ static void T(balance_removed)(struct T(root) *root, struct rbtree_link *parent,
 }
 
 /* @node has two children: the next larger one takes its place. Where a node is missing now: its child there. */
-static inline struct rbtree_link *T(take_out_inner)(struct T(root) *root, struct rbtree_link *node,
+static inline struct rbtree_link *T(take_out_inner)(struct T(root) * root, struct rbtree_link *node,
 						    struct rbtree_link **parent, bool *red)
 {
 	struct rbtree_link *next = node->child[1], *child;
@@ -217,7 +220,8 @@ static inline struct rbtree_link *T(take_out_inner)(struct T(root) *root, struct
 	return child;
 }
 
-static inline void T(remove)(struct TABLE *table, struct T(root) *root, u32 bucket, TABLE_OBJECT *object)
+static inline void T(remove)(struct TABLE *table, struct T(root) * root, u32 bucket,
+			     TABLE_OBJECT *object)
 {
 	struct rbtree_link *node = &object->TABLE_LINK, *child, *parent = T(parent)(node);
 	bool red = T(is_red)(node);
@@ -248,13 +252,14 @@ static inline TABLE_OBJECT *T(outermost)(struct rbtree_link *node, int side)
 }
 
 /* In the order of the keys. */
-static inline TABLE_OBJECT *T(first)(struct TABLE *table, struct T(root) *root, u32 bucket)
+static inline TABLE_OBJECT *T(first)(struct TABLE *table, struct T(root) * root, u32 bucket)
 {
 	(void)table, (void)bucket;
 	return T(outermost)(root->node, 0);
 }
 
-static inline TABLE_OBJECT *T(next)(struct TABLE *table, struct T(root) *root, TABLE_OBJECT *object)
+static inline TABLE_OBJECT *T(next)(struct TABLE *table, struct T(root) * root,
+				    TABLE_OBJECT *object)
 {
 	struct rbtree_link *node = &object->TABLE_LINK, *parent;
 
@@ -270,10 +275,10 @@ static inline TABLE_OBJECT *T(next)(struct TABLE *table, struct T(root) *root, T
 static void T(walk)(void *instance, void (*visit)(u64 size, void *argument), void *argument)
 {
 	struct TABLE *table = instance;
-	struct T(root) *root;
+	struct T(root) * root;
 
 	spin_lock(&table->list_lock);
-	list_for_each_entry(root, &table->roots, link)
+	list_for_each_entry (root, &table->roots, link)
 		visit(READ_ONCE(root->count), argument);
 	spin_unlock(&table->list_lock);
 }

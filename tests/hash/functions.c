@@ -42,7 +42,8 @@ u32 hash_name(u64 salt, const char *name, u64 length)
 	char *copy;
 
 	if (!pages) {
-		pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			     0);
 		if (pages == MAP_FAILED || mprotect(pages + 4096, 4096, PROT_NONE))
 			abort();
 	}

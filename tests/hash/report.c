@@ -42,7 +42,8 @@ static void walk(void *table, void (*visit)(u64 size, void *argument), void *arg
 }
 
 /* The report into @out, terminated; its length, or -errno. @counters: seven, split over two CPUs. */
-long report(const char *name, const u64 *given, u64 count, const u64 *counters, bool json, bool trees, char *out, u64 size)
+long report(const char *name, const u64 *given, u64 count, const u64 *counters, bool json,
+	    bool trees, char *out, u64 size)
 {
 	struct hash_cache cache = {
 		.title = strcmp(name, "buffer") ? "Dentry" : "Buffer",
@@ -119,7 +120,8 @@ const char *heard(void)
 /* real.h by itself: base^exponent * scale, rounded; a quotient. */
 u64 power_scaled(u64 numerator, u64 denominator, u64 exponent, u64 scale)
 {
-	return real_scaled(real_power(real_divide(real_of(numerator), real_of(denominator)), exponent), scale);
+	return real_scaled(
+		real_power(real_divide(real_of(numerator), real_of(denominator)), exponent), scale);
 }
 
 u64 quotient_scaled(u64 a, u64 b, u64 scale)

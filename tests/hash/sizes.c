@@ -46,7 +46,8 @@ void printk(const char *format, ...)
 }
 
 /* The entries that @name's table gets with blocks of at most @block bytes; what was said is in said(). */
-u64 create(const char *name, const char *title, const char *line, u64 frames, u64 entry_bytes, u64 block)
+u64 create(const char *name, const char *title, const char *line, u64 frames, u64 entry_bytes,
+	   u64 block)
 {
 	struct hash_cache cache = {.name = name, .title = title};
 

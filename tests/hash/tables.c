@@ -143,7 +143,8 @@ static void find_one(struct object *object)
 {
 	struct key key = {object->number};
 	u64 steps = 0;
-	struct object *found = test_table_find(&table, &root, bucket_of(object->number), &key, compare, &steps);
+	struct object *found =
+		test_table_find(&table, &root, bucket_of(object->number), &key, compare, &steps);
 
 	CHECK(found == (object->there ? object : NULL));
 	CHECK(steps <= present);
@@ -180,7 +181,8 @@ static void check_walks(void)
 		struct object *object;
 		u64 last = 0;
 
-		for (object = test_table_first(&table, &root, bucket); object; object = test_table_next(&table, &root, object)) {
+		for (object = test_table_first(&table, &root, bucket); object;
+		     object = test_table_next(&table, &root, object)) {
 			CHECK(object->there);
 #ifdef TREE
 			CHECK(object->number >= last);
