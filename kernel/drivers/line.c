@@ -28,7 +28,7 @@ static inline bool is_control(const struct line *line, u8 c, unsigned index)
 
 static inline bool is_printed_as_control(u8 c)
 {
-	return (c < ' ' && c != '\t' && c != '\n') || c == 0x7f;
+	return (c < ' ' && c != '\t') || c == 0x7f;
 }
 
 static inline bool is_continuation(const struct line *line, u8 c)
@@ -145,9 +145,10 @@ static void output(struct line *line, u8 c)
 
 /* ---- echo ---------------------------------------------------------------------------------------- */
 
+/* A character of the line; a newline here does not end one. */
 static void echo(struct line *line, u8 c)
 {
-	if (!L_FLAG(line, ECHO) && !(c == '\n' && L_FLAG(line, ECHONL) && L_FLAG(line, ICANON)))
+	if (!L_FLAG(line, ECHO))
 		return;
 	if (L_FLAG(line, ECHOCTL) && is_printed_as_control(c)) {
 		output(line, '^');
@@ -155,6 +156,13 @@ static void echo(struct line *line, u8 c)
 	} else {
 		output(line, c);
 	}
+}
+
+/* The end of a line. */
+static void echo_newline(struct line *line)
+{
+	if (L_FLAG(line, ECHO) || L_FLAG(line, ECHONL))
+		output(line, '\n');
 }
 
 /* Columns that a character takes when it stands at @column. */
@@ -180,55 +188,79 @@ static unsigned column_of(const struct line *line, u32 end)
 
 /* ---- editing --------------------------------------------------------------------------------------- */
 
-/* Take the last character back, all bytes of it. */
-static void erase_one(struct line *line)
+/* Where the last character begins, all bytes of it; the head if there is no whole one. */
+static u32 last_character(const struct line *line)
 {
-	u32 head = line->head;
+	u32 at = line->head;
+
+	do {
+		if (at == line->canonical)
+			return line->head;
+		at--;
+	} while (is_continuation(line, byte_at(line, at)));
+	return at;
+}
+
+/* Take the last character back; false: there is none. @alone: not as one of several. */
+static bool erase_one(struct line *line, bool alone)
+{
+	u32 head = last_character(line);
 	unsigned before, after, columns;
 	bool tab;
 
-	while (head != line->canonical && is_continuation(line, byte_at(line, head - 1)))
-		head--;
-	if (head == line->canonical)
-		return;
-	head--;
+	if (head == line->head)
+		return false;
 	tab = byte_at(line, head) == '\t';
 	before = column_of(line, line->head);
 	after = column_of(line, head);
 	line->head = head;
 	if (!L_FLAG(line, ECHO))
-		return;
-	if (!L_FLAG(line, ECHOE)) {
+		return true;
+	if (alone && !L_FLAG(line, ECHOE)) {
 		echo(line, line->termios.c_cc[VERASE]);
-		return;
+		return true;
 	}
 	for (columns = before - after; columns; columns--) {
 		line->emit(line, tab ? "\b" : "\b \b", tab ? 1 : 3);
 		if (line->column)
 			line->column--;
 	}
+	return true;
 }
 
+/* By its first byte; those of letters beyond ASCII are what Latin-1 has as letters, as in Linux. */
 static bool is_word_character(u8 c)
 {
 	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' ||
-	       c >= 0x80;
+	       (c >= 0xc0 && c != 0xd7 && c != 0xf7);
 }
 
 /* Back over what is not a word, then over the word. */
 static void erase_word(struct line *line)
 {
-	while (line->head != line->canonical && !is_word_character(byte_at(line, line->head - 1)))
-		erase_one(line);
-	while (line->head != line->canonical && is_word_character(byte_at(line, line->head - 1)))
-		erase_one(line);
+	bool in_word = false;
+	u32 at;
+
+	while ((at = last_character(line)) != line->head) {
+		if (is_word_character(byte_at(line, at)))
+			in_word = true;
+		else if (in_word)
+			break;
+		erase_one(line, false);
+	}
 }
 
 static void kill_line(struct line *line)
 {
-	if (L_FLAG(line, ECHOKE) && L_FLAG(line, ECHOE)) {
-		while (line->head != line->canonical)
-			erase_one(line);
+	if (line->head == line->canonical)
+		return;
+	if (!L_FLAG(line, ECHO)) {
+		line->head = line->canonical;
+		return;
+	}
+	if (L_FLAG(line, ECHOK) && L_FLAG(line, ECHOKE) && L_FLAG(line, ECHOE)) {
+		while (erase_one(line, false))
+			;
 		return;
 	}
 	line->head = line->canonical;
@@ -274,8 +306,9 @@ static void put(struct line *line, u8 c)
 	line->head++;
 }
 
-/* An ordinary character. One place is kept for the end of the line. */
-static unsigned insert(struct line *line, u8 c)
+/* An ordinary character. One place is kept for the end of the line. @enter: a newline that came as a return,
+ * which the echo shows as a new line without canonical mode too. */
+static unsigned insert(struct line *line, u8 c, bool enter)
 {
 	if (used(line) >= LINE_SIZE - 1) {
 		if (I_FLAG(line, IMAXBEL))
@@ -283,7 +316,10 @@ static unsigned insert(struct line *line, u8 c)
 		return 0;
 	}
 	put(line, c);
-	echo(line, c);
+	if (enter && L_FLAG(line, ECHO))
+		output(line, c);
+	else
+		echo(line, c);
 	if (L_FLAG(line, ICANON))
 		return 0;
 	line->canonical = line->head;
@@ -325,15 +361,15 @@ static bool edit(struct line *line, u8 c, unsigned *result)
 {
 	*result = 0;
 	if (is_control(line, c, VERASE)) {
-		erase_one(line);
+		erase_one(line, true);
 	} else if (is_control(line, c, VKILL)) {
 		kill_line(line);
 	} else if (L_FLAG(line, IEXTEN) && is_control(line, c, VWERASE)) {
 		erase_word(line);
-	} else if (L_FLAG(line, IEXTEN) && is_control(line, c, VREPRINT)) {
+	} else if (L_FLAG(line, IEXTEN) && L_FLAG(line, ECHO) && is_control(line, c, VREPRINT)) {
 		reprint(line);
 	} else if (c == '\n') {
-		echo(line, c);
+		echo_newline(line);
 		*result = end_line(line, c, false);
 	} else if (is_control(line, c, VEOF)) {
 		*result = end_line(line, VDISABLED, true);
@@ -396,10 +432,11 @@ static unsigned signal_of(const struct line *line, u8 c)
 unsigned line_receive(struct line *line, u8 c)
 {
 	unsigned result = 0;
+	u8 received = c;
 
 	if (line->literal) { /* not mapped either */
 		line->literal = false;
-		return insert(line, I_FLAG(line, ISTRIP) ? c & 0x7f : c);
+		return insert(line, I_FLAG(line, ISTRIP) ? c & 0x7f : c, false);
 	}
 	if (!map_input(line, &c))
 		return 0;
@@ -429,7 +466,7 @@ unsigned line_receive(struct line *line, u8 c)
 		if (edit(line, c, &edited))
 			return edited | result;
 	}
-	return insert(line, c) | result;
+	return insert(line, c, received != c && c == '\n') | result;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------- */
@@ -489,7 +526,9 @@ void line_set_termios(struct line *line, const struct ktermios *termios)
 		line->stopped = false;
 	if (was_canonical == !!L_FLAG(line, ICANON))
 		return;
-	/* What is there becomes readable in either direction, as n_tty_set_termios does it. */
+	/* What is there becomes readable in either direction, in one piece, as n_tty_set_termios does it. */
+	memset(line->line_end, 0, sizeof(line->line_end));
+	memset(line->end_of_file, 0, sizeof(line->end_of_file));
 	line->literal = false;
 	line->canonical = line->head;
 	if (!was_canonical && line->head != line->tail)
