@@ -10,7 +10,7 @@
 
 /* Linux's sysctl fs.protected_hardlinks is on: see vfs_link_at(). */
 
-/* ---- permission -------------------------------------------------------------------------------------------- */
+/* ---- permission ------------------------------------------------------------------------------ */
 
 int inode_permission(struct inode *inode, int mask)
 {
@@ -70,7 +70,7 @@ int may_delete(struct inode *dir, const struct dentry *dentry, bool directory)
 	return dir->flags & I_DEAD ? -ENOENT : 0;
 }
 
-/* ---- stat ------------------------------------------------------------------------------------------------------ */
+/* ---- stat ------------------------------------------------------------------------------------ */
 
 void generic_fillattr(struct inode *inode, struct kstat *stat)
 {
@@ -186,7 +186,7 @@ int vfs_access_at(int dfd, const char __user *name, int mode, int at_flags)
 	return error;
 }
 
-/* ---- changing attributes -------------------------------------------------------------------------------------------- */
+/* ---- changing attributes --------------------------------------------------------------------- */
 
 /* Is the change allowed? EPERM where only the owner may. */
 static int setattr_check(struct inode *inode, struct iattr *attr)
@@ -291,7 +291,7 @@ int simple_setattr(struct inode *inode, const struct iattr *attr)
 	return 0;
 }
 
-/* ---- truncate -------------------------------------------------------------------------------------------------------- */
+/* ---- truncate -------------------------------------------------------------------------------- */
 
 /* Permission was checked. Changes the times only if @more_valid says so, or the size does change. */
 int do_truncate(struct inode *inode, loff_t size, u32 more_valid)
@@ -366,7 +366,7 @@ int vfs_fallocate(struct file *file, int mode, loff_t offset, loff_t length)
 	return error;
 }
 
-/* ---- times and ownership ---------------------------------------------------------------------------------------------- */
+/* ---- times and ownership --------------------------------------------------------------------- */
 
 struct timespec64 current_time(void)
 {

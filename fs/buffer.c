@@ -115,7 +115,7 @@ static bool unhash(struct buffer *buffer, bool force)
 	return idle;
 }
 
-/* ---- metadata: slots of pages ------------------------------------------------------------------------ */
+/* ---- metadata: slots of pages ---------------------------------------------------------------- */
 
 static void init_buffer(struct buffer *buffer, struct block_device *device, unsigned long flags)
 {
@@ -426,7 +426,7 @@ static u64 shrink_scan(u64 objects, unsigned gfp)
 
 static struct shrinker buffer_shrinker = {.name = "buffer", .count = shrink_count, .scan = shrink_scan};
 
-/* ---- the rings of file pages --------------------------------------------------------------------------- */
+/* ---- the rings of file pages ----------------------------------------------------------------- */
 
 int create_page_buffers(struct page *page, struct block_device *device)
 {
@@ -516,7 +516,7 @@ void forget_page_buffer(struct buffer *buffer)
 	buffer->flags = BIT(B_ALIAS);
 }
 
-/* ---- checks ------------------------------------------------------------------------------------------------ */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static void add_size(u64 size, void *total)
 {
@@ -555,7 +555,7 @@ void buffer_cache_check(void)
 #endif
 }
 
-/* ---- statistics, start ---------------------------------------------------------------------------------- */
+/* ---- statistics, start ----------------------------------------------------------------------- */
 
 u64 buffer_cache_pages(void)
 {

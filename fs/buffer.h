@@ -63,7 +63,7 @@ struct buffer {
 	atomic_t page_writes; /* in page->buffers only: blocks whose end will end PG_writeback */
 };
 
-/* ---- metadata ------------------------------------------------------------------------------------------ */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 /* Referenced buffer, uptodate or not; ERR_PTR(-ENOMEM), ERR_PTR(-EIO) when past the device. Sleeps. */
 struct buffer *buffer_get(struct block_device *device, u64 block);
@@ -104,7 +104,7 @@ static inline void set_buffer_uptodate(struct buffer *buffer)
 	set_bit(B_UPTODATE, &buffer->flags);
 }
 
-/* ---- write-back (writeback.c) ------------------------------------------------------------------------ */
+/* ---- write-back (writeback.c) ---------------------------------------------------------------- */
 
 /* Take it off the dirty list: was it dirty? Before the write is started. */
 bool clean_buffer(struct buffer *buffer);
@@ -132,7 +132,7 @@ void buffer_cache_check(void); /* CONFIG_DEBUG, tests: table, lists and counts a
 void writeback_init(void); /* called by: */
 void buffer_cache_init(void);
 
-/* ---- file pages over blocks (buffer_page.c) ------------------------------------------------------------- */
+/* ---- file pages over blocks (buffer_page.c) -------------------------------------------------- */
 
 /*
  * get_block maps file block @index of @inode to a disk block: sets *@block (0: hole), allocating if @create

@@ -35,7 +35,7 @@ static DEFINE_SPINLOCK(lru_lock);
 static LIST_HEAD(lru_list); /* newest first */
 static u64 lru_count;
 
-/* ---- making and freeing ------------------------------------------------------------------------------ */
+/* ---- making and freeing ---------------------------------------------------------------------- */
 
 static bool name_is_inline(const struct dentry *dentry)
 {
@@ -157,7 +157,7 @@ struct dentry *dget_parent(struct dentry *dentry)
 	return parent;
 }
 
-/* ---- hashing ------------------------------------------------------------------------------------------ */
+/* ---- hashing --------------------------------------------------------------------------------- */
 
 static void dentry_hash_insert(struct dentry *dentry)
 {
@@ -243,7 +243,7 @@ struct dentry *d_lookup(struct dentry *parent, const char *name, size_t length)
 	return dentry;
 }
 
-/* ---- moving --------------------------------------------------------------------------------------------- */
+/* ---- moving ---------------------------------------------------------------------------------- */
 
 /* @dentry takes a copy of @from's name; @spare: memory for a long one. */
 static void copy_name(struct dentry *dentry, const struct dentry *from, char *spare)
@@ -359,7 +359,7 @@ bool is_subdir(const struct dentry *dentry, const struct dentry *ancestor)
 	return found;
 }
 
-/* ---- the way from the root ------------------------------------------------------------------------------- */
+/* ---- the way from the root ------------------------------------------------------------------- */
 
 static bool prepend(char **at, const char *start, const char *text, size_t length)
 {
@@ -425,7 +425,7 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 	return at;
 }
 
-/* ---- reclaim ------------------------------------------------------------------------------------------------ */
+/* ---- reclaim --------------------------------------------------------------------------------- */
 
 /* Unhash @dentry if ours (and @others) are its only references, then drop ours. Did it go? */
 static bool evict_dentry(struct dentry *dentry, int others)
@@ -540,7 +540,7 @@ int shrink_dcache_sb(struct super_block *sb, bool pinned)
 	}
 }
 
-/* ---- boot and checks ------------------------------------------------------------------------------------------ */
+/* ---- boot and checks ------------------------------------------------------------------------- */
 
 struct hash_cache dentry_cache_hash = {
 	.title = "Dentry",

@@ -172,7 +172,7 @@ void file_table_exec(struct file_table *table)
 			fd_close((int)(word * 64 + (u32)__builtin_ctzll(table->on_exec[word])));
 }
 
-/* ---- from number to file ---------------------------------------------------------------------------------------- */
+/* ---- from number to file --------------------------------------------------------------------- */
 
 static noinline struct fd fdget_shared(struct file_table *table, u32 fd)
 {
@@ -240,7 +240,7 @@ int file_table_next(struct file_table *table, int fd)
 	return found;
 }
 
-/* ---- giving out numbers ------------------------------------------------------------------------------------------- */
+/* ---- giving out numbers ---------------------------------------------------------------------- */
 
 static void mark_used(struct file_table *table, u32 fd, bool close_on_exec)
 {

@@ -60,7 +60,7 @@ static u32 bucket_of(const struct super_block *sb, ino_t number)
 	return inode_hash((uintptr_t)sb, number, inode_cache_hash.bits);
 }
 
-/* ---- making -------------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static struct inode *inode_alloc(struct super_block *sb)
 {
@@ -153,7 +153,7 @@ void remove_inode_hash(struct inode *inode)
 	inode_table_unlock(&table, NULL, bucket);
 }
 
-/* ---- finding ------------------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 /* Bucket lock or sb->inodes_lock held: take a reference unless the inode is on its way out. */
 static bool inode_get_live(struct inode *inode)
@@ -266,7 +266,7 @@ void iget_failed(struct inode *inode)
 	iput(inode);
 }
 
-/* ---- letting go ---------------------------------------------------------------------------------------- */
+/* ---- letting go ------------------------------------------------------------------------------ */
 
 static void lru_remove(struct inode *inode)
 {
@@ -434,7 +434,7 @@ u64 evict_inodes(struct super_block *sb)
 	return busy;
 }
 
-/* ---- writing back -------------------------------------------------------------------------------------- */
+/* ---- writing back ---------------------------------------------------------------------------- */
 
 void __mark_inode_dirty(struct inode *inode, u32 what)
 {
@@ -516,7 +516,7 @@ int sync_inodes(struct super_block *sb)
 	return error;
 }
 
-/* ---- programs and writers ------------------------------------------------------------------------------ */
+/* ---- programs and writers -------------------------------------------------------------------- */
 
 static int change_writers(struct inode *inode, int by)
 {
@@ -558,7 +558,7 @@ void allow_write_access(struct inode *inode)
 	release_writers(inode, 1);
 }
 
-/* ---- boot and checks ----------------------------------------------------------------------------------- */
+/* ---- boot and checks ------------------------------------------------------------------------- */
 
 struct hash_cache inode_cache_hash = {
 	.title = "Inode",

@@ -9,7 +9,7 @@
 /* Nesting levels of inode->lock for the lock-order checker: a directory before what is in it. */
 enum { LOCK_PARENT = 1, LOCK_PARENT2, LOCK_CHILD };
 
-/* ---- mount.c ---------------------------------------------------------------------------------------- */
+/* ---- mount.c --------------------------------------------------------------------------------- */
 
 /* Guards the mount tree: parent, mountpoint, children. Outermost of the spinlocks. */
 extern spinlock_t mount_lock;
@@ -24,7 +24,7 @@ bool is_mountpoint(const struct dentry *dentry); /* of any mount */
 void for_each_mount(void (*visit)(struct mount *mount, void *argument), void *argument);
 void for_each_super(void (*visit)(struct super_block *sb, void *argument), void *argument);
 
-/* ---- namei.c ---------------------------------------------------------------------------------------- */
+/* ---- namei.c --------------------------------------------------------------------------------- */
 
 /*
  * A path's text, copied from the program: short ones (most) into the caller's frame. No larger part of it is
@@ -68,7 +68,7 @@ int path_open(int dfd, const char *name, int flags, umode_t mode, struct path *p
  * inode->lock is held for writing. Referenced, or ERR_PTR. */
 struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length);
 
-/* ---- attr.c, inodes ------------------------------------------------------------------------------------ */
+/* ---- attr.c, inodes -------------------------------------------------------------------------- */
 
 int may_create(struct inode *dir, const struct dentry *dentry);
 int may_delete(struct inode *dir, const struct dentry *dentry, bool directory);

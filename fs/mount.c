@@ -51,7 +51,7 @@ static struct filesystem *find_filesystem(const char *name)
 	return type;
 }
 
-/* ---- walking the tree ----------------------------------------------------------------------------------------------- */
+/* ---- walking the tree ------------------------------------------------------------------------ */
 
 /* The mount on @path, or NULL. mount_lock held. */
 static struct mount *mount_on(const struct path *path)
@@ -139,7 +139,7 @@ void for_each_super(void (*visit)(struct super_block *sb, void *argument), void 
 	mutex_unlock(&mount_mutex);
 }
 
-/* ---- superblocks ------------------------------------------------------------------------------------------------------ */
+/* ---- superblocks ----------------------------------------------------------------------------- */
 
 static dev_t anonymous_dev(void)
 {
@@ -263,7 +263,7 @@ static struct super_block *super_get(struct filesystem *type, struct block_devic
 	return sb;
 }
 
-/* ---- mounts ----------------------------------------------------------------------------------------------------------- */
+/* ---- mounts ---------------------------------------------------------------------------------- */
 
 #define MOUNT_FLAGS (SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME | SB_NODIRATIME)
 
@@ -518,7 +518,7 @@ int vfs_mount_root(const char *device_name, const char *type_name, unsigned flag
 	return 0;
 }
 
-/* ---- everything ------------------------------------------------------------------------------------------------------- */
+/* ---- everything ------------------------------------------------------------------------------ */
 
 static void sync_visit(struct super_block *sb, void *result)
 {

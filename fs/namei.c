@@ -35,7 +35,7 @@ struct walk {
 	struct held_link held[MAXSYMLINKS];
 };
 
-/* ---- the text ------------------------------------------------------------------------------------------ */
+/* ---- the text -------------------------------------------------------------------------------- */
 
 void path_name_free(char *allocated)
 {
@@ -108,7 +108,7 @@ static __always_inline u32 component_length(const char *name)
 	}
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------ */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 /* A path of the task's context, referenced. Its lock is needed only if another task shares the context. */
 static __always_inline void context_path(struct path *path, struct fs_context *fs, const struct path *from)
@@ -220,7 +220,7 @@ static __always_inline int walk_end(struct walk *walk, int error)
 	return error;
 }
 
-/* ---- one component ------------------------------------------------------------------------------------------- */
+/* ---- one component --------------------------------------------------------------------------- */
 
 static bool still_valid(struct inode *dir, struct dentry *dentry)
 {
@@ -403,7 +403,7 @@ static __always_inline enum last_type component_type(const char *name, u32 lengt
 	return name[1] == '.' ? LAST_DOTDOT : LAST_NORM;
 }
 
-/* ---- all but the last component ----------------------------------------------------------------------------------- */
+/* ---- all but the last component -------------------------------------------------------------- */
 
 /* A component of the way that is not simply a cached directory. As step(). */
 static noinline const char *walk_slowly(struct walk *walk, const char *name, u32 length, struct dentry *found)
@@ -573,7 +573,7 @@ int path_lookup_parent(int dfd, const char *name, struct path *parent, struct la
 	return walk_end(&walk, error);
 }
 
-/* ---- open --------------------------------------------------------------------------------------------------------- */
+/* ---- open ------------------------------------------------------------------------------------ */
 
 /* The directory's lock is held: the object of the last name, made if it is not there. */
 static int create_locked(struct walk *walk, u32 hash, umode_t mode, struct dentry **found, bool *created)
@@ -682,7 +682,7 @@ int path_open(int dfd, const char *name, int flags, umode_t mode, struct path *p
 	return walk_end(&walk, error);
 }
 
-/* ---- for everybody -------------------------------------------------------------------------------------------------- */
+/* ---- for everybody --------------------------------------------------------------------------- */
 
 int user_path_at(int dfd, const char __user *from, unsigned flags, struct path *path)
 {

@@ -47,7 +47,7 @@ static struct inode *parent_inode(const struct name_at *at)
 	return at->parent.dentry->inode;
 }
 
-/* ---- new names ------------------------------------------------------------------------------------------------ */
+/* ---- new names ------------------------------------------------------------------------------- */
 
 /*
  * Lock the directory of at->text and find that the name is free: *@dentry, negative. On success the caller
@@ -267,7 +267,7 @@ int vfs_link_at(int old_dfd, const char __user *old_name, int new_dfd, const cha
 	return error;
 }
 
-/* ---- the same on kernel strings: initramfs.h ------------------------------------------------------------------ */
+/* ---- the same on kernel strings: initramfs.h ------------------------------------------------- */
 
 int kern_mkdir(const char *name, umode_t mode)
 {
@@ -317,7 +317,7 @@ int kern_link(const char *old_name, const char *new_name)
 	return error;
 }
 
-/* ---- removing ----------------------------------------------------------------------------------------------------- */
+/* ---- removing -------------------------------------------------------------------------------- */
 
 /* *@gone: a reference to the inode that lost its name, to be let go once the directory is unlocked, since
  * freeing its blocks may take long. */
@@ -430,7 +430,7 @@ int vfs_unlink_at(int dfd, const char __user *name, int at_flags)
 	return error;
 }
 
-/* ---- rename --------------------------------------------------------------------------------------------------------- */
+/* ---- rename ---------------------------------------------------------------------------------- */
 
 struct rename {
 	struct name_at old_at, new_at;
@@ -632,7 +632,7 @@ int vfs_rename_at(int old_dfd, const char __user *old_name, int new_dfd, const c
 	return error;
 }
 
-/* ---- readlink --------------------------------------------------------------------------------------------------------- */
+/* ---- readlink -------------------------------------------------------------------------------- */
 
 s64 vfs_readlink_at(int dfd, const char __user *name, char __user *buf, size_t size)
 {

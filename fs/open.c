@@ -17,7 +17,7 @@ static atomic_t open_files;
 /* What F_GETFL tells: not what only mattered while opening. */
 #define KEPT_FLAGS (~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC))
 
-/* ---- struct file -------------------------------------------------------------------------------------------------- */
+/* ---- struct file ----------------------------------------------------------------------------- */
 
 struct file *file_alloc(void)
 {
@@ -73,7 +73,7 @@ void fput(struct file *file)
 		file_release(file);
 }
 
-/* ---- opening -------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static u32 flags_to_mode(int flags)
 {

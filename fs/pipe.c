@@ -345,7 +345,7 @@ const struct file_operations pipe_file_operations = {
 	.poll = pipe_poll,
 };
 
-/* ---- pipe(2): inodes of a file system that is mounted nowhere --------------------------------------- */
+/* ---- pipe(2): inodes of a file system that is mounted nowhere -------------------------------- */
 
 static struct super_block pipe_super;
 static struct mount pipe_mount;

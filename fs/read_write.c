@@ -96,7 +96,7 @@ bool file_lock_position(struct file *file)
 	return true;
 }
 
-/* ---- seeking ---------------------------------------------------------------------------------------------------------- */
+/* ---- seeking --------------------------------------------------------------------------------- */
 
 loff_t generic_file_llseek(struct file *file, loff_t offset, int whence)
 {
@@ -149,7 +149,7 @@ int vfs_fsync(struct file *file, bool data_only)
 	return file->fop->fsync ? file->fop->fsync(file, data_only) : -EINVAL;
 }
 
-/* ---- sendfile ---------------------------------------------------------------------------------------------------------- */
+/* ---- sendfile -------------------------------------------------------------------------------- */
 
 #define SENDFILE_ORDER 2 /* 16 KB at a time through kernel memory */
 

@@ -45,7 +45,7 @@ struct poll_table;
 struct super_block;
 struct vma;
 
-/* ---- memory that a read or a write moves -------------------------------------------------------- */
+/* ---- memory that a read or a write moves ----------------------------------------------------- */
 
 /* One contiguous piece of memory, the program's or the kernel's; base and length advance as it is used. */
 struct io {
@@ -58,7 +58,7 @@ struct io {
 size_t io_put(struct io *io, const void *from, size_t n);
 size_t io_get(struct io *io, void *to, size_t n);
 
-/* ---- who and where ------------------------------------------------------------------------------ */
+/* ---- who and where --------------------------------------------------------------------------- */
 
 #define NGROUPS_MAX_INLINE 32
 
@@ -99,7 +99,7 @@ struct fs_context *fs_context_fork(struct fs_context *parent); /* a copy */
 void fs_context_get(struct fs_context *fs);
 void fs_context_put(struct fs_context *fs); /* NULL is allowed; may sleep */
 
-/* ---- inodes --------------------------------------------------------------------------------------- */
+/* ---- inodes ---------------------------------------------------------------------------------- */
 
 struct inode_operations {
 	/* All under dir->lock held for writing (lookup: at least for reading); may sleep; 0 or -errno. */
@@ -227,7 +227,7 @@ int write_inode_now(struct inode *inode);				/* to the buffer cache; sb op write
 int sync_inodes(struct super_block *sb);				/* data and inodes; waits */
 void inode_cache_init(void);
 
-/* ---- dentries --------------------------------------------------------------------------------------- */
+/* ---- dentries -------------------------------------------------------------------------------- */
 
 #define DNAME_INLINE 40 /* with the NUL */
 
@@ -303,7 +303,7 @@ u64 shrink_dcache(u64 objects); /* drop so many unused dentries, oldest first; h
 void dentry_cache_check(void);  /* CONFIG_DEBUG: table, LRU list and counters agree, or panic */
 void dentry_cache_init(void);
 
-/* ---- file systems and superblocks --------------------------------------------------------------------- */
+/* ---- file systems and superblocks ------------------------------------------------------------ */
 
 struct super_operations {
 	/* Allocate/free the fs's own inode (embedding struct inode, which icache.c initialises); NULL: plain. */
@@ -388,7 +388,7 @@ int vfs_sync_all(void); /* sync(2): everything written and waited for */
 void vfs_shutdown(void); /* kill no one, but write all out and unmount/remount read-only; debug: check refcounts */
 void vfs_init(void);	 /* caches, file systems */
 
-/* ---- path walk (namei.c) ------------------------------------------------------------------------------- */
+/* ---- path walk (namei.c) --------------------------------------------------------------------- */
 
 #define LOOKUP_FOLLOW (1u << 0)	   /* follow a symbolic link in the last component */
 #define LOOKUP_DIRECTORY (1u << 1) /* the result must be a directory */
@@ -443,7 +443,7 @@ struct file *filp_open(const char *name, int flags, umode_t mode);
 /* Read into kernel memory; @file was opened for reading. Bytes (fewer at the end of the file) or -errno. Sleeps. */
 ssize_t kernel_read(struct file *file, void *buf, size_t n, loff_t offset);
 
-/* ---- open files ------------------------------------------------------------------------------------------ */
+/* ---- open files ------------------------------------------------------------------------------ */
 
 /* readdir: call emit for each entry; false means the buffer is full, stop without advancing past it. */
 struct dir_context {
@@ -545,7 +545,7 @@ void poll_wait(struct file *file, struct wait_queue_head *queue, struct poll_tab
 /* fs/poll.c: the system calls' core. timeout_ns < 0: for ever. Number ready, 0, -EINTR, -EFAULT, -ENOMEM */
 s64 vfs_poll(struct pollfd __user *fds, u32 count, s64 timeout_ns);
 
-/* ---- generic pieces for file systems ------------------------------------------------------------------------ */
+/* ---- generic pieces for file systems --------------------------------------------------------- */
 
 extern const struct file_operations pipe_file_operations, block_device_file_operations;
 /* Emit "." and ".." at positions 0 and 1; false: the buffer is full. */

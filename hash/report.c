@@ -25,7 +25,7 @@ static const char *plural(const struct hash_cache *cache, char *buffer, size_t s
 	return buffer;
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void print_head(const struct hash_cache *cache, const struct hash_statistics *s,
 		       struct text *out)
@@ -132,7 +132,7 @@ void hash_report_text(struct hash_cache *cache, struct text *out)
 	print_ours(cache, &s, out);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_number(struct text *out, const char *name, u64 value)
 {

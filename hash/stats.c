@@ -32,7 +32,7 @@ void hash_check_bucket(const struct hash_cache *cache, u64 bucket)
 		      (unsigned long long)cache->entries);
 }
 
-/* ---- computing ------------------------------------------------------------------------------------------ */
+/* ---- computing ------------------------------------------------------------------------------- */
 
 static u64 square_root(u64 value)
 {
@@ -132,7 +132,7 @@ void hash_compute(struct hash_statistics *s)
 	s->histogram_fit = fit_histogram(s);
 }
 
-/* ---- collecting ------------------------------------------------------------------------------------------- */
+/* ---- collecting ------------------------------------------------------------------------------ */
 
 static void add_bucket(u64 size, void *argument)
 {

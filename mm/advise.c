@@ -5,7 +5,7 @@
 #include "mm/mman.h"
 #include "mm/vm_internal.h"
 
-/* ---- madvise ------------------------------------------------------------------------------------------------- */
+/* ---- madvise --------------------------------------------------------------------------------- */
 
 /* 0, or -EINVAL for what is not known. Advice about the order of use is taken by doing nothing: read-ahead sees it. */
 static int check_advice(unsigned advice)
@@ -68,7 +68,7 @@ int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice)
 	return error ? error : hole ? -ENOMEM : 0;
 }
 
-/* ---- mincore -------------------------------------------------------------------------------------------------- */
+/* ---- mincore --------------------------------------------------------------------------------- */
 
 static bool page_resident(struct vma *vma, u64 address)
 {
@@ -108,7 +108,7 @@ int mm_resident(struct mm *mm, u64 address, unsigned pages, u8 *resident)
 	return i == pages ? 0 : -ENOMEM;
 }
 
-/* ---- msync ----------------------------------------------------------------------------------------------------- */
+/* ---- msync ----------------------------------------------------------------------------------- */
 
 /* The first area that ends behind *@address: its file if it is shared, with a reference. Moves *@address to the
  * area's end. False: no area, or a hole before it (*@hole). */

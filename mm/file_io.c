@@ -13,7 +13,7 @@
 #include "mm/page_alloc.h"
 #include "mm/page_lookup.h"
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* The page at @index was not simply there. @page: what find_get_page() gave; its reference is taken over. */
 static noinline struct page *read_page_slow(struct file *file, struct address_space *mapping, pgoff_t index,
@@ -121,7 +121,7 @@ ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
 	return (ssize_t)n;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Fault in the first and the last byte of the next @n that will be copied; how many will be there. */
 static size_t touch_source(const struct io *io, size_t n)
@@ -258,7 +258,7 @@ ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position)
 	return result;
 }
 
-/* ---- files that live in memory alone ---------------------------------------------------------------------- */
+/* ---- files that live in memory alone --------------------------------------------------------- */
 
 static int memory_readpage(struct inode *inode, struct page *page)
 {

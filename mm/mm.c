@@ -13,7 +13,7 @@
 
 static struct kmem_cache *mm_cache;
 
-/* ---- clearing entries ---------------------------------------------------------------------------------------- */
+/* ---- clearing entries ------------------------------------------------------------------------ */
 
 /* Pages whose entries have been cleared, until the translations are forgotten. */
 struct zap {
@@ -98,7 +98,7 @@ void vma_zap(struct vma *vma, u64 start, u64 end)
 	spin_unlock(&vma->mm->page_table_lock);
 }
 
-/* ---- making and giving up --------------------------------------------------------------------------------------- */
+/* ---- making and giving up -------------------------------------------------------------------- */
 
 static struct mm *mm_alloc(void)
 {
@@ -171,7 +171,7 @@ void mm_activate(struct mm *mm)
 	mmu_switch(&mm->mmu);
 }
 
-/* ---- fork --------------------------------------------------------------------------------------------------------- */
+/* ---- fork ------------------------------------------------------------------------------------ */
 
 /* Share the anonymous pages of [address, end), which one table covers. 0 or -ENOMEM. */
 static int copy_table(struct mm *child, pte_t *from, u64 address, u64 end, bool *protected)

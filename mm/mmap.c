@@ -16,7 +16,7 @@
 	(MAP_TYPE | MAP_FIXED | MAP_ANONYMOUS | MAP_32BIT | MAP_GROWSDOWN | MAP_DENYWRITE | MAP_LOCKED |      \
 	 MAP_NORESERVE | MAP_POPULATE | MAP_STACK | MAP_FIXED_NOREPLACE)
 
-/* ---- unmap --------------------------------------------------------------------------------------------------- */
+/* ---- unmap ----------------------------------------------------------------------------------- */
 
 /* No area lies in [start, end): free the tables that lie wholly in it. */
 static void free_tables_in(struct mm *mm, u64 start, u64 end)
@@ -104,7 +104,7 @@ int mm_unmap(struct mm *mm, u64 address, u64 length)
 	return error;
 }
 
-/* ---- map ------------------------------------------------------------------------------------------------------- */
+/* ---- map ------------------------------------------------------------------------------------- */
 
 bool may_commit(u64 pages)
 {
@@ -279,7 +279,7 @@ int generic_file_mmap(struct file *file, struct vma *vma)
 	return 0;
 }
 
-/* ---- protection --------------------------------------------------------------------------------------------------- */
+/* ---- protection ------------------------------------------------------------------------------ */
 
 /* What the entry @pte may allow when its area allows @prot: writing only where no fault has to see it first. */
 static pte_t change_entry(pte_t pte, unsigned prot)
@@ -398,7 +398,7 @@ int mm_protect(struct mm *mm, u64 address, u64 length, unsigned prot)
 	return error;
 }
 
-/* ---- mlock ---------------------------------------------------------------------------------------------------------- */
+/* ---- mlock ----------------------------------------------------------------------------------- */
 
 static u64 locked_bytes(struct mm *mm)
 {
@@ -467,7 +467,7 @@ int mm_unlock(struct mm *mm, u64 address, u64 length)
 	return change_locked(mm, start, end, 0, 0);
 }
 
-/* ---- the break ------------------------------------------------------------------------------------------------------ */
+/* ---- the break ------------------------------------------------------------------------------- */
 
 /* Make [start, end) part of the heap: 0 or -ENOMEM. */
 static int grow_heap(struct mm *mm, u64 start, u64 end)
@@ -512,7 +512,7 @@ u64 mm_brk(struct mm *mm, u64 new_end)
 	return new_end;
 }
 
-/* ---- /proc ------------------------------------------------------------------------------------------------------------ */
+/* ---- /proc ----------------------------------------------------------------------------------- */
 
 bool mm_next_area(struct mm *mm, u64 address, struct vma_info *info)
 {

@@ -41,7 +41,7 @@ static struct frame_stack {
 	struct page *frames[STACK_SIZE];
 } __aligned(64) frame_stacks[NR_CPUS];
 
-/* ---- buddy lists; the lock is held ----------------------------------------------------------------- */
+/* ---- buddy lists; the lock is held ----------------------------------------------------------- */
 
 static void block_add(struct page *page, unsigned order)
 {
@@ -93,7 +93,7 @@ static void block_give(struct page *page, unsigned order)
 	block_add(&memmap[frame], order);
 }
 
-/* ---- allocation ------------------------------------------------------------------------------------ */
+/* ---- allocation ------------------------------------------------------------------------------ */
 
 /* How many frames must stay free after this allocation. */
 static u64 reserve_for(unsigned gfp, unsigned round)
@@ -231,7 +231,7 @@ struct page *alloc_pages(unsigned gfp, unsigned order)
 	return page;
 }
 
-/* ---- freeing --------------------------------------------------------------------------------------- */
+/* ---- freeing --------------------------------------------------------------------------------- */
 
 /* The largest aligned block that begins with frames[0] and goes on through the next ones, at most @count. */
 static unsigned run_order(struct page *const *frames, unsigned count)
@@ -317,7 +317,7 @@ void free_pages(void *address, unsigned order)
 		__free_pages(virt_to_page(address), order);
 }
 
-/* ---- what there is --------------------------------------------------------------------------------- */
+/* ---- what there is --------------------------------------------------------------------------- */
 
 u64 page_alloc_free_pages(void)
 {
@@ -354,7 +354,7 @@ void memory_info(struct memory_info *info)
 	info->kernel_stack_pages = memory_use_total(MEMORY_KERNEL_STACKS);
 }
 
-/* ---- boot ------------------------------------------------------------------------------------------ */
+/* ---- boot ------------------------------------------------------------------------------------ */
 
 void page_alloc_init(phys_addr_t end)
 {

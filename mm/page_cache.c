@@ -23,7 +23,7 @@
 struct page_table page_table_instance;
 static wait_queue_head_t wait_queues[WAIT_QUEUES];
 
-/* ---- find, add, remove -------------------------------------------------------------------------------- */
+/* ---- find, add, remove ----------------------------------------------------------------------- */
 
 struct page *find_get_page(struct address_space *mapping, pgoff_t index)
 {
@@ -163,7 +163,7 @@ struct page *read_cache_page(struct address_space *mapping, pgoff_t index)
 	return ERR_PTR(error);
 }
 
-/* ---- locked, written: waiting ---------------------------------------------------------------------------- */
+/* ---- locked, written: waiting ---------------------------------------------------------------- */
 
 static wait_queue_head_t *queue_of(const struct page *page)
 {
@@ -214,7 +214,7 @@ void end_page_writeback(struct page *page)
 		wake_page(page);
 }
 
-/* ---- dirty ----------------------------------------------------------------------------------------------- */
+/* ---- dirty ----------------------------------------------------------------------------------- */
 
 void set_page_dirty(struct page *page)
 {
@@ -250,7 +250,7 @@ bool clear_page_dirty(struct page *page)
 	return true;
 }
 
-/* ---- writing a file out ------------------------------------------------------------------------------------- */
+/* ---- writing a file out ---------------------------------------------------------------------- */
 
 /* Up to BATCH pages of @list in [first, last] with all of @flags, referenced; the rest are moved behind. */
 static unsigned gather(struct address_space *mapping, struct list_head *list, pgoff_t first, pgoff_t last,
@@ -339,7 +339,7 @@ int page_cache_flush(struct address_space *mapping)
 	return write_dirty(mapping, 0, ~(pgoff_t)0);
 }
 
-/* ---- set-up --------------------------------------------------------------------------------------------------- */
+/* ---- set-up ---------------------------------------------------------------------------------- */
 
 void address_space_init(struct address_space *mapping, struct inode *host,
 			const struct address_space_operations *ops)

@@ -63,7 +63,7 @@ static void **free_link(const struct kmem_cache *cache, void *object)
 	return (void **)((char *)object + cache->free_offset);
 }
 
-/* ---- debug: [object][red zone][link] ----------------------------------------------------------------- */
+/* ---- debug: [object][red zone][link] --------------------------------------------------------- */
 
 #ifdef CONFIG_DEBUG
 #define POISON 0x6b
@@ -115,7 +115,7 @@ static inline void debug_new(const struct kmem_cache *cache, void *object)
 #define debug_free debug_new
 #endif
 
-/* ---- slabs; cache->lock is held, interrupts off -------------------------------------------------------- */
+/* ---- slabs; cache->lock is held, interrupts off ---------------------------------------------- */
 
 static struct page *object_slab(const struct kmem_cache *cache, const void *object)
 {
@@ -244,7 +244,7 @@ static void spill_cpu_list(struct kmem_cache *cache, struct cpu_list *list, u32 
 	spin_unlock(&cache->lock);
 }
 
-/* ---- allocate and free --------------------------------------------------------------------------------- */
+/* ---- allocate and free ----------------------------------------------------------------------- */
 
 static __always_inline void *finish_alloc(const struct kmem_cache *cache, void *object, unsigned gfp)
 {
@@ -322,7 +322,7 @@ void kmem_cache_free(struct kmem_cache *cache, void *object)
 	arch_irq_restore(flags);
 }
 
-/* ---- making caches --------------------------------------------------------------------------------------- */
+/* ---- making caches --------------------------------------------------------------------------- */
 
 /* Does a slab of this order waste no more than 1/@fraction? */
 static bool order_fits(u32 size, unsigned order, u32 objects, u32 fraction)
@@ -444,7 +444,7 @@ void kmem_cache_destroy(struct kmem_cache *cache)
 	kmem_cache_free(&cache_cache, cache);
 }
 
-/* ---- kmalloc ----------------------------------------------------------------------------------------------- */
+/* ---- kmalloc --------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -531,7 +531,7 @@ char *kstrdup(const char *string, unsigned gfp)
 	return copy ? memcpy(copy, string, size) : NULL;
 }
 
-/* ---- reports ------------------------------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void *arg)
 {

@@ -64,7 +64,7 @@ static inline void unlock_area_mapping(const struct vma *vma)
 		spin_unlock(&vma->mapping->vma_lock);
 }
 
-/* ---- vma.c ----------------------------------------------------------------------------------------------- */
+/* ---- vma.c ----------------------------------------------------------------------------------- */
 
 static inline struct vma *vma_next(struct vma *vma)
 {
@@ -99,7 +99,7 @@ u64 find_free_range(struct mm *mm, u64 length, bool low_only);
 struct shared_memory *shared_memory_create(u64 bytes); /* NULL: out of memory */
 void shared_memory_put(struct shared_memory *shared);  /* may sleep */
 
-/* ---- mm.c ------------------------------------------------------------------------------------------------- */
+/* ---- mm.c ------------------------------------------------------------------------------------ */
 
 /* Clear all entries of [start, end) in @vma and forget the translations. mm->lock (any) or vma_lock is held. */
 void vma_zap(struct vma *vma, u64 start, u64 end);
@@ -111,7 +111,7 @@ static inline void note_dirty_entry(struct page *page)
 	set_page_dirty(page);
 }
 
-/* ---- mmap.c ----------------------------------------------------------------------------------------------- */
+/* ---- mmap.c ---------------------------------------------------------------------------------- */
 
 /* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
 int unmap_range(struct mm *mm, u64 start, u64 end, struct list_head *dead);

@@ -16,7 +16,7 @@ void vma_init(void)
 	shared_cache = kmem_cache_create("shared_memory", sizeof(struct shared_memory), 8, 0, NULL);
 }
 
-/* ---- finding ----------------------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 struct vma *find_vma(struct mm *mm, u64 address)
 {
@@ -55,7 +55,7 @@ u64 find_free_range(struct mm *mm, u64 length, bool low_only)
 	return top >= LOWEST_ADDRESS + length ? top - length : 0;
 }
 
-/* ---- making and freeing -------------------------------------------------------------------------------------- */
+/* ---- making and freeing ---------------------------------------------------------------------- */
 
 struct vma *vma_new(struct mm *mm, u64 start, u64 end, unsigned flags)
 {
@@ -98,7 +98,7 @@ void vmas_free(struct list_head *dead)
 		vma_free(vma);
 }
 
-/* ---- the lists ----------------------------------------------------------------------------------------------- */
+/* ---- the lists ------------------------------------------------------------------------------- */
 
 static void insert_behind(struct vma *vma, struct list_head *link)
 {
@@ -209,7 +209,7 @@ struct vma *vma_merge(struct vma *vma, struct list_head *dead)
 	return prev;
 }
 
-/* ---- memory that is shared without a file ---------------------------------------------------------------------- */
+/* ---- memory that is shared without a file ---------------------------------------------------- */
 
 struct shared_memory *shared_memory_create(u64 bytes)
 {

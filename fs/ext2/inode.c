@@ -26,7 +26,7 @@ static struct buffer *read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_i
 	return buffer;
 }
 
-/* ---- times -------------------------------------------------------------------------------------------------- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 static struct timespec64 decode_time(u32 seconds, u32 extra)
 {
@@ -70,7 +70,7 @@ static void write_times(const struct ext2_fs *fs, struct inode *inode, struct ex
 	raw->ctime_extra = encode_extra(inode->ctime);
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Device numbers: the old form in data[0] when 8 bits suffice, else the new one in data[1]. */
 static dev_t decode_dev(const u32 *data)
@@ -185,7 +185,7 @@ struct inode *ext2_iget(struct super_block *sb, ino_t number)
 	return inode;
 }
 
-/* ---- writing -------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void encode_dev(struct inode *inode, u32 *data)
 {
@@ -274,7 +274,7 @@ int ext2_sync_inode(struct inode *inode)
 	return error ? error : second;
 }
 
-/* ---- deleting --------------------------------------------------------------------------------------------------- */
+/* ---- deleting -------------------------------------------------------------------------------- */
 
 #define ATTRIBUTE_MAGIC 0xea020000u
 
@@ -325,7 +325,7 @@ void ext2_evict_inode(struct inode *inode)
 	ext2_free_inode(inode);
 }
 
-/* ---- attributes ---------------------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static int set_size(struct inode *inode, loff_t size)
 {

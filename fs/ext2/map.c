@@ -72,7 +72,7 @@ static int find_block(struct inode *inode, u64 index, u64 *block)
 	return 0;
 }
 
-/* ---- allocation --------------------------------------------------------------------------------------------- */
+/* ---- allocation ------------------------------------------------------------------------------ */
 
 /* Where the next block would best lie: behind the last one, else behind the nearest pointer before its own. */
 static u32 find_goal(struct inode *inode, u64 index, const u32 *pointers, u32 offset, u32 parent)
@@ -185,7 +185,7 @@ int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create, bool
 	return error;
 }
 
-/* ---- truncation ----------------------------------------------------------------------------------------------- */
+/* ---- truncation ------------------------------------------------------------------------------ */
 
 /* Consecutive blocks are freed together. */
 struct free_run {
@@ -286,7 +286,7 @@ void ext2_truncate_blocks(struct inode *inode, loff_t size)
 	up_write(&ei->map_lock);
 }
 
-/* ---- fsync ------------------------------------------------------------------------------------------------------ */
+/* ---- fsync ----------------------------------------------------------------------------------- */
 
 /* Write the dirty indirect blocks below @block; *@budget bounds the walk on a damaged disk. */
 static int sync_tree(struct ext2_fs *fs, u32 block, unsigned level, u64 *budget)

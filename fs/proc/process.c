@@ -16,7 +16,7 @@ static unsigned long long ticks(u64 ns)
 	return ns / (NSEC_PER_SEC / USER_HZ);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* The 52 fields of proc(5); what does not exist here is 0. */
 static int stat_show(struct text *out, pid_t pid)
@@ -101,7 +101,7 @@ static int comm_show(struct text *out, pid_t pid)
 	return error;
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* The arguments as they lie in the process's memory, NULs between. A kernel thread has none. */
 static int cmdline_show(struct text *out, pid_t pid)
@@ -183,7 +183,7 @@ static int maps_show(struct text *out, pid_t pid)
 	return 0;
 }
 
-/* ---- places -------------------------------------------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static int context_jump(pid_t pid, struct path *path, bool root)
 {
@@ -242,7 +242,7 @@ int proc_fd_jump(pid_t pid, int fd, struct path *path)
 	return file ? 0 : -ENOENT;
 }
 
-/* ---- mounts -------------------------------------------------------------------------------------------------------------------- */
+/* ---- mounts ---------------------------------------------------------------------------------- */
 
 struct mounts_walk {
 	struct text *out;

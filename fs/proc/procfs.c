@@ -38,7 +38,7 @@ static const struct proc_node *node_of(const struct inode *inode)
 	return inode->private;
 }
 
-/* ---- inodes ------------------------------------------------------------------------------------------------------------- */
+/* ---- inodes ---------------------------------------------------------------------------------- */
 
 static struct inode *proc_inode(struct super_block *sb, ino_t number, umode_t mode, const struct proc_node *node)
 {
@@ -90,7 +90,7 @@ static struct inode *node_inode(struct super_block *sb, const struct proc_node *
 	return inode;
 }
 
-/* ---- looking up ------------------------------------------------------------------------------------------------------------ */
+/* ---- looking up ------------------------------------------------------------------------------ */
 
 static const struct proc_node *find_node(const struct proc_node *nodes, const char *name)
 {
@@ -191,7 +191,7 @@ static bool fd_revalidate(struct dentry *dentry)
 	return false; /* descriptors change all the time */
 }
 
-/* ---- links ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
 #define LINK_SIZE 4096
 
@@ -256,7 +256,7 @@ static const char *place_get_link(struct inode *inode, void **cookie)
 	return text;
 }
 
-/* ---- reading directories ------------------------------------------------------------------------------------------------------------ */
+/* ---- reading directories --------------------------------------------------------------------- */
 
 /* Positions: 0, 1 dots; 2 .. the nodes; then @base onward what the caller adds. 1: all were emitted. */
 static int iterate_nodes(struct file *file, struct dir_context *context, const struct proc_node *nodes)
@@ -333,7 +333,7 @@ static int fd_iterate(struct file *file, struct dir_context *context)
 	return 0;
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static int fill_text(struct file *file)
 {
@@ -434,7 +434,7 @@ static const struct file_operations proc_file_operations = {
 	.llseek = generic_file_llseek,
 };
 
-/* ---- the superblock ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the superblock -------------------------------------------------------------------------- */
 
 static int proc_statfs(struct super_block *sb, struct kstatfs *stat)
 {

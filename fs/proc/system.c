@@ -19,7 +19,7 @@ static unsigned long long ticks(u64 ns)
 	return ns / (NSEC_PER_SEC / USER_HZ);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static int meminfo_show(struct text *out, pid_t pid)
 {
@@ -102,7 +102,7 @@ static int drop_caches_write(const char *text, size_t length)
 	return 0;
 }
 
-/* ---- time and load ------------------------------------------------------------------------------------------------------------ */
+/* ---- time and load --------------------------------------------------------------------------- */
 
 static int stat_show(struct text *out, pid_t pid)
 {
@@ -164,7 +164,7 @@ static int cpuinfo_show(struct text *out, pid_t pid)
 	return 0;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static int version_show(struct text *out, pid_t pid)
 {
@@ -232,7 +232,7 @@ static int mounts_link(pid_t pid, char *buffer, size_t size)
 	return snprintf(buffer, size, "self/mounts");
 }
 
-/* ---- the hash caches, and the end of the run ---------------------------------------------------------------------------------------- */
+/* ---- the hash caches, and the end of the run ------------------------------------------------- */
 
 #define HASH_SHOW(cache)                                                                                     \
 	static int cache##_show(struct text *out, pid_t pid)                                                 \

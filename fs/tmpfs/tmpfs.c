@@ -50,7 +50,7 @@ static struct tmpfs_super *super_of(const struct inode *inode)
 	return inode->sb->private;
 }
 
-/* ---- inodes ------------------------------------------------------------------------------------------------------------- */
+/* ---- inodes ---------------------------------------------------------------------------------- */
 
 static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir, umode_t mode, dev_t rdev)
 {
@@ -107,7 +107,7 @@ static void tmpfs_free_inode(struct inode *inode)
 	inode_free_plain(inode);
 }
 
-/* ---- names ---------------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static struct tmpfs_entry *entry_alloc(void)
 {
@@ -296,7 +296,7 @@ static int tmpfs_rename(struct inode *old_dir, struct dentry *old, struct inode 
 	return 0;
 }
 
-/* ---- reading a directory ----------------------------------------------------------------------------------------------------- */
+/* ---- reading a directory --------------------------------------------------------------------- */
 
 /* The oldest entry with a cookie of at least @cookie; the list's head if there is none. */
 static struct list_head *seek_entry(struct tmpfs_directory *directory, u64 cookie)
@@ -341,7 +341,7 @@ static int tmpfs_fsync(struct file *file, bool data_only)
 	return 0; /* memory is as far as it goes */
 }
 
-/* ---- pages --------------------------------------------------------------------------------------------------------------------- */
+/* ---- pages ----------------------------------------------------------------------------------- */
 
 static int charge_page(struct inode *inode)
 {
@@ -434,7 +434,7 @@ static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t 
 	return 0;
 }
 
-/* ---- tables of operations -------------------------------------------------------------------------------------------------------- */
+/* ---- tables of operations -------------------------------------------------------------------- */
 
 static const struct inode_operations directory_operations = {
 	.lookup = tmpfs_lookup,
@@ -464,7 +464,7 @@ static const struct file_operations file_operations = {
 	.fsync = tmpfs_fsync,
 };
 
-/* ---- the superblock ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the superblock -------------------------------------------------------------------------- */
 
 static int tmpfs_statfs(struct super_block *sb, struct kstatfs *stat)
 {

@@ -39,7 +39,7 @@ static __always_inline void T(unlock)(struct TABLE *table, struct T(root) * root
 	spin_unlock(&root->lock);
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------ */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static inline struct rbtree_link *T(parent)(const struct rbtree_link *node)
 {
@@ -87,7 +87,7 @@ static void T(rotate)(struct T(root) * root, struct rbtree_link *node, int side)
 	T(set_parent)(node, up);
 }
 
-/* ---- find, insert, remove ----------------------------------------------------------------------------------- */
+/* ---- find, insert, remove -------------------------------------------------------------------- */
 
 /* *steps grows by the nodes visited, the one found included. */
 static __always_inline TABLE_OBJECT *T(find)(
@@ -242,7 +242,7 @@ static inline void T(remove)(struct TABLE *table, struct T(root) * root, u32 buc
 	}
 }
 
-/* ---- walking ------------------------------------------------------------------------------------------------- */
+/* ---- walking --------------------------------------------------------------------------------- */
 
 static inline TABLE_OBJECT *T(outermost)(struct rbtree_link *node, int side)
 {

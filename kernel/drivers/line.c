@@ -41,7 +41,7 @@ static void emit_char(struct line *line, char c)
 	line->emit(line, &c, 1);
 }
 
-/* ---- output ------------------------------------------------------------------------------------ */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void advance_column(struct line *line, u8 c)
 {
@@ -143,7 +143,7 @@ static void output(struct line *line, u8 c)
 	}
 }
 
-/* ---- echo ---------------------------------------------------------------------------------------- */
+/* ---- echo ------------------------------------------------------------------------------------ */
 
 /* A character of the line; a newline here does not end one. */
 static void echo(struct line *line, u8 c)
@@ -186,7 +186,7 @@ static unsigned column_of(const struct line *line, u32 end)
 	return column;
 }
 
-/* ---- editing --------------------------------------------------------------------------------------- */
+/* ---- editing --------------------------------------------------------------------------------- */
 
 /* Where the last character begins, all bytes of it; the head if there is no whole one. */
 static u32 last_character(const struct line *line)
@@ -280,7 +280,7 @@ static void reprint(struct line *line)
 		echo(line, byte_at(line, position));
 }
 
-/* ---- input ------------------------------------------------------------------------------------------- */
+/* ---- input ----------------------------------------------------------------------------------- */
 
 static inline u32 used(const struct line *line)
 {
@@ -469,7 +469,7 @@ unsigned line_receive(struct line *line, u8 c)
 	return insert(line, c, received != c && c == '\n') | result;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 size_t line_available(const struct line *line)
 {
@@ -515,7 +515,7 @@ size_t line_read(struct line *line, u8 *to, size_t n, bool *end)
 	return taken;
 }
 
-/* ---- settings ------------------------------------------------------------------------------------------ */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 void line_set_termios(struct line *line, const struct ktermios *termios)
 {

@@ -10,7 +10,7 @@
 
 #define CHUNK 256
 
-/* ---- null, zero, full ------------------------------------------------------------------------------ */
+/* ---- null, zero, full ------------------------------------------------------------------------ */
 
 static ssize_t null_read(struct file *file, struct io *io, loff_t *position)
 {
@@ -64,7 +64,7 @@ static ssize_t full_write(struct file *file, struct io *io, loff_t *position)
 	return io->length ? -ENOSPC : 0;
 }
 
-/* ---- random, urandom -------------------------------------------------------------------------------- */
+/* ---- random, urandom ------------------------------------------------------------------------- */
 
 static ssize_t random_read(struct file *file, struct io *io, loff_t *position)
 {
@@ -105,7 +105,7 @@ static ssize_t random_write(struct file *file, struct io *io, loff_t *position)
 	return (ssize_t)(wanted - io->length);
 }
 
-/* ---- kmsg --------------------------------------------------------------------------------------------- */
+/* ---- kmsg ------------------------------------------------------------------------------------ */
 
 /* A write is one message: "<level>text". */
 static ssize_t kmsg_write(struct file *file, struct io *io, loff_t *position)

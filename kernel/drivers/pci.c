@@ -103,7 +103,7 @@ unsigned pci_find_capability(const struct pci_device *device, u8 id, unsigned pr
 	return 0;
 }
 
-/* ---- memory and interrupts ------------------------------------------------------------------------- */
+/* ---- memory and interrupts ------------------------------------------------------------------- */
 
 /* Address of memory BAR @bar and its size; false when it has none. The device must be idle: while the
  * size is asked for, the BAR stands elsewhere. */
@@ -194,7 +194,7 @@ int pci_request_irq(struct pci_device *device, irq_handler_t handler, void *argu
 	return irq_request_pci(pci_read8(device, PCI_INTERRUPT_LINE), handler, argument, name);
 }
 
-/* ---- the scan -------------------------------------------------------------------------------------- */
+/* ---- the scan -------------------------------------------------------------------------------- */
 
 static DECLARE_BITMAP(buses, 256); /* found, and to be scanned */
 

@@ -33,7 +33,7 @@ struct tty console_tty = {
 	.lock = SPINLOCK_INIT("tty->lock"),
 };
 
-/* ---- input ------------------------------------------------------------------------------------------ */
+/* ---- input ----------------------------------------------------------------------------------- */
 
 /* ^T: the reports are long and take bucket locks, so a thread prints them. */
 static void report_caches(struct work *work)
@@ -75,7 +75,7 @@ bool tty_throttled(struct tty *tty)
 	return throttled;
 }
 
-/* ---- who may ------------------------------------------------------------------------------------------ */
+/* ---- who may --------------------------------------------------------------------------------- */
 
 int tty_check_background(struct tty *tty, int signo)
 {
@@ -138,7 +138,7 @@ int tty_take_session(struct tty *tty, bool steal)
 	return error;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Take at most @n bytes; lets the driver go on if it held input back. */
 static size_t take_input(struct tty *tty, u8 *to, size_t n, bool *end)
@@ -234,7 +234,7 @@ static ssize_t tty_read(struct file *file, struct io *io, loff_t *position)
 	return result;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void emit_console(struct line *line, const char *text, size_t length)
 {
@@ -299,7 +299,7 @@ static unsigned tty_poll(struct file *file, struct poll_table *table)
 	return mask;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static int tty_open(struct inode *inode, struct file *file)
 {

@@ -73,7 +73,7 @@ _Static_assert(sizeof(struct virtqueue_descriptor) * VIRTIO_QUEUE_MAX <= (1 << P
 _Static_assert(sizeof(struct virtqueue_available) + 2 * VIRTIO_QUEUE_MAX + 2 <= USED_OFFSET,
 	       "before the other");
 
-/* ---- registers ------------------------------------------------------------------------------------- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 static bool map_capabilities(struct virtio_device *device)
 {
@@ -197,7 +197,7 @@ u64 virtio_config64(const struct virtio_device *device, unsigned offset)
 	return value;
 }
 
-/* ---- the queue ------------------------------------------------------------------------------------- */
+/* ---- the queue ------------------------------------------------------------------------------- */
 
 static int allocate_queue(struct virtqueue *queue, unsigned size)
 {

@@ -72,7 +72,7 @@ struct disk {
 
 static unsigned disk_count;
 
-/* ---- requests -------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 /* Put @request into the queue; false when there is no room. Lock held. */
 static bool enqueue(struct disk *disk, struct block_request *request)
@@ -210,7 +210,7 @@ static void disk_interrupt(void *argument)
 	}
 }
 
-/* ---- start ----------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 /* Why the disk cannot be used, or NULL. */
 static const char *unusable(const struct virtio_device *virtio)

@@ -51,7 +51,7 @@ enum auxiliary {
 	AT_MINSIGSTKSZ = 51,
 };
 
-/* ---- the file ---------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 struct file *exec_open(const char *name)
 {
@@ -86,7 +86,7 @@ void exec_close(struct file *file)
 	fput(file);
 }
 
-/* ---- argument strings --------------------------------------------------------------------------------- */
+/* ---- argument strings ------------------------------------------------------------------------ */
 
 static size_t strings_limit(void)
 {
@@ -224,7 +224,7 @@ static int copy_strings(struct program *program, const struct caller *caller)
 	return error ? error : append_kernel(strings, program->name);
 }
 
-/* ---- scripts -------------------------------------------------------------------------------------------- */
+/* ---- scripts --------------------------------------------------------------------------------- */
 
 static bool is_blank(char c)
 {
@@ -317,7 +317,7 @@ static int open_program(struct program *program)
 	}
 }
 
-/* ---- credentials ------------------------------------------------------------------------------------------ */
+/* ---- credentials ----------------------------------------------------------------------------- */
 
 static int prepare_credentials(struct program *program)
 {
@@ -350,7 +350,7 @@ static int prepare_credentials(struct program *program)
 	return 0;
 }
 
-/* ---- the new address space and its stack ------------------------------------------------------------------ */
+/* ---- the new address space and its stack ----------------------------------------------------- */
 
 static int make_stack(struct program *program)
 {
@@ -456,7 +456,7 @@ static int write_stack(struct program *program, u64 *sp)
 	return 0;
 }
 
-/* ---- the call ----------------------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 static void program_free(struct program *program)
 {

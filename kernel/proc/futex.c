@@ -186,7 +186,7 @@ s64 futex(u32 *address, int operation, u32 value, const struct timespec64 *timeo
 	return -ENOSYS;
 }
 
-/* ---- robust lists: what a thread holds when it ends ------------------------------------------------------ */
+/* ---- robust lists: what a thread holds when it ends ------------------------------------------ */
 
 #define FUTEX_TID_MASK 0x3fffffffu
 #define FUTEX_OWNER_DIED 0x40000000u

@@ -277,7 +277,7 @@ size_t process_read_memory(struct mm *mm, u64 address, void *to, size_t n)
 	return done;
 }
 
-/* ---- the machine --------------------------------------------------------------------------------------- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 #define LOAD_PERIOD_NS (5 * NSEC_PER_SEC)
 

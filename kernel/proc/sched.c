@@ -86,7 +86,7 @@ static void clear_pending(struct task *task, u32 bits)
 	__atomic_fetch_and(&task->pending, ~bits, __ATOMIC_SEQ_CST);
 }
 
-/* ---- putting a task on a queue ------------------------------------------------------------------- */
+/* ---- putting a task on a queue --------------------------------------------------------------- */
 
 static void enqueue(struct run_queue *queue, struct task *task)
 {
@@ -180,7 +180,7 @@ void sched_notice(struct task *task)
 		arch_send_reschedule((unsigned)task->cpu);
 }
 
-/* ---- choosing the next --------------------------------------------------------------------------- */
+/* ---- choosing the next ----------------------------------------------------------------------- */
 
 static struct task *pick(struct run_queue *queue)
 {
@@ -345,7 +345,7 @@ void scheduler_tick(bool user)
 	}
 }
 
-/* ---- idle and kernel threads --------------------------------------------------------------------- */
+/* ---- idle and kernel threads ----------------------------------------------------------------- */
 
 void sched_idle_loop(void)
 {

@@ -55,7 +55,7 @@ bool fatal_signal_pending(struct task *task)
 		sigmask(SIGKILL));
 }
 
-/* ---- pending sets ---------------------------------------------------------------------------------- */
+/* ---- pending sets ---------------------------------------------------------------------------- */
 
 void signal_queue_init(struct signal_queue *queue)
 {
@@ -229,7 +229,7 @@ void signal_set_blocked(u64 blocked)
 	spin_unlock_irqrestore(&process_lock, flags);
 }
 
-/* ---- sending --------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static bool is_ignored(const struct process *process, const struct task *thread, int signo)
 {
@@ -441,7 +441,7 @@ void force_signal(int signo, int code, u64 address)
 	spin_unlock_irqrestore(&process_lock, flags);
 }
 
-/* ---- acting on them -------------------------------------------------------------------------------- */
+/* ---- acting on them -------------------------------------------------------------------------- */
 
 /* Wait for SIGCONT or SIGKILL. process_lock held, released while waiting. */
 static void stop_here(struct process *process, unsigned long *flags)

@@ -106,7 +106,7 @@ s64 sys_pwrite64(int fd, const void *buffer, size_t count, loff_t offset)
 	return transfer_at(fd, buffer, count, offset, write_file);
 }
 
-/* ---- vectors ----------------------------------------------------------------------------------------- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 struct iovec {
 	u64 base, length;
@@ -208,7 +208,7 @@ s64 sys_pwritev(int fd, const void *vector, u64 count, loff_t offset)
 	return transfer_vector(fd, vector, count, offset, true, write_file);
 }
 
-/* ---- positions, sizes, write-back ---------------------------------------------------------------------- */
+/* ---- positions, sizes, write-back ------------------------------------------------------------ */
 
 s64 sys_lseek(int fd, loff_t offset, int whence)
 {
@@ -293,7 +293,7 @@ s64 sys_getdents64(int fd, void *buffer, u32 count)
 	return vfs_getdents64(fd, buffer, count);
 }
 
-/* ---- descriptors ------------------------------------------------------------------------------------------ */
+/* ---- descriptors ----------------------------------------------------------------------------- */
 
 s64 sys_close(int fd)
 {
@@ -474,7 +474,7 @@ s64 sys_ioctl(int fd, u32 command, u64 argument)
 	return result;
 }
 
-/* ---- sockets: there are none -------------------------------------------------------------------------------- */
+/* ---- sockets: there are none ----------------------------------------------------------------- */
 
 s64 sys_socket(int family, int type, int protocol)
 {

@@ -50,7 +50,7 @@ s64 sys_getegid(void)
 	return current->cred->egid;
 }
 
-/* ---- changing user ids ------------------------------------------------------------------------------- */
+/* ---- changing user ids ----------------------------------------------------------------------- */
 
 static s64 commit_uids(uid_t real, uid_t effective, uid_t saved)
 {
@@ -265,7 +265,7 @@ s64 sys_setgroups(int count, const gid_t *groups)
 	return 0;
 }
 
-/* ---- process groups and sessions ------------------------------------------------------------------------ */
+/* ---- process groups and sessions ------------------------------------------------------------- */
 
 s64 sys_setpgid(int pid, int group)
 {
@@ -292,7 +292,7 @@ s64 sys_getsid(int pid)
 	return process_group_of(pid, true);
 }
 
-/* ---- the system's name ------------------------------------------------------------------------------------- */
+/* ---- the system's name ----------------------------------------------------------------------- */
 
 struct utsname {
 	char sysname[65], nodename[65], release[65], version[65], machine[65], domainname[65];

@@ -25,7 +25,7 @@ s64 sys_creat(const char *name, umode_t mode)
 	return vfs_open_at(AT_FDCWD, name, O_CREAT | O_WRONLY | O_TRUNC, mode);
 }
 
-/* ---- stat ----------------------------------------------------------------------------------------------- */
+/* ---- stat ------------------------------------------------------------------------------------ */
 
 static __always_inline s64 stat_at(int dfd, const char *name, unsigned flags, void *to)
 {
@@ -103,7 +103,7 @@ s64 sys_readlink(const char *name, char *buffer, int size)
 	return sys_readlinkat(AT_FDCWD, name, buffer, size);
 }
 
-/* ---- making and removing names ------------------------------------------------------------------------------ */
+/* ---- making and removing names --------------------------------------------------------------- */
 
 s64 sys_mkdirat(int dfd, const char *name, umode_t mode)
 {
@@ -180,7 +180,7 @@ s64 sys_rename(const char *old, const char *new)
 	return vfs_rename_at(AT_FDCWD, old, AT_FDCWD, new, 0);
 }
 
-/* ---- attributes ------------------------------------------------------------------------------------------------ */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static s64 set_attributes_at(int dfd, const char *name, unsigned lookup, struct iattr *attr)
 {
@@ -370,7 +370,7 @@ s64 sys_truncate(const char *name, loff_t size)
 	return error;
 }
 
-/* ---- where we are ------------------------------------------------------------------------------------------------ */
+/* ---- where we are ---------------------------------------------------------------------------- */
 
 s64 sys_getcwd(char *buffer, size_t size)
 {
@@ -413,7 +413,7 @@ s64 sys_chroot(const char *name)
 	return error;
 }
 
-/* ---- file systems -------------------------------------------------------------------------------------------------- */
+/* ---- file systems ---------------------------------------------------------------------------- */
 
 static s64 report_statfs(const struct path *path, void *to)
 {

@@ -114,7 +114,7 @@ s64 sys_ppoll(void *fds, u32 count, void *timeout, const u64 *sigmask, size_t se
 	return result;
 }
 
-/* ---- select ---------------------------------------------------------------------------------------------- */
+/* ---- select ---------------------------------------------------------------------------------- */
 
 #define SELECT_READ (POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR)
 #define SELECT_WRITE (POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR)

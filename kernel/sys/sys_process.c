@@ -103,7 +103,7 @@ s64 sys_exit_group(int status)
 	process_exit_group((status & 0xff) << 8);
 }
 
-/* ---- waiting and usage ----------------------------------------------------------------------------------- */
+/* ---- waiting and usage ----------------------------------------------------------------------- */
 
 s64 put_rusage(void *to, const struct cpu_times *times, u64 faults)
 {
@@ -208,7 +208,7 @@ s64 sys_times(void *to)
 	return (s64)(ktime_ns() / TICK_NS);
 }
 
-/* ---- limits -------------------------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 /* process_lock held. */
 static int change_limit(struct process *process, u32 kind, const struct rlimit *new)
@@ -272,7 +272,7 @@ s64 sys_setrlimit(u32 kind, const void *limit)
 	return sys_prlimit64(0, kind, limit, NULL);
 }
 
-/* ---- small things a process asks about itself ------------------------------------------------------------------ */
+/* ---- small things a process asks about itself ------------------------------------------------ */
 
 #define PR_SET_PDEATHSIG 1
 #define PR_GET_PDEATHSIG 2
@@ -436,7 +436,7 @@ s64 sys_getrandom(void *buffer, size_t count, u32 flags)
 	return (s64)done;
 }
 
-/* ---- the machine --------------------------------------------------------------------------------------------------- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 struct sysinfo {
 	s64 uptime;

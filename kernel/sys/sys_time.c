@@ -144,7 +144,7 @@ s64 sys_time(s64 *seconds)
 	return seconds && put_user(now, seconds) ? -EFAULT : now;
 }
 
-/* ---- sleeping ---------------------------------------------------------------------------------------- */
+/* ---- sleeping -------------------------------------------------------------------------------- */
 
 /* Until @restart->deadline_ns of the monotonic clock; arguments[0]: where to tell the time left, or NULL. */
 static s64 sleep_until(struct restart *restart)
@@ -210,7 +210,7 @@ s64 sys_clock_nanosleep(int clock, int flags, const void *request, void *left)
 	return flags & TIMER_ABSTIME ? sleep_to_deadline(clock, ns) : sleep_for(ns, left);
 }
 
-/* ---- interval timers ------------------------------------------------------------------------------------ */
+/* ---- interval timers ------------------------------------------------------------------------- */
 
 struct itimerval {
 	struct timeval64 interval, value;

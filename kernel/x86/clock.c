@@ -206,7 +206,7 @@ void clock_delay_us(u64 microseconds)
 	spin_ticks(tsc_hz / 1000000 * microseconds);
 }
 
-/* ---- the battery-backed clock -------------------------------------------------------------------- */
+/* ---- the battery-backed clock ---------------------------------------------------------------- */
 
 static u8 cmos_read(u8 reg)
 {

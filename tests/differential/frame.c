@@ -210,7 +210,7 @@ void as_end(void)
 	_exit(0);
 }
 
-/* ---- running ----------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static int remove_one(const char *name, const struct stat *st, int flag, struct FTW *where)
 {

@@ -40,7 +40,7 @@ static bool fail_now(void)
 	return hosted_fail_after > 0 && --hosted_fail_after == 0;
 }
 
-/* ---- frames ---- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 void page_alloc_init(phys_addr_t end)
 {
@@ -141,7 +141,7 @@ __attribute__((weak)) void *hash_alloc_table(u64 bytes)
 	return calloc(1, bytes);
 }
 
-/* ---- slabs ---- */
+/* ---- slabs ----------------------------------------------------------------------------------- */
 
 struct kmem_cache {
 	const char *name;
@@ -243,7 +243,7 @@ char *kstrdup(const char *string, unsigned gfp)
 	return copy ? strcpy(copy, string) : NULL;
 }
 
-/* ---- leaks ---- */
+/* ---- leaks ----------------------------------------------------------------------------------- */
 
 static u64 pages_marked, objects_marked;
 

@@ -66,7 +66,7 @@ static u64 pick(u64 n)
 	return rng_below(&run.rng, n);
 }
 
-/* ---- names ---- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static const char *new_name(void)
 {
@@ -98,7 +98,7 @@ static struct model_node *some_dir(void)
 
 #define PATH(dir, name) model_path(&run.model, dir, name, (char[PATH_MAX]){0})
 
-/* ---- operations on names ---- */
+/* ---- operations on names --------------------------------------------------------------------- */
 
 static void do_create(void)
 {
@@ -195,7 +195,7 @@ static void do_chmod(void)
 		node->mode = (node->mode & S_IFMT) | mode;
 }
 
-/* ---- operations on bytes ---- */
+/* ---- operations on bytes --------------------------------------------------------------------- */
 
 /* Where it gets interesting: at the start, the end, and where another level of indirect blocks begins. */
 static u64 some_offset(const struct model_node *node)
@@ -330,7 +330,7 @@ static void do_read(void)
 		CHECK(memcmp(got, want, (size_t)n) == 0);
 }
 
-/* ---- files that stay open, perhaps longer than they have a name ---- */
+/* ---- files that stay open, perhaps longer than they have a name ------------------------------ */
 
 static void close_handle(struct handle *handle)
 {
@@ -387,7 +387,7 @@ static void do_handle(void)
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void do_sync(void)
 {
@@ -550,7 +550,7 @@ void sequence_prepare(unsigned block_size, unsigned kilobytes, const char *optio
 	leak_mark();
 }
 
-/* ---- the same on a file system in memory ---- */
+/* ---- the same on a file system in memory ----------------------------------------------------- */
 
 static int mount_tmpfs(void)
 {

@@ -34,7 +34,7 @@ void hosted_init(unsigned megabytes)
 	BUG_ON(vfs_mkdir_at(AT_FDCWD, "/mnt", 0755) != 0);
 }
 
-/* ---- what only programs need ---- */
+/* ---- what only programs need ----------------------------------------------------------------- */
 
 void send_signal_current(int signal)
 {
