@@ -19,7 +19,7 @@ FUNCTIONS = [(c, n, w) for c in TABLE_CACHES for n in compiled.headers(c) for w 
 NAMES = [(n, w) for n in compiled.headers("name") for w in WORDS]
 U32, U64 = st.integers(0, (1 << 32) - 1), st.integers(0, (1 << 64) - 1)
 PARTS = {"page": (U64, U64), "buffer": (U32, U64), "inode": (U64, U64), "dentry": (U64, U32)}
-HYPOTHESIS = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+HYPOTHESIS = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def edge_keys(cache):
