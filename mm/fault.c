@@ -17,6 +17,7 @@
 #include "mm/vm_internal.h"
 
 #define AROUND 16 /* pages */
+#define MISSES_MAX 64
 #define OOM_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define OOM_ROUNDS 300
 
@@ -29,7 +30,7 @@ struct fault {
 	struct file *dirtied; /* a page of it was dirtied and there are too many: to be written out; or NULL */
 };
 
-/* ---- anonymous pages ------------------------------------------------------------------------------------------- */
+/* ---- anonymous pages ------------------------------------------------------------------------- */
 
 /* The frame @page, the caller's, becomes the entry, if there is none. 0 or -ENOMEM. */
 static int install_anonymous(struct mm *mm, struct vma *vma, u64 address, struct page *page)
@@ -59,16 +60,20 @@ static int fault_anonymous(struct mm *mm, struct vma *vma, u64 address)
 	return likely(page) ? install_anonymous(mm, vma, address, page) : -ENOMEM;
 }
 
-/* ---- pages of files ---------------------------------------------------------------------------------------------- */
+/* ---- pages of files -------------------------------------------------------------------------- */
 
-/* Read the missing page @index: with what follows it, as far as the area goes. */
+/* Read the missing page @index: with what follows it, as far as the area goes, unless nobody asks for that. */
 static noinline struct page *read_page(struct vma *vma, struct address_space *mapping, pgoff_t index)
 {
-	pgoff_t end = vma_page_index(vma, vma->end);
+	pgoff_t wanted = vma_page_index(vma, vma->end) - index;
 	struct page *page;
 
+	if (vma->misses < MISSES_MAX)
+		vma->misses++;
+	if (vma->misses > MISSES_MAX / 2)
+		wanted = 1;
 	if (vma->file)
-		page_cache_readahead(vma->file, mapping, index, min_t(pgoff_t, end - index, AROUND));
+		page_cache_readahead(vma->file, mapping, index, min_t(pgoff_t, wanted, AROUND));
 	page = read_cache_page(mapping, index);
 	if (!IS_ERR(page) && unlikely(drop_page_behind_end(mapping, page))) {
 		put_page(page);
@@ -89,6 +94,7 @@ static struct page *file_page(const struct fault *fault)
 		return ERR_PTR(-EIO);
 	page = find_get_page(mapping, index);
 	if (likely(page && page_uptodate(page))) {
+		vma->misses -= !!vma->misses;
 		if (vma->file && unlikely(vma->file->readahead_next - index < AROUND && vma->file->readahead_size))
 			page_cache_readahead(vma->file, mapping, vma->file->readahead_next, 1);
 		return page;
@@ -224,7 +230,7 @@ static int fault_file_shared_write(struct fault *fault)
 	return IS_ERR(page) ? PTR_ERR(page) : make_shared_writable(fault, page);
 }
 
-/* ---- writing to what is mapped read-only ------------------------------------------------------------------------- */
+/* ---- writing to what is mapped read-only ----------------------------------------------------- */
 
 /* Replace the entry of @old by one for its copy @page; both references are the caller's. */
 static void replace_by_copy(struct fault *fault, struct page *old, struct page *page)
@@ -282,7 +288,7 @@ static int fault_protected(struct fault *fault)
 	return 0;
 }
 
-/* ---- the fault ------------------------------------------------------------------------------------------------------ */
+/* ---- the fault ------------------------------------------------------------------------------- */
 
 static int fault_in_area(struct fault *fault)
 {

@@ -39,7 +39,7 @@ static int failed_line;
 	} while (0)
 #define CHECK_ERROR(call, wanted) CHECK((long)(call) == -1 && errno == (wanted))
 
-/* ---- helpers ---------------------------------------------------------------------------------------------- */
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 static sigjmp_buf fault_return;
 static volatile int fault_signal, fault_code;
@@ -124,7 +124,7 @@ static int in_child(void (*function)(void))
 	return waitpid(child, &status, 0) == child ? status : -1;
 }
 
-/* ---- anonymous memory ------------------------------------------------------------------------------------------- */
+/* ---- anonymous memory ------------------------------------------------------------------------ */
 
 static void anonymous(void)
 {
@@ -372,7 +372,7 @@ static void advice(void)
 	CHECK(munmap(p, 16 * PAGE) == 0);
 }
 
-/* ---- mremap ------------------------------------------------------------------------------------------------------- */
+/* ---- mremap ---------------------------------------------------------------------------------- */
 
 static char *filled(unsigned long pages)
 {
@@ -443,7 +443,7 @@ static void remap_file(void)
 	close(fd);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void file_private(void)
 {
@@ -592,7 +592,7 @@ static void kernel_faults(void)
 	close(fd), close(end);
 }
 
-/* ---- fork ------------------------------------------------------------------------------------------------------------- */
+/* ---- fork ------------------------------------------------------------------------------------ */
 
 static char *area, *shared_area;
 
@@ -691,7 +691,7 @@ static void many_forks(void)
 	CHECK(holds(area, 64) && munmap(area, 64 * PAGE) == 0);
 }
 
-/* ---- threads --------------------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static volatile int stop;
 static volatile unsigned long errors_seen;
@@ -749,7 +749,7 @@ static void threads_and_fork(void)
 	CHECK(errors_seen == 0 && munmap(p, 64 * PAGE) == 0);
 }
 
-/* ---- races ----------------------------------------------------------------------------------------------------------------- */
+/* ---- races ----------------------------------------------------------------------------------- */
 
 static void touch_for_ever(int seed)
 {
@@ -807,7 +807,7 @@ static void truncation_race(void)
 	close(fd);
 }
 
-/* ---- little memory: run by name ---------------------------------------------------------------------------------------- */
+/* ---- little memory: run by name -------------------------------------------------------------- */
 
 /* Takes memory until it ends; the parent lives on. */
 static void bomb_child(void)
@@ -881,7 +881,7 @@ static void reader(int seed)
 	if (!own)
 		_exit(2);
 	memset(own, seed, 1024 * PAGE);
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0; i < 5000; i++) {
 		random = random * 1103515245 + 12345;
 		unsigned long page = (random >> 8) % 8192;
 
@@ -934,7 +934,7 @@ static void sparse(void)
 	}
 }
 
-/* ---- the list ------------------------------------------------------------------------------------------------------------ */
+/* ---- the list -------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
