@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from lab import iso, machine
-from lab.build import build_lock
+from lab.build import build_lock, kernel_image
 from lab.paths import TOP, output_folder
 
 LOAD = """
@@ -176,3 +176,11 @@ def test_machine_options_are_refused_by_name(cw, tmp_path):
         result = cw("run", *arguments, "--", "/bin/true")
         assert result.returncode == machine.ERROR
         assert words in result.stderr, result.stderr
+
+
+def test_budgets(cw_run):
+    """What the kernel promises to stay within: its image, and its start in instructions."""
+    assert kernel_image().stat().st_size <= 1 << 20
+    result = cw_run(["/bin/busybox", "true"], icount=True, mem="512M", debug=False)
+    marks = {mark["name"]: mark["ns"] for mark in result.log.all("mark")}
+    assert marks["first_user"] <= 60_000_000, "instructions from the kernel's first to init's"
