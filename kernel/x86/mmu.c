@@ -27,6 +27,21 @@ static struct {
 	unsigned table_count, root_count;
 } __percpu_slot stocks[NR_CPUS];
 
+static struct page *table_alloc(void)
+{
+	struct page *page = alloc_pages(GFP_ATOMIC | GFP_ZERO, 0);
+
+	if (page)
+		memory_use_add(MEMORY_PAGE_TABLES, 1);
+	return page;
+}
+
+static void table_free(struct page *page)
+{
+	memory_use_add(MEMORY_PAGE_TABLES, -1);
+	__free_pages(page, 0);
+}
+
 static struct page *table_take(void)
 {
 	unsigned cpu;
@@ -37,7 +52,7 @@ static struct page *table_take(void)
 	if (stocks[cpu].table_count)
 		page = stocks[cpu].tables[--stocks[cpu].table_count];
 	arch_irq_restore(irq);
-	return page ? page : alloc_pages(GFP_ATOMIC | GFP_ZERO, 0);
+	return page ? page : table_alloc();
 }
 
 static void table_give(struct page *page)
@@ -52,7 +67,7 @@ static void table_give(struct page *page)
 	}
 	arch_irq_restore(irq);
 	if (page)
-		__free_pages(page, 0);
+		table_free(page);
 }
 
 static struct page *root_take(void)
@@ -66,7 +81,7 @@ static struct page *root_take(void)
 		page = stocks[cpu].roots[--stocks[cpu].root_count];
 	arch_irq_restore(irq);
 	if (!page) {
-		page = alloc_pages(GFP_ATOMIC | GFP_ZERO, 0);
+		page = table_alloc();
 		if (page)
 			memcpy((u64 *)page_address(page) + ENTRIES / 2,
 			       kernel_page_table + ENTRIES / 2, PAGE_SIZE / 2);
@@ -86,7 +101,7 @@ static void root_give(struct page *page)
 	}
 	arch_irq_restore(irq);
 	if (page)
-		__free_pages(page, 0);
+		table_free(page);
 }
 
 int mmu_create(struct mmu_root *root)
