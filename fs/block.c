@@ -11,6 +11,7 @@
 #include "kernel/core/mutex.h"
 #include "kernel/core/printk.h"
 #include "kernel/core/string.h"
+#include "kernel/core/time.h"
 #include "kernel/core/wait.h"
 #include "mm/slab.h"
 
@@ -75,7 +76,7 @@ int set_block_size(struct block_device *device, unsigned size)
 	return error;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static struct block_request reserve[POOL_RESERVE];
 static LIST_HEAD(pool);
@@ -140,7 +141,19 @@ void submit_block_request(struct block_device *device, struct block_request *req
 	device->submit(device, request);
 }
 
-/* ---- synchronous I/O ------------------------------------------------------------------------------- */
+void block_report_error(const struct block_device *device, enum block_operation operation, sector_t sector)
+{
+	static const char *const verbs[] = {"reading", "writing", "flushing"};
+	static u64 next_ns;
+	u64 now = ktime_ns();
+
+	if (now < next_ns)
+		return;
+	next_ns = now + NSEC_PER_SEC;
+	pr_err("%s: I/O error %s sector %llu\n", device->name, verbs[operation], (unsigned long long)sector);
+}
+
+/* ---- synchronous I/O ------------------------------------------------------------------------- */
 
 #define SYNC_BYTES (128 * 1024u) /* one request of block_io() */
 
@@ -164,6 +177,8 @@ static int submit_and_wait(struct block_device *device, enum block_operation ope
 	submit_block_request(device, request);
 	wait_event(sync_wait, smp_load_acquire(&result) != 0);
 	block_request_put(request);
+	if (unlikely(result < 0))
+		block_report_error(device, operation, sector);
 	return result < 0 ? result : 0;
 }
 

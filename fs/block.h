@@ -84,6 +84,9 @@ static inline void block_request_add(struct block_request *request, void *data, 
 	request->segments[request->segment_count++] = (struct block_segment){data, length};
 }
 
+/* A line in the log, at most one a second, about a request that failed. Any context. */
+void block_report_error(const struct block_device *device, enum block_operation operation, sector_t sector);
+
 /* Read or write synchronously, past the caches; 0, -EIO or -EINVAL past the end. Sleeps. */
 int block_io(struct block_device *device, enum block_operation operation, sector_t sector, void *data, size_t bytes);
 int block_flush(struct block_device *device); /* the device's own write cache; 0 or -EIO */

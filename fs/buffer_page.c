@@ -43,10 +43,14 @@ static void finish_read(struct page *page, int error)
 	unlock_page(page);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void end_pages_read(struct block_request *request)
 {
+	const struct page *first = virt_to_page(request->segments[0].data);
+
+	if (unlikely(request->status)) /* the pages are locked: the mapping is there */
+		block_report_error(first->mapping->host->sb->bdev, BLOCK_READ, request->sector);
 	for (unsigned i = 0; i < request->segment_count; i++)
 		finish_read(virt_to_page(request->segments[i].data), request->status);
 	block_request_put(request);
@@ -176,7 +180,7 @@ void block_read_pages(struct inode *inode, struct page **pages, unsigned count, 
 	submit_batch(inode, &batch);
 }
 
-/* ---- writing out --------------------------------------------------------------------------------------------- */
+/* ---- writing out ----------------------------------------------------------------------------- */
 
 /* Lock and submit the dirty buffers of the page; PG_writeback ends with the last of them. */
 static void write_ring(struct page *page)
@@ -258,7 +262,7 @@ int block_write_page(struct inode *inode, struct page *page, get_block_t get_blo
 	return error;
 }
 
-/* ---- write(2) -------------------------------------------------------------------------------------------------- */
+/* ---- write(2) -------------------------------------------------------------------------------- */
 
 static inline unsigned offset_in_page(const struct buffer *buffer)
 {
@@ -381,7 +385,7 @@ int block_write_end(struct inode *inode, struct page *page, unsigned from, unsig
 	return 0;
 }
 
-/* ---- going away ------------------------------------------------------------------------------------------------- */
+/* ---- going away ------------------------------------------------------------------------------ */
 
 void block_invalidate_page(struct page *page, unsigned from)
 {

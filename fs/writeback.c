@@ -30,7 +30,7 @@ static DEFINE_WAIT_QUEUE(device_wait); /* a device's writes_in_flight fell to 0 
 static DEFINE_WAIT_QUEUE(thread_wait);
 static bool thread_wanted, hurried;
 
-/* ---- locking: a few queues shared by all buffers ------------------------------------------------------ */
+/* ---- locking: a few queues shared by all buffers --------------------------------------------- */
 
 #define WAIT_QUEUES 16
 
@@ -59,7 +59,7 @@ void wait_on_buffer(struct buffer *buffer)
 	wait_event(*queue_of(buffer), !test_bit(B_LOCKED, &buffer->flags));
 }
 
-/* ---- the dirty list -------------------------------------------------------------------------------------- */
+/* ---- the dirty list -------------------------------------------------------------------------- */
 
 void __mark_buffer_dirty(struct buffer *buffer)
 {
@@ -96,19 +96,7 @@ u64 buffer_dirty_bytes(void)
 	return READ_ONCE(dirty_bytes);
 }
 
-/* ---- I/O ------------------------------------------------------------------------------------------------- */
-
-static void report_error(const struct buffer *buffer, enum block_operation operation)
-{
-	static u64 next_ns;
-	u64 now = ktime_ns();
-
-	if (now < next_ns)
-		return;
-	next_ns = now + NSEC_PER_SEC;
-	pr_err("%s: error %s block %llu\n", buffer->device->name, operation == BLOCK_READ ? "reading" : "writing",
-	       (unsigned long long)buffer->block);
-}
+/* ---- I/O ------------------------------------------------------------------------------------- */
 
 static void end_write(struct buffer *buffer, int status)
 {
@@ -129,7 +117,7 @@ static void end_buffer(struct buffer *buffer, enum block_operation operation, in
 	struct buffer *ring = NULL;
 
 	if (unlikely(status))
-		report_error(buffer, operation);
+		block_report_error(buffer->device, operation, buffer->block * (buffer->size / SECTOR_SIZE));
 	if (operation == BLOCK_WRITE)
 		end_write(buffer, status);
 	else if (likely(!status))
@@ -199,7 +187,7 @@ void submit_buffers(enum block_operation operation, struct buffer **buffers, uns
 	}
 }
 
-/* ---- writing batches --------------------------------------------------------------------------------------- */
+/* ---- writing batches ------------------------------------------------------------------------- */
 
 static DEFINE_MUTEX(batch_lock);
 static struct buffer *batch[BATCH], *ready[BATCH]; /* under batch_lock */
@@ -312,7 +300,7 @@ int sync_dirty_buffer(struct buffer *buffer)
 	return test_bit(B_ERROR, &buffer->flags) ? -EIO : 0;
 }
 
-/* ---- the thread and the brake ------------------------------------------------------------------------------ */
+/* ---- the thread and the brake ---------------------------------------------------------------- */
 
 static u64 background_bytes, limit_bytes; /* a tenth and a quarter of memory */
 

@@ -35,13 +35,14 @@ static struct buffer *read_block(struct inode *dir, u32 index)
 	return ext2_bread(fs, (u32)block);
 }
 
-/* Is the entry at @offset of the block sound? 0 or -EUCLEAN. */
+/* Is the entry at @offset of the block sound, and room for another behind it, or the end? 0 or -EUCLEAN. */
 static inline int check_entry(struct inode *dir, const struct buffer *buffer, u32 offset)
 {
 	const struct ext2_dir_entry *entry = entry_at(buffer, offset);
-	u32 length = entry->rec_len;
+	u32 length = entry->rec_len, end = offset + length;
 
-	if (likely(length >= EXT2_DIR_HEADER + 4 && !(length & 3) && offset + length <= buffer->size &&
+	if (likely(length >= EXT2_DIR_REC_LEN(1) && !(length & 3) &&
+		   (end == buffer->size || end + EXT2_DIR_REC_LEN(1) <= buffer->size) &&
 		   EXT2_DIR_REC_LEN(entry->name_len) <= length &&
 		   entry->inode <= EXT2_FS(dir->sb)->inodes_count))
 		return 0;
@@ -55,7 +56,7 @@ static inline bool matches(const struct ext2_dir_entry *entry, const char *name,
 	return entry->name_len == length && entry->inode && memcmp(entry->name, name, length) == 0;
 }
 
-/* ---- finding ---------------------------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 /* The entry in one block: 1 found (*@offset, *@previous: offset of the one before, or itself), 0 or -errno. */
 static int find_in_block(struct inode *dir, const struct buffer *buffer, const char *name, unsigned length,
@@ -142,7 +143,7 @@ int ext2_parent_number(struct inode *dir, u32 *number)
 	return error;
 }
 
-/* ---- changing --------------------------------------------------------------------------------------------------- */
+/* ---- changing -------------------------------------------------------------------------------- */
 
 static u8 type_of(const struct inode *inode)
 {
@@ -327,7 +328,7 @@ int ext2_empty_dir(struct inode *dir)
 	return 0;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static unsigned d_type(const struct ext2_fs *fs, const struct ext2_dir_entry *entry)
 {

@@ -187,10 +187,12 @@ int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create, bool
 
 /* ---- truncation ------------------------------------------------------------------------------ */
 
-/* Consecutive blocks are freed together. */
+/* Consecutive blocks are freed together. No more than the inode owns: on a damaged disk a few indirect blocks
+ * that lead to each other seem to hold billions. */
 struct free_run {
 	struct inode *inode;
 	u32 start, count;
+	u64 left; /* blocks that may still be followed */
 };
 
 static void flush_run(struct free_run *run)
@@ -233,8 +235,10 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 	struct buffer *buffer;
 	unsigned tries = 0;
 
-	if (!block)
+	if (!block || !run->left)
 		return;
+	if (!--run->left)
+		ext2_error(fs, "inode %llu owns more blocks than it counts", (unsigned long long)run->inode->number);
 	if (!keep)
 		*slot = 0;
 	if (!level) {
@@ -269,6 +273,7 @@ void ext2_truncate_blocks(struct inode *inode, loff_t size)
 	u64 keep = ((u64)size + (1u << fs->block_shift) - 1) >> fs->block_shift;
 
 	down_write(&ei->map_lock);
+	run.left = min(inode->blocks >> (fs->block_shift - 9), (u64)fs->blocks_count) + 1; /* the last is an error */
 	for (u32 i = 0; i < EXT2_DIRECT; i++)
 		if (keep <= i)
 			free_tree(&run, &ei->data[i], 0, 0);

@@ -8,16 +8,34 @@
 #include "fs/ext2/ext2.h"
 #include "kernel/core/string.h"
 
-/* ---- lookup ---------------------------------------------------------------------------------------------------- */
+/* ---- lookup ---------------------------------------------------------------------------------- */
 
-/* May @inode be found under a name in @dir? */
-static int check_child(struct inode *dir, struct inode *inode)
+/* Is @inode, a directory in the same one as @dentry, known under another name already? Two dentries would be
+ * two ways to one lock. */
+static bool has_other_name(struct dentry *dentry, const struct inode *inode)
+{
+	struct dentry *parent = dentry->parent, *other;
+	bool found = false;
+
+	if (atomic_read(&inode->refcount) == 1)
+		return false; /* no other dentry can have it */
+	spin_lock(&parent->lock);
+	list_for_each_entry(other, &parent->children, child_link)
+		found |= other->inode == inode && !(other->flags & D_UNHASHED);
+	spin_unlock(&parent->lock);
+	return found;
+}
+
+/* May @inode be found under @dentry's name in @dir? */
+static int check_child(struct inode *dir, struct dentry *dentry, struct inode *inode)
 {
 	u32 parent;
 	int error;
 
 	if (!S_ISDIR(inode->mode))
 		return 0;
+	if (has_other_name(dentry, inode))
+		return ext2_error(EXT2_FS(dir->sb), "directory %llu has two names", (unsigned long long)inode->number);
 	if (inode == dir || inode->number == EXT2_ROOT_INODE)
 		return ext2_error(EXT2_FS(dir->sb), "directory %llu is its own ancestor",
 				  (unsigned long long)inode->number);
@@ -43,7 +61,7 @@ static int ext2_lookup(struct inode *dir, struct dentry *dentry)
 		inode = ext2_iget(dir->sb, number);
 		if (IS_ERR(inode))
 			return (int)PTR_ERR(inode);
-		error = check_child(dir, inode);
+		error = check_child(dir, dentry, inode);
 		if (error) {
 			iput(inode);
 			return error;
@@ -53,7 +71,7 @@ static int ext2_lookup(struct inode *dir, struct dentry *dentry)
 	return 0;
 }
 
-/* ---- making ----------------------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static void touch(struct inode *inode)
 {
@@ -168,7 +186,7 @@ static int ext2_mkdir(struct inode *dir, struct dentry *dentry, umode_t mode)
 	return 0;
 }
 
-/* ---- removing ---------------------------------------------------------------------------------------------------- */
+/* ---- removing -------------------------------------------------------------------------------- */
 
 static int ext2_unlink(struct inode *dir, struct dentry *dentry)
 {
@@ -195,7 +213,7 @@ static int ext2_rmdir(struct inode *dir, struct dentry *dentry)
 	return 0;
 }
 
-/* ---- moving ------------------------------------------------------------------------------------------------------ */
+/* ---- moving ---------------------------------------------------------------------------------- */
 
 /* @inode, a directory, has moved from @from to @to. */
 static int move_parent(struct inode *inode, struct inode *from, struct inode *to)
@@ -210,11 +228,26 @@ static int move_parent(struct inode *inode, struct inode *from, struct inode *to
 	return 0;
 }
 
+/* Before anything changes: is what will be changed there, and can it be read? */
+static int must_find(struct inode *dir, struct dentry *dentry, bool moves)
+{
+	u32 number;
+	int error = ext2_find_entry(dir, dentry->name, dentry->name_length, &number);
+
+	if (!error && number != dentry->inode->number)
+		error = ext2_error(EXT2_FS(dir->sb), "directory %llu has lost a name", (unsigned long long)dir->number);
+	if (!error && moves)
+		error = ext2_parent_number(dentry->inode, &number);
+	return error;
+}
+
 static int exchange(struct inode *old_dir, struct dentry *old, struct inode *new_dir, struct dentry *new)
 {
 	struct inode *a = old->inode, *b = new->inode;
-	int error = ext2_set_entry(new_dir, new->name, new->name_length, a);
+	int error = must_find(new_dir, new, S_ISDIR(b->mode) && old_dir != new_dir);
 
+	if (!error)
+		error = ext2_set_entry(new_dir, new->name, new->name_length, a);
 	if (!error)
 		error = ext2_set_entry(old_dir, old->name, old->name_length, b);
 	if (!error && old_dir != new_dir && S_ISDIR(a->mode))
@@ -253,8 +286,10 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 {
 	struct inode *inode = old->inode;
 	bool directory = S_ISDIR(inode->mode), moves = directory && old_dir != new_dir;
-	int error;
+	int error = must_find(old_dir, old, moves);
 
+	if (error)
+		return error;
 	if (flags & RENAME_EXCHANGE)
 		return exchange(old_dir, old, new_dir, new);
 	if (moves && !new->inode && new_dir->nlink >= EXT2_LINK_MAX)

@@ -32,7 +32,7 @@ int ext2_error(struct ext2_fs *fs, const char *format, ...)
 	return -EUCLEAN;
 }
 
-/* ---- inodes ---------------------------------------------------------------------------------------------------- */
+/* ---- inodes ---------------------------------------------------------------------------------- */
 
 static struct inode *ext2_alloc_inode(struct super_block *sb)
 {
@@ -51,7 +51,7 @@ static void ext2_free_inode_memory(struct inode *inode)
 	kmem_cache_free(ext2_inode_slab, EXT2_I(inode));
 }
 
-/* ---- sync and umount ------------------------------------------------------------------------------------------- */
+/* ---- sync and umount ------------------------------------------------------------------------- */
 
 /* Bring the totals in the superblock up to date. */
 static void update_super(struct ext2_fs *fs)
@@ -161,7 +161,7 @@ static const struct super_operations ext2_super_operations = {
 	.put_super = ext2_put_super,
 };
 
-/* ---- mount ------------------------------------------------------------------------------------------------------- */
+/* ---- mount ----------------------------------------------------------------------------------- */
 
 /* What is wrong with the superblock? NULL: nothing. */
 static const char *check_super(const struct ext2_superblock *super, const struct block_device *device)
@@ -280,7 +280,7 @@ static int read_super(struct ext2_fs *fs, bool silent)
 	error = sync_buffers(sb->bdev, true);
 	if (!error)
 		error = block_io(sb->bdev, BLOCK_READ, 1024 / SECTOR_SIZE, super, sizeof(*super));
-	if (!error && super->magic != EXT2_MAGIC) {
+	if (error == -EINVAL || (!error && super->magic != EXT2_MAGIC)) {
 		if (!silent)
 			pr_err("ext2 (%s): no ext2 superblock\n", sb->bdev->name);
 		error = -EINVAL;
@@ -376,8 +376,13 @@ static int ext2_fill_super(struct super_block *sb, const char *options, bool sil
 	if (!error)
 		error = mount_root(sb);
 	if (error) {
+		if (fs->super && fs->super->state != fs->state) {
+			fs->super->state = fs->state; /* not mounted after all */
+			mark_buffer_dirty(fs->super_buffer);
+		}
 		free_fs(fs);
 		sb->private = NULL;
+		sync_buffers(sb->bdev, true);
 		invalidate_buffers(sb->bdev);
 	}
 	return error;

@@ -6,7 +6,7 @@
 
 #include "kernel/core/assert.h"
 
-/* ---- images ---- */
+/* ---- images ---------------------------------------------------------------------------------- */
 
 static void print_file(const char *name)
 {
@@ -62,7 +62,7 @@ void image_restore(struct hosted_disk *disk, const unsigned char *copy)
 	memcpy(disk->image, copy, (size_t)disk->device.sectors * SECTOR_SIZE);
 }
 
-/* ---- mounting and files ---- */
+/* ---- mounting and files ---------------------------------------------------------------------- */
 
 int mount_disk(const char *name, unsigned flags)
 {
@@ -144,7 +144,7 @@ int truncate_path(const char *name, loff_t size)
 	return error;
 }
 
-/* ---- directories ---- */
+/* ---- directories ----------------------------------------------------------------------------- */
 
 struct list_context {
 	struct dir_context context;
@@ -165,7 +165,7 @@ static bool emit(struct dir_context *context, const char *name, unsigned length,
 	BUG_ON(length > 255);
 	memcpy(text, name, length);
 	text[length] = 0;
-	if (strcmp(text, ".") != 0 && strcmp(text, "..") != 0)
+	if (strlen(text) == length && strcmp(text, ".") != 0 && strcmp(text, "..") != 0)
 		list->visit(text, d_type, list->argument);
 	return true;
 }

@@ -17,12 +17,12 @@
 #include "fs/block.h"
 #include "kernel/core/types.h"
 
-/* ---- start ---- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 /* @megabytes of memory, all caches and file systems, a tmpfs root with /mnt in it. */
 void hosted_init(unsigned megabytes);
 
-/* ---- tests ---- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 struct hosted_test {
 	const char *name;
@@ -45,6 +45,7 @@ u64 test_seed(void);		   /* the first seed of a random test: HOSTED_SEED, or 1 *
 unsigned test_scaled(unsigned n);  /* n times HOSTED_SCALE */
 /* What a failure's message begins with, for random tests: "seed 17 step 3". */
 void test_where(const char *format, ...) __printf(1, 2);
+const char *test_place(void);
 void test_failed(const char *file, int line, const char *format, ...) __printf(3, 4);
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
@@ -68,7 +69,7 @@ static inline u64 rng_below(struct rng *rng, u64 n)
 	return rng_next(rng) % n;
 }
 
-/* ---- memory ---- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 extern u64 hosted_pages_in_use, hosted_objects_in_use; /* without the pool of block requests, which only grows */
 extern int hosted_fail_after; /* > 0: the n-th allocation from now fails, once; 0: none */
@@ -78,7 +79,7 @@ void leak_check(void);
 extern bool hosted_quiet;     /* the kernel's log is not printed */
 extern char hosted_last_error[256]; /* the last line of level error or worse */
 
-/* ---- disks ---- */
+/* ---- disks ----------------------------------------------------------------------------------- */
 
 struct hosted_disk {
 	struct block_device device;
@@ -98,7 +99,7 @@ int disk_save(const struct hosted_disk *disk, const char *path, size_t bytes);
 bool disk_complete_one(void); /* some request in flight; false: none is */
 extern struct rng disk_rng;   /* the order of completions */
 
-/* ---- programs of the host ---- */
+/* ---- programs of the host -------------------------------------------------------------------- */
 
 /* Run a shell command: its exit status. Output goes to @log (may be NULL). */
 int run_command(const char *log, const char *format, ...) __printf(2, 3);

@@ -34,7 +34,7 @@ HOSTED_MM := $(wildcard $(addprefix mm/,page_cache.c file_io.c readahead.c trunc
 HOSTED_FS := $(filter-out fs/initramfs.c,$(wildcard fs/*.c)) $(wildcard fs/ext2/*.c fs/tmpfs/*.c fs/devfs/*.c)
 HOSTED_HASH ?= $(wildcard hash/*.c)
 HOSTED_OWN := $(addprefix tests/hosted/,memory.c kernel.c disk.c start.c runner.c harness.c \
-	model.c sequence.c hash.c)
+	model.c sequence.c exercise.c hash.c)
 HOSTED_SOURCES := $(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH) $(HOSTED_OWN)
 HOSTED_OBJECTS := $(HOSTED_SOURCES:%.c=$(HOSTED_O)/%.o)
 HOSTED_PROGRAMS := $(patsubst tests/hosted/%.c,$(HOSTED_O)/%,$(wildcard tests/hosted/test_*.c))

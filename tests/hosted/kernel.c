@@ -27,7 +27,7 @@ bool hosted_quiet;
 char hosted_last_error[256];
 struct task hosted_task = {.comm = "test", .pid = 1, .cred = &init_cred};
 
-/* ---- log ---- */
+/* ---- log ------------------------------------------------------------------------------------- */
 
 void printk(const char *format, ...)
 {
@@ -52,7 +52,7 @@ void panic(const char *format, ...)
 
 	fflush(stdout);
 	va_start(arguments, format);
-	fprintf(stderr, "panic: ");
+	fprintf(stderr, "panic (%s): ", test_place());
 	vfprintf(stderr, format, arguments);
 	fprintf(stderr, "\n");
 	va_end(arguments);
@@ -69,7 +69,7 @@ void console_write(const char *text, size_t length)
 	fwrite(text, 1, length, stderr);
 }
 
-/* ---- the task ---- */
+/* ---- the task -------------------------------------------------------------------------------- */
 
 void schedule(void)
 {
@@ -121,7 +121,7 @@ bool fatal_signal_pending(struct task *task)
 	return false;
 }
 
-/* ---- random numbers ---- */
+/* ---- random numbers -------------------------------------------------------------------------- */
 
 u64 rng_next(struct rng *rng)
 {
@@ -145,7 +145,7 @@ void get_random_bytes(void *buffer, size_t n)
 		((u8 *)buffer)[i] = (u8)random_u64();
 }
 
-/* ---- programs of the host ---- */
+/* ---- programs of the host -------------------------------------------------------------------- */
 
 int run_command(const char *log, const char *format, ...)
 {

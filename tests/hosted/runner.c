@@ -18,6 +18,13 @@ static const char *test_name = "?";
 static char where[128];
 static unsigned failures;
 
+/* A panic shows where it came from. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "handle_abort=1:exitcode=99";
+}
+
 void test_register(struct hosted_test *test)
 {
 	*tests_end = test;
@@ -56,6 +63,11 @@ void test_where(const char *format, ...)
 	va_end(arguments);
 }
 
+const char *test_place(void)
+{
+	return where;
+}
+
 static void finish(void)
 {
 	alarm(0);
@@ -80,12 +92,9 @@ void test_failed(const char *file, int line, const char *format, ...)
 
 static void too_long(int signal)
 {
-	static const char text[] = "\nhangs: over its time limit\n";
-
 	(void)signal;
-	if (write(STDERR_FILENO, text, sizeof(text) - 1))
-		abort(); /* with the sanitizer's trace of where it is */
-	abort();
+	fprintf(stderr, "\n%s: hangs: over its time limit\n", where); /* it is over anyway */
+	abort();						      /* with the sanitizer's trace */
 }
 
 static int run_here(const struct hosted_test *test)
