@@ -180,6 +180,16 @@ static bool has_deliverable(const struct task *task)
 	       process->stopped || thread_must_end(process, task);
 }
 
+bool signal_before_fork(void)
+{
+	const struct process *process = current->process;
+	const u64 timers = sigmask(SIGALRM) | sigmask(SIGVTALRM) | sigmask(SIGPROF);
+
+	/* Timers are left out: a fast one would never let a slow fork through. */
+	return process && (thread_must_end(process, current) || process->stopped ||
+			   (process->pending.set & ~current->signals->blocked & ~timers));
+}
+
 void signal_recalculate(void)
 {
 	lockdep_assert_held(&process_lock);

@@ -178,6 +178,9 @@ int signal_kill_thread(pid_t process, pid_t thread, int signo, const struct sigi
 void force_signal(int signo, int code, u64 address);
 void send_signal_current(int signo);
 
+/* Is there a signal that may have been meant for our whole group, and is no timer's? process_lock held. */
+bool signal_before_fork(void);
+
 /* Recompute TASK_PENDING_SIGNAL of current. process_lock held. */
 void signal_recalculate(void);
 void signal_set_blocked(u64 blocked);

@@ -228,7 +228,7 @@ int process_link_task(struct process *process, struct task *task)
 
 	spin_lock_irqsave(&process_lock, flags);
 	/* A signal to our group must reach the child as well: it has not been in it, so let it be made after. */
-	if (signal_pending(current)) {
+	if (signal_before_fork()) {
 		error = -ERESTARTNOINTR;
 		goto out;
 	}

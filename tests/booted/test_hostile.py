@@ -1,0 +1,58 @@
+"""Programs that mean harm, or might: the kernel outlives them, and does as Linux does."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from lab.paths import TOP
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory):
+    """hostile*.c as one static program, which prints "PART: ok" for each of its parts."""
+    program = tmp_path_factory.mktemp("hostile") / "hostile"
+    sources = sorted((TOP / "tests/booted").glob("hostile*.c"))
+    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["musl-gcc", *flags, "-o", program, *sources], check=True)
+    return program
+
+
+def run(cw_run, program, part, argument="", **options):
+    options.setdefault("timeout", 300)
+    result = cw_run(script=f"cd /root && /hostile {part} {argument}", add=[f"{program}:/hostile"], **options)
+    assert f"{part}: ok" in result.output.decode(errors="replace"), result.output[-3000:]
+
+
+MACHINE = ["descriptors", "paths", "elf", "memory", "sigreturn", "instructions"]
+PROCESSES = ["storm", "stops", "orphans", "groups", "vfork", "threads", "kill"]
+
+
+@pytest.mark.parametrize("part", MACHINE)
+def test_machine(cw_run, hostile, part):
+    run(cw_run, hostile, part)
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize("part", PROCESSES)
+def test_processes(cw_run, hostile, part, cpus):
+    run(cw_run, hostile, part, smp=cpus)
+
+
+@pytest.mark.parametrize("seed", range(2, 4))
+def test_more_damaged_programs(cw_run, hostile, seed):
+    run(cw_run, hostile, "elf", seed, root="tmpfs")
+
+
+@pytest.mark.parametrize("root", ["ext2", "tmpfs"])
+def test_nothing_is_lost(cw_run, hostile, root):
+    """The same again and again: free memory settles."""
+    script = (
+        "cd /root; for round in 1 2 3 4 5 6; do /hostile vfork; /hostile threads; /hostile orphans; /hostile stops;"
+        " echo 3 > /proc/sys/vm/drop_caches; grep MemFree /proc/meminfo; done"
+    )
+    result = cw_run(script=script, add=[f"{hostile}:/hostile"], root=root, timeout=300)
+    free = [int(line.split()[1]) for line in result.output.decode().splitlines() if line.startswith("MemFree")]
+    assert len(free) == 6, result.output[-2000:]
+    assert free[1] - free[-1] < 200, f"KB free after each round: {free}"
