@@ -273,7 +273,7 @@ static int fault_protected(struct fault *fault)
 	if (test_bit(PG_anon, &page->flags) && atomic_read(&page->refcount) == 1) {
 		*fault->slot = pte_make(page_to_phys(page), vma_protection(fault->vma));
 		spin_unlock(&mm->page_table_lock);
-		return 0; /* the fault itself has made this CPU forget the old entry; another CPU faults, and comes here */
+		return 0; /* this CPU has forgotten the old entry by the fault; another one faults, and comes here */
 	}
 	get_page(page);
 	spin_unlock(&mm->page_table_lock);

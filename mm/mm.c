@@ -266,7 +266,8 @@ struct mm *mm_fork(struct mm *parent)
 	if (!child)
 		return NULL;
 	down_write(&parent->lock);
-	memcpy(&child->last_hit, &parent->last_hit, offsetof(struct mm, page_table_lock) - offsetof(struct mm, last_hit));
+	memcpy(&child->last_hit, &parent->last_hit,
+	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, last_hit));
 	child->last_hit = NULL;
 	if (child->exe)
 		get_file(child->exe);

@@ -119,8 +119,8 @@ bool mm_next_area(struct mm *mm, u64 address, struct vma_info *info);
 /*
  * A page fault at @address. 0: resolved, retry. -EFAULT: no such mapping (SIGSEGV SEGV_MAPERR), -EACCES:
  * protection (SEGV_ACCERR), -EIO: past the end of a file or read error (SIGBUS), -ENOMEM: out of memory
- * and nobody to kill for it, or this process is the one. May sleep; called with interrupts enabled. For kernel-mode faults on user
- * addresses inside copies too (then a failure makes the copy return early).
+ * and nobody to kill for it, or this process is the one. May sleep; called with interrupts enabled. For
+ * kernel-mode faults on user addresses inside copies too (then a failure makes the copy return early).
  */
 int mm_fault(struct mm *mm, u64 address, unsigned access);
 

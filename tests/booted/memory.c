@@ -529,7 +529,8 @@ static void past_the_end(void)
 static void truncated_under_it(void)
 {
 	int fd = make_file("truncated", 30);
-	char *p = mmap(NULL, 30 * PAGE, RW, MAP_SHARED, fd, 0), *q = mmap(NULL, 30 * PAGE, RW, MAP_PRIVATE, fd, 0);
+	char *p = mmap(NULL, 30 * PAGE, RW, MAP_SHARED, fd, 0);
+	char *q = mmap(NULL, 30 * PAGE, RW, MAP_PRIVATE, fd, 0);
 	char page[PAGE];
 
 	CHECK(fd >= 0 && p != MAP_FAILED && q != MAP_FAILED);
@@ -977,7 +978,8 @@ int main(int argc, char **argv)
 		failed_line = 0;
 		checks[i].function();
 		if (failed_line)
-			printf("not ok %s: line %d, errno %d, signal %d\n", checks[i].name, failed_line, errno, fault_signal);
+			printf("not ok %s: line %d, errno %d, signal %d\n", checks[i].name, failed_line, errno,
+			       fault_signal);
 		else
 			printf("ok %s\n", checks[i].name);
 		failures += failed_line != 0;

@@ -280,7 +280,8 @@ static u64 walk_blocks(void)
 			u64 frame = (u64)(page - memmap);
 			const struct page *other = &memmap[frame ^ (1u << order)];
 
-			check(page->flags == BIT(PG_buddy) && page->buddy_order == order, "a free block in a wrong state");
+			check(page->flags == BIT(PG_buddy) && page->buddy_order == order,
+			      "a free block in a wrong state");
 			check(!(frame & ((1u << order) - 1)), "a free block is not aligned");
 			check(order == MAX_ORDER - 1 || !(other->flags & BIT(PG_buddy)) || other->buddy_order != order,
 			      "two free buddies were not joined");
