@@ -945,8 +945,8 @@ static const struct {
 #define C(function) {#function, function, 0}
 #define N(function) {#function, function, 1}
 	C(anonymous), C(arguments), C(hints), C(protection), C(execution), C(areas_split_and_join), C(heap),
-	C(stack_grows), C(area_grows_down), C(populate), C(locking), C(advice), C(remap_size), C(remap_move), C(remap_file),
-	C(file_private), C(file_shared), C(file_rights), C(past_the_end), C(truncated_under_it),
+	C(stack_grows), C(area_grows_down), C(populate), C(locking), C(advice), C(remap_size), C(remap_move),
+	C(remap_file), C(file_private), C(file_shared), C(file_rights), C(past_the_end), C(truncated_under_it),
 	C(file_outlives_its_name), C(file_to_itself), C(kernel_faults), C(copy_on_write), C(copy_of_a_copy),
 	C(shared_file_after_fork), C(kernel_copies_on_write), C(many_forks), C(threads_and_fork), C(truncation_race),
 	N(never_writable_and_executable), N(bomb), N(fork_bomb), N(large_file), N(pressure), N(sparse),
