@@ -3,6 +3,7 @@
  */
 #include "fs/buffer.h"
 #include "fs/internal.h"
+#include "hash/cache.h"
 #include "hosted.h"
 #include "kernel/core/assert.h"
 #include "kernel/core/jobctl.h"
