@@ -106,6 +106,10 @@ static void mount_one(const char *type, const char *where, const char *options)
 static void mount_all(void)
 {
 	mount_one("devtmpfs", "/dev", NULL);
+	symlink("/proc/self/fd", "/dev/fd");
+	symlink("/proc/self/fd/0", "/dev/stdin");
+	symlink("/proc/self/fd/1", "/dev/stdout");
+	symlink("/proc/self/fd/2", "/dev/stderr");
 	mount_one("proc", "/proc", NULL);
 	mount_one("tmpfs", "/tmp", "mode=1777");
 }

@@ -573,7 +573,7 @@ static void begin_new_program(struct program *program)
 	spin_unlock_irqrestore(&process_lock, flags);
 	mm_activate(new);
 	task->clear_child_tid = NULL;
-	task->robust_list = 0;
+	task->robust_list = task->rseq_area = 0;
 	if (old)
 		mm_put(old);
 	vfork_done(process);

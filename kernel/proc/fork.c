@@ -56,6 +56,7 @@ static void copy_process(struct process *child, struct process *parent, int exit
 {
 	child->parent = parent;
 	child->exit_signal = exit_signal;
+	child->nice = parent->nice;
 	child->no_new_privileges = parent->no_new_privileges;
 	child->not_dumpable = parent->not_dumpable;
 	memcpy(child->limits, parent->limits, sizeof(child->limits));
@@ -91,6 +92,11 @@ static int copy_parts(struct task *child, u64 flags)
 		child->mm = mm_fork(parent->mm);
 		if (!child->mm)
 			return -ENOMEM;
+	}
+	if (!(flags & CLONE_VM) && parent->rseq_area) {
+		child->rseq_area = parent->rseq_area;
+		child->rseq_signature = parent->rseq_signature;
+		sched_rseq(child);
 	}
 	child->signals->blocked = parent->signals->blocked;
 	if (!(flags & CLONE_VM) || (flags & CLONE_VFORK))
@@ -176,7 +182,7 @@ static void prepare_task(struct task *child, const struct clone_arguments *argum
 		child->clear_child_tid = arguments->child_tid;
 	if (flags & CLONE_CHILD_SETTID) {
 		child->set_child_tid = arguments->child_tid;
-		child->pending = TASK_PENDING_START;
+		child->pending |= TASK_PENDING_START;
 	}
 }
 

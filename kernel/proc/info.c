@@ -122,6 +122,7 @@ int process_info(pid_t pid, struct process_info *info)
 	info->session = process->session;
 	info->state = state_letter(process, task);
 	info->threads = process->thread_count;
+	info->nice = process->nice;
 	process_times(process, &times);
 	info->user_ns = times.user_ns;
 	info->system_ns = times.system_ns;

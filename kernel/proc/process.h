@@ -96,6 +96,7 @@ struct process {
 	struct cpu_times children_times; /* of children waited for */
 	u64 minor_faults, children_faults;
 	u64 start_ns;
+	int nice; /* -20 .. 19 */
 	bool no_new_privileges;
 	int parent_death_signal;
 	bool not_dumpable;
@@ -128,6 +129,7 @@ void process_free(struct process *process);
 int process_link_task(struct process *process, struct task *task);
 void process_unlink_task(struct task *task); /* process_lock held */
 void process_unlink(struct process *process); /* process_lock held */
+uid_t process_uid(const struct process *process); /* the real one, a zombie's too; process_lock held */
 void process_times(const struct process *process, struct cpu_times *times);
 void task_times(const struct task *task, struct cpu_times *times);
 
@@ -220,6 +222,12 @@ void load_init(void);
 
 /* Under process_lock: have all threads of @process but current look whether they are to end. */
 void process_end_others(struct process *process);
+
+/* rseq.c; rseq(2): 0, -EINVAL, -EPERM, -EBUSY, -EFAULT. */
+struct registers;
+s64 rseq_register(u64 area, u32 length, int flags, u32 signature);
+void rseq_return(struct registers *registers); /* before user mode; a bad area: SIGSEGV */
+void sched_rseq(struct task *task);	       /* have @task call it */
 
 /* futex.c */
 s64 futex_wake(u32 *address, unsigned count, u32 bits);

@@ -31,7 +31,11 @@
 #include "fs/vfs.h"
 #include "mm/vm.h"
 
-#define SLICE_TICKS 3
+/* Ticks of a time slice: 6 .. 1 for nice -20 .. 19, 3 in the middle. */
+static inline u32 slice_ticks(const struct task *task)
+{
+	return task->process ? (u32)(24 - task->process->nice) / 8 + (task->process->nice < -16) : 3;
+}
 
 struct run_queue {
 	spinlock_t lock;
@@ -84,6 +88,11 @@ static void set_pending(struct task *task, u32 bits)
 static void clear_pending(struct task *task, u32 bits)
 {
 	__atomic_fetch_and(&task->pending, ~bits, __ATOMIC_SEQ_CST);
+}
+
+void sched_rseq(struct task *task)
+{
+	set_pending(task, TASK_PENDING_RSEQ);
 }
 
 /* ---- putting a task on a queue --------------------------------------------------------------- */
@@ -170,7 +179,7 @@ void sched_wake(struct task *task, u32 states)
 
 void sched_start(struct task *task)
 {
-	task->run_ticks = SLICE_TICKS;
+	task->run_ticks = slice_ticks(task);
 	wake(task, STATE_BIT(TASK_UNINTERRUPTIBLE));
 }
 
@@ -274,7 +283,7 @@ void schedule(void)
 		arch_irq_restore(flags);
 		return;
 	}
-	next->run_ticks = SLICE_TICKS;
+	next->run_ticks = slice_ticks(next);
 	now = ktime_ns();
 	next->last_switch_ns = now; /* before on_cpu, for those who look at the time used */
 	next->on_cpu = true;
@@ -282,6 +291,8 @@ void schedule(void)
 	queue->switches++;
 	spin_unlock(&queue->lock);
 	previous->run_ns += now - previous->last_switch_ns;
+	if (unlikely(previous->rseq_area))
+		sched_rseq(previous);
 	if (next->mm) /* a kernel thread runs on whatever is loaded: it never looks at the lower half */
 		mm_activate(next->mm);
 	finish_switch(arch_switch(previous, next));
@@ -339,7 +350,7 @@ void scheduler_tick(bool user)
 	if (task->run_ticks > 1) {
 		task->run_ticks--;
 	} else {
-		task->run_ticks = SLICE_TICKS;
+		task->run_ticks = slice_ticks(task);
 		if (queue->length)
 			set_pending(task, TASK_PENDING_RESCHED);
 	}
@@ -374,6 +385,10 @@ void exit_to_user(struct registers *registers)
 	}
 	if (current->pending & TASK_PENDING_RESCHED)
 		schedule();
+	if (current->pending & TASK_PENDING_RSEQ) {
+		clear_pending(current, TASK_PENDING_RSEQ);
+		rseq_return(registers);
+	}
 	if (current->pending & TASK_PENDING_SIGNAL)
 		signals_deliver(registers);
 }

@@ -575,6 +575,8 @@ void signals_deliver(struct registers *registers)
 		restore_saved_mask();
 		return;
 	}
+	if (unlikely(current->rseq_area))
+		rseq_return(registers);
 	saved = signals->restore_blocked ? signals->saved_blocked : signals->blocked;
 	signals->restore_blocked = false;
 	if (arch_push_signal_frame(registers, &action, &info, saved)) {

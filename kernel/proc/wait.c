@@ -46,7 +46,7 @@ static bool is_wanted(const struct wait_request *request, const struct process *
 	return request->pid == -1 || child->group == -request->pid;
 }
 
-static uid_t process_uid(const struct process *process)
+uid_t process_uid(const struct process *process)
 {
 	if (process->zombie || list_empty(&process->threads))
 		return process->zombie_uid;

@@ -208,6 +208,19 @@ s64 sys_pwritev(int fd, const void *vector, u64 count, loff_t offset)
 	return transfer_vector(fd, vector, count, offset, true, write_file);
 }
 
+/* No flag is known; offset -1 is the file's own position. */
+s64 sys_preadv2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
+{
+	(void)unused;
+	return flags ? -EOPNOTSUPP : transfer_vector(fd, vector, count, offset, offset != -1, vfs_read);
+}
+
+s64 sys_pwritev2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
+{
+	(void)unused;
+	return flags ? -EOPNOTSUPP : transfer_vector(fd, vector, count, offset, offset != -1, write_file);
+}
+
 /* ---- positions, sizes, write-back ------------------------------------------------------------ */
 
 s64 sys_lseek(int fd, loff_t offset, int whence)
@@ -281,6 +294,23 @@ s64 sys_fsync(int fd)
 s64 sys_fdatasync(int fd)
 {
 	return sync_file(fd, true);
+}
+
+/* Hints, of which none asks for more than to be taken note of: readers show what they need by reading. */
+s64 sys_fadvise64(int fd, loff_t offset, loff_t length, int advice)
+{
+	enum { NORMAL, NOREUSE = 5 };
+	struct fd f = fdget(fd);
+	s64 result = 0;
+
+	if (!f.file)
+		return -EBADF;
+	if (!is_seekable(f.file))
+		result = -ESPIPE;
+	else if (offset < 0 || length < 0 || advice < NORMAL || advice > NOREUSE)
+		result = -EINVAL;
+	fdput(f);
+	return result;
 }
 
 s64 sys_sendfile(int out, int in, loff_t *offset, size_t count)

@@ -336,6 +336,11 @@ s64 sys_set_tid_address(int *address)
 	return current->pid;
 }
 
+s64 sys_rseq(u64 area, u32 length, int flags, u32 signature)
+{
+	return rseq_register(area, length, flags, signature);
+}
+
 /* The list itself is looked at when the thread ends. */
 s64 sys_set_robust_list(u64 head, size_t size)
 {
@@ -397,21 +402,94 @@ s64 sys_getcpu(u32 *cpu, u32 *node, void *unused)
 	return node && put_user(0u, node) ? -EFAULT : 0;
 }
 
-/* There are no priorities: every process has nice value 0, which the call returns as 20. */
-s64 sys_getpriority(int which, int who)
+/* ---- nice values: how long a process's time slices are ---------------------------------------------------------- */
+
+enum { PRIO_PROCESS, PRIO_PGRP, PRIO_USER };
+
+static bool is_meant(const struct process *process, int which, int who)
 {
-	enum { PRIO_PROCESS, PRIO_PGRP, PRIO_USER };
+	const struct process *me = current->process;
+
+	if (process->zombie)
+		return false;
+	if (which == PRIO_PROCESS)
+		return process->pid == (who ? who : me->pid);
+	if (which == PRIO_PGRP)
+		return process->group == (who ? who : me->group);
+	return process_uid(process) == (who ? (uid_t)who : current->cred->uid);
+}
+
+static s64 set_nice(struct process *process, int nice)
+{
+	const struct cred *mine = current->cred;
+	uid_t uid = process_uid(process);
+
+	if (!capable(mine) && uid != mine->uid && uid != mine->euid)
+		return -EPERM;
+	if (nice < process->nice && !capable(mine))
+		return -EACCES;
+	process->nice = nice;
+	return 0;
+}
+
+s64 sys_setpriority(int which, int who, int nice)
+{
+	struct process *process;
 	unsigned long flags;
-	bool found = true;
+	s64 result = -ESRCH, error;
 
 	if (which < PRIO_PROCESS || which > PRIO_USER)
 		return -EINVAL;
-	if (which == PRIO_PROCESS && who) {
-		spin_lock_irqsave(&process_lock, flags);
-		found = process_find(who);
-		spin_unlock_irqrestore(&process_lock, flags);
+	nice = max(min(nice, 19), -20);
+	spin_lock_irqsave(&process_lock, flags);
+	list_for_each_entry(process, &process_list, all_link) {
+		if (!is_meant(process, which, who))
+			continue;
+		error = set_nice(process, nice);
+		if (error || result == -ESRCH)
+			result = error;
 	}
-	return found ? 20 : -ESRCH;
+	spin_unlock_irqrestore(&process_lock, flags);
+	return result;
+}
+
+/* The best of those meant, as 20 - nice: 1 .. 40. */
+s64 sys_getpriority(int which, int who)
+{
+	struct process *process;
+	unsigned long flags;
+	s64 result = -ESRCH;
+
+	if (which < PRIO_PROCESS || which > PRIO_USER)
+		return -EINVAL;
+	spin_lock_irqsave(&process_lock, flags);
+	list_for_each_entry(process, &process_list, all_link) {
+		if (is_meant(process, which, who))
+			result = max(result, (s64)(20 - process->nice));
+	}
+	spin_unlock_irqrestore(&process_lock, flags);
+	return result;
+}
+
+/* The one privilege there is, in the shape of capabilities: all or none. */
+s64 sys_capget(u32 *user_header, u32 *data)
+{
+	enum { VERSION_1 = 0x19980330, VERSION_2 = 0x20071026, VERSION_3 = 0x20080522 };
+	u32 all = capable(current->cred) ? ~0u : 0, header[2];
+	u32 sets[6] = {all, all, 0, all & 0x1ff, all & 0x1ff, 0}; /* effective, permitted, inheritable, twice */
+
+	if (copy_from_user(header, user_header, sizeof(header)))
+		return -EFAULT;
+	if (header[0] != VERSION_1 && header[0] != VERSION_2 && header[0] != VERSION_3) {
+		if (put_user((u32)VERSION_3, user_header))
+			return -EFAULT;
+		return data ? -EINVAL : 0;
+	}
+	if ((int)header[1] < 0)
+		return -EINVAL;
+	if (header[1] && (pid_t)header[1] != current->pid)
+		return -ESRCH; /* of others: not known */
+	return copy_to_user(data, sets, header[0] == VERSION_1 ? 12 : 24) ? -EFAULT : 0;
 }
 
 s64 sys_getrandom(void *buffer, size_t count, u32 flags)

@@ -29,6 +29,11 @@ static inline u64 arch_user_ip(const struct registers *registers)
 	return registers->ip;
 }
 
+static inline void arch_set_user_ip(struct registers *registers, u64 ip)
+{
+	registers->ip = ip;
+}
+
 static inline u64 arch_user_sp(const struct registers *registers)
 {
 	return registers->sp;
