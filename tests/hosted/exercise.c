@@ -19,6 +19,7 @@ static struct rng rng;
 static char files[PLACES][PATH_MAX], dirs[PLACES][PATH_MAX];
 static unsigned file_count, dir_count, visits;
 static u64 errors_before;
+static bool changed;
 
 static u64 pick(u64 n)
 {
@@ -102,7 +103,11 @@ static void look_at(const char *path, unsigned depth)
 	char text[PATH_MAX];
 	struct kstat stat;
 
-	if (visits++ > VISITS || LOOK(vfs_stat_at(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, &stat)))
+	if (visits++ > VISITS)
+		return;
+	before();
+	/* Once something was written, it may be a directory's block that was written as a file's. */
+	if (judge(vfs_stat_at(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, &stat), changed, path, __LINE__))
 		return;
 	if (S_ISLNK(stat.mode)) {
 		LOOK(vfs_readlink_at(AT_FDCWD, path, text, sizeof(text)));
@@ -209,7 +214,9 @@ static void change(void)
 static void use(void)
 {
 	file_count = dir_count = visits = 0;
+	changed = false;
 	look_at("/mnt", 0);
+	changed = true;
 	for (unsigned i = 0; i < 40 && dir_count; i++)
 		change();
 	visits = VISITS - 200; /* and again, but not at all of it */

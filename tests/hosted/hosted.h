@@ -39,6 +39,7 @@ void test_register(struct hosted_test *test);
 	}                                                                                                  \
 	static void test_##id(void)
 
+int test_main(int argc, char **argv); /* main() of a test program */
 extern unsigned hosted_time_limit; /* seconds a test may take; set it at the test's start: test_limit() */
 void test_limit(unsigned seconds);
 u64 test_seed(void);		   /* the first seed of a random test: HOSTED_SEED, or 1 */
@@ -47,6 +48,7 @@ unsigned test_scaled(unsigned n);  /* n times HOSTED_SCALE */
 void test_where(const char *format, ...) __printf(1, 2);
 const char *test_place(void);
 void test_failed(const char *file, int line, const char *format, ...) __printf(3, 4);
+extern bool test_failure_aborts; /* for fuzzers, which then keep the input */
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
 		if (!(condition))                                                                  \

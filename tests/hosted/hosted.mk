@@ -63,20 +63,24 @@ $(HOSTED_O)/fs/block.o: HOSTED_CFLAGS += -Dkmalloc=kmalloc_for_good
 $(HOSTED_O)/libhosted.a: $(HOSTED_OBJECTS)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(HOSTED_O)/test_%: $(HOSTED_O)/tests/hosted/test_%.o $(HOSTED_O)/libhosted.a
+$(HOSTED_O)/test_%: $(HOSTED_O)/tests/hosted/test_%.o $(HOSTED_O)/tests/hosted/main.o $(HOSTED_O)/libhosted.a
 	@echo "  LINK    $@"
 	$(Q)$(HOSTED_CC) $(HOSTED_SANITIZE) -o $@ $^
 
 check: all
 	@status=0; for program in $(HOSTED_PROGRAMS); do $$program || status=1; done; exit $$status
 
-# libFuzzer: the same sources with clang's coverage, in one folder of their own.
+# libFuzzer: the same sources with clang's coverage, in one folder of their own, beginning with small images.
 FUZZ_O := $(HOSTED_O)-fuzz
 fuzz:
 	@$(MAKE) -f tests/hosted/hosted.mk HOSTED_O=$(FUZZ_O) HOSTED_CC=clang \
-		HOSTED_SANITIZE="-fsanitize=address,undefined,fuzzer-no-link" $(FUZZ_O)/fuzz_ext2
-	@mkdir -p $(FUZZ_O)/corpus
-	$(FUZZ_O)/fuzz_ext2 -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=65536 $(FUZZ_O)/corpus
+		HOSTED_SANITIZE="-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined" $(FUZZ_O)/fuzz_ext2
+	@mkdir -p $(FUZZ_O)/corpus $(FUZZ_O)/seeds/tree/dir
+	@cd $(FUZZ_O)/seeds && head -c 20000 /dev/zero | tr '\0' x > tree/file && ln -sf file tree/link && touch tree/dir/a tree/dir/b
+	@cd $(FUZZ_O)/seeds && for size in 1024 2048 4096; do PATH=$$PATH:/sbin:/usr/sbin mke2fs -q -F -t ext2 -b $$size -N 16 -I 128 \
+		-O none,filetype -d tree image-$$size $$((size * 16 / 256))k || exit 1; done
+	$(FUZZ_O)/fuzz_ext2 -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=262144 -len_control=0 -artifact_prefix=$(FUZZ_O)/ \
+		$(FUZZ_O)/corpus $(FUZZ_O)/seeds
 
 $(HOSTED_O)/fuzz_ext2: $(HOSTED_O)/tests/hosted/fuzz_ext2.o $(HOSTED_O)/libhosted.a
 	@echo "  LINK    $@"

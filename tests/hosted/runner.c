@@ -1,5 +1,5 @@
 /*
- * runner.c - hosted: the main() of every test program: TEST()s one by one, each in a process of its own.
+ * runner.c - hosted: runs TEST()s, one by one, each in a process of its own.
  */
 #include <signal.h>
 #include <stdarg.h>
@@ -12,6 +12,7 @@
 #include "hosted.h"
 
 unsigned hosted_time_limit = 300;
+bool test_failure_aborts;
 
 static struct hosted_test *tests, **tests_end = &tests;
 static const char *test_name = "?";
@@ -84,6 +85,8 @@ void test_failed(const char *file, int line, const char *format, ...)
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);
 	fprintf(stderr, "\n");
+	if (test_failure_aborts)
+		abort();
 	if (++failures >= 10) {
 		finish();
 		_exit(1);
@@ -134,7 +137,7 @@ static struct hosted_test *find(const char *name)
 	return test;
 }
 
-int main(int argc, char **argv)
+int test_main(int argc, char **argv)
 {
 	int status = 0;
 
