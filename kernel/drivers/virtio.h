@@ -90,7 +90,7 @@ struct virtio_piece {
 void virtqueue_add(struct virtqueue *queue, const struct virtio_piece *pieces, unsigned count,
 		   unsigned writable_from, void *token);
 
-/* Tell the device of what was added. */
+/* Tell the device of what was added. Needs no lock. */
 void virtqueue_notify(struct virtqueue *queue);
 
 /* The token of the next chain that the device is done with, or NULL. *broken is set when it broke the rules. */

@@ -109,7 +109,7 @@ static bool is_empty(const struct disk *disk, const struct block_request *reques
 static void disk_submit(struct block_device *device, struct block_request *request)
 {
 	struct disk *disk = device->driver;
-	bool at_once = is_empty(disk, request);
+	bool at_once = is_empty(disk, request), notify = false;
 	unsigned long flags;
 
 	request->status = 0;
@@ -119,12 +119,15 @@ static void disk_submit(struct block_device *device, struct block_request *reque
 			request->status = -EIO;
 			at_once = true;
 		} else if (list_empty(&disk->waiting) && enqueue(disk, request)) {
-			virtqueue_notify(&disk->virtio.queue);
+			notify = true;
 		} else {
 			list_add_tail(&request->link, &disk->waiting);
 		}
 		spin_unlock_irqrestore(&disk->lock, flags);
 	}
+	/* Without the lock: the register is slow, and a virtual machine may hold this CPU up there. */
+	if (notify)
+		virtqueue_notify(&disk->virtio.queue);
 	if (at_once)
 		request->done(request);
 }
@@ -143,7 +146,8 @@ static void take_finished(struct disk *disk, struct list_head *finished)
 	}
 }
 
-static void start_waiting(struct disk *disk)
+/* Put in what waits and fits; is the device to be told? Lock held. */
+static bool start_waiting(struct disk *disk)
 {
 	bool any = false;
 
@@ -156,8 +160,7 @@ static void start_waiting(struct disk *disk)
 		list_del(&request->link);
 		any = true;
 	}
-	if (any)
-		virtqueue_notify(&disk->virtio.queue);
+	return any;
 }
 
 /* The device broke the rules: end all that it has with an error. Lock held. */
@@ -188,6 +191,7 @@ static void disk_interrupt(void *argument)
 	struct block_request *request, *next;
 	LIST_HEAD(finished);
 	unsigned long flags;
+	bool notify = false;
 
 	if (!virtio_interrupted(&disk->virtio))
 		return;
@@ -197,9 +201,11 @@ static void disk_interrupt(void *argument)
 		if (unlikely(disk->broken))
 			give_up(disk, &finished);
 		else
-			start_waiting(disk);
+			notify = start_waiting(disk);
 	}
 	spin_unlock_irqrestore(&disk->lock, flags);
+	if (notify)
+		virtqueue_notify(&disk->virtio.queue);
 	list_for_each_entry_safe (request, next, &finished, link) {
 		list_del(&request->link);
 		if (unlikely(request->status))
