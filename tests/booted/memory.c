@@ -882,7 +882,7 @@ static void reader(int seed)
 	if (!own)
 		_exit(2);
 	memset(own, seed, 1024 * PAGE);
-	for (int i = 0; i < 5000; i++) {
+	for (int i = 0; i < 2000; i++) {
 		random = random * 1103515245 + 12345;
 		unsigned long page = (random >> 8) % 8192;
 

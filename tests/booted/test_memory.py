@@ -48,7 +48,7 @@ def test_as_on_linux(cw_run, memory_program, root, cpus):
     ],
 )
 def test_by_name(cw_run, memory_program, name, size, kernel):
-    options = {"mem": size, "debug": kernel == "debug", "smp": 2 if name == "pressure" else 1}
+    options = {"mem": size, "debug": kernel == "debug", "smp": 2 if name == "pressure" else 1, "timeout": 300}
     result = cw_run(["/root/memory", "/root", name], add=[f"{memory_program}:/root/memory"], **options)
     assert outcomes(result.output) == [f"ok {name}"]
 
