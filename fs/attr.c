@@ -136,7 +136,8 @@ int vfs_statfs(const struct path *path, struct kstatfs *stat)
 	stat->bsize = stat->frsize = sb->block_size;
 	stat->fsid[0] = (u32)sb->dev;
 	error = sb->op->statfs ? sb->op->statfs(sb, stat) : -ENOSYS;
-	stat->flags = ST_VALID | ((sb->flags | path->mount->flags) & (SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME));
+	stat->flags = ST_VALID | ((sb->flags | path->mount->flags) &
+				  (SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME));
 	if (!((sb->flags | path->mount->flags) & SB_NOATIME))
 		stat->flags |= ST_RELATIME;
 	return error;

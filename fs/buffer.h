@@ -16,8 +16,9 @@
  * B_ERROR (the last I/O failed). A buffer may go away when its count is 0 and it is neither B_DIRTY nor
  * B_LOCKED. Nobody keeps a reference to a buffer while copying to user memory or waiting for a page lock.
  *
- * Lock order: page lock -> B_LOCKED -> list lock -> bucket lock; B_LOCKED -> dirty list lock. Who holds buffers locked that are not
- * submitted may only try to lock further ones. Completion runs in interrupts and takes none of these.
+ * Lock order: page lock -> B_LOCKED -> list lock -> bucket lock; B_LOCKED -> dirty list lock. Who holds
+ * buffers locked that are not submitted may only try to lock further ones. Completion runs in interrupts and
+ * takes none of these.
  *
  * Memory: every allocation here is GFP_NOIO, since file systems call in with their locks held.
  */

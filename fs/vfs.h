@@ -264,7 +264,8 @@ struct dentry {
 };
 
 /* dcache.c */
-struct dentry *d_alloc(struct dentry *parent, const char *name, size_t length); /* unhashed, negative; NULL: no memory */
+/* Unhashed, negative; NULL: no memory. */
+struct dentry *d_alloc(struct dentry *parent, const char *name, size_t length);
 struct dentry *d_alloc_root(struct inode *root);
 void d_add(struct dentry *dentry, struct inode *inode);		/* hash it, with @inode's reference (NULL: negative) */
 void d_instantiate(struct dentry *dentry, struct inode *inode);	/* negative -> positive */
@@ -413,7 +414,7 @@ static inline void path_put(const struct path *path)
 #define MAY_EXEC 1
 #define MAY_WRITE 2
 #define MAY_READ 4
-int inode_permission(struct inode *inode, int mask);		/* current's fsuid, fsgid, groups; 0 or -EACCES (-EROFS) */
+int inode_permission(struct inode *inode, int mask); /* of current's fsuid, fsgid, groups; 0 or -EACCES (-EROFS) */
 
 /* What the system calls stand on: all take user strings and return 0 or -errno (vfs_open_at: a descriptor). */
 s64 vfs_open_at(int dfd, const char __user *name, int flags, umode_t mode);

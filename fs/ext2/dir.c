@@ -147,7 +147,7 @@ int ext2_parent_number(struct inode *dir, u32 *number)
 
 static u8 type_of(const struct inode *inode)
 {
-	static const u8 types[16] = {[S_DT(S_IFREG)] = 1, [S_DT(S_IFDIR)] = 2,  [S_DT(S_IFCHR)] = 3, [S_DT(S_IFBLK)] = 4,
+	static const u8 types[16] = {[S_DT(S_IFREG)] = 1, [S_DT(S_IFDIR)] = 2, [S_DT(S_IFCHR)] = 3, [S_DT(S_IFBLK)] = 4,
 				     [S_DT(S_IFIFO)] = 5, [S_DT(S_IFSOCK)] = 6, [S_DT(S_IFLNK)] = 7};
 
 	return ext2_feature_incompat(EXT2_FS(inode->sb), EXT2_INCOMPAT_FILETYPE) ? types[S_DT(inode->mode)] : 0;
@@ -352,7 +352,8 @@ static int emit_block(struct inode *dir, struct dir_context *context, struct buf
 		if (at < start)
 			continue;
 		context->position = base + at;
-		if (entry->inode && !context->emit(context, entry->name, entry->name_len, entry->inode, d_type(fs, entry)))
+		if (entry->inode &&
+		    !context->emit(context, entry->name, entry->name_len, entry->inode, d_type(fs, entry)))
 			return 0;
 		context->position = base + at + entry->rec_len;
 	}
@@ -366,7 +367,8 @@ static int ext2_iterate(struct file *file, struct dir_context *context)
 	int more = 1;
 
 	while (more > 0 && context->position >= 0 && context->position < dir->size) {
-		u32 index = (u32)((u64)context->position >> shift), start = (u32)context->position & ((1u << shift) - 1);
+		u32 index = (u32)((u64)context->position >> shift);
+		u32 start = (u32)context->position & ((1u << shift) - 1);
 		struct buffer *buffer = read_block(dir, index);
 
 		if (IS_ERR(buffer))

@@ -227,7 +227,8 @@ static void read_geometry(struct ext2_fs *fs)
 static bool group_ok(const struct ext2_fs *fs, u32 number, const struct ext2_group *group)
 {
 	u32 start = ext2_group_start(fs, number), blocks = ext2_group_blocks(fs, number);
-	u32 table = group->inode_table - start, bits = group->block_bitmap - start, inodes = group->inode_bitmap - start;
+	u32 table = group->inode_table - start;
+	u32 bits = group->block_bitmap - start, inodes = group->inode_bitmap - start;
 
 	return group->system_blocks < blocks && bits < blocks && inodes < blocks && table < blocks &&
 	       blocks - table >= fs->inode_table_blocks && bits >= group->system_blocks &&
