@@ -4,6 +4,7 @@
 The table serves backtraces: the addresses of all functions, ascending, as offsets from text_start, and
 their names. Empty input gives an empty table, for the first of the two links.
 """
+
 import re
 import sys
 
