@@ -160,11 +160,33 @@ static void add_counters(const struct hash_cache *cache, struct hash_statistics 
 	s->lookups = s->counted.hits + s->counted.misses;
 }
 
+/*
+ * Debug builds: the table holds what was inserted and not removed. Both are counted under the bucket's lock, so
+ * what changes during the walk is seen in the counters too, and then nothing can be said. (Not so in trees.)
+ */
+static void check_objects(const struct hash_cache *cache, const struct hash_statistics *s)
+{
+#if defined(CONFIG_DEBUG) && defined(CONFIG_HASH_STATS)
+	struct hash_statistics after = {.buckets = 0};
+	u64 inserted = s->counted.inserts - s->counted.removes;
+
+	add_counters(cache, &after);
+	if (cache->trees || s->objects == inserted || after.counted.inserts != s->counted.inserts ||
+	    after.counted.removes != s->counted.removes)
+		return;
+	panic("%s cache: %llu objects, but %llu were inserted and not removed", cache->name,
+	      (unsigned long long)s->objects, (unsigned long long)inserted);
+#else
+	(void)cache, (void)s;
+#endif
+}
+
 void hash_collect(struct hash_cache *cache, struct hash_statistics *s)
 {
 	*s = (struct hash_statistics){.buckets = 0};
 	add_counters(cache, s);
 	cache->walk(cache->table, add_bucket, s);
+	check_objects(cache, s);
 	if (!cache->trees)
 		hash_compute(s);
 }
