@@ -40,8 +40,8 @@ void test_register(struct hosted_test *test);
 	static void test_##id(void)
 
 int test_main(int argc, char **argv); /* main() of a test program */
-extern unsigned hosted_time_limit; /* seconds a test may take; set it at the test's start: test_limit() */
-void test_limit(unsigned seconds);
+void test_limit(unsigned seconds);	/* of CPU time that the test may take: 100, but say so; times the scale */
+void test_limit_step(unsigned seconds); /* the same from now on, for one step of it; not scaled */
 u64 test_seed(void);		   /* the first seed of a random test: HOSTED_SEED, or 1 */
 unsigned test_scaled(unsigned n);  /* n times HOSTED_SCALE */
 /* What a failure's message begins with, for random tests: "seed 17 step 3". */

@@ -343,8 +343,8 @@ static void compare_piece(struct file *file, const struct model_node *node, cons
 
 	result = vfs_read(file, &io, &position);
 	if (result != expected) {
-		test_failed(__FILE__, __LINE__, "%s: read at %llu gives %lld, not %lld", path, (unsigned long long)offset,
-			    (long long)result, (long long)expected);
+		test_failed(__FILE__, __LINE__, "%s: read at %llu gives %lld, not %lld", path,
+			    (unsigned long long)offset, (long long)result, (long long)expected);
 		return;
 	}
 	model_read(node, offset, want, (size_t)expected);

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "hosted.h"
 
-unsigned hosted_time_limit = 300;
 bool test_failure_aborts;
 
 static struct hosted_test *tests, **tests_end = &tests;
@@ -47,12 +47,18 @@ unsigned test_scaled(unsigned n)
 	return scaled < 1 ? 1 : (unsigned)scaled;
 }
 
+void test_limit_step(unsigned seconds)
+{
+	struct itimerval timer = {.it_value.tv_sec = (time_t)seconds};
+
+	setitimer(ITIMER_PROF, &timer, NULL);
+}
+
 void test_limit(unsigned seconds)
 {
 	double scale = test_scaled(1000) / 1000.0;
 
-	hosted_time_limit = (unsigned)(seconds * (scale > 1 ? scale : 1));
-	alarm(hosted_time_limit);
+	test_limit_step((unsigned)(seconds * (scale > 1 ? scale : 1)));
 }
 
 void test_where(const char *format, ...)
@@ -71,7 +77,7 @@ const char *test_place(void)
 
 static void finish(void)
 {
-	alarm(0);
+	test_limit_step(0);
 	printf("%s %s\n", failures ? "not ok" : "ok", test_name);
 	fflush(stdout);
 }
@@ -103,8 +109,8 @@ static void too_long(int signal)
 static int run_here(const struct hosted_test *test)
 {
 	test_name = test->name;
-	signal(SIGALRM, too_long);
-	alarm(hosted_time_limit);
+	signal(SIGPROF, too_long);
+	test_limit(100);
 	test->run();
 	finish();
 	return failures ? 1 : 0;

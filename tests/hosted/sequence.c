@@ -257,7 +257,8 @@ static void write_file(struct file *file, struct model_node *node)
 	result = vfs_write(file, &io, &position);
 	if (result > 0 && (size_t)result < reach && run.mode != SEQUENCE_EXACT)
 		reach = (size_t)result; /* the disk is full, or worse: a part */
-	EXPECT(result, (model_write(&run.model, node, offset, bytes + WRITE_MAX - whole, reach), reach ? (s64)reach : -EFAULT));
+	EXPECT(result, (model_write(&run.model, node, offset, bytes + WRITE_MAX - whole, reach),
+			reach ? (s64)reach : -EFAULT));
 }
 
 static void do_write(void)
@@ -431,9 +432,9 @@ static const struct {
 	void (*run)(void);
 	unsigned weight;
 } operations[] = {
-	{do_create, 14}, {do_mkdir, 8}, {do_mknod, 2},	 {do_symlink, 5}, {do_link, 6},	    {do_unlink, 8}, {do_rmdir, 4},
-	{do_rename, 14}, {do_chmod, 3}, {do_write, 20},	 {do_resize, 8}, {do_read, 6},     {do_handle, 14}, {do_sync, 1},
-	{do_pressure, 4}, {do_remount, 1},
+	{do_create, 14}, {do_mkdir, 8},  {do_mknod, 2},	 {do_symlink, 5},  {do_link, 6},   {do_unlink, 8},
+	{do_rmdir, 4},	 {do_rename, 14}, {do_chmod, 3}, {do_write, 20},   {do_resize, 8}, {do_read, 6},
+	{do_handle, 14}, {do_sync, 1},	 {do_pressure, 4}, {do_remount, 1},
 };
 
 static void one_operation(void)
@@ -446,7 +447,8 @@ static void one_operation(void)
 	at = pick(total);
 	for (i = 0; at >= operations[i].weight; i++)
 		at -= operations[i].weight;
-	if (!model_full(&run.model, run.mode == SEQUENCE_SMALL ? ~0ull : run.chunks_max) || operations[i].run == do_unlink || operations[i].run == do_rmdir)
+	if (!model_full(&run.model, run.mode == SEQUENCE_SMALL ? ~0ull : run.chunks_max) ||
+	    operations[i].run == do_unlink || operations[i].run == do_rmdir)
 		operations[i].run();
 }
 

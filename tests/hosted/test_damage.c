@@ -393,11 +393,11 @@ static void damaged_images(u64 first, unsigned count, unsigned size, unsigned ki
 		rng.state = seed;
 		for (u64 n = 1 + pick(3); n; n--)
 			damages[pick(ARRAY_SIZE(damages))]();
-		alarm(20);
+		test_limit_step(20);
 		exercise(&disk, seed);
 	}
-	printf("# %u images: %u refused as unknown, %u as damaged, %u mounted, of which %u showed no error; %llu calls: %llu "
-	       "EUCLEAN, %llu EIO, %llu other errors\n",
+	printf("# %u images: %u refused as unknown, %u as damaged, %u mounted, of which %u showed no error; "
+	       "%llu calls: %llu EUCLEAN, %llu EIO, %llu other errors\n",
 	       exercise_counts.images, exercise_counts.refused[0], exercise_counts.refused[1], exercise_counts.mounted,
 	       exercise_counts.unharmed, (unsigned long long)exercise_counts.calls,
 	       (unsigned long long)exercise_counts.euclean, (unsigned long long)exercise_counts.eio,

@@ -217,7 +217,8 @@ TEST(ext2_hashed_directory)
 	disk_create(&disk, "ram0", 0, MB(16));
 	snprintf(image, sizeof(image), "%s/image", scratch());
 	CHECK_EQUAL(run_command(NULL,
-				"mkdir -p %s/tree/dir && cd %s/tree/dir && seq -f 'a-name-of-some-length-%%g' 500 | xargs touch",
+				"mkdir -p %s/tree/dir && cd %s/tree/dir && "
+				"seq -f 'a-name-of-some-length-%%g' 500 | xargs touch",
 				scratch(), scratch()),
 		    0);
 	snprintf(name, sizeof(name), "-I 128 -O none,filetype,dir_index -d %s/tree", scratch());

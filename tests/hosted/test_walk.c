@@ -424,8 +424,8 @@ static void compare_lookup(const char *text)
 
 	outcomes[-error]++;
 	if (error != PTR_ERR_OR_ZERO(node)) {
-		test_failed(__FILE__, __LINE__, "lookup of %.300s (%s): %d, not %d", text, follow ? "follow" : "nofollow",
-			    error, (int)PTR_ERR_OR_ZERO(node));
+		test_failed(__FILE__, __LINE__, "lookup of %.300s (%s): %d, not %d", text,
+			    follow ? "follow" : "nofollow", error, (int)PTR_ERR_OR_ZERO(node));
 	} else if (!error) {
 		struct inode *inode = path.dentry->inode;
 
