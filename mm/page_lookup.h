@@ -35,6 +35,8 @@ static __always_inline int page_compare(const struct page *page, const struct pa
 
 static __always_inline u32 page_bucket(const struct address_space *mapping, pgoff_t index)
 {
+	if (index >> (64 - PAGE_SHIFT))
+		__builtin_unreachable(); /* an index is a byte offset in pages: saves the hash a mask */
 	return page_hash((uintptr_t)mapping->host, (u64)index << PAGE_SHIFT, page_cache_hash.bits);
 }
 
