@@ -8,7 +8,7 @@
  * Anonymous memory: a fresh zeroed frame at the first touch, reading or writing (there is no shared zero page:
  * most of what is read first is written soon, and that would be a second fault). Private file: the page of the
  * cache, read-only, until it is written to: then a copy. Shared file: read-only until written to, then the page
- * is marked dirty first. A read fault maps what the cache has of the 16 pages around it.
+ * is marked dirty first. A read fault maps what the cache has of the pages around it too.
  */
 #include "kernel/core/err.h"
 #include "kernel/core/sched.h"
@@ -16,7 +16,8 @@
 #include "mm/page_alloc.h"
 #include "mm/vm_internal.h"
 
-#define AROUND 16 /* pages */
+#define AROUND_MIN 4u /* pages; powers of two */
+#define AROUND_MAX 16u
 #define MISSES_MAX 64
 #define OOM_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define OOM_ROUNDS 300
@@ -73,7 +74,7 @@ static noinline struct page *read_page(struct vma *vma, struct address_space *ma
 	if (vma->misses > MISSES_MAX / 2)
 		wanted = 1;
 	if (vma->file)
-		page_cache_readahead(vma->file, mapping, index, min_t(pgoff_t, wanted, AROUND));
+		page_cache_readahead(vma->file, mapping, index, min_t(pgoff_t, wanted, AROUND_MAX));
 	page = read_cache_page(mapping, index);
 	if (!IS_ERR(page) && unlikely(drop_page_behind_end(mapping, page))) {
 		put_page(page);
@@ -95,7 +96,7 @@ static struct page *file_page(const struct fault *fault)
 	page = find_get_page(mapping, index);
 	if (likely(page && page_uptodate(page))) {
 		vma->misses -= !!vma->misses;
-		if (vma->file && unlikely(vma->file->readahead_next - index < AROUND && vma->file->readahead_size))
+		if (vma->file && unlikely(vma->file->readahead_next - index < AROUND_MAX && vma->file->readahead_size))
 			page_cache_readahead(vma->file, mapping, vma->file->readahead_next, 1);
 		return page;
 	}
@@ -113,17 +114,31 @@ static __always_inline void set_file_entry(struct mm *mm, pte_t *slot, pte_t pte
 	mm->file_pages++;
 }
 
+/*
+ * How many pages to map at a read fault, 4 to 16, aligned: a program that goes on where the last window ended gets
+ * twice as many as then, one that jumps about gets few, since each costs a look-up whether it is used or not.
+ */
+static u64 window_bytes(struct vma *vma, u64 address)
+{
+	unsigned pages = vma->window_end == address ? min(2 * vma->window_pages, AROUND_MAX) : AROUND_MIN;
+
+	vma->window_pages = pages;
+	return pages * PAGE_SIZE;
+}
+
 /* Map what is in the cache of the pages around the one at fault, whose slot is filled. The lock is held. */
 static void map_around(struct fault *fault)
 {
 	struct vma *vma = fault->vma;
 	struct address_space *mapping = vma->mapping;
-	u64 start = max(round_down(fault->address, AROUND * PAGE_SIZE), vma->start);
-	u64 end = min(round_down(fault->address, AROUND * PAGE_SIZE) + AROUND * PAGE_SIZE, vma->end);
+	u64 bytes = window_bytes(vma, fault->address), mapped = 0;
+	u64 start = max(round_down(fault->address, bytes), vma->start);
+	u64 end = min(round_down(fault->address, bytes) + bytes, vma->end);
 	pte_t *slot = fault->slot - ((fault->address - start) >> PAGE_SHIFT);
 	pgoff_t index = vma_page_index(vma, start), pages = mapping_pages(mapping);
-	unsigned protection = vma_protection(vma) & ~(unsigned)MMU_WRITE;
+	const pte_t entry = pte_mkold(pte_make(0, vma_protection(vma) & ~(unsigned)MMU_WRITE));
 
+	vma->window_end = end;
 	for (; start < end && index < pages; start += PAGE_SIZE, slot++, index++) {
 		struct page *page;
 
@@ -132,11 +147,16 @@ static void map_around(struct fault *fault)
 		page = find_get_page(mapping, index);
 		if (!page)
 			continue;
-		if (page_uptodate(page) && READ_ONCE(page->mapping) == mapping)
-			set_file_entry(fault->mm, slot, pte_mkold(pte_make(page_to_phys(page), protection)), page);
-		else
+		if (unlikely(!page_uptodate(page) || READ_ONCE(page->mapping) != mapping)) {
 			put_page(page);
+			continue;
+		}
+		atomic_inc(&page->mapcount);
+		*slot = pte_with_page(entry, page_to_phys(page));
+		mapped++;
 	}
+	fault->mm->resident_pages += mapped;
+	fault->mm->file_pages += mapped;
 }
 
 static int fault_file_read(struct fault *fault)

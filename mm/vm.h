@@ -48,6 +48,8 @@ struct vma {
 	struct address_space *mapping; /* whose pages it shows; NULL: private anonymous memory */
 	struct shared_memory *shared;  /* what @mapping belongs to without a file, or NULL */
 	pgoff_t page_offset;
+	u64 window_end; /* of what the last read fault mapped, and its size: fault.c */
+	unsigned window_pages;
 	unsigned misses; /* faults on pages that were not in the cache, less those that were: at random? */
 	struct list_head link;	       /* in mm->vmas, by address */
 	struct list_head mapping_link; /* in mapping->vmas */

@@ -54,6 +54,7 @@ static inline bool pte_write(pte_t pte);
 static inline bool pte_dirty(pte_t pte);
 static inline bool pte_accessed(pte_t pte);
 static inline phys_addr_t pte_page(pte_t pte);
+static inline pte_t pte_with_page(pte_t pte, phys_addr_t page);
 static inline pte_t pte_write_protect(pte_t pte);
 static inline pte_t pte_mkclean(pte_t pte);
 static inline pte_t pte_mkold(pte_t pte);

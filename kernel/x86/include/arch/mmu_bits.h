@@ -67,6 +67,12 @@ static inline phys_addr_t pte_page(pte_t pte)
 	return pte & PTE_ADDRESS;
 }
 
+/* The entry @pte with another page. */
+static inline pte_t pte_with_page(pte_t pte, phys_addr_t page)
+{
+	return (pte & ~PTE_ADDRESS) | page;
+}
+
 static inline pte_t pte_write_protect(pte_t pte)
 {
 	return pte & ~PTE_WRITE;
