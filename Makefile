@@ -12,8 +12,9 @@
 # $(O)/include/generated/autoconf.h and hash/choose.py into .../hash_choice.h. O= names another output
 # folder, CROSS_COMPILE= a compiler's prefix, CI=1 turns warnings into errors, V=1 shows commands.
 
+# Absolute: the dependency files hold these names, and ./cw calls with an absolute one.
 O ?= build/default
-override O := $(patsubst %/,%,$(O))
+override O := $(abspath $(O))
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:

@@ -15,7 +15,7 @@ class LabError(Exception):
 def output_folder() -> Path:
     """The build folder: $CW_OUTPUT, or build/default of the checkout."""
     chosen = os.environ.get("CW_OUTPUT")
-    return Path(chosen).resolve() if chosen else TOP / "build" / "default"
+    return Path(os.path.abspath(chosen)) if chosen else TOP / "build" / "default"
 
 
 # Debian keeps mke2fs, debugfs and e2fsck where an ordinary user's PATH does not look.
