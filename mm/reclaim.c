@@ -31,16 +31,22 @@ void register_shrinker(struct shrinker *shrinker)
 	list_add_tail(&shrinker->link, &shrinkers);
 }
 
+/* Newer than what a disk has, if any: so are all pages of files in memory. */
+static bool only_copy(const struct page *page)
+{
+	return test_bit(PG_dirty_all, &page->flags) || (test_bit(PG_dirty, &page->flags) && !page->buffers);
+}
+
 /* The locked, referenced page: drop it if it is clean and unused; was it? */
 static bool drop_page(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
 
-	if (!mapping || test_bit(PG_writeback, &page->flags))
+	if (!mapping || test_bit(PG_writeback, &page->flags) || only_copy(page))
 		return false;
 	if (atomic_read(&page->mapcount) && !mm_unmap_page(page))
 		return false;
-	if (test_bit(PG_dirty_all, &page->flags) || (test_bit(PG_dirty, &page->flags) && !page->buffers))
+	if (only_copy(page)) /* it was written through a mapping */
 		return false;
 	if (page->buffers) {
 		if (!mapping->ops->release(page))

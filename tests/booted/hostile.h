@@ -40,6 +40,9 @@ int in_child(void (*function)(void));
 void test_sigreturn(void);
 void test_instructions(void);
 
+/* hostile_memory.c */
+void test_hogs(void);
+
 /* hostile_processes.c */
 void test_storm(void);
 void test_stops(void);

@@ -34,6 +34,10 @@ def test_machine(cw_run, hostile, part):
     run(cw_run, hostile, part)
 
 
+def test_hogs(cw_run, hostile):
+    run(cw_run, hostile, "hogs", mem="64M")
+
+
 @pytest.mark.parametrize("cpus", [1, 2])
 @pytest.mark.parametrize("part", PROCESSES)
 def test_processes(cw_run, hostile, part, cpus):
