@@ -72,3 +72,13 @@ def test_links_lead_somewhere():
     for page in [TOP / "README.md", TOP / "CONTRIBUTING.md", *(TOP / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_a_changed_header_is_noticed_whoever_builds(checkout):
+    """make with its own output folder, then as ./cw calls it: nothing to do; a changed function: its cache alone."""
+    in_shell("make kernel", checkout)
+    again = "make O=$PWD/build/default kernel"
+    assert in_shell(again, checkout) == ""
+    in_shell("touch hash/page/fibonacci.h", checkout)
+    rebuilt = re.findall(r"CC +(\S+\.c)", in_shell(again, checkout))
+    assert "mm/page_cache.c" in rebuilt and len(rebuilt) < 30, rebuilt
