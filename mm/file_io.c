@@ -52,6 +52,19 @@ bool drop_page_behind_end(struct address_space *mapping, struct page *page)
 }
 
 /* From *@position on, page by page; @page: the first one, if it was looked up already, or NULL and @looked_up. */
+/* Between two pages: let others run; -EINTR in *error if the process is to end. */
+static __always_inline bool must_stop(ssize_t *error)
+{
+	if (likely(!current->pending))
+		return false;
+	if (fatal_signal_pending(current)) {
+		*error = -EINTR;
+		return true;
+	}
+	cond_resched();
+	return false;
+}
+
 static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *position, struct page *page,
 				   bool looked_up)
 {
@@ -91,6 +104,8 @@ static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *pos
 			error = -EFAULT;
 			break;
 		}
+		if (unlikely(must_stop(&error)))
+			break;
 	}
 	*position = at;
 	touch_atime(file);
@@ -225,6 +240,8 @@ static ssize_t write_pages(struct inode *inode, struct io *io, loff_t *at)
 			*at += (loff_t)error;
 		else if (error == 0 && ++short_copies > 16)
 			error = -EFAULT; /* the memory goes away as fast as it is touched */
+		if (unlikely(must_stop(&error)))
+			break;
 	}
 	if (inode->size != old_size)
 		mark_inode_dirty(inode);

@@ -426,6 +426,8 @@ static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t 
 		put_page(page);
 		if (error)
 			return error;
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		cond_resched();
 	}
 	if (!(mode & FALLOC_FL_KEEP_SIZE) && offset + length > inode->size)
