@@ -305,6 +305,34 @@ static void damage_entry(void)
 	}
 }
 
+/* At the very end of a block: entries and names that reach out of it. */
+static void damage_last_entry(void)
+{
+	u32 block = inode_at(some_inode(S_IFDIR))->block[0], at = 0;
+	struct ext2_dir_entry *entry, *end;
+
+	if (!block || block >= blocks())
+		return;
+	do {
+		entry = (void *)((char *)block_at(block) + at);
+		at += entry->rec_len;
+	} while (entry->rec_len >= 12 && entry->rec_len % 4 == 0 && at < block_size());
+	if (at != block_size() || entry->rec_len < 40)
+		return;
+	switch (pick(4)) {
+	case 0:
+		entry->rec_len = (u16)(entry->rec_len - 4);
+		break;
+	case 1:
+		entry->rec_len = (u16)(entry->rec_len - 8);
+		break;
+	default: /* one more, short, whose name is longer than the block */
+		entry->rec_len = (u16)(entry->rec_len - 12);
+		end = (void *)((char *)block_at(block) + block_size() - 12);
+		*end = (struct ext2_dir_entry){entry->inode, 12, (u8)(5 + pick(251)), 0};
+	}
+}
+
 /* Directories with two names, directories in a circle, names for what has another type. */
 static void damage_tree(void)
 {
@@ -358,7 +386,7 @@ static void damage_sector(void)
 static void (*const damages[])(void) = {
 	damage_super, damage_descriptor, damage_bitmap, damage_inode,  damage_inode, damage_pointer, damage_indirect,
 	damage_entry, damage_entry,	 damage_tree,	damage_symlink, damage_bytes, damage_end,
-	damage_sector,
+	damage_sector, damage_last_entry,
 };
 
 /* ---- the set ---- */

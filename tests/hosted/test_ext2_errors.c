@@ -65,10 +65,17 @@ TEST(ext2_disk_errors_at_mount)
 	CHECK(failed > 0);
 }
 
+static u64 sector_of(const char *text)
+{
+	const unsigned char *at = memmem(sequence_disk.image, sequence_disk.bytes, text, strlen(text));
+
+	return at ? (u64)(at - sequence_disk.image) / SECTOR_SIZE : ~0ull;
+}
+
 /* An error is reported once to who asks for his data to be safe, and EIO to who reads. */
 TEST(ext2_error_is_reported)
 {
-	char data[4096] = "data";
+	char data[4096] = "these are the bytes of the file";
 	struct file *file;
 	struct io io = {data, sizeof(data), false};
 	loff_t position = 0;
@@ -79,9 +86,13 @@ TEST(ext2_error_is_reported)
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
 	file = filp_open("/mnt/file", O_CREAT | O_RDWR, 0644);
 	CHECK_EQUAL(vfs_write(file, &io, &position), sizeof(data));
-	sequence_disk.fail_one_in = 1;
+	CHECK_EQUAL(vfs_fsync(file, false), 0);
+	io = (struct io){data, sizeof(data), false};
+	position = 0;
+	CHECK_EQUAL(vfs_write(file, &io, &position), sizeof(data));
+	sequence_disk.fail_sector = sector_of(data); /* the file's own block alone */
 	CHECK_EQUAL(vfs_fsync(file, false), -EIO);
-	sequence_disk.fail_one_in = 0;
+	sequence_disk.fail_sector = ~0ull;
 	CHECK_EQUAL(vfs_fsync(file, false), 0);
 	io = (struct io){data, sizeof(data), false};
 	position = 0;
@@ -98,7 +109,7 @@ TEST(ext2_error_is_reported)
 	CHECK_EQUAL(vfs_stat_at(AT_FDCWD, "/mnt/other", 0, &stat), -ENOENT); /* the directory's block is cached */
 	sequence_disk.fail_one_in = 0;
 	CHECK_EQUAL(read_at("/mnt/file", 0, data, sizeof(data)), sizeof(data));
-	CHECK(strcmp(data, "data") == 0);
+	CHECK(strcmp(data, "these are the bytes of the file") == 0);
 	CHECK_EQUAL(umount_disk(), 0);
 	image_check(&sequence_disk);
 	leak_check();
