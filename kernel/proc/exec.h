@@ -67,6 +67,19 @@ struct program {
 struct file *exec_open(const char *name);
 void exec_close(struct file *file);
 
+/* The caller's argv and envp: pointers in user memory, or (init) in the kernel's. */
+struct caller {
+	const u64 *argv, *envp;
+	bool kernel;
+};
+
+/* exec_stack.c. Copy the arguments into program->strings: 0, -E2BIG, -EFAULT, -EINTR. */
+int copy_strings(struct program *program, const struct caller *caller);
+void strings_free(struct exec_strings *strings);
+/* Map the stack in program->mm: 0 or -ENOMEM; and, once that is current's, fill it: *sp, or -EFAULT. */
+int make_stack(struct program *program);
+int write_stack(struct program *program, u64 *sp);
+
 /*
  * elf.c. Map program->file into program->mm: 0, -ENOEXEC (not an ELF of this machine), -EACCES (a segment
  * both writable and executable), -ENOMEM, -EIO ...

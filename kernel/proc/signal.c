@@ -1,13 +1,10 @@
 /*
- * signal.c - sending signals and taking them off the pending sets; the default actions.
+ * signal.c - sending signals and taking them off the pending sets. What is done about one: deliver.c.
  *
  * Sending puts a signal into the thread's or the process's pending set and makes a thread that does not
  * block it look (TASK_PENDING_SIGNAL, and a wake-up if it sleeps interruptibly). Standard signals (1..31)
  * are pending once; real-time ones queue, oldest first, at most MAX_QUEUED a process. Taking one picks
  * faults first, then the lowest number.
- *
- * Stopping: the thread that takes a stop signal sets process->stopped and tells the parent; every thread
- * waits in stop_here() until SIGCONT or SIGKILL, which act when they are *sent*, clears it.
  *
  * Pid 1 gets only signals for which it has a handler (and faults), so that no kill ends the system.
  */
@@ -206,8 +203,7 @@ static void tell_thread(struct task *task, bool fatal)
 	sched_notice(task);
 }
 
-/* Have the other threads of @process that do not block all of @signals look. */
-static void tell_others(struct process *process, u64 signals)
+void signal_tell_others(struct process *process, u64 signals)
 {
 	struct task *task;
 
@@ -219,7 +215,7 @@ static void tell_others(struct process *process, u64 signals)
 
 void signal_thread_left(struct process *process)
 {
-	tell_others(process, process->pending.set);
+	signal_tell_others(process, process->pending.set);
 	if (process->exec_task && process->thread_count == 1)
 		wake_up_task(process->exec_task);
 }
@@ -233,7 +229,7 @@ void signal_set_blocked(u64 blocked)
 	spin_lock_irqsave(&process_lock, flags);
 	/* What we were chosen to take and block now, another thread may take. */
 	if (unlikely(process->thread_count > 1))
-		tell_others(process, process->pending.set & blocked & ~current->signals->blocked);
+		signal_tell_others(process, process->pending.set & blocked & ~current->signals->blocked);
 	current->signals->blocked = blocked;
 	signal_recalculate();
 	spin_unlock_irqrestore(&process_lock, flags);
@@ -263,7 +259,7 @@ static void resume(struct process *process)
 		sched_wake(task, STATE_BIT(TASK_STOPPED));
 }
 
-static void notify_parent(struct process *process, int code, int status)
+void signal_notify_parent(struct process *process, int code, int status)
 {
 	struct process *parent = process->parent;
 	struct siginfo info = {.code = code, .pid = process->pid, .status = status};
@@ -288,7 +284,7 @@ static void act_on_sending(struct process *process, int signo)
 		process->stop_code = 0;
 		process->continued = true;
 		resume(process);
-		notify_parent(process, CLD_CONTINUED, SIGCONT);
+		signal_notify_parent(process, CLD_CONTINUED, SIGCONT);
 	} else if (signo == SIGKILL && process->stopped) {
 		resume(process);
 	}
@@ -451,163 +447,7 @@ void force_signal(int signo, int code, u64 address)
 	spin_unlock_irqrestore(&process_lock, flags);
 }
 
-/* ---- acting on them -------------------------------------------------------------------------- */
-
-/* Wait for SIGCONT or SIGKILL. process_lock held, released while waiting. */
-static void stop_here(struct process *process, unsigned long *flags)
-{
-	while (process->stopped && !thread_must_end(process, current)) {
-		current->state = TASK_STOPPED;
-		spin_unlock_irqrestore(&process_lock, *flags);
-		schedule();
-		spin_lock_irqsave(&process_lock, *flags);
-	}
-	__set_current_state(TASK_RUNNING);
-	signal_recalculate();
-}
-
-static void stop_process(struct process *process, int signo)
-{
-	/* A group with nobody left in its session to continue it is not stopped, but by SIGSTOP. */
-	if (signo != SIGSTOP && group_is_orphaned(process->group, NULL))
-		return;
-	process->stopped = true;
-	process->stop_code = signo;
-	process->continued = false;
-	tell_others(process, ~0ULL);
-	notify_parent(process, CLD_STOPPED, signo);
-}
-
-/*
- * Take signals until one has a handler: returns it, its action in *action. Default actions happen here, the
- * fatal ones do not return. 0: nothing left.
- */
-static int take_signal(struct signal_action *action, struct siginfo *info)
-{
-	struct process *process = current->process;
-	unsigned long flags;
-	u64 handler;
-	int signo;
-
-	spin_lock_irqsave(&process_lock, flags);
-	for (;;) {
-		if (process->stopped)
-			stop_here(process, &flags);
-		if (thread_must_end(process, current)) {
-			spin_unlock_irqrestore(&process_lock, flags);
-			process_exit(process->exit_code);
-		}
-		signo = signal_dequeue(current->signals->blocked, info);
-		handler = signo ? signal_handler(process, signo) : SIG_DFL;
-		if (!signo || handler > SIG_IGN)
-			break;
-		if (handler == SIG_IGN || (SIGNALS_IGNORED & sigmask(signo)))
-			continue;
-		if (process == init_process)
-			continue;
-		if (SIGNALS_STOP & sigmask(signo)) {
-			stop_process(process, signo);
-			continue;
-		}
-		spin_unlock_irqrestore(&process_lock, flags);
-		process_exit_group(signo);
-	}
-	if (signo) {
-		*action = *signal_action(process, signo);
-		if (action->flags & SA_RESETHAND)
-			process->handled &= ~sigmask(signo);
-	}
-	signal_recalculate();
-	spin_unlock_irqrestore(&process_lock, flags);
-	return signo;
-}
-
-static void restore_saved_mask(void)
-{
-	struct signal_state *signals = current->signals;
-
-	if (signals->restore_blocked) {
-		signals->restore_blocked = false;
-		signal_set_blocked(signals->saved_blocked);
-	}
-}
-
-/* A call that a signal interrupted: fail it with EINTR or have it made again. @action NULL: no handler. */
-static void finish_call(struct registers *registers, const struct signal_action *action)
-{
-	bool again = !action;
-
-	switch (arch_syscall_error(registers)) {
-	case ERESTARTNOINTR:
-		again = true;
-		break;
-	case ERESTARTSYS:
-		again = !action || (action->flags & SA_RESTART);
-		break;
-	case ERESTARTNOHAND:
-		break;
-	case ERESTART_RESTARTBLOCK:
-		if (again)
-			arch_call_restart_syscall(registers);
-		else
-			arch_set_syscall_result(registers, -EINTR);
-		return;
-	default:
-		return;
-	}
-	if (again)
-		arch_repeat_syscall(registers);
-	else
-		arch_set_syscall_result(registers, -EINTR);
-}
-
-void signals_deliver(struct registers *registers)
-{
-	struct signal_state *signals = current->signals;
-	struct signal_action action;
-	struct siginfo info;
-	u64 saved;
-	int signo = take_signal(&action, &info);
-
-	finish_call(registers, signo ? &action : NULL);
-	arch_end_syscall(registers);
-	if (!signo) {
-		restore_saved_mask();
-		return;
-	}
-	if (unlikely(current->rseq_area))
-		rseq_return(registers);
-	saved = signals->restore_blocked ? signals->saved_blocked : signals->blocked;
-	signals->restore_blocked = false;
-	if (arch_push_signal_frame(registers, &action, &info, saved)) {
-		if (signo == SIGSEGV) {
-			process_exit_group(SIGSEGV); /* the stack is gone: no handler can run */
-		}
-		signal_set_blocked(saved);
-		force_signal(SIGSEGV, SI_KERNEL, 0);
-		return;
-	}
-	signal_set_blocked(signals->blocked | action.mask |
-			   (action.flags & SA_NODEFER ? 0 : sigmask(signo)));
-}
-
-void signals_exec(void)
-{
-	struct process *process = current->process;
-	unsigned long flags;
-	u64 ignored = 0;
-
-	spin_lock_irqsave(&process_lock, flags);
-	for (int signo = 1; signo <= SIGNAL_COUNT; signo++) {
-		if (signal_handler(process, signo) == SIG_IGN) {
-			ignored |= sigmask(signo);
-			*signal_action(process, signo) = (struct signal_action){.handler = SIG_IGN};
-		}
-	}
-	process->handled = ignored;
-	current->signals->stack = (struct signal_stack){.flags = SS_DISABLE};
-	spin_unlock_irqrestore(&process_lock, flags);
-}
+/* ---- what is to be done about them ---------------------------------------------------------- */
 
 int signal_set_action(int signo, const struct signal_action *new, struct signal_action *old)
 {

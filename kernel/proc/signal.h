@@ -194,6 +194,11 @@ int signal_dequeue(u64 blocked, struct siginfo *info);
 /* sigaction(2): @new may be NULL; the former action in *old. 0 or -EINVAL. */
 int signal_set_action(int signo, const struct signal_action *new, struct signal_action *old);
 
+/* Have the other threads of @process that do not block all of @signals look; tell the parent of a stop or
+ * continuation (CLD_*, and its signal). process_lock held. */
+void signal_tell_others(struct process *process, u64 signals);
+void signal_notify_parent(struct process *process, int code, int status);
+
 /* A thread is off the list: what it left of the process's signals is for others. process_lock held. */
 void signal_thread_left(struct process *process);
 

@@ -1,21 +1,17 @@
 /*
- * sys_process.c - processes: fork, execve, exit, wait, limits, usage, prctl, and the machine as a whole.
+ * sys_process.c - processes: fork, execve, exit, wait, limits, usage, prctl.
  */
 #include <arch/process.h>
 
 #include "fs/vfs.h"
-#include "kernel/core/printk.h"
 #include "kernel/core/random.h"
 #include "kernel/core/sched.h"
 #include "kernel/core/string.h"
 #include "kernel/core/uaccess.h"
 #include "kernel/proc/futex.h"
-#include "kernel/proc/init.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
 #include "kernel/sys/user_types.h"
-#include "mm/page_alloc.h"
-#include "mm/slab.h"
 #include "mm/vm.h"
 
 #define CLONE_SIGNAL_MASK 0xff
@@ -512,126 +508,4 @@ s64 sys_getrandom(void *buffer, size_t count, u32 flags)
 		cond_resched();
 	}
 	return (s64)done;
-}
-
-/* ---- the machine ----------------------------------------------------------------------------- */
-
-struct sysinfo {
-	s64 uptime;
-	u64 loads[3];
-	u64 total_ram, free_ram, shared_ram, buffer_ram, total_swap, free_swap;
-	u16 processes, pad;
-	u32 pad2;
-	u64 total_high, free_high;
-	u32 unit;
-	u32 pad3;
-};
-_Static_assert(sizeof(struct sysinfo) == 112, "struct sysinfo of x86-64");
-
-s64 sys_sysinfo(void *to)
-{
-	struct memory_info memory;
-	struct sysinfo info;
-
-	memory_info(&memory);
-	memset(&info, 0, sizeof(info));
-	info.uptime = (s64)(ktime_ns() / NSEC_PER_SEC);
-	info.total_ram = memory.total_pages;
-	info.free_ram = memory.free_pages;
-	info.buffer_ram = memory.buffer_pages;
-	info.processes = (u16)task_count;
-	info.unit = PAGE_SIZE;
-	return copy_to_user(to, &info, sizeof(info)) ? -EFAULT : 0;
-}
-
-static u64 syslog_cleared; /* position up to which "clear" has hidden the log */
-
-/* Copy the newest @size bytes of the log, or less, to the program. */
-static s64 read_log(char *to, size_t size, bool clear)
-{
-	u64 position = max(log_start(), syslog_cleared), end = log_end();
-	char *chunk;
-	s64 done = 0;
-	size_t n;
-
-	if (end - position > size)
-		position = end - size;
-	chunk = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	if (!chunk)
-		return -ENOMEM;
-	while (position < end) {
-		n = log_read(&position, chunk, min(PAGE_SIZE, size - (size_t)done));
-		if (!n)
-			break;
-		if (copy_to_user(to + done, chunk, n)) {
-			done = -EFAULT;
-			break;
-		}
-		done += (s64)n;
-	}
-	kfree(chunk);
-	if (clear && done >= 0)
-		syslog_cleared = end;
-	return done;
-}
-
-s64 sys_syslog(int action, char *buffer, int length)
-{
-	enum { CLOSE, OPEN, READ, READ_ALL, READ_CLEAR, CLEAR, OFF, ON, LEVEL, UNREAD, SIZE };
-
-	if (action != READ_ALL && action != SIZE && !capable(current->cred))
-		return -EPERM;
-	switch (action) {
-	case CLOSE:
-	case OPEN:
-		return 0;
-	case READ_ALL:
-	case READ_CLEAR:
-		if (!buffer || length < 0)
-			return -EINVAL;
-		return read_log(buffer, (size_t)length, action == READ_CLEAR);
-	case CLEAR:
-		syslog_cleared = log_end();
-		return 0;
-	case OFF:
-		console_loglevel = 1;
-		return 0;
-	case ON:
-		console_loglevel = 7;
-		return 0;
-	case LEVEL:
-		if (length < 1 || length > 8)
-			return -EINVAL;
-		console_loglevel = length;
-		return 0;
-	case UNREAD:
-		return (s64)(log_end() - max(log_start(), syslog_cleared));
-	case SIZE:
-		return LOG_SIZE;
-	}
-	return -EINVAL;
-}
-
-#define REBOOT_MAGIC 0xfee1dead
-#define REBOOT_MAGIC2 672274793
-
-s64 sys_reboot(u32 magic, u32 magic2, u32 command, void *argument)
-{
-	(void)argument;
-	if (!capable(current->cred))
-		return -EPERM;
-	if (magic != REBOOT_MAGIC || (magic2 != REBOOT_MAGIC2 && magic2 != 85072278 &&
-				      magic2 != 369367448 && magic2 != 537993216))
-		return -EINVAL;
-	switch (command) {
-	case 0x4321fedc: /* power off */
-	case 0xcdef0123: /* halt */
-		machine_shutdown(false);
-	case 0x01234567: /* restart */
-		machine_shutdown(true);
-	case 0: /* what ctrl-alt-del does: there is no such key */
-	case 0x89abcdef:
-		return 0;
-	}
-	return -EINVAL;
 }
