@@ -239,12 +239,13 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
     check_options(options)
     runs = output_folder() / "runs"
     runs.mkdir(parents=True, exist_ok=True)
+    _sweep(runs)
     with tempfile.TemporaryDirectory(prefix="run-", dir=_short(runs)) as name:
         folder = Path(name)
         with build_lock():
             if options.build:
                 build(tuple(options.settings), options.defconfig, options.quiet)
-            os.link(kernel_image(), folder / "kernel")
+            _take(kernel_image(), folder / "kernel")
             tree = options.tree or base_tree()
             for specification in options.add:
                 tree.add(specification)
@@ -261,8 +262,26 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         return result
 
 
+def _take(image: Path, target: Path) -> None:
+    """Keep the kernel as it is now: the next build makes a new file. A copy, where a link cannot be."""
+    try:
+        os.link(image, target)
+    except FileNotFoundError:
+        raise LabError(f"{image} is not there: build it (make kernel user)") from None
+    except OSError:
+        shutil.copyfile(image, target)
+
+
+def _sweep(runs: Path) -> None:
+    """Remove what runs that were killed outright have left, after a day."""
+    for old in runs.glob("run-*"):
+        with contextlib.suppress(OSError):
+            if old.stat().st_mtime < time.time() - 86400:
+                shutil.rmtree(old, ignore_errors=True)
+
+
 def _short(folder: Path) -> Path:
-    """A Unix socket's path holds 107 bytes: fall back to /tmp for a deep checkout (links need one disk)."""
+    """A Unix socket's path holds 107 bytes: fall back to /tmp for a deep checkout."""
     return folder if len(str(folder)) < 80 else Path(tempfile.gettempdir())
 
 
