@@ -368,6 +368,8 @@ void sched_idle_loop(void)
 			steal(queue);
 		if (!READ_ONCE(queue->length)) {
 			clear_pending(current, TASK_PENDING_RESCHED);
+			if (nr_cpus > 1)
+				mmu_switch(NULL); /* who changes that address space need not wake us */
 			arch_halt();
 			continue;
 		}
