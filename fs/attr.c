@@ -357,7 +357,7 @@ int vfs_fallocate(struct file *file, int mode, loff_t offset, loff_t length)
 		return -EISDIR;
 	if (!S_ISREG(inode->mode))
 		return -ENODEV;
-	if (offset + length > (loff_t)inode->sb->max_bytes || offset + length < 0)
+	if (length > (loff_t)inode->sb->max_bytes - offset)
 		return -EFBIG;
 	if (!inode->op->fallocate)
 		return -EOPNOTSUPP;

@@ -104,8 +104,8 @@ struct file_table *file_table_fork(struct file_table *parent)
 
 	if (!table)
 		return NULL;
+	table->limit = FILE_TABLE_MAX; /* the parent's may be below numbers that are open already */
 	spin_lock(&parent->lock);
-	table->limit = parent->limit;
 	while (table->size < parent->size && !error) {
 		u32 size = parent->size;
 
@@ -115,8 +115,10 @@ struct file_table *file_table_fork(struct file_table *parent)
 		spin_unlock(&table->lock);
 		spin_lock(&parent->lock);
 	}
+	table->limit = parent->limit;
 	if (error) {
 		spin_unlock(&parent->lock);
+		free_arrays(table, table->files, table->used);
 		kfree(table);
 		return NULL;
 	}
@@ -404,28 +406,27 @@ int fd_dup2(int old, int new, bool close_on_exec)
 int fd_get_flags(int number)
 {
 	struct file_table *table = current->files;
-	struct fd fd = fdget_raw(number);
-	int flags;
+	int flags = -EBADF;
 
-	if (!fd.file)
-		return -EBADF;
-	flags = table->on_exec[number / 64] >> (number % 64) & 1 ? FD_CLOEXEC : 0;
-	fdput(fd);
+	spin_lock(&table->lock);
+	if ((u32)number < table->size && table->files[number])
+		flags = table->on_exec[number / 64] >> (number % 64) & 1 ? FD_CLOEXEC : 0;
+	spin_unlock(&table->lock);
 	return flags;
 }
 
 int fd_set_flags(int number, bool close_on_exec)
 {
 	struct file_table *table = current->files;
-	struct fd fd = fdget_raw(number);
+	int error = -EBADF;
 
-	if (!fd.file)
-		return -EBADF;
 	spin_lock(&table->lock);
-	mark_used(table, (u32)number, close_on_exec);
+	if ((u32)number < table->size && table->files[number]) {
+		mark_used(table, (u32)number, close_on_exec);
+		error = 0;
+	}
 	spin_unlock(&table->lock);
-	fdput(fd);
-	return 0;
+	return error;
 }
 
 void file_table_set_limit(struct file_table *table, u32 limit)

@@ -643,7 +643,7 @@ static int walk_last_open(struct walk *walk, int flags, umode_t mode, bool *crea
 
 	for (;;) {
 		if (walk->last.type != LAST_NORM)
-			return flags & O_CREAT ? -EISDIR : walk_last(walk, true);
+			return walk_last(walk, true); /* O_CREAT: open_existing() refuses it */
 		if (flags & O_CREAT) {
 			if (walk->last.trailing_slash)
 				return -EISDIR;

@@ -312,6 +312,8 @@ static int fifo_open(struct inode *inode, struct file *file)
 	struct pipe *pipe;
 	int error;
 
+	if (!(file->mode & (FMODE_READ | FMODE_WRITE)))
+		return -EINVAL; /* the pipe lives as long as it has a reader or a writer */
 	down_write(&inode->lock);
 	if (!inode->pipe)
 		inode->pipe = pipe_alloc();

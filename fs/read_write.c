@@ -43,7 +43,8 @@ static __always_inline ssize_t check_io(struct io *io, const loff_t *position)
 		return -EFAULT;
 	if (unlikely((ssize_t)io->length < 0))
 		return -EINVAL;
-	if (unlikely(position && *position < 0))
+	/* Neither it nor the end may be negative. */
+	if (unlikely(position && (s64)((u64)*position | ((u64)*position + io->length)) < 0))
 		return -EINVAL;
 	if (unlikely(io->length > IO_MAX))
 		io->length = IO_MAX;

@@ -1,0 +1,81 @@
+/*
+ * edges.c - scenarios at the edges: access mode 3, limits below what is open, sums that overflow, dots, closed files.
+ */
+#include "scenarios.h"
+
+SCENARIO(fifo_without_access)
+{
+	int reader;
+
+	T(mkfifo("p", 0644));
+	reader = open("p", O_RDONLY | O_NONBLOCK);
+	T(open("p", 3));
+	T(open("p", 3 | O_NONBLOCK));
+	T(close(reader));
+}
+
+SCENARIO(fork_below_open_numbers)
+{
+	struct rlimit limit = {100, 4096};
+	int fd = fcntl(open("f", O_CREAT | O_RDWR, 0644), F_DUPFD, 500), status = -1;
+	pid_t child;
+
+	T(fd);
+	T(setrlimit(RLIMIT_NOFILE, &limit));
+	child = fork();
+	if (!child)
+		_exit(write(fd, "x", 1) == 1 ? 7 : 8);
+	T(child > 0);
+	T(waitpid(child, &status, 0) == child);
+	T(WEXITSTATUS(status));
+	T(fcntl(fd, F_DUPFD, 99));
+	T(fcntl(fd, F_DUPFD, 100));
+}
+
+SCENARIO(overflowing_ranges)
+{
+	const long long top = 0x7fffffffffffffffLL;
+	int fd = open("f", O_CREAT | O_RDWR, 0644);
+	char c = 'x';
+
+	T(fallocate(fd, 0, top, 1));
+	T(fallocate(fd, 0, top - 4096, 8192));
+	T(fallocate(fd, 0, 1, top));
+	T(pread(fd, &c, 1, top));
+	T(pwrite(fd, &c, 1, top));
+	T(pread(fd, &c, 1, top - 1));
+	T(pread(fd, &c, 1, -1));
+	T(lseek(fd, top, SEEK_SET) >= 0 || errno == EINVAL); /* tmpfs has no limit */
+	T(lseek(fd, 1, SEEK_SET));
+	T(lseek(fd, top, SEEK_CUR));
+	T(write(fd, &c, 1));
+	T(lseek(fd, top, SEEK_END));
+	show_size("f");
+}
+
+SCENARIO(create_dots)
+{
+	T(open(".", O_CREAT | O_RDWR, 0644));
+	T(open("..", O_CREAT | O_EXCL | O_RDWR, 0644));
+	T(open("/", O_CREAT | O_EXCL | O_RDWR, 0644));
+	T(open("/", O_CREAT | O_RDONLY, 0644));
+	make_directory("d");
+	T(open("d/.", O_CREAT | O_RDONLY, 0644));
+	T(open("d/.", O_CREAT | O_EXCL, 0644));
+	T(open("d/", O_CREAT | O_EXCL, 0644));
+}
+
+SCENARIO(flags_of_closed)
+{
+	int fd = open("f", O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+
+	T(fcntl(fd, F_GETFD));
+	T(fcntl(fd, F_SETFD, 0));
+	T(fcntl(fd, F_GETFD));
+	T(close(fd));
+	T(fcntl(fd, F_GETFD));
+	T(fcntl(fd, F_SETFD, FD_CLOEXEC));
+	T(fcntl(-1, F_GETFD));
+	T(open("f", O_RDONLY) == fd);
+	T(fcntl(fd, F_GETFD));
+}
