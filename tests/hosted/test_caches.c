@@ -47,7 +47,7 @@ static u64 objects_in(struct hash_cache *cache)
 	return total;
 }
 
-static int stat_path(const char *path)
+static int __maybe_unused stat_path(const char *path)
 {
 	struct kstat stat;
 

@@ -26,18 +26,23 @@ TESTS = [
 OUTPUT = output_folder().parent / f"{output_folder().name}-hosted"
 
 
-@pytest.fixture(scope="session")
-def programs() -> Path:
-    """The folder with all test programs, built."""
-    OUTPUT.mkdir(parents=True, exist_ok=True)
+def build(output: Path, *arguments: str) -> Path:
+    """Build into @output, one at a time."""
+    output.mkdir(parents=True, exist_ok=True)
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     command = ["make", "-f", "tests/hosted/hosted.mk", f"-j{os.cpu_count() or 1}"]
-    command += [f"HOSTED_O={OUTPUT}", f"PYTHON={sys.executable}"]
-    with (OUTPUT / ".lock").open("w") as handle:
+    command += [f"HOSTED_O={output}", f"PYTHON={sys.executable}", *arguments]
+    with (output / ".lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         built = subprocess.run(command, cwd=TOP, env=environment, capture_output=True, text=True, check=False)
     assert built.returncode == 0, f"the hosted programs do not build:\n{built.stdout[-3000:]}\n{built.stderr[-3000:]}"
-    return OUTPUT
+    return output
+
+
+@pytest.fixture(scope="session")
+def programs() -> Path:
+    """The folder with all test programs, built."""
+    return build(OUTPUT)
 
 
 @pytest.mark.parametrize(("program", "name"), TESTS, ids=[name for _, name in TESTS])
@@ -55,3 +60,31 @@ def test_every_test_is_listed(programs):
     for program in {program for program, _ in TESTS}:
         listed = subprocess.run([str(programs / program), "--list"], capture_output=True, text=True, check=True)
         assert listed.stdout.split() == [name for owner, name in TESTS if owner == program]
+
+
+def other_tables() -> list[dict[str, str]]:
+    """Builds in which, taken together, each cache has each structure but the baseline once."""
+    serve: dict[str, list[str]] = {cache: [] for cache in ("page", "buffer", "inode", "dentry")}
+    for header in sorted((TOP / "hash" / "table").glob("*.h")):
+        caches = re.search(r"^ \* Caches: (.*)$", header.read_text(), re.MULTILINE)
+        for cache in caches.group(1).split() if caches and header.stem != "chained" else ():
+            serve[cache].append(header.stem)
+    rounds = max(len(names) for names in serve.values())
+    return [
+        {f"{cache.upper()}_TABLE": names[n] for cache, names in serve.items() if n < len(names)} for n in range(rounds)
+    ]
+
+
+@pytest.mark.parametrize("tables", other_tables(), ids=lambda tables: "-".join(dict.fromkeys(tables.values())))
+def test_other_tables(tables):
+    """The caches behave the same whatever structure their tables have."""
+    output = OUTPUT.with_name(f"{OUTPUT.name}-{'-'.join(dict.fromkeys(tables.values()))}")
+    choices = [f"{name}={value}" for name, value in tables.items()]
+    build(output, *choices, str(output / "test_caches"), str(output / "test_ext2"))
+    environment = {**os.environ, "HOSTED_SCALE": str(0.2 * float(os.environ.get("HOSTED_SCALE", "1")))}
+    for command in (["test_caches"], ["test_ext2", "ext2_2k"]):
+        result = subprocess.run(
+            [str(output / command[0]), *command[1:]], env=environment, capture_output=True, timeout=1800, check=False
+        )
+        said = (result.stdout + result.stderr).decode(errors="replace")
+        assert result.returncode == 0 and "not ok" not in said, said[-6000:]
