@@ -28,6 +28,20 @@ static void pause_ms(long ms)
 		;
 }
 
+/* A test that goes on with -1 for a child would kill everybody. */
+static pid_t must_fork(void)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0) {
+		perror("fork");
+		_exit(3);
+	}
+	return pid;
+}
+
 /* ---- a signal every half millisecond --------------------------------------------------------------------- */
 
 static void pass_bytes(void)
@@ -40,7 +54,7 @@ static void pass_bytes(void)
 	check(!pipe(fds), "pipe", 0);
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = (char)(i * 7);
-	pid = fork();
+	pid = must_fork();
 	if (!pid) {
 		for (size_t i = 0; i < sizeof(text); i += 100)
 			if (write(fds[1], text + i, 100) != 100)
@@ -114,7 +128,7 @@ void test_stops(void)
 	siginfo_t info;
 	pid_t pid;
 
-	pid = fork();
+	pid = must_fork();
 	if (!pid)
 		for (;;)
 			getppid();
@@ -127,7 +141,7 @@ void test_stops(void)
 
 	/* A call that a stop interrupts goes on where it was. */
 	check(!pipe(fds), "pipe", 0);
-	pid = fork();
+	pid = must_fork();
 	if (!pid) {
 		struct pollfd poll_fd = {.fd = fds[0], .events = POLLIN};
 		char c;
@@ -186,9 +200,9 @@ void test_orphans(void)
 
 	check(!pipe(fds), "pipe", 0);
 	report_fd = fds[1];
-	pid = fork();
+	pid = must_fork();
 	if (!pid) {
-		pid_t child = fork();
+		pid_t child = must_fork();
 
 		if (!child)
 			orphan();
@@ -223,7 +237,7 @@ static void abuse_terminal(void)
 	check(ioctl(terminal, TIOCSPGRP, (void *)8) == -1 && errno == EFAULT, "a wild pointer", errno);
 	check(ioctl(terminal, TIOCSCTTY, 0) == -1 && errno == EPERM, "TIOCSCTTY of no leader", errno);
 	check(!pipe(fds), "pipe", 0);
-	other = fork();
+	other = must_fork();
 	if (!other) {
 		setsid();
 		check(write(fds[1], "x", 1) == 1, "write", 0);
@@ -238,7 +252,7 @@ static void abuse_terminal(void)
 	check(waitpid(other, &status, 0) == other && !status, "the other session", status);
 	/* From the background: SIGTTOU stops the caller, or, ignored, the call goes through. */
 	check(!ioctl(terminal, TIOCGPGRP, &group) && group == getpgrp(), "the foreground", group);
-	other = fork();
+	other = must_fork();
 	if (!other) {
 		setpgid(0, 0);
 		set_group(getpid());
@@ -249,7 +263,7 @@ static void abuse_terminal(void)
 	kill(other, SIGKILL);
 	waitpid(other, &status, 0);
 	signal(SIGTTOU, SIG_IGN);
-	other = fork();
+	other = must_fork();
 	if (!other) {
 		setpgid(0, 0);
 		_exit(set_group(getpid()) ? 1 : 0);
@@ -307,7 +321,7 @@ void test_vfork(void)
 		check(waitpid(pid, &status, 0) == pid, "waitpid", i);
 	}
 	shared[0] = 0;
-	pid = fork();
+	pid = must_fork();
 	if (!pid) {
 		wait_in_vfork();
 		_exit(0);
@@ -510,7 +524,7 @@ void test_threads(void)
 			check(WIFEXITED(status) && WEXITSTATUS(status) == parts[i].status, parts[i].name, status);
 	}
 	fflush(stdout);
-	pid = fork();
+	pid = must_fork();
 	if (!pid)
 		stop_all_threads();
 	check(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status), "a stop of all", status);
@@ -537,7 +551,7 @@ void test_kill(void)
 	signal(SIGTTIN, SIG_IGN);
 	for (int i = 0; i < 5; i++) {
 		fflush(stdout);
-		pid = fork();
+		pid = must_fork();
 		if (!pid) {
 			struct rlimit limit = {150, 150};
 
