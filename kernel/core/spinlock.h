@@ -1,10 +1,13 @@
 /*
- * spinlock.h - ticket locks: waiters are served in the order they came.
+ * spinlock.h - test-and-set locks: of those that wait, whoever looks first gets it.
+ *
+ * Not in the order they came, on purpose. The CPUs of a virtual machine are threads of a host that may have
+ * fewer CPUs. A ticket lock let go then waits for the one thread whose turn it is to be scheduled, while
+ * others that run could take it: four CPUs on two of the host spent nine tenths of their time so.
  *
  * A holder must not sleep. A lock that an interrupt handler also takes is taken with the _irqsave (or
  * _irq) forms everywhere else. All-zero memory is a free lock without a class (lockdep.h). Four bytes in a
- * build without debugging. The state is one word, next ticket in the high half, ticket being served in the
- * low half, so taking a free lock is one fetch-and-add and a compare.
+ * build without debugging. Taking a free lock is one exchange and a test, letting go one store.
  */
 #ifndef CORE_SPINLOCK_H
 #define CORE_SPINLOCK_H
@@ -16,44 +19,33 @@
 #include "kernel/core/types.h"
 
 typedef struct spinlock {
-	union {
-		u32 tickets;
-		struct {
-			u16 serving;
-			u16 next;
-		};
-	};
+	u32 held;
 	LOCK_CLASS_FIELD
 } spinlock_t;
 
 /* clang-format off */
-#define SPINLOCK_INIT(class) {.tickets = 0, LOCK_CLASS_INIT(class)}
+#define SPINLOCK_INIT(class) {.held = 0, LOCK_CLASS_INIT(class)}
 /* clang-format on */
 #define DEFINE_SPINLOCK(name) spinlock_t name = SPINLOCK_INIT(#name)
 
 static inline void spin_lock_init(spinlock_t *lock, const char *class_name)
 {
-	lock->tickets = 0;
+	lock->held = 0;
 	lock_set_class(lock, class_name);
 }
 
-/* Wait until @ticket is served. Saves every register, so that who has a lock inlined and need not wait pays nothing. */
-void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock, u16 ticket);
+/* Wait and take it. Saves every register, so that who has a lock inlined and need not wait pays nothing. */
+void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock);
 
 static __always_inline void __spin_lock(spinlock_t *lock)
 {
-	u32 old = __atomic_fetch_add(&lock->tickets, 0x10000, __ATOMIC_ACQUIRE);
-
-	if (unlikely((u16)old != (u16)(old >> 16)))
-		spin_lock_wait(lock, (u16)(old >> 16));
+	if (unlikely(__atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE)))
+		spin_lock_wait(lock);
 }
 
 static __always_inline void __spin_unlock(spinlock_t *lock)
 {
-	/* Only the holder writes this half: a plain add to memory, between two fences for the compiler. */
-	__asm__ __volatile__("" ::: "memory");
-	lock->serving++;
-	__asm__ __volatile__("" ::: "memory");
+	__atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
 }
 
 #ifdef CONFIG_DEBUG
@@ -83,11 +75,7 @@ static __always_inline void spin_unlock(spinlock_t *lock)
 /* true if the lock was free and is ours now. */
 static __always_inline bool spin_trylock(spinlock_t *lock)
 {
-	u32 old = READ_ONCE(lock->tickets);
-
-	if ((u16)old != old >> 16 ||
-	    !__atomic_compare_exchange_n(&lock->tickets, &old, old + 0x10000, false, __ATOMIC_ACQUIRE,
-					 __ATOMIC_RELAXED))
+	if (READ_ONCE(lock->held) || __atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE))
 		return false;
 	LOCKDEP_ACQUIRE(lock, 0, LOCK_SPIN, LOCK_TRY | LOCK_IRQ_STATE());
 	return true;
@@ -95,9 +83,7 @@ static __always_inline bool spin_trylock(spinlock_t *lock)
 
 static inline bool spin_is_locked(spinlock_t *lock)
 {
-	u32 old = READ_ONCE(lock->tickets);
-
-	return (u16)old != old >> 16;
+	return READ_ONCE(lock->held);
 }
 
 #define spin_lock_irqsave(lock, flags)                                                             \

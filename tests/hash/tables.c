@@ -78,7 +78,7 @@ void *hash_cache_create(struct hash_cache *c, size_t entry_bytes)
 	return calloc(BUCKETS, entry_bytes);
 }
 
-void spin_lock_wait(spinlock_t *lock, u16 ticket)
+void spin_lock_wait(spinlock_t *lock)
 {
 	panic("a lock that nobody holds is taken");
 }

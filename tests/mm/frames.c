@@ -54,9 +54,8 @@ void *boot_alloc(size_t size, size_t align)
 	return aligned_alloc(align, round_up(size, align));
 }
 
-void spin_lock_wait(spinlock_t *lock, u16 ticket)
+void spin_lock_wait(spinlock_t *lock)
 {
-	(void)ticket;
 	panic("a lock is taken twice: %p", (void *)lock);
 }
 
