@@ -184,3 +184,15 @@ def test_budgets(cw_run):
     result = cw_run(["/bin/busybox", "true"], icount=True, mem="512M", debug=False)
     marks = {mark["name"]: mark["ns"] for mark in result.log.all("mark")}
     assert marks["first_user"] <= 60_000_000, "instructions from the kernel's first to init's"
+
+
+@pytest.mark.timeout(400)
+def test_ticket_locks(cw, tmp_path):
+    """The other kind of spinlock, under the checker: CPUs that want the same locks, and what they did is whole."""
+    script = "for i in 1 2 3 4; do (cp -r /etc /tmp/$i; ls -lR /tmp/$i | wc -l; rm -r /tmp/$i) & done; wait; ls /tmp"
+    settings = ["--set", "SPINLOCK=ticket", "--set", "DEBUG=y"]
+    environment = {**os.environ, "CW_OUTPUT": str(tmp_path / "ticket"), "CW_BUILD": "yes"}
+    result = cw("run", "--quiet", *settings, "--smp", 4, "--", "/bin/sh", "-c", script, env=environment, timeout=380)
+    lines = result.stdout.split()
+    assert result.returncode == 0, result.stderr
+    assert len(lines) == 4 and len(set(lines)) == 1, result.stdout
