@@ -247,6 +247,10 @@ int block_write_page(struct inode *inode, struct page *page, get_block_t get_blo
 	clear_page_dirty(page);
 	if (all && page_uptodate(page))
 		error = dirty_all(inode, page, get_block);
+	if (unlikely(error == -ENOMEM)) { /* not lost: the next write-back tries again */
+		set_bit(PG_dirty_all, &page->flags);
+		set_page_dirty(page);
+	}
 	if (inside < (loff_t)PAGE_SIZE) { /* what a mapping wrote behind the end is not the file's */
 		inside = max_t(loff_t, inside, 0);
 		memset((char *)page_address(page) + inside, 0, PAGE_SIZE - (size_t)inside);
@@ -255,7 +259,7 @@ int block_write_page(struct inode *inode, struct page *page, get_block_t get_blo
 		write_ring(page);
 	else
 		unlock_page(page);
-	if (error) {
+	if (error && error != -ENOMEM) {
 		inode->data.write_error = error;
 		pr_warn_once("a page that was written through a mapping is lost: error %d\n", -error);
 	}

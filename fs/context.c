@@ -160,7 +160,7 @@ s64 vfs_getcwd(char __user *buf, size_t size)
 	path_get(&cwd);
 	spin_unlock(&fs->lock);
 	result = -ENOENT;
-	if (!(cwd.dentry->flags & D_UNHASHED) || cwd.dentry->parent == cwd.dentry) {
+	if (!d_unlinked(cwd.dentry)) {
 		text = d_path(&cwd, &root, page, PAGE_SIZE);
 		if (IS_ERR(text)) {
 			result = PTR_ERR(text);

@@ -167,7 +167,7 @@ static void dentry_hash_insert(struct dentry *dentry)
 
 	ASSERT(dentry->flags & D_UNHASHED);
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
-	dentry->flags &= (u8)~D_UNHASHED;
+	__atomic_fetch_and(&dentry->flags, (u8)~D_UNHASHED, __ATOMIC_RELAXED); /* D_MOUNTED has another lock */
 	dentry_table_insert(&dentry_table_instance, NULL, bucket, dentry, &key, dentry_compare);
 	HASH_COUNT(dentry, inserts, 1);
 	atomic_add(DREF_KEPT, &dentry->refcount);
@@ -183,7 +183,7 @@ static void dentry_unhash(struct dentry *dentry, u32 bucket)
 {
 	dentry_table_remove(&dentry_table_instance, NULL, bucket, dentry);
 	HASH_COUNT(dentry, removes, 1);
-	dentry->flags |= D_UNHASHED;
+	__atomic_fetch_or(&dentry->flags, D_UNHASHED, __ATOMIC_RELAXED);
 	spin_lock(&lru_lock);
 	list_del(&dentry->lru);
 	lru_count--;
@@ -311,17 +311,17 @@ void d_move(struct dentry *dentry, struct dentry *target)
 	char *spare = name_is_inline(target) ? NULL : kmalloc((size_t)target->name_length + 9, GFP_KERNEL);
 	struct dentry *old_parent = NULL;
 
+	spin_lock(&dentry_tree_lock); /* over all of it: d_path() must not see the dentry between its places */
 	d_drop(dentry);
 	d_drop(target);
-	spin_lock(&dentry_tree_lock);
 	if (spare || name_is_inline(target))
 		copy_name(dentry, target, spare);
 	else
 		swap_names(dentry, target);
 	if (dentry->parent != target->parent)
 		old_parent = change_parent(dentry, target->parent);
-	spin_unlock(&dentry_tree_lock);
 	rehash(dentry);
+	spin_unlock(&dentry_tree_lock);
 	if (old_parent)
 		dput(old_parent);
 }
@@ -330,17 +330,17 @@ void d_exchange(struct dentry *a, struct dentry *b)
 {
 	struct dentry *parent_a = a->parent, *parent_b = b->parent;
 
+	spin_lock(&dentry_tree_lock);
 	d_drop(a);
 	d_drop(b);
-	spin_lock(&dentry_tree_lock);
 	swap_names(a, b);
 	if (parent_a != parent_b) {
 		change_parent(a, parent_b);
 		change_parent(b, parent_a);
 	}
-	spin_unlock(&dentry_tree_lock);
 	rehash(a);
 	rehash(b);
+	spin_unlock(&dentry_tree_lock);
 	if (parent_a != parent_b) {
 		dput(parent_a);
 		dput(parent_b);
@@ -357,6 +357,16 @@ bool is_subdir(const struct dentry *dentry, const struct dentry *ancestor)
 	found = dentry == ancestor;
 	spin_unlock(&dentry_tree_lock);
 	return found;
+}
+
+bool d_unlinked(const struct dentry *dentry)
+{
+	bool unlinked;
+
+	spin_lock(&dentry_tree_lock);
+	unlinked = (dentry->flags & D_UNHASHED) && dentry->parent != dentry;
+	spin_unlock(&dentry_tree_lock);
+	return unlinked;
 }
 
 /* ---- the way from the root ------------------------------------------------------------------- */
@@ -409,7 +419,7 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 		return pipe_path(dentry, buf, size);
 	if (!prepend(&at, buf, "", 1))
 		return ERR_PTR(-ENAMETOOLONG);
-	if ((dentry->flags & D_UNHASHED) && dentry->parent != dentry && !prepend(&at, buf, " (deleted)", 10))
+	if (d_unlinked(dentry) && !prepend(&at, buf, " (deleted)", 10))
 		return ERR_PTR(-ENAMETOOLONG);
 	spin_lock(&mount_lock);
 	spin_lock(&dentry_tree_lock);
@@ -463,9 +473,8 @@ static struct dentry *oldest_unused(u64 *budget)
 	return found;
 }
 
-u64 shrink_dcache(u64 objects)
+static u64 shrink_dentries(u64 objects, u64 budget)
 {
-	u64 budget = 2 * READ_ONCE(lru_count); /* once round to forget uses, once more to take */
 	u64 freed = 0;
 
 	while (freed < objects) {
@@ -478,15 +487,21 @@ u64 shrink_dcache(u64 objects)
 	return freed;
 }
 
+u64 shrink_dcache(u64 objects)
+{
+	return shrink_dentries(objects, 2 * READ_ONCE(lru_count)); /* once round to forget uses, once more to take */
+}
+
 static u64 dcache_count(void)
 {
 	return READ_ONCE(lru_count);
 }
 
-/* Dropping an unused cached dentry frees no disk blocks and takes no sleeping lock: any GFP may. */
+/* Dropping an unused cached dentry frees no disk blocks and takes no sleeping lock: any GFP may. It looks at a
+ * number in proportion to @objects, however many are in use: all of tmpfs's are. */
 static u64 dcache_scan(u64 objects, unsigned gfp)
 {
-	return shrink_dcache(objects);
+	return shrink_dentries(objects, 2 * objects);
 }
 
 static struct shrinker dcache_shrinker = {.name = "dentry", .count = dcache_count, .scan = dcache_scan};

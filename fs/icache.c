@@ -24,6 +24,7 @@
 struct inode_key {
 	const struct super_block *sb;
 	ino_t number;
+	u64 *compares; /* full compares are added here */
 };
 
 #define TABLE inode_table
@@ -49,7 +50,7 @@ static __always_inline int inode_compare(const struct inode *inode, const struct
 {
 	if (inode->number != key->number)
 		return inode->number < key->number ? -1 : 1;
-	HASH_COUNT(inode, compares, 1);
+	++*key->compares;
 	if (inode->sb != key->sb)
 		return inode->sb < key->sb ? -1 : 1;
 	return 0;
@@ -120,7 +121,8 @@ struct inode *new_inode(struct super_block *sb)
 
 static void insert_locked(struct inode *inode, u32 bucket)
 {
-	struct inode_key key = {inode->sb, inode->number};
+	u64 compares; /* an ordered structure compares; that is no lookup */
+	struct inode_key key = {inode->sb, inode->number, &compares};
 
 	inode->flags |= I_HASHED;
 	inode_table_insert(&table, NULL, bucket, inode, &key, inode_compare);
@@ -171,13 +173,13 @@ static bool inode_get_live(struct inode *inode)
 /* Bucket lock held. *@leaving: one was found that is being freed; look again when it has gone. */
 static struct inode *find_locked(struct super_block *sb, ino_t number, u32 bucket, bool count, bool *leaving)
 {
-	struct inode_key key = {sb, number};
+	u64 steps = 0, compares = 0;
+	struct inode_key key = {sb, number, &compares};
 	struct inode *inode;
-	u64 steps = 0;
 
 	inode = inode_table_find(&table, NULL, bucket, &key, inode_compare, &steps);
 	if (count)
-		HASH_COUNT_LOOKUP(inode, inode, steps);
+		HASH_COUNT_FIND(inode, inode, steps, compares);
 	*leaving = inode && !inode_get_live(inode);
 	return *leaving ? NULL : inode;
 }
@@ -293,8 +295,8 @@ static void evict(struct inode *inode)
 	spin_lock(&sb->inodes_lock);
 	list_del(&inode->sb_link);
 	list_del_init(&inode->dirty_link);
+	inode_free(inode); /* uses @sb, which goes once it has no inodes: so under the lock */
 	spin_unlock(&sb->inodes_lock);
-	inode_free(inode);
 }
 
 void iput(struct inode *inode)
@@ -321,13 +323,15 @@ void iput(struct inode *inode)
 		evict(inode);
 }
 
-/* Claim an unused, clean inode for eviction. lru_lock is not held; the caller has a reference. */
+/* Claim an unused, clean inode without pages for eviction, which then takes no sleeping lock. lru_lock is not
+ * held; the caller has a reference. */
 static bool claim_unused(struct inode *inode)
 {
 	bool ours;
 
 	spin_lock(&inode->spin);
-	ours = atomic_read(&inode->refcount) == 1 && !(inode->flags & (I_DIRTY | I_DIRTY_PAGES | I_FREEING));
+	ours = atomic_read(&inode->refcount) == 1 && !inode->data.nr_pages &&
+	       !(inode->flags & (I_DIRTY | I_DIRTY_PAGES | I_FREEING));
 	if (ours) {
 		atomic_dec(&inode->refcount);
 		inode->flags |= I_FREEING;
@@ -393,15 +397,15 @@ static u64 icache_count(void)
 	return READ_ONCE(inode_lru_count);
 }
 
-/* Frees memory of clean inodes only: no I/O; but page locks may be held by a caller without GFP_IO. */
+/* Frees clean inodes and the pages that can be locked at once: no I/O, and nothing waits. Any GFP may. */
 static u64 icache_scan(u64 objects, unsigned gfp)
 {
-	return gfp & GFP_NOIO ? 0 : shrink_icache(objects);
+	return shrink_icache(objects);
 }
 
 static struct shrinker icache_shrinker = {.name = "inode", .count = icache_count, .scan = icache_scan};
 
-/* An inode of @sb that nobody uses, claimed; NULL when there is none. *@busy counts those in use. */
+/* An inode of @sb that nobody uses, claimed; NULL when there is none. *@busy counts the others. */
 static struct inode *claim_any(struct super_block *sb, u64 *busy)
 {
 	struct inode *inode, *found = NULL;
@@ -413,7 +417,7 @@ static struct inode *claim_any(struct super_block *sb, u64 *busy)
 		if (atomic_read(&inode->refcount) == 0 && !(inode->flags & I_FREEING)) {
 			inode->flags |= I_FREEING;
 			found = inode;
-		} else if (!(inode->flags & I_FREEING)) {
+		} else {
 			(*busy)++;
 		}
 		spin_unlock(&inode->spin);
@@ -485,7 +489,7 @@ int write_inode_now(struct inode *inode)
 	return error;
 }
 
-/* The next dirty inode, with a reference and off the list. */
+/* The inode that has been dirty for longest, with a reference; moved behind all others, in case it stays dirty. */
 static struct inode *next_dirty(struct super_block *sb)
 {
 	struct inode *inode, *found = NULL;
@@ -493,21 +497,36 @@ static struct inode *next_dirty(struct super_block *sb)
 	spin_lock(&sb->inodes_lock);
 	while (!found && !list_empty(&sb->dirty)) {
 		inode = list_last_entry(&sb->dirty, struct inode, dirty_link);
-		if (inode_get_live(inode))
+		list_del_init(&inode->dirty_link);
+		if (inode_get_live(inode)) {
+			list_add(&inode->dirty_link, &sb->dirty);
 			found = inode;
-		else
-			list_del_init(&inode->dirty_link);
+		}
 	}
 	spin_unlock(&sb->inodes_lock);
 	return found;
 }
 
+/* The list is in order of becoming dirty: so many are to be written, and not those that follow meanwhile. */
+static u64 count_dirty(struct super_block *sb)
+{
+	struct list_head *link;
+	u64 count = 0;
+
+	spin_lock(&sb->inodes_lock);
+	for (link = sb->dirty.next; link != &sb->dirty; link = link->next)
+		count++;
+	spin_unlock(&sb->inodes_lock);
+	return count;
+}
+
 int sync_inodes(struct super_block *sb)
 {
+	u64 left = count_dirty(sb);
 	struct inode *inode;
 	int error = 0, one;
 
-	while (error != -ENOMEM && (inode = next_dirty(sb)) != NULL) {
+	while (left-- && error != -ENOMEM && (inode = next_dirty(sb)) != NULL) {
 		one = write_inode_now(inode);
 		error = error && one != -ENOMEM ? error : one;
 		iput(inode);

@@ -186,6 +186,23 @@ static int sync_super(struct super_block *sb)
 	return error;
 }
 
+/* Drop all names and inodes of @sb. Memory reclaim on another CPU may have some in its hands for a moment. How
+ * many inodes are still in use. */
+static u64 drop_objects(struct super_block *sb)
+{
+	unsigned tries = 1000;
+	u64 busy;
+
+	while ((shrink_dcache_sb(sb, sb->type->pinned) || dentry_count(sb->root) > 1) && --tries)
+		sleep_ns(NSEC_PER_MSEC);
+	if (!tries)
+		pr_err("%s: a name is still in use after unmounting\n", sb->type->name);
+	dput(sb->root);
+	while ((busy = evict_inodes(sb)) != 0 && tries && --tries)
+		sleep_ns(NSEC_PER_MSEC);
+	return busy;
+}
+
 /* The last mount is gone. Everything is written; then nothing may be left in use. */
 static void super_shutdown(struct super_block *sb)
 {
@@ -193,10 +210,7 @@ static void super_shutdown(struct super_block *sb)
 
 	for (unsigned tries = 0; sync_super(sb) == -ENOMEM && tries < 100; tries++)
 		sleep_ns(10 * NSEC_PER_MSEC); /* what is dirty can only be written now */
-	if (shrink_dcache_sb(sb, sb->type->pinned))
-		pr_err("%s: a name is still in use after unmounting\n", sb->type->name);
-	dput(sb->root);
-	busy = evict_inodes(sb);
+	busy = drop_objects(sb);
 	if (busy)
 		pr_err("%s: %llu inodes still in use after unmounting\n", sb->type->name,
 		       (unsigned long long)busy);
@@ -299,23 +313,23 @@ void mount_free(struct mount *mount)
 	kfree(mount);
 }
 
-/* mount_mutex held. */
+/* mount_mutex held. Under the lock of the mount point's inode, where its removal asks is_mountpoint(). */
 static int attach(struct mount *mount, const struct path *where)
 {
 	struct dentry *dentry = where->dentry;
+	struct inode *inode = dentry->inode;
 
-	if (S_ISDIR(dentry->inode->mode) != S_ISDIR(mount->root->inode->mode))
+	if (S_ISDIR(inode->mode) != S_ISDIR(mount->root->inode->mode))
 		return -ENOTDIR;
 	if (where->mount->sb == mount->sb && where->dentry == where->mount->root &&
 	    where->mount->root == mount->root)
 		return -EBUSY; /* the same thing on top of itself */
-	spin_lock(&dentry->lock);
-	if (dentry->flags & D_UNHASHED && dentry->parent != dentry) {
-		spin_unlock(&dentry->lock);
+	down_write(&inode->lock);
+	if ((inode->flags & I_DEAD) || d_unlinked(dentry)) {
+		up_write(&inode->lock);
 		return -ENOENT;
 	}
-	dentry->flags |= D_MOUNTED;
-	spin_unlock(&dentry->lock);
+	__atomic_fetch_or(&dentry->flags, D_MOUNTED, __ATOMIC_RELAXED);
 	path_get(where);
 	spin_lock(&mount_lock);
 	mount->parent = where->mount;
@@ -323,22 +337,29 @@ static int attach(struct mount *mount, const struct path *where)
 	list_add(&mount->child_link, &where->mount->children);
 	list_add_tail(&mount->link, &mounts);
 	spin_unlock(&mount_lock);
+	up_write(&inode->lock);
 	return 0;
 }
 
-/* mount_mutex held: take @mount off the tree, whose reference to it, and to where it was, are the caller's. */
-static struct path detach(struct mount *mount)
+/*
+ * mount_mutex held: take @mount off the tree, whose reference to it, and to *@where it was, are the caller's.
+ * -EBUSY: it has more than two references (unless @lazy): walks come to it under mount_lock.
+ */
+static int detach(struct mount *mount, bool lazy, struct path *where)
 {
-	struct path where = {mount->parent, mount->mountpoint};
-
+	*where = (struct path){mount->parent, mount->mountpoint};
 	spin_lock(&mount_lock);
+	if (!lazy && atomic_read(&mount->refcount) > 2) {
+		spin_unlock(&mount_lock);
+		return -EBUSY;
+	}
 	list_del_init(&mount->child_link);
 	list_del_init(&mount->link);
 	mount->parent = mount;
 	mount->mountpoint = NULL;
 	mount->detached = true;
 	spin_unlock(&mount_lock);
-	return where;
+	return 0;
 }
 
 static struct block_device *device_by_path(const char *name, int *error)
@@ -475,10 +496,8 @@ int vfs_umount(const struct path *where, unsigned flags)
 		error = mount == root_mount ? -EBUSY : -EINVAL;
 	else if (!list_empty(&mount->children))
 		error = -EBUSY;
-	else if (!(flags & MNT_DETACH) && atomic_read(&mount->refcount) > 2)
-		error = -EBUSY;
 	else
-		parent = detach(mount);
+		error = detach(mount, flags & MNT_DETACH, &parent);
 	mutex_unlock(&mount_mutex);
 	if (!error) {
 		path_put(&parent);

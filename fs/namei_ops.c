@@ -330,15 +330,16 @@ static int unlink_locked(struct inode *dir, struct dentry *dentry, struct inode 
 		return error;
 	if (!dir->op->unlink)
 		return -EPERM;
-	if (unlikely(dentry->flags & D_MOUNTED) && is_mountpoint(dentry))
-		return -EBUSY;
 	ihold(inode);
 	*gone = inode;
 	down_write_nested(&inode->lock, LOCK_CHILD);
-	error = dir->op->unlink(dir, dentry);
-	up_write(&inode->lock);
+	if (unlikely(dentry->flags & D_MOUNTED) && is_mountpoint(dentry))
+		error = -EBUSY;
+	else
+		error = dir->op->unlink(dir, dentry);
 	if (!error)
 		d_delete(dentry);
+	up_write(&inode->lock);
 	return error;
 }
 
@@ -533,37 +534,44 @@ static int rename_permission(const struct rename *r)
 	return error;
 }
 
-/* The directories are locked and all is permitted. */
-static int rename_do(const struct rename *r, struct inode **gone)
+/* The directories and @target, which is replaced (NULL: none), are locked. */
+static int rename_targeted(const struct rename *r, struct inode *target)
 {
 	struct inode *old_dir = parent_inode(&r->old_at), *new_dir = parent_inode(&r->new_at);
-	struct inode *target = r->flags & RENAME_EXCHANGE ? NULL : r->new->inode;
 	int error;
 
 	if (((r->old->flags | r->new->flags) & D_MOUNTED) && (is_mountpoint(r->old) || is_mountpoint(r->new)))
 		return -EBUSY;
-	if (target) {
-		ihold(target);
-		*gone = target;
-		down_write_nested(&target->lock, LOCK_CHILD);
-	}
 	error = old_dir->op->rename(old_dir, r->old, new_dir, r->new, r->flags);
-	if (!error && target && S_ISDIR(target->mode)) {
+	if (error)
+		return error;
+	if (target && S_ISDIR(target->mode)) {
 		spin_lock(&target->spin);
 		target->flags |= I_DEAD;
 		spin_unlock(&target->spin);
-	}
-	if (target)
-		up_write(&target->lock);
-	if (error)
-		return error;
-	if (target && S_ISDIR(target->mode))
 		shrink_dcache_children(r->new);
+	}
 	if (r->flags & RENAME_EXCHANGE)
 		d_exchange(r->old, r->new);
 	else
 		d_move(r->old, r->new);
 	return 0;
+}
+
+/* The directories are locked and all is permitted. */
+static int rename_do(const struct rename *r, struct inode **gone)
+{
+	struct inode *target = r->flags & RENAME_EXCHANGE ? NULL : r->new->inode;
+	int error;
+
+	if (!target)
+		return rename_targeted(r, NULL);
+	ihold(target);
+	*gone = target;
+	down_write_nested(&target->lock, LOCK_CHILD);
+	error = rename_targeted(r, target);
+	up_write(&target->lock);
+	return error;
 }
 
 static int rename_locked(struct rename *r, struct inode **gone)

@@ -248,7 +248,7 @@ struct dentry {
 	struct dentry *parent;		    /* itself at a root; changes under lock */
 	u32 name_hash;
 	u16 name_length;
-	u8 flags;      /* D_*; changes under lock */
+	u8 flags;      /* D_*; changed by atomic operations: UNHASHED under the bucket lock */
 	u8 referenced; /* used since the LRU last looked; racy */
 	const char *name; /* inline_name or kmalloc'ed; NUL-terminated, 8 readable bytes past the end */
 	struct inode *inode; /* NULL: negative. A reference keeps a positive one positive */
@@ -291,6 +291,7 @@ static inline int dentry_count(const struct dentry *dentry)
 	return atomic_read(&dentry->refcount) & ~DREF_KEPT;
 }
 struct dentry *dget_parent(struct dentry *dentry); /* referenced */
+bool d_unlinked(const struct dentry *dentry); /* has its name been removed? Not fooled by a rename. */
 /* Is @ancestor @dentry or above it? Under rename_lock, or for debugging. */
 bool is_subdir(const struct dentry *dentry, const struct dentry *ancestor);
 /* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);

@@ -285,7 +285,7 @@ static int write_dirty(struct address_space *mapping, pgoff_t first, pgoff_t las
 	unsigned count;
 	int error = 0;
 
-	while (left && (count = gather(mapping, &mapping->dirty_pages, first, last, 0, pages))) {
+	while (left && error != -ENOMEM && (count = gather(mapping, &mapping->dirty_pages, first, last, 0, pages))) {
 		left -= min((u64)count, left);
 		for (unsigned i = 0; i < count; i++) {
 			int result = 0;
@@ -296,7 +296,7 @@ static int write_dirty(struct address_space *mapping, pgoff_t first, pgoff_t las
 				result = mapping->ops->writepage(mapping->host, pages[i]);
 			else
 				unlock_page(pages[i]);
-			error = error ? error : result;
+			error = error && result != -ENOMEM ? error : result;
 			put_page(pages[i]);
 		}
 	}

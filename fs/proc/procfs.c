@@ -335,10 +335,14 @@ static int fd_iterate(struct file *file, struct dir_context *context)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static int fill_text(struct file *file)
+struct proc_file {
+	struct mutex lock; /* pread of several threads; outside mm->lock */
+	struct text text;
+};
+
+static int fill_text(struct file *file, struct text *text)
 {
 	const struct proc_node *node = node_of(file->inode);
-	struct text *text = file->private;
 	int error;
 
 	text_reset(text);
@@ -348,27 +352,31 @@ static int fill_text(struct file *file)
 
 static int proc_file_open(struct inode *inode, struct file *file)
 {
-	file->private = kzalloc(sizeof(struct text), GFP_KERNEL);
-	if (!file->private)
+	struct proc_file *proc_file = kzalloc(sizeof(*proc_file), GFP_KERNEL);
+
+	if (!proc_file)
 		return -ENOMEM;
-	text_init(file->private);
+	mutex_init(&proc_file->lock, "proc_file->lock");
+	text_init(&proc_file->text);
+	file->private = proc_file;
 	return 0;
 }
 
 static void proc_file_release(struct file *file)
 {
-	text_free(file->private);
-	kfree(file->private);
+	struct proc_file *proc_file = file->private;
+
+	text_free(&proc_file->text);
+	kfree(proc_file);
 }
 
-static ssize_t proc_file_read(struct file *file, struct io *io, loff_t *position)
+static ssize_t read_text(struct file *file, struct text *text, struct io *io, loff_t *position)
 {
-	struct text *text = file->private;
 	size_t n, wanted;
 	int error;
 
 	if (*position == 0 || !text->data) {
-		error = fill_text(file);
+		error = fill_text(file, text);
 		if (error)
 			return error;
 	}
@@ -378,6 +386,17 @@ static ssize_t proc_file_read(struct file *file, struct io *io, loff_t *position
 	n = io_put(io, text->data + *position, wanted);
 	*position += (loff_t)n;
 	return n || !wanted ? (ssize_t)n : -EFAULT;
+}
+
+static ssize_t proc_file_read(struct file *file, struct io *io, loff_t *position)
+{
+	struct proc_file *proc_file = file->private;
+	ssize_t result;
+
+	mutex_lock(&proc_file->lock);
+	result = read_text(file, &proc_file->text, io, position);
+	mutex_unlock(&proc_file->lock);
+	return result;
 }
 
 static ssize_t proc_file_write(struct file *file, struct io *io, loff_t *position)
