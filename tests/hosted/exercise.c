@@ -26,7 +26,7 @@ static u64 pick(u64 n)
 	return rng_below(&rng, n);
 }
 
-/* ---- each call, and what it may return ---- */
+/* ---- each call, and what it may return -------------------------------------------------------- */
 
 /* A new second, so that each damage found gets a line. */
 static void before(void)
@@ -58,7 +58,7 @@ static s64 judge(s64 result, bool changes, const char *call, int line)
 #define LOOK(call) (before(), judge((call), false, #call, __LINE__))
 #define CHANGE(call) (before(), judge((call), true, #call, __LINE__))
 
-/* ---- looking ---- */
+/* ---- looking ---------------------------------------------------------------------------------- */
 
 static s64 read_piece(struct file *file, loff_t position)
 {
@@ -135,7 +135,7 @@ static void look_at_dir(const char *path, unsigned depth)
 	free(names);
 }
 
-/* ---- changing ---- */
+/* ---- changing --------------------------------------------------------------------------------- */
 
 static const char *some_dir(void)
 {

@@ -3,8 +3,9 @@
  *
  * fs/, the caches of mm/, and hash/ are compiled as they are, with the address and undefined-behaviour
  * sanitizers; <arch/...> comes from include/arch here, and what needs a machine from memory.c (frames, slabs),
- * kernel.c (log, tasks, time) and disk.c (block devices). There is one task. Where it would sleep,
- * schedule() completes some I/O that is in flight; if there is none, that is a deadlock, and the test fails.
+ * kernel.c (log, time), tasks.c and disk.c (block devices). Tasks run one at a time until they sleep, as in a
+ * kernel without preemption on one CPU; who runs next, and which I/O in flight is done when, is drawn from
+ * disk_rng. When all sleep and no I/O is in flight, that is a deadlock, and the test fails.
  *
  * A test program is a file test_NAME.c with functions TEST(name) { ... }. Without arguments it runs each in a
  * process of its own and prints `ok NAME` or `not ok NAME`; with names it runs those (one: in this process,
@@ -70,6 +71,13 @@ static inline u64 rng_below(struct rng *rng, u64 n)
 {
 	return rng_next(rng) % n;
 }
+
+/* ---- tasks ----------------------------------------------------------------------------------- */
+
+/* Start function(argument) as a task of its own: root's, in our directory. It runs when we sleep or wait. */
+void task_start(void (*function)(void *), void *argument);
+void tasks_wait(void); /* until all but kernel threads have ended */
+extern bool hosted_threads; /* kernel threads run; false: tests call what they would do */
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 

@@ -24,7 +24,7 @@ endif
 HOSTED_CHOICES := $(foreach n,PAGE_HASH BUFFER_HASH INODE_HASH DENTRY_HASH NAME_HASH PAGE_TABLE BUFFER_TABLE \
 	INODE_TABLE DENTRY_TABLE HASH_WORD HASH_STATS,$(if $(filter command line environment,$(origin $(n))),$(n)=$($(n))))
 HOSTED_SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined
-HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-parameter -DHOSTED -D_GNU_SOURCE $(HOSTED_SANITIZE) \
+HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-parameter -DHOSTED -DHOSTED_TASKS -D_GNU_SOURCE $(HOSTED_SANITIZE) \
 	-I. -Itests/hosted/include -Itests/hosted -I$(HOSTED_O)/include \
 	-include $(HOSTED_O)/include/generated/autoconf.h -MMD -MP $(if $(CI),-Werror)
 
@@ -33,7 +33,7 @@ HOSTED_CORE := $(filter-out %/main.c %/core.c %/export.c %/panic.c %/printk.c %/
 HOSTED_MM := $(wildcard $(addprefix mm/,page_cache.c file_io.c readahead.c truncate.c reclaim.c))
 HOSTED_FS := $(filter-out fs/initramfs.c,$(wildcard fs/*.c)) $(wildcard fs/ext2/*.c fs/tmpfs/*.c fs/devfs/*.c)
 HOSTED_HASH ?= $(wildcard hash/*.c)
-HOSTED_OWN := $(addprefix tests/hosted/,memory.c kernel.c disk.c start.c runner.c harness.c \
+HOSTED_OWN := $(addprefix tests/hosted/,memory.c kernel.c tasks.c disk.c start.c runner.c harness.c \
 	model.c sequence.c exercise.c hash.c)
 HOSTED_SOURCES := $(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH) $(HOSTED_OWN)
 HOSTED_OBJECTS := $(HOSTED_SOURCES:%.c=$(HOSTED_O)/%.o)

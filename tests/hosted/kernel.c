@@ -1,5 +1,5 @@
 /*
- * kernel.c - hosted: the log, the one task, time, random numbers, and the tests' own services.
+ * kernel.c - hosted: the log, time, random numbers, and the tests' own services.
  */
 #include <signal.h>
 #include <stdarg.h>
@@ -25,7 +25,6 @@ u64 hosted_clock_ns = 60 * NSEC_PER_SEC;
 uintptr_t hosted_fault_start, hosted_fault_end;
 bool hosted_quiet;
 char hosted_last_error[256];
-struct task hosted_task = {.comm = "test", .pid = 1, .cred = &init_cred};
 
 /* ---- log ------------------------------------------------------------------------------------- */
 
@@ -69,45 +68,7 @@ void console_write(const char *text, size_t length)
 	fwrite(text, 1, length, stderr);
 }
 
-/* ---- the task -------------------------------------------------------------------------------- */
-
-void schedule(void)
-{
-	if (hosted_task.state == TASK_RUNNING)
-		return;
-	if (!disk_complete_one())
-		panic("deadlock: the only task waits, and no I/O is in flight");
-}
-
-u64 schedule_timeout_ns(u64 ns)
-{
-	if (disk_complete_one())
-		return ns;
-	hosted_clock_ns += ns;
-	hosted_task.state = TASK_RUNNING;
-	return 0;
-}
-
-void yield(void)
-{
-	disk_complete_one();
-}
-
-bool wake_up_task(struct task *task)
-{
-	bool slept = task->state != TASK_RUNNING;
-
-	task->state = TASK_RUNNING;
-	return slept;
-}
-
-struct task *kthread_create(int (*function)(void *), void *argument, const char *name)
-{
-	static struct task thread;
-
-	(void)function, (void)argument, (void)name; /* tests call what the thread would */
-	return &thread;
-}
+/* ---- signals: there are none ------------------------------------------------------------------ */
 
 bool signal_pending(struct task *task)
 {

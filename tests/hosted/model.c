@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "kernel/core/assert.h"
 
-/* ---- nodes and names ------------------------------------------------------------------------- */
+/* ---- nodes and names -------------------------------------------------------------------------- */
 
 static struct model_node *node_make(struct model *model, umode_t mode)
 {
@@ -138,7 +138,7 @@ bool model_full(const struct model *model, u64 chunks)
 	return model->count > MODEL_NODES - 8 || model->chunks > chunks;
 }
 
-/* ---- operations ------------------------------------------------------------------------------ */
+/* ---- operations ------------------------------------------------------------------------------- */
 
 int model_make(struct model *model, struct model_node *dir, const char *name, umode_t mode, const char *target)
 {
@@ -247,7 +247,7 @@ int model_rename(struct model *model, struct model_node *from, const char *old, 
 	return 0;
 }
 
-/* ---- bytes ----------------------------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------------------------------ */
 
 /* Index of the first chunk at or behind @index. */
 static unsigned chunk_at(const struct model_node *node, u64 index)
@@ -330,13 +330,13 @@ void model_close(struct model *model, struct model_node *node)
 	node_unused(model, node);
 }
 
-/* ---- comparing ------------------------------------------------------------------------------- */
+/* ---- comparing -------------------------------------------------------------------------------- */
 
 #define PIECE 8192u
 
 static void compare_piece(struct file *file, const struct model_node *node, const char *path, u64 offset, size_t n)
 {
-	static unsigned char want[PIECE], got[PIECE];
+	unsigned char want[PIECE], got[PIECE];
 	struct io io = {got, n, false};
 	loff_t position = (loff_t)offset;
 	s64 expected = offset >= node->size ? 0 : (s64)min((u64)n, node->size - offset), result;

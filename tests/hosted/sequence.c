@@ -22,7 +22,8 @@ struct handle {
 	struct model_node *node;
 };
 
-static struct run {
+/* Of each task its own. */
+static struct sequence_run {
 	struct rng rng;
 	struct model model;
 	struct handle handles[HANDLES];
@@ -30,11 +31,16 @@ static struct run {
 	bool tmpfs;
 	unsigned block_size;
 	u64 chunks_max; /* of the model: the image must have room */
-} run;
+	char names[4][256];
+	unsigned next_name;
+	unsigned char *bytes; /* WRITE_MAX, which end at a page that is not the program's */
+} runs[SEQUENCE_TASKS + 2]; /* ours, theirs, and the write-back thread has a number */
+#define run runs[current->pid - 1]
+
 struct hosted_disk sequence_disk;
 struct sequence_counts sequence_counts;
 void (*sequence_each)(void);
-static unsigned char *pristine, *bytes; /* @bytes ends at a page that is not the program's */
+static unsigned char *pristine;
 static bool types, trace;		/* HOSTED_TRACE=1: print each operation */
 
 /* The result of a call, where @wanted, which changes the model as well, is only looked at if it did not fail in
@@ -66,13 +72,11 @@ static u64 pick(u64 n)
 	return rng_below(&run.rng, n);
 }
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------ */
 
 static const char *new_name(void)
 {
-	static char names[4][256];
-	static unsigned next;
-	char *name = names[next++ % 4];
+	char *name = run.names[run.next_name++ % 4];
 	unsigned length = pick(5) ? 1 : 100 + (unsigned)pick(156);
 
 	memset(name, (int)('a' + pick(12)), length);
@@ -98,7 +102,7 @@ static struct model_node *some_dir(void)
 
 #define PATH(dir, name) model_path(&run.model, dir, name, (char[PATH_MAX]){0})
 
-/* ---- operations on names --------------------------------------------------------------------- */
+/* ---- operations on names ---------------------------------------------------------------------- */
 
 static void do_create(void)
 {
@@ -195,7 +199,7 @@ static void do_chmod(void)
 		node->mode = (node->mode & S_IFMT) | mode;
 }
 
-/* ---- operations on bytes --------------------------------------------------------------------- */
+/* ---- operations on bytes ---------------------------------------------------------------------- */
 
 /* Where it gets interesting: at the start, the end, and where another level of indirect blocks begins. */
 static u64 some_offset(const struct model_node *node)
@@ -241,8 +245,9 @@ static void write_file(struct file *file, struct model_node *node)
 {
 	u64 offset = some_offset(node);
 	size_t n = some_length();
-	bool fault = pick(16) == 0;
+	bool fault = pick(16) == 0 && current->pid == 1;
 	size_t reach = fault ? n - min(n, (size_t)pick(PAGE_SIZE)) : n; /* bytes before memory ends */
+	unsigned char *bytes = run.bytes;
 	struct io io = {bytes + WRITE_MAX - reach, n, true};
 	loff_t position = (loff_t)offset;
 	size_t whole = reach;
@@ -331,7 +336,7 @@ static void do_read(void)
 		CHECK(memcmp(got, want, (size_t)n) == 0);
 }
 
-/* ---- files that stay open, perhaps longer than they have a name ------------------------------ */
+/* ---- files that stay open, perhaps longer than they have a name ------------------------------- */
 
 static void close_handle(struct handle *handle)
 {
@@ -388,7 +393,7 @@ static void do_handle(void)
 	}
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole -------------------------------------------------------------------------------- */
 
 static void do_sync(void)
 {
@@ -429,7 +434,7 @@ static void do_remount(void)
 }
 
 static const struct {
-	void (*run)(void);
+	void (*call)(void);
 	unsigned weight;
 } operations[] = {
 	{do_create, 14}, {do_mkdir, 8},  {do_mknod, 2},	 {do_symlink, 5},  {do_link, 6},   {do_unlink, 8},
@@ -448,8 +453,8 @@ static void one_operation(void)
 	for (i = 0; at >= operations[i].weight; i++)
 		at -= operations[i].weight;
 	if (!model_full(&run.model, run.mode == SEQUENCE_SMALL ? ~0ull : run.chunks_max) ||
-	    operations[i].run == do_unlink || operations[i].run == do_rmdir)
-		operations[i].run();
+	    operations[i].call == do_unlink || operations[i].call == do_rmdir)
+		operations[i].call();
 }
 
 /* Leave only a few blocks and inodes. */
@@ -532,8 +537,8 @@ static void prepare(bool directory_types)
 	hosted_quiet = !trace;
 	hosted_init(48);
 	types = directory_types;
-	bytes = aligned_alloc(PAGE_SIZE, WRITE_MAX + PAGE_SIZE);
-	hosted_fault_start = (uintptr_t)bytes + WRITE_MAX;
+	run.bytes = aligned_alloc(PAGE_SIZE, WRITE_MAX + PAGE_SIZE);
+	hosted_fault_start = (uintptr_t)run.bytes + WRITE_MAX;
 	hosted_fault_end = hosted_fault_start + KB(64);
 }
 
@@ -552,7 +557,109 @@ void sequence_prepare(unsigned block_size, unsigned kilobytes, const char *optio
 	leak_mark();
 }
 
-/* ---- the same on a file system in memory ----------------------------------------------------- */
+/* ---- several tasks ------------------------------------------------------------------------------ */
+
+#define RECORD 128u
+
+/* Records of one byte value each, written and read whole: within a page nobody may see half of one. */
+static void share_file(const char *path)
+{
+	unsigned char data[RECORD];
+	loff_t offset = (loff_t)(pick(100) * RECORD);
+	s64 n;
+
+	switch (pick(4)) {
+	case 0:
+		truncate_path(path, offset);
+		break;
+	case 1:
+		memset(data, (int)(1 + pick(255)), sizeof(data));
+		write_at(path, O_CREAT | O_WRONLY, offset, data, sizeof(data));
+		break;
+	default:
+		n = read_at(path, offset, data, sizeof(data));
+		for (s64 i = 1; i < n; i++)
+			if (data[i] != data[0]) {
+				test_failed(__FILE__, __LINE__, "%s: half a record at %lld", path, (long long)offset);
+				break;
+			}
+	}
+}
+
+/* What all do in one directory, to the same few names: anything may come of it. */
+static void share(void)
+{
+	char path[64], other[64];
+
+	snprintf(path, sizeof(path), "/mnt/shared/%c%s", (char)('a' + pick(3)), pick(2) ? "" : "/x");
+	snprintf(other, sizeof(other), "/mnt/shared/%c%s", (char)('a' + pick(3)), pick(2) ? "" : "/x");
+	switch (pick(9)) {
+	case 0:
+		vfs_mkdir_at(AT_FDCWD, path, 0755);
+		break;
+	case 1:
+		vfs_unlink_at(AT_FDCWD, path, AT_REMOVEDIR);
+		break;
+	case 2:
+		vfs_unlink_at(AT_FDCWD, path, 0);
+		break;
+	case 3:
+		vfs_link_at(AT_FDCWD, path, AT_FDCWD, other, 0);
+		break;
+	case 4:
+		vfs_symlink_at(path, AT_FDCWD, other);
+		break;
+	case 5:
+		vfs_rename_at(AT_FDCWD, path, AT_FDCWD, other, pick(3) ? 0 : RENAME_EXCHANGE);
+		break;
+	default:
+		share_file(path);
+	}
+}
+
+static void run_task(void *argument)
+{
+	u64 seed = *(u64 *)argument + (u64)current->pid * 1000000;
+
+	run.mode = SEQUENCE_EXACT;
+	run.tmpfs = true; /* no remounting */
+	run.rng.state = seed;
+	run.block_size = runs[0].block_size;
+	run.chunks_max = runs[0].chunks_max / SEQUENCE_TASKS;
+	run.bytes = malloc(WRITE_MAX);
+	snprintf(run.names[0], sizeof(run.names[0]), "/mnt/task%d", (int)current->pid);
+	model_start(&run.model, run.names[0]);
+	EXPECT(vfs_mkdir_at(AT_FDCWD, run.model.top, 0755), 0);
+	for (u64 steps = 20 + pick(60); steps; steps--) {
+		one_operation();
+		while (pick(3) == 0)
+			share();
+		if (pick(4) == 0)
+			yield();
+	}
+	close_all();
+	model_compare(&run.model, &run.rng, types);
+	model_end(&run.model);
+	free(run.bytes);
+}
+
+void sequence_tasks(u64 seed, unsigned tasks)
+{
+	test_where("seed %llu", (unsigned long long)seed);
+	run.mode = SEQUENCE_EXACT;
+	disk_rng.state = seed + 1;
+	image_restore(&sequence_disk, pristine);
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	CHECK_EQUAL(vfs_mkdir_at(AT_FDCWD, "/mnt/shared", 0755), 0);
+	for (unsigned i = 0; i < tasks; i++)
+		task_start(run_task, &seed);
+	tasks_wait();
+	CHECK_EQUAL(umount_disk(), 0);
+	leak_check();
+	image_check(&sequence_disk);
+}
+
+/* ---- the same on a file system in memory ------------------------------------------------------ */
 
 static int mount_tmpfs(void)
 {

@@ -31,6 +31,10 @@ void sequence(u64 seed, enum sequence_mode mode, bool check);
 void sequence_prepare_tmpfs(void);
 void sequence_tmpfs(u64 seed, bool empty);
 
+/* @tasks of them at once, each in a directory of its own, and all together in one where anything may happen. */
+#define SEQUENCE_TASKS 6
+void sequence_tasks(u64 seed, unsigned tasks);
+
 /* Its parts: a fresh image and model; operations on what the caller has mounted. */
 void sequence_begin(u64 seed, enum sequence_mode mode);
 void sequence_operations(u64 seed);

@@ -91,7 +91,7 @@ static struct hash_counters dentry_last, inode_last, page_last, buffer_last;
 		CHECK(_grown.hit_steps >= _grown.hits && _grown.compares >= _grown.hits);                  \
 	} while (0)
 
-/* ---- dentries -------------------------------------------------------------------------------- */
+/* ---- dentries --------------------------------------------------------------------------------- */
 
 /* Each component is one lookup; what is not there is remembered as well. */
 TEST(dentry_counts)
@@ -179,7 +179,7 @@ TEST(dentry_shrink_spares_used)
 	stop();
 }
 
-/* ---- inodes ---------------------------------------------------------------------------------- */
+/* ---- inodes ----------------------------------------------------------------------------------- */
 
 #ifdef CONFIG_HASH_STATS
 TEST(inode_counts)
@@ -230,7 +230,7 @@ TEST(inode_shrink_spares_dirty)
 	stop();
 }
 
-/* ---- pages ----------------------------------------------------------------------------------- */
+/* ---- pages ------------------------------------------------------------------------------------ */
 
 static void fill(unsigned char *data, size_t n, u64 seed)
 {
@@ -311,7 +311,7 @@ TEST(page_reclaim_small_files)
 	stop();
 }
 
-/* ---- buffers --------------------------------------------------------------------------------- */
+/* ---- buffers ---------------------------------------------------------------------------------- */
 
 /* Where the disk has @data, which is there only once: byte offset, or -1. */
 static s64 find_on_disk(const void *data, size_t n)
@@ -444,7 +444,7 @@ TEST(buffer_counts)
 }
 #endif
 
-/* ---- all of them, after every operation of random sequences ---------------------------------- */
+/* ---- all of them, after every operation of random sequences ----------------------------------- */
 
 static void check_all(void)
 {

@@ -20,7 +20,7 @@ static u64 pick(u64 n)
 	return rng_below(&rng, n);
 }
 
-/* ---- an image with something of everything ---- */
+/* ---- an image with something of everything ---------------------------------------------------- */
 
 static void make_contents(void)
 {
@@ -53,7 +53,7 @@ static void make_contents(void)
 	CHECK_EQUAL(vfs_mknod_at(AT_FDCWD, "/mnt/device", S_IFCHR | 0600, MKDEV(1, 3)), 0);
 }
 
-/* ---- finding one's way in the image ---- */
+/* ---- finding one's way in the image ----------------------------------------------------------- */
 
 static struct ext2_superblock *super_block(void)
 {
@@ -113,7 +113,7 @@ static u32 some_inode(u32 type)
 	}
 }
 
-/* ---- damages ---- */
+/* ---- damages ---------------------------------------------------------------------------------- */
 
 /* A number that is worse than the one that was there. */
 static u32 bad_number(u32 old)
@@ -389,7 +389,7 @@ static void (*const damages[])(void) = {
 	damage_sector, damage_last_entry,
 };
 
-/* ---- the set ---- */
+/* ---- the set ---------------------------------------------------------------------------------- */
 
 static void start(unsigned size, unsigned kilobytes, const char *options)
 {

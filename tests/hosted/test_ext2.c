@@ -66,5 +66,5 @@ TEST(ext2_full_disk_4k)
 
 TEST(ext2_full_disk_groups)
 {
-	sequences(1024, 1600, IMAGE_USUAL " -N 64 -g 512", 300, SEQUENCE_SMALL);
+	sequences(1024, 1600, IMAGE_USUAL " -N 64 -g 512", 100, SEQUENCE_SMALL);
 }

@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "sequence.h"
 
-/* ---- the disk fails -------------------------------------------------------------------------- */
+/* ---- the disk fails --------------------------------------------------------------------------- */
 
 /* One sequence with errors at random; then the disk is well again, and unmounting must work. */
 static void failing_disk(u64 seed, unsigned one_in)
@@ -115,7 +115,7 @@ TEST(ext2_error_is_reported)
 	leak_check();
 }
 
-/* ---- memory fails ---------------------------------------------------------------------------- */
+/* ---- memory fails ----------------------------------------------------------------------------- */
 
 /* The @n-th allocation of mounting, a sequence and unmounting fails. Was it reached? */
 static bool failing_memory(u64 seed, int n, int check_each, u64 *errors)
@@ -151,7 +151,7 @@ TEST(ext2_memory_errors)
 	printf("# %llu allocations failed\n", (unsigned long long)errors);
 }
 
-/* ---- images of other systems ----------------------------------------------------------------- */
+/* ---- images of other systems ------------------------------------------------------------------ */
 
 static struct hosted_disk disk;
 

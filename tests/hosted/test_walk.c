@@ -39,7 +39,7 @@ static u64 pick(u64 n)
 	return rng_below(&rng, n);
 }
 
-/* ---- the simple walk: a node, or ERR_PTR ----------------------------------------------------- */
+/* ---- the simple walk: a node, or ERR_PTR ------------------------------------------------------ */
 
 static struct node *topmost(struct node *node)
 {
@@ -130,7 +130,7 @@ static struct node *resolve(const char *text, bool follow)
 	return *text ? walk(cwd, text, follow) : ERR_PTR(-ENOENT);
 }
 
-/* ---- making a tree --------------------------------------------------------------------------- */
+/* ---- making a tree ---------------------------------------------------------------------------- */
 
 /* From the very top, by names alone. */
 static const char *path_of(const struct node *node, const struct node *from, char *path)
@@ -337,7 +337,7 @@ static void unmake_tree(void)
 	}
 }
 
-/* ---- paths ----------------------------------------------------------------------------------- */
+/* ---- paths ------------------------------------------------------------------------------------ */
 
 static void append(char *text, const char *name, unsigned slashes)
 {
@@ -401,7 +401,7 @@ static void make_path(char *text)
 	}
 }
 
-/* ---- comparing ------------------------------------------------------------------------------- */
+/* ---- comparing -------------------------------------------------------------------------------- */
 
 static void check_d_path(const struct path *path, const struct node *node)
 {
@@ -469,7 +469,7 @@ static void compare_open(const char *text)
 		fput(file);
 }
 
-/* ---- who and where from ---------------------------------------------------------------------- */
+/* ---- who and where from ----------------------------------------------------------------------- */
 
 static void become(uid_t uid)
 {

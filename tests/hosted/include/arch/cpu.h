@@ -32,7 +32,12 @@ static inline unsigned cpu_id(void)
 	return 0;
 }
 
+#ifdef HOSTED_TASKS /* tests/hosted/tasks.c: several, one at a time */
+extern struct task *hosted_current;
+#define current hosted_current
+#else
 #define current (&hosted_task)
+#endif
 
 static inline void cpu_relax(void)
 {
