@@ -23,6 +23,7 @@
 struct buffer_key {
 	const struct block_device *device;
 	u64 block;
+	u64 *compares; /* full compares are added here */
 };
 
 #define TABLE buffer_table
@@ -35,7 +36,7 @@ static __always_inline int buffer_compare(const struct buffer *buffer, const str
 {
 	if (buffer->block != key->block)
 		return buffer->block < key->block ? -1 : 1;
-	HASH_COUNT(buffer, compares, 1);
+	++*key->compares;
 	if (buffer->device != key->device)
 		return (uintptr_t)buffer->device < (uintptr_t)key->device ? -1 : 1;
 	return 0;
@@ -54,24 +55,26 @@ static inline u32 bucket_of(const struct block_device *device, u64 block)
 	return buffer_hash((u32)device->dev, block, buffer_cache_hash.bits);
 }
 
-/* Look @key up in its locked bucket, counted. */
-static inline struct buffer *lookup(u32 bucket, const struct buffer_key *key)
+/* Look (@device, @block) up in its locked bucket; counted if @count. */
+static __always_inline struct buffer *lookup(u32 bucket, struct block_device *device, u64 block, bool count)
 {
-	u64 steps = 0;
-	struct buffer *buffer = buffer_table_find(&table, NULL, bucket, key, buffer_compare, &steps);
+	u64 steps = 0, compares = 0;
+	struct buffer_key key = {device, block, &compares};
+	struct buffer *buffer = buffer_table_find(&table, NULL, bucket, &key, buffer_compare, &steps);
 
-	HASH_COUNT_LOOKUP(buffer, buffer, steps);
+	if (count) {
+		HASH_COUNT_FIND(buffer, buffer, steps, compares);
+	}
 	return buffer;
 }
 
 struct buffer *find_buffer(struct block_device *device, u64 block)
 {
-	struct buffer_key key = {device, block};
 	u32 bucket = bucket_of(device, block);
 	struct buffer *buffer;
 
 	buffer_table_lock(&table, NULL, bucket);
-	buffer = lookup(bucket, &key);
+	buffer = lookup(bucket, device, block, true);
 	if (buffer)
 		atomic_inc(&buffer->refcount);
 	buffer_table_unlock(&table, NULL, bucket);
@@ -82,7 +85,8 @@ struct buffer *find_buffer(struct block_device *device, u64 block)
 
 static void table_insert(struct buffer *buffer, u32 bucket)
 {
-	struct buffer_key key = {buffer->device, buffer->block};
+	u64 compares; /* an ordered structure compares; that is no lookup */
+	struct buffer_key key = {buffer->device, buffer->block, &compares};
 
 	buffer_table_insert(&table, NULL, bucket, buffer, &key, buffer_compare);
 	set_bit(B_HASHED, &buffer->flags);
@@ -263,16 +267,14 @@ static bool evict(struct buffer *buffer, struct page **page)
 /* Enter a new slot for (device, block); if another was faster, that one. */
 static struct buffer *insert_slot(struct buffer *buffer, struct block_device *device, u64 block)
 {
-	struct buffer_key key = {device, block};
 	u32 bucket = bucket_of(device, block);
 	struct buffer *other;
 	struct page *page;
-	u64 steps = 0;
 
 	init_buffer(buffer, device, BIT(B_MAPPED) | BIT(B_REFERENCED));
 	buffer->block = block;
 	buffer_table_lock(&table, NULL, bucket);
-	other = buffer_table_find(&table, NULL, bucket, &key, buffer_compare, &steps);
+	other = lookup(bucket, device, block, false);
 	if (other)
 		atomic_inc(&other->refcount);
 	else
@@ -474,14 +476,13 @@ static void push_out(struct buffer *other)
 
 void map_page_buffer(struct buffer *buffer, u64 block)
 {
-	struct buffer_key key = {buffer->device, block};
 	u32 bucket = bucket_of(buffer->device, block);
 	struct buffer *other;
 
 	buffer->block = block;
 	for (;;) {
 		buffer_table_lock(&table, NULL, bucket);
-		other = lookup(bucket, &key);
+		other = lookup(bucket, buffer->device, block, true);
 		if (!other)
 			break;
 		atomic_inc(&other->refcount);
@@ -530,13 +531,11 @@ void buffer_cache_check(void)
 	struct buffer *buffer;
 
 	list_for_each_entry(buffer, &used_list, lru) {
-		struct buffer_key key = {buffer->device, buffer->block};
 		u32 bucket = bucket_of(buffer->device, buffer->block);
-		u64 steps = 0;
 
 		BUG_ON(test_bit(B_ALIAS, &buffer->flags));
 		if (test_bit(B_HASHED, &buffer->flags))
-			BUG_ON(buffer_table_find(&table, NULL, bucket, &key, buffer_compare, &steps) != buffer);
+			BUG_ON(lookup(bucket, buffer->device, buffer->block, false) != buffer);
 		BUG_ON(test_bit(B_DIRTY, &buffer->flags) == list_empty(&buffer->dirty_link));
 		used++;
 		slots += buffer->size;

@@ -178,8 +178,9 @@ static struct inode *find_locked(struct super_block *sb, ino_t number, u32 bucke
 	struct inode *inode;
 
 	inode = inode_table_find(&table, NULL, bucket, &key, inode_compare, &steps);
-	if (count)
+	if (count) {
 		HASH_COUNT_FIND(inode, inode, steps, compares);
+	}
 	*leaving = inode && !inode_get_live(inode);
 	return *leaving ? NULL : inode;
 }
@@ -536,6 +537,18 @@ int sync_inodes(struct super_block *sb)
 }
 
 /* ---- programs and writers -------------------------------------------------------------------- */
+
+bool open_for_writing(struct super_block *sb)
+{
+	struct inode *inode;
+	bool found = false;
+
+	spin_lock(&sb->inodes_lock);
+	list_for_each_entry(inode, &sb->inodes, sb_link)
+		found |= READ_ONCE(inode->writers) > 0;
+	spin_unlock(&sb->inodes_lock);
+	return found;
+}
 
 static int change_writers(struct inode *inode, int by)
 {
