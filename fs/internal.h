@@ -79,6 +79,7 @@ struct file *file_open_path(const struct path *path, u32 flags); /* consumes not
  * by another. */
 u64 evict_inodes(struct super_block *sb);
 u64 shrink_icache(u64 objects);
+bool open_for_writing(struct super_block *sb); /* is any file of it? */
 void inode_cache_check(void);
 
 /* special.c */

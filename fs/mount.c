@@ -443,7 +443,7 @@ static int remount(struct mount *mount, unsigned flags, const char *options)
 
 	mutex_lock(&mount_mutex);
 	if ((sb->flags ^ flags) & SB_RDONLY) {
-		error = sync_super(sb);
+		error = (flags & SB_RDONLY) && open_for_writing(sb) ? -EBUSY : sync_super(sb);
 		if (!error && sb->op->remount)
 			error = sb->op->remount(sb, flags & SB_RDONLY, options);
 		if (!error)

@@ -412,6 +412,8 @@ static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t 
 {
 	if (mode & FALLOC_FL_PUNCH_HOLE)
 		return -EOPNOTSUPP;
+	if ((u64)length >> PAGE_SHIFT > super_of(inode)->pages_max)
+		return -ENOSPC; /* before it has taken all there is */
 	for (pgoff_t i = (u64)offset >> PAGE_SHIFT; i << PAGE_SHIFT < (u64)(offset + length); i++) {
 		struct page *page = read_cache_page(&inode->data, i);
 		int error;

@@ -65,6 +65,25 @@ SCENARIO(create_dots)
 	T(open("d/", O_CREAT | O_EXCL, 0644));
 }
 
+SCENARIO(read_only_while_written)
+{
+	int fd;
+
+	make_directory("m");
+	T(mount("none", "m", "tmpfs", 0, "size=1m"));
+	fd = open("m/f", O_CREAT | O_WRONLY, 0644);
+	T(fallocate(fd, 0, 0, 2 << 20));
+	T(mount(NULL, "m", NULL, MS_REMOUNT | MS_RDONLY, NULL));
+	T(write(fd, "x", 1));
+	T(close(fd));
+	fd = open("m/f", O_RDONLY);
+	T(mount(NULL, "m", NULL, MS_REMOUNT | MS_RDONLY, NULL));
+	T(open("m/f", O_WRONLY));
+	T(umount("m"));
+	T(close(fd));
+	T(umount("m"));
+}
+
 SCENARIO(flags_of_closed)
 {
 	int fd = open("f", O_CREAT | O_RDWR | O_CLOEXEC, 0644);
