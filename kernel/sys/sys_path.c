@@ -271,17 +271,17 @@ s64 sys_umask(u32 mask)
 	return old;
 }
 
-/* One of the two times of utimensat(): its ATTR_* bits. */
-static int take_time(const struct timespec64 *time, u32 bit, u32 set_bit, u32 *valid)
+/* One of the two times of utimensat(): its ATTR_* bits. Now, for one of them alone, is a time like another: it
+ * takes the owner. */
+static int take_time(struct timespec64 *time, u32 bit, u32 set_bit, u32 *valid)
 {
 	if (time->tv_nsec == UTIME_OMIT)
 		return 0;
-	*valid |= bit;
 	if (time->tv_nsec == UTIME_NOW)
-		return 0;
+		*time = current_time();
 	if ((u64)time->tv_nsec >= NSEC_PER_SEC)
 		return -EINVAL;
-	*valid |= set_bit;
+	*valid |= bit | set_bit;
 	return 0;
 }
 
@@ -292,15 +292,13 @@ static s64 set_times(int dfd, const char *name, const struct timespec64 *times, 
 	unsigned lookup = (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
 			  (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
 
-	if (times) {
+	if (times && !(times[0].tv_nsec == UTIME_NOW && times[1].tv_nsec == UTIME_NOW)) {
 		attr.valid = 0;
 		attr.atime = times[0];
 		attr.mtime = times[1];
-		if (take_time(&times[0], ATTR_ATIME, ATTR_ATIME_SET, &attr.valid) ||
-		    take_time(&times[1], ATTR_MTIME, ATTR_MTIME_SET, &attr.valid))
+		if (take_time(&attr.atime, ATTR_ATIME, ATTR_ATIME_SET, &attr.valid) ||
+		    take_time(&attr.mtime, ATTR_MTIME, ATTR_MTIME_SET, &attr.valid))
 			return -EINVAL;
-		if (times[0].tv_nsec == UTIME_NOW && times[1].tv_nsec == UTIME_NOW)
-			attr.valid |= ATTR_TOUCH;
 		if (!attr.valid)
 			return 0;
 	}

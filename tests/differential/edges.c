@@ -84,6 +84,26 @@ SCENARIO(read_only_while_written)
 	T(umount("m"));
 }
 
+SCENARIO(times_of_others)
+{
+	struct timespec now_and_omit[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
+	struct timespec omit_and_now[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
+	struct timespec both_now[2] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
+
+	make_file("f", "x");
+	make_file("w", "x");
+	chmod("w", 0666);
+	AS(USER_A) {
+		T(utimensat(AT_FDCWD, "f", now_and_omit, 0));
+		T(utimensat(AT_FDCWD, "f", omit_and_now, 0));
+		T(utimensat(AT_FDCWD, "f", both_now, 0));
+		T(utimensat(AT_FDCWD, "w", now_and_omit, 0));
+		T(utimensat(AT_FDCWD, "w", omit_and_now, 0));
+		T(utimensat(AT_FDCWD, "w", both_now, 0));
+	}
+	T(utimensat(AT_FDCWD, "f", omit_and_now, 0));
+}
+
 SCENARIO(flags_of_closed)
 {
 	int fd = open("f", O_CREAT | O_RDWR | O_CLOEXEC, 0644);
