@@ -593,9 +593,15 @@ static void share(void)
 
 	snprintf(path, sizeof(path), "/mnt/shared/%c%s", (char)('a' + pick(3)), pick(2) ? "" : "/x");
 	snprintf(other, sizeof(other), "/mnt/shared/%c%s", (char)('a' + pick(3)), pick(2) ? "" : "/x");
-	switch (pick(9)) {
+	switch (pick(10)) {
 	case 0:
 		vfs_mkdir_at(AT_FDCWD, path, 0755);
+		break;
+	case 6: /* so that the next ones have to read, and sleep where otherwise nobody does */
+		sync_buffers(&sequence_disk.device, true);
+		shrink_dcache(1000);
+		shrink_icache(1000);
+		invalidate_buffers(&sequence_disk.device);
 		break;
 	case 1:
 		vfs_unlink_at(AT_FDCWD, path, AT_REMOVEDIR);
@@ -654,6 +660,8 @@ void sequence_tasks(u64 seed, unsigned tasks)
 	for (unsigned i = 0; i < tasks; i++)
 		task_start(run_task, &seed);
 	tasks_wait();
+	dentry_cache_check();
+	buffer_cache_check();
 	CHECK_EQUAL(umount_disk(), 0);
 	leak_check();
 	image_check(&sequence_disk);
