@@ -1,9 +1,9 @@
 /*
  * ap.S - where an application processor begins: 16-bit real mode, at a page below 1 MB.
  *
- * kernel/x86/smp.c copies ap_start..ap_end to that page, fills in ap_stack and ap_cpu, and sends the
- * start-up interrupt. The code knows its own page from CS. It goes to long mode on the boot page
- * tables (the only ones that map the first megabyte at 0) and on to ap_main(cpu).
+ * kernel/x86/smp.c copies ap_start..ap_end to that page, fills in ap_stack and ap_cpu, and sends
+ * the start-up interrupt. The code knows its own page from CS. It goes to long mode on the boot
+ * page tables (the only ones that map the first megabyte at 0) and on to ap_main(cpu).
  */
 #define KERNEL_BASE 0xffffffff80000000
 #define PHYS(symbol) ((symbol) - KERNEL_BASE)

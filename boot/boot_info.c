@@ -11,7 +11,8 @@
 
 struct boot_info boot_info;
 
-/* Ranges past the table's end are dropped: less memory, not a wrong map. Kept sorted by insertion. */
+/* Ranges past the table's end are dropped: less memory, not a wrong map. Kept sorted by insertion.
+ */
 void boot_info_add_memory(phys_addr_t start, phys_addr_t end, u32 type)
 {
 	struct memory_range *memory = boot_info.memory;

@@ -1,6 +1,6 @@
 /*
- * multiboot2.c - reads the tags of a multiboot2 loader (GRUB), under BIOS or UEFI. Source: the Multiboot2
- * specification 2.0, section 3.
+ * multiboot2.c - reads the tags of a multiboot2 loader (GRUB), under BIOS or UEFI. Source: the
+ * Multiboot2 specification 2.0, section 3.
  */
 #include <arch/page.h>
 

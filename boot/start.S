@@ -1,10 +1,10 @@
 /*
- * start.S - the first instructions: from 32-bit protected mode, as PVH and multiboot2 loaders leave it,
- * to kernel_main() in long mode at the address the kernel is linked at.
+ * start.S - the first instructions: from 32-bit protected mode, as PVH and multiboot2 loaders leave
+ * it, to kernel_main() in long mode at the address the kernel is linked at.
  *
- * The tables built here map the first 4 GB three times: at 0 (until the jump, and for the application
- * processors' start), at the direct map and, its first gigabyte, at the kernel's base; all executable.
- * kernel/x86/mmu.c replaces them with tables that are not.
+ * The tables built here map the first 4 GB three times: at 0 (until the jump, and for the
+ * application processors' start), at the direct map and, its first gigabyte, at the kernel's base;
+ * all executable. kernel/x86/mmu.c replaces them with tables that are not.
  */
 #define KERNEL_BASE 0xffffffff80000000
 #define PHYS(symbol) ((symbol) - KERNEL_BASE)

@@ -1,9 +1,11 @@
 /*
- * abi.h - the numbers and layouts of Linux's file-system calls on x86-64, which programs are compiled with.
+ * abi.h - the numbers and layouts of Linux's file-system calls on x86-64, which programs are
+ * compiled with.
  *
  * Structures that a call copies out whole (kstat, kstatfs, dirent64, pollfd) have the layout of the
- * program's structure, so that the call is one copy. In a hosted build a file that has included the host's
- * <fcntl.h>, <sys/stat.h> or <poll.h> before keeps the host's macros, which have the same values.
+ * program's structure, so that the call is one copy. In a hosted build a file that has included the
+ * host's <fcntl.h>, <sys/stat.h> or <poll.h> before keeps the host's macros, which have the same
+ * values.
  */
 #ifndef FS_ABI_H
 #define FS_ABI_H
@@ -220,10 +222,12 @@ _Static_assert(sizeof(struct kstatfs) == 120, "struct statfs of x86-64");
 #define ATTR_ATIME (1u << 4)
 #define ATTR_MTIME (1u << 5)
 #define ATTR_CTIME (1u << 6)
-#define ATTR_ATIME_SET (1u << 7) /* to the given time (needs ownership); without: to now (needs write) */
+/* to the given time (needs ownership); without: to now (needs write) */
+#define ATTR_ATIME_SET (1u << 7)
 #define ATTR_MTIME_SET (1u << 8)
 #define ATTR_FORCE (1u << 9)	  /* the VFS's own: no permission checks */
-#define ATTR_KILL_PRIV (1u << 10) /* drop set-uid and set-gid: the file was written or changed owner */
+/* drop set-uid and set-gid: the file was written or changed owner */
+#define ATTR_KILL_PRIV (1u << 10)
 #define ATTR_TOUCH (1u << 11)	  /* utimensat(NULL): both times to now */
 #define ATTR_OPEN (1u << 12)	  /* O_TRUNC */
 

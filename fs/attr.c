@@ -1,9 +1,10 @@
 /*
  * attr.c - who may do what to an inode, and reading and changing its attributes.
  *
- * Permission is decided by current's fsuid, fsgid and groups against the inode's owner, group and mode;
- * fsuid 0 may do everything but execute a file that nobody may execute. The functions that change
- * attributes check as Linux does and in its order, since the order decides which errno a program sees.
+ * Permission is decided by current's fsuid, fsgid and groups against the inode's owner, group and
+ * mode; fsuid 0 may do everything but execute a file that nobody may execute. The functions that
+ * change attributes check as Linux does and in its order, since the order decides which errno a
+ * program sees.
  */
 #include "fs/internal.h"
 #include "kernel/core/string.h"
@@ -154,8 +155,8 @@ int vfs_access_at(int dfd, const char __user *name, int mode, int at_flags)
 		return -EINVAL;
 	if (at_flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
-	if (!(at_flags & AT_EACCESS) &&
-	    (current->cred->fsuid != current->cred->uid || current->cred->fsgid != current->cred->gid)) {
+	if (!(at_flags & AT_EACCESS) && (current->cred->fsuid != current->cred->uid ||
+					 current->cred->fsgid != current->cred->gid)) {
 		real = prepare_cred();
 		if (!real)
 			return -ENOMEM;
@@ -175,8 +176,8 @@ int vfs_access_at(int dfd, const char __user *name, int mode, int at_flags)
 			error = -EACCES;
 		else
 			error = inode_permission(inode, mode);
-		if (!error && (mode & W_OK) && (path.mount->flags & SB_RDONLY) && !S_ISCHR(inode->mode) &&
-		    !S_ISBLK(inode->mode) && !S_ISFIFO(inode->mode))
+		if (!error && (mode & W_OK) && (path.mount->flags & SB_RDONLY) &&
+		    !S_ISCHR(inode->mode) && !S_ISBLK(inode->mode) && !S_ISFIFO(inode->mode))
 			error = -EROFS;
 		path_put(&path);
 	}
@@ -197,7 +198,8 @@ static int setattr_check(struct inode *inode, struct iattr *attr)
 
 	if (attr->valid & ATTR_FORCE)
 		return 0;
-	if ((attr->valid & ATTR_UID) && !root && (cred->fsuid != inode->uid || attr->uid != inode->uid))
+	if ((attr->valid & ATTR_UID) && !root &&
+	    (cred->fsuid != inode->uid || attr->uid != inode->uid))
 		return -EPERM;
 	if ((attr->valid & ATTR_GID) && !root &&
 	    (cred->fsuid != inode->uid || (attr->gid != inode->gid && !in_group(cred, attr->gid))))
@@ -217,7 +219,8 @@ static int setattr_check(struct inode *inode, struct iattr *attr)
 	return 0;
 }
 
-/* Set-user-id goes when the owner or the contents change; set-group-id too, unless it means locking. */
+/* Set-user-id goes when the owner or the contents change; set-group-id too, unless it means
+ * locking. */
 static void drop_privileges(const struct inode *inode, struct iattr *attr)
 {
 	umode_t mode = attr->valid & ATTR_MODE ? attr->mode : inode->mode;
@@ -294,10 +297,12 @@ int simple_setattr(struct inode *inode, const struct iattr *attr)
 
 /* ---- truncate -------------------------------------------------------------------------------- */
 
-/* Permission was checked. Changes the times only if @more_valid says so, or the size does change. */
+/* Permission was checked. Changes the times only if @more_valid says so, or the size does change.
+ */
 int do_truncate(struct inode *inode, loff_t size, u32 more_valid)
 {
-	struct iattr attr = {.valid = ATTR_SIZE | ATTR_MTIME | ATTR_FORCE | more_valid, .size = size};
+	struct iattr attr = {.valid = ATTR_SIZE | ATTR_MTIME | ATTR_FORCE | more_valid,
+			     .size = size};
 	int error;
 
 	if (size > (loff_t)inode->sb->max_bytes)
@@ -386,7 +391,8 @@ void touch_atime(struct file *file)
 {
 	struct inode *inode = file->inode;
 
-	if ((inode->sb->flags | file->path.mount->flags) & (SB_NOATIME | SB_RDONLY) || (file->flags & O_NOATIME))
+	if ((inode->sb->flags | file->path.mount->flags) & (SB_NOATIME | SB_RDONLY) ||
+	    (file->flags & O_NOATIME))
 		return;
 	if (S_ISDIR(inode->mode) && ((inode->sb->flags | file->path.mount->flags) & SB_NODIRATIME))
 		return;

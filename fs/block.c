@@ -1,8 +1,8 @@
 /*
  * block.c - the registry of block devices, the pool of requests, and synchronous I/O. See block.h.
  *
- * Locks: devices_lock guards the list of devices, which only grows. pool_lock is also taken by completion
- * interrupts.
+ * Locks: devices_lock guards the list of devices, which only grows. pool_lock is also taken by
+ * completion interrupts.
  */
 #include "fs/block.h"
 
@@ -132,7 +132,8 @@ void submit_block_request(struct block_device *device, struct block_request *req
 
 	for (unsigned i = 0; i < request->segment_count; i++)
 		sectors += request->segments[i].length / SECTOR_SIZE;
-	if (unlikely(request->sector > device->sectors || sectors > device->sectors - request->sector ||
+	if (unlikely(request->sector > device->sectors ||
+		     sectors > device->sectors - request->sector ||
 		     (request->operation == BLOCK_WRITE && device->read_only))) {
 		request->status = -EIO;
 		request->done(request);
@@ -141,7 +142,8 @@ void submit_block_request(struct block_device *device, struct block_request *req
 	device->submit(device, request);
 }
 
-void block_report_error(const struct block_device *device, enum block_operation operation, sector_t sector)
+void block_report_error(const struct block_device *device, enum block_operation operation,
+			sector_t sector)
 {
 	static const char *const verbs[] = {"reading", "writing", "flushing"};
 	static u64 next_ns;
@@ -150,7 +152,8 @@ void block_report_error(const struct block_device *device, enum block_operation 
 	if (now < next_ns)
 		return;
 	next_ns = now + NSEC_PER_SEC;
-	pr_err("%s: I/O error %s sector %llu\n", device->name, verbs[operation], (unsigned long long)sector);
+	pr_err("%s: I/O error %s sector %llu\n", device->name, verbs[operation],
+	       (unsigned long long)sector);
 }
 
 /* ---- synchronous I/O ------------------------------------------------------------------------- */
@@ -165,8 +168,8 @@ static void sync_done(struct block_request *request)
 	wake_up(&sync_wait);
 }
 
-static int submit_and_wait(struct block_device *device, enum block_operation operation, sector_t sector,
-			   void *data, u32 bytes)
+static int submit_and_wait(struct block_device *device, enum block_operation operation,
+			   sector_t sector, void *data, u32 bytes)
 {
 	struct block_request *request = block_request_get(operation, sector, sync_done);
 	int result = 0;
@@ -182,7 +185,8 @@ static int submit_and_wait(struct block_device *device, enum block_operation ope
 	return result < 0 ? result : 0;
 }
 
-int block_io(struct block_device *device, enum block_operation operation, sector_t sector, void *data, size_t bytes)
+int block_io(struct block_device *device, enum block_operation operation, sector_t sector,
+	     void *data, size_t bytes)
 {
 	if (bytes % SECTOR_SIZE || sector > device->sectors ||
 	    bytes / SECTOR_SIZE > device->sectors - sector)

@@ -1,16 +1,17 @@
 /*
  * block.h - block devices: what a driver offers and how the caches ask for I/O.
  *
- * A request names consecutive sectors and the memory (up to BLOCK_MAX_SEGMENTS physically contiguous
- * pieces); the driver completes it by calling done(), from its interrupt or within submit, in any order.
- * Several may be in flight. There is no queue between: the callers (buffer.c, buffer_page.c) put blocks that
- * continue each other into one request before they submit it, and write-back submits in block order, so a
- * RAM disk pays for no elevator that it does not need. Requests of the caches come from a pool that never
- * runs dry (block_request_get), so write-back under memory pressure goes on.
+ * A request names consecutive sectors and the memory (up to BLOCK_MAX_SEGMENTS physically
+ * contiguous pieces); the driver completes it by calling done(), from its interrupt or within
+ * submit, in any order. Several may be in flight. There is no queue between: the callers (buffer.c,
+ * buffer_page.c) put blocks that continue each other into one request before they submit it, and
+ * write-back submits in block order, so a RAM disk pays for no elevator that it does not need.
+ * Requests of the caches come from a pool that never runs dry (block_request_get), so write-back
+ * under memory pressure goes on.
  *
- * A device belongs to one file system at a time. Its block size is the unit of the buffer cache on it, and
- * of reads and writes of /dev/NAME, which go through the buffer cache as in Linux 2.2 and so see what a
- * mounted file system has not yet written.
+ * A device belongs to one file system at a time. Its block size is the unit of the buffer cache on
+ * it, and of reads and writes of /dev/NAME, which go through the buffer cache as in Linux 2.2 and
+ * so see what a mounted file system has not yet written.
  */
 #ifndef FS_BLOCK_H
 #define FS_BLOCK_H
@@ -46,7 +47,8 @@ struct block_device {
 	dev_t dev;
 	u64 sectors;
 	bool read_only;
-	/* Start @request; never fails synchronously: errors come through done(). May sleep if the queue is full. */
+	/* Start @request; never fails synchronously: errors come through done(). May sleep if the
+	 * queue is full. */
 	void (*submit)(struct block_device *device, struct block_request *request);
 	void *driver;
 	unsigned block_size; /* set by register_block_device() and set_block_size() */
@@ -63,18 +65,18 @@ struct block_device *find_block_device_by_number(dev_t dev);
 /* The device after @previous (NULL: the first) in order of registration, or NULL. */
 struct block_device *next_block_device(struct block_device *previous);
 
-/* Write out and forget the device's buffers, and use blocks of @size bytes from now on. 0, -EINVAL when the
- * size is none of 512, 1024, 2048, 4096, or -EIO. Sleeps. */
+/* Write out and forget the device's buffers, and use blocks of @size bytes from now on. 0, -EINVAL
+ * when the size is none of 512, 1024, 2048, 4096, or -EIO. Sleeps. */
 int set_block_size(struct block_device *device, unsigned size);
 
 /*
- * Check a filled-in request against the device and start it. One that does not fit (past the end, writing
- * to a read-only device) is completed with -EIO at once.
+ * Check a filled-in request against the device and start it. One that does not fit (past the end,
+ * writing to a read-only device) is completed with -EIO at once.
  */
 void submit_block_request(struct block_device *device, struct block_request *request);
 
-/* A request from the pool: operation, sector and done set, no segments. Waits until one is free, which
- * needs no memory. Sleeps. */
+/* A request from the pool: operation, sector and done set, no segments. Waits until one is free,
+ * which needs no memory. Sleeps. */
 struct block_request *block_request_get(enum block_operation operation, sector_t sector,
 					void (*done)(struct block_request *));
 void block_request_put(struct block_request *request); /* any context */
@@ -85,10 +87,12 @@ static inline void block_request_add(struct block_request *request, void *data, 
 }
 
 /* A line in the log, at most one a second, about a request that failed. Any context. */
-void block_report_error(const struct block_device *device, enum block_operation operation, sector_t sector);
+void block_report_error(const struct block_device *device, enum block_operation operation,
+			sector_t sector);
 
 /* Read or write synchronously, past the caches; 0, -EIO or -EINVAL past the end. Sleeps. */
-int block_io(struct block_device *device, enum block_operation operation, sector_t sector, void *data, size_t bytes);
+int block_io(struct block_device *device, enum block_operation operation, sector_t sector,
+	     void *data, size_t bytes);
 int block_flush(struct block_device *device); /* the device's own write cache; 0 or -EIO */
 
 void block_init(void); /* before the first request */

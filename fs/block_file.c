@@ -1,9 +1,10 @@
 /*
- * block_file.c - reads and writes of /dev/NAME: through the buffer cache, as in Linux 2.2, in blocks of the
- * device's block size, so that they see what a mounted file system has not yet written out.
+ * block_file.c - reads and writes of /dev/NAME: through the buffer cache, as in Linux 2.2, in
+ * blocks of the device's block size, so that they see what a mounted file system has not yet
+ * written out.
  *
- * A block is copied to a buffer of our own before it goes to the program, and the other way round: nobody
- * keeps a reference to a buffer across a copy that may fault (buffer.h).
+ * A block is copied to a buffer of our own before it goes to the program, and the other way round:
+ * nobody keeps a reference to a buffer across a copy that may fault (buffer.h).
  */
 #include "fs/buffer.h"
 #include "fs/vfs.h"
@@ -35,7 +36,8 @@ static int read_piece(struct block_device *device, u64 block, size_t offset, voi
 	return 0;
 }
 
-static int write_piece(struct block_device *device, u64 block, size_t offset, const void *copy, size_t n)
+static int write_piece(struct block_device *device, u64 block, size_t offset, const void *copy,
+		       size_t n)
 {
 	bool whole = n == device->block_size;
 	struct buffer *buffer = whole ? buffer_get(device, block) : bread(device, block);
@@ -52,7 +54,8 @@ static int write_piece(struct block_device *device, u64 block, size_t offset, co
 }
 
 /* One piece within a block, between the device and the program: bytes moved, or -errno. */
-static ssize_t move_piece(struct block_device *device, struct io *io, loff_t at, void *copy, bool write)
+static ssize_t move_piece(struct block_device *device, struct io *io, loff_t at, void *copy,
+			  bool write)
 {
 	unsigned size = device->block_size;
 	size_t offset = (size_t)at & (size - 1), n = min((size_t)size - offset, io->length), moved;

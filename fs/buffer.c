@@ -1,10 +1,12 @@
 /*
- * buffer.c - the buffer cache: the table, metadata buffers and their memory, the rings of file pages.
+ * buffer.c - the buffer cache: the table, metadata buffers and their memory, the rings of file
+ * pages.
  *
- * A metadata buffer is a slot of a page. A slot is free (on the free list of its size), or in use: hashed and
- * on the used list, which the shrinker walks from the old end, giving what B_REFERENCED marks a second round.
- * A page whose slots are all free goes back. The buffers of file pages are on neither list; their page owns
- * them. See buffer.h for the rules; writeback.c for the dirty list and I/O.
+ * A metadata buffer is a slot of a page. A slot is free (on the free list of its size), or in use:
+ * hashed and on the used list, which the shrinker walks from the old end, giving what B_REFERENCED
+ * marks a second round. A page whose slots are all free goes back. The buffers of file pages are on
+ * neither list; their page owns them. See buffer.h for the rules; writeback.c for the dirty list
+ * and I/O.
  */
 #include "fs/buffer.h"
 
@@ -56,11 +58,13 @@ static inline u32 bucket_of(const struct block_device *device, u64 block)
 }
 
 /* Look (@device, @block) up in its locked bucket; counted if @count. */
-static __always_inline struct buffer *lookup(u32 bucket, struct block_device *device, u64 block, bool count)
+static __always_inline struct buffer *lookup(u32 bucket, struct block_device *device, u64 block,
+					     bool count)
 {
 	u64 steps = 0, compares = 0;
 	struct buffer_key key = {device, block, &compares};
-	struct buffer *buffer = buffer_table_find(&table, NULL, bucket, &key, buffer_compare, &steps);
+	struct buffer *buffer =
+		buffer_table_find(&table, NULL, bucket, &key, buffer_compare, &steps);
 
 	if (count) {
 		HASH_COUNT_FIND(buffer, buffer, steps, compares);
@@ -102,8 +106,9 @@ static void table_remove(struct buffer *buffer, u32 bucket)
 }
 
 /*
- * Take @buffer out of the table unless it is in use (@force: even then). false: it is in use. Whoever finds a
- * buffer counts it under the bucket lock, so once it is out at count 0 it is the caller's alone.
+ * Take @buffer out of the table unless it is in use (@force: even then). false: it is in use.
+ * Whoever finds a buffer counts it under the bucket lock, so once it is out at count 0 it is the
+ * caller's alone.
  */
 static bool unhash(struct buffer *buffer, bool force)
 {
@@ -225,7 +230,8 @@ static struct buffer *take_slot(unsigned size)
 	return buffer;
 }
 
-/* Give an unhashed, idle slot back; under list_lock. A page that becomes empty is returned, to be freed. */
+/* Give an unhashed, idle slot back; under list_lock. A page that becomes empty is returned, to be
+ * freed. */
 static struct page *put_slot(struct buffer *buffer)
 {
 	struct page *page = buffer->page;
@@ -252,7 +258,8 @@ static void free_slot_page(struct page *page)
 	}
 }
 
-/* Free a used metadata buffer if nobody uses it. Under list_lock; *@page: its page, to be freed afterwards. */
+/* Free a used metadata buffer if nobody uses it. Under list_lock; *@page: its page, to be freed
+ * afterwards. */
 static bool evict(struct buffer *buffer, struct page **page)
 {
 	*page = NULL;
@@ -397,7 +404,8 @@ void invalidate_buffers(struct block_device *device)
 static u64 shrink_count(void)
 {
 	/* Not 0 while write-back could help. */
-	return READ_ONCE(used_count) + buffer_dirty_bytes() / PAGE_SIZE + memory_use_total(MEMORY_DIRTY);
+	return READ_ONCE(used_count) + buffer_dirty_bytes() / PAGE_SIZE +
+	       memory_use_total(MEMORY_DIRTY);
 }
 
 /* Reclaim cannot take what is dirty: write-back is hurried along. */
@@ -408,7 +416,8 @@ static u64 shrink_scan(u64 objects, unsigned gfp)
 
 	(void)gfp;
 	spin_lock(&list_lock);
-	for (scan = min(used_count, 2 * objects); scan && freed < objects && !list_empty(&used_list); scan--) {
+	for (scan = min(used_count, 2 * objects);
+	     scan && freed < objects && !list_empty(&used_list); scan--) {
 		struct buffer *buffer = list_first_entry(&used_list, struct buffer, lru);
 
 		list_move_tail(&buffer->lru, &used_list);
@@ -426,7 +435,8 @@ static u64 shrink_scan(u64 objects, unsigned gfp)
 	return freed;
 }
 
-static struct shrinker buffer_shrinker = {.name = "buffer", .count = shrink_count, .scan = shrink_scan};
+static struct shrinker buffer_shrinker = {
+	.name = "buffer", .count = shrink_count, .scan = shrink_scan};
 
 /* ---- the rings of file pages ----------------------------------------------------------------- */
 
@@ -462,8 +472,8 @@ bool free_page_buffers(struct page *page)
 }
 
 /*
- * The block of @buffer has another buffer, from a time when it was metadata, or was read through the device,
- * or because the file system is damaged. Its contents are void: the file page's count.
+ * The block of @buffer has another buffer, from a time when it was metadata, or was read through
+ * the device, or because the file system is damaged. Its contents are void: the file page's count.
  */
 static void push_out(struct buffer *other)
 {
@@ -524,7 +534,8 @@ static void add_size(u64 size, void *total)
 	*(u64 *)total += size;
 }
 
-/* A slot in use is in its bucket, unless a file page pushed it out; what the table has, it was given. */
+/* A slot in use is in its bucket, unless a file page pushed it out; what the table has, it was
+ * given. */
 void buffer_cache_check(void)
 {
 	u64 hashed = 0, used = 0, slots = 0, free = 0;

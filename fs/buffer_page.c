@@ -1,13 +1,15 @@
 /*
- * buffer_page.c - file pages over blocks: the address_space operations of a disk file system, given its
- * get_block. Declared in buffer.h.
+ * buffer_page.c - file pages over blocks: the address_space operations of a disk file system, given
+ * its get_block. Declared in buffer.h.
  *
- * A page that is read gets no buffers: its blocks are read straight into it, and pages whose blocks continue
- * each other share a request. A page that is written gets a ring; from then on the ring knows which blocks
- * are uptodate, dirty and mapped. PG_dirty only says that writepage may find something to do: dirty buffers,
- * and with PG_dirty_all (a program wrote through a shared mapping) every block inside the file.
+ * A page that is read gets no buffers: its blocks are read straight into it, and pages whose blocks
+ * continue each other share a request. A page that is written gets a ring; from then on the ring
+ * knows which blocks are uptodate, dirty and mapped. PG_dirty only says that writepage may find
+ * something to do: dirty buffers, and with PG_dirty_all (a program wrote through a shared mapping)
+ * every block inside the file.
  *
- * All are called with the page locked. Blocks are allocated by write_begin, or by writepage for mappings.
+ * All are called with the page locked. Blocks are allocated by write_begin, or by writepage for
+ * mappings.
  */
 #include "fs/buffer.h"
 #include "fs/vfs.h"
@@ -57,8 +59,9 @@ static void end_pages_read(struct block_request *request)
 }
 
 /*
- * The disk blocks of @page in @blocks (0: a hole, or behind the end). Returns the number of leading blocks
- * that continue each other on the disk if all others are behind the end of the file, else 0; or -errno.
+ * The disk blocks of @page in @blocks (0: a hole, or behind the end). Returns the number of leading
+ * blocks that continue each other on the disk if all others are behind the end of the file, else 0;
+ * or -errno.
  */
 static int map_page(struct inode *inode, struct page *page, get_block_t get_block, u64 *blocks)
 {
@@ -82,7 +85,8 @@ static int map_page(struct inode *inode, struct page *page, get_block_t get_bloc
 	return simple ? (int)run : 0;
 }
 
-/* Read what the page's ring lacks, and wait. For pages with holes, scattered blocks, or buffers already. */
+/* Read what the page's ring lacks, and wait. For pages with holes, scattered blocks, or buffers
+ * already. */
 static int read_scattered(struct inode *inode, struct page *page, const u64 *blocks)
 {
 	struct buffer *buffers[BLOCKS_PER_PAGE_MAX], *buffer;
@@ -93,7 +97,8 @@ static int read_scattered(struct inode *inode, struct page *page, const u64 *blo
 	if (made && create_page_buffers(page, inode->sb->bdev) < 0)
 		return -ENOMEM;
 	buffer = page->buffers;
-	for (unsigned i = 0; i == 0 || buffer != page->buffers; i++, buffer = buffer->next_in_page) {
+	for (unsigned i = 0; i == 0 || buffer != page->buffers;
+	     i++, buffer = buffer->next_in_page) {
 		if (test_bit(B_UPTODATE, &buffer->flags))
 			continue;
 		if (!blocks[i]) {
@@ -131,7 +136,8 @@ static void submit_batch(struct inode *inode, struct read_batch *batch)
 	batch->request = NULL;
 }
 
-static void add_page(struct inode *inode, struct read_batch *batch, struct page *page, u64 block, unsigned count)
+static void add_page(struct inode *inode, struct read_batch *batch, struct page *page, u64 block,
+		     unsigned count)
 {
 	unsigned bytes = count << block_shift(inode);
 
@@ -139,7 +145,8 @@ static void add_page(struct inode *inode, struct read_batch *batch, struct page 
 			       batch->request->segment_count == BLOCK_MAX_SEGMENTS))
 		submit_batch(inode, batch);
 	if (!batch->request)
-		batch->request = block_request_get(BLOCK_READ, block << (block_shift(inode) - 9), end_pages_read);
+		batch->request = block_request_get(BLOCK_READ, block << (block_shift(inode) - 9),
+						   end_pages_read);
 	if (bytes < PAGE_SIZE)
 		memset((char *)page_address(page) + bytes, 0, PAGE_SIZE - bytes);
 	block_request_add(batch->request, page_address(page), bytes);
@@ -147,7 +154,8 @@ static void add_page(struct inode *inode, struct read_batch *batch, struct page 
 	batch->open = bytes == PAGE_SIZE;
 }
 
-static int read_page(struct inode *inode, struct page *page, get_block_t get_block, struct read_batch *batch)
+static int read_page(struct inode *inode, struct page *page, get_block_t get_block,
+		     struct read_batch *batch)
 {
 	u64 blocks[BLOCKS_PER_PAGE_MAX];
 	int run = map_page(inode, page, get_block, blocks);
@@ -171,7 +179,8 @@ int block_read_page(struct inode *inode, struct page *page, get_block_t get_bloc
 	return error;
 }
 
-void block_read_pages(struct inode *inode, struct page **pages, unsigned count, get_block_t get_block)
+void block_read_pages(struct inode *inode, struct page **pages, unsigned count,
+		      get_block_t get_block)
 {
 	struct read_batch batch = {0};
 
@@ -211,7 +220,8 @@ static void write_ring(struct page *page)
 		end_page_writeback(page);
 }
 
-static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index, get_block_t get_block);
+static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index,
+			get_block_t get_block);
 
 /* Map and dirty all blocks of the page that lie inside the file. */
 static int dirty_all(struct inode *inode, struct page *page, get_block_t get_block)
@@ -251,7 +261,8 @@ int block_write_page(struct inode *inode, struct page *page, get_block_t get_blo
 		set_bit(PG_dirty_all, &page->flags);
 		set_page_dirty(page);
 	}
-	if (inside < (loff_t)PAGE_SIZE) { /* what a mapping wrote behind the end is not the file's */
+	/* what a mapping wrote behind the end is not the file's */
+	if (inside < (loff_t)PAGE_SIZE) {
 		inside = max_t(loff_t, inside, 0);
 		memset((char *)page_address(page) + inside, 0, PAGE_SIZE - (size_t)inside);
 	}
@@ -261,7 +272,8 @@ int block_write_page(struct inode *inode, struct page *page, get_block_t get_blo
 		unlock_page(page);
 	if (error && error != -ENOMEM) {
 		inode->data.write_error = error;
-		pr_warn_once("a page that was written through a mapping is lost: error %d\n", -error);
+		pr_warn_once("a page that was written through a mapping is lost: error %d\n",
+			     -error);
 	}
 	return error;
 }
@@ -273,7 +285,8 @@ static inline unsigned offset_in_page(const struct buffer *buffer)
 	return (unsigned)((uintptr_t)buffer->data & (PAGE_SIZE - 1));
 }
 
-/* A fresh block of which [from, to) of the page was written: zero the rest, so that no old contents show. */
+/* A fresh block of which [from, to) of the page was written: zero the rest, so that no old contents
+ * show. */
 static void finish_new(struct buffer *buffer, unsigned from, unsigned to)
 {
 	unsigned start = offset_in_page(buffer), end = start + buffer->size;
@@ -291,7 +304,8 @@ static void finish_new(struct buffer *buffer, unsigned from, unsigned to)
 }
 
 /* Give @buffer a block to be written to. */
-static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index, get_block_t get_block)
+static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index,
+			get_block_t get_block)
 {
 	bool fresh = false;
 	u64 block;
@@ -337,7 +351,8 @@ static int read_and_wait(struct buffer **buffers, unsigned count)
 	return error;
 }
 
-int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to, get_block_t get_block)
+int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to,
+		      get_block_t get_block)
 {
 	struct buffer *partial[2], *buffer; /* the first and the last block at most */
 	unsigned n = 0, size = inode->sb->block_size, position = 0;

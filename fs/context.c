@@ -1,8 +1,9 @@
 /*
  * context.c - who a task is (struct cred) and where it stands (struct fs_context).
  *
- * A cred is never changed once a task has it: the task makes a copy, changes that and puts it in place of
- * the old. A reference can be had only by the task itself, or under a lock that keeps it (proc/).
+ * A cred is never changed once a task has it: the task makes a copy, changes that and puts it in
+ * place of the old. A reference can be had only by the task itself, or under a lock that keeps it
+ * (proc/).
  */
 #include "fs/internal.h"
 #include "kernel/core/string.h"

@@ -5,14 +5,15 @@
  *   new (d_alloc): unhashed, negative, count 1, among its parent's children
  *   cached (d_add): hashed and on the LRU list, DREF_KEPT set; positive or negative; count may be 0
  *   dropped (d_drop, d_delete of one in use): unhashed, off the list; freed with its last reference
- * Hashed, on the LRU list and DREF_KEPT are one and the same, so neither dget nor dput of a cached dentry
- * touches a list or a lock: being used only sets the byte `referenced`. The list is a clock: the shrinker
- * takes from its old end, and what has been used since, or is in use, goes round again.
+ * Hashed, on the LRU list and DREF_KEPT are one and the same, so neither dget nor dput of a cached
+ * dentry touches a list or a lock: being used only sets the byte `referenced`. The list is a clock:
+ * the shrinker takes from its old end, and what has been used since, or is in use, goes round
+ * again.
  *
  * Who may change what:
  *   - hashing and unhashing: bucket lock; the caller holds a reference
- *   - negative -> positive: the directory's lock; positive -> negative: that, and the bucket lock with
- *     the only reference, so that lookup cannot take another meanwhile
+ *   - negative -> positive: the directory's lock; positive -> negative: that, and the bucket lock
+ * with the only reference, so that lookup cannot take another meanwhile
  *   - parent and name: only while unhashed, under tree_lock and dentry->lock (d_move)
  *   - children: the parent's dentry->lock
  * Lock order: tree_lock -> bucket lock -> dentry->lock -> lru_lock.
@@ -102,7 +103,8 @@ struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 lengt
 
 struct dentry *d_alloc(struct dentry *parent, const char *name, size_t length)
 {
-	return d_alloc_hashed(parent, name, (u32)length, dentry_name_hash(parent, name, (u32)length));
+	return d_alloc_hashed(parent, name, (u32)length,
+			      dentry_name_hash(parent, name, (u32)length));
 }
 
 /* A root, or the nameless dentry of a pipe: its own parent, never hashed. */
@@ -162,12 +164,14 @@ struct dentry *dget_parent(struct dentry *dentry)
 static void dentry_hash_insert(struct dentry *dentry)
 {
 	struct lookup_counts counts; /* an ordered structure compares; that is no lookup */
-	struct dentry_key key = {dentry->parent, dentry->name, dentry->name_hash, dentry->name_length, &counts};
+	struct dentry_key key = {dentry->parent, dentry->name, dentry->name_hash,
+				 dentry->name_length, &counts};
 	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
 
 	ASSERT(dentry->flags & D_UNHASHED);
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
-	__atomic_fetch_and(&dentry->flags, (u8)~D_UNHASHED, __ATOMIC_RELAXED); /* D_MOUNTED has another lock */
+	/* D_MOUNTED has another lock */
+	__atomic_fetch_and(&dentry->flags, (u8)~D_UNHASHED, __ATOMIC_RELAXED);
 	dentry_table_insert(&dentry_table_instance, NULL, bucket, dentry, &key, dentry_compare);
 	HASH_COUNT(dentry, inserts, 1);
 	atomic_add(DREF_KEPT, &dentry->refcount);
@@ -213,7 +217,8 @@ void d_drop(struct dentry *dentry)
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
 }
 
-/* The name is gone. If nobody else looks at the dentry it stays, as the knowledge that there is no such name. */
+/* The name is gone. If nobody else looks at the dentry it stays, as the knowledge that there is no
+ * such name. */
 void d_delete(struct dentry *dentry)
 {
 	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
@@ -277,7 +282,8 @@ static void swap_names(struct dentry *a, struct dentry *b)
 	b->name_length = length_a;
 }
 
-/* Put @dentry among the children of @parent, with a reference on it; the old parent's is returned. */
+/* Put @dentry among the children of @parent, with a reference on it; the old parent's is returned.
+ */
 static struct dentry *change_parent(struct dentry *dentry, struct dentry *parent)
 {
 	struct dentry *old = dentry->parent;
@@ -302,16 +308,19 @@ static void rehash(struct dentry *dentry)
 }
 
 /*
- * @dentry takes the name and place of @target, which is left unhashed (with its own name, for d_path of
- * those who have it open). Both directories are locked, so whoever misses the dentry between its two places
- * waits for them. If there is no memory for a copy of a long name, the two swap theirs.
+ * @dentry takes the name and place of @target, which is left unhashed (with its own name, for
+ * d_path of those who have it open). Both directories are locked, so whoever misses the dentry
+ * between its two places waits for them. If there is no memory for a copy of a long name, the two
+ * swap theirs.
  */
 void d_move(struct dentry *dentry, struct dentry *target)
 {
-	char *spare = name_is_inline(target) ? NULL : kmalloc((size_t)target->name_length + 9, GFP_KERNEL);
+	char *spare = name_is_inline(target) ? NULL
+					     : kmalloc((size_t)target->name_length + 9, GFP_KERNEL);
 	struct dentry *old_parent = NULL;
 
-	spin_lock(&dentry_tree_lock); /* over all of it: d_path() must not see the dentry between its places */
+	/* over all of it: d_path() must not see the dentry between its places */
+	spin_lock(&dentry_tree_lock);
 	d_drop(dentry);
 	d_drop(target);
 	if (spare || name_is_inline(target))
@@ -380,8 +389,10 @@ static bool prepend(char **at, const char *start, const char *text, size_t lengt
 	return true;
 }
 
-/* Both locks held: prepend "/name" for each component from @path up to @root. 1: ended at another root. */
-static int prepend_path(const struct path *path, const struct path *root, char **at, const char *start)
+/* Both locks held: prepend "/name" for each component from @path up to @root. 1: ended at another
+ * root. */
+static int prepend_path(const struct path *path, const struct path *root, char **at,
+			const char *start)
 {
 	struct mount *mount = path->mount;
 	struct dentry *dentry = path->dentry;
@@ -394,7 +405,8 @@ static int prepend_path(const struct path *path, const struct path *root, char *
 			mount = mount->parent;
 			continue;
 		}
-		if (!prepend(at, start, dentry->name, dentry->name_length) || !prepend(at, start, "/", 1))
+		if (!prepend(at, start, dentry->name, dentry->name_length) ||
+		    !prepend(at, start, "/", 1))
 			return -ENAMETOOLONG;
 		dentry = dentry->parent;
 	}
@@ -454,7 +466,8 @@ static bool evict_dentry(struct dentry *dentry, int others)
 	return unused;
 }
 
-/* The oldest dentry that is neither in use nor recently used, referenced; NULL after @budget looks. */
+/* The oldest dentry that is neither in use nor recently used, referenced; NULL after @budget looks.
+ */
 static struct dentry *oldest_unused(u64 *budget)
 {
 	struct dentry *found = NULL;
@@ -489,7 +502,8 @@ static u64 shrink_dentries(u64 objects, u64 budget)
 
 u64 shrink_dcache(u64 objects)
 {
-	return shrink_dentries(objects, 2 * READ_ONCE(lru_count)); /* once round to forget uses, once more to take */
+	/* once round to forget uses, once more to take */
+	return shrink_dentries(objects, 2 * READ_ONCE(lru_count));
 }
 
 static u64 dcache_count(void)
@@ -497,14 +511,15 @@ static u64 dcache_count(void)
 	return READ_ONCE(lru_count);
 }
 
-/* Dropping an unused cached dentry frees no disk blocks and takes no sleeping lock: any GFP may. It looks at a
- * number in proportion to @objects, however many are in use: all of tmpfs's are. */
+/* Dropping an unused cached dentry frees no disk blocks and takes no sleeping lock: any GFP may. It
+ * looks at a number in proportion to @objects, however many are in use: all of tmpfs's are. */
 static u64 dcache_scan(u64 objects, unsigned gfp)
 {
 	return shrink_dentries(objects, 2 * objects);
 }
 
-static struct shrinker dcache_shrinker = {.name = "dentry", .count = dcache_count, .scan = dcache_scan};
+static struct shrinker dcache_shrinker = {
+	.name = "dentry", .count = dcache_count, .scan = dcache_scan};
 
 /* A child of @parent for which a reference could be had, skipping those in use unless @busy. */
 static struct dentry *some_child(struct dentry *parent, bool busy)
@@ -532,10 +547,12 @@ void shrink_dcache_children(struct dentry *parent)
 
 	while ((child = some_child(parent, false)) != NULL)
 		if (!evict_dentry(child, 0))
-			break; /* somebody uses the name of a removed directory: it goes with that use */
+			/* somebody uses the name of a removed directory: it goes with that use */
+			break;
 }
 
-/* From the root down to a leaf again and again: each goes before its parent, so no recursion is needed. */
+/* From the root down to a leaf again and again: each goes before its parent, so no recursion is
+ * needed. */
 int shrink_dcache_sb(struct super_block *sb, bool pinned)
 {
 	for (;;) {
@@ -571,20 +588,22 @@ static void add_size(u64 size, void *total)
 	*(u64 *)total += size;
 }
 
-/* Every dentry on the LRU list is found in its bucket, and the table has no others. Nothing else runs. */
+/* Every dentry on the LRU list is found in its bucket, and the table has no others. Nothing else
+ * runs. */
 void dentry_cache_check(void)
 {
 	u64 listed = 0, hashed = 0;
 	struct dentry *dentry;
 
 	list_for_each_entry(dentry, &lru_list, lru) {
-		struct dentry *found = dentry_find_again(dentry->parent, dentry->name, dentry->name_length,
-							 dentry->name_hash);
+		struct dentry *found = dentry_find_again(dentry->parent, dentry->name,
+							 dentry->name_length, dentry->name_hash);
 
 		BUG_ON(found != dentry);
 		dput(found);
 		BUG_ON(dentry->flags & D_UNHASHED);
-		BUG_ON(dentry->name_hash != dentry_name_hash(dentry->parent, dentry->name, dentry->name_length));
+		BUG_ON(dentry->name_hash !=
+		       dentry_name_hash(dentry->parent, dentry->name, dentry->name_length));
 		BUG_ON(strlen(dentry->name) != dentry->name_length);
 		listed++;
 	}

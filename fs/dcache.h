@@ -1,8 +1,9 @@
 /*
- * dcache.h - the dentry hash table as lookup sees it: private to dcache.c and namei.c, who inline it.
+ * dcache.h - the dentry hash table as lookup sees it: private to dcache.c and namei.c, who inline
+ * it.
  *
- * The key of a dentry is (parent, name hash), then the name. A name is compared eight bytes at a time, so
- * both names have eight readable bytes behind their end.
+ * The key of a dentry is (parent, name hash), then the name. A name is compared eight bytes at a
+ * time, so both names have eight readable bytes behind their end.
  */
 #ifndef FS_DCACHE_H
 #define FS_DCACHE_H
@@ -11,8 +12,8 @@
 #include "hash/cache.h"
 
 /*
- * What a walk's lookups add up to: kept in registers, and added to this CPU's counters once (count_lookups).
- * Without HASH_STATS nothing reads it, so nothing of it is left.
+ * What a walk's lookups add up to: kept in registers, and added to this CPU's counters once
+ * (count_lookups). Without HASH_STATS nothing reads it, so nothing of it is left.
  */
 struct lookup_counts {
 	u64 hits, hit_steps, misses, miss_steps, compares;
@@ -53,7 +54,8 @@ static __always_inline int dentry_compare(const struct dentry *dentry, const str
 	if (dentry->name_hash != key->hash || dentry->parent != key->parent)
 		return 1;
 	key->counts->compares++;
-	return dentry->name_length != key->length || !names_equal(dentry->name, key->name, key->length);
+	return dentry->name_length != key->length ||
+	       !names_equal(dentry->name, key->name, key->length);
 }
 
 #define TABLE dentry_table
@@ -69,7 +71,8 @@ static __always_inline u32 dentry_bucket(const struct dentry *parent, u32 hash)
 	return dentry_hash((uintptr_t)parent, hash, dentry_cache_hash.bits);
 }
 
-static __always_inline u32 dentry_name_hash(const struct dentry *parent, const char *name, u32 length)
+static __always_inline u32 dentry_name_hash(const struct dentry *parent, const char *name,
+					    u32 length)
 {
 	return name_hash((uintptr_t)parent, name, length);
 }
@@ -89,9 +92,11 @@ static __always_inline void count_lookups(const struct lookup_counts *counts)
 #endif
 }
 
-/* The dentry of @name in @parent with a reference, or NULL; counted in @counts. Marks what it finds as used. */
-static __always_inline struct dentry *dentry_find(const struct dentry *parent, const char *name, u32 length,
-						  u32 hash, struct lookup_counts *counts)
+/* The dentry of @name in @parent with a reference, or NULL; counted in @counts. Marks what it finds
+ * as used. */
+static __always_inline struct dentry *dentry_find(const struct dentry *parent, const char *name,
+						  u32 length, u32 hash,
+						  struct lookup_counts *counts)
 {
 	const struct dentry_key key = {parent, name, hash, length, counts};
 	u32 bucket = dentry_bucket(parent, hash);
@@ -99,7 +104,8 @@ static __always_inline struct dentry *dentry_find(const struct dentry *parent, c
 	u64 steps = 0;
 
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
-	dentry = dentry_table_find(&dentry_table_instance, NULL, bucket, &key, dentry_compare, &steps);
+	dentry = dentry_table_find(&dentry_table_instance, NULL, bucket, &key, dentry_compare,
+				   &steps);
 	if (likely(dentry != NULL)) {
 		dget(dentry);
 		dentry->referenced = 1;
@@ -116,7 +122,8 @@ static __always_inline struct dentry *dentry_find(const struct dentry *parent, c
 }
 
 /* The same, not counted: the second look under the directory's lock, and the cross-check. */
-static inline struct dentry *dentry_find_again(const struct dentry *parent, const char *name, u32 length, u32 hash)
+static inline struct dentry *dentry_find_again(const struct dentry *parent, const char *name,
+					       u32 length, u32 hash)
 {
 	struct lookup_counts unused = {0, 0, 0, 0, 0};
 

@@ -1,13 +1,14 @@
 /*
  * file_table.c - descriptors: small numbers for open files.
  *
- * A table belongs to one task, or to several (threads). The number of tasks is its refcount, and what one
- * task alone uses needs neither lock nor file references to read: only current changes it. A shared table is
- * read under its lock, and a reader takes a reference to the file, since another thread may close it.
+ * A table belongs to one task, or to several (threads). The number of tasks is its refcount, and
+ * what one task alone uses needs neither lock nor file references to read: only current changes it.
+ * A shared table is read under its lock, and a reader takes a reference to the file, since another
+ * thread may close it.
  *
- * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors. A reserved number whose file is not there
- * yet (fd_alloc before fd_install) has its bit in `used` and a NULL file. All words below `full_words` of
- * `used` are full, so the lowest free number is found at once.
+ * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors. A reserved number whose file
+ * is not there yet (fd_alloc before fd_install) has its bit in `used` and a NULL file. All words
+ * below `full_words` of `used` are full, so the lowest free number is found at once.
  */
 #include "fs/internal.h"
 #include "kernel/core/assert.h"

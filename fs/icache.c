@@ -6,8 +6,9 @@
  *   in use     refcount > 0
  *   unused     refcount 0, hashed, on the LRU list: found again by number, or reclaimed when clean
  *   I_FREEING  nobody may take a reference any more; it leaves the table and all lists and is freed
- * An inode that is not hashed (tmpfs, pipes) or has no name left (nlink 0) is freed with its last reference.
- * The step from 1 to 0 and I_FREEING are under inode->spin; a finder holds the bucket lock and then spin.
+ * An inode that is not hashed (tmpfs, pipes) or has no name left (nlink 0) is freed with its last
+ * reference. The step from 1 to 0 and I_FREEING are under inode->spin; a finder holds the bucket
+ * lock and then spin.
  *
  * Dirty inodes (I_DIRTY: times, size, blocks; I_DIRTY_PAGES) are on sb->dirty until written back.
  *
@@ -33,7 +34,8 @@ struct inode_key {
 #define TABLE_KEY struct inode_key
 #include INODE_TABLE_HEADER
 
-static_assert(sizeof(struct inode) % HASH_INODE_LSB == 0, "what the page hashes divide by (hash/word.h)");
+static_assert(sizeof(struct inode) % HASH_INODE_LSB == 0,
+	      "what the page hashes divide by (hash/word.h)");
 
 static struct inode_table table;
 static struct kmem_cache *inode_slab;
@@ -65,8 +67,8 @@ static u32 bucket_of(const struct super_block *sb, ino_t number)
 
 static struct inode *inode_alloc(struct super_block *sb)
 {
-	struct inode *inode =
-		sb->op->alloc_inode ? sb->op->alloc_inode(sb) : kmem_cache_alloc(inode_slab, GFP_KERNEL);
+	struct inode *inode = sb->op->alloc_inode ? sb->op->alloc_inode(sb)
+						  : kmem_cache_alloc(inode_slab, GFP_KERNEL);
 
 	if (!inode)
 		return NULL;
@@ -171,7 +173,8 @@ static bool inode_get_live(struct inode *inode)
 }
 
 /* Bucket lock held. *@leaving: one was found that is being freed; look again when it has gone. */
-static struct inode *find_locked(struct super_block *sb, ino_t number, u32 bucket, bool count, bool *leaving)
+static struct inode *find_locked(struct super_block *sb, ino_t number, u32 bucket, bool count,
+				 bool *leaving)
 {
 	u64 steps = 0, compares = 0;
 	struct inode_key key = {sb, number, &compares};
@@ -185,7 +188,8 @@ static struct inode *find_locked(struct super_block *sb, ino_t number, u32 bucke
 	return *leaving ? NULL : inode;
 }
 
-/* The lookup that is counted, and named in the report: the cached inode with a reference, or NULL. */
+/* The lookup that is counted, and named in the report: the cached inode with a reference, or NULL.
+ */
 static struct inode *find_inode(struct super_block *sb, ino_t number)
 {
 	u32 bucket = bucket_of(sb, number);
@@ -324,8 +328,8 @@ void iput(struct inode *inode)
 		evict(inode);
 }
 
-/* Claim an unused, clean inode without pages for eviction, which then takes no sleeping lock. lru_lock is not
- * held; the caller has a reference. */
+/* Claim an unused, clean inode without pages for eviction, which then takes no sleeping lock.
+ * lru_lock is not held; the caller has a reference. */
 static bool claim_unused(struct inode *inode)
 {
 	bool ours;
@@ -341,7 +345,8 @@ static bool claim_unused(struct inode *inode)
 	return ours;
 }
 
-/* The oldest inode of the list with a reference, moved to the front; those in use leave the list. */
+/* The oldest inode of the list with a reference, moved to the front; those in use leave the list.
+ */
 static struct inode *oldest_inode(u64 *budget)
 {
 	struct inode *found = NULL;
@@ -359,7 +364,8 @@ static struct inode *oldest_inode(u64 *budget)
 		list_move(&inode->lru, &inode_lru);
 		if (inode->flags & I_FREEING)
 			continue;
-		/* spin is taken before lru_lock elsewhere: only try. An inode that is being claimed is skipped. */
+		/* spin is taken before lru_lock elsewhere: only try. An inode that is being claimed
+		 * is skipped. */
 		if (spin_trylock(&inode->spin)) {
 			if (!(inode->flags & I_FREEING)) {
 				atomic_inc(&inode->refcount);
@@ -398,13 +404,15 @@ static u64 icache_count(void)
 	return READ_ONCE(inode_lru_count);
 }
 
-/* Frees clean inodes and the pages that can be locked at once: no I/O, and nothing waits. Any GFP may. */
+/* Frees clean inodes and the pages that can be locked at once: no I/O, and nothing waits. Any GFP
+ * may. */
 static u64 icache_scan(u64 objects, unsigned gfp)
 {
 	return shrink_icache(objects);
 }
 
-static struct shrinker icache_shrinker = {.name = "inode", .count = icache_count, .scan = icache_scan};
+static struct shrinker icache_shrinker = {
+	.name = "inode", .count = icache_count, .scan = icache_scan};
 
 /* An inode of @sb that nobody uses, claimed; NULL when there is none. *@busy counts the others. */
 static struct inode *claim_any(struct super_block *sb, u64 *busy)
@@ -455,8 +463,8 @@ void __mark_inode_dirty(struct inode *inode, u32 what)
 	spin_unlock(&sb->inodes_lock);
 }
 
-/* Take the dirty bits @which off @inode, and it off the list if it has no other: what becomes dirty from now
- * on puts it back. */
+/* Take the dirty bits @which off @inode, and it off the list if it has no other: what becomes dirty
+ * from now on puts it back. */
 static u32 take_dirty(struct inode *inode, u32 which)
 {
 	struct super_block *sb = inode->sb;
@@ -484,13 +492,15 @@ int write_inode_now(struct inode *inode)
 	if (take_dirty(inode, I_DIRTY)) { /* mapping blocks for the pages may have set it */
 		second = inode->sb->op->write_inode(inode, false);
 		if (unlikely(second == -ENOMEM))
-			__mark_inode_dirty(inode, I_DIRTY); /* not lost: the next sync tries again */
+			/* not lost: the next sync tries again */
+			__mark_inode_dirty(inode, I_DIRTY);
 		error = error ? error : second;
 	}
 	return error;
 }
 
-/* The inode that has been dirty for longest, with a reference; moved behind all others, in case it stays dirty. */
+/* The inode that has been dirty for longest, with a reference; moved behind all others, in case it
+ * stays dirty. */
 static struct inode *next_dirty(struct super_block *sb)
 {
 	struct inode *inode, *found = NULL;
@@ -508,7 +518,8 @@ static struct inode *next_dirty(struct super_block *sb)
 	return found;
 }
 
-/* The list is in order of becoming dirty: so many are to be written, and not those that follow meanwhile. */
+/* The list is in order of becoming dirty: so many are to be written, and not those that follow
+ * meanwhile. */
 static u64 count_dirty(struct super_block *sb)
 {
 	struct list_head *link;

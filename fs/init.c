@@ -1,5 +1,6 @@
 /*
- * init.c - bring the VFS up: tables and slabs of the caches first, then what file systems there are.
+ * init.c - bring the VFS up: tables and slabs of the caches first, then what file systems there
+ * are.
  */
 #include "fs/block.h"
 #include "fs/buffer.h"

@@ -1,10 +1,12 @@
 /*
- * initramfs.c - unpack the initial RAM disk, a cpio archive in "newc" form, into the root file system.
+ * initramfs.c - unpack the initial RAM disk, a cpio archive in "newc" form, into the root file
+ * system.
  *
- * Used with root=tmpfs. Every object is made through the ordinary calls on kernel paths, so an archive can
- * do no more than a program could; a damaged archive ends with a message and -EINVAL, with what came before
- * the damage in place. Hard links: the archive's link groups (same inode, count above one) become one file
- * each when the data come with the last name, as cpio and its relatives write them.
+ * Used with root=tmpfs. Every object is made through the ordinary calls on kernel paths, so an
+ * archive can do no more than a program could; a damaged archive ends with a message and -EINVAL,
+ * with what came before the damage in place. Hard links: the archive's link groups (same inode,
+ * count above one) become one file each when the data come with the last name, as cpio and its
+ * relatives write them.
  */
 #include "fs/initramfs.h"
 
@@ -160,7 +162,8 @@ static int set_attributes(const struct cpio_entry *entry)
 	return error;
 }
 
-/* If the entry is another name of a file already made, link it. 0: linked; 1: not a link; -errno. */
+/* If the entry is another name of a file already made, link it. 0: linked; 1: not a link; -errno.
+ */
 static int try_link(struct unpacker *unpacker, const struct cpio_entry *entry)
 {
 	u32 ino = entry->field[CPIO_INO];
@@ -196,8 +199,9 @@ static int make_entry(struct unpacker *unpacker, const struct cpio_entry *entry)
 	else if (S_ISLNK(mode))
 		error = make_symlink(entry);
 	else
-		error = kern_mknod(entry->name, mode,
-				   MKDEV(entry->field[CPIO_RDEVMAJOR], entry->field[CPIO_RDEVMINOR]));
+		error = kern_mknod(
+			entry->name, mode,
+			MKDEV(entry->field[CPIO_RDEVMAJOR], entry->field[CPIO_RDEVMINOR]));
 	if (error == -EEXIST && S_ISDIR(mode))
 		error = 0;
 	return error ? error : set_attributes(entry);

@@ -5,8 +5,8 @@
 #include "kernel/core/types.h"
 
 /*
- * Unpack the newc archive of @size bytes into the current root directory (the current task's, which must
- * have one). 0, -EINVAL (damaged; says so in the log), -ENOSPC, -ENOMEM. Sleeps.
+ * Unpack the newc archive of @size bytes into the current root directory (the current task's, which
+ * must have one). 0, -EINVAL (damaged; says so in the log), -ENOSPC, -ENOMEM. Sleeps.
  */
 int initramfs_unpack(const void *archive, size_t size);
 

@@ -14,10 +14,11 @@ enum { LOCK_PARENT = 1, LOCK_PARENT2, LOCK_CHILD };
 /* Guards the mount tree: parent, mountpoint, children. Outermost of the spinlocks. */
 extern spinlock_t mount_lock;
 
-/* If something is mounted on *@path (whose dentry has D_MOUNTED), go there, to the top of what is mounted;
- * references move along. */
+/* If something is mounted on *@path (whose dentry has D_MOUNTED), go there, to the top of what is
+ * mounted; references move along. */
 void follow_mounts(struct path *path);
-/* From the root of a mount to the place it is mounted on: true, references moved; false at the very top. */
+/* From the root of a mount to the place it is mounted on: true, references moved; false at the very
+ * top. */
 bool follow_up(struct path *path);
 bool is_mountpoint(const struct dentry *dentry); /* of any mount */
 /* Visit all mounts in order of mounting (under a mutex; the visitor may sleep but not mount). */
@@ -27,8 +28,8 @@ void for_each_super(void (*visit)(struct super_block *sb, void *argument), void 
 /* ---- namei.c --------------------------------------------------------------------------------- */
 
 /*
- * A path's text, copied from the program: short ones (most) into the caller's frame. No larger part of it is
- * cleared. Eight bytes behind the NUL are readable.
+ * A path's text, copied from the program: short ones (most) into the caller's frame. No larger part
+ * of it is cleared. Eight bytes behind the NUL are readable.
  */
 #define NAME_SMALL 240
 struct path_name {
@@ -36,7 +37,8 @@ struct path_name {
 	char *allocated; /* NULL: text is in small */
 	char small[NAME_SMALL + 16];
 };
-int path_name_get(struct path_name *name, const char __user *from); /* 0, -EFAULT, -ENAMETOOLONG, -ENOMEM */
+/* 0, -EFAULT, -ENAMETOOLONG, -ENOMEM */
+int path_name_get(struct path_name *name, const char __user *from);
 int path_name_copy(struct path_name *name, const char *from); /* of a kernel string */
 void path_name_free(char *allocated);
 static inline void path_name_put(struct path_name *name)
@@ -60,12 +62,13 @@ int path_lookup(int dfd, const char *name, unsigned flags, struct path *path);
 /* Walk to the directory that holds the last component. */
 int path_lookup_parent(int dfd, const char *name, struct path *parent, struct last *last);
 /*
- * What open(2) needs: walk to the last component's directory following symbolic links as open does (the last
- * one too, unless O_NOFOLLOW or O_CREAT with O_EXCL), create if asked for. 0 and *@path; *@created: new.
+ * What open(2) needs: walk to the last component's directory following symbolic links as open does
+ * (the last one too, unless O_NOFOLLOW or O_CREAT with O_EXCL), create if asked for. 0 and *@path;
+ * *@created: new.
  */
 int path_open(int dfd, const char *name, int flags, umode_t mode, struct path *path, bool *created);
-/* The dentry of @name in @dir, positive or negative: from the cache or asked of the file system. @dir's
- * inode->lock is held for writing. Referenced, or ERR_PTR. */
+/* The dentry of @name in @dir, positive or negative: from the cache or asked of the file system.
+ * @dir's inode->lock is held for writing. Referenced, or ERR_PTR. */
 struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length);
 
 /* ---- attr.c, inodes -------------------------------------------------------------------------- */
@@ -75,8 +78,8 @@ int may_delete(struct inode *dir, const struct dentry *dentry, bool directory);
 int do_truncate(struct inode *inode, loff_t size, u32 more_valid);
 struct file *file_open_path(const struct path *path, u32 flags); /* consumes nothing; ERR_PTR */
 
-/* icache.c: the last reference of @sb's root is gone: evict what is left. How many are in use, or being evicted
- * by another. */
+/* icache.c: the last reference of @sb's root is gone: evict what is left. How many are in use, or
+ * being evicted by another. */
 u64 evict_inodes(struct super_block *sb);
 u64 shrink_icache(u64 objects);
 bool open_for_writing(struct super_block *sb); /* is any file of it? */

@@ -1,16 +1,17 @@
 /*
  * mount.c - file systems, their superblocks, and the tree of mounts.
  *
- * A mount joins a superblock's tree to a directory of another mount. A dentry that is (or once was) a mount
- * point carries D_MOUNTED, so that a path walk asks this file only there; the mounts on it are then found
- * among the children of the mount it is seen through, which are few.
+ * A mount joins a superblock's tree to a directory of another mount. A dentry that is (or once was)
+ * a mount point carries D_MOUNTED, so that a path walk asks this file only there; the mounts on it
+ * are then found among the children of the mount it is seen through, which are few.
  *
- * A mount's refcount: 1 for being in the tree, 1 for each child mount, and one for each struct path that goes
- * through it (open files, working directories, walks). umount needs it to be idle: only the first, and the
- * caller's own. The last reference of the last mount of a superblock unmounts that.
+ * A mount's refcount: 1 for being in the tree, 1 for each child mount, and one for each struct path
+ * that goes through it (open files, working directories, walks). umount needs it to be idle: only
+ * the first, and the caller's own. The last reference of the last mount of a superblock unmounts
+ * that.
  *
- * Locks: mount_mutex serialises mounting and unmounting (sleeps); mount_lock guards the tree's pointers
- * against walks. mount_mutex -> inode locks of the file systems -> mount_lock.
+ * Locks: mount_mutex serialises mounting and unmounting (sleeps); mount_lock guards the tree's
+ * pointers against walks. mount_mutex -> inode locks of the file systems -> mount_lock.
  */
 #include "fs/block.h"
 #include "fs/buffer.h"
@@ -148,7 +149,8 @@ static dev_t anonymous_dev(void)
 	return MKDEV(0, (u32)atomic_inc_return(&minor));
 }
 
-static struct super_block *super_alloc(struct filesystem *type, struct block_device *device, unsigned flags)
+static struct super_block *super_alloc(struct filesystem *type, struct block_device *device,
+				       unsigned flags)
 {
 	struct super_block *sb = kzalloc(sizeof(*sb), GFP_KERNEL);
 
@@ -186,8 +188,8 @@ static int sync_super(struct super_block *sb)
 	return error;
 }
 
-/* Drop all names and inodes of @sb. Memory reclaim on another CPU may have some in its hands for a moment. How
- * many inodes are still in use. */
+/* Drop all names and inodes of @sb. Memory reclaim on another CPU may have some in its hands for a
+ * moment. How many inodes are still in use. */
 static u64 drop_objects(struct super_block *sb)
 {
 	unsigned tries = 1000;
@@ -240,8 +242,10 @@ static void super_put(struct super_block *sb)
 	mutex_unlock(&mount_mutex);
 }
 
-/* A superblock that serves this mount already: that of the device, or of a type that has one for all. */
-static struct super_block *super_find(const struct filesystem *type, const struct block_device *device)
+/* A superblock that serves this mount already: that of the device, or of a type that has one for
+ * all. */
+static struct super_block *super_find(const struct filesystem *type,
+				      const struct block_device *device)
 {
 	struct super_block *sb;
 
@@ -252,8 +256,8 @@ static struct super_block *super_find(const struct filesystem *type, const struc
 }
 
 /* mount_mutex held. Counted in sb->active. */
-static struct super_block *super_get(struct filesystem *type, struct block_device *device, unsigned flags,
-				     const char *options)
+static struct super_block *super_get(struct filesystem *type, struct block_device *device,
+				     unsigned flags, const char *options)
 {
 	struct super_block *sb = super_find(type, device);
 	int error;
@@ -282,7 +286,8 @@ static struct super_block *super_get(struct filesystem *type, struct block_devic
 #define MOUNT_FLAGS (SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME | SB_NODIRATIME)
 
 /* Takes over a count of sb->active; on failure it is the caller's still. NULL: no memory. */
-static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, unsigned flags, const char *device)
+static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, unsigned flags,
+				 const char *device)
 {
 	struct mount *mount = kzalloc(sizeof(*mount), GFP_KERNEL);
 
@@ -313,7 +318,8 @@ void mount_free(struct mount *mount)
 	kfree(mount);
 }
 
-/* mount_mutex held. Under the lock of the mount point's inode, where its removal asks is_mountpoint(). */
+/* mount_mutex held. Under the lock of the mount point's inode, where its removal asks
+ * is_mountpoint(). */
 static int attach(struct mount *mount, const struct path *where)
 {
 	struct dentry *dentry = where->dentry;
@@ -342,8 +348,9 @@ static int attach(struct mount *mount, const struct path *where)
 }
 
 /*
- * mount_mutex held: take @mount off the tree, whose reference to it, and to *@where it was, are the caller's.
- * -EBUSY: it has more than two references (unless @lazy): walks come to it under mount_lock.
+ * mount_mutex held: take @mount off the tree, whose reference to it, and to *@where it was, are the
+ * caller's. -EBUSY: it has more than two references (unless @lazy): walks come to it under
+ * mount_lock.
  */
 static int detach(struct mount *mount, bool lazy, struct path *where)
 {
@@ -382,8 +389,8 @@ static struct block_device *device_by_path(const char *name, int *error)
 }
 
 /* Mount @root of @sb on @where. Takes over a count of sb->active. */
-static int mount_super(struct super_block *sb, struct dentry *root, const struct path *where, unsigned flags,
-		       const char *device_name)
+static int mount_super(struct super_block *sb, struct dentry *root, const struct path *where,
+		       unsigned flags, const char *device_name)
 {
 	struct mount *mount = mount_alloc(sb, root, flags, device_name);
 	int error;
@@ -400,8 +407,8 @@ static int mount_super(struct super_block *sb, struct dentry *root, const struct
 	return error;
 }
 
-static int mount_new(const char *device_name, const struct path *where, const char *type_name, unsigned flags,
-		     const char *options)
+static int mount_new(const char *device_name, const struct path *where, const char *type_name,
+		     unsigned flags, const char *options)
 {
 	struct filesystem *type = find_filesystem(type_name);
 	struct block_device *device = NULL;
@@ -431,7 +438,8 @@ static int mount_bind(const char *from, const struct path *where)
 	if (error)
 		return error;
 	atomic_inc(&path.mount->sb->active); /* not the first, since the path holds the mount */
-	error = mount_super(path.mount->sb, path.dentry, where, path.mount->flags, path.mount->device_name);
+	error = mount_super(path.mount->sb, path.dentry, where, path.mount->flags,
+			    path.mount->device_name);
 	path_put(&path);
 	return error;
 }
@@ -455,7 +463,8 @@ static int remount(struct mount *mount, unsigned flags, const char *options)
 	return error;
 }
 
-int vfs_mount(const char *device, const struct path *where, const char *type, unsigned flags, const char *options)
+int vfs_mount(const char *device, const struct path *where, const char *type, unsigned flags,
+	      const char *options)
 {
 	struct path top = *where;
 	int error;
@@ -465,7 +474,8 @@ int vfs_mount(const char *device, const struct path *where, const char *type, un
 	if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
 		flags &= ~MS_MGC_MSK;
 	if (flags & MS_REMOUNT)
-		return where->dentry == where->mount->root ? remount(where->mount, flags, options) : -EINVAL;
+		return where->dentry == where->mount->root ? remount(where->mount, flags, options)
+							   : -EINVAL;
 	if (flags & MS_MOVE)
 		return -EINVAL;
 	path_get(&top);
@@ -473,7 +483,9 @@ int vfs_mount(const char *device, const struct path *where, const char *type, un
 	if (flags & MS_BIND)
 		error = device ? mount_bind(device, &top) : -EINVAL;
 	else
-		error = type ? mount_new(device ? device : "none", &top, type, flags, options ? options : "") : -EINVAL;
+		error = type ? mount_new(device ? device : "none", &top, type, flags,
+					 options ? options : "")
+			     : -EINVAL;
 	path_put(&top);
 	return error;
 }

@@ -1,14 +1,16 @@
 /*
  * namei.c - the path walk: from a name to a dentry, one component at a time.
  *
- * The walk holds one place, a referenced path. For each component it checks that the directory may be
- * searched, finds the component's end (eight bytes at a time), hashes its name, looks it up in the dentry
- * cache and moves its reference from the directory to what it found. What is not so simple is done out of
- * line: a miss (ask the file system, under the directory's lock), "..", a mount point, a symbolic link.
+ * The walk holds one place, a referenced path. For each component it checks that the directory may
+ * be searched, finds the component's end (eight bytes at a time), hashes its name, looks it up in
+ * the dentry cache and moves its reference from the directory to what it found. What is not so
+ * simple is done out of line: a miss (ask the file system, under the directory's lock), "..", a
+ * mount point, a symbolic link.
  *
- * A symbolic link's text is walked in place of its name; what was still to be walked waits on a stack
- * (walk->rest), so links nest without recursion. The links themselves are held until the walk ends, since
- * the last component's name may lie in their text. At most MAXSYMLINKS links, then ELOOP.
+ * A symbolic link's text is walked in place of its name; what was still to be walked waits on a
+ * stack (walk->rest), so links nest without recursion. The links themselves are held until the walk
+ * ends, since the last component's name may lie in their text. At most MAXSYMLINKS links, then
+ * ELOOP.
  *
  * No lock is held between components. A directory that is renamed meanwhile takes the walk with it.
  */
@@ -27,7 +29,8 @@ struct walk {
 	struct path path; /* referenced */
 	struct path root; /* mount NULL: not yet needed */
 	bool root_counted;
-	bool directory; /* a last component was followed by a slash: the result must be a directory */
+	/* a last component was followed by a slash: the result must be a directory */
+	bool directory;
 	unsigned depth; /* of rest */
 	unsigned links; /* held; also the count for ELOOP */
 	struct last last;
@@ -98,7 +101,8 @@ static __always_inline u32 component_length(const char *name)
 	const char *p = name;
 
 	for (;;) {
-		/* A byte that is 0 borrows; no byte of a slash has its top bit, so ~word serves both tests. */
+		/* A byte that is 0 borrows; no byte of a slash has its top bit, so ~word serves
+		 * both tests. */
 		u64 word = load_word(p), slash = word ^ slashes;
 		u64 ends = ((word - ones) | (slash - ones)) & ~word & tops;
 
@@ -110,8 +114,10 @@ static __always_inline u32 component_length(const char *name)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* A path of the task's context, referenced. Its lock is needed only if another task shares the context. */
-static __always_inline void context_path(struct path *path, struct fs_context *fs, const struct path *from)
+/* A path of the task's context, referenced. Its lock is needed only if another task shares the
+ * context. */
+static __always_inline void context_path(struct path *path, struct fs_context *fs,
+					 const struct path *from)
 {
 	bool shared = atomic_read(&fs->refcount) != 1;
 
@@ -227,7 +233,8 @@ static bool still_valid(struct inode *dir, struct dentry *dentry)
 	return !dir->op->revalidate || (dentry->flags & D_MOUNTED) || dir->op->revalidate(dentry);
 }
 
-/* @dir->lock is held for writing: the one in the cache if somebody was faster, else the file system's. */
+/* @dir->lock is held for writing: the one in the cache if somebody was faster, else the file
+ * system's. */
 static struct dentry *lookup_real(struct dentry *parent, const char *name, u32 length, u32 hash)
 {
 	struct inode *dir = parent->inode;
@@ -259,7 +266,8 @@ static struct dentry *lookup_real(struct dentry *parent, const char *name, u32 l
 }
 
 /* In the cache, counted: referenced or NULL. */
-static __always_inline struct dentry *lookup_cached(struct dentry *parent, const char *name, u32 length, u32 hash)
+static __always_inline struct dentry *lookup_cached(struct dentry *parent, const char *name,
+						    u32 length, u32 hash)
 {
 	struct lookup_counts counts = {0, 0, 0, 0, 0};
 	struct dentry *dentry = dentry_find(parent, name, length, hash, &counts);
@@ -283,7 +291,8 @@ struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length)
 	return lookup_real(dir, name, length, hash);
 }
 
-/* Not in the cache, or no longer valid: ask the file system. Referenced, positive or negative, or ERR_PTR. */
+/* Not in the cache, or no longer valid: ask the file system. Referenced, positive or negative, or
+ * ERR_PTR. */
 static struct dentry *lookup_slow(struct dentry *parent, const char *name, u32 length)
 {
 	struct inode *dir = parent->inode;
@@ -296,8 +305,8 @@ static struct dentry *lookup_slow(struct dentry *parent, const char *name, u32 l
 }
 
 /*
- * Go through the symbolic link @link, whose reference is taken over. Its text, to be walked next from where
- * the walk now stands; NULL when it led to a place by itself; or ERR_PTR.
+ * Go through the symbolic link @link, whose reference is taken over. Its text, to be walked next
+ * from where the walk now stands; NULL when it led to a place by itself; or ERR_PTR.
  */
 static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 {
@@ -346,11 +355,12 @@ static __always_inline void walk_to(struct walk *walk, struct dentry *dentry)
 }
 
 /*
- * Step onto component @name where it is not simple; @found is what the cache has, referenced, or NULL. NULL:
- * the walk stands on it. A text: it was a symbolic link, whose text is to be walked first (only if @follow).
- * ERR_PTR: -ENOENT and the like; the walk stays where it was.
+ * Step onto component @name where it is not simple; @found is what the cache has, referenced, or
+ * NULL. NULL: the walk stands on it. A text: it was a symbolic link, whose text is to be walked
+ * first (only if @follow). ERR_PTR: -ENOENT and the like; the walk stays where it was.
  */
-static const char *step_slowly(struct walk *walk, const char *name, u32 length, struct dentry *found, bool follow)
+static const char *step_slowly(struct walk *walk, const char *name, u32 length,
+			       struct dentry *found, bool follow)
 {
 	struct dentry *parent = walk->path.dentry;
 	struct inode *inode;
@@ -376,7 +386,8 @@ static const char *step_slowly(struct walk *walk, const char *name, u32 length, 
 }
 
 /* The same for the last component: what is simple is done here. */
-static __always_inline const char *step(struct walk *walk, const char *name, u32 length, bool follow)
+static __always_inline const char *step(struct walk *walk, const char *name, u32 length,
+					bool follow)
 {
 	struct dentry *parent = walk->path.dentry, *dentry;
 	struct inode *inode;
@@ -384,7 +395,8 @@ static __always_inline const char *step(struct walk *walk, const char *name, u32
 	dentry = lookup_cached(parent, name, length, dentry_name_hash(parent, name, length));
 	if (likely(dentry != NULL)) {
 		inode = smp_load_acquire(&dentry->inode);
-		if (likely(inode != NULL) && likely(!(dentry->flags & (D_MOUNTED | D_REVALIDATE))) &&
+		if (likely(inode != NULL) &&
+		    likely(!(dentry->flags & (D_MOUNTED | D_REVALIDATE))) &&
 		    likely(!S_ISLNK(inode->mode))) {
 			walk->path.dentry = dentry;
 			dput(parent);
@@ -406,7 +418,8 @@ static __always_inline enum last_type component_type(const char *name, u32 lengt
 /* ---- all but the last component -------------------------------------------------------------- */
 
 /* A component of the way that is not simply a cached directory. As step(). */
-static noinline const char *walk_slowly(struct walk *walk, const char *name, u32 length, struct dentry *found)
+static noinline const char *walk_slowly(struct walk *walk, const char *name, u32 length,
+					struct dentry *found)
 {
 	struct dentry *parent = walk->path.dentry;
 
@@ -422,7 +435,8 @@ static noinline const char *walk_slowly(struct walk *walk, const char *name, u32
 	return step_slowly(walk, name, length, found, true);
 }
 
-/* The text @name had no component: true if there is none left to walk either, else *@name is what is left. */
+/* The text @name had no component: true if there is none left to walk either, else *@name is what
+ * is left. */
 static bool walk_empty(struct walk *walk, const char **name)
 {
 	if (!walk->depth) {
@@ -433,9 +447,11 @@ static bool walk_empty(struct walk *walk, const char **name)
 	return false;
 }
 
-static __always_inline int walk_names(struct walk *walk, const char *name, struct lookup_counts *counts)
+static __always_inline int walk_names(struct walk *walk, const char *name,
+				      struct lookup_counts *counts)
 {
-	struct dentry *dentry = walk->path.dentry, *child; /* the walk's place, while all is simple */
+	/* the walk's place, while all is simple */
+	struct dentry *dentry = walk->path.dentry, *child;
 	const char *next, *text;
 	struct inode *inode;
 	u32 length;
@@ -460,8 +476,9 @@ searchable:
 			next++;
 		if (!*next) {
 			if (likely(!walk->depth)) {
-				walk->last = (struct last){name, length, component_type(name, length),
-							   next != name + length};
+				walk->last =
+					(struct last){name, length, component_type(name, length),
+						      next != name + length};
 				walk->directory |= walk->last.trailing_slash;
 				return 0;
 			}
@@ -469,9 +486,11 @@ searchable:
 		}
 		child = NULL;
 		if (likely(name[0] != '.')) {
-			child = dentry_find(dentry, name, length, dentry_name_hash(dentry, name, length), counts);
+			child = dentry_find(dentry, name, length,
+					    dentry_name_hash(dentry, name, length), counts);
 			inode = likely(child != NULL) ? smp_load_acquire(&child->inode) : NULL;
-			/* A directory that everybody may search: one test, and no other at the next turn. */
+			/* A directory that everybody may search: one test, and no other at the next
+			 * turn. */
 			if (likely(inode != NULL) &&
 			    likely((inode->mode & (S_IFMT | S_IXUGO)) == (S_IFDIR | S_IXUGO)) &&
 			    likely(!(child->flags & (D_MOUNTED | D_REVALIDATE)))) {
@@ -498,8 +517,8 @@ searchable:
 }
 
 /*
- * Walk @name up to the directory of its last component, which is left in walk->last. The directory has
- * been found to be one, and may be searched.
+ * Walk @name up to the directory of its last component, which is left in walk->last. The directory
+ * has been found to be one, and may be searched.
  */
 static int walk_to_last(struct walk *walk, const char *name)
 {
@@ -556,7 +575,8 @@ int path_lookup(int dfd, const char *name, unsigned flags, struct path *path)
 	return walk_end(&walk, error);
 }
 
-/* The last component's text must outlive the walk, so @name is the caller's and no link holds it. */
+/* The last component's text must outlive the walk, so @name is the caller's and no link holds it.
+ */
 int path_lookup_parent(int dfd, const char *name, struct path *parent, struct last *last)
 {
 	struct walk walk;
@@ -576,7 +596,8 @@ int path_lookup_parent(int dfd, const char *name, struct path *parent, struct la
 /* ---- open ------------------------------------------------------------------------------------ */
 
 /* The directory's lock is held: the object of the last name, made if it is not there. */
-static int create_locked(struct walk *walk, u32 hash, umode_t mode, struct dentry **found, bool *created)
+static int create_locked(struct walk *walk, u32 hash, umode_t mode, struct dentry **found,
+			 bool *created)
 {
 	struct dentry *parent = walk->path.dentry;
 	struct dentry *dentry = lookup_real(parent, walk->last.name, walk->last.length, hash);
@@ -601,7 +622,8 @@ static int create_locked(struct walk *walk, u32 hash, umode_t mode, struct dentr
 	return 0;
 }
 
-static noinline int open_or_create(struct walk *walk, umode_t mode, struct dentry **found, bool *created)
+static noinline int open_or_create(struct walk *walk, umode_t mode, struct dentry **found,
+				   bool *created)
 {
 	struct dentry *parent = walk->path.dentry;
 	const char *name = walk->last.name;
@@ -649,7 +671,8 @@ static int walk_last_open(struct walk *walk, int flags, umode_t mode, bool *crea
 				return -EISDIR;
 			text = step_create(walk, follow, mode, created);
 		} else {
-			text = step(walk, walk->last.name, walk->last.length, follow || walk->directory);
+			text = step(walk, walk->last.name, walk->last.length,
+				    follow || walk->directory);
 		}
 		if (likely(!text))
 			return 0;
@@ -675,7 +698,8 @@ int path_open(int dfd, const char *name, int flags, umode_t mode, struct path *p
 	error = walk_to_last(&walk, name);
 	if (likely(!error)) {
 		error = walk_last_open(&walk, flags, mode, created);
-		if (likely(!error) && unlikely(walk.directory) && !S_ISDIR(walk.path.dentry->inode->mode))
+		if (likely(!error) && unlikely(walk.directory) &&
+		    !S_ISDIR(walk.path.dentry->inode->mode))
 			error = -ENOTDIR;
 	}
 	*path = walk.path;

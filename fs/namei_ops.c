@@ -1,11 +1,13 @@
 /*
- * namei_ops.c - making, removing, linking and renaming names: what the system calls of that kind stand on.
+ * namei_ops.c - making, removing, linking and renaming names: what the system calls of that kind
+ * stand on.
  *
- * Each walks to the directory of the last component, locks it, looks the name up and lets the file system
- * do the work. The order of the checks is Linux's, since it decides which errno a program sees.
+ * Each walks to the directory of the last component, locks it, looks the name up and lets the file
+ * system do the work. The order of the checks is Linux's, since it decides which errno a program
+ * sees.
  *
- * Locks: sb->rename_lock (renames across directories), then directories, an ancestor first, then the inode
- * whose name it is. Levels for the lock-order checker: internal.h.
+ * Locks: sb->rename_lock (renames across directories), then directories, an ancestor first, then
+ * the inode whose name it is. Levels for the lock-order checker: internal.h.
  */
 #include "fs/initramfs.h"
 #include "fs/internal.h"
@@ -50,8 +52,8 @@ static struct inode *parent_inode(const struct name_at *at)
 /* ---- new names ------------------------------------------------------------------------------- */
 
 /*
- * Lock the directory of at->text and find that the name is free: *@dentry, negative. On success the caller
- * ends with create_end(); on failure at->text has been let go and there is nothing to undo.
+ * Lock the directory of at->text and find that the name is free: *@dentry, negative. On success the
+ * caller ends with create_end(); on failure at->text has been let go and there is nothing to undo.
  */
 static int create_begin(struct name_at *at, int dfd, bool directory, struct dentry **dentry)
 {
@@ -108,8 +110,9 @@ static int do_mkdir(struct name_at *at, int dfd, umode_t mode)
 	if (!error && !dir->op->mkdir)
 		error = -EPERM;
 	if (!error)
-		error = dir->op->mkdir(dir, dentry,
-				       S_IFDIR | (mode & (S_IRWXUGO | S_ISVTX) & ~current->fs->umask));
+		error = dir->op->mkdir(
+			dir, dentry,
+			S_IFDIR | (mode & (S_IRWXUGO | S_ISVTX) & ~current->fs->umask));
 	create_end(at, dentry);
 	return error;
 }
@@ -153,7 +156,10 @@ static int check_node_type(umode_t *mode)
 		*mode |= S_IFREG;
 	if (S_ISDIR(*mode))
 		return -EPERM;
-	return S_ISREG(*mode) || S_ISCHR(*mode) || S_ISBLK(*mode) || S_ISFIFO(*mode) || S_ISSOCK(*mode) ? 0 : -EINVAL;
+	return S_ISREG(*mode) || S_ISCHR(*mode) || S_ISBLK(*mode) || S_ISFIFO(*mode) ||
+			       S_ISSOCK(*mode)
+		       ? 0
+		       : -EINVAL;
 }
 
 int vfs_mknod_at(int dfd, const char __user *name, umode_t mode, dev_t rdev)
@@ -198,15 +204,16 @@ int vfs_symlink_at(const char __user *target, int dfd, const char __user *name)
 	return error;
 }
 
-/* fs.protected_hardlinks: who links to another's file must be able to read and write it, and it must be
- * an ordinary file without set-id bits. */
+/* fs.protected_hardlinks: who links to another's file must be able to read and write it, and it
+ * must be an ordinary file without set-id bits. */
 static int may_link(struct inode *inode)
 {
 	umode_t mode = inode->mode;
 
 	if (current->cred->fsuid == inode->uid || current->cred->fsuid == 0)
 		return 0;
-	if (!S_ISREG(mode) || (mode & S_ISUID) || (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) ||
+	if (!S_ISREG(mode) || (mode & S_ISUID) ||
+	    (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) ||
 	    inode_permission(inode, MAY_READ | MAY_WRITE))
 		return -EPERM;
 	return 0;
@@ -237,12 +244,14 @@ static int do_link(const struct path *old, struct name_at *at, int dfd)
 
 	if (error)
 		return error;
-	error = old->mount != at->parent.mount ? -EXDEV : link_checked(old, parent_inode(at), dentry);
+	error = old->mount != at->parent.mount ? -EXDEV
+					       : link_checked(old, parent_inode(at), dentry);
 	create_end(at, dentry);
 	return error;
 }
 
-int vfs_link_at(int old_dfd, const char __user *old_name, int new_dfd, const char __user *new_name, int at_flags)
+int vfs_link_at(int old_dfd, const char __user *old_name, int new_dfd, const char __user *new_name,
+		int at_flags)
 {
 	unsigned flags = 0;
 	struct name_at at;
@@ -319,8 +328,8 @@ int kern_link(const char *old_name, const char *new_name)
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
-/* *@gone: a reference to the inode that lost its name, to be let go once the directory is unlocked, since
- * freeing its blocks may take long. */
+/* *@gone: a reference to the inode that lost its name, to be let go once the directory is unlocked,
+ * since freeing its blocks may take long. */
 static int unlink_locked(struct inode *dir, struct dentry *dentry, struct inode **gone)
 {
 	struct inode *inode = dentry->inode;
@@ -436,7 +445,8 @@ int vfs_unlink_at(int dfd, const char __user *name, int at_flags)
 struct rename {
 	struct name_at old_at, new_at;
 	struct dentry *old, *new; /* referenced */
-	struct dentry *ancestor;  /* child of one parent through which the other lies below it, or NULL */
+	/* child of one parent through which the other lies below it, or NULL */
+	struct dentry *ancestor;
 	unsigned flags;
 };
 
@@ -449,7 +459,8 @@ static struct dentry *child_towards(struct dentry *dentry, const struct dentry *
 	return NULL;
 }
 
-/* Two directories under rename_lock, so the tree stays as it is: the ancestor first, else by address. */
+/* Two directories under rename_lock, so the tree stays as it is: the ancestor first, else by
+ * address. */
 static void lock_directories(struct rename *r)
 {
 	struct dentry *a = r->old_at.parent.dentry, *b = r->new_at.parent.dentry, *swap;
@@ -540,7 +551,8 @@ static int rename_targeted(const struct rename *r, struct inode *target)
 	struct inode *old_dir = parent_inode(&r->old_at), *new_dir = parent_inode(&r->new_at);
 	int error;
 
-	if (((r->old->flags | r->new->flags) & D_MOUNTED) && (is_mountpoint(r->old) || is_mountpoint(r->new)))
+	if (((r->old->flags | r->new->flags) & D_MOUNTED) &&
+	    (is_mountpoint(r->old) || is_mountpoint(r->new)))
 		return -EBUSY;
 	error = old_dir->op->rename(old_dir, r->old, new_dir, r->new, r->flags);
 	if (error)
@@ -609,7 +621,8 @@ static int rename_check_names(const struct rename *r)
 	return mount_writable(r->old_at.parent.mount);
 }
 
-int vfs_rename_at(int old_dfd, const char __user *old_name, int new_dfd, const char __user *new_name, unsigned flags)
+int vfs_rename_at(int old_dfd, const char __user *old_name, int new_dfd,
+		  const char __user *new_name, unsigned flags)
 {
 	struct rename r; /* large: not cleared */
 	struct inode *gone = NULL;

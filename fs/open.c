@@ -10,10 +10,10 @@ static struct kmem_cache *file_slab;
 static atomic_t open_files;
 #define OPEN_FILES_MAX 65536 /* ENFILE beyond it */
 
-#define OPEN_FLAGS                                                                                         \
-	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | O_DSYNC |    \
-	 O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_PATH |    \
-	 O_TMPFILE)
+#define OPEN_FLAGS                                                                                 \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |      \
+	 O_DSYNC | O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME |       \
+	 O_CLOEXEC | O_PATH | O_TMPFILE)
 /* What F_GETFL tells: not what only mattered while opening. */
 #define KEPT_FLAGS (~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC))
 
@@ -120,7 +120,8 @@ fail:
 
 static int access_mask(int flags)
 {
-	static const u8 masks[4] = {MAY_READ, MAY_WRITE, MAY_READ | MAY_WRITE, MAY_READ | MAY_WRITE};
+	static const u8 masks[4] = {MAY_READ, MAY_WRITE, MAY_READ | MAY_WRITE,
+				    MAY_READ | MAY_WRITE};
 
 	return masks[flags & O_ACCMODE] | (flags & O_TRUNC ? MAY_WRITE : 0);
 }
@@ -194,7 +195,8 @@ static int check_flags(int *flags)
 {
 	*flags &= OPEN_FLAGS;
 	if ((*flags & O_TMPFILE & ~O_DIRECTORY) != 0) {
-		if ((*flags & O_TMPFILE) != O_TMPFILE || (*flags & O_CREAT) || !(*flags & (O_WRONLY | O_RDWR)))
+		if ((*flags & O_TMPFILE) != O_TMPFILE || (*flags & O_CREAT) ||
+		    !(*flags & (O_WRONLY | O_RDWR)))
 			return -EINVAL;
 		return -EOPNOTSUPP;
 	}
@@ -212,7 +214,8 @@ static struct file *do_open(int dfd, const char *name, int flags, umode_t mode)
 	bool created;
 	int error;
 
-	error = path_open(dfd, name, flags, (mode & S_IALLUGO & ~current->fs->umask) | S_IFREG, &path, &created);
+	error = path_open(dfd, name, flags, (mode & S_IALLUGO & ~current->fs->umask) | S_IFREG,
+			  &path, &created);
 	if (unlikely(error))
 		return ERR_PTR(error);
 	file = open_existing(&path, flags, created);

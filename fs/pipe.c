@@ -1,16 +1,16 @@
 /*
  * pipe.c - pipes and FIFOs: a ring of up to 16 pages between writers and readers.
  *
- * A struct pipe hangs on its inode (inode->pipe): for pipe(2) it is made with the inode, for a FIFO by the
- * first open, and it goes with the last close. `head` and `tail` count bytes ever written and read; a page
- * of the ring is allocated when a byte first falls into it and freed when the last one is read, except one
- * that is kept so that a ping-pong allocates nothing.
+ * A struct pipe hangs on its inode (inode->pipe): for pipe(2) it is made with the inode, for a FIFO
+ * by the first open, and it goes with the last close. `head` and `tail` count bytes ever written
+ * and read; a page of the ring is allocated when a byte first falls into it and freed when the last
+ * one is read, except one that is kept so that a ping-pong allocates nothing.
  *
- * Writes of up to PIPE_BUF bytes are atomic: they wait until all of it fits. A write without readers is
- * SIGPIPE and EPIPE; a read without writers is end of file.
+ * Writes of up to PIPE_BUF bytes are atomic: they wait until all of it fits. A write without
+ * readers is SIGPIPE and EPIPE; a read without writers is end of file.
  *
- * Lock: pipe->lock guards everything in it. User memory is copied under it: a fault may sleep, and takes
- * mm->lock below it; nothing takes a pipe's lock inside a fault.
+ * Lock: pipe->lock guards everything in it. User memory is copied under it: a fault may sleep, and
+ * takes mm->lock below it; nothing takes a pipe's lock inside a fault.
  */
 #include "fs/pipe.h"
 
@@ -25,7 +25,8 @@
 #endif
 #define PIPE_PAGES 16
 #define PIPE_BYTES (PIPE_PAGES * PAGE_SIZE)
-#define PIPE_SLOTS (PIPE_PAGES + 1) /* a full pipe may begin and end within a page: then it touches one more */
+/* a full pipe may begin and end within a page: then it touches one more */
+#define PIPE_SLOTS (PIPE_PAGES + 1)
 #define PIPE_ATOMIC 4096 /* PIPE_BUF */
 
 struct pipe {
@@ -34,7 +35,8 @@ struct pipe {
 	void *pages[PIPE_SLOTS];
 	void *spare;
 	unsigned readers, writers; /* open files */
-	u64 reader_opens, writer_opens; /* ever: a FIFO's open waits for the other side's count to move */
+	/* ever: a FIFO's open waits for the other side's count to move */
+	u64 reader_opens, writer_opens;
 	wait_queue_head_t read_wait, write_wait;
 };
 
@@ -89,7 +91,8 @@ static void ring_page_done(struct pipe *pipe)
 	*slot = NULL;
 }
 
-/* Move what there is, up to the io's length: bytes, 0 when empty, -EFAULT when none could be moved. */
+/* Move what there is, up to the io's length: bytes, 0 when empty, -EFAULT when none could be moved.
+ */
 static ssize_t ring_read(struct pipe *pipe, struct io *io)
 {
 	ssize_t total = 0;
@@ -109,7 +112,8 @@ static ssize_t ring_read(struct pipe *pipe, struct io *io)
 			return total ? total : -EFAULT;
 	}
 	if (pipe->tail == pipe->head && (pipe->tail & (PAGE_SIZE - 1))) {
-		/* Empty: start over in the same page, so that small messages never need a second one. */
+		/* Empty: start over in the same page, so that small messages never need a second
+		 * one. */
 		u64 back = pipe->tail & (PAGE_SIZE - 1);
 
 		pipe->tail -= back;
@@ -207,8 +211,8 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 			break;
 		if (file->flags & O_NONBLOCK)
 			return total ? total : -EAGAIN;
-		if (wait_event_interruptible(pipe->write_wait,
-					     pipe_has_room(pipe, wanted) || !READ_ONCE(pipe->readers)))
+		if (wait_event_interruptible(pipe->write_wait, pipe_has_room(pipe, wanted) ||
+								       !READ_ONCE(pipe->readers)))
 			return total ? total : -ERESTARTSYS;
 	}
 	return total;
@@ -272,7 +276,8 @@ static void pipe_release(struct file *file)
 	if (last) {
 		inode->pipe = NULL;
 	} else {
-		/* Before the lock is let go: after that, the other side's release may free the pipe. */
+		/* Before the lock is let go: after that, the other side's release may free the
+		 * pipe. */
 		wake_up(&pipe->read_wait);
 		wake_up(&pipe->write_wait);
 	}
@@ -281,7 +286,8 @@ static void pipe_release(struct file *file)
 		pipe_free(pipe);
 }
 
-/* Wait until the other side has been opened, as open(2) of a FIFO does. 0 or -ERESTARTSYS, -ENXIO. */
+/* Wait until the other side has been opened, as open(2) of a FIFO does. 0 or -ERESTARTSYS, -ENXIO.
+ */
 static int fifo_wait_partner(struct pipe *pipe, struct file *file)
 {
 	if (file->mode == (FMODE_READ | FMODE_WRITE))
@@ -388,7 +394,8 @@ static void pipe_file_set(struct file *file, struct dentry *dentry, unsigned mod
 	file->flags = flags;
 }
 
-/* Two open files, files[0] for reading and files[1] for writing. @flags: O_NONBLOCK. 0 or -ENOMEM, -ENFILE. */
+/* Two open files, files[0] for reading and files[1] for writing. @flags: O_NONBLOCK. 0 or -ENOMEM,
+ * -ENFILE. */
 int pipe_create(struct file *files[2], int flags)
 {
 	struct inode *inode = pipe_inode();

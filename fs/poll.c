@@ -1,9 +1,10 @@
 /*
  * poll.c - waiting for any of several files.
  *
- * The caller's struct poll_table holds a wait-queue entry for each queue that a file's poll method names.
- * The entries' wake function marks the table triggered and wakes the task; so a wake-up between the look
- * at the files and the sleep is not lost. All files are looked at again after a wake-up, without queueing.
+ * The caller's struct poll_table holds a wait-queue entry for each queue that a file's poll method
+ * names. The entries' wake function marks the table triggered and wakes the task; so a wake-up
+ * between the look at the files and the sleep is not lost. All files are looked at again after a
+ * wake-up, without queueing.
  *
  * No locks held over the calls of poll methods. select(2) is translated to this by kernel/sys.
  */
@@ -100,7 +101,8 @@ static unsigned poll_file(struct file *file, struct poll_table *table)
 	return file->fop->poll(file, table);
 }
 
-/* Ask every file once; how many have something to say. files[i] is NULL for a negative or bad number. */
+/* Ask every file once; how many have something to say. files[i] is NULL for a negative or bad
+ * number. */
 static u32 poll_scan(struct pollfd *fds, struct file **files, u32 count, struct poll_table *table)
 {
 	u32 ready = 0;

@@ -1,4 +1,5 @@
-/* poll.h - waiting for any of several files; vfs_poll() and poll_wait() are declared in fs/vfs.h. */
+/* poll.h - waiting for any of several files; vfs_poll() and poll_wait() are declared in fs/vfs.h.
+ */
 #ifndef FS_POLL_H
 #define FS_POLL_H
 
@@ -6,8 +7,8 @@
 #include "kernel/core/types.h"
 
 /*
- * vfs_poll() for descriptors in kernel memory: fills in revents. timeout_ns < 0 waits for ever, 0 not at all.
- * How many have a non-zero revents, -EINTR, -ENOMEM. Sleeps. (select(2) stands on it.)
+ * vfs_poll() for descriptors in kernel memory: fills in revents. timeout_ns < 0 waits for ever, 0
+ * not at all. How many have a non-zero revents, -EINTR, -ENOMEM. Sleeps. (select(2) stands on it.)
  */
 s64 poll_descriptors(struct pollfd *fds, u32 count, s64 timeout_ns);
 

@@ -1,5 +1,6 @@
 /*
- * read_write.c - reading, writing and seeking in an open file: checks, then the file's own operation.
+ * read_write.c - reading, writing and seeking in an open file: checks, then the file's own
+ * operation.
  */
 #include "fs/internal.h"
 #include "kernel/core/string.h"
@@ -154,7 +155,8 @@ int vfs_fsync(struct file *file, bool data_only)
 
 #define SENDFILE_ORDER 2 /* 16 KB at a time through kernel memory */
 
-/* Copy up to @count bytes from @in at *@from to @out; bytes copied, or the error if there were none. */
+/* Copy up to @count bytes from @in at *@from to @out; bytes copied, or the error if there were
+ * none. */
 static s64 copy_between(struct file *out, struct file *in, loff_t *from, size_t count)
 {
 	size_t chunk = PAGE_SIZE << SENDFILE_ORDER;
@@ -188,7 +190,8 @@ static s64 copy_between(struct file *out, struct file *in, loff_t *from, size_t 
 	return n < 0 ? n : written < 0 ? written : 0;
 }
 
-static s64 sendfile_files(struct file *out, struct file *in, loff_t __user *user_offset, size_t count)
+static s64 sendfile_files(struct file *out, struct file *in, loff_t __user *user_offset,
+			  size_t count)
 {
 	loff_t offset;
 	s64 result;

@@ -1,8 +1,9 @@
 /*
  * readdir.c - getdents64: a directory's entries, packed into the program's buffer.
  *
- * Entries are built in the program's memory one by one. The position after an entry is known only when the
- * file system goes on to the next, so it is filled into an entry when its successor, or the end, has come.
+ * Entries are built in the program's memory one by one. The position after an entry is known only
+ * when the file system goes on to the next, so it is filled into an entry when its successor, or
+ * the end, has come.
  */
 #include "fs/internal.h"
 #include "kernel/core/string.h"

@@ -1,9 +1,9 @@
 /*
- * special.c - inodes that are not files of a file system: device nodes, FIFOs, and what stands in for
- * operations that a file does not have.
+ * special.c - inodes that are not files of a file system: device nodes, FIFOs, and what stands in
+ * for operations that a file does not have.
  *
- * Character devices register their operations by number; a node's open looks them up and puts them into the
- * open file. Block devices share block_device_file_operations (fs/block.c).
+ * Character devices register their operations by number; a node's open looks them up and puts them
+ * into the open file. Block devices share block_device_file_operations (fs/block.c).
  */
 #include "fs/block.h"
 #include "fs/devfs/devfs.h"

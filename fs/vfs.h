@@ -2,15 +2,15 @@
  * vfs.h - the virtual file system: what a file system implements and what the kernel may ask of it.
  *
  * Objects. A super_block is a mounted file system. An inode is a file, found in the inode cache by
- * (superblock, number). A dentry is one name in one directory, found in the dentry cache by (parent,
- * name hash); without an inode it is negative: the name is known not to exist. A mount joins a
- * superblock's root to a place in the tree; a struct path is a dentry seen through a mount. A file is
- * an open file description.
+ * (superblock, number). A dentry is one name in one directory, found in the dentry cache by
+ * (parent, name hash); without an inode it is negative: the name is known not to exist. A mount
+ * joins a superblock's root to a place in the tree; a struct path is a dentry seen through a mount.
+ * A file is an open file description.
  *
- * References. dget/dput, iget.../iput, mntget/mntput, fget/fput. A dentry holds its parent and its inode.
- * A hashed dentry stays cached when its count falls to zero (DREF_KEPT below); an unhashed one is freed.
- * Names are found word by word: a name given to d_alloc() or d_lookup(), and the text of a symbolic link,
- * has 8 readable bytes behind its end.
+ * References. dget/dput, iget.../iput, mntget/mntput, fget/fput. A dentry holds its parent and its
+ * inode. A hashed dentry stays cached when its count falls to zero (DREF_KEPT below); an unhashed
+ * one is freed. Names are found word by word: a name given to d_alloc() or d_lookup(), and the text
+ * of a symbolic link, has 8 readable bytes behind its end.
  *
  * Lock order (outermost first):
  *   super_block->rename_lock (mutex, renames across directories)
@@ -47,14 +47,16 @@ struct vma;
 
 /* ---- memory that a read or a write moves ----------------------------------------------------- */
 
-/* One contiguous piece of memory, the program's or the kernel's; base and length advance as it is used. */
+/* One contiguous piece of memory, the program's or the kernel's; base and length advance as it is
+ * used. */
 struct io {
 	void *base;
 	size_t length;
 	bool user; /* base is a user address */
 };
 
-/* Copy @n bytes into/out of the io (n <= io->length) and advance; bytes that were moved (short: fault). */
+/* Copy @n bytes into/out of the io (n <= io->length) and advance; bytes that were moved (short:
+ * fault). */
 size_t io_put(struct io *io, const void *from, size_t n);
 size_t io_get(struct io *io, void *to, size_t n);
 
@@ -87,7 +89,8 @@ struct fs_context {
 extern struct cred init_cred; /* root's; never freed */
 const struct cred *get_cred(const struct cred *cred);
 void put_cred(const struct cred *cred);
-struct cred *prepare_cred(void);	/* a private copy of current's, to be changed and then ... */
+/* a private copy of current's, to be changed and then ... */
+struct cred *prepare_cred(void);
 void commit_cred(struct cred *cred);	/* ... made current's (or put_cred() to drop it) */
 bool in_group(const struct cred *cred, gid_t gid); /* fsgid or a supplementary group */
 static inline bool capable(const struct cred *cred)
@@ -102,11 +105,14 @@ void fs_context_put(struct fs_context *fs); /* NULL is allowed; may sleep */
 /* ---- inodes ---------------------------------------------------------------------------------- */
 
 struct inode_operations {
-	/* All under dir->lock held for writing (lookup: at least for reading); may sleep; 0 or -errno. */
+	/* All under dir->lock held for writing (lookup: at least for reading); may sleep; 0 or
+	 * -errno. */
 
-	/* Fill the negative, unhashed @dentry: d_add(dentry, inode or NULL). 0 also when the name is not there. */
+	/* Fill the negative, unhashed @dentry: d_add(dentry, inode or NULL). 0 also when the name
+	 * is not there. */
 	int (*lookup)(struct inode *dir, struct dentry *dentry);
-	/* Make the object and d_instantiate(@dentry). The VFS has checked permission and existence. */
+	/* Make the object and d_instantiate(@dentry). The VFS has checked permission and existence.
+	 */
 	int (*create)(struct inode *dir, struct dentry *dentry, umode_t mode);
 	int (*mkdir)(struct inode *dir, struct dentry *dentry, umode_t mode);
 	int (*mknod)(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev);
@@ -114,27 +120,32 @@ struct inode_operations {
 	int (*link)(struct dentry *old, struct inode *dir, struct dentry *dentry);
 	/* Remove the name; the VFS drops the dentry. The file system updates nlink and times. */
 	int (*unlink)(struct inode *dir, struct dentry *dentry);
-	int (*rmdir)(struct inode *dir, struct dentry *dentry); /* -ENOTEMPTY is the file system's to find */
-	/* @new may be positive (then it is replaced). Types and emptiness of directories are checked by the fs
-	 * as far as it alone can know. Flags: RENAME_NOREPLACE is handled by the VFS, RENAME_EXCHANGE passed. */
-	int (*rename)(struct inode *old_dir, struct dentry *old, struct inode *new_dir, struct dentry *new,
-		      unsigned flags);
+	/* -ENOTEMPTY is the file system's to find */
+	int (*rmdir)(struct inode *dir, struct dentry *dentry);
+	/* @new may be positive (then it is replaced). Types and emptiness of directories are
+	 * checked by the fs as far as it alone can know. Flags: RENAME_NOREPLACE is handled by the
+	 * VFS, RENAME_EXCHANGE passed. */
+	int (*rename)(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
+		      struct dentry *new, unsigned flags);
 	/*
-	 * The target of a symbolic link: a NUL-terminated string (8 readable bytes behind the NUL) valid until
-	 * put_link(cookie), or ERR_PTR. Fast links set inode->link instead and need neither; put_link may be
-	 * NULL. May sleep. A link that is a place rather than a text (/proc/PID/cwd) has jump_link instead,
-	 * which gives a referenced path; get_link then serves readlink only.
+	 * The target of a symbolic link: a NUL-terminated string (8 readable bytes behind the NUL)
+	 * valid until put_link(cookie), or ERR_PTR. Fast links set inode->link instead and need
+	 * neither; put_link may be NULL. May sleep. A link that is a place rather than a text
+	 * (/proc/PID/cwd) has jump_link instead, which gives a referenced path; get_link then
+	 * serves readlink only.
 	 */
 	const char *(*get_link)(struct inode *inode, void **cookie);
 	void (*put_link)(struct inode *inode, void *cookie);
 	int (*jump_link)(struct inode *inode, struct path *path);
-	/* Change what @attr->valid names (size: truncate); NULL: simple_setattr(). Under inode->lock. */
+	/* Change what @attr->valid names (size: truncate); NULL: simple_setattr(). Under
+	 * inode->lock. */
 	int (*setattr)(struct inode *inode, const struct iattr *attr);
 	/* Change what generic_fillattr(), which has been called, cannot know; NULL: nothing. */
 	int (*getattr)(struct inode *inode, struct kstat *stat);
 	int (*fallocate)(struct inode *inode, int mode, loff_t offset, loff_t length);
-	/* Regular-file flag: names under this directory may be served from the dentry cache without asking
-	 * (false for /proc/PID). NULL: always valid. Called on a cache hit of fs with SB_REVALIDATE. */
+	/* Regular-file flag: names under this directory may be served from the dentry cache without
+	 * asking (false for /proc/PID). NULL: always valid. Called on a cache hit of fs with
+	 * SB_REVALIDATE. */
 	bool (*revalidate)(struct dentry *dentry);
 };
 
@@ -170,7 +181,8 @@ struct inode {
 	struct address_space data;
 
 	spinlock_t spin;		   /* flags */
-	int writers;			   /* opens for writing, or < 0: running programs (ETXTBSY); spin */
+	/* opens for writing, or < 0: running programs (ETXTBSY); spin */
+	int writers;
 	struct inode_table_link hash_link; /* under the bucket lock */
 	struct list_head lru;		   /* icache's LRU lock */
 	struct list_head sb_link;	   /* sb->inodes_lock */
@@ -189,10 +201,14 @@ static inline bool S_ISDIR_inode(const struct inode *inode)
 }
 
 /* icache.c */
-struct inode *iget_locked(struct super_block *sb, ino_t number);	/* found, or new with I_NEW; NULL: no memory */
-void unlock_new_inode(struct inode *inode);				/* contents valid: wake waiters */
-void iget_failed(struct inode *inode);					/* reading it in failed: forget it */
-struct inode *new_inode(struct super_block *sb);			/* not hashed (pipes, tmpfs); NULL: no memory */
+/* found, or new with I_NEW; NULL: no memory */
+struct inode *iget_locked(struct super_block *sb, ino_t number);
+/* contents valid: wake waiters */
+void unlock_new_inode(struct inode *inode);
+/* reading it in failed: forget it */
+void iget_failed(struct inode *inode);
+/* not hashed (pipes, tmpfs); NULL: no memory */
+struct inode *new_inode(struct super_block *sb);
 void insert_inode_hash(struct inode *inode);
 void inode_free_plain(struct inode *inode); /* for a free_inode() without an alloc_inode() */
 void remove_inode_hash(struct inode *inode);
@@ -200,14 +216,16 @@ static inline void ihold(struct inode *inode)
 {
 	atomic_inc(&inode->refcount);
 }
-void iput(struct inode *inode);						/* may sleep when last and nlink == 0 */
+/* may sleep when last and nlink == 0 */
+void iput(struct inode *inode);
 void __mark_inode_dirty(struct inode *inode, u32 what);
 static inline void mark_inode_dirty(struct inode *inode)
 {
 	if (!(READ_ONCE(inode->flags) & I_DIRTY))
 		__mark_inode_dirty(inode, I_DIRTY);
 }
-/* The page cache calls this when a page of the inode becomes dirty. Any lock but inode->spin may be held. */
+/* The page cache calls this when a page of the inode becomes dirty. Any lock but inode->spin may be
+ * held. */
 static inline void mark_inode_pages_dirty(struct inode *inode)
 {
 	if (!(READ_ONCE(inode->flags) & I_DIRTY_PAGES))
@@ -218,12 +236,14 @@ static inline void set_nlink(struct inode *inode, u32 nlink)
 	inode->nlink = nlink;
 	mark_inode_dirty(inode);
 }
-/* ETXTBSY: a file is open for writing (count > 0) or runs as a program (count < 0). 0 or -ETXTBSY. */
+/* ETXTBSY: a file is open for writing (count > 0) or runs as a program (count < 0). 0 or -ETXTBSY.
+ */
 int get_write_access(struct inode *inode);
 void put_write_access(struct inode *inode);
 int deny_write_access(struct inode *inode);
 void allow_write_access(struct inode *inode);
-int write_inode_now(struct inode *inode);				/* to the buffer cache; sb op write_inode */
+/* to the buffer cache; sb op write_inode */
+int write_inode_now(struct inode *inode);
 int sync_inodes(struct super_block *sb);				/* data and inodes; waits */
 void inode_cache_init(void);
 
@@ -236,9 +256,10 @@ void inode_cache_init(void);
 #define D_UNHASHED (1u << 2)   /* not to be found by name (removed, or never added) */
 
 /*
- * A bit of dentry->refcount beside the count: the dentry is hashed and on the LRU list, so that a count of
- * zero only makes it reclaimable. Whoever brings the whole word to zero therefore holds the last trace of
- * an unhashed dentry and frees it; dget and dput of a cached one are one atomic instruction each.
+ * A bit of dentry->refcount beside the count: the dentry is hashed and on the LRU list, so that a
+ * count of zero only makes it reclaimable. Whoever brings the whole word to zero therefore holds
+ * the last trace of an unhashed dentry and frees it; dget and dput of a cached one are one atomic
+ * instruction each.
  */
 #define DREF_KEPT (1 << 30)
 
@@ -250,7 +271,8 @@ struct dentry {
 	u16 name_length;
 	u8 flags;      /* D_*; changed by atomic operations: UNHASHED under the bucket lock */
 	u8 referenced; /* used since the LRU last looked; racy */
-	const char *name; /* inline_name or kmalloc'ed; NUL-terminated, 8 readable bytes past the end */
+	/* inline_name or kmalloc'ed; NUL-terminated, 8 readable bytes past the end */
+	const char *name;
 	struct inode *inode; /* NULL: negative. A reference keeps a positive one positive */
 	atomic_t refcount; /* with DREF_KEPT */
 	spinlock_t lock;
@@ -267,13 +289,16 @@ struct dentry {
 /* Unhashed, negative; NULL: no memory. */
 struct dentry *d_alloc(struct dentry *parent, const char *name, size_t length);
 struct dentry *d_alloc_root(struct inode *root);
-void d_add(struct dentry *dentry, struct inode *inode);		/* hash it, with @inode's reference (NULL: negative) */
+/* hash it, with @inode's reference (NULL: negative) */
+void d_add(struct dentry *dentry, struct inode *inode);
 void d_instantiate(struct dentry *dentry, struct inode *inode);	/* negative -> positive */
-void d_delete(struct dentry *dentry);				/* name removed: turn negative if unused, else unhash */
+/* name removed: turn negative if unused, else unhash */
+void d_delete(struct dentry *dentry);
 void d_drop(struct dentry *dentry);				/* unhash only */
 void d_move(struct dentry *dentry, struct dentry *target);	/* take target's place (rename) */
 void d_exchange(struct dentry *a, struct dentry *b);
-struct dentry *d_lookup(struct dentry *parent, const char *name, size_t length); /* reference or NULL; counted */
+/* reference or NULL; counted */
+struct dentry *d_lookup(struct dentry *parent, const char *name, size_t length);
 static inline struct dentry *dget(struct dentry *dentry)
 {
 	atomic_inc(&dentry->refcount);
@@ -291,15 +316,17 @@ static inline int dentry_count(const struct dentry *dentry)
 	return atomic_read(&dentry->refcount) & ~DREF_KEPT;
 }
 struct dentry *dget_parent(struct dentry *dentry); /* referenced */
-bool d_unlinked(const struct dentry *dentry); /* has its name been removed? Not fooled by a rename. */
+/* has its name been removed? Not fooled by a rename. */
+bool d_unlinked(const struct dentry *dentry);
 /* Is @ancestor @dentry or above it? Under rename_lock, or for debugging. */
 bool is_subdir(const struct dentry *dentry, const struct dentry *ancestor);
 /* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);
  * " (deleted)" is appended for unhashed ones; unreachable from root: "(unreachable)" in front. */
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size);
-void shrink_dcache_children(struct dentry *parent); /* drop the unused ones of a removed directory */
-/* Umount: drop all dentries of @sb but the root; @pinned: each positive one carries a reference of the file
- * system (tmpfs), to be dropped. -EBUSY when one is still in use. */
+/* drop the unused ones of a removed directory */
+void shrink_dcache_children(struct dentry *parent);
+/* Umount: drop all dentries of @sb but the root; @pinned: each positive one carries a reference of
+ * the file system (tmpfs), to be dropped. -EBUSY when one is still in use. */
 int shrink_dcache_sb(struct super_block *sb, bool pinned);
 u64 shrink_dcache(u64 objects); /* drop so many unused dentries, oldest first; how many were */
 void dentry_cache_check(void);  /* CONFIG_DEBUG: table, LRU list and counters agree, or panic */
@@ -308,11 +335,14 @@ void dentry_cache_init(void);
 /* ---- file systems and superblocks ------------------------------------------------------------ */
 
 struct super_operations {
-	/* Allocate/free the fs's own inode (embedding struct inode, which icache.c initialises); NULL: plain. */
+	/* Allocate/free the fs's own inode (embedding struct inode, which icache.c initialises);
+	 * NULL: plain. */
 	struct inode *(*alloc_inode)(struct super_block *sb);
 	void (*free_inode)(struct inode *inode);
-	int (*write_inode)(struct inode *inode, bool wait); /* copy to its buffer; wait: and to the disk */
-	/* Last reference gone and nlink == 0: free the blocks. NULL: only drop the pages. May sleep. */
+	/* copy to its buffer; wait: and to the disk */
+	int (*write_inode)(struct inode *inode, bool wait);
+	/* Last reference gone and nlink == 0: free the blocks. NULL: only drop the pages. May
+	 * sleep. */
 	void (*evict_inode)(struct inode *inode);
 	int (*statfs)(struct super_block *sb, struct kstatfs *stat);
 	int (*sync_fs)(struct super_block *sb, bool wait);
@@ -349,10 +379,12 @@ struct super_block {
 struct filesystem {
 	const char *name; /* "ext2" */
 	bool needs_device;
-	/* Read the superblock and make sb->root. 0 or -errno (-EINVAL: not this kind; -EUCLEAN: damaged). */
+	/* Read the superblock and make sb->root. 0 or -errno (-EINVAL: not this kind; -EUCLEAN:
+	 * damaged). */
 	int (*fill_super)(struct super_block *sb, const char *options, bool silent);
 	bool single; /* one superblock for all mounts (proc, dev) */
-	bool pinned; /* its dentries are its only directory: each positive one carries a reference */
+	/* its dentries are its only directory: each positive one carries a reference */
+	bool pinned;
 	struct filesystem *next;
 };
 void register_filesystem(struct filesystem *type);
@@ -383,11 +415,14 @@ static inline void mntput(struct mount *mount)
 /* 0, or -EROFS when the mount or its file system is read-only. */
 int mount_writable(const struct mount *mount);
 
-int vfs_mount(const char *device, const struct path *where, const char *type, unsigned flags, const char *options);
+int vfs_mount(const char *device, const struct path *where, const char *type, unsigned flags,
+	      const char *options);
 int vfs_umount(const struct path *where, unsigned flags);
-int vfs_mount_root(const char *device, const char *type, unsigned flags); /* boot: sets init's root and cwd */
+/* boot: sets init's root and cwd */
+int vfs_mount_root(const char *device, const char *type, unsigned flags);
 int vfs_sync_all(void); /* sync(2): everything written and waited for */
-void vfs_shutdown(void); /* kill no one, but write all out and unmount/remount read-only; debug: check refcounts */
+/* kill no one, but write all out and unmount/remount read-only; debug: check refcounts */
+void vfs_shutdown(void);
 void vfs_init(void);	 /* caches, file systems */
 
 /* ---- path walk (namei.c) --------------------------------------------------------------------- */
@@ -397,10 +432,12 @@ void vfs_init(void);	 /* caches, file systems */
 #define LOOKUP_EMPTY (1u << 2)	   /* AT_EMPTY_PATH: "" means the starting place */
 #define LOOKUP_USER (1u << 3)	   /* internal */
 
-/* Walk @name (user address) from directory descriptor @dfd (AT_FDCWD: cwd): 0 and a referenced path, or
- * -ENOENT, -ENOTDIR, -EACCES, -ELOOP, -ENAMETOOLONG, -EFAULT, -EBADF, -ENOMEM, -EIO. May sleep. */
+/* Walk @name (user address) from directory descriptor @dfd (AT_FDCWD: cwd): 0 and a referenced
+ * path, or -ENOENT, -ENOTDIR, -EACCES, -ELOOP, -ENAMETOOLONG, -EFAULT, -EBADF, -ENOMEM, -EIO. May
+ * sleep. */
 int user_path_at(int dfd, const char __user *name, unsigned flags, struct path *path);
-int kern_path(const char *name, unsigned flags, struct path *path); /* the same, kernel string, from cwd */
+/* the same, kernel string, from cwd */
+int kern_path(const char *name, unsigned flags, struct path *path);
 static inline void path_get(const struct path *path)
 {
 	mntget(path->mount);
@@ -415,20 +452,25 @@ static inline void path_put(const struct path *path)
 #define MAY_EXEC 1
 #define MAY_WRITE 2
 #define MAY_READ 4
-int inode_permission(struct inode *inode, int mask); /* of current's fsuid, fsgid, groups; 0 or -EACCES (-EROFS) */
+/* of current's fsuid, fsgid, groups; 0 or -EACCES (-EROFS) */
+int inode_permission(struct inode *inode, int mask);
 
-/* What the system calls stand on: all take user strings and return 0 or -errno (vfs_open_at: a descriptor). */
+/* What the system calls stand on: all take user strings and return 0 or -errno (vfs_open_at: a
+ * descriptor). */
 s64 vfs_open_at(int dfd, const char __user *name, int flags, umode_t mode);
 int vfs_stat_at(int dfd, const char __user *name, unsigned at_flags, struct kstat *stat);
 int vfs_mkdir_at(int dfd, const char __user *name, umode_t mode);
 int vfs_mknod_at(int dfd, const char __user *name, umode_t mode, dev_t rdev);
 int vfs_unlink_at(int dfd, const char __user *name, int at_flags); /* AT_REMOVEDIR: rmdir */
 int vfs_symlink_at(const char __user *target, int dfd, const char __user *name);
-int vfs_link_at(int old_dfd, const char __user *old, int new_dfd, const char __user *new, int at_flags);
-int vfs_rename_at(int old_dfd, const char __user *old, int new_dfd, const char __user *new, unsigned flags);
+int vfs_link_at(int old_dfd, const char __user *old, int new_dfd, const char __user *new,
+		int at_flags);
+int vfs_rename_at(int old_dfd, const char __user *old, int new_dfd, const char __user *new,
+		  unsigned flags);
 s64 vfs_readlink_at(int dfd, const char __user *name, char __user *buf, size_t size);
 int vfs_access_at(int dfd, const char __user *name, int mode, int at_flags);
-int vfs_setattr(const struct path *path, struct iattr *attr); /* permission checks of chmod, chown, utimes, truncate */
+/* permission checks of chmod, chown, utimes, truncate */
+int vfs_setattr(const struct path *path, struct iattr *attr);
 int vfs_truncate(const struct path *path, loff_t size);
 int vfs_statfs(const struct path *path, struct kstatfs *stat);
 int vfs_getattr(const struct path *path, struct kstat *stat); /* fstat; fills all of *stat */
@@ -442,26 +484,33 @@ int simple_setattr(struct inode *inode, const struct iattr *attr);
 struct file *file_open_path(const struct path *path, u32 flags);
 /* Open by kernel path for the kernel's own use (exec, init): referenced file or ERR_PTR. */
 struct file *filp_open(const char *name, int flags, umode_t mode);
-/* Read into kernel memory; @file was opened for reading. Bytes (fewer at the end of the file) or -errno. Sleeps. */
+/* Read into kernel memory; @file was opened for reading. Bytes (fewer at the end of the file) or
+ * -errno. Sleeps. */
 ssize_t kernel_read(struct file *file, void *buf, size_t n, loff_t offset);
 
 /* ---- open files ------------------------------------------------------------------------------ */
 
-/* readdir: call emit for each entry; false means the buffer is full, stop without advancing past it. */
+/* readdir: call emit for each entry; false means the buffer is full, stop without advancing past
+ * it. */
 struct dir_context {
-	bool (*emit)(struct dir_context *context, const char *name, unsigned length, ino_t ino, unsigned d_type);
-	loff_t position; /* opaque to the VFS; the fs advances it past each emitted entry before the next */
+	bool (*emit)(struct dir_context *context, const char *name, unsigned length, ino_t ino,
+		     unsigned d_type);
+	/* opaque to the VFS; the fs advances it past each emitted entry before the next */
+	loff_t position;
 };
 
 struct file_operations {
-	int (*open)(struct inode *inode, struct file *file); /* may replace file->fop, set file->private */
+	/* may replace file->fop, set file->private */
+	int (*open)(struct inode *inode, struct file *file);
 	void (*release)(struct file *file);
 	ssize_t (*read)(struct file *file, struct io *io, loff_t *position);
 	ssize_t (*write)(struct file *file, struct io *io, loff_t *position);
 	loff_t (*llseek)(struct file *file, loff_t offset, int whence); /* NULL: -ESPIPE */
-	int (*iterate)(struct file *file, struct dir_context *context); /* directory, under inode->lock read */
+	/* directory, under inode->lock read */
+	int (*iterate)(struct file *file, struct dir_context *context);
 	s64 (*ioctl)(struct file *file, unsigned command, u64 argument);
-	unsigned (*poll)(struct file *file, struct poll_table *table); /* POLL* mask; NULL: always ready */
+	/* POLL* mask; NULL: always ready */
+	unsigned (*poll)(struct file *file, struct poll_table *table);
 	int (*mmap)(struct file *file, struct vma *vma); /* NULL: -ENODEV; generic_file_mmap */
 	int (*fsync)(struct file *file, bool data_only);
 };
@@ -495,8 +544,8 @@ struct file_table *file_table_create(void);		       /* NULL: out of memory */
 struct file_table *file_table_fork(struct file_table *parent); /* a copy */
 void file_table_get(struct file_table *table);
 void file_table_put(struct file_table *table);
-/* A reference to the file behind @fd, or NULL. With a table used by one task only no count is taken: the
- * returned word says so in its low bit; give it to fdput(). Hot path. */
+/* A reference to the file behind @fd, or NULL. With a table used by one task only no count is
+ * taken: the returned word says so in its low bit; give it to fdput(). Hot path. */
 struct fd {
 	struct file *file; /* NULL: -EBADF */
 	bool counted;
@@ -509,7 +558,8 @@ static inline void fdput(struct fd fd)
 		fput(fd.file);
 }
 struct file *fget(int fd); /* always counted; NULL */
-struct file *file_table_get_file(struct file_table *table, int fd); /* another task's (/proc/PID/fd); NULL */
+/* another task's (/proc/PID/fd); NULL */
+struct file *file_table_get_file(struct file_table *table, int fd);
 int file_table_next(struct file_table *table, int fd); /* lowest open descriptor >= fd, or -1 */
 int fd_alloc(int lowest, bool close_on_exec); /* reserve a number, or -EMFILE */
 void fd_install(int fd, struct file *file);   /* takes over the reference */
@@ -519,13 +569,16 @@ int fd_dup(int old, int lowest, bool close_on_exec);		    /* F_DUPFD */
 int fd_dup2(int old, int new, bool close_on_exec);
 int fd_get_flags(int fd);
 int fd_set_flags(int fd, bool close_on_exec);
-void file_table_exec(struct file_table *table);			    /* close the close-on-exec ones */
-/* @table itself if one task alone has it, else a copy for current, who then drops @table; NULL: no memory. */
+/* close the close-on-exec ones */
+void file_table_exec(struct file_table *table);
+/* @table itself if one task alone has it, else a copy for current, who then drops @table; NULL: no
+ * memory. */
 struct file_table *file_table_unshare(struct file_table *table);
 void file_table_set_limit(struct file_table *table, u32 limit); /* RLIMIT_NOFILE; any context */
 #define FILE_TABLE_MAX 4096 /* its hard limit */
 
-ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);  /* checks mode; -EBADF, -EISDIR, -EINVAL */
+/* checks mode; -EBADF, -EISDIR, -EINVAL */
+ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);
 ssize_t vfs_write(struct file *file, struct io *io, loff_t *position);
 loff_t vfs_llseek(struct file *file, loff_t offset, int whence);
 int vfs_fsync(struct file *file, bool data_only);
@@ -533,7 +586,8 @@ int vfs_ftruncate(struct file *file, loff_t size);
 int vfs_fallocate(struct file *file, int mode, loff_t offset, loff_t length);
 s64 vfs_sendfile(int out, int in, loff_t __user *offset, size_t count);
 s64 vfs_getdents64(int fd, void __user *buffer, unsigned count);
-/* Lock file->position around its use if others share the file: returns what file_unlock_position() needs. */
+/* Lock file->position around its use if others share the file: returns what file_unlock_position()
+ * needs. */
 bool file_lock_position(struct file *file);
 static inline void file_unlock_position(struct file *file, bool locked)
 {
@@ -542,9 +596,11 @@ static inline void file_unlock_position(struct file *file, bool locked)
 }
 int pipe_create(struct file *files[2], int flags);
 
-/* poll: a file's poll method calls poll_wait() for each queue whose wake-up may change the answer. */
+/* poll: a file's poll method calls poll_wait() for each queue whose wake-up may change the answer.
+ */
 void poll_wait(struct file *file, struct wait_queue_head *queue, struct poll_table *table);
-/* fs/poll.c: the system calls' core. timeout_ns < 0: for ever. Number ready, 0, -EINTR, -EFAULT, -ENOMEM */
+/* fs/poll.c: the system calls' core. timeout_ns < 0: for ever. Number ready, 0, -EINTR, -EFAULT,
+ * -ENOMEM */
 s64 vfs_poll(struct pollfd __user *fds, u32 count, s64 timeout_ns);
 
 /* ---- generic pieces for file systems --------------------------------------------------------- */
@@ -552,7 +608,8 @@ s64 vfs_poll(struct pollfd __user *fds, u32 count, s64 timeout_ns);
 extern const struct file_operations pipe_file_operations, block_device_file_operations;
 /* Emit "." and ".." at positions 0 and 1; false: the buffer is full. */
 bool dir_emit_dots(struct file *file, struct dir_context *context);
-/* Character devices, by number; @name appears in /dev if not NULL. Permanent. 0, -EBUSY or -ENOMEM. */
+/* Character devices, by number; @name appears in /dev if not NULL. Permanent. 0, -EBUSY or -ENOMEM.
+ */
 int register_chrdev(dev_t dev, const char *name, umode_t mode, const struct file_operations *fop);
 /* For device nodes, FIFOs: set i->fop from mode and rdev. */
 void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev);

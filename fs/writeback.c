@@ -1,12 +1,13 @@
 /*
  * writeback.c - the dirty list, I/O on buffers, and when they are written. Declared in buffer.h.
  *
- * A buffer that becomes dirty goes to the end of the dirty list. Write-back takes a batch from the front,
- * holding a reference to each, sorts it by block and submits it, blocks that continue each other in one
- * request. One batch at a time (batch_lock). A write in flight is counted in its device, which is what a
- * sync waits for in the end.
+ * A buffer that becomes dirty goes to the end of the dirty list. Write-back takes a batch from the
+ * front, holding a reference to each, sorts it by block and submits it, blocks that continue each
+ * other in one request. One batch at a time (batch_lock). A write in flight is counted in its
+ * device, which is what a sync waits for in the end.
  *
- * Lock order: batch_lock -> B_LOCKED -> dirty_lock. Completion runs in interrupts: it takes no lock of ours.
+ * Lock order: batch_lock -> B_LOCKED -> dirty_lock. Completion runs in interrupts: it takes no lock
+ * of ours.
  */
 #include "fs/buffer.h"
 #include "fs/internal.h"
@@ -117,7 +118,8 @@ static void end_buffer(struct buffer *buffer, enum block_operation operation, in
 	struct buffer *ring = NULL;
 
 	if (unlikely(status))
-		block_report_error(buffer->device, operation, buffer->block * (buffer->size / SECTOR_SIZE));
+		block_report_error(buffer->device, operation,
+				   buffer->block * (buffer->size / SECTOR_SIZE));
 	if (operation == BLOCK_WRITE)
 		end_write(buffer, status);
 	else if (likely(!status))
@@ -145,11 +147,13 @@ static void end_request(struct block_request *request)
 }
 
 /* Append @buffer to @request if it continues it. */
-static bool add_to_request(struct block_request *request, struct buffer *last, struct buffer *buffer)
+static bool add_to_request(struct block_request *request, struct buffer *last,
+			   struct buffer *buffer)
 {
 	struct block_segment *segment = &request->segments[request->segment_count - 1];
 
-	if (last->device != buffer->device || last->block + 1 != buffer->block || last->size != buffer->size)
+	if (last->device != buffer->device || last->block + 1 != buffer->block ||
+	    last->size != buffer->size)
 		return false;
 	if ((char *)segment->data + segment->length == (char *)buffer->data) {
 		segment->length += buffer->size;
@@ -199,7 +203,8 @@ static bool before(const struct buffer *a, const struct buffer *b)
 	return a->block < b->block;
 }
 
-/* Shell sort (Ciura's gaps): no recursion, no memory, and batches are small and often sorted already. */
+/* Shell sort (Ciura's gaps): no recursion, no memory, and batches are small and often sorted
+ * already. */
 static void sort_batch(unsigned count)
 {
 	static const unsigned gaps[] = {57, 23, 10, 4, 1};
@@ -215,7 +220,8 @@ static void sort_batch(unsigned count)
 		}
 }
 
-/* Take up to BATCH buffers of @device (NULL: any) that became dirty at @until or before off the list. */
+/* Take up to BATCH buffers of @device (NULL: any) that became dirty at @until or before off the
+ * list. */
 static unsigned gather(struct block_device *device, u64 until)
 {
 	struct buffer *buffer, *next;
@@ -319,8 +325,9 @@ static void write_inodes(struct super_block *sb, void *unused)
 	sync_inodes(sb);
 }
 
-/* Inodes keep their memory while they or their pages are dirty, and pages that were written to through a
- * mapping have no dirty buffers yet: so from time to time, and when memory is short, the inodes first. */
+/* Inodes keep their memory while they or their pages are dirty, and pages that were written to
+ * through a mapping have no dirty buffers yet: so from time to time, and when memory is short, the
+ * inodes first. */
 void writeback_once(void)
 {
 	static u64 inodes_due = DIRTY_EXPIRE_NS;
@@ -344,7 +351,8 @@ static int writeback_thread(void *unused)
 {
 	(void)unused;
 	for (;;) {
-		wait_event_timeout(thread_wait, READ_ONCE(thread_wanted) || READ_ONCE(hurried), PERIOD_NS);
+		wait_event_timeout(thread_wait, READ_ONCE(thread_wanted) || READ_ONCE(hurried),
+				   PERIOD_NS);
 		thread_wanted = false;
 		writeback_once();
 	}

@@ -1,9 +1,10 @@
 /*
- * cache.h - what a cache gives to and gets from hash/: a table's geometry, its counters, its report.
+ * cache.h - what a cache gives to and gets from hash/: a table's geometry, its counters, its
+ * report.
  *
- * Each of the four caches owns one `struct hash_cache`. Boot sizes it (hash_cache_create), the cache
- * hashes with its `bits`, and the statistics (hash/stats.c) read its counters and walk its buckets.
- * The name hash has no table: it feeds the dentry hash.
+ * Each of the four caches owns one `struct hash_cache`. Boot sizes it (hash_cache_create), the
+ * cache hashes with its `bits`, and the statistics (hash/stats.c) read its counters and walk its
+ * buckets. The name hash has no table: it feeds the dentry hash.
  *
  * The plug-ins, selected at compile time by the generated header <generated/hash_choice.h>:
  *
@@ -17,11 +18,11 @@
  * All are `static inline` and return a value below 1 << bits (name_hash: any u32); bits is 1 to 31.
  * name_hash() may read up to 7 bytes past the name: callers keep names in buffers with that slack.
  *
- * hash/choose.py writes two headers from what is chosen. <generated/hash_choice.h>, for the headers of the
- * caches, has what objects embed - struct page_table_link, struct page_table_root and so on - and
- * PAGE_TABLE_HEADER, the structure to instantiate. <generated/hash_functions.h>, which this file includes,
- * has the functions above and their names (CONFIG_PAGE_HASH "mult"), so that another function rebuilds
- * only the files that include this one.
+ * hash/choose.py writes two headers from what is chosen. <generated/hash_choice.h>, for the headers
+ * of the caches, has what objects embed - struct page_table_link, struct page_table_root and so on
+ * - and PAGE_TABLE_HEADER, the structure to instantiate. <generated/hash_functions.h>, which this
+ * file includes, has the functions above and their names (CONFIG_PAGE_HASH "mult"), so that another
+ * function rebuilds only the files that include this one.
  *
  * A cache's .c instantiates its structure (hash/table/README.md) with
  *
@@ -65,7 +66,8 @@ struct hash_cache {
 
 	/* Set at boot by the structure's create. */
 	void *table;
-	/* Visit the size of each bucket (of each tree that has objects), locking as it needs; never sleeps. */
+	/* Visit the size of each bucket (of each tree that has objects), locking as it needs; never
+	 * sleeps. */
 	void (*walk)(void *table, void (*visit)(u64 size, void *argument), void *argument);
 	bool trees; /* no buckets: each owner has a tree, and walk() visits trees */
 
@@ -89,7 +91,8 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
 /* HASH_COUNT(dentry, hits, 1): add to this CPU's counter. Interrupts may be on: counters are only
  * written by lookups in process context on this CPU, which are not preempted in kernel mode. */
 #define HASH_COUNT(cache, counter, n) (cache##_counters[cpu_id()].counter += (n))
-/* The whole of a lookup: @found (an object or NULL) after visiting @steps objects, with @compares key compares. */
+/* The whole of a lookup: @found (an object or NULL) after visiting @steps objects, with @compares
+ * key compares. */
 #define HASH_COUNT_LOOKUP(cache, found, steps) HASH_COUNT_FIND(cache, found, steps, 0)
 #define HASH_COUNT_FIND(cache, found, steps, key_compares)                                         \
 	do {                                                                                       \
@@ -112,33 +115,36 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
 #define HASH_STATS_ONLY(...)
 #endif
 
-/* Connect @cache with its counters: the first thing a structure's create does, or hash_cache_create() for it. */
+/* Connect @cache with its counters: the first thing a structure's create does, or
+ * hash_cache_create() for it. */
 void hash_cache_begin(struct hash_cache *cache);
 
 /*
  * Choose the size of @cache from the command line (NAMEhash_entries= or hash_sizing=, per-cache
- * NAMEhash_sizing=) and memory (the rules: size.c), allocate @entry_bytes an entry, zeroed, halving until
- * contiguous memory can be had, and print Linux's boot line. Sets bits, entries, bytes, rule. Returns the
- * table; panics only when not even one page can be had. Boot time, one CPU.
+ * NAMEhash_sizing=) and memory (the rules: size.c), allocate @entry_bytes an entry, zeroed, halving
+ * until contiguous memory can be had, and print Linux's boot line. Sets bits, entries, bytes, rule.
+ * Returns the table; panics only when not even one page can be had. Boot time, one CPU.
  */
 void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes);
 
-/* Draw the numbers of the keyed functions (hash/mix/random.h): after random_init(), before anything is hashed. */
+/* Draw the numbers of the keyed functions (hash/mix/random.h): after random_init(), before anything
+ * is hashed. */
 void hash_random_start(void);
 
-/* Print the reports of all four caches in the layout of Lever's histograms on the console (^T, a write to
- * /proc/hash/dump). Any context that may take spinlocks with interrupts enabled. */
+/* Print the reports of all four caches in the layout of Lever's histograms on the console (^T, a
+ * write to /proc/hash/dump). Any context that may take spinlocks with interrupts enabled. */
 void hash_report_all(void);
 
-/* Begin to do so every stats_period= seconds, if that is on the command line. A thread, at start-up. */
+/* Begin to do so every stats_period= seconds, if that is on the command line. A thread, at
+ * start-up. */
 void hash_report_start(void);
 
-/* At shutdown, for stats=@kind: "json" sends a `stats` record for each cache to the control port (may sleep),
- * "text" prints the reports; anything else gets a warning. */
+/* At shutdown, for stats=@kind: "json" sends a `stats` record for each cache to the control port
+ * (may sleep), "text" prints the reports; anything else gets a warning. */
 void hash_report_shutdown(const char *kind);
 
-/* Append one cache's report to @out (hash/text.h), as text or as one JSON object. docs/counters.md. Takes the
- * table's locks one after the other; sleeps if writing to @out does. */
+/* Append one cache's report to @out (hash/text.h), as text or as one JSON object. docs/counters.md.
+ * Takes the table's locks one after the other; sleeps if writing to @out does. */
 struct text;
 void hash_report_text(struct hash_cache *cache, struct text *out);
 void hash_report_json(struct hash_cache *cache, struct text *out);

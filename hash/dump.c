@@ -1,5 +1,6 @@
 /*
- * dump.c - the reports of all four caches: on the console when asked for and at a period, and at shutdown.
+ * dump.c - the reports of all four caches: on the console when asked for and at a period, and at
+ * shutdown.
  */
 #include "hash/cache.h"
 #include "hash/text.h"

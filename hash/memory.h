@@ -1,6 +1,7 @@
 /*
- * memory.h - what hash/ asks of the memory below it: given by mm/ (or by the hosted build), which stands on
- * hash/ and so is not included by it. mm/slab.c includes both, so that the compiler compares them.
+ * memory.h - what hash/ asks of the memory below it: given by mm/ (or by the hosted build), which
+ * stands on hash/ and so is not included by it. mm/slab.c includes both, so that the compiler
+ * compares them.
  */
 #ifndef HASH_MEMORY_H
 #define HASH_MEMORY_H
@@ -13,7 +14,8 @@ void *hash_alloc_table(u64 bytes);
 /* Frames of memory that the machine has for use. */
 u64 page_alloc_total_pages(void);
 
-/* The slab allocator's: HASH_GFP_KERNEL may sleep; NULL: out of memory, the old block is as it was. */
+/* The slab allocator's: HASH_GFP_KERNEL may sleep; NULL: out of memory, the old block is as it was.
+ */
 #define HASH_GFP_KERNEL 1u
 void *krealloc(void *old, size_t size, unsigned gfp);
 void *kmalloc(size_t size, unsigned gfp);

@@ -1,9 +1,9 @@
 /*
  * real.h - positive real numbers without a floating-point unit: 64 bits of mantissa, any exponent.
  *
- * For the reports' expected values, which range from e^-1000 to 2^62. Each operation cuts the result, so its
- * relative error is below 2^-62; a power to n multiplies that by n. tests/hash/test_report.py compares what
- * comes out with exact fractions.
+ * For the reports' expected values, which range from e^-1000 to 2^62. Each operation cuts the
+ * result, so its relative error is below 2^-62; a power to n multiplies that by n.
+ * tests/hash/test_report.py compares what comes out with exact fractions.
  */
 #ifndef HASH_REAL_H
 #define HASH_REAL_H

@@ -1,7 +1,9 @@
 /*
- * report.c - a cache's statistics as text in the layout of Lever's histograms (1999, section 3), and as JSON.
+ * report.c - a cache's statistics as text in the layout of Lever's histograms (1999, section 3),
+ * and as JSON.
  *
- * The first lines, to the end of the histogram, are the paper's; ours follow. docs/counters.md is the reference.
+ * The first lines, to the end of the histogram, are the paper's; ours follow. docs/counters.md is
+ * the reference.
  */
 #include "hash/stats.h"
 #include "hash/text.h"

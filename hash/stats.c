@@ -1,8 +1,10 @@
 /*
- * stats.c - the numbers of a report: the table is walked, the counters are summed, the rest is computed.
+ * stats.c - the numbers of a report: the table is walked, the counters are summed, the rest is
+ * computed.
  *
- * Formulas: HASH_ROWS rows of m C(n,k) (1/m)^k (1-1/m)^(n-k) by the recurrence between neighbours; chi squared
- * of the buckets, (m/n) sum b^2 - n; the Dragon book's Q (Aho, Sethi, Ullman 1986, 7.6).
+ * Formulas: HASH_ROWS rows of m C(n,k) (1/m)^k (1-1/m)^(n-k) by the recurrence between neighbours;
+ * chi squared of the buckets, (m/n) sum b^2 - n; the Dragon book's Q (Aho, Sethi, Ullman
+ * 1986, 7.6).
  */
 #include "hash/stats.h"
 
@@ -60,7 +62,8 @@ static struct hash_fit fit_of(u64 chi2_milli, u64 freedom)
 	return fit;
 }
 
-/* Rows whose expected number is below 5 are taken together with their neighbours, as chi squared wants it. */
+/* Rows whose expected number is below 5 are taken together with their neighbours, as chi squared
+ * wants it. */
 static struct hash_fit fit_histogram(const struct hash_statistics *s)
 {
 	u64 chi2 = 0, found = 0, expected = 0, left = s->buckets * 1000;
@@ -88,7 +91,8 @@ static struct hash_fit fit_histogram(const struct hash_statistics *s)
 	return fit_of(chi2, bins > 2 ? bins - 2 : 0);
 }
 
-/* The binomial histogram, and the largest k for which at least one bucket is expected to hold k or more. */
+/* The binomial histogram, and the largest k for which at least one bucket is expected to hold k or
+ * more. */
 static void expect_histogram(struct hash_statistics *s)
 {
 	u64 m = s->buckets, n = s->objects;
@@ -161,8 +165,9 @@ static void add_counters(const struct hash_cache *cache, struct hash_statistics 
 }
 
 /*
- * Debug builds: the table holds what was inserted and not removed. Both are counted under the bucket's lock, so
- * what changes during the walk is seen in the counters too, and then nothing can be said. (Not so in trees.)
+ * Debug builds: the table holds what was inserted and not removed. Both are counted under the
+ * bucket's lock, so what changes during the walk is seen in the counters too, and then nothing can
+ * be said. (Not so in trees.)
  */
 static void check_objects(const struct hash_cache *cache, const struct hash_statistics *s)
 {

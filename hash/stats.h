@@ -37,7 +37,8 @@ struct hash_statistics {
 	struct hash_fit histogram_fit; /* the histogram against the binomial one */
 };
 
-/* Walk @cache's table, add its counters, compute. Takes the table's locks one after the other; never sleeps. */
+/* Walk @cache's table, add its counters, compute. Takes the table's locks one after the other;
+ * never sleeps. */
 void hash_collect(struct hash_cache *cache, struct hash_statistics *statistics);
 
 /* The computed part of @statistics from its walked part. Pure. */

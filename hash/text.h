@@ -1,8 +1,10 @@
 /*
- * text.h - text that is made piece by piece: kept in memory, or handed on when a small buffer is full.
+ * text.h - text that is made piece by piece: kept in memory, or handed on when a small buffer is
+ * full.
  *
- * A text that is kept grows by itself; when memory runs out it stays as long as it is, and text_error()
- * says so at the end, so that who writes need not look at each piece. One user at a time; no locks.
+ * A text that is kept grows by itself; when memory runs out it stays as long as it is, and
+ * text_error() says so at the end, so that who writes need not look at each piece. One user at a
+ * time; no locks.
  */
 #ifndef HASH_TEXT_H
 #define HASH_TEXT_H
@@ -19,7 +21,8 @@ struct text {
 };
 
 void text_init(struct text *text); /* kept; nothing is allocated yet */
-/* Handed to @sink through @buffer, of at least the longest line: no allocation, whole pieces of output. */
+/* Handed to @sink through @buffer, of at least the longest line: no allocation, whole pieces of
+ * output. */
 void text_init_sink(struct text *text, char *buffer, size_t size,
 		    void (*sink)(const char *text, size_t length));
 void text_reset(struct text *text); /* begin anew, keeping the memory; not for a sink */

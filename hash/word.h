@@ -1,11 +1,12 @@
 /*
  * word.h - the word in which hash functions compute, and the constants that they share.
  *
- * CONFIG_HASH_WORD is 32 or 64. The functions of the 2.2 era assume 32-bit words: a product loses its top
- * bits, an address its high half. With 64 both keep them, so that the same formula is another function.
+ * CONFIG_HASH_WORD is 32 or 64. The functions of the 2.2 era assume 32-bit words: a product loses
+ * its top bits, an address its high half. With 64 both keep them, so that the same formula is
+ * another function.
  *
- * Shifts by the table's size: hash_right() and hash_left() are defined for every count below 64, as x86's
- * own shifts of a 32-bit register are not.
+ * Shifts by the table's size: hash_right() and hash_left() are defined for every count below 64, as
+ * x86's own shifts of a 32-bit register are not.
  */
 #ifndef HASH_WORD_H
 #define HASH_WORD_H
@@ -23,7 +24,8 @@ typedef u64 hash_word;
 /* 2^32 divided by the golden ratio, as a prime: the multiplier of Lever 1999, section 5.1. */
 #define HASH_G32 2654435761u
 
-/* Linux 2.6 and 3.x (Santos 2004): primes near the same ratio with few bits set, so that shifts will do. */
+/* Linux 2.6 and 3.x (Santos 2004): primes near the same ratio with few bits set, so that shifts
+ * will do. */
 #if HASH_WORD_BITS == 32
 #define HASH_GOLDEN_PRIME ((hash_word)0x9e370001u)
 #else
@@ -43,10 +45,10 @@ typedef u64 hash_word;
 #define HASH_L1_BYTES 64
 
 /*
- * Linux 2.2 divides an inode's address by the lowest set bit of sizeof(struct inode), to lose the bits that never
- * differ. Ours has other sizes with lock checking and with trees in it; 8 divides them all (fs/icache.c asserts
- * it) and is that bit in the plain kernel. 2.4 takes the mapping in the inode: its place displaces all
- * addresses alike, so that it need not be exact.
+ * Linux 2.2 divides an inode's address by the lowest set bit of sizeof(struct inode), to lose the
+ * bits that never differ. Ours has other sizes with lock checking and with trees in it; 8 divides
+ * them all (fs/icache.c asserts it) and is that bit in the plain kernel. 2.4 takes the mapping in
+ * the inode: its place displaces all addresses alike, so that it need not be exact.
  */
 #define HASH_INODE_LSB 8
 #define HASH_MAPPING_OFFSET 160

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lab.paths import TOP
 
-COLUMNS = 120  # code aims at 100; a line that cannot be broken well may be somewhat longer
+COLUMNS = 100  # a message stays in one piece, so that one can search for it
 
 # What a room may not include: the rooms above it (sys -> proc -> fs -> mm -> hash -> core).
 ABOVE = {
@@ -41,7 +41,7 @@ def faults(name: str, text: str) -> Iterator[str]:
     for number, line in enumerate(text.splitlines(), 1):
         where = f"{name}:{number}"
         width = len(line.expandtabs(8))
-        if width > COLUMNS and not name.startswith("tests/"):
+        if width > COLUMNS and not name.startswith("tests/") and '"' not in line:
             yield f"{where}: {width} columns, at most {COLUMNS}"
         if line != line.rstrip():
             yield f"{where}: blanks at the end of the line"

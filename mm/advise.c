@@ -7,7 +7,8 @@
 
 /* ---- madvise --------------------------------------------------------------------------------- */
 
-/* 0, or -EINVAL for what is not known. Advice about the order of use is taken by doing nothing: read-ahead sees it. */
+/* 0, or -EINVAL for what is not known. Advice about the order of use is taken by doing nothing:
+ * read-ahead sees it. */
 static int check_advice(unsigned advice)
 {
 	switch (advice) {
@@ -54,7 +55,8 @@ int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice)
 	if (error || address & (PAGE_SIZE - 1) || (length && end <= address))
 		return -EINVAL;
 	down_read(&mm->lock);
-	for (vma = find_vma(mm, address); address < end && !error; address = next, vma = vma_next(vma)) {
+	for (vma = find_vma(mm, address); address < end && !error;
+	     address = next, vma = vma_next(vma)) {
 		if (!vma) {
 			hole = true;
 			break;
@@ -110,8 +112,8 @@ int mm_resident(struct mm *mm, u64 address, unsigned pages, u8 *resident)
 
 /* ---- msync ----------------------------------------------------------------------------------- */
 
-/* The first area that ends behind *@address: its file if it is shared, with a reference. Moves *@address to the
- * area's end. False: no area, or a hole before it (*@hole). */
+/* The first area that ends behind *@address: its file if it is shared, with a reference. Moves
+ * *@address to the area's end. False: no area, or a hole before it (*@hole). */
 static bool next_shared_file(struct mm *mm, u64 *address, u64 end, struct file **file, bool *hole)
 {
 	const struct vma *vma;
@@ -141,8 +143,8 @@ int mm_sync(struct mm *mm, u64 address, u64 length, unsigned flags)
 	struct file *file;
 	int error = 0;
 
-	if (flags & ~(unsigned)(MS_ASYNC | MS_INVALIDATE | MS_SYNC) || (flags & MS_ASYNC && flags & MS_SYNC) ||
-	    address & (PAGE_SIZE - 1))
+	if (flags & ~(unsigned)(MS_ASYNC | MS_INVALIDATE | MS_SYNC) ||
+	    (flags & MS_ASYNC && flags & MS_SYNC) || address & (PAGE_SIZE - 1))
 		return -EINVAL;
 	if (end < address)
 		return -ENOMEM;

@@ -1,14 +1,15 @@
 /*
  * fault.c - page faults. Declared in vm.h.
  *
- * mm->lock is held for reading, so areas and page tables stay; the page-table lock is let go while memory is
- * allocated or a page is read, and what was found in the entry is checked again before it is replaced. When
- * somebody else was faster the fault has nothing to do: the program tries again.
+ * mm->lock is held for reading, so areas and page tables stay; the page-table lock is let go while
+ * memory is allocated or a page is read, and what was found in the entry is checked again before it
+ * is replaced. When somebody else was faster the fault has nothing to do: the program tries again.
  *
- * Anonymous memory: a fresh zeroed frame at the first touch, reading or writing (there is no shared zero page:
- * most of what is read first is written soon, and that would be a second fault). Private file: the page of the
- * cache, read-only, until it is written to: then a copy. Shared file: read-only until written to, then the page
- * is marked dirty first. A read fault maps what the cache has of the pages around it too.
+ * Anonymous memory: a fresh zeroed frame at the first touch, reading or writing (there is no shared
+ * zero page: most of what is read first is written soon, and that would be a second fault). Private
+ * file: the page of the cache, read-only, until it is written to: then a copy. Shared file:
+ * read-only until written to, then the page is marked dirty first. A read fault maps what the cache
+ * has of the pages around it too.
  */
 #include "kernel/core/err.h"
 #include "kernel/core/sched.h"
@@ -28,7 +29,8 @@ struct fault {
 	u64 address; /* of the page */
 	unsigned access;
 	pte_t *slot, old; /* old: what was in it */
-	struct file *dirtied; /* a page of it was dirtied and there are too many: to be written out; or NULL */
+	/* a page of it was dirtied and there are too many: to be written out; or NULL */
+	struct file *dirtied;
 };
 
 /* ---- anonymous pages ------------------------------------------------------------------------- */
@@ -63,8 +65,10 @@ static int fault_anonymous(struct mm *mm, struct vma *vma, u64 address)
 
 /* ---- pages of files -------------------------------------------------------------------------- */
 
-/* Read the missing page @index: with what follows it, as far as the area goes, unless nobody asks for that. */
-static noinline struct page *read_page(struct vma *vma, struct address_space *mapping, pgoff_t index)
+/* Read the missing page @index: with what follows it, as far as the area goes, unless nobody asks
+ * for that. */
+static noinline struct page *read_page(struct vma *vma, struct address_space *mapping,
+				       pgoff_t index)
 {
 	pgoff_t wanted = vma_page_index(vma, vma->end) - index;
 	struct page *page;
@@ -83,7 +87,8 @@ static noinline struct page *read_page(struct vma *vma, struct address_space *ma
 	return page;
 }
 
-/* The uptodate page that the fault is about, with a reference; ERR_PTR(-EIO): behind the end, or unreadable. */
+/* The uptodate page that the fault is about, with a reference; ERR_PTR(-EIO): behind the end, or
+ * unreadable. */
 static struct page *file_page(const struct fault *fault)
 {
 	struct vma *vma = fault->vma;
@@ -96,7 +101,8 @@ static struct page *file_page(const struct fault *fault)
 	page = find_get_page(mapping, index);
 	if (likely(page && page_uptodate(page))) {
 		vma->misses -= !!vma->misses;
-		if (vma->file && unlikely(vma->file->readahead_next - index < AROUND_MAX && vma->file->readahead_size))
+		if (vma->file && unlikely(vma->file->readahead_next - index < AROUND_MAX &&
+					  vma->file->readahead_size))
 			page_cache_readahead(vma->file, mapping, vma->file->readahead_next, 1);
 		return page;
 	}
@@ -105,7 +111,8 @@ static struct page *file_page(const struct fault *fault)
 	return read_page(vma, mapping, index);
 }
 
-/* Map @page of the cache, whose reference is taken over, in the empty slot. The page-table lock is held. */
+/* Map @page of the cache, whose reference is taken over, in the empty slot. The page-table lock is
+ * held. */
 static __always_inline void set_file_entry(struct mm *mm, pte_t *slot, pte_t pte, struct page *page)
 {
 	atomic_inc(&page->mapcount);
@@ -115,18 +122,21 @@ static __always_inline void set_file_entry(struct mm *mm, pte_t *slot, pte_t pte
 }
 
 /*
- * How many pages to map at a read fault, 4 to 16, aligned: a program that goes on where the last window ended gets
- * twice as many as then, one that jumps about gets few, since each costs a look-up whether it is used or not.
+ * How many pages to map at a read fault, 4 to 16, aligned: a program that goes on where the last
+ * window ended gets twice as many as then, one that jumps about gets few, since each costs a
+ * look-up whether it is used or not.
  */
 static u64 window_bytes(struct vma *vma, u64 address)
 {
-	unsigned pages = vma->window_end == address ? min(2 * vma->window_pages, AROUND_MAX) : AROUND_MIN;
+	unsigned pages =
+		vma->window_end == address ? min(2 * vma->window_pages, AROUND_MAX) : AROUND_MIN;
 
 	vma->window_pages = pages;
 	return pages * PAGE_SIZE;
 }
 
-/* Map what is in the cache of the pages around the one at fault, whose slot is filled. The lock is held. */
+/* Map what is in the cache of the pages around the one at fault, whose slot is filled. The lock is
+ * held. */
 static void map_around(struct fault *fault)
 {
 	struct vma *vma = fault->vma;
@@ -204,12 +214,14 @@ static int fault_file_private_write(struct fault *fault)
 /* A program that dirties pages faster than they are written must write itself, as write(2) does. */
 static bool too_many_dirty(const struct address_space *mapping)
 {
-	return mapping->ops->writepage && memory_use_total(MEMORY_DIRTY) > page_alloc_total_pages() / 4;
+	return mapping->ops->writepage &&
+	       memory_use_total(MEMORY_DIRTY) > page_alloc_total_pages() / 4;
 }
 
 /*
- * The first write to @page of a shared area since it was cleaned: dirty first, then writable, both under the
- * page lock, so that who cleans the page in between starts with the entries (mm_clean_file()).
+ * The first write to @page of a shared area since it was cleaned: dirty first, then writable, both
+ * under the page lock, so that who cleans the page in between starts with the entries
+ * (mm_clean_file()).
  */
 static int make_shared_writable(struct fault *fault, struct page *page)
 {
@@ -293,7 +305,9 @@ static int fault_protected(struct fault *fault)
 	if (test_bit(PG_anon, &page->flags) && atomic_read(&page->refcount) == 1) {
 		*fault->slot = pte_make(page_to_phys(page), vma_protection(fault->vma));
 		spin_unlock(&mm->page_table_lock);
-		return 0; /* this CPU has forgotten the old entry by the fault; another one faults, and comes here */
+		/* this CPU has forgotten the old entry by the fault; another one faults, and comes
+		 * here */
+		return 0;
 	}
 	get_page(page);
 	spin_unlock(&mm->page_table_lock);
@@ -321,15 +335,19 @@ static int fault_in_area(struct fault *fault)
 	if (unlikely(!fault->slot))
 		return -ENOMEM;
 	if (fault->old)
-		return fault->access & FAULT_WRITE && !pte_write(fault->old) ? fault_protected(fault) : 0;
+		return fault->access & FAULT_WRITE && !pte_write(fault->old)
+			       ? fault_protected(fault)
+			       : 0;
 	if (!fault->vma->mapping)
 		return fault_anonymous(mm, fault->vma, fault->address);
 	if (!(fault->access & FAULT_WRITE))
 		return fault_file_read(fault);
-	return fault->vma->flags & VM_SHARED ? fault_file_shared_write(fault) : fault_file_private_write(fault);
+	return fault->vma->flags & VM_SHARED ? fault_file_shared_write(fault)
+					     : fault_file_private_write(fault);
 }
 
-/* @vma lies above @address and grows down: let it. 0, -EFAULT or -ENOMEM. mm->lock is held for writing. */
+/* @vma lies above @address and grows down: let it. 0, -EFAULT or -ENOMEM. mm->lock is held for
+ * writing. */
 static int grow_to(struct vma *vma, u64 address)
 {
 	struct mm *mm = vma->mm;
@@ -338,9 +356,11 @@ static int grow_to(struct vma *vma, u64 address)
 
 	if (address >= vma->start)
 		return 0;
-	if (!(vma->flags & VM_GROWSDOWN) || start < LOWEST_ADDRESS || vma->end - start > READ_ONCE(mm->stack_limit))
+	if (!(vma->flags & VM_GROWSDOWN) || start < LOWEST_ADDRESS ||
+	    vma->end - start > READ_ONCE(mm->stack_limit))
 		return -EFAULT;
-	if (below && !(below->flags & VM_GROWSDOWN) && vma_protection(below) && start < below->end + STACK_GAP)
+	if (below && !(below->flags & VM_GROWSDOWN) && vma_protection(below) &&
+	    start < below->end + STACK_GAP)
 		return -EFAULT;
 	vma_set_bounds(vma, start, vma->end);
 	return 0;
@@ -376,7 +396,8 @@ static noinline int fault_in_general(struct mm *mm, struct vma *vma, u64 address
 	int error = fault_in_area(&fault);
 
 	up_read(&mm->lock);
-	if (unlikely(fault.dirtied)) { /* without mm->lock: writing takes locks of the file system */
+	/* without mm->lock: writing takes locks of the file system */
+	if (unlikely(fault.dirtied)) {
 		page_cache_flush(&fault.dirtied->inode->data);
 		fput(fault.dirtied);
 	}
@@ -408,8 +429,8 @@ static int try_fault(struct mm *mm, u64 address, unsigned access)
 }
 
 /*
- * Out of memory: have somebody's end give us some, and wait for it. Not for ever when the fault is the kernel's
- * own: the lock that the victim needs for its end may be ours.
+ * Out of memory: have somebody's end give us some, and wait for it. Not for ever when the fault is
+ * the kernel's own: the lock that the victim needs for its end may be ours.
  */
 static noinline int fault_without_memory(struct mm *mm, u64 address, unsigned access)
 {

@@ -1,10 +1,10 @@
 /*
  * file_io.c - read and write of files through the page cache. Declared in page_cache.h.
  *
- * A read takes no lock but the reference to the page it copies from: it sees each page as some writer left
- * it. A write holds inode->lock, and the page lock while it fills a page. It must not take a fault then,
- * since the fault might want this very page: so the program's memory is touched first, and the copy runs
- * with faults disabled; if it falls short nevertheless, it is tried again.
+ * A read takes no lock but the reference to the page it copies from: it sees each page as some
+ * writer left it. A write holds inode->lock, and the page lock while it fills a page. It must not
+ * take a fault then, since the fault might want this very page: so the program's memory is touched
+ * first, and the copy runs with faults disabled; if it falls short nevertheless, it is tried again.
  */
 #include "fs/buffer.h"
 #include "fs/vfs.h"
@@ -15,14 +15,16 @@
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The page at @index was not simply there. @page: what find_get_page() gave; its reference is taken over. */
-static noinline struct page *read_page_slow(struct file *file, struct address_space *mapping, pgoff_t index,
-					    size_t bytes, struct page *page)
+/* The page at @index was not simply there. @page: what find_get_page() gave; its reference is taken
+ * over. */
+static noinline struct page *read_page_slow(struct file *file, struct address_space *mapping,
+					    pgoff_t index, size_t bytes, struct page *page)
 {
 	pgoff_t wanted = (bytes + PAGE_SIZE - 1) >> PAGE_SHIFT;
 
 	if (page && !file->readahead_size)
-		file->readahead_next = ~(pgoff_t)0; /* no window, and nothing missing: do not come here again */
+		/* no window, and nothing missing: do not come here again */
+		file->readahead_next = ~(pgoff_t)0;
 	else if (!page || index == file->readahead_next)
 		page_cache_readahead(file, mapping, index, max_t(pgoff_t, wanted, 1));
 	if (!page)
@@ -51,7 +53,8 @@ bool drop_page_behind_end(struct address_space *mapping, struct page *page)
 	return true;
 }
 
-/* From *@position on, page by page; @page: the first one, if it was looked up already, or NULL and @looked_up. */
+/* From *@position on, page by page; @page: the first one, if it was looked up already, or NULL and
+ * @looked_up. */
 /* Between two pages: let others run; -EINTR in *error if the process is to end. */
 static __always_inline bool must_stop(ssize_t *error)
 {
@@ -65,8 +68,8 @@ static __always_inline bool must_stop(ssize_t *error)
 	return false;
 }
 
-static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *position, struct page *page,
-				   bool looked_up)
+static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *position,
+				   struct page *page, bool looked_up)
 {
 	struct inode *inode = file->inode;
 	struct address_space *mapping = &inode->data;
@@ -112,8 +115,8 @@ static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *pos
 	return at > start ? at - start : error;
 }
 
-/* The common case first: all of it lies in one page, which is there. What the calls in between would have to
- * save is computed again. */
+/* The common case first: all of it lies in one page, which is there. What the calls in between
+ * would have to save is computed again. */
 ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
 {
 	struct inode *inode = file->inode;
@@ -121,7 +124,8 @@ ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
 	struct page *page;
 	size_t n;
 
-	if (unlikely(end - (at & PAGE_MASK) > PAGE_SIZE || end > (u64)READ_ONCE(inode->size) || end == at))
+	if (unlikely(end - (at & PAGE_MASK) > PAGE_SIZE || end > (u64)READ_ONCE(inode->size) ||
+		     end == at))
 		return read_pages(file, io, position, NULL, false);
 	page = find_get_page(&inode->data, at >> PAGE_SHIFT);
 	barrier();
@@ -138,7 +142,8 @@ ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Fault in the first and the last byte of the next @n that will be copied; how many will be there. */
+/* Fault in the first and the last byte of the next @n that will be copied; how many will be there.
+ */
 static size_t touch_source(const struct io *io, size_t n)
 {
 	const char *first = io->base, *last = first + n - 1;
@@ -154,9 +159,9 @@ static size_t touch_source(const struct io *io, size_t n)
 }
 
 /*
- * Copy into the locked page. If it falls short in a page that is not uptodate, write_begin has not read what
- * the copy was to replace: then faults are allowed (nobody maps such a page), and what is missing still is
- * zeros.
+ * Copy into the locked page. If it falls short in a page that is not uptodate, write_begin has not
+ * read what the copy was to replace: then faults are allowed (nobody maps such a page), and what is
+ * missing still is zeros.
  */
 static size_t fill_page(struct page *page, struct io *io, size_t offset, size_t n)
 {
@@ -216,7 +221,8 @@ static int prepare_write(struct file *file, struct io *io, loff_t *at)
 		return -EFBIG;
 	if ((loff_t)io->length > limit - *at)
 		io->length = (size_t)(limit - *at);
-	if (unlikely(inode->mode & (S_ISUID | S_ISGID)) && S_ISREG(inode->mode) && current->cred->fsuid) {
+	if (unlikely(inode->mode & (S_ISUID | S_ISGID)) && S_ISREG(inode->mode) &&
+	    current->cred->fsuid) {
 		/* Who can write a set-id program must not gain its rights. */
 		inode->mode &= ~(umode_t)S_ISUID;
 		if (inode->mode & S_IXGRP)

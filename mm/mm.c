@@ -1,9 +1,11 @@
 /*
- * mm.c - address spaces as a whole: making, forking, giving up, and clearing entries. Declared in vm.h.
+ * mm.c - address spaces as a whole: making, forking, giving up, and clearing entries. Declared in
+ * vm.h.
  *
- * Fork copies the entries of anonymous pages only, write-protected on both sides; pages of files are found
- * again in the page cache, several at a fault. An entry is cleared first, then the CPUs forget it, then the page
- * loses its reference: so a frame never has another owner while some CPU can still write to it.
+ * Fork copies the entries of anonymous pages only, write-protected on both sides; pages of files
+ * are found again in the page cache, several at a fault. An entry is cleared first, then the CPUs
+ * forget it, then the page loses its reference: so a frame never has another owner while some CPU
+ * can still write to it.
  */
 #include "mm/slab.h"
 #include "mm/vm_internal.h"
@@ -124,7 +126,8 @@ struct mm *mm_create(void)
 
 	if (!mm)
 		return NULL;
-	memset(&mm->last_hit, 0, offsetof(struct mm, page_table_lock) - offsetof(struct mm, last_hit));
+	memset(&mm->last_hit, 0,
+	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, last_hit));
 	mm->stack_limit = STACK_LIMIT;
 	mm->stack_top = USER_TOP;
 	mm->mmap_top = USER_TOP - GB(1);

@@ -1,5 +1,6 @@
 /*
- * mman.h - numbers of mmap(2) and its relatives, as programs are compiled with them (Linux, x86-64).
+ * mman.h - numbers of mmap(2) and its relatives, as programs are compiled with them (Linux,
+ * x86-64).
  */
 #ifndef MM_MMAN_H
 #define MM_MMAN_H

@@ -1,8 +1,8 @@
 /*
  * mmap.c - mapping, unmapping, changing protection, and the break. Declared in vm.h.
  *
- * Each call changes areas and entries under mm->lock held for writing; what areas refer to (files, shared
- * memory) is let go after it, since a last reference may need the locks of a file system.
+ * Each call changes areas and entries under mm->lock held for writing; what areas refer to (files,
+ * shared memory) is let go after it, since a last reference may need the locks of a file system.
  */
 #include "kernel/core/err.h"
 #include "kernel/core/sched.h"
@@ -12,9 +12,9 @@
 
 #define IDLE_TABLES_MAX 32
 #define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
-#define KNOWN_FLAGS                                                                                          \
-	(MAP_TYPE | MAP_FIXED | MAP_ANONYMOUS | MAP_32BIT | MAP_GROWSDOWN | MAP_DENYWRITE | MAP_LOCKED |      \
-	 MAP_NORESERVE | MAP_POPULATE | MAP_STACK | MAP_FIXED_NOREPLACE)
+#define KNOWN_FLAGS                                                                                \
+	(MAP_TYPE | MAP_FIXED | MAP_ANONYMOUS | MAP_32BIT | MAP_GROWSDOWN | MAP_DENYWRITE |        \
+	 MAP_LOCKED | MAP_NORESERVE | MAP_POPULATE | MAP_STACK | MAP_FIXED_NOREPLACE)
 
 /* ---- unmap ----------------------------------------------------------------------------------- */
 
@@ -43,15 +43,18 @@ static void free_all_tables(struct mm *mm)
 }
 
 /*
- * Free the tables of [start, end), which was unmapped, that no area lies in any more. What is small is often mapped
- * again at once, and would need its table again: then the table stays, up to a number.
+ * Free the tables of [start, end), which was unmapped, that no area lies in any more. What is small
+ * is often mapped again at once, and would need its table again: then the table stays, up to a
+ * number.
  */
 static void free_tables(struct mm *mm, u64 start, u64 end)
 {
 	struct vma *next = find_vma(mm, end - 1), *prev;
 	u64 low = round_down(start, MMU_SLOTS_SPAN), high = round_up(end, MMU_SLOTS_SPAN);
 
-	prev = next ? vma_prev(next) : list_empty(&mm->vmas) ? NULL : list_last_entry(&mm->vmas, struct vma, link);
+	prev = next		       ? vma_prev(next)
+	       : list_empty(&mm->vmas) ? NULL
+				       : list_last_entry(&mm->vmas, struct vma, link);
 	low = max(low, prev ? prev->end : 0);
 	high = min(high, next ? next->start : high);
 	if (high - low < MMU_SLOTS_SPAN)
@@ -134,7 +137,8 @@ static int check_file(const struct file *file, unsigned map_flags, unsigned *fla
 }
 
 /* The VM_* flags of the new area, or -errno. */
-static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct file *file, unsigned *flags)
+static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct file *file,
+		      unsigned *flags)
 {
 	unsigned type = map_flags & MAP_TYPE;
 
@@ -160,7 +164,8 @@ static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct
 }
 
 /* Where the new area is to be; what is there for MAP_FIXED is unmapped. An address, or -errno. */
-static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_flags, struct list_head *dead)
+static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_flags,
+			  struct list_head *dead)
 {
 	int error;
 
@@ -180,7 +185,8 @@ static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_f
 	}
 	if (address) {
 		address = max(address & ~(u64)(PAGE_SIZE - 1), LOWEST_ADDRESS);
-		if (!pages_overflow(address, length) && range_is_free(mm, address, address + length))
+		if (!pages_overflow(address, length) &&
+		    range_is_free(mm, address, address + length))
 			return (s64)address;
 	}
 	address = find_free_range(mm, length, map_flags & MAP_32BIT);
@@ -206,7 +212,8 @@ static int attach(struct vma *vma, struct file *file, u64 offset)
 }
 
 /* Insert @vma, which has no place yet. */
-static s64 place(struct mm *mm, struct vma *vma, u64 address, unsigned map_flags, struct list_head *dead)
+static s64 place(struct mm *mm, struct vma *vma, u64 address, unsigned map_flags,
+		 struct list_head *dead)
 {
 	u64 length = vma->end;
 	s64 result;
@@ -233,8 +240,8 @@ static void populate(struct mm *mm, u64 address, u64 length, bool write)
 	}
 }
 
-s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags, struct file *file,
-	   u64 offset)
+s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags,
+	   struct file *file, u64 offset)
 {
 	struct vma *vma;
 	unsigned flags;
@@ -281,7 +288,8 @@ int generic_file_mmap(struct file *file, struct vma *vma)
 
 /* ---- protection ------------------------------------------------------------------------------ */
 
-/* What the entry @pte may allow when its area allows @prot: writing only where no fault has to see it first. */
+/* What the entry @pte may allow when its area allows @prot: writing only where no fault has to see
+ * it first. */
 static pte_t change_entry(pte_t pte, unsigned prot)
 {
 	const struct page *page = phys_to_page(pte_page(pte));
@@ -324,7 +332,8 @@ static bool may_protect(const struct vma *vma, unsigned prot)
 	       !((vma->file->path.mount->flags | vma->file->inode->sb->flags) & SB_NOEXEC);
 }
 
-/* Make [start, end), which lies in *@vma, an area of its own, which *@vma then is, with other flags: the bits of
+/* Make [start, end), which lies in *@vma, an area of its own, which *@vma then is, with other
+ * flags: the bits of
  * @mask become those of @flags. 0 or -ENOMEM. vma_merge() it afterwards. */
 static int change_flags(struct vma **vma, u64 start, u64 end, unsigned mask, unsigned flags)
 {
@@ -339,8 +348,10 @@ static int change_flags(struct vma **vma, u64 start, u64 end, unsigned mask, uns
 	return 0;
 }
 
-/* Give [start, end), which lies in *@vma, the protection @prot: 0 or -errno, and what *@vma has become. */
-static int protect_piece(struct vma **vma, u64 start, u64 end, unsigned prot, struct list_head *dead)
+/* Give [start, end), which lies in *@vma, the protection @prot: 0 or -errno, and what *@vma has
+ * become. */
+static int protect_piece(struct vma **vma, u64 start, u64 end, unsigned prot,
+			 struct list_head *dead)
 {
 	int error;
 
@@ -356,7 +367,8 @@ static int protect_piece(struct vma **vma, u64 start, u64 end, unsigned prot, st
 	return 0;
 }
 
-static int protect_range(struct mm *mm, u64 at, u64 end, unsigned prot, bool grows_down, struct list_head *dead)
+static int protect_range(struct mm *mm, u64 at, u64 end, unsigned prot, bool grows_down,
+			 struct list_head *dead)
 {
 	struct vma *vma = find_vma(mm, at);
 	int error = 0;
@@ -370,7 +382,8 @@ static int protect_range(struct mm *mm, u64 at, u64 end, unsigned prot, bool gro
 			return -ENOMEM;
 		next = min(end, vma->end);
 		error = protect_piece(&vma, at, next, prot, dead);
-		at = max(next, vma->end); /* it may have been joined with what follows: then that is so already */
+		/* it may have been joined with what follows: then that is so already */
+		at = max(next, vma->end);
 	}
 	return error;
 }
@@ -475,7 +488,8 @@ static int grow_heap(struct mm *mm, u64 start, u64 end)
 	const unsigned flags = VM_READ | VM_WRITE | VM_MAYWRITE | VM_HEAP;
 	struct vma *vma;
 
-	if (end > USER_TOP || !may_commit((end - start) >> PAGE_SHIFT) || !range_is_free(mm, start, end))
+	if (end > USER_TOP || !may_commit((end - start) >> PAGE_SHIFT) ||
+	    !range_is_free(mm, start, end))
 		return -ENOMEM;
 	vma = find_vma(mm, start - 1);
 	if (vma && vma->end == start && vma->flags == flags) {

@@ -1,15 +1,16 @@
 /*
  * page.h - the page frame descriptor, one for each 4 KB frame of memory.
  *
- * States: free (in the buddy allocator or on a CPU's list) -> allocated; an allocated frame is a slab, a
- * page of the page cache, anonymous memory, or plain kernel memory. The unions follow these states.
+ * States: free (in the buddy allocator or on a CPU's list) -> allocated; an allocated frame is a
+ * slab, a page of the page cache, anonymous memory, or plain kernel memory. The unions follow these
+ * states.
  *
  * Locks: `flags` and `refcount` are atomic. `mapping` and `index` change only under the page lock
  * (PG_locked) and the bucket lock of the page cache table. `mapping_link` is under mapping->lock.
  *
- * A frame that was allocated alone has refcount 1; each page-table entry that maps it, the page cache and
- * every finder hold one more. Blocks of several frames are not counted: their refcount stays 0, so that
- * reclaim, which looks at all frames in turn, cannot mistake one for a page.
+ * A frame that was allocated alone has refcount 1; each page-table entry that maps it, the page
+ * cache and every finder hold one more. Blocks of several frames are not counted: their refcount
+ * stays 0, so that reclaim, which looks at all frames in turn, cannot mistake one for a page.
  */
 #ifndef MM_PAGE_H
 #define MM_PAGE_H
@@ -50,10 +51,12 @@ struct page {
 			pgoff_t index;
 			struct page_table_link hash_link;
 			struct list_head mapping_link; /* in mapping->clean_pages or dirty_pages */
-			struct buffer *buffers; /* blocks of this page; circular through next_in_page */
+			/* blocks of this page; circular through next_in_page */
+			struct buffer *buffers;
 		};
 		struct { /* slab */
-			struct kmem_cache *slab_cache; /* in every frame of the slab, the rest in the first */
+			/* in every frame of the slab, the rest in the first */
+			struct kmem_cache *slab_cache;
 			void *slab_free;
 			struct list_head slab_list;
 			u32 slab_in_use;

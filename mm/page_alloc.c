@@ -1,13 +1,14 @@
 /*
- * page_alloc.c - page frames: buddy lists of blocks of 1, 2, 4 ... 1024 frames, and on each CPU a stack of
- * single frames that most allocations and frees touch alone.
+ * page_alloc.c - page frames: buddy lists of blocks of 1, 2, 4 ... 1024 frames, and on each CPU a
+ * stack of single frames that most allocations and frees touch alone.
  *
- * States of a frame: on a CPU's stack (flags and refcount 0) -> allocated -> back; or part of a free block,
- * whose first frame has PG_buddy, its order, and is on the list of that order. A block is free together
- * with its buddy (the block whose number differs in one bit) never for long: the two are joined.
+ * States of a frame: on a CPU's stack (flags and refcount 0) -> allocated -> back; or part of a
+ * free block, whose first frame has PG_buddy, its order, and is on the list of that order. A block
+ * is free together with its buddy (the block whose number differs in one bit) never for long: the
+ * two are joined.
  *
- * Watermarks, in frames: min = sqrt(16 * KB of memory) KB as in Linux; low = 1.25 min. Refilling a CPU's
- * stack looks at them, so that a single allocation does not.
+ * Watermarks, in frames: min = sqrt(16 * KB of memory) KB as in Linux; low = 1.25 min. Refilling a
+ * CPU's stack looks at them, so that a single allocation does not.
  *
  * Lock: buddy.lock, with interrupts off, innermost of all.
  */
@@ -103,8 +104,8 @@ static u64 reserve_for(unsigned gfp, unsigned round)
 	return round == 0 ? buddy.low : round < RECLAIM_ROUNDS - 1 ? buddy.min : buddy.min / 4;
 }
 
-/* The order of the block to take next when @count frames are wanted one by one: at most what the smallest free
- * block has, since taking its frames singly would use it up as well. */
+/* The order of the block to take next when @count frames are wanted one by one: at most what the
+ * smallest free block has, since taking its frames singly would use it up as well. */
 static unsigned single_frames_order(unsigned count, u64 reserve)
 {
 	unsigned order = 0, most = ilog2(count);
@@ -145,13 +146,15 @@ static unsigned take_block(struct page **page, unsigned order, u64 reserve)
 	return *page != NULL;
 }
 
-/* Take @count frames, or one block of a higher order, reclaiming while there are none above the watermark. How
- * many were taken; 0: out of memory. */
-static unsigned take_blocks_reclaim(struct page **pages, unsigned count, unsigned order, unsigned gfp)
+/* Take @count frames, or one block of a higher order, reclaiming while there are none above the
+ * watermark. How many were taken; 0: out of memory. */
+static unsigned take_blocks_reclaim(struct page **pages, unsigned count, unsigned order,
+				    unsigned gfp)
 {
 	for (unsigned round = 0; round < RECLAIM_ROUNDS; round++) {
 		u64 reserve = reserve_for(gfp, round);
-		unsigned taken = order ? take_block(pages, order, reserve) : take_frames(pages, count, reserve);
+		unsigned taken = order ? take_block(pages, order, reserve)
+				       : take_frames(pages, count, reserve);
 
 		if (taken)
 			return taken;
@@ -161,7 +164,8 @@ static unsigned take_blocks_reclaim(struct page **pages, unsigned count, unsigne
 	}
 	if (!(gfp & GFP_NOWARN))
 		pr_warn_once("out of memory: %llu of %llu frames free, order %u wanted\n",
-			     (unsigned long long)buddy.free, (unsigned long long)buddy.total, order);
+			     (unsigned long long)buddy.free, (unsigned long long)buddy.total,
+			     order);
 	return 0;
 }
 
@@ -233,7 +237,8 @@ struct page *alloc_pages(unsigned gfp, unsigned order)
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
-/* The largest aligned block that begins with frames[0] and goes on through the next ones, at most @count. */
+/* The largest aligned block that begins with frames[0] and goes on through the next ones, at most
+ * @count. */
 static unsigned run_order(struct page *const *frames, unsigned count)
 {
 	u64 frame = (u64)(frames[0] - memmap);
@@ -248,8 +253,10 @@ static unsigned run_order(struct page *const *frames, unsigned count)
 	return order;
 }
 
-/* The stack is full: give its older half back, then put @page on it. Interrupts are off: @flags to restore. */
-static noinline void free_page_slow(struct page *page, struct frame_stack *stack, unsigned long flags)
+/* The stack is full: give its older half back, then put @page on it. Interrupts are off: @flags to
+ * restore. */
+static noinline void free_page_slow(struct page *page, struct frame_stack *stack,
+				    unsigned long flags)
 {
 	spin_lock(&buddy.lock);
 	for (unsigned i = 0, order; i < STACK_BATCH; i += 1u << order) {
@@ -258,7 +265,8 @@ static noinline void free_page_slow(struct page *page, struct frame_stack *stack
 	}
 	spin_unlock(&buddy.lock);
 	stack->count -= STACK_BATCH;
-	memmove(stack->frames, stack->frames + STACK_BATCH, stack->count * sizeof(stack->frames[0]));
+	memmove(stack->frames, stack->frames + STACK_BATCH,
+		stack->count * sizeof(stack->frames[0]));
 	page->flags = 0;
 	stack->frames[stack->count++] = page;
 	arch_irq_restore(flags);
@@ -270,7 +278,8 @@ void free_single_page(struct page *page)
 	struct frame_stack *stack;
 	unsigned cpu, count;
 
-	ASSERT(!(page->flags & (BIT(PG_cache) | BIT(PG_buddy) | BIT(PG_locked) | BIT(PG_writeback))));
+	ASSERT(!(page->flags &
+		 (BIT(PG_cache) | BIT(PG_buddy) | BIT(PG_locked) | BIT(PG_writeback))));
 	ASSERT(atomic_read(&page->mapcount) == 0);
 	flags = arch_irq_save();
 	cpu = cpu_id();

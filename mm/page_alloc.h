@@ -1,11 +1,12 @@
 /*
  * page_alloc.h - page frames: a buddy allocator with a short stack of single frames on each CPU.
  *
- * Locks: the per-CPU stacks are used with interrupts off, the buddy lists under one spinlock taken once a
- * batch. An allocation with GFP_KERNEL may run reclaim and the shrinkers, and sleep; GFP_ATOMIC never does.
+ * Locks: the per-CPU stacks are used with interrupts off, the buddy lists under one spinlock taken
+ * once a batch. An allocation with GFP_KERNEL may run reclaim and the shrinkers, and sleep;
+ * GFP_ATOMIC never does.
  *
- * Watermarks (page_alloc.c): below `low` free frames GFP_KERNEL allocations reclaim first; the last quarter
- * below `min` is for GFP_ATOMIC alone. Exhaustion is NULL, never a panic.
+ * Watermarks (page_alloc.c): below `low` free frames GFP_KERNEL allocations reclaim first; the last
+ * quarter below `min` is for GFP_ATOMIC alone. Exhaustion is NULL, never a panic.
  */
 #ifndef MM_PAGE_ALLOC_H
 #define MM_PAGE_ALLOC_H
@@ -25,8 +26,9 @@
 #define MAX_ORDER 11 /* largest block: 1 << 10 pages, 4 MB */
 
 /*
- * 1 << order contiguous frames, aligned to their size; NULL when there are none after reclaim. A single
- * frame has flags 0 and refcount 1; larger blocks have refcount 0 and go back with __free_pages() only.
+ * 1 << order contiguous frames, aligned to their size; NULL when there are none after reclaim. A
+ * single frame has flags 0 and refcount 1; larger blocks have refcount 0 and go back with
+ * __free_pages() only.
  */
 struct page *alloc_pages(unsigned gfp, unsigned order);
 struct page *alloc_page(unsigned gfp); /* order 0: the fast path */
@@ -64,8 +66,8 @@ static inline void copy_page(void *to, const void *from)
 }
 
 /*
- * What frames are used for: counted per CPU, so a single slot may be negative; memory_info() sums. Any
- * context. The buffer cache counts MEMORY_BUFFER and MEMORY_DIRTY pages of its own.
+ * What frames are used for: counted per CPU, so a single slot may be negative; memory_info() sums.
+ * Any context. The buffer cache counts MEMORY_BUFFER and MEMORY_DIRTY pages of its own.
  */
 enum memory_use {
 	MEMORY_CACHED,
@@ -89,8 +91,8 @@ static inline void memory_use_add(enum memory_use use, s64 pages)
 u64 memory_use_total(enum memory_use use);
 
 struct memory_info {
-	u64 total_pages, free_pages, cached_pages, buffer_pages, dirty_pages, anon_pages, slab_pages,
-		reclaimable_slab_pages, page_table_pages, kernel_stack_pages;
+	u64 total_pages, free_pages, cached_pages, buffer_pages, dirty_pages, anon_pages,
+		slab_pages, reclaimable_slab_pages, page_table_pages, kernel_stack_pages;
 };
 void memory_info(struct memory_info *info);
 
@@ -102,8 +104,8 @@ void page_alloc_init(phys_addr_t end);
 void page_alloc_add_range(phys_addr_t start, phys_addr_t end);
 
 /*
- * Boot: contiguous zeroed memory of @bytes for a hash table, which may be larger than the largest block;
- * NULL when there is no such stretch. It is never given back.
+ * Boot: contiguous zeroed memory of @bytes for a hash table, which may be larger than the largest
+ * block; NULL when there is no such stretch. It is never given back.
  */
 void *hash_alloc_table(u64 bytes);
 
@@ -117,9 +119,9 @@ struct shrinker {
 void register_shrinker(struct shrinker *shrinker); /* at boot */
 
 /*
- * Try to free @pages frames by dropping clean unused pages of the page cache and running the shrinkers;
- * how many were freed. Never starts writing a page: dirty ones are left to write-back (its shrinker
- * hurries it). May sleep. Does nothing when called from within itself.
+ * Try to free @pages frames by dropping clean unused pages of the page cache and running the
+ * shrinkers; how many were freed. Never starts writing a page: dirty ones are left to write-back
+ * (its shrinker hurries it). May sleep. Does nothing when called from within itself.
  */
 u64 reclaim_pages(u64 pages, unsigned gfp);
 

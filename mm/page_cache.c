@@ -1,10 +1,11 @@
 /*
- * page_cache.c - the table of file pages, page locks, dirty bookkeeping, and writing a file's pages out.
+ * page_cache.c - the table of file pages, page locks, dirty bookkeeping, and writing a file's pages
+ * out.
  *
- * A lookup computes the bucket from (inode address, byte offset), takes the bucket's lock, walks, and takes
- * a reference before it lets go; so whoever holds the bucket lock and sees only the references he knows of
- * may remove the page. Waiting for a page uses one of a few hashed queues: PG_waiters says that it is worth
- * a look.
+ * A lookup computes the bucket from (inode address, byte offset), takes the bucket's lock, walks,
+ * and takes a reference before it lets go; so whoever holds the bucket lock and sees only the
+ * references he knows of may remove the page. Waiting for a page uses one of a few hashed queues:
+ * PG_waiters says that it is worth a look.
  *
  * Locks: see page_cache.h. Nothing sleeps while it holds one of the spinlocks.
  */
@@ -44,9 +45,11 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 		page->index = index;
 		page->buffers = NULL;
 		atomic_set(&page->refcount, 2);
-		/* In one store, for reclaim: what has PG_cache is locked or has been unlocked by its owner. */
+		/* In one store, for reclaim: what has PG_cache is locked or has been unlocked by
+		 * its owner. */
 		page->flags = BIT(PG_locked) | BIT(PG_cache) | BIT(PG_referenced);
-		page_table_insert(&page_table_instance, &mapping->pages, bucket, page, &key, page_compare);
+		page_table_insert(&page_table_instance, &mapping->pages, bucket, page, &key,
+				  page_compare);
 		HASH_COUNT(page, inserts, 1);
 	}
 	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
@@ -60,7 +63,8 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 	return NULL;
 }
 
-/* Take the page out of the table if it has @references (-1: any number); the bucket lock makes that final. */
+/* Take the page out of the table if it has @references (-1: any number); the bucket lock makes that
+ * final. */
 static bool unhash_page(struct page *page, int references)
 {
 	struct address_space *mapping = page->mapping;
@@ -201,7 +205,8 @@ void wait_on_page_writeback(struct page *page)
 		wait_event(*queue_of(page), clear_or_mark(page, PG_writeback));
 }
 
-/* The caller has cleared the flags. The frame may be another's by now: then its waiters wake for nothing. */
+/* The caller has cleared the flags. The frame may be another's by now: then its waiters wake for
+ * nothing. */
 void wake_page(const struct page *page)
 {
 	wake_up(queue_of(page));
@@ -209,7 +214,8 @@ void wake_page(const struct page *page)
 
 void end_page_writeback(struct page *page)
 {
-	if (__atomic_fetch_and(&page->flags, ~(BIT(PG_writeback) | BIT(PG_waiters)), __ATOMIC_SEQ_CST) &
+	if (__atomic_fetch_and(&page->flags, ~(BIT(PG_writeback) | BIT(PG_waiters)),
+			       __ATOMIC_SEQ_CST) &
 	    BIT(PG_waiters))
 		wake_page(page);
 }
@@ -223,7 +229,8 @@ void set_page_dirty(struct page *page)
 	if (test_bit(PG_dirty, &page->flags) || !mapping)
 		return;
 	if (!mapping->ops->writepage) {
-		set_bit(PG_dirty, &page->flags); /* nowhere to write it to: the flag alone keeps it from reclaim */
+		/* nowhere to write it to: the flag alone keeps it from reclaim */
+		set_bit(PG_dirty, &page->flags);
 		return;
 	}
 	spin_lock(&mapping->lock);
@@ -252,9 +259,10 @@ bool clear_page_dirty(struct page *page)
 
 /* ---- writing a file out ---------------------------------------------------------------------- */
 
-/* Up to BATCH pages of @list in [first, last] with all of @flags, referenced; the rest are moved behind. */
-static unsigned gather(struct address_space *mapping, struct list_head *list, pgoff_t first, pgoff_t last,
-		       unsigned long flags, struct page **pages)
+/* Up to BATCH pages of @list in [first, last] with all of @flags, referenced; the rest are moved
+ * behind. */
+static unsigned gather(struct address_space *mapping, struct list_head *list, pgoff_t first,
+		       pgoff_t last, unsigned long flags, struct page **pages)
 {
 	struct list_head *end, *link, *next;
 	unsigned count = 0;
@@ -285,7 +293,8 @@ static int write_dirty(struct address_space *mapping, pgoff_t first, pgoff_t las
 	unsigned count;
 	int error = 0;
 
-	while (left && error != -ENOMEM && (count = gather(mapping, &mapping->dirty_pages, first, last, 0, pages))) {
+	while (left && error != -ENOMEM &&
+	       (count = gather(mapping, &mapping->dirty_pages, first, last, 0, pages))) {
 		left -= min((u64)count, left);
 		for (unsigned i = 0; i < count; i++) {
 			int result = 0;
@@ -308,7 +317,8 @@ static void wait_for_writeback(struct address_space *mapping, pgoff_t first, pgo
 	struct page *pages[BATCH];
 	unsigned count;
 
-	while ((count = gather(mapping, &mapping->clean_pages, first, last, BIT(PG_writeback), pages)))
+	while ((count = gather(mapping, &mapping->clean_pages, first, last, BIT(PG_writeback),
+			       pages)))
 		for (unsigned i = 0; i < count; i++) {
 			wait_on_page_writeback(pages[i]);
 			put_page(pages[i]);

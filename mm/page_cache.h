@@ -1,18 +1,19 @@
 /*
  * page_cache.h - file pages in memory, found through the page hash table by (inode, offset).
  *
- * An inode (file or block device) has an address_space; the pages of all address spaces are in one table
- * (or, with PAGE_TABLE=rbtree, in a tree on each). A page is added locked, filled by the file system's
- * readpage, unlocked when uptodate. Whoever looks a page up gets a reference.
+ * An inode (file or block device) has an address_space; the pages of all address spaces are in one
+ * table (or, with PAGE_TABLE=rbtree, in a tree on each). A page is added locked, filled by the file
+ * system's readpage, unlocked when uptodate. Whoever looks a page up gets a reference.
  *
- * States of a page: absent -> added (PG_locked, PG_cache) -> uptodate, clean -> dirty -> PG_writeback ->
- * clean -> removed by truncation or reclaim. Nobody removes a page without its lock. PG_dirty says that
- * bytes may be newer than the disk: the page is on mapping->dirty_pages. Write-back that works on buffers
- * alone leaves PG_dirty; a page whose buffers are all clean is clean (release() succeeds), and
- * writepage() of it has nothing to do.
+ * States of a page: absent -> added (PG_locked, PG_cache) -> uptodate, clean -> dirty ->
+ * PG_writeback -> clean -> removed by truncation or reclaim. Nobody removes a page without its
+ * lock. PG_dirty says that bytes may be newer than the disk: the page is on mapping->dirty_pages.
+ * Write-back that works on buffers alone leaves PG_dirty; a page whose buffers are all clean is
+ * clean (release() succeeds), and writepage() of it has nothing to do.
  *
- * Lock order: inode->lock (rw_semaphore of the file) -> mm->lock -> page lock -> mapping->vma_lock ->
- * mm->page_table_lock -> bucket lock of the page table; mapping->lock. Neither of the last is held for the other.
+ * Lock order: inode->lock (rw_semaphore of the file) -> mm->lock -> page lock -> mapping->vma_lock
+ * -> mm->page_table_lock -> bucket lock of the page table; mapping->lock. Neither of the last is
+ * held for the other.
  *
  * Limits: pages are found one by one; a page's owner changes only by truncation.
  */
@@ -30,40 +31,46 @@ struct io;
 
 struct address_space_operations {
 	/*
-	 * Start filling the locked @page; unlock it when done (uptodate set, or error set). May complete
-	 * asynchronously. 0 or -errno (then the page has been unlocked too).
+	 * Start filling the locked @page; unlock it when done (uptodate set, or error set). May
+	 * complete asynchronously. 0 or -errno (then the page has been unlocked too).
 	 */
 	int (*readpage)(struct inode *inode, struct page *page);
-	/* The same for @count pages with consecutive indices, for read-ahead; errors only mark the pages, which
-	 * are unlocked in any case. The caller keeps its references until this returns. NULL: readpage for each. */
+	/* The same for @count pages with consecutive indices, for read-ahead; errors only mark the
+	 * pages, which are unlocked in any case. The caller keeps its references until this
+	 * returns. NULL: readpage for each. */
 	void (*readpages)(struct inode *inode, struct page **pages, unsigned count);
 	/*
-	 * Start writing out the locked dirty @page; clears PG_dirty (clear_page_dirty()), sets PG_writeback until
-	 * the end of the I/O, and unlocks the page. PG_dirty_all: a program wrote to it through a shared
-	 * mapping, so every block inside the file is dirty. NULL: the file lives in memory alone.
+	 * Start writing out the locked dirty @page; clears PG_dirty (clear_page_dirty()), sets
+	 * PG_writeback until the end of the I/O, and unlocks the page. PG_dirty_all: a program
+	 * wrote to it through a shared mapping, so every block inside the file is dirty. NULL: the
+	 * file lives in memory alone.
 	 */
 	int (*writepage)(struct inode *inode, struct page *page);
 	/*
-	 * Make [from, to) of the locked @page writable: map blocks, read partial blocks. 0 or -ENOSPC, -EIO...
+	 * Make [from, to) of the locked @page writable: map blocks, read partial blocks. 0 or
+	 * -ENOSPC, -EIO...
 	 */
 	int (*write_begin)(struct inode *inode, struct page *page, unsigned from, unsigned to);
 	/*
-	 * The bytes are in the page: mark what has to be written dirty. The caller updates i_size afterwards.
-	 * Called after every write_begin that succeeded. @to is the end of what was copied: if the copy was cut
-	 * short by a fault and the page is not uptodate, @to == @from, and nothing counts as written.
+	 * The bytes are in the page: mark what has to be written dirty. The caller updates i_size
+	 * afterwards. Called after every write_begin that succeeded. @to is the end of what was
+	 * copied: if the copy was cut short by a fault and the page is not uptodate, @to == @from,
+	 * and nothing counts as written.
 	 */
 	int (*write_end)(struct inode *inode, struct page *page, unsigned from, unsigned to);
-	/* The locked @page is going away from byte @from on: drop its buffers (all of them if from == 0). */
+	/* The locked @page is going away from byte @from on: drop its buffers (all of them if from
+	 * == 0). */
 	void (*invalidate)(struct page *page, unsigned from);
 	/*
-	 * Reclaim wants the locked page: drop its buffers; false if one is dirty, locked or in use. Must not
-	 * start I/O or sleep. PG_dirty may be set: when true is returned the page counts as clean.
+	 * Reclaim wants the locked page: drop its buffers; false if one is dirty, locked or in use.
+	 * Must not start I/O or sleep. PG_dirty may be set: when true is returned the page counts
+	 * as clean.
 	 */
 	bool (*release)(struct page *page);
 };
 
-/* Operations of files that live in memory alone (tmpfs, shared anonymous memory): a page that is not there
- * is zeros; a dirty page is never reclaimed. */
+/* Operations of files that live in memory alone (tmpfs, shared anonymous memory): a page that is
+ * not there is zeros; a dirty page is never reclaimed. */
 extern const struct address_space_operations memory_mapping_operations;
 
 struct address_space {
@@ -71,7 +78,8 @@ struct address_space {
 	const struct address_space_operations *ops;
 	struct page_table_root pages; /* per-owner part of the page table (empty for hashes) */
 
-	/* Under lock: every page is on one of the lists, for truncation and sync without a hash walk. */
+	/* Under lock: every page is on one of the lists, for truncation and sync without a hash
+	 * walk. */
 	spinlock_t lock;
 	struct list_head clean_pages, dirty_pages;
 	u64 nr_pages;
@@ -93,12 +101,13 @@ struct page *find_or_create_page(struct address_space *mapping, pgoff_t index);
 /* Referenced and uptodate, read in if need be; ERR_PTR(-EIO/-ENOMEM). Sleeps. */
 struct page *read_cache_page(struct address_space *mapping, pgoff_t index);
 
-/* Add the fresh page @page (its only reference is the caller's) at @index, locked and not uptodate: NULL. If
- * there is one already: that, referenced, and @page is unchanged. Counted as a lookup. */
+/* Add the fresh page @page (its only reference is the caller's) at @index, locked and not uptodate:
+ * NULL. If there is one already: that, referenced, and @page is unchanged. Counted as a lookup. */
 struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index);
 /* The locked page leaves the cache; drops the cache's reference, not the caller's. */
 void remove_from_page_cache(struct page *page);
-/* For reclaim: the same for a locked page that only the cache and the caller hold; false if it is in use. */
+/* For reclaim: the same for a locked page that only the cache and the caller hold; false if it is
+ * in use. */
 bool remove_unused_page(struct page *page);
 
 void lock_page_wait(struct page *page);
@@ -119,8 +128,10 @@ static inline void lock_page(struct page *page)
 /* Any context. */
 static inline void unlock_page(struct page *page)
 {
-	/* Both bits at once: afterwards the page may be gone. Woken waiters set the second again. */
-	if (unlikely(__atomic_fetch_and(&page->flags, ~(BIT(PG_locked) | BIT(PG_waiters)), __ATOMIC_SEQ_CST) &
+	/* Both bits at once: afterwards the page may be gone. Woken waiters set the second again.
+	 */
+	if (unlikely(__atomic_fetch_and(&page->flags, ~(BIT(PG_locked) | BIT(PG_waiters)),
+					__ATOMIC_SEQ_CST) &
 		     BIT(PG_waiters)))
 		wake_page(page);
 }
@@ -146,17 +157,20 @@ bool clear_page_dirty(struct page *page);
 
 /* The file operations of ordinary files: bytes read/written, or -errno. */
 ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position);
-ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position); /* takes inode->lock */
+/* takes inode->lock */
+ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position);
 
-/* After a page was read in, the caller's reference to it: is it behind the end of the file? Then truncation may
- * have passed before it was in the cache, so drop it. Sleeps. */
+/* After a page was read in, the caller's reference to it: is it behind the end of the file? Then
+ * truncation may have passed before it was in the cache, so drop it. Sleeps. */
 bool drop_page_behind_end(struct address_space *mapping, struct page *page);
 
-/* readahead.c: called by readers of @file that miss page @index (@wanted pages from there are needed), or meet
- * file->readahead_next. Starts reading; does not wait. */
-void page_cache_readahead(struct file *file, struct address_space *mapping, pgoff_t index, pgoff_t wanted);
+/* readahead.c: called by readers of @file that miss page @index (@wanted pages from there are
+ * needed), or meet file->readahead_next. Starts reading; does not wait. */
+void page_cache_readahead(struct file *file, struct address_space *mapping, pgoff_t index,
+			  pgoff_t wanted);
 
-/* Drop all pages from byte @start on (partial page: zeroed from there); unmaps them from processes. */
+/* Drop all pages from byte @start on (partial page: zeroed from there); unmaps them from processes.
+ */
 void truncate_inode_pages(struct address_space *mapping, loff_t start);
 /* Write all dirty pages of [start, end] out and wait: 0 or the first error. */
 int page_cache_sync(struct address_space *mapping, loff_t start, loff_t end);
@@ -169,7 +183,8 @@ void invalidate_inode_pages(struct address_space *mapping);
 #ifndef HOSTED
 /* Unmap pages of @mapping from page @first on from every process. Takes vma_lock. */
 void mm_unmap_file(struct address_space *mapping, pgoff_t first);
-/* Mark pages [first, last] dirty that programs wrote to, and write-protect them to notice the next time. */
+/* Mark pages [first, last] dirty that programs wrote to, and write-protect them to notice the next
+ * time. */
 void mm_clean_file(struct address_space *mapping, pgoff_t first, pgoff_t last);
 /* Unmap the locked page everywhere unless it was accessed lately; is it unmapped now? */
 bool mm_unmap_page(struct page *page);

@@ -1,7 +1,9 @@
 /*
- * page_lookup.h - the page hash table as lookup sees it: private to page_cache.c and file_io.c, who inline it.
+ * page_lookup.h - the page hash table as lookup sees it: private to page_cache.c and file_io.c, who
+ * inline it.
  *
- * The key of a page is (mapping, index); the hash function's is the inode's address and the byte offset.
+ * The key of a page is (mapping, index); the hash function's is the inode's address and the byte
+ * offset.
  */
 #ifndef MM_PAGE_LOOKUP_H
 #define MM_PAGE_LOOKUP_H
@@ -36,17 +38,19 @@ static __always_inline int page_compare(const struct page *page, const struct pa
 static __always_inline u32 page_bucket(const struct address_space *mapping, pgoff_t index)
 {
 	if (index >> (64 - PAGE_SHIFT))
-		__builtin_unreachable(); /* an index is a byte offset in pages: saves the hash a mask */
+		/* an index is a byte offset in pages: saves the hash a mask */
+		__builtin_unreachable();
 	return page_hash((uintptr_t)mapping->host, (u64)index << PAGE_SHIFT, page_cache_hash.bits);
 }
 
 /* The page with a reference, or NULL; counted. The bucket lock is held. */
-static __always_inline struct page *page_find(struct address_space *mapping, u32 bucket, pgoff_t index)
+static __always_inline struct page *page_find(struct address_space *mapping, u32 bucket,
+					      pgoff_t index)
 {
 	u64 steps = 0, compares = 0;
 	const struct page_key key = {mapping, index, &compares};
-	struct page *page =
-		page_table_find(&page_table_instance, &mapping->pages, bucket, &key, page_compare, &steps);
+	struct page *page = page_table_find(&page_table_instance, &mapping->pages, bucket, &key,
+					    page_compare, &steps);
 
 	HASH_COUNT_FIND(page, page, steps, compares);
 	if (page)

@@ -1,13 +1,14 @@
 /*
  * readahead.c - reading pages before they are asked for. Declared in page_cache.h.
  *
- * State, in each open file: the window that was started last begins at readahead_next and has readahead_size
- * pages; size 0: no window, and a reader that goes on sequentially would miss readahead_next. When a reader
- * arrives at the first page of the window, the next one, twice as large, is started: so one window is always
- * on its way while the one before is being read. A miss where a sequential reader would miss starts a
- * window; any other miss reads what was asked for.
+ * State, in each open file: the window that was started last begins at readahead_next and has
+ * readahead_size pages; size 0: no window, and a reader that goes on sequentially would miss
+ * readahead_next. When a reader arrives at the first page of the window, the next one, twice as
+ * large, is started: so one window is always on its way while the one before is being read. A miss
+ * where a sequential reader would miss starts a window; any other miss reads what was asked for.
  *
- * Racing readers of one open file may mix up the state: then pages are read ahead that nobody wants, or none.
+ * Racing readers of one open file may mix up the state: then pages are read ahead that nobody
+ * wants, or none.
  */
 #include "fs/vfs.h"
 #include "mm/page_cache.h"
@@ -29,7 +30,8 @@ static void read_pages(struct address_space *mapping, struct page **pages, unsig
 		put_page(pages[i]);
 }
 
-/* Start reading the pages of [start, start + count) that are in the file and not in the cache; how many. */
+/* Start reading the pages of [start, start + count) that are in the file and not in the cache; how
+ * many. */
 static unsigned start_window(struct address_space *mapping, pgoff_t start, pgoff_t count)
 {
 	pgoff_t end = ((pgoff_t)READ_ONCE(mapping->host->size) + PAGE_SIZE - 1) >> PAGE_SHIFT;
@@ -61,7 +63,8 @@ static unsigned start_window(struct address_space *mapping, pgoff_t start, pgoff
 	return started;
 }
 
-void page_cache_readahead(struct file *file, struct address_space *mapping, pgoff_t index, pgoff_t wanted)
+void page_cache_readahead(struct file *file, struct address_space *mapping, pgoff_t index,
+			  pgoff_t wanted)
 {
 	pgoff_t next = file->readahead_next, size = file->readahead_size;
 

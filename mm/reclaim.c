@@ -1,18 +1,20 @@
 /*
- * reclaim.c - getting frames back when memory is short: clean pages of the page cache, empty slabs, and what
- * the caches' shrinkers give. Declared in page_alloc.h.
+ * reclaim.c - getting frames back when memory is short: clean pages of the page cache, empty slabs,
+ * and what the caches' shrinkers give. Declared in page_alloc.h.
  *
- * Page reclaim is a clock, as in Linux 2.2: a hand goes round all frames; a page that was used since the
- * hand last came (PG_referenced, or the accessed bit of a mapping) gets a second chance, another goes if
- * it is clean and only the cache holds it. So the cache keeps no list in order of use, and a hit costs a
- * test of a bit.
+ * Page reclaim is a clock, as in Linux 2.2: a hand goes round all frames; a page that was used
+ * since the hand last came (PG_referenced, or the accessed bit of a mapping) gets a second chance,
+ * another goes if it is clean and only the cache holds it. So the cache keeps no list in order of
+ * use, and a hit costs a test of a bit.
  *
- * The hand looks at frames that may be in any state. What makes that safe: a frame is only touched after
- * a reference was taken from a count that was not 0, and PG_cache was seen after that; such a frame cannot
- * change its use while the reference is held, and is locked or has been unlocked by its owner.
+ * The hand looks at frames that may be in any state. What makes that safe: a frame is only touched
+ * after a reference was taken from a count that was not 0, and PG_cache was seen after that; such a
+ * frame cannot change its use while the reference is held, and is locked or has been unlocked by
+ * its owner.
  *
- * Reclaim starts no I/O and takes locks by trying only, so any GFP_KERNEL allocation may call it. Dirty
- * pages are for write-back, whose shrinker is asked like the others. Anonymous memory stays (no swap).
+ * Reclaim starts no I/O and takes locks by trying only, so any GFP_KERNEL allocation may call it.
+ * Dirty pages are for write-back, whose shrinker is asked like the others. Anonymous memory stays
+ * (no swap).
  */
 #include "kernel/core/sched.h"
 #include "kernel/core/time.h"
@@ -20,7 +22,8 @@
 #include "mm/page_cache.h"
 #include "mm/slab.h"
 
-#define PRIORITIES 7 /* the first round looks at 1/64 of memory and of each cache, the last at all */
+/* the first round looks at 1/64 of memory and of each cache, the last at all */
+#define PRIORITIES 7
 #define PAUSE_NS (5 * NSEC_PER_MSEC)
 
 static LIST_HEAD(shrinkers); /* complete after boot */
@@ -34,7 +37,8 @@ void register_shrinker(struct shrinker *shrinker)
 /* Newer than what a disk has, if any: so are all pages of files in memory. */
 static bool only_copy(const struct page *page)
 {
-	return test_bit(PG_dirty_all, &page->flags) || (test_bit(PG_dirty, &page->flags) && !page->buffers);
+	return test_bit(PG_dirty_all, &page->flags) ||
+	       (test_bit(PG_dirty, &page->flags) && !page->buffers);
 }
 
 /* The locked, referenced page: drop it if it is clean and unused; was it? */
@@ -118,7 +122,8 @@ u64 reclaim_pages(u64 pages, unsigned gfp)
 		freed += slab_shrink();
 	}
 	current->in_reclaim = false;
-	/* Everything is in use or dirty: let write-back and the victims of the OOM killer get on. */
+	/* Everything is in use or dirty: let write-back and the victims of the OOM killer get on.
+	 */
 	if (!freed && !objects && !(gfp & GFP_NOIO))
 		sleep_ns(PAUSE_NS);
 	return freed;

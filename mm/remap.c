@@ -11,10 +11,12 @@ struct remap {
 	struct list_head dead;
 };
 
-/* Make the tables that [start, end) needs, so that moving entries there cannot fail. 0 or -ENOMEM. */
+/* Make the tables that [start, end) needs, so that moving entries there cannot fail. 0 or -ENOMEM.
+ */
 static int make_tables(struct mm *mm, u64 start, u64 end)
 {
-	for (u64 address = round_down(start, MMU_SLOTS_SPAN); address < end; address += MMU_SLOTS_SPAN) {
+	for (u64 address = round_down(start, MMU_SLOTS_SPAN); address < end;
+	     address += MMU_SLOTS_SPAN) {
 		pte_t *slot;
 
 		spin_lock(&mm->page_table_lock);
@@ -26,7 +28,8 @@ static int make_tables(struct mm *mm, u64 start, u64 end)
 	return 0;
 }
 
-/* The entries of [from, from + length) go to @to, where there are none. The area's mapping is locked. */
+/* The entries of [from, from + length) go to @to, where there are none. The area's mapping is
+ * locked. */
 static void move_entries(struct mm *mm, u64 from, u64 to, u64 length)
 {
 	spin_lock(&mm->page_table_lock);
@@ -66,7 +69,8 @@ static struct vma *isolate(struct remap *remap, struct vma *vma)
 	return vma;
 }
 
-/* A new area at @to that shows what @vma shows from remap->address on, with the pages that are there. */
+/* A new area at @to that shows what @vma shows from remap->address on, with the pages that are
+ * there. */
 static s64 move_to(struct remap *remap, struct vma *vma, u64 to)
 {
 	struct mm *mm = remap->mm;
@@ -117,13 +121,15 @@ static s64 remap_fixed(struct remap *remap, struct vma *vma)
 
 static s64 remap_grow(struct remap *remap, struct vma *vma)
 {
-	u64 old_end = remap->address + remap->old_length, new_end = remap->address + remap->new_length, to;
+	u64 old_end = remap->address + remap->old_length,
+	    new_end = remap->address + remap->new_length, to;
 
 	if (vma->flags & VM_WRITE && !vma->mapping &&
 	    !may_commit((remap->new_length - remap->old_length) >> PAGE_SHIFT))
 		return -ENOMEM;
 	if (old_end == vma->end && !(remap->flags & MREMAP_DONTUNMAP) &&
-	    !pages_overflow(remap->address, remap->new_length) && range_is_free(remap->mm, old_end, new_end)) {
+	    !pages_overflow(remap->address, remap->new_length) &&
+	    range_is_free(remap->mm, old_end, new_end)) {
 		vma_set_bounds(vma, vma->start, new_end);
 		vma_merge(vma, &remap->dead);
 		return (s64)remap->address;
@@ -154,7 +160,8 @@ static s64 remap_locked(struct remap *remap)
 		return remap_grow(remap, vma);
 	end = remap->address + remap->old_length;
 	if (remap->new_length < remap->old_length) {
-		int error = unmap_range(remap->mm, remap->address + remap->new_length, end, &remap->dead);
+		int error = unmap_range(remap->mm, remap->address + remap->new_length, end,
+					&remap->dead);
 
 		if (error)
 			return error;
@@ -162,10 +169,12 @@ static s64 remap_locked(struct remap *remap)
 	return (s64)remap->address;
 }
 
-s64 mm_remap(struct mm *mm, u64 address, u64 old_length, u64 new_length, unsigned flags, u64 new_address)
+s64 mm_remap(struct mm *mm, u64 address, u64 old_length, u64 new_length, unsigned flags,
+	     u64 new_address)
 {
-	struct remap remap = {mm, address, page_round_up(old_length), page_round_up(new_length), new_address, flags,
-			      {0}};
+	struct remap remap = {
+		mm,    address, page_round_up(old_length), page_round_up(new_length), new_address,
+		flags, {0}};
 	s64 result;
 
 	if (flags & ~(unsigned)(MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP) ||

@@ -1,6 +1,7 @@
 /*
  * rmap.c - from the pages of a file to the page-table entries that map them, through the areas on
- * mapping->vmas. Declared in page_cache.h. Anonymous pages need no such way: they stay where they are.
+ * mapping->vmas. Declared in page_cache.h. Anonymous pages need no such way: they stay where they
+ * are.
  *
  * mapping->vma_lock keeps the areas, their bounds, and their address spaces' page tables.
  */
@@ -90,7 +91,8 @@ static bool entry_accessed(const pte_t *slot)
 
 	if (!pte_accessed(old))
 		return false;
-	cmpxchg((pte_t *)slot, old, pte_mkold(old)); /* the processor may set dirty meanwhile: then leave it */
+	/* the processor may set dirty meanwhile: then leave it */
+	cmpxchg((pte_t *)slot, old, pte_mkold(old));
 	return true;
 }
 
@@ -121,7 +123,8 @@ bool mm_unmap_page(struct page *page)
 		return false;
 	if (!page_accessed(page)) {
 		list_for_each_entry(vma, &mapping->vmas, mapping_link) {
-			if (page->index >= vma->page_offset && page->index < vma_page_index(vma, vma->end)) {
+			if (page->index >= vma->page_offset &&
+			    page->index < vma_page_index(vma, vma->end)) {
 				u64 address = index_address(vma, page->index);
 				pte_t *slot;
 

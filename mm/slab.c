@@ -1,13 +1,14 @@
 /*
  * slab.c - caches of equal objects, packed one after another in slabs of 1 << order frames.
  *
- * States of an object: allocated; free on a CPU's list (its slab counts it as in use); free on its slab's
- * list. A CPU's list is filled from and spilled to slabs in batches. A slab with free objects is on
- * cache->partial, one without objects in use on cache->empty (a few are kept), a full one on no list.
- * Objects of a fresh slab are handed out in address order; after that, last freed is first used.
+ * States of an object: allocated; free on a CPU's list (its slab counts it as in use); free on its
+ * slab's list. A CPU's list is filled from and spilled to slabs in batches. A slab with free
+ * objects is on cache->partial, one without objects in use on cache->empty (a few are kept), a full
+ * one on no list. Objects of a fresh slab are handed out in address order; after that, last freed
+ * is first used.
  *
- * Locks: CPU lists: interrupts off. cache->lock: slabs and their lists. caches_lock: the list of caches;
- * outside cache->lock.
+ * Locks: CPU lists: interrupts off. cache->lock: slabs and their lists. caches_lock: the list of
+ * caches; outside cache->lock.
  */
 #include "mm/slab.h"
 
@@ -96,8 +97,8 @@ static void debug_alloc(const struct kmem_cache *cache, void *object)
 	check_zone(cache, object, ZONE_FREE, "handed out twice or overrun while free");
 	for (u32 i = 0; !cache->constructor && i < cache->object_size; i++)
 		if (bytes[i] != POISON)
-			panic("slab %s: object %p written after free at byte %u: %02x", cache->name, object, i,
-			      bytes[i]);
+			panic("slab %s: object %p written after free at byte %u: %02x", cache->name,
+			      object, i, bytes[i]);
 	*red_zone(cache, object) = ZONE_USED;
 }
 
@@ -223,7 +224,8 @@ static void slab_put_object(struct kmem_cache *cache, void *object)
 	}
 }
 
-/* Give all but the @keep most recently freed objects of this CPU back to their slabs. Interrupts off. */
+/* Give all but the @keep most recently freed objects of this CPU back to their slabs. Interrupts
+ * off. */
 static void spill_cpu_list(struct kmem_cache *cache, struct cpu_list *list, u32 keep)
 {
 	void **link = &list->head;
@@ -246,7 +248,8 @@ static void spill_cpu_list(struct kmem_cache *cache, struct cpu_list *list, u32 
 
 /* ---- allocate and free ----------------------------------------------------------------------- */
 
-static __always_inline void *finish_alloc(const struct kmem_cache *cache, void *object, unsigned gfp)
+static __always_inline void *finish_alloc(const struct kmem_cache *cache, void *object,
+					  unsigned gfp)
 {
 	debug_alloc(cache, object);
 	return unlikely(gfp & GFP_ZERO) ? memset(object, 0, cache->object_size) : object;
@@ -334,7 +337,8 @@ static bool order_fits(u32 size, unsigned order, u32 objects, u32 fraction)
 
 static unsigned choose_order(u32 size)
 {
-	for (u32 objects = min_t(u32, SLAB_MIN_OBJECTS, (PAGE_SIZE << SLAB_ORDER_MAX) / size); objects > 1; objects--)
+	for (u32 objects = min_t(u32, SLAB_MIN_OBJECTS, (PAGE_SIZE << SLAB_ORDER_MAX) / size);
+	     objects > 1; objects--)
 		for (u32 fraction = 16; fraction >= 4; fraction /= 2)
 			for (unsigned order = 0; order <= SLAB_ORDER_MAX; order++)
 				if (order_fits(size, order, objects, fraction))
@@ -437,7 +441,8 @@ void kmem_cache_destroy(struct kmem_cache *cache)
 	free_empty_slabs(cache);
 	spin_unlock_irqrestore(&caches_lock, flags);
 	if (cache->out) {
-		pr_err("slab %s destroyed with %llu objects out\n", cache->name, (unsigned long long)cache->out);
+		pr_err("slab %s destroyed with %llu objects out\n", cache->name,
+		       (unsigned long long)cache->out);
 		ASSERT(!cache->out);
 		return;
 	}
@@ -450,9 +455,9 @@ static const struct {
 	const char *name;
 	u32 size;
 } kmalloc_classes[] = {
-	{"kmalloc-8", 8},	{"kmalloc-16", 16},	{"kmalloc-32", 32},	{"kmalloc-64", 64},
-	{"kmalloc-96", 96},	{"kmalloc-128", 128},	{"kmalloc-192", 192},	{"kmalloc-256", 256},
-	{"kmalloc-512", 512},	{"kmalloc-1k", 1024},	{"kmalloc-2k", 2048},	{"kmalloc-4k", 4096},
+	{"kmalloc-8", 8},     {"kmalloc-16", 16},   {"kmalloc-32", 32},	  {"kmalloc-64", 64},
+	{"kmalloc-96", 96},   {"kmalloc-128", 128}, {"kmalloc-192", 192}, {"kmalloc-256", 256},
+	{"kmalloc-512", 512}, {"kmalloc-1k", 1024}, {"kmalloc-2k", 2048}, {"kmalloc-4k", 4096},
 	{"kmalloc-8k", 8192},
 };
 
@@ -537,7 +542,8 @@ void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void 
 {
 	struct kmem_cache *cache;
 
-	/* Caches are made at boot and stay, so the list may be walked without its lock: visit() may sleep. */
+	/* Caches are made at boot and stay, so the list may be walked without its lock: visit() may
+	 * sleep. */
 	list_for_each_entry(cache, &caches, link) {
 		struct slab_info info = {
 			.name = cache->name,
@@ -548,7 +554,8 @@ void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void 
 		};
 
 		for (unsigned i = 0; i < NR_CPUS; i++)
-			info.objects_active -= min(info.objects_active, (u64)READ_ONCE(cache->cpu[i].count));
+			info.objects_active -=
+				min(info.objects_active, (u64)READ_ONCE(cache->cpu[i].count));
 		visit(&info, arg);
 	}
 }
@@ -562,8 +569,8 @@ void slab_init(void)
 	for (unsigned i = 0; i < ARRAY_SIZE(kmalloc_classes); i++) {
 		u32 size = kmalloc_classes[i].size;
 
-		cache_setup(&kmalloc_caches[i], kmalloc_classes[i].name, size, is_power_of_2(size) ? size : 8, 0,
-			    NULL);
+		cache_setup(&kmalloc_caches[i], kmalloc_classes[i].name, size,
+			    is_power_of_2(size) ? size : 8, 0, NULL);
 	}
 	for (unsigned word = 0; word < ARRAY_SIZE(kmalloc_by_words); word++) {
 		while (kmalloc_classes[class].size < (word + 1) * 8)

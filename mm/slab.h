@@ -1,17 +1,18 @@
 /*
  * slab.h - caches of equal objects, and kmalloc.
  *
- * Objects are packed the way Linux packs them (size rounded up to the alignment, objects one after the
- * other from the start of a slab of 1 << order pages), because the addresses of inodes and dentries are
- * hash keys and their spacing decides how good a hash looks. Free objects are kept on a per-CPU list.
+ * Objects are packed the way Linux packs them (size rounded up to the alignment, objects one after
+ * the other from the start of a slab of 1 << order pages), because the addresses of inodes and
+ * dentries are hash keys and their spacing decides how good a hash looks. Free objects are kept on
+ * a per-CPU list.
  *
- * The slab's order is chosen as SLUB chooses it: the smallest of 0..3 that holds enough objects (8) and
- * wastes at most a sixteenth, else an eighth, else a quarter. Debug builds put a red zone behind each object,
- * so they space objects otherwise than the release build does.
+ * The slab's order is chosen as SLUB chooses it: the smallest of 0..3 that holds enough objects (8)
+ * and wastes at most a sixteenth, else an eighth, else a quarter. Debug builds put a red zone
+ * behind each object, so they space objects otherwise than the release build does.
  *
  * Debug builds poison free objects (0x6b; not those of a cache with a constructor) and check it on
- * allocation, catch double frees, and refuse to destroy a cache that has objects out. No locks to hold;
- * GFP_KERNEL may sleep. Allocating and freeing are allowed in interrupts (GFP_ATOMIC).
+ * allocation, catch double frees, and refuse to destroy a cache that has objects out. No locks to
+ * hold; GFP_KERNEL may sleep. Allocating and freeing are allowed in interrupts (GFP_ATOMIC).
  */
 #ifndef MM_SLAB_H
 #define MM_SLAB_H
@@ -24,8 +25,8 @@ struct kmem_cache;
 #define SLAB_HWCACHE_ALIGN (1u << 0) /* align objects to 64 bytes */
 #define SLAB_RECLAIMABLE (1u << 1)   /* counted as reclaimable in memory_info() */
 
-/* @constructor (may be NULL) runs once when an object's slab is made, not at each allocation. Panics when
- * out of memory: caches are made at boot. */
+/* @constructor (may be NULL) runs once when an object's slab is made, not at each allocation.
+ * Panics when out of memory: caches are made at boot. */
 struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align, unsigned flags,
 				     void (*constructor)(void *));
 void kmem_cache_destroy(struct kmem_cache *cache);
@@ -34,7 +35,8 @@ void kmem_cache_destroy(struct kmem_cache *cache);
 void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp);
 void kmem_cache_free(struct kmem_cache *cache, void *object);
 
-/* Sizes up to 4 MB, aligned to 8, powers of two to their size. kmalloc(0) gives a unique pointer. */
+/* Sizes up to 4 MB, aligned to 8, powers of two to their size. kmalloc(0) gives a unique pointer.
+ */
 void *kmalloc(size_t size, unsigned gfp);
 void *kzalloc(size_t size, unsigned gfp);
 void *krealloc(void *old, size_t size, unsigned gfp);

@@ -1,11 +1,12 @@
 /*
- * truncate.c - pages leave the cache because their file shrinks, goes away, or is unmounted. Declared in
- * page_cache.h.
+ * truncate.c - pages leave the cache because their file shrinks, goes away, or is unmounted.
+ * Declared in page_cache.h.
  *
- * Truncation races with readers and faults that add or map pages. The order that keeps it right: the caller
- * has set the new i_size; programs' mappings of the range are removed; the pages are removed; mappings
- * are removed again. Who adds a page looks at i_size after it is in the cache, and who maps a page looks at
- * page->mapping under the page-table lock; so neither can be missed twice.
+ * Truncation races with readers and faults that add or map pages. The order that keeps it right:
+ * the caller has set the new i_size; programs' mappings of the range are removed; the pages are
+ * removed; mappings are removed again. Who adds a page looks at i_size after it is in the cache,
+ * and who maps a page looks at page->mapping under the page-table lock; so neither can be missed
+ * twice.
  */
 #include "kernel/core/sched.h"
 #include "kernel/core/string.h"
@@ -112,7 +113,8 @@ void invalidate_inode_pages(struct address_space *mapping)
 
 			if (trylock_page(page)) {
 				if (page->mapping == mapping &&
-				    !(READ_ONCE(page->flags) & (BIT(PG_dirty) | BIT(PG_writeback))) &&
+				    !(READ_ONCE(page->flags) &
+				      (BIT(PG_dirty) | BIT(PG_writeback))) &&
 				    (!page->buffers || mapping->ops->release(page)))
 					remove_unused_page(page);
 				unlock_page(page);

@@ -1,20 +1,22 @@
 /*
  * vm.h - address spaces: what a process has mapped where, page faults, mmap and its relatives.
  *
- * A struct mm holds areas (struct vma) sorted by address, and the page tables. A page-table entry that maps a
- * page holds a reference to it. An anonymous page with one reference belongs to its only mapper, so a write
- * fault need not copy it. A page of a file is mapped writable only in shared areas and only after it was
- * marked dirty; what the program writes later is found by the entry's dirty bit.
+ * A struct mm holds areas (struct vma) sorted by address, and the page tables. A page-table entry
+ * that maps a page holds a reference to it. An anonymous page with one reference belongs to its
+ * only mapper, so a write fault need not copy it. A page of a file is mapped writable only in
+ * shared areas and only after it was marked dirty; what the program writes later is found by the
+ * entry's dirty bit.
  *
- * W^X: no page is writable and executable. mmap and mprotect with PROT_WRITE | PROT_EXEC give EACCES, where
- * Linux allows it.
+ * W^X: no page is writable and executable. mmap and mprotect with PROT_WRITE | PROT_EXEC give
+ * EACCES, where Linux allows it.
  *
- * Lock order: inode->lock -> mm->lock (rw_semaphore; readers: faults, writers: mmap...) -> page lock ->
- * mapping->vma_lock -> mm->page_table_lock -> the page table's bucket lock, mapping->lock. The areas change
- * under mm->lock held for writing; the bounds of an area that maps a file under mapping->vma_lock as well.
+ * Lock order: inode->lock -> mm->lock (rw_semaphore; readers: faults, writers: mmap...) -> page
+ * lock -> mapping->vma_lock -> mm->page_table_lock -> the page table's bucket lock, mapping->lock.
+ * The areas change under mm->lock held for writing; the bounds of an area that maps a file under
+ * mapping->vma_lock as well.
  *
- * Limits: areas are in a list, with a hint (programs here have tens of them, at most 65530); no swap; no
- * huge pages; no mlockall.
+ * Limits: areas are in a list, with a hint (programs here have tens of them, at most 65530); no
+ * swap; no huge pages; no mlockall.
  */
 #ifndef MM_VM_H
 #define MM_VM_H
@@ -28,7 +30,8 @@
 struct file;
 struct shared_memory;
 
-/* Protection and flags have Linux's ABI values in the calls (PROT_*, MAP_*: mm/mman.h), VM_* inside. */
+/* Protection and flags have Linux's ABI values in the calls (PROT_*, MAP_*: mm/mman.h), VM_*
+ * inside. */
 #define VM_READ (1u << 0)
 #define VM_WRITE (1u << 1)
 #define VM_EXEC (1u << 2)
@@ -37,7 +40,8 @@ struct shared_memory;
 #define VM_GROWSDOWN (1u << 8)
 #define VM_STACK (1u << 9)
 #define VM_HEAP (1u << 10)
-#define VM_LOCKED (1u << 11) /* mlock: its pages of files are not reclaimed (anonymous ones never are) */
+/* mlock: its pages of files are not reclaimed (anonymous ones never are) */
+#define VM_LOCKED (1u << 11)
 
 struct vma {
 	u64 start, end; /* page aligned, end exclusive */
@@ -50,7 +54,8 @@ struct vma {
 	pgoff_t page_offset;
 	u64 window_end; /* of what the last read fault mapped, and its size: fault.c */
 	unsigned window_pages;
-	unsigned misses; /* faults on pages that were not in the cache, less those that were: at random? */
+	/* faults on pages that were not in the cache, less those that were: at random? */
+	unsigned misses;
 	struct list_head link;	       /* in mm->vmas, by address */
 	struct list_head mapping_link; /* in mapping->vmas */
 };
@@ -85,27 +90,31 @@ struct mm *mm_create(void);			   /* NULL: out of memory */
 struct mm *mm_fork(struct mm *parent);		   /* copy on write; NULL: out of memory */
 void mm_get(struct mm *mm);
 void mm_put(struct mm *mm);			   /* the last one unmaps all; may sleep */
-void mm_activate(struct mm *mm);		   /* make it this CPU's address space (context switch) */
+/* make it this CPU's address space (context switch) */
+void mm_activate(struct mm *mm);
 
 /* Linux's mmap(2) semantics on @mm; returns the address or -errno as s64. @file may be NULL. */
-s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags, struct file *file,
-	   u64 offset);
+s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags,
+	   struct file *file, u64 offset);
 int mm_unmap(struct mm *mm, u64 address, u64 length);
 int mm_protect(struct mm *mm, u64 address, u64 length, unsigned prot);
-s64 mm_remap(struct mm *mm, u64 address, u64 old_length, u64 new_length, unsigned flags, u64 new_address);
+s64 mm_remap(struct mm *mm, u64 address, u64 old_length, u64 new_length, unsigned flags,
+	     u64 new_address);
 u64 mm_brk(struct mm *mm, u64 new_end); /* the resulting break */
 int mm_sync(struct mm *mm, u64 address, u64 length, unsigned flags);
 int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice);
-/* mlock(2) and munlock(2): all of the range is faulted in, and stays. -ENOMEM: a hole, what cannot be faulted in,
- * or more than @limit bytes would be locked; -EPERM: @limit is 0. */
+/* mlock(2) and munlock(2): all of the range is faulted in, and stays. -ENOMEM: a hole, what cannot
+ * be faulted in, or more than @limit bytes would be locked; -EPERM: @limit is 0. */
 int mm_lock(struct mm *mm, u64 address, u64 length, u64 limit);
 int mm_unlock(struct mm *mm, u64 address, u64 length);
-/* mincore(2): resident[i] = is page i from @address on in memory? 0, or -ENOMEM: not all is mapped. */
+/* mincore(2): resident[i] = is page i from @address on in memory? 0, or -ENOMEM: not all is mapped.
+ */
 int mm_resident(struct mm *mm, u64 address, unsigned pages, u8 *resident);
-struct vma *find_vma(struct mm *mm, u64 address); /* first with end > address, mm->lock held; NULL: none */
+/* first with end > address, mm->lock held; NULL: none */
+struct vma *find_vma(struct mm *mm, u64 address);
 
-/* For /proc: the first area that ends after @address, copied, with a reference to its file; false: none.
- * Takes mm->lock. */
+/* For /proc: the first area that ends after @address, copied, with a reference to its file; false:
+ * none. Takes mm->lock. */
 struct vma_info {
 	u64 start, end, offset; /* offset: bytes into the file */
 	unsigned flags;
@@ -119,10 +128,11 @@ bool mm_next_area(struct mm *mm, u64 address, struct vma_info *info);
 #define FAULT_USER (1u << 2)
 #define FAULT_PRESENT (1u << 3) /* the machine saw an entry that forbids the access: a hint */
 /*
- * A page fault at @address. 0: resolved, retry. -EFAULT: no such mapping (SIGSEGV SEGV_MAPERR), -EACCES:
- * protection (SEGV_ACCERR), -EIO: past the end of a file or read error (SIGBUS), -ENOMEM: out of memory
- * and nobody to kill for it, or this process is the one. May sleep; called with interrupts enabled. For
- * kernel-mode faults on user addresses inside copies too (then a failure makes the copy return early).
+ * A page fault at @address. 0: resolved, retry. -EFAULT: no such mapping (SIGSEGV SEGV_MAPERR),
+ * -EACCES: protection (SEGV_ACCERR), -EIO: past the end of a file or read error (SIGBUS), -ENOMEM:
+ * out of memory and nobody to kill for it, or this process is the one. May sleep; called with
+ * interrupts enabled. For kernel-mode faults on user addresses inside copies too (then a failure
+ * makes the copy return early).
  */
 int mm_fault(struct mm *mm, u64 address, unsigned access);
 

@@ -1,5 +1,6 @@
 /*
- * vm_internal.h - what the files that implement vm.h share. mm->lock is held for writing unless said otherwise.
+ * vm_internal.h - what the files that implement vm.h share. mm->lock is held for writing unless
+ * said otherwise.
  *
  *	mm.c	an address space as a whole: made, forked, given up; clearing and copying entries
  *	vma.c	areas: find, insert, split, merge, remove
@@ -18,7 +19,8 @@
 #define LOWEST_ADDRESS KB(64)	/* as vm.mmap_min_addr: a NULL pointer with an offset must fault */
 #define STACK_GAP MB(1)		/* below an area that grows down */
 
-/* Memory that is shared without a file. Its inode is of no superblock: it bears the mapping and the size. */
+/* Memory that is shared without a file. Its inode is of no superblock: it bears the mapping and the
+ * size. */
 struct shared_memory {
 	atomic_t refcount;
 	struct inode inode;
@@ -34,7 +36,8 @@ static inline u64 page_round_up(u64 bytes)
 	return round_up(bytes, (u64)PAGE_SIZE);
 }
 
-/* What entries of @vma allow at most. A file's page is written to only after it was marked dirty. */
+/* What entries of @vma allow at most. A file's page is written to only after it was marked dirty.
+ */
 static inline unsigned vma_protection(const struct vma *vma)
 {
 	return vma->flags & (VM_READ | VM_WRITE | VM_EXEC);
@@ -73,10 +76,12 @@ static inline struct vma *vma_next(struct vma *vma)
 
 static inline struct vma *vma_prev(struct vma *vma)
 {
-	return vma->link.prev == &vma->mm->vmas ? NULL : list_entry(vma->link.prev, struct vma, link);
+	return vma->link.prev == &vma->mm->vmas ? NULL
+						: list_entry(vma->link.prev, struct vma, link);
 }
 
-/* A blank area that is in no list, or a copy of @vma with references of its own. NULL: out of memory. */
+/* A blank area that is in no list, or a copy of @vma with references of its own. NULL: out of
+ * memory. */
 struct vma *vma_new(struct mm *mm, u64 start, u64 end, unsigned flags);
 struct vma *vma_copy(struct mm *mm, const struct vma *vma);
 void vma_free(struct vma *vma); /* drops its references: without mm->lock, may sleep */
@@ -93,7 +98,8 @@ struct vma *vma_merge(struct vma *vma, struct list_head *dead);
 void vma_set_bounds(struct vma *vma, u64 start, u64 end);
 /* No area overlaps [start, end). */
 bool range_is_free(struct mm *mm, u64 start, u64 end);
-/* The highest free stretch of @length below mm->mmap_top (@low_only: below 2 GB): its address, or 0. */
+/* The highest free stretch of @length below mm->mmap_top (@low_only: below 2 GB): its address, or
+ * 0. */
 u64 find_free_range(struct mm *mm, u64 length, bool low_only);
 
 struct shared_memory *shared_memory_create(u64 bytes); /* NULL: out of memory */
@@ -101,9 +107,11 @@ void shared_memory_put(struct shared_memory *shared);  /* may sleep */
 
 /* ---- mm.c ------------------------------------------------------------------------------------ */
 
-/* Clear all entries of [start, end) in @vma and forget the translations. mm->lock (any) or vma_lock is held. */
+/* Clear all entries of [start, end) in @vma and forget the translations. mm->lock (any) or vma_lock
+ * is held. */
 void vma_zap(struct vma *vma, u64 start, u64 end);
-/* A page of a shared file area was written to: pass it on to the page. The page-table lock is held. */
+/* A page of a shared file area was written to: pass it on to the page. The page-table lock is held.
+ */
 static inline void note_dirty_entry(struct page *page)
 {
 	if (!test_bit(PG_dirty_all, &page->flags))
@@ -115,7 +123,8 @@ static inline void note_dirty_entry(struct page *page)
 
 /* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
 int unmap_range(struct mm *mm, u64 start, u64 end, struct list_head *dead);
-/* May a mapping of @pages more be made? Refuses what could never be backed, as Linux's overcommit 0 does. */
+/* May a mapping of @pages more be made? Refuses what could never be backed, as Linux's overcommit 0
+ * does. */
 bool may_commit(u64 pages);
 
 void vma_init(void);

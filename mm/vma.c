@@ -1,9 +1,10 @@
 /*
  * vma.c - the areas of an address space. Declared in vm.h and vm_internal.h.
  *
- * mm->vmas is sorted by address and areas do not overlap. An area that shows pages of a file is on the
- * file's list as well (mapping->vmas), through which truncation, sync and reclaim find the entries; so
- * each page that is mapped must lie in an area on that list at any time that mapping->vma_lock is free.
+ * mm->vmas is sorted by address and areas do not overlap. An area that shows pages of a file is on
+ * the file's list as well (mapping->vmas), through which truncation, sync and reclaim find the
+ * entries; so each page that is mapped must lie in an area on that list at any time that
+ * mapping->vma_lock is free.
  */
 #include "mm/slab.h"
 #include "mm/vm_internal.h"
@@ -179,8 +180,8 @@ int vma_split(struct vma *vma, u64 address)
 /* Does @upper continue @lower? */
 static bool can_join(const struct vma *lower, const struct vma *upper)
 {
-	if (lower->end != upper->start || lower->flags != upper->flags || lower->mapping != upper->mapping ||
-	    lower->file != upper->file)
+	if (lower->end != upper->start || lower->flags != upper->flags ||
+	    lower->mapping != upper->mapping || lower->file != upper->file)
 		return false;
 	return !lower->mapping || vma_page_index(lower, lower->end) == upper->page_offset;
 }

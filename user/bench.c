@@ -1,13 +1,14 @@
 /*
  * bench - the cost of single system calls, for the table in docs/figures.md.
  *
- * A plain static Linux program: the same binary runs on Chainwalk and on Linux. It reads the time-stamp
- * counter around batches of calls; under QEMU's `-icount shift=0` one tick is one instruction (user and
- * kernel, the loop included), and outside QEMU it is whatever the CPU counts. The least of several
- * batches is printed, so that a timer interrupt or a first miss does not count.
+ * A plain static Linux program: the same binary runs on Chainwalk and on Linux. It reads the
+ * time-stamp counter around batches of calls; under QEMU's `-icount shift=0` one tick is one
+ * instruction (user and kernel, the loop included), and outside QEMU it is whatever the CPU counts.
+ * The least of several batches is printed, so that a timer interrupt or a first miss does not
+ * count.
  *
- * Usage: bench DIRECTORY [ROW...]	 DIRECTORY is scratch space (on tmpfs for the table); it is emptied.
- * Output: a line of JSON for each row, {"row": "stat 1", "ticks": 612}.
+ * Usage: bench DIRECTORY [ROW...]	 DIRECTORY is scratch space (on tmpfs for the table); it is
+ * emptied. Output: a line of JSON for each row, {"row": "stat 1", "ticks": 612}.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

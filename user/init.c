@@ -1,19 +1,20 @@
 /*
- * init.c - process 1 of a booted Chainwalk: mounts, a controlling terminal, one job, its status, power-off.
+ * init.c - process 1 of a booted Chainwalk: mounts, a controlling terminal, one job, its status,
+ * power-off.
  *
- * A plain Linux program: it works as init of a Linux kernel too, where /proc/chainwalk does not exist and
- * the job's status is lost. It is told what to do on the kernel's command line:
+ * A plain Linux program: it works as init of a Linux kernel too, where /proc/chainwalk does not
+ * exist and the job's status is lost. It is told what to do on the kernel's command line:
  *
  *	job_user=NAME	run the job as this user of /etc/passwd (default root)
  *	job_cwd=DIR	in this folder (default: the user's home)
- *	job_tty=raw	the console hands the job's bytes through as they are (no "\n" -> "\r\n", no echo)
- *	job_env=A=B	one more environment variable; may be repeated
+ *	job_tty=raw	the console hands the job's bytes through as they are (no "\n" -> "\r\n", no
+ * echo) job_env=A=B	one more environment variable; may be repeated
  *	-- PROGRAM ARG...	the job; %XX stands for a byte that a command line cannot carry
  *
- * Without a job on the command line, /etc/cw/job is read: the arguments, one a line, written the same way.
- * Without that it is a login shell. When the job ends, every other process is ended, file systems are
- * synced and unmounted, and "exit STATUS" is written to /proc/chainwalk/exit before power-off. A job that
- * a signal ended has the status 128 + signal, as in a shell.
+ * Without a job on the command line, /etc/cw/job is read: the arguments, one a line, written the
+ * same way. Without that it is a login shell. When the job ends, every other process is ended, file
+ * systems are synced and unmounted, and "exit STATUS" is written to /proc/chainwalk/exit before
+ * power-off. A job that a signal ended has the status 128 + signal, as in a shell.
  *
  * Limits: 255 arguments, 64 KB of command line.
  */
@@ -114,7 +115,8 @@ static void mount_all(void)
 	mount_one("tmpfs", "/tmp", "mode=1777");
 }
 
-/* Descriptors 0, 1 and 2 are the console, which becomes the controlling terminal of this session. */
+/* Descriptors 0, 1 and 2 are the console, which becomes the controlling terminal of this session.
+ */
 static void open_console(void)
 {
 	int fd = open("/dev/console", O_RDWR | O_NOCTTY);
@@ -238,7 +240,8 @@ static void become_job(const struct job *job)
 	sigset_t none;
 
 	setsid();
-	/* A terminal by its own name, so that programs can reopen it; the console stands in for it. */
+	/* A terminal by its own name, so that programs can reopen it; the console stands in for it.
+	 */
 	if (ioctl(0, TIOCSCTTY, 0))
 		complain("taking the console as controlling terminal");
 	sigemptyset(&none);
@@ -324,7 +327,8 @@ int main(void)
 
 	if (job.raw)
 		make_raw();
-	write_file("/proc/chainwalk/mark", "job\n"); /* from here on, input that comes is the job's */
+	/* from here on, input that comes is the job's */
+	write_file("/proc/chainwalk/mark", "job\n");
 	pid = fork();
 	if (pid < 0)
 		complain("fork");

@@ -1,15 +1,16 @@
 /*
  * wildptr.c - a hostile program: wild pointers to every system call; a fork bomb; a memory bomb.
  *
- *	wildptr pointers	each pointer argument of each call in the table below, each wild address: must
- *				be EFAULT; prints what was not
+ *	wildptr pointers	each pointer argument of each call in the table below, each wild
+ * address: must be EFAULT; prints what was not
  *	wildptr numbers [SEED]	every system call number with random and wild arguments: must return
- *	wildptr forks		fork until it fails: must fail with EAGAIN or ENOMEM, and all children be waited for
- *	wildptr memory		touch memory until it runs out: must be ENOMEM or the end of the child alone
- *	wildptr			all of them; the last line says "wildptr: survived"
+ *	wildptr forks		fork until it fails: must fail with EAGAIN or ENOMEM, and all
+ * children be waited for wildptr memory		touch memory until it runs out: must be
+ * ENOMEM or the end of the child alone wildptr			all of them; the last line says
+ * "wildptr: survived"
  *
- * Exit status 0: all as it must be. A plain Linux program, which passes on Linux too (run `forks` and `memory`
- * there only under limits).
+ * Exit status 0: all as it must be. A plain Linux program, which passes on Linux too (run `forks`
+ * and `memory` there only under limits).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -220,7 +221,8 @@ static int test_pointers(void)
 
 			if ((!wild[k] && is_nullable(&table[i])) ||
 			    (wild[k] == (long)constant && !table[i].writes) ||
-			    (wild[k] == -1 && table[i].number == SYS_futex)) /* misaligned: EINVAL */
+			    (wild[k] == -1 &&
+			     table[i].number == SYS_futex)) /* misaligned: EINVAL */
 				continue;
 			memset(good, 0, 4096);
 			made++;
@@ -252,9 +254,20 @@ static uint64_t next_random(void)
 
 static long random_argument(void)
 {
-	static const long odd[] = {0, 1, 2, -1, 4096, -100, 8, 0x7fffffff, -4096,
-				   (long)0x8000000000000000, (long)0xffff800000100000,
-				   (long)0xffffffff80100000, (long)0x7fffffffffffffff, 0x10000000000};
+	static const long odd[] = {0,
+				   1,
+				   2,
+				   -1,
+				   4096,
+				   -100,
+				   8,
+				   0x7fffffff,
+				   -4096,
+				   (long)0x8000000000000000,
+				   (long)0xffff800000100000,
+				   (long)0xffffffff80100000,
+				   (long)0x7fffffffffffffff,
+				   0x10000000000};
 	uint64_t kind = next_random() % 4;
 
 	if (kind == 0)
@@ -267,10 +280,26 @@ static long random_argument(void)
 /* Calls that would end the test, and not the kernel. */
 static bool is_left_out(long number)
 {
-	static const long left_out[] = {SYS_reboot, SYS_kill, SYS_tkill, SYS_tgkill, SYS_vfork, SYS_fork,
-					SYS_clone, SYS_rt_sigqueueinfo, SYS_sync, SYS_syncfs,
-					SYS_umount2, SYS_mount, SYS_settimeofday, SYS_clock_settime,
-					SYS_swapon, SYS_swapoff, SYS_pivot_root, 435, 424, 438};
+	static const long left_out[] = {SYS_reboot,
+					SYS_kill,
+					SYS_tkill,
+					SYS_tgkill,
+					SYS_vfork,
+					SYS_fork,
+					SYS_clone,
+					SYS_rt_sigqueueinfo,
+					SYS_sync,
+					SYS_syncfs,
+					SYS_umount2,
+					SYS_mount,
+					SYS_settimeofday,
+					SYS_clock_settime,
+					SYS_swapon,
+					SYS_swapoff,
+					SYS_pivot_root,
+					435,
+					424,
+					438};
 
 	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
 		if (left_out[i] == number)
@@ -298,8 +327,9 @@ static int test_numbers(void)
 			signal(SIGTTIN, SIG_IGN);
 			signal(SIGTTOU, SIG_IGN);
 			for (int i = 0; i < 40; i++)
-				syscall(number, random_argument(), random_argument(), random_argument(),
-					random_argument(), random_argument(), random_argument());
+				syscall(number, random_argument(), random_argument(),
+					random_argument(), random_argument(), random_argument(),
+					random_argument());
 			_exit(0);
 		}
 		if (pid < 0 || waitpid(pid, &status, 0) != pid) {
@@ -363,7 +393,7 @@ static int test_memory(void)
 		return 1;
 	printf("wildptr memory: %s\n", WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? "killed"
 				       : WIFEXITED(status) && !WEXITSTATUS(status)	  ? "ENOMEM"
-											  : "WRONG");
+										   : "WRONG");
 	return !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) &&
 	       !(WIFEXITED(status) && !WEXITSTATUS(status));
 }

@@ -1,8 +1,9 @@
 /*
  * devfs.c - /dev: a tmpfs in which each registered device has its node.
  *
- * There is one superblock for all mounts. Character devices register before or after it is first mounted,
- * block devices before; programs may add links and nodes of their own. Its type is called devtmpfs, as scripts expect.
+ * There is one superblock for all mounts. Character devices register before or after it is first
+ * mounted, block devices before; programs may add links and nodes of their own. Its type is called
+ * devtmpfs, as scripts expect.
  */
 #include "fs/devfs/devfs.h"
 

@@ -6,7 +6,8 @@
 
 #include "fs/vfs.h"
 
-/* A node @name for device @dev (mode with S_IFCHR or S_IFBLK), now and in a devfs mounted later. 0 or -ENOMEM. */
+/* A node @name for device @dev (mode with S_IFCHR or S_IFBLK), now and in a devfs mounted later. 0
+ * or -ENOMEM. */
 int devfs_add(const char *name, umode_t mode, dev_t dev);
 
 #endif /* FS_DEVFS_H */

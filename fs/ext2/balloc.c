@@ -1,8 +1,9 @@
 /*
  * balloc.c - which blocks are free: the block bitmaps and their counts. See ext2.h.
  *
- * A bitmap is checked when it is first read (B_CHECKED on its buffer): the bits of the group's own tables
- * must be set, so a damaged bitmap can never hand them out. A group whose bitmap is bad counts as full.
+ * A bitmap is checked when it is first read (B_CHECKED on its buffer): the bits of the group's own
+ * tables must be set, so a damaged bitmap can never hand them out. A group whose bitmap is bad
+ * counts as full.
  */
 #include "fs/ext2/ext2.h"
 #include "kernel/core/printk.h"
@@ -27,8 +28,9 @@ bool ext2_block_ok(const struct ext2_fs *fs, u32 block)
 	if (block < fs->first_data_block || block >= fs->blocks_count)
 		return false;
 	group = &fs->groups[offset / fs->blocks_per_group];
-	return offset % fs->blocks_per_group >= group->system_blocks && block != group->block_bitmap &&
-	       block != group->inode_bitmap && block - group->inode_table >= fs->inode_table_blocks;
+	return offset % fs->blocks_per_group >= group->system_blocks &&
+	       block != group->block_bitmap && block != group->inode_bitmap &&
+	       block - group->inode_table >= fs->inode_table_blocks;
 }
 
 struct buffer *ext2_bread(struct ext2_fs *fs, u32 block)
@@ -59,9 +61,11 @@ static bool bitmap_ok(const struct ext2_fs *fs, u32 number, const unsigned long 
 	u32 start = ext2_group_start(fs, number), table = group->inode_table - start;
 	u32 system = group->system_blocks;
 
-	return find_next_zero_bit(map, system, 0) >= system && test_bit(group->block_bitmap - start, map) &&
+	return find_next_zero_bit(map, system, 0) >= system &&
+	       test_bit(group->block_bitmap - start, map) &&
 	       test_bit(group->inode_bitmap - start, map) &&
-	       find_next_zero_bit(map, table + fs->inode_table_blocks, table) >= table + fs->inode_table_blocks;
+	       find_next_zero_bit(map, table + fs->inode_table_blocks, table) >=
+		       table + fs->inode_table_blocks;
 }
 
 /* The group's bitmap, checked; ERR_PTR(-EIO, -EUCLEAN, -ENOMEM). */
@@ -79,7 +83,8 @@ static struct buffer *read_bitmap(struct ext2_fs *fs, u32 group)
 	return buffer;
 }
 
-/* Allocate in @group from bit @from on, then before it: the block, 0 when it is full, or *@error. */
+/* Allocate in @group from bit @from on, then before it: the block, 0 when it is full, or *@error.
+ */
 static u32 allocate_in(struct ext2_fs *fs, u32 group, u32 from, int *error)
 {
 	struct ext2_group_descriptor *descriptor;

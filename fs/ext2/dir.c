@@ -1,11 +1,11 @@
 /*
  * dir.c - directories: blocks of variable-length entries that fill each block exactly. See ext2.h.
  *
- * Directory blocks are read through the buffer cache, as in Linux 2.2. Each entry is checked before it is
- * used: a record length that is too short, not a multiple of 4 or reaches out of the block, a name that
- * reaches out of its record, an inode number beyond the table. Removing an entry merges it into the one
- * before it; the first of a block is marked unused instead. Lookups begin at the block of the last find,
- * insertions at the first block that may have room.
+ * Directory blocks are read through the buffer cache, as in Linux 2.2. Each entry is checked before
+ * it is used: a record length that is too short, not a multiple of 4 or reaches out of the block, a
+ * name that reaches out of its record, an inode number beyond the table. Removing an entry merges
+ * it into the one before it; the first of a block is marked unused instead. Lookups begin at the
+ * block of the last find, insertions at the first block that may have room.
  */
 #include "fs/ext2/ext2.h"
 #include "kernel/core/string.h"
@@ -35,7 +35,8 @@ static struct buffer *read_block(struct inode *dir, u32 index)
 	return ext2_bread(fs, (u32)block);
 }
 
-/* Is the entry at @offset of the block sound, and room for another behind it, or the end? 0 or -EUCLEAN. */
+/* Is the entry at @offset of the block sound, and room for another behind it, or the end? 0 or
+ * -EUCLEAN. */
 static inline int check_entry(struct inode *dir, const struct buffer *buffer, u32 offset)
 {
 	const struct ext2_dir_entry *entry = entry_at(buffer, offset);
@@ -46,9 +47,11 @@ static inline int check_entry(struct inode *dir, const struct buffer *buffer, u3
 		   EXT2_DIR_REC_LEN(entry->name_len) <= length &&
 		   entry->inode <= EXT2_FS(dir->sb)->inodes_count))
 		return 0;
-	return ext2_error(EXT2_FS(dir->sb), "directory %llu: bad entry at block %llu, offset %u (inode %u, length %u)",
-			  (unsigned long long)dir->number, (unsigned long long)buffer->block, offset, entry->inode,
-			  length);
+	return ext2_error(
+		EXT2_FS(dir->sb),
+		"directory %llu: bad entry at block %llu, offset %u (inode %u, length %u)",
+		(unsigned long long)dir->number, (unsigned long long)buffer->block, offset,
+		entry->inode, length);
 }
 
 static inline bool matches(const struct ext2_dir_entry *entry, const char *name, unsigned length)
@@ -58,9 +61,10 @@ static inline bool matches(const struct ext2_dir_entry *entry, const char *name,
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-/* The entry in one block: 1 found (*@offset, *@previous: offset of the one before, or itself), 0 or -errno. */
-static int find_in_block(struct inode *dir, const struct buffer *buffer, const char *name, unsigned length,
-			 u32 *offset, u32 *previous)
+/* The entry in one block: 1 found (*@offset, *@previous: offset of the one before, or itself), 0 or
+ * -errno. */
+static int find_in_block(struct inode *dir, const struct buffer *buffer, const char *name,
+			 unsigned length, u32 *offset, u32 *previous)
 {
 	u32 at = 0, before = 0;
 
@@ -81,7 +85,8 @@ static int find_in_block(struct inode *dir, const struct buffer *buffer, const c
 }
 
 /* The block with the entry, referenced; NULL when there is none; ERR_PTR. */
-static struct buffer *find_entry(struct inode *dir, const char *name, unsigned length, u32 *offset, u32 *previous)
+static struct buffer *find_entry(struct inode *dir, const char *name, unsigned length, u32 *offset,
+				 u32 *previous)
 {
 	u32 count = block_count(dir), index = EXT2_I(dir)->lookup_hint;
 	struct buffer *buffer;
@@ -147,10 +152,13 @@ int ext2_parent_number(struct inode *dir, u32 *number)
 
 static u8 type_of(const struct inode *inode)
 {
-	static const u8 types[16] = {[S_DT(S_IFREG)] = 1, [S_DT(S_IFDIR)] = 2, [S_DT(S_IFCHR)] = 3, [S_DT(S_IFBLK)] = 4,
-				     [S_DT(S_IFIFO)] = 5, [S_DT(S_IFSOCK)] = 6, [S_DT(S_IFLNK)] = 7};
+	static const u8 types[16] = {[S_DT(S_IFREG)] = 1, [S_DT(S_IFDIR)] = 2, [S_DT(S_IFCHR)] = 3,
+				     [S_DT(S_IFBLK)] = 4, [S_DT(S_IFIFO)] = 5, [S_DT(S_IFSOCK)] = 6,
+				     [S_DT(S_IFLNK)] = 7};
 
-	return ext2_feature_incompat(EXT2_FS(inode->sb), EXT2_INCOMPAT_FILETYPE) ? types[S_DT(inode->mode)] : 0;
+	return ext2_feature_incompat(EXT2_FS(inode->sb), EXT2_INCOMPAT_FILETYPE)
+		       ? types[S_DT(inode->mode)]
+		       : 0;
 }
 
 static void changed(struct inode *dir, struct buffer *buffer)
@@ -221,7 +229,8 @@ static struct buffer *append_block(struct inode *dir)
 	}
 	if (test_bit(B_ALIAS, &buffer->flags)) {
 		brelse(buffer);
-		return ERR_PTR(ext2_error(fs, "block %llu is free and a file's contents", (unsigned long long)block));
+		return ERR_PTR(ext2_error(fs, "block %llu is free and a file's contents",
+					  (unsigned long long)block));
 	}
 	wait_on_buffer(buffer);
 	memset(buffer->data, 0, buffer->size);
@@ -268,7 +277,8 @@ int ext2_delete_entry(struct inode *dir, const char *name, unsigned length)
 		return buffer ? (int)PTR_ERR(buffer) : -ENOENT;
 	entry = entry_at(buffer, offset);
 	if (previous != offset)
-		entry_at(buffer, previous)->rec_len = (u16)(entry_at(buffer, previous)->rec_len + entry->rec_len);
+		entry_at(buffer, previous)->rec_len =
+			(u16)(entry_at(buffer, previous)->rec_len + entry->rec_len);
 	entry->inode = 0;
 	EXT2_I(dir)->insert_hint = min(EXT2_I(dir)->insert_hint, EXT2_I(dir)->lookup_hint);
 	changed(dir, buffer);
@@ -297,7 +307,8 @@ int ext2_make_empty(struct inode *dir, struct inode *parent)
 	if (IS_ERR(buffer))
 		return (int)PTR_ERR(buffer);
 	fill_entry(entry_at(buffer, 0), EXT2_DIR_REC_LEN(1), ".", 1, dir);
-	fill_entry(entry_at(buffer, EXT2_DIR_REC_LEN(1)), buffer->size - EXT2_DIR_REC_LEN(1), "..", 2, parent);
+	fill_entry(entry_at(buffer, EXT2_DIR_REC_LEN(1)), buffer->size - EXT2_DIR_REC_LEN(1), "..",
+		   2, parent);
 	changed(dir, buffer);
 	brelse(buffer);
 	return 0;
@@ -305,7 +316,8 @@ int ext2_make_empty(struct inode *dir, struct inode *parent)
 
 static bool is_dot(const struct ext2_dir_entry *entry)
 {
-	return entry->name[0] == '.' && (entry->name_len == 1 || (entry->name_len == 2 && entry->name[1] == '.'));
+	return entry->name[0] == '.' &&
+	       (entry->name_len == 1 || (entry->name_len == 2 && entry->name[1] == '.'));
 }
 
 int ext2_empty_dir(struct inode *dir)
@@ -332,15 +344,19 @@ int ext2_empty_dir(struct inode *dir)
 
 static unsigned d_type(const struct ext2_fs *fs, const struct ext2_dir_entry *entry)
 {
-	static const u8 types[] = {DT_UNKNOWN, DT_REG, DT_DIR, DT_CHR, DT_BLK, DT_FIFO, DT_SOCK, DT_LNK};
+	static const u8 types[] = {DT_UNKNOWN, DT_REG,	DT_DIR,	 DT_CHR,
+				   DT_BLK,     DT_FIFO, DT_SOCK, DT_LNK};
 
-	return ext2_feature_incompat(fs, EXT2_INCOMPAT_FILETYPE) && entry->file_type < ARRAY_SIZE(types)
+	return ext2_feature_incompat(fs, EXT2_INCOMPAT_FILETYPE) &&
+			       entry->file_type < ARRAY_SIZE(types)
 		       ? types[entry->file_type]
 		       : DT_UNKNOWN;
 }
 
-/* Emit the entries from offset @start on, which may have stopped to be a boundary: 1 all, 0 stop, -errno. */
-static int emit_block(struct inode *dir, struct dir_context *context, struct buffer *buffer, u32 start, loff_t base)
+/* Emit the entries from offset @start on, which may have stopped to be a boundary: 1 all, 0 stop,
+ * -errno. */
+static int emit_block(struct inode *dir, struct dir_context *context, struct buffer *buffer,
+		      u32 start, loff_t base)
 {
 	struct ext2_fs *fs = EXT2_FS(dir->sb);
 	const struct ext2_dir_entry *entry;
@@ -352,8 +368,8 @@ static int emit_block(struct inode *dir, struct dir_context *context, struct buf
 		if (at < start)
 			continue;
 		context->position = base + at;
-		if (entry->inode &&
-		    !context->emit(context, entry->name, entry->name_len, entry->inode, d_type(fs, entry)))
+		if (entry->inode && !context->emit(context, entry->name, entry->name_len,
+						   entry->inode, d_type(fs, entry)))
 			return 0;
 		context->position = base + at + entry->rec_len;
 	}

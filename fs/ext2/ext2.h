@@ -1,23 +1,24 @@
 /*
  * ext2.h - the second extended file system: what is on the disk, and what its files share.
  *
- * On the disk (little-endian, as every machine this kernel runs on): groups of blocks, each with a bitmap of
- * its blocks, a bitmap of its inodes, a piece of the inode table, and data; the superblock at byte 1024 and
- * the group descriptors behind it, with copies in some groups. Sources: Card, Ts'o, Tweedie 1994, and the
- * e2fsprogs documentation of the layout.
+ * On the disk (little-endian, as every machine this kernel runs on): groups of blocks, each with a
+ * bitmap of its blocks, a bitmap of its inodes, a piece of the inode table, and data; the
+ * superblock at byte 1024 and the group descriptors behind it, with copies in some groups. Sources:
+ * Card, Ts'o, Tweedie 1994, and the e2fsprogs documentation of the layout.
  *
- * Everything that comes from the disk is checked where it is used: a block number must lie in the file
- * system and outside its tables (ext2_block_ok), an inode number must be one that files may have, a
- * directory entry must stay in its block, and so on. What is wrong becomes -EUCLEAN (or -EIO where reading
- * failed) and one line in the log (ext2_error), and the superblock is marked to be checked.
+ * Everything that comes from the disk is checked where it is used: a block number must lie in the
+ * file system and outside its tables (ext2_block_ok), an inode number must be one that files may
+ * have, a directory entry must stay in its block, and so on. What is wrong becomes -EUCLEAN (or
+ * -EIO where reading failed) and one line in the log (ext2_error), and the superblock is marked to
+ * be checked.
  *
  * Lock order: inode->lock -> page lock -> ext2_inode.map_lock -> ext2_fs.lock -> buffers.
  *	map_lock	block pointers of the inode and its indirect blocks, inode->blocks, goals
  *	ext2_fs.lock	bitmaps, group descriptors, free counts
  *	inode->lock	directory contents and hints (writers exclusively)
  *
- * Limits: 1, 2 and 4 KB blocks; no extents, no htree search (an index is dropped when its directory changes),
- * no extended attributes beyond freeing their block, no quota.
+ * Limits: 1, 2 and 4 KB blocks; no extents, no htree search (an index is dropped when its directory
+ * changes), no extended attributes beyond freeing their block, no quota.
  */
 #ifndef FS_EXT2_EXT2_H
 #define FS_EXT2_EXT2_H
@@ -87,7 +88,8 @@ struct ext2_raw_inode {
 	u32 reserved;
 	/* in inodes of more than 128 bytes, as far as extra_size reaches */
 	u16 extra_size, checksum_high;
-	u32 ctime_extra, mtime_extra, atime_extra; /* nanoseconds << 2 | bits 32 and 33 of the seconds */
+	/* nanoseconds << 2 | bits 32 and 33 of the seconds */
+	u32 ctime_extra, mtime_extra, atime_extra;
 };
 #define EXT2_OLD_INODE_SIZE 128
 #define EXT2_EXTRA_SIZE 32	/* what new inodes get */
@@ -117,7 +119,8 @@ struct ext2_fs {
 	struct ext2_group *groups;
 
 	/* Geometry: constant while mounted. */
-	u32 group_count, blocks_count, inodes_count, first_data_block, blocks_per_group, inodes_per_group;
+	u32 group_count, blocks_count, inodes_count, first_data_block, blocks_per_group,
+		inodes_per_group;
 	u32 inode_table_blocks, inode_size, first_inode, descriptors_per_block, descriptor_blocks;
 	u32 reserved_blocks;
 	unsigned block_shift;
@@ -136,7 +139,8 @@ struct ext2_inode {
 	u64 next_index; /* the file block after the last one allocated ... */
 	u32 next_goal;	/* ... and where it would best lie */
 	u64 begun_to;	/* where the last write_begin ended: inode->lock */
-	u32 lookup_hint, insert_hint; /* directories: block of the last find; no room before this one */
+	/* directories: block of the last find; no room before this one */
+	u32 lookup_hint, insert_hint;
 	struct inode inode;
 };
 
@@ -158,8 +162,8 @@ static inline bool ext2_feature_incompat(const struct ext2_fs *fs, u32 feature)
 /* super.c */
 extern struct filesystem ext2_filesystem;
 void ext2_init(void); /* registers it */
-/* The file system is damaged: a line in the log (one a second), and the mark in the superblock. Returns
- * -EUCLEAN. Any lock but spinlocks may be held. */
+/* The file system is damaged: a line in the log (one a second), and the mark in the superblock.
+ * Returns -EUCLEAN. Any lock but spinlocks may be held. */
 int ext2_error(struct ext2_fs *fs, const char *format, ...) __printf(2, 3);
 
 /* balloc.c */
@@ -167,20 +171,24 @@ static inline u32 ext2_group_start(const struct ext2_fs *fs, u32 group)
 {
 	return fs->first_data_block + group * fs->blocks_per_group;
 }
-u32 ext2_group_blocks(const struct ext2_fs *fs, u32 group); /* in this group: the last one may be shorter */
-struct ext2_group_descriptor *ext2_descriptor(struct ext2_fs *fs, u32 group, struct buffer **buffer);
+/* in this group: the last one may be shorter */
+u32 ext2_group_blocks(const struct ext2_fs *fs, u32 group);
+struct ext2_group_descriptor *ext2_descriptor(struct ext2_fs *fs, u32 group,
+					      struct buffer **buffer);
 bool ext2_block_ok(const struct ext2_fs *fs, u32 block); /* may a file own it? */
 /* bread() of a block that belongs to a file; ERR_PTR(-EUCLEAN) if it cannot. */
 struct buffer *ext2_bread(struct ext2_fs *fs, u32 block);
-/* For who frees things and cannot give up: did @result, a pointer or -errno, fail for want of memory? Then it
- * has been waited a little, and the caller tries again; false after ten seconds of that. Sleeps. */
+/* For who frees things and cannot give up: did @result, a pointer or -errno, fail for want of
+ * memory? Then it has been waited a little, and the caller tries again; false after ten seconds of
+ * that. Sleeps. */
 bool ext2_try_again(s64 result, unsigned *tries);
 /* A block for @inode, near @goal (0: anywhere): its number, or 0 and *@error -ENOSPC, -EIO... */
 u32 ext2_new_block(struct inode *inode, u32 goal, int *error);
 void ext2_free_blocks(struct ext2_fs *fs, u32 block, u32 count); /* consecutive */
 
 /* ialloc.c */
-struct inode *ext2_new_inode(struct inode *dir, umode_t mode); /* hashed, nlink 1 (2 for directories); ERR_PTR */
+/* hashed, nlink 1 (2 for directories); ERR_PTR */
+struct inode *ext2_new_inode(struct inode *dir, umode_t mode);
 void ext2_free_inode(struct inode *inode);
 
 /* inode.c */
@@ -209,9 +217,11 @@ extern const struct file_operations ext2_dir_operations;
 int ext2_find_entry(struct inode *dir, const char *name, unsigned length, u32 *number);
 int ext2_add_entry(struct inode *dir, const char *name, unsigned length, struct inode *inode);
 int ext2_delete_entry(struct inode *dir, const char *name, unsigned length);
-int ext2_set_entry(struct inode *dir, const char *name, unsigned length, struct inode *inode); /* replace inode */
+/* replace inode */
+int ext2_set_entry(struct inode *dir, const char *name, unsigned length, struct inode *inode);
 int ext2_make_empty(struct inode *dir, struct inode *parent);	      /* "." and ".." */
-int ext2_empty_dir(struct inode *dir);				      /* 0, -ENOTEMPTY, or what went wrong */
+/* 0, -ENOTEMPTY, or what went wrong */
+int ext2_empty_dir(struct inode *dir);
 /* ".." of a directory, */
 int ext2_parent_number(struct inode *dir, u32 *number);
 
@@ -219,7 +229,8 @@ int ext2_parent_number(struct inode *dir, u32 *number);
 extern const struct inode_operations ext2_dir_inode_operations, ext2_special_inode_operations;
 
 /* symlink.c */
-extern const struct inode_operations ext2_symlink_inode_operations, ext2_fast_symlink_inode_operations;
+extern const struct inode_operations ext2_symlink_inode_operations,
+	ext2_fast_symlink_inode_operations;
 int ext2_write_symlink(struct inode *inode, const char *target);
 
 #endif /* FS_EXT2_EXT2_H */

@@ -18,7 +18,8 @@ static int ext2_writepage(struct inode *inode, struct page *page)
 	return block_write_page(inode, page, ext2_get_block);
 }
 
-/* Blocks that were allocated for bytes that did not come: none may lie behind the end of the file. */
+/* Blocks that were allocated for bytes that did not come: none may lie behind the end of the file.
+ */
 static void drop_excess(struct inode *inode, struct page *page, u64 end)
 {
 	u64 page_start = (u64)page->index << PAGE_SHIFT;

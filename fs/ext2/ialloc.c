@@ -1,8 +1,9 @@
 /*
  * ialloc.c - which inodes are free: the inode bitmaps, and where a new inode goes. See ext2.h.
  *
- * A file goes into its directory's group, or the next one with room, so that a directory's files lie
- * together. Directories are spread over the groups at the top of the tree and kept near their parent below.
+ * A file goes into its directory's group, or the next one with room, so that a directory's files
+ * lie together. Directories are spread over the groups at the top of the tree and kept near their
+ * parent below.
  */
 #include "fs/ext2/ext2.h"
 #include "kernel/core/random.h"
@@ -35,9 +36,10 @@ static u32 spread_group(struct ext2_fs *fs)
 /* What the inode's entry in the table says: 1, 0 or -errno. */
 static int in_use_on_disk(struct ext2_fs *fs, u32 number)
 {
-	u32 index = (number - 1) % fs->inodes_per_group, per_block = (1u << fs->block_shift) / fs->inode_size;
-	struct buffer *buffer =
-		bread(fs->sb->bdev, fs->groups[group_of(fs, number)].inode_table + index / per_block);
+	u32 index = (number - 1) % fs->inodes_per_group,
+	    per_block = (1u << fs->block_shift) / fs->inode_size;
+	struct buffer *buffer = bread(fs->sb->bdev, fs->groups[group_of(fs, number)].inode_table +
+							    index / per_block);
 	const struct ext2_raw_inode *raw;
 	bool used;
 
@@ -65,7 +67,8 @@ static u32 allocate_in(struct ext2_fs *fs, u32 group, bool directory, int *error
 		*error = (int)PTR_ERR(bitmap);
 		return 0;
 	}
-	while ((bit = (u32)find_next_zero_bit(bitmap->data, fs->inodes_per_group, bit)) < fs->inodes_per_group) {
+	while ((bit = (u32)find_next_zero_bit(bitmap->data, fs->inodes_per_group, bit)) <
+	       fs->inodes_per_group) {
 		number = group * fs->inodes_per_group + bit + 1;
 		used = in_use_on_disk(fs, number);
 		if (used < 0) {
@@ -98,7 +101,8 @@ static u32 allocate_number(struct inode *dir, bool directory, int *error)
 
 	*error = -ENOSPC;
 	mutex_lock(&fs->lock);
-	group = directory && dir->number == EXT2_ROOT_INODE ? spread_group(fs) : group_of(fs, dir->number);
+	group = directory && dir->number == EXT2_ROOT_INODE ? spread_group(fs)
+							    : group_of(fs, dir->number);
 	for (u32 i = 0; i < fs->group_count && !number; i++) {
 		number = allocate_in(fs, group, directory, error);
 		group = group + 1 < fs->group_count ? group + 1 : 0;
@@ -155,7 +159,8 @@ struct inode *ext2_new_inode(struct inode *dir, umode_t mode)
 		return ERR_PTR(error);
 	}
 	ei = EXT2_I(inode);
-	ei->extra_size = fs->inode_size >= EXT2_OLD_INODE_SIZE + EXT2_EXTRA_SIZE ? EXT2_EXTRA_SIZE : 0;
+	ei->extra_size =
+		fs->inode_size >= EXT2_OLD_INODE_SIZE + EXT2_EXTRA_SIZE ? EXT2_EXTRA_SIZE : 0;
 	inode_init_owner(inode, dir, mode);
 	inode->nlink = 1;
 	inode->generation = (u32)random_u64();

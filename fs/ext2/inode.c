@@ -1,8 +1,10 @@
 /*
- * inode.c - inodes between the inode cache and the inode table: reading, writing, deleting. See ext2.h.
+ * inode.c - inodes between the inode cache and the inode table: reading, writing, deleting. See
+ * ext2.h.
  *
- * What is read is checked before it is believed: number, type, link count, size against type. A file that is
- * in use keeps what was checked; its block pointers are checked when they are followed (map.c).
+ * What is read is checked before it is believed: number, type, link count, size against type. A
+ * file that is in use keeps what was checked; its block pointers are checked when they are followed
+ * (map.c).
  */
 #include "fs/ext2/ext2.h"
 #include "kernel/core/string.h"
@@ -10,16 +12,18 @@
 /* Does data[] hold block pointers? (Not in devices and fast symbolic links.) */
 static bool has_blocks(const struct inode *inode)
 {
-	return S_ISREG(inode->mode) || S_ISDIR(inode->mode) || (S_ISLNK(inode->mode) && !inode->link);
+	return S_ISREG(inode->mode) || S_ISDIR(inode->mode) ||
+	       (S_ISLNK(inode->mode) && !inode->link);
 }
 
 /* The buffer with the inode's entry in the table, and the entry. */
 static struct buffer *read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_inode **raw)
 {
-	u32 group = (number - 1) / fs->inodes_per_group, index = (number - 1) % fs->inodes_per_group;
+	u32 group = (number - 1) / fs->inodes_per_group,
+	    index = (number - 1) % fs->inodes_per_group;
 	u64 offset = (u64)index * fs->inode_size;
-	struct buffer *buffer =
-		bread(fs->sb->bdev, fs->groups[group].inode_table + (u32)(offset >> fs->block_shift));
+	struct buffer *buffer = bread(fs->sb->bdev, fs->groups[group].inode_table +
+							    (u32)(offset >> fs->block_shift));
 
 	if (!IS_ERR(buffer))
 		*raw = (void *)((char *)buffer->data + (offset & ((1u << fs->block_shift) - 1)));
@@ -45,10 +49,12 @@ static u32 encode_extra(struct timespec64 time)
 
 static bool has_extra_times(const struct ext2_fs *fs, const struct ext2_inode *ei)
 {
-	return ei->extra_size >= EXT2_EXTRA_TIMES && fs->inode_size >= EXT2_OLD_INODE_SIZE + EXT2_EXTRA_TIMES;
+	return ei->extra_size >= EXT2_EXTRA_TIMES &&
+	       fs->inode_size >= EXT2_OLD_INODE_SIZE + EXT2_EXTRA_TIMES;
 }
 
-static void read_times(const struct ext2_fs *fs, struct inode *inode, const struct ext2_raw_inode *raw)
+static void read_times(const struct ext2_fs *fs, struct inode *inode,
+		       const struct ext2_raw_inode *raw)
 {
 	bool extra = has_extra_times(fs, EXT2_I(inode));
 
@@ -92,11 +98,13 @@ void ext2_set_operations(struct inode *inode)
 		inode->op = &ext2_dir_inode_operations;
 		inode->fop = &ext2_dir_operations;
 	} else if (S_ISLNK(inode->mode)) {
-		inode->link = inode->blocks <= (ei->attribute_block ? inode->sb->block_size / 512 : 0) &&
-					      inode->size < (loff_t)sizeof(ei->data)
-				      ? (const char *)ei->data
-				      : NULL;
-		inode->op = inode->link ? &ext2_fast_symlink_inode_operations : &ext2_symlink_inode_operations;
+		inode->link =
+			inode->blocks <= (ei->attribute_block ? inode->sb->block_size / 512 : 0) &&
+					inode->size < (loff_t)sizeof(ei->data)
+				? (const char *)ei->data
+				: NULL;
+		inode->op = inode->link ? &ext2_fast_symlink_inode_operations
+					: &ext2_symlink_inode_operations;
 		inode->data.ops = &ext2_mapping_operations;
 	} else {
 		inode->op = &ext2_special_inode_operations;
@@ -120,8 +128,8 @@ static bool size_ok(struct ext2_fs *fs, const struct inode *inode, u64 size)
 
 static bool mode_ok(u32 mode)
 {
-	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISCHR(mode) || S_ISBLK(mode) || S_ISFIFO(mode) ||
-	       S_ISSOCK(mode);
+	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISCHR(mode) || S_ISBLK(mode) ||
+	       S_ISFIFO(mode) || S_ISSOCK(mode);
 }
 
 static int decode(struct ext2_fs *fs, struct inode *inode, const struct ext2_raw_inode *raw)
@@ -140,8 +148,8 @@ static int decode(struct ext2_fs *fs, struct inode *inode, const struct ext2_raw
 	if (S_ISREG(inode->mode))
 		size |= (u64)raw->size_high << 32;
 	if (!size_ok(fs, inode, size))
-		return ext2_error(fs, "inode %llu: impossible size %llu", (unsigned long long)inode->number,
-				  (unsigned long long)size);
+		return ext2_error(fs, "inode %llu: impossible size %llu",
+				  (unsigned long long)inode->number, (unsigned long long)size);
 	inode->size = (loff_t)size;
 	ei->flags = raw->flags;
 	ei->attribute_block = raw->attribute_block;
@@ -165,7 +173,8 @@ struct inode *ext2_iget(struct super_block *sb, ino_t number)
 	int error;
 
 	if ((number != EXT2_ROOT_INODE && number < fs->first_inode) || number > fs->inodes_count)
-		return ERR_PTR(ext2_error(fs, "inode number %llu out of range", (unsigned long long)number));
+		return ERR_PTR(ext2_error(fs, "inode number %llu out of range",
+					  (unsigned long long)number));
 	inode = iget_locked(sb, number);
 	if (!inode)
 		return ERR_PTR(-ENOMEM);
@@ -294,7 +303,8 @@ static void free_attributes(struct inode *inode)
 		return;
 	header = buffer->data;
 	if (header[0] != ATTRIBUTE_MAGIC) {
-		ext2_error(fs, "inode %llu: block %u holds no attributes", (unsigned long long)inode->number, block);
+		ext2_error(fs, "inode %llu: block %u holds no attributes",
+			   (unsigned long long)inode->number, block);
 		brelse(buffer);
 	} else if (header[1] > 1) {
 		header[1]--;

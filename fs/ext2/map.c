@@ -1,9 +1,11 @@
 /*
- * map.c - from file blocks to disk blocks: the pointers in the inode and its indirect blocks. See ext2.h.
+ * map.c - from file blocks to disk blocks: the pointers in the inode and its indirect blocks. See
+ * ext2.h.
  *
- * A path is the offsets of the pointers on the way: one in the inode, then one in each indirect block. Reading
- * follows it under map_lock shared; allocating and truncating hold it exclusively. Truncation clears each
- * pointer before it frees the block, so that pointers that run in a circle on a damaged disk come to an end.
+ * A path is the offsets of the pointers on the way: one in the inode, then one in each indirect
+ * block. Reading follows it under map_lock shared; allocating and truncating hold it exclusively.
+ * Truncation clears each pointer before it frees the block, so that pointers that run in a circle
+ * on a damaged disk come to an end.
  */
 #include "fs/ext2/ext2.h"
 #include "kernel/core/string.h"
@@ -29,7 +31,8 @@ static unsigned block_path(const struct ext2_fs *fs, u64 index, u32 offsets[DEPT
 		if (index < 1ULL << (depth * shift)) {
 			offsets[0] = EXT2_DIRECT + depth - 1;
 			for (unsigned i = 1; i <= depth; i++)
-				offsets[i] = (u32)(index >> ((depth - i) * shift)) & ((1u << shift) - 1);
+				offsets[i] =
+					(u32)(index >> ((depth - i) * shift)) & ((1u << shift) - 1);
 			return depth + 1;
 		}
 		index -= 1ULL << (depth * shift);
@@ -41,7 +44,8 @@ u64 ext2_max_bytes(unsigned block_shift)
 {
 	unsigned shift = block_shift - 2;
 	u64 blocks = EXT2_DIRECT + (1ULL << shift) + (1ULL << (2 * shift)) + (1ULL << (3 * shift));
-	u64 sectors = (1ULL << 32) - 1; /* i_blocks counts 512 bytes in 32 bits, indirect blocks too */
+	/* i_blocks counts 512 bytes in 32 bits, indirect blocks too */
+	u64 sectors = (1ULL << 32) - 1;
 	u64 most = (sectors >> (block_shift - 9)) << block_shift;
 
 	return min(blocks << block_shift, most - (most >> shift) - (most >> (2 * shift)));
@@ -66,15 +70,16 @@ static int find_block(struct inode *inode, u64 index, u64 *block)
 		brelse(buffer);
 	}
 	if (pointer && unlikely(!ext2_block_ok(fs, pointer)))
-		return ext2_error(fs, "inode %llu: block number %u out of range", (unsigned long long)inode->number,
-				  pointer);
+		return ext2_error(fs, "inode %llu: block number %u out of range",
+				  (unsigned long long)inode->number, pointer);
 	*block = pointer;
 	return 0;
 }
 
 /* ---- allocation ------------------------------------------------------------------------------ */
 
-/* Where the next block would best lie: behind the last one, else behind the nearest pointer before its own. */
+/* Where the next block would best lie: behind the last one, else behind the nearest pointer before
+ * its own. */
 static u32 find_goal(struct inode *inode, u64 index, const u32 *pointers, u32 offset, u32 parent)
 {
 	struct ext2_inode *ei = EXT2_I(inode);
@@ -110,11 +115,13 @@ static int clear_block(struct ext2_fs *fs, u32 block)
 }
 
 /* A new block in *@pointer, which lies in @holder (NULL: in the inode). */
-static int allocate(struct inode *inode, u64 index, u32 *pointers, u32 offset, struct buffer *holder, bool indirect)
+static int allocate(struct inode *inode, u64 index, u32 *pointers, u32 offset,
+		    struct buffer *holder, bool indirect)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	struct ext2_inode *ei = EXT2_I(inode);
-	u32 goal = find_goal(inode, index, pointers, offset, holder ? (u32)holder->block : 0), block;
+	u32 goal = find_goal(inode, index, pointers, offset, holder ? (u32)holder->block : 0),
+	    block;
 	int error = 0;
 
 	block = ext2_new_block(inode, goal, &error);
@@ -161,8 +168,8 @@ static int create_block(struct inode *inode, u64 index, u64 *block, bool *fresh)
 	}
 	brelse(holder);
 	if (!error && !ext2_block_ok(fs, (u32)*block))
-		error = ext2_error(fs, "inode %llu: block number %u out of range", (unsigned long long)inode->number,
-				   (u32)*block);
+		error = ext2_error(fs, "inode %llu: block number %u out of range",
+				   (unsigned long long)inode->number, (u32)*block);
 	return error;
 }
 
@@ -187,8 +194,8 @@ int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create, bool
 
 /* ---- truncation ------------------------------------------------------------------------------ */
 
-/* Consecutive blocks are freed together. No more than the inode owns: on a damaged disk a few indirect blocks
- * that lead to each other seem to hold billions. */
+/* Consecutive blocks are freed together. No more than the inode owns: on a damaged disk a few
+ * indirect blocks that lead to each other seem to hold billions. */
 struct free_run {
 	struct inode *inode;
 	u32 start, count;
@@ -225,8 +232,8 @@ static void free_one(struct free_run *run, u32 block)
 	run->count = 1;
 }
 
-/* Free what *@slot leads to (@level 0: a file's block; else an indirect block), but for the first @keep file
- * blocks below it. */
+/* Free what *@slot leads to (@level 0: a file's block; else an indirect block), but for the first
+ * @keep file blocks below it. */
 static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 {
 	struct ext2_fs *fs = EXT2_FS(run->inode->sb);
@@ -238,7 +245,8 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 	if (!block || !run->left)
 		return;
 	if (!--run->left)
-		ext2_error(fs, "inode %llu owns more blocks than it counts", (unsigned long long)run->inode->number);
+		ext2_error(fs, "inode %llu owns more blocks than it counts",
+			   (unsigned long long)run->inode->number);
 	if (!keep)
 		*slot = 0;
 	if (!level) {
@@ -273,7 +281,8 @@ void ext2_truncate_blocks(struct inode *inode, loff_t size)
 	u64 keep = ((u64)size + (1u << fs->block_shift) - 1) >> fs->block_shift;
 
 	down_write(&ei->map_lock);
-	run.left = min(inode->blocks >> (fs->block_shift - 9), (u64)fs->blocks_count) + 1; /* the last is an error */
+	/* the last is an error */
+	run.left = min(inode->blocks >> (fs->block_shift - 9), (u64)fs->blocks_count) + 1;
 	for (u32 i = 0; i < EXT2_DIRECT; i++)
 		if (keep <= i)
 			free_tree(&run, &ei->data[i], 0, 0);

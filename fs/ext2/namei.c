@@ -1,17 +1,17 @@
 /*
  * namei.c - names: lookup, and the operations that make, remove and move them. See ext2.h.
  *
- * All run under the directories' inode->lock; the VFS has checked permissions and existence. A directory has
- * one name, and its ".." must say in which directory: lookup checks that, so that directories which lie
- * in a circle on a damaged disk are not reachable.
+ * All run under the directories' inode->lock; the VFS has checked permissions and existence. A
+ * directory has one name, and its ".." must say in which directory: lookup checks that, so that
+ * directories which lie in a circle on a damaged disk are not reachable.
  */
 #include "fs/ext2/ext2.h"
 #include "kernel/core/string.h"
 
 /* ---- lookup ---------------------------------------------------------------------------------- */
 
-/* Is @inode, a directory in the same one as @dentry, known under another name already? Two dentries would be
- * two ways to one lock. */
+/* Is @inode, a directory in the same one as @dentry, known under another name already? Two dentries
+ * would be two ways to one lock. */
 static bool has_other_name(struct dentry *dentry, const struct inode *inode)
 {
 	struct dentry *parent = dentry->parent, *other;
@@ -35,14 +35,16 @@ static int check_child(struct inode *dir, struct dentry *dentry, struct inode *i
 	if (!S_ISDIR(inode->mode))
 		return 0;
 	if (has_other_name(dentry, inode))
-		return ext2_error(EXT2_FS(dir->sb), "directory %llu has two names", (unsigned long long)inode->number);
+		return ext2_error(EXT2_FS(dir->sb), "directory %llu has two names",
+				  (unsigned long long)inode->number);
 	if (inode == dir || inode->number == EXT2_ROOT_INODE)
 		return ext2_error(EXT2_FS(dir->sb), "directory %llu is its own ancestor",
 				  (unsigned long long)inode->number);
 	error = ext2_parent_number(inode, &parent);
 	if (!error && parent != dir->number)
-		error = ext2_error(EXT2_FS(dir->sb), "directory %llu lies in %llu, but its '..' is %u",
-				   (unsigned long long)inode->number, (unsigned long long)dir->number, parent);
+		error = ext2_error(
+			EXT2_FS(dir->sb), "directory %llu lies in %llu, but its '..' is %u",
+			(unsigned long long)inode->number, (unsigned long long)dir->number, parent);
 	return error;
 }
 
@@ -235,13 +237,15 @@ static int must_find(struct inode *dir, struct dentry *dentry, bool moves)
 	int error = ext2_find_entry(dir, dentry->name, dentry->name_length, &number);
 
 	if (!error && number != dentry->inode->number)
-		error = ext2_error(EXT2_FS(dir->sb), "directory %llu has lost a name", (unsigned long long)dir->number);
+		error = ext2_error(EXT2_FS(dir->sb), "directory %llu has lost a name",
+				   (unsigned long long)dir->number);
 	if (!error && moves)
 		error = ext2_parent_number(dentry->inode, &number);
 	return error;
 }
 
-static int exchange(struct inode *old_dir, struct dentry *old, struct inode *new_dir, struct dentry *new)
+static int exchange(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
+		    struct dentry *new)
 {
 	struct inode *a = old->inode, *b = new->inode;
 	int error = must_find(new_dir, new, S_ISDIR(b->mode) && old_dir != new_dir);
@@ -281,8 +285,8 @@ static int replace(struct inode *new_dir, struct dentry *new, struct inode *inod
 	return 0;
 }
 
-static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *new_dir, struct dentry *new,
-		       unsigned flags)
+static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
+		       struct dentry *new, unsigned flags)
 {
 	struct inode *inode = old->inode;
 	bool directory = S_ISDIR(inode->mode), moves = directory && old_dir != new_dir;

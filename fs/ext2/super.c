@@ -1,5 +1,6 @@
 /*
- * super.c - mounting: the superblock and the group descriptors, checked; sync, umount, statfs. See ext2.h.
+ * super.c - mounting: the superblock and the group descriptors, checked; sync, umount, statfs. See
+ * ext2.h.
  */
 #include "fs/ext2/ext2.h"
 #include "kernel/core/printk.h"
@@ -164,7 +165,8 @@ static const struct super_operations ext2_super_operations = {
 /* ---- mount ----------------------------------------------------------------------------------- */
 
 /* What is wrong with the superblock? NULL: nothing. */
-static const char *check_super(const struct ext2_superblock *super, const struct block_device *device)
+static const char *check_super(const struct ext2_superblock *super,
+			       const struct block_device *device)
 {
 	u32 block_size, inode_size = super->revision ? super->inode_size : EXT2_OLD_INODE_SIZE;
 	u64 groups;
@@ -179,13 +181,16 @@ static const char *check_super(const struct ext2_superblock *super, const struct
 		return "size: larger than the device";
 	if (super->blocks_per_group < 64 || super->blocks_per_group > 8 * block_size)
 		return "blocks per group";
-	if (!is_power_of_2(inode_size) || inode_size < EXT2_OLD_INODE_SIZE || inode_size > block_size)
+	if (!is_power_of_2(inode_size) || inode_size < EXT2_OLD_INODE_SIZE ||
+	    inode_size > block_size)
 		return "inode size";
-	groups = DIV_ROUND_UP((u64)super->blocks_count - super->first_data_block, super->blocks_per_group);
+	groups = DIV_ROUND_UP((u64)super->blocks_count - super->first_data_block,
+			      super->blocks_per_group);
 	if (!super->inodes_per_group || super->inodes_per_group > 8 * block_size ||
 	    groups * super->inodes_per_group != super->inodes_count)
 		return "number of inodes";
-	if (super->revision && (super->first_inode < EXT2_FIRST_INODE_REV0 || super->first_inode > super->inodes_count))
+	if (super->revision && (super->first_inode < EXT2_FIRST_INODE_REV0 ||
+				super->first_inode > super->inodes_count))
 		return "first inode";
 	return super->inodes_count < EXT2_FIRST_INODE_REV0 ? "number of inodes" : NULL;
 }
@@ -193,7 +198,8 @@ static const char *check_super(const struct ext2_superblock *super, const struct
 /* Has the group a copy of the superblock and the descriptors? */
 static bool has_super(const struct ext2_fs *fs, u32 group)
 {
-	if (group <= 1 || !(fs->super->revision && (fs->super->feature_ro_compat & EXT2_RO_SPARSE_SUPER)))
+	if (group <= 1 ||
+	    !(fs->super->revision && (fs->super->feature_ro_compat & EXT2_RO_SPARSE_SUPER)))
 		return true;
 	for (u64 base = 3; base <= 7; base += 2)
 		for (u64 power = base; power <= group; power *= base)
@@ -215,8 +221,10 @@ static void read_geometry(struct ext2_fs *fs)
 	fs->inodes_per_group = super->inodes_per_group;
 	fs->inode_size = super->revision ? super->inode_size : EXT2_OLD_INODE_SIZE;
 	fs->first_inode = super->revision ? super->first_inode : EXT2_FIRST_INODE_REV0;
-	fs->inode_table_blocks = (u32)DIV_ROUND_UP((u64)fs->inodes_per_group * fs->inode_size, block_size);
-	fs->group_count = DIV_ROUND_UP(fs->blocks_count - fs->first_data_block, fs->blocks_per_group);
+	fs->inode_table_blocks =
+		(u32)DIV_ROUND_UP((u64)fs->inodes_per_group * fs->inode_size, block_size);
+	fs->group_count =
+		DIV_ROUND_UP(fs->blocks_count - fs->first_data_block, fs->blocks_per_group);
 	fs->descriptors_per_block = block_size / (u32)sizeof(struct ext2_group_descriptor);
 	fs->descriptor_blocks = DIV_ROUND_UP(fs->group_count, fs->descriptors_per_block);
 	fs->reserved_blocks = min(super->reserved_blocks_count, fs->blocks_count);
@@ -230,9 +238,10 @@ static bool group_ok(const struct ext2_fs *fs, u32 number, const struct ext2_gro
 	u32 table = group->inode_table - start;
 	u32 bits = group->block_bitmap - start, inodes = group->inode_bitmap - start;
 
-	return group->system_blocks < blocks && bits < blocks && inodes < blocks && table < blocks &&
-	       blocks - table >= fs->inode_table_blocks && bits >= group->system_blocks &&
-	       inodes >= group->system_blocks && table >= group->system_blocks && bits != inodes &&
+	return group->system_blocks < blocks && bits < blocks && inodes < blocks &&
+	       table < blocks && blocks - table >= fs->inode_table_blocks &&
+	       bits >= group->system_blocks && inodes >= group->system_blocks &&
+	       table >= group->system_blocks && bits != inodes &&
 	       bits - table >= fs->inode_table_blocks && inodes - table >= fs->inode_table_blocks;
 }
 
@@ -257,7 +266,8 @@ static int read_groups(struct ext2_fs *fs)
 		group->inode_table = descriptor->inode_table;
 		group->system_blocks = has_super(fs, i) ? 1 + fs->descriptor_blocks + reserved : 0;
 		if (!group_ok(fs, i, group)) {
-			pr_err("ext2 (%s): damaged: descriptor of group %u\n", fs->sb->bdev->name, i);
+			pr_err("ext2 (%s): damaged: descriptor of group %u\n", fs->sb->bdev->name,
+			       i);
 			return -EUCLEAN;
 		}
 		fs->free_blocks += descriptor->free_blocks_count;
@@ -325,13 +335,15 @@ static int decide_writable(struct ext2_fs *fs)
 	if (sb->bdev->read_only)
 		sb->flags |= SB_RDONLY;
 	if (unknown && !(sb->flags & SB_RDONLY)) {
-		pr_warn("ext2 (%s): unknown features 0x%x, mounted read-only\n", sb->bdev->name, unknown);
+		pr_warn("ext2 (%s): unknown features 0x%x, mounted read-only\n", sb->bdev->name,
+			unknown);
 		sb->flags |= SB_RDONLY;
 	}
 	if (sb->flags & SB_RDONLY)
 		return 0;
 	if (!(fs->state & EXT2_STATE_VALID) || (fs->state & EXT2_STATE_ERROR))
-		pr_warn("ext2 (%s): was not unmounted, or has errors: run e2fsck\n", sb->bdev->name);
+		pr_warn("ext2 (%s): was not unmounted, or has errors: run e2fsck\n",
+			sb->bdev->name);
 	return mark_mounted(fs);
 }
 
@@ -365,7 +377,8 @@ static int ext2_fill_super(struct super_block *sb, const char *options, bool sil
 	error = read_super(fs, silent);
 	if (!error) {
 		fs->groups = kzalloc(fs->group_count * sizeof(*fs->groups), GFP_KERNEL);
-		fs->descriptor_buffers = kzalloc(fs->descriptor_blocks * sizeof(struct buffer *), GFP_KERNEL);
+		fs->descriptor_buffers =
+			kzalloc(fs->descriptor_blocks * sizeof(struct buffer *), GFP_KERNEL);
 		error = fs->groups && fs->descriptor_buffers ? read_groups(fs) : -ENOMEM;
 	}
 	if (!error) {
@@ -389,11 +402,12 @@ static int ext2_fill_super(struct super_block *sb, const char *options, bool sil
 	return error;
 }
 
-struct filesystem ext2_filesystem = {.name = "ext2", .needs_device = true, .fill_super = ext2_fill_super};
+struct filesystem ext2_filesystem = {
+	.name = "ext2", .needs_device = true, .fill_super = ext2_fill_super};
 
 void ext2_init(void)
 {
-	ext2_inode_slab =
-		kmem_cache_create("ext2_inode", sizeof(struct ext2_inode), 0, SLAB_RECLAIMABLE, NULL);
+	ext2_inode_slab = kmem_cache_create("ext2_inode", sizeof(struct ext2_inode), 0,
+					    SLAB_RECLAIMABLE, NULL);
 	register_filesystem(&ext2_filesystem);
 }

@@ -1,5 +1,6 @@
 /*
- * symlink.c - symbolic links: fast ones in the inode (below 60 bytes), slow ones in a block. See ext2.h.
+ * symlink.c - symbolic links: fast ones in the inode (below 60 bytes), slow ones in a block. See
+ * ext2.h.
  */
 #include "fs/ext2/ext2.h"
 #include "kernel/core/string.h"

@@ -1,8 +1,9 @@
 /*
  * proc.h - what the files of /proc share: nodes of the fixed tree, and who fills them.
  *
- * A node is a name in the fixed part of the tree, or in that of every process (then the functions get its
- * pid). A file's text is made whole when it is read from its beginning, and kept in the open file.
+ * A node is a name in the fixed part of the tree, or in that of every process (then the functions
+ * get its pid). A file's text is made whole when it is read from its beginning, and kept in the
+ * open file.
  */
 #ifndef FS_PROC_PROC_H
 #define FS_PROC_PROC_H
@@ -17,8 +18,10 @@ struct proc_node {
 	int (*show)(struct text *out, pid_t pid); /* 0 or -errno */
 	/* A whole write at once, NUL-terminated; 0 or -errno. */
 	int (*write)(const char *text, size_t length);
-	int (*link)(pid_t pid, char *buffer, size_t size); /* a symbolic link's text; its length or -errno */
-	int (*jump)(pid_t pid, struct path *path);	   /* a link to a place: referenced, or -errno */
+	/* a symbolic link's text; its length or -errno */
+	int (*link)(pid_t pid, char *buffer, size_t size);
+	/* a link to a place: referenced, or -errno */
+	int (*jump)(pid_t pid, struct path *path);
 };
 
 extern const struct proc_node proc_root_nodes[];    /* system.c */

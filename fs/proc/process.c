@@ -26,15 +26,17 @@ static int stat_show(struct text *out, pid_t pid)
 
 	if (error)
 		return error;
-	text_printf(out, "%d (%s) %c %d %d %d %d %d 0 ", p.pid, p.comm, p.state, p.ppid, p.pgrp, p.session, p.tty,
-		    p.foreground);
-	text_printf(out, "%llu 0 %llu 0 %llu %llu %llu %llu ", ULL(p.minor_faults), ULL(p.major_faults),
-		    ticks(p.user_ns), ticks(p.system_ns), ticks(p.children_user_ns), ticks(p.children_system_ns));
-	text_printf(out, "%d %d %u 0 %llu %llu %llu %llu 0 0 %llu 0 0 ", 20 + p.nice, p.nice, p.threads,
-		    ticks(p.start_ns), ULL(p.virtual_bytes), ULL(p.resident_bytes >> PAGE_SHIFT),
-		    ULL(p.memory_limit), ULL(p.stack_start));
-	text_printf(out, "%llu %llu %llu %llu 0 0 0 %d %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n", ULL(p.signals_pending),
-		    ULL(p.signals_blocked), ULL(p.signals_ignored), ULL(p.signals_caught), p.exit_signal, p.cpu);
+	text_printf(out, "%d (%s) %c %d %d %d %d %d 0 ", p.pid, p.comm, p.state, p.ppid, p.pgrp,
+		    p.session, p.tty, p.foreground);
+	text_printf(out, "%llu 0 %llu 0 %llu %llu %llu %llu ", ULL(p.minor_faults),
+		    ULL(p.major_faults), ticks(p.user_ns), ticks(p.system_ns),
+		    ticks(p.children_user_ns), ticks(p.children_system_ns));
+	text_printf(out, "%d %d %u 0 %llu %llu %llu %llu 0 0 %llu 0 0 ", 20 + p.nice, p.nice,
+		    p.threads, ticks(p.start_ns), ULL(p.virtual_bytes),
+		    ULL(p.resident_bytes >> PAGE_SHIFT), ULL(p.memory_limit), ULL(p.stack_start));
+	text_printf(out, "%llu %llu %llu %llu 0 0 0 %d %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		    ULL(p.signals_pending), ULL(p.signals_blocked), ULL(p.signals_ignored),
+		    ULL(p.signals_caught), p.exit_signal, p.cpu);
 	return 0;
 }
 
@@ -74,20 +76,26 @@ static int status_show(struct text *out, pid_t pid)
 
 	if (error)
 		return error;
-	text_printf(out, "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\n", p.comm,
-		    p.umask, state_name(p.state), p.pid, p.pid, p.ppid);
-	text_printf(out, "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\nFDSize:\t64\nGroups:\t", p.uid, p.euid, p.suid,
-		    p.fsuid, p.gid, p.egid, p.sgid, p.fsgid);
+	text_printf(
+		out,
+		"Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\n",
+		p.comm, p.umask, state_name(p.state), p.pid, p.pid, p.ppid);
+	text_printf(out, "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\nFDSize:\t64\nGroups:\t",
+		    p.uid, p.euid, p.suid, p.fsuid, p.gid, p.egid, p.sgid, p.fsgid);
 	for (unsigned i = 0; i < p.group_count; i++)
 		text_printf(out, "%u ", p.groups[i]);
 	text_printf(out, "\n");
 	if (p.virtual_bytes)
-		text_printf(out, "VmSize:\t%8llu kB\nVmRSS:\t%8llu kB\nVmData:\t%8llu kB\nVmExe:\t%8llu kB\n",
-			    ULL(p.virtual_bytes >> 10), ULL(p.resident_bytes >> 10), ULL(p.data_bytes >> 10),
-			    ULL(p.code_bytes >> 10));
-	text_printf(out, "Threads:\t%u\nSigPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\nSigCgt:\t%016llx\n",
-		    p.threads, ULL(p.signals_pending), ULL(p.signals_blocked), ULL(p.signals_ignored),
-		    ULL(p.signals_caught));
+		text_printf(
+			out,
+			"VmSize:\t%8llu kB\nVmRSS:\t%8llu kB\nVmData:\t%8llu kB\nVmExe:\t%8llu kB\n",
+			ULL(p.virtual_bytes >> 10), ULL(p.resident_bytes >> 10),
+			ULL(p.data_bytes >> 10), ULL(p.code_bytes >> 10));
+	text_printf(
+		out,
+		"Threads:\t%u\nSigPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\nSigCgt:\t%016llx\n",
+		p.threads, ULL(p.signals_pending), ULL(p.signals_blocked), ULL(p.signals_ignored),
+		ULL(p.signals_caught));
 	return 0;
 }
 
@@ -114,7 +122,8 @@ static int cmdline_show(struct text *out, pid_t pid)
 	page = get_free_pages(GFP_KERNEL, 0);
 	if (page) {
 		for (u64 at = mm->arg_start; at < mm->arg_end;) {
-			size_t n = process_read_memory(mm, at, page, min_t(size_t, PAGE_SIZE, mm->arg_end - at));
+			size_t n = process_read_memory(mm, at, page,
+						       min_t(size_t, PAGE_SIZE, mm->arg_end - at));
 
 			if (!n)
 				break;
@@ -127,8 +136,8 @@ static int cmdline_show(struct text *out, pid_t pid)
 	return page ? 0 : -ENOMEM;
 }
 
-static void map_line(struct text *out, const struct mm *mm, const struct vma *vma, const struct path *root,
-		     char *buffer)
+static void map_line(struct text *out, const struct mm *mm, const struct vma *vma,
+		     const struct path *root, char *buffer)
 {
 	const struct inode *inode = vma->file ? vma->file->inode : NULL;
 	const char *name = "";
@@ -139,14 +148,16 @@ static void map_line(struct text *out, const struct mm *mm, const struct vma *vm
 			name = "?";
 	} else if (vma->flags & VM_STACK) {
 		name = "[stack]";
-	} else if (vma->start <= mm->brk_end && vma->end >= mm->brk_start && mm->brk_end > mm->brk_start) {
+	} else if (vma->start <= mm->brk_end && vma->end >= mm->brk_start &&
+		   mm->brk_end > mm->brk_start) {
 		name = "[heap]";
 	}
-	text_printf(out, "%08llx-%08llx %c%c%c%c %08llx %02x:%02x %llu ", ULL(vma->start), ULL(vma->end),
-		    vma->flags & VM_READ ? 'r' : '-', vma->flags & VM_WRITE ? 'w' : '-',
-		    vma->flags & VM_EXEC ? 'x' : '-', vma->flags & VM_SHARED ? 's' : 'p',
-		    ULL(vma->page_offset << PAGE_SHIFT), inode ? MAJOR(inode->sb->dev) : 0,
-		    inode ? MINOR(inode->sb->dev) : 0, ULL(inode ? inode->number : 0));
+	text_printf(out, "%08llx-%08llx %c%c%c%c %08llx %02x:%02x %llu ", ULL(vma->start),
+		    ULL(vma->end), vma->flags & VM_READ ? 'r' : '-',
+		    vma->flags & VM_WRITE ? 'w' : '-', vma->flags & VM_EXEC ? 'x' : '-',
+		    vma->flags & VM_SHARED ? 's' : 'p', ULL(vma->page_offset << PAGE_SHIFT),
+		    inode ? MAJOR(inode->sb->dev) : 0, inode ? MINOR(inode->sb->dev) : 0,
+		    ULL(inode ? inode->number : 0));
 	text_printf(out, *name ? "%26s%s\n" : "%s%s\n", "", name);
 }
 
@@ -259,9 +270,10 @@ static void mount_line(struct mount *mount, void *argument)
 
 	if (IS_ERR(place) || place[0] != '/')
 		return; /* outside the process's root */
-	text_printf(walk->out, "%s %s %s %s%s%s%s%s 0 0\n", mount->device_name, place, mount->sb->type->name,
-		    flags & SB_RDONLY ? "ro" : "rw", flags & SB_NOSUID ? ",nosuid" : "",
-		    flags & SB_NODEV ? ",nodev" : "", flags & SB_NOEXEC ? ",noexec" : "",
+	text_printf(walk->out, "%s %s %s %s%s%s%s%s 0 0\n", mount->device_name, place,
+		    mount->sb->type->name, flags & SB_RDONLY ? "ro" : "rw",
+		    flags & SB_NOSUID ? ",nosuid" : "", flags & SB_NODEV ? ",nodev" : "",
+		    flags & SB_NOEXEC ? ",noexec" : "",
 		    flags & SB_NOATIME ? ",noatime" : ",relatime");
 }
 

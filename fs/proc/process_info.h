@@ -1,9 +1,9 @@
 /*
  * process_info.h - what /proc asks about processes and the machine. Implemented by kernel/proc.
  *
- * fs/ lies below proc/ and may not include its headers, so /proc sees processes only through these few
- * calls: by number, in copies, with references for what outlives the call. A process that has gone in
- * between is -ESRCH (or NULL).
+ * fs/ lies below proc/ and may not include its headers, so /proc sees processes only through these
+ * few calls: by number, in copies, with references for what outlives the call. A process that has
+ * gone in between is -ESRCH (or NULL).
  */
 #ifndef FS_PROC_PROCESS_INFO_H
 #define FS_PROC_PROCESS_INFO_H
@@ -29,7 +29,8 @@ struct process_info {
 	u64 user_ns, system_ns, children_user_ns, children_system_ns;
 	u64 start_ns; /* since boot */
 	u64 minor_faults, major_faults;
-	u64 signals_pending, signals_blocked, signals_ignored, signals_caught; /* bit n-1: signal n */
+	/* bit n-1: signal n */
+	u64 signals_pending, signals_blocked, signals_ignored, signals_caught;
 	u64 virtual_bytes, resident_bytes;
 	u64 code_bytes, data_bytes; /* for statm and status; 0 of a kernel thread or zombie */
 	u64 stack_start;
@@ -42,8 +43,8 @@ struct process_info {
 int process_info(pid_t pid, struct process_info *info);
 /* The lowest pid >= @from of a process (not a thread), or 0 when there is none. */
 pid_t process_next(pid_t from);
-/* Does process @pid exist (a zombie does)? Cheap: asked on each lookup under /proc. *@uid, *@gid: its
- * effective ones, the owner of /proc/PID. */
+/* Does process @pid exist (a zombie does)? Cheap: asked on each lookup under /proc. *@uid, *@gid:
+ * its effective ones, the owner of /proc/PID. */
 bool process_exists(pid_t pid, uid_t *uid, gid_t *gid);
 pid_t process_current(void); /* current's process id, for /proc/self */
 

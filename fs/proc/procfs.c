@@ -1,10 +1,11 @@
 /*
- * procfs.c - /proc: inodes, lookup and reading of directories for what system.c and process.c can show.
+ * procfs.c - /proc: inodes, lookup and reading of directories for what system.c and process.c can
+ * show.
  *
- * An inode's number tells what it is: pid << 32 | fd << 12 | index, where index counts the nodes of the tree
- * it stands in (0 is the directory of a process itself) and fd is one more than the descriptor under
- * /proc/PID/fd. Nothing is remembered here: a name is looked up afresh once what it stood for is gone
- * (revalidate), and a name that was not there is asked for each time.
+ * An inode's number tells what it is: pid << 32 | fd << 12 | index, where index counts the nodes of
+ * the tree it stands in (0 is the directory of a process itself) and fd is one more than the
+ * descriptor under /proc/PID/fd. Nothing is remembered here: a name is looked up afresh once what
+ * it stood for is gone (revalidate), and a name that was not there is asked for each time.
  */
 #include "fs/proc/process_info.h"
 #include "fs/proc/proc.h"
@@ -14,12 +15,14 @@
 
 #define PID_SHIFT 32
 #define FD_SHIFT 12
-#define INDEX_FIXED (1u << 20) /* about the middle of the fixed tree's indices; a process's begin at 1 */
+/* about the middle of the fixed tree's indices; a process's begin at 1 */
+#define INDEX_FIXED (1u << 20)
 #define ROOT_INO 1
 #define WRITE_MAX 4096
 
-static const struct inode_operations fixed_dir_operations, root_dir_operations, process_dir_operations,
-	fd_dir_operations, file_inode_operations, text_link_operations, place_link_operations, fd_link_operations;
+static const struct inode_operations fixed_dir_operations, root_dir_operations,
+	process_dir_operations, fd_dir_operations, file_inode_operations, text_link_operations,
+	place_link_operations, fd_link_operations;
 static const struct file_operations dir_file_operations, root_file_operations, fd_file_operations,
 	proc_file_operations;
 
@@ -40,7 +43,8 @@ static const struct proc_node *node_of(const struct inode *inode)
 
 /* ---- inodes ---------------------------------------------------------------------------------- */
 
-static struct inode *proc_inode(struct super_block *sb, ino_t number, umode_t mode, const struct proc_node *node)
+static struct inode *proc_inode(struct super_block *sb, ino_t number, umode_t mode,
+				const struct proc_node *node)
 {
 	struct inode *inode = new_inode(sb);
 	uid_t uid = 0;
@@ -65,7 +69,8 @@ static struct inode *proc_inode(struct super_block *sb, ino_t number, umode_t mo
 	return inode;
 }
 
-/* In a process's tree: which node it is. In the fixed tree: where it lies, since its arrays lie together. */
+/* In a process's tree: which node it is. In the fixed tree: where it lies, since its arrays lie
+ * together. */
 static u32 node_index(const struct proc_node *node, pid_t pid)
 {
 	if (pid)
@@ -75,7 +80,8 @@ static u32 node_index(const struct proc_node *node, pid_t pid)
 
 static struct inode *node_inode(struct super_block *sb, const struct proc_node *node, pid_t pid)
 {
-	struct inode *inode = proc_inode(sb, (u64)pid << PID_SHIFT | node_index(node, pid), node->mode, node);
+	struct inode *inode =
+		proc_inode(sb, (u64)pid << PID_SHIFT | node_index(node, pid), node->mode, node);
 
 	if (!inode)
 		return NULL;
@@ -150,7 +156,8 @@ static int root_lookup(struct inode *dir, struct dentry *dentry)
 	gid_t gid;
 
 	if (pid > 0 && process_exists(pid, &uid, &gid))
-		return add_inode(dentry, proc_inode(dir->sb, (u64)pid << PID_SHIFT, S_IFDIR | 0555, NULL));
+		return add_inode(dentry,
+				 proc_inode(dir->sb, (u64)pid << PID_SHIFT, S_IFDIR | 0555, NULL));
 	return lookup_node(dir, dentry, proc_root_nodes);
 }
 
@@ -165,7 +172,8 @@ static int fd_lookup(struct inode *dir, struct dentry *dentry)
 		return 0;
 	}
 	path_put(&path);
-	inode = proc_inode(dir->sb, (u64)pid_of(dir) << PID_SHIFT | (u64)(fd + 1) << FD_SHIFT, S_IFLNK | 0700, NULL);
+	inode = proc_inode(dir->sb, (u64)pid_of(dir) << PID_SHIFT | (u64)(fd + 1) << FD_SHIFT,
+			   S_IFLNK | 0700, NULL);
 	if (inode)
 		inode->op = &fd_link_operations;
 	return add_inode(dentry, inode);
@@ -183,7 +191,8 @@ static bool root_revalidate(struct dentry *dentry)
 
 static bool process_revalidate(struct dentry *dentry)
 {
-	return dentry->inode && process_exists(pid_of(dentry->inode), &dentry->inode->uid, &dentry->inode->gid);
+	return dentry->inode &&
+	       process_exists(pid_of(dentry->inode), &dentry->inode->uid, &dentry->inode->gid);
 }
 
 static bool fd_revalidate(struct dentry *dentry)
@@ -258,8 +267,10 @@ static const char *place_get_link(struct inode *inode, void **cookie)
 
 /* ---- reading directories --------------------------------------------------------------------- */
 
-/* Positions: 0, 1 dots; 2 .. the nodes; then @base onward what the caller adds. 1: all were emitted. */
-static int iterate_nodes(struct file *file, struct dir_context *context, const struct proc_node *nodes)
+/* Positions: 0, 1 dots; 2 .. the nodes; then @base onward what the caller adds. 1: all were
+ * emitted. */
+static int iterate_nodes(struct file *file, struct dir_context *context,
+			 const struct proc_node *nodes)
 {
 	pid_t pid = pid_of(file->inode);
 
@@ -269,7 +280,8 @@ static int iterate_nodes(struct file *file, struct dir_context *context, const s
 		if (i + 2 < context->position)
 			continue;
 		if (!context->emit(context, nodes[i].name, (unsigned)strlen(nodes[i].name),
-				   (u64)pid << PID_SHIFT | node_index(&nodes[i], pid), S_DT(nodes[i].mode)))
+				   (u64)pid << PID_SHIFT | node_index(&nodes[i], pid),
+				   S_DT(nodes[i].mode)))
 			return 0;
 		context->position = i + 3;
 	}
@@ -424,12 +436,15 @@ static ssize_t proc_file_write(struct file *file, struct io *io, loff_t *positio
 
 static int no_setattr(struct inode *inode, const struct iattr *attr)
 {
-	return attr->valid & (ATTR_MODE | ATTR_UID | ATTR_GID) ? -EPERM : 0; /* "> /proc/file" truncates nothing */
+	return attr->valid & (ATTR_MODE | ATTR_UID | ATTR_GID)
+		       ? -EPERM
+		       : 0; /* "> /proc/file" truncates nothing */
 }
 
 static const struct inode_operations root_dir_operations = {
 	.lookup = root_lookup, .revalidate = root_revalidate, .setattr = no_setattr};
-static const struct inode_operations fixed_dir_operations = {.lookup = fixed_lookup, .setattr = no_setattr};
+static const struct inode_operations fixed_dir_operations = {.lookup = fixed_lookup,
+							     .setattr = no_setattr};
 static const struct inode_operations process_dir_operations = {
 	.lookup = process_lookup, .revalidate = process_revalidate, .setattr = no_setattr};
 static const struct inode_operations fd_dir_operations = {
@@ -437,14 +452,21 @@ static const struct inode_operations fd_dir_operations = {
 static const struct inode_operations file_inode_operations = {.setattr = no_setattr};
 static const struct inode_operations text_link_operations = {
 	.get_link = text_get_link, .put_link = put_link, .setattr = no_setattr};
-static const struct inode_operations place_link_operations = {
-	.get_link = place_get_link, .put_link = put_link, .jump_link = link_place, .setattr = no_setattr};
-static const struct inode_operations fd_link_operations = {
-	.get_link = place_get_link, .put_link = put_link, .jump_link = link_place, .setattr = no_setattr};
+static const struct inode_operations place_link_operations = {.get_link = place_get_link,
+							      .put_link = put_link,
+							      .jump_link = link_place,
+							      .setattr = no_setattr};
+static const struct inode_operations fd_link_operations = {.get_link = place_get_link,
+							   .put_link = put_link,
+							   .jump_link = link_place,
+							   .setattr = no_setattr};
 
-static const struct file_operations root_file_operations = {.llseek = generic_file_llseek, .iterate = root_iterate};
-static const struct file_operations dir_file_operations = {.llseek = generic_file_llseek, .iterate = dir_iterate};
-static const struct file_operations fd_file_operations = {.llseek = generic_file_llseek, .iterate = fd_iterate};
+static const struct file_operations root_file_operations = {.llseek = generic_file_llseek,
+							    .iterate = root_iterate};
+static const struct file_operations dir_file_operations = {.llseek = generic_file_llseek,
+							   .iterate = dir_iterate};
+static const struct file_operations fd_file_operations = {.llseek = generic_file_llseek,
+							  .iterate = fd_iterate};
 static const struct file_operations proc_file_operations = {
 	.open = proc_file_open,
 	.release = proc_file_release,

@@ -29,7 +29,8 @@ static int meminfo_show(struct text *out, pid_t pid)
 	text_printf(out, "MemTotal:       %8llu kB\n", KILOBYTES(m.total_pages));
 	text_printf(out, "MemFree:        %8llu kB\n", KILOBYTES(m.free_pages));
 	text_printf(out, "MemAvailable:   %8llu kB\n",
-		    KILOBYTES(m.free_pages + m.cached_pages + m.buffer_pages + m.reclaimable_slab_pages));
+		    KILOBYTES(m.free_pages + m.cached_pages + m.buffer_pages +
+			      m.reclaimable_slab_pages));
 	text_printf(out, "Buffers:        %8llu kB\n", KILOBYTES(m.buffer_pages));
 	text_printf(out, "Cached:         %8llu kB\n", KILOBYTES(m.cached_pages));
 	text_printf(out, "SwapCached:     %8llu kB\n", 0ULL);
@@ -39,20 +40,23 @@ static int meminfo_show(struct text *out, pid_t pid)
 	text_printf(out, "Shmem:          %8llu kB\n", 0ULL);
 	text_printf(out, "Slab:           %8llu kB\n", KILOBYTES(m.slab_pages));
 	text_printf(out, "SReclaimable:   %8llu kB\n", KILOBYTES(m.reclaimable_slab_pages));
-	text_printf(out, "SUnreclaim:     %8llu kB\n", KILOBYTES(m.slab_pages - m.reclaimable_slab_pages));
+	text_printf(out, "SUnreclaim:     %8llu kB\n",
+		    KILOBYTES(m.slab_pages - m.reclaimable_slab_pages));
 	return 0;
 }
 
 static void slab_line(const struct slab_info *info, void *out)
 {
 	text_printf(out, "%-17s %6llu %6llu %6llu : pages %6llu\n", info->name,
-		    (unsigned long long)info->objects_active, (unsigned long long)info->objects_total,
-		    (unsigned long long)info->object_size, (unsigned long long)info->pages);
+		    (unsigned long long)info->objects_active,
+		    (unsigned long long)info->objects_total, (unsigned long long)info->object_size,
+		    (unsigned long long)info->pages);
 }
 
 static int slabinfo_show(struct text *out, pid_t pid)
 {
-	text_printf(out, "# name            <active_objs> <num_objs> <objsize> : pages <num_pages>\n");
+	text_printf(out,
+		    "# name            <active_objs> <num_objs> <objsize> : pages <num_pages>\n");
 	slab_for_each(slab_line, out);
 	return 0;
 }
@@ -116,17 +120,19 @@ static int stat_show(struct text *out, pid_t pid)
 		sum.system_ns += c.system_ns;
 		sum.idle_ns += c.idle_ns;
 	}
-	text_printf(out, "cpu  %llu 0 %llu %llu 0 0 0 0 0 0\n", ticks(sum.user_ns), ticks(sum.system_ns),
-		    ticks(sum.idle_ns));
+	text_printf(out, "cpu  %llu 0 %llu %llu 0 0 0 0 0 0\n", ticks(sum.user_ns),
+		    ticks(sum.system_ns), ticks(sum.idle_ns));
 	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
 		system_cpu_info(cpu, &c);
 		text_printf(out, "cpu%u %llu 0 %llu %llu 0 0 0 0 0 0\n", cpu, ticks(c.user_ns),
 			    ticks(c.system_ns), ticks(c.idle_ns));
 	}
-	text_printf(out, "intr %llu\nctxt %llu\nbtime %llu\nprocesses %llu\nprocs_running %u\nprocs_blocked 0\n",
-		    (unsigned long long)s.interrupts, (unsigned long long)s.context_switches,
-		    (unsigned long long)((realtime_ns() - ktime_ns()) / NSEC_PER_SEC),
-		    (unsigned long long)s.forks, s.runnable);
+	text_printf(
+		out,
+		"intr %llu\nctxt %llu\nbtime %llu\nprocesses %llu\nprocs_running %u\nprocs_blocked 0\n",
+		(unsigned long long)s.interrupts, (unsigned long long)s.context_switches,
+		(unsigned long long)((realtime_ns() - ktime_ns()) / NSEC_PER_SEC),
+		(unsigned long long)s.forks, s.runnable);
 	return 0;
 }
 
@@ -135,8 +141,9 @@ static int uptime_show(struct text *out, pid_t pid)
 	struct system_info s;
 
 	system_info(&s);
-	text_printf(out, "%llu.%02llu %llu.%02llu\n", ticks(s.uptime_ns) / USER_HZ, ticks(s.uptime_ns) % USER_HZ,
-		    ticks(s.idle_ns) / USER_HZ, ticks(s.idle_ns) % USER_HZ);
+	text_printf(out, "%llu.%02llu %llu.%02llu\n", ticks(s.uptime_ns) / USER_HZ,
+		    ticks(s.uptime_ns) % USER_HZ, ticks(s.idle_ns) / USER_HZ,
+		    ticks(s.idle_ns) % USER_HZ);
 	return 0;
 }
 
@@ -234,17 +241,17 @@ static int mounts_link(pid_t pid, char *buffer, size_t size)
 
 /* ---- the hash caches, and the end of the run ------------------------------------------------- */
 
-#define HASH_SHOW(cache)                                                                                     \
-	static int cache##_show(struct text *out, pid_t pid)                                                 \
-	{                                                                                                    \
-		hash_report_text(&cache##_cache_hash, out);                                                  \
-		return 0;                                                                                    \
-	}                                                                                                    \
-	static int cache##_json_show(struct text *out, pid_t pid)                                            \
-	{                                                                                                    \
-		hash_report_json(&cache##_cache_hash, out);                                                  \
-		text_printf(out, "\n");                                                                      \
-		return 0;                                                                                    \
+#define HASH_SHOW(cache)                                                                           \
+	static int cache##_show(struct text *out, pid_t pid)                                       \
+	{                                                                                          \
+		hash_report_text(&cache##_cache_hash, out);                                        \
+		return 0;                                                                          \
+	}                                                                                          \
+	static int cache##_json_show(struct text *out, pid_t pid)                                  \
+	{                                                                                          \
+		hash_report_json(&cache##_cache_hash, out);                                        \
+		text_printf(out, "\n");                                                            \
+		return 0;                                                                          \
 	}
 HASH_SHOW(page)
 HASH_SHOW(buffer)
@@ -262,7 +269,8 @@ static int exit_write(const char *text, size_t length)
 {
 	s64 status;
 
-	if (strncmp(text, "exit ", 5) || kstrtos64(text + 5, 10, &status) || status < 0 || status > 255)
+	if (strncmp(text, "exit ", 5) || kstrtos64(text + 5, 10, &status) || status < 0 ||
+	    status > 255)
 		return -EINVAL;
 	control_recordf("exit", "{\"status\":%d}", (int)status);
 	return 0;
@@ -273,9 +281,11 @@ static int mark_write(const char *text, size_t length)
 {
 	char name[128];
 
-	if (!json_escape(name, sizeof(name), text, length && text[length - 1] == '\n' ? length - 1 : length))
+	if (!json_escape(name, sizeof(name), text,
+			 length && text[length - 1] == '\n' ? length - 1 : length))
 		return -EINVAL;
-	control_recordf("mark", "{\"name\":\"%s\",\"ns\":%llu}", name, (unsigned long long)ktime_ns());
+	control_recordf("mark", "{\"name\":\"%s\",\"ns\":%llu}", name,
+			(unsigned long long)ktime_ns());
 	return 0;
 }
 
@@ -313,7 +323,10 @@ static const struct proc_node chainwalk_nodes[] = {
 };
 
 static const struct proc_node sys_kernel_nodes[] = {
-	{.name = "hostname", .mode = S_IFREG | 0644, .show = hostname_show, .write = hostname_write},
+	{.name = "hostname",
+	 .mode = S_IFREG | 0644,
+	 .show = hostname_show,
+	 .write = hostname_write},
 	FILE_NODE("osrelease", osrelease_show),
 	FILE_NODE("ostype", ostype_show),
 	FILE_NODE("version", kernel_version_show),

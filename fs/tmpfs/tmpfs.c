@@ -1,14 +1,17 @@
 /*
- * tmpfs.c - the memory file system: files in the page cache, names in the dentry cache, nowhere else.
+ * tmpfs.c - the memory file system: files in the page cache, names in the dentry cache, nowhere
+ * else.
  *
- * Since nothing else knows a name, each positive dentry carries one reference of the file system (a pin), so
- * it is never reclaimed; negative ones come and go as everywhere. For reading a directory each name also
- * has an entry in its directory's list, in order of creation, with a cookie that only grows: the position of
- * an open directory is the cookie to go on from, whatever is created and removed meanwhile.
+ * Since nothing else knows a name, each positive dentry carries one reference of the file system (a
+ * pin), so it is never reclaimed; negative ones come and go as everywhere. For reading a directory
+ * each name also has an entry in its directory's list, in order of creation, with a cookie that
+ * only grows: the position of an open directory is the cookie to go on from, whatever is created
+ * and removed meanwhile.
  *
- * A file's pages have no disk to go to: they are born uptodate, stay dirty, so that reclaim leaves them alone,
- * and are freed when the file is truncated or its last name and use are gone. The size of all is limited
- * (half of memory, or size=) since a full tmpfs must be ENOSPC and not the end of the machine.
+ * A file's pages have no disk to go to: they are born uptodate, stay dirty, so that reclaim leaves
+ * them alone, and are freed when the file is truncated or its last name and use are gone. The size
+ * of all is limited (half of memory, or size=) since a full tmpfs must be ENOSPC and not the end of
+ * the machine.
  *
  * Locks: a directory's list is under its inode->lock, like every change to it.
  */
@@ -40,7 +43,8 @@ struct tmpfs_directory { /* inode->private */
 #define FIRST_COOKIE 2 /* 0 and 1 are "." and ".." */
 #define DIRECTORY_ENTRY_SIZE 20 /* what Linux adds to a directory's size for a name */
 
-static const struct inode_operations directory_operations, file_inode_operations, symlink_operations;
+static const struct inode_operations directory_operations, file_inode_operations,
+	symlink_operations;
 static const struct file_operations directory_file_operations, file_operations;
 static const struct address_space_operations page_operations;
 static struct kmem_cache *entry_slab;
@@ -52,7 +56,8 @@ static struct tmpfs_super *super_of(const struct inode *inode)
 
 /* ---- inodes ---------------------------------------------------------------------------------- */
 
-static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir, umode_t mode, dev_t rdev)
+static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir, umode_t mode,
+				 dev_t rdev)
 {
 	struct tmpfs_directory *directory = NULL;
 	struct inode *inode;
@@ -133,7 +138,9 @@ static struct tmpfs_entry *entry_remove(struct inode *dir, struct dentry *dentry
 	struct tmpfs_entry *entry = dentry->private;
 
 	if (directory->hint == entry)
-		directory->hint = entry->link.next == &directory->entries ? NULL : list_next_entry(entry, link);
+		directory->hint = entry->link.next == &directory->entries
+					  ? NULL
+					  : list_next_entry(entry, link);
 	list_del(&entry->link);
 	dentry->private = NULL;
 	dir->size -= DIRECTORY_ENTRY_SIZE;
@@ -251,7 +258,8 @@ static int tmpfs_rmdir(struct inode *dir, struct dentry *dentry)
 	return tmpfs_unlink(dir, dentry);
 }
 
-static int exchange(struct inode *old_dir, struct dentry *old, struct inode *new_dir, struct dentry *new)
+static int exchange(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
+		    struct dentry *new)
 {
 	struct tmpfs_entry *a = old->private, *b = new->private;
 	int old_is_dir = S_ISDIR(old->inode->mode), new_is_dir = S_ISDIR(new->inode->mode);
@@ -268,8 +276,8 @@ static int exchange(struct inode *old_dir, struct dentry *old, struct inode *new
 	return 0;
 }
 
-static int tmpfs_rename(struct inode *old_dir, struct dentry *old, struct inode *new_dir, struct dentry *new,
-			unsigned flags)
+static int tmpfs_rename(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
+			struct dentry *new, unsigned flags)
 {
 	struct inode *inode = old->inode, *target = new->inode;
 	bool directory = S_ISDIR(inode->mode);
@@ -305,12 +313,14 @@ static struct list_head *seek_entry(struct tmpfs_directory *directory, u64 cooki
 
 	if (directory->hint && directory->hint->cookie <= cookie)
 		at = &directory->hint->link;
-	while (at != &directory->entries && list_entry(at, struct tmpfs_entry, link)->cookie < cookie)
+	while (at != &directory->entries &&
+	       list_entry(at, struct tmpfs_entry, link)->cookie < cookie)
 		at = at->next;
 	return at;
 }
 
-/* inode->lock is held for reading: the hint is set by several readers at once, any value is a good one. */
+/* inode->lock is held for reading: the hint is set by several readers at once, any value is a good
+ * one. */
 static int tmpfs_iterate(struct file *file, struct dir_context *context)
 {
 	struct tmpfs_directory *directory = file->inode->private;
@@ -325,8 +335,8 @@ static int tmpfs_iterate(struct file *file, struct dir_context *context)
 
 		/* Its own cookie until it is emitted: the successor of the entry before it. */
 		context->position = (loff_t)entry->cookie;
-		if (!context->emit(context, dentry->name, dentry->name_length, dentry->inode->number,
-				   S_DT(dentry->inode->mode))) {
+		if (!context->emit(context, dentry->name, dentry->name_length,
+				   dentry->inode->number, S_DT(dentry->inode->mode))) {
 			WRITE_ONCE(directory->hint, entry);
 			return 0;
 		}
@@ -355,7 +365,8 @@ static int charge_page(struct inode *inode)
 	return 0;
 }
 
-/* A page that was never written: zeroes. It is not charged until it is; clean, it may be reclaimed. */
+/* A page that was never written: zeroes. It is not charged until it is; clean, it may be reclaimed.
+ */
 static int tmpfs_readpage(struct inode *inode, struct page *page)
 {
 	memset(page_address(page), 0, PAGE_SIZE);
@@ -495,7 +506,8 @@ static const struct super_operations super_operations = {
 	.put_super = tmpfs_put_super,
 };
 
-/* size=N[KMG], mode=OCTAL; others are ignored as far as they do not matter (nr_inodes=, uid=, gid=). */
+/* size=N[KMG], mode=OCTAL; others are ignored as far as they do not matter (nr_inodes=, uid=,
+ * gid=). */
 static int parse_options(struct tmpfs_super *super, const char *options, umode_t *mode)
 {
 	while (options && *options) {

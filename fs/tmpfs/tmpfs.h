@@ -1,5 +1,6 @@
 /*
- * tmpfs.h - the memory file system: files in the page cache, names in the dentry cache, nowhere else.
+ * tmpfs.h - the memory file system: files in the page cache, names in the dentry cache, nowhere
+ * else.
  */
 #ifndef FS_TMPFS_H
 #define FS_TMPFS_H

@@ -1,8 +1,8 @@
 /*
  * The buffer hash by CRC-32C, on the block and the device.
  *
- * Source: Castagnoli, Braeuer and Herrmann 1993. Cost: two instructions with -mcrc32, else 32 loads. Weakness:
- * linear: who knows the polynomial makes collisions.
+ * Source: Castagnoli, Braeuer and Herrmann 1993. Cost: two instructions with -mcrc32, else 32
+ * loads. Weakness: linear: who knows the polynomial makes collisions.
  */
 #ifndef HASH_BUFFER_CRC32C_H
 #define HASH_BUFFER_CRC32C_H

@@ -2,8 +2,9 @@
  * The buffer hash by the golden ratio: (sum of the block and the device) * 0x61c88647, the top bits
  * (0x61c8864680b583eb with 64-bit words).
  *
- * Source: Knuth, volume 3, 6.4; constants of Linux since 4.7. Cost: an add, a multiplication, a shift. Weakness:
- * keys whose sums are equal collide (blocks of two devices as far apart as their numbers).
+ * Source: Knuth, volume 3, 6.4; constants of Linux since 4.7. Cost: an add, a multiplication, a
+ * shift. Weakness: keys whose sums are equal collide (blocks of two devices as far apart as their
+ * numbers).
  */
 #ifndef HASH_BUFFER_FIBONACCI_H
 #define HASH_BUFFER_FIBONACCI_H

@@ -1,8 +1,8 @@
 /*
  * The buffer hash of Linux 2.2.5: device ^ block.
  *
- * Source: Lever 1999, section 3.2. Cost: an exclusive or, the mask. Weakness: blocks that differ by a multiple of
- * the table's size share a bucket, and ext2 puts its metadata at such distances.
+ * Source: Lever 1999, section 3.2. Cost: an exclusive or, the mask. Weakness: blocks that differ by
+ * a multiple of the table's size share a bucket, and ext2 puts its metadata at such distances.
  */
 #ifndef HASH_BUFFER_LINUX_2_2_H
 #define HASH_BUFFER_LINUX_2_2_H

@@ -1,8 +1,10 @@
 /*
- * The buffer hash of Linux 2.4: device and block, shifted to several places by the table's size, xored.
+ * The buffer hash of Linux 2.4: device and block, shifted to several places by the table's size,
+ * xored.
  *
- * Source: Linux 2.4, _hashfn() in buffer.c. Cost: five shifts, four exclusive ors, the mask. Weakness: made for at
- * least 12 bits: below, a left shift by a negative count is a right shift here.
+ * Source: Linux 2.4, _hashfn() in buffer.c. Cost: five shifts, four exclusive ors, the mask.
+ * Weakness: made for at least 12 bits: below, a left shift by a negative count is a right shift
+ * here.
  */
 #ifndef HASH_BUFFER_LINUX_2_4_H
 #define HASH_BUFFER_LINUX_2_4_H

@@ -1,9 +1,9 @@
 /*
- * The buffer hash by division: the sum of the block and the device, modulo the largest prime that is not larger
- * than the table.
+ * The buffer hash by division: the sum of the block and the device, modulo the largest prime that
+ * is not larger than the table.
  *
- * Source: Knuth, volume 3, 6.4; Lever 1999, section 5. Cost: an add, a load and a division (20 to 40 cycles).
- * Weakness: the buckets behind the prime stay empty.
+ * Source: Knuth, volume 3, 6.4; Lever 1999, section 5. Cost: an add, a load and a division (20 to
+ * 40 cycles). Weakness: the buckets behind the prime stay empty.
  */
 #ifndef HASH_BUFFER_MODULUS_H
 #define HASH_BUFFER_MODULUS_H

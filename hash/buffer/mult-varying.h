@@ -1,8 +1,10 @@
 /*
- * Lever's multiplicative buffer hash with a shift by the table's size: block * 2654435761 >> (31 - bits).
+ * Lever's multiplicative buffer hash with a shift by the table's size: block * 2654435761 >> (31 -
+ * bits).
  *
- * Source: Lever 1999, section 3.2, "mult, shift 16, 17, 18" at 15, 14, 13 bits. Cost: as mult. Weakness: the
- * device does not count; 31 and not 32: the mask drops the 32-bit product's highest bit, which is its best.
+ * Source: Lever 1999, section 3.2, "mult, shift 16, 17, 18" at 15, 14, 13 bits. Cost: as mult.
+ * Weakness: the device does not count; 31 and not 32: the mask drops the 32-bit product's highest
+ * bit, which is its best.
  */
 #ifndef HASH_BUFFER_MULT_VARYING_H
 #define HASH_BUFFER_MULT_VARYING_H

@@ -1,9 +1,9 @@
 /*
  * Lever's multiplicative buffer hash with a fixed shift: block * 2654435761 >> 11.
  *
- * Source: Lever 1999, section 3.2, "mult, shift 11", kernels A, C and D. Cost: a multiplication, a shift, the
- * mask. Weakness: the device does not count; with 32-bit words a product has 21 bits to give, so that larger
- * tables are not filled.
+ * Source: Lever 1999, section 3.2, "mult, shift 11", kernels A, C and D. Cost: a multiplication, a
+ * shift, the mask. Weakness: the device does not count; with 32-bit words a product has 21 bits to
+ * give, so that larger tables are not filled.
  */
 #ifndef HASH_BUFFER_MULT_H
 #define HASH_BUFFER_MULT_H

@@ -1,7 +1,8 @@
 /*
  * The buffer hash by a multilinear function with keys drawn at boot, on the block and the device.
  *
- * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of keys.
+ * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of
+ * keys.
  */
 #ifndef HASH_BUFFER_MULTILINEAR_H
 #define HASH_BUFFER_MULTILINEAR_H

@@ -1,8 +1,8 @@
 /*
  * The buffer hash by MurmurHash3's finaliser, on the block and the device.
  *
- * Source: Appleby, MurmurHash3, fmix64(). Cost: a rotation, two multiplications, four shifts, four exclusive ors.
- * Weakness: no secret: collisions can be made.
+ * Source: Appleby, MurmurHash3, fmix64(). Cost: a rotation, two multiplications, four shifts, four
+ * exclusive ors. Weakness: no secret: collisions can be made.
  */
 #ifndef HASH_BUFFER_MURMUR3_H
 #define HASH_BUFFER_MURMUR3_H

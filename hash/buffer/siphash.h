@@ -1,8 +1,8 @@
 /*
  * The buffer hash by SipHash-1-3 with a key drawn at boot, on the block and the device.
  *
- * Source: Aumasson and Bernstein 2012. Cost: about 90 instructions. Weakness: the cost, which buys that nobody can
- * aim at a bucket.
+ * Source: Aumasson and Bernstein 2012. Cost: about 90 instructions. Weakness: the cost, which buys
+ * that nobody can aim at a bucket.
  */
 #ifndef HASH_BUFFER_SIPHASH_H
 #define HASH_BUFFER_SIPHASH_H

@@ -1,8 +1,8 @@
 /*
  * Steiner's shift-add buffer hash: (block << 7) - block + (block >> 10) + (block >> 18).
  *
- * Source: Lever 1999, section 3.2, "shift-add", kernel B; 127 is a Mersenne prime. Cost: three shifts, three adds,
- * the mask. Weakness: the device does not count.
+ * Source: Lever 1999, section 3.2, "shift-add", kernel B; 127 is a Mersenne prime. Cost: three
+ * shifts, three adds, the mask. Weakness: the device does not count.
  */
 #ifndef HASH_BUFFER_STEINER_H
 #define HASH_BUFFER_STEINER_H

@@ -1,8 +1,8 @@
 /*
  * The buffer hash by simple tabulation, on the block and the device.
  *
- * Source: Zobrist 1970; Patrascu and Thorup 2012; Lever 1999, appendix B. Cost: 16 loads from 16 KB of tables.
- * Weakness: the tables push other data out of the cache.
+ * Source: Zobrist 1970; Patrascu and Thorup 2012; Lever 1999, appendix B. Cost: 16 loads from 16 KB
+ * of tables. Weakness: the tables push other data out of the cache.
  */
 #ifndef HASH_BUFFER_TABULATION_H
 #define HASH_BUFFER_TABULATION_H

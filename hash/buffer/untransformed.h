@@ -1,8 +1,8 @@
 /*
  * The buffer hash that does nothing: the low bits of the sum of the block and the device.
  *
- * Source: Lever 1999, section 5 ("an untransformed key"). Cost: an add, the mask. Weakness: whatever regularity
- * the keys have is the regularity of the table.
+ * Source: Lever 1999, section 5 ("an untransformed key"). Cost: an add, the mask. Weakness:
+ * whatever regularity the keys have is the regularity of the table.
  */
 #ifndef HASH_BUFFER_UNTRANSFORMED_H
 #define HASH_BUFFER_UNTRANSFORMED_H

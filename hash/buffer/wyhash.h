@@ -1,8 +1,8 @@
 /*
  * The buffer hash by a folded multiplication, on the block and the device.
  *
- * Source: Wang Yi, wyhash. Cost: two exclusive ors, a multiplication to 128 bits, an exclusive or, a shift.
- * Weakness: no secret; a part that equals its constant hides the other.
+ * Source: Wang Yi, wyhash. Cost: two exclusive ors, a multiplication to 128 bits, an exclusive or,
+ * a shift. Weakness: no secret; a part that equals its constant hides the other.
  */
 #ifndef HASH_BUFFER_WYHASH_H
 #define HASH_BUFFER_WYHASH_H

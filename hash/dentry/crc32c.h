@@ -1,8 +1,8 @@
 /*
  * The dentry hash by CRC-32C, on the name hash and the parent's address.
  *
- * Source: Castagnoli, Braeuer and Herrmann 1993. Cost: two instructions with -mcrc32, else 32 loads. Weakness:
- * linear: who knows the polynomial makes collisions.
+ * Source: Castagnoli, Braeuer and Herrmann 1993. Cost: two instructions with -mcrc32, else 32
+ * loads. Weakness: linear: who knows the polynomial makes collisions.
  */
 #ifndef HASH_DENTRY_CRC32C_H
 #define HASH_DENTRY_CRC32C_H

@@ -1,8 +1,8 @@
 /*
  * Lever's dentry hash: linux-2.2 with sums for exclusive ors, h + (h >> bits) + (h >> 2 bits).
  *
- * Source: Lever 1999, section 3.3, "14 bit", and section 4, kernels A to D. Cost: as linux-2.2. Weakness: as
- * linux-2.2.
+ * Source: Lever 1999, section 3.3, "14 bit", and section 4, kernels A to D. Cost: as linux-2.2.
+ * Weakness: as linux-2.2.
  */
 #ifndef HASH_DENTRY_LEVER_H
 #define HASH_DENTRY_LEVER_H

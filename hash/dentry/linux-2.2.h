@@ -1,8 +1,8 @@
 /*
  * The dentry hash of Linux 2.2.5: h = name + parent; h ^ (h >> bits) ^ (h >> 2 bits).
  *
- * Source: Lever 1999, section 3.3. Cost: two shifts, an add, two exclusive ors, the mask. Weakness: parents are
- * slab objects: their low bits are constant, and neighbours differ little.
+ * Source: Lever 1999, section 3.3. Cost: two shifts, an add, two exclusive ors, the mask. Weakness:
+ * parents are slab objects: their low bits are constant, and neighbours differ little.
  */
 #ifndef HASH_DENTRY_LINUX_2_2_H
 #define HASH_DENTRY_LINUX_2_2_H

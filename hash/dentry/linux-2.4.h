@@ -1,8 +1,8 @@
 /*
  * The dentry hash of Linux 2.4: h = name + parent / L1; h ^ (h >> bits) ^ (h >> 2 bits).
  *
- * Source: Linux 2.4, d_hash() in dcache.c. Cost: a shift more than linux-2.2. Weakness: names that differ by as
- * much as their parents collide.
+ * Source: Linux 2.4, d_hash() in dcache.c. Cost: a shift more than linux-2.2. Weakness: names that
+ * differ by as much as their parents collide.
  */
 #ifndef HASH_DENTRY_LINUX_2_4_H
 #define HASH_DENTRY_LINUX_2_4_H

@@ -1,9 +1,9 @@
 /*
- * The dentry hash of Linux 2.6 (Heger, Santos): h = name + (parent ^ G) / L1; h ^ ((h ^ G) >> bits), G the golden
- * prime.
+ * The dentry hash of Linux 2.6 (Heger, Santos): h = name + (parent ^ G) / L1; h ^ ((h ^ G) >>
+ * bits), G the golden prime.
  *
- * Source: Santos 2004 (Linux 2.6.6). Cost: two shifts, an add, three exclusive ors, the mask. Weakness: xoring a
- * constant only relabels: what collides without it mostly does with it.
+ * Source: Santos 2004 (Linux 2.6.6). Cost: two shifts, an add, three exclusive ors, the mask.
+ * Weakness: xoring a constant only relabels: what collides without it mostly does with it.
  */
 #ifndef HASH_DENTRY_LINUX_2_6_H
 #define HASH_DENTRY_LINUX_2_6_H

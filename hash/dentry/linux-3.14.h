@@ -1,8 +1,8 @@
 /*
  * The dentry hash of Linux 3.14: h = name + parent / L1; h + (h >> bits).
  *
- * Source: Linux 3.14, d_hash() in dcache.c. Cost: two shifts, two adds, the mask. Weakness: leans on the name
- * hash.
+ * Source: Linux 3.14, d_hash() in dcache.c. Cost: two shifts, two adds, the mask. Weakness: leans
+ * on the name hash.
  */
 #ifndef HASH_DENTRY_LINUX_3_14_H
 #define HASH_DENTRY_LINUX_3_14_H

@@ -1,8 +1,8 @@
 /*
  * The dentry hash of Linux 6.1: the highest bits of the name hash, which the parent has salted.
  *
- * Source: Linux 6.1, d_hash() in dcache.c. Cost: one shift. Weakness: needs a name hash that takes the parent in:
- * with another, one name in all directories is one chain.
+ * Source: Linux 6.1, d_hash() in dcache.c. Cost: one shift. Weakness: needs a name hash that takes
+ * the parent in: with another, one name in all directories is one chain.
  */
 #ifndef HASH_DENTRY_LINUX_6_1_H
 #define HASH_DENTRY_LINUX_6_1_H

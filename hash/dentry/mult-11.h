@@ -1,8 +1,9 @@
 /*
  * Lever's multiplicative dentry hash: (name + parent) * 2654435761 >> 11.
  *
- * Source: Lever 1999, section 3.3, "mult, shift 11". Cost: an add, a multiplication, a shift, the mask. Weakness:
- * with 32-bit words a product has 21 bits to give, so that larger tables are not filled.
+ * Source: Lever 1999, section 3.3, "mult, shift 11". Cost: an add, a multiplication, a shift, the
+ * mask. Weakness: with 32-bit words a product has 21 bits to give, so that larger tables are not
+ * filled.
  */
 #ifndef HASH_DENTRY_MULT_11_H
 #define HASH_DENTRY_MULT_11_H

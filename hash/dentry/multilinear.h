@@ -1,7 +1,9 @@
 /*
- * The dentry hash by a multilinear function with keys drawn at boot, on the name hash and the parent's address.
+ * The dentry hash by a multilinear function with keys drawn at boot, on the name hash and the
+ * parent's address.
  *
- * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of keys.
+ * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of
+ * keys.
  */
 #ifndef HASH_DENTRY_MULTILINEAR_H
 #define HASH_DENTRY_MULTILINEAR_H

@@ -1,8 +1,8 @@
 /*
  * The dentry hash by MurmurHash3's finaliser, on the name hash and the parent's address.
  *
- * Source: Appleby, MurmurHash3, fmix64(). Cost: a rotation, two multiplications, four shifts, four exclusive ors.
- * Weakness: no secret: collisions can be made.
+ * Source: Appleby, MurmurHash3, fmix64(). Cost: a rotation, two multiplications, four shifts, four
+ * exclusive ors. Weakness: no secret: collisions can be made.
  */
 #ifndef HASH_DENTRY_MURMUR3_H
 #define HASH_DENTRY_MURMUR3_H

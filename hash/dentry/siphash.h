@@ -1,8 +1,9 @@
 /*
- * The dentry hash by SipHash-1-3 with a key drawn at boot, on the name hash and the parent's address.
+ * The dentry hash by SipHash-1-3 with a key drawn at boot, on the name hash and the parent's
+ * address.
  *
- * Source: Aumasson and Bernstein 2012. Cost: about 90 instructions. Weakness: the cost, which buys that nobody can
- * aim at a bucket.
+ * Source: Aumasson and Bernstein 2012. Cost: about 90 instructions. Weakness: the cost, which buys
+ * that nobody can aim at a bucket.
  */
 #ifndef HASH_DENTRY_SIPHASH_H
 #define HASH_DENTRY_SIPHASH_H

@@ -1,8 +1,9 @@
 /*
- * The dentry hash that does nothing: the low bits of the sum of the name hash and the parent's address.
+ * The dentry hash that does nothing: the low bits of the sum of the name hash and the parent's
+ * address.
  *
- * Source: Lever 1999, section 5 ("an untransformed key"). Cost: an add, the mask. Weakness: whatever regularity
- * the keys have is the regularity of the table.
+ * Source: Lever 1999, section 5 ("an untransformed key"). Cost: an add, the mask. Weakness:
+ * whatever regularity the keys have is the regularity of the table.
  */
 #ifndef HASH_DENTRY_UNTRANSFORMED_H
 #define HASH_DENTRY_UNTRANSFORMED_H

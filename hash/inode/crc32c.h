@@ -1,8 +1,8 @@
 /*
  * The inode hash by CRC-32C, on the inode number and the superblock's address.
  *
- * Source: Castagnoli, Braeuer and Herrmann 1993. Cost: two instructions with -mcrc32, else 32 loads. Weakness:
- * linear: who knows the polynomial makes collisions.
+ * Source: Castagnoli, Braeuer and Herrmann 1993. Cost: two instructions with -mcrc32, else 32
+ * loads. Weakness: linear: who knows the polynomial makes collisions.
  */
 #ifndef HASH_INODE_CRC32C_H
 #define HASH_INODE_CRC32C_H

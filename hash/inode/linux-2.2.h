@@ -1,8 +1,8 @@
 /*
  * The inode hash of Linux 2.2.5: t = number | superblock; t + (t >> bits) + (t >> 2 bits).
  *
- * Source: Lever 1999, section 3.4. Cost: two shifts, two adds, an or, the mask. Weakness: the or loses bits of the
- * number wherever the superblock's address has ones.
+ * Source: Lever 1999, section 3.4. Cost: two shifts, two adds, an or, the mask. Weakness: the or
+ * loses bits of the number wherever the superblock's address has ones.
  */
 #ifndef HASH_INODE_LINUX_2_2_H
 #define HASH_INODE_LINUX_2_2_H

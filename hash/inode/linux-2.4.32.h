@@ -1,8 +1,8 @@
 /*
  * The inode hash of Linux 2.4.32: t = number + superblock / L1; t + (t >> bits).
  *
- * Source: Linux 2.4.32, hash() in inode.c. Cost: two shifts, two adds, the mask. Weakness: runs of numbers of two
- * file systems may lie over each other.
+ * Source: Linux 2.4.32, hash() in inode.c. Cost: two shifts, two adds, the mask. Weakness: runs of
+ * numbers of two file systems may lie over each other.
  */
 #ifndef HASH_INODE_LINUX_2_4_32_H
 #define HASH_INODE_LINUX_2_4_32_H

@@ -1,8 +1,8 @@
 /*
  * The inode hash of Linux 2.4: t = number | superblock / L1; t + (t >> bits) + (t >> 2 bits).
  *
- * Source: Linux 2.4, hash() in inode.c. Cost: as linux-2.2, and a shift. Weakness: the or still loses bits of the
- * number.
+ * Source: Linux 2.4, hash() in inode.c. Cost: as linux-2.2, and a shift. Weakness: the or still
+ * loses bits of the number.
  */
 #ifndef HASH_INODE_LINUX_2_4_H
 #define HASH_INODE_LINUX_2_4_H

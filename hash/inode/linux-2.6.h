@@ -1,9 +1,10 @@
 /*
- * Santos's inode hash of Linux 2.6: t = (number * superblock) ^ (G + number) / L1; t ^ ((t ^ G) >> bits), G the
- * golden prime.
+ * Santos's inode hash of Linux 2.6: t = (number * superblock) ^ (G + number) / L1; t ^ ((t ^ G) >>
+ * bits), G the golden prime.
  *
- * Source: Santos 2004 (Linux 2.6.6). Cost: a multiplication, an add, two shifts, three exclusive ors, the mask.
- * Weakness: the superblock's address is a multiple of 64 or more, so the product says nothing of the lowest bits.
+ * Source: Santos 2004 (Linux 2.6.6). Cost: a multiplication, an add, two shifts, three exclusive
+ * ors, the mask. Weakness: the superblock's address is a multiple of 64 or more, so the product
+ * says nothing of the lowest bits.
  */
 #ifndef HASH_INODE_LINUX_2_6_H
 #define HASH_INODE_LINUX_2_6_H

@@ -1,8 +1,9 @@
 /*
  * Lever's multiplicative inode hash: (number | superblock) * 2654435761 >> 11.
  *
- * Source: Lever 1999, section 3.4, table 5: "the multiplicative hash function introduced above", on the key that
- * the old one took. Cost: an or, a multiplication, a shift, the mask. Weakness: the or, as in linux-2.2.
+ * Source: Lever 1999, section 3.4, table 5: "the multiplicative hash function introduced above", on
+ * the key that the old one took. Cost: an or, a multiplication, a shift, the mask. Weakness: the
+ * or, as in linux-2.2.
  */
 #ifndef HASH_INODE_MULT_H
 #define HASH_INODE_MULT_H

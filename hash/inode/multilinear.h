@@ -1,8 +1,9 @@
 /*
- * The inode hash by a multilinear function with keys drawn at boot, on the inode number and the superblock's
- * address.
+ * The inode hash by a multilinear function with keys drawn at boot, on the inode number and the
+ * superblock's address.
  *
- * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of keys.
+ * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of
+ * keys.
  */
 #ifndef HASH_INODE_MULTILINEAR_H
 #define HASH_INODE_MULTILINEAR_H

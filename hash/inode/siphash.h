@@ -1,8 +1,9 @@
 /*
- * The inode hash by SipHash-1-3 with a key drawn at boot, on the inode number and the superblock's address.
+ * The inode hash by SipHash-1-3 with a key drawn at boot, on the inode number and the superblock's
+ * address.
  *
- * Source: Aumasson and Bernstein 2012. Cost: about 90 instructions. Weakness: the cost, which buys that nobody can
- * aim at a bucket.
+ * Source: Aumasson and Bernstein 2012. Cost: about 90 instructions. Weakness: the cost, which buys
+ * that nobody can aim at a bucket.
  */
 #ifndef HASH_INODE_SIPHASH_H
 #define HASH_INODE_SIPHASH_H

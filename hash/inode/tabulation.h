@@ -1,8 +1,8 @@
 /*
  * The inode hash by simple tabulation, on the inode number and the superblock's address.
  *
- * Source: Zobrist 1970; Patrascu and Thorup 2012; Lever 1999, appendix B. Cost: 16 loads from 16 KB of tables.
- * Weakness: the tables push other data out of the cache.
+ * Source: Zobrist 1970; Patrascu and Thorup 2012; Lever 1999, appendix B. Cost: 16 loads from 16 KB
+ * of tables. Weakness: the tables push other data out of the cache.
  */
 #ifndef HASH_INODE_TABULATION_H
 #define HASH_INODE_TABULATION_H

@@ -1,10 +1,11 @@
 /*
- * crc32c.h - CRC-32C (Castagnoli's polynomial 0x1edc6f41, reflected): the instruction, or a table of 16.
+ * crc32c.h - CRC-32C (Castagnoli's polynomial 0x1edc6f41, reflected): the instruction, or a table
+ * of 16.
  *
- * The instruction is used when the compiler may (SSE 4.2: KCFLAGS=-mcrc32): one for eight bytes. The table
- * takes two loads a byte. Linear: crc(a ^ b) = crc(a) ^ crc(b), so who knows the polynomial makes collisions at
- * will, but runs of keys spread perfectly. Neither the usual start value nor the final inversion: both
- * only permute the buckets.
+ * The instruction is used when the compiler may (SSE 4.2: KCFLAGS=-mcrc32): one for eight bytes.
+ * The table takes two loads a byte. Linear: crc(a ^ b) = crc(a) ^ crc(b), so who knows the
+ * polynomial makes collisions at will, but runs of keys spread perfectly. Neither the usual start
+ * value nor the final inversion: both only permute the buckets.
  */
 #ifndef HASH_MIX_CRC32C_H
 #define HASH_MIX_CRC32C_H

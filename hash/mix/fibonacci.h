@@ -1,8 +1,9 @@
 /*
- * fibonacci.h - multiplicative hashing by the golden ratio (Knuth, vol. 3, 6.4): the product's top bits.
+ * fibonacci.h - multiplicative hashing by the golden ratio (Knuth, vol. 3, 6.4): the product's top
+ * bits.
  *
- * Runs of keys land as far apart as can be. The low half of the product is thrown away, so the top bits of
- * a key must not be all that differs.
+ * Runs of keys land as far apart as can be. The low half of the product is thrown away, so the top
+ * bits of a key must not be all that differs.
  */
 #ifndef HASH_MIX_FIBONACCI_H
 #define HASH_MIX_FIBONACCI_H

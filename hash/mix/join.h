@@ -1,9 +1,10 @@
 /*
  * join.h - make one word of a key's two parts by adding them, for functions that take one word.
  *
- * @sequential is the part that runs on by ones (page index, block, inode number, name hash), so that a
- * multiplicative function spreads a run evenly; @other is an address or a device. Keys whose sums are equal
- * collide, as in the old functions; addresses lie further apart than most runs are long.
+ * @sequential is the part that runs on by ones (page index, block, inode number, name hash), so
+ * that a multiplicative function spreads a run evenly; @other is an address or a device. Keys whose
+ * sums are equal collide, as in the old functions; addresses lie further apart than most runs are
+ * long.
  */
 #ifndef HASH_MIX_JOIN_H
 #define HASH_MIX_JOIN_H

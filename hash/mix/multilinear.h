@@ -1,9 +1,9 @@
 /*
- * multilinear.h - multilinear hashing (Lemire and Kaser 2014): k0 + sum of k_i times the i-th 32-bit word,
- * modulo 2^64, of which the high half counts.
+ * multilinear.h - multilinear hashing (Lemire and Kaser 2014): k0 + sum of k_i times the i-th
+ * 32-bit word, modulo 2^64, of which the high half counts.
  *
- * Strongly universal: over the random keys, drawn at boot, two different keys collide with probability
- * 2^-32. Adding the products is what the proof needs: xor would not do.
+ * Strongly universal: over the random keys, drawn at boot, two different keys collide with
+ * probability 2^-32. Adding the products is what the proof needs: xor would not do.
  */
 #ifndef HASH_MIX_MULTILINEAR_H
 #define HASH_MIX_MULTILINEAR_H

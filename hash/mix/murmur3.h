@@ -1,8 +1,9 @@
 /*
  * murmur3.h - the 64-bit finaliser of MurmurHash3 (Appleby): two multiplications, three shifts.
  *
- * Each bit of the key changes each bit of the result with probability near one half. A bijection, so keys
- * that join to one word are all that ever collide before the table's size is taken. No secret.
+ * Each bit of the key changes each bit of the result with probability near one half. A bijection,
+ * so keys that join to one word are all that ever collide before the table's size is taken. No
+ * secret.
  */
 #ifndef HASH_MIX_MURMUR3_H
 #define HASH_MIX_MURMUR3_H
@@ -18,7 +19,8 @@ static __always_inline u64 hash_fmix64(u64 key)
 	return key ^ key >> 33;
 }
 
-/* Two parts: the second is turned by half a word, so that addresses and small numbers do not overlap. */
+/* Two parts: the second is turned by half a word, so that addresses and small numbers do not
+ * overlap. */
 static __always_inline u64 hash_murmur3(u64 a, u64 b)
 {
 	return hash_fmix64(a ^ hash_rotate_left64(b, 32));

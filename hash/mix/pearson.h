@@ -1,8 +1,10 @@
 /*
- * pearson.h - Pearson's hash (1990): a walk through a random permutation of the bytes, four at a time.
+ * pearson.h - Pearson's hash (1990): a walk through a random permutation of the bytes, four at a
+ * time.
  *
- * One walk gives one byte; four walks whose beginnings differ by one give 32 bits. Each step waits for the
- * load of the step before: the e-mail in Lever's appendix B says why such functions lose on a real machine.
+ * One walk gives one byte; four walks whose beginnings differ by one give 32 bits. Each step waits
+ * for the load of the step before: the e-mail in Lever's appendix B says why such functions lose on
+ * a real machine.
  */
 #ifndef HASH_MIX_PEARSON_H
 #define HASH_MIX_PEARSON_H

@@ -1,8 +1,8 @@
 /*
  * siphash.h - SipHash-1-3 (Aumasson and Bernstein 2012, fewer rounds): a keyed function.
  *
- * Who does not know the key cannot make keys collide. The key is drawn at boot. About 45 instructions for
- * a key of 16 bytes.
+ * Who does not know the key cannot make keys collide. The key is drawn at boot. About 45
+ * instructions for a key of 16 bytes.
  */
 #ifndef HASH_MIX_SIPHASH_H
 #define HASH_MIX_SIPHASH_H

@@ -1,9 +1,9 @@
 /*
- * tabulation.h - simple tabulation (Zobrist 1970; Patrascu and Thorup 2012): the xor of one random number
- * for each byte of the key.
+ * tabulation.h - simple tabulation (Zobrist 1970; Patrascu and Thorup 2012): the xor of one random
+ * number for each byte of the key.
  *
- * 3-independent, and as good as truly random for chains. 16 loads from a table of 16 KB, which pushes other
- * data out of the cache (Lever 1999, appendix B). The numbers are drawn at boot.
+ * 3-independent, and as good as truly random for chains. 16 loads from a table of 16 KB, which
+ * pushes other data out of the cache (Lever 1999, appendix B). The numbers are drawn at boot.
  */
 #ifndef HASH_MIX_TABULATION_H
 #define HASH_MIX_TABULATION_H

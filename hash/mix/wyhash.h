@@ -1,8 +1,9 @@
 /*
- * wyhash.h - a folded multiply in the manner of wyhash (Wang Yi): the halves of a 128-bit product, xored.
+ * wyhash.h - a folded multiply in the manner of wyhash (Wang Yi): the halves of a 128-bit product,
+ * xored.
  *
- * One multiplication for a key of 16 bytes. A part that equals its constant makes the product 0 whatever
- * the other part is; with addresses and small numbers that does not happen. No secret.
+ * One multiplication for a key of 16 bytes. A part that equals its constant makes the product 0
+ * whatever the other part is; with addresses and small numbers that does not happen. No secret.
  */
 #ifndef HASH_MIX_WYHASH_H
 #define HASH_MIX_WYHASH_H

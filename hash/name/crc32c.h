@@ -1,8 +1,9 @@
 /*
  * A name hash by CRC-32C, eight bytes at a time.
  *
- * Source: Castagnoli, Braeuer and Herrmann 1993; begins with the length. Cost: one instruction for eight bytes
- * with -mcrc32, else 16 loads. Weakness: linear: who knows the polynomial makes collisions.
+ * Source: Castagnoli, Braeuer and Herrmann 1993; begins with the length. Cost: one instruction for
+ * eight bytes with -mcrc32, else 16 loads. Weakness: linear: who knows the polynomial makes
+ * collisions.
  */
 #ifndef HASH_NAME_CRC32C_H
 #define HASH_NAME_CRC32C_H

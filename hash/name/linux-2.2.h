@@ -1,8 +1,9 @@
 /*
- * The name hash of Linux 2.2: h = rotl(h, 4) ^ c for each byte; a 64-bit h is folded by adding its halves.
+ * The name hash of Linux 2.2: h = rotl(h, 4) ^ c for each byte; a 64-bit h is folded by adding its
+ * halves.
  *
- * Source: Lever 1999, section 3.3; Linux 2.2, dcache.h. Cost: two instructions a byte. Weakness: a byte's
- * influence meets that of the byte sixteen places on (eight, with 32-bit words).
+ * Source: Lever 1999, section 3.3; Linux 2.2, dcache.h. Cost: two instructions a byte. Weakness: a
+ * byte's influence meets that of the byte sixteen places on (eight, with 32-bit words).
  */
 #ifndef HASH_NAME_LINUX_2_2_H
 #define HASH_NAME_LINUX_2_2_H

@@ -1,8 +1,8 @@
 /*
  * The name hash of Linux 2.6: h = (h + (c << 4) + (c >> 4)) * 11 for each byte.
  *
- * Source: Linux 2.6, partial_name_hash() in dcache.h. Cost: about five instructions a byte. Weakness: short names
- * fill few of the 32 bits.
+ * Source: Linux 2.6, partial_name_hash() in dcache.h. Cost: about five instructions a byte.
+ * Weakness: short names fill few of the 32 bits.
  */
 #ifndef HASH_NAME_LINUX_2_6_H
 #define HASH_NAME_LINUX_2_6_H

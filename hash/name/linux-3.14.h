@@ -1,9 +1,9 @@
 /*
- * The name hash of Linux 3.14: h = (h + word) * 9 for each word of the name, the rest added; folded by adding the
- * halves.
+ * The name hash of Linux 3.14: h = (h + word) * 9 for each word of the name, the rest added; folded
+ * by adding the halves.
  *
- * Source: Linux 3.14, full_name_hash() in namei.c. Cost: four instructions for eight bytes. Weakness: names of up
- * to seven bytes are not mixed at all, but for the fold.
+ * Source: Linux 3.14, full_name_hash() in namei.c. Cost: four instructions for eight bytes.
+ * Weakness: names of up to seven bytes are not mixed at all, but for the fold.
  */
 #ifndef HASH_NAME_LINUX_3_14_H
 #define HASH_NAME_LINUX_3_14_H

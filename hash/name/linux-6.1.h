@@ -1,9 +1,9 @@
 /*
- * The name hash of Linux 6.1: two words, seeded with the parent, mixed by rotations and *9; folded by
- * multiplications.
+ * The name hash of Linux 6.1: two words, seeded with the parent, mixed by rotations and *9; folded
+ * by multiplications.
  *
- * Source: Linux 6.1, full_name_hash() and HASH_MIX in namei.c. Cost: seven instructions for eight bytes, four to
- * fold. Weakness: zero bytes behind a name count as none.
+ * Source: Linux 6.1, full_name_hash() and HASH_MIX in namei.c. Cost: seven instructions for eight
+ * bytes, four to fold. Weakness: zero bytes behind a name count as none.
  */
 #ifndef HASH_NAME_LINUX_6_1_H
 #define HASH_NAME_LINUX_6_1_H

@@ -1,9 +1,9 @@
 /*
- * A name hash by a multilinear function with keys drawn at boot: k0 + k1 length + sum of k_i times the i-th 32
- * bits.
+ * A name hash by a multilinear function with keys drawn at boot: k0 + k1 length + sum of k_i times
+ * the i-th 32 bits.
  *
- * Source: Lemire and Kaser 2014; the length keeps names apart that end in zero bytes. Cost: two multiplications,
- * two loads of keys for eight bytes. Weakness: names of at most 256 bytes.
+ * Source: Lemire and Kaser 2014; the length keeps names apart that end in zero bytes. Cost: two
+ * multiplications, two loads of keys for eight bytes. Weakness: names of at most 256 bytes.
  */
 #ifndef HASH_NAME_MULTILINEAR_H
 #define HASH_NAME_MULTILINEAR_H

@@ -1,8 +1,9 @@
 /*
- * A name hash by MurmurHash3's finaliser: h = fmix64(h ^ word) for eight bytes at a time, from the length.
+ * A name hash by MurmurHash3's finaliser: h = fmix64(h ^ word) for eight bytes at a time, from the
+ * length.
  *
- * Source: Appleby, MurmurHash3, fmix64(). Cost: two multiplications, three shifts, four exclusive ors for eight
- * bytes. Weakness: no secret: collisions can be made.
+ * Source: Appleby, MurmurHash3, fmix64(). Cost: two multiplications, three shifts, four exclusive
+ * ors for eight bytes. Weakness: no secret: collisions can be made.
  */
 #ifndef HASH_NAME_MURMUR3_H
 #define HASH_NAME_MURMUR3_H

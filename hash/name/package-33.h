@@ -1,7 +1,8 @@
 /*
  * The default of the package of Seltzer and Yigit 1991: h = 33 h + c (Torek).
  *
- * Source: the 1991 package, hash4(). Cost: two instructions a byte. Weakness: short names fill few of the 32 bits.
+ * Source: the 1991 package, hash4(). Cost: two instructions a byte. Weakness: short names fill few
+ * of the 32 bits.
  */
 #ifndef HASH_NAME_PACKAGE_33_H
 #define HASH_NAME_PACKAGE_33_H

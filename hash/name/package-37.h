@@ -1,8 +1,9 @@
 /*
- * A function of the package of Seltzer and Yigit 1991: h = 37 h ^ (c - 32), modulo 1048583 in the end.
+ * A function of the package of Seltzer and Yigit 1991: h = 37 h ^ (c - 32), modulo 1048583 in the
+ * end.
  *
- * Source: the 1991 package, hash1(). Cost: three instructions a byte, and a division. Weakness: gives 20 bits:
- * needs a dentry hash that mixes.
+ * Source: the 1991 package, hash1(). Cost: three instructions a byte, and a division. Weakness:
+ * gives 20 bits: needs a dentry hash that mixes.
  */
 #ifndef HASH_NAME_PACKAGE_37_H
 #define HASH_NAME_PACKAGE_37_H

@@ -1,8 +1,8 @@
 /*
  * A function of the package of Seltzer and Yigit 1991: h = 65599 h + c (Yigit's sdbm).
  *
- * Source: the 1991 package, hash3(). Cost: a multiplication and an add a byte. Weakness: the last byte changes the
- * low bits only.
+ * Source: the 1991 package, hash3(). Cost: a multiplication and an add a byte. Weakness: the last
+ * byte changes the low bits only.
  */
 #ifndef HASH_NAME_PACKAGE_65599_H
 #define HASH_NAME_PACKAGE_65599_H

@@ -1,8 +1,8 @@
 /*
  * A name hash by Pearson's table of bytes: four walks at once.
  *
- * Source: Pearson 1990. Cost: four loads a byte, each waiting for one before it. Weakness: slow; the four walks
- * are not independent.
+ * Source: Pearson 1990. Cost: four loads a byte, each waiting for one before it. Weakness: slow;
+ * the four walks are not independent.
  */
 #ifndef HASH_NAME_PEARSON_H
 #define HASH_NAME_PEARSON_H

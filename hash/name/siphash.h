@@ -1,8 +1,8 @@
 /*
  * A name hash by SipHash-1-3 with a key drawn at boot.
  *
- * Source: Aumasson and Bernstein 2012. Cost: 14 instructions for eight bytes, 45 to finish. Weakness: the cost,
- * which buys that nobody can aim at a chain.
+ * Source: Aumasson and Bernstein 2012. Cost: 14 instructions for eight bytes, 45 to finish.
+ * Weakness: the cost, which buys that nobody can aim at a chain.
  */
 #ifndef HASH_NAME_SIPHASH_H
 #define HASH_NAME_SIPHASH_H

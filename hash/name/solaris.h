@@ -1,8 +1,8 @@
 /*
  * The name hash of Solaris: h = 17 h + c, from the parent's address >> 8.
  *
- * Source: Solaris, DNLCHASH in dnlc.c. Cost: three instructions a byte. Weakness: short names and near parents
- * stay near.
+ * Source: Solaris, DNLCHASH in dnlc.c. Cost: three instructions a byte. Weakness: short names and
+ * near parents stay near.
  */
 #ifndef HASH_NAME_SOLARIS_H
 #define HASH_NAME_SOLARIS_H

@@ -1,9 +1,10 @@
 /*
- * A name hash by tabulation: the exclusive or of one random number for each byte and place, places turning after
- * 16.
+ * A name hash by tabulation: the exclusive or of one random number for each byte and place, places
+ * turning after 16.
  *
- * Source: Zobrist 1970; rotation as in cyclic polynomials (Cohen 1997), begins with the length. Cost: a load a
- * byte, from 16 KB of tables. Weakness: bytes 32 places apart use the same number, turned fully round.
+ * Source: Zobrist 1970; rotation as in cyclic polynomials (Cohen 1997), begins with the length.
+ * Cost: a load a byte, from 16 KB of tables. Weakness: bytes 32 places apart use the same number,
+ * turned fully round.
  */
 #ifndef HASH_NAME_TABULATION_H
 #define HASH_NAME_TABULATION_H

@@ -1,8 +1,9 @@
 /*
- * A name hash by folded multiplications: h = fold((h ^ word ^ A) * B) for eight bytes at a time, from the length.
+ * A name hash by folded multiplications: h = fold((h ^ word ^ A) * B) for eight bytes at a time,
+ * from the length.
  *
- * Source: in the manner of Wang Yi, wyhash. Cost: a multiplication to 128 bits, three exclusive ors for eight
- * bytes. Weakness: no secret: collisions can be made.
+ * Source: in the manner of Wang Yi, wyhash. Cost: a multiplication to 128 bits, three exclusive ors
+ * for eight bytes. Weakness: no secret: collisions can be made.
  */
 #ifndef HASH_NAME_WYHASH_H
 #define HASH_NAME_WYHASH_H

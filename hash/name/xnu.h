@@ -1,8 +1,8 @@
 /*
  * The name hash of XNU: CRC-32, the polynomial 0x04c11db7, highest bit first, from 0; 0 becomes 1.
  *
- * Source: XNU, hash_string() in vfs_cache.c, which has a table of 256. Cost: two loads a byte (of a table of 16).
- * Weakness: linear: collisions can be made.
+ * Source: XNU, hash_string() in vfs_cache.c, which has a table of 256. Cost: two loads a byte (of a
+ * table of 16). Weakness: linear: collisions can be made.
  */
 #ifndef HASH_NAME_XNU_H
 #define HASH_NAME_XNU_H

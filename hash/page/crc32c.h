@@ -1,8 +1,8 @@
 /*
  * The page hash by CRC-32C, on the page's index and the inode's address.
  *
- * Source: Castagnoli, Braeuer and Herrmann 1993. Cost: two instructions with -mcrc32, else 32 loads. Weakness:
- * linear: who knows the polynomial makes collisions.
+ * Source: Castagnoli, Braeuer and Herrmann 1993. Cost: two instructions with -mcrc32, else 32
+ * loads. Weakness: linear: who knows the polynomial makes collisions.
  */
 #ifndef HASH_PAGE_CRC32C_H
 #define HASH_PAGE_CRC32C_H

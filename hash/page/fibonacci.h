@@ -1,9 +1,9 @@
 /*
- * The page hash by the golden ratio: (sum of the page's index and the inode's address) * 0x61c88647, the top bits
- * (0x61c8864680b583eb with 64-bit words).
+ * The page hash by the golden ratio: (sum of the page's index and the inode's address) *
+ * 0x61c88647, the top bits (0x61c8864680b583eb with 64-bit words).
  *
- * Source: Knuth, volume 3, 6.4; constants of Linux since 4.7. Cost: an add, a multiplication, a shift. Weakness:
- * keys whose sums are equal collide.
+ * Source: Knuth, volume 3, 6.4; constants of Linux since 4.7. Cost: an add, a multiplication, a
+ * shift. Weakness: keys whose sums are equal collide.
  */
 #ifndef HASH_PAGE_FIBONACCI_H
 #define HASH_PAGE_FIBONACCI_H

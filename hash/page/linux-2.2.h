@@ -1,9 +1,9 @@
 /*
  * The page hash of Linux 2.2.5: s(i + o), where s(x) = x + (x >> bits).
  *
- * Source: Lever 1999, section 3.1; i is the inode's address without its constant low bits, o the page's index.
- * Cost: three shifts, two adds, the mask. Weakness: the last pages of a file meet the first ones of the inode
- * behind it.
+ * Source: Lever 1999, section 3.1; i is the inode's address without its constant low bits, o the
+ * page's index. Cost: three shifts, two adds, the mask. Weakness: the last pages of a file meet the
+ * first ones of the inode behind it.
  */
 #ifndef HASH_PAGE_LINUX_2_2_H
 #define HASH_PAGE_LINUX_2_2_H

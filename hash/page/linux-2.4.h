@@ -1,7 +1,9 @@
 /*
- * The page hash of Linux 2.4: s(i + index), where i comes of the mapping's address and s(x) = x + (x >> bits).
+ * The page hash of Linux 2.4: s(i + index), where i comes of the mapping's address and s(x) = x +
+ * (x >> bits).
  *
- * Source: Linux 2.4, _page_hashfn() in pagemap.h. Cost: as linux-2.2, and an add. Weakness: as linux-2.2.
+ * Source: Linux 2.4, _page_hashfn() in pagemap.h. Cost: as linux-2.2, and an add. Weakness: as
+ * linux-2.2.
  */
 #ifndef HASH_PAGE_LINUX_2_4_H
 #define HASH_PAGE_LINUX_2_4_H

@@ -1,9 +1,9 @@
 /*
- * The page hash by division: the sum of the page's index and the inode's address, modulo the largest prime that is
- * not larger than the table.
+ * The page hash by division: the sum of the page's index and the inode's address, modulo the
+ * largest prime that is not larger than the table.
  *
- * Source: Knuth, volume 3, 6.4; Lever 1999, section 5. Cost: an add, a load and a division (20 to 40 cycles).
- * Weakness: the buckets behind the prime stay empty.
+ * Source: Knuth, volume 3, 6.4; Lever 1999, section 5. Cost: an add, a load and a division (20 to
+ * 40 cycles). Weakness: the buckets behind the prime stay empty.
  */
 #ifndef HASH_PAGE_MODULUS_H
 #define HASH_PAGE_MODULUS_H

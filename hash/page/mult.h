@@ -1,8 +1,10 @@
 /*
- * Lever's multiplicative page hash: (inode + offset) * 2654435761 >> (32 - bits), the low bits of it.
+ * Lever's multiplicative page hash: (inode + offset) * 2654435761 >> (32 - bits), the low bits of
+ * it.
  *
- * Source: Lever 1999, section 3.1, kernels "mult", A and B. Cost: an add, a multiplication, a shift, the mask.
- * Weakness: only the low 32 bits of the sum count, whatever the word; bytes that are 2^32 apart collide.
+ * Source: Lever 1999, section 3.1, kernels "mult", A and B. Cost: an add, a multiplication, a
+ * shift, the mask. Weakness: only the low 32 bits of the sum count, whatever the word; bytes that
+ * are 2^32 apart collide.
  */
 #ifndef HASH_PAGE_MULT_H
 #define HASH_PAGE_MULT_H

@@ -1,7 +1,9 @@
 /*
- * The page hash by a multilinear function with keys drawn at boot, on the page's index and the inode's address.
+ * The page hash by a multilinear function with keys drawn at boot, on the page's index and the
+ * inode's address.
  *
- * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of keys.
+ * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of
+ * keys.
  */
 #ifndef HASH_PAGE_MULTILINEAR_H
 #define HASH_PAGE_MULTILINEAR_H

@@ -1,8 +1,8 @@
 /*
  * The page hash by MurmurHash3's finaliser, on the page's index and the inode's address.
  *
- * Source: Appleby, MurmurHash3, fmix64(). Cost: a rotation, two multiplications, four shifts, four exclusive ors.
- * Weakness: no secret: collisions can be made.
+ * Source: Appleby, MurmurHash3, fmix64(). Cost: a rotation, two multiplications, four shifts, four
+ * exclusive ors. Weakness: no secret: collisions can be made.
  */
 #ifndef HASH_PAGE_MURMUR3_H
 #define HASH_PAGE_MURMUR3_H

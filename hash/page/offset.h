@@ -1,8 +1,9 @@
 /*
  * Tweedie's addition to 2.2: s(i + o + offset), the byte offset unshifted as well.
  *
- * Source: Lever 1999, section 3.1, kernels "offset" and D. Cost: one add more than linux-2.2. Weakness: meant for
- * offsets that are not whole pages (the swap cache of 2.2); with ours it multiplies the index by 4097.
+ * Source: Lever 1999, section 3.1, kernels "offset" and D. Cost: one add more than linux-2.2.
+ * Weakness: meant for offsets that are not whole pages (the swap cache of 2.2); with ours it
+ * multiplies the index by 4097.
  */
 #ifndef HASH_PAGE_OFFSET_H
 #define HASH_PAGE_OFFSET_H

@@ -1,8 +1,8 @@
 /*
  * The page hash by Pearson's table of bytes, on the page's index and the inode's address.
  *
- * Source: Pearson 1990; Lever 1999, appendix B. Cost: 64 loads, each waiting for one before it. Weakness: slow;
- * the four walks are not independent.
+ * Source: Pearson 1990; Lever 1999, appendix B. Cost: 64 loads, each waiting for one before it.
+ * Weakness: slow; the four walks are not independent.
  */
 #ifndef HASH_PAGE_PEARSON_H
 #define HASH_PAGE_PEARSON_H

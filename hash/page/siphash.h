@@ -1,8 +1,9 @@
 /*
- * The page hash by SipHash-1-3 with a key drawn at boot, on the page's index and the inode's address.
+ * The page hash by SipHash-1-3 with a key drawn at boot, on the page's index and the inode's
+ * address.
  *
- * Source: Aumasson and Bernstein 2012. Cost: about 90 instructions. Weakness: the cost, which buys that nobody can
- * aim at a bucket.
+ * Source: Aumasson and Bernstein 2012. Cost: about 90 instructions. Weakness: the cost, which buys
+ * that nobody can aim at a bucket.
  */
 #ifndef HASH_PAGE_SIPHASH_H
 #define HASH_PAGE_SIPHASH_H

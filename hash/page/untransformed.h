@@ -1,8 +1,9 @@
 /*
- * The page hash that does nothing: the low bits of the sum of the page's index and the inode's address.
+ * The page hash that does nothing: the low bits of the sum of the page's index and the inode's
+ * address.
  *
- * Source: Lever 1999, section 5 ("an untransformed key"). Cost: an add, the mask. Weakness: whatever regularity
- * the keys have is the regularity of the table.
+ * Source: Lever 1999, section 5 ("an untransformed key"). Cost: an add, the mask. Weakness:
+ * whatever regularity the keys have is the regularity of the table.
  */
 #ifndef HASH_PAGE_UNTRANSFORMED_H
 #define HASH_PAGE_UNTRANSFORMED_H

@@ -2,16 +2,17 @@
  * chained.h - a hash table of chains: one list a bucket, new objects at its head. The baseline.
  *
  * Caches: page buffer inode dentry
- * Source: Linux 2.2 (Lever 1999, section 1). Cost: a lookup visits 1 + (n-1)/2m objects when it hits and
- * n/m when it misses, if the hash spreads them; memory: one pointer a bucket, two an object.
- * Weakness: each object visited is a cache miss; the table never grows.
+ * Source: Linux 2.2 (Lever 1999, section 1). Cost: a lookup visits 1 + (n-1)/2m objects when it
+ * hits and n/m when it misses, if the hash spreads them; memory: one pointer a bucket, two an
+ * object. Weakness: each object visited is a cache miss; the table never grows.
  *
  * Instantiated once a cache; see README.md in this folder for the operations and the macros.
  *
- * Locks. Buckets share an array of spinlocks, bucket b that of index b modulo their number: enough of them that
- * CPUs rarely meet, few enough to stay in the cache. Insert and remove hold the bucket's lock. A chain may be
- * walked without it by a reader that checks afterwards what it found and whose objects are not freed
- * meanwhile: an object is complete before it is published, and a removed one still leads back into its chain.
+ * Locks. Buckets share an array of spinlocks, bucket b that of index b modulo their number: enough
+ * of them that CPUs rarely meet, few enough to stay in the cache. Insert and remove hold the
+ * bucket's lock. A chain may be walked without it by a reader that checks afterwards what it found
+ * and whose objects are not freed meanwhile: an object is complete before it is published, and a
+ * removed one still leads back into its chain.
  */
 #include "hash/table/template.h"
 

@@ -1,15 +1,17 @@
 /*
- * rbtree.h - no hash table: a red-black tree in each owner (Guibas and Sedgewick 1978), ordered by key.
+ * rbtree.h - no hash table: a red-black tree in each owner (Guibas and Sedgewick 1978), ordered by
+ * key.
  *
  * Caches: page
- * Source: Lever 1999, section 3.1, kernel "rbtree" (Arcangeli's patch: each inode keeps its pages in a tree);
- * the algorithms as in Cormen, Leiserson and Rivest, chapter 14. Cost: a lookup visits at most 2 log2(n + 1) of the
- * file's n pages; no contiguous memory, 8 bytes more a page than a chain. Weakness: each step is a branch that
- * nobody can predict and often a cache miss; a large file's tree has one lock. Serves the page cache alone: the
- * other caches' objects have no owner that every lookup knows.
+ * Source: Lever 1999, section 3.1, kernel "rbtree" (Arcangeli's patch: each inode keeps its pages
+ * in a tree); the algorithms as in Cormen, Leiserson and Rivest, chapter 14. Cost: a lookup visits
+ * at most 2 log2(n + 1) of the file's n pages; no contiguous memory, 8 bytes more a page than a
+ * chain. Weakness: each step is a branch that nobody can predict and often a cache miss; a large
+ * file's tree has one lock. Serves the page cache alone: the other caches' objects have no owner
+ * that every lookup knows.
  *
- * Locks: each tree's own, then the list of trees'. Invariants: a red node has no red child; all ways from a
- * node down to where there is none pass the same number of black nodes.
+ * Locks: each tree's own, then the list of trees'. Invariants: a red node has no red child; all
+ * ways from a node down to where there is none pass the same number of black nodes.
  */
 #include "hash/table/template.h"
 #include "kernel/core/list.h"
@@ -195,7 +197,8 @@ static void T(balance_removed)(struct T(root) * root, struct rbtree_link *parent
 		T(paint)(node, false);
 }
 
-/* @node has two children: the next larger one takes its place. Where a node is missing now: its child there. */
+/* @node has two children: the next larger one takes its place. Where a node is missing now: its
+ * child there. */
 static inline struct rbtree_link *T(take_out_inner)(struct T(root) * root, struct rbtree_link *node,
 						    struct rbtree_link **parent, bool *red)
 {

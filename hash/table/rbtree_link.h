@@ -1,5 +1,6 @@
 /*
- * rbtree_link.h - what a page in a red-black tree embeds, and the tree itself in the mapping that owns it.
+ * rbtree_link.h - what a page in a red-black tree embeds, and the tree itself in the mapping that
+ * owns it.
  */
 #ifndef HASH_TABLE_RBTREE_LINK_H
 #define HASH_TABLE_RBTREE_LINK_H

@@ -1,5 +1,6 @@
 /*
- * template.h - what every table structure begins with: T(name) is the instance's prefix with the name.
+ * template.h - what every table structure begins with: T(name) is the instance's prefix with the
+ * name.
  *
  * Included by each structure at each instantiation, which is why it has no guard.
  */

@@ -1,8 +1,8 @@
 /*
  * assert.h - what must hold. ASSERT is checked in debug builds only and may cost; BUG_ON always.
  *
- * A panic names the broken invariant. What a user program, a device or a disk image can bring about is
- * never asserted: that is an errno.
+ * A panic names the broken invariant. What a user program, a device or a disk image can bring about
+ * is never asserted: that is an errno.
  */
 #ifndef CORE_ASSERT_H
 #define CORE_ASSERT_H

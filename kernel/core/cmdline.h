@@ -3,10 +3,11 @@
  *
  *	quiet root=/dev/vda mem=512M title="a b" -- /bin/busybox ls -l "my file"
  *
- * Words are separated by spaces; double or single quotes keep spaces together and go away; a backslash
- * takes the next character as it is (inside single quotes it is itself). The word `--` ends the kernel's
- * options; what follows are the arguments of init (with no init= the first is the program). Of several
- * options with one name the last counts. `-` and `_` are equal in names, as in Linux.
+ * Words are separated by spaces; double or single quotes keep spaces together and go away; a
+ * backslash takes the next character as it is (inside single quotes it is itself). The word `--`
+ * ends the kernel's options; what follows are the arguments of init (with no init= the first is the
+ * program). Of several options with one name the last counts. `-` and `_` are equal in names, as in
+ * Linux.
  */
 #ifndef CORE_CMDLINE_H
 #define CORE_CMDLINE_H
@@ -15,7 +16,8 @@
 
 #define CMDLINE_WORDS 128
 
-/* Split @line (copied). Returns 0, or -E2BIG when it has too many words or characters (cut there). */
+/* Split @line (copied). Returns 0, or -E2BIG when it has too many words or characters (cut there).
+ */
 int cmdline_init(const char *line);
 
 /* The line as it came, for /proc/cmdline. */
@@ -30,7 +32,8 @@ bool cmdline_option(const char *name, char *buffer, size_t size);
 /* NAME, or NAME=1, =y, =on. */
 bool cmdline_flag(const char *name);
 
-/* NAME=NUMBER with K, M, G suffixes; false (value untouched) when absent or not a number (with a warning). */
+/* NAME=NUMBER with K, M, G suffixes; false (value untouched) when absent or not a number (with a
+ * warning). */
 bool cmdline_u64(const char *name, u64 *value);
 
 /* The words after `--`; a NULL ends them. *count may be 0. */

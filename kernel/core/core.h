@@ -12,7 +12,8 @@ void core_early_init(const char *command_line);
 /* After arch_irq_init(): clocks, timers, random numbers. */
 void core_init(void);
 
-/* Set by main.c when all CPUs and the scheduler run: from then on sleeping with interrupts off is a bug. */
+/* Set by main.c when all CPUs and the scheduler run: from then on sleeping with interrupts off is a
+ * bug. */
 extern bool system_running;
 
 #endif /* CORE_CORE_H */

@@ -1,5 +1,6 @@
 /*
- * err.h - a pointer or a negative errno in one value: the last page of addresses is never an object.
+ * err.h - a pointer or a negative errno in one value: the last page of addresses is never an
+ * object.
  */
 #ifndef CORE_ERR_H
 #define CORE_ERR_H

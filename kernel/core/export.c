@@ -1,8 +1,9 @@
 /*
- * export.c - framing of the control port's records (export.h). Text formatting only: the port itself is
- * behind `control_output`, so this file compiles hosted too.
+ * export.c - framing of the control port's records (export.h). Text formatting only: the port
+ * itself is behind `control_output`, so this file compiles hosted too.
  *
- * export_lock keeps a record, and the chunks of a long one, together; after a panic it is not taken.
+ * export_lock keeps a record, and the chunks of a long one, together; after a panic it is not
+ * taken.
  */
 #include "kernel/core/export.h"
 #include "kernel/core/spinlock.h"
@@ -115,8 +116,8 @@ static void put_chunks(const char *type, const char *json, size_t length)
 
 		json_escape(escaped, sizeof(escaped), json, n);
 		size = scnprintf(record, sizeof(record),
-				 "{\"type\":\"%s\",\"part\":%u,\"of\":%u,\"data\":\"%s\"}", type, part,
-				 parts, escaped);
+				 "{\"type\":\"%s\",\"part\":%u,\"of\":%u,\"data\":\"%s\"}", type,
+				 part, parts, escaped);
 		put_record("chunk", record, (size_t)size);
 		json += n;
 		length -= n;

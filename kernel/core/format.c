@@ -1,5 +1,6 @@
 /*
- * format.c - numbers to text and back: snprintf, strlcpy, parsing of integers. Also compiled hosted.
+ * format.c - numbers to text and back: snprintf, strlcpy, parsing of integers. Also compiled
+ * hosted.
  */
 #include "kernel/core/errno.h"
 #include "kernel/core/string.h"
@@ -179,7 +180,8 @@ static u64 narrow(u64 value, const struct conversion *conversion)
 }
 
 #define FETCH_INTEGER(arguments, conversion)                                                       \
-	narrow((conversion)->size == 8 ? va_arg(arguments, u64) : va_arg(arguments, u32), conversion)
+	narrow((conversion)->size == 8 ? va_arg(arguments, u64) : va_arg(arguments, u32),          \
+	       conversion)
 
 static bool number_kind(char c, struct conversion *conversion)
 {
@@ -325,7 +327,8 @@ static int digit_value(char c)
 	return 255;
 }
 
-/* Digits from @s on in @base (0: by prefix); *end after the last; -ERANGE when they exceed 64 bits. */
+/* Digits from @s on in @base (0: by prefix); *end after the last; -ERANGE when they exceed 64 bits.
+ */
 static int parse_digits(const char *s, unsigned base, u64 *value, const char **end)
 {
 	int error = 0;

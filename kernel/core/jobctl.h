@@ -2,7 +2,8 @@
  * jobctl.h - what the terminal needs of process groups and sessions. Implemented by kernel/proc.
  *
  * A terminal belongs to at most one session, which it names by the session's number (the pid of its
- * leader): a process's controlling terminal is the one whose session is its own (kernel/drivers/tty.h).
+ * leader): a process's controlling terminal is the one whose session is its own
+ * (kernel/drivers/tty.h).
  */
 #ifndef CORE_JOBCTL_H
 #define CORE_JOBCTL_H
@@ -19,13 +20,15 @@ int signal_pgrp(pid_t pgrp, int signo);
 /* The session of process group @pgrp, or 0 if there is no such group. */
 pid_t pgrp_session(pid_t pgrp);
 
-/* Has no process of @pgrp a parent in another group of its session? Then stopping it would be for ever. */
+/* Has no process of @pgrp a parent in another group of its session? Then stopping it would be for
+ * ever. */
 bool pgrp_is_orphaned(pid_t pgrp);
 
 /* Send @signo to the current process, from the kernel (SIGPIPE). */
 void send_signal_current(int signo);
 
-/* Does the current task block or ignore @signo? (A background read is then EIO instead of SIGTTIN.) */
+/* Does the current task block or ignore @signo? (A background read is then EIO instead of SIGTTIN.)
+ */
 bool current_signal_ignored(int signo);
 
 #endif /* CORE_JOBCTL_H */

@@ -1,10 +1,11 @@
 /*
  * lockdep.c - classes of locks, the graph of orders in which they were taken, and the checks on it.
  *
- * A node of the graph ("key") is a class and a nesting level. An edge A -> B says that B was taken while A was
- * held; it keeps where both were taken. Edges are only added, so a bit map that is read without a lock
- * tells whether one is known; adding takes `graph_lock`, a bare word, because the checker may not check
- * itself. Searching a path on each *new* edge only makes the checker cheap once the kernel's orders are known.
+ * A node of the graph ("key") is a class and a nesting level. An edge A -> B says that B was taken
+ * while A was held; it keeps where both were taken. Edges are only added, so a bit map that is read
+ * without a lock tells whether one is known; adding takes `graph_lock`, a bare word, because the
+ * checker may not check itself. Searching a path on each *new* edge only makes the checker cheap
+ * once the kernel's orders are known.
  */
 #include "kernel/core/lockdep.h"
 #include "kernel/core/atomic.h"
@@ -205,8 +206,8 @@ static void report_simple(const char *what, u16 key, const void *here)
 	panic("lockdep: %s: %s", what, classes[key / LEVELS].name);
 }
 
-/* Breadth first from @from to @to over the known edges; reached[k]: the edge (index + 1) that led to k.
- * Under graph_lock. */
+/* Breadth first from @from to @to over the known edges; reached[k]: the edge (index + 1) that led
+ * to k. Under graph_lock. */
 static u16 reached[KEYS], frontier[KEYS];
 
 static bool find_path(u16 from, u16 to)
@@ -263,8 +264,8 @@ static void add_edge(const struct held_lock *held, u16 key, const void *here)
 		cycle = find_path(key, held->key);
 		full = edge_count == EDGES_MAX;
 		if (!full && !cycle) {
-			edges[edge_count] = (struct lock_edge){held->key, key, first_edge[held->key],
-							       held->taken_at, here};
+			edges[edge_count] = (struct lock_edge){
+				held->key, key, first_edge[held->key], held->taken_at, here};
 			first_edge[held->key] = (u16)++edge_count;
 			set_bit((unsigned long)held->key * KEYS + key, known_edges);
 		}
@@ -305,7 +306,8 @@ static void check_irq_use(u16 key, unsigned flags, const void *here)
 		return;
 	if ((__atomic_fetch_or(&class->usage, use, __ATOMIC_RELAXED) | use) ==
 	    (USED_IN_IRQ | USED_IRQS_ON))
-		report_simple("taken in interrupts, and elsewhere with interrupts enabled", key, here);
+		report_simple("taken in interrupts, and elsewhere with interrupts enabled", key,
+			      here);
 }
 
 void lockdep_acquire(const void *lock, const char *class_name, unsigned level, enum lock_kind kind,

@@ -1,18 +1,20 @@
 /*
- * lockdep.h - the lock-order checker of debug builds, and contention counts for each class of locks.
+ * lockdep.h - the lock-order checker of debug builds, and contention counts for each class of
+ * locks.
  *
- * Locks of one purpose form a class, named where they are initialised ("inode->lock"). Whenever a task
- * takes a lock of class B while it holds one of class A, the order A -> B is remembered. An order that
- * closes a cycle could deadlock: the checker prints both orders, where each was taken, and panics, on the
- * first occurrence, whether or not it did deadlock. It also panics when
+ * Locks of one purpose form a class, named where they are initialised ("inode->lock"). Whenever a
+ * task takes a lock of class B while it holds one of class A, the order A -> B is remembered. An
+ * order that closes a cycle could deadlock: the checker prints both orders, where each was taken,
+ * and panics, on the first occurrence, whether or not it did deadlock. It also panics when
  *	- a lock is taken that is held, or another of its class (unless by a *_nested call),
  *	- a class is taken in interrupt handlers and elsewhere with interrupts enabled,
  *	- a task sleeps with a spinlock held or in an interrupt (might_sleep()).
- * A lock whose class is NULL (all-zero memory is such a lock) is not checked: use that for a lock that one
- * task takes and another releases (the run queue's, across a switch).
+ * A lock whose class is NULL (all-zero memory is such a lock) is not checked: use that for a lock
+ * that one task takes and another releases (the run queue's, across a switch).
  *
  * trylock cannot deadlock, so it adds no order, but what is taken under it does. Limits: 192 names,
- * 4 nesting levels of each, 24 locks held by a task; when a limit is met checking ends with a warning.
+ * 4 nesting levels of each, 24 locks held by a task; when a limit is met checking ends with a
+ * warning.
  */
 #ifndef CORE_LOCKDEP_H
 #define CORE_LOCKDEP_H
@@ -33,7 +35,8 @@
 #endif
 
 #ifdef LOCK_CLASSES
-/* A lock of @class_name had to be waited for: @spins iterations, or 0 when the task slept. Any context. */
+/* A lock of @class_name had to be waited for: @spins iterations, or 0 when the task slept. Any
+ * context. */
 void lock_contended(const char *class_name, u64 spins);
 
 struct lock_statistics {
@@ -80,7 +83,8 @@ struct held_locks {
 /* The checker is off until then: `current` must be valid. */
 void lockdep_init(void);
 
-/* Give a new task its list of held locks: it lies at the low end of the kernel stack, which must be set. */
+/* Give a new task its list of held locks: it lies at the low end of the kernel stack, which must be
+ * set. */
 void lockdep_task_init(struct task *task);
 
 /* Called before waiting for @lock, so that a deadlock is reported instead of met. */

@@ -1,10 +1,10 @@
 /*
  * main.c - start-up: from the machine's first C instruction to the first program, in this order.
  *
- * Each step may use what the steps before it brought up. Until boot_release_memory() memory comes from
- * boot_alloc(); until arch_irq_init() interrupts are off and the clock stands at 0. What may sleep runs
- * in a kernel thread (start_rest): CPU 0's own thread ends as its idle task, as every other CPU's does,
- * and an idle task never sleeps.
+ * Each step may use what the steps before it brought up. Until boot_release_memory() memory comes
+ * from boot_alloc(); until arch_irq_init() interrupts are off and the clock stands at 0. What may
+ * sleep runs in a kernel thread (start_rest): CPU 0's own thread ends as its idle task, as every
+ * other CPU's does, and an idle task never sleeps.
  */
 #include <arch/boot.h>
 #include <arch/cpu.h>

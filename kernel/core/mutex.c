@@ -1,8 +1,8 @@
 /*
  * mutex.c - waiting for a mutex.
  *
- * A waiter sets the state to 2 each time it tries, so that whoever unlocks next knows to wake somebody; it
- * then owns the mutex in state 2, which costs at most one needless wake-up.
+ * A waiter sets the state to 2 each time it tries, so that whoever unlocks next knows to wake
+ * somebody; it then owns the mutex in state 2, which costs at most one needless wake-up.
  */
 #include "kernel/core/mutex.h"
 

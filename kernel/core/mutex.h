@@ -1,8 +1,10 @@
 /*
- * mutex.h - a lock whose waiters sleep. Only the task that took it may release it; not in interrupts.
+ * mutex.h - a lock whose waiters sleep. Only the task that took it may release it; not in
+ * interrupts.
  *
- * state: 0 free, 1 held, 2 held and somebody may be waiting. Uncontended: one atomic instruction each way.
- * A woken waiter competes with newcomers, so a busy mutex is not strictly first come, first served.
+ * state: 0 free, 1 held, 2 held and somebody may be waiting. Uncontended: one atomic instruction
+ * each way. A woken waiter competes with newcomers, so a busy mutex is not strictly first come,
+ * first served.
  */
 #ifndef CORE_MUTEX_H
 #define CORE_MUTEX_H

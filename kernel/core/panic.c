@@ -1,6 +1,6 @@
 /*
- * panic.c - the end after a broken invariant: say what, where, and how we came here, then leave the machine
- * with a status that no job's exit can be confused with.
+ * panic.c - the end after a broken invariant: say what, where, and how we came here, then leave the
+ * machine with a status that no job's exit can be confused with.
  */
 #include "kernel/core/assert.h"
 #include "kernel/core/atomic.h"

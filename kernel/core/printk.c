@@ -2,9 +2,10 @@
  * printk.c - the log ring and the console.
  *
  * The ring holds bytes; positions count bytes since boot and only grow, so a position is at
- * ring[position % LOG_SIZE]. Readers see only whole lines: [log_first, log_complete). log_lock guards the
- * ring, console_lock the console; both are leaves (console_lock inside log_lock). After panic() has stopped
- * the other CPUs, neither is taken any more: their holders will never release them.
+ * ring[position % LOG_SIZE]. Readers see only whole lines: [log_first, log_complete). log_lock
+ * guards the ring, console_lock the console; both are leaves (console_lock inside log_lock). After
+ * panic() has stopped the other CPUs, neither is taken any more: their holders will never release
+ * them.
  */
 #include "kernel/core/printk.h"
 #include "kernel/core/cmdline.h"

@@ -1,10 +1,11 @@
 /*
- * printk.h - the kernel's log: a ring of the last 64 KB of messages, and those that matter on the console.
+ * printk.h - the kernel's log: a ring of the last 64 KB of messages, and those that matter on the
+ * console.
  *
  * A message is a line (or several); its level stands at its front as in Linux (KERN_INFO "...").
  * A line without a level continues the line before it. Each line in the ring is
- * "<level>[seconds.microseconds] text\n". `quiet` on the command line keeps all but KERN_ERR and worse off
- * the console; `loglevel=N` chooses: levels below N are printed.
+ * "<level>[seconds.microseconds] text\n". `quiet` on the command line keeps all but KERN_ERR and
+ * worse off the console; `loglevel=N` chooses: levels below N are printed.
  *
  * Any context, interrupts and NMIs after a panic included; never sleeps, never allocates.
  */
@@ -31,7 +32,8 @@ void printk(const char *format, ...) __printf(1, 2);
 #define pr_warn(...) printk(KERN_WARNING __VA_ARGS__)
 #define pr_notice(...) printk(KERN_NOTICE __VA_ARGS__)
 #define pr_info(...) printk(KERN_INFO __VA_ARGS__)
-#define pr_debug(...) printk(KERN_DEBUG __VA_ARGS__) /* in the ring; on the console with loglevel=8 */
+/* in the ring; on the console with loglevel=8 */
+#define pr_debug(...) printk(KERN_DEBUG __VA_ARGS__)
 
 #define WARN_ONCE(condition, ...)                                                                  \
 	({                                                                                         \
@@ -54,17 +56,17 @@ void console_write(const char *text, size_t length);
 /* The same without the expansion: the terminal has done its own. */
 void console_write_raw(const char *text, size_t length);
 
-/* Where the console's text goes. Set by the serial driver; before that, arch_early_putc(). Called with the
- * console lock held and interrupts off. */
+/* Where the console's text goes. Set by the serial driver; before that, arch_early_putc(). Called
+ * with the console lock held and interrupts off. */
 extern void (*console_output)(const char *text, size_t length);
 
 /* Levels below it are printed on the console (syslog(2) actions 6 to 8). */
 extern int console_loglevel;
 
 /*
- * Copy log text from position @position (0: the oldest kept) into buffer[0..size), whole lines only; moves
- * *position past them. Returns the bytes copied, 0 at the end. A position that was overwritten moves on to
- * the oldest line.
+ * Copy log text from position @position (0: the oldest kept) into buffer[0..size), whole lines
+ * only; moves *position past them. Returns the bytes copied, 0 at the end. A position that was
+ * overwritten moves on to the oldest line.
  */
 size_t log_read(u64 *position, char *buffer, size_t size);
 u64 log_end(void);   /* position after the last line */

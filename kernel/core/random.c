@@ -1,6 +1,6 @@
 /*
- * random.c - the key-erasing ChaCha20 generator: each block's first half becomes the next key, the second
- * half is output, so that what was given out cannot be computed back from the state.
+ * random.c - the key-erasing ChaCha20 generator: each block's first half becomes the next key, the
+ * second half is output, so that what was given out cannot be computed back from the state.
  */
 #include "kernel/core/random.h"
 #include "kernel/core/cmdline.h"
@@ -15,7 +15,8 @@
 
 static DEFINE_SPINLOCK(random_lock); /* guards all below */
 static u32 key[KEY_WORDS];
-static u8 pool[4 * (BLOCK_WORDS - KEY_WORDS)]; /* output not yet given out: its last `pool_left` bytes */
+/* output not yet given out: its last `pool_left` bytes */
+static u8 pool[4 * (BLOCK_WORDS - KEY_WORDS)];
 static size_t pool_left;
 static bool fixed;
 

@@ -1,9 +1,10 @@
 /*
- * random.h - random bytes from a ChaCha20 keystream that replaces its own key (Bernstein 2008, RFC 8439).
+ * random.h - random bytes from a ChaCha20 keystream that replaces its own key (Bernstein 2008, RFC
+ * 8439).
  *
- * Seeded at boot from RDRAND where the CPU has it, the cycle counter and the clock; `seed=N` fixes the seed
- * instead, so that a run can be repeated. Without RDRAND it is good for hash salts and temporary file
- * names, not for keys. Any context.
+ * Seeded at boot from RDRAND where the CPU has it, the cycle counter and the clock; `seed=N` fixes
+ * the seed instead, so that a run can be repeated. Without RDRAND it is good for hash salts and
+ * temporary file names, not for keys. Any context.
  */
 #ifndef CORE_RANDOM_H
 #define CORE_RANDOM_H

@@ -1,9 +1,9 @@
 /*
  * rwsem.c - waiting for a rw_semaphore, and handing it over.
  *
- * Waiters queue in order under wait_lock. Whoever changes the state so that the front of the queue may have
- * the lock gives it to them there (`granted`): a waiter does not compete. RWSEM_WAITERS is set exactly
- * while the queue is not empty, but for moments within wait_lock.
+ * Waiters queue in order under wait_lock. Whoever changes the state so that the front of the queue
+ * may have the lock gives it to them there (`granted`): a waiter does not compete. RWSEM_WAITERS is
+ * set exactly while the queue is not empty, but for moments within wait_lock.
  */
 #include "kernel/core/rwsem.h"
 
@@ -22,7 +22,8 @@ static bool try_grant(struct rw_semaphore *sem, struct rwsem_waiter *waiter)
 	do {
 		if (waiter->writer ? old != RWSEM_WAITERS : old & RWSEM_WRITER)
 			return false;
-	} while (!try_cmpxchg(&sem->state, &old, old + (waiter->writer ? RWSEM_WRITER : RWSEM_READER)));
+	} while (!try_cmpxchg(&sem->state, &old,
+			      old + (waiter->writer ? RWSEM_WRITER : RWSEM_READER)));
 	return true;
 }
 

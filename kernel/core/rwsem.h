@@ -1,10 +1,10 @@
 /*
  * rwsem.h - a sleeping lock with one writer or many readers.
  *
- * state: bit 0 a writer holds it, bit 1 somebody waits, the rest counts readers. Once somebody waits,
- * newcomers queue behind, and whoever releases hands the lock over in queue order (all readers at the
- * front together): neither side can starve the other. A reader must not take it again: a writer may have
- * queued in between.
+ * state: bit 0 a writer holds it, bit 1 somebody waits, the rest counts readers. Once somebody
+ * waits, newcomers queue behind, and whoever releases hands the lock over in queue order (all
+ * readers at the front together): neither side can starve the other. A reader must not take it
+ * again: a writer may have queued in between.
  */
 #ifndef CORE_RWSEM_H
 #define CORE_RWSEM_H

@@ -1,8 +1,9 @@
 /*
  * sched.h - what every room may ask of the scheduler (kernel/proc/sched.c; hosted: tests/hosted).
  *
- * Sleeping without losing a wake-up, as in Linux: set the state, test the condition, then schedule().
- * wake_up_task() between the two makes schedule() return at once. Most code uses wait.h instead.
+ * Sleeping without losing a wake-up, as in Linux: set the state, test the condition, then
+ * schedule(). wake_up_task() between the two makes schedule() return at once. Most code uses wait.h
+ * instead.
  */
 #ifndef CORE_SCHED_H
 #define CORE_SCHED_H
@@ -13,17 +14,19 @@
 #include "kernel/core/lockdep.h"
 #include "kernel/core/task.h"
 
-/* Give up the CPU. In state TASK_RUNNING others run first; in another the task sleeps until woken; an
- * interruptible sleep does not begin when a signal is pending. No spinlock held, interrupts enabled. */
+/* Give up the CPU. In state TASK_RUNNING others run first; in another the task sleeps until woken;
+ * an interruptible sleep does not begin when a signal is pending. No spinlock held, interrupts
+ * enabled. */
 void schedule(void);
 
-/* The same, but wake by ourselves after @ns; returns the nanoseconds left, 0 if the time has passed.
- * ~0 waits without limit (and returns ~0). */
+/* The same, but wake by ourselves after @ns; returns the nanoseconds left, 0 if the time has
+ * passed. ~0 waits without limit (and returns ~0). */
 u64 schedule_timeout_ns(u64 ns);
 
 void yield(void);
 
-/* Make @task runnable if it sleeps (in any state but TASK_STOPPED and TASK_DEAD); did it? Any context. */
+/* Make @task runnable if it sleeps (in any state but TASK_STOPPED and TASK_DEAD); did it? Any
+ * context. */
 bool wake_up_task(struct task *task);
 
 /* A kernel thread that runs function(argument) on any CPU; ERR_PTR(-ENOMEM). It starts at once. */

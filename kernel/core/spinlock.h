@@ -1,17 +1,19 @@
 /*
  * spinlock.h - locks that are waited for by looking at them again and again.
  *
- * Two kinds, chosen when the kernel is configured (SPINLOCK). A ticket lock serves in the order of arrival: who
- * comes takes a number, and waits until it is served. A test-and-set lock goes to whoever looks first.
+ * Two kinds, chosen when the kernel is configured (SPINLOCK). A ticket lock serves in the order of
+ * arrival: who comes takes a number, and waits until it is served. A test-and-set lock goes to
+ * whoever looks first.
  *
- * On a real machine order is fairness. But the CPUs of a virtual machine are threads of a host, perhaps on fewer
- * CPUs: a ticket lock let go then waits for the one thread whose turn it is to be scheduled, while others that
- * run could take it. Four CPUs on two of the host spent nine tenths of their time so; hence the default is
- * test-and-set.
+ * On a real machine order is fairness. But the CPUs of a virtual machine are threads of a host,
+ * perhaps on fewer CPUs: a ticket lock let go then waits for the one thread whose turn it is to be
+ * scheduled, while others that run could take it. Four CPUs on two of the host spent nine tenths of
+ * their time so; hence the default is test-and-set.
  *
- * A holder must not sleep. A lock that an interrupt handler also takes is taken with the _irqsave (or _irq) forms
- * everywhere else. All-zero memory is a free lock without a class (lockdep.h). Four bytes in a build without
- * debugging. Taking a free lock is one locked instruction and a test, letting go one store.
+ * A holder must not sleep. A lock that an interrupt handler also takes is taken with the _irqsave
+ * (or _irq) forms everywhere else. All-zero memory is a free lock without a class (lockdep.h). Four
+ * bytes in a build without debugging. Taking a free lock is one locked instruction and a test,
+ * letting go one store.
  */
 #ifndef CORE_SPINLOCK_H
 #define CORE_SPINLOCK_H
@@ -45,7 +47,8 @@ static inline void spin_lock_init(spinlock_t *lock, const char *class_name)
 }
 
 #ifdef CONFIG_SPINLOCK_TICKET
-/* Wait until @ticket is served. Saves every register, so that who has a lock inlined and need not wait pays nothing. */
+/* Wait until @ticket is served. Saves every register, so that who has a lock inlined and need not
+ * wait pays nothing. */
 void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock, u16 ticket);
 
 static __always_inline void __spin_lock(spinlock_t *lock)
@@ -61,13 +64,14 @@ static __always_inline bool __spin_trylock(spinlock_t *lock)
 	u32 old = READ_ONCE(lock->state);
 
 	return (u16)old == (u16)(old >> 16) &&
-	       __atomic_compare_exchange_n(&lock->state, &old, old + 0x10000, false, __ATOMIC_ACQUIRE,
-					   __ATOMIC_RELAXED);
+	       __atomic_compare_exchange_n(&lock->state, &old, old + 0x10000, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 static __always_inline void __spin_unlock(spinlock_t *lock)
 {
-	/* Only the holder writes this half: a plain add to memory, between two fences for the compiler. */
+	/* Only the holder writes this half: a plain add to memory, between two fences for the
+	 * compiler. */
 	__asm__ __volatile__("" ::: "memory");
 	lock->serving++;
 	__asm__ __volatile__("" ::: "memory");
@@ -80,7 +84,8 @@ static inline bool spin_is_locked(spinlock_t *lock)
 	return (u16)old != (u16)(old >> 16);
 }
 #else
-/* Wait and take it. Saves every register, so that who has a lock inlined and need not wait pays nothing. */
+/* Wait and take it. Saves every register, so that who has a lock inlined and need not wait pays
+ * nothing. */
 void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock);
 
 static __always_inline void __spin_lock(spinlock_t *lock)

@@ -1,8 +1,9 @@
 /*
  * string.c - the C library's memory and string functions, as the compiler and the kernel call them.
  *
- * Blocks to 16 bytes are moved by two overlapping words; longer ones by `rep movsq` and one overlapping
- * word for the rest, so no byte loops. The names in parentheses keep string.h's macros away.
+ * Blocks to 16 bytes are moved by two overlapping words; longer ones by `rep movsq` and one
+ * overlapping word for the rest, so no byte loops. The names in parentheses keep string.h's macros
+ * away.
  */
 #include "kernel/core/string.h"
 

@@ -1,8 +1,9 @@
 /*
  * string.h - memory and strings.
  *
- * Copies and fills of constant size become moves; others call string.c, which uses few instructions for
- * short blocks and `rep movsq` for long ones (under icount a `rep` costs one for each iteration).
+ * Copies and fills of constant size become moves; others call string.c, which uses few instructions
+ * for short blocks and `rep movsq` for long ones (under icount a `rep` costs one for each
+ * iteration).
  */
 #ifndef CORE_STRING_H
 #define CORE_STRING_H
@@ -41,30 +42,33 @@ char *strstr(const char *haystack, const char *needle);
 #endif /* HOSTED */
 
 /*
- * snprintf: formatted text into buffer[0..size), always terminated when size > 0; returns the length the
- * whole text has. Conversions: %d %i %u %x %X %o %c %s %p %% with flags - 0 + # space, width and precision
- * (also *), lengths hh h l ll z t j. No floating point. (format.c; a hosted build's own is the C library's.)
+ * snprintf: formatted text into buffer[0..size), always terminated when size > 0; returns the
+ * length the whole text has. Conversions: %d %i %u %x %X %o %c %s %p %% with flags - 0 + # space,
+ * width and precision (also *), lengths hh h l ll z t j. No floating point. (format.c; a hosted
+ * build's own is the C library's.)
  */
-int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list arguments) __printf(3, 0);
+int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list arguments)
+	__printf(3, 0);
 int kernel_snprintf(char *buffer, size_t size, const char *format, ...) __printf(3, 4);
 
 /* Like snprintf, but returns the characters that are in the buffer (at most size - 1). */
 int scnprintf(char *buffer, size_t size, const char *format, ...) __printf(3, 4);
 int vscnprintf(char *buffer, size_t size, const char *format, va_list arguments) __printf(3, 0);
 
-/* Copy with termination; returns strlen(from), so a result >= size says it was cut. (Both names have
- * the kernel_ prefix, since the C library of a hosted build may have its own.) */
+/* Copy with termination; returns strlen(from), so a result >= size says it was cut. (Both names
+ * have the kernel_ prefix, since the C library of a hosted build may have its own.) */
 size_t kernel_strlcpy(char *to, const char *from, size_t size);
 size_t kernel_strlcat(char *to, const char *from, size_t size);
 #define strlcpy kernel_strlcpy
 #define strlcat kernel_strlcat
 
-/* A whole string as a number: base 0 takes 0x and 0 prefixes; a trailing newline is allowed. 0, -EINVAL,
- * -ERANGE. */
+/* A whole string as a number: base 0 takes 0x and 0 prefixes; a trailing newline is allowed. 0,
+ * -EINVAL, -ERANGE. */
 int kstrtou64(const char *s, unsigned base, u64 *value);
 int kstrtos64(const char *s, unsigned base, s64 *value);
 
-/* Parse as far as it is a number; *end is the first character after it. Accepts K, M, G suffixes. */
+/* Parse as far as it is a number; *end is the first character after it. Accepts K, M, G suffixes.
+ */
 u64 memparse(const char *s, const char **end);
 
 static inline bool isdigit_ascii(int c)

@@ -2,9 +2,9 @@
  * task.h - a thread of execution, as every room sees it.
  *
  * A task is what the scheduler runs. Rooms below proc/ reach the running task through `current` and
- * know the objects hung on it only as the opaque pointers they themselves define: mm/ owns struct mm,
- * fs/ owns struct cred, struct fs_context and struct file_table, proc/ owns the rest. Tasks of one
- * process share struct process (the thread group).
+ * know the objects hung on it only as the opaque pointers they themselves define: mm/ owns struct
+ * mm, fs/ owns struct cred, struct fs_context and struct file_table, proc/ owns the rest. Tasks of
+ * one process share struct process (the thread group).
  */
 #ifndef CORE_TASK_H
 #define CORE_TASK_H
@@ -80,7 +80,8 @@ struct task {
 
 #define KERNEL_STACK_SIZE 16384
 
-/* Is there a signal that would interrupt an interruptible sleep? Any context of the current task. */
+/* Is there a signal that would interrupt an interruptible sleep? Any context of the current task.
+ */
 bool signal_pending(struct task *task);
 
 /* Is a SIGKILL (or the process's exit) pending? Ends waits that are otherwise uninterruptible. */

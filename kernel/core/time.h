@@ -1,5 +1,6 @@
 /*
- * time.h - two clocks in nanoseconds: monotonic since the kernel began, and real time since 1970 UTC.
+ * time.h - two clocks in nanoseconds: monotonic since the kernel began, and real time since 1970
+ * UTC.
  *
  * Real time is the monotonic clock plus an offset read from the battery-backed clock at boot; under
  * `seed=` (a reproducible run) it begins at a fixed moment instead. settimeofday moves the offset.

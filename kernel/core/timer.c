@@ -1,9 +1,9 @@
 /*
  * timer.c - one list of timers for each CPU, sorted by deadline.
  *
- * A list's lock guards the links and deadlines of its timers and `running`. The callback runs without the
- * lock, so that it may start timers and wake tasks; timer_cancel() waits while `running` is its timer, so
- * that a timer on a stack may be given up afterwards.
+ * A list's lock guards the links and deadlines of its timers and `running`. The callback runs
+ * without the lock, so that it may start timers and wake tasks; timer_cancel() waits while
+ * `running` is its timer, so that a timer on a stack may be given up afterwards.
  */
 #include "kernel/core/timer.h"
 #include "kernel/core/percpu.h"
@@ -85,7 +85,8 @@ bool timer_cancel(struct timer *timer)
 	bool pending = detach(timer);
 	int cpu = timer->cpu;
 
-	/* On the callback's own CPU interrupts are off only inside the callback: do not wait for ourselves. */
+	/* On the callback's own CPU interrupts are off only inside the callback: do not wait for
+	 * ourselves. */
 	while (cpu >= 0 && cpu != (int)cpu_id() && smp_load_acquire(&lists[cpu].running) == timer) {
 		arch_irq_restore(flags);
 		cpu_relax();

@@ -1,9 +1,9 @@
 /*
  * timer.h - call a function at a moment of the monotonic clock, once.
  *
- * The callback runs in interrupt context, interrupts off, on the CPU that started the timer; it may start
- * its timer again. Timers of a CPU form one list sorted by deadline: starting one costs a walk, which is
- * right for the few dozen that sleeping tasks make.
+ * The callback runs in interrupt context, interrupts off, on the CPU that started the timer; it may
+ * start its timer again. Timers of a CPU form one list sorted by deadline: starting one costs a
+ * walk, which is right for the few dozen that sleeping tasks make.
  */
 #ifndef CORE_TIMER_H
 #define CORE_TIMER_H

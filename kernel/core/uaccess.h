@@ -21,7 +21,8 @@ static __always_inline __must_check size_t copy_to_user(void __user *to, const v
 	return arch_copy_to_user(to, from, n);
 }
 
-static __always_inline __must_check size_t copy_from_user(void *to, const void __user *from, size_t n)
+static __always_inline __must_check size_t copy_from_user(void *to, const void __user *from,
+							  size_t n)
 {
 	might_sleep();
 	return arch_copy_from_user(to, from, n);
@@ -33,8 +34,8 @@ static __always_inline __must_check size_t clear_user(void __user *to, size_t n)
 	return arch_clear_user(to, n);
 }
 
-/* Length of the string without its NUL; @n when it has none in @n bytes; -EFAULT. Bytes of @to after the
- * NUL, up to @n, are undefined. */
+/* Length of the string without its NUL; @n when it has none in @n bytes; -EFAULT. Bytes of @to
+ * after the NUL, up to @n, are undefined. */
 static __always_inline s64 strncpy_from_user(char *to, const char __user *from, size_t n)
 {
 	might_sleep();
@@ -45,7 +46,8 @@ static __always_inline s64 strncpy_from_user(char *to, const char __user *from, 
 #define get_user(x, pointer) arch_get_user(x, pointer)
 #define put_user(x, pointer) arch_put_user(x, pointer)
 
-/* If *pointer, a u32 of the program's, is @old make it @new, atomically; what it was in *seen. 0 or -EFAULT. */
+/* If *pointer, a u32 of the program's, is @old make it @new, atomically; what it was in *seen. 0 or
+ * -EFAULT. */
 #define cmpxchg_user(pointer, old, new, seen) arch_cmpxchg_user(pointer, old, new, seen)
 
 #endif /* CORE_UACCESS_H */

@@ -1,13 +1,14 @@
 /*
  * wait.c - putting tasks on wait queues and waking them.
  *
- * Waking happens under the queue's lock, and finish_wait() takes that lock if the entry may still be
- * queued; so an entry on a stack is never touched after its owner went on. The lock is taken with
- * interrupts off, because interrupt handlers wake.
+ * Waking happens under the queue's lock, and finish_wait() takes that lock if the entry may still
+ * be queued; so an entry on a stack is never touched after its owner went on. The lock is taken
+ * with interrupts off, because interrupt handlers wake.
  */
 #include "kernel/core/wait.h"
 
-void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry, enum task_state state)
+void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry,
+		     enum task_state state)
 {
 	unsigned long flags;
 
@@ -55,7 +56,8 @@ void __wake_up(wait_queue_head_t *queue, bool all)
 		if (entry->wake) {
 			entry->wake(entry);
 		} else {
-			/* Off the queue even if it was awake already: it will look at its condition. */
+			/* Off the queue even if it was awake already: it will look at its
+			 * condition. */
 			list_del_init(&entry->link);
 			woken = wake_up_task(entry->task);
 		}

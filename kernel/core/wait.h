@@ -4,8 +4,8 @@
  *	wait_event(queue, condition);		the waiter
  *	set the condition; wake_up(&queue);	the waker, any context
  *
- * The condition is tested with no lock held, again after each wake-up. A waiter is taken off the queue by
- * the wake-up, so wake_up_one() called twice wakes two.
+ * The condition is tested with no lock held, again after each wake-up. A waiter is taken off the
+ * queue by the wake-up, so wake_up_one() called twice wakes two.
  */
 #ifndef CORE_WAIT_H
 #define CORE_WAIT_H
@@ -23,8 +23,8 @@ typedef struct wait_queue_head {
 struct wait_queue_entry {
 	struct task *task;
 	struct list_head link;
-	/* NULL: wake the task and take the entry off the queue. Otherwise called instead, with the queue's
-	 * lock held and interrupts off (poll); the entry stays. */
+	/* NULL: wake the task and take the entry off the queue. Otherwise called instead, with the
+	 * queue's lock held and interrupts off (poll); the entry stays. */
 	void (*wake)(struct wait_queue_entry *entry);
 };
 
@@ -42,9 +42,10 @@ static inline void init_waitqueue_head(wait_queue_head_t *queue)
 	INIT_LIST_HEAD(&queue->waiters);
 }
 
-/* Queue @entry (if it is not queued) at the end and set the task's state; call it before each test of the
- * condition. finish_wait() ends it: off the queue, TASK_RUNNING. */
-void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry, enum task_state state);
+/* Queue @entry (if it is not queued) at the end and set the task's state; call it before each test
+ * of the condition. finish_wait() ends it: off the queue, TASK_RUNNING. */
+void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry,
+		     enum task_state state);
 void finish_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 
 /* Queue an entry with its own wake function, and take it off. */

@@ -1,8 +1,9 @@
 /*
- * work.h - have a function called soon by a kernel thread, where it may sleep: for interrupt handlers.
+ * work.h - have a function called soon by a kernel thread, where it may sleep: for interrupt
+ * handlers.
  *
- * One thread serves all work in order. A work that is queued already is not queued twice; it may be queued
- * again from its own function.
+ * One thread serves all work in order. A work that is queued already is not queued twice; it may be
+ * queued again from its own function.
  */
 #ifndef CORE_WORK_H
 #define CORE_WORK_H
@@ -17,7 +18,8 @@ struct work {
 };
 
 /* clang-format off */
-#define DEFINE_WORK(name, fn) struct work name = {.link = LIST_HEAD_INIT((name).link), .function = (fn)}
+#define DEFINE_WORK(name, fn)                                                                      \
+	struct work name = {.link = LIST_HEAD_INIT((name).link), .function = (fn)}
 /* clang-format on */
 
 static inline void work_prepare(struct work *work, void (*function)(struct work *work))

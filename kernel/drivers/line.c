@@ -1,6 +1,6 @@
 /*
- * line.c - the line discipline. The order of tests on an arriving character is that of Linux's n_tty: mapping,
- * literal next, flow control, signals, then editing or plain input.
+ * line.c - the line discipline. The order of tests on an arriving character is that of Linux's
+ * n_tty: mapping, literal next, flow control, signals, then editing or plain input.
  */
 #include "kernel/drivers/line.h"
 #include "kernel/core/string.h"
@@ -289,7 +289,8 @@ static inline u32 used(const struct line *line)
 
 bool line_has_room(const struct line *line)
 {
-	/* A full buffer without a whole line would never be read: cut the line instead of waiting. */
+	/* A full buffer without a whole line would never be read: cut the line instead of waiting.
+	 */
 	return used(line) < LINE_SIZE - 1 ||
 	       (L_FLAG(line, ICANON) && line->canonical == line->tail);
 }
@@ -306,8 +307,8 @@ static void put(struct line *line, u8 c)
 	line->head++;
 }
 
-/* An ordinary character. One place is kept for the end of the line. @enter: a newline that came as a return,
- * which the echo shows as a new line without canonical mode too. */
+/* An ordinary character. One place is kept for the end of the line. @enter: a newline that came as
+ * a return, which the echo shows as a new line without canonical mode too. */
 static unsigned insert(struct line *line, u8 c, bool enter)
 {
 	if (used(line) >= LINE_SIZE - 1) {
@@ -499,7 +500,8 @@ size_t line_read(struct line *line, u8 *to, size_t n, bool *end)
 		bool marked = L_FLAG(line, ICANON) && test_bit(at, line->line_end);
 		bool hidden = marked && test_bit(at, line->end_of_file);
 
-		/* An end of file right behind a full buffer belongs to this read: it is no line of its own. */
+		/* An end of file right behind a full buffer belongs to this read: it is no line of
+		 * its own. */
 		if (taken == n && !hidden)
 			break;
 		if (!hidden)
@@ -526,7 +528,8 @@ void line_set_termios(struct line *line, const struct ktermios *termios)
 		line->stopped = false;
 	if (was_canonical == !!L_FLAG(line, ICANON))
 		return;
-	/* What is there becomes readable in either direction, in one piece, as n_tty_set_termios does it. */
+	/* What is there becomes readable in either direction, in one piece, as n_tty_set_termios
+	 * does it. */
 	memset(line->line_end, 0, sizeof(line->line_end));
 	memset(line->end_of_file, 0, sizeof(line->end_of_file));
 	line->literal = false;
@@ -538,10 +541,11 @@ void line_set_termios(struct line *line, const struct ktermios *termios)
 void line_init(struct line *line, void (*emit)(struct line *, const char *, size_t))
 {
 	static const u8 characters[NCCS] = {
-		[VINTR] = 'C' & 31,  [VQUIT] = '\\' & 31,    [VERASE] = 0x7f,	  [VKILL] = 'U' & 31,
-		[VEOF] = 'D' & 31,   [VMIN] = 1,	     [VSTART] = 'Q' & 31, [VSTOP] = 'S' & 31,
-		[VSUSP] = 'Z' & 31,  [VREPRINT] = 'R' & 31,  [VDISCARD] = 'O' & 31,
-		[VWERASE] = 'W' & 31, [VLNEXT] = 'V' & 31,
+		[VINTR] = 'C' & 31,    [VQUIT] = '\\' & 31,   [VERASE] = 0x7f,
+		[VKILL] = 'U' & 31,    [VEOF] = 'D' & 31,     [VMIN] = 1,
+		[VSTART] = 'Q' & 31,   [VSTOP] = 'S' & 31,    [VSUSP] = 'Z' & 31,
+		[VREPRINT] = 'R' & 31, [VDISCARD] = 'O' & 31, [VWERASE] = 'W' & 31,
+		[VLNEXT] = 'V' & 31,
 	};
 
 	memset(line, 0, sizeof(*line));

@@ -1,15 +1,16 @@
 /*
- * line.h - the line discipline: what a terminal does to characters on their way in and out (termios(3)).
+ * line.h - the line discipline: what a terminal does to characters on their way in and out
+ * (termios(3)).
  *
- * Pure logic over one structure: no locks, no sleeping, no device. The terminal (tty.c) calls it with its lock
- * held; tests call it directly. Input is kept in a ring of LINE_SIZE bytes:
+ * Pure logic over one structure: no locks, no sleeping, no device. The terminal (tty.c) calls it
+ * with its lock held; tests call it directly. Input is kept in a ring of LINE_SIZE bytes:
  *
  *	tail ........ canonical ........ head		(free-running counters)
  *	     readable            being edited
  *
- * In canonical mode a reader sees what lies before `canonical`; the ends of lines are marked in a bit map,
- * and an end-of-file character is a marked byte that is not handed out. In the other mode it sees all.
- * Not done: ECHOPRT, parity and break handling, output delays other than tabs.
+ * In canonical mode a reader sees what lies before `canonical`; the ends of lines are marked in a
+ * bit map, and an end-of-file character is a marked byte that is not handed out. In the other mode
+ * it sees all. Not done: ECHOPRT, parity and break handling, output delays other than tabs.
  */
 #ifndef DRIVERS_LINE_H
 #define DRIVERS_LINE_H
@@ -55,8 +56,8 @@ size_t line_available(const struct line *line);
 bool line_readable(const struct line *line);
 
 /*
- * Move at most @n bytes to @to. Canonical: not past the end of a line; *end says that one (or an end of file)
- * was reached. Otherwise *end says that all has been taken.
+ * Move at most @n bytes to @to. Canonical: not past the end of a line; *end says that one (or an
+ * end of file) was reached. Otherwise *end says that all has been taken.
  */
 size_t line_read(struct line *line, u8 *to, size_t n, bool *end);
 
@@ -66,7 +67,8 @@ void line_write(struct line *line, const char *text, size_t length);
 /* Forget all input. */
 void line_flush(struct line *line);
 
-/* Take new settings: what was typed becomes readable when canonical mode ends, a line when it begins. */
+/* Take new settings: what was typed becomes readable when canonical mode ends, a line when it
+ * begins. */
 void line_set_termios(struct line *line, const struct ktermios *termios);
 
 #endif /* DRIVERS_LINE_H */

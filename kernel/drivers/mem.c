@@ -135,7 +135,8 @@ static ssize_t kmsg_read(struct file *file, struct io *io, loff_t *position)
 
 	(void)file;
 	if (!n)
-		return io->length && (u64)*position < log_end() ? -EINVAL : 0; /* no room for a line */
+		/* no room for a line */
+		return io->length && (u64)*position < log_end() ? -EINVAL : 0;
 	if (io_put(io, text, n) < n)
 		return -EFAULT;
 	*position = (loff_t)at;

@@ -1,5 +1,6 @@
 /*
- * pci.c - configuration space by ports 0xcf8 and 0xcfc, and a scan of the buses behind bus 0. See pci.h.
+ * pci.c - configuration space by ports 0xcf8 and 0xcfc, and a scan of the buses behind bus 0. See
+ * pci.h.
  */
 #include "kernel/drivers/pci.h"
 
@@ -105,8 +106,8 @@ unsigned pci_find_capability(const struct pci_device *device, u8 id, unsigned pr
 
 /* ---- memory and interrupts ------------------------------------------------------------------- */
 
-/* Address of memory BAR @bar and its size; false when it has none. The device must be idle: while the
- * size is asked for, the BAR stands elsewhere. */
+/* Address of memory BAR @bar and its size; false when it has none. The device must be idle: while
+ * the size is asked for, the BAR stands elsewhere. */
 static bool read_bar(const struct pci_device *device, unsigned bar, u64 *address, u64 *size)
 {
 	unsigned at = PCI_BAR + 4 * bar;

@@ -1,9 +1,9 @@
 /*
  * pci.h - PCI: the devices found at boot, their configuration space, registers and interrupts.
  *
- * Devices are found once, by pci_init(), and never go away, so the list needs no lock. The firmware has
- * assigned BARs and bus numbers; a BAR or bridge that it left alone is not used. Source: PCI Local Bus
- * Specification 3.0, chapter 6; configuration mechanism #1, section 3.2.2.3.2.
+ * Devices are found once, by pci_init(), and never go away, so the list needs no lock. The firmware
+ * has assigned BARs and bus numbers; a BAR or bridge that it left alone is not used. Source: PCI
+ * Local Bus Specification 3.0, chapter 6; configuration mechanism #1, section 3.2.2.3.2.
  */
 #ifndef DRIVERS_PCI_H
 #define DRIVERS_PCI_H
@@ -39,8 +39,8 @@ struct pci_device *pci_next(struct pci_device *previous);
 unsigned pci_find_capability(const struct pci_device *device, u8 id, unsigned previous);
 
 /*
- * The @length bytes at @offset of memory BAR @bar, uncached; NULL when the BAR is not memory, not assigned
- * or too small, or there is no memory for the map. Start-up or process context.
+ * The @length bytes at @offset of memory BAR @bar, uncached; NULL when the BAR is not memory, not
+ * assigned or too small, or there is no memory for the map. Start-up or process context.
  */
 void *pci_map(struct pci_device *device, unsigned bar, u64 offset, u64 length);
 
@@ -48,8 +48,9 @@ void *pci_map(struct pci_device *device, unsigned bar, u64 offset, u64 length);
 void pci_enable(const struct pci_device *device);
 
 /*
- * Call handler(argument) on the device's interrupts: by MSI-X (every message of its table's entry 0; *msix
- * becomes true) or, where it has none, by its INTx line, which may be shared. 0, or what irq.h returns.
+ * Call handler(argument) on the device's interrupts: by MSI-X (every message of its table's entry
+ * 0; *msix becomes true) or, where it has none, by its INTx line, which may be shared. 0, or what
+ * irq.h returns.
  */
 int pci_request_irq(struct pci_device *device, irq_handler_t handler, void *argument,
 		    const char *name, bool *msix);

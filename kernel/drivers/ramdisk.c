@@ -1,20 +1,20 @@
 /*
- * ramdisk.c - RAM disks: /dev/ram0 is the image that the boot loader brought as a module (qemu -initrd, GRUB
- * module2), used in place; a cpio archive is left to fs/initramfs.c. ramdisk_size=KB (as in Linux) makes an
- * empty disk of that size, ram0 or the one behind the image.
+ * ramdisk.c - RAM disks: /dev/ram0 is the image that the boot loader brought as a module (qemu
+ * -initrd, GRUB module2), used in place; a cpio archive is left to fs/initramfs.c. ramdisk_size=KB
+ * (as in Linux) makes an empty disk of that size, ram0 or the one behind the image.
  *
- * A request is copied and completed within submit, so that under icount a disk access is a fixed number of
- * instructions.
+ * A request is copied and completed within submit, so that under icount a disk access is a fixed
+ * number of instructions.
  *
- * With ramdisk_seek=US or ramdisk_rate=MB a RAM disk takes the time of a disk with a moving head, on the
- * kernel's clock: under icount virtual time, so that what waits for the disk is repeatable too. Requests are
- * served one after the other, in the order they came. One that begins where the last one ended costs its
- * transfer alone; else the head moves first, by
+ * With ramdisk_seek=US or ramdisk_rate=MB a RAM disk takes the time of a disk with a moving head,
+ * on the kernel's clock: under icount virtual time, so that what waits for the disk is repeatable
+ * too. Requests are served one after the other, in the order they came. One that begins where the
+ * last one ended costs its transfer alone; else the head moves first, by
  *
  *	seek / 4  +  seek * 9/4 * distance / size of the disk
  *
- * which is `seek` at a third of the disk, the mean distance between two random places. The time for the disk
- * to turn is part of `seek`. A flush costs nothing: there is no cache.
+ * which is `seek` at a third of the disk, the mean distance between two random places. The time for
+ * the disk to turn is part of `seek`. A flush costs nothing: there is no cache.
  */
 #include <arch/page.h>
 
@@ -59,7 +59,8 @@ static u64 request_bytes(const struct block_request *request)
 /* The next request's service begins at @now. Lock held. */
 static void serve_next(struct ramdisk *disk, u64 now)
 {
-	const struct block_request *request = list_first_entry(&disk->waiting, struct block_request, link);
+	const struct block_request *request =
+		list_first_entry(&disk->waiting, struct block_request, link);
 	u64 sectors = request_bytes(request) / SECTOR_SIZE, time = sectors * sector_ns;
 	u64 distance = request->sector > disk->head ? request->sector - disk->head
 						    : disk->head - request->sector;
@@ -137,7 +138,8 @@ static void add_ramdisk(void *memory, u64 bytes, const char *what)
 	disk->block.submit = ramdisk_submit;
 	disk->block.driver = disk;
 	register_block_device(&disk->block);
-	pr_info("%s: RAM disk, %llu KB, %s\n", disk->block.name, (unsigned long long)(bytes >> 10), what);
+	pr_info("%s: RAM disk, %llu KB, %s\n", disk->block.name, (unsigned long long)(bytes >> 10),
+		what);
 }
 
 static void model_init(void)
@@ -154,8 +156,8 @@ static void model_init(void)
 	seek_ns = microseconds * NSEC_PER_USEC;
 	sector_ns = megabytes ? SECTOR_SIZE * 1000 / megabytes : 0;
 	if (seek_ns | sector_ns)
-		pr_info("RAM disks take time: %llu ns a seek, %llu ns a sector\n", (unsigned long long)seek_ns,
-			(unsigned long long)sector_ns);
+		pr_info("RAM disks take time: %llu ns a seek, %llu ns a sector\n",
+			(unsigned long long)seek_ns, (unsigned long long)sector_ns);
 }
 
 void ramdisk_init(void)

@@ -1,9 +1,9 @@
 /*
  * serial.c - 16550 UARTs: COM1 carries the console, COM2 the control port.
  *
- * Output is polled: one look at the line status when the transmit FIFO may be full, then a burst of 16
- * bytes. There is no transmit interrupt: a virtual UART takes bytes at once, and a burst costs fewer
- * instructions than an interrupt. Input of COM1 comes by interrupt and goes to the terminal.
+ * Output is polled: one look at the line status when the transmit FIFO may be full, then a burst of
+ * 16 bytes. There is no transmit interrupt: a virtual UART takes bytes at once, and a burst costs
+ * fewer instructions than an interrupt. Input of COM1 comes by interrupt and goes to the terminal.
  * Callers hold the console lock (printk.c) or the control port's (export.c), so ports need none.
  */
 #include "kernel/core/errno.h"
@@ -92,13 +92,14 @@ void serial_early_init(void)
 		control_output = com2_write;
 }
 
-/* Both the interrupt and a reader that made room take bytes from the UART: in turn, to keep their order. */
+/* Both the interrupt and a reader that made room take bytes from the UART: in turn, to keep their
+ * order. */
 static DEFINE_SPINLOCK(com1_input_lock);
 
 /*
- * Take what the UART holds, as long as the terminal has room. A UART that is left full keeps its interrupt
- * line up, and since the line is edge-triggered there is no further interrupt: the sender has to wait, until
- * the terminal calls this again.
+ * Take what the UART holds, as long as the terminal has room. A UART that is left full keeps its
+ * interrupt line up, and since the line is edge-triggered there is no further interrupt: the sender
+ * has to wait, until the terminal calls this again.
  */
 static void com1_drain(void)
 {

@@ -1,6 +1,6 @@
 /*
- * termios.h - Linux's numbers for terminals (asm-generic/termbits.h, ioctls.h), which programs are compiled
- * with, and its struct termios as the ioctls copy it.
+ * termios.h - Linux's numbers for terminals (asm-generic/termbits.h, ioctls.h), which programs are
+ * compiled with, and its struct termios as the ioctls copy it.
  */
 #ifndef DRIVERS_TERMIOS_H
 #define DRIVERS_TERMIOS_H

@@ -1,11 +1,14 @@
 /*
- * tty.h - terminals: a line discipline (line.h) with readers, writers, a session and a foreground group.
+ * tty.h - terminals: a line discipline (line.h) with readers, writers, a session and a foreground
+ * group.
  *
- * There is one: the console on the first serial port, known as /dev/console, /dev/ttyS0 and, to the session
- * that it controls, /dev/tty. A process's controlling terminal is the one whose session is its own.
+ * There is one: the console on the first serial port, known as /dev/console, /dev/ttyS0 and, to the
+ * session that it controls, /dev/tty. A process's controlling terminal is the one whose session is
+ * its own.
  *
- * Locks: read_lock and write_lock (mutexes: one reader, one writer at a time) -> lock (spinlock, interrupts
- * off: all of `line`, session, foreground, throttled) -> console lock. Signals are sent with none held.
+ * Locks: read_lock and write_lock (mutexes: one reader, one writer at a time) -> lock (spinlock,
+ * interrupts off: all of `line`, session, foreground, throttled) -> console lock. Signals are sent
+ * with none held.
  */
 #ifndef DRIVERS_TTY_H
 #define DRIVERS_TTY_H
@@ -39,10 +42,12 @@ void tty_receive(struct tty *tty, u8 c);
 /* Is there no room for another character? Then resume_input() will be called when there is. */
 bool tty_throttled(struct tty *tty);
 
-/* The leader of @session ends: SIGHUP and SIGCONT to the foreground group; the terminal is free again. */
+/* The leader of @session ends: SIGHUP and SIGCONT to the foreground group; the terminal is free
+ * again. */
 void tty_session_ended(pid_t session);
 
-/* For /proc/PID/stat: the device number of @session's terminal, or 0; *foreground its group, or -1. */
+/* For /proc/PID/stat: the device number of @session's terminal, or 0; *foreground its group, or -1.
+ */
 u32 tty_of_session(pid_t session, pid_t *foreground);
 
 #endif /* DRIVERS_TTY_H */

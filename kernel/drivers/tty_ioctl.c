@@ -1,9 +1,9 @@
 /*
  * tty_ioctl.c - settings, window size, sessions and foreground groups of a terminal.
  *
- * Output is written at once (tty.c), so "wait until it is drained" (TCSETSW, TCSBRK) is true when it is asked.
- * Not there: a terminal with several sessions' processes, so TIOCNOTTY of a process that is no session
- * leader is -EPERM (it can call setsid).
+ * Output is written at once (tty.c), so "wait until it is drained" (TCSETSW, TCSBRK) is true when
+ * it is asked. Not there: a terminal with several sessions' processes, so TIOCNOTTY of a process
+ * that is no session leader is -EPERM (it can call setsid).
  */
 #include "kernel/drivers/tty_ioctl.h"
 #include "fs/vfs.h"

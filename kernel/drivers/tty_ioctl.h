@@ -13,8 +13,9 @@ struct tty;
 s64 tty_ioctl(struct file *file, unsigned command, u64 argument);
 
 /*
- * May the current task, if it is in a background group of the terminal's session, do what @signo (SIGTTIN,
- * SIGTTOU) stands for? 0: yes. -ERESTARTSYS: its group has been sent the signal. -EIO: no.
+ * May the current task, if it is in a background group of the terminal's session, do what @signo
+ * (SIGTTIN, SIGTTOU) stands for? 0: yes. -ERESTARTSYS: its group has been sent the signal. -EIO:
+ * no.
  */
 int tty_check_background(struct tty *tty, int signo);
 

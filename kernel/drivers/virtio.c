@@ -1,5 +1,6 @@
 /*
- * virtio.c - virtio devices on PCI: finding their registers, starting them, and the split queue. See virtio.h.
+ * virtio.c - virtio devices on PCI: finding their registers, starting them, and the split queue.
+ * See virtio.h.
  */
 #include "kernel/drivers/virtio.h"
 
@@ -281,7 +282,8 @@ void virtqueue_add(struct virtqueue *queue, const struct virtio_piece *pieces, u
 
 void virtqueue_notify(struct virtqueue *queue)
 {
-	smp_mb(); /* the device looks at the index after it has set the flag, or sees our notification */
+	/* the device looks at the index after it has set the flag, or sees our notification */
+	smp_mb();
 	if (!(READ_ONCE(queue->used->flags) & USED_NO_NOTIFY))
 		writew(0, queue->notify);
 }

@@ -1,14 +1,15 @@
 /*
  * virtio.h - what a virtio device is to its driver: features, its own configuration, and a queue.
  *
- * Virtio 1.0 ("modern") devices on PCI, one split queue with an interrupt of its own. Source: Virtual I/O
- * Device (VIRTIO) Version 1.2, sections 2.7 (split virtqueues), 3.1 (start), 4.1 (PCI).
+ * Virtio 1.0 ("modern") devices on PCI, one split queue with an interrupt of its own. Source:
+ * Virtual I/O Device (VIRTIO) Version 1.2, sections 2.7 (split virtqueues), 3.1 (start), 4.1 (PCI).
  *
- * What the device writes (used entries, its configuration) is checked before use: a device that breaks the
- * rules is given up, it breaks nothing of ours. A virtio device can write all memory by design, though.
+ * What the device writes (used entries, its configuration) is checked before use: a device that
+ * breaks the rules is given up, it breaks nothing of ours. A virtio device can write all memory by
+ * design, though.
  *
- * Locks: none here; the driver calls the virtqueue_ functions of one queue under one lock of its own, with
- * interrupts off.
+ * Locks: none here; the driver calls the virtqueue_ functions of one queue under one lock of its
+ * own, with interrupts off.
  */
 #ifndef DRIVERS_VIRTIO_H
 #define DRIVERS_VIRTIO_H
@@ -52,14 +53,14 @@ struct virtio_device {
 };
 
 /*
- * Find @device's registers, reset it and agree on the features it has of @features. 0, -ENODEV (not a
- * modern device, or one that does not accept), -ENOMEM. Says in the log what is wrong. Sleeps.
+ * Find @device's registers, reset it and agree on the features it has of @features. 0, -ENODEV (not
+ * a modern device, or one that does not accept), -ENOMEM. Says in the log what is wrong. Sleeps.
  */
 int virtio_start(struct virtio_device *device, struct pci_device *pci, u64 features);
 
 /*
- * Make queue 0, let interrupt(argument) be called when something of it is used, and set the device going.
- * 0, -ENODEV, -ENOMEM, -ENOSPC. Sleeps.
+ * Make queue 0, let interrupt(argument) be called when something of it is used, and set the device
+ * going. 0, -ENODEV, -ENOMEM, -ENOSPC. Sleeps.
  */
 int virtio_start_queue(struct virtio_device *device, irq_handler_t interrupt, void *argument,
 		       const char *name);
@@ -70,7 +71,8 @@ void virtio_fail(struct virtio_device *device);
 /* In an interrupt handler: is this interrupt the device's? */
 bool virtio_interrupted(struct virtio_device *device);
 
-/* Fields of the device's own configuration, which may change while several are read: 0 past its end. */
+/* Fields of the device's own configuration, which may change while several are read: 0 past its
+ * end. */
 u32 virtio_config32(const struct virtio_device *device, unsigned offset);
 u64 virtio_config64(const struct virtio_device *device, unsigned offset);
 
@@ -80,8 +82,9 @@ static inline bool virtio_has(const struct virtio_device *device, unsigned featu
 }
 
 /*
- * Add a chain of @count pieces, those from @writable_from on written by the device, the others read; @token
- * (not NULL) comes back when it was used. The caller has seen that free_count is large enough.
+ * Add a chain of @count pieces, those from @writable_from on written by the device, the others
+ * read; @token (not NULL) comes back when it was used. The caller has seen that free_count is large
+ * enough.
  */
 struct virtio_piece {
 	phys_addr_t address;
@@ -93,7 +96,8 @@ void virtqueue_add(struct virtqueue *queue, const struct virtio_piece *pieces, u
 /* Tell the device of what was added. Needs no lock. */
 void virtqueue_notify(struct virtqueue *queue);
 
-/* The token of the next chain that the device is done with, or NULL. *broken is set when it broke the rules. */
+/* The token of the next chain that the device is done with, or NULL. *broken is set when it broke
+ * the rules. */
 void *virtqueue_take(struct virtqueue *queue, bool *broken);
 
 #endif /* DRIVERS_VIRTIO_H */

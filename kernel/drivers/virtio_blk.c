@@ -1,14 +1,14 @@
 /*
  * virtio_blk.c - disks of a virtual machine: /dev/vda, /dev/vdb ... in the order of the PCI scan.
  *
- * A request is a chain of descriptors: header, data, status byte; header and status lie in a slot that
- * belongs to the chain's request while it is in flight. As many requests are in flight as the queue has
- * descriptors for; what does not fit waits in `waiting`, in order, until the interrupt has made room, so
- * submit never sleeps. Requests are completed by the interrupt, without the disk's lock. Source: VIRTIO 1.2,
- * section 5.2.
+ * A request is a chain of descriptors: header, data, status byte; header and status lie in a slot
+ * that belongs to the chain's request while it is in flight. As many requests are in flight as the
+ * queue has descriptors for; what does not fit waits in `waiting`, in order, until the interrupt
+ * has made room, so submit never sleeps. Requests are completed by the interrupt, without the
+ * disk's lock. Source: VIRTIO 1.2, section 5.2.
  *
- * A device that breaks the rules is given up: what is in flight and what comes later ends with -EIO.
- * Not done: a change of capacity, disks whose sectors are not of 512 bytes, several queues.
+ * A device that breaks the rules is given up: what is in flight and what comes later ends with
+ * -EIO. Not done: a change of capacity, disks whose sectors are not of 512 bytes, several queues.
  */
 #include <arch/page.h>
 
@@ -125,7 +125,8 @@ static void disk_submit(struct block_device *device, struct block_request *reque
 		}
 		spin_unlock_irqrestore(&disk->lock, flags);
 	}
-	/* Without the lock: the register is slow, and a virtual machine may hold this CPU up there. */
+	/* Without the lock: the register is slow, and a virtual machine may hold this CPU up there.
+	 */
 	if (notify)
 		virtqueue_notify(&disk->virtio.queue);
 	if (at_once)
@@ -285,7 +286,8 @@ static void register_disk(struct disk *disk)
 		disk->virtio.queue.size);
 }
 
-/* A disk that does not start stays allocated: its interrupt handler does, and the device may hold its queue. */
+/* A disk that does not start stays allocated: its interrupt handler does, and the device may hold
+ * its queue. */
 static void add_disk(struct pci_device *pci)
 {
 	struct disk *disk;

@@ -1,9 +1,10 @@
 /*
- * deliver.c - acting on signals, on the way to user mode: default actions, stopping, running handlers, and what
- * becomes of a call that a signal interrupted.
+ * deliver.c - acting on signals, on the way to user mode: default actions, stopping, running
+ * handlers, and what becomes of a call that a signal interrupted.
  *
- * Stopping: the thread that takes a stop signal sets process->stopped and tells the parent; every thread
- * waits in stop_here() until SIGCONT or SIGKILL, which act when they are *sent* (signal.c), clears it.
+ * Stopping: the thread that takes a stop signal sets process->stopped and tells the parent; every
+ * thread waits in stop_here() until SIGCONT or SIGKILL, which act when they are *sent* (signal.c),
+ * clears it.
  */
 #include <arch/process.h>
 #include <arch/signal.h>
@@ -38,8 +39,8 @@ static void stop_process(struct process *process, int signo)
 }
 
 /*
- * Take signals until one has a handler: returns it, its action in *action. Default actions happen here, the
- * fatal ones do not return. 0: nothing left.
+ * Take signals until one has a handler: returns it, its action in *action. Default actions happen
+ * here, the fatal ones do not return. 0: nothing left.
  */
 static int take_signal(struct signal_action *action, struct siginfo *info)
 {
@@ -91,7 +92,8 @@ static void restore_saved_mask(void)
 	}
 }
 
-/* A call that a signal interrupted: fail it with EINTR or have it made again. @action NULL: no handler. */
+/* A call that a signal interrupted: fail it with EINTR or have it made again. @action NULL: no
+ * handler. */
 static void finish_call(struct registers *registers, const struct signal_action *action)
 {
 	bool again = !action;

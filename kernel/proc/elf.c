@@ -1,8 +1,9 @@
 /*
- * elf.c - mapping ELF64 programs: static, static position-independent, and those with an interpreter (ld.so).
+ * elf.c - mapping ELF64 programs: static, static position-independent, and those with an
+ * interpreter (ld.so).
  *
- * Segments become private file mappings, what lies beyond the file's part anonymous ones. A file's numbers
- * are a stranger's: each is checked before use, and mm_map() checks the ranges.
+ * Segments become private file mappings, what lies beyond the file's part anonymous ones. A file's
+ * numbers are a stranger's: each is checked before use, and mm_map() checks the ranges.
  */
 #include <arch/elf.h>
 
@@ -95,7 +96,8 @@ static unsigned segment_protection(const struct elf_segment *segment)
 	       (segment->flags & PF_X ? PROT_EXEC : 0);
 }
 
-static int map_segment(struct mm *mm, struct file *file, const struct elf_segment *segment, u64 bias)
+static int map_segment(struct mm *mm, struct file *file, const struct elf_segment *segment,
+		       u64 bias)
 {
 	u64 start = page_down(segment->vaddr) + bias, file_end, end;
 	unsigned protection = segment_protection(segment);
@@ -104,8 +106,8 @@ static int map_segment(struct mm *mm, struct file *file, const struct elf_segmen
 	file_end = segment->filesz ? page_up(segment->vaddr + segment->filesz) + bias : start;
 	end = page_up(segment->vaddr + segment->memsz) + bias;
 	if (file_end > start) {
-		result = mm_map(mm, start, file_end - start, protection, MAP_PRIVATE | MAP_FIXED, file,
-				page_down(segment->offset));
+		result = mm_map(mm, start, file_end - start, protection, MAP_PRIVATE | MAP_FIXED,
+				file, page_down(segment->offset));
 		if (result < 0)
 			return (int)result;
 	}
@@ -208,8 +210,8 @@ static int load_interpreter(struct program *program, const char *name)
 		goto out;
 	if (image->header.type == ET_DYN) {
 		/* Reserve a place for the whole; the segments then replace it. */
-		place = mm_map(program->mm, 0, high - low, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, NULL,
-			       0);
+		place = mm_map(program->mm, 0, high - low, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+			       NULL, 0);
 		if (place < 0) {
 			error = (int)place;
 			goto out;

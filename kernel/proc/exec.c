@@ -1,9 +1,10 @@
 /*
  * exec.c - execve(2): the file, its scripts' interpreters, the arguments, the new program's stack.
  *
- * Steps: open and check the file; follow "#!" lines; copy the argument strings into kernel pages; map the
- * program into a new address space (elf.c); then - the point of no return - make that current's, close what is
- * to be closed, write the stack (exec_stack.c) and enter. Until then the old program is untouched.
+ * Steps: open and check the file; follow "#!" lines; copy the argument strings into kernel pages;
+ * map the program into a new address space (elf.c); then - the point of no return - make that
+ * current's, close what is to be closed, write the stack (exec_stack.c) and enter. Until then the
+ * old program is untouched.
  */
 #include "kernel/proc/exec.h"
 
@@ -73,8 +74,9 @@ static int push_prefix(struct program *program, const char *text, size_t length)
 }
 
 /*
- * "#!interpreter argument": the arguments become interpreter, argument (if any), the script's own name, and what
- * followed argv[0]. program->header holds the line; @script is the name it was opened by.
+ * "#!interpreter argument": the arguments become interpreter, argument (if any), the script's own
+ * name, and what followed argv[0]. program->header holds the line; @script is the name it was
+ * opened by.
  */
 static int script_arguments(struct program *program, const char *script)
 {
@@ -210,7 +212,8 @@ static int unshare_files(void)
 	return 0;
 }
 
-/* All other threads end, and current is the one that has the process's number. -EINTR: we are to end too. */
+/* All other threads end, and current is the one that has the process's number. -EINTR: we are to
+ * end too. */
 static int end_other_threads(void)
 {
 	struct process *process = current->process;

@@ -1,8 +1,8 @@
 /*
  * exec.h - what exec.c and elf.c share: one execve(2) on its way.
  *
- * Until exec.c's begin_new_program() all work happens beside the running program, in program->mm, and any
- * error is the call's errno. After it there is no way back: an error ends the process.
+ * Until exec.c's begin_new_program() all work happens beside the running program, in program->mm,
+ * and any error is the call's errno. After it there is no way back: an error ends the process.
  */
 #ifndef PROC_EXEC_H
 #define PROC_EXEC_H
@@ -15,7 +15,8 @@
 #define EXEC_PAGES 512	       /* all arguments: 2 MB */
 #define EXEC_SCRIPTS 5	       /* scripts whose interpreter is a script ... */
 
-/* A string of bytes in pages of its own: the arguments, one NUL-terminated string after the other. */
+/* A string of bytes in pages of its own: the arguments, one NUL-terminated string after the other.
+ */
 struct exec_strings {
 	u8 *pages[EXEC_PAGES];
 	size_t length;
@@ -63,7 +64,8 @@ struct program {
 	char name[PATH_MAX + 16]; /* as given; the slack is for the path walk, which reads words */
 };
 
-/* Open a file that current may execute, and keep it from being written: -EACCES, -ETXTBSY, -ENOENT ... */
+/* Open a file that current may execute, and keep it from being written: -EACCES, -ETXTBSY, -ENOENT
+ * ... */
 struct file *exec_open(const char *name);
 void exec_close(struct file *file);
 
@@ -76,13 +78,14 @@ struct caller {
 /* exec_stack.c. Copy the arguments into program->strings: 0, -E2BIG, -EFAULT, -EINTR. */
 int copy_strings(struct program *program, const struct caller *caller);
 void strings_free(struct exec_strings *strings);
-/* Map the stack in program->mm: 0 or -ENOMEM; and, once that is current's, fill it: *sp, or -EFAULT. */
+/* Map the stack in program->mm: 0 or -ENOMEM; and, once that is current's, fill it: *sp, or
+ * -EFAULT. */
 int make_stack(struct program *program);
 int write_stack(struct program *program, u64 *sp);
 
 /*
- * elf.c. Map program->file into program->mm: 0, -ENOEXEC (not an ELF of this machine), -EACCES (a segment
- * both writable and executable), -ENOMEM, -EIO ...
+ * elf.c. Map program->file into program->mm: 0, -ENOEXEC (not an ELF of this machine), -EACCES (a
+ * segment both writable and executable), -ENOMEM, -EIO ...
  */
 int elf_load(struct program *program);
 /* The new mm is current's: clear what lies behind the file's part of segments. 0 or -EFAULT. */

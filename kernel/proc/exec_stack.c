@@ -1,9 +1,11 @@
 /*
- * exec_stack.c - the arguments of an execve(2): copied into kernel pages, then onto the new program's stack.
+ * exec_stack.c - the arguments of an execve(2): copied into kernel pages, then onto the new
+ * program's stack.
  *
- * The stack, from the top: 8 zero bytes, the file name, the environment's strings, the arguments' strings, the
- * platform's name, 16 random bytes; then aligned to 16 the auxiliary vector, environment and argument
- * pointers, and argc at the stack pointer. There is no address randomisation: runs are to repeat exactly.
+ * The stack, from the top: 8 zero bytes, the file name, the environment's strings, the arguments'
+ * strings, the platform's name, 16 random bytes; then aligned to 16 the auxiliary vector,
+ * environment and argument pointers, and argc at the stack pointer. There is no address
+ * randomisation: runs are to repeat exactly.
  */
 #include <arch/elf.h>
 #include <arch/signal.h>
@@ -189,7 +191,8 @@ int make_stack(struct program *program)
 	size = page_round(program->strings.length + (program->argc + program->envc) * sizeof(u64) +
 			  STACK_INITIAL);
 	result = mm_map(mm, USER_TOP - size, size, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_GROWSDOWN | MAP_STACK, NULL, 0);
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_GROWSDOWN | MAP_STACK, NULL,
+			0);
 	return result < 0 ? (int)result : 0;
 }
 

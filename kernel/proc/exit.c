@@ -1,9 +1,10 @@
 /*
  * exit.c - the end of a thread and of a process.
  *
- * A thread gives back what it holds, leaves its process, and dies on its last switch (sched.c frees it). The
- * last thread makes the process a zombie: its children go to init, job control is told, the parent gets its
- * exit signal. From then on the struct process belongs to the parent and may vanish at any moment.
+ * A thread gives back what it holds, leaves its process, and dies on its last switch (sched.c frees
+ * it). The last thread makes the process a zombie: its children go to init, job control is told,
+ * the parent gets its exit signal. From then on the struct process belongs to the parent and may
+ * vanish at any moment.
  */
 #include "fs/vfs.h"
 #include "kernel/core/jobctl.h"
@@ -47,7 +48,8 @@ static void give_back_parts(struct task *task)
 		mm_put(mm);
 }
 
-/* A session's leader ends: its terminal hangs up. Before the lock, since the terminal takes its own first. */
+/* A session's leader ends: its terminal hangs up. Before the lock, since the terminal takes its own
+ * first. */
 static void leave_session(struct process *process)
 {
 	if (process->session == process->pid)

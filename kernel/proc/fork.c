@@ -1,12 +1,12 @@
 /*
  * fork.c - making processes and threads: fork, vfork, clone.
  *
- * A child shares or copies each of its parent's parts as the flags say. Order of construction: task and
- * process, then the parts, then the pid (which makes it visible), then its first run; whatever fails, the
- * parts made so far are dropped in reverse.
+ * A child shares or copies each of its parent's parts as the flags say. Order of construction: task
+ * and process, then the parts, then the pid (which makes it visible), then its first run; whatever
+ * fails, the parts made so far are dropped in reverse.
  *
- * Limits, all -EINVAL: namespaces, pidfds; handlers shared by processes (CLONE_SIGHAND without CLONE_THREAD);
- * CLONE_VFORK with CLONE_THREAD.
+ * Limits, all -EINVAL: namespaces, pidfds; handlers shared by processes (CLONE_SIGHAND without
+ * CLONE_THREAD); CLONE_VFORK with CLONE_THREAD.
  */
 #include <arch/process.h>
 
@@ -211,7 +211,8 @@ s64 process_clone(const struct clone_arguments *arguments)
 	if (error)
 		goto fail_parts;
 	pid = child->pid;
-	if (flags & CLONE_PARENT_SETTID) /* as in Linux, a bad address is the program's own affair */
+	/* as in Linux, a bad address is the program's own affair */
+	if (flags & CLONE_PARENT_SETTID)
 		(void)put_user(pid, arguments->parent_tid);
 	sched_start(child);
 	if (flags & CLONE_VFORK)

@@ -1,8 +1,10 @@
 /*
- * futex.c - futex(2): sleep until a word in memory changes. WAIT, WAKE and their BITSET forms, REQUEUE.
+ * futex.c - futex(2): sleep until a word in memory changes. WAIT, WAKE and their BITSET forms,
+ * REQUEUE.
  *
- * Waiters are found by (address space, address) in a small table of chains. A futex in memory shared between
- * processes works only among tasks of one address space: the key is not the page (limit).
+ * Waiters are found by (address space, address) in a small table of chains. A futex in memory
+ * shared between processes works only among tasks of one address space: the key is not the page
+ * (limit).
  */
 #include "kernel/proc/futex.h"
 
@@ -123,10 +125,12 @@ static s64 futex_wait_restart(struct restart *restart)
 				restart->deadline_ns, ~0u);
 
 	restart->function = futex_wait_restart;
-	return result == -ERESTARTSYS && restart->deadline_ns != ~0ULL ? -ERESTART_RESTARTBLOCK : result;
+	return result == -ERESTARTSYS && restart->deadline_ns != ~0ULL ? -ERESTART_RESTARTBLOCK
+								       : result;
 }
 
-/* The deadline on the monotonic clock that @timeout means: absolute for the bit-set call, else a span. */
+/* The deadline on the monotonic clock that @timeout means: absolute for the bit-set call, else a
+ * span. */
 static int read_deadline(int operation, const struct timespec64 *timeout, u64 *deadline)
 {
 	struct timespec64 t;
@@ -200,7 +204,8 @@ struct robust_list_head {
 };
 _Static_assert(sizeof(struct robust_list_head) == ROBUST_LIST_HEAD_SIZE, "as in Linux");
 
-/* If current owns the lock whose link is at @link: say that its owner died, wake one waiter. False: a fault. */
+/* If current owns the lock whose link is at @link: say that its owner died, wake one waiter. False:
+ * a fault. */
 static bool give_up_lock(u64 link, s64 offset, bool pending)
 {
 	u32 *word = (u32 *)((link & ~1ULL) + (u64)offset);

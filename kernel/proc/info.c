@@ -1,8 +1,8 @@
 /*
  * info.c - what /proc shows of processes and the machine (fs/proc/process_info.h).
  *
- * Everything is copied, or referenced, under process_lock: a task's mm, files, fs and cred are replaced only
- * under it as well.
+ * Everything is copied, or referenced, under process_lock: a task's mm, files, fs and cred are
+ * replaced only under it as well.
  */
 #include "fs/proc/process_info.h"
 
@@ -178,7 +178,8 @@ pid_t process_current(void)
 	return current->process ? current->process->pid : 0;
 }
 
-/* The main thread of process @pid; process_lock is taken, to be dropped by the caller in any case. */
+/* The main thread of process @pid; process_lock is taken, to be dropped by the caller in any case.
+ */
 static struct task *lock_thread(pid_t pid, unsigned long *flags)
 {
 	struct process *process;
@@ -297,7 +298,8 @@ static unsigned count_runnable(void)
 	return count;
 }
 
-/* Exponential decay over 1, 5 and 15 minutes, sampled every 5 seconds: factors exp(-5 s/60 s) ... << 16. */
+/* Exponential decay over 1, 5 and 15 minutes, sampled every 5 seconds: factors exp(-5 s/60 s) ...
+ * << 16. */
 static void sample_load(void *unused)
 {
 	static const u64 decay[3] = {60296, 64453, 65173};

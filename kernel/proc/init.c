@@ -1,9 +1,9 @@
 /*
  * init.c - process 1: the root file system, the console, the first program; and the machine's end.
  *
- * Command line: root=tmpfs (the default; the initial RAM disk is unpacked into it) or root=/dev/NAME with
- * rootfstype= (default ext2) and `ro`; init=PROGRAM (default /init, /sbin/init, /bin/sh); words after `--` are
- * the program's arguments.
+ * Command line: root=tmpfs (the default; the initial RAM disk is unpacked into it) or
+ * root=/dev/NAME with rootfstype= (default ext2) and `ro`; init=PROGRAM (default /init, /sbin/init,
+ * /bin/sh); words after `--` are the program's arguments.
  */
 #include "kernel/proc/init.h"
 
@@ -74,7 +74,8 @@ static void open_console(void)
 /* Runs @name if it is there; returns when it is not. */
 static void try_program(const char *name)
 {
-	static const char *const environment[] = {"HOME=/", "TERM=linux", "PATH=/sbin:/usr/sbin:/bin:/usr/bin", NULL};
+	static const char *const environment[] = {"HOME=/", "TERM=linux",
+						  "PATH=/sbin:/usr/sbin:/bin:/usr/bin", NULL};
 	static const char *arguments[INIT_ARGUMENTS + 2];
 	char **words;
 	int count;

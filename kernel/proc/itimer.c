@@ -1,10 +1,11 @@
 /*
  * itimer.c - interval timers of a process.
  *
- * ITIMER_REAL runs on the monotonic clock and sends SIGALRM from the timer interrupt. A repeating one starts
- * again when its signal has been taken, so that no interval is short enough to keep the CPU busy with timer
- * interrupts alone. The other two count down by the scheduler's ticks (10 ms), so they are as coarse as the
- * ticks. Under process_lock; the kernel timer is cancelled without it, by the process itself.
+ * ITIMER_REAL runs on the monotonic clock and sends SIGALRM from the timer interrupt. A repeating
+ * one starts again when its signal has been taken, so that no interval is short enough to keep the
+ * CPU busy with timer interrupts alone. The other two count down by the scheduler's ticks (10 ms),
+ * so they are as coarse as the ticks. Under process_lock; the kernel timer is cancelled without it,
+ * by the process itself.
  */
 #include "kernel/proc/itimer.h"
 
@@ -107,7 +108,8 @@ int itimer_get(int which, u64 *left, u64 *interval)
 	case ITIMER_REAL:
 		*interval = process->real_interval_ns;
 		*left = process->real_deadline_ns;
-		if (*left) /* due but not yet delivered: a little is left, since 0 would say "off" */
+		if (*left) /* due but not yet delivered: a little is left, since 0 would say "off"
+			    */
 			*left = *left > now ? *left - now : 1000;
 		return 0;
 	case ITIMER_VIRTUAL:

@@ -1,8 +1,9 @@
 /*
  * jobctl.c - process groups and sessions: setpgid, setsid, and what terminals ask (core/jobctl.h).
  *
- * A group or session is not an object: it is the set of processes that carry its number. So finding its
- * members is a walk through all processes, which only terminals' keys, kill(-pgid) and exits do.
+ * A group or session is not an object: it is the set of processes that carry its number. So finding
+ * its members is a walk through all processes, which only terminals' keys, kill(-pgid) and exits
+ * do.
  */
 #include "kernel/core/jobctl.h"
 
@@ -62,7 +63,8 @@ pid_t pgrp_session(pid_t pgrp)
 	return session;
 }
 
-/* Does @process keep its group from being orphaned: is its parent in another group of its session? */
+/* Does @process keep its group from being orphaned: is its parent in another group of its session?
+ */
 static bool anchors_group(const struct process *process)
 {
 	const struct process *parent = process->parent;
@@ -107,8 +109,8 @@ static bool group_has_stopped(pid_t group)
 }
 
 /*
- * @process is ending, or losing its parent @parent: did that orphan its group while members are stopped? Nobody
- * could continue them, so POSIX has them told: SIGHUP, SIGCONT.
+ * @process is ending, or losing its parent @parent: did that orphan its group while members are
+ * stopped? Nobody could continue them, so POSIX has them told: SIGHUP, SIGCONT.
  */
 void group_check_orphaned(struct process *process, struct process *parent)
 {

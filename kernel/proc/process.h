@@ -1,15 +1,17 @@
 /*
- * process.h - a process: the thread group, its place among parents, groups and sessions, its limits.
+ * process.h - a process: the thread group, its place among parents, groups and sessions, its
+ * limits.
  *
- * A struct process is made by fork with its first thread (struct task) and lives until its parent has
- * waited for it; the tasks are freed when they have left their CPU for the last time. A thread's pid is
- * unique among all threads; the process has the pid of its first thread.
+ * A struct process is made by fork with its first thread (struct task) and lives until its parent
+ * has waited for it; the tasks are freed when they have left their CPU for the last time. A
+ * thread's pid is unique among all threads; the process has the pid of its first thread.
  *
  * States of a process: running -> (stopped <-> running) -> zombie -> reaped (freed).
  *
- * process_lock (spinlock, interrupts disabled) guards the tree, the groups and sessions, the table of
- * pids, all pending sets and actions of signals, and stop and exit states: one lock, since at most 16 CPUs
- * take it, briefly. Order: tty locks -> process_lock -> wait queue locks -> run queue locks.
+ * process_lock (spinlock, interrupts disabled) guards the tree, the groups and sessions, the table
+ * of pids, all pending sets and actions of signals, and stop and exit states: one lock, since at
+ * most 16 CPUs take it, briefly. Order: tty locks -> process_lock -> wait queue locks -> run queue
+ * locks.
  *
  * Limits: pids below PID_MAX; at most max_tasks tasks (by memory); groups of credentials: 32.
  */
@@ -103,7 +105,8 @@ struct process {
 	char comm[16]; /* the zombie's */
 	uid_t zombie_uid;
 
-	/* process_lock; valid only where the bit of `handled` is set, else SIG_DFL: saves copying at fork. */
+	/* process_lock; valid only where the bit of `handled` is set, else SIG_DFL: saves copying
+	 * at fork. */
 	u64 handled;
 	struct signal_action actions[SIGNAL_COUNT];
 };
@@ -119,17 +122,19 @@ extern pid_t last_pid; /* given out last */
 void task_init(void);
 struct process *process_find(pid_t pid); /* zombies too; NULL; process_lock held */
 struct task *task_find(pid_t pid);	 /* a live thread; process_lock held */
-/* A task with kernel stack and signal state, all else zero; comm copied from @comm. NULL: no memory. */
+/* A task with kernel stack and signal state, all else zero; comm copied from @comm. NULL: no
+ * memory. */
 struct task *task_allocate(const char *comm);
 void task_free(struct task *task);
 struct process *process_allocate(void);
 void process_free(struct process *process);
-/* Give out a pid for @task (and @process when new) and enter both everywhere; a new one joins its parent's
- * group. -EAGAIN: too many; -ERESTARTNOINTR: a signal comes first. Takes process_lock. */
+/* Give out a pid for @task (and @process when new) and enter both everywhere; a new one joins its
+ * parent's group. -EAGAIN: too many; -ERESTARTNOINTR: a signal comes first. Takes process_lock. */
 int process_link_task(struct process *process, struct task *task);
 void process_unlink_task(struct task *task); /* process_lock held */
 void process_unlink(struct process *process); /* process_lock held */
-uid_t process_uid(const struct process *process); /* the real one, a zombie's too; process_lock held */
+/* the real one, a zombie's too; process_lock held */
+uid_t process_uid(const struct process *process);
 void process_times(const struct process *process, struct cpu_times *times);
 void task_times(const struct task *task, struct cpu_times *times);
 
@@ -182,7 +187,8 @@ static inline bool thread_must_end(const struct process *process, const struct t
 {
 	return process->exiting || (process->exec_task && process->exec_task != task);
 }
-/* The child no longer uses its parent's memory (exec, exit): wake the parent that waits in vfork. */
+/* The child no longer uses its parent's memory (exec, exit): wake the parent that waits in vfork.
+ */
 void vfork_done(struct process *process);
 
 /* exec.c: replace current's program; user pointers. Returns only on error. */
@@ -194,7 +200,8 @@ s64 kernel_exec(const char *name, const char *const *argv, const char *const *en
 __noreturn void process_exit(int code);	 /* this thread; the process with its last thread */
 __noreturn void process_exit_group(int code); /* the whole process */
 void process_reap(struct process *process);   /* unlink and free a zombie; process_lock held */
-s64 process_wait(pid_t pid, int options, int *status, struct siginfo *info, struct cpu_times *times);
+s64 process_wait(pid_t pid, int options, int *status, struct siginfo *info,
+		 struct cpu_times *times);
 #define WNOHANG 1
 #define WUNTRACED 2
 #define WSTOPPED 2
@@ -214,7 +221,8 @@ void sched_start(struct task *task); /* first run of a new task */
 void sched_wake(struct task *task, u32 states);
 #define STATE_BIT(state) (1u << (state))
 /* The sleeps that the end of the process ends. */
-#define STATES_KILL (STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_KILLABLE) | STATE_BIT(TASK_STOPPED))
+#define STATES_KILL                                                                                \
+	(STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_KILLABLE) | STATE_BIT(TASK_STOPPED))
 void sched_notice(struct task *task); /* make @task, if in user mode, look at its `pending` */
 
 /* info.c */
@@ -231,7 +239,8 @@ void sched_rseq(struct task *task);	       /* have @task call it */
 
 /* futex.c */
 s64 futex_wake(u32 *address, unsigned count, u32 bits);
-void futex_end_thread(void); /* what current holds of the futexes on its robust list is marked, waiters woken */
+/* what current holds of the futexes on its robust list is marked, waiters woken */
+void futex_end_thread(void);
 #define ROBUST_LIST_HEAD_SIZE 24
 
 /* init.c: make pid 1 and let it run. */

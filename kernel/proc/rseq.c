@@ -1,10 +1,10 @@
 /*
- * rseq.c - restartable sequences, rseq(2): a program learns which CPU it runs on without a call, and a piece of
- * its code that a switch or a signal interrupted is begun anew.
+ * rseq.c - restartable sequences, rseq(2): a program learns which CPU it runs on without a call,
+ * and a piece of its code that a switch or a signal interrupted is begun anew.
  *
- * The thread registers 32 bytes of its memory. Whenever it returns to user mode after a switch or into a
- * signal's handler, the CPU's number is written there, and if it was inside the sequence that the area names,
- * it goes on at that sequence's abort address.
+ * The thread registers 32 bytes of its memory. Whenever it returns to user mode after a switch or
+ * into a signal's handler, the CPU's number is written there, and if it was inside the sequence
+ * that the area names, it goes on at that sequence's abort address.
  */
 #include <arch/mmu.h>
 #include <arch/signal.h>
@@ -48,7 +48,8 @@ static int abort_sequence(struct rseq *area, struct registers *registers)
 		return -EFAULT;
 	if (sequence.version || sequence.start >= USER_TOP || sequence.abort >= USER_TOP ||
 	    sequence.abort - sequence.start < sequence.length ||
-	    get_user(signature, (u32 *)(sequence.abort - 4)) || signature != current->rseq_signature)
+	    get_user(signature, (u32 *)(sequence.abort - 4)) ||
+	    signature != current->rseq_signature)
 		return -EINVAL;
 	if (put_user(0ULL, &area->sequence))
 		return -EFAULT;

@@ -1,16 +1,18 @@
 /*
  * sched.c - which task runs: a run queue for each CPU, round robin with time slices.
  *
- * The running task is not on its queue. A task that becomes runnable goes to an idle CPU if there is one,
- * else to the CPU it ran on last; a CPU that has nothing to run takes a waiting task from the longest queue.
+ * The running task is not on its queue. A task that becomes runnable goes to an idle CPU if there
+ * is one, else to the CPU it ran on last; a CPU that has nothing to run takes a waiting task from
+ * the longest queue.
  *
- * Locks: run_queue->lock guards the queue and the state of tasks whose `cpu` it is; taken with interrupts
- * off, innermost of all locks, never two at once. It is released before the switch: on_cpu says that a
- * task's stack is still in use, so nobody else may take it from the queue until then.
+ * Locks: run_queue->lock guards the queue and the state of tasks whose `cpu` it is; taken with
+ * interrupts off, innermost of all locks, never two at once. It is released before the switch:
+ * on_cpu says that a task's stack is still in use, so nobody else may take it from the queue until
+ * then.
  *
  * States: the waker may find a task that has set its state but not yet called schedule() (it is
- * run_queue->running: set TASK_RUNNING, nothing else), that is leaving its CPU (on_cpu: put it on that CPU's
- * own queue), or that sleeps (place it anywhere).
+ * run_queue->running: set TASK_RUNNING, nothing else), that is leaving its CPU (on_cpu: put it on
+ * that CPU's own queue), or that sleeps (place it anywhere).
  */
 #include "kernel/core/sched.h"
 
@@ -34,7 +36,8 @@
 /* Ticks of a time slice: 6 .. 1 for nice -20 .. 19, 3 in the middle. */
 static inline u32 slice_ticks(const struct task *task)
 {
-	return task->process ? (u32)(24 - task->process->nice) / 8 + (task->process->nice < -16) : 3;
+	return task->process ? (u32)(24 - task->process->nice) / 8 + (task->process->nice < -16)
+			     : 3;
 }
 
 struct run_queue {
@@ -203,7 +206,8 @@ static struct task *pick(struct run_queue *queue)
 	return task;
 }
 
-/* Move a waiting task from the longest queue to ours, which is empty. No lock held, interrupts off. */
+/* Move a waiting task from the longest queue to ours, which is empty. No lock held, interrupts off.
+ */
 static void steal(struct run_queue *queue)
 {
 	struct run_queue *busiest = NULL;
@@ -240,7 +244,8 @@ static void finish_switch(struct task *previous)
 {
 	bool dead = previous->state == TASK_DEAD;
 
-	/* Another CPU may run @previous from here on, and free it when it ends; a dead one is ours. */
+	/* Another CPU may run @previous from here on, and free it when it ends; a dead one is ours.
+	 */
 	__atomic_store_n(&previous->on_cpu, false, __ATOMIC_RELEASE);
 	if (dead)
 		task_free(previous);
@@ -293,7 +298,8 @@ void schedule(void)
 	previous->run_ns += now - previous->last_switch_ns;
 	if (unlikely(previous->rseq_area))
 		sched_rseq(previous);
-	if (next->mm) /* a kernel thread runs on whatever is loaded: it never looks at the lower half */
+	/* a kernel thread runs on whatever is loaded: it never looks at the lower half */
+	if (next->mm)
 		mm_activate(next->mm);
 	finish_switch(arch_switch(previous, next));
 	arch_irq_restore(flags);
@@ -369,7 +375,8 @@ void sched_idle_loop(void)
 		if (!READ_ONCE(queue->length)) {
 			clear_pending(current, TASK_PENDING_RESCHED);
 			if (nr_cpus > 1)
-				mmu_switch(NULL); /* who changes that address space need not wake us */
+				/* who changes that address space need not wake us */
+				mmu_switch(NULL);
 			arch_halt();
 			continue;
 		}

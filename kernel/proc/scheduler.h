@@ -1,5 +1,6 @@
 /*
- * scheduler.h - what the machine's entry code and start-up need of kernel/proc/sched.c, beyond core/sched.h.
+ * scheduler.h - what the machine's entry code and start-up need of kernel/proc/sched.c, beyond
+ * core/sched.h.
  */
 #ifndef PROC_SCHEDULER_H
 #define PROC_SCHEDULER_H

@@ -1,10 +1,11 @@
 /*
- * signal.c - sending signals and taking them off the pending sets. What is done about one: deliver.c.
+ * signal.c - sending signals and taking them off the pending sets. What is done about one:
+ * deliver.c.
  *
- * Sending puts a signal into the thread's or the process's pending set and makes a thread that does not
- * block it look (TASK_PENDING_SIGNAL, and a wake-up if it sleeps interruptibly). Standard signals (1..31)
- * are pending once; real-time ones queue, oldest first, at most MAX_QUEUED a process. Taking one picks
- * faults first, then the lowest number.
+ * Sending puts a signal into the thread's or the process's pending set and makes a thread that does
+ * not block it look (TASK_PENDING_SIGNAL, and a wake-up if it sleeps interruptibly). Standard
+ * signals (1..31) are pending once; real-time ones queue, oldest first, at most MAX_QUEUED a
+ * process. Taking one picks faults first, then the lowest number.
  *
  * Pid 1 gets only signals for which it has a handler (and faults), so that no kill ends the system.
  */
@@ -229,7 +230,8 @@ void signal_set_blocked(u64 blocked)
 	spin_lock_irqsave(&process_lock, flags);
 	/* What we were chosen to take and block now, another thread may take. */
 	if (unlikely(process->thread_count > 1))
-		signal_tell_others(process, process->pending.set & blocked & ~current->signals->blocked);
+		signal_tell_others(process,
+				   process->pending.set & blocked & ~current->signals->blocked);
 	current->signals->blocked = blocked;
 	signal_recalculate();
 	spin_unlock_irqrestore(&process_lock, flags);
@@ -439,8 +441,8 @@ void force_signal(int signo, int code, u64 address)
 		signals->blocked &= ~sigmask(signo);
 	}
 	if (process == init_process && signal_handler(process, signo) == SIG_DFL)
-		panic("init (pid 1) got fatal signal %d (code %d) at address %#llx, ip %#llx", signo,
-		      code, (unsigned long long)address,
+		panic("init (pid 1) got fatal signal %d (code %d) at address %#llx, ip %#llx",
+		      signo, code, (unsigned long long)address,
 		      (unsigned long long)arch_user_ip(current_registers()));
 	queue_add(process, &signals->pending, signo, &info);
 	set_signal_pending(current);

@@ -1,12 +1,14 @@
 /*
  * signal.h - signal numbers, siginfo and what the rest of the kernel may ask of signals.
  *
- * Numbers, flags and layouts are Linux's on x86-64. A signal is sent to a process (shared pending set) or
- * to one of its threads; the thread that is to act on it gets TASK_PENDING_SIGNAL and, on its way to
- * user mode, exit_to_user() takes it from the set and runs the handler or the default action.
+ * Numbers, flags and layouts are Linux's on x86-64. A signal is sent to a process (shared pending
+ * set) or to one of its threads; the thread that is to act on it gets TASK_PENDING_SIGNAL and, on
+ * its way to user mode, exit_to_user() takes it from the set and runs the handler or the default
+ * action.
  *
- * Everything here is under process_lock (proc/process.h) unless it says otherwise; the lock is taken with
- * interrupts disabled, because terminals and timers send signals from interrupt handlers.
+ * Everything here is under process_lock (proc/process.h) unless it says otherwise; the lock is
+ * taken with interrupts disabled, because terminals and timers send signals from interrupt
+ * handlers.
  */
 #ifndef PROC_SIGNAL_H
 #define PROC_SIGNAL_H
@@ -157,7 +159,8 @@ struct signal_state {
 
 void signal_init(void);
 void signal_queue_init(struct signal_queue *queue);
-void signal_queue_flush(struct process *process, struct signal_queue *queue); /* process_lock held */
+/* process_lock held */
+void signal_queue_flush(struct process *process, struct signal_queue *queue);
 
 /*
  * Send @signo with @info (NULL: from the kernel) to @thread, or, when that is NULL, to the process.
@@ -178,7 +181,8 @@ int signal_kill_thread(pid_t process, pid_t thread, int signo, const struct sigi
 void force_signal(int signo, int code, u64 address);
 void send_signal_current(int signo);
 
-/* Is there a signal that may have been meant for our whole group, and is no timer's? process_lock held. */
+/* Is there a signal that may have been meant for our whole group, and is no timer's? process_lock
+ * held. */
 bool signal_before_fork(void);
 
 /* Recompute TASK_PENDING_SIGNAL of current. process_lock held. */
@@ -194,12 +198,13 @@ int signal_dequeue(u64 blocked, struct siginfo *info);
 /* sigaction(2): @new may be NULL; the former action in *old. 0 or -EINVAL. */
 int signal_set_action(int signo, const struct signal_action *new, struct signal_action *old);
 
-/* Have the other threads of @process that do not block all of @signals look; tell the parent of a stop or
- * continuation (CLD_*, and its signal). process_lock held. */
+/* Have the other threads of @process that do not block all of @signals look; tell the parent of a
+ * stop or continuation (CLD_*, and its signal). process_lock held. */
 void signal_tell_others(struct process *process, u64 signals);
 void signal_notify_parent(struct process *process, int code, int status);
 
-/* A thread is off the list: what it left of the process's signals is for others. process_lock held. */
+/* A thread is off the list: what it left of the process's signals is for others. process_lock held.
+ */
 void signal_thread_left(struct process *process);
 
 /* execve: handlers back to default, alternative stack gone. */

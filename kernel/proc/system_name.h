@@ -1,8 +1,8 @@
 /*
  * system_name.h - what uname(2) and /proc/version say.
  *
- * The name is Linux's, since programs compare it before they use what we provide; the release says which
- * Linux's behaviour is meant and that this is not it.
+ * The name is Linux's, since programs compare it before they use what we provide; the release says
+ * which Linux's behaviour is meant and that this is not it.
  */
 #ifndef PROC_SYSTEM_NAME_H
 #define PROC_SYSTEM_NAME_H

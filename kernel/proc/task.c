@@ -1,9 +1,9 @@
 /*
  * task.c - allocating tasks and processes, giving out pids, finding them again.
  *
- * Threads are found by pid in a small chained table; processes are found through their first thread's pid,
- * in a table of their own that keeps zombies too. A pid is given out again only when no thread, process,
- * group or session has it.
+ * Threads are found by pid in a small chained table; processes are found through their first
+ * thread's pid, in a table of their own that keeps zombies too. A pid is given out again only when
+ * no thread, process, group or session has it.
  */
 #include "fs/vfs.h"
 #include "kernel/core/errno.h"
@@ -37,7 +37,8 @@ static struct list_head process_table[PID_BUCKETS];
 static struct kmem_cache *task_cache, *process_cache;
 static bool pids_wrapped;
 
-/* A few stacks are kept back, so that a fork after an exit finds its stack at once. Under stack_lock. */
+/* A few stacks are kept back, so that a fork after an exit finds its stack at once. Under
+ * stack_lock. */
 #define SPARE_STACKS 8
 static DEFINE_SPINLOCK(stack_lock);
 static void *spare_stacks[SPARE_STACKS];
@@ -51,7 +52,8 @@ void task_init(void)
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0, NULL);
 	signal_init();
 	load_init();
-	/* An eighth of memory at most for kernel stacks and tables of processes: about 32 KB each. */
+	/* An eighth of memory at most for kernel stacks and tables of processes: about 32 KB each.
+	 */
 	max_tasks = (unsigned)min(max(page_alloc_free_pages() / 64, (u64)64), (u64)PID_MAX / 2);
 }
 
@@ -227,7 +229,8 @@ int process_link_task(struct process *process, struct task *task)
 	int error = -EAGAIN;
 
 	spin_lock_irqsave(&process_lock, flags);
-	/* A signal to our group must reach the child as well: it has not been in it, so let it be made after. */
+	/* A signal to our group must reach the child as well: it has not been in it, so let it be
+	 * made after. */
 	if (signal_before_fork()) {
 		error = -ERESTARTNOINTR;
 		goto out;
@@ -286,7 +289,8 @@ void task_times(const struct task *task, struct cpu_times *times)
 
 	if (task->on_cpu)
 		total += ktime_ns() - task->last_switch_ns;
-	/* The exact total, split as the ticks were; a program too short for a tick was in the kernel. */
+	/* The exact total, split as the ticks were; a program too short for a tick was in the
+	 * kernel. */
 	for (; sampled >> 32; sampled >>= 1)
 		user >>= 1;
 	times->user_ns = sampled ? total / sampled * user + total % sampled * user / sampled : 0;

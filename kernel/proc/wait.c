@@ -1,8 +1,8 @@
 /*
  * wait.c - wait4 and waitid: what became of a child.
  *
- * Under process_lock the children are looked through; each of three events is reported once: the end (which
- * frees the zombie), a stop (WUNTRACED), a continuation (WCONTINUED).
+ * Under process_lock the children are looked through; each of three events is reported once: the
+ * end (which frees the zombie), a stop (WUNTRACED), a continuation (WCONTINUED).
  */
 #include "fs/vfs.h"
 #include "kernel/core/errno.h"
@@ -29,7 +29,8 @@ void process_reap(struct process *process)
 static void add_usage(struct process *parent, const struct process *child)
 {
 	parent->children_times.user_ns += child->times.user_ns + child->children_times.user_ns;
-	parent->children_times.system_ns += child->times.system_ns + child->children_times.system_ns;
+	parent->children_times.system_ns +=
+		child->times.system_ns + child->children_times.system_ns;
 	parent->children_faults += child->minor_faults + child->children_faults;
 }
 
@@ -53,7 +54,8 @@ uid_t process_uid(const struct process *process)
 	return list_first_entry(&process->threads, struct task, thread_link)->cred->uid;
 }
 
-static void describe(struct wait_request *request, const struct process *child, int code, int status)
+static void describe(struct wait_request *request, const struct process *child, int code,
+		     int status)
 {
 	request->info = (struct siginfo){.signo = SIGCHLD,
 					 .code = code,

@@ -65,7 +65,8 @@ s64 sys_statx(int dfd, const char *name, int flags, u32 mask, void *to)
 	return copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
 }
 
-/* ---- extended attributes ----------------------------------------------------------------------------------- */
+/* ---- extended attributes
+ * ----------------------------------------------------------------------------------- */
 
 /* @result if @name, or @fd, is a file at all. */
 static s64 of_name(const char *name, unsigned lookup, s64 result)
@@ -107,7 +108,8 @@ NO_ATTRIBUTES_BY_DESCRIPTOR(fsetxattr, -EOPNOTSUPP)
 NO_ATTRIBUTES_BY_NAME(getxattr, LOOKUP_FOLLOW, -EOPNOTSUPP)
 NO_ATTRIBUTES_BY_NAME(lgetxattr, 0, -EOPNOTSUPP)
 NO_ATTRIBUTES_BY_DESCRIPTOR(fgetxattr, -EOPNOTSUPP)
-NO_ATTRIBUTES_BY_NAME(listxattr, LOOKUP_FOLLOW, 0) /* an empty list, as Linux says of such file systems */
+/* an empty list, as Linux says of such file systems */
+NO_ATTRIBUTES_BY_NAME(listxattr, LOOKUP_FOLLOW, 0)
 NO_ATTRIBUTES_BY_NAME(llistxattr, 0, 0)
 NO_ATTRIBUTES_BY_DESCRIPTOR(flistxattr, 0)
 NO_ATTRIBUTES_BY_NAME(removexattr, LOOKUP_FOLLOW, -EOPNOTSUPP)

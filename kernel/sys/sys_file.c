@@ -20,7 +20,8 @@
 
 typedef ssize_t (*transfer_function)(struct file *file, struct io *io, loff_t *position);
 
-/* RLIMIT_FSIZE: shorten *@n to what the file may get from @position on; -EFBIG: nothing, SIGXFSZ was sent. */
+/* RLIMIT_FSIZE: shorten *@n to what the file may get from @position on; -EFBIG: nothing, SIGXFSZ
+ * was sent. */
 static noinline int limit_size(const struct file *file, loff_t position, size_t *n, u64 limit)
 {
 	if (!*n || !S_ISREG(file->inode->mode))
@@ -39,7 +40,9 @@ static noinline int limit_size(const struct file *file, loff_t position, size_t 
 static ssize_t write_file(struct file *file, struct io *io, loff_t *position)
 {
 	u64 limit = process_limit(RLIMIT_FSIZE);
-	int error = likely(limit == RLIM_INFINITY) ? 0 : limit_size(file, *position, &io->length, limit);
+	int error = likely(limit == RLIM_INFINITY)
+			    ? 0
+			    : limit_size(file, *position, &io->length, limit);
 
 	return unlikely(error) ? error : vfs_write(file, io, position);
 }
@@ -212,13 +215,15 @@ s64 sys_pwritev(int fd, const void *vector, u64 count, loff_t offset)
 s64 sys_preadv2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
 {
 	(void)unused;
-	return flags ? -EOPNOTSUPP : transfer_vector(fd, vector, count, offset, offset != -1, vfs_read);
+	return flags ? -EOPNOTSUPP
+		     : transfer_vector(fd, vector, count, offset, offset != -1, vfs_read);
 }
 
 s64 sys_pwritev2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
 {
 	(void)unused;
-	return flags ? -EOPNOTSUPP : transfer_vector(fd, vector, count, offset, offset != -1, write_file);
+	return flags ? -EOPNOTSUPP
+		     : transfer_vector(fd, vector, count, offset, offset != -1, write_file);
 }
 
 /* ---- positions, sizes, write-back ------------------------------------------------------------ */
@@ -267,7 +272,8 @@ s64 sys_fallocate(int fd, int mode, loff_t offset, loff_t length)
 
 	if (!f.file)
 		return -EBADF;
-	result = mode || offset < 0 || length < 0 ? 0 : limit_growth(f.file->inode, offset + length);
+	result =
+		mode || offset < 0 || length < 0 ? 0 : limit_growth(f.file->inode, offset + length);
 	if (!result)
 		result = vfs_fallocate(f.file, mode, offset, length);
 	fdput(f);
@@ -296,7 +302,8 @@ s64 sys_fdatasync(int fd)
 	return sync_file(fd, true);
 }
 
-/* Hints, of which none asks for more than to be taken note of: readers show what they need by reading. */
+/* Hints, of which none asks for more than to be taken note of: readers show what they need by
+ * reading. */
 s64 sys_fadvise64(int fd, loff_t offset, loff_t length, int advice)
 {
 	enum { NORMAL, NOREUSE = 5 };

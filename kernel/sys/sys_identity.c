@@ -1,8 +1,8 @@
 /*
  * sys_identity.c - who a process is: user and group ids, groups, process groups, sessions, names.
  *
- * A change makes a new struct cred, so that whoever looks at the old one sees it whole. The one privilege is an
- * effective uid of 0. Limit: 32 supplementary groups (Linux: 65536).
+ * A change makes a new struct cred, so that whoever looks at the old one sees it whole. The one
+ * privilege is an effective uid of 0. Limit: 32 supplementary groups (Linux: 65536).
  */
 #include "fs/vfs.h"
 #include "kernel/core/sched.h"

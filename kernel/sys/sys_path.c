@@ -1,5 +1,6 @@
 /*
- * sys_path.c - system calls that name files: open, stat, mkdir, rename, chmod, mount ... The work is the VFS's.
+ * sys_path.c - system calls that name files: open, stat, mkdir, rename, chmod, mount ... The work
+ * is the VFS's.
  */
 #include "fs/vfs.h"
 #include "kernel/core/printk.h"
@@ -271,8 +272,8 @@ s64 sys_umask(u32 mask)
 	return old;
 }
 
-/* One of the two times of utimensat(): its ATTR_* bits. Now, for one of them alone, is a time like another: it
- * takes the owner. */
+/* One of the two times of utimensat(): its ATTR_* bits. Now, for one of them alone, is a time like
+ * another: it takes the owner. */
 static int take_time(struct timespec64 *time, u32 bit, u32 set_bit, u32 *valid)
 {
 	if (time->tv_nsec == UTIME_OMIT)
@@ -493,7 +494,8 @@ static void free_strings(struct mount_strings *strings)
 	kfree(strings->options);
 }
 
-s64 sys_mount(const char *device, const char *where, const char *type, u64 flags, const char *options)
+s64 sys_mount(const char *device, const char *where, const char *type, u64 flags,
+	      const char *options)
 {
 	struct mount_strings strings = {0};
 	struct path path;

@@ -1,5 +1,6 @@
 /*
- * sys_poll.c - poll and select. fs/poll.c does the waiting; select's bit sets become a poll array and back.
+ * sys_poll.c - poll and select. fs/poll.c does the waiting; select's bit sets become a poll array
+ * and back.
  */
 #include "fs/poll.h"
 #include "fs/vfs.h"
@@ -13,7 +14,8 @@
 
 #define SELECT_MAX 4096 /* descriptors; select(2) itself is for 1024 */
 
-/* Block @user_mask while waiting; the way to user mode restores the old mask after a signal's handler. */
+/* Block @user_mask while waiting; the way to user mode restores the old mask after a signal's
+ * handler. */
 static s64 enter_mask(const u64 *user_mask, size_t set_size)
 {
 	struct signal_state *signals = current->signals;
@@ -130,7 +132,8 @@ struct selection {
 
 static bool is_in(const struct selection *selection, int which, int fd)
 {
-	return selection->sets[(size_t)which * selection->bytes / 8 + (size_t)fd / 64] >> (fd % 64) &
+	return selection->sets[(size_t)which * selection->bytes / 8 + (size_t)fd / 64] >>
+		       (fd % 64) &
 	       1;
 }
 

@@ -25,7 +25,8 @@ s64 sys_fork(void)
 
 s64 sys_vfork(void)
 {
-	struct clone_arguments arguments = {.flags = CLONE_VM | CLONE_VFORK, .exit_signal = SIGCHLD};
+	struct clone_arguments arguments = {.flags = CLONE_VM | CLONE_VFORK,
+					    .exit_signal = SIGCHLD};
 
 	return process_clone(&arguments);
 }
@@ -69,8 +70,9 @@ s64 sys_clone3(const void *user_arguments, size_t size)
 		if (rest) /* set_tid, cgroup */
 			return -E2BIG;
 	}
-	if (given.flags & (CLONE_SIGNAL_MASK | CLONE_DETACHED) || given.exit_signal > SIGNAL_COUNT ||
-	    !given.stack != !given.stack_size || !access_ok(given.stack, given.stack_size) ||
+	if (given.flags & (CLONE_SIGNAL_MASK | CLONE_DETACHED) ||
+	    given.exit_signal > SIGNAL_COUNT || !given.stack != !given.stack_size ||
+	    !access_ok(given.stack, given.stack_size) ||
 	    ((given.flags & CLONE_THREAD) && given.exit_signal))
 		return -EINVAL;
 	arguments = (struct clone_arguments){
@@ -142,8 +144,8 @@ s64 sys_waitid(int kind, int id, void *user_info, int options, void *usage)
 	int status;
 	s64 result;
 
-	if ((options & ~(WNOHANG | WSTOPPED | WEXITED | WCONTINUED | WNOWAIT | __WALL | __WNOTHREAD |
-			 (int)__WCLONE)) ||
+	if ((options & ~(WNOHANG | WSTOPPED | WEXITED | WCONTINUED | WNOWAIT | __WALL |
+			 __WNOTHREAD | (int)__WCLONE)) ||
 	    !(options & (WSTOPPED | WEXITED | WCONTINUED)))
 		return -EINVAL;
 	if (kind == P_PID && id > 0)
@@ -256,7 +258,9 @@ s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
 
 s64 sys_getrlimit(u32 kind, void *limit)
 {
-	return limit ? sys_prlimit64(0, kind, NULL, limit) : kind < RLIMIT_COUNT ? -EFAULT : -EINVAL;
+	return limit		     ? sys_prlimit64(0, kind, NULL, limit)
+	       : kind < RLIMIT_COUNT ? -EFAULT
+				     : -EINVAL;
 }
 
 s64 sys_setrlimit(u32 kind, const void *limit)
@@ -364,7 +368,8 @@ s64 sys_get_robust_list(int pid, u64 *head, size_t *size)
 	return put_user((size_t)ROBUST_LIST_HEAD_SIZE, size) || put_user(value, head) ? -EFAULT : 0;
 }
 
-s64 sys_futex(u32 *address, int operation, u32 value, const void *timeout, u32 *address2, u32 value3)
+s64 sys_futex(u32 *address, int operation, u32 value, const void *timeout, u32 *address2,
+	      u32 value3)
 {
 	return futex(address, operation, value, timeout, address2, value3);
 }
@@ -398,7 +403,8 @@ s64 sys_getcpu(u32 *cpu, u32 *node, void *unused)
 	return node && put_user(0u, node) ? -EFAULT : 0;
 }
 
-/* ---- nice values: how long a process's time slices are ---------------------------------------------------------- */
+/* ---- nice values: how long a process's time slices are
+ * ---------------------------------------------------------- */
 
 enum { PRIO_PROCESS, PRIO_PGRP, PRIO_USER };
 
@@ -472,7 +478,8 @@ s64 sys_capget(u32 *user_header, u32 *data)
 {
 	enum { VERSION_1 = 0x19980330, VERSION_2 = 0x20071026, VERSION_3 = 0x20080522 };
 	u32 all = capable(current->cred) ? ~0u : 0, header[2];
-	u32 sets[6] = {all, all, 0, all & 0x1ff, all & 0x1ff, 0}; /* effective, permitted, inheritable, twice */
+	/* effective, permitted, inheritable, twice */
+	u32 sets[6] = {all, all, 0, all & 0x1ff, all & 0x1ff, 0};
 
 	if (copy_from_user(header, user_header, sizeof(header)))
 		return -EFAULT;

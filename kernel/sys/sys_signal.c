@@ -70,7 +70,8 @@ s64 sys_rt_sigpending(u64 *set, size_t set_size)
 	return copy_to_user(set, &pending, set_size) ? -EFAULT : 0;
 }
 
-/* Wait with another mask; the way to user mode puts the old one back, after a handler if one is to run. */
+/* Wait with another mask; the way to user mode puts the old one back, after a handler if one is to
+ * run. */
 s64 sys_rt_sigsuspend(const u64 *user_set, size_t set_size)
 {
 	struct signal_state *signals = current->signals;

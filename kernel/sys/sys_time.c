@@ -1,8 +1,9 @@
 /*
  * sys_time.c - clocks, sleeping, interval timers.
  *
- * All clocks are the monotonic one, or that plus an offset, or CPU times. A sleep that a signal interrupts goes
- * on by restart_syscall(2) until its deadline, so stopping and continuing a program does not prolong it.
+ * All clocks are the monotonic one, or that plus an offset, or CPU times. A sleep that a signal
+ * interrupts goes on by restart_syscall(2) until its deadline, so stopping and continuing a program
+ * does not prolong it.
  */
 #include "fs/vfs.h"
 #include "kernel/core/sched.h"
@@ -146,7 +147,8 @@ s64 sys_time(s64 *seconds)
 
 /* ---- sleeping -------------------------------------------------------------------------------- */
 
-/* Until @restart->deadline_ns of the monotonic clock; arguments[0]: where to tell the time left, or NULL. */
+/* Until @restart->deadline_ns of the monotonic clock; arguments[0]: where to tell the time left, or
+ * NULL. */
 static s64 sleep_until(struct restart *restart)
 {
 	u64 now;

@@ -1,8 +1,9 @@
 /*
- * syscalls.h - prototypes of all system calls, and the table through which the machine's entry code calls them.
+ * syscalls.h - prototypes of all system calls, and the table through which the machine's entry code
+ * calls them.
  *
- * Each sys_NAME() returns its result or a negative errno. They run in the calling task, interrupts enabled, and
- * may sleep; pointers are the program's and unchecked.
+ * Each sys_NAME() returns its result or a negative errno. They run in the calling task, interrupts
+ * enabled, and may sleep; pointers are the program's and unchecked.
  */
 #ifndef SYS_SYSCALLS_H
 #define SYS_SYSCALLS_H

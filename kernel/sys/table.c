@@ -1,5 +1,6 @@
 /*
- * table.c - the dispatch table, made from syscalls.def, and what happens to numbers that are not in it.
+ * table.c - the dispatch table, made from syscalls.def, and what happens to numbers that are not in
+ * it.
  */
 #include <arch/signal.h>
 

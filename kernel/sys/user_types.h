@@ -1,5 +1,6 @@
 /*
- * user_types.h - structures of the ABI that several files of sys/ read and write, and helpers for them.
+ * user_types.h - structures of the ABI that several files of sys/ read and write, and helpers for
+ * them.
  */
 #ifndef SYS_USER_TYPES_H
 #define SYS_USER_TYPES_H

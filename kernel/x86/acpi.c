@@ -1,9 +1,10 @@
 /*
- * acpi.c - the few facts we take from the firmware's tables: processors and interrupt controllers (MADT),
- * timers and power registers (FADT, HPET), the sleep type that means "off" (a search in the DSDT).
+ * acpi.c - the few facts we take from the firmware's tables: processors and interrupt controllers
+ * (MADT), timers and power registers (FADT, HPET), the sleep type that means "off" (a search in the
+ * DSDT).
  *
- * Source: ACPI 6.4. A table with a wrong checksum or length is ignored. Without any table the machine
- * is one CPU with the standard I/O APIC.
+ * Source: ACPI 6.4. A table with a wrong checksum or length is ignored. Without any table the
+ * machine is one CPU with the standard I/O APIC.
  */
 #include <arch/boot.h>
 #include <arch/io.h>
@@ -158,7 +159,8 @@ static u16 read_aml_integer(const u8 **at)
 	}
 }
 
-/* \_S5 is Name(_S5_, Package { SLP_TYPa, SLP_TYPb, ... }): found by its bytes, not by interpreting AML. */
+/* \_S5 is Name(_S5_, Package { SLP_TYPa, SLP_TYPb, ... }): found by its bytes, not by interpreting
+ * AML. */
 static void find_s5(const struct sdt *dsdt)
 {
 	const u8 *at = dsdt->body;

@@ -1,5 +1,6 @@
 /*
- * apic.c - the local APIC of each CPU: interrupts between CPUs, acknowledging, its timer's registers.
+ * apic.c - the local APIC of each CPU: interrupts between CPUs, acknowledging, its timer's
+ * registers.
  *
  * By MSRs in x2APIC mode, else by memory-mapped registers. Source: Intel SDM volume 3, chapter 11.
  */

@@ -1,8 +1,10 @@
 /*
- * boot_memory.c - which RAM is free while the kernel starts, and giving it out by bumping a pointer.
+ * boot_memory.c - which RAM is free while the kernel starts, and giving it out by bumping a
+ * pointer.
  *
  * Free is what the loader calls RAM, above the first megabyte, without the kernel's image and the
- * initial RAM disk. One range, the first that is large enough, is cut from its start for every request.
+ * initial RAM disk. One range, the first that is large enough, is cut from its start for every
+ * request.
  */
 #include <arch/boot.h>
 #include <arch/page.h>

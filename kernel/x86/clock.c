@@ -1,10 +1,11 @@
 /*
  * clock.c - the TSC as the clock, the local APIC's timer as its alarm.
  *
- * Frequencies are measured once, against the HPET or the ACPI timer, over a million TSC ticks (a third
- * of a millisecond at 3 GHz; one at the 1 GHz of a counted run): both ends are the best of some
- * bracketed readings. Each CPU's alarm is set for the earlier of the timer deadline (kernel/core/timer.c)
- * and the scheduler's tick, which rests while the CPU idles. Per-CPU state is touched with interrupts off.
+ * Frequencies are measured once, against the HPET or the ACPI timer, over a million TSC ticks (a
+ * third of a millisecond at 3 GHz; one at the 1 GHz of a counted run): both ends are the best of
+ * some bracketed readings. Each CPU's alarm is set for the earlier of the timer deadline
+ * (kernel/core/timer.c) and the scheduler's tick, which rests while the CPU idles. Per-CPU state is
+ * touched with interrupts off.
  */
 #include <arch/boot.h>
 #include <arch/io.h>
@@ -235,7 +236,8 @@ static u8 from_bcd(u8 value)
 	return (u8)((value >> 4) * 10 + (value & 15));
 }
 
-/* Days from 1970-01-01 to a date of the proleptic Gregorian calendar; March is month 0 of the year. */
+/* Days from 1970-01-01 to a date of the proleptic Gregorian calendar; March is month 0 of the year.
+ */
 static u64 days_since_1970(u64 year, u64 month, u64 day)
 {
 	if (month < 3) {

@@ -1,9 +1,9 @@
 /*
- * cpu.c - what a CPU needs before it can run the kernel's own code and a program's: segments, task state
- * with its stacks, system call entry, and the protections that it has.
+ * cpu.c - what a CPU needs before it can run the kernel's own code and a program's: segments, task
+ * state with its stacks, system call entry, and the protections that it has.
  *
- * Each CPU has its own GDT and TSS; the IDT is common. NMI, double fault and machine check run on stacks
- * of their own (IST 1-3). Nothing is locked: each CPU writes its own tables.
+ * Each CPU has its own GDT and TSS; the IDT is common. NMI, double fault and machine check run on
+ * stacks of their own (IST 1-3). Nothing is locked: each CPU writes its own tables.
  */
 #include <arch/boot.h>
 #include <arch/cpu.h>

@@ -33,8 +33,9 @@ size_t system_cpu_text(unsigned cpu, char *buf, size_t size)
 	cpuid(1, 0, out);
 	family = (out[0] >> 8 & 15) + (out[0] >> 20 & 255);
 	model = (out[0] >> 4 & 15) | (out[0] >> 12 & 0xf0);
-	return (size_t)scnprintf(buf, size,
-				 "processor\t: %u\nvendor_id\t: %s\ncpu family\t: %u\nmodel\t\t: %u\n"
-				 "model name\t: %s\nstepping\t: %u\napicid\t\t: %u\n\n",
-				 cpu, vendor, family, model, brand, out[0] & 15, cpus[cpu].apic_id);
+	return (size_t)scnprintf(
+		buf, size,
+		"processor\t: %u\nvendor_id\t: %s\ncpu family\t: %u\nmodel\t\t: %u\n"
+		"model name\t: %s\nstepping\t: %u\napicid\t\t: %u\n\n",
+		cpu, vendor, family, model, brand, out[0] & 15, cpus[cpu].apic_id);
 }

@@ -1,11 +1,11 @@
 /*
  * entry.S - every way into the kernel from outside, and every way back to a program.
  *
- * A full struct registers (arch/process.h) is pushed by all of them. From user mode it lies at the top
- * of the task's kernel stack. The system call's short return reloads only what C functions do not
- * preserve; whoever rewrites registers leaves by the long one (exit_long), which ends in iretq.
- * GS: swapped on the way in from user mode and on the way out; NMI, double fault and machine check can
- * come between the two and look at the GS base itself.
+ * A full struct registers (arch/process.h) is pushed by all of them. From user mode it lies at the
+ * top of the task's kernel stack. The system call's short return reloads only what C functions do
+ * not preserve; whoever rewrites registers leaves by the long one (exit_long), which ends in iretq.
+ * GS: swapped on the way in from user mode and on the way out; NMI, double fault and machine check
+ * can come between the two and look at the GS base itself.
  */
 #include "kernel/x86/offsets.h"
 
@@ -127,7 +127,8 @@ exit_to_program: /* (struct registers *) */
 	xorl %ebp, %ebp
 	jmp exit_long
 
-	/* First instruction of a new task: rax the previous one, r12 a function or 0, r13 its argument. */
+	/* First instruction of a new task: rax the previous one, r12 a function or 0,
+	 * r13 its argument. */
 	.globl task_start
 task_start:
 	xorl %ebp, %ebp
@@ -144,7 +145,8 @@ task_start:
 1:	cli
 	jmp exit_long
 
-	/* Exceptions and interrupts: "error code", rdi and the vector are there when these begin. */
+	/* Exceptions and interrupts: "error code", rdi and the vector are there when these
+	 * begin. */
 	.balign 16
 interrupt_common:
 	testb $3, 24(%rsp)
@@ -207,8 +209,8 @@ paranoid_common:
 	.macro stub vector
 	.balign 16
 .Lstub_\vector:
-	.if !(\vector == 8 || (\vector >= 10 && \vector <= 14) || \vector == 17 || \vector == 21 || \
-	      \vector == 29 || \vector == 30)
+	.if !(\vector == 8 || (\vector >= 10 && \vector <= 14) || \vector == 17 || \
+	      \vector == 21 || \vector == 29 || \vector == 30)
 	pushq $-1
 	.endif
 	.if \vector == 14

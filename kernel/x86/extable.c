@@ -1,6 +1,6 @@
 /*
- * extable.c - the instructions that are allowed to fault on a program's address, and boot's patching of
- * stac and clac into them.
+ * extable.c - the instructions that are allowed to fault on a program's address, and boot's
+ * patching of stac and clac into them.
  */
 #include <arch/uaccess.h>
 

@@ -2,8 +2,8 @@
  * fpu.c - the vector registers of programs: x87, SSE, AVX, by XSAVE (FXSAVE where that is missing).
  *
  * The kernel itself never uses them. A task's image lies at the top of its kernel stack. The switch
- * saves them when a program's task is left and loads them when one is entered, unless they still hold
- * what they held (cpu->fpu_owner). Only the task itself and the switch touch an image.
+ * saves them when a program's task is left and loads them when one is entered, unless they still
+ * hold what they held (cpu->fpu_owner). Only the task itself and the switch touch an image.
  */
 #include <arch/process.h>
 #include <arch/uaccess.h>
@@ -54,7 +54,8 @@ static void write_xcr0(u64 value)
 	__asm__ __volatile__("xsetbv" ::"c"(0), "a"((u32)value), "d"((u32)(value >> 32)));
 }
 
-/* On each CPU. The first one learns the image's size, which the CPU tells for the components enabled. */
+/* On each CPU. The first one learns the image's size, which the CPU tells for the components
+ * enabled. */
 void fpu_init_cpu(void)
 {
 	u32 out[4];
@@ -146,8 +147,8 @@ int arch_fpu_restore_user(const void *user)
 	size_t missing;
 
 	/*
-	 * The copy may sleep, and a switch would save over what has been copied: so the live registers
-	 * are given up first, and the switch leaves the area alone while fpu is NULL.
+	 * The copy may sleep, and a switch would save over what has been copied: so the live
+	 * registers are given up first, and the switch leaves the area alone while fpu is NULL.
 	 */
 	current->arch.fpu = NULL;
 	missing = arch_copy_from_user(area, user, cpu_features.fpu_size);

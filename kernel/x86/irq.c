@@ -1,8 +1,8 @@
 /*
  * irq.c - device interrupts: vectors, the I/O APICs that turn lines into them, and their handlers.
  *
- * A vector has a list of handlers (shared PCI lines); it is only ever extended, at the front, so the
- * interrupt walks it without a lock. All device interrupts go to the first CPU. Masked legacy
+ * A vector has a list of handlers (shared PCI lines); it is only ever extended, at the front, so
+ * the interrupt walks it without a lock. All device interrupts go to the first CPU. Masked legacy
  * controllers sit at vectors 32..47, where only their spurious interrupts could arrive.
  */
 #include <arch/irq.h>
@@ -203,7 +203,8 @@ void irq_dispatch(unsigned vector, struct registers *registers)
 	if (vector == VECTOR_SPURIOUS || vector < VECTOR_DEVICE_FIRST)
 		return;
 	if (vector <= VECTOR_DEVICE_LAST) {
-		/* Acknowledged after the handler: before it, a level-triggered line is still raised. */
+		/* Acknowledged after the handler: before it, a level-triggered line is still
+		 * raised. */
 		device_interrupt(vector);
 		lapic_eoi();
 		return;

@@ -1,11 +1,11 @@
 /*
  * mmu.c - page tables of programs, as mm/ asks for them (arch/mmu.h), and loading them.
  *
- * Four levels. The upper half of every root is the kernel's and fixed at boot (kernel_map.c): a new root
- * copies its entries. Tables of one root hang in a list through struct page, each knowing the entry that
- * points to it, so that giving back an address space never scans a table. A table is given back with all
- * its entries 0 (mm/ has cleared the slots, we clear the pointers), and so each CPU keeps a few for the
- * next fork, zeroed already.
+ * Four levels. The upper half of every root is the kernel's and fixed at boot (kernel_map.c): a new
+ * root copies its entries. Tables of one root hang in a list through struct page, each knowing the
+ * entry that points to it, so that giving back an address space never scans a table. A table is
+ * given back with all its entries 0 (mm/ has cleared the slots, we clear the pointers), and so each
+ * CPU keeps a few for the next fork, zeroed already.
  *
  * Locks: the caller's page-table lock guards a root; the per-CPU stock is used with interrupts off.
  */
@@ -141,7 +141,8 @@ void mmu_switch(struct mmu_root *root)
 
 	if (old == root)
 		goto out;
-	/* Before the first translation can be cached; the old root's are gone when CR3 is written. */
+	/* Before the first translation can be cached; the old root's are gone when CR3 is written.
+	 */
 	if (root)
 		__atomic_fetch_or(&root->cpus, bit, __ATOMIC_SEQ_CST);
 	cpu->mmu_root = root;
@@ -192,8 +193,8 @@ pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create)
 }
 
 /*
- * Unlink the tables below @table (whose entries cover 1 << @shift bytes each, the first one @base) that lie
- * wholly in [start, end), into @freed.
+ * Unlink the tables below @table (whose entries cover 1 << @shift bytes each, the first one @base)
+ * that lie wholly in [start, end), into @freed.
  */
 static void unlink_tables(u64 *table, unsigned shift, u64 base, u64 start, u64 end,
 			  struct list_head *freed)

@@ -1,5 +1,6 @@
 /*
- * offsets.h - where assembly finds fields of C structures; kernel/x86/offsets.c checks each at build.
+ * offsets.h - where assembly finds fields of C structures; kernel/x86/offsets.c checks each at
+ * build.
  */
 #ifndef X86_OFFSETS_H
 #define X86_OFFSETS_H

@@ -1,9 +1,9 @@
 /*
  * panic.c - the machine's part of a panic: the other CPUs stopped, registers, a trace with names.
  *
- * The trace follows frame pointers. Entry code leaves a frame pointer with bit 0 set to say that it points to
- * a struct registers: the trace goes on in the code that was interrupted. Addresses are checked before
- * they are read, since whatever broke may have broken the stack.
+ * The trace follows frame pointers. Entry code leaves a frame pointer with bit 0 set to say that it
+ * points to a struct registers: the trace goes on in the code that was interrupted. Addresses are
+ * checked before they are read, since whatever broke may have broken the stack.
  */
 #include <arch/boot.h>
 #include <arch/io.h>

@@ -1,5 +1,6 @@
 /*
- * power.c - leaving the machine: QEMU's exit port, ACPI power-off and reset, and the old ways to reset.
+ * power.c - leaving the machine: QEMU's exit port, ACPI power-off and reset, and the old ways to
+ * reset.
  */
 #include <arch/io.h>
 #include <arch/power.h>

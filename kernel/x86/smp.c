@@ -2,8 +2,9 @@
  * smp.c - starting the other CPUs, one after another, and interrupting them.
  *
  * The boot CPU prepares a stack, exception stacks and an idle task for one CPU, sends INIT and the
- * start-up interrupt, and waits until that CPU says it is online (or does not: then it goes without).
- * Afterwards the boot page table, the only one with memory that is writable and executable, is emptied.
+ * start-up interrupt, and waits until that CPU says it is online (or does not: then it goes
+ * without). Afterwards the boot page table, the only one with memory that is writable and
+ * executable, is emptied.
  */
 #include <arch/boot.h>
 #include <arch/irq.h>

@@ -1,9 +1,9 @@
 /*
  * tlb.c - forgetting translations, on this CPU and on others.
  *
- * One request at a time, under flush_lock: the requester sends an interrupt to each CPU that may hold
- * translations of the root and spins, interrupts enabled, until all have answered. A CPU that has
- * left the root meanwhile has forgotten everything by loading CR3.
+ * One request at a time, under flush_lock: the requester sends an interrupt to each CPU that may
+ * hold translations of the root and spins, interrupts enabled, until all have answered. A CPU that
+ * has left the root meanwhile has forgotten everything by loading CR3.
  */
 #include <arch/mmu.h>
 #include <arch/page.h>

@@ -1,5 +1,6 @@
 /*
- * traps.c - exceptions: of a program, to signals; of the kernel, to the exception table or to panic.
+ * traps.c - exceptions: of a program, to signals; of the kernel, to the exception table or to
+ * panic.
  *
  * A page fault of the kernel on a program's address is legitimate only at an instruction that the
  * exception table lists; anything else is a bug and is not allowed to fault a page in.

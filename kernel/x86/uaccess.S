@@ -1,6 +1,7 @@
 /*
- * uaccess.S - bulk copies to and from user memory: rep movsq for the bulk, which counts an instruction
- * for each eight bytes. A fault in the bulk goes on byte by byte, so that the count is exact.
+ * uaccess.S - bulk copies to and from user memory: rep movsq for the bulk, which counts an
+ * instruction for each eight bytes. A fault in the bulk goes on byte by byte, so that the count is
+ * exact.
  */
 	.macro smap_site kind
 661:	.byte 0x0f, 0x1f, 0x00

@@ -1,5 +1,6 @@
 /*
- * x86.h - private to kernel/x86: features, control registers, MSRs, and what its files offer each other.
+ * x86.h - private to kernel/x86: features, control registers, MSRs, and what its files offer each
+ * other.
  */
 #ifndef X86_X86_H
 #define X86_X86_H

@@ -1,9 +1,11 @@
 /*
- * memory.c - checks of the address space as a program sees it: mmap and its relatives, faults, fork.
+ * memory.c - checks of the address space as a program sees it: mmap and its relatives, faults,
+ * fork.
  *
- * A plain Linux program that holds on Linux as well (but for "w^x", which Linux allows). Usage: memory
- * DIRECTORY [NAME...]. Prints "ok NAME" or "not ok NAME: where" for each; the exit status counts the failures.
- * "bomb" and the like are run only by name: they are for a machine with little memory.
+ * A plain Linux program that holds on Linux as well (but for "w^x", which Linux allows). Usage:
+ * memory DIRECTORY [NAME...]. Prints "ok NAME" or "not ok NAME: where" for each; the exit status
+ * counts the failures. "bomb" and the like are run only by name: they are for a machine with little
+ * memory.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,13 +31,13 @@
 
 static int failed_line;
 
-#define CHECK(condition)                                                                                     \
-	do {                                                                                                  \
-		if (!(condition)) {                                                                           \
-			if (!failed_line)                                                                     \
-				failed_line = __LINE__;                                                       \
-			return;                                                                               \
-		}                                                                                             \
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			if (!failed_line)                                                          \
+				failed_line = __LINE__;                                            \
+			return;                                                                    \
+		}                                                                                  \
 	} while (0)
 #define CHECK_ERROR(call, wanted) CHECK((long)(call) == -1 && errno == (wanted))
 
@@ -135,7 +137,8 @@ static void anonymous(void)
 		CHECK(p[i * PAGE] == 0 && p[i * PAGE + PAGE - 1] == 0);
 	memset(p, 7, 300 * PAGE);
 	CHECK(munmap(p + 100 * PAGE, 100 * PAGE) == 0);
-	CHECK(try_read(p + 100 * PAGE) == SIGSEGV && fault_code == SEGV_MAPERR && fault_address == p + 100 * PAGE);
+	CHECK(try_read(p + 100 * PAGE) == SIGSEGV && fault_code == SEGV_MAPERR &&
+	      fault_address == p + 100 * PAGE);
 	CHECK(p[99 * PAGE] == 7 && p[200 * PAGE] == 7);
 	CHECK(mmap(p + 100 * PAGE, 100 * PAGE, RW, ANON | MAP_FIXED, -1, 0) == p + 100 * PAGE);
 	CHECK(p[100 * PAGE] == 0 && p[199 * PAGE] == 0);
@@ -158,7 +161,8 @@ static void arguments(void)
 	CHECK_ERROR(mmap(p, PAGE, RW, ANON | MAP_FIXED_NOREPLACE, -1, 0), EEXIST);
 	CHECK_ERROR(munmap(p + 1, PAGE), EINVAL);
 	CHECK_ERROR(syscall(SYS_munmap, p, 0), EINVAL);
-	CHECK_ERROR(syscall(SYS_mprotect, p + 1, PAGE, PROT_READ), EINVAL); /* musl's function rounds */
+	/* musl's function rounds */
+	CHECK_ERROR(syscall(SYS_mprotect, p + 1, PAGE, PROT_READ), EINVAL);
 	CHECK_ERROR(mprotect(p, PAGE, 64), EINVAL);
 	CHECK(mprotect(p, 0, PROT_READ) == 0);
 	CHECK_ERROR(madvise(p + 1, PAGE, MADV_NORMAL), EINVAL);
@@ -195,17 +199,20 @@ static void protection(void)
 	CHECK(p);
 	memset(p, 5, 8 * PAGE);
 	CHECK(mprotect(p + 2 * PAGE, 2 * PAGE, PROT_READ) == 0);
-	CHECK(try_read(p + 2 * PAGE) == 0 && try_write(p + 2 * PAGE) == SIGSEGV && fault_code == SEGV_ACCERR);
+	CHECK(try_read(p + 2 * PAGE) == 0 && try_write(p + 2 * PAGE) == SIGSEGV &&
+	      fault_code == SEGV_ACCERR);
 	CHECK(try_write(p + 4 * PAGE) == 0 && try_write(p + PAGE) == 0);
 	CHECK(mprotect(p, 8 * PAGE, PROT_NONE) == 0);
 	CHECK(try_read(p + 2 * PAGE) == SIGSEGV && fault_code == SEGV_ACCERR);
 	CHECK(mprotect(p, 8 * PAGE, RW) == 0);
-	CHECK(p[2 * PAGE] == 5 && p[3 * PAGE + 9] == 5 && p[PAGE] == 1); /* PROT_NONE keeps what was there */
+	/* PROT_NONE keeps what was there */
+	CHECK(p[2 * PAGE] == 5 && p[3 * PAGE + 9] == 5 && p[PAGE] == 1);
 	CHECK(try_write(p + 2 * PAGE) == 0);
 	CHECK(munmap(p, 8 * PAGE) == 0);
 	p = map(2, PROT_NONE, ANON);
 	CHECK(p && try_read(p) == SIGSEGV && try_write(p) == SIGSEGV);
-	CHECK(mprotect(p, PAGE, RW) == 0 && try_write(p) == 0 && p[0] == 1 && try_read(p + PAGE) == SIGSEGV);
+	CHECK(mprotect(p, PAGE, RW) == 0 && try_write(p) == 0 && p[0] == 1 &&
+	      try_read(p + PAGE) == SIGSEGV);
 	CHECK(munmap(p, 2 * PAGE) == 0);
 }
 
@@ -251,7 +258,8 @@ static int count_areas(const char *low, const char *high)
 	close(fd);
 	text[length] = 0;
 	for (char *line = text; *line; line = strchr(line, '\n') + 1)
-		if (sscanf(line, "%lx-%lx", &start, &end) == 2 && start < (uintptr_t)high && end > (uintptr_t)low)
+		if (sscanf(line, "%lx-%lx", &start, &end) == 2 && start < (uintptr_t)high &&
+		    end > (uintptr_t)low)
 			count++;
 	return count;
 }
@@ -261,7 +269,8 @@ static void areas_split_and_join(void)
 	char *p = map(64, PROT_NONE, ANON);
 
 	CHECK(p);
-	CHECK(mprotect(p + 8 * PAGE, 48 * PAGE, RW) == 0 && count_areas(p + 8 * PAGE, p + 56 * PAGE) == 1);
+	CHECK(mprotect(p + 8 * PAGE, 48 * PAGE, RW) == 0 &&
+	      count_areas(p + 8 * PAGE, p + 56 * PAGE) == 1);
 	for (int i = 9; i < 55; i += 2)
 		CHECK(mprotect(p + i * PAGE, PAGE, PROT_READ) == 0);
 	CHECK(count_areas(p + 8 * PAGE, p + 56 * PAGE) == 47);
@@ -338,7 +347,8 @@ static void populate(void)
 	CHECK(p && mincore(p, 64 * PAGE, there) == 0);
 	for (int i = 0; i < 64; i++)
 		CHECK(there[i] & 1);
-	CHECK(madvise(p + 8 * PAGE, 8 * PAGE, MADV_DONTNEED) == 0 && mincore(p, 64 * PAGE, there) == 0);
+	CHECK(madvise(p + 8 * PAGE, 8 * PAGE, MADV_DONTNEED) == 0 &&
+	      mincore(p, 64 * PAGE, there) == 0);
 	CHECK((there[7] & 1) && !(there[8] & 1) && !(there[15] & 1) && (there[16] & 1));
 	CHECK_ERROR(mincore(p + 1, PAGE, there), EINVAL);
 	CHECK(munmap(p + 32 * PAGE, PAGE) == 0);
@@ -396,7 +406,8 @@ static void remap_size(void)
 	char *p = filled(600), *q, *wall;
 
 	CHECK(p);
-	CHECK(mremap(p, 600 * PAGE, 300 * PAGE, 0) == p && holds(p, 300) && try_read(p + 300 * PAGE) == SIGSEGV);
+	CHECK(mremap(p, 600 * PAGE, 300 * PAGE, 0) == p && holds(p, 300) &&
+	      try_read(p + 300 * PAGE) == SIGSEGV);
 	CHECK(mremap(p, 300 * PAGE, 400 * PAGE, 0) == p && holds(p, 300) && p[399 * PAGE] == 0);
 	wall = mmap(p + 400 * PAGE, PAGE, RW, ANON | MAP_FIXED, -1, 0);
 	CHECK(wall == p + 400 * PAGE);
@@ -413,12 +424,14 @@ static void remap_move(void)
 	char *p = filled(40), *place = map(4000, PROT_NONE, ANON), *q;
 
 	CHECK(p && place);
-	q = mremap(p + 10 * PAGE, 10 * PAGE, 20 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, place + 1000 * PAGE);
+	q = mremap(p + 10 * PAGE, 10 * PAGE, 20 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   place + 1000 * PAGE);
 	CHECK(q == place + 1000 * PAGE && q[0] == 11 && q[9 * PAGE] == 20 && q[10 * PAGE] == 0);
 	CHECK(p[9 * PAGE] == 10 && p[20 * PAGE] == 21 && try_read(p + 10 * PAGE) == SIGSEGV);
 	CHECK(try_read(q - PAGE) == SIGSEGV && try_read(q + 20 * PAGE) == SIGSEGV);
 	CHECK_ERROR(mremap(q, 20 * PAGE, 20 * PAGE, MREMAP_FIXED, place), EINVAL);
-	CHECK_ERROR(mremap(q, 20 * PAGE, 20 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, q + PAGE), EINVAL);
+	CHECK_ERROR(mremap(q, 20 * PAGE, 20 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, q + PAGE),
+		    EINVAL);
 	CHECK_ERROR(mremap(q + 1, PAGE, PAGE, 0), EINVAL);
 	CHECK_ERROR(mremap(q, PAGE, 0, 0), EINVAL);
 	CHECK_ERROR(mremap(q, 40 * PAGE, 50 * PAGE, MREMAP_MAYMOVE), EFAULT);
@@ -439,7 +452,8 @@ static void remap_file(void)
 	p = mremap(q, 0, 5 * PAGE, MREMAP_MAYMOVE); /* a second view */
 	CHECK(p != MAP_FAILED && p != q && p[2 * PAGE] == '?' && q[2 * PAGE] == '?');
 	CHECK(munmap(q, 30 * PAGE) == 0 && munmap(p, 5 * PAGE) == 0);
-	CHECK(pread(fd, &c, 1, 12 * PAGE) == 1 && c == '?' && pread(fd, &c, 1, 11 * PAGE) == 1 && c == '!');
+	CHECK(pread(fd, &c, 1, 12 * PAGE) == 1 && c == '?' && pread(fd, &c, 1, 11 * PAGE) == 1 &&
+	      c == '!');
 	close(fd);
 }
 
@@ -456,8 +470,10 @@ static void file_private(void)
 	p[5 * PAGE] = 'X';  /* not read before */
 	p[21 * PAGE] = 'Y'; /* read before */
 	CHECK(p[5 * PAGE] == 'X' && p[5 * PAGE + 1] == 'f' && p[21 * PAGE + 1] == 'v');
-	CHECK(pread(fd, &c, 1, 5 * PAGE) == 1 && c == 'f' && pread(fd, &c, 1, 21 * PAGE) == 1 && c == 'v');
-	CHECK(pwrite(fd, "ZZ", 2, 7 * PAGE) == 2 && p[7 * PAGE] == 'Z'); /* not copied: the file shows through */
+	CHECK(pread(fd, &c, 1, 5 * PAGE) == 1 && c == 'f' && pread(fd, &c, 1, 21 * PAGE) == 1 &&
+	      c == 'v');
+	/* not copied: the file shows through */
+	CHECK(pwrite(fd, "ZZ", 2, 7 * PAGE) == 2 && p[7 * PAGE] == 'Z');
 	CHECK(madvise(p, 50 * PAGE, MADV_DONTNEED) == 0 && p[5 * PAGE] == 'f');
 	CHECK(munmap(p, 50 * PAGE) == 0);
 	close(fd);
@@ -478,7 +494,8 @@ static void file_shared(void)
 	fstat(fd, &after);
 	CHECK(q[PAGE] == 'S' && pread(fd, &c, 1, 21 * PAGE) == 1 && c == 'S');
 	CHECK(pwrite(fd, "W", 1, 22 * PAGE) == 1 && q[2 * PAGE] == 'W' && p[22 * PAGE] == 'W');
-	CHECK(after.st_mtim.tv_sec != before.st_mtim.tv_sec || after.st_mtim.tv_nsec != before.st_mtim.tv_nsec);
+	CHECK(after.st_mtim.tv_sec != before.st_mtim.tv_sec ||
+	      after.st_mtim.tv_nsec != before.st_mtim.tv_nsec);
 	CHECK(msync(p, 40 * PAGE, MS_SYNC) == 0);
 	p[21 * PAGE] = 'T'; /* after it was cleaned: dirty again */
 	CHECK(msync(p, 40 * PAGE, MS_ASYNC) == 0 && fsync(fd) == 0 && q[PAGE] == 'T');
@@ -517,10 +534,12 @@ static void past_the_end(void)
 	p = mmap(NULL, 8 * PAGE, RW, MAP_SHARED, fd, 0);
 	CHECK(p != MAP_FAILED);
 	CHECK(try_read(p + 3 * PAGE + 4000) == 0 && p[3 * PAGE + 4000] == 0);
-	CHECK(try_read(p + 4 * PAGE) == SIGBUS && fault_code == BUS_ADRERR && fault_address == p + 4 * PAGE);
+	CHECK(try_read(p + 4 * PAGE) == SIGBUS && fault_code == BUS_ADRERR &&
+	      fault_address == p + 4 * PAGE);
 	CHECK(try_write(p + 5 * PAGE) == SIGBUS);
 	CHECK(ftruncate(fd, 6 * (long)PAGE) == 0);
-	CHECK(try_read(p + 4 * PAGE) == 0 && try_write(p + 5 * PAGE) == 0 && try_write(p + 6 * PAGE) == SIGBUS);
+	CHECK(try_read(p + 4 * PAGE) == 0 && try_write(p + 5 * PAGE) == 0 &&
+	      try_write(p + 6 * PAGE) == SIGBUS);
 	CHECK(pread(fd, &c, 1, 5 * PAGE) == 1 && c == 1);
 	CHECK(munmap(p, 8 * PAGE) == 0);
 	close(fd);
@@ -545,7 +564,8 @@ static void truncated_under_it(void)
 	CHECK(p[10 * PAGE + 999] == 'k' && p[10 * PAGE + 1000] == 0 && p[10 * PAGE + 2000] == 0);
 	CHECK(ftruncate(fd, 30 * (long)PAGE) == 0);
 	CHECK(p[20 * PAGE] == 0 && q[20 * PAGE] == 0 && p[10 * PAGE + 1000] == 0);
-	CHECK(pread(fd, page, PAGE, 20 * PAGE) == (ssize_t)PAGE && page[0] == 0 && page[PAGE - 1] == 0);
+	CHECK(pread(fd, page, PAGE, 20 * PAGE) == (ssize_t)PAGE && page[0] == 0 &&
+	      page[PAGE - 1] == 0);
 	CHECK(munmap(p, 30 * PAGE) == 0 && munmap(q, 30 * PAGE) == 0);
 	close(fd);
 }
@@ -569,7 +589,8 @@ static void file_to_itself(void)
 	char *p = mmap(NULL, 4 * PAGE, RW, MAP_SHARED, fd, 0);
 
 	CHECK(fd >= 0 && p != MAP_FAILED);
-	CHECK(pwrite(fd, p + PAGE, 2 * PAGE, 0) == (ssize_t)(2 * PAGE) && p[0] == 'b' && p[PAGE] == 'c');
+	CHECK(pwrite(fd, p + PAGE, 2 * PAGE, 0) == (ssize_t)(2 * PAGE) && p[0] == 'b' &&
+	      p[PAGE] == 'c');
 	CHECK(madvise(p, 4 * PAGE, MADV_DONTNEED) == 0);
 	CHECK(pread(fd, p + 3 * PAGE, PAGE, 3 * PAGE) == (ssize_t)PAGE && p[3 * PAGE] == 'd');
 	CHECK(munmap(p, 4 * PAGE) == 0);
@@ -583,7 +604,8 @@ static void kernel_faults(void)
 	char *gone = map(1, RW, ANON);
 
 	CHECK(fd >= 0 && p && q != MAP_FAILED && gone && munmap(gone, PAGE) == 0);
-	CHECK(pread(fd, p + 100, 19 * PAGE, 0) == (ssize_t)(19 * PAGE) && p[100 + 18 * PAGE] == 's');
+	CHECK(pread(fd, p + 100, 19 * PAGE, 0) == (ssize_t)(19 * PAGE) &&
+	      p[100 + 18 * PAGE] == 's');
 	CHECK_ERROR(pread(fd, gone, PAGE, 0), EFAULT);
 	CHECK_ERROR(pwrite(fd, gone, PAGE, 0), EFAULT);
 	CHECK_ERROR(pread(fd, q + PAGE, PAGE, 0), EFAULT); /* past the end of the mapped file */
@@ -769,7 +791,8 @@ static void touch_for_ever(int seed)
 	}
 }
 
-/* A file shrinks and grows while others write to it through mappings: they get SIGBUS, or pages of zeros. */
+/* A file shrinks and grows while others write to it through mappings: they get SIGBUS, or pages of
+ * zeros. */
 static void truncation_race(void)
 {
 	int fd = make_file("race", 64);
@@ -797,7 +820,8 @@ static void truncation_race(void)
 		int status;
 
 		kill(children[i], SIGKILL);
-		CHECK(waitpid(children[i], &status, 0) == children[i] && WTERMSIG(status) == SIGKILL);
+		CHECK(waitpid(children[i], &status, 0) == children[i] &&
+		      WTERMSIG(status) == SIGKILL);
 	}
 	CHECK(ftruncate(fd, 0) == 0 && ftruncate(fd, 64 * (long)PAGE) == 0);
 	for (int i = 0; i < 64; i++) {
@@ -853,7 +877,8 @@ static void fork_bomb(void)
 	CHECK(in_child(fork_child) == 0);
 }
 
-/* A file larger than what a machine of 32 MB has, all of it read, then all of it written, through a mapping. */
+/* A file larger than what a machine of 32 MB has, all of it read, then all of it written, through a
+ * mapping. */
 static void large_file(void)
 {
 	const unsigned long pages = 12288; /* 48 MB */
@@ -873,7 +898,8 @@ static void large_file(void)
 	close(fd);
 }
 
-/* Several processes read one file, larger than memory together with what they hold, through mappings. */
+/* Several processes read one file, larger than memory together with what they hold, through
+ * mappings. */
 static void reader(int seed)
 {
 	char *own = map(1024, RW, ANON); /* 4 MB each */
@@ -926,7 +952,8 @@ static void sparse(void)
 			p[at] = 1;
 		CHECK(munmap(p, 1UL << 30) == 0);
 	}
-	for (unsigned long at = 1UL << 40; at < (1UL << 40) + 20000 * (4UL << 20); at += 4UL << 20) {
+	for (unsigned long at = 1UL << 40; at < (1UL << 40) + 20000 * (4UL << 20);
+	     at += 4UL << 20) {
 		char *p = mmap((void *)at, PAGE, RW, ANON | MAP_FIXED_NOREPLACE, -1, 0);
 
 		CHECK((unsigned long)p == at);
@@ -944,12 +971,42 @@ static const struct {
 } checks[] = {
 #define C(function) {#function, function, 0}
 #define N(function) {#function, function, 1}
-	C(anonymous), C(arguments), C(hints), C(protection), C(execution), C(areas_split_and_join), C(heap),
-	C(stack_grows), C(area_grows_down), C(populate), C(locking), C(advice), C(remap_size), C(remap_move),
-	C(remap_file), C(file_private), C(file_shared), C(file_rights), C(past_the_end), C(truncated_under_it),
-	C(file_outlives_its_name), C(file_to_itself), C(kernel_faults), C(copy_on_write), C(copy_of_a_copy),
-	C(shared_file_after_fork), C(kernel_copies_on_write), C(many_forks), C(threads_and_fork), C(truncation_race),
-	N(never_writable_and_executable), N(bomb), N(fork_bomb), N(large_file), N(pressure), N(sparse),
+	C(anonymous),
+	C(arguments),
+	C(hints),
+	C(protection),
+	C(execution),
+	C(areas_split_and_join),
+	C(heap),
+	C(stack_grows),
+	C(area_grows_down),
+	C(populate),
+	C(locking),
+	C(advice),
+	C(remap_size),
+	C(remap_move),
+	C(remap_file),
+	C(file_private),
+	C(file_shared),
+	C(file_rights),
+	C(past_the_end),
+	C(truncated_under_it),
+	C(file_outlives_its_name),
+	C(file_to_itself),
+	C(kernel_faults),
+	C(copy_on_write),
+	C(copy_of_a_copy),
+	C(shared_file_after_fork),
+	C(kernel_copies_on_write),
+	C(many_forks),
+	C(threads_and_fork),
+	C(truncation_race),
+	N(never_writable_and_executable),
+	N(bomb),
+	N(fork_bomb),
+	N(large_file),
+	N(pressure),
+	N(sparse),
 };
 
 static int wanted(int index, char **names)
@@ -978,8 +1035,8 @@ int main(int argc, char **argv)
 		failed_line = 0;
 		checks[i].function();
 		if (failed_line)
-			printf("not ok %s: line %d, errno %d, signal %d\n", checks[i].name, failed_line, errno,
-			       fault_signal);
+			printf("not ok %s: line %d, errno %d, signal %d\n", checks[i].name,
+			       failed_line, errno, fault_signal);
 		else
 			printf("ok %s\n", checks[i].name);
 		failures += failed_line != 0;

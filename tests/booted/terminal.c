@@ -2,8 +2,8 @@
  * terminal.c - what a terminal's system calls answer, one line a question; needs no keyboard.
  *
  * A plain Linux program, to be started as the leader of a session with its controlling terminal on
- * descriptor 0: test_terminal.py runs it on a pseudo-terminal of the host and on Chainwalk's console and
- * compares what it prints.
+ * descriptor 0: test_terminal.py runs it on a pseudo-terminal of the host and on Chainwalk's
+ * console and compares what it prints.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,5 +1,6 @@
 /*
- * contents.c - scenarios about what is in files: reading, writing, positions, sizes, holes, mappings, pipes.
+ * contents.c - scenarios about what is in files: reading, writing, positions, sizes, holes,
+ * mappings, pipes.
  */
 #include "scenarios.h"
 

@@ -1,5 +1,6 @@
 /*
- * edges.c - scenarios at the edges: access mode 3, limits below what is open, sums that overflow, dots, closed files.
+ * edges.c - scenarios at the edges: access mode 3, limits below what is open, sums that overflow,
+ * dots, closed files.
  */
 #include "scenarios.h"
 

@@ -1,14 +1,15 @@
 /*
- * scenarios.h - the frame for file-system scenarios whose printed outcome must be the same on Linux and on
- * Chainwalk.
+ * scenarios.h - the frame for file-system scenarios whose printed outcome must be the same on Linux
+ * and on Chainwalk.
  *
- * SCENARIO(name) { ... } runs in a child process of its own, in an empty directory of its own, as root, with
- * umask 022. T(call) makes a system call and prints "call=RESULT": the number it returned or the errno's
- * name. Everything printed of one scenario is one line:
+ * SCENARIO(name) { ... } runs in a child process of its own, in an empty directory of its own, as
+ * root, with umask 022. T(call) makes a system call and prints "call=RESULT": the number it
+ * returned or the errno's name. Everything printed of one scenario is one line:
  *
  *	017 open_excl_existing: creat=3 ... open(O_EXCL)=EEXIST
  *
- * Nothing may be printed that legitimately differs: inode numbers, absolute times, sizes of directories.
+ * Nothing may be printed that legitimately differs: inode numbers, absolute times, sizes of
+ * directories.
  */
 #ifndef SCENARIOS_H
 #define SCENARIOS_H

@@ -1,6 +1,6 @@
 /*
- * functions.c - one hash function as the kernel gets it, for test_functions.py. -DTEST_PAGE ... -DTEST_NAME says
- * which cache's is called.
+ * functions.c - one hash function as the kernel gets it, for test_functions.py. -DTEST_PAGE ...
+ * -DTEST_NAME says which cache's is called.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -41,7 +41,8 @@ static void walk(void *table, void (*visit)(u64 size, void *argument), void *arg
 		visit(sizes[i], argument);
 }
 
-/* The report into @out, terminated; its length, or -errno. @counters: seven, split over two CPUs. */
+/* The report into @out, terminated; its length, or -errno. @counters: seven, split over two CPUs.
+ */
 long report(const char *name, const u64 *given, u64 count, const u64 *counters, bool json,
 	    bool trees, char *out, u64 size)
 {

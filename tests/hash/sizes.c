@@ -45,7 +45,8 @@ void printk(const char *format, ...)
 	va_end(arguments);
 }
 
-/* The entries that @name's table gets with blocks of at most @block bytes; what was said is in said(). */
+/* The entries that @name's table gets with blocks of at most @block bytes; what was said is in
+ * said(). */
 u64 create(const char *name, const char *title, const char *line, u64 frames, u64 entry_bytes,
 	   u64 block)
 {

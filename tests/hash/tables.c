@@ -1,8 +1,9 @@
 /*
  * tables.c - a table structure against a plain array: random inserts, removes, finds and walks.
  *
- * -DTABLE_HEADER names the structure; -DTREE says that it is ordered and balanced, which is checked after each
- * step. Prints "ok", or what is wrong. With the argument "out-of-range" a bucket outside the table is asked for.
+ * -DTABLE_HEADER names the structure; -DTREE says that it is ordered and balanced, which is checked
+ * after each step. Prints "ok", or what is wrong. With the argument "out-of-range" a bucket outside
+ * the table is asked for.
  */
 #include <stdarg.h>
 #include <stdio.h>

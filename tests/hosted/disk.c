@@ -1,6 +1,7 @@
 /*
- * disk.c - hosted: block devices whose sectors are memory. An asynchronous one completes its requests later,
- * in an order that disk_rng chooses, when the task sleeps; so every order of completion can be met.
+ * disk.c - hosted: block devices whose sectors are memory. An asynchronous one completes its
+ * requests later, in an order that disk_rng chooses, when the task sleeps; so every order of
+ * completion can be met.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ static bool fails(struct hosted_disk *disk, const struct block_request *request,
 {
 	if (disk->fail_sector >= request->sector && disk->fail_sector < request->sector + sectors)
 		return true;
-	return disk->fail_one_in && request->operation != BLOCK_FLUSH && !rng_below(&disk_rng, disk->fail_one_in);
+	return disk->fail_one_in && request->operation != BLOCK_FLUSH &&
+	       !rng_below(&disk_rng, disk->fail_one_in);
 }
 
 /* A write that fails leaves the sectors as they were, a read leaves rubbish in memory. */
@@ -54,7 +56,8 @@ static void transfer(struct hosted_disk *disk, struct block_request *request)
 	disk->writes += request->operation == BLOCK_WRITE;
 	if (request->operation == BLOCK_WRITE)
 		disk->sectors_written += sectors;
-	disk->flushed = request->operation == BLOCK_FLUSH || (disk->flushed && request->operation == BLOCK_READ);
+	disk->flushed = request->operation == BLOCK_FLUSH ||
+			(disk->flushed && request->operation == BLOCK_READ);
 }
 
 static void submit(struct block_device *device, struct block_request *request)
@@ -117,7 +120,8 @@ int disk_load(struct hosted_disk *disk, const char *path)
 	if (fd < 0)
 		return -errno;
 	memset(disk->image, 0, disk->bytes);
-	while ((size_t)total < disk->bytes && (n = read(fd, disk->image + total, disk->bytes - (size_t)total)) > 0)
+	while ((size_t)total < disk->bytes &&
+	       (n = read(fd, disk->image + total, disk->bytes - (size_t)total)) > 0)
 		total += n;
 	close(fd);
 	disk->device.sectors = (u64)total / SECTOR_SIZE;

@@ -26,7 +26,8 @@ static u64 pick(u64 n)
 	return rng_below(&rng, n);
 }
 
-/* ---- each call, and what it may return -------------------------------------------------------- */
+/* ---- each call, and what it may return --------------------------------------------------------
+ */
 
 /* A new second, so that each damage found gets a line. */
 static void before(void)
@@ -48,7 +49,8 @@ static s64 judge(s64 result, bool changes, const char *call, int line)
 		exercise_counts.others++;
 	if (result == -EIO || result == -EUCLEAN) {
 		if (!hosted_last_error[0])
-			test_failed(__FILE__, line, "%s: %lld, and no word in the log", call, (long long)result);
+			test_failed(__FILE__, line, "%s: %lld, and no word in the log", call,
+				    (long long)result);
 	} else if (!changes) {
 		test_failed(__FILE__, line, "%s: %lld", call, (long long)result);
 	}
@@ -58,7 +60,8 @@ static s64 judge(s64 result, bool changes, const char *call, int line)
 #define LOOK(call) (before(), judge((call), false, #call, __LINE__))
 #define CHANGE(call) (before(), judge((call), true, #call, __LINE__))
 
-/* ---- looking ---------------------------------------------------------------------------------- */
+/* ---- looking ----------------------------------------------------------------------------------
+ */
 
 static s64 read_piece(struct file *file, loff_t position)
 {
@@ -106,7 +109,8 @@ static void look_at(const char *path, unsigned depth)
 	if (visits++ > VISITS)
 		return;
 	before();
-	/* Once something was written, it may be a directory's block that was written as a file's. */
+	/* Once something was written, it may be a directory's block that was written as a file's.
+	 */
 	if (judge(vfs_stat_at(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, &stat), changed, path, __LINE__))
 		return;
 	if (S_ISLNK(stat.mode)) {
@@ -130,12 +134,14 @@ static void look_at_dir(const char *path, unsigned depth)
 		strcpy(dirs[dir_count++], path);
 	LOOK(list_directory(path, pick(2) ? 0 : 2, remember, names));
 	for (unsigned i = 0; i < names->count && depth < DEPTH; i++)
-		if (snprintf(inner, sizeof(inner), "%s/%s", path, names->name[i]) < (int)sizeof(inner))
+		if (snprintf(inner, sizeof(inner), "%s/%s", path, names->name[i]) <
+		    (int)sizeof(inner))
 			look_at(inner, depth + 1);
 	free(names);
 }
 
-/* ---- changing --------------------------------------------------------------------------------- */
+/* ---- changing ---------------------------------------------------------------------------------
+ */
 
 static const char *some_dir(void)
 {
@@ -153,7 +159,8 @@ static const char *new_path(void)
 	static unsigned turn;
 	char *path = paths[turn++ % 2];
 
-	if (snprintf(path, PATH_MAX, "%s/new%llu", some_dir(), (unsigned long long)pick(6)) >= PATH_MAX)
+	if (snprintf(path, PATH_MAX, "%s/new%llu", some_dir(), (unsigned long long)pick(6)) >=
+	    PATH_MAX)
 		strcpy(path, "/mnt/new");
 	return path;
 }
@@ -174,7 +181,8 @@ static void change(void)
 
 	switch (pick(11)) {
 	case 0:
-		CHANGE(write_at(new_path(), O_CREAT | O_EXCL | O_WRONLY, (loff_t)pick(KB(300)), data, sizeof(data)));
+		CHANGE(write_at(new_path(), O_CREAT | O_EXCL | O_WRONLY, (loff_t)pick(KB(300)),
+				data, sizeof(data)));
 		break;
 	case 1:
 		CHANGE(vfs_mkdir_at(AT_FDCWD, new_path(), 0755));
@@ -200,7 +208,8 @@ static void change(void)
 		break;
 	case 8:
 		if (is_plain(path))
-			CHANGE(write_at(path, O_WRONLY, (loff_t)pick(KB(100)), data, 1 + pick(sizeof(data))));
+			CHANGE(write_at(path, O_WRONLY, (loff_t)pick(KB(100)), data,
+					1 + pick(sizeof(data))));
 		break;
 	case 9:
 		CHANGE(truncate_path(path, (loff_t)pick(KB(20))));
@@ -242,7 +251,8 @@ void exercise(struct hosted_disk *disk, u64 seed)
 	} else {
 		exercise_counts.mounted++;
 		use();
-		exercise_counts.unharmed += exercise_counts.eio + exercise_counts.euclean == errors_before;
+		exercise_counts.unharmed +=
+			exercise_counts.eio + exercise_counts.euclean == errors_before;
 		CHECK_EQUAL(umount_disk(), 0);
 	}
 	leak_check();

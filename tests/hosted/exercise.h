@@ -1,6 +1,7 @@
 /*
- * exercise.h - hosted: use a file system that may be damaged: mount it, look at everything, change a little,
- * unmount. What may come of it are errors, and a line in the log for each that says "damaged" or "I/O".
+ * exercise.h - hosted: use a file system that may be damaged: mount it, look at everything, change
+ * a little, unmount. What may come of it are errors, and a line in the log for each that says
+ * "damaged" or "I/O".
  */
 #ifndef HOSTED_EXERCISE_H
 #define HOSTED_EXERCISE_H

@@ -1,6 +1,6 @@
 /*
- * fuzz_ext2.c - the libFuzzer target: the input is an ext2 image, which is mounted, walked, changed and
- * unmounted (exercise.c). Seeds: hosted.mk makes small images of all block sizes.
+ * fuzz_ext2.c - the libFuzzer target: the input is an ext2 image, which is mounted, walked, changed
+ * and unmounted (exercise.c). Seeds: hosted.mk makes small images of all block sizes.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,8 @@ static void print_file(const char *name)
 		fclose(file);
 }
 
-void image_make(struct hosted_disk *disk, unsigned block_size, unsigned kilobytes, const char *options)
+void image_make(struct hosted_disk *disk, unsigned block_size, unsigned kilobytes,
+		const char *options)
 {
 	char image[128], log[128];
 	int status;
@@ -153,7 +154,8 @@ struct list_context {
 	unsigned left; /* emitted before the "buffer" is full */
 };
 
-static bool emit(struct dir_context *context, const char *name, unsigned length, ino_t ino, unsigned d_type)
+static bool emit(struct dir_context *context, const char *name, unsigned length, ino_t ino,
+		 unsigned d_type)
 {
 	struct list_context *list = container_of(context, struct list_context, context);
 	char text[256];
@@ -170,9 +172,11 @@ static bool emit(struct dir_context *context, const char *name, unsigned length,
 	return true;
 }
 
-int list_directory(const char *name, unsigned batch, void (*visit)(const char *, unsigned, void *), void *argument)
+int list_directory(const char *name, unsigned batch, void (*visit)(const char *, unsigned, void *),
+		   void *argument)
 {
-	struct list_context list = {.context = {.emit = emit}, .visit = visit, .argument = argument};
+	struct list_context list = {
+		.context = {.emit = emit}, .visit = visit, .argument = argument};
 	struct file *file = filp_open(name, O_RDONLY | O_DIRECTORY, 0);
 	int error = 0;
 	loff_t before;

@@ -18,8 +18,9 @@ __attribute__((weak)) void *hash_cache_create(struct hash_cache *cache, size_t e
 __attribute__((weak)) void hash_check_bucket(const struct hash_cache *cache, u64 bucket)
 {
 	if (bucket >= cache->entries)
-		panic("%s cache: the hash function %s gives bucket %llu of %llu", cache->name, cache->function,
-		      (unsigned long long)bucket, (unsigned long long)cache->entries);
+		panic("%s cache: the hash function %s gives bucket %llu of %llu", cache->name,
+		      cache->function, (unsigned long long)bucket,
+		      (unsigned long long)cache->entries);
 }
 
 #ifdef CONFIG_HASH_STATS

@@ -1,16 +1,17 @@
 /*
  * hosted.h - the kernel's caches and file systems inside an ordinary process, for tests.
  *
- * fs/, the caches of mm/, and hash/ are compiled as they are, with the address and undefined-behaviour
- * sanitizers; <arch/...> comes from include/arch here, and what needs a machine from memory.c (frames, slabs),
- * kernel.c (log, time), tasks.c and disk.c (block devices). Tasks run one at a time until they sleep, as in a
- * kernel without preemption on one CPU; who runs next, and which I/O in flight is done when, is drawn from
- * disk_rng. When all sleep and no I/O is in flight, that is a deadlock, and the test fails.
+ * fs/, the caches of mm/, and hash/ are compiled as they are, with the address and
+ * undefined-behaviour sanitizers; <arch/...> comes from include/arch here, and what needs a machine
+ * from memory.c (frames, slabs), kernel.c (log, time), tasks.c and disk.c (block devices). Tasks
+ * run one at a time until they sleep, as in a kernel without preemption on one CPU; who runs next,
+ * and which I/O in flight is done when, is drawn from disk_rng. When all sleep and no I/O is in
+ * flight, that is a deadlock, and the test fails.
  *
- * A test program is a file test_NAME.c with functions TEST(name) { ... }. Without arguments it runs each in a
- * process of its own and prints `ok NAME` or `not ok NAME`; with names it runs those (one: in this process,
- * for gdb); --list names them. It exits with 1 if one failed. HOSTED_SCALE=10 makes random tests ten times as
- * long, HOSTED_SEED=n starts their seeds there.
+ * A test program is a file test_NAME.c with functions TEST(name) { ... }. Without arguments it runs
+ * each in a process of its own and prints `ok NAME` or `not ok NAME`; with names it runs those
+ * (one: in this process, for gdb); --list names them. It exits with 1 if one failed.
+ * HOSTED_SCALE=10 makes random tests ten times as long, HOSTED_SEED=n starts their seeds there.
  */
 #ifndef HOSTED_H
 #define HOSTED_H
@@ -31,17 +32,18 @@ struct hosted_test {
 	struct hosted_test *next;
 };
 void test_register(struct hosted_test *test);
-#define TEST(id)                                                                                           \
-	static void test_##id(void);                                                                       \
-	__attribute__((constructor)) static void register_##id(void)                                       \
-	{                                                                                                  \
-		static struct hosted_test test = {#id, test_##id, NULL};                                   \
-		test_register(&test);                                                                      \
-	}                                                                                                  \
+#define TEST(id)                                                                                   \
+	static void test_##id(void);                                                               \
+	__attribute__((constructor)) static void register_##id(void)                               \
+	{                                                                                          \
+		static struct hosted_test test = {#id, test_##id, NULL};                           \
+		test_register(&test);                                                              \
+	}                                                                                          \
 	static void test_##id(void)
 
 int test_main(int argc, char **argv); /* main() of a test program */
-void test_limit(unsigned seconds);	/* of CPU time that the test may take: 100, but say so; times the scale */
+/* of CPU time that the test may take: 100, but say so; times the scale */
+void test_limit(unsigned seconds);
 void test_limit_step(unsigned seconds); /* the same from now on, for one step of it; not scaled */
 u64 test_seed(void);		   /* the first seed of a random test: HOSTED_SEED, or 1 */
 unsigned test_scaled(unsigned n);  /* n times HOSTED_SCALE */
@@ -74,14 +76,16 @@ static inline u64 rng_below(struct rng *rng, u64 n)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* Start function(argument) as a task of its own: root's, in our directory. It runs when we sleep or wait. */
+/* Start function(argument) as a task of its own: root's, in our directory. It runs when we sleep or
+ * wait. */
 void task_start(void (*function)(void *), void *argument);
 void tasks_wait(void); /* until all but kernel threads have ended */
 extern bool hosted_threads; /* kernel threads run; false: tests call what they would do */
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-extern u64 hosted_pages_in_use, hosted_objects_in_use; /* without the pool of block requests, which only grows */
+/* without the pool of block requests, which only grows */
+extern u64 hosted_pages_in_use, hosted_objects_in_use;
 extern int hosted_fail_after; /* > 0: the n-th allocation from now fails, once; 0: none */
 /* What the caches hold for good is counted now; later: has anything been added to it? */
 void leak_mark(void);
@@ -103,7 +107,8 @@ struct hosted_disk {
 	bool flushed;	   /* no write since the last flush */
 };
 
-void disk_create(struct hosted_disk *disk, const char *name, unsigned minor, size_t bytes); /* registers it */
+/* registers it */
+void disk_create(struct hosted_disk *disk, const char *name, unsigned minor, size_t bytes);
 int disk_load(struct hosted_disk *disk, const char *path); /* size of the file, up to the disk's */
 int disk_save(const struct hosted_disk *disk, const char *path, size_t bytes);
 bool disk_complete_one(void); /* some request in flight; false: none is */

@@ -68,7 +68,8 @@ void console_write(const char *text, size_t length)
 	fwrite(text, 1, length, stderr);
 }
 
-/* ---- signals: there are none ------------------------------------------------------------------ */
+/* ---- signals: there are none ------------------------------------------------------------------
+ */
 
 bool signal_pending(struct task *task)
 {
@@ -117,8 +118,8 @@ int run_command(const char *log, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(command, sizeof(command), format, arguments);
 	va_end(arguments);
-	snprintf(whole, sizeof(whole), "PATH=$PATH:/sbin:/usr/sbin; { %s; } >%s 2>&1 </dev/null", command,
-		 log ? log : "/dev/null");
+	snprintf(whole, sizeof(whole), "PATH=$PATH:/sbin:/usr/sbin; { %s; } >%s 2>&1 </dev/null",
+		 command, log ? log : "/dev/null");
 	status = system(whole);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }

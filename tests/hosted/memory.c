@@ -1,6 +1,6 @@
 /*
- * memory.c - hosted: frames from one arena, slabs from malloc, so that the address sanitizer sees every
- * object's bounds and lifetime. Free frames are poisoned.
+ * memory.c - hosted: frames from one arena, slabs from malloc, so that the address sanitizer sees
+ * every object's bounds and lifetime. Free frames are poisoned.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,11 +46,13 @@ void page_alloc_init(phys_addr_t end)
 {
 	memmap_pages = 2 * (end >> PAGE_SHIFT);
 	end = memmap_pages << PAGE_SHIFT;
-	hosted_memory = mmap(NULL, end, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	hosted_memory = mmap(NULL, end, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	BUG_ON(hosted_memory == MAP_FAILED);
 	memmap = calloc(memmap_pages, sizeof(*memmap));
 	free_stack = calloc(memmap_pages, sizeof(*free_stack));
-	for (u64 i = 0; i < memmap_pages; i += 2) /* those between are never used: who runs over a page's end is caught */
+	/* those between are never used: who runs over a page's end is caught */
+	for (u64 i = 0; i < memmap_pages; i += 2)
 		free_stack[free_count++] = i;
 	ASAN_POISON_MEMORY_REGION(hosted_memory, end);
 }
@@ -181,7 +183,8 @@ void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)
 		return NULL;
 	object = aligned_alloc(64, round_up(cache->size, 64));
 	memset(object, gfp & GFP_ZERO ? 0 : 0x6b, cache->size);
-	ASAN_POISON_MEMORY_REGION((char *)object + cache->size, round_up(cache->size, 64) - cache->size);
+	ASAN_POISON_MEMORY_REGION((char *)object + cache->size,
+				  round_up(cache->size, 64) - cache->size);
 	if (cache->constructor)
 		cache->constructor(object);
 	cache->objects++;

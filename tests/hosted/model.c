@@ -8,7 +8,8 @@
 #include "harness.h"
 #include "kernel/core/assert.h"
 
-/* ---- nodes and names -------------------------------------------------------------------------- */
+/* ---- nodes and names --------------------------------------------------------------------------
+ */
 
 static struct model_node *node_make(struct model *model, umode_t mode)
 {
@@ -106,7 +107,8 @@ static const char *name_of(const struct model_node *dir)
 	panic("model: a directory without a name");
 }
 
-char *model_path(const struct model *model, const struct model_node *dir, const char *name, char *path)
+char *model_path(const struct model *model, const struct model_node *dir, const char *name,
+		 char *path)
 {
 	char rest[PATH_MAX];
 
@@ -138,9 +140,11 @@ bool model_full(const struct model *model, u64 chunks)
 	return model->count > MODEL_NODES - 8 || model->chunks > chunks;
 }
 
-/* ---- operations ------------------------------------------------------------------------------- */
+/* ---- operations -------------------------------------------------------------------------------
+ */
 
-int model_make(struct model *model, struct model_node *dir, const char *name, umode_t mode, const char *target)
+int model_make(struct model *model, struct model_node *dir, const char *name, umode_t mode,
+	       const char *target)
 {
 	struct model_node *node;
 
@@ -155,7 +159,8 @@ int model_make(struct model *model, struct model_node *dir, const char *name, um
 	return 0;
 }
 
-int model_link(struct model *model, struct model_node *node, struct model_node *dir, const char *name)
+int model_link(struct model *model, struct model_node *node, struct model_node *dir,
+	       const char *name)
 {
 	(void)model;
 	if (model_find(dir, name))
@@ -202,15 +207,16 @@ int model_rmdir(struct model *model, struct model_node *dir, const char *name)
 	return 0;
 }
 
-static bool below(const struct model *model, const struct model_node *node, const struct model_node *dir)
+static bool below(const struct model *model, const struct model_node *node,
+		  const struct model_node *dir)
 {
 	while (node != dir && node != model->root)
 		node = node->parent;
 	return node == dir;
 }
 
-int model_rename(struct model *model, struct model_node *from, const char *old, struct model_node *to,
-		 const char *new, unsigned flags)
+int model_rename(struct model *model, struct model_node *from, const char *old,
+		 struct model_node *to, const char *new, unsigned flags)
 {
 	struct model_node *node = model_find(from, old), *target = model_find(to, new);
 	bool exchange = flags & RENAME_EXCHANGE;
@@ -247,7 +253,8 @@ int model_rename(struct model *model, struct model_node *from, const char *old, 
 	return 0;
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------ */
+/* ---- bytes ------------------------------------------------------------------------------------
+ */
 
 /* Index of the first chunk at or behind @index. */
 static unsigned chunk_at(const struct model_node *node, u64 index)
@@ -270,8 +277,10 @@ static unsigned char *chunk_make(struct model *model, struct model_node *node, u
 	unsigned i = chunk_at(node, index);
 
 	if (i == node->chunk_count || node->chunks[i].index != index) {
-		node->chunks = realloc(node->chunks, (node->chunk_count + 1) * sizeof(*node->chunks));
-		memmove(&node->chunks[i + 1], &node->chunks[i], (node->chunk_count - i) * sizeof(*node->chunks));
+		node->chunks =
+			realloc(node->chunks, (node->chunk_count + 1) * sizeof(*node->chunks));
+		memmove(&node->chunks[i + 1], &node->chunks[i],
+			(node->chunk_count - i) * sizeof(*node->chunks));
 		node->chunks[i] = (struct model_chunk){index, calloc(1, MODEL_CHUNK)};
 		node->chunk_count++;
 		model->chunks++;
@@ -279,7 +288,8 @@ static unsigned char *chunk_make(struct model *model, struct model_node *node, u
 	return node->chunks[i].data;
 }
 
-void model_write(struct model *model, struct model_node *node, u64 offset, const unsigned char *data, size_t n)
+void model_write(struct model *model, struct model_node *node, u64 offset,
+		 const unsigned char *data, size_t n)
 {
 	if (n && offset + n > node->size)
 		node->size = offset + n;
@@ -314,7 +324,8 @@ void model_truncate(struct model *model, struct model_node *node, u64 size)
 	if (size < node->size) {
 		drop_chunks(model, node, keep);
 		if (keep && node->chunks[keep - 1].index == size / MODEL_CHUNK)
-			memset(node->chunks[keep - 1].data + size % MODEL_CHUNK, 0, MODEL_CHUNK - size % MODEL_CHUNK);
+			memset(node->chunks[keep - 1].data + size % MODEL_CHUNK, 0,
+			       MODEL_CHUNK - size % MODEL_CHUNK);
 	}
 	node->size = size;
 }
@@ -330,11 +341,13 @@ void model_close(struct model *model, struct model_node *node)
 	node_unused(model, node);
 }
 
-/* ---- comparing -------------------------------------------------------------------------------- */
+/* ---- comparing --------------------------------------------------------------------------------
+ */
 
 #define PIECE 8192u
 
-static void compare_piece(struct file *file, const struct model_node *node, const char *path, u64 offset, size_t n)
+static void compare_piece(struct file *file, const struct model_node *node, const char *path,
+			  u64 offset, size_t n)
 {
 	unsigned char want[PIECE], got[PIECE];
 	struct io io = {got, n, false};
@@ -415,25 +428,27 @@ static void visit_name(const char *name, unsigned d_type, void *argument)
 		test_failed(__FILE__, __LINE__, "%s/%s: d_type %u", listing->path, name, d_type);
 }
 
-static void compare_node(const struct model *model, const struct model_node *dir, unsigned index, struct rng *rng,
-			 bool types);
+static void compare_node(const struct model *model, const struct model_node *dir, unsigned index,
+			 struct rng *rng, bool types);
 
-static void compare_dir(const struct model *model, const struct model_node *dir, struct rng *rng, bool types)
+static void compare_dir(const struct model *model, const struct model_node *dir, struct rng *rng,
+			bool types)
 {
 	static const unsigned batches[] = {0, 0, 1, 3};
 	char path[PATH_MAX];
 	struct listing listing = {dir, model_path(model, dir, NULL, path), 0, types};
-	int error = list_directory(path, batches[rng_below(rng, ARRAY_SIZE(batches))], visit_name, &listing);
+	int error = list_directory(path, batches[rng_below(rng, ARRAY_SIZE(batches))], visit_name,
+				   &listing);
 
 	if (error || listing.count != dir->name_count)
-		test_failed(__FILE__, __LINE__, "%s: has %u names, not %u (error %d)", path, listing.count,
-			    dir->name_count, error);
+		test_failed(__FILE__, __LINE__, "%s: has %u names, not %u (error %d)", path,
+			    listing.count, dir->name_count, error);
 	for (unsigned i = 0; i < dir->name_count; i++)
 		compare_node(model, dir, i, rng, types);
 }
 
-static void compare_node(const struct model *model, const struct model_node *dir, unsigned index, struct rng *rng,
-			 bool types)
+static void compare_node(const struct model *model, const struct model_node *dir, unsigned index,
+			 struct rng *rng, bool types)
 {
 	const struct model_node *node = dir->names[index].node;
 	char path[PATH_MAX];
@@ -448,9 +463,10 @@ static void compare_node(const struct model *model, const struct model_node *dir
 	}
 	if (stat.mode != node->mode || stat.nlink != node->nlink ||
 	    (!S_ISDIR(node->mode) && (u64)stat.size != node->size))
-		test_failed(__FILE__, __LINE__, "%s: mode %o, %llu links, size %lld, not %o, %u, %llu", path, stat.mode,
-			    (unsigned long long)stat.nlink, (long long)stat.size, node->mode, node->nlink,
-			    (unsigned long long)node->size);
+		test_failed(__FILE__, __LINE__,
+			    "%s: mode %o, %llu links, size %lld, not %o, %u, %llu", path, stat.mode,
+			    (unsigned long long)stat.nlink, (long long)stat.size, node->mode,
+			    node->nlink, (unsigned long long)node->size);
 	if (S_ISDIR(node->mode))
 		compare_dir(model, node, rng, types);
 	else if (S_ISREG(node->mode))

@@ -103,7 +103,8 @@ static void too_long(int signal)
 {
 	(void)signal;
 	fprintf(stderr, "\n%s: hangs: over its time limit\n", where); /* it is over anyway */
-	abort();						      /* with the sanitizer's trace */
+	/* with the sanitizer's trace */
+	abort();
 }
 
 static int run_here(const struct hosted_test *test)

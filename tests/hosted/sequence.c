@@ -43,24 +43,25 @@ void (*sequence_each)(void);
 static unsigned char *pristine;
 static bool types, trace;		/* HOSTED_TRACE=1: print each operation */
 
-/* The result of a call, where @wanted, which changes the model as well, is only looked at if it did not fail in
- * a way that this mode allows. */
-#define EXPECT(call, wanted)                                                                               \
-	do {                                                                                               \
-		long long _got = (call);                                                                   \
-		if (trace)                                                                                 \
-			fprintf(stderr, "%s: %lld\n", #call, _got);                                        \
-		if (!may_fail(_got)) {                                                                     \
-			long long _wanted = (wanted);                                                      \
-			if (_got != _wanted && run.mode != SEQUENCE_CHAOS)                                 \
-				test_failed(__FILE__, __LINE__, "%s: %lld, not %lld", #call, _got,         \
-					    _wanted);                                                      \
-		}                                                                                          \
+/* The result of a call, where @wanted, which changes the model as well, is only looked at if it did
+ * not fail in a way that this mode allows. */
+#define EXPECT(call, wanted)                                                                       \
+	do {                                                                                       \
+		long long _got = (call);                                                           \
+		if (trace)                                                                         \
+			fprintf(stderr, "%s: %lld\n", #call, _got);                                \
+		if (!may_fail(_got)) {                                                             \
+			long long _wanted = (wanted);                                              \
+			if (_got != _wanted && run.mode != SEQUENCE_CHAOS)                         \
+				test_failed(__FILE__, __LINE__, "%s: %lld, not %lld", #call, _got, \
+					    _wanted);                                              \
+		}                                                                                  \
 	} while (0)
 
 static bool may_fail(long long result)
 {
-	bool may = (result == -ENOSPC && run.mode == SEQUENCE_SMALL) || (result < 0 && run.mode == SEQUENCE_CHAOS);
+	bool may = (result == -ENOSPC && run.mode == SEQUENCE_SMALL) ||
+		   (result < 0 && run.mode == SEQUENCE_CHAOS);
 
 	sequence_counts.operations++;
 	sequence_counts.failed += may;
@@ -72,7 +73,8 @@ static u64 pick(u64 n)
 	return rng_below(&run.rng, n);
 }
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ------------------------------------------------------------------------------------
+ */
 
 static const char *new_name(void)
 {
@@ -94,7 +96,8 @@ static const char *some_name(const struct model_node *dir, bool wanted)
 
 static struct model_node *some_dir(void)
 {
-	struct model_node *dir = pick(3) ? run.model.root : model_random(&run.model, &run.rng, S_IFDIR);
+	struct model_node *dir =
+		pick(3) ? run.model.root : model_random(&run.model, &run.rng, S_IFDIR);
 	char path[PATH_MAX];
 
 	return strlen(model_path(&run.model, dir, NULL, path)) < 1500 ? dir : run.model.root;
@@ -102,7 +105,8 @@ static struct model_node *some_dir(void)
 
 #define PATH(dir, name) model_path(&run.model, dir, name, (char[PATH_MAX]){0})
 
-/* ---- operations on names ---------------------------------------------------------------------- */
+/* ---- operations on names ----------------------------------------------------------------------
+ */
 
 static void do_create(void)
 {
@@ -120,7 +124,8 @@ static void do_mkdir(void)
 	struct model_node *dir = some_dir();
 	const char *name = some_name(dir, false);
 
-	EXPECT(vfs_mkdir_at(AT_FDCWD, PATH(dir, name), 0750), model_make(&run.model, dir, name, S_IFDIR | 0750, NULL));
+	EXPECT(vfs_mkdir_at(AT_FDCWD, PATH(dir, name), 0750),
+	       model_make(&run.model, dir, name, S_IFDIR | 0750, NULL));
 }
 
 static void do_mknod(void)
@@ -170,7 +175,8 @@ static void do_rmdir(void)
 	struct model_node *dir = some_dir();
 	const char *name = some_name(dir, true);
 
-	EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), AT_REMOVEDIR), model_rmdir(&run.model, dir, name));
+	EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), AT_REMOVEDIR),
+	       model_rmdir(&run.model, dir, name));
 }
 
 static void do_rename(void)
@@ -199,9 +205,11 @@ static void do_chmod(void)
 		node->mode = (node->mode & S_IFMT) | mode;
 }
 
-/* ---- operations on bytes ---------------------------------------------------------------------- */
+/* ---- operations on bytes ----------------------------------------------------------------------
+ */
 
-/* Where it gets interesting: at the start, the end, and where another level of indirect blocks begins. */
+/* Where it gets interesting: at the start, the end, and where another level of indirect blocks
+ * begins. */
 static u64 some_offset(const struct model_node *node)
 {
 	u64 size = run.block_size, pointers = size / 4, boundary;
@@ -246,7 +254,8 @@ static void write_file(struct file *file, struct model_node *node)
 	u64 offset = some_offset(node);
 	size_t n = some_length();
 	bool fault = pick(16) == 0 && current->pid == 1;
-	size_t reach = fault ? n - min(n, (size_t)pick(PAGE_SIZE)) : n; /* bytes before memory ends */
+	/* bytes before memory ends */
+	size_t reach = fault ? n - min(n, (size_t)pick(PAGE_SIZE)) : n;
 	unsigned char *bytes = run.bytes;
 	struct io io = {bytes + WRITE_MAX - reach, n, true};
 	loff_t position = (loff_t)offset;
@@ -256,7 +265,8 @@ static void write_file(struct file *file, struct model_node *node)
 	if (run.mode != SEQUENCE_SMALL && run.model.chunks + n / MODEL_CHUNK > run.chunks_max)
 		return;
 	if (trace)
-		fprintf(stderr, "write %p [%llu, +%zu) of %zu\n", (void *)node, (unsigned long long)offset, reach, n);
+		fprintf(stderr, "write %p [%llu, +%zu) of %zu\n", (void *)node,
+			(unsigned long long)offset, reach, n);
 	for (size_t i = 0; i < reach; i++)
 		bytes[WRITE_MAX - reach + i] = (unsigned char)rng_next(&run.rng);
 	result = vfs_write(file, &io, &position);
@@ -310,8 +320,8 @@ static void do_resize(void)
 		return;
 	size = some_size(node);
 	if (trace)
-		fprintf(stderr, "truncate %p from %llu to %llu\n", (void *)node, (unsigned long long)node->size,
-			(unsigned long long)size);
+		fprintf(stderr, "truncate %p from %llu to %llu\n", (void *)node,
+			(unsigned long long)node->size, (unsigned long long)size);
 	EXPECT(truncate_path(PATH(dir, name), (loff_t)size), 0);
 	model_truncate(&run.model, node, size);
 }
@@ -336,7 +346,8 @@ static void do_read(void)
 		CHECK(memcmp(got, want, (size_t)n) == 0);
 }
 
-/* ---- files that stay open, perhaps longer than they have a name ------------------------------- */
+/* ---- files that stay open, perhaps longer than they have a name -------------------------------
+ */
 
 static void close_handle(struct handle *handle)
 {
@@ -393,7 +404,8 @@ static void do_handle(void)
 	}
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------
+ */
 
 static void do_sync(void)
 {
@@ -437,8 +449,9 @@ static const struct {
 	void (*call)(void);
 	unsigned weight;
 } operations[] = {
-	{do_create, 14}, {do_mkdir, 8},  {do_mknod, 2},	 {do_symlink, 5},  {do_link, 6},   {do_unlink, 8},
-	{do_rmdir, 4},	 {do_rename, 14}, {do_chmod, 3}, {do_write, 20},   {do_resize, 8}, {do_read, 6},
+	{do_create, 14}, {do_mkdir, 8},	 {do_mknod, 2},	   {do_symlink, 5},
+	{do_link, 6},	 {do_unlink, 8}, {do_rmdir, 4},	   {do_rename, 14},
+	{do_chmod, 3},	 {do_write, 20}, {do_resize, 8},   {do_read, 6},
 	{do_handle, 14}, {do_sync, 1},	 {do_pressure, 4}, {do_remount, 1},
 };
 
@@ -476,8 +489,10 @@ static void fill_disk(void)
 	snprintf(name, sizeof(name), "fill%u", run.model.count - 1);
 	struct model_node *node = model_find(run.model.root, name);
 
-	for (u64 left = 3 + pick(60), at = 0; node && stat.bfree > left; stat.bfree--, at += run.block_size) {
-		s64 n = write_at(PATH(run.model.root, name), O_WRONLY, (loff_t)at, zeros, run.block_size);
+	for (u64 left = 3 + pick(60), at = 0; node && stat.bfree > left;
+	     stat.bfree--, at += run.block_size) {
+		s64 n = write_at(PATH(run.model.root, name), O_WRONLY, (loff_t)at, zeros,
+				 run.block_size);
 
 		if (n > 0)
 			model_write(&run.model, node, at, zeros, (size_t)n);
@@ -557,11 +572,13 @@ void sequence_prepare(unsigned block_size, unsigned kilobytes, const char *optio
 	leak_mark();
 }
 
-/* ---- several tasks ------------------------------------------------------------------------------ */
+/* ---- several tasks ------------------------------------------------------------------------------
+ */
 
 #define RECORD 128u
 
-/* Records of one byte value each, written and read whole: within a page nobody may see half of one. */
+/* Records of one byte value each, written and read whole: within a page nobody may see half of one.
+ */
 static void share_file(const char *path)
 {
 	unsigned char data[RECORD];
@@ -580,7 +597,8 @@ static void share_file(const char *path)
 		n = read_at(path, offset, data, sizeof(data));
 		for (s64 i = 1; i < n; i++)
 			if (data[i] != data[0]) {
-				test_failed(__FILE__, __LINE__, "%s: half a record at %lld", path, (long long)offset);
+				test_failed(__FILE__, __LINE__, "%s: half a record at %lld", path,
+					    (long long)offset);
 				break;
 			}
 	}
@@ -591,8 +609,10 @@ static void share(void)
 {
 	char path[64], other[64];
 
-	snprintf(path, sizeof(path), "/mnt/shared/%c%s", (char)('a' + pick(3)), pick(2) ? "" : "/x");
-	snprintf(other, sizeof(other), "/mnt/shared/%c%s", (char)('a' + pick(3)), pick(2) ? "" : "/x");
+	snprintf(path, sizeof(path), "/mnt/shared/%c%s", (char)('a' + pick(3)),
+		 pick(2) ? "" : "/x");
+	snprintf(other, sizeof(other), "/mnt/shared/%c%s", (char)('a' + pick(3)),
+		 pick(2) ? "" : "/x");
 	switch (pick(10)) {
 	case 0:
 		vfs_mkdir_at(AT_FDCWD, path, 0755);
@@ -667,7 +687,8 @@ void sequence_tasks(u64 seed, unsigned tasks)
 	image_check(&sequence_disk);
 }
 
-/* ---- the same on a file system in memory ------------------------------------------------------ */
+/* ---- the same on a file system in memory ------------------------------------------------------
+ */
 
 static int mount_tmpfs(void)
 {
@@ -697,9 +718,11 @@ static void remove_first(struct model_node *dir)
 	const char *name = dir->names[0].text;
 
 	if (S_ISDIR(dir->names[0].node->mode))
-		EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), AT_REMOVEDIR), model_rmdir(&run.model, dir, name));
+		EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), AT_REMOVEDIR),
+		       model_rmdir(&run.model, dir, name));
 	else
-		EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), 0), model_unlink(&run.model, dir, name));
+		EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), 0),
+		       model_unlink(&run.model, dir, name));
 }
 
 void sequence_tmpfs(u64 seed, bool empty)

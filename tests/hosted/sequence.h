@@ -1,8 +1,10 @@
 /*
- * sequence.h - hosted: random sequences of operations on an ext2 of disk "ram0" on /mnt, and on the model.
+ * sequence.h - hosted: random sequences of operations on an ext2 of disk "ram0" on /mnt, and on the
+ * model.
  *
- * The disk completes its requests late and in any order; memory ends, disks fill and programs' memory faults
- * as the mode says. A sequence is known by its seed; HOSTED_TRACE=1 prints its operations.
+ * The disk completes its requests late and in any order; memory ends, disks fill and programs'
+ * memory faults as the mode says. A sequence is known by its seed; HOSTED_TRACE=1 prints its
+ * operations.
  */
 #ifndef HOSTED_SEQUENCE_H
 #define HOSTED_SEQUENCE_H
@@ -27,11 +29,13 @@ void sequence_prepare(unsigned block_size, unsigned kilobytes, const char *optio
 /* Mount, operate, compare, unmount, look for leaks, e2fsck if @check, mount and compare again. */
 void sequence(u64 seed, enum sequence_mode mode, bool check);
 
-/* The same on tmpfs, exactly; if @empty, in the end all is removed and what it took must be free again. */
+/* The same on tmpfs, exactly; if @empty, in the end all is removed and what it took must be free
+ * again. */
 void sequence_prepare_tmpfs(void);
 void sequence_tmpfs(u64 seed, bool empty);
 
-/* @tasks of them at once, each in a directory of its own, and all together in one where anything may happen. */
+/* @tasks of them at once, each in a directory of its own, and all together in one where anything
+ * may happen. */
 #define SEQUENCE_TASKS 6
 void sequence_tasks(u64 seed, unsigned tasks);
 

@@ -19,7 +19,8 @@ void procfs_init(void)
 
 void hosted_init(unsigned megabytes)
 {
-	static char stack[KERNEL_STACK_SIZE] __aligned(64); /* the lock checker keeps its list at the end */
+	/* the lock checker keeps its list at the end */
+	static char stack[KERNEL_STACK_SIZE] __aligned(64);
 
 	hosted_task.kernel_stack = stack;
 	hosted_task.state = TASK_RUNNING;

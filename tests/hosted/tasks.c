@@ -1,6 +1,7 @@
 /*
- * tasks.c - hosted: tasks as contexts of one thread. Nothing preempts them; schedule() is where another may run.
- * In between, disks complete requests. What happens next is drawn from disk_rng, so a seed repeats it.
+ * tasks.c - hosted: tasks as contexts of one thread. Nothing preempts them; schedule() is where
+ * another may run. In between, disks complete requests. What happens next is drawn from disk_rng,
+ * so a seed repeats it.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #include <sanitizer/common_interface_defs.h>
 #else
-#define __sanitizer_start_switch_fiber(save, bottom, size) ((void)(save), (void)(bottom), (void)(size))
+#define __sanitizer_start_switch_fiber(save, bottom, size)                                         \
+	((void)(save), (void)(bottom), (void)(size))
 #define __sanitizer_finish_switch_fiber(save, bottom, size) ((void)(save))
 #define __sanitizer_print_stack_trace() ((void)0)
 #endif
@@ -49,7 +51,8 @@ static struct task *ended; /* its memory is freed by who runs next */
 static unsigned showing;   /* deadlock: tasks that have shown where they are */
 static unsigned passed;	   /* time-outs in a row while no test's task could run */
 
-/* ---- switching -------------------------------------------------------------------------------- */
+/* ---- switching --------------------------------------------------------------------------------
+ */
 
 static void show_next(void);
 
@@ -73,7 +76,8 @@ static void switch_to(struct fiber *next)
 		return;
 	running = next;
 	hosted_current = next->task;
-	__sanitizer_start_switch_fiber(previous->task ? &previous->fake_stack : NULL, next->stack, next->stack_bytes);
+	__sanitizer_start_switch_fiber(previous->task ? &previous->fake_stack : NULL, next->stack,
+				       next->stack_bytes);
 	swapcontext(&previous->context, &next->context);
 	arrived();
 }
@@ -87,7 +91,8 @@ static void show_next(void)
 		if (fiber != running && fiber->task)
 			switch_to(fiber);
 		if (fiber->task) {
-			fprintf(stderr, "task %d%s waits:\n", (int)fiber->task->pid, fiber->thread ? " (thread)" : "");
+			fprintf(stderr, "task %d%s waits:\n", (int)fiber->task->pid,
+				fiber->thread ? " (thread)" : "");
 			__sanitizer_print_stack_trace();
 		}
 	}
@@ -172,7 +177,8 @@ bool wake_up_task(struct task *task)
 	return slept;
 }
 
-/* ---- starting and ending ---------------------------------------------------------------------- */
+/* ---- starting and ending ----------------------------------------------------------------------
+ */
 
 static void entry(void)
 {
@@ -213,7 +219,8 @@ static struct fiber *fiber_start(void (*function)(void *), void *argument)
 		pthread_attr_destroy(&attributes);
 	}
 	if (!fiber->stack)
-		fiber->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		fiber->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	BUG_ON(fiber->stack == MAP_FAILED);
 	*fiber = (struct fiber){.task = task,
 				.stack = fiber->stack,

@@ -1,6 +1,6 @@
 /*
- * test_caches.c - the four caches: what is found, what is counted, what goes when memory is short, and that
- * their tables, lists and counts agree whatever happens.
+ * test_caches.c - the four caches: what is found, what is counted, what goes when memory is short,
+ * and that their tables, lists and counts agree whatever happens.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,15 +83,16 @@ static struct hash_counters since(const struct hash_counters *counters, struct h
 }
 
 static struct hash_counters dentry_last, inode_last, page_last, buffer_last;
-#define DENTRY_GREW(wanted_hits, wanted_misses)                                                            \
-	do {                                                                                               \
-		struct hash_counters _grown = since(dentry_counters, &dentry_last);                        \
-		CHECK_EQUAL(_grown.hits, wanted_hits);                                                     \
-		CHECK_EQUAL(_grown.misses, wanted_misses);                                                 \
-		CHECK(_grown.hit_steps >= _grown.hits && _grown.compares >= _grown.hits);                  \
+#define DENTRY_GREW(wanted_hits, wanted_misses)                                                    \
+	do {                                                                                       \
+		struct hash_counters _grown = since(dentry_counters, &dentry_last);                \
+		CHECK_EQUAL(_grown.hits, wanted_hits);                                             \
+		CHECK_EQUAL(_grown.misses, wanted_misses);                                         \
+		CHECK(_grown.hit_steps >= _grown.hits && _grown.compares >= _grown.hits);          \
 	} while (0)
 
-/* ---- dentries --------------------------------------------------------------------------------- */
+/* ---- dentries ---------------------------------------------------------------------------------
+ */
 
 /* Each component is one lookup; what is not there is remembered as well. */
 TEST(dentry_counts)
@@ -179,7 +180,8 @@ TEST(dentry_shrink_spares_used)
 	stop();
 }
 
-/* ---- inodes ----------------------------------------------------------------------------------- */
+/* ---- inodes -----------------------------------------------------------------------------------
+ */
 
 #ifdef CONFIG_HASH_STATS
 TEST(inode_counts)
@@ -230,7 +232,8 @@ TEST(inode_shrink_spares_dirty)
 	stop();
 }
 
-/* ---- pages ------------------------------------------------------------------------------------ */
+/* ---- pages ------------------------------------------------------------------------------------
+ */
 
 static void fill(unsigned char *data, size_t n, u64 seed)
 {
@@ -271,13 +274,15 @@ TEST(page_reclaim)
 	start(6, 4096, 32768);
 	for (unsigned i = 0; i < pieces; i++) {
 		fill(data, sizeof(data), i);
-		CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, (loff_t)i * KB(64), data, sizeof(data)),
+		CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, (loff_t)i * KB(64), data,
+				     sizeof(data)),
 			    sizeof(data));
 		CHECK(hosted_pages_in_use <= MB(6) / PAGE_SIZE);
 	}
 	for (unsigned i = 0; i < pieces; i++) {
 		fill(data, sizeof(data), i);
-		CHECK_EQUAL(read_at("/mnt/file", (loff_t)i * KB(64), back, sizeof(back)), sizeof(back));
+		CHECK_EQUAL(read_at("/mnt/file", (loff_t)i * KB(64), back, sizeof(back)),
+			    sizeof(back));
 		CHECK(memcmp(data, back, sizeof(data)) == 0);
 	}
 	CHECK_EQUAL(objects_in(&page_cache_hash), memory_use_total(MEMORY_CACHED));
@@ -297,7 +302,8 @@ TEST(page_reclaim_small_files)
 			CHECK_EQUAL(vfs_mkdir_at(AT_FDCWD, path, 0755), 0);
 		snprintf(path, sizeof(path), "/mnt/d%u/file%u", i / 50, i);
 		snprintf(text, sizeof(text), "this is file %u", i);
-		CHECK_EQUAL(write_at(path, O_CREAT | O_WRONLY, 0, text, sizeof(text)), sizeof(text));
+		CHECK_EQUAL(write_at(path, O_CREAT | O_WRONLY, 0, text, sizeof(text)),
+			    sizeof(text));
 		if (i % 100 == 0)
 			writeback_once(); /* there is no thread here */
 	}
@@ -311,7 +317,8 @@ TEST(page_reclaim_small_files)
 	stop();
 }
 
-/* ---- buffers ---------------------------------------------------------------------------------- */
+/* ---- buffers ----------------------------------------------------------------------------------
+ */
 
 /* Where the disk has @data, which is there only once: byte offset, or -1. */
 static s64 find_on_disk(const void *data, size_t n)
@@ -321,7 +328,8 @@ static s64 find_on_disk(const void *data, size_t n)
 	return at ? at - disk.image : -1;
 }
 
-/* The block of a file page and the block of the device are one and the same, while the page has buffers. */
+/* The block of a file page and the block of the device are one and the same, while the page has
+ * buffers. */
 static void aliases(unsigned block_size)
 {
 	unsigned char data[4096], back[4096];
@@ -386,7 +394,8 @@ TEST(buffer_reuse)
 			CHECK_EQUAL(vfs_unlink_at(AT_FDCWD, path, AT_REMOVEDIR), 0);
 		}
 		fill(data, sizeof(data), round);
-		CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, data, sizeof(data)), sizeof(data));
+		CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, data, sizeof(data)),
+			    sizeof(data));
 		CHECK_EQUAL(umount_disk(), 0);
 		CHECK_EQUAL(mount_disk("ram0", 0), 0);
 		CHECK_EQUAL(read_at("/mnt/file", 0, back, sizeof(back)), sizeof(back));
@@ -444,7 +453,8 @@ TEST(buffer_counts)
 }
 #endif
 
-/* ---- all of them, after every operation of random sequences ----------------------------------- */
+/* ---- all of them, after every operation of random sequences -----------------------------------
+ */
 
 static void check_all(void)
 {

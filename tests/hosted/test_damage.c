@@ -1,6 +1,6 @@
 /*
- * test_damage.c - damaged ext2 images: a fixed set, image n being made from seed n. Each is mounted, walked,
- * read, changed and unmounted (exercise.c): never a crash, a hang or a leak.
+ * test_damage.c - damaged ext2 images: a fixed set, image n being made from seed n. Each is
+ * mounted, walked, read, changed and unmounted (exercise.c): never a crash, a hang or a leak.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,8 @@ static u64 pick(u64 n)
 	return rng_below(&rng, n);
 }
 
-/* ---- an image with something of everything ---------------------------------------------------- */
+/* ---- an image with something of everything ----------------------------------------------------
+ */
 
 static void make_contents(void)
 {
@@ -43,7 +44,8 @@ static void make_contents(void)
 		snprintf(text, sizeof(text), "/mnt/dir0/%0100u", i);
 		CHECK_EQUAL(vfs_mknod_at(AT_FDCWD, text, (i % 2 ? S_IFIFO : S_IFREG) | 0644, 0), 0);
 	}
-	CHECK_EQUAL(write_at("/mnt/large", O_CREAT | O_WRONLY, 0, data, sizeof(data)), sizeof(data));
+	CHECK_EQUAL(write_at("/mnt/large", O_CREAT | O_WRONLY, 0, data, sizeof(data)),
+		    sizeof(data));
 	CHECK_EQUAL(write_at("/mnt/sparse", O_CREAT | O_WRONLY, MB(68), data, 5000), 5000);
 	CHECK_EQUAL(write_at("/mnt/sparse", O_WRONLY, KB(500), data, 5000), 5000);
 	memset(text, 's', sizeof(text));
@@ -53,7 +55,8 @@ static void make_contents(void)
 	CHECK_EQUAL(vfs_mknod_at(AT_FDCWD, "/mnt/device", S_IFCHR | 0600, MKDEV(1, 3)), 0);
 }
 
-/* ---- finding one's way in the image ----------------------------------------------------------- */
+/* ---- finding one's way in the image -----------------------------------------------------------
+ */
 
 static struct ext2_superblock *super_block(void)
 {
@@ -92,10 +95,13 @@ static u32 groups(void)
 static struct ext2_raw_inode *inode_at(u32 number)
 {
 	const struct ext2_superblock *super = (void *)(pristine + 1024);
-	u32 group = (number - 1) / super->inodes_per_group, index = (number - 1) % super->inodes_per_group;
-	const struct ext2_group_descriptor *table = (void *)(pristine + (block_size() == 1024 ? 2048 : block_size()));
+	u32 group = (number - 1) / super->inodes_per_group,
+	    index = (number - 1) % super->inodes_per_group;
+	const struct ext2_group_descriptor *table =
+		(void *)(pristine + (block_size() == 1024 ? 2048 : block_size()));
 
-	return (void *)((char *)block_at(table[group].inode_table) + (size_t)index * super->inode_size);
+	return (void *)((char *)block_at(table[group].inode_table) +
+			(size_t)index * super->inode_size);
 }
 
 /* An inode in use of type @type (0: any), in the image as it was made. */
@@ -113,12 +119,14 @@ static u32 some_inode(u32 type)
 	}
 }
 
-/* ---- damages ---------------------------------------------------------------------------------- */
+/* ---- damages ----------------------------------------------------------------------------------
+ */
 
 /* A number that is worse than the one that was there. */
 static u32 bad_number(u32 old)
 {
-	static const u32 bad[] = {0, 1, 2, 3, 0x7f, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff};
+	static const u32 bad[] = {0,	  1,	  2,	  3,	      0x7f,	  0xff,
+				  0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff};
 
 	switch (pick(5)) {
 	case 0:
@@ -239,7 +247,9 @@ static void damage_inode(void)
 
 static void damage_pointer(void)
 {
-	struct ext2_raw_inode *raw = inode_at(some_inode(pick(2) ? S_IFREG : pick(4) ? S_IFDIR : S_IFLNK));
+	struct ext2_raw_inode *raw = inode_at(some_inode(pick(2)   ? S_IFREG
+							 : pick(4) ? S_IFDIR
+								   : S_IFLNK));
 	u32 slot = pick(2) ? 12 + (u32)pick(3) : (u32)pick(12);
 
 	raw->block[slot] = bad_block();
@@ -263,7 +273,8 @@ static void damage_indirect(void)
 			for (u32 i = 0; i < block_size() / 4; i++)
 				pointers[i] = block;
 		else
-			pointers[pick(pick(2) ? 20 : block_size() / 4)] = pick(3) ? bad_block() : block;
+			pointers[pick(pick(2) ? 20 : block_size() / 4)] =
+				pick(3) ? bad_block() : block;
 		raw->block[14] = pick(3) ? raw->block[14] : block;
 		return;
 	}
@@ -279,7 +290,8 @@ static struct ext2_dir_entry *some_entry(u32 number)
 		return NULL;
 	for (u64 n = pick(12);; n--) {
 		entry = (void *)((char *)block_at(block) + at);
-		if (!n || entry->rec_len < 8 || entry->rec_len % 4 || at + entry->rec_len + 8u >= block_size())
+		if (!n || entry->rec_len < 8 || entry->rec_len % 4 ||
+		    at + entry->rec_len + 8u >= block_size())
 			return entry;
 		at += entry->rec_len;
 	}
@@ -369,7 +381,8 @@ static void damage_bytes(void)
 	u32 block = pick(2) ? (u32)pick(60) : (u32)pick(blocks());
 
 	for (u64 n = 1 + pick(30); n; n--)
-		((unsigned char *)block_at(block))[pick(block_size())] = (unsigned char)rng_next(&rng);
+		((unsigned char *)block_at(block))[pick(block_size())] =
+			(unsigned char)rng_next(&rng);
 }
 
 static void damage_end(void)
@@ -384,12 +397,13 @@ static void damage_sector(void)
 }
 
 static void (*const damages[])(void) = {
-	damage_super, damage_descriptor, damage_bitmap, damage_inode,  damage_inode, damage_pointer, damage_indirect,
-	damage_entry, damage_entry,	 damage_tree,	damage_symlink, damage_bytes, damage_end,
-	damage_sector, damage_last_entry,
+	damage_super,	damage_descriptor, damage_bitmap, damage_inode,	 damage_inode,
+	damage_pointer, damage_indirect,   damage_entry,  damage_entry,	 damage_tree,
+	damage_symlink, damage_bytes,	   damage_end,	  damage_sector, damage_last_entry,
 };
 
-/* ---- the set ---------------------------------------------------------------------------------- */
+/* ---- the set ----------------------------------------------------------------------------------
+ */
 
 static void start(unsigned size, unsigned kilobytes, const char *options)
 {
@@ -407,7 +421,8 @@ static void start(unsigned size, unsigned kilobytes, const char *options)
 	leak_mark();
 }
 
-static void damaged_images(u64 first, unsigned count, unsigned size, unsigned kilobytes, const char *options)
+static void damaged_images(u64 first, unsigned count, unsigned size, unsigned kilobytes,
+			   const char *options)
 {
 	u64 sectors;
 
@@ -426,8 +441,9 @@ static void damaged_images(u64 first, unsigned count, unsigned size, unsigned ki
 	}
 	printf("# %u images: %u refused as unknown, %u as damaged, %u mounted, of which %u showed no error; "
 	       "%llu calls: %llu EUCLEAN, %llu EIO, %llu other errors\n",
-	       exercise_counts.images, exercise_counts.refused[0], exercise_counts.refused[1], exercise_counts.mounted,
-	       exercise_counts.unharmed, (unsigned long long)exercise_counts.calls,
+	       exercise_counts.images, exercise_counts.refused[0], exercise_counts.refused[1],
+	       exercise_counts.mounted, exercise_counts.unharmed,
+	       (unsigned long long)exercise_counts.calls,
 	       (unsigned long long)exercise_counts.euclean, (unsigned long long)exercise_counts.eio,
 	       (unsigned long long)exercise_counts.others);
 }
@@ -447,7 +463,8 @@ TEST(damaged_images_revision_0)
 	damaged_images(test_seed() + 200000, test_scaled(100), 1024, 2048, "-r 0 -m 0 -O none");
 }
 
-/* Three indirect blocks that each lead to the next a thousand times over: a billion blocks, if one believes it. */
+/* Three indirect blocks that each lead to the next a thousand times over: a billion blocks, if one
+ * believes it. */
 TEST(damaged_pointers_multiply)
 {
 	static const u32 chain[] = {500, 501, 502, 503};

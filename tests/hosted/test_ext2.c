@@ -1,5 +1,6 @@
 /*
- * test_ext2.c - random sequences of operations on ext2 against a model (sequence.h), on images of all forms.
+ * test_ext2.c - random sequences of operations on ext2 against a model (sequence.h), on images of
+ * all forms.
  */
 #include <stdio.h>
 
@@ -16,8 +17,8 @@ static void sequences(unsigned block_size, unsigned kilobytes, const char *optio
 	count = test_scaled(count);
 	for (u64 i = 0; i < count; i++)
 		sequence(first + i, mode, i % 16 == 0 || i + 1 == count);
-	printf("# %u sequences from seed %llu: %llu operations, %llu without space, %llu reads, %llu writes\n", count,
-	       (unsigned long long)first, (unsigned long long)sequence_counts.operations,
+	printf("# %u sequences from seed %llu: %llu operations, %llu without space, %llu reads, %llu writes\n",
+	       count, (unsigned long long)first, (unsigned long long)sequence_counts.operations,
 	       (unsigned long long)sequence_counts.failed, (unsigned long long)sequence_disk.reads,
 	       (unsigned long long)sequence_disk.writes);
 }

@@ -1,6 +1,6 @@
 /*
- * test_ext2_errors.c - ext2 when the disk fails, when memory fails, and on images of other systems: nothing
- * crashes, hangs or leaks; what cannot be supported is refused or not written to.
+ * test_ext2_errors.c - ext2 when the disk fails, when memory fails, and on images of other systems:
+ * nothing crashes, hangs or leaks; what cannot be supported is refused or not written to.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "harness.h"
 #include "sequence.h"
 
-/* ---- the disk fails --------------------------------------------------------------------------- */
+/* ---- the disk fails ---------------------------------------------------------------------------
+ */
 
 /* One sequence with errors at random; then the disk is well again, and unmounting must work. */
 static void failing_disk(u64 seed, unsigned one_in)
@@ -67,7 +68,8 @@ TEST(ext2_disk_errors_at_mount)
 
 static u64 sector_of(const char *text)
 {
-	const unsigned char *at = memmem(sequence_disk.image, sequence_disk.bytes, text, strlen(text));
+	const unsigned char *at =
+		memmem(sequence_disk.image, sequence_disk.bytes, text, strlen(text));
 
 	return at ? (u64)(at - sequence_disk.image) / SECTOR_SIZE : ~0ull;
 }
@@ -106,7 +108,8 @@ TEST(ext2_error_is_reported)
 	sequence_disk.fail_one_in = 1;
 	CHECK_EQUAL(read_at("/mnt/file", 0, data, sizeof(data)), -EIO);
 	CHECK_EQUAL(write_at("/mnt/file", O_WRONLY, 10, data, 10), -EIO);
-	CHECK_EQUAL(vfs_stat_at(AT_FDCWD, "/mnt/other", 0, &stat), -ENOENT); /* the directory's block is cached */
+	/* the directory's block is cached */
+	CHECK_EQUAL(vfs_stat_at(AT_FDCWD, "/mnt/other", 0, &stat), -ENOENT);
 	sequence_disk.fail_one_in = 0;
 	CHECK_EQUAL(read_at("/mnt/file", 0, data, sizeof(data)), sizeof(data));
 	CHECK(strcmp(data, "these are the bytes of the file") == 0);
@@ -115,7 +118,8 @@ TEST(ext2_error_is_reported)
 	leak_check();
 }
 
-/* ---- memory fails ----------------------------------------------------------------------------- */
+/* ---- memory fails -----------------------------------------------------------------------------
+ */
 
 /* The @n-th allocation of mounting, a sequence and unmounting fails. Was it reached? */
 static bool failing_memory(u64 seed, int n, int check_each, u64 *errors)
@@ -151,7 +155,8 @@ TEST(ext2_memory_errors)
 	printf("# %llu allocations failed\n", (unsigned long long)errors);
 }
 
-/* ---- images of other systems ------------------------------------------------------------------ */
+/* ---- images of other systems ------------------------------------------------------------------
+ */
 
 static struct hosted_disk disk;
 
@@ -217,7 +222,8 @@ TEST(ext2_journal)
 	CHECK_EQUAL(mount_disk("ram0", 0), -EINVAL);
 }
 
-/* A directory with a hash index: found linearly, and the index is dropped when it is no longer true. */
+/* A directory with a hash index: found linearly, and the index is dropped when it is no longer
+ * true. */
 TEST(ext2_hashed_directory)
 {
 	char name[128], image[128];
@@ -282,7 +288,9 @@ TEST(ext2_large_file)
 {
 	start("-I 128 -O none,filetype");
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
-	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0x7ffffff0, "1234567890123456789", 19), 19);
+	CHECK_EQUAL(
+		write_at("/mnt/file", O_CREAT | O_WRONLY, 0x7ffffff0, "1234567890123456789", 19),
+		19);
 	CHECK_EQUAL(write_at("/mnt/file", O_WRONLY, 0x7fffffffffff, "1", 1), -EFBIG);
 	CHECK_EQUAL(umount_disk(), 0);
 	CHECK(disk.image[1024 + 0x64] & 2);

@@ -1,4 +1,5 @@
-/* test_smoke.c - the shortest way through everything: mount, make, write, rename, unlink, unmount, check. */
+/* test_smoke.c - the shortest way through everything: mount, make, write, rename, unlink, unmount,
+ * check. */
 #include <string.h>
 
 #include "harness.h"

@@ -1,6 +1,7 @@
 /*
- * test_tasks.c - several tasks at once on one ext2, and the write-back thread: each sees in its own directory what
- * the model says, whatever the others do; nothing deadlocks, is lost, or leaks. See sequence.h and tasks.c.
+ * test_tasks.c - several tasks at once on one ext2, and the write-back thread: each sees in its own
+ * directory what the model says, whatever the others do; nothing deadlocks, is lost, or leaks. See
+ * sequence.h and tasks.c.
  */
 #include <stdio.h>
 
@@ -19,8 +20,8 @@ static void several(unsigned count, unsigned block_size, unsigned tasks)
 	count = test_scaled(count);
 	for (u64 seed = first; seed < first + count; seed++)
 		sequence_tasks(seed, tasks);
-	printf("# %u sequences of %u tasks from seed %llu: %llu operations\n", count, tasks, (unsigned long long)first,
-	       (unsigned long long)sequence_counts.operations);
+	printf("# %u sequences of %u tasks from seed %llu: %llu operations\n", count, tasks,
+	       (unsigned long long)first, (unsigned long long)sequence_counts.operations);
 }
 
 TEST(tasks_two)

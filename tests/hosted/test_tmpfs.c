@@ -1,4 +1,5 @@
-/* test_tmpfs.c - random sequences of operations on tmpfs against a model; space comes back, nothing leaks. */
+/* test_tmpfs.c - random sequences of operations on tmpfs against a model; space comes back, nothing
+ * leaks. */
 #include <stdio.h>
 
 #include "harness.h"

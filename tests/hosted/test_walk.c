@@ -1,6 +1,6 @@
 /*
- * test_walk.c - the path walk against a simple one: random trees over several file systems with symbolic
- * links, mounts, another root, permissions; random paths to resolve and to open in them.
+ * test_walk.c - the path walk against a simple one: random trees over several file systems with
+ * symbolic links, mounts, another root, permissions; random paths to resolve and to open in them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,8 @@ static u64 pick(u64 n)
 	return rng_below(&rng, n);
 }
 
-/* ---- the simple walk: a node, or ERR_PTR ------------------------------------------------------ */
+/* ---- the simple walk: a node, or ERR_PTR ------------------------------------------------------
+ */
 
 static struct node *topmost(struct node *node)
 {
@@ -54,7 +55,8 @@ static struct node *up(struct node *node)
 		node = node->covered;
 	if (node != root && node->parent)
 		node = node->parent;
-	return node == root ? node : topmost(node); /* something may have been mounted over it since */
+	/* something may have been mounted over it since */
+	return node == root ? node : topmost(node);
 }
 
 static int allowed(const struct node *node, int mask)
@@ -63,7 +65,8 @@ static int allowed(const struct node *node, int mask)
 	umode_t bits = node->mode;
 
 	if (cred->fsuid == 0)
-		return !(mask & MAY_EXEC) || S_ISDIR(node->mode) || (node->mode & 0111) ? 0 : -EACCES;
+		return !(mask & MAY_EXEC) || S_ISDIR(node->mode) || (node->mode & 0111) ? 0
+											: -EACCES;
 	if (cred->fsuid == node->uid)
 		bits >>= 6;
 	else if (in_group(cred, node->gid))
@@ -74,7 +77,8 @@ static int allowed(const struct node *node, int mask)
 static struct node *child_of(const struct node *dir, const char *name, size_t length)
 {
 	for (unsigned i = 0; i < dir->count; i++)
-		if (strlen(dir->children[i]->name) == length && memcmp(dir->children[i]->name, name, length) == 0)
+		if (strlen(dir->children[i]->name) == length &&
+		    memcmp(dir->children[i]->name, name, length) == 0)
 			return dir->children[i];
 	return NULL;
 }
@@ -130,7 +134,8 @@ static struct node *resolve(const char *text, bool follow)
 	return *text ? walk(cwd, text, follow) : ERR_PTR(-ENOENT);
 }
 
-/* ---- making a tree ---------------------------------------------------------------------------- */
+/* ---- making a tree ----------------------------------------------------------------------------
+ */
 
 /* From the very top, by names alone. */
 static const char *path_of(const struct node *node, const struct node *from, char *path)
@@ -183,7 +188,8 @@ static struct node *add_node(struct node *dir, const char *name)
 
 static void set_owner(struct node *node)
 {
-	static const umode_t modes[] = {0755, 0755, 0777, 0700, 0750, 0710, 0070, 0007, 0000, 0711, 0644, 0055};
+	static const umode_t modes[] = {0755, 0755, 0777, 0700, 0750, 0710,
+					0070, 0007, 0000, 0711, 0644, 0055};
 	struct iattr attr = {.valid = ATTR_MODE | ATTR_UID | ATTR_GID};
 	struct path path;
 
@@ -226,7 +232,8 @@ static void make_one(void)
 	char name[16], text[PATH_MAX];
 	u64 kind = pick(10);
 
-	snprintf(name, sizeof(name), "%c%c", (char)('a' + pick(5)), pick(2) ? 0 : (char)('a' + pick(3)));
+	snprintf(name, sizeof(name), "%c%c", (char)('a' + pick(5)),
+		 pick(2) ? 0 : (char)('a' + pick(3)));
 	if (dir->count == CHILDREN || child_of(dir, name, strlen(name)))
 		return;
 	make_text(text, pick(3) == 0);
@@ -276,7 +283,8 @@ static void make_chain(void)
 		if (i + 1 == CHAIN)
 			snprintf(text, sizeof(text), "/");
 		else
-			snprintf(text, sizeof(text), "/x%u/c%u", (i + 1) / (CHILDREN - 8) * (CHILDREN - 8), i + 1);
+			snprintf(text, sizeof(text), "/x%u/c%u",
+				 (i + 1) / (CHILDREN - 8) * (CHILDREN - 8), i + 1);
 		node = add_node(dir, name);
 		CHECK_EQUAL(vfs_symlink_at(text, AT_FDCWD, PATH(node)), 0);
 		node->target = strdup(text);
@@ -333,11 +341,13 @@ static void unmake_tree(void)
 		if (fs != top || node == top || strcmp(node->name, "mnt") == 0)
 			continue;
 		snprintf(text, sizeof(text), "%s", PATH(node));
-		CHECK_EQUAL(vfs_unlink_at(AT_FDCWD, text, S_ISDIR(node->mode) ? AT_REMOVEDIR : 0), 0);
+		CHECK_EQUAL(vfs_unlink_at(AT_FDCWD, text, S_ISDIR(node->mode) ? AT_REMOVEDIR : 0),
+			    0);
 	}
 }
 
-/* ---- paths ------------------------------------------------------------------------------------ */
+/* ---- paths ------------------------------------------------------------------------------------
+ */
 
 static void append(char *text, const char *name, unsigned slashes)
 {
@@ -374,7 +384,8 @@ static void make_text(char *text, bool absolute)
 		}
 		append(text, name, i || pick(10) == 0 ? (pick(6) ? 1 : 2) : 0);
 		links = 0;
-		at = IS_ERR(at) || !S_ISDIR(at->mode) ? ERR_PTR(-ENOENT) : enter(at, name, strlen(name), true);
+		at = IS_ERR(at) || !S_ISDIR(at->mode) ? ERR_PTR(-ENOENT)
+						      : enter(at, name, strlen(name), true);
 	}
 	if (pick(6) == 0)
 		append(text, "", 1 + (unsigned)pick(2));
@@ -388,7 +399,8 @@ static void make_path(char *text)
 		return;
 	case 1: /* as long as it may be, or longer */
 		make_text(text, true);
-		for (size_t end = (size_t)(PATH_MAX - 2 + pick(4)), at = strlen(text); at < end; at++) {
+		for (size_t end = (size_t)(PATH_MAX - 2 + pick(4)), at = strlen(text); at < end;
+		     at++) {
 			text[at] = '/';
 			text[at + 1] = 0;
 		}
@@ -401,7 +413,8 @@ static void make_path(char *text)
 	}
 }
 
-/* ---- comparing -------------------------------------------------------------------------------- */
+/* ---- comparing --------------------------------------------------------------------------------
+ */
 
 static void check_d_path(const struct path *path, const struct node *node)
 {
@@ -412,7 +425,8 @@ static void check_d_path(const struct path *path, const struct node *node)
 		return; /* outside of the root */
 	text = d_path(path, &current->fs->root, got, sizeof(got));
 	if (IS_ERR(text) || strcmp(text, model) != 0)
-		test_failed(__FILE__, __LINE__, "d_path: %s, not %s", IS_ERR(text) ? "error" : text, model);
+		test_failed(__FILE__, __LINE__, "d_path: %s, not %s", IS_ERR(text) ? "error" : text,
+			    model);
 }
 
 static void compare_lookup(const char *text)
@@ -430,8 +444,10 @@ static void compare_lookup(const char *text)
 		struct inode *inode = path.dentry->inode;
 
 		if (inode->number != node->ino || ABI_DEV(inode->sb->dev) != node->dev)
-			test_failed(__FILE__, __LINE__, "lookup of %.300s leads to inode %llu, not %llu", text,
-				    (unsigned long long)inode->number, (unsigned long long)node->ino);
+			test_failed(__FILE__, __LINE__,
+				    "lookup of %.300s leads to inode %llu, not %llu", text,
+				    (unsigned long long)inode->number,
+				    (unsigned long long)node->ino);
 		check_d_path(&path, node);
 	}
 	if (!error)
@@ -464,12 +480,14 @@ static void compare_open(const char *text)
 	error = (int)PTR_ERR_OR_ZERO(file);
 	outcomes[-error]++;
 	if (error != wanted)
-		test_failed(__FILE__, __LINE__, "open of %.300s with 0%o: %d, not %d", text, flags, error, wanted);
+		test_failed(__FILE__, __LINE__, "open of %.300s with 0%o: %d, not %d", text, flags,
+			    error, wanted);
 	if (!error)
 		fput(file);
 }
 
-/* ---- who and where from ----------------------------------------------------------------------- */
+/* ---- who and where from -----------------------------------------------------------------------
+ */
 
 static void become(uid_t uid)
 {
@@ -561,8 +579,9 @@ TEST(walk_random)
 	}
 	printf("# %u trees from seed %llu: %u paths found, ENOENT %u, EACCES %u, ENOTDIR %u, EISDIR %u, ELOOP %u, "
 	       "ENAMETOOLONG %u\n",
-	       count, (unsigned long long)first, outcomes[0], outcomes[ENOENT], outcomes[EACCES], outcomes[ENOTDIR],
-	       outcomes[EISDIR], outcomes[ELOOP], outcomes[ENAMETOOLONG]);
-	CHECK(outcomes[0] && outcomes[ENOENT] && outcomes[EACCES] && outcomes[ENOTDIR] && outcomes[EISDIR]);
+	       count, (unsigned long long)first, outcomes[0], outcomes[ENOENT], outcomes[EACCES],
+	       outcomes[ENOTDIR], outcomes[EISDIR], outcomes[ELOOP], outcomes[ENAMETOOLONG]);
+	CHECK(outcomes[0] && outcomes[ENOENT] && outcomes[EACCES] && outcomes[ENOTDIR] &&
+	      outcomes[EISDIR]);
 	CHECK(outcomes[ELOOP] && outcomes[ENAMETOOLONG]);
 }

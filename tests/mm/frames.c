@@ -1,9 +1,11 @@
 /*
- * frames.c - page_alloc.c and slab.c alone, in a process: random allocations against a model of who owns what.
+ * frames.c - page_alloc.c and slab.c alone, in a process: random allocations against a model of who
+ * owns what.
  *
- * Every frame and object is filled with its owner's number and looked at when it is given back, so two owners of
- * one byte are found whatever they do; in the end all must have come back, and the free lists be whole again.
- * Usage: frames [SEED [STEPS]]. Prints "ok"; the debug checks of both files are on.
+ * Every frame and object is filled with its owner's number and looked at when it is given back, so
+ * two owners of one byte are found whatever they do; in the end all must have come back, and the
+ * free lists be whole again. Usage: frames [SEED [STEPS]]. Prints "ok"; the debug checks of both
+ * files are on.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +28,8 @@ struct task hosted_task;
 
 static u64 seed;
 
-/* ---- what the two files need ------------------------------------------------------------------------------ */
+/* ---- what the two files need
+ * ------------------------------------------------------------------------------ */
 
 void panic(const char *format, ...)
 {
@@ -59,7 +62,8 @@ void spin_lock_wait(spinlock_t *lock)
 	panic("a lock is taken twice: %p", (void *)lock);
 }
 
-void lockdep_acquire(const void *lock, const char *name, unsigned level, enum lock_kind kind, unsigned flags)
+void lockdep_acquire(const void *lock, const char *name, unsigned level, enum lock_kind kind,
+		     unsigned flags)
 {
 	(void)lock, (void)name, (void)level, (void)kind, (void)flags;
 }
@@ -85,7 +89,9 @@ u64 reclaim_pages(u64 pages, unsigned gfp)
 	return given;
 }
 
-/* ---- the model ----------------------------------------------------------------------------------------------- */
+/* ---- the model
+ * -----------------------------------------------------------------------------------------------
+ */
 
 enum kind { NONE, FRAME, BLOCK, KMALLOC, OBJECT };
 
@@ -147,7 +153,8 @@ static void take_frames_of(struct owner *owner, unsigned gfp, unsigned order)
 	if (!page)
 		return;
 	check(!((page - memmap) & ((1 << order) - 1)), "a block is not aligned to its size");
-	check(atomic_read(&page->refcount) == (order ? 0 : 1) && page->flags == 0, "a frame in a wrong state");
+	check(atomic_read(&page->refcount) == (order ? 0 : 1) && page->flags == 0,
+	      "a frame in a wrong state");
 	owner->kind = order ? BLOCK : FRAME;
 	owner->order = order;
 	owner->size = PAGE_SIZE << order;
@@ -174,7 +181,8 @@ static void take_kmalloc(struct owner *owner, unsigned gfp)
 	if (!owner->memory)
 		return;
 	check(!((uintptr_t)owner->memory & 7), "kmalloc is not aligned");
-	check(!is_power_of_2(size) || size < 8 || !((uintptr_t)((char *)owner->memory - hosted_memory) & (size - 1)),
+	check(!is_power_of_2(size) || size < 8 ||
+		      !((uintptr_t)((char *)owner->memory - hosted_memory) & (size - 1)),
 	      "a power of two is not aligned to itself");
 	owner->kind = KMALLOC;
 	owner->size = size;
@@ -182,7 +190,8 @@ static void take_kmalloc(struct owner *owner, unsigned gfp)
 
 static void take(struct owner *owner)
 {
-	unsigned gfp = (unsigned)random_below(2) * GFP_KERNEL | (unsigned)random_below(2) * GFP_ZERO | GFP_NOWARN;
+	unsigned gfp = (unsigned)random_below(2) * GFP_KERNEL |
+		       (unsigned)random_below(2) * GFP_ZERO | GFP_NOWARN;
 	u64 what = random_below(10);
 
 	if (what < 5)
@@ -198,7 +207,8 @@ static void take(struct owner *owner)
 	check(owner->memory >= (u8 *)hosted_memory &&
 		      owner->memory + owner->size <= (u8 *)hosted_memory + FRAMES * PAGE_SIZE,
 	      "memory from nowhere");
-	check(!(gfp & GFP_ZERO) || all_zero(owner->memory, owner->size), "GFP_ZERO gave something else");
+	check(!(gfp & GFP_ZERO) || all_zero(owner->memory, owner->size),
+	      "GFP_ZERO gave something else");
 	fill(owner);
 }
 
@@ -238,7 +248,8 @@ static void grow(struct owner *owner)
 	fill(owner);
 }
 
-/* Runs of frames that leave in one order and come back in another, as mapping and unmapping does. */
+/* Runs of frames that leave in one order and come back in another, as mapping and unmapping does.
+ */
 static void burst(bool backwards)
 {
 	static struct page *pages[600];
@@ -266,7 +277,8 @@ static void run(u64 steps)
 	}
 }
 
-/* ---- the end: everything has come back -------------------------------------------------------------------------- */
+/* ---- the end: everything has come back
+ * -------------------------------------------------------------------------- */
 
 static u64 walk_blocks(void)
 {
@@ -282,7 +294,8 @@ static u64 walk_blocks(void)
 			check(page->flags == BIT(PG_buddy) && page->buddy_order == order,
 			      "a free block in a wrong state");
 			check(!(frame & ((1u << order) - 1)), "a free block is not aligned");
-			check(order == MAX_ORDER - 1 || !(other->flags & BIT(PG_buddy)) || other->buddy_order != order,
+			check(order == MAX_ORDER - 1 || !(other->flags & BIT(PG_buddy)) ||
+				      other->buddy_order != order,
 			      "two free buddies were not joined");
 			frames += 1u << order;
 		}
@@ -299,7 +312,9 @@ static void give_all_back(u64 free_before)
 	for (unsigned i = 0; i < 4; i++)
 		kmem_cache_destroy(test_caches[i]);
 	slab_shrink();
-	check(memory_use_total(MEMORY_SLAB) + walk_blocks() + frame_stacks[0].count + reserve_count == free_before,
+	check(memory_use_total(MEMORY_SLAB) + walk_blocks() + frame_stacks[0].count +
+			      reserve_count ==
+		      free_before,
 	      "frames were lost");
 }
 
@@ -313,7 +328,8 @@ static void take_everything(void)
 		list = block;
 		taken++;
 	}
-	check(taken > FRAMES / 2 && buddy.free == 0 && !kmalloc(60000, GFP_KERNEL | GFP_NOWARN), "memory does not end");
+	check(taken > FRAMES / 2 && buddy.free == 0 && !kmalloc(60000, GFP_KERNEL | GFP_NOWARN),
+	      "memory does not end");
 	for (; list; list = block) {
 		block = *(void **)list;
 		free_pages(list, 0);
@@ -332,11 +348,13 @@ int main(int argc, char **argv)
 	page_alloc_init(FRAMES * PAGE_SIZE);
 	page_alloc_add_range(PAGE_SIZE * 3, PAGE_SIZE * 1000 + 17); /* with a hole */
 	page_alloc_add_range(PAGE_SIZE * 1003, FRAMES * PAGE_SIZE);
-	check(buddy.total == 1000 - 3 + FRAMES - 1003 && walk_blocks() == buddy.total, "not all memory was added");
+	check(buddy.total == 1000 - 3 + FRAMES - 1003 && walk_blocks() == buddy.total,
+	      "not all memory was added");
 	slab_init();
 	before = buddy.free + memory_use_total(MEMORY_SLAB) + frame_stacks[0].count;
 	for (unsigned i = 0; i < 4; i++)
-		test_caches[i] = kmem_cache_create("test", object_sizes[i], i & 1 ? 64 : 8, 0, NULL);
+		test_caches[i] =
+			kmem_cache_create("test", object_sizes[i], i & 1 ? 64 : 8, 0, NULL);
 	while (reserve_count < ARRAY_SIZE(reserve))
 		reserve[reserve_count++] = alloc_page(GFP_KERNEL);
 	run(steps);

@@ -1,9 +1,9 @@
 /*
  * cpu.h - the CPU that runs this code: its identity, its current task, its interrupt flag.
  *
- * GS holds the address of this CPU's struct cpu while in the kernel, so `current` and cpu_id() are one
- * instruction. The kernel is not preempted in kernel mode: this_cpu() and cpu_id() stay true until the
- * thread blocks. `current` is a constant of the thread.
+ * GS holds the address of this CPU's struct cpu while in the kernel, so `current` and cpu_id() are
+ * one instruction. The kernel is not preempted in kernel mode: this_cpu() and cpu_id() stay true
+ * until the thread blocks. `current` is a constant of the thread.
  */
 #ifndef ARCH_CPU_H
 #define ARCH_CPU_H
@@ -14,7 +14,8 @@
 
 struct task;
 
-/* A function that changes no register but its result's: for slow paths that are called from inlined fast ones. */
+/* A function that changes no register but its result's: for slow paths that are called from inlined
+ * fast ones. */
 #define ARCH_SAVES_REGISTERS __attribute__((no_caller_saved_registers))
 
 /* Read by assembly (offsets in kernel/x86/offsets.h). */
@@ -102,12 +103,14 @@ static __always_inline bool arch_irqs_disabled(void)
 }
 
 /*
- * Wait for an interrupt: the idle loop. Called with interrupts disabled after the caller found nothing
- * to run; returns with interrupts enabled. Stops the scheduler tick of this CPU while it sleeps.
+ * Wait for an interrupt: the idle loop. Called with interrupts disabled after the caller found
+ * nothing to run; returns with interrupts enabled. Stops the scheduler tick of this CPU while it
+ * sleeps.
  */
 void arch_halt(void);
 
-/* Have CPU @id look at its run queue (TASK_PENDING_RESCHED must have been set): a reschedule IPI. */
+/* Have CPU @id look at its run queue (TASK_PENDING_RESCHED must have been set): a reschedule IPI.
+ */
 void arch_send_reschedule(unsigned id);
 
 #endif /* ARCH_CPU_H */

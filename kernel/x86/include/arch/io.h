@@ -1,5 +1,6 @@
 /*
- * io.h - device registers, for drivers: I/O ports, and memory-mapped registers through map_physical().
+ * io.h - device registers, for drivers: I/O ports, and memory-mapped registers through
+ * map_physical().
  */
 #ifndef ARCH_IO_H
 #define ARCH_IO_H
@@ -31,7 +32,8 @@
 		*(volatile type *)address = value;                                                 \
 	}
 
-/* inb outb readb writeb, inw outw readw writew, inl outl readl writel: as in Linux, value before place */
+/* inb outb readb writeb, inw outw readw writew, inl outl readl writel: as in Linux, value before
+ * place */
 DEFINE_PORT(b, b, u8)
 DEFINE_PORT(w, w, u16)
 DEFINE_PORT(l, l, u32)
@@ -57,8 +59,8 @@ static inline void outsb(u16 port, const void *from, size_t n)
 }
 
 /*
- * Map @size bytes of device memory at @phys, uncached, for good. NULL when no memory for tables or no
- * address space is left. Process context, or start-up.
+ * Map @size bytes of device memory at @phys, uncached, for good. NULL when no memory for tables or
+ * no address space is left. Process context, or start-up.
  */
 void *map_physical(phys_addr_t phys, size_t size);
 

@@ -15,9 +15,9 @@ typedef void (*irq_handler_t)(void *argument);
 unsigned irq_isa_to_gsi(unsigned isa);
 
 /*
- * Call handler(argument) on each interrupt of @gsi. ISA lines are edge-triggered, unless overridden;
- * GSIs that are PCI INTx lines level-triggered, and may be shared. 0, -ENODEV (no such GSI), -ENOSPC
- * (no vector left), -ENOMEM.
+ * Call handler(argument) on each interrupt of @gsi. ISA lines are edge-triggered, unless
+ * overridden; GSIs that are PCI INTx lines level-triggered, and may be shared. 0, -ENODEV (no such
+ * GSI), -ENOSPC (no vector left), -ENOMEM.
  */
 int irq_request(unsigned gsi, irq_handler_t handler, void *argument, const char *name);
 

@@ -1,9 +1,9 @@
 /*
  * mmu.h - user page tables, as mm/ uses them. Nothing here names a level or a bit of x86.
  *
- * A struct mmu_root is the root of one address space's page tables (the kernel half is shared by all).
- * Locks: the caller holds the address space's page-table lock (mm->page_table_lock) around every call
- * that takes a `struct mmu_root *`, except mmu_switch(). Nothing here sleeps.
+ * A struct mmu_root is the root of one address space's page tables (the kernel half is shared by
+ * all). Locks: the caller holds the address space's page-table lock (mm->page_table_lock) around
+ * every call that takes a `struct mmu_root *`, except mmu_switch(). Nothing here sleeps.
  */
 #ifndef ARCH_MMU_H
 #define ARCH_MMU_H
@@ -38,9 +38,9 @@ void mmu_destroy(struct mmu_root *root);
 void mmu_switch(struct mmu_root *root);
 
 /*
- * The slot that translates @address; NULL if there is none and !@create, or when no memory for a table.
- * Valid until mmu_free_tables() or mmu_destroy(); consecutive slots follow one another up to the next
- * MMU_SLOTS_SPAN boundary (2 MB), which is how loops over ranges avoid a walk a page.
+ * The slot that translates @address; NULL if there is none and !@create, or when no memory for a
+ * table. Valid until mmu_free_tables() or mmu_destroy(); consecutive slots follow one another up to
+ * the next MMU_SLOTS_SPAN boundary (2 MB), which is how loops over ranges avoid a walk a page.
  */
 static inline pte_t *mmu_slot(struct mmu_root *root, u64 address, bool create);
 #define MMU_SLOTS_SPAN MB(2)
@@ -60,8 +60,8 @@ static inline pte_t pte_mkclean(pte_t pte);
 static inline pte_t pte_mkold(pte_t pte);
 static inline pte_t pte_set_prot(pte_t pte, unsigned prot);
 
-/* Forget cached translations of [start, end) on every CPU that may hold them. May wait for other CPUs:
- * interrupts must be enabled, and no lock be held that an interrupt handler takes. */
+/* Forget cached translations of [start, end) on every CPU that may hold them. May wait for other
+ * CPUs: interrupts must be enabled, and no lock be held that an interrupt handler takes. */
 void mmu_flush(struct mmu_root *root, u64 start, u64 end);
 
 /* mmu_slot() by walking from the root. */

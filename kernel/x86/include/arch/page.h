@@ -18,8 +18,8 @@ static inline void *phys_to_virt(phys_addr_t phys)
 	return (void *)(DIRECT_MAP_BASE + phys);
 }
 
-/* Of an address in the direct map only: not of the kernel's image (kernel_to_phys), nor of a mapping
- * made by map_physical(). */
+/* Of an address in the direct map only: not of the kernel's image (kernel_to_phys), nor of a
+ * mapping made by map_physical(). */
 static inline phys_addr_t virt_to_phys(const volatile void *address)
 {
 	return (uintptr_t)address - DIRECT_MAP_BASE;

@@ -17,15 +17,16 @@ __noreturn void arch_reboot(void);
 __noreturn void arch_halt_forever(void);
 
 /*
- * For panic() of kernel/core: stop the other CPUs, so that the console is ours, print registers (NULL:
- * none) and a trace through @emergency_write, and leave QEMU with EXIT_PANIC.
+ * For panic() of kernel/core: stop the other CPUs, so that the console is ours, print registers
+ * (NULL: none) and a trace through @emergency_write, and leave QEMU with EXIT_PANIC.
  */
 struct registers;
 void arch_panic_stop_others(void);
 void arch_backtrace(const struct registers *registers);
 __noreturn void arch_panic_exit(void);
 
-/* A character straight to the first serial port, polled, no locks. Works from the first instruction. */
+/* A character straight to the first serial port, polled, no locks. Works from the first
+ * instruction. */
 void arch_early_putc(char c);
 
 /* Name of the function at @address and the offset into it, or NULL. */

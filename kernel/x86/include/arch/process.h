@@ -1,17 +1,20 @@
 /*
- * process.h - threads as the machine sees them: a program's registers, the switch, the way to user mode.
+ * process.h - threads as the machine sees them: a program's registers, the switch, the way to user
+ * mode.
  *
- * Every entry from user mode (system call, interrupt, fault) leaves a full struct registers at the top
- * of the task's kernel stack: task_registers(task). A system call returns by a short path that reloads
- * only what the C ABI does not preserve; so code that rewrites registers wholesale (execve, rt_sigreturn)
- * must leave by arch_return_to_user(). exit_to_user() of proc/ may change anything: the long path follows.
+ * Every entry from user mode (system call, interrupt, fault) leaves a full struct registers at the
+ * top of the task's kernel stack: task_registers(task). A system call returns by a short path that
+ * reloads only what the C ABI does not preserve; so code that rewrites registers wholesale (execve,
+ * rt_sigreturn) must leave by arch_return_to_user(). exit_to_user() of proc/ may change anything:
+ * the long path follows.
  *
  * What proc/ and sys/ supply to the entry code:
- *	syscall_table[], syscall_count	(kernel/sys)  u64 (*)(u64 x 6); out of range: -ENOSYS by syscall_missing
+ *	syscall_table[], syscall_count	(kernel/sys)  u64 (*)(u64 x 6); out of range: -ENOSYS by
+ * syscall_missing
  *	exit_to_user(registers)		interrupts on; called while current->pending != 0
- *	schedule_tail(previous)		first thing a new task runs, before its function or user mode
- *	force_signal(signo, code, address)
- *	task_exit_kernel()		a kernel thread's function returned
+ *	schedule_tail(previous)		first thing a new task runs, before its function or user
+ * mode force_signal(signo, code, address) task_exit_kernel()		a kernel thread's function
+ * returned
  */
 #ifndef ARCH_PROCESS_H
 #define ARCH_PROCESS_H
@@ -34,7 +37,8 @@ static inline bool user_mode(const struct registers *registers)
 	return registers->cs & 3;
 }
 
-/* Bytes at the top of a kernel stack that hold the vector registers: set once at boot, a multiple of 64. */
+/* Bytes at the top of a kernel stack that hold the vector registers: set once at boot, a multiple
+ * of 64. */
 extern u32 fpu_area_size;
 
 /* The program's registers of a user task that is not in user mode. Not of a kernel thread. */
@@ -48,7 +52,8 @@ static inline struct registers *task_registers(const struct task *task)
 
 /*
  * Switch from @previous (current) to @next, with interrupts disabled; the caller has switched the
- * address space. Returns when @previous runs again: the task that was switched away from to get here.
+ * address space. Returns when @previous runs again: the task that was switched away from to get
+ * here.
  */
 struct task *arch_switch(struct task *previous, struct task *next);
 
@@ -57,30 +62,32 @@ struct task *arch_switch(struct task *previous, struct task *next);
 void arch_prepare_kernel_thread(struct task *task, int (*function)(void *), void *argument);
 
 /*
- * Prepare @child, a copy of current made by fork, to return to user mode with current's registers and 0
- * in the return value; @sp != 0 replaces the stack pointer, @set_tls the thread pointer by @tls.
+ * Prepare @child, a copy of current made by fork, to return to user mode with current's registers
+ * and 0 in the return value; @sp != 0 replaces the stack pointer, @set_tls the thread pointer by
+ * @tls.
  */
 void arch_prepare_fork(struct task *child, u64 sp, bool set_tls, u64 tls);
 
-/* execve, for a kernel thread too: start the program in current's registers afresh, all zero but these;
- * resets the vector state and thread pointer; never returns. Interrupts enabled, no locks held. */
+/* execve, for a kernel thread too: start the program in current's registers afresh, all zero but
+ * these; resets the vector state and thread pointer; never returns. Interrupts enabled, no locks
+ * held. */
 __noreturn void arch_enter_user(u64 entry, u64 sp);
 
-/* Leave for user mode with all that task_registers(current) says, through exit_to_user() if anything is
- * pending. A system call that rewrote the registers ends thus. */
+/* Leave for user mode with all that task_registers(current) says, through exit_to_user() if
+ * anything is pending. A system call that rewrote the registers ends thus. */
 __noreturn void arch_return_to_user(void);
 
 /* arch_prctl(2) for current: 0, -EINVAL, -EPERM, -EFAULT. */
 int arch_prctl(int code, u64 address);
 
-/* Flags that a program may set for itself (rt_sigreturn): all others are forced to safe values; cs and ss
- * as well. Call it after filling @registers from user memory. */
+/* Flags that a program may set for itself (rt_sigreturn): all others are forced to safe values; cs
+ * and ss as well. Call it after filling @registers from user memory. */
 void arch_sanitize_registers(struct registers *registers);
 
 /*
- * Signal frames: the vector state, as the XSAVE image Linux puts at sigcontext.fpstate. Size in bytes,
- * alignment 64. Save and restore return 0 or -EFAULT; a restored image is checked (-EINVAL), so that
- * no program can make the kernel fault.
+ * Signal frames: the vector state, as the XSAVE image Linux puts at sigcontext.fpstate. Size in
+ * bytes, alignment 64. Save and restore return 0 or -EFAULT; a restored image is checked (-EINVAL),
+ * so that no program can make the kernel fault.
  */
 size_t arch_fpu_frame_size(void);
 int arch_fpu_save_user(void *user);

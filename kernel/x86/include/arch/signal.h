@@ -1,8 +1,9 @@
 /*
  * signal.h - signal frames and interrupted system calls, as the machine's registers show them.
  *
- * A frame has the layout of Linux's rt_sigframe on x86-64: return address (the action's restorer), ucontext
- * with the registers, siginfo; above it, 64-byte aligned, the vector state as an XSAVE image.
+ * A frame has the layout of Linux's rt_sigframe on x86-64: return address (the action's restorer),
+ * ucontext with the registers, siginfo; above it, 64-byte aligned, the vector state as an XSAVE
+ * image.
  */
 #ifndef ARCH_SIGNAL_H
 #define ARCH_SIGNAL_H
@@ -15,13 +16,15 @@ struct siginfo;
 struct signal_action;
 
 /*
- * Save @registers, the vector state, @blocked (the mask to return to) and @info on the program's stack, or the
- * alternative one, and set @registers to run the handler. 0, or -EFAULT when there is no stack.
+ * Save @registers, the vector state, @blocked (the mask to return to) and @info on the program's
+ * stack, or the alternative one, and set @registers to run the handler. 0, or -EFAULT when there is
+ * no stack.
  */
 int arch_push_signal_frame(struct registers *registers, const struct signal_action *action,
 			   const struct siginfo *info, u64 blocked);
 
-/* rt_sigreturn: the reverse; *blocked from the frame. 0 or -EFAULT. End by arch_return_to_user(). */
+/* rt_sigreturn: the reverse; *blocked from the frame. 0 or -EFAULT. End by arch_return_to_user().
+ */
 int arch_pop_signal_frame(struct registers *registers, u64 *blocked);
 
 static inline u64 arch_user_ip(const struct registers *registers)
@@ -57,7 +60,8 @@ static inline void arch_set_syscall_result(struct registers *registers, s64 resu
 	registers->ax = (u64)result;
 }
 
-/* Make the same call again, or restart_syscall(2), when the program runs on: `syscall` is two bytes. */
+/* Make the same call again, or restart_syscall(2), when the program runs on: `syscall` is two
+ * bytes. */
 static inline void arch_repeat_syscall(struct registers *registers)
 {
 	registers->ax = registers->orig_ax;

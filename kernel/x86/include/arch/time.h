@@ -1,10 +1,11 @@
 /*
- * time.h - the clock, the one-shot timer and the battery-backed clock, as kernel/core/time.c and timer.c
- * use them.
+ * time.h - the clock, the one-shot timer and the battery-backed clock, as kernel/core/time.c and
+ * timer.c use them.
  *
  * What the timer interrupt calls, on each CPU, interrupts disabled:
- *	timer_interrupt()	(kernel/core/timer.c) a deadline given to arch_timer_set() has passed
- *	scheduler_tick(bool user)	(kernel/proc/sched.c) 100 times a second while the CPU is not idle
+ *	timer_interrupt()	(kernel/core/timer.c) a deadline given to arch_timer_set() has
+ * passed scheduler_tick(bool user)	(kernel/proc/sched.c) 100 times a second while the CPU is
+ * not idle
  */
 #ifndef ARCH_TIME_H
 #define ARCH_TIME_H
@@ -24,15 +25,16 @@ static inline u64 arch_cycles(void)
 	return (u64)high << 32 | low;
 }
 
-/* Nanoseconds since the kernel began: monotonic, the same on all CPUs. 0 until the clock is calibrated. */
+/* Nanoseconds since the kernel began: monotonic, the same on all CPUs. 0 until the clock is
+ * calibrated. */
 static inline u64 arch_clock_ns(void)
 {
 	return (u64)(((unsigned __int128)(arch_cycles() - clock_tsc_base) * clock_ns_per_tick) >>
 		     32);
 }
 
-/* Have timer_interrupt() called on this CPU at @deadline_ns (~0: not at all); replaces the former deadline.
- * Interrupts disabled. A deadline in the past is delivered at once. */
+/* Have timer_interrupt() called on this CPU at @deadline_ns (~0: not at all); replaces the former
+ * deadline. Interrupts disabled. A deadline in the past is delivered at once. */
 void arch_timer_set(u64 deadline_ns);
 
 /* Seconds since 1970 in the battery-backed clock. Slow; read once at start-up. */

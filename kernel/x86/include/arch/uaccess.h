@@ -1,11 +1,12 @@
 /*
- * uaccess.h - copying to and from a program's memory; kernel/core/uaccess.h gives these their usual names.
+ * uaccess.h - copying to and from a program's memory; kernel/core/uaccess.h gives these their usual
+ * names.
  *
  * Every access may fault: a page that can be brought in is, otherwise the exception table
  * (kernel/x86/extable.c) makes the copy end early. With SMAP, user memory is reachable only between
- * stac and clac, which boot patches in over no-ops when the CPU has them. Accesses run upwards from an
- * address in the lower half and so meet the hole below the kernel's half before the kernel: only the
- * ends' signs need a check. May sleep; no spinlock may be held.
+ * stac and clac, which boot patches in over no-ops when the CPU has them. Accesses run upwards from
+ * an address in the lower half and so meet the hole below the kernel's half before the kernel: only
+ * the ends' signs need a check. May sleep; no spinlock may be held.
  */
 #ifndef ARCH_UACCESS_H
 #define ARCH_UACCESS_H
@@ -48,8 +49,9 @@ static __always_inline size_t arch_clear_user(void *to, size_t n)
 }
 
 /*
- * Copy the string at @src, at most @n bytes with its NUL. Its length without the NUL, or @n when there
- * was no NUL in @n bytes, or -EFAULT. What follows the NUL in @dst, up to @n bytes, is undefined.
+ * Copy the string at @src, at most @n bytes with its NUL. Its length without the NUL, or @n when
+ * there was no NUL in @n bytes, or -EFAULT. What follows the NUL in @dst, up to @n bytes, is
+ * undefined.
  */
 s64 arch_strncpy_from_user(char *dst, const char *src, size_t n);
 
@@ -134,11 +136,12 @@ static __always_inline int arch_cmpxchg_user(u32 *pointer, u32 old, u32 new, u32
 {
 	if (unlikely((s64)(uintptr_t)pointer < 0))
 		return -14;
-	__asm__ __volatile__ goto(__STAC "1: lock cmpxchgl %2, (%1)\n\t" __CLAC __EXTABLE("1b", "%l[fault]")
-				  : "+a"(old)
-				  : "r"(pointer), "r"(new)
-				  : "memory"
-				  : fault);
+	__asm__ __volatile__ goto(
+		__STAC "1: lock cmpxchgl %2, (%1)\n\t" __CLAC __EXTABLE("1b", "%l[fault]")
+		: "+a"(old)
+		: "r"(pointer), "r"(new)
+		: "memory"
+		: fault);
 	*seen = old;
 	return 0;
 fault:

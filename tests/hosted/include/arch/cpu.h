@@ -1,5 +1,6 @@
 /*
- * cpu.h - hosted: one CPU, the calling thread; interrupts are a flag that nothing but assertions looks at.
+ * cpu.h - hosted: one CPU, the calling thread; interrupts are a flag that nothing but assertions
+ * looks at.
  */
 #ifndef ARCH_CPU_H
 #define ARCH_CPU_H

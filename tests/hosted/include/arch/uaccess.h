@@ -1,6 +1,6 @@
 /*
- * uaccess.h - hosted: a program's memory is plain memory, and faults happen where the test says so: an
- * access that touches [hosted_fault_start, hosted_fault_end) fails there.
+ * uaccess.h - hosted: a program's memory is plain memory, and faults happen where the test says so:
+ * an access that touches [hosted_fault_start, hosted_fault_end) fails there.
  */
 #ifndef ARCH_UACCESS_H
 #define ARCH_UACCESS_H
