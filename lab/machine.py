@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from lab import control
+from lab import configure, control
 from lab.build import build, build_lock, effective_config, kernel_image
 from lab.image import Ext2, copy_sparse, cpio_image, ext2_image
 from lab.paths import LabError, output_folder
@@ -112,6 +112,17 @@ def encode_word(word: str) -> str:
     return coded or "%"
 
 
+def check_sizing(cmdline: str) -> None:
+    """Refuse a sizing rule that the kernel does not have; it would only say so on its console, and go on."""
+    with tempfile.TemporaryDirectory() as folder:
+        kconfig = configure.load_kconfig(Path(folder))
+    rules = list(configure.choice_values(kconfig.named_choices["HASH_SIZING"]))
+    for word in cmdline.split(" -- ")[0].split():
+        name, _, rule = word.partition("=")
+        if name.endswith("hash_sizing") and rule not in rules:
+            raise LabError(f"{word}: there is no such rule. There are:\n" + "\n".join(f"  {r}" for r in rules))
+
+
 def kernel_command_line(options: Options, tree: Tree) -> str:
     """The command line; a job too long for it goes into the image, as /etc/cw/job."""
     root = {"ext2": "/dev/vda", "ram": "/dev/ram0", "tmpfs": "tmpfs"}[options.root_kind()]
@@ -129,6 +140,8 @@ def kernel_command_line(options: Options, tree: Tree) -> str:
     if not options.interactive:
         words.append("job_tty=raw")
     words += [f"job_env={encode_word(f'{name}={value}')}" for name, value in options.environment.items()]
+    if "hash_sizing" in options.cmdline:
+        check_sizing(options.cmdline)
     words += [options.cmdline] if options.cmdline else []
     job = [encode_word(word) for word in options.job]
     line = " ".join(words)

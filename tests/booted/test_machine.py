@@ -171,6 +171,7 @@ def test_machine_options_are_refused_by_name(cw, tmp_path):
         (["--defconfig", "nope"], b"default"),
         (["--set", "BUFFER_HASH=nope"], b"linux-2.2"),
         (["--set", "NOPE=1"], b"BUFFER_HASH"),
+        (["--cmdline", "bhash_sizing=2.3"], b"2.2.16"),
         (["--add", "/no/such/file"], b"/no/such/file"),
         (["--disk", "/dev/zero", "--add", "/etc/passwd"], b"without the file a new one is made"),
         (["--root", "tmpfs", "--mem", "64M", "--add", big], b"--mem 14"),
