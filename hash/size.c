@@ -2,22 +2,22 @@
  * size.c - how many buckets a table gets: by number, or by the rule of a Linux kernel from the
  * memory there is.
  *
- *	hash_sizing=RULE	all four caches; phash_sizing=, bhash_sizing=, ihash_sizing=,
- * dhash_sizing= one
- *	phash_entries=N		a number for one cache, rounded up to a power of two; before any
- * rule
+ *	hash_sizing=RULE	all four caches; phash_, bhash_, ihash_ or dhash_sizing=: one
+ *	phash_entries=N		a number for one cache, rounded up to a power of two; goes before
+ *				any rule; and so on
  *
  * The rules, with pages the frames of memory. Rules say nothing of a table that their kernel did
- * not have: 2.6 and 6.1 keep pages in trees and have no buffer hash, so theirs are those of 2.4
- * in 2.6's manner.
+ * not have: 2.6 and 6.1 keep pages in trees and have no buffer hash, so theirs are those of 2.4 in
+ * 2.6's manner.
  *
  *	rule	page		buffer			inode		dentry
  *	2.2.5	2048		32 pages of pointers	256		1024
  *	2.2.16	one a page	as 2.2.5		as 2.2.5	as 2.2.5
  *	2.4	one a page	2^k >= (pages >> 14)	one per 16 KB	one per 8 KB
  *				pointers, in pages
- *	2.6	one a page	one per 16 KB		one per 16 KB	one per 8 KB	at most 1/16
- * of memory 6.1	as 2.6, but one step coarser for each factor of 4 above 64 GB
+ *	2.6	one a page	one per 16 KB		one per 16 KB	one per 8 KB;
+ *				each at most 1/16 of memory
+ *	6.1	as 2.6, but one step coarser for each factor of 4 above 64 GB
  *
  * Sources: Lever 1999, section 3, and 2000, section 3.1; the start-up code of the kernels.
  */

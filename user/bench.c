@@ -7,8 +7,9 @@
  * The least of several batches is printed, so that a timer interrupt or a first miss does not
  * count.
  *
- * Usage: bench DIRECTORY [ROW...]	 DIRECTORY is scratch space (on tmpfs for the table); it is
- * emptied. Output: a line of JSON for each row, {"row": "stat 1", "ticks": 612}.
+ * Usage: bench DIRECTORY [ROW...]	DIRECTORY is scratch space (on tmpfs for the
+ *					table); it is emptied.
+ * Output: a line of JSON for each row, {"row": "stat 1", "ticks": 612}.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -7,8 +7,9 @@
  *
  *	job_user=NAME	run the job as this user of /etc/passwd (default root)
  *	job_cwd=DIR	in this folder (default: the user's home)
- *	job_tty=raw	the console hands the job's bytes through as they are (no "\n" -> "\r\n", no
- * echo) job_env=A=B	one more environment variable; may be repeated
+ *	job_tty=raw	the console hands the job's bytes through as they are: no "\r" before
+ *			"\n", no echo
+ *	job_env=A=B	one more environment variable; may be repeated
  *	-- PROGRAM ARG...	the job; %XX stands for a byte that a command line cannot carry
  *
  * Without a job on the command line, /etc/cw/job is read: the arguments, one a line, written the

@@ -1,13 +1,14 @@
 /*
  * wildptr.c - a hostile program: wild pointers to every system call; a fork bomb; a memory bomb.
  *
- *	wildptr pointers	each pointer argument of each call in the table below, each wild
- * address: must be EFAULT; prints what was not
+ *	wildptr pointers	each pointer argument of each call in the table below,
+ *				each wild address: must be EFAULT; prints what was not
  *	wildptr numbers [SEED]	every system call number with random and wild arguments: must return
- *	wildptr forks		fork until it fails: must fail with EAGAIN or ENOMEM, and all
- * children be waited for wildptr memory		touch memory until it runs out: must be
- * ENOMEM or the end of the child alone wildptr			all of them; the last line says
- * "wildptr: survived"
+ *	wildptr forks		fork until it fails: must fail with EAGAIN or ENOMEM, and
+ *				all children be waited for
+ *	wildptr memory		touch memory until it runs out: must be ENOMEM or the end
+ *				of the child alone
+ *	wildptr			all of them; the last line says "wildptr: survived"
  *
  * Exit status 0: all as it must be. A plain Linux program, which passes on Linux too (run `forks`
  * and `memory` there only under limits).

@@ -1,10 +1,9 @@
 /*
  * kernel_map.c - the kernel's half of every address space.
  *
- *	ffff800000000000  the direct map: all RAM, writable, never executable, in the largest pages
- * that fit ffffc00000000000  map_physical(): device registers (uncached) and firmware tables
- *	ffffffff80000000  the kernel's image: text read-execute, rodata read-only, the rest
- * read-write
+ *	ffff800000000000  the direct map: all RAM, writable, never executable, in large pages
+ *	ffffc00000000000  map_physical(): device registers (uncached) and firmware tables
+ *	ffffffff80000000  the kernel's image: text read-execute, rodata read-only, rest read-write
  *
  * No address is both writable and executable. The top-level entries never change after boot, so
  * every root has them by copy. Tables come from boot_alloc() until the page allocator is there.

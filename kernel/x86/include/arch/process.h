@@ -9,12 +9,12 @@
  * the long path follows.
  *
  * What proc/ and sys/ supply to the entry code:
- *	syscall_table[], syscall_count	(kernel/sys)  u64 (*)(u64 x 6); out of range: -ENOSYS by
- * syscall_missing
+ *	syscall_table[], syscall_count	(kernel/sys)  u64 (*)(u64 x 6); out of range:
+ *					-ENOSYS by syscall_missing
  *	exit_to_user(registers)		interrupts on; called while current->pending != 0
- *	schedule_tail(previous)		first thing a new task runs, before its function or user
- * mode force_signal(signo, code, address) task_exit_kernel()		a kernel thread's function
- * returned
+ *	schedule_tail(previous)		first thing a new task runs
+ *	force_signal(signo, code, address)
+ *	task_exit_kernel()		a kernel thread's function returned
  */
 #ifndef ARCH_PROCESS_H
 #define ARCH_PROCESS_H

@@ -3,9 +3,8 @@
  * timer.c use them.
  *
  * What the timer interrupt calls, on each CPU, interrupts disabled:
- *	timer_interrupt()	(kernel/core/timer.c) a deadline given to arch_timer_set() has
- * passed scheduler_tick(bool user)	(kernel/proc/sched.c) 100 times a second while the CPU is
- * not idle
+ *	timer_interrupt()	(kernel/core/timer.c) a deadline of arch_timer_set() has passed
+ *	scheduler_tick(bool user)	(kernel/proc/sched.c) 100 times a second of a busy CPU
  */
 #ifndef ARCH_TIME_H
 #define ARCH_TIME_H
