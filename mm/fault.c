@@ -46,7 +46,7 @@ static int install_anonymous(struct mm *mm, struct vma *vma, u64 address, struct
 	spin_lock(&mm->page_table_lock);
 	slot = mmu_slot(&mm->mmu, address, true);
 	if (likely(slot && !*slot)) {
-		*slot = pte_make(page_to_phys(page), vma_protection(vma));
+		*slot = pte_make(page_to_phys(page), vma_page_rights(vma));
 		mm->resident_pages++;
 		spin_unlock(&mm->page_table_lock);
 		return 0;
@@ -146,7 +146,7 @@ static void map_around(struct fault *fault)
 	u64 end = min(round_down(fault->address, bytes) + bytes, vma->end);
 	pte_t *slot = fault->slot - ((fault->address - start) >> PAGE_SHIFT);
 	pgoff_t index = vma_page_index(vma, start), pages = mapping_pages(mapping);
-	const pte_t entry = pte_mkold(pte_make(0, vma_protection(vma) & ~(unsigned)MMU_WRITE));
+	const pte_t entry = pte_mkold(pte_make(0, vma_page_rights(vma) & ~(unsigned)MMU_WRITE));
 
 	vma->window_end = end;
 	for (; start < end && index < pages; start += PAGE_SIZE, slot++, index++) {
@@ -173,7 +173,7 @@ static int fault_file_read(struct fault *fault)
 {
 	struct mm *mm = fault->mm;
 	struct page *page = file_page(fault);
-	unsigned protection = vma_protection(fault->vma) & ~(unsigned)MMU_WRITE;
+	unsigned protection = vma_page_rights(fault->vma) & ~(unsigned)MMU_WRITE;
 
 	if (IS_ERR(page))
 		return PTR_ERR(page);
@@ -227,7 +227,7 @@ static int make_shared_writable(struct fault *fault, struct page *page)
 {
 	struct vma *vma = fault->vma;
 	struct mm *mm = fault->mm;
-	pte_t pte = pte_make(page_to_phys(page), vma_protection(vma));
+	pte_t pte = pte_make(page_to_phys(page), vma_page_rights(vma));
 	bool mapped = false;
 
 	lock_page(page);
@@ -280,7 +280,7 @@ static void replace_by_copy(struct fault *fault, struct page *old, struct page *
 		put_page(old);
 		return;
 	}
-	*fault->slot = pte_make(page_to_phys(page), vma_protection(fault->vma));
+	*fault->slot = pte_make(page_to_phys(page), vma_page_rights(fault->vma));
 	mm->file_pages -= was_file;
 	mmu_flush(&mm->mmu, fault->address, fault->address + PAGE_SIZE);
 	spin_unlock(&mm->page_table_lock);
@@ -303,7 +303,7 @@ static int fault_protected(struct fault *fault)
 	}
 	page = phys_to_page(pte_page(*fault->slot));
 	if (test_bit(PG_anon, &page->flags) && atomic_read(&page->refcount) == 1) {
-		*fault->slot = pte_make(page_to_phys(page), vma_protection(fault->vma));
+		*fault->slot = pte_make(page_to_phys(page), vma_page_rights(fault->vma));
 		spin_unlock(&mm->page_table_lock);
 		/* this CPU has forgotten the old entry by the fault; another one faults, and comes
 		 * here */

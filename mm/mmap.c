@@ -315,7 +315,7 @@ static void change_entries(struct vma *vma)
 		for (; address < next; address += PAGE_SIZE, slot++) {
 			if (!*slot)
 				continue;
-			*slot = change_entry(xchg(slot, 0), vma_protection(vma));
+			*slot = change_entry(xchg(slot, 0), vma_page_rights(vma));
 			changed = true;
 		}
 	}

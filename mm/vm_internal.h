@@ -42,6 +42,13 @@ static inline unsigned vma_protection(const struct vma *vma)
 {
 	return vma->flags & (VM_READ | VM_WRITE | VM_EXEC);
 }
+/* The same for its pages' entries: what may be touched at all may be read. */
+static inline unsigned vma_page_rights(const struct vma *vma)
+{
+	unsigned rights = vma_protection(vma);
+
+	return rights ? rights | MMU_READ : 0;
+}
 static_assert(VM_READ == MMU_READ && VM_WRITE == MMU_WRITE && VM_EXEC == MMU_EXEC);
 
 static inline pgoff_t vma_page_index(const struct vma *vma, u64 address)
