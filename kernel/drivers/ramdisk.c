@@ -1,7 +1,8 @@
 /*
- * ramdisk.c - RAM disks: /dev/ram0 is the image that the boot loader brought as a module (qemu
- * -initrd, GRUB module2), used in place; a cpio archive is left to fs/initramfs.c. ramdisk_size=KB
- * (as in Linux) makes an empty disk of that size, ram0 or the one behind the image.
+ * ramdisk.c - RAM disks. /dev/ram0 is the image that the boot loader brought as a module (qemu
+ * -initrd, GRUB module2), used in place; a cpio archive is left to fs/initramfs.c. Without an image
+ * ram0 is an empty disk. ramdisk_size=KB (as in Linux) is the size of the empty disk, and makes one
+ * behind an image too; its memory is taken page by page as it is written to.
  *
  * A request is copied and completed within submit, so that under icount a disk access is a fixed
  * number of instructions.
@@ -21,6 +22,7 @@
 #include "boot/boot_info.h"
 #include "fs/block.h"
 #include "kernel/core/cmdline.h"
+#include "kernel/core/errno.h"
 #include "kernel/core/printk.h"
 #include "kernel/core/spinlock.h"
 #include "kernel/core/string.h"
@@ -31,10 +33,13 @@
 
 #define RAMDISK_MAJOR 1
 #define RAMDISKS_MAX 2
+#define EMPTY_KILOBYTES 4096 /* as Linux has had it for long */
+#define LARGEST_KILOBYTES (GB(1024) >> 10)
 
 struct ramdisk {
 	struct block_device block;
-	char *memory;
+	char *memory; /* the image, or NULL ... */
+	void **pages; /* ... and the pages of an empty disk, NULL: zeros */
 
 	spinlock_t lock;	  /* the model: all that follows */
 	struct list_head waiting; /* in order; the first is being served */
@@ -102,28 +107,75 @@ static void wait_for_head(struct ramdisk *disk, struct block_request *request)
 	spin_unlock_irqrestore(&disk->lock, flags);
 }
 
+/* One page's part of an empty disk; -EIO: no memory for what is written. */
+static int copy_in_page(struct ramdisk *disk, bool write, u64 at, char *data, size_t n)
+{
+	void **slot = &disk->pages[at >> PAGE_SHIFT], *page = READ_ONCE(*slot), *none = NULL;
+	size_t offset = at & (PAGE_SIZE - 1);
+
+	if (!write) {
+		if (page)
+			memcpy(data, (char *)page + offset, n);
+		else
+			memset(data, 0, n);
+		return 0;
+	}
+	if (!page) {
+		page = get_free_pages(GFP_KERNEL | GFP_NOIO | GFP_ZERO, 0);
+		if (!page)
+			return -EIO;
+		if (!__atomic_compare_exchange_n(slot, &none, page, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE)) {
+			free_pages(page, 0); /* another request was faster */
+			page = none;
+		}
+	}
+	memcpy((char *)page + offset, data, n);
+	return 0;
+}
+
+static int copy_segment(struct ramdisk *disk, bool write, u64 at, char *data, size_t length)
+{
+	int error = 0;
+
+	if (likely(disk->memory)) {
+		if (write)
+			memcpy(disk->memory + at, data, length);
+		else
+			memcpy(data, disk->memory + at, length);
+		return 0;
+	}
+	while (length && !error) {
+		size_t n = min_t(size_t, length, PAGE_SIZE - (at & (PAGE_SIZE - 1)));
+
+		error = copy_in_page(disk, write, at, data, n);
+		at += n;
+		data += n;
+		length -= n;
+	}
+	return error;
+}
+
 static void ramdisk_submit(struct block_device *device, struct block_request *request)
 {
 	struct ramdisk *disk = device->driver;
-	char *at = disk->memory + request->sector * SECTOR_SIZE;
+	u64 at = request->sector * SECTOR_SIZE;
 
-	for (unsigned i = 0; i < request->segment_count; i++) {
+	request->status = 0;
+	for (unsigned i = 0; i < request->segment_count && !request->status; i++) {
 		const struct block_segment *segment = &request->segments[i];
 
-		if (request->operation == BLOCK_READ)
-			memcpy(segment->data, at, segment->length);
-		else
-			memcpy(at, segment->data, segment->length);
+		request->status = copy_segment(disk, request->operation == BLOCK_WRITE, at,
+					       segment->data, segment->length);
 		at += segment->length;
 	}
-	request->status = 0;
 	if (unlikely(seek_ns | sector_ns))
 		wait_for_head(disk, request);
 	else
 		request->done(request);
 }
 
-static void add_ramdisk(void *memory, u64 bytes, const char *what)
+static void add_ramdisk(void *memory, void **pages, u64 bytes, const char *what)
 {
 	static const char *const names[RAMDISKS_MAX] = {"ram0", "ram1"};
 	struct ramdisk *disk = &ramdisks[ramdisk_count];
@@ -132,6 +184,7 @@ static void add_ramdisk(void *memory, u64 bytes, const char *what)
 	INIT_LIST_HEAD(&disk->waiting);
 	timer_init(&disk->timer, request_served, disk);
 	disk->memory = memory;
+	disk->pages = pages;
 	disk->block.name = names[ramdisk_count];
 	disk->block.dev = MKDEV(RAMDISK_MAJOR, ramdisk_count++);
 	disk->block.sectors = bytes / SECTOR_SIZE;
@@ -162,18 +215,21 @@ static void model_init(void)
 
 void ramdisk_init(void)
 {
-	u64 bytes = boot_info.initrd_end - boot_info.initrd_start, kilobytes = 0;
-	void *memory = phys_to_virt(boot_info.initrd_start);
+	u64 bytes = boot_info.initrd_end - boot_info.initrd_start, kilobytes = EMPTY_KILOBYTES;
+	void *memory = phys_to_virt(boot_info.initrd_start), **pages;
+	bool asked = cmdline_u64("ramdisk_size", &kilobytes), image;
 
 	model_init();
-	if (bytes >= SECTOR_SIZE && memcmp(memory, "070701", 6))
-		add_ramdisk(memory, bytes, "the boot module");
-	if (!cmdline_u64("ramdisk_size", &kilobytes) || !kilobytes)
+	image = bytes >= SECTOR_SIZE && memcmp(memory, "070701", 6);
+	if (image)
+		add_ramdisk(memory, NULL, bytes, "the boot module");
+	if (!kilobytes || (image && !asked))
 		return;
-	memory = kilobytes < GB(1) ? hash_alloc_table(KB(kilobytes)) : NULL;
-	if (memory)
-		add_ramdisk(memory, KB(kilobytes), "empty");
+	bytes = KB(min_t(u64, kilobytes, LARGEST_KILOBYTES));
+	pages = hash_alloc_table(DIV_ROUND_UP(bytes, PAGE_SIZE) * sizeof(*pages));
+	if (pages)
+		add_ramdisk(NULL, pages, bytes, "empty");
 	else
-		pr_err("ramdisk_size=%llu: there is no stretch of memory so large, no RAM disk is made\n",
+		pr_err("ramdisk_size=%llu: no memory for a disk so large, no RAM disk is made\n",
 		       (unsigned long long)kilobytes);
 }
