@@ -226,7 +226,7 @@ def test_a_ram_disk_larger_than_memory(cw_run):
         dd if=/dev/urandom of=/dev/ram0 bs=64k conv=fsync && echo all
         head -c 4096 /dev/ram0 | wc -c; ls / | wc -l
     """
-    result = cw_run(script=script, mem="64M", root="tmpfs", cmdline="ramdisk_size=200000", timeout=200)
+    result = cw_run(script=script, mem="64M", root="tmpfs", cmdline="ramdisk_size=80000", timeout=240)
     assert b"all" not in result.output
     assert result.output.split()[-2] == b"4096"
 
