@@ -2,7 +2,8 @@
  * ramdisk.c - RAM disks. /dev/ram0 is the image that the boot loader brought as a module (qemu
  * -initrd, GRUB module2), used in place; a cpio archive is left to fs/initramfs.c. Without an image
  * ram0 is an empty disk. ramdisk_size=KB (as in Linux) is the size of the empty disk, and makes one
- * behind an image too; its memory is taken page by page as it is written to.
+ * behind an image too; its memory is taken page by page as it is written to, at most half of all
+ * there is: then a write is an I/O error.
  *
  * A request is copied and completed within submit, so that under icount a disk access is a fixed
  * number of instructions.
@@ -21,6 +22,7 @@
 
 #include "boot/boot_info.h"
 #include "fs/block.h"
+#include "kernel/core/atomic.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/errno.h"
 #include "kernel/core/printk.h"
@@ -51,6 +53,7 @@ struct ramdisk {
 static struct ramdisk ramdisks[RAMDISKS_MAX];
 static unsigned ramdisk_count;
 static u64 seek_ns, sector_ns; /* both 0: no model */
+static atomic64_t pages_left;  /* that empty disks may still take */
 
 static u64 request_bytes(const struct block_request *request)
 {
@@ -107,6 +110,18 @@ static void wait_for_head(struct ramdisk *disk, struct block_request *request)
 	spin_unlock_irqrestore(&disk->lock, flags);
 }
 
+/* A page of zeros for an empty disk, or NULL. */
+static void *take_page(void)
+{
+	void *page = NULL;
+
+	if (atomic64_dec_return(&pages_left) >= 0)
+		page = get_free_pages(GFP_KERNEL | GFP_NOIO | GFP_ZERO, 0);
+	if (!page)
+		atomic64_inc(&pages_left);
+	return page;
+}
+
 /* One page's part of an empty disk; -EIO: no memory for what is written. */
 static int copy_in_page(struct ramdisk *disk, bool write, u64 at, char *data, size_t n)
 {
@@ -121,12 +136,13 @@ static int copy_in_page(struct ramdisk *disk, bool write, u64 at, char *data, si
 		return 0;
 	}
 	if (!page) {
-		page = get_free_pages(GFP_KERNEL | GFP_NOIO | GFP_ZERO, 0);
+		page = take_page();
 		if (!page)
 			return -EIO;
 		if (!__atomic_compare_exchange_n(slot, &none, page, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_ACQUIRE)) {
 			free_pages(page, 0); /* another request was faster */
+			atomic64_inc(&pages_left);
 			page = none;
 		}
 	}
@@ -220,6 +236,7 @@ void ramdisk_init(void)
 	bool asked = cmdline_u64("ramdisk_size", &kilobytes), image;
 
 	model_init();
+	atomic64_set(&pages_left, (s64)(page_alloc_total_pages() / 2));
 	image = bytes >= SECTOR_SIZE && memcmp(memory, "070701", 6);
 	if (image)
 		add_ramdisk(memory, NULL, bytes, "the boot module");

@@ -221,7 +221,7 @@ def test_a_ram_disk_without_being_asked(cw_run):
 
 
 def test_a_ram_disk_larger_than_memory(cw_run):
-    """More than there is memory for is an error of the writer's, and the machine goes on."""
+    """More than half of memory is an error of the writer's, and the machine goes on."""
     script = """
         dd if=/dev/urandom of=/dev/ram0 bs=64k conv=fsync && echo all
         head -c 4096 /dev/ram0 | wc -c; ls / | wc -l
