@@ -341,6 +341,7 @@ static const struct part {
 	{"sigreturn", test_sigreturn}, {"instructions", test_instructions}, {"storm", test_storm},
 	{"stops", test_stops}, {"orphans", test_orphans}, {"groups", test_groups}, {"vfork", test_vfork},
 	{"threads", test_threads}, {"kill", test_kill}, {"hogs", test_hogs},
+	{"calls", test_calls},
 };
 
 int main(int argc, char **argv)

@@ -40,6 +40,9 @@ int in_child(void (*function)(void));
 void test_sigreturn(void);
 void test_instructions(void);
 
+/* hostile_calls.c */
+void test_calls(void);
+
 /* hostile_memory.c */
 void test_hogs(void);
 

@@ -21,7 +21,8 @@ def hostile(tmp_path_factory):
 
 def run(cw_run, program, part, argument="", **options):
     options.setdefault("timeout", 300)
-    result = cw_run(script=f"cd /root && /hostile {part} {argument}", add=[f"{program}:/hostile"], **options)
+    script = f"cd /root && LIMIT=5000000 /hostile {part} {argument}"
+    result = cw_run(script=script, add=[f"{program}:/hostile"], **options)
     assert f"{part}: ok" in result.output.decode(errors="replace"), result.output[-3000:]
 
 
@@ -36,6 +37,12 @@ def test_machine(cw_run, hostile, part):
 
 def test_hogs(cw_run, hostile):
     run(cw_run, hostile, "hogs", mem="64M")
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize("root", ["ext2", "tmpfs"])
+def test_random_calls(cw_run, hostile, root, cpus):
+    run(cw_run, hostile, "calls", root=root, smp=cpus, mem="256M")
 
 
 @pytest.mark.parametrize("cpus", [1, 2])
