@@ -921,13 +921,20 @@ SCENARIO(wait_statuses)
 
 SCENARIO(stop_and_continue)
 {
-	int status;
-	pid_t pid = fork();
+	int status, fds[2];
+	char c;
+	pid_t pid;
 
+	/* The child stays until the pipe is closed: its end would hide that it was continued. */
+	if (pipe(fds))
+		return;
+	pid = fork();
 	if (!pid) {
+		close(fds[1]);
 		raise(SIGSTOP);
-		_exit(3);
+		_exit(read(fds[0], &c, 1) == 0 ? 3 : 4);
 	}
+	close(fds[0]);
 	T(waitpid(pid, &status, WUNTRACED) == pid);
 	T(WIFSTOPPED(status));
 	T(WSTOPSIG(status));
@@ -935,6 +942,7 @@ SCENARIO(stop_and_continue)
 	kill(pid, SIGCONT);
 	T(waitpid(pid, &status, WCONTINUED) == pid);
 	T(WIFCONTINUED(status));
+	close(fds[1]);
 	waitpid(pid, &status, 0);
 	T(WEXITSTATUS(status));
 }
@@ -958,7 +966,7 @@ SCENARIO(signal_interrupts_read)
 	sigaction(SIGUSR1, &action, NULL);
 	pid = fork();
 	if (!pid) {
-		struct timespec t = {0, 50 * 1000 * 1000};
+		struct timespec t = {0, 500 * 1000 * 1000}; /* until the parent surely reads */
 
 		nanosleep(&t, NULL);
 		kill(parent, SIGUSR1);
