@@ -47,7 +47,6 @@ static DEFINE_SPINLOCK(inode_lru_lock);
 static LIST_HEAD(inode_lru); /* newest first */
 static u64 inode_lru_count;
 
-
 static __always_inline int inode_compare(const struct inode *inode, const struct inode_key *key)
 {
 	if (inode->number != key->number)

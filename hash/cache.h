@@ -93,7 +93,6 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
 #define HASH_COUNT(cache, counter, n) (cache##_counters[cpu_id()].counter += (n))
 /* The whole of a lookup: @found (an object or NULL) after visiting @steps objects, with @compares
  * key compares. */
-#define HASH_COUNT_LOOKUP(cache, found, steps) HASH_COUNT_FIND(cache, found, steps, 0)
 #define HASH_COUNT_FIND(cache, found, steps, key_compares)                                         \
 	do {                                                                                       \
 		struct hash_counters *_counters = &cache##_counters[cpu_id()];                     \
@@ -107,12 +106,9 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
 			_counters->miss_steps += (steps);                                          \
 		}                                                                                  \
 	} while (0)
-#define HASH_STATS_ONLY(...) __VA_ARGS__
 #else
 #define HASH_COUNT(cache, counter, n) ((void)0)
-#define HASH_COUNT_LOOKUP(cache, found, steps) ((void)0)
 #define HASH_COUNT_FIND(cache, found, steps, key_compares) ((void)0)
-#define HASH_STATS_ONLY(...)
 #endif
 
 /* Connect @cache with its counters: the first thing a structure's create does, or

@@ -10,6 +10,7 @@
 
 #include "hash/real.h"
 #include "kernel/core/assert.h"
+#include "kernel/core/bitops.h"
 
 #ifdef CONFIG_HASH_STATS
 struct hash_counters page_counters[NR_CPUS], buffer_counters[NR_CPUS], inode_counters[NR_CPUS],
@@ -36,16 +37,6 @@ void hash_check_bucket(const struct hash_cache *cache, u64 bucket)
 
 /* ---- computing ------------------------------------------------------------------------------- */
 
-static u64 square_root(u64 value)
-{
-	u64 root = 0;
-
-	for (u64 bit = 1ull << 31; bit; bit >>= 1)
-		if ((root + bit) * (root + bit) <= value)
-			root += bit;
-	return root;
-}
-
 static struct hash_fit fit_of(u64 chi2_milli, u64 freedom)
 {
 	struct hash_fit fit = {chi2_milli, freedom, 0};
@@ -56,7 +47,7 @@ static struct hash_fit fit_of(u64 chi2_milli, u64 freedom)
 
 	if (!freedom)
 		return fit;
-	z = min(real_scaled(real_divide(distance, real_of(square_root(freedom << 33))), 1 << 16),
+	z = min(real_scaled(real_divide(distance, real_of(int_sqrt(freedom << 33))), 1 << 16),
 		(u64)INT64_MAX);
 	fit.z_milli = above ? (s64)z : -(s64)z;
 	return fit;

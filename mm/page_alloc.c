@@ -374,16 +374,6 @@ void page_alloc_init(phys_addr_t end)
 	memset(memmap, 0, memmap_pages * sizeof(struct page));
 }
 
-static u64 integer_sqrt(u64 n)
-{
-	u64 root = 0;
-
-	for (u64 bit = 1ULL << 31; bit; bit >>= 1)
-		if ((root + bit) * (root + bit) <= n)
-			root += bit;
-	return root;
-}
-
 void page_alloc_add_range(phys_addr_t start, phys_addr_t end)
 {
 	u64 frame = DIV_ROUND_UP(start, PAGE_SIZE);
@@ -402,7 +392,7 @@ void page_alloc_add_range(phys_addr_t start, phys_addr_t end)
 		block_give(&memmap[frame], order);
 		frame += 1u << order;
 	}
-	buddy.min = integer_sqrt(16 * buddy.total * (PAGE_SIZE / 1024)) / (PAGE_SIZE / 1024);
+	buddy.min = int_sqrt(16 * buddy.total * (PAGE_SIZE / 1024)) / (PAGE_SIZE / 1024);
 	buddy.low = buddy.min + buddy.min / 4;
 	spin_unlock_irqrestore(&buddy.lock, flags);
 }

@@ -139,4 +139,15 @@ unsigned long find_next_zero_bit(const unsigned long *map, unsigned long size, u
 	for ((bit) = find_first_bit(map, size); (bit) < (size);                                    \
 	     (bit) = find_next_bit(map, size, (bit) + 1))
 
+/* The largest integer whose square is not above @n. */
+static inline u64 int_sqrt(u64 n)
+{
+	u64 root = 0;
+
+	for (u64 bit = 1ULL << 31; bit; bit >>= 1)
+		if ((root + bit) * (root + bit) <= n)
+			root += bit;
+	return root;
+}
+
 #endif /* CORE_BITOPS_H */
