@@ -4,8 +4,7 @@
  * Filled by boot_info_init() from a PVH start info or a multiboot2 information structure, both
  * copied, so that the loader's memory may be reused; only the initial RAM disk stays where it is.
  */
-#ifndef BOOT_BOOT_INFO_H
-#define BOOT_BOOT_INFO_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -41,5 +40,3 @@ extern struct boot_info boot_info;
 /* @magic and @info are what the entry code found in EAX and EBX. Panics if it cannot tell the
  * loader. */
 void boot_info_init(u32 magic, phys_addr_t info);
-
-#endif /* BOOT_BOOT_INFO_H */

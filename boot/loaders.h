@@ -1,8 +1,7 @@
 /*
  * loaders.h - private to boot/: the two readers of what a loader left, and how they add memory.
  */
-#ifndef BOOT_LOADERS_H
-#define BOOT_LOADERS_H
+#pragma once
 
 #include "boot/boot_info.h"
 
@@ -15,5 +14,3 @@ void boot_info_from_multiboot2(phys_addr_t info);
 
 void boot_info_add_memory(phys_addr_t start, phys_addr_t end, u32 type);
 void boot_info_set_command_line(const char *text);
-
-#endif /* BOOT_LOADERS_H */

@@ -7,8 +7,7 @@
  * host's <fcntl.h>, <sys/stat.h> or <poll.h> before keeps the host's macros, which have the same
  * values.
  */
-#ifndef FS_ABI_H
-#define FS_ABI_H
+#pragma once
 
 #include "kernel/core/time.h"
 #include "kernel/core/types.h"
@@ -275,5 +274,3 @@ struct pollfd {
 #ifndef FIONREAD
 #define FIONREAD 0x541b /* ioctl: bytes that can be read now */
 #endif
-
-#endif /* FS_ABI_H */

@@ -13,8 +13,7 @@
  * it, and of reads and writes of /dev/NAME, which go through the buffer cache as in Linux 2.2 and
  * so see what a mounted file system has not yet written.
  */
-#ifndef FS_BLOCK_H
-#define FS_BLOCK_H
+#pragma once
 
 #include "kernel/core/atomic.h"
 #include "kernel/core/list.h"
@@ -96,5 +95,3 @@ int block_io(struct block_device *device, enum block_operation operation, sector
 int block_flush(struct block_device *device); /* the device's own write cache; 0 or -EIO */
 
 void block_init(void); /* before the first request */
-
-#endif /* FS_BLOCK_H */

@@ -25,8 +25,7 @@
  *
  * Memory: every allocation here is GFP_NOIO, since file systems call in with their locks held.
  */
-#ifndef FS_BUFFER_H
-#define FS_BUFFER_H
+#pragma once
 
 #include <generated/hash_choice.h>
 
@@ -169,5 +168,3 @@ bool free_page_buffers(struct page *page); /* false: one of them is busy */
 void map_page_buffer(struct buffer *buffer, u64 block); /* and hash it, pushing others out */
 /* unhash, drop unwritten, wait until nobody uses it */
 void forget_page_buffer(struct buffer *buffer);
-
-#endif /* FS_BUFFER_H */

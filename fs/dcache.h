@@ -5,8 +5,7 @@
  * The key of a dentry is (parent, name hash), then the name. A name is compared eight bytes at a
  * time, so both names have eight readable bytes behind their end.
  */
-#ifndef FS_DCACHE_H
-#define FS_DCACHE_H
+#pragma once
 
 #include "fs/vfs.h"
 #include "hash/cache.h"
@@ -132,5 +131,3 @@ static inline struct dentry *dentry_find_again(const struct dentry *parent, cons
 
 /* d_alloc() for one who has the name's hash already. */
 struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 length, u32 hash);
-
-#endif /* FS_DCACHE_H */

@@ -1,6 +1,5 @@
 /* initramfs.h - unpacking a cpio archive into the root file system. */
-#ifndef FS_INITRAMFS_H
-#define FS_INITRAMFS_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -15,5 +14,3 @@ int kern_mkdir(const char *name, umode_t mode);
 int kern_mknod(const char *name, umode_t mode, dev_t rdev);
 int kern_symlink(const char *target, const char *name);
 int kern_link(const char *old, const char *new);
-
-#endif /* FS_INITRAMFS_H */

@@ -1,8 +1,7 @@
 /*
  * internal.h - what the files of the VFS share with each other and with nobody else.
  */
-#ifndef FS_INTERNAL_H
-#define FS_INTERNAL_H
+#pragma once
 
 #include "fs/vfs.h"
 
@@ -93,5 +92,3 @@ void mount_init(void);
 void tmpfs_init(void);
 void devfs_init(void);
 void procfs_init(void);
-
-#endif /* FS_INTERNAL_H */

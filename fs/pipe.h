@@ -1,6 +1,5 @@
 /* pipe.h - see pipe.c; the calls are declared in fs/vfs.h (pipe_create, pipe_file_operations). */
-#ifndef FS_PIPE_H
-#define FS_PIPE_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -11,5 +10,3 @@ void pipe_init(void);
 
 /* Is this the dentry of a pipe(2), shown as "pipe:[NUMBER]" in /proc/PID/fd? */
 bool is_anonymous_pipe(const struct dentry *dentry);
-
-#endif /* FS_PIPE_H */

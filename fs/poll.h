@@ -1,7 +1,6 @@
 /* poll.h - waiting for any of several files; vfs_poll() and poll_wait() are declared in fs/vfs.h.
  */
-#ifndef FS_POLL_H
-#define FS_POLL_H
+#pragma once
 
 #include "fs/abi.h"
 #include "kernel/core/types.h"
@@ -11,5 +10,3 @@
  * not at all. How many have a non-zero revents, -EINTR, -ENOMEM. Sleeps. (select(2) stands on it.)
  */
 s64 poll_descriptors(struct pollfd *fds, u32 count, s64 timeout_ns);
-
-#endif /* FS_POLL_H */

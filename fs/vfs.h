@@ -18,8 +18,7 @@
  *   -> page lock -> file system's own locks -> buffer lock
  *   -> dentry bucket lock -> dentry->lock -> inode bucket lock -> inode->spin -> LRU locks
  */
-#ifndef FS_VFS_H
-#define FS_VFS_H
+#pragma once
 
 #include <generated/hash_choice.h>
 
@@ -620,5 +619,3 @@ struct timespec64 current_time(void); /* now, for inode times */
 int file_update_time(struct inode *inode);
 /* Ownership and mode of a new inode in @dir (set-gid directories, umask is already applied). */
 void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode);
-
-#endif /* FS_VFS_H */

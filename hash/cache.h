@@ -32,8 +32,7 @@
  *	#define TABLE_KEY struct dentry_key
  *	#include DENTRY_TABLE_HEADER
  */
-#ifndef HASH_CACHE_H
-#define HASH_CACHE_H
+#pragma once
 
 #include <arch/cpu.h>
 #include <generated/hash_choice.h>
@@ -144,5 +143,3 @@ void hash_report_shutdown(const char *kind);
 struct text;
 void hash_report_text(struct hash_cache *cache, struct text *out);
 void hash_report_json(struct hash_cache *cache, struct text *out);
-
-#endif /* HASH_CACHE_H */

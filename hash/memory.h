@@ -3,8 +3,7 @@
  * stands on hash/ and so is not included by it. mm/slab.c includes both, so that the compiler
  * compares them.
  */
-#ifndef HASH_MEMORY_H
-#define HASH_MEMORY_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -20,5 +19,3 @@ u64 page_alloc_total_pages(void);
 void *krealloc(void *old, size_t size, unsigned gfp);
 void *kmalloc(size_t size, unsigned gfp);
 void kfree(const void *object);
-
-#endif /* HASH_MEMORY_H */

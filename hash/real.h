@@ -5,8 +5,7 @@
  * result, so its relative error is below 2^-62; a power to n multiplies that by n.
  * tests/hash/test_report.py compares what comes out with exact fractions.
  */
-#ifndef HASH_REAL_H
-#define HASH_REAL_H
+#pragma once
 
 #include "kernel/core/bitops.h"
 #include "kernel/core/types.h"
@@ -88,5 +87,3 @@ static inline u64 real_scaled(struct real value, u64 scale)
 		return r.mantissa >> 63;
 	return (r.mantissa >> -r.exponent) + (r.exponent ? r.mantissa >> (-r.exponent - 1) & 1 : 0);
 }
-
-#endif /* HASH_REAL_H */

@@ -3,8 +3,7 @@
  *
  * Fractions are whole numbers of thousandths (milli), or as their names say. Private to hash/.
  */
-#ifndef HASH_STATS_H
-#define HASH_STATS_H
+#pragma once
 
 #include "hash/cache.h"
 
@@ -43,5 +42,3 @@ void hash_collect(struct hash_cache *cache, struct hash_statistics *statistics);
 
 /* The computed part of @statistics from its walked part. Pure. */
 void hash_compute(struct hash_statistics *statistics);
-
-#endif /* HASH_STATS_H */

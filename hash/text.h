@@ -6,8 +6,7 @@
  * text_error() says so at the end, so that who writes need not look at each piece. One user at a
  * time; no locks.
  */
-#ifndef HASH_TEXT_H
-#define HASH_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -35,5 +34,3 @@ void text_printf(struct text *text, const char *format, ...) __printf(2, 3);
 
 /* 0, or -ENOMEM when a piece is missing. */
 int text_error(const struct text *text);
-
-#endif /* HASH_TEXT_H */

@@ -8,8 +8,7 @@
  * Shifts by the table's size: hash_right() and hash_left() are defined for every count below 64, as
  * x86's own shifts of a 32-bit register are not.
  */
-#ifndef HASH_WORD_H
-#define HASH_WORD_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -99,5 +98,3 @@ static __always_inline u64 hash_rotate_left64(u64 value, unsigned count)
 {
 	return (value << count) | (value >> (64 - count));
 }
-
-#endif /* HASH_WORD_H */

@@ -1,6 +1,6 @@
 """make lint, the C part: the rules of docs/architecture.md that a program can check, whatever clang-format is about.
 
-Tabs, line length, no blanks at line ends, a guard in each header, and which room may include which. Layout
+Tabs, line length, no blanks at line ends, #pragma once in each header, and which room may include which. Layout
 beyond that is what `make format` makes of it: versions of clang-format differ too much for a verdict.
 """
 
@@ -50,8 +50,8 @@ def faults(name: str, text: str) -> Iterator[str]:
         include = re.match(r'#include "([^"]+)"', line)
         if include and include[1].startswith(forbidden or ("//",)) and name not in EXCEPTIONS:
             yield f"{where}: {name.rsplit('/', 1)[0]}/ may not include {include[1]} (docs/architecture.md)"
-    if name.endswith(".h") and name.split("/")[0] in ("kernel", "mm", "fs") and "#ifndef " not in text:
-        yield f"{name}:1: no include guard"
+    if name.endswith(".h") and name.split("/")[0] in ("kernel", "mm", "fs") and "#pragma once" not in text:
+        yield f"{name}:1: no #pragma once"
     if text and not text.endswith("\n"):
         yield f"{name}: no newline at the end"
 

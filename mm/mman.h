@@ -2,8 +2,7 @@
  * mman.h - numbers of mmap(2) and its relatives, as programs are compiled with them (Linux,
  * x86-64).
  */
-#ifndef MM_MMAN_H
-#define MM_MMAN_H
+#pragma once
 
 #define PROT_NONE 0
 #define PROT_READ 1
@@ -42,5 +41,3 @@
 #define MADV_FREE 8
 #define MADV_DONTDUMP 16
 #define MADV_DODUMP 17
-
-#endif /* MM_MMAN_H */

@@ -12,8 +12,7 @@
  * cache and every finder hold one more. Blocks of several frames are not counted: their refcount
  * stays 0, so that reclaim, which looks at all frames in turn, cannot mistake one for a page.
  */
-#ifndef MM_PAGE_H
-#define MM_PAGE_H
+#pragma once
 
 #include <arch/page.h>
 #include <generated/hash_choice.h>
@@ -94,5 +93,3 @@ static inline struct page *virt_to_page(const void *address)
 {
 	return phys_to_page(virt_to_phys(address));
 }
-
-#endif /* MM_PAGE_H */

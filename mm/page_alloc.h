@@ -8,8 +8,7 @@
  * Watermarks (page_alloc.c): below `low` free frames GFP_KERNEL allocations reclaim first; the last
  * quarter below `min` is for GFP_ATOMIC alone. Exhaustion is NULL, never a panic.
  */
-#ifndef MM_PAGE_ALLOC_H
-#define MM_PAGE_ALLOC_H
+#pragma once
 
 #include <arch/cpu.h>
 
@@ -124,5 +123,3 @@ void register_shrinker(struct shrinker *shrinker); /* at boot */
  * (its shrinker hurries it). May sleep. Does nothing when called from within itself.
  */
 u64 reclaim_pages(u64 pages, unsigned gfp);
-
-#endif /* MM_PAGE_ALLOC_H */

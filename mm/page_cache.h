@@ -17,8 +17,7 @@
  *
  * Limits: pages are found one by one; a page's owner changes only by truncation.
  */
-#ifndef MM_PAGE_CACHE_H
-#define MM_PAGE_CACHE_H
+#pragma once
 
 #include "kernel/core/bitops.h"
 #include "kernel/core/spinlock.h"
@@ -205,5 +204,3 @@ static inline bool mm_unmap_page(struct page *page)
 #endif
 
 void page_cache_init(void); /* sizes and allocates the table */
-
-#endif /* MM_PAGE_CACHE_H */

@@ -5,8 +5,7 @@
  * The key of a page is (mapping, index); the hash function's is the inode's address and the byte
  * offset.
  */
-#ifndef MM_PAGE_LOOKUP_H
-#define MM_PAGE_LOOKUP_H
+#pragma once
 
 #include "fs/vfs.h"
 #include "hash/cache.h"
@@ -71,5 +70,3 @@ static __always_inline struct page *page_lookup(struct address_space *mapping, p
 		set_bit(PG_referenced, &page->flags);
 	return page;
 }
-
-#endif /* MM_PAGE_LOOKUP_H */

@@ -14,8 +14,7 @@
  * allocation, catch double frees, and refuse to destroy a cache that has objects out. No locks to
  * hold; GFP_KERNEL may sleep. Allocating and freeing are allowed in interrupts (GFP_ATOMIC).
  */
-#ifndef MM_SLAB_H
-#define MM_SLAB_H
+#pragma once
 
 #include "kernel/core/types.h"
 #include "mm/page_alloc.h"
@@ -54,5 +53,3 @@ void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void 
 u64 slab_shrink(void);
 
 void slab_init(void);
-
-#endif /* MM_SLAB_H */

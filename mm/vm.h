@@ -18,8 +18,7 @@
  * Limits: areas are in a list, with a hint (programs here have tens of them, at most 65530); no
  * swap; no huge pages; no mlockall.
  */
-#ifndef MM_VM_H
-#define MM_VM_H
+#pragma once
 
 #include <arch/mmu.h>
 
@@ -137,5 +136,3 @@ bool mm_next_area(struct mm *mm, u64 address, struct vma_info *info);
 int mm_fault(struct mm *mm, u64 address, unsigned access);
 
 void vm_init(void);
-
-#endif /* MM_VM_H */

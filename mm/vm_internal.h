@@ -7,8 +7,7 @@
  *	mmap.c	map, unmap, protect, brk; remap.c: mremap; advise.c: madvise, msync
  *	fault.c	page faults; rmap.c: from a file's pages to the entries that map them
  */
-#ifndef MM_VM_INTERNAL_H
-#define MM_VM_INTERNAL_H
+#pragma once
 
 #include "fs/vfs.h"
 #include "kernel/core/assert.h"
@@ -138,5 +137,3 @@ void vma_init(void);
 
 /* kernel/proc: end the process whose end gives the most memory (SIGKILL); false: there is none. */
 bool oom_kill(void);
-
-#endif /* MM_VM_INTERNAL_H */

@@ -11,6 +11,8 @@ from lab import image, machine
 from lab.paths import TOP, output_folder
 from lab.runtests import debug_output
 
+PATIENCE = float(os.environ.get("CW_PATIENCE", "1"))  # how much longer than usual a busy host may take
+
 
 @pytest.fixture
 def cw_run(tmp_path):
@@ -27,7 +29,7 @@ def cw_run(tmp_path):
         try:
             if script is not None:
                 job = ["/bin/sh", "-c", script]
-            options.setdefault("timeout", 120)
+            options["timeout"] = options.get("timeout", 120) * PATIENCE
             options.setdefault("mem", "256M")
             options.setdefault("quiet", True)
             options.setdefault("build", False)
@@ -59,7 +61,7 @@ def cw(tmp_path):
     def call(*arguments, timeout=300, **options):
         command = [str(TOP / "cw"), *map(str, arguments)]
         options.setdefault("stdin", subprocess.DEVNULL)
-        return subprocess.run(command, capture_output=True, timeout=timeout, check=False, **options)
+        return subprocess.run(command, capture_output=True, timeout=timeout * PATIENCE, check=False, **options)
 
     return call
 

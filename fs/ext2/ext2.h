@@ -20,8 +20,7 @@
  * Limits: 1, 2 and 4 KB blocks; no extents, no htree search (an index is dropped when its directory
  * changes), no extended attributes beyond freeing their block, no quota.
  */
-#ifndef FS_EXT2_EXT2_H
-#define FS_EXT2_EXT2_H
+#pragma once
 
 #include "fs/buffer.h"
 #include "fs/vfs.h"
@@ -232,5 +231,3 @@ extern const struct inode_operations ext2_dir_inode_operations, ext2_special_ino
 extern const struct inode_operations ext2_symlink_inode_operations,
 	ext2_fast_symlink_inode_operations;
 int ext2_write_symlink(struct inode *inode, const char *target);
-
-#endif /* FS_EXT2_EXT2_H */

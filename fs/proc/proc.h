@@ -5,8 +5,7 @@
  * get its pid). A file's text is made whole when it is read from its beginning, and kept in the
  * open file.
  */
-#ifndef FS_PROC_PROC_H
-#define FS_PROC_PROC_H
+#pragma once
 
 #include "fs/internal.h"
 #include "hash/text.h"
@@ -30,5 +29,3 @@ extern const struct proc_node proc_process_nodes[]; /* process.c */
 /* Links to places: jump, and the text of it for readlink. process.c */
 int proc_fd_jump(pid_t pid, int fd, struct path *path);
 int proc_mounts_show(struct text *out, pid_t pid);
-
-#endif /* FS_PROC_PROC_H */

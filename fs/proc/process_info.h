@@ -5,8 +5,7 @@
  * few calls: by number, in copies, with references for what outlives the call. A process that has
  * gone in between is -ESRCH (or NULL).
  */
-#ifndef FS_PROC_PROCESS_INFO_H
-#define FS_PROC_PROCESS_INFO_H
+#pragma once
 
 #include "fs/vfs.h"
 
@@ -78,5 +77,3 @@ const char *system_hostname(void);
 int system_set_hostname(const char *name, size_t length);
 const char *system_release(void);
 const char *system_version(void);
-
-#endif /* FS_PROC_PROCESS_INFO_H */

@@ -2,8 +2,7 @@
  * tmpfs.h - the memory file system: files in the page cache, names in the dentry cache, nowhere
  * else.
  */
-#ifndef FS_TMPFS_H
-#define FS_TMPFS_H
+#pragma once
 
 #include "fs/vfs.h"
 
@@ -11,5 +10,3 @@
 int tmpfs_fill_super(struct super_block *sb, const char *options, bool silent);
 /* Make a node directly under the root of @sb (a device): 0 or -errno. */
 int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_t rdev);
-
-#endif /* FS_TMPFS_H */

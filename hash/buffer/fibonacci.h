@@ -6,8 +6,7 @@
  * shift. Weakness: keys whose sums are equal collide (blocks of two devices as far apart as their
  * numbers).
  */
-#ifndef HASH_BUFFER_FIBONACCI_H
-#define HASH_BUFFER_FIBONACCI_H
+#pragma once
 
 #include "hash/mix/fibonacci.h"
 
@@ -15,5 +14,3 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
 	return hash_fibonacci(hash_sum(block, device), bits);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Source: Lever 1999, section 3.2. Cost: an exclusive or, the mask. Weakness: blocks that differ by
  * a multiple of the table's size share a bucket, and ext2 puts its metadata at such distances.
  */
-#ifndef HASH_BUFFER_LINUX_2_2_H
-#define HASH_BUFFER_LINUX_2_2_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -13,5 +12,3 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
 	return (u32)((hash_word)device ^ (hash_word)block) & hash_mask(bits);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * Weakness: made for at least 12 bits: below, a left shift by a negative count is a right shift
  * here.
  */
-#ifndef HASH_BUFFER_LINUX_2_4_H
-#define HASH_BUFFER_LINUX_2_4_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -20,5 +19,3 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 		     (b >> 13) ^ hash_shift(b, n - 12)) &
 	       hash_mask(bits);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * Weakness: the device does not count; 31 and not 32: the mask drops the 32-bit product's highest
  * bit, which is its best.
  */
-#ifndef HASH_BUFFER_MULT_VARYING_H
-#define HASH_BUFFER_MULT_VARYING_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -16,5 +15,3 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 	(void)device;
 	return (u32)hash_right((hash_word)block * HASH_G32, 31 - bits) & hash_mask(bits);
 }
-
-#endif

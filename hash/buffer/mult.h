@@ -5,8 +5,7 @@
  * shift, the mask. Weakness: the device does not count; with 32-bit words a product has 21 bits to
  * give, so that larger tables are not filled.
  */
-#ifndef HASH_BUFFER_MULT_H
-#define HASH_BUFFER_MULT_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -15,5 +14,3 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 	(void)device;
 	return (u32)hash_right((hash_word)block * HASH_G32, 11) & hash_mask(bits);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of
  * keys.
  */
-#ifndef HASH_BUFFER_MULTILINEAR_H
-#define HASH_BUFFER_MULTILINEAR_H
+#pragma once
 
 #include "hash/mix/multilinear.h"
 
@@ -13,5 +12,3 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
 	return hash_top64(hash_multilinear(block, device), bits);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Source: Appleby, MurmurHash3, fmix64(). Cost: a rotation, two multiplications, four shifts, four
  * exclusive ors. Weakness: no secret: collisions can be made.
  */
-#ifndef HASH_BUFFER_MURMUR3_H
-#define HASH_BUFFER_MURMUR3_H
+#pragma once
 
 #include "hash/mix/murmur3.h"
 
@@ -13,5 +12,3 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
 	return hash_top64(hash_murmur3(block, device), bits);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Source: Aumasson and Bernstein 2012. Cost: about 90 instructions. Weakness: the cost, which buys
  * that nobody can aim at a bucket.
  */
-#ifndef HASH_BUFFER_SIPHASH_H
-#define HASH_BUFFER_SIPHASH_H
+#pragma once
 
 #include "hash/mix/siphash.h"
 
@@ -13,5 +12,3 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
 	return hash_top64(hash_siphash(block, device), bits);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Source: Lever 1999, section 3.2, "shift-add", kernel B; 127 is a Mersenne prime. Cost: three
  * shifts, three adds, the mask. Weakness: the device does not count.
  */
-#ifndef HASH_BUFFER_STEINER_H
-#define HASH_BUFFER_STEINER_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -16,5 +15,3 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 	(void)device;
 	return (u32)((b << 7) - b + (b >> 10) + (b >> 18)) & hash_mask(bits);
 }
-
-#endif

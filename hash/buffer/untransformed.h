@@ -4,8 +4,7 @@
  * Source: Lever 1999, section 5 ("an untransformed key"). Cost: an add, the mask. Weakness:
  * whatever regularity the keys have is the regularity of the table.
  */
-#ifndef HASH_BUFFER_UNTRANSFORMED_H
-#define HASH_BUFFER_UNTRANSFORMED_H
+#pragma once
 
 #include "hash/mix/join.h"
 
@@ -13,5 +12,3 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
 	return (u32)hash_sum(block, device) & hash_mask(bits);
 }
-
-#endif

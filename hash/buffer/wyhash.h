@@ -4,8 +4,7 @@
  * Source: Wang Yi, wyhash. Cost: two exclusive ors, a multiplication to 128 bits, an exclusive or,
  * a shift. Weakness: no secret; a part that equals its constant hides the other.
  */
-#ifndef HASH_BUFFER_WYHASH_H
-#define HASH_BUFFER_WYHASH_H
+#pragma once
 
 #include "hash/mix/wyhash.h"
 
@@ -13,5 +12,3 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
 	return hash_top64(hash_wyhash(block, device), bits);
 }
-
-#endif

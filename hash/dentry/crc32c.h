@@ -4,8 +4,7 @@
  * Source: Castagnoli, Braeuer and Herrmann 1993. Cost: two instructions with -mcrc32, else 32
  * loads. Weakness: linear: who knows the polynomial makes collisions.
  */
-#ifndef HASH_DENTRY_CRC32C_H
-#define HASH_DENTRY_CRC32C_H
+#pragma once
 
 #include "hash/mix/crc32c.h"
 
@@ -13,5 +12,3 @@ static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 {
 	return hash_top32(hash_crc32c(name_hash, parent), bits);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Source: Lever 1999, section 3.3, "14 bit", and section 4, kernels A to D. Cost: as linux-2.2.
  * Weakness: as linux-2.2.
  */
-#ifndef HASH_DENTRY_LEVER_H
-#define HASH_DENTRY_LEVER_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -16,5 +15,3 @@ static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 	h += hash_right(h, bits) + hash_right(h, 2 * bits);
 	return (u32)h & hash_mask(bits);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Source: Linux 2.4, d_hash() in dcache.c. Cost: a shift more than linux-2.2. Weakness: names that
  * differ by as much as their parents collide.
  */
-#ifndef HASH_DENTRY_LINUX_2_4_H
-#define HASH_DENTRY_LINUX_2_4_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -16,5 +15,3 @@ static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 	h ^= hash_right(h, bits) ^ hash_right(h, 2 * bits);
 	return (u32)h & hash_mask(bits);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Source: Santos 2004 (Linux 2.6.6). Cost: two shifts, an add, three exclusive ors, the mask.
  * Weakness: xoring a constant only relabels: what collides without it mostly does with it.
  */
-#ifndef HASH_DENTRY_LINUX_2_6_H
-#define HASH_DENTRY_LINUX_2_6_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -17,5 +16,3 @@ static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 
 	return (u32)(h ^ ((h ^ HASH_GOLDEN_PRIME) >> bits)) & hash_mask(bits);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Source: Linux 3.14, d_hash() in dcache.c. Cost: two shifts, two adds, the mask. Weakness: leans
  * on the name hash.
  */
-#ifndef HASH_DENTRY_LINUX_3_14_H
-#define HASH_DENTRY_LINUX_3_14_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -15,5 +14,3 @@ static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 
 	return (u32)(h + (h >> bits)) & hash_mask(bits);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Source: Linux 6.1, d_hash() in dcache.c. Cost: one shift. Weakness: needs a name hash that takes
  * the parent in: with another, one name in all directories is one chain.
  */
-#ifndef HASH_DENTRY_LINUX_6_1_H
-#define HASH_DENTRY_LINUX_6_1_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -14,5 +13,3 @@ static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 	(void)parent;
 	return hash_top32(name_hash, bits);
 }
-
-#endif

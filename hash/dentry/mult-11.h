@@ -5,8 +5,7 @@
  * mask. Weakness: with 32-bit words a product has 21 bits to give, so that larger tables are not
  * filled.
  */
-#ifndef HASH_DENTRY_MULT_11_H
-#define HASH_DENTRY_MULT_11_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -16,5 +15,3 @@ static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 
 	return (u32)hash_right(h * HASH_G32, 11) & hash_mask(bits);
 }
-
-#endif

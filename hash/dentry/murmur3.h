@@ -4,8 +4,7 @@
  * Source: Appleby, MurmurHash3, fmix64(). Cost: a rotation, two multiplications, four shifts, four
  * exclusive ors. Weakness: no secret: collisions can be made.
  */
-#ifndef HASH_DENTRY_MURMUR3_H
-#define HASH_DENTRY_MURMUR3_H
+#pragma once
 
 #include "hash/mix/murmur3.h"
 
@@ -13,5 +12,3 @@ static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 {
 	return hash_top64(hash_murmur3(name_hash, parent), bits);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Source: Aumasson and Bernstein 2012. Cost: about 90 instructions. Weakness: the cost, which buys
  * that nobody can aim at a bucket.
  */
-#ifndef HASH_DENTRY_SIPHASH_H
-#define HASH_DENTRY_SIPHASH_H
+#pragma once
 
 #include "hash/mix/siphash.h"
 
@@ -14,5 +13,3 @@ static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 {
 	return hash_top64(hash_siphash(name_hash, parent), bits);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Source: Lever 1999, section 5 ("an untransformed key"). Cost: an add, the mask. Weakness:
  * whatever regularity the keys have is the regularity of the table.
  */
-#ifndef HASH_DENTRY_UNTRANSFORMED_H
-#define HASH_DENTRY_UNTRANSFORMED_H
+#pragma once
 
 #include "hash/mix/join.h"
 
@@ -14,5 +13,3 @@ static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 {
 	return (u32)hash_sum(name_hash, parent) & hash_mask(bits);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Source: Wang Yi, wyhash. Cost: two exclusive ors, a multiplication to 128 bits, an exclusive or,
  * a shift. Weakness: no secret; a part that equals its constant hides the other.
  */
-#ifndef HASH_DENTRY_WYHASH_H
-#define HASH_DENTRY_WYHASH_H
+#pragma once
 
 #include "hash/mix/wyhash.h"
 
@@ -13,5 +12,3 @@ static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 {
 	return hash_top64(hash_wyhash(name_hash, parent), bits);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Source: Castagnoli, Braeuer and Herrmann 1993. Cost: two instructions with -mcrc32, else 32
  * loads. Weakness: linear: who knows the polynomial makes collisions.
  */
-#ifndef HASH_INODE_CRC32C_H
-#define HASH_INODE_CRC32C_H
+#pragma once
 
 #include "hash/mix/crc32c.h"
 
@@ -13,5 +12,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	return hash_top32(hash_crc32c(number, superblock), bits);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Source: Knuth, volume 3, 6.4; constants of Linux since 4.7. Cost: an add, a multiplication, a
  * shift. Weakness: keys whose sums are equal collide.
  */
-#ifndef HASH_INODE_FIBONACCI_H
-#define HASH_INODE_FIBONACCI_H
+#pragma once
 
 #include "hash/mix/fibonacci.h"
 
@@ -14,5 +13,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	return hash_fibonacci(hash_sum(number, superblock), bits);
 }
-
-#endif

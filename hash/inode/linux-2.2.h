@@ -4,8 +4,7 @@
  * Source: Lever 1999, section 3.4. Cost: two shifts, two adds, an or, the mask. Weakness: the or
  * loses bits of the number wherever the superblock's address has ones.
  */
-#ifndef HASH_INODE_LINUX_2_2_H
-#define HASH_INODE_LINUX_2_2_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -16,5 +15,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 	t += hash_right(t, bits) + hash_right(t, 2 * bits);
 	return (u32)t & hash_mask(bits);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Source: Linux 2.4.32, hash() in inode.c. Cost: two shifts, two adds, the mask. Weakness: runs of
  * numbers of two file systems may lie over each other.
  */
-#ifndef HASH_INODE_LINUX_2_4_32_H
-#define HASH_INODE_LINUX_2_4_32_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -15,5 +14,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 
 	return (u32)(t + (t >> bits)) & hash_mask(bits);
 }
-
-#endif

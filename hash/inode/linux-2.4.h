@@ -4,8 +4,7 @@
  * Source: Linux 2.4, hash() in inode.c. Cost: as linux-2.2, and a shift. Weakness: the or still
  * loses bits of the number.
  */
-#ifndef HASH_INODE_LINUX_2_4_H
-#define HASH_INODE_LINUX_2_4_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -16,5 +15,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 	t += hash_right(t, bits) + hash_right(t, 2 * bits);
 	return (u32)t & hash_mask(bits);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * ors, the mask. Weakness: the superblock's address is a multiple of 64 or more, so the product
  * says nothing of the lowest bits.
  */
-#ifndef HASH_INODE_LINUX_2_6_H
-#define HASH_INODE_LINUX_2_6_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -18,5 +17,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 	t ^= (HASH_GOLDEN_PRIME + (hash_word)number) / HASH_L1_BYTES;
 	return (u32)(t ^ ((t ^ HASH_GOLDEN_PRIME) >> bits)) & hash_mask(bits);
 }
-
-#endif

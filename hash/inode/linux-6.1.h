@@ -3,8 +3,7 @@
  *
  * Source: Linux 6.1, hash() in inode.c. Cost: as linux-2.6. Weakness: as linux-2.6.
  */
-#ifndef HASH_INODE_LINUX_6_1_H
-#define HASH_INODE_LINUX_6_1_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -15,5 +14,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 	t ^= (HASH_GOLDEN_RATIO + (hash_word)number) / HASH_L1_BYTES;
 	return (u32)(t ^ ((t ^ HASH_GOLDEN_RATIO) >> bits)) & hash_mask(bits);
 }
-
-#endif

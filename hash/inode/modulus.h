@@ -5,8 +5,7 @@
  * Source: Knuth, volume 3, 6.4; Lever 1999, section 5. Cost: an add, a load and a division (20 to
  * 40 cycles). Weakness: the buckets behind the prime stay empty.
  */
-#ifndef HASH_INODE_MODULUS_H
-#define HASH_INODE_MODULUS_H
+#pragma once
 
 #include "hash/mix/modulus.h"
 
@@ -14,5 +13,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	return hash_modulus(hash_sum(number, superblock), bits);
 }
-
-#endif

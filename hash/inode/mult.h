@@ -5,8 +5,7 @@
  * the key that the old one took. Cost: an or, a multiplication, a shift, the mask. Weakness: the
  * or, as in linux-2.2.
  */
-#ifndef HASH_INODE_MULT_H
-#define HASH_INODE_MULT_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -15,5 +14,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 	return (u32)hash_right(((hash_word)number | (hash_word)superblock) * HASH_G32, 11) &
 	       hash_mask(bits);
 }
-
-#endif

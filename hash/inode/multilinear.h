@@ -5,8 +5,7 @@
  * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of
  * keys.
  */
-#ifndef HASH_INODE_MULTILINEAR_H
-#define HASH_INODE_MULTILINEAR_H
+#pragma once
 
 #include "hash/mix/multilinear.h"
 
@@ -14,5 +13,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	return hash_top64(hash_multilinear(number, superblock), bits);
 }
-
-#endif

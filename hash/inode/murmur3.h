@@ -4,8 +4,7 @@
  * Source: Appleby, MurmurHash3, fmix64(). Cost: a rotation, two multiplications, four shifts, four
  * exclusive ors. Weakness: no secret: collisions can be made.
  */
-#ifndef HASH_INODE_MURMUR3_H
-#define HASH_INODE_MURMUR3_H
+#pragma once
 
 #include "hash/mix/murmur3.h"
 
@@ -13,5 +12,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	return hash_top64(hash_murmur3(number, superblock), bits);
 }
-
-#endif

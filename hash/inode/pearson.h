@@ -4,8 +4,7 @@
  * Source: Pearson 1990; Lever 1999, appendix B. Cost: 64 loads, each waiting for one before it.
  * Weakness: slow; the four walks are not independent.
  */
-#ifndef HASH_INODE_PEARSON_H
-#define HASH_INODE_PEARSON_H
+#pragma once
 
 #include "hash/mix/pearson.h"
 
@@ -13,5 +12,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	return hash_top32(hash_pearson(number, superblock), bits);
 }
-
-#endif

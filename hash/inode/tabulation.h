@@ -4,8 +4,7 @@
  * Source: Zobrist 1970; Patrascu and Thorup 2012; Lever 1999, appendix B. Cost: 16 loads from 16 KB
  * of tables. Weakness: the tables push other data out of the cache.
  */
-#ifndef HASH_INODE_TABULATION_H
-#define HASH_INODE_TABULATION_H
+#pragma once
 
 #include "hash/mix/tabulation.h"
 
@@ -13,5 +12,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	return hash_top32(hash_tabulation(number, superblock), bits);
 }
-
-#endif

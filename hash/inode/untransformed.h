@@ -5,8 +5,7 @@
  * Source: Lever 1999, section 5 ("an untransformed key"). Cost: an add, the mask. Weakness:
  * whatever regularity the keys have is the regularity of the table.
  */
-#ifndef HASH_INODE_UNTRANSFORMED_H
-#define HASH_INODE_UNTRANSFORMED_H
+#pragma once
 
 #include "hash/mix/join.h"
 
@@ -14,5 +13,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	return (u32)hash_sum(number, superblock) & hash_mask(bits);
 }
-
-#endif

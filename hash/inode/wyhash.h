@@ -4,8 +4,7 @@
  * Source: Wang Yi, wyhash. Cost: two exclusive ors, a multiplication to 128 bits, an exclusive or,
  * a shift. Weakness: no secret; a part that equals its constant hides the other.
  */
-#ifndef HASH_INODE_WYHASH_H
-#define HASH_INODE_WYHASH_H
+#pragma once
 
 #include "hash/mix/wyhash.h"
 
@@ -13,5 +12,3 @@ static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	return hash_top64(hash_wyhash(number, superblock), bits);
 }
-
-#endif

@@ -7,8 +7,7 @@
  * polynomial makes collisions at will, but runs of keys spread perfectly. Neither the usual start
  * value nor the final inversion: both only permute the buckets.
  */
-#ifndef HASH_MIX_CRC32C_H
-#define HASH_MIX_CRC32C_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -48,5 +47,3 @@ static __always_inline u32 hash_crc32c(u64 a, u64 b)
 {
 	return hash_crc32c_word(hash_crc32c_word(0, a), b);
 }
-
-#endif /* HASH_MIX_CRC32C_H */

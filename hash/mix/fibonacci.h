@@ -5,8 +5,7 @@
  * Runs of keys land as far apart as can be. The low half of the product is thrown away, so the top
  * bits of a key must not be all that differs.
  */
-#ifndef HASH_MIX_FIBONACCI_H
-#define HASH_MIX_FIBONACCI_H
+#pragma once
 
 #include "hash/mix/join.h"
 
@@ -14,5 +13,3 @@ static __always_inline u32 hash_fibonacci(hash_word key, unsigned bits)
 {
 	return hash_top(key * HASH_GOLDEN_RATIO, bits);
 }
-
-#endif /* HASH_MIX_FIBONACCI_H */

@@ -6,8 +6,7 @@
  * sums are equal collide, as in the old functions; addresses lie further apart than most runs are
  * long.
  */
-#ifndef HASH_MIX_JOIN_H
-#define HASH_MIX_JOIN_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -15,5 +14,3 @@ static __always_inline hash_word hash_sum(u64 sequential, u64 other)
 {
 	return (hash_word)sequential + (hash_word)other;
 }
-
-#endif /* HASH_MIX_JOIN_H */

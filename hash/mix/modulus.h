@@ -3,8 +3,7 @@
  *
  * The 2^bits - prime buckets at the end stay empty. A division by a variable costs 20 to 40 cycles.
  */
-#ifndef HASH_MIX_MODULUS_H
-#define HASH_MIX_MODULUS_H
+#pragma once
 
 #include "hash/mix/join.h"
 
@@ -20,5 +19,3 @@ static __always_inline u32 hash_modulus(hash_word key, unsigned bits)
 {
 	return (u32)(key % hash_modulus_primes[bits]);
 }
-
-#endif /* HASH_MIX_MODULUS_H */

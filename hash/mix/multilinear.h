@@ -5,8 +5,7 @@
  * Strongly universal: over the random keys, drawn at boot, two different keys collide with
  * probability 2^-32. Adding the products is what the proof needs: xor would not do.
  */
-#ifndef HASH_MIX_MULTILINEAR_H
-#define HASH_MIX_MULTILINEAR_H
+#pragma once
 
 #include "hash/mix/random.h"
 
@@ -22,5 +21,3 @@ static __always_inline u64 hash_multilinear(u64 a, u64 b)
 	return keys[0] + keys[1] * (u32)a + keys[2] * (u32)(a >> 32) + keys[3] * (u32)b +
 	       keys[4] * (u32)(b >> 32);
 }
-
-#endif /* HASH_MIX_MULTILINEAR_H */

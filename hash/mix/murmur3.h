@@ -5,8 +5,7 @@
  * so keys that join to one word are all that ever collide before the table's size is taken. No
  * secret.
  */
-#ifndef HASH_MIX_MURMUR3_H
-#define HASH_MIX_MURMUR3_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -25,5 +24,3 @@ static __always_inline u64 hash_murmur3(u64 a, u64 b)
 {
 	return hash_fmix64(a ^ hash_rotate_left64(b, 32));
 }
-
-#endif /* HASH_MIX_MURMUR3_H */

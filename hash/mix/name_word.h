@@ -3,8 +3,7 @@
  *
  * The machine is little-endian: the first byte of a name is the lowest of its word.
  */
-#ifndef HASH_MIX_NAME_WORD_H
-#define HASH_MIX_NAME_WORD_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -36,5 +35,3 @@ static __always_inline u64 hash_first_bytes64(u64 word, size_t count)
 {
 	return word & ((1ull << 8 * count) - 1);
 }
-
-#endif /* HASH_MIX_NAME_WORD_H */

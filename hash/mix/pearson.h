@@ -6,8 +6,7 @@
  * for the load of the step before: the e-mail in Lever's appendix B says why such functions lose on
  * a real machine.
  */
-#ifndef HASH_MIX_PEARSON_H
-#define HASH_MIX_PEARSON_H
+#pragma once
 
 #include "hash/mix/random.h"
 
@@ -37,5 +36,3 @@ static inline u32 hash_pearson(u64 a, u64 b)
 		state = hash_pearson_byte(state, (u8)(b >> 8 * i));
 	return state;
 }
-
-#endif /* HASH_MIX_PEARSON_H */

@@ -5,8 +5,7 @@
  * functions need is in the kernel. Each is expanded from one seed by SplitMix64 (Steele 2014), so
  * that a test can give a seed and know every number.
  */
-#ifndef HASH_MIX_RANDOM_H
-#define HASH_MIX_RANDOM_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -21,5 +20,3 @@ extern u32 hash_tabulation_table[HASH_TABULATION_BYTES][256];
 
 /* Expand @seed; hash_random_start() does so at boot. */
 void hash_random_init(u64 seed);
-
-#endif /* HASH_MIX_RANDOM_H */

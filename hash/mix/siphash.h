@@ -4,8 +4,7 @@
  * Who does not know the key cannot make keys collide. The key is drawn at boot. About 45
  * instructions for a key of 16 bytes.
  */
-#ifndef HASH_MIX_SIPHASH_H
-#define HASH_MIX_SIPHASH_H
+#pragma once
 
 #include "hash/mix/random.h"
 
@@ -70,5 +69,3 @@ static __always_inline u64 hash_siphash(u64 a, u64 b)
 	hash_siphash_word(&v, b);
 	return hash_siphash_end(&v, 16ull << 56);
 }
-
-#endif /* HASH_MIX_SIPHASH_H */

@@ -5,8 +5,7 @@
  * 3-independent, and as good as truly random for chains. 16 loads from a table of 16 KB, which
  * pushes other data out of the cache (Lever 1999, appendix B). The numbers are drawn at boot.
  */
-#ifndef HASH_MIX_TABULATION_H
-#define HASH_MIX_TABULATION_H
+#pragma once
 
 #include "hash/mix/random.h"
 
@@ -23,5 +22,3 @@ static inline u32 hash_tabulation(u64 a, u64 b)
 			hash_tabulation_table[8 + i][(u8)(b >> 8 * i)];
 	return hash;
 }
-
-#endif /* HASH_MIX_TABULATION_H */

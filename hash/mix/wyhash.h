@@ -5,8 +5,7 @@
  * One multiplication for a key of 16 bytes. A part that equals its constant makes the product 0
  * whatever the other part is; with addresses and small numbers that does not happen. No secret.
  */
-#ifndef HASH_MIX_WYHASH_H
-#define HASH_MIX_WYHASH_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -24,5 +23,3 @@ static __always_inline u64 hash_wyhash(u64 a, u64 b)
 {
 	return hash_fold_multiply(a ^ HASH_WYHASH_A, b ^ HASH_WYHASH_B);
 }
-
-#endif /* HASH_MIX_WYHASH_H */

@@ -5,8 +5,7 @@
  * eight bytes with -mcrc32, else 16 loads. Weakness: linear: who knows the polynomial makes
  * collisions.
  */
-#ifndef HASH_NAME_CRC32C_H
-#define HASH_NAME_CRC32C_H
+#pragma once
 
 #include "hash/mix/name_word.h"
 
@@ -23,5 +22,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 		h = hash_crc32c_word(h, hash_first_bytes64(hash_load64(name), length));
 	return h;
 }
-
-#endif

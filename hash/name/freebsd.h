@@ -5,8 +5,7 @@
  * directory's address behind the name (here the dentry hash adds it). Cost: a multiplication and an
  * exclusive or a byte. Weakness: the last byte changes the low 8 bits only.
  */
-#ifndef HASH_NAME_FREEBSD_H
-#define HASH_NAME_FREEBSD_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -19,5 +18,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 		h = h * 0x01000193 ^ (u8)name[i];
 	return h;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Source: Lever 1999, section 3.3; Linux 2.2, dcache.h. Cost: two instructions a byte. Weakness: a
  * byte's influence meets that of the byte sixteen places on (eight, with 32-bit words).
  */
-#ifndef HASH_NAME_LINUX_2_2_H
-#define HASH_NAME_LINUX_2_2_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -19,5 +18,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 		h = (h << 4 | h >> (HASH_WORD_BITS - 4)) ^ (u8)name[i];
 	return (u32)(h + hash_right(h, 32));
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Source: Linux 2.6, partial_name_hash() in dcache.h. Cost: about five instructions a byte.
  * Weakness: short names fill few of the 32 bits.
  */
-#ifndef HASH_NAME_LINUX_2_6_H
-#define HASH_NAME_LINUX_2_6_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -18,5 +17,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 		h = (h + ((hash_word)(u8)name[i] << 4) + ((u8)name[i] >> 4)) * 11;
 	return (u32)h;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Source: Linux 3.14, full_name_hash() in namei.c. Cost: four instructions for eight bytes.
  * Weakness: names of up to seven bytes are not mixed at all, but for the fold.
  */
-#ifndef HASH_NAME_LINUX_3_14_H
-#define HASH_NAME_LINUX_3_14_H
+#pragma once
 
 #include "hash/mix/name_word.h"
 
@@ -21,5 +20,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 		h += hash_first_bytes(hash_load_word(name), length);
 	return (u32)(h + hash_right(h, 32));
 }
-
-#endif

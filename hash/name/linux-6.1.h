@@ -5,8 +5,7 @@
  * Source: Linux 6.1, full_name_hash() and HASH_MIX in namei.c. Cost: seven instructions for eight
  * bytes, four to fold. Weakness: zero bytes behind a name count as none.
  */
-#ifndef HASH_NAME_LINUX_6_1_H
-#define HASH_NAME_LINUX_6_1_H
+#pragma once
 
 #include "hash/mix/name_word.h"
 
@@ -34,5 +33,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 	return (y ^ x * HASH_GOLDEN_RATIO) * HASH_GOLDEN_RATIO;
 #endif
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Source: Lemire and Kaser 2014; the length keeps names apart that end in zero bytes. Cost: two
  * multiplications, two loads of keys for eight bytes. Weakness: names of at most 256 bytes.
  */
-#ifndef HASH_NAME_MULTILINEAR_H
-#define HASH_NAME_MULTILINEAR_H
+#pragma once
 
 #include "hash/mix/name_word.h"
 
@@ -27,5 +26,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 	}
 	return (u32)(h >> 32);
 }
-
-#endif

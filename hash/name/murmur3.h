@@ -5,8 +5,7 @@
  * Source: Appleby, MurmurHash3, fmix64(). Cost: two multiplications, three shifts, four exclusive
  * ors for eight bytes. Weakness: no secret: collisions can be made.
  */
-#ifndef HASH_NAME_MURMUR3_H
-#define HASH_NAME_MURMUR3_H
+#pragma once
 
 #include "hash/mix/name_word.h"
 
@@ -23,5 +22,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 		h = hash_fmix64(h ^ hash_first_bytes64(hash_load64(name), length));
 	return (u32)h;
 }
-
-#endif

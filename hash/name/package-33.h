@@ -4,8 +4,7 @@
  * Source: the 1991 package, hash4(). Cost: two instructions a byte. Weakness: short names fill few
  * of the 32 bits.
  */
-#ifndef HASH_NAME_PACKAGE_33_H
-#define HASH_NAME_PACKAGE_33_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -18,5 +17,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 		h = 33 * h + (u8)name[i];
 	return h;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Source: the 1991 package, hash1(). Cost: three instructions a byte, and a division. Weakness:
  * gives 20 bits: needs a dentry hash that mixes.
  */
-#ifndef HASH_NAME_PACKAGE_37_H
-#define HASH_NAME_PACKAGE_37_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -19,5 +18,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 		h = 37 * h ^ ((u32)(u8)name[i] - 32);
 	return h % 1048583;
 }
-
-#endif

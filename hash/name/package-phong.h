@@ -4,8 +4,7 @@
  * Source: the 1991 package, hash2(). Cost: a multiplication and two adds a byte. Weakness: the last
  * byte changes the low bits only.
  */
-#ifndef HASH_NAME_PACKAGE_PHONG_H
-#define HASH_NAME_PACKAGE_PHONG_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -18,5 +17,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 		h = 0x63c63cd9 * h + 0x9c39c33d + (u8)name[i];
 	return h;
 }
-
-#endif

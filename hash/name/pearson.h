@@ -4,8 +4,7 @@
  * Source: Pearson 1990. Cost: four loads a byte, each waiting for one before it. Weakness: slow;
  * the four walks are not independent.
  */
-#ifndef HASH_NAME_PEARSON_H
-#define HASH_NAME_PEARSON_H
+#pragma once
 
 #include "hash/mix/pearson.h"
 
@@ -18,5 +17,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 		h = hash_pearson_byte(h, (u8)name[i]);
 	return h;
 }
-
-#endif

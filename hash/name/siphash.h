@@ -4,8 +4,7 @@
  * Source: Aumasson and Bernstein 2012. Cost: 14 instructions for eight bytes, 45 to finish.
  * Weakness: the cost, which buys that nobody can aim at a chain.
  */
-#ifndef HASH_NAME_SIPHASH_H
-#define HASH_NAME_SIPHASH_H
+#pragma once
 
 #include "hash/mix/name_word.h"
 
@@ -25,5 +24,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 	h = hash_siphash_end(&v, last);
 	return (u32)(h ^ h >> 32);
 }
-
-#endif

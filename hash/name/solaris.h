@@ -4,8 +4,7 @@
  * Source: Solaris, DNLCHASH in dnlc.c. Cost: three instructions a byte. Weakness: short names and
  * near parents stay near.
  */
-#ifndef HASH_NAME_SOLARIS_H
-#define HASH_NAME_SOLARIS_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -17,5 +16,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 		h = 17 * h + (u8)name[i];
 	return h;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * Cost: a load a byte, from 16 KB of tables. Weakness: bytes 32 places apart use the same number,
  * turned fully round.
  */
-#ifndef HASH_NAME_TABULATION_H
-#define HASH_NAME_TABULATION_H
+#pragma once
 
 #include "hash/mix/tabulation.h"
 
@@ -21,5 +20,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 		    hash_tabulation_table[i % HASH_TABULATION_BYTES][(u8)name[i]];
 	return h;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Source: in the manner of Wang Yi, wyhash. Cost: a multiplication to 128 bits, three exclusive ors
  * for eight bytes. Weakness: no secret: collisions can be made.
  */
-#ifndef HASH_NAME_WYHASH_H
-#define HASH_NAME_WYHASH_H
+#pragma once
 
 #include "hash/mix/name_word.h"
 
@@ -23,5 +22,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 		h = hash_wyhash(h ^ hash_first_bytes64(hash_load64(name), length), 0);
 	return (u32)(h ^ h >> 32);
 }
-
-#endif

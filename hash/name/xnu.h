@@ -4,8 +4,7 @@
  * Source: XNU, hash_string() in vfs_cache.c, which has a table of 256. Cost: two loads a byte (of a
  * table of 16). Weakness: linear: collisions can be made.
  */
-#ifndef HASH_NAME_XNU_H
-#define HASH_NAME_XNU_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -27,5 +26,3 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 	}
 	return h ? h : 1;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * page's index. Cost: three shifts, two adds, the mask. Weakness: the last pages of a file meet the
  * first ones of the inode behind it.
  */
-#ifndef HASH_PAGE_LINUX_2_2_H
-#define HASH_PAGE_LINUX_2_2_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -16,5 +15,3 @@ static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 
 	return (u32)(x + (x >> bits)) & hash_mask(bits);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Source: Linux 2.4, _page_hashfn() in pagemap.h. Cost: as linux-2.2, and an add. Weakness: as
  * linux-2.2.
  */
-#ifndef HASH_PAGE_LINUX_2_4_H
-#define HASH_PAGE_LINUX_2_4_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -17,5 +16,3 @@ static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 
 	return (u32)(x + (x >> bits)) & hash_mask(bits);
 }
-
-#endif

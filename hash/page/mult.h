@@ -6,8 +6,7 @@
  * shift, the mask. Weakness: only the low 32 bits of the sum count, whatever the word; bytes that
  * are 2^32 apart collide.
  */
-#ifndef HASH_PAGE_MULT_H
-#define HASH_PAGE_MULT_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -17,5 +16,3 @@ static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 
 	return (u32)hash_right(product, 32 - bits) & hash_mask(bits);
 }
-
-#endif

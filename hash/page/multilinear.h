@@ -5,8 +5,7 @@
  * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of
  * keys.
  */
-#ifndef HASH_PAGE_MULTILINEAR_H
-#define HASH_PAGE_MULTILINEAR_H
+#pragma once
 
 #include "hash/mix/multilinear.h"
 
@@ -14,5 +13,3 @@ static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 {
 	return hash_top64(hash_multilinear(byte_offset >> 12, inode), bits);
 }
-
-#endif

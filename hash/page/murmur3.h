@@ -4,8 +4,7 @@
  * Source: Appleby, MurmurHash3, fmix64(). Cost: a rotation, two multiplications, four shifts, four
  * exclusive ors. Weakness: no secret: collisions can be made.
  */
-#ifndef HASH_PAGE_MURMUR3_H
-#define HASH_PAGE_MURMUR3_H
+#pragma once
 
 #include "hash/mix/murmur3.h"
 
@@ -13,5 +12,3 @@ static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 {
 	return hash_top64(hash_murmur3(byte_offset >> 12, inode), bits);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Weakness: meant for offsets that are not whole pages (the swap cache of 2.2); with ours it
  * multiplies the index by 4097.
  */
-#ifndef HASH_PAGE_OFFSET_H
-#define HASH_PAGE_OFFSET_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -17,5 +16,3 @@ static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 
 	return (u32)(x + (x >> bits)) & hash_mask(bits);
 }
-
-#endif

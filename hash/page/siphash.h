@@ -5,8 +5,7 @@
  * Source: Aumasson and Bernstein 2012. Cost: about 90 instructions. Weakness: the cost, which buys
  * that nobody can aim at a bucket.
  */
-#ifndef HASH_PAGE_SIPHASH_H
-#define HASH_PAGE_SIPHASH_H
+#pragma once
 
 #include "hash/mix/siphash.h"
 
@@ -14,5 +13,3 @@ static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 {
 	return hash_top64(hash_siphash(byte_offset >> 12, inode), bits);
 }
-
-#endif

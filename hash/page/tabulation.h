@@ -4,8 +4,7 @@
  * Source: Zobrist 1970; Patrascu and Thorup 2012; Lever 1999, appendix B. Cost: 16 loads from 16 KB
  * of tables. Weakness: the tables push other data out of the cache.
  */
-#ifndef HASH_PAGE_TABULATION_H
-#define HASH_PAGE_TABULATION_H
+#pragma once
 
 #include "hash/mix/tabulation.h"
 
@@ -13,5 +12,3 @@ static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 {
 	return hash_top32(hash_tabulation(byte_offset >> 12, inode), bits);
 }
-
-#endif

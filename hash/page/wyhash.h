@@ -4,8 +4,7 @@
  * Source: Wang Yi, wyhash. Cost: two exclusive ors, a multiplication to 128 bits, an exclusive or,
  * a shift. Weakness: no secret; a part that equals its constant hides the other.
  */
-#ifndef HASH_PAGE_WYHASH_H
-#define HASH_PAGE_WYHASH_H
+#pragma once
 
 #include "hash/mix/wyhash.h"
 
@@ -13,5 +12,3 @@ static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 {
 	return hash_top64(hash_wyhash(byte_offset >> 12, inode), bits);
 }
-
-#endif

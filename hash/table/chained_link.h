@@ -1,8 +1,7 @@
 /*
  * chained_link.h - what an object in a chained table embeds; known before the object's own type is.
  */
-#ifndef HASH_TABLE_CHAINED_LINK_H
-#define HASH_TABLE_CHAINED_LINK_H
+#pragma once
 
 struct chained_link {
 	struct chained_link *next;
@@ -12,5 +11,3 @@ struct chained_link {
 /* Owners need nothing. */
 struct chained_root {
 };
-
-#endif /* HASH_TABLE_CHAINED_LINK_H */

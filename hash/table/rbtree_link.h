@@ -2,8 +2,7 @@
  * rbtree_link.h - what a page in a red-black tree embeds, and the tree itself in the mapping that
  * owns it.
  */
-#ifndef HASH_TABLE_RBTREE_LINK_H
-#define HASH_TABLE_RBTREE_LINK_H
+#pragma once
 
 #include "kernel/core/list.h"
 #include "kernel/core/spinlock.h"
@@ -19,5 +18,3 @@ struct rbtree_root {
 	u64 count;
 	struct list_head link; /* in the table's list while there are objects; its list_lock */
 };
-
-#endif /* HASH_TABLE_RBTREE_LINK_H */

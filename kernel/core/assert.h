@@ -4,8 +4,7 @@
  * A panic names the broken invariant. What a user program, a device or a disk image can bring about
  * is never asserted: that is an errno.
  */
-#ifndef CORE_ASSERT_H
-#define CORE_ASSERT_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -40,5 +39,3 @@ __noreturn __cold void assert_failed(const char *what, const char *file, int lin
 
 #define static_assert _Static_assert
 #define BUILD_BUG_ON(condition) _Static_assert(!(condition), "BUILD_BUG_ON: " #condition)
-
-#endif /* CORE_ASSERT_H */

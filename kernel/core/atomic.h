@@ -4,8 +4,7 @@
  * As in Linux: what returns a value is fully ordered; what returns nothing (atomic_inc, atomic_set,
  * atomic_read) orders nothing but itself.
  */
-#ifndef CORE_ATOMIC_H
-#define CORE_ATOMIC_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -113,5 +112,3 @@ typedef struct {
 
 DEFINE_ATOMIC(atomic, atomic_t, int)
 DEFINE_ATOMIC(atomic64, atomic64_t, s64)
-
-#endif /* CORE_ATOMIC_H */

@@ -4,8 +4,7 @@
  * set_bit and its like are atomic; __set_bit and its like are not. test_and_* are fully ordered.
  * set_bit/clear_bit order nothing; clear_bit_unlock releases.
  */
-#ifndef CORE_BITOPS_H
-#define CORE_BITOPS_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -149,5 +148,3 @@ static inline u64 int_sqrt(u64 n)
 			root += bit;
 	return root;
 }
-
-#endif /* CORE_BITOPS_H */

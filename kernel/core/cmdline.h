@@ -9,8 +9,7 @@
  * program). Of several options with one name the last counts. `-` and `_` are equal in names, as in
  * Linux.
  */
-#ifndef CORE_CMDLINE_H
-#define CORE_CMDLINE_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -38,5 +37,3 @@ bool cmdline_u64(const char *name, u64 *value);
 
 /* The words after `--`; a NULL ends them. *count may be 0. */
 char **cmdline_init_args(int *count);
-
-#endif /* CORE_CMDLINE_H */

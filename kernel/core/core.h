@@ -1,8 +1,7 @@
 /*
  * core.h - starting kernel/core, in the order main.c needs.
  */
-#ifndef CORE_CORE_H
-#define CORE_CORE_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -15,5 +14,3 @@ void core_init(void);
 /* Set by main.c when all CPUs and the scheduler run: from then on sleeping with interrupts off is a
  * bug. */
 extern bool system_running;
-
-#endif /* CORE_CORE_H */

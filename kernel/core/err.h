@@ -2,8 +2,7 @@
  * err.h - a pointer or a negative errno in one value: the last page of addresses is never an
  * object.
  */
-#ifndef CORE_ERR_H
-#define CORE_ERR_H
+#pragma once
 
 #include "kernel/core/errno.h"
 #include "kernel/core/types.h"
@@ -42,5 +41,3 @@ static inline int PTR_ERR_OR_ZERO(const void *pointer)
 {
 	return IS_ERR(pointer) ? (int)PTR_ERR(pointer) : 0;
 }
-
-#endif /* CORE_ERR_H */

@@ -1,8 +1,7 @@
 /*
  * errno.h - error numbers, exactly those of Linux on x86-64 (asm-generic/errno.h); values are ABI.
  */
-#ifndef CORE_ERRNO_H
-#define CORE_ERRNO_H
+#pragma once
 
 #ifdef HOSTED
 #include <errno.h>
@@ -78,5 +77,3 @@
 #define ERESTARTNOINTR 513	  /* always restart */
 #define ERESTARTNOHAND 514	  /* restart only if no handler ran, else EINTR */
 #define ERESTART_RESTARTBLOCK 516 /* restart by restart_syscall(2), else EINTR */
-
-#endif /* CORE_ERRNO_H */

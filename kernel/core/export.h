@@ -13,8 +13,7 @@
  * {"type":T,"part":I,"of":N,"data":"..."} whose data (a JSON string) joined is the JSON.
  * docs/control-port.md is the reference.
  */
-#ifndef CORE_EXPORT_H
-#define CORE_EXPORT_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -35,5 +34,3 @@ void control_end(void);
 size_t json_escape(char *buffer, size_t size, const char *text, size_t length);
 
 u32 crc32(u32 crc, const void *data, size_t n); /* IEEE 802.3; begin with 0 */
-
-#endif /* CORE_EXPORT_H */

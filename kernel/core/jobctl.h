@@ -5,8 +5,7 @@
  * leader): a process's controlling terminal is the one whose session is its own
  * (kernel/drivers/tty.h).
  */
-#ifndef CORE_JOBCTL_H
-#define CORE_JOBCTL_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -30,5 +29,3 @@ void send_signal_current(int signo);
 /* Does the current task block or ignore @signo? (A background read is then EIO instead of SIGTTIN.)
  */
 bool current_signal_ignored(int signo);
-
-#endif /* CORE_JOBCTL_H */

@@ -4,8 +4,7 @@
  * A list head is a struct list_head that belongs to no object; an object that can be on the list
  * embeds a struct list_head and is found again with list_entry(). No locking here.
  */
-#ifndef CORE_LIST_H
-#define CORE_LIST_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -104,5 +103,3 @@ static inline void list_splice_init(struct list_head *list, struct list_head *he
 	for (pos = list_first_entry(head, __typeof__(*pos), member),                               \
 	    n = list_next_entry(pos, member);                                                      \
 	     &pos->member != (head); pos = n, n = list_next_entry(n, member))
-
-#endif /* CORE_LIST_H */

@@ -16,8 +16,7 @@
  * 4 nesting levels of each, 24 locks held by a task; when a limit is met checking ends with a
  * warning.
  */
-#ifndef CORE_LOCKDEP_H
-#define CORE_LOCKDEP_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -134,5 +133,3 @@ static inline void lockdep_task_init(struct task *task)
 #endif /* CONFIG_DEBUG */
 
 #include "kernel/core/assert.h"
-
-#endif /* CORE_LOCKDEP_H */

@@ -6,8 +6,7 @@
  * each way. A woken waiter competes with newcomers, so a busy mutex is not strictly first come,
  * first served.
  */
-#ifndef CORE_MUTEX_H
-#define CORE_MUTEX_H
+#pragma once
 
 #include "kernel/core/wait.h"
 
@@ -87,5 +86,3 @@ static inline bool mutex_is_locked(struct mutex *mutex)
 {
 	return READ_ONCE(mutex->state) != 0;
 }
-
-#endif /* CORE_MUTEX_H */

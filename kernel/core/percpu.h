@@ -6,8 +6,7 @@
  *	static struct { u64 hits; } __percpu_slot statistics[NR_CPUS];
  *	statistics[cpu_id()].hits++;
  */
-#ifndef CORE_PERCPU_H
-#define CORE_PERCPU_H
+#pragma once
 
 #include <arch/cpu.h>
 
@@ -21,5 +20,3 @@
 			_sum += READ_ONCE((array)[_cpu].field);                                    \
 		_sum;                                                                              \
 	})
-
-#endif /* CORE_PERCPU_H */

@@ -9,8 +9,7 @@
  *
  * Any context, interrupts and NMIs after a panic included; never sleeps, never allocates.
  */
-#ifndef CORE_PRINTK_H
-#define CORE_PRINTK_H
+#pragma once
 
 #include "kernel/core/assert.h"
 #include "kernel/core/types.h"
@@ -78,5 +77,3 @@ void log_write_user(int level, const char *text, size_t length);
 
 /* Read `quiet` and `loglevel=`. After cmdline_init(). */
 void printk_init(void);
-
-#endif /* CORE_PRINTK_H */

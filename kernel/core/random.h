@@ -6,8 +6,7 @@
  * the seed instead, so that a run can be repeated. Without RDRAND it is good for hash salts and
  * temporary file names, not for keys. Any context.
  */
-#ifndef CORE_RANDOM_H
-#define CORE_RANDOM_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -19,5 +18,3 @@ void random_mix(const void *data, size_t n);
 
 /* After cmdline_init(). */
 void random_init(void);
-
-#endif /* CORE_RANDOM_H */

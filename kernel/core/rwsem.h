@@ -6,8 +6,7 @@
  * readers at the front together): neither side can starve the other. A reader must not take it
  * again: a writer may have queued in between.
  */
-#ifndef CORE_RWSEM_H
-#define CORE_RWSEM_H
+#pragma once
 
 #include "kernel/core/sched.h"
 #include "kernel/core/list.h"
@@ -115,5 +114,3 @@ static inline bool rwsem_is_write_locked(struct rw_semaphore *sem)
 {
 	return READ_ONCE(sem->state) & RWSEM_WRITER;
 }
-
-#endif /* CORE_RWSEM_H */

@@ -5,8 +5,7 @@
  * schedule(). wake_up_task() between the two makes schedule() return at once. Most code uses wait.h
  * instead.
  */
-#ifndef CORE_SCHED_H
-#define CORE_SCHED_H
+#pragma once
 
 #include <arch/cpu.h>
 
@@ -64,5 +63,3 @@ static inline void sleep_ns(u64 ns)
 		ns = schedule_timeout_ns(ns);
 	}
 }
-
-#endif /* CORE_SCHED_H */

@@ -9,8 +9,7 @@
  * A seqcount_t needs its writers serialised by another lock; a seqlock_t has that spinlock itself.
  * Writers must not sleep within (and hold off interrupts if interrupt handlers read).
  */
-#ifndef CORE_SEQLOCK_H
-#define CORE_SEQLOCK_H
+#pragma once
 
 #include "kernel/core/spinlock.h"
 
@@ -88,5 +87,3 @@ static __always_inline void write_sequnlock(seqlock_t *s)
 	write_seqcount_end(&s->seqcount);
 	spin_unlock(&s->lock);
 }
-
-#endif /* CORE_SEQLOCK_H */

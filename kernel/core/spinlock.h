@@ -15,8 +15,7 @@
  * bytes in a build without debugging. Taking a free lock is one locked instruction and a test,
  * letting go one store.
  */
-#ifndef CORE_SPINLOCK_H
-#define CORE_SPINLOCK_H
+#pragma once
 
 #include <arch/cpu.h>
 
@@ -167,5 +166,3 @@ static __always_inline void spin_unlock_irq(spinlock_t *lock)
 	spin_unlock(lock);
 	arch_irq_enable();
 }
-
-#endif /* CORE_SPINLOCK_H */

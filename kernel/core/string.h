@@ -5,8 +5,7 @@
  * for short blocks and `rep movsq` for long ones (under icount a `rep` costs one for each
  * iteration).
  */
-#ifndef CORE_STRING_H
-#define CORE_STRING_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -80,5 +79,3 @@ static inline bool isspace_ascii(int c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
-
-#endif /* CORE_STRING_H */

@@ -6,8 +6,7 @@
  * mm, fs/ owns struct cred, struct fs_context and struct file_table, proc/ owns the rest. Tasks of
  * one process share struct process (the thread group).
  */
-#ifndef CORE_TASK_H
-#define CORE_TASK_H
+#pragma once
 
 #include <arch/task.h>
 
@@ -86,5 +85,3 @@ bool signal_pending(struct task *task);
 
 /* Is a SIGKILL (or the process's exit) pending? Ends waits that are otherwise uninterruptible. */
 bool fatal_signal_pending(struct task *task);
-
-#endif /* CORE_TASK_H */

@@ -5,8 +5,7 @@
  * Real time is the monotonic clock plus an offset read from the battery-backed clock at boot; under
  * `seed=` (a reproducible run) it begins at a fixed moment instead. settimeofday moves the offset.
  */
-#ifndef CORE_TIME_H
-#define CORE_TIME_H
+#pragma once
 
 #include <arch/time.h>
 
@@ -58,5 +57,3 @@ void realtime_set(u64 ns);
 
 /* Read the battery-backed clock. After arch_irq_init() and cmdline_init(). */
 void time_init(void);
-
-#endif /* CORE_TIME_H */

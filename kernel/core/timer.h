@@ -5,8 +5,7 @@
  * start its timer again. Timers of a CPU form one list sorted by deadline: starting one costs a
  * walk, which is right for the few dozen that sleeping tasks make.
  */
-#ifndef CORE_TIMER_H
-#define CORE_TIMER_H
+#pragma once
 
 #include "kernel/core/list.h"
 #include "kernel/core/types.h"
@@ -38,5 +37,3 @@ void timer_interrupt(void);
 
 /* Prepares the lists of all CPUs: before the first timer_start(). */
 void timers_init(void);
-
-#endif /* CORE_TIMER_H */

@@ -1,8 +1,7 @@
 /*
  * types.h - the integer types, and the small macros that every file uses.
  */
-#ifndef CORE_TYPES_H
-#define CORE_TYPES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,5 +81,3 @@ typedef u64 sector_t;	/* 512-byte sector number */
 #define KB(n) ((u64)(n) << 10)
 #define MB(n) ((u64)(n) << 20)
 #define GB(n) ((u64)(n) << 30)
-
-#endif /* CORE_TYPES_H */

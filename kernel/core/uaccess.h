@@ -2,8 +2,7 @@
  * uaccess.h - copying to and from a program's memory, under Linux's names. The machine supplies the
  * primitives (<arch/uaccess.h>). All may sleep: hold no spinlock.
  */
-#ifndef CORE_UACCESS_H
-#define CORE_UACCESS_H
+#pragma once
 
 #include <arch/uaccess.h>
 
@@ -49,5 +48,3 @@ static __always_inline s64 strncpy_from_user(char *to, const char __user *from, 
 /* If *pointer, a u32 of the program's, is @old make it @new, atomically; what it was in *seen. 0 or
  * -EFAULT. */
 #define cmpxchg_user(pointer, old, new, seen) arch_cmpxchg_user(pointer, old, new, seen)
-
-#endif /* CORE_UACCESS_H */

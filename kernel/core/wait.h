@@ -7,8 +7,7 @@
  * The condition is tested with no lock held, again after each wake-up. A waiter is taken off the
  * queue by the wake-up, so wake_up_one() called twice wakes two.
  */
-#ifndef CORE_WAIT_H
-#define CORE_WAIT_H
+#pragma once
 
 #include "kernel/core/errno.h"
 #include "kernel/core/list.h"
@@ -131,5 +130,3 @@ static __always_inline void wake_up_one(wait_queue_head_t *queue)
 					   _left = schedule_timeout_ns(_left));                    \
 		_signal ? (s64)_signal : _held && !_left ? (s64)1 : (s64)_left;                    \
 	})
-
-#endif /* CORE_WAIT_H */

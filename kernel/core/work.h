@@ -5,8 +5,7 @@
  * One thread serves all work in order. A work that is queued already is not queued twice; it may be
  * queued again from its own function.
  */
-#ifndef CORE_WORK_H
-#define CORE_WORK_H
+#pragma once
 
 #include "kernel/core/list.h"
 #include "kernel/core/types.h"
@@ -34,5 +33,3 @@ bool work_queue(struct work *work);
 
 /* Start the thread: after the scheduler. */
 void work_init(void);
-
-#endif /* CORE_WORK_H */

@@ -1,8 +1,7 @@
 /*
  * drivers.h - starting the drivers, in the order main.c needs.
  */
-#ifndef DRIVERS_DRIVERS_H
-#define DRIVERS_DRIVERS_H
+#pragma once
 
 /* The serial ports, polled: right after core_early_init(), so that messages come out by bursts. */
 void drivers_early_init(void);
@@ -18,5 +17,3 @@ void mem_devices_init(void);
 void ramdisk_init(void);
 void pci_init(void);
 void virtio_blk_init(void);
-
-#endif /* DRIVERS_DRIVERS_H */

@@ -12,8 +12,7 @@
  * bit map, and an end-of-file character is a marked byte that is not handed out. In the other mode
  * it sees all. Not done: ECHOPRT, parity and break handling, output delays other than tabs.
  */
-#ifndef DRIVERS_LINE_H
-#define DRIVERS_LINE_H
+#pragma once
 
 #include "kernel/core/bitops.h"
 #include "kernel/core/types.h"
@@ -70,5 +69,3 @@ void line_flush(struct line *line);
 /* Take new settings: what was typed becomes readable when canonical mode ends, a line when it
  * begins. */
 void line_set_termios(struct line *line, const struct ktermios *termios);
-
-#endif /* DRIVERS_LINE_H */

@@ -5,8 +5,7 @@
  * has assigned BARs and bus numbers; a BAR or bridge that it left alone is not used. Source: PCI
  * Local Bus Specification 3.0, chapter 6; configuration mechanism #1, section 3.2.2.3.2.
  */
-#ifndef DRIVERS_PCI_H
-#define DRIVERS_PCI_H
+#pragma once
 
 #include <arch/irq.h>
 
@@ -54,5 +53,3 @@ void pci_enable(const struct pci_device *device);
  */
 int pci_request_irq(struct pci_device *device, irq_handler_t handler, void *argument,
 		    const char *name, bool *msix);
-
-#endif /* DRIVERS_PCI_H */

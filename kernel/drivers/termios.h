@@ -2,8 +2,7 @@
  * termios.h - Linux's numbers for terminals (asm-generic/termbits.h, ioctls.h), which programs are
  * compiled with, and its struct termios as the ioctls copy it.
  */
-#ifndef DRIVERS_TERMIOS_H
-#define DRIVERS_TERMIOS_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -120,5 +119,3 @@ struct winsize {
 #define TCOON 1
 #define TCIOFF 2
 #define TCION 3
-
-#endif /* DRIVERS_TERMIOS_H */

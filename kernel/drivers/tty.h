@@ -10,8 +10,7 @@
  * interrupts off: all of `line`, session, foreground, throttled) -> console lock. Signals are sent
  * with none held.
  */
-#ifndef DRIVERS_TTY_H
-#define DRIVERS_TTY_H
+#pragma once
 
 #include "kernel/core/mutex.h"
 #include "kernel/core/spinlock.h"
@@ -49,5 +48,3 @@ void tty_session_ended(pid_t session);
 /* For /proc/PID/stat: the device number of @session's terminal, or 0; *foreground its group, or -1.
  */
 u32 tty_of_session(pid_t session, pid_t *foreground);
-
-#endif /* DRIVERS_TTY_H */

@@ -1,8 +1,7 @@
 /*
  * tty_ioctl.h - a terminal's settings (ioctl), and what tty.c and tty_ioctl.c need of each other.
  */
-#ifndef DRIVERS_TTY_IOCTL_H
-#define DRIVERS_TTY_IOCTL_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -21,5 +20,3 @@ int tty_check_background(struct tty *tty, int signo);
 
 /* The current session leader takes the terminal: 0 or -EPERM. @steal: from another session too. */
 int tty_take_session(struct tty *tty, bool steal);
-
-#endif /* DRIVERS_TTY_IOCTL_H */

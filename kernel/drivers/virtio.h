@@ -11,8 +11,7 @@
  * Locks: none here; the driver calls the virtqueue_ functions of one queue under one lock of its
  * own, with interrupts off.
  */
-#ifndef DRIVERS_VIRTIO_H
-#define DRIVERS_VIRTIO_H
+#pragma once
 
 #include "kernel/core/types.h"
 #include "kernel/drivers/pci.h"
@@ -99,5 +98,3 @@ void virtqueue_notify(struct virtqueue *queue);
 /* The token of the next chain that the device is done with, or NULL. *broken is set when it broke
  * the rules. */
 void *virtqueue_take(struct virtqueue *queue, bool *broken);
-
-#endif /* DRIVERS_VIRTIO_H */

@@ -4,8 +4,7 @@
  * Until exec.c's begin_new_program() all work happens beside the running program, in program->mm,
  * and any error is the call's errno. After it there is no way back: an error ends the process.
  */
-#ifndef PROC_EXEC_H
-#define PROC_EXEC_H
+#pragma once
 
 #include "fs/vfs.h"
 #include "mm/vm.h"
@@ -91,5 +90,3 @@ int elf_load(struct program *program);
 /* The new mm is current's: clear what lies behind the file's part of segments. 0 or -EFAULT. */
 int elf_clear_bss(const struct program *program);
 void elf_free(struct program *program);
-
-#endif /* PROC_EXEC_H */

@@ -1,8 +1,7 @@
 /*
  * futex.h - futex(2).
  */
-#ifndef PROC_FUTEX_H
-#define PROC_FUTEX_H
+#pragma once
 
 #include "kernel/core/time.h"
 #include "kernel/core/types.h"
@@ -13,5 +12,3 @@
  * operations. */
 s64 futex(u32 *address, int operation, u32 value, const struct timespec64 *timeout, u32 *address2,
 	  u32 value3);
-
-#endif /* PROC_FUTEX_H */

@@ -1,8 +1,7 @@
 /*
  * init.h - process 1, and the end of the machine.
  */
-#ifndef PROC_INIT_H
-#define PROC_INIT_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -14,5 +13,3 @@ __noreturn void init_exited(int status);
 
 /* Write everything back, print the reports, end the control port's stream, and go. */
 __noreturn void machine_shutdown(bool reboot);
-
-#endif /* PROC_INIT_H */

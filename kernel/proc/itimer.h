@@ -2,8 +2,7 @@
  * itimer.h - setitimer(2), alarm(2): ITIMER_REAL by a kernel timer, ITIMER_VIRTUAL and ITIMER_PROF
  * by ticks.
  */
-#ifndef PROC_ITIMER_H
-#define PROC_ITIMER_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -22,5 +21,3 @@ void itimer_alarm_taken(struct process *process);
 /* Read, and set, timer @which of current's process; times in ns, 0: off. 0 or -EINVAL. */
 int itimer_get(int which, u64 *left, u64 *interval);
 int itimer_set(int which, u64 value, u64 interval);
-
-#endif /* PROC_ITIMER_H */

@@ -1,8 +1,7 @@
 /*
  * jobctl.h - the system calls about groups and sessions; what terminals need is in core/jobctl.h.
  */
-#ifndef PROC_JOBCTL_H
-#define PROC_JOBCTL_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -14,5 +13,3 @@ s64 process_new_session(void);
 
 /* getpgid(2), getsid(2): a number or -ESRCH. @pid 0: the caller. */
 s64 process_group_of(pid_t pid, bool session);
-
-#endif /* PROC_JOBCTL_H */

@@ -15,8 +15,7 @@
  *
  * Limits: pids below PID_MAX; at most max_tasks tasks (by memory); groups of credentials: 32.
  */
-#ifndef PROC_PROCESS_H
-#define PROC_PROCESS_H
+#pragma once
 
 #include "kernel/core/list.h"
 #include "kernel/core/spinlock.h"
@@ -245,5 +244,3 @@ void futex_end_thread(void);
 
 /* init.c: make pid 1 and let it run. */
 void init_start(void);
-
-#endif /* PROC_PROCESS_H */

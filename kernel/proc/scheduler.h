@@ -2,8 +2,7 @@
  * scheduler.h - what the machine's entry code and start-up need of kernel/proc/sched.c, beyond
  * core/sched.h.
  */
-#ifndef PROC_SCHEDULER_H
-#define PROC_SCHEDULER_H
+#pragma once
 
 #include "kernel/core/task.h"
 
@@ -33,5 +32,3 @@ struct sched_statistics {
 	unsigned running; /* tasks that run or want to */
 };
 void sched_statistics(unsigned cpu, struct sched_statistics *out);
-
-#endif /* PROC_SCHEDULER_H */

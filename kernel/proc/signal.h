@@ -10,8 +10,7 @@
  * taken with interrupts disabled, because terminals and timers send signals from interrupt
  * handlers.
  */
-#ifndef PROC_SIGNAL_H
-#define PROC_SIGNAL_H
+#pragma once
 
 #include "kernel/core/list.h"
 #include "kernel/core/types.h"
@@ -209,5 +208,3 @@ void signal_thread_left(struct process *process);
 
 /* execve: handlers back to default, alternative stack gone. */
 void signals_exec(void);
-
-#endif /* PROC_SIGNAL_H */

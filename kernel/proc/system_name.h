@@ -4,8 +4,7 @@
  * The name is Linux's, since programs compare it before they use what we provide; the release says
  * which Linux's behaviour is meant and that this is not it.
  */
-#ifndef PROC_SYSTEM_NAME_H
-#define PROC_SYSTEM_NAME_H
+#pragma once
 
 #include <arch/elf.h>
 
@@ -15,5 +14,3 @@
 #define SYSTEM_MACHINE ARCH_PLATFORM
 
 extern char system_node_name[65]; /* kernel/sys/sys_identity.c; sethostname(2) changes it */
-
-#endif /* PROC_SYSTEM_NAME_H */

@@ -5,8 +5,7 @@
  * Each sys_NAME() returns its result or a negative errno. They run in the calling task, interrupts
  * enabled, and may sleep; pointers are the program's and unchecked.
  */
-#ifndef SYS_SYSCALLS_H
-#define SYS_SYSCALLS_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -26,5 +25,3 @@ const char *syscall_name(unsigned number);
 const char *syscall_arguments(unsigned number);
 
 s64 syscall_missing(void);
-
-#endif /* SYS_SYSCALLS_H */

@@ -2,8 +2,7 @@
  * user_types.h - structures of the ABI that several files of sys/ read and write, and helpers for
  * them.
  */
-#ifndef SYS_USER_TYPES_H
-#define SYS_USER_TYPES_H
+#pragma once
 
 #include "kernel/core/time.h"
 #include "kernel/core/types.h"
@@ -37,5 +36,3 @@ s64 put_rusage(void *to, const struct cpu_times *times, u64 faults);
 /* May a file grow to @size (RLIMIT_FSIZE)? 0, or -EFBIG and SIGXFSZ. sys_file.c */
 struct inode;
 s64 limit_growth(const struct inode *inode, loff_t size);
-
-#endif /* SYS_USER_TYPES_H */

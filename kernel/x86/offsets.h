@@ -2,8 +2,7 @@
  * offsets.h - where assembly finds fields of C structures; kernel/x86/offsets.c checks each at
  * build.
  */
-#ifndef X86_OFFSETS_H
-#define X86_OFFSETS_H
+#pragma once
 
 #define CPU_CURRENT 8
 #define CPU_KERNEL_STACK 16
@@ -35,5 +34,3 @@
 #define VECTOR_RESCHEDULE 0xf1
 #define VECTOR_FLUSH 0xf2
 #define VECTOR_SPURIOUS 0xff
-
-#endif /* X86_OFFSETS_H */

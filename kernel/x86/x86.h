@@ -2,8 +2,7 @@
  * x86.h - private to kernel/x86: features, control registers, MSRs, and what its files offer each
  * other.
  */
-#ifndef X86_X86_H
-#define X86_X86_H
+#pragma once
 
 #include <arch/boot.h>
 #include <arch/cpu.h>
@@ -190,5 +189,3 @@ extern volatile bool cpus_stopped; /* panic: NMIs end CPUs */
 
 /* panic.c */
 __noreturn void fatal_exception(struct registers *registers, unsigned vector, const char *what);
-
-#endif /* X86_X86_H */

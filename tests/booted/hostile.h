@@ -1,8 +1,7 @@
 /*
  * hostile.h - what the parts of the hostile program share.
  */
-#ifndef HOSTILE_H
-#define HOSTILE_H
+#pragma once
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -55,5 +54,3 @@ void test_vfork(void);
 void test_threads(void);
 void test_kill(void);
 int exec_of_thread(void);
-
-#endif

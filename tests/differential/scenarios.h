@@ -11,8 +11,7 @@
  * Nothing may be printed that legitimately differs: inode numbers, absolute times, sizes of
  * directories.
  */
-#ifndef SCENARIOS_H
-#define SCENARIOS_H
+#pragma once
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -76,5 +75,3 @@ void list(const char *name); /* sorted names */
 bool as_begin(uid_t uid, gid_t gid);
 void as_end(void);
 #define AS(uid) for (bool _run = as_begin(uid, uid); _run; as_end())
-
-#endif

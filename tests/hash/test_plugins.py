@@ -18,8 +18,7 @@ STUDENT = """\
  *
  * Source: none. Cost: two instructions. Weakness: we shall see.
  */
-#ifndef HASH_BUFFER_STUDENT_H
-#define HASH_BUFFER_STUDENT_H
+#pragma once
 
 #include "hash/word.h"
 
@@ -27,8 +26,6 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
 	return (u32)(3 * block + device) & hash_mask(bits);
 }
-
-#endif
 """
 
 

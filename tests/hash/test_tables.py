@@ -29,10 +29,10 @@ def test_a_function_that_leaves_the_table_is_named(tmp_path):
     """Dropped into hash/page, chosen by name: the debug build stops at its first bucket outside the table."""
     folder = compiled.copy_of_hash(tmp_path)
     (folder / "page" / "careless.h").write_text(
-        "/* A page hash that forgets the mask.\n *\n */\n#ifndef CARELESS_H\n#define CARELESS_H\n"
+        "/* A page hash that forgets the mask.\n *\n */\n#pragma once\n"
         '#include "hash/word.h"\n'
         "static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)\n"
-        "{\n\treturn (u32)(inode + byte_offset + bits);\n}\n#endif\n"
+        "{\n\treturn (u32)(inode + byte_offset + bits);\n}\n"
     )
     for structure in ("chained",):
         program = compiled.sanitized(

@@ -3,8 +3,7 @@
  * a little, unmount. What may come of it are errors, and a line in the log for each that says
  * "damaged" or "I/O".
  */
-#ifndef HOSTED_EXERCISE_H
-#define HOSTED_EXERCISE_H
+#pragma once
 
 #include "hosted.h"
 
@@ -16,5 +15,3 @@ struct exercise_counts {
 extern struct exercise_counts exercise_counts;
 
 void exercise(struct hosted_disk *disk, u64 seed);
-
-#endif

@@ -2,8 +2,7 @@
  * harness.h - hosted: files as the tests want them, over the calls of fs/vfs.h. All return 0 or a
  * count, or -errno.
  */
-#ifndef HOSTED_HARNESS_H
-#define HOSTED_HARNESS_H
+#pragma once
 
 #include "fs/buffer.h"
 #include "fs/vfs.h"
@@ -30,5 +29,3 @@ int truncate_path(const char *path, loff_t size);
 /* All names but "." and "..", @batch at a time (0: all at once). */
 int list_directory(const char *name, unsigned batch,
 		   void (*visit)(const char *name, unsigned d_type, void *), void *);
-
-#endif

@@ -13,8 +13,7 @@
  * (one: in this process, for gdb); --list names them. It exits with 1 if one failed.
  * HOSTED_SCALE=10 makes random tests ten times as long, HOSTED_SEED=n starts their seeds there.
  */
-#ifndef HOSTED_H
-#define HOSTED_H
+#pragma once
 
 #include "fs/block.h"
 #include "kernel/core/types.h"
@@ -120,5 +119,3 @@ extern struct rng disk_rng;   /* the order of completions */
 int run_command(const char *log, const char *format, ...) __printf(2, 3);
 /* A directory for temporary files, removed at exit. */
 const char *scratch(void);
-
-#endif /* HOSTED_H */

@@ -5,8 +5,7 @@
  * Each operation returns what the kernel should return: 0 or -errno. The model knows no limits
  * (space, inodes, memory) and no permissions: the user is root.
  */
-#ifndef HOSTED_MODEL_H
-#define HOSTED_MODEL_H
+#pragma once
 
 #include "fs/abi.h"
 #include "hosted.h"
@@ -75,5 +74,3 @@ void model_close(struct model *model, struct model_node *node);
 /* The kernel's tree has the same names, types, modes, link counts, sizes and bytes; differences
  * fail the test. */
 void model_compare(const struct model *model, struct rng *rng, bool types);
-
-#endif

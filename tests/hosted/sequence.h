@@ -6,8 +6,7 @@
  * memory faults as the mode says. A sequence is known by its seed; HOSTED_TRACE=1 prints its
  * operations.
  */
-#ifndef HOSTED_SEQUENCE_H
-#define HOSTED_SEQUENCE_H
+#pragma once
 
 #include "hosted.h"
 
@@ -43,5 +42,3 @@ void sequence_tasks(u64 seed, unsigned tasks);
 void sequence_begin(u64 seed, enum sequence_mode mode);
 void sequence_operations(u64 seed);
 void sequence_end(void);
-
-#endif

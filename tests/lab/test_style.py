@@ -28,11 +28,11 @@ def test_lint(tool):
     ("name", "text", "words"),
     [
         ("fs/x.c", '#include "kernel/x86/gdt.h"\n', "may not include"),
-        ("hash/x.h", '#ifndef X\n#include "mm/page.h"\n#endif\n', "may not include"),
+        ("hash/x.h", '#pragma once\n#include "mm/page.h"\n', "may not include"),
         ("mm/x.c", "int x; \n", "blanks"),
         ("mm/x.c", "\t\t" + "x" * 120 + "\n", "columns"),
         ("mm/x.c", "        int x;\n", "tabs"),
-        ("fs/x.h", "int x;\n", "guard"),
+        ("fs/x.h", "int x;\n", "pragma"),
         ("fs/x.c", "int x;", "newline"),
     ],
 )

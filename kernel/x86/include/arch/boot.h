@@ -1,8 +1,7 @@
 /*
  * boot.h - memory before the page allocator, and the order in which the machine comes up.
  */
-#ifndef ARCH_BOOT_H
-#define ARCH_BOOT_H
+#pragma once
 
 #include "boot/boot_info.h"
 #include "kernel/core/task.h"
@@ -26,5 +25,3 @@ void arch_early_init(u32 magic,
 		     phys_addr_t info); /* boot_info, CPU 0's tables, kernel page tables */
 void arch_irq_init(void);		/* ACPI, APICs, clock; interrupts may be enabled after */
 void arch_smp_init(void);		/* starts the other CPUs: each ends in its idle task */
-
-#endif /* ARCH_BOOT_H */

@@ -5,8 +5,7 @@
  * one instruction. The kernel is not preempted in kernel mode: this_cpu() and cpu_id() stay true
  * until the thread blocks. `current` is a constant of the thread.
  */
-#ifndef ARCH_CPU_H
-#define ARCH_CPU_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -112,5 +111,3 @@ void arch_halt(void);
 /* Have CPU @id look at its run queue (TASK_PENDING_RESCHED must have been set): a reschedule IPI.
  */
 void arch_send_reschedule(unsigned id);
-
-#endif /* ARCH_CPU_H */

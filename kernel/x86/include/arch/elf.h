@@ -1,8 +1,7 @@
 /*
  * elf.h - which ELF files this machine runs, and what their programs are told about it.
  */
-#ifndef ARCH_ELF_H
-#define ARCH_ELF_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -18,5 +17,3 @@ static inline u64 arch_hwcap(void)
 	__asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
 	return d;
 }
-
-#endif /* ARCH_ELF_H */

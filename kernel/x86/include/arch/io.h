@@ -2,8 +2,7 @@
  * io.h - device registers, for drivers: I/O ports, and memory-mapped registers through
  * map_physical().
  */
-#ifndef ARCH_IO_H
-#define ARCH_IO_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -66,5 +65,3 @@ void *map_physical(phys_addr_t phys, size_t size);
 
 /* The same, cached: firmware tables and other memory that is not in the direct map. */
 void *map_physical_cached(phys_addr_t phys, size_t size);
-
-#endif /* ARCH_IO_H */

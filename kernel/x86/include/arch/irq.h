@@ -4,8 +4,7 @@
  * Handlers run with interrupts disabled on the CPU that took the interrupt (device interrupts go to
  * CPU 0), may take spinlocks that are elsewhere taken with _irqsave, and may wake tasks.
  */
-#ifndef ARCH_IRQ_H
-#define ARCH_IRQ_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -30,5 +29,3 @@ int irq_allocate_vector(irq_handler_t handler, void *argument, const char *name)
 /* Address and data that a device writes to raise @vector (on CPU 0). */
 u64 irq_msi_address(int vector);
 u32 irq_msi_data(int vector);
-
-#endif /* ARCH_IRQ_H */

@@ -5,8 +5,7 @@
  * all). Locks: the caller holds the address space's page-table lock (mm->page_table_lock) around
  * every call that takes a `struct mmu_root *`, except mmu_switch(). Nothing here sleeps.
  */
-#ifndef ARCH_MMU_H
-#define ARCH_MMU_H
+#pragma once
 
 #include "kernel/core/list.h"
 #include "kernel/core/types.h"
@@ -68,5 +67,3 @@ void mmu_flush(struct mmu_root *root, u64 start, u64 end);
 pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create);
 
 #include <arch/mmu_bits.h> /* the inlines declared above */
-
-#endif /* ARCH_MMU_H */

@@ -4,8 +4,7 @@
  * A slot holds 0, a present entry, or a value of mm/'s own for "not here, but remembered" (swap):
  * such a value must have bits 0 (present) and 8 (PTE_NO_ACCESS) clear.
  */
-#ifndef ARCH_MMU_BITS_H
-#define ARCH_MMU_BITS_H
+#pragma once
 
 #define PTE_PRESENT (1ULL << 0)
 #define PTE_WRITE (1ULL << 1)
@@ -105,5 +104,3 @@ static inline pte_t *mmu_slot(struct mmu_root *root, u64 address, bool create)
 		return root->last_slots + (address >> 12 & 511);
 	return mmu_walk(root, address, create);
 }
-
-#endif /* ARCH_MMU_BITS_H */

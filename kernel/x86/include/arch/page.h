@@ -1,8 +1,7 @@
 /*
  * page.h - the page size and the direct map: all RAM, writable and never executable, at one offset.
  */
-#ifndef ARCH_PAGE_H
-#define ARCH_PAGE_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -30,5 +29,3 @@ static inline phys_addr_t kernel_to_phys(const volatile void *address)
 {
 	return (uintptr_t)address - KERNEL_IMAGE_BASE;
 }
-
-#endif /* ARCH_PAGE_H */

@@ -1,8 +1,7 @@
 /*
  * power.h - the end of the machine. None of these writes anything back: the caller has synced.
  */
-#ifndef ARCH_POWER_H
-#define ARCH_POWER_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -31,5 +30,3 @@ void arch_early_putc(char c);
 
 /* Name of the function at @address and the offset into it, or NULL. */
 const char *symbol_lookup(u64 address, u64 *offset);
-
-#endif /* ARCH_POWER_H */

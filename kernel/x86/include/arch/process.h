@@ -16,8 +16,7 @@
  *	force_signal(signo, code, address)
  *	task_exit_kernel()		a kernel thread's function returned
  */
-#ifndef ARCH_PROCESS_H
-#define ARCH_PROCESS_H
+#pragma once
 
 #include "kernel/core/task.h"
 #include "kernel/core/types.h"
@@ -93,5 +92,3 @@ size_t arch_fpu_frame_size(void);
 int arch_fpu_save_user(void *user);
 int arch_fpu_restore_user(const void *user);
 void arch_fpu_reset(void);
-
-#endif /* ARCH_PROCESS_H */

@@ -1,8 +1,7 @@
 /*
  * random.h - the processor's own random numbers, a seed for kernel/core/random.c.
  */
-#ifndef ARCH_RANDOM_H
-#define ARCH_RANDOM_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -20,5 +19,3 @@ static inline bool arch_random(u64 *value)
 		__asm__ __volatile__("rdrand %0" : "=r"(*value), "=@ccc"(good));
 	return good;
 }
-
-#endif /* ARCH_RANDOM_H */

@@ -5,8 +5,7 @@
  * ucontext with the registers, siginfo; above it, 64-byte aligned, the vector state as an XSAVE
  * image.
  */
-#ifndef ARCH_SIGNAL_H
-#define ARCH_SIGNAL_H
+#pragma once
 
 #include <arch/process.h>
 
@@ -82,5 +81,3 @@ static inline void arch_end_syscall(struct registers *registers)
 
 /* Size of the stack a handler needs, for AT_MINSIGSTKSZ. */
 size_t arch_signal_stack_size(void);
-
-#endif /* ARCH_SIGNAL_H */

@@ -4,8 +4,7 @@
  * Owned by the task itself; the scheduler's switch saves and loads it. The register state that a
  * program sees is not here but in struct registers at the top of the kernel stack (arch/process.h).
  */
-#ifndef ARCH_TASK_H
-#define ARCH_TASK_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -16,5 +15,3 @@ struct arch_task {
 	void *fpu;   /* XSAVE area in the kernel stack's top; NULL in a kernel thread */
 	int fpu_cpu; /* CPU whose registers last held it, -1: none */
 };
-
-#endif /* ARCH_TASK_H */

@@ -6,8 +6,7 @@
  *	timer_interrupt()	(kernel/core/timer.c) a deadline of arch_timer_set() has passed
  *	scheduler_tick(bool user)	(kernel/proc/sched.c) 100 times a second of a busy CPU
  */
-#ifndef ARCH_TIME_H
-#define ARCH_TIME_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -38,5 +37,3 @@ void arch_timer_set(u64 deadline_ns);
 
 /* Seconds since 1970 in the battery-backed clock. Slow; read once at start-up. */
 u64 arch_rtc_seconds(void);
-
-#endif /* ARCH_TIME_H */

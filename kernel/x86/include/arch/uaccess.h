@@ -8,8 +8,7 @@
  * an address in the lower half and so meet the hole below the kernel's half before the kernel: only
  * the ends' signs need a check. May sleep; no spinlock may be held.
  */
-#ifndef ARCH_UACCESS_H
-#define ARCH_UACCESS_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -148,5 +147,3 @@ fault:
 	__close_user();
 	return -14;
 }
-
-#endif /* ARCH_UACCESS_H */

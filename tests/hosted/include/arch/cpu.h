@@ -2,8 +2,7 @@
  * cpu.h - hosted: one CPU, the calling thread; interrupts are a flag that nothing but assertions
  * looks at.
  */
-#ifndef ARCH_CPU_H
-#define ARCH_CPU_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -71,5 +70,3 @@ static inline bool arch_irqs_disabled(void)
 {
 	return hosted_irqs_off;
 }
-
-#endif

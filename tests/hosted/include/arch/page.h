@@ -1,8 +1,7 @@
 /*
  * page.h - hosted: "physical memory" is one arena; physical address 0 is its first byte.
  */
-#ifndef ARCH_PAGE_H
-#define ARCH_PAGE_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -21,5 +20,3 @@ static inline phys_addr_t virt_to_phys(const volatile void *address)
 {
 	return (phys_addr_t)((const volatile char *)address - hosted_memory);
 }
-
-#endif

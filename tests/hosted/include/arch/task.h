@@ -1,9 +1,6 @@
 /* task.h - hosted: the architecture keeps nothing in a task. */
-#ifndef ARCH_TASK_H
-#define ARCH_TASK_H
+#pragma once
 
 struct arch_task {
 	int unused;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* time.h - hosted: a clock that moves when the tests move it, and a little at each look. */
-#ifndef ARCH_TIME_H
-#define ARCH_TIME_H
+#pragma once
 
 #include "kernel/core/types.h"
 
@@ -25,5 +24,3 @@ static inline u64 arch_rtc_seconds(void)
 {
 	return 1700000000;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * uaccess.h - hosted: a program's memory is plain memory, and faults happen where the test says so:
  * an access that touches [hosted_fault_start, hosted_fault_end) fails there.
  */
-#ifndef ARCH_UACCESS_H
-#define ARCH_UACCESS_H
+#pragma once
 
 #include <string.h>
 
@@ -74,5 +73,3 @@ static inline s64 arch_strncpy_from_user(char *to, const char *from, size_t n)
 		(x) = _value;                                                                      \
 		_left ? -14 : 0;                                                                   \
 	})
-
-#endif
