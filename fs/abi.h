@@ -208,6 +208,11 @@ _Static_assert(sizeof(struct kstatfs) == 120, "struct statfs of x86-64");
 #define ST_VALID 0x20
 #define ST_RELATIME 0x1000
 
+#define XATTR_CREATE 1
+#define XATTR_REPLACE 2
+#define XATTR_NAME_MAX 255
+#define XATTR_SIZE_MAX 65536 /* of a value, and of a list */
+
 #define EXT2_SUPER_MAGIC 0xef53
 #define TMPFS_MAGIC 0x01021994
 #define PROC_SUPER_MAGIC 0x9fa0

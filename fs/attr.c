@@ -32,7 +32,7 @@ int inode_permission(struct inode *inode, int mask)
 	return (mask & ~bits & (MAY_READ | MAY_WRITE | MAY_EXEC)) ? -EACCES : 0;
 }
 
-static bool owner_or_root(const struct inode *inode)
+bool owner_or_root(const struct inode *inode)
 {
 	return current->cred->fsuid == 0 || current->cred->fsuid == inode->uid;
 }

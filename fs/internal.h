@@ -72,6 +72,7 @@ struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length);
 
 /* ---- attr.c, inodes -------------------------------------------------------------------------- */
 
+bool owner_or_root(const struct inode *inode);
 int may_create(struct inode *dir, const struct dentry *dentry);
 int may_delete(struct inode *dir, const struct dentry *dentry, bool directory);
 int do_truncate(struct inode *inode, loff_t size, u32 more_valid);

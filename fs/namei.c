@@ -708,11 +708,27 @@ int path_open(int dfd, const char *name, int flags, umode_t mode, struct path *p
 
 /* ---- for everybody --------------------------------------------------------------------------- */
 
+/* What descriptor @number has open. */
+static int descriptor_path(int number, unsigned flags, struct path *path)
+{
+	struct fd fd = flags & LOOKUP_FD_PATH ? fdget_raw(number) : fdget(number);
+
+	if (!fd.file)
+		return -EBADF;
+	*path = fd.file->path;
+	path_get(path);
+	fdput(fd);
+	return 0;
+}
+
 int user_path_at(int dfd, const char __user *from, unsigned flags, struct path *path)
 {
 	struct path_name name;
-	int error = path_name_get(&name, from);
+	int error;
 
+	if (flags & (LOOKUP_FD | LOOKUP_FD_PATH))
+		return descriptor_path(dfd, flags, path);
+	error = path_name_get(&name, from);
 	if (unlikely(error))
 		return error;
 	error = path_lookup(dfd, name.text, flags, path);

@@ -142,6 +142,19 @@ struct inode_operations {
 	/* Change what generic_fillattr(), which has been called, cannot know; NULL: nothing. */
 	int (*getattr)(struct inode *inode, struct kstat *stat);
 	int (*fallocate)(struct inode *inode, int mode, loff_t offset, loff_t length);
+	/*
+	 * Extended attributes, all three or none (then -EOPNOTSUPP). @name is whole, with the
+	 * prefix of its namespace (one that is not kept here: -EOPNOTSUPP); @value is kernel
+	 * memory. Permission is checked; inode->lock is held: for writing by setxattr, else for
+	 * reading. getxattr: length of the value (@size 0: only that), -ENODATA, -ERANGE when it is
+	 * longer than @size. setxattr: @value NULL removes; flags XATTR_CREATE (-EEXIST),
+	 * XATTR_REPLACE (-ENODATA); it renews ctime. listxattr: the names, each with its NUL, for
+	 * which xattr_listed(); returns and fails as getxattr does.
+	 */
+	s64 (*getxattr)(struct inode *inode, const char *name, void *value, size_t size);
+	int (*setxattr)(struct inode *inode, const char *name, const void *value, size_t size,
+			int flags);
+	s64 (*listxattr)(struct inode *inode, char *list, size_t size);
 	/* Regular-file flag: names under this directory may be served from the dentry cache without
 	 * asking (false for /proc/PID). NULL: always valid. Called on a cache hit of fs with
 	 * SB_REVALIDATE. */
@@ -429,7 +442,8 @@ void vfs_init(void);	 /* caches, file systems */
 #define LOOKUP_FOLLOW (1u << 0)	   /* follow a symbolic link in the last component */
 #define LOOKUP_DIRECTORY (1u << 1) /* the result must be a directory */
 #define LOOKUP_EMPTY (1u << 2)	   /* AT_EMPTY_PATH: "" means the starting place */
-#define LOOKUP_USER (1u << 3)	   /* internal */
+#define LOOKUP_FD (1u << 3)	   /* no name, but what descriptor @dfd has open ... */
+#define LOOKUP_FD_PATH (1u << 4)   /* ... even by O_PATH */
 
 /* Walk @name (user address) from directory descriptor @dfd (AT_FDCWD: cwd): 0 and a referenced
  * path, or -ENOENT, -ENOTDIR, -EACCES, -ELOOP, -ENAMETOOLONG, -EFAULT, -EBADF, -ENOMEM, -EIO. May
@@ -478,6 +492,9 @@ int vfs_chdir(const struct path *path);
 int vfs_chroot(const struct path *path);
 void generic_fillattr(struct inode *inode, struct kstat *stat);
 int simple_setattr(struct inode *inode, const struct iattr *attr);
+
+/* May current see attribute @name in a list? (xattr.c: the calls on extended attributes) */
+bool xattr_listed(const char *name);
 
 /* Open what @path leads to, with O_* @flags and no permission check; consumes nothing; ERR_PTR. */
 struct file *file_open_path(const struct path *path, u32 flags);

@@ -1,5 +1,5 @@
 /*
- * sys_attr.c - statx(2), and extended attributes: no file system here has any.
+ * sys_attr.c - statx(2).
  */
 #include "fs/vfs.h"
 #include "kernel/core/sched.h"
@@ -64,54 +64,3 @@ s64 sys_statx(int dfd, const char *name, int flags, u32 mask, void *to)
 	out.dev_minor = MINOR(stat.dev);
 	return copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
 }
-
-/* ---- extended attributes
- * ----------------------------------------------------------------------------------- */
-
-/* @result if @name, or @fd, is a file at all. */
-static s64 of_name(const char *name, unsigned lookup, s64 result)
-{
-	struct path path;
-	s64 error = user_path_at(AT_FDCWD, name, lookup, &path);
-
-	if (error)
-		return error;
-	path_put(&path);
-	return result;
-}
-
-static s64 of_descriptor(int fd, s64 result)
-{
-	struct fd f = fdget(fd);
-
-	if (!f.file)
-		return -EBADF;
-	fdput(f);
-	return result;
-}
-
-/* What is asked for, or is to be set, makes no difference: those arguments are not looked at. */
-#define NO_ATTRIBUTES_BY_NAME(call, lookup, result)                                                \
-	s64 sys_##call(const char *name)                                                           \
-	{                                                                                          \
-		return of_name(name, lookup, result);                                              \
-	}
-#define NO_ATTRIBUTES_BY_DESCRIPTOR(call, result)                                                  \
-	s64 sys_##call(int fd)                                                                     \
-	{                                                                                          \
-		return of_descriptor(fd, result);                                                  \
-	}
-
-NO_ATTRIBUTES_BY_NAME(setxattr, LOOKUP_FOLLOW, -EOPNOTSUPP)
-NO_ATTRIBUTES_BY_NAME(lsetxattr, 0, -EOPNOTSUPP)
-NO_ATTRIBUTES_BY_DESCRIPTOR(fsetxattr, -EOPNOTSUPP)
-NO_ATTRIBUTES_BY_NAME(getxattr, LOOKUP_FOLLOW, -EOPNOTSUPP)
-NO_ATTRIBUTES_BY_NAME(lgetxattr, 0, -EOPNOTSUPP)
-NO_ATTRIBUTES_BY_DESCRIPTOR(fgetxattr, -EOPNOTSUPP)
-/* an empty list, as Linux says of such file systems */
-NO_ATTRIBUTES_BY_NAME(listxattr, LOOKUP_FOLLOW, 0)
-NO_ATTRIBUTES_BY_NAME(llistxattr, 0, 0)
-NO_ATTRIBUTES_BY_DESCRIPTOR(flistxattr, 0)
-NO_ATTRIBUTES_BY_NAME(removexattr, LOOKUP_FOLLOW, -EOPNOTSUPP)
-NO_ATTRIBUTES_BY_NAME(lremovexattr, 0, -EOPNOTSUPP)
-NO_ATTRIBUTES_BY_DESCRIPTOR(fremovexattr, -EOPNOTSUPP)

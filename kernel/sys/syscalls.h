@@ -1,17 +1,9 @@
 /*
- * syscalls.h - prototypes of all system calls, and the table through which the machine's entry code
- * calls them.
- *
- * Each sys_NAME() returns its result or a negative errno. They run in the calling task, interrupts
- * enabled, and may sleep; pointers are the program's and unchecked.
+ * syscalls.h - the table through which the machine's entry code calls the system calls.
  */
 #pragma once
 
-#include "kernel/core/types.h"
-
-#define SYSCALL(number, name, ...) s64 sys_##name(__VA_ARGS__);
-#include "kernel/sys/syscalls.def"
-#undef SYSCALL
+#include "kernel/core/syscalls.h"
 
 typedef s64 (*syscall_function)(u64, u64, u64, u64, u64, u64);
 
