@@ -25,6 +25,8 @@ ERROR = 125
 PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": False, "allow_interspersed_args": False}
 
 Add = Annotated[list[str] | None, typer.Option("--add", metavar="HOSTPATH[:GUESTPATH]", help="Put a file or folder into the image; may be repeated. Without GUESTPATH it goes to /root.")]  # fmt: skip
+Package = Annotated[list[str] | None, typer.Option("--package", metavar="NAME[=VERSION]", help="A Debian package for the image, with all it depends on; may be repeated (docs/packages.md).")]  # fmt: skip
+Documents = Annotated[bool, typer.Option("--docs", help="With the packages' documentation, manual pages and translations.")]  # fmt: skip
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A Kconfig setting for this run: BUFFER_HASH=steiner, HASH_WORD=32 ... (./cw list).")]  # fmt: skip
 Defconfig = Annotated[str, typer.Option("--defconfig", metavar="NAME", help="Start from configs/NAME_defconfig.")]
 Cmdline = Annotated[str, typer.Option("--cmdline", metavar="TEXT", help="More of the kernel's command line.")]
@@ -63,6 +65,8 @@ def chosen_ext2(block: int, inode: int, free: int):
 @app.command(context_settings=PROGRAM, options_metavar="[OPTIONS] -- PROGRAM ARG...")
 def run(
     context: typer.Context,
+    package: Package = None,
+    docs: Documents = False,
     add: Add = None,
     settings: Set = None,
     defconfig: Defconfig = "",
@@ -91,7 +95,7 @@ def run(
     if not context.args:
         raise LabError("which program? ./cw run [options] -- PROGRAM ARG...")
     options = options_of(
-        job=context.args, add=add, settings=settings, defconfig=defconfig, cmdline=cmdline, mem=mem, smp=smp,
+        job=context.args, packages=package, documents=docs, add=add, settings=settings, defconfig=defconfig, cmdline=cmdline, mem=mem, smp=smp,
         root=root, disk=disk, icount=icount, stats=stats, timeout=timeout, quiet=quiet, user=user, accel=accel,
         ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free),
     )  # fmt: skip
@@ -110,6 +114,8 @@ def run(
 @app.command(context_settings=PROGRAM)
 def shell(
     context: typer.Context,
+    package: Package = None,
+    docs: Documents = False,
     add: Add = None,
     settings: Set = None,
     defconfig: Defconfig = "",
@@ -127,7 +133,7 @@ def shell(
     size = os.get_terminal_size(0) if sys.stdin.isatty() else None
     environment = {"COLUMNS": str(size.columns), "LINES": str(size.lines)} if size and size.columns else {}
     options = options_of(
-        job=context.args or ["/bin/sh", "-l"], add=add, settings=settings, defconfig=defconfig,
+        job=context.args or ["/bin/sh", "-l"], packages=package, documents=docs, add=add, settings=settings, defconfig=defconfig,
         cmdline=f"quiet {cmdline}".strip(), mem=mem, smp=smp, root=root, disk=disk, user=user, accel=accel,
         interactive=True, timeout=0, environment=environment,
     )  # fmt: skip
@@ -155,6 +161,7 @@ def compare(
         typer.Argument(metavar="A", help="A kernel: a defconfig's name or settings, BUFFER_HASH=mult,HASH_WORD=32."),
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="The other kernel.")],
+    package: Package = None,
     add: Add = None,
     mem: Mem = "512M",
     root: Root = "",
@@ -169,7 +176,23 @@ def compare(
     arguments = context.args[1:] if context.args[:1] == ["--"] else context.args
     if not arguments:
         raise LabError("which program? ./cw compare A B -- PROGRAM ARG...")
-    finish(compare_kernels(a, b, arguments, add or [], mem, root, icount, timeout))
+    finish(compare_kernels(a, b, arguments, package or [], add or [], mem, root, icount, timeout))
+
+
+@app.command()
+def packages(
+    update: Annotated[bool, typer.Option("--update", help="Get the newest index and forget the versions chosen so far.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove everything that was downloaded.")] = False,
+) -> None:  # fmt: skip
+    """The sets of Debian packages in the cache, each with the versions it is pinned to."""
+    from lab import packages
+
+    if clear:
+        packages.clear()
+    elif update:
+        packages.update()
+    for versions in packages.list_sets():
+        print(*versions, "", sep="\n")
 
 
 @app.command()

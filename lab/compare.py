@@ -28,7 +28,15 @@ def kernel_of(specification: str) -> dict[str, Any]:
 
 
 def compare_kernels(
-    a: str, b: str, job: list[str], add: list[str], mem: str, root: str, icount: bool, timeout: float
+    a: str,
+    b: str,
+    job: list[str],
+    packages: list[str],
+    add: list[str],
+    mem: str,
+    root: str,
+    icount: bool,
+    timeout: float,
 ) -> int:
     kernels = [(name, kernel_of(name)) for name in (a, b)]
     base = output_folder()
@@ -37,7 +45,7 @@ def compare_kernels(
         os.environ["CW_OUTPUT"] = str(base.parent / ("compare-" + re.sub(r"\W+", "_", name)))
         print(f"== {name}", flush=True)
         options = Options(
-            job=job, add=add, mem=mem, root=root, icount=icount, timeout=timeout,
+            job=job, packages=packages, add=add, mem=mem, root=root, icount=icount, timeout=timeout,
             stats=base / "compare.json", quiet=True, **kernel,
         )  # fmt: skip
         result = run(options)

@@ -31,6 +31,7 @@ from typing import Any, BinaryIO
 from lab import configure, control
 from lab.build import build, build_lock, effective_config, kernel_image
 from lab.image import Ext2, copy_sparse, cpio_image, ext2_image
+from lab.packages import add_packages, package_set
 from lab.paths import LabError, output_folder
 from lab.tree import Tree, base_tree
 
@@ -48,6 +49,8 @@ class Options:
     """What to boot and what to run in it."""
 
     job: list[str] = field(default_factory=list)
+    packages: list[str] = field(default_factory=list)  # Debian packages, NAME or NAME=VERSION
+    documents: bool = False  # with the packages' documentation
     add: list[str] = field(default_factory=list)
     settings: list[str] = field(default_factory=list)
     defconfig: str = ""
@@ -202,8 +205,10 @@ def _storage(options: Options, folder: Path, tree: Tree) -> list[str]:
         disk = options.disk or folder / "disk"
         if not disk.exists():
             copy_sparse(ext2_image(tree, options.ext2), disk)
-        elif options.add:
-            raise LabError(f"--add: {disk} is an image already and stays as it is; without the file a new one is made")
+        elif options.add or options.packages:
+            raise LabError(
+                f"--add, --package: {disk} is an image already and stays as it is; without the file a new one is made"
+            )
         return _disk(disk)
     return arguments + (_disk(options.disk) if options.disk else [])
 
@@ -253,13 +258,16 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
     runs = output_folder() / "runs"
     runs.mkdir(parents=True, exist_ok=True)
     _sweep(runs)
+    chosen = package_set(options.packages) if options.packages else None
     with tempfile.TemporaryDirectory(prefix="run-", dir=_short(runs)) as name:
         folder = Path(name)
         with build_lock():
             if options.build:
                 build(tuple(options.settings), options.defconfig, options.quiet)
             _take(kernel_image(), folder / "kernel")
-            tree = options.tree or base_tree()
+            tree = options.tree or base_tree(merged=chosen is not None)
+            if chosen:
+                add_packages(tree, chosen, options.documents)
             for specification in options.add:
                 tree.add(specification)
             line = kernel_command_line(options, tree)

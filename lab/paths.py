@@ -18,5 +18,13 @@ def output_folder() -> Path:
     return Path(os.path.abspath(chosen)) if chosen else TOP / "build" / "default"
 
 
+def cache_folder() -> Path:
+    """What is downloaded and serves every checkout: $CW_CACHE, or chainwalk in the user's cache folder."""
+    chosen = os.environ.get("CW_CACHE")
+    if chosen:
+        return Path(os.path.abspath(chosen))
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "chainwalk"
+
+
 # Debian keeps mke2fs, debugfs and e2fsck where an ordinary user's PATH does not look.
 os.environ["PATH"] = os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from lab.paths import TOP, LabError, output_folder
 
+BUSYBOX = b"/bin/busybox"
 EPOCH = int(os.environ.get("SOURCE_DATE_EPOCH", "1767225600"))  # 2026-01-01 00:00:00 UTC
 
 
@@ -53,26 +54,56 @@ class Tree:
     def __init__(self) -> None:
         self.entries: dict[str, Entry] = {"/": Entry(stat.S_IFDIR | 0o755)}
 
-    def _put(self, path: str, entry: Entry) -> None:
-        path = os.path.normpath("/" + path.lstrip("/"))
+    def put(self, path: str, entry: Entry) -> str:
+        """Place @entry; its path with the links among the folders above followed (/bin -> usr/bin)."""
+        path = self.resolved(os.path.normpath("/" + path.lstrip("/")))
+        there = self.entries.get(path)
+        if stat.S_ISDIR(entry.mode) and there and stat.S_ISLNK(there.mode):
+            return path  # a link to a folder serves as that folder
         parent = os.path.dirname(path)
         if parent not in self.entries:
-            self._put(parent, Entry(stat.S_IFDIR | 0o755))
+            self.put(parent, Entry(stat.S_IFDIR | 0o755))
         self.entries[path] = entry
+        return path
+
+    def resolved(self, path: str) -> str:
+        """@path with every link of the tree followed, but for a last name that is one itself."""
+        parent, name = os.path.split(path)
+        if parent == path:
+            return path
+        parent = self.resolved(parent)
+        for _ in range(8):
+            entry = self.entries.get(parent)
+            if entry is None or not stat.S_ISLNK(entry.mode):
+                break
+            target = os.path.join(os.path.dirname(parent), os.fsdecode(entry.content))
+            parent = self.resolved(os.path.normpath(target))
+        return os.path.join(parent, name)
+
+    def has(self, path: str) -> bool:
+        return self.resolved(path) in self.entries
+
+    def is_applet(self, path: str) -> bool:
+        """Is this one of busybox's links?"""
+        entry = self.entries.get(path)
+        return entry is not None and entry.content == BUSYBOX
+
+    def remove(self, path: str) -> None:
+        del self.entries[self.resolved(path)]
 
     def folder(self, path: str, mode: int = 0o755, uid: int = 0, gid: int = 0) -> None:
-        self._put(path, Entry(stat.S_IFDIR | mode, uid, gid))
+        self.put(path, Entry(stat.S_IFDIR | mode, uid, gid))
 
     def link(self, path: str, target: str) -> None:
-        self._put(path, Entry(stat.S_IFLNK | 0o777, content=os.fsencode(target)))
+        self.put(path, Entry(stat.S_IFLNK | 0o777, content=os.fsencode(target)))
 
     def text(self, path: str, content: str | bytes, mode: int = 0o644) -> None:
         data = content.encode() if isinstance(content, str) else content
-        self._put(path, Entry(stat.S_IFREG | mode, content=data))
+        self.put(path, Entry(stat.S_IFREG | mode, content=data))
 
     def file(self, path: str, source: Path, mode: int | None = None) -> None:
         bits = mode if mode is not None else (0o755 if os.access(source, os.X_OK) else 0o644)
-        self._put(path, Entry(stat.S_IFREG | bits, source=source))
+        self.put(path, Entry(stat.S_IFREG | bits, source=source))
 
     def add(self, specification: str) -> None:
         """HOSTPATH[:GUESTPATH]: a file or a whole folder; without GUESTPATH it keeps its own path's name
@@ -143,15 +174,39 @@ def applets(busybox: Path) -> list[str]:
 
 PASSWD = "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/sh\n"
 GROUP = "root:x:0:\ntty:x:5:\nuser:x:1000:\n"
+MERGED = ("bin", "sbin", "lib", "lib64")
+# What Debian's programs look up besides: the users and groups of base-passwd that own files or are dropped to.
+DEBIAN_PASSWD = """\
+daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin
+bin:x:2:2:bin:/bin:/usr/sbin/nologin
+nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
+"""
+DEBIAN_GROUP = """\
+daemon:x:1:
+bin:x:2:
+adm:x:4:
+disk:x:6:
+mail:x:8:
+utmp:x:43:
+staff:x:50:
+shadow:x:42:
+nogroup:x:65534:
+"""
 PROFILE = """\
 export PS1='\\u@chainwalk:\\w\\$ '
 alias ll='ls -l'
 """
 
 
-def base_tree() -> Tree:
-    """A small system: busybox with a link for each applet, init, root and an ordinary user."""
+def base_tree(merged: bool = False) -> Tree:
+    """A small system: busybox with a link for each applet, init, root and an ordinary user.
+
+    @merged: with Debian's layout, where /bin, /sbin and /lib are links into /usr."""
     tree = Tree()
+    if merged:
+        for name in MERGED:
+            tree.folder(f"/usr/{name}")
+            tree.link(f"/{name}", f"usr/{name}")
     for name in ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/etc", "/mnt", "/var/tmp"):
         tree.folder(name)
     for name in ("/dev", "/proc"):
@@ -166,8 +221,8 @@ def base_tree() -> Tree:
         if applet not in ("bin/busybox", "linuxrc"):
             tree.link(applet, "/bin/busybox")
     tree.file("/init", output_folder() / "user" / "init", 0o755)
-    tree.text("/etc/passwd", PASSWD)
-    tree.text("/etc/group", GROUP)
+    tree.text("/etc/passwd", PASSWD + (DEBIAN_PASSWD if merged else ""))
+    tree.text("/etc/group", GROUP + (DEBIAN_GROUP if merged else ""))
     tree.text("/etc/profile", PROFILE)
     tree.text("/etc/hostname", "chainwalk\n")
     tree.text("/etc/os-release", 'NAME="Chainwalk"\nID=chainwalk\nPRETTY_NAME="Chainwalk"\n')
