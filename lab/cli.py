@@ -77,6 +77,7 @@ def run(
     disk: Disk = None,
     icount: Icount = False,
     stats: Annotated[Path | None, typer.Option("--stats", metavar="FILE.json", help="Write all four caches' statistics at the end of the run.")] = None,
+    strace: Annotated[str, typer.Option("--strace", metavar="[=FILE]", help="Trace the program's system calls as `strace -f` does: to stderr at the end, or to FILE.")] = "",
     timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="End the machine after so long (0: never).")] = 600,
     quiet: Annotated[bool, typer.Option("--quiet", help="The program's output alone on stdout.")] = False,
     user: User = "root",
@@ -96,7 +97,7 @@ def run(
         raise LabError("which program? ./cw run [options] -- PROGRAM ARG...")
     options = options_of(
         job=context.args, packages=package, documents=docs, add=add, settings=settings, defconfig=defconfig, cmdline=cmdline, mem=mem, smp=smp,
-        root=root, disk=disk, icount=icount, stats=stats, timeout=timeout, quiet=quiet, user=user, accel=accel,
+        root=root, disk=disk, icount=icount, stats=stats, strace=bool(strace), timeout=timeout, quiet=quiet, user=user, accel=accel,
         ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free),
     )  # fmt: skip
     result = run_machine(options, sys.stdout.buffer, sys.stdin.buffer)
@@ -104,6 +105,10 @@ def run(
         import json
 
         stats.write_text(json.dumps(result.stats, indent=1, sort_keys=True) + "\n")
+    if strace:
+        from lab.strace import write_trace
+
+        write_trace(result.log.records, strace)
     if result.kind != "exit":
         print(f"cw: {result.message}", file=sys.stderr)
     elif stats and not result.stats:
@@ -244,8 +249,11 @@ def main() -> None:
     # Whatever ends us takes the machine along and leaves the terminal as it was.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
+    arguments = sys.argv[1:]
+    end = arguments.index("--") if "--" in arguments else len(arguments)  # what follows is the program's
     try:
-        finish(app(prog_name="cw", standalone_mode=False) or 0)
+        words = ["--strace=-" if word == "--strace" else word for word in arguments[:end]]
+        finish(app([*words, *arguments[end:]], prog_name="cw", standalone_mode=False) or 0)
     except LabError as error:
         print(f"cw: {error}", file=sys.stderr)
         finish(ERROR)

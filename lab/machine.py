@@ -61,6 +61,7 @@ class Options:
     disk: Path | None = None
     icount: bool = False
     stats: Path | None = None
+    strace: bool = False
     timeout: float = 600
     quiet: bool = False
     user: str = "root"
@@ -138,6 +139,8 @@ def kernel_command_line(options: Options, tree: Tree) -> str:
         words += ["icount", "seed=1"]
     if options.stats:
         words.append("stats=json")
+    if options.strace:
+        words.append("strace")
     if options.user != "root":
         words.append(f"job_user={options.user}")
     if not options.interactive:

@@ -7,9 +7,9 @@
  *
  * SEQUENCE counts records from 0, LENGTH is the number of bytes of JSON (which has no newline),
  * CHECKSUM the CRC-32 (IEEE 802.3) of those bytes as eight lower-case hex digits, TYPE a word:
- * `exit`, `panic`, `stats`, `mark`, `chunk`, `end`. The last record of an orderly run is `end` with
- * {"records":N}: a reader that finds a gap, a bad checksum or no `end` knows that something is
- * missing. JSON longer than 4000 bytes is split: `chunk` records
+ * `exit`, `panic`, `stats`, `mark`, `call`, `result`, `signal`, `exited`, `chunk`, `end`. The last
+ * record of an orderly run is `end` with {"records":N}: a reader that finds a gap, a bad checksum or
+ * no `end` knows that something is missing. JSON longer than 4000 bytes is split: `chunk` records
  * {"type":T,"part":I,"of":N,"data":"..."} whose data (a JSON string) joined is the JSON.
  * docs/control-port.md is the reference.
  */

@@ -20,6 +20,7 @@
 #include "kernel/proc/init.h"
 #include "kernel/proc/process.h"
 #include "kernel/proc/scheduler.h"
+#include "kernel/sys/syscalls.h"
 #include "mm/page_alloc.h"
 #include "mm/page_cache.h"
 #include "mm/slab.h"
@@ -59,6 +60,7 @@ void kernel_main(u32 magic, phys_addr_t info)
 	hash_random_start();
 	sched_init(&idle_tasks[0]);
 	task_init();
+	trace_init();
 	vfs_init();
 	arch_smp_init();
 	system_running = true;

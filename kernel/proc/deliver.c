@@ -10,6 +10,7 @@
 #include <arch/signal.h>
 
 #include "kernel/core/errno.h"
+#include "kernel/core/export.h"
 #include "kernel/core/sched.h"
 #include "kernel/proc/process.h"
 
@@ -58,6 +59,9 @@ static int take_signal(struct signal_action *action, struct siginfo *info)
 			process_exit(process->exit_code);
 		}
 		signo = signal_dequeue(current->signals->blocked, info);
+		if (unlikely(tracing) && signo)
+			control_recordf("signal", "[%d,%d,%d,%d,%u,%d]", current->pid, signo,
+					info->code, info->pid, info->uid, info->status);
 		handler = signo ? signal_handler(process, signo) : SIG_DFL;
 		if (!signo || handler > SIG_IGN)
 			break;

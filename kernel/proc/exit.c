@@ -7,6 +7,7 @@
  * vanish at any moment.
  */
 #include "fs/vfs.h"
+#include "kernel/core/export.h"
 #include "kernel/core/jobctl.h"
 #include "kernel/core/printk.h"
 #include "kernel/core/sched.h"
@@ -95,7 +96,7 @@ static void reparent_children(struct process *process)
 {
 	struct process *child, *next;
 
-	list_for_each_entry_safe(child, next, &process->children, sibling) {
+	list_for_each_entry_safe (child, next, &process->children, sibling) {
 		list_del(&child->sibling);
 		child->parent = init_process;
 		child->parent_pid = init_process->pid;
@@ -156,6 +157,8 @@ void process_exit(int code)
 	struct process *process = task->process;
 	bool last = atomic_dec_and_test(&process->live);
 
+	if (unlikely(tracing) && process != init_process)
+		control_recordf("exited", "[%d,%d]", task->pid, code);
 	if (last && process == init_process)
 		init_exited(process->exiting ? process->exit_code : code);
 	futex_end_thread();
@@ -179,7 +182,7 @@ void process_end_others(struct process *process)
 {
 	struct task *task;
 
-	list_for_each_entry(task, &process->threads, thread_link) {
+	list_for_each_entry (task, &process->threads, thread_link) {
 		if (task == current)
 			continue;
 		__atomic_fetch_or(&task->pending, TASK_PENDING_SIGNAL, __ATOMIC_SEQ_CST);
@@ -224,7 +227,7 @@ bool oom_kill(void)
 	pid_t pid = 0;
 
 	spin_lock_irqsave(&process_lock, flags);
-	list_for_each_entry(process, &process_list, all_link) {
+	list_for_each_entry (process, &process_list, all_link) {
 		pages = badness(process);
 		if (pages > most) {
 			most = pages;

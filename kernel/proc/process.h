@@ -116,6 +116,7 @@ extern struct process *init_process;
 extern unsigned max_tasks, task_count;
 extern u64 total_forks;
 extern pid_t last_pid; /* given out last */
+extern bool tracing;   /* signals and ends of threads go to the trace (sys/trace.c) */
 
 /* task.c */
 void task_init(void);

@@ -68,7 +68,7 @@ static void queue_remove(struct process *process, struct signal_queue *queue, u6
 	if (!(queue->set & mask))
 		return;
 	queue->set &= ~mask;
-	list_for_each_entry_safe(entry, next, &queue->list, link) {
+	list_for_each_entry_safe (entry, next, &queue->list, link) {
 		if (mask & sigmask(entry->info.signo)) {
 			list_del(&entry->link);
 			kmem_cache_free(queue_cache, entry);
@@ -87,7 +87,7 @@ static void remove_everywhere(struct process *process, u64 mask)
 	struct task *task;
 
 	queue_remove(process, &process->pending, mask);
-	list_for_each_entry(task, &process->threads, thread_link)
+	list_for_each_entry (task, &process->threads, thread_link)
 		queue_remove(process, &task->signals->pending, mask);
 }
 
@@ -120,7 +120,7 @@ static void queue_take(struct process *process, struct signal_queue *queue, int 
 	struct queued_signal *entry, *found = NULL;
 	bool more = false;
 
-	list_for_each_entry(entry, &queue->list, link) {
+	list_for_each_entry (entry, &queue->list, link) {
 		if (entry->info.signo != signo)
 			continue;
 		if (found) {
@@ -208,7 +208,7 @@ void signal_tell_others(struct process *process, u64 signals)
 {
 	struct task *task;
 
-	list_for_each_entry(task, &process->threads, thread_link) {
+	list_for_each_entry (task, &process->threads, thread_link) {
 		if (task != current && (signals & ~task->signals->blocked))
 			tell_thread(task, false);
 	}
@@ -248,6 +248,8 @@ static bool is_ignored(const struct process *process, const struct task *thread,
 		return false; /* what is done about it is decided when it is unblocked, or taken */
 	if (process == init_process && handler == SIG_DFL)
 		return true;
+	if (unlikely(tracing))
+		return false; /* to be seen, as under a debugger in Linux */
 	return handler == SIG_IGN || (handler == SIG_DFL && (SIGNALS_IGNORED & sigmask(signo)));
 }
 
@@ -257,7 +259,7 @@ static void resume(struct process *process)
 	struct task *task;
 
 	process->stopped = false;
-	list_for_each_entry(task, &process->threads, thread_link)
+	list_for_each_entry (task, &process->threads, thread_link)
 		sched_wake(task, STATE_BIT(TASK_STOPPED));
 }
 
@@ -297,7 +299,7 @@ static struct task *choose_thread(struct process *process, int signo)
 {
 	struct task *task;
 
-	list_for_each_entry(task, &process->threads, thread_link) {
+	list_for_each_entry (task, &process->threads, thread_link) {
 		if (!(task->signals->blocked & sigmask(signo)))
 			return task;
 	}
@@ -329,7 +331,7 @@ int signal_group_locked(pid_t pgid, int signo)
 	struct process *process;
 	int count = 0;
 
-	list_for_each_entry(process, &process_list, all_link) {
+	list_for_each_entry (process, &process_list, all_link) {
 		if (process->group != pgid || process->zombie)
 			continue;
 		count++;
@@ -369,7 +371,7 @@ static int kill_many(pid_t pgid, int signo, const struct siginfo *info)
 	struct process *process;
 	int result = -ESRCH, error;
 
-	list_for_each_entry(process, &process_list, all_link) {
+	list_for_each_entry (process, &process_list, all_link) {
 		if (pgid > 0 ? process->group != pgid
 			     : process == init_process || process == current->process)
 			continue;

@@ -32,6 +32,7 @@ struct process *init_process;
 unsigned max_tasks, task_count;
 u64 total_forks;
 pid_t last_pid;
+bool tracing;
 
 static struct list_head process_table[PID_BUCKETS];
 static struct kmem_cache *task_cache, *process_cache;

@@ -10,10 +10,12 @@ typedef s64 (*syscall_function)(u64, u64, u64, u64, u64, u64);
 #define SYSCALL_LIMIT 462 /* one past the highest number that Linux 6.1 and its programs know */
 
 extern const syscall_function syscall_table[SYSCALL_LIMIT];
-extern const u32 syscall_count;
 
-/* Name of call @number, or NULL; and its arguments as they stand in syscalls.def. */
-const char *syscall_name(unsigned number);
-const char *syscall_arguments(unsigned number);
+/* What the entry code does with numbers from syscall_count on: SYSCALL_LIMIT or, to have all calls
+ * traced, 0. */
+extern u32 syscall_count;
+s64 syscall_other(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
 
-s64 syscall_missing(void);
+/* Trace the job if the command line has `strace`: records `call` and `result` on the control port
+ * (docs/control-port.md). */
+void trace_init(void);

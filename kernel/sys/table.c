@@ -10,37 +10,7 @@
 #include "kernel/core/sched.h"
 #include "kernel/sys/syscalls.h"
 
-/* Entries are called with six registers' worth of arguments and take as many as they want. */
-#pragma GCC diagnostic ignored "-Woverride-init"
-const syscall_function syscall_table[SYSCALL_LIMIT] = {
-	[0 ... SYSCALL_LIMIT - 1] = (syscall_function)(void *)syscall_missing,
-#define SYSCALL(number, name, ...) [number] = (syscall_function)(void *)sys_##name,
-#include "kernel/sys/syscalls.def"
-#undef SYSCALL
-};
-const u32 syscall_count = SYSCALL_LIMIT;
-
-struct syscall_text {
-	const char *name, *arguments;
-};
-
-static const struct syscall_text texts[SYSCALL_LIMIT] = {
-#define SYSCALL(number, name, ...) [number] = {#name, #__VA_ARGS__},
-#include "kernel/sys/syscalls.def"
-#undef SYSCALL
-};
-
-const char *syscall_name(unsigned number)
-{
-	return number < SYSCALL_LIMIT ? texts[number].name : NULL;
-}
-
-const char *syscall_arguments(unsigned number)
-{
-	return number < SYSCALL_LIMIT ? texts[number].arguments : NULL;
-}
-
-s64 syscall_missing(void)
+static s64 syscall_missing(void)
 {
 	static unsigned long said[SYSCALL_LIMIT / 64 + 1];
 	u64 number = arch_syscall_number(current_registers());
@@ -50,3 +20,12 @@ s64 syscall_missing(void)
 			current->pid, (unsigned long long)number);
 	return -ENOSYS;
 }
+
+/* Entries are called with six registers' worth of arguments and take as many as they want. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+const syscall_function syscall_table[SYSCALL_LIMIT] = {
+	[0 ... SYSCALL_LIMIT - 1] = (syscall_function)(void *)syscall_missing,
+#define SYSCALL(number, name, arguments, differs) [number] = (syscall_function)(void *)sys_##name,
+#include "kernel/sys/syscalls.def"
+#undef SYSCALL
+};

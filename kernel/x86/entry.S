@@ -91,7 +91,8 @@ syscall_entry:
 	swapgs
 	sysretq
 
-2:	call syscall_missing
+2:	movq %r10, %rcx
+	call syscall_other
 	jmp 1b
 3:	movq %rax, REGISTERS_AX(%rsp)
 	jmp exit_long

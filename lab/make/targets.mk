@@ -4,7 +4,7 @@ MEM ?= 512M
 SMP ?= 1
 ISO ?= $(O)/chainwalk.iso
 
-.PHONY: run test iso gdb lines lint format clean distclean
+.PHONY: run test iso gdb lines docs lint format clean distclean
 
 run: $(PYTHON_READY) kernel user
 	@CW_OUTPUT=$(O) CW_SETTINGS="$(CONFIG_SET)" CW_DEFCONFIG=$(DEFCONFIG) $(PYTHON) -m lab demo --mem $(MEM) --smp $(SMP) --cmdline "$(CMDLINE)"
@@ -21,6 +21,9 @@ gdb: kernel user
 
 lines: $(PYTHON_READY)
 	@$(PYTHON) -m lab.lines
+
+docs: $(PYTHON_READY)
+	@$(PYTHON) -m lab.strace
 
 PYTHON_FOLDERS := lab tests hash boot
 C_FILES = $(shell git ls-files '*.c' '*.h')

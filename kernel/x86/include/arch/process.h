@@ -10,7 +10,7 @@
  *
  * What proc/ and sys/ supply to the entry code:
  *	syscall_table[], syscall_count	(kernel/sys)  u64 (*)(u64 x 6); out of range:
- *					-ENOSYS by syscall_missing
+ *					syscall_other
  *	exit_to_user(registers)		interrupts on; called while current->pending != 0
  *	schedule_tail(previous)		first thing a new task runs
  *	force_signal(signo, code, address)
