@@ -128,10 +128,8 @@ void block_request_put(struct block_request *request)
 
 void submit_block_request(struct block_device *device, struct block_request *request)
 {
-	u64 sectors = 0;
+	u64 sectors = block_request_sectors(request);
 
-	for (unsigned i = 0; i < request->segment_count; i++)
-		sectors += request->segments[i].length / SECTOR_SIZE;
 	if (unlikely(request->sector > device->sectors ||
 		     sectors > device->sectors - request->sector ||
 		     (request->operation == BLOCK_WRITE && device->read_only))) {

@@ -85,6 +85,15 @@ static inline void block_request_add(struct block_request *request, void *data, 
 	request->segments[request->segment_count++] = (struct block_segment){data, length};
 }
 
+static inline u64 block_request_sectors(const struct block_request *request)
+{
+	u64 bytes = 0;
+
+	for (unsigned i = 0; i < request->segment_count; i++)
+		bytes += request->segments[i].length;
+	return bytes / SECTOR_SIZE;
+}
+
 /* A line in the log, at most one a second, about a request that failed. Any context. */
 void block_report_error(const struct block_device *device, enum block_operation operation,
 			sector_t sector);

@@ -14,6 +14,5 @@ void drivers_init(void)
 	tty_init();
 	serial_init();
 	ramdisk_init();
-	pci_init();
 	virtio_blk_init();
 }

@@ -15,5 +15,4 @@ void serial_init(void);
 void tty_init(void);
 void mem_devices_init(void);
 void ramdisk_init(void);
-void pci_init(void);
 void virtio_blk_init(void);

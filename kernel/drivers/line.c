@@ -1,9 +1,14 @@
 /*
- * line.c - the line discipline. The order of tests on an arriving character is that of Linux's
- * n_tty: mapping, literal next, flow control, signals, then editing or plain input.
+ * line.c - the line discipline: what a terminal does to characters on their way in and out
+ * (termios(3)). See tty.h.
+ *
+ * The order of tests on an arriving character is that of Linux's n_tty: mapping, literal next, flow
+ * control, signals, then editing or plain input. Not done: ISTRIP, mapping of case, ECHOPRT, parity
+ * and break handling, delays, and of output mapping all but ONLCR; those flags read back as off.
  */
-#include "kernel/drivers/line.h"
+#include "kernel/core/printk.h"
 #include "kernel/core/string.h"
+#include "kernel/drivers/tty.h"
 
 #define SIGINT 2
 #define SIGQUIT 3
@@ -11,221 +16,108 @@
 
 #define CHAR_STATUS 0x14 /* ^T: not in termios of Linux, which lacks VSTATUS */
 
-#define I_FLAG(line, flag) ((line)->termios.c_iflag & (flag))
-#define O_FLAG(line, flag) ((line)->termios.c_oflag & (flag))
-#define L_FLAG(line, flag) ((line)->termios.c_lflag & (flag))
+#define I_FLAG(tty, flag) ((tty)->termios.c_iflag & (flag))
+#define O_FLAG(tty, flag) ((tty)->termios.c_oflag & (flag))
+#define L_FLAG(tty, flag) ((tty)->termios.c_lflag & (flag))
 
-static inline u8 byte_at(const struct line *line, u32 position)
+static inline u8 char_at(const struct tty *tty, u32 position)
 {
-	return line->buffer[position % LINE_SIZE];
+	return (u8)tty->buffer[position % TTY_BUFFER];
 }
 
 /* Is @c the control character @index, and is that one on? */
-static inline bool is_control(const struct line *line, u8 c, unsigned index)
+static inline bool is_key(const struct tty *tty, u8 c, unsigned index)
 {
-	return c == line->termios.c_cc[index] && c != VDISABLED;
+	return c == tty->termios.c_cc[index] && c != VDISABLED;
 }
 
-static inline bool is_printed_as_control(u8 c)
+static inline bool is_control(u8 c)
 {
 	return (c < ' ' && c != '\t') || c == 0x7f;
 }
 
-static inline bool is_continuation(const struct line *line, u8 c)
+static inline bool is_continuation(const struct tty *tty, u8 c)
 {
-	return I_FLAG(line, IUTF8) && (c & 0xc0) == 0x80;
+	return I_FLAG(tty, IUTF8) && (c & 0xc0) == 0x80;
 }
 
-static void emit_char(struct line *line, char c)
-{
-	line->emit(line, &c, 1);
-}
+/* ---- output and echo ------------------------------------------------------------------------- */
 
-/* ---- output ---------------------------------------------------------------------------------- */
-
-static void advance_column(struct line *line, u8 c)
-{
-	if (c == '\b') {
-		if (line->column)
-			line->column--;
-	} else if (!is_printed_as_control(c) && !is_continuation(line, c)) {
-		line->column++;
-	}
-}
-
-static void output_newline(struct line *line)
-{
-	if (O_FLAG(line, ONLCR)) {
-		line->emit(line, "\r\n", 2);
-		line->column = 0;
-		return;
-	}
-	if (O_FLAG(line, ONLRET))
-		line->column = 0;
-	emit_char(line, '\n');
-}
-
-static void output_return(struct line *line)
-{
-	if (O_FLAG(line, ONOCR) && line->column == 0)
-		return;
-	line->column = 0;
-	if (O_FLAG(line, OCRNL)) {
-		emit_char(line, '\n');
-		if (!O_FLAG(line, ONLRET))
-			return;
-	} else {
-		emit_char(line, '\r');
-	}
-}
-
-static void output_tab(struct line *line)
-{
-	unsigned spaces = 8 - line->column % 8;
-
-	line->column += spaces;
-	if (O_FLAG(line, TABDLY) == TAB3)
-		line->emit(line, "        ", spaces);
-	else
-		emit_char(line, '\t');
-}
-
-/* One character through OPOST. */
-static void output_char(struct line *line, u8 c)
-{
-	if (c == '\n') {
-		output_newline(line);
-	} else if (c == '\r') {
-		output_return(line);
-	} else if (c == '\t') {
-		output_tab(line);
-	} else {
-		if (O_FLAG(line, OLCUC) && c >= 'a' && c <= 'z')
-			c -= 'a' - 'A';
-		emit_char(line, (char)c);
-		advance_column(line, c);
-	}
-}
-
-void line_write(struct line *line, const char *text, size_t length)
-{
-	size_t run;
-
-	if (!O_FLAG(line, OPOST)) {
-		line->emit(line, text, length);
-		return;
-	}
-	while (length) {
-		/* Runs of ordinary characters go out in one piece. */
-		for (run = 0; run < length; run++) {
-			u8 c = (u8)text[run];
-
-			if (c < ' ' || (c >= 'a' && c <= 'z' && O_FLAG(line, OLCUC)))
-				break;
-			advance_column(line, c);
-		}
-		if (run)
-			line->emit(line, text, run);
-		else
-			output_char(line, (u8)text[run++]);
-		text += run;
-		length -= run;
-	}
-}
-
-static void output(struct line *line, u8 c)
-{
-	if (O_FLAG(line, OPOST)) {
-		output_char(line, c);
-	} else {
-		emit_char(line, (char)c);
-		advance_column(line, c);
-	}
-}
-
-/* ---- echo ------------------------------------------------------------------------------------ */
-
-/* A character of the line; a newline here does not end one. */
-static void echo(struct line *line, u8 c)
-{
-	if (!L_FLAG(line, ECHO))
-		return;
-	if (L_FLAG(line, ECHOCTL) && is_printed_as_control(c)) {
-		output(line, '^');
-		output(line, c ^ 0x40);
-	} else {
-		output(line, c);
-	}
-}
-
-/* The end of a line. */
-static void echo_newline(struct line *line)
-{
-	if (L_FLAG(line, ECHO) || L_FLAG(line, ECHONL))
-		output(line, '\n');
-}
-
-/* Columns that a character takes when it stands at @column. */
-static unsigned width_at(const struct line *line, u8 c, unsigned column)
+/* Where output stands after @c; a control character moves it by @control columns. */
+static unsigned column_after(const struct tty *tty, unsigned column, u8 c, unsigned control)
 {
 	if (c == '\t')
-		return 8 - column % 8;
-	if (is_printed_as_control(c))
-		return L_FLAG(line, ECHOCTL) ? 2 : 0;
-	return is_continuation(line, c) ? 0 : 1;
+		return round_up(column + 1, 8);
+	if (is_control(c))
+		return column + control;
+	return column + !is_continuation(tty, c);
 }
 
-/* The column behind the line being edited, up to @end. */
-static unsigned column_of(const struct line *line, u32 end)
+void line_write(struct tty *tty, const char *text, size_t length)
 {
-	unsigned column = line->start_column;
-	u32 position;
+	bool map_newline = O_FLAG(tty, OPOST) && O_FLAG(tty, ONLCR);
+	size_t run;
 
-	for (position = line->canonical; position != end; position++)
-		column += width_at(line, byte_at(line, position), column);
-	return column;
+	for (; length; text += run, length -= run) {
+		for (run = 0; run < length && (text[run] != '\n' || !map_newline); run++) {
+			if (text[run] == '\r')
+				tty->column = 0;
+			else if (text[run] == '\b')
+				tty->column -= tty->column > 0;
+			else
+				tty->column = column_after(tty, tty->column, (u8)text[run], 0);
+		}
+		if (run) {
+			console_write_raw(text, run);
+		} else {
+			console_write_raw("\r\n", 2);
+			tty->column = 0;
+			run = 1;
+		}
+	}
+}
+
+static void output(struct tty *tty, u8 c)
+{
+	line_write(tty, (const char *)&c, 1);
+}
+
+/* A character of the line; a newline here does not end one. */
+static void echo(struct tty *tty, u8 c)
+{
+	const char pair[2] = {'^', (char)(c ^ 0x40)};
+
+	if (!L_FLAG(tty, ECHO))
+		return;
+	if (L_FLAG(tty, ECHOCTL) && is_control(c))
+		line_write(tty, pair, 2);
+	else
+		output(tty, c);
 }
 
 /* ---- editing --------------------------------------------------------------------------------- */
 
-/* Where the last character begins, all bytes of it; the head if there is no whole one. */
-static u32 last_character(const struct line *line)
+/* The column behind the line being edited, up to @end. */
+static unsigned column_at(const struct tty *tty, u32 end)
 {
-	u32 at = line->head;
+	unsigned column = tty->start_column;
 
-	do {
-		if (at == line->canonical)
-			return line->head;
-		at--;
-	} while (is_continuation(line, byte_at(line, at)));
-	return at;
+	for (u32 position = tty->canonical; position != end; position++)
+		column = column_after(tty, column, char_at(tty, position),
+				      L_FLAG(tty, ECHOCTL) ? 2 : 0);
+	return column;
 }
 
-/* Take the last character back; false: there is none. @alone: not as one of several. */
-static bool erase_one(struct line *line, bool alone)
+/* Where the last character begins, all bytes of it; the head if there is no whole one. */
+static u32 last_character(const struct tty *tty)
 {
-	u32 head = last_character(line);
-	unsigned before, after, columns;
-	bool tab;
+	u32 at = tty->head;
 
-	if (head == line->head)
-		return false;
-	tab = byte_at(line, head) == '\t';
-	before = column_of(line, line->head);
-	after = column_of(line, head);
-	line->head = head;
-	if (!L_FLAG(line, ECHO))
-		return true;
-	if (alone && !L_FLAG(line, ECHOE)) {
-		echo(line, line->termios.c_cc[VERASE]);
-		return true;
-	}
-	for (columns = before - after; columns; columns--) {
-		line->emit(line, tab ? "\b" : "\b \b", tab ? 1 : 3);
-		if (line->column)
-			line->column--;
-	}
-	return true;
+	do {
+		if (at-- == tty->canonical)
+			return tty->head;
+	} while (is_continuation(tty, char_at(tty, at)));
+	return at;
 }
 
 /* By its first byte; those of letters beyond ASCII are what Latin-1 has as letters, as in Linux. */
@@ -235,324 +127,253 @@ static bool is_word_character(u8 c)
 	       (c >= 0xc0 && c != 0xd7 && c != 0xf7);
 }
 
-/* Back over what is not a word, then over the word. */
-static void erase_word(struct line *line)
+/* Take back what was typed from @at on, a character. */
+static void take_back(struct tty *tty, u32 at, bool alone)
 {
+	unsigned columns = column_at(tty, tty->head) - column_at(tty, at);
+	bool tab = char_at(tty, at) == '\t';
+
+	tty->head = at;
+	if (alone && !L_FLAG(tty, ECHOE))
+		echo(tty, tty->termios.c_cc[VERASE]);
+	else if (L_FLAG(tty, ECHO))
+		while (columns--)
+			line_write(tty, tab ? "\b" : "\b \b", tab ? 1 : 3);
+}
+
+/* VERASE: the last character; VWERASE: back over what is no word, then over the word; VKILL: all.
+ */
+static void erase(struct tty *tty, unsigned key)
+{
+	const u32 visibly = ECHOK | ECHOKE | ECHOE;
 	bool in_word = false;
 	u32 at;
 
-	while ((at = last_character(line)) != line->head) {
-		if (is_word_character(byte_at(line, at)))
-			in_word = true;
-		else if (in_word)
+	if (key == VKILL && L_FLAG(tty, visibly) != visibly && tty->head != tty->canonical) {
+		tty->head = tty->canonical;
+		echo(tty, tty->termios.c_cc[VKILL]);
+		if (L_FLAG(tty, ECHO) && L_FLAG(tty, ECHOK))
+			output(tty, '\n');
+	}
+	while ((at = last_character(tty)) != tty->head) {
+		bool word = is_word_character(char_at(tty, at));
+
+		if (key == VWERASE && in_word && !word)
 			break;
-		erase_one(line, false);
+		in_word |= word;
+		take_back(tty, at, key == VERASE);
+		if (key == VERASE)
+			break;
 	}
 }
 
-static void kill_line(struct line *line)
+static void reprint(struct tty *tty)
 {
-	if (line->head == line->canonical)
-		return;
-	if (!L_FLAG(line, ECHO)) {
-		line->head = line->canonical;
-		return;
-	}
-	if (L_FLAG(line, ECHOK) && L_FLAG(line, ECHOKE) && L_FLAG(line, ECHOE)) {
-		while (erase_one(line, false))
-			;
-		return;
-	}
-	line->head = line->canonical;
-	echo(line, line->termios.c_cc[VKILL]);
-	if (L_FLAG(line, ECHOK))
-		output(line, '\n');
-}
-
-static void reprint(struct line *line)
-{
-	u32 position;
-
-	echo(line, line->termios.c_cc[VREPRINT]);
-	output(line, '\n');
-	line->start_column = line->column;
-	for (position = line->canonical; position != line->head; position++)
-		echo(line, byte_at(line, position));
+	echo(tty, tty->termios.c_cc[VREPRINT]);
+	output(tty, '\n');
+	tty->start_column = tty->column;
+	for (u32 position = tty->canonical; position != tty->head; position++)
+		echo(tty, char_at(tty, position));
 }
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
-static inline u32 used(const struct line *line)
-{
-	return line->head - line->tail;
-}
-
-bool line_has_room(const struct line *line)
+bool line_has_room(const struct tty *tty)
 {
 	/* A full buffer without a whole line would never be read: cut the line instead of waiting.
 	 */
-	return used(line) < LINE_SIZE - 1 ||
-	       (L_FLAG(line, ICANON) && line->canonical == line->tail);
+	return tty->head - tty->tail < TTY_BUFFER - 1 ||
+	       (L_FLAG(tty, ICANON) && tty->canonical == tty->tail);
 }
 
-static void put(struct line *line, u8 c)
+static void put(struct tty *tty, unsigned c)
 {
-	unsigned at = line->head % LINE_SIZE;
-
-	if (line->head == line->canonical)
-		line->start_column = line->column;
-	__clear_bit(at, line->line_end);
-	__clear_bit(at, line->end_of_file);
-	line->buffer[at] = c;
-	line->head++;
+	if (tty->head - tty->tail == TTY_BUFFER)
+		return;
+	if (tty->head == tty->canonical)
+		tty->start_column = tty->column;
+	tty->buffer[tty->head++ % TTY_BUFFER] = (u16)c;
+	if (c & TTY_LINE_END)
+		tty->canonical = tty->head;
 }
 
 /* An ordinary character. One place is kept for the end of the line. @enter: a newline that came as
  * a return, which the echo shows as a new line without canonical mode too. */
-static unsigned insert(struct line *line, u8 c, bool enter)
+static void insert(struct tty *tty, u8 c, bool enter)
 {
-	if (used(line) >= LINE_SIZE - 1) {
-		if (I_FLAG(line, IMAXBEL))
-			emit_char(line, '\a');
-		return 0;
+	if (tty->head - tty->tail >= TTY_BUFFER - 1) {
+		if (I_FLAG(tty, IMAXBEL))
+			output(tty, '\a');
+		return;
 	}
-	put(line, c);
-	if (enter && L_FLAG(line, ECHO))
-		output(line, c);
+	put(tty, c);
+	if (enter && L_FLAG(tty, ECHO))
+		output(tty, c);
 	else
-		echo(line, c);
-	if (L_FLAG(line, ICANON))
-		return 0;
-	line->canonical = line->head;
-	return LINE_READABLE;
+		echo(tty, c);
+	if (!L_FLAG(tty, ICANON))
+		tty->canonical = tty->head;
 }
 
-static unsigned end_line(struct line *line, u8 c, bool end_of_file)
+void line_flush(struct tty *tty)
 {
-	if (used(line) >= LINE_SIZE)
-		return 0;
-	put(line, c);
-	__set_bit((line->head - 1) % LINE_SIZE, line->line_end);
-	if (end_of_file)
-		__set_bit((line->head - 1) % LINE_SIZE, line->end_of_file);
-	line->canonical = line->head;
-	return LINE_READABLE;
-}
-
-void line_flush(struct line *line)
-{
-	line->tail = line->canonical = line->head;
-	line->literal = false;
-}
-
-/* A signal's character: echoed, and input is dropped unless NOFLSH. */
-static unsigned signal_char(struct line *line, u8 c, unsigned signo)
-{
-	unsigned restarted = line->stopped ? LINE_RESTARTED : 0;
-
-	line->stopped = false;
-	if (!L_FLAG(line, NOFLSH))
-		line_flush(line);
-	echo(line, c);
-	return signo | restarted;
+	tty->tail = tty->canonical = tty->head;
+	tty->literal = false;
 }
 
 /* Editing in canonical mode; false: @c is an ordinary character. */
-static bool edit(struct line *line, u8 c, unsigned *result)
+static bool edit(struct tty *tty, u8 c)
 {
-	*result = 0;
-	if (is_control(line, c, VERASE)) {
-		erase_one(line, true);
-	} else if (is_control(line, c, VKILL)) {
-		kill_line(line);
-	} else if (L_FLAG(line, IEXTEN) && is_control(line, c, VWERASE)) {
-		erase_word(line);
-	} else if (L_FLAG(line, IEXTEN) && L_FLAG(line, ECHO) && is_control(line, c, VREPRINT)) {
-		reprint(line);
+	bool extended = L_FLAG(tty, IEXTEN);
+
+	if (is_key(tty, c, VERASE)) {
+		erase(tty, VERASE);
+	} else if (is_key(tty, c, VKILL)) {
+		erase(tty, VKILL);
+	} else if (extended && is_key(tty, c, VWERASE)) {
+		erase(tty, VWERASE);
+	} else if (extended && L_FLAG(tty, ECHO) && is_key(tty, c, VREPRINT)) {
+		reprint(tty);
+	} else if (extended && is_key(tty, c, VLNEXT)) {
+		tty->literal = true;
+		if (L_FLAG(tty, ECHO) && L_FLAG(tty, ECHOCTL))
+			line_write(tty, "^\b", 2);
 	} else if (c == '\n') {
-		echo_newline(line);
-		*result = end_line(line, c, false);
-	} else if (is_control(line, c, VEOF)) {
-		*result = end_line(line, VDISABLED, true);
-	} else if (is_control(line, c, VEOL) ||
-		   (L_FLAG(line, IEXTEN) && is_control(line, c, VEOL2))) {
-		echo(line, c);
-		*result = end_line(line, c, false);
+		if (L_FLAG(tty, ECHO) || L_FLAG(tty, ECHONL))
+			output(tty, c);
+		put(tty, c | TTY_LINE_END);
+	} else if (is_key(tty, c, VEOF)) {
+		put(tty, TTY_END_OF_FILE | TTY_LINE_END);
+	} else if (is_key(tty, c, VEOL) || (extended && is_key(tty, c, VEOL2))) {
+		echo(tty, c);
+		put(tty, c | TTY_LINE_END);
 	} else {
 		return false;
 	}
 	return true;
 }
 
-/* ^S and ^Q; true: @c was one of them. */
-static bool flow_control(struct line *line, u8 c, unsigned *result)
-{
-	*result = 0;
-	if (is_control(line, c, VSTOP) && !(line->stopped && is_control(line, c, VSTART))) {
-		line->stopped = true;
-		return true;
-	}
-	if (is_control(line, c, VSTART)) {
-		*result = line->stopped ? LINE_RESTARTED : 0;
-		line->stopped = false;
-		return true;
-	}
-	return false;
-}
-
-/* Input mapping; false: the character is dropped. */
-static bool map_input(struct line *line, u8 *c)
-{
-	if (I_FLAG(line, ISTRIP))
-		*c &= 0x7f;
-	if (I_FLAG(line, IUCLC) && L_FLAG(line, IEXTEN) && *c >= 'A' && *c <= 'Z')
-		*c += 'a' - 'A';
-	if (*c == '\r') {
-		if (I_FLAG(line, IGNCR))
-			return false;
-		if (I_FLAG(line, ICRNL))
-			*c = '\n';
-	} else if (*c == '\n' && I_FLAG(line, INLCR)) {
-		*c = '\r';
-	}
-	return true;
-}
-
 /* The signal that @c asks for, or 0. */
-static unsigned signal_of(const struct line *line, u8 c)
+static int signal_of(const struct tty *tty, u8 c)
 {
-	if (is_control(line, c, VINTR))
+	if (is_key(tty, c, VINTR))
 		return SIGINT;
-	if (is_control(line, c, VQUIT))
+	if (is_key(tty, c, VQUIT))
 		return SIGQUIT;
-	if (is_control(line, c, VSUSP))
-		return SIGTSTP;
-	return 0;
+	return is_key(tty, c, VSUSP) ? SIGTSTP : 0;
 }
 
-unsigned line_receive(struct line *line, u8 c)
+int line_receive(struct tty *tty, u8 c)
 {
-	unsigned result = 0;
-	u8 received = c;
+	bool enter = c == '\r' && I_FLAG(tty, ICRNL);
 
-	if (line->literal) { /* not mapped either */
-		line->literal = false;
-		return insert(line, I_FLAG(line, ISTRIP) ? c & 0x7f : c, false);
-	}
-	if (!map_input(line, &c))
+	if (tty->literal) { /* not mapped either */
+		tty->literal = false;
+		insert(tty, c, false);
 		return 0;
-	if (I_FLAG(line, IXON)) {
-		if (flow_control(line, c, &result))
-			return result;
-		if (line->stopped && I_FLAG(line, IXANY)) {
-			line->stopped = false;
-			result = LINE_RESTARTED;
-		}
 	}
-	if (L_FLAG(line, ISIG)) {
-		if (signal_of(line, c))
-			return signal_char(line, c, signal_of(line, c)) | result;
-		if (c == CHAR_STATUS)
-			return LINE_STATUS | result;
+	if (c == '\r' && I_FLAG(tty, IGNCR))
+		return 0;
+	if (enter)
+		c = '\n';
+	else if (c == '\n' && I_FLAG(tty, INLCR))
+		c = '\r';
+	if (I_FLAG(tty, IXON) && (is_key(tty, c, VSTOP) || is_key(tty, c, VSTART))) {
+		tty->stopped = is_key(tty, c, VSTOP) && !(tty->stopped && is_key(tty, c, VSTART));
+		return 0;
 	}
-	if (L_FLAG(line, ICANON)) {
-		unsigned edited;
-
-		if (L_FLAG(line, IEXTEN) && is_control(line, c, VLNEXT)) {
-			line->literal = true;
-			if (L_FLAG(line, ECHO) && L_FLAG(line, ECHOCTL))
-				line->emit(line, "^\b", 2);
-			return result;
-		}
-		if (edit(line, c, &edited))
-			return edited | result;
+	if (L_FLAG(tty, ISIG) && c == CHAR_STATUS)
+		return LINE_STATUS;
+	if (L_FLAG(tty, ISIG) && signal_of(tty, c)) {
+		tty->stopped = false;
+		if (!L_FLAG(tty, NOFLSH))
+			line_flush(tty);
+		echo(tty, c);
+		return signal_of(tty, c);
 	}
-	return insert(line, c, received != c && c == '\n') | result;
+	if (!L_FLAG(tty, ICANON) || !edit(tty, c))
+		insert(tty, c, enter);
+	return 0;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-size_t line_available(const struct line *line)
+/* Up to where a reader sees. */
+static u32 read_limit(const struct tty *tty)
 {
-	u32 position, count = 0;
+	return L_FLAG(tty, ICANON) ? tty->canonical : tty->head;
+}
 
-	if (!L_FLAG(line, ICANON))
-		return used(line);
-	for (position = line->tail; position != line->canonical; position++)
-		if (!test_bit(position % LINE_SIZE, line->end_of_file))
-			count++;
+bool line_readable(const struct tty *tty)
+{
+	return read_limit(tty) != tty->tail;
+}
+
+int line_available(const struct tty *tty)
+{
+	int count = 0;
+
+	for (u32 position = tty->tail; position != read_limit(tty); position++)
+		count += !(tty->buffer[position % TTY_BUFFER] & TTY_END_OF_FILE);
 	return count;
 }
 
-bool line_readable(const struct line *line)
+size_t line_read(struct tty *tty, u8 *to, size_t n, bool *end)
 {
-	return L_FLAG(line, ICANON) ? line->canonical != line->tail : line->head != line->tail;
-}
-
-size_t line_read(struct line *line, u8 *to, size_t n, bool *end)
-{
-	u32 limit = L_FLAG(line, ICANON) ? line->canonical : line->head;
+	u32 limit = read_limit(tty);
 	size_t taken = 0;
 
 	*end = false;
-	while (line->tail != limit && !*end) {
-		unsigned at = line->tail % LINE_SIZE;
-		bool marked = L_FLAG(line, ICANON) && test_bit(at, line->line_end);
-		bool hidden = marked && test_bit(at, line->end_of_file);
+	while (tty->tail != limit && !*end) {
+		u16 c = tty->buffer[tty->tail % TTY_BUFFER];
 
 		/* An end of file right behind a full buffer belongs to this read: it is no line of
 		 * its own. */
-		if (taken == n && !hidden)
+		if (taken == n && !(c & TTY_END_OF_FILE))
 			break;
-		if (!hidden)
-			to[taken++] = line->buffer[at];
-		line->tail++;
-		*end = marked;
+		if (!(c & TTY_END_OF_FILE))
+			to[taken++] = (u8)c;
+		tty->tail++;
+		*end = c & TTY_LINE_END;
 	}
-	if (!L_FLAG(line, ICANON)) {
-		*end = line->tail == line->head;
-		if ((s32)(line->canonical - line->tail) < 0)
-			line->canonical = line->tail;
-	}
+	if (!L_FLAG(tty, ICANON))
+		*end = tty->tail == tty->head;
 	return taken;
 }
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
-void line_set_termios(struct line *line, const struct ktermios *termios)
+void line_set_termios(struct tty *tty, const struct ktermios *termios)
 {
-	bool was_canonical = L_FLAG(line, ICANON);
+	bool was_canonical = L_FLAG(tty, ICANON);
 
-	line->termios = *termios;
-	if (!(termios->c_iflag & IXON))
-		line->stopped = false;
-	if (was_canonical == !!L_FLAG(line, ICANON))
+	tty->termios = *termios;
+	tty->termios.c_iflag &= ~IFLAG_MISSING;
+	tty->termios.c_oflag &= OPOST | ONLCR;
+	tty->termios.c_lflag &= ~LFLAG_MISSING;
+	if (!I_FLAG(tty, IXON))
+		tty->stopped = false;
+	if (was_canonical == !!L_FLAG(tty, ICANON))
 		return;
 	/* What is there becomes readable in either direction, in one piece, as n_tty_set_termios
 	 * does it. */
-	memset(line->line_end, 0, sizeof(line->line_end));
-	memset(line->end_of_file, 0, sizeof(line->end_of_file));
-	line->literal = false;
-	line->canonical = line->head;
-	if (!was_canonical && line->head != line->tail)
-		__set_bit((line->head - 1) % LINE_SIZE, line->line_end);
+	for (u32 position = tty->tail; position != tty->head; position++)
+		tty->buffer[position % TTY_BUFFER] &= 0xff;
+	if (!was_canonical && tty->head != tty->tail)
+		tty->buffer[(tty->head - 1) % TTY_BUFFER] |= TTY_LINE_END;
+	tty->literal = false;
+	tty->canonical = tty->head;
 }
 
-void line_init(struct line *line, void (*emit)(struct line *, const char *, size_t))
+void line_init(struct tty *tty)
 {
-	static const u8 characters[NCCS] = {
-		[VINTR] = 'C' & 31,    [VQUIT] = '\\' & 31,   [VERASE] = 0x7f,
-		[VKILL] = 'U' & 31,    [VEOF] = 'D' & 31,     [VMIN] = 1,
-		[VSTART] = 'Q' & 31,   [VSTOP] = 'S' & 31,    [VSUSP] = 'Z' & 31,
-		[VREPRINT] = 'R' & 31, [VDISCARD] = 'O' & 31, [VWERASE] = 'W' & 31,
-		[VLNEXT] = 'V' & 31,
+	static const struct ktermios settings = {
+		.c_iflag = ICRNL | IXON | IUTF8,
+		.c_oflag = OPOST | ONLCR,
+		.c_cflag = CFLAG_DEFAULT,
+		.c_lflag = ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN,
+		.c_cc = "\003\034\177\025\004\0\1\0\021\023\032\0\022\017\027\026",
 	};
 
-	memset(line, 0, sizeof(*line));
-	line->termios.c_iflag = ICRNL | IXON | IUTF8;
-	line->termios.c_oflag = OPOST | ONLCR;
-	line->termios.c_cflag = B115200 | CS8 | CREAD | HUPCL | CLOCAL;
-	line->termios.c_lflag = ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN;
-	memcpy(line->termios.c_cc, characters, sizeof(characters));
-	line->emit = emit;
+	tty->termios = settings;
 }

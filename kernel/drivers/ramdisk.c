@@ -36,12 +36,11 @@
 #define RAMDISK_MAJOR 1
 #define RAMDISKS_MAX 2
 #define EMPTY_KILOBYTES 4096 /* as Linux has had it for long */
-#define LARGEST_KILOBYTES (GB(1024) >> 10)
+#define LARGEST_KILOBYTES (1ULL << 50) /* so that it is a number of bytes too */
 
 struct ramdisk {
 	struct block_device block;
-	char *memory; /* the image, or NULL ... */
-	void **pages; /* ... and the pages of an empty disk, NULL: zeros */
+	void **pages; /* of the image, or those of an empty disk that were written to */
 
 	spinlock_t lock;	  /* the model: all that follows */
 	struct list_head waiting; /* in order; the first is being served */
@@ -55,21 +54,12 @@ static unsigned ramdisk_count;
 static u64 seek_ns, sector_ns; /* both 0: no model */
 static atomic64_t pages_left;  /* that empty disks may still take */
 
-static u64 request_bytes(const struct block_request *request)
-{
-	u64 bytes = 0;
-
-	for (unsigned i = 0; i < request->segment_count; i++)
-		bytes += request->segments[i].length;
-	return bytes;
-}
-
 /* The next request's service begins at @now. Lock held. */
 static void serve_next(struct ramdisk *disk, u64 now)
 {
 	const struct block_request *request =
 		list_first_entry(&disk->waiting, struct block_request, link);
-	u64 sectors = request_bytes(request) / SECTOR_SIZE, time = sectors * sector_ns;
+	u64 sectors = block_request_sectors(request), time = sectors * sector_ns;
 	u64 distance = request->sector > disk->head ? request->sector - disk->head
 						    : disk->head - request->sector;
 
@@ -110,79 +100,57 @@ static void wait_for_head(struct ramdisk *disk, struct block_request *request)
 	spin_unlock_irqrestore(&disk->lock, flags);
 }
 
-/* A page of zeros for an empty disk, or NULL. */
-static void *take_page(void)
+/* A page of zeros for @slot of an empty disk, or NULL. */
+static void *take_page(void **slot)
 {
-	void *page = NULL;
+	void *page = NULL, *other = NULL;
 
 	if (atomic64_dec_return(&pages_left) >= 0)
 		page = get_free_pages(GFP_KERNEL | GFP_NOIO | GFP_ZERO, 0);
-	if (!page)
-		atomic64_inc(&pages_left);
-	return page;
+	if (page && try_cmpxchg(slot, &other, page))
+		return page;
+	if (page)
+		free_pages(page, 0); /* another request was faster */
+	atomic64_inc(&pages_left);
+	return other;
 }
 
-/* One page's part of an empty disk; -EIO: no memory for what is written. */
-static int copy_in_page(struct ramdisk *disk, bool write, u64 at, char *data, size_t n)
-{
-	void **slot = &disk->pages[at >> PAGE_SHIFT], *page = READ_ONCE(*slot), *none = NULL;
-	size_t offset = at & (PAGE_SIZE - 1);
-
-	if (!write) {
-		if (page)
-			memcpy(data, (char *)page + offset, n);
-		else
-			memset(data, 0, n);
-		return 0;
-	}
-	if (!page) {
-		page = take_page();
-		if (!page)
-			return -EIO;
-		if (!__atomic_compare_exchange_n(slot, &none, page, false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_ACQUIRE)) {
-			free_pages(page, 0); /* another request was faster */
-			atomic64_inc(&pages_left);
-			page = none;
-		}
-	}
-	memcpy((char *)page + offset, data, n);
-	return 0;
-}
-
+/* -EIO: no memory for what is written. */
 static int copy_segment(struct ramdisk *disk, bool write, u64 at, char *data, size_t length)
 {
-	int error = 0;
+	while (length) {
+		void **slot = &disk->pages[at >> PAGE_SHIFT];
+		char *page = READ_ONCE(*slot);
+		size_t offset = at & (PAGE_SIZE - 1), n = min(length, PAGE_SIZE - offset);
 
-	if (likely(disk->memory)) {
+		if (!page && write)
+			page = take_page(slot);
+		if (write && !page)
+			return -EIO;
 		if (write)
-			memcpy(disk->memory + at, data, length);
+			memcpy(page + offset, data, n);
+		else if (page)
+			memcpy(data, page + offset, n);
 		else
-			memcpy(data, disk->memory + at, length);
-		return 0;
-	}
-	while (length && !error) {
-		size_t n = min_t(size_t, length, PAGE_SIZE - (at & (PAGE_SIZE - 1)));
-
-		error = copy_in_page(disk, write, at, data, n);
+			memset(data, 0, n);
 		at += n;
 		data += n;
 		length -= n;
 	}
-	return error;
+	return 0;
 }
 
 static void ramdisk_submit(struct block_device *device, struct block_request *request)
 {
 	struct ramdisk *disk = device->driver;
+	bool write = request->operation == BLOCK_WRITE;
 	u64 at = request->sector * SECTOR_SIZE;
 
 	request->status = 0;
 	for (unsigned i = 0; i < request->segment_count && !request->status; i++) {
 		const struct block_segment *segment = &request->segments[i];
 
-		request->status = copy_segment(disk, request->operation == BLOCK_WRITE, at,
-					       segment->data, segment->length);
+		request->status = copy_segment(disk, write, at, segment->data, segment->length);
 		at += segment->length;
 	}
 	if (unlikely(seek_ns | sector_ns))
@@ -191,16 +159,24 @@ static void ramdisk_submit(struct block_device *device, struct block_request *re
 		request->done(request);
 }
 
-static void add_ramdisk(void *memory, void **pages, u64 bytes, const char *what)
+/* @image: what the disk holds, or NULL for zeros. */
+static void add_ramdisk(char *image, u64 bytes)
 {
 	static const char *const names[RAMDISKS_MAX] = {"ram0", "ram1"};
 	struct ramdisk *disk = &ramdisks[ramdisk_count];
+	u64 pages = DIV_ROUND_UP(bytes, PAGE_SIZE);
 
+	disk->pages = hash_alloc_table(pages * sizeof(*disk->pages));
+	if (!disk->pages) {
+		pr_err("ramdisk_size=%llu: no memory for a disk so large, no RAM disk is made\n",
+		       (unsigned long long)(bytes >> 10));
+		return;
+	}
+	for (u64 i = 0; image && i < pages; i++)
+		disk->pages[i] = image + i * PAGE_SIZE;
 	spin_lock_init(&disk->lock, "ramdisk");
 	INIT_LIST_HEAD(&disk->waiting);
 	timer_init(&disk->timer, request_served, disk);
-	disk->memory = memory;
-	disk->pages = pages;
 	disk->block.name = names[ramdisk_count];
 	disk->block.dev = MKDEV(RAMDISK_MAJOR, ramdisk_count++);
 	disk->block.sectors = bytes / SECTOR_SIZE;
@@ -208,7 +184,7 @@ static void add_ramdisk(void *memory, void **pages, u64 bytes, const char *what)
 	disk->block.driver = disk;
 	register_block_device(&disk->block);
 	pr_info("%s: RAM disk, %llu KB, %s\n", disk->block.name, (unsigned long long)(bytes >> 10),
-		what);
+		image ? "the boot module" : "empty");
 }
 
 static void model_init(void)
@@ -232,21 +208,14 @@ static void model_init(void)
 void ramdisk_init(void)
 {
 	u64 bytes = boot_info.initrd_end - boot_info.initrd_start, kilobytes = EMPTY_KILOBYTES;
-	void *memory = phys_to_virt(boot_info.initrd_start), **pages;
 	bool asked = cmdline_u64("ramdisk_size", &kilobytes), image;
+	char *memory = phys_to_virt(boot_info.initrd_start);
 
 	model_init();
 	atomic64_set(&pages_left, (s64)(page_alloc_total_pages() / 2));
 	image = bytes >= SECTOR_SIZE && memcmp(memory, "070701", 6);
 	if (image)
-		add_ramdisk(memory, NULL, bytes, "the boot module");
-	if (!kilobytes || (image && !asked))
-		return;
-	bytes = KB(min_t(u64, kilobytes, LARGEST_KILOBYTES));
-	pages = hash_alloc_table(DIV_ROUND_UP(bytes, PAGE_SIZE) * sizeof(*pages));
-	if (pages)
-		add_ramdisk(NULL, pages, bytes, "empty");
-	else
-		pr_err("ramdisk_size=%llu: no memory for a disk so large, no RAM disk is made\n",
-		       (unsigned long long)kilobytes);
+		add_ramdisk(memory, bytes);
+	if (kilobytes && (!image || asked))
+		add_ramdisk(NULL, KB(min_t(u64, kilobytes, LARGEST_KILOBYTES)));
 }

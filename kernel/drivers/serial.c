@@ -40,7 +40,7 @@
 #define FIFO_BYTES 16
 #define POLLS_MAX 10000000 /* then the byte is lost: a wedged UART must not wedge the kernel */
 
-static bool com1_present, com2_present;
+static bool com1_present;
 
 static void serial_write(u16 port, const char *text, size_t length)
 {
@@ -85,10 +85,9 @@ static bool serial_setup(u16 port)
 void serial_early_init(void)
 {
 	com1_present = serial_setup(COM1);
-	com2_present = serial_setup(COM2);
 	if (com1_present)
 		console_output = com1_write;
-	if (com2_present)
+	if (serial_setup(COM2))
 		control_output = com2_write;
 }
 
@@ -113,7 +112,6 @@ static void com1_drain(void)
 
 static void com1_interrupt(void *argument)
 {
-	(void)argument;
 	com1_drain();
 }
 

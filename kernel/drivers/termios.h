@@ -1,6 +1,7 @@
 /*
  * termios.h - Linux's numbers for terminals (asm-generic/termbits.h, ioctls.h), which programs are
- * compiled with, and its struct termios as the ioctls copy it.
+ * compiled with, and its struct termios as the ioctls copy it. Only what the line discipline does;
+ * the settings of a line (speed, parity, breaks) are kept for the program and mean nothing.
  */
 #pragma once
 
@@ -27,53 +28,26 @@ struct winsize {
 	u16 ws_row, ws_col, ws_xpixel, ws_ypixel;
 };
 
-/* c_cc */
-#define VINTR 0
-#define VQUIT 1
-#define VERASE 2
-#define VKILL 3
-#define VEOF 4
-#define VTIME 5
-#define VMIN 6
-#define VSWTC 7
-#define VSTART 8
-#define VSTOP 9
-#define VSUSP 10
-#define VEOL 11
-#define VREPRINT 12
-#define VDISCARD 13
-#define VWERASE 14
-#define VLNEXT 15
-#define VEOL2 16
-#define VDISABLED 0 /* a character of this value is off */
+/* c_cc; the characters after VSTART are those of Linux: 0 is off */
+enum { VINTR, VQUIT, VERASE, VKILL, VEOF, VTIME, VMIN, VSTART = 8, VSTOP, VSUSP, VEOL, VREPRINT };
+enum { VWERASE = 14, VLNEXT, VEOL2 };
+#define VDISABLED 0
 
 /* c_iflag */
-#define ISTRIP 0x20
 #define INLCR 0x40
 #define IGNCR 0x80
 #define ICRNL 0x100
-#define IUCLC 0x200
 #define IXON 0x400
-#define IXANY 0x800
 #define IMAXBEL 0x2000
 #define IUTF8 0x4000
+#define IFLAG_MISSING 0xa20 /* ISTRIP, IUCLC, IXANY: read back as off */
 
-/* c_oflag */
+/* c_oflag: all others read back as off */
 #define OPOST 0x01
-#define OLCUC 0x02
 #define ONLCR 0x04
-#define OCRNL 0x08
-#define ONOCR 0x10
-#define ONLRET 0x20
-#define TABDLY 0x1800
-#define TAB3 0x1800 /* tabs to spaces */
 
-/* c_cflag */
-#define B115200 0x1002
-#define CS8 0x30
-#define CREAD 0x80
-#define HUPCL 0x400
-#define CLOCAL 0x800
+/* c_cflag: B115200 CS8 CREAD HUPCL CLOCAL */
+#define CFLAG_DEFAULT (0x1002 | 0x30 | 0x80 | 0x400 | 0x800)
 
 /* c_lflag */
 #define ISIG 0x01
@@ -87,11 +61,11 @@ struct winsize {
 #define ECHOCTL 0x200
 #define ECHOKE 0x800
 #define IEXTEN 0x8000
+#define LFLAG_MISSING 0x15404 /* XCASE, ECHOPRT, FLUSHO, PENDIN, EXTPROC */
 
-/* ioctl commands */
+/* ioctl commands; between TCSETS and TCSETSF lies TCSETSW */
 #define TCGETS 0x5401
 #define TCSETS 0x5402
-#define TCSETSW 0x5403
 #define TCSETSF 0x5404
 #define TCSBRK 0x5409
 #define TCXONC 0x540a
@@ -108,14 +82,8 @@ struct winsize {
 #define TIOCGSID 0x5429
 #define TCGETS2 0x802c542a
 #define TCSETS2 0x402c542b
-#define TCSETSW2 0x402c542c
 #define TCSETSF2 0x402c542d
 
-/* TCFLSH, TCXONC arguments */
-#define TCIFLUSH 0
-#define TCOFLUSH 1
-#define TCIOFLUSH 2
-#define TCOOFF 0
-#define TCOON 1
-#define TCIOFF 2
-#define TCION 3
+/* TCFLSH and TCXONC arguments */
+enum { TCIFLUSH, TCOFLUSH, TCIOFLUSH };
+enum { TCOOFF, TCOON, TCIOFF, TCION };

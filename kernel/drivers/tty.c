@@ -1,7 +1,10 @@
 /*
- * tty.c - the terminal's files: reading, writing, polling, who may, and where its signals go.
+ * tty.c - the terminal's files: reading, writing, polling, who may, where its signals go, and its
+ * settings (ioctl).
  *
- * The settings (ioctl) are in tty_ioctl.c.
+ * Output is written at once, so "wait until it is drained" (TCSETSW, TCSBRK) is true when it is
+ * asked, and the line has no break condition. Not there: a terminal with several sessions'
+ * processes, so TIOCNOTTY of a process that is no session leader is -EPERM (it can call setsid).
  */
 #include "kernel/drivers/tty.h"
 #include "fs/vfs.h"
@@ -9,14 +12,16 @@
 #include "kernel/core/cmdline.h"
 #include "kernel/core/jobctl.h"
 #include "kernel/core/printk.h"
+#include "kernel/core/string.h"
+#include "kernel/core/uaccess.h"
 #include "kernel/core/work.h"
 #include "kernel/drivers/drivers.h"
-#include "kernel/drivers/tty_ioctl.h"
 
 #define SIGHUP 1
 #define SIGCONT 18
 #define SIGTTIN 21
 #define SIGTTOU 22
+#define SIGWINCH 28
 
 #define CHUNK 256
 #define VTIME_UNIT_NS (100 * NSEC_PER_MSEC)
@@ -28,8 +33,7 @@
 struct tty console_tty = {
 	.read_lock = MUTEX_INIT(console_tty.read_lock, "tty->read_lock"),
 	.write_lock = MUTEX_INIT(console_tty.write_lock, "tty->write_lock"),
-	.read_wait = WAIT_QUEUE_INIT(console_tty.read_wait, "tty->read_wait"),
-	.write_wait = WAIT_QUEUE_INIT(console_tty.write_wait, "tty->write_wait"),
+	.wait = WAIT_QUEUE_INIT(console_tty.wait, "tty->wait"),
 	.lock = SPINLOCK_INIT("tty->lock"),
 };
 
@@ -38,7 +42,6 @@ struct tty console_tty = {
 /* ^T: the reports are long and take bucket locks, so a thread prints them. */
 static void report_caches(struct work *work)
 {
-	(void)work;
 	hash_report_all();
 }
 static DEFINE_WORK(report_work, report_caches);
@@ -46,22 +49,18 @@ static DEFINE_WORK(report_work, report_caches);
 void tty_receive(struct tty *tty, u8 c)
 {
 	unsigned long flags;
-	unsigned result;
 	pid_t foreground;
+	int signo;
 
 	spin_lock_irqsave(&tty->lock, flags);
-	result = line_receive(&tty->line, c);
+	signo = line_receive(tty, c);
 	foreground = tty->foreground;
 	spin_unlock_irqrestore(&tty->lock, flags);
-
-	if ((result & LINE_SIGNAL_MASK) && foreground)
-		signal_pgrp(foreground, (int)(result & LINE_SIGNAL_MASK));
-	if (result & LINE_READABLE)
-		wake_up(&tty->read_wait);
-	if (result & LINE_RESTARTED)
-		wake_up(&tty->write_wait);
-	if (result & LINE_STATUS)
+	if (signo == LINE_STATUS)
 		work_queue(&report_work);
+	else if (signo && foreground)
+		signal_pgrp(foreground, signo);
+	wake_up(&tty->wait);
 }
 
 bool tty_throttled(struct tty *tty)
@@ -70,14 +69,19 @@ bool tty_throttled(struct tty *tty)
 	bool throttled;
 
 	spin_lock_irqsave(&tty->lock, flags);
-	throttled = tty->throttled = !line_has_room(&tty->line);
+	throttled = tty->throttled = !line_has_room(tty);
 	spin_unlock_irqrestore(&tty->lock, flags);
 	return throttled;
 }
 
 /* ---- who may --------------------------------------------------------------------------------- */
 
-int tty_check_background(struct tty *tty, int signo)
+/*
+ * May the current task, if it is in a background group of the terminal's session, do what @signo
+ * (SIGTTIN, SIGTTOU) stands for? 0: yes. -ERESTARTSYS: its group has been sent the signal. -EIO:
+ * no.
+ */
+static int check_background(struct tty *tty, int signo)
 {
 	pid_t group = current_pgrp();
 
@@ -97,10 +101,8 @@ void tty_session_ended(pid_t session)
 	unsigned long flags;
 	pid_t foreground = 0;
 
-	if (!session)
-		return;
 	spin_lock_irqsave(&tty->lock, flags);
-	if (tty->session == session) {
+	if (session && tty->session == session) {
 		foreground = tty->foreground;
 		tty->session = tty->foreground = 0;
 	}
@@ -120,25 +122,27 @@ u32 tty_of_session(pid_t session, pid_t *foreground)
 	return ours ? SERIAL_DEV : 0;
 }
 
-int tty_take_session(struct tty *tty, bool steal)
+/* The current session leader takes the terminal: 0 or -EPERM. @steal: from another session too. */
+static int take_session(struct tty *tty, bool steal)
 {
+	pid_t session = current_session();
 	unsigned long flags;
 	int error = 0;
 
 	if (!current_is_session_leader())
 		return -EPERM;
 	spin_lock_irqsave(&tty->lock, flags);
-	if (tty->session && tty->session != current_session() && !steal)
+	if (tty->session && tty->session != session && !steal) {
 		error = -EPERM;
-	else if (tty->session != current_session()) {
-		tty->session = current_session();
+	} else if (tty->session != session) {
+		tty->session = session;
 		tty->foreground = current_pgrp();
 	}
 	spin_unlock_irqrestore(&tty->lock, flags);
 	return error;
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- reading and writing --------------------------------------------------------------------- */
 
 /* Take at most @n bytes; lets the driver go on if it held input back. */
 static size_t take_input(struct tty *tty, u8 *to, size_t n, bool *end)
@@ -148,25 +152,13 @@ static size_t take_input(struct tty *tty, u8 *to, size_t n, bool *end)
 	size_t taken;
 
 	spin_lock_irqsave(&tty->lock, flags);
-	taken = line_read(&tty->line, to, n, end);
-	resume = tty->throttled && line_has_room(&tty->line);
-	if (resume)
-		tty->throttled = false;
+	taken = line_read(tty, to, n, end);
+	resume = tty->throttled && line_has_room(tty);
+	tty->throttled &= !resume;
 	spin_unlock_irqrestore(&tty->lock, flags);
 	if (resume && tty->resume_input)
 		tty->resume_input();
 	return taken;
-}
-
-static bool is_canonical(const struct tty *tty)
-{
-	return tty->line.termios.c_lflag & ICANON;
-}
-
-/* Bytes that end a read in the other mode. */
-static size_t minimum(const struct tty *tty, size_t wanted)
-{
-	return min_t(size_t, tty->line.termios.c_cc[VMIN], wanted);
 }
 
 /*
@@ -175,42 +167,43 @@ static size_t minimum(const struct tty *tty, size_t wanted)
  */
 static int wait_input(struct tty *tty, struct file *file, size_t got)
 {
-	u64 time = tty->line.termios.c_cc[VTIME] * VTIME_UNIT_NS;
-	size_t least = tty->line.termios.c_cc[VMIN];
+	bool canonical = tty->termios.c_lflag & ICANON;
+	u64 time = tty->termios.c_cc[VTIME] * VTIME_UNIT_NS;
+	size_t least = tty->termios.c_cc[VMIN];
 	s64 left;
 
-	if (line_readable(&tty->line))
+	if (line_readable(tty))
 		return 1;
-	if (!is_canonical(tty) && least == 0 && time == 0)
+	if (!canonical && !least && !time)
 		return 0;
 	if (file->flags & O_NONBLOCK)
 		return -EAGAIN;
 	/* VTIME bounds the whole wait without VMIN, else the gap behind the first byte. */
-	if (is_canonical(tty) || !time || (least && !got))
-		return wait_event_interruptible(tty->read_wait, line_readable(&tty->line)) ?: 1;
-	left = wait_event_interruptible_timeout(tty->read_wait, line_readable(&tty->line), time);
+	if (canonical || !time || (least && !got))
+		return wait_event_interruptible(tty->wait, line_readable(tty)) ?: 1;
+	left = wait_event_interruptible_timeout(tty->wait, line_readable(tty), time);
 	return left < 0 ? (int)left : left > 0;
 }
 
 /* Under read_lock: bytes moved to @io, or -errno if none. */
 static ssize_t read_input(struct tty *tty, struct file *file, struct io *io)
 {
-	size_t wanted = io->length, got = 0;
+	size_t wanted = io->length, got = 0, n;
+	bool end = false;
+	u8 chunk[CHUNK];
 
-	while (got < wanted) {
-		u8 chunk[CHUNK];
-		bool end;
-		size_t n;
+	while (got < wanted && !end) {
 		int ready = wait_input(tty, file, got);
 
 		if (ready <= 0)
 			return got ? (ssize_t)got : ready;
 		n = take_input(tty, chunk, min_t(size_t, wanted - got, CHUNK), &end);
-		got += io_put(io, chunk, n);
-		if (io->length != wanted - got)
+		got += n;
+		if (io_put(io, chunk, n) < n)
 			return -EFAULT;
-		if (is_canonical(tty) ? end : end && got >= minimum(tty, wanted))
-			break;
+		/* Without lines, VMIN bytes end a read that has taken all there is. */
+		if (!(tty->termios.c_lflag & ICANON))
+			end = end && got >= min_t(size_t, tty->termios.c_cc[VMIN], wanted);
 	}
 	return (ssize_t)got;
 }
@@ -218,28 +211,15 @@ static ssize_t read_input(struct tty *tty, struct file *file, struct io *io)
 static ssize_t tty_read(struct file *file, struct io *io, loff_t *position)
 {
 	struct tty *tty = file->private;
-	size_t before = io->length;
-	ssize_t result;
+	ssize_t result = check_background(tty, SIGTTIN);
 
-	(void)position;
-	result = tty_check_background(tty, SIGTTIN);
-	if (result)
+	if (result || !io->length)
 		return result;
-	if (!before)
-		return 0;
 	if (mutex_lock_interruptible(&tty->read_lock))
 		return -ERESTARTSYS;
 	result = read_input(tty, file, io);
 	mutex_unlock(&tty->read_lock);
 	return result;
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-static void emit_console(struct line *line, const char *text, size_t length)
-{
-	(void)line;
-	console_write_raw(text, length);
 }
 
 /* Under write_lock. */
@@ -252,13 +232,13 @@ static ssize_t write_output(struct tty *tty, struct io *io)
 	while (io->length) {
 		size_t n;
 
-		if (wait_event_interruptible(tty->write_wait, !tty->line.stopped))
+		if (wait_event_interruptible(tty->wait, !tty->stopped))
 			return written ?: -ERESTARTSYS;
 		n = io_get(io, chunk, min_t(size_t, io->length, CHUNK));
 		if (!n)
 			return written ?: -EFAULT;
 		spin_lock_irqsave(&tty->lock, flags);
-		line_write(&tty->line, chunk, n);
+		line_write(tty, chunk, n);
 		spin_unlock_irqrestore(&tty->lock, flags);
 		written += (ssize_t)n;
 		cond_resched();
@@ -271,12 +251,11 @@ static ssize_t tty_write(struct file *file, struct io *io, loff_t *position)
 	struct tty *tty = file->private;
 	ssize_t result = 0;
 
-	(void)position;
-	if (tty->line.termios.c_lflag & TOSTOP)
-		result = tty_check_background(tty, SIGTTOU);
+	if (tty->termios.c_lflag & TOSTOP)
+		result = check_background(tty, SIGTTOU);
 	if (result)
 		return result;
-	if ((file->flags & O_NONBLOCK) && tty->line.stopped)
+	if ((file->flags & O_NONBLOCK) && tty->stopped)
 		return -EAGAIN;
 	if (mutex_lock_interruptible(&tty->write_lock))
 		return -ERESTARTSYS;
@@ -288,15 +267,155 @@ static ssize_t tty_write(struct file *file, struct io *io, loff_t *position)
 static unsigned tty_poll(struct file *file, struct poll_table *table)
 {
 	struct tty *tty = file->private;
-	unsigned mask = 0;
 
-	poll_wait(file, &tty->read_wait, table);
-	poll_wait(file, &tty->write_wait, table);
-	if (line_readable(&tty->line))
-		mask |= POLLIN | POLLRDNORM;
-	if (!tty->line.stopped)
-		mask |= POLLOUT | POLLWRNORM;
-	return mask;
+	poll_wait(file, &tty->wait, table);
+	return (line_readable(tty) ? POLLIN | POLLRDNORM : 0) |
+	       (tty->stopped ? 0 : POLLOUT | POLLWRNORM);
+}
+
+/* ---- settings -------------------------------------------------------------------------------- */
+
+static int set_termios(struct tty *tty, const void __user *from, bool flush)
+{
+	struct ktermios termios;
+	unsigned long flags;
+
+	if (copy_from_user(&termios, from, sizeof(termios)))
+		return -EFAULT;
+	spin_lock_irqsave(&tty->lock, flags);
+	if (flush)
+		line_flush(tty);
+	line_set_termios(tty, &termios);
+	spin_unlock_irqrestore(&tty->lock, flags);
+	wake_up(&tty->wait); /* what counts as readable may be another thing now */
+	return 0;
+}
+
+static int set_winsize(struct tty *tty, const void __user *from)
+{
+	struct winsize size, before = tty->winsize;
+	pid_t foreground = tty->foreground;
+
+	if (copy_from_user(&size, from, sizeof(size)))
+		return -EFAULT;
+	tty->winsize = size;
+	if (foreground && memcmp(&size, &before, sizeof(size)))
+		signal_pgrp(foreground, SIGWINCH);
+	return 0;
+}
+
+static int flush(struct tty *tty, u64 which)
+{
+	unsigned long flags;
+
+	if (which > TCIOFLUSH)
+		return -EINVAL;
+	spin_lock_irqsave(&tty->lock, flags);
+	if (which != TCOFLUSH) /* output never waits */
+		line_flush(tty);
+	spin_unlock_irqrestore(&tty->lock, flags);
+	return 0;
+}
+
+/* TCXONC: stop and restart output, or ask the other side to. */
+static int flow(struct tty *tty, u64 action)
+{
+	char c = (char)tty->termios.c_cc[action == TCIOFF ? VSTOP : VSTART];
+
+	if (action > TCION)
+		return -EINVAL;
+	if (action == TCOOFF || action == TCOON) {
+		tty->stopped = action == TCOOFF;
+		wake_up(&tty->wait);
+	} else if (c != VDISABLED) {
+		console_write_raw(&c, 1);
+	}
+	return 0;
+}
+
+static int set_foreground(struct tty *tty, const pid_t __user *from)
+{
+	pid_t group, session;
+
+	if (get_user(group, from))
+		return -EFAULT;
+	if (group < 0)
+		return -EINVAL;
+	session = pgrp_session(group);
+	if (session == current_session())
+		tty->foreground = group;
+	else
+		return session ? -EPERM : -ESRCH;
+	return 0;
+}
+
+/* What a process may ask of its controlling terminal only. */
+static s64 session_ioctl(struct tty *tty, unsigned command, void __user *argument)
+{
+	if (!tty->session || tty->session != current_session())
+		return -ENOTTY;
+	switch (command) {
+	case TIOCNOTTY:
+		if (!current_is_session_leader())
+			return -EPERM;
+		tty_session_ended(tty->session);
+		return 0;
+	case TIOCGPGRP:
+		return put_user(tty->foreground, (pid_t __user *)argument);
+	case TIOCSPGRP:
+		return set_foreground(tty, argument);
+	case TIOCGSID:
+		return put_user(tty->session, (pid_t __user *)argument);
+	}
+	return -ENOTTY;
+}
+
+/* Whether @command changes the terminal, which a background group may not do unasked. */
+static bool changes_terminal(unsigned command)
+{
+	return (command >= TCSETS && command <= TCSETSF) || command == TIOCSPGRP ||
+	       (command >= TCSETS2 && command <= TCSETSF2) || command == TCSBRKP ||
+	       (command >= TCSBRK && command <= TCFLSH);
+}
+
+static s64 tty_ioctl(struct file *file, unsigned command, u64 argument)
+{
+	struct tty *tty = file->private;
+	void __user *user = (void __user *)(uintptr_t)argument;
+	struct ktermios2 settings = {tty->termios, LINE_SPEED, LINE_SPEED};
+	int error = changes_terminal(command) ? check_background(tty, SIGTTOU) : 0;
+
+	if (error)
+		return error;
+	switch (command) {
+	case TCGETS:
+		return copy_to_user(user, &settings.termios, sizeof(settings.termios)) ? -EFAULT
+										       : 0;
+	case TCGETS2:
+		return copy_to_user(user, &settings, sizeof(settings)) ? -EFAULT : 0;
+	case TCSETS ... TCSETSF:
+	case TCSETS2 ... TCSETSF2:
+		return set_termios(tty, user, command == TCSETSF || command == TCSETSF2);
+	case TIOCGWINSZ:
+		return copy_to_user(user, &tty->winsize, sizeof(tty->winsize)) ? -EFAULT : 0;
+	case TIOCSWINSZ:
+		return set_winsize(tty, user);
+	case TCSBRK:
+	case TCSBRKP:
+		return 0;
+	case TCXONC:
+		return flow(tty, argument);
+	case TCFLSH:
+		return flush(tty, argument);
+	case FIONREAD:
+		return put_user(line_available(tty), (int __user *)user);
+	case TIOCOUTQ: /* nothing ever waits */
+	case TIOCGETD: /* N_TTY */
+		return put_user(0, (int __user *)user);
+	case TIOCSCTTY:
+		return take_session(tty, argument == 1 && current->cred->euid == 0);
+	}
+	return session_ioctl(tty, command, user);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -310,7 +429,7 @@ static int tty_open(struct inode *inode, struct file *file)
 	file->private = tty;
 	/* As in Linux, /dev/console never becomes a controlling terminal by being opened. */
 	if (inode->rdev == SERIAL_DEV && !(file->flags & O_NOCTTY) && !tty->session)
-		tty_take_session(tty, false);
+		take_session(tty, false);
 	return 0;
 }
 
@@ -324,14 +443,12 @@ static const struct file_operations tty_file_operations = {
 
 void tty_init(void)
 {
-	struct tty *tty = &console_tty;
 	u64 rows = 0, columns = 0;
 
-	line_init(&tty->line, emit_console);
-	if (cmdline_u64("rows", &rows))
-		tty->winsize.ws_row = (u16)rows;
-	if (cmdline_u64("columns", &columns))
-		tty->winsize.ws_col = (u16)columns;
+	line_init(&console_tty);
+	cmdline_u64("rows", &rows);
+	cmdline_u64("columns", &columns);
+	console_tty.winsize = (struct winsize){.ws_row = (u16)rows, .ws_col = (u16)columns};
 	register_chrdev(TTY_DEV, "tty", 0666, &tty_file_operations);
 	register_chrdev(CONSOLE_DEV, "console", 0600, &tty_file_operations);
 	register_chrdev(SERIAL_DEV, "ttyS0", 0660, &tty_file_operations);

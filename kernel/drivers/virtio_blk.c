@@ -1,72 +1,131 @@
 /*
  * virtio_blk.c - disks of a virtual machine: /dev/vda, /dev/vdb ... in the order of the PCI scan.
  *
- * A request is a chain of descriptors: header, data, status byte; header and status lie in a slot
- * that belongs to the chain's request while it is in flight. As many requests are in flight as the
- * queue has descriptors for; what does not fit waits in `waiting`, in order, until the interrupt
- * has made room, so submit never sleeps. Requests are completed by the interrupt, without the
- * disk's lock. Source: VIRTIO 1.2, section 5.2.
+ * Virtio 1.0 ("modern") devices on PCI with one split queue. A request is a chain of descriptors:
+ * header, data, status byte. The queue's descriptors are shared out among slots, as many to each as
+ * the longest chain needs; a slot holds header and status of the request that it has in flight.
+ * What finds no free slot waits in `waiting`, in order, until the interrupt has made room, so
+ * submit never sleeps. Requests are completed by the interrupt, without the disk's lock. Source:
+ * Virtual I/O Device (VIRTIO) Version 1.2, sections 2.7 (split virtqueues), 3.1 (start), 4.1 (PCI),
+ * 5.2 (block devices).
  *
- * A device that breaks the rules is given up: what is in flight and what comes later ends with
- * -EIO. Not done: a change of capacity, disks whose sectors are not of 512 bytes, several queues.
+ * What the device writes is checked before use. A device that breaks the rules is given up: what is
+ * in flight and what comes later ends with -EIO. Not done: a change of capacity, disks whose
+ * sectors are not of 512 bytes, several queues.
  */
+#include <arch/io.h>
 #include <arch/page.h>
 
 #include "fs/block.h"
 #include "kernel/core/errno.h"
 #include "kernel/core/printk.h"
+#include "kernel/core/sched.h"
 #include "kernel/core/spinlock.h"
 #include "kernel/core/string.h"
+#include "kernel/core/time.h"
 #include "kernel/drivers/drivers.h"
-#include "kernel/drivers/virtio.h"
+#include "kernel/drivers/pci.h"
 #include "mm/slab.h"
 
+#define VENDOR 0x1af4
 #define DEVICE_TRANSITIONAL 0x1001
 #define DEVICE_MODERN 0x1042
 #define VIRTBLK_MAJOR 254 /* Linux takes the highest that is free */
 #define MINORS_PER_DISK 16
 #define DISKS_MAX 16
 
-#define FEATURE_SIZE_MAX 1
-#define FEATURE_SEG_MAX 2
-#define FEATURE_READ_ONLY 5
-#define FEATURE_BLOCK_SIZE 6
-#define FEATURE_FLUSH 9
+/* Vendor capabilities (4.1.4): which structure lies where. */
+enum { CAP_COMMON = 1, CAP_NOTIFY, CAP_ISR, CAP_DEVICE, CAP_TYPES };
+#define CAP_TYPE 3
+#define CAP_BAR 4
+#define CAP_OFFSET 8
+#define CAP_LENGTH 12
+#define CAP_NOTIFY_MULTIPLIER 16
 
-#define CONFIG_CAPACITY 0
-#define CONFIG_SIZE_MAX 8
-#define CONFIG_SEG_MAX 12
-#define CONFIG_BLOCK_SIZE 20
+/* The common configuration (4.1.4.3). */
+struct common_registers {
+	u32 device_select, device_features, driver_select, driver_features;
+	u16 config_vector, queue_count;
+	u8 status, generation;
+	u16 queue_select, queue_size, queue_vector, queue_enable, queue_notify;
+	u32 descriptors[2], available[2], used[2];
+};
+#define NO_VECTOR 0xffff
+#define STATUS_ACKNOWLEDGE 1
+#define STATUS_DRIVER 2
+#define STATUS_DRIVER_OK 4
+#define STATUS_FEATURES_OK 8
+#define STATUS_FAILED 128
+#define RESET_POLLS 1000 /* of a millisecond */
+
+/* The disk's configuration (5.2.4). */
+struct disk_registers {
+	u32 capacity[2];
+	u32 size_max, seg_max, geometry, block_size;
+};
+#define FEATURE_SIZE_MAX (1u << 1)
+#define FEATURE_SEG_MAX (1u << 2)
+#define FEATURE_READ_ONLY (1u << 5)
+#define FEATURE_BLOCK_SIZE (1u << 6)
+#define FEATURE_FLUSH (1u << 9)
+#define FEATURES_WANTED 0x266u
+#define FEATURE_VERSION_1 1u	       /* of the second word */
 #define SEGMENT_BYTES_MAX (128 * 1024) /* what fs/ asks for in one piece */
 
-#define TYPE_READ 0
-#define TYPE_WRITE 1
-#define TYPE_FLUSH 4
-#define STATUS_OK 0
-#define STATUS_NONE 0xff /* not written by the device */
+/* The queue (2.7). */
+#define QUEUE_MAX 256
+struct queue {
+	struct descriptor {
+		u64 address;
+		u32 length;
+		u16 flags, next;
+	} descriptors[QUEUE_MAX];
+	struct {
+		u16 flags, index, ring[QUEUE_MAX + 1];
+	} available;
+	struct {
+		_Alignas(4) u16 flags;
+		u16 index;
+		struct {
+			u32 id, length;
+		} ring[QUEUE_MAX];
+	} used;
+};
+#define DESCRIPTOR_NEXT 1
+#define DESCRIPTOR_WRITE 2 /* by the device */
+#define USED_NO_NOTIFY 1
 
 /* What a request needs beside its data, while it is in flight. */
 struct slot {
 	u32 type, reserved;
 	u64 sector;
 	u8 status;
-	u8 padding[7];
 	struct block_request *request;
 	struct slot *next_free;
 };
 #define HEADER_BYTES 16
+#define STATUS_OK 0
+#define STATUS_NONE 0xff /* not written by the device */
 #define PIECES_MAX (BLOCK_MAX_SEGMENTS + 2)
+#define SLOTS_MAX (QUEUE_MAX / PIECES_MAX)
 
 struct disk {
 	struct block_device block;
 	char name[8];
-	bool flushes; /* it has a cache to be flushed */
+	struct pci_device pci;
+	volatile struct common_registers *common;
+	volatile struct disk_registers *registers;
+	volatile u8 *isr;
+	volatile u16 *notify;
+	u32 features;
+	bool msix;
 
-	spinlock_t lock; /* all that follows, and the queue */
-	struct virtio_device virtio;
-	struct slot *slots; /* one a descriptor: enough for any mix */
-	struct slot *free_slots;
-	struct list_head waiting; /* requests for which there was no room */
+	spinlock_t lock; /* all that follows */
+	struct queue *queue;
+	unsigned queue_size;		 /* a power of two */
+	u16 available_index, used_index; /* of the next entry, free-running */
+	struct slot slots[SLOTS_MAX], *free_slots;
+	struct list_head waiting; /* requests for which there was no slot */
 	bool broken;
 };
 
@@ -74,77 +133,127 @@ static unsigned disk_count;
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Put @request into the queue; false when there is no room. Lock held. */
+static void describe(struct descriptor *descriptor, const void *data, u32 length, unsigned flags)
+{
+	descriptor->address = virt_to_phys(data);
+	descriptor->length = length;
+	descriptor->flags = (u16)flags;
+}
+
+/* Put @request into the queue; false when there is no slot. Lock held. */
 static bool enqueue(struct disk *disk, struct block_request *request)
 {
-	static const u32 types[] = {
-		[BLOCK_READ] = TYPE_READ, [BLOCK_WRITE] = TYPE_WRITE, [BLOCK_FLUSH] = TYPE_FLUSH};
-	struct virtqueue *queue = &disk->virtio.queue;
-	struct virtio_piece pieces[PIECES_MAX];
+	static const u32 types[] = {[BLOCK_READ] = 0, [BLOCK_WRITE] = 1, [BLOCK_FLUSH] = 4};
+	unsigned flags = DESCRIPTOR_NEXT;
+	struct queue *queue = disk->queue;
 	struct slot *slot = disk->free_slots;
-	unsigned count = 0;
+	struct descriptor *descriptor;
 
-	if (queue->free_count < request->segment_count + 2)
+	if (!slot)
 		return false;
 	disk->free_slots = slot->next_free;
 	slot->type = types[request->operation];
 	slot->sector = request->operation == BLOCK_FLUSH ? 0 : request->sector;
 	slot->status = STATUS_NONE;
 	slot->request = request;
-	pieces[count++] = (struct virtio_piece){virt_to_phys(slot), HEADER_BYTES};
+	descriptor = &queue->descriptors[(slot - disk->slots) * PIECES_MAX];
+	queue->available.ring[disk->available_index++ & (disk->queue_size - 1)] =
+		(u16)(descriptor - queue->descriptors);
+	describe(descriptor++, slot, HEADER_BYTES, flags);
+	if (request->operation == BLOCK_READ)
+		flags |= DESCRIPTOR_WRITE;
 	for (unsigned i = 0; i < request->segment_count; i++)
-		pieces[count++] = (struct virtio_piece){virt_to_phys(request->segments[i].data),
-							request->segments[i].length};
-	pieces[count++] = (struct virtio_piece){virt_to_phys(&slot->status), 1};
-	virtqueue_add(queue, pieces, count, request->operation == BLOCK_READ ? 1 : count - 1, slot);
+		describe(descriptor++, request->segments[i].data, request->segments[i].length,
+			 flags);
+	describe(descriptor, &slot->status, 1, DESCRIPTOR_WRITE);
+	smp_store_release(&queue->available.index, disk->available_index);
 	return true;
 }
 
-/* Does it need the device at all? */
-static bool is_empty(const struct disk *disk, const struct block_request *request)
+/* Tell the device of what was added. Without the lock: the register is slow, and a virtual machine
+ * may hold this CPU up there. */
+static void notify(struct disk *disk)
 {
-	return request->operation == BLOCK_FLUSH ? !disk->flushes : !request->segment_count;
+	/* the device looks at the index after it has set the flag, or sees our notification */
+	smp_mb();
+	if (!(READ_ONCE(disk->queue->used.flags) & USED_NO_NOTIFY))
+		*disk->notify = 0;
 }
 
 static void disk_submit(struct block_device *device, struct block_request *request)
 {
 	struct disk *disk = device->driver;
-	bool at_once = is_empty(disk, request), notify = false;
+	bool queued = false, at_once = !request->segment_count;
 	unsigned long flags;
 
-	request->status = 0;
+	if (request->operation == BLOCK_FLUSH)
+		at_once = !(disk->features & FEATURE_FLUSH);
+	spin_lock_irqsave(&disk->lock, flags);
+	request->status = disk->broken ? -EIO : 0;
+	at_once |= disk->broken;
 	if (!at_once) {
-		spin_lock_irqsave(&disk->lock, flags);
-		if (unlikely(disk->broken)) {
-			request->status = -EIO;
-			at_once = true;
-		} else if (list_empty(&disk->waiting) && enqueue(disk, request)) {
-			notify = true;
-		} else {
+		queued = list_empty(&disk->waiting) && enqueue(disk, request);
+		if (!queued)
 			list_add_tail(&request->link, &disk->waiting);
-		}
-		spin_unlock_irqrestore(&disk->lock, flags);
 	}
-	/* Without the lock: the register is slow, and a virtual machine may hold this CPU up there.
-	 */
-	if (notify)
-		virtqueue_notify(&disk->virtio.queue);
-	if (at_once)
+	spin_unlock_irqrestore(&disk->lock, flags);
+	if (queued)
+		notify(disk);
+	else if (at_once)
 		request->done(request);
 }
 
-/* Move what the device is done with to @finished. Lock held. */
-static void take_finished(struct disk *disk, struct list_head *finished)
+/* The request in @slot has ended. Lock held. */
+static void finish_slot(struct disk *disk, struct slot *slot, struct list_head *finished)
 {
-	struct slot *slot;
+	slot->request->status = READ_ONCE(slot->status) == STATUS_OK ? 0 : -EIO;
+	list_add_tail(&slot->request->link, finished);
+	slot->request = NULL;
+	slot->next_free = disk->free_slots;
+	disk->free_slots = slot;
+}
 
-	while ((slot = virtqueue_take(&disk->virtio.queue, &disk->broken)) != NULL) {
-		slot->request->status = READ_ONCE(slot->status) == STATUS_OK ? 0 : -EIO;
-		list_add_tail(&slot->request->link, finished);
-		slot->request = NULL;
-		slot->next_free = disk->free_slots;
-		disk->free_slots = slot;
+/* Move what the device is done with to @finished; false: it answers what it was not asked. Lock
+ * held. */
+static bool take_finished(struct disk *disk, struct list_head *finished)
+{
+	struct queue *queue = disk->queue;
+
+	while (disk->used_index != smp_load_acquire(&queue->used.index)) {
+		unsigned at = disk->used_index++ & (disk->queue_size - 1);
+		u32 id = READ_ONCE(queue->used.ring[at].id), slot = id / PIECES_MAX;
+
+		if (id % PIECES_MAX || slot >= SLOTS_MAX || !disk->slots[slot].request)
+			return false;
+		finish_slot(disk, &disk->slots[slot], finished);
 	}
+	return true;
+}
+
+/* A reset: the device forgets the queue, and gets no more of our memory to write to. */
+static void fail(struct disk *disk)
+{
+	disk->broken = true;
+	disk->common->status = 0;
+	disk->common->status = STATUS_FAILED;
+}
+
+/* The device broke the rules: end all that it has with an error. Lock held. */
+static void give_up(struct disk *disk, struct list_head *finished)
+{
+	struct block_request *request;
+
+	pr_err("%s: the device answers what it was not asked; it is not used any more\n",
+	       disk->name);
+	fail(disk);
+	for (struct slot *slot = disk->slots; slot < disk->slots + SLOTS_MAX; slot++) {
+		slot->status = STATUS_NONE;
+		if (slot->request)
+			finish_slot(disk, slot, finished);
+	}
+	list_for_each_entry (request, &disk->waiting, link)
+		request->status = -EIO;
+	list_splice_init(&disk->waiting, finished);
 }
 
 /* Put in what waits and fits; is the device to be told? Lock held. */
@@ -156,34 +265,12 @@ static bool start_waiting(struct disk *disk)
 		struct block_request *request =
 			list_first_entry(&disk->waiting, struct block_request, link);
 
-		if (!enqueue(disk, request))
+		if (!disk->free_slots)
 			break;
 		list_del(&request->link);
-		any = true;
+		any = enqueue(disk, request);
 	}
 	return any;
-}
-
-/* The device broke the rules: end all that it has with an error. Lock held. */
-static void give_up(struct disk *disk, struct list_head *finished)
-{
-	struct block_request *request, *next;
-
-	pr_err("%s: the device answers what it was not asked; it is not used any more\n",
-	       disk->name);
-	virtio_fail(&disk->virtio);
-	for (unsigned i = 0; i < disk->virtio.queue.size; i++) {
-		if (!disk->slots[i].request)
-			continue;
-		disk->slots[i].request->status = -EIO;
-		list_add_tail(&disk->slots[i].request->link, finished);
-		disk->slots[i].request = NULL;
-	}
-	list_for_each_entry_safe (request, next, &disk->waiting, link) {
-		list_del(&request->link);
-		request->status = -EIO;
-		list_add_tail(&request->link, finished);
-	}
 }
 
 static void disk_interrupt(void *argument)
@@ -192,137 +279,180 @@ static void disk_interrupt(void *argument)
 	struct block_request *request, *next;
 	LIST_HEAD(finished);
 	unsigned long flags;
-	bool notify = false;
+	bool any = false;
 
-	if (!virtio_interrupted(&disk->virtio))
+	if (!disk->msix && !(*disk->isr & 1)) /* reading takes the line down */
 		return;
 	spin_lock_irqsave(&disk->lock, flags);
 	if (!disk->broken) {
-		take_finished(disk, &finished);
-		if (unlikely(disk->broken))
-			give_up(disk, &finished);
+		if (likely(take_finished(disk, &finished)))
+			any = start_waiting(disk);
 		else
-			notify = start_waiting(disk);
+			give_up(disk, &finished);
 	}
 	spin_unlock_irqrestore(&disk->lock, flags);
-	if (notify)
-		virtqueue_notify(&disk->virtio.queue);
-	list_for_each_entry_safe (request, next, &finished, link) {
-		list_del(&request->link);
-		if (unlikely(request->status))
-			pr_err("%s: I/O error, %s sector %llu\n", disk->name,
-			       request->operation == BLOCK_READ ? "reading" : "writing",
-			       (unsigned long long)request->sector);
+	if (any)
+		notify(disk);
+	list_for_each_entry_safe (request, next, &finished, link)
 		request->done(request);
-	}
 }
 
-/* ---- start ----------------------------------------------------------------------------------- */
+/* ---- start: these return why the disk cannot be used, or NULL -------------------------------- */
 
-/* Why the disk cannot be used, or NULL. */
-static const char *unusable(const struct virtio_device *virtio)
+static const char *map_registers(struct disk *disk)
 {
-	if (virtio_has(virtio, FEATURE_BLOCK_SIZE) &&
-	    virtio_config32(virtio, CONFIG_BLOCK_SIZE) != SECTOR_SIZE)
+	void *registers[CAP_TYPES] = {NULL};
+	const struct pci_device *pci = &disk->pci;
+	u32 multiplier = 0;
+
+	for (unsigned at = 0; (at = pci_find_capability(pci, PCI_CAPABILITY_VENDOR, at)) != 0;) {
+		unsigned type = pci_read8(pci, at + CAP_TYPE);
+
+		if (type >= CAP_TYPES || registers[type])
+			continue;
+		registers[type] =
+			pci_map(pci, pci_read8(pci, at + CAP_BAR), pci_read(pci, at + CAP_OFFSET),
+				pci_read(pci, at + CAP_LENGTH));
+		if (type == CAP_NOTIFY)
+			multiplier = pci_read(pci, at + CAP_NOTIFY_MULTIPLIER);
+	}
+	for (unsigned type = CAP_COMMON; type < CAP_TYPES; type++)
+		if (!registers[type])
+			return "no virtio 1.0 registers (disable-modern=off)";
+	disk->common = registers[CAP_COMMON];
+	disk->isr = registers[CAP_ISR];
+	disk->registers = registers[CAP_DEVICE];
+	disk->common->queue_select = 0;
+	disk->notify = registers[CAP_NOTIFY] + disk->common->queue_notify * multiplier;
+	return NULL;
+}
+
+static const char *agree_on_features(struct disk *disk)
+{
+	volatile struct common_registers *common = disk->common;
+
+	common->status = 0;
+	for (unsigned polls = 0; common->status; polls++) {
+		if (polls == RESET_POLLS)
+			return "it does not reset";
+		schedule_timeout_ns(NSEC_PER_MSEC);
+	}
+	common->status = STATUS_ACKNOWLEDGE | STATUS_DRIVER;
+	common->device_select = 0;
+	disk->features = common->device_features & FEATURES_WANTED;
+	common->driver_select = 0;
+	common->driver_features = disk->features;
+	common->driver_select = 1;
+	common->driver_features = FEATURE_VERSION_1;
+	common->status |= STATUS_FEATURES_OK;
+	return common->status & STATUS_FEATURES_OK ? NULL : "it does not accept our features";
+}
+
+static const char *check_limits(const struct disk *disk)
+{
+	volatile const struct disk_registers *registers = disk->registers;
+
+	if (disk->features & FEATURE_BLOCK_SIZE && registers->block_size != SECTOR_SIZE)
 		return "its sectors are not of 512 bytes";
-	if (virtio_has(virtio, FEATURE_SIZE_MAX) &&
-	    virtio_config32(virtio, CONFIG_SIZE_MAX) < SEGMENT_BYTES_MAX)
+	if (disk->features & FEATURE_SIZE_MAX && registers->size_max < SEGMENT_BYTES_MAX)
 		return "it takes too small segments (size_max)";
-	if (virtio_has(virtio, FEATURE_SEG_MAX) &&
-	    virtio_config32(virtio, CONFIG_SEG_MAX) < BLOCK_MAX_SEGMENTS)
+	if (disk->features & FEATURE_SEG_MAX && registers->seg_max < BLOCK_MAX_SEGMENTS)
 		return "it takes too few segments (seg_max)";
-	if (virtio_config64(virtio, CONFIG_CAPACITY) > ~0ULL / SECTOR_SIZE)
+	if (registers->capacity[1] >> 23)
 		return "its capacity is impossible";
 	return NULL;
 }
 
-static int start_disk(struct disk *disk, struct pci_device *pci)
+static void set_address(volatile u32 registers[2], const void *memory)
 {
-	struct virtio_device *virtio = &disk->virtio;
-	const char *reason;
-	int error = virtio_start(virtio, pci,
-				 1u << FEATURE_SIZE_MAX | 1u << FEATURE_SEG_MAX |
-					 1u << FEATURE_READ_ONLY | 1u << FEATURE_BLOCK_SIZE |
-					 1u << FEATURE_FLUSH);
+	registers[0] = (u32)virt_to_phys(memory);
+	registers[1] = (u32)(virt_to_phys(memory) >> 32);
+}
 
-	if (error)
-		return error;
-	reason = unusable(virtio);
-	if (reason) {
-		pr_err("%s: cannot be used: %s\n", disk->name, reason);
-		return -ENODEV;
-	}
-	disk->slots = kzalloc(VIRTIO_QUEUE_MAX * sizeof(*disk->slots), GFP_KERNEL);
-	if (!disk->slots)
-		return -ENOMEM;
-	error = virtio_start_queue(virtio, disk_interrupt, disk, disk->name);
-	if (!error && virtio->queue.size < PIECES_MAX) {
-		pr_err("%s: cannot be used: its queue of %u is too short (queue-size=64)\n",
-		       disk->name, virtio->queue.size);
-		error = -ENODEV;
-	}
-	for (unsigned i = 0; !error && i < virtio->queue.size; i++) {
+static const char *start_queue(struct disk *disk)
+{
+	volatile struct common_registers *common = disk->common;
+	struct queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL);
+
+	disk->queue = queue;
+	disk->queue_size = min_t(unsigned, common->queue_size, QUEUE_MAX);
+	if (disk->queue_size < PIECES_MAX)
+		return "its queue is too short (queue-size=64)";
+	if (!queue ||
+	    pci_request_irq(&disk->pci, disk_interrupt, disk, disk->name, &disk->msix) < 0)
+		return "no memory or no interrupt for it";
+	for (unsigned i = 0; i < QUEUE_MAX; i++)
+		queue->descriptors[i].next = (u16)(i + 1);
+	for (unsigned i = 0; i < disk->queue_size / PIECES_MAX; i++) {
 		disk->slots[i].next_free = disk->free_slots;
 		disk->free_slots = &disk->slots[i];
 	}
-	return error;
+	common->config_vector = NO_VECTOR;
+	common->queue_vector = disk->msix ? 0 : NO_VECTOR;
+	if (disk->msix && common->queue_vector != 0)
+		return "it takes no interrupt vector";
+	common->queue_size = (u16)disk->queue_size;
+	set_address(common->descriptors, queue->descriptors);
+	set_address(common->available, &queue->available);
+	set_address(common->used, &queue->used);
+	common->queue_enable = 1;
+	common->status |= STATUS_DRIVER_OK;
+	return NULL;
 }
 
 static void register_disk(struct disk *disk)
 {
 	struct block_device *block = &disk->block;
 
+	disk->broken = false;
 	block->name = disk->name;
 	block->dev = MKDEV(VIRTBLK_MAJOR, disk_count * MINORS_PER_DISK);
-	block->sectors = virtio_config64(&disk->virtio, CONFIG_CAPACITY);
-	block->read_only = virtio_has(&disk->virtio, FEATURE_READ_ONLY);
+	block->sectors = disk->registers->capacity[0] | (u64)disk->registers->capacity[1] << 32;
+	block->read_only = disk->features & FEATURE_READ_ONLY;
 	block->submit = disk_submit;
 	block->driver = disk;
-	disk->flushes = virtio_has(&disk->virtio, FEATURE_FLUSH);
 	disk_count++;
 	register_block_device(block);
 	pr_info("%s: virtio disk, %llu KB%s, queue of %u\n", disk->name,
 		(unsigned long long)block->sectors / 2, block->read_only ? ", read-only" : "",
-		disk->virtio.queue.size);
+		disk->queue_size);
 }
 
 /* A disk that does not start stays allocated: its interrupt handler does, and the device may hold
  * its queue. */
-static void add_disk(struct pci_device *pci)
+static void add_disk(const struct pci_device *pci)
 {
 	struct disk *disk;
-	int error;
+	const char *reason;
 
-	if (disk_count == DISKS_MAX) {
-		pr_err("virtio_blk: only %u disks are used\n", DISKS_MAX);
+	if (pci->vendor != VENDOR ||
+	    (pci->device != DEVICE_TRANSITIONAL && pci->device != DEVICE_MODERN))
 		return;
-	}
-	disk = kzalloc(sizeof(*disk), GFP_KERNEL);
+	disk = disk_count < DISKS_MAX ? kzalloc(sizeof(*disk), GFP_KERNEL) : NULL;
 	if (!disk) {
-		pr_err("virtio_blk: no memory for a disk\n");
+		pr_err("virtio_blk: more than %u disks, or no memory for one\n", DISKS_MAX);
 		return;
 	}
 	snprintf(disk->name, sizeof(disk->name), "vd%c", 'a' + disk_count);
+	disk->pci = *pci;
+	disk->broken = true; /* until it runs */
 	spin_lock_init(&disk->lock, "virtio_blk");
 	INIT_LIST_HEAD(&disk->waiting);
-	disk->broken = true; /* until it runs */
-	error = start_disk(disk, pci);
-	if (!error) {
-		disk->broken = false;
+	pci_enable(pci);
+	reason = map_registers(disk);
+	reason = reason ?: agree_on_features(disk);
+	reason = reason ?: check_limits(disk);
+	reason = reason ?: start_queue(disk);
+	if (!reason) {
 		register_disk(disk);
-	} else {
-		pr_err("%s: error %d at start, the disk is not used\n", disk->name, -error);
-		if (disk->virtio.common)
-			virtio_fail(&disk->virtio);
+		return;
 	}
+	pr_err("%s: cannot be used: %s\n", disk->name, reason);
+	if (disk->common)
+		fail(disk);
 }
 
 void virtio_blk_init(void)
 {
-	struct pci_device *pci = NULL;
-
-	while ((pci = pci_next(pci)) != NULL)
-		if (pci->vendor == VIRTIO_VENDOR &&
-		    (pci->device == DEVICE_TRANSITIONAL || pci->device == DEVICE_MODERN))
-			add_disk(pci);
+	pci_scan(add_disk);
 }
