@@ -213,6 +213,29 @@ def bench(
     bench_boot(rebuild)
 
 
+@app.command()
+def fuzz(
+    sequences: Annotated[int, typer.Option("--sequences", metavar="N", help="How many sequences of file calls.")] = 2000,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="The first one's seed.")] = 0,
+    root: Annotated[str, typer.Option("--root", metavar="ext2|tmpfs", help="On this root alone.")] = "",
+    smp: Smp = 1,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", help="Machines at once.")] = 2,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew, also where the same command was interrupted.")] = False,
+    keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Write what differs, shrunk, to tests/fuzz/found.")] = True,
+    without: Annotated[str, typer.Option("--without", metavar="A,B", help="Leave these operations out.")] = "",
+    settings: Set = None,
+) -> None:  # fmt: skip
+    """Sequences of file calls at random, compared with Linux on this host (as root, in a mount namespace)."""
+    from lab.build import build, build_lock
+    from lab.fuzz import ROOTS, fuzz_files
+
+    if root and root not in ROOTS:
+        raise LabError(f"no root '{root}'. There are: {', '.join(ROOTS)}")
+    with build_lock():
+        build(tuple(settings or ()))
+    finish(fuzz_files([root] if root else list(ROOTS), seed, sequences, smp, jobs, fresh, keep, without))
+
+
 @app.command(hidden=True)
 def demo(mem: Mem = "512M", smp: Smp = 1, cmdline: Cmdline = "") -> None:
     """The job of `make run`."""

@@ -1,0 +1,464 @@
+"""./cw fuzz: sequences of file calls at random, on Linux and on Chainwalk; what differs is shrunk and kept.
+
+tests/fuzz/filefuzz.c makes and performs the sequences; docs/testing.md tells how it all works. Here they are
+given out to machines in batches, compared by the checksum of their traces, and those that differ are run again
+with their traces. Of each kind of difference one sequence is shrunk: every round tries all ways of leaving out
+a piece of it, for all kinds in one boot, and keeps the shortest that still differs in the same way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab import image, machine
+from lab.paths import TOP, LabError, output_folder
+from lab.tree import Tree
+
+SOURCES = TOP / "tests" / "fuzz"
+FOUND = SOURCES / "found"
+BATCH = 1000
+DROP_EVERY = 20  # sequences from one drop_caches to the next
+MAX_KINDS = 12  # that are shrunk in one go
+ROOTS = ("tmpfs", "ext2")
+
+# What is left out on a root since it differs for a reason that is not a fault.
+LEFT_OUT: dict[str, list[str]] = {"tmpfs": [], "ext2": []}
+
+
+def compile_program(sources: list[Path], name: str) -> Path:
+    """One static program, made anew when a source is newer."""
+    folder = output_folder() / "fuzz"
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / name
+    watched = [*sources, *SOURCES.glob("*.h")]
+    if not program.exists() or any(path.stat().st_mtime > program.stat().st_mtime for path in watched):
+        handle, new = tempfile.mkstemp(dir=folder)
+        os.close(handle)
+        flags = ["-std=gnu11", "-O2", "-static", "-Wall", "-Wextra"]
+        subprocess.run(["musl-gcc", *flags, "-o", new, *sources], check=True)
+        os.chmod(new, 0o755)
+        os.replace(new, program)
+    return program
+
+
+def file_fuzzer() -> Path:
+    return compile_program([SOURCES / name for name in ("filefuzz.c", "generate.c", "operations.c")], "filefuzz")
+
+
+@dataclass
+class Outcome:
+    """What a program said of some sequences."""
+
+    sums: dict[int, str] = field(default_factory=dict)
+    traces: dict[int, list[str]] = field(default_factory=dict)
+    absent: str = ""
+    ended: str = ""  # how the machine ended, if not as it should
+
+    def read(self, text: str) -> None:
+        lines: list[str] | None = None
+        for line in text.splitlines():
+            if line.startswith("absent:"):
+                self.absent = line.removeprefix("absent:").strip()
+            elif match := re.fullmatch(r"sequence (\d+)", line):
+                lines = self.traces.setdefault(int(match[1]), [])
+            elif match := re.fullmatch(r"(\d+) ([0-9a-f]{8})", line):
+                self.sums[int(match[1])] = match[2]
+                lines = None
+            elif lines is not None:
+                lines.append(line)
+
+
+@dataclass
+class Work:
+    """What to run: seeds, or sequences given as lists of operations."""
+
+    first: int = 0
+    count: int = 0
+    sequences: dict[int, list[str]] = field(default_factory=dict)
+    verbose: bool = False
+
+    def text(self) -> str:
+        return "".join(f"sequence {name}\n" + "".join(f"{x}\n" for x in ops) for name, ops in self.sequences.items())
+
+    def arguments(self, folder: str, file: str) -> list[str]:
+        if self.sequences:
+            return [folder, "file", file]
+        return [folder, "seeds", str(self.first), str(self.count)]
+
+
+def privileged() -> list[str]:
+    """What to put before a command that must be root's."""
+    if os.getuid() == 0:
+        return []
+    if (
+        shutil.which("sudo")
+        and subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode == 0
+    ):
+        return ["sudo", "-n"]
+    raise LabError("Linux's answers need root here, for several users and mounts: run this with sudo")
+
+
+def linux_differs() -> str:
+    """Why this Linux cannot be the judge, or nothing."""
+    for name, wanted in (("symlinks", "0"), ("hardlinks", "1"), ("fifos", "0"), ("regular", "0")):
+        path = Path(f"/proc/sys/fs/protected_{name}")
+        if path.exists() and path.read_text().strip() != wanted:
+            return f"{path} is not {wanted}, as it is here"
+    return ""
+
+
+def run_on_linux(root: str, work: Work, absent: str) -> Outcome:
+    """On this host, in a mount namespace and a fresh file system of its own."""
+    with tempfile.TemporaryDirectory(prefix="cw-fuzz-") as name:
+        folder = Path(name)
+        (folder / "top").mkdir()
+        (folder / "sequences").write_text(work.text())
+        mount = f"mount -t tmpfs -o mode=755 none {folder}/top"
+        if root == "ext2":
+            image.make_ext2(Tree(), folder / "disk", image.Ext2())
+            mount = f"mount -t ext2 -o loop {folder}/disk {folder}/top"
+        options = (["-x", absent] if absent else []) + (["-v"] if work.verbose else [])
+        inner = [str(file_fuzzer()), *options, *work.arguments(f"{folder}/top", f"{folder}/sequences")]
+        script = f'{mount} && "$@"; status=$?; umount -l {folder}/top; exit $status'
+        command = [*privileged(), "unshare", "-m", "--propagation", "private", "sh", "-c", script, "sh", *inner]
+        done = subprocess.run(command, capture_output=True, check=False)
+        if done.returncode:
+            raise LabError(f"Linux's side: {done.stderr.decode(errors='replace')[-500:]}")
+    outcome = Outcome(absent=absent)
+    outcome.read(done.stdout.decode(errors="replace"))
+    return outcome
+
+
+def run_here(root: str, work: Work, smp: int, timeout: float = 900) -> Outcome:
+    """In a machine of its own. On ext2 the disk is checked afterwards."""
+    with tempfile.TemporaryDirectory(prefix="cw-fuzz-") as name:
+        folder = Path(name)
+        (folder / "sequences").write_text(work.text())
+        drop = ["-d", "/proc/sys/vm/drop_caches", "-n", str(DROP_EVERY)]
+        left_out = ["-x", ",".join(LEFT_OUT[root])] if LEFT_OUT[root] else []
+        options = [*drop, *left_out, "-j", str(smp)] + (["-v"] if work.verbose else [])
+        inner = ["/filefuzz", "-p", *options, *work.arguments("/root/fuzz", "/sequences")]
+        given = machine.Options(
+            job=["/bin/sh", "-c", 'mkdir -m 755 /root/fuzz && exec "$@"', "sh", *inner],
+            add=[f"{file_fuzzer()}:/filefuzz", f"{folder}/sequences:/sequences"],
+            root=root, smp=smp, mem="256M", quiet=True, build=False, timeout=timeout,
+            disk=folder / "disk" if root == "ext2" else None,
+        )  # fmt: skip
+        result = machine.run(given)
+        outcome = Outcome()
+        outcome.read(result.output.decode(errors="replace").replace("\r\n", "\n"))
+        if result.kind != "exit" or result.status:
+            text = result.output.decode(errors="replace")
+            outcome.ended = f"{result.message}\n{text[-2500:]}"
+        elif root == "ext2":
+            clean, report = image.check(folder / "disk")
+            outcome.ended = "" if clean else f"e2fsck: {report}"
+    outcome.absent = ",".join(LEFT_OUT[root] + ([outcome.absent] if outcome.absent else []))
+    return outcome
+
+
+# ---- what differs ------------------------------------------------------------------------------------------
+
+
+def first_difference(linux: list[str], ours: list[str]) -> tuple[str, str]:
+    for ours_line, linux_line in zip([*ours, ""], [*linux, ""], strict=False):
+        if ours_line != linux_line:
+            return linux_line, ours_line
+    return ("", "") if linux == ours else (" ".join(linux[len(ours) :][:1]), " ".join(ours[len(linux) :][:1]))
+
+
+def kind_of(linux: list[str], ours: list[str]) -> str:
+    """By what a difference is told from another one: the call, and the place or the errors."""
+    a, b = first_difference(linux, ours)
+    if a == b:
+        return ""
+    match = re.match(r"\d+ (\w+)", a) or re.match(r"\d+ (\w+)", b)
+    name = match[1] if match and not a.startswith("/") else "tree"
+    left, right = a.rpartition(": ")[2].split(), b.rpartition(": ")[2].split()
+    for place, (x, y) in enumerate(zip([*left, "-"], [*right, "-"], strict=False)):
+        if x != y:
+            plain = [word if re.fullmatch(r"E[A-Z0-9]+|=|-|signal", word) else f"word{place}" for word in (x, y)]
+            return f"{name} {plain[0]} {plain[1]}"
+    return f"{name} lines"
+
+
+@dataclass
+class Failure:
+    """A sequence whose traces differ."""
+
+    root: str
+    seed: int
+    kind: str
+    operations: list[str]
+    linux: list[str]
+    ours: list[str]
+    rounds: int = 0
+
+    def report(self) -> str:
+        a, b = first_difference(self.linux, self.ours)
+        count = len(self.operations)
+        return f"{self.root}, seed {self.seed}, {count} operations: {self.kind}\n  Linux:     {a}\n  Chainwalk: {b}"
+
+    def keep(self) -> Path:
+        """As a test that is run again for ever."""
+        FOUND.mkdir(exist_ok=True)
+        word = re.sub(r"[^a-z0-9]+", "-", self.kind.lower()).strip("-")
+        path = FOUND / f"{self.root}-{word}-{self.seed}.txt"
+        head = f"# Found on {self.root} with seed {self.seed}: {self.kind}.\nroot {self.root}\n"
+        path.write_text(head + "".join(f"{x}\n" for x in self.operations) + "".join(f"> {x}\n" for x in self.linux))
+        return path
+
+
+def operations_of(seed: int, absent: str) -> list[str]:
+    options = ["-x", absent] if absent else []
+    done = subprocess.run([file_fuzzer(), *options, "print", str(seed), "1"], capture_output=True, check=True)
+    return done.stdout.decode().splitlines()[1:]
+
+
+def differing(root: str, seeds: list[int], absent: str, smp: int) -> list[Failure]:
+    """Run these seeds again with their traces."""
+    work = Work(sequences={seed: operations_of(seed, absent) for seed in seeds}, verbose=True)
+    ours, linux = run_here(root, work, 1), run_on_linux(root, work, absent)
+    return [
+        Failure(root, seed, kind, ops, linux.traces.get(seed, []), ours.traces.get(seed, []))
+        for seed, ops in work.sequences.items()
+        if (kind := kind_of(linux.traces.get(seed, []), ours.traces.get(seed, [])))
+    ]
+
+
+def shorter(operations: list[str], hint: set[int]) -> list[list[str]]:
+    """All ways of leaving out one piece, larger pieces first; all of @hint at once."""
+    count = len(operations)
+    ways: list[list[str]] = []
+    if len(hint) > 1:
+        ways.append([op for i, op in enumerate(operations) if i not in hint])
+        for part in range(2):
+            some = set(sorted(hint)[part::2])
+            ways.append([op for i, op in enumerate(operations) if i not in some])
+    size = count // 2
+    while size > 1:
+        ways += [operations[:start] + operations[start + size :] for start in range(0, count, size)]
+        size //= 2
+    ways += [operations[:i] + operations[i + 1 :] for i in range(count)]
+    return [way for way in ways if way]
+
+
+def shrink(failures: list[Failure], absent: str) -> None:
+    """Make each as short as it can be while it differs in its own way; all at once, some rounds of one boot."""
+    root = failures[0].root
+    hints: dict[int, set[int]] = {i: set() for i in range(len(failures))}
+    for failure in failures:  # what comes after the difference does not matter
+        match = re.match(r"(\d+) \w+", first_difference(failure.linux, failure.ours)[0])
+        if match and not failure.kind.startswith("tree"):
+            failure.operations = failure.operations[: int(match[1]) + 1]
+    active = set(range(len(failures)))
+    for number in range(30):
+        if not active:
+            return
+        candidates: dict[int, tuple[int, list[str]]] = {}
+        for index in sorted(active):
+            for way in shorter(failures[index].operations, hints[index]):
+                candidates[len(candidates)] = (index, way)
+        work = Work(sequences={name: ops for name, (_, ops) in candidates.items()}, verbose=True)
+        ours, linux = run_here(root, work, 1), run_on_linux(root, work, absent)
+        best: dict[int, int] = {}
+        single: dict[int, set[int]] = {i: set() for i in range(len(failures))}
+        for name, (index, ops) in candidates.items():
+            failure = failures[index]
+            if kind_of(linux.traces.get(name, []), ours.traces.get(name, [])) != failure.kind:
+                continue
+            if len(ops) == len(failure.operations) - 1:
+                gone = next((i for i, op in enumerate(ops) if op != failure.operations[i]), len(ops))
+                single[index].add(gone)
+            if index not in best or len(ops) < len(candidates[best[index]][1]):
+                best[index] = name
+        for index in list(active):
+            failure = failures[index]
+            if index not in best:
+                active.discard(index)
+                continue
+            name = best[index]
+            ops = candidates[name][1]
+            # Where this round took out one operation, all that can go alone may go together next time.
+            hints[index] = single[index] if len(ops) == len(failure.operations) - 1 else set()
+            if hints[index]:
+                gone = next((i for i, op in enumerate(ops) if op != failure.operations[i]), len(ops))
+                hints[index] = {i - (i > gone) for i in hints[index] if i != gone}
+            failure.operations, failure.linux, failure.ours = ops, linux.traces[name], ours.traces[name]
+            failure.rounds = number + 1
+
+
+def shrink_crash(root: str, operations: list[str], progress) -> list[str]:
+    """The same for a sequence that ends the machine: a boot for each try."""
+    size = max(len(operations) // 2, 1)
+    tries = 0
+    while size and tries < 80:
+        start = 0
+        while start < len(operations) and tries < 80:
+            way = operations[:start] + operations[start + size :]
+            tries += 1
+            if way and run_here(root, Work(sequences={0: way}), 1, timeout=120).ended:
+                operations = way
+                progress(f"{len(operations)} operations still end the machine")
+            else:
+                start += size
+        size //= 2
+    return operations
+
+
+# ---- a run ------------------------------------------------------------------------------------------------------
+
+
+class Campaign:
+    """Batches of seeds on one or both roots, several machines at once; goes on where it was stopped."""
+
+    def __init__(
+        self, roots: list[str], seed: int, sequences: int, smp: int, jobs: int, fresh: bool, keep: bool
+    ) -> None:
+        self.roots, self.seed, self.sequences, self.smp, self.jobs, self.keep = roots, seed, sequences, smp, jobs, keep
+        self.path = output_folder() / "fuzz" / f"run-{seed}-{'-'.join(roots)}-{sequences}.json"
+        self.state: dict[str, dict[str, str]] = {"done": {}, "failed": {}}
+        if self.path.exists() and not fresh:
+            self.state = json.loads(self.path.read_text())
+        self.absent: dict[str, str] = {}
+        self.crashes: list[tuple[str, int, str]] = []
+        self.began = time.monotonic()
+        self.ran = 0
+
+    def batches(self) -> list[tuple[str, int, int]]:
+        each = self.sequences // len(self.roots)
+        every = [
+            (root, first, min(BATCH, self.seed + each - first))
+            for first in range(self.seed, self.seed + each, BATCH)
+            for root in self.roots
+        ]
+        return [(root, first, count) for root, first, count in every if f"{root} {first}" not in self.state["done"]]
+
+    def save(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(json.dumps(self.state))
+
+    def say(self, text: str) -> None:
+        print(text, flush=True)
+
+    def one_batch(self, root: str, first: int, count: int) -> tuple[Outcome, Outcome]:
+        ours = run_here(root, Work(first, count), self.smp)
+        return ours, run_on_linux(root, Work(first, count), ours.absent)
+
+    def judge(self, root: str, first: int, count: int, ours: Outcome, linux: Outcome) -> None:
+        if root not in self.absent:
+            self.say(f"{root}: left out, since the kernel has it not: {ours.absent or 'nothing'}")
+        self.absent[root] = ours.absent
+        missing = [seed for seed in range(first, first + count) if seed not in ours.sums]
+        if ours.ended:
+            self.say(f"{root}, seeds from {first}: {ours.ended}")
+            self.crashes.append((root, missing[0] if missing else first, ours.ended))
+        bad = [seed for seed in ours.sums if ours.sums[seed] != linux.sums.get(seed)]
+        for seed in bad:
+            self.state["failed"][f"{root} {seed}"] = ""
+        self.ran += count
+        self.state["done"][f"{root} {first}"] = ours.ended[:100]
+        self.save()
+        rate = self.ran / (time.monotonic() - self.began)
+        failed = len(self.state["failed"])
+        self.say(f"{root} {first}..{first + count - 1}: {len(bad)} differ; {self.ran} run, {failed} differ, {rate:.0f} a second")  # fmt: skip
+
+    def run(self) -> int:
+        todo = self.batches()
+        with ThreadPoolExecutor(self.jobs) as pool:
+            waiting: dict[Future, tuple[str, int, int]] = {}
+            try:
+                while todo or waiting:
+                    while todo and len(waiting) < self.jobs:
+                        batch = todo.pop(0)
+                        waiting[pool.submit(self.one_batch, *batch)] = batch
+                    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                        self.judge(*waiting.pop(future), *future.result())
+                    if len(self.state["failed"]) > 2000 or len(self.crashes) > 5:
+                        self.say("enough differs: no further batches")
+                        todo = []
+            except KeyboardInterrupt:
+                self.say("interrupted; the same command goes on from here")
+                pool.shutdown(wait=False, cancel_futures=True)
+                return 130
+        return self.look_into()
+
+    def look_into(self) -> int:
+        """Sort what differs by kind, shrink one of each, keep it."""
+        kept = 0
+        for root in self.roots:
+            seeds = [int(name.split()[1]) for name in self.state["failed"] if name.split()[0] == root]
+            if not seeds:
+                continue
+            absent = self.absent.get(root) or run_here(root, Work(0, 1), 1).absent
+            failures = differing(root, seeds[:300], absent, self.smp)
+            by_kind: dict[str, Failure] = {}
+            for failure in sorted(failures, key=lambda f: len(f.operations)):
+                by_kind.setdefault(failure.kind, failure)
+            counts = {kind: sum(f.kind == kind for f in failures) for kind in by_kind}
+            self.say(
+                f"{root}: {len(seeds)} differ, {len(seeds[:300]) - len(failures)} of those not again; {len(by_kind)} kinds"
+            )
+            chosen = list(by_kind.values())[:MAX_KINDS]
+            if chosen:
+                shrink(chosen, absent)
+            for failure in chosen:
+                kept += 1
+                self.say(f"\n{failure.report()}\n  ({counts[failure.kind]} of this kind)")
+                for operation in failure.operations:
+                    self.say(f"    {operation}")
+                if self.keep:
+                    self.say(f"  kept: {failure.keep()}")
+        for root, seed, _ in self.crashes:
+            operations = operations_of(seed, self.absent.get(root, ""))
+            if not run_here(root, Work(sequences={seed: operations}), 1, timeout=120).ended:
+                self.say(f"{root}, seed {seed}: alone it does not end the machine")
+                continue
+            operations = shrink_crash(root, operations, self.say)
+            self.say(f"{root}, seed {seed} ends the machine:\n" + "\n".join(f"    {x}" for x in operations))
+            if self.keep:
+                linux = run_on_linux(root, Work(sequences={seed: operations}, verbose=True), "")
+                self.say(
+                    f"  kept: {Failure(root, seed, 'ends the machine', operations, linux.traces[seed], []).keep()}"
+                )
+        total = len(self.state["failed"]) + len(self.crashes)
+        self.say(f"{self.ran} sequences in {time.monotonic() - self.began:.0f} s, {total} differ")
+        return 1 if total else 0
+
+
+def fuzz_files(
+    roots: list[str], seed: int, sequences: int, smp: int, jobs: int, fresh: bool, keep: bool, without: str = ""
+) -> int:
+    for root in roots:
+        LEFT_OUT[root] += [name for name in without.split(",") if name]
+    if why := linux_differs():
+        raise LabError(f"this Linux cannot be the judge: {why}")
+    privileged()
+    print(f"seed {seed}, {sequences} sequences on {' and '.join(roots)}", flush=True)
+    return Campaign(roots, seed, sequences, smp, jobs, fresh, keep).run()
+
+
+def read_found(path: Path) -> tuple[str, list[str], list[str]]:
+    """A kept sequence: its root, its operations, Linux's trace."""
+    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    root = next(line.split()[1] for line in lines if line.startswith("root "))
+    trace = [line[2:] for line in lines if line.startswith("> ")]
+    return root, [line for line in lines if not line.startswith(("root ", "> "))], trace
+
+
+def replay(root: str, sequences: dict[int, list[str]]) -> Outcome:
+    return run_here(root, Work(sequences=sequences, verbose=True), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(fuzz_files(list(ROOTS), 0, 2000, 1, 2, True, False))
