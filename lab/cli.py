@@ -27,6 +27,7 @@ PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": False, "allow_int
 Add = Annotated[list[str] | None, typer.Option("--add", metavar="HOSTPATH[:GUESTPATH]", help="Put a file or folder into the image; may be repeated. Without GUESTPATH it goes to /root.")]  # fmt: skip
 Package = Annotated[list[str] | None, typer.Option("--package", metavar="NAME[=VERSION]", help="A Debian package for the image, with all it depends on; may be repeated (docs/packages.md).")]  # fmt: skip
 Documents = Annotated[bool, typer.Option("--docs", help="With the packages' documentation, manual pages and translations.")]  # fmt: skip
+Kernel = Annotated[str, typer.Option("--kernel", metavar="chainwalk|linux[=VERSION]", help="linux: Debian's cloud kernel on the same image and machine (docs/linux.md).")]  # fmt: skip
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A Kconfig setting for this run: BUFFER_HASH=steiner, HASH_WORD=32 ... (./cw list).")]  # fmt: skip
 Defconfig = Annotated[str, typer.Option("--defconfig", metavar="NAME", help="Start from configs/NAME_defconfig.")]
 Cmdline = Annotated[str, typer.Option("--cmdline", metavar="TEXT", help="More of the kernel's command line.")]
@@ -65,6 +66,7 @@ def chosen_ext2(block: int, inode: int, free: int):
 @app.command(context_settings=PROGRAM, options_metavar="[OPTIONS] -- PROGRAM ARG...")
 def run(
     context: typer.Context,
+    kernel: Kernel = "chainwalk",
     package: Package = None,
     docs: Documents = False,
     add: Add = None,
@@ -96,7 +98,7 @@ def run(
     if not context.args:
         raise LabError("which program? ./cw run [options] -- PROGRAM ARG...")
     options = options_of(
-        job=context.args, packages=package, documents=docs, add=add, settings=settings, defconfig=defconfig, cmdline=cmdline, mem=mem, smp=smp,
+        job=context.args, kernel=kernel, packages=package, documents=docs, add=add, settings=settings, defconfig=defconfig, cmdline=cmdline, mem=mem, smp=smp,
         root=root, disk=disk, icount=icount, stats=stats, strace=bool(strace), timeout=timeout, quiet=quiet, user=user, accel=accel,
         ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free),
     )  # fmt: skip
@@ -119,6 +121,7 @@ def run(
 @app.command(context_settings=PROGRAM)
 def shell(
     context: typer.Context,
+    kernel: Kernel = "chainwalk",
     package: Package = None,
     docs: Documents = False,
     add: Add = None,
@@ -138,7 +141,7 @@ def shell(
     size = os.get_terminal_size(0) if sys.stdin.isatty() else None
     environment = {"COLUMNS": str(size.columns), "LINES": str(size.lines)} if size and size.columns else {}
     options = options_of(
-        job=context.args or ["/bin/sh", "-l"], packages=package, documents=docs, add=add, settings=settings, defconfig=defconfig,
+        job=context.args or ["/bin/sh", "-l"], kernel=kernel, packages=package, documents=docs, add=add, settings=settings, defconfig=defconfig,
         cmdline=f"quiet {cmdline}".strip(), mem=mem, smp=smp, root=root, disk=disk, user=user, accel=accel,
         interactive=True, timeout=0, environment=environment,
     )  # fmt: skip

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from lab import configure, control
+from lab import configure, control, linux
 from lab.build import build, build_lock, effective_config, kernel_image
 from lab.image import Ext2, copy_sparse, cpio_image, ext2_image
 from lab.packages import add_packages, package_set
@@ -38,6 +38,7 @@ from lab.tree import Tree, base_tree
 PANIC, SILENCE, HANG, TIMEOUT, ERROR = 120, 121, 122, 124, 125
 QEMU_PANIC, QEMU_SHUTDOWN = 85, 33
 
+KERNELS = ("chainwalk", "linux")
 ROOTS = ("ext2", "tmpfs", "ram")
 RAM_FREE = 16 << 20
 RESERVE = 24  # MB that kernel, tables and programs want beside an image in memory
@@ -49,6 +50,8 @@ class Options:
     """What to boot and what to run in it."""
 
     job: list[str] = field(default_factory=list)
+    kernel: str = "chainwalk"  # or "linux", "linux=VERSION": Debian's cloud kernel
+    cpu: str = ""  # QEMU's -cpu; "": max, and for Linux lab.linux.CPU
     packages: list[str] = field(default_factory=list)  # Debian packages, NAME or NAME=VERSION
     documents: bool = False  # with the packages' documentation
     add: list[str] = field(default_factory=list)
@@ -74,6 +77,11 @@ class Options:
     firmware: Path | None = None
     extra_qemu: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def linux(self) -> linux.LinuxKernel | None:
+        name, _, version = self.kernel.partition("=")
+        return linux.linux_kernel(version) if name == "linux" else None
 
     def root_kind(self) -> str:
         return self.root or ("ram" if self.icount else "ext2")
@@ -129,25 +137,12 @@ def check_sizing(cmdline: str) -> None:
 
 def kernel_command_line(options: Options, tree: Tree) -> str:
     """The command line; a job too long for it goes into the image, as /etc/cw/job."""
-    root = {"ext2": "/dev/vda", "ram": "/dev/ram0", "tmpfs": "tmpfs"}[options.root_kind()]
-    words = [f"root={root}", "init=/init"]
-    built_in = effective_config().get("CMDLINE", "")
-    words += [built_in] if built_in else []
-    if options.quiet:
-        words += ["quiet", "loglevel=1"]
-    if options.icount:
-        words += ["icount", "seed=1"]
-    if options.stats:
-        words.append("stats=json")
-    if options.strace:
-        words.append("strace")
+    words = linux.command_words(options.root_kind(), options.icount) if options.linux else _own_words(options)
     if options.user != "root":
         words.append(f"job_user={options.user}")
     if not options.interactive:
         words.append("job_tty=raw")
     words += [f"job_env={encode_word(f'{name}={value}')}" for name, value in options.environment.items()]
-    if "hash_sizing" in options.cmdline:
-        check_sizing(options.cmdline)
     words += [options.cmdline] if options.cmdline else []
     job = [encode_word(word) for word in options.job]
     line = " ".join(words)
@@ -160,9 +155,29 @@ def kernel_command_line(options: Options, tree: Tree) -> str:
     return line
 
 
+def _own_words(options: Options) -> list[str]:
+    """What Chainwalk's kernel is told besides what init reads."""
+    root = {"ext2": "/dev/vda", "ram": "/dev/ram0", "tmpfs": "tmpfs"}[options.root_kind()]
+    words = [f"root={root}", "init=/init"]
+    built_in = effective_config().get("CMDLINE", "")
+    words += [built_in] if built_in else []
+    if options.quiet:
+        words += ["quiet", "loglevel=1"]
+    if options.icount:
+        words += ["icount", "seed=1"]
+    if options.stats:
+        words.append("stats=json")
+    if options.strace:
+        words.append("strace")
+    if "hash_sizing" in options.cmdline:
+        check_sizing(options.cmdline)
+    return words
+
+
 def qemu_command(options: Options, folder: Path, line: str, tree: Tree) -> list[str]:
     """The whole QEMU command."""
-    command = ["qemu-system-x86_64", "-accel", _accelerator(options), "-cpu", "max"]
+    cpu = options.cpu or (linux.CPU if options.linux else "max")
+    command = ["qemu-system-x86_64", "-accel", _accelerator(options), "-cpu", cpu]
     # Not reserved: 16 GB that the machine does not touch need not be there.
     command += ["-object", f"memory-backend-ram,id=ram,size={options.mem},reserve=off", "-m", options.mem]
     command += ["-machine", "pc,memory-backend=ram", "-smp", str(options.smp)]
@@ -194,14 +209,16 @@ def _storage(options: Options, folder: Path, tree: Tree) -> list[str]:
     if options.iso:
         return _disk(options.disk) if options.disk else []
     kind = options.root_kind()
+    kernel = options.linux
     if kind == "tmpfs":
-        image = cpio_image(tree)
+        image = linux.initramfs(kernel, tree=tree) if kernel else cpio_image(tree)
         _fits(2 * image.stat().st_size, "the archive of the tree and the tmpfs it is unpacked into", options)
         arguments = ["-initrd", str(image)]
     elif kind == "ram":
         # A RAM disk is memory of the machine and is loaded at each start: little free space.
         small = replace(options.ext2, free_bytes=min(options.ext2.free_bytes, RAM_FREE), free_inodes=2048)
         image = ext2_image(tree, small)
+        image = linux.initramfs(kernel, image=image) if kernel else image
         _fits(image.stat().st_size, "the image on the RAM disk", options)
         arguments = ["-initrd", str(image)]
     else:
@@ -212,7 +229,7 @@ def _storage(options: Options, folder: Path, tree: Tree) -> list[str]:
             raise LabError(
                 f"--add, --package: {disk} is an image already and stays as it is; without the file a new one is made"
             )
-        return _disk(disk)
+        return _disk(disk) + (["-initrd", str(linux.initramfs(kernel))] if kernel else [])
     return arguments + (_disk(options.disk) if options.disk else [])
 
 
@@ -238,6 +255,12 @@ def check_options(options: Options) -> None:
     """Refuse what cannot work, before anything is built."""
     if len(options.job) > 255:
         raise LabError(f"{len(options.job)} arguments are more than init takes (255)")
+    if options.kernel.partition("=")[0] not in KERNELS:
+        raise LabError(f"no kernel '{options.kernel}'. There are: {', '.join(KERNELS)}, linux=VERSION")
+    if options.kernel != "chainwalk" and (options.settings or options.defconfig or options.stats or options.strace):
+        raise LabError(
+            "--set, --defconfig, --stats and --strace are for Chainwalk's own kernel: leave out --kernel linux"
+        )
     if options.root and options.root not in ROOTS:
         raise LabError(f"no root '{options.root}'. There are: {', '.join(ROOTS)}")
     if not 1 <= options.smp <= 16:
@@ -266,8 +289,9 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         folder = Path(name)
         with build_lock():
             if options.build:
-                build(tuple(options.settings), options.defconfig, options.quiet)
-            _take(kernel_image(), folder / "kernel")
+                goals = ("user",) if options.linux else ()
+                build(tuple(options.settings), options.defconfig, options.quiet, goals)
+            _take(options.linux.image if options.linux else kernel_image(), folder / "kernel")
             tree = options.tree or base_tree(merged=chosen is not None)
             if chosen:
                 add_packages(tree, chosen, options.documents)

@@ -43,6 +43,7 @@ DEBIAN_URI = re.compile(r"https?://\S+/debian(-security)?/?(?=\s|$)", re.MULTILI
 PROGRAMS = ("/usr/bin", "/usr/sbin", "/usr/local/bin")
 DOCUMENTS = tuple(f"/usr/share/{name}/" for name in "doc man info locale lintian bug doc-base gtk-doc".split())
 SHELL = "dash"  # /bin/sh of Debian; busybox's would run its own applets before the packages' programs
+KERNEL, KERNEL_FILES = "linux-image-cloud-amd64", r"linux-image-\d.*-cloud-amd64"
 KEPT_SETS = 40
 FORMAT = "1"  # of the cache's content: another number, another place
 
@@ -82,12 +83,24 @@ def package_set(requested: Iterable[str]) -> PackageSet:
     for name in names:
         if not NAME.fullmatch(name):
             raise LabError(f"--package {name}: give a package's name as Debian writes it, or NAME=VERSION")
-    key = hashlib.sha256("\n".join(names).encode()).hexdigest()[:24]
+    return _set_of(names)
+
+
+def kernel_package(version: str) -> Package:
+    """Debian's cloud kernel, without what it would depend on where it is installed; "" is the newest."""
+    if version and not NAME.fullmatch(f"linux={version}"):
+        raise LabError(f"--kernel linux={version}: that is no version as Debian writes it")
+    return _set_of([f"{KERNEL}={version}" if version else KERNEL], KERNEL_FILES).packages[0]
+
+
+def _set_of(names: list[str], only: str = "") -> PackageSet:
+    """The set that @names come to; of it, the packages whose whole name fits the expression @only."""
+    key = hashlib.sha256("\n".join([*names, only]).encode()).hexdigest()[:24]
     folder = _cache() / "sets" / key
     found = _read_set(folder)
     if found is None:
         with _lock():
-            found = _read_set(folder) or _make_set(names, folder)
+            found = _read_set(folder) or _make_set(names, only, folder)
     os.utime(folder)
     return found
 
@@ -194,8 +207,8 @@ def _manifest(folder: Path) -> dict:
     return json.loads((folder / "manifest.json").read_text())
 
 
-def _make_set(names: list[str], folder: Path) -> PackageSet:
-    packages = _resolve(names)
+def _make_set(names: list[str], only: str, folder: Path) -> PackageSet:
+    packages = [package for package in _resolve(names) if not only or re.fullmatch(only, package.name)]
     missing = [package for package in packages if not (package.folder / "manifest.json").exists()]
     if missing:
         _say(f"{len(missing)} of {len(packages)} packages to download and unpack")

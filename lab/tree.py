@@ -227,7 +227,7 @@ def base_tree(merged: bool = False) -> Tree:
     tree.text("/etc/hostname", "chainwalk\n")
     tree.text("/etc/os-release", 'NAME="Chainwalk"\nID=chainwalk\nPRETTY_NAME="Chainwalk"\n')
     for program in sorted((output_folder() / "user").glob("*")):
-        if program.name != "init" and program.is_file() and os.access(program, os.X_OK):
+        if program.name not in ("init", "linuxinit") and program.is_file() and os.access(program, os.X_OK):
             tree.file(f"/usr/local/bin/{program.name}", program, 0o755)
     return tree
 

@@ -3,7 +3,8 @@
  * power-off.
  *
  * A plain Linux program: it works as init of a Linux kernel too, where /proc/chainwalk does not
- * exist and the job's status is lost. It is told what to do on the kernel's command line:
+ * exist; there it writes the records of docs/control-port.md to the second serial port itself, and
+ * leaves by QEMU's isa-debug-exit. It is told what to do on the kernel's command line:
  *
  *	job_user=NAME	run the job as this user of /etc/passwd (default root)
  *	job_cwd=DIR	in this folder (default: the user's home)
@@ -29,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/io.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
@@ -39,6 +41,8 @@
 #include <unistd.h>
 
 #define MAX_ARGUMENTS 255
+#define QEMU_EXIT_PORT 0xf4 /* isa-debug-exit: QEMU ends with 2 * value + 1 */
+#define QEMU_SHUTDOWN 16
 
 struct job {
 	char *argv[MAX_ARGUMENTS + 1];
@@ -55,6 +59,7 @@ struct user {
 };
 
 static char command_line[65536];
+static unsigned records; /* sent on the control port so far */
 
 static void complain(const char *format, ...)
 {
@@ -97,6 +102,69 @@ static int write_file(const char *path, const char *text)
 	n = write(fd, text, strlen(text));
 	close(fd);
 	return n == (ssize_t)strlen(text) ? 0 : -1;
+}
+
+/* CRC-32 (IEEE 802.3), bit by bit: records are short. */
+static unsigned crc32(const char *text)
+{
+	unsigned crc = ~0u;
+
+	for (; *text; text++) {
+		crc ^= (unsigned char)*text;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	return ~crc;
+}
+
+/* On Linux: one record on the control port. */
+static void send_record(const char *type, const char *json)
+{
+	static int port = -1;
+	struct termios settings;
+
+	if (port < 0) {
+		port = open("/dev/ttyS1", O_WRONLY | O_NOCTTY | O_CLOEXEC);
+		if (tcgetattr(port, &settings))
+			return;
+		cfmakeraw(&settings);
+		tcsetattr(port, TCSANOW, &settings);
+	}
+	dprintf(port, "@CW %u %zu %08x %s %s\n", records++, strlen(json), crc32(json), type, json);
+	tcdrain(port);
+}
+
+static void mark(const char *name)
+{
+	char text[64];
+	struct timespec now;
+
+	snprintf(text, sizeof(text), "%s\n", name);
+	if (!write_file("/proc/chainwalk/mark", text))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	snprintf(text, sizeof(text), "{\"name\":\"%s\",\"ns\":%lld}", name,
+		 now.tv_sec * 1000000000LL + now.tv_nsec);
+	send_record("mark", text);
+}
+
+/* The job's status, and the end. The orderly end of a machine is the value 33 from QEMU. */
+static void report_and_leave(int status)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "exit %d\n", status);
+	if (write_file("/proc/chainwalk/exit", text)) {
+		snprintf(text, sizeof(text), "{\"status\":%d}", status);
+		send_record("exit", text);
+		snprintf(text, sizeof(text), "{\"records\":%u}", records);
+		send_record("end", text);
+		if (!ioperm(QEMU_EXIT_PORT, 1, 1))
+			outb(QEMU_SHUTDOWN, QEMU_EXIT_PORT);
+	}
+	reboot(RB_POWER_OFF);
+	for (;;)
+		pause();
 }
 
 static void mount_one(const char *type, const char *where, const char *options)
@@ -216,7 +284,8 @@ static int find_user(const char *name, struct user *user)
 		char found[64];
 
 		if (sscanf(line, "%63[^:]:%*[^:]:%u:%u:%*[^:]:%127[^:]", found, &user->uid,
-			   &user->gid, user->home) == 4 && !strcmp(found, name))
+			   &user->gid, user->home) == 4 &&
+		    !strcmp(found, name))
 			return 0;
 	}
 	errno = ENOENT;
@@ -312,13 +381,13 @@ static void unmount_all(void)
 int main(void)
 {
 	static struct job job;
-	char report[32];
 	sigset_t all;
 	pid_t pid;
 	int status;
 
+	clearenv(); /* Linux puts words of the command line there */
 	mount_all();
-	write_file("/proc/chainwalk/mark", "first_user\n"); /* not there on Linux */
+	mark("first_user");
 	setenv("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", 1);
 	setenv("TERM", "vt100", 1);
 	open_console();
@@ -329,7 +398,7 @@ int main(void)
 	if (job.raw)
 		make_raw();
 	/* from here on, input that comes is the job's */
-	write_file("/proc/chainwalk/mark", "job\n");
+	mark("job");
 	pid = fork();
 	if (pid < 0)
 		complain("fork");
@@ -338,11 +407,6 @@ int main(void)
 	status = pid < 0 ? 126 : wait_for(pid);
 
 	end_others();
-	snprintf(report, sizeof(report), "exit %d\n", status);
 	unmount_all();
-	if (write_file("/proc/chainwalk/exit", report))
-		complain("/proc/chainwalk/exit");
-	reboot(RB_POWER_OFF);
-	for (;;)
-		pause();
+	report_and_leave(status);
 }
