@@ -630,6 +630,8 @@ int register_chrdev(dev_t dev, const char *name, umode_t mode, const struct file
 /* For device nodes, FIFOs: set i->fop from mode and rdev. */
 void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev);
 loff_t generic_file_llseek(struct file *file, loff_t offset, int whence);
+/* The same of /dev/zero, and of no file: anonymous memory, private or shared. */
+int zero_mmap(struct file *file, struct vma *vma);
 int generic_file_mmap(struct file *file, struct vma *vma);
 void touch_atime(struct file *file); /* relatime unless SB_NOATIME */
 struct timespec64 current_time(void); /* now, for inode times */

@@ -7,67 +7,94 @@
 
 /* ---- madvise --------------------------------------------------------------------------------- */
 
-/* 0, or -EINVAL for what is not known. Advice about the order of use is taken by doing nothing:
- * read-ahead sees it. */
-static int check_advice(unsigned advice)
-{
-	switch (advice) {
-	case MADV_NORMAL:
-	case MADV_RANDOM:
-	case MADV_SEQUENTIAL:
-	case MADV_WILLNEED:
-	case MADV_DONTNEED:
-	case MADV_FREE:
-	case MADV_DONTDUMP:
-	case MADV_DODUMP:
-		return 0;
-	}
-	return -EINVAL;
-}
-
 static int advise_area(struct vma *vma, u64 start, u64 end, unsigned advice)
 {
-	switch (advice) {
-	case MADV_FREE: /* at once: what is read then is either old or zero, here always zero */
-		if (vma->mapping)
-			return -EINVAL;
-		vma_zap(vma, start, end);
-		break;
-	case MADV_DONTNEED:
-		vma_zap(vma, start, end);
-		break;
-	case MADV_WILLNEED:
-		if (vma->file)
+	if (advice == MADV_WILLNEED) {
+		if (vma->file && vma->mapping)
 			page_cache_readahead(vma->file, vma->mapping, vma_page_index(vma, start),
 					     (end - start) >> PAGE_SHIFT);
-		break;
+		return 0;
 	}
+	if (vma->flags & VM_LOCKED || (advice == MADV_FREE && vma->mapping))
+		return -EINVAL;
+	/* also for MADV_FREE: what is read then is either old or zero, here always zero */
+	vma_zap(vma, start, end);
 	return 0;
+}
+
+static int advise_areas(struct mm *mm, u64 start, u64 end, unsigned advice)
+{
+	u64 last = mapped_end(mm, start, end);
+	struct vma *vma;
+	int error = 0;
+
+	for_each_area(vma, mm, start, end) {
+		if (!error)
+			error = advise_area(vma, max(start, vma->start), min(end, vma->end),
+					    advice);
+	}
+	return !error && last < end ? -ENOMEM : error;
+}
+
+/* What a fork does with the areas: 0 or -errno. */
+static int advise_fork(struct mm *mm, u64 start, u64 end, unsigned mask, unsigned flags)
+{
+	const struct vma *vma;
+
+	for_each_area(vma, mm, start, end) {
+		if (flags & VM_WIPEONFORK && (vma->mapping || vma->file))
+			return -EINVAL;
+	}
+	return change_flags(mm, start, end, mask, flags);
 }
 
 int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice)
 {
-	u64 end = address + page_round_up(length), next;
-	int error = check_advice(advice);
-	bool hole = false;
-	struct vma *vma;
+	u64 end = address + page_round_up(length);
+	unsigned mask = 0, flags = 0;
+	int error;
 
-	if (error || address & (PAGE_SIZE - 1) || (length && end <= address))
+	switch (advice) {
+	case MADV_NORMAL: /* read-ahead and reclaim see for themselves how memory is used */
+	case MADV_RANDOM:
+	case MADV_SEQUENTIAL:
+	case MADV_COLD:
+	case MADV_DONTDUMP:
+	case MADV_DODUMP:
+	case MADV_WILLNEED:
+	case MADV_DONTNEED:
+	case MADV_FREE:
+		break;
+	case MADV_DONTFORK:
+		flags = VM_DONTFORK;
+		__attribute__((fallthrough));
+	case MADV_DOFORK:
+		mask = VM_DONTFORK;
+		break;
+	case MADV_WIPEONFORK:
+		flags = VM_WIPEONFORK;
+		__attribute__((fallthrough));
+	case MADV_KEEPONFORK:
+		mask = VM_WIPEONFORK;
+		break;
+	default:
 		return -EINVAL;
-	down_read(&mm->lock);
-	for (vma = find_vma(mm, address); address < end && !error;
-	     address = next, vma = vma_next(vma)) {
-		if (!vma) {
-			hole = true;
-			break;
-		}
-		hole |= vma->start > address;
-		next = min(end, vma->end);
-		if (vma->start < end)
-			error = advise_area(vma, max(address, vma->start), next, advice);
 	}
+	if (address & (PAGE_SIZE - 1) || (length && end <= address))
+		return -EINVAL;
+	if (mask) {
+		down_write(&mm->lock);
+		error = advise_fork(mm, address, end, mask, flags);
+		mm_write_unlock(mm);
+		return error;
+	}
+	down_read(&mm->lock);
+	if (advice == MADV_WILLNEED || advice == MADV_DONTNEED || advice == MADV_FREE)
+		error = advise_areas(mm, address, end, advice);
+	else
+		error = mapped_end(mm, address, end) < end ? -ENOMEM : 0;
 	up_read(&mm->lock);
-	return error ? error : hole ? -ENOMEM : 0;
+	return error;
 }
 
 /* ---- mincore --------------------------------------------------------------------------------- */
@@ -95,52 +122,23 @@ static bool page_resident(struct vma *vma, u64 address)
 
 int mm_resident(struct mm *mm, u64 address, unsigned pages, u8 *resident)
 {
-	struct vma *vma = NULL;
-	unsigned i;
+	u64 end = address + pages * PAGE_SIZE;
+	bool whole;
 
 	down_read(&mm->lock);
-	for (i = 0; i < pages; i++, address += PAGE_SIZE) {
-		if (!vma || address >= vma->end)
-			vma = find_vma(mm, address);
-		if (!vma || address < vma->start)
-			break;
-		resident[i] = page_resident(vma, address);
-	}
+	whole = mapped_end(mm, address, end) == end;
+	for (unsigned i = 0; whole && i < pages; i++, address += PAGE_SIZE)
+		resident[i] = page_resident(find_vma(mm, address), address);
 	up_read(&mm->lock);
-	return i == pages ? 0 : -ENOMEM;
+	return whole ? 0 : -ENOMEM;
 }
 
 /* ---- msync ----------------------------------------------------------------------------------- */
-
-/* The first area that ends behind *@address: its file if it is shared, with a reference. Moves
- * *@address to the area's end. False: no area, or a hole before it (*@hole). */
-static bool next_shared_file(struct mm *mm, u64 *address, u64 end, struct file **file, bool *hole)
-{
-	const struct vma *vma;
-
-	*file = NULL;
-	down_read(&mm->lock);
-	vma = find_vma(mm, *address);
-	if (!vma || vma->start > *address)
-		*hole = true;
-	if (vma && vma->start < end) {
-		*address = vma->end;
-		if (vma->file && vma->flags & VM_SHARED) {
-			get_file(vma->file);
-			*file = vma->file;
-		}
-	} else {
-		vma = NULL;
-	}
-	up_read(&mm->lock);
-	return vma;
-}
 
 int mm_sync(struct mm *mm, u64 address, u64 length, unsigned flags)
 {
 	u64 end = address + page_round_up(length);
 	bool hole = false;
-	struct file *file;
 	int error = 0;
 
 	if (flags & ~(unsigned)(MS_ASYNC | MS_INVALIDATE | MS_SYNC) ||
@@ -148,12 +146,23 @@ int mm_sync(struct mm *mm, u64 address, u64 length, unsigned flags)
 		return -EINVAL;
 	if (end < address)
 		return -ENOMEM;
-	while (address < end && !error && next_shared_file(mm, &address, end, &file, &hole)) {
-		if (!file)
-			continue;
-		if (flags & MS_SYNC)
+	while (address < end && !error) {
+		struct file *file = NULL;
+		const struct vma *vma;
+
+		down_read(&mm->lock);
+		vma = find_vma(mm, address);
+		hole |= !vma || vma->start > address;
+		address = vma ? vma->end : end;
+		if (vma && vma->start < end && vma->mapping && vma->flags & VM_SHARED)
+			file = vma->file;
+		if (file)
+			get_file(file);
+		up_read(&mm->lock);
+		if (file && flags & MS_SYNC)
 			error = vfs_fsync(file, true);
-		fput(file);
+		if (file)
+			fput(file);
 	}
 	return error ? error : hole ? -ENOMEM : 0;
 }

@@ -35,32 +35,37 @@ struct fault {
 
 /* ---- anonymous pages ------------------------------------------------------------------------- */
 
-/* The frame @page, the caller's, becomes the entry, if there is none. 0 or -ENOMEM. */
-static int install_anonymous(struct mm *mm, struct vma *vma, u64 address, struct page *page)
+static struct page *anonymous_page(struct vma *vma, unsigned gfp)
 {
+	struct page *page = alloc_page(GFP_KERNEL | GFP_NOWARN | gfp);
+
+	if (likely(page)) {
+		page->flags = BIT(PG_anon);
+		vma->has_anonymous = true;
+		memory_use_add(MEMORY_ANON, 1);
+	}
+	return page;
+}
+
+/* The most common fault: nothing is known of the entry, but most likely it is empty. */
+static int fault_anonymous(struct mm *mm, struct vma *vma, u64 address)
+{
+	struct page *page = anonymous_page(vma, GFP_ZERO);
 	pte_t *slot;
 
-	page->flags = BIT(PG_anon);
-	vma->has_anonymous = true;
-	memory_use_add(MEMORY_ANON, 1);
+	if (unlikely(!page))
+		return -ENOMEM;
 	spin_lock(&mm->page_table_lock);
 	slot = mmu_slot(&mm->mmu, address, true);
 	if (likely(slot && !*slot)) {
 		*slot = pte_make(page_to_phys(page), vma_page_rights(vma));
 		mm->resident_pages++;
-		spin_unlock(&mm->page_table_lock);
-		return 0;
+		page = NULL;
 	}
 	spin_unlock(&mm->page_table_lock);
-	put_page(page);
+	if (unlikely(page))
+		put_page(page);
 	return slot ? 0 : -ENOMEM;
-}
-
-static int fault_anonymous(struct mm *mm, struct vma *vma, u64 address)
-{
-	struct page *page = alloc_page(GFP_KERNEL | GFP_ZERO | GFP_NOWARN);
-
-	return likely(page) ? install_anonymous(mm, vma, address, page) : -ENOMEM;
 }
 
 /* ---- pages of files -------------------------------------------------------------------------- */
@@ -73,6 +78,8 @@ static noinline struct page *read_page(struct vma *vma, struct address_space *ma
 	pgoff_t wanted = vma_page_index(vma, vma->end) - index;
 	struct page *page;
 
+	current->minor_faults--;
+	current->major_faults++;
 	if (vma->misses < MISSES_MAX)
 		vma->misses++;
 	if (vma->misses > MISSES_MAX / 2)
@@ -109,16 +116,6 @@ static struct page *file_page(const struct fault *fault)
 	if (page)
 		put_page(page);
 	return read_page(vma, mapping, index);
-}
-
-/* Map @page of the cache, whose reference is taken over, in the empty slot. The page-table lock is
- * held. */
-static __always_inline void set_file_entry(struct mm *mm, pte_t *slot, pte_t pte, struct page *page)
-{
-	atomic_inc(&page->mapcount);
-	*slot = pte;
-	mm->resident_pages++;
-	mm->file_pages++;
 }
 
 /*
@@ -161,7 +158,7 @@ static void map_around(struct fault *fault)
 			put_page(page);
 			continue;
 		}
-		atomic_inc(&page->mapcount);
+		page_mapped(page);
 		*slot = pte_with_page(entry, page_to_phys(page));
 		mapped++;
 	}
@@ -169,46 +166,66 @@ static void map_around(struct fault *fault)
 	fault->mm->file_pages += mapped;
 }
 
-static int fault_file_read(struct fault *fault)
+/* ---- the entry ------------------------------------------------------------------------------- */
+
+/*
+ * Make @page, whose reference the entry takes over, the entry in place of what was there when the
+ * fault began. False: somebody else was faster, or the page of a file was truncated meanwhile (see
+ * truncate.c); then the fault has nothing to do. The processor that faulted has forgotten the old
+ * entry of the same page; another one faults, and comes here.
+ */
+static bool set_entry(struct fault *fault, struct page *page, unsigned rights)
 {
 	struct mm *mm = fault->mm;
-	struct page *page = file_page(fault);
-	unsigned protection = vma_page_rights(fault->vma) & ~(unsigned)MMU_WRITE;
+	struct page *old = fault->old ? phys_to_page(pte_page(fault->old)) : NULL;
+	bool file = !test_bit(PG_anon, &page->flags);
+	bool old_file = old && !test_bit(PG_anon, &old->flags);
 
-	if (IS_ERR(page))
-		return PTR_ERR(page);
 	spin_lock(&mm->page_table_lock);
-	/* A page that was truncated meanwhile must not be mapped: see truncate.c. */
-	if (likely(!*fault->slot && page->mapping == fault->vma->mapping)) {
-		set_file_entry(mm, fault->slot, pte_make(page_to_phys(page), protection), page);
-		page = NULL;
-		map_around(fault);
+	if (unlikely(*fault->slot != fault->old ||
+		     (file && page->mapping != fault->vma->mapping))) {
+		spin_unlock(&mm->page_table_lock);
+		return false;
 	}
+	*fault->slot = pte_make(page_to_phys(page), rights);
+	if (file)
+		page_mapped(page);
+	mm->file_pages += file - old_file;
+	mm->resident_pages += !old;
+	if (old && old != page)
+		mmu_flush(&mm->mmu, fault->address, fault->address + PAGE_SIZE);
+	else if (file && !(fault->access & FAULT_WRITE))
+		map_around(fault);
 	spin_unlock(&mm->page_table_lock);
-	if (page)
+	if (old_file)
+		page_unmapped(old);
+	if (old)
+		put_page(old);
+	return true;
+}
+
+/* A private area is read, or its memory is ours already. */
+static int map_page(struct fault *fault, struct page *page, unsigned rights)
+{
+	if (!set_entry(fault, page, rights))
 		put_page(page);
 	return 0;
 }
 
-/* Copy the page @from, whose reference is the caller's, to a fresh frame. NULL: out of memory. */
-static struct page *copy_of(struct page *from)
+/* @page: what is shown so far, with a reference. */
+static int write_private(struct fault *fault, struct page *page)
 {
-	struct page *page = alloc_page(GFP_KERNEL | GFP_NOWARN);
+	unsigned rights = vma_page_rights(fault->vma);
+	struct page *copy;
 
-	if (page)
-		copy_page(page_address(page), page_address(from));
-	return page;
-}
-
-static int fault_file_private_write(struct fault *fault)
-{
-	struct page *from = file_page(fault), *page;
-
-	if (IS_ERR(from))
-		return PTR_ERR(from);
-	page = copy_of(from);
-	put_page(from);
-	return page ? install_anonymous(fault->mm, fault->vma, fault->address, page) : -ENOMEM;
+	/* Nobody else has it but this entry: with mm->lock held no fork can share it now. */
+	if (test_bit(PG_anon, &page->flags) && atomic_read(&page->refcount) == 2)
+		return map_page(fault, page, rights);
+	copy = anonymous_page(fault->vma, 0);
+	if (likely(copy))
+		copy_page(page_address(copy), page_address(page));
+	put_page(page);
+	return likely(copy) ? map_page(fault, copy, rights) : -ENOMEM;
 }
 
 /* A program that dirties pages faster than they are written must write itself, as write(2) does. */
@@ -223,29 +240,20 @@ static bool too_many_dirty(const struct address_space *mapping)
  * under the page lock, so that who cleans the page in between starts with the entries
  * (mm_clean_file()).
  */
-static int make_shared_writable(struct fault *fault, struct page *page)
+static int write_shared(struct fault *fault, struct page *page)
 {
 	struct vma *vma = fault->vma;
-	struct mm *mm = fault->mm;
-	pte_t pte = pte_make(page_to_phys(page), vma_page_rights(vma));
 	bool mapped = false;
 
 	lock_page(page);
 	if (likely(page->mapping == vma->mapping)) {
 		note_dirty_entry(page);
-		spin_lock(&mm->page_table_lock);
-		if (!*fault->slot) {
-			set_file_entry(mm, fault->slot, pte, page);
-			mapped = true;
-		} else if (pte_present(*fault->slot) && pte_page(*fault->slot) == pte_page(pte)) {
-			*fault->slot = pte;
-		}
-		spin_unlock(&mm->page_table_lock);
+		mapped = set_entry(fault, page, vma_page_rights(vma));
 	}
 	unlock_page(page);
 	if (!mapped)
 		put_page(page);
-	if (vma->file) {
+	if (vma->file && vma->file->inode->sb == vma->mapping->host->sb) {
 		file_update_time(vma->file->inode);
 		if (fault->access & FAULT_USER && unlikely(too_many_dirty(vma->mapping))) {
 			get_file(vma->file);
@@ -255,109 +263,50 @@ static int make_shared_writable(struct fault *fault, struct page *page)
 	return 0;
 }
 
-static int fault_file_shared_write(struct fault *fault)
-{
-	struct page *page = file_page(fault);
-
-	return IS_ERR(page) ? PTR_ERR(page) : make_shared_writable(fault, page);
-}
-
-/* ---- writing to what is mapped read-only ----------------------------------------------------- */
-
-/* Replace the entry of @old by one for its copy @page; both references are the caller's. */
-static void replace_by_copy(struct fault *fault, struct page *old, struct page *page)
-{
-	struct mm *mm = fault->mm;
-	bool was_file = !test_bit(PG_anon, &old->flags);
-
-	page->flags = BIT(PG_anon);
-	fault->vma->has_anonymous = true;
-	spin_lock(&mm->page_table_lock);
-	if (unlikely(pte_page(*fault->slot) != page_to_phys(old) || pte_write(*fault->slot))) {
-		spin_unlock(&mm->page_table_lock);
-		page->flags = 0;
-		put_page(page);
-		put_page(old);
-		return;
-	}
-	*fault->slot = pte_make(page_to_phys(page), vma_page_rights(fault->vma));
-	mm->file_pages -= was_file;
-	mmu_flush(&mm->mmu, fault->address, fault->address + PAGE_SIZE);
-	spin_unlock(&mm->page_table_lock);
-	memory_use_add(MEMORY_ANON, 1);
-	if (was_file)
-		atomic_dec(&old->mapcount);
-	put_page(old); /* the entry's ... */
-	put_page(old); /* ... and ours */
-}
-
-static int fault_protected(struct fault *fault)
-{
-	struct mm *mm = fault->mm;
-	struct page *page, *copy;
-
-	spin_lock(&mm->page_table_lock);
-	if (unlikely(!pte_present(*fault->slot) || pte_write(*fault->slot))) {
-		spin_unlock(&mm->page_table_lock);
-		return 0;
-	}
-	page = phys_to_page(pte_page(*fault->slot));
-	if (test_bit(PG_anon, &page->flags) && atomic_read(&page->refcount) == 1) {
-		*fault->slot = pte_make(page_to_phys(page), vma_page_rights(fault->vma));
-		spin_unlock(&mm->page_table_lock);
-		/* this CPU has forgotten the old entry by the fault; another one faults, and comes
-		 * here */
-		return 0;
-	}
-	get_page(page);
-	spin_unlock(&mm->page_table_lock);
-	if (fault->vma->flags & VM_SHARED)
-		return make_shared_writable(fault, page);
-	copy = copy_of(page);
-	if (!copy) {
-		put_page(page);
-		return -ENOMEM;
-	}
-	replace_by_copy(fault, page, copy);
-	return 0;
-}
-
 /* ---- the fault ------------------------------------------------------------------------------- */
 
 static int fault_in_area(struct fault *fault)
 {
+	struct vma *vma = fault->vma;
 	struct mm *mm = fault->mm;
+	struct page *page = NULL;
 
 	spin_lock(&mm->page_table_lock);
 	fault->slot = mmu_slot(&mm->mmu, fault->address, true);
 	fault->old = fault->slot ? *fault->slot : 0;
+	if (fault->old && fault->access & FAULT_WRITE && !pte_write(fault->old)) {
+		page = phys_to_page(pte_page(fault->old));
+		get_page(page);
+	}
 	spin_unlock(&mm->page_table_lock);
 	if (unlikely(!fault->slot))
 		return -ENOMEM;
-	if (fault->old)
-		return fault->access & FAULT_WRITE && !pte_write(fault->old)
-			       ? fault_protected(fault)
-			       : 0;
-	if (!fault->vma->mapping)
-		return fault_anonymous(mm, fault->vma, fault->address);
+	if (!page) {
+		if (fault->old)
+			return 0;
+		if (!vma->mapping)
+			return fault_anonymous(mm, vma, fault->address);
+		page = file_page(fault);
+		if (IS_ERR(page))
+			return PTR_ERR(page);
+	}
 	if (!(fault->access & FAULT_WRITE))
-		return fault_file_read(fault);
-	return fault->vma->flags & VM_SHARED ? fault_file_shared_write(fault)
-					     : fault_file_private_write(fault);
+		return map_page(fault, page, vma_page_rights(vma) & ~(unsigned)MMU_WRITE);
+	return vma->flags & VM_SHARED ? write_shared(fault, page) : write_private(fault, page);
 }
 
 /* @vma lies above @address and grows down: let it. 0, -EFAULT or -ENOMEM. mm->lock is held for
  * writing. */
 static int grow_to(struct vma *vma, u64 address)
 {
-	struct mm *mm = vma->mm;
 	const struct vma *below = vma_prev(vma);
 	u64 start = round_down(address, (u64)PAGE_SIZE);
 
 	if (address >= vma->start)
 		return 0;
 	if (!(vma->flags & VM_GROWSDOWN) || start < LOWEST_ADDRESS ||
-	    vma->end - start > READ_ONCE(mm->stack_limit))
+	    vma->end - start > memory_limit(LIMIT_STACK) ||
+	    !may_expand(vma->mm, (vma->start - start) >> PAGE_SHIFT, vma->flags))
 		return -EFAULT;
 	if (below && !(below->flags & VM_GROWSDOWN) && vma_protection(below) &&
 	    start < below->end + STACK_GAP)
@@ -382,7 +331,7 @@ static noinline int grow_stack(struct mm *mm, u64 address)
 /* Any right lets the machine read; the others each stand for themselves. */
 static bool access_allowed(const struct vma *vma, unsigned access)
 {
-	unsigned needed = access & FAULT_WRITE  ? VM_WRITE
+	unsigned needed = access & FAULT_WRITE	? VM_WRITE
 			  : access & FAULT_EXEC ? VM_EXEC
 						: VM_READ | VM_WRITE | VM_EXEC;
 
@@ -453,6 +402,7 @@ int mm_fault(struct mm *mm, u64 address, unsigned access)
 
 	if (unlikely(current->pagefault_disabled))
 		return -EFAULT;
+	current->minor_faults++;
 	error = try_fault(mm, address, access);
 	if (unlikely(error == -EAGAIN))
 		error = try_fault(mm, address, access);

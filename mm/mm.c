@@ -11,7 +11,6 @@
 #include "mm/vm_internal.h"
 
 #define ZAP_BATCH 64
-#define STACK_LIMIT MB(8)
 
 static struct kmem_cache *mm_cache;
 
@@ -22,31 +21,32 @@ struct zap {
 	struct mm *mm;
 	u64 start, end; /* of the entries */
 	bool exiting;	/* no CPU runs programs in it any more: nothing to forget */
+	bool shared;	/* the area's pages are written through */
 	unsigned count;
-	u64 entries, files; /* cleared; of them, of pages of the cache */
 	struct page *pages[ZAP_BATCH];
 };
 
 static void zap_finish(struct zap *zap)
 {
-	if (!zap->exiting && zap->count)
+	if (zap->count)
 		mmu_flush(&zap->mm->mmu, zap->start, zap->end);
 	for (unsigned i = 0; i < zap->count; i++)
 		put_page(zap->pages[i]);
 	zap->count = 0;
 }
 
-/* The entry @pte at @address has been taken out. */
-static __always_inline void zap_entry(struct zap *zap, pte_t pte, u64 address, bool shared)
+static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 {
+	struct zap *zap = argument;
+	pte_t pte = xchg(slot, 0);
 	struct page *page = phys_to_page(pte_page(pte));
 
-	zap->entries++;
+	zap->mm->resident_pages--;
 	if (!test_bit(PG_anon, &page->flags)) {
-		zap->files++;
-		if (shared && pte_dirty(pte))
+		zap->mm->file_pages--;
+		if (zap->shared && pte_dirty(pte))
 			note_dirty_entry(page);
-		atomic_dec(&page->mapcount);
+		page_unmapped(page);
 	}
 	if (zap->exiting) {
 		put_page(page);
@@ -60,44 +60,23 @@ static __always_inline void zap_entry(struct zap *zap, pte_t pte, u64 address, b
 		zap_finish(zap);
 }
 
-/* The page-table lock is held. */
-static void zap_area(struct zap *zap, const struct vma *vma, u64 start, u64 end)
-{
-	bool shared = vma->flags & VM_SHARED;
-	u64 address = start, next;
-
-	for (; address < end; address = next) {
-		pte_t *slot = mmu_slot(&zap->mm->mmu, address, false);
-
-		next = min(round_down(address, MMU_SLOTS_SPAN) + MMU_SLOTS_SPAN, end);
-		if (!slot)
-			continue;
-		for (; address < next; address += PAGE_SIZE, slot++)
-			if (*slot)
-				zap_entry(zap, xchg(slot, 0), address, shared);
-	}
-}
-
-/* The page-table lock is held: the counts of what is gone. */
-static void zap_account(struct zap *zap)
-{
-	zap->mm->resident_pages -= zap->entries;
-	zap->mm->file_pages -= zap->files;
-}
-
-void vma_zap(struct vma *vma, u64 start, u64 end)
+static void zap_area(struct vma *vma, u64 start, u64 end, bool exiting)
 {
 	struct zap zap;
 
 	zap.mm = vma->mm;
-	zap.exiting = false;
+	zap.exiting = exiting;
+	zap.shared = vma->flags & VM_SHARED;
 	zap.count = 0;
-	zap.entries = zap.files = 0;
-	spin_lock(&vma->mm->page_table_lock);
-	zap_area(&zap, vma, start, end);
-	zap_account(&zap);
+	spin_lock(&zap.mm->page_table_lock);
+	visit_entries(zap.mm, start, end, zap_entry, &zap);
 	zap_finish(&zap);
-	spin_unlock(&vma->mm->page_table_lock);
+	spin_unlock(&zap.mm->page_table_lock);
+}
+
+void vma_zap(struct vma *vma, u64 start, u64 end)
+{
+	zap_area(vma, start, end, false);
 }
 
 /* ---- making and giving up -------------------------------------------------------------------- */
@@ -108,6 +87,7 @@ static struct mm *mm_alloc(void)
 
 	if (!mm)
 		return NULL;
+	memset(mm, 0, offsetof(struct mm, idle_tables));
 	if (mmu_create(&mm->mmu)) {
 		kmem_cache_free(mm_cache, mm);
 		return NULL;
@@ -116,6 +96,7 @@ static struct mm *mm_alloc(void)
 	init_rwsem(&mm->lock, "mm->lock");
 	spin_lock_init(&mm->page_table_lock, "mm->page_table_lock");
 	INIT_LIST_HEAD(&mm->vmas);
+	INIT_LIST_HEAD(&mm->dead);
 	mm->resident_pages = mm->file_pages = 0;
 	return mm;
 }
@@ -126,9 +107,8 @@ struct mm *mm_create(void)
 
 	if (!mm)
 		return NULL;
-	memset(&mm->last_hit, 0,
-	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, last_hit));
-	mm->stack_limit = STACK_LIMIT;
+	memset(&mm->idle_tables, 0,
+	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, idle_tables));
 	mm->stack_top = USER_TOP;
 	mm->mmap_top = USER_TOP - GB(1);
 	return mm;
@@ -142,26 +122,17 @@ void mm_get(struct mm *mm)
 void mm_put(struct mm *mm)
 {
 	struct vma *vma, *next;
-	struct zap zap;
 
 	if (!atomic_dec_and_test(&mm->users))
 		return;
-	zap.mm = mm;
-	zap.exiting = true;
-	zap.count = 0;
-	zap.entries = zap.files = 0;
 	list_for_each_entry_safe(vma, next, &mm->vmas, link) {
-		spin_lock(&mm->page_table_lock);
-		zap_area(&zap, vma, vma->start, vma->end);
-		spin_unlock(&mm->page_table_lock);
-		if (vma->mapping) {
-			spin_lock(&vma->mapping->vma_lock);
+		zap_area(vma, vma->start, vma->end, true);
+		lock_area_mapping(vma);
+		if (vma->mapping)
 			list_del(&vma->mapping_link);
-			spin_unlock(&vma->mapping->vma_lock);
-		}
+		unlock_area_mapping(vma);
 		vma_free(vma);
 	}
-	zap_account(&zap);
 	ASSERT(!mm->resident_pages && !mm->file_pages);
 	mmu_destroy(&mm->mmu);
 	if (mm->exe)
@@ -176,89 +147,51 @@ void mm_activate(struct mm *mm)
 
 /* ---- fork ------------------------------------------------------------------------------------ */
 
-/* Share the anonymous pages of [address, end), which one table covers. 0 or -ENOMEM. */
-static int copy_table(struct mm *child, pte_t *from, u64 address, u64 end, bool *protected)
+struct copy {
+	struct mm *child;
+	bool protected;
+	int error;
+};
+
+/* Share an anonymous page. */
+static __always_inline void copy_entry(pte_t *from, u64 address, void *argument)
 {
-	u64 copied = 0;
-	pte_t *to = NULL;
+	struct copy *copy = argument;
+	struct page *page = phys_to_page(pte_page(*from));
+	pte_t *to;
 
-	for (; address < end; address += PAGE_SIZE, from++, to += !!to) {
-		struct page *page;
-
-		if (!*from)
-			continue;
-		page = phys_to_page(pte_page(*from));
-		if (!test_bit(PG_anon, &page->flags))
-			continue;
-		if (!to) {
-			to = mmu_slot(&child->mmu, address, true);
-			if (!to)
-				return -ENOMEM;
-		}
-		if (pte_write(*from)) {
-			*from = pte_write_protect(*from);
-			*protected = true;
-		}
-		get_page(page);
-		*to = *from;
-		copied++;
+	if (!test_bit(PG_anon, &page->flags))
+		return;
+	to = mmu_slot(&copy->child->mmu, address, true);
+	if (unlikely(!to)) {
+		copy->error = -ENOMEM;
+		return;
 	}
-	child->resident_pages += copied;
-	return 0;
-}
-
-/* Both page-table locks are held. */
-static int copy_area(struct mm *child, struct mm *parent, const struct vma *vma, bool *protected)
-{
-	int error = 0;
-
-	for (u64 address = vma->start, next; address < vma->end && !error; address = next) {
-		pte_t *from = mmu_slot(&parent->mmu, address, false);
-
-		next = min(round_down(address, MMU_SLOTS_SPAN) + MMU_SLOTS_SPAN, vma->end);
-		if (from)
-			error = copy_table(child, from, address, next, protected);
+	if (pte_write(*from)) {
+		*from = pte_write_protect(*from);
+		copy->protected = true;
 	}
-	return error;
-}
-
-static int copy_areas(struct mm *child, struct mm *parent)
-{
-	const struct vma *vma;
-
-	list_for_each_entry(vma, &parent->vmas, link) {
-		struct vma *copy = vma_copy(child, vma);
-
-		if (!copy)
-			return -ENOMEM;
-		copy->flags &= ~VM_LOCKED; /* is not inherited */
-		list_add_tail(&copy->link, &child->vmas);
-		if (!copy->mapping)
-			continue;
-		spin_lock(&copy->mapping->vma_lock);
-		list_add(&copy->mapping_link, &copy->mapping->vmas);
-		spin_unlock(&copy->mapping->vma_lock);
-	}
-	return 0;
+	get_page(page);
+	*to = *from;
+	copy->child->resident_pages++;
 }
 
 static int copy_entries(struct mm *child, struct mm *parent)
 {
+	struct copy copy = {.child = child};
 	const struct vma *vma;
-	bool protected = false;
-	int error = 0;
 
 	spin_lock(&parent->page_table_lock);
 	spin_lock_nested(&child->page_table_lock, 1);
-	list_for_each_entry(vma, &parent->vmas, link) {
-		if (vma->has_anonymous && !error)
-			error = copy_area(child, parent, vma, &protected);
+	list_for_each_entry(vma, &child->vmas, link) {
+		if (vma->has_anonymous && !copy.error)
+			visit_entries(parent, vma->start, vma->end, copy_entry, &copy);
 	}
 	spin_unlock(&child->page_table_lock);
-	if (protected)
+	if (copy.protected)
 		mmu_flush(&parent->mmu, 0, USER_TOP);
 	spin_unlock(&parent->page_table_lock);
-	return error;
+	return copy.error;
 }
 
 struct mm *mm_fork(struct mm *parent)
@@ -269,12 +202,11 @@ struct mm *mm_fork(struct mm *parent)
 	if (!child)
 		return NULL;
 	down_write(&parent->lock);
-	memcpy(&child->last_hit, &parent->last_hit,
-	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, last_hit));
-	child->last_hit = NULL;
+	memcpy(&child->idle_tables, &parent->idle_tables,
+	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, idle_tables));
 	if (child->exe)
 		get_file(child->exe);
-	error = copy_areas(child, parent);
+	error = vmas_fork(child, parent);
 	if (!error)
 		error = copy_entries(child, parent);
 	up_write(&parent->lock);

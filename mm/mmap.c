@@ -1,5 +1,5 @@
 /*
- * mmap.c - mapping, unmapping, changing protection, and the break. Declared in vm.h.
+ * mmap.c - mapping, unmapping, changing protection, locking, and the break. Declared in vm.h.
  *
  * Each call changes areas and entries under mm->lock held for writing; what areas refer to (files,
  * shared memory) is let go after it, since a last reference may need the locks of a file system.
@@ -7,7 +7,7 @@
 #include "kernel/core/err.h"
 #include "kernel/core/sched.h"
 #include "mm/mman.h"
-#include "mm/page_alloc.h"
+#include "mm/slab.h"
 #include "mm/vm_internal.h"
 
 #define IDLE_TABLES_MAX 32
@@ -18,75 +18,38 @@
 
 /* ---- unmap ----------------------------------------------------------------------------------- */
 
-/* No area lies in [start, end): free the tables that lie wholly in it. */
-static void free_tables_in(struct mm *mm, u64 start, u64 end)
+/* [start, end) was unmapped. Tables without an area stay for the next one, which often comes at
+ * once, up to a number that keeps freeing them cheap however many areas there are. */
+static void free_tables(struct mm *mm, u64 start, u64 end)
 {
-	start = round_up(start, MMU_SLOTS_SPAN);
-	end = round_down(end, MMU_SLOTS_SPAN);
-	if (start >= end)
+	const struct vma *vma;
+	u64 from = 0;
+
+	mm->idle_tables += 1 + (unsigned)min((end - start) / MMU_SLOTS_SPAN, (u64)AREAS_MAX);
+	if (mm->idle_tables < IDLE_TABLES_MAX + mm->vma_count / 8)
 		return;
+	mm->idle_tables = 0;
 	spin_lock(&mm->page_table_lock);
-	mmu_free_tables(&mm->mmu, start, end);
+	list_for_each_entry(vma, &mm->vmas, link) {
+		mmu_free_tables(&mm->mmu, from, round_down(vma->start, MMU_SLOTS_SPAN));
+		from = round_up(vma->end, MMU_SLOTS_SPAN);
+	}
+	mmu_free_tables(&mm->mmu, from, round_up(USER_TOP, MMU_SLOTS_SPAN));
 	spin_unlock(&mm->page_table_lock);
 }
 
-static void free_all_tables(struct mm *mm)
+int unmap_range(struct mm *mm, u64 start, u64 end)
 {
-	const struct vma *vma;
-	u64 end = 0;
+	struct vma *vma, *next;
 
-	list_for_each_entry(vma, &mm->vmas, link) {
-		free_tables_in(mm, end, vma->start);
-		end = vma->end;
-	}
-	free_tables_in(mm, end, round_up(USER_TOP, MMU_SLOTS_SPAN));
-}
-
-/*
- * Free the tables of [start, end), which was unmapped, that no area lies in any more. What is small
- * is often mapped again at once, and would need its table again: then the table stays, up to a
- * number.
- */
-static void free_tables(struct mm *mm, u64 start, u64 end)
-{
-	struct vma *next = find_vma(mm, end - 1), *prev;
-	u64 low = round_down(start, MMU_SLOTS_SPAN), high = round_up(end, MMU_SLOTS_SPAN);
-
-	prev = next		       ? vma_prev(next)
-	       : list_empty(&mm->vmas) ? NULL
-				       : list_last_entry(&mm->vmas, struct vma, link);
-	low = max(low, prev ? prev->end : 0);
-	high = min(high, next ? next->start : high);
-	if (high - low < MMU_SLOTS_SPAN)
-		return;
-	if (end - start >= MMU_SLOTS_SPAN) {
-		free_tables_in(mm, low, high);
-	} else if (++mm->idle_tables == IDLE_TABLES_MAX) {
-		mm->idle_tables = 0;
-		free_all_tables(mm);
-	}
-}
-
-int unmap_range(struct mm *mm, u64 start, u64 end, struct list_head *dead)
-{
-	struct vma *vma = find_vma(mm, start), *next;
-
-	if (!vma || vma->start >= end)
+	if (range_is_free(mm, start, end))
 		return 0;
-	if (vma->start < start) {
-		if (vma_split(vma, start))
-			return -ENOMEM;
-		vma = vma_next(vma);
-	}
-	next = find_vma(mm, end - 1);
-	if (next && next->start < end && next->end > end && vma_split(next, end)) {
-		vma_merge(vma, dead);
+	if (vma_carve(mm, start, end))
 		return -ENOMEM;
-	}
-	for (; vma && vma->start < end; vma = next) {
+	for (vma = find_vma(mm, start); vma && vma->start < end; vma = next) {
 		next = vma_next(vma);
 		vma_zap(vma, vma->start, vma->end);
-		vma_remove(vma, dead);
+		vma_remove(vma);
 	}
 	free_tables(mm, start, end);
 	return 0;
@@ -94,24 +57,31 @@ int unmap_range(struct mm *mm, u64 start, u64 end, struct list_head *dead)
 
 int mm_unmap(struct mm *mm, u64 address, u64 length)
 {
-	LIST_HEAD(dead);
 	int error;
 
 	length = page_round_up(length);
 	if (address & (PAGE_SIZE - 1) || !length || pages_overflow(address, length))
 		return -EINVAL;
 	down_write(&mm->lock);
-	error = unmap_range(mm, address, address + length, &dead);
-	up_write(&mm->lock);
-	vmas_free(&dead);
+	error = unmap_range(mm, address, address + length);
+	mm_write_unlock(mm);
 	return error;
 }
 
 /* ---- map ------------------------------------------------------------------------------------- */
 
-bool may_commit(u64 pages)
+bool may_expand(const struct mm *mm, u64 pages, unsigned flags)
 {
-	return pages <= page_alloc_total_pages();
+	if (mm->total_pages + pages > memory_limit(LIMIT_AS) >> PAGE_SHIFT ||
+	    (is_data(flags) && mm->data_pages + pages > memory_limit(LIMIT_DATA) >> PAGE_SHIFT))
+		return false;
+	return !(flags & VM_LOCKED) ||
+	       mm->locked_pages + pages <= memory_limit(LIMIT_MEMLOCK) >> PAGE_SHIFT;
+}
+
+static bool on_noexec(const struct file *file)
+{
+	return (file->path.mount->flags | file->inode->sb->flags) & SB_NOEXEC;
 }
 
 /* May @file be mapped so, and with which rights beyond? 0 and more bits of *@flags, or -errno. */
@@ -121,18 +91,17 @@ static int check_file(const struct file *file, unsigned map_flags, unsigned *fla
 
 	if (shared && map_flags & ~KNOWN_FLAGS && (map_flags & MAP_TYPE) == MAP_SHARED_VALIDATE)
 		return -EOPNOTSUPP;
-	if (!(file->mode & FMODE_READ))
+	if (!(file->mode & FMODE_READ) ||
+	    (shared && *flags & VM_WRITE && !(file->mode & FMODE_WRITE)))
 		return -EACCES;
-	if (shared && *flags & VM_WRITE && !(file->mode & FMODE_WRITE))
-		return -EACCES;
-	if (*flags & VM_EXEC && (file->path.mount->flags | file->inode->sb->flags) & SB_NOEXEC)
+	if (*flags & VM_EXEC && on_noexec(file))
 		return -EPERM;
 	if (!file->fop->mmap)
 		return -ENODEV;
 	if (*flags & VM_GROWSDOWN)
 		return -EINVAL;
-	if (!shared || file->mode & FMODE_WRITE)
-		*flags |= VM_MAYWRITE;
+	if (shared && !(file->mode & FMODE_WRITE))
+		*flags &= ~VM_MAYWRITE;
 	return 0;
 }
 
@@ -142,111 +111,128 @@ static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct
 {
 	unsigned type = map_flags & MAP_TYPE;
 
-	*flags = prot & PROT_ALL;
+	*flags = (prot & PROT_ALL) | VM_MAYWRITE;
 	if (type != MAP_PRIVATE && type != MAP_SHARED && (type != MAP_SHARED_VALIDATE || !file))
 		return -EINVAL;
 	if (type != MAP_PRIVATE)
 		*flags |= VM_SHARED;
 	if ((prot & (PROT_WRITE | PROT_EXEC)) == (PROT_WRITE | PROT_EXEC))
 		return -EACCES;
-	if (map_flags & MAP_LOCKED)
+	if (map_flags & MAP_LOCKED) {
+		if (!memory_limit(LIMIT_MEMLOCK))
+			return -EPERM;
 		*flags |= VM_LOCKED;
+	}
 	if (map_flags & MAP_GROWSDOWN)
 		*flags |= VM_GROWSDOWN | (map_flags & MAP_STACK ? VM_STACK : 0);
 	if (file)
 		return check_file(file, map_flags, flags);
 	if (*flags & VM_GROWSDOWN && *flags & VM_SHARED)
 		return -EINVAL;
-	if (!(map_flags & MAP_NORESERVE) && prot & PROT_WRITE && !may_commit(pages))
-		return -ENOMEM;
-	*flags |= VM_MAYWRITE;
-	return 0;
+	return !(map_flags & MAP_NORESERVE) && prot & PROT_WRITE && pages > page_alloc_total_pages()
+		       ? -ENOMEM
+		       : 0;
 }
 
 /* Where the new area is to be; what is there for MAP_FIXED is unmapped. An address, or -errno. */
-static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_flags,
-			  struct list_head *dead)
+static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_flags)
 {
-	int error;
+	bool fixed = map_flags & (MAP_FIXED | MAP_FIXED_NOREPLACE), overflow;
 
-	if (map_flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
-		if (address & (PAGE_SIZE - 1))
-			return -EINVAL;
-		if (pages_overflow(address, length))
-			return -ENOMEM;
-		if (address < LOWEST_ADDRESS)
-			return -EPERM;
+	if (fixed && address & (PAGE_SIZE - 1))
+		return -EINVAL;
+	address = round_down(address, (u64)PAGE_SIZE);
+	overflow = pages_overflow(address, length);
+	if (fixed && (overflow || address < LOWEST_ADDRESS))
+		return overflow ? -ENOMEM : -EPERM;
+	if (address && !overflow) {
+		address = max(address, LOWEST_ADDRESS);
 		if (range_is_free(mm, address, address + length))
 			return (s64)address;
-		if (map_flags & MAP_FIXED_NOREPLACE)
-			return -EEXIST;
-		error = unmap_range(mm, address, address + length, dead);
-		return error ? error : (s64)address;
 	}
-	if (address) {
-		address = max(address & ~(u64)(PAGE_SIZE - 1), LOWEST_ADDRESS);
-		if (!pages_overflow(address, length) &&
-		    range_is_free(mm, address, address + length))
-			return (s64)address;
-	}
-	address = find_free_range(mm, length, map_flags & MAP_32BIT);
-	return address ? (s64)address : -ENOMEM;
+	if (map_flags & MAP_FIXED_NOREPLACE)
+		return -EEXIST;
+	if (fixed)
+		return unmap_range(mm, address, address + length) ? -ENOMEM : (s64)address;
+	return find_free_range(mm, length,
+			       map_flags & MAP_32BIT ? min(mm->mmap_top, GB(2)) : mm->mmap_top);
 }
 
-/* What the area shows: 0 or -errno. */
-static int attach(struct vma *vma, struct file *file, u64 offset)
+int zero_mmap(struct file *file, struct vma *vma)
 {
-	if (file) {
-		get_file(file);
-		vma->file = file;
-		vma->page_offset = offset >> PAGE_SHIFT;
-		return file->fop->mmap(file, vma);
-	}
+	struct inode *inode;
+
+	(void)file;
 	if (!(vma->flags & VM_SHARED))
 		return 0;
-	vma->shared = shared_memory_create(vma->end - vma->start);
-	if (!vma->shared)
+	inode = kzalloc(sizeof(*inode), GFP_KERNEL);
+	if (!inode)
 		return -ENOMEM;
-	vma->mapping = &vma->shared->inode.data;
+	atomic_set(&inode->refcount, 1);
+	inode->size = (loff_t)(vma->end - vma->start);
+	address_space_init(&inode->data, inode, &memory_mapping_operations);
+	vma->mapping = &inode->data;
+	vma->page_offset = 0;
 	return 0;
 }
 
-/* Insert @vma, which has no place yet. */
-static s64 place(struct mm *mm, struct vma *vma, u64 address, unsigned map_flags,
-		 struct list_head *dead)
+/* Private anonymous memory at [start, end): as part of the area before it, if that is alike. */
+static int add_anonymous(struct mm *mm, u64 start, u64 end, unsigned flags)
 {
-	u64 length = vma->end;
-	s64 result;
+	struct vma *vma = find_vma(mm, start - 1);
 
-	if (mm->vma_count >= AREAS_MAX)
-		return -ENOMEM;
-	result = choose_address(mm, address, length, map_flags, dead);
-	if (result < 0)
-		return result;
-	vma->start = (u64)result;
-	vma->end = vma->start + length;
-	vma_insert(vma);
-	vma_merge(vma, dead);
-	return result;
+	if (vma && vma->end == start && vma->flags == flags && !vma->mapping && !vma->file) {
+		vma_set_bounds(vma, vma->start, end);
+	} else {
+		vma = mm->vma_count < AREAS_MAX ? vma_new(mm, start, end, flags) : NULL;
+		if (!vma)
+			return -ENOMEM;
+		vma_insert(vma);
+	}
+	vma_merge(vma);
+	return 0;
 }
 
-/* MAP_POPULATE: fault all in that can be. */
-static void populate(struct mm *mm, u64 address, u64 length, bool write)
+/* What shows a file or shared memory: 0 or -errno. */
+static int add_mapping(struct mm *mm, u64 start, u64 end, unsigned flags, struct file *file,
+		       u64 offset)
 {
-	for (u64 end = address + length; address < end; address += PAGE_SIZE) {
-		if (mm_fault(mm, address, write ? FAULT_WRITE : 0) || signal_pending(current))
-			break;
+	struct vma *vma = mm->vma_count < AREAS_MAX ? vma_new(mm, start, end, flags) : NULL;
+	int error;
+
+	if (!vma)
+		return -ENOMEM;
+	if (file)
+		get_file(file);
+	vma->file = file;
+	vma->page_offset = offset >> PAGE_SHIFT;
+	error = (file ? file->fop->mmap : zero_mmap)(file, vma);
+	if (error) {
+		list_add(&vma->link, &mm->dead);
+		return error;
+	}
+	vma_insert(vma);
+	vma_merge(vma);
+	return 0;
+}
+
+int populate(struct mm *mm, u64 start, u64 end, unsigned access)
+{
+	int error = 0;
+
+	for (; start < end && !error; start += PAGE_SIZE) {
+		error = signal_pending(current) ? -EINTR : mm_fault(mm, start, access);
 		cond_resched();
 	}
+	return error;
 }
 
 s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags,
 	   struct file *file, u64 offset)
 {
-	struct vma *vma;
 	unsigned flags;
-	LIST_HEAD(dead);
 	s64 result;
+	int error;
 
 	if (!length)
 		return -EINVAL;
@@ -255,23 +241,25 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 		return -ENOMEM;
 	if (offset + length < offset)
 		return -EOVERFLOW;
-	result = area_flags(length >> PAGE_SHIFT, prot, map_flags, file, &flags);
-	if (result)
-		return result;
-	vma = vma_new(mm, 0, length, flags);
-	if (!vma)
-		return -ENOMEM;
-	result = attach(vma, file, offset);
-	if (!result) {
-		down_write(&mm->lock);
-		result = place(mm, vma, address, map_flags, &dead);
-		up_write(&mm->lock);
+	error = area_flags(length >> PAGE_SHIFT, prot, map_flags, file, &flags);
+	if (error)
+		return error;
+	down_write(&mm->lock);
+	flags |= mm->locked_flags;
+	result = choose_address(mm, address, length, map_flags);
+	if (result > 0) {
+		u64 start = (u64)result;
+
+		error = !may_expand(mm, length >> PAGE_SHIFT, flags) ? -ENOMEM
+			: file || flags & VM_SHARED
+				? add_mapping(mm, start, start + length, flags, file, offset)
+				: add_anonymous(mm, start, start + length, flags);
+		result = error ? error : result;
 	}
-	if (result < 0)
-		vma_free(vma);
-	vmas_free(&dead);
-	if (result > 0 && map_flags & (MAP_POPULATE | MAP_LOCKED) && prot != PROT_NONE)
-		populate(mm, (u64)result, length, prot & PROT_WRITE && !(flags & VM_SHARED));
+	mm_write_unlock(mm);
+	if (result > 0 && prot != PROT_NONE && (map_flags & MAP_POPULATE || flags & VM_LOCKED))
+		populate(mm, (u64)result, (u64)result + length,
+			 prot & PROT_WRITE && !(flags & VM_SHARED) ? FAULT_WRITE : 0);
 	return result;
 }
 
@@ -286,112 +274,74 @@ int generic_file_mmap(struct file *file, struct vma *vma)
 	return 0;
 }
 
-/* ---- protection ------------------------------------------------------------------------------ */
+/* ---- protection and locking ------------------------------------------------------------------ */
 
-/* What the entry @pte may allow when its area allows @prot: writing only where no fault has to see
- * it first. */
-static pte_t change_entry(pte_t pte, unsigned prot)
+/* What the entry may allow now: writing only where no fault has to see it first. */
+static void change_entry(pte_t *slot, u64 address, void *rights)
 {
-	const struct page *page = phys_to_page(pte_page(pte));
+	const struct page *page = phys_to_page(pte_page(*slot));
+	unsigned prot = *(unsigned *)rights;
+	pte_t pte = xchg(slot, 0);
 
-	if (prot & MMU_WRITE && !pte_write(pte) &&
+	(void)address;
+	if (!pte_write(pte) &&
 	    !(test_bit(PG_anon, &page->flags) && atomic_read(&page->refcount) == 1))
 		prot &= ~MMU_WRITE;
-	return pte_set_prot(pte, prot);
+	*slot = pte_set_prot(pte, prot);
 }
 
 static void change_entries(struct vma *vma)
 {
 	struct mm *mm = vma->mm;
-	bool changed = false;
+	unsigned rights = vma_page_rights(vma);
 
 	spin_lock(&mm->page_table_lock);
-	for (u64 address = vma->start, next; address < vma->end; address = next) {
-		pte_t *slot = mmu_slot(&mm->mmu, address, false);
-
-		next = min(round_down(address, MMU_SLOTS_SPAN) + MMU_SLOTS_SPAN, vma->end);
-		if (!slot)
-			continue;
-		for (; address < next; address += PAGE_SIZE, slot++) {
-			if (!*slot)
-				continue;
-			*slot = change_entry(xchg(slot, 0), vma_page_rights(vma));
-			changed = true;
-		}
-	}
-	if (changed)
-		mmu_flush(&mm->mmu, vma->start, vma->end);
+	visit_entries(mm, vma->start, vma->end, change_entry, &rights);
+	mmu_flush(&mm->mmu, vma->start, vma->end);
 	spin_unlock(&mm->page_table_lock);
 }
 
-static bool may_protect(const struct vma *vma, unsigned prot)
+static int may_change(const struct vma *vma, unsigned flags)
 {
-	if (prot & PROT_WRITE && !(vma->flags & VM_MAYWRITE))
-		return false;
-	return !(prot & PROT_EXEC) || !vma->file ||
-	       !((vma->file->path.mount->flags | vma->file->inode->sb->flags) & SB_NOEXEC);
-}
+	u64 more = is_data(flags) && !is_data(vma->flags) ? vma->end - vma->start : 0;
 
-/* Make [start, end), which lies in *@vma, an area of its own, which *@vma then is, with other
- * flags: the bits of
- * @mask become those of @flags. 0 or -ENOMEM. vma_merge() it afterwards. */
-static int change_flags(struct vma **vma, u64 start, u64 end, unsigned mask, unsigned flags)
-{
-	if ((*vma)->start < start) {
-		if (vma_split(*vma, start))
-			return -ENOMEM;
-		*vma = vma_next(*vma);
-	}
-	if ((*vma)->end > end && vma_split(*vma, end))
-		return -ENOMEM;
-	(*vma)->flags = ((*vma)->flags & ~mask) | flags;
-	return 0;
-}
-
-/* Give [start, end), which lies in *@vma, the protection @prot: 0 or -errno, and what *@vma has
- * become. */
-static int protect_piece(struct vma **vma, u64 start, u64 end, unsigned prot,
-			 struct list_head *dead)
-{
-	int error;
-
-	if (!may_protect(*vma, prot))
+	if ((flags & VM_WRITE && !(vma->flags & VM_MAYWRITE)) ||
+	    (flags & VM_EXEC && vma->file && on_noexec(vma->file)))
 		return -EACCES;
-	if (vma_protection(*vma) == prot)
-		return 0;
-	error = change_flags(vma, start, end, PROT_ALL, prot);
-	if (error)
-		return error;
-	change_entries(*vma);
-	*vma = vma_merge(*vma, dead);
-	return 0;
+	return more && (vma->mm->data_pages << PAGE_SHIFT) + more > memory_limit(LIMIT_DATA)
+		       ? -ENOMEM
+		       : 0;
 }
 
-static int protect_range(struct mm *mm, u64 at, u64 end, unsigned prot, bool grows_down,
-			 struct list_head *dead)
+int change_flags(struct mm *mm, u64 start, u64 end, unsigned mask, unsigned flags)
 {
-	struct vma *vma = find_vma(mm, at);
+	u64 last = mapped_end(mm, start, end);
+	struct vma *vma = find_vma(mm, start);
 	int error = 0;
 
-	if (vma && grows_down && vma->flags & VM_GROWSDOWN && vma->start < end)
-		at = vma->start;
-	for (; at < end && !error; vma = vma_next(vma)) {
-		u64 next;
-
-		if (!vma || vma->start > at)
-			return -ENOMEM;
-		next = min(end, vma->end);
-		error = protect_piece(&vma, at, next, prot, dead);
-		/* it may have been joined with what follows: then that is so already */
-		at = max(next, vma->end);
+	if (start < last && (vma->end < last || (vma->flags & mask) != flags))
+		error = vma_carve(mm, start, last);
+	while (start < last && !error) {
+		vma = find_vma(mm, start);
+		if ((vma->flags & mask) != flags) {
+			error = may_change(vma, (vma->flags & ~mask) | flags);
+			if (error)
+				break;
+			vma_set_flags(vma, (vma->flags & ~mask) | flags);
+			if (mask & PROT_ALL)
+				change_entries(vma);
+		}
+		/* it may be joined with what follows: then that is so already */
+		start = vma_merge(vma)->end;
 	}
-	return error;
+	return error ? error : last < end ? -ENOMEM : 0;
 }
 
 int mm_protect(struct mm *mm, u64 address, u64 length, unsigned prot)
 {
 	bool grows_down = prot & PROT_GROWSDOWN;
-	LIST_HEAD(dead);
+	u64 end = address + page_round_up(length);
+	const struct vma *vma;
 	int error;
 
 	prot &= ~(unsigned)PROT_GROWSDOWN;
@@ -399,153 +349,110 @@ int mm_protect(struct mm *mm, u64 address, u64 length, unsigned prot)
 		return -EINVAL;
 	if (!length)
 		return 0;
-	length = page_round_up(length);
-	if (!length || pages_overflow(address, length))
+	if (end <= address || end > USER_TOP)
 		return -ENOMEM;
 	if ((prot & (PROT_WRITE | PROT_EXEC)) == (PROT_WRITE | PROT_EXEC))
 		return -EACCES;
 	down_write(&mm->lock);
-	error = protect_range(mm, address, address + length, prot, grows_down, &dead);
-	up_write(&mm->lock);
-	vmas_free(&dead);
+	vma = find_vma(mm, address);
+	if (vma && grows_down && vma->flags & VM_GROWSDOWN && vma->start < end)
+		address = vma->start;
+	error = change_flags(mm, address, end, PROT_ALL, prot);
+	mm_write_unlock(mm);
 	return error;
 }
 
-/* ---- mlock ----------------------------------------------------------------------------------- */
-
-static u64 locked_bytes(struct mm *mm)
-{
-	const struct vma *vma;
-	u64 sum = 0;
-
-	list_for_each_entry(vma, &mm->vmas, link)
-		sum += vma->flags & VM_LOCKED ? vma->end - vma->start : 0;
-	return sum;
-}
-
-static int set_locked(struct mm *mm, u64 at, u64 end, unsigned flags, struct list_head *dead)
-{
-	struct vma *vma = find_vma(mm, at);
-	int error = 0;
-
-	for (; at < end && !error; vma = vma_next(vma)) {
-		u64 next;
-
-		if (!vma || vma->start > at)
-			return -ENOMEM;
-		next = min(end, vma->end);
-		if ((vma->flags & VM_LOCKED) != flags) {
-			error = change_flags(&vma, at, next, VM_LOCKED, flags);
-			vma = vma_merge(vma, dead);
-		}
-		at = max(next, vma->end);
-	}
-	return error;
-}
-
-static int change_locked(struct mm *mm, u64 start, u64 end, unsigned flags, u64 limit)
-{
-	LIST_HEAD(dead);
-	int error = -ENOMEM;
-
-	down_write(&mm->lock);
-	if (!flags || (end - start <= limit && locked_bytes(mm) <= limit - (end - start)))
-		error = set_locked(mm, start, end, flags, &dead);
-	up_write(&mm->lock);
-	vmas_free(&dead);
-	return error;
-}
-
-int mm_lock(struct mm *mm, u64 address, u64 length, u64 limit)
+int mm_lock(struct mm *mm, u64 address, u64 length, bool lock, bool fill)
 {
 	u64 start = round_down(address, (u64)PAGE_SIZE), end = page_round_up(address + length);
-	int error;
+	int error = -ENOMEM;
 
-	if (!limit)
+	if (lock && !memory_limit(LIMIT_MEMLOCK))
 		return -EPERM;
 	if (end < start || end > USER_TOP)
 		return end < start ? -EINVAL : -ENOMEM;
-	error = change_locked(mm, start, end, VM_LOCKED, limit);
-	for (; start < end && !error; start += PAGE_SIZE)
-		error = mm_fault(mm, start, 0) ? -ENOMEM : 0;
+	down_write(&mm->lock);
+	if (!lock || mm->locked_pages + ((end - start) >> PAGE_SHIFT) <=
+			     memory_limit(LIMIT_MEMLOCK) >> PAGE_SHIFT)
+		error = change_flags(mm, start, end, VM_LOCKED, lock ? VM_LOCKED : 0);
+	mm_write_unlock(mm);
+	if (!error && fill && populate(mm, start, end, 0))
+		error = -ENOMEM;
 	return error;
 }
 
-int mm_unlock(struct mm *mm, u64 address, u64 length)
+static void populate_all(struct mm *mm)
 {
-	u64 start = round_down(address, (u64)PAGE_SIZE), end = page_round_up(address + length);
+	u64 start, end = 0;
 
-	if (end < start || end > USER_TOP)
-		return end < start ? -EINVAL : -ENOMEM;
-	return change_locked(mm, start, end, 0, 0);
+	do {
+		const struct vma *vma;
+
+		down_read(&mm->lock);
+		vma = find_vma(mm, end);
+		start = vma ? vma->start : 0;
+		end = vma ? vma->end : 0;
+		up_read(&mm->lock);
+		populate(mm, start, end, 0);
+	} while (end);
+}
+
+int mm_lock_all(struct mm *mm, unsigned flags)
+{
+	unsigned locked = flags & MCL_CURRENT ? VM_LOCKED : 0;
+	struct vma *vma;
+	int error = 0;
+
+	if (flags && !memory_limit(LIMIT_MEMLOCK))
+		return -EPERM;
+	down_write(&mm->lock);
+	if (locked && mm->total_pages > memory_limit(LIMIT_MEMLOCK) >> PAGE_SHIFT)
+		error = -ENOMEM;
+	if (!error)
+		mm->locked_flags = flags & MCL_FUTURE ? VM_LOCKED : 0;
+	for_each_area(vma, mm, 0, USER_TOP) {
+		if (!error && (locked || !flags)) {
+			vma_set_flags(vma, (vma->flags & ~VM_LOCKED) | locked);
+			vma = vma_merge(vma);
+		}
+	}
+	mm_write_unlock(mm);
+	if (!error && locked && !(flags & MCL_ONFAULT))
+		populate_all(mm);
+	return error;
 }
 
 /* ---- the break ------------------------------------------------------------------------------- */
 
 /* Make [start, end) part of the heap: 0 or -ENOMEM. */
-static int grow_heap(struct mm *mm, u64 start, u64 end)
+static int grow_heap(struct mm *mm, u64 start, u64 end, u64 new_end)
 {
-	const unsigned flags = VM_READ | VM_WRITE | VM_MAYWRITE | VM_HEAP;
-	struct vma *vma;
+	unsigned flags = VM_READ | VM_WRITE | VM_MAYWRITE | mm->locked_flags;
+	u64 pages = (end - start) >> PAGE_SHIFT;
 
-	if (end > USER_TOP || !may_commit((end - start) >> PAGE_SHIFT) ||
+	if (pages > page_alloc_total_pages() || !may_expand(mm, pages, flags) ||
+	    new_end - mm->brk_start + mm->data_end - mm->data_start > memory_limit(LIMIT_DATA) ||
 	    !range_is_free(mm, start, end))
 		return -ENOMEM;
-	vma = find_vma(mm, start - 1);
-	if (vma && vma->end == start && vma->flags == flags) {
-		vma_set_bounds(vma, vma->start, end);
-		return 0;
-	}
-	vma = mm->vma_count < AREAS_MAX ? vma_new(mm, start, end, flags) : NULL;
-	if (!vma)
-		return -ENOMEM;
-	vma_insert(vma);
-	return 0;
+	return add_anonymous(mm, start, end, flags);
 }
 
 u64 mm_brk(struct mm *mm, u64 new_end)
 {
-	u64 old_pages, new_pages;
-	LIST_HEAD(dead);
+	u64 old_pages, new_pages = page_round_up(new_end);
 	int error = 0;
 
 	if (new_end < mm->brk_start || new_end > USER_TOP)
 		return READ_ONCE(mm->brk_end);
 	down_write(&mm->lock);
 	old_pages = page_round_up(mm->brk_end);
-	new_pages = page_round_up(new_end);
 	if (new_pages > old_pages)
-		error = grow_heap(mm, old_pages, new_pages);
+		error = grow_heap(mm, old_pages, new_pages, new_end);
 	else if (new_pages < old_pages)
-		error = unmap_range(mm, new_pages, old_pages, &dead);
+		error = unmap_range(mm, new_pages, old_pages);
 	if (!error)
 		mm->brk_end = new_end;
 	new_end = mm->brk_end;
-	up_write(&mm->lock);
-	vmas_free(&dead);
+	mm_write_unlock(mm);
 	return new_end;
-}
-
-/* ---- /proc ----------------------------------------------------------------------------------- */
-
-bool mm_next_area(struct mm *mm, u64 address, struct vma_info *info)
-{
-	const struct vma *vma;
-
-	down_read(&mm->lock);
-	vma = find_vma(mm, address);
-	if (vma) {
-		*info = (struct vma_info){
-			.start = vma->start,
-			.end = vma->end,
-			.offset = (u64)vma->page_offset << PAGE_SHIFT,
-			.flags = vma->flags,
-			.shared_memory = vma->shared,
-			.file = vma->file,
-		};
-		if (vma->file)
-			get_file(vma->file);
-	}
-	up_read(&mm->lock);
-	return vma;
 }

@@ -357,6 +357,8 @@ void memory_info(struct memory_info *info)
 	info->buffer_pages = memory_use_total(MEMORY_BUFFER);
 	info->dirty_pages = memory_use_total(MEMORY_DIRTY);
 	info->anon_pages = memory_use_total(MEMORY_ANON);
+	info->mapped_pages = memory_use_total(MEMORY_MAPPED);
+	info->shmem_pages = memory_use_total(MEMORY_SHMEM);
 	info->slab_pages = memory_use_total(MEMORY_SLAB);
 	info->reclaimable_slab_pages = memory_use_total(MEMORY_SLAB_RECLAIMABLE);
 	info->page_table_pages = memory_use_total(MEMORY_PAGE_TABLES);

@@ -20,7 +20,7 @@
 #define GFP_ATOMIC 0u
 #define GFP_KERNEL (1u << 0) /* may sleep and reclaim */
 #define GFP_ZERO (1u << 1)
-#define GFP_NOIO (1u << 2)   /* with GFP_KERNEL: reclaim only what needs no I/O and no fs lock */
+#define GFP_NOIO (1u << 2) /* with GFP_KERNEL: reclaim only what needs no I/O and no fs lock */
 #define GFP_NOWARN (1u << 3)
 #define MAX_ORDER 11 /* largest block: 1 << 10 pages, 4 MB */
 
@@ -73,6 +73,8 @@ enum memory_use {
 	MEMORY_BUFFER,
 	MEMORY_DIRTY,
 	MEMORY_ANON,
+	MEMORY_MAPPED, /* pages of files in some page table */
+	MEMORY_SHMEM,  /* pages of files in memory */
 	MEMORY_SLAB,
 	MEMORY_SLAB_RECLAIMABLE,
 	MEMORY_PAGE_TABLES,
@@ -91,7 +93,8 @@ u64 memory_use_total(enum memory_use use);
 
 struct memory_info {
 	u64 total_pages, free_pages, cached_pages, buffer_pages, dirty_pages, anon_pages,
-		slab_pages, reclaimable_slab_pages, page_table_pages, kernel_stack_pages;
+		mapped_pages, shmem_pages, slab_pages, reclaimable_slab_pages, page_table_pages,
+		kernel_stack_pages;
 };
 void memory_info(struct memory_info *info);
 
@@ -111,7 +114,7 @@ void *hash_alloc_table(u64 bytes);
 /* Shrinkers (reclaim.c): how memory pressure reaches the caches. */
 struct shrinker {
 	const char *name;
-	u64 (*count)(void);		       /* objects that could be freed */
+	u64 (*count)(void);			/* objects that could be freed */
 	u64 (*scan)(u64 objects, unsigned gfp); /* try to free so many; returns how many were */
 	struct list_head link;
 };

@@ -60,6 +60,7 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 	mapping->nr_pages++;
 	spin_unlock(&mapping->lock);
 	memory_use_add(MEMORY_CACHED, 1);
+	memory_use_add(MEMORY_SHMEM, !mapping->ops->writepage);
 	return NULL;
 }
 
@@ -87,6 +88,8 @@ static void forget_page(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
 
+	memory_use_add(MEMORY_CACHED, -1);
+	memory_use_add(MEMORY_SHMEM, -!mapping->ops->writepage);
 	clear_page_dirty(page);
 	spin_lock(&mapping->lock);
 	list_del(&page->mapping_link);
@@ -94,7 +97,6 @@ static void forget_page(struct page *page)
 	mapping->nr_pages--;
 	clear_bit(PG_cache, &page->flags);
 	spin_unlock(&mapping->lock);
-	memory_use_add(MEMORY_CACHED, -1);
 }
 
 void remove_from_page_cache(struct page *page)

@@ -109,6 +109,19 @@ void remove_from_page_cache(struct page *page);
  * in use. */
 bool remove_unused_page(struct page *page);
 
+/* A page-table entry for @page of the cache was made, or is gone. */
+static inline void page_mapped(struct page *page)
+{
+	if (atomic_inc_return(&page->mapcount) == 1)
+		memory_use_add(MEMORY_MAPPED, 1);
+}
+
+static inline void page_unmapped(struct page *page)
+{
+	if (atomic_dec_and_test(&page->mapcount))
+		memory_use_add(MEMORY_MAPPED, -1);
+}
+
 void lock_page_wait(struct page *page);
 void wake_page(const struct page *page);
 

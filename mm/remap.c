@@ -2,191 +2,143 @@
  * remap.c - mremap(2): areas grow, shrink and move with the pages they have. Declared in vm.h.
  */
 #include "mm/mman.h"
+#include "mm/page_alloc.h"
 #include "mm/vm_internal.h"
-
-struct remap {
-	struct mm *mm;
-	u64 address, old_length, new_length, new_address;
-	unsigned flags;
-	struct list_head dead;
-};
 
 /* Make the tables that [start, end) needs, so that moving entries there cannot fail. 0 or -ENOMEM.
  */
 static int make_tables(struct mm *mm, u64 start, u64 end)
 {
-	for (u64 address = round_down(start, MMU_SLOTS_SPAN); address < end;
-	     address += MMU_SLOTS_SPAN) {
-		pte_t *slot;
+	const pte_t *slot = NULL;
 
-		spin_lock(&mm->page_table_lock);
-		slot = mmu_slot(&mm->mmu, address, true);
-		spin_unlock(&mm->page_table_lock);
-		if (!slot)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* The entries of [from, from + length) go to @to, where there are none. The area's mapping is
- * locked. */
-static void move_entries(struct mm *mm, u64 from, u64 to, u64 length)
-{
 	spin_lock(&mm->page_table_lock);
-	for (u64 done = 0, next; done < length; done = next) {
-		pte_t *source = mmu_slot(&mm->mmu, from + done, false), *target;
-		u64 span = min(MMU_SLOTS_SPAN - (from + done) % MMU_SLOTS_SPAN,
-			       MMU_SLOTS_SPAN - (to + done) % MMU_SLOTS_SPAN);
-
-		next = min(done + span, length);
-		if (!source)
-			continue;
-		target = mmu_slot(&mm->mmu, to + done, false);
-		for (; done < next; done += PAGE_SIZE, source++, target++)
-			if (*source)
-				*target = xchg(source, 0);
+	for (u64 at = round_down(start, MMU_SLOTS_SPAN); at < end; at += MMU_SLOTS_SPAN) {
+		slot = mmu_slot(&mm->mmu, at, true);
+		if (!slot)
+			break;
 	}
-	mmu_flush(&mm->mmu, from, from + length);
 	spin_unlock(&mm->page_table_lock);
+	return slot || start == end ? 0 : -ENOMEM;
 }
 
-/* Make the old range an area of its own, so that removing it cannot fail. NULL: out of memory. */
-static struct vma *isolate(struct remap *remap, struct vma *vma)
-{
-	u64 end = remap->address + remap->old_length;
+struct move {
+	struct mm *mm;
+	u64 distance;
+};
 
-	if (!remap->old_length || remap->flags & MREMAP_DONTUNMAP)
-		return vma;
-	if (vma->start < remap->address) {
-		if (vma_split(vma, remap->address))
-			return NULL;
-		vma = vma_next(vma);
-	}
-	if (vma->end > end && vma_split(vma, end)) {
-		vma_merge(vma, &remap->dead);
-		return NULL;
-	}
-	return vma;
+static void move_entry(pte_t *slot, u64 address, void *argument)
+{
+	const struct move *move = argument;
+	pte_t pte = xchg(slot, 0);
+
+	*mmu_slot(&move->mm->mmu, address + move->distance, false) = pte;
 }
 
-/* A new area at @to that shows what @vma shows from remap->address on, with the pages that are
- * there. */
-static s64 move_to(struct remap *remap, struct vma *vma, u64 to)
+/* A new area at @to that shows what @vma shows from @from on, with the pages that are there. */
+static s64 move_area(struct mm *mm, u64 from, u64 old_length, u64 new_length, unsigned flags,
+		     u64 to)
 {
-	struct mm *mm = remap->mm;
-	u64 kept = min(remap->old_length, remap->new_length);
-	struct vma *copy;
-	int error;
+	u64 kept = min(old_length, new_length);
+	struct move move = {mm, to - from};
+	bool keep = !old_length || flags & MREMAP_DONTUNMAP;
+	struct vma *vma, *copy;
 
-	if (mm->vma_count + 3 > AREAS_MAX)
+	if (mm->vma_count + 3 > AREAS_MAX || (!keep && vma_carve(mm, from, from + old_length)))
 		return -ENOMEM;
-	vma = isolate(remap, vma);
-	if (!vma)
+	vma = find_vma(mm, from);
+	copy = make_tables(mm, to, to + kept) ? NULL : vma_copy(mm, vma);
+	if (!copy)
 		return -ENOMEM;
-	error = make_tables(mm, to, to + kept);
-	copy = error ? NULL : vma_copy(mm, vma);
-	if (!copy) {
-		vma_merge(vma, &remap->dead);
-		return -ENOMEM;
-	}
 	if (vma->mapping)
-		copy->page_offset = vma_page_index(vma, remap->address);
+		copy->page_offset = vma_page_index(vma, from);
 	copy->start = to;
-	copy->end = to + remap->new_length;
+	copy->end = to + new_length;
 	vma_insert(copy);
 	lock_area_mapping(vma);
-	move_entries(mm, remap->address, to, kept);
+	spin_lock(&mm->page_table_lock);
+	visit_entries(mm, from, from + kept, move_entry, &move);
+	mmu_flush(&mm->mmu, from, from + kept);
+	spin_unlock(&mm->page_table_lock);
 	unlock_area_mapping(vma);
-	if (remap->old_length && !(remap->flags & MREMAP_DONTUNMAP))
-		unmap_range(mm, remap->address, remap->address + remap->old_length, &remap->dead);
-	vma_merge(copy, &remap->dead);
+	if (!keep)
+		unmap_range(mm, from, from + old_length);
+	vma_merge(copy);
 	return (s64)to;
 }
 
-static s64 remap_fixed(struct remap *remap, struct vma *vma)
-{
-	u64 to = remap->new_address;
-	int error;
-
-	if (to & (PAGE_SIZE - 1) || pages_overflow(to, remap->new_length) || to < LOWEST_ADDRESS)
-		return -EINVAL;
-	if (to < remap->address + remap->old_length && remap->address < to + remap->new_length)
-		return -EINVAL;
-	error = unmap_range(remap->mm, to, to + remap->new_length, &remap->dead);
-	if (error)
-		return error;
-	vma = find_vma(remap->mm, remap->address); /* it may have been split */
-	return move_to(remap, vma, to);
-}
-
-static s64 remap_grow(struct remap *remap, struct vma *vma)
-{
-	u64 old_end = remap->address + remap->old_length,
-	    new_end = remap->address + remap->new_length, to;
-
-	if (vma->flags & VM_WRITE && !vma->mapping &&
-	    !may_commit((remap->new_length - remap->old_length) >> PAGE_SHIFT))
-		return -ENOMEM;
-	if (old_end == vma->end && !(remap->flags & MREMAP_DONTUNMAP) &&
-	    !pages_overflow(remap->address, remap->new_length) &&
-	    range_is_free(remap->mm, old_end, new_end)) {
-		vma_set_bounds(vma, vma->start, new_end);
-		vma_merge(vma, &remap->dead);
-		return (s64)remap->address;
-	}
-	if (!(remap->flags & MREMAP_MAYMOVE))
-		return -ENOMEM;
-	to = find_free_range(remap->mm, remap->new_length, false);
-	return to ? move_to(remap, vma, to) : -ENOMEM;
-}
-
 /* mm->lock is held for writing. */
-static s64 remap_locked(struct remap *remap)
+static s64 remap(struct mm *mm, u64 from, u64 old_length, u64 new_length, unsigned flags, u64 to)
 {
-	struct vma *vma = find_vma(remap->mm, remap->address);
-	u64 end;
+	struct vma *vma = find_vma(mm, from);
+	u64 old_end = from + old_length, more = new_length - min(old_length, new_length);
+	bool dont_unmap = flags & MREMAP_DONTUNMAP;
+	s64 result;
 
-	if (!vma || vma->start > remap->address)
+	if (!vma || vma->start > from || old_length > vma->end - from)
 		return -EFAULT;
-	if (!remap->old_length && !(vma->flags & VM_SHARED)) /* a second view of what is shared */
+	/* length 0 is a second view of what is shared */
+	if ((!old_length && !(vma->flags & VM_SHARED)) ||
+	    (dont_unmap && vma->mapping && vma->flags & VM_SHARED))
 		return -EINVAL;
-	if (remap->flags & MREMAP_DONTUNMAP && vma->mapping && vma->flags & VM_SHARED)
-		return -EINVAL;
-	if (remap->old_length > vma->end - remap->address)
-		return -EFAULT;
-	if (remap->flags & MREMAP_FIXED)
-		return remap_fixed(remap, vma);
-	if (remap->new_length > remap->old_length || remap->flags & MREMAP_DONTUNMAP)
-		return remap_grow(remap, vma);
-	end = remap->address + remap->old_length;
-	if (remap->new_length < remap->old_length) {
-		int error = unmap_range(remap->mm, remap->address + remap->new_length, end,
-					&remap->dead);
-
-		if (error)
-			return error;
+	if (flags & MREMAP_FIXED) {
+		if (to & (PAGE_SIZE - 1) || pages_overflow(to, new_length) || to < LOWEST_ADDRESS ||
+		    (to < old_end && from < to + new_length))
+			return -EINVAL;
+		if (unmap_range(mm, to, to + new_length))
+			return -ENOMEM;
 	}
-	return (s64)remap->address;
+	if (new_length < old_length) {
+		if (unmap_range(mm, from + new_length, old_end))
+			return -ENOMEM;
+		old_length = new_length;
+	}
+	if (!(flags & MREMAP_FIXED) && new_length == old_length && !dont_unmap)
+		return (s64)from;
+	vma = find_vma(mm, from); /* it may have been split */
+	if (!may_expand(mm, dont_unmap ? new_length >> PAGE_SHIFT : more >> PAGE_SHIFT,
+			vma->flags) ||
+	    (is_data(vma->flags) && more >> PAGE_SHIFT > page_alloc_total_pages()))
+		return -ENOMEM;
+	if (flags & MREMAP_FIXED)
+		return move_area(mm, from, old_length, new_length, flags, to);
+	if (old_end == vma->end && !dont_unmap && !pages_overflow(from, new_length) &&
+	    range_is_free(mm, old_end, from + new_length)) {
+		vma_set_bounds(vma, vma->start, from + new_length);
+		vma_merge(vma);
+		return (s64)from;
+	}
+	if (!(flags & MREMAP_MAYMOVE))
+		return -ENOMEM;
+	result = find_free_range(mm, new_length, mm->mmap_top);
+	return result < 0 ? result
+			  : move_area(mm, from, old_length, new_length, flags, (u64)result);
 }
 
 s64 mm_remap(struct mm *mm, u64 address, u64 old_length, u64 new_length, unsigned flags,
 	     u64 new_address)
 {
-	struct remap remap = {
-		mm,    address, page_round_up(old_length), page_round_up(new_length), new_address,
-		flags, {0}};
 	s64 result;
 
+	old_length = page_round_up(old_length);
+	new_length = page_round_up(new_length);
 	if (flags & ~(unsigned)(MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP) ||
-	    (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) && !(flags & MREMAP_MAYMOVE)))
+	    (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) && !(flags & MREMAP_MAYMOVE)) ||
+	    address & (PAGE_SIZE - 1) || !new_length || new_length > USER_TOP ||
+	    (flags & MREMAP_DONTUNMAP && old_length != new_length))
 		return -EINVAL;
-	if (address & (PAGE_SIZE - 1) || !remap.new_length || remap.new_length > USER_TOP ||
-	    (flags & MREMAP_DONTUNMAP && remap.old_length != remap.new_length))
-		return -EINVAL;
-	INIT_LIST_HEAD(&remap.dead);
 	down_write(&mm->lock);
-	result = remap_locked(&remap);
-	up_write(&mm->lock);
-	vmas_free(&remap.dead);
+	result = remap(mm, address, old_length, new_length, flags, new_address);
+	mm_write_unlock(mm);
+	if (result > 0 && new_length > old_length) {
+		const struct vma *vma;
+		bool locked;
+
+		down_read(&mm->lock);
+		vma = find_vma(mm, (u64)result);
+		locked = vma && vma->flags & VM_LOCKED;
+		up_read(&mm->lock);
+		if (locked)
+			populate(mm, (u64)result + old_length, (u64)result + new_length, 0);
+	}
 	return result;
 }

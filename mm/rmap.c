@@ -8,134 +8,104 @@
 #include "mm/page_cache.h"
 #include "mm/vm_internal.h"
 
-/* Where @vma shows page @index, which it does: an address. */
-static u64 index_address(const struct vma *vma, pgoff_t index)
+/* What @vma shows of the pages [first, last]: false if nothing, or the addresses. */
+static bool shown(const struct vma *vma, pgoff_t first, pgoff_t last, u64 *start, u64 *end)
 {
-	return vma->start + ((index - vma->page_offset) << PAGE_SHIFT);
+	pgoff_t behind = vma_page_index(vma, vma->end);
+
+	if (first >= behind || last < vma->page_offset)
+		return false;
+	first = max(first, vma->page_offset);
+	*start = vma->start + ((first - vma->page_offset) << PAGE_SHIFT);
+	*end = last < behind - 1 ? *start + ((last - first + 1) << PAGE_SHIFT) : vma->end;
+	return true;
 }
 
 void mm_unmap_file(struct address_space *mapping, pgoff_t first)
 {
 	struct vma *vma;
+	u64 start, end;
 
 	spin_lock(&mapping->vma_lock);
-	list_for_each_entry(vma, &mapping->vmas, mapping_link) {
-		if (vma_page_index(vma, vma->end) > first)
-			vma_zap(vma, index_address(vma, max(first, vma->page_offset)), vma->end);
-	}
+	list_for_each_entry(vma, &mapping->vmas, mapping_link)
+		if (shown(vma, first, ~(pgoff_t)0, &start, &end))
+			vma_zap(vma, start, end);
 	spin_unlock(&mapping->vma_lock);
 }
 
-/* Clean the entries of [start, end); were there any that could be written through? */
-static bool clean_entries(struct mm *mm, u64 start, u64 end)
+/* Clean the entry if it could be written through. */
+static void clean_entry(pte_t *slot, u64 address, void *changed)
 {
-	bool changed = false;
+	pte_t pte;
 
-	for (u64 address = start, next; address < end; address = next) {
-		pte_t *slot = mmu_slot(&mm->mmu, address, false);
-
-		next = min(round_down(address, MMU_SLOTS_SPAN) + MMU_SLOTS_SPAN, end);
-		if (!slot)
-			continue;
-		for (; address < next; address += PAGE_SIZE, slot++) {
-			pte_t pte;
-
-			if (!pte_write(*slot) && !pte_dirty(*slot))
-				continue;
-			pte = xchg(slot, 0);
-			*slot = pte_mkclean(pte_write_protect(pte));
-			if (pte_dirty(pte))
-				note_dirty_entry(phys_to_page(pte_page(pte)));
-			changed = true;
-		}
-	}
-	return changed;
+	(void)address;
+	if (!pte_write(*slot) && !pte_dirty(*slot))
+		return;
+	pte = xchg(slot, 0);
+	*slot = pte_mkclean(pte_write_protect(pte));
+	if (pte_dirty(pte))
+		note_dirty_entry(phys_to_page(pte_page(pte)));
+	*(bool *)changed = true;
 }
 
 void mm_clean_file(struct address_space *mapping, pgoff_t first, pgoff_t last)
 {
 	struct vma *vma;
+	u64 start, end;
 
 	spin_lock(&mapping->vma_lock);
 	list_for_each_entry(vma, &mapping->vmas, mapping_link) {
-		pgoff_t end = vma_page_index(vma, vma->end);
-		u64 from, to;
+		bool changed = false;
 
-		if (!(vma->flags & VM_SHARED) || first >= end || last < vma->page_offset)
+		if (!(vma->flags & VM_SHARED) || !shown(vma, first, last, &start, &end))
 			continue;
-		from = index_address(vma, max(first, vma->page_offset));
-		to = last < end - 1 ? index_address(vma, last + 1) : vma->end;
 		spin_lock(&vma->mm->page_table_lock);
-		if (clean_entries(vma->mm, from, to))
-			mmu_flush(&vma->mm->mmu, from, to);
+		visit_entries(vma->mm, start, end, clean_entry, &changed);
+		if (changed)
+			mmu_flush(&vma->mm->mmu, start, end);
 		spin_unlock(&vma->mm->page_table_lock);
 	}
 	spin_unlock(&mapping->vma_lock);
 }
 
-/* The slot by which @vma maps @page, or NULL. The page-table lock is held. */
-static pte_t *slot_of(const struct vma *vma, const struct page *page)
+/* Does @vma map @page, where, and was it accessed through this entry since we last looked, or must
+ * stay? */
+static bool maps_page(const struct vma *vma, const struct page *page, u64 *address, bool *accessed)
 {
-	pte_t *slot;
+	u64 end;
+	pte_t *slot, old;
 
-	if (page->index < vma->page_offset || page->index >= vma_page_index(vma, vma->end))
-		return NULL;
-	slot = mmu_slot(&vma->mm->mmu, index_address(vma, page->index), false);
-	return slot && pte_present(*slot) && pte_page(*slot) == page_to_phys(page) ? slot : NULL;
-}
-
-/* Was the page accessed through this entry since we last looked? */
-static bool entry_accessed(const pte_t *slot)
-{
-	pte_t old = *slot;
-
-	if (!pte_accessed(old))
+	if (!shown(vma, page->index, page->index, address, &end))
 		return false;
-	/* the processor may set dirty meanwhile: then leave it */
-	cmpxchg((pte_t *)slot, old, pte_mkold(old));
-	return true;
-}
-
-/* ... or must the page stay where it is? */
-static bool page_accessed(const struct page *page)
-{
-	struct vma *vma;
-	bool accessed = false;
-
-	list_for_each_entry(vma, &page->mapping->vmas, mapping_link) {
-		pte_t *slot;
-
-		spin_lock(&vma->mm->page_table_lock);
-		slot = slot_of(vma, page);
-		if (slot && (entry_accessed(slot) || vma->flags & VM_LOCKED))
-			accessed = true;
-		spin_unlock(&vma->mm->page_table_lock);
+	spin_lock(&vma->mm->page_table_lock);
+	slot = mmu_slot(&vma->mm->mmu, *address, false);
+	old = slot ? *slot : 0;
+	if (pte_page(old) != page_to_phys(page))
+		old = 0;
+	if (old && pte_accessed(old)) {
+		/* the processor may set dirty meanwhile: then leave it */
+		cmpxchg(slot, old, pte_mkold(old));
+		*accessed = true;
 	}
-	return accessed;
+	spin_unlock(&vma->mm->page_table_lock);
+	*accessed |= old && vma->flags & VM_LOCKED;
+	return old;
 }
 
 bool mm_unmap_page(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
+	bool accessed = false;
 	struct vma *vma;
+	u64 address;
 
 	if (!spin_trylock(&mapping->vma_lock))
 		return false;
-	if (!page_accessed(page)) {
-		list_for_each_entry(vma, &mapping->vmas, mapping_link) {
-			if (page->index >= vma->page_offset &&
-			    page->index < vma_page_index(vma, vma->end)) {
-				u64 address = index_address(vma, page->index);
-				pte_t *slot;
-
-				spin_lock(&vma->mm->page_table_lock);
-				slot = slot_of(vma, page);
-				spin_unlock(&vma->mm->page_table_lock);
-				if (slot)
-					vma_zap(vma, address, address + PAGE_SIZE);
-			}
-		}
-	}
+	list_for_each_entry(vma, &mapping->vmas, mapping_link)
+		maps_page(vma, page, &address, &accessed);
+	list_for_each_entry(vma, &mapping->vmas, mapping_link)
+		if (!accessed && maps_page(vma, page, &address, &accessed))
+			vma_zap(vma, address, address + PAGE_SIZE);
 	spin_unlock(&mapping->vma_lock);
 	return !atomic_read(&page->mapcount);
 }

@@ -1,9 +1,9 @@
 /*
  * vm.h - address spaces: what a process has mapped where, page faults, mmap and its relatives.
  *
- * A struct mm holds areas (struct vma) sorted by address, and the page tables. A page-table entry
- * that maps a page holds a reference to it. An anonymous page with one reference belongs to its
- * only mapper, so a write fault need not copy it. A page of a file is mapped writable only in
+ * A struct mm holds areas (struct vma), in a list and a tree by address, and the page tables. An
+ * entry that maps a page holds a reference to it. An anonymous page with one reference belongs to
+ * its only mapper, so a write fault need not copy it. A page of a file is mapped writable only in
  * shared areas and only after it was marked dirty; what the program writes later is found by the
  * entry's dirty bit.
  *
@@ -15,8 +15,7 @@
  * The areas change under mm->lock held for writing; the bounds of an area that maps a file under
  * mapping->vma_lock as well.
  *
- * Limits: areas are in a list, with a hint (programs here have tens of them, at most 65530); no
- * swap; no huge pages; no mlockall.
+ * Limits: at most 65530 areas; no swap; no huge pages.
  */
 #pragma once
 
@@ -27,7 +26,6 @@
 #include "mm/page.h"
 
 struct file;
-struct shared_memory;
 
 /* Protection and flags have Linux's ABI values in the calls (PROT_*, MAP_*: mm/mman.h), VM_*
  * inside. */
@@ -38,18 +36,18 @@ struct shared_memory;
 #define VM_MAYWRITE (1u << 5)
 #define VM_GROWSDOWN (1u << 8)
 #define VM_STACK (1u << 9)
-#define VM_HEAP (1u << 10)
 /* mlock: its pages of files are not reclaimed (anonymous ones never are) */
 #define VM_LOCKED (1u << 11)
+#define VM_DONTFORK (1u << 12)	 /* madvise: a child does not get it ... */
+#define VM_WIPEONFORK (1u << 13) /* ... or gets it empty */
 
 struct vma {
-	u64 start, end; /* page aligned, end exclusive */
-	unsigned flags; /* VM_* */
-	bool has_anonymous;	       /* some page is (or was) anonymous: fork must look */
+	u64 start, end;	    /* page aligned, end exclusive */
+	unsigned flags;	    /* VM_* */
+	bool has_anonymous; /* some page is (or was) anonymous: fork must look */
 	struct mm *mm;
 	struct file *file;	       /* NULL: anonymous */
 	struct address_space *mapping; /* whose pages it shows; NULL: private anonymous memory */
-	struct shared_memory *shared;  /* what @mapping belongs to without a file, or NULL */
 	pgoff_t page_offset;
 	u64 window_end; /* of what the last read fault mapped, and its size: fault.c */
 	unsigned window_pages;
@@ -57,6 +55,10 @@ struct vma {
 	unsigned misses;
 	struct list_head link;	       /* in mm->vmas, by address */
 	struct list_head mapping_link; /* in mapping->vmas */
+	/* In mm->tree: a treap, so above areas of lower priority (random). */
+	struct vma *left, *right;
+	u64 widest; /* of the free stretches below this area and those under it in the tree */
+	u32 priority;
 };
 
 struct mm {
@@ -65,14 +67,18 @@ struct mm {
 
 	/* Under lock. */
 	struct list_head vmas;
-	struct vma *last_hit; /* hint for find_vma(): any area, or NULL */
+	struct vma *tree;
+	struct vma *last_hit;  /* hint for find_vma(): any area, or NULL */
+	struct list_head dead; /* taken out; mm_write_unlock() frees them */
 	unsigned vma_count;
+	u64 total_pages, data_pages, locked_pages; /* of the areas: RLIMIT_AS, _DATA, _MEMLOCK */
+	unsigned locked_flags; /* mlockall(MCL_FUTURE): VM_LOCKED for what is mapped; or 0 */
+
+	/* Under lock; what a fork copies. */
 	unsigned idle_tables; /* page tables that may have been left without an area */
-	u64 total_pages; /* sum of the areas */
 	u64 brk_start, brk_end;
 	u64 mmap_top; /* mappings grow down from here */
 	u64 stack_top;
-	u64 stack_limit; /* RLIMIT_STACK, bytes */
 	u64 arg_start, arg_end, env_start, env_end; /* for /proc/PID/cmdline */
 	u64 code_start, code_end, data_start, data_end;
 	struct file *exe; /* with a reference */
@@ -85,10 +91,10 @@ struct mm {
 	u64 file_pages;	    /* ... and those of them that map a page of the page cache */
 };
 
-struct mm *mm_create(void);			   /* NULL: out of memory */
-struct mm *mm_fork(struct mm *parent);		   /* copy on write; NULL: out of memory */
+struct mm *mm_create(void);	       /* NULL: out of memory */
+struct mm *mm_fork(struct mm *parent); /* copy on write; NULL: out of memory */
 void mm_get(struct mm *mm);
-void mm_put(struct mm *mm);			   /* the last one unmaps all; may sleep */
+void mm_put(struct mm *mm); /* the last one unmaps all; may sleep */
 /* make it this CPU's address space (context switch) */
 void mm_activate(struct mm *mm);
 
@@ -102,25 +108,21 @@ s64 mm_remap(struct mm *mm, u64 address, u64 old_length, u64 new_length, unsigne
 u64 mm_brk(struct mm *mm, u64 new_end); /* the resulting break */
 int mm_sync(struct mm *mm, u64 address, u64 length, unsigned flags);
 int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice);
-/* mlock(2) and munlock(2): all of the range is faulted in, and stays. -ENOMEM: a hole, what cannot
- * be faulted in, or more than @limit bytes would be locked; -EPERM: @limit is 0. */
-int mm_lock(struct mm *mm, u64 address, u64 length, u64 limit);
-int mm_unlock(struct mm *mm, u64 address, u64 length);
+/* mlock(2) (@fill: fault all of it in) and munlock(2) (!@lock). -ENOMEM: a hole, what cannot be
+ * faulted in, or more than RLIMIT_MEMLOCK would be locked; -EPERM: that limit is 0. */
+int mm_lock(struct mm *mm, u64 address, u64 length, bool lock, bool fill);
+/* mlockall(2) with MCL_* in @flags; 0: munlockall(2). Errors as above. */
+int mm_lock_all(struct mm *mm, unsigned flags);
 /* mincore(2): resident[i] = is page i from @address on in memory? 0, or -ENOMEM: not all is mapped.
  */
 int mm_resident(struct mm *mm, u64 address, unsigned pages, u8 *resident);
 /* first with end > address, mm->lock held; NULL: none */
 struct vma *find_vma(struct mm *mm, u64 address);
 
-/* For /proc: the first area that ends after @address, copied, with a reference to its file; false:
- * none. Takes mm->lock. */
-struct vma_info {
-	u64 start, end, offset; /* offset: bytes into the file */
-	unsigned flags;
-	bool shared_memory; /* shared without a file */
-	struct file *file;
-};
-bool mm_next_area(struct mm *mm, u64 address, struct vma_info *info);
+/* A process's limit in bytes; ~0: none (also of RLIMIT_MEMLOCK for who may lock what he likes).
+ * kernel/sys/sys_memory.c. */
+enum memory_limit { LIMIT_DATA = 2, LIMIT_STACK = 3, LIMIT_MEMLOCK = 8, LIMIT_AS = 9 };
+u64 memory_limit(enum memory_limit kind);
 
 #define FAULT_WRITE (1u << 0)
 #define FAULT_EXEC (1u << 1)
@@ -131,7 +133,7 @@ bool mm_next_area(struct mm *mm, u64 address, struct vma_info *info);
  * -EACCES: protection (SEGV_ACCERR), -EIO: past the end of a file or read error (SIGBUS), -ENOMEM:
  * out of memory and nobody to kill for it, or this process is the one. May sleep; called with
  * interrupts enabled. For kernel-mode faults on user addresses inside copies too (then a failure
- * makes the copy return early).
+ * makes the copy return early). Counts the task's minor_faults and major_faults.
  */
 int mm_fault(struct mm *mm, u64 address, unsigned access);
 

@@ -4,7 +4,7 @@
  *
  *	mm.c	an address space as a whole: made, forked, given up; clearing and copying entries
  *	vma.c	areas: find, insert, split, merge, remove
- *	mmap.c	map, unmap, protect, brk; remap.c: mremap; advise.c: madvise, msync
+ *	mmap.c	map, unmap, protect, lock, brk; remap.c: mremap; advise.c: madvise, mincore, msync
  *	fault.c	page faults; rmap.c: from a file's pages to the entries that map them
  */
 #pragma once
@@ -14,16 +14,9 @@
 #include "kernel/core/errno.h"
 #include "mm/vm.h"
 
-#define AREAS_MAX 65530		/* as vm.max_map_count */
-#define LOWEST_ADDRESS KB(64)	/* as vm.mmap_min_addr: a NULL pointer with an offset must fault */
-#define STACK_GAP MB(1)		/* below an area that grows down */
-
-/* Memory that is shared without a file. Its inode is of no superblock: it bears the mapping and the
- * size. */
-struct shared_memory {
-	atomic_t refcount;
-	struct inode inode;
-};
+#define AREAS_MAX 65530	      /* as vm.max_map_count */
+#define LOWEST_ADDRESS KB(64) /* as vm.mmap_min_addr: a NULL pointer with an offset must fault */
+#define STACK_GAP MB(1)	      /* below an area that grows down */
 
 static inline bool pages_overflow(u64 address, u64 length)
 {
@@ -33,6 +26,12 @@ static inline bool pages_overflow(u64 address, u64 length)
 static inline u64 page_round_up(u64 bytes)
 {
 	return round_up(bytes, (u64)PAGE_SIZE);
+}
+
+/* Counts for RLIMIT_DATA. */
+static inline bool is_data(unsigned flags)
+{
+	return (flags & (VM_WRITE | VM_SHARED | VM_GROWSDOWN)) == VM_WRITE;
 }
 
 /* What entries of @vma allow at most. A file's page is written to only after it was marked dirty.
@@ -61,6 +60,12 @@ static inline pgoff_t mapping_pages(const struct address_space *mapping)
 	return ((pgoff_t)READ_ONCE(mapping->host->size) + PAGE_SIZE - 1) >> PAGE_SHIFT;
 }
 
+/* Memory that is shared without a file has an inode of no superblock, only for its mapping. */
+static inline bool vma_shows_shared_memory(const struct vma *vma)
+{
+	return vma->mapping && !vma->mapping->host->sb;
+}
+
 static inline void lock_area_mapping(const struct vma *vma)
 {
 	if (vma->mapping)
@@ -73,18 +78,41 @@ static inline void unlock_area_mapping(const struct vma *vma)
 		spin_unlock(&vma->mapping->vma_lock);
 }
 
+/* Call @visit for each slot of [start, end) that is not empty. The page-table lock is held. */
+static __always_inline void visit_entries(struct mm *mm, u64 start, u64 end,
+					  void (*visit)(pte_t *slot, u64 address, void *argument),
+					  void *argument)
+{
+	for (u64 next; start < end; start = next) {
+		pte_t *slot = mmu_slot(&mm->mmu, start, false);
+
+		next = min(round_down(start, MMU_SLOTS_SPAN) + MMU_SLOTS_SPAN, end);
+		for (; slot && start < next; start += PAGE_SIZE, slot++)
+			if (*slot)
+				visit(slot, start, argument);
+	}
+}
+
 /* ---- vma.c ----------------------------------------------------------------------------------- */
 
-static inline struct vma *vma_next(struct vma *vma)
+static inline struct vma *vma_at(const struct mm *mm, struct list_head *link)
 {
-	return vma->link.next == &vma->mm->vmas ? NULL : list_next_entry(vma, link);
+	return link == &mm->vmas ? NULL : list_entry(link, struct vma, link);
 }
 
-static inline struct vma *vma_prev(struct vma *vma)
+static inline struct vma *vma_next(const struct vma *vma)
 {
-	return vma->link.prev == &vma->mm->vmas ? NULL
-						: list_entry(vma->link.prev, struct vma, link);
+	return vma_at(vma->mm, vma->link.next);
 }
+
+static inline struct vma *vma_prev(const struct vma *vma)
+{
+	return vma_at(vma->mm, vma->link.prev);
+}
+
+/* The areas that have a part in [start, end). */
+#define for_each_area(vma, mm, first, last)                                                         \
+	for (vma = find_vma(mm, first); vma && vma->start < (last); vma = vma_next(vma))
 
 /* A blank area that is in no list, or a copy of @vma with references of its own. NULL: out of
  * memory. */
@@ -93,23 +121,23 @@ struct vma *vma_copy(struct mm *mm, const struct vma *vma);
 void vma_free(struct vma *vma); /* drops its references: without mm->lock, may sleep */
 
 void vma_insert(struct vma *vma);
-/* Out of the lists, to @dead: vmas_free() frees them when mm->lock has been let go. */
-void vma_remove(struct vma *vma, struct list_head *dead);
-void vmas_free(struct list_head *dead);
-/* Make @address, which lies inside, a boundary: 0 or -ENOMEM. @vma keeps the lower part. */
-int vma_split(struct vma *vma, u64 address);
+void vma_remove(struct vma *vma);    /* to mm->dead */
+void mm_write_unlock(struct mm *mm); /* up_write(), then free what was removed; may sleep */
+/* Make @start and @end boundaries of areas: 0 or -ENOMEM. */
+int vma_carve(struct mm *mm, u64 start, u64 end);
 /* Join @vma with its neighbours where nothing but the bounds tells them apart; what remains. */
-struct vma *vma_merge(struct vma *vma, struct list_head *dead);
-/* Move bounds of @vma into free space, or back. */
+struct vma *vma_merge(struct vma *vma);
+/* Move bounds of @vma into free space, or back; change its flags. */
 void vma_set_bounds(struct vma *vma, u64 start, u64 end);
+void vma_set_flags(struct vma *vma, unsigned flags);
+/* Copies of all areas of @parent, which is locked, for the empty @child: 0 or -ENOMEM. */
+int vmas_fork(struct mm *child, struct mm *parent);
 /* No area overlaps [start, end). */
 bool range_is_free(struct mm *mm, u64 start, u64 end);
-/* The highest free stretch of @length below mm->mmap_top (@low_only: below 2 GB): its address, or
- * 0. */
-u64 find_free_range(struct mm *mm, u64 length, bool low_only);
-
-struct shared_memory *shared_memory_create(u64 bytes); /* NULL: out of memory */
-void shared_memory_put(struct shared_memory *shared);  /* may sleep */
+/* Where the areas that follow one another from @start on without a hole end, at most @end. */
+u64 mapped_end(struct mm *mm, u64 start, u64 end);
+/* The highest free stretch of @length below @top: its address, or -ENOMEM. */
+s64 find_free_range(struct mm *mm, u64 length, u64 top);
 
 /* ---- mm.c ------------------------------------------------------------------------------------ */
 
@@ -128,10 +156,15 @@ static inline void note_dirty_entry(struct page *page)
 /* ---- mmap.c ---------------------------------------------------------------------------------- */
 
 /* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
-int unmap_range(struct mm *mm, u64 start, u64 end, struct list_head *dead);
-/* May a mapping of @pages more be made? Refuses what could never be backed, as Linux's overcommit 0
- * does. */
-bool may_commit(u64 pages);
+int unmap_range(struct mm *mm, u64 start, u64 end);
+/* Do the limits allow @pages more with these flags? Refused as well is what could never be backed,
+ * as Linux's overcommit 0 does. */
+bool may_expand(const struct mm *mm, u64 pages, unsigned flags);
+/* Give the areas of [start, end) other flags: the bits of @mask become those of @flags. As far as
+ * there are areas and it is allowed; 0, -EACCES, or -ENOMEM (there is a hole, too). */
+int change_flags(struct mm *mm, u64 start, u64 end, unsigned mask, unsigned flags);
+/* Fault [start, end) in, as far as that goes. Without mm->lock. 0 or what mm_fault() said. */
+int populate(struct mm *mm, u64 start, u64 end, unsigned access);
 
 void vma_init(void);
 

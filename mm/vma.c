@@ -1,37 +1,130 @@
 /*
  * vma.c - the areas of an address space. Declared in vm.h and vm_internal.h.
  *
- * mm->vmas is sorted by address and areas do not overlap. An area that shows pages of a file is on
- * the file's list as well (mapping->vmas), through which truncation, sync and reclaim find the
- * entries; so each page that is mapped must lie in an area on that list at any time that
- * mapping->vma_lock is free.
+ * mm->vmas is sorted by address and areas do not overlap. mm->tree has the same areas as a treap: a
+ * search tree by address in which an area of higher (random) priority stands above; its depth is
+ * logarithmic with near certainty, and inserting and removing are a few lines. Each area of the
+ * tree knows the widest free stretch below any area under it, which finds room for a mapping.
+ *
+ * An area that shows pages of a file is on the file's list as well (mapping->vmas), through which
+ * truncation, sync and reclaim find the entries; so each page that is mapped must lie in an area on
+ * that list at any time that mapping->vma_lock is free.
  */
+#include "kernel/core/bitops.h"
 #include "mm/slab.h"
 #include "mm/vm_internal.h"
 
-static struct kmem_cache *vma_cache, *shared_cache;
+static struct kmem_cache *vma_cache;
 
 void vma_init(void)
 {
 	vma_cache = kmem_cache_create("vm_area", sizeof(struct vma), 8, 0, NULL);
-	shared_cache = kmem_cache_create("shared_memory", sizeof(struct shared_memory), 8, 0, NULL);
+}
+
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+static u64 floor_below(const struct vma *vma)
+{
+	const struct vma *below = vma_prev(vma);
+
+	return below ? below->end : LOWEST_ADDRESS;
+}
+
+static u64 gap_top(const struct vma *vma)
+{
+	return vma->start - (vma->flags & VM_GROWSDOWN ? min(vma->start, STACK_GAP) : 0);
+}
+
+/* @top's neighbours in the list, or what is under it in the tree, have changed. */
+static struct vma *tree_update(struct vma *top)
+{
+	u64 low = floor_below(top), high = gap_top(top), widest = high > low ? high - low : 0;
+
+	if (top->left)
+		widest = max(widest, top->left->widest);
+	if (top->right)
+		widest = max(widest, top->right->widest);
+	top->widest = widest;
+	return top;
+}
+
+/* Update @vma, which is under @top, and all above it. */
+static void tree_refresh(struct vma *top, const struct vma *vma)
+{
+	if (top != vma)
+		tree_refresh(vma->start < top->start ? top->left : top->right, vma);
+	tree_update(top);
+}
+
+static void tree_split(struct vma *top, u64 address, struct vma **low, struct vma **high)
+{
+	if (!top) {
+		*low = *high = NULL;
+	} else if (top->start < address) {
+		tree_split(top->right, address, &top->right, high);
+		*low = tree_update(top);
+	} else {
+		tree_split(top->left, address, low, &top->left);
+		*high = tree_update(top);
+	}
+}
+
+static struct vma *tree_join(struct vma *low, struct vma *high)
+{
+	if (!low || !high)
+		return low ? low : high;
+	if (low->priority > high->priority) {
+		low->right = tree_join(low->right, high);
+		return tree_update(low);
+	}
+	high->left = tree_join(low, high->left);
+	return tree_update(high);
+}
+
+/* The list has @vma already; its neighbours are updated on the way. */
+static struct vma *tree_insert(struct vma *top, struct vma *vma)
+{
+	if (!top || vma->priority > top->priority) {
+		tree_split(top, vma->start, &vma->left, &vma->right);
+		return tree_update(vma);
+	}
+	if (vma->start < top->start)
+		top->left = tree_insert(top->left, vma);
+	else
+		top->right = tree_insert(top->right, vma);
+	return tree_update(top);
+}
+
+static struct vma *tree_remove(struct vma *top, struct vma *vma)
+{
+	if (top == vma)
+		return tree_join(vma->left, vma->right);
+	if (vma->start < top->start)
+		top->left = tree_remove(top->left, vma);
+	else
+		top->right = tree_remove(top->right, vma);
+	return tree_update(top);
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
 struct vma *find_vma(struct mm *mm, u64 address)
 {
-	struct vma *vma = READ_ONCE(mm->last_hit);
+	struct vma *vma = READ_ONCE(mm->last_hit), *found = NULL;
 
-	if (!vma || address < vma->start)
-		vma = list_first_entry(&mm->vmas, struct vma, link);
-	for (; &vma->link != &mm->vmas; vma = list_next_entry(vma, link)) {
+	if (likely(vma && address < vma->end && address >= vma->start))
+		return vma;
+	for (vma = mm->tree; vma;) {
 		if (address < vma->end) {
-			WRITE_ONCE(mm->last_hit, vma);
-			return vma;
+			found = vma;
+			vma = address < vma->start ? vma->left : NULL;
+		} else {
+			vma = vma->right;
 		}
 	}
-	return NULL;
+	if (found)
+		WRITE_ONCE(mm->last_hit, found);
+	return found;
 }
 
 bool range_is_free(struct mm *mm, u64 start, u64 end)
@@ -41,19 +134,40 @@ bool range_is_free(struct mm *mm, u64 start, u64 end)
 	return !vma || vma->start >= end;
 }
 
-u64 find_free_range(struct mm *mm, u64 length, bool low_only)
+u64 mapped_end(struct mm *mm, u64 start, u64 end)
 {
-	u64 top = low_only ? min(mm->mmap_top, GB(2)) : mm->mmap_top;
+	const struct vma *vma;
 
-	for (struct list_head *link = mm->vmas.prev; link != &mm->vmas; link = link->prev) {
-		const struct vma *vma = list_entry(link, struct vma, link);
-		u64 floor = vma->start - min(vma->start, vma->flags & VM_GROWSDOWN ? STACK_GAP : 0);
-
-		if (vma->end <= top && top - vma->end >= length)
-			return top - length;
-		top = min(top, floor);
+	for_each_area(vma, mm, start, end) {
+		if (vma->start > start)
+			break;
+		start = vma->end;
 	}
-	return top >= LOWEST_ADDRESS + length ? top - length : 0;
+	return min(start, end);
+}
+
+/* The highest stretch of @length below @top that ends at or before an area under @vma; 0: none. */
+static u64 highest_fit(const struct vma *vma, u64 length, u64 top)
+{
+	u64 found = 0, high;
+
+	if (!vma || vma->widest < length)
+		return 0;
+	if (vma->end < top)
+		found = highest_fit(vma->right, length, top);
+	high = min(top, gap_top(vma));
+	if (!found && high >= floor_below(vma) + length)
+		found = high - length;
+	return found ? found : highest_fit(vma->left, length, top);
+}
+
+s64 find_free_range(struct mm *mm, u64 length, u64 top)
+{
+	u64 floor = list_empty(&mm->vmas) ? LOWEST_ADDRESS
+					  : list_last_entry(&mm->vmas, struct vma, link)->end;
+	u64 found = top >= floor + length ? top - length : highest_fit(mm->tree, length, top);
+
+	return found ? (s64)found : -ENOMEM;
 }
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
@@ -77,43 +191,68 @@ struct vma *vma_copy(struct mm *mm, const struct vma *old)
 	vma->mm = mm;
 	if (vma->file)
 		get_file(vma->file);
-	if (vma->shared)
-		atomic_inc(&vma->shared->refcount);
+	if (vma_shows_shared_memory(vma))
+		ihold(vma->mapping->host);
 	return vma;
+}
+
+static void shared_memory_put(struct inode *inode)
+{
+	if (!atomic_dec_and_test(&inode->refcount))
+		return;
+	truncate_inode_pages(&inode->data, 0);
+	kfree(inode);
 }
 
 void vma_free(struct vma *vma)
 {
+	if (vma_shows_shared_memory(vma))
+		shared_memory_put(vma->mapping->host);
 	if (vma->file)
 		fput(vma->file);
-	if (vma->shared)
-		shared_memory_put(vma->shared);
 	kmem_cache_free(vma_cache, vma);
 }
 
-void vmas_free(struct list_head *dead)
+void mm_write_unlock(struct mm *mm)
 {
 	struct vma *vma, *next;
+	LIST_HEAD(dead);
 
-	list_for_each_entry_safe(vma, next, dead, link)
+	list_splice_init(&mm->dead, &dead);
+	up_write(&mm->lock);
+	list_for_each_entry_safe(vma, next, &dead, link)
 		vma_free(vma);
 }
 
-/* ---- the lists ------------------------------------------------------------------------------- */
+/* ---- changing -------------------------------------------------------------------------------- */
 
-static void insert_behind(struct vma *vma, struct list_head *link)
+static void account(struct vma *vma, int sign)
 {
-	list_add(&vma->link, link);
-	vma->mm->vma_count++;
-	vma->mm->total_pages += (vma->end - vma->start) >> PAGE_SHIFT;
+	u64 pages = (u64)sign * ((vma->end - vma->start) >> PAGE_SHIFT);
+	struct mm *mm = vma->mm;
+
+	mm->total_pages += pages;
+	if (is_data(vma->flags))
+		mm->data_pages += pages;
+	if (vma->flags & VM_LOCKED)
+		mm->locked_pages += pages;
 }
 
-void vma_insert(struct vma *vma)
+static void link_area(struct vma *vma, struct list_head *before)
 {
-	const struct vma *next = find_vma(vma->mm, vma->start);
+	static u64 random; /* a race costs nothing */
+	struct mm *mm = vma->mm;
 
-	ASSERT(!next || next->start >= vma->end);
-	insert_behind(vma, next ? next->link.prev : vma->mm->vmas.prev);
+	list_add_tail(&vma->link, before);
+	random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+	vma->priority = (u32)(random >> 32);
+	mm->tree = tree_insert(mm->tree, vma);
+	mm->vma_count++;
+	account(vma, 1);
+}
+
+static void link_mapping(struct vma *vma)
+{
 	if (!vma->mapping)
 		return;
 	spin_lock(&vma->mapping->vma_lock);
@@ -121,60 +260,88 @@ void vma_insert(struct vma *vma)
 	spin_unlock(&vma->mapping->vma_lock);
 }
 
-static void take_out(struct vma *vma, struct list_head *dead)
+void vma_insert(struct vma *vma)
 {
-	struct mm *mm = vma->mm;
+	struct vma *next = find_vma(vma->mm, vma->start);
 
-	if (mm->last_hit == vma)
-		mm->last_hit = NULL;
-	mm->vma_count--;
-	mm->total_pages -= (vma->end - vma->start) >> PAGE_SHIFT;
-	list_move(&vma->link, dead);
+	ASSERT(!next || next->start >= vma->end);
+	link_area(vma, next ? &next->link : &vma->mm->vmas);
+	link_mapping(vma);
 }
 
-void vma_remove(struct vma *vma, struct list_head *dead)
+void vma_remove(struct vma *vma)
 {
-	take_out(vma, dead);
-	if (!vma->mapping)
-		return;
-	spin_lock(&vma->mapping->vma_lock);
-	list_del(&vma->mapping_link);
-	spin_unlock(&vma->mapping->vma_lock);
+	struct vma *next = vma_next(vma);
+	struct mm *mm = vma->mm;
+
+	account(vma, -1);
+	mm->vma_count--;
+	if (mm->last_hit == vma)
+		mm->last_hit = NULL;
+	list_move(&vma->link, &mm->dead);
+	mm->tree = tree_remove(mm->tree, vma);
+	if (next)
+		tree_refresh(mm->tree, next);
+	lock_area_mapping(vma);
+	if (vma->mapping)
+		list_del(&vma->mapping_link);
+	unlock_area_mapping(vma);
 }
 
 void vma_set_bounds(struct vma *vma, u64 start, u64 end)
 {
+	const struct vma *next = vma_next(vma);
+
+	account(vma, -1);
 	lock_area_mapping(vma);
-	vma->mm->total_pages += (end - start) >> PAGE_SHIFT;
-	vma->mm->total_pages -= (vma->end - vma->start) >> PAGE_SHIFT;
 	if (vma->mapping)
 		vma->page_offset += (pgoff_t)((s64)(start - vma->start) >> PAGE_SHIFT);
 	vma->start = start;
 	vma->end = end;
 	unlock_area_mapping(vma);
+	account(vma, 1);
+	tree_refresh(vma->mm->tree, vma);
+	if (next)
+		tree_refresh(vma->mm->tree, next);
 }
 
-int vma_split(struct vma *vma, u64 address)
+void vma_set_flags(struct vma *vma, unsigned flags)
+{
+	account(vma, -1);
+	vma->flags = flags;
+	account(vma, 1);
+}
+
+static int split(struct vma *vma, u64 address)
 {
 	struct vma *upper;
 
-	ASSERT(address > vma->start && address < vma->end && !(address & (PAGE_SIZE - 1)));
 	if (vma->mm->vma_count >= AREAS_MAX)
 		return -ENOMEM;
 	upper = vma_copy(vma->mm, vma);
 	if (!upper)
 		return -ENOMEM;
-	upper->start = address;
-	if (vma->mapping)
-		upper->page_offset = vma_page_index(vma, address);
+	account(vma, -1);
 	lock_area_mapping(vma);
-	vma->mm->total_pages -= (vma->end - address) >> PAGE_SHIFT;
-	vma->end = address;
-	insert_behind(upper, &vma->link);
-	if (vma->mapping)
+	if (vma->mapping) {
+		upper->page_offset = vma_page_index(vma, address);
 		list_add(&upper->mapping_link, &vma->mapping->vmas);
+	}
+	upper->start = vma->end = address;
 	unlock_area_mapping(vma);
+	account(vma, 1);
+	link_area(upper, vma->link.next);
 	return 0;
+}
+
+int vma_carve(struct mm *mm, u64 start, u64 end)
+{
+	struct vma *vma = find_vma(mm, start);
+
+	if (vma && vma->start < start && split(vma, start))
+		return -ENOMEM;
+	vma = find_vma(mm, end - 1);
+	return vma && vma->start < end && vma->end > end ? split(vma, end) : 0;
 }
 
 /* Does @upper continue @lower? */
@@ -186,48 +353,64 @@ static bool can_join(const struct vma *lower, const struct vma *upper)
 	return !lower->mapping || vma_page_index(lower, lower->end) == upper->page_offset;
 }
 
-static void join(struct vma *lower, struct vma *upper, struct list_head *dead)
+/* In this order each page is always in an area. */
+static void join(struct vma *lower, struct vma *upper)
 {
-	lock_area_mapping(lower);
-	take_out(upper, dead);
-	lower->mm->total_pages += (upper->end - upper->start) >> PAGE_SHIFT;
-	lower->end = upper->end;
 	lower->has_anonymous |= upper->has_anonymous;
-	if (lower->mapping)
-		list_del(&upper->mapping_link);
-	unlock_area_mapping(lower);
+	vma_set_bounds(lower, lower->start, upper->end);
+	vma_remove(upper);
 }
 
-struct vma *vma_merge(struct vma *vma, struct list_head *dead)
+struct vma *vma_merge(struct vma *vma)
 {
 	struct vma *next = vma_next(vma), *prev = vma_prev(vma);
 
 	if (next && can_join(vma, next))
-		join(vma, next, dead);
+		join(vma, next);
 	if (!prev || !can_join(prev, vma))
 		return vma;
-	join(prev, vma, dead);
+	join(prev, vma);
 	return prev;
 }
 
-/* ---- memory that is shared without a file ---------------------------------------------------- */
+/* ---- fork ------------------------------------------------------------------------------------ */
 
-struct shared_memory *shared_memory_create(u64 bytes)
+/* The copy of the tree @old; *error: it is not whole. */
+static struct vma *copy_tree(struct mm *child, const struct vma *old, int *error)
 {
-	struct shared_memory *shared = kmem_cache_alloc(shared_cache, GFP_KERNEL | GFP_ZERO);
+	struct vma *left, *copy;
 
-	if (!shared)
+	if (!old)
 		return NULL;
-	atomic_set(&shared->refcount, 1);
-	shared->inode.size = (loff_t)bytes;
-	address_space_init(&shared->inode.data, &shared->inode, &memory_mapping_operations);
-	return shared;
+	left = copy_tree(child, old->left, error);
+	copy = *error ? NULL : vma_copy(child, old);
+	if (!copy) {
+		*error = -ENOMEM;
+		return left;
+	}
+	copy->flags &= ~VM_LOCKED; /* is not inherited */
+	copy->has_anonymous &= !(copy->flags & VM_WIPEONFORK);
+	list_add_tail(&copy->link, &child->vmas);
+	child->vma_count++;
+	account(copy, 1);
+	link_mapping(copy);
+	copy->left = left;
+	copy->right = copy_tree(child, old->right, error);
+	return copy;
 }
 
-void shared_memory_put(struct shared_memory *shared)
+int vmas_fork(struct mm *child, struct mm *parent)
 {
-	if (!atomic_dec_and_test(&shared->refcount))
-		return;
-	truncate_inode_pages(&shared->inode.data, 0);
-	kmem_cache_free(shared_cache, shared);
+	struct vma *vma, *next;
+	int error = 0;
+
+	child->tree = copy_tree(child, parent->tree, &error);
+	list_for_each_entry_safe(vma, next, &child->vmas, link) {
+		if (!error && vma->flags & VM_DONTFORK) {
+			vma_remove(vma);
+			list_del(&vma->link);
+			vma_free(vma); /* no last reference: the parent has them too */
+		}
+	}
+	return error;
 }

@@ -29,7 +29,7 @@ static int meminfo_show(struct text *out, pid_t pid)
 	text_printf(out, "MemTotal:       %8llu kB\n", KILOBYTES(m.total_pages));
 	text_printf(out, "MemFree:        %8llu kB\n", KILOBYTES(m.free_pages));
 	text_printf(out, "MemAvailable:   %8llu kB\n",
-		    KILOBYTES(m.free_pages + m.cached_pages + m.buffer_pages +
+		    KILOBYTES(m.free_pages + m.cached_pages - m.shmem_pages + m.buffer_pages +
 			      m.reclaimable_slab_pages));
 	text_printf(out, "Buffers:        %8llu kB\n", KILOBYTES(m.buffer_pages));
 	text_printf(out, "Cached:         %8llu kB\n", KILOBYTES(m.cached_pages));
@@ -37,9 +37,12 @@ static int meminfo_show(struct text *out, pid_t pid)
 	text_printf(out, "SwapTotal:      %8llu kB\nSwapFree:       %8llu kB\n", 0ULL, 0ULL);
 	text_printf(out, "Dirty:          %8llu kB\n", KILOBYTES(m.dirty_pages));
 	text_printf(out, "AnonPages:      %8llu kB\n", KILOBYTES(m.anon_pages));
-	text_printf(out, "Shmem:          %8llu kB\n", 0ULL);
+	text_printf(out, "Mapped:         %8llu kB\n", KILOBYTES(m.mapped_pages));
+	text_printf(out, "Shmem:          %8llu kB\n", KILOBYTES(m.shmem_pages));
 	text_printf(out, "Slab:           %8llu kB\n", KILOBYTES(m.slab_pages));
 	text_printf(out, "SReclaimable:   %8llu kB\n", KILOBYTES(m.reclaimable_slab_pages));
+	text_printf(out, "KernelStack:    %8llu kB\n", KILOBYTES(m.kernel_stack_pages));
+	text_printf(out, "PageTables:     %8llu kB\n", KILOBYTES(m.page_table_pages));
 	text_printf(out, "SUnreclaim:     %8llu kB\n",
 		    KILOBYTES(m.slab_pages - m.reclaimable_slab_pages));
 	return 0;

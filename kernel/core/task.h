@@ -42,6 +42,7 @@ struct task {
 	struct process *process;  /* thread group; NULL in a kernel thread before it has one */
 	pid_t pid;		  /* thread id; the process id is process->pid */
 	volatile u32 pending;	  /* TASK_PENDING_* bits tested on return to user mode */
+	u64 minor_faults, major_faults; /* major: a page had to be read */
 	bool in_page_fault;
 	bool in_reclaim;	 /* mm/: reclaiming; an allocation must not reclaim again */
 	bool pagefault_disabled; /* mm/: a fault in a user copy fails at once (locks are held) */

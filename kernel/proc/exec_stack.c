@@ -186,7 +186,6 @@ int make_stack(struct program *program)
 	s64 result;
 
 	mm->stack_top = USER_TOP;
-	mm->stack_limit = limit;
 	mm->mmap_top = USER_TOP - page_round(max(min(limit, (u64)GB(64)), (u64)STACK_GAP_MIN));
 	size = page_round(program->strings.length + (program->argc + program->envc) * sizeof(u64) +
 			  STACK_INITIAL);

@@ -10,12 +10,14 @@
 #include "mm/mman.h"
 #include "mm/vm.h"
 
-/* RLIMIT_AS: may @more bytes be mapped besides? */
-static bool fits_limit(u64 more)
-{
-	u64 limit = process_limit(RLIMIT_AS), used = current->mm->total_pages * PAGE_SIZE;
+static_assert((int)LIMIT_DATA == RLIMIT_DATA && (int)LIMIT_STACK == RLIMIT_STACK);
+static_assert((int)LIMIT_MEMLOCK == RLIMIT_MEMLOCK && (int)LIMIT_AS == RLIMIT_AS);
 
-	return likely(limit == RLIM_INFINITY) || (more <= limit && used <= limit - more);
+u64 memory_limit(enum memory_limit kind)
+{
+	if (kind == LIMIT_MEMLOCK && capable(current->cred))
+		return RLIM_INFINITY;
+	return process_limit((enum rlimit_kind)kind);
 }
 
 s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 offset)
@@ -25,8 +27,6 @@ s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 off
 
 	if (offset & (PAGE_SIZE - 1))
 		return -EINVAL;
-	if (!fits_limit(length))
-		return -ENOMEM;
 	if (!(flags & MAP_ANONYMOUS)) {
 		f = fdget(fd);
 		if (!f.file)
@@ -50,8 +50,6 @@ s64 sys_mprotect(u64 address, u64 length, u32 protection)
 
 s64 sys_mremap(u64 address, u64 old_length, u64 new_length, u32 flags, u64 new_address)
 {
-	if (new_length > old_length && !fits_limit(new_length - old_length))
-		return -ENOMEM;
 	return mm_remap(current->mm, address, old_length, new_length, flags, new_address);
 }
 
@@ -67,11 +65,7 @@ s64 sys_madvise(u64 address, u64 length, u32 advice)
 
 s64 sys_brk(u64 end)
 {
-	struct mm *mm = current->mm;
-
-	if (end > mm->brk_end && !fits_limit(end - mm->brk_end))
-		return (s64)mm->brk_end;
-	return (s64)mm_brk(mm, end);
+	return (s64)mm_brk(current->mm, end);
 }
 
 s64 sys_mincore(u64 address, u64 length, u8 *resident)
@@ -100,11 +94,30 @@ s64 sys_mincore(u64 address, u64 length, u8 *resident)
 
 s64 sys_mlock(u64 address, u64 length)
 {
-	return mm_lock(current->mm, address, length,
-		       capable(current->cred) ? RLIM_INFINITY : process_limit(RLIMIT_MEMLOCK));
+	return mm_lock(current->mm, address, length, true, true);
+}
+
+s64 sys_mlock2(u64 address, u64 length, u32 flags)
+{
+	if (flags & ~MLOCK_ONFAULT)
+		return -EINVAL;
+	return mm_lock(current->mm, address, length, true, !(flags & MLOCK_ONFAULT));
 }
 
 s64 sys_munlock(u64 address, u64 length)
 {
-	return mm_unlock(current->mm, address, length);
+	return mm_lock(current->mm, address, length, false, false);
+}
+
+s64 sys_mlockall(u32 flags)
+{
+	if (!(flags & (MCL_CURRENT | MCL_FUTURE)) ||
+	    flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT))
+		return -EINVAL;
+	return mm_lock_all(current->mm, flags);
+}
+
+s64 sys_munlockall(void)
+{
+	return mm_lock_all(current->mm, 0);
 }

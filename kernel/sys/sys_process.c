@@ -221,12 +221,10 @@ static int change_limit(struct process *process, u32 kind, const struct rlimit *
 	if (kind == RLIMIT_NOFILE && new->hard > FILE_TABLE_MAX)
 		return -EPERM;
 	*limit = *new;
-	/* Two limits are kept where they are asked for as well. */
+	/* This one is kept where it is asked for as well. */
 	list_for_each_entry(task, &process->threads, thread_link) {
 		if (kind == RLIMIT_NOFILE && task->files)
 			file_table_set_limit(task->files, (u32)new->soft);
-		if (kind == RLIMIT_STACK && task->mm)
-			WRITE_ONCE(task->mm->stack_limit, new->soft);
 	}
 	return 0;
 }
