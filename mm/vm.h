@@ -57,7 +57,7 @@ struct vma {
 	struct list_head mapping_link; /* in mapping->vmas */
 	/* In mm->tree: a treap, so above areas of lower priority (random). */
 	struct vma *left, *right;
-	u64 widest; /* of the free stretches below this area and those under it in the tree */
+	u64 widest; /* at most so wide are the free stretches below it and those under it */
 	u32 priority;
 };
 

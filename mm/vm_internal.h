@@ -111,8 +111,8 @@ static inline struct vma *vma_prev(const struct vma *vma)
 }
 
 /* The areas that have a part in [start, end). */
-#define for_each_area(vma, mm, first, last)                                                         \
-	for (vma = find_vma(mm, first); vma && vma->start < (last); vma = vma_next(vma))
+#define for_each_area(vma, mm, low, high)                                                          \
+	for (vma = find_vma(mm, low); vma && vma->start < (high); vma = vma_next(vma))
 
 /* A blank area that is in no list, or a copy of @vma with references of its own. NULL: out of
  * memory. */

@@ -3,8 +3,9 @@
  *
  * mm->vmas is sorted by address and areas do not overlap. mm->tree has the same areas as a treap: a
  * search tree by address in which an area of higher (random) priority stands above; its depth is
- * logarithmic with near certainty, and inserting and removing are a few lines. Each area of the
- * tree knows the widest free stretch below any area under it, which finds room for a mapping.
+ * logarithmic with near certainty, and inserting and removing are one loop each. No free stretch
+ * below an area or below one under it in the tree is wider than its `widest`, which finds room for
+ * a mapping: the bound is raised when a stretch grows, and lowered by who looked there in vain.
  *
  * An area that shows pages of a file is on the file's list as well (mapping->vmas), through which
  * truncation, sync and reclaim find the entries; so each page that is mapped must lie in an area on
@@ -35,75 +36,73 @@ static u64 gap_top(const struct vma *vma)
 	return vma->start - (vma->flags & VM_GROWSDOWN ? min(vma->start, STACK_GAP) : 0);
 }
 
-/* @top's neighbours in the list, or what is under it in the tree, have changed. */
-static struct vma *tree_update(struct vma *top)
+static u64 gap_below(const struct vma *vma)
 {
-	u64 low = floor_below(top), high = gap_top(top), widest = high > low ? high - low : 0;
+	u64 low = floor_below(vma), high = gap_top(vma);
 
-	if (top->left)
-		widest = max(widest, top->left->widest);
-	if (top->right)
-		widest = max(widest, top->right->widest);
-	top->widest = widest;
-	return top;
+	return high > low ? high - low : 0;
 }
 
-/* Update @vma, which is under @top, and all above it. */
-static void tree_refresh(struct vma *top, const struct vma *vma)
+/* The stretch below @vma may have grown. */
+static void tree_grow_gap(struct mm *mm, const struct vma *vma)
 {
-	if (top != vma)
-		tree_refresh(vma->start < top->start ? top->left : top->right, vma);
-	tree_update(top);
-}
+	u64 gap = gap_below(vma);
+	struct vma *top = mm->tree;
 
-static void tree_split(struct vma *top, u64 address, struct vma **low, struct vma **high)
-{
-	if (!top) {
-		*low = *high = NULL;
-	} else if (top->start < address) {
-		tree_split(top->right, address, &top->right, high);
-		*low = tree_update(top);
-	} else {
-		tree_split(top->left, address, low, &top->left);
-		*high = tree_update(top);
+	for (;; top = vma->start < top->start ? top->left : top->right) {
+		top->widest = max(top->widest, gap);
+		if (top == vma)
+			return;
 	}
 }
 
-static struct vma *tree_join(struct vma *low, struct vma *high)
+static void tree_insert(struct mm *mm, struct vma *vma)
 {
-	if (!low || !high)
-		return low ? low : high;
-	if (low->priority > high->priority) {
-		low->right = tree_join(low->right, high);
-		return tree_update(low);
+	struct vma **link = &mm->tree, **low = &vma->left, **high = &vma->right, *top;
+	u64 gap = gap_below(vma);
+
+	while ((top = *link) && top->priority >= vma->priority) {
+		top->widest = max(top->widest, gap);
+		link = vma->start < top->start ? &top->left : &top->right;
 	}
-	high->left = tree_join(low, high->left);
-	return tree_update(high);
+	vma->widest = top ? max(top->widest, gap) : gap;
+	*link = vma;
+	while (top) { /* divide what was there */
+		if (top->start < vma->start) {
+			*low = top;
+			low = &top->right;
+			top = top->right;
+		} else {
+			*high = top;
+			high = &top->left;
+			top = top->left;
+		}
+	}
+	*low = *high = NULL;
 }
 
-/* The list has @vma already; its neighbours are updated on the way. */
-static struct vma *tree_insert(struct vma *top, struct vma *vma)
+static void tree_remove(struct mm *mm, const struct vma *vma)
 {
-	if (!top || vma->priority > top->priority) {
-		tree_split(top, vma->start, &vma->left, &vma->right);
-		return tree_update(vma);
-	}
-	if (vma->start < top->start)
-		top->left = tree_insert(top->left, vma);
-	else
-		top->right = tree_insert(top->right, vma);
-	return tree_update(top);
-}
+	struct vma **link = &mm->tree, *low = vma->left, *high = vma->right;
 
-static struct vma *tree_remove(struct vma *top, struct vma *vma)
-{
-	if (top == vma)
-		return tree_join(vma->left, vma->right);
-	if (vma->start < top->start)
-		top->left = tree_remove(top->left, vma);
-	else
-		top->right = tree_remove(top->right, vma);
-	return tree_update(top);
+	while (*link != vma)
+		link = vma->start < (*link)->start ? &(*link)->left : &(*link)->right;
+	while (low && high) {
+		u64 widest = max(low->widest, high->widest);
+
+		if (low->priority > high->priority) {
+			low->widest = widest;
+			*link = low;
+			link = &low->right;
+			low = low->right;
+		} else {
+			high->widest = widest;
+			*link = high;
+			link = &high->left;
+			high = high->left;
+		}
+	}
+	*link = low ? low : high;
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -147,7 +146,7 @@ u64 mapped_end(struct mm *mm, u64 start, u64 end)
 }
 
 /* The highest stretch of @length below @top that ends at or before an area under @vma; 0: none. */
-static u64 highest_fit(const struct vma *vma, u64 length, u64 top)
+static u64 highest_fit(struct vma *vma, u64 length, u64 top)
 {
 	u64 found = 0, high;
 
@@ -158,7 +157,16 @@ static u64 highest_fit(const struct vma *vma, u64 length, u64 top)
 	high = min(top, gap_top(vma));
 	if (!found && high >= floor_below(vma) + length)
 		found = high - length;
-	return found ? found : highest_fit(vma->left, length, top);
+	if (!found)
+		found = highest_fit(vma->left, length, top);
+	if (!found) {
+		vma->widest = gap_below(vma);
+		if (vma->left)
+			vma->widest = max(vma->widest, vma->left->widest);
+		if (vma->right)
+			vma->widest = max(vma->widest, vma->right->widest);
+	}
+	return found;
 }
 
 s64 find_free_range(struct mm *mm, u64 length, u64 top)
@@ -246,7 +254,7 @@ static void link_area(struct vma *vma, struct list_head *before)
 	list_add_tail(&vma->link, before);
 	random = random * 6364136223846793005ULL + 1442695040888963407ULL;
 	vma->priority = (u32)(random >> 32);
-	mm->tree = tree_insert(mm->tree, vma);
+	tree_insert(mm, vma);
 	mm->vma_count++;
 	account(vma, 1);
 }
@@ -279,9 +287,9 @@ void vma_remove(struct vma *vma)
 	if (mm->last_hit == vma)
 		mm->last_hit = NULL;
 	list_move(&vma->link, &mm->dead);
-	mm->tree = tree_remove(mm->tree, vma);
+	tree_remove(mm, vma);
 	if (next)
-		tree_refresh(mm->tree, next);
+		tree_grow_gap(mm, next);
 	lock_area_mapping(vma);
 	if (vma->mapping)
 		list_del(&vma->mapping_link);
@@ -300,9 +308,9 @@ void vma_set_bounds(struct vma *vma, u64 start, u64 end)
 	vma->end = end;
 	unlock_area_mapping(vma);
 	account(vma, 1);
-	tree_refresh(vma->mm->tree, vma);
+	tree_grow_gap(vma->mm, vma);
 	if (next)
-		tree_refresh(vma->mm->tree, next);
+		tree_grow_gap(vma->mm, next);
 }
 
 void vma_set_flags(struct vma *vma, unsigned flags)
