@@ -102,7 +102,9 @@ bool file_lock_position(struct file *file)
 
 loff_t generic_file_llseek(struct file *file, loff_t offset, int whence)
 {
-	loff_t size = file->inode->size;
+	struct inode *inode = file->inode;
+	loff_t size = inode->size;
+	int error;
 
 	switch (whence) {
 	case SEEK_SET:
@@ -113,19 +115,22 @@ loff_t generic_file_llseek(struct file *file, loff_t offset, int whence)
 	case SEEK_END:
 		offset += size;
 		break;
-	case SEEK_DATA: /* no holes are told: all is data, and the hole begins at the end */
-		if (offset < 0 || offset >= size)
-			return -ENXIO;
-		break;
+	case SEEK_DATA:
 	case SEEK_HOLE:
 		if (offset < 0 || offset >= size)
 			return -ENXIO;
-		offset = size;
+		error = 0;
+		if (inode->op->seek)
+			error = inode->op->seek(inode, offset, whence == SEEK_HOLE, &offset);
+		else if (whence == SEEK_HOLE)
+			offset = size;
+		if (error)
+			return error;
 		break;
 	default:
 		return -EINVAL;
 	}
-	if (offset < 0 || (file->inode->sb->max_bytes && (u64)offset > file->inode->sb->max_bytes))
+	if (offset < 0 || (inode->sb->max_bytes && (u64)offset > inode->sb->max_bytes))
 		return -EINVAL;
 	file->position = offset;
 	return offset;

@@ -155,6 +155,9 @@ struct inode_operations {
 	int (*setxattr)(struct inode *inode, const char *name, const void *value, size_t size,
 			int flags);
 	s64 (*listxattr)(struct inode *inode, char *list, size_t size);
+	/* SEEK_DATA, SEEK_HOLE: the first byte from @offset (inside the file) on that is data, or
+	 * in a hole (the end of the file is one): *@found, or -ENXIO. NULL: all is data. */
+	int (*seek)(struct inode *inode, loff_t offset, bool hole, loff_t *found);
 	/* Regular-file flag: names under this directory may be served from the dentry cache without
 	 * asking (false for /proc/PID). NULL: always valid. Called on a cache hit of fs with
 	 * SB_REVALIDATE. */

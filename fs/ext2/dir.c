@@ -1,18 +1,39 @@
 /*
- * dir.c - directories: blocks of variable-length entries that fill each block exactly. See ext2.h.
+ * dir.c - directories: blocks of variable-length entries that fill each block exactly, and the
+ * operations that look names up, make, remove and move them. See ext2.h.
  *
  * Directory blocks are read through the buffer cache, as in Linux 2.2. Each entry is checked before
  * it is used: a record length that is too short, not a multiple of 4 or reaches out of the block, a
  * name that reaches out of its record, an inode number beyond the table. Removing an entry merges
  * it into the one before it; the first of a block is marked unused instead. Lookups begin at the
  * block of the last find, insertions at the first block that may have room.
+ *
+ * All run under the directories' inode->lock; the VFS has checked permissions and existence. A
+ * directory has one name, and its ".." must say in which directory: lookup checks that, so that
+ * directories which lie in a circle on a damaged disk are not reachable.
  */
 #include "fs/ext2/ext2.h"
 #include "kernel/core/string.h"
 
+/* ---- entries --------------------------------------------------------------------------------- */
+
+/* A place in a directory. Who uses one releases its buffer at the end. */
+struct cursor {
+	struct inode *dir;
+	struct buffer *buffer; /* of the current entry; NULL before the first */
+	u32 block, left;       /* its block, and how many are to come, itself included */
+	u32 at, previous; /* offsets of the current entry, and of the one before it or itself */
+	u32 next;
+};
+
 static inline u32 block_count(const struct inode *dir)
 {
 	return (u32)((u64)dir->size >> EXT2_FS(dir->sb)->block_shift);
+}
+
+static inline struct cursor cursor_at(struct inode *dir, u32 block, u32 left)
+{
+	return (struct cursor){.dir = dir, .block = block, .left = left};
 }
 
 static inline struct ext2_dir_entry *entry_at(const struct buffer *buffer, u32 offset)
@@ -20,38 +41,60 @@ static inline struct ext2_dir_entry *entry_at(const struct buffer *buffer, u32 o
 	return (struct ext2_dir_entry *)((char *)buffer->data + offset);
 }
 
-/* Block @index of @dir; a hole is damage. */
-static struct buffer *read_block(struct inode *dir, u32 index)
+/* Is the entry sound, and room for another behind it, or the end? */
+static inline bool entry_ok(const struct cursor *cursor, const struct ext2_dir_entry *entry)
 {
-	struct ext2_fs *fs = EXT2_FS(dir->sb);
-	u64 block;
-	int error = ext2_get_block(dir, index, &block, false, NULL);
+	u32 length = entry->rec_len, end = cursor->next + length, size = cursor->buffer->size;
 
-	if (error)
-		return ERR_PTR(error);
-	if (!block)
-		return ERR_PTR(ext2_error(fs, "directory %llu has a hole at block %u",
-					  (unsigned long long)dir->number, index));
-	return ext2_bread(fs, (u32)block);
+	return length >= EXT2_DIR_REC_LEN(1) && !(length & 3) &&
+	       (end == size || end + EXT2_DIR_REC_LEN(1) <= size) &&
+	       EXT2_DIR_REC_LEN(entry->name_len) <= length &&
+	       entry->inode <= EXT2_FS(cursor->dir->sb)->count[EXT2_INODES];
 }
 
-/* Is the entry at @offset of the block sound, and room for another behind it, or the end? 0 or
- * -EUCLEAN. */
-static inline int check_entry(struct inode *dir, const struct buffer *buffer, u32 offset)
+/* Go to the beginning of the next block, over the last to the first one: 1, 0 when there is none
+ * left, or -errno. */
+static noinline int next_block(struct cursor *cursor)
 {
-	const struct ext2_dir_entry *entry = entry_at(buffer, offset);
-	u32 length = entry->rec_len, end = offset + length;
+	struct buffer *buffer;
 
-	if (likely(length >= EXT2_DIR_REC_LEN(1) && !(length & 3) &&
-		   (end == buffer->size || end + EXT2_DIR_REC_LEN(1) <= buffer->size) &&
-		   EXT2_DIR_REC_LEN(entry->name_len) <= length &&
-		   entry->inode <= EXT2_FS(dir->sb)->inodes_count))
+	if (cursor->buffer) {
+		brelse(cursor->buffer);
+		cursor->buffer = NULL;
+		cursor->block++;
+		cursor->left--;
+	}
+	if (!cursor->left)
 		return 0;
-	return ext2_error(
-		EXT2_FS(dir->sb),
-		"directory %llu: bad entry at block %llu, offset %u (inode %u, length %u)",
-		(unsigned long long)dir->number, (unsigned long long)buffer->block, offset,
-		entry->inode, length);
+	if (cursor->block >= block_count(cursor->dir))
+		cursor->block = 0;
+	buffer = ext2_inode_block(cursor->dir, cursor->block, false);
+	if (IS_ERR(buffer))
+		return (int)PTR_ERR(buffer);
+	cursor->buffer = buffer;
+	cursor->at = cursor->next = 0;
+	return 1;
+}
+
+/* The next entry, checked; NULL when there are no more; ERR_PTR. */
+static inline struct ext2_dir_entry *next_entry(struct cursor *cursor)
+{
+	struct ext2_dir_entry *entry;
+
+	if (!cursor->buffer || cursor->next >= cursor->buffer->size) {
+		int more = next_block(cursor);
+
+		if (more <= 0)
+			return ERR_PTR(more);
+	}
+	entry = entry_at(cursor->buffer, cursor->next);
+	if (unlikely(!entry_ok(cursor, entry)))
+		return ERR_PTR(ext2_error(EXT2_FS(cursor->dir->sb), "bad entry in directory",
+					  cursor->dir->number));
+	cursor->previous = cursor->at;
+	cursor->at = cursor->next;
+	cursor->next += entry->rec_len;
+	return entry;
 }
 
 static inline bool matches(const struct ext2_dir_entry *entry, const char *name, unsigned length)
@@ -59,114 +102,76 @@ static inline bool matches(const struct ext2_dir_entry *entry, const char *name,
 	return entry->name_len == length && entry->inode && memcmp(entry->name, name, length) == 0;
 }
 
-/* ---- finding --------------------------------------------------------------------------------- */
-
-/* The entry in one block: 1 found (*@offset, *@previous: offset of the one before, or itself), 0 or
- * -errno. */
-static int find_in_block(struct inode *dir, const struct buffer *buffer, const char *name,
-			 unsigned length, u32 *offset, u32 *previous)
+/* The entry of a name, with the cursor on it; ERR_PTR(-ENOENT). */
+static struct ext2_dir_entry *find_entry(struct cursor *cursor, struct inode *dir,
+					 const struct dentry *dentry)
 {
-	u32 at = 0, before = 0;
-
-	while (at < buffer->size) {
-		const struct ext2_dir_entry *entry = entry_at(buffer, at);
-
-		if (unlikely(check_entry(dir, buffer, at)))
-			return -EUCLEAN;
-		if (matches(entry, name, length)) {
-			*offset = at;
-			*previous = before;
-			return 1;
-		}
-		before = at;
-		at += entry->rec_len;
-	}
-	return 0;
-}
-
-/* The block with the entry, referenced; NULL when there is none; ERR_PTR. */
-static struct buffer *find_entry(struct inode *dir, const char *name, unsigned length, u32 *offset,
-				 u32 *previous)
-{
-	u32 count = block_count(dir), index = EXT2_I(dir)->lookup_hint;
-	struct buffer *buffer;
-	int found;
-
-	for (u32 i = 0; i < count; i++, index++) {
-		if (index >= count)
-			index = 0;
-		buffer = read_block(dir, index);
-		if (IS_ERR(buffer))
-			return buffer;
-		found = find_in_block(dir, buffer, name, length, offset, previous);
-		if (found > 0) {
-			EXT2_I(dir)->lookup_hint = index;
-			return buffer;
-		}
-		brelse(buffer);
-		if (found < 0)
-			return ERR_PTR(found);
-	}
-	return NULL;
-}
-
-int ext2_find_entry(struct inode *dir, const char *name, unsigned length, u32 *number)
-{
-	u32 offset, previous;
-	struct buffer *buffer = find_entry(dir, name, length, &offset, &previous);
-
-	*number = 0;
-	if (IS_ERR(buffer))
-		return (int)PTR_ERR(buffer);
-	if (buffer)
-		*number = entry_at(buffer, offset)->inode;
-	brelse(buffer);
-	return 0;
-}
-
-int ext2_parent_number(struct inode *dir, u32 *number)
-{
-	struct buffer *buffer = read_block(dir, 0);
 	struct ext2_dir_entry *entry;
-	int error;
 
-	if (IS_ERR(buffer))
-		return (int)PTR_ERR(buffer);
-	error = check_entry(dir, buffer, 0);
-	if (!error) {
-		u32 offset = entry_at(buffer, 0)->rec_len;
-
-		error = offset < buffer->size ? check_entry(dir, buffer, offset) : -EUCLEAN;
-		entry = entry_at(buffer, offset);
-		if (!error && matches(entry, "..", 2))
-			*number = entry->inode;
-		else
-			error = ext2_error(EXT2_FS(dir->sb), "directory %llu has no '..'",
-					   (unsigned long long)dir->number);
-	}
-	brelse(buffer);
-	return error;
+	*cursor = cursor_at(dir, EXT2_I(dir)->lookup_hint, block_count(dir));
+	do
+		entry = next_entry(cursor);
+	while (!IS_ERR_OR_NULL(entry) && !matches(entry, dentry->name, dentry->name_length));
+	if (!entry)
+		return ERR_PTR(-ENOENT);
+	if (!IS_ERR(entry))
+		EXT2_I(dir)->lookup_hint = cursor->block;
+	return entry;
 }
 
-/* ---- changing -------------------------------------------------------------------------------- */
-
-static u8 type_of(const struct inode *inode)
+/* The entry "..", second in the first block. */
+static struct ext2_dir_entry *find_parent(struct cursor *cursor, struct inode *dir)
 {
-	static const u8 types[16] = {[S_DT(S_IFREG)] = 1, [S_DT(S_IFDIR)] = 2, [S_DT(S_IFCHR)] = 3,
-				     [S_DT(S_IFBLK)] = 4, [S_DT(S_IFIFO)] = 5, [S_DT(S_IFSOCK)] = 6,
-				     [S_DT(S_IFLNK)] = 7};
+	struct ext2_dir_entry *entry;
 
-	return ext2_feature_incompat(EXT2_FS(inode->sb), EXT2_INCOMPAT_FILETYPE)
-		       ? types[S_DT(inode->mode)]
-		       : 0;
+	*cursor = cursor_at(dir, 0, 1);
+	entry = next_entry(cursor);
+	if (!IS_ERR_OR_NULL(entry))
+		entry = next_entry(cursor);
+	if (IS_ERR(entry) || (entry && matches(entry, "..", 2)))
+		return entry;
+	return ERR_PTR(ext2_error(EXT2_FS(dir->sb), "no '..' in directory", dir->number));
 }
 
-static void changed(struct inode *dir, struct buffer *buffer)
+/* The inode number of @dentry's name in @dir, or of ".." if @dentry is NULL: 0 and *@number, or
+ * -errno. */
+static int entry_number(struct inode *dir, const struct dentry *dentry, u32 *number)
 {
-	mark_buffer_dirty(buffer);
-	dir->mtime = dir->ctime = current_time();
-	EXT2_I(dir)->flags &= ~EXT2_FL_INDEX; /* its hash tree is not kept up */
-	mark_inode_dirty(dir);
+	struct cursor cursor;
+	struct ext2_dir_entry *entry =
+		dentry ? find_entry(&cursor, dir, dentry) : find_parent(&cursor, dir);
+
+	*number = IS_ERR(entry) ? 0 : entry->inode;
+	brelse(cursor.buffer);
+	return PTR_ERR_OR_ZERO(entry);
+}
+
+/* ---- changing entries ------------------------------------------------------------------------ */
+
+static const u8 file_types[16] = {[DT_REG] = 1,	 [DT_DIR] = 2,	[DT_CHR] = 3, [DT_BLK] = 4,
+				  [DT_FIFO] = 5, [DT_SOCK] = 6, [DT_LNK] = 7};
+
+static void touch(struct inode *inode)
+{
+	inode->ctime = current_time();
+	mark_inode_dirty(inode);
+}
+
+/* Ends the use of the cursor. */
+static int changed(struct cursor *cursor)
+{
+	mark_buffer_dirty(cursor->buffer);
+	brelse(cursor->buffer);
+	touch(cursor->dir);
+	cursor->dir->mtime = cursor->dir->ctime;
+	EXT2_I(cursor->dir)->flags &= ~EXT2_FL_INDEX; /* its hash tree is not kept up */
+	return 0;
+}
+
+static void set_inode(struct ext2_dir_entry *entry, const struct inode *inode)
+{
+	entry->inode = (u32)inode->number;
+	entry->file_type = EXT2_FS(inode->sb)->has_file_types ? file_types[S_DT(inode->mode)] : 0;
 }
 
 static void fill_entry(struct ext2_dir_entry *entry, u32 rec_len, const char *name, unsigned length,
@@ -174,231 +179,422 @@ static void fill_entry(struct ext2_dir_entry *entry, u32 rec_len, const char *na
 {
 	entry->rec_len = (u16)rec_len;
 	entry->name_len = (u8)length;
-	entry->inode = (u32)inode->number;
-	entry->file_type = type_of(inode);
 	memcpy(entry->name, name, length);
+	set_inode(entry, inode);
 }
 
-/* Put the entry into a gap of the block: 1 done, 0 no room, -errno. */
-static int add_to_block(struct inode *dir, struct buffer *buffer, const char *name, unsigned length,
-			struct inode *inode)
+/* A new last block, of one unused entry. */
+static struct ext2_dir_entry *append_block(struct cursor *cursor)
 {
-	u32 needed = EXT2_DIR_REC_LEN(length);
-
-	for (u32 at = 0; at < buffer->size; at += entry_at(buffer, at)->rec_len) {
-		struct ext2_dir_entry *entry = entry_at(buffer, at);
-		u32 used;
-
-		if (check_entry(dir, buffer, at))
-			return -EUCLEAN;
-		used = entry->inode ? EXT2_DIR_REC_LEN(entry->name_len) : 0;
-		if (entry->rec_len < used + needed)
-			continue;
-		if (used) {
-			u32 rest = entry->rec_len - used;
-
-			entry->rec_len = (u16)used;
-			fill_entry(entry_at(buffer, at + used), rest, name, length, inode);
-		} else {
-			fill_entry(entry, entry->rec_len, name, length, inode);
-		}
-		changed(dir, buffer);
-		return 1;
-	}
-	return 0;
-}
-
-/* A new last block, cleared to one unused entry. */
-static struct buffer *append_block(struct inode *dir)
-{
-	struct ext2_fs *fs = EXT2_FS(dir->sb);
+	struct inode *dir = cursor->dir;
 	struct buffer *buffer;
-	bool fresh;
-	u64 block;
-	int error;
 
 	if ((u64)dir->size >= MB(1024))
 		return ERR_PTR(-ENOSPC);
-	error = ext2_get_block(dir, block_count(dir), &block, true, &fresh);
-	if (error)
-		return ERR_PTR(error);
-	buffer = buffer_get(fs->sb->bdev, block);
-	if (IS_ERR(buffer)) {
-		ext2_truncate_blocks(dir, dir->size);
-		return buffer;
-	}
-	if (test_bit(B_ALIAS, &buffer->flags)) {
-		brelse(buffer);
-		return ERR_PTR(ext2_error(fs, "block %llu is free and a file's contents",
-					  (unsigned long long)block));
-	}
-	wait_on_buffer(buffer);
-	memset(buffer->data, 0, buffer->size);
+	buffer = ext2_inode_block(dir, block_count(dir), true);
+	if (IS_ERR(buffer))
+		return ERR_CAST(buffer);
+	cursor->buffer = buffer;
 	entry_at(buffer, 0)->rec_len = (u16)buffer->size;
-	set_buffer_uptodate(buffer);
-	mark_buffer_dirty(buffer);
 	dir->size += buffer->size;
-	mark_inode_dirty(dir);
-	return buffer;
+	return entry_at(buffer, 0);
 }
 
-int ext2_add_entry(struct inode *dir, const char *name, unsigned length, struct inode *inode)
+static int add_entry(struct inode *dir, const struct dentry *dentry, struct inode *inode)
 {
 	struct ext2_inode *ei = EXT2_I(dir);
-	struct buffer *buffer;
-	int done = 0;
-
-	for (u32 index = ei->insert_hint; index < block_count(dir); index++) {
-		buffer = read_block(dir, index);
-		if (IS_ERR(buffer))
-			return (int)PTR_ERR(buffer);
-		done = add_to_block(dir, buffer, name, length, inode);
-		brelse(buffer);
-		if (done) {
-			ei->insert_hint = length <= 32 ? index : ei->insert_hint;
-			return done < 0 ? done : 0;
-		}
-	}
-	buffer = append_block(dir);
-	if (IS_ERR(buffer))
-		return (int)PTR_ERR(buffer);
-	done = add_to_block(dir, buffer, name, length, inode);
-	brelse(buffer);
-	return done < 0 ? done : 0;
-}
-
-int ext2_delete_entry(struct inode *dir, const char *name, unsigned length)
-{
-	u32 offset, previous;
-	struct buffer *buffer = find_entry(dir, name, length, &offset, &previous);
+	struct cursor cursor = cursor_at(dir, ei->insert_hint, block_count(dir) - ei->insert_hint);
+	u32 needed = EXT2_DIR_REC_LEN(dentry->name_length), used;
 	struct ext2_dir_entry *entry;
 
-	if (IS_ERR_OR_NULL(buffer))
-		return buffer ? (int)PTR_ERR(buffer) : -ENOENT;
-	entry = entry_at(buffer, offset);
-	if (previous != offset)
-		entry_at(buffer, previous)->rec_len =
-			(u16)(entry_at(buffer, previous)->rec_len + entry->rec_len);
-	entry->inode = 0;
-	EXT2_I(dir)->insert_hint = min(EXT2_I(dir)->insert_hint, EXT2_I(dir)->lookup_hint);
-	changed(dir, buffer);
-	brelse(buffer);
-	return 0;
-}
-
-int ext2_set_entry(struct inode *dir, const char *name, unsigned length, struct inode *inode)
-{
-	u32 offset, previous;
-	struct buffer *buffer = find_entry(dir, name, length, &offset, &previous);
-
-	if (IS_ERR_OR_NULL(buffer))
-		return buffer ? (int)PTR_ERR(buffer) : -ENOENT;
-	entry_at(buffer, offset)->inode = (u32)inode->number;
-	entry_at(buffer, offset)->file_type = type_of(inode);
-	changed(dir, buffer);
-	brelse(buffer);
-	return 0;
-}
-
-int ext2_make_empty(struct inode *dir, struct inode *parent)
-{
-	struct buffer *buffer = append_block(dir);
-
-	if (IS_ERR(buffer))
-		return (int)PTR_ERR(buffer);
-	fill_entry(entry_at(buffer, 0), EXT2_DIR_REC_LEN(1), ".", 1, dir);
-	fill_entry(entry_at(buffer, EXT2_DIR_REC_LEN(1)), buffer->size - EXT2_DIR_REC_LEN(1), "..",
-		   2, parent);
-	changed(dir, buffer);
-	brelse(buffer);
-	return 0;
-}
-
-static bool is_dot(const struct ext2_dir_entry *entry)
-{
-	return entry->name[0] == '.' &&
-	       (entry->name_len == 1 || (entry->name_len == 2 && entry->name[1] == '.'));
-}
-
-int ext2_empty_dir(struct inode *dir)
-{
-	for (u32 index = 0; index < block_count(dir); index++) {
-		struct buffer *buffer = read_block(dir, index);
-		int error = 0;
-
-		if (IS_ERR(buffer))
-			return (int)PTR_ERR(buffer);
-		for (u32 at = 0; at < buffer->size && !error; at += entry_at(buffer, at)->rec_len) {
-			error = check_entry(dir, buffer, at);
-			if (!error && entry_at(buffer, at)->inode && !is_dot(entry_at(buffer, at)))
-				error = -ENOTEMPTY;
+	do {
+		entry = next_entry(&cursor);
+		if (!entry)
+			entry = append_block(&cursor);
+		if (IS_ERR(entry)) {
+			brelse(cursor.buffer);
+			return (int)PTR_ERR(entry);
 		}
-		brelse(buffer);
-		if (error)
-			return error;
+		used = entry->inode ? EXT2_DIR_REC_LEN(entry->name_len) : 0;
+	} while (entry->rec_len < used + needed);
+	if (dentry->name_length <= 32)
+		ei->insert_hint = cursor.block;
+	needed = entry->rec_len - used;
+	if (used)
+		entry->rec_len = (u16)used;
+	entry = (struct ext2_dir_entry *)((char *)entry + used);
+	fill_entry(entry, needed, dentry->name, dentry->name_length, inode);
+	return changed(&cursor);
+}
+
+static int delete_entry(struct inode *dir, const struct dentry *dentry)
+{
+	struct ext2_inode *ei = EXT2_I(dir);
+	struct cursor cursor;
+	struct ext2_dir_entry *entry = find_entry(&cursor, dir, dentry);
+
+	if (IS_ERR(entry)) {
+		brelse(cursor.buffer);
+		return (int)PTR_ERR(entry);
 	}
-	return 0;
+	if (cursor.previous != cursor.at)
+		entry_at(cursor.buffer, cursor.previous)->rec_len =
+			(u16)(cursor.next - cursor.previous);
+	entry->inode = 0;
+	ei->insert_hint = min(ei->insert_hint, cursor.block);
+	return changed(&cursor);
+}
+
+/* @dentry's name in @dir (NULL: "..") becomes @inode's. */
+static int set_entry(struct inode *dir, const struct dentry *dentry, struct inode *inode)
+{
+	struct cursor cursor;
+	struct ext2_dir_entry *entry =
+		dentry ? find_entry(&cursor, dir, dentry) : find_parent(&cursor, dir);
+
+	if (IS_ERR(entry)) {
+		brelse(cursor.buffer);
+		return (int)PTR_ERR(entry);
+	}
+	set_inode(entry, inode);
+	return changed(&cursor);
+}
+
+static int make_empty(struct inode *dir, struct inode *parent)
+{
+	struct cursor cursor = cursor_at(dir, 0, 0);
+	struct ext2_dir_entry *entry = append_block(&cursor);
+	u32 length = EXT2_DIR_REC_LEN(1);
+
+	if (IS_ERR(entry))
+		return (int)PTR_ERR(entry);
+	fill_entry(entry, length, ".", 1, dir);
+	fill_entry(entry_at(cursor.buffer, length), cursor.buffer->size - length, "..", 2, parent);
+	return changed(&cursor);
+}
+
+/* 0, -ENOTEMPTY, or what went wrong. */
+static int must_be_empty(struct inode *dir)
+{
+	struct cursor cursor = cursor_at(dir, 0, block_count(dir));
+	const struct ext2_dir_entry *entry;
+
+	do
+		entry = next_entry(&cursor);
+	while (!IS_ERR_OR_NULL(entry) &&
+	       (!entry->inode || matches(entry, ".", 1) || matches(entry, "..", 2)));
+	brelse(cursor.buffer);
+	return IS_ERR_OR_NULL(entry) ? (int)PTR_ERR(entry) : -ENOTEMPTY;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static unsigned d_type(const struct ext2_fs *fs, const struct ext2_dir_entry *entry)
 {
-	static const u8 types[] = {DT_UNKNOWN, DT_REG,	DT_DIR,	 DT_CHR,
-				   DT_BLK,     DT_FIFO, DT_SOCK, DT_LNK};
-
-	return ext2_feature_incompat(fs, EXT2_INCOMPAT_FILETYPE) &&
-			       entry->file_type < ARRAY_SIZE(types)
-		       ? types[entry->file_type]
-		       : DT_UNKNOWN;
-}
-
-/* Emit the entries from offset @start on, which may have stopped to be a boundary: 1 all, 0 stop,
- * -errno. */
-static int emit_block(struct inode *dir, struct dir_context *context, struct buffer *buffer,
-		      u32 start, loff_t base)
-{
-	struct ext2_fs *fs = EXT2_FS(dir->sb);
-	const struct ext2_dir_entry *entry;
-
-	for (u32 at = 0; at < buffer->size; at += entry->rec_len) {
-		entry = entry_at(buffer, at);
-		if (unlikely(check_entry(dir, buffer, at)))
-			return -EUCLEAN;
-		if (at < start)
-			continue;
-		context->position = base + at;
-		if (entry->inode && !context->emit(context, entry->name, entry->name_len,
-						   entry->inode, d_type(fs, entry)))
-			return 0;
-		context->position = base + at + entry->rec_len;
-	}
-	return 1;
+	for (unsigned type = 1; fs->has_file_types && type < ARRAY_SIZE(file_types); type++)
+		if (file_types[type] && file_types[type] == entry->file_type)
+			return type;
+	return DT_UNKNOWN;
 }
 
 static int ext2_iterate(struct file *file, struct dir_context *context)
 {
 	struct inode *dir = file->inode;
 	unsigned shift = EXT2_FS(dir->sb)->block_shift;
-	int more = 1;
+	loff_t start = context->position, base;
+	const struct ext2_dir_entry *entry;
+	struct cursor cursor;
 
-	while (more > 0 && context->position >= 0 && context->position < dir->size) {
-		u32 index = (u32)((u64)context->position >> shift);
-		u32 start = (u32)context->position & ((1u << shift) - 1);
-		struct buffer *buffer = read_block(dir, index);
-
-		if (IS_ERR(buffer))
-			return (int)PTR_ERR(buffer);
-		more = emit_block(dir, context, buffer, start, (loff_t)index << shift);
-		brelse(buffer);
-		if (more > 0)
-			context->position = (loff_t)(index + 1) << shift;
+	if (start < 0 || start >= dir->size)
+		return 0;
+	cursor = cursor_at(dir, (u32)((u64)start >> shift), 0);
+	cursor.left = block_count(dir) - cursor.block;
+	while (!IS_ERR_OR_NULL(entry = next_entry(&cursor))) {
+		base = (loff_t)cursor.block << shift;
+		if (base + cursor.at < start)
+			continue; /* the position may have stopped to be a boundary */
+		context->position = base + cursor.at;
+		if (entry->inode && !context->emit(context, entry->name, entry->name_len,
+						   entry->inode, d_type(EXT2_FS(dir->sb), entry)))
+			break;
+		context->position = base + cursor.next;
 	}
-	return more < 0 ? more : 0;
+	brelse(cursor.buffer);
+	return PTR_ERR_OR_ZERO(entry);
 }
 
 const struct file_operations ext2_dir_operations = {
 	.llseek = generic_file_llseek,
 	.iterate = ext2_iterate,
 	.fsync = ext2_fsync,
+};
+
+/* ---- lookup ---------------------------------------------------------------------------------- */
+
+/* Is @inode, a directory in the same one as @dentry, known under another name already? Two dentries
+ * would be two ways to one lock. */
+static bool has_other_name(struct dentry *dentry, const struct inode *inode)
+{
+	struct dentry *parent = dentry->parent, *other;
+	bool found = false;
+
+	if (atomic_read(&inode->refcount) == 1)
+		return false; /* no other dentry can have it */
+	spin_lock(&parent->lock);
+	list_for_each_entry (other, &parent->children, child_link)
+		found |= other->inode == inode && !(other->flags & D_UNHASHED);
+	spin_unlock(&parent->lock);
+	return found;
+}
+
+/* May @inode be found under @dentry's name in @dir? */
+static int check_child(struct inode *dir, struct dentry *dentry, struct inode *inode)
+{
+	struct ext2_fs *fs = EXT2_FS(dir->sb);
+	u32 parent;
+	int error;
+
+	if (!S_ISDIR(inode->mode))
+		return 0;
+	if (has_other_name(dentry, inode))
+		return ext2_error(fs, "two names has directory", inode->number);
+	if (inode == dir || inode->number == EXT2_ROOT_INODE)
+		return ext2_error(fs, "its own ancestor is directory", inode->number);
+	error = entry_number(inode, NULL, &parent);
+	if (!error && parent != dir->number)
+		error = ext2_error(fs, "the wrong '..' has directory", inode->number);
+	return error;
+}
+
+static int ext2_lookup(struct inode *dir, struct dentry *dentry)
+{
+	struct inode *inode = NULL;
+	u32 number;
+	int error;
+
+	if (dentry->name_length > EXT2_NAME_MAX)
+		return -ENAMETOOLONG;
+	error = entry_number(dir, dentry, &number);
+	if (error && error != -ENOENT)
+		return error;
+	if (!error) {
+		inode = ext2_iget(dir->sb, number);
+		if (IS_ERR(inode))
+			return (int)PTR_ERR(inode);
+		error = check_child(dir, dentry, inode);
+		if (error) {
+			iput(inode);
+			return error;
+		}
+	}
+	d_add(dentry, inode);
+	return 0;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static void drop_nlink(struct inode *inode)
+{
+	if (inode->nlink)
+		inode->nlink--;
+	touch(inode);
+}
+
+/* The last step of making an object, if there was no @error so far: its name. Else, or if there is
+ * no room for it, the last reference frees the inode on the disk as well. */
+static int finish(struct inode *dir, struct dentry *dentry, struct inode *inode, int error)
+{
+	if (!error)
+		error = add_entry(dir, dentry, inode);
+	if (!error) {
+		d_instantiate(dentry, inode);
+		return 0;
+	}
+	set_nlink(inode, 0);
+	iput(inode);
+	return error;
+}
+
+static int ext2_mknod(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev)
+{
+	struct inode *inode = ext2_new_inode(dir, mode);
+
+	if (IS_ERR(inode))
+		return (int)PTR_ERR(inode);
+	if (!S_ISREG(mode))
+		init_special_inode(inode, inode->mode, rdev);
+	mark_inode_dirty(inode);
+	return finish(dir, dentry, inode, 0);
+}
+
+static int ext2_create(struct inode *dir, struct dentry *dentry, umode_t mode)
+{
+	return ext2_mknod(dir, dentry, (mode & S_IALLUGO) | S_IFREG, 0);
+}
+
+static int ext2_symlink(struct inode *dir, struct dentry *dentry, const char *target)
+{
+	struct inode *inode;
+
+	if (strlen(target) >= dir->sb->block_size)
+		return -ENAMETOOLONG;
+	inode = ext2_new_inode(dir, S_IFLNK | S_IRWXUGO);
+	if (IS_ERR(inode))
+		return (int)PTR_ERR(inode);
+	return finish(dir, dentry, inode, ext2_write_symlink(inode, target));
+}
+
+static int ext2_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
+{
+	struct inode *inode = old->inode;
+	int error = inode->nlink >= EXT2_LINK_MAX ? -EMLINK : add_entry(dir, dentry, inode);
+
+	if (error)
+		return error;
+	inode->nlink++;
+	touch(inode);
+	ihold(inode);
+	d_instantiate(dentry, inode);
+	return 0;
+}
+
+static int ext2_mkdir(struct inode *dir, struct dentry *dentry, umode_t mode)
+{
+	struct inode *inode;
+	int error;
+
+	if (dir->nlink >= EXT2_LINK_MAX)
+		return -EMLINK;
+	inode = ext2_new_inode(dir, (mode & S_IALLUGO) | S_IFDIR);
+	if (IS_ERR(inode))
+		return (int)PTR_ERR(inode);
+	inode->nlink = 2;
+	error = finish(dir, dentry, inode, make_empty(inode, dir));
+	if (!error)
+		set_nlink(dir, dir->nlink + 1); /* its ".." */
+	return error;
+}
+
+/* ---- removing and moving --------------------------------------------------------------------- */
+
+static int ext2_unlink(struct inode *dir, struct dentry *dentry)
+{
+	int error = delete_entry(dir, dentry);
+
+	if (!error)
+		drop_nlink(dentry->inode);
+	return error;
+}
+
+static int ext2_rmdir(struct inode *dir, struct dentry *dentry)
+{
+	struct inode *inode = dentry->inode;
+	int error = must_be_empty(inode);
+
+	if (!error)
+		error = delete_entry(dir, dentry);
+	if (error)
+		return error;
+	inode->nlink = 0;
+	touch(inode);
+	drop_nlink(dir);
+	return 0;
+}
+
+/* @inode, a directory, has moved from @from to @to. */
+static int move_parent(struct inode *inode, struct inode *from, struct inode *to)
+{
+	int error = set_entry(inode, NULL, to);
+
+	if (error)
+		return error;
+	drop_nlink(from);
+	set_nlink(to, to->nlink + 1);
+	return 0;
+}
+
+/* Before anything changes: is what will be changed there, and can it be read? */
+static int must_find(struct inode *dir, struct dentry *dentry, bool moves)
+{
+	u32 number;
+	int error = entry_number(dir, dentry, &number);
+
+	if (error == -ENOENT || (!error && number != dentry->inode->number))
+		error = ext2_error(EXT2_FS(dir->sb), "a name is lost of directory", dir->number);
+	if (!error && moves)
+		error = entry_number(dentry->inode, NULL, &number);
+	return error;
+}
+
+static int exchange(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
+		    struct dentry *new)
+{
+	struct inode *a = old->inode, *b = new->inode;
+	int error = must_find(new_dir, new, S_ISDIR(b->mode) && old_dir != new_dir);
+
+	if (!error)
+		error = set_entry(new_dir, new, a);
+	if (!error)
+		error = set_entry(old_dir, old, b);
+	if (!error && old_dir != new_dir && S_ISDIR(a->mode))
+		error = move_parent(a, old_dir, new_dir);
+	if (!error && old_dir != new_dir && S_ISDIR(b->mode))
+		error = move_parent(b, new_dir, old_dir);
+	touch(a);
+	touch(b);
+	return error;
+}
+
+/* The name @new, which names something else, becomes @inode's. */
+static int replace(struct inode *new_dir, struct dentry *new, struct inode *inode)
+{
+	struct inode *victim = new->inode;
+	int error = S_ISDIR(inode->mode) ? must_be_empty(victim) : 0;
+
+	if (!error)
+		error = set_entry(new_dir, new, inode);
+	if (error)
+		return error;
+	if (S_ISDIR(victim->mode)) {
+		victim->nlink = 0;
+		drop_nlink(new_dir);
+	}
+	drop_nlink(victim);
+	return 0;
+}
+
+static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
+		       struct dentry *new, unsigned flags)
+{
+	struct inode *inode = old->inode;
+	bool moves = S_ISDIR(inode->mode) && old_dir != new_dir;
+	int error = must_find(old_dir, old, moves);
+
+	if (error)
+		return error;
+	if (flags & RENAME_EXCHANGE)
+		return exchange(old_dir, old, new_dir, new);
+	if (moves && !new->inode && new_dir->nlink >= EXT2_LINK_MAX)
+		return -EMLINK;
+	error = new->inode ? replace(new_dir, new, inode) : add_entry(new_dir, new, inode);
+	if (error)
+		return error;
+	error = delete_entry(old_dir, old);
+	if (!error && moves)
+		error = move_parent(inode, old_dir, new_dir);
+	touch(inode);
+	return error;
+}
+
+const struct inode_operations ext2_dir_inode_operations = {
+	.lookup = ext2_lookup,
+	.create = ext2_create,
+	.mkdir = ext2_mkdir,
+	.mknod = ext2_mknod,
+	.symlink = ext2_symlink,
+	.link = ext2_link,
+	.unlink = ext2_unlink,
+	.rmdir = ext2_rmdir,
+	.rename = ext2_rename,
+	.setattr = ext2_setattr,
 };

@@ -12,13 +12,14 @@
  * -EIO where reading failed) and one line in the log (ext2_error), and the superblock is marked to
  * be checked.
  *
- * Lock order: inode->lock -> page lock -> ext2_inode.map_lock -> ext2_fs.lock -> buffers.
+ * Lock order: inode->lock -> page lock -> ext2_inode.map_lock -> ext2_group.lock -> buffers.
  *	map_lock	block pointers of the inode and its indirect blocks, inode->blocks, goals
- *	ext2_fs.lock	bitmaps, group descriptors, free counts
- *	inode->lock	directory contents and hints (writers exclusively)
+ *	ext2_group.lock	the group's bitmaps and descriptor; never two groups at once
+ *	inode->lock	directory contents and hints, extended attributes (writers exclusively)
+ * Nothing is locked for the file system as a whole: totals are atomic.
  *
  * Limits: 1, 2 and 4 KB blocks; no extents, no htree search (an index is dropped when its directory
- * changes), no extended attributes beyond freeing their block, no quota.
+ * changes), no attributes in the inode itself (as ext4 has them), no quota.
  */
 #pragma once
 
@@ -37,6 +38,7 @@
 #define EXT2_STATE_ERROR 2u
 #define EXT2_ERRORS_READ_ONLY 2
 
+#define EXT2_COMPAT_EXT_ATTR 0x8u
 #define EXT2_INCOMPAT_FILETYPE 0x2u
 #define EXT2_INCOMPAT_SUPPORTED EXT2_INCOMPAT_FILETYPE
 #define EXT2_RO_SPARSE_SUPER 0x1u
@@ -68,9 +70,11 @@ struct ext2_superblock {
 };
 _Static_assert(sizeof(struct ext2_superblock) == 1024, "on the disk");
 
+enum ext2_kind { EXT2_BLOCKS, EXT2_INODES }; /* what a bitmap is about */
+
 struct ext2_group_descriptor {
-	u32 block_bitmap, inode_bitmap, inode_table;
-	u16 free_blocks_count, free_inodes_count, used_directories_count, flags;
+	u32 bitmap[2], inode_table; /* block numbers */
+	u16 free_count[2], used_directories_count, flags;
 	u32 reserved[3];
 };
 _Static_assert(sizeof(struct ext2_group_descriptor) == 32, "on the disk");
@@ -106,8 +110,11 @@ struct ext2_dir_entry {
 
 /* A group's tables, checked at mount time. */
 struct ext2_group {
-	u32 block_bitmap, inode_bitmap, inode_table;
+	u32 bitmap[2], inode_table;
 	u32 system_blocks; /* blocks of superblock and descriptor copies at its start */
+	struct mutex lock;
+	struct ext2_group_descriptor *descriptor; /* in its buffer; under lock */
+	struct buffer *descriptor_buffer;
 };
 
 struct ext2_fs {
@@ -117,16 +124,15 @@ struct ext2_fs {
 	struct buffer **descriptor_buffers;
 	struct ext2_group *groups;
 
-	/* Geometry: constant while mounted. */
-	u32 group_count, blocks_count, inodes_count, first_data_block, blocks_per_group,
-		inodes_per_group;
-	u32 inode_table_blocks, inode_size, first_inode, descriptors_per_block, descriptor_blocks;
-	u32 reserved_blocks;
+	/* Geometry: constant while mounted. There are count[] blocks and inodes, from first[] on. */
+	u32 group_count, count[2], first[2], per_group[2];
+	u32 inode_table_blocks, inode_size, first_inode, descriptor_blocks, reserved_blocks;
+	u32 overhead; /* blocks that files can never have, as Linux counts them */
 	unsigned block_shift;
+	bool has_file_types; /* in directory entries */
 	u16 state; /* of the superblock when mounted; written back at umount */
 
-	struct mutex lock;
-	u64 free_blocks, free_inodes;
+	atomic64_t free[2];
 };
 
 struct ext2_inode {
@@ -134,6 +140,7 @@ struct ext2_inode {
 	u32 link_slack[2];	 /* what is read behind that text */
 	u32 flags, attribute_block, dtime;
 	u16 extra_size;
+	bool indirect_dirty; /* an indirect block has changed since the last fsync */
 	struct rw_semaphore map_lock;
 	u64 next_index; /* the file block after the last one allocated ... */
 	u32 next_goal;	/* ... and where it would best lie */
@@ -153,81 +160,54 @@ static inline struct ext2_fs *EXT2_FS(const struct super_block *sb)
 	return sb->private;
 }
 
-static inline bool ext2_feature_incompat(const struct ext2_fs *fs, u32 feature)
-{
-	return fs->super->revision && (fs->super->feature_incompat & feature);
-}
-
 /* super.c */
-extern struct filesystem ext2_filesystem;
 void ext2_init(void); /* registers it */
-/* The file system is damaged: a line in the log (one a second), and the mark in the superblock.
- * Returns -EUCLEAN. Any lock but spinlocks may be held. */
-int ext2_error(struct ext2_fs *fs, const char *format, ...) __printf(2, 3);
+/* The file system is damaged: @what and its @number in the log (one line a second), and the mark in
+ * the superblock. Returns -EUCLEAN. Any lock but spinlocks may be held. */
+int ext2_error(struct ext2_fs *fs, const char *what, u64 number);
+/* Set a bit of one of the superblock's words of features. */
+void ext2_set_feature(struct ext2_fs *fs, u32 *word, u32 feature);
 
-/* balloc.c */
-static inline u32 ext2_group_start(const struct ext2_fs *fs, u32 group)
-{
-	return fs->first_data_block + group * fs->blocks_per_group;
-}
-/* in this group: the last one may be shorter */
-u32 ext2_group_blocks(const struct ext2_fs *fs, u32 group);
-struct ext2_group_descriptor *ext2_descriptor(struct ext2_fs *fs, u32 group,
-					      struct buffer **buffer);
+/* alloc.c */
 bool ext2_block_ok(const struct ext2_fs *fs, u32 block); /* may a file own it? */
-/* bread() of a block that belongs to a file; ERR_PTR(-EUCLEAN) if it cannot. */
-struct buffer *ext2_bread(struct ext2_fs *fs, u32 block);
-/* For who frees things and cannot give up: did @result, a pointer or -errno, fail for want of
- * memory? Then it has been waited a little, and the caller tries again; false after ten seconds of
- * that. Sleeps. */
-bool ext2_try_again(s64 result, unsigned *tries);
-/* A block for @inode, near @goal (0: anywhere): its number, or 0 and *@error -ENOSPC, -EIO... */
-u32 ext2_new_block(struct inode *inode, u32 goal, int *error);
-void ext2_free_blocks(struct ext2_fs *fs, u32 block, u32 count); /* consecutive */
-
-/* ialloc.c */
-/* hashed, nlink 1 (2 for directories); ERR_PTR */
+/* bread() for metadata; @patient, for who frees things and cannot give up: waits for memory, up to
+ * ten seconds. */
+struct buffer *ext2_read(struct ext2_fs *fs, u32 block, bool patient);
+/* The same for a block that belongs to a file; ERR_PTR(-EUCLEAN) if it cannot. */
+struct buffer *ext2_bread(struct ext2_fs *fs, u32 block, bool patient);
+/* The block, free until now, as zeroes and dirty. ERR_PTR. */
+struct buffer *ext2_clear_block(struct ext2_fs *fs, u32 block);
+/* A free block or inode, near @goal (0: anywhere): its number, or 0 and *@error -ENOSPC, -EIO... */
+u32 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool directory, int *error);
+/* Consecutive ones, which were checked to lie in the file system. */
+void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, bool directory);
+/* hashed, nlink 1; ERR_PTR */
 struct inode *ext2_new_inode(struct inode *dir, umode_t mode);
-void ext2_free_inode(struct inode *inode);
 
 /* inode.c */
 struct inode *ext2_iget(struct super_block *sb, ino_t number); /* referenced, or ERR_PTR */
+/* The buffer of the table of inodes that holds @number, and the entry; ERR_PTR. */
+struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_inode **raw,
+			     bool patient);
 int ext2_write_inode(struct inode *inode, bool wait);
 void ext2_evict_inode(struct inode *inode);
 void ext2_set_operations(struct inode *inode);
 int ext2_setattr(struct inode *inode, const struct iattr *attr);
-int ext2_sync_inode(struct inode *inode); /* its metadata: write and wait */
+int ext2_fsync(struct file *file, bool data_only);
+int ext2_write_symlink(struct inode *inode, const char *target);
 
 /* map.c */
 int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create, bool *fresh);
+/* Block @index of a directory or symbolic link, whose blocks are in the buffer cache; a hole is
+ * damage. @create: a new one, cleared. ERR_PTR. */
+struct buffer *ext2_inode_block(struct inode *inode, u64 index, bool create);
+int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found);
 void ext2_truncate_blocks(struct inode *inode, loff_t size); /* free what lies behind */
 u64 ext2_max_bytes(unsigned block_shift);
-int ext2_sync_indirect(struct inode *inode);
 
-/* file.c */
-extern const struct file_operations ext2_file_operations;
-extern const struct inode_operations ext2_file_inode_operations;
-extern const struct address_space_operations ext2_mapping_operations;
-int ext2_fsync(struct file *file, bool data_only);
-
-/* dir.c; all under dir->lock */
+/* dir.c */
 extern const struct file_operations ext2_dir_operations;
-/* Inode number of @name in @dir: 0 and *@number (0: not there), or -errno. */
-int ext2_find_entry(struct inode *dir, const char *name, unsigned length, u32 *number);
-int ext2_add_entry(struct inode *dir, const char *name, unsigned length, struct inode *inode);
-int ext2_delete_entry(struct inode *dir, const char *name, unsigned length);
-/* replace inode */
-int ext2_set_entry(struct inode *dir, const char *name, unsigned length, struct inode *inode);
-int ext2_make_empty(struct inode *dir, struct inode *parent);	      /* "." and ".." */
-/* 0, -ENOTEMPTY, or what went wrong */
-int ext2_empty_dir(struct inode *dir);
-/* ".." of a directory, */
-int ext2_parent_number(struct inode *dir, u32 *number);
+extern const struct inode_operations ext2_dir_inode_operations;
 
-/* namei.c */
-extern const struct inode_operations ext2_dir_inode_operations, ext2_special_inode_operations;
-
-/* symlink.c */
-extern const struct inode_operations ext2_symlink_inode_operations,
-	ext2_fast_symlink_inode_operations;
-int ext2_write_symlink(struct inode *inode, const char *target);
+/* xattr.c */
+void ext2_free_attributes(struct inode *inode); /* its block, with the inode */

@@ -1,29 +1,40 @@
 /*
- * inode.c - inodes between the inode cache and the inode table: reading, writing, deleting. See
- * ext2.h.
+ * inode.c - inodes between the inode cache and the inode table: reading, writing, deleting; regular
+ * files and symbolic links. See ext2.h.
  *
  * What is read is checked before it is believed: number, type, link count, size against type. A
  * file that is in use keeps what was checked; its block pointers are checked when they are followed
- * (map.c).
+ * (map.c). A symbolic link's text lies in the inode if it is shorter than 60 bytes, else in a block
+ * of the buffer cache.
  */
 #include "fs/ext2/ext2.h"
 #include "kernel/core/string.h"
+#include "mm/slab.h"
 
-/* Does data[] hold block pointers? (Not in devices and fast symbolic links.) */
+/* Is the text of the symbolic link in the inode? It is, if no block but that of attributes is its
+ * own. */
+static bool is_fast_link(struct inode *inode)
+{
+	u64 attributes = EXT2_I(inode)->attribute_block ? inode->sb->block_size / 512 : 0;
+
+	return S_ISLNK(inode->mode) && inode->blocks <= attributes &&
+	       inode->size < (loff_t)sizeof(EXT2_I(inode)->data);
+}
+
+/* Does data[] hold block pointers? */
 static bool has_blocks(const struct inode *inode)
 {
 	return S_ISREG(inode->mode) || S_ISDIR(inode->mode) ||
 	       (S_ISLNK(inode->mode) && !inode->link);
 }
 
-/* The buffer with the inode's entry in the table, and the entry. */
-static struct buffer *read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_inode **raw)
+struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_inode **raw,
+			     bool patient)
 {
-	u32 group = (number - 1) / fs->inodes_per_group,
-	    index = (number - 1) % fs->inodes_per_group;
-	u64 offset = (u64)index * fs->inode_size;
-	struct buffer *buffer = bread(fs->sb->bdev, fs->groups[group].inode_table +
-							    (u32)(offset >> fs->block_shift));
+	u32 group = (number - 1) / fs->per_group[EXT2_INODES];
+	u64 offset = (u64)((number - 1) % fs->per_group[EXT2_INODES]) * fs->inode_size;
+	struct buffer *buffer = ext2_read(
+		fs, fs->groups[group].inode_table + (u32)(offset >> fs->block_shift), patient);
 
 	if (!IS_ERR(buffer))
 		*raw = (void *)((char *)buffer->data + (offset & ((1u << fs->block_shift) - 1)));
@@ -32,13 +43,15 @@ static struct buffer *read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_i
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-static struct timespec64 decode_time(u32 seconds, u32 extra)
+/* @extra may lie behind the end of the inode if it has none (@has_extra). */
+static struct timespec64 decode_time(u32 seconds, bool has_extra, const u32 *extra)
 {
-	struct timespec64 time = {(s32)seconds, extra >> 2};
+	struct timespec64 time = {(s32)seconds, 0};
 
-	time.tv_sec += (time64_t)(extra & 3) << 32;
-	if (time.tv_nsec >= (s64)NSEC_PER_SEC)
-		time.tv_nsec = 0;
+	if (has_extra) {
+		time.tv_sec += (time64_t)(*extra & 3) << 32;
+		time.tv_nsec = *extra >> 2 < NSEC_PER_SEC ? *extra >> 2 : 0;
+	}
 	return time;
 }
 
@@ -53,29 +66,6 @@ static bool has_extra_times(const struct ext2_fs *fs, const struct ext2_inode *e
 	       fs->inode_size >= EXT2_OLD_INODE_SIZE + EXT2_EXTRA_TIMES;
 }
 
-static void read_times(const struct ext2_fs *fs, struct inode *inode,
-		       const struct ext2_raw_inode *raw)
-{
-	bool extra = has_extra_times(fs, EXT2_I(inode));
-
-	inode->atime = decode_time(raw->atime, extra ? raw->atime_extra : 0);
-	inode->mtime = decode_time(raw->mtime, extra ? raw->mtime_extra : 0);
-	inode->ctime = decode_time(raw->ctime, extra ? raw->ctime_extra : 0);
-}
-
-static void write_times(const struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inode *raw)
-{
-	raw->atime = (u32)inode->atime.tv_sec;
-	raw->mtime = (u32)inode->mtime.tv_sec;
-	raw->ctime = (u32)inode->ctime.tv_sec;
-	if (!has_extra_times(fs, EXT2_I(inode)))
-		return;
-	raw->extra_size = EXT2_I(inode)->extra_size;
-	raw->atime_extra = encode_extra(inode->atime);
-	raw->mtime_extra = encode_extra(inode->mtime);
-	raw->ctime_extra = encode_extra(inode->ctime);
-}
-
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Device numbers: the old form in data[0] when 8 bits suffice, else the new one in data[1]. */
@@ -86,79 +76,54 @@ static dev_t decode_dev(const u32 *data)
 	return MKDEV((data[1] & 0xfff00) >> 8, (data[1] & 0xff) | ((data[1] >> 12) & 0xfff00));
 }
 
-void ext2_set_operations(struct inode *inode)
-{
-	struct ext2_inode *ei = EXT2_I(inode);
-
-	if (S_ISREG(inode->mode)) {
-		inode->op = &ext2_file_inode_operations;
-		inode->fop = &ext2_file_operations;
-		inode->data.ops = &ext2_mapping_operations;
-	} else if (S_ISDIR(inode->mode)) {
-		inode->op = &ext2_dir_inode_operations;
-		inode->fop = &ext2_dir_operations;
-	} else if (S_ISLNK(inode->mode)) {
-		inode->link =
-			inode->blocks <= (ei->attribute_block ? inode->sb->block_size / 512 : 0) &&
-					inode->size < (loff_t)sizeof(ei->data)
-				? (const char *)ei->data
-				: NULL;
-		inode->op = inode->link ? &ext2_fast_symlink_inode_operations
-					: &ext2_symlink_inode_operations;
-		inode->data.ops = &ext2_mapping_operations;
-	} else {
-		inode->op = &ext2_special_inode_operations;
-		init_special_inode(inode, inode->mode, decode_dev(ei->data));
-	}
-}
-
-/* Is the size one that an inode of this type may have? */
-static bool size_ok(struct ext2_fs *fs, const struct inode *inode, u64 size)
-{
-	u32 block_size = 1u << fs->block_shift;
-	u64 blocks = size >> fs->block_shift;
-
-	if (S_ISDIR(inode->mode))
-		return size && !(size & (block_size - 1)) && blocks <= fs->blocks_count &&
-		       blocks <= inode->blocks >> (fs->block_shift - 9);
-	if (S_ISLNK(inode->mode))
-		return size && size < block_size;
-	return (s64)size >= 0;
-}
-
 static bool mode_ok(u32 mode)
 {
 	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISCHR(mode) || S_ISBLK(mode) ||
 	       S_ISFIFO(mode) || S_ISSOCK(mode);
 }
 
+/* Is the size one that an inode of this type may have? */
+static bool size_ok(struct ext2_fs *fs, const struct inode *inode)
+{
+	u32 block_size = 1u << fs->block_shift;
+	u64 size = (u64)inode->size, blocks = size >> fs->block_shift;
+
+	if (S_ISDIR(inode->mode))
+		return size && !(size & (block_size - 1)) && blocks <= fs->count[EXT2_BLOCKS] &&
+		       blocks <= inode->blocks >> (fs->block_shift - 9);
+	if (S_ISLNK(inode->mode))
+		return size && size < block_size;
+	return inode->size >= 0;
+}
+
 static int decode(struct ext2_fs *fs, struct inode *inode, const struct ext2_raw_inode *raw)
 {
 	struct ext2_inode *ei = EXT2_I(inode);
-	u64 size = raw->size;
+	bool extra;
 
 	if (!raw->links_count || !mode_ok(raw->mode))
-		return ext2_error(fs, "inode %llu: deleted, or of no known type, but has a name",
-				  (unsigned long long)inode->number);
+		return ext2_error(fs, "deleted, or of no known type, but named is inode",
+				  inode->number);
 	inode->mode = raw->mode;
 	inode->uid = raw->uid | (u32)raw->uid_high << 16;
 	inode->gid = raw->gid | (u32)raw->gid_high << 16;
 	inode->blocks = raw->blocks;
 	inode->generation = raw->generation;
+	inode->size = raw->size;
 	if (S_ISREG(inode->mode))
-		size |= (u64)raw->size_high << 32;
-	if (!size_ok(fs, inode, size))
-		return ext2_error(fs, "inode %llu: impossible size %llu",
-				  (unsigned long long)inode->number, (unsigned long long)size);
-	inode->size = (loff_t)size;
+		inode->size |= (loff_t)((u64)raw->size_high << 32);
+	if (!size_ok(fs, inode))
+		return ext2_error(fs, "impossible size of inode", inode->number);
 	ei->flags = raw->flags;
 	ei->attribute_block = raw->attribute_block;
 	ei->extra_size = fs->inode_size > EXT2_OLD_INODE_SIZE ? raw->extra_size : 0;
 	memcpy(ei->data, raw->block, sizeof(ei->data));
-	if (S_ISLNK(inode->mode) && size < sizeof(ei->data) &&
-	    inode->blocks <= (ei->attribute_block ? inode->sb->block_size / 512 : 0))
-		((char *)ei->data)[size] = 0;
-	read_times(fs, inode, raw);
+	if (is_fast_link(inode))
+		((char *)ei->data)[inode->size] = 0;
+	extra = has_extra_times(fs, ei);
+	inode->atime = decode_time(raw->atime, extra, &raw->atime_extra);
+	inode->mtime = decode_time(raw->mtime, extra, &raw->mtime_extra);
+	inode->ctime = decode_time(raw->ctime, extra, &raw->ctime_extra);
 	inode->nlink = raw->links_count; /* last: an inode that failed must not look deleted */
 	ext2_set_operations(inode);
 	return 0;
@@ -172,15 +137,15 @@ struct inode *ext2_iget(struct super_block *sb, ino_t number)
 	struct inode *inode;
 	int error;
 
-	if ((number != EXT2_ROOT_INODE && number < fs->first_inode) || number > fs->inodes_count)
-		return ERR_PTR(ext2_error(fs, "inode number %llu out of range",
-					  (unsigned long long)number));
+	if ((number != EXT2_ROOT_INODE && number < fs->first_inode) ||
+	    number > fs->count[EXT2_INODES])
+		return ERR_PTR(ext2_error(fs, "inode number out of range", number));
 	inode = iget_locked(sb, number);
 	if (!inode)
 		return ERR_PTR(-ENOMEM);
 	if (!(READ_ONCE(inode->flags) & I_NEW))
 		return inode;
-	buffer = read_raw(fs, (u32)number, &raw);
+	buffer = ext2_read_raw(fs, (u32)number, &raw, false);
 	error = PTR_ERR_OR_ZERO(buffer);
 	if (!error) {
 		error = decode(fs, inode, raw);
@@ -196,31 +161,9 @@ struct inode *ext2_iget(struct super_block *sb, ino_t number)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void encode_dev(struct inode *inode, u32 *data)
-{
-	u32 major = MAJOR(inode->rdev), minor = MINOR(inode->rdev);
-
-	memset(data, 0, sizeof(u32) * EXT2_POINTERS);
-	if (major < 256)
-		data[0] = major << 8 | minor;
-	if (!data[0])
-		data[1] = (minor & 0xff) | major << 8;
-}
-
-/* A file of 2 GB or more: older systems must know before they mount this read-write. */
-static void note_large_file(struct ext2_fs *fs, const struct inode *inode)
-{
-	if (!S_ISREG(inode->mode) || inode->size <= 0x7fffffff ||
-	    (fs->super->feature_ro_compat & EXT2_RO_LARGE_FILE))
-		return;
-	fs->super->feature_ro_compat |= EXT2_RO_LARGE_FILE;
-	mark_buffer_dirty(fs->super_buffer);
-}
-
 static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inode *raw)
 {
 	struct ext2_inode *ei = EXT2_I(inode);
-	u32 data[EXT2_POINTERS];
 
 	raw->mode = (u16)inode->mode;
 	raw->uid = (u16)inode->uid;
@@ -236,14 +179,23 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	raw->flags = ei->flags;
 	raw->generation = inode->generation;
 	raw->attribute_block = ei->attribute_block;
+	memcpy(raw->block, ei->data, sizeof(raw->block));
 	if (S_ISCHR(inode->mode) || S_ISBLK(inode->mode)) {
-		encode_dev(inode, data);
-		memcpy(raw->block, data, sizeof(raw->block));
-	} else {
-		memcpy(raw->block, ei->data, sizeof(raw->block));
+		u32 major = MAJOR(inode->rdev), minor = MINOR(inode->rdev);
+
+		raw->block[0] = major < 256 && minor < 256 ? major << 8 | minor : 0;
+		raw->block[1] =
+			raw->block[0] ? 0 : (minor & 0xff) | major << 8 | (minor >> 8) << 20;
 	}
-	write_times(fs, inode, raw);
-	note_large_file(fs, inode);
+	raw->atime = (u32)inode->atime.tv_sec;
+	raw->mtime = (u32)inode->mtime.tv_sec;
+	raw->ctime = (u32)inode->ctime.tv_sec;
+	if (has_extra_times(fs, ei)) {
+		raw->extra_size = ei->extra_size;
+		raw->atime_extra = encode_extra(inode->atime);
+		raw->mtime_extra = encode_extra(inode->mtime);
+		raw->ctime_extra = encode_extra(inode->ctime);
+	}
 }
 
 int ext2_write_inode(struct inode *inode, bool wait)
@@ -256,71 +208,26 @@ int ext2_write_inode(struct inode *inode, bool wait)
 
 	if (inode->sb->flags & SB_RDONLY)
 		return 0;
-	buffer = read_raw(fs, (u32)inode->number, &raw);
+	buffer = ext2_read_raw(fs, (u32)inode->number, &raw, !inode->nlink);
 	if (IS_ERR(buffer))
 		return (int)PTR_ERR(buffer);
-	down_read(&ei->map_lock); /* pointers and block count belong together */
+	down_read(&ei->map_lock);	     /* pointers and block count belong together */
 	if (raw->dtime || !raw->links_count) /* its first writing: what an older file left goes */
 		memset(raw, 0, fs->inode_size);
 	encode(fs, inode, raw);
 	mark_buffer_dirty(buffer);
 	up_read(&ei->map_lock);
+	/* a file of 2 GB or more: older systems must know before they mount this read-write */
+	if (S_ISREG(inode->mode) && inode->size > 0x7fffffff)
+		ext2_set_feature(fs, &fs->super->feature_ro_compat, EXT2_RO_LARGE_FILE);
 	if (wait)
 		error = sync_dirty_buffer(buffer);
 	brelse(buffer);
 	return error;
 }
 
-int ext2_sync_inode(struct inode *inode)
-{
-	int error = write_inode_now(inode), second;
-
-	if (inode->sb->flags & SB_RDONLY)
-		return error;
-	second = has_blocks(inode) ? ext2_sync_indirect(inode) : 0;
-	error = error ? error : second;
-	second = ext2_write_inode(inode, true);
-	return error ? error : second;
-}
-
-/* ---- deleting -------------------------------------------------------------------------------- */
-
-#define ATTRIBUTE_MAGIC 0xea020000u
-
-/* A block of extended attributes may be shared: its second word counts the inodes. */
-static void free_attributes(struct inode *inode)
-{
-	struct ext2_fs *fs = EXT2_FS(inode->sb);
-	u32 block = EXT2_I(inode)->attribute_block, *header;
-	struct buffer *buffer;
-	unsigned tries = 0;
-
-	EXT2_I(inode)->attribute_block = 0;
-	do
-		buffer = ext2_bread(fs, block);
-	while (ext2_try_again(PTR_ERR(buffer), &tries));
-	if (IS_ERR(buffer))
-		return;
-	header = buffer->data;
-	if (header[0] != ATTRIBUTE_MAGIC) {
-		ext2_error(fs, "inode %llu: block %u holds no attributes",
-			   (unsigned long long)inode->number, block);
-		brelse(buffer);
-	} else if (header[1] > 1) {
-		header[1]--;
-		mark_buffer_dirty(buffer);
-		brelse(buffer);
-	} else {
-		bforget(buffer);
-		ext2_free_blocks(fs, block, 1);
-	}
-	inode->blocks -= min(inode->blocks, (u64)inode->sb->block_size / 512);
-}
-
 void ext2_evict_inode(struct inode *inode)
 {
-	unsigned tries = 0;
-
 	if (inode->sb->flags & SB_RDONLY)
 		return;
 	EXT2_I(inode)->dtime = (u32)current_time().tv_sec;
@@ -328,45 +235,200 @@ void ext2_evict_inode(struct inode *inode)
 		inode->size = 0;
 		ext2_truncate_blocks(inode, 0);
 	}
-	if (EXT2_I(inode)->attribute_block)
-		free_attributes(inode);
-	while (ext2_try_again(ext2_write_inode(inode, false), &tries))
-		;
-	ext2_free_inode(inode);
+	ext2_free_attributes(inode);
+	ext2_write_inode(inode, false);
+	ext2_free(EXT2_FS(inode->sb), EXT2_INODES, (u32)inode->number, 1, S_ISDIR(inode->mode));
+}
+
+int ext2_fsync(struct file *file, bool data_only)
+{
+	struct inode *inode = file->inode;
+	int error = write_inode_now(inode), second = 0;
+
+	if (inode->sb->flags & SB_RDONLY)
+		return error;
+	if (S_ISDIR(inode->mode) || EXT2_I(inode)->indirect_dirty) {
+		EXT2_I(inode)->indirect_dirty = false;
+		second = sync_buffers(inode->sb->bdev, true); /* they lie anywhere among them */
+	}
+	error = error ? error : second;
+	second = ext2_write_inode(inode, true);
+	error = error ? error : second;
+	second = block_flush(inode->sb->bdev);
+	return error ? error : second;
 }
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
 static int set_size(struct inode *inode, loff_t size)
 {
-	loff_t old = inode->size;
-	int error = 0;
+	bool shorter = size < inode->size;
+	int error = shorter ? block_truncate_page(inode, size, ext2_get_block) : 0;
 
-	if (size < old)
-		error = block_truncate_page(inode, size, ext2_get_block);
 	if (error)
 		return error;
 	WRITE_ONCE(inode->size, size);
-	if (size < old) {
+	if (shorter) {
 		truncate_inode_pages(&inode->data, size);
 		ext2_truncate_blocks(inode, size);
 	}
-	mark_inode_dirty(inode);
 	return 0;
 }
 
 int ext2_setattr(struct inode *inode, const struct iattr *attr)
 {
 	struct iattr rest = *attr;
-	int error;
+	int error = 0;
 
 	if (attr->valid & ATTR_SIZE) {
 		if (!S_ISREG(inode->mode))
 			return S_ISDIR(inode->mode) ? -EISDIR : -EINVAL;
 		error = set_size(inode, attr->size);
-		if (error)
-			return error;
 	}
 	rest.valid &= ~ATTR_SIZE;
-	return simple_setattr(inode, &rest);
+	return error ? error : simple_setattr(inode, &rest);
+}
+
+/* ---- regular files: the page cache over ext2_get_block() ------------------------------------- */
+
+static int ext2_readpage(struct inode *inode, struct page *page)
+{
+	return block_read_page(inode, page, ext2_get_block);
+}
+
+static void ext2_readpages(struct inode *inode, struct page **pages, unsigned count)
+{
+	block_read_pages(inode, pages, count, ext2_get_block);
+}
+
+static int ext2_writepage(struct inode *inode, struct page *page)
+{
+	return block_write_page(inode, page, ext2_get_block);
+}
+
+/* Blocks that were allocated for bytes that did not come: none may lie behind the end of the file.
+ */
+static void drop_excess(struct inode *inode, struct page *page, u64 end)
+{
+	u64 page_start = (u64)page->index << PAGE_SHIFT;
+	u64 keep = round_up(max(end, (u64)inode->size), (u64)inode->sb->block_size);
+
+	if (keep < page_start + PAGE_SIZE && page->buffers)
+		block_invalidate_page(page, keep > page_start ? (unsigned)(keep - page_start) : 0);
+	ext2_truncate_blocks(inode, (loff_t)keep);
+}
+
+static int ext2_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
+{
+	u64 end = ((u64)page->index << PAGE_SHIFT) + to;
+	int error = block_write_begin(inode, page, from, to, ext2_get_block);
+
+	EXT2_I(inode)->begun_to = end;
+	if (unlikely(error) && end > (u64)inode->size)
+		drop_excess(inode, page, 0);
+	return error;
+}
+
+static int ext2_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to)
+{
+	u64 end = ((u64)page->index << PAGE_SHIFT) + to;
+	int error = block_write_end(inode, page, from, to);
+
+	if (unlikely(end < EXT2_I(inode)->begun_to) && EXT2_I(inode)->begun_to > (u64)inode->size)
+		drop_excess(inode, page, from == to ? 0 : end);
+	return error;
+}
+
+static const struct address_space_operations mapping_operations = {
+	.readpage = ext2_readpage,
+	.readpages = ext2_readpages,
+	.writepage = ext2_writepage,
+	.write_begin = ext2_write_begin,
+	.write_end = ext2_write_end,
+	.invalidate = block_invalidate_page,
+	.release = block_release_page,
+};
+
+static const struct file_operations file_operations = {
+	.read = page_cache_read,
+	.write = page_cache_write,
+	.llseek = generic_file_llseek,
+	.mmap = generic_file_mmap,
+	.fsync = ext2_fsync,
+};
+
+/* ---- symbolic links whose text has a block of its own ---------------------------------------- */
+
+#define SLACK 9 /* the NUL, and 8 readable bytes behind it that a path walk wants */
+
+static const char *ext2_get_link(struct inode *inode, void **cookie)
+{
+	struct buffer *buffer = ext2_inode_block(inode, 0, false);
+	char *text;
+
+	if (IS_ERR(buffer))
+		return ERR_CAST(buffer);
+	text = kzalloc((size_t)inode->size + SLACK, GFP_KERNEL);
+	if (text)
+		memcpy(text, buffer->data, (size_t)inode->size);
+	brelse(buffer);
+	*cookie = text;
+	return text ? text : ERR_PTR(-ENOMEM);
+}
+
+static void ext2_put_link(struct inode *inode, void *cookie)
+{
+	kfree(cookie);
+}
+
+int ext2_write_symlink(struct inode *inode, const char *target)
+{
+	size_t length = strlen(target);
+	struct buffer *buffer = NULL;
+	void *place = EXT2_I(inode)->data;
+
+	if (length >= sizeof(EXT2_I(inode)->data)) {
+		buffer = ext2_inode_block(inode, 0, true);
+		if (IS_ERR(buffer))
+			return (int)PTR_ERR(buffer);
+		place = buffer->data;
+	}
+	memcpy(place, target, length);
+	brelse(buffer);
+	inode->size = (loff_t)length;
+	ext2_set_operations(inode);
+	mark_inode_dirty(inode);
+	return 0;
+}
+
+/* ---- operations by type ---------------------------------------------------------------------- */
+
+static const struct inode_operations inode_operations = {
+	.setattr = ext2_setattr,
+	.seek = ext2_seek,
+};
+
+static const struct inode_operations slow_link_operations = {
+	.get_link = ext2_get_link,
+	.put_link = ext2_put_link,
+	.setattr = ext2_setattr,
+};
+
+void ext2_set_operations(struct inode *inode)
+{
+	inode->op = &inode_operations;
+	if (S_ISREG(inode->mode)) {
+		inode->fop = &file_operations;
+		inode->data.ops = &mapping_operations;
+	} else if (S_ISDIR(inode->mode)) {
+		inode->op = &ext2_dir_inode_operations;
+		inode->fop = &ext2_dir_operations;
+	} else if (is_fast_link(inode)) {
+		inode->link = (const char *)EXT2_I(inode)->data;
+	} else if (S_ISLNK(inode->mode)) {
+		inode->link = NULL;
+		inode->op = &slow_link_operations;
+	} else {
+		init_special_inode(inode, inode->mode, decode_dev(EXT2_I(inode)->data));
+	}
 }

@@ -153,7 +153,7 @@ static u32 bad_block(void)
 	case 1:
 		return (u32)pick(3);
 	case 2:
-		return descriptor((u32)pick(groups()))->block_bitmap;
+		return descriptor((u32)pick(groups()))->bitmap[EXT2_BLOCKS];
 	case 3:
 		return descriptor((u32)pick(groups()))->inode_table + (u32)pick(4);
 	case 4:
@@ -196,11 +196,11 @@ static void damage_descriptor(void)
 	struct ext2_group_descriptor *group = descriptor((u32)pick(groups()));
 
 	switch (pick(7)) {
-	case 0: group->block_bitmap = bad_block(); break;
-	case 1: group->inode_bitmap = bad_block(); break;
+	case 0: group->bitmap[EXT2_BLOCKS] = bad_block(); break;
+	case 1: group->bitmap[EXT2_INODES] = bad_block(); break;
 	case 2: group->inode_table = bad_block(); break;
-	case 3: SPOIL(group->free_blocks_count); break;
-	case 4: SPOIL(group->free_inodes_count); break;
+	case 3: SPOIL(group->free_count[EXT2_BLOCKS]); break;
+	case 4: SPOIL(group->free_count[EXT2_INODES]); break;
 	case 5: SPOIL(group->used_directories_count); break;
 	case 6: group->inode_table += (u32)pick(3) - 1; break;
 	}
@@ -209,7 +209,7 @@ static void damage_descriptor(void)
 static void damage_bitmap(void)
 {
 	const struct ext2_group_descriptor *group = descriptor((u32)pick(groups()));
-	u32 block = pick(2) ? group->block_bitmap : group->inode_bitmap;
+	u32 block = pick(2) ? group->bitmap[EXT2_BLOCKS] : group->bitmap[EXT2_INODES];
 	unsigned char *map = block_at(block < blocks() ? block : 3);
 
 	switch (pick(4)) {
