@@ -95,8 +95,8 @@ struct ext2_raw_inode {
 	u32 ctime_extra, mtime_extra, atime_extra;
 };
 #define EXT2_OLD_INODE_SIZE 128
-#define EXT2_EXTRA_SIZE 32	/* what new inodes get */
-#define EXT2_EXTRA_TIMES 16	/* extra_size that holds the three times */
+#define EXT2_EXTRA_SIZE 32  /* what new inodes get */
+#define EXT2_EXTRA_TIMES 16 /* extra_size that holds the three times */
 
 struct ext2_dir_entry {
 	u32 inode; /* 0: unused */
@@ -124,13 +124,14 @@ struct ext2_fs {
 	struct buffer **descriptor_buffers;
 	struct ext2_group *groups;
 
-	/* Geometry: constant while mounted. There are count[] blocks and inodes, from first[] on. */
+	/* Geometry: constant while mounted. There are count[] blocks and inodes, from first[] on.
+	 */
 	u32 group_count, count[2], first[2], per_group[2];
 	u32 inode_table_blocks, inode_size, first_inode, descriptor_blocks, reserved_blocks;
 	u32 overhead; /* blocks that files can never have, as Linux counts them */
 	unsigned block_shift;
 	bool has_file_types; /* in directory entries */
-	u16 state; /* of the superblock when mounted; written back at umount */
+	u16 state;	     /* of the superblock when mounted; written back at umount */
 
 	atomic64_t free[2];
 };
