@@ -115,10 +115,16 @@
 #define F_SETLKW 7
 #define F_SETOWN 8
 #define F_GETOWN 9
+#define F_OFD_GETLK 36
+#define F_OFD_SETLK 37
+#define F_OFD_SETLKW 38
 #define F_DUPFD_CLOEXEC 1030
 #define F_SETPIPE_SZ 1031
 #define F_GETPIPE_SZ 1032
 #define FD_CLOEXEC 1
+#define F_RDLCK 0
+#define F_WRLCK 1
+#define F_UNLCK 2
 
 #define F_OK 0
 #define X_OK 1
@@ -129,6 +135,13 @@
 #define RENAME_EXCHANGE (1 << 1)
 #define RENAME_WHITEOUT (1 << 2)
 #endif
+
+#define RESOLVE_NO_XDEV 1u
+#define RESOLVE_NO_MAGICLINKS 2u
+#define RESOLVE_NO_SYMLINKS 4u
+#define RESOLVE_BENEATH 8u
+#define RESOLVE_IN_ROOT 16u
+#define RESOLVE_CACHED 32u
 
 #ifndef SEEK_SET
 #define SEEK_SET 0
@@ -160,7 +173,12 @@
 #define MS_MOVE 8192
 #define MS_REC 16384
 #define MS_SILENT 32768
+#define MS_UNBINDABLE (1 << 17)
+#define MS_PRIVATE (1 << 18)
+#define MS_SLAVE (1 << 19)
+#define MS_SHARED (1 << 20)
 #define MS_RELATIME (1 << 21)
+#define MS_STRICTATIME (1 << 24)
 #define MNT_FORCE 1
 #define MNT_DETACH 2
 #define MNT_EXPIRE 4
@@ -276,6 +294,14 @@ struct pollfd {
 };
 #endif
 
+/* ---- ioctl, signals -------------------------------------------------------------------------- */
+
 #ifndef FIONREAD
-#define FIONREAD 0x541b /* ioctl: bytes that can be read now */
+#define FIONREAD 0x541b /* bytes that can be read now */
+#define FIONBIO 0x5421
+#define FIONCLEX 0x5450
+#define FIOCLEX 0x5451
+#endif
+#ifndef SIGXFSZ
+#define SIGXFSZ 25
 #endif

@@ -7,9 +7,10 @@
  * program sees.
  */
 #include "fs/internal.h"
+#include "kernel/core/jobctl.h"
 #include "kernel/core/string.h"
-
-/* Linux's sysctl fs.protected_hardlinks is on: see vfs_link_at(). */
+#include "kernel/core/syscalls.h"
+#include "kernel/core/uaccess.h"
 
 /* ---- permission ------------------------------------------------------------------------------ */
 
@@ -73,7 +74,7 @@ int may_delete(struct inode *dir, const struct dentry *dentry, bool directory)
 
 /* ---- stat ------------------------------------------------------------------------------------ */
 
-void generic_fillattr(struct inode *inode, struct kstat *stat)
+static __always_inline void generic_fillattr(const struct inode *inode, struct kstat *stat)
 {
 	stat->dev = ABI_DEV(inode->sb->dev);
 	stat->ino = inode->number;
@@ -92,7 +93,7 @@ void generic_fillattr(struct inode *inode, struct kstat *stat)
 	stat->unused[0] = stat->unused[1] = stat->unused[2] = 0;
 }
 
-int vfs_getattr(const struct path *path, struct kstat *stat)
+static __always_inline int fill_stat(const struct path *path, struct kstat *stat)
 {
 	struct inode *inode = path->dentry->inode;
 
@@ -100,88 +101,186 @@ int vfs_getattr(const struct path *path, struct kstat *stat)
 	return unlikely(inode->op->getattr != NULL) ? inode->op->getattr(inode, stat) : 0;
 }
 
-int vfs_stat_at(int dfd, const char __user *from, unsigned at_flags, struct kstat *stat)
+static __always_inline s64 stat_path(const struct path *path, void __user *to)
 {
-	struct path_name name;
+	struct kstat stat;
+	int error = fill_stat(path, &stat);
+
+	if (unlikely(error))
+		return error;
+	return unlikely(copy_to_user(to, &stat, sizeof(stat))) ? -EFAULT : 0;
+}
+
+s64 sys_fstat(int number, void *to)
+{
+	struct fd fd = fdget_raw(number);
+	s64 result;
+
+	if (unlikely(!fd.file))
+		return -EBADF;
+	result = stat_path(&fd.file->path, to);
+	fdput(fd);
+	return result;
+}
+
+s64 sys_newfstatat(int dfd, const char *name, void *to, int flags)
+{
 	struct path path;
-	unsigned flags = LOOKUP_FOLLOW;
-	int error;
+	char first;
+	s64 result;
 
-	if (unlikely(at_flags != 0)) {
-		if (at_flags & ~(unsigned)(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH))
-			return -EINVAL;
-		if (at_flags & AT_SYMLINK_NOFOLLOW)
-			flags = 0;
-		if (at_flags & AT_EMPTY_PATH)
-			flags |= LOOKUP_EMPTY;
-	}
-	error = path_name_get(&name, from);
-	if (unlikely(error))
-		return error;
-	error = path_lookup(dfd, name.text, flags, &path);
-	path_name_put(&name);
-	if (unlikely(error))
-		return error;
-	error = vfs_getattr(&path, stat);
+	if (unlikely(flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH)))
+		return -EINVAL;
+	/* fstat() of current C libraries: fstatat(fd, "", AT_EMPTY_PATH) */
+	if ((flags & AT_EMPTY_PATH) && dfd >= 0 && !get_user(first, name) && !first)
+		return sys_fstat(dfd, to);
+	result = user_path_at(dfd, name, at_lookup(flags), &path);
+	if (unlikely(result))
+		return result;
+	result = stat_path(&path, to);
 	path_put(&path);
-	return error;
+	return result;
 }
 
-int vfs_statfs(const struct path *path, struct kstatfs *stat)
+#define STATX_BASIC_STATS 0x7ff
+#define STATX_RESERVED 0x80000000u
+#define AT_STATX_SYNC_TYPE 0x6000
+
+struct statx_time {
+	s64 sec;
+	u32 nsec;
+	s32 reserved;
+};
+
+struct statx {
+	u32 mask, block_size;
+	u64 attributes;
+	u32 links, uid, gid;
+	u16 mode, spare;
+	u64 inode, size, blocks, attributes_mask;
+	struct statx_time atime, btime, ctime, mtime;
+	u32 rdev_major, rdev_minor, dev_major, dev_minor;
+	u64 spare2[14];
+};
+_Static_assert(sizeof(struct statx) == 256, "struct statx of the ABI");
+
+static struct statx_time statx_time(struct timespec64 time)
 {
-	struct super_block *sb = path->dentry->sb;
+	return (struct statx_time){.sec = time.tv_sec, .nsec = (u32)time.tv_nsec};
+}
+
+s64 sys_statx(int dfd, const char *name, int flags, u32 mask, void *to)
+{
+	const int known = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH;
+	struct kstat stat;
+	struct statx out;
+	struct path path;
+	s64 error;
+
+	if ((mask & STATX_RESERVED) || (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE ||
+	    (flags & ~(known | AT_STATX_SYNC_TYPE)))
+		return -EINVAL;
+	error = user_path_at(dfd, name, at_lookup(flags), &path);
+	if (error)
+		return error;
+	error = fill_stat(&path, &stat);
+	path_put(&path);
+	if (error)
+		return error;
+	out = (struct statx){
+		.mask = STATX_BASIC_STATS,
+		.block_size = (u32)stat.blksize,
+		.links = (u32)stat.nlink,
+		.uid = stat.uid,
+		.gid = stat.gid,
+		.mode = (u16)stat.mode,
+		.inode = stat.ino,
+		.size = (u64)stat.size,
+		.blocks = (u64)stat.blocks,
+		.atime = statx_time(stat.atime),
+		.ctime = statx_time(stat.ctime),
+		.mtime = statx_time(stat.mtime),
+		.rdev_major = MAJOR(stat.rdev),
+		.rdev_minor = MINOR(stat.rdev),
+		.dev_major = MAJOR(stat.dev),
+		.dev_minor = MINOR(stat.dev),
+	};
+	return copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
+}
+
+static s64 statfs_at(int fd, const char __user *name, unsigned lookup, void __user *to)
+{
+	const unsigned told = SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME;
+	struct kstatfs stat = {.namelen = NAME_MAX};
+	struct super_block *sb;
+	struct path path;
+	unsigned flags;
+	s64 error = user_path_at(fd, name, lookup, &path);
+
+	if (error)
+		return error;
+	sb = path.dentry->sb;
+	flags = sb->flags | path.mount->flags;
+	stat.bsize = stat.frsize = sb->block_size;
+	stat.fsid[0] = (u32)sb->dev;
+	stat.flags =
+		ST_VALID | (flags & told) | (path.mount->flags & MS_RELATIME ? ST_RELATIME : 0);
+	error = sb->op->statfs ? sb->op->statfs(sb, &stat) : -ENOSYS;
+	path_put(&path);
+	return error ? error : copy_to_user(to, &stat, sizeof(stat)) ? -EFAULT : 0;
+}
+
+s64 sys_statfs(const char *name, void *stat)
+{
+	return statfs_at(AT_FDCWD, name, LOOKUP_FOLLOW, stat);
+}
+
+s64 sys_fstatfs(int fd, void *stat)
+{
+	return statfs_at(fd, NULL, LOOKUP_FD_PATH, stat);
+}
+
+/* ---- access ---------------------------------------------------------------------------------- */
+
+static int access_path(const struct path *path, int mode)
+{
+	struct inode *inode = path->dentry->inode;
 	int error;
 
-	memset(stat, 0, sizeof(*stat));
-	stat->namelen = NAME_MAX;
-	stat->bsize = stat->frsize = sb->block_size;
-	stat->fsid[0] = (u32)sb->dev;
-	error = sb->op->statfs ? sb->op->statfs(sb, stat) : -ENOSYS;
-	stat->flags = ST_VALID | ((sb->flags | path->mount->flags) &
-				  (SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME));
-	if (!((sb->flags | path->mount->flags) & SB_NOATIME))
-		stat->flags |= ST_RELATIME;
+	if ((mode & X_OK) && S_ISREG(inode->mode) && (path->mount->flags & SB_NOEXEC))
+		return -EACCES;
+	error = inode_permission(inode, mode);
+	if (!error && (mode & W_OK) && (path->mount->flags & SB_RDONLY) && !S_ISCHR(inode->mode) &&
+	    !S_ISBLK(inode->mode) && !S_ISFIFO(inode->mode))
+		error = -EROFS;
 	return error;
 }
 
-int vfs_access_at(int dfd, const char __user *name, int mode, int at_flags)
+/* As the real user, unless AT_EACCESS. */
+s64 sys_faccessat2(int dfd, const char *name, int mode, int flags)
 {
-	const struct cred *saved = NULL;
+	const struct cred *saved = current->cred;
 	struct cred *real;
 	struct path path;
 	int error;
 
-	if (mode & ~(R_OK | W_OK | X_OK))
+	if ((flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) ||
+	    (mode & ~(R_OK | W_OK | X_OK)))
 		return -EINVAL;
-	if (at_flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-		return -EINVAL;
-	if (!(at_flags & AT_EACCESS) && (current->cred->fsuid != current->cred->uid ||
-					 current->cred->fsgid != current->cred->gid)) {
+	if (!(flags & AT_EACCESS) && (saved->fsuid != saved->uid || saved->fsgid != saved->gid)) {
 		real = prepare_cred();
 		if (!real)
 			return -ENOMEM;
 		real->fsuid = real->uid;
 		real->fsgid = real->gid;
-		saved = current->cred;
 		current->cred = real;
 	}
-	error = user_path_at(dfd, name,
-			     (at_flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
-				     (at_flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0),
-			     &path);
+	error = user_path_at(dfd, name, at_lookup(flags), &path);
 	if (!error) {
-		struct inode *inode = path.dentry->inode;
-
-		if ((mode & X_OK) && S_ISREG(inode->mode) && (path.mount->flags & SB_NOEXEC))
-			error = -EACCES;
-		else
-			error = inode_permission(inode, mode);
-		if (!error && (mode & W_OK) && (path.mount->flags & SB_RDONLY) &&
-		    !S_ISCHR(inode->mode) && !S_ISBLK(inode->mode) && !S_ISFIFO(inode->mode))
-			error = -EROFS;
+		error = access_path(&path, mode);
 		path_put(&path);
 	}
-	if (saved) {
+	if (current->cred != saved) {
 		put_cred(current->cred);
 		current->cred = saved;
 	}
@@ -295,7 +394,136 @@ int simple_setattr(struct inode *inode, const struct iattr *attr)
 	return 0;
 }
 
-/* ---- truncate -------------------------------------------------------------------------------- */
+/* ---- the calls that change attributes -------------------------------------------------------- */
+
+static s64 set_attributes(int dfd, const char __user *name, unsigned lookup, struct iattr *attr)
+{
+	struct path path;
+	s64 error = user_path_at(dfd, name, lookup, &path);
+
+	if (!error) {
+		error = vfs_setattr(&path, attr);
+		path_put(&path);
+	}
+	return error;
+}
+
+static s64 set_mode(int dfd, const char __user *name, unsigned lookup, umode_t mode)
+{
+	struct iattr attr = {.valid = ATTR_MODE, .mode = mode & S_IALLUGO};
+
+	return set_attributes(dfd, name, lookup, &attr);
+}
+
+s64 sys_fchmodat(int dfd, const char *name, umode_t mode)
+{
+	return set_mode(dfd, name, LOOKUP_FOLLOW, mode);
+}
+
+s64 sys_fchmod(int fd, umode_t mode)
+{
+	return set_mode(fd, NULL, LOOKUP_FD, mode);
+}
+
+static s64 set_owner(int dfd, const char __user *name, unsigned lookup, uid_t uid, gid_t gid)
+{
+	struct iattr attr = {.uid = uid, .gid = gid};
+
+	attr.valid = (uid != (uid_t)-1 ? ATTR_UID : 0) | (gid != (gid_t)-1 ? ATTR_GID : 0);
+	return set_attributes(dfd, name, lookup, &attr);
+}
+
+s64 sys_fchownat(int dfd, const char *name, uid_t uid, gid_t gid, int flags)
+{
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	return set_owner(dfd, name, at_lookup(flags), uid, gid);
+}
+
+s64 sys_fchown(int fd, uid_t uid, gid_t gid)
+{
+	return set_owner(fd, NULL, LOOKUP_FD, uid, gid);
+}
+
+/* One of the two times of utimensat(): its ATTR_* bits. Now, for one of them alone, is a time like
+ * another: it takes the owner. */
+static int take_time(struct timespec64 *time, u32 bits, u32 *valid)
+{
+	if (time->tv_nsec == UTIME_OMIT)
+		return 0;
+	if (time->tv_nsec == UTIME_NOW)
+		*time = current_time();
+	if ((u64)time->tv_nsec >= NSEC_PER_SEC)
+		return -EINVAL;
+	*valid |= bits;
+	return 0;
+}
+
+/* @times NULL: now. */
+static s64 set_times(int dfd, const char __user *name, const struct timespec64 *times, int flags)
+{
+	struct iattr attr = {.valid = ATTR_TOUCH | ATTR_ATIME | ATTR_MTIME};
+	bool by_descriptor = !name && dfd != AT_FDCWD; /* futimens() */
+
+	if (times && !(times[0].tv_nsec == UTIME_NOW && times[1].tv_nsec == UTIME_NOW)) {
+		attr = (struct iattr){.atime = times[0], .mtime = times[1]};
+		if (take_time(&attr.atime, ATTR_ATIME | ATTR_ATIME_SET, &attr.valid) ||
+		    take_time(&attr.mtime, ATTR_MTIME | ATTR_MTIME_SET, &attr.valid))
+			return -EINVAL;
+		if (!attr.valid)
+			return 0;
+	}
+	if (by_descriptor && flags)
+		return -EINVAL;
+	return set_attributes(dfd, name, by_descriptor ? LOOKUP_FD : at_lookup(flags), &attr);
+}
+
+s64 sys_utimensat(int dfd, const char *name, const void *user_times, int flags)
+{
+	struct timespec64 times[2];
+
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	if (user_times && copy_from_user(times, user_times, sizeof(times)))
+		return -EFAULT;
+	return set_times(dfd, name, user_times ? times : NULL, flags);
+}
+
+/* Times in seconds and microseconds. */
+s64 sys_futimesat(int dfd, const char *name, const s64 *user_times)
+{
+	struct timespec64 times[2];
+
+	if (user_times && copy_from_user(times, user_times, sizeof(times)))
+		return -EFAULT;
+	for (int i = 0; user_times && i < 2; i++) {
+		if ((u64)times[i].tv_nsec >= 1000000)
+			return -EINVAL;
+		times[i].tv_nsec *= 1000;
+	}
+	return set_times(dfd, name, user_times ? times : NULL, 0);
+}
+
+/* Times in seconds. */
+s64 sys_utime(const char *name, const s64 *user_times)
+{
+	struct timespec64 times[2] = {{0}};
+
+	if (user_times &&
+	    (get_user(times[0].tv_sec, user_times) || get_user(times[1].tv_sec, user_times + 1)))
+		return -EFAULT;
+	return set_times(AT_FDCWD, name, user_times ? times : NULL, 0);
+}
+
+s64 sys_umask(u32 mask)
+{
+	u32 old = current->fs->umask;
+
+	current->fs->umask = mask & S_IRWXUGO;
+	return old;
+}
+
+/* ---- size ------------------------------------------------------------------------------------ */
 
 /* Permission was checked. Changes the times only if @more_valid says so, or the size does change.
  */
@@ -303,8 +531,10 @@ int do_truncate(struct inode *inode, loff_t size, u32 more_valid)
 {
 	struct iattr attr = {.valid = ATTR_SIZE | ATTR_MTIME | ATTR_FORCE | more_valid,
 			     .size = size};
-	int error;
+	int error = size > inode->size ? limit_growth(inode, size) : 0;
 
+	if (error)
+		return error;
 	if (size > (loff_t)inode->sb->max_bytes)
 		return -EFBIG;
 	if (current->cred->fsuid != 0)
@@ -315,13 +545,11 @@ int do_truncate(struct inode *inode, loff_t size, u32 more_valid)
 	return error;
 }
 
-int vfs_truncate(const struct path *path, loff_t size)
+static int truncate_path(const struct path *path, loff_t size)
 {
 	struct inode *inode = path->dentry->inode;
 	int error;
 
-	if (size < 0)
-		return -EINVAL;
 	if (S_ISDIR(inode->mode))
 		return -EISDIR;
 	if (!S_ISREG(inode->mode))
@@ -338,14 +566,44 @@ int vfs_truncate(const struct path *path, loff_t size)
 	return error;
 }
 
+s64 sys_truncate(const char *name, loff_t size)
+{
+	struct path path;
+	s64 error;
+
+	if (size < 0)
+		return -EINVAL;
+	error = user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path);
+	if (!error) {
+		error = truncate_path(&path, size);
+		path_put(&path);
+	}
+	return error;
+}
+
 int vfs_ftruncate(struct file *file, loff_t size)
 {
-	if (size < 0 || !S_ISREG(file->inode->mode) || !(file->mode & FMODE_WRITE))
+	if (!S_ISREG(file->inode->mode) || !(file->mode & FMODE_WRITE))
 		return -EINVAL;
 	return do_truncate(file->inode, size, 0);
 }
 
-int vfs_fallocate(struct file *file, int mode, loff_t offset, loff_t length)
+s64 sys_ftruncate(int number, loff_t size)
+{
+	struct fd fd;
+	s64 result;
+
+	if (size < 0)
+		return -EINVAL;
+	fd = fdget(number);
+	if (!fd.file)
+		return -EBADF;
+	result = vfs_ftruncate(fd.file, size);
+	fdput(fd);
+	return result;
+}
+
+static int fallocate_file(struct file *file, int mode, loff_t offset, loff_t length)
 {
 	struct inode *inode = file->inode;
 	int error;
@@ -366,10 +624,25 @@ int vfs_fallocate(struct file *file, int mode, loff_t offset, loff_t length)
 		return -EFBIG;
 	if (!inode->op->fallocate)
 		return -EOPNOTSUPP;
+	error = mode ? 0 : limit_growth(inode, offset + length);
+	if (error)
+		return error;
 	down_write(&inode->lock);
 	error = inode->op->fallocate(inode, mode, offset, length);
 	up_write(&inode->lock);
 	return error;
+}
+
+s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
+{
+	struct fd fd = fdget(number);
+	s64 result;
+
+	if (!fd.file)
+		return -EBADF;
+	result = fallocate_file(fd.file, mode, offset, length);
+	fdput(fd);
+	return result;
 }
 
 /* ---- times and ownership --------------------------------------------------------------------- */
@@ -390,13 +663,13 @@ static __always_inline bool later(const struct timespec64 *a, const struct times
 void touch_atime(struct file *file)
 {
 	struct inode *inode = file->inode;
+	unsigned flags = inode->sb->flags | file->path.mount->flags;
 
-	if ((inode->sb->flags | file->path.mount->flags) & (SB_NOATIME | SB_RDONLY) ||
-	    (file->flags & O_NOATIME))
+	if ((flags & (SB_NOATIME | SB_RDONLY)) || (file->flags & O_NOATIME) ||
+	    ((flags & SB_NODIRATIME) && S_ISDIR(inode->mode)))
 		return;
-	if (S_ISDIR(inode->mode) && ((inode->sb->flags | file->path.mount->flags) & SB_NODIRATIME))
-		return;
-	if (later(&inode->atime, &inode->mtime) && later(&inode->atime, &inode->ctime) &&
+	if ((flags & MS_RELATIME) && later(&inode->atime, &inode->mtime) &&
+	    later(&inode->atime, &inode->ctime) &&
 	    realtime_ns() < (u64)(inode->atime.tv_sec + ATIME_SECONDS) * NSEC_PER_SEC)
 		return;
 	inode->atime = current_time();

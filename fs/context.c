@@ -7,6 +7,7 @@
  */
 #include "fs/internal.h"
 #include "kernel/core/string.h"
+#include "kernel/core/syscalls.h"
 #include "kernel/core/uaccess.h"
 #include "mm/slab.h"
 
@@ -116,35 +117,45 @@ static void set_context_path(struct path *slot, const struct path *to)
 		path_put(&old);
 }
 
-static int may_enter(const struct path *path)
+/* Go to the directory @fd or @name, as *@slot of the task's context. */
+static s64 change_directory(struct path *slot, int fd, const char __user *name, unsigned lookup)
 {
-	if (!S_ISDIR(path->dentry->inode->mode))
-		return -ENOTDIR;
-	return inode_permission(path->dentry->inode, MAY_EXEC);
-}
+	struct path path;
+	s64 error = user_path_at(fd, name, lookup, &path);
 
-int vfs_chdir(const struct path *path)
-{
-	int error = may_enter(path);
-
-	if (!error)
-		set_context_path(&current->fs->cwd, path);
-	return error;
-}
-
-int vfs_chroot(const struct path *path)
-{
-	int error = may_enter(path);
-
-	if (!error && !capable(current->cred))
+	if (error)
+		return error;
+	if (!S_ISDIR(path.dentry->inode->mode))
+		error = -ENOTDIR;
+	else
+		error = inode_permission(path.dentry->inode, MAY_EXEC);
+	if (!error && slot == &current->fs->root && !capable(current->cred))
 		error = -EPERM;
 	if (!error)
-		set_context_path(&current->fs->root, path);
+		set_context_path(slot, &path);
+	path_put(&path);
 	return error;
+}
+
+s64 sys_chdir(const char *name)
+{
+	return change_directory(&current->fs->cwd, AT_FDCWD, name,
+				LOOKUP_FOLLOW | LOOKUP_DIRECTORY);
+}
+
+s64 sys_fchdir(int fd)
+{
+	return change_directory(&current->fs->cwd, fd, NULL, LOOKUP_FD_PATH);
+}
+
+s64 sys_chroot(const char *name)
+{
+	return change_directory(&current->fs->root, AT_FDCWD, name,
+				LOOKUP_FOLLOW | LOOKUP_DIRECTORY);
 }
 
 /* A directory that was removed has no path: -ENOENT. */
-s64 vfs_getcwd(char __user *buf, size_t size)
+s64 sys_getcwd(char *buffer, size_t size)
 {
 	struct fs_context *fs = current->fs;
 	struct path root, cwd;
@@ -169,7 +180,7 @@ s64 vfs_getcwd(char __user *buf, size_t size)
 			result = page + PAGE_SIZE - text;
 			if ((size_t)result > size)
 				result = -ERANGE;
-			else if (copy_to_user(buf, text, (size_t)result))
+			else if (copy_to_user(buffer, text, (size_t)result))
 				result = -EFAULT;
 		}
 	}

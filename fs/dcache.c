@@ -433,11 +433,11 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 		return ERR_PTR(-ENAMETOOLONG);
 	if (d_unlinked(dentry) && !prepend(&at, buf, " (deleted)", 10))
 		return ERR_PTR(-ENAMETOOLONG);
-	spin_lock(&mount_lock);
+	mount_lock_read();
 	spin_lock(&dentry_tree_lock);
 	result = prepend_path(path, root, &at, buf);
 	spin_unlock(&dentry_tree_lock);
-	spin_unlock(&mount_lock);
+	mount_unlock_read();
 	if (result < 0)
 		return ERR_PTR(result);
 	if ((*at == '\0' || *at == ' ') && !prepend(&at, buf, "/", 1))
@@ -527,7 +527,7 @@ static struct dentry *some_child(struct dentry *parent, bool busy)
 	struct dentry *child, *found = NULL;
 
 	spin_lock(&parent->lock);
-	list_for_each_entry(child, &parent->children, child_link) {
+	list_for_each_entry (child, &parent->children, child_link) {
 		int count = atomic_read(&child->refcount);
 
 		if ((count & ~DREF_KEPT) != 0 && !busy)
@@ -595,7 +595,7 @@ void dentry_cache_check(void)
 	u64 listed = 0, hashed = 0;
 	struct dentry *dentry;
 
-	list_for_each_entry(dentry, &lru_list, lru) {
+	list_for_each_entry (dentry, &lru_list, lru) {
 		struct dentry *found = dentry_find_again(dentry->parent, dentry->name,
 							 dentry->name_length, dentry->name_hash);
 

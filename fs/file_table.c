@@ -6,18 +6,22 @@
  * A shared table is read under its lock, and a reader takes a reference to the file, since another
  * thread may close it.
  *
- * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors. A reserved number whose file
+ * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors; a copy (fork, or exec of a
+ * thread) is as small as what is open allows. A reserved number whose file
  * is not there yet (fd_alloc before fd_install) has its bit in `used` and a NULL file. All words
  * below `full_words` of `used` are full, so the lowest free number is found at once.
  */
 #include "fs/internal.h"
 #include "kernel/core/assert.h"
-#include "kernel/core/bitops.h"
 #include "kernel/core/string.h"
+#include "kernel/core/syscalls.h"
+#include "kernel/core/uaccess.h"
 #include "mm/slab.h"
 
 #define FILE_TABLE_FIRST 64
-#define FILE_LIMIT 1024	    /* and its soft one, which sys/ may raise per table */
+#define FILE_LIMIT 1024 /* RLIMIT_NOFILE of the first process */
+
+static int fd_set_flags(int number, bool close_on_exec);
 
 struct file_table {
 	atomic_t refcount; /* tasks */
@@ -32,7 +36,7 @@ struct file_table {
 	u64 first_used, first_on_exec;
 };
 
-static struct file_table *table_alloc(void)
+struct file_table *file_table_create(void)
 {
 	struct file_table *table = kzalloc(sizeof(*table), GFP_KERNEL);
 
@@ -48,82 +52,63 @@ static struct file_table *table_alloc(void)
 	return table;
 }
 
-struct file_table *file_table_create(void)
-{
-	return table_alloc();
-}
-
-static void free_arrays(struct file_table *table, struct file **files, u64 *used)
-{
-	if (files == table->first_files)
-		return;
-	kfree(files);
-	kfree(used);
-}
-
-/* Make room for number @fd. The lock is dropped for the allocation. 0, -EMFILE or -ENOMEM. */
+/* Make room for number @fd: one piece of memory, files and then both bitmaps. The lock is dropped
+ * for the allocation. 0 or -ENOMEM. */
 static int table_grow(struct file_table *table, u32 fd)
 {
-	u32 size = FILE_TABLE_FIRST, words;
-	struct file **files, **old_files;
-	u64 *used, *old_used;
+	u32 size = FILE_TABLE_FIRST;
+	struct file **files, **old = table->files;
 
-	if (fd >= table->limit)
-		return -EMFILE;
 	while (size <= fd)
 		size *= 2;
 	spin_unlock(&table->lock);
-	words = size / 64;
-	files = kzalloc(size * sizeof(*files), GFP_KERNEL);
-	used = kzalloc(2 * words * sizeof(*used), GFP_KERNEL);
+	files = kzalloc(size * sizeof(*files) + 2 * size / 8, GFP_KERNEL);
 	spin_lock(&table->lock);
-	if (!files || !used || size <= table->size) {
-		int error = size <= table->size ? 0 : -ENOMEM; /* another thread was faster */
-
+	if (!files || size <= table->size) {
 		kfree(files);
-		kfree(used);
-		return error;
+		return size <= table->size ? 0 : -ENOMEM; /* 0: another thread was faster */
 	}
 	memcpy(files, table->files, table->size * sizeof(*files));
-	memcpy(used, table->used, table->size / 8);
-	memcpy(used + words, table->on_exec, table->size / 8);
-	old_files = table->files;
-	old_used = table->used;
+	memcpy(files + size, table->used, table->size / 8);
+	memcpy((char *)(files + size) + size / 8, table->on_exec, table->size / 8);
+	old = table->files;
 	table->files = files;
-	table->used = used;
-	table->on_exec = used + words;
+	table->used = (u64 *)(files + size);
+	table->on_exec = table->used + size / 64;
 	table->size = size;
-	free_arrays(table, old_files, old_used);
+	if (old != table->first_files)
+		kfree(old);
 	return 0;
+}
+
+/* How many words of the bitmaps reach up to the highest open number. */
+static u32 words_used(const struct file_table *table)
+{
+	u32 words = table->size / 64;
+
+	while (words > 1 && !table->used[words - 1])
+		words--;
+	return words;
 }
 
 /* A copy with references to the same files. */
 struct file_table *file_table_fork(struct file_table *parent)
 {
-	struct file_table *table = table_alloc();
+	struct file_table *table = file_table_create();
 	int error = 0;
 
 	if (!table)
 		return NULL;
-	table->limit = FILE_TABLE_MAX; /* the parent's may be below numbers that are open already */
 	spin_lock(&parent->lock);
-	while (table->size < parent->size && !error) {
-		u32 size = parent->size;
-
+	for (u32 words; (words = words_used(parent)) > table->size / 64 && !error;) {
 		spin_unlock(&parent->lock);
 		spin_lock(&table->lock);
-		error = table_grow(table, size - 1);
+		error = table_grow(table, words * 64 - 1);
 		spin_unlock(&table->lock);
 		spin_lock(&parent->lock);
 	}
 	table->limit = parent->limit;
-	if (error) {
-		spin_unlock(&parent->lock);
-		free_arrays(table, table->files, table->used);
-		kfree(table);
-		return NULL;
-	}
-	for (u32 word = 0; word < parent->size / 64; word++) {
+	for (u32 word = 0; !error && word < words_used(parent); word++) {
 		u64 open = parent->used[word];
 
 		for (u64 bits = open; bits; bits &= bits - 1) {
@@ -140,12 +125,24 @@ struct file_table *file_table_fork(struct file_table *parent)
 		table->on_exec[word] = parent->on_exec[word] & open;
 	}
 	spin_unlock(&parent->lock);
+	if (error) {
+		file_table_put(table);
+		return NULL;
+	}
 	return table;
 }
 
 void file_table_get(struct file_table *table)
 {
 	atomic_inc(&table->refcount);
+}
+
+/* @file is no longer the table's: its record locks go, whichever descriptor it was. */
+static void let_go(struct file_table *table, struct file *file)
+{
+	if (unlikely(file->inode->locks != NULL))
+		locks_remove(file->inode, table);
+	fput(file);
 }
 
 void file_table_put(struct file_table *table)
@@ -157,9 +154,10 @@ void file_table_put(struct file_table *table)
 			struct file *file = table->files[word * 64 + (u32)__builtin_ctzll(bits)];
 
 			if (file)
-				fput(file);
+				let_go(table, file);
 		}
-	free_arrays(table, table->files, table->used);
+	if (table->files != table->first_files)
+		kfree(table->files);
 	kfree(table);
 }
 
@@ -292,23 +290,22 @@ static u32 lowest_free(struct file_table *table, u32 lowest)
 int fd_alloc(int lowest, bool close_on_exec)
 {
 	struct file_table *table = current->files;
-	int error;
+	int error = 0;
 	u32 fd;
 
 	spin_lock(&table->lock);
 	for (;;) {
 		fd = lowest_free(table, (u32)lowest);
-		if (likely(fd < table->size && fd < table->limit))
+		if (unlikely(fd >= table->limit))
+			error = -EMFILE;
+		if (likely(error || fd < table->size))
 			break;
 		error = table_grow(table, fd);
-		if (error) {
-			spin_unlock(&table->lock);
-			return error;
-		}
 	}
-	mark_used(table, fd, close_on_exec);
+	if (likely(!error))
+		mark_used(table, fd, close_on_exec);
 	spin_unlock(&table->lock);
-	return (int)fd;
+	return error ? error : (int)fd;
 }
 
 void fd_install(int fd, struct file *file)
@@ -345,78 +342,145 @@ int fd_close(int fd)
 	spin_unlock(&table->lock);
 	if (!file)
 		return -EBADF;
-	fput(file);
+	let_go(table, file);
 	return 0;
 }
 
-int fd_dup(int old, int lowest, bool close_on_exec)
+s64 sys_close(int fd)
 {
-	struct fd fd = fdget_raw(old);
-	int new;
+	return fd_close(fd);
+}
 
-	if (!fd.file)
-		return -EBADF;
-	if (lowest < 0 || (u32)lowest >= current->files->limit) {
-		fdput(fd);
+s64 sys_close_range(u32 first, u32 last, u32 flags)
+{
+	enum { CLOSE_RANGE_CLOEXEC = 4 };
+	int fd = (int)min(first, (u32)FILE_TABLE_MAX);
+
+	if (first > last || (flags & ~(u32)CLOSE_RANGE_CLOEXEC))
 		return -EINVAL;
+	while ((fd = file_table_next(current->files, fd)) >= 0 && (u32)fd <= last) {
+		if (flags & CLOSE_RANGE_CLOEXEC)
+			fd_set_flags(fd, true);
+		else
+			fd_close(fd);
+		fd++;
 	}
-	new = fd_alloc(lowest, close_on_exec);
+	return 0;
+}
+
+/* ---- duplicates ------------------------------------------------------------------------------ */
+
+/* F_DUPFD, F_DUPFD_CLOEXEC */
+static int fd_dup(struct file *file, u64 lowest, bool close_on_exec)
+{
+	int new = lowest >= current->files->limit ? -EINVAL : fd_alloc((int)lowest, close_on_exec);
+
 	if (new >= 0) {
-		get_file(fd.file);
-		fd_install(new, fd.file);
+		get_file(file);
+		fd_install(new, file);
 	}
-	fdput(fd);
 	return new;
 }
 
-/* dup2 to itself is the caller's case (dup2: the number, dup3: EINVAL). */
-int fd_dup2(int old, int new, bool close_on_exec)
+static int fd_replace(struct file *file, u32 new, bool close_on_exec)
 {
 	struct file_table *table = current->files;
-	struct file *file, *replaced;
-	struct fd fd;
+	struct file *replaced = NULL;
 	int error = 0;
 
-	if ((u32)new >= table->limit)
+	if (new >= table->limit)
 		return -EBADF;
-	fd = fdget_raw(old);
-	file = fd.file;
-	if (!file)
-		return -EBADF;
-	get_file(file);
-	fdput(fd);
 	spin_lock(&table->lock);
-	while ((u32)new >= table->size && !error)
-		error = table_grow(table, (u32)new);
+	while (new >= table->size && !error)
+		error = table_grow(table, new);
 	if (!error && !table->files[new] && (table->used[new / 64] >> (new % 64) & 1))
 		error = -EBUSY; /* another thread has reserved it */
-	if (error) {
-		spin_unlock(&table->lock);
-		fput(file);
-		return error;
+	if (!error) {
+		replaced = table->files[new];
+		get_file(file);
+		table->files[new] = file;
+		mark_used(table, new, close_on_exec);
 	}
-	replaced = table->files[new];
-	table->files[new] = file;
-	mark_used(table, (u32)new, close_on_exec);
 	spin_unlock(&table->lock);
 	if (replaced)
-		fput(replaced);
+		let_go(table, replaced);
+	return error ? error : (int)new;
+}
+
+s64 sys_dup3(int old, int new, int flags)
+{
+	struct fd fd;
+	s64 result;
+
+	if (old == new || (flags & ~O_CLOEXEC))
+		return -EINVAL;
+	fd = fdget_raw(old);
+	if (!fd.file)
+		return -EBADF;
+	result = fd_replace(fd.file, (u32) new, flags & O_CLOEXEC);
+	fdput(fd);
+	return result;
+}
+
+s64 sys_dup2(int old, int new)
+{
+	struct fd fd;
+
+	if (old != new)
+		return sys_dup3(old, new, 0);
+	fd = fdget_raw(old);
+	if (!fd.file)
+		return -EBADF;
+	fdput(fd);
 	return new;
 }
 
-int fd_get_flags(int number)
+s64 sys_pipe2(int *fds, int flags)
+{
+	struct file *files[2];
+	int numbers[2], made, error;
+
+	if (flags & ~(O_CLOEXEC | O_NONBLOCK | O_DIRECT))
+		return -EINVAL;
+	error = pipe_create(files, flags);
+	if (error)
+		return error;
+	for (made = 0; made < 2; made++) {
+		numbers[made] = fd_alloc(0, flags & O_CLOEXEC);
+		if (numbers[made] < 0) {
+			error = numbers[made];
+			break;
+		}
+	}
+	if (!error && copy_to_user(fds, numbers, sizeof(numbers)))
+		error = -EFAULT;
+	for (int i = 0; i < 2; i++) {
+		if (!error)
+			fd_install(numbers[i], files[i]);
+		else
+			fput(files[i]);
+		if (error && i < made)
+			fd_release(numbers[i]);
+	}
+	return error;
+}
+
+/* ---- fcntl, ioctl ---------------------------------------------------------------------------- */
+
+static int fd_get_flags(int number)
 {
 	struct file_table *table = current->files;
-	int flags = -EBADF;
+	int flags;
 
 	spin_lock(&table->lock);
-	if ((u32)number < table->size && table->files[number])
-		flags = table->on_exec[number / 64] >> (number % 64) & 1 ? FD_CLOEXEC : 0;
+	flags = (u32)number >= table->size || !table->files[number] ? -EBADF
+		: table->on_exec[number / 64] >> (number % 64) & 1  ? FD_CLOEXEC
+								    : 0;
 	spin_unlock(&table->lock);
 	return flags;
 }
 
-int fd_set_flags(int number, bool close_on_exec)
+static int fd_set_flags(int number, bool close_on_exec)
 {
 	struct file_table *table = current->files;
 	int error = -EBADF;
@@ -428,6 +492,72 @@ int fd_set_flags(int number, bool close_on_exec)
 	}
 	spin_unlock(&table->lock);
 	return error;
+}
+
+/* The status flags that F_SETFL may change. */
+#define SETFL_MASK (O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_ASYNC)
+
+static s64 set_status_flags(struct file *file, u64 flags)
+{
+	if ((flags & O_NOATIME) && !(file->flags & O_NOATIME) && !owner_or_root(file->inode))
+		return -EPERM;
+	if (flags & (O_DIRECT | O_ASYNC) & ~file->flags)
+		return -EINVAL; /* neither is supported */
+	file->flags = (file->flags & ~(u32)SETFL_MASK) | ((u32)flags & SETFL_MASK);
+	return 0;
+}
+
+s64 sys_fcntl(int number, u32 command, u64 argument)
+{
+	struct fd fd = fdget_raw(number);
+	s64 result = -EBADF; /* what an O_PATH descriptor cannot */
+
+	if (!fd.file)
+		return -EBADF;
+	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
+		result = fd_dup(fd.file, argument, command == F_DUPFD_CLOEXEC);
+	else if (command == F_GETFD)
+		result = fd_get_flags(number);
+	else if (command == F_SETFD)
+		result = fd_set_flags(number, argument & FD_CLOEXEC);
+	else if (command == F_GETFL)
+		result = fd.file->flags;
+	else if (!(fd.file->mode & FMODE_PATH))
+		result = command == F_SETFL
+				 ? set_status_flags(fd.file, argument)
+				 : fcntl_lock(number, fd.file, command, (void *)argument);
+	fdput(fd);
+	return result;
+}
+
+static s64 set_nonblocking(struct file *file, const int __user *argument)
+{
+	int on;
+
+	if (get_user(on, argument))
+		return -EFAULT;
+	file->flags = on ? file->flags | O_NONBLOCK : file->flags & ~(u32)O_NONBLOCK;
+	return 0;
+}
+
+s64 sys_ioctl(int number, u32 command, u64 argument)
+{
+	struct fd fd = fdget(number);
+	struct file *file = fd.file;
+	s64 result = -ENOTTY;
+
+	if (!file)
+		return -EBADF;
+	if (command == FIOCLEX || command == FIONCLEX)
+		result = fd_set_flags(number, command == FIOCLEX);
+	else if (command == FIONBIO)
+		result = set_nonblocking(file, (int *)argument);
+	else if (command == FIONREAD && S_ISREG(file->inode->mode))
+		result = put_user((int)(file->inode->size - file->position), (int *)argument);
+	else if (file->fop->ioctl)
+		result = file->fop->ioctl(file, command, argument);
+	fdput(fd);
+	return result;
 }
 
 void file_table_set_limit(struct file_table *table, u32 limit)

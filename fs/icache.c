@@ -420,7 +420,7 @@ static struct inode *claim_any(struct super_block *sb, u64 *busy)
 
 	*busy = 0;
 	spin_lock(&sb->inodes_lock);
-	list_for_each_entry(inode, &sb->inodes, sb_link) {
+	list_for_each_entry (inode, &sb->inodes, sb_link) {
 		spin_lock(&inode->spin);
 		if (atomic_read(&inode->refcount) == 0 && !(inode->flags & I_FREEING)) {
 			inode->flags |= I_FREEING;
@@ -548,18 +548,6 @@ int sync_inodes(struct super_block *sb)
 
 /* ---- programs and writers -------------------------------------------------------------------- */
 
-bool open_for_writing(struct super_block *sb)
-{
-	struct inode *inode;
-	bool found = false;
-
-	spin_lock(&sb->inodes_lock);
-	list_for_each_entry(inode, &sb->inodes, sb_link)
-		found |= READ_ONCE(inode->writers) > 0;
-	spin_unlock(&sb->inodes_lock);
-	return found;
-}
-
 static int change_writers(struct inode *inode, int by)
 {
 	int error = 0;
@@ -622,7 +610,7 @@ void inode_cache_check(void)
 	struct inode *inode;
 	u64 listed = 0, hashed = 0;
 
-	list_for_each_entry(inode, &inode_lru, lru) {
+	list_for_each_entry (inode, &inode_lru, lru) {
 		BUG_ON(inode->flags & I_FREEING);
 		BUG_ON(!(inode->flags & I_HASHED));
 		listed++;

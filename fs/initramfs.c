@@ -134,7 +134,7 @@ static int make_symlink(const struct cpio_entry *entry)
 		return -ENOMEM;
 	memcpy(target, entry->data, length);
 	target[length] = 0;
-	error = kern_symlink(target, entry->name);
+	error = kern_make(entry->name, S_IFLNK | 0777, 0, target);
 	kfree(target);
 	return error;
 }
@@ -195,13 +195,13 @@ static int make_entry(struct unpacker *unpacker, const struct cpio_entry *entry)
 	if (S_ISREG(mode))
 		error = make_regular(entry);
 	else if (S_ISDIR(mode))
-		error = kern_mkdir(entry->name, 0700);
+		error = kern_make(entry->name, S_IFDIR | 0700, 0, "");
 	else if (S_ISLNK(mode))
 		error = make_symlink(entry);
 	else
-		error = kern_mknod(
-			entry->name, mode,
-			MKDEV(entry->field[CPIO_RDEVMAJOR], entry->field[CPIO_RDEVMINOR]));
+		error = kern_make(entry->name, mode,
+				  MKDEV(entry->field[CPIO_RDEVMAJOR], entry->field[CPIO_RDEVMINOR]),
+				  "");
 	if (error == -EEXIST && S_ISDIR(mode))
 		error = 0;
 	return error ? error : set_attributes(entry);

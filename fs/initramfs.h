@@ -9,8 +9,8 @@
  */
 int initramfs_unpack(const void *archive, size_t size);
 
-/* By kernel path from the current directory; what the calls of the same names do. namei_ops.c */
-int kern_mkdir(const char *name, umode_t mode);
-int kern_mknod(const char *name, umode_t mode, dev_t rdev);
-int kern_symlink(const char *target, const char *name);
+/* By kernel path from the current directory: the file, directory, node or link to @target that the
+ * type in @mode says; another name of a file. As mknod(2), mkdir(2), symlink(2), link(2).
+ * namei_ops.c */
+int kern_make(const char *name, umode_t mode, dev_t rdev, const char *target);
 int kern_link(const char *old, const char *new);

@@ -10,8 +10,10 @@ enum { LOCK_PARENT = 1, LOCK_PARENT2, LOCK_CHILD };
 
 /* ---- mount.c --------------------------------------------------------------------------------- */
 
-/* Guards the mount tree: parent, mountpoint, children. Outermost of the spinlocks. */
-extern spinlock_t mount_lock;
+/* mount_lock guards the mount tree: parent, mountpoint, children. Outermost of the spinlocks, one
+ * for each CPU. */
+void mount_lock_read(void);
+void mount_unlock_read(void);
 
 /* If something is mounted on *@path (whose dentry has D_MOUNTED), go there, to the top of what is
  * mounted; references move along. */
@@ -46,6 +48,13 @@ static inline void path_name_put(struct path_name *name)
 		path_name_free(name->allocated);
 }
 
+/* LOOKUP_* of AT_* flags. */
+static __always_inline unsigned at_lookup(int flags)
+{
+	return (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
+	       (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
+}
+
 enum last_type { LAST_NORM, LAST_ROOT, LAST_DOT, LAST_DOTDOT };
 
 /* The last component of a path, in the path's own text. */
@@ -60,12 +69,10 @@ struct last {
 int path_lookup(int dfd, const char *name, unsigned flags, struct path *path);
 /* Walk to the directory that holds the last component. */
 int path_lookup_parent(int dfd, const char *name, struct path *parent, struct last *last);
-/*
- * What open(2) needs: walk to the last component's directory following symbolic links as open does
- * (the last one too, unless O_NOFOLLOW or O_CREAT with O_EXCL), create if asked for. 0 and *@path;
- * *@created: new.
+/* As path_lookup(), but make a regular file if the last name is not there; *@created: it was not.
  */
-int path_open(int dfd, const char *name, int flags, umode_t mode, struct path *path, bool *created);
+int path_create(int dfd, const char *name, unsigned flags, umode_t mode, struct path *path,
+		bool *created);
 /* The dentry of @name in @dir, positive or negative: from the cache or asked of the file system.
  * @dir's inode->lock is held for writing. Referenced, or ERR_PTR. */
 struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length);
@@ -73,6 +80,8 @@ struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length);
 /* ---- attr.c, inodes -------------------------------------------------------------------------- */
 
 bool owner_or_root(const struct inode *inode);
+/* May a file grow to @size (RLIMIT_FSIZE)? 0, or -EFBIG and SIGXFSZ. read_write.c */
+int limit_growth(const struct inode *inode, loff_t size);
 int may_create(struct inode *dir, const struct dentry *dentry);
 int may_delete(struct inode *dir, const struct dentry *dentry, bool directory);
 int do_truncate(struct inode *inode, loff_t size, u32 more_valid);
@@ -82,8 +91,15 @@ struct file *file_open_path(const struct path *path, u32 flags); /* consumes not
  * being evicted by another. */
 u64 evict_inodes(struct super_block *sb);
 u64 shrink_icache(u64 objects);
-bool open_for_writing(struct super_block *sb); /* is any file of it? */
 void inode_cache_check(void);
+
+/*
+ * locks.c. The fcntl commands on locks (else -EINVAL), of descriptor @number, which is @file; and
+ * when a descriptor or an open file is closed, if its inode has locks: those that belong to @owner,
+ * the file table or the file, go. May sleep.
+ */
+s64 fcntl_lock(int number, struct file *file, u32 command, void __user *flock);
+void locks_remove(struct inode *inode, const void *owner);
 
 /* special.c */
 extern const struct file_operations bad_file_operations;

@@ -11,7 +11,12 @@
  * that.
  *
  * Locks: mount_mutex serialises mounting and unmounting (sleeps); mount_lock guards the tree's
- * pointers against walks. mount_mutex -> inode locks of the file systems -> mount_lock.
+ * pointers against walks. mount_mutex -> inode locks of the file systems -> mount_lock. The latter
+ * is one spinlock for each CPU: a walk takes its own CPU's, so walks do not meet; who changes the
+ * tree, which is rare, takes them all.
+ *
+ * All mounts are private: there is no propagation. MNT_EXPIRE does not notice a use between its two
+ * calls.
  */
 #include "fs/block.h"
 #include "fs/buffer.h"
@@ -20,14 +25,17 @@
 #include "kernel/core/printk.h"
 #include "kernel/core/sched.h"
 #include "kernel/core/string.h"
+#include "kernel/core/syscalls.h"
+#include "kernel/core/uaccess.h"
 #include "mm/slab.h"
 
-DEFINE_SPINLOCK(mount_lock);
+static struct {
+	spinlock_t lock;
+} __aligned(64) mount_locks[NR_CPUS] = {[0 ... NR_CPUS - 1] = {SPINLOCK_INIT("mount_lock")}};
 static DEFINE_MUTEX(mount_mutex);
 static LIST_HEAD(mounts);	/* all mounts, in order of mounting; mount_lock */
 static LIST_HEAD(super_blocks); /* mount_mutex */
 static struct filesystem *filesystems;
-static struct mount *root_mount;
 
 void register_filesystem(struct filesystem *type)
 {
@@ -52,6 +60,32 @@ static struct filesystem *find_filesystem(const char *name)
 	return type;
 }
 
+/* ---- mount_lock ------------------------------------------------------------------------------ */
+
+void mount_lock_read(void)
+{
+	spin_lock(&mount_locks[cpu_id()].lock);
+}
+
+void mount_unlock_read(void)
+{
+	spin_unlock(&mount_locks[cpu_id()].lock); /* the same CPU: we did not sleep */
+}
+
+static void mount_lock_write(void)
+{
+	spin_lock(&mount_locks[0].lock); /* of which the lock-order checker knows, for all */
+	for (unsigned cpu = 1; cpu < NR_CPUS; cpu++)
+		__spin_lock(&mount_locks[cpu].lock);
+}
+
+static void mount_unlock_write(void)
+{
+	for (unsigned cpu = NR_CPUS - 1; cpu > 0; cpu--)
+		__spin_unlock(&mount_locks[cpu].lock);
+	spin_unlock(&mount_locks[0].lock);
+}
+
 /* ---- walking the tree ------------------------------------------------------------------------ */
 
 /* The mount on @path, or NULL. mount_lock held. */
@@ -59,7 +93,7 @@ static struct mount *mount_on(const struct path *path)
 {
 	struct mount *child;
 
-	list_for_each_entry(child, &path->mount->children, child_link)
+	list_for_each_entry (child, &path->mount->children, child_link)
 		if (child->mountpoint == path->dentry)
 			return child;
 	return NULL;
@@ -71,11 +105,11 @@ void follow_mounts(struct path *path)
 	struct path old;
 
 	while (path->dentry->flags & D_MOUNTED) {
-		spin_lock(&mount_lock);
+		mount_lock_read();
 		child = mount_on(path);
 		if (child)
 			mntget(child);
-		spin_unlock(&mount_lock);
+		mount_unlock_read();
 		if (!child)
 			return;
 		old = *path;
@@ -89,15 +123,15 @@ bool follow_up(struct path *path)
 {
 	struct path up;
 
-	spin_lock(&mount_lock);
+	mount_lock_read();
 	up.mount = path->mount->parent;
 	up.dentry = path->mount->mountpoint;
 	if (!up.mount || up.mount == path->mount) {
-		spin_unlock(&mount_lock);
+		mount_unlock_read();
 		return false;
 	}
 	path_get(&up);
-	spin_unlock(&mount_lock);
+	mount_unlock_read();
 	path_put(path);
 	*path = up;
 	return true;
@@ -108,10 +142,10 @@ bool is_mountpoint(const struct dentry *dentry)
 	struct mount *mount;
 	bool found = false;
 
-	spin_lock(&mount_lock);
-	list_for_each_entry(mount, &mounts, link)
+	mount_lock_read();
+	list_for_each_entry (mount, &mounts, link)
 		found |= mount->mountpoint == dentry && mount->parent != mount;
-	spin_unlock(&mount_lock);
+	mount_unlock_read();
 	return found;
 }
 
@@ -125,7 +159,7 @@ void for_each_mount(void (*visit)(struct mount *mount, void *argument), void *ar
 	struct mount *mount;
 
 	mutex_lock(&mount_mutex);
-	list_for_each_entry(mount, &mounts, link)
+	list_for_each_entry (mount, &mounts, link)
 		visit(mount, argument);
 	mutex_unlock(&mount_mutex);
 }
@@ -135,30 +169,24 @@ void for_each_super(void (*visit)(struct super_block *sb, void *argument), void 
 	struct super_block *sb;
 
 	mutex_lock(&mount_mutex);
-	list_for_each_entry(sb, &super_blocks, link)
+	list_for_each_entry (sb, &super_blocks, link)
 		visit(sb, argument);
 	mutex_unlock(&mount_mutex);
 }
 
 /* ---- superblocks ----------------------------------------------------------------------------- */
 
-static dev_t anonymous_dev(void)
-{
-	static atomic_t minor;
-
-	return MKDEV(0, (u32)atomic_inc_return(&minor));
-}
-
 static struct super_block *super_alloc(struct filesystem *type, struct block_device *device,
 				       unsigned flags)
 {
+	static atomic_t minor; /* of those without a device */
 	struct super_block *sb = kzalloc(sizeof(*sb), GFP_KERNEL);
 
 	if (!sb)
 		return NULL;
 	sb->type = type;
 	sb->bdev = device;
-	sb->dev = device ? device->dev : anonymous_dev();
+	sb->dev = device ? device->dev : MKDEV(0, (u32)atomic_inc_return(&minor));
 	sb->flags = flags & (SB_RDONLY | SB_NOATIME | SB_NODIRATIME);
 	sb->block_size = PAGE_SIZE;
 	sb->max_bytes = ~0ULL >> 1;
@@ -172,19 +200,16 @@ static struct super_block *super_alloc(struct filesystem *type, struct block_dev
 
 static int sync_super(struct super_block *sb)
 {
-	int error, second;
+	int errors[4] = {sync_inodes(sb)}, error = 0;
 
-	error = sync_inodes(sb);
-	if (sb->op->sync_fs) {
-		second = sb->op->sync_fs(sb, true);
-		error = error ? error : second;
-	}
+	if (sb->op->sync_fs)
+		errors[1] = sb->op->sync_fs(sb, true);
 	if (sb->bdev) {
-		second = sync_buffers(sb->bdev, true);
-		error = error ? error : second;
-		second = block_flush(sb->bdev);
-		error = error ? error : second;
+		errors[2] = sync_buffers(sb->bdev, true);
+		errors[3] = block_flush(sb->bdev);
 	}
+	for (int i = 0; i < 4 && !error; i++)
+		error = errors[i];
 	return error;
 }
 
@@ -230,9 +255,12 @@ static void super_shutdown(struct super_block *sb)
 		kfree(sb);
 }
 
-/* Takes mount_mutex, so that who mounts the device again waits until it is unmounted. */
+/* The last one takes mount_mutex, so that who mounts the device again waits until it is unmounted.
+ */
 static void super_put(struct super_block *sb)
 {
+	if (atomic_add_unless(&sb->active, -1, 1))
+		return;
 	mutex_lock(&mount_mutex);
 	if (atomic_dec_and_test(&sb->active)) {
 		if (sb->link.next)
@@ -242,27 +270,17 @@ static void super_put(struct super_block *sb)
 	mutex_unlock(&mount_mutex);
 }
 
-/* A superblock that serves this mount already: that of the device, or of a type that has one for
- * all. */
-static struct super_block *super_find(const struct filesystem *type,
-				      const struct block_device *device)
-{
-	struct super_block *sb;
-
-	list_for_each_entry(sb, &super_blocks, link)
-		if (sb->type == type && (device ? sb->bdev == device : type->single))
-			return sb;
-	return NULL;
-}
-
-/* mount_mutex held. Counted in sb->active. */
+/* The superblock that serves this mount already (that of the device, or of a type that has one for
+ * all), or a new one. mount_mutex held. Counted in sb->active. */
 static struct super_block *super_get(struct filesystem *type, struct block_device *device,
 				     unsigned flags, const char *options)
 {
-	struct super_block *sb = super_find(type, device);
+	struct super_block *sb;
 	int error;
 
-	if (sb) {
+	list_for_each_entry (sb, &super_blocks, link) {
+		if (sb->type != type || (device ? sb->bdev != device : !type->single))
+			continue;
 		if (device && ((sb->flags ^ flags) & SB_RDONLY))
 			return ERR_PTR(-EBUSY);
 		atomic_inc(&sb->active);
@@ -283,30 +301,46 @@ static struct super_block *super_get(struct filesystem *type, struct block_devic
 
 /* ---- mounts ---------------------------------------------------------------------------------- */
 
-#define MOUNT_FLAGS (SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME | SB_NODIRATIME)
+#define ATIME_FLAGS (SB_NOATIME | SB_NODIRATIME | MS_RELATIME)
+#define MOUNT_FLAGS (SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | ATIME_FLAGS)
 
-/* Takes over a count of sb->active; on failure it is the caller's still. NULL: no memory. */
+/* What mount(2)'s flags say of the mount: relatime unless something else is said. */
+static unsigned mount_flags(unsigned flags)
+{
+	if (!(flags & (SB_NOATIME | MS_STRICTATIME)))
+		flags |= MS_RELATIME;
+	return flags & MOUNT_FLAGS;
+}
+
+/* Takes over a count of sb->active, also on failure. NULL: no memory. */
 static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, unsigned flags,
 				 const char *device)
 {
 	struct mount *mount = kzalloc(sizeof(*mount), GFP_KERNEL);
+	char *name = kstrdup(device && *device ? device : "none", GFP_KERNEL);
 
-	if (!mount)
-		return NULL;
-	mount->device_name = kstrdup(device && *device ? device : "none", GFP_KERNEL);
-	if (!mount->device_name) {
+	if (!mount || !name) {
 		kfree(mount);
+		kfree(name);
+		super_put(sb);
 		return NULL;
 	}
 	atomic_set(&mount->refcount, 1);
+	mount->device_name = name;
 	mount->sb = sb;
 	mount->root = dget(root);
 	mount->parent = mount;
-	mount->flags = flags & MOUNT_FLAGS;
+	mount->flags = flags;
 	INIT_LIST_HEAD(&mount->children);
 	INIT_LIST_HEAD(&mount->child_link);
 	INIT_LIST_HEAD(&mount->link);
 	return mount;
+}
+
+static struct mount *mount_clone(struct mount *from, struct dentry *root)
+{
+	atomic_inc(&from->sb->active); /* not the first, since somebody holds @from */
+	return mount_alloc(from->sb, root, from->flags, from->device_name);
 }
 
 void mount_free(struct mount *mount)
@@ -318,202 +352,409 @@ void mount_free(struct mount *mount)
 	kfree(mount);
 }
 
+/* Is @mount part of the tree? mount_mutex held. */
+static bool is_attached(const struct mount *mount)
+{
+	return !list_empty(&mount->link);
+}
+
 /* mount_mutex held. Under the lock of the mount point's inode, where its removal asks
  * is_mountpoint(). */
 static int attach(struct mount *mount, const struct path *where)
 {
 	struct dentry *dentry = where->dentry;
 	struct inode *inode = dentry->inode;
+	int error = 0;
 
 	if (S_ISDIR(inode->mode) != S_ISDIR(mount->root->inode->mode))
 		return -ENOTDIR;
-	if (where->mount->sb == mount->sb && where->dentry == where->mount->root &&
-	    where->mount->root == mount->root)
-		return -EBUSY; /* the same thing on top of itself */
 	down_write(&inode->lock);
 	if ((inode->flags & I_DEAD) || d_unlinked(dentry)) {
-		up_write(&inode->lock);
-		return -ENOENT;
+		error = -ENOENT;
+	} else {
+		__atomic_fetch_or(&dentry->flags, D_MOUNTED, __ATOMIC_RELAXED);
+		path_get(where);
+		mount_lock_write();
+		mount->parent = where->mount;
+		mount->mountpoint = dentry;
+		list_add(&mount->child_link, &where->mount->children);
+		list_add_tail(&mount->link, &mounts);
+		mount_unlock_write();
 	}
-	__atomic_fetch_or(&dentry->flags, D_MOUNTED, __ATOMIC_RELAXED);
-	path_get(where);
-	spin_lock(&mount_lock);
-	mount->parent = where->mount;
-	mount->mountpoint = dentry;
-	list_add(&mount->child_link, &where->mount->children);
-	list_add_tail(&mount->link, &mounts);
-	spin_unlock(&mount_lock);
 	up_write(&inode->lock);
-	return 0;
+	return error;
 }
 
 /*
  * mount_mutex held: take @mount off the tree, whose reference to it, and to *@where it was, are the
- * caller's. -EBUSY: it has more than two references (unless @lazy): walks come to it under
- * mount_lock.
+ * caller's. -EBUSY: it has more than @references: walks come to it under mount_lock.
  */
-static int detach(struct mount *mount, bool lazy, struct path *where)
+static int detach(struct mount *mount, int references, struct path *where)
 {
-	*where = (struct path){mount->parent, mount->mountpoint};
-	spin_lock(&mount_lock);
-	if (!lazy && atomic_read(&mount->refcount) > 2) {
-		spin_unlock(&mount_lock);
+	mount_lock_write();
+	if (atomic_read(&mount->refcount) > references) {
+		mount_unlock_write();
 		return -EBUSY;
 	}
+	*where = (struct path){mount->parent, mount->mountpoint};
 	list_del_init(&mount->child_link);
 	list_del_init(&mount->link);
 	mount->parent = mount;
 	mount->mountpoint = NULL;
-	mount->detached = true;
-	spin_unlock(&mount_lock);
+	mount_unlock_write();
 	return 0;
 }
 
-static struct block_device *device_by_path(const char *name, int *error)
-{
-	struct block_device *device = NULL;
-	struct path path;
+#define ANY_NUMBER (1 << 30) /* of references */
 
-	*error = kern_path(name, LOOKUP_FOLLOW, &path);
-	if (*error)
-		return NULL;
-	if (!S_ISBLK(path.dentry->inode->mode)) {
-		*error = -ENOTBLK;
-	} else {
+/* Take @top, which the caller holds, and all that is mounted below it off the tree. */
+static void detach_tree(struct mount *top)
+{
+	struct mount *mount;
+	struct path where;
+
+	do {
+		mutex_lock(&mount_mutex);
+		mount = top;
+		while (!list_empty(&mount->children))
+			mount = list_first_entry(&mount->children, struct mount, child_link);
+		if (!is_attached(mount)) {
+			mutex_unlock(&mount_mutex);
+			return;
+		}
+		detach(mount, ANY_NUMBER, &where);
+		mutex_unlock(&mount_mutex);
+		path_put(&where);
+		mntput(mount);
+	} while (mount != top);
+}
+
+static struct block_device *device_by_path(const char *name)
+{
+	struct block_device *device;
+	struct path path;
+	int error = kern_path(name, LOOKUP_FOLLOW, &path);
+
+	if (error)
+		return ERR_PTR(error);
+	device = ERR_PTR(-ENOTBLK);
+	if (S_ISBLK(path.dentry->inode->mode)) {
 		device = find_block_device_by_number(path.dentry->inode->rdev);
 		if (!device)
-			*error = -ENXIO;
+			device = ERR_PTR(-ENXIO);
 	}
 	path_put(&path);
 	return device;
 }
 
-/* Mount @root of @sb on @where. Takes over a count of sb->active. */
-static int mount_super(struct super_block *sb, struct dentry *root, const struct path *where,
-		       unsigned flags, const char *device_name)
+/* Mount @mount on @where; its reference goes over to the tree, or is dropped. */
+static int mount_on_path(struct mount *mount, const struct path *where)
 {
-	struct mount *mount = mount_alloc(sb, root, flags, device_name);
-	int error;
+	int error = -EINVAL;
 
-	if (!mount) {
-		super_put(sb);
+	if (!mount)
 		return -ENOMEM;
-	}
 	mutex_lock(&mount_mutex);
-	error = attach(mount, where);
+	if (is_attached(where->mount))
+		error = attach(mount, where);
 	mutex_unlock(&mount_mutex);
 	if (error)
 		mntput(mount);
 	return error;
+}
+
+/* A mount of a new or known superblock, not yet on the tree; ERR_PTR. */
+static struct mount *mount_make(struct filesystem *type, struct block_device *device,
+				unsigned flags, const char *device_name, const char *options)
+{
+	struct super_block *sb;
+	struct mount *mount;
+
+	if (IS_ERR(device))
+		return ERR_CAST(device);
+	mutex_lock(&mount_mutex);
+	sb = super_get(type, device, flags, options);
+	mutex_unlock(&mount_mutex);
+	if (IS_ERR(sb))
+		return ERR_CAST(sb);
+	mount = mount_alloc(sb, sb->root, mount_flags(flags), device_name);
+	return mount ? mount : ERR_PTR(-ENOMEM);
 }
 
 static int mount_new(const char *device_name, const struct path *where, const char *type_name,
 		     unsigned flags, const char *options)
 {
 	struct filesystem *type = find_filesystem(type_name);
-	struct block_device *device = NULL;
-	struct super_block *sb;
-	int error = 0;
+	struct mount *mount;
 
 	if (!type)
 		return -ENODEV;
-	if (type->needs_device) {
-		device = device_by_path(device_name, &error);
-		if (!device)
-			return error;
+	mount = mount_make(type, type->needs_device ? device_by_path(device_name) : NULL, flags,
+			   device_name, options);
+	if (IS_ERR(mount))
+		return (int)PTR_ERR(mount);
+	if (where->dentry == mount->root) { /* the same thing on top of itself */
+		mntput(mount);
+		return -EBUSY;
 	}
-	mutex_lock(&mount_mutex);
-	sb = super_get(type, device, flags, options);
-	mutex_unlock(&mount_mutex);
-	if (IS_ERR(sb))
-		return (int)PTR_ERR(sb);
-	return mount_super(sb, sb->root, where, flags, device_name);
+	return mount_on_path(mount, where);
 }
 
-static int mount_bind(const char *from, const struct path *where)
+/* The next mount below @from that has no copy yet, though what it is mounted on has one. */
+static struct mount *next_to_copy(const struct path *from)
+{
+	struct mount *mount;
+
+	list_for_each_entry (mount, &mounts, link)
+		if (!mount->copy && mount->parent->copy &&
+		    (mount->parent != from->mount || is_subdir(mount->mountpoint, from->dentry)))
+			return mount;
+	return NULL;
+}
+
+/* Copy all that is mounted below @from onto @top, a copy of its mount; mount_mutex held. */
+static int copy_children(const struct path *from, struct mount *top)
+{
+	struct mount *mount;
+	struct path where;
+	int error = 0;
+
+	from->mount->copy = top;
+	while (!error && (mount = next_to_copy(from)) != NULL) {
+		mount->copy = mount_clone(mount, mount->root);
+		where = (struct path){mount->parent->copy, mount->mountpoint};
+		error = mount->copy ? attach(mount->copy, &where) : -ENOMEM;
+		if (error && mount->copy)
+			mntput(mount->copy);
+	}
+	list_for_each_entry (mount, &mounts, link)
+		mount->copy = NULL;
+	from->mount->copy = NULL;
+	return error;
+}
+
+static int mount_bind(const char *from, const struct path *where, bool with_children)
 {
 	struct path path;
-	int error = kern_path(from, LOOKUP_FOLLOW, &path);
+	struct mount *mount;
+	int error = from && *from ? kern_path(from, LOOKUP_FOLLOW, &path) : -EINVAL;
 
 	if (error)
 		return error;
-	atomic_inc(&path.mount->sb->active); /* not the first, since the path holds the mount */
-	error = mount_super(path.mount->sb, path.dentry, where, path.mount->flags,
-			    path.mount->device_name);
+	mount = mount_clone(path.mount, path.dentry);
+	if (mount && with_children) {
+		mntget(mount);
+		mutex_lock(&mount_mutex);
+		error = copy_children(&path, mount);
+		mutex_unlock(&mount_mutex);
+		if (!error)
+			error = mount_on_path(mount, where);
+		else
+			mntput(mount);
+		if (error)
+			detach_tree(mount);
+		mntput(mount);
+	} else {
+		error = mount_on_path(mount, where);
+	}
 	path_put(&path);
 	return error;
 }
 
-static int remount(struct mount *mount, unsigned flags, const char *options)
+/* The mount that @from is the root of moves to @to. */
+static int mount_move(const char *from, const struct path *to)
 {
+	struct path path, where;
+	struct mount *mount;
+	int error = from && *from ? kern_path(from, LOOKUP_FOLLOW, &path) : -EINVAL;
+
+	if (error)
+		return error;
+	mutex_lock(&mount_mutex);
+	error = -EINVAL;
+	if (path.dentry == path.mount->root && path.mount->parent != path.mount &&
+	    is_attached(to->mount) &&
+	    S_ISDIR(to->dentry->inode->mode) == S_ISDIR(path.dentry->inode->mode)) {
+		error = 0;
+		for (mount = to->mount; mount != mount->parent && !error; mount = mount->parent)
+			error = mount == path.mount ? -ELOOP : 0;
+	}
+	if (!error) {
+		detach(path.mount, ANY_NUMBER, &where);
+		error = attach(path.mount, to);
+		if (error && attach(path.mount, &where)) /* its old place cannot have gone */
+			BUG_ON(true);
+	}
+	mutex_unlock(&mount_mutex);
+	if (!error)
+		path_put(&where);
+	path_put(&path);
+	return error;
+}
+
+/* Is a file open for writing through @mount (NULL: through any of @sb)? mount_mutex held. */
+static bool has_writers(const struct super_block *sb, const struct mount *mount)
+{
+	const struct mount *other;
+
+	list_for_each_entry (other, &mounts, link)
+		if ((mount ? other == mount : other->sb == sb) && atomic_read(&other->writers))
+			return true;
+	return false;
+}
+
+/* @only_mount: MS_BIND was given, and the file system's own flags stay. */
+static int remount(const struct path *path, unsigned flags, const char *options, bool only_mount)
+{
+	struct mount *mount = path->mount;
 	struct super_block *sb = mount->sb;
+	unsigned read_only = flags & SB_RDONLY;
 	int error = 0;
 
+	if (path->dentry != mount->root)
+		return -EINVAL;
+	if (!(flags & (ATIME_FLAGS | MS_STRICTATIME)))
+		flags |= mount->flags & ATIME_FLAGS;
 	mutex_lock(&mount_mutex);
-	if ((sb->flags ^ flags) & SB_RDONLY) {
-		error = (flags & SB_RDONLY) && open_for_writing(sb) ? -EBUSY : sync_super(sb);
+	if (read_only && has_writers(sb, only_mount ? mount : NULL))
+		error = -EBUSY;
+	if (!error && !only_mount && ((sb->flags ^ flags) & SB_RDONLY)) {
+		error = sync_super(sb);
 		if (!error && sb->op->remount)
-			error = sb->op->remount(sb, flags & SB_RDONLY, options);
+			error = sb->op->remount(sb, read_only, options);
 		if (!error)
-			sb->flags = (sb->flags & ~SB_RDONLY) | (flags & SB_RDONLY);
+			sb->flags = (sb->flags & ~SB_RDONLY) | read_only;
 	}
 	if (!error)
-		mount->flags = flags & MOUNT_FLAGS;
+		mount->flags = mount_flags(flags);
 	mutex_unlock(&mount_mutex);
 	return error;
 }
 
-int vfs_mount(const char *device, const struct path *where, const char *type, unsigned flags,
-	      const char *options)
+/* The strings of mount(2), NULL where the program gave none. */
+struct mount_strings {
+	char *device, *type, *options;
+	char text[2 * PAGE_SIZE + 64];
+};
+
+static int mount_path(const struct mount_strings *strings, const struct path *where, unsigned flags)
 {
+	const unsigned propagation = MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE;
 	struct path top = *where;
-	int error;
+	int error = -EINVAL;
 
 	if (!capable(current->cred))
 		return -EPERM;
-	if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
-		flags &= ~MS_MGC_MSK;
 	if (flags & MS_REMOUNT)
-		return where->dentry == where->mount->root ? remount(where->mount, flags, options)
-							   : -EINVAL;
-	if (flags & MS_MOVE)
-		return -EINVAL;
+		return remount(where, flags, strings->options ? strings->options : "",
+			       flags & MS_BIND);
+	if (!(flags & MS_BIND) && (flags & propagation)) /* private is all there is */
+		return (flags & propagation) == MS_PRIVATE && where->dentry == where->mount->root
+			       ? 0
+			       : -EINVAL;
 	path_get(&top);
 	follow_mounts(&top);
 	if (flags & MS_BIND)
-		error = device ? mount_bind(device, &top) : -EINVAL;
-	else
-		error = type ? mount_new(device ? device : "none", &top, type, flags,
-					 options ? options : "")
-			     : -EINVAL;
+		error = mount_bind(strings->device, &top, flags & MS_REC);
+	else if (flags & MS_MOVE)
+		error = mount_move(strings->device, &top);
+	else if (strings->type)
+		error = mount_new(strings->device ? strings->device : "none", &top, strings->type,
+				  flags, strings->options ? strings->options : "");
 	path_put(&top);
 	return error;
 }
 
+/* *@to: @from, a string of the program's, put at *@at, or NULL. */
+static int copy_string(const char __user *from, char **to, char **at, size_t limit)
+{
+	s64 length;
+
+	*to = NULL;
+	if (!from)
+		return 0;
+	length = strncpy_from_user(*at, from, limit);
+	if (length < 0)
+		return (int)length;
+	*to = *at;
+	*at += limit;
+	return (size_t)length == limit ? -EINVAL : 0;
+}
+
+s64 sys_mount(const char *device, const char *where, const char *type, u64 flags,
+	      const char *options)
+{
+	struct mount_strings *strings = kmalloc(sizeof(*strings), GFP_KERNEL);
+	struct path path;
+	char *at;
+	s64 error;
+
+	if (!strings)
+		return -ENOMEM;
+	at = strings->text;
+	error = copy_string(type, &strings->type, &at, 64);
+	if (!error)
+		error = copy_string(device, &strings->device, &at, PAGE_SIZE);
+	if (!error)
+		error = copy_string(options, &strings->options, &at, PAGE_SIZE);
+	if (!error)
+		error = user_path_at(AT_FDCWD, where, LOOKUP_FOLLOW, &path);
+	if (!error) {
+		if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
+			flags &= ~(u64)MS_MGC_MSK;
+		error = mount_path(strings, &path, (unsigned)flags);
+		path_put(&path);
+	}
+	kfree(strings);
+	return error;
+}
+
 /* @where holds one reference of the mount, the tree another. */
-int vfs_umount(const struct path *where, unsigned flags)
+static int umount_path(const struct path *where, unsigned flags)
 {
 	struct mount *mount = where->mount;
 	struct path parent;
 	int error = 0;
 
-	if (flags & ~(unsigned)(MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW))
-		return -EINVAL;
 	if (!capable(current->cred))
 		return -EPERM;
+	if (where->dentry != mount->root)
+		return -EINVAL;
+	if ((flags & MNT_EXPIRE) && (flags & (MNT_FORCE | MNT_DETACH)))
+		return -EINVAL;
 	mutex_lock(&mount_mutex);
-	if (where->dentry != mount->root || mount->detached)
+	if (!is_attached(mount))
 		error = -EINVAL;
-	else if (mount->parent == mount)
-		error = mount == root_mount ? -EBUSY : -EINVAL;
-	else if (!list_empty(&mount->children))
+	else if (mount->parent == mount || (!(flags & MNT_DETACH) && !list_empty(&mount->children)))
 		error = -EBUSY;
-	else
-		error = detach(mount, flags & MNT_DETACH, &parent);
+	else if ((flags & MNT_EXPIRE) && atomic_read(&mount->refcount) <= 2 && !mount->expiring)
+		error = -EAGAIN;
+	else if (!(flags & MNT_DETACH))
+		error = detach(mount, 2, &parent);
+	mount->expiring = error == -EAGAIN;
 	mutex_unlock(&mount_mutex);
-	if (!error) {
+	if (error)
+		return error;
+	if (flags & MNT_DETACH) {
+		detach_tree(mount);
+	} else {
 		path_put(&parent);
 		mntput(mount);
+	}
+	return 0;
+}
+
+s64 sys_umount2(const char *where, u32 flags)
+{
+	struct path path;
+	s64 error;
+
+	if (flags & ~(u32)(MNT_FORCE | MNT_DETACH | MNT_EXPIRE | UMOUNT_NOFOLLOW))
+		return -EINVAL;
+	error = user_path_at(AT_FDCWD, where, flags & UMOUNT_NOFOLLOW ? 0 : LOOKUP_FOLLOW, &path);
+	if (!error) {
+		error = umount_path(&path, flags);
+		path_put(&path);
 	}
 	return error;
 }
@@ -522,8 +763,8 @@ int vfs_mount_root(const char *device_name, const char *type_name, unsigned flag
 {
 	struct filesystem *type = find_filesystem(type_name);
 	struct block_device *device = NULL;
-	struct super_block *sb;
 	struct fs_context *fs = current->fs;
+	struct mount *mount;
 
 	if (!type)
 		return -ENODEV;
@@ -532,18 +773,11 @@ int vfs_mount_root(const char *device_name, const char *type_name, unsigned flag
 		if (!device)
 			return -ENXIO;
 	}
-	mutex_lock(&mount_mutex);
-	sb = super_get(type, device, flags, "");
-	mutex_unlock(&mount_mutex);
-	if (IS_ERR(sb))
-		return (int)PTR_ERR(sb);
-	root_mount = mount_alloc(sb, sb->root, flags, device ? device_name : type_name);
-	if (!root_mount)
-		return -ENOMEM;
-	spin_lock(&mount_lock);
-	list_add(&root_mount->link, &mounts);
-	spin_unlock(&mount_lock);
-	fs->root = fs->cwd = (struct path){root_mount, root_mount->root};
+	mount = mount_make(type, device, flags, device ? device_name : type_name, "");
+	if (IS_ERR(mount))
+		return (int)PTR_ERR(mount);
+	list_add(&mount->link, &mounts); /* nothing else runs yet */
+	fs->root = fs->cwd = (struct path){mount, mount->root};
 	path_get(&fs->root);
 	path_get(&fs->cwd);
 	return 0;
@@ -566,6 +800,24 @@ int vfs_sync_all(void)
 	for_each_super(sync_visit, &error);
 	second = sync_buffers(NULL, true); /* devices written to without a file system */
 	return error ? error : second;
+}
+
+s64 sys_sync(void)
+{
+	vfs_sync_all(); /* has no way to fail; errors are reported by fsync() */
+	return 0;
+}
+
+s64 sys_syncfs(int number)
+{
+	struct fd fd = fdget(number);
+	s64 error;
+
+	if (!fd.file)
+		return -EBADF;
+	error = sync_super(fd.file->inode->sb);
+	fdput(fd);
+	return error;
 }
 
 static void make_read_only(struct super_block *sb, void *argument)

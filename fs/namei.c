@@ -29,6 +29,7 @@ struct walk {
 	struct path path; /* referenced */
 	struct path root; /* mount NULL: not yet needed */
 	bool root_counted;
+	unsigned resolve; /* RESOLVE_* of openat2(2) */
 	/* a last component was followed by a slash: the result must be a directory */
 	bool directory;
 	unsigned depth; /* of rest */
@@ -129,33 +130,43 @@ static __always_inline void context_path(struct path *path, struct fs_context *f
 		spin_unlock(&fs->lock);
 }
 
-static noinline void walk_set_root(struct walk *walk)
+static void walk_set_root(struct walk *walk)
 {
 	struct fs_context *fs = current->fs;
 
+	if (walk->root.mount)
+		return;
 	context_path(&walk->root, fs, &fs->root);
 	walk->root_counted = true;
 }
 
-static noinline void walk_to_root(struct walk *walk)
+/* For the text of an absolute link. 0 or -EXDEV. */
+static noinline int walk_to_root(struct walk *walk)
 {
-	if (!walk->root.mount)
-		walk_set_root(walk);
+	walk_set_root(walk);
+	if ((walk->resolve & RESOLVE_BENEATH) ||
+	    ((walk->resolve & RESOLVE_NO_XDEV) && walk->root.mount != walk->path.mount))
+		return -EXDEV;
 	path_put(&walk->path);
 	walk->path = walk->root;
 	path_get(&walk->path);
+	return 0;
 }
 
-static noinline void walk_up(struct walk *walk)
+/* "..": 0 or -EXDEV. */
+static noinline int walk_up(struct walk *walk)
 {
 	struct path *path = &walk->path;
+	struct mount *mount = path->mount;
 	struct dentry *parent;
 
-	if (!walk->root.mount)
-		walk_set_root(walk);
+	walk_set_root(walk);
 	do {
-		if (path->dentry == walk->root.dentry && path->mount == walk->root.mount)
+		if (path->dentry == walk->root.dentry && path->mount == walk->root.mount) {
+			if (walk->resolve & RESOLVE_BENEATH)
+				return -EXDEV;
 			break;
+		}
 		if (path->dentry != path->mount->root) {
 			parent = dget_parent(path->dentry);
 			dput(path->dentry);
@@ -165,6 +176,7 @@ static noinline void walk_up(struct walk *walk)
 	} while (follow_up(path));
 	if (path->dentry->flags & D_MOUNTED)
 		follow_mounts(path);
+	return (walk->resolve & RESOLVE_NO_XDEV) && path->mount != mount ? -EXDEV : 0;
 }
 
 static noinline int walk_start_at(struct walk *walk, int dfd, const char *name)
@@ -184,15 +196,39 @@ static noinline int walk_start_at(struct walk *walk, int dfd, const char *name)
 	return error;
 }
 
-static __always_inline int walk_start(struct walk *walk, int dfd, const char *name)
+/* The start is the root as well: openat2(2) of a tree that is not to be left. */
+static noinline int walk_start_scoped(struct walk *walk, int dfd, const char *name)
+{
+	struct fs_context *fs = current->fs;
+	int error = 0;
+
+	if (*name == '/' && (walk->resolve & RESOLVE_BENEATH))
+		return -EXDEV;
+	if (dfd == AT_FDCWD)
+		context_path(&walk->path, fs, &fs->cwd);
+	else
+		error = walk_start_at(walk, dfd, "/");
+	if (!error) {
+		walk->root = walk->path;
+		path_get(&walk->root);
+		walk->root_counted = true;
+	}
+	return error;
+}
+
+static __always_inline int walk_start(struct walk *walk, int dfd, const char *name,
+				      unsigned resolve)
 {
 	struct fs_context *fs = current->fs;
 
 	walk->root.mount = NULL;
 	walk->root_counted = false;
+	walk->resolve = resolve;
 	walk->directory = false;
 	walk->depth = 0;
 	walk->links = 0;
+	if (unlikely(resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)))
+		return walk_start_scoped(walk, dfd, name);
 	if (*name == '/')
 		context_path(&walk->path, fs, &fs->root);
 	else if (likely(dfd == AT_FDCWD))
@@ -314,44 +350,49 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 	const char *text = inode->link;
 	void *cookie = NULL;
 	struct path place;
-	int error;
+	int error = 0;
 
-	if (walk->links == MAXSYMLINKS) {
-		dput(link);
-		return ERR_PTR(-ELOOP);
+	if (walk->links == MAXSYMLINKS || (walk->resolve & RESOLVE_NO_SYMLINKS))
+		error = -ELOOP;
+	if (!error && inode->op->jump_link) {
+		error = walk->resolve & RESOLVE_NO_MAGICLINKS ? -ELOOP
+			: walk->resolve			      ? -EXDEV
+							      : inode->op->jump_link(inode, &place);
+		if (!error) {
+			path_put(&walk->path);
+			walk->path = place;
+			dput(link);
+			return NULL;
+		}
 	}
-	if (inode->op->jump_link) {
-		error = inode->op->jump_link(inode, &place);
-		dput(link);
-		if (error)
-			return ERR_PTR(error);
-		path_put(&walk->path);
-		walk->path = place;
-		return NULL;
-	}
-	if (!text)
+	if (!error && !text)
 		text = inode->op->get_link(inode, &cookie);
-	if (IS_ERR(text) || !*text) {
-		if (!IS_ERR(text) && !inode->link && inode->op->put_link)
-			inode->op->put_link(inode, cookie);
+	if (error || IS_ERR(text)) {
 		dput(link);
-		return IS_ERR(text) ? text : ERR_PTR(-ENOENT);
+		return error ? ERR_PTR(error) : text;
 	}
 	walk->held[walk->links++] = (struct held_link){link, cookie};
 	if (*text == '/')
-		walk_to_root(walk);
-	return text;
+		error = walk_to_root(walk);
+	else if (!*text)
+		error = -ENOENT;
+	return error ? ERR_PTR(error) : text;
 }
 
-/* The walk moves to @dentry, whose reference is taken over. */
-static __always_inline void walk_to(struct walk *walk, struct dentry *dentry)
+/* The walk moves to @dentry, whose reference is taken over. NULL or ERR_PTR(-EXDEV). */
+static __always_inline const char *walk_to(struct walk *walk, struct dentry *dentry)
 {
 	struct dentry *parent = walk->path.dentry;
+	struct mount *mount = walk->path.mount;
 
 	walk->path.dentry = dentry;
 	dput(parent);
-	if (unlikely(dentry->flags & D_MOUNTED))
+	if (unlikely(dentry->flags & D_MOUNTED)) {
 		follow_mounts(&walk->path);
+		if ((walk->resolve & RESOLVE_NO_XDEV) && walk->path.mount != mount)
+			return ERR_PTR(-EXDEV);
+	}
+	return NULL;
 }
 
 /*
@@ -381,8 +422,7 @@ static const char *step_slowly(struct walk *walk, const char *name, u32 length,
 	}
 	if (S_ISLNK(inode->mode) && follow)
 		return follow_link(walk, found);
-	walk_to(walk, found);
-	return NULL;
+	return walk_to(walk, found);
 }
 
 /* The same for the last component: what is simple is done here. */
@@ -426,10 +466,8 @@ static noinline const char *walk_slowly(struct walk *walk, const char *name, u32
 	if (name[0] == '.') { /* not looked up yet */
 		enum last_type type = component_type(name, length);
 
-		if (type == LAST_DOTDOT)
-			walk_up(walk);
 		if (type != LAST_NORM)
-			return NULL;
+			return ERR_PTR(type == LAST_DOTDOT ? walk_up(walk) : 0);
 		found = lookup_cached(parent, name, length, dentry_name_hash(parent, name, length));
 	}
 	return step_slowly(walk, name, length, found, true);
@@ -529,19 +567,76 @@ static int walk_to_last(struct walk *walk, const char *name)
 	return error;
 }
 
+/* ---- the last component ---------------------------------------------------------------------- */
+
+/* What O_CREAT makes if the last name is not there. */
+struct creation {
+	umode_t mode;
+	bool made;
+};
+
+/* The directory's lock is held: the object of the last name, made if it is not there. Referenced
+ * and positive, or ERR_PTR. */
+static struct dentry *create_locked(struct walk *walk, u32 hash, struct creation *create)
+{
+	struct dentry *parent = walk->path.dentry;
+	struct dentry *dentry = lookup_real(parent, walk->last.name, walk->last.length, hash);
+	struct inode *dir = parent->inode;
+	int error;
+
+	if (IS_ERR(dentry) || dentry->inode)
+		return dentry;
+	error = mount_writable(walk->path.mount);
+	if (!error)
+		error = may_create(dir, dentry);
+	if (!error)
+		error = dir->op->create ? dir->op->create(dir, dentry, create->mode) : -EACCES;
+	if (error) {
+		dput(dentry);
+		return ERR_PTR(error);
+	}
+	create->made = true;
+	return dentry;
+}
+
+/* Step onto the last component, created if need be. NULL, a link's text, or ERR_PTR, as step(). */
+static noinline const char *step_create(struct walk *walk, bool follow, struct creation *create)
+{
+	struct dentry *parent = walk->path.dentry;
+	const char *name = walk->last.name;
+	u32 hash = dentry_name_hash(parent, name, walk->last.length);
+	struct dentry *dentry = lookup_cached(parent, name, walk->last.length, hash);
+
+	if (!dentry || !dentry->inode || (dentry->flags & D_REVALIDATE)) {
+		if (dentry)
+			dput(dentry);
+		down_write_nested(&parent->inode->lock, LOCK_PARENT);
+		dentry = create_locked(walk, hash, create);
+		up_write(&parent->inode->lock);
+		if (IS_ERR(dentry))
+			return ERR_CAST(dentry);
+	}
+	if (S_ISLNK(dentry->inode->mode) && follow)
+		return follow_link(walk, dentry);
+	return walk_to(walk, dentry);
+}
+
 /* Step onto walk->last, following it as long as it is a symbolic link if @follow. */
-static __always_inline int walk_last(struct walk *walk, bool follow)
+static __always_inline int walk_last(struct walk *walk, bool follow, struct creation *create)
 {
 	const char *text;
 	int error;
 
 	for (;;) {
-		if (unlikely(walk->last.type != LAST_NORM)) {
-			if (walk->last.type == LAST_DOTDOT)
-				walk_up(walk);
-			return 0;
-		}
-		text = step(walk, walk->last.name, walk->last.length, follow || walk->directory);
+		if (unlikely(walk->last.type != LAST_NORM)) /* with O_CREAT: open_existing() */
+			return walk->last.type == LAST_DOTDOT ? walk_up(walk) : 0;
+		if (!create)
+			text = step(walk, walk->last.name, walk->last.length,
+				    follow || walk->directory);
+		else if (walk->last.trailing_slash)
+			return -EISDIR;
+		else
+			text = step_create(walk, follow, create);
 		if (likely(!text))
 			return 0;
 		if (IS_ERR(text))
@@ -552,27 +647,42 @@ static __always_inline int walk_last(struct walk *walk, bool follow)
 	}
 }
 
-int path_lookup(int dfd, const char *name, unsigned flags, struct path *path)
+static __always_inline int walk_path(int dfd, const char *name, unsigned flags,
+				     struct creation *create, struct path *path)
 {
 	struct walk walk;
 	int error;
 
 	if (unlikely(!*name && !(flags & LOOKUP_EMPTY)))
 		return -ENOENT;
-	error = walk_start(&walk, dfd, name);
+	error = walk_start(&walk, dfd, name, flags / LOOKUP_RESOLVE);
 	if (unlikely(error))
 		return error;
 	if (likely(*name)) {
 		error = walk_to_last(&walk, name);
-		if (unlikely(error))
-			return walk_end(&walk, error);
-		error = walk_last(&walk, flags & LOOKUP_FOLLOW);
+		if (likely(!error))
+			error = walk_last(&walk, flags & LOOKUP_FOLLOW, create);
 		if (likely(!error) && unlikely(walk.directory || (flags & LOOKUP_DIRECTORY)) &&
 		    !S_ISDIR(walk.path.dentry->inode->mode))
 			error = -ENOTDIR;
 	}
 	*path = walk.path;
 	return walk_end(&walk, error);
+}
+
+int path_lookup(int dfd, const char *name, unsigned flags, struct path *path)
+{
+	return walk_path(dfd, name, flags, NULL, path);
+}
+
+int path_create(int dfd, const char *name, unsigned flags, umode_t mode, struct path *path,
+		bool *created)
+{
+	struct creation create = {.mode = mode};
+	int error = walk_path(dfd, name, flags, &create, path);
+
+	*created = create.made;
+	return error;
 }
 
 /* The last component's text must outlive the walk, so @name is the caller's and no link holds it.
@@ -584,125 +694,12 @@ int path_lookup_parent(int dfd, const char *name, struct path *parent, struct la
 
 	if (!*name)
 		return -ENOENT;
-	error = walk_start(&walk, dfd, name);
+	error = walk_start(&walk, dfd, name, 0);
 	if (error)
 		return error;
 	error = walk_to_last(&walk, name);
 	*parent = walk.path;
 	*last = walk.last;
-	return walk_end(&walk, error);
-}
-
-/* ---- open ------------------------------------------------------------------------------------ */
-
-/* The directory's lock is held: the object of the last name, made if it is not there. */
-static int create_locked(struct walk *walk, u32 hash, umode_t mode, struct dentry **found,
-			 bool *created)
-{
-	struct dentry *parent = walk->path.dentry;
-	struct dentry *dentry = lookup_real(parent, walk->last.name, walk->last.length, hash);
-	struct inode *dir = parent->inode;
-	int error;
-
-	if (IS_ERR(dentry))
-		return (int)PTR_ERR(dentry);
-	*found = dentry;
-	if (dentry->inode)
-		return 0;
-	error = mount_writable(walk->path.mount);
-	if (!error)
-		error = may_create(dir, dentry);
-	if (!error)
-		error = dir->op->create ? dir->op->create(dir, dentry, mode) : -EACCES;
-	if (error) {
-		dput(dentry);
-		return error;
-	}
-	*created = true;
-	return 0;
-}
-
-static noinline int open_or_create(struct walk *walk, umode_t mode, struct dentry **found,
-				   bool *created)
-{
-	struct dentry *parent = walk->path.dentry;
-	const char *name = walk->last.name;
-	u32 hash = dentry_name_hash(parent, name, walk->last.length);
-	struct dentry *dentry = lookup_cached(parent, name, walk->last.length, hash);
-	int error;
-
-	if (dentry && dentry->inode && !(dentry->flags & D_REVALIDATE)) {
-		*found = dentry;
-		return 0;
-	}
-	if (dentry)
-		dput(dentry);
-	down_write_nested(&parent->inode->lock, LOCK_PARENT);
-	error = create_locked(walk, hash, mode, found, created);
-	up_write(&parent->inode->lock);
-	return error;
-}
-
-/* Step onto the last component, created if need be. NULL, a link's text, or ERR_PTR, as step(). */
-static const char *step_create(struct walk *walk, bool follow, umode_t mode, bool *created)
-{
-	struct dentry *dentry;
-	int error = open_or_create(walk, mode, &dentry, created);
-
-	if (error)
-		return ERR_PTR(error);
-	if (S_ISLNK(dentry->inode->mode) && follow)
-		return follow_link(walk, dentry);
-	walk_to(walk, dentry);
-	return NULL;
-}
-
-static int walk_last_open(struct walk *walk, int flags, umode_t mode, bool *created)
-{
-	bool follow = !(flags & O_NOFOLLOW) && (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
-	const char *text;
-	int error;
-
-	for (;;) {
-		if (walk->last.type != LAST_NORM)
-			return walk_last(walk, true); /* O_CREAT: open_existing() refuses it */
-		if (flags & O_CREAT) {
-			if (walk->last.trailing_slash)
-				return -EISDIR;
-			text = step_create(walk, follow, mode, created);
-		} else {
-			text = step(walk, walk->last.name, walk->last.length,
-				    follow || walk->directory);
-		}
-		if (likely(!text))
-			return 0;
-		if (IS_ERR(text))
-			return (int)PTR_ERR(text);
-		error = walk_to_last(walk, text);
-		if (error)
-			return error;
-	}
-}
-
-int path_open(int dfd, const char *name, int flags, umode_t mode, struct path *path, bool *created)
-{
-	struct walk walk;
-	int error;
-
-	*created = false;
-	if (unlikely(!*name))
-		return -ENOENT;
-	error = walk_start(&walk, dfd, name);
-	if (unlikely(error))
-		return error;
-	error = walk_to_last(&walk, name);
-	if (likely(!error)) {
-		error = walk_last_open(&walk, flags, mode, created);
-		if (likely(!error) && unlikely(walk.directory) &&
-		    !S_ISDIR(walk.path.dentry->inode->mode))
-			error = -ENOTDIR;
-	}
-	*path = walk.path;
 	return walk_end(&walk, error);
 }
 

@@ -1,6 +1,5 @@
 /*
- * namei_ops.c - making, removing, linking and renaming names: what the system calls of that kind
- * stand on.
+ * namei_ops.c - making, removing, linking and renaming names: the system calls of that kind.
  *
  * Each walks to the directory of the last component, locks it, looks the name up and lets the file
  * system do the work. The order of the checks is Linux's, since it decides which errno a program
@@ -12,197 +11,18 @@
 #include "fs/initramfs.h"
 #include "fs/internal.h"
 #include "kernel/core/string.h"
+#include "kernel/core/syscalls.h"
 #include "kernel/core/uaccess.h"
-
-/* One name in one directory, as the calls below hold it. */
-struct name_at {
-	struct path_name text;
-	struct path parent; /* referenced */
-	struct last last;
-};
-
-/* Walk to the directory of at->text, which is let go on failure. */
-static int name_at_walk(struct name_at *at, int dfd)
-{
-	int error = path_lookup_parent(dfd, at->text.text, &at->parent, &at->last);
-
-	if (error)
-		path_name_put(&at->text);
-	return error;
-}
-
-static int name_at_get(struct name_at *at, int dfd, const char __user *name)
-{
-	int error = path_name_get(&at->text, name);
-
-	return error ? error : name_at_walk(at, dfd);
-}
-
-static void name_at_put(struct name_at *at)
-{
-	path_put(&at->parent);
-	path_name_put(&at->text);
-}
-
-static struct inode *parent_inode(const struct name_at *at)
-{
-	return at->parent.dentry->inode;
-}
 
 /* ---- new names ------------------------------------------------------------------------------- */
 
-/*
- * Lock the directory of at->text and find that the name is free: *@dentry, negative. On success the
- * caller ends with create_end(); on failure at->text has been let go and there is nothing to undo.
- */
-static int create_begin(struct name_at *at, int dfd, bool directory, struct dentry **dentry)
-{
-	struct dentry *found;
-	int error = name_at_walk(at, dfd);
-
-	if (error)
-		return error;
-	if (at->last.type != LAST_NORM) {
-		name_at_put(at);
-		return -EEXIST;
-	}
-	down_write_nested(&parent_inode(at)->lock, LOCK_PARENT);
-	found = lookup_locked(at->parent.dentry, at->last.name, at->last.length);
-	if (IS_ERR(found)) {
-		error = (int)PTR_ERR(found);
-	} else {
-		if (found->inode)
-			error = -EEXIST;
-		else if (at->last.trailing_slash && !directory)
-			error = -ENOENT;
-		else
-			error = mount_writable(at->parent.mount);
-		if (error)
-			dput(found);
-	}
-	if (error) {
-		up_write(&parent_inode(at)->lock);
-		name_at_put(at);
-		return error;
-	}
-	*dentry = found;
-	return 0;
-}
-
-static void create_end(struct name_at *at, struct dentry *dentry)
-{
-	dput(dentry);
-	up_write(&parent_inode(at)->lock);
-	name_at_put(at);
-}
-
-/* Each of the following takes over at->text. */
-static int do_mkdir(struct name_at *at, int dfd, umode_t mode)
-{
-	struct dentry *dentry;
-	struct inode *dir;
-	int error = create_begin(at, dfd, true, &dentry);
-
-	if (error)
-		return error;
-	dir = parent_inode(at);
-	error = may_create(dir, dentry);
-	if (!error && !dir->op->mkdir)
-		error = -EPERM;
-	if (!error)
-		error = dir->op->mkdir(
-			dir, dentry,
-			S_IFDIR | (mode & (S_IRWXUGO | S_ISVTX) & ~current->fs->umask));
-	create_end(at, dentry);
-	return error;
-}
-
-int vfs_mkdir_at(int dfd, const char __user *name, umode_t mode)
-{
-	struct name_at at;
-	int error = path_name_get(&at.text, name);
-
-	return error ? error : do_mkdir(&at, dfd, mode);
-}
-
-static int mknod_checked(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev)
-{
-	int error = may_create(dir, dentry);
-
-	if (error)
-		return error;
-	if ((S_ISCHR(mode) || S_ISBLK(mode)) && !capable(current->cred))
-		return -EPERM;
-	if (S_ISREG(mode))
-		return dir->op->create ? dir->op->create(dir, dentry, mode) : -EACCES;
-	return dir->op->mknod ? dir->op->mknod(dir, dentry, mode, rdev) : -EPERM;
-}
-
-static int do_mknod(struct name_at *at, int dfd, umode_t mode, dev_t rdev)
-{
-	struct dentry *dentry;
-	int error = create_begin(at, dfd, false, &dentry);
-
-	if (error)
-		return error;
-	error = mknod_checked(parent_inode(at), dentry, mode & ~current->fs->umask, rdev);
-	create_end(at, dentry);
-	return error;
-}
-
-static int check_node_type(umode_t *mode)
-{
-	if ((*mode & S_IFMT) == 0)
-		*mode |= S_IFREG;
-	if (S_ISDIR(*mode))
-		return -EPERM;
-	return S_ISREG(*mode) || S_ISCHR(*mode) || S_ISBLK(*mode) || S_ISFIFO(*mode) ||
-			       S_ISSOCK(*mode)
-		       ? 0
-		       : -EINVAL;
-}
-
-int vfs_mknod_at(int dfd, const char __user *name, umode_t mode, dev_t rdev)
-{
-	struct name_at at;
-	int error = check_node_type(&mode);
-
-	if (!error)
-		error = path_name_get(&at.text, name);
-	return error ? error : do_mknod(&at, dfd, mode, rdev);
-}
-
-/* @target, which has slack behind it, stays the caller's. */
-static int do_symlink(const char *target, struct name_at *at, int dfd)
-{
-	struct dentry *dentry;
-	struct inode *dir;
-	int error = create_begin(at, dfd, false, &dentry);
-
-	if (error)
-		return error;
-	dir = parent_inode(at);
-	error = may_create(dir, dentry);
-	if (!error)
-		error = dir->op->symlink ? dir->op->symlink(dir, dentry, target) : -EPERM;
-	create_end(at, dentry);
-	return error;
-}
-
-int vfs_symlink_at(const char __user *target, int dfd, const char __user *name)
-{
-	struct path_name text;
-	struct name_at at;
-	int error = path_name_get(&text, target);
-
-	if (error)
-		return error;
-	error = *text.text ? path_name_get(&at.text, name) : -ENOENT;
-	if (!error)
-		error = do_symlink(text.text, &at, dfd);
-	path_name_put(&text);
-	return error;
-}
+/* What is to get a name. */
+struct new_name {
+	umode_t mode; /* with the type; 0: a link to @old */
+	dev_t rdev;
+	const char *target; /* of a symbolic link; slack behind it, as everywhere (vfs.h) */
+	const struct path *old;
+};
 
 /* fs.protected_hardlinks: who links to another's file must be able to read and write it, and it
  * must be an ordinary file without set-id bits. */
@@ -210,7 +30,7 @@ static int may_link(struct inode *inode)
 {
 	umode_t mode = inode->mode;
 
-	if (current->cred->fsuid == inode->uid || current->cred->fsuid == 0)
+	if (owner_or_root(inode))
 		return 0;
 	if (!S_ISREG(mode) || (mode & S_ISUID) ||
 	    (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) ||
@@ -219,10 +39,10 @@ static int may_link(struct inode *inode)
 	return 0;
 }
 
-static int link_checked(const struct path *old, struct inode *dir, struct dentry *dentry)
+static int link_locked(const struct path *parent, struct dentry *dentry, const struct path *old)
 {
-	struct inode *inode = old->dentry->inode;
-	int error = may_link(inode);
+	struct inode *dir = parent->dentry->inode, *inode = old->dentry->inode;
+	int error = old->mount != parent->mount ? -EXDEV : may_link(inode);
 
 	if (!error)
 		error = may_create(dir, dentry);
@@ -236,202 +56,289 @@ static int link_checked(const struct path *old, struct inode *dir, struct dentry
 	return error;
 }
 
-/* @old stays the caller's. */
-static int do_link(const struct path *old, struct name_at *at, int dfd)
+/* The directory is locked and @dentry negative. */
+static int make_locked(const struct path *parent, struct dentry *dentry, const struct new_name *new)
 {
-	struct dentry *dentry;
-	int error = create_begin(at, dfd, false, &dentry);
-
-	if (error)
-		return error;
-	error = old->mount != at->parent.mount ? -EXDEV
-					       : link_checked(old, parent_inode(at), dentry);
-	create_end(at, dentry);
-	return error;
-}
-
-int vfs_link_at(int old_dfd, const char __user *old_name, int new_dfd, const char __user *new_name,
-		int at_flags)
-{
-	unsigned flags = 0;
-	struct name_at at;
-	struct path old;
+	struct inode *dir = parent->dentry->inode;
+	const struct inode_operations *op = dir->op;
+	umode_t mode = new->mode & ~current->fs->umask;
 	int error;
 
-	if (at_flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
-		return -EINVAL;
-	if ((at_flags & AT_EMPTY_PATH) && !capable(current->cred))
-		return -ENOENT;
-	if (at_flags & AT_EMPTY_PATH)
-		flags |= LOOKUP_EMPTY;
-	if (at_flags & AT_SYMLINK_FOLLOW)
-		flags |= LOOKUP_FOLLOW;
-	error = user_path_at(old_dfd, old_name, flags, &old);
+	if (new->old)
+		return link_locked(parent, dentry, new->old);
+	error = may_create(dir, dentry);
 	if (error)
 		return error;
-	error = path_name_get(&at.text, new_name);
-	if (!error)
-		error = do_link(&old, &at, new_dfd);
-	path_put(&old);
+	if (S_ISDIR(mode))
+		return op->mkdir ? op->mkdir(dir, dentry, mode) : -EPERM;
+	if (S_ISLNK(mode))
+		return op->symlink ? op->symlink(dir, dentry, new->target) : -EPERM;
+	if (S_ISREG(mode))
+		return op->create ? op->create(dir, dentry, mode) : -EACCES;
+	if ((S_ISCHR(mode) || S_ISBLK(mode)) && !capable(current->cred))
+		return -EPERM;
+	return op->mknod ? op->mknod(dir, dentry, mode, new->rdev) : -EPERM;
+}
+
+static int make_name(int dfd, const char *text, const struct new_name *new)
+{
+	struct path parent;
+	struct last last;
+	struct dentry *dentry;
+	int error = path_lookup_parent(dfd, text, &parent, &last);
+
+	if (error)
+		return error;
+	if (last.type != LAST_NORM) {
+		path_put(&parent);
+		return -EEXIST;
+	}
+	down_write_nested(&parent.dentry->inode->lock, LOCK_PARENT);
+	dentry = lookup_locked(parent.dentry, last.name, last.length);
+	if (IS_ERR(dentry)) {
+		error = (int)PTR_ERR(dentry);
+	} else {
+		if (dentry->inode)
+			error = -EEXIST;
+		else if (last.trailing_slash && !S_ISDIR(new->mode))
+			error = -ENOENT;
+		else
+			error = mount_writable(parent.mount);
+		if (!error)
+			error = make_locked(&parent, dentry, new);
+		dput(dentry);
+	}
+	up_write(&parent.dentry->inode->lock);
+	path_put(&parent);
 	return error;
 }
 
-/* ---- the same on kernel strings: initramfs.h ------------------------------------------------- */
-
-int kern_mkdir(const char *name, umode_t mode)
+static s64 user_make(int dfd, const char __user *from, const struct new_name *new)
 {
-	struct name_at at;
-	int error = path_name_copy(&at.text, name);
+	struct path_name name;
+	int error = path_name_get(&name, from);
 
-	return error ? error : do_mkdir(&at, AT_FDCWD, mode);
+	if (!error) {
+		error = make_name(dfd, name.text, new);
+		path_name_put(&name);
+	}
+	return error;
 }
 
-int kern_mknod(const char *name, umode_t mode, dev_t rdev)
+s64 sys_mkdirat(int dfd, const char *name, umode_t mode)
 {
-	struct name_at at;
-	int error = check_node_type(&mode);
+	struct new_name new = {.mode = S_IFDIR | (mode & (S_IRWXUGO | S_ISVTX))};
 
-	if (!error)
-		error = path_name_copy(&at.text, name);
-	return error ? error : do_mknod(&at, AT_FDCWD, mode, rdev);
+	return user_make(dfd, name, &new);
 }
 
-int kern_symlink(const char *target, const char *name)
+s64 sys_mknodat(int dfd, const char *name, umode_t mode, u32 device)
+{
+	struct new_name new = {.mode = mode, .rdev = device};
+
+	/* The ABI's number has the minor's upper bits at bit 20; ours are below 256. */
+	if (device >> 20)
+		return -EINVAL;
+	switch (mode & S_IFMT) {
+	case 0:
+		new.mode |= S_IFREG;
+		break;
+	case S_IFREG:
+	case S_IFCHR:
+	case S_IFBLK:
+	case S_IFIFO:
+	case S_IFSOCK:
+		break;
+	default:
+		return S_ISDIR(mode) ? -EPERM : -EINVAL;
+	}
+	return user_make(dfd, name, &new);
+}
+
+s64 sys_symlinkat(const char *target, int dfd, const char *name)
 {
 	struct path_name text;
-	struct name_at at;
-	int error = path_name_copy(&text, target);
+	int error = path_name_get(&text, target);
+	struct new_name new = {.mode = S_IFLNK | 0777, .target = text.text};
 
 	if (error)
 		return error;
-	error = path_name_copy(&at.text, name);
-	if (!error)
-		error = do_symlink(text.text, &at, AT_FDCWD);
+	error = *text.text ? (int)user_make(dfd, name, &new) : -ENOENT;
 	path_name_put(&text);
 	return error;
 }
 
-int kern_link(const char *old_name, const char *new_name)
+s64 sys_linkat(int old_dfd, const char *old_name, int new_dfd, const char *name, int flags)
 {
-	struct name_at at;
 	struct path old;
-	int error = kern_path(old_name, 0, &old);
+	struct new_name new = {.old = &old};
+	s64 error;
 
+	if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	if ((flags & AT_EMPTY_PATH) && !capable(current->cred))
+		return -ENOENT;
+	error = user_path_at(old_dfd, old_name,
+			     (flags & AT_SYMLINK_FOLLOW ? LOOKUP_FOLLOW : 0) |
+				     (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0),
+			     &old);
 	if (error)
 		return error;
-	error = path_name_copy(&at.text, new_name);
-	if (!error)
-		error = do_link(&old, &at, AT_FDCWD);
+	error = user_make(new_dfd, name, &new);
 	path_put(&old);
 	return error;
 }
 
-/* ---- removing -------------------------------------------------------------------------------- */
-
-/* *@gone: a reference to the inode that lost its name, to be let go once the directory is unlocked,
- * since freeing its blocks may take long. */
-static int unlink_locked(struct inode *dir, struct dentry *dentry, struct inode **gone)
+static int kern_make_new(const char *from, const struct new_name *new)
 {
-	struct inode *inode = dentry->inode;
-	int error = may_delete(dir, dentry, false);
+	struct path_name name;
+	int error = path_name_copy(&name, from);
+
+	if (!error) {
+		error = make_name(AT_FDCWD, name.text, new);
+		path_name_put(&name);
+	}
+	return error;
+}
+
+int kern_make(const char *name, umode_t mode, dev_t rdev, const char *target)
+{
+	struct path_name text;
+	int error = path_name_copy(&text, target);
+	struct new_name new = {.mode = mode, .rdev = rdev, .target = text.text};
+
+	if (!error) {
+		error = kern_make_new(name, &new);
+		path_name_put(&text);
+	}
+	return error;
+}
+
+int kern_link(const char *old_name, const char *name)
+{
+	struct path old;
+	struct new_name new = {.old = &old};
+	int error = kern_path(old_name, 0, &old);
+
+	if (!error) {
+		error = kern_make_new(name, &new);
+		path_put(&old);
+	}
+	return error;
+}
+
+/* ---- one name that is there ------------------------------------------------------------------ */
+
+/* One name in one directory, as the calls below hold it. */
+struct name_at {
+	struct path_name text;
+	struct path parent; /* referenced */
+	struct last last;
+};
+
+static int name_at_get(struct name_at *at, int dfd, const char __user *name)
+{
+	int error = path_name_get(&at->text, name);
 
 	if (error)
 		return error;
-	if (!dir->op->unlink)
+	error = path_lookup_parent(dfd, at->text.text, &at->parent, &at->last);
+	if (error)
+		path_name_put(&at->text);
+	return error;
+}
+
+static void name_at_put(struct name_at *at)
+{
+	path_put(&at->parent);
+	path_name_put(&at->text);
+}
+
+static struct inode *parent_inode(const struct name_at *at)
+{
+	return at->parent.dentry->inode;
+}
+
+/* Directory @inode has lost its name. */
+static void mark_dead(struct inode *inode)
+{
+	spin_lock(&inode->spin);
+	inode->flags |= I_DEAD;
+	spin_unlock(&inode->spin);
+}
+
+static bool is_mounted_on(const struct dentry *dentry)
+{
+	return unlikely(dentry->flags & D_MOUNTED) && is_mountpoint(dentry);
+}
+
+/* *@gone: a reference to the inode that lost its name, to be let go once the directory is unlocked,
+ * since freeing its blocks may take long. */
+static int remove_locked(struct name_at *at, struct dentry *dentry, bool directory,
+			 struct inode **gone)
+{
+	struct inode *dir = parent_inode(at), *inode = dentry->inode;
+	int (*remove)(struct inode *, struct dentry *) =
+		directory ? dir->op->rmdir : dir->op->unlink;
+	int error;
+
+	if (!inode)
+		return -ENOENT;
+	if (at->last.trailing_slash && !directory)
+		return S_ISDIR(inode->mode) ? -EISDIR : -ENOTDIR;
+	error = may_delete(dir, dentry, directory);
+	if (error)
+		return error;
+	if (!remove)
 		return -EPERM;
 	ihold(inode);
 	*gone = inode;
 	down_write_nested(&inode->lock, LOCK_CHILD);
-	if (unlikely(dentry->flags & D_MOUNTED) && is_mountpoint(dentry))
-		error = -EBUSY;
-	else
-		error = dir->op->unlink(dir, dentry);
-	if (!error)
-		d_delete(dentry);
+	error = is_mounted_on(dentry) ? -EBUSY : remove(dir, dentry);
+	if (!error && directory)
+		mark_dead(inode);
 	up_write(&inode->lock);
-	return error;
-}
-
-static int rmdir_locked(struct inode *dir, struct dentry *dentry)
-{
-	struct inode *inode = dentry->inode;
-	int error = may_delete(dir, dentry, true);
-
 	if (error)
 		return error;
-	if (!dir->op->rmdir)
-		return -EPERM;
-	down_write_nested(&inode->lock, LOCK_CHILD);
-	if (unlikely(dentry->flags & D_MOUNTED) && is_mountpoint(dentry))
-		error = -EBUSY;
-	else
-		error = dir->op->rmdir(dir, dentry);
-	if (!error) {
-		spin_lock(&inode->spin);
-		inode->flags |= I_DEAD;
-		spin_unlock(&inode->spin);
-	}
-	up_write(&inode->lock);
-	if (!error) {
+	if (directory)
 		shrink_dcache_children(dentry);
-		d_delete(dentry);
-	}
-	return error;
+	d_delete(dentry);
+	return 0;
 }
 
-static int wrong_last(enum last_type type, bool directory)
-{
-	if (!directory)
-		return -EISDIR;
-	return type == LAST_DOTDOT ? -ENOTEMPTY : type == LAST_DOT ? -EINVAL : -EBUSY;
-}
-
-/* unlink("name/"): which error it is depends on what the name is. */
-static int trailing_slash_error(const struct dentry *dentry)
-{
-	if (!dentry->inode)
-		return -ENOENT;
-	return S_ISDIR(dentry->inode->mode) ? -EISDIR : -ENOTDIR;
-}
-
-static int remove_locked(struct name_at *at, bool directory, struct inode **gone)
+static int remove_name(struct name_at *at, bool directory, struct inode **gone)
 {
 	struct dentry *dentry = lookup_locked(at->parent.dentry, at->last.name, at->last.length);
 	int error;
 
 	if (IS_ERR(dentry))
 		return (int)PTR_ERR(dentry);
-	if (!dentry->inode)
-		error = -ENOENT;
-	else if (directory)
-		error = rmdir_locked(parent_inode(at), dentry);
-	else if (at->last.trailing_slash)
-		error = trailing_slash_error(dentry);
-	else
-		error = unlink_locked(parent_inode(at), dentry, gone);
+	error = remove_locked(at, dentry, directory, gone);
 	dput(dentry);
 	return error;
 }
 
-int vfs_unlink_at(int dfd, const char __user *name, int at_flags)
+s64 sys_unlinkat(int dfd, const char *name, int flags)
 {
-	bool directory = at_flags & AT_REMOVEDIR;
+	static const int wrong[] = {
+		[LAST_ROOT] = -EBUSY, [LAST_DOT] = -EINVAL, [LAST_DOTDOT] = -ENOTEMPTY};
+	bool directory = flags & AT_REMOVEDIR;
 	struct name_at at;
 	struct inode *gone = NULL;
 	int error;
 
-	if (at_flags & ~AT_REMOVEDIR)
+	if (flags & ~AT_REMOVEDIR)
 		return -EINVAL;
 	error = name_at_get(&at, dfd, name);
 	if (error)
 		return error;
 	if (at.last.type != LAST_NORM)
-		error = wrong_last(at.last.type, directory);
+		error = directory ? wrong[at.last.type] : -EISDIR;
 	else
 		error = mount_writable(at.parent.mount);
 	if (!error) {
 		down_write_nested(&parent_inode(&at)->lock, LOCK_PARENT);
-		error = remove_locked(&at, directory, &gone);
+		error = remove_name(&at, directory, &gone);
 		up_write(&parent_inode(&at)->lock);
 	}
 	if (gone)
@@ -496,93 +403,67 @@ static void unlock_directories(struct rename *r)
 }
 
 /* Both names have been looked up: may what they are be renamed so? */
-static int rename_types(const struct rename *r)
-{
-	bool exchange = r->flags & RENAME_EXCHANGE;
-
-	if (!r->old->inode)
-		return -ENOENT;
-	if ((r->flags & RENAME_NOREPLACE) && r->new->inode)
-		return -EEXIST;
-	if (exchange && !r->new->inode)
-		return -ENOENT;
-	if (exchange && !S_ISDIR(r->new->inode->mode) && r->new_at.last.trailing_slash)
-		return -ENOTDIR;
-	if (!S_ISDIR(r->old->inode->mode)) {
-		if (r->old_at.last.trailing_slash || (!exchange && r->new_at.last.trailing_slash))
-			return -ENOTDIR;
-	}
-	if (r->old == r->ancestor)
-		return -EINVAL;
-	if (r->new == r->ancestor)
-		return exchange ? -EINVAL : -ENOTEMPTY;
-	return 0;
-}
-
 static int rename_permission(const struct rename *r)
 {
 	struct inode *old_dir = parent_inode(&r->old_at), *new_dir = parent_inode(&r->new_at);
 	struct inode *source = r->old->inode, *target = r->new->inode;
-	bool directory = S_ISDIR(source->mode), exchange = r->flags & RENAME_EXCHANGE;
-	int error = may_delete(old_dir, r->old, directory);
+	bool exchange = r->flags & RENAME_EXCHANGE, directory;
+	int error;
 
-	if (error)
-		return error;
-	if (!target)
-		error = may_create(new_dir, r->new);
-	else
-		error = may_delete(new_dir, r->new, exchange ? S_ISDIR(target->mode) : directory);
-	if (error)
-		return error;
-	if (!old_dir->op->rename)
-		return -EPERM;
-	if (old_dir != new_dir) { /* a directory's ".." changes */
-		if (directory)
-			error = inode_permission(source, MAY_WRITE);
-		if (!error && exchange && S_ISDIR(target->mode))
-			error = inode_permission(target, MAY_WRITE);
-	}
+	if (!source || (exchange && !target))
+		return -ENOENT;
+	if ((r->flags & RENAME_NOREPLACE) && target)
+		return -EEXIST;
+	directory = S_ISDIR(source->mode);
+	if (exchange && !S_ISDIR(target->mode) && r->new_at.last.trailing_slash)
+		return -ENOTDIR;
+	if (!directory &&
+	    (r->old_at.last.trailing_slash || (!exchange && r->new_at.last.trailing_slash)))
+		return -ENOTDIR;
+	if (r->old == r->ancestor)
+		return -EINVAL;
+	if (r->new == r->ancestor)
+		return exchange ? -EINVAL : -ENOTEMPTY;
+	if (source == target) /* two names of one file: nothing to do */
+		return 0;
+	error = may_delete(old_dir, r->old, directory);
+	if (!error)
+		error = target ? may_delete(new_dir, r->new,
+					    exchange ? S_ISDIR(target->mode) : directory)
+			       : may_create(new_dir, r->new);
+	if (error || !old_dir->op->rename)
+		return error ? error : -EPERM;
+	if (old_dir != new_dir && directory) /* its ".." changes */
+		error = inode_permission(source, MAY_WRITE);
+	if (!error && old_dir != new_dir && exchange && S_ISDIR(target->mode))
+		error = inode_permission(target, MAY_WRITE);
 	return error;
 }
 
-/* The directories and @target, which is replaced (NULL: none), are locked. */
-static int rename_targeted(const struct rename *r, struct inode *target)
-{
-	struct inode *old_dir = parent_inode(&r->old_at), *new_dir = parent_inode(&r->new_at);
-	int error;
-
-	if (((r->old->flags | r->new->flags) & D_MOUNTED) &&
-	    (is_mountpoint(r->old) || is_mountpoint(r->new)))
-		return -EBUSY;
-	error = old_dir->op->rename(old_dir, r->old, new_dir, r->new, r->flags);
-	if (error)
-		return error;
-	if (target && S_ISDIR(target->mode)) {
-		spin_lock(&target->spin);
-		target->flags |= I_DEAD;
-		spin_unlock(&target->spin);
-		shrink_dcache_children(r->new);
-	}
-	if (r->flags & RENAME_EXCHANGE)
-		d_exchange(r->old, r->new);
-	else
-		d_move(r->old, r->new);
-	return 0;
-}
-
-/* The directories are locked and all is permitted. */
+/* The directories are locked and all is permitted. *@gone: the file that was replaced. */
 static int rename_do(const struct rename *r, struct inode **gone)
 {
+	struct inode *old_dir = parent_inode(&r->old_at), *new_dir = parent_inode(&r->new_at);
 	struct inode *target = r->flags & RENAME_EXCHANGE ? NULL : r->new->inode;
-	int error;
+	int error = -EBUSY;
 
-	if (!target)
-		return rename_targeted(r, NULL);
-	ihold(target);
-	*gone = target;
-	down_write_nested(&target->lock, LOCK_CHILD);
-	error = rename_targeted(r, target);
-	up_write(&target->lock);
+	if (target) {
+		ihold(target);
+		*gone = target;
+		down_write_nested(&target->lock, LOCK_CHILD);
+	}
+	if (!is_mounted_on(r->old) && !is_mounted_on(r->new))
+		error = old_dir->op->rename(old_dir, r->old, new_dir, r->new, r->flags);
+	if (!error && target && S_ISDIR(target->mode)) {
+		mark_dead(target);
+		shrink_dcache_children(r->new);
+	}
+	if (!error && (r->flags & RENAME_EXCHANGE))
+		d_exchange(r->old, r->new);
+	else if (!error)
+		d_move(r->old, r->new);
+	if (target)
+		up_write(&target->lock);
 	return error;
 }
 
@@ -596,16 +477,12 @@ static int rename_locked(struct rename *r, struct inode **gone)
 	r->new = lookup_locked(r->new_at.parent.dentry, r->new_at.last.name, r->new_at.last.length);
 	if (IS_ERR(r->new)) {
 		error = r->old->inode ? (int)PTR_ERR(r->new) : -ENOENT;
-		dput(r->old);
-		return error;
-	}
-	error = rename_types(r);
-	if (!error && r->old->inode != r->new->inode) { /* two names of one file: nothing to do */
+	} else {
 		error = rename_permission(r);
-		if (!error)
+		if (!error && r->old->inode != r->new->inode)
 			error = rename_do(r, gone);
+		dput(r->new);
 	}
-	dput(r->new);
 	dput(r->old);
 	return error;
 }
@@ -621,8 +498,7 @@ static int rename_check_names(const struct rename *r)
 	return mount_writable(r->old_at.parent.mount);
 }
 
-int vfs_rename_at(int old_dfd, const char __user *old_name, int new_dfd,
-		  const char __user *new_name, unsigned flags)
+s64 sys_renameat2(int old_dfd, const char *old, int new_dfd, const char *new, u32 flags)
 {
 	struct rename r; /* large: not cleared */
 	struct inode *gone = NULL;
@@ -632,10 +508,10 @@ int vfs_rename_at(int old_dfd, const char __user *old_name, int new_dfd,
 	if ((flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE)) ||
 	    (flags & (RENAME_NOREPLACE | RENAME_EXCHANGE)) == (RENAME_NOREPLACE | RENAME_EXCHANGE))
 		return -EINVAL;
-	error = name_at_get(&r.old_at, old_dfd, old_name);
+	error = name_at_get(&r.old_at, old_dfd, old);
 	if (error)
 		return error;
-	error = name_at_get(&r.new_at, new_dfd, new_name);
+	error = name_at_get(&r.new_at, new_dfd, new);
 	if (error) {
 		name_at_put(&r.old_at);
 		return error;
@@ -655,35 +531,29 @@ int vfs_rename_at(int old_dfd, const char __user *old_name, int new_dfd,
 
 /* ---- readlink -------------------------------------------------------------------------------- */
 
-s64 vfs_readlink_at(int dfd, const char __user *name, char __user *buf, size_t size)
+s64 sys_readlinkat(int dfd, const char *name, char *buffer, int size)
 {
 	struct path path;
 	struct inode *inode;
 	const char *text;
 	void *cookie = NULL;
+	char first = 0;
 	s64 result;
-	int error;
 
-	if ((s64)size <= 0)
+	if (size <= 0)
 		return -EINVAL;
-	error = user_path_at(dfd, name, LOOKUP_EMPTY, &path);
-	if (error)
-		return error;
+	result = user_path_at(dfd, name, LOOKUP_EMPTY, &path);
+	if (result)
+		return result;
 	inode = path.dentry->inode;
 	if (!S_ISLNK(inode->mode)) {
-		char first = 0;
-
-		path_put(&path);
-		return get_user(first, name) || first ? -EINVAL : -ENOENT;
-	}
-	text = inode->link ? inode->link : inode->op->get_link(inode, &cookie);
-	if (IS_ERR(text)) {
-		result = PTR_ERR(text);
+		result = get_user(first, name) || first ? -EINVAL : -ENOENT;
 	} else {
-		result = (s64)min(strlen(text), size);
-		if (copy_to_user(buf, text, (size_t)result))
+		text = inode->link ? inode->link : inode->op->get_link(inode, &cookie);
+		result = IS_ERR(text) ? PTR_ERR(text) : (s64)min(strlen(text), (size_t)size);
+		if (result > 0 && copy_to_user(buffer, text, (size_t)result))
 			result = -EFAULT;
-		if (!inode->link && inode->op->put_link)
+		if (!IS_ERR(text) && !inode->link && inode->op->put_link)
 			inode->op->put_link(inode, cookie);
 	}
 	path_put(&path);

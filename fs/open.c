@@ -4,6 +4,8 @@
 #include "fs/internal.h"
 #include "kernel/core/assert.h"
 #include "kernel/core/string.h"
+#include "kernel/core/syscalls.h"
+#include "kernel/core/uaccess.h"
 #include "mm/slab.h"
 
 static struct kmem_cache *file_slab;
@@ -54,12 +56,20 @@ static void file_free(struct file *file)
 	atomic_dec(&open_files);
 }
 
+static void put_write(struct file *file)
+{
+	put_write_access(file->inode);
+	atomic_dec(&file->path.mount->writers);
+}
+
 static noinline void file_release(struct file *file)
 {
 	if (file->fop && file->fop->release && !(file->mode & FMODE_PATH))
 		file->fop->release(file);
+	if (unlikely(file->inode->locks != NULL))
+		locks_remove(file->inode, file);
 	if ((file->mode & FMODE_WRITE) && S_ISREG(file->inode->mode))
-		put_write_access(file->inode);
+		put_write(file);
 	if (file->mode & FMODE_EXEC)
 		allow_write_access(file->inode);
 	if (file->path.dentry)
@@ -98,6 +108,7 @@ struct file *file_open_path(const struct path *path, u32 flags)
 		error = get_write_access(inode);
 		if (error)
 			goto fail;
+		atomic_inc(&path->mount->writers);
 	}
 	file->path = *path;
 	path_get(path);
@@ -110,9 +121,9 @@ struct file *file_open_path(const struct path *path, u32 flags)
 		error = file->fop->open(inode, file);
 	if (likely(!error))
 		return file;
-	path_put(path);
 	if ((file->mode & FMODE_WRITE) && S_ISREG(inode->mode))
-		put_write_access(inode);
+		put_write(file);
+	path_put(path);
 fail:
 	file_free(file);
 	return ERR_PTR(error);
@@ -207,15 +218,22 @@ static int check_flags(int *flags)
 	return 0;
 }
 
-static struct file *do_open(int dfd, const char *name, int flags, umode_t mode)
+static struct file *do_open(int dfd, const char *name, int flags, umode_t mode, unsigned resolve)
 {
+	unsigned lookup = resolve * LOOKUP_RESOLVE;
 	struct path path;
 	struct file *file;
-	bool created;
+	bool created = false;
 	int error;
 
-	error = path_open(dfd, name, flags, (mode & S_IALLUGO & ~current->fs->umask) | S_IFREG,
-			  &path, &created);
+	if (!(flags & O_NOFOLLOW) && (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL))
+		lookup |= LOOKUP_FOLLOW;
+	if (flags & O_CREAT)
+		error = path_create(dfd, name, lookup,
+				    (mode & S_IALLUGO & ~current->fs->umask) | S_IFREG, &path,
+				    &created);
+	else
+		error = path_lookup(dfd, name, lookup, &path);
 	if (unlikely(error))
 		return ERR_PTR(error);
 	file = open_existing(&path, flags, created);
@@ -223,7 +241,7 @@ static struct file *do_open(int dfd, const char *name, int flags, umode_t mode)
 	return file;
 }
 
-s64 vfs_open_at(int dfd, const char __user *from, int flags, umode_t mode)
+static s64 open_user(int dfd, const char __user *from, int flags, umode_t mode, unsigned resolve)
 {
 	struct path_name name;
 	struct file *file;
@@ -236,7 +254,7 @@ s64 vfs_open_at(int dfd, const char __user *from, int flags, umode_t mode)
 		return error;
 	fd = fd_alloc(0, flags & O_CLOEXEC);
 	if (likely(fd >= 0)) {
-		file = do_open(dfd, name.text, flags, mode);
+		file = do_open(dfd, name.text, flags, mode, resolve);
 		if (likely(!IS_ERR(file))) {
 			fd_install(fd, file);
 		} else {
@@ -246,6 +264,56 @@ s64 vfs_open_at(int dfd, const char __user *from, int flags, umode_t mode)
 	}
 	path_name_put(&name);
 	return fd;
+}
+
+s64 sys_openat(int dfd, const char *name, int flags, umode_t mode)
+{
+	return open_user(dfd, name, flags, mode, 0);
+}
+
+struct open_how {
+	u64 flags, mode, resolve;
+};
+
+/* *@how from @size bytes of a program that may know more fields than we do: all zero then. */
+static int get_open_how(struct open_how *how, const void __user *from, size_t size)
+{
+	const char *more = (const char *)from + sizeof(*how);
+	char byte;
+
+	if (size < sizeof(*how))
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	if (copy_from_user(how, from, sizeof(*how)))
+		return -EFAULT;
+	for (size_t i = sizeof(*how); i < size; i++, more++)
+		if (get_user(byte, more))
+			return -EFAULT;
+		else if (byte)
+			return -E2BIG;
+	return 0;
+}
+
+/* Unlike openat(2), what is not known or makes no sense is an error. */
+s64 sys_openat2(int dfd, const char *name, const void *user_how, size_t size)
+{
+	const u64 of_path = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	struct open_how how;
+	int error = get_open_how(&how, user_how, size);
+
+	if (error)
+		return error;
+	if ((how.flags & ~(u64)OPEN_FLAGS) || (how.resolve & ~(u64)(2 * RESOLVE_CACHED - 1)) ||
+	    (how.mode &
+	     (how.flags & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY)) ? ~(u64)S_IALLUGO : ~0ULL)) ||
+	    ((how.flags & O_PATH) && (how.flags & ~of_path)) ||
+	    (how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) ==
+		    (RESOLVE_BENEATH | RESOLVE_IN_ROOT))
+		return -EINVAL;
+	if (how.resolve & RESOLVE_CACHED)
+		return -EAGAIN; /* "ask again without": no walk promises not to wait */
+	return open_user(dfd, name, (int)how.flags, (umode_t)how.mode, (unsigned)how.resolve);
 }
 
 struct file *filp_open(const char *from, int flags, umode_t mode)
@@ -258,7 +326,7 @@ struct file *filp_open(const char *from, int flags, umode_t mode)
 		error = path_name_copy(&name, from);
 	if (error)
 		return ERR_PTR(error);
-	file = do_open(AT_FDCWD, name.text, flags, mode);
+	file = do_open(AT_FDCWD, name.text, flags, mode, 0);
 	path_name_put(&name);
 	return file;
 }

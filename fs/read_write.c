@@ -1,9 +1,11 @@
 /*
- * read_write.c - reading, writing and seeking in an open file: checks, then the file's own
- * operation.
+ * read_write.c - reading, writing and seeking in an open file, and copying from one to another:
+ * checks, then the file's own operation.
  */
 #include "fs/internal.h"
+#include "kernel/core/jobctl.h"
 #include "kernel/core/string.h"
+#include "kernel/core/syscalls.h"
 #include "kernel/core/uaccess.h"
 #include "mm/slab.h"
 
@@ -66,6 +68,28 @@ ssize_t vfs_read(struct file *file, struct io *io, loff_t *position)
 	return file->fop->read(file, io, position);
 }
 
+int limit_growth(const struct inode *inode, loff_t size)
+{
+	if (likely((u64)size <= current_file_limit()) || !S_ISREG(inode->mode))
+		return 0;
+	send_signal_current(SIGXFSZ);
+	return -EFBIG;
+}
+
+/* RLIMIT_FSIZE: shorten @io to what the file may get from @position on; -EFBIG: nothing. */
+static noinline int limit_write(const struct file *file, struct io *io, loff_t position)
+{
+	u64 limit = current_file_limit();
+
+	if (!io->length || !S_ISREG(file->inode->mode))
+		return 0;
+	if (file->flags & O_APPEND)
+		position = file->inode->size;
+	if ((u64)position < limit)
+		io->length = min((u64)io->length, limit - (u64)position);
+	return limit_growth(file->inode, position + 1);
+}
+
 ssize_t vfs_write(struct file *file, struct io *io, loff_t *position)
 {
 	ssize_t error;
@@ -75,6 +99,8 @@ ssize_t vfs_write(struct file *file, struct io *io, loff_t *position)
 	if (unlikely(!file->fop->write))
 		return -EINVAL;
 	error = check_io(io, position);
+	if (likely(!error) && unlikely(current_file_limit() != ~0ULL))
+		error = limit_write(file, io, *position);
 	if (unlikely(error))
 		return error;
 	return file->fop->write(file, io, position);
@@ -136,36 +162,302 @@ loff_t generic_file_llseek(struct file *file, loff_t offset, int whence)
 	return offset;
 }
 
-loff_t vfs_llseek(struct file *file, loff_t offset, int whence)
+s64 sys_lseek(int number, loff_t offset, int whence)
 {
-	loff_t result;
+	struct fd fd = fdget(number);
+	s64 result = -ESPIPE;
 	bool locked;
 
-	if (whence < SEEK_SET || whence > SEEK_HOLE)
-		return -EINVAL;
-	if (!file->fop->llseek)
-		return -ESPIPE;
-	locked = file_lock_position(file);
-	result = file->fop->llseek(file, offset, whence);
-	file_unlock_position(file, locked);
+	if (unlikely(!fd.file))
+		return -EBADF;
+	if (unlikely(whence < SEEK_SET || whence > SEEK_HOLE)) {
+		result = -EINVAL;
+	} else if (likely(fd.file->fop->llseek != NULL)) {
+		locked = file_lock_position(fd.file);
+		result = fd.file->fop->llseek(fd.file, offset, whence);
+		file_unlock_position(fd.file, locked);
+	}
+	fdput(fd);
 	return result;
 }
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+typedef ssize_t (*transfer_function)(struct file *file, struct io *io, loff_t *position);
+
+/* At the file's own position; only a file that others share needs its lock. */
+static __always_inline s64 transfer(int number, const void __user *buffer, size_t count,
+				    transfer_function function)
+{
+	struct fd fd = fdget(number);
+	struct io io = {.base = (void *)buffer, .length = count, .user = true};
+	bool locked;
+	s64 result;
+
+	if (unlikely(!fd.file))
+		return -EBADF;
+	locked = file_lock_position(fd.file);
+	result = function(fd.file, &io, &fd.file->position);
+	file_unlock_position(fd.file, locked);
+	fdput(fd);
+	return result;
+}
+
+/* A file with positions: no pipe, terminal ... */
+static bool is_seekable(const struct file *file)
+{
+	return file->fop->llseek != NULL;
+}
+
+static __always_inline s64 transfer_at(int number, const void __user *buffer, size_t count,
+				       loff_t position, transfer_function function)
+{
+	struct fd fd;
+	struct io io = {.base = (void *)buffer, .length = count, .user = true};
+	s64 result = -ESPIPE;
+
+	if (unlikely(position < 0))
+		return -EINVAL;
+	fd = fdget(number);
+	if (unlikely(!fd.file))
+		return -EBADF;
+	if (likely(is_seekable(fd.file)))
+		result = function(fd.file, &io, &position);
+	fdput(fd);
+	return result;
+}
+
+s64 sys_read(int fd, void *buffer, size_t count)
+{
+	return transfer(fd, buffer, count, vfs_read);
+}
+
+s64 sys_write(int fd, const void *buffer, size_t count)
+{
+	return transfer(fd, buffer, count, vfs_write);
+}
+
+s64 sys_pread64(int fd, void *buffer, size_t count, loff_t offset)
+{
+	return transfer_at(fd, buffer, count, offset, vfs_read);
+}
+
+s64 sys_pwrite64(int fd, const void *buffer, size_t count, loff_t offset)
+{
+	return transfer_at(fd, buffer, count, offset, vfs_write);
+}
+
+/* ---- vectors --------------------------------------------------------------------------------- */
+
+#define IOV_MAX 1024
+
+struct iovec {
+	u64 base, length;
+};
+
+static s64 read_vector(const void __user *from, u64 count, struct iovec *vector)
+{
+	size_t total = 0;
+
+	if (copy_from_user(vector, from, count * sizeof(*vector)))
+		return -EFAULT;
+	for (u64 i = 0; i < count; i++) {
+		if ((s64)vector[i].length < 0)
+			return -EINVAL;
+		if (!access_ok(vector[i].base, vector[i].length))
+			return -EFAULT;
+		vector[i].length = min(vector[i].length, IO_MAX - total);
+		total += vector[i].length;
+	}
+	return 0;
+}
+
+/* Piece by piece until one is short: bytes moved, or the first piece's error. */
+static s64 transfer_pieces(struct file *file, const struct iovec *vector, u64 count,
+			   loff_t *position, transfer_function function)
+{
+	s64 total = 0, result;
+	struct io io;
+
+	for (u64 i = 0; i < count; i++) {
+		if (!vector[i].length && count > 1)
+			continue;
+		io = (struct io){(void *)vector[i].base, vector[i].length, true};
+		result = function(file, &io, position);
+		if (result < 0)
+			return total ? total : result;
+		total += result;
+		if ((u64)result < vector[i].length)
+			break;
+	}
+	return total;
+}
+
+static s64 transfer_vector(struct file *file, const void __user *from, u64 count, loff_t *position,
+			   transfer_function function)
+{
+	struct iovec *vector;
+	s64 result;
+
+	if (count > IOV_MAX)
+		return -EINVAL;
+	vector = kmalloc(count * sizeof(*vector), GFP_KERNEL);
+	if (!vector)
+		return -ENOMEM;
+	result = read_vector(from, count, vector);
+	if (!result)
+		result = transfer_pieces(file, vector, count, position, function);
+	kfree(vector);
+	return result;
+}
+
+/* At the file's own position. */
+static s64 vector_call(int number, const void __user *from, u64 count, transfer_function function)
+{
+	struct fd fd = fdget(number);
+	bool locked;
+	s64 result;
+
+	if (!fd.file)
+		return -EBADF;
+	locked = file_lock_position(fd.file);
+	result = transfer_vector(fd.file, from, count, &fd.file->position, function);
+	file_unlock_position(fd.file, locked);
+	fdput(fd);
+	return result;
+}
+
+static s64 vector_call_at(int number, const void __user *from, u64 count, loff_t offset,
+			  transfer_function function)
+{
+	struct fd fd = fdget(number);
+	s64 result = -ESPIPE;
+
+	if (!fd.file)
+		return -EBADF;
+	if (offset < 0)
+		result = -EINVAL;
+	else if (is_seekable(fd.file))
+		result = transfer_vector(fd.file, from, count, &offset, function);
+	fdput(fd);
+	return result;
+}
+
+s64 sys_readv(int fd, const void *vector, u64 count)
+{
+	return vector_call(fd, vector, count, vfs_read);
+}
+
+s64 sys_writev(int fd, const void *vector, u64 count)
+{
+	return vector_call(fd, vector, count, vfs_write);
+}
+
+s64 sys_preadv(int fd, const void *vector, u64 count, loff_t offset)
+{
+	return vector_call_at(fd, vector, count, offset, vfs_read);
+}
+
+s64 sys_pwritev(int fd, const void *vector, u64 count, loff_t offset)
+{
+	return vector_call_at(fd, vector, count, offset, vfs_write);
+}
+
+/* No flag is known; offset -1 is the file's own position. */
+s64 sys_preadv2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
+{
+	if (flags)
+		return -EOPNOTSUPP;
+	return offset == -1 ? sys_readv(fd, vector, count) : sys_preadv(fd, vector, count, offset);
+}
+
+s64 sys_pwritev2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
+{
+	if (flags)
+		return -EOPNOTSUPP;
+	return offset == -1 ? sys_writev(fd, vector, count)
+			    : sys_pwritev(fd, vector, count, offset);
+}
+
+/* ---- writing back, reading ahead ------------------------------------------------------------- */
 
 int vfs_fsync(struct file *file, bool data_only)
 {
 	return file->fop->fsync ? file->fop->fsync(file, data_only) : -EINVAL;
 }
 
-/* ---- sendfile -------------------------------------------------------------------------------- */
-
-#define SENDFILE_ORDER 2 /* 16 KB at a time through kernel memory */
-
-/* Copy up to @count bytes from @in at *@from to @out; bytes copied, or the error if there were
- * none. */
-static s64 copy_between(struct file *out, struct file *in, loff_t *from, size_t count)
+static s64 sync_file(int number, bool data_only)
 {
-	size_t chunk = PAGE_SIZE << SENDFILE_ORDER;
-	char *buffer = get_free_pages(GFP_KERNEL, SENDFILE_ORDER);
+	struct fd fd = fdget(number);
+	s64 result;
+
+	if (!fd.file)
+		return -EBADF;
+	result = vfs_fsync(fd.file, data_only);
+	fdput(fd);
+	return result;
+}
+
+s64 sys_fsync(int fd)
+{
+	return sync_file(fd, false);
+}
+
+s64 sys_fdatasync(int fd)
+{
+	return sync_file(fd, true);
+}
+
+/* Whatever is asked of the range, all of its pages are written and waited for: no less than asked.
+ */
+s64 sys_sync_file_range(int number, loff_t offset, loff_t bytes, u32 flags)
+{
+	struct fd fd = fdget(number);
+	struct inode *inode;
+	s64 result = -ESPIPE;
+
+	if (!fd.file)
+		return -EBADF;
+	inode = fd.file->inode;
+	if ((flags & ~7u) || offset < 0 || bytes < 0 || offset + bytes < 0)
+		result = -EINVAL;
+	else if (S_ISREG(inode->mode) || S_ISBLK(inode->mode) || S_ISDIR(inode->mode))
+		result = !flags || !inode->sb->bdev
+				 ? 0
+				 : page_cache_sync(&inode->data, offset,
+						   bytes ? offset + bytes : (loff_t)(~0ULL >> 1));
+	fdput(fd);
+	return result;
+}
+
+/* Hints, of which none asks for more than to be taken note of: readers show what they need by
+ * reading. */
+s64 sys_fadvise64(int number, loff_t offset, loff_t length, int advice)
+{
+	enum { NORMAL, NOREUSE = 5 };
+	struct fd fd = fdget(number);
+	s64 result = 0;
+
+	if (!fd.file)
+		return -EBADF;
+	if (!is_seekable(fd.file))
+		result = -ESPIPE;
+	else if (offset < 0 || length < 0 || advice < NORMAL || advice > NOREUSE)
+		result = -EINVAL;
+	fdput(fd);
+	return result;
+}
+
+/* ---- copying --------------------------------------------------------------------------------- */
+
+#define COPY_ORDER 2 /* 16 KB at a time through kernel memory */
+
+/* Copy up to @count bytes from @in at *@from to @out at *@to; bytes copied, or the error if there
+ * were none. */
+static s64 copy_between(struct file *out, loff_t *to, struct file *in, loff_t *from, size_t count)
+{
+	size_t chunk = PAGE_SIZE << COPY_ORDER;
+	char *buffer = get_free_pages(GFP_KERNEL, COPY_ORDER);
 	ssize_t n = 0, written = 0;
 	s64 done = 0;
 
@@ -179,7 +471,7 @@ static s64 copy_between(struct file *out, struct file *in, loff_t *from, size_t 
 		if (n <= 0)
 			break;
 		io = (struct io){buffer, (size_t)n, false};
-		written = vfs_write(out, &io, &out->position);
+		written = vfs_write(out, &io, to);
 		if (written > 0)
 			done += written;
 		if (written != n) {
@@ -189,55 +481,109 @@ static s64 copy_between(struct file *out, struct file *in, loff_t *from, size_t 
 		if (signal_pending(current))
 			break;
 	}
-	free_pages(buffer, SENDFILE_ORDER);
+	free_pages(buffer, COPY_ORDER);
 	if (done)
 		return done;
 	return n < 0 ? n : written < 0 ? written : 0;
 }
 
-static s64 sendfile_files(struct file *out, struct file *in, loff_t __user *user_offset,
-			  size_t count)
+static int may_sendfile(struct file *out, struct file *in, bool positioned)
 {
-	loff_t offset;
-	s64 result;
-	bool locked;
-
 	if (!(in->mode & FMODE_READ) || !(out->mode & FMODE_WRITE))
 		return -EBADF;
-	if (user_offset && !in->fop->llseek)
+	if (positioned && !is_seekable(in))
 		return -ESPIPE;
 	if (!S_ISREG(in->inode->mode) && !S_ISBLK(in->inode->mode))
 		return -EINVAL;
-	if (out->flags & O_APPEND)
+	return out->flags & O_APPEND ? -EINVAL : 0;
+}
+
+static int may_copy_range(struct file *out, struct file *in)
+{
+	umode_t a = in->inode->mode, b = out->inode->mode;
+
+	if (S_ISDIR(a) || S_ISDIR(b))
+		return -EISDIR;
+	if (!S_ISREG(a) || !S_ISREG(b))
 		return -EINVAL;
-	if (user_offset) {
-		if (copy_from_user(&offset, user_offset, sizeof(offset)))
-			return -EFAULT;
-		if (offset < 0)
-			return -EINVAL;
-		result = copy_between(out, in, &offset, count);
-		if (copy_to_user(user_offset, &offset, sizeof(offset)))
-			return -EFAULT;
+	if (!(in->mode & FMODE_READ) || !(out->mode & FMODE_WRITE) || (out->flags & O_APPEND))
+		return -EBADF;
+	return in->inode->sb != out->inode->sb ? -EXDEV : 0;
+}
+
+/* Shortens *@count to the end of the file. */
+static int check_ranges(struct file *out, loff_t to, struct file *in, loff_t from, size_t *count)
+{
+	loff_t left = in->inode->size - from;
+
+	if ((u64)from + *count < *count || (u64)to + *count < *count)
+		return -EOVERFLOW;
+	*count = left <= 0 ? 0 : min(*count, (size_t)left);
+	if (from < 0 || to < 0)
+		return -EINVAL;
+	if (in->inode == out->inode && from < to + (loff_t)*count && to < from + (loff_t)*count)
+		return -EINVAL;
+	return 0;
+}
+
+/* A position may be the file's own, or one that the program gives and gets back changed. */
+static int get_position(const struct file *file, const loff_t __user *given, loff_t *position)
+{
+	*position = file->position;
+	return given && get_user(*position, given) ? -EFAULT : 0;
+}
+
+static int put_position(struct file *file, loff_t __user *given, loff_t position)
+{
+	if (given)
+		return put_user(position, given);
+	file->position = position;
+	return 0;
+}
+
+static s64 copy_files(struct file *out, loff_t __user *to_given, struct file *in,
+		      loff_t __user *from_given, size_t count, bool range)
+{
+	loff_t from, to;
+	s64 result = range ? may_copy_range(out, in) : may_sendfile(out, in, from_given != NULL);
+
+	if (result)
 		return result;
-	}
-	locked = in != out && file_lock_position(in);
-	result = copy_between(out, in, &in->position, count);
-	file_unlock_position(in, locked);
+	if (get_position(in, from_given, &from) || get_position(out, to_given, &to))
+		return -EFAULT;
+	if (range)
+		result = check_ranges(out, to, in, from, &count);
+	else if (from < 0)
+		result = -EINVAL;
+	if (result)
+		return result;
+	result = copy_between(out, &to, in, &from, min(count, IO_MAX));
+	if (put_position(out, to_given, to) || put_position(in, from_given, from))
+		return -EFAULT;
 	return result;
 }
 
-s64 vfs_sendfile(int out_fd, int in_fd, loff_t __user *offset, size_t count)
+static s64 copy_call(int out_number, loff_t __user *to, int in_number, loff_t __user *from,
+		     size_t count, bool range)
 {
-	struct fd in = fdget(in_fd), out = fdget(out_fd);
+	struct fd in = fdget(in_number), out = fdget(out_number);
 	s64 result = -EBADF;
 
-	if (count > IO_MAX)
-		count = IO_MAX;
 	if (in.file && out.file)
-		result = sendfile_files(out.file, in.file, offset, count);
+		result = copy_files(out.file, to, in.file, from, count, range);
 	if (in.file)
 		fdput(in);
 	if (out.file)
 		fdput(out);
 	return result;
+}
+
+s64 sys_sendfile(int out, int in, loff_t *offset, size_t count)
+{
+	return copy_call(out, NULL, in, offset, count, false);
+}
+
+s64 sys_copy_file_range(int in, loff_t *from, int out, loff_t *to, size_t count, u32 flags)
+{
+	return flags ? -EINVAL : copy_call(out, to, in, from, count, true);
 }

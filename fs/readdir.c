@@ -7,6 +7,7 @@
  */
 #include "fs/internal.h"
 #include "kernel/core/string.h"
+#include "kernel/core/syscalls.h"
 #include "kernel/core/uaccess.h"
 
 struct getdents {
@@ -83,7 +84,7 @@ static s64 getdents_file(struct file *file, void __user *buffer, unsigned count)
 	return (s64)(count - out.left);
 }
 
-s64 vfs_getdents64(int number, void __user *buffer, unsigned count)
+s64 sys_getdents64(int number, void *buffer, u32 count)
 {
 	struct fd fd = fdget(number);
 	bool locked;

@@ -8,7 +8,7 @@
 #include "fs/block.h"
 #include "fs/devfs/devfs.h"
 #include "fs/internal.h"
-#include "kernel/core/string.h"
+#include "kernel/core/syscalls.h"
 #include "mm/slab.h"
 
 struct chrdev {
@@ -101,4 +101,16 @@ void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev)
 	} else {
 		inode->fop = &socket_file_operations;
 	}
+}
+
+/* ---- sockets: there are none ----------------------------------------------------------------- */
+
+s64 sys_socket(int family, int type, int protocol)
+{
+	return -EAFNOSUPPORT;
+}
+
+s64 sys_socketpair(int family, int type, int protocol, int *fds)
+{
+	return -EAFNOSUPPORT;
 }

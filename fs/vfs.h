@@ -193,6 +193,7 @@ struct inode {
 	struct timespec64 atime, mtime, ctime;
 
 	const struct file_operations *fop;
+	struct file_lock *locks; /* advisory; locks.c's lock */
 	struct address_space data;
 
 	spinlock_t spin;		   /* flags */
@@ -411,11 +412,13 @@ struct mount {
 	struct dentry *root;
 	struct mount *parent;	 /* itself at the root */
 	struct dentry *mountpoint;
-	unsigned flags;		 /* SB_RDONLY, NOSUID, NODEV, NOEXEC, NOATIME of this mount */
-	struct list_head link;	 /* all mounts (mount.c's lock) */
-	struct list_head children, child_link;
+	unsigned flags;		 /* SB_* and MS_RELATIME of this mount */
+	atomic_t writers;	 /* regular files open for writing through it */
+	struct list_head children, child_link; /* mount.c's lock; those on one, newest first */
+	struct list_head link;	 /* all mounts in order of mounting; empty: off the tree */
 	char *device_name;
-	bool detached; /* lazily unmounted: goes away with its last reference */
+	bool expiring;		 /* MNT_EXPIRE was asked for once; mount.c's mutex */
+	struct mount *copy;	 /* while a tree is being copied; mount.c's mutex */
 };
 static inline void mntget(struct mount *mount)
 {
@@ -430,9 +433,6 @@ static inline void mntput(struct mount *mount)
 /* 0, or -EROFS when the mount or its file system is read-only. */
 int mount_writable(const struct mount *mount);
 
-int vfs_mount(const char *device, const struct path *where, const char *type, unsigned flags,
-	      const char *options);
-int vfs_umount(const struct path *where, unsigned flags);
 /* boot: sets init's root and cwd */
 int vfs_mount_root(const char *device, const char *type, unsigned flags);
 int vfs_sync_all(void); /* sync(2): everything written and waited for */
@@ -447,6 +447,7 @@ void vfs_init(void);	 /* caches, file systems */
 #define LOOKUP_EMPTY (1u << 2)	   /* AT_EMPTY_PATH: "" means the starting place */
 #define LOOKUP_FD (1u << 3)	   /* no name, but what descriptor @dfd has open ... */
 #define LOOKUP_FD_PATH (1u << 4)   /* ... even by O_PATH */
+#define LOOKUP_RESOLVE (1u << 5)   /* times RESOLVE_* of openat2(2) */
 
 /* Walk @name (user address) from directory descriptor @dfd (AT_FDCWD: cwd): 0 and a referenced
  * path, or -ENOENT, -ENOTDIR, -EACCES, -ELOOP, -ENAMETOOLONG, -EFAULT, -EBADF, -ENOMEM, -EIO. May
@@ -471,29 +472,9 @@ static inline void path_put(const struct path *path)
 /* of current's fsuid, fsgid, groups; 0 or -EACCES (-EROFS) */
 int inode_permission(struct inode *inode, int mask);
 
-/* What the system calls stand on: all take user strings and return 0 or -errno (vfs_open_at: a
- * descriptor). */
-s64 vfs_open_at(int dfd, const char __user *name, int flags, umode_t mode);
-int vfs_stat_at(int dfd, const char __user *name, unsigned at_flags, struct kstat *stat);
-int vfs_mkdir_at(int dfd, const char __user *name, umode_t mode);
-int vfs_mknod_at(int dfd, const char __user *name, umode_t mode, dev_t rdev);
-int vfs_unlink_at(int dfd, const char __user *name, int at_flags); /* AT_REMOVEDIR: rmdir */
-int vfs_symlink_at(const char __user *target, int dfd, const char __user *name);
-int vfs_link_at(int old_dfd, const char __user *old, int new_dfd, const char __user *new,
-		int at_flags);
-int vfs_rename_at(int old_dfd, const char __user *old, int new_dfd, const char __user *new,
-		  unsigned flags);
-s64 vfs_readlink_at(int dfd, const char __user *name, char __user *buf, size_t size);
-int vfs_access_at(int dfd, const char __user *name, int mode, int at_flags);
-/* permission checks of chmod, chown, utimes, truncate */
+/* Change what @attr->valid names, with the checks of chmod, chown and utimes. (The system calls on
+ * files themselves are in fs/ too, and are declared by kernel/core/syscalls.h.) */
 int vfs_setattr(const struct path *path, struct iattr *attr);
-int vfs_truncate(const struct path *path, loff_t size);
-int vfs_statfs(const struct path *path, struct kstatfs *stat);
-int vfs_getattr(const struct path *path, struct kstat *stat); /* fstat; fills all of *stat */
-s64 vfs_getcwd(char __user *buf, size_t size); /* length with the NUL; -ERANGE, -ENOENT, -EFAULT */
-int vfs_chdir(const struct path *path);
-int vfs_chroot(const struct path *path);
-void generic_fillattr(struct inode *inode, struct kstat *stat);
 int simple_setattr(struct inode *inode, const struct iattr *attr);
 
 /* May current see attribute @name in a list? (xattr.c: the calls on extended attributes) */
@@ -584,10 +565,6 @@ int fd_alloc(int lowest, bool close_on_exec); /* reserve a number, or -EMFILE */
 void fd_install(int fd, struct file *file);   /* takes over the reference */
 void fd_release(int fd);		      /* a reserved number that was not used */
 int fd_close(int fd);
-int fd_dup(int old, int lowest, bool close_on_exec);		    /* F_DUPFD */
-int fd_dup2(int old, int new, bool close_on_exec);
-int fd_get_flags(int fd);
-int fd_set_flags(int fd, bool close_on_exec);
 /* close the close-on-exec ones */
 void file_table_exec(struct file_table *table);
 /* @table itself if one task alone has it, else a copy for current, who then drops @table; NULL: no
@@ -599,12 +576,8 @@ void file_table_set_limit(struct file_table *table, u32 limit); /* RLIMIT_NOFILE
 /* checks mode; -EBADF, -EISDIR, -EINVAL */
 ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);
 ssize_t vfs_write(struct file *file, struct io *io, loff_t *position);
-loff_t vfs_llseek(struct file *file, loff_t offset, int whence);
 int vfs_fsync(struct file *file, bool data_only);
-int vfs_ftruncate(struct file *file, loff_t size);
-int vfs_fallocate(struct file *file, int mode, loff_t offset, loff_t length);
-s64 vfs_sendfile(int out, int in, loff_t __user *offset, size_t count);
-s64 vfs_getdents64(int fd, void __user *buffer, unsigned count);
+int vfs_ftruncate(struct file *file, loff_t size); /* ftruncate(2) */
 /* Lock file->position around its use if others share the file: returns what file_unlock_position()
  * needs. */
 bool file_lock_position(struct file *file);

@@ -29,3 +29,9 @@ void send_signal_current(int signo);
 /* Does the current task block or ignore @signo? (A background read is then EIO instead of SIGTTIN.)
  */
 bool current_signal_ignored(int signo);
+
+/* RLIMIT_FSIZE of the current process, ~0: none. */
+u64 current_file_limit(void);
+
+/* What getpid(2) says; 0 in a kernel thread. */
+pid_t current_process_id(void);

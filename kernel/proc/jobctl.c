@@ -204,3 +204,13 @@ s64 process_group_of(pid_t pid, bool session)
 	spin_unlock_irqrestore(&process_lock, flags);
 	return result;
 }
+
+u64 current_file_limit(void)
+{
+	return current->process ? process_limit(RLIMIT_FSIZE) : RLIM_INFINITY;
+}
+
+pid_t current_process_id(void)
+{
+	return current->process ? current->process->pid : 0;
+}

@@ -32,7 +32,3 @@ s64 put_timespec(void *to, u64 ns);
 
 /* Fill the program's struct rusage with CPU times; NULL is allowed. sys_process.c */
 s64 put_rusage(void *to, const struct cpu_times *times, u64 faults);
-
-/* May a file grow to @size (RLIMIT_FSIZE)? 0, or -EFBIG and SIGXFSZ. sys_file.c */
-struct inode;
-s64 limit_growth(const struct inode *inode, loff_t size);

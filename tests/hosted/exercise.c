@@ -111,11 +111,11 @@ static void look_at(const char *path, unsigned depth)
 	before();
 	/* Once something was written, it may be a directory's block that was written as a file's.
 	 */
-	if (judge(vfs_stat_at(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, &stat), changed, path, __LINE__))
+	if (judge(sys_newfstatat(AT_FDCWD, path, &stat, AT_SYMLINK_NOFOLLOW), changed, path, __LINE__))
 		return;
 	if (S_ISLNK(stat.mode)) {
-		LOOK(vfs_readlink_at(AT_FDCWD, path, text, sizeof(text)));
-		CHANGE(vfs_stat_at(AT_FDCWD, path, 0, &stat)); /* whatever it leads to */
+		LOOK(sys_readlinkat(AT_FDCWD, path, text, sizeof(text)));
+		CHANGE(sys_newfstatat(AT_FDCWD, path, &stat, 0)); /* whatever it leads to */
 	} else if (S_ISDIR(stat.mode)) {
 		look_at_dir(path, depth);
 	} else if (S_ISREG(stat.mode)) {
@@ -170,7 +170,7 @@ static bool is_plain(const char *path)
 {
 	struct kstat stat;
 
-	return vfs_stat_at(AT_FDCWD, path, 0, &stat) == 0 && S_ISREG(stat.mode);
+	return sys_newfstatat(AT_FDCWD, path, &stat, 0) == 0 && S_ISREG(stat.mode);
 }
 
 static void change(void)
@@ -185,25 +185,25 @@ static void change(void)
 				data, sizeof(data)));
 		break;
 	case 1:
-		CHANGE(vfs_mkdir_at(AT_FDCWD, new_path(), 0755));
+		CHANGE(sys_mkdirat(AT_FDCWD, new_path(), 0755));
 		break;
 	case 2:
 		memset(target, 'x', sizeof(target));
 		target[10 + pick(69)] = 0;
-		CHANGE(vfs_symlink_at(target, AT_FDCWD, new_path()));
+		CHANGE(sys_symlinkat(target, AT_FDCWD, new_path()));
 		break;
 	case 3:
-		CHANGE(vfs_link_at(AT_FDCWD, path, AT_FDCWD, new_path(), 0));
+		CHANGE(sys_linkat(AT_FDCWD, path, AT_FDCWD, new_path(), 0));
 		break;
 	case 4:
-		CHANGE(vfs_unlink_at(AT_FDCWD, path, 0));
+		CHANGE(sys_unlinkat(AT_FDCWD, path, 0));
 		break;
 	case 5:
-		CHANGE(vfs_unlink_at(AT_FDCWD, some_dir(), AT_REMOVEDIR));
+		CHANGE(sys_unlinkat(AT_FDCWD, some_dir(), AT_REMOVEDIR));
 		break;
 	case 6:
 	case 7:
-		CHANGE(vfs_rename_at(AT_FDCWD, path, AT_FDCWD, pick(2) ? new_path() : some_file(),
+		CHANGE(sys_renameat2(AT_FDCWD, path, AT_FDCWD, pick(2) ? new_path() : some_file(),
 				     pick(3) ? 0 : RENAME_EXCHANGE));
 		break;
 	case 8:

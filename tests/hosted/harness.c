@@ -69,29 +69,15 @@ int mount_disk(const char *name, unsigned flags)
 {
 	struct block_device *device = find_block_device(name);
 	char node[32];
-	struct path where;
-	int error;
 
 	snprintf(node, sizeof(node), "/%s", name);
-	vfs_mknod_at(AT_FDCWD, node, S_IFBLK | 0600, device->dev);
-	error = kern_path("/mnt", 0, &where);
-	if (!error) {
-		error = vfs_mount(node, &where, "ext2", flags, "");
-		path_put(&where);
-	}
-	return error;
+	sys_mknodat(AT_FDCWD, node, S_IFBLK | 0600, (u32)device->dev);
+	return (int)sys_mount(node, "/mnt", "ext2", flags, "");
 }
 
 int umount_disk(void)
 {
-	struct path where;
-	int error = kern_path("/mnt", 0, &where);
-
-	if (!error) {
-		error = vfs_umount(&where, 0);
-		path_put(&where);
-	}
-	return error;
+	return (int)sys_umount2("/mnt", 0);
 }
 
 s64 write_at(const char *path, int flags, loff_t offset, const void *data, size_t n)
@@ -135,14 +121,7 @@ int chmod_path(const char *name, umode_t mode)
 
 int truncate_path(const char *name, loff_t size)
 {
-	struct path path;
-	int error = kern_path(name, LOOKUP_FOLLOW, &path);
-
-	if (!error) {
-		error = vfs_truncate(&path, size);
-		path_put(&path);
-	}
-	return error;
+	return (int)sys_truncate(name, size);
 }
 
 /* ---- directories ----------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "fs/block.h"
+#include "kernel/core/syscalls.h"
 #include "kernel/core/types.h"
 
 /* ---- start ----------------------------------------------------------------------------------- */

@@ -403,7 +403,7 @@ static void compare_bytes(const struct model_node *node, const char *path, struc
 static void compare_link(const struct model_node *node, const char *path)
 {
 	char text[PATH_MAX];
-	s64 length = vfs_readlink_at(AT_FDCWD, path, text, sizeof(text));
+	s64 length = sys_readlinkat(AT_FDCWD, path, text, sizeof(text));
 
 	if (length != (s64)node->size || memcmp(text, node->target, node->size) != 0)
 		test_failed(__FILE__, __LINE__, "%s: readlink gives %lld", path, (long long)length);
@@ -456,7 +456,7 @@ static void compare_node(const struct model *model, const struct model_node *dir
 	int error;
 
 	model_path(model, dir, dir->names[index].text, path);
-	error = vfs_stat_at(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, &stat);
+	error = sys_newfstatat(AT_FDCWD, path, &stat, AT_SYMLINK_NOFOLLOW);
 	if (error) {
 		test_failed(__FILE__, __LINE__, "%s: stat: %d", path, error);
 		return;

@@ -124,7 +124,7 @@ static void do_mkdir(void)
 	struct model_node *dir = some_dir();
 	const char *name = some_name(dir, false);
 
-	EXPECT(vfs_mkdir_at(AT_FDCWD, PATH(dir, name), 0750),
+	EXPECT(sys_mkdirat(AT_FDCWD, PATH(dir, name), 0750),
 	       model_make(&run.model, dir, name, S_IFDIR | 0750, NULL));
 }
 
@@ -135,7 +135,7 @@ static void do_mknod(void)
 	const char *name = some_name(dir, false);
 	umode_t mode = kinds[pick(4)] | 0600;
 
-	EXPECT(vfs_mknod_at(AT_FDCWD, PATH(dir, name), mode, MKDEV(pick(300), pick(256))),
+	EXPECT(sys_mknodat(AT_FDCWD, PATH(dir, name), mode, MKDEV(pick(300), pick(256))),
 	       model_make(&run.model, dir, name, mode, NULL));
 }
 
@@ -148,7 +148,7 @@ static void do_symlink(void)
 
 	memset(target, 't', length);
 	target[length] = 0;
-	EXPECT(vfs_symlink_at(target, AT_FDCWD, PATH(dir, name)),
+	EXPECT(sys_symlinkat(target, AT_FDCWD, PATH(dir, name)),
 	       model_make(&run.model, dir, name, S_IFLNK | 0777, target));
 }
 
@@ -158,7 +158,7 @@ static void do_link(void)
 	const char *old = some_name(from, true), *name = some_name(dir, false);
 
 	node = model_find(from, old);
-	EXPECT(vfs_link_at(AT_FDCWD, PATH(from, old), AT_FDCWD, PATH(dir, name), 0),
+	EXPECT(sys_linkat(AT_FDCWD, PATH(from, old), AT_FDCWD, PATH(dir, name), 0),
 	       node ? model_link(&run.model, node, dir, name) : -ENOENT);
 }
 
@@ -167,7 +167,7 @@ static void do_unlink(void)
 	struct model_node *dir = some_dir();
 	const char *name = some_name(dir, true);
 
-	EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), 0), model_unlink(&run.model, dir, name));
+	EXPECT(sys_unlinkat(AT_FDCWD, PATH(dir, name), 0), model_unlink(&run.model, dir, name));
 }
 
 static void do_rmdir(void)
@@ -175,7 +175,7 @@ static void do_rmdir(void)
 	struct model_node *dir = some_dir();
 	const char *name = some_name(dir, true);
 
-	EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), AT_REMOVEDIR),
+	EXPECT(sys_unlinkat(AT_FDCWD, PATH(dir, name), AT_REMOVEDIR),
 	       model_rmdir(&run.model, dir, name));
 }
 
@@ -187,7 +187,7 @@ static void do_rename(void)
 
 	strcpy(old, some_name(from, true));
 	strcpy(new, some_name(to, pick(2)));
-	EXPECT(vfs_rename_at(AT_FDCWD, PATH(from, old), AT_FDCWD, PATH(to, new), flags),
+	EXPECT(sys_renameat2(AT_FDCWD, PATH(from, old), AT_FDCWD, PATH(to, new), flags),
 	       model_rename(&run.model, from, old, to, new, flags));
 }
 
@@ -475,12 +475,10 @@ static void fill_disk(void)
 {
 	static unsigned char zeros[4096];
 	struct kstatfs stat;
-	struct path path;
 	char name[16];
 
-	if (kern_path("/mnt", 0, &path) != 0 || vfs_statfs(&path, &stat) != 0)
+	if (sys_statfs("/mnt", &stat) != 0)
 		panic("statfs");
-	path_put(&path);
 	for (u64 n = pick(8); stat.ffree > n && run.model.count < MODEL_NODES / 2; stat.ffree--) {
 		snprintf(name, sizeof(name), "fill%u", run.model.count);
 		EXPECT(write_at(PATH(run.model.root, name), O_CREAT | O_WRONLY, 0, NULL, 0),
@@ -531,7 +529,7 @@ void sequence(u64 seed, enum sequence_mode mode, bool check)
 {
 	sequence_begin(seed, mode);
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
-	vfs_unlink_at(AT_FDCWD, "/mnt/lost+found", AT_REMOVEDIR);
+	sys_unlinkat(AT_FDCWD, "/mnt/lost+found", AT_REMOVEDIR);
 	if (mode == SEQUENCE_SMALL)
 		fill_disk();
 	sequence_operations(seed);
@@ -615,7 +613,7 @@ static void share(void)
 		 pick(2) ? "" : "/x");
 	switch (pick(10)) {
 	case 0:
-		vfs_mkdir_at(AT_FDCWD, path, 0755);
+		sys_mkdirat(AT_FDCWD, path, 0755);
 		break;
 	case 6: /* so that the next ones have to read, and sleep where otherwise nobody does */
 		sync_buffers(&sequence_disk.device, true);
@@ -624,19 +622,19 @@ static void share(void)
 		invalidate_buffers(&sequence_disk.device);
 		break;
 	case 1:
-		vfs_unlink_at(AT_FDCWD, path, AT_REMOVEDIR);
+		sys_unlinkat(AT_FDCWD, path, AT_REMOVEDIR);
 		break;
 	case 2:
-		vfs_unlink_at(AT_FDCWD, path, 0);
+		sys_unlinkat(AT_FDCWD, path, 0);
 		break;
 	case 3:
-		vfs_link_at(AT_FDCWD, path, AT_FDCWD, other, 0);
+		sys_linkat(AT_FDCWD, path, AT_FDCWD, other, 0);
 		break;
 	case 4:
-		vfs_symlink_at(path, AT_FDCWD, other);
+		sys_symlinkat(path, AT_FDCWD, other);
 		break;
 	case 5:
-		vfs_rename_at(AT_FDCWD, path, AT_FDCWD, other, pick(3) ? 0 : RENAME_EXCHANGE);
+		sys_renameat2(AT_FDCWD, path, AT_FDCWD, other, pick(3) ? 0 : RENAME_EXCHANGE);
 		break;
 	default:
 		share_file(path);
@@ -655,7 +653,7 @@ static void run_task(void *argument)
 	run.bytes = malloc(WRITE_MAX);
 	snprintf(run.names[0], sizeof(run.names[0]), "/mnt/task%d", (int)current->pid);
 	model_start(&run.model, run.names[0]);
-	EXPECT(vfs_mkdir_at(AT_FDCWD, run.model.top, 0755), 0);
+	EXPECT(sys_mkdirat(AT_FDCWD, run.model.top, 0755), 0);
 	for (u64 steps = 20 + pick(60); steps; steps--) {
 		one_operation();
 		while (pick(3) == 0)
@@ -676,7 +674,7 @@ void sequence_tasks(u64 seed, unsigned tasks)
 	disk_rng.state = seed + 1;
 	image_restore(&sequence_disk, pristine);
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
-	CHECK_EQUAL(vfs_mkdir_at(AT_FDCWD, "/mnt/shared", 0755), 0);
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/shared", 0755), 0);
 	for (unsigned i = 0; i < tasks; i++)
 		task_start(run_task, &seed);
 	tasks_wait();
@@ -692,14 +690,7 @@ void sequence_tasks(u64 seed, unsigned tasks)
 
 static int mount_tmpfs(void)
 {
-	struct path where;
-	int error = kern_path("/mnt", 0, &where);
-
-	if (!error) {
-		error = vfs_mount("none", &where, "tmpfs", 0, "mode=755");
-		path_put(&where);
-	}
-	return error;
+	return (int)sys_mount("none", "/mnt", "tmpfs", 0, "mode=755");
 }
 
 void sequence_prepare_tmpfs(void)
@@ -718,24 +709,22 @@ static void remove_first(struct model_node *dir)
 	const char *name = dir->names[0].text;
 
 	if (S_ISDIR(dir->names[0].node->mode))
-		EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), AT_REMOVEDIR),
+		EXPECT(sys_unlinkat(AT_FDCWD, PATH(dir, name), AT_REMOVEDIR),
 		       model_rmdir(&run.model, dir, name));
 	else
-		EXPECT(vfs_unlink_at(AT_FDCWD, PATH(dir, name), 0),
+		EXPECT(sys_unlinkat(AT_FDCWD, PATH(dir, name), 0),
 		       model_unlink(&run.model, dir, name));
 }
 
 void sequence_tmpfs(u64 seed, bool empty)
 {
 	struct kstatfs before, after;
-	struct path path;
 
 	run.mode = SEQUENCE_EXACT;
 	run.rng.state = seed;
 	model_start(&run.model, "/mnt");
 	CHECK_EQUAL(mount_tmpfs(), 0);
-	CHECK_EQUAL(kern_path("/mnt", 0, &path), 0);
-	CHECK_EQUAL(vfs_statfs(&path, &before), 0);
+	CHECK_EQUAL(sys_statfs("/mnt", &before), 0);
 	sequence_operations(seed);
 	model_compare(&run.model, &run.rng, types);
 	while (empty && run.model.root->name_count) { /* all goes, and so does what it took */
@@ -744,9 +733,8 @@ void sequence_tmpfs(u64 seed, bool empty)
 		if (dir->name_count)
 			remove_first(dir);
 	}
-	CHECK_EQUAL(vfs_statfs(&path, &after), 0);
+	CHECK_EQUAL(sys_statfs("/mnt", &after), 0);
 	CHECK(!empty || (after.bfree == before.bfree && after.ffree == before.ffree));
-	path_put(&path);
 	CHECK_EQUAL(umount_disk(), 0);
 	leak_check();
 	sequence_end();

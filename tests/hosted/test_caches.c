@@ -51,7 +51,7 @@ static int __maybe_unused stat_path(const char *path)
 {
 	struct kstat stat;
 
-	return vfs_stat_at(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, &stat);
+	return sys_newfstatat(AT_FDCWD, path, &stat, AT_SYMLINK_NOFOLLOW);
 }
 
 /* A directory goes after what is in it. */
@@ -98,7 +98,7 @@ static struct hash_counters dentry_last, inode_last, page_last, buffer_last;
 TEST(dentry_counts)
 {
 	start(32, 1024, 4096);
-	CHECK_EQUAL(vfs_mkdir_at(AT_FDCWD, "/mnt/d", 0755), 0);
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/d", 0755), 0);
 	CHECK_EQUAL(write_at("/mnt/d/file", O_CREAT | O_WRONLY, 0, "x", 1), 1);
 	since(dentry_counters, &dentry_last);
 	CHECK_EQUAL(stat_path("/mnt/d/file"), 0);
@@ -111,7 +111,7 @@ TEST(dentry_counts)
 	DENTRY_GREW(3, 0);
 	CHECK_EQUAL(stat_path("/mnt/d/none/more"), -ENOENT);
 	DENTRY_GREW(3, 0);
-	CHECK_EQUAL(vfs_unlink_at(AT_FDCWD, "/mnt/d/file", 0), 0);
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d/file", 0), 0);
 	DENTRY_GREW(3, 0);
 	CHECK_EQUAL(stat_path("/mnt/d/file"), -ENOENT); /* its dentry has become negative */
 	DENTRY_GREW(3, 0);
@@ -121,7 +121,7 @@ TEST(dentry_counts)
 	since(dentry_counters, &dentry_last);
 	CHECK_EQUAL(stat_path("/mnt/d/file"), 0);
 	DENTRY_GREW(1, 2); /* a mount point stays */
-	CHECK_EQUAL(vfs_rename_at(AT_FDCWD, "/mnt/d/file", AT_FDCWD, "/mnt/d/none", 0), 0);
+	CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/d/file", AT_FDCWD, "/mnt/d/none", 0), 0);
 	since(dentry_counters, &dentry_last);
 	CHECK_EQUAL(stat_path("/mnt/d/none"), 0);
 	DENTRY_GREW(3, 0);
@@ -166,8 +166,8 @@ TEST(dentry_shrink_spares_used)
 	struct file *file;
 
 	start(32, 1024, 4096);
-	CHECK_EQUAL(vfs_mkdir_at(AT_FDCWD, "/mnt/a", 0755), 0);
-	CHECK_EQUAL(vfs_mkdir_at(AT_FDCWD, "/mnt/a/b", 0755), 0);
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/a", 0755), 0);
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/a/b", 0755), 0);
 	file = filp_open("/mnt/a/b/file", O_CREAT | O_RDWR, 0644);
 	drop_dentries();
 	CHECK_EQUAL(dentry_count(file->path.dentry), 1);
@@ -191,20 +191,20 @@ TEST(inode_counts)
 
 	start(32, 1024, 4096);
 	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "x", 1), 1);
-	CHECK_EQUAL(vfs_link_at(AT_FDCWD, "/mnt/file", AT_FDCWD, "/mnt/other", 0), 0);
+	CHECK_EQUAL(sys_linkat(AT_FDCWD, "/mnt/file", AT_FDCWD, "/mnt/other", 0), 0);
 	drop_dentries();
 	since(inode_counters, &inode_last);
-	CHECK_EQUAL(vfs_stat_at(AT_FDCWD, "/mnt/file", 0, &stat), 0);
+	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/file", &stat, 0), 0);
 	grown = since(inode_counters, &inode_last);
 	CHECK(grown.hits == 1 && grown.misses == 0 && grown.inserts == 0);
 	vfs_sync_all();
 	drop_dentries();
 	CHECK(shrink_icache(1000) >= 1);
 	since(inode_counters, &inode_last);
-	CHECK_EQUAL(vfs_stat_at(AT_FDCWD, "/mnt/file", 0, &stat), 0);
+	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/file", &stat, 0), 0);
 	grown = since(inode_counters, &inode_last);
 	CHECK(grown.hits == 0 && grown.misses == 1 && grown.inserts == 1);
-	CHECK_EQUAL(vfs_stat_at(AT_FDCWD, "/mnt/other", 0, &stat), 0);
+	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/other", &stat, 0), 0);
 	grown = since(inode_counters, &inode_last);
 	CHECK(grown.hits == 1 && grown.misses == 0);
 	inode_cache_check();
@@ -256,7 +256,7 @@ TEST(page_counts)
 	grown = since(page_counters, &page_last);
 	CHECK(grown.hits == 8 && grown.misses == 0 && grown.inserts == 0);
 	CHECK(grown.hit_steps >= 8 && grown.compares >= 8);
-	CHECK_EQUAL(vfs_unlink_at(AT_FDCWD, "/mnt/file", 0), 0);
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/file", 0), 0);
 	grown = since(page_counters, &page_last);
 	CHECK_EQUAL(grown.removes, 8);
 	CHECK_EQUAL(objects_in(&page_cache_hash), memory_use_total(MEMORY_CACHED));
@@ -299,7 +299,7 @@ TEST(page_reclaim_small_files)
 	for (unsigned i = 0; i < 3000; i++) {
 		snprintf(path, sizeof(path), "/mnt/d%u", i / 50);
 		if (i % 50 == 0)
-			CHECK_EQUAL(vfs_mkdir_at(AT_FDCWD, path, 0755), 0);
+			CHECK_EQUAL(sys_mkdirat(AT_FDCWD, path, 0755), 0);
 		snprintf(path, sizeof(path), "/mnt/d%u/file%u", i / 50, i);
 		snprintf(text, sizeof(text), "this is file %u", i);
 		CHECK_EQUAL(write_at(path, O_CREAT | O_WRONLY, 0, text, sizeof(text)),
@@ -386,12 +386,12 @@ TEST(buffer_reuse)
 		disk_rng.state = round;
 		for (unsigned i = 0; i < 60; i++) { /* directories: metadata in most blocks */
 			snprintf(path, sizeof(path), "/mnt/d%u", i);
-			CHECK_EQUAL(vfs_mkdir_at(AT_FDCWD, path, 0755), 0);
+			CHECK_EQUAL(sys_mkdirat(AT_FDCWD, path, 0755), 0);
 		}
 		sync_buffers(&disk.device, false); /* started, not waited for */
 		for (unsigned i = 0; i < 60; i++) {
 			snprintf(path, sizeof(path), "/mnt/d%u", i);
-			CHECK_EQUAL(vfs_unlink_at(AT_FDCWD, path, AT_REMOVEDIR), 0);
+			CHECK_EQUAL(sys_unlinkat(AT_FDCWD, path, AT_REMOVEDIR), 0);
 		}
 		fill(data, sizeof(data), round);
 		CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, data, sizeof(data)),
@@ -400,7 +400,7 @@ TEST(buffer_reuse)
 		CHECK_EQUAL(mount_disk("ram0", 0), 0);
 		CHECK_EQUAL(read_at("/mnt/file", 0, back, sizeof(back)), sizeof(back));
 		CHECK(memcmp(data, back, sizeof(data)) == 0);
-		CHECK_EQUAL(vfs_unlink_at(AT_FDCWD, "/mnt/file", 0), 0);
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/file", 0), 0);
 	}
 	stop();
 }

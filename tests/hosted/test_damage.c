@@ -31,18 +31,18 @@ static void make_contents(void)
 	memset(data, 'd', sizeof(data));
 	for (unsigned i = 0; i < 12; i++) {
 		snprintf(path, sizeof(path), "/mnt/dir%u", i % 4);
-		vfs_mkdir_at(AT_FDCWD, path, 0755);
+		sys_mkdirat(AT_FDCWD, path, 0755);
 		snprintf(path, sizeof(path), "/mnt/dir%u/sub%u", i % 4, i);
-		CHECK_EQUAL(vfs_mkdir_at(AT_FDCWD, path, 0755), 0);
+		CHECK_EQUAL(sys_mkdirat(AT_FDCWD, path, 0755), 0);
 		snprintf(path, sizeof(path), "/mnt/dir%u/sub%u/file", i % 4, i);
 		CHECK_EQUAL(write_at(path, O_CREAT | O_WRONLY, 0, data, 1 + i * 900), 1 + i * 900);
 		snprintf(path, sizeof(path), "/mnt/fast%u", i);
-		CHECK_EQUAL(vfs_symlink_at("dir1/sub1/file", AT_FDCWD, path), 0);
+		CHECK_EQUAL(sys_symlinkat("dir1/sub1/file", AT_FDCWD, path), 0);
 	}
 	for (unsigned i = 0; i < 40; i++) { /* a directory of several blocks */
 		memset(text, 'n', sizeof(text));
 		snprintf(text, sizeof(text), "/mnt/dir0/%0100u", i);
-		CHECK_EQUAL(vfs_mknod_at(AT_FDCWD, text, (i % 2 ? S_IFIFO : S_IFREG) | 0644, 0), 0);
+		CHECK_EQUAL(sys_mknodat(AT_FDCWD, text, (i % 2 ? S_IFIFO : S_IFREG) | 0644, 0), 0);
 	}
 	CHECK_EQUAL(write_at("/mnt/large", O_CREAT | O_WRONLY, 0, data, sizeof(data)),
 		    sizeof(data));
@@ -50,9 +50,9 @@ static void make_contents(void)
 	CHECK_EQUAL(write_at("/mnt/sparse", O_WRONLY, KB(500), data, 5000), 5000);
 	memset(text, 's', sizeof(text));
 	text[200] = 0;
-	CHECK_EQUAL(vfs_symlink_at(text, AT_FDCWD, "/mnt/slow"), 0);
-	CHECK_EQUAL(vfs_link_at(AT_FDCWD, "/mnt/large", AT_FDCWD, "/mnt/dir2/link", 0), 0);
-	CHECK_EQUAL(vfs_mknod_at(AT_FDCWD, "/mnt/device", S_IFCHR | 0600, MKDEV(1, 3)), 0);
+	CHECK_EQUAL(sys_symlinkat(text, AT_FDCWD, "/mnt/slow"), 0);
+	CHECK_EQUAL(sys_linkat(AT_FDCWD, "/mnt/large", AT_FDCWD, "/mnt/dir2/link", 0), 0);
+	CHECK_EQUAL(sys_mknodat(AT_FDCWD, "/mnt/device", S_IFCHR | 0600, MKDEV(1, 3)), 0);
 }
 
 /* ---- finding one's way in the image -----------------------------------------------------------
@@ -477,14 +477,14 @@ TEST(damaged_pointers_multiply)
 		for (unsigned i = 0; i < 1024; i++)
 			((u32 *)block_at(chain[level]))[i] = chain[level + 1];
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
-	CHECK_EQUAL(vfs_stat_at(AT_FDCWD, "/mnt/large", 0, &stat), 0);
+	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/large", &stat, 0), 0);
 	CHECK_EQUAL(umount_disk(), 0);
 	raw = inode_at((u32)stat.ino);
 	raw->block[14] = chain[0];
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
 	hosted_last_error[0] = 0;
-	CHECK_EQUAL(vfs_unlink_at(AT_FDCWD, "/mnt/large", 0), 0);
-	CHECK_EQUAL(vfs_unlink_at(AT_FDCWD, "/mnt/dir2/link", 0), 0);
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/large", 0), 0);
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/dir2/link", 0), 0);
 	CHECK(hosted_last_error[0]);
 	CHECK_EQUAL(umount_disk(), 0);
 	leak_check();

@@ -11,18 +11,18 @@ static void use_files(void)
 	char text[64] = "";
 	struct kstat stat;
 
-	CHECK_EQUAL(vfs_mkdir_at(AT_FDCWD, "/mnt/d", 0755), 0);
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/d", 0755), 0);
 	CHECK_EQUAL(write_at("/mnt/d/f", O_WRONLY | O_CREAT, 0, "hello", 5), 5);
 	CHECK_EQUAL(read_at("/mnt/d/f", 0, text, sizeof(text)), 5);
 	CHECK(strcmp(text, "hello") == 0);
-	CHECK_EQUAL(vfs_rename_at(AT_FDCWD, "/mnt/d/f", AT_FDCWD, "/mnt/g", 0), 0);
+	CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/d/f", AT_FDCWD, "/mnt/g", 0), 0);
 	CHECK_EQUAL(read_at("/mnt/d/f", 0, text, sizeof(text)), -ENOENT);
-	CHECK_EQUAL(vfs_link_at(AT_FDCWD, "/mnt/g", AT_FDCWD, "/mnt/d/h", 0), 0);
-	CHECK_EQUAL(vfs_stat_at(AT_FDCWD, "/mnt/d/h", 0, &stat), 0);
+	CHECK_EQUAL(sys_linkat(AT_FDCWD, "/mnt/g", AT_FDCWD, "/mnt/d/h", 0), 0);
+	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/d/h", &stat, 0), 0);
 	CHECK_EQUAL(stat.nlink, 2);
-	CHECK_EQUAL(vfs_symlink_at("../g", AT_FDCWD, "/mnt/d/s"), 0);
+	CHECK_EQUAL(sys_symlinkat("../g", AT_FDCWD, "/mnt/d/s"), 0);
 	CHECK_EQUAL(read_at("/mnt/d/s", 0, text, sizeof(text)), 5);
-	CHECK_EQUAL(vfs_unlink_at(AT_FDCWD, "/mnt/g", 0), 0);
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/g", 0), 0);
 	CHECK_EQUAL(read_at("/mnt/d/s", 0, text, sizeof(text)), -ENOENT);
 }
 

@@ -167,7 +167,7 @@ static void identify(struct node *node)
 {
 	struct kstat stat;
 
-	CHECK_EQUAL(vfs_stat_at(AT_FDCWD, PATH(node), AT_SYMLINK_NOFOLLOW, &stat), 0);
+	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, PATH(node), &stat, AT_SYMLINK_NOFOLLOW), 0);
 	node->dev = stat.dev;
 	node->ino = stat.ino;
 	node->mode = stat.mode;
@@ -239,11 +239,11 @@ static void make_one(void)
 	make_text(text, pick(3) == 0);
 	node = add_node(dir, name);
 	if (kind < 5) {
-		CHECK_EQUAL(vfs_mkdir_at(AT_FDCWD, PATH(node), 0755), 0);
+		CHECK_EQUAL(sys_mkdirat(AT_FDCWD, PATH(node), 0755), 0);
 	} else if (kind < 7) {
 		CHECK_EQUAL(write_at(PATH(node), O_CREAT | O_WRONLY, 0, "x", 1), 1);
 	} else {
-		CHECK_EQUAL(vfs_symlink_at(text, AT_FDCWD, PATH(node)), 0);
+		CHECK_EQUAL(sys_symlinkat(text, AT_FDCWD, PATH(node)), 0);
 		node->target = strdup(text);
 	}
 	identify(node);
@@ -253,12 +253,9 @@ static void make_one(void)
 
 static void mount_on(struct node *node, const char *type)
 {
-	struct path where;
 	struct node *new;
 
-	CHECK_EQUAL(kern_path(PATH(node), 0, &where), 0);
-	CHECK_EQUAL(vfs_mount("/ram0", &where, type, 0, ""), 0);
-	path_put(&where);
+	CHECK_EQUAL(sys_mount("/ram0", PATH(node), type, 0, ""), 0);
 	new = add_node(NULL, "");
 	new->covered = node;
 	node->mounted = new;
@@ -276,7 +273,7 @@ static void make_chain(void)
 		if (i % (CHILDREN - 8) == 0) {
 			snprintf(name, sizeof(name), "x%u", i);
 			dir = add_node(top, name);
-			CHECK_EQUAL(vfs_mkdir_at(AT_FDCWD, PATH(dir), 0755), 0);
+			CHECK_EQUAL(sys_mkdirat(AT_FDCWD, PATH(dir), 0755), 0);
 			identify(dir);
 		}
 		snprintf(name, sizeof(name), "c%u", i);
@@ -286,7 +283,7 @@ static void make_chain(void)
 			snprintf(text, sizeof(text), "/x%u/c%u",
 				 (i + 1) / (CHILDREN - 8) * (CHILDREN - 8), i + 1);
 		node = add_node(dir, name);
-		CHECK_EQUAL(vfs_symlink_at(text, AT_FDCWD, PATH(node)), 0);
+		CHECK_EQUAL(sys_symlinkat(text, AT_FDCWD, PATH(node)), 0);
 		node->target = strdup(text);
 		identify(node);
 	}
@@ -300,13 +297,13 @@ static void make_tree(void)
 	identify(top);
 	struct node *mnt = add_node(top, "mnt");
 
-	CHECK_EQUAL(vfs_mkdir_at(AT_FDCWD, "/mnt", 0755), -EEXIST);
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt", 0755), -EEXIST);
 	identify(mnt);
 	make_chain();
 	for (unsigned i = 0; i < 10; i++)
 		make_one();
 	mount_on(mnt, "ext2");
-	CHECK_EQUAL(vfs_unlink_at(AT_FDCWD, "/mnt/lost+found", AT_REMOVEDIR), 0);
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/lost+found", AT_REMOVEDIR), 0);
 	for (unsigned i = 0; i < 80 && node_count < NODES - 10; i++) {
 		struct node *dir;
 
@@ -319,7 +316,6 @@ static void make_tree(void)
 
 static void unmake_tree(void)
 {
-	struct path path;
 	char text[PATH_MAX];
 
 	for (unsigned i = node_count; i--;) {
@@ -328,9 +324,7 @@ static void unmake_tree(void)
 		free(node->target);
 		if (!node->covered)
 			continue;
-		CHECK_EQUAL(kern_path(PATH(node), 0, &path), 0);
-		CHECK_EQUAL(vfs_umount(&path, 0), 0);
-		path_put(&path);
+		CHECK_EQUAL(sys_umount2(PATH(node), 0), 0);
 		node->covered->mounted = NULL;
 	}
 	for (unsigned i = node_count; i--;) {
@@ -341,7 +335,7 @@ static void unmake_tree(void)
 		if (fs != top || node == top || strcmp(node->name, "mnt") == 0)
 			continue;
 		snprintf(text, sizeof(text), "%s", PATH(node));
-		CHECK_EQUAL(vfs_unlink_at(AT_FDCWD, text, S_ISDIR(node->mode) ? AT_REMOVEDIR : 0),
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, text, S_ISDIR(node->mode) ? AT_REMOVEDIR : 0),
 			    0);
 	}
 }
@@ -505,38 +499,43 @@ static void become(uid_t uid)
 	commit_cred(cred);
 }
 
+/* Back to the first root, which descriptor @top_fd has open. */
+static void move_to_top(int top_fd)
+{
+	become(0);
+	root = cwd = top;
+	CHECK_EQUAL(sys_fchdir(top_fd), 0);
+	CHECK_EQUAL(sys_chroot("."), 0);
+}
+
 /* Another working directory and root. */
-static void move(const struct path *top_path)
+static void move(int top_fd)
 {
 	struct node *new_root = pick(2) ? top : random_dir();
 	struct node *new_cwd = random_dir();
-	struct path path;
+	char text[PATH_MAX];
 
-	become(0);
-	root = cwd = top;
-	CHECK_EQUAL(vfs_chroot(top_path), 0);
-	CHECK_EQUAL(kern_path(PATH(new_cwd), 0, &path), 0);
-	CHECK_EQUAL(vfs_chdir(&path), 0);
-	path_put(&path);
-	CHECK_EQUAL(kern_path(PATH(new_root), 0, &path), 0);
-	CHECK_EQUAL(vfs_chroot(&path), 0);
-	path_put(&path);
+	move_to_top(top_fd);
+	strcpy(text, PATH(new_root));
+	CHECK_EQUAL(sys_chdir(PATH(new_cwd)), 0);
+	CHECK_EQUAL(sys_chroot(text), 0);
 	root = new_root;
 	cwd = new_cwd;
 }
 
 static void sequence(u64 seed)
 {
-	struct path top_path;
 	char text[PATH_MAX + 300];
+	int top_fd;
 
 	rng.state = seed;
-	CHECK_EQUAL(kern_path("/", 0, &top_path), 0);
+	top_fd = (int)sys_openat(AT_FDCWD, "/", O_PATH, 0);
+	CHECK(top_fd >= 0);
 	make_tree();
 	for (unsigned i = 0; i < 300; i++) {
 		test_where("seed %llu path %u", (unsigned long long)seed, i);
 		if (i % 50 == 0) { /* another place, seen by another user */
-			move(&top_path);
+			move(top_fd);
 			become(pick(3) ? 1000 : 0);
 		}
 		if (pick(20) == 0)
@@ -547,12 +546,9 @@ static void sequence(u64 seed)
 		else
 			compare_open(text);
 	}
-	become(0);
-	root = cwd = top;
-	CHECK_EQUAL(vfs_chroot(&top_path), 0);
-	CHECK_EQUAL(vfs_chdir(&top_path), 0);
+	move_to_top(top_fd);
 	unmake_tree();
-	path_put(&top_path);
+	CHECK_EQUAL(sys_close(top_fd), 0);
 	dentry_cache_check();
 	leak_check();
 }
