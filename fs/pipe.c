@@ -338,7 +338,8 @@ static int fifo_open(struct inode *inode, struct file *file)
 	up_write(&inode->lock);
 	wake_up(&pipe->read_wait);
 	wake_up(&pipe->write_wait);
-	error = fifo_wait_partner(pipe, file);
+	/* A pipe(2) reached through /proc/self/fd has had its other side already. */
+	error = is_anonymous_pipe(file->path.dentry) ? 0 : fifo_wait_partner(pipe, file);
 	if (error)
 		pipe_release(file);
 	return error;
