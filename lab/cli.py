@@ -187,6 +187,42 @@ def compare(
     finish(compare_kernels(a, b, arguments, package or [], add or [], mem, root, icount, timeout))
 
 
+@app.command("diff", context_settings=PROGRAM, options_metavar="[OPTIONS] -- PROGRAM ARG...")
+def diff_kernels(
+    context: typer.Context,
+    kernel: Annotated[str, typer.Option("--kernel", metavar="linux[=VERSION]", help="The kernel to compare with.")] = "linux",
+    package: Package = None,
+    docs: Documents = False,
+    add: Add = None,
+    settings: Set = None,
+    defconfig: Defconfig = "",
+    mem: Mem = "512M",
+    smp: Smp = 1,
+    root: Root = "",
+    icount: Icount = False,
+    user: User = "root",
+    accel: Accel = "tcg",
+    trace: Annotated[bool, typer.Option("--trace/--no-trace", help="Compare every system call's error too, in runs of their own.")] = True,
+    ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="PATTERN", help="Leave out files like this ('*/.git/index'); may be repeated.")] = None,
+    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="End a machine after so long.")] = 600,
+) -> None:  # fmt: skip
+    """Run PROGRAM on Chainwalk and on Linux: output, exit status, changed files, the error of every call.
+
+    Exit status 0: all the same; 1: something differs, and is printed; other: a machine or the lab failed.
+    """
+    from lab.diff import diff
+
+    if not context.args:
+        raise LabError("which program? ./cw diff [options] -- PROGRAM ARG...")
+    if kernel.partition("=")[0] != "linux":
+        raise LabError(f"--kernel {kernel}: what Chainwalk is compared with is linux or linux=VERSION")
+    options = options_of(
+        job=context.args, kernel=kernel, packages=package, documents=docs, add=add, settings=settings, defconfig=defconfig,
+        mem=mem, smp=smp, root=root, icount=icount, user=user, accel=accel, timeout=timeout,
+    )  # fmt: skip
+    finish(diff(options, trace, ignore or []))
+
+
 @app.command()
 def packages(
     update: Annotated[bool, typer.Option("--update", help="Get the newest index and forget the versions chosen so far.")] = False,

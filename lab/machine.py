@@ -14,13 +14,8 @@ failure of the machine, with a status of its own:
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import selectors
 import shutil
-import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -30,6 +25,7 @@ from typing import Any, BinaryIO
 
 from lab import configure, control, linux
 from lab.build import build, build_lock, effective_config, kernel_image
+from lab.console import execute
 from lab.image import Ext2, copy_sparse, cpio_image, ext2_image
 from lab.packages import add_packages, package_set
 from lab.paths import LabError, output_folder
@@ -75,6 +71,7 @@ class Options:
     build: bool = True
     iso: Path | None = None  # boot this instead of -kernel
     firmware: Path | None = None
+    more_disks: list[Path] = field(default_factory=list)  # raw, behind the root's and --disk
     extra_qemu: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -82,6 +79,11 @@ class Options:
     def linux(self) -> linux.LinuxKernel | None:
         name, _, version = self.kernel.partition("=")
         return linux.linux_kernel(version) if name == "linux" else None
+
+    def disk_device(self, number: int) -> str:
+        """The guest's name of more_disks[number]."""
+        before = 1 if self.root_kind() == "ext2" or self.disk else 0
+        return f"/dev/vd{'abcdefgh'[before + number]}"
 
     def root_kind(self) -> str:
         return self.root or ("ram" if self.icount else "ext2")
@@ -195,7 +197,10 @@ def qemu_command(options: Options, folder: Path, line: str, tree: Tree) -> list[
         command += ["-cdrom", str(options.iso), *(["-bios", str(options.firmware)] if options.firmware else [])]
     else:
         command += ["-kernel", f"{folder}/kernel", "-append", line]
-    return command + _storage(options, folder, tree) + options.extra_qemu
+    command += _storage(options, folder, tree)
+    for number, disk in enumerate(options.more_disks):
+        command += _disk(disk, f"more{number}")
+    return command + options.extra_qemu
 
 
 def _accelerator(options: Options) -> str:
@@ -244,11 +249,11 @@ def megabytes(mem: str) -> int:
     return int(mem[:-1]) << (10 if mem[-1] in "gG" else 0)
 
 
-def _disk(disk: Path) -> list[str]:
+def _disk(disk: Path, name: str = "vda") -> list[str]:
     if not disk.exists():
         raise LabError(f"--disk {disk}: there is no such file")
-    drive = f"if=none,id=vda,format=raw,cache=writeback,aio=threads,file={str(disk).replace(',', ',,')}"
-    return ["-drive", drive, "-device", "virtio-blk-pci,drive=vda"]
+    drive = f"if=none,id={name},format=raw,cache=writeback,aio=threads,file={str(disk).replace(',', ',,')}"
+    return ["-drive", drive, "-device", f"virtio-blk-pci,drive={name}"]
 
 
 def check_options(options: Options) -> None:
@@ -284,7 +289,8 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
     runs = output_folder() / "runs"
     runs.mkdir(parents=True, exist_ok=True)
     _sweep(runs)
-    chosen = package_set(options.packages) if options.packages else None
+    if options.packages:
+        package_set(options.packages)  # may take a while: not under the lock
     with tempfile.TemporaryDirectory(prefix="run-", dir=_short(runs)) as name:
         folder = Path(name)
         with build_lock():
@@ -292,15 +298,11 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
                 goals = ("user",) if options.linux else ()
                 build(tuple(options.settings), options.defconfig, options.quiet, goals)
             _take(options.linux.image if options.linux else kernel_image(), folder / "kernel")
-            tree = options.tree or base_tree(merged=chosen is not None)
-            if chosen:
-                add_packages(tree, chosen, options.documents)
-            for specification in options.add:
-                tree.add(specification)
+            tree = tree_of(options)
             line = kernel_command_line(options, tree)
             command = qemu_command(options, folder, line, tree)
         began = time.monotonic()
-        ended, output = _execute(command, options, folder, sink, source)
+        ended, output = execute(command, options, folder, sink, source)
         seconds = time.monotonic() - began
         data = (folder / "control").read_bytes() if (folder / "control").exists() else b""
         if options.firmware:  # which writes its own messages to every serial port, before the kernel runs
@@ -308,6 +310,16 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         result = judge(ended, control.parse(data))
         result.output, result.seconds = output, seconds
         return result
+
+
+def tree_of(options: Options) -> Tree:
+    """The guest's files: the base system, the packages, what is added."""
+    tree = options.tree or base_tree(merged=bool(options.packages))
+    if options.packages:
+        add_packages(tree, package_set(options.packages), options.documents)
+    for specification in options.add:
+        tree.add(specification)
+    return tree
 
 
 def _take(image: Path, target: Path) -> None:
@@ -349,147 +361,3 @@ def judge(ended: int | str, log: control.ControlLog) -> Result:
         return Result(SILENCE, "silence", f"the machine ended without a whole status record ({faults})", log)
     value = int(status["status"] if isinstance(status, dict) else status)
     return Result(value & 255, "exit", f"the job ended with {value}", log)
-
-
-def _execute(command: list[str], options: Options, folder: Path, sink, source) -> tuple[int | str, bytes]:
-    if shutil.which("setpriv"):
-        command = ["setpriv", "--pdeathsig", "KILL", *command]
-    if options.interactive:
-        return _execute_interactive(command)
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
-    )
-    try:
-        return _pump(process, options, folder, sink, source)
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
-        complaint = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
-        if complaint and "terminating on signal" not in complaint:
-            print(f"qemu: {complaint}", file=sys.stderr)
-
-
-def _execute_interactive(command: list[str]) -> tuple[int | str, bytes]:
-    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    terminal = None
-    try:
-        if sys.stdin.isatty():
-            import termios
-
-            terminal = termios.tcgetattr(0)
-            # The guest's terminal sends "\r\n" already; QEMU takes care of the rest of the settings.
-            settings = termios.tcgetattr(0)
-            settings[1] &= ~termios.ONLCR
-            termios.tcsetattr(0, termios.TCSADRAIN, settings)
-        return subprocess.run(command, check=False).returncode, b""
-    finally:
-        signal.signal(signal.SIGINT, previous)
-        if terminal:
-            termios.tcsetattr(0, termios.TCSADRAIN, terminal)
-
-
-def _pump(
-    process: subprocess.Popen[bytes], options: Options, folder: Path, sink: BinaryIO | None, source: BinaryIO | None
-) -> tuple[int | str, bytes]:
-    """Carry bytes both ways until QEMU ends or time is up."""
-    assert process.stdout is not None
-    console = process.stdout.fileno()
-    deadline = time.monotonic() + options.timeout if options.timeout else None
-    output: list[bytes] = []
-    typist = Typist(process, source) if source is not None else None
-    # poll, since epoll refuses plain files, and a job's input may well be one
-    with selectors.PollSelector() as selector:
-        selector.register(console, selectors.EVENT_READ)
-        while True:
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
-                return ("hang" if hangs(folder / "qmp") else "timeout"), b"".join(output)
-            wait = 0.1 if typist and not typist.started else 1
-            for key, _ in selector.select(wait if left is None else min(left, wait)):
-                if key.fd != console:
-                    if typist and not typist.forward():
-                        selector.unregister(key.fileobj)
-                    continue
-                data = os.read(console, 65536)
-                if not data:
-                    return process.wait(), b"".join(output)
-                output.append(data)
-                if sink is not None:
-                    sink.write(data if options.quiet else data.replace(b"\r\n", b"\n"))
-                    sink.flush()
-            if typist and not typist.started and _job_runs(folder / "control"):
-                typist.started = True
-                with contextlib.suppress(ValueError):  # a closed descriptor: nothing to read
-                    selector.register(typist.source, selectors.EVENT_READ)
-
-
-class Typist:
-    """Types what the job is to read on the machine's console; the end of input is the terminal's own Ctrl-D."""
-
-    END = b"\x04"
-
-    def __init__(self, process: subprocess.Popen[bytes], source: BinaryIO) -> None:
-        assert process.stdin is not None
-        self.keyboard, self.source = process.stdin, source.fileno()
-        self.started, self.open_line = False, False
-
-    def forward(self) -> bool:
-        """Pass on what has come; False at the end."""
-        data = os.read(self.source, 4096)
-        try:
-            # Ctrl-D ends a line that has begun; only the next one is the end of input.
-            self.keyboard.write(data or self.END + (self.END if self.open_line else b""))
-        except BrokenPipeError:
-            return False
-        self.open_line = not data.endswith(b"\n")
-        return bool(data)
-
-
-def _job_runs(path: Path) -> bool:
-    """Has the job begun to run, so that its terminal takes input?"""
-    try:
-        return b" mark " in path.read_bytes()
-    except OSError:
-        return False
-
-
-def hangs(path: Path) -> bool:
-    """Ask QEMU, some times over a second: can no CPU be interrupted?"""
-    try:
-        with socket.socket(socket.AF_UNIX) as channel:
-            channel.settimeout(5)
-            channel.connect(str(path))
-            stream = channel.makefile("rw")
-            stream.readline()
-            _qmp(stream, {"execute": "qmp_capabilities"})
-            for _ in range(10):
-                if not _stuck(_registers(stream)):
-                    return False
-                time.sleep(0.1)
-            return True
-    except (OSError, ValueError):
-        return False
-
-
-def _qmp(stream, command: dict[str, Any]) -> Any:
-    stream.write(json.dumps(command) + "\n")
-    stream.flush()
-    while True:
-        answer = json.loads(stream.readline())
-        if "return" in answer or "error" in answer:
-            return answer.get("return")
-
-
-def _registers(stream) -> str:
-    arguments = {"command-line": "info registers -a"}
-    return _qmp(stream, {"execute": "human-monitor-command", "arguments": arguments}) or ""
-
-
-def _stuck(text: str) -> bool:
-    """Is every CPU at privilege level 0 with the interrupt flag clear?"""
-    import re
-
-    flags = [int(value, 16) for value in re.findall(r"(?:RFL|EFL)=([0-9a-f]+)", text)]
-    levels = re.findall(r"CPL=(\d)", text)
-    return bool(flags) and all(not f & 0x200 for f in flags) and all(level == "0" for level in levels)

@@ -83,6 +83,16 @@ class Tree:
     def has(self, path: str) -> bool:
         return self.resolved(path) in self.entries
 
+    def follow(self, path: str) -> Entry | None:
+        """The file or folder that @path names, links followed to their end."""
+        for _ in range(8):
+            path = self.resolved(os.path.normpath(path))
+            entry = self.entries.get(path)
+            if entry is None or not stat.S_ISLNK(entry.mode):
+                return entry
+            path = os.path.join(os.path.dirname(path), os.fsdecode(entry.content))
+        return None
+
     def is_applet(self, path: str) -> bool:
         """Is this one of busybox's links?"""
         entry = self.entries.get(path)

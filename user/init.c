@@ -11,6 +11,8 @@
  *	job_tty=raw	the console hands the job's bytes through as they are: no "\r" before
  *			"\n", no echo
  *	job_env=A=B	one more environment variable; may be repeated
+ *	job_list=DEVICE	when the job has ended, write to DEVICE what it has changed in / and /tmp
+ *			(listtree.c); it starts at a whole second, so that what is older can be told
  *	-- PROGRAM ARG...	the job; %XX stands for a byte that a command line cannot carry
  *
  * Without a job on the command line, /etc/cw/job is read: the arguments, one a line, written the
@@ -49,6 +51,7 @@ struct job {
 	int argc;
 	char user[64];
 	char cwd[256];
+	char list[64]; /* "": no list of changes is wanted */
 	bool raw;
 };
 
@@ -241,6 +244,8 @@ static void take_option(struct job *job, char *word)
 		snprintf(job->user, sizeof(job->user), "%s", word + 9);
 	else if (!strncmp(word, "job_cwd=", 8))
 		snprintf(job->cwd, sizeof(job->cwd), "%s", word + 8);
+	else if (!strncmp(word, "job_list=", 9))
+		snprintf(job->list, sizeof(job->list), "%s", word + 9);
 	else if (!strcmp(word, "job_tty=raw"))
 		job->raw = true;
 	else if (!strncmp(word, "job_env=", 8)) {
@@ -368,6 +373,36 @@ static void end_others(void)
 		;
 }
 
+/* The seconds of the clock, of which one has just begun. */
+static time_t wait_for_second(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	nanosleep(&(struct timespec){.tv_nsec = 1000000000 - now.tv_nsec}, NULL);
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec;
+}
+
+static void list_changes(const char *device, time_t since)
+{
+	char seconds[32];
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int fd = open(device, O_WRONLY);
+
+		snprintf(seconds, sizeof(seconds), "%lld", (long long)since);
+		if (fd < 0 || dup2(fd, 1) < 0)
+			complain("%s", device);
+		else
+			execl("/usr/local/bin/listtree", "listtree", seconds, "/", "/tmp", NULL);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) != pid)
+		;
+}
+
 static void unmount_all(void)
 {
 	chdir("/");
@@ -384,6 +419,7 @@ int main(void)
 	sigset_t all;
 	pid_t pid;
 	int status;
+	time_t since = 0;
 
 	clearenv(); /* Linux puts words of the command line there */
 	mount_all();
@@ -397,6 +433,8 @@ int main(void)
 
 	if (job.raw)
 		make_raw();
+	if (job.list[0])
+		since = wait_for_second();
 	/* from here on, input that comes is the job's */
 	mark("job");
 	pid = fork();
@@ -407,6 +445,8 @@ int main(void)
 	status = pid < 0 ? 126 : wait_for(pid);
 
 	end_others();
+	if (job.list[0])
+		list_changes(job.list, since);
 	unmount_all();
 	report_and_leave(status);
 }
