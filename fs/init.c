@@ -6,7 +6,6 @@
 #include "fs/buffer.h"
 #include "fs/ext2/ext2.h"
 #include "fs/internal.h"
-#include "fs/pipe.h"
 
 void vfs_init(void)
 {
@@ -15,7 +14,6 @@ void vfs_init(void)
 	block_init();
 	buffer_cache_init();
 	file_cache_init();
-	pipe_init();
 	ext2_init();
 	tmpfs_init();
 	procfs_init();

@@ -1,5 +1,6 @@
 /*
- * pipe.c - pipes and FIFOs: a ring of up to 16 pages between writers and readers.
+ * pipe.c - pipes and FIFOs: a ring of pages, 16 unless asked for otherwise, between writers and
+ * readers.
  *
  * A struct pipe hangs on its inode (inode->pipe): for pipe(2) it is made with the inode, for a FIFO
  * by the first open, and it goes with the last close. `head` and `tail` count bytes ever written
@@ -9,8 +10,10 @@
  * Writes of up to PIPE_BUF bytes are atomic: they wait until all of it fits. A write without
  * readers is SIGPIPE and EPIPE; a read without writers is end of file.
  *
- * Lock: pipe->lock guards everything in it. User memory is copied under it: a fault may sleep, and
- * takes mm->lock below it; nothing takes a pipe's lock inside a fault.
+ * Lock: inode->lock (against a FIFO being opened) -> pipe->lock, which guards everything in the
+ * pipe. User memory is copied under it: a fault may sleep, and takes mm->lock below it; nothing
+ * takes a pipe's lock inside a fault. Everybody waits in one queue: readers wait while the pipe is
+ * empty and writers while it is full, so they are hardly ever there together.
  */
 #include "fs/pipe.h"
 
@@ -23,22 +26,28 @@
 #ifndef SIGPIPE
 #define SIGPIPE 13
 #endif
-#define PIPE_PAGES 16
-#define PIPE_BYTES (PIPE_PAGES * PAGE_SIZE)
-/* a full pipe may begin and end within a page: then it touches one more */
-#define PIPE_SLOTS (PIPE_PAGES + 1)
+#define PIPE_BYTES (16 * PAGE_SIZE)
+#define PIPE_BYTES_MAX (256 * PAGE_SIZE) /* for who is not root, as Linux's pipe-max-size */
+#define PIPE_BYTES_ROOT (1u << 31)
 #define PIPE_ATOMIC 4096 /* PIPE_BUF */
+
+enum { READER, WRITER };
 
 struct pipe {
 	struct mutex lock;
 	u64 head, tail;
-	void *pages[PIPE_SLOTS];
+	u32 size;    /* bytes: a power of two of pages */
+	void **ring; /* size / PAGE_SIZE pages and one more: a full pipe may begin within a page */
 	void *spare;
-	unsigned readers, writers; /* open files */
-	/* ever: a FIFO's open waits for the other side's count to move */
-	u64 reader_opens, writer_opens;
-	wait_queue_head_t read_wait, write_wait;
+	unsigned count[2]; /* open files of the readers and of the writers ... */
+	u64 opens[2];	   /* ... ever: a FIFO's open waits for the other side's to move */
+	wait_queue_head_t wait;
 };
+
+static void **make_ring(u32 size)
+{
+	return kzalloc((size / PAGE_SIZE + 1) * sizeof(void *), GFP_KERNEL);
+}
 
 static struct pipe *pipe_alloc(void)
 {
@@ -46,49 +55,43 @@ static struct pipe *pipe_alloc(void)
 
 	if (!pipe)
 		return NULL;
+	pipe->size = PIPE_BYTES;
+	pipe->ring = make_ring(PIPE_BYTES);
+	if (!pipe->ring) {
+		kfree(pipe);
+		return NULL;
+	}
 	mutex_init(&pipe->lock, "pipe");
-	init_waitqueue_head(&pipe->read_wait);
-	init_waitqueue_head(&pipe->write_wait);
+	init_waitqueue_head(&pipe->wait);
 	return pipe;
 }
 
 static void pipe_free(struct pipe *pipe)
 {
-	for (unsigned i = 0; i < PIPE_SLOTS; i++)
-		if (pipe->pages[i])
-			free_pages(pipe->pages[i], 0);
+	for (u32 i = 0; i <= pipe->size / PAGE_SIZE; i++)
+		if (pipe->ring[i])
+			free_pages(pipe->ring[i], 0);
 	if (pipe->spare)
 		free_pages(pipe->spare, 0);
+	kfree(pipe->ring);
 	kfree(pipe);
 }
 
-static unsigned ring_slot(u64 position)
+static void **slot_of(const struct pipe *pipe, u64 position)
 {
-	return (position >> PAGE_SHIFT) % PIPE_SLOTS;
+	return &pipe->ring[(position >> PAGE_SHIFT) % (pipe->size / PAGE_SIZE + 1)];
 }
 
-/* The page that holds byte @head, made if need be; NULL: out of memory. */
-static char *ring_page_for_write(struct pipe *pipe)
+/* Bytes in the pipe. Without its lock: at some moment. */
+static u64 used(const struct pipe *pipe)
 {
-	void **slot = &pipe->pages[ring_slot(pipe->head)];
-
-	if (!*slot) {
-		*slot = pipe->spare ? pipe->spare : get_free_pages(GFP_KERNEL, 0);
-		pipe->spare = NULL;
-	}
-	return *slot;
+	return READ_ONCE(pipe->head) - READ_ONCE(pipe->tail);
 }
 
-/* Every byte of the page before @tail has been read. */
-static void ring_page_done(struct pipe *pipe)
+/* May a write of @wanted bytes begin? All of it if it is to be atomic, any part otherwise. */
+static bool has_room(const struct pipe *pipe, size_t wanted)
 {
-	void **slot = &pipe->pages[ring_slot(pipe->tail - 1)];
-
-	if (pipe->spare)
-		free_pages(*slot, 0);
-	else
-		pipe->spare = *slot;
-	*slot = NULL;
+	return pipe->size - used(pipe) >= (wanted <= PIPE_ATOMIC ? wanted : 1);
 }
 
 /* Move what there is, up to the io's length: bytes, 0 when empty, -EFAULT when none could be moved.
@@ -98,26 +101,26 @@ static ssize_t ring_read(struct pipe *pipe, struct io *io)
 	ssize_t total = 0;
 
 	while (io->length && pipe->tail != pipe->head) {
-		unsigned offset = pipe->tail & (PAGE_SIZE - 1);
-		size_t n = min_t(size_t, PAGE_SIZE - offset, pipe->head - pipe->tail);
-		size_t moved;
+		void **slot = slot_of(pipe, pipe->tail);
+		size_t offset = pipe->tail & (PAGE_SIZE - 1);
+		size_t n = min_t(size_t, PAGE_SIZE - offset, min_t(u64, used(pipe), io->length));
+		size_t moved = io_put(io, (char *)*slot + offset, n);
 
-		n = min(n, io->length);
-		moved = io_put(io, (char *)pipe->pages[ring_slot(pipe->tail)] + offset, n);
 		pipe->tail += moved;
-		total += moved;
-		if (moved && !(pipe->tail & (PAGE_SIZE - 1)))
-			ring_page_done(pipe);
-		if (moved < n)
+		total += (ssize_t)moved;
+		if (offset + moved == PAGE_SIZE) {
+			if (pipe->spare)
+				free_pages(pipe->spare, 0);
+			pipe->spare = *slot;
+			*slot = NULL;
+		}
+		if (unlikely(moved < n))
 			return total ? total : -EFAULT;
 	}
-	if (pipe->tail == pipe->head && (pipe->tail & (PAGE_SIZE - 1))) {
+	if (pipe->tail == pipe->head) {
 		/* Empty: start over in the same page, so that small messages never need a second
 		 * one. */
-		u64 back = pipe->tail & (PAGE_SIZE - 1);
-
-		pipe->tail -= back;
-		pipe->head -= back;
+		pipe->tail = pipe->head = round_down(pipe->head, PAGE_SIZE);
 	}
 	return total;
 }
@@ -126,20 +129,23 @@ static ssize_t ring_write(struct pipe *pipe, struct io *io)
 {
 	ssize_t total = 0;
 
-	while (io->length && pipe->head - pipe->tail < PIPE_BYTES) {
-		unsigned offset = pipe->head & (PAGE_SIZE - 1);
-		u64 room = PIPE_BYTES - (pipe->head - pipe->tail);
-		size_t n = min_t(size_t, PAGE_SIZE - offset, room);
-		char *page = ring_page_for_write(pipe);
-		size_t moved;
+	while (io->length && used(pipe) < pipe->size) {
+		void **slot = slot_of(pipe, pipe->head);
+		size_t offset = pipe->head & (PAGE_SIZE - 1);
+		size_t n = min_t(size_t, PAGE_SIZE - offset,
+				 min_t(u64, pipe->size - used(pipe), io->length)),
+		       moved;
 
-		if (!page)
+		if (!*slot) {
+			*slot = pipe->spare ? pipe->spare : get_free_pages(GFP_KERNEL, 0);
+			pipe->spare = NULL;
+		}
+		if (!*slot)
 			return total ? total : -ENOMEM;
-		n = min(n, io->length);
-		moved = io_get(io, page + offset, n);
+		moved = io_get(io, (char *)*slot + offset, n);
 		pipe->head += moved;
-		total += moved;
-		if (moved < n)
+		total += (ssize_t)moved;
+		if (unlikely(moved < n))
 			return total ? total : -EFAULT;
 	}
 	return total;
@@ -148,74 +154,57 @@ static ssize_t ring_write(struct pipe *pipe, struct io *io)
 static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
 {
 	struct pipe *pipe = file->inode->pipe;
-	ssize_t result;
 
-	(void)position;
-	if (!io->length)
-		return 0;
-	for (;;) {
+	while (io->length) {
+		ssize_t result;
 		bool end;
 
 		mutex_lock(&pipe->lock);
 		result = ring_read(pipe, io);
-		end = !pipe->writers;
+		end = !pipe->count[WRITER];
 		mutex_unlock(&pipe->lock);
+		if (result > 0)
+			wake_up(&pipe->wait);
 		if (result || end)
-			break;
+			return result;
 		if (file->flags & O_NONBLOCK)
 			return -EAGAIN;
-		if (wait_event_interruptible(pipe->read_wait,
-					     READ_ONCE(pipe->head) != READ_ONCE(pipe->tail) ||
-						     !READ_ONCE(pipe->writers)))
+		if (wait_event_interruptible(pipe->wait,
+					     used(pipe) || !READ_ONCE(pipe->count[WRITER])))
 			return -ERESTARTSYS;
 	}
-	if (result > 0)
-		wake_up(&pipe->write_wait);
-	return result;
-}
-
-/* May a write of @wanted bytes begin? All of it if it is to be atomic, any part otherwise. */
-static bool pipe_has_room(const struct pipe *pipe, size_t wanted)
-{
-	u64 room = PIPE_BYTES - (READ_ONCE(pipe->head) - READ_ONCE(pipe->tail));
-
-	return room >= (wanted <= PIPE_ATOMIC ? wanted : 1);
+	return 0;
 }
 
 static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 {
 	struct pipe *pipe = file->inode->pipe;
 	size_t wanted = io->length; /* decides atomicity, however much is left */
-	ssize_t total = 0;
+	ssize_t total = 0, result = 0;
 
-	(void)position;
 	while (io->length) {
-		ssize_t moved = 0;
-		bool broken;
-
 		mutex_lock(&pipe->lock);
-		broken = !pipe->readers;
-		if (!broken && pipe_has_room(pipe, wanted))
-			moved = ring_write(pipe, io);
+		result = pipe->count[READER] ? 0 : -EPIPE;
+		if (!result && has_room(pipe, wanted))
+			result = ring_write(pipe, io);
 		mutex_unlock(&pipe->lock);
-		if (broken) {
-			send_signal_current(SIGPIPE);
-			return total ? total : -EPIPE;
+		if (result > 0) {
+			total += result;
+			wake_up(&pipe->wait);
 		}
-		if (moved < 0)
-			return total ? total : moved;
-		total += moved;
-		if (moved)
-			wake_up(&pipe->read_wait);
-		if (!io->length)
+		if (result == -EPIPE)
+			send_signal_current(SIGPIPE);
+		if (result < 0 || !io->length)
 			break;
+		result = -EAGAIN;
 		if (file->flags & O_NONBLOCK)
-			return total ? total : -EAGAIN;
-		if (wait_event_interruptible(pipe->write_wait, pipe_has_room(pipe, wanted) ||
-								       !READ_ONCE(pipe->readers)))
-			return total ? total : -ERESTARTSYS;
+			break;
+		result = wait_event_interruptible(
+			pipe->wait, has_room(pipe, wanted) || !READ_ONCE(pipe->count[READER]));
+		if (result)
+			break;
 	}
-	return total;
+	return total ? total : result;
 }
 
 static unsigned pipe_poll(struct file *file, struct poll_table *table)
@@ -223,18 +212,17 @@ static unsigned pipe_poll(struct file *file, struct poll_table *table)
 	struct pipe *pipe = file->inode->pipe;
 	unsigned mask = 0;
 
+	poll_wait(file, &pipe->wait, table);
 	if (file->mode & FMODE_READ) {
-		poll_wait(file, &pipe->read_wait, table);
-		if (READ_ONCE(pipe->head) != READ_ONCE(pipe->tail))
+		if (used(pipe))
 			mask |= POLLIN | POLLRDNORM;
-		if (!READ_ONCE(pipe->writers) && READ_ONCE(pipe->writer_opens))
+		if (!READ_ONCE(pipe->count[WRITER]) && READ_ONCE(pipe->opens[WRITER]))
 			mask |= POLLHUP;
 	}
 	if (file->mode & FMODE_WRITE) {
-		poll_wait(file, &pipe->write_wait, table);
-		if (pipe_has_room(pipe, PIPE_ATOMIC))
+		if (has_room(pipe, PIPE_ATOMIC))
 			mask |= POLLOUT | POLLWRNORM;
-		if (!READ_ONCE(pipe->readers))
+		if (!READ_ONCE(pipe->count[READER]))
 			mask |= POLLERR;
 	}
 	return mask;
@@ -242,24 +230,65 @@ static unsigned pipe_poll(struct file *file, struct poll_table *table)
 
 static s64 pipe_ioctl(struct file *file, unsigned command, u64 argument)
 {
-	struct pipe *pipe = file->inode->pipe;
-	int waiting;
-
-	if (command != FIONREAD)
-		return -ENOTTY;
-	mutex_lock(&pipe->lock);
-	waiting = (int)(pipe->head - pipe->tail);
-	mutex_unlock(&pipe->lock);
-	return put_user(waiting, (int __user *)argument);
+	return command == FIONREAD ? put_user((int)used(file->inode->pipe), (int __user *)argument)
+				   : -ENOTTY;
 }
 
-/* One more (or less) open file on the pipe; the inode's last one frees it. */
+/* Make the ring one of @wanted bytes, rounded up: its size, or -EBUSY when what is in it does not
+ * fit. */
+static s64 resize(struct pipe *pipe, u32 wanted)
+{
+	u32 size = (u32)roundup_pow_of_two(max_t(u32, wanted, PAGE_SIZE));
+	struct pipe other = {.size = size, .ring = make_ring(size)};
+	void **old = other.ring;
+	s64 result = size;
+
+	if (!other.ring)
+		return -ENOMEM;
+	mutex_lock(&pipe->lock);
+	if (used(pipe) > size) {
+		result = -EBUSY;
+	} else {
+		for (u64 at = round_down(pipe->tail, PAGE_SIZE); at <= pipe->head;
+		     at += PAGE_SIZE) {
+			if (*slot_of(pipe, at))
+				*slot_of(&other, at) = *slot_of(pipe, at);
+		}
+		old = pipe->ring;
+		pipe->ring = other.ring;
+		pipe->size = size;
+	}
+	mutex_unlock(&pipe->lock);
+	kfree(old);
+	wake_up(&pipe->wait);
+	return result;
+}
+
+s64 pipe_fcntl(struct file *file, unsigned command, u64 argument)
+{
+	struct pipe *pipe = file->inode->pipe;
+
+	if (file->fop != &pipe_file_operations)
+		return -EBADF;
+	if (command == F_GETPIPE_SZ)
+		return pipe->size;
+	if (argument > PIPE_BYTES_ROOT)
+		return -EINVAL;
+	if (argument > PIPE_BYTES_MAX && argument > pipe->size && current->cred->euid)
+		return -EPERM;
+	return resize(pipe, (u32)argument);
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+/* One more (or less) open file on the pipe. pipe->lock held. */
 static void pipe_count(struct pipe *pipe, const struct file *file, int change)
 {
-	if (file->mode & FMODE_READ)
-		pipe->readers += change;
-	if (file->mode & FMODE_WRITE)
-		pipe->writers += change;
+	for (unsigned side = READER; side <= WRITER; side++)
+		if (file->mode & (side == READER ? FMODE_READ : FMODE_WRITE)) {
+			pipe->count[side] += (unsigned)change;
+			pipe->opens[side] += change > 0;
+		}
 }
 
 static void pipe_release(struct file *file)
@@ -268,54 +297,37 @@ static void pipe_release(struct file *file)
 	struct pipe *pipe = inode->pipe;
 	bool last;
 
-	down_write(&inode->lock); /* against a FIFO being opened */
+	down_write(&inode->lock);
 	mutex_lock(&pipe->lock);
 	pipe_count(pipe, file, -1);
-	last = !pipe->readers && !pipe->writers;
+	last = !pipe->count[READER] && !pipe->count[WRITER];
 	mutex_unlock(&pipe->lock);
-	if (last) {
+	if (last)
 		inode->pipe = NULL;
-	} else {
-		/* Before the lock is let go: after that, the other side's release may free the
-		 * pipe. */
-		wake_up(&pipe->read_wait);
-		wake_up(&pipe->write_wait);
-	}
+	else
+		wake_up(&pipe->wait); /* under the lock: the other side's release may free it */
 	up_write(&inode->lock);
 	if (last)
 		pipe_free(pipe);
 }
 
-/* Wait until the other side has been opened, as open(2) of a FIFO does. 0 or -ERESTARTSYS, -ENXIO.
- */
-static int fifo_wait_partner(struct pipe *pipe, struct file *file)
+/* Wait until the other side has been opened (not only the @seen times before), as open(2) of a FIFO
+ * does. 0 or -ERESTARTSYS, -ENXIO. */
+static int fifo_wait_partner(struct pipe *pipe, struct file *file, unsigned other, u64 seen)
 {
-	if (file->mode == (FMODE_READ | FMODE_WRITE))
-		return 0; /* Linux: never blocks */
-	if (file->mode & FMODE_READ) {
-		u64 seen = pipe->writer_opens;
-
-		if (file->flags & O_NONBLOCK)
-			return 0;
-		return wait_event_interruptible(pipe->read_wait,
-						READ_ONCE(pipe->writers) ||
-							READ_ONCE(pipe->writer_opens) != seen);
-	} else {
-		u64 seen = pipe->reader_opens;
-
-		if (READ_ONCE(pipe->readers))
-			return 0;
-		if (file->flags & O_NONBLOCK)
-			return -ENXIO;
-		return wait_event_interruptible(pipe->write_wait,
-						READ_ONCE(pipe->readers) ||
-							READ_ONCE(pipe->reader_opens) != seen);
-	}
+	if (file->mode == (FMODE_READ | FMODE_WRITE) || READ_ONCE(pipe->count[other]))
+		return 0; /* both: Linux never blocks */
+	if (file->flags & O_NONBLOCK)
+		return other == WRITER ? 0 : -ENXIO;
+	return wait_event_interruptible(pipe->wait, READ_ONCE(pipe->count[other]) ||
+							    READ_ONCE(pipe->opens[other]) != seen);
 }
 
 static int fifo_open(struct inode *inode, struct file *file)
 {
+	unsigned other = file->mode & FMODE_READ ? WRITER : READER;
 	struct pipe *pipe;
+	u64 seen = 0;
 	int error;
 
 	if (!(file->mode & (FMODE_READ | FMODE_WRITE)))
@@ -324,22 +336,19 @@ static int fifo_open(struct inode *inode, struct file *file)
 	if (!inode->pipe)
 		inode->pipe = pipe_alloc();
 	pipe = inode->pipe;
-	if (!pipe) {
-		up_write(&inode->lock);
-		return -ENOMEM;
+	if (pipe) {
+		mutex_lock(&pipe->lock);
+		pipe_count(pipe, file, 1);
+		seen = pipe->opens[other];
+		mutex_unlock(&pipe->lock);
 	}
-	mutex_lock(&pipe->lock);
-	pipe_count(pipe, file, 1);
-	if (file->mode & FMODE_READ)
-		pipe->reader_opens++;
-	if (file->mode & FMODE_WRITE)
-		pipe->writer_opens++;
-	mutex_unlock(&pipe->lock);
 	up_write(&inode->lock);
-	wake_up(&pipe->read_wait);
-	wake_up(&pipe->write_wait);
+	if (!pipe)
+		return -ENOMEM;
+	wake_up(&pipe->wait);
 	/* A pipe(2) reached through /proc/self/fd has had its other side already. */
-	error = is_anonymous_pipe(file->path.dentry) ? 0 : fifo_wait_partner(pipe, file);
+	error = is_anonymous_pipe(file->path.dentry) ? 0
+						     : fifo_wait_partner(pipe, file, other, seen);
 	if (error)
 		pipe_release(file);
 	return error;
@@ -356,104 +365,86 @@ const struct file_operations pipe_file_operations = {
 
 /* ---- pipe(2): inodes of a file system that is mounted nowhere -------------------------------- */
 
-static struct super_block pipe_super;
-static struct mount pipe_mount;
-static atomic_t pipe_number;
-
-static struct inode *pipe_inode(void)
-{
-	struct inode *inode = new_inode(&pipe_super);
-
-	if (!inode)
-		return NULL;
-	inode->pipe = pipe_alloc();
-	if (!inode->pipe) {
-		inode->nlink = 0;
-		iput(inode);
-		return NULL;
-	}
-	inode->number = (ino_t)atomic_inc_return(&pipe_number);
-	inode->mode = S_IFIFO | 0600;
-	inode->nlink = 1;
-	inode->uid = current->cred->fsuid;
-	inode->gid = current->cred->fsgid;
-	inode->atime = inode->mtime = inode->ctime = current_time();
-	inode->fop = &pipe_file_operations;
-	inode->pipe->readers = inode->pipe->writers = 1;
-	inode->pipe->reader_opens = inode->pipe->writer_opens = 1;
-	return inode;
-}
-
-static void pipe_file_set(struct file *file, struct dentry *dentry, unsigned mode, u32 flags)
-{
-	file->fop = &pipe_file_operations;
-	file->inode = dentry->inode;
-	file->path.mount = &pipe_mount;
-	file->path.dentry = dget(dentry);
-	mntget(&pipe_mount);
-	file->mode = mode;
-	file->flags = flags;
-}
-
-/* Two open files, files[0] for reading and files[1] for writing. @flags: O_NONBLOCK. 0 or -ENOMEM,
- * -ENFILE. */
-int pipe_create(struct file *files[2], int flags)
-{
-	struct inode *inode = pipe_inode();
-	struct dentry *dentry;
-
-	if (!inode)
-		return -ENOMEM;
-	dentry = d_alloc_root(inode);
-	if (!dentry) {
-		pipe_free(inode->pipe);
-		inode->pipe = NULL;
-		iput(inode);
-		return -ENOMEM;
-	}
-	for (int i = 0; i < 2; i++) {
-		files[i] = file_alloc();
-		if (IS_ERR(files[i])) {
-			int error = (int)PTR_ERR(files[i]);
-
-			if (i == 1) {
-				inode->pipe->writers = 0; /* the reader's release frees the pipe */
-				fput(files[0]);
-			} else {
-				pipe_free(inode->pipe);
-				inode->pipe = NULL;
-			}
-			dput(dentry);
-			return error;
-		}
-		pipe_file_set(files[i], dentry, i ? FMODE_WRITE : FMODE_READ,
-			      (flags & O_NONBLOCK) | (i ? O_WRONLY : O_RDONLY));
-	}
-	dput(dentry);
-	return 0;
-}
+static const struct super_operations pipe_super_operations;
+static struct super_block pipe_super = {
+	.op = &pipe_super_operations,
+	.dev = MKDEV(0, 1),
+	.flags = SB_NOATIME,
+	.block_size = PAGE_SIZE,
+	.active = ATOMIC_INIT(1),
+	.inodes_lock = SPINLOCK_INIT("sb->inodes_lock"),
+	.inodes = LIST_HEAD_INIT(pipe_super.inodes),
+	.dirty = LIST_HEAD_INIT(pipe_super.dirty),
+};
+static struct mount pipe_mount = {
+	.sb = &pipe_super,
+	.parent = &pipe_mount,
+	.refcount = ATOMIC_INIT(1),
+	.children = LIST_HEAD_INIT(pipe_mount.children),
+};
 
 bool is_anonymous_pipe(const struct dentry *dentry)
 {
 	return dentry->sb == &pipe_super;
 }
 
-static const struct super_operations pipe_super_operations;
-
-void pipe_init(void)
+/* A pipe's inode under a name of its own; NULL: out of memory. */
+static struct dentry *pipe_dentry(void)
 {
-	pipe_super.op = &pipe_super_operations;
-	pipe_super.dev = MKDEV(0, 1);
-	pipe_super.block_size = PAGE_SIZE;
-	pipe_super.flags = SB_NOATIME;
-	atomic_set(&pipe_super.active, 1);
-	spin_lock_init(&pipe_super.inodes_lock, "sb.inodes");
-	INIT_LIST_HEAD(&pipe_super.inodes);
-	INIT_LIST_HEAD(&pipe_super.link);
-	pipe_mount.sb = &pipe_super;
-	pipe_mount.parent = &pipe_mount;
-	atomic_set(&pipe_mount.refcount, 1);
-	INIT_LIST_HEAD(&pipe_mount.link);
-	INIT_LIST_HEAD(&pipe_mount.children);
-	INIT_LIST_HEAD(&pipe_mount.child_link);
+	static atomic_t number;
+	struct inode *inode = new_inode(&pipe_super);
+	struct dentry *dentry;
+
+	if (!inode)
+		return NULL;
+	inode->number = (ino_t)atomic_inc_return(&number);
+	inode->mode = S_IFIFO | 0600;
+	inode->nlink = 1;
+	inode->uid = current->cred->fsuid;
+	inode->gid = current->cred->fsgid;
+	inode->atime = inode->mtime = inode->ctime = current_time();
+	inode->fop = &pipe_file_operations;
+	inode->pipe = pipe_alloc();
+	dentry = inode->pipe ? d_alloc_root(inode) : NULL;
+	if (!dentry) {
+		if (inode->pipe)
+			pipe_free(inode->pipe);
+		iput(inode);
+	}
+	return dentry;
+}
+
+static void pipe_set_up(struct file *file, struct dentry *dentry, unsigned mode, int flags)
+{
+	file->fop = &pipe_file_operations;
+	file->inode = dentry->inode;
+	file->path = (struct path){&pipe_mount, dget(dentry)};
+	mntget(&pipe_mount);
+	file->mode = mode;
+	file->flags = (u32)flags;
+	pipe_count(dentry->inode->pipe, file, 1);
+}
+
+int pipe_create(struct file *files[2], int flags)
+{
+	struct dentry *dentry = NULL;
+	int error = 0;
+
+	for (int i = 0; i < 2; i++) {
+		files[i] = file_alloc();
+		if (IS_ERR(files[i]))
+			error = (int)PTR_ERR(files[i]);
+	}
+	if (!error && !(dentry = pipe_dentry()))
+		error = -ENOMEM;
+	if (error) {
+		for (int i = 0; i < 2; i++)
+			if (!IS_ERR(files[i]))
+				fput(files[i]);
+		return error;
+	}
+	pipe_set_up(files[0], dentry, FMODE_READ, O_RDONLY | (flags & O_NONBLOCK));
+	pipe_set_up(files[1], dentry, FMODE_WRITE, O_WRONLY | (flags & O_NONBLOCK));
+	dput(dentry);
+	return 0;
 }

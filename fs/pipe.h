@@ -1,12 +1,15 @@
-/* pipe.h - see pipe.c; the calls are declared in fs/vfs.h (pipe_create, pipe_file_operations). */
+/* pipe.h - see pipe.c; pipe(2) and the files are declared in fs/vfs.h (pipe_create,
+ * pipe_file_operations). */
 #pragma once
 
 #include "kernel/core/types.h"
 
 struct dentry;
-
-/* Boot: before the first pipe_create(). */
-void pipe_init(void);
+struct file;
 
 /* Is this the dentry of a pipe(2), shown as "pipe:[NUMBER]" in /proc/PID/fd? */
 bool is_anonymous_pipe(const struct dentry *dentry);
+
+/* fcntl(2) F_GETPIPE_SZ and F_SETPIPE_SZ: the size in bytes; -EBADF: no pipe, -EBUSY: it holds more
+ * than @argument, -EPERM, -EINVAL, -ENOMEM. Sleeps. */
+s64 pipe_fcntl(struct file *file, unsigned command, u64 argument);

@@ -1,12 +1,12 @@
-/* poll.h - waiting for any of several files; vfs_poll() and poll_wait() are declared in fs/vfs.h.
- */
+/* poll.h - waiting for any of several files; poll_wait() is declared in fs/vfs.h. */
 #pragma once
 
 #include "fs/abi.h"
 #include "kernel/core/types.h"
 
 /*
- * vfs_poll() for descriptors in kernel memory: fills in revents. timeout_ns < 0 waits for ever, 0
- * not at all. How many have a non-zero revents, -EINTR, -ENOMEM. Sleeps. (select(2) stands on it.)
+ * Ask the files of @count descriptors (in kernel memory), fill in revents, and wait until one is
+ * not 0 or ktime_ns() is @deadline (~0: for ever, 0: not at all). How many are not 0, -EINTR,
+ * -ENOMEM. Sleeps.
  */
-s64 poll_descriptors(struct pollfd *fds, u32 count, s64 timeout_ns);
+s64 poll_descriptors(struct pollfd *fds, u32 count, u64 deadline);

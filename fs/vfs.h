@@ -586,14 +586,12 @@ static inline void file_unlock_position(struct file *file, bool locked)
 	if (unlikely(locked))
 		mutex_unlock(&file->position_lock);
 }
+/* Two open files, files[0] for reading and files[1] for writing. @flags: O_NONBLOCK. 0 or -ENOMEM,
+ * -ENFILE. */
 int pipe_create(struct file *files[2], int flags);
 
-/* poll: a file's poll method calls poll_wait() for each queue whose wake-up may change the answer.
- */
+/* A file's poll method calls poll_wait() for the one queue whose wake-up may change its answer. */
 void poll_wait(struct file *file, struct wait_queue_head *queue, struct poll_table *table);
-/* fs/poll.c: the system calls' core. timeout_ns < 0: for ever. Number ready, 0, -EINTR, -EFAULT,
- * -ENOMEM */
-s64 vfs_poll(struct pollfd __user *fds, u32 count, s64 timeout_ns);
 
 /* ---- generic pieces for file systems --------------------------------------------------------- */
 
