@@ -1,8 +1,8 @@
 /*
- * block.c - the registry of block devices, the pool of requests, and synchronous I/O. See block.h.
+ * block.c - the registry of block devices, requests, and synchronous I/O. See block.h.
  *
- * Locks: devices_lock guards the list of devices, which only grows. pool_lock is also taken by
- * completion interrupts.
+ * Locks: devices_lock guards the list of devices, which only grows. Requests to different devices
+ * share no lock: they come from a slab, whose free objects lie with the CPUs.
  */
 #include "fs/block.h"
 
@@ -15,7 +15,7 @@
 #include "kernel/core/wait.h"
 #include "mm/slab.h"
 
-#define POOL_RESERVE 4 /* requests made at boot, for when memory is gone */
+#define RESERVE 4 /* requests for when memory is gone */
 
 static LIST_HEAD(devices);
 static DEFINE_SPINLOCK(devices_lock);
@@ -78,36 +78,27 @@ int set_block_size(struct block_device *device, unsigned size)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static struct block_request reserve[POOL_RESERVE];
-static LIST_HEAD(pool);
-static DEFINE_SPINLOCK(pool_lock);
-static DEFINE_WAIT_QUEUE(pool_wait);
+static struct kmem_cache *request_slab;
+static struct block_request reserve[RESERVE];
+static unsigned long reserve_used; /* a bit for each */
+static DEFINE_WAIT_QUEUE(reserve_wait);
 
-static struct block_request *pool_take(void)
+static struct block_request *take_reserve(void)
 {
-	struct block_request *request = NULL;
-	unsigned long flags;
-
-	spin_lock_irqsave(&pool_lock, flags);
-	if (!list_empty(&pool)) {
-		request = list_first_entry(&pool, struct block_request, link);
-		list_del(&request->link);
-	}
-	spin_unlock_irqrestore(&pool_lock, flags);
-	return request;
+	for (unsigned i = 0; i < RESERVE; i++)
+		if (!test_and_set_bit(i, &reserve_used))
+			return &reserve[i];
+	return NULL;
 }
 
-/* The pool grows to the largest number that was ever in flight together. */
 struct block_request *block_request_get(enum block_operation operation, sector_t sector,
 					void (*done)(struct block_request *))
 {
-	struct block_request *request = pool_take();
+	struct block_request *request =
+		kmem_cache_alloc(request_slab, GFP_KERNEL | GFP_NOIO | GFP_NOWARN);
 
-	if (unlikely(!request)) {
-		request = kmalloc(sizeof(*request), GFP_KERNEL | GFP_NOIO | GFP_NOWARN);
-		if (!request)
-			wait_event(pool_wait, (request = pool_take()) != NULL);
-	}
+	if (unlikely(!request))
+		wait_event(reserve_wait, (request = take_reserve()) != NULL);
 	request->operation = operation;
 	request->segment_count = 0;
 	request->sector = sector;
@@ -118,12 +109,12 @@ struct block_request *block_request_get(enum block_operation operation, sector_t
 
 void block_request_put(struct block_request *request)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&pool_lock, flags);
-	list_add(&request->link, &pool);
-	spin_unlock_irqrestore(&pool_lock, flags);
-	wake_up(&pool_wait);
+	if (likely(request < reserve || request >= reserve + RESERVE)) {
+		kmem_cache_free(request_slab, request);
+		return;
+	}
+	clear_bit(request - reserve, &reserve_used);
+	wake_up(&reserve_wait);
 }
 
 void submit_block_request(struct block_device *device, struct block_request *request)
@@ -209,6 +200,5 @@ int block_flush(struct block_device *device)
 
 void block_init(void)
 {
-	for (unsigned i = 0; i < POOL_RESERVE; i++)
-		block_request_put(&reserve[i]);
+	request_slab = kmem_cache_create("block_request", sizeof(struct block_request), 0, 0, NULL);
 }

@@ -6,8 +6,8 @@
  * submit, in any order. Several may be in flight. There is no queue between: the callers (buffer.c,
  * buffer_page.c) put blocks that continue each other into one request before they submit it, and
  * write-back submits in block order, so a RAM disk pays for no elevator that it does not need.
- * Requests of the caches come from a pool that never runs dry (block_request_get), so write-back
- * under memory pressure goes on.
+ * Some requests are kept for when memory is gone (block_request_get), so write-back under memory
+ * pressure goes on.
  *
  * A device belongs to one file system at a time. Its block size is the unit of the buffer cache on
  * it, and of reads and writes of /dev/NAME, which go through the buffer cache as in Linux 2.2 and
@@ -34,10 +34,10 @@ struct block_request {
 	enum block_operation operation;
 	unsigned segment_count;
 	sector_t sector;
-	int status;				      /* 0 or -EIO, set by the driver */
-	void (*done)(struct block_request *request);  /* interrupt context, or the submitter's */
-	void *private;				      /* the submitter's */
-	struct list_head link;			      /* the driver's while in flight */
+	int status;				     /* 0 or -EIO, set by the driver */
+	void (*done)(struct block_request *request); /* interrupt context, or the submitter's */
+	void *private;				     /* the submitter's */
+	struct list_head link;			     /* the driver's while in flight */
 	struct block_segment segments[BLOCK_MAX_SEGMENTS];
 };
 
@@ -74,8 +74,8 @@ int set_block_size(struct block_device *device, unsigned size);
  */
 void submit_block_request(struct block_device *device, struct block_request *request);
 
-/* A request from the pool: operation, sector and done set, no segments. Waits until one is free,
- * which needs no memory. Sleeps. */
+/* A request: operation, sector and done set, no segments. Without memory it waits until one of the
+ * reserve is free. Sleeps. */
 struct block_request *block_request_get(enum block_operation operation, sector_t sector,
 					void (*done)(struct block_request *));
 void block_request_put(struct block_request *request); /* any context */

@@ -24,75 +24,52 @@ static inline loff_t device_size(const struct block_device *device)
 	return (loff_t)(device->sectors * SECTOR_SIZE);
 }
 
-/* Read a piece of one block into @copy. */
-static int read_piece(struct block_device *device, u64 block, size_t offset, void *copy, size_t n)
-{
-	struct buffer *buffer = bread(device, block);
-
-	if (IS_ERR(buffer))
-		return (int)PTR_ERR(buffer);
-	memcpy(copy, (char *)buffer->data + offset, n);
-	brelse(buffer);
-	return 0;
-}
-
-static int write_piece(struct block_device *device, u64 block, size_t offset, const void *copy,
-		       size_t n)
-{
-	bool whole = n == device->block_size;
-	struct buffer *buffer = whole ? buffer_get(device, block) : bread(device, block);
-
-	if (IS_ERR(buffer))
-		return (int)PTR_ERR(buffer);
-	if (whole)
-		wait_on_buffer(buffer); /* a read in flight would write over it */
-	memcpy((char *)buffer->data + offset, copy, n);
-	set_buffer_uptodate(buffer);
-	mark_buffer_dirty(buffer);
-	brelse(buffer);
-	return 0;
-}
-
-/* One piece within a block, between the device and the program: bytes moved, or -errno. */
+/* One piece of a block, between the device and the program by way of @copy: bytes, or -errno. */
 static ssize_t move_piece(struct block_device *device, struct io *io, loff_t at, void *copy,
 			  bool write)
 {
-	unsigned size = device->block_size;
-	size_t offset = (size_t)at & (size - 1), n = min((size_t)size - offset, io->length), moved;
+	size_t size = device->block_size, offset = (size_t)at & (size - 1);
+	size_t n =
+		min_t(size_t, min(size - offset, io->length), (size_t)(device_size(device) - at));
 	u64 block = (u64)at / size;
-	int error;
+	struct buffer *buffer;
 
-	if ((loff_t)n > device_size(device) - at)
-		n = (size_t)(device_size(device) - at);
+	if (write)
+		n = io_get(io, copy, n);
+	if (!n)
+		return -EFAULT;
+	buffer = write && n == size ? buffer_get(device, block) : bread(device, block);
+	if (IS_ERR(buffer))
+		return PTR_ERR(buffer);
 	if (write) {
-		moved = io_get(io, copy, n);
-		error = moved ? write_piece(device, block, offset, copy, moved) : -EFAULT;
+		wait_on_buffer(buffer); /* a read in flight would write over it */
+		memcpy((char *)buffer->data + offset, copy, n);
+		set_buffer_uptodate(buffer);
+		mark_buffer_dirty(buffer);
 	} else {
-		error = read_piece(device, block, offset, copy, n);
-		moved = error ? 0 : io_put(io, copy, n);
-		if (!error && !moved)
-			error = -EFAULT;
+		memcpy(copy, (char *)buffer->data + offset, n);
 	}
-	return error ? error : (ssize_t)moved;
+	brelse(buffer);
+	if (!write)
+		n = io_put(io, copy, n);
+	return n ? (ssize_t)n : -EFAULT;
 }
 
 static ssize_t move(struct file *file, struct io *io, loff_t *position, bool write)
 {
 	struct block_device *device = file->inode->bdev;
-	loff_t start = *position;
+	loff_t start = *position, size = device_size(device);
 	ssize_t n = 0;
 	void *copy;
 
-	if (start >= device_size(device))
+	if (start >= size)
 		return write && io->length ? -ENOSPC : 0;
 	copy = kmalloc(device->block_size, GFP_KERNEL);
 	if (!copy)
 		return -ENOMEM;
-	while (io->length && *position < device_size(device)) {
+	while (io->length && *position < size && n >= 0) {
 		n = move_piece(device, io, *position, copy, write);
-		if (n < 0)
-			break;
-		*position += n;
+		*position += max_t(ssize_t, n, 0);
 	}
 	kfree(copy);
 	if (write)
@@ -155,10 +132,7 @@ static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
 
 static int block_file_fsync(struct file *file, bool data_only)
 {
-	int error = sync_buffers(file->inode->bdev, true);
-
-	(void)data_only;
-	return error ? error : block_flush(file->inode->bdev);
+	return sync_buffers(file->inode->bdev, true) ?: block_flush(file->inode->bdev);
 }
 
 const struct file_operations block_device_file_operations = {

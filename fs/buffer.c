@@ -2,11 +2,10 @@
  * buffer.c - the buffer cache: the table, metadata buffers and their memory, the rings of file
  * pages.
  *
- * A metadata buffer is a slot of a page. A slot is free (on the free list of its size), or in use:
- * hashed and on the used list, which the shrinker walks from the old end, giving what B_REFERENCED
- * marks a second round. A page whose slots are all free goes back. The buffers of file pages are on
- * neither list; their page owns them. See buffer.h for the rules; writeback.c for the dirty list
- * and I/O.
+ * A metadata buffer has memory of its own and stands on the used list, which the shrinker walks
+ * from the old end, giving what B_REFERENCED marks a second round. The buffers of file pages are
+ * not on it; their page owns them. A lookup takes the lock of its bucket alone; list_lock is for
+ * what comes and goes. See buffer.h for the rules; writeback.c for the dirty lists and I/O.
  */
 #include "fs/buffer.h"
 
@@ -19,8 +18,6 @@
 #include "mm/slab.h"
 
 #define GFP_BUFFER (GFP_KERNEL | GFP_NOIO)
-#define SIZE_INDEX(size) (ilog2(size) - 9) /* 512, 1024, 2048, 4096 */
-#define SIZES 4
 
 struct buffer_key {
 	const struct block_device *device;
@@ -49,8 +46,7 @@ static struct kmem_cache *buffer_slab;
 
 static DEFINE_SPINLOCK(list_lock);
 static LIST_HEAD(used_list);
-static struct list_head free_lists[SIZES];
-static u64 used_count, page_count;
+static u64 used_count, used_bytes;
 
 static inline u32 bucket_of(const struct block_device *device, u64 block)
 {
@@ -124,162 +120,83 @@ static bool unhash(struct buffer *buffer, bool force)
 	return idle;
 }
 
-/* ---- metadata: slots of pages ---------------------------------------------------------------- */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
-static void init_buffer(struct buffer *buffer, struct block_device *device, unsigned long flags)
+/* A buffer of @device with count 0; its caller sets what else it knows. NULL: out of memory. */
+static struct buffer *make_buffer(struct block_device *device, unsigned long flags)
 {
+	struct buffer *buffer = kmem_cache_alloc(buffer_slab, GFP_BUFFER | GFP_ZERO);
+
+	if (!buffer)
+		return NULL;
 	buffer->device = device;
-	buffer->block = 0;
+	buffer->size = device->block_size;
 	buffer->flags = flags;
-	buffer->next_in_io = NULL;
-	atomic_set(&buffer->page_writes, 0);
+	INIT_LIST_HEAD(&buffer->lru);
 	INIT_LIST_HEAD(&buffer->dirty_link);
-}
-
-/* A ring of buffers over the memory of @page, all with count 0. NULL: out of memory. */
-static struct buffer *make_ring(struct page *page, unsigned size)
-{
-	struct buffer *first = NULL, *last = NULL;
-
-	for (size_t offset = 0; offset < PAGE_SIZE; offset += size) {
-		struct buffer *buffer = kmem_cache_alloc(buffer_slab, GFP_BUFFER);
-
-		if (!buffer)
-			break;
-		buffer->size = size;
-		buffer->data = (char *)page_address(page) + offset;
-		buffer->page = page;
-		atomic_set(&buffer->refcount, 0);
-		if (!first)
-			first = buffer;
-		else
-			last->next_in_page = buffer;
-		last = buffer;
-		buffer->next_in_page = first;
-	}
-	if (last && (char *)last->data + size != (char *)page_address(page) + PAGE_SIZE) {
-		last->next_in_page = NULL;
-		for (; first; first = last) {
-			last = first->next_in_page;
-			kmem_cache_free(buffer_slab, first);
-		}
-	}
-	return first;
-}
-
-static void free_ring(struct page *page)
-{
-	struct buffer *buffer = page->buffers, *next;
-
-	do {
-		next = buffer->next_in_page;
-		ASSERT(list_empty(&buffer->dirty_link) && !test_bit(B_HASHED, &buffer->flags));
-		kmem_cache_free(buffer_slab, buffer);
-		buffer = next;
-	} while (buffer != page->buffers);
-	page->buffers = NULL;
-}
-
-/* New free slots for blocks of @size. */
-static int grow(unsigned size)
-{
-	struct page *page = alloc_page(GFP_BUFFER);
-	struct buffer *buffer;
-
-	if (!page)
-		return -ENOMEM;
-	page->mapping = NULL;
-	page->index = 0;
-	page->buffers = make_ring(page, size);
-	if (!page->buffers) {
-		put_page(page);
-		return -ENOMEM;
-	}
-	spin_lock(&list_lock);
-	buffer = page->buffers;
-	do {
-		buffer->flags = 0;
-		INIT_LIST_HEAD(&buffer->dirty_link);
-		list_add_tail(&buffer->lru, &free_lists[SIZE_INDEX(size)]);
-		buffer = buffer->next_in_page;
-	} while (buffer != page->buffers);
-	page_count++;
-	memory_use_add(MEMORY_BUFFER, 1);
-	spin_unlock(&list_lock);
-	return 0;
-}
-
-/* A slot with one reference, off the lists and unhashed. */
-static struct buffer *take_slot(unsigned size)
-{
-	struct list_head *list = &free_lists[SIZE_INDEX(size)];
-	struct buffer *buffer;
-
-	spin_lock(&list_lock);
-	while (list_empty(list)) {
-		spin_unlock(&list_lock);
-		if (grow(size) < 0)
-			return NULL;
-		spin_lock(&list_lock);
-	}
-	buffer = list_first_entry(list, struct buffer, lru);
-	list_del_init(&buffer->lru);
-	buffer->page->index++;
-	spin_unlock(&list_lock);
-	atomic_set(&buffer->refcount, 1);
 	return buffer;
 }
 
-/* Give an unhashed, idle slot back; under list_lock. A page that becomes empty is returned, to be
- * freed. */
-static struct page *put_slot(struct buffer *buffer)
+/* With its memory, unless that is a file page's. */
+static void free_buffer(struct buffer *buffer)
 {
-	struct page *page = buffer->page;
-	struct buffer *slot = buffer;
+	ASSERT(list_empty(&buffer->dirty_link) && !test_bit(B_HASHED, &buffer->flags));
+	if (!test_bit(B_ALIAS, &buffer->flags) && buffer->size == PAGE_SIZE)
+		free_pages(buffer->data, 0);
+	else if (!test_bit(B_ALIAS, &buffer->flags))
+		kfree(buffer->data);
+	kmem_cache_free(buffer_slab, buffer);
+}
 
-	buffer->flags = 0;
-	list_add(&buffer->lru, &free_lists[SIZE_INDEX(buffer->size)]);
-	if (--page->index)
+static struct buffer *make_metadata_buffer(struct block_device *device, u64 block)
+{
+	struct buffer *buffer = make_buffer(device, BIT(B_MAPPED) | BIT(B_REFERENCED));
+
+	if (!buffer)
 		return NULL;
-	do {
-		list_del_init(&slot->lru);
-		slot = slot->next_in_page;
-	} while (slot != buffer);
-	page_count--;
-	memory_use_add(MEMORY_BUFFER, -1);
-	return page;
+	buffer->block = block;
+	atomic_set(&buffer->refcount, 1);
+	buffer->data = buffer->size == PAGE_SIZE ? get_free_pages(GFP_BUFFER, 0)
+						 : kmalloc(buffer->size, GFP_BUFFER);
+	if (buffer->data)
+		return buffer;
+	kmem_cache_free(buffer_slab, buffer);
+	return NULL;
 }
 
-static void free_slot_page(struct page *page)
+/* A metadata buffer comes or goes. Under list_lock. */
+static void account(struct buffer *buffer, int sign)
 {
-	if (page) {
-		free_ring(page);
-		put_page(page);
-	}
+	u64 pages = used_bytes / PAGE_SIZE;
+
+	used_count += sign;
+	used_bytes += (u64)sign * buffer->size;
+	memory_use_add(MEMORY_BUFFER, (s64)(used_bytes / PAGE_SIZE - pages));
 }
 
-/* Free a used metadata buffer if nobody uses it. Under list_lock; *@page: its page, to be freed
- * afterwards. */
-static bool evict(struct buffer *buffer, struct page **page)
+/* Free a used metadata buffer if nobody uses it. Under list_lock. */
+static bool evict(struct buffer *buffer)
 {
-	*page = NULL;
 	if (!unhash(buffer, false))
 		return false;
 	list_del_init(&buffer->lru);
-	used_count--;
-	*page = put_slot(buffer);
+	account(buffer, -1);
+	free_buffer(buffer);
 	return true;
 }
 
-/* Enter a new slot for (device, block); if another was faster, that one. */
-static struct buffer *insert_slot(struct buffer *buffer, struct block_device *device, u64 block)
+struct buffer *buffer_get(struct block_device *device, u64 block)
 {
+	struct buffer *buffer = find_buffer(device, block), *other;
 	u32 bucket = bucket_of(device, block);
-	struct buffer *other;
-	struct page *page;
 
-	init_buffer(buffer, device, BIT(B_MAPPED) | BIT(B_REFERENCED));
-	buffer->block = block;
+	if (likely(buffer))
+		return buffer;
+	if (block >= device->sectors / (device->block_size / SECTOR_SIZE))
+		return ERR_PTR(-EIO);
+	buffer = make_metadata_buffer(device, block);
+	if (!buffer)
+		return ERR_PTR(-ENOMEM);
 	buffer_table_lock(&table, NULL, bucket);
 	other = lookup(bucket, device, block, false);
 	if (other)
@@ -287,32 +204,15 @@ static struct buffer *insert_slot(struct buffer *buffer, struct block_device *de
 	else
 		table_insert(buffer, bucket);
 	buffer_table_unlock(&table, NULL, bucket);
-	spin_lock(&list_lock);
-	if (!other) {
-		list_add_tail(&buffer->lru, &used_list);
-		used_count++;
-		page = NULL;
-	} else {
-		atomic_set(&buffer->refcount, 0);
-		page = put_slot(buffer);
+	if (unlikely(other)) { /* another was faster */
+		free_buffer(buffer);
+		return other;
 	}
+	spin_lock(&list_lock);
+	list_add_tail(&buffer->lru, &used_list);
+	account(buffer, 1);
 	spin_unlock(&list_lock);
-	free_slot_page(page);
-	return other ? other : buffer;
-}
-
-struct buffer *buffer_get(struct block_device *device, u64 block)
-{
-	struct buffer *buffer = find_buffer(device, block);
-
-	if (likely(buffer))
-		return buffer;
-	if (block >= device->sectors / (device->block_size / SECTOR_SIZE))
-		return ERR_PTR(-EIO);
-	buffer = take_slot(device->block_size);
-	if (!buffer)
-		return ERR_PTR(-ENOMEM);
-	return insert_slot(buffer, device, block);
+	return buffer;
 }
 
 struct buffer *bread(struct block_device *device, u64 block)
@@ -334,33 +234,8 @@ struct buffer *bread(struct block_device *device, u64 block)
 	return ERR_PTR(-EIO);
 }
 
-#define READAHEAD_MAX 16
-
-void buffer_readahead(struct block_device *device, u64 block, unsigned count)
-{
-	struct buffer *buffers[READAHEAD_MAX];
-	unsigned n = 0;
-
-	for (count = min_t(unsigned, count, READAHEAD_MAX); count; count--, block++) {
-		struct buffer *buffer = buffer_get(device, block);
-
-		if (IS_ERR(buffer))
-			break;
-		if (!test_bit(B_UPTODATE, &buffer->flags) && trylock_buffer(buffer)) {
-			if (!test_bit(B_UPTODATE, &buffer->flags))
-				buffers[n++] = buffer;
-			else
-				unlock_buffer(buffer);
-		}
-		brelse(buffer); /* B_LOCKED keeps it */
-	}
-	submit_buffers(BLOCK_READ, buffers, n);
-}
-
 void bforget(struct buffer *buffer)
 {
-	struct page *page = NULL;
-
 	clean_buffer(buffer);
 	if (test_bit(B_ALIAS, &buffer->flags)) { /* a damaged file system uses a file's block */
 		brelse(buffer);
@@ -368,37 +243,19 @@ void bforget(struct buffer *buffer)
 	}
 	spin_lock(&list_lock);
 	if (atomic_dec_and_test(&buffer->refcount) && !list_empty(&buffer->lru))
-		evict(buffer, &page);
+		evict(buffer);
 	spin_unlock(&list_lock);
-	free_slot_page(page);
-}
-
-void forget_block(struct block_device *device, u64 block)
-{
-	struct buffer *buffer = find_buffer(device, block);
-
-	if (buffer)
-		bforget(buffer);
 }
 
 void invalidate_buffers(struct block_device *device)
 {
 	struct buffer *buffer, *next;
-	struct page *page;
-	LIST_HEAD(pages);
 
 	spin_lock(&list_lock);
-	list_for_each_entry_safe(buffer, next, &used_list, lru) {
-		if (buffer->device != device || !evict(buffer, &page) || !page)
-			continue;
-		list_add(&page->mapping_link, &pages);
-	}
+	list_for_each_entry_safe (buffer, next, &used_list, lru)
+		if (buffer->device == device)
+			evict(buffer);
 	spin_unlock(&list_lock);
-	while (!list_empty(&pages)) {
-		page = list_first_entry(&pages, struct page, mapping_link);
-		list_del(&page->mapping_link);
-		free_slot_page(page);
-	}
 }
 
 static u64 shrink_count(void)
@@ -412,23 +269,17 @@ static u64 shrink_count(void)
 static u64 shrink_scan(u64 objects, unsigned gfp)
 {
 	u64 freed = 0, scan;
-	struct page *page;
 
-	(void)gfp;
 	spin_lock(&list_lock);
 	for (scan = min(used_count, 2 * objects);
 	     scan && freed < objects && !list_empty(&used_list); scan--) {
 		struct buffer *buffer = list_first_entry(&used_list, struct buffer, lru);
 
 		list_move_tail(&buffer->lru, &used_list);
-		if (test_bit(B_REFERENCED, &buffer->flags)) {
+		if (test_bit(B_REFERENCED, &buffer->flags))
 			clear_bit(B_REFERENCED, &buffer->flags);
-			continue;
-		}
-		if (evict(buffer, &page)) {
-			freed++;
-			free_slot_page(page);
-		}
+		else
+			freed += evict(buffer);
 	}
 	spin_unlock(&list_lock);
 	writeback_hurry();
@@ -440,20 +291,39 @@ static struct shrinker buffer_shrinker = {
 
 /* ---- the rings of file pages ----------------------------------------------------------------- */
 
+/* A ring of buffers, NULL or all of them. */
+static void free_ring(struct buffer *ring)
+{
+	struct buffer *buffer = ring, *next;
+
+	for (; buffer; buffer = next == ring ? NULL : next) {
+		next = buffer->next_in_page;
+		free_buffer(buffer);
+	}
+}
+
 int create_page_buffers(struct page *page, struct block_device *device)
 {
-	struct buffer *first = make_ring(page, device->block_size), *buffer = first;
-	unsigned long flags = BIT(B_ALIAS);
+	bool uptodate = test_bit(PG_uptodate, &page->flags);
+	unsigned long flags = BIT(B_ALIAS) | (uptodate ? BIT(B_UPTODATE) : 0);
+	struct buffer *first = NULL, *last = NULL;
+	size_t offset = PAGE_SIZE;
 
-	if (!first)
-		return -ENOMEM;
-	if (test_bit(PG_uptodate, &page->flags))
-		flags |= BIT(B_UPTODATE);
-	do {
-		init_buffer(buffer, device, flags);
-		INIT_LIST_HEAD(&buffer->lru);
-		buffer = buffer->next_in_page;
-	} while (buffer != first);
+	while (offset) {
+		struct buffer *buffer = make_buffer(device, flags);
+
+		if (!buffer) {
+			free_ring(first);
+			return -ENOMEM;
+		}
+		offset -= buffer->size;
+		buffer->page = page;
+		buffer->data = (char *)page_address(page) + offset;
+		buffer->next_in_page = first;
+		first = buffer;
+		last = last ? last : buffer;
+	}
+	last->next_in_page = first;
 	page->buffers = first;
 	return 0;
 }
@@ -467,7 +337,8 @@ bool free_page_buffers(struct page *page)
 			return false;
 		buffer = buffer->next_in_page;
 	} while (buffer != page->buffers);
-	free_ring(page);
+	free_ring(buffer);
+	page->buffers = NULL;
 	return true;
 }
 
@@ -481,7 +352,7 @@ static void push_out(struct buffer *other)
 	if (!test_bit(B_ALIAS, &other->flags))
 		clean_buffer(other);
 	wait_on_buffer(other);
-	brelse(other); /* a metadata slot is now left to the shrinker */
+	brelse(other); /* a metadata buffer is now left to the shrinker */
 }
 
 void map_page_buffer(struct buffer *buffer, u64 block)
@@ -534,14 +405,14 @@ static void add_size(u64 size, void *total)
 	*(u64 *)total += size;
 }
 
-/* A slot in use is in its bucket, unless a file page pushed it out; what the table has, it was
+/* A metadata buffer is in its bucket, unless a file page pushed it out; what the table has, it was
  * given. */
 void buffer_cache_check(void)
 {
-	u64 hashed = 0, used = 0, slots = 0, free = 0;
+	u64 hashed = 0, used = 0, bytes = 0;
 	struct buffer *buffer;
 
-	list_for_each_entry(buffer, &used_list, lru) {
+	list_for_each_entry (buffer, &used_list, lru) {
 		u32 bucket = bucket_of(buffer->device, buffer->block);
 
 		BUG_ON(test_bit(B_ALIAS, &buffer->flags));
@@ -549,14 +420,9 @@ void buffer_cache_check(void)
 			BUG_ON(lookup(bucket, buffer->device, buffer->block, false) != buffer);
 		BUG_ON(test_bit(B_DIRTY, &buffer->flags) == list_empty(&buffer->dirty_link));
 		used++;
-		slots += buffer->size;
+		bytes += buffer->size;
 	}
-	for (unsigned i = 0; i < SIZES; i++)
-		list_for_each_entry(buffer, &free_lists[i], lru) {
-			BUG_ON(buffer->flags || atomic_read(&buffer->refcount));
-			free += buffer->size;
-		}
-	BUG_ON(used != used_count || slots + free != page_count * PAGE_SIZE);
+	BUG_ON(used != used_count || bytes != used_bytes);
 	buffer_cache_hash.walk(&table, add_size, &hashed);
 #ifdef CONFIG_HASH_STATS
 	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
@@ -569,7 +435,7 @@ void buffer_cache_check(void)
 
 u64 buffer_cache_pages(void)
 {
-	return READ_ONCE(page_count);
+	return READ_ONCE(used_bytes) / PAGE_SIZE;
 }
 
 struct hash_cache buffer_cache_hash = {
@@ -583,8 +449,6 @@ struct hash_cache buffer_cache_hash = {
 
 void buffer_cache_init(void)
 {
-	for (unsigned i = 0; i < SIZES; i++)
-		INIT_LIST_HEAD(&free_lists[i]);
 	buffer_slab = kmem_cache_create("buffer", sizeof(struct buffer), 0, SLAB_RECLAIMABLE, NULL);
 	buffer_table_create(&table, &buffer_cache_hash);
 	register_shrinker(&buffer_shrinker);

@@ -3,10 +3,9 @@
  * hash table.
  *
  * As in Linux 2.2 it holds metadata blocks and the blocks of dirty file pages. A metadata buffer
- * has memory of its own (a page cut into blocks, without mapping; page->index counts the blocks in
- * use). A file page that is written gets one buffer a block whose data aliases the page's memory
- * (B_ALIAS); such a buffer stays hashed until the page goes away, so that write-back works on
- * buffers alone, in block order. Pages that are only read have no buffers.
+ * has memory of its own. A file page that is written gets one buffer a block whose data aliases the
+ * page's memory (B_ALIAS); such a buffer stays hashed until the page goes away, so that write-back
+ * works on buffers alone, in block order. Pages that are only read have no buffers.
  *
  * One block, one buffer: a block that a file page takes over pushes a metadata buffer of the same
  * block out of the table, unwritten; a file block is only freed after its page's buffers are gone,
@@ -60,7 +59,7 @@ struct buffer {
 	struct page *page;
 	struct buffer *next_in_page; /* circular */
 	struct buffer *next_in_io;   /* blocks of one request */
-	struct list_head lru;	     /* metadata: used or free list (buffer.c) */
+	struct list_head lru;	     /* metadata: used list (buffer.c) */
 	struct list_head dirty_link; /* dirty list (writeback.c) */
 	u64 dirtied_ns;
 	atomic_t page_writes; /* in page->buffers only: blocks whose end will end PG_writeback */
@@ -76,8 +75,6 @@ struct buffer *buffer_get(struct block_device *device, u64 block);
 struct buffer *bread(struct block_device *device, u64 block);
 /* Find only; NULL if not cached. Counted, as the finds of the calls above are: one a call. */
 struct buffer *find_buffer(struct block_device *device, u64 block);
-/* Start reading blocks that will be wanted. Does not wait. */
-void buffer_readahead(struct block_device *device, u64 block, unsigned count);
 
 extern u32 buffer_release_waiters;
 void buffer_wake_release(void);
@@ -97,8 +94,6 @@ static inline void mark_buffer_dirty(struct buffer *buffer)
 }
 /* the block was freed: drop contents unwritten, and the reference */
 void bforget(struct buffer *buffer);
-/* The same by number, before a block is freed that may be cached. */
-void forget_block(struct block_device *device, u64 block);
 void lock_buffer(struct buffer *buffer);
 void unlock_buffer(struct buffer *buffer); /* any context */
 static inline bool trylock_buffer(struct buffer *buffer)
@@ -133,11 +128,11 @@ void balance_dirty(void);
  * unlocked when done. B_DIRTY must have been cleared by the caller for a write. */
 void submit_buffers(enum block_operation operation, struct buffer **buffers, unsigned count);
 
-u64 buffer_cache_pages(void);  /* memory of metadata buffers */
+u64 buffer_cache_pages(void); /* memory of metadata buffers */
 u64 buffer_dirty_bytes(void);
 
 void buffer_cache_check(void); /* CONFIG_DEBUG, tests: table, lists and counts agree, or panic */
-void writeback_init(void); /* called by: */
+void writeback_init(void);     /* called by: */
 void buffer_cache_init(void);
 
 /* ---- file pages over blocks (buffer_page.c) -------------------------------------------------- */
@@ -164,7 +159,7 @@ int block_truncate_page(struct inode *inode, loff_t from, get_block_t get_block)
 
 /* buffer.c for buffer_page.c: the ring of a page's buffers. */
 int create_page_buffers(struct page *page, struct block_device *device); /* 0 or -ENOMEM */
-bool free_page_buffers(struct page *page); /* false: one of them is busy */
+bool free_page_buffers(struct page *page);		/* false: one of them is busy */
 void map_page_buffer(struct buffer *buffer, u64 block); /* and hash it, pushing others out */
 /* unhash, drop unwritten, wait until nobody uses it */
 void forget_page_buffer(struct buffer *buffer);

@@ -47,6 +47,28 @@ static void finish_read(struct page *page, int error)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* Read @block (0: a hole) to @data, and wait; with @buffer only if that is not uptodate. */
+static int read_block(struct inode *inode, struct buffer *buffer, u64 block, void *data)
+{
+	unsigned size = inode->sb->block_size;
+	int error = 0;
+
+	if (buffer)
+		lock_buffer(buffer);
+	if (!buffer || !test_bit(B_UPTODATE, &buffer->flags)) {
+		if (block)
+			error = block_io(inode->sb->bdev, BLOCK_READ, block * (size / SECTOR_SIZE),
+					 data, size);
+		else
+			memset(data, 0, size);
+		if (buffer && !error)
+			set_buffer_uptodate(buffer);
+	}
+	if (buffer)
+		unlock_buffer(buffer);
+	return error;
+}
+
 static void end_pages_read(struct block_request *request)
 {
 	const struct page *first = virt_to_page(request->segments[0].data);
@@ -85,40 +107,17 @@ static int map_page(struct inode *inode, struct page *page, get_block_t get_bloc
 	return simple ? (int)run : 0;
 }
 
-/* Read what the page's ring lacks, and wait. For pages with holes, scattered blocks, or buffers
- * already. */
+/* Block by block, for pages with holes, scattered blocks, or buffers already. */
 static int read_scattered(struct inode *inode, struct page *page, const u64 *blocks)
 {
-	struct buffer *buffers[BLOCKS_PER_PAGE_MAX], *buffer;
-	unsigned n = 0;
-	bool made = !page->buffers;
+	struct buffer *buffer = page->buffers;
+	char *data = page_address(page), *end = data + PAGE_SIZE;
 	int error = 0;
 
-	if (made && create_page_buffers(page, inode->sb->bdev) < 0)
-		return -ENOMEM;
-	buffer = page->buffers;
-	for (unsigned i = 0; i == 0 || buffer != page->buffers;
-	     i++, buffer = buffer->next_in_page) {
-		if (test_bit(B_UPTODATE, &buffer->flags))
-			continue;
-		if (!blocks[i]) {
-			memset(buffer->data, 0, buffer->size);
-			set_buffer_uptodate(buffer);
-			continue;
-		}
-		if (!test_bit(B_MAPPED, &buffer->flags))
-			buffer->block = blocks[i]; /* for this read alone: not hashed */
-		lock_buffer(buffer);
-		buffers[n++] = buffer;
+	for (; data < end && !error; data += inode->sb->block_size) {
+		error = read_block(inode, buffer, *blocks++, data);
+		buffer = buffer ? buffer->next_in_page : NULL;
 	}
-	submit_buffers(BLOCK_READ, buffers, n);
-	for (unsigned i = 0; i < n; i++) {
-		wait_on_buffer(buffers[i]);
-		if (!test_bit(B_UPTODATE, &buffers[i]->flags))
-			error = -EIO;
-	}
-	if (made)
-		free_page_buffers(page);
 	return error;
 }
 
@@ -335,27 +334,11 @@ static bool needs_read(const struct buffer *buffer, unsigned from, unsigned to)
 	       !(READ_ONCE(buffer->flags) & (BIT(B_UPTODATE) | BIT(B_NEW)));
 }
 
-static int read_and_wait(struct buffer **buffers, unsigned count)
-{
-	int error = 0;
-
-	for (unsigned i = 0; i < count; i++) {
-		lock_buffer(buffers[i]);
-		submit_buffers(BLOCK_READ, &buffers[i], 1);
-	}
-	for (unsigned i = 0; i < count; i++) {
-		wait_on_buffer(buffers[i]);
-		if (!test_bit(B_UPTODATE, &buffers[i]->flags))
-			error = -EIO;
-	}
-	return error;
-}
-
 int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to,
 		      get_block_t get_block)
 {
-	struct buffer *partial[2], *buffer; /* the first and the last block at most */
-	unsigned n = 0, size = inode->sb->block_size, position = 0;
+	unsigned size = inode->sb->block_size, position = 0;
+	struct buffer *buffer;
 	u64 index = first_block(inode, page);
 	int error = 0;
 
@@ -367,13 +350,11 @@ int block_write_begin(struct inode *inode, struct page *page, unsigned from, uns
 		if (position + size > from) {
 			error = begin_buffer(inode, buffer, index, get_block);
 			if (!error && needs_read(buffer, from, to))
-				partial[n++] = buffer;
+				error = read_block(inode, buffer, buffer->block, buffer->data);
 		}
 		position += size;
 		index++;
 	}
-	if (!error)
-		error = read_and_wait(partial, n);
 	if (error)
 		block_write_end(inode, page, from, from);
 	return error;

@@ -1,19 +1,21 @@
 /*
- * writeback.c - the dirty list, I/O on buffers, and when they are written. Declared in buffer.h.
+ * writeback.c - the dirty lists, I/O on buffers, and when they are written. Declared in buffer.h.
  *
- * A buffer that becomes dirty goes to the end of the dirty list. Write-back takes a batch from the
- * front, holding a reference to each, sorts it by block and submits it, blocks that continue each
- * other in one request. One batch at a time (batch_lock). A write in flight is counted in its
- * device, which is what a sync waits for in the end.
+ * A buffer that becomes dirty goes to the end of a dirty list: there are several, for regions of
+ * blocks in turn, each with a lock of its own, so that writers of different files seldom meet.
+ * Write-back takes a batch from the front of one, holding a reference to each, sorts it by block
+ * and submits it, blocks that continue each other in one request. A write in flight, or about to
+ * be, is counted in its device, which is what a sync waits for in the end.
  *
- * Lock order: batch_lock -> B_LOCKED -> dirty_lock. Completion runs in interrupts: it takes no lock
- * of ours.
+ * Memory: writers are slowed down by writing themselves while more than a quarter of memory is
+ * dirty, and by waiting while more than that is on its way to disks.
+ *
+ * Lock order: B_LOCKED -> dirty list lock. Completion runs in interrupts: it takes no lock of ours.
  */
 #include "fs/buffer.h"
 #include "fs/internal.h"
 #include "fs/vfs.h"
 #include "kernel/core/errno.h"
-#include "kernel/core/mutex.h"
 #include "kernel/core/printk.h"
 #include "kernel/core/sched.h"
 #include "kernel/core/time.h"
@@ -22,12 +24,18 @@
 #define DIRTY_EXPIRE_NS (30 * NSEC_PER_SEC)
 #define PERIOD_NS (5 * NSEC_PER_SEC)
 #define BATCH 256
+#define DIRTY_LISTS 16
+#define REGION_SHIFT 10 /* blocks of one region: they are written in order */
 
-static DEFINE_SPINLOCK(dirty_lock);
-static LIST_HEAD(dirty_list); /* oldest first */
-static u64 dirty_bytes;
+static struct dirty_list {
+	spinlock_t lock;
+	struct list_head buffers; /* oldest first */
+} __aligned(64) dirty_lists[DIRTY_LISTS];
 
-static DEFINE_WAIT_QUEUE(device_wait); /* a device's writes_in_flight fell to 0 */
+static atomic64_t dirty_bytes, flying_bytes; /* to be written; being written */
+static u64 background_bytes, limit_bytes;    /* a tenth and a quarter of memory */
+
+static DEFINE_WAIT_QUEUE(write_wait); /* writes have ended */
 static DEFINE_WAIT_QUEUE(thread_wait);
 static bool thread_wanted, hurried;
 
@@ -62,53 +70,56 @@ void wait_on_buffer(struct buffer *buffer)
 
 /* ---- the dirty list -------------------------------------------------------------------------- */
 
+/* A dirty buffer keeps its block. */
+static struct dirty_list *list_of(const struct buffer *buffer)
+{
+	return &dirty_lists[(buffer->block >> REGION_SHIFT) % DIRTY_LISTS];
+}
+
 void __mark_buffer_dirty(struct buffer *buffer)
 {
-	spin_lock(&dirty_lock);
+	struct dirty_list *list = list_of(buffer);
+
+	spin_lock(&list->lock);
 	/* A metadata buffer that was pushed out has no block any more. */
 	if (!test_bit(B_DIRTY, &buffer->flags) &&
 	    (READ_ONCE(buffer->flags) & (BIT(B_HASHED) | BIT(B_ALIAS)))) {
 		set_bit(B_DIRTY, &buffer->flags);
 		buffer->dirtied_ns = ktime_ns();
-		list_add_tail(&buffer->dirty_link, &dirty_list);
-		dirty_bytes += buffer->size;
+		list_add_tail(&buffer->dirty_link, &list->buffers);
+		atomic64_add(buffer->size, &dirty_bytes);
 	}
-	spin_unlock(&dirty_lock);
+	spin_unlock(&list->lock);
 }
 
 bool clean_buffer(struct buffer *buffer)
 {
+	struct dirty_list *list = list_of(buffer);
 	bool dirty;
 
 	if (!test_bit(B_DIRTY, &buffer->flags))
 		return false;
-	spin_lock(&dirty_lock);
+	spin_lock(&list->lock);
 	dirty = test_and_clear_bit(B_DIRTY, &buffer->flags);
 	if (dirty) {
 		list_del_init(&buffer->dirty_link);
-		dirty_bytes -= buffer->size;
+		atomic64_sub(buffer->size, &dirty_bytes);
 	}
-	spin_unlock(&dirty_lock);
+	spin_unlock(&list->lock);
 	return dirty;
 }
 
 u64 buffer_dirty_bytes(void)
 {
-	return READ_ONCE(dirty_bytes);
+	return (u64)atomic64_read(&dirty_bytes);
 }
 
 /* ---- I/O ------------------------------------------------------------------------------------- */
 
-static void end_write(struct buffer *buffer, int status)
+static void end_writes(struct block_device *device, int count)
 {
-	if (unlikely(status)) {
-		set_bit(B_ERROR, &buffer->flags);
-		buffer->device->write_error = -EIO;
-		if (test_bit(B_ALIAS, &buffer->flags) && buffer->page->mapping)
-			buffer->page->mapping->write_error = -EIO;
-	}
-	if (atomic_dec_and_test(&buffer->device->writes_in_flight))
-		wake_up(&device_wait);
+	if (atomic_sub_return(count, &device->writes_in_flight) == 0)
+		wake_up(&write_wait);
 }
 
 /* The block is on the disk, or in memory. Interrupt context. */
@@ -117,15 +128,18 @@ static void end_buffer(struct buffer *buffer, enum block_operation operation, in
 	struct page *page = buffer->page;
 	struct buffer *ring = NULL;
 
-	if (unlikely(status))
+	if (unlikely(status)) {
+		set_bit(B_ERROR, &buffer->flags);
 		block_report_error(buffer->device, operation,
 				   buffer->block * (buffer->size / SECTOR_SIZE));
-	if (operation == BLOCK_WRITE)
-		end_write(buffer, status);
-	else if (likely(!status))
+	} else if (operation == BLOCK_READ) {
 		set_bit(B_UPTODATE, &buffer->flags);
-	else
-		set_bit(B_ERROR, &buffer->flags);
+	}
+	if (unlikely(status) && operation == BLOCK_WRITE) {
+		buffer->device->write_error = -EIO;
+		if (test_bit(B_ALIAS, &buffer->flags) && page->mapping)
+			page->mapping->write_error = -EIO;
+	}
 	if (test_bit(B_PAGE_WRITE, &buffer->flags)) {
 		clear_bit(B_PAGE_WRITE, &buffer->flags);
 		ring = page->buffers; /* PG_writeback keeps it after the buffer is unlocked */
@@ -138,10 +152,22 @@ static void end_buffer(struct buffer *buffer, enum block_operation operation, in
 static void end_request(struct block_request *request)
 {
 	struct buffer *buffer = request->private, *next;
+	struct block_device *device = buffer->device;
+	u64 bytes = 0;
+	int count = 0;
 
 	for (; buffer; buffer = next) {
 		next = buffer->next_in_io;
+		bytes += buffer->size;
+		count++;
 		end_buffer(buffer, request->operation, request->status);
+	}
+	if (request->operation == BLOCK_WRITE) {
+		u64 left = (u64)atomic64_sub_return((s64)bytes, &flying_bytes);
+
+		if (left <= limit_bytes && left + bytes > limit_bytes)
+			wake_up(&write_wait);
+		end_writes(device, count);
 	}
 	block_request_put(request);
 }
@@ -181,8 +207,10 @@ void submit_buffers(enum block_operation operation, struct buffer **buffers, uns
 		request->private = buffer;
 		for (;;) {
 			buffer->next_in_io = NULL;
-			if (operation == BLOCK_WRITE)
+			if (operation == BLOCK_WRITE) {
 				atomic_inc(&device->writes_in_flight);
+				atomic64_add(buffer->size, &flying_bytes);
+			}
 			if (++i == count || !add_to_request(request, buffer, buffers[i]))
 				break;
 			buffer = buffers[i];
@@ -193,19 +221,9 @@ void submit_buffers(enum block_operation operation, struct buffer **buffers, uns
 
 /* ---- writing batches ------------------------------------------------------------------------- */
 
-static DEFINE_MUTEX(batch_lock);
-static struct buffer *batch[BATCH], *ready[BATCH]; /* under batch_lock */
-
-static bool before(const struct buffer *a, const struct buffer *b)
-{
-	if (a->device != b->device)
-		return a->device->dev < b->device->dev;
-	return a->block < b->block;
-}
-
-/* Shell sort (Ciura's gaps): no recursion, no memory, and batches are small and often sorted
- * already. */
-static void sort_batch(unsigned count)
+/* Shell sort by block (Ciura's gaps): no recursion, no memory, and batches are small and often
+ * sorted already. */
+static void sort_batch(struct buffer **batch, unsigned count)
 {
 	static const unsigned gaps[] = {57, 23, 10, 4, 1};
 
@@ -214,73 +232,97 @@ static void sort_batch(unsigned count)
 			struct buffer *buffer = batch[i];
 			unsigned j = i;
 
-			for (; j >= gaps[g] && before(buffer, batch[j - gaps[g]]); j -= gaps[g])
+			for (; j >= gaps[g] && buffer->block < batch[j - gaps[g]]->block;
+			     j -= gaps[g])
 				batch[j] = batch[j - gaps[g]];
 			batch[j] = buffer;
 		}
 }
 
-/* Take up to BATCH buffers of @device (NULL: any) that became dirty at @until or before off the
- * list. */
-static unsigned gather(struct block_device *device, u64 until)
+/* Take up to BATCH buffers of @device (NULL: that of the first) that became dirty at @until or
+ * before off the list, each counted as a write in flight. */
+static unsigned gather(struct dirty_list *list, struct block_device *device, u64 until,
+		       struct buffer **batch)
 {
 	struct buffer *buffer, *next;
 	unsigned count = 0;
 
-	spin_lock(&dirty_lock);
-	list_for_each_entry_safe(buffer, next, &dirty_list, dirty_link) {
+	spin_lock(&list->lock);
+	list_for_each_entry_safe (buffer, next, &list->buffers, dirty_link) {
 		if (count == BATCH || buffer->dirtied_ns > until)
 			break;
-		if (device && buffer->device != device)
+		if (!device)
+			device = buffer->device;
+		if (buffer->device != device)
 			continue;
 		list_del_init(&buffer->dirty_link);
 		atomic_inc(&buffer->refcount);
+		atomic_inc(&device->writes_in_flight);
 		batch[count++] = buffer;
 	}
-	spin_unlock(&dirty_lock);
+	spin_unlock(&list->lock);
 	return count;
 }
 
 /* Write one batch without waiting for the end; how many buffers it took. */
-static unsigned write_batch(struct block_device *device, u64 until)
+static unsigned write_batch(struct dirty_list *list, struct block_device *device, u64 until)
 {
-	unsigned count, n = 0;
+	struct buffer *batch[BATCH];
+	unsigned count = gather(list, device, until, batch), ready = 0;
 
-	mutex_lock(&batch_lock);
-	count = gather(device, until);
-	sort_batch(count);
+	if (!count)
+		return 0;
+	device = batch[0]->device;
+	sort_batch(batch, count);
 	for (unsigned i = 0; i < count; i++) {
-		if (!trylock_buffer(batch[i])) {
-			submit_buffers(BLOCK_WRITE, ready, n); /* let go of ours before we wait */
-			n = 0;
-			lock_buffer(batch[i]);
+		struct buffer *buffer = batch[i];
+
+		if (!trylock_buffer(buffer)) {
+			submit_buffers(BLOCK_WRITE, batch, ready); /* let go before we wait */
+			ready = 0;
+			lock_buffer(buffer);
 		}
-		if (clean_buffer(batch[i]))
-			ready[n++] = batch[i];
+		if (clean_buffer(buffer))
+			batch[ready++] = buffer; /* B_LOCKED keeps it */
 		else
-			unlock_buffer(batch[i]);
+			unlock_buffer(buffer);
+		brelse(buffer);
 	}
-	submit_buffers(BLOCK_WRITE, ready, n);
-	for (unsigned i = 0; i < count; i++)
-		brelse(batch[i]);
-	mutex_unlock(&batch_lock);
+	submit_buffers(BLOCK_WRITE, batch, ready);
+	end_writes(device, (int)count);
 	return count;
+}
+
+/* Write what became dirty at @until or before; how many buffers. @enough: stop once less than that
+ * many bytes are dirty. */
+static u64 write_dirty(struct block_device *device, u64 until, u64 enough)
+{
+	u64 total = 0;
+
+	for (unsigned i = 0; i < DIRTY_LISTS; i++) {
+		unsigned count = 1;
+
+		while (count && buffer_dirty_bytes() > enough) {
+			count = write_batch(&dirty_lists[i], device, until);
+			total += count;
+			cond_resched();
+		}
+	}
+	return total;
 }
 
 static int wait_for_writes(struct block_device *device)
 {
-	wait_event(device_wait, atomic_read(&device->writes_in_flight) == 0);
+	wait_event(write_wait, atomic_read(&device->writes_in_flight) == 0);
 	return xchg(&device->write_error, 0);
 }
 
 int sync_buffers(struct block_device *device, bool wait)
 {
 	struct block_device *each = NULL;
-	u64 now = ktime_ns();
 	int error = 0;
 
-	while (write_batch(device, now))
-		cond_resched();
+	write_dirty(device, ktime_ns(), 0);
 	if (!wait)
 		return 0;
 	if (device)
@@ -308,8 +350,6 @@ int sync_dirty_buffer(struct buffer *buffer)
 
 /* ---- the thread and the brake ---------------------------------------------------------------- */
 
-static u64 background_bytes, limit_bytes; /* a tenth and a quarter of memory */
-
 /* Memory is short: everything is written soon. Any context but interrupts. */
 void writeback_hurry(void)
 {
@@ -321,7 +361,6 @@ void writeback_hurry(void)
 
 static void write_inodes(struct super_block *sb, void *unused)
 {
-	(void)unused;
 	sync_inodes(sb);
 }
 
@@ -338,18 +377,12 @@ void writeback_once(void)
 		inodes_due = now + DIRTY_EXPIRE_NS;
 		for_each_super(write_inodes, NULL);
 	}
-	if (hurry)
-		while (write_batch(NULL, now))
-			cond_resched();
-	while (write_batch(NULL, now > DIRTY_EXPIRE_NS ? now - DIRTY_EXPIRE_NS : 0))
-		cond_resched();
-	while (buffer_dirty_bytes() > background_bytes && write_batch(NULL, ~0ULL))
-		cond_resched();
+	write_dirty(NULL, hurry ? now : now - min(now, (u64)DIRTY_EXPIRE_NS), 0);
+	write_dirty(NULL, ~0ULL, background_bytes);
 }
 
 static int writeback_thread(void *unused)
 {
-	(void)unused;
 	for (;;) {
 		wait_event_timeout(thread_wait, READ_ONCE(thread_wanted) || READ_ONCE(hurried),
 				   PERIOD_NS);
@@ -369,8 +402,8 @@ void balance_dirty(void)
 		thread_wanted = true;
 		wake_up(&thread_wait);
 	}
-	while (buffer_dirty_bytes() > limit_bytes && write_batch(NULL, ~0ULL))
-		cond_resched();
+	write_dirty(NULL, ~0ULL, limit_bytes);
+	wait_event(write_wait, (u64)atomic64_read(&flying_bytes) <= limit_bytes);
 }
 
 void writeback_start(void)
@@ -387,6 +420,10 @@ void writeback_init(void)
 
 	for (unsigned i = 0; i < WAIT_QUEUES; i++)
 		init_waitqueue_head(&queues[i]);
+	for (unsigned i = 0; i < DIRTY_LISTS; i++) {
+		spin_lock_init(&dirty_lists[i].lock, "dirty_list");
+		INIT_LIST_HEAD(&dirty_lists[i].buffers);
+	}
 	memory_info(&info);
 	background_bytes = info.total_pages * PAGE_SIZE / 10;
 	limit_bytes = info.total_pages * PAGE_SIZE / 4;

@@ -9,6 +9,7 @@
 #include <arch/boot.h>
 #include <arch/cpu.h>
 
+#include "fs/buffer.h"
 #include "fs/vfs.h"
 #include "hash/cache.h"
 #include "kernel/core/core.h"
@@ -32,6 +33,7 @@ __noreturn void kernel_main_ap(void);
 static int start_rest(void *unused)
 {
 	drivers_init();
+	writeback_start();
 	hash_report_start();
 	init_start();
 	return 0;

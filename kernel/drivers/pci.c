@@ -12,29 +12,19 @@
 #define CONFIG_DATA 0xcfc
 #define CONFIG_ENABLE (1u << 31)
 
-/* Registers of every function's header, and of a bridge's. */
-#define PCI_ID 0x00
-#define PCI_COMMAND 0x04 /* the upper half is the status */
-#define COMMAND_MEMORY (1u << 1)
-#define COMMAND_MASTER (1u << 2)
-#define COMMAND_NO_INTX (1u << 10)
+/* Registers of every function's header, and of a bridge's. The upper half of COMMAND is the status.
+ */
+enum { PCI_ID = 0x00, PCI_COMMAND = 0x04, PCI_HEADER_TYPE = 0x0e, PCI_BAR = 0x10 };
+enum { PCI_SECONDARY_BUS = 0x19, PCI_CAPABILITIES = 0x34, INTERRUPT_LINE = 0x3c, INTERRUPT_PIN };
+enum { COMMAND_MEMORY = 2, COMMAND_MASTER = 4, COMMAND_NO_INTX = 0x400 };
 #define STATUS_CAPABILITIES (1u << 20)
-#define PCI_HEADER_TYPE 0x0e
-#define HEADER_MULTIFUNCTION 0x80
-#define HEADER_BRIDGE 1
-#define PCI_BAR 0x10
-#define BAR_PORT 1u
-#define BAR_64 4u
-#define PCI_SECONDARY_BUS 0x19
-#define PCI_CAPABILITIES 0x34
-#define PCI_INTERRUPT_LINE 0x3c
-#define PCI_INTERRUPT_PIN 0x3d
+enum { HEADER_BRIDGE = 1, HEADER_MULTIFUNCTION = 0x80 };
+enum { BAR_PORT = 1, BAR_64 = 4 };
 
-/* A capability's first register: id, next, control. */
+/* MSI-X: the capability's first register (id, next, control), and where it tells of the table. */
 #define MSIX_ENABLE (1u << 31)
 #define MSIX_MASK_ALL (1u << 30)
-#define MSIX_TABLE 4
-#define MSIX_ENTRY_BYTES 16
+enum { MSIX_TABLE = 4, MSIX_ENTRY_BYTES = 16 };
 
 static void select(const struct pci_device *device, unsigned offset)
 {
@@ -129,9 +119,9 @@ int pci_request_irq(const struct pci_device *device, irq_handler_t handler, void
 	int error = request_msix(device, handler, argument, name);
 
 	*msix = !error;
-	if (!error || !pci_read8(device, PCI_INTERRUPT_PIN))
+	if (!error || !pci_read8(device, INTERRUPT_PIN))
 		return error;
-	return irq_request_pci(pci_read8(device, PCI_INTERRUPT_LINE), handler, argument, name);
+	return irq_request_pci(pci_read8(device, INTERRUPT_LINE), handler, argument, name);
 }
 
 /* ---- the scan -------------------------------------------------------------------------------- */

@@ -35,7 +35,7 @@
 
 #define RAMDISK_MAJOR 1
 #define RAMDISKS_MAX 2
-#define EMPTY_KILOBYTES 4096 /* as Linux has had it for long */
+#define EMPTY_KILOBYTES 4096	       /* as Linux has had it for long */
 #define LARGEST_KILOBYTES (1ULL << 50) /* so that it is a number of bytes too */
 
 struct ramdisk {

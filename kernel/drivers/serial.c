@@ -21,21 +21,11 @@
 #define COM1_IRQ 4
 #define COM2 0x2f8
 
-/* Registers: National Semiconductor PC16550D data sheet, table 2. */
-#define UART_DATA 0
-#define UART_INTERRUPT_ENABLE 1
-#define IER_RECEIVE 0x01
-#define UART_FIFO_CONTROL 2
-#define FCR_ENABLE_AND_CLEAR 0x07
-#define UART_LINE_CONTROL 3
-#define LCR_8N1 0x03
-#define LCR_DIVISOR 0x80
-#define UART_MODEM_CONTROL 4
-#define MCR_DTR_RTS_OUT2 0x0b
-#define UART_LINE_STATUS 5
-#define LSR_DATA_READY 0x01
-#define LSR_TRANSMIT_EMPTY 0x20
-#define UART_SCRATCH 7
+/* Registers and their bits: National Semiconductor PC16550D data sheet, table 2. */
+enum { UART_DATA, INTERRUPT_ENABLE, FIFO_CONTROL, LINE_CONTROL, MODEM_CONTROL, UART_LINE_STATUS };
+enum { UART_SCRATCH = 7 };
+enum { IER_RECEIVE = 0x01, FCR_ENABLE_AND_CLEAR = 0x07, LCR_8N1 = 0x03, LCR_DIVISOR = 0x80 };
+enum { MCR_DTR_RTS_OUT2 = 0x0b, LSR_DATA_READY = 0x01, LSR_TRANSMIT_EMPTY = 0x20 };
 
 #define FIFO_BYTES 16
 #define POLLS_MAX 10000000 /* then the byte is lost: a wedged UART must not wedge the kernel */
@@ -72,13 +62,13 @@ static bool serial_setup(u16 port)
 	outb(0x5a, port + UART_SCRATCH);
 	if (inb(port + UART_SCRATCH) != 0x5a)
 		return false;
-	outb(0, port + UART_INTERRUPT_ENABLE);
-	outb(LCR_DIVISOR | LCR_8N1, port + UART_LINE_CONTROL);
+	outb(0, port + INTERRUPT_ENABLE);
+	outb(LCR_DIVISOR | LCR_8N1, port + LINE_CONTROL);
 	outb(1, port + UART_DATA);
-	outb(0, port + UART_INTERRUPT_ENABLE);
-	outb(LCR_8N1, port + UART_LINE_CONTROL);
-	outb(FCR_ENABLE_AND_CLEAR, port + UART_FIFO_CONTROL);
-	outb(MCR_DTR_RTS_OUT2, port + UART_MODEM_CONTROL);
+	outb(0, port + INTERRUPT_ENABLE);
+	outb(LCR_8N1, port + LINE_CONTROL);
+	outb(FCR_ENABLE_AND_CLEAR, port + FIFO_CONTROL);
+	outb(MCR_DTR_RTS_OUT2, port + MODEM_CONTROL);
 	return true;
 }
 
@@ -100,7 +90,7 @@ static DEFINE_SPINLOCK(com1_input_lock);
  * interrupt line up, and since the line is edge-triggered there is no further interrupt: the sender
  * has to wait, until the terminal calls this again.
  */
-static void com1_drain(void)
+static void com1_drain(void *unused)
 {
 	unsigned long flags;
 
@@ -110,23 +100,18 @@ static void com1_drain(void)
 	spin_unlock_irqrestore(&com1_input_lock, flags);
 }
 
-static void com1_interrupt(void *argument)
-{
-	com1_drain();
-}
-
 void serial_init(void)
 {
 	int error;
 
 	if (!com1_present)
 		return;
-	error = irq_request(irq_isa_to_gsi(COM1_IRQ), com1_interrupt, NULL, "serial");
+	error = irq_request(irq_isa_to_gsi(COM1_IRQ), com1_drain, NULL, "serial");
 	if (error) {
 		pr_err("serial: no interrupt (%d): the console takes no input\n", error);
 		return;
 	}
 	console_tty.resume_input = com1_drain;
-	outb(IER_RECEIVE, COM1 + UART_INTERRUPT_ENABLE);
-	com1_drain(); /* what was typed before: its edge is past */
+	outb(IER_RECEIVE, COM1 + INTERRUPT_ENABLE);
+	com1_drain(NULL); /* what was typed before: its edge is past */
 }

@@ -33,53 +33,25 @@ enum { VINTR, VQUIT, VERASE, VKILL, VEOF, VTIME, VMIN, VSTART = 8, VSTOP, VSUSP,
 enum { VWERASE = 14, VLNEXT, VEOL2 };
 #define VDISABLED 0
 
-/* c_iflag */
-#define INLCR 0x40
-#define IGNCR 0x80
-#define ICRNL 0x100
-#define IXON 0x400
-#define IMAXBEL 0x2000
-#define IUTF8 0x4000
-#define IFLAG_MISSING 0xa20 /* ISTRIP, IUCLC, IXANY: read back as off */
+/* c_iflag; missing are ISTRIP, IUCLC and IXANY, which read back as off */
+enum { INLCR = 0x40, IGNCR = 0x80, ICRNL = 0x100, IXON = 0x400, IMAXBEL = 0x2000, IUTF8 = 0x4000 };
+#define IFLAG_MISSING 0xa20u
 
 /* c_oflag: all others read back as off */
-#define OPOST 0x01
-#define ONLCR 0x04
+enum { OPOST = 1, ONLCR = 4 };
 
 /* c_cflag: B115200 CS8 CREAD HUPCL CLOCAL */
 #define CFLAG_DEFAULT (0x1002 | 0x30 | 0x80 | 0x400 | 0x800)
 
-/* c_lflag */
-#define ISIG 0x01
-#define ICANON 0x02
-#define ECHO 0x08
-#define ECHOE 0x10
-#define ECHOK 0x20
-#define ECHONL 0x40
-#define NOFLSH 0x80
-#define TOSTOP 0x100
-#define ECHOCTL 0x200
-#define ECHOKE 0x800
-#define IEXTEN 0x8000
-#define LFLAG_MISSING 0x15404 /* XCASE, ECHOPRT, FLUSHO, PENDIN, EXTPROC */
+/* c_lflag; missing are XCASE, ECHOPRT, FLUSHO, PENDIN and EXTPROC */
+enum { ISIG = 1, ICANON = 2, ECHO = 8, ECHOE = 0x10, ECHOK = 0x20, ECHONL = 0x40, NOFLSH = 0x80 };
+enum { TOSTOP = 0x100, ECHOCTL = 0x200, ECHOKE = 0x800, IEXTEN = 0x8000 };
+#define LFLAG_MISSING 0x15404u
 
 /* ioctl commands; between TCSETS and TCSETSF lies TCSETSW */
-#define TCGETS 0x5401
-#define TCSETS 0x5402
-#define TCSETSF 0x5404
-#define TCSBRK 0x5409
-#define TCXONC 0x540a
-#define TCFLSH 0x540b
-#define TIOCSCTTY 0x540e
-#define TIOCGPGRP 0x540f
-#define TIOCSPGRP 0x5410
-#define TIOCOUTQ 0x5411
-#define TIOCGWINSZ 0x5413
-#define TIOCSWINSZ 0x5414
-#define TIOCNOTTY 0x5422
-#define TIOCGETD 0x5424
-#define TCSBRKP 0x5425
-#define TIOCGSID 0x5429
+enum { TCGETS = 0x5401, TCSETS, TCSETSF = 0x5404, TCSBRK = 0x5409, TCXONC, TCFLSH };
+enum { TIOCSCTTY = 0x540e, TIOCGPGRP, TIOCSPGRP, TIOCOUTQ, TIOCGWINSZ = 0x5413, TIOCSWINSZ };
+enum { TIOCNOTTY = 0x5422, TIOCGETD = 0x5424, TCSBRKP, TIOCGSID = 0x5429 };
 #define TCGETS2 0x802c542a
 #define TCSETS2 0x402c542b
 #define TCSETSF2 0x402c542d

@@ -157,7 +157,7 @@ static size_t take_input(struct tty *tty, u8 *to, size_t n, bool *end)
 	tty->throttled &= !resume;
 	spin_unlock_irqrestore(&tty->lock, flags);
 	if (resume && tty->resume_input)
-		tty->resume_input();
+		tty->resume_input(NULL);
 	return taken;
 }
 

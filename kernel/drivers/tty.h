@@ -47,7 +47,7 @@ struct tty {
 	pid_t foreground;      /* process group that may read and gets the signals; 0: none */
 
 	/* The driver: look for input again, there is room. Called without locks. */
-	void (*resume_input)(void);
+	void (*resume_input)(void *unused);
 };
 
 extern struct tty console_tty;

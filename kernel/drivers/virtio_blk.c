@@ -27,20 +27,14 @@
 #include "kernel/drivers/pci.h"
 #include "mm/slab.h"
 
-#define VENDOR 0x1af4
-#define DEVICE_TRANSITIONAL 0x1001
-#define DEVICE_MODERN 0x1042
+enum { VENDOR = 0x1af4, DEVICE_TRANSITIONAL = 0x1001, DEVICE_MODERN = 0x1042 };
 #define VIRTBLK_MAJOR 254 /* Linux takes the highest that is free */
 #define MINORS_PER_DISK 16
 #define DISKS_MAX 16
 
 /* Vendor capabilities (4.1.4): which structure lies where. */
 enum { CAP_COMMON = 1, CAP_NOTIFY, CAP_ISR, CAP_DEVICE, CAP_TYPES };
-#define CAP_TYPE 3
-#define CAP_BAR 4
-#define CAP_OFFSET 8
-#define CAP_LENGTH 12
-#define CAP_NOTIFY_MULTIPLIER 16
+enum { CAP_TYPE = 3, CAP_BAR, CAP_OFFSET = 8, CAP_LENGTH = 12, CAP_NOTIFY_MULTIPLIER = 16 };
 
 /* The common configuration (4.1.4.3). */
 struct common_registers {
@@ -51,11 +45,7 @@ struct common_registers {
 	u32 descriptors[2], available[2], used[2];
 };
 #define NO_VECTOR 0xffff
-#define STATUS_ACKNOWLEDGE 1
-#define STATUS_DRIVER 2
-#define STATUS_DRIVER_OK 4
-#define STATUS_FEATURES_OK 8
-#define STATUS_FAILED 128
+enum { ACKNOWLEDGE = 1, DRIVER = 2, DRIVER_OK = 4, FEATURES_OK = 8, FAILED = 128 }; /* status */
 #define RESET_POLLS 1000 /* of a millisecond */
 
 /* The disk's configuration (5.2.4). */
@@ -63,14 +53,8 @@ struct disk_registers {
 	u32 capacity[2];
 	u32 size_max, seg_max, geometry, block_size;
 };
-#define FEATURE_SIZE_MAX (1u << 1)
-#define FEATURE_SEG_MAX (1u << 2)
-#define FEATURE_READ_ONLY (1u << 5)
-#define FEATURE_BLOCK_SIZE (1u << 6)
-#define FEATURE_FLUSH (1u << 9)
-#define FEATURES_WANTED 0x266u
-#define FEATURE_VERSION_1 1u	       /* of the second word */
-#define SEGMENT_BYTES_MAX (128 * 1024) /* what fs/ asks for in one piece */
+enum { READ_ONLY = 1 << 5, BLOCK_SIZE = 1 << 6, FLUSH = 1 << 9 }; /* features */
+enum { VERSION_1 = 1 };						  /* of their second word */
 
 /* The queue (2.7). */
 #define QUEUE_MAX 256
@@ -91,9 +75,7 @@ struct queue {
 		} ring[QUEUE_MAX];
 	} used;
 };
-#define DESCRIPTOR_NEXT 1
-#define DESCRIPTOR_WRITE 2 /* by the device */
-#define USED_NO_NOTIFY 1
+enum { DESCRIPTOR_NEXT = 1, DESCRIPTOR_WRITE = 2 /* by the device */, USED_NO_NOTIFY = 1 };
 
 /* What a request needs beside its data, while it is in flight. */
 struct slot {
@@ -104,8 +86,7 @@ struct slot {
 	struct slot *next_free;
 };
 #define HEADER_BYTES 16
-#define STATUS_OK 0
-#define STATUS_NONE 0xff /* not written by the device */
+#define STATUS_NONE 0xff /* not written by the device; 0: well done */
 #define PIECES_MAX (BLOCK_MAX_SEGMENTS + 2)
 #define SLOTS_MAX (QUEUE_MAX / PIECES_MAX)
 
@@ -187,7 +168,7 @@ static void disk_submit(struct block_device *device, struct block_request *reque
 	unsigned long flags;
 
 	if (request->operation == BLOCK_FLUSH)
-		at_once = !(disk->features & FEATURE_FLUSH);
+		at_once = !(disk->features & FLUSH);
 	spin_lock_irqsave(&disk->lock, flags);
 	request->status = disk->broken ? -EIO : 0;
 	at_once |= disk->broken;
@@ -206,7 +187,7 @@ static void disk_submit(struct block_device *device, struct block_request *reque
 /* The request in @slot has ended. Lock held. */
 static void finish_slot(struct disk *disk, struct slot *slot, struct list_head *finished)
 {
-	slot->request->status = READ_ONCE(slot->status) == STATUS_OK ? 0 : -EIO;
+	slot->request->status = READ_ONCE(slot->status) ? -EIO : 0;
 	list_add_tail(&slot->request->link, finished);
 	slot->request = NULL;
 	slot->next_free = disk->free_slots;
@@ -235,7 +216,7 @@ static void fail(struct disk *disk)
 {
 	disk->broken = true;
 	disk->common->status = 0;
-	disk->common->status = STATUS_FAILED;
+	disk->common->status = FAILED;
 }
 
 /* The device broke the rules: end all that it has with an error. Lock held. */
@@ -337,29 +318,18 @@ static const char *agree_on_features(struct disk *disk)
 			return "it does not reset";
 		schedule_timeout_ns(NSEC_PER_MSEC);
 	}
-	common->status = STATUS_ACKNOWLEDGE | STATUS_DRIVER;
+	common->status = ACKNOWLEDGE | DRIVER;
 	common->device_select = 0;
-	disk->features = common->device_features & FEATURES_WANTED;
+	disk->features = common->device_features & (READ_ONLY | BLOCK_SIZE | FLUSH);
 	common->driver_select = 0;
 	common->driver_features = disk->features;
 	common->driver_select = 1;
-	common->driver_features = FEATURE_VERSION_1;
-	common->status |= STATUS_FEATURES_OK;
-	return common->status & STATUS_FEATURES_OK ? NULL : "it does not accept our features";
-}
-
-static const char *check_limits(const struct disk *disk)
-{
-	volatile const struct disk_registers *registers = disk->registers;
-
-	if (disk->features & FEATURE_BLOCK_SIZE && registers->block_size != SECTOR_SIZE)
+	common->driver_features = VERSION_1;
+	common->status |= FEATURES_OK;
+	if (!(common->status & FEATURES_OK))
+		return "it does not accept our features";
+	if (disk->features & BLOCK_SIZE && disk->registers->block_size != SECTOR_SIZE)
 		return "its sectors are not of 512 bytes";
-	if (disk->features & FEATURE_SIZE_MAX && registers->size_max < SEGMENT_BYTES_MAX)
-		return "it takes too small segments (size_max)";
-	if (disk->features & FEATURE_SEG_MAX && registers->seg_max < BLOCK_MAX_SEGMENTS)
-		return "it takes too few segments (seg_max)";
-	if (registers->capacity[1] >> 23)
-		return "its capacity is impossible";
 	return NULL;
 }
 
@@ -396,26 +366,27 @@ static const char *start_queue(struct disk *disk)
 	set_address(common->available, &queue->available);
 	set_address(common->used, &queue->used);
 	common->queue_enable = 1;
-	common->status |= STATUS_DRIVER_OK;
+	common->status |= DRIVER_OK;
 	return NULL;
 }
 
 static void register_disk(struct disk *disk)
 {
-	struct block_device *block = &disk->block;
+	volatile const u32 *capacity = disk->registers->capacity;
 
 	disk->broken = false;
-	block->name = disk->name;
-	block->dev = MKDEV(VIRTBLK_MAJOR, disk_count * MINORS_PER_DISK);
-	block->sectors = disk->registers->capacity[0] | (u64)disk->registers->capacity[1] << 32;
-	block->read_only = disk->features & FEATURE_READ_ONLY;
-	block->submit = disk_submit;
-	block->driver = disk;
-	disk_count++;
-	register_block_device(block);
+	disk->block = (struct block_device){
+		.name = disk->name,
+		.dev = MKDEV(VIRTBLK_MAJOR, disk_count++ * MINORS_PER_DISK),
+		.sectors = capacity[0] | (u64)capacity[1] << 32,
+		.read_only = disk->features & READ_ONLY,
+		.submit = disk_submit,
+		.driver = disk,
+	};
+	register_block_device(&disk->block);
 	pr_info("%s: virtio disk, %llu KB%s, queue of %u\n", disk->name,
-		(unsigned long long)block->sectors / 2, block->read_only ? ", read-only" : "",
-		disk->queue_size);
+		(unsigned long long)disk->block.sectors / 2,
+		disk->block.read_only ? ", read-only" : "", disk->queue_size);
 }
 
 /* A disk that does not start stays allocated: its interrupt handler does, and the device may hold
@@ -441,7 +412,6 @@ static void add_disk(const struct pci_device *pci)
 	pci_enable(pci);
 	reason = map_registers(disk);
 	reason = reason ?: agree_on_features(disk);
-	reason = reason ?: check_limits(disk);
 	reason = reason ?: start_queue(disk);
 	if (!reason) {
 		register_disk(disk);
