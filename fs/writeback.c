@@ -7,8 +7,8 @@
  * and submits it, blocks that continue each other in one request. A write in flight, or about to
  * be, is counted in its device, which is what a sync waits for in the end.
  *
- * Memory: writers are slowed down by writing themselves while more than a quarter of memory is
- * dirty, and by waiting while more than that is on its way to disks.
+ * Memory: while more than a quarter of it is dirty or on its way to a disk, writers are slowed down
+ * by writing themselves and by waiting.
  *
  * Lock order: B_LOCKED -> dirty list lock. Completion runs in interrupts: it takes no lock of ours.
  */
@@ -35,7 +35,8 @@ static struct dirty_list {
 static atomic64_t dirty_bytes, flying_bytes; /* to be written; being written */
 static u64 background_bytes, limit_bytes;    /* a tenth and a quarter of memory */
 
-static DEFINE_WAIT_QUEUE(write_wait); /* writes have ended */
+static DEFINE_WAIT_QUEUE(write_wait); /* a device's writes_in_flight fell to 0 */
+static DEFINE_WAIT_QUEUE(brake_wait); /* a write has ended */
 static DEFINE_WAIT_QUEUE(thread_wait);
 static bool thread_wanted, hurried;
 
@@ -163,10 +164,8 @@ static void end_request(struct block_request *request)
 		end_buffer(buffer, request->operation, request->status);
 	}
 	if (request->operation == BLOCK_WRITE) {
-		u64 left = (u64)atomic64_sub_return((s64)bytes, &flying_bytes);
-
-		if (left <= limit_bytes && left + bytes > limit_bytes)
-			wake_up(&write_wait);
+		atomic64_sub((s64)bytes, &flying_bytes);
+		wake_up(&brake_wait);
 		end_writes(device, count);
 	}
 	block_request_put(request);
@@ -403,7 +402,8 @@ void balance_dirty(void)
 		wake_up(&thread_wait);
 	}
 	write_dirty(NULL, ~0ULL, limit_bytes);
-	wait_event(write_wait, (u64)atomic64_read(&flying_bytes) <= limit_bytes);
+	wait_event(brake_wait,
+		   buffer_dirty_bytes() + (u64)atomic64_read(&flying_bytes) <= limit_bytes);
 }
 
 void writeback_start(void)

@@ -72,6 +72,18 @@ def test_many_requests_from_many_processes(cw_run, disk, cpus):
     assert other.read_bytes() == pattern * 8
 
 
+def test_writers_wait_for_a_slow_disk(cw_run, tmp_path):
+    """What is dirty or on its way to a disk stays a part of memory: others get the rest at once."""
+    (tmp_path / "slow").write_bytes(bytes(48 << 20))
+    script = """
+        (dd if=/dev/zero of=/dev/vda bs=64k count=768 2> /dev/null; echo written) &
+        sleep 1; dd if=/dev/zero of=/tmp/memory bs=1M count=24 2> /dev/null && echo had; wait
+    """
+    extra = drive(tmp_path / "slow", **{"throttling.bps-write": 12 << 20})
+    result = cw_run(script=script, root="tmpfs", mem="64M", smp=2, extra_qemu=extra)
+    assert result.output.split() == [b"had", b"written"]
+
+
 def test_three_file_systems_on_three_disks(cw_run, tmp_path):
     from lab.tree import Tree
 
