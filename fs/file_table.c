@@ -12,6 +12,7 @@
  * below `full_words` of `used` are full, so the lowest free number is found at once.
  */
 #include "fs/internal.h"
+#include "fs/pipe.h"
 #include "kernel/core/assert.h"
 #include "kernel/core/string.h"
 #include "kernel/core/syscalls.h"
@@ -522,6 +523,8 @@ s64 sys_fcntl(int number, u32 command, u64 argument)
 		result = fd_set_flags(number, argument & FD_CLOEXEC);
 	else if (command == F_GETFL)
 		result = fd.file->flags;
+	else if (command == F_GETPIPE_SZ || command == F_SETPIPE_SZ)
+		result = pipe_fcntl(fd.file, command, argument);
 	else if (!(fd.file->mode & FMODE_PATH))
 		result = command == F_SETFL
 				 ? set_status_flags(fd.file, argument)

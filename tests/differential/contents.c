@@ -1037,3 +1037,74 @@ SCENARIO(process_groups)
 	}
 	wait(NULL);
 }
+
+SCENARIO(pipe_size)
+{
+	static char big[70000];
+	int fds[2], file = open("file", O_CREAT | O_RDWR, 0600);
+
+	pipe2(fds, O_NONBLOCK);
+	T(fcntl(fds[0], F_GETPIPE_SZ));
+	T(fcntl(fds[1], F_SETPIPE_SZ, 5000));
+	T(fcntl(fds[0], F_GETPIPE_SZ));
+	T(write(fds[1], big, sizeof(big)));
+	T(fcntl(fds[1], F_SETPIPE_SZ, 4096));
+	T(fcntl(fds[1], F_SETPIPE_SZ, 100000));
+	T(write(fds[1], "abc", 3));
+	T(read(fds[0], big, sizeof(big)));
+	say("%.3s", big + 8192);
+	T(write(fds[1], big, sizeof(big)));
+	T(fcntl(fds[1], F_SETPIPE_SZ, 1));
+	T(read(fds[0], big, sizeof(big)));
+	T(fcntl(fds[1], F_SETPIPE_SZ, 0));
+	T(fcntl(fds[1], F_SETPIPE_SZ, -1));
+	T(fcntl(file, F_GETPIPE_SZ));
+	T(fcntl(file, F_SETPIPE_SZ, 4096));
+	setuid(USER_A);
+	T(fcntl(fds[1], F_SETPIPE_SZ, 1 << 20));
+	T(fcntl(fds[1], F_SETPIPE_SZ, 1 << 21));
+}
+
+SCENARIO(poll_and_select)
+{
+	struct pollfd fds[12] = {{.fd = -1}};
+	struct timeval time = {.tv_usec = 1000};
+	struct timespec short_time = {.tv_nsec = 1000};
+	int pipes[2], fifo;
+	fd_set in, out, except;
+
+	pipe(pipes);
+	for (int i = 0; i < 12; i++)
+		fds[i] = (struct pollfd){i % 2 ? pipes[0] : pipes[1], POLLIN | POLLOUT, 0};
+	fds[3].fd = -1;
+	fds[5].fd = 999;
+	T(poll(fds, 12, 0));
+	for (int i = 0; i < 6; i++)
+		show("revents", fds[i].revents);
+	T(ppoll(&fds[1], 1, &short_time, NULL));
+	write(pipes[1], "x", 1);
+	T(poll(fds, 2, -1));
+	show("revents", fds[1].revents);
+	FD_ZERO(&in);
+	FD_SET(pipes[0], &in);
+	FD_SET(pipes[1], &in);
+	out = except = in;
+	T(select(pipes[1] + 1, &in, &out, &except, &time));
+	show("in", FD_ISSET(pipes[0], &in) + 2 * FD_ISSET(pipes[1], &in));
+	show("out", FD_ISSET(pipes[0], &out) + 2 * FD_ISSET(pipes[1], &out));
+	show("except", FD_ISSET(pipes[0], &except) + 2 * FD_ISSET(pipes[1], &except));
+	FD_SET(60, &in);
+	T(select(61, &in, NULL, NULL, &time));
+	T(pselect(0, NULL, NULL, NULL, &short_time, NULL));
+	T(select(-1, NULL, NULL, NULL, NULL));
+	close(pipes[1]);
+	T(poll(&fds[1], 1, 0));
+	show("revents", fds[1].revents);
+	mkfifo("fifo", 0600);
+	fds[0].fd = fifo = open("fifo", O_RDONLY | O_NONBLOCK);
+	T(poll(fds, 1, 0));
+	close(open("fifo", O_WRONLY));
+	T(poll(fds, 1, 0));
+	show("revents", fds[0].revents);
+	close(fifo);
+}
