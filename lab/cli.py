@@ -262,16 +262,27 @@ def fuzz(
     fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew, also where the same command was interrupted.")] = False,
     keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Write what differs, shrunk, to tests/fuzz/found.")] = True,
     without: Annotated[str, typer.Option("--without", metavar="A,B", help="Leave these operations out.")] = "",
+    calls: Annotated[int, typer.Option("--calls", metavar="N", help="Instead: so many system calls with wild arguments, by an ordinary user.")] = 0,
+    permissions: Annotated[bool, typer.Option("--permissions", help="Instead: the table of users, modes, owners and calls, cell by cell.")] = False,
+    icount: Icount = False,
     settings: Set = None,
 ) -> None:  # fmt: skip
-    """Sequences of file calls at random, compared with Linux on this host (as root, in a mount namespace)."""
+    """Sequences of file calls at random, compared with Linux on this host (as root, in a mount namespace).
+
+    With --calls: every system call with plausible, border and wild arguments. --set DEBUG=y boots the kernel
+    with its assertions.
+    """
     from lab.build import build, build_lock
-    from lab.fuzz import ROOTS, fuzz_files
+    from lab.fuzz import ROOTS, fuzz_calls_long, fuzz_files, print_permissions
 
     if root and root not in ROOTS:
         raise LabError(f"no root '{root}'. There are: {', '.join(ROOTS)}")
     with build_lock():
         build(tuple(settings or ()))
+    if calls:
+        finish(fuzz_calls_long(calls, seed, root or "tmpfs", smp, icount))
+    if permissions:
+        finish(print_permissions([root] if root else list(ROOTS)))
     finish(fuzz_files([root] if root else list(ROOTS), seed, sequences, smp, jobs, fresh, keep, without))
 
 

@@ -35,16 +35,16 @@ ROOTS = ("tmpfs", "ext2")
 LEFT_OUT: dict[str, list[str]] = {"tmpfs": [], "ext2": []}
 
 
-def compile_program(sources: list[Path], name: str) -> Path:
+def compile_program(sources: list[Path], name: str, headers: list[Path] | None = None) -> Path:
     """One static program, made anew when a source is newer."""
     folder = output_folder() / "fuzz"
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / name
-    watched = [*sources, *SOURCES.glob("*.h")]
+    watched = [*sources, *SOURCES.glob("*.h"), *(headers or [])]
     if not program.exists() or any(path.stat().st_mtime > program.stat().st_mtime for path in watched):
         handle, new = tempfile.mkstemp(dir=folder)
         os.close(handle)
-        flags = ["-std=gnu11", "-O2", "-static", "-Wall", "-Wextra"]
+        flags = ["-std=gnu11", "-O2", "-static", "-Wall", "-Wextra", f"-I{folder}"]
         subprocess.run(["musl-gcc", *flags, "-o", new, *sources], check=True)
         os.chmod(new, 0o755)
         os.replace(new, program)
@@ -108,6 +108,16 @@ def privileged() -> list[str]:
     raise LabError("Linux's answers need root here, for several users and mounts: run this with sudo")
 
 
+def cannot_judge() -> str:
+    """Why this host cannot say what Linux does, or nothing."""
+    try:
+        privileged()
+        on_linux("ext2", ["true"])
+    except LabError as error:
+        return str(error)
+    return linux_differs()
+
+
 def linux_differs() -> str:
     """Why this Linux cannot be the judge, or nothing."""
     for name, wanted in (("symlinks", "0"), ("hardlinks", "1"), ("fifos", "0"), ("regular", "0")):
@@ -117,52 +127,63 @@ def linux_differs() -> str:
     return ""
 
 
-def run_on_linux(root: str, work: Work, absent: str) -> Outcome:
-    """On this host, in a mount namespace and a fresh file system of its own."""
+def on_linux(root: str, command: list[str]) -> str:
+    """What @command prints on this host, in a mount namespace; "TOP" in it is a fresh file system of its own."""
     with tempfile.TemporaryDirectory(prefix="cw-fuzz-") as name:
-        folder = Path(name)
-        (folder / "top").mkdir()
-        (folder / "sequences").write_text(work.text())
-        mount = f"mount -t tmpfs -o mode=755 none {folder}/top"
+        top = f"{name}/top"
+        Path(top).mkdir()
+        mount = f"mount -t tmpfs -o mode=755 none {top}"
         if root == "ext2":
-            image.make_ext2(Tree(), folder / "disk", image.Ext2())
-            mount = f"mount -t ext2 -o loop {folder}/disk {folder}/top"
-        options = (["-x", absent] if absent else []) + (["-v"] if work.verbose else [])
-        inner = [str(file_fuzzer()), *options, *work.arguments(f"{folder}/top", f"{folder}/sequences")]
-        script = f'{mount} && "$@"; status=$?; umount -l {folder}/top; exit $status'
-        command = [*privileged(), "unshare", "-m", "--propagation", "private", "sh", "-c", script, "sh", *inner]
-        done = subprocess.run(command, capture_output=True, check=False)
+            image.make_ext2(Tree(), Path(name) / "disk", image.Ext2())
+            mount = f"mount -t ext2 -o loop {name}/disk {top}"
+        script = f'{mount} && "$@"; status=$?; umount -l {top}; exit $status'
+        command = [word.replace("TOP", top) for word in command]
+        whole = [*privileged(), "unshare", "-m", "--propagation", "private", "sh", "-c", script, "sh", *command]
+        done = subprocess.run(whole, capture_output=True, check=False)
         if done.returncode:
             raise LabError(f"Linux's side: {done.stderr.decode(errors='replace')[-500:]}")
-    outcome = Outcome(absent=absent)
-    outcome.read(done.stdout.decode(errors="replace"))
+    return done.stdout.decode(errors="replace")
+
+
+def in_machine(root: str, command: list[str], add: list[str], smp: int, timeout: float) -> tuple[str, str]:
+    """The same in a machine of its own; and how it ended, if not well. On ext2 the disk is checked afterwards."""
+    with tempfile.TemporaryDirectory(prefix="cw-fuzz-") as name:
+        disk = Path(name) / "disk" if root == "ext2" else None
+        given = machine.Options(
+            job=["/bin/sh", "-c", 'mkdir -m 755 /root/top && exec "$@"', "sh", *command], add=add,
+            root=root, smp=smp, mem="256M", quiet=True, build=False, timeout=timeout, disk=disk,
+        )  # fmt: skip
+        given.job = [word.replace("TOP", "/root/top") for word in given.job]
+        result = machine.run(given)
+        text = result.output.decode(errors="replace").replace("\r\n", "\n")
+        if result.kind != "exit" or result.status:
+            return text, f"{result.message}\n{text[-2500:]}"
+        clean, report = image.check(disk) if disk else (True, "")
+    return text, "" if clean else f"e2fsck: {report}"
+
+
+def run_on_linux(root: str, work: Work, absent: str) -> Outcome:
+    options = (["-x", absent] if absent else []) + (["-v"] if work.verbose else [])
+    with tempfile.NamedTemporaryFile("w", prefix="cw-fuzz-") as file:
+        file.write(work.text())
+        file.flush()
+        outcome = Outcome(absent=absent)
+        outcome.read(on_linux(root, [str(file_fuzzer()), *options, *work.arguments("TOP", file.name)]))
     return outcome
 
 
 def run_here(root: str, work: Work, smp: int, timeout: float = 900) -> Outcome:
-    """In a machine of its own. On ext2 the disk is checked afterwards."""
-    with tempfile.TemporaryDirectory(prefix="cw-fuzz-") as name:
-        folder = Path(name)
-        (folder / "sequences").write_text(work.text())
-        drop = ["-d", "/proc/sys/vm/drop_caches", "-n", str(DROP_EVERY)]
-        left_out = ["-x", ",".join(LEFT_OUT[root])] if LEFT_OUT[root] else []
-        options = [*drop, *left_out, "-j", str(smp)] + (["-v"] if work.verbose else [])
-        inner = ["/filefuzz", "-p", *options, *work.arguments("/root/fuzz", "/sequences")]
-        given = machine.Options(
-            job=["/bin/sh", "-c", 'mkdir -m 755 /root/fuzz && exec "$@"', "sh", *inner],
-            add=[f"{file_fuzzer()}:/filefuzz", f"{folder}/sequences:/sequences"],
-            root=root, smp=smp, mem="256M", quiet=True, build=False, timeout=timeout,
-            disk=folder / "disk" if root == "ext2" else None,
-        )  # fmt: skip
-        result = machine.run(given)
-        outcome = Outcome()
-        outcome.read(result.output.decode(errors="replace").replace("\r\n", "\n"))
-        if result.kind != "exit" or result.status:
-            text = result.output.decode(errors="replace")
-            outcome.ended = f"{result.message}\n{text[-2500:]}"
-        elif root == "ext2":
-            clean, report = image.check(folder / "disk")
-            outcome.ended = "" if clean else f"e2fsck: {report}"
+    options = ["-p", "-d", "/proc/sys/vm/drop_caches", "-n", str(DROP_EVERY), "-j", str(smp)]
+    options += ["-x", ",".join(LEFT_OUT[root])] if LEFT_OUT[root] else []
+    options += ["-v"] if work.verbose else []
+    with tempfile.NamedTemporaryFile("w", prefix="cw-fuzz-") as file:
+        file.write(work.text())
+        file.flush()
+        add = [f"{file_fuzzer()}:/filefuzz", f"{file.name}:/sequences"]
+        command = ["/filefuzz", *options, *work.arguments("TOP", "/sequences")]
+        text, ended = in_machine(root, command, add, smp, timeout)
+    outcome = Outcome(ended=ended)
+    outcome.read(text)
     outcome.absent = ",".join(LEFT_OUT[root] + ([outcome.absent] if outcome.absent else []))
     return outcome
 
@@ -458,6 +479,162 @@ def read_found(path: Path) -> tuple[str, list[str], list[str]]:
 
 def replay(root: str, sequences: dict[int, list[str]]) -> Outcome:
     return run_here(root, Work(sequences=sequences, verbose=True), 1)
+
+
+# ---- who may do what ------------------------------------------------------------------------------------------
+
+
+def matrix() -> Path:
+    return compile_program([SOURCES / "matrix.c"], "matrix")
+
+
+def cells(text: str) -> dict[str, list[str]]:
+    """The rows of the tables by what stands before their colon."""
+    rows = (line.partition(": ") for line in text.splitlines() if ": " in line)
+    return {name: rest.split() for name, _, rest in rows}
+
+
+def compare_cells(linux: str, ours: str) -> list[str]:
+    """Every cell that differs: its table, row, column, Linux's outcome and ours."""
+    theirs, mine = cells(linux), cells(ours)
+    wrong = []
+    for name, row in theirs.items():
+        table = name.split()[0]
+        columns = theirs.get(f"{table} columns", [])
+        other = mine.get(name, [])
+        if len(row) != len(other):
+            wrong.append(f"{name}: {len(row)} cells, here {len(other)}")
+        for place, (a, b) in enumerate(zip(row, other, strict=False)):
+            column = columns[place] if place < len(columns) else str(place)
+            # A file of /proc that is not there at all is none that others could read.
+            if a != b and not (table == "process" and b == "ENOENT"):
+                wrong.append(f"{name}, {column}: Linux {a}, Chainwalk {b}")
+    return wrong
+
+
+def compare_permissions(root: str) -> tuple[int, list[str]]:
+    """How many cells there are, and those that differ."""
+    ours, ended = in_machine(root, ["/matrix", "TOP"], [f"{matrix()}:/matrix"], 1, 600)
+    if ended:
+        return 0, [ended]
+    linux = on_linux(root, [str(matrix()), "TOP"])
+    return sum(len(row) for row in cells(linux).values()), compare_cells(linux, ours)
+
+
+def print_permissions(roots: list[str]) -> int:
+    total = 0
+    for root in roots:
+        count, wrong = compare_permissions(root)
+        print(f"{root}: {count} cells, {len(wrong)} differ", *wrong, sep="\n  ", flush=True)
+        total += len(wrong)
+    return 1 if total else 0
+
+
+# ---- system calls at random ------------------------------------------------------------------------------------
+
+# What an argument means to callfuzz.c, by its type in syscalls.def; by its name, where the type says little.
+BY_TYPE = {
+    "path_t": "p", "string_t": "r", "fd_t": "f", "dirfd_t": "d", "size_t": "n", "u64": "n", "addr_t": "a",
+    "loff_t": "o", "uid_t": "u", "gid_t": "u", "umode_t": "m", "umask_t": "m", "signo_t": "s", "open_flags_t": "F",
+    "ioctl_t": "k", "fcntl_t": "k", "argv_t": "g", "envp_t": "g", "timespec_in_t": "t", "sigset_in_t": "S",
+    "in_t": "c", "const_ptr_t": "c", "int": "i", "u32": "i", "whence_t": "i", "signalfd_t": "f",
+}  # fmt: skip
+BY_NAME = {"pid": "P", "group": "P", "thread": "P", "who": "P", "vector": "v", "set_size": "8", "fd": "f"}
+
+
+def call_table() -> str:
+    """A line of C for each call of syscalls.def."""
+    text = (TOP / "kernel" / "sys" / "syscalls.def").read_text()
+    lines = []
+    for number, name, arguments in re.findall(r"^SYSCALL\((\d+), (\w+), \((.*?)\),", text, re.DOTALL | re.MULTILINE):
+        letters = ""
+        for argument in (word.strip() for word in arguments.split(",")):
+            match = re.fullmatch(r"(.*?)\s*(\w+)", argument)
+            if argument == "void" or not match:
+                continue
+            kind, word = match[1], match[2]
+            pointer = "b" if kind.endswith(("*", "ptr_t", "out_t")) else "x"
+            letters += BY_NAME.get(word) or BY_TYPE.get(kind) or pointer
+        lines.append(f'{{{number}, "{name}", "{letters}"}},')
+    if len(lines) < 100:
+        raise LabError("kernel/sys/syscalls.def: its form has changed, the fuzzer of calls cannot read it")
+    return "\n".join(lines) + "\n"
+
+
+def call_fuzzer() -> Path:
+    folder = output_folder() / "fuzz"
+    folder.mkdir(parents=True, exist_ok=True)
+    header = folder / "calls.h"
+    table = call_table()
+    if not header.exists() or header.read_text() != table:
+        header.write_text(table)
+    return compile_program([SOURCES / "callfuzz.c"], "callfuzz", [header])
+
+
+SETTLED = "sync; echo 3 > /proc/sys/vm/drop_caches; echo 3 > /proc/sys/vm/drop_caches; cat /proc/slabinfo"
+LEAKED = 24  # objects of one kind that a run may leave: what per-CPU lists and caches keep
+
+
+def leaks(before: str, after: str) -> list[str]:
+    """Kinds of kernel objects of which there are more, of two states of /proc/slabinfo."""
+
+    def counts(text: str) -> dict[str, int]:
+        rows = (line.split() for line in text.splitlines() if line and not line.startswith("#"))
+        return {row[0]: int(row[1]) for row in rows if len(row) > 2 and row[1].isdigit()}
+
+    old, new = counts(before), counts(after)
+    return [f"{name}: {old.get(name, 0)} before, {n} after" for name, n in new.items() if n > old.get(name, 0) + LEAKED]
+
+
+def fuzz_calls(
+    calls: int, seed: int, root: str, smp: int, icount: bool, processes: int = 8, threads: int = 2, timeout: float = 0
+) -> str:
+    """Calls at random in one machine; what went wrong, or nothing. Prints what the program says."""
+    program = f"/callfuzz {seed} {{}} {processes} {threads}"
+    script = (
+        f"{program.format(min(calls, 6000))} > /dev/null; {SETTLED} > /tmp/before;"
+        f" {program.format(calls)}; status=$?; {SETTLED} > /tmp/after; echo BEFORE; cat /tmp/before;"
+        " echo AFTER; cat /tmp/after; echo END; exit $status"
+    )
+    with tempfile.TemporaryDirectory(prefix="cw-fuzz-") as name:
+        disk = Path(name) / "disk" if root == "ext2" else None
+        result = machine.run(
+            machine.Options(
+                job=["/bin/sh", "-c", script],
+                add=[f"{call_fuzzer()}:/callfuzz"],
+                root=root,
+                smp=smp,
+                mem="256M",
+                quiet=True,
+                build=False,
+                icount=icount,
+                disk=disk,
+                timeout=timeout or 120 + calls / 500,
+            )  # fmt: skip
+        )
+        text = result.output.decode(errors="replace").replace("\r\n", "\n")
+        said, _, rest = text.partition("BEFORE\n")
+        print(said, end="", flush=True)
+        if result.kind != "exit" or result.status or "callfuzz: ok" not in said:
+            return f"seed {seed}: {result.message}\n{text[-3000:]}"
+        before, _, after = rest.partition("AFTER\n")
+        if left := leaks(before, after.partition("END")[0]):
+            return f"seed {seed}: kernel objects are left:\n  " + "\n  ".join(left)
+        if disk:
+            clean, report = image.check(disk)
+            return "" if clean else f"seed {seed}: e2fsck: {report}"
+    return ""
+
+
+def fuzz_calls_long(calls: int, seed: int, root: str, smp: int, icount: bool) -> int:
+    """As many machines as it takes, each with a seed of its own."""
+    each = 500_000
+    while calls > 0:
+        if wrong := fuzz_calls(min(calls, each), seed, root, smp, icount):
+            print(wrong)
+            return 1
+        calls, seed = calls - each, seed + 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,46 @@
+"""What an ordinary user may do is what Linux lets him; what he tries with wild arguments harms nobody else."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from lab import fuzz
+from lab.runtests import debug_output
+
+
+@pytest.fixture
+def debug_kernel(monkeypatch):
+    fuzz.matrix(), fuzz.call_fuzzer()
+    monkeypatch.setenv("CW_OUTPUT", debug_output())
+
+
+@pytest.mark.skipif(not os.environ.get("CW_FUZZ"), reason="not yet")
+@pytest.mark.parametrize("root", fuzz.ROOTS)
+def test_permissions_cell_by_cell(debug_kernel, root):
+    if why := fuzz.cannot_judge():
+        pytest.skip(why)
+    count, wrong = fuzz.compare_permissions(root)
+    assert not wrong, f"{len(wrong)} of {count} cells differ:\n" + "\n".join(wrong[:40])
+    assert count > 25000
+
+
+def test_a_planted_cell_is_seen():
+    linux = "file columns: open chmod\nfile 0644 0:0 other: EACCES EPERM\n"
+    assert not fuzz.compare_cells(linux, linux)
+    wrong = fuzz.compare_cells(linux, linux.replace("EACCES", "ok"))
+    assert wrong == ["file 0644 0:0 other, open: Linux EACCES, Chainwalk ok"]
+    assert fuzz.compare_cells(linux, "")
+
+
+@pytest.mark.parametrize(("root", "cpus"), [("tmpfs", 2), ("ext2", 1)])
+def test_calls_at_random(debug_kernel, root, cpus):
+    wrong = fuzz.fuzz_calls(40000, 1, root, cpus, icount=False)
+    assert not wrong, wrong
+
+
+def test_leaks_are_seen():
+    before = "# name\nfile 6 36 112\ninode 300 322 344\n"
+    assert not fuzz.leaks(before, before.replace("300", "310"))
+    assert fuzz.leaks(before, before.replace("file 6", "file 60")) == ["file: 6 before, 60 after"]
