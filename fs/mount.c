@@ -317,6 +317,7 @@ static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, un
 				 const char *device)
 {
 	struct mount *mount = kzalloc(sizeof(*mount), GFP_KERNEL);
+	static atomic_t last_id;
 	char *name = kstrdup(device && *device ? device : "none", GFP_KERNEL);
 
 	if (!mount || !name) {
@@ -325,6 +326,7 @@ static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, un
 		super_put(sb);
 		return NULL;
 	}
+	mount->id = atomic_inc_return(&last_id);
 	atomic_set(&mount->refcount, 1);
 	mount->device_name = name;
 	mount->sb = sb;

@@ -417,6 +417,7 @@ struct mount {
 	struct list_head children, child_link; /* mount.c's lock; those on one, newest first */
 	struct list_head link;	 /* all mounts in order of mounting; empty: off the tree */
 	char *device_name;
+	int id;			 /* as /proc/PID/mountinfo numbers them */
 	bool expiring;		 /* MNT_EXPIRE was asked for once; mount.c's mutex */
 	struct mount *copy;	 /* while a tree is being copied; mount.c's mutex */
 };

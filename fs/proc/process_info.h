@@ -11,9 +11,9 @@
 
 struct mm;
 
-/* A snapshot of one process, for stat, statm, status. */
+/* A snapshot of one process, or of one of its threads, for stat, statm, status, limits. */
 struct process_info {
-	pid_t pid, ppid, pgrp, session;
+	pid_t pid, tgid, ppid, pgrp, session;
 	int tty;	  /* device number of the controlling terminal, 0: none */
 	pid_t foreground; /* process group of the terminal, -1: none */
 	char state;	  /* R S D T Z */
@@ -27,30 +27,37 @@ struct process_info {
 	int nice;
 	u64 user_ns, system_ns, children_user_ns, children_system_ns;
 	u64 start_ns; /* since boot */
-	u64 minor_faults, major_faults;
+	u64 minor_faults, children_faults, major_faults;
 	/* bit n-1: signal n */
 	u64 signals_pending, signals_blocked, signals_ignored, signals_caught;
-	u64 virtual_bytes, resident_bytes;
+	u64 virtual_bytes, resident_bytes, file_bytes; /* file: resident, of files */
 	u64 code_bytes, data_bytes; /* for statm and status; 0 of a kernel thread or zombie */
 	u64 stack_start;
-	u64 memory_limit; /* RLIMIT_RSS, ~0: none */
+	u64 limits[16][2]; /* soft and hard, by RLIMIT_*; ~0: none */
 	int exit_signal;
 	int cpu;
 };
+
+/*
+ * Wherever a process is asked for by its @pid, a thread may be by its own: then what belongs to the
+ * process is the same, the state and the CPU are the thread's.
+ */
 
 /* 0 or -ESRCH. */
 int process_info(pid_t pid, struct process_info *info);
 /* The lowest pid >= @from of a process (not a thread), or 0 when there is none. */
 pid_t process_next(pid_t from);
+/* The lowest id >= @from of a thread of process @pid, or -ENOENT. */
+int thread_next(pid_t pid, int from);
 /* Does process @pid exist (a zombie does)? Cheap: asked on each lookup under /proc. *@uid, *@gid:
  * its effective ones, the owner of /proc/PID. */
 bool process_exists(pid_t pid, uid_t *uid, gid_t *gid);
 pid_t process_current(void); /* current's process id, for /proc/self */
 
 /* References to what the process has; NULL: none (kernel thread, zombie) or gone. */
-struct mm *process_mm(pid_t pid);		   /* mm_put() it */
-struct file_table *process_files(pid_t pid);	   /* file_table_put() it */
-struct fs_context *process_fs_context(pid_t pid);  /* fs_context_put() it */
+struct mm *process_mm(pid_t pid);		  /* mm_put() it */
+struct file_table *process_files(pid_t pid);	  /* file_table_put() it */
+struct fs_context *process_fs_context(pid_t pid); /* fs_context_put() it */
 /* May current look into process @pid (maps, fd, cwd, exe)? 0 or -EACCES, -ESRCH. */
 int process_may_inspect(pid_t pid);
 

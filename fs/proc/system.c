@@ -1,62 +1,63 @@
 /*
  * system.c - the files of /proc that are about the machine: memory, clocks, hash caches, switches.
  */
+#include "fs/block.h"
 #include "fs/proc/process_info.h"
 #include "fs/proc/proc.h"
 #include "hash/cache.h"
+#include "kernel/core/assert.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/export.h"
-#include "kernel/core/assert.h"
+#include "kernel/core/random.h"
 #include "kernel/core/string.h"
 #include "kernel/core/time.h"
 #include "mm/slab.h"
 
-#define USER_HZ 100
-#define KILOBYTES(pages) ((unsigned long long)(pages) << (PAGE_SHIFT - 10))
-
-static unsigned long long ticks(u64 ns)
-{
-	return ns / (NSEC_PER_SEC / USER_HZ);
-}
-
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static int meminfo_show(struct text *out, pid_t pid)
+static int meminfo_show(struct text *out, const struct proc_entry *entry)
 {
 	struct memory_info m;
 
 	memory_info(&m);
-	text_printf(out, "MemTotal:       %8llu kB\n", KILOBYTES(m.total_pages));
-	text_printf(out, "MemFree:        %8llu kB\n", KILOBYTES(m.free_pages));
-	text_printf(out, "MemAvailable:   %8llu kB\n",
-		    KILOBYTES(m.free_pages + m.cached_pages - m.shmem_pages + m.buffer_pages +
-			      m.reclaimable_slab_pages));
-	text_printf(out, "Buffers:        %8llu kB\n", KILOBYTES(m.buffer_pages));
-	text_printf(out, "Cached:         %8llu kB\n", KILOBYTES(m.cached_pages));
-	text_printf(out, "SwapCached:     %8llu kB\n", 0ULL);
-	text_printf(out, "SwapTotal:      %8llu kB\nSwapFree:       %8llu kB\n", 0ULL, 0ULL);
-	text_printf(out, "Dirty:          %8llu kB\n", KILOBYTES(m.dirty_pages));
-	text_printf(out, "AnonPages:      %8llu kB\n", KILOBYTES(m.anon_pages));
-	text_printf(out, "Mapped:         %8llu kB\n", KILOBYTES(m.mapped_pages));
-	text_printf(out, "Shmem:          %8llu kB\n", KILOBYTES(m.shmem_pages));
-	text_printf(out, "Slab:           %8llu kB\n", KILOBYTES(m.slab_pages));
-	text_printf(out, "SReclaimable:   %8llu kB\n", KILOBYTES(m.reclaimable_slab_pages));
-	text_printf(out, "KernelStack:    %8llu kB\n", KILOBYTES(m.kernel_stack_pages));
-	text_printf(out, "PageTables:     %8llu kB\n", KILOBYTES(m.page_table_pages));
-	text_printf(out, "SUnreclaim:     %8llu kB\n",
-		    KILOBYTES(m.slab_pages - m.reclaimable_slab_pages));
+	const struct {
+		const char *name;
+		u64 pages;
+	} lines[] = {
+		{"MemTotal", m.total_pages},
+		{"MemFree", m.free_pages},
+		{"MemAvailable", m.free_pages + m.cached_pages - m.shmem_pages + m.buffer_pages +
+					 m.reclaimable_slab_pages},
+		{"Buffers", m.buffer_pages},
+		{"Cached", m.cached_pages},
+		{"SwapCached", 0},
+		{"SwapTotal", 0},
+		{"SwapFree", 0},
+		{"Dirty", m.dirty_pages},
+		{"AnonPages", m.anon_pages},
+		{"Mapped", m.mapped_pages},
+		{"Shmem", m.shmem_pages},
+		{"Slab", m.slab_pages},
+		{"SReclaimable", m.reclaimable_slab_pages},
+		{"SUnreclaim", m.slab_pages - m.reclaimable_slab_pages},
+		{"KernelStack", m.kernel_stack_pages},
+		{"PageTables", m.page_table_pages},
+	};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(lines); i++)
+		text_printf(out, "%s:%*llu kB\n", lines[i].name, (int)(23 - strlen(lines[i].name)),
+			    ULL(lines[i].pages << (PAGE_SHIFT - 10)));
 	return 0;
 }
 
 static void slab_line(const struct slab_info *info, void *out)
 {
 	text_printf(out, "%-17s %6llu %6llu %6llu : pages %6llu\n", info->name,
-		    (unsigned long long)info->objects_active,
-		    (unsigned long long)info->objects_total, (unsigned long long)info->object_size,
-		    (unsigned long long)info->pages);
+		    ULL(info->objects_active), ULL(info->objects_total), ULL(info->object_size),
+		    ULL(info->pages));
 }
 
-static int slabinfo_show(struct text *out, pid_t pid)
+static int slabinfo_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out,
 		    "# name            <active_objs> <num_objs> <objsize> : pages <num_pages>\n");
@@ -69,7 +70,7 @@ static void drop_pages(struct super_block *sb, void *unused)
 	struct inode *inode, *previous = NULL;
 
 	spin_lock(&sb->inodes_lock);
-	list_for_each_entry(inode, &sb->inodes, sb_link) {
+	list_for_each_entry (inode, &sb->inodes, sb_link) {
 		bool live;
 
 		spin_lock(&inode->spin);
@@ -111,93 +112,83 @@ static int drop_caches_write(const char *text, size_t length)
 
 /* ---- time and load --------------------------------------------------------------------------- */
 
-static int stat_show(struct text *out, pid_t pid)
+static void cpu_line(struct text *out, const struct cpu_info *info)
 {
-	struct system_info s;
-	struct cpu_info c, sum = {0, 0, 0};
-
-	system_info(&s);
-	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
-		system_cpu_info(cpu, &c);
-		sum.user_ns += c.user_ns;
-		sum.system_ns += c.system_ns;
-		sum.idle_ns += c.idle_ns;
-	}
-	text_printf(out, "cpu  %llu 0 %llu %llu 0 0 0 0 0 0\n", ticks(sum.user_ns),
-		    ticks(sum.system_ns), ticks(sum.idle_ns));
-	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
-		system_cpu_info(cpu, &c);
-		text_printf(out, "cpu%u %llu 0 %llu %llu 0 0 0 0 0 0\n", cpu, ticks(c.user_ns),
-			    ticks(c.system_ns), ticks(c.idle_ns));
-	}
-	text_printf(
-		out,
-		"intr %llu\nctxt %llu\nbtime %llu\nprocesses %llu\nprocs_running %u\nprocs_blocked 0\n",
-		(unsigned long long)s.interrupts, (unsigned long long)s.context_switches,
-		(unsigned long long)((realtime_ns() - ktime_ns()) / NSEC_PER_SEC),
-		(unsigned long long)s.forks, s.runnable);
-	return 0;
+	text_printf(out, " %llu 0 %llu %llu 0 0 0 0 0 0\n", proc_ticks(info->user_ns),
+		    proc_ticks(info->system_ns), proc_ticks(info->idle_ns));
 }
 
-static int uptime_show(struct text *out, pid_t pid)
+static int stat_show(struct text *out, const struct proc_entry *entry)
 {
+	struct cpu_info cpus_info[NR_CPUS], sum = {0, 0, 0};
 	struct system_info s;
 
 	system_info(&s);
-	text_printf(out, "%llu.%02llu %llu.%02llu\n", ticks(s.uptime_ns) / USER_HZ,
-		    ticks(s.uptime_ns) % USER_HZ, ticks(s.idle_ns) / USER_HZ,
-		    ticks(s.idle_ns) % USER_HZ);
+	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
+		system_cpu_info(cpu, &cpus_info[cpu]);
+		sum.user_ns += cpus_info[cpu].user_ns;
+		sum.system_ns += cpus_info[cpu].system_ns;
+		sum.idle_ns += cpus_info[cpu].idle_ns;
+	}
+	text_printf(out, "cpu ");
+	cpu_line(out, &sum);
+	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
+		text_printf(out, "cpu%u", cpu);
+		cpu_line(out, &cpus_info[cpu]);
+	}
+	text_printf(out, "intr %llu\nctxt %llu\nbtime %llu\n", ULL(s.interrupts),
+		    ULL(s.context_switches), ULL((realtime_ns() - ktime_ns()) / NSEC_PER_SEC));
+	text_printf(out, "processes %llu\nprocs_running %u\nprocs_blocked 0\n", ULL(s.forks),
+		    s.runnable);
 	return 0;
 }
 
-static int loadavg_show(struct text *out, pid_t pid)
+static int uptime_show(struct text *out, const struct proc_entry *entry)
+{
+	struct system_info s;
+
+	system_info(&s);
+	text_printf(out, "%llu.%02llu %llu.%02llu\n", proc_ticks(s.uptime_ns) / USER_HZ,
+		    proc_ticks(s.uptime_ns) % USER_HZ, proc_ticks(s.idle_ns) / USER_HZ,
+		    proc_ticks(s.idle_ns) % USER_HZ);
+	return 0;
+}
+
+static int loadavg_show(struct text *out, const struct proc_entry *entry)
 {
 	struct system_info s;
 
 	system_info(&s);
 	for (int i = 0; i < 3; i++)
-		text_printf(out, "%llu.%02llu ", (unsigned long long)(s.load[i] >> 16),
-			    (unsigned long long)((s.load[i] & 0xffff) * 100 >> 16));
+		text_printf(out, "%llu.%02llu ", ULL(s.load[i] >> 16),
+			    ULL((s.load[i] & 0xffff) * 100 >> 16));
 	text_printf(out, "%u/%u %d\n", s.runnable, s.tasks, s.last_pid);
 	return 0;
 }
 
-static int cpuinfo_show(struct text *out, pid_t pid)
+static int cpuinfo_show(struct text *out, const struct proc_entry *entry)
 {
-	char *page = get_free_pages(GFP_KERNEL, 0);
+	char lines[512];
 
-	if (!page)
-		return -ENOMEM;
 	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
-		text_write(out, page, system_cpu_text(cpu, page, PAGE_SIZE));
-	free_pages(page, 0);
+		text_write(out, lines, system_cpu_text(cpu, lines, sizeof(lines)));
 	return 0;
 }
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- names and devices ----------------------------------------------------------------------- */
 
-static int version_show(struct text *out, pid_t pid)
+static int version_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out, "Linux version %s (chainwalk) %s\n", system_release(), system_version());
 	return 0;
 }
 
-static int cmdline_show(struct text *out, pid_t pid)
+/* What a function without arguments, the node's data, says. */
+static int line_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%s\n", cmdline_text());
-	return 0;
-}
+	const char *(*line)(void) = entry->node->data;
 
-static int filesystems_show(struct text *out, pid_t pid)
-{
-	for (const struct filesystem *type = first_filesystem(); type; type = type->next)
-		text_printf(out, "%s\t%s\n", type->needs_device ? "" : "nodev", type->name);
-	return 0;
-}
-
-static int hostname_show(struct text *out, pid_t pid)
-{
-	text_printf(out, "%s\n", system_hostname());
+	text_printf(out, "%s\n", line());
 	return 0;
 }
 
@@ -208,58 +199,67 @@ static int hostname_write(const char *text, size_t length)
 	return system_set_hostname(text, length);
 }
 
-static int osrelease_show(struct text *out, pid_t pid)
+static int filesystems_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%s\n", system_release());
+	for (const struct filesystem *type = first_filesystem(); type; type = type->next)
+		text_printf(out, "%s\t%s\n", type->needs_device ? "" : "nodev", type->name);
 	return 0;
 }
 
-static int ostype_show(struct text *out, pid_t pid)
+static int partitions_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "Linux\n");
+	struct block_device *device = NULL;
+
+	text_printf(out, "major minor  #blocks  name\n\n");
+	while ((device = next_block_device(device)) != NULL)
+		text_printf(out, "%4u  %7u %10llu %s\n", MAJOR(device->dev), MINOR(device->dev),
+			    ULL(device->sectors / 2), device->name);
 	return 0;
 }
 
-static int kernel_version_show(struct text *out, pid_t pid)
+/* A new one for each reader, or (the node's data) the same until the end. */
+static int uuid_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%s\n", system_version());
+	static u8 boot_id[16];
+	u8 fresh[16], *id = entry->node->data ? boot_id : fresh;
+
+	if (id == fresh || !boot_id[6]) {
+		get_random_bytes(id, 16);
+		id[6] = (id[6] & 0x0f) | 0x40; /* version 4, random; RFC 4122 */
+		id[8] = (id[8] & 0x3f) | 0x80;
+	}
+	for (int i = 0; i < 16; i++)
+		text_printf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
+	text_printf(out, "\n");
 	return 0;
 }
 
-static int pid_max_show(struct text *out, pid_t pid)
+static int self_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "32768\n");
+	text_printf(out, "%d", process_current());
 	return 0;
 }
 
-static int self_link(pid_t pid, char *buffer, size_t size)
+static int thread_self_show(struct text *out, const struct proc_entry *entry)
 {
-	return snprintf(buffer, size, "%d", process_current());
-}
-
-static int mounts_link(pid_t pid, char *buffer, size_t size)
-{
-	return snprintf(buffer, size, "self/mounts");
+	text_printf(out, "%d/task/%d", process_current(), current->pid);
+	return 0;
 }
 
 /* ---- the hash caches, and the end of the run ------------------------------------------------- */
 
-#define HASH_SHOW(cache)                                                                           \
-	static int cache##_show(struct text *out, pid_t pid)                                       \
-	{                                                                                          \
-		hash_report_text(&cache##_cache_hash, out);                                        \
-		return 0;                                                                          \
-	}                                                                                          \
-	static int cache##_json_show(struct text *out, pid_t pid)                                  \
-	{                                                                                          \
-		hash_report_json(&cache##_cache_hash, out);                                        \
-		text_printf(out, "\n");                                                            \
-		return 0;                                                                          \
-	}
-HASH_SHOW(page)
-HASH_SHOW(buffer)
-HASH_SHOW(inode)
-HASH_SHOW(dentry)
+static int hash_show(struct text *out, const struct proc_entry *entry)
+{
+	hash_report_text(entry->node->data, out);
+	return 0;
+}
+
+static int hash_json_show(struct text *out, const struct proc_entry *entry)
+{
+	hash_report_json(entry->node->data, out);
+	text_printf(out, "\n");
+	return 0;
+}
 
 static int dump_write(const char *text, size_t length)
 {
@@ -306,39 +306,49 @@ static int sysrq_write(const char *text, size_t length)
 	}
 }
 
-#define FILE_NODE(name_, function) {.name = (name_), .mode = S_IFREG | 0444, .show = (function)}
-#define DIR_NODE(name_, nodes) {.name = (name_), .mode = S_IFDIR | 0555, .children = (nodes)}
-#define END_NODE {.name = NULL}
+#define STRING_NODE(name_, text_) FILE_NODE(name_, proc_show_string, .data = text_ "\n")
+#define HASH_NODES(cache)                                                                          \
+	FILE_NODE(#cache, hash_show, .data = &cache##_cache_hash),                                 \
+		FILE_NODE(#cache ".json", hash_json_show, .data = &cache##_cache_hash)
 
 static const struct proc_node hash_nodes[] = {
-	FILE_NODE("page", page_show),	  FILE_NODE("page.json", page_json_show),
-	FILE_NODE("buffer", buffer_show), FILE_NODE("buffer.json", buffer_json_show),
-	FILE_NODE("inode", inode_show),	  FILE_NODE("inode.json", inode_json_show),
-	FILE_NODE("dentry", dentry_show), FILE_NODE("dentry.json", dentry_json_show),
-	{.name = "dump", .mode = S_IFREG | 0200, .write = dump_write},
+	HASH_NODES(page),
+	HASH_NODES(buffer),
+	HASH_NODES(inode),
+	HASH_NODES(dentry),
+	WRITE_NODE("dump", dump_write),
 	END_NODE,
 };
 
 static const struct proc_node chainwalk_nodes[] = {
-	{.name = "exit", .mode = S_IFREG | 0200, .write = exit_write},
-	{.name = "mark", .mode = S_IFREG | 0200, .write = mark_write},
+	WRITE_NODE("exit", exit_write),
+	WRITE_NODE("mark", mark_write),
+	END_NODE,
+};
+
+static const struct proc_node random_nodes[] = {
+	FILE_NODE("boot_id", uuid_show, .data = "same"),
+	FILE_NODE("uuid", uuid_show),
+	STRING_NODE("entropy_avail", "256"),
+	STRING_NODE("poolsize", "256"),
 	END_NODE,
 };
 
 static const struct proc_node sys_kernel_nodes[] = {
-	{.name = "hostname",
-	 .mode = S_IFREG | 0644,
-	 .show = hostname_show,
-	 .write = hostname_write},
-	FILE_NODE("osrelease", osrelease_show),
-	FILE_NODE("ostype", ostype_show),
-	FILE_NODE("version", kernel_version_show),
-	FILE_NODE("pid_max", pid_max_show),
+	{"hostname", S_IFREG | 0644, line_show, hostname_write, .data = system_hostname},
+	STRING_NODE("domainname", "(none)"),
+	FILE_NODE("osrelease", line_show, .data = system_release),
+	STRING_NODE("ostype", "Linux"),
+	FILE_NODE("version", line_show, .data = system_version),
+	STRING_NODE("pid_max", "32768"),
+	STRING_NODE("ngroups_max", "65536"),
+	STRING_NODE("cap_last_cap", "40"),
+	DIR_NODE("random", random_nodes),
 	END_NODE,
 };
 
 static const struct proc_node sys_vm_nodes[] = {
-	{.name = "drop_caches", .mode = S_IFREG | 0200, .write = drop_caches_write},
+	WRITE_NODE("drop_caches", drop_caches_write),
 	END_NODE,
 };
 
@@ -349,8 +359,9 @@ static const struct proc_node sys_nodes[] = {
 };
 
 const struct proc_node proc_root_nodes[] = {
-	{.name = "self", .mode = S_IFLNK | 0777, .link = self_link},
-	{.name = "mounts", .mode = S_IFLNK | 0777, .link = mounts_link},
+	LINK_NODE("self", self_show),
+	LINK_NODE("thread-self", thread_self_show),
+	LINK_NODE("mounts", proc_show_string, .data = "self/mounts"),
 	FILE_NODE("meminfo", meminfo_show),
 	FILE_NODE("stat", stat_show),
 	FILE_NODE("uptime", uptime_show),
@@ -358,9 +369,10 @@ const struct proc_node proc_root_nodes[] = {
 	FILE_NODE("cpuinfo", cpuinfo_show),
 	FILE_NODE("version", version_show),
 	FILE_NODE("filesystems", filesystems_show),
-	FILE_NODE("cmdline", cmdline_show),
+	FILE_NODE("partitions", partitions_show),
+	FILE_NODE("cmdline", line_show, .data = cmdline_text),
 	FILE_NODE("slabinfo", slabinfo_show),
-	{.name = "sysrq-trigger", .mode = S_IFREG | 0200, .write = sysrq_write},
+	WRITE_NODE("sysrq-trigger", sysrq_write),
 	DIR_NODE("sys", sys_nodes),
 	DIR_NODE("hash", hash_nodes),
 	DIR_NODE("chainwalk", chainwalk_nodes),

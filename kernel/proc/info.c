@@ -16,11 +16,16 @@
 #include "kernel/proc/system_name.h"
 #include "mm/vm.h"
 
-static struct task *main_thread(const struct process *process)
+/* process_lock held: the thread @pid, and its process; the first thread, or NULL for a zombie, if
+ * @pid is a process. */
+static struct task *find(pid_t pid, struct process **process)
 {
-	return list_empty(&process->threads)
-		       ? NULL
-		       : list_first_entry(&process->threads, struct task, thread_link);
+	struct task *task = task_find(pid);
+
+	*process = task ? task->process : process_find(pid);
+	if (!task && *process && !list_empty(&(*process)->threads))
+		task = list_first_entry(&(*process)->threads, struct task, thread_link);
+	return task;
 }
 
 static char state_letter(const struct process *process, const struct task *task)
@@ -63,8 +68,9 @@ static void fill_memory(struct process_info *info, const struct mm *mm)
 {
 	info->virtual_bytes = mm->total_pages * PAGE_SIZE;
 	info->resident_bytes = mm->resident_pages * PAGE_SIZE;
+	info->file_bytes = mm->file_pages * PAGE_SIZE;
 	info->code_bytes = mm->code_end - mm->code_start;
-	info->data_bytes = mm->data_end - mm->data_start + mm->brk_end - mm->brk_start;
+	info->data_bytes = mm->data_pages * PAGE_SIZE;
 	info->stack_start = mm->stack_top;
 }
 
@@ -110,13 +116,13 @@ int process_info(pid_t pid, struct process_info *info)
 
 	memset(info, 0, sizeof(*info));
 	spin_lock_irqsave(&process_lock, flags);
-	process = process_find(pid);
+	task = find(pid, &process);
 	if (!process) {
 		spin_unlock_irqrestore(&process_lock, flags);
 		return -ESRCH;
 	}
-	task = main_thread(process);
 	info->pid = pid;
+	info->tgid = process->pid;
 	info->ppid = process->parent_pid;
 	info->pgrp = process->group;
 	info->session = process->session;
@@ -130,10 +136,16 @@ int process_info(pid_t pid, struct process_info *info)
 	info->children_system_ns = process->children_times.system_ns;
 	info->start_ns = process->start_ns;
 	info->minor_faults = process->minor_faults;
-	info->memory_limit = process->limits[RLIMIT_RSS].soft;
+	list_for_each_entry (task, &process->threads, thread_link) {
+		info->minor_faults += task->minor_faults;
+		info->major_faults += task->major_faults;
+	}
+	info->children_faults = process->children_faults;
+	memcpy(info->limits, process->limits, sizeof(info->limits));
 	info->exit_signal = process->exit_signal;
 	memcpy(info->comm, process->comm, sizeof(info->comm));
 	info->uid = info->euid = info->suid = info->fsuid = process->zombie_uid;
+	task = find(pid, &process);
 	if (task)
 		fill_task(info, process, task);
 	spin_unlock_irqrestore(&process_lock, flags);
@@ -148,9 +160,28 @@ pid_t process_next(pid_t from)
 	pid_t best = 0;
 
 	spin_lock_irqsave(&process_lock, flags);
-	list_for_each_entry(process, &process_list, all_link) {
+	list_for_each_entry (process, &process_list, all_link) {
 		if (process->pid >= from && (!best || process->pid < best))
 			best = process->pid;
+	}
+	spin_unlock_irqrestore(&process_lock, flags);
+	return best;
+}
+
+int thread_next(pid_t pid, int from)
+{
+	struct process *process;
+	struct task *task;
+	unsigned long flags;
+	int best = -ENOENT;
+
+	spin_lock_irqsave(&process_lock, flags);
+	process = process_find(pid);
+	if (process) {
+		list_for_each_entry (task, &process->threads, thread_link) {
+			if (task->pid >= from && (best < 0 || task->pid < best))
+				best = task->pid;
+		}
 	}
 	spin_unlock_irqrestore(&process_lock, flags);
 	return best;
@@ -163,9 +194,8 @@ bool process_exists(pid_t pid, uid_t *uid, gid_t *gid)
 	unsigned long flags;
 
 	spin_lock_irqsave(&process_lock, flags);
-	process = process_find(pid);
+	task = find(pid, &process);
 	if (process) {
-		task = main_thread(process);
 		*uid = task && task->cred ? task->cred->euid : process->zombie_uid;
 		*gid = task && task->cred ? task->cred->egid : 0;
 	}
@@ -178,15 +208,13 @@ pid_t process_current(void)
 	return current->process ? current->process->pid : 0;
 }
 
-/* The main thread of process @pid; process_lock is taken, to be dropped by the caller in any case.
- */
+/* Thread @pid; process_lock is taken, to be dropped by the caller in any case. */
 static struct task *lock_thread(pid_t pid, unsigned long *flags)
 {
 	struct process *process;
 
 	spin_lock_irqsave(&process_lock, *flags);
-	process = process_find(pid);
-	return process ? main_thread(process) : NULL;
+	return find(pid, &process);
 }
 
 struct mm *process_mm(pid_t pid)
