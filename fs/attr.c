@@ -14,13 +14,18 @@
 
 /* ---- permission ------------------------------------------------------------------------------ */
 
+/* Writing to it does not change a file system. */
+static bool is_special(const struct inode *inode)
+{
+	return !S_ISREG(inode->mode) && !S_ISDIR(inode->mode) && !S_ISLNK(inode->mode);
+}
+
 int inode_permission(struct inode *inode, int mask)
 {
 	const struct cred *cred = current->cred;
 	umode_t mode = inode->mode, bits;
 
-	if (unlikely(mask & MAY_WRITE) && (inode->sb->flags & SB_RDONLY) &&
-	    (S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode)))
+	if (unlikely(mask & MAY_WRITE) && (inode->sb->flags & SB_RDONLY) && !is_special(inode))
 		return -EROFS;
 	if (cred->fsuid == 0)
 		return !(mask & MAY_EXEC) || S_ISDIR(mode) || (mode & S_IXUGO) ? 0 : -EACCES;
@@ -113,14 +118,9 @@ static __always_inline s64 stat_path(const struct path *path, void __user *to)
 
 s64 sys_fstat(int number, void *to)
 {
-	struct fd fd = fdget_raw(number);
-	s64 result;
+	struct fd fd __free(fd) = fdget_raw(number);
 
-	if (unlikely(!fd.file))
-		return -EBADF;
-	result = stat_path(&fd.file->path, to);
-	fdput(fd);
-	return result;
+	return likely(fd.file != NULL) ? stat_path(&fd.file->path, to) : -EBADF;
 }
 
 s64 sys_newfstatat(int dfd, const char *name, void *to, int flags)
@@ -171,20 +171,18 @@ static struct statx_time statx_time(struct timespec64 time)
 
 s64 sys_statx(int dfd, const char *name, int flags, u32 mask, void *to)
 {
-	const int known = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH;
+	const int known = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE;
+	struct path path __free(path) = {0};
 	struct kstat stat;
 	struct statx out;
-	struct path path;
 	s64 error;
 
 	if ((mask & STATX_RESERVED) || (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE ||
-	    (flags & ~(known | AT_STATX_SYNC_TYPE)))
+	    (flags & ~known))
 		return -EINVAL;
 	error = user_path_at(dfd, name, at_lookup(flags), &path);
-	if (error)
-		return error;
-	error = fill_stat(&path, &stat);
-	path_put(&path);
+	if (!error)
+		error = fill_stat(&path, &stat);
 	if (error)
 		return error;
 	out = (struct statx){
@@ -212,8 +210,8 @@ static s64 statfs_at(int fd, const char __user *name, unsigned lookup, void __us
 {
 	const unsigned told = SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME;
 	struct kstatfs stat = {.namelen = NAME_MAX};
+	struct path path __free(path) = {0};
 	struct super_block *sb;
-	struct path path;
 	unsigned flags;
 	s64 error = user_path_at(fd, name, lookup, &path);
 
@@ -226,7 +224,6 @@ static s64 statfs_at(int fd, const char __user *name, unsigned lookup, void __us
 	stat.flags =
 		ST_VALID | (flags & told) | (path.mount->flags & MS_RELATIME ? ST_RELATIME : 0);
 	error = sb->op->statfs ? sb->op->statfs(sb, &stat) : -ENOSYS;
-	path_put(&path);
 	return error ? error : copy_to_user(to, &stat, sizeof(stat)) ? -EFAULT : 0;
 }
 
@@ -242,17 +239,20 @@ s64 sys_fstatfs(int fd, void *stat)
 
 /* ---- access ---------------------------------------------------------------------------------- */
 
-static int access_path(const struct path *path, int mode)
+static int access_at(int dfd, const char __user *name, int mode, int flags)
 {
-	struct inode *inode = path->dentry->inode;
-	int error;
+	struct path path __free(path) = {0};
+	struct inode *inode;
+	int error = user_path_at(dfd, name, at_lookup(flags), &path);
 
-	if ((mode & X_OK) && S_ISREG(inode->mode) && (path->mount->flags & SB_NOEXEC))
+	if (error)
+		return error;
+	inode = path.dentry->inode;
+	if ((mode & X_OK) && S_ISREG(inode->mode) && (path.mount->flags & SB_NOEXEC))
 		return -EACCES;
 	error = inode_permission(inode, mode);
-	if (!error && (mode & W_OK) && (path->mount->flags & SB_RDONLY) && !S_ISCHR(inode->mode) &&
-	    !S_ISBLK(inode->mode) && !S_ISFIFO(inode->mode))
-		error = -EROFS;
+	if (!error && (mode & W_OK) && (path.mount->flags & SB_RDONLY) && !is_special(inode))
+		return -EROFS;
 	return error;
 }
 
@@ -261,29 +261,22 @@ s64 sys_faccessat2(int dfd, const char *name, int mode, int flags)
 {
 	const struct cred *saved = current->cred;
 	struct cred *real;
-	struct path path;
 	int error;
 
 	if ((flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) ||
 	    (mode & ~(R_OK | W_OK | X_OK)))
 		return -EINVAL;
-	if (!(flags & AT_EACCESS) && (saved->fsuid != saved->uid || saved->fsgid != saved->gid)) {
-		real = prepare_cred();
-		if (!real)
-			return -ENOMEM;
-		real->fsuid = real->uid;
-		real->fsgid = real->gid;
-		current->cred = real;
-	}
-	error = user_path_at(dfd, name, at_lookup(flags), &path);
-	if (!error) {
-		error = access_path(&path, mode);
-		path_put(&path);
-	}
-	if (current->cred != saved) {
-		put_cred(current->cred);
-		current->cred = saved;
-	}
+	if ((flags & AT_EACCESS) || (saved->fsuid == saved->uid && saved->fsgid == saved->gid))
+		return access_at(dfd, name, mode, flags);
+	real = prepare_cred();
+	if (!real)
+		return -ENOMEM;
+	real->fsuid = real->uid;
+	real->fsgid = real->gid;
+	current->cred = real;
+	error = access_at(dfd, name, mode, flags);
+	current->cred = saved;
+	put_cred(real);
 	return error;
 }
 
@@ -358,14 +351,11 @@ int vfs_setattr(const struct path *path, struct iattr *attr)
 
 	if (error)
 		return error;
-	down_write(&inode->lock);
+	guard(write, &inode->lock);
 	if ((attr->valid & (ATTR_UID | ATTR_GID)) && !S_ISDIR(inode->mode))
 		attr->valid |= ATTR_KILL_PRIV;
 	error = setattr_check(inode, attr);
-	if (!error)
-		error = apply_attr(inode, attr);
-	up_write(&inode->lock);
-	return error;
+	return error ? error : apply_attr(inode, attr);
 }
 
 /* For memory file systems, and the generic part of others: copy the values. */
@@ -398,14 +388,10 @@ int simple_setattr(struct inode *inode, const struct iattr *attr)
 
 static s64 set_attributes(int dfd, const char __user *name, unsigned lookup, struct iattr *attr)
 {
-	struct path path;
+	struct path path __free(path) = {0};
 	s64 error = user_path_at(dfd, name, lookup, &path);
 
-	if (!error) {
-		error = vfs_setattr(&path, attr);
-		path_put(&path);
-	}
-	return error;
+	return error ? error : vfs_setattr(&path, attr);
 }
 
 static s64 set_mode(int dfd, const char __user *name, unsigned lookup, umode_t mode)
@@ -539,22 +525,22 @@ int do_truncate(struct inode *inode, loff_t size, u32 more_valid)
 		return -EFBIG;
 	if (current->cred->fsuid != 0)
 		attr.valid |= ATTR_KILL_PRIV;
-	down_write(&inode->lock);
-	error = apply_attr(inode, &attr);
-	up_write(&inode->lock);
-	return error;
+	guard(write, &inode->lock);
+	return apply_attr(inode, &attr);
 }
 
-static int truncate_path(const struct path *path, loff_t size)
+s64 sys_truncate(const char *name, loff_t size)
 {
-	struct inode *inode = path->dentry->inode;
-	int error;
+	struct path path __free(path) = {0};
+	struct inode *inode;
+	s64 error = size < 0 ? -EINVAL : user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path);
 
-	if (S_ISDIR(inode->mode))
-		return -EISDIR;
+	if (error)
+		return error;
+	inode = path.dentry->inode;
 	if (!S_ISREG(inode->mode))
-		return -EINVAL;
-	error = mount_writable(path->mount);
+		return S_ISDIR(inode->mode) ? -EISDIR : -EINVAL;
+	error = mount_writable(path.mount);
 	if (!error)
 		error = inode_permission(inode, MAY_WRITE);
 	if (!error)
@@ -563,21 +549,6 @@ static int truncate_path(const struct path *path, loff_t size)
 		return error;
 	error = do_truncate(inode, size, 0);
 	put_write_access(inode);
-	return error;
-}
-
-s64 sys_truncate(const char *name, loff_t size)
-{
-	struct path path;
-	s64 error;
-
-	if (size < 0)
-		return -EINVAL;
-	error = user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path);
-	if (!error) {
-		error = truncate_path(&path, size);
-		path_put(&path);
-	}
 	return error;
 }
 
@@ -590,36 +561,30 @@ int vfs_ftruncate(struct file *file, loff_t size)
 
 s64 sys_ftruncate(int number, loff_t size)
 {
-	struct fd fd;
-	s64 result;
+	struct fd fd __free(fd) = fdget(number);
 
 	if (size < 0)
 		return -EINVAL;
-	fd = fdget(number);
-	if (!fd.file)
-		return -EBADF;
-	result = vfs_ftruncate(fd.file, size);
-	fdput(fd);
-	return result;
+	return fd.file ? vfs_ftruncate(fd.file, size) : -EBADF;
 }
 
-static int fallocate_file(struct file *file, int mode, loff_t offset, loff_t length)
+s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 {
-	struct inode *inode = file->inode;
+	struct fd fd __free(fd) = fdget(number);
+	struct inode *inode;
 	int error;
 
+	if (!fd.file)
+		return -EBADF;
+	inode = fd.file->inode;
 	if (offset < 0 || length <= 0)
 		return -EINVAL;
 	if (mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE))
 		return -EOPNOTSUPP;
-	if (!(file->mode & FMODE_WRITE))
+	if (!(fd.file->mode & FMODE_WRITE))
 		return -EBADF;
-	if (S_ISFIFO(inode->mode))
-		return -ESPIPE;
-	if (S_ISDIR(inode->mode))
-		return -EISDIR;
 	if (!S_ISREG(inode->mode))
-		return -ENODEV;
+		return S_ISFIFO(inode->mode) ? -ESPIPE : S_ISDIR(inode->mode) ? -EISDIR : -ENODEV;
 	if (length > (loff_t)inode->sb->max_bytes - offset)
 		return -EFBIG;
 	if (!inode->op->fallocate)
@@ -627,22 +592,8 @@ static int fallocate_file(struct file *file, int mode, loff_t offset, loff_t len
 	error = mode ? 0 : limit_growth(inode, offset + length);
 	if (error)
 		return error;
-	down_write(&inode->lock);
-	error = inode->op->fallocate(inode, mode, offset, length);
-	up_write(&inode->lock);
-	return error;
-}
-
-s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
-{
-	struct fd fd = fdget(number);
-	s64 result;
-
-	if (!fd.file)
-		return -EBADF;
-	result = fallocate_file(fd.file, mode, offset, length);
-	fdput(fd);
-	return result;
+	guard(write, &inode->lock);
+	return inode->op->fallocate(inode, mode, offset, length);
 }
 
 /* ---- times and ownership --------------------------------------------------------------------- */

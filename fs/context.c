@@ -66,23 +66,26 @@ struct fs_context *fs_context_create(void)
 	return fs;
 }
 
+/* Where a task stands, referenced (mounts NULL: nowhere yet). */
+static void get_places(struct fs_context *fs, struct path *root, struct path *cwd)
+{
+	guard(spinlock, &fs->lock);
+	*root = fs->root;
+	*cwd = fs->cwd;
+	if (root->mount)
+		path_get(root);
+	if (cwd->mount)
+		path_get(cwd);
+}
+
 struct fs_context *fs_context_fork(struct fs_context *parent)
 {
-	struct fs_context *fs = kmalloc(sizeof(*fs), GFP_KERNEL);
+	struct fs_context *fs = fs_context_create();
 
 	if (!fs)
 		return NULL;
-	atomic_set(&fs->refcount, 1);
-	spin_lock_init(&fs->lock, "fs_context->lock");
-	spin_lock(&parent->lock);
 	fs->umask = parent->umask;
-	fs->root = parent->root;
-	fs->cwd = parent->cwd;
-	if (fs->root.mount)
-		path_get(&fs->root);
-	if (fs->cwd.mount)
-		path_get(&fs->cwd);
-	spin_unlock(&parent->lock);
+	get_places(parent, &fs->root, &fs->cwd);
 	return fs;
 }
 
@@ -120,20 +123,18 @@ static void set_context_path(struct path *slot, const struct path *to)
 /* Go to the directory @fd or @name, as *@slot of the task's context. */
 static s64 change_directory(struct path *slot, int fd, const char __user *name, unsigned lookup)
 {
-	struct path path;
+	struct path path __free(path) = {0};
 	s64 error = user_path_at(fd, name, lookup, &path);
 
 	if (error)
 		return error;
 	if (!S_ISDIR(path.dentry->inode->mode))
-		error = -ENOTDIR;
-	else
-		error = inode_permission(path.dentry->inode, MAY_EXEC);
+		return -ENOTDIR;
+	error = inode_permission(path.dentry->inode, MAY_EXEC);
 	if (!error && slot == &current->fs->root && !capable(current->cred))
 		error = -EPERM;
 	if (!error)
 		set_context_path(slot, &path);
-	path_put(&path);
 	return error;
 }
 
@@ -157,35 +158,21 @@ s64 sys_chroot(const char *name)
 /* A directory that was removed has no path: -ENOENT. */
 s64 sys_getcwd(char *buffer, size_t size)
 {
-	struct fs_context *fs = current->fs;
-	struct path root, cwd;
-	char *page, *text;
-	s64 result;
+	struct path root __free(path), cwd __free(path);
+	char *page __free(kfree) = kmalloc(PAGE_SIZE, GFP_KERNEL);
+	char *text;
+	size_t length;
 
-	page = get_free_pages(GFP_KERNEL, 0);
+	get_places(current->fs, &root, &cwd);
 	if (!page)
 		return -ENOMEM;
-	spin_lock(&fs->lock);
-	root = fs->root;
-	cwd = fs->cwd;
-	path_get(&root);
-	path_get(&cwd);
-	spin_unlock(&fs->lock);
-	result = -ENOENT;
-	if (!d_unlinked(cwd.dentry)) {
-		text = d_path(&cwd, &root, page, PAGE_SIZE);
-		if (IS_ERR(text)) {
-			result = PTR_ERR(text);
-		} else {
-			result = page + PAGE_SIZE - text;
-			if ((size_t)result > size)
-				result = -ERANGE;
-			else if (copy_to_user(buffer, text, (size_t)result))
-				result = -EFAULT;
-		}
-	}
-	path_put(&root);
-	path_put(&cwd);
-	free_pages(page, 0);
-	return result;
+	if (d_unlinked(cwd.dentry))
+		return -ENOENT;
+	text = d_path(&cwd, &root, page, PAGE_SIZE);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	length = (size_t)(page + PAGE_SIZE - text);
+	if (length > size)
+		return -ERANGE;
+	return copy_to_user(buffer, text, length) ? -EFAULT : (s64)length;
 }

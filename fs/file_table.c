@@ -22,7 +22,7 @@
 #define FILE_TABLE_FIRST 64
 #define FILE_LIMIT 1024 /* RLIMIT_NOFILE of the first process */
 
-static int fd_set_flags(int number, bool close_on_exec);
+static int fd_flags(int number, bool set, bool close_on_exec);
 
 struct file_table {
 	atomic_t refcount; /* tasks */
@@ -92,24 +92,11 @@ static u32 words_used(const struct file_table *table)
 	return words;
 }
 
-/* A copy with references to the same files. */
-struct file_table *file_table_fork(struct file_table *parent)
+/* Copy what is open in @parent, whose lock is held, into @table, which is large enough. */
+static void copy_files(struct file_table *table, const struct file_table *parent)
 {
-	struct file_table *table = file_table_create();
-	int error = 0;
-
-	if (!table)
-		return NULL;
-	spin_lock(&parent->lock);
-	for (u32 words; (words = words_used(parent)) > table->size / 64 && !error;) {
-		spin_unlock(&parent->lock);
-		spin_lock(&table->lock);
-		error = table_grow(table, words * 64 - 1);
-		spin_unlock(&table->lock);
-		spin_lock(&parent->lock);
-	}
 	table->limit = parent->limit;
-	for (u32 word = 0; !error && word < words_used(parent); word++) {
+	for (u32 word = 0; word < words_used(parent); word++) {
 		u64 open = parent->used[word];
 
 		for (u64 bits = open; bits; bits &= bits - 1) {
@@ -125,12 +112,30 @@ struct file_table *file_table_fork(struct file_table *parent)
 		table->used[word] = open;
 		table->on_exec[word] = parent->on_exec[word] & open;
 	}
-	spin_unlock(&parent->lock);
-	if (error) {
-		file_table_put(table);
+}
+
+struct file_table *file_table_fork(struct file_table *parent)
+{
+	struct file_table *table = file_table_create();
+	u32 words;
+	int error = 0;
+
+	if (!table)
 		return NULL;
+	spin_lock(&parent->lock);
+	while ((words = words_used(parent)) > table->size / 64 && !error) {
+		spin_unlock(&parent->lock);
+		spin_lock(&table->lock);
+		error = table_grow(table, words * 64 - 1);
+		spin_unlock(&table->lock);
+		spin_lock(&parent->lock);
 	}
-	return table;
+	if (!error)
+		copy_files(table, parent);
+	spin_unlock(&parent->lock);
+	if (error)
+		file_table_put(table);
+	return error ? NULL : table;
 }
 
 void file_table_get(struct file_table *table)
@@ -171,21 +176,19 @@ void file_table_exec(struct file_table *table)
 {
 	for (u32 word = 0; word < table->size / 64; word++)
 		while (table->on_exec[word])
-			fd_close((int)(word * 64 + (u32)__builtin_ctzll(table->on_exec[word])));
+			sys_close((int)(word * 64 + (u32)__builtin_ctzll(table->on_exec[word])));
 }
 
 /* ---- from number to file --------------------------------------------------------------------- */
 
 static noinline struct fd fdget_shared(struct file_table *table, u32 fd)
 {
-	struct file *file = NULL;
+	struct file *file;
 
-	spin_lock(&table->lock);
-	if (fd < table->size)
-		file = table->files[fd];
+	guard(spinlock, &table->lock);
+	file = fd < table->size ? table->files[fd] : NULL;
 	if (file)
 		get_file(file);
-	spin_unlock(&table->lock);
 	return (struct fd){file, file != NULL};
 }
 
@@ -232,14 +235,11 @@ struct file *file_table_get_file(struct file_table *table, int fd)
 
 int file_table_next(struct file_table *table, int fd)
 {
-	int found = -1;
-
-	spin_lock(&table->lock);
-	for (; fd >= 0 && (u32)fd < table->size && found < 0; fd++)
+	guard(spinlock, &table->lock);
+	for (; fd >= 0 && (u32)fd < table->size; fd++)
 		if (table->files[fd])
-			found = fd;
-	spin_unlock(&table->lock);
-	return found;
+			return fd;
+	return -1;
 }
 
 /* ---- giving out numbers ---------------------------------------------------------------------- */
@@ -291,44 +291,42 @@ static u32 lowest_free(struct file_table *table, u32 lowest)
 int fd_alloc(int lowest, bool close_on_exec)
 {
 	struct file_table *table = current->files;
-	int error = 0;
+	int error;
 	u32 fd;
 
-	spin_lock(&table->lock);
+	guard(spinlock, &table->lock);
 	for (;;) {
 		fd = lowest_free(table, (u32)lowest);
 		if (unlikely(fd >= table->limit))
-			error = -EMFILE;
-		if (likely(error || fd < table->size))
+			return -EMFILE;
+		if (likely(fd < table->size))
 			break;
 		error = table_grow(table, fd);
+		if (error)
+			return error;
 	}
-	if (likely(!error))
-		mark_used(table, fd, close_on_exec);
-	spin_unlock(&table->lock);
-	return error ? error : (int)fd;
+	mark_used(table, fd, close_on_exec);
+	return (int)fd;
 }
 
 void fd_install(int fd, struct file *file)
 {
 	struct file_table *table = current->files;
 
-	spin_lock(&table->lock);
+	guard(spinlock, &table->lock);
 	ASSERT(!table->files[fd]);
 	table->files[fd] = file;
-	spin_unlock(&table->lock);
 }
 
 void fd_release(int fd)
 {
 	struct file_table *table = current->files;
 
-	spin_lock(&table->lock);
+	guard(spinlock, &table->lock);
 	mark_free(table, (u32)fd);
-	spin_unlock(&table->lock);
 }
 
-int fd_close(int fd)
+s64 sys_close(int fd)
 {
 	struct file_table *table = current->files;
 	struct file *file = NULL;
@@ -347,11 +345,6 @@ int fd_close(int fd)
 	return 0;
 }
 
-s64 sys_close(int fd)
-{
-	return fd_close(fd);
-}
-
 s64 sys_close_range(u32 first, u32 last, u32 flags)
 {
 	enum { CLOSE_RANGE_CLOEXEC = 4 };
@@ -361,9 +354,9 @@ s64 sys_close_range(u32 first, u32 last, u32 flags)
 		return -EINVAL;
 	while ((fd = file_table_next(current->files, fd)) >= 0 && (u32)fd <= last) {
 		if (flags & CLOSE_RANGE_CLOEXEC)
-			fd_set_flags(fd, true);
+			fd_flags(fd, true, true);
 		else
-			fd_close(fd);
+			sys_close(fd);
 		fd++;
 	}
 	return 0;
@@ -383,57 +376,51 @@ static int fd_dup(struct file *file, u64 lowest, bool close_on_exec)
 	return new;
 }
 
-static int fd_replace(struct file *file, u32 new, bool close_on_exec)
+/* Put @file at @new; *@replaced: what was there. */
+static int fd_replace(struct file *file, u32 new, bool close_on_exec, struct file **replaced)
 {
 	struct file_table *table = current->files;
-	struct file *replaced = NULL;
 	int error = 0;
 
 	if (new >= table->limit)
 		return -EBADF;
-	spin_lock(&table->lock);
+	guard(spinlock, &table->lock);
 	while (new >= table->size && !error)
 		error = table_grow(table, new);
-	if (!error && !table->files[new] && (table->used[new / 64] >> (new % 64) & 1))
-		error = -EBUSY; /* another thread has reserved it */
-	if (!error) {
-		replaced = table->files[new];
-		get_file(file);
-		table->files[new] = file;
-		mark_used(table, new, close_on_exec);
-	}
-	spin_unlock(&table->lock);
-	if (replaced)
-		let_go(table, replaced);
-	return error ? error : (int)new;
+	if (error)
+		return error;
+	if (!table->files[new] && (table->used[new / 64] >> (new % 64) & 1))
+		return -EBUSY; /* another thread has reserved it */
+	*replaced = table->files[new];
+	get_file(file);
+	table->files[new] = file;
+	mark_used(table, new, close_on_exec);
+	return (int)new;
 }
 
 s64 sys_dup3(int old, int new, int flags)
 {
-	struct fd fd;
-	s64 result;
+	struct fd fd __free(fd) = fdget_raw(old);
+	struct file *replaced = NULL;
+	int result;
 
 	if (old == new || (flags & ~O_CLOEXEC))
 		return -EINVAL;
-	fd = fdget_raw(old);
 	if (!fd.file)
 		return -EBADF;
-	result = fd_replace(fd.file, (u32) new, flags & O_CLOEXEC);
-	fdput(fd);
+	result = fd_replace(fd.file, (u32) new, flags & O_CLOEXEC, &replaced);
+	if (replaced)
+		let_go(current->files, replaced);
 	return result;
 }
 
 s64 sys_dup2(int old, int new)
 {
-	struct fd fd;
+	struct fd fd __free(fd) = fdget_raw(old);
 
-	if (old != new)
-		return sys_dup3(old, new, 0);
-	fd = fdget_raw(old);
-	if (!fd.file)
-		return -EBADF;
-	fdput(fd);
-	return new;
+	if (old == new)
+		return fd.file ? new : -EBADF;
+	return sys_dup3(old, new, 0);
 }
 
 s64 sys_pipe2(int *fds, int flags)
@@ -468,31 +455,19 @@ s64 sys_pipe2(int *fds, int flags)
 
 /* ---- fcntl, ioctl ---------------------------------------------------------------------------- */
 
-static int fd_get_flags(int number)
+/* F_GETFD; or, with @set, F_SETFD. */
+static int fd_flags(int number, bool set, bool close_on_exec)
 {
 	struct file_table *table = current->files;
-	int flags;
 
-	spin_lock(&table->lock);
-	flags = (u32)number >= table->size || !table->files[number] ? -EBADF
-		: table->on_exec[number / 64] >> (number % 64) & 1  ? FD_CLOEXEC
-								    : 0;
-	spin_unlock(&table->lock);
-	return flags;
-}
-
-static int fd_set_flags(int number, bool close_on_exec)
-{
-	struct file_table *table = current->files;
-	int error = -EBADF;
-
-	spin_lock(&table->lock);
-	if ((u32)number < table->size && table->files[number]) {
+	guard(spinlock, &table->lock);
+	if ((u32)number >= table->size || !table->files[number])
+		return -EBADF;
+	if (set)
 		mark_used(table, (u32)number, close_on_exec);
-		error = 0;
-	}
-	spin_unlock(&table->lock);
-	return error;
+	else if (table->on_exec[number / 64] >> (number % 64) & 1)
+		return FD_CLOEXEC;
+	return 0;
 }
 
 /* The status flags that F_SETFL may change. */
@@ -510,57 +485,51 @@ static s64 set_status_flags(struct file *file, u64 flags)
 
 s64 sys_fcntl(int number, u32 command, u64 argument)
 {
-	struct fd fd = fdget_raw(number);
-	s64 result = -EBADF; /* what an O_PATH descriptor cannot */
+	struct fd fd __free(fd) = fdget_raw(number);
 
 	if (!fd.file)
 		return -EBADF;
-	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
-		result = fd_dup(fd.file, argument, command == F_DUPFD_CLOEXEC);
-	else if (command == F_GETFD)
-		result = fd_get_flags(number);
-	else if (command == F_SETFD)
-		result = fd_set_flags(number, argument & FD_CLOEXEC);
-	else if (command == F_GETFL)
-		result = fd.file->flags;
-	else if (command == F_GETPIPE_SZ || command == F_SETPIPE_SZ)
-		result = pipe_fcntl(fd.file, command, argument);
-	else if (!(fd.file->mode & FMODE_PATH))
-		result = command == F_SETFL
-				 ? set_status_flags(fd.file, argument)
-				 : fcntl_lock(number, fd.file, command, (void *)argument);
-	fdput(fd);
-	return result;
-}
-
-static s64 set_nonblocking(struct file *file, const int __user *argument)
-{
-	int on;
-
-	if (get_user(on, argument))
-		return -EFAULT;
-	file->flags = on ? file->flags | O_NONBLOCK : file->flags & ~(u32)O_NONBLOCK;
-	return 0;
+	switch (command) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		return fd_dup(fd.file, argument, command == F_DUPFD_CLOEXEC);
+	case F_GETFD:
+	case F_SETFD:
+		return fd_flags(number, command == F_SETFD, argument & FD_CLOEXEC);
+	case F_GETFL:
+		return fd.file->flags;
+	case F_SETPIPE_SZ:
+	case F_GETPIPE_SZ:
+		return pipe_fcntl(fd.file, command, argument);
+	}
+	if (fd.file->mode & FMODE_PATH)
+		return -EBADF;
+	return command == F_SETFL ? set_status_flags(fd.file, argument)
+				  : fcntl_lock(number, fd.file, command, (void *)argument);
 }
 
 s64 sys_ioctl(int number, u32 command, u64 argument)
 {
-	struct fd fd = fdget(number);
+	struct fd fd __free(fd) = fdget(number);
 	struct file *file = fd.file;
-	s64 result = -ENOTTY;
+	int on;
 
 	if (!file)
 		return -EBADF;
-	if (command == FIOCLEX || command == FIONCLEX)
-		result = fd_set_flags(number, command == FIOCLEX);
-	else if (command == FIONBIO)
-		result = set_nonblocking(file, (int *)argument);
-	else if (command == FIONREAD && S_ISREG(file->inode->mode))
-		result = put_user((int)(file->inode->size - file->position), (int *)argument);
-	else if (file->fop->ioctl)
-		result = file->fop->ioctl(file, command, argument);
-	fdput(fd);
-	return result;
+	switch (command) {
+	case FIOCLEX:
+	case FIONCLEX:
+		return fd_flags(number, true, command == FIOCLEX);
+	case FIONBIO:
+		if (get_user(on, (int *)argument))
+			return -EFAULT;
+		file->flags = on ? file->flags | O_NONBLOCK : file->flags & ~(u32)O_NONBLOCK;
+		return 0;
+	case FIONREAD:
+		if (S_ISREG(file->inode->mode))
+			return put_user((int)(file->inode->size - file->position), (int *)argument);
+	}
+	return file->fop->ioctl ? file->fop->ioctl(file, command, argument) : -ENOTTY;
 }
 
 void file_table_set_limit(struct file_table *table, u32 limit)

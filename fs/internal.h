@@ -55,6 +55,8 @@ static __always_inline unsigned at_lookup(int flags)
 	       (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
 }
 
+DEFINE_FREE(name, struct path_name, path_name_put(variable))
+
 enum last_type { LAST_NORM, LAST_ROOT, LAST_DOT, LAST_DOTDOT };
 
 /* The last component of a path, in the path's own text. */

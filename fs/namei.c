@@ -60,6 +60,7 @@ static noinline int path_name_get_long(struct path_name *name, const char __user
 		return 0;
 	}
 	path_name_put(name);
+	name->allocated = NULL;
 	return length < 0 ? (int)length : -ENAMETOOLONG;
 }
 
@@ -181,19 +182,15 @@ static noinline int walk_up(struct walk *walk)
 
 static noinline int walk_start_at(struct walk *walk, int dfd, const char *name)
 {
-	struct fd fd = fdget_raw(dfd);
-	int error = 0;
+	struct fd fd __free(fd) = fdget_raw(dfd);
 
 	if (!fd.file)
 		return -EBADF;
-	if (*name && !S_ISDIR(fd.file->inode->mode)) {
-		error = -ENOTDIR;
-	} else {
-		walk->path = fd.file->path;
-		path_get(&walk->path);
-	}
-	fdput(fd);
-	return error;
+	if (*name && !S_ISDIR(fd.file->inode->mode))
+		return -ENOTDIR;
+	walk->path = fd.file->path;
+	path_get(&walk->path);
+	return 0;
 }
 
 /* The start is the root as well: openat2(2) of a tree that is not to be left. */
@@ -666,7 +663,8 @@ static __always_inline int walk_path(int dfd, const char *name, unsigned flags,
 		    !S_ISDIR(walk.path.dentry->inode->mode))
 			error = -ENOTDIR;
 	}
-	*path = walk.path;
+	if (likely(!error))
+		*path = walk.path;
 	return walk_end(&walk, error);
 }
 
@@ -698,8 +696,10 @@ int path_lookup_parent(int dfd, const char *name, struct path *parent, struct la
 	if (error)
 		return error;
 	error = walk_to_last(&walk, name);
-	*parent = walk.path;
-	*last = walk.last;
+	if (!error) {
+		*parent = walk.path;
+		*last = walk.last;
+	}
 	return walk_end(&walk, error);
 }
 
@@ -708,13 +708,12 @@ int path_lookup_parent(int dfd, const char *name, struct path *parent, struct la
 /* What descriptor @number has open. */
 static int descriptor_path(int number, unsigned flags, struct path *path)
 {
-	struct fd fd = flags & LOOKUP_FD_PATH ? fdget_raw(number) : fdget(number);
+	struct fd fd __free(fd) = flags & LOOKUP_FD_PATH ? fdget_raw(number) : fdget(number);
 
 	if (!fd.file)
 		return -EBADF;
 	*path = fd.file->path;
 	path_get(path);
-	fdput(fd);
 	return 0;
 }
 
@@ -735,12 +734,8 @@ int user_path_at(int dfd, const char __user *from, unsigned flags, struct path *
 
 int kern_path(const char *from, unsigned flags, struct path *path)
 {
-	struct path_name name;
+	struct path_name name __free(name);
 	int error = path_name_copy(&name, from);
 
-	if (error)
-		return error;
-	error = path_lookup(AT_FDCWD, name.text, flags, path);
-	path_name_put(&name);
-	return error;
+	return error ? error : path_lookup(AT_FDCWD, name.text, flags, path);
 }

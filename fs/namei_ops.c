@@ -82,17 +82,13 @@ static int make_locked(const struct path *parent, struct dentry *dentry, const s
 
 static int make_name(int dfd, const char *text, const struct new_name *new)
 {
-	struct path parent;
+	struct path parent __free(path) = {0};
 	struct last last;
 	struct dentry *dentry;
 	int error = path_lookup_parent(dfd, text, &parent, &last);
 
-	if (error)
-		return error;
-	if (last.type != LAST_NORM) {
-		path_put(&parent);
-		return -EEXIST;
-	}
+	if (error || last.type != LAST_NORM)
+		return error ? error : -EEXIST;
 	down_write_nested(&parent.dentry->inode->lock, LOCK_PARENT);
 	dentry = lookup_locked(parent.dentry, last.name, last.length);
 	if (IS_ERR(dentry)) {
@@ -109,20 +105,15 @@ static int make_name(int dfd, const char *text, const struct new_name *new)
 		dput(dentry);
 	}
 	up_write(&parent.dentry->inode->lock);
-	path_put(&parent);
 	return error;
 }
 
 static s64 user_make(int dfd, const char __user *from, const struct new_name *new)
 {
-	struct path_name name;
+	struct path_name name __free(name);
 	int error = path_name_get(&name, from);
 
-	if (!error) {
-		error = make_name(dfd, name.text, new);
-		path_name_put(&name);
-	}
-	return error;
+	return error ? error : make_name(dfd, name.text, new);
 }
 
 s64 sys_mkdirat(int dfd, const char *name, umode_t mode)
@@ -157,74 +148,55 @@ s64 sys_mknodat(int dfd, const char *name, umode_t mode, u32 device)
 
 s64 sys_symlinkat(const char *target, int dfd, const char *name)
 {
-	struct path_name text;
+	struct path_name text __free(name);
 	int error = path_name_get(&text, target);
 	struct new_name new = {.mode = S_IFLNK | 0777, .target = text.text};
 
 	if (error)
 		return error;
-	error = *text.text ? (int)user_make(dfd, name, &new) : -ENOENT;
-	path_name_put(&text);
-	return error;
+	return *text.text ? user_make(dfd, name, &new) : -ENOENT;
 }
 
 s64 sys_linkat(int old_dfd, const char *old_name, int new_dfd, const char *name, int flags)
 {
-	struct path old;
+	struct path old __free(path) = {0};
 	struct new_name new = {.old = &old};
+	unsigned lookup = (flags & AT_SYMLINK_FOLLOW ? LOOKUP_FOLLOW : 0) |
+			  (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
 	s64 error;
 
 	if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
 	if ((flags & AT_EMPTY_PATH) && !capable(current->cred))
 		return -ENOENT;
-	error = user_path_at(old_dfd, old_name,
-			     (flags & AT_SYMLINK_FOLLOW ? LOOKUP_FOLLOW : 0) |
-				     (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0),
-			     &old);
-	if (error)
-		return error;
-	error = user_make(new_dfd, name, &new);
-	path_put(&old);
-	return error;
+	error = user_path_at(old_dfd, old_name, lookup, &old);
+	return error ? error : user_make(new_dfd, name, &new);
 }
 
 static int kern_make_new(const char *from, const struct new_name *new)
 {
-	struct path_name name;
+	struct path_name name __free(name);
 	int error = path_name_copy(&name, from);
 
-	if (!error) {
-		error = make_name(AT_FDCWD, name.text, new);
-		path_name_put(&name);
-	}
-	return error;
+	return error ? error : make_name(AT_FDCWD, name.text, new);
 }
 
 int kern_make(const char *name, umode_t mode, dev_t rdev, const char *target)
 {
-	struct path_name text;
+	struct path_name text __free(name);
 	int error = path_name_copy(&text, target);
 	struct new_name new = {.mode = mode, .rdev = rdev, .target = text.text};
 
-	if (!error) {
-		error = kern_make_new(name, &new);
-		path_name_put(&text);
-	}
-	return error;
+	return error ? error : kern_make_new(name, &new);
 }
 
 int kern_link(const char *old_name, const char *name)
 {
-	struct path old;
+	struct path old __free(path) = {0};
 	struct new_name new = {.old = &old};
 	int error = kern_path(old_name, 0, &old);
 
-	if (!error) {
-		error = kern_make_new(name, &new);
-		path_put(&old);
-	}
-	return error;
+	return error ? error : kern_make_new(name, &new);
 }
 
 /* ---- one name that is there ------------------------------------------------------------------ */
@@ -236,23 +208,23 @@ struct name_at {
 	struct last last;
 };
 
+/* To be undone on failure as well. */
 static int name_at_get(struct name_at *at, int dfd, const char __user *name)
 {
 	int error = path_name_get(&at->text, name);
 
-	if (error)
-		return error;
-	error = path_lookup_parent(dfd, at->text.text, &at->parent, &at->last);
-	if (error)
-		path_name_put(&at->text);
-	return error;
+	at->parent.mount = NULL;
+	return error ? error : path_lookup_parent(dfd, at->text.text, &at->parent, &at->last);
 }
 
 static void name_at_put(struct name_at *at)
 {
-	path_put(&at->parent);
+	if (at->parent.mount)
+		path_put(&at->parent);
 	path_name_put(&at->text);
 }
+
+DEFINE_FREE(name_at, struct name_at, name_at_put(variable))
 
 static struct inode *parent_inode(const struct name_at *at)
 {
@@ -320,30 +292,24 @@ static int remove_name(struct name_at *at, bool directory, struct inode **gone)
 
 s64 sys_unlinkat(int dfd, const char *name, int flags)
 {
-	static const int wrong[] = {
-		[LAST_ROOT] = -EBUSY, [LAST_DOT] = -EINVAL, [LAST_DOTDOT] = -ENOTEMPTY};
+	static const int wrong[] = {[LAST_ROOT] = -EBUSY, [LAST_DOT] = -EINVAL,
+				    [LAST_DOTDOT] = -ENOTEMPTY};
 	bool directory = flags & AT_REMOVEDIR;
-	struct name_at at;
-	struct inode *gone = NULL;
-	int error;
+	struct name_at at __free(name_at);
+	struct inode *gone __free(iput) = NULL;
+	int error = name_at_get(&at, dfd, name);
 
 	if (flags & ~AT_REMOVEDIR)
 		return -EINVAL;
-	error = name_at_get(&at, dfd, name);
+	if (!error && at.last.type != LAST_NORM)
+		error = directory ? wrong[at.last.type] : -EISDIR;
+	if (!error)
+		error = mount_writable(at.parent.mount);
 	if (error)
 		return error;
-	if (at.last.type != LAST_NORM)
-		error = directory ? wrong[at.last.type] : -EISDIR;
-	else
-		error = mount_writable(at.parent.mount);
-	if (!error) {
-		down_write_nested(&parent_inode(&at)->lock, LOCK_PARENT);
-		error = remove_name(&at, directory, &gone);
-		up_write(&parent_inode(&at)->lock);
-	}
-	if (gone)
-		iput(gone);
-	name_at_put(&at);
+	down_write_nested(&parent_inode(&at)->lock, LOCK_PARENT);
+	error = remove_name(&at, directory, &gone);
+	up_write(&parent_inode(&at)->lock);
 	return error;
 }
 
@@ -506,17 +472,15 @@ s64 sys_renameat2(int old_dfd, const char *old, int new_dfd, const char *new, u3
 
 	r.flags = flags;
 	if ((flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE)) ||
-	    (flags & (RENAME_NOREPLACE | RENAME_EXCHANGE)) == (RENAME_NOREPLACE | RENAME_EXCHANGE))
+	    flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
 		return -EINVAL;
+	r.new_at.parent.mount = NULL;
+	r.new_at.text.allocated = NULL;
 	error = name_at_get(&r.old_at, old_dfd, old);
-	if (error)
-		return error;
-	error = name_at_get(&r.new_at, new_dfd, new);
-	if (error) {
-		name_at_put(&r.old_at);
-		return error;
-	}
-	error = rename_check_names(&r);
+	if (!error)
+		error = name_at_get(&r.new_at, new_dfd, new);
+	if (!error)
+		error = rename_check_names(&r);
 	if (!error) {
 		lock_directories(&r);
 		error = rename_locked(&r, &gone);
@@ -533,29 +497,25 @@ s64 sys_renameat2(int old_dfd, const char *old, int new_dfd, const char *new, u3
 
 s64 sys_readlinkat(int dfd, const char *name, char *buffer, int size)
 {
-	struct path path;
+	struct path path __free(path) = {0};
 	struct inode *inode;
 	const char *text;
 	void *cookie = NULL;
 	char first = 0;
-	s64 result;
+	s64 result = size <= 0 ? -EINVAL : user_path_at(dfd, name, LOOKUP_EMPTY, &path);
 
-	if (size <= 0)
-		return -EINVAL;
-	result = user_path_at(dfd, name, LOOKUP_EMPTY, &path);
 	if (result)
 		return result;
 	inode = path.dentry->inode;
-	if (!S_ISLNK(inode->mode)) {
-		result = get_user(first, name) || first ? -EINVAL : -ENOENT;
-	} else {
-		text = inode->link ? inode->link : inode->op->get_link(inode, &cookie);
-		result = IS_ERR(text) ? PTR_ERR(text) : (s64)min(strlen(text), (size_t)size);
-		if (result > 0 && copy_to_user(buffer, text, (size_t)result))
-			result = -EFAULT;
-		if (!IS_ERR(text) && !inode->link && inode->op->put_link)
-			inode->op->put_link(inode, cookie);
-	}
-	path_put(&path);
+	if (!S_ISLNK(inode->mode))
+		return get_user(first, name) || first ? -EINVAL : -ENOENT;
+	text = inode->link ? inode->link : inode->op->get_link(inode, &cookie);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	result = (s64)min(strlen(text), (size_t)size);
+	if (copy_to_user(buffer, text, (size_t)result))
+		result = -EFAULT;
+	if (!inode->link && inode->op->put_link)
+		inode->op->put_link(inode, cookie);
 	return result;
 }

@@ -164,20 +164,19 @@ loff_t generic_file_llseek(struct file *file, loff_t offset, int whence)
 
 s64 sys_lseek(int number, loff_t offset, int whence)
 {
-	struct fd fd = fdget(number);
-	s64 result = -ESPIPE;
+	struct fd fd __free(fd) = fdget(number);
+	loff_t result;
 	bool locked;
 
 	if (unlikely(!fd.file))
 		return -EBADF;
-	if (unlikely(whence < SEEK_SET || whence > SEEK_HOLE)) {
-		result = -EINVAL;
-	} else if (likely(fd.file->fop->llseek != NULL)) {
-		locked = file_lock_position(fd.file);
-		result = fd.file->fop->llseek(fd.file, offset, whence);
-		file_unlock_position(fd.file, locked);
-	}
-	fdput(fd);
+	if (unlikely(whence < SEEK_SET || whence > SEEK_HOLE))
+		return -EINVAL;
+	if (unlikely(!fd.file->fop->llseek))
+		return -ESPIPE;
+	locked = file_lock_position(fd.file);
+	result = fd.file->fop->llseek(fd.file, offset, whence);
+	file_unlock_position(fd.file, locked);
 	return result;
 }
 
@@ -189,7 +188,7 @@ typedef ssize_t (*transfer_function)(struct file *file, struct io *io, loff_t *p
 static __always_inline s64 transfer(int number, const void __user *buffer, size_t count,
 				    transfer_function function)
 {
-	struct fd fd = fdget(number);
+	struct fd fd __free(fd) = fdget(number);
 	struct io io = {.base = (void *)buffer, .length = count, .user = true};
 	bool locked;
 	s64 result;
@@ -199,7 +198,6 @@ static __always_inline s64 transfer(int number, const void __user *buffer, size_
 	locked = file_lock_position(fd.file);
 	result = function(fd.file, &io, &fd.file->position);
 	file_unlock_position(fd.file, locked);
-	fdput(fd);
 	return result;
 }
 
@@ -212,19 +210,14 @@ static bool is_seekable(const struct file *file)
 static __always_inline s64 transfer_at(int number, const void __user *buffer, size_t count,
 				       loff_t position, transfer_function function)
 {
-	struct fd fd;
+	struct fd fd __free(fd) = fdget(number);
 	struct io io = {.base = (void *)buffer, .length = count, .user = true};
-	s64 result = -ESPIPE;
 
 	if (unlikely(position < 0))
 		return -EINVAL;
-	fd = fdget(number);
 	if (unlikely(!fd.file))
 		return -EBADF;
-	if (likely(is_seekable(fd.file)))
-		result = function(fd.file, &io, &position);
-	fdput(fd);
-	return result;
+	return likely(is_seekable(fd.file)) ? function(fd.file, &io, &position) : -ESPIPE;
 }
 
 s64 sys_read(int fd, void *buffer, size_t count)
@@ -255,10 +248,46 @@ struct iovec {
 	u64 base, length;
 };
 
-static s64 read_vector(const void __user *from, u64 count, struct iovec *vector)
+/* *@offset NULL: at the file's own position. Piece by piece until one is short: bytes moved, or the
+ * first piece's error. */
+static s64 transfer_pieces(struct file *file, const struct iovec *vector, u64 count, loff_t *offset,
+			   transfer_function function)
 {
+	loff_t *position = offset ? offset : &file->position;
+	bool locked = !offset && file_lock_position(file);
+	s64 total = 0, result = 0;
+
+	for (u64 i = 0; i < count; i++) {
+		struct io io = {(void *)vector[i].base, vector[i].length, true};
+
+		if (!vector[i].length && count > 1)
+			continue;
+		result = function(file, &io, position);
+		if (result > 0)
+			total += result;
+		if (result < 0 || (u64)result < vector[i].length)
+			break;
+	}
+	file_unlock_position(file, locked);
+	return total ? total : result;
+}
+
+static s64 vector_call(int number, const void __user *from, u64 count, loff_t *offset,
+		       transfer_function function)
+{
+	struct fd fd __free(fd) = fdget(number);
+	struct iovec *vector __free(kfree) = NULL;
 	size_t total = 0;
 
+	if (!fd.file)
+		return -EBADF;
+	if (count > IOV_MAX || (offset && *offset < 0))
+		return -EINVAL;
+	if (offset && !is_seekable(fd.file))
+		return -ESPIPE;
+	vector = kmalloc(count * sizeof(*vector), GFP_KERNEL);
+	if (!vector)
+		return -ENOMEM;
 	if (copy_from_user(vector, from, count * sizeof(*vector)))
 		return -EFAULT;
 	for (u64 i = 0; i < count; i++) {
@@ -269,114 +298,40 @@ static s64 read_vector(const void __user *from, u64 count, struct iovec *vector)
 		vector[i].length = min(vector[i].length, IO_MAX - total);
 		total += vector[i].length;
 	}
-	return 0;
-}
-
-/* Piece by piece until one is short: bytes moved, or the first piece's error. */
-static s64 transfer_pieces(struct file *file, const struct iovec *vector, u64 count,
-			   loff_t *position, transfer_function function)
-{
-	s64 total = 0, result;
-	struct io io;
-
-	for (u64 i = 0; i < count; i++) {
-		if (!vector[i].length && count > 1)
-			continue;
-		io = (struct io){(void *)vector[i].base, vector[i].length, true};
-		result = function(file, &io, position);
-		if (result < 0)
-			return total ? total : result;
-		total += result;
-		if ((u64)result < vector[i].length)
-			break;
-	}
-	return total;
-}
-
-static s64 transfer_vector(struct file *file, const void __user *from, u64 count, loff_t *position,
-			   transfer_function function)
-{
-	struct iovec *vector;
-	s64 result;
-
-	if (count > IOV_MAX)
-		return -EINVAL;
-	vector = kmalloc(count * sizeof(*vector), GFP_KERNEL);
-	if (!vector)
-		return -ENOMEM;
-	result = read_vector(from, count, vector);
-	if (!result)
-		result = transfer_pieces(file, vector, count, position, function);
-	kfree(vector);
-	return result;
-}
-
-/* At the file's own position. */
-static s64 vector_call(int number, const void __user *from, u64 count, transfer_function function)
-{
-	struct fd fd = fdget(number);
-	bool locked;
-	s64 result;
-
-	if (!fd.file)
-		return -EBADF;
-	locked = file_lock_position(fd.file);
-	result = transfer_vector(fd.file, from, count, &fd.file->position, function);
-	file_unlock_position(fd.file, locked);
-	fdput(fd);
-	return result;
-}
-
-static s64 vector_call_at(int number, const void __user *from, u64 count, loff_t offset,
-			  transfer_function function)
-{
-	struct fd fd = fdget(number);
-	s64 result = -ESPIPE;
-
-	if (!fd.file)
-		return -EBADF;
-	if (offset < 0)
-		result = -EINVAL;
-	else if (is_seekable(fd.file))
-		result = transfer_vector(fd.file, from, count, &offset, function);
-	fdput(fd);
-	return result;
+	return transfer_pieces(fd.file, vector, count, offset, function);
 }
 
 s64 sys_readv(int fd, const void *vector, u64 count)
 {
-	return vector_call(fd, vector, count, vfs_read);
+	return vector_call(fd, vector, count, NULL, vfs_read);
 }
 
 s64 sys_writev(int fd, const void *vector, u64 count)
 {
-	return vector_call(fd, vector, count, vfs_write);
+	return vector_call(fd, vector, count, NULL, vfs_write);
 }
 
 s64 sys_preadv(int fd, const void *vector, u64 count, loff_t offset)
 {
-	return vector_call_at(fd, vector, count, offset, vfs_read);
+	return vector_call(fd, vector, count, &offset, vfs_read);
 }
 
 s64 sys_pwritev(int fd, const void *vector, u64 count, loff_t offset)
 {
-	return vector_call_at(fd, vector, count, offset, vfs_write);
+	return vector_call(fd, vector, count, &offset, vfs_write);
 }
 
 /* No flag is known; offset -1 is the file's own position. */
 s64 sys_preadv2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
 {
-	if (flags)
-		return -EOPNOTSUPP;
-	return offset == -1 ? sys_readv(fd, vector, count) : sys_preadv(fd, vector, count, offset);
+	return flags ? -EOPNOTSUPP
+		     : vector_call(fd, vector, count, offset == -1 ? NULL : &offset, vfs_read);
 }
 
 s64 sys_pwritev2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
 {
-	if (flags)
-		return -EOPNOTSUPP;
-	return offset == -1 ? sys_writev(fd, vector, count)
-			    : sys_pwritev(fd, vector, count, offset);
+	return flags ? -EOPNOTSUPP
+		     : vector_call(fd, vector, count, offset == -1 ? NULL : &offset, vfs_write);
 }
 
 /* ---- writing back, reading ahead ------------------------------------------------------------- */
@@ -386,48 +341,36 @@ int vfs_fsync(struct file *file, bool data_only)
 	return file->fop->fsync ? file->fop->fsync(file, data_only) : -EINVAL;
 }
 
-static s64 sync_file(int number, bool data_only)
+s64 sys_fsync(int number)
 {
-	struct fd fd = fdget(number);
-	s64 result;
+	struct fd fd __free(fd) = fdget(number);
 
-	if (!fd.file)
-		return -EBADF;
-	result = vfs_fsync(fd.file, data_only);
-	fdput(fd);
-	return result;
+	return fd.file ? vfs_fsync(fd.file, false) : -EBADF;
 }
 
-s64 sys_fsync(int fd)
+s64 sys_fdatasync(int number)
 {
-	return sync_file(fd, false);
-}
+	struct fd fd __free(fd) = fdget(number);
 
-s64 sys_fdatasync(int fd)
-{
-	return sync_file(fd, true);
+	return fd.file ? vfs_fsync(fd.file, true) : -EBADF;
 }
 
 /* Whatever is asked of the range, all of its pages are written and waited for: no less than asked.
  */
 s64 sys_sync_file_range(int number, loff_t offset, loff_t bytes, u32 flags)
 {
-	struct fd fd = fdget(number);
+	struct fd fd __free(fd) = fdget(number);
+	loff_t end = bytes ? offset + bytes : (loff_t)(~0ULL >> 1);
 	struct inode *inode;
-	s64 result = -ESPIPE;
 
 	if (!fd.file)
 		return -EBADF;
 	inode = fd.file->inode;
-	if ((flags & ~7u) || offset < 0 || bytes < 0 || offset + bytes < 0)
-		result = -EINVAL;
-	else if (S_ISREG(inode->mode) || S_ISBLK(inode->mode) || S_ISDIR(inode->mode))
-		result = !flags || !inode->sb->bdev
-				 ? 0
-				 : page_cache_sync(&inode->data, offset,
-						   bytes ? offset + bytes : (loff_t)(~0ULL >> 1));
-	fdput(fd);
-	return result;
+	if ((flags & ~7u) || offset < 0 || bytes < 0 || end < 0)
+		return -EINVAL;
+	if (!S_ISREG(inode->mode) && !S_ISBLK(inode->mode) && !S_ISDIR(inode->mode))
+		return -ESPIPE;
+	return flags && inode->sb->bdev ? page_cache_sync(&inode->data, offset, end) : 0;
 }
 
 /* Hints, of which none asks for more than to be taken note of: readers show what they need by
@@ -435,17 +378,13 @@ s64 sys_sync_file_range(int number, loff_t offset, loff_t bytes, u32 flags)
 s64 sys_fadvise64(int number, loff_t offset, loff_t length, int advice)
 {
 	enum { NORMAL, NOREUSE = 5 };
-	struct fd fd = fdget(number);
-	s64 result = 0;
+	struct fd fd __free(fd) = fdget(number);
 
 	if (!fd.file)
 		return -EBADF;
 	if (!is_seekable(fd.file))
-		result = -ESPIPE;
-	else if (offset < 0 || length < 0 || advice < NORMAL || advice > NOREUSE)
-		result = -EINVAL;
-	fdput(fd);
-	return result;
+		return -ESPIPE;
+	return offset < 0 || length < 0 || advice < NORMAL || advice > NOREUSE ? -EINVAL : 0;
 }
 
 /* ---- copying --------------------------------------------------------------------------------- */
@@ -566,16 +505,10 @@ static s64 copy_files(struct file *out, loff_t __user *to_given, struct file *in
 static s64 copy_call(int out_number, loff_t __user *to, int in_number, loff_t __user *from,
 		     size_t count, bool range)
 {
-	struct fd in = fdget(in_number), out = fdget(out_number);
-	s64 result = -EBADF;
+	struct fd in __free(fd) = fdget(in_number);
+	struct fd out __free(fd) = fdget(out_number);
 
-	if (in.file && out.file)
-		result = copy_files(out.file, to, in.file, from, count, range);
-	if (in.file)
-		fdput(in);
-	if (out.file)
-		fdput(out);
-	return result;
+	return in.file && out.file ? copy_files(out.file, to, in.file, from, count, range) : -EBADF;
 }
 
 s64 sys_sendfile(int out, int in, loff_t *offset, size_t count)

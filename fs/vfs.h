@@ -23,13 +23,11 @@
 #include <generated/hash_choice.h>
 
 #include "kernel/core/atomic.h"
+#include "kernel/core/cleanup.h"
 #include "kernel/core/err.h"
 #include "kernel/core/errno.h"
 #include "kernel/core/list.h"
-#include "kernel/core/mutex.h"
-#include "kernel/core/rwsem.h"
 #include "kernel/core/seqlock.h"
-#include "kernel/core/spinlock.h"
 #include "kernel/core/task.h"
 #include "kernel/core/time.h"
 #include "fs/abi.h" /* S_IF*, O_*, struct kstat, AT_* ... Linux's numbers */
@@ -234,6 +232,7 @@ static inline void ihold(struct inode *inode)
 }
 /* may sleep when last and nlink == 0 */
 void iput(struct inode *inode);
+DEFINE_FREE(iput, struct inode *, if (*variable) iput(*variable))
 void __mark_inode_dirty(struct inode *inode, u32 what);
 static inline void mark_inode_dirty(struct inode *inode)
 {
@@ -467,6 +466,9 @@ static inline void path_put(const struct path *path)
 	mntput(path->mount);
 }
 
+/* A path is let go at the end of its scope, if it was set: its mount is NULL before. */
+DEFINE_FREE(path, struct path, if (variable->mount) path_put(variable))
+
 #define MAY_EXEC 1
 #define MAY_WRITE 2
 #define MAY_READ 4
@@ -558,6 +560,7 @@ static inline void fdput(struct fd fd)
 	if (unlikely(fd.counted))
 		fput(fd.file);
 }
+DEFINE_FREE(fd, struct fd, fdput(*variable))
 struct file *fget(int fd); /* always counted; NULL */
 /* another task's (/proc/PID/fd); NULL */
 struct file *file_table_get_file(struct file_table *table, int fd);
@@ -565,7 +568,6 @@ int file_table_next(struct file_table *table, int fd); /* lowest open descriptor
 int fd_alloc(int lowest, bool close_on_exec); /* reserve a number, or -EMFILE */
 void fd_install(int fd, struct file *file);   /* takes over the reference */
 void fd_release(int fd);		      /* a reserved number that was not used */
-int fd_close(int fd);
 /* close the close-on-exec ones */
 void file_table_exec(struct file_table *table);
 /* @table itself if one task alone has it, else a copy for current, who then drops @table; NULL: no

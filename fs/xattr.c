@@ -78,28 +78,24 @@ static int change(const struct path *path, const char *key, const void *value, s
 	struct inode *inode = path->dentry->inode;
 	int error;
 
-	down_write(&inode->lock);
+	guard(write, &inode->lock);
 	error = xattr_permission(inode, key, MAY_WRITE);
 	if (!error)
 		error = xattr_supported(inode, key);
-	if (!error)
-		error = inode->op->setxattr(inode, key, value, size, flags);
-	up_write(&inode->lock);
-	return error;
+	return error ? error : inode->op->setxattr(inode, key, value, size, flags);
 }
 
 static s64 set_on(const struct path *path, const char __user *user_key, const void __user *from,
 		  size_t size, int flags)
 {
+	void *value __free(kfree) = NULL;
 	char key[XATTR_NAME_MAX + 1];
-	void *value;
 	int error = mount_writable(path->mount);
 
-	if (error)
-		return error;
-	if (flags & ~(XATTR_CREATE | XATTR_REPLACE))
-		return -EINVAL;
-	error = get_key(key, user_key);
+	if (!error && (flags & ~(XATTR_CREATE | XATTR_REPLACE)))
+		error = -EINVAL;
+	if (!error)
+		error = get_key(key, user_key);
 	if (error)
 		return error;
 	if (size > XATTR_SIZE_MAX)
@@ -107,11 +103,9 @@ static s64 set_on(const struct path *path, const char __user *user_key, const vo
 	value = kmalloc(size, GFP_KERNEL);
 	if (!value)
 		return -ENOMEM;
-	error = size && copy_from_user(value, from, size) ? -EFAULT : 0;
-	if (!error)
-		error = change(path, key, value, size, flags);
-	kfree(value);
-	return error;
+	if (copy_from_user(value, from, size))
+		return -EFAULT;
+	return change(path, key, value, size, flags);
 }
 
 static s64 remove_on(const struct path *path, const char __user *user_key)
@@ -129,38 +123,30 @@ static s64 remove_on(const struct path *path, const char __user *user_key)
 /* The value of attribute @key, or the list of all if @key is NULL, into @buffer of @size. */
 static s64 query(struct inode *inode, const char *key, void *buffer, size_t size)
 {
-	s64 result = 0;
+	s64 error;
 
-	down_read(&inode->lock);
-	if (key)
-		result = xattr_permission(inode, key, MAY_READ);
-	if (key && !result)
-		result = xattr_supported(inode, key);
-	if (!result && inode->op->getxattr)
-		result = key ? inode->op->getxattr(inode, key, buffer, size)
-			     : inode->op->listxattr(inode, buffer, size);
-	up_read(&inode->lock);
-	return result;
+	guard(read, &inode->lock);
+	if (!key)
+		return inode->op->listxattr ? inode->op->listxattr(inode, buffer, size) : 0;
+	error = xattr_permission(inode, key, MAY_READ);
+	if (!error)
+		error = xattr_supported(inode, key);
+	return error ? error : inode->op->getxattr(inode, key, buffer, size);
 }
 
 static s64 query_to_user(const struct path *path, const char *key, void __user *to, size_t size)
 {
-	void *buffer = NULL;
+	void *buffer __free(kfree) = NULL;
 	s64 result;
 
 	size = min(size, (size_t)XATTR_SIZE_MAX);
-	if (size) {
-		buffer = kmalloc(size, GFP_KERNEL);
-		if (!buffer)
-			return -ENOMEM;
-	}
+	buffer = kmalloc(size, GFP_KERNEL);
+	if (!buffer)
+		return -ENOMEM;
 	result = query(path->dentry->inode, key, buffer, size);
-	if (result > 0 && size && copy_to_user(to, buffer, (size_t)result))
-		result = -EFAULT;
-	else if (result == -ERANGE && size == XATTR_SIZE_MAX)
-		result = -E2BIG;
-	kfree(buffer);
-	return result;
+	if (result == -ERANGE && size == XATTR_SIZE_MAX)
+		return -E2BIG;
+	return result > 0 && size && copy_to_user(to, buffer, (size_t)result) ? -EFAULT : result;
 }
 
 static s64 get_on(const struct path *path, const char __user *user_key, void __user *value,
@@ -184,14 +170,10 @@ static s64 list_on(const struct path *path, char __user *list, size_t size)
 #define ONE_WAY(call, work, type, dfd, name, lookup, parameters, ...)                              \
 	s64 sys_##call(type, ARGUMENTS parameters)                                                 \
 	{                                                                                          \
-		struct path path;                                                                  \
-		s64 result = user_path_at(dfd, name, lookup, &path);                               \
+		struct path path __free(path) = {0};                                               \
+		s64 error = user_path_at(dfd, name, lookup, &path);                                \
                                                                                                    \
-		if (!result) {                                                                     \
-			result = work(&path, __VA_ARGS__);                                         \
-			path_put(&path);                                                           \
-		}                                                                                  \
-		return result;                                                                     \
+		return error ? error : work(&path, __VA_ARGS__);                                   \
 	}
 #define THREE_WAYS(call, work, ...)                                                                \
 	ONE_WAY(call, work, const char *name, AT_FDCWD, name, LOOKUP_FOLLOW, __VA_ARGS__)          \

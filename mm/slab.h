@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "kernel/core/cleanup.h"
 #include "kernel/core/types.h"
 #include "mm/page_alloc.h"
 
@@ -40,6 +41,11 @@ void *kmalloc(size_t size, unsigned gfp);
 void *kzalloc(size_t size, unsigned gfp);
 void *krealloc(void *old, size_t size, unsigned gfp);
 void kfree(const void *object); /* NULL is allowed */
+/* char *text __free(kfree) = ...: freed at the end of the scope */
+static __always_inline void __free_kfree(void *variable)
+{
+	kfree(*(void **)variable);
+}
 char *kstrdup(const char *string, unsigned gfp);
 
 /* For /proc/slabinfo and the reports: walk all caches. */
