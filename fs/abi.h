@@ -31,18 +31,7 @@
 #define S_ISUID 04000
 #define S_ISGID 02000
 #define S_ISVTX 01000
-#define S_IRWXU 0700
-#define S_IRUSR 0400
-#define S_IWUSR 0200
-#define S_IXUSR 0100
-#define S_IRWXG 0070
-#define S_IRGRP 0040
-#define S_IWGRP 0020
 #define S_IXGRP 0010
-#define S_IRWXO 0007
-#define S_IROTH 0004
-#define S_IWOTH 0002
-#define S_IXOTH 0001
 #define S_ISLNK(mode) (((mode)&S_IFMT) == S_IFLNK)
 #define S_ISREG(mode) (((mode)&S_IFMT) == S_IFREG)
 #define S_ISDIR(mode) (((mode)&S_IFMT) == S_IFDIR)
@@ -55,8 +44,6 @@
 #endif
 #define S_IALLUGO 07777
 #define S_IRWXUGO 0777
-#define S_IRUGO 0444
-#define S_IWUGO 0222
 #define S_IXUGO 0111
 
 /* d_type of a directory entry: the type bits of the mode, shifted down. */
@@ -113,8 +100,6 @@
 #define F_GETLK 5
 #define F_SETLK 6
 #define F_SETLKW 7
-#define F_SETOWN 8
-#define F_GETOWN 9
 #define F_OFD_GETLK 36
 #define F_OFD_SETLK 37
 #define F_OFD_SETLKW 38
@@ -126,14 +111,12 @@
 #define F_WRLCK 1
 #define F_UNLCK 2
 
-#define F_OK 0
 #define X_OK 1
 #define W_OK 2
 #define R_OK 4
 
 #define RENAME_NOREPLACE (1 << 0)
 #define RENAME_EXCHANGE (1 << 1)
-#define RENAME_WHITEOUT (1 << 2)
 #endif
 
 #define RESOLVE_NO_XDEV 1u
@@ -161,14 +144,7 @@
 /* ---- mount(2), umount2(2) -------------------------------------------------------------------- */
 
 #ifndef _SYS_MOUNT_H
-#define MS_RDONLY 1
-#define MS_NOSUID 2
-#define MS_NODEV 4
-#define MS_NOEXEC 8
-#define MS_SYNCHRONOUS 16
 #define MS_REMOUNT 32
-#define MS_NOATIME 1024
-#define MS_NODIRATIME 2048
 #define MS_BIND 4096
 #define MS_MOVE 8192
 #define MS_REC 16384
@@ -234,7 +210,6 @@ _Static_assert(sizeof(struct kstatfs) == 120, "struct statfs of x86-64");
 #define EXT2_SUPER_MAGIC 0xef53
 #define TMPFS_MAGIC 0x01021994
 #define PROC_SUPER_MAGIC 0x9fa0
-#define PIPEFS_MAGIC 0x50495045
 
 /* What inode_operations.setattr is to change: ATTR_* in valid, and the values. */
 #define ATTR_MODE (1u << 0)

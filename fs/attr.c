@@ -171,7 +171,8 @@ static struct statx_time statx_time(struct timespec64 time)
 
 s64 sys_statx(int dfd, const char *name, int flags, u32 mask, void *to)
 {
-	const int known = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE;
+	const int known =
+		AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE;
 	struct path path __free(path) = {0};
 	struct kstat stat;
 	struct statx out;

@@ -174,55 +174,45 @@ static bool closes_circle(const void *owner, const void *blocker)
 static int try_range(struct inode *inode, struct file_lock **new, struct file_lock **spare,
 		     bool wait, struct lock_waiter *waiter)
 {
-	bool posix = (*new)->pid >= 0;
-	struct file_lock *conflict = NULL;
-	int error = 0;
+	const struct file_lock *want = *new, *conflict;
+	bool posix = want->pid >= 0;
 
-	spin_lock(&locks_lock);
+	guard(spinlock, &locks_lock);
 	list_del_init(&waiter->link);
-	if ((*new)->type != F_UNLCK) {
-		conflict = find_conflict(inode, *new);
-		if (lock_count >= LOCKS_MAX)
-			error = -ENOLCK;
-	}
-	if (conflict) {
-		error = -EAGAIN;
-		if (wait && posix && closes_circle((*new)->owner, conflict->owner))
-			error = -EDEADLK;
-	}
-	if (!error)
-		error = set_range(inode, new, spare);
-	if (error == -EAGAIN && wait) {
-		waiter->owner = posix ? (*new)->owner : NULL;
-		waiter->blocker = conflict->owner;
-		list_add(&waiter->link, &waiters);
-	}
-	spin_unlock(&locks_lock);
-	return error;
+	conflict = want->type == F_UNLCK ? NULL : find_conflict(inode, want);
+	if (!conflict)
+		return want->type != F_UNLCK && lock_count >= LOCKS_MAX
+			       ? -ENOLCK
+			       : set_range(inode, new, spare);
+	if (!wait)
+		return -EAGAIN;
+	if (posix && closes_circle(want->owner, conflict->owner))
+		return -EDEADLK;
+	waiter->owner = posix ? want->owner : NULL;
+	waiter->blocker = conflict->owner;
+	list_add(&waiter->link, &waiters);
+	return -EAGAIN;
 }
 
 /* Set @wanted, waiting for others if @wait. 0, -EAGAIN, -EDEADLK, -ENOLCK, -ERESTARTSYS. */
 static int set_lock(struct inode *inode, const struct file_lock *wanted, bool wait)
 {
 	struct lock_waiter waiter = {.link = LIST_HEAD_INIT(waiter.link)};
-	struct file_lock *new = kmalloc(sizeof(*new), GFP_KERNEL);
-	struct file_lock *spare = kmalloc(sizeof(*spare), GFP_KERNEL);
-	int error = -ENOLCK;
+	struct file_lock *new __free(kfree) = kmalloc(sizeof(*new), GFP_KERNEL);
+	struct file_lock *spare __free(kfree) = kmalloc(sizeof(*spare), GFP_KERNEL);
+	int error;
 
-	if (new &&spare) {
-		*new = *wanted;
+	if (!new || !spare)
+		return -ENOLCK;
+	*new = *wanted;
+	do {
 		error = try_range(inode, &new, &spare, wait, &waiter);
-		while (error == -EAGAIN && wait) {
-			error = wait_event_interruptible(locks_wait, !READ_ONCE(waiter.blocker));
-			if (!error)
-				error = try_range(inode, &new, &spare, wait, &waiter);
-		}
-		spin_lock(&locks_lock);
-		list_del_init(&waiter.link);
-		spin_unlock(&locks_lock);
-	}
-	kfree(new);
-	kfree(spare);
+		if (error != -EAGAIN || !wait)
+			return error;
+		error = wait_event_interruptible(locks_wait, !READ_ONCE(waiter.blocker));
+	} while (!error);
+	guard(spinlock, &locks_lock);
+	list_del(&waiter.link);
 	return error;
 }
 
@@ -230,7 +220,7 @@ void locks_remove(struct inode *inode, const void *owner)
 {
 	struct file_lock **at = &inode->locks;
 
-	spin_lock(&locks_lock);
+	guard(spinlock, &locks_lock);
 	while (*at) {
 		if ((*at)->owner == owner)
 			unlink_lock(at);
@@ -238,7 +228,6 @@ void locks_remove(struct inode *inode, const void *owner)
 			at = &(*at)->next;
 	}
 	wake_waiters();
-	spin_unlock(&locks_lock);
 }
 
 /* ---- fcntl ----------------------------------------------------------------------------------- */
@@ -252,37 +241,24 @@ struct flock_abi {
 static int range_from_abi(const struct file *file, const struct flock_abi *abi,
 			  struct file_lock *lock)
 {
-	loff_t base;
+	const loff_t bases[] = {
+		[SEEK_SET] = 0, [SEEK_CUR] = file->position, [SEEK_END] = file->inode->size};
 
-	switch (abi->whence) {
-	case SEEK_SET:
-		base = 0;
-		break;
-	case SEEK_CUR:
-		base = file->position;
-		break;
-	case SEEK_END:
-		base = file->inode->size;
-		break;
-	default:
+	if (abi->whence < SEEK_SET || abi->whence > SEEK_END)
 		return -EINVAL;
-	}
-	if (__builtin_add_overflow(base, abi->start, &lock->start))
+	if (__builtin_add_overflow(bases[abi->whence], abi->start, &lock->start))
 		return -EOVERFLOW;
-	lock->end = RANGE_END;
 	if (lock->start < 0)
 		return -EINVAL;
-	if (abi->length > 0) {
-		if (__builtin_add_overflow(lock->start, abi->length - 1, &lock->end))
-			return -EOVERFLOW;
-	} else if (abi->length < 0) {
+	lock->end = RANGE_END;
+	if (abi->length > 0 && __builtin_add_overflow(lock->start, abi->length - 1, &lock->end))
+		return -EOVERFLOW;
+	if (abi->length < 0) {
 		lock->end = lock->start - 1;
 		lock->start += abi->length;
-		if (lock->start < 0)
-			return -EINVAL;
 	}
 	lock->type = abi->type;
-	return 0;
+	return lock->start < 0 ? -EINVAL : 0;
 }
 
 /* F_GETLK: the first lock in the way of *@abi, or F_UNLCK. */
@@ -291,16 +267,16 @@ static void report_conflict(const struct inode *inode, const struct file_lock *w
 {
 	const struct file_lock *lock;
 
-	spin_lock(&locks_lock);
+	guard(spinlock, &locks_lock);
 	lock = find_conflict(inode, wanted);
-	abi->type = lock ? lock->type : F_UNLCK;
-	if (lock) {
-		abi->whence = SEEK_SET;
-		abi->start = lock->start;
-		abi->length = lock->end == RANGE_END ? 0 : lock->end - lock->start + 1;
-		abi->pid = lock->pid;
-	}
-	spin_unlock(&locks_lock);
+	abi->type = F_UNLCK;
+	if (!lock)
+		return;
+	abi->type = lock->type;
+	abi->whence = SEEK_SET;
+	abi->start = lock->start;
+	abi->length = lock->end == RANGE_END ? 0 : lock->end - lock->start + 1;
+	abi->pid = lock->pid;
 }
 
 static int may_lock(const struct file *file, int type)
@@ -320,7 +296,6 @@ s64 fcntl_lock(int number, struct file *file, u32 command, void __user *user)
 	struct file_lock lock = {.owner = table, .pid = current_process_id()};
 	bool open_file = command >= F_OFD_GETLK && command <= F_OFD_SETLKW;
 	struct flock_abi abi;
-	struct fd again;
 	int error;
 
 	if (open_file) {
@@ -347,12 +322,12 @@ s64 fcntl_lock(int number, struct file *file, u32 command, void __user *user)
 		error = set_lock(file->inode, &lock, command == F_SETLKW);
 	if (!error && !open_file && lock.type != F_UNLCK) {
 		/* Another thread's close that came first would never take the lock away. */
-		again = fdget(number);
-		if (again.file != file) {
-			locks_remove(file->inode, table);
-			error = -EBADF;
-		}
-		fdput(again);
+		struct fd again __free(fd) = fdget(number);
+
+		if (again.file == file)
+			return 0;
+		locks_remove(file->inode, table);
+		error = -EBADF;
 	}
 	return error;
 }
@@ -381,30 +356,18 @@ static int set_flock(struct inode *inode, const struct file_lock *wanted, bool w
 s64 sys_flock(int number, u32 operation)
 {
 	enum { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8 };
+	static const short types[] = {-1, F_RDLCK, F_WRLCK, -1, -1, -1, -1, -1, F_UNLCK};
 	struct file_lock lock = {.end = RANGE_END, .pid = -1, .whole = true};
-	struct fd fd = fdget(number);
-	s64 error = 0;
+	struct fd fd __free(fd) = fdget(number);
+	u32 kind = operation & ~(u32)LOCK_NB;
 
 	if (!fd.file)
 		return -EBADF;
 	lock.owner = fd.file;
-	switch (operation & ~(u32)LOCK_NB) {
-	case LOCK_SH:
-		lock.type = F_RDLCK;
-		break;
-	case LOCK_EX:
-		lock.type = F_WRLCK;
-		break;
-	case LOCK_UN:
-		lock.type = F_UNLCK;
-		break;
-	default:
-		error = -EINVAL;
-	}
-	if (!error && lock.type != F_UNLCK && !(fd.file->mode & (FMODE_READ | FMODE_WRITE)))
-		error = -EBADF;
-	if (!error)
-		error = set_flock(fd.file->inode, &lock, !(operation & LOCK_NB));
-	fdput(fd);
-	return error;
+	lock.type = kind > LOCK_UN ? -1 : types[kind];
+	if (lock.type < 0)
+		return -EINVAL;
+	if (kind != LOCK_UN && !(fd.file->mode & (FMODE_READ | FMODE_WRITE)))
+		return -EBADF;
+	return set_flock(fd.file->inode, &lock, !(operation & LOCK_NB));
 }

@@ -158,20 +158,18 @@ void for_each_mount(void (*visit)(struct mount *mount, void *argument), void *ar
 {
 	struct mount *mount;
 
-	mutex_lock(&mount_mutex);
+	guard(mutex, &mount_mutex);
 	list_for_each_entry (mount, &mounts, link)
 		visit(mount, argument);
-	mutex_unlock(&mount_mutex);
 }
 
 void for_each_super(void (*visit)(struct super_block *sb, void *argument), void *argument)
 {
 	struct super_block *sb;
 
-	mutex_lock(&mount_mutex);
+	guard(mutex, &mount_mutex);
 	list_for_each_entry (sb, &super_blocks, link)
 		visit(sb, argument);
-	mutex_unlock(&mount_mutex);
 }
 
 /* ---- superblocks ----------------------------------------------------------------------------- */
@@ -261,13 +259,11 @@ static void super_put(struct super_block *sb)
 {
 	if (atomic_add_unless(&sb->active, -1, 1))
 		return;
-	mutex_lock(&mount_mutex);
-	if (atomic_dec_and_test(&sb->active)) {
-		if (sb->link.next)
-			list_del(&sb->link);
-		super_shutdown(sb);
-	}
-	mutex_unlock(&mount_mutex);
+	guard(mutex, &mount_mutex);
+	if (!atomic_dec_and_test(&sb->active))
+		return;
+	list_del(&sb->link);
+	super_shutdown(sb);
 }
 
 /* The superblock that serves this mount already (that of the device, or of a type that has one for
@@ -366,25 +362,21 @@ static int attach(struct mount *mount, const struct path *where)
 {
 	struct dentry *dentry = where->dentry;
 	struct inode *inode = dentry->inode;
-	int error = 0;
 
 	if (S_ISDIR(inode->mode) != S_ISDIR(mount->root->inode->mode))
 		return -ENOTDIR;
-	down_write(&inode->lock);
-	if ((inode->flags & I_DEAD) || d_unlinked(dentry)) {
-		error = -ENOENT;
-	} else {
-		__atomic_fetch_or(&dentry->flags, D_MOUNTED, __ATOMIC_RELAXED);
-		path_get(where);
-		mount_lock_write();
-		mount->parent = where->mount;
-		mount->mountpoint = dentry;
-		list_add(&mount->child_link, &where->mount->children);
-		list_add_tail(&mount->link, &mounts);
-		mount_unlock_write();
-	}
-	up_write(&inode->lock);
-	return error;
+	guard(write, &inode->lock);
+	if ((inode->flags & I_DEAD) || d_unlinked(dentry))
+		return -ENOENT;
+	__atomic_fetch_or(&dentry->flags, D_MOUNTED, __ATOMIC_RELAXED);
+	path_get(where);
+	mount_lock_write();
+	mount->parent = where->mount;
+	mount->mountpoint = dentry;
+	list_add(&mount->child_link, &where->mount->children);
+	list_add_tail(&mount->link, &mounts);
+	mount_unlock_write();
+	return 0;
 }
 
 /*
@@ -420,33 +412,29 @@ static void detach_tree(struct mount *top)
 		mount = top;
 		while (!list_empty(&mount->children))
 			mount = list_first_entry(&mount->children, struct mount, child_link);
-		if (!is_attached(mount)) {
-			mutex_unlock(&mount_mutex);
-			return;
-		}
-		detach(mount, ANY_NUMBER, &where);
+		where.mount = NULL;
+		if (is_attached(mount))
+			detach(mount, ANY_NUMBER, &where);
 		mutex_unlock(&mount_mutex);
-		path_put(&where);
-		mntput(mount);
+		if (where.mount) {
+			path_put(&where);
+			mntput(mount);
+		}
 	} while (mount != top);
 }
 
 static struct block_device *device_by_path(const char *name)
 {
+	struct path path __free(path) = {0};
 	struct block_device *device;
-	struct path path;
 	int error = kern_path(name, LOOKUP_FOLLOW, &path);
 
 	if (error)
 		return ERR_PTR(error);
-	device = ERR_PTR(-ENOTBLK);
-	if (S_ISBLK(path.dentry->inode->mode)) {
-		device = find_block_device_by_number(path.dentry->inode->rdev);
-		if (!device)
-			device = ERR_PTR(-ENXIO);
-	}
-	path_put(&path);
-	return device;
+	if (!S_ISBLK(path.dentry->inode->mode))
+		return ERR_PTR(-ENOTBLK);
+	device = find_block_device_by_number(path.dentry->inode->rdev);
+	return device ? device : ERR_PTR(-ENXIO);
 }
 
 /* Mount @mount on @where; its reference goes over to the tree, or is dropped. */
@@ -535,62 +523,46 @@ static int copy_children(const struct path *from, struct mount *top)
 	return error;
 }
 
-static int mount_bind(const char *from, const struct path *where, bool with_children)
+static int mount_bind(const struct path *from, const struct path *where, bool with_children)
 {
-	struct path path;
-	struct mount *mount;
-	int error = from && *from ? kern_path(from, LOOKUP_FOLLOW, &path) : -EINVAL;
+	struct mount *mount = mount_clone(from->mount, from->dentry);
+	int error = 0;
 
-	if (error)
-		return error;
-	mount = mount_clone(path.mount, path.dentry);
-	if (mount && with_children) {
-		mntget(mount);
-		mutex_lock(&mount_mutex);
-		error = copy_children(&path, mount);
-		mutex_unlock(&mount_mutex);
-		if (!error)
-			error = mount_on_path(mount, where);
-		else
-			mntput(mount);
-		if (error)
-			detach_tree(mount);
-		mntput(mount);
-	} else {
-		error = mount_on_path(mount, where);
+	if (!mount)
+		return -ENOMEM;
+	mntget(mount);
+	if (with_children) {
+		guard(mutex, &mount_mutex);
+		error = copy_children(from, mount);
 	}
-	path_put(&path);
+	if (!error)
+		error = mount_on_path(mount, where);
+	else
+		mntput(mount);
+	if (error)
+		detach_tree(mount);
+	mntput(mount);
 	return error;
 }
 
 /* The mount that @from is the root of moves to @to. */
-static int mount_move(const char *from, const struct path *to)
+static int mount_move(const struct path *from, const struct path *to)
 {
-	struct path path, where;
-	struct mount *mount;
-	int error = from && *from ? kern_path(from, LOOKUP_FOLLOW, &path) : -EINVAL;
+	struct mount *mount = from->mount;
+	struct path where __free(path) = {0};
+	int error;
 
-	if (error)
-		return error;
-	mutex_lock(&mount_mutex);
-	error = -EINVAL;
-	if (path.dentry == path.mount->root && path.mount->parent != path.mount &&
-	    is_attached(to->mount) &&
-	    S_ISDIR(to->dentry->inode->mode) == S_ISDIR(path.dentry->inode->mode)) {
-		error = 0;
-		for (mount = to->mount; mount != mount->parent && !error; mount = mount->parent)
-			error = mount == path.mount ? -ELOOP : 0;
-	}
-	if (!error) {
-		detach(path.mount, ANY_NUMBER, &where);
-		error = attach(path.mount, to);
-		if (error && attach(path.mount, &where)) /* its old place cannot have gone */
-			BUG_ON(true);
-	}
-	mutex_unlock(&mount_mutex);
-	if (!error)
-		path_put(&where);
-	path_put(&path);
+	guard(mutex, &mount_mutex);
+	if (from->dentry != mount->root || mount->parent == mount || !is_attached(to->mount) ||
+	    S_ISDIR(to->dentry->inode->mode) != S_ISDIR(from->dentry->inode->mode))
+		return -EINVAL;
+	for (struct mount *up = to->mount; up != up->parent; up = up->parent)
+		if (up == mount)
+			return -ELOOP;
+	detach(mount, ANY_NUMBER, &where);
+	error = attach(mount, to);
+	if (error && attach(mount, &where)) /* its old place cannot have gone */
+		BUG_ON(true);
 	return error;
 }
 
@@ -605,35 +577,34 @@ static bool has_writers(const struct super_block *sb, const struct mount *mount)
 	return false;
 }
 
-/* @only_mount: MS_BIND was given, and the file system's own flags stay. */
-static int remount(const struct path *path, unsigned flags, const char *options, bool only_mount)
+/* With MS_BIND the file system's own flags stay. */
+static int remount(const struct path *path, unsigned flags, const char *options)
 {
 	struct mount *mount = path->mount;
 	struct super_block *sb = mount->sb;
 	unsigned read_only = flags & SB_RDONLY;
-	int error = 0;
+	int error;
 
 	if (path->dentry != mount->root)
 		return -EINVAL;
 	if (!(flags & (ATIME_FLAGS | MS_STRICTATIME)))
 		flags |= mount->flags & ATIME_FLAGS;
-	mutex_lock(&mount_mutex);
-	if (read_only && has_writers(sb, only_mount ? mount : NULL))
-		error = -EBUSY;
-	if (!error && !only_mount && ((sb->flags ^ flags) & SB_RDONLY)) {
+	guard(mutex, &mount_mutex);
+	if (read_only && has_writers(sb, flags & MS_BIND ? mount : NULL))
+		return -EBUSY;
+	if (!(flags & MS_BIND) && ((sb->flags ^ flags) & SB_RDONLY)) {
 		error = sync_super(sb);
 		if (!error && sb->op->remount)
 			error = sb->op->remount(sb, read_only, options);
-		if (!error)
-			sb->flags = (sb->flags & ~SB_RDONLY) | read_only;
+		if (error)
+			return error;
+		sb->flags = (sb->flags & ~SB_RDONLY) | read_only;
 	}
-	if (!error)
-		mount->flags = mount_flags(flags);
-	mutex_unlock(&mount_mutex);
-	return error;
+	mount->flags = mount_flags(flags);
+	return 0;
 }
 
-/* The strings of mount(2), NULL where the program gave none. */
+/* What mount(2) is given as strings, NULL where the program gave none. */
 struct mount_strings {
 	char *device, *type, *options;
 	char text[2 * PAGE_SIZE + 64];
@@ -642,29 +613,30 @@ struct mount_strings {
 static int mount_path(const struct mount_strings *strings, const struct path *where, unsigned flags)
 {
 	const unsigned propagation = MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE;
-	struct path top = *where;
-	int error = -EINVAL;
+	const char *device = strings->device, *options = strings->options ? strings->options : "";
+	struct path top __free(path) = *where, from __free(path) = {0};
+	int error;
 
+	path_get(&top);
 	if (!capable(current->cred))
 		return -EPERM;
 	if (flags & MS_REMOUNT)
-		return remount(where, flags, strings->options ? strings->options : "",
-			       flags & MS_BIND);
+		return remount(where, flags, options);
 	if (!(flags & MS_BIND) && (flags & propagation)) /* private is all there is */
 		return (flags & propagation) == MS_PRIVATE && where->dentry == where->mount->root
 			       ? 0
 			       : -EINVAL;
-	path_get(&top);
 	follow_mounts(&top);
-	if (flags & MS_BIND)
-		error = mount_bind(strings->device, &top, flags & MS_REC);
-	else if (flags & MS_MOVE)
-		error = mount_move(strings->device, &top);
-	else if (strings->type)
-		error = mount_new(strings->device ? strings->device : "none", &top, strings->type,
-				  flags, strings->options ? strings->options : "");
-	path_put(&top);
-	return error;
+	if (flags & (MS_BIND | MS_MOVE)) {
+		error = device && *device ? kern_path(device, LOOKUP_FOLLOW, &from) : -EINVAL;
+		if (error)
+			return error;
+		return flags & MS_BIND ? mount_bind(&from, &top, flags & MS_REC)
+				       : mount_move(&from, &top);
+	}
+	return strings->type
+		       ? mount_new(device ? device : "none", &top, strings->type, flags, options)
+		       : -EINVAL;
 }
 
 /* *@to: @from, a string of the program's, put at *@at, or NULL. */
@@ -676,18 +648,16 @@ static int copy_string(const char __user *from, char **to, char **at, size_t lim
 	if (!from)
 		return 0;
 	length = strncpy_from_user(*at, from, limit);
-	if (length < 0)
-		return (int)length;
 	*to = *at;
 	*at += limit;
-	return (size_t)length == limit ? -EINVAL : 0;
+	return length < 0 ? (int)length : (size_t)length == limit ? -EINVAL : 0;
 }
 
 s64 sys_mount(const char *device, const char *where, const char *type, u64 flags,
 	      const char *options)
 {
-	struct mount_strings *strings = kmalloc(sizeof(*strings), GFP_KERNEL);
-	struct path path;
+	struct mount_strings *strings __free(kfree) = kmalloc(sizeof(*strings), GFP_KERNEL);
+	struct path path __free(path) = {0};
 	char *at;
 	s64 error;
 
@@ -701,64 +671,57 @@ s64 sys_mount(const char *device, const char *where, const char *type, u64 flags
 		error = copy_string(options, &strings->options, &at, PAGE_SIZE);
 	if (!error)
 		error = user_path_at(AT_FDCWD, where, LOOKUP_FOLLOW, &path);
-	if (!error) {
-		if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
-			flags &= ~(u64)MS_MGC_MSK;
-		error = mount_path(strings, &path, (unsigned)flags);
-		path_put(&path);
-	}
-	kfree(strings);
-	return error;
+	if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
+		flags &= ~(u64)MS_MGC_MSK;
+	return error ? error : mount_path(strings, &path, (unsigned)flags);
 }
 
-/* @where holds one reference of the mount, the tree another. */
-static int umount_path(const struct path *where, unsigned flags)
+/* May @mount, of which the caller has one reference and the tree another, go now? If so, and it has
+ * no others below it, it is off the tree. */
+static int umount_begin(struct mount *mount, unsigned flags, struct path *parent)
 {
-	struct mount *mount = where->mount;
-	struct path parent;
-	int error = 0;
+	bool marked = mount->expiring;
 
-	if (!capable(current->cred))
-		return -EPERM;
-	if (where->dentry != mount->root)
-		return -EINVAL;
-	if ((flags & MNT_EXPIRE) && (flags & (MNT_FORCE | MNT_DETACH)))
-		return -EINVAL;
-	mutex_lock(&mount_mutex);
+	guard(mutex, &mount_mutex);
+	mount->expiring = false;
 	if (!is_attached(mount))
-		error = -EINVAL;
-	else if (mount->parent == mount || (!(flags & MNT_DETACH) && !list_empty(&mount->children)))
-		error = -EBUSY;
-	else if ((flags & MNT_EXPIRE) && atomic_read(&mount->refcount) <= 2 && !mount->expiring)
-		error = -EAGAIN;
-	else if (!(flags & MNT_DETACH))
-		error = detach(mount, 2, &parent);
-	mount->expiring = error == -EAGAIN;
-	mutex_unlock(&mount_mutex);
-	if (error)
-		return error;
-	if (flags & MNT_DETACH) {
-		detach_tree(mount);
-	} else {
-		path_put(&parent);
-		mntput(mount);
+		return -EINVAL;
+	if (mount->parent == mount)
+		return -EBUSY;
+	if (flags & MNT_DETACH)
+		return 0;
+	if (!list_empty(&mount->children) || atomic_read(&mount->refcount) > 2)
+		return -EBUSY;
+	if ((flags & MNT_EXPIRE) && !marked) {
+		mount->expiring = true;
+		return -EAGAIN;
 	}
-	return 0;
+	return detach(mount, 2, parent);
 }
 
 s64 sys_umount2(const char *where, u32 flags)
 {
-	struct path path;
+	struct path path __free(path) = {0}, parent __free(path) = {0};
 	s64 error;
 
 	if (flags & ~(u32)(MNT_FORCE | MNT_DETACH | MNT_EXPIRE | UMOUNT_NOFOLLOW))
 		return -EINVAL;
 	error = user_path_at(AT_FDCWD, where, flags & UMOUNT_NOFOLLOW ? 0 : LOOKUP_FOLLOW, &path);
-	if (!error) {
-		error = umount_path(&path, flags);
-		path_put(&path);
-	}
-	return error;
+	if (!error && !capable(current->cred))
+		error = -EPERM;
+	if (!error && path.dentry != path.mount->root)
+		error = -EINVAL;
+	if (!error && (flags & MNT_EXPIRE) && (flags & (MNT_FORCE | MNT_DETACH)))
+		error = -EINVAL;
+	if (!error)
+		error = umount_begin(path.mount, flags, &parent);
+	if (error)
+		return error;
+	if (flags & MNT_DETACH)
+		detach_tree(path.mount);
+	else
+		mntput(path.mount); /* the tree's */
+	return 0;
 }
 
 int vfs_mount_root(const char *device_name, const char *type_name, unsigned flags)
@@ -812,14 +775,9 @@ s64 sys_sync(void)
 
 s64 sys_syncfs(int number)
 {
-	struct fd fd = fdget(number);
-	s64 error;
+	struct fd fd __free(fd) = fdget(number);
 
-	if (!fd.file)
-		return -EBADF;
-	error = sync_super(fd.file->inode->sb);
-	fdput(fd);
-	return error;
+	return fd.file ? sync_super(fd.file->inode->sb) : -EBADF;
 }
 
 static void make_read_only(struct super_block *sb, void *argument)

@@ -292,8 +292,8 @@ static int remove_name(struct name_at *at, bool directory, struct inode **gone)
 
 s64 sys_unlinkat(int dfd, const char *name, int flags)
 {
-	static const int wrong[] = {[LAST_ROOT] = -EBUSY, [LAST_DOT] = -EINVAL,
-				    [LAST_DOTDOT] = -ENOTEMPTY};
+	static const int wrong[] = {
+		[LAST_ROOT] = -EBUSY, [LAST_DOT] = -EINVAL, [LAST_DOTDOT] = -ENOTEMPTY};
 	bool directory = flags & AT_REMOVEDIR;
 	struct name_at at __free(name_at);
 	struct inode *gone __free(iput) = NULL;

@@ -221,48 +221,37 @@ static int check_flags(int *flags)
 static struct file *do_open(int dfd, const char *name, int flags, umode_t mode, unsigned resolve)
 {
 	unsigned lookup = resolve * LOOKUP_RESOLVE;
-	struct path path;
-	struct file *file;
+	struct path path __free(path) = {0};
 	bool created = false;
 	int error;
 
 	if (!(flags & O_NOFOLLOW) && (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL))
 		lookup |= LOOKUP_FOLLOW;
-	if (flags & O_CREAT)
-		error = path_create(dfd, name, lookup,
-				    (mode & S_IALLUGO & ~current->fs->umask) | S_IFREG, &path,
-				    &created);
-	else
-		error = path_lookup(dfd, name, lookup, &path);
-	if (unlikely(error))
-		return ERR_PTR(error);
-	file = open_existing(&path, flags, created);
-	path_put(&path);
-	return file;
+	mode = (mode & S_IALLUGO & ~current->fs->umask) | S_IFREG;
+	error = flags & O_CREAT ? path_create(dfd, name, lookup, mode, &path, &created)
+				: path_lookup(dfd, name, lookup, &path);
+	return unlikely(error) ? ERR_PTR(error) : open_existing(&path, flags, created);
 }
 
 static s64 open_user(int dfd, const char __user *from, int flags, umode_t mode, unsigned resolve)
 {
-	struct path_name name;
+	struct path_name name __free(name); /* not cleared: it is large */
 	struct file *file;
-	int error, fd;
+	int error = path_name_get(&name, from), fd;
 
-	error = check_flags(&flags);
 	if (likely(!error))
-		error = path_name_get(&name, from);
+		error = check_flags(&flags);
 	if (unlikely(error))
 		return error;
 	fd = fd_alloc(0, flags & O_CLOEXEC);
-	if (likely(fd >= 0)) {
-		file = do_open(dfd, name.text, flags, mode, resolve);
-		if (likely(!IS_ERR(file))) {
-			fd_install(fd, file);
-		} else {
-			fd_release(fd);
-			fd = (int)PTR_ERR(file);
-		}
+	if (unlikely(fd < 0))
+		return fd;
+	file = do_open(dfd, name.text, flags, mode, resolve);
+	if (unlikely(IS_ERR(file))) {
+		fd_release(fd);
+		return PTR_ERR(file);
 	}
-	path_name_put(&name);
+	fd_install(fd, file);
 	return fd;
 }
 
@@ -318,17 +307,12 @@ s64 sys_openat2(int dfd, const char *name, const void *user_how, size_t size)
 
 struct file *filp_open(const char *from, int flags, umode_t mode)
 {
-	struct path_name name;
-	struct file *file;
-	int error = check_flags(&flags);
+	struct path_name name __free(name);
+	int error = path_name_copy(&name, from);
 
 	if (!error)
-		error = path_name_copy(&name, from);
-	if (error)
-		return ERR_PTR(error);
-	file = do_open(AT_FDCWD, name.text, flags, mode, 0);
-	path_name_put(&name);
-	return file;
+		error = check_flags(&flags);
+	return error ? ERR_PTR(error) : do_open(AT_FDCWD, name.text, flags, mode, 0);
 }
 
 void file_cache_init(void)
