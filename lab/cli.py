@@ -243,12 +243,33 @@ def packages(
 def bench(
     what: Annotated[str, typer.Argument(help="boot: the figures of starting up and of single system calls.")] = "boot",
     rebuild: Annotated[bool, typer.Option(help="Time a clean build too.")] = True,
-) -> None:
+    against: Annotated[str, typer.Option("--against", metavar="linux[=VERSION]", help="Instructions a call here and on Linux, side by side (docs/linux.md).")] = "",
+    row: Annotated[list[str] | None, typer.Option("--row", metavar="NAME", help="With --against: only this row of the table; may be repeated.")] = None,
+    job: Annotated[list[str] | None, typer.Option("--job", metavar="COMMAND", help="With --against: instructions of this shell command instead, programs' and kernel's apart; may be repeated.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="With --against: as JSON.")] = False,
+    package: Package = None,
+    add: Add = None,
+    settings: Set = None,
+    defconfig: Defconfig = "",
+    mem: Mem = "512M",
+    root: Root = "",
+    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="End a machine after so long.")] = 1800,
+) -> None:  # fmt: skip
     """Measure, and print figures. Nothing here passes or fails."""
+    if against:
+        from lab.against import bench_against
+
+        if against.partition("=")[0] != "linux":
+            raise LabError(f"--against {against}: there is linux, and linux=VERSION")
+        options = options_of(
+            packages=package, add=add, settings=settings, defconfig=defconfig, mem=mem, root=root, timeout=timeout
+        )
+        bench_against(against, options, row or [], job or [], as_json)
+        return
     from lab.bench import bench_boot
 
     if what != "boot":
-        raise LabError(f"no benchmark '{what}'. There are: boot")
+        raise LabError(f"no benchmark '{what}'. There are: boot, and --against linux")
     bench_boot(rebuild)
 
 

@@ -9,6 +9,7 @@
  *
  * Usage: bench DIRECTORY [ROW...]	DIRECTORY is scratch space (on tmpfs for the
  *					table); it is emptied.
+ *	BENCH_DYNAMIC=PROGRAM in the environment names the program of the row "exec dynamic".
  * Output: a line of JSON for each row, {"row": "stat 1", "ticks": 612}.
  */
 #define _GNU_SOURCE
@@ -19,26 +20,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BATCHES = 8, BATCH = 200 };
+enum { BATCHES = 8, BATCH = 200, PAGE = 4096, PAGES = 64 };
 
 /* The path shapes of Tsai 2015, figure 6. */
 #define DIR2 "XXX/"
 #define DIR4 "XXX/YYY/ZZZ/"
 #define DIR8 "XXX/YYY/ZZZ/AAA/BBB/CCC/DDD/"
 
+/* A row is @batch calls of @call in a row, or what @timed says that @batch of its operations took. */
 struct row {
 	const char *name;
 	void (*call)(void);
 	int batch;
+	uint64_t (*timed)(void);
 };
 
 static int file_fd;
-static char block[4096];
+static char block[PAGE];
+static char own_path[4096]; /* of this program, which "exec static" executes */
 
 static uint64_t ticks(void)
 {
@@ -153,27 +158,187 @@ static void fork_wait(void)
 	expect(waitpid(child, &status, 0), 0, "waitpid");
 }
 
+/*
+ * From the call of execve() to the parent's having reaped the program: a pipe would cost more than it tells, so the
+ * child leaves its time in memory, which vfork() shares.
+ */
+static uint64_t exec_to_exit(const char *program, char *const argv[])
+{
+	static volatile uint64_t start;
+	int status;
+	pid_t child = vfork();
+
+	if (child == 0) {
+		start = ticks();
+		execv(program, argv);
+		_exit(127);
+	}
+	expect(child, 0, "vfork");
+	expect(waitpid(child, &status, 0), 0, "waitpid");
+	if (status)
+		fail(program);
+	return ticks() - start;
+}
+
+static uint64_t exec_static(void)
+{
+	char *const argv[] = {own_path, "--exit", NULL};
+
+	return exec_to_exit(own_path, argv);
+}
+
+static uint64_t exec_dynamic(void)
+{
+	char *const argv[] = {"true", NULL};
+
+	return exec_to_exit(getenv("BENCH_DYNAMIC"), argv);
+}
+
+static int pipe_ends[2];
+
+/* A byte through a pipe, both ends in one process. */
+static void pipe_byte(void)
+{
+	expect((int)write(pipe_ends[1], block, 1), 0, "write to the pipe");
+	expect((int)read(pipe_ends[0], block, 1), 0, "read from the pipe");
+}
+
+/* Two processes hand a byte to and fro; one way is a write, a read and a switch. */
+static uint64_t switch_processes(void)
+{
+	int there[2], back[2], status;
+	uint64_t start;
+	pid_t child;
+	char byte = 0;
+
+	expect(pipe(there), 0, "pipe");
+	expect(pipe(back), 0, "pipe");
+	child = fork();
+	expect(child, 0, "fork");
+	if (child == 0) {
+		close(there[1]);
+		while (read(there[0], &byte, 1) == 1)
+			if (write(back[1], &byte, 1) != 1)
+				break;
+		_exit(0);
+	}
+	expect((int)write(there[1], &byte, 1), 0, "write"); /* the child has run once */
+	expect((int)read(back[0], &byte, 1), 0, "read");
+	start = ticks();
+	for (int i = 0; i < BATCH / 2; i++) {
+		expect((int)write(there[1], &byte, 1), 0, "write");
+		expect((int)read(back[0], &byte, 1), 0, "read");
+	}
+	start = ticks() - start;
+	close(there[1]);
+	expect(waitpid(child, &status, 0), 0, "waitpid");
+	close(there[0]);
+	close(back[0]);
+	close(back[1]);
+	return start;
+}
+
+static volatile char *map_pages(int flags, int fd)
+{
+	void *pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	if (pages == MAP_FAILED)
+		fail("mmap");
+	return pages;
+}
+
+/* The first write to each of some pages of anonymous memory. */
+static uint64_t fault_anonymous(void)
+{
+	volatile char *pages = map_pages(MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	uint64_t start;
+
+	madvise((void *)pages, PAGES * PAGE, MADV_NOHUGEPAGE);
+	start = ticks();
+	for (int i = 0; i < PAGES; i++)
+		pages[i * PAGE] = 1;
+	start = ticks() - start;
+	munmap((void *)pages, PAGES * PAGE);
+	return start;
+}
+
+static int pages_fd;
+
+/* The first read of each of some pages of a file that is in the page cache; many may come with one fault. */
+static uint64_t fault_file(void)
+{
+	volatile char *pages = map_pages(MAP_SHARED, pages_fd);
+	uint64_t start = ticks();
+
+	for (int i = 0; i < PAGES; i++)
+		(void)pages[i * PAGE];
+	start = ticks() - start;
+	munmap((void *)pages, PAGES * PAGE);
+	return start;
+}
+
+static void map_unmap(void)
+{
+	munmap((void *)map_pages(MAP_PRIVATE | MAP_ANONYMOUS, -1), PAGES * PAGE);
+}
+
+/* A file of some pages from its begin to its end, a page a call. */
+static uint64_t read_on(void)
+{
+	uint64_t start;
+
+	expect((int)lseek(pages_fd, 0, SEEK_SET), 0, "lseek");
+	start = ticks();
+	for (int i = 0; i < PAGES; i++)
+		expect((int)read(pages_fd, block, PAGE), 0, "read");
+	return ticks() - start;
+}
+
+/* An empty file grows by a page a call. */
+static uint64_t write_on(void)
+{
+	int fd = open("grows", O_CREAT | O_TRUNC | O_WRONLY, 0644);
+	uint64_t start;
+
+	expect(fd, 0, "grows");
+	start = ticks();
+	for (int i = 0; i < PAGES; i++)
+		expect((int)write(fd, block, PAGE), 0, "write");
+	start = ticks() - start;
+	close(fd);
+	return start;
+}
+
 static const struct row rows[] = {
-	{"getppid", call_getppid, BATCH},
-	{"stat 1", stat_1, BATCH},
-	{"stat 2", stat_2, BATCH},
-	{"stat 4", stat_4, BATCH},
-	{"stat 8", stat_8, BATCH},
-	{"stat missing 1", stat_missing_1, BATCH},
-	{"stat missing 8", stat_missing_8, BATCH},
-	{"stat first of 8 missing", stat_missing_first, BATCH},
-	{"stat dotdot", stat_dotdot, BATCH},
-	{"stat link last", stat_link_last, BATCH},
-	{"stat link first", stat_link_first, BATCH},
-	{"open close 1", open_1, BATCH},
-	{"open close 4", open_4, BATCH},
-	{"open close 8", open_8, BATCH},
-	{"pread 4K", call_pread, BATCH},
-	{"pwrite 4K", call_pwrite, BATCH},
-	{"readdir 100", read_directory, 20},
-	{"create close unlink", create_unlink, BATCH},
-	{"two renames", two_renames, BATCH},
-	{"fork exit wait", fork_wait, 20},
+	{"getppid", call_getppid, BATCH, NULL},
+	{"stat 1", stat_1, BATCH, NULL},
+	{"stat 2", stat_2, BATCH, NULL},
+	{"stat 4", stat_4, BATCH, NULL},
+	{"stat 8", stat_8, BATCH, NULL},
+	{"stat missing 1", stat_missing_1, BATCH, NULL},
+	{"stat missing 8", stat_missing_8, BATCH, NULL},
+	{"stat first of 8 missing", stat_missing_first, BATCH, NULL},
+	{"stat dotdot", stat_dotdot, BATCH, NULL},
+	{"stat link last", stat_link_last, BATCH, NULL},
+	{"stat link first", stat_link_first, BATCH, NULL},
+	{"open close 1", open_1, BATCH, NULL},
+	{"open close 4", open_4, BATCH, NULL},
+	{"open close 8", open_8, BATCH, NULL},
+	{"pread 4K", call_pread, BATCH, NULL},
+	{"pwrite 4K", call_pwrite, BATCH, NULL},
+	{"readdir 100", read_directory, 20, NULL},
+	{"create close unlink", create_unlink, BATCH, NULL},
+	{"two renames", two_renames, BATCH, NULL},
+	{"fork exit wait", fork_wait, 20, NULL},
+	{"exec static", NULL, 1, exec_static},
+	{"exec dynamic", NULL, 1, exec_dynamic},
+	{"context switch", NULL, BATCH, switch_processes},
+	{"pipe 1 byte", pipe_byte, BATCH, NULL},
+	{"page fault", NULL, PAGES, fault_anonymous},
+	{"page fault of a file", NULL, PAGES, fault_file},
+	{"mmap munmap", map_unmap, BATCH, NULL},
+	{"read 4K on", NULL, PAGES, read_on},
+	{"write 4K on", NULL, PAGES, write_on},
 };
 
 static void make_file(const char *path)
@@ -220,29 +385,41 @@ static void set_up(const char *directory)
 	}
 	file_fd = open("FFF", O_RDWR);
 	expect(file_fd, 0, "FFF");
+	pages_fd = open("PAGES", O_CREAT | O_RDWR, 0644);
+	expect(pages_fd, 0, "PAGES");
+	for (int i = 0; i < PAGES; i++)
+		expect((int)pwrite(pages_fd, block, PAGE, (off_t)i * PAGE), 0, "PAGES");
+	expect(pipe(pipe_ends), 0, "pipe");
 }
 
 static int wanted(const struct row *row, int argc, char **argv)
 {
+	if (row->timed == exec_dynamic && !getenv("BENCH_DYNAMIC"))
+		return 0;
 	for (int i = 2; i < argc; i++)
 		if (!strcmp(argv[i], row->name))
 			return 1;
 	return argc <= 2;
 }
 
+static uint64_t time_calls(const struct row *row)
+{
+	uint64_t start = ticks();
+
+	for (int i = 0; i < row->batch; i++)
+		row->call();
+	return ticks() - start;
+}
+
 static uint64_t measure(const struct row *row)
 {
 	uint64_t least = UINT64_MAX;
 
-	row->call();
-	for (int batch = 0; batch < BATCHES; batch++) {
-		uint64_t start = ticks();
+	for (int batch = 0; batch <= BATCHES; batch++) {
+		uint64_t taken = row->timed ? row->timed() : time_calls(row);
 
-		for (int i = 0; i < row->batch; i++)
-			row->call();
-		start = ticks() - start;
-		if (start < least)
-			least = start;
+		if (batch && taken < least) /* the first only warms up */
+			least = taken;
 	}
 	return least / row->batch;
 }
@@ -253,6 +430,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench DIRECTORY [ROW...]\n");
 		return 2;
 	}
+	if (!strcmp(argv[1], "--exit")) /* the program of the row "exec static" */
+		return 0;
+	expect((int)readlink("/proc/self/exe", own_path, sizeof(own_path) - 1), 0, "/proc/self/exe");
 	set_up(argv[1]);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
