@@ -33,7 +33,7 @@ enum { BATCHES = 8, BATCH = 200, PAGE = 4096, PAGES = 64 };
 #define DIR4 "XXX/YYY/ZZZ/"
 #define DIR8 "XXX/YYY/ZZZ/AAA/BBB/CCC/DDD/"
 
-/* A row is @batch calls of @call in a row, or what @timed says that @batch of its operations took. */
+/* @batch calls of @call one after the other, or what @timed says that @batch operations took. */
 struct row {
 	const char *name;
 	void (*call)(void);
@@ -159,8 +159,8 @@ static void fork_wait(void)
 }
 
 /*
- * From the call of execve() to the parent's having reaped the program: a pipe would cost more than it tells, so the
- * child leaves its time in memory, which vfork() shares.
+ * From the call of execve() to the parent's having reaped the program: a pipe would cost more
+ * than it tells, so the child leaves its time in memory, which vfork() shares.
  */
 static uint64_t exec_to_exit(const char *program, char *const argv[])
 {
@@ -264,7 +264,10 @@ static uint64_t fault_anonymous(void)
 
 static int pages_fd;
 
-/* The first read of each of some pages of a file that is in the page cache; many may come with one fault. */
+/*
+ * The first read of each of some pages of a file that is in the page cache; many may come with
+ * one fault.
+ */
 static uint64_t fault_file(void)
 {
 	volatile char *pages = map_pages(MAP_SHARED, pages_fd);
