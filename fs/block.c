@@ -147,8 +147,6 @@ void block_report_error(const struct block_device *device, enum block_operation 
 
 /* ---- synchronous I/O ------------------------------------------------------------------------- */
 
-#define SYNC_BYTES (128 * 1024u) /* one request of block_io() */
-
 static DEFINE_WAIT_QUEUE(sync_wait);
 
 static void sync_done(struct block_request *request)
@@ -157,8 +155,8 @@ static void sync_done(struct block_request *request)
 	wake_up(&sync_wait);
 }
 
-static int submit_and_wait(struct block_device *device, enum block_operation operation,
-			   sector_t sector, void *data, u32 bytes)
+int block_io(struct block_device *device, enum block_operation operation, sector_t sector,
+	     void *data, u32 bytes)
 {
 	struct block_request *request = block_request_get(operation, sector, sync_done);
 	int result = 0;
@@ -171,31 +169,12 @@ static int submit_and_wait(struct block_device *device, enum block_operation ope
 	block_request_put(request);
 	if (unlikely(result < 0))
 		block_report_error(device, operation, sector);
-	return result < 0 ? result : 0;
-}
-
-int block_io(struct block_device *device, enum block_operation operation, sector_t sector,
-	     void *data, size_t bytes)
-{
-	if (bytes % SECTOR_SIZE || sector > device->sectors ||
-	    bytes / SECTOR_SIZE > device->sectors - sector)
-		return -EINVAL;
-	while (bytes) {
-		u32 part = min_t(u32, bytes, SYNC_BYTES);
-		int error = submit_and_wait(device, operation, sector, data, part);
-
-		if (error)
-			return error;
-		bytes -= part;
-		data = (char *)data + part;
-		sector += part / SECTOR_SIZE;
-	}
-	return 0;
+	return min(result, 0);
 }
 
 int block_flush(struct block_device *device)
 {
-	return submit_and_wait(device, BLOCK_FLUSH, 0, NULL, 0);
+	return block_io(device, BLOCK_FLUSH, 0, NULL, 0);
 }
 
 void block_init(void)

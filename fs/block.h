@@ -98,9 +98,11 @@ static inline u64 block_request_sectors(const struct block_request *request)
 void block_report_error(const struct block_device *device, enum block_operation operation,
 			sector_t sector);
 
-/* Read or write synchronously, past the caches; 0, -EIO or -EINVAL past the end. Sleeps. */
+/* Read or write at most 128 KB synchronously, past the caches; 0 or -EIO (also past the end).
+ * Sleeps.
+ */
 int block_io(struct block_device *device, enum block_operation operation, sector_t sector,
-	     void *data, size_t bytes);
+	     void *data, u32 bytes);
 int block_flush(struct block_device *device); /* the device's own write cache; 0 or -EIO */
 
 void block_init(void); /* before the first request */

@@ -14,6 +14,7 @@
 #include "kernel/core/errno.h"
 #include "kernel/core/spinlock.h"
 #include "kernel/core/string.h"
+#include "kernel/core/time.h"
 #include "kernel/core/wait.h"
 #include "mm/slab.h"
 
@@ -375,26 +376,14 @@ void map_page_buffer(struct buffer *buffer, u64 block)
 	set_bit(B_MAPPED, &buffer->flags);
 }
 
-/* How the last one to let go of a buffer tells those who wait for it. */
-u32 buffer_release_waiters;
-static DEFINE_WAIT_QUEUE(release_wait);
-
-void buffer_wake_release(void)
-{
-	wake_up(&release_wait);
-}
-
 void forget_page_buffer(struct buffer *buffer)
 {
 	if (test_bit(B_MAPPED, &buffer->flags))
 		unhash(buffer, true);
 	clean_buffer(buffer);
 	wait_on_buffer(buffer);
-	if (atomic_read(&buffer->refcount)) {
-		__atomic_fetch_add(&buffer_release_waiters, 1, __ATOMIC_SEQ_CST);
-		wait_event(release_wait, atomic_read(&buffer->refcount) == 0);
-		__atomic_fetch_sub(&buffer_release_waiters, 1, __ATOMIC_SEQ_CST);
-	}
+	while (atomic_read(&buffer->refcount)) /* write-back, or who reads the device: not long */
+		sleep_ns(100 * NSEC_PER_USEC);
 	buffer->flags = BIT(B_ALIAS);
 }
 

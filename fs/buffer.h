@@ -76,14 +76,10 @@ struct buffer *bread(struct block_device *device, u64 block);
 /* Find only; NULL if not cached. Counted, as the finds of the calls above are: one a call. */
 struct buffer *find_buffer(struct block_device *device, u64 block);
 
-extern u32 buffer_release_waiters;
-void buffer_wake_release(void);
-
 static inline void brelse(struct buffer *buffer) /* NULL is allowed */
 {
-	if (buffer && atomic_dec_return(&buffer->refcount) == 0 &&
-	    unlikely(READ_ONCE(buffer_release_waiters)))
-		buffer_wake_release();
+	if (buffer)
+		atomic_dec_return(&buffer->refcount); /* after all use of it */
 }
 
 void __mark_buffer_dirty(struct buffer *buffer);

@@ -3,11 +3,6 @@
  */
 #include "kernel/drivers/drivers.h"
 
-void drivers_early_init(void)
-{
-	serial_early_init();
-}
-
 void drivers_init(void)
 {
 	mem_devices_init();

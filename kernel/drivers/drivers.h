@@ -3,14 +3,13 @@
  */
 #pragma once
 
-/* The serial ports, polled: right after core_early_init(), so that messages come out by bursts. */
-void drivers_early_init(void);
-
 /* PCI, disks, terminals, memory devices. After the VFS, the scheduler and interrupts are up. */
 void drivers_init(void);
 
-/* What drivers_init() calls. */
+/* The serial ports, polled: right after core_early_init(), so that messages come out by bursts. */
 void serial_early_init(void);
+
+/* What drivers_init() calls. */
 void serial_init(void);
 void tty_init(void);
 void mem_devices_init(void);

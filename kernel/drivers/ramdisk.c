@@ -35,8 +35,9 @@
 
 #define RAMDISK_MAJOR 1
 #define RAMDISKS_MAX 2
-#define EMPTY_KILOBYTES 4096	       /* as Linux has had it for long */
-#define LARGEST_KILOBYTES (1ULL << 50) /* so that it is a number of bytes too */
+#define EMPTY_KILOBYTES 4096		 /* as Linux has had it for long */
+#define SEEK_MICROSECONDS_MAX 1000000ULL /* a second */
+#define LARGEST_KILOBYTES (1ULL << 50)	 /* so that it is a number of bytes too */
 
 struct ramdisk {
 	struct block_device block;
@@ -187,31 +188,20 @@ static void add_ramdisk(char *image, u64 bytes)
 		image ? "the boot module" : "empty");
 }
 
-static void model_init(void)
-{
-	u64 microseconds = 0, megabytes = 0;
-
-	cmdline_u64("ramdisk_seek", &microseconds);
-	cmdline_u64("ramdisk_rate", &megabytes);
-	if (microseconds > 1000000) {
-		pr_err("ramdisk_seek=%llu: more than a second; there is none\n",
-		       (unsigned long long)microseconds);
-		microseconds = 0;
-	}
-	seek_ns = microseconds * NSEC_PER_USEC;
-	sector_ns = megabytes ? SECTOR_SIZE * 1000 / megabytes : 0;
-	if (seek_ns | sector_ns)
-		pr_info("RAM disks take time: %llu ns a seek, %llu ns a sector\n",
-			(unsigned long long)seek_ns, (unsigned long long)sector_ns);
-}
-
 void ramdisk_init(void)
 {
 	u64 bytes = boot_info.initrd_end - boot_info.initrd_start, kilobytes = EMPTY_KILOBYTES;
 	bool asked = cmdline_u64("ramdisk_size", &kilobytes), image;
 	char *memory = phys_to_virt(boot_info.initrd_start);
+	u64 microseconds = 0, megabytes = 0;
 
-	model_init();
+	cmdline_u64("ramdisk_seek", &microseconds);
+	cmdline_u64("ramdisk_rate", &megabytes);
+	seek_ns = min(microseconds, SEEK_MICROSECONDS_MAX) * NSEC_PER_USEC;
+	sector_ns = megabytes ? SECTOR_SIZE * 1000 / megabytes : 0;
+	if (seek_ns | sector_ns)
+		pr_info("RAM disks take time: %llu ns a seek, %llu ns a sector\n",
+			(unsigned long long)seek_ns, (unsigned long long)sector_ns);
 	atomic64_set(&pages_left, (s64)(page_alloc_total_pages() / 2));
 	image = bytes >= SECTOR_SIZE && memcmp(memory, "070701", 6);
 	if (image)
