@@ -10,18 +10,11 @@
 
 #define BOOT_COMMAND_LINE_SIZE 2048
 #define BOOT_MEMORY_RANGES 64
-
-enum memory_type {
-	MEMORY_RAM = 1,
-	MEMORY_RESERVED = 2,
-	MEMORY_ACPI = 3,
-	MEMORY_NVS = 4,
-	MEMORY_BAD = 5,
-};
+#define MEMORY_RAM 1 /* every other type is left alone */
 
 struct memory_range {
 	phys_addr_t start, end;
-	enum memory_type type;
+	u32 type;
 };
 
 struct boot_info {
@@ -30,9 +23,7 @@ struct boot_info {
 	struct memory_range memory[BOOT_MEMORY_RANGES]; /* sorted by start, not overlapping */
 	unsigned memory_count;
 	phys_addr_t initrd_start, initrd_end; /* both 0: none */
-	phys_addr_t rsdp;		      /* 0: search the BIOS area */
-	u8 rsdp_copy[36];		      /* from multiboot2; used if rsdp_size != 0 */
-	u32 rsdp_size;
+	u8 rsdp[36];			      /* ACPI's root pointer; all 0: none */
 };
 
 extern struct boot_info boot_info;

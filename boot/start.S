@@ -1,17 +1,19 @@
 /*
  * start.S - the first instructions: from 32-bit protected mode, as PVH and multiboot2 loaders leave
- * it, to kernel_main() in long mode at the address the kernel is linked at.
+ * it, or from 16-bit real mode, where an application processor begins, to C in long mode at the
+ * address the kernel is linked at.
  *
- * The tables built here map the first 4 GB three times: at 0 (until the jump, and for the
- * application processors' start), at the direct map and, its first gigabyte, at the kernel's base;
- * all executable. kernel/x86/mmu.c replaces them with tables that are not.
+ * The tables built here map the first 4 GB three times: at 0 (until the jump), at the direct map
+ * and, its first gigabyte, at the kernel's base; all executable. kernel/x86/kernel_map.c replaces
+ * them with tables that are not.
  */
 #define KERNEL_BASE 0xffffffff80000000
 #define PHYS(symbol) ((symbol) - KERNEL_BASE)
 
 #define MULTIBOOT2_MAGIC 0xe85250d6
 #define PVH_MAGIC 0x336ec578
-#define STACK_SIZE 16384
+#define STACK_SIZE 16384 /* KERNEL_STACK_SIZE; above it the stacks of exceptions */
+#define EXCEPTION_STACKS 3
 
 	.section .boot.header, "a"
 	.balign 8
@@ -43,21 +45,20 @@ multiboot2_end:
 
 	.section .boot.text, "ax"
 	.code32
-	.globl boot_entry_pvh, boot_entry_multiboot2
+	.globl boot_entry_multiboot2
 boot_entry_pvh:
 	movl $PVH_MAGIC, %eax
 boot_entry_multiboot2:
 	cli
 	cld
-	movl $PHYS(boot_stack_end), %esp
 	movl %eax, %edi /* kernel_main's arguments */
 	movl %ebx, %esi
 
 	movl $0x80000001, %eax
 	cpuid
-	testl $(1 << 29), %edx
-	jz no_long_mode
-	movl %edx, %ebp
+	notl %edx
+	testl $(1 << 29 | 1 << 20), %edx /* long mode, NX */
+	jnz unsupported
 
 	/* 2048 large pages: present, writable, accessed, dirty. */
 	movl $PHYS(boot_directories), %ecx
@@ -80,34 +81,31 @@ boot_entry_multiboot2:
 	movl %eax, PHYS(boot_page_table) + 256 * 8
 	movl %eax, PHYS(boot_page_table) + 511 * 8
 
+enter_long_mode:
 	movl $PHYS(boot_page_table), %eax
 	movl %eax, %cr3
 	movl $(1 << 5 | 1 << 7 | 1 << 9 | 1 << 10), %eax /* PAE, PGE, OSFXSR, OSXMMEXCPT */
 	movl %eax, %cr4
-	movl $0xc0000080, %ecx /* EFER: long mode, NX if there is NX */
+	movl $0xc0000080, %ecx /* EFER: long mode, NX */
 	rdmsr
-	orl $(1 << 8), %eax
-	testl $(1 << 20), %ebp
-	jz 3f
-	orl $(1 << 11), %eax
-3:	wrmsr
+	orl $(1 << 8 | 1 << 11), %eax
+	wrmsr
 	movl $0x80010033, %eax /* PG, WP, NE, ET, MP, PE */
 	movl %eax, %cr0
 	lgdt PHYS(boot_gdt_pointer)
 	ljmp $8, $PHYS(long_mode)
 
-no_long_mode:
-	movl $PHYS(no_long_mode_text), %esi
+unsupported:
+	movl $PHYS(unsupported_text), %esi
 	movw $0x3f8, %dx
-4:	lodsb
-	testb %al, %al
-	jz 5f
+3:	lodsb
 	outb %al, %dx
+	testb %al, %al
+	jnz 3b
+4:	hlt
 	jmp 4b
-5:	hlt
-	jmp 5b
-no_long_mode_text:
-	.asciz "Chainwalk needs a 64-bit processor.\r\n"
+unsupported_text:
+	.asciz "Chainwalk needs a 64-bit processor with NX.\r\n"
 
 	.code64
 long_mode:
@@ -120,32 +118,64 @@ high:
 	movl %eax, %ss
 	movl %eax, %fs
 	movl %eax, %gs
-	movq $boot_stack_end, %rsp
-	movl $0xc0000101, %ecx /* GS base: this is CPU 0 */
-	movq $cpus, %rax
+	movq start_stack, %rsp
+	movl $0xc0000101, %ecx /* GS base */
+	movq start_percpu, %rax
 	movq %rax, %rdx
 	shrq $32, %rdx
 	wrmsr
 	movl %edi, %edi
 	movl %esi, %esi
 	xorl %ebp, %ebp
-	call kernel_main
+	call *start_function
 	ud2
+
+	/* What kernel/x86/smp.c copies to a page below 1 MB, where a processor begins. */
+	.globl ap_start, ap_end
+	.code16
+ap_start:
+	cli
+	cld
+	lgdtl %cs:(ap_gdt_pointer - ap_start)
+	movl $0x11, %eax
+	movl %eax, %cr0
+	ljmpl $24, $PHYS(ap_protected)
+ap_gdt_pointer:
+	.word 31
+	.long PHYS(boot_gdt)
+ap_end:
+	.code32
+ap_protected:
+	movl $16, %eax
+	movl %eax, %ds
+	movl %eax, %ss
+	jmp enter_long_mode
 
 	.section .rodata
 	.balign 8
-	.globl boot_gdt, boot_gdt_pointer
 boot_gdt:
 	.quad 0
 	.quad 0x00af9a000000ffff /* 64-bit code */
 	.quad 0x00cf92000000ffff /* data */
+	.quad 0x00cf9a000000ffff /* 32-bit code */
 boot_gdt_pointer:
-	.word . - boot_gdt - 1
+	.word 31
 	.long PHYS(boot_gdt)
+
+	/* Of the CPU that starts: its stack, its struct cpu, its first function. */
+	.data
+	.balign 8
+	.globl start_stack, start_percpu, start_function
+start_stack:
+	.quad boot_stack + STACK_SIZE
+start_percpu:
+	.quad cpus
+start_function:
+	.quad kernel_main
 
 	.bss
 	.balign 4096
-	.globl boot_page_table, boot_stack, boot_stack_end
+	.globl boot_page_table, boot_stack
 boot_page_table:
 	.skip 4096
 boot_pointers:
@@ -153,7 +183,6 @@ boot_pointers:
 boot_directories:
 	.skip 4 * 4096
 boot_stack:
-	.skip STACK_SIZE
-boot_stack_end:
+	.skip STACK_SIZE + EXCEPTION_STACKS * 4096
 
 	.section .note.GNU-stack, "", @progbits

@@ -9,6 +9,7 @@
 
 void vfs_init(void)
 {
+	mount_init();
 	dentry_cache_init();
 	inode_cache_init();
 	block_init();

@@ -31,7 +31,7 @@
 
 static struct {
 	spinlock_t lock;
-} __aligned(64) mount_locks[NR_CPUS] = {[0 ... NR_CPUS - 1] = {SPINLOCK_INIT("mount_lock")}};
+} __aligned(64) mount_locks[NR_CPUS];
 static DEFINE_MUTEX(mount_mutex);
 static LIST_HEAD(mounts);	/* all mounts, in order of mounting; mount_lock */
 static LIST_HEAD(super_blocks); /* mount_mutex */
@@ -61,6 +61,12 @@ static struct filesystem *find_filesystem(const char *name)
 }
 
 /* ---- mount_lock ------------------------------------------------------------------------------ */
+
+void mount_init(void)
+{
+	for (unsigned i = 0; i < NR_CPUS; i++)
+		spin_lock_init(&mount_locks[i].lock, "mount_lock");
+}
 
 void mount_lock_read(void)
 {

@@ -372,10 +372,10 @@ static struct super_block pipe_super = {
 	.flags = SB_NOATIME,
 	.block_size = PAGE_SIZE,
 	.active = ATOMIC_INIT(1),
-	.inodes_lock = SPINLOCK_INIT("sb->inodes_lock"),
 	.inodes = LIST_HEAD_INIT(pipe_super.inodes),
 	.dirty = LIST_HEAD_INIT(pipe_super.dirty),
 };
+NAME_LOCK(pipe_super, pipe_super.inodes_lock, "sb->inodes_lock");
 static struct mount pipe_mount = {
 	.sb = &pipe_super,
 	.parent = &pipe_mount,

@@ -27,6 +27,7 @@
 #include "kernel/core/err.h"
 #include "kernel/core/errno.h"
 #include "kernel/core/list.h"
+#include "kernel/core/mutex.h"
 #include "kernel/core/seqlock.h"
 #include "kernel/core/task.h"
 #include "kernel/core/time.h"

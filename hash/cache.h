@@ -126,12 +126,16 @@ void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes);
  * is hashed. */
 void hash_random_start(void);
 
-/* Print the reports of all four caches in the layout of Lever's histograms on the console (^T, a
- * write to /proc/hash/dump). Any context that may take spinlocks with interrupts enabled. */
+/* Print the reports of all four caches, in the layout of Lever's histograms, and of the locks on
+ * the console (a write to /proc/hash/dump). Any context that may take spinlocks with interrupts
+ * enabled. */
 void hash_report_all(void);
 
-/* Begin to do so every stats_period= seconds, if that is on the command line. A thread, at
- * start-up. */
+/* Have a thread do so soon (^T). Any context. */
+void hash_report_request(void);
+
+/* Start that thread, which does so every stats_period= seconds, too, if that is on the command
+ * line. */
 void hash_report_start(void);
 
 /* At shutdown, for stats=@kind: "json" sends a `stats` record for each cache to the control port
@@ -143,3 +147,6 @@ void hash_report_shutdown(const char *kind);
 struct text;
 void hash_report_text(struct hash_cache *cache, struct text *out);
 void hash_report_json(struct hash_cache *cache, struct text *out);
+
+/* The same for the locks that somebody had to wait for (docs/counters.md). Takes none. */
+void lock_report_text(struct text *out);

@@ -8,9 +8,10 @@
 #include "kernel/core/err.h"
 #include "kernel/core/export.h"
 #include "kernel/core/printk.h"
-#include "kernel/core/sched.h"
+#include "kernel/core/spinlock.h"
 #include "kernel/core/string.h"
 #include "kernel/core/time.h"
+#include "kernel/core/wait.h"
 
 #define LONGEST_LINE 200
 
@@ -25,7 +26,22 @@ void hash_report_all(void)
 	text_init_sink(&out, buffer, sizeof(buffer), console_write);
 	for (unsigned i = 0; i < ARRAY_SIZE(caches); i++)
 		hash_report_text(caches[i], &out);
+	lock_report_text(&out);
 	text_flush(&out);
+}
+
+void lock_report_text(struct text *out)
+{
+	text_printf(out, "%-24s %12s %14s\n", "lock waited for", "times", "spins");
+	for (unsigned i = 0; i < READ_ONCE(lock_class_count); i++) {
+		const struct lock_class *class = &lock_classes[i];
+		s64 contended = atomic64_read(&class->contended);
+
+		if (contended)
+			text_printf(out, "%-24s %12llu %14llu\n", class->name,
+				    (unsigned long long)contended,
+				    (unsigned long long)atomic64_read(&class->spins));
+	}
 }
 
 /* To the program that started the machine, a record for each cache. */
@@ -55,10 +71,21 @@ void hash_report_shutdown(const char *kind)
 		pr_warn("stats=%s: there are stats=json and stats=text\n", kind);
 }
 
+static DEFINE_WAIT_QUEUE(report_wait);
+static bool requested;
+
+void hash_report_request(void)
+{
+	requested = true;
+	wake_up(&report_wait);
+}
+
 static int report_thread(void *seconds)
 {
+	u64 period = seconds ? (uintptr_t)seconds * NSEC_PER_SEC : ~0ULL;
+
 	for (;;) {
-		sleep_ns((uintptr_t)seconds * NSEC_PER_SEC);
+		wait_event_timeout(report_wait, xchg(&requested, false), period);
 		hash_report_all();
 	}
 	return 0;
@@ -68,7 +95,7 @@ void hash_report_start(void)
 {
 	u64 seconds = 0;
 
-	if (cmdline_u64("stats_period", &seconds) && seconds &&
-	    IS_ERR(kthread_create(report_thread, (void *)(uintptr_t)seconds, "reports")))
-		pr_err("stats_period=: no memory for the thread\n");
+	cmdline_u64("stats_period", &seconds);
+	if (IS_ERR(kthread_create(report_thread, (void *)(uintptr_t)seconds, "reports")))
+		pr_err("no memory for the thread that prints reports\n");
 }

@@ -35,7 +35,7 @@ static struct {
 	struct list_head blocks[MAX_ORDER];
 	u64 free; /* frames on the lists */
 	u64 total, min, low;
-} buddy = {.lock = SPINLOCK_INIT("buddy.lock")};
+} buddy;
 
 static struct frame_stack {
 	unsigned count;
@@ -369,6 +369,7 @@ void memory_info(struct memory_info *info)
 
 void page_alloc_init(phys_addr_t end)
 {
+	spin_lock_init(&buddy.lock, "buddy.lock");
 	for (unsigned order = 0; order < MAX_ORDER; order++)
 		INIT_LIST_HEAD(&buddy.blocks[order]);
 	memmap_pages = DIV_ROUND_UP(end, PAGE_SIZE);

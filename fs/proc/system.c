@@ -92,12 +92,21 @@ static void drop_pages(struct super_block *sb, void *unused)
 		iput(previous);
 }
 
+/* What is written is one number. */
+static bool read_number(const char *text, u64 *value)
+{
+	const char *end;
+
+	*value = memparse(text, &end);
+	return end != text && (!*end || *end == '\n');
+}
+
 /* 1: clean pages; 2: unused dentries and inodes; 3: both. */
 static int drop_caches_write(const char *text, size_t length)
 {
 	u64 what;
 
-	if (kstrtou64(text, 0, &what) || what < 1 || what > 3)
+	if (!read_number(text, &what) || what < 1 || what > 3)
 		return -EINVAL;
 	if (what & 2) {
 		while (shrink_dcache(~0ULL))
@@ -261,6 +270,12 @@ static int hash_json_show(struct text *out, const struct proc_entry *entry)
 	return 0;
 }
 
+static int locks_show(struct text *out, const struct proc_entry *entry)
+{
+	lock_report_text(out);
+	return 0;
+}
+
 static int dump_write(const char *text, size_t length)
 {
 	hash_report_all();
@@ -270,10 +285,9 @@ static int dump_write(const char *text, size_t length)
 /* "exit N": the job's status, for the harness. */
 static int exit_write(const char *text, size_t length)
 {
-	s64 status;
+	u64 status;
 
-	if (strncmp(text, "exit ", 5) || kstrtos64(text + 5, 10, &status) || status < 0 ||
-	    status > 255)
+	if (strncmp(text, "exit ", 5) || !read_number(text + 5, &status) || status > 255)
 		return -EINVAL;
 	control_recordf("exit", "{\"status\":%d}", (int)status);
 	return 0;
@@ -321,6 +335,7 @@ static const struct proc_node hash_nodes[] = {
 };
 
 static const struct proc_node chainwalk_nodes[] = {
+	FILE_NODE("locks", locks_show),
 	WRITE_NODE("exit", exit_write),
 	WRITE_NODE("mark", mark_write),
 	END_NODE,

@@ -37,78 +37,34 @@ typedef struct {
 #define try_cmpxchg(p, old_p, new)                                                                 \
 	__atomic_compare_exchange_n(p, old_p, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 
-#define DEFINE_ATOMIC(name, type, value_type)                                                      \
-	static inline value_type name##_read(const type *v)                                        \
-	{                                                                                          \
-		return __atomic_load_n(&v->counter, __ATOMIC_RELAXED);                             \
-	}                                                                                          \
-	static inline void name##_set(type *v, value_type i)                                       \
-	{                                                                                          \
-		__atomic_store_n(&v->counter, i, __ATOMIC_RELAXED);                                \
-	}                                                                                          \
-	static inline void name##_add(value_type i, type *v)                                       \
-	{                                                                                          \
-		__atomic_fetch_add(&v->counter, i, __ATOMIC_RELAXED);                              \
-	}                                                                                          \
-	static inline void name##_sub(value_type i, type *v)                                       \
-	{                                                                                          \
-		__atomic_fetch_sub(&v->counter, i, __ATOMIC_RELAXED);                              \
-	}                                                                                          \
-	static inline void name##_inc(type *v)                                                     \
-	{                                                                                          \
-		name##_add(1, v);                                                                  \
-	}                                                                                          \
-	static inline void name##_dec(type *v)                                                     \
-	{                                                                                          \
-		name##_sub(1, v);                                                                  \
-	}                                                                                          \
-	static inline value_type name##_add_return(value_type i, type *v)                          \
-	{                                                                                          \
-		return __atomic_add_fetch(&v->counter, i, __ATOMIC_SEQ_CST);                       \
-	}                                                                                          \
-	static inline value_type name##_sub_return(value_type i, type *v)                          \
-	{                                                                                          \
-		return __atomic_sub_fetch(&v->counter, i, __ATOMIC_SEQ_CST);                       \
-	}                                                                                          \
-	static inline value_type name##_fetch_add(value_type i, type *v)                           \
-	{                                                                                          \
-		return __atomic_fetch_add(&v->counter, i, __ATOMIC_SEQ_CST);                       \
-	}                                                                                          \
-	static inline value_type name##_inc_return(type *v)                                        \
-	{                                                                                          \
-		return name##_add_return(1, v);                                                    \
-	}                                                                                          \
-	static inline value_type name##_dec_return(type *v)                                        \
-	{                                                                                          \
-		return name##_sub_return(1, v);                                                    \
-	}                                                                                          \
-	static inline bool name##_dec_and_test(type *v)                                            \
-	{                                                                                          \
-		return name##_sub_return(1, v) == 0;                                               \
-	}                                                                                          \
-	static inline value_type name##_xchg(type *v, value_type i)                                \
-	{                                                                                          \
-		return xchg(&v->counter, i);                                                       \
-	}                                                                                          \
-	static inline value_type name##_cmpxchg(type *v, value_type old, value_type new)           \
-	{                                                                                          \
-		return cmpxchg(&v->counter, old, new);                                             \
-	}                                                                                          \
-	/* Add @i unless the value is @u; was it added? */                                         \
-	static inline bool name##_add_unless(type *v, value_type i, value_type u)                  \
-	{                                                                                          \
-		value_type old = name##_read(v);                                                   \
-                                                                                                   \
-		do {                                                                               \
-			if (old == u)                                                              \
-				return false;                                                      \
-		} while (!try_cmpxchg(&v->counter, &old, old + i));                                \
-		return true;                                                                       \
-	}                                                                                          \
-	static inline bool name##_inc_not_zero(type *v)                                            \
-	{                                                                                          \
-		return name##_add_unless(v, 1, 0);                                                 \
-	}
+/* Each for both types. */
+#define atomic_read(v) __atomic_load_n(&(v)->counter, __ATOMIC_RELAXED)
+#define atomic_set(v, i) __atomic_store_n(&(v)->counter, i, __ATOMIC_RELAXED)
+#define atomic_add(i, v) ((void)__atomic_fetch_add(&(v)->counter, i, __ATOMIC_RELAXED))
+#define atomic_sub(i, v) ((void)__atomic_fetch_sub(&(v)->counter, i, __ATOMIC_RELAXED))
+#define atomic_inc(v) atomic_add(1, v)
+#define atomic_dec(v) atomic_sub(1, v)
+#define atomic_add_return(i, v) __atomic_add_fetch(&(v)->counter, i, __ATOMIC_SEQ_CST)
+#define atomic_sub_return(i, v) __atomic_sub_fetch(&(v)->counter, i, __ATOMIC_SEQ_CST)
+#define atomic_inc_return(v) atomic_add_return(1, v)
+#define atomic_dec_return(v) atomic_sub_return(1, v)
+#define atomic_dec_and_test(v) (atomic_dec_return(v) == 0)
+#define atomic_inc_not_zero(v) atomic_add_unless(v, 1, 0)
+/* Add @i unless the value is @u; was it added? */
+#define atomic_add_unless(v, i, u)                                                                 \
+	({                                                                                         \
+		__typeof__((v)->counter) _old = atomic_read(v);                                    \
+		while (_old != (u) && !try_cmpxchg(&(v)->counter, &_old, _old + (i)))              \
+			;                                                                          \
+		_old != (u);                                                                       \
+	})
 
-DEFINE_ATOMIC(atomic, atomic_t, int)
-DEFINE_ATOMIC(atomic64, atomic64_t, s64)
+#define atomic64_read atomic_read
+#define atomic64_set atomic_set
+#define atomic64_add atomic_add
+#define atomic64_sub atomic_sub
+#define atomic64_inc atomic_inc
+#define atomic64_dec atomic_dec
+#define atomic64_add_return atomic_add_return
+#define atomic64_inc_return atomic_inc_return
+#define atomic64_dec_return atomic_dec_return

@@ -55,14 +55,6 @@ static inline void __clear_bit(unsigned long n, unsigned long *map)
 	map[BIT_WORD(n)] &= ~BIT_MASK(n);
 }
 
-static inline bool __test_and_set_bit(unsigned long n, unsigned long *map)
-{
-	bool old = test_bit(n, map);
-
-	__set_bit(n, map);
-	return old;
-}
-
 static inline bool __test_and_clear_bit(unsigned long n, unsigned long *map)
 {
 	bool old = test_bit(n, map);
@@ -77,30 +69,11 @@ static inline unsigned __ffs(unsigned long word)
 	return (unsigned)__builtin_ctzl(word);
 }
 
-/* Index of the lowest clear bit; undefined for ~0. */
-static inline unsigned ffz(unsigned long word)
-{
-	return __ffs(~word);
-}
-
 /* 1 + index of the highest set bit; 0 for 0. */
-static inline unsigned fls(u32 word)
-{
-	return word ? 32 - (unsigned)__builtin_clz(word) : 0;
-}
-
 static inline unsigned fls64(u64 word)
 {
 	return word ? 64 - (unsigned)__builtin_clzll(word) : 0;
 }
-
-/* 1 + index of the lowest set bit; 0 for 0. */
-#ifndef HOSTED
-static inline unsigned ffs(u32 word)
-{
-	return (unsigned)__builtin_ffs((int)word);
-}
-#endif
 
 /* Logarithm to base 2, rounded down; undefined for 0. A constant for constants. */
 #define ilog2(n) (63u - (unsigned)__builtin_clzll((u64)(n)))
@@ -115,28 +88,22 @@ static inline u64 roundup_pow_of_two(u64 n)
 	return n <= 1 ? 1 : 1ULL << fls64(n - 1);
 }
 
-static inline u64 rounddown_pow_of_two(u64 n)
-{
-	return 1ULL << (fls64(n) - 1);
-}
-
-static inline unsigned hweight64(u64 word)
-{
-	unsigned count = 0;
-
-	for (; word; word &= word - 1)
-		count++;
-	return count;
-}
-
 /* First set (clear) bit of map[0..size) at or after @from; @size when there is none. */
-unsigned long find_next_bit(const unsigned long *map, unsigned long size, unsigned long from);
-unsigned long find_next_zero_bit(const unsigned long *map, unsigned long size, unsigned long from);
-#define find_first_bit(map, size) find_next_bit(map, size, 0)
-#define find_first_zero_bit(map, size) find_next_zero_bit(map, size, 0)
-#define for_each_set_bit(bit, map, size)                                                           \
-	for ((bit) = find_first_bit(map, size); (bit) < (size);                                    \
-	     (bit) = find_next_bit(map, size, (bit) + 1))
+static inline unsigned long __find_next(const unsigned long *map, unsigned long size,
+					unsigned long from, unsigned long invert)
+{
+	unsigned long word, mask = ~0UL << (from % BITS_PER_LONG);
+
+	for (from = round_down(from, BITS_PER_LONG); from < size; from += BITS_PER_LONG) {
+		word = (map[BIT_WORD(from)] ^ invert) & mask;
+		if (word)
+			return min(from + __ffs(word), size);
+		mask = ~0UL;
+	}
+	return size;
+}
+#define find_next_bit(map, size, from) __find_next(map, size, from, 0)
+#define find_next_zero_bit(map, size, from) __find_next(map, size, from, ~0UL)
 
 /* The largest integer whose square is not above @n. */
 static inline u64 int_sqrt(u64 n)

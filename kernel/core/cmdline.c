@@ -9,64 +9,37 @@
 #define LINE_SIZE 2048
 
 static char original[LINE_SIZE];
-static char storage[LINE_SIZE]; /* the words, unquoted, each with its NUL */
+static char storage[LINE_SIZE]; /* the same, a NUL after each word */
 static char *words[CMDLINE_WORDS + 1];
 static int option_count; /* words before `--` */
 static int argument_count;
 
-/* Copy the word at *@in to *@out without its quotes; both move on. */
-static void take_word(const char **in, char **out)
-{
-	char quote = '\0', *o = *out;
-	const char *s = *in;
-
-	for (; *s && (quote || !isspace_ascii(*s)); s++) {
-		if (*s == '\\' && quote != '\'' && s[1])
-			*o++ = *++s;
-		else if (quote ? *s == quote : *s == '"' || *s == '\'')
-			quote = quote ? '\0' : *s;
-		else
-			*o++ = *s;
-	}
-	*o++ = '\0';
-	*in = s;
-	*out = o;
-}
-
 int cmdline_init(const char *line)
 {
-	int error = kernel_strlcpy(original, line, LINE_SIZE) >= LINE_SIZE ? -E2BIG : 0;
-	const char *in = original;
-	char *out = storage;
-	bool arguments = false;
+	bool too_long = kernel_strlcpy(original, line, LINE_SIZE) >= LINE_SIZE;
+	char *at = storage;
+	int count = 0;
 
-	option_count = argument_count = 0;
+	kernel_strlcpy(storage, line, LINE_SIZE);
+	option_count = -1;
 	for (;;) {
-		char *word = out;
-		bool quoted;
-
-		while (isspace_ascii(*in))
-			in++;
-		if (!*in)
+		while (isspace_ascii(*at))
+			*at++ = '\0';
+		if (!*at || count == CMDLINE_WORDS)
 			break;
-		if (option_count + argument_count == CMDLINE_WORDS) {
-			error = -E2BIG;
-			break;
-		}
-		quoted = *in == '"' || *in == '\'';
-		take_word(&in, &out);
-		if (!arguments && !quoted && !strcmp(word, "--")) {
-			arguments = true;
-			continue;
-		}
-		words[option_count + argument_count] = word;
-		if (arguments)
-			argument_count++;
+		words[count] = at;
+		while (*at && !isspace_ascii(*at))
+			at++;
+		if (option_count < 0 && at == words[count] + 2 && !strncmp(at - 2, "--", 2))
+			option_count = count;
 		else
-			option_count++;
+			count++;
 	}
-	words[option_count + argument_count] = NULL;
-	return error;
+	words[count] = NULL;
+	if (option_count < 0)
+		option_count = count;
+	argument_count = count - option_count;
+	return too_long || *at ? -E2BIG : 0;
 }
 
 const char *cmdline_text(void)
@@ -74,26 +47,21 @@ const char *cmdline_text(void)
 	return original;
 }
 
-static bool same_letter(char a, char b)
+/* As in names: `-` is `_`. */
+static char letter(char c)
 {
-	return a == b || ((a == '-' || a == '_') && (b == '-' || b == '_'));
+	return c == '-' ? '_' : c;
 }
 
 const char *cmdline_value(const char *name)
 {
-	int i;
-
-	for (i = option_count; i-- > 0;) {
+	for (int i = option_count; i-- > 0;) {
 		const char *word = words[i], *n = name;
 
-		while (*n && same_letter(*word, *n))
+		while (*n && letter(*word) == letter(*n))
 			word++, n++;
-		if (*n)
-			continue;
-		if (*word == '=')
-			return word + 1;
-		if (!*word)
-			return word;
+		if (!*n && (*word == '=' || !*word))
+			return *word ? word + 1 : word;
 	}
 	return NULL;
 }

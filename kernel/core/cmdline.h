@@ -1,13 +1,12 @@
 /*
- * cmdline.h - the kernel's command line: NAME, NAME=VALUE, quotes, and the program to run.
+ * cmdline.h - the kernel's command line: NAME, NAME=VALUE, and the program to run.
  *
- *	quiet root=/dev/vda mem=512M title="a b" -- /bin/busybox ls -l "my file"
+ *	quiet root=/dev/vda seed=7 -- /bin/busybox ls -l my%20file
  *
- * Words are separated by spaces; double or single quotes keep spaces together and go away; a
- * backslash takes the next character as it is (inside single quotes it is itself). The word `--`
- * ends the kernel's options; what follows are the arguments of init (with no init= the first is the
- * program). Of several options with one name the last counts. `-` and `_` are equal in names, as in
- * Linux.
+ * Words are separated by blanks and hold none; the arguments of init write theirs as %20
+ * (user/init.c). The word `--` ends the kernel's options; what follows are those arguments (with no
+ * init= the first is the program). Of several options with one name the last counts. `-` and `_`
+ * are equal in names, as in Linux.
  */
 #pragma once
 

@@ -8,7 +8,6 @@
 #include "kernel/core/types.h"
 
 #define MAX_ERRNO 4095
-#define IS_ERR_VALUE(x) unlikely((uintptr_t)(x) >= (uintptr_t)-MAX_ERRNO)
 
 static inline void *ERR_PTR(intptr_t error)
 {
@@ -22,12 +21,12 @@ static inline intptr_t PTR_ERR(const void *pointer)
 
 static inline bool IS_ERR(const void *pointer)
 {
-	return IS_ERR_VALUE(pointer);
+	return unlikely((uintptr_t)pointer >= (uintptr_t)-MAX_ERRNO);
 }
 
 static inline bool IS_ERR_OR_NULL(const void *pointer)
 {
-	return !pointer || IS_ERR_VALUE(pointer);
+	return !pointer || IS_ERR(pointer);
 }
 
 /* The same error in another pointer type. */

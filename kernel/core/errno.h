@@ -49,26 +49,15 @@
 #define ENOTEMPTY 39
 #define ELOOP 40
 #define ENODATA 61
-#define ETIME 62
-#define EPROTO 71
-#define EBADMSG 74
 #define EOVERFLOW 75
 #define ELIBBAD 80
-#define EILSEQ 84
-#define EUSERS 87
 #define ENOTSOCK 88
 #define EOPNOTSUPP 95
 #define ENOTSUP EOPNOTSUPP
 #define EAFNOSUPPORT 97
-#define ENOBUFS 105
 #define ETIMEDOUT 110
-#define ECONNREFUSED 111
-#define EALREADY 114
-#define EINPROGRESS 115
 #define ESTALE 116
 #define EUCLEAN 117
-#define EDQUOT 122
-#define ECANCELED 125
 
 #endif /* HOSTED */
 

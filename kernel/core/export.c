@@ -6,6 +6,7 @@
  * taken.
  */
 #include "kernel/core/export.h"
+#include "kernel/core/printk.h"
 #include "kernel/core/spinlock.h"
 #include "kernel/core/string.h"
 
@@ -14,7 +15,6 @@
 
 static DEFINE_SPINLOCK(export_lock);
 static u32 sequence;
-extern bool panicking;
 
 static void no_output(const char *text, size_t length)
 {
@@ -24,43 +24,13 @@ static void no_output(const char *text, size_t length)
 
 void (*control_output)(const char *text, size_t length) = no_output;
 
-static unsigned long export_begin(void)
-{
-	unsigned long flags = arch_irq_save();
-
-	if (likely(!panicking))
-		spin_lock(&export_lock);
-	return flags;
-}
-
-static void export_finish(unsigned long flags)
-{
-	if (likely(!panicking))
-		spin_unlock(&export_lock);
-	arch_irq_restore(flags);
-}
-
-void control_write(const char *text, size_t length)
-{
-	unsigned long flags = export_begin();
-
-	control_output(text, length);
-	export_finish(flags);
-}
-
 u32 crc32(u32 crc, const void *data, size_t n)
 {
-	static const u32 table[16] = {
-		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
-		0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
-		0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-	};
-	const u8 *p = data;
-
 	crc = ~crc;
-	for (; n; n--, p++) {
-		crc = table[(crc ^ *p) & 15] ^ crc >> 4;
-		crc = table[(crc ^ *p >> 4) & 15] ^ crc >> 4;
+	for (const u8 *p = data; n; n--, p++) {
+		crc ^= *p;
+		for (unsigned bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
 	}
 	return ~crc;
 }
@@ -69,26 +39,14 @@ size_t json_escape(char *buffer, size_t size, const char *text, size_t length)
 {
 	size_t used = 0;
 
-	for (; length; length--, text++) {
-		char piece[8];
+	buffer[0] = '\0';
+	for (; length && used + 7 < size; length--, text++) {
 		u8 c = (u8)*text;
-		size_t n;
+		bool plain = c >= ' ' && c < 0x7f;
+		const char *format = c == '"' || c == '\\' ? "\\%c" : plain ? "%c" : "\\u%04x";
 
-		if (c == '"' || c == '\\')
-			n = (size_t)scnprintf(piece, sizeof(piece), "\\%c", c);
-		else if (c == '\n')
-			n = (size_t)scnprintf(piece, sizeof(piece), "\\n");
-		else if (c < ' ' || c >= 0x7f)
-			n = (size_t)scnprintf(piece, sizeof(piece), "\\u%04x", c);
-		else
-			n = (size_t)scnprintf(piece, sizeof(piece), "%c", c);
-		if (used + n >= size)
-			break;
-		memcpy(buffer + used, piece, n);
-		used += n;
+		used += (size_t)scnprintf(buffer + used, size - used, format, c);
 	}
-	if (size)
-		buffer[used] = '\0';
 	return used;
 }
 
@@ -126,25 +84,23 @@ static void put_chunks(const char *type, const char *json, size_t length)
 
 void control_record(const char *type, const char *json, size_t length)
 {
-	unsigned long flags = export_begin();
+	unsigned long flags = lock_unless_panicking(&export_lock);
 
 	if (length <= RECORD_MAX)
 		put_record(type, json, length);
 	else
 		put_chunks(type, json, length);
-	export_finish(flags);
+	unlock_unless_panicking(&export_lock, flags);
 }
 
 void control_recordf(const char *type, const char *format, ...)
 {
 	char json[512];
 	va_list arguments;
-	int length;
 
 	va_start(arguments, format);
-	length = vscnprintf(json, sizeof(json), format, arguments);
+	control_record(type, json, (size_t)vscnprintf(json, sizeof(json), format, arguments));
 	va_end(arguments);
-	control_record(type, json, (size_t)length);
 }
 
 void control_end(void)

@@ -20,9 +20,6 @@
 /* Where the bytes go: set by the serial driver; to nowhere before. Called with interrupts off. */
 extern void (*control_output)(const char *text, size_t length);
 
-/* Raw bytes to the port, polled; lost if there is no port. Any context. */
-void control_write(const char *text, size_t length);
-
 /* One record of @type. @json: one JSON value without newlines. Any context. */
 void control_record(const char *type, const char *json, size_t length);
 void control_recordf(const char *type, const char *format, ...) __printf(2, 3);

@@ -21,36 +21,26 @@ static inline void INIT_LIST_HEAD(struct list_head *list)
 	list->prev = list;
 }
 
-static inline void __list_add(struct list_head *new, struct list_head *prev, struct list_head *next)
-{
-	next->prev = new;
-	new->next = next;
-	new->prev = prev;
-	prev->next = new;
-}
-
 /* Insert @new right after @head (a stack: last in is first). */
 static inline void list_add(struct list_head *new, struct list_head *head)
 {
-	__list_add(new, head, head->next);
+	new->next = head->next;
+	new->prev = head;
+	head->next->prev = new;
+	head->next = new;
 }
 
 /* Insert @new right before @head (a queue: first in is first). */
 static inline void list_add_tail(struct list_head *new, struct list_head *head)
 {
-	__list_add(new, head->prev, head);
-}
-
-static inline void __list_del(struct list_head *prev, struct list_head *next)
-{
-	next->prev = prev;
-	prev->next = next;
+	list_add(new, head->prev);
 }
 
 /* Remove @entry; it is not reinitialised and must not be tested with list_empty() afterwards. */
 static inline void list_del(struct list_head *entry)
 {
-	__list_del(entry->prev, entry->next);
+	entry->next->prev = entry->prev;
+	entry->prev->next = entry->next;
 	entry->next = NULL;
 	entry->prev = NULL;
 }
@@ -58,19 +48,19 @@ static inline void list_del(struct list_head *entry)
 /* Remove @entry and leave it an empty list of its own, so list_empty(entry) says "not queued". */
 static inline void list_del_init(struct list_head *entry)
 {
-	__list_del(entry->prev, entry->next);
+	list_del(entry);
 	INIT_LIST_HEAD(entry);
 }
 
 static inline void list_move(struct list_head *entry, struct list_head *head)
 {
-	__list_del(entry->prev, entry->next);
+	list_del(entry);
 	list_add(entry, head);
 }
 
 static inline void list_move_tail(struct list_head *entry, struct list_head *head)
 {
-	__list_del(entry->prev, entry->next);
+	list_del(entry);
 	list_add_tail(entry, head);
 }
 
@@ -95,7 +85,6 @@ static inline void list_splice_init(struct list_head *list, struct list_head *he
 #define list_first_entry(head, type, member) list_entry((head)->next, type, member)
 #define list_last_entry(head, type, member) list_entry((head)->prev, type, member)
 #define list_next_entry(pos, member) list_entry((pos)->member.next, __typeof__(*(pos)), member)
-#define list_for_each(pos, head) for (pos = (head)->next; pos != (head); pos = pos->next)
 #define list_for_each_entry(pos, head, member)                                                     \
 	for (pos = list_first_entry(head, __typeof__(*pos), member); &pos->member != (head);       \
 	     pos = list_next_entry(pos, member))

@@ -1,6 +1,5 @@
 /*
- * lockdep.h - the lock-order checker of debug builds, and contention counts for each class of
- * locks.
+ * lockdep.h - the lock-order checker of debug builds.
  *
  * Locks of one purpose form a class, named where they are initialised ("inode->lock"). Whenever a
  * task takes a lock of class B while it holds one of class A, the order A -> B is remembered. An
@@ -9,87 +8,31 @@
  *	- a lock is taken that is held, or another of its class (unless by a *_nested call),
  *	- a class is taken in interrupt handlers and elsewhere with interrupts enabled,
  *	- a task sleeps with a spinlock held or in an interrupt (might_sleep()).
- * A lock whose class is NULL (all-zero memory is such a lock) is not checked: use that for a lock
- * that one task takes and another releases (the run queue's, across a switch).
+ * A lock of class 0 (all-zero memory is such a lock) is not checked: use that for a lock that one
+ * task takes and another releases (the run queue's, across a switch).
  *
  * trylock cannot deadlock, so it adds no order, but what is taken under it does. Limits: 192 names,
- * 4 nesting levels of each, 24 locks held by a task; when a limit is met checking ends with a
- * warning.
+ * 4 nesting levels of each, 24 locks held by a task, 4096 orders.
  */
 #pragma once
 
+#include "kernel/core/assert.h"
 #include "kernel/core/types.h"
 
-#if defined(CONFIG_DEBUG) || defined(CONFIG_LOCK_STATS)
-#define LOCK_CLASSES 1 /* each lock knows its class */
-#define LOCK_CLASS_FIELD const char *class_name;
-#define LOCK_CLASS_INIT(name) .class_name = (name),
-#define lock_set_class(lock, name) ((lock)->class_name = (name))
-#define lock_class_of(lock) ((lock)->class_name)
-#else
-#define LOCK_CLASS_FIELD
-#define LOCK_CLASS_INIT(name)
-#define lock_set_class(lock, name) ((void)(name))
-#define lock_class_of(lock) ((const char *)NULL)
-#endif
-
-#ifdef LOCK_CLASSES
-/* A lock of @class_name had to be waited for: @spins iterations, or 0 when the task slept. Any
- * context. */
-void lock_contended(const char *class_name, u64 spins);
-
-struct lock_statistics {
-	const char *name;
-	u64 contended; /* acquisitions that found the lock taken */
-	u64 spins;     /* iterations spent waiting */
-};
-/* Class @index in order of first use; false past the last. */
-bool lock_statistics(unsigned index, struct lock_statistics *out);
-#else
-static inline void lock_contended(const char *class_name, u64 spins)
-{
-	(void)class_name;
-	(void)spins;
-}
-#endif
-
-enum lock_kind {
-	LOCK_SPIN,  /* holder may not sleep */
-	LOCK_SLEEP, /* mutex, rw_semaphore */
-};
-
-#define LOCK_TRY (1u << 0)   /* by a trylock */
-#define LOCK_IRQS (1u << 1)  /* the taker's interrupts were enabled before */
-
-#ifdef CONFIG_DEBUG
+#define LOCK_SPIN (1u << 0) /* the holder may not sleep */
+#define LOCK_TRY (1u << 1)  /* by a trylock */
 
 struct task;
 
-#define LOCKS_HELD_MAX 24
-
-struct held_lock {
-	const void *lock;
-	const void *taken_at; /* return address */
-	u16 key;	      /* class and nesting level */
-	u8 kind;
-};
-
-struct held_locks {
-	unsigned count;
-	struct held_lock lock[LOCKS_HELD_MAX];
-};
-
-/* The checker is off until then: `current` must be valid. */
-void lockdep_init(void);
+#ifdef CONFIG_DEBUG
 
 /* Give a new task its list of held locks: it lies at the low end of the kernel stack, which must be
  * set. */
 void lockdep_task_init(struct task *task);
 
-/* Called before waiting for @lock, so that a deadlock is reported instead of met. */
-void lockdep_acquire(const void *lock, const char *class_name, unsigned level, enum lock_kind kind,
-		     unsigned flags);
-void lockdep_release(const void *lock, const char *class_name);
+/* Called before waiting for @lock, so that a deadlock is reported instead of met. @level 0..3. */
+void lockdep_acquire(const void *lock, u16 class, unsigned level, unsigned flags);
+void lockdep_release(const void *lock, u16 class);
 bool lockdep_is_held(const void *lock);
 
 /* Around each device or timer interrupt (not faults): the machine's entry code. */
@@ -108,22 +51,12 @@ void lockdep_assert_none_held(void);
 			assert_failed("held: " #lock, __FILE__, __LINE__, __func__);               \
 	} while (0)
 #define might_sleep() lockdep_might_sleep(__FILE__, __LINE__)
-#define LOCKDEP_ACQUIRE(lock, level, kind, flags)                                                  \
-	lockdep_acquire(lock, (lock)->class_name, level, kind, flags)
-#define LOCKDEP_RELEASE(lock) lockdep_release(lock, (lock)->class_name)
 
 #else
 
-struct task;
-static inline void lockdep_init(void)
-{
-}
-static inline void lockdep_task_init(struct task *task)
-{
-	(void)task;
-}
-#define LOCKDEP_ACQUIRE(lock, level, kind, flags) ((void)(level), (void)(flags))
-#define LOCKDEP_RELEASE(lock) ((void)0)
+#define lockdep_task_init(task) ((void)(task))
+#define lockdep_acquire(lock, class, level, flags) ((void)(level))
+#define lockdep_release(lock, class) ((void)0)
 #define lockdep_irq_enter() ((void)0)
 #define lockdep_irq_exit() ((void)0)
 #define lockdep_assert_held(lock) ((void)(lock))
@@ -131,5 +64,3 @@ static inline void lockdep_task_init(struct task *task)
 #define might_sleep() ((void)0)
 
 #endif /* CONFIG_DEBUG */
-
-#include "kernel/core/assert.h"

@@ -15,8 +15,11 @@
 #include "kernel/core/core.h"
 #include "kernel/core/err.h"
 #include "kernel/core/printk.h"
+#include "kernel/core/random.h"
 #include "kernel/core/sched.h"
-#include "kernel/core/work.h"
+#include "kernel/core/spinlock.h"
+#include "kernel/core/timer.h"
+#include "kernel/core/time.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/init.h"
 #include "kernel/proc/process.h"
@@ -29,6 +32,8 @@
 
 __noreturn void kernel_main(u32 magic, phys_addr_t info);
 __noreturn void kernel_main_ap(void);
+
+bool system_running;
 
 static int start_rest(void *unused)
 {
@@ -52,13 +57,16 @@ static void memory_init(void)
 void kernel_main(u32 magic, phys_addr_t info)
 {
 	arch_early_init(magic, info);
-	core_early_init(boot_info.command_line);
+	lock_classes_init();
+	printk_init(boot_info.command_line);
 	serial_early_init();
 	pr_info("Chainwalk, started by %s\n", boot_info.loader);
 	pr_info("Command line: %s\n", boot_info.command_line);
 	memory_init();
 	arch_irq_init();
-	core_init();
+	timers_init();
+	time_init();
+	random_init();
 	hash_random_start();
 	sched_init(&idle_tasks[0]);
 	task_init();
@@ -67,7 +75,6 @@ void kernel_main(u32 magic, phys_addr_t info)
 	arch_smp_init();
 	system_running = true;
 	arch_irq_enable();
-	work_init();
 	if (IS_ERR(kthread_create(start_rest, NULL, "start")))
 		panic("no memory for the first thread");
 	sched_idle_loop();

@@ -12,22 +12,12 @@
 #include <arch/cpu.h>
 #include <arch/power.h>
 
-extern bool panicking; /* printk.c */
 static u32 panic_owner; /* 1 + the CPU that panics */
-
-static void report(const char *text)
-{
-	char escaped[400];
-
-	printk(KERN_EMERG "Kernel panic: %s\n", text);
-	json_escape(escaped, sizeof(escaped), text, strlen(text));
-	control_recordf("panic", "{\"message\":\"%s\",\"cpu\":%u}", escaped, cpu_id());
-}
 
 static __noreturn void panic_arguments(const struct registers *registers, const char *format,
 				       va_list arguments)
 {
-	static char text[300];
+	static char text[300], escaped[400];
 	u32 nobody = 0;
 
 	arch_irq_disable();
@@ -39,7 +29,9 @@ static __noreturn void panic_arguments(const struct registers *registers, const 
 	arch_panic_stop_others();
 	panicking = true;
 	vscnprintf(text, sizeof(text), format, arguments);
-	report(text);
+	printk(KERN_EMERG "Kernel panic: %s\n", text);
+	json_escape(escaped, sizeof(escaped), text, strlen(text));
+	control_recordf("panic", "{\"message\":\"%s\",\"cpu\":%u}", escaped, cpu_id());
 	if (current)
 		printk(KERN_EMERG "CPU %u, task %d (%s)\n", cpu_id(), current->pid, current->comm);
 	arch_backtrace(registers);

@@ -11,12 +11,3 @@
 #include <arch/cpu.h>
 
 #define __percpu_slot __aligned(64)
-
-/* Sum of one field over all CPUs: exact only while nothing counts. */
-#define percpu_sum(array, field)                                                                   \
-	({                                                                                         \
-		__typeof__((array)[0].field) _sum = 0;                                             \
-		for (unsigned _cpu = 0; _cpu < NR_CPUS; _cpu++)                                    \
-			_sum += READ_ONCE((array)[_cpu].field);                                    \
-		_sum;                                                                              \
-	})

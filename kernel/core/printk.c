@@ -37,7 +37,7 @@ static void early_output(const char *text, size_t length)
 
 void (*console_output)(const char *text, size_t length) = early_output;
 
-static unsigned long lock_unless_panicking(spinlock_t *lock)
+unsigned long lock_unless_panicking(spinlock_t *lock)
 {
 	unsigned long flags = arch_irq_save();
 
@@ -46,7 +46,7 @@ static unsigned long lock_unless_panicking(spinlock_t *lock)
 	return flags;
 }
 
-static void unlock_unless_panicking(spinlock_t *lock, unsigned long flags)
+void unlock_unless_panicking(spinlock_t *lock, unsigned long flags)
 {
 	if (likely(!panicking))
 		spin_unlock(lock);
@@ -64,32 +64,21 @@ void console_write_raw(const char *text, size_t length)
 void console_write(const char *text, size_t length)
 {
 	unsigned long flags = lock_unless_panicking(&console_lock);
-	const char *end = text + length;
+	const char *newline;
 
-	while (text < end) {
-		const char *newline = memchr(text, '\n', (size_t)(end - text));
-
-		if (!newline) {
-			console_output(text, (size_t)(end - text));
-			break;
-		}
+	for (; (newline = memchr(text, '\n', length)); text = newline + 1) {
 		console_output(text, (size_t)(newline - text));
 		console_output("\r\n", 2);
-		text = newline + 1;
+		length -= (size_t)(newline + 1 - text);
 	}
+	console_output(text, length);
 	unlock_unless_panicking(&console_lock, flags);
 }
 
 static void ring_put(const char *text, size_t length)
 {
-	while (length) {
-		size_t at = log_next % LOG_SIZE, n = min(length, LOG_SIZE - at);
-
-		memcpy(ring + at, text, n);
-		text += n;
-		length -= n;
-		log_next += n;
-	}
+	while (length--)
+		ring[log_next++ % LOG_SIZE] = *text++;
 	if (log_next - log_first <= LOG_SIZE)
 		return;
 	log_first = log_next - LOG_SIZE; /* lost: on to the next line's beginning */
@@ -194,14 +183,13 @@ u64 log_end(void)
 	return READ_ONCE(log_complete);
 }
 
-void printk_init(void)
+void printk_init(const char *command_line)
 {
-	u64 level;
+	int error = cmdline_init(command_line);
+	u64 level = cmdline_flag("debug") ? 8 : cmdline_flag("quiet") ? 4 : 7;
 
-	if (cmdline_flag("quiet"))
-		console_loglevel = 4;
-	if (cmdline_flag("debug"))
-		console_loglevel = 8;
-	if (cmdline_u64("loglevel", &level))
-		console_loglevel = (int)min_t(u64, level, 8);
+	cmdline_u64("loglevel", &level);
+	console_loglevel = (int)min_t(u64, level, 8);
+	if (error)
+		pr_err("command line: too many words or characters, the rest is ignored\n");
 }

@@ -15,8 +15,6 @@
 #include "kernel/core/types.h"
 
 #define KERN_EMERG "<0>"
-#define KERN_ALERT "<1>"
-#define KERN_CRIT "<2>"
 #define KERN_ERR "<3>"
 #define KERN_WARNING "<4>"
 #define KERN_NOTICE "<5>"
@@ -26,7 +24,6 @@
 
 void printk(const char *format, ...) __printf(1, 2);
 
-#define pr_emerg(...) printk(KERN_EMERG __VA_ARGS__)
 #define pr_err(...) printk(KERN_ERR __VA_ARGS__)
 #define pr_warn(...) printk(KERN_WARNING __VA_ARGS__)
 #define pr_notice(...) printk(KERN_NOTICE __VA_ARGS__)
@@ -75,5 +72,12 @@ u64 log_start(void); /* position of the oldest line */
 /* Put a program's text (a write to /dev/kmsg) into the log at @level. */
 void log_write_user(int level, const char *text, size_t length);
 
-/* Read `quiet` and `loglevel=`. After cmdline_init(). */
-void printk_init(void);
+/* Take the command line, and from it `quiet` and `loglevel=`. */
+void printk_init(const char *command_line);
+
+/* For the locks of the console, the log and the control port: not taken once panic() has stopped
+ * the other CPUs, whose locks nobody will release. */
+struct spinlock;
+unsigned long lock_unless_panicking(struct spinlock *lock);
+void unlock_unless_panicking(struct spinlock *lock, unsigned long flags);
+extern bool panicking;

@@ -6,13 +6,29 @@
  * set exactly while the queue is not empty, but for moments within wait_lock.
  */
 #include "kernel/core/rwsem.h"
+#include "kernel/core/errno.h"
 
 struct rwsem_waiter {
 	struct list_head link;
 	struct task *task;
 	bool writer;
-	bool granted;
+	bool granted; /* off the queue, and the lock is his */
 };
+
+/* wait_lock is taken unchecked: it has the class of the lock that is being waited for. */
+static unsigned long queue_lock(struct rw_semaphore *sem)
+{
+	unsigned long flags = arch_irq_save();
+
+	__spin_lock(&sem->wait_lock);
+	return flags;
+}
+
+static void queue_unlock(struct rw_semaphore *sem, unsigned long flags)
+{
+	__spin_unlock(&sem->wait_lock);
+	arch_irq_restore(flags);
+}
 
 /* Can @waiter have the lock in this state? Sets the state if so. */
 static bool try_grant(struct rw_semaphore *sem, struct rwsem_waiter *waiter)
@@ -45,54 +61,42 @@ static void grant_front(struct rw_semaphore *sem)
 
 void rwsem_hand_over(struct rw_semaphore *sem)
 {
-	unsigned long flags;
+	unsigned long flags = queue_lock(sem);
 
-	spin_lock_irqsave(&sem->wait_lock, flags);
 	grant_front(sem);
-	spin_unlock_irqrestore(&sem->wait_lock, flags);
+	queue_unlock(sem, flags);
 }
 
-/* wait_lock guards `granted` and keeps the waker from touching @waiter after we left. */
-static bool is_granted(struct rw_semaphore *sem, struct rwsem_waiter *waiter)
-{
-	unsigned long flags;
-	bool granted;
-
-	spin_lock_irqsave(&sem->wait_lock, flags);
-	granted = waiter->granted;
-	spin_unlock_irqrestore(&sem->wait_lock, flags);
-	return granted;
-}
-
-static void wait_in_queue(struct rw_semaphore *sem, bool writer, u32 give_back)
+int rwsem_wait(struct rw_semaphore *sem, bool writer, enum task_state state)
 {
 	struct rwsem_waiter waiter = {.task = current, .writer = writer};
-	unsigned long flags;
+	unsigned long flags = queue_lock(sem);
+	bool given_up = false;
 
-	lock_contended(lock_class_of(sem), 0);
-	spin_lock_irqsave(&sem->wait_lock, flags);
+	lock_contended(sem->wait_lock.class, 0);
 	list_add_tail(&waiter.link, &sem->waiters);
 	__atomic_fetch_or(&sem->state, RWSEM_WAITERS, __ATOMIC_SEQ_CST);
-	__atomic_fetch_sub(&sem->state, give_back, __ATOMIC_SEQ_CST);
+	if (!writer)
+		__atomic_fetch_sub(&sem->state, RWSEM_READER, __ATOMIC_SEQ_CST);
 	grant_front(sem); /* it may have been released just now */
-	spin_unlock_irqrestore(&sem->wait_lock, flags);
-
+	/* wait_lock guards `granted` and keeps the waker from touching @waiter after we left. */
 	for (;;) {
-		set_current_state(TASK_UNINTERRUPTIBLE);
-		if (is_granted(sem, &waiter))
+		set_current_state(state);
+		given_up = state == TASK_INTERRUPTIBLE && signal_pending(current);
+		if (waiter.granted || given_up)
 			break;
+		queue_unlock(sem, flags);
 		schedule();
+		flags = queue_lock(sem);
 	}
 	__set_current_state(TASK_RUNNING);
-}
-
-/* The caller has counted itself as a reader already. */
-void rwsem_read_wait(struct rw_semaphore *sem)
-{
-	wait_in_queue(sem, false, RWSEM_READER);
-}
-
-void rwsem_write_wait(struct rw_semaphore *sem)
-{
-	wait_in_queue(sem, true, 0);
+	if (!waiter.granted) {
+		list_del(&waiter.link);
+		grant_front(sem); /* who queued behind us may be able to have it */
+	}
+	queue_unlock(sem, flags);
+	if (waiter.granted)
+		return 0;
+	lockdep_release(sem, sem->wait_lock.class);
+	return -EINTR;
 }

@@ -3,19 +3,19 @@
  *
  * state: bit 0 a writer holds it, bit 1 somebody waits, the rest counts readers. Once somebody
  * waits, newcomers queue behind, and whoever releases hands the lock over in queue order (all
- * readers at the front together): neither side can starve the other. A reader must not take it
- * again: a writer may have queued in between.
+ * readers at the front together): neither side can starve the other, and nobody spins. A reader
+ * must not take it again: a writer may have queued in between. Who took a lock releases it. Free,
+ * it is one atomic instruction each way.
  */
 #pragma once
 
-#include "kernel/core/sched.h"
 #include "kernel/core/list.h"
+#include "kernel/core/sched.h"
 #include "kernel/core/spinlock.h"
 
 struct rw_semaphore {
 	u32 state;
-	spinlock_t wait_lock;
-	LOCK_CLASS_FIELD
+	spinlock_t wait_lock; /* of the semaphore's class; innermost, and not checked itself */
 	struct list_head waiters;
 };
 
@@ -23,67 +23,43 @@ struct rw_semaphore {
 #define RWSEM_WAITERS 2u
 #define RWSEM_READER 4u
 
-/* clang-format off */
-#define DEFINE_RWSEM(name) \
-	struct rw_semaphore name = {.wait_lock = SPINLOCK_INIT("rwsem.wait_lock"), \
-		LOCK_CLASS_INIT(#name) .waiters = LIST_HEAD_INIT((name).waiters)}
-/* clang-format on */
+/* @class_name is a literal. */
+#define init_rwsem(sem, class_name)                                                                \
+	({                                                                                         \
+		(sem)->state = 0;                                                                  \
+		spin_lock_init(&(sem)->wait_lock, class_name);                                     \
+		INIT_LIST_HEAD(&(sem)->waiters);                                                   \
+	})
 
-static inline void init_rwsem(struct rw_semaphore *sem, const char *class_name)
-{
-	sem->state = 0;
-	spin_lock_init(&sem->wait_lock, "rwsem.wait_lock");
-	lock_set_class(sem, class_name);
-	INIT_LIST_HEAD(&sem->waiters);
-}
-
-void rwsem_read_wait(struct rw_semaphore *sem);
-void rwsem_write_wait(struct rw_semaphore *sem);
+/* Wait for the lock; as a reader the caller has counted himself already. 0 or, if @state is
+ * TASK_INTERRUPTIBLE, -EINTR when a signal came first. */
+int rwsem_wait(struct rw_semaphore *sem, bool writer, enum task_state state);
 void rwsem_hand_over(struct rw_semaphore *sem);
-
-static __always_inline void down_read_nested(struct rw_semaphore *sem, unsigned level)
-{
-	might_sleep();
-	LOCKDEP_ACQUIRE(sem, level, LOCK_SLEEP, 0);
-	if (unlikely(__atomic_fetch_add(&sem->state, RWSEM_READER, __ATOMIC_SEQ_CST) &
-		     (RWSEM_WRITER | RWSEM_WAITERS)))
-		rwsem_read_wait(sem);
-}
 
 static __always_inline void down_read(struct rw_semaphore *sem)
 {
-	down_read_nested(sem, 0);
-}
-
-static __always_inline bool down_read_trylock(struct rw_semaphore *sem)
-{
-	u32 old = READ_ONCE(sem->state);
-
-	do {
-		if (old & (RWSEM_WRITER | RWSEM_WAITERS))
-			return false;
-	} while (!try_cmpxchg(&sem->state, &old, old + RWSEM_READER));
-	LOCKDEP_ACQUIRE(sem, 0, LOCK_SLEEP, LOCK_TRY);
-	return true;
-}
-
-static __always_inline void up_read(struct rw_semaphore *sem)
-{
-	LOCKDEP_RELEASE(sem);
-	if (unlikely(__atomic_fetch_sub(&sem->state, RWSEM_READER, __ATOMIC_SEQ_CST) &
-		     RWSEM_WAITERS))
-		rwsem_hand_over(sem);
+	might_sleep();
+	lockdep_acquire(sem, sem->wait_lock.class, 0, 0);
+	if (unlikely(__atomic_fetch_add(&sem->state, RWSEM_READER, __ATOMIC_SEQ_CST) &
+		     (RWSEM_WRITER | RWSEM_WAITERS)))
+		rwsem_wait(sem, false, TASK_UNINTERRUPTIBLE);
 }
 
 /* @level as in spin_lock_nested(). */
-static __always_inline void down_write_nested(struct rw_semaphore *sem, unsigned level)
+static __always_inline int __down_write(struct rw_semaphore *sem, unsigned level,
+					enum task_state state)
 {
 	u32 free = 0;
 
 	might_sleep();
-	LOCKDEP_ACQUIRE(sem, level, LOCK_SLEEP, 0);
-	if (unlikely(!try_cmpxchg(&sem->state, &free, RWSEM_WRITER)))
-		rwsem_write_wait(sem);
+	lockdep_acquire(sem, sem->wait_lock.class, level, 0);
+	return likely(try_cmpxchg(&sem->state, &free, RWSEM_WRITER)) ? 0
+								     : rwsem_wait(sem, true, state);
+}
+
+static __always_inline void down_write_nested(struct rw_semaphore *sem, unsigned level)
+{
+	__down_write(sem, level, TASK_UNINTERRUPTIBLE);
 }
 
 static __always_inline void down_write(struct rw_semaphore *sem)
@@ -91,26 +67,19 @@ static __always_inline void down_write(struct rw_semaphore *sem)
 	down_write_nested(sem, 0);
 }
 
-static __always_inline bool down_write_trylock(struct rw_semaphore *sem)
+static __always_inline void __up(struct rw_semaphore *sem, u32 what)
 {
-	u32 free = 0;
+	lockdep_release(sem, sem->wait_lock.class);
+	if (unlikely(__atomic_fetch_sub(&sem->state, what, __ATOMIC_SEQ_CST) & RWSEM_WAITERS))
+		rwsem_hand_over(sem);
+}
 
-	if (!try_cmpxchg(&sem->state, &free, RWSEM_WRITER))
-		return false;
-	LOCKDEP_ACQUIRE(sem, 0, LOCK_SLEEP, LOCK_TRY);
-	return true;
+static __always_inline void up_read(struct rw_semaphore *sem)
+{
+	__up(sem, RWSEM_READER);
 }
 
 static __always_inline void up_write(struct rw_semaphore *sem)
 {
-	LOCKDEP_RELEASE(sem);
-	if (unlikely(__atomic_fetch_sub(&sem->state, RWSEM_WRITER, __ATOMIC_SEQ_CST) &
-		     RWSEM_WAITERS))
-		rwsem_hand_over(sem);
-}
-
-/* Held for writing by somebody? (for assertions) */
-static inline bool rwsem_is_write_locked(struct rw_semaphore *sem)
-{
-	return READ_ONCE(sem->state) & RWSEM_WRITER;
+	__up(sem, RWSEM_WRITER);
 }

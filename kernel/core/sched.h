@@ -50,11 +50,6 @@ static __always_inline void cond_resched(void)
 		schedule();
 }
 
-static inline bool need_resched(void)
-{
-	return current->pending & TASK_PENDING_RESCHED;
-}
-
 /* Sleep for at least @ns, whatever signals come. */
 static inline void sleep_ns(u64 ns)
 {

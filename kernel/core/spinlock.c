@@ -1,31 +1,53 @@
 /*
- * spinlock.c - waiting for a lock: the part of a spinlock that is not inline.
+ * spinlock.c - waiting for a lock: the part of a spinlock that is not inline; classes of locks.
  */
 #include "kernel/core/spinlock.h"
+#include "kernel/core/string.h"
+
+struct lock_class lock_classes[LOCK_CLASSES] = {{.name = "(unnamed)"}};
+unsigned lock_class_count = 1;
+static spinlock_t classes_lock;
+
+extern const struct lock_name __start_lock_names[], __stop_lock_names[];
+
+u16 lock_class(const char *name)
+{
+	unsigned long flags = arch_irq_save();
+	unsigned i;
+
+	__spin_lock(&classes_lock);
+	for (i = 1; i < lock_class_count && strcmp(lock_classes[i].name, name); i++)
+		;
+	if (i == LOCK_CLASSES)
+		i = 0;
+	else if (i == lock_class_count) {
+		lock_classes[i].name = name;
+		smp_store_release(&lock_class_count, i + 1);
+	}
+	__spin_unlock(&classes_lock);
+	arch_irq_restore(flags);
+	return (u16)i;
+}
+
+void lock_classes_init(void)
+{
+	for (const struct lock_name *at = __start_lock_names; at < __stop_lock_names; at++)
+		at->lock->class = lock_class(at->class_name);
+}
+
+void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock, u8 ticket)
+{
+	u64 spins = 0;
 
 #ifdef CONFIG_SPINLOCK_TICKET
-void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock, u16 ticket)
-{
-	u64 spins = 0;
-
-	while (__atomic_load_n(&lock->serving, __ATOMIC_ACQUIRE) != ticket) {
+	for (; __atomic_load_n(&lock->serving, __ATOMIC_ACQUIRE) != ticket; spins++)
 		cpu_relax();
-		spins++;
-	}
-	lock_contended(lock_class_of(lock), spins);
-}
 #else
-void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock)
-{
-	u64 spins = 0;
-
 	do {
 		/* Only looking, so that the holder keeps the cache line. */
-		while (READ_ONCE(lock->state)) {
+		for (; READ_ONCE(lock->state); spins++)
 			cpu_relax();
-			spins++;
-		}
 	} while (__atomic_exchange_n(&lock->state, 1, __ATOMIC_ACQUIRE));
-	lock_contended(lock_class_of(lock), spins);
-}
 #endif
+	lock_contended(lock->class, spins);
+}

@@ -11,9 +11,10 @@
  * their time so; hence the default is test-and-set.
  *
  * A holder must not sleep. A lock that an interrupt handler also takes is taken with the _irqsave
- * (or _irq) forms everywhere else. All-zero memory is a free lock without a class (lockdep.h). Four
- * bytes in a build without debugging. Taking a free lock is one locked instruction and a test,
- * letting go one store.
+ * (or _irq) forms everywhere else. Taking a free lock is one locked instruction and a test, letting
+ * go one store. Four bytes: two of them number the lock's class, its name for the order checker
+ * (lockdep.h) and for the count of contended acquisitions, which costs only who has to wait.
+ * All-zero memory is a free lock of class 0: counted as unnamed, not checked.
  */
 #pragma once
 
@@ -25,100 +26,95 @@
 
 typedef struct spinlock {
 	union {
-		u32 state; /* 0: never taken, or let go by test-and-set */
+		u16 state; /* 0: never taken, or let go by test-and-set */
 		struct {
-			u16 serving; /* tickets: the one whose turn it is ... */
-			u16 next;    /* ... and the next to be taken; equal: free */
+			u8 serving; /* tickets: the one whose turn it is ... */
+			u8 next;    /* ... and the next to be taken; equal: free */
 		};
 	};
-	LOCK_CLASS_FIELD
+	u16 class;
 } spinlock_t;
 
-/* clang-format off */
-#define SPINLOCK_INIT(class) {.state = 0, LOCK_CLASS_INIT(class)}
-/* clang-format on */
-#define DEFINE_SPINLOCK(name) spinlock_t name = SPINLOCK_INIT(#name)
+/* @class_name is a literal: its number is looked up once for each place in the source. */
+#define spin_lock_init(lock, class_name)                                                           \
+	({                                                                                         \
+		static u16 _class;                                                                 \
+		if (unlikely(!_class))                                                             \
+			_class = lock_class(class_name);                                           \
+		*(lock) = (spinlock_t){.class = _class};                                           \
+	})
 
-static inline void spin_lock_init(spinlock_t *lock, const char *class_name)
+/* After the definition of a static lock: names it, from core_early_init() on. */
+#define NAME_LOCK(identifier, lock, class_name)                                                    \
+	static const struct lock_name identifier##_lock_name                                       \
+		__attribute__((used, section("lock_names"))) = {&(lock), class_name}
+#define DEFINE_SPINLOCK(name)                                                                      \
+	spinlock_t name;                                                                           \
+	NAME_LOCK(name, name, #name)
+
+struct lock_name {
+	spinlock_t *lock;
+	const char *class_name;
+};
+
+/* ---- classes and their counts ---------------------------------------------------------------- */
+
+#define LOCK_CLASSES 192
+
+/* The number of the class of this name, made if it is new; 0 when there are too many. */
+u16 lock_class(const char *name);
+
+/* Give the static locks their classes: before there are other CPUs. */
+void lock_classes_init(void);
+
+struct lock_class {
+	const char *name;
+	atomic64_t contended; /* acquisitions that found the lock taken */
+	atomic64_t spins;     /* looks at it while waiting; 0 for a wait asleep */
+};
+extern struct lock_class lock_classes[LOCK_CLASSES]; /* [0]: locks without a name */
+extern unsigned lock_class_count;
+
+/* A lock of @class had to be waited for. Any context. */
+static inline void lock_contended(u16 class, u64 spins)
 {
-	lock->state = 0;
-	lock_set_class(lock, class_name);
+	atomic64_inc(&lock_classes[class].contended);
+	atomic64_add((s64)spins, &lock_classes[class].spins);
 }
 
+/* ---- the two kinds --------------------------------------------------------------------------- */
+
+/* Wait and take it (@ticket: as that one). Saves every register, so that who has a lock inlined and
+ * need not wait pays nothing. */
+void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock, u8 ticket);
+
+static __always_inline void __spin_lock(spinlock_t *lock)
+{
 #ifdef CONFIG_SPINLOCK_TICKET
-/* Wait until @ticket is served. Saves every register, so that who has a lock inlined and need not
- * wait pays nothing. */
-void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock, u16 ticket);
+	u16 old = __atomic_fetch_add(&lock->state, 0x100, __ATOMIC_ACQUIRE);
 
-static __always_inline void __spin_lock(spinlock_t *lock)
-{
-	u32 old = __atomic_fetch_add(&lock->state, 0x10000, __ATOMIC_ACQUIRE);
-
-	if (unlikely((u16)old != (u16)(old >> 16)))
-		spin_lock_wait(lock, (u16)(old >> 16));
-}
-
-static __always_inline bool __spin_trylock(spinlock_t *lock)
-{
-	u32 old = READ_ONCE(lock->state);
-
-	return (u16)old == (u16)(old >> 16) &&
-	       __atomic_compare_exchange_n(&lock->state, &old, old + 0x10000, false,
-					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-static __always_inline void __spin_unlock(spinlock_t *lock)
-{
-	/* Only the holder writes this half: a plain add to memory, between two fences for the
-	 * compiler. */
-	__asm__ __volatile__("" ::: "memory");
-	lock->serving++;
-	__asm__ __volatile__("" ::: "memory");
-}
-
-static inline bool spin_is_locked(spinlock_t *lock)
-{
-	u32 old = READ_ONCE(lock->state);
-
-	return (u16)old != (u16)(old >> 16);
-}
+	if (unlikely((u8)old != old >> 8))
+		spin_lock_wait(lock, (u8)(old >> 8));
 #else
-/* Wait and take it. Saves every register, so that who has a lock inlined and need not wait pays
- * nothing. */
-void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock);
-
-static __always_inline void __spin_lock(spinlock_t *lock)
-{
 	if (unlikely(__atomic_exchange_n(&lock->state, 1, __ATOMIC_ACQUIRE)))
-		spin_lock_wait(lock);
-}
-
-static __always_inline bool __spin_trylock(spinlock_t *lock)
-{
-	return !READ_ONCE(lock->state) && !__atomic_exchange_n(&lock->state, 1, __ATOMIC_ACQUIRE);
+		spin_lock_wait(lock, 0);
+#endif
 }
 
 static __always_inline void __spin_unlock(spinlock_t *lock)
 {
-	__atomic_store_n(&lock->state, 0, __ATOMIC_RELEASE);
-}
-
-static inline bool spin_is_locked(spinlock_t *lock)
-{
-	return READ_ONCE(lock->state);
-}
-#endif
-
-#ifdef CONFIG_DEBUG
-#define LOCK_IRQ_STATE() (arch_irqs_disabled() ? 0 : LOCK_IRQS)
+#ifdef CONFIG_SPINLOCK_TICKET
+	/* Only the holder writes this byte. */
+	__atomic_store_n(&lock->serving, (u8)(lock->serving + 1), __ATOMIC_RELEASE);
 #else
-#define LOCK_IRQ_STATE() 0
+	__atomic_store_n(&lock->state, 0, __ATOMIC_RELEASE);
 #endif
+}
 
 /* @level 1..3: the lock nests inside another of its class, in an order the caller guarantees. */
 static __always_inline void spin_lock_nested(spinlock_t *lock, unsigned level)
 {
-	LOCKDEP_ACQUIRE(lock, level, LOCK_SPIN, LOCK_IRQ_STATE());
+	lockdep_acquire(lock, lock->class, level, LOCK_SPIN);
 	__spin_lock(lock);
 }
 
@@ -129,16 +125,26 @@ static __always_inline void spin_lock(spinlock_t *lock)
 
 static __always_inline void spin_unlock(spinlock_t *lock)
 {
-	LOCKDEP_RELEASE(lock);
+	lockdep_release(lock, lock->class);
 	__spin_unlock(lock);
 }
 
 /* true if the lock was free and is ours now. */
 static __always_inline bool spin_trylock(spinlock_t *lock)
 {
-	if (!__spin_trylock(lock))
+	u16 old = READ_ONCE(lock->state);
+#ifdef CONFIG_SPINLOCK_TICKET
+	u16 new = old + 0x100;
+	bool taken = (u8)old != old >> 8;
+#else
+	u16 new = 1;
+	bool taken = old;
+#endif
+
+	if (taken || !__atomic_compare_exchange_n(&lock->state, &old, new, false, __ATOMIC_ACQUIRE,
+						  __ATOMIC_RELAXED))
 		return false;
-	LOCKDEP_ACQUIRE(lock, 0, LOCK_SPIN, LOCK_TRY | LOCK_IRQ_STATE());
+	lockdep_acquire(lock, lock->class, 0, LOCK_SPIN | LOCK_TRY);
 	return true;
 }
 
@@ -152,17 +158,4 @@ static __always_inline void spin_unlock_irqrestore(spinlock_t *lock, unsigned lo
 {
 	spin_unlock(lock);
 	arch_irq_restore(flags);
-}
-
-/* Where interrupts are known to be enabled. */
-static __always_inline void spin_lock_irq(spinlock_t *lock)
-{
-	arch_irq_disable();
-	spin_lock(lock);
-}
-
-static __always_inline void spin_unlock_irq(spinlock_t *lock)
-{
-	spin_unlock(lock);
-	arch_irq_enable();
 }

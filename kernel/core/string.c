@@ -141,9 +141,7 @@ size_t strnlen(const char *s, size_t n)
 
 int(strcmp)(const char *a, const char *b)
 {
-	while (*a && *a == *b)
-		a++, b++;
-	return (u8)*a - (u8)*b;
+	return strncmp(a, b, SIZE_MAX);
 }
 
 int strncmp(const char *a, const char *b, size_t n)
@@ -160,27 +158,6 @@ char *strchr(const char *s, int c)
 		if (!*s)
 			return NULL;
 	return (char *)s;
-}
-
-char *strrchr(const char *s, int c)
-{
-	const char *found = NULL;
-
-	do {
-		if (*s == (char)c)
-			found = s;
-	} while (*s++);
-	return (char *)found;
-}
-
-char *strstr(const char *haystack, const char *needle)
-{
-	size_t n = strlen(needle);
-
-	for (; *haystack; haystack++)
-		if (!strncmp(haystack, needle, n))
-			return (char *)haystack;
-	return n ? NULL : (char *)haystack;
 }
 
 #endif /* HOSTED */

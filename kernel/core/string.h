@@ -26,8 +26,6 @@ size_t strnlen(const char *s, size_t n);
 int strcmp(const char *a, const char *b);
 int strncmp(const char *a, const char *b, size_t n);
 char *strchr(const char *s, int c);
-char *strrchr(const char *s, int c);
-char *strstr(const char *haystack, const char *needle);
 
 #define memcpy(to, from, n) __builtin_memcpy(to, from, n)
 #define memset(to, byte, n) __builtin_memset(to, byte, n)
@@ -42,9 +40,9 @@ char *strstr(const char *haystack, const char *needle);
 
 /*
  * snprintf: formatted text into buffer[0..size), always terminated when size > 0; returns the
- * length the whole text has. Conversions: %d %i %u %x %X %o %c %s %p %% with flags - 0 + # space,
- * width and precision (also *), lengths hh h l ll z t j. No floating point. (format.c; a hosted
- * build's own is the C library's.)
+ * length the whole text has. Conversions: %d %u %x %o %c %s %p %% with flags - 0 #, width and
+ * precision (also *), lengths l ll z; and %pS for the function that an address lies in. (format.c;
+ * a hosted build's own is the C library's.)
  */
 int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list arguments)
 	__printf(3, 0);
@@ -54,20 +52,13 @@ int kernel_snprintf(char *buffer, size_t size, const char *format, ...) __printf
 int scnprintf(char *buffer, size_t size, const char *format, ...) __printf(3, 4);
 int vscnprintf(char *buffer, size_t size, const char *format, va_list arguments) __printf(3, 0);
 
-/* Copy with termination; returns strlen(from), so a result >= size says it was cut. (Both names
- * have the kernel_ prefix, since the C library of a hosted build may have its own.) */
+/* Copy with termination; returns strlen(from), so a result >= size says it was cut. (The prefix,
+ * since the C library of a hosted build may have its own.) */
 size_t kernel_strlcpy(char *to, const char *from, size_t size);
-size_t kernel_strlcat(char *to, const char *from, size_t size);
 #define strlcpy kernel_strlcpy
-#define strlcat kernel_strlcat
 
-/* A whole string as a number: base 0 takes 0x and 0 prefixes; a trailing newline is allowed. 0,
- * -EINVAL, -ERANGE. */
-int kstrtou64(const char *s, unsigned base, u64 *value);
-int kstrtos64(const char *s, unsigned base, s64 *value);
-
-/* Parse as far as it is a number; *end is the first character after it. Accepts K, M, G suffixes.
- */
+/* Parse as far as it is a number, with 0x or 0 before it to base 16 or 8, and a suffix K, M or G;
+ * *end is the first character after it: @s when there is none. */
 u64 memparse(const char *s, const char **end);
 
 static inline bool isdigit_ascii(int c)

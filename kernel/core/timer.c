@@ -20,9 +20,7 @@ static struct timer_list lists[NR_CPUS];
 
 void timers_init(void)
 {
-	unsigned i;
-
-	for (i = 0; i < NR_CPUS; i++) {
+	for (unsigned i = 0; i < NR_CPUS; i++) {
 		spin_lock_init(&lists[i].lock, "timer_list");
 		INIT_LIST_HEAD(&lists[i].timers);
 	}
@@ -53,27 +51,22 @@ static bool detach(struct timer *timer)
 	return pending;
 }
 
-/* Insert from the end: new deadlines are mostly late ones. */
-static void insert_sorted(struct timer_list *list, struct timer *timer)
-{
-	struct list_head *after = list->timers.prev;
-
-	while (after != &list->timers &&
-	       list_entry(after, struct timer, link)->deadline_ns > timer->deadline_ns)
-		after = after->prev;
-	list_add(&timer->link, after);
-}
-
 void timer_start(struct timer *timer, u64 deadline_ns)
 {
 	unsigned long flags = arch_irq_save();
 	struct timer_list *list = &lists[cpu_id()];
 
+	struct list_head *after;
+
 	detach(timer);
 	spin_lock(&list->lock);
 	timer->deadline_ns = deadline_ns;
 	timer->cpu = (int)cpu_id();
-	insert_sorted(list, timer);
+	/* From the end: new deadlines are mostly late ones. */
+	for (after = list->timers.prev; after != &list->timers; after = after->prev)
+		if (list_entry(after, struct timer, link)->deadline_ns <= deadline_ns)
+			break;
+	list_add(&timer->link, after);
 	if (list->timers.next == &timer->link)
 		arch_timer_set(deadline_ns);
 	spin_unlock_irqrestore(&list->lock, flags);
@@ -81,33 +74,39 @@ void timer_start(struct timer *timer, u64 deadline_ns)
 
 bool timer_cancel(struct timer *timer)
 {
-	unsigned long flags = arch_irq_save();
-	bool pending = detach(timer);
-	int cpu = timer->cpu;
+	bool pending = false, running;
 
-	/* On the callback's own CPU interrupts are off only inside the callback: do not wait for
-	 * ourselves. */
-	while (cpu >= 0 && cpu != (int)cpu_id() && smp_load_acquire(&lists[cpu].running) == timer) {
+	do { /* the callback may start it again */
+		unsigned long flags = arch_irq_save();
+		int cpu = timer->cpu;
+
+		pending |= detach(timer);
+		/* On our own CPU only we can be the callback: not to be waited for. */
+		running = cpu >= 0 && cpu != (int)cpu_id() &&
+			  smp_load_acquire(&lists[cpu].running) == timer;
 		arch_irq_restore(flags);
 		cpu_relax();
-		flags = arch_irq_save();
-	}
-	pending |= detach(timer); /* the callback may have started it again */
-	arch_irq_restore(flags);
+	} while (running);
 	return pending;
+}
+
+/* ~0: none. */
+static u64 next_deadline(const struct timer_list *list)
+{
+	return list_empty(&list->timers)
+		       ? ~0ULL
+		       : list_first_entry(&list->timers, struct timer, link)->deadline_ns;
 }
 
 void timer_interrupt(void)
 {
 	struct timer_list *list = &lists[cpu_id()];
-	u64 now = ktime_ns();
+	u64 now = ktime_ns(), next;
 
 	spin_lock(&list->lock);
-	while (!list_empty(&list->timers)) {
+	while ((next = next_deadline(list)) <= now) {
 		struct timer *timer = list_first_entry(&list->timers, struct timer, link);
 
-		if (timer->deadline_ns > now)
-			break;
 		list_del_init(&timer->link);
 		WRITE_ONCE(list->running, timer);
 		spin_unlock(&list->lock);
@@ -115,8 +114,6 @@ void timer_interrupt(void)
 		spin_lock(&list->lock);
 		smp_store_release(&list->running, NULL);
 	}
-	arch_timer_set(list_empty(&list->timers)
-			       ? ~0ULL
-			       : list_first_entry(&list->timers, struct timer, link)->deadline_ns);
+	arch_timer_set(next);
 	spin_unlock(&list->lock);
 }

@@ -27,11 +27,6 @@ void timer_start(struct timer *timer, u64 deadline_ns);
  * Hold no lock that the callback takes. */
 bool timer_cancel(struct timer *timer);
 
-static inline bool timer_pending(const struct timer *timer)
-{
-	return !list_empty(&timer->link);
-}
-
 /* Called by the machine when the deadline of arch_timer_set() has passed; interrupts off. */
 void timer_interrupt(void);
 

@@ -14,32 +14,13 @@
 #define access_ok(pointer, size) arch_access_ok((u64)(uintptr_t)(pointer), size)
 
 /* Bytes that could not be copied: 0 is success. */
-static __always_inline __must_check size_t copy_to_user(void __user *to, const void *from, size_t n)
-{
-	might_sleep();
-	return arch_copy_to_user(to, from, n);
-}
-
-static __always_inline __must_check size_t copy_from_user(void *to, const void __user *from,
-							  size_t n)
-{
-	might_sleep();
-	return arch_copy_from_user(to, from, n);
-}
-
-static __always_inline __must_check size_t clear_user(void __user *to, size_t n)
-{
-	might_sleep();
-	return arch_clear_user(to, n);
-}
+#define copy_to_user(to, from, n) (might_sleep(), arch_copy_to_user(to, from, n))
+#define copy_from_user(to, from, n) (might_sleep(), arch_copy_from_user(to, from, n))
+#define clear_user(to, n) (might_sleep(), arch_clear_user(to, n))
 
 /* Length of the string without its NUL; @n when it has none in @n bytes; -EFAULT. Bytes of @to
  * after the NUL, up to @n, are undefined. */
-static __always_inline s64 strncpy_from_user(char *to, const char __user *from, size_t n)
-{
-	might_sleep();
-	return arch_strncpy_from_user(to, from, n);
-}
+#define strncpy_from_user(to, from, n) (might_sleep(), arch_strncpy_from_user(to, from, n))
 
 /* x = *pointer, *pointer = x, for 1, 2, 4 or 8 bytes: 0 or -EFAULT. */
 #define get_user(x, pointer) arch_get_user(x, pointer)

@@ -44,25 +44,20 @@ void remove_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
-void __wake_up(wait_queue_head_t *queue, bool all)
+void __wake_up(wait_queue_head_t *queue)
 {
 	struct wait_queue_entry *entry, *next;
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->lock, flags);
-	list_for_each_entry_safe(entry, next, &queue->waiters, link) {
-		bool woken = true;
-
+	list_for_each_entry_safe (entry, next, &queue->waiters, link) {
 		if (entry->wake) {
 			entry->wake(entry);
-		} else {
-			/* Off the queue even if it was awake already: it will look at its
-			 * condition. */
-			list_del_init(&entry->link);
-			woken = wake_up_task(entry->task);
+			continue;
 		}
-		if (woken && !all)
-			break;
+		/* Off the queue even if it was awake already: it will look at its condition. */
+		list_del_init(&entry->link);
+		wake_up_task(entry->task);
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
 }

@@ -4,8 +4,7 @@
  *	wait_event(queue, condition);		the waiter
  *	set the condition; wake_up(&queue);	the waker, any context
  *
- * The condition is tested with no lock held, again after each wake-up. A waiter is taken off the
- * queue by the wake-up, so wake_up_one() called twice wakes two.
+ * The condition is tested with no lock held, again after each wake-up.
  */
 #pragma once
 
@@ -27,13 +26,11 @@ struct wait_queue_entry {
 	void (*wake)(struct wait_queue_entry *entry);
 };
 
-/* clang-format off */
-#define WAIT_QUEUE_INIT(name, class) \
-	{.lock = SPINLOCK_INIT(class), .waiters = LIST_HEAD_INIT((name).waiters)}
-#define DEFINE_WAIT_QUEUE(name) wait_queue_head_t name = WAIT_QUEUE_INIT(name, #name)
-#define DEFINE_WAIT(name) \
+#define DEFINE_WAIT_QUEUE(name)                                                                    \
+	wait_queue_head_t name = {.waiters = LIST_HEAD_INIT((name).waiters)};                      \
+	NAME_LOCK(name, (name).lock, #name)
+#define DEFINE_WAIT(name)                                                                          \
 	struct wait_queue_entry name = {.task = current, .link = LIST_HEAD_INIT((name).link)}
-/* clang-format on */
 
 static inline void init_waitqueue_head(wait_queue_head_t *queue)
 {
@@ -51,7 +48,7 @@ void finish_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 void remove_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 
-void __wake_up(wait_queue_head_t *queue, bool all);
+void __wake_up(wait_queue_head_t *queue);
 
 /* Is anybody waiting? Orders the caller's writes before the look. */
 static __always_inline bool waitqueue_active(wait_queue_head_t *queue)
@@ -64,69 +61,49 @@ static __always_inline bool waitqueue_active(wait_queue_head_t *queue)
 static __always_inline void wake_up(wait_queue_head_t *queue)
 {
 	if (unlikely(waitqueue_active(queue)))
-		__wake_up(queue, true);
+		__wake_up(queue);
 }
 
-/* Wake the one who waits longest. */
-static __always_inline void wake_up_one(wait_queue_head_t *queue)
-{
-	if (unlikely(waitqueue_active(queue)))
-		__wake_up(queue, false);
-}
-
-#define __wait_event(queue, condition, state, on_signal, sleep)                                    \
+/* Sleep in @state by @sleep until @condition: 0, or -ERESTARTSYS when a signal ends it before. */
+#define __wait_event(queue, condition, state, sleep)                                               \
 	({                                                                                         \
-		DEFINE_WAIT(_entry);                                                               \
 		int _result = 0;                                                                   \
-		for (;;) {                                                                         \
-			prepare_to_wait(&(queue), &_entry, state);                                 \
-			if (condition)                                                             \
-				break;                                                             \
-			if ((on_signal) && signal_pending(current)) {                              \
-				_result = -ERESTARTSYS;                                            \
-				break;                                                             \
+		might_sleep();                                                                     \
+		if (!(condition)) {                                                                \
+			DEFINE_WAIT(_entry);                                                       \
+			for (;;) {                                                                 \
+				prepare_to_wait(&(queue), &_entry, state);                         \
+				if (condition)                                                     \
+					break;                                                     \
+				if ((state) == TASK_INTERRUPTIBLE && signal_pending(current)) {    \
+					_result = -ERESTARTSYS;                                    \
+					break;                                                     \
+				}                                                                  \
+				sleep;                                                             \
 			}                                                                          \
-			sleep;                                                                     \
+			finish_wait(&(queue), &_entry);                                            \
 		}                                                                                  \
-		finish_wait(&(queue), &_entry);                                                    \
 		_result;                                                                           \
 	})
 
 #define wait_event(queue, condition)                                                               \
-	do {                                                                                       \
-		might_sleep();                                                                     \
-		if (!(condition))                                                                  \
-			(void)__wait_event(queue, condition, TASK_UNINTERRUPTIBLE, false,          \
-					   schedule());                                            \
-	} while (0)
+	((void)__wait_event(queue, condition, TASK_UNINTERRUPTIBLE, schedule()))
 
 /* 0, or -ERESTARTSYS when a signal came first. */
 #define wait_event_interruptible(queue, condition)                                                 \
-	({                                                                                         \
-		might_sleep();                                                                     \
-		(condition) ? 0                                                                    \
-			    : __wait_event(queue, condition, TASK_INTERRUPTIBLE, true, schedule());\
-	})
+	__wait_event(queue, condition, TASK_INTERRUPTIBLE, schedule())
 
-/* Nanoseconds left (at least 1) once the condition holds, 0 when @ns passed first. */
-#define wait_event_timeout(queue, condition, ns)                                                   \
+/* Until the condition holds, a signal comes (in TASK_INTERRUPTIBLE: -ERESTARTSYS) or @ns have
+ * passed: the nanoseconds left, at least 1 if the condition held, else 0. */
+#define wait_event_state_timeout(queue, condition, state, ns)                                      \
 	({                                                                                         \
 		u64 _left = (ns);                                                                  \
 		bool _held = false;                                                                \
-		might_sleep();                                                                     \
-		(void)__wait_event(queue, (_held = (condition)) || !_left, TASK_UNINTERRUPTIBLE,   \
-				   false, _left = schedule_timeout_ns(_left));                     \
-		_held && !_left ? 1 : _left;                                                       \
-	})
-
-/* The same as s64, or -ERESTARTSYS when a signal came first. */
-#define wait_event_interruptible_timeout(queue, condition, ns)                                     \
-	({                                                                                         \
-		u64 _left = (ns);                                                                  \
-		bool _held = false;                                                                \
-		might_sleep();                                                                     \
-		int _signal = __wait_event(queue, (_held = (condition)) || !_left,                 \
-					   TASK_INTERRUPTIBLE, true,                               \
+		int _signal = __wait_event(queue, (_held = (condition)) || !_left, state,          \
 					   _left = schedule_timeout_ns(_left));                    \
 		_signal ? (s64)_signal : _held && !_left ? (s64)1 : (s64)_left;                    \
 	})
+#define wait_event_timeout(queue, condition, ns)                                                   \
+	wait_event_state_timeout(queue, condition, TASK_UNINTERRUPTIBLE, ns)
+#define wait_event_interruptible_timeout(queue, condition, ns)                                     \
+	wait_event_state_timeout(queue, condition, TASK_INTERRUPTIBLE, ns)

@@ -95,18 +95,19 @@ static int request_msix(const struct pci_device *device, irq_handler_t handler, 
 	unsigned at = pci_find_capability(device, PCI_CAPABILITY_MSIX, 0);
 	u32 table = at ? pci_read(device, at + MSIX_TABLE) : 0, control;
 	u32 *entry = at ? pci_map(device, table & 7, table & ~7u, MSIX_ENTRY_BYTES) : NULL;
-	int vector;
+	struct irq_message message;
+	int error;
 
 	if (!entry)
 		return -ENODEV;
-	vector = irq_allocate_vector(handler, argument, name);
-	if (vector < 0)
-		return vector;
+	error = irq_request_message(handler, argument, &message);
+	if (error)
+		return error;
 	control = (pci_read(device, at) | MSIX_ENABLE) & ~MSIX_MASK_ALL;
 	pci_write(device, at, control | MSIX_MASK_ALL);
-	writel((u32)irq_msi_address(vector), entry);
-	writel((u32)(irq_msi_address(vector) >> 32), entry + 1);
-	writel(irq_msi_data(vector), entry + 2);
+	writel(message.address, entry);
+	writel(0, entry + 1);
+	writel(message.data, entry + 2);
 	writel(0, entry + 3); /* not masked */
 	pci_write(device, at, control);
 	set_command(device, COMMAND_NO_INTX);
@@ -121,7 +122,7 @@ int pci_request_irq(const struct pci_device *device, irq_handler_t handler, void
 	*msix = !error;
 	if (!error || !pci_read8(device, INTERRUPT_PIN))
 		return error;
-	return irq_request_pci(pci_read8(device, INTERRUPT_LINE), handler, argument, name);
+	return irq_request_pci(pci_read8(device, INTERRUPT_LINE), handler, argument);
 }
 
 /* ---- the scan -------------------------------------------------------------------------------- */

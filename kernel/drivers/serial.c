@@ -106,7 +106,7 @@ void serial_init(void)
 
 	if (!com1_present)
 		return;
-	error = irq_request(irq_isa_to_gsi(COM1_IRQ), com1_drain, NULL, "serial");
+	error = irq_request_isa(COM1_IRQ, com1_drain, NULL);
 	if (error) {
 		pr_err("serial: no interrupt (%d): the console takes no input\n", error);
 		return;

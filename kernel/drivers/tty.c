@@ -14,7 +14,6 @@
 #include "kernel/core/printk.h"
 #include "kernel/core/string.h"
 #include "kernel/core/uaccess.h"
-#include "kernel/core/work.h"
 #include "kernel/drivers/drivers.h"
 
 #define SIGHUP 1
@@ -30,21 +29,9 @@
 #define CONSOLE_DEV MKDEV(5, 1)
 #define SERIAL_DEV MKDEV(4, 64)
 
-struct tty console_tty = {
-	.read_lock = MUTEX_INIT(console_tty.read_lock, "tty->read_lock"),
-	.write_lock = MUTEX_INIT(console_tty.write_lock, "tty->write_lock"),
-	.wait = WAIT_QUEUE_INIT(console_tty.wait, "tty->wait"),
-	.lock = SPINLOCK_INIT("tty->lock"),
-};
+struct tty console_tty;
 
 /* ---- input ----------------------------------------------------------------------------------- */
-
-/* ^T: the reports are long and take bucket locks, so a thread prints them. */
-static void report_caches(struct work *work)
-{
-	hash_report_all();
-}
-static DEFINE_WORK(report_work, report_caches);
 
 void tty_receive(struct tty *tty, u8 c)
 {
@@ -57,7 +44,7 @@ void tty_receive(struct tty *tty, u8 c)
 	foreground = tty->foreground;
 	spin_unlock_irqrestore(&tty->lock, flags);
 	if (signo == LINE_STATUS)
-		work_queue(&report_work);
+		hash_report_request();
 	else if (signo && foreground)
 		signal_pgrp(foreground, signo);
 	wake_up(&tty->wait);
@@ -445,6 +432,10 @@ void tty_init(void)
 {
 	u64 rows = 0, columns = 0;
 
+	mutex_init(&console_tty.read_lock, "tty->read_lock");
+	mutex_init(&console_tty.write_lock, "tty->write_lock");
+	init_waitqueue_head(&console_tty.wait);
+	spin_lock_init(&console_tty.lock, "tty->lock");
 	line_init(&console_tty);
 	cmdline_u64("rows", &rows);
 	cmdline_u64("columns", &columns);

@@ -113,17 +113,17 @@ static void finish_call(struct registers *registers, const struct signal_action 
 		break;
 	case ERESTART_RESTARTBLOCK:
 		if (again)
-			arch_call_restart_syscall(registers);
+			arch_repeat_syscall(registers, ARCH_RESTART_SYSCALL);
 		else
-			arch_set_syscall_result(registers, -EINTR);
+			arch_syscall_result(registers) = (u64)-EINTR;
 		return;
 	default:
 		return;
 	}
 	if (again)
-		arch_repeat_syscall(registers);
+		arch_repeat_syscall(registers, arch_syscall_number(registers));
 	else
-		arch_set_syscall_result(registers, -EINTR);
+		arch_syscall_result(registers) = (u64)-EINTR;
 }
 
 void signals_deliver(struct registers *registers)

@@ -226,7 +226,7 @@ static unsigned fill_auxiliary(const struct program *program, u64 *out, u64 name
 	const struct cred *cred = current->cred;
 	const u64 pairs[] = {
 		AT_MINSIGSTKSZ, arch_signal_stack_size(),
-		AT_HWCAP, arch_hwcap(),
+		AT_HWCAP, arch_hwcap,
 		AT_PAGESZ, PAGE_SIZE,
 		AT_CLKTCK, 100,
 		AT_PHDR, program->phdr,

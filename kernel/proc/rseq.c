@@ -54,7 +54,7 @@ static int abort_sequence(struct rseq *area, struct registers *registers)
 	if (put_user(0ULL, &area->sequence))
 		return -EFAULT;
 	if (ip - sequence.start < sequence.length)
-		arch_set_user_ip(registers, sequence.abort);
+		arch_user_ip(registers) = sequence.abort;
 	return 0;
 }
 

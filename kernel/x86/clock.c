@@ -12,6 +12,7 @@
 #include <arch/time.h>
 
 #include "kernel/core/printk.h"
+#include "kernel/core/time.h"
 #include "kernel/core/timer.h"
 #include "kernel/proc/scheduler.h"
 #include "kernel/x86/x86.h"
@@ -19,8 +20,7 @@
 #define CALIBRATION_TICKS 1000000ULL
 #define READINGS 5
 #define PM_TIMER_HZ 3579545ULL
-#define FEMTOSECONDS 1000000000000000ULL
-#define HPET_PERIOD 0x4
+#define HPET_PERIOD 0x4 /* femtoseconds */
 #define HPET_CONFIGURATION 0x10
 #define HPET_COUNTER 0xf0
 #define NEVER (~0ULL)
@@ -28,30 +28,23 @@
 u64 clock_tsc_base;
 u64 clock_ns_per_tick;
 static u64 tsc_hz = 1000000000;
-static u64 tsc_ticks_per_ns;		    /* 34.30 fixed point */
 static u64 lapic_ticks_per_ns = 1ULL << 32; /* 32.32 fixed point */
 static u8 *hpet;
 
 struct reading {
-	u64 tsc, reference;
-	u32 lapic;
+	u64 tsc;
+	u32 reference, lapic;
 };
-
-static u64 read_reference(void)
-{
-	return hpet ? readl(hpet + HPET_COUNTER) : inl((u16)acpi.pm_timer_port);
-}
 
 /* Three clocks at one moment: of several tries, the one whose bracket is tightest. */
 static struct reading read_clocks(void)
 {
 	struct reading best = {0};
 	u64 tightest = NEVER;
-	unsigned i;
 
-	for (i = 0; i < READINGS; i++) {
+	for (unsigned i = 0; i < READINGS; i++) {
 		u64 before = arch_cycles();
-		u64 reference = read_reference();
+		u32 reference = hpet ? readl(hpet + HPET_COUNTER) : inl(acpi.pm_timer_port);
 		u32 lapic = lapic_timer_read();
 		u64 after = arch_cycles();
 
@@ -66,61 +59,50 @@ static struct reading read_clocks(void)
 static void spin_ticks(u64 ticks)
 {
 	u64 start = arch_cycles();
-	unsigned i;
 
 	while (arch_cycles() - start < ticks)
-		for (i = 0; i < 100; i++) /* few readings: each is slow under emulation */
+		for (unsigned i = 0; i < 100; i++) /* few readings: each is slow under emulation */
 			__asm__ __volatile__("");
 }
 
-/* Nanoseconds of reference clock between two readings; 0: no reference. */
-static u64 reference_ns(const struct reading *from, const struct reading *to)
-{
-	u64 mask = hpet || acpi.pm_timer_32 ? 0xffffffff : 0xffffff;
-	u64 ticks = (to->reference - from->reference) & mask;
-
-	if (hpet)
-		return ticks * readl(hpet + HPET_PERIOD) / 1000000;
-	return acpi.pm_timer_port ? ticks * 1000000000 / PM_TIMER_HZ : 0;
-}
-
-static void measure(void)
+/* Sets tsc_hz and lapic_ticks_per_ns; false when there is nothing to measure by. */
+static bool measure(void)
 {
 	struct reading from, to;
 	u64 ns, rounded;
 
 	if (acpi.hpet)
 		hpet = map_physical(acpi.hpet, 4096);
-	if (hpet && (!readl(hpet + HPET_PERIOD) || readl(hpet + HPET_PERIOD) > 100000000))
-		hpet = NULL;
 	if (hpet)
 		writel(readl(hpet + HPET_CONFIGURATION) | 1, hpet + HPET_CONFIGURATION);
 	else if (!acpi.pm_timer_port)
-		goto unknown;
+		return false;
 	lapic_timer_write(~0u);
 	from = read_clocks();
 	spin_ticks(CALIBRATION_TICKS);
 	to = read_clocks();
 	lapic_timer_write(0);
-	ns = reference_ns(&from, &to);
+	if (hpet)
+		ns = (u64)(to.reference - from.reference) * readl(hpet + HPET_PERIOD) / 1000000;
+	else
+		ns = ((to.reference - from.reference) & acpi.pm_timer_mask) * NSEC_PER_SEC /
+		     PM_TIMER_HZ;
 	if (ns < 1000 || from.lapic == to.lapic)
-		goto unknown;
-	tsc_hz = (to.tsc - from.tsc) * 1000000000 / ns;
+		return false;
+	tsc_hz = (to.tsc - from.tsc) * NSEC_PER_SEC / ns;
 	/* Counted in whole megahertz by whoever designed it, if it comes that close (10 ppm). */
 	rounded = (tsc_hz + 500000) / 1000000 * 1000000;
 	if (max(tsc_hz, rounded) - min(tsc_hz, rounded) < rounded / 100000)
 		tsc_hz = rounded;
 	lapic_ticks_per_ns = ((u64)(from.lapic - to.lapic) << 32) / ns;
-	return;
-unknown:
-	pr_warn("clock: nothing to measure the TSC by, taking it for 1 GHz\n");
+	return true;
 }
 
 void clock_init(void)
 {
-	measure();
-	clock_ns_per_tick = (1000000000ULL << 32) / tsc_hz;
-	tsc_ticks_per_ns = (tsc_hz << 30) / 1000000000;
+	if (!measure())
+		pr_warn("clock: nothing to measure the TSC by, taking it for 1 GHz\n");
+	clock_ns_per_tick = (NSEC_PER_SEC << 32) / tsc_hz;
 	pr_info("clock: TSC %llu.%03llu MHz\n", (unsigned long long)(tsc_hz / 1000000),
 		(unsigned long long)(tsc_hz / 1000 % 1000));
 }
@@ -128,44 +110,37 @@ void clock_init(void)
 /* Program the alarm for the earlier of this CPU's two deadlines. Interrupts off. */
 static void set_alarm(struct cpu *cpu, u64 now)
 {
-	u64 deadline = min(cpu->next_timer_ns, cpu->next_tick_ns);
-	u64 ticks, delta;
+	u64 deadline = min(cpu->next_timer_ns, cpu->next_tick_ns), ticks;
 
 	if (deadline == cpu->next_event_ns)
 		return;
 	cpu->next_event_ns = deadline;
-	delta = deadline > now ? deadline - now : 0;
-	if (cpu_features.tsc_deadline) {
-		ticks = (u64)(((unsigned __int128)delta * tsc_ticks_per_ns) >> 30);
-		write_msr(MSR_TSC_DEADLINE, deadline == NEVER ? 0 : arch_cycles() + ticks);
-		return;
-	}
-	if (deadline == NEVER) {
-		lapic_timer_write(0);
-		return;
-	}
-	/* Too far for the counter: an early alarm sets the next one. */
-	ticks = (u64)(((unsigned __int128)delta * lapic_ticks_per_ns) >> 32);
-	lapic_timer_write((u32)max(1ULL, min(ticks, (u64)0xffffffff)));
+	/* Too far for the counter: an early alarm sets the next one. 0 would stop it. */
+	deadline = deadline > now ? deadline - now : 0;
+	ticks = (u64)(((unsigned __int128)deadline * lapic_ticks_per_ns) >> 32);
+	if (cpu->next_event_ns == NEVER)
+		ticks = 0;
+	else
+		ticks = max(1ULL, min(ticks, 0xffffffffULL));
+	lapic_timer_write((u32)ticks);
 }
 
 void arch_timer_set(u64 deadline_ns)
 {
-	struct cpu *cpu = this_cpu();
+	this_cpu()->next_timer_ns = deadline_ns;
+	set_alarm(this_cpu(), arch_clock_ns());
+}
 
-	cpu->next_timer_ns = deadline_ns;
-	set_alarm(cpu, arch_clock_ns());
+static void set_tick(u64 deadline_ns, u64 now)
+{
+	this_cpu()->next_tick_ns = deadline_ns;
+	set_alarm(this_cpu(), now);
 }
 
 void clock_init_cpu(void)
 {
-	struct cpu *cpu = this_cpu();
-	u64 now = arch_clock_ns();
-
-	cpu->next_timer_ns = NEVER;
-	cpu->next_event_ns = NEVER;
-	cpu->next_tick_ns = now + TICK_NS;
-	set_alarm(cpu, now);
+	this_cpu()->next_timer_ns = this_cpu()->next_event_ns = NEVER;
+	set_tick(arch_clock_ns() + TICK_NS, arch_clock_ns());
 }
 
 void clock_interrupt(struct registers *registers)
@@ -175,9 +150,7 @@ void clock_interrupt(struct registers *registers)
 
 	cpu->next_event_ns = 0; /* spent: whatever is due next must be programmed */
 	if (now >= cpu->next_tick_ns) {
-		cpu->next_tick_ns += TICK_NS;
-		if (cpu->next_tick_ns <= now)
-			cpu->next_tick_ns = now + TICK_NS;
+		cpu->next_tick_ns = max(cpu->next_tick_ns + TICK_NS, now);
 		scheduler_tick(user_mode(registers));
 	}
 	if (now >= cpu->next_timer_ns) {
@@ -190,14 +163,10 @@ void clock_interrupt(struct registers *registers)
 
 void arch_halt(void)
 {
-	struct cpu *cpu = this_cpu();
-
-	cpu->next_tick_ns = NEVER;
-	set_alarm(cpu, arch_clock_ns());
+	set_tick(NEVER, arch_clock_ns());
 	__asm__ __volatile__("sti; hlt" ::: "memory");
 	arch_irq_disable();
-	cpu->next_tick_ns = arch_clock_ns() + TICK_NS;
-	set_alarm(cpu, arch_clock_ns());
+	set_tick(arch_clock_ns() + TICK_NS, arch_clock_ns());
 	arch_irq_enable();
 }
 
@@ -215,29 +184,20 @@ static u8 cmos_read(u8 reg)
 	return inb(0x71);
 }
 
-struct rtc_time {
-	u8 second, minute, hour, day, month, year;
-};
+#define RTC_FIELDS 6
+#define RTC_BINARY 4 /* of register B; else binary-coded decimal */
 
-static void rtc_read_once(struct rtc_time *time)
+static void rtc_read_once(u8 fields[RTC_FIELDS])
 {
+	static const u8 registers[RTC_FIELDS] = {0, 2, 4, 7, 8, 9};
+
 	while (cmos_read(0x0a) & 0x80)
 		; /* an update is in progress: at most 2 ms */
-	time->second = cmos_read(0);
-	time->minute = cmos_read(2);
-	time->hour = cmos_read(4);
-	time->day = cmos_read(7);
-	time->month = cmos_read(8);
-	time->year = cmos_read(9);
+	for (unsigned i = 0; i < RTC_FIELDS; i++)
+		fields[i] = cmos_read(registers[i]);
 }
 
-static u8 from_bcd(u8 value)
-{
-	return (u8)((value >> 4) * 10 + (value & 15));
-}
-
-/* Days from 1970-01-01 to a date of the proleptic Gregorian calendar; March is month 0 of the year.
- */
+/* Days from 1970-01-01 to a date of the Gregorian calendar; March is month 0 of the year. */
 static u64 days_since_1970(u64 year, u64 month, u64 day)
 {
 	if (month < 3) {
@@ -248,26 +208,16 @@ static u64 days_since_1970(u64 year, u64 month, u64 day)
 	       1 - 719468;
 }
 
+/* The clock counts 24 hours, in UTC, as that of every virtual machine does. */
 u64 arch_rtc_seconds(void)
 {
-	struct rtc_time time, again;
-	u8 status;
-	bool afternoon;
+	u8 t[RTC_FIELDS], again[RTC_FIELDS];
 
 	do { /* the same twice: not torn by an update */
-		rtc_read_once(&time);
-		rtc_read_once(&again);
-	} while (__builtin_memcmp(&time, &again, sizeof(time)));
-	status = cmos_read(0x0b);
-	afternoon = !(status & 2) && time.hour & 0x80;
-	time.hour &= 0x7f;
-	if (!(status & 4)) {
-		time = (struct rtc_time){from_bcd(time.second), from_bcd(time.minute),
-					 from_bcd(time.hour),	from_bcd(time.day),
-					 from_bcd(time.month),	from_bcd(time.year)};
-	}
-	if (!(status & 2))
-		time.hour = (u8)(time.hour % 12 + (afternoon ? 12 : 0));
-	return days_since_1970(2000 + time.year, time.month, time.day) * 86400 + time.hour * 3600 +
-	       time.minute * 60 + time.second;
+		rtc_read_once(t);
+		rtc_read_once(again);
+	} while (__builtin_memcmp(t, again, sizeof(t)));
+	for (unsigned i = 0; i < RTC_FIELDS && !(cmos_read(0x0b) & RTC_BINARY); i++)
+		t[i] = (u8)((t[i] >> 4) * 10 + (t[i] & 15));
+	return days_since_1970(2000 + t[5], t[4], t[3]) * 86400 + t[2] * 3600 + t[1] * 60 + t[0];
 }

@@ -3,18 +3,17 @@
  * state with its stacks, system call entry, and the protections that it has.
  *
  * Each CPU has its own GDT and TSS; the IDT is common. NMI, double fault and machine check run on
- * stacks of their own (IST 1-3). Nothing is locked: each CPU writes its own tables.
+ * stacks of their own (IST 1-3), which lie above the idle task's. Nothing is locked: each CPU
+ * writes its own tables.
  */
 #include <arch/boot.h>
 #include <arch/cpu.h>
+#include <arch/elf.h>
 #include <arch/page.h>
 
+#include "fs/proc/process_info.h"
 #include "kernel/core/string.h"
 #include "kernel/x86/x86.h"
-#include "mm/page_alloc.h"
-
-#define IST_STACKS 3
-#define IST_STACK_SIZE PAGE_SIZE
 
 struct tss {
 	u32 reserved0;
@@ -25,26 +24,24 @@ struct tss {
 	u16 reserved3, io_bitmap;
 } __packed;
 
-struct cpu_tables {
+static struct cpu_tables {
 	u64 gdt[10];
 	struct tss tss;
-} __aligned(64);
+} __aligned(64) cpu_tables[NR_CPUS];
 
 struct cpu cpus[NR_CPUS] = {[0] = {.self = &cpus[0], .fs_base = ~0UL, .gs_base = ~0UL}};
 unsigned nr_cpus = 1;
 struct cpu_features cpu_features;
-
-static struct cpu_tables cpu_tables[NR_CPUS];
-static u8 boot_ist_stacks[IST_STACKS * IST_STACK_SIZE] __aligned(16);
+u32 arch_hwcap;
 
 extern char syscall_entry[];
 
 static bool cpuid_bit(u32 leaf, unsigned reg, unsigned bit)
 {
-	u32 out[4], highest[4];
+	u32 out[4];
 
-	cpuid(leaf & 0x80000000, 0, highest);
-	if (highest[0] < leaf)
+	cpuid(leaf & 0x80000000, 0, out);
+	if (out[0] < leaf)
 		return false;
 	cpuid(leaf, 0, out);
 	return out[reg] >> bit & 1;
@@ -54,21 +51,28 @@ enum { EAX, EBX, ECX, EDX };
 
 void cpu_detect_features(void)
 {
-	struct cpu_features *f = &cpu_features;
+	u32 out[4];
 
-	f->nx = cpuid_bit(0x80000001, EDX, 20);
-	f->large_1gb = cpuid_bit(0x80000001, EDX, 26);
-	f->smep = cpuid_bit(7, EBX, 7);
-	f->smap = cpuid_bit(7, EBX, 20);
-	f->umip = cpuid_bit(7, ECX, 2);
-	f->xsave = cpuid_bit(1, ECX, 26);
-	f->x2apic = cpuid_bit(1, ECX, 21);
-	f->tsc_deadline = cpuid_bit(1, ECX, 24);
-	f->rdrand = cpuid_bit(1, ECX, 30);
-	fpu_init_features();
+	cpu_features.large_1gb = cpuid_bit(0x80000001, EDX, 26);
+	cpu_features.smep = cpuid_bit(7, EBX, 7);
+	cpu_features.smap = cpuid_bit(7, EBX, 20);
+	cpu_features.umip = cpuid_bit(7, ECX, 2);
+	cpu_features.xsave = cpuid_bit(1, ECX, 26);
+	cpu_features.rdrand = cpuid_bit(1, ECX, 30);
+	cpuid(1, 0, out);
+	arch_hwcap = out[EDX];
 }
 
-static void fill_tables(struct cpu_tables *tables)
+bool arch_random(u64 *value)
+{
+	bool good = false;
+
+	for (int tries = 0; tries < 10 && cpu_features.rdrand && !good; tries++)
+		__asm__ __volatile__("rdrand %0" : "=r"(*value), "=@ccc"(good));
+	return good;
+}
+
+static void fill_tables(struct cpu_tables *tables, u64 exception_stacks)
 {
 	u64 base = (u64)(uintptr_t)&tables->tss;
 
@@ -81,14 +85,13 @@ static void fill_tables(struct cpu_tables *tables)
 					 0x89ULL << 40 | (base >> 24 & 0xff) << 56;
 	tables->gdt[(TSS_SELECTOR >> 3) + 1] = base >> 32;
 	tables->tss.io_bitmap = sizeof(struct tss); /* none: no port for programs */
+	for (unsigned i = 0; i < EXCEPTION_STACKS; i++)
+		tables->tss.ist[i] = exception_stacks + (i + 1) * PAGE_SIZE;
 }
 
 static void load_segments(struct cpu_tables *tables)
 {
-	struct {
-		u16 limit;
-		u64 base;
-	} __packed pointer = {sizeof(tables->gdt) - 1, (u64)(uintptr_t)tables->gdt};
+	struct descriptor_pointer pointer = {sizeof(tables->gdt) - 1, (u64)(uintptr_t)tables->gdt};
 
 	__asm__ __volatile__("lgdt %0\n\t"
 			     "pushq %1\n\t"
@@ -115,31 +118,11 @@ static void init_system_calls(void)
 void cpu_init_tables(struct cpu *cpu)
 {
 	struct cpu_tables *tables = &cpu_tables[cpu->id];
-	unsigned i;
 
-	if (cpu->id == 0)
-		for (i = 0; i < IST_STACKS; i++)
-			tables->tss.ist[i] =
-				(u64)(uintptr_t)(boot_ist_stacks + (i + 1) * IST_STACK_SIZE);
-	fill_tables(tables);
+	fill_tables(tables, (u64)(uintptr_t)idle_tasks[cpu->id].kernel_stack + KERNEL_STACK_SIZE);
 	load_segments(tables);
 	idt_load();
 	init_system_calls();
-}
-
-/* Stacks for an application processor's exceptions: 0 or -ENOMEM. */
-int cpu_allocate_stacks(struct cpu *cpu)
-{
-	unsigned i;
-
-	for (i = 0; i < IST_STACKS; i++) {
-		u8 *stack = get_free_pages(GFP_KERNEL, 0);
-
-		if (!stack)
-			return -12;
-		cpu_tables[cpu->id].tss.ist[i] = (u64)(uintptr_t)(stack + IST_STACK_SIZE);
-	}
-	return 0;
 }
 
 void cpu_set_kernel_stack(struct cpu *cpu, u64 top)
@@ -150,17 +133,28 @@ void cpu_set_kernel_stack(struct cpu *cpu, u64 top)
 
 void cpu_enable_features(void)
 {
-	u64 cr4 = read_cr4() | CR4_PGE;
-
-	if (cpu_features.smep)
-		cr4 |= CR4_SMEP;
-	if (cpu_features.smap)
-		cr4 |= CR4_SMAP;
-	if (cpu_features.umip)
-		cr4 |= CR4_UMIP;
-	if (cpu_features.xsave)
-		cr4 |= CR4_OSXSAVE;
-	write_cr4(cr4);
+	write_cr4(read_cr4() | CR4_PGE | (cpu_features.smep ? CR4_SMEP : 0) |
+		  (cpu_features.smap ? CR4_SMAP : 0) | (cpu_features.umip ? CR4_UMIP : 0) |
+		  CR4_OSXSAVE);
 	write_cr0(read_cr0() | CR0_WP);
 	fpu_init_cpu();
+}
+
+/* One CPU's lines of /proc/cpuinfo; the name is that of CPUID leaves 0x80000002..4. */
+size_t system_cpu_text(unsigned cpu, char *buf, size_t size)
+{
+	u32 vendor[4], name[13] = {0}, out[4];
+
+	for (u32 i = 0; i < 3; i++)
+		cpuid(0x80000002 + i, 0, name + 4 * i);
+	cpuid(0, 0, vendor);
+	cpuid(1, 0, out);
+	return (size_t)scnprintf(
+		buf, size,
+		"processor\t: %u\nvendor_id\t: %.4s%.4s%.4s\ncpu family\t: %u\nmodel\t\t: %u\n"
+		"model name\t: %s\nstepping\t: %u\napicid\t\t: %u\n\n",
+		cpu, (char *)&vendor[1], (char *)&vendor[3], (char *)&vendor[2],
+		(out[0] >> 8 & 15) + (out[0] >> 20 & 255),
+		(out[0] >> 4 & 15) | (out[0] >> 12 & 0xf0), (char *)name, out[0] & 15,
+		cpus[cpu].apic_id);
 }

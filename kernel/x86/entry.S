@@ -1,5 +1,6 @@
 /*
- * entry.S - every way into the kernel from outside, and every way back to a program.
+ * entry.S - every way into the kernel from outside, every way back to a program, and from one
+ * kernel stack to another.
  *
  * A full struct registers (arch/process.h) is pushed by all of them. From user mode it lies at the
  * top of the task's kernel stack. The system call's short return reloads only what C functions do
@@ -9,47 +10,24 @@
  */
 #include "kernel/x86/offsets.h"
 
+	.macro push registers:vararg
+	.irp register, \registers
+	pushq %\register
+	.endr
+	.endm
+
+	.macro pop registers:vararg
+	.irp register, \registers
+	popq %\register
+	.endr
+	.endm
+
 	.macro push_general
-	pushq %rsi
-	pushq %rdx
-	pushq %rcx
-	pushq %rax
-	pushq %r8
-	pushq %r9
-	pushq %r10
-	pushq %r11
-	pushq %rbx
-	pushq %rbp
-	pushq %r12
-	pushq %r13
-	pushq %r14
-	pushq %r15
+	push rsi, rdx, rcx, rax, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15
 	.endm
 
 	.macro pop_general
-	popq %r15
-	popq %r14
-	popq %r13
-	popq %r12
-	popq %rbp
-	popq %rbx
-	popq %r11
-	popq %r10
-	popq %r9
-	popq %r8
-	popq %rax
-	popq %rcx
-	popq %rdx
-	popq %rsi
-	popq %rdi
-	.endm
-
-	/* The three-byte no-op that boot replaces by clac. */
-	.macro clac_site
-661:	.byte 0x0f, 0x1f, 0x00
-	.pushsection .clac_sites, "a"
-	.long 661b - .
-	.popsection
+	pop r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
 	.endm
 
 	.text
@@ -78,15 +56,9 @@ syscall_entry:
 	cmpl $0, TASK_PENDING(%rcx)
 	jne 3f
 	addq $48, %rsp /* r15 .. rbx still hold the program's values */
-	popq %r11
-	popq %r10
-	popq %r9
-	popq %r8
+	pop r11, r10, r9, r8
 	addq $8, %rsp
-	popq %rcx
-	popq %rdx
-	popq %rsi
-	popq %rdi
+	pop rcx, rdx, rsi, rdi
 	movq 32(%rsp), %rsp
 	swapgs
 	sysretq
@@ -127,6 +99,17 @@ exit_to_program: /* (struct registers *) */
 	movq %rdi, %rsp
 	xorl %ebp, %ebp
 	jmp exit_long
+
+	/* struct task *arch_switch_stacks(struct task *previous, struct task *next) */
+	.balign 16
+	.globl arch_switch_stacks
+arch_switch_stacks:
+	push rbp, rbx, r12, r13, r14, r15
+	movq %rsp, TASK_SP(%rdi)
+	movq TASK_SP(%rsi), %rsp
+	pop r15, r14, r13, r12, rbx, rbp
+	movq %rdi, %rax
+	ret
 
 	/* First instruction of a new task: rax the previous one, r12 a function or 0,
 	 * r13 its argument. */

@@ -1,5 +1,6 @@
 /*
- * fpu.c - the vector registers of programs: x87, SSE, AVX, by XSAVE (FXSAVE where that is missing).
+ * fpu.c - the vector registers of programs: x87, SSE, AVX, by XSAVE, which every 64-bit processor
+ * since 2008 has.
  *
  * The kernel itself never uses them. A task's image lies at the top of its kernel stack. The switch
  * saves them when a program's task is left and loads them when one is entered, unless they still
@@ -8,11 +9,11 @@
 #include <arch/process.h>
 #include <arch/uaccess.h>
 
+#include "kernel/core/assert.h"
 #include "kernel/core/errno.h"
 #include "kernel/core/string.h"
 #include "kernel/x86/x86.h"
 
-#define FXSAVE_SIZE 512
 #define XSTATE_HEADER 512 /* offset: u64 present, u64 compaction, 48 bytes of zeros */
 #define XSTATE_HEADER_SIZE 64
 #define MXCSR_OFFSET 24
@@ -33,26 +34,9 @@ struct software_bytes {
 };
 
 u32 fpu_area_size;
-static u8 initial_state[FXSAVE_SIZE + XSTATE_HEADER_SIZE + 4096] __aligned(64);
-
-void fpu_init_features(void)
-{
-	struct cpu_features *f = &cpu_features;
-	u32 out[4];
-
-	f->fpu_size = FXSAVE_SIZE;
-	if (f->xsave) {
-		cpuid(13, 0, out);
-		f->xfeatures = (out[0] | (u64)out[3] << 32) & (XFEATURES_WANTED | XFEATURES_AVX512);
-		if ((f->xfeatures & XFEATURES_AVX512) != XFEATURES_AVX512)
-			f->xfeatures &= ~XFEATURES_AVX512;
-	}
-}
-
-static void write_xcr0(u64 value)
-{
-	__asm__ __volatile__("xsetbv" ::"c"(0), "a"((u32)value), "d"((u32)(value >> 32)));
-}
+static u32 image_size; /* of the XSAVE image */
+static u64 xfeatures;  /* XCR0: the components in use */
+static u8 initial_state[XSTATE_HEADER + XSTATE_HEADER_SIZE + 4096] __aligned(64);
 
 /* On each CPU. The first one learns the image's size, which the CPU tells for the components
  * enabled. */
@@ -60,16 +44,17 @@ void fpu_init_cpu(void)
 {
 	u32 out[4];
 
-	__asm__ __volatile__("fninit");
-	if (cpu_features.xsave) {
-		write_xcr0(cpu_features.xfeatures);
-		cpuid(13, 0, out);
-		if (out[1] <= sizeof(initial_state))
-			cpu_features.fpu_size = out[1];
-		else
-			cpu_features.xsave = false;
-	}
-	fpu_area_size = round_up(cpu_features.fpu_size, 64u);
+	if (!cpu_features.xsave)
+		panic("this processor has no XSAVE");
+	cpuid(13, 0, out);
+	xfeatures = out[0] & XFEATURES_WANTED;
+	if ((out[0] & XFEATURES_AVX512) == XFEATURES_AVX512)
+		xfeatures |= XFEATURES_AVX512;
+	__asm__ __volatile__("fninit; xsetbv" ::"c"(0), "a"((u32)xfeatures), "d"(0));
+	cpuid(13, 0, out);
+	image_size = out[1];
+	BUG_ON(image_size > sizeof(initial_state));
+	fpu_area_size = round_up(image_size, 64u);
 	*(u16 *)initial_state = 0x37f;
 	*(u32 *)(initial_state + MXCSR_OFFSET) = MXCSR_DEFAULT;
 	fpu_restore(initial_state);
@@ -77,25 +62,18 @@ void fpu_init_cpu(void)
 
 void fpu_save(void *area)
 {
-	if (likely(cpu_features.xsave))
-		__asm__ __volatile__("xsave64 (%0)" ::"r"(area), "a"(~0u), "d"(~0u) : "memory");
-	else
-		__asm__ __volatile__("fxsave64 (%0)" ::"r"(area) : "memory");
+	__asm__ __volatile__("xsave64 (%0)" ::"r"(area), "a"(~0u), "d"(~0u) : "memory");
 }
 
 void fpu_restore(const void *area)
 {
-	if (likely(cpu_features.xsave))
-		__asm__ __volatile__("xrstor64 (%0)" ::"r"(area), "a"(~0u), "d"(~0u) : "memory");
-	else
-		__asm__ __volatile__("fxrstor64 (%0)" ::"r"(area) : "memory");
+	__asm__ __volatile__("xrstor64 (%0)" ::"r"(area), "a"(~0u), "d"(~0u) : "memory");
 }
 
 /* XSAVE leaves most of the header alone, and XRSTOR faults unless it is zero. */
 void fpu_prepare_area(void *area)
 {
-	if (cpu_features.xsave)
-		memset((u8 *)area + XSTATE_HEADER, 0, XSTATE_HEADER_SIZE);
+	memset((u8 *)area + XSTATE_HEADER, 0, XSTATE_HEADER_SIZE);
 }
 
 void arch_fpu_reset(void)
@@ -105,45 +83,29 @@ void arch_fpu_reset(void)
 
 size_t arch_fpu_frame_size(void)
 {
-	return cpu_features.fpu_size + (cpu_features.xsave ? sizeof(u32) : 0);
+	return image_size + sizeof(u32);
 }
 
 int arch_fpu_save_user(void *user)
 {
 	u8 *area = current->arch.fpu;
-	u32 size = cpu_features.fpu_size;
-	struct software_bytes *software = (void *)(area + SOFTWARE_OFFSET);
 
 	fpu_save(area); /* a switch during the copy saves the same values again */
-	memset(software, 0, sizeof(*software));
-	if (cpu_features.xsave) {
-		software->magic1 = FP_XSTATE_MAGIC1;
-		software->extended_size = size + sizeof(u32);
-		software->xfeatures = cpu_features.xfeatures;
-		software->xstate_size = size;
-	}
-	if (arch_copy_to_user(user, area, size))
+	*(struct software_bytes *)(area + SOFTWARE_OFFSET) = (struct software_bytes){
+		.magic1 = FP_XSTATE_MAGIC1,
+		.extended_size = image_size + sizeof(u32),
+		.xfeatures = xfeatures,
+		.xstate_size = image_size,
+	};
+	if (arch_copy_to_user(user, area, image_size))
 		return -EFAULT;
-	if (cpu_features.xsave)
-		return arch_put_user(FP_XSTATE_MAGIC2, (u32 *)((u8 *)user + size));
-	return 0;
-}
-
-/* Make what a program gave us something that XRSTOR takes without a fault. */
-static void sanitize_image(u8 *area)
-{
-	u64 *header = (u64 *)(area + XSTATE_HEADER);
-
-	*(u32 *)(area + MXCSR_OFFSET) &= MXCSR_MASK;
-	if (!cpu_features.xsave)
-		return;
-	header[0] &= cpu_features.xfeatures;
-	memset(header + 1, 0, XSTATE_HEADER_SIZE - sizeof(u64));
+	return arch_put_user(FP_XSTATE_MAGIC2, (u32 *)((u8 *)user + image_size));
 }
 
 int arch_fpu_restore_user(const void *user)
 {
 	u8 *area = current->arch.fpu;
+	u64 *header = (u64 *)(area + XSTATE_HEADER);
 	size_t missing;
 
 	/*
@@ -151,9 +113,12 @@ int arch_fpu_restore_user(const void *user)
 	 * registers are given up first, and the switch leaves the area alone while fpu is NULL.
 	 */
 	current->arch.fpu = NULL;
-	missing = arch_copy_from_user(area, user, cpu_features.fpu_size);
+	missing = arch_copy_from_user(area, user, image_size);
 	current->arch.fpu = area;
-	sanitize_image(area);
+	/* Make what the program gave us something that XRSTOR takes without a fault. */
+	*(u32 *)(area + MXCSR_OFFSET) &= MXCSR_MASK;
+	header[0] &= xfeatures;
+	memset(header + 1, 0, XSTATE_HEADER_SIZE - sizeof(u64));
 	fpu_restore(missing ? initial_state : area);
 	arch_thread_restore(this_cpu(), current);
 	return missing ? -EFAULT : 0;

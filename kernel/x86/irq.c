@@ -1,9 +1,13 @@
 /*
- * irq.c - device interrupts: vectors, the I/O APICs that turn lines into them, and their handlers.
+ * irq.c - interrupts: the local APIC of each CPU (interrupts between CPUs, acknowledging, its
+ * timer's registers), vectors, the I/O APICs that turn devices' lines into them, and their
+ * handlers. Source: Intel SDM volume 3, chapter 11.
  *
- * A vector has a list of handlers (shared PCI lines); it is only ever extended, at the front, so
- * the interrupt walks it without a lock. All device interrupts go to the first CPU. Masked legacy
- * controllers sit at vectors 32..47, where only their spurious interrupts could arrive.
+ * A line's vector is VECTOR_DEVICE_FIRST plus its number (GSI); messages have those after the
+ * lines'. Handlers stand in one short table, of which an interrupt calls all that have its vector
+ * (shared PCI lines); it only ever grows, so that needs no lock. All device interrupts go to the
+ * first CPU. Masked legacy controllers sit at vectors 32..47, where only their spurious interrupts
+ * could arrive.
  */
 #include <arch/irq.h>
 
@@ -14,32 +18,92 @@
 #include "kernel/core/spinlock.h"
 #include "kernel/x86/x86.h"
 
-#define IOAPIC_MAX 8
-#define MAX_ACTIONS 64
-#define VECTOR_COUNT (VECTOR_DEVICE_LAST - VECTOR_DEVICE_FIRST + 1)
+enum {
+	LAPIC_ID = 0x20,
+	LAPIC_TASK_PRIORITY = 0x80,
+	LAPIC_EOI = 0xb0,
+	LAPIC_SPURIOUS = 0xf0,
+	LAPIC_ICR = 0x300,
+	LAPIC_ICR_HIGH = 0x310,
+	LAPIC_TIMER = 0x320,
+	LAPIC_LINT0 = 0x350,
+	LAPIC_LINT1 = 0x360,
+	LAPIC_ERROR = 0x370,
+	LAPIC_INITIAL_COUNT = 0x380,
+	LAPIC_CURRENT_COUNT = 0x390,
+	LAPIC_DIVIDE = 0x3e0,
+};
+
+#define ICR_PENDING (1u << 12)
+#define LVT_MASKED (1u << 16)
+#define LVT_NMI 0x400u
+#define LVT_EXTERNAL 0x700u
+#define APIC_BASE_ENABLE (1u << 11)
+#define DIVIDE_BY_1 0xbu
+
+static u8 *lapic;
+
+void lapic_init_cpu(void)
+{
+	if (!lapic)
+		lapic = map_physical(acpi.lapic, 4096);
+	if (!lapic)
+		panic("no memory to map the local APIC");
+	write_msr(MSR_APIC_BASE, read_msr(MSR_APIC_BASE) | APIC_BASE_ENABLE);
+	writel(0x100 | VECTOR_SPURIOUS, lapic + LAPIC_SPURIOUS);
+	writel(0, lapic + LAPIC_TASK_PRIORITY);
+	writel(LVT_MASKED | LVT_EXTERNAL, lapic + LAPIC_LINT0);
+	writel(LVT_NMI, lapic + LAPIC_LINT1);
+	writel(LVT_MASKED, lapic + LAPIC_ERROR);
+	writel(DIVIDE_BY_1, lapic + LAPIC_DIVIDE);
+	writel(VECTOR_TIMER, lapic + LAPIC_TIMER);
+	this_cpu()->apic_id = readl(lapic + LAPIC_ID) >> 24;
+}
+
+void lapic_eoi(void)
+{
+	writel(0, lapic + LAPIC_EOI);
+}
+
+void lapic_send_ipi(u32 apic_id, u32 command)
+{
+	unsigned long irq = arch_irq_save(); /* two registers: an interrupt would send its own */
+
+	while (readl(lapic + LAPIC_ICR) & ICR_PENDING)
+		cpu_relax();
+	writel(apic_id << 24, lapic + LAPIC_ICR_HIGH);
+	writel(command, lapic + LAPIC_ICR);
+	arch_irq_restore(irq);
+}
+
+void lapic_timer_write(u32 count)
+{
+	writel(count, lapic + LAPIC_INITIAL_COUNT);
+}
+
+u32 lapic_timer_read(void)
+{
+	return readl(lapic + LAPIC_CURRENT_COUNT);
+}
+
+/* ---- devices ----------------------------------------------------------------------------------
+ */
+
+#define HANDLERS 32
+#define LINES 128
 
 #define REDIRECTION_LOW (1u << 13)
 #define REDIRECTION_LEVEL (1u << 15)
 #define REDIRECTION_MASKED (1u << 16)
 
-struct action {
-	irq_handler_t handler;
+static DEFINE_SPINLOCK(irq_lock); /* adding to what follows; registers of the I/O APICs */
+static struct {
+	unsigned vector;
+	irq_handler_t function;
 	void *argument;
-	const char *name;
-	struct action *next;
-};
-
-static struct ioapic {
-	u8 *registers;
-	u32 gsi_base, gsi_count;
-} ioapics[IOAPIC_MAX];
-
-static DEFINE_SPINLOCK(irq_lock); /* vectors, gsi_vectors, the pool; registers of the I/O APICs */
-static struct action action_pool[MAX_ACTIONS];
-static unsigned action_count;
-static struct action *vectors[VECTOR_COUNT];
-static unsigned next_vector;
-static u8 gsi_vectors[256]; /* 0: none yet */
+} handlers[HANDLERS];
+static unsigned handler_count;
+static unsigned next_message = VECTOR_DEVICE_FIRST + LINES;
 
 static u32 ioapic_read(struct ioapic *ioapic, u32 reg)
 {
@@ -53,148 +117,109 @@ static void ioapic_write(struct ioapic *ioapic, u32 reg, u32 value)
 	writel(value, ioapic->registers + 16);
 }
 
-static struct ioapic *ioapic_of(unsigned gsi)
-{
-	unsigned i;
-
-	for (i = 0; i < acpi.ioapic_count; i++)
-		if (gsi >= ioapics[i].gsi_base && gsi - ioapics[i].gsi_base < ioapics[i].gsi_count)
-			return &ioapics[i];
-	return NULL;
-}
-
 /* Before the local APIC's LINT0 is masked, which would leave a pending request of theirs behind. */
 void irq_mask_legacy(void)
 {
-	outb(0x11, 0x20);
-	outb(0x11, 0xa0);
-	outb(0x20, 0x21);
-	outb(0x28, 0xa1);
-	outb(4, 0x21);
-	outb(2, 0xa1);
-	outb(1, 0x21);
-	outb(1, 0xa1);
-	outb(0xff, 0x21);
-	outb(0xff, 0xa1);
+	static const u8 program[][2] = {{0x11, 0x20}, {0x11, 0xa0}, {0x20, 0x21}, {0x28, 0xa1},
+					{4, 0x21},    {2, 0xa1},    {1, 0x21},	  {1, 0xa1},
+					{0xff, 0x21}, {0xff, 0xa1}};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(program); i++)
+		outb(program[i][0], program[i][1]);
 }
 
 void irq_init(void)
 {
-	unsigned i, pin;
+	for (unsigned i = 0; i < acpi.ioapic_count; i++) {
+		struct ioapic *ioapic = &acpi.ioapics[i];
 
-	for (i = 0; i < acpi.ioapic_count; i++) {
-		struct ioapic *ioapic = &ioapics[i];
-
-		ioapic->registers = map_physical(acpi.ioapics[i].address, 4096);
+		ioapic->registers = map_physical(ioapic->address, 4096);
 		if (!ioapic->registers)
 			panic("no memory to map the I/O APIC");
-		ioapic->gsi_base = acpi.ioapics[i].gsi_base;
 		ioapic->gsi_count = (ioapic_read(ioapic, 1) >> 16 & 0xff) + 1;
-		for (pin = 0; pin < ioapic->gsi_count; pin++)
+		for (unsigned pin = 0; pin < ioapic->gsi_count; pin++)
 			ioapic_write(ioapic, 16 + 2 * pin, REDIRECTION_MASKED);
 	}
 }
 
-/* Add a handler to @vector. irq_lock held. */
-static int add_action(unsigned vector, irq_handler_t handler, void *argument, const char *name)
+/* irq_lock held. */
+static int add_handler(unsigned vector, irq_handler_t function, void *argument)
 {
-	struct action *action;
-
-	if (action_count == MAX_ACTIONS)
-		return -ENOMEM;
-	action = &action_pool[action_count++];
-	*action = (struct action){handler, argument, name, vectors[vector - VECTOR_DEVICE_FIRST]};
-	__atomic_store_n(&vectors[vector - VECTOR_DEVICE_FIRST], action, __ATOMIC_RELEASE);
+	if (handler_count == HANDLERS || vector > VECTOR_DEVICE_LAST)
+		return -ENOSPC;
+	handlers[handler_count].vector = vector;
+	handlers[handler_count].function = function;
+	handlers[handler_count].argument = argument;
+	smp_store_release(&handler_count, handler_count + 1);
 	return 0;
 }
 
-/* The next vector nobody has, or -ENOSPC. irq_lock held. */
-static int take_vector(void)
+static int request_line(unsigned gsi, u32 mode, irq_handler_t function, void *argument)
 {
-	return next_vector < VECTOR_COUNT ? (int)(VECTOR_DEVICE_FIRST + next_vector++) : -ENOSPC;
-}
+	unsigned vector = VECTOR_DEVICE_FIRST + gsi, i;
+	unsigned long flags;
+	int error = -ENODEV;
 
-static int request_line(unsigned gsi, u32 mode, irq_handler_t handler, void *argument,
-			const char *name)
-{
-	struct ioapic *ioapic = ioapic_of(gsi);
-	unsigned long irq;
-	int vector, error;
-
-	if (!ioapic || gsi >= ARRAY_SIZE(gsi_vectors))
-		return -ENODEV;
-	spin_lock_irqsave(&irq_lock, irq);
-	vector = gsi_vectors[gsi] ? gsi_vectors[gsi] : take_vector();
-	error = vector < 0 ? vector : add_action((unsigned)vector, handler, argument, name);
-	if (!error && !gsi_vectors[gsi]) {
+	spin_lock_irqsave(&irq_lock, flags);
+	for (i = 0; i < acpi.ioapic_count && gsi < LINES; i++) {
+		struct ioapic *ioapic = &acpi.ioapics[i];
 		u32 pin = gsi - ioapic->gsi_base;
 
-		gsi_vectors[gsi] = (u8)vector;
+		if (pin >= ioapic->gsi_count)
+			continue;
+		error = add_handler(vector, function, argument);
+		if (error)
+			break;
 		ioapic_write(ioapic, 17 + 2 * pin, cpus[0].apic_id << 24);
-		ioapic_write(ioapic, 16 + 2 * pin, mode | (u32)vector);
+		ioapic_write(ioapic, 16 + 2 * pin, mode | vector);
 	}
-	spin_unlock_irqrestore(&irq_lock, irq);
+	spin_unlock_irqrestore(&irq_lock, flags);
 	return error;
 }
 
-unsigned irq_isa_to_gsi(unsigned isa)
+int irq_request_isa(unsigned isa, irq_handler_t function, void *argument)
 {
-	return isa < ACPI_ISA_IRQS ? acpi.isa[isa].gsi : isa;
+	const struct isa_line *line = &acpi.isa[isa];
+
+	return request_line(line->gsi,
+			    (line->low ? REDIRECTION_LOW : 0) |
+				    (line->level ? REDIRECTION_LEVEL : 0),
+			    function, argument);
 }
 
-int irq_request(unsigned gsi, irq_handler_t handler, void *argument, const char *name)
+int irq_request_pci(unsigned gsi, irq_handler_t function, void *argument)
 {
-	unsigned isa;
-	u32 mode = 0;
-
-	for (isa = 0; isa < ACPI_ISA_IRQS; isa++)
-		if (acpi.isa[isa].gsi == gsi)
-			mode = (acpi.isa[isa].low ? REDIRECTION_LOW : 0) |
-			       (acpi.isa[isa].level ? REDIRECTION_LEVEL : 0);
-	return request_line(gsi, mode, handler, argument, name);
-}
-
-int irq_request_pci(unsigned gsi, irq_handler_t handler, void *argument, const char *name)
-{
-	u32 mode = REDIRECTION_LOW | REDIRECTION_LEVEL;
-
 	/* The firmware may have routed it to an ISA line that it declares active high. */
-	if (gsi < ACPI_ISA_IRQS && acpi.isa[gsi].gsi == gsi && acpi.isa[gsi].level)
-		mode = REDIRECTION_LEVEL | (acpi.isa[gsi].low ? REDIRECTION_LOW : 0);
-	return request_line(gsi, mode, handler, argument, name);
+	bool high = gsi < ACPI_ISA_IRQS && acpi.isa[gsi].gsi == gsi && acpi.isa[gsi].level &&
+		    !acpi.isa[gsi].low;
+
+	return request_line(gsi, REDIRECTION_LEVEL | (high ? 0 : REDIRECTION_LOW), function,
+			    argument);
 }
 
-int irq_allocate_vector(irq_handler_t handler, void *argument, const char *name)
+int irq_request_message(irq_handler_t function, void *argument, struct irq_message *message)
 {
-	unsigned long irq;
-	int vector, error;
+	unsigned long flags;
+	int error;
 
-	spin_lock_irqsave(&irq_lock, irq);
-	vector = take_vector();
-	error = vector < 0 ? vector : add_action((unsigned)vector, handler, argument, name);
-	spin_unlock_irqrestore(&irq_lock, irq);
-	return error ? error : vector;
-}
-
-u64 irq_msi_address(int vector)
-{
-	(void)vector;
-	return 0xfee00000 | (u64)(cpus[0].apic_id & 0xff) << 12;
-}
-
-u32 irq_msi_data(int vector)
-{
-	return (u32)vector; /* edge, fixed */
+	spin_lock_irqsave(&irq_lock, flags);
+	error = add_handler(next_message, function, argument);
+	if (!error)
+		*message = (struct irq_message){
+			.address = 0xfee00000 | cpus[0].apic_id << 12,
+			.data = next_message++, /* edge, fixed */
+		};
+	spin_unlock_irqrestore(&irq_lock, flags);
+	return error;
 }
 
 static void device_interrupt(unsigned vector)
 {
-	struct action *action =
-		__atomic_load_n(&vectors[vector - VECTOR_DEVICE_FIRST], __ATOMIC_ACQUIRE);
+	unsigned count = smp_load_acquire(&handler_count);
 
-	WARN_ONCE(!action, "interrupt vector %u has no handler\n", vector);
-	for (; action; action = action->next)
-		action->handler(action->argument);
+	for (unsigned i = 0; i < count; i++)
+		if (handlers[i].vector == vector)
+			handlers[i].function(handlers[i].argument);
 }
 
 void irq_dispatch(unsigned vector, struct registers *registers)

@@ -31,25 +31,8 @@ static bool page_allocator_up;
 
 static u64 *new_table(void)
 {
-	u64 *table;
-
-	if (page_allocator_up)
-		return get_free_pages(GFP_ATOMIC | GFP_ZERO, 0);
-	table = boot_alloc(PAGE_SIZE, PAGE_SIZE);
-	memset(table, 0, PAGE_SIZE);
-	return table;
-}
-
-static u64 *table_below(u64 *entry)
-{
-	u64 *table;
-
-	if (*entry)
-		return phys_to_virt(*entry & PTE_ADDRESS);
-	table = new_table();
-	if (table)
-		*entry = virt_to_phys(table) | PTE_PRESENT | PTE_WRITE | PTE_ACCESSED;
-	return table;
+	return page_allocator_up ? get_free_pages(GFP_ATOMIC | GFP_ZERO, 0)
+				 : memset(boot_alloc(PAGE_SIZE, PAGE_SIZE), 0, PAGE_SIZE);
 }
 
 /* The entry for @address at the level whose entries cover 1 << @shift bytes. NULL: no memory. */
@@ -59,9 +42,12 @@ static u64 *kernel_entry(u64 address, unsigned shift)
 	unsigned level;
 
 	for (level = 39; level > shift; level -= 9) {
-		table = table_below(&table[address >> level & 511]);
+		u64 *entry = &table[address >> level & 511];
+
+		table = *entry ? phys_to_virt(*entry & PTE_ADDRESS) : new_table();
 		if (!table)
 			return NULL;
+		*entry = virt_to_phys(table) | PTE_PRESENT | PTE_WRITE | PTE_ACCESSED;
 	}
 	return &table[address >> shift & 511];
 }
@@ -101,12 +87,8 @@ static void map_image(const char *start, const char *end, u64 flags)
 
 void mmu_init_kernel(void)
 {
-	unsigned i;
-
-	if (!cpu_features.nx)
-		panic("this processor has no NX: no page could be kept from execution");
 	kernel_page_table = new_table();
-	for (i = 0; i < boot_info.memory_count; i++)
+	for (unsigned i = 0; i < boot_info.memory_count; i++)
 		if (boot_info.memory[i].type == MEMORY_RAM)
 			map_ram(boot_info.memory[i].start, boot_info.memory[i].end);
 	map_image(text_start, text_end, PAGE_KERNEL & ~(PTE_WRITE | PTE_DIRTY));

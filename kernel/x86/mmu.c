@@ -7,11 +7,17 @@
  * given back with all its entries 0 (mm/ has cleared the slots, we clear the pointers), and so each
  * CPU keeps a few for the next fork, zeroed already.
  *
+ * Forgetting translations on other CPUs: each CPU has a place for its request; it sends an
+ * interrupt to those that may hold translations of the root and spins, interrupts enabled, until
+ * all have answered. A CPU that has left the root meanwhile has forgotten everything by loading
+ * CR3.
+ *
  * Locks: the caller's page-table lock guards a root; the per-CPU stock is used with interrupts off.
  */
 #include <arch/mmu.h>
 #include <arch/page.h>
 
+#include "kernel/core/assert.h"
 #include "kernel/core/bitops.h"
 #include "kernel/core/errno.h"
 #include "kernel/core/percpu.h"
@@ -22,113 +28,47 @@
 #define ENTRIES 512
 #define STOCK 24
 
+enum kind { TABLE, ROOT, KINDS };
+
 static struct {
-	struct page *tables[STOCK], *roots[STOCK];
-	unsigned table_count, root_count;
+	struct page *pages[KINDS][STOCK];
+	unsigned count[KINDS];
 } __percpu_slot stocks[NR_CPUS];
 
-static struct page *table_alloc(void)
+static struct page *take(enum kind kind)
 {
-	struct page *page = alloc_pages(GFP_ATOMIC | GFP_ZERO, 0);
+	unsigned long irq = arch_irq_save();
+	unsigned cpu = cpu_id();
+	struct page *page = NULL;
 
+	if (stocks[cpu].count[kind])
+		page = stocks[cpu].pages[kind][--stocks[cpu].count[kind]];
+	arch_irq_restore(irq);
 	if (page)
-		memory_use_add(MEMORY_PAGE_TABLES, 1);
+		return page;
+	page = alloc_pages(GFP_ATOMIC | GFP_ZERO, 0);
+	if (!page)
+		return NULL;
+	memory_use_add(MEMORY_PAGE_TABLES, 1);
+	if (kind == ROOT)
+		memcpy((u64 *)page_address(page) + ENTRIES / 2, kernel_page_table + ENTRIES / 2,
+		       PAGE_SIZE / 2);
 	return page;
 }
 
-static void table_free(struct page *page)
+static void give(enum kind kind, struct page *page)
 {
+	unsigned long irq = arch_irq_save();
+	unsigned cpu = cpu_id();
+	bool room = stocks[cpu].count[kind] < STOCK;
+
+	if (room)
+		stocks[cpu].pages[kind][stocks[cpu].count[kind]++] = page;
+	arch_irq_restore(irq);
+	if (room)
+		return;
 	memory_use_add(MEMORY_PAGE_TABLES, -1);
 	__free_pages(page, 0);
-}
-
-static struct page *table_take(void)
-{
-	unsigned cpu;
-	unsigned long irq = arch_irq_save();
-	struct page *page = NULL;
-
-	cpu = cpu_id();
-	if (stocks[cpu].table_count)
-		page = stocks[cpu].tables[--stocks[cpu].table_count];
-	arch_irq_restore(irq);
-	return page ? page : table_alloc();
-}
-
-static void table_give(struct page *page)
-{
-	unsigned cpu;
-	unsigned long irq = arch_irq_save();
-
-	cpu = cpu_id();
-	if (stocks[cpu].table_count < STOCK) {
-		stocks[cpu].tables[stocks[cpu].table_count++] = page;
-		page = NULL;
-	}
-	arch_irq_restore(irq);
-	if (page)
-		table_free(page);
-}
-
-static struct page *root_take(void)
-{
-	unsigned cpu;
-	unsigned long irq = arch_irq_save();
-	struct page *page = NULL;
-
-	cpu = cpu_id();
-	if (stocks[cpu].root_count)
-		page = stocks[cpu].roots[--stocks[cpu].root_count];
-	arch_irq_restore(irq);
-	if (!page) {
-		page = table_alloc();
-		if (page)
-			memcpy((u64 *)page_address(page) + ENTRIES / 2,
-			       kernel_page_table + ENTRIES / 2, PAGE_SIZE / 2);
-	}
-	return page;
-}
-
-static void root_give(struct page *page)
-{
-	unsigned cpu;
-	unsigned long irq = arch_irq_save();
-
-	cpu = cpu_id();
-	if (stocks[cpu].root_count < STOCK) {
-		stocks[cpu].roots[stocks[cpu].root_count++] = page;
-		page = NULL;
-	}
-	arch_irq_restore(irq);
-	if (page)
-		table_free(page);
-}
-
-int mmu_create(struct mmu_root *root)
-{
-	struct page *page = root_take();
-
-	if (!page)
-		return -ENOMEM;
-	root->table = page_to_phys(page);
-	root->cpus = 0;
-	root->last_span = ~0ULL;
-	INIT_LIST_HEAD(&root->tables);
-	return 0;
-}
-
-void mmu_destroy(struct mmu_root *root)
-{
-	struct page *page, *next;
-
-	mmu_evict(root); /* a CPU may still be on it, idle or in a kernel thread */
-	list_for_each_entry_safe (page, next, &root->tables, table_list) {
-		*page->table_parent = 0;
-		table_give(page);
-	}
-	INIT_LIST_HEAD(&root->tables);
-	root_give(phys_to_page(root->table));
-	root->table = 0;
 }
 
 void mmu_switch(struct mmu_root *root)
@@ -153,6 +93,111 @@ out:
 	arch_irq_restore(irq);
 }
 
+#define MOST_PAGES 32 /* more than that: all of the address space */
+
+/* What each CPU asks of others. */
+static struct {
+	struct mmu_root *root;
+	u64 start, end;
+	bool evict;  /* leave the root altogether */
+	u64 waiting; /* CPUs that have not answered */
+} __percpu_slot requests[NR_CPUS];
+
+static void flush_here(u64 start, u64 end)
+{
+	if (end - start > MOST_PAGES * PAGE_SIZE) {
+		write_cr3(read_cr3());
+		return;
+	}
+	for (; start < end; start += PAGE_SIZE)
+		invalidate_page(start);
+}
+
+/* The flush interrupt. */
+void mmu_flush_interrupt(void)
+{
+	struct cpu *cpu = this_cpu();
+	u64 bit = 1ULL << cpu->id;
+
+	for (unsigned i = 0; i < nr_cpus; i++) {
+		if (!(__atomic_load_n(&requests[i].waiting, __ATOMIC_ACQUIRE) & bit))
+			continue;
+		if (cpu->mmu_root == requests[i].root) {
+			if (requests[i].evict)
+				mmu_switch(NULL);
+			else
+				flush_here(requests[i].start, requests[i].end);
+		}
+		__atomic_fetch_and(&requests[i].waiting, ~bit, __ATOMIC_SEQ_CST);
+	}
+}
+
+static void flush_others(struct mmu_root *root, u64 others, u64 start, u64 end, bool evict)
+{
+	unsigned self = cpu_id();
+
+	ASSERT(!arch_irqs_disabled()); /* two CPUs that flush would wait for each other */
+	requests[self].root = root;
+	requests[self].start = start;
+	requests[self].end = end;
+	requests[self].evict = evict;
+	__atomic_store_n(&requests[self].waiting, others, __ATOMIC_SEQ_CST);
+	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
+		if (others >> cpu & 1)
+			lapic_send_ipi(cpus[cpu].apic_id, IPI_FIXED | VECTOR_FLUSH);
+	while (__atomic_load_n(&requests[self].waiting, __ATOMIC_ACQUIRE))
+		cpu_relax();
+}
+
+void mmu_flush(struct mmu_root *root, u64 start, u64 end)
+{
+	u64 self = 1ULL << cpu_id(), cpus_of_root;
+
+	/* The page-table stores before must be seen by any CPU that is missed here. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	cpus_of_root = READ_ONCE(root->cpus);
+	if (cpus_of_root & self)
+		flush_here(start, end);
+	if (unlikely(cpus_of_root & ~self))
+		flush_others(root, cpus_of_root & ~self, start, end, false);
+}
+
+/* No CPU is to be on @root any more. */
+static void mmu_evict(struct mmu_root *root)
+{
+	if (this_cpu()->mmu_root == root)
+		mmu_switch(NULL);
+	if (unlikely(READ_ONCE(root->cpus)))
+		flush_others(root, READ_ONCE(root->cpus) & ~(1ULL << cpu_id()), 0, 0, true);
+}
+
+int mmu_create(struct mmu_root *root)
+{
+	struct page *page = take(ROOT);
+
+	if (!page)
+		return -ENOMEM;
+	root->table = page_to_phys(page);
+	root->cpus = 0;
+	root->last_span = ~0ULL;
+	INIT_LIST_HEAD(&root->tables);
+	return 0;
+}
+
+void mmu_destroy(struct mmu_root *root)
+{
+	struct page *page, *next;
+
+	mmu_evict(root); /* a CPU may still be on it, idle or in a kernel thread */
+	list_for_each_entry_safe (page, next, &root->tables, table_list) {
+		*page->table_parent = 0;
+		give(TABLE, page);
+	}
+	INIT_LIST_HEAD(&root->tables);
+	give(ROOT, phys_to_page(root->table));
+	root->table = 0;
+}
+
 /* The table that @entry points to; made if it is missing and @create. NULL: none, or no memory. */
 static u64 *table_below(struct mmu_root *root, u64 *entry, bool create)
 {
@@ -162,7 +207,7 @@ static u64 *table_below(struct mmu_root *root, u64 *entry, bool create)
 		return phys_to_virt(*entry & PTE_ADDRESS);
 	if (!create)
 		return NULL;
-	page = table_take();
+	page = take(TABLE);
 	if (!page)
 		return NULL;
 	page->table_parent = entry;
@@ -179,12 +224,8 @@ pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create)
 	u64 *table = phys_to_virt(root->table);
 
 	table = table_below(root, &table[address >> 39 & 511], create);
-	if (!table)
-		return NULL;
-	table = table_below(root, &table[address >> 30 & 511], create);
-	if (!table)
-		return NULL;
-	table = table_below(root, &table[address >> 21 & 511], create);
+	table = table ? table_below(root, &table[address >> 30 & 511], create) : NULL;
+	table = table ? table_below(root, &table[address >> 21 & 511], create) : NULL;
 	if (!table)
 		return NULL;
 	root->last_span = address >> 21;
@@ -230,5 +271,5 @@ void mmu_free_tables(struct mmu_root *root, u64 start, u64 end)
 	root->last_span = ~0ULL;
 	mmu_flush(root, start, end); /* drops cached pointers to tables as well */
 	list_for_each_entry_safe (page, next, &freed, table_list)
-		table_give(page);
+		give(TABLE, page);
 }

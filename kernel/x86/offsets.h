@@ -1,6 +1,6 @@
 /*
- * offsets.h - where assembly finds fields of C structures; kernel/x86/offsets.c checks each at
- * build.
+ * offsets.h - what assembly must know of C: where it finds fields of structures (traps.c checks
+ * each at build), selectors and vectors.
  */
 #pragma once
 
@@ -12,12 +12,9 @@
 #define TASK_PENDING 92
 
 /* struct registers */
-#define REGISTERS_R12 24
-#define REGISTERS_R13 16
 #define REGISTERS_AX 80
 #define REGISTERS_IP 128
 #define REGISTERS_CS 136
-#define REGISTERS_SIZE 168
 
 /* Selectors: Linux's, which programs see in their registers. */
 #define KERNEL_CS 0x10
@@ -34,3 +31,19 @@
 #define VECTOR_RESCHEDULE 0xf1
 #define VECTOR_FLUSH 0xf2
 #define VECTOR_SPURIOUS 0xff
+
+#ifdef __ASSEMBLER__
+	/* A three-byte no-op, over which boot puts stac (0f 01 cb) or clac (0f 01 ca). */
+	.macro smap_site last_byte
+661:	.byte 0x0f, 0x1f, 0x00
+	.pushsection .smap_sites, "a"
+	.quad 661b, \last_byte
+	.popsection
+	.endm
+	.macro stac_site
+	smap_site 0xcb
+	.endm
+	.macro clac_site
+	smap_site 0xca
+	.endm
+#endif

@@ -27,49 +27,35 @@ extern const char symbol_names[];
 const char *symbol_lookup(u64 address, u64 *offset)
 {
 	u64 relative = address - (u64)(uintptr_t)text_start;
-	const struct symbol *table = symbol_table;
-	size_t low = 0, high = symbol_count;
+	u32 after = 0;
 
-	if (address < (u64)(uintptr_t)text_start || address >= (u64)(uintptr_t)text_end || !high)
+	while (after < symbol_count && symbol_table[after].offset <= relative)
+		after++;
+	if (address < (u64)(uintptr_t)text_start || address >= (u64)(uintptr_t)text_end || !after)
 		return NULL;
-	while (high - low > 1) {
-		size_t middle = (low + high) / 2;
-
-		if (table[middle].offset <= relative)
-			low = middle;
-		else
-			high = middle;
-	}
-	if (table[low].offset > relative)
-		return NULL;
-	*offset = relative - table[low].offset;
-	return symbol_names + table[low].name;
+	*offset = relative - symbol_table[after - 1].offset;
+	return symbol_names + symbol_table[after - 1].name;
 }
 
 static void print_address(u64 address)
 {
-	u64 offset = 0;
-	const char *name = symbol_lookup(address, &offset);
-
-	printk(KERN_EMERG "  %016llx %s+0x%llx\n", (unsigned long long)address, name ? name : "?",
-	       (unsigned long long)offset);
+	printk(KERN_EMERG "  %016llx %pS\n", (unsigned long long)address,
+	       (void *)(uintptr_t)address);
 }
 
-static void print_registers(const struct registers *r)
+/* All of struct registers, four to a line, and the control registers. */
+static void print_registers(const struct registers *registers)
 {
-#define LL(x) ((unsigned long long)(x))
-	printk(KERN_EMERG "ip %016llx sp %016llx flags %08llx cs %llx ss %llx error %llx\n",
-	       LL(r->ip), LL(r->sp), LL(r->flags), LL(r->cs), LL(r->ss), LL(r->orig_ax));
-	printk(KERN_EMERG "ax %016llx bx %016llx cx %016llx dx %016llx\n", LL(r->ax), LL(r->bx),
-	       LL(r->cx), LL(r->dx));
-	printk(KERN_EMERG "si %016llx di %016llx bp %016llx r8 %016llx\n", LL(r->si), LL(r->di),
-	       LL(r->bp), LL(r->r8));
-	printk(KERN_EMERG "r9 %016llx 10 %016llx 11 %016llx 12 %016llx\n", LL(r->r9), LL(r->r10),
-	       LL(r->r11), LL(r->r12));
-	printk(KERN_EMERG "13 %016llx 14 %016llx 15 %016llx\n", LL(r->r13), LL(r->r14), LL(r->r15));
-	printk(KERN_EMERG "cr0 %08llx cr2 %016llx cr3 %llx cr4 %llx\n", LL(read_cr0()),
-	       LL(read_cr2()), LL(read_cr3()), LL(read_cr4()));
-#undef LL
+	static const char names[][6] = {"r15", "r14", "r13", "r12", "bp",    "bx", "r11",
+					"r10", "r9",  "r8",  "ax",  "cx",    "dx", "si",
+					"di",  "err", "ip",  "cs",  "flags", "sp", "ss"};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+		printk("%s%5s %016llx%s", i % 4 ? "" : KERN_EMERG, names[i],
+		       (unsigned long long)((const u64 *)registers)[i], i % 4 == 3 ? "\n" : "");
+	printk(KERN_EMERG "  cr0 %08llx cr2 %016llx cr3 %llx cr4 %llx\n",
+	       (unsigned long long)read_cr0(), (unsigned long long)read_cr2(),
+	       (unsigned long long)read_cr3(), (unsigned long long)read_cr4());
 }
 
 /* Could @address be on a kernel stack: RAM in the direct map, or the image's data? */
@@ -84,54 +70,34 @@ static bool readable(u64 address)
 
 void arch_backtrace(const struct registers *registers)
 {
-	u64 frame = (u64)(uintptr_t)__builtin_frame_address(0);
-	unsigned i;
+	/* As if entry code had left it: the registers come first. */
+	u64 frame = registers ? (u64)(uintptr_t)registers | 1
+			      : (u64)(uintptr_t)__builtin_frame_address(0);
 
 	if (registers)
 		print_registers(registers);
 	printk(KERN_EMERG "Trace, CPU %u:\n", cpu_id());
-	if (registers) {
-		print_address(registers->ip);
-		frame = user_mode(registers) ? 0 : registers->bp;
-	}
-	for (i = 0; i < MOST_FRAMES && frame; i++) {
-		if (frame & 1) {
-			const struct registers *saved = (const void *)(uintptr_t)(frame - 1);
+	for (unsigned i = 0; i < MOST_FRAMES && frame && readable(frame & ~1UL); i++) {
+		const u64 *words = (const u64 *)(uintptr_t)(frame & ~1UL);
+		const struct registers *saved = (const void *)words;
 
-			if (!readable(frame - 1))
-				break;
-			printk(KERN_EMERG "  -- interrupted:\n");
-			print_address(saved->ip);
-			frame = user_mode(saved) ? 0 : saved->bp;
+		if (!(frame & 1)) {
+			print_address(words[1]);
+			frame = words[0];
 			continue;
 		}
-		if (!readable(frame))
-			break;
-		if (((const u64 *)(uintptr_t)frame)[1])
-			print_address(((const u64 *)(uintptr_t)frame)[1]);
-		frame = *(const u64 *)(uintptr_t)frame;
+		printk(KERN_EMERG "  -- interrupted:\n");
+		print_address(saved->ip);
+		frame = user_mode(saved) ? 0 : saved->bp;
 	}
-}
-
-void fatal_exception(struct registers *registers, unsigned vector, const char *what)
-{
-	if (vector == 14)
-		panic_registers(registers, "%s at %016llx, %s of %016llx, error %llx", what,
-				(unsigned long long)registers->ip,
-				registers->orig_ax & 2	  ? "write"
-				: registers->orig_ax & 16 ? "fetch"
-							  : "read",
-				(unsigned long long)read_cr2(),
-				(unsigned long long)registers->orig_ax);
-	panic_registers(registers, "%s at %016llx, error %llx", what,
-			(unsigned long long)registers->ip, (unsigned long long)registers->orig_ax);
 }
 
 void arch_panic_stop_others(void)
 {
-	if (__atomic_exchange_n(&cpus_stopped, true, __ATOMIC_SEQ_CST) || nr_cpus == 1)
-		return;
-	lapic_send_nmi_others();
+	cpus_stopped = true;
+	for (unsigned i = 0; i < nr_cpus; i++)
+		if (i != cpu_id())
+			lapic_send_ipi(cpus[i].apic_id, IPI_NMI);
 	for (volatile unsigned i = 0; i < 100000; i++)
 		;
 }

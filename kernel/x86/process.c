@@ -31,20 +31,13 @@ static void *fpu_area(const struct task *task)
 	return task_registers(task) + 1;
 }
 
-static void set_fs_base(struct cpu *cpu, u64 base)
+/* Load a segment base, unless @loaded says that it is there. */
+static void set_base(u64 *loaded, u32 msr, u64 base)
 {
-	if (cpu->fs_base == base)
+	if (*loaded == base)
 		return;
-	cpu->fs_base = base;
-	write_msr(MSR_FS_BASE, base);
-}
-
-static void set_gs_base(struct cpu *cpu, u64 base)
-{
-	if (cpu->gs_base == base)
-		return;
-	cpu->gs_base = base;
-	write_msr(MSR_KERNEL_GS_BASE, base);
+	*loaded = base;
+	write_msr(msr, base);
 }
 
 /* The vector registers hold @task's state: note that, and load its segment bases. */
@@ -52,8 +45,8 @@ void arch_thread_restore(struct cpu *cpu, struct task *task)
 {
 	cpu->fpu_owner = task;
 	task->arch.fpu_cpu = cpu->id;
-	set_fs_base(cpu, task->arch.fs_base);
-	set_gs_base(cpu, task->arch.gs_base);
+	set_base(&cpu->fs_base, MSR_FS_BASE, task->arch.fs_base);
+	set_base(&cpu->gs_base, MSR_KERNEL_GS_BASE, task->arch.gs_base);
 }
 
 struct task *arch_switch(struct task *previous, struct task *next)
@@ -137,28 +130,18 @@ void arch_return_to_user(void)
 
 int arch_prctl(int code, u64 address)
 {
-	struct arch_task *arch = &current->arch;
+	bool gs = code == ARCH_SET_GS || code == ARCH_GET_GS;
+	u64 *base = gs ? &current->arch.gs_base : &current->arch.fs_base;
 
-	switch (code) {
-	case ARCH_SET_FS:
-	case ARCH_SET_GS:
-		if (address >= USER_TOP)
-			return -EPERM;
-		if (code == ARCH_SET_FS) {
-			arch->fs_base = address;
-			set_fs_base(this_cpu(), address);
-		} else {
-			arch->gs_base = address;
-			set_gs_base(this_cpu(), address);
-		}
-		return 0;
-	case ARCH_GET_FS:
-		return arch_put_user(arch->fs_base, (u64 *)(uintptr_t)address);
-	case ARCH_GET_GS:
-		return arch_put_user(arch->gs_base, (u64 *)(uintptr_t)address);
-	default:
+	if (code == ARCH_GET_FS || code == ARCH_GET_GS)
+		return arch_put_user(*base, (u64 *)(uintptr_t)address);
+	if (code != ARCH_SET_FS && code != ARCH_SET_GS)
 		return -EINVAL;
-	}
+	if (address >= USER_TOP)
+		return -EPERM;
+	*base = address;
+	arch_thread_restore(this_cpu(), current);
+	return 0;
 }
 
 void arch_sanitize_registers(struct registers *registers)

@@ -17,9 +17,9 @@
 #define FLAGS_DF (1UL << 10)
 #define FLAGS_RF (1UL << 16)
 
+#define CONTEXT_REGISTERS 18
 struct sigcontext {
-	u64 r8, r9, r10, r11, r12, r13, r14, r15;
-	u64 di, si, bp, bx, dx, ax, cx, sp, ip, flags;
+	u64 registers[CONTEXT_REGISTERS]; /* in the order of context_order */
 	u16 cs, gs, fs, ss;
 	u64 error, trap, old_mask, cr2;
 	u64 fpstate;
@@ -63,54 +63,14 @@ static u64 choose_stack(const struct registers *registers, const struct signal_a
 	return registers->sp - RED_ZONE;
 }
 
-static void save_registers(struct sigcontext *context, const struct registers *registers)
-{
-	context->r8 = registers->r8;
-	context->r9 = registers->r9;
-	context->r10 = registers->r10;
-	context->r11 = registers->r11;
-	context->r12 = registers->r12;
-	context->r13 = registers->r13;
-	context->r14 = registers->r14;
-	context->r15 = registers->r15;
-	context->di = registers->di;
-	context->si = registers->si;
-	context->bp = registers->bp;
-	context->bx = registers->bx;
-	context->dx = registers->dx;
-	context->ax = registers->ax;
-	context->cx = registers->cx;
-	context->sp = registers->sp;
-	context->ip = registers->ip;
-	context->flags = registers->flags;
-	context->cs = (u16)registers->cs;
-	context->ss = (u16)registers->ss;
-}
+#define AT(name) offsetof(struct registers, name)
+static const u8 context_order[CONTEXT_REGISTERS] = {
+	AT(r8), AT(r9), AT(r10), AT(r11), AT(r12), AT(r13), AT(r14), AT(r15), AT(di),
+	AT(si), AT(bp), AT(bx),	 AT(dx),  AT(ax),  AT(cx),  AT(sp),  AT(ip),  AT(flags)};
 
-static void load_registers(struct registers *registers, const struct sigcontext *context)
+static u64 *register_at(struct registers *registers, unsigned i)
 {
-	*registers = (struct registers){
-		.r8 = context->r8,
-		.r9 = context->r9,
-		.r10 = context->r10,
-		.r11 = context->r11,
-		.r12 = context->r12,
-		.r13 = context->r13,
-		.r14 = context->r14,
-		.r15 = context->r15,
-		.di = context->di,
-		.si = context->si,
-		.bp = context->bp,
-		.bx = context->bx,
-		.dx = context->dx,
-		.ax = context->ax,
-		.cx = context->cx,
-		.sp = context->sp,
-		.ip = context->ip,
-		.flags = context->flags,
-		.orig_ax = ~0ULL,
-	};
-	arch_sanitize_registers(registers);
+	return (u64 *)((char *)registers + context_order[i]);
 }
 
 int arch_push_signal_frame(struct registers *registers, const struct signal_action *action,
@@ -131,7 +91,10 @@ int arch_push_signal_frame(struct registers *registers, const struct signal_acti
 	frame.uc.stack = current->signals->stack;
 	if (on_signal_stack(&frame.uc.stack, registers->sp))
 		frame.uc.stack.flags |= SS_ONSTACK;
-	save_registers(&frame.uc.context, registers);
+	for (unsigned i = 0; i < CONTEXT_REGISTERS; i++)
+		frame.uc.context.registers[i] = *register_at(registers, i);
+	frame.uc.context.cs = (u16)registers->cs;
+	frame.uc.context.ss = (u16)registers->ss;
 	frame.uc.context.old_mask = blocked;
 	frame.uc.context.fpstate = fpu;
 	if (info->signo == SIGSEGV || info->signo == SIGBUS)
@@ -162,13 +125,14 @@ int arch_pop_signal_frame(struct registers *registers, u64 *blocked)
 
 	if (copy_from_user(&uc, &frame->uc, sizeof(uc)))
 		return -EFAULT;
-	load_registers(registers, &uc.context);
-	if (uc.context.fpstate) {
-		if (arch_fpu_restore_user((void *)uc.context.fpstate))
-			return -EFAULT;
-	} else {
+	for (unsigned i = 0; i < CONTEXT_REGISTERS; i++)
+		*register_at(registers, i) = uc.context.registers[i];
+	arch_end_syscall(registers);
+	arch_sanitize_registers(registers);
+	if (!uc.context.fpstate)
 		arch_fpu_reset();
-	}
+	else if (arch_fpu_restore_user((void *)uc.context.fpstate))
+		return -EFAULT;
 	uc.stack.flags &= (s32)(SS_DISABLE | SS_AUTODISARM);
 	current->signals->stack = uc.stack;
 	*blocked = uc.blocked;

@@ -17,15 +17,15 @@
 
 #define LOW_MEMORY_END 0xa0000
 #define TRAMPOLINE_FIRST 0x8000
-#define STACK_ORDER 2
-
-_Static_assert(PAGE_SIZE << STACK_ORDER == KERNEL_STACK_SIZE, "STACK_ORDER");
+#define STACK_ORDER 3 /* the idle task's, and above it those of exceptions */
 
 struct task idle_tasks[NR_CPUS];
 volatile bool cpus_stopped;
 
-extern char ap_start[], ap_end[], ap_stack[], ap_cpu[];
-__noreturn void ap_main(struct cpu *cpu);
+extern char ap_start[], ap_end[]; /* boot/start.S, as the rest */
+extern u64 start_stack;
+extern struct cpu *start_percpu;
+extern __noreturn void (*start_function)(void);
 
 void arch_send_reschedule(unsigned id)
 {
@@ -45,10 +45,10 @@ void idle_task_init(unsigned id, void *stack)
 }
 
 /* First C code of an application processor, on the boot page table and its idle task's stack. */
-void ap_main(struct cpu *cpu)
+static __noreturn void ap_main(void)
 {
 	mmu_load_kernel();
-	cpu_init_tables(cpu);
+	cpu_init_tables(this_cpu());
 	cpu_enable_features();
 	lapic_init_cpu();
 	clock_init_cpu();
@@ -58,9 +58,7 @@ void ap_main(struct cpu *cpu)
 /* A page of RAM below 640 KB; 0: none. */
 static phys_addr_t find_trampoline(void)
 {
-	unsigned i;
-
-	for (i = 0; i < boot_info.memory_count; i++) {
+	for (unsigned i = 0; i < boot_info.memory_count; i++) {
 		const struct memory_range *range = &boot_info.memory[i];
 		phys_addr_t start = max_t(u64, round_up(range->start, PAGE_SIZE), TRAMPOLINE_FIRST);
 
@@ -71,59 +69,45 @@ static phys_addr_t find_trampoline(void)
 	return 0;
 }
 
-static bool prepare_cpu(struct cpu *cpu, unsigned id, u32 apic_id, u8 *trampoline)
+static bool wait_online(struct cpu *cpu, u64 microseconds)
+{
+	for (; !cpu->online && microseconds >= 10; microseconds -= 10)
+		clock_delay_us(10);
+	return cpu->online;
+}
+
+static bool start_cpu(struct cpu *cpu, unsigned id, u32 apic_id, phys_addr_t trampoline)
 {
 	u8 *stack = get_free_pages(GFP_KERNEL, STACK_ORDER);
-	u64 top;
+	u32 startup = IPI_STARTUP | (u32)(trampoline >> PAGE_SHIFT);
 
 	if (!stack)
 		return false;
 	*cpu = (struct cpu){
 		.self = cpu, .id = id, .apic_id = apic_id, .fs_base = ~0UL, .gs_base = ~0UL};
-	if (cpu_allocate_stacks(cpu)) {
-		free_pages(stack, STACK_ORDER);
-		return false;
-	}
 	idle_task_init(id, stack);
-	top = (u64)(uintptr_t)stack + KERNEL_STACK_SIZE;
-	memcpy(trampoline, ap_start, (size_t)(ap_end - ap_start)); /* afresh: it changes itself */
-	memcpy(trampoline + (ap_stack - ap_start), &top, sizeof(top));
-	memcpy(trampoline + (ap_cpu - ap_start), &cpu, sizeof(cpu));
-	return true;
-}
-
-static bool wait_online(struct cpu *cpu, u64 microseconds)
-{
-	for (; !cpu->online && microseconds; microseconds -= min(microseconds, (u64)10))
-		clock_delay_us(10);
-	return cpu->online;
-}
-
-static bool start_cpu(struct cpu *cpu, phys_addr_t trampoline)
-{
-	u32 startup = IPI_STARTUP | (u32)(trampoline >> PAGE_SHIFT);
-
-	lapic_send_ipi(cpu->apic_id, IPI_INIT);
+	start_stack = (u64)(uintptr_t)stack + KERNEL_STACK_SIZE;
+	start_percpu = cpu;
+	start_function = ap_main;
+	lapic_send_ipi(apic_id, IPI_INIT);
 	clock_delay_us(200);
-	lapic_send_ipi(cpu->apic_id, startup);
+	lapic_send_ipi(apic_id, startup);
 	if (wait_online(cpu, 2000))
 		return true;
-	lapic_send_ipi(cpu->apic_id, startup);
+	lapic_send_ipi(apic_id, startup);
 	return wait_online(cpu, 1000000);
 }
 
 void arch_smp_init(void)
 {
 	phys_addr_t trampoline = find_trampoline();
-	unsigned i;
 
-	for (i = 0; trampoline && i < acpi.cpu_count; i++) {
-		struct cpu *cpu = &cpus[nr_cpus];
-
+	if (trampoline)
+		memcpy(phys_to_virt(trampoline), ap_start, (size_t)(ap_end - ap_start));
+	for (unsigned i = 0; trampoline && i < acpi.cpu_count; i++) {
 		if (acpi.apic_ids[i] == cpus[0].apic_id)
 			continue;
-		if (prepare_cpu(cpu, nr_cpus, acpi.apic_ids[i], phys_to_virt(trampoline)) &&
-		    start_cpu(cpu, trampoline))
+		if (start_cpu(&cpus[nr_cpus], nr_cpus, acpi.apic_ids[i], trampoline))
 			nr_cpus++;
 		else
 			pr_warn("smp: the CPU with APIC id %u did not start\n", acpi.apic_ids[i]);

@@ -3,10 +3,11 @@
  * panic.
  *
  * A page fault of the kernel on a program's address is legitimate only at an instruction that the
- * exception table lists; anything else is a bug and is not allowed to fault a page in.
+ * exception table lists (uaccess.S); anything else is a bug and is not allowed to fault a page in.
  */
 #include <arch/boot.h>
 #include <arch/mmu.h>
+#include <arch/power.h>
 
 #include "kernel/core/errno.h"
 #include "kernel/core/printk.h"
@@ -19,38 +20,44 @@
 #define FAULT_CODE_WRITE (1u << 1)
 #define FAULT_CODE_FETCH (1u << 4)
 
+#define CHECK(name, structure, field)                                                              \
+	_Static_assert(name == offsetof(structure, field), #name " is wrong in offsets.h")
+CHECK(CPU_CURRENT, struct cpu, running);
+CHECK(CPU_KERNEL_STACK, struct cpu, kernel_stack);
+CHECK(CPU_USER_SP, struct cpu, user_sp);
+CHECK(TASK_SP, struct task, arch.sp);
+CHECK(TASK_PENDING, struct task, pending);
+CHECK(REGISTERS_AX, struct registers, ax);
+CHECK(REGISTERS_IP, struct registers, ip);
+CHECK(REGISTERS_CS, struct registers, cs);
+
 /* Signals and codes, Linux's numbers. */
 enum { SIGILL = 4, SIGTRAP = 5, SIGBUS = 7, SIGFPE = 8, SIGKILL = 9, SIGSEGV = 11 };
-enum {
-	SI_KERNEL = 0x80,
-	ILL_ILLOPN = 2,
-	FPE_INTDIV = 1,
-	SEGV_MAPERR = 1,
-	SEGV_ACCERR = 2,
-	BUS_ADRALN = 1,
-	BUS_ADRERR = 2,
-	TRAP_TRACE = 2,
-};
+enum { SI_KERNEL = 0x80, ILL_ILLOPN = 2, FPE_INTDIV = 1, TRAP_TRACE = 2 };
+enum { SEGV_MAPERR = 1, SEGV_ACCERR = 2, BUS_ADRALN = 1, BUS_ADRERR = 2 };
 
-struct idt_entry {
+static struct idt_entry {
 	u16 offset_low, selector;
 	u8 ist, type;
 	u16 offset_middle;
 	u32 offset_high, reserved;
-};
-
-static struct idt_entry idt[IDT_ENTRIES] __aligned(16);
+} idt[IDT_ENTRIES] __aligned(16);
 extern const u64 trap_stubs[IDT_ENTRIES];
 
-void force_signal(int signo, int code, u64 address);
-bool extable_covers(u64 ip);
+extern const struct {
+	u64 instruction, fixup;
+} extable[], extable_end[];
+extern const struct {
+	u8 *code;
+	u64 last_byte;
+} smap_sites_start[], smap_sites_end[];
 
-struct trap {
+void force_signal(int signo, int code, u64 address);
+
+static const struct trap {
 	const char *name;
 	int signo, code; /* for a program; signo 0: never from a program */
-};
-
-static const struct trap trap_table[32] = {
+} trap_table[32] = {
 	[0] = {"divide error", SIGFPE, FPE_INTDIV},
 	[1] = {"debug", SIGTRAP, TRAP_TRACE},
 	[2] = {"NMI", 0, 0},
@@ -71,25 +78,17 @@ static const struct trap trap_table[32] = {
 	[19] = {"SIMD error", SIGFPE, SI_KERNEL},
 };
 
-static void idt_set(unsigned vector, u64 stub, u8 ist, u8 type)
-{
-	idt[vector] = (struct idt_entry){
-		.offset_low = (u16)stub,
-		.selector = KERNEL_CS,
-		.ist = ist,
-		.type = type,
-		.offset_middle = (u16)(stub >> 16),
-		.offset_high = (u32)(stub >> 32),
-	};
-}
-
 /* All are interrupt gates: interrupts stay off until the handler says otherwise. */
 void idt_init(void)
 {
-	unsigned vector;
-
-	for (vector = 0; vector < IDT_ENTRIES; vector++)
-		idt_set(vector, trap_stubs[vector], 0, 0x8e);
+	for (unsigned vector = 0; vector < IDT_ENTRIES; vector++)
+		idt[vector] = (struct idt_entry){
+			.offset_low = (u16)trap_stubs[vector],
+			.selector = KERNEL_CS,
+			.type = 0x8e,
+			.offset_middle = (u16)(trap_stubs[vector] >> 16),
+			.offset_high = (u32)(trap_stubs[vector] >> 32),
+		};
 	idt[3].type = idt[4].type = 0xee; /* int3, into: from programs too */
 	idt[2].ist = 1;
 	idt[8].ist = 2;
@@ -98,39 +97,57 @@ void idt_init(void)
 
 void idt_load(void)
 {
-	struct {
-		u16 limit;
-		u64 base;
-	} __packed pointer = {sizeof(idt) - 1, (u64)(uintptr_t)idt};
+	struct descriptor_pointer pointer = {sizeof(idt) - 1, (u64)(uintptr_t)idt};
 
 	__asm__ __volatile__("lidt %0" ::"m"(pointer));
 }
 
-static void trap_exception(struct registers *registers, unsigned vector)
+/* Before the text is write-protected. */
+void uaccess_patch_smap(void)
 {
-	const struct trap *trap = &trap_table[vector & 31];
-
-	if (vector == 2 && cpus_stopped)
-		for (;;)
-			__asm__ __volatile__("cli; hlt");
-	if (!user_mode(registers)) {
-		if (vector == 13 && extable_fixup(registers)) /* a non-canonical address */
-			return;
-		fatal_exception(registers, vector, trap->name ? trap->name : "reserved exception");
+	for (unsigned i = 0; cpu_features.smap && &smap_sites_start[i] < smap_sites_end; i++) {
+		smap_sites_start[i].code[1] = 0x01;
+		smap_sites_start[i].code[2] = (u8)smap_sites_start[i].last_byte;
 	}
-	if (!trap->signo)
-		fatal_exception(registers, vector, trap->name ? trap->name : "reserved exception");
-	registers->orig_ax = ~0UL; /* the error code must not look like a system call to restart */
-	arch_irq_enable();
-	force_signal(trap->signo, trap->code, registers->ip);
+}
+
+/* Where a faulting access to a program's memory goes on; 0: @ip is no such access. */
+static u64 find_fixup(u64 ip)
+{
+	for (unsigned i = 0; &extable[i] < extable_end; i++)
+		if (extable[i].instruction == ip)
+			return extable[i].fixup;
+	return 0;
+}
+
+static __noreturn void fatal_exception(const struct registers *registers, unsigned vector)
+{
+	const char *name = trap_table[vector & 31].name;
+
+	panic_registers(registers, "%s at %016llx, error %llx, CR2 %016llx",
+			name ? name : "reserved exception", (unsigned long long)registers->ip,
+			(unsigned long long)registers->orig_ax, (unsigned long long)read_cr2());
 }
 
 void trap_handle(unsigned vector, struct registers *registers)
 {
-	if (vector >= 32)
+	const struct trap *trap = &trap_table[vector & 31];
+
+	if (vector >= 32) {
 		irq_dispatch(vector, registers);
-	else
-		trap_exception(registers, vector);
+		return;
+	}
+	if (vector == 2 && cpus_stopped)
+		arch_halt_forever();
+	if (vector == 13 && !user_mode(registers) && find_fixup(registers->ip)) {
+		registers->ip = find_fixup(registers->ip); /* a non-canonical address */
+		return;
+	}
+	if (!user_mode(registers) || !trap->signo)
+		fatal_exception(registers, vector);
+	registers->orig_ax = ~0UL; /* the error code must not look like a system call to restart */
+	arch_irq_enable();
+	force_signal(trap->signo, trap->code, registers->ip);
 }
 
 /* The program's registers say that it goes on at an address that does not exist. */
@@ -144,33 +161,29 @@ void trap_bad_user_ip(struct registers *registers)
 
 static void signal_fault(int error, u64 address)
 {
-	switch (error) {
-	case -EACCES:
+	if (error == -EACCES)
 		force_signal(SIGSEGV, SEGV_ACCERR, address);
-		break;
-	case -EIO:
+	else if (error == -EIO)
 		force_signal(SIGBUS, BUS_ADRERR, address);
-		break;
-	case -ENOMEM:
+	else if (error == -ENOMEM)
 		force_signal(SIGKILL, SI_KERNEL, address);
-		break;
-	default:
+	else
 		force_signal(SIGSEGV, SEGV_MAPERR, address);
-	}
 }
 
 static void kernel_page_fault(struct registers *registers, u64 address, unsigned access)
 {
 	struct mm *mm = current ? current->mm : NULL;
+	u64 fixup = find_fixup(registers->ip);
 
-	if ((s64)address < 0 || !extable_covers(registers->ip))
-		fatal_exception(registers, 14, "page fault");
+	if ((s64)address < 0 || !fixup)
+		fatal_exception(registers, 14);
 	if (mm && address < USER_TOP && !current->in_page_fault && (registers->flags & FLAGS_IF)) {
 		arch_irq_enable();
 		if (mm_fault(mm, address, access) == 0)
 			return;
 	}
-	extable_fixup(registers);
+	registers->ip = fixup;
 }
 
 void trap_page_fault(struct registers *registers)
@@ -180,16 +193,15 @@ void trap_page_fault(struct registers *registers)
 	unsigned access = code & FAULT_CODE_WRITE ? FAULT_WRITE : 0;
 	int error;
 
-	registers->orig_ax = ~0UL; /* not a system call */
 	if (code & FAULT_CODE_FETCH)
 		access |= FAULT_EXEC;
 	if (code & FAULT_CODE_PRESENT)
 		access |= FAULT_PRESENT;
 	if (unlikely(!user_mode(registers))) {
-		registers->orig_ax = code;
 		kernel_page_fault(registers, address, access);
 		return;
 	}
+	registers->orig_ax = ~0UL; /* not a system call */
 	arch_irq_enable();
 	error = address < USER_TOP ? mm_fault(current->mm, address, access | FAULT_USER) : -EFAULT;
 	if (unlikely(error))

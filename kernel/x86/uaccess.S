@@ -1,65 +1,121 @@
 /*
- * uaccess.S - bulk copies to and from user memory: rep movsq for the bulk, which counts an
- * instruction for each eight bytes. A fault in the bulk goes on byte by byte, so that the count is
- * exact.
+ * uaccess.S - accesses to a program's memory: the only instructions of the kernel that may fault on
+ * a program's address are these and those of put_user() and get_user() (arch/uaccess.h). A fault
+ * that cannot be mended goes on at the place that the access names.
+ *
+ * With SMAP, user memory is reachable only between stac and clac, which boot puts over no-ops when
+ * the CPU has them. Bulk copies use rep movsq, which counts an instruction for each eight bytes; a
+ * fault in the bulk goes on byte by byte, so that the count is exact.
  */
-	.macro smap_site kind
-661:	.byte 0x0f, 0x1f, 0x00
-	.pushsection .\kind\()_sites, "a"
-	.long 661b - .
-	.popsection
-	.endm
+#include "kernel/x86/offsets.h"
 
-	.macro extable insn, fixup
-	.pushsection .extable, "a"
-	.long \insn - ., \fixup - .
+	/* An instruction that may fault, and where to go on: a pair in extable. */
+	.macro access fixup, instruction:vararg
+661:	\instruction
+	.pushsection .extable.bulk, "a"
+	.quad 661b, \fixup
 	.popsection
 	.endm
 
 	.text
+user_fault:
+	clac_site
+	movq $-14, %rax
+	ret
+
+	/* int arch_cmpxchg_user(u32 *pointer, u32 old, u32 new, u32 *seen) */
 	.balign 16
-	/* size_t arch_copy_user(void *to, const void *from, size_t n): bytes not copied */
-	.globl arch_copy_user
-arch_copy_user:
-	smap_site stac
-	movq %rdx, %rcx
-	shrq $3, %rcx
-1:	rep movsq
-	movl %edx, %ecx
-	andl $7, %ecx
-	jnz 2f
-	smap_site clac
+	.globl arch_cmpxchg_user
+arch_cmpxchg_user:
+	testq %rdi, %rdi
+	js user_fault
+	movl %esi, %eax
+	stac_site
+	access user_fault, lock cmpxchgl %edx, (%rdi)
+	clac_site
+	movl %eax, (%rcx)
 	xorl %eax, %eax
 	ret
-2:	rep movsb
-3:	smap_site clac
+
+	/* size_t arch_copy_user(void *to, const void *from, size_t n): bytes not copied */
+	.balign 16
+	.globl arch_copy_user
+arch_copy_user:
+	stac_site
+	movq %rdx, %rcx
+	shrq $3, %rcx
+	access 3f, rep movsq
+	movl %edx, %ecx
+	andl $7, %ecx
+	jnz 1f
+	clac_site
+	xorl %eax, %eax
+	ret
+1:	access 2f, rep movsb
+2:	clac_site
 	movq %rcx, %rax
 	ret
-4:	andl $7, %edx
+3:	andl $7, %edx
 	leaq (%rdx, %rcx, 8), %rcx
-	jmp 2b
-	extable 1b, 4b
-	extable 2b, 3b
+	jmp 1b
 
-	.balign 16
 	/* size_t arch_clear_user_checked(void *to, size_t n): bytes not cleared */
+	.balign 16
 	.globl arch_clear_user_checked
 arch_clear_user_checked:
-	smap_site stac
+	stac_site
 	xorl %eax, %eax
 	movq %rsi, %rcx
 	shrq $3, %rcx
-1:	rep stosq
+	access 3f, rep stosq
 	movl %esi, %ecx
 	andl $7, %ecx
-2:	rep stosb
-3:	smap_site clac
+1:	access 2f, rep stosb
+2:	clac_site
 	movq %rcx, %rax
 	ret
-4:	andl $7, %esi
+3:	andl $7, %esi
 	leaq (%rsi, %rcx, 8), %rcx
-	jmp 2b
-	extable 1b, 4b
-	extable 2b, 3b
+	jmp 1b
+
+	/* s64 arch_strncpy_from_user(char *to, const char *from, size_t n): a word at a time; where
+	 * a word would cross into a page that is not there, byte by byte. A word has a zero byte if
+	 * (word - 0x01..01) & ~word & 0x80..80. */
+	.balign 16
+	.globl arch_strncpy_from_user
+arch_strncpy_from_user:
+	testq %rsi, %rsi
+	js user_fault
+	movabsq $-0x0101010101010101, %r8
+	movabsq $0x8080808080808080, %r9
+	xorl %eax, %eax
+	stac_site
+1:	leaq 8(%rax), %r10
+	cmpq %rdx, %r10
+	ja 3f
+	access 3f, movq (%rsi, %rax), %rcx
+	movq %rcx, (%rdi, %rax)
+	leaq (%rcx, %r8), %r11
+	notq %rcx
+	andq %r9, %rcx
+	andq %rcx, %r11
+	jnz 2f
+	movq %r10, %rax
+	jmp 1b
+2:	bsfq %r11, %r11
+	shrl $3, %r11d
+	addq %r11, %rax
+	clac_site
+	ret
+3:	cmpq %rdx, %rax
+	jae 4f
+	access user_fault, movzbl (%rsi, %rax), %ecx
+	movb %cl, (%rdi, %rax)
+	testb %cl, %cl
+	jz 4f
+	incq %rax
+	jmp 3b
+4:	clac_site
+	ret
 
 	.section .note.GNU-stack, "", @progbits

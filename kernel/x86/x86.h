@@ -11,22 +11,16 @@
 
 #include "kernel/x86/offsets.h"
 
-struct cpu_features {
-	bool nx, smep, smap, umip, large_1gb, xsave, x2apic, tsc_deadline, rdrand;
-	u64 xfeatures; /* XCR0: state components in use */
-	u32 fpu_size;  /* bytes of the XSAVE (or FXSAVE) image */
-};
-extern struct cpu_features cpu_features;
+extern struct cpu_features {
+	bool smep, smap, umip, large_1gb, xsave, rdrand;
+} cpu_features;
 
 #define MSR_APIC_BASE 0x1b
-#define MSR_TSC_DEADLINE 0x6e0
-#define MSR_X2APIC 0x800
 #define MSR_EFER 0xc0000080
 #define MSR_STAR 0xc0000081
 #define MSR_LSTAR 0xc0000082
 #define MSR_SFMASK 0xc0000084
 #define MSR_FS_BASE 0xc0000100
-#define MSR_GS_BASE 0xc0000101
 #define MSR_KERNEL_GS_BASE 0xc0000102
 
 #define CR0_WP (1UL << 16)
@@ -37,7 +31,6 @@ extern struct cpu_features cpu_features;
 #define CR4_SMAP (1UL << 21)
 
 #define FLAGS_FIXED (1UL << 1)
-#define FLAGS_CF (1UL << 0)
 #define FLAGS_TF (1UL << 8)
 #define FLAGS_IF (1UL << 9)
 #define FLAGS_DF (1UL << 10)
@@ -88,90 +81,80 @@ static inline void invalidate_page(u64 address)
 	__asm__ __volatile__("invlpg (%0)" ::"r"(address) : "memory");
 }
 
+/* What lgdt and lidt take. */
+struct descriptor_pointer {
+	u16 limit;
+	u64 base;
+} __packed;
+
 /* Sections of the image (boot/kernel.ld) and stacks (boot/start.S). */
 extern char kernel_start[], kernel_end[], text_start[], text_end[], rodata_start[], rodata_end[];
-extern char data_start[], boot_stack[], boot_stack_end[];
+extern char data_start[], boot_stack[];
 extern u64 boot_page_table[512];
+
+#define EXCEPTION_STACKS 3 /* a page each, above every idle task's stack */
+#define KERNEL_STACK_MAGIC 0x57ac6c1a1f7e11edUL /* in the lowest word of every kernel stack */
 
 /* cpu.c */
 void cpu_detect_features(void);
 void cpu_init_tables(struct cpu *cpu); /* GDT, TSS, IDT, system call MSRs, of the running CPU */
 void cpu_enable_features(void); /* control registers; after the kernel page tables are loaded */
-int cpu_allocate_stacks(struct cpu *cpu);
 void cpu_set_kernel_stack(struct cpu *cpu, u64 top);
 
-/* traps.c, extable.c */
+/* traps.c */
 void idt_init(void);
 void idt_load(void);
-bool extable_fixup(struct registers *registers);
-void extable_init(void);
 void uaccess_patch_smap(void);
 
 /* fpu.c, process.c */
-#define KERNEL_STACK_MAGIC 0x57ac6c1a1f7e11edUL /* in the lowest word of every kernel stack */
 void arch_thread_restore(struct cpu *cpu, struct task *task);
-void fpu_init_features(void);
 void fpu_init_cpu(void);
 void fpu_save(void *area);
 void fpu_restore(const void *area);
 void fpu_prepare_area(void *area);
 
-/* kernel_map.c, mmu.c, tlb.c, boot_memory.c */
+/* kernel_map.c, mmu.c, setup.c */
 extern u64 *kernel_page_table;
-void boot_memory_init(void);
-void boot_memory_all_mapped(void);
 void mmu_init_kernel(void);
 void mmu_load_kernel(void);
 void mmu_page_allocator_up(void);
 void mmu_flush_interrupt(void);
-void mmu_evict(struct mmu_root *root);
 
-/* acpi.c */
+/* acpi.c: also power-off and reset */
 #define ACPI_ISA_IRQS 16
-struct acpi_info {
+extern struct acpi_info {
 	u32 apic_ids[NR_CPUS];
 	unsigned cpu_count;
-	phys_addr_t lapic;
-	struct {
+	phys_addr_t lapic, hpet; /* hpet 0: none */
+	struct ioapic {
 		phys_addr_t address;
-		u32 gsi_base;
+		u32 gsi_base, gsi_count;
+		u8 *registers; /* irq.c, with the local APIC */
 	} ioapics[8];
 	unsigned ioapic_count;
-	struct {
+	struct isa_line {
 		u32 gsi;
 		bool low, level;
 	} isa[ACPI_ISA_IRQS];
-	u32 pm_timer_port; /* 0: none */
-	bool pm_timer_32;
-	phys_addr_t hpet;
-	u32 pm1a_control, pm1b_control;
-	u16 s5_a, s5_b; /* SLP_TYP values for power-off */
+	u16 pm_timer_port, pm1a_control, reset_port; /* 0: none */
+	u32 pm_timer_mask;
 	bool has_s5;
-	struct {
-		u8 space;
-		u64 address;
-		u8 value;
-		bool valid;
-	} reset;
-};
-extern struct acpi_info acpi;
+	u8 s5; /* SLP_TYP for power-off */
+	u8 reset_value;
+} acpi;
 void acpi_init(void);
 
-/* apic.c */
-void lapic_init(void);	   /* boot CPU: finds it */
-void lapic_init_cpu(void); /* each CPU */
+void lapic_init_cpu(void); /* each CPU, the boot CPU first */
 void lapic_eoi(void);
 void lapic_send_ipi(u32 apic_id, u32 command);
-void lapic_send_nmi_others(void);
 void lapic_timer_write(u32 count);
 u32 lapic_timer_read(void);
-u32 lapic_id(void);
 #define IPI_FIXED 0x4000u
 #define IPI_NMI 0x4400u
 #define IPI_INIT 0x4500u
 #define IPI_STARTUP 0x4600u
 
-/* irq.c */
+/* irq.c, with the local APIC */
 void irq_mask_legacy(void);
 void irq_init(void);
 void irq_dispatch(unsigned vector, struct registers *registers);
@@ -186,6 +169,3 @@ void clock_delay_us(u64 microseconds);
 void idle_task_init(unsigned id, void *stack);
 __noreturn void kernel_main_ap(void);
 extern volatile bool cpus_stopped; /* panic: NMIs end CPUs */
-
-/* panic.c */
-__noreturn void fatal_exception(struct registers *registers, unsigned vector, const char *what);

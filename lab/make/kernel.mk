@@ -17,7 +17,7 @@ CFLAGS := -std=gnu11 -O2 -g -ffreestanding -nostdinc -isystem $(shell $(CC) -pri
 	-fno-asynchronous-unwind-tables -fno-delete-null-pointer-checks -fcf-protection=none \
 	-Wall -Wextra -Wno-unused-parameter $(if $(CI),-Werror) $(KCFLAGS)
 LDFLAGS := -nostdlib -static -z max-page-size=0x1000 -z noexecstack --build-id=none \
-	--no-warn-rwx-segments --orphan-handling=warn -T boot/kernel.ld
+	--no-warn-rwx-segments -T boot/kernel.ld
 
 .PHONY: kernel
 kernel: $(O)/chainwalk

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -188,6 +189,26 @@ def test_budgets(cw_run):
     result = cw_run(["/bin/busybox", "true"], icount=True, mem="512M", debug=False)
     marks = {mark["name"]: mark["ns"] for mark in result.log.all("mark")}
     assert marks["first_user"] <= 60_000_000, "instructions from the kernel's first to init's"
+
+
+def test_contended_locks(cw_run):
+    """Four writers of one file wait for its lock, and the report says for which; nobody waits for what none wants."""
+    write = "dd if=/dev/zero of=/tmp/file bs=64k count=300 conv=notrunc"
+    result = cw_run(script=f"for i in 1 2 3 4; do {write} & done; wait; cat /proc/chainwalk/locks", smp=4)
+    waited = dict(re.findall(r"^(\S+) +(\d+) +\d+$", result.output.decode(), re.MULTILINE))
+    assert int(waited["inode->lock"]) > 0
+    assert "mount_mutex" not in waited and "(unnamed)" not in waited
+
+
+@pytest.mark.parametrize("cpus", [1, 4])
+def test_vector_registers(cw_run, tmp_path, cpus):
+    """Each thread's own, across switches, forks and signals, and in a signal's frame: vectors.c, as on Linux."""
+    program = tmp_path / "vectors"
+    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["musl-gcc", *flags, "-o", program, Path(__file__).parent / "vectors.c"], check=True)
+    here = subprocess.run([program], capture_output=True, check=True).stdout
+    result = cw_run(["/root/vectors"], add=[f"{program}:/root/vectors"], smp=cpus)
+    assert result.output == here == b"ok forked\nok frame\nok workers\n"
 
 
 def test_ticket_locks(cw, tmp_path):

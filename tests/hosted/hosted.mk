@@ -28,7 +28,7 @@ HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unu
 	-I. -Itests/hosted/include -Itests/hosted -I$(HOSTED_O)/include \
 	-include $(HOSTED_O)/include/generated/autoconf.h -MMD -MP $(if $(CI),-Werror)
 
-HOSTED_CORE := $(filter-out %/main.c %/core.c %/export.c %/panic.c %/printk.c %/random.c %/timer.c %/work.c \
+HOSTED_CORE := $(filter-out %/main.c %/export.c %/panic.c %/printk.c %/random.c %/timer.c \
 	%/string.c,$(wildcard kernel/core/*.c))
 HOSTED_MM := $(wildcard $(addprefix mm/,page_cache.c file_io.c readahead.c truncate.c reclaim.c))
 HOSTED_FS := $(filter-out fs/initramfs.c,$(wildcard fs/*.c)) $(wildcard fs/ext2/*.c fs/tmpfs/*.c fs/devfs/*.c)

@@ -25,9 +25,7 @@ void hosted_init(unsigned megabytes)
 	hosted_task.kernel_stack = stack;
 	hosted_task.state = TASK_RUNNING;
 	lockdep_task_init(&hosted_task);
-#ifdef CONFIG_DEBUG
-	lockdep_init();
-#endif
+	lock_classes_init();
 	page_alloc_init(MB(megabytes));
 	slab_init();
 	page_cache_init();

@@ -57,21 +57,30 @@ void *boot_alloc(size_t size, size_t align)
 	return aligned_alloc(align, round_up(size, align));
 }
 
-void spin_lock_wait(spinlock_t *lock)
+struct lock_class lock_classes[LOCK_CLASSES];
+
+u16 lock_class(const char *name)
 {
-	panic("a lock is taken twice: %p", (void *)lock);
+	(void)name;
+	return 1;
 }
 
-void lockdep_acquire(const void *lock, const char *name, unsigned level, enum lock_kind kind,
-		     unsigned flags)
+void spin_lock_wait(spinlock_t *lock, u8 ticket)
 {
-	(void)lock, (void)name, (void)level, (void)kind, (void)flags;
+	panic("a lock is taken twice: %p, %u", (void *)lock, ticket);
 }
 
-void lockdep_release(const void *lock, const char *name)
+#ifdef CONFIG_DEBUG
+void lockdep_acquire(const void *lock, u16 class, unsigned level, unsigned flags)
 {
-	(void)lock, (void)name;
+	(void)lock, (void)class, (void)level, (void)flags;
 }
+
+void lockdep_release(const void *lock, u16 class)
+{
+	(void)lock, (void)class;
+}
+#endif
 
 /* A reserve that reclaim can give, as the page cache would. */
 static struct page *reserve[64];
@@ -287,7 +296,7 @@ static u64 walk_blocks(void)
 	for (unsigned order = 0; order < MAX_ORDER; order++) {
 		struct page *page;
 
-		list_for_each_entry(page, &buddy.blocks[order], buddy_list) {
+		list_for_each_entry (page, &buddy.blocks[order], buddy_list) {
 			u64 frame = (u64)(page - memmap);
 			const struct page *other = &memmap[frame ^ (1u << order)];
 

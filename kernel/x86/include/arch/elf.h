@@ -10,10 +10,4 @@
 #define ARCH_PIE_BASE 0x555555554000ULL /* where position-independent programs go, as on Linux */
 
 /* AT_HWCAP: the feature bits that a program of this machine looks at (CPUID leaf 1, EDX). */
-static inline u64 arch_hwcap(void)
-{
-	u32 a = 1, b, c = 0, d;
-
-	__asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-	return d;
-}
+extern u32 arch_hwcap;

@@ -6,7 +6,7 @@
 
 #include "kernel/core/types.h"
 
-#define DEFINE_PORT(width, suffix, type)                                                           \
+#define DEFINE_ACCESS(suffix, type)                                                                \
 	static inline type in##suffix(u16 port)                                                    \
 	{                                                                                          \
 		type value;                                                                        \
@@ -18,38 +18,21 @@
 	{                                                                                          \
 		__asm__ __volatile__("out" #suffix " %0, %1" ::"a"(value), "Nd"(port));            \
 	}                                                                                          \
-	static inline type read##width(const volatile void *address)                               \
+	static inline type read##suffix(const volatile void *address)                              \
 	{                                                                                          \
-		type value = *(const volatile type *)address;                                      \
-                                                                                                   \
 		barrier();                                                                         \
-		return value;                                                                      \
+		return *(const volatile type *)address;                                            \
 	}                                                                                          \
-	static inline void write##width(type value, volatile void *address)                        \
+	static inline void write##suffix(type value, volatile void *address)                       \
 	{                                                                                          \
 		barrier();                                                                         \
 		*(volatile type *)address = value;                                                 \
 	}
 
-/* inb outb readb writeb, inw outw readw writew, inl outl readl writel: as in Linux, value before
- * place */
-DEFINE_PORT(b, b, u8)
-DEFINE_PORT(w, w, u16)
-DEFINE_PORT(l, l, u32)
-
-static inline u64 readq(const volatile void *address)
-{
-	u64 value = *(const volatile u64 *)address;
-
-	barrier();
-	return value;
-}
-
-static inline void writeq(u64 value, volatile void *address)
-{
-	barrier();
-	*(volatile u64 *)address = value;
-}
+/* inb outb readb writeb, inw ..., inl ...: as in Linux, value before place. */
+DEFINE_ACCESS(b, u8)
+DEFINE_ACCESS(w, u16)
+DEFINE_ACCESS(l, u32)
 
 /* @n bytes to one port, one after the other. */
 static inline void outsb(u16 port, const void *from, size_t n)

@@ -1,5 +1,5 @@
 /*
- * irq.h - device interrupts: requesting a line or a message, and stopping the machine.
+ * irq.h - device interrupts: requesting a line or a message.
  *
  * Handlers run with interrupts disabled on the CPU that took the interrupt (device interrupts go to
  * CPU 0), may take spinlocks that are elsewhere taken with _irqsave, and may wake tasks.
@@ -10,22 +10,16 @@
 
 typedef void (*irq_handler_t)(void *argument);
 
-/* GSI of ISA interrupt @isa (0..15), by the MADT's overrides. */
-unsigned irq_isa_to_gsi(unsigned isa);
-
 /*
- * Call handler(argument) on each interrupt of @gsi. ISA lines are edge-triggered, unless
- * overridden; GSIs that are PCI INTx lines level-triggered, and may be shared. 0, -ENODEV (no such
- * GSI), -ENOSPC (no vector left), -ENOMEM.
+ * Call function(argument) on each interrupt of an ISA line (0..15, edge-triggered unless the MADT
+ * says otherwise), or of a PCI INTx line (level-triggered, active low, perhaps shared) by its GSI.
+ * 0, -ENODEV (no such line), -ENOSPC (too many handlers).
  */
-int irq_request(unsigned gsi, irq_handler_t handler, void *argument, const char *name);
+int irq_request_isa(unsigned isa, irq_handler_t function, void *argument);
+int irq_request_pci(unsigned gsi, irq_handler_t function, void *argument);
 
-/* A PCI INTx line: like irq_request() but level-triggered, active low, whatever @gsi's number. */
-int irq_request_pci(unsigned gsi, irq_handler_t handler, void *argument, const char *name);
-
-/* A vector for a message-signalled interrupt: its number, or -ENOSPC. */
-int irq_allocate_vector(irq_handler_t handler, void *argument, const char *name);
-
-/* Address and data that a device writes to raise @vector (on CPU 0). */
-u64 irq_msi_address(int vector);
-u32 irq_msi_data(int vector);
+/* The same for a message-signalled interrupt: what a device writes to raise it, and where. */
+struct irq_message {
+	u32 address, data;
+};
+int irq_request_message(irq_handler_t function, void *argument, struct irq_message *message);

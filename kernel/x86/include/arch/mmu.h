@@ -36,28 +36,10 @@ void mmu_destroy(struct mmu_root *root);
 /* Make @root (NULL: the kernel's own) the current address space of this CPU. */
 void mmu_switch(struct mmu_root *root);
 
-/*
- * The slot that translates @address; NULL if there is none and !@create, or when no memory for a
- * table. Valid until mmu_free_tables() or mmu_destroy(); consecutive slots follow one another up to
- * the next MMU_SLOTS_SPAN boundary (2 MB), which is how loops over ranges avoid a walk a page.
- */
-static inline pte_t *mmu_slot(struct mmu_root *root, u64 address, bool create);
 #define MMU_SLOTS_SPAN MB(2)
 
 /* Free the tables that lie wholly in [start, end); every slot there must be 0. */
 void mmu_free_tables(struct mmu_root *root, u64 start, u64 end);
-
-static inline pte_t pte_make(phys_addr_t page, unsigned prot);
-static inline bool pte_present(pte_t pte);
-static inline bool pte_write(pte_t pte);
-static inline bool pte_dirty(pte_t pte);
-static inline bool pte_accessed(pte_t pte);
-static inline phys_addr_t pte_page(pte_t pte);
-static inline pte_t pte_with_page(pte_t pte, phys_addr_t page);
-static inline pte_t pte_write_protect(pte_t pte);
-static inline pte_t pte_mkclean(pte_t pte);
-static inline pte_t pte_mkold(pte_t pte);
-static inline pte_t pte_set_prot(pte_t pte, unsigned prot);
 
 /* Forget cached translations of [start, end) on every CPU that may hold them. May wait for other
  * CPUs: interrupts must be enabled, and no lock be held that an interrupt handler takes. */
@@ -66,4 +48,58 @@ void mmu_flush(struct mmu_root *root, u64 start, u64 end);
 /* mmu_slot() by walking from the root. */
 pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create);
 
-#include <arch/mmu_bits.h> /* the inlines declared above */
+/*
+ * Entries. A slot holds 0, a present entry, or a value of mm/'s own for "not here, but remembered"
+ * (swap): such a value must have bits 0 (present) and 8 (PTE_NO_ACCESS) clear.
+ */
+#define PTE_PRESENT (1ULL << 0)
+#define PTE_WRITE (1ULL << 1)
+#define PTE_USER (1ULL << 2)
+#define PTE_NO_CACHE (3ULL << 3) /* PWT and PCD: uncached */
+#define PTE_ACCESSED (1ULL << 5)
+#define PTE_DIRTY (1ULL << 6)
+#define PTE_LARGE (1ULL << 7)
+#define PTE_GLOBAL (1ULL << 8)	  /* of a present entry */
+#define PTE_NO_ACCESS (1ULL << 8) /* of an entry that is not: a page kept under PROT_NONE */
+#define PTE_SOFT_1 (1ULL << 9)	  /* free for mm/'s own marks; kept by every inline below */
+#define PTE_SOFT_2 (1ULL << 10)
+#define PTE_NX (1ULL << 63)
+#define PTE_ADDRESS 0x000ffffffffff000ULL
+
+static inline u64 pte_prot_bits(unsigned prot)
+{
+	if (!(prot & (MMU_READ | MMU_WRITE | MMU_EXEC)))
+		return PTE_NO_ACCESS | PTE_NX;
+	return PTE_PRESENT | PTE_USER | (prot & MMU_WRITE ? PTE_WRITE : 0) |
+	       (prot & MMU_EXEC ? 0 : PTE_NX);
+}
+
+/* An entry for the frame at @page; @prot 0 keeps the page but lets nobody touch it. Accessed is set
+ * (whoever maps a page is about to use it), dirty is not. */
+#define pte_make(page, prot) ((page) | pte_prot_bits(prot) | PTE_ACCESSED)
+
+#define pte_present(pte) (((pte) & (PTE_PRESENT | PTE_NO_ACCESS)) != 0)
+#define pte_write(pte) (((pte)&PTE_WRITE) != 0)
+#define pte_dirty(pte) (((pte)&PTE_DIRTY) != 0)
+#define pte_accessed(pte) (((pte)&PTE_ACCESSED) != 0)
+#define pte_page(pte) ((phys_addr_t)((pte)&PTE_ADDRESS))
+
+/* The entry changed: with another page, not writable, clean, not accessed, with another @prot. */
+#define pte_with_page(pte, page) (((pte) & ~PTE_ADDRESS) | (page))
+#define pte_write_protect(pte) ((pte) & ~PTE_WRITE)
+#define pte_mkclean(pte) ((pte) & ~PTE_DIRTY)
+#define pte_mkold(pte) ((pte) & ~PTE_ACCESSED)
+#define PTE_KEPT (PTE_ADDRESS | PTE_ACCESSED | PTE_DIRTY | PTE_SOFT_1 | PTE_SOFT_2)
+#define pte_set_prot(pte, prot) (((pte)&PTE_KEPT) | pte_prot_bits(prot))
+
+/*
+ * The slot that translates @address; NULL if there is none and !@create, or when no memory for a
+ * table. Valid until mmu_free_tables() or mmu_destroy(); consecutive slots follow one another up to
+ * the next MMU_SLOTS_SPAN boundary (2 MB), which is how loops over ranges avoid a walk a page.
+ */
+static inline pte_t *mmu_slot(struct mmu_root *root, u64 address, bool create)
+{
+	if (likely(root->last_span == address >> 21))
+		return root->last_slots + (address >> 12 & 511);
+	return mmu_walk(root, address, create);
+}

@@ -26,57 +26,29 @@ int arch_push_signal_frame(struct registers *registers, const struct signal_acti
  */
 int arch_pop_signal_frame(struct registers *registers, u64 *blocked);
 
-static inline u64 arch_user_ip(const struct registers *registers)
-{
-	return registers->ip;
-}
+#define arch_user_ip(registers) ((registers)->ip)
+#define arch_user_sp(registers) ((registers)->sp)
+#define arch_syscall_number(registers) ((registers)->orig_ax)
+#define arch_syscall_result(registers) ((registers)->ax)
 
-static inline void arch_set_user_ip(struct registers *registers, u64 ip)
-{
-	registers->ip = ip;
-}
-
-static inline u64 arch_user_sp(const struct registers *registers)
-{
-	return registers->sp;
-}
-
-static inline u64 arch_syscall_number(const struct registers *registers)
-{
-	return registers->orig_ax;
-}
+/* What becomes of the call is settled: a later signal is not to look at its result again. */
+#define arch_end_syscall(registers) ((void)((registers)->orig_ax = ~0ULL))
 
 /* The errno that the system call being left returns, or 0: not a call, or no error. */
 static inline int arch_syscall_error(const struct registers *registers)
 {
-	if (registers->orig_ax > 0xffffffff || registers->ax < (u64)-4095)
-		return 0;
-	return (int)-(s64)registers->ax;
+	bool failed = registers->orig_ax <= 0xffffffff && registers->ax >= (u64)-4095;
+
+	return failed ? (int)-(s64)registers->ax : 0;
 }
 
-static inline void arch_set_syscall_result(struct registers *registers, s64 result)
-{
-	registers->ax = (u64)result;
-}
-
-/* Make the same call again, or restart_syscall(2), when the program runs on: `syscall` is two
+/* Make the call @number (again, or restart_syscall) when the program runs on: `syscall` is two
  * bytes. */
-static inline void arch_repeat_syscall(struct registers *registers)
+#define ARCH_RESTART_SYSCALL 219
+static inline void arch_repeat_syscall(struct registers *registers, u64 number)
 {
-	registers->ax = registers->orig_ax;
+	registers->ax = number;
 	registers->ip -= 2;
-}
-
-static inline void arch_call_restart_syscall(struct registers *registers)
-{
-	registers->ax = 219;
-	registers->ip -= 2;
-}
-
-/* What becomes of the call is settled: a later signal is not to look at its result again. */
-static inline void arch_end_syscall(struct registers *registers)
-{
-	registers->orig_ax = ~0ULL;
 }
 
 /* Size of the stack a handler needs, for AT_MINSIGSTKSZ. */

@@ -37,3 +37,7 @@ void arch_timer_set(u64 deadline_ns);
 
 /* Seconds since 1970 in the battery-backed clock. Slow; read once at start-up. */
 u64 arch_rtc_seconds(void);
+
+/* The processor's own random number; false: it has none, or failed ten times (Intel SDM volume 1,
+ * 7.3.17). */
+bool arch_random(u64 *value);
