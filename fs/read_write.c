@@ -370,7 +370,10 @@ s64 sys_sync_file_range(int number, loff_t offset, loff_t bytes, u32 flags)
 		return -EINVAL;
 	if (!S_ISREG(inode->mode) && !S_ISBLK(inode->mode) && !S_ISDIR(inode->mode))
 		return -ESPIPE;
-	return flags && inode->sb->bdev ? page_cache_sync(&inode->data, offset, end) : 0;
+	if (!flags)
+		return 0;
+	return S_ISREG(inode->mode) && inode->sb->bdev ? page_cache_sync(&inode->data, offset, end)
+						       : vfs_fsync(fd.file, true);
 }
 
 /* Hints, of which none asks for more than to be taken note of: readers show what they need by

@@ -1,0 +1,277 @@
+/*
+ * places.c - scenarios of mounts (bind, move, flags, lazy unmounting), of openat2's bounds, and of
+ * copying between files in the kernel.
+ */
+#include "scenarios.h"
+
+static long copy_range(int in, long *from, int out, long *to, size_t count, unsigned flags)
+{
+	return syscall(SYS_copy_file_range, in, from, out, to, count, flags);
+}
+
+SCENARIO(copy_file_range_contents)
+{
+	long from = 2, to = 5;
+	int in, out = open("out", O_CREAT | O_RDWR, 0644);
+
+	make_file("in", "0123456789");
+	in = open("in", O_RDONLY);
+	T(copy_range(in, &from, out, &to, 3, 0));
+	say("%ld %ld", from, to);
+	slurp("out");
+	T(copy_range(in, NULL, out, NULL, 4, 0));
+	T(copy_range(in, NULL, out, NULL, 100, 0));
+	T(copy_range(in, NULL, out, NULL, 100, 0));
+	slurp("out");
+	T(lseek(in, 0, SEEK_CUR));
+	T(lseek(out, 0, SEEK_CUR));
+	T(copy_range(out, &from, out, &to, 3, 0));
+	from = 0, to = 1;
+	T(copy_range(out, &from, out, &to, 3, 0));
+	to = 100;
+	T(copy_range(in, &from, out, &to, 0, 0));
+	show_size("out");
+}
+
+SCENARIO(copy_file_range_errors)
+{
+	long negative = -1, top = 0x7ffffffffffffff0L, zero = 0;
+	int in, out, append, pipes[2], directory = open(".", O_RDONLY);
+
+	make_file("in", "0123456789");
+	make_file("out", "x");
+	in = open("in", O_RDONLY);
+	out = open("out", O_WRONLY);
+	append = open("out", O_WRONLY | O_APPEND);
+	pipe(pipes);
+	T(copy_range(in, NULL, out, NULL, 1, 1));
+	T(copy_range(in, NULL, in, NULL, 1, 0));
+	T(copy_range(out, NULL, out, NULL, 1, 0));
+	T(copy_range(in, NULL, append, NULL, 1, 0));
+	T(copy_range(directory, NULL, out, NULL, 1, 0));
+	T(copy_range(in, NULL, pipes[1], NULL, 1, 0));
+	T(copy_range(in, NULL, 99, NULL, 1, 0));
+	T(copy_range(in, (long *)8, out, NULL, 1, 0));
+	T(copy_range(in, &zero, out, &top, 100, 0) == 10 || errno == EFBIG); /* ext2 has a limit */
+	T(copy_range(in, &zero, out, &negative, 1, 0));
+}
+
+struct how {
+	unsigned long flags, mode, resolve, more;
+};
+
+static long open2(const char *name, struct how how, size_t size)
+{
+	long fd = syscall(SYS_openat2, AT_FDCWD, name, &how, size);
+
+	if (fd >= 0)
+		close((int)fd);
+	return fd >= 0 ? 0 : fd;
+}
+
+SCENARIO(openat2_resolve)
+{
+	make_directory("d");
+	make_directory("d/e");
+	make_file("d/f", "x");
+	symlink("f", "d/link");
+	symlink("/", "d/root");
+	symlink("../d/f", "d/up");
+	chdir("d");
+	T(open2("f", (struct how){0}, 24));
+	T(open2("link", (struct how){0, 0, 4, 0}, 24));
+	T(open2("e/../f", (struct how){0, 0, 8, 0}, 24));
+	T(open2("../d/f", (struct how){0, 0, 8, 0}, 24));
+	T(open2("up", (struct how){0, 0, 8, 0}, 24));
+	T(open2("root", (struct how){0, 0, 8, 0}, 24));
+	T(open2("/", (struct how){0, 0, 8, 0}, 24));
+	T(open2("link", (struct how){0, 0, 8, 0}, 24));
+	T(open2("root/f", (struct how){0, 0, 16, 0}, 24));
+	T(open2("/e/../../f", (struct how){0, 0, 16, 0}, 24));
+	T(open2("/proc/self/cwd/f", (struct how){0, 0, 2, 0}, 24));
+	T(open2("new", (struct how){O_CREAT | O_EXCL | O_WRONLY, 0600, 8, 0}, 24));
+	show_mode("new");
+}
+
+SCENARIO(openat2_arguments)
+{
+	make_file("f", "x");
+	T(open2("f", (struct how){0}, 16));
+	T(open2("f", (struct how){0}, 32));
+	T(open2("f", (struct how){0, 0, 0, 1}, 32));
+	T(open2("f", (struct how){0}, 5000));
+	T(open2("f", (struct how){0, 0600, 0, 0}, 24));
+	T(open2("f", (struct how){O_CREAT, 0200000, 0, 0}, 24));
+	T(open2("f", (struct how){1UL << 40, 0, 0, 0}, 24));
+	T(open2("f", (struct how){0, 0, 64, 0}, 24));
+	T(open2("f", (struct how){0, 0, 24, 0}, 24));
+	T(open2("f", (struct how){O_PATH | O_RDWR, 0, 0, 0}, 24));
+	T(open2("nothing", (struct how){0}, 24));
+}
+
+SCENARIO(mount_bind)
+{
+	make_directory("a");
+	make_directory("a/sub");
+	make_file("a/file", "x");
+	make_directory("b");
+	make_file("c", "y");
+	T(mount("a", "b", NULL, MS_BIND, NULL));
+	slurp("b/file");
+	T(rmdir("b"));
+	T(rename("a/file", "b/moved"));
+	T(rename("b/file", "b/moved"));
+	slurp("a/moved");
+	T(mount("a/moved", "c", NULL, MS_BIND, NULL));
+	slurp("c");
+	T(unlink("c"));
+	T(mount("a", "c", NULL, MS_BIND, NULL));
+	T(mount("nothing", "b", NULL, MS_BIND, NULL));
+	T(mount("", "b", NULL, MS_BIND, NULL));
+	T(mount(NULL, "b", NULL, MS_BIND, NULL));
+	T(umount("c"));
+	slurp("c");
+	T(umount("b"));
+	list("b");
+}
+
+SCENARIO(mount_bind_read_only)
+{
+	int fd;
+
+	make_directory("a");
+	make_file("a/file", "x");
+	make_directory("b");
+	T(mount("a", "b", NULL, MS_BIND, NULL));
+	fd = open("b/file", O_WRONLY);
+	T(mount(NULL, "b", NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL));
+	close(fd);
+	T(mount(NULL, "b", NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL));
+	T(open("b/file", O_WRONLY));
+	T(open("a/file", O_WRONLY) >= 0);
+	T(mkdir("b/new", 0755));
+	T(chmod("b/file", 0600));
+	T(access("b/file", W_OK));
+	T(truncate("b/file", 0));
+	T(mount(NULL, "a", NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL));
+	T(mount(NULL, "b", NULL, MS_BIND | MS_REMOUNT, NULL));
+	T(mkdir("b/new", 0755));
+	T(umount("b"));
+}
+
+SCENARIO(mount_bind_with_children)
+{
+	make_directory("a");
+	make_directory("a/m");
+	make_directory("a/n");
+	make_directory("b");
+	make_directory("c");
+	T(mount("none", "a/m", "tmpfs", 0, NULL));
+	make_directory("a/m/deep");
+	T(mount("none", "a/m/deep", "tmpfs", 0, NULL));
+	make_file("a/m/deep/file", "deep");
+	T(mount("a", "b", NULL, MS_BIND, NULL));
+	list("b/m");
+	T(mount("a", "c", NULL, MS_BIND | MS_REC, NULL));
+	slurp("c/m/deep/file");
+	T(umount("c"));
+	T(umount("a/m"));
+	T(umount2("c", MNT_DETACH));
+	list("c");
+	T(umount("b"));
+	T(umount("a/m/deep"));
+	T(umount("a/m"));
+}
+
+SCENARIO(mount_move)
+{
+	make_directory("a");
+	make_directory("b");
+	make_directory("plain");
+	make_file("file", "x");
+	T(mount("none", "a", "tmpfs", 0, NULL));
+	T(mount(NULL, "a", NULL, MS_PRIVATE, NULL));
+	make_directory("a/inner");
+	make_file("a/inside", "moved");
+	T(mount("plain", "b", NULL, MS_MOVE, NULL));
+	T(mount("a", "a/inner", NULL, MS_MOVE, NULL));
+	T(mount("a", "file", NULL, MS_MOVE, NULL) == -1);
+	T(mount("a", "b", NULL, MS_MOVE, NULL));
+	list("a");
+	slurp("b/inside");
+	chdir("b/inner");
+	T(open("../../file", O_RDONLY) >= 0);
+	chdir("../..");
+	T(umount("a"));
+	T(umount("b") == 0 || errno == EBUSY);
+	umount2("b", MNT_DETACH);
+}
+
+SCENARIO(mount_noexec_nodev)
+{
+	int fd;
+
+	make_directory("m");
+	T(mount("none", "m", "tmpfs", MS_NOEXEC | MS_NODEV | MS_NOSUID, NULL));
+	T(mknod("m/null", S_IFCHR | 0666, 0x103));
+	T(open("m/null", O_RDONLY));
+	make_file("m/program", "#!/bin/true\n");
+	chmod("m/program", 0755);
+	T(access("m/program", X_OK));
+	T(execl("m/program", "program", NULL));
+	T(mount(NULL, "m", NULL, MS_REMOUNT, NULL));
+	fd = open("m/null", O_RDONLY);
+	T(fd >= 0);
+	close(fd);
+	T(access("m/program", X_OK));
+	T(umount("m"));
+}
+
+SCENARIO(umount_flags)
+{
+	int fd;
+
+	make_directory("m");
+	symlink("m", "link");
+	T(mount("none", "m", "tmpfs", 0, NULL));
+	T(umount2("link", UMOUNT_NOFOLLOW));
+	T(umount2("m", MNT_EXPIRE | MNT_FORCE));
+	T(umount2("m", MNT_EXPIRE | MNT_DETACH));
+	T(umount2("m", 16));
+	fd = open("m", O_RDONLY);
+	T(umount2("m", MNT_EXPIRE));
+	make_file("m/file", "still there");
+	T(umount2("m", MNT_DETACH));
+	list("m");
+	T(openat(fd, "file", O_RDONLY) >= 0);
+	T(mount("none", "m", "tmpfs", 0, NULL));
+	T(umount2("m", MNT_EXPIRE));
+	T(umount2("m", MNT_EXPIRE));
+	T(umount2("m", MNT_FORCE));
+	AS(USER_A) {
+		T(mount("none", "m", "tmpfs", 0, NULL));
+		T(umount("m"));
+		T(umount("nothing"));
+		T(chroot("m"));
+	}
+}
+
+SCENARIO(close_range_calls)
+{
+	int a = open(".", O_RDONLY), b = dup(a), c = dup(a);
+
+	T(syscall(SYS_close_range, b, c, 4));
+	T(fcntl(b, F_GETFD));
+	T(fcntl(a, F_GETFD));
+	T(syscall(SYS_close_range, b, 0xffffffffu, 0));
+	T(fcntl(c, F_GETFD));
+	T(fcntl(a, F_GETFD));
+	T(syscall(SYS_close_range, 5, 4, 0));
+	T(syscall(SYS_close_range, 100000, 0xffffffffu, 0));
+	T(syscall(SYS_close_range, 100, 200, 64));
+	T(syscall(SYS_sync_file_range, a, 0L, 0L, 7u));
+	T(syscall(SYS_sync_file_range, a, 0L, 0L, 8u));
+	T(syscall(SYS_sync_file_range, a, -1L, 0L, 0u));
+	T(syncfs(a));
+	T(syncfs(99));
+}
