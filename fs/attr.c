@@ -312,15 +312,19 @@ static int setattr_check(struct inode *inode, struct iattr *attr)
 	return 0;
 }
 
-/* Set-user-id goes when the owner or the contents change; set-group-id too, unless it means
- * locking. */
+umode_t mode_unprivileged(const struct inode *inode, umode_t mode)
+{
+	const struct cred *cred = current->cred;
+	bool locking = !(mode & S_IXGRP) && (!cred->fsuid || in_group(cred, inode->gid));
+
+	return mode & (locking ? ~(umode_t)S_ISUID : ~(umode_t)(S_ISUID | S_ISGID));
+}
+
 static void drop_privileges(const struct inode *inode, struct iattr *attr)
 {
 	umode_t mode = attr->valid & ATTR_MODE ? attr->mode : inode->mode;
-	umode_t kept = mode & ~(umode_t)S_ISUID;
+	umode_t kept = mode_unprivileged(inode, mode);
 
-	if ((mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
-		kept &= ~(umode_t)S_ISGID;
 	if (kept == mode)
 		return;
 	attr->valid |= ATTR_MODE;
@@ -353,8 +357,9 @@ int vfs_setattr(const struct path *path, struct iattr *attr)
 	if (error)
 		return error;
 	guard(write, &inode->lock);
-	if ((attr->valid & (ATTR_UID | ATTR_GID)) && !S_ISDIR(inode->mode))
-		attr->valid |= ATTR_KILL_PRIV;
+	if (attr->valid & ATTR_KILL_PRIV && !S_ISDIR(inode->mode))
+		drop_privileges(inode, attr); /* which takes the owner */
+	attr->valid &= ~(u32)ATTR_KILL_PRIV;
 	error = setattr_check(inode, attr);
 	return error ? error : apply_attr(inode, attr);
 }
@@ -416,7 +421,8 @@ static s64 set_owner(int dfd, const char __user *name, unsigned lookup, uid_t ui
 {
 	struct iattr attr = {.uid = uid, .gid = gid};
 
-	attr.valid = (uid != (uid_t)-1 ? ATTR_UID : 0) | (gid != (gid_t)-1 ? ATTR_GID : 0);
+	attr.valid = ATTR_KILL_PRIV; /* even if no owner changes */
+	attr.valid |= (uid != (uid_t)-1 ? ATTR_UID : 0) | (gid != (gid_t)-1 ? ATTR_GID : 0);
 	return set_attributes(dfd, name, lookup, &attr);
 }
 
@@ -457,8 +463,6 @@ static s64 set_times(int dfd, const char __user *name, const struct timespec64 *
 		if (take_time(&attr.atime, ATTR_ATIME | ATTR_ATIME_SET, &attr.valid) ||
 		    take_time(&attr.mtime, ATTR_MTIME | ATTR_MTIME_SET, &attr.valid))
 			return -EINVAL;
-		if (!attr.valid)
-			return 0;
 	}
 	if (by_descriptor && flags)
 		return -EINVAL;
@@ -469,10 +473,12 @@ s64 sys_utimensat(int dfd, const char *name, const void *user_times, int flags)
 {
 	struct timespec64 times[2];
 
-	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-		return -EINVAL;
 	if (user_times && copy_from_user(times, user_times, sizeof(times)))
 		return -EFAULT;
+	if (user_times && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
+		return 0; /* whatever else is asked */
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
 	return set_times(dfd, name, user_times ? times : NULL, flags);
 }
 
@@ -516,8 +522,7 @@ s64 sys_umask(u32 mask)
  */
 int do_truncate(struct inode *inode, loff_t size, u32 more_valid)
 {
-	struct iattr attr = {.valid = ATTR_SIZE | ATTR_MTIME | ATTR_FORCE | more_valid,
-			     .size = size};
+	struct iattr attr = {.valid = ATTR_SIZE | ATTR_FORCE | more_valid, .size = size};
 	int error = size > inode->size ? limit_growth(inode, size) : 0;
 
 	if (error)
@@ -527,6 +532,9 @@ int do_truncate(struct inode *inode, loff_t size, u32 more_valid)
 	if (current->cred->fsuid != 0)
 		attr.valid |= ATTR_KILL_PRIV;
 	guard(write, &inode->lock);
+	/* A file system in memory leaves the times as they are where the size stays. */
+	if (size != inode->size || more_valid || inode->op->setattr)
+		attr.valid |= ATTR_MTIME;
 	return apply_attr(inode, &attr);
 }
 
@@ -557,7 +565,7 @@ int vfs_ftruncate(struct file *file, loff_t size)
 {
 	if (!S_ISREG(file->inode->mode) || !(file->mode & FMODE_WRITE))
 		return -EINVAL;
-	return do_truncate(file->inode, size, 0);
+	return do_truncate(file->inode, size, ATTR_MTIME);
 }
 
 s64 sys_ftruncate(int number, loff_t size)
@@ -612,13 +620,11 @@ static __always_inline bool later(const struct timespec64 *a, const struct times
 }
 
 /* relatime: only when the last read is older than the last change, or than a day. */
-void touch_atime(struct file *file)
+void touch_inode_atime(struct inode *inode, const struct mount *mount)
 {
-	struct inode *inode = file->inode;
-	unsigned flags = inode->sb->flags | file->path.mount->flags;
+	unsigned flags = inode->sb->flags | mount->flags;
 
-	if ((flags & (SB_NOATIME | SB_RDONLY)) || (file->flags & O_NOATIME) ||
-	    ((flags & SB_NODIRATIME) && S_ISDIR(inode->mode)))
+	if ((flags & (SB_NOATIME | SB_RDONLY)) || ((flags & SB_NODIRATIME) && S_ISDIR(inode->mode)))
 		return;
 	if ((flags & MS_RELATIME) && later(&inode->atime, &inode->mtime) &&
 	    later(&inode->atime, &inode->ctime) &&
@@ -626,6 +632,12 @@ void touch_atime(struct file *file)
 		return;
 	inode->atime = current_time();
 	mark_inode_dirty(inode);
+}
+
+void touch_atime(struct file *file)
+{
+	if (!(file->flags & O_NOATIME))
+		touch_inode_atime(file->inode, file->path.mount);
 }
 
 int file_update_time(struct inode *inode)

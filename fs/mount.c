@@ -369,11 +369,11 @@ static int attach(struct mount *mount, const struct path *where)
 	struct dentry *dentry = where->dentry;
 	struct inode *inode = dentry->inode;
 
-	if (S_ISDIR(inode->mode) != S_ISDIR(mount->root->inode->mode))
-		return -ENOTDIR;
 	guard(write, &inode->lock);
 	if ((inode->flags & I_DEAD) || d_unlinked(dentry))
 		return -ENOENT;
+	if (S_ISDIR(inode->mode) != S_ISDIR(mount->root->inode->mode))
+		return -ENOTDIR;
 	__atomic_fetch_or(&dentry->flags, D_MOUNTED, __ATOMIC_RELAXED);
 	path_get(where);
 	mount_lock_write();
@@ -559,6 +559,8 @@ static int mount_move(const struct path *from, const struct path *to)
 	int error;
 
 	guard(mutex, &mount_mutex);
+	if (d_unlinked(to->dentry))
+		return -ENOENT;
 	if (from->dentry != mount->root || mount->parent == mount || !is_attached(to->mount) ||
 	    S_ISDIR(to->dentry->inode->mode) != S_ISDIR(from->dentry->inode->mode))
 		return -EINVAL;
@@ -715,6 +717,8 @@ s64 sys_umount2(const char *where, u32 flags)
 	error = user_path_at(AT_FDCWD, where, flags & UMOUNT_NOFOLLOW ? 0 : LOOKUP_FOLLOW, &path);
 	if (!error && !capable(current->cred))
 		error = -EPERM;
+	if (!error)
+		follow_mounts(&path); /* "." stands below what is mounted on it */
 	if (!error && path.dentry != path.mount->root)
 		error = -EINVAL;
 	if (!error && (flags & MNT_EXPIRE) && (flags & (MNT_FORCE | MNT_DETACH)))

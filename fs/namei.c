@@ -368,6 +368,7 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 		dput(link);
 		return error ? ERR_PTR(error) : text;
 	}
+	touch_inode_atime(inode, walk->path.mount);
 	walk->held[walk->links++] = (struct held_link){link, cookie};
 	if (*text == '/')
 		error = walk_to_root(walk);

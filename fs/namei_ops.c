@@ -512,6 +512,7 @@ s64 sys_readlinkat(int dfd, const char *name, char *buffer, int size)
 	text = inode->link ? inode->link : inode->op->get_link(inode, &cookie);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
+	touch_inode_atime(inode, path.mount);
 	result = (s64)min(strlen(text), (size_t)size);
 	if (copy_to_user(buffer, text, (size_t)result))
 		result = -EFAULT;

@@ -156,7 +156,9 @@ static int may_open(const struct path *path, int flags)
 			return -EACCES;
 		break;
 	}
-	error = inode_permission(inode, mask);
+	error = flags & O_TRUNC && S_ISREG(inode->mode) ? mount_writable(path->mount) : 0;
+	if (!error)
+		error = inode_permission(inode, mask);
 	if (error)
 		return error;
 	if ((flags & O_NOATIME) && current->cred->fsuid != inode->uid && current->cred->fsuid != 0)

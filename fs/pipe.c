@@ -374,6 +374,7 @@ static struct super_block pipe_super = {
 	.active = ATOMIC_INIT(1),
 	.inodes = LIST_HEAD_INIT(pipe_super.inodes),
 	.dirty = LIST_HEAD_INIT(pipe_super.dirty),
+	.max_bytes = ~0ULL >> 1,
 };
 NAME_LOCK(pipe_super, pipe_super.inodes_lock, "sb->inodes_lock");
 static struct mount pipe_mount = {

@@ -60,11 +60,11 @@ ssize_t vfs_read(struct file *file, struct io *io, loff_t *position)
 
 	if (unlikely(!(file->mode & FMODE_READ)))
 		return -EBADF;
-	if (unlikely(!file->fop->read))
-		return S_ISDIR(file->inode->mode) ? -EISDIR : -EINVAL;
 	error = check_io(io, position);
 	if (unlikely(error))
 		return error;
+	if (unlikely(!file->fop->read))
+		return S_ISDIR(file->inode->mode) ? -EISDIR : -EINVAL;
 	return file->fop->read(file, io, position);
 }
 
@@ -132,6 +132,9 @@ loff_t generic_file_llseek(struct file *file, loff_t offset, int whence)
 	loff_t size = inode->size;
 	int error;
 
+	/* A directory in memory has positions, but no end. */
+	if (S_ISDIR(inode->mode) && whence > SEEK_CUR && !inode->sb->bdev)
+		return -EINVAL;
 	switch (whence) {
 	case SEEK_SET:
 		break;
@@ -260,7 +263,7 @@ static s64 transfer_pieces(struct file *file, const struct iovec *vector, u64 co
 	for (u64 i = 0; i < count; i++) {
 		struct io io = {(void *)vector[i].base, vector[i].length, true};
 
-		if (!vector[i].length && count > 1)
+		if (!vector[i].length)
 			continue;
 		result = function(file, &io, position);
 		if (result > 0)
@@ -279,9 +282,11 @@ static s64 vector_call(int number, const void __user *from, u64 count, loff_t *o
 	struct iovec *vector __free(kfree) = NULL;
 	size_t total = 0;
 
+	if (offset && *offset < 0)
+		return -EINVAL;
 	if (!fd.file)
 		return -EBADF;
-	if (count > IOV_MAX || (offset && *offset < 0))
+	if (count > IOV_MAX)
 		return -EINVAL;
 	if (offset && !is_seekable(fd.file))
 		return -ESPIPE;
@@ -298,6 +303,8 @@ static s64 vector_call(int number, const void __user *from, u64 count, loff_t *o
 		vector[i].length = min(vector[i].length, IO_MAX - total);
 		total += vector[i].length;
 	}
+	if (!(fd.file->mode & (function == vfs_read ? FMODE_READ : FMODE_WRITE)))
+		return -EBADF;
 	return transfer_pieces(fd.file, vector, count, offset, function);
 }
 
@@ -429,12 +436,21 @@ static s64 copy_between(struct file *out, loff_t *to, struct file *in, loff_t *f
 	return n < 0 ? n : written < 0 ? written : 0;
 }
 
-static int may_sendfile(struct file *out, struct file *in, bool positioned)
+/* @from is checked before anything is known of @out (NULL: not even whether it is there). */
+static int may_sendfile(struct file *out, struct file *in, loff_t from, size_t count,
+			bool positioned)
 {
-	if (!(in->mode & FMODE_READ) || !(out->mode & FMODE_WRITE))
+	if (!(in->mode & FMODE_READ))
 		return -EBADF;
 	if (positioned && !is_seekable(in))
 		return -ESPIPE;
+	if (from < 0 || (u64)from + count > ~0ULL >> 1)
+		return -EINVAL;
+	if (!out || !(out->mode & FMODE_WRITE))
+		return -EBADF;
+	if (positioned &&
+	    (u64)from + count > min(in->inode->sb->max_bytes, out->inode->sb->max_bytes))
+		return -EOVERFLOW;
 	if (!S_ISREG(in->inode->mode) && !S_ISBLK(in->inode->mode))
 		return -EINVAL;
 	return out->flags & O_APPEND ? -EINVAL : 0;
@@ -461,6 +477,8 @@ static int check_ranges(struct file *out, loff_t to, struct file *in, loff_t fro
 	if ((u64)from + *count < *count || (u64)to + *count < *count)
 		return -EOVERFLOW;
 	*count = left <= 0 ? 0 : min(*count, (size_t)left);
+	if (to >= (loff_t)out->inode->sb->max_bytes)
+		return -EFBIG;
 	if (from < 0 || to < 0)
 		return -EINVAL;
 	if (in->inode == out->inode && from < to + (loff_t)*count && to < from + (loff_t)*count)
@@ -486,17 +504,15 @@ static int put_position(struct file *file, loff_t __user *given, loff_t position
 static s64 copy_files(struct file *out, loff_t __user *to_given, struct file *in,
 		      loff_t __user *from_given, size_t count, bool range)
 {
-	loff_t from, to;
-	s64 result = range ? may_copy_range(out, in) : may_sendfile(out, in, from_given != NULL);
+	loff_t from, to = 0;
+	s64 result;
 
-	if (result)
-		return result;
-	if (get_position(in, from_given, &from) || get_position(out, to_given, &to))
+	if (get_position(in, from_given, &from) || (out && get_position(out, to_given, &to)))
 		return -EFAULT;
-	if (range)
+	if (!range)
+		result = may_sendfile(out, in, from, count, from_given != NULL);
+	else if (!(result = out ? may_copy_range(out, in) : -EBADF))
 		result = check_ranges(out, to, in, from, &count);
-	else if (from < 0)
-		result = -EINVAL;
 	if (result)
 		return result;
 	result = copy_between(out, &to, in, &from, min(count, IO_MAX));
@@ -511,7 +527,7 @@ static s64 copy_call(int out_number, loff_t __user *to, int in_number, loff_t __
 	struct fd in __free(fd) = fdget(in_number);
 	struct fd out __free(fd) = fdget(out_number);
 
-	return in.file && out.file ? copy_files(out.file, to, in.file, from, count, range) : -EBADF;
+	return in.file ? copy_files(out.file, to, in.file, from, count, range) : -EBADF;
 }
 
 s64 sys_sendfile(int out, int in, loff_t *offset, size_t count)

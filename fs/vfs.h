@@ -479,6 +479,9 @@ int inode_permission(struct inode *inode, int mask);
 /* Change what @attr->valid names, with the checks of chmod, chown and utimes. (The system calls on
  * files themselves are in fs/ too, and are declared by kernel/core/syscalls.h.) */
 int vfs_setattr(const struct path *path, struct iattr *attr);
+/* What is left of @mode when the current process changes the owner or the contents: set-group-id
+ * stays where it means locking and the process is of the group. */
+umode_t mode_unprivileged(const struct inode *inode, umode_t mode);
 int simple_setattr(struct inode *inode, const struct iattr *attr);
 
 /* May current see attribute @name in a list? (xattr.c: the calls on extended attributes) */
@@ -612,6 +615,7 @@ loff_t generic_file_llseek(struct file *file, loff_t offset, int whence);
 int zero_mmap(struct file *file, struct vma *vma);
 int generic_file_mmap(struct file *file, struct vma *vma);
 void touch_atime(struct file *file); /* relatime unless SB_NOATIME */
+void touch_inode_atime(struct inode *inode, const struct mount *mount); /* of a link, too */
 struct timespec64 current_time(void); /* now, for inode times */
 int file_update_time(struct inode *inode);
 /* Ownership and mode of a new inode in @dir (set-gid directories, umask is already applied). */

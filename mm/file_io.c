@@ -74,6 +74,7 @@ static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *pos
 	struct inode *inode = file->inode;
 	struct address_space *mapping = &inode->data;
 	loff_t start = *position, at = start;
+	bool wanted = io->length != 0;
 	ssize_t error = 0;
 
 	while (io->length) {
@@ -111,7 +112,8 @@ static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *pos
 			break;
 	}
 	*position = at;
-	touch_atime(file);
+	if (wanted || !file->inode->sb->bdev) /* as Linux's ext2 and its tmpfs have it */
+		touch_atime(file);
 	return at > start ? at - start : error;
 }
 
@@ -224,9 +226,7 @@ static int prepare_write(struct file *file, struct io *io, loff_t *at)
 	if (unlikely(inode->mode & (S_ISUID | S_ISGID)) && S_ISREG(inode->mode) &&
 	    current->cred->fsuid) {
 		/* Who can write a set-id program must not gain its rights. */
-		inode->mode &= ~(umode_t)S_ISUID;
-		if (inode->mode & S_IXGRP)
-			inode->mode &= ~(umode_t)S_ISGID;
+		inode->mode = mode_unprivileged(inode, inode->mode);
 		mark_inode_dirty(inode);
 	}
 	return file_update_time(inode);

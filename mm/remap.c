@@ -74,12 +74,18 @@ static s64 remap(struct mm *mm, u64 from, u64 old_length, u64 new_length, unsign
 	bool dont_unmap = flags & MREMAP_DONTUNMAP;
 	s64 result;
 
-	if (!vma || vma->start > from || old_length > vma->end - from)
+	if (!vma || vma->start > from)
 		return -EFAULT;
 	/* length 0 is a second view of what is shared */
 	if ((!old_length && !(vma->flags & VM_SHARED)) ||
 	    (dont_unmap && vma->mapping && vma->flags & VM_SHARED))
 		return -EINVAL;
+	if (!(flags & MREMAP_FIXED) && !dont_unmap && new_length <= old_length) /* over holes */
+		return new_length < old_length && unmap_range(mm, from + new_length, old_end)
+			       ? -ENOMEM
+			       : (s64)from;
+	if (old_length > vma->end - from)
+		return -EFAULT;
 	if (flags & MREMAP_FIXED) {
 		if (to & (PAGE_SIZE - 1) || pages_overflow(to, new_length) || to < LOWEST_ADDRESS ||
 		    (to < old_end && from < to + new_length))
@@ -92,8 +98,6 @@ static s64 remap(struct mm *mm, u64 from, u64 old_length, u64 new_length, unsign
 			return -ENOMEM;
 		old_length = new_length;
 	}
-	if (!(flags & MREMAP_FIXED) && new_length == old_length && !dont_unmap)
-		return (s64)from;
 	vma = find_vma(mm, from); /* it may have been split */
 	if (!may_expand(mm, dont_unmap ? new_length >> PAGE_SHIFT : more >> PAGE_SHIFT,
 			vma->flags) ||

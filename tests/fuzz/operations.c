@@ -185,6 +185,17 @@ static long run_lseek(const struct argument *a)
 	return result;
 }
 
+static long run_seek_data(const struct argument *a)
+{
+	struct stat st;
+
+	if (!fstat(slot(a[0].number), &st) && S_ISDIR(st.st_mode)) {
+		say(" not done");
+		return 0;
+	}
+	return lseek(slot(a[0].number), a[1].number, a[2].number & 1 ? SEEK_DATA : SEEK_HOLE);
+}
+
 static long run_truncate(const struct argument *a)
 {
 	return truncate(path(a[0].text), a[1].number);
@@ -208,8 +219,17 @@ static long run_fallocate(const struct argument *a)
 static long run_sendfile(const struct argument *a)
 {
 	off_t offset = a[2].number;
-	long result = sendfile(slot(a[0].number), slot(a[1].number), a[2].number ? &offset : NULL,
-			       (size_t)a[3].number);
+	struct stat in, out;
+	long result;
+
+	/* What comes of a file that is written while its pages are on their way is not settled. */
+	if (!fstat(slot(a[0].number), &out) && !fstat(slot(a[1].number), &in) &&
+	    in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+		say(" not done");
+		return 0;
+	}
+	result = sendfile(slot(a[0].number), slot(a[1].number), a[2].number ? &offset : NULL,
+			  (size_t)a[3].number);
 
 	say(" at %ld", (long)offset);
 	return result;
@@ -899,6 +919,15 @@ static bool punch_works(void)
 	return !result;
 }
 
+static bool holes_are_seen(void)
+{
+	int fd = scratch();
+	bool seen = !ftruncate(fd, 100000) && lseek(fd, 0, SEEK_DATA) == -1;
+
+	close(fd);
+	return seen;
+}
+
 static bool bind_works(void)
 {
 	bool works;
@@ -949,6 +978,7 @@ const struct kind kinds[] = {
 	{"pwritev", "fso", 'i', 4, run_pwritev, pwritev_works},
 	{"writev", "fs", 'i', 4, run_writev, NULL},
 	{"lseek", "fow", 'i', 12, run_lseek, NULL},
+	{"seek_data", "foV", 'i', 8, run_seek_data, holes_are_seen},
 	{"truncate", "no", 'i', 12, run_truncate, NULL},
 	{"ftruncate", "fo", 'i', 14, run_ftruncate, NULL},
 	{"fsync", "f", 'i', 2, run_fsync, NULL},
@@ -1050,6 +1080,9 @@ static void perform_one(const struct operation *operation)
 	say("%ld %s:", step, text);
 	errno = 0;
 	result = operation->kind->run(operation->arguments);
+	/* Linux has changed its mind about where nothing can be mounted. */
+	if (operation->kind->theme == 't' && errno == ENOENT)
+		errno = EINVAL;
 	if (result == -1)
 		say(" %s\n", error_name(errno));
 	else

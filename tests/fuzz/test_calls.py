@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from lab import fuzz
@@ -16,7 +14,6 @@ def debug_kernel(monkeypatch):
     monkeypatch.setenv("CW_OUTPUT", debug_output())
 
 
-@pytest.mark.skipif(not os.environ.get("CW_FUZZ"), reason="not yet")
 @pytest.mark.parametrize("root", fuzz.ROOTS)
 def test_permissions_cell_by_cell(debug_kernel, root):
     if why := fuzz.cannot_judge():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from lab import fuzz
@@ -46,7 +44,6 @@ def test_a_planted_difference_is_seen():
     assert len(fuzz.shorter([str(i) for i in range(8)], set())) >= 8 + 4 + 2
 
 
-@pytest.mark.skipif(not os.environ.get("CW_FUZZ"), reason="not yet")
 @pytest.mark.parametrize("root", fuzz.ROOTS)
 def test_new_sequences(debug_kernel, root):
     if why := fuzz.cannot_judge():
