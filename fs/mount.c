@@ -600,8 +600,9 @@ static int remount(const struct path *path, unsigned flags, const char *options)
 	guard(mutex, &mount_mutex);
 	if (read_only && has_writers(sb, flags & MS_BIND ? mount : NULL))
 		return -EBUSY;
-	if (!(flags & MS_BIND) && ((sb->flags ^ flags) & SB_RDONLY)) {
-		error = sync_super(sb);
+	if (!(flags & MS_BIND)) {
+		if ((sb->flags ^ flags) & SB_RDONLY)
+			error = sync_super(sb);
 		if (!error && sb->op->remount)
 			error = sb->op->remount(sb, read_only, options);
 		if (error)

@@ -283,7 +283,7 @@ ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position)
 
 /* ---- files that live in memory alone --------------------------------------------------------- */
 
-static int memory_readpage(struct inode *inode, struct page *page)
+int memory_readpage(struct inode *inode, struct page *page)
 {
 	(void)inode;
 	clear_page(page_address(page));
@@ -292,7 +292,7 @@ static int memory_readpage(struct inode *inode, struct page *page)
 	return 0;
 }
 
-static int memory_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
+int memory_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
 	(void)inode;
 	if (!page_uptodate(page) && to - from < PAGE_SIZE) {
@@ -304,7 +304,7 @@ static int memory_write_begin(struct inode *inode, struct page *page, unsigned f
 	return 0;
 }
 
-static int memory_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to)
+int memory_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
 	(void)inode, (void)from, (void)to;
 	if (!page_uptodate(page))

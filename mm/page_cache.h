@@ -71,6 +71,9 @@ struct address_space_operations {
 /* Operations of files that live in memory alone (tmpfs, shared anonymous memory): a page that is
  * not there is zeros; a dirty page is never reclaimed. */
 extern const struct address_space_operations memory_mapping_operations;
+int memory_readpage(struct inode *inode, struct page *page);
+int memory_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to);
+int memory_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to);
 
 struct address_space {
 	struct inode *host;

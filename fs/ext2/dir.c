@@ -597,4 +597,5 @@ const struct inode_operations ext2_dir_inode_operations = {
 	.rmdir = ext2_rmdir,
 	.rename = ext2_rename,
 	.setattr = ext2_setattr,
+	EXT2_XATTR_OPERATIONS,
 };

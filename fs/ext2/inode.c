@@ -405,6 +405,7 @@ int ext2_write_symlink(struct inode *inode, const char *target)
 
 static const struct inode_operations inode_operations = {
 	.setattr = ext2_setattr,
+	EXT2_XATTR_OPERATIONS,
 	.seek = ext2_seek,
 };
 
@@ -412,6 +413,7 @@ static const struct inode_operations slow_link_operations = {
 	.get_link = ext2_get_link,
 	.put_link = ext2_put_link,
 	.setattr = ext2_setattr,
+	EXT2_XATTR_OPERATIONS,
 };
 
 void ext2_set_operations(struct inode *inode)

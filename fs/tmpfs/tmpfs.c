@@ -9,11 +9,13 @@
  * and removed meanwhile.
  *
  * A file's pages have no disk to go to: they are born uptodate, stay dirty, so that reclaim leaves
- * them alone, and are freed when the file is truncated or its last name and use are gone. The size
- * of all is limited (half of memory, or size=) since a full tmpfs must be ENOSPC and not the end of
- * the machine.
+ * them alone, and are freed when the file is truncated or its last name and use are gone. A page
+ * that is not dirty is a hole. The number of pages and that of inodes are limited (to half of
+ * memory's pages, or size= and nr_inodes=) since a full tmpfs must be ENOSPC and not the end of the
+ * machine. As in Linux, each further name of a file counts as an inode.
  *
- * Locks: a directory's list is under its inode->lock, like every change to it.
+ * Locks: a directory's list is under its inode->lock, like every change to it; an inode's extended
+ * attributes are under its own.
  */
 #include "fs/tmpfs/tmpfs.h"
 
@@ -22,10 +24,18 @@
 #include "kernel/core/string.h"
 #include "mm/slab.h"
 
+enum { PAGES, INODES };
+
 struct tmpfs_super {
-	atomic64_t pages; /* in use */
-	u64 pages_max;
-	atomic64_t inodes;
+	atomic64_t used[2];
+	u64 limit[2]; /* 0: none */
+};
+
+struct tmpfs_xattr {
+	struct tmpfs_xattr *next;
+	char *name;
+	size_t size;
+	u8 value[];
 };
 
 struct tmpfs_entry {
@@ -34,95 +44,129 @@ struct tmpfs_entry {
 	struct dentry *dentry; /* whose private points back here */
 };
 
-struct tmpfs_directory { /* inode->private */
+struct tmpfs_directory {
 	struct list_head entries;
 	u64 next_cookie;
 	struct tmpfs_entry *hint; /* where the last reader stopped: it goes on from here */
 };
 
-#define FIRST_COOKIE 2 /* 0 and 1 are "." and ".." */
+struct tmpfs_inode {
+	struct tmpfs_xattr *xattrs;	   /* newest first */
+	struct tmpfs_directory *directory; /* NULL: it is none */
+	struct inode inode;
+};
+
+#define FIRST_COOKIE 2		/* 0 and 1 are "." and ".." */
 #define DIRECTORY_ENTRY_SIZE 20 /* what Linux adds to a directory's size for a name */
 
-static const struct inode_operations directory_operations, file_inode_operations,
-	symlink_operations;
+static const struct inode_operations directory_operations, other_operations;
 static const struct file_operations directory_file_operations, file_operations;
 static const struct address_space_operations page_operations;
-static struct kmem_cache *entry_slab;
+static struct kmem_cache *entry_slab, *inode_slab;
 
 static struct tmpfs_super *super_of(const struct inode *inode)
 {
 	return inode->sb->private;
 }
 
+static struct tmpfs_inode *TMPFS_I(struct inode *inode)
+{
+	return container_of(inode, struct tmpfs_inode, inode);
+}
+
+/* One more page or inode (@kind) in use: 0 or -ENOSPC. */
+static int charge(struct tmpfs_super *super, int kind)
+{
+	u64 used = (u64)atomic64_inc_return(&super->used[kind]);
+
+	if (likely(!super->limit[kind] || used <= super->limit[kind]))
+		return 0;
+	atomic64_dec(&super->used[kind]);
+	return -ENOSPC;
+}
+
 /* ---- inodes ---------------------------------------------------------------------------------- */
 
-static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir, umode_t mode,
-				 dev_t rdev)
+static struct inode *tmpfs_alloc_inode(struct super_block *sb)
 {
-	struct tmpfs_directory *directory = NULL;
-	struct inode *inode;
+	struct tmpfs_inode *ti = kmem_cache_alloc(inode_slab, GFP_KERNEL);
 
-	if (S_ISDIR(mode)) {
-		directory = kmalloc(sizeof(*directory), GFP_KERNEL);
-		if (!directory)
-			return NULL;
-		INIT_LIST_HEAD(&directory->entries);
-		directory->next_cookie = FIRST_COOKIE;
-		directory->hint = NULL;
-	}
-	inode = new_inode(sb);
-	if (!inode) {
-		kfree(directory);
+	if (!ti)
 		return NULL;
+	ti->xattrs = NULL;
+	ti->directory = NULL;
+	return &ti->inode;
+}
+
+/* A directory may still have names: when it is unmounted. Their dentries are gone. */
+static void tmpfs_free_inode(struct inode *inode)
+{
+	struct tmpfs_inode *ti = TMPFS_I(inode);
+	struct tmpfs_entry *entry, *next;
+
+	while (ti->xattrs) {
+		struct tmpfs_xattr *xattr = ti->xattrs;
+
+		ti->xattrs = xattr->next;
+		kfree(xattr);
 	}
-	inode->op = &file_inode_operations;
+	if (ti->directory) {
+		list_for_each_entry_safe (entry, next, &ti->directory->entries, link)
+			kmem_cache_free(entry_slab, entry);
+		kfree(ti->directory);
+	}
+	if (S_ISLNK(inode->mode))
+		kfree(inode->link);
+	atomic64_dec(&super_of(inode)->used[INODES]);
+	kmem_cache_free(inode_slab, ti);
+}
+
+/* @target: of a symbolic link. ERR_PTR(-ENOSPC, -ENOMEM). */
+static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir, umode_t mode,
+				 dev_t rdev, const char *target)
+{
+	struct inode *inode;
+	void *part = NULL;
+
+	if (charge(sb->private, INODES))
+		return ERR_PTR(-ENOSPC);
+	if (S_ISDIR(mode))
+		part = kzalloc(sizeof(struct tmpfs_directory), GFP_KERNEL);
+	else if (target)
+		part = kzalloc(strlen(target) + 9, GFP_KERNEL);
+	inode = part || (!S_ISDIR(mode) && !target) ? new_inode(sb) : NULL;
+	if (!inode) {
+		atomic64_dec(&((struct tmpfs_super *)sb->private)->used[INODES]);
+		kfree(part);
+		return ERR_PTR(-ENOMEM);
+	}
+	inode_init_owner(inode, dir, mode);
+	inode->op = &other_operations;
 	if (S_ISREG(mode)) {
 		inode->fop = &file_operations;
 		inode->data.ops = &page_operations;
 	} else if (S_ISDIR(mode)) {
+		TMPFS_I(inode)->directory = part;
+		INIT_LIST_HEAD(&TMPFS_I(inode)->directory->entries);
+		TMPFS_I(inode)->directory->next_cookie = FIRST_COOKIE;
 		inode->op = &directory_operations;
 		inode->fop = &directory_file_operations;
-		inode->private = directory;
 		inode->nlink = 2;
-	} else if (!S_ISLNK(mode)) {
+	} else if (target) {
+		inode->size = (loff_t)strlen(target);
+		inode->link = memcpy(part, target, (size_t)inode->size);
+	} else {
 		init_special_inode(inode, mode, rdev);
 	}
-	inode_init_owner(inode, dir, mode);
-	atomic64_inc(&super_of(inode)->inodes);
 	return inode;
-}
-
-/* A directory may still have names: when it is unmounted. Their dentries are gone. */
-static void free_directory(struct tmpfs_directory *directory)
-{
-	struct tmpfs_entry *entry, *next;
-
-	list_for_each_entry_safe(entry, next, &directory->entries, link)
-		kmem_cache_free(entry_slab, entry);
-	kfree(directory);
-}
-
-static void tmpfs_free_inode(struct inode *inode)
-{
-	atomic64_dec(&super_of(inode)->inodes);
-	if (S_ISDIR(inode->mode))
-		free_directory(inode->private);
-	else if (S_ISLNK(inode->mode))
-		kfree(inode->link);
-	inode_free_plain(inode);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static struct tmpfs_entry *entry_alloc(void)
-{
-	return kmem_cache_alloc(entry_slab, GFP_KERNEL);
-}
-
 /* @dentry is (going to be) a name in @dir. */
 static void entry_add(struct inode *dir, struct dentry *dentry, struct tmpfs_entry *entry)
 {
-	struct tmpfs_directory *directory = dir->private;
+	struct tmpfs_directory *directory = TMPFS_I(dir)->directory;
 
 	entry->dentry = dentry;
 	entry->cookie = directory->next_cookie++;
@@ -134,7 +178,7 @@ static void entry_add(struct inode *dir, struct dentry *dentry, struct tmpfs_ent
 /* Off the list; the entry is the caller's. A reader that stopped here goes on with the next. */
 static struct tmpfs_entry *entry_remove(struct inode *dir, struct dentry *dentry)
 {
-	struct tmpfs_directory *directory = dir->private;
+	struct tmpfs_directory *directory = TMPFS_I(dir)->directory;
 	struct tmpfs_entry *entry = dentry->private;
 
 	if (directory->hint == entry)
@@ -160,39 +204,46 @@ static int tmpfs_lookup(struct inode *dir, struct dentry *dentry)
 	return 0;
 }
 
-/* Give @dentry the new @inode (NULL: there was no memory), whose reference is taken over. */
+/* Give @dentry @inode, whose reference is taken over. */
 static int add_name(struct inode *dir, struct dentry *dentry, struct inode *inode)
 {
-	struct tmpfs_entry *entry;
+	struct tmpfs_entry *entry = kmem_cache_alloc(entry_slab, GFP_KERNEL);
 
-	if (!inode)
-		return -ENOSPC;
-	entry = entry_alloc();
-	if (!entry) {
-		inode->nlink = 0;
-		iput(inode);
+	if (!entry)
 		return -ENOMEM;
-	}
 	entry_add(dir, dentry, entry);
+	changed(dir, inode);
 	d_instantiate(dentry, inode);
 	dget(dentry); /* the pin */
-	dir->mtime = dir->ctime = inode->ctime;
 	return 0;
+}
+
+static int make(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev,
+		const char *target)
+{
+	struct inode *inode = tmpfs_inode(dir->sb, dir, mode, rdev, target);
+	int error = IS_ERR(inode) ? (int)PTR_ERR(inode) : add_name(dir, dentry, inode);
+
+	if (error && !IS_ERR(inode)) {
+		inode->nlink = 0;
+		iput(inode);
+	}
+	return error;
 }
 
 static int tmpfs_mknod(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev)
 {
-	return add_name(dir, dentry, tmpfs_inode(dir->sb, dir, mode, rdev));
+	return make(dir, dentry, mode, rdev, NULL);
 }
 
 static int tmpfs_create(struct inode *dir, struct dentry *dentry, umode_t mode)
 {
-	return add_name(dir, dentry, tmpfs_inode(dir->sb, dir, mode, 0));
+	return make(dir, dentry, mode, 0, NULL);
 }
 
 static int tmpfs_mkdir(struct inode *dir, struct dentry *dentry, umode_t mode)
 {
-	int error = tmpfs_create(dir, dentry, mode);
+	int error = make(dir, dentry, mode, 0, NULL);
 
 	if (!error)
 		dir->nlink++;
@@ -201,52 +252,43 @@ static int tmpfs_mkdir(struct inode *dir, struct dentry *dentry, umode_t mode)
 
 static int tmpfs_symlink(struct inode *dir, struct dentry *dentry, const char *target)
 {
-	size_t length = strlen(target);
-	char *text = kzalloc(length + 9, GFP_KERNEL);
-	struct inode *inode;
-
-	if (!text)
-		return -ENOMEM;
-	memcpy(text, target, length);
-	inode = tmpfs_inode(dir->sb, dir, S_IFLNK | 0777, 0);
-	if (inode) {
-		inode->op = &symlink_operations;
-		inode->link = text;
-		inode->size = (loff_t)length;
-	} else {
-		kfree(text);
-	}
-	return add_name(dir, dentry, inode);
+	return make(dir, dentry, S_IFLNK | 0777, 0, target);
 }
 
 static int tmpfs_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
 	struct inode *inode = old->inode;
-	struct tmpfs_entry *entry = entry_alloc();
+	int error = charge(super_of(inode), INODES);
 
-	if (!entry)
-		return -ENOMEM;
-	entry_add(dir, dentry, entry);
+	if (error)
+		return error;
 	ihold(inode);
-	inode->nlink++;
-	changed(dir, inode);
-	d_instantiate(dentry, inode);
-	dget(dentry);
-	return 0;
+	error = add_name(dir, dentry, inode);
+	if (!error) {
+		inode->nlink++;
+	} else {
+		atomic64_dec(&super_of(inode)->used[INODES]);
+		iput(inode);
+	}
+	return error;
 }
 
 static int tmpfs_unlink(struct inode *dir, struct dentry *dentry)
 {
+	struct inode *inode = dentry->inode;
+
 	kmem_cache_free(entry_slab, entry_remove(dir, dentry));
-	changed(dir, dentry->inode);
-	dentry->inode->nlink--;
+	changed(dir, inode);
+	if (inode->nlink > 1 && !S_ISDIR(inode->mode))
+		atomic64_dec(&super_of(inode)->used[INODES]);
+	inode->nlink--;
 	dput(dentry);
 	return 0;
 }
 
-static bool is_empty(const struct inode *inode)
+static bool is_empty(struct inode *inode)
 {
-	return list_empty(&((struct tmpfs_directory *)inode->private)->entries);
+	return list_empty(&TMPFS_I(inode)->directory->entries);
 }
 
 static int tmpfs_rmdir(struct inode *dir, struct dentry *dentry)
@@ -323,7 +365,7 @@ static struct list_head *seek_entry(struct tmpfs_directory *directory, u64 cooki
  * one. */
 static int tmpfs_iterate(struct file *file, struct dir_context *context)
 {
-	struct tmpfs_directory *directory = file->inode->private;
+	struct tmpfs_directory *directory = TMPFS_I(file->inode)->directory;
 	struct list_head *at;
 
 	if (unlikely(context->position < FIRST_COOKIE) && !dir_emit_dots(file, context))
@@ -353,51 +395,15 @@ static int tmpfs_fsync(struct file *file, bool data_only)
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-static int charge_page(struct inode *inode)
-{
-	struct tmpfs_super *super = super_of(inode);
-
-	if (atomic64_inc_return(&super->pages) > (s64)super->pages_max) {
-		atomic64_dec(&super->pages);
-		return -ENOSPC;
-	}
-	inode->blocks += PAGE_SIZE / 512;
-	return 0;
-}
-
-/* A page that was never written: zeroes. It is not charged until it is; clean, it may be reclaimed.
- */
-static int tmpfs_readpage(struct inode *inode, struct page *page)
-{
-	memset(page_address(page), 0, PAGE_SIZE);
-	set_bit(PG_uptodate, &page->flags);
-	unlock_page(page);
-	return 0;
-}
-
+/* A page that is not dirty is one that was never written; it is charged when it is. */
 static int tmpfs_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
-	int error = 0;
-
-	if (!test_bit(PG_dirty, &page->flags))
-		error = charge_page(inode);
-	if (!error && !test_bit(PG_uptodate, &page->flags)) {
-		char *data = page_address(page);
-
-		if (from)
-			memset(data, 0, from);
-		if (to < PAGE_SIZE)
-			memset(data + to, 0, PAGE_SIZE - to);
+	if (!test_bit(PG_dirty, &page->flags)) {
+		if (charge(super_of(inode), PAGES))
+			return -ENOSPC;
+		inode->blocks += PAGE_SIZE / 512;
 	}
-	return error;
-}
-
-static int tmpfs_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to)
-{
-	set_bit(PG_uptodate, &page->flags);
-	if (!test_bit(PG_dirty, &page->flags))
-		set_page_dirty(page);
-	return 0;
+	return memory_write_begin(inode, page, from, to);
 }
 
 /* A dirty page goes away for good: give its charge back. */
@@ -406,26 +412,70 @@ static void tmpfs_invalidate(struct page *page, unsigned from)
 	struct inode *inode = page->mapping->host;
 
 	if (from == 0 && test_bit(PG_dirty, &page->flags)) {
-		atomic64_dec(&super_of(inode)->pages);
+		atomic64_dec(&super_of(inode)->used[PAGES]);
 		inode->blocks -= PAGE_SIZE / 512;
 	}
 }
 
 static const struct address_space_operations page_operations = {
-	.readpage = tmpfs_readpage,
+	.readpage = memory_readpage,
 	.write_begin = tmpfs_write_begin,
-	.write_end = tmpfs_write_end,
+	.write_end = memory_write_end,
 	.invalidate = tmpfs_invalidate,
 };
 
-/* Reserve: make every page of the range exist. */
-static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length)
+/* The page at @index if it is data, else the next one behind it; referenced, or NULL. */
+static struct page *next_data(struct inode *inode, pgoff_t index)
 {
-	if (mode & FALLOC_FL_PUNCH_HOLE)
-		return -EOPNOTSUPP;
-	if ((u64)length >> PAGE_SHIFT > super_of(inode)->pages_max)
-		return -ENOSPC; /* before it has taken all there is */
-	for (pgoff_t i = (u64)offset >> PAGE_SHIFT; i << PAGE_SHIFT < (u64)(offset + length); i++) {
+	struct address_space *mapping = &inode->data;
+	struct page *found = find_get_page(mapping, index), *page;
+
+	if (found && test_bit(PG_dirty, &found->flags))
+		return found;
+	if (found)
+		put_page(found);
+	found = NULL;
+	spin_lock(&mapping->lock);
+	list_for_each_entry (page, &mapping->clean_pages, mapping_link)
+		if (page->index > index && test_bit(PG_dirty, &page->flags) &&
+		    (!found || page->index < found->index))
+			found = page;
+	if (found)
+		get_page(found);
+	spin_unlock(&mapping->lock);
+	return found;
+}
+
+static int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
+{
+	pgoff_t index = (u64)offset >> PAGE_SHIFT, next = index;
+	struct page *page;
+
+	while ((page = next_data(inode, next)) != NULL) {
+		pgoff_t data = page->index;
+
+		put_page(page);
+		if (!hole)
+			next = data;
+		if (!hole || data != next)
+			break;
+		next++;
+	}
+	if (next > index)
+		offset = (loff_t)(next << PAGE_SHIFT);
+	if (hole)
+		*found = min(offset, inode->size);
+	else if (!page || offset >= inode->size)
+		return -ENXIO;
+	else
+		*found = offset;
+	return 0;
+}
+
+/* Reserve: make every page of the range exist. */
+static int reserve(struct inode *inode, u64 start, u64 end)
+{
+	for (pgoff_t i = start >> PAGE_SHIFT; i << PAGE_SHIFT < end; i++) {
 		struct page *page = read_cache_page(&inode->data, i);
 		int error;
 
@@ -434,7 +484,7 @@ static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t 
 		lock_page(page);
 		error = tmpfs_write_begin(inode, page, 0, 0);
 		if (!error)
-			tmpfs_write_end(inode, page, 0, 0);
+			memory_write_end(inode, page, 0, 0);
 		unlock_page(page);
 		put_page(page);
 		if (error)
@@ -443,9 +493,130 @@ static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t 
 			return -EINTR;
 		cond_resched();
 	}
-	if (!(mode & FALLOC_FL_KEEP_SIZE) && offset + length > inode->size)
-		inode->size = offset + length;
+	return 0;
+}
+
+/* The range becomes a hole: whole pages go, parts of others are zeroed. */
+static int punch_hole(struct inode *inode, u64 start, u64 end)
+{
+	pgoff_t index = start >> PAGE_SHIFT;
+	struct page *page;
+
+	mm_unmap_file(&inode->data, index);
+	while ((page = next_data(inode, index)) && page->index << PAGE_SHIFT < end) {
+		u64 base = page->index << PAGE_SHIFT;
+		u64 from = max(start, base) - base, to = min(end, base + PAGE_SIZE) - base;
+
+		index = page->index + 1;
+		lock_page(page);
+		if (page->mapping == &inode->data && to - from == PAGE_SIZE) {
+			mm_unmap_page(page);
+			tmpfs_invalidate(page, 0);
+			remove_from_page_cache(page);
+		} else if (page->mapping == &inode->data) {
+			memset((char *)page_address(page) + from, 0, to - from);
+		}
+		unlock_page(page);
+		put_page(page);
+		page = NULL;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	if (page)
+		put_page(page);
+	return 0;
+}
+
+static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length)
+{
+	u64 limit = super_of(inode)->limit[PAGES], end = (u64)(offset + length);
+	int error;
+
+	if (mode & FALLOC_FL_PUNCH_HOLE)
+		error = punch_hole(inode, (u64)offset, end);
+	else if (limit && (u64)length >> PAGE_SHIFT > limit)
+		error = -ENOSPC; /* before it has taken all there is */
+	else
+		error = reserve(inode, (u64)offset, end);
+	if (error)
+		return error;
+	if (!(mode & FALLOC_FL_KEEP_SIZE) && (loff_t)end > inode->size)
+		inode->size = (loff_t)end;
 	inode->mtime = inode->ctime = current_time();
+	return 0;
+}
+
+/* ---- extended attributes: trusted.* and security.*, as in Linux 6.1 -------------------------- */
+
+/* Where the attribute hangs, or the end of the list. */
+static struct tmpfs_xattr **find_xattr(struct inode *inode, const char *name)
+{
+	struct tmpfs_xattr **at = &TMPFS_I(inode)->xattrs;
+
+	while (*at && strcmp((*at)->name, name))
+		at = &(*at)->next;
+	return at;
+}
+
+static s64 tmpfs_getxattr(struct inode *inode, const char *name, void *value, size_t size)
+{
+	const struct tmpfs_xattr *xattr = *find_xattr(inode, name);
+
+	if (!strncmp(name, "user.", 5))
+		return -EOPNOTSUPP;
+	if (!xattr)
+		return -ENODATA;
+	if (size && xattr->size > size)
+		return -ERANGE;
+	if (size)
+		memcpy(value, xattr->value, xattr->size);
+	return (s64)xattr->size;
+}
+
+static s64 tmpfs_listxattr(struct inode *inode, char *list, size_t size)
+{
+	size_t length = 0;
+
+	for (struct tmpfs_xattr *at = TMPFS_I(inode)->xattrs; at; at = at->next) {
+		size_t here = strlen(at->name) + 1;
+
+		if (!xattr_listed(at->name))
+			continue;
+		if (length + here <= size)
+			memcpy(list + length, at->name, here);
+		length += here;
+	}
+	return size && length > size ? -ERANGE : (s64)length;
+}
+
+static int tmpfs_setxattr(struct inode *inode, const char *name, const void *value, size_t size,
+			  int flags)
+{
+	struct tmpfs_xattr **at = find_xattr(inode, name), *old = *at, *xattr;
+	size_t length = strlen(name) + 1;
+
+	if (!strncmp(name, "user.", 5))
+		return -EOPNOTSUPP;
+	if (old ? flags & XATTR_CREATE : !value || (flags & XATTR_REPLACE))
+		return old ? -EEXIST : -ENODATA;
+	if (value) {
+		xattr = kmalloc(sizeof(*xattr) + size + length, GFP_KERNEL);
+		if (!xattr)
+			return -ENOMEM;
+		if (!old)
+			at = &TMPFS_I(inode)->xattrs;
+		xattr->next = old ? old->next : *at;
+		xattr->size = size;
+		xattr->name = (char *)xattr->value + size;
+		memcpy(xattr->value, value, size);
+		memcpy(xattr->name, name, length);
+		*at = xattr;
+	} else {
+		*at = old->next;
+	}
+	kfree(old);
+	inode->ctime = current_time();
 	return 0;
 }
 
@@ -461,9 +632,18 @@ static const struct inode_operations directory_operations = {
 	.unlink = tmpfs_unlink,
 	.rmdir = tmpfs_rmdir,
 	.rename = tmpfs_rename,
+	.getxattr = tmpfs_getxattr,
+	.setxattr = tmpfs_setxattr,
+	.listxattr = tmpfs_listxattr,
 };
 
-static const struct inode_operations file_inode_operations = {.fallocate = tmpfs_fallocate};
+static const struct inode_operations other_operations = {
+	.fallocate = tmpfs_fallocate,
+	.seek = tmpfs_seek,
+	.getxattr = tmpfs_getxattr,
+	.setxattr = tmpfs_setxattr,
+	.listxattr = tmpfs_listxattr,
+};
 
 static const struct file_operations directory_file_operations = {
 	.llseek = generic_file_llseek,
@@ -484,14 +664,18 @@ static const struct file_operations file_operations = {
 static int tmpfs_statfs(struct super_block *sb, struct kstatfs *stat)
 {
 	struct tmpfs_super *super = sb->private;
-	s64 pages = atomic64_read(&super->pages);
-	u64 used = pages > 0 ? (u64)pages : 0; /* pages dirtied through a mapping are not counted */
+	u64 free[2];
 
+	for (int kind = PAGES; kind <= INODES; kind++) {
+		u64 used = (u64)atomic64_read(&super->used[kind]);
+
+		free[kind] = super->limit[kind] - min(used, super->limit[kind]);
+	}
 	stat->type = TMPFS_MAGIC;
-	stat->blocks = super->pages_max;
-	stat->bfree = stat->bavail = super->pages_max - min(used, super->pages_max);
-	stat->files = super->pages_max;
-	stat->ffree = super->pages_max - min((u64)atomic64_read(&super->inodes), super->pages_max);
+	stat->blocks = super->limit[PAGES];
+	stat->bfree = stat->bavail = free[PAGES];
+	stat->files = super->limit[INODES];
+	stat->ffree = free[INODES];
 	return 0;
 }
 
@@ -500,60 +684,104 @@ static void tmpfs_put_super(struct super_block *sb)
 	kfree(sb->private);
 }
 
-static const struct super_operations super_operations = {
-	.free_inode = tmpfs_free_inode,
-	.statfs = tmpfs_statfs,
-	.put_super = tmpfs_put_super,
+struct tmpfs_options {
+	u64 limit[2];
+	u64 mode, uid, gid;
 };
 
-/* size=N[KMG], mode=OCTAL; others are ignored as far as they do not matter (nr_inodes=, uid=,
- * gid=). */
-static int parse_options(struct tmpfs_super *super, const char *options, umode_t *mode)
+/* size=N[KMG] or N%, nr_blocks=, nr_inodes=, mode=OCTAL, uid=, gid=; 0, or -EINVAL for others. */
+static int parse_options(const char *at, struct tmpfs_options *options)
 {
-	while (options && *options) {
-		const char *end = options;
-		u64 value = 0;
+	const struct {
+		const char *name;
+		u64 *value;
+	} known[] = {{"size=", &options->limit[PAGES]},
+		     {"nr_blocks=", &options->limit[PAGES]},
+		     {"nr_inodes=", &options->limit[INODES]},
+		     {"mode=", &options->mode},
+		     {"uid=", &options->uid},
+		     {"gid=", &options->gid}};
+	struct memory_info memory;
+	const char *end;
 
-		if (!strncmp(options, "size=", 5)) {
-			super->pages_max = memparse(options + 5, &end) >> PAGE_SHIFT;
-			if (end == options + 5)
-				return -EINVAL;
-		} else if (!strncmp(options, "mode=", 5)) {
-			for (end = options + 5; *end >= '0' && *end <= '7'; end++)
+	memory_info(&memory);
+	for (; at && *at; at = *end ? end + 1 : end) {
+		unsigned i = 0;
+		u64 value;
+
+		while (i < ARRAY_SIZE(known) && strncmp(at, known[i].name, strlen(known[i].name)))
+			i++;
+		if (i == ARRAY_SIZE(known))
+			return -EINVAL;
+		at += strlen(known[i].name);
+		value = memparse(at, &end);
+		if (known[i].value == &options->mode)
+			for (value = 0, end = at; *end >= '0' && *end <= '7'; end++)
 				value = value * 8 + (u64)(*end - '0');
-			*mode = (umode_t)value & S_IALLUGO;
-		}
-		options = strchr(end, ',');
-		options = options ? options + 1 : NULL;
+		else if (i == 0 && *end == '%' && end++)
+			value = memory.total_pages * value / 100;
+		else if (i == 0)
+			value = DIV_ROUND_UP(value, PAGE_SIZE);
+		if (end == at || (*end && *end != ','))
+			return -EINVAL;
+		*known[i].value = value;
 	}
 	return 0;
 }
 
-int tmpfs_fill_super(struct super_block *sb, const char *options, bool silent)
+/* The limits alone may change, not below what is in use, nor where there were none. */
+static int tmpfs_remount(struct super_block *sb, unsigned flags, const char *text)
+{
+	struct tmpfs_super *super = sb->private;
+	struct tmpfs_options options;
+
+	memcpy(options.limit, super->limit, sizeof(options.limit));
+	if (parse_options(text, &options))
+		return -EINVAL;
+	for (int kind = PAGES; kind <= INODES; kind++)
+		if (options.limit[kind] &&
+		    (!super->limit[kind] ||
+		     options.limit[kind] < (u64)atomic64_read(&super->used[kind])))
+			return -EINVAL;
+	memcpy(super->limit, options.limit, sizeof(options.limit));
+	return 0;
+}
+
+static const struct super_operations super_operations = {
+	.alloc_inode = tmpfs_alloc_inode,
+	.free_inode = tmpfs_free_inode,
+	.statfs = tmpfs_statfs,
+	.remount = tmpfs_remount,
+	.put_super = tmpfs_put_super,
+};
+
+int tmpfs_fill_super(struct super_block *sb, const char *text, bool silent)
 {
 	struct tmpfs_super *super = kzalloc(sizeof(*super), GFP_KERNEL);
+	struct tmpfs_options options = {.mode = S_ISVTX | 0777};
 	struct memory_info memory;
-	umode_t mode = S_ISVTX | 0777;
 	struct inode *root;
-	int error;
 
 	if (!super)
 		return -ENOMEM;
 	memory_info(&memory);
-	super->pages_max = memory.total_pages / 2;
-	error = parse_options(super, options, &mode);
-	if (error) {
+	options.limit[PAGES] = options.limit[INODES] = memory.total_pages / 2;
+	if (parse_options(text, &options)) {
 		kfree(super);
-		return error;
+		return -EINVAL;
 	}
+	memcpy(super->limit, options.limit, sizeof(super->limit));
 	sb->op = &super_operations;
 	sb->private = super;
-	root = tmpfs_inode(sb, NULL, S_IFDIR | mode, 0);
-	sb->root = root ? d_alloc_root(root) : NULL;
-	if (sb->root)
-		return 0;
-	if (root)
+	root = tmpfs_inode(sb, NULL, S_IFDIR | (options.mode & S_IALLUGO), 0, NULL);
+	if (!IS_ERR(root)) {
+		root->uid = (uid_t)options.uid;
+		root->gid = (gid_t)options.gid;
+		sb->root = d_alloc_root(root);
+		if (sb->root)
+			return 0;
 		iput(root);
+	}
 	kfree(super);
 	return -ENOMEM;
 }
@@ -583,5 +811,7 @@ static struct filesystem tmpfs = {.name = "tmpfs", .fill_super = tmpfs_fill_supe
 void tmpfs_init(void)
 {
 	entry_slab = kmem_cache_create("tmpfs_entry", sizeof(struct tmpfs_entry), 8, 0, NULL);
+	inode_slab = kmem_cache_create("tmpfs_inode", sizeof(struct tmpfs_inode), 0,
+				       SLAB_RECLAIMABLE, NULL);
 	register_filesystem(&tmpfs);
 }

@@ -71,6 +71,15 @@ static s64 read_piece(struct file *file, loff_t position)
 	return position < 0 ? 0 : vfs_read(file, &io, &position);
 }
 
+static void look_at_attributes(const char *path)
+{
+	static char list[4096], value[4096];
+	s64 length = LOOK(sys_llistxattr(path, list, sizeof(list)));
+
+	for (s64 at = 0; at < length; at += (s64)strlen(list + at) + 1)
+		CHANGE(sys_lgetxattr(path, list + at, value, sizeof(value)));
+}
+
 static void look_at_file(const char *path, s64 size)
 {
 	struct file *file = filp_open(path, O_RDONLY, 0);
@@ -113,6 +122,7 @@ static void look_at(const char *path, unsigned depth)
 	 */
 	if (judge(sys_newfstatat(AT_FDCWD, path, &stat, AT_SYMLINK_NOFOLLOW), changed, path, __LINE__))
 		return;
+	look_at_attributes(path);
 	if (S_ISLNK(stat.mode)) {
 		LOOK(sys_readlinkat(AT_FDCWD, path, text, sizeof(text)));
 		CHANGE(sys_newfstatat(AT_FDCWD, path, &stat, 0)); /* whatever it leads to */
@@ -179,7 +189,7 @@ static void change(void)
 	const char *path = some_file();
 	char target[80];
 
-	switch (pick(11)) {
+	switch (pick(12)) {
 	case 0:
 		CHANGE(write_at(new_path(), O_CREAT | O_EXCL | O_WRONLY, (loff_t)pick(KB(300)),
 				data, sizeof(data)));
@@ -215,6 +225,10 @@ static void change(void)
 		CHANGE(truncate_path(path, (loff_t)pick(KB(20))));
 		break;
 	case 10:
+		CHANGE(sys_lsetxattr(path, pick(2) ? "user.name" : "trusted.b", data, pick(60), 0));
+		CHANGE(sys_lremovexattr(path, "user.name"));
+		break;
+	case 11:
 		CHANGE(vfs_sync_all());
 		break;
 	}

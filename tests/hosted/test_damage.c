@@ -36,6 +36,8 @@ static void make_contents(void)
 		CHECK_EQUAL(sys_mkdirat(AT_FDCWD, path, 0755), 0);
 		snprintf(path, sizeof(path), "/mnt/dir%u/sub%u/file", i % 4, i);
 		CHECK_EQUAL(write_at(path, O_CREAT | O_WRONLY, 0, data, 1 + i * 900), 1 + i * 900);
+		sys_lsetxattr(path, "user.name", data, 20 + i, 0); /* not in revision 0 */
+		sys_lsetxattr(path, "trusted.a", data, i, 0);
 		snprintf(path, sizeof(path), "/mnt/fast%u", i);
 		CHECK_EQUAL(sys_symlinkat("dir1/sub1/file", AT_FDCWD, path), 0);
 	}
@@ -376,6 +378,21 @@ static void damage_symlink(void)
 	}
 }
 
+/* The block of attributes: its header, an entry, the inode's pointer to it. */
+static void damage_attributes(void)
+{
+	u32 number = some_inode(S_IFREG), block = inode_at(number)->attribute_block;
+	unsigned char *bytes = block_at(block);
+
+	if (!block || block >= blocks())
+		return;
+	switch (pick(4)) {
+	case 0: inode_at(some_inode(0))->attribute_block = block; break;
+	case 1: SPOIL(((u32 *)bytes)[pick(4)]); break;
+	default: bytes[pick(120)] = (unsigned char)rng_next(&rng); break;
+	}
+}
+
 static void damage_bytes(void)
 {
 	u32 block = pick(2) ? (u32)pick(60) : (u32)pick(blocks());
@@ -399,7 +416,7 @@ static void damage_sector(void)
 static void (*const damages[])(void) = {
 	damage_super,	damage_descriptor, damage_bitmap, damage_inode,	 damage_inode,
 	damage_pointer, damage_indirect,   damage_entry,  damage_entry,	 damage_tree,
-	damage_symlink, damage_bytes,	   damage_end,	  damage_sector, damage_last_entry,
+	damage_symlink, damage_attributes, damage_attributes, damage_bytes,	   damage_end,	  damage_sector, damage_last_entry,
 };
 
 /* ---- the set ----------------------------------------------------------------------------------
