@@ -18,33 +18,16 @@
 #define CPIO_MAGIC "070701"
 #define CPIO_HEADER 110
 #define CPIO_TRAILER "TRAILER!!!"
-#define LINK_SLOTS 256
-
 /* The fields of a newc header, eight hexadecimal digits each, in this order after the magic. */
-enum cpio_field {
-	CPIO_INO,
-	CPIO_MODE,
-	CPIO_UID,
-	CPIO_GID,
-	CPIO_NLINK,
-	CPIO_MTIME,
-	CPIO_FILESIZE,
-	CPIO_DEVMAJOR,
-	CPIO_DEVMINOR,
-	CPIO_RDEVMAJOR,
-	CPIO_RDEVMINOR,
-	CPIO_NAMESIZE,
-	CPIO_CHECK,
-	CPIO_FIELDS
-};
-
 struct cpio_entry {
-	u32 field[CPIO_FIELDS];
+	u32 ino, mode, uid, gid, nlink, mtime, size, major, minor, rdev_major, rdev_minor;
+	u32 name_size, check;
 	const char *name;
 	const char *data;
 };
+#define CPIO_FIELDS 13
 
-/* First name seen of a link group, by archive inode number. */
+/* First name seen of a link group, by archive inode number; in the archive, which outlives us. */
 struct cpio_link {
 	u32 ino;
 	const char *name;
@@ -53,99 +36,72 @@ struct cpio_link {
 
 struct unpacker {
 	const char *at, *end;
-	struct cpio_link *links[LINK_SLOTS];
+	struct cpio_link *links;
 };
-
-static bool parse_hex8(const char *text, u32 *value)
-{
-	*value = 0;
-	for (int i = 0; i < 8; i++) {
-		char c = text[i];
-		unsigned digit;
-
-		if (c >= '0' && c <= '9')
-			digit = (unsigned)(c - '0');
-		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
-			digit = (unsigned)((c | 32) - 'a') + 10;
-		else
-			return false;
-		*value = *value << 4 | digit;
-	}
-	return true;
-}
 
 /* Read the entry at unpacker->at and step past it; false: damaged or truncated. */
 static bool next_entry(struct unpacker *unpacker, struct cpio_entry *entry)
 {
-	size_t left = (size_t)(unpacker->end - unpacker->at);
-	size_t name_end, data_end;
+	size_t left = (size_t)(unpacker->end - unpacker->at), name_end, data_end;
+	u32 *fields = &entry->ino;
+	char digits[9] = "";
+	u64 value;
 
 	if (left < CPIO_HEADER || memcmp(unpacker->at, CPIO_MAGIC, 6))
 		return false;
-	for (int i = 0; i < CPIO_FIELDS; i++)
-		if (!parse_hex8(unpacker->at + 6 + 8 * i, &entry->field[i]))
+	for (int i = 0; i < CPIO_FIELDS; i++) {
+		memcpy(digits, unpacker->at + 6 + 8 * i, 8);
+		if (kstrtou64(digits, 16, &value))
 			return false;
-	name_end = round_up((size_t)CPIO_HEADER + entry->field[CPIO_NAMESIZE], 4);
-	data_end = round_up(name_end + entry->field[CPIO_FILESIZE], 4);
-	if (!entry->field[CPIO_NAMESIZE] || data_end > left + 3 ||
-	    name_end + entry->field[CPIO_FILESIZE] > left)
+		fields[i] = (u32)value;
+	}
+	name_end = round_up((size_t)CPIO_HEADER + entry->name_size, 4);
+	data_end = name_end + entry->size;
+	if (!entry->name_size || data_end > left)
 		return false;
 	entry->name = unpacker->at + CPIO_HEADER;
-	if (entry->name[entry->field[CPIO_NAMESIZE] - 1])
-		return false;
 	entry->data = unpacker->at + name_end;
-	unpacker->at += min(data_end, left);
-	return true;
-}
-
-static int write_data(struct file *file, const char *data, size_t length)
-{
-	struct io io = {.base = (void *)data, .length = length, .user = false};
-	loff_t position = 0;
-
-	while (io.length) {
-		ssize_t written = vfs_write(file, &io, &position);
-
-		if (written <= 0)
-			return written ? (int)written : -EIO;
-	}
-	return 0;
+	unpacker->at += min(round_up(data_end, 4), left);
+	return !entry->name[entry->name_size - 1];
 }
 
 static int make_regular(const struct cpio_entry *entry)
 {
+	struct io io = {.base = (void *)entry->data, .length = entry->size};
 	struct file *file = filp_open(entry->name, O_WRONLY | O_CREAT, 0600);
-	int error;
+	loff_t position = 0;
+	ssize_t written = 1;
 
 	if (IS_ERR(file))
 		return (int)PTR_ERR(file);
-	error = write_data(file, entry->data, entry->field[CPIO_FILESIZE]);
+	while (io.length && written > 0)
+		written = vfs_write(file, &io, &position);
 	fput(file);
-	return error;
+	return written < 0 ? (int)written : io.length ? -EIO : 0;
 }
 
-static int make_symlink(const struct cpio_entry *entry)
+/* A directory, node, or symbolic link, whose text needs an end. */
+static int make_other(const struct cpio_entry *entry)
 {
-	size_t length = entry->field[CPIO_FILESIZE];
-	char *target = kmalloc(length + 1, GFP_KERNEL);
-	int error;
+	char *target = kzalloc((size_t)entry->size + 1, GFP_KERNEL);
+	int error = -ENOMEM;
 
-	if (!target)
-		return -ENOMEM;
-	memcpy(target, entry->data, length);
-	target[length] = 0;
-	error = kern_make(entry->name, S_IFLNK | 0777, 0, target);
-	kfree(target);
-	return error;
+	if (target) {
+		memcpy(target, entry->data, entry->size);
+		error = kern_make(entry->name, entry->mode,
+				  MKDEV(entry->rdev_major, entry->rdev_minor), target);
+		kfree(target);
+	}
+	return error == -EEXIST && S_ISDIR(entry->mode) ? 0 : error;
 }
 
 static int set_attributes(const struct cpio_entry *entry)
 {
 	struct iattr attr = {
 		.valid = ATTR_UID | ATTR_GID | ATTR_MTIME | ATTR_MTIME_SET,
-		.uid = entry->field[CPIO_UID],
-		.gid = entry->field[CPIO_GID],
-		.mtime = {.tv_sec = entry->field[CPIO_MTIME]},
+		.uid = entry->uid,
+		.gid = entry->gid,
+		.mtime = {.tv_sec = entry->mtime},
 	};
 	struct path path;
 	int error = kern_path(entry->name, 0, &path);
@@ -153,99 +109,71 @@ static int set_attributes(const struct cpio_entry *entry)
 	if (error)
 		return error;
 	error = vfs_setattr(&path, &attr);
-	if (!error && !S_ISLNK(entry->field[CPIO_MODE])) {
+	if (!error && !S_ISLNK(entry->mode)) {
 		attr.valid = ATTR_MODE; /* after the owner: a change of owner clears set-id bits */
-		attr.mode = entry->field[CPIO_MODE] & 07777;
+		attr.mode = entry->mode & 07777;
 		error = vfs_setattr(&path, &attr);
 	}
 	path_put(&path);
 	return error;
 }
 
-/* If the entry is another name of a file already made, link it. 0: linked; 1: not a link; -errno.
- */
-static int try_link(struct unpacker *unpacker, const struct cpio_entry *entry)
+/* The file that the entry is another name of, or NULL after its name has been noted. */
+static const char *linked_name(struct unpacker *unpacker, const struct cpio_entry *entry)
 {
-	u32 ino = entry->field[CPIO_INO];
-	struct cpio_link **slot = &unpacker->links[ino % LINK_SLOTS];
-	struct cpio_link *link;
+	struct cpio_link *link = unpacker->links;
 
-	if (entry->field[CPIO_NLINK] < 2 || !S_ISREG(entry->field[CPIO_MODE]))
-		return 1;
-	for (link = *slot; link; link = link->next)
-		if (link->ino == ino)
-			return kern_link(link->name, entry->name);
+	if (entry->nlink < 2 || !S_ISREG(entry->mode))
+		return NULL;
+	while (link && link->ino != entry->ino)
+		link = link->next;
+	if (link)
+		return link->name;
 	link = kmalloc(sizeof(*link), GFP_KERNEL);
 	if (!link)
-		return -ENOMEM;
-	link->ino = ino;
-	link->name = entry->name; /* in the archive, which outlives us */
-	link->next = *slot;
-	*slot = link;
-	return 1;
+		return ERR_PTR(-ENOMEM);
+	*link = (struct cpio_link){entry->ino, entry->name, unpacker->links};
+	unpacker->links = link;
+	return NULL;
 }
 
 static int make_entry(struct unpacker *unpacker, const struct cpio_entry *entry)
 {
-	u32 mode = entry->field[CPIO_MODE];
-	int error = try_link(unpacker, entry);
+	const char *other = linked_name(unpacker, entry);
+	int error;
 
-	if (error <= 0)
-		return error || !entry->field[CPIO_FILESIZE] ? error : make_regular(entry);
-	if (S_ISREG(mode))
-		error = make_regular(entry);
-	else if (S_ISDIR(mode))
-		error = kern_make(entry->name, S_IFDIR | 0700, 0, "");
-	else if (S_ISLNK(mode))
-		error = make_symlink(entry);
-	else
-		error = kern_make(entry->name, mode,
-				  MKDEV(entry->field[CPIO_RDEVMAJOR], entry->field[CPIO_RDEVMINOR]),
-				  "");
-	if (error == -EEXIST && S_ISDIR(mode))
-		error = 0;
-	return error ? error : set_attributes(entry);
-}
-
-static void free_links(struct unpacker *unpacker)
-{
-	for (int i = 0; i < LINK_SLOTS; i++) {
-		struct cpio_link *next;
-
-		for (struct cpio_link *link = unpacker->links[i]; link; link = next) {
-			next = link->next;
-			kfree(link);
-		}
+	if (IS_ERR(other))
+		return (int)PTR_ERR(other);
+	if (other) {
+		error = kern_link(other, entry->name);
+		return error || !entry->size ? error : make_regular(entry);
 	}
+	error = S_ISREG(entry->mode) ? make_regular(entry) : make_other(entry);
+	return error ? error : set_attributes(entry);
 }
 
 int initramfs_unpack(const void *archive, size_t size)
 {
-	struct unpacker *unpacker = kzalloc(sizeof(*unpacker), GFP_KERNEL);
+	struct unpacker unpacker = {archive, (const char *)archive + size, NULL};
 	struct cpio_entry entry;
 	unsigned made = 0;
 	int error = 0;
 
-	if (!unpacker)
-		return -ENOMEM;
-	unpacker->at = archive;
-	unpacker->end = unpacker->at + size;
-	while (!error) {
-		if (!next_entry(unpacker, &entry)) {
+	for (; !error; made++) {
+		if (!next_entry(&unpacker, &entry)) {
 			pr_err("initramfs: damaged cpio archive after %u entries\n", made);
 			error = -EINVAL;
+		} else if (!strcmp(entry.name, CPIO_TRAILER)) {
 			break;
+		} else if (strcmp(entry.name, ".")) {
+			error = make_entry(&unpacker, &entry);
+			if (error)
+				pr_err("initramfs: %s: error %d\n", entry.name, error);
 		}
-		if (!strcmp(entry.name, CPIO_TRAILER))
-			break;
-		if (!strcmp(entry.name, "."))
-			continue;
-		error = make_entry(unpacker, &entry);
-		if (error)
-			pr_err("initramfs: %s: error %d\n", entry.name, error);
-		made++;
 	}
-	free_links(unpacker);
-	kfree(unpacker);
+	for (struct cpio_link *link = unpacker.links, *next; link; link = next) {
+		next = link->next;
+		kfree(link);
+	}
 	return error;
 }
