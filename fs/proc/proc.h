@@ -10,6 +10,7 @@
 #pragma once
 
 #include "fs/internal.h"
+#include "fs/proc/process_info.h"
 #include "hash/text.h"
 
 struct proc_entry {
@@ -19,9 +20,12 @@ struct proc_entry {
 };
 
 struct proc_node {
-	const char *name;					       /* NULL ends a list */
-	umode_t mode;						       /* with its type */
-	int (*show)(struct text *out, const struct proc_entry *entry); /* 0 or -errno */
+	const char *name; /* NULL ends a list */
+	umode_t mode;	  /* with its type */
+	/* Append the text, of an entry or of what process_info() says of its process; *out gets the
+	 * error, if any. */
+	void (*show)(struct text *out, const struct proc_entry *entry);
+	void (*show_info)(struct text *out, const struct process_info *info);
 	/* A whole write at once, NUL-terminated; 0 or -errno. */
 	int (*write)(const char *text, size_t length);
 	/* A link to a place: referenced, or -errno. */
@@ -36,6 +40,10 @@ struct proc_node {
 #define FILE_NODE(name_, show_, ...)                                                               \
 	{                                                                                          \
 		name_, S_IFREG | 0444, .show = show_, __VA_ARGS__                                  \
+	}
+#define INFO_NODE(name_, show_)                                                                    \
+	{                                                                                          \
+		name_, S_IFREG | 0444, .show_info = show_                                          \
 	}
 #define WRITE_NODE(name_, write_)                                                                  \
 	{                                                                                          \
@@ -65,10 +73,10 @@ struct proc_node {
 extern const struct proc_node proc_root_nodes[]; /* system.c */
 extern const struct proc_node proc_process_node; /* process.c: what /proc/PID looks like */
 
-/* Append @path as current sees it: 0 or -errno. procfs.c */
-int proc_show_path(struct text *out, const struct path *path);
+/* Append @path as current sees it. procfs.c */
+void proc_show_path(struct text *out, const struct path *path);
 /* Append the node's data, a string. */
-int proc_show_string(struct text *out, const struct proc_entry *entry);
+void proc_show_string(struct text *out, const struct proc_entry *entry);
 void proc_get_place(struct fs_context *fs, bool root, struct path *path); /* root or cwd */
 
 #define USER_HZ 100

@@ -7,82 +7,31 @@
 #include "mm/slab.h"
 #include "mm/vm.h"
 
-#define LIMIT_RESIDENT 5 /* RLIMIT_RSS */
-
-/* ---- numbers --------------------------------------------------------------------------------- */
+/* ---- what process_info() tells --------------------------------------------------------------- */
 
 /* The 52 fields of proc(5); what does not exist here is 0. */
-static int stat_show(struct text *out, const struct proc_entry *entry)
+static void stat_show(struct text *out, const struct process_info *p)
 {
-	struct process_info p;
-	int error = process_info(entry->pid, &p);
-	const u64 fields[] = {p.minor_faults,
-			      p.children_faults,
-			      p.major_faults,
-			      0,
-			      proc_ticks(p.user_ns),
-			      proc_ticks(p.system_ns),
-			      proc_ticks(p.children_user_ns),
-			      proc_ticks(p.children_system_ns),
-			      (u64)(20 + p.nice),
-			      (u64)p.nice,
-			      p.threads,
-			      0,
-			      proc_ticks(p.start_ns),
-			      p.virtual_bytes,
-			      p.resident_bytes >> PAGE_SHIFT};
-	const u64 more[] = {0,
-			    0,
-			    p.stack_start,
-			    0,
-			    0,
-			    p.signals_pending,
-			    p.signals_blocked,
-			    p.signals_ignored,
-			    p.signals_caught,
-			    0,
-			    0,
-			    0,
-			    (u64)p.exit_signal,
-			    (u64)p.cpu,
-			    0,
-			    0,
-			    0,
-			    0,
-			    0,
-			    0,
-			    0,
-			    0,
-			    0,
-			    0,
-			    0,
-			    0,
-			    0};
-
-	if (error)
-		return error;
-	text_printf(out, "%d (%s) %c %d %d %d %d %d 0", p.pid, p.comm, p.state, p.ppid, p.pgrp,
-		    p.session, p.tty, p.foreground);
-	for (unsigned i = 0; i < ARRAY_SIZE(fields); i++)
-		text_printf(out, " %lld", (long long)fields[i]);
-	text_printf(out, " %llu", ULL(p.limits[LIMIT_RESIDENT][0]));
-	for (unsigned i = 0; i < ARRAY_SIZE(more); i++)
-		text_printf(out, " %llu", ULL(more[i]));
-	text_printf(out, "\n");
-	return 0;
+	text_printf(
+		out, "%d (%s) %c %d %d %d %d %d 0 %llu %llu %llu 0 %llu %llu %llu %llu %d %d %u",
+		p->pid, p->comm, p->state, p->ppid, p->pgrp, p->session, p->tty, p->foreground,
+		ULL(p->minor_faults), ULL(p->children_faults), ULL(p->major_faults),
+		proc_ticks(p->user_ns), proc_ticks(p->system_ns), proc_ticks(p->children_user_ns),
+		proc_ticks(p->children_system_ns), 20 + p->nice, p->nice, p->threads);
+	text_printf(out,
+		    " 0 %llu %llu %llu %llu 0 0 %llu 0 0 %llu %llu %llu %llu 0 0 0 %d %d"
+		    " 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		    proc_ticks(p->start_ns), ULL(p->virtual_bytes),
+		    ULL(p->resident_bytes >> PAGE_SHIFT), ULL(p->limits[5][0]), ULL(p->stack_start),
+		    ULL(p->signals_pending), ULL(p->signals_blocked), ULL(p->signals_ignored),
+		    ULL(p->signals_caught), p->exit_signal, p->cpu);
 }
 
-static int statm_show(struct text *out, const struct proc_entry *entry)
+static void statm_show(struct text *out, const struct process_info *p)
 {
-	struct process_info p;
-	int error = process_info(entry->pid, &p);
-
-	if (!error)
-		text_printf(out, "%llu %llu %llu %llu 0 %llu 0\n",
-			    ULL(p.virtual_bytes >> PAGE_SHIFT), ULL(p.resident_bytes >> PAGE_SHIFT),
-			    ULL(p.file_bytes >> PAGE_SHIFT), ULL(p.code_bytes >> PAGE_SHIFT),
-			    ULL(p.data_bytes >> PAGE_SHIFT));
-	return error;
+	text_printf(out, "%llu %llu %llu %llu 0 %llu 0\n", ULL(p->virtual_bytes >> PAGE_SHIFT),
+		    ULL(p->resident_bytes >> PAGE_SHIFT), ULL(p->file_bytes >> PAGE_SHIFT),
+		    ULL(p->code_bytes >> PAGE_SHIFT), ULL(p->data_bytes >> PAGE_SHIFT));
 }
 
 static const char *state_name(char state)
@@ -96,117 +45,86 @@ static const char *state_name(char state)
 	return "X (dead)";
 }
 
-static int status_show(struct text *out, const struct proc_entry *entry)
+static void status_show(struct text *out, const struct process_info *p)
 {
-	struct process_info p;
-	int error = process_info(entry->pid, &p);
-	u64 capabilities = p.euid ? 0 : ~0ULL >> 23;
-	const struct {
-		const char *name;
-		u64 bytes;
-	} sizes[] = {{"VmSize", p.virtual_bytes},
-		     {"VmRSS", p.resident_bytes},
-		     {"VmData", p.data_bytes},
-		     {"VmExe", p.code_bytes}};
-	const struct {
-		const char *name;
-		u64 bits;
-	} sets[] = {{"SigPnd", p.signals_pending},
-		    {"SigBlk", p.signals_blocked},
-		    {"SigIgn", p.signals_ignored},
-		    {"SigCgt", p.signals_caught},
-		    {"CapInh", 0},
-		    {"CapPrm", capabilities},
-		    {"CapEff", capabilities},
-		    {"CapBnd", ~0ULL >> 23},
-		    {"CapAmb", 0}};
+	unsigned long long all = ~0ULL >> 23, capabilities = p->euid ? 0 : all;
 
-	if (error)
-		return error;
 	text_printf(out, "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%d\nNgid:\t0\nPid:\t%d\n",
-		    p.comm, p.umask, state_name(p.state), p.tgid, p.pid);
+		    p->comm, p->umask, state_name(p->state), p->tgid, p->pid);
 	text_printf(out, "PPid:\t%d\nTracerPid:\t0\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n",
-		    p.ppid, p.uid, p.euid, p.suid, p.fsuid, p.gid, p.egid, p.sgid, p.fsgid);
+		    p->ppid, p->uid, p->euid, p->suid, p->fsuid, p->gid, p->egid, p->sgid,
+		    p->fsgid);
 	text_printf(out, "FDSize:\t64\nGroups:\t");
-	for (unsigned i = 0; i < p.group_count; i++)
-		text_printf(out, "%u ", p.groups[i]);
-	text_printf(out, "\n");
-	for (unsigned i = 0; p.virtual_bytes && i < ARRAY_SIZE(sizes); i++)
-		text_printf(out, "%s:\t%8llu kB\n", sizes[i].name, ULL(sizes[i].bytes >> 10));
-	text_printf(out, "Threads:\t%u\n", p.threads);
-	for (unsigned i = 0; i < ARRAY_SIZE(sets); i++)
-		text_printf(out, "%s:\t%016llx\n", sets[i].name, ULL(sets[i].bits));
-	return 0;
+	for (unsigned i = 0; i < p->group_count; i++)
+		text_printf(out, "%u ", p->groups[i]);
+	if (p->virtual_bytes)
+		text_printf(out,
+			    "\nVmSize:\t%8llu kB\nVmRSS:\t%8llu kB\nVmData:\t%8llu kB\n"
+			    "VmExe:\t%8llu kB",
+			    ULL(p->virtual_bytes >> 10), ULL(p->resident_bytes >> 10),
+			    ULL(p->data_bytes >> 10), ULL(p->code_bytes >> 10));
+	text_printf(out,
+		    "\nThreads:\t%u\nSigPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\n"
+		    "SigCgt:\t%016llx\nCapInh:\t%016llx\nCapPrm:\t%016llx\nCapEff:\t%016llx\n"
+		    "CapBnd:\t%016llx\nCapAmb:\t%016llx\n",
+		    p->threads, ULL(p->signals_pending), ULL(p->signals_blocked),
+		    ULL(p->signals_ignored), ULL(p->signals_caught), 0ULL, capabilities,
+		    capabilities, all, 0ULL);
 }
 
-static int comm_show(struct text *out, const struct proc_entry *entry)
+static void comm_show(struct text *out, const struct process_info *p)
 {
-	struct process_info p;
-	int error = process_info(entry->pid, &p);
-
-	if (!error)
-		text_printf(out, "%s\n", p.comm);
-	return error;
+	text_printf(out, "%s\n", p->comm);
 }
 
-static void limit_column(struct text *out, u64 value)
+static void limits_show(struct text *out, const struct process_info *p)
 {
-	if (value == ~0ULL)
-		text_printf(out, "%-20s ", "unlimited");
-	else
-		text_printf(out, "%-20llu ", ULL(value));
-}
+	static const char *const names[] = {
+		"cpu time",	  "file size",	   "data size",		"stack size",
+		"core file size", "resident set",  "processes",		"open files",
+		"locked memory",  "address space", "file locks",	"pending signals",
+		"msgqueue size",  "nice priority", "realtime priority", "realtime timeout"};
+	static const char *const units[] = {
+		"seconds", "bytes", "bytes", "bytes",	"bytes", "bytes", "processes", "files",
+		"bytes",   "bytes", "locks", "signals", "bytes", "",	  "",	       "us"};
 
-static int limits_show(struct text *out, const struct proc_entry *entry)
-{
-	static const char *const names[][2] = {
-		{"Max cpu time", "seconds"},	 {"Max file size", "bytes"},
-		{"Max data size", "bytes"},	 {"Max stack size", "bytes"},
-		{"Max core file size", "bytes"}, {"Max resident set", "bytes"},
-		{"Max processes", "processes"},	 {"Max open files", "files"},
-		{"Max locked memory", "bytes"},	 {"Max address space", "bytes"},
-		{"Max file locks", "locks"},	 {"Max pending signals", "signals"},
-		{"Max msgqueue size", "bytes"},	 {"Max nice priority", ""},
-		{"Max realtime priority", ""},	 {"Max realtime timeout", "us"}};
-	struct process_info p;
-	int error = process_info(entry->pid, &p);
-
-	if (error)
-		return error;
 	text_printf(out, "%-25s %-20s %-20s %-10s\n", "Limit", "Soft Limit", "Hard Limit", "Units");
 	for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
-		text_printf(out, "%-25s ", names[i][0]);
-		limit_column(out, p.limits[i][0]);
-		limit_column(out, p.limits[i][1]);
-		text_printf(out, *names[i][1] ? "%-10s\n" : "%s\n", names[i][1]);
+		text_printf(out, "Max %-21s ", names[i]);
+		for (unsigned hard = 0; hard < 2; hard++)
+			if (p->limits[i][hard] == ~0ULL)
+				text_printf(out, "%-20s ", "unlimited");
+			else
+				text_printf(out, "%-20llu ", ULL(p->limits[i][hard]));
+		text_printf(out, *units[i] ? "%-10s\n" : "%s\n", units[i]);
 	}
-	return 0;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* The arguments (or the environment: its node has data) as they lie in the process's memory, NULs
  * between. A kernel thread has none. */
-static int strings_show(struct text *out, const struct proc_entry *entry)
+static void strings_show(struct text *out, const struct proc_entry *entry)
 {
 	bool environment = entry->node->data != NULL;
-	int error = environment ? process_may_inspect(entry->pid) : 0;
-	struct mm *mm = error ? NULL : process_mm(entry->pid);
+	struct mm *mm;
 	u64 at, end;
 	char piece[256];
 	size_t n;
 
+	out->error = environment ? process_may_inspect(entry->pid) : 0;
+	mm = out->error ? NULL : process_mm(entry->pid);
 	if (!mm)
-		return error;
+		return;
 	at = environment ? mm->env_start : mm->arg_start;
 	end = environment ? mm->env_end : mm->arg_end;
-	while (at < end &&
-	       (n = process_read_memory(mm, at, piece, min_t(size_t, sizeof(piece), end - at)))) {
+	for (; at < end; at += n) {
+		n = process_read_memory(mm, at, piece, min_t(size_t, sizeof(piece), end - at));
+		if (!n)
+			break;
 		text_write(out, piece, n);
-		at += n;
 	}
 	mm_put(mm);
-	return 0;
 }
 
 static void map_line(struct text *out, const struct mm *mm, const struct vma *vma)
@@ -233,20 +151,20 @@ static void map_line(struct text *out, const struct mm *mm, const struct vma *vm
 	text_printf(out, "\n");
 }
 
-static int maps_show(struct text *out, const struct proc_entry *entry)
+static void maps_show(struct text *out, const struct proc_entry *entry)
 {
-	int error = process_may_inspect(entry->pid);
-	struct mm *mm = error ? NULL : process_mm(entry->pid);
 	struct vma *vma;
+	struct mm *mm;
 
+	out->error = process_may_inspect(entry->pid);
+	mm = out->error ? NULL : process_mm(entry->pid);
 	if (!mm)
-		return error;
+		return;
 	down_read(&mm->lock);
 	list_for_each_entry (vma, &mm->vmas, link)
 		map_line(out, mm, vma);
 	up_read(&mm->lock);
 	mm_put(mm);
-	return 0;
 }
 
 /* ---- places and descriptors ------------------------------------------------------------------ */
@@ -308,17 +226,17 @@ static int fd_jump(const struct proc_entry *entry, struct path *path)
 	return 0;
 }
 
-static int fdinfo_show(struct text *out, const struct proc_entry *entry)
+static void fdinfo_show(struct text *out, const struct proc_entry *entry)
 {
 	struct file *file = entry_file(entry);
 
+	out->error = file ? 0 : -ENOENT;
 	if (!file)
-		return -ENOENT;
+		return;
 	text_printf(out, "pos:\t%lld\nflags:\t0%o\nmnt_id:\t%d\nino:\t%llu\n",
 		    (long long)file->position, file->flags, file->path.mount->id,
 		    ULL(file->inode->number));
 	fput(file);
-	return 0;
 }
 
 static int fd_next(pid_t pid, int from)
@@ -338,69 +256,54 @@ static int fd_next(pid_t pid, int from)
 struct mounts_walk {
 	struct text *out;
 	struct path root; /* the process's */
-	char *buffer;
-	bool details; /* as mountinfo has them */
+	char *buffer;	  /* two pages */
+	bool details;	  /* as mountinfo has them */
 };
-
-static void show_flags(struct text *out, unsigned flags)
-{
-	static const struct {
-		unsigned flag;
-		const char *text;
-	} names[] = {{SB_NOSUID, ",nosuid"},	     {SB_NODEV, ",nodev"},
-		     {SB_NOEXEC, ",noexec"},	     {SB_NOATIME, ",noatime"},
-		     {SB_NODIRATIME, ",nodiratime"}, {MS_RELATIME, ",relatime"}};
-
-	text_printf(out, flags & SB_RDONLY ? "ro" : "rw");
-	for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
-		if (flags & names[i].flag)
-			text_printf(out, "%s", names[i].text);
-}
 
 static void mount_line(struct mount *mount, void *argument)
 {
 	struct mounts_walk *walk = argument;
 	struct super_block *sb = mount->sb;
+	unsigned flags = mount->flags | sb->flags;
 	/* so that the way from the file system's root is told, as if nothing were above it */
 	struct mount alone = {.root = sb->root, .parent = &alone};
 	struct path place = {mount, mount->root}, inside = {&alone, mount->root},
 		    top = {&alone, sb->root};
-	char *text = d_path(&place, &walk->root, walk->buffer, PAGE_SIZE);
+	char *at = d_path(&place, &walk->root, walk->buffer, PAGE_SIZE);
+	char *from = d_path(&inside, &top, walk->buffer + PAGE_SIZE, PAGE_SIZE);
 
-	if (IS_ERR(text) || text[0] != '/')
+	if (IS_ERR(at) || IS_ERR(from) || *at != '/')
 		return; /* outside the process's root */
-	if (!walk->details) {
-		text_printf(walk->out, "%s %s %s ", mount->device_name, text, sb->type->name);
-		show_flags(walk->out, mount->flags | sb->flags);
+	if (walk->details)
+		text_printf(walk->out, "%d %d %u:%u %s %s ", mount->id, mount->parent->id,
+			    MAJOR(sb->dev), MINOR(sb->dev), from, at);
+	else
+		text_printf(walk->out, "%s %s %s ", mount->device_name, at, sb->type->name);
+	text_printf(walk->out, "%s%s%s%s%s%s", flags & SB_RDONLY ? "ro" : "rw",
+		    flags & SB_NOSUID ? ",nosuid" : "", flags & SB_NODEV ? ",nodev" : "",
+		    flags & SB_NOEXEC ? ",noexec" : "", flags & SB_NOATIME ? ",noatime" : "",
+		    flags & MS_RELATIME ? ",relatime" : "");
+	if (walk->details)
+		text_printf(walk->out, " - %s %s %s\n", sb->type->name, mount->device_name,
+			    sb->flags & SB_RDONLY ? "ro" : "rw");
+	else
 		text_printf(walk->out, " 0 0\n");
-		return;
-	}
-	text_printf(walk->out, "%d %d %u:%u ", mount->id, mount->parent->id, MAJOR(sb->dev),
-		    MINOR(sb->dev));
-	text = d_path(&inside, &top, walk->buffer, PAGE_SIZE);
-	text_printf(walk->out, "%s ", IS_ERR(text) ? "/" : text);
-	text = d_path(&place, &walk->root, walk->buffer, PAGE_SIZE);
-	text_printf(walk->out, "%s ", IS_ERR(text) ? "/" : text);
-	show_flags(walk->out, mount->flags | sb->flags);
-	text_printf(walk->out, " - %s %s ", sb->type->name, mount->device_name);
-	show_flags(walk->out, sb->flags & SB_RDONLY);
-	text_printf(walk->out, "\n");
 }
 
-static int mounts_show(struct text *out, const struct proc_entry *entry)
+static void mounts_show(struct text *out, const struct proc_entry *entry)
 {
 	struct mounts_walk walk = {.out = out, .details = entry->node->data != NULL};
-	int error = root_jump(entry, &walk.root);
 
-	if (error)
-		return error;
-	walk.buffer = get_free_pages(GFP_KERNEL, 0);
-	if (walk.buffer) {
+	out->error = root_jump(entry, &walk.root);
+	if (out->error)
+		return;
+	walk.buffer = get_free_pages(GFP_KERNEL, 1);
+	if (walk.buffer)
 		for_each_mount(mount_line, &walk);
-		free_pages(walk.buffer, 0);
-	}
+	else
+		out->error = -ENOMEM;
+	free_pages(walk.buffer, 1);
 	path_put(&walk.root);
-	return walk.buffer ? 0 : -ENOMEM;
 }
 
 /* ---- the tree -------------------------------------------------------------------------------- */
@@ -411,13 +314,13 @@ static const struct proc_node thread_node;
 
 static const struct proc_node process_nodes[] = {
 	NUMBERS_NODE("task", 0555, thread_next, &thread_node), /* the first: threads lack it */
-	FILE_NODE("stat", stat_show),
-	FILE_NODE("statm", statm_show),
-	FILE_NODE("status", status_show),
+	INFO_NODE("stat", stat_show),
+	INFO_NODE("statm", statm_show),
+	INFO_NODE("status", status_show),
 	FILE_NODE("cmdline", strings_show),
 	{"environ", S_IFREG | 0400, .show = strings_show, .data = "environment"},
-	FILE_NODE("comm", comm_show),
-	FILE_NODE("limits", limits_show),
+	INFO_NODE("comm", comm_show),
+	INFO_NODE("limits", limits_show),
 	FILE_NODE("maps", maps_show),
 	FILE_NODE("mounts", mounts_show),
 	FILE_NODE("mountinfo", mounts_show, .data = "details"),

@@ -6,7 +6,6 @@
  * lies. Nothing is remembered here: a name is looked up afresh once what it stood for is gone
  * (revalidate), and a name that was not there is asked for each time.
  */
-#include "fs/proc/process_info.h"
 #include "fs/proc/proc.h"
 #include "kernel/core/string.h"
 #include "mm/slab.h"
@@ -186,26 +185,26 @@ void proc_get_place(struct fs_context *fs, bool root, struct path *path)
 	spin_unlock(&fs->lock);
 }
 
-int proc_show_path(struct text *out, const struct path *path)
+void proc_show_path(struct text *out, const struct path *path)
 {
-	char *buffer = get_free_pages(GFP_KERNEL, 0), *text;
+	char *buffer = get_free_pages(GFP_KERNEL, 0), *text = ERR_PTR(-ENOMEM);
 	struct path root;
 
-	if (!buffer)
-		return -ENOMEM;
-	proc_get_place(current->fs, true, &root);
-	text = d_path(path, &root, buffer, PAGE_SIZE);
-	path_put(&root);
-	if (!IS_ERR(text))
+	if (buffer) {
+		proc_get_place(current->fs, true, &root);
+		text = d_path(path, &root, buffer, PAGE_SIZE);
+		path_put(&root);
+	}
+	if (IS_ERR(text))
+		out->error = (int)PTR_ERR(text);
+	else
 		text_write(out, text, strlen(text));
 	free_pages(buffer, 0);
-	return PTR_ERR_OR_ZERO(text);
 }
 
-int proc_show_string(struct text *out, const struct proc_entry *entry)
+void proc_show_string(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out, "%s", (const char *)entry->node->data);
-	return 0;
 }
 
 static int proc_jump(struct inode *inode, struct path *path)
@@ -222,21 +221,21 @@ static const char *proc_get_link(struct inode *inode, void **cookie)
 	struct proc_entry entry = entry_of(inode);
 	struct path path;
 	struct text text;
-	int error;
 
 	text_init(&text);
-	if (entry.node->jump) {
-		error = proc_jump(inode, &path);
-		if (!error) {
-			error = proc_show_path(&text, &path);
+	if (entry.node->show) {
+		entry.node->show(&text, &entry);
+	} else {
+		text.error = proc_jump(inode, &path);
+		if (!text.error) {
+			proc_show_path(&text, &path);
 			path_put(&path);
 		}
-	} else {
-		error = entry.node->show(&text, &entry);
 	}
 	text_write(&text, "\0\0\0\0\0\0\0\0", 9); /* the end, and 8 bytes more */
-	error = error ? error : text_error(&text);
-	if (error) {
+	if (text.error) {
+		int error = text.error;
+
 		text_free(&text);
 		return ERR_PTR(error);
 	}
@@ -278,11 +277,17 @@ static void proc_release(struct file *file)
 static int fill_text(struct file *file, struct text *text)
 {
 	struct proc_entry entry = entry_of(file->inode);
-	int error;
+	struct process_info info;
 
 	text_reset(text);
-	error = entry.node->show ? entry.node->show(text, &entry) : 0;
-	return error ? error : text_error(text);
+	if (entry.node->show_info) {
+		text->error = process_info(entry.pid, &info);
+		if (!text->error)
+			entry.node->show_info(text, &info);
+	} else if (entry.node->show) {
+		entry.node->show(text, &entry);
+	}
+	return text->error;
 }
 
 static ssize_t proc_read(struct file *file, struct io *io, loff_t *position)

@@ -13,41 +13,35 @@
 #include "kernel/core/time.h"
 #include "mm/slab.h"
 
+#undef KB
+#define KB(pages) ULL((pages) << (PAGE_SHIFT - 10))
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static int meminfo_show(struct text *out, const struct proc_entry *entry)
+static void meminfo_show(struct text *out, const struct proc_entry *entry)
 {
 	struct memory_info m;
 
 	memory_info(&m);
-	const struct {
-		const char *name;
-		u64 pages;
-	} lines[] = {
-		{"MemTotal", m.total_pages},
-		{"MemFree", m.free_pages},
-		{"MemAvailable", m.free_pages + m.cached_pages - m.shmem_pages + m.buffer_pages +
-					 m.reclaimable_slab_pages},
-		{"Buffers", m.buffer_pages},
-		{"Cached", m.cached_pages},
-		{"SwapCached", 0},
-		{"SwapTotal", 0},
-		{"SwapFree", 0},
-		{"Dirty", m.dirty_pages},
-		{"AnonPages", m.anon_pages},
-		{"Mapped", m.mapped_pages},
-		{"Shmem", m.shmem_pages},
-		{"Slab", m.slab_pages},
-		{"SReclaimable", m.reclaimable_slab_pages},
-		{"SUnreclaim", m.slab_pages - m.reclaimable_slab_pages},
-		{"KernelStack", m.kernel_stack_pages},
-		{"PageTables", m.page_table_pages},
-	};
-
-	for (unsigned i = 0; i < ARRAY_SIZE(lines); i++)
-		text_printf(out, "%s:%*llu kB\n", lines[i].name, (int)(23 - strlen(lines[i].name)),
-			    ULL(lines[i].pages << (PAGE_SHIFT - 10)));
-	return 0;
+	text_printf(out,
+		    "MemTotal:       %8llu kB\nMemFree:        %8llu kB\n"
+		    "MemAvailable:   %8llu kB\nBuffers:        %8llu kB\n"
+		    "Cached:         %8llu kB\nSwapCached:            0 kB\n"
+		    "SwapTotal:             0 kB\nSwapFree:              0 kB\n",
+		    KB(m.total_pages), KB(m.free_pages),
+		    KB(m.free_pages + m.cached_pages - m.shmem_pages + m.buffer_pages +
+		       m.reclaimable_slab_pages),
+		    KB(m.buffer_pages), KB(m.cached_pages));
+	text_printf(out,
+		    "Dirty:          %8llu kB\nAnonPages:      %8llu kB\n"
+		    "Mapped:         %8llu kB\nShmem:          %8llu kB\n"
+		    "Slab:           %8llu kB\nSReclaimable:   %8llu kB\n"
+		    "SUnreclaim:     %8llu kB\nKernelStack:    %8llu kB\n"
+		    "PageTables:     %8llu kB\n",
+		    KB(m.dirty_pages), KB(m.anon_pages), KB(m.mapped_pages), KB(m.shmem_pages),
+		    KB(m.slab_pages), KB(m.reclaimable_slab_pages),
+		    KB(m.slab_pages - m.reclaimable_slab_pages), KB(m.kernel_stack_pages),
+		    KB(m.page_table_pages));
 }
 
 static void slab_line(const struct slab_info *info, void *out)
@@ -57,12 +51,11 @@ static void slab_line(const struct slab_info *info, void *out)
 		    ULL(info->pages));
 }
 
-static int slabinfo_show(struct text *out, const struct proc_entry *entry)
+static void slabinfo_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out,
 		    "# name            <active_objs> <num_objs> <objsize> : pages <num_pages>\n");
 	slab_for_each(slab_line, out);
-	return 0;
 }
 
 static void drop_pages(struct super_block *sb, void *unused)
@@ -121,38 +114,30 @@ static int drop_caches_write(const char *text, size_t length)
 
 /* ---- time and load --------------------------------------------------------------------------- */
 
-static void cpu_line(struct text *out, const struct cpu_info *info)
+static void stat_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, " %llu 0 %llu %llu 0 0 0 0 0 0\n", proc_ticks(info->user_ns),
-		    proc_ticks(info->system_ns), proc_ticks(info->idle_ns));
-}
-
-static int stat_show(struct text *out, const struct proc_entry *entry)
-{
-	struct cpu_info cpus_info[NR_CPUS], sum = {0, 0, 0};
+	struct cpu_info info[NR_CPUS + 1] = {}, *sum = &info[nr_cpus];
 	struct system_info s;
 
 	system_info(&s);
 	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
-		system_cpu_info(cpu, &cpus_info[cpu]);
-		sum.user_ns += cpus_info[cpu].user_ns;
-		sum.system_ns += cpus_info[cpu].system_ns;
-		sum.idle_ns += cpus_info[cpu].idle_ns;
+		system_cpu_info(cpu, &info[cpu]);
+		sum->user_ns += info[cpu].user_ns;
+		sum->system_ns += info[cpu].system_ns;
+		sum->idle_ns += info[cpu].idle_ns;
 	}
-	text_printf(out, "cpu ");
-	cpu_line(out, &sum);
-	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
-		text_printf(out, "cpu%u", cpu);
-		cpu_line(out, &cpus_info[cpu]);
+	for (unsigned i = 0, cpu = nr_cpus; i <= nr_cpus; i++, cpu = i - 1) {
+		text_printf(out, i ? "cpu%u" : "cpu ", cpu);
+		text_printf(out, " %llu 0 %llu %llu 0 0 0 0 0 0\n", proc_ticks(info[cpu].user_ns),
+			    proc_ticks(info[cpu].system_ns), proc_ticks(info[cpu].idle_ns));
 	}
 	text_printf(out, "intr %llu\nctxt %llu\nbtime %llu\n", ULL(s.interrupts),
 		    ULL(s.context_switches), ULL((realtime_ns() - ktime_ns()) / NSEC_PER_SEC));
 	text_printf(out, "processes %llu\nprocs_running %u\nprocs_blocked 0\n", ULL(s.forks),
 		    s.runnable);
-	return 0;
 }
 
-static int uptime_show(struct text *out, const struct proc_entry *entry)
+static void uptime_show(struct text *out, const struct proc_entry *entry)
 {
 	struct system_info s;
 
@@ -160,10 +145,9 @@ static int uptime_show(struct text *out, const struct proc_entry *entry)
 	text_printf(out, "%llu.%02llu %llu.%02llu\n", proc_ticks(s.uptime_ns) / USER_HZ,
 		    proc_ticks(s.uptime_ns) % USER_HZ, proc_ticks(s.idle_ns) / USER_HZ,
 		    proc_ticks(s.idle_ns) % USER_HZ);
-	return 0;
 }
 
-static int loadavg_show(struct text *out, const struct proc_entry *entry)
+static void loadavg_show(struct text *out, const struct proc_entry *entry)
 {
 	struct system_info s;
 
@@ -172,33 +156,29 @@ static int loadavg_show(struct text *out, const struct proc_entry *entry)
 		text_printf(out, "%llu.%02llu ", ULL(s.load[i] >> 16),
 			    ULL((s.load[i] & 0xffff) * 100 >> 16));
 	text_printf(out, "%u/%u %d\n", s.runnable, s.tasks, s.last_pid);
-	return 0;
 }
 
-static int cpuinfo_show(struct text *out, const struct proc_entry *entry)
+static void cpuinfo_show(struct text *out, const struct proc_entry *entry)
 {
 	char lines[512];
 
 	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
 		text_write(out, lines, system_cpu_text(cpu, lines, sizeof(lines)));
-	return 0;
 }
 
 /* ---- names and devices ----------------------------------------------------------------------- */
 
-static int version_show(struct text *out, const struct proc_entry *entry)
+static void version_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out, "Linux version %s (chainwalk) %s\n", system_release(), system_version());
-	return 0;
 }
 
 /* What a function without arguments, the node's data, says. */
-static int line_show(struct text *out, const struct proc_entry *entry)
+static void line_show(struct text *out, const struct proc_entry *entry)
 {
 	const char *(*line)(void) = entry->node->data;
 
 	text_printf(out, "%s\n", line());
-	return 0;
 }
 
 static int hostname_write(const char *text, size_t length)
@@ -208,14 +188,13 @@ static int hostname_write(const char *text, size_t length)
 	return system_set_hostname(text, length);
 }
 
-static int filesystems_show(struct text *out, const struct proc_entry *entry)
+static void filesystems_show(struct text *out, const struct proc_entry *entry)
 {
 	for (const struct filesystem *type = first_filesystem(); type; type = type->next)
 		text_printf(out, "%s\t%s\n", type->needs_device ? "" : "nodev", type->name);
-	return 0;
 }
 
-static int partitions_show(struct text *out, const struct proc_entry *entry)
+static void partitions_show(struct text *out, const struct proc_entry *entry)
 {
 	struct block_device *device = NULL;
 
@@ -223,11 +202,10 @@ static int partitions_show(struct text *out, const struct proc_entry *entry)
 	while ((device = next_block_device(device)) != NULL)
 		text_printf(out, "%4u  %7u %10llu %s\n", MAJOR(device->dev), MINOR(device->dev),
 			    ULL(device->sectors / 2), device->name);
-	return 0;
 }
 
 /* A new one for each reader, or (the node's data) the same until the end. */
-static int uuid_show(struct text *out, const struct proc_entry *entry)
+static void uuid_show(struct text *out, const struct proc_entry *entry)
 {
 	static u8 boot_id[16];
 	u8 fresh[16], *id = entry->node->data ? boot_id : fresh;
@@ -240,34 +218,29 @@ static int uuid_show(struct text *out, const struct proc_entry *entry)
 	for (int i = 0; i < 16; i++)
 		text_printf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
 	text_printf(out, "\n");
-	return 0;
 }
 
-static int self_show(struct text *out, const struct proc_entry *entry)
+static void self_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out, "%d", process_current());
-	return 0;
 }
 
-static int thread_self_show(struct text *out, const struct proc_entry *entry)
+static void thread_self_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out, "%d/task/%d", process_current(), current->pid);
-	return 0;
 }
 
 /* ---- the hash caches, and the end of the run ------------------------------------------------- */
 
-static int hash_show(struct text *out, const struct proc_entry *entry)
+static void hash_show(struct text *out, const struct proc_entry *entry)
 {
 	hash_report_text(entry->node->data, out);
-	return 0;
 }
 
-static int hash_json_show(struct text *out, const struct proc_entry *entry)
+static void hash_json_show(struct text *out, const struct proc_entry *entry)
 {
 	hash_report_json(entry->node->data, out);
 	text_printf(out, "\n");
-	return 0;
 }
 
 static int locks_show(struct text *out, const struct proc_entry *entry)
@@ -350,7 +323,7 @@ static const struct proc_node random_nodes[] = {
 };
 
 static const struct proc_node sys_kernel_nodes[] = {
-	{"hostname", S_IFREG | 0644, line_show, hostname_write, .data = system_hostname},
+	{"hostname", S_IFREG | 0644, line_show, .write = hostname_write, .data = system_hostname},
 	STRING_NODE("domainname", "(none)"),
 	FILE_NODE("osrelease", line_show, .data = system_release),
 	STRING_NODE("ostype", "Linux"),
