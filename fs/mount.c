@@ -591,7 +591,7 @@ static int remount(const struct path *path, unsigned flags, const char *options)
 	struct mount *mount = path->mount;
 	struct super_block *sb = mount->sb;
 	unsigned read_only = flags & SB_RDONLY;
-	int error;
+	int error = 0;
 
 	if (path->dentry != mount->root)
 		return -EINVAL;

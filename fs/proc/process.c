@@ -264,7 +264,7 @@ static void mount_line(struct mount *mount, void *argument)
 {
 	struct mounts_walk *walk = argument;
 	struct super_block *sb = mount->sb;
-	unsigned flags = mount->flags | sb->flags;
+	unsigned flags = mount->flags | (sb->flags & SB_RDONLY);
 	/* so that the way from the file system's root is told, as if nothing were above it */
 	struct mount alone = {.root = sb->root, .parent = &alone};
 	struct path place = {mount, mount->root}, inside = {&alone, mount->root},
