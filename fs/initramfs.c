@@ -43,17 +43,16 @@ struct unpacker {
 static bool next_entry(struct unpacker *unpacker, struct cpio_entry *entry)
 {
 	size_t left = (size_t)(unpacker->end - unpacker->at), name_end, data_end;
-	u32 *fields = &entry->ino;
-	char digits[9] = "";
-	u64 value;
+	static const char hexadecimal[] = "0123456789abcdef";
+	const char *digit;
 
 	if (left < CPIO_HEADER || memcmp(unpacker->at, CPIO_MAGIC, 6))
 		return false;
-	for (int i = 0; i < CPIO_FIELDS; i++) {
-		memcpy(digits, unpacker->at + 6 + 8 * i, 8);
-		if (kstrtou64(digits, 16, &value))
+	for (int i = 0; i < 8 * CPIO_FIELDS; i++) {
+		digit = strchr(hexadecimal, unpacker->at[6 + i] | 32);
+		if (!digit)
 			return false;
-		fields[i] = (u32)value;
+		(&entry->ino)[i / 8] = (&entry->ino)[i / 8] << 4 | (u32)(digit - hexadecimal);
 	}
 	name_end = round_up((size_t)CPIO_HEADER + entry->name_size, 4);
 	data_end = name_end + entry->size;

@@ -243,10 +243,9 @@ static void hash_json_show(struct text *out, const struct proc_entry *entry)
 	text_printf(out, "\n");
 }
 
-static int locks_show(struct text *out, const struct proc_entry *entry)
+static void locks_show(struct text *out, const struct proc_entry *entry)
 {
 	lock_report_text(out);
-	return 0;
 }
 
 static int dump_write(const char *text, size_t length)
