@@ -77,6 +77,52 @@ def test_job_control(shell):
     assert "143" in run(shell, "kill %1; wait %1; echo $?").splitlines()
 
 
+def test_job_control_of_debians_bash_and_dash():
+    """Stop, list, continue in the background and the foreground, interrupt; background reads; bash's own line editing."""
+    environment = {**os.environ, "CW_OUTPUT": debug_output()}
+    child = pexpect.spawn(
+        str(TOP / "cw"), ["shell", "--mem", "256M", "--package", "bash", "--package", "dash"],
+        env=environment, timeout=60, encoding="utf-8", codec_errors="replace", dimensions=(24, 200),
+    )  # fmt: skip
+
+    def type_line(line: str, wait: float = 0) -> str:
+        child.sendline(line)
+        child.expect_exact(f"{line}\r\n")
+        if wait:
+            pexpect.run(f"sleep {wait}")
+            return ""
+        child.expect_exact("@> ")
+        return child.before.replace("\r", "")
+
+    try:
+        child.expect(r"chainwalk[^\r]*[#$] ", timeout=240)
+        for shell in ("bash --norc --noediting -i", "dash -i"):
+            child.sendline(f"PS1=@'> ' {shell}")
+            child.expect_exact("@> ")
+            type_line("sleep 1000", wait=0.7)
+            child.sendcontrol("z")
+            child.expect_exact("@> ")
+            assert "Stopped" in type_line("jobs")
+            assert "sleep 1000" in type_line("bg")
+            assert "Running" in type_line("jobs")
+            type_line("fg", wait=0.7)
+            child.sendcontrol("c")
+            child.expect_exact("@> ")
+            assert type_line("jobs") == ""
+            assert "(tty input)" in type_line("cat & sleep 0.7; jobs -l")
+            assert "Killed" in type_line("kill -9 %1; sleep 0.5; jobs")
+            assert "(tty output)" in type_line("stty tostop; echo no & sleep 0.7; jobs -l; stty -tostop; kill -9 %1")
+            assert "got 3" in type_line("echo a b c | (read x y z; echo got $(echo $x $y $z | wc -w))")
+            child.sendline("exit")
+            child.expect(r"chainwalk[^\r]*[#$] ")
+        child.sendline("PS1=@'> ' bash --norc -i")
+        child.expect_exact("@> ")
+        child.send("echo abd\x1b[Dc\r")  # left, and insert
+        child.expect_exact("\r\nabcd\r\n")
+    finally:
+        child.close(force=True)
+
+
 def test_canonical_line_editing(shell):
     """The terminal's own editing, which cat uses: erase, kill, end of file."""
     shell.sendline("cat")
