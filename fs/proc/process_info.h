@@ -18,10 +18,7 @@ struct process_info {
 	pid_t foreground; /* process group of the terminal, -1: none */
 	char state;	  /* R S D T Z */
 	char comm[16];
-	uid_t uid, euid, suid, fsuid;
-	gid_t gid, egid, sgid, fsgid;
-	unsigned group_count;
-	gid_t groups[NGROUPS_MAX_INLINE];
+	struct cred cred;
 	umode_t umask;
 	unsigned threads;
 	int nice;
@@ -79,8 +76,3 @@ struct cpu_info {
 void system_cpu_info(unsigned cpu, struct cpu_info *info);
 /* One CPU's lines of /proc/cpuinfo into @buf; the length. Implemented by kernel/x86 or proc. */
 size_t system_cpu_text(unsigned cpu, char *buf, size_t size);
-/* The names of uname(2); host name writable: 0 or -EINVAL. */
-const char *system_hostname(void);
-int system_set_hostname(const char *name, size_t length);
-const char *system_release(void);
-const char *system_version(void);

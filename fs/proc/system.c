@@ -10,6 +10,7 @@
 #include "kernel/core/export.h"
 #include "kernel/core/random.h"
 #include "kernel/core/string.h"
+#include "kernel/core/system_name.h"
 #include "kernel/core/time.h"
 #include "mm/slab.h"
 
@@ -170,7 +171,7 @@ static void cpuinfo_show(struct text *out, const struct proc_entry *entry)
 
 static void version_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "Linux version %s (chainwalk) %s\n", system_release(), system_version());
+	text_printf(out, "Linux version %s (chainwalk) %s\n", SYSTEM_RELEASE, SYSTEM_VERSION);
 }
 
 /* What a function without arguments, the node's data, says. */
@@ -185,7 +186,7 @@ static int hostname_write(const char *text, size_t length)
 {
 	while (length && (text[length - 1] == '\n' || text[length - 1] == '\0'))
 		length--;
-	return system_set_hostname(text, length);
+	return set_node_name(text, length);
 }
 
 static void filesystems_show(struct text *out, const struct proc_entry *entry)
@@ -324,9 +325,9 @@ static const struct proc_node random_nodes[] = {
 static const struct proc_node sys_kernel_nodes[] = {
 	{"hostname", S_IFREG | 0644, line_show, .write = hostname_write, .data = system_hostname},
 	STRING_NODE("domainname", "(none)"),
-	FILE_NODE("osrelease", line_show, .data = system_release),
+	STRING_NODE("osrelease", SYSTEM_RELEASE),
 	STRING_NODE("ostype", "Linux"),
-	FILE_NODE("version", line_show, .data = system_version),
+	STRING_NODE("version", SYSTEM_VERSION),
 	STRING_NODE("pid_max", "32768"),
 	STRING_NODE("ngroups_max", "65536"),
 	STRING_NODE("cap_last_cap", "40"),

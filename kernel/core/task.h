@@ -63,8 +63,6 @@ struct task {
 	struct list_head all_link;    /* in the list of all tasks */
 	struct signal_state *signals;
 	u64 start_ns;
-	u64 rseq_area; /* user address of rseq(2)'s area, 0: none */
-	u32 rseq_signature;
 	u64 robust_list;      /* user address of set_robust_list(2)'s head, 0: none */
 	int *clear_child_tid; /* user address, CLONE_CHILD_CLEARTID */
 	int *set_child_tid;   /* CLONE_CHILD_SETTID: written when the child first runs */
@@ -76,7 +74,6 @@ struct task {
 #define TASK_PENDING_SIGNAL (1u << 0) /* a signal may be deliverable: look at it */
 #define TASK_PENDING_RESCHED (1u << 1) /* give up the CPU */
 #define TASK_PENDING_START (1u << 2)   /* a new task: store set_child_tid */
-#define TASK_PENDING_RSEQ (1u << 3)    /* it was away from a CPU: rseq_return() */
 
 #define KERNEL_STACK_SIZE 16384
 

@@ -8,7 +8,6 @@
 #include <arch/elf.h>
 
 #include "kernel/core/string.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/exec.h"
 #include "mm/mman.h"
 #include "mm/slab.h"
@@ -17,22 +16,26 @@
 #define ET_DYN 3
 #define PT_LOAD 1
 #define PT_INTERP 3
-#define PT_PHDR 6
 #define PF_X 1
 #define PF_W 2
 #define PF_R 4
 #define SEGMENTS_MAX 128
+#define BRK_RANDOM_BITS 13 /* pages: 32 MB */
 
-#define page_down(x) round_down((u64)(x), (u64)PAGE_SIZE)
-#define page_up(x) round_up((u64)(x), (u64)PAGE_SIZE)
+struct elf_header {
+	u8 ident[16];
+	u16 type, machine;
+	u32 version;
+	u64 entry, phoff, shoff;
+	u32 flags;
+	u16 ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
+};
 
 static int read_exactly(struct file *file, void *buffer, size_t n, u64 offset)
 {
 	ssize_t got = kernel_read(file, buffer, n, (loff_t)offset);
 
-	if (got < 0)
-		return (int)got;
-	return (size_t)got == n ? 0 : -ENOEXEC;
+	return got < 0 ? (int)got : (size_t)got == n ? 0 : -ENOEXEC;
 }
 
 /* Does it make sense, with all sums below the top of user memory? */
@@ -44,14 +47,12 @@ static int check_segment(const struct elf_segment *segment)
 	    segment->memsz >= USER_TOP || segment->offset >> 62 ||
 	    (segment->vaddr ^ segment->offset) & (PAGE_SIZE - 1))
 		return -ENOEXEC;
-	if ((segment->flags & (PF_W | PF_X)) == (PF_W | PF_X))
-		return -EACCES;
-	return 0;
+	return (segment->flags & (PF_W | PF_X)) == (PF_W | PF_X) ? -EACCES : 0;
 }
 
-static int read_image(struct file *file, struct elf_image *image)
+/* The header and, kmalloc'ed, the segments. */
+static int read_image(struct file *file, struct elf_header *header, struct elf_segment **segments)
 {
-	struct elf_header *header = &image->header;
 	int error = read_exactly(file, header, sizeof(*header), 0);
 	size_t size;
 
@@ -60,220 +61,158 @@ static int read_image(struct file *file, struct elf_image *image)
 	/* 64-bit, little-endian, version 1 */
 	if (memcmp(header->ident, "\177ELF\2\1\1", 7) || header->machine != ARCH_ELF_MACHINE ||
 	    (header->type != ET_EXEC && header->type != ET_DYN) ||
-	    header->phentsize != sizeof(struct elf_segment) || !header->phnum ||
+	    header->phentsize != sizeof(**segments) || !header->phnum ||
 	    header->phnum > SEGMENTS_MAX || header->phoff >> 62)
 		return -ENOEXEC;
-	size = header->phnum * sizeof(struct elf_segment);
-	image->segments = kmalloc(size, GFP_KERNEL);
-	if (!image->segments)
+	size = header->phnum * sizeof(**segments);
+	*segments = kmalloc(size, GFP_KERNEL);
+	if (!*segments)
 		return -ENOMEM;
-	error = read_exactly(file, image->segments, size, header->phoff);
+	error = read_exactly(file, *segments, size, header->phoff);
 	for (unsigned i = 0; !error && i < header->phnum; i++)
-		error = check_segment(&image->segments[i]);
+		error = check_segment(&(*segments)[i]);
 	return error;
 }
 
-/* Lowest and highest address, page aligned; -ENOEXEC when nothing is to be loaded. */
-static int image_extent(const struct elf_image *image, u64 *low, u64 *high)
+static int map_segment(struct program *program, struct file *file,
+		       const struct elf_segment *segment, u64 bias)
 {
-	const struct elf_segment *segment;
+	unsigned protection = (segment->flags & PF_R ? PROT_READ : 0) |
+			      (segment->flags & PF_W ? PROT_WRITE : 0) |
+			      (segment->flags & PF_X ? PROT_EXEC : 0);
+	u64 start = page_down(segment->vaddr) + bias, data_end, file_end, end;
+	s64 result = 0;
+	u8 *rest;
 
-	*low = ~0ULL;
-	*high = 0;
-	for (unsigned i = 0; i < image->header.phnum; i++) {
-		segment = &image->segments[i];
-		if (segment->type != PT_LOAD || !segment->memsz)
-			continue;
-		*low = min(*low, page_down(segment->vaddr));
-		*high = max(*high, page_up(segment->vaddr + segment->memsz));
-	}
-	return *high > *low ? 0 : -ENOEXEC;
-}
-
-static unsigned segment_protection(const struct elf_segment *segment)
-{
-	return (segment->flags & PF_R ? PROT_READ : 0) | (segment->flags & PF_W ? PROT_WRITE : 0) |
-	       (segment->flags & PF_X ? PROT_EXEC : 0);
-}
-
-static int map_segment(struct mm *mm, struct file *file, const struct elf_segment *segment,
-		       u64 bias)
-{
-	u64 start = page_down(segment->vaddr) + bias, file_end, end;
-	unsigned protection = segment_protection(segment);
-	s64 result;
-
-	file_end = segment->filesz ? page_up(segment->vaddr + segment->filesz) + bias : start;
+	data_end = segment->vaddr + segment->filesz + bias;
+	file_end = segment->filesz ? page_up(data_end) : start;
 	end = page_up(segment->vaddr + segment->memsz) + bias;
-	if (file_end > start) {
-		result = mm_map(mm, start, file_end - start, protection, MAP_PRIVATE | MAP_FIXED,
-				file, page_down(segment->offset));
-		if (result < 0)
-			return (int)result;
-	}
-	if (end > file_end) {
-		result = mm_map(mm, file_end, end - file_end, protection,
+	program->window_page = ~0ULL;
+	if (file_end > start)
+		result = mm_map(program->mm, start, file_end - start, protection,
+				MAP_PRIVATE | MAP_FIXED, file, page_down(segment->offset));
+	if (result >= 0 && end > file_end)
+		result = mm_map(program->mm, file_end, end - file_end, protection,
 				MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, NULL, 0);
-		if (result < 0)
-			return (int)result;
+	if (result < 0)
+		return (int)result;
+	/* What follows the file's part in its last page. */
+	if (segment->memsz > segment->filesz && file_end > data_end && (segment->flags & PF_W)) {
+		rest = program_byte(program, data_end);
+		if (!rest)
+			return -EFAULT;
+		memset(rest, 0, file_end - data_end);
 	}
 	return 0;
 }
 
-static int map_image(struct mm *mm, struct file *file, struct elf_image *image)
+/* Note for /proc, brk() and the program itself where things lie. */
+static void note_extents(struct program *program, const struct elf_header *header,
+			 const struct elf_segment *segment, u64 bias)
 {
-	int error = 0;
-
-	for (unsigned i = 0; !error && i < image->header.phnum; i++) {
-		if (image->segments[i].type == PT_LOAD && image->segments[i].memsz)
-			error = map_segment(mm, file, &image->segments[i], image->bias);
-	}
-	return error;
-}
-
-/* Note for /proc and brk() where code and data lie. */
-static void note_extents(struct program *program)
-{
-	const struct elf_image *image = &program->image;
 	struct mm *mm = program->mm;
-	u64 end = 0;
+	u64 start = segment->vaddr + bias;
 
-	mm->code_start = mm->data_start = ~0ULL;
-	for (unsigned i = 0; i < image->header.phnum; i++) {
-		const struct elf_segment *segment = &image->segments[i];
-		u64 start = segment->vaddr + image->bias;
-
-		if (segment->type == PT_PHDR)
-			program->phdr = start;
-		if (segment->type != PT_LOAD)
-			continue;
-		if (!program->phdr && image->header.phoff >= segment->offset &&
-		    image->header.phoff - segment->offset < segment->filesz)
-			program->phdr = image->header.phoff - segment->offset + start;
-		if (segment->flags & PF_X) {
-			mm->code_start = min(mm->code_start, start);
-			mm->code_end = max(mm->code_end, start + segment->filesz);
-		} else if (segment->flags & PF_W) {
-			mm->data_start = min(mm->data_start, start);
-			mm->data_end = max(mm->data_end, start + segment->filesz);
-		}
-		end = max(end, start + segment->memsz);
+	if (header->phoff - segment->offset < segment->filesz)
+		program->phdr = header->phoff - segment->offset + start;
+	if (segment->flags & PF_X) {
+		mm->code_start = min(mm->code_start, start);
+		mm->code_end = max(mm->code_end, start + segment->filesz);
+	} else if (segment->flags & PF_W) {
+		mm->data_start = min(mm->data_start, start);
+		mm->data_end = max(mm->data_end, start + segment->filesz);
 	}
-	mm->brk_start = mm->brk_end = page_up(end);
+	mm->brk_end = max(mm->brk_end, page_up(start + segment->memsz));
 }
 
-/* The interpreter's path, from the segment that names it; NULL when there is none. */
-static char *interpreter_name(struct program *program)
+static int load_interpreter(struct program *program, const struct elf_segment *segment)
 {
-	const struct elf_image *image = &program->image;
-	const struct elf_segment *segment = NULL;
-	char *name;
-	int error;
+	char *name = NULL;
+	struct file *file;
+	int error = -ENOEXEC;
 
-	for (unsigned i = 0; i < image->header.phnum && !segment; i++) {
-		if (image->segments[i].type == PT_INTERP)
-			segment = &image->segments[i];
-	}
-	if (!segment)
-		return NULL;
 	if (segment->filesz < 2 || segment->filesz > PATH_MAX)
-		return ERR_PTR(-ENOEXEC);
+		return error;
 	name = kmalloc(segment->filesz + 8, GFP_KERNEL);
 	if (!name)
-		return ERR_PTR(-ENOMEM);
+		return -ENOMEM;
 	error = read_exactly(program->file, name, segment->filesz, segment->offset);
 	if (!error && name[segment->filesz - 1])
 		error = -ENOEXEC;
-	if (error) {
-		kfree(name);
-		return ERR_PTR(error);
+	if (!error) {
+		file = exec_open(name);
+		error = IS_ERR(file) ? (int)PTR_ERR(file) : elf_load(program, file, true);
+		if (!IS_ERR(file))
+			fput(file);
 	}
-	return name;
+	kfree(name);
+	return error;
 }
 
-static int load_interpreter(struct program *program, const char *name)
+/* The distance from the file's addresses to those in memory. A file of fixed addresses has none. */
+static s64 choose_bias(struct program *program, u64 low, u64 high, bool interpreter)
 {
-	struct elf_image *image = &program->interpreter;
-	struct file *file = exec_open(name);
-	u64 low, high;
-	s64 place;
-	int error;
+	s64 place = (s64)(ARCH_PIE_BASE + random_pages(28));
 
-	if (IS_ERR(file))
-		return (int)PTR_ERR(file);
-	error = read_image(file, image);
-	if (error == -ENOEXEC)
-		error = -ELIBBAD;
-	if (!error)
-		error = image_extent(image, &low, &high);
-	if (error)
-		goto out;
-	if (image->header.type == ET_DYN) {
-		/* Reserve a place for the whole; the segments then replace it. */
+	/* Reserve a place for the whole; the segments then replace it. */
+	if (interpreter)
 		place = mm_map(program->mm, 0, high - low, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
 			       NULL, 0);
-		if (place < 0) {
-			error = (int)place;
-			goto out;
-		}
-		image->bias = (u64)place - low;
-	}
-	error = map_image(program->mm, file, image);
-	program->entry = image->header.entry + image->bias;
-out:
-	exec_close(file);
-	return error;
+	return place < 0 ? place : place - (s64)low;
 }
 
-int elf_load(struct program *program)
+static int load_segments(struct program *program, struct file *file,
+			 const struct elf_header *header, const struct elf_segment *segments,
+			 bool interpreter)
 {
-	struct elf_image *image = &program->image;
-	char *interpreter;
-	u64 low, high;
-	int error = read_image(program->file, image);
+	const struct elf_segment *segment, *end = segments + header->phnum, *named = NULL;
+	u64 low = ~0ULL, high = 0;
+	s64 bias = 0;
+	int error = 0;
 
-	if (!error)
-		error = image_extent(image, &low, &high);
-	if (error)
-		return error;
-	interpreter = interpreter_name(program);
-	if (IS_ERR(interpreter))
-		return (int)PTR_ERR(interpreter);
-	if (image->header.type == ET_DYN)
-		image->bias = ARCH_PIE_BASE - low;
-	error = map_image(program->mm, program->file, image);
-	program->entry = image->header.entry + image->bias;
-	note_extents(program);
-	if (!error && interpreter)
-		error = load_interpreter(program, interpreter);
-	kfree(interpreter);
-	return error;
-}
-
-static int clear_image_bss(const struct elf_image *image)
-{
-	for (unsigned i = 0; image->segments && i < image->header.phnum; i++) {
-		const struct elf_segment *segment = &image->segments[i];
-		u64 end = segment->vaddr + segment->filesz + image->bias;
-
-		if (segment->type != PT_LOAD || segment->memsz <= segment->filesz ||
-		    !segment->filesz || !(segment->flags & PF_W))
+	for (segment = segments; segment < end; segment++) {
+		if (segment->type == PT_INTERP && !named)
+			named = segment;
+		if (segment->type != PT_LOAD || !segment->memsz)
 			continue;
-		if (page_up(end) > end && clear_user((void *)end, page_up(end) - end))
-			return -EFAULT;
+		low = min(low, page_down(segment->vaddr));
+		high = max(high, page_up(segment->vaddr + segment->memsz));
 	}
-	return 0;
+	if (high <= low)
+		return -ENOEXEC;
+	if (header->type == ET_DYN)
+		bias = choose_bias(program, low, high, interpreter);
+	if (bias < 0 && bias > -4096)
+		return (int)bias;
+	for (segment = segments; !error && segment < end; segment++) {
+		if (segment->type != PT_LOAD || !segment->memsz)
+			continue;
+		error = map_segment(program, file, segment, (u64)bias);
+		if (!interpreter)
+			note_extents(program, header, segment, (u64)bias);
+	}
+	program->start = header->entry + (u64)bias;
+	if (interpreter) {
+		program->base = (u64)bias;
+		return error;
+	}
+	program->entry = program->start;
+	program->phnum = header->phnum;
+	program->mm->brk_end += random_pages(BRK_RANDOM_BITS);
+	program->mm->brk_start = program->mm->brk_end;
+	return error || !named ? error : load_interpreter(program, named);
 }
 
-int elf_clear_bss(const struct program *program)
+int elf_load(struct program *program, struct file *file, bool interpreter)
 {
-	int error = clear_image_bss(&program->image);
+	struct elf_segment *segments = NULL;
+	struct elf_header header;
+	int error = read_image(file, &header, &segments);
 
-	return error ? error : clear_image_bss(&program->interpreter);
-}
-
-void elf_free(struct program *program)
-{
-	kfree(program->image.segments);
-	kfree(program->interpreter.segments);
+	if (error == -ENOEXEC && interpreter)
+		error = -ELIBBAD;
+	if (!error)
+		error = load_segments(program, file, &header, segments, interpreter);
+	kfree(segments);
+	return error;
 }

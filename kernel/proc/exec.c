@@ -1,20 +1,48 @@
 /*
  * exec.c - execve(2): the file, its scripts' interpreters, the arguments, the new program's stack.
  *
- * Steps: open and check the file; follow "#!" lines; copy the argument strings into kernel pages;
- * map the program into a new address space (elf.c); then - the point of no return - make that
- * current's, close what is to be closed, write the stack (exec_stack.c) and enter. Until then the
- * old program is untouched.
+ * Steps: open and check the file; copy the argument strings onto the stack of a new address space;
+ * follow "#!" lines; map the program (elf.c); then - the point of no return - make that address
+ * space current's, close what is to be closed, write the pointers below the strings and enter.
+ * Until then the old program is untouched.
+ *
+ * The stack, from the top: 8 zero bytes, the file name, the environment's strings, the arguments'
+ * strings, the platform's name, 16 random bytes; then aligned to 16 the auxiliary vector,
+ * environment and argument pointers, and argc at the stack pointer.
  */
 #include "kernel/proc/exec.h"
 
+#include <arch/elf.h>
+#include <arch/page.h>
 #include <arch/process.h>
+#include <arch/signal.h>
 
+#include "kernel/core/cmdline.h"
+#include "kernel/core/random.h"
 #include "kernel/core/sched.h"
 #include "kernel/core/string.h"
+#include "kernel/core/syscalls.h"
 #include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
+#include "mm/mman.h"
 #include "mm/slab.h"
+
+#define STRING_SIZE_MAX (32 * PAGE_SIZE) /* one argument, as in Linux */
+#define STRINGS_SIZE_MAX MB(6)		 /* all of them */
+#define SCRIPTS_MAX 5			 /* scripts whose interpreter is a script ... */
+#define STACK_INITIAL KB(128)
+#define STACK_GAP_MIN MB(128) /* kept free for the stack below its top */
+#define STACK_RANDOM_BITS 22  /* pages */
+#define MMAP_RANDOM_BITS 28
+
+u64 random_pages(unsigned bits)
+{
+	static int fixed = -1;
+
+	if (fixed < 0)
+		fixed = cmdline_flag("icount") || cmdline_flag("norandmaps");
+	return fixed ? 0 : (random_u64() & ((1ULL << bits) - 1)) * PAGE_SIZE;
+}
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
@@ -46,103 +74,214 @@ struct file *exec_open(const char *name)
 	return file;
 }
 
-void exec_close(struct file *file)
+/* Open @name as program->file and read its beginning. */
+static int open_program(struct program *program, const char *name)
 {
-	fput(file);
-}
+	struct file *file = exec_open(name);
+	ssize_t n;
 
-/* ---- scripts --------------------------------------------------------------------------------- */
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static int push_prefix(struct program *program, const char *text, size_t length)
-{
-	char *copy;
-
-	if (!program->first_prefix)
-		return -ELOOP;
-	copy = kmalloc(length + 8, GFP_KERNEL);
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, text, length);
-	copy[length] = 0;
-	program->prefix[--program->first_prefix] = copy;
-	return 0;
-}
-
-/*
- * "#!interpreter argument": the arguments become interpreter, argument (if any), the script's own
- * name, and what followed argv[0]. program->header holds the line; @script is the name it was
- * opened by.
- */
-static int script_arguments(struct program *program, const char *script)
-{
-	char *line = (char *)program->header + 2, *end, *name, *name_end;
-	bool truncated;
-	int error;
-
-	end = strchr(line, '\n');
-	truncated = !end && program->header[EXEC_HEADER - 1];
-	if (!end)
-		end = line + strlen(line);
-	while (end > line && is_blank(end[-1]))
-		end--;
-	for (name = line; name < end && is_blank(*name); name++)
-		;
-	for (name_end = name; name_end < end && !is_blank(*name_end); name_end++)
-		;
-	if (name == name_end || (truncated && name_end == end))
-		return -ENOEXEC; /* no interpreter, or the end of its name is not known */
-	for (line = name_end; line < end && is_blank(*line); line++)
-		;
-	/* The interpreter's own argv[0], if it is a script itself, gives way to its file name. */
-	if (program->first_prefix < ARRAY_SIZE(program->prefix))
-		kfree(program->prefix[program->first_prefix++]);
-	program->drop_first = true;
-	error = push_prefix(program, script, strlen(script));
-	if (!error && line < end)
-		error = push_prefix(program, line, (size_t)(end - line));
-	return error ? error : push_prefix(program, name, (size_t)(name_end - name));
-}
-
-static int read_header(struct program *program)
-{
-	ssize_t n = kernel_read(program->file, program->header, EXEC_HEADER, 0);
-
+	if (IS_ERR(file))
+		return (int)PTR_ERR(file);
+	program->file = file;
+	n = kernel_read(file, program->header, EXEC_HEADER, 0);
 	if (n < 0)
 		return (int)n;
 	memset(program->header + n, 0, sizeof(program->header) - (size_t)n);
 	return 0;
 }
 
-/* Open program->name, and in its place the interpreter as long as it is a script. */
-static int open_program(struct program *program)
-{
-	const char *name = program->name;
-	int error;
+/* ---- the new address space and the strings on its stack -------------------------------------- */
 
-	for (unsigned depth = 0;; depth++) {
-		program->file = exec_open(name);
-		if (IS_ERR(program->file)) {
-			error = (int)PTR_ERR(program->file);
-			program->file = NULL;
-			return error;
-		}
-		error = read_header(program);
-		if (error || program->header[0] != '#' || program->header[1] != '!')
-			return error;
-		if (depth == EXEC_SCRIPTS)
+static int make_stack(struct program *program)
+{
+	u64 limit = process_limit(RLIMIT_STACK), strings, top;
+	struct mm *mm = mm_create();
+	s64 result;
+
+	if (!mm)
+		return -ENOMEM;
+	program->mm = mm;
+	program->window_page = mm->code_start = mm->data_start = ~0ULL;
+	top = USER_TOP - random_pages(STACK_RANDOM_BITS);
+	mm->stack_top = top;
+	mm->mmap_top = top - page_up(max(min(limit, (u64)GB(64)), (u64)STACK_GAP_MIN)) -
+		       random_pages(MMAP_RANDOM_BITS);
+	strings = max(min(limit / 4, STRINGS_SIZE_MAX), (u64)STRING_SIZE_MAX);
+	program->sp = top - 8;
+	program->lowest = program->sp - strings;
+	result = mm_map(mm, top - STACK_INITIAL, STACK_INITIAL, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_GROWSDOWN | MAP_STACK, NULL,
+			0);
+	return result < 0 ? (int)result : 0;
+}
+
+u8 *program_byte(struct program *program, u64 address)
+{
+	u64 page = page_down(address);
+	pte_t *slot;
+
+	if (page != program->window_page) {
+		do {
+			if (mm_fault(program->mm, address, FAULT_WRITE))
+				return NULL;
+			slot = mmu_slot(&program->mm->mmu, address, false);
+		} while (!slot || !pte_present(*slot) || !pte_write(*slot));
+		program->window = phys_to_virt(pte_page(*slot));
+		program->window_page = page;
+	}
+	return program->window + (address - page);
+}
+
+/* Bytes of a string of the program's with its NUL, or -EFAULT; too long ones are cut. */
+static s64 user_length(const char *string)
+{
+	char chunk[256];
+	s64 length = 0, n;
+
+	do {
+		n = strncpy_from_user(chunk, string + length, sizeof(chunk));
+		if (n < 0)
+			return n;
+		length += n;
+	} while (n == sizeof(chunk) && length <= (s64)STRING_SIZE_MAX);
+	return length + 1;
+}
+
+static int push_string(struct program *program, const char *from, bool kernel)
+{
+	s64 n = kernel ? (s64)strlen(from) + 1 : user_length(from), piece;
+	u8 *byte;
+
+	if (n < 0)
+		return (int)n;
+	if (n > (s64)STRING_SIZE_MAX || (u64)n > program->sp - program->lowest)
+		return -E2BIG;
+	program->sp -= (u64)n;
+	for (u64 to = program->sp; n; to += (u64)piece, from += piece, n -= piece) {
+		piece = min(n, (s64)(PAGE_SIZE - to % PAGE_SIZE));
+		byte = program_byte(program, to);
+		if (!byte)
+			return -E2BIG; /* out of memory, or of RLIMIT_STACK */
+		if (kernel)
+			memcpy(byte, from, (size_t)piece);
+		else if (copy_from_user(byte, from, (size_t)piece))
+			return -EFAULT;
+		if (piece == n)
+			byte[n - 1] = 0; /* whatever another thread has made of it meanwhile */
+	}
+	return 0;
+}
+
+static int array_element(const struct program *program, const u64 *array, u64 i, u64 *pointer)
+{
+	if (!program->from_kernel)
+		return get_user(*pointer, array + i);
+	*pointer = array[i];
+	return 0;
+}
+
+/* The strings of an array of pointers, the last one first. */
+static int push_array(struct program *program, const u64 *array, unsigned *count)
+{
+	u64 pointer = 0;
+	int error = 0;
+
+	*count = 0;
+	while (array && !(error = array_element(program, array, *count, &pointer)) && pointer) {
+		++*count;
+		program->lowest += sizeof(pointer); /* which will have to be there as well */
+		if (program->lowest >= program->sp)
+			return -E2BIG;
+		cond_resched();
+	}
+	for (u64 i = *count; !error && i-- > 0;) {
+		error = array_element(program, array, i, &pointer);
+		if (!error)
+			error = push_string(program, (const char *)pointer, program->from_kernel);
+		if (!error && fatal_signal_pending(current))
+			error = -EINTR;
+	}
+	return error;
+}
+
+static int push_strings(struct program *program, const u64 *argv, const u64 *envp)
+{
+	int error = push_string(program, program->name, true);
+
+	program->env_end = program->sp;
+	if (!error)
+		error = push_array(program, envp, &program->envc);
+	program->env_start = program->sp;
+	if (!error)
+		error = push_array(program, argv, &program->argc);
+	if (error || program->argc)
+		return error;
+	program->argc = 1; /* an empty argv[0], as Linux has it since 5.18 */
+	return push_string(program, "", true);
+}
+
+/* ---- scripts --------------------------------------------------------------------------------- */
+
+static char *skip_blanks(char *at)
+{
+	while (*at == ' ' || *at == '\t')
+		at++;
+	return at;
+}
+
+/*
+ * "#!interpreter argument" in program->header. *argument is NULL if there is none. -ENOEXEC: no
+ * interpreter, or the end of its name is beyond what was read.
+ */
+static int parse_script(char *header, char **interpreter, char **argument)
+{
+	char *end = strchr(header, '\n'), *at;
+	bool truncated = !end && header[EXEC_HEADER - 1];
+
+	if (!end)
+		end = header + strlen(header);
+	while (end > header + 2 && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	*end = 0;
+	*interpreter = at = skip_blanks(header + 2);
+	while (*at && *at != ' ' && *at != '\t')
+		at++;
+	if (at == *interpreter || (truncated && !*at))
+		return -ENOEXEC;
+	*argument = *at ? skip_blanks(at + 1) : NULL;
+	*at = 0;
+	return 0;
+}
+
+/* argv[0] gives way to: the interpreter, its argument if there is one, the script's own name. */
+static int follow_scripts(struct program *program)
+{
+	char name[EXEC_HEADER + 8], *interpreter, *argument;
+	const char *script = program->name;
+	int error = 0;
+
+	for (unsigned depth = 0; !error && !strncmp(program->header, "#!", 2); depth++) {
+		if (depth == SCRIPTS_MAX)
 			return -ELOOP;
-		error = script_arguments(program, name);
+		error = parse_script(program->header, &interpreter, &argument);
 		if (error)
 			return error;
-		exec_close(program->file);
+		while (*program_byte(program, program->sp++))
+			;
+		error = push_string(program, script, true);
+		if (!error && argument)
+			error = push_string(program, argument, true);
+		if (!error)
+			error = push_string(program, interpreter, true);
+		program->argc += argument ? 2 : 1;
+		strlcpy(name, interpreter, sizeof(name));
+		script = name;
+		fput(program->file);
 		program->file = NULL;
-		name = program->prefix[program->first_prefix];
+		if (!error)
+			error = open_program(program, name);
 	}
+	return error;
 }
 
 /* ---- credentials ----------------------------------------------------------------------------- */
@@ -154,60 +293,38 @@ static int prepare_credentials(struct program *program)
 	const struct cred *old = current->cred;
 	bool set_uid = inode->mode & S_ISUID;
 	bool set_gid = (inode->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
-	struct cred *new;
+	struct cred *new = prepare_cred();
 
+	if (!new)
+		return -ENOMEM;
 	if (((path->mount->flags | path->mount->sb->flags) & SB_NOSUID) ||
 	    current->process->no_new_privileges)
 		set_uid = set_gid = false;
-	if (!set_uid && !set_gid && old->suid == old->euid && old->sgid == old->egid &&
-	    old->fsuid == old->euid && old->fsgid == old->egid) {
-		program->secure = old->uid != old->euid || old->gid != old->egid;
-		return 0;
-	}
-	new = prepare_cred();
-	if (!new)
-		return -ENOMEM;
 	if (set_uid)
 		new->euid = inode->uid;
 	if (set_gid)
 		new->egid = inode->gid;
 	new->suid = new->fsuid = new->euid;
 	new->sgid = new->fsgid = new->egid;
-	program->secure = new->uid != new->euid || new->gid != new->egid;
+	program->secure = (new->euid != old->uid || new->egid != old->gid);
 	program->cred = new;
 	return 0;
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-static void program_free(struct program *program)
-{
-	for (unsigned i = program->first_prefix; i < ARRAY_SIZE(program->prefix); i++)
-		kfree(program->prefix[i]);
-	strings_free(&program->strings);
-	elf_free(program);
-	if (program->file)
-		exec_close(program->file);
-	if (program->mm)
-		mm_put(program->mm);
-	if (program->cred)
-		put_cred(program->cred);
-	kfree(program);
-}
-
 /* The new program's descriptors are its own, whoever shared them with the old one. */
 static int unshare_files(void)
 {
 	struct file_table *old = current->files, *new = file_table_unshare(old);
-	unsigned long flags;
 
 	if (!new)
 		return -ENOMEM;
 	if (new == old)
 		return 0;
-	spin_lock_irqsave(&process_lock, flags); /* /proc looks at it */
+	spin_lock_irq(&process_lock); /* /proc looks at it */
 	current->files = new;
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	file_table_put(old);
 	return 0;
 }
@@ -217,47 +334,44 @@ static int unshare_files(void)
 static int end_other_threads(void)
 {
 	struct process *process = current->process;
-	unsigned long flags;
-	int error = 0;
+	int error = -EINTR;
 
-	spin_lock_irqsave(&process_lock, flags);
-	if (process->exiting || process->exec_task) {
-		spin_unlock_irqrestore(&process_lock, flags);
-		return -EINTR;
-	}
+	spin_lock_irq(&process_lock);
+	if (process->exiting || process->exec_task)
+		goto out;
 	process->exec_task = current;
 	process_end_others(process);
 	while (process->thread_count > 1 && !process->exiting) {
 		set_current_state(TASK_KILLABLE);
-		spin_unlock_irqrestore(&process_lock, flags);
+		spin_unlock_irq(&process_lock);
 		schedule();
-		spin_lock_irqsave(&process_lock, flags);
+		spin_lock_irq(&process_lock);
 	}
 	__set_current_state(TASK_RUNNING);
 	process->exec_task = NULL;
 	if (process->exiting)
-		error = -EINTR;
-	else
-		current->pid = process->pid;
-	spin_unlock_irqrestore(&process_lock, flags);
+		goto out;
+	current->pid = process->pid;
+	error = 0;
+out:
+	spin_unlock_irq(&process_lock);
 	return error;
 }
 
-static int prepare(struct program *program, const struct caller *caller)
+static int prepare(struct program *program, const u64 *argv, const u64 *envp)
 {
-	int error = open_program(program);
+	int error = open_program(program, program->name);
 
-	if (error)
-		return error;
-	error = copy_strings(program, caller);
-	if (error)
-		return error;
-	program->mm = mm_create();
-	if (!program->mm)
-		return -ENOMEM;
-	error = make_stack(program);
 	if (!error)
-		error = elf_load(program);
+		error = make_stack(program);
+	if (!error)
+		error = push_strings(program, argv, envp);
+	if (!error)
+		error = follow_scripts(program);
+	if (!error) {
+		program->mm->arg_start = program->sp;
+		error = elf_load(program, program->file, false);
+	}
 	if (!error)
 		error = prepare_credentials(program);
 	if (!error)
@@ -267,100 +381,156 @@ static int prepare(struct program *program, const struct caller *caller)
 	return error;
 }
 
-static void set_comm(struct task *task, const char *name)
-{
-	const char *slash;
-
-	while ((slash = strchr(name, '/')) != NULL)
-		name = slash + 1;
-	strlcpy(task->comm, name, sizeof(task->comm));
-}
-
 /* The point of no return: the old program goes away. */
 static void begin_new_program(struct program *program)
 {
 	struct task *task = current;
 	struct process *process = task->process;
 	struct mm *old = task->mm, *new = program->mm;
-	unsigned long flags;
+	const char *name = program->name, *slash;
+	/* Who may not read the program may not look into its memory either. */
+	bool secret = program->secure || inode_permission(program->file->inode, MAY_READ);
 
 	futex_end_thread();
 	new->exe = program->file;
-	program->file = NULL;
-	mm_get(new); /* one reference is the program's until it is freed */
-	spin_lock_irqsave(&process_lock, flags); /* /proc looks at other tasks' mm under it */
+	spin_lock_irq(&process_lock); /* /proc looks at other tasks' mm under it */
 	task->mm = new;
 	process->did_exec = true;
 	process->exit_signal = SIGCHLD;
-	process->parent_death_signal = 0;
-	spin_unlock_irqrestore(&process_lock, flags);
+	if (program->secure)
+		process->parent_death_signal = 0;
+	spin_unlock_irq(&process_lock);
 	mm_activate(new);
 	task->clear_child_tid = NULL;
-	task->robust_list = task->rseq_area = 0;
+	task->robust_list = 0;
 	if (old)
 		mm_put(old);
 	vfork_done(process);
 	signals_exec();
 	file_table_exec(task->files);
-	if (program->cred) {
-		task_set_cred(program->cred);
-		program->cred = NULL;
-	}
-	set_comm(task, program->name);
+	task_set_cred(program->cred);
+	process->not_dumpable = secret;
+	while ((slash = strchr(name, '/')) != NULL)
+		name = slash + 1;
+	strlcpy(task->comm, name, sizeof(task->comm));
 }
 
-static s64 execute(struct program *program, const struct caller *caller)
+static unsigned fill_auxiliary(const struct program *program, u64 random, u64 platform)
 {
-	u64 entry, sp;
-	int error = prepare(program, caller);
+	const struct cred *cred = current->cred;
+	const u64 pairs[] = {
+		51, arch_signal_stack_size(), /* AT_MINSIGSTKSZ */
+		16, arch_hwcap, /* AT_HWCAP */
+		6, PAGE_SIZE, /* AT_PAGESZ */
+		17, 100, /* AT_CLKTCK */
+		3, program->phdr, /* AT_PHDR */
+		4, sizeof(struct elf_segment), /* AT_PHENT */
+		5, program->phnum, /* AT_PHNUM */
+		7, program->base, /* AT_BASE */
+		8, 0, /* AT_FLAGS */
+		9, program->entry, /* AT_ENTRY */
+		11, cred->uid, /* AT_UID */
+		12, cred->euid, /* AT_EUID */
+		13, cred->gid, /* AT_GID */
+		14, cred->egid, /* AT_EGID */
+		23, program->secure, /* AT_SECURE */
+		25, random, /* AT_RANDOM */
+		26, 0, /* AT_HWCAP2 */
+		31, program->env_end, /* AT_EXECFN */
+		15, platform, /* AT_PLATFORM */
+		0, 0, /* AT_NULL */
+	};
+
+	_Static_assert(sizeof(pairs) <= sizeof(((struct mm *)0)->auxv), "mm->auxv is too small");
+	memcpy(program->mm->auxv, pairs, sizeof(pairs));
+	return ARRAY_SIZE(pairs);
+}
+
+/* Pointers to @count strings that begin at *string. */
+static int put_pointers(u64 *string, unsigned count, u64 **at)
+{
+	s64 length;
+
+	for (; count; count--, *string += (u64)length) {
+		length = user_length((const char *)*string);
+		if (length < 0 || put_user(*string, *at))
+			return -EFAULT;
+		++*at;
+	}
+	return put_user(0ULL, (*at)++);
+}
+
+/* What lies below the strings, on the stack that is current's by now. */
+static int finish_stack(struct program *program)
+{
+	struct mm *mm = program->mm;
+	u64 platform = mm->arg_start - sizeof(ARCH_PLATFORM), random, string = mm->arg_start, *at;
+	u8 seed[16];
+	unsigned words;
+
+	random = round_down(platform - sizeof(seed), 16ULL);
+	get_random_bytes(seed, sizeof(seed));
+	mm->arg_end = mm->env_start = program->env_start;
+	mm->env_end = program->env_end;
+	words = fill_auxiliary(program, random, platform);
+	at = (u64 *)random - (words + program->argc + program->envc + 3);
+	at = (u64 *)round_down((u64)at, 16ULL);
+	program->sp = (u64)at;
+	if (copy_to_user((void *)platform, ARCH_PLATFORM, sizeof(ARCH_PLATFORM)) ||
+	    copy_to_user((void *)random, seed, sizeof(seed)) ||
+	    put_user((u64)program->argc, at++) || put_pointers(&string, program->argc, &at) ||
+	    put_pointers(&string, program->envc, &at) ||
+	    copy_to_user(at, mm->auxv, words * sizeof(u64)))
+		return -EFAULT;
+	return 0;
+}
+
+static s64 execute(struct program *program, const u64 *argv, const u64 *envp)
+{
+	u64 start, sp;
+	int error = prepare(program, argv, envp);
 
 	if (error) {
-		program_free(program);
+		if (program->file)
+			fput(program->file);
+		if (program->mm)
+			mm_put(program->mm);
+		if (program->cred)
+			put_cred(program->cred);
+		kfree(program);
 		return error;
 	}
 	begin_new_program(program);
-	error = elf_clear_bss(program);
-	if (!error)
-		error = write_stack(program, &sp);
-	entry = program->entry;
-	program_free(program);
+	error = finish_stack(program);
+	start = program->start;
+	sp = program->sp;
+	kfree(program);
 	if (error)
 		process_exit_group(SIGSEGV);
-	arch_enter_user(entry, sp);
+	arch_enter_user(start, sp);
 }
 
-static struct program *program_create(void)
+s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
 {
 	struct program *program = kzalloc(sizeof(*program), GFP_KERNEL);
-
-	if (program)
-		program->first_prefix = ARRAY_SIZE(program->prefix);
-	return program;
-}
-
-s64 process_exec(const char *user_name, const u64 *user_argv, const u64 *user_envp)
-{
-	struct caller caller = {.argv = user_argv, .envp = user_envp};
-	struct program *program = program_create();
 	s64 length;
 
 	if (!program)
 		return -ENOMEM;
-	length = strncpy_from_user(program->name, user_name, PATH_MAX);
+	length = strncpy_from_user(program->name, name, PATH_MAX);
 	if (length > 0 && length < PATH_MAX)
-		return execute(program, &caller);
-	program_free(program);
+		return execute(program, argv, envp);
+	kfree(program);
 	return length < 0 ? length : length == 0 ? -ENOENT : -ENAMETOOLONG;
 }
 
 s64 kernel_exec(const char *name, const char *const *argv, const char *const *envp)
 {
-	struct caller caller = {
-		.argv = (const u64 *)argv, .envp = (const u64 *)envp, .kernel = true};
-	struct program *program = program_create();
+	struct program *program = kzalloc(sizeof(*program), GFP_KERNEL);
 
 	if (!program)
 		return -ENOMEM;
 	strlcpy(program->name, name, PATH_MAX);
-	return execute(program, &caller);
+	program->from_kernel = true;
+	return execute(program, (const u64 *)argv, (const u64 *)envp);
 }

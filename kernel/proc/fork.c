@@ -14,17 +14,41 @@
 #include "kernel/core/printk.h"
 #include "kernel/core/sched.h"
 #include "kernel/core/string.h"
+#include "kernel/core/syscalls.h"
 #include "kernel/core/uaccess.h"
-#include "kernel/proc/itimer.h"
 #include "kernel/proc/process.h"
 #include "mm/vm.h"
+
+#define CLONE_SIGNAL_MASK 0xff
+#define CLONE_VM 0x00000100
+#define CLONE_FS 0x00000200
+#define CLONE_FILES 0x00000400
+#define CLONE_SIGHAND 0x00000800
+#define CLONE_PIDFD 0x00001000
+#define CLONE_PTRACE 0x00002000
+#define CLONE_VFORK 0x00004000
+#define CLONE_PARENT 0x00008000
+#define CLONE_THREAD 0x00010000
+#define CLONE_SETTLS 0x00080000
+#define CLONE_PARENT_SETTID 0x00100000
+#define CLONE_CHILD_CLEARTID 0x00200000
+#define CLONE_DETACHED 0x00400000
+#define CLONE_CHILD_SETTID 0x01000000
+#define CLONE_NEW_SPACES 0x7e020000 /* CLONE_NEW*: namespaces */
+
+struct clone_arguments {
+	u64 flags; /* CLONE_*, without the exit signal */
+	int exit_signal;
+	u64 stack, tls;
+	int *parent_tid, *child_tid;
+};
 
 static int check_flags(u64 flags)
 {
 	const u64 thread = CLONE_THREAD | CLONE_SIGHAND;
 
-	if ((flags & thread) && ((flags & thread) != thread || !(flags & CLONE_VM) ||
-				 (flags & CLONE_VFORK)))
+	if ((flags & thread) &&
+	    ((flags & thread) != thread || !(flags & CLONE_VM) || (flags & CLONE_VFORK)))
 		return -EINVAL;
 	if (flags & (CLONE_NEW_SPACES | CLONE_PIDFD | CLONE_PTRACE | CLONE_PARENT) || flags >> 32)
 		return -EINVAL;
@@ -38,29 +62,16 @@ static int check_process_limit(void)
 	u64 limit = process_limit(RLIMIT_NPROC), count = 0;
 	struct process *process;
 	struct task *task;
-	unsigned long flags;
 
 	if (uid == 0 || limit >= max_tasks)
 		return 0;
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	list_for_each_entry(process, &process_list, all_link) {
 		list_for_each_entry(task, &process->threads, thread_link)
 			count += task->cred->uid == uid;
 	}
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return count < limit ? 0 : -EAGAIN;
-}
-
-/* What a new process has from its parent's, besides memory and files. */
-static void copy_process(struct process *child, struct process *parent, int exit_signal)
-{
-	child->parent = parent;
-	child->exit_signal = exit_signal;
-	child->nice = parent->nice;
-	child->no_new_privileges = parent->no_new_privileges;
-	child->not_dumpable = parent->not_dumpable;
-	memcpy(child->limits, parent->limits, sizeof(child->limits));
-	itimer_init(child);
 }
 
 /* Memory, files, working directory, credentials; 0 or -ENOMEM with what was made hung on @child. */
@@ -69,35 +80,20 @@ static int copy_parts(struct task *child, u64 flags)
 	struct task *parent = current;
 
 	child->cred = get_cred(parent->cred);
-	if (flags & CLONE_FS) {
-		fs_context_get(parent->fs);
-		child->fs = parent->fs;
-	} else {
+	if (flags & CLONE_FS)
+		fs_context_get(child->fs = parent->fs);
+	else
 		child->fs = fs_context_fork(parent->fs);
-		if (!child->fs)
-			return -ENOMEM;
-	}
-	if (flags & CLONE_FILES) {
-		file_table_get(parent->files);
-		child->files = parent->files;
-	} else {
+	if (flags & CLONE_FILES)
+		file_table_get(child->files = parent->files);
+	else
 		child->files = file_table_fork(parent->files);
-		if (!child->files)
-			return -ENOMEM;
-	}
-	if (flags & CLONE_VM) {
-		mm_get(parent->mm);
-		child->mm = parent->mm;
-	} else {
+	if (flags & CLONE_VM)
+		mm_get(child->mm = parent->mm);
+	else
 		child->mm = mm_fork(parent->mm);
-		if (!child->mm)
-			return -ENOMEM;
-	}
-	if (!(flags & CLONE_VM) && parent->rseq_area) {
-		child->rseq_area = parent->rseq_area;
-		child->rseq_signature = parent->rseq_signature;
-		sched_rseq(child);
-	}
+	if (!child->fs || !child->files || !child->mm)
+		return -ENOMEM;
 	child->signals->blocked = parent->signals->blocked;
 	if (!(flags & CLONE_VM) || (flags & CLONE_VFORK))
 		child->signals->stack = parent->signals->stack;
@@ -118,31 +114,29 @@ static void drop_parts(struct task *child)
 void vfork_done(struct process *process)
 {
 	struct task *parent;
-	unsigned long flags;
 
 	if (likely(!process->vfork_parent))
 		return;
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	parent = process->vfork_parent;
 	process->vfork_parent = NULL;
 	if (parent)
 		wake_up_task(parent);
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 }
 
 /* The child cannot be reaped, since only we could, while we look at it by pid under the lock. */
 static bool vfork_is_over(pid_t pid)
 {
 	struct process *child;
-	unsigned long flags;
 	bool over;
 
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	child = process_find(pid);
 	if (child && child->vfork_parent == current && fatal_signal_pending(current))
 		child->vfork_parent = NULL;
 	over = !child || child->vfork_parent != current;
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return over;
 }
 
@@ -160,33 +154,25 @@ static void vfork_wait(pid_t pid)
 /* A process for the child: a new one, or, for a thread, our own. NULL: no memory. */
 static struct process *choose_process(const struct clone_arguments *arguments)
 {
-	struct process *process;
+	struct process *parent = current->process, *child;
 
 	if (arguments->flags & CLONE_THREAD)
-		return current->process;
-	process = process_allocate();
-	if (!process)
+		return parent;
+	child = process_allocate();
+	if (!child)
 		return NULL;
-	copy_process(process, current->process, arguments->exit_signal);
+	child->parent = parent;
+	child->exit_signal = arguments->exit_signal;
+	child->nice = parent->nice;
+	child->no_new_privileges = parent->no_new_privileges;
+	child->not_dumpable = parent->not_dumpable;
+	memcpy(child->limits, parent->limits, sizeof(child->limits));
 	if (arguments->flags & CLONE_VFORK)
-		process->vfork_parent = current;
-	return process;
+		child->vfork_parent = current;
+	return child;
 }
 
-static void prepare_task(struct task *child, const struct clone_arguments *arguments)
-{
-	u64 flags = arguments->flags;
-
-	arch_prepare_fork(child, arguments->stack, flags & CLONE_SETTLS, arguments->tls);
-	if (flags & CLONE_CHILD_CLEARTID)
-		child->clear_child_tid = arguments->child_tid;
-	if (flags & CLONE_CHILD_SETTID) {
-		child->set_child_tid = arguments->child_tid;
-		child->pending |= TASK_PENDING_START;
-	}
-}
-
-s64 process_clone(const struct clone_arguments *arguments)
+static s64 do_clone(const struct clone_arguments *arguments)
 {
 	u64 flags = arguments->flags;
 	struct process *process;
@@ -200,16 +186,19 @@ s64 process_clone(const struct clone_arguments *arguments)
 		return error;
 	child = task_allocate(current->comm);
 	process = choose_process(arguments);
-	error = -ENOMEM;
-	if (!child || !process)
-		goto fail;
-	error = copy_parts(child, flags);
+	error = child && process ? copy_parts(child, flags) : -ENOMEM;
 	if (error)
-		goto fail_parts;
-	prepare_task(child, arguments);
+		goto fail;
+	arch_prepare_fork(child, arguments->stack, flags & CLONE_SETTLS, arguments->tls);
+	if (flags & CLONE_CHILD_CLEARTID)
+		child->clear_child_tid = arguments->child_tid;
+	if (flags & CLONE_CHILD_SETTID) {
+		child->set_child_tid = arguments->child_tid;
+		child->pending |= TASK_PENDING_START;
+	}
 	error = process_link_task(process, child);
 	if (error)
-		goto fail_parts;
+		goto fail;
 	pid = child->pid;
 	/* as in Linux, a bad address is the program's own affair */
 	if (flags & CLONE_PARENT_SETTID)
@@ -219,12 +208,80 @@ s64 process_clone(const struct clone_arguments *arguments)
 		vfork_wait(pid);
 	return pid;
 
-fail_parts:
-	drop_parts(child);
 fail:
 	if (process && process != current->process)
 		process_free(process);
-	if (child)
+	if (child) {
+		drop_parts(child);
 		task_free(child);
+	}
 	return error;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+s64 sys_fork(void)
+{
+	struct clone_arguments arguments = {.exit_signal = SIGCHLD};
+
+	return do_clone(&arguments);
+}
+
+s64 sys_vfork(void)
+{
+	struct clone_arguments arguments = {.flags = CLONE_VM | CLONE_VFORK,
+					    .exit_signal = SIGCHLD};
+
+	return do_clone(&arguments);
+}
+
+s64 sys_clone(u64 flags, u64 stack, int *parent_tid, int *child_tid, u64 tls)
+{
+	struct clone_arguments arguments = {
+		.flags = (flags & 0xffffffff) & ~(u64)CLONE_SIGNAL_MASK,
+		.exit_signal = (int)(flags & CLONE_SIGNAL_MASK),
+		.stack = stack,
+		.tls = tls,
+		.parent_tid = parent_tid,
+		.child_tid = child_tid,
+	};
+
+	return arguments.exit_signal > SIGNAL_COUNT ? -EINVAL : do_clone(&arguments);
+}
+
+/* clone_args as in Linux; what lies beyond what we know must be zero. */
+s64 sys_clone3(const void *user_arguments, size_t size)
+{
+	struct {
+		u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+	} given;
+	struct clone_arguments arguments;
+	u64 rest;
+
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	if (size < sizeof(given))
+		return -EINVAL;
+	if (copy_from_user(&given, user_arguments, sizeof(given)))
+		return -EFAULT;
+	for (size_t at = sizeof(given); at + sizeof(rest) <= size; at += sizeof(rest)) {
+		if (get_user(rest, (const u64 *)((const u8 *)user_arguments + at)))
+			return -EFAULT;
+		if (rest) /* set_tid, cgroup */
+			return -E2BIG;
+	}
+	if (given.flags & (CLONE_SIGNAL_MASK | CLONE_DETACHED) ||
+	    given.exit_signal > SIGNAL_COUNT || !given.stack != !given.stack_size ||
+	    !access_ok(given.stack, given.stack_size) ||
+	    ((given.flags & CLONE_THREAD) && given.exit_signal))
+		return -EINVAL;
+	arguments = (struct clone_arguments){
+		.flags = given.flags,
+		.exit_signal = (int)given.exit_signal,
+		.stack = given.stack + given.stack_size,
+		.tls = given.tls,
+		.parent_tid = (int *)given.parent_tid,
+		.child_tid = (int *)given.child_tid,
+	};
+	return do_clone(&arguments);
 }

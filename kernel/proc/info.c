@@ -13,7 +13,6 @@
 #include "kernel/drivers/tty.h"
 #include "kernel/proc/process.h"
 #include "kernel/proc/scheduler.h"
-#include "kernel/proc/system_name.h"
 #include "mm/vm.h"
 
 /* process_lock held: the thread @pid, and its process; the first thread, or NULL for a zombie, if
@@ -24,44 +23,14 @@ static struct task *find(pid_t pid, struct process **process)
 
 	*process = task ? task->process : process_find(pid);
 	if (!task && *process && !list_empty(&(*process)->threads))
-		task = list_first_entry(&(*process)->threads, struct task, thread_link);
+		task = main_thread(*process);
 	return task;
 }
 
 static char state_letter(const struct process *process, const struct task *task)
 {
-	if (process->zombie || !task)
-		return 'Z';
-	if (process->stopped)
-		return 'T';
-	switch (task->state) {
-	case TASK_RUNNING:
-		return 'R';
-	case TASK_INTERRUPTIBLE:
-		return 'S';
-	case TASK_UNINTERRUPTIBLE:
-	case TASK_KILLABLE:
-		return 'D';
-	case TASK_STOPPED:
-		return 'T';
-	case TASK_DEAD:
-		return 'X';
-	}
-	return 'X';
-}
-
-static void fill_cred(struct process_info *info, const struct cred *cred)
-{
-	info->uid = cred->uid;
-	info->euid = cred->euid;
-	info->suid = cred->suid;
-	info->fsuid = cred->fsuid;
-	info->gid = cred->gid;
-	info->egid = cred->egid;
-	info->sgid = cred->sgid;
-	info->fsgid = cred->fsgid;
-	info->group_count = cred->group_count;
-	memcpy(info->groups, cred->groups, cred->group_count * sizeof(gid_t));
+	/* in the order of enum task_state */
+	return !task ? 'Z' : process->stopped ? 'T' : "RSDDTX"[task->state];
 }
 
 static void fill_memory(struct process_info *info, const struct mm *mm)
@@ -98,8 +67,6 @@ static void fill_task(struct process_info *info, const struct process *process,
 {
 	memcpy(info->comm, task->comm, sizeof(info->comm));
 	info->cpu = task->cpu;
-	if (task->cred)
-		fill_cred(info, task->cred);
 	if (task->mm)
 		fill_memory(info, task->mm);
 	if (task->fs)
@@ -112,13 +79,12 @@ int process_info(pid_t pid, struct process_info *info)
 	struct process *process;
 	struct cpu_times times;
 	struct task *task;
-	unsigned long flags;
 
 	memset(info, 0, sizeof(*info));
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	task = find(pid, &process);
 	if (!process) {
-		spin_unlock_irqrestore(&process_lock, flags);
+		spin_unlock_irq(&process_lock);
 		return -ESRCH;
 	}
 	info->pid = pid;
@@ -132,23 +98,19 @@ int process_info(pid_t pid, struct process_info *info)
 	process_times(process, &times);
 	info->user_ns = times.user_ns;
 	info->system_ns = times.system_ns;
+	info->minor_faults = times.minor_faults;
+	info->major_faults = times.major_faults;
 	info->children_user_ns = process->children_times.user_ns;
 	info->children_system_ns = process->children_times.system_ns;
 	info->start_ns = process->start_ns;
-	info->minor_faults = process->minor_faults;
-	list_for_each_entry (task, &process->threads, thread_link) {
-		info->minor_faults += task->minor_faults;
-		info->major_faults += task->major_faults;
-	}
-	info->children_faults = process->children_faults;
+	info->children_faults = process->children_times.minor_faults;
 	memcpy(info->limits, process->limits, sizeof(info->limits));
 	info->exit_signal = process->exit_signal;
 	memcpy(info->comm, process->comm, sizeof(info->comm));
-	info->uid = info->euid = info->suid = info->fsuid = process->zombie_uid;
-	task = find(pid, &process);
+	info->cred = *process_cred(process);
 	if (task)
 		fill_task(info, process, task);
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	info->tty = (int)tty_of_session(info->session, &info->foreground);
 	return 0;
 }
@@ -156,15 +118,14 @@ int process_info(pid_t pid, struct process_info *info)
 pid_t process_next(pid_t from)
 {
 	struct process *process;
-	unsigned long flags;
 	pid_t best = 0;
 
-	spin_lock_irqsave(&process_lock, flags);
-	list_for_each_entry (process, &process_list, all_link) {
+	spin_lock_irq(&process_lock);
+	list_for_each_entry(process, &process_list, all_link) {
 		if (process->pid >= from && (!best || process->pid < best))
 			best = process->pid;
 	}
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return best;
 }
 
@@ -172,34 +133,31 @@ int thread_next(pid_t pid, int from)
 {
 	struct process *process;
 	struct task *task;
-	unsigned long flags;
 	int best = -ENOENT;
 
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	process = process_find(pid);
 	if (process) {
-		list_for_each_entry (task, &process->threads, thread_link) {
+		list_for_each_entry(task, &process->threads, thread_link) {
 			if (task->pid >= from && (best < 0 || task->pid < best))
 				best = task->pid;
 		}
 	}
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return best;
 }
 
 bool process_exists(pid_t pid, uid_t *uid, gid_t *gid)
 {
 	struct process *process;
-	struct task *task;
-	unsigned long flags;
 
-	spin_lock_irqsave(&process_lock, flags);
-	task = find(pid, &process);
+	spin_lock_irq(&process_lock);
+	find(pid, &process);
 	if (process) {
-		*uid = task && task->cred ? task->cred->euid : process->zombie_uid;
-		*gid = task && task->cred ? task->cred->egid : 0;
+		*uid = process_cred(process)->euid;
+		*gid = process_cred(process)->egid;
 	}
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return process;
 }
 
@@ -209,47 +167,44 @@ pid_t process_current(void)
 }
 
 /* Thread @pid; process_lock is taken, to be dropped by the caller in any case. */
-static struct task *lock_thread(pid_t pid, unsigned long *flags)
+static struct task *lock_thread(pid_t pid)
 {
 	struct process *process;
 
-	spin_lock_irqsave(&process_lock, *flags);
+	spin_lock_irq(&process_lock);
 	return find(pid, &process);
 }
 
 struct mm *process_mm(pid_t pid)
 {
-	unsigned long flags;
-	struct task *task = lock_thread(pid, &flags);
+	struct task *task = lock_thread(pid);
 	struct mm *mm = task ? task->mm : NULL;
 
 	if (mm)
 		mm_get(mm);
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return mm;
 }
 
 struct file_table *process_files(pid_t pid)
 {
-	unsigned long flags;
-	struct task *task = lock_thread(pid, &flags);
+	struct task *task = lock_thread(pid);
 	struct file_table *files = task ? task->files : NULL;
 
 	if (files)
 		file_table_get(files);
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return files;
 }
 
 struct fs_context *process_fs_context(pid_t pid)
 {
-	unsigned long flags;
-	struct task *task = lock_thread(pid, &flags);
+	struct task *task = lock_thread(pid);
 	struct fs_context *fs = task ? task->fs : NULL;
 
 	if (fs)
 		fs_context_get(fs);
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return fs;
 }
 
@@ -257,10 +212,9 @@ int process_may_inspect(pid_t pid)
 {
 	const struct cred *mine = current->cred, *theirs;
 	struct task *task;
-	unsigned long flags;
 	int error = -ESRCH;
 
-	task = lock_thread(pid, &flags);
+	task = lock_thread(pid);
 	if (task && task->cred) {
 		theirs = task->cred;
 		error = -EACCES;
@@ -271,7 +225,7 @@ int process_may_inspect(pid_t pid)
 		     !task->process->not_dumpable))
 			error = 0;
 	}
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return error;
 }
 
@@ -372,28 +326,4 @@ void system_cpu_info(unsigned cpu, struct cpu_info *info)
 	info->user_ns = statistics.user_ns;
 	info->system_ns = statistics.system_ns;
 	info->idle_ns = statistics.idle_ns;
-}
-
-const char *system_hostname(void)
-{
-	return system_node_name;
-}
-
-int system_set_hostname(const char *name, size_t length)
-{
-	if (length >= sizeof(system_node_name))
-		return -EINVAL;
-	memcpy(system_node_name, name, length);
-	system_node_name[length] = 0;
-	return 0;
-}
-
-const char *system_release(void)
-{
-	return SYSTEM_RELEASE;
-}
-
-const char *system_version(void)
-{
-	return SYSTEM_VERSION;
 }

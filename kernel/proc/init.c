@@ -19,7 +19,6 @@
 #include "kernel/core/export.h"
 #include "kernel/core/printk.h"
 #include "kernel/core/string.h"
-#include "kernel/proc/itimer.h"
 #include "kernel/proc/process.h"
 
 #define INIT_ARGUMENTS 64
@@ -135,7 +134,6 @@ void init_start(void)
 	if (!task->fs || !task->files)
 		panic("no memory for process 1");
 	default_limits(process);
-	itimer_init(process);
 	process->exit_signal = SIGCHLD;
 	if (process_link_task(process, task) || process->pid != 1)
 		panic("process 1 cannot be made");

@@ -8,8 +8,8 @@
 #include "kernel/core/jobctl.h"
 
 #include "kernel/core/errno.h"
+#include "kernel/core/syscalls.h"
 #include "kernel/core/task.h"
-#include "kernel/proc/jobctl.h"
 #include "kernel/proc/process.h"
 
 pid_t current_pgrp(void)
@@ -137,7 +137,7 @@ bool current_signal_ignored(int signo)
 	return ignored;
 }
 
-static int set_group_locked(struct process *process, pid_t group)
+static int set_group(struct process *process, pid_t group)
 {
 	struct process *me = current->process, *member;
 
@@ -160,49 +160,61 @@ static int set_group_locked(struct process *process, pid_t group)
 	return 0;
 }
 
-int process_set_group(pid_t pid, pid_t group)
+s64 sys_setpgid(int pid, int group)
 {
 	struct process *process;
-	unsigned long flags;
-	int error = -ESRCH;
+	s64 error = -ESRCH;
 
 	if (group < 0)
 		return -EINVAL;
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	process = pid ? process_find(pid) : current->process;
 	if (process)
-		error = set_group_locked(process, group ? group : process->pid);
-	spin_unlock_irqrestore(&process_lock, flags);
+		error = set_group(process, group ? group : process->pid);
+	spin_unlock_irq(&process_lock);
 	return error;
 }
 
-s64 process_new_session(void)
+s64 sys_setsid(void)
 {
 	struct process *me = current->process;
-	unsigned long flags;
 	s64 result = -EPERM;
 
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	if (!group_member(me->pid)) {
 		me->session = me->group = me->pid;
 		result = me->pid;
 	}
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return result;
 }
 
-s64 process_group_of(pid_t pid, bool session)
+static s64 group_of(pid_t pid, bool session)
 {
 	struct process *process;
-	unsigned long flags;
 	s64 result = -ESRCH;
 
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	process = pid ? process_find(pid) : current->process;
 	if (process)
 		result = session ? process->session : process->group;
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return result;
+}
+
+s64 sys_getpgid(int pid)
+{
+	return group_of(pid, false);
+}
+
+s64 sys_getpgrp(void)
+{
+	return current->process->group;
+}
+
+s64 sys_getsid(int pid)
+{
+	return group_of(pid, true);
 }
 
 u64 current_file_limit(void)

@@ -21,6 +21,7 @@
 #include "kernel/core/spinlock.h"
 #include "kernel/core/task.h"
 #include "kernel/core/timer.h"
+#include "kernel/core/user_time.h"
 #include "kernel/core/wait.h"
 #include "kernel/proc/signal.h"
 
@@ -53,6 +54,7 @@ struct rlimit {
 
 struct cpu_times {
 	u64 user_ns, system_ns;
+	u64 minor_faults, major_faults;
 };
 
 struct interval_timer {
@@ -95,14 +97,13 @@ struct process {
 	struct interval_timer virtual_timer, profile_timer;
 	struct cpu_times times;		 /* of threads that ended */
 	struct cpu_times children_times; /* of children waited for */
-	u64 minor_faults, children_faults;
 	u64 start_ns;
 	int nice; /* -20 .. 19 */
 	bool no_new_privileges;
 	int parent_death_signal;
 	bool not_dumpable;
 	char comm[16]; /* the zombie's */
-	uid_t zombie_uid;
+	const struct cred *zombie_cred;
 
 	/* process_lock; valid only where the bit of `handled` is set, else SIG_DFL: saves copying
 	 * at fork. */
@@ -133,10 +134,38 @@ void process_free(struct process *process);
 int process_link_task(struct process *process, struct task *task);
 void process_unlink_task(struct task *task); /* process_lock held */
 void process_unlink(struct process *process); /* process_lock held */
-/* the real one, a zombie's too; process_lock held */
-uid_t process_uid(const struct process *process);
+/* the first thread's, a zombie's too; process_lock held */
+const struct cred *process_cred(const struct process *process);
+
+/* time.c; process_lock held */
 void process_times(const struct process *process, struct cpu_times *times);
 void task_times(const struct task *task, struct cpu_times *times);
+/* Fill the program's struct rusage; NULL is allowed. */
+s64 put_rusage(void *to, const struct cpu_times *times);
+
+static inline void times_add(struct cpu_times *sum, const struct cpu_times *more)
+{
+	sum->user_ns += more->user_ns;
+	sum->system_ns += more->system_ns;
+	sum->minor_faults += more->minor_faults;
+	sum->major_faults += more->major_faults;
+}
+
+static inline void task_set_pending(struct task *task, u32 bits)
+{
+	__atomic_fetch_or(&task->pending, bits, __ATOMIC_SEQ_CST);
+}
+
+static inline void task_clear_pending(struct task *task, u32 bits)
+{
+	__atomic_fetch_and(&task->pending, ~bits, __ATOMIC_SEQ_CST);
+}
+
+/* The first thread of a process that has not ended. */
+static inline struct task *main_thread(const struct process *process)
+{
+	return list_first_entry(&process->threads, struct task, thread_link);
+}
 
 static inline struct signal_action *signal_action(struct process *process, int signo)
 {
@@ -157,31 +186,6 @@ static inline u64 process_limit(enum rlimit_kind kind)
 void task_set_cred(struct cred *cred);
 
 /* fork.c */
-struct clone_arguments {
-	u64 flags; /* CLONE_*, without the exit signal */
-	int exit_signal;
-	u64 stack, tls;
-	int *parent_tid, *child_tid;
-};
-#define CLONE_VM 0x00000100
-#define CLONE_FS 0x00000200
-#define CLONE_FILES 0x00000400
-#define CLONE_SIGHAND 0x00000800
-#define CLONE_PIDFD 0x00001000
-#define CLONE_PTRACE 0x00002000
-#define CLONE_VFORK 0x00004000
-#define CLONE_PARENT 0x00008000
-#define CLONE_THREAD 0x00010000
-#define CLONE_NEWNS 0x00020000
-#define CLONE_SYSVSEM 0x00040000
-#define CLONE_SETTLS 0x00080000
-#define CLONE_PARENT_SETTID 0x00100000
-#define CLONE_CHILD_CLEARTID 0x00200000
-#define CLONE_DETACHED 0x00400000
-#define CLONE_UNTRACED 0x00800000
-#define CLONE_CHILD_SETTID 0x01000000
-#define CLONE_NEW_SPACES 0x7e020000 /* CLONE_NEW*: namespaces */
-s64 process_clone(const struct clone_arguments *arguments);
 /* Must the current thread end: with its process, or for another thread's execve? */
 static inline bool thread_must_end(const struct process *process, const struct task *task)
 {
@@ -191,26 +195,14 @@ static inline bool thread_must_end(const struct process *process, const struct t
  */
 void vfork_done(struct process *process);
 
-/* exec.c: replace current's program; user pointers. Returns only on error. */
-s64 process_exec(const char *user_name, const u64 *user_argv, const u64 *user_envp);
-/* The same from kernel memory, for init. */
+/* exec.c: execve(2) with arguments in kernel memory, for init. Returns only on error. */
 s64 kernel_exec(const char *name, const char *const *argv, const char *const *envp);
 
-/* exit.c, wait.c */
+/* exit.c */
 __noreturn void process_exit(int code);	 /* this thread; the process with its last thread */
 __noreturn void process_exit_group(int code); /* the whole process */
-void process_reap(struct process *process);   /* unlink and free a zombie; process_lock held */
-s64 process_wait(pid_t pid, int options, int *status, struct siginfo *info,
-		 struct cpu_times *times);
-#define WNOHANG 1
-#define WUNTRACED 2
-#define WSTOPPED 2
-#define WEXITED 4
-#define WCONTINUED 8
-#define WNOWAIT 0x01000000
-#define __WNOTHREAD 0x20000000
-#define __WALL 0x40000000
-#define __WCLONE 0x80000000
+/* Have all threads of @process but current look whether they are to end. process_lock held. */
+void process_end_others(struct process *process);
 
 /* jobctl.c; process_lock held */
 bool group_is_orphaned(pid_t group, const struct process *ignored);
@@ -228,20 +220,11 @@ void sched_notice(struct task *task); /* make @task, if in user mode, look at it
 /* info.c */
 void load_init(void);
 
-/* Under process_lock: have all threads of @process but current look whether they are to end. */
-void process_end_others(struct process *process);
-
-/* rseq.c; rseq(2): 0, -EINVAL, -EPERM, -EBUSY, -EFAULT. */
-struct registers;
-s64 rseq_register(u64 area, u32 length, int flags, u32 signature);
-void rseq_return(struct registers *registers); /* before user mode; a bad area: SIGSEGV */
-void sched_rseq(struct task *task);	       /* have @task call it */
-
 /* futex.c */
-s64 futex_wake(u32 *address, unsigned count, u32 bits);
+void futex_init(void);
+void futex_wake_one(u32 *address);
 /* what current holds of the futexes on its robust list is marked, waiters woken */
 void futex_end_thread(void);
-#define ROBUST_LIST_HEAD_SIZE 24
 
 /* init.c: make pid 1 and let it run. */
 void init_start(void);

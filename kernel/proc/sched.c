@@ -83,21 +83,6 @@ void sched_adopt_idle(struct task *task)
 	WRITE_ONCE(queue->idle, task);
 }
 
-static void set_pending(struct task *task, u32 bits)
-{
-	__atomic_fetch_or(&task->pending, bits, __ATOMIC_SEQ_CST);
-}
-
-static void clear_pending(struct task *task, u32 bits)
-{
-	__atomic_fetch_and(&task->pending, ~bits, __ATOMIC_SEQ_CST);
-}
-
-void sched_rseq(struct task *task)
-{
-	set_pending(task, TASK_PENDING_RSEQ);
-}
-
 /* ---- putting a task on a queue --------------------------------------------------------------- */
 
 static void enqueue(struct run_queue *queue, struct task *task)
@@ -114,7 +99,7 @@ static void kick(struct run_queue *queue)
 
 	if (running != queue->idle)
 		return;
-	set_pending(running, TASK_PENDING_RESCHED);
+	task_set_pending(running, TASK_PENDING_RESCHED);
 	if (id != cpu_id())
 		arch_send_reschedule(id);
 }
@@ -277,7 +262,7 @@ void schedule(void)
 	if (nr_cpus > 1 && previous->state != TASK_RUNNING && !READ_ONCE(queue->length))
 		steal(queue);
 	spin_lock(&queue->lock);
-	clear_pending(previous, TASK_PENDING_RESCHED);
+	task_clear_pending(previous, TASK_PENDING_RESCHED);
 	if (unlikely(must_not_sleep(previous)))
 		previous->state = TASK_RUNNING;
 	if (previous->state == TASK_RUNNING && previous != queue->idle)
@@ -296,8 +281,6 @@ void schedule(void)
 	queue->switches++;
 	spin_unlock(&queue->lock);
 	previous->run_ns += now - previous->last_switch_ns;
-	if (unlikely(previous->rseq_area))
-		sched_rseq(previous);
 	/* a kernel thread runs on whatever is loaded: it never looks at the lower half */
 	if (next->mm)
 		mm_activate(next->mm);
@@ -358,7 +341,7 @@ void scheduler_tick(bool user)
 	} else {
 		task->run_ticks = slice_ticks(task);
 		if (queue->length)
-			set_pending(task, TASK_PENDING_RESCHED);
+			task_set_pending(task, TASK_PENDING_RESCHED);
 	}
 }
 
@@ -373,7 +356,7 @@ void sched_idle_loop(void)
 		if (nr_cpus > 1 && !READ_ONCE(queue->length))
 			steal(queue);
 		if (!READ_ONCE(queue->length)) {
-			clear_pending(current, TASK_PENDING_RESCHED);
+			task_clear_pending(current, TASK_PENDING_RESCHED);
 			if (nr_cpus > 1)
 				/* who changes that address space need not wake us */
 				mmu_switch(NULL);
@@ -388,16 +371,12 @@ void sched_idle_loop(void)
 void exit_to_user(struct registers *registers)
 {
 	if (current->pending & TASK_PENDING_START) {
-		clear_pending(current, TASK_PENDING_START);
+		task_clear_pending(current, TASK_PENDING_START);
 		/* As in Linux, a bad address is the program's own affair. */
 		(void)put_user(current->pid, current->set_child_tid);
 	}
 	if (current->pending & TASK_PENDING_RESCHED)
 		schedule();
-	if (current->pending & TASK_PENDING_RSEQ) {
-		clear_pending(current, TASK_PENDING_RSEQ);
-		rseq_return(registers);
-	}
 	if (current->pending & TASK_PENDING_SIGNAL)
 		signals_deliver(registers);
 }

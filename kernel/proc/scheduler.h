@@ -22,7 +22,7 @@ void scheduler_tick(bool user);
 void exit_to_user(struct registers *registers);
 __noreturn void task_exit_kernel(void);
 
-/* Interval timers that count CPU time; interrupt context. kernel/proc/itimer.c */
+/* Interval timers that count CPU time; interrupt context. kernel/proc/time.c */
 void process_tick(struct process *process, bool user);
 
 struct sched_statistics {

@@ -1,11 +1,14 @@
 /*
- * signal.c - sending signals and taking them off the pending sets. What is done about one:
- * deliver.c.
+ * signal.c - signals: sending them, taking them off the pending sets, acting on them on the way to
+ * user mode, and the calls about them.
  *
  * Sending puts a signal into the thread's or the process's pending set and makes a thread that does
  * not block it look (TASK_PENDING_SIGNAL, and a wake-up if it sleeps interruptibly). Standard
- * signals (1..31) are pending once; real-time ones queue, oldest first, at most MAX_QUEUED a
+ * signals (1..31) are pending once; real-time ones queue, oldest first, at most RLIMIT_SIGPENDING a
  * process. Taking one picks faults first, then the lowest number.
+ *
+ * Stopping: the thread that takes a stop signal sets process->stopped and tells the parent; every
+ * thread waits in stop_here() until SIGCONT or SIGKILL, which act when they are *sent*, clears it.
  *
  * Pid 1 gets only signals for which it has a handler (and faults), so that no kill ends the system.
  */
@@ -15,15 +18,16 @@
 #include <arch/signal.h>
 
 #include "fs/vfs.h"
+#include "kernel/core/export.h"
 #include "kernel/core/jobctl.h"
 #include "kernel/core/printk.h"
 #include "kernel/core/sched.h"
-#include "kernel/core/string.h"
+#include "kernel/core/syscalls.h"
+#include "kernel/core/time.h"
+#include "kernel/core/uaccess.h"
 #include "kernel/proc/itimer.h"
 #include "kernel/proc/process.h"
 #include "mm/slab.h"
-
-#define MAX_QUEUED 1024
 
 struct queued_signal {
 	struct list_head link;
@@ -61,19 +65,21 @@ void signal_queue_init(struct signal_queue *queue)
 	INIT_LIST_HEAD(&queue->list);
 }
 
+static void drop_entry(struct process *process, struct queued_signal *entry)
+{
+	list_del(&entry->link);
+	kmem_cache_free(queue_cache, entry);
+	process->queued_signals--;
+}
+
 static void queue_remove(struct process *process, struct signal_queue *queue, u64 mask)
 {
 	struct queued_signal *entry, *next;
 
-	if (!(queue->set & mask))
-		return;
 	queue->set &= ~mask;
-	list_for_each_entry_safe (entry, next, &queue->list, link) {
-		if (mask & sigmask(entry->info.signo)) {
-			list_del(&entry->link);
-			kmem_cache_free(queue_cache, entry);
-			process->queued_signals--;
-		}
+	list_for_each_entry_safe(entry, next, &queue->list, link) {
+		if (mask & sigmask(entry->info.signo))
+			drop_entry(process, entry);
 	}
 }
 
@@ -87,7 +93,7 @@ static void remove_everywhere(struct process *process, u64 mask)
 	struct task *task;
 
 	queue_remove(process, &process->pending, mask);
-	list_for_each_entry (task, &process->threads, thread_link)
+	list_for_each_entry(task, &process->threads, thread_link)
 		queue_remove(process, &task->signals->pending, mask);
 }
 
@@ -99,7 +105,7 @@ static int queue_add(struct process *process, struct signal_queue *queue, int si
 	if (signo < SIGRTMIN && (queue->set & sigmask(signo)))
 		return 0;
 	/* SIGKILL is never looked at; the others tell their handler who sent them. */
-	if (signo != SIGKILL && process->queued_signals < MAX_QUEUED)
+	if (signo != SIGKILL && process->queued_signals < process->limits[RLIMIT_SIGPENDING].soft)
 		entry = kmem_cache_alloc(queue_cache, GFP_ATOMIC);
 	if (!entry && signo >= SIGRTMIN && info && info->code != SI_USER)
 		return -EAGAIN;
@@ -117,26 +123,21 @@ static int queue_add(struct process *process, struct signal_queue *queue, int si
 static void queue_take(struct process *process, struct signal_queue *queue, int signo,
 		       struct siginfo *info)
 {
-	struct queued_signal *entry, *found = NULL;
-	bool more = false;
+	struct queued_signal *entry, *next;
+	bool found = false;
 
-	list_for_each_entry (entry, &queue->list, link) {
+	*info = (struct siginfo){.signo = signo};
+	queue->set &= ~sigmask(signo);
+	list_for_each_entry_safe(entry, next, &queue->list, link) {
 		if (entry->info.signo != signo)
 			continue;
 		if (found) {
-			more = true;
+			queue->set |= sigmask(signo);
 			break;
 		}
-		found = entry;
-	}
-	if (!more)
-		queue->set &= ~sigmask(signo);
-	*info = (struct siginfo){.signo = signo};
-	if (found) {
-		*info = found->info;
-		list_del(&found->link);
-		kmem_cache_free(queue_cache, found);
-		process->queued_signals--;
+		found = true;
+		*info = entry->info;
+		drop_entry(process, entry);
 	}
 }
 
@@ -147,8 +148,9 @@ static int lowest(u64 set)
 	return set ? __builtin_ctzll(set) + 1 : 0;
 }
 
-/* The next signal for current among those not in @blocked, or 0. process_lock held. */
-int signal_dequeue(u64 blocked, struct siginfo *info)
+/* Take the next signal for current among those not in @blocked: its number or 0. process_lock held.
+ */
+static int dequeue(u64 blocked, struct siginfo *info)
 {
 	struct process *process = current->process;
 	struct signal_queue *queue = &current->signals->pending;
@@ -165,19 +167,6 @@ int signal_dequeue(u64 blocked, struct siginfo *info)
 	return signo;
 }
 
-static void set_signal_pending(struct task *task)
-{
-	__atomic_fetch_or(&task->pending, TASK_PENDING_SIGNAL, __ATOMIC_SEQ_CST);
-}
-
-static bool has_deliverable(const struct task *task)
-{
-	const struct process *process = task->process;
-
-	return ((task->signals->pending.set | process->pending.set) & ~task->signals->blocked) ||
-	       process->stopped || thread_must_end(process, task);
-}
-
 bool signal_before_fork(void)
 {
 	const struct process *process = current->process;
@@ -188,35 +177,40 @@ bool signal_before_fork(void)
 			   (process->pending.set & ~current->signals->blocked & ~timers));
 }
 
-void signal_recalculate(void)
+/* Recompute TASK_PENDING_SIGNAL of current. process_lock held. */
+static void recalculate(void)
 {
-	lockdep_assert_held(&process_lock);
-	if (has_deliverable(current))
-		set_signal_pending(current);
+	const struct process *process = current->process;
+	u64 pending = current->signals->pending.set | process->pending.set;
+
+	if ((pending & ~current->signals->blocked) || process->stopped ||
+	    thread_must_end(process, current))
+		task_set_pending(current, TASK_PENDING_SIGNAL);
 	else
-		__atomic_fetch_and(&current->pending, ~TASK_PENDING_SIGNAL, __ATOMIC_SEQ_CST);
+		task_clear_pending(current, TASK_PENDING_SIGNAL);
 }
 
-static void tell_thread(struct task *task, bool fatal)
+void signal_tell(struct task *task, u32 states)
 {
-	set_signal_pending(task);
-	sched_wake(task, fatal ? STATES_KILL : STATE_BIT(TASK_INTERRUPTIBLE));
+	task_set_pending(task, TASK_PENDING_SIGNAL);
+	sched_wake(task, states);
 	sched_notice(task);
 }
 
-void signal_tell_others(struct process *process, u64 signals)
+/* Have the other threads of @process that do not block all of @signals look. */
+static void tell_others(struct process *process, u64 signals)
 {
 	struct task *task;
 
-	list_for_each_entry (task, &process->threads, thread_link) {
+	list_for_each_entry(task, &process->threads, thread_link) {
 		if (task != current && (signals & ~task->signals->blocked))
-			tell_thread(task, false);
+			signal_tell(task, STATE_BIT(TASK_INTERRUPTIBLE));
 	}
 }
 
 void signal_thread_left(struct process *process)
 {
-	signal_tell_others(process, process->pending.set);
+	tell_others(process, process->pending.set);
 	if (process->exec_task && process->thread_count == 1)
 		wake_up_task(process->exec_task);
 }
@@ -224,17 +218,15 @@ void signal_thread_left(struct process *process)
 void signal_set_blocked(u64 blocked)
 {
 	struct process *process = current->process;
-	unsigned long flags;
 
+	spin_lock_irq(&process_lock);
 	blocked &= ~SIGNALS_UNBLOCKABLE;
-	spin_lock_irqsave(&process_lock, flags);
 	/* What we were chosen to take and block now, another thread may take. */
 	if (unlikely(process->thread_count > 1))
-		signal_tell_others(process,
-				   process->pending.set & blocked & ~current->signals->blocked);
+		tell_others(process, process->pending.set & blocked & ~current->signals->blocked);
 	current->signals->blocked = blocked;
-	signal_recalculate();
-	spin_unlock_irqrestore(&process_lock, flags);
+	recalculate();
+	spin_unlock_irq(&process_lock);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -259,17 +251,19 @@ static void resume(struct process *process)
 	struct task *task;
 
 	process->stopped = false;
-	list_for_each_entry (task, &process->threads, thread_link)
+	list_for_each_entry(task, &process->threads, thread_link)
 		sched_wake(task, STATE_BIT(TASK_STOPPED));
 }
 
-void signal_notify_parent(struct process *process, int code, int status)
+/* Tell the parent that @process stopped or goes on. */
+static void notify_parent(struct process *process, int code, int status)
 {
 	struct process *parent = process->parent;
 	struct siginfo info = {.code = code, .pid = process->pid, .status = status};
 
 	if (!parent)
 		return;
+	info.uid = process_cred(process)->uid;
 	if (!((parent->handled & sigmask(SIGCHLD)) &&
 	      (signal_action(parent, SIGCHLD)->flags & SA_NOCLDSTOP)))
 		signal_send_locked(parent, NULL, SIGCHLD, &info);
@@ -288,7 +282,7 @@ static void act_on_sending(struct process *process, int signo)
 		process->stop_code = 0;
 		process->continued = true;
 		resume(process);
-		signal_notify_parent(process, CLD_CONTINUED, SIGCONT);
+		notify_parent(process, CLD_CONTINUED, SIGCONT);
 	} else if (signo == SIGKILL && process->stopped) {
 		resume(process);
 	}
@@ -299,11 +293,11 @@ static struct task *choose_thread(struct process *process, int signo)
 {
 	struct task *task;
 
-	list_for_each_entry (task, &process->threads, thread_link) {
+	list_for_each_entry(task, &process->threads, thread_link) {
 		if (!(task->signals->blocked & sigmask(signo)))
 			return task;
 	}
-	return list_first_entry(&process->threads, struct task, thread_link);
+	return main_thread(process);
 }
 
 int signal_send_locked(struct process *process, struct task *thread, int signo,
@@ -322,7 +316,7 @@ int signal_send_locked(struct process *process, struct task *thread, int signo,
 		return 0;
 	error = queue_add(process, queue, signo, info);
 	if (!error && !(thread->signals->blocked & sigmask(signo)))
-		tell_thread(thread, signo == SIGKILL);
+		signal_tell(thread, signo == SIGKILL ? STATES_KILL : STATE_BIT(TASK_INTERRUPTIBLE));
 	return error;
 }
 
@@ -331,103 +325,20 @@ int signal_group_locked(pid_t pgid, int signo)
 	struct process *process;
 	int count = 0;
 
-	list_for_each_entry (process, &process_list, all_link) {
+	list_for_each_entry(process, &process_list, all_link) {
 		if (process->group != pgid || process->zombie)
 			continue;
 		count++;
-		if (signo)
-			signal_send_locked(process, NULL, signo, NULL);
+		signal_send_locked(process, NULL, signo, NULL);
 	}
 	return count;
 }
 
-/* May current signal @process? Same user, or root, or SIGCONT within the session. */
-static bool may_signal(const struct process *process, int signo)
-{
-	const struct cred *mine = current->cred, *theirs;
-
-	if (process == current->process || capable(mine))
-		return true;
-	if (process->zombie || list_empty(&process->threads))
-		return process->zombie_uid == mine->uid || process->zombie_uid == mine->euid;
-	theirs = list_first_entry(&process->threads, struct task, thread_link)->cred;
-	if (mine->euid == theirs->uid || mine->euid == theirs->suid || mine->uid == theirs->uid ||
-	    mine->uid == theirs->suid)
-		return true;
-	return signo == SIGCONT && process->session == current->process->session;
-}
-
-static int send_checked(struct process *process, struct task *thread, int signo,
-			const struct siginfo *info)
-{
-	if (!may_signal(process, signo))
-		return -EPERM;
-	return signo ? signal_send_locked(process, thread, signo, info) : 0;
-}
-
-/* To all of a group (pgid > 0), or to all but ourselves and init (pgid < 0). */
-static int kill_many(pid_t pgid, int signo, const struct siginfo *info)
-{
-	struct process *process;
-	int result = -ESRCH, error;
-
-	list_for_each_entry (process, &process_list, all_link) {
-		if (pgid > 0 ? process->group != pgid
-			     : process == init_process || process == current->process)
-			continue;
-		error = send_checked(process, NULL, signo, info);
-		/* One success is success; -EPERM only if nobody could be signalled. */
-		if (!error || result == -ESRCH)
-			result = error;
-	}
-	return result;
-}
-
-int signal_kill(pid_t pid, int signo, const struct siginfo *info)
-{
-	struct process *process;
-	unsigned long flags;
-	int error = -ESRCH;
-
-	if (signo < 0 || signo > SIGNAL_COUNT)
-		return -EINVAL;
-	spin_lock_irqsave(&process_lock, flags);
-	if (pid > 0) {
-		process = process_find(pid);
-		if (process)
-			error = send_checked(process, NULL, signo, info);
-	} else if (pid == -1) {
-		error = kill_many(-1, signo, info);
-	} else if (pid != (pid_t)0x80000000) {
-		error = kill_many(pid ? -pid : current->process->group, signo, info);
-	}
-	spin_unlock_irqrestore(&process_lock, flags);
-	return error;
-}
-
-int signal_kill_thread(pid_t pid, pid_t thread, int signo, const struct siginfo *info)
-{
-	struct task *task;
-	unsigned long flags;
-	int error = -ESRCH;
-
-	if (signo < 0 || signo > SIGNAL_COUNT || thread <= 0 || pid == 0)
-		return -EINVAL;
-	spin_lock_irqsave(&process_lock, flags);
-	task = task_find(thread);
-	if (task && (pid < 0 || task->process->pid == pid))
-		error = send_checked(task->process, task, signo, info);
-	spin_unlock_irqrestore(&process_lock, flags);
-	return error;
-}
-
 void send_signal_current(int signo)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	signal_send_locked(current->process, current, signo, NULL);
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 }
 
 void force_signal(int signo, int code, u64 address)
@@ -447,32 +358,437 @@ void force_signal(int signo, int code, u64 address)
 		      signo, code, (unsigned long long)address,
 		      (unsigned long long)arch_user_ip(current_registers()));
 	queue_add(process, &signals->pending, signo, &info);
-	set_signal_pending(current);
+	task_set_pending(current, TASK_PENDING_SIGNAL);
 	spin_unlock_irqrestore(&process_lock, flags);
 }
 
-/* ---- what is to be done about them ---------------------------------------------------------- */
+/* ---- acting on them, on the way to user mode ------------------------------------------------- */
 
-int signal_set_action(int signo, const struct signal_action *new, struct signal_action *old)
+/* Wait for SIGCONT or SIGKILL. process_lock held, released while waiting. */
+static void stop_here(struct process *process)
+{
+	while (process->stopped && !thread_must_end(process, current)) {
+		current->state = TASK_STOPPED;
+		spin_unlock_irq(&process_lock);
+		schedule();
+		spin_lock_irq(&process_lock);
+	}
+	__set_current_state(TASK_RUNNING);
+}
+
+static void stop_process(struct process *process, int signo)
+{
+	/* A group with nobody left in its session to continue it is not stopped, but by SIGSTOP. */
+	if (signo != SIGSTOP && group_is_orphaned(process->group, NULL))
+		return;
+	process->stopped = true;
+	process->stop_code = signo;
+	process->continued = false;
+	tell_others(process, ~0ULL);
+	notify_parent(process, CLD_STOPPED, signo);
+}
+
+/*
+ * Take signals until one has a handler: returns it, its action in *action. Default actions happen
+ * here, the fatal ones do not return. 0: nothing left.
+ */
+static int take_signal(struct signal_action *action, struct siginfo *info)
 {
 	struct process *process = current->process;
-	unsigned long flags;
+	u64 handler;
+	int signo;
 
-	if (signo < 1 || signo > SIGNAL_COUNT || (new && (SIGNALS_UNBLOCKABLE & sigmask(signo))))
+	spin_lock_irq(&process_lock);
+	for (;;) {
+		stop_here(process);
+		if (thread_must_end(process, current)) {
+			spin_unlock_irq(&process_lock);
+			process_exit(process->exit_code);
+		}
+		signo = dequeue(current->signals->blocked, info);
+		if (!signo)
+			break;
+		if (unlikely(tracing))
+			control_recordf("signal", "[%d,%d,%d,%d,%u,%d]", current->pid, signo,
+					info->code, info->pid, info->uid, info->status);
+		handler = signal_handler(process, signo);
+		if (handler > SIG_IGN)
+			break;
+		if (handler == SIG_IGN || (SIGNALS_IGNORED & sigmask(signo)) ||
+		    process == init_process)
+			continue;
+		if (SIGNALS_STOP & sigmask(signo)) {
+			stop_process(process, signo);
+			continue;
+		}
+		spin_unlock_irq(&process_lock);
+		process_exit_group(signo);
+	}
+	if (signo) {
+		*action = *signal_action(process, signo);
+		if (action->flags & SA_RESETHAND)
+			process->handled &= ~sigmask(signo);
+	}
+	recalculate();
+	spin_unlock_irq(&process_lock);
+	return signo;
+}
+
+/* A call that a signal interrupted: fail it with EINTR or have it made again. @action NULL: no
+ * handler. */
+static void finish_call(struct registers *registers, const struct signal_action *action)
+{
+	int error = arch_syscall_error(registers);
+	bool again = !action || error == ERESTARTNOINTR ||
+		     (error == ERESTARTSYS && (action->flags & SA_RESTART));
+
+	if (error != ERESTARTNOINTR && error != ERESTARTSYS && error != ERESTARTNOHAND &&
+	    error != ERESTART_RESTARTBLOCK)
+		return;
+	if (!again)
+		arch_syscall_result(registers) = (u64)-EINTR;
+	else
+		arch_repeat_syscall(registers, error == ERESTART_RESTARTBLOCK
+						       ? ARCH_RESTART_SYSCALL
+						       : arch_syscall_number(registers));
+}
+
+void signals_deliver(struct registers *registers)
+{
+	struct signal_state *signals = current->signals;
+	struct signal_action action;
+	struct siginfo info;
+	int signo = take_signal(&action, &info);
+	u64 saved = signals->restore_blocked ? signals->saved_blocked : signals->blocked;
+
+	finish_call(registers, signo ? &action : NULL);
+	arch_end_syscall(registers);
+	signals->restore_blocked = false;
+	if (!signo) {
+		if (saved != signals->blocked)
+			signal_set_blocked(saved);
+	} else if (arch_push_signal_frame(registers, &action, &info, saved)) {
+		if (signo == SIGSEGV)
+			process_exit_group(SIGSEGV); /* the stack is gone: no handler can run */
+		signal_set_blocked(saved);
+		force_signal(SIGSEGV, SI_KERNEL, 0);
+	} else {
+		signal_set_blocked(signals->blocked | action.mask |
+				   (action.flags & SA_NODEFER ? 0 : sigmask(signo)));
+	}
+}
+
+void signals_exec(void)
+{
+	struct process *process = current->process;
+
+	spin_lock_irq(&process_lock);
+	for (int signo = 1; process->handled >> (signo - 1); signo++) {
+		if (signal_handler(process, signo) == SIG_IGN)
+			*signal_action(process, signo) = (struct signal_action){.handler = SIG_IGN};
+		else
+			process->handled &= ~sigmask(signo);
+		if (signo == SIGNAL_COUNT)
+			break;
+	}
+	current->signals->stack = (struct signal_stack){.flags = SS_DISABLE};
+	spin_unlock_irq(&process_lock);
+}
+
+/* ---- calls: actions and masks ---------------------------------------------------------------- */
+
+s64 sys_rt_sigaction(int signo, const void *user_new, void *user_old, size_t set_size)
+{
+	struct process *process = current->process;
+	struct signal_action new = {0}, old = {0};
+
+	if (set_size != sizeof(u64))
 		return -EINVAL;
-	spin_lock_irqsave(&process_lock, flags);
-	*old = (struct signal_action){0};
+	if (user_new && copy_from_user(&new, user_new, sizeof(new)))
+		return -EFAULT;
+	if (signo < 1 || signo > SIGNAL_COUNT ||
+	    (user_new && (SIGNALS_UNBLOCKABLE & sigmask(signo))))
+		return -EINVAL;
+	spin_lock_irq(&process_lock);
 	if (process->handled & sigmask(signo))
-		*old = *signal_action(process, signo);
-	if (new) {
-		*signal_action(process, signo) = *new;
+		old = *signal_action(process, signo);
+	if (user_new) {
+		new.mask &= ~SIGNALS_UNBLOCKABLE;
+		*signal_action(process, signo) = new;
 		process->handled |= sigmask(signo);
-		if (new->handler == SIG_IGN ||
-		    (new->handler == SIG_DFL && (SIGNALS_IGNORED & sigmask(signo)))) {
+		if (new.handler == SIG_IGN ||
+		    (new.handler == SIG_DFL && (SIGNALS_IGNORED & sigmask(signo)))) {
 			remove_everywhere(process, sigmask(signo));
-			signal_recalculate();
+			recalculate();
 		}
 	}
-	spin_unlock_irqrestore(&process_lock, flags);
-	return 0;
+	spin_unlock_irq(&process_lock);
+	return user_old && copy_to_user(user_old, &old, sizeof(old)) ? -EFAULT : 0;
+}
+
+s64 sys_rt_sigprocmask(int how, const u64 *user_set, u64 *user_old, size_t set_size)
+{
+	u64 old = current->signals->blocked, set;
+
+	if (set_size != sizeof(u64))
+		return -EINVAL;
+	if (user_set) {
+		if (get_user(set, user_set))
+			return -EFAULT;
+		if (how == SIG_BLOCK)
+			set |= old;
+		else if (how == SIG_UNBLOCK)
+			set = old & ~set;
+		else if (how != SIG_SETMASK)
+			return -EINVAL;
+		if ((set & ~SIGNALS_UNBLOCKABLE) != old)
+			signal_set_blocked(set);
+	}
+	return user_old && put_user(old, user_old) ? -EFAULT : 0;
+}
+
+s64 sys_rt_sigreturn(void)
+{
+	u64 blocked;
+
+	if (arch_pop_signal_frame(current_registers(), &blocked))
+		force_signal(SIGSEGV, SI_KERNEL, 0);
+	else
+		signal_set_blocked(blocked);
+	arch_return_to_user();
+}
+
+s64 sys_rt_sigpending(u64 *set, size_t set_size)
+{
+	u64 pending = current->signals->pending.set | current->process->pending.set;
+
+	if (set_size > sizeof(u64))
+		return -EINVAL;
+	pending &= current->signals->blocked;
+	return copy_to_user(set, &pending, set_size) ? -EFAULT : 0;
+}
+
+s64 sys_sigaltstack(const void *user_new, void *user_old)
+{
+	struct signal_stack *stack = &current->signals->stack, new, old = *stack;
+	u64 sp = arch_user_sp(current_registers());
+	bool on_it = !(old.flags & SS_DISABLE) && sp > old.sp && sp - old.sp <= old.size;
+
+	if (user_new && copy_from_user(&new, user_new, sizeof(new)))
+		return -EFAULT;
+	if (on_it)
+		old.flags |= SS_ONSTACK;
+	old.pad = 0;
+	if (user_new) {
+		if (on_it)
+			return -EPERM;
+		if ((u32)new.flags & ~(SS_AUTODISARM | SS_DISABLE | SS_ONSTACK))
+			return -EINVAL;
+		if (new.flags & SS_DISABLE)
+			new.sp = new.size = 0;
+		else if (new.size < MINSIGSTKSZ)
+			return -ENOMEM;
+		new.flags &= ~SS_ONSTACK;
+		*stack = new;
+	}
+	return user_old && copy_to_user(user_old, &old, sizeof(old)) ? -EFAULT : 0;
+}
+
+/* ---- calls: waiting -------------------------------------------------------------------------- */
+
+s64 sys_pause(void)
+{
+	while (!signal_pending(current)) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		schedule();
+	}
+	__set_current_state(TASK_RUNNING);
+	return -ERESTARTNOHAND;
+}
+
+/* Wait with another mask; the way to user mode puts the old one back, after a handler if one is to
+ * run. */
+s64 sys_rt_sigsuspend(const u64 *user_set, size_t set_size)
+{
+	struct signal_state *signals = current->signals;
+	u64 set;
+
+	if (set_size != sizeof(u64))
+		return -EINVAL;
+	if (get_user(set, user_set))
+		return -EFAULT;
+	signals->saved_blocked = signals->blocked;
+	signals->restore_blocked = true;
+	signal_set_blocked(set);
+	return sys_pause();
+}
+
+static int take_awaited(u64 set, struct siginfo *info)
+{
+	int signo;
+
+	spin_lock_irq(&process_lock);
+	signo = dequeue(~set, info);
+	recalculate();
+	spin_unlock_irq(&process_lock);
+	return signo;
+}
+
+s64 sys_rt_sigtimedwait(const u64 *user_set, void *user_info, const void *timeout, size_t set_size)
+{
+	struct signal_state *signals = current->signals;
+	u64 set, ns = ~0ULL, blocked = signals->blocked;
+	struct siginfo info;
+	s64 signo;
+
+	if (set_size != sizeof(u64))
+		return -EINVAL;
+	if (get_user(set, user_set))
+		return -EFAULT;
+	signo = timeout ? get_timespec(timeout, &ns) : 0;
+	if (signo)
+		return signo;
+	set &= ~SIGNALS_UNBLOCKABLE;
+	signo = take_awaited(set, &info);
+	if (!signo && ns) {
+		/* Unblocked while we sleep, so that sending one wakes us. */
+		set_current_state(TASK_INTERRUPTIBLE);
+		signals->awaited = set & blocked;
+		signal_set_blocked(blocked & ~set);
+		ns = schedule_timeout_ns(ns);
+		__set_current_state(TASK_RUNNING);
+		signo = take_awaited(set, &info);
+		signals->awaited = 0;
+		signal_set_blocked(blocked);
+	}
+	if (!signo)
+		return ns ? -EINTR : -EAGAIN;
+	if (user_info && (copy_to_user(user_info, &info, sizeof(info)) ||
+			  clear_user((u8 *)user_info + sizeof(info),
+				     SIGINFO_USER_SIZE - sizeof(info))))
+		return -EFAULT;
+	return signo;
+}
+
+s64 sys_restart_syscall(void)
+{
+	struct restart *restart = &current->signals->restart;
+
+	return restart->function ? restart->function(restart) : -EINTR;
+}
+
+/* ---- calls: sending -------------------------------------------------------------------------- */
+
+/* May current signal @process? Same user, or root, or SIGCONT within the session. */
+static bool may_signal(const struct process *process, int signo)
+{
+	const struct cred *mine = current->cred, *theirs = process_cred(process);
+
+	return process == current->process || capable(mine) || mine->euid == theirs->uid ||
+	       mine->euid == theirs->suid || mine->uid == theirs->uid ||
+	       mine->uid == theirs->suid ||
+	       (signo == SIGCONT && process->session == current->process->session);
+}
+
+static int send_checked(struct process *process, struct task *thread, int signo,
+			const struct siginfo *info)
+{
+	if (!may_signal(process, signo))
+		return -EPERM;
+	return signo ? signal_send_locked(process, thread, signo, info) : 0;
+}
+
+/* kill(2): to one process, our group (0), all but ourselves and init (-1), or group -@pid. */
+static s64 send(pid_t pid, int signo, const struct siginfo *info)
+{
+	struct process *process;
+	pid_t group = pid ? -pid : current->process->group;
+	int result = -ESRCH, error;
+
+	if (signo < 0 || signo > SIGNAL_COUNT)
+		return -EINVAL;
+	spin_lock_irq(&process_lock);
+	process = pid > 0 ? process_find(pid) : NULL;
+	if (process)
+		result = send_checked(process, NULL, signo, info);
+	list_for_each_entry(process, &process_list, all_link) {
+		if (pid > 0 || (pid == -1 ? process == init_process || process == current->process
+					  : process->group != group))
+			continue;
+		error = send_checked(process, NULL, signo, info);
+		/* One success is success; -EPERM only if nobody could be signalled. */
+		if (!error || result == -ESRCH)
+			result = error;
+	}
+	spin_unlock_irq(&process_lock);
+	return result;
+}
+
+/* To one thread; @pid -1: of any process. */
+static s64 send_thread(pid_t pid, pid_t thread, int signo, const struct siginfo *info)
+{
+	struct task *task;
+	int error = -ESRCH;
+
+	if (signo < 0 || signo > SIGNAL_COUNT || thread <= 0 || pid == 0)
+		return -EINVAL;
+	spin_lock_irq(&process_lock);
+	task = task_find(thread);
+	if (task && (pid < 0 || task->process->pid == pid))
+		error = send_checked(task->process, task, signo, info);
+	spin_unlock_irq(&process_lock);
+	return error;
+}
+
+static struct siginfo sender_info(int code)
+{
+	return (struct siginfo){
+		.code = code, .pid = current->process->pid, .uid = current->cred->uid};
+}
+
+s64 sys_kill(int pid, int signo)
+{
+	struct siginfo info = sender_info(SI_USER);
+
+	return send(pid, signo, &info);
+}
+
+s64 sys_tgkill(int pid, int thread, int signo)
+{
+	struct siginfo info = sender_info(SI_TKILL);
+
+	return pid <= 0 ? -EINVAL : send_thread(pid, thread, signo, &info);
+}
+
+s64 sys_tkill(int thread, int signo)
+{
+	struct siginfo info = sender_info(SI_TKILL);
+
+	return send_thread(-1, thread, signo, &info);
+}
+
+/* Nobody may pretend to be the kernel or kill(), but to itself. */
+static s64 read_siginfo(pid_t pid, const void *from, struct siginfo *info)
+{
+	if (copy_from_user(info, from, sizeof(*info)))
+		return -EFAULT;
+	if ((info->code >= 0 || info->code == SI_TKILL) && pid != current->process->pid)
+		return -EPERM;
+	return pid <= 0 ? -EINVAL : 0;
+}
+
+s64 sys_rt_sigqueueinfo(int pid, int signo, const void *user_info)
+{
+	struct siginfo info;
+	s64 error = read_siginfo(pid, user_info, &info);
+
+	return error ? error : send(pid, signo, &info);
+}
+
+s64 sys_rt_tgsigqueueinfo(int pid, int thread, int signo, const void *user_info)
+{
+	struct siginfo info;
+	s64 error = read_siginfo(pid, user_info, &info);
+
+	return error ? error : send_thread(pid, thread, signo, &info);
 }

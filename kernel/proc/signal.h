@@ -168,39 +168,24 @@ void signal_queue_flush(struct process *process, struct signal_queue *queue);
 int signal_send_locked(struct process *process, struct task *thread, int signo,
 		       const struct siginfo *info);
 
-/* Send to each process of group @pgid; number of processes. process_lock held / taken. */
+/* Send to each process of group @pgid; number of processes. process_lock held. */
 int signal_group_locked(pid_t pgid, int signo);
-
-/* kill(2): 0, -ESRCH, -EPERM. Takes process_lock. */
-int signal_kill(pid_t pid, int signo, const struct siginfo *info);
-/* tgkill, tkill (@process -1: any). */
-int signal_kill_thread(pid_t process, pid_t thread, int signo, const struct siginfo *info);
 
 /* Raise @signo in the current thread whether it is blocked or ignored or not (faults). */
 void force_signal(int signo, int code, u64 address);
-void send_signal_current(int signo);
 
 /* Is there a signal that may have been meant for our whole group, and is no timer's? process_lock
  * held. */
 bool signal_before_fork(void);
 
-/* Recompute TASK_PENDING_SIGNAL of current. process_lock held. */
-void signal_recalculate(void);
+/* Have @task look at its signals, waking it from the sleeps @states. process_lock held. */
+void signal_tell(struct task *task, u32 states);
+
+/* Set current's mask. */
 void signal_set_blocked(u64 blocked);
 
 /* exit_to_user()'s part: act on all that is pending for current. */
 void signals_deliver(struct registers *registers);
-
-/* Take the next signal not in @blocked off the pending sets: its number or 0. process_lock held. */
-int signal_dequeue(u64 blocked, struct siginfo *info);
-
-/* sigaction(2): @new may be NULL; the former action in *old. 0 or -EINVAL. */
-int signal_set_action(int signo, const struct signal_action *new, struct signal_action *old);
-
-/* Have the other threads of @process that do not block all of @signals look; tell the parent of a
- * stop or continuation (CLD_*, and its signal). process_lock held. */
-void signal_tell_others(struct process *process, u64 signals);
-void signal_notify_parent(struct process *process, int code, int status);
 
 /* A thread is off the list: what it left of the process's signals is for others. process_lock held.
  */

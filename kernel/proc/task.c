@@ -1,17 +1,16 @@
 /*
  * task.c - allocating tasks and processes, giving out pids, finding them again.
  *
- * Threads are found by pid in a small chained table; processes are found through their first
- * thread's pid, in a table of their own that keeps zombies too. A pid is given out again only when
- * no thread, process, group or session has it.
+ * Processes are found in a small chained table by their pid, which is their first thread's, zombies
+ * too. A pid is given out again only when no thread, process, group or session has it.
  */
 #include "fs/vfs.h"
 #include "kernel/core/errno.h"
 #include "kernel/core/lockdep.h"
-#include "kernel/core/printk.h"
 #include "kernel/core/sched.h"
 #include "kernel/core/string.h"
 #include "kernel/core/time.h"
+#include "kernel/proc/itimer.h"
 #include "kernel/proc/process.h"
 #include "mm/page_alloc.h"
 #include "mm/slab.h"
@@ -52,6 +51,7 @@ void task_init(void)
 	task_cache = kmem_cache_create("task", sizeof(struct task_block), 64, 0, NULL);
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0, NULL);
 	signal_init();
+	futex_init();
 	load_init();
 	/* An eighth of memory at most for kernel stacks and tables of processes: about 32 KB each.
 	 */
@@ -87,25 +87,26 @@ static void stack_free(void *stack)
 struct task *task_allocate(const char *comm)
 {
 	struct task_block *block = kmem_cache_alloc(task_cache, GFP_KERNEL);
+	struct task *task = &block->task;
 
 	if (!block)
 		return NULL;
 	memset(block, 0, sizeof(*block));
-	block->task.kernel_stack = stack_allocate();
-	if (!block->task.kernel_stack) {
+	task->kernel_stack = stack_allocate();
+	if (!task->kernel_stack) {
 		kmem_cache_free(task_cache, block);
 		return NULL;
 	}
-	block->task.signals = &block->signals;
+	task->signals = &block->signals;
 	signal_queue_init(&block->signals.pending);
 	block->signals.stack.flags = SS_DISABLE;
-	block->task.start_ns = ktime_ns();
-	block->task.state = TASK_UNINTERRUPTIBLE;
-	block->task.cpu = (int)cpu_id();
-	INIT_LIST_HEAD(&block->task.run_link);
-	strlcpy(block->task.comm, comm, sizeof(block->task.comm));
-	lockdep_task_init(&block->task);
-	return &block->task;
+	task->start_ns = ktime_ns();
+	task->state = TASK_UNINTERRUPTIBLE;
+	task->cpu = (int)cpu_id();
+	INIT_LIST_HEAD(&task->run_link);
+	strlcpy(task->comm, comm, sizeof(task->comm));
+	lockdep_task_init(task);
+	return task;
 }
 
 void task_free(struct task *task)
@@ -126,6 +127,7 @@ struct process *process_allocate(void)
 	INIT_LIST_HEAD(&process->children);
 	init_waitqueue_head(&process->wait_children);
 	signal_queue_init(&process->pending);
+	itimer_init(process);
 	process->start_ns = ktime_ns();
 	return process;
 }
@@ -151,11 +153,8 @@ struct task *task_find(pid_t pid)
 	struct process *process = process_find(pid);
 	struct task *task;
 
-	if (process && !list_empty(&process->threads)) {
-		task = list_first_entry(&process->threads, struct task, thread_link);
-		if (task->pid == pid)
-			return task;
-	}
+	if (process && !list_empty(&process->threads) && main_thread(process)->pid == pid)
+		return main_thread(process);
 	/* Not the first thread of its process: rare enough for a walk. */
 	list_for_each_entry(process, &process_list, all_link) {
 		if (process->thread_count < 2)
@@ -194,23 +193,11 @@ static pid_t pid_allocate(void)
 	return 0;
 }
 
-/* The actions that are not the default ones. */
-static void copy_actions(struct process *child, const struct process *parent)
-{
-	u64 handled = parent->handled;
-
-	child->handled = handled;
-	while (handled) {
-		unsigned i = (unsigned)__builtin_ctzll(handled);
-
-		child->actions[i] = parent->actions[i];
-		handled &= handled - 1;
-	}
-}
-
 static void link_process(struct process *process, pid_t pid)
 {
 	struct process *parent = process->parent;
+	u64 handled;
+	unsigned i;
 
 	process->pid = pid;
 	list_add_tail(&process->all_link, &process_list);
@@ -220,16 +207,20 @@ static void link_process(struct process *process, pid_t pid)
 	process->parent_pid = parent->pid;
 	process->group = parent->group;
 	process->session = parent->session;
-	copy_actions(process, parent);
+	process->handled = parent->handled;
+	/* The actions that are not the default ones. */
+	for (handled = parent->handled; handled; handled &= handled - 1) {
+		i = (unsigned)__builtin_ctzll(handled);
+		process->actions[i] = parent->actions[i];
+	}
 	list_add_tail(&process->sibling, &parent->children);
 }
 
 int process_link_task(struct process *process, struct task *task)
 {
-	unsigned long flags;
 	int error = -EAGAIN;
 
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	/* A signal to our group must reach the child as well: it has not been in it, so let it be
 	 * made after. */
 	if (signal_before_fork()) {
@@ -251,13 +242,12 @@ int process_link_task(struct process *process, struct task *task)
 	total_forks++;
 	error = 0;
 out:
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return error;
 }
 
 void process_unlink_task(struct task *task)
 {
-	lockdep_assert_held(&process_lock);
 	list_del(&task->thread_link);
 	task->process->thread_count--;
 	task_count--;
@@ -274,39 +264,19 @@ void process_unlink(struct process *process)
 
 void task_set_cred(struct cred *cred)
 {
-	const struct cred *old;
-	unsigned long flags;
+	const struct cred *old = current->cred;
 
-	spin_lock_irqsave(&process_lock, flags);
-	old = current->cred;
+	spin_lock_irq(&process_lock);
 	current->cred = cred;
-	spin_unlock_irqrestore(&process_lock, flags);
+	/* What it has read with other rights is not for the new user's eyes. */
+	if (cred->euid != old->euid || cred->egid != old->egid || cred->fsuid != old->fsuid ||
+	    cred->fsgid != old->fsgid)
+		current->process->not_dumpable = true;
+	spin_unlock_irq(&process_lock);
 	put_cred(old);
 }
 
-void task_times(const struct task *task, struct cpu_times *times)
+const struct cred *process_cred(const struct process *process)
 {
-	u64 total = task->run_ns, user = task->user_ns, sampled = user + task->system_ns;
-
-	if (task->on_cpu)
-		total += ktime_ns() - task->last_switch_ns;
-	/* The exact total, split as the ticks were; a program too short for a tick was in the
-	 * kernel. */
-	for (; sampled >> 32; sampled >>= 1)
-		user >>= 1;
-	times->user_ns = sampled ? total / sampled * user + total % sampled * user / sampled : 0;
-	times->system_ns = total - times->user_ns;
-}
-
-void process_times(const struct process *process, struct cpu_times *times)
-{
-	struct task *task;
-	struct cpu_times one;
-
-	*times = process->times;
-	list_for_each_entry(task, &process->threads, thread_link) {
-		task_times(task, &one);
-		times->user_ns += one.user_ns;
-		times->system_ns += one.system_ns;
-	}
+	return list_empty(&process->threads) ? process->zombie_cred : main_thread(process)->cred;
 }

@@ -9,7 +9,7 @@
 #include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
-#include "kernel/sys/user_types.h"
+#include "kernel/core/user_time.h"
 #include "mm/slab.h"
 
 #define SELECT_MAX 4096 /* descriptors; select(2) itself is for 1024 */

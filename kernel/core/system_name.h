@@ -13,4 +13,6 @@
 #define SYSTEM_VERSION "#1 SMP Chainwalk"
 #define SYSTEM_MACHINE ARCH_PLATFORM
 
-extern char system_node_name[65]; /* kernel/sys/sys_identity.c; sethostname(2) changes it */
+/* kernel/sys/sys_identity.c */
+extern char system_node_name[65];
+int set_node_name(const char *name, size_t length); /* 0 or -EINVAL: too long */
