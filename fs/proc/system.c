@@ -182,6 +182,12 @@ static void line_show(struct text *out, const struct proc_entry *entry)
 	text_printf(out, "%s\n", line());
 }
 
+static int hostname_show(struct text *out, const struct proc_entry *entry)
+{
+	text_printf(out, "%s\n", system_node_name);
+	return 0;
+}
+
 static int hostname_write(const char *text, size_t length)
 {
 	while (length && (text[length - 1] == '\n' || text[length - 1] == '\0'))
@@ -323,7 +329,7 @@ static const struct proc_node random_nodes[] = {
 };
 
 static const struct proc_node sys_kernel_nodes[] = {
-	{"hostname", S_IFREG | 0644, line_show, .write = hostname_write, .data = system_hostname},
+	{"hostname", S_IFREG | 0644, hostname_show, .write = hostname_write},
 	STRING_NODE("domainname", "(none)"),
 	STRING_NODE("osrelease", SYSTEM_RELEASE),
 	STRING_NODE("ostype", "Linux"),
