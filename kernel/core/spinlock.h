@@ -159,3 +159,16 @@ static __always_inline void spin_unlock_irqrestore(spinlock_t *lock, unsigned lo
 	spin_unlock(lock);
 	arch_irq_restore(flags);
 }
+
+/* Where interrupts are known to be enabled. */
+static __always_inline void spin_lock_irq(spinlock_t *lock)
+{
+	arch_irq_disable();
+	spin_lock(lock);
+}
+
+static __always_inline void spin_unlock_irq(spinlock_t *lock)
+{
+	spin_unlock(lock);
+	arch_irq_enable();
+}
