@@ -47,16 +47,16 @@ static const char *state_name(char state)
 
 static void status_show(struct text *out, const struct process_info *p)
 {
-	unsigned long long all = ~0ULL >> 23, capabilities = p->euid ? 0 : all;
+	unsigned long long all = ~0ULL >> 23, capabilities = p->cred.euid ? 0 : all;
 
 	text_printf(out, "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%d\nNgid:\t0\nPid:\t%d\n",
 		    p->comm, p->umask, state_name(p->state), p->tgid, p->pid);
 	text_printf(out, "PPid:\t%d\nTracerPid:\t0\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n",
-		    p->ppid, p->uid, p->euid, p->suid, p->fsuid, p->gid, p->egid, p->sgid,
-		    p->fsgid);
+		    p->ppid, p->cred.uid, p->cred.euid, p->cred.suid, p->cred.fsuid, p->cred.gid,
+		    p->cred.egid, p->cred.sgid, p->cred.fsgid);
 	text_printf(out, "FDSize:\t64\nGroups:\t");
-	for (unsigned i = 0; i < p->group_count; i++)
-		text_printf(out, "%u ", p->groups[i]);
+	for (unsigned i = 0; i < p->cred.group_count; i++)
+		text_printf(out, "%u ", p->cred.groups[i]);
 	if (p->virtual_bytes)
 		text_printf(out,
 			    "\nVmSize:\t%8llu kB\nVmRSS:\t%8llu kB\nVmData:\t%8llu kB\n"

@@ -182,10 +182,9 @@ static void line_show(struct text *out, const struct proc_entry *entry)
 	text_printf(out, "%s\n", line());
 }
 
-static int hostname_show(struct text *out, const struct proc_entry *entry)
+static void hostname_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out, "%s\n", system_node_name);
-	return 0;
 }
 
 static int hostname_write(const char *text, size_t length)
