@@ -341,7 +341,8 @@ static const struct part {
 	{"sigreturn", test_sigreturn}, {"instructions", test_instructions}, {"storm", test_storm},
 	{"stops", test_stops}, {"orphans", test_orphans}, {"groups", test_groups}, {"vfork", test_vfork},
 	{"threads", test_threads}, {"kill", test_kill}, {"hogs", test_hogs},
-	{"calls", test_calls},
+	{"calls", test_calls}, {"entries", test_entries}, {"deep", test_deep}, {"links", test_links},
+	{"cuts", test_cuts}, {"moments", test_moments},
 };
 
 int main(int argc, char **argv)

@@ -45,6 +45,13 @@ void test_calls(void);
 /* hostile_memory.c */
 void test_hogs(void);
 
+/* hostile_files.c */
+void test_entries(void);
+void test_deep(void);
+void test_links(void);
+void test_cuts(void);
+void test_moments(void);
+
 /* hostile_processes.c */
 void test_storm(void);
 void test_stops(void);

@@ -35,6 +35,16 @@ def test_machine(cw_run, hostile, part):
     run(cw_run, hostile, part)
 
 
+@pytest.mark.parametrize(("root", "cpus"), [("ext2", 1), ("tmpfs", 2)])
+def test_files(cw_run, hostile, root, cpus):
+    """An ordinary user's files at their worst, all in one boot. SIZE=1000000 makes them larger."""
+    parts = ["entries", "deep", "links", "cuts", "moments"]
+    script = "cd /root && " + " && ".join(f"/hostile {part}" for part in parts)
+    result = cw_run(script=script, add=[f"{hostile}:/hostile"], root=root, smp=cpus, timeout=300)
+    for part in parts:
+        assert f"{part}: ok" in result.output.decode(errors="replace"), result.output[-3000:]
+
+
 def test_hogs(cw_run, hostile):
     run(cw_run, hostile, "hogs", mem="64M")
 
