@@ -8,31 +8,16 @@
 #include "kernel/core/types.h"
 
 #define MAX_ERRNO 4095
+#define IS_ERR(pointer) unlikely((uintptr_t)(pointer) >= (uintptr_t)-MAX_ERRNO)
+#define ERR_PTR(error) ((void *)(intptr_t)(error))
+#define PTR_ERR(pointer) ((intptr_t)(pointer))
 
-static inline void *ERR_PTR(intptr_t error)
-{
-	return (void *)error;
-}
-
-static inline intptr_t PTR_ERR(const void *pointer)
-{
-	return (intptr_t)pointer;
-}
-
-static inline bool IS_ERR(const void *pointer)
-{
-	return unlikely((uintptr_t)pointer >= (uintptr_t)-MAX_ERRNO);
-}
+/* The same error in another pointer type. */
+#define ERR_CAST(pointer) ((void *)(pointer))
 
 static inline bool IS_ERR_OR_NULL(const void *pointer)
 {
 	return !pointer || IS_ERR(pointer);
-}
-
-/* The same error in another pointer type. */
-static inline void *ERR_CAST(const void *pointer)
-{
-	return (void *)pointer;
 }
 
 /* 0 for a valid pointer, else its errno. */

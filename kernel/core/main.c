@@ -63,8 +63,8 @@ void kernel_main(u32 magic, phys_addr_t info)
 	pr_info("Chainwalk, started by %s\n", boot_info.loader);
 	pr_info("Command line: %s\n", boot_info.command_line);
 	memory_init();
-	arch_irq_init();
 	timers_init();
+	arch_irq_init();
 	time_init();
 	random_init();
 	hash_random_start();

@@ -3,14 +3,14 @@
  *
  * Frequencies are measured once, against the HPET or the ACPI timer, over a million TSC ticks (a
  * third of a millisecond at 3 GHz; one at the 1 GHz of a counted run): both ends are the best of
- * some bracketed readings. Each CPU's alarm is set for the earlier of the timer deadline
- * (kernel/core/timer.c) and the scheduler's tick, which rests while the CPU idles. Per-CPU state is
- * touched with interrupts off.
+ * some bracketed readings. The alarm is that of the CPU's timers (kernel/core/timer.c), of which
+ * one is the scheduler's tick, which rests while the CPU idles.
  */
 #include <arch/boot.h>
 #include <arch/io.h>
 #include <arch/time.h>
 
+#include "kernel/core/percpu.h"
 #include "kernel/core/printk.h"
 #include "kernel/core/time.h"
 #include "kernel/core/timer.h"
@@ -30,6 +30,10 @@ u64 clock_ns_per_tick;
 static u64 tsc_hz = 1000000000;
 static u64 lapic_ticks_per_ns = 1ULL << 32; /* 32.32 fixed point */
 static u8 *hpet;
+
+static struct {
+	struct timer timer;
+} __percpu_slot ticks[NR_CPUS];
 
 struct reading {
 	u64 tsc;
@@ -107,67 +111,39 @@ void clock_init(void)
 		(unsigned long long)(tsc_hz / 1000 % 1000));
 }
 
-/* Program the alarm for the earlier of this CPU's two deadlines. Interrupts off. */
-static void set_alarm(struct cpu *cpu, u64 now)
-{
-	u64 deadline = min(cpu->next_timer_ns, cpu->next_tick_ns), ticks;
-
-	if (deadline == cpu->next_event_ns)
-		return;
-	cpu->next_event_ns = deadline;
-	/* Too far for the counter: an early alarm sets the next one. 0 would stop it. */
-	deadline = deadline > now ? deadline - now : 0;
-	ticks = (u64)(((unsigned __int128)deadline * lapic_ticks_per_ns) >> 32);
-	if (cpu->next_event_ns == NEVER)
-		ticks = 0;
-	else
-		ticks = max(1ULL, min(ticks, 0xffffffffULL));
-	lapic_timer_write((u32)ticks);
-}
-
 void arch_timer_set(u64 deadline_ns)
 {
-	this_cpu()->next_timer_ns = deadline_ns;
-	set_alarm(this_cpu(), arch_clock_ns());
+	u64 now = arch_clock_ns(), delta = deadline_ns > now ? deadline_ns - now : 0;
+	u64 ticks = (u64)(((unsigned __int128)delta * lapic_ticks_per_ns) >> 32);
+
+	/* Too far for the counter: an early alarm sets the next one. 0 stops it. */
+	lapic_timer_write(deadline_ns == NEVER ? 0 : (u32)max(1ULL, min(ticks, NEVER >> 32)));
 }
 
-static void set_tick(u64 deadline_ns, u64 now)
+/* The scheduler's tick of this CPU; the interrupt that calls it came from a program, or not. */
+static void tick(void *cpu)
 {
-	this_cpu()->next_tick_ns = deadline_ns;
-	set_alarm(this_cpu(), now);
+	timer_start(&ticks[cpu_id()].timer, arch_clock_ns() + TICK_NS);
+	scheduler_tick(((struct cpu *)cpu)->interrupted_user);
 }
 
 void clock_init_cpu(void)
 {
-	this_cpu()->next_timer_ns = this_cpu()->next_event_ns = NEVER;
-	set_tick(arch_clock_ns() + TICK_NS, arch_clock_ns());
+	timer_init(&ticks[cpu_id()].timer, tick, this_cpu());
+	timer_start(&ticks[cpu_id()].timer, arch_clock_ns() + TICK_NS);
 }
 
 void clock_interrupt(struct registers *registers)
 {
-	struct cpu *cpu = this_cpu();
-	u64 now = arch_clock_ns();
-
-	cpu->next_event_ns = 0; /* spent: whatever is due next must be programmed */
-	if (now >= cpu->next_tick_ns) {
-		cpu->next_tick_ns = max(cpu->next_tick_ns + TICK_NS, now);
-		scheduler_tick(user_mode(registers));
-	}
-	if (now >= cpu->next_timer_ns) {
-		cpu->next_timer_ns = NEVER;
-		timer_interrupt();
-	}
-	if (!cpu->next_event_ns)
-		set_alarm(cpu, now);
+	this_cpu()->interrupted_user = user_mode(registers);
+	timer_interrupt();
 }
 
 void arch_halt(void)
 {
-	set_tick(NEVER, arch_clock_ns());
+	timer_cancel(&ticks[cpu_id()].timer);
 	__asm__ __volatile__("sti; hlt" ::: "memory");
-	arch_irq_disable();
-	set_tick(arch_clock_ns() + TICK_NS, arch_clock_ns());
-	arch_irq_enable();
+	timer_start(&ticks[cpu_id()].timer, arch_clock_ns() + TICK_NS);
 }
 
 /* Busy, for start-up's delays. */

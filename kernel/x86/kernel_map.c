@@ -27,7 +27,7 @@
 u64 *kernel_page_table;
 static DEFINE_SPINLOCK(device_map_lock);
 static u64 device_map_next = DEVICE_MAP_BASE;
-static bool page_allocator_up;
+bool page_allocator_up; /* boot_alloc() is over */
 
 static u64 *new_table(void)
 {
@@ -104,13 +104,7 @@ void mmu_load_kernel(void)
 	write_cr3(virt_to_phys(kernel_page_table));
 }
 
-/* boot_alloc() is over. */
-void mmu_page_allocator_up(void)
-{
-	page_allocator_up = true;
-}
-
-static void *map_device(phys_addr_t phys, size_t size, u64 flags)
+void *map_device(phys_addr_t phys, size_t size, bool cached)
 {
 	u64 offset = phys & (PAGE_SIZE - 1);
 	u64 whole = round_up(offset + size, PAGE_SIZE);
@@ -122,18 +116,9 @@ static void *map_device(phys_addr_t phys, size_t size, u64 flags)
 	address = device_map_next;
 	if (whole <= DEVICE_MAP_BASE + DEVICE_MAP_SIZE - address) {
 		device_map_next += whole;
-		mapped = map_pages(address, phys - offset, whole, PAGE_KERNEL | PTE_NX | flags);
+		mapped = map_pages(address, phys - offset, whole,
+				   PAGE_KERNEL | PTE_NX | (cached ? 0 : PTE_NO_CACHE));
 	}
 	spin_unlock_irqrestore(&device_map_lock, irq);
 	return mapped ? (void *)(uintptr_t)(address + offset) : NULL;
-}
-
-void *map_physical(phys_addr_t phys, size_t size)
-{
-	return map_device(phys, size, PTE_NO_CACHE);
-}
-
-void *map_physical_cached(phys_addr_t phys, size_t size)
-{
-	return map_device(phys, size, 0);
 }

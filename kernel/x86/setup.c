@@ -92,7 +92,7 @@ void boot_release_memory(void)
 		if (start < free_ranges[i].end)
 			page_alloc_add_range(start, free_ranges[i].end);
 	}
-	mmu_page_allocator_up();
+	page_allocator_up = true;
 }
 
 void arch_early_init(u32 magic, phys_addr_t info)

@@ -117,7 +117,7 @@ void fpu_prepare_area(void *area);
 extern u64 *kernel_page_table;
 void mmu_init_kernel(void);
 void mmu_load_kernel(void);
-void mmu_page_allocator_up(void);
+extern bool page_allocator_up;
 void mmu_flush_interrupt(void);
 
 /* acpi.c: also power-off and reset */

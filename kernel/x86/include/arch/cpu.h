@@ -30,9 +30,7 @@ struct cpu {
 	u64 fs_base;		/* FS and user GS base in the machine's registers */
 	u64 gs_base;
 	struct mmu_root *mmu_root; /* address space loaded; NULL: the kernel's own */
-	u64 next_event_ns;	   /* LAPIC timer: deadline programmed */
-	u64 next_timer_ns;	   /* earliest deadline of kernel/core/timer.c */
-	u64 next_tick_ns;	   /* scheduler tick; ~0 while idle */
+	bool interrupted_user;	   /* the timer interrupt being handled came from a program */
 	u64 interrupts;		   /* device interrupts and IPIs taken */
 } __aligned(64);
 
@@ -61,10 +59,9 @@ static __always_inline struct task *arch_current(void)
 }
 #define current arch_current()
 
-static __always_inline void cpu_relax(void)
-{
-	__asm__ __volatile__("pause" ::: "memory");
-}
+#define cpu_relax() __asm__ __volatile__("pause" ::: "memory")
+#define arch_irq_enable() __asm__ __volatile__("sti" ::: "memory")
+#define arch_irq_disable() __asm__ __volatile__("cli" ::: "memory")
 
 #define X86_FLAGS_IF (1UL << 9)
 
@@ -75,16 +72,6 @@ static __always_inline unsigned long arch_irq_save(void)
 
 	__asm__ __volatile__("pushfq; popq %0; cli" : "=rm"(flags)::"memory");
 	return flags;
-}
-
-static __always_inline void arch_irq_enable(void)
-{
-	__asm__ __volatile__("sti" ::: "memory");
-}
-
-static __always_inline void arch_irq_disable(void)
-{
-	__asm__ __volatile__("cli" ::: "memory");
 }
 
 static __always_inline void arch_irq_restore(unsigned long flags)

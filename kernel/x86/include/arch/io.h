@@ -41,10 +41,10 @@ static inline void outsb(u16 port, const void *from, size_t n)
 }
 
 /*
- * Map @size bytes of device memory at @phys, uncached, for good. NULL when no memory for tables or
- * no address space is left. Process context, or start-up.
+ * Map @size bytes of device memory at @phys for good: device registers uncached; firmware tables
+ * and other memory that is not in the direct map cached. NULL when no memory for tables or no
+ * address space is left. Process context, or start-up.
  */
-void *map_physical(phys_addr_t phys, size_t size);
-
-/* The same, cached: firmware tables and other memory that is not in the direct map. */
-void *map_physical_cached(phys_addr_t phys, size_t size);
+void *map_device(phys_addr_t phys, size_t size, bool cached);
+#define map_physical(phys, size) map_device(phys, size, false)
+#define map_physical_cached(phys, size) map_device(phys, size, true)

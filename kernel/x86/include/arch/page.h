@@ -12,20 +12,11 @@
 #define DIRECT_MAP_BASE 0xffff800000000000UL
 #define KERNEL_IMAGE_BASE 0xffffffff80000000UL
 
-static inline void *phys_to_virt(phys_addr_t phys)
-{
-	return (void *)(DIRECT_MAP_BASE + phys);
-}
+#define phys_to_virt(phys) ((void *)(DIRECT_MAP_BASE + (phys)))
 
 /* Of an address in the direct map only: not of the kernel's image (kernel_to_phys), nor of a
  * mapping made by map_physical(). */
-static inline phys_addr_t virt_to_phys(const volatile void *address)
-{
-	return (uintptr_t)address - DIRECT_MAP_BASE;
-}
+#define virt_to_phys(address) ((phys_addr_t)((uintptr_t)(address)-DIRECT_MAP_BASE))
 
 /* Of a static object of the kernel's image. */
-static inline phys_addr_t kernel_to_phys(const volatile void *address)
-{
-	return (uintptr_t)address - KERNEL_IMAGE_BASE;
-}
+#define kernel_to_phys(address) ((phys_addr_t)((uintptr_t)(address)-KERNEL_IMAGE_BASE))

@@ -31,10 +31,7 @@ struct registers {
 };
 
 /* Was the code that was interrupted a program's? */
-static inline bool user_mode(const struct registers *registers)
-{
-	return registers->cs & 3;
-}
+#define user_mode(registers) (((registers)->cs & 3) != 0)
 
 /* Bytes at the top of a kernel stack that hold the vector registers: set once at boot, a multiple
  * of 64. */

@@ -2,9 +2,9 @@
  * time.h - the clock, the one-shot timer and the battery-backed clock, as kernel/core/time.c and
  * timer.c use them.
  *
- * What the timer interrupt calls, on each CPU, interrupts disabled:
- *	timer_interrupt()	(kernel/core/timer.c) a deadline of arch_timer_set() has passed
- *	scheduler_tick(bool user)	(kernel/proc/sched.c) 100 times a second of a busy CPU
+ * On each CPU, interrupts disabled, timer_interrupt() (kernel/core/timer.c) is called when a
+ * deadline of arch_timer_set() has passed, and 100 times a second of a busy CPU
+ * scheduler_tick(bool user) (kernel/proc/sched.c).
  */
 #pragma once
 
