@@ -16,7 +16,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from lab import instructions, linux, machine
+from lab import instructions, jobs, linux, machine
 from lab.machine import Options
 from lab.paths import LabError
 
@@ -53,10 +53,14 @@ def _row(name: str, here: int, there: int) -> dict[str, Any]:
 
 
 def job(options: Options, name: str, command: str) -> dict[str, Any]:
-    """What a whole job costs on both: {"job", "status", "user": row, "kernel": row}."""
+    """What a whole job costs on both: {"job", "status", "user": row, "kernel": row}.
+
+    @command: the name of a job of lab/jobs, or a shell command."""
+    whole = jobs.find(command).options(options) if command in jobs.names() else None
+    options = whole or replace(options, job=["sh", "-c", command])
     found = []
     with tempfile.TemporaryDirectory(prefix="cw-count-") as folder:
-        for one in kernels(replace(options, job=["sh", "-c", command]), name):
+        for one in kernels(options, name):
             found.append(instructions.count(one, Path(folder) / "out"))
     (ours, here), (theirs, there) = found
     if ours.status != theirs.status:
@@ -65,17 +69,17 @@ def job(options: Options, name: str, command: str) -> dict[str, Any]:
     return {"job": command, "status": ours.status, "same_output": ours.output == theirs.output, **rows}
 
 
-def bench_against(name: str, options: Options, rows: list[str], jobs: list[str], as_json: bool) -> None:
-    """The table of calls (or only @rows of it), or, with @jobs, of these."""
+def bench_against(name: str, options: Options, rows: list[str], commands: list[str], as_json: bool) -> None:
+    """The table of calls (or only @rows of it), or, with @commands, of these jobs."""
     version = linux.linux_kernel(name.partition("=")[2]).version
     measured: dict[str, Any] = {"linux": version}
-    if jobs:
-        measured["jobs"] = [job(options, name, command) for command in jobs]
+    if commands:
+        measured["jobs"] = [job(options, name, command) for command in commands]
     else:
         measured["calls"] = calls(options, name, rows)
     if as_json:
         print(json.dumps(measured, indent=1))
-    elif jobs:
+    elif commands:
         _print_jobs(measured["jobs"], version)
     else:
         _print_calls(measured["calls"], version)

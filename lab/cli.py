@@ -203,6 +203,7 @@ def diff_kernels(
     user: User = "root",
     accel: Accel = "tcg",
     trace: Annotated[bool, typer.Option("--trace/--no-trace", help="Compare every system call's error too, in runs of their own.")] = True,
+    job: Annotated[str, typer.Option("--job", metavar="NAME", help="Instead of a program: this job of lab/jobs, with its packages.")] = "",
     ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="PATTERN", help="Leave out files like this ('*/.git/index'); may be repeated.")] = None,
     timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="End a machine after so long.")] = 600,
 ) -> None:  # fmt: skip
@@ -210,17 +211,22 @@ def diff_kernels(
 
     Exit status 0: all the same; 1: something differs, and is printed; other: a machine or the lab failed.
     """
+    from lab import jobs
     from lab.diff import diff
 
-    if not context.args:
-        raise LabError("which program? ./cw diff [options] -- PROGRAM ARG...")
+    if bool(context.args) == bool(job):
+        raise LabError(f"which program? ./cw diff [options] -- PROGRAM ARG..., or --job {'|'.join(jobs.names())}")
     if kernel.partition("=")[0] != "linux":
         raise LabError(f"--kernel {kernel}: what Chainwalk is compared with is linux or linux=VERSION")
     options = options_of(
         job=context.args, kernel=kernel, packages=package, documents=docs, add=add, settings=settings, defconfig=defconfig,
         mem=mem, smp=smp, root=root, icount=icount, user=user, accel=accel, timeout=timeout,
     )  # fmt: skip
-    finish(diff(options, trace, ignore or []))
+    ignored = list(ignore or [])
+    if job:
+        options = jobs.find(job).options(options)
+        ignored += jobs.find(job).ignored
+    finish(diff(options, trace, ignored))
 
 
 @app.command()
@@ -245,7 +251,7 @@ def bench(
     rebuild: Annotated[bool, typer.Option(help="Time a clean build too.")] = True,
     against: Annotated[str, typer.Option("--against", metavar="linux[=VERSION]", help="Instructions a call here and on Linux, side by side (docs/linux.md).")] = "",
     row: Annotated[list[str] | None, typer.Option("--row", metavar="NAME", help="With --against: only this row of the table; may be repeated.")] = None,
-    job: Annotated[list[str] | None, typer.Option("--job", metavar="COMMAND", help="With --against: instructions of this shell command instead, programs' and kernel's apart; may be repeated.")] = None,
+    job: Annotated[list[str] | None, typer.Option("--job", metavar="NAME|COMMAND", help="With --against: instructions of this job of lab/jobs or shell command instead, programs' and kernel's apart; may be repeated.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="With --against: as JSON.")] = False,
     package: Package = None,
     add: Add = None,
