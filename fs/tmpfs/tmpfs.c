@@ -152,6 +152,7 @@ static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir
 		inode->op = &directory_operations;
 		inode->fop = &directory_file_operations;
 		inode->nlink = 2;
+		inode->size = 2 * DIRECTORY_ENTRY_SIZE; /* "." and ".." */
 	} else if (target) {
 		inode->size = (loff_t)strlen(target);
 		inode->link = memcpy(part, target, (size_t)inode->size);
