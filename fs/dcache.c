@@ -16,15 +16,21 @@
  * with the only reference, so that lookup cannot take another meanwhile
  *   - parent and name: only while unhashed, under tree_lock and dentry->lock (d_move)
  *   - children: the parent's dentry->lock
- * Lock order: tree_lock -> bucket lock -> dentry->lock -> lru_lock.
+ * Lock order: tree_lock -> bucket lock -> dentry->lock -> LRU list.
  */
 #include "fs/dcache.h"
 #include "fs/internal.h"
+#include "fs/lru.h"
 #include "fs/pipe.h"
 #include "kernel/core/assert.h"
 #include "kernel/core/printk.h"
 #include "kernel/core/string.h"
 #include "mm/slab.h"
+
+#ifndef CONFIG_DEBUG
+static_assert(sizeof(struct dentry) <= 192 && sizeof(struct inode) <= 600,
+	      "a cached file takes no more than Linux's dentry and ext4 inode");
+#endif
 
 struct dentry_table dentry_table_instance;
 static struct kmem_cache *dentry_slab;
@@ -32,9 +38,7 @@ static struct kmem_cache *dentry_slab;
 /* Parents and names: taken by d_move, d_path and whoever walks upwards without references. */
 DEFINE_SPINLOCK(dentry_tree_lock);
 
-static DEFINE_SPINLOCK(lru_lock);
-static LIST_HEAD(lru_list); /* newest first */
-static u64 lru_count;
+static struct lru lru;
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 
@@ -60,7 +64,7 @@ static bool set_name(struct dentry *dentry, const char *name, u32 length)
 		to[length] = '\0';
 	}
 	dentry->name = to;
-	dentry->name_length = (u16)length;
+	dentry->name_length = (u8)length;
 	return true;
 }
 
@@ -78,6 +82,7 @@ static struct dentry *dentry_alloc(const char *name, u32 length)
 	dentry->referenced = 0;
 	dentry->inode = NULL;
 	dentry->private = NULL;
+	INIT_LIST_HEAD(&dentry->lru);
 	atomic_set(&dentry->refcount, 1);
 	spin_lock_init(&dentry->lock, "dentry->lock");
 	INIT_LIST_HEAD(&dentry->children);
@@ -175,10 +180,7 @@ static void dentry_hash_insert(struct dentry *dentry)
 	dentry_table_insert(&dentry_table_instance, NULL, bucket, dentry, &key, dentry_compare);
 	HASH_COUNT(dentry, inserts, 1);
 	atomic_add(DREF_KEPT, &dentry->refcount);
-	spin_lock(&lru_lock);
-	list_add(&dentry->lru, &lru_list);
-	lru_count++;
-	spin_unlock(&lru_lock);
+	lru_add(&lru, &dentry->lru, &dentry->lru_cpu);
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
 }
 
@@ -188,10 +190,7 @@ static void dentry_unhash(struct dentry *dentry, u32 bucket)
 	dentry_table_remove(&dentry_table_instance, NULL, bucket, dentry);
 	HASH_COUNT(dentry, removes, 1);
 	__atomic_fetch_or(&dentry->flags, D_UNHASHED, __ATOMIC_RELAXED);
-	spin_lock(&lru_lock);
-	list_del(&dentry->lru);
-	lru_count--;
-	spin_unlock(&lru_lock);
+	lru_remove(&lru, &dentry->lru, dentry->lru_cpu);
 	atomic_sub(DREF_KEPT, &dentry->refcount);
 }
 
@@ -271,7 +270,7 @@ static void swap_names(struct dentry *a, struct dentry *b)
 	char inline_a[DNAME_INLINE];
 	bool a_inline = name_is_inline(a), b_inline = name_is_inline(b);
 	const char *name_a = a->name;
-	u16 length_a = a->name_length;
+	u8 length_a = a->name_length;
 
 	memcpy(inline_a, a->inline_name, DNAME_INLINE);
 	memcpy(a->inline_name, b->inline_name, DNAME_INLINE);
@@ -466,36 +465,36 @@ static bool evict_dentry(struct dentry *dentry, int others)
 	return unused;
 }
 
-/* The oldest dentry that is neither in use nor recently used, referenced; NULL after @budget looks.
- */
-static struct dentry *oldest_unused(u64 *budget)
+/* The oldest dentry of a list that is neither in use nor recently used, referenced; NULL after
+ * @budget looks. */
+static struct dentry *oldest_unused(struct lru_list *list, u64 *budget)
 {
-	struct dentry *found = NULL;
-
-	spin_lock(&lru_lock);
-	while (!found && *budget && !list_empty(&lru_list)) {
-		struct dentry *dentry = list_last_entry(&lru_list, struct dentry, lru);
+	guard(spinlock, &list->lock);
+	while (*budget && !list_empty(&list->objects)) {
+		struct dentry *dentry = list_last_entry(&list->objects, struct dentry, lru);
+		bool unused = !dentry->referenced && atomic_read(&dentry->refcount) == DREF_KEPT;
 
 		(*budget)--;
-		if (!dentry->referenced && atomic_read(&dentry->refcount) == DREF_KEPT)
-			found = dget(dentry); /* on the list, so it is still there */
 		dentry->referenced = 0;
-		list_move(&dentry->lru, &lru_list);
+		list_move(&dentry->lru, &list->objects);
+		if (unused)
+			return dget(dentry); /* on the list, so it is still there */
 	}
-	spin_unlock(&lru_lock);
-	return found;
+	return NULL;
 }
 
+/* One from each CPU's list in turn. */
 static u64 shrink_dentries(u64 objects, u64 budget)
 {
+	unsigned cpu = 0, without = 0;
+	struct dentry *dentry;
 	u64 freed = 0;
 
-	while (freed < objects) {
-		struct dentry *dentry = oldest_unused(&budget);
-
-		if (!dentry)
-			break;
-		freed += evict_dentry(dentry, 0);
+	for (; freed < objects && without < NR_CPUS; cpu = (cpu + 1) % NR_CPUS) {
+		dentry = oldest_unused(&lru.of_cpu[cpu], &budget);
+		without = dentry ? 0 : without + 1;
+		if (dentry)
+			freed += evict_dentry(dentry, 0);
 	}
 	return freed;
 }
@@ -503,12 +502,12 @@ static u64 shrink_dentries(u64 objects, u64 budget)
 u64 shrink_dcache(u64 objects)
 {
 	/* once round to forget uses, once more to take */
-	return shrink_dentries(objects, 2 * READ_ONCE(lru_count));
+	return shrink_dentries(objects, 2 * lru_count(&lru));
 }
 
 static u64 dcache_count(void)
 {
-	return READ_ONCE(lru_count);
+	return lru_count(&lru);
 }
 
 /* Dropping an unused cached dentry frees no disk blocks and takes no sleeping lock: any GFP may. It
@@ -527,7 +526,7 @@ static struct dentry *some_child(struct dentry *parent, bool busy)
 	struct dentry *child, *found = NULL;
 
 	spin_lock(&parent->lock);
-	list_for_each_entry (child, &parent->children, child_link) {
+	list_for_each_entry(child, &parent->children, child_link) {
 		int count = atomic_read(&child->refcount);
 
 		if ((count & ~DREF_KEPT) != 0 && !busy)
@@ -595,32 +594,35 @@ void dentry_cache_check(void)
 	u64 listed = 0, hashed = 0;
 	struct dentry *dentry;
 
-	list_for_each_entry (dentry, &lru_list, lru) {
-		struct dentry *found = dentry_find_again(dentry->parent, dentry->name,
-							 dentry->name_length, dentry->name_hash);
+	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
+		list_for_each_entry(dentry, &lru.of_cpu[cpu].objects, lru) {
+			struct dentry *found =
+				dentry_find_again(dentry->parent, dentry->name, dentry->name_length,
+						  dentry->name_hash);
 
-		BUG_ON(found != dentry);
-		dput(found);
-		BUG_ON(dentry->flags & D_UNHASHED);
-		BUG_ON(dentry->name_hash !=
-		       dentry_name_hash(dentry->parent, dentry->name, dentry->name_length));
-		BUG_ON(strlen(dentry->name) != dentry->name_length);
-		listed++;
-	}
+			BUG_ON(found != dentry);
+			dput(found);
+			BUG_ON(dentry->flags & D_UNHASHED);
+			BUG_ON(dentry->name_hash !=
+			       dentry_name_hash(dentry->parent, dentry->name, dentry->name_length));
+			BUG_ON(strlen(dentry->name) != dentry->name_length);
+			listed++;
+		}
 	dentry_cache_hash.walk(&dentry_table_instance, add_size, &hashed);
-	BUG_ON(listed != hashed || listed != lru_count);
+	BUG_ON(listed != hashed || listed != lru_count(&lru));
 #ifdef CONFIG_HASH_STATS
 	u64 inserted = 0;
 
 	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
 		inserted += dentry_counters[cpu].inserts - dentry_counters[cpu].removes;
-	BUG_ON(inserted != lru_count);
+	BUG_ON(inserted != listed);
 #endif
 }
 
 void dentry_cache_init(void)
 {
 	dentry_slab = kmem_cache_create("dentry", sizeof(struct dentry), 8, SLAB_RECLAIMABLE, NULL);
+	lru_init(&lru, "dentry LRU");
 	dentry_table_create(&dentry_table_instance, &dentry_cache_hash);
 	register_shrinker(&dcache_shrinker);
 }

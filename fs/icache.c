@@ -12,9 +12,10 @@
  *
  * Dirty inodes (I_DIRTY: times, size, blocks; I_DIRTY_PAGES) are on sb->dirty until written back.
  *
- * Lock order: bucket lock -> sb->inodes_lock -> inode->spin -> lru_lock.
+ * Lock order: bucket lock -> sb->inodes_lock -> inode->spin -> LRU list.
  */
 #include "fs/internal.h"
+#include "fs/lru.h"
 #include "hash/cache.h"
 #include "kernel/core/assert.h"
 #include "kernel/core/printk.h"
@@ -43,9 +44,7 @@ static struct kmem_cache *inode_slab;
 /* Waiters for I_NEW of any inode: rare, so one queue serves all. */
 static DEFINE_WAIT_QUEUE(inode_wait);
 
-static DEFINE_SPINLOCK(inode_lru_lock);
-static LIST_HEAD(inode_lru); /* newest first */
-static u64 inode_lru_count;
+static struct lru lru;
 
 static __always_inline int inode_compare(const struct inode *inode, const struct inode_key *key)
 {
@@ -161,14 +160,11 @@ void remove_inode_hash(struct inode *inode)
 /* Bucket lock or sb->inodes_lock held: take a reference unless the inode is on its way out. */
 static bool inode_get_live(struct inode *inode)
 {
-	bool live;
-
-	spin_lock(&inode->spin);
-	live = !(inode->flags & I_FREEING);
-	if (live)
-		atomic_inc(&inode->refcount);
-	spin_unlock(&inode->spin);
-	return live;
+	guard(spinlock, &inode->spin);
+	if (inode->flags & I_FREEING)
+		return false;
+	atomic_inc(&inode->refcount);
+	return true;
 }
 
 /* Bucket lock held. *@leaving: one was found that is being freed; look again when it has gone. */
@@ -274,16 +270,6 @@ void iget_failed(struct inode *inode)
 
 /* ---- letting go ------------------------------------------------------------------------------ */
 
-static void lru_remove(struct inode *inode)
-{
-	spin_lock(&inode_lru_lock);
-	if (!list_empty(&inode->lru)) {
-		list_del_init(&inode->lru);
-		inode_lru_count--;
-	}
-	spin_unlock(&inode_lru_lock);
-}
-
 /* I_FREEING is set and no reference left: the inode is ours. */
 static void evict(struct inode *inode)
 {
@@ -291,7 +277,7 @@ static void evict(struct inode *inode)
 
 	if (inode->flags & I_HASHED)
 		remove_inode_hash(inode);
-	lru_remove(inode);
+	lru_remove(&lru, &inode->lru, inode->lru_cpu);
 	if (inode->data.nr_pages)
 		truncate_inode_pages(&inode->data, 0);
 	if (sb->op->evict_inode && inode->nlink == 0)
@@ -305,87 +291,78 @@ static void evict(struct inode *inode)
 
 void iput(struct inode *inode)
 {
-	bool last, gone = false;
+	bool last, gone;
 
 	if (likely(atomic_add_unless(&inode->refcount, -1, 1)))
 		return;
 	spin_lock(&inode->spin);
 	last = atomic_dec_and_test(&inode->refcount);
-	if (last && (inode->nlink == 0 || !(inode->flags & I_HASHED))) {
+	gone = last && (inode->nlink == 0 || !(inode->flags & I_HASHED));
+	if (gone)
 		inode->flags |= I_FREEING;
-		gone = true;
-	} else if (last) {
-		spin_lock(&inode_lru_lock);
-		if (list_empty(&inode->lru)) {
-			list_add(&inode->lru, &inode_lru);
-			inode_lru_count++;
-		}
-		spin_unlock(&inode_lru_lock);
-	}
+	else if (last && list_empty(&inode->lru))
+		lru_add(&lru, &inode->lru, &inode->lru_cpu);
 	spin_unlock(&inode->spin);
 	if (gone)
 		evict(inode);
 }
 
 /* Claim an unused, clean inode without pages for eviction, which then takes no sleeping lock.
- * lru_lock is not held; the caller has a reference. */
+ * No LRU list is locked; the caller has a reference. */
 static bool claim_unused(struct inode *inode)
 {
-	bool ours;
-
-	spin_lock(&inode->spin);
-	ours = atomic_read(&inode->refcount) == 1 && !inode->data.nr_pages &&
-	       !(inode->flags & (I_DIRTY | I_DIRTY_PAGES | I_FREEING));
-	if (ours) {
-		atomic_dec(&inode->refcount);
-		inode->flags |= I_FREEING;
-	}
-	spin_unlock(&inode->spin);
-	return ours;
+	guard(spinlock, &inode->spin);
+	if (atomic_read(&inode->refcount) != 1 || inode->data.nr_pages ||
+	    (inode->flags & (I_DIRTY | I_DIRTY_PAGES | I_FREEING)))
+		return false;
+	atomic_dec(&inode->refcount);
+	inode->flags |= I_FREEING;
+	return true;
 }
 
-/* The oldest inode of the list with a reference, moved to the front; those in use leave the list.
- */
-static struct inode *oldest_inode(u64 *budget)
+/* The oldest inode of a list with a reference, moved to the front; those in use leave the list.
+ * inode->spin is taken before the list's lock elsewhere, so it is only tried: an inode that is
+ * being claimed is skipped. */
+static struct inode *oldest_inode(struct lru_list *list, u64 *budget)
 {
-	struct inode *found = NULL;
-
-	spin_lock(&inode_lru_lock);
-	while (!found && *budget && !list_empty(&inode_lru)) {
-		struct inode *inode = list_last_entry(&inode_lru, struct inode, lru);
+	guard(spinlock, &list->lock);
+	while (*budget && !list_empty(&list->objects)) {
+		struct inode *inode = list_last_entry(&list->objects, struct inode, lru);
+		bool found = false;
 
 		(*budget)--;
+		if (!spin_trylock(&inode->spin)) {
+			list_move(&inode->lru, &list->objects);
+			continue;
+		}
 		if (atomic_read(&inode->refcount) > 0) { /* comes back with its last iput */
 			list_del_init(&inode->lru);
-			inode_lru_count--;
-			continue;
+			list->count--;
+		} else {
+			list_move(&inode->lru, &list->objects);
+			found = !(inode->flags & I_FREEING);
 		}
-		list_move(&inode->lru, &inode_lru);
-		if (inode->flags & I_FREEING)
-			continue;
-		/* spin is taken before lru_lock elsewhere: only try. An inode that is being claimed
-		 * is skipped. */
-		if (spin_trylock(&inode->spin)) {
-			if (!(inode->flags & I_FREEING)) {
-				atomic_inc(&inode->refcount);
-				found = inode;
-			}
-			spin_unlock(&inode->spin);
-		}
+		if (found)
+			atomic_inc(&inode->refcount);
+		spin_unlock(&inode->spin);
+		if (found)
+			return inode;
 	}
-	spin_unlock(&inode_lru_lock);
-	return found;
+	return NULL;
 }
 
+/* One from each CPU's list in turn. */
 u64 shrink_icache(u64 objects)
 {
-	u64 budget = READ_ONCE(inode_lru_count), freed = 0;
+	u64 budget = lru_count(&lru), freed = 0;
+	unsigned cpu = 0, without = 0;
+	struct inode *inode;
 
-	while (freed < objects) {
-		struct inode *inode = oldest_inode(&budget);
-
+	for (; freed < objects && without < NR_CPUS; cpu = (cpu + 1) % NR_CPUS) {
+		inode = oldest_inode(&lru.of_cpu[cpu], &budget);
+		without = inode ? 0 : without + 1;
 		if (!inode)
-			break;
+			continue;
 		if (inode->data.nr_pages && !(inode->flags & I_DIRTY_PAGES))
 			invalidate_inode_pages(&inode->data);
 		if (claim_unused(inode)) {
@@ -400,7 +377,7 @@ u64 shrink_icache(u64 objects)
 
 static u64 icache_count(void)
 {
-	return READ_ONCE(inode_lru_count);
+	return lru_count(&lru);
 }
 
 /* Frees clean inodes and the pages that can be locked at once: no I/O, and nothing waits. Any GFP
@@ -420,7 +397,7 @@ static struct inode *claim_any(struct super_block *sb, u64 *busy)
 
 	*busy = 0;
 	spin_lock(&sb->inodes_lock);
-	list_for_each_entry (inode, &sb->inodes, sb_link) {
+	list_for_each_entry(inode, &sb->inodes, sb_link) {
 		spin_lock(&inode->spin);
 		if (atomic_read(&inode->refcount) == 0 && !(inode->flags & I_FREEING)) {
 			inode->flags |= I_FREEING;
@@ -548,44 +525,20 @@ int sync_inodes(struct super_block *sb)
 
 /* ---- programs and writers -------------------------------------------------------------------- */
 
-static int change_writers(struct inode *inode, int by)
+/* Opens for writing (+1) exclude running programs (-1), and the other way round. */
+int change_writers(struct inode *inode, int by)
 {
-	int error = 0;
-
-	spin_lock(&inode->spin);
-	if ((by > 0 && inode->writers < 0) || (by < 0 && inode->writers > 0))
-		error = -ETXTBSY;
-	else
-		inode->writers += by;
-	spin_unlock(&inode->spin);
-	return error;
-}
-
-int get_write_access(struct inode *inode)
-{
-	return change_writers(inode, 1);
-}
-
-int deny_write_access(struct inode *inode)
-{
-	return change_writers(inode, -1);
-}
-
-static void release_writers(struct inode *inode, int by)
-{
-	spin_lock(&inode->spin);
+	guard(spinlock, &inode->spin);
+	if (inode->writers && (inode->writers > 0) != (by > 0))
+		return -ETXTBSY;
 	inode->writers += by;
-	spin_unlock(&inode->spin);
+	return 0;
 }
 
-void put_write_access(struct inode *inode)
+void release_writers(struct inode *inode, int by)
 {
-	release_writers(inode, -1);
-}
-
-void allow_write_access(struct inode *inode)
-{
-	release_writers(inode, 1);
+	guard(spinlock, &inode->spin);
+	inode->writers -= by;
 }
 
 /* ---- boot and checks ------------------------------------------------------------------------- */
@@ -610,18 +563,20 @@ void inode_cache_check(void)
 	struct inode *inode;
 	u64 listed = 0, hashed = 0;
 
-	list_for_each_entry (inode, &inode_lru, lru) {
-		BUG_ON(inode->flags & I_FREEING);
-		BUG_ON(!(inode->flags & I_HASHED));
-		listed++;
-	}
+	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
+		list_for_each_entry(inode, &lru.of_cpu[cpu].objects, lru) {
+			BUG_ON(inode->flags & I_FREEING);
+			BUG_ON(!(inode->flags & I_HASHED));
+			listed++;
+		}
 	inode_cache_hash.walk(&table, add_size, &hashed);
-	BUG_ON(listed != inode_lru_count || listed > hashed);
+	BUG_ON(listed != lru_count(&lru) || listed > hashed);
 }
 
 void inode_cache_init(void)
 {
 	inode_slab = kmem_cache_create("inode", sizeof(struct inode), 8, SLAB_RECLAIMABLE, NULL);
+	lru_init(&lru, "inode LRU");
 	inode_table_create(&table, &inode_cache_hash);
 	register_shrinker(&icache_shrinker);
 }

@@ -73,7 +73,7 @@ static void wake_waiters(void)
 
 	if (list_empty(&waiters))
 		return;
-	list_for_each_entry (waiter, &waiters, link)
+	list_for_each_entry(waiter, &waiters, link)
 		waiter->blocker = NULL;
 	wake_up(&locks_wait);
 }
@@ -158,7 +158,7 @@ static bool closes_circle(const void *owner, const void *blocker)
 	for (unsigned steps = 0; blocker && steps < CIRCLE_MAX; steps++) {
 		const void *next = NULL;
 
-		list_for_each_entry (waiter, &waiters, link)
+		list_for_each_entry(waiter, &waiters, link)
 			if (waiter->owner == blocker && waiter->blocker)
 				next = waiter->blocker;
 		if (next == owner)

@@ -99,7 +99,7 @@ static struct mount *mount_on(const struct path *path)
 {
 	struct mount *child;
 
-	list_for_each_entry (child, &path->mount->children, child_link)
+	list_for_each_entry(child, &path->mount->children, child_link)
 		if (child->mountpoint == path->dentry)
 			return child;
 	return NULL;
@@ -149,7 +149,7 @@ bool is_mountpoint(const struct dentry *dentry)
 	bool found = false;
 
 	mount_lock_read();
-	list_for_each_entry (mount, &mounts, link)
+	list_for_each_entry(mount, &mounts, link)
 		found |= mount->mountpoint == dentry && mount->parent != mount;
 	mount_unlock_read();
 	return found;
@@ -165,7 +165,7 @@ void for_each_mount(void (*visit)(struct mount *mount, void *argument), void *ar
 	struct mount *mount;
 
 	guard(mutex, &mount_mutex);
-	list_for_each_entry (mount, &mounts, link)
+	list_for_each_entry(mount, &mounts, link)
 		visit(mount, argument);
 }
 
@@ -174,7 +174,7 @@ void for_each_super(void (*visit)(struct super_block *sb, void *argument), void 
 	struct super_block *sb;
 
 	guard(mutex, &mount_mutex);
-	list_for_each_entry (sb, &super_blocks, link)
+	list_for_each_entry(sb, &super_blocks, link)
 		visit(sb, argument);
 }
 
@@ -280,7 +280,7 @@ static struct super_block *super_get(struct filesystem *type, struct block_devic
 	struct super_block *sb;
 	int error;
 
-	list_for_each_entry (sb, &super_blocks, link) {
+	list_for_each_entry(sb, &super_blocks, link) {
 		if (sb->type != type || (device ? sb->bdev != device : !type->single))
 			continue;
 		if (device && ((sb->flags ^ flags) & SB_RDONLY))
@@ -501,7 +501,7 @@ static struct mount *next_to_copy(const struct path *from)
 {
 	struct mount *mount;
 
-	list_for_each_entry (mount, &mounts, link)
+	list_for_each_entry(mount, &mounts, link)
 		if (!mount->copy && mount->parent->copy &&
 		    (mount->parent != from->mount || is_subdir(mount->mountpoint, from->dentry)))
 			return mount;
@@ -523,7 +523,7 @@ static int copy_children(const struct path *from, struct mount *top)
 		if (error && mount->copy)
 			mntput(mount->copy);
 	}
-	list_for_each_entry (mount, &mounts, link)
+	list_for_each_entry(mount, &mounts, link)
 		mount->copy = NULL;
 	from->mount->copy = NULL;
 	return error;
@@ -579,7 +579,7 @@ static bool has_writers(const struct super_block *sb, const struct mount *mount)
 {
 	const struct mount *other;
 
-	list_for_each_entry (other, &mounts, link)
+	list_for_each_entry(other, &mounts, link)
 		if ((mount ? other == mount : other->sb == sb) && atomic_read(&other->writers))
 			return true;
 	return false;

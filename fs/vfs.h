@@ -199,10 +199,11 @@ struct inode {
 	/* opens for writing, or < 0: running programs (ETXTBSY); spin */
 	int writers;
 	struct inode_table_link hash_link; /* under the bucket lock */
-	struct list_head lru;		   /* icache's LRU lock */
+	struct list_head lru;		   /* the LRU list's lock; empty: on none */
 	struct list_head sb_link;	   /* sb->inodes_lock */
 	struct list_head dirty_link;	   /* sb->dirty; sb->inodes_lock */
 	u32 generation;
+	u8 lru_cpu; /* whose LRU list it is on */
 	union {
 		void *private;
 		struct pipe *pipe;
@@ -254,10 +255,12 @@ static inline void set_nlink(struct inode *inode, u32 nlink)
 }
 /* ETXTBSY: a file is open for writing (count > 0) or runs as a program (count < 0). 0 or -ETXTBSY.
  */
-int get_write_access(struct inode *inode);
-void put_write_access(struct inode *inode);
-int deny_write_access(struct inode *inode);
-void allow_write_access(struct inode *inode);
+int change_writers(struct inode *inode, int by);
+void release_writers(struct inode *inode, int by);
+#define get_write_access(inode) change_writers(inode, 1)
+#define put_write_access(inode) release_writers(inode, 1)
+#define deny_write_access(inode) change_writers(inode, -1)
+#define allow_write_access(inode) release_writers(inode, -1)
 /* to the buffer cache; sb op write_inode */
 int write_inode_now(struct inode *inode);
 int sync_inodes(struct super_block *sb);				/* data and inodes; waits */
@@ -284,7 +287,8 @@ struct dentry {
 	struct dentry_table_link hash_link; /* bucket lock */
 	struct dentry *parent;		    /* itself at a root; changes under lock */
 	u32 name_hash;
-	u16 name_length;
+	u8 name_length;
+	u8 lru_cpu;    /* whose LRU list it is on */
 	u8 flags;      /* D_*; changed by atomic operations: UNHASHED under the bucket lock */
 	u8 referenced; /* used since the LRU last looked; racy */
 	/* inline_name or kmalloc'ed; NUL-terminated, 8 readable bytes past the end */
@@ -296,7 +300,7 @@ struct dentry {
 
 	struct super_block *sb;
 	void *private;		     /* the file system's */
-	struct list_head lru;	     /* dcache's LRU lock */
+	struct list_head lru;	     /* the LRU list's lock */
 	struct list_head child_link; /* parent->children, under parent->lock */
 	struct list_head children;
 };

@@ -372,8 +372,6 @@ static int ext2_lookup(struct inode *dir, struct dentry *dentry)
 	u32 number;
 	int error;
 
-	if (dentry->name_length > EXT2_NAME_MAX)
-		return -ENAMETOOLONG;
 	error = entry_number(dir, dentry, &number);
 	if (error && error != -ENOENT)
 		return error;

@@ -32,7 +32,6 @@
 #define EXT2_DIRECT 12 /* i_block[12..14]: single, double, triple indirect */
 #define EXT2_POINTERS 15
 #define EXT2_LINK_MAX 32000
-#define EXT2_NAME_MAX 255
 
 #define EXT2_STATE_VALID 1u
 #define EXT2_STATE_ERROR 2u
