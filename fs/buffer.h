@@ -31,6 +31,7 @@
 #include "fs/block.h"
 #include "kernel/core/atomic.h"
 #include "kernel/core/bitops.h"
+#include "kernel/core/cleanup.h"
 #include "kernel/core/err.h"
 #include "mm/page_cache.h"
 
@@ -81,6 +82,9 @@ static inline void brelse(struct buffer *buffer) /* NULL is allowed */
 	if (buffer)
 		atomic_dec_return(&buffer->refcount); /* after all use of it */
 }
+
+/* struct buffer *buffer __free(buffer) = ...: released at the end of the scope */
+DEFINE_FREE(buffer, struct buffer *, if (!IS_ERR(*variable)) brelse(*variable))
 
 void __mark_buffer_dirty(struct buffer *buffer);
 static inline void mark_buffer_dirty(struct buffer *buffer)

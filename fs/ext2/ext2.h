@@ -160,6 +160,11 @@ static inline struct ext2_fs *EXT2_FS(const struct super_block *sb)
 	return sb->private;
 }
 
+static inline u32 ext2_inode_group(const struct inode *inode)
+{
+	return ((u32)inode->number - 1) / EXT2_FS(inode->sb)->per_group[EXT2_INODES];
+}
+
 /* super.c */
 void ext2_init(void); /* registers it */
 /* The file system is damaged: @what and its @number in the log (one line a second), and the mark in

@@ -2,11 +2,13 @@
  * xattr.c - extended attributes, in a block of their own. See ext2.h.
  *
  * The block begins with a header; entries follow it, in order of prefix, length of name and name,
- * up to four zero bytes; their values fill the block from its end. A change makes the whole block
- * anew. A block may be shared by inodes (a refcount in the header, made by other systems): who
- * changes it takes a copy. Attributes with prefixes that are not known here stay as they are.
+ * up to four zero bytes; their values fill the block from its end. Each call makes a list of it
+ * (fs/xattr_list.h), and a change makes a new block of the list. A block may be shared by inodes (a
+ * refcount in the header, made by other systems): who changes it takes another.
  */
 #include "fs/ext2/ext2.h"
+#include "fs/xattr_list.h"
+#include "kernel/core/cleanup.h"
 #include "kernel/core/string.h"
 #include "mm/slab.h"
 
@@ -23,327 +25,247 @@ struct xattr_entry {
 	char name[];
 };
 
-static const char *const prefixes[] = {[1] = "user.", [4] = "trusted.", [6] = "security."};
+DEFINE_FREE(xattrs, struct xattr *, xattr_list_free(variable))
+
+/* By number. Those that are no name's beginning here are access lists, which are kept as they are.
+ */
+static const char *const prefixes[] = {"",
+				       "user.",
+				       "system.posix_acl_access",
+				       "system.posix_acl_default",
+				       "trusted.",
+				       "lustre.",
+				       "security.",
+				       "system."};
 
 static size_t entry_size(size_t name_length)
 {
 	return round_up(sizeof(struct xattr_entry) + name_length, 4);
 }
 
-static struct xattr_entry *first_entry(void *block)
+/* @name without its prefix, whose number is *@prefix. */
+static const char *split_name(const char *name, unsigned *prefix)
 {
-	return (void *)((struct xattr_header *)block + 1);
-}
-
-static struct xattr_entry *next_entry(const struct xattr_entry *entry)
-{
-	return (struct xattr_entry *)((char *)entry + entry_size(entry->name_length));
-}
-
-static bool is_last(const struct xattr_entry *entry)
-{
-	return *(const u32 *)entry == 0;
+	*prefix = 1;
+	while (*prefix < ARRAY_SIZE(prefixes) - 1 &&
+	       strncmp(name, prefixes[*prefix], strlen(prefixes[*prefix])))
+		++*prefix;
+	return name + strlen(prefixes[*prefix]);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool block_ok(char *block, size_t size)
+static int add_entry(struct xattr **list, const char *block, size_t size,
+		     const struct xattr_entry *entry)
 {
-	const struct xattr_header *header = (void *)block;
-	const struct xattr_entry *entry = first_entry(block);
+	size_t at = (size_t)((const char *)entry - block);
+	char name[32 + 256];
 
-	if (header->magic != XATTR_MAGIC || header->blocks != 1)
-		return false;
-	for (; !is_last(entry); entry = next_entry(entry)) {
-		if ((size_t)((char *)next_entry(entry) - block) + 4 > size || entry->value_block ||
-		    entry->value_size > size || entry->value_offset + entry->value_size > size)
-			return false;
-	}
-	return true;
+	if (at + entry_size(entry->name_length) + 4 > size || entry->value_block ||
+	    entry->value_size > size || entry->value_offset + entry->value_size > size ||
+	    !entry->prefix || entry->prefix >= ARRAY_SIZE(prefixes))
+		return -EIO;
+	snprintf(name, sizeof(name), "%s%.*s", prefixes[entry->prefix], entry->name_length,
+		 entry->name);
+	return xattr_list_set(list, name, block + entry->value_offset, entry->value_size, 0);
 }
 
-/* The buffer of the inode's attributes, checked; NULL: it has none; ERR_PTR(-EIO, -ENOMEM). */
-static struct buffer *read_attributes(struct inode *inode, bool patient)
+/* The inode's attributes in *@list, and the buffer of their block in *@buffer; NULL: it has none.
+ * 0, -EIO, -ENOMEM. */
+static int load(struct inode *inode, struct xattr **list, struct buffer **buffer)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	u32 block = EXT2_I(inode)->attribute_block;
-	struct buffer *buffer = block ? ext2_bread(fs, block, patient) : NULL;
-
-	if (buffer == ERR_PTR(-EUCLEAN))
-		return ERR_PTR(-EIO);
-	if (IS_ERR_OR_NULL(buffer) || block_ok(buffer->data, buffer->size))
-		return buffer;
-	brelse(buffer);
-	ext2_error(fs, "no attributes are in block", block);
-	return ERR_PTR(-EIO);
-}
-
-/* @name without its prefix, whose number is *@prefix. */
-static const char *split_name(const char *name, u8 *prefix)
-{
-	for (u8 i = 0; i < ARRAY_SIZE(prefixes); i++) {
-		size_t length = prefixes[i] ? strlen(prefixes[i]) : 0;
-
-		if (length && !strncmp(name, prefixes[i], length)) {
-			*prefix = i;
-			return name + length;
-		}
-	}
-	return NULL;
-}
-
-/* < 0, 0, > 0: the order of the attribute and the entry. */
-static int compare(u8 prefix, const char *name, const struct xattr_entry *entry)
-{
-	size_t length = strlen(name);
-
-	if (prefix != entry->prefix)
-		return prefix - entry->prefix;
-	if (length != entry->name_length)
-		return (int)length - entry->name_length;
-	return memcmp(name, entry->name, length);
-}
-
-static const struct xattr_entry *find(const struct buffer *buffer, u8 prefix, const char *name)
-{
+	const struct xattr_header *header;
 	const struct xattr_entry *entry;
+	int error = 0;
 
-	if (!buffer)
-		return NULL;
-	entry = first_entry(buffer->data);
-	while (!is_last(entry) && compare(prefix, name, entry))
-		entry = next_entry(entry);
-	return is_last(entry) ? NULL : entry;
+	*buffer = block ? ext2_bread(fs, block, false) : NULL;
+	if (IS_ERR(*buffer))
+		return *buffer == ERR_PTR(-EUCLEAN) ? -EIO : (int)PTR_ERR(*buffer);
+	if (!*buffer)
+		return 0;
+	header = (*buffer)->data;
+	if (header->magic != XATTR_MAGIC || header->blocks != 1)
+		error = -EIO;
+	for (entry = (void *)(header + 1); !error && *(const u32 *)entry;
+	     entry = (const void *)((const char *)entry + entry_size(entry->name_length)))
+		error = add_entry(list, (*buffer)->data, (*buffer)->size, entry);
+	if (error == -EIO)
+		ext2_error(fs, "no attributes are in block", block);
+	return error;
 }
 
 s64 ext2_getxattr(struct inode *inode, const char *name, void *value, size_t size)
 {
-	struct buffer *buffer = read_attributes(inode, false);
-	const struct xattr_entry *entry;
-	s64 result = -ENODATA;
-	u8 prefix;
+	struct buffer *buffer __free(buffer) = NULL;
+	struct xattr *list __free(xattrs) = NULL;
+	int error = load(inode, &list, &buffer);
 
-	if (IS_ERR(buffer))
-		return PTR_ERR(buffer);
-	name = split_name(name, &prefix);
-	entry = name ? find(buffer, prefix, name) : NULL;
-	if (entry) {
-		result = entry->value_size;
-		if (size && entry->value_size > size)
-			result = -ERANGE;
-		else if (size)
-			memcpy(value, (char *)buffer->data + entry->value_offset,
-			       entry->value_size);
-	}
-	brelse(buffer);
-	return name ? result : -EOPNOTSUPP;
+	return error ? error : xattr_list_get(list, name, value, size);
 }
 
-s64 ext2_listxattr(struct inode *inode, char *list, size_t size)
+s64 ext2_listxattr(struct inode *inode, char *names, size_t size)
 {
-	struct buffer *buffer = read_attributes(inode, false);
-	const struct xattr_entry *entry;
-	size_t length = 0;
+	struct buffer *buffer __free(buffer) = NULL;
+	struct xattr *list __free(xattrs) = NULL;
+	int error = load(inode, &list, &buffer);
 
-	if (IS_ERR_OR_NULL(buffer))
-		return PTR_ERR(buffer);
-	for (entry = first_entry(buffer->data); !is_last(entry); entry = next_entry(entry)) {
-		const char *prefix =
-			entry->prefix < ARRAY_SIZE(prefixes) ? prefixes[entry->prefix] : NULL;
-		size_t here;
-
-		if (!prefix || !xattr_listed(prefix))
-			continue;
-		here = strlen(prefix) + entry->name_length + 1u;
-		if (length + here <= size)
-			snprintf(list + length, here, "%s%.*s", prefix, entry->name_length,
-				 entry->name);
-		length += here;
-	}
-	brelse(buffer);
-	return size && length > size ? -ERANGE : (s64)length;
+	return error ? error : xattr_list_names(list, names, size);
 }
 
-/* ---- changing -------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
-/* A block in the making: where the next entry goes, and where the last value begins. */
-struct image {
-	char *block, *entry, *value;
-};
+/* < 0, > 0: the order of the two on the disk. */
+static int compare(const struct xattr *a, const struct xattr *b)
+{
+	unsigned prefix_a, prefix_b;
+	const char *name_a = split_name(a->name, &prefix_a);
+	const char *name_b = split_name(b->name, &prefix_b);
+	int length = (int)strlen(name_a) - (int)strlen(name_b);
+
+	if (prefix_a != prefix_b)
+		return (int)prefix_a - (int)prefix_b;
+	return length ? length : strcmp(name_a, name_b);
+}
+
+/* The next of the list behind @last in that order, or NULL. */
+static const struct xattr *next_in_order(const struct xattr *list, const struct xattr *last)
+{
+	const struct xattr *found = NULL;
+
+	for (; list; list = list->next)
+		if ((!last || compare(list, last) > 0) && (!found || compare(list, found) < 0))
+			found = list;
+	return found;
+}
 
 static u32 rotate(u32 value, unsigned by)
 {
 	return value << by | value >> (32 - by);
 }
 
-/* The hash functions are the format's, of 1999. */
-static u32 hash_entry(const struct xattr_entry *entry, const u32 *value)
+/* Make @block, which is zeroes, of the list: 0, or -ENOSPC. The hash functions are the format's. */
+static int make_block(char *block, size_t size, const struct xattr *list)
 {
-	u32 hash = 0;
+	struct xattr_header *header = (void *)block;
+	char *at = (char *)(header + 1), *value = block + size;
+	const struct xattr *xattr = NULL;
 
-	for (unsigned i = 0; i < entry->name_length; i++)
-		hash = rotate(hash, 5) ^ (u8)entry->name[i];
-	for (u32 i = 0; i < (entry->value_size + 3) / 4; i++)
-		hash = rotate(hash, 16) ^ value[i];
-	return hash;
-}
+	*header = (struct xattr_header){.magic = XATTR_MAGIC, .refcount = 1, .blocks = 1};
+	while ((xattr = next_in_order(list, xattr)) != NULL) {
+		struct xattr_entry *entry = (void *)at;
+		size_t room = round_up(xattr->size, 4);
+		unsigned prefix;
+		const char *name = split_name(xattr->name, &prefix);
+		size_t length = strlen(name);
 
-/* One more entry: 0, or -ENOSPC. */
-static int append(struct image *image, u8 prefix, const char *name, size_t name_length,
-		  const void *value, size_t size)
-{
-	struct xattr_entry *entry = (void *)image->entry;
-
-	if ((size_t)(image->value - image->entry) < entry_size(name_length) + round_up(size, 4) + 4)
-		return -ENOSPC;
-	image->value -= round_up(size, 4);
-	memcpy(image->value, value, size);
-	entry->name_length = (u8)name_length;
-	entry->prefix = prefix;
-	entry->value_offset = size ? (u16)(image->value - image->block) : 0;
-	entry->value_size = (u32)size;
-	memcpy(entry->name, name, name_length);
-	entry->hash = hash_entry(entry, (u32 *)image->value);
-	image->entry = (char *)next_entry(entry);
+		if ((size_t)(value - at) < entry_size(length) + room + 4)
+			return -ENOSPC;
+		value -= room;
+		memcpy(value, xattr->value, xattr->size);
+		memcpy(entry->name, name, length);
+		entry->name_length = (u8)length;
+		entry->prefix = (u8)prefix;
+		entry->value_offset = room ? (u16)(value - block) : 0;
+		entry->value_size = (u32)xattr->size;
+		for (size_t i = 0; i < length; i++)
+			entry->hash = rotate(entry->hash, 5) ^ (u8)name[i];
+		for (size_t i = 0; i < room; i += 4)
+			entry->hash = rotate(entry->hash, 16) ^ *(u32 *)(value + i);
+		header->hash = rotate(header->hash, 16) ^ entry->hash;
+		at += entry_size(length);
+	}
 	return 0;
 }
 
-/* What is to be in the block: what is in @old, but @name with @value (NULL: without it). */
-static int make_image(struct image *image, const struct buffer *old, u8 prefix, const char *name,
-		      const void *value, size_t size)
-{
-	static const struct xattr_entry none;
-	const struct xattr_entry *entry = old ? first_entry(old->data) : &none;
-	int error = 0, order;
-
-	for (; !error && !is_last(entry); entry = next_entry(entry)) {
-		order = compare(prefix, name, entry);
-		if (order <= 0 && value) {
-			error = append(image, prefix, name, strlen(name), value, size);
-			value = NULL;
-		}
-		if (!error && order)
-			error = append(image, entry->prefix, entry->name, entry->name_length,
-				       (char *)old->data + entry->value_offset, entry->value_size);
-	}
-	if (!error && value)
-		error = append(image, prefix, name, strlen(name), value, size);
-	return error;
-}
-
-/* The block is one inode's less: freed with the last. Drops the buffer. */
+/* @block, in @buffer, is one inode's less: freed with the last. */
 static void drop_block(struct inode *inode, struct buffer *buffer)
 {
-	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	struct xattr_header *header = buffer->data;
 	u32 block = (u32)buffer->block;
 
+	inode->blocks -= min(inode->blocks, (u64)inode->sb->block_size / 512);
 	if (header->refcount > 1) {
 		header->refcount--;
 		mark_buffer_dirty(buffer);
 		brelse(buffer);
 	} else {
 		bforget(buffer);
-		ext2_free(fs, EXT2_BLOCKS, block, 1, false);
+		ext2_free(EXT2_FS(inode->sb), EXT2_BLOCKS, block, 1, false);
 	}
-	inode->blocks -= min(inode->blocks, (u64)inode->sb->block_size / 512);
 }
 
-/* A block of the inode's own. */
-static struct buffer *new_block(struct inode *inode)
+/* @image becomes the inode's block in place of that in *@old, which is dropped or used again. */
+static int replace_block(struct inode *inode, struct buffer **old, const char *image)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
-	u32 group = ((u32)inode->number - 1) / fs->per_group[EXT2_INODES];
+	struct buffer *buffer = *old;
+	u32 goal = ext2_inode_group(inode) * fs->per_group[EXT2_BLOCKS] + 1, block;
 	int error;
-	u32 block = ext2_allocate(fs, EXT2_BLOCKS, group * fs->per_group[EXT2_BLOCKS] + 1, false,
-				  &error);
-	struct buffer *buffer = block ? ext2_clear_block(fs, block) : ERR_PTR(error);
 
-	if (IS_ERR(buffer)) {
-		if (block)
-			ext2_free(fs, EXT2_BLOCKS, block, 1, false);
-		return buffer;
-	}
-	EXT2_I(inode)->attribute_block = block;
-	inode->blocks += inode->sb->block_size / 512;
-	ext2_set_feature(fs, &fs->super->feature_compat, EXT2_COMPAT_EXT_ATTR);
-	return buffer;
-}
-
-/* @image becomes what the inode has, in place of what is in @old, which is dropped. */
-static int replace_block(struct inode *inode, struct buffer *old, const struct image *image)
-{
-	struct xattr_header *header = (void *)image->block;
-	struct buffer *buffer = old;
-
-	if (image->entry == (char *)first_entry(header)) {
-		EXT2_I(inode)->attribute_block = 0;
-		drop_block(inode, old);
-		return 0;
-	}
-	header->magic = XATTR_MAGIC;
-	header->refcount = header->blocks = 1;
-	for (const struct xattr_entry *entry = first_entry(header); !is_last(entry);
-	     entry = next_entry(entry))
-		header->hash = rotate(header->hash, 16) ^ entry->hash;
-	if (!old || ((struct xattr_header *)old->data)->refcount > 1) {
-		buffer = new_block(inode);
+	if (!buffer || ((struct xattr_header *)buffer->data)->refcount > 1) {
+		block = ext2_allocate(fs, EXT2_BLOCKS, goal, false, &error);
+		if (!block)
+			return error;
+		buffer = ext2_clear_block(fs, block);
 		if (IS_ERR(buffer)) {
-			brelse(old);
+			ext2_free(fs, EXT2_BLOCKS, block, 1, false);
 			return (int)PTR_ERR(buffer);
 		}
-		if (old)
-			drop_block(inode, old);
+		if (*old)
+			drop_block(inode, *old);
+		*old = buffer;
+		EXT2_I(inode)->attribute_block = block;
+		inode->blocks += inode->sb->block_size / 512;
+		ext2_set_feature(fs, &fs->super->feature_compat, EXT2_COMPAT_EXT_ATTR);
 	}
-	memcpy(buffer->data, image->block, buffer->size);
+	memcpy(buffer->data, image, buffer->size);
 	mark_buffer_dirty(buffer);
-	brelse(buffer);
 	return 0;
 }
 
 int ext2_setxattr(struct inode *inode, const char *name, const void *value, size_t size, int flags)
 {
 	size_t block_size = inode->sb->block_size;
-	struct buffer *old = read_attributes(inode, false);
-	struct image image;
-	int error = 0;
-	u8 prefix;
+	struct buffer *buffer __free(buffer) = NULL;
+	struct xattr *list __free(xattrs) = NULL;
+	char *image __free(kfree) = kzalloc(block_size, GFP_KERNEL);
+	int error = image ? load(inode, &list, &buffer) : -ENOMEM;
 
-	if (IS_ERR(old))
-		return (int)PTR_ERR(old);
-	name = split_name(name, &prefix);
-	if (!name || !EXT2_FS(inode->sb)->super->revision)
-		error = -EOPNOTSUPP;
-	else if (find(old, prefix, name))
-		error = flags & XATTR_CREATE ? -EEXIST : 0;
-	else if (!value || (flags & XATTR_REPLACE))
-		error = -ENODATA;
-	image.block = error ? NULL : kzalloc(block_size, GFP_KERNEL);
-	if (!error && !image.block)
-		error = -ENOMEM;
-	if (!error) {
-		image.entry = (char *)first_entry(image.block);
-		image.value = image.block + block_size;
-		error = make_image(&image, old, prefix, name, value, size);
-	}
-	if (error) {
-		brelse(old);
+	if (!EXT2_FS(inode->sb)->super->revision)
+		return -EOPNOTSUPP;
+	if (!error)
+		error = xattr_list_set(&list, name, value, size, flags);
+	if (!error)
+		error = make_block(image, block_size, list);
+	if (error)
+		return error;
+	guard(write, &EXT2_I(inode)->map_lock);
+	if (list) {
+		error = replace_block(inode, &buffer, image);
 	} else {
-		down_write(&EXT2_I(inode)->map_lock);
-		error = replace_block(inode, old, &image);
-		up_write(&EXT2_I(inode)->map_lock);
-		inode->ctime = current_time();
-		mark_inode_dirty(inode);
+		drop_block(inode, buffer);
+		buffer = NULL;
+		EXT2_I(inode)->attribute_block = 0;
 	}
-	kfree(image.block);
+	inode->ctime = current_time();
+	mark_inode_dirty(inode);
 	return error;
 }
 
 void ext2_free_attributes(struct inode *inode)
 {
-	struct buffer *buffer = read_attributes(inode, true);
+	u32 block = EXT2_I(inode)->attribute_block;
+	struct buffer *buffer = block ? ext2_bread(EXT2_FS(inode->sb), block, true) : NULL;
 
-	if (!IS_ERR_OR_NULL(buffer))
-		drop_block(inode, buffer);
 	EXT2_I(inode)->attribute_block = 0;
+	if (IS_ERR_OR_NULL(buffer))
+		return;
+	if (((struct xattr_header *)buffer->data)->magic == XATTR_MAGIC) {
+		drop_block(inode, buffer);
+	} else {
+		ext2_error(EXT2_FS(inode->sb), "no attributes are in block", block);
+		brelse(buffer);
+	}
 }

@@ -20,6 +20,7 @@
 #include "fs/tmpfs/tmpfs.h"
 
 #include "fs/internal.h"
+#include "fs/xattr_list.h"
 #include "kernel/core/assert.h"
 #include "kernel/core/string.h"
 #include "mm/slab.h"
@@ -29,13 +30,6 @@ enum { PAGES, INODES };
 struct tmpfs_super {
 	atomic64_t used[2];
 	u64 limit[2]; /* 0: none */
-};
-
-struct tmpfs_xattr {
-	struct tmpfs_xattr *next;
-	char *name;
-	size_t size;
-	u8 value[];
 };
 
 struct tmpfs_entry {
@@ -51,7 +45,7 @@ struct tmpfs_directory {
 };
 
 struct tmpfs_inode {
-	struct tmpfs_xattr *xattrs;	   /* newest first */
+	struct xattr *xattrs;		   /* newest first */
 	struct tmpfs_directory *directory; /* NULL: it is none */
 	struct inode inode;
 };
@@ -104,12 +98,7 @@ static void tmpfs_free_inode(struct inode *inode)
 	struct tmpfs_inode *ti = TMPFS_I(inode);
 	struct tmpfs_entry *entry, *next;
 
-	while (ti->xattrs) {
-		struct tmpfs_xattr *xattr = ti->xattrs;
-
-		ti->xattrs = xattr->next;
-		kfree(xattr);
-	}
+	xattr_list_free(&ti->xattrs);
 	if (ti->directory) {
 		list_for_each_entry_safe (entry, next, &ti->directory->entries, link)
 			kmem_cache_free(entry_slab, entry);
@@ -550,75 +539,25 @@ static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t 
 
 /* ---- extended attributes: trusted.* and security.*, as in Linux 6.1 -------------------------- */
 
-/* Where the attribute hangs, or the end of the list. */
-static struct tmpfs_xattr **find_xattr(struct inode *inode, const char *name)
-{
-	struct tmpfs_xattr **at = &TMPFS_I(inode)->xattrs;
-
-	while (*at && strcmp((*at)->name, name))
-		at = &(*at)->next;
-	return at;
-}
-
 static s64 tmpfs_getxattr(struct inode *inode, const char *name, void *value, size_t size)
 {
-	const struct tmpfs_xattr *xattr = *find_xattr(inode, name);
-
 	if (!strncmp(name, "user.", 5))
 		return -EOPNOTSUPP;
-	if (!xattr)
-		return -ENODATA;
-	if (size && xattr->size > size)
-		return -ERANGE;
-	if (size)
-		memcpy(value, xattr->value, xattr->size);
-	return (s64)xattr->size;
-}
-
-static s64 tmpfs_listxattr(struct inode *inode, char *list, size_t size)
-{
-	size_t length = 0;
-
-	for (struct tmpfs_xattr *at = TMPFS_I(inode)->xattrs; at; at = at->next) {
-		size_t here = strlen(at->name) + 1;
-
-		if (!xattr_listed(at->name))
-			continue;
-		if (length + here <= size)
-			memcpy(list + length, at->name, here);
-		length += here;
-	}
-	return size && length > size ? -ERANGE : (s64)length;
+	return xattr_list_get(TMPFS_I(inode)->xattrs, name, value, size);
 }
 
 static int tmpfs_setxattr(struct inode *inode, const char *name, const void *value, size_t size,
 			  int flags)
 {
-	struct tmpfs_xattr **at = find_xattr(inode, name), *old = *at, *xattr;
-	size_t length = strlen(name) + 1;
-
 	if (!strncmp(name, "user.", 5))
 		return -EOPNOTSUPP;
-	if (old ? flags & XATTR_CREATE : !value || (flags & XATTR_REPLACE))
-		return old ? -EEXIST : -ENODATA;
-	if (value) {
-		xattr = kmalloc(sizeof(*xattr) + size + length, GFP_KERNEL);
-		if (!xattr)
-			return -ENOMEM;
-		if (!old)
-			at = &TMPFS_I(inode)->xattrs;
-		xattr->next = old ? old->next : *at;
-		xattr->size = size;
-		xattr->name = (char *)xattr->value + size;
-		memcpy(xattr->value, value, size);
-		memcpy(xattr->name, name, length);
-		*at = xattr;
-	} else {
-		*at = old->next;
-	}
-	kfree(old);
 	inode->ctime = current_time();
-	return 0;
+	return xattr_list_set(&TMPFS_I(inode)->xattrs, name, value, size, flags);
+}
+
+static s64 tmpfs_listxattr(struct inode *inode, char *names, size_t size)
+{
+	return xattr_list_names(TMPFS_I(inode)->xattrs, names, size);
 }
 
 /* ---- tables of operations -------------------------------------------------------------------- */
