@@ -12,6 +12,7 @@
  * parent below.
  */
 #include "fs/ext2/ext2.h"
+#include "kernel/core/cleanup.h"
 #include "kernel/core/random.h"
 #include "kernel/core/sched.h"
 #include "kernel/core/string.h"
@@ -122,9 +123,9 @@ static s64 take_bit(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 fro
 	struct ext2_group *group = &fs->groups[number];
 	u32 per_group = fs->per_group[kind];
 	u32 size = min(per_group, fs->count[kind] - number * per_group), bit;
-	struct buffer *bitmap;
+	struct buffer *bitmap __free(buffer) = NULL;
 
-	lockdep_assert_held(&group->lock);
+	guard(mutex, &group->lock);
 	if (!group->descriptor->free_count[kind])
 		return -ENOSPC;
 	bitmap = read_bitmap(fs, kind, number, false);
@@ -133,45 +134,32 @@ static s64 take_bit(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 fro
 	bit = (u32)find_next_zero_bit(bitmap->data, size, from);
 	if (bit >= size) {
 		bit = (u32)find_next_zero_bit(bitmap->data, from, 0);
-		if (bit >= from)
-			bit = size;
+		if (bit >= from) {
+			ext2_error(fs, "nothing free, in spite of its descriptor, in group",
+				   number);
+			return -ENOSPC;
+		}
 	}
-	if (bit < size) {
-		__set_bit(bit, bitmap->data);
-		count_free(fs, kind, group, bitmap, -1, directory);
-	}
-	brelse(bitmap);
-	if (bit < size)
-		return bit;
-	ext2_error(fs, "nothing free, in spite of its descriptor, in group", number);
-	return -ENOSPC;
-}
-
-static bool may_use_reserve(const struct ext2_fs *fs)
-{
-	const struct cred *cred = current->cred;
-
-	return !cred || cred->fsuid == 0 || cred->fsuid == fs->super->default_reserved_uid;
+	__set_bit(bit, bitmap->data);
+	count_free(fs, kind, group, bitmap, -1, directory);
+	return bit;
 }
 
 u32 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool directory, int *error)
 {
 	u32 offset = goal - fs->first[kind], per_group = fs->per_group[kind];
+	const struct cred *cred = current->cred;
 
 	*error = -ENOSPC;
-	if (kind == EXT2_BLOCKS && atomic64_read(&fs->free[kind]) <= fs->reserved_blocks &&
-	    !may_use_reserve(fs))
+	if (kind == EXT2_BLOCKS && atomic64_read(&fs->free[kind]) <= fs->reserved_blocks && cred &&
+	    cred->fsuid && cred->fsuid != fs->super->default_reserved_uid)
 		return 0;
 	if (offset >= fs->count[kind])
 		offset = 0;
 	for (u32 i = 0; i < fs->group_count; i++) {
 		u32 number = offset / per_group;
-		struct ext2_group *group = &fs->groups[number];
-		s64 bit;
+		s64 bit = take_bit(fs, kind, number, offset % per_group, directory);
 
-		mutex_lock(&group->lock);
-		bit = take_bit(fs, kind, number, offset % per_group, directory);
-		mutex_unlock(&group->lock);
 		if (bit >= 0)
 			return fs->first[kind] + number * per_group + (u32)bit;
 		if (bit != -ENOSPC)
@@ -181,51 +169,40 @@ u32 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool direct
 	return 0;
 }
 
-static void free_in(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 bit, u32 count,
-		    bool directory)
-{
-	struct buffer *bitmap = read_bitmap(fs, kind, number, true);
-	u32 freed = 0;
-
-	if (IS_ERR(bitmap)) {
-		ext2_error(fs, "not everything could be freed in group", number);
-		return;
-	}
-	for (u32 i = bit; i < bit + count; i++)
-		freed += __test_and_clear_bit(i, bitmap->data);
-	count_free(fs, kind, &fs->groups[number], bitmap, (int)freed, directory);
-	brelse(bitmap);
-	if (freed != count)
-		ext2_error(fs, "was free already: bit", bit);
-}
-
 void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, bool directory)
 {
 	u32 offset = number - fs->first[kind], per_group = fs->per_group[kind], part;
 
 	for (; count; offset += part, count -= part) {
-		u32 group = offset / per_group, bit = offset % per_group;
+		u32 group = offset / per_group, bit = offset % per_group, freed = 0;
+		struct buffer *bitmap __free(buffer) = NULL;
 
 		part = min(count, per_group - bit);
-		mutex_lock(&fs->groups[group].lock);
-		free_in(fs, kind, group, bit, part, directory);
-		mutex_unlock(&fs->groups[group].lock);
+		guard(mutex, &fs->groups[group].lock);
+		bitmap = read_bitmap(fs, kind, group, true);
+		if (IS_ERR(bitmap)) {
+			ext2_error(fs, "not everything could be freed in group", group);
+			continue;
+		}
+		for (u32 i = bit; i < bit + part; i++)
+			freed += __test_and_clear_bit(i, bitmap->data);
+		count_free(fs, kind, &fs->groups[group], bitmap, (int)freed, directory);
+		if (freed != part)
+			ext2_error(fs, "was free already: bit", bit);
 	}
 }
 
 /* ---- inodes ---------------------------------------------------------------------------------- */
 
-/* Where a top-level directory goes: of the groups with at least the average of free inodes, the one
- * with most free blocks. */
+/* Where a top-level directory goes: to the group with most free blocks that has inodes. */
 static u32 spread_group(struct ext2_fs *fs)
 {
-	u64 average = (u64)atomic64_read(&fs->free[EXT2_INODES]) / fs->group_count;
 	u32 best = 0, most = 0;
 
 	for (u32 group = 0; group < fs->group_count; group++) {
 		const u16 *free = fs->groups[group].descriptor->free_count;
 
-		if (free[EXT2_INODES] && free[EXT2_INODES] >= average && free[EXT2_BLOCKS] > most) {
+		if (free[EXT2_INODES] && free[EXT2_BLOCKS] > most) {
 			most = free[EXT2_BLOCKS];
 			best = group;
 		}
@@ -237,36 +214,33 @@ static u32 spread_group(struct ext2_fs *fs)
 static int in_use(struct ext2_fs *fs, u32 number)
 {
 	struct ext2_raw_inode *raw;
-	struct buffer *buffer = ext2_read_raw(fs, number, &raw, false);
-	bool used;
+	struct buffer *buffer __free(buffer) = ext2_read_raw(fs, number, &raw, false);
 
 	if (IS_ERR(buffer))
 		return (int)PTR_ERR(buffer);
-	used = number < fs->first_inode || (raw->links_count && !raw->dtime);
-	brelse(buffer);
-	if (used)
-		ext2_error(fs, "its bitmap says free, but in use is inode", number);
-	return used;
+	if (number >= fs->first_inode && (!raw->links_count || raw->dtime))
+		return 0;
+	ext2_error(fs, "its bitmap says free, but in use is inode", number);
+	return 1;
 }
 
 static u32 new_number(struct inode *dir, bool directory, int *error)
 {
 	struct ext2_fs *fs = EXT2_FS(dir->sb);
-	u32 per_group = fs->per_group[EXT2_INODES], number, group;
+	bool top = directory && dir->number == EXT2_ROOT_INODE;
+	u32 group = top ? spread_group(fs) : ext2_inode_group(dir), number;
 	int used;
 
-	group = directory && dir->number == EXT2_ROOT_INODE ? spread_group(fs)
-							    : ((u32)dir->number - 1) / per_group;
 	do {
-		number = ext2_allocate(fs, EXT2_INODES, group * per_group + 1, directory, error);
+		number = ext2_allocate(fs, EXT2_INODES, group * fs->per_group[EXT2_INODES] + 1,
+				       directory, error);
 		used = number ? in_use(fs, number) : 0;
 	} while (used > 0);
-	if (used < 0) {
-		ext2_free(fs, EXT2_INODES, number, 1, directory);
-		*error = used;
-		return 0;
-	}
-	return number;
+	if (!used)
+		return number;
+	ext2_free(fs, EXT2_INODES, number, 1, directory);
+	*error = used;
+	return 0;
 }
 
 struct inode *ext2_new_inode(struct inode *dir, umode_t mode)

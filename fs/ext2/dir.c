@@ -13,11 +13,12 @@
  * directories which lie in a circle on a damaged disk are not reachable.
  */
 #include "fs/ext2/ext2.h"
+#include "kernel/core/cleanup.h"
 #include "kernel/core/string.h"
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-/* A place in a directory. Who uses one releases its buffer at the end. */
+/* A place in a directory. */
 struct cursor {
 	struct inode *dir;
 	struct buffer *buffer; /* of the current entry; NULL before the first */
@@ -25,6 +26,8 @@ struct cursor {
 	u32 at, previous; /* offsets of the current entry, and of the one before it or itself */
 	u32 next;
 };
+
+DEFINE_FREE(cursor, struct cursor, brelse(variable->buffer))
 
 static inline u32 block_count(const struct inode *dir)
 {
@@ -102,47 +105,36 @@ static inline bool matches(const struct ext2_dir_entry *entry, const char *name,
 	return entry->name_len == length && entry->inode && memcmp(entry->name, name, length) == 0;
 }
 
-/* The entry of a name, with the cursor on it; ERR_PTR(-ENOENT). */
+/* The entry of @dentry's name (NULL: of "..", in the first block), with the cursor on it;
+ * ERR_PTR(-ENOENT). */
 static struct ext2_dir_entry *find_entry(struct cursor *cursor, struct inode *dir,
 					 const struct dentry *dentry)
 {
+	const char *name = dentry ? dentry->name : "..";
+	unsigned length = dentry ? dentry->name_length : 2;
 	struct ext2_dir_entry *entry;
 
-	*cursor = cursor_at(dir, EXT2_I(dir)->lookup_hint, block_count(dir));
+	*cursor = dentry ? cursor_at(dir, EXT2_I(dir)->lookup_hint, block_count(dir))
+			 : cursor_at(dir, 0, 1);
 	do
 		entry = next_entry(cursor);
-	while (!IS_ERR_OR_NULL(entry) && !matches(entry, dentry->name, dentry->name_length));
-	if (!entry)
+	while (!IS_ERR_OR_NULL(entry) && !matches(entry, name, length));
+	if (!entry && dentry)
 		return ERR_PTR(-ENOENT);
-	if (!IS_ERR(entry))
+	if (!entry)
+		return ERR_PTR(ext2_error(EXT2_FS(dir->sb), "no '..' in directory", dir->number));
+	if (!IS_ERR(entry) && dentry)
 		EXT2_I(dir)->lookup_hint = cursor->block;
 	return entry;
 }
 
-/* The entry "..", second in the first block. */
-static struct ext2_dir_entry *find_parent(struct cursor *cursor, struct inode *dir)
-{
-	struct ext2_dir_entry *entry;
-
-	*cursor = cursor_at(dir, 0, 1);
-	entry = next_entry(cursor);
-	if (!IS_ERR_OR_NULL(entry))
-		entry = next_entry(cursor);
-	if (IS_ERR(entry) || (entry && matches(entry, "..", 2)))
-		return entry;
-	return ERR_PTR(ext2_error(EXT2_FS(dir->sb), "no '..' in directory", dir->number));
-}
-
-/* The inode number of @dentry's name in @dir, or of ".." if @dentry is NULL: 0 and *@number, or
- * -errno. */
+/* The inode number of such an entry: 0 and *@number, or -errno. */
 static int entry_number(struct inode *dir, const struct dentry *dentry, u32 *number)
 {
-	struct cursor cursor;
-	struct ext2_dir_entry *entry =
-		dentry ? find_entry(&cursor, dir, dentry) : find_parent(&cursor, dir);
+	struct cursor cursor __free(cursor) = {};
+	struct ext2_dir_entry *entry = find_entry(&cursor, dir, dentry);
 
 	*number = IS_ERR(entry) ? 0 : entry->inode;
-	brelse(cursor.buffer);
 	return PTR_ERR_OR_ZERO(entry);
 }
 
@@ -157,11 +149,9 @@ static void touch(struct inode *inode)
 	mark_inode_dirty(inode);
 }
 
-/* Ends the use of the cursor. */
 static int changed(struct cursor *cursor)
 {
 	mark_buffer_dirty(cursor->buffer);
-	brelse(cursor->buffer);
 	touch(cursor->dir);
 	cursor->dir->mtime = cursor->dir->ctime;
 	EXT2_I(cursor->dir)->flags &= ~EXT2_FL_INDEX; /* its hash tree is not kept up */
@@ -203,7 +193,8 @@ static struct ext2_dir_entry *append_block(struct cursor *cursor)
 static int add_entry(struct inode *dir, const struct dentry *dentry, struct inode *inode)
 {
 	struct ext2_inode *ei = EXT2_I(dir);
-	struct cursor cursor = cursor_at(dir, ei->insert_hint, block_count(dir) - ei->insert_hint);
+	struct cursor cursor __free(cursor) =
+		cursor_at(dir, ei->insert_hint, block_count(dir) - ei->insert_hint);
 	u32 needed = EXT2_DIR_REC_LEN(dentry->name_length), used;
 	struct ext2_dir_entry *entry;
 
@@ -211,10 +202,8 @@ static int add_entry(struct inode *dir, const struct dentry *dentry, struct inod
 		entry = next_entry(&cursor);
 		if (!entry)
 			entry = append_block(&cursor);
-		if (IS_ERR(entry)) {
-			brelse(cursor.buffer);
+		if (IS_ERR(entry))
 			return (int)PTR_ERR(entry);
-		}
 		used = entry->inode ? EXT2_DIR_REC_LEN(entry->name_len) : 0;
 	} while (entry->rec_len < used + needed);
 	if (dentry->name_length <= 32)
@@ -230,13 +219,11 @@ static int add_entry(struct inode *dir, const struct dentry *dentry, struct inod
 static int delete_entry(struct inode *dir, const struct dentry *dentry)
 {
 	struct ext2_inode *ei = EXT2_I(dir);
-	struct cursor cursor;
+	struct cursor cursor __free(cursor) = {};
 	struct ext2_dir_entry *entry = find_entry(&cursor, dir, dentry);
 
-	if (IS_ERR(entry)) {
-		brelse(cursor.buffer);
+	if (IS_ERR(entry))
 		return (int)PTR_ERR(entry);
-	}
 	if (cursor.previous != cursor.at)
 		entry_at(cursor.buffer, cursor.previous)->rec_len =
 			(u16)(cursor.next - cursor.previous);
@@ -248,21 +235,18 @@ static int delete_entry(struct inode *dir, const struct dentry *dentry)
 /* @dentry's name in @dir (NULL: "..") becomes @inode's. */
 static int set_entry(struct inode *dir, const struct dentry *dentry, struct inode *inode)
 {
-	struct cursor cursor;
-	struct ext2_dir_entry *entry =
-		dentry ? find_entry(&cursor, dir, dentry) : find_parent(&cursor, dir);
+	struct cursor cursor __free(cursor) = {};
+	struct ext2_dir_entry *entry = find_entry(&cursor, dir, dentry);
 
-	if (IS_ERR(entry)) {
-		brelse(cursor.buffer);
+	if (IS_ERR(entry))
 		return (int)PTR_ERR(entry);
-	}
 	set_inode(entry, inode);
 	return changed(&cursor);
 }
 
 static int make_empty(struct inode *dir, struct inode *parent)
 {
-	struct cursor cursor = cursor_at(dir, 0, 0);
+	struct cursor cursor __free(cursor) = cursor_at(dir, 0, 0);
 	struct ext2_dir_entry *entry = append_block(&cursor);
 	u32 length = EXT2_DIR_REC_LEN(1);
 
@@ -276,14 +260,13 @@ static int make_empty(struct inode *dir, struct inode *parent)
 /* 0, -ENOTEMPTY, or what went wrong. */
 static int must_be_empty(struct inode *dir)
 {
-	struct cursor cursor = cursor_at(dir, 0, block_count(dir));
+	struct cursor cursor __free(cursor) = cursor_at(dir, 0, block_count(dir));
 	const struct ext2_dir_entry *entry;
 
 	do
 		entry = next_entry(&cursor);
 	while (!IS_ERR_OR_NULL(entry) &&
 	       (!entry->inode || matches(entry, ".", 1) || matches(entry, "..", 2)));
-	brelse(cursor.buffer);
 	return IS_ERR_OR_NULL(entry) ? (int)PTR_ERR(entry) : -ENOTEMPTY;
 }
 
@@ -303,7 +286,7 @@ static int ext2_iterate(struct file *file, struct dir_context *context)
 	unsigned shift = EXT2_FS(dir->sb)->block_shift;
 	loff_t start = context->position, base;
 	const struct ext2_dir_entry *entry;
-	struct cursor cursor;
+	struct cursor cursor __free(cursor) = {};
 
 	if (start < 0 || start >= dir->size)
 		return 0;
@@ -319,7 +302,6 @@ static int ext2_iterate(struct file *file, struct dir_context *context)
 			break;
 		context->position = base + cursor.next;
 	}
-	brelse(cursor.buffer);
 	return PTR_ERR_OR_ZERO(entry);
 }
 
@@ -350,42 +332,42 @@ static bool has_other_name(struct dentry *dentry, const struct inode *inode)
 /* May @inode be found under @dentry's name in @dir? */
 static int check_child(struct inode *dir, struct dentry *dentry, struct inode *inode)
 {
-	struct ext2_fs *fs = EXT2_FS(dir->sb);
+	const char *wrong = NULL;
 	u32 parent;
-	int error;
+	int error = 0;
 
 	if (!S_ISDIR(inode->mode))
 		return 0;
 	if (has_other_name(dentry, inode))
-		return ext2_error(fs, "two names has directory", inode->number);
-	if (inode == dir || inode->number == EXT2_ROOT_INODE)
-		return ext2_error(fs, "its own ancestor is directory", inode->number);
-	error = entry_number(inode, NULL, &parent);
-	if (!error && parent != dir->number)
-		error = ext2_error(fs, "the wrong '..' has directory", inode->number);
-	return error;
+		wrong = "two names has directory";
+	else if (inode == dir || inode->number == EXT2_ROOT_INODE)
+		wrong = "its own ancestor is directory";
+	else
+		error = entry_number(inode, NULL, &parent);
+	if (!wrong && !error && parent != dir->number)
+		wrong = "the wrong '..' has directory";
+	return wrong ? ext2_error(EXT2_FS(dir->sb), wrong, inode->number) : error;
 }
 
 static int ext2_lookup(struct inode *dir, struct dentry *dentry)
 {
-	struct inode *inode = NULL;
+	struct inode *inode __free(iput) = NULL;
 	u32 number;
 	int error;
 
 	error = entry_number(dir, dentry, &number);
+	if (!error) {
+		struct inode *found = ext2_iget(dir->sb, number);
+
+		if (IS_ERR(found))
+			return (int)PTR_ERR(found);
+		inode = found;
+		error = check_child(dir, dentry, inode);
+	}
 	if (error && error != -ENOENT)
 		return error;
-	if (!error) {
-		inode = ext2_iget(dir->sb, number);
-		if (IS_ERR(inode))
-			return (int)PTR_ERR(inode);
-		error = check_child(dir, dentry, inode);
-		if (error) {
-			iput(inode);
-			return error;
-		}
-	}
 	d_add(dentry, inode);
+	inode = NULL; /* the dentry's now */
 	return 0;
 }
 

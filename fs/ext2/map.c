@@ -8,6 +8,7 @@
  * on a damaged disk come to an end.
  */
 #include "fs/ext2/ext2.h"
+#include "kernel/core/cleanup.h"
 #include "kernel/core/sched.h"
 
 #define DEPTH_MAX 4
@@ -58,14 +59,15 @@ static u32 find_goal(struct inode *inode, u64 index, const u32 *slot, u32 offset
 {
 	struct ext2_inode *ei = EXT2_I(inode);
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
-	u32 group = ((u32)inode->number - 1) / fs->per_group[EXT2_INODES];
 
 	if (index == ei->next_index && ei->next_goal)
 		return ei->next_goal;
 	for (u32 i = 1; i <= 16 && i <= offset; i++)
 		if (slot[-(int)i])
 			return slot[-(int)i] + 1;
-	return parent ? parent + 1 : fs->first[EXT2_BLOCKS] + group * fs->per_group[EXT2_BLOCKS];
+	return parent ? parent + 1
+		      : fs->first[EXT2_BLOCKS] +
+				ext2_inode_group(inode) * fs->per_group[EXT2_BLOCKS];
 }
 
 /* A new block in *@slot, number @offset of its pointers, in @holder (NULL: in the inode). */
@@ -167,10 +169,8 @@ int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create, bool
 	*fresh = false;
 	if (*block)
 		return 0;
-	down_write(&ei->map_lock);
-	error = follow(inode, index, block, &hole, true, fresh);
-	up_write(&ei->map_lock);
-	return error;
+	guard(write, &ei->map_lock);
+	return follow(inode, index, block, &hole, true, fresh);
 }
 
 struct buffer *ext2_inode_block(struct inode *inode, u64 index, bool create)
@@ -289,7 +289,7 @@ void ext2_truncate_blocks(struct inode *inode, loff_t size)
 	struct free_run run = {.inode = inode};
 	u64 keep = ((u64)size + (1u << fs->block_shift) - 1) >> fs->block_shift;
 
-	down_write(&ei->map_lock);
+	guard(write, &ei->map_lock);
 	/* the last is an error */
 	run.left = min(inode->blocks >> (fs->block_shift - 9), (u64)fs->count[EXT2_BLOCKS]) + 1;
 	for (unsigned i = 0; i < EXT2_POINTERS; i++) {
@@ -303,5 +303,4 @@ void ext2_truncate_blocks(struct inode *inode, loff_t size)
 	free_block(&run, 0);
 	ei->next_goal = 0;
 	mark_inode_dirty(inode);
-	up_write(&ei->map_lock);
 }

@@ -68,6 +68,11 @@ static struct tmpfs_inode *TMPFS_I(struct inode *inode)
 	return container_of(inode, struct tmpfs_inode, inode);
 }
 
+static void uncharge(struct tmpfs_super *super, int kind)
+{
+	atomic64_dec(&super->used[kind]);
+}
+
 /* One more page or inode (@kind) in use: 0 or -ENOSPC. */
 static int charge(struct tmpfs_super *super, int kind)
 {
@@ -75,7 +80,7 @@ static int charge(struct tmpfs_super *super, int kind)
 
 	if (likely(!super->limit[kind] || used <= super->limit[kind]))
 		return 0;
-	atomic64_dec(&super->used[kind]);
+	uncharge(super, kind);
 	return -ENOSPC;
 }
 
@@ -83,10 +88,15 @@ static int charge(struct tmpfs_super *super, int kind)
 
 static struct inode *tmpfs_alloc_inode(struct super_block *sb)
 {
-	struct tmpfs_inode *ti = kmem_cache_alloc(inode_slab, GFP_KERNEL);
+	struct tmpfs_inode *ti;
 
-	if (!ti)
+	if (charge(sb->private, INODES))
 		return NULL;
+	ti = kmem_cache_alloc(inode_slab, GFP_KERNEL);
+	if (!ti) {
+		uncharge(sb->private, INODES);
+		return NULL;
+	}
 	ti->xattrs = NULL;
 	ti->directory = NULL;
 	return &ti->inode;
@@ -106,28 +116,22 @@ static void tmpfs_free_inode(struct inode *inode)
 	}
 	if (S_ISLNK(inode->mode))
 		kfree(inode->link);
-	atomic64_dec(&super_of(inode)->used[INODES]);
+	uncharge(super_of(inode), INODES);
 	kmem_cache_free(inode_slab, ti);
 }
 
-/* @target: of a symbolic link. ERR_PTR(-ENOSPC, -ENOMEM). */
+/* @target: of a symbolic link. NULL: no memory, or too many, which is ENOSPC both in Linux. */
 static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir, umode_t mode,
 				 dev_t rdev, const char *target)
 {
-	struct inode *inode;
-	void *part = NULL;
+	size_t extra =
+		S_ISDIR(mode) ? sizeof(struct tmpfs_directory) : (target ? strlen(target) + 9 : 0);
+	void *part = extra ? kzalloc(extra, GFP_KERNEL) : NULL;
+	struct inode *inode = part || !extra ? new_inode(sb) : NULL;
 
-	if (charge(sb->private, INODES))
-		return ERR_PTR(-ENOSPC);
-	if (S_ISDIR(mode))
-		part = kzalloc(sizeof(struct tmpfs_directory), GFP_KERNEL);
-	else if (target)
-		part = kzalloc(strlen(target) + 9, GFP_KERNEL);
-	inode = part || (!S_ISDIR(mode) && !target) ? new_inode(sb) : NULL;
 	if (!inode) {
-		atomic64_dec(&((struct tmpfs_super *)sb->private)->used[INODES]);
 		kfree(part);
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	}
 	inode_init_owner(inode, dir, mode);
 	inode->op = &other_operations;
@@ -212,9 +216,9 @@ static int make(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rd
 		const char *target)
 {
 	struct inode *inode = tmpfs_inode(dir->sb, dir, mode, rdev, target);
-	int error = IS_ERR(inode) ? (int)PTR_ERR(inode) : add_name(dir, dentry, inode);
+	int error = inode ? add_name(dir, dentry, inode) : -ENOSPC;
 
-	if (error && !IS_ERR(inode)) {
+	if (error && inode) {
 		inode->nlink = 0;
 		iput(inode);
 	}
@@ -257,7 +261,7 @@ static int tmpfs_link(struct dentry *old, struct inode *dir, struct dentry *dent
 	if (!error) {
 		inode->nlink++;
 	} else {
-		atomic64_dec(&super_of(inode)->used[INODES]);
+		uncharge(super_of(inode), INODES);
 		iput(inode);
 	}
 	return error;
@@ -270,7 +274,7 @@ static int tmpfs_unlink(struct inode *dir, struct dentry *dentry)
 	kmem_cache_free(entry_slab, entry_remove(dir, dentry));
 	changed(dir, inode);
 	if (inode->nlink > 1 && !S_ISDIR(inode->mode))
-		atomic64_dec(&super_of(inode)->used[INODES]);
+		uncharge(super_of(inode), INODES);
 	inode->nlink--;
 	dput(dentry);
 	return 0;
@@ -290,47 +294,28 @@ static int tmpfs_rmdir(struct inode *dir, struct dentry *dentry)
 	return tmpfs_unlink(dir, dentry);
 }
 
-static int exchange(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
-		    struct dentry *new)
-{
-	struct tmpfs_entry *a = old->private, *b = new->private;
-	int old_is_dir = S_ISDIR(old->inode->mode), new_is_dir = S_ISDIR(new->inode->mode);
-
-	/* The names stay where they are in the lists; the dentries change places. */
-	a->dentry = new;
-	b->dentry = old;
-	new->private = a;
-	old->private = b;
-	old_dir->nlink += (u32)(new_is_dir - old_is_dir);
-	new_dir->nlink += (u32)(old_is_dir - new_is_dir);
-	changed(old_dir, old->inode);
-	changed(new_dir, new->inode);
-	return 0;
-}
-
+/* The entries move with the dentries, whose pins stay. */
 static int tmpfs_rename(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
 			struct dentry *new, unsigned flags)
 {
 	struct inode *inode = old->inode, *target = new->inode;
 	bool directory = S_ISDIR(inode->mode);
 
-	if (flags & RENAME_EXCHANGE)
-		return exchange(old_dir, old, new_dir, new);
-	if (target && directory && !is_empty(target))
-		return -ENOTEMPTY;
-	if (target) {
-		if (directory) {
-			target->nlink--;
-			new_dir->nlink--;
-		}
+	if (flags & RENAME_EXCHANGE) {
+		entry_add(old_dir, new, entry_remove(new_dir, new));
+		new_dir->nlink -= S_ISDIR(target->mode);
+		old_dir->nlink += S_ISDIR(target->mode);
+		changed(new_dir, target);
+	} else if (target) {
+		if (directory && !is_empty(target))
+			return -ENOTEMPTY;
+		target->nlink -= directory;
+		new_dir->nlink -= directory;
 		tmpfs_unlink(new_dir, new);
 	}
-	/* The entry moves with the dentry, whose pin stays. */
 	entry_add(new_dir, old, entry_remove(old_dir, old));
-	if (directory) {
-		old_dir->nlink--;
-		new_dir->nlink++;
-	}
+	old_dir->nlink -= directory;
+	new_dir->nlink += directory;
 	changed(old_dir, inode);
 	changed(new_dir, NULL);
 	return 0;
@@ -338,42 +323,30 @@ static int tmpfs_rename(struct inode *old_dir, struct dentry *old, struct inode 
 
 /* ---- reading a directory --------------------------------------------------------------------- */
 
-/* The oldest entry with a cookie of at least @cookie; the list's head if there is none. */
-static struct list_head *seek_entry(struct tmpfs_directory *directory, u64 cookie)
-{
-	struct list_head *at = directory->entries.next;
-
-	if (directory->hint && directory->hint->cookie <= cookie)
-		at = &directory->hint->link;
-	while (at != &directory->entries &&
-	       list_entry(at, struct tmpfs_entry, link)->cookie < cookie)
-		at = at->next;
-	return at;
-}
-
 /* inode->lock is held for reading: the hint is set by several readers at once, any value is a good
  * one. */
 static int tmpfs_iterate(struct file *file, struct dir_context *context)
 {
 	struct tmpfs_directory *directory = TMPFS_I(file->inode)->directory;
-	struct list_head *at;
+	struct tmpfs_entry *entry = READ_ONCE(directory->hint);
 
 	if (unlikely(context->position < FIRST_COOKIE) && !dir_emit_dots(file, context))
 		return 0;
-	at = seek_entry(directory, (u64)context->position);
-	while (at != &directory->entries) {
-		struct tmpfs_entry *entry = list_entry(at, struct tmpfs_entry, link);
+	if (!entry || entry->cookie > (u64)context->position)
+		entry = list_first_entry(&directory->entries, struct tmpfs_entry, link);
+	for (; &entry->link != &directory->entries; entry = list_next_entry(entry, link)) {
 		struct dentry *dentry = entry->dentry;
 
+		if (entry->cookie < (u64)context->position)
+			continue;
 		/* Its own cookie until it is emitted: the successor of the entry before it. */
 		context->position = (loff_t)entry->cookie;
 		if (!context->emit(context, dentry->name, dentry->name_length,
 				   dentry->inode->number, S_DT(dentry->inode->mode))) {
 			WRITE_ONCE(directory->hint, entry);
-			return 0;
+			break;
 		}
 		context->position++;
-		at = at->next;
 	}
 	return 0;
 }
@@ -402,7 +375,7 @@ static void tmpfs_invalidate(struct page *page, unsigned from)
 	struct inode *inode = page->mapping->host;
 
 	if (from == 0 && test_bit(PG_dirty, &page->flags)) {
-		atomic64_dec(&super_of(inode)->used[PAGES]);
+		uncharge(super_of(inode), PAGES);
 		inode->blocks -= PAGE_SIZE / 512;
 	}
 }
@@ -606,11 +579,9 @@ static int tmpfs_statfs(struct super_block *sb, struct kstatfs *stat)
 	struct tmpfs_super *super = sb->private;
 	u64 free[2];
 
-	for (int kind = PAGES; kind <= INODES; kind++) {
-		u64 used = (u64)atomic64_read(&super->used[kind]);
-
-		free[kind] = super->limit[kind] - min(used, super->limit[kind]);
-	}
+	for (int kind = PAGES; kind <= INODES; kind++)
+		free[kind] = super->limit[kind] -
+			     min((u64)atomic64_read(&super->used[kind]), super->limit[kind]);
 	stat->type = TMPFS_MAGIC;
 	stat->blocks = super->limit[PAGES];
 	stat->bfree = stat->bavail = free[PAGES];
@@ -624,23 +595,13 @@ static void tmpfs_put_super(struct super_block *sb)
 	kfree(sb->private);
 }
 
-struct tmpfs_options {
-	u64 limit[2];
-	u64 mode, uid, gid;
-};
+enum { MODE = 2, UID, GID, OPTIONS };
 
-/* size=N[KMG] or N%, nr_blocks=, nr_inodes=, mode=OCTAL, uid=, gid=; 0, or -EINVAL for others. */
-static int parse_options(const char *at, struct tmpfs_options *options)
+/* size=N[KMG] or N%, nr_blocks=, nr_inodes=, mode=OCTAL, uid=, gid=: 0, or -EINVAL for others. */
+static int parse_options(const char *at, u64 values[OPTIONS])
 {
-	const struct {
-		const char *name;
-		u64 *value;
-	} known[] = {{"size=", &options->limit[PAGES]},
-		     {"nr_blocks=", &options->limit[PAGES]},
-		     {"nr_inodes=", &options->limit[INODES]},
-		     {"mode=", &options->mode},
-		     {"uid=", &options->uid},
-		     {"gid=", &options->gid}};
+	static const char *const names[] = {
+		"size=", "nr_inodes=", "mode=", "uid=", "gid=", "nr_blocks="};
 	struct memory_info memory;
 	const char *end;
 
@@ -649,22 +610,22 @@ static int parse_options(const char *at, struct tmpfs_options *options)
 		unsigned i = 0;
 		u64 value;
 
-		while (i < ARRAY_SIZE(known) && strncmp(at, known[i].name, strlen(known[i].name)))
+		while (i < ARRAY_SIZE(names) && strncmp(at, names[i], strlen(names[i])))
 			i++;
-		if (i == ARRAY_SIZE(known))
+		if (i == ARRAY_SIZE(names))
 			return -EINVAL;
-		at += strlen(known[i].name);
+		at += strlen(names[i]);
 		value = memparse(at, &end);
-		if (known[i].value == &options->mode)
+		if (i == MODE)
 			for (value = 0, end = at; *end >= '0' && *end <= '7'; end++)
 				value = value * 8 + (u64)(*end - '0');
-		else if (i == 0 && *end == '%' && end++)
+		else if (i == PAGES && *end == '%' && end++)
 			value = memory.total_pages * value / 100;
-		else if (i == 0)
+		else if (i == PAGES)
 			value = DIV_ROUND_UP(value, PAGE_SIZE);
 		if (end == at || (*end && *end != ','))
 			return -EINVAL;
-		*known[i].value = value;
+		values[i % OPTIONS] = value;
 	}
 	return 0;
 }
@@ -673,17 +634,15 @@ static int parse_options(const char *at, struct tmpfs_options *options)
 static int tmpfs_remount(struct super_block *sb, unsigned flags, const char *text)
 {
 	struct tmpfs_super *super = sb->private;
-	struct tmpfs_options options;
+	u64 values[OPTIONS] = {super->limit[PAGES], super->limit[INODES]};
 
-	memcpy(options.limit, super->limit, sizeof(options.limit));
-	if (parse_options(text, &options))
+	if (parse_options(text, values))
 		return -EINVAL;
 	for (int kind = PAGES; kind <= INODES; kind++)
-		if (options.limit[kind] &&
-		    (!super->limit[kind] ||
-		     options.limit[kind] < (u64)atomic64_read(&super->used[kind])))
+		if (values[kind] &&
+		    (!super->limit[kind] || values[kind] < (u64)atomic64_read(&super->used[kind])))
 			return -EINVAL;
-	memcpy(super->limit, options.limit, sizeof(options.limit));
+	memcpy(super->limit, values, sizeof(super->limit));
 	return 0;
 }
 
@@ -698,32 +657,31 @@ static const struct super_operations super_operations = {
 int tmpfs_fill_super(struct super_block *sb, const char *text, bool silent)
 {
 	struct tmpfs_super *super = kzalloc(sizeof(*super), GFP_KERNEL);
-	struct tmpfs_options options = {.mode = S_ISVTX | 0777};
 	struct memory_info memory;
+	u64 values[OPTIONS] = {};
 	struct inode *root;
+	int error;
 
 	if (!super)
 		return -ENOMEM;
 	memory_info(&memory);
-	options.limit[PAGES] = options.limit[INODES] = memory.total_pages / 2;
-	if (parse_options(text, &options)) {
-		kfree(super);
-		return -EINVAL;
-	}
-	memcpy(super->limit, options.limit, sizeof(super->limit));
+	values[PAGES] = values[INODES] = memory.total_pages / 2;
+	values[MODE] = S_ISVTX | 0777;
+	error = parse_options(text, values);
+	memcpy(super->limit, values, sizeof(super->limit));
 	sb->op = &super_operations;
 	sb->private = super;
-	root = tmpfs_inode(sb, NULL, S_IFDIR | (options.mode & S_IALLUGO), 0, NULL);
-	if (!IS_ERR(root)) {
-		root->uid = (uid_t)options.uid;
-		root->gid = (gid_t)options.gid;
+	root = error ? NULL : tmpfs_inode(sb, NULL, S_IFDIR | (values[MODE] & S_IALLUGO), 0, NULL);
+	if (root) {
+		root->uid = (uid_t)values[UID];
+		root->gid = (gid_t)values[GID];
 		sb->root = d_alloc_root(root);
 		if (sb->root)
 			return 0;
 		iput(root);
 	}
 	kfree(super);
-	return -ENOMEM;
+	return error ? error : -ENOMEM;
 }
 
 int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_t rdev)
