@@ -28,23 +28,9 @@
 #define PID_MAX 32768
 
 enum rlimit_kind {
-	RLIMIT_CPU,
-	RLIMIT_FSIZE,
-	RLIMIT_DATA,
-	RLIMIT_STACK,
-	RLIMIT_CORE,
-	RLIMIT_RSS,
-	RLIMIT_NPROC,
-	RLIMIT_NOFILE,
-	RLIMIT_MEMLOCK,
-	RLIMIT_AS,
-	RLIMIT_LOCKS,
-	RLIMIT_SIGPENDING,
-	RLIMIT_MSGQUEUE,
-	RLIMIT_NICE,
-	RLIMIT_RTPRIO,
-	RLIMIT_RTTIME,
-	RLIMIT_COUNT,
+	RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_CORE, RLIMIT_RSS, RLIMIT_NPROC,
+	RLIMIT_NOFILE, RLIMIT_MEMLOCK, RLIMIT_AS, RLIMIT_LOCKS, RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE,
+	RLIMIT_NICE, RLIMIT_RTPRIO, RLIMIT_RTTIME, RLIMIT_COUNT
 };
 #define RLIM_INFINITY (~0ULL)
 
@@ -210,7 +196,7 @@ void group_check_orphaned(struct process *process, struct process *parent);
 
 /* sched.c, for proc/ alone */
 void sched_start(struct task *task); /* first run of a new task */
-void sched_wake(struct task *task, u32 states);
+bool sched_wake(struct task *task, u32 states); /* if in one of them; was it? */
 #define STATE_BIT(state) (1u << (state))
 /* The sleeps that the end of the process ends. */
 #define STATES_KILL                                                                                \

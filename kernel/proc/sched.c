@@ -116,7 +116,7 @@ static int place(const struct task *task)
 }
 
 /* Wake @task if its state is one of @states. */
-static bool wake(struct task *task, u32 states)
+bool sched_wake(struct task *task, u32 states)
 {
 	struct run_queue *queue;
 	unsigned long flags = arch_irq_save();
@@ -156,19 +156,14 @@ static bool wake(struct task *task, u32 states)
 
 bool wake_up_task(struct task *task)
 {
-	return wake(task, STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_UNINTERRUPTIBLE) |
+	return sched_wake(task, STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_UNINTERRUPTIBLE) |
 				  STATE_BIT(TASK_KILLABLE));
-}
-
-void sched_wake(struct task *task, u32 states)
-{
-	wake(task, states);
 }
 
 void sched_start(struct task *task)
 {
 	task->run_ticks = slice_ticks(task);
-	wake(task, STATE_BIT(TASK_UNINTERRUPTIBLE));
+	sched_wake(task, STATE_BIT(TASK_UNINTERRUPTIBLE));
 }
 
 void sched_notice(struct task *task)
@@ -225,7 +220,7 @@ static void steal(struct run_queue *queue)
 	spin_unlock(&queue->lock);
 }
 
-static void finish_switch(struct task *previous)
+void schedule_tail(struct task *previous)
 {
 	bool dead = previous->state == TASK_DEAD;
 
@@ -234,11 +229,6 @@ static void finish_switch(struct task *previous)
 	__atomic_store_n(&previous->on_cpu, false, __ATOMIC_RELEASE);
 	if (dead)
 		task_free(previous);
-}
-
-void schedule_tail(struct task *previous)
-{
-	finish_switch(previous);
 }
 
 /* A signal came between the test of the condition and here. */
@@ -284,7 +274,7 @@ void schedule(void)
 	/* a kernel thread runs on whatever is loaded: it never looks at the lower half */
 	if (next->mm)
 		mm_activate(next->mm);
-	finish_switch(arch_switch(previous, next));
+	schedule_tail(arch_switch(previous, next));
 	arch_irq_restore(flags);
 }
 

@@ -15,38 +15,12 @@
 #include "kernel/core/list.h"
 #include "kernel/core/types.h"
 
-#define SIGHUP 1
-#define SIGINT 2
-#define SIGQUIT 3
-#define SIGILL 4
-#define SIGTRAP 5
-#define SIGABRT 6
-#define SIGBUS 7
-#define SIGFPE 8
-#define SIGKILL 9
-#define SIGUSR1 10
-#define SIGSEGV 11
-#define SIGUSR2 12
-#define SIGPIPE 13
-#define SIGALRM 14
-#define SIGTERM 15
-#define SIGCHLD 17
-#define SIGCONT 18
-#define SIGSTOP 19
-#define SIGTSTP 20
-#define SIGTTIN 21
-#define SIGTTOU 22
-#define SIGURG 23
-#define SIGXCPU 24
-#define SIGXFSZ 25
-#define SIGVTALRM 26
-#define SIGPROF 27
-#define SIGWINCH 28
-#define SIGIO 29
-#define SIGPWR 30
-#define SIGSYS 31
-#define SIGRTMIN 32
-#define SIGNAL_COUNT 64
+enum { /* SIGXFSZ: fs/abi.h */
+	SIGHUP = 1, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGUSR1,
+	SIGSEGV, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGCHLD = 17, SIGCONT, SIGSTOP, SIGTSTP,
+	SIGTTIN, SIGTTOU, SIGURG, SIGXCPU, SIGVTALRM = 26, SIGPROF, SIGWINCH, SIGIO, SIGPWR,
+	SIGSYS, SIGRTMIN, SIGNAL_COUNT = 64
+};
 
 #define SIG_DFL 0
 #define SIG_IGN 1
@@ -60,9 +34,7 @@
 #define SA_NODEFER 0x40000000
 #define SA_RESETHAND 0x80000000
 
-#define SIG_BLOCK 0
-#define SIG_UNBLOCK 1
-#define SIG_SETMASK 2
+enum { SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK };
 
 #define SS_ONSTACK 1
 #define SS_DISABLE 2
@@ -71,16 +43,11 @@
 
 #define SI_USER 0
 #define SI_KERNEL 0x80
-#define SI_TIMER (-2)
 #define SI_TKILL (-6)
 #define SEGV_MAPERR 1
 #define SEGV_ACCERR 2
 #define BUS_ADRERR 2
-#define CLD_EXITED 1
-#define CLD_KILLED 2
-#define CLD_DUMPED 3
-#define CLD_STOPPED 5
-#define CLD_CONTINUED 6
+enum { CLD_EXITED = 1, CLD_KILLED, CLD_STOPPED = 5, CLD_CONTINUED };
 
 #define sigmask(signo) (1ULL << ((signo)-1))
 #define SIGNALS_STOP (sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) | sigmask(SIGTTOU))

@@ -108,15 +108,9 @@ s64 sys_times(void *to)
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
 enum {
-	CLOCK_REALTIME,
-	CLOCK_MONOTONIC,
-	CLOCK_PROCESS_CPUTIME_ID,
-	CLOCK_THREAD_CPUTIME_ID,
-	CLOCK_MONOTONIC_RAW,
-	CLOCK_REALTIME_COARSE,
-	CLOCK_MONOTONIC_COARSE,
-	CLOCK_BOOTTIME,
-	CLOCKS = 12, /* that Linux has */
+	CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID,
+	CLOCK_MONOTONIC_RAW, CLOCK_REALTIME_COARSE, CLOCK_MONOTONIC_COARSE, CLOCK_BOOTTIME,
+	CLOCKS = 12 /* that Linux has */
 };
 #define TIMER_ABSTIME 1
 
@@ -302,9 +296,7 @@ s64 sys_clock_nanosleep(int clock, int flags, const void *request, void *left)
 
 /* ---- interval timers ------------------------------------------------------------------------- */
 
-#define ITIMER_REAL 0
-#define ITIMER_VIRTUAL 1
-#define ITIMER_PROF 2
+enum { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF };
 
 static void real_timer_expired(void *argument)
 {

@@ -40,14 +40,13 @@ s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
 {
 	struct rlimit new, old;
 	struct process *process;
-	unsigned long flags;
 	s64 error = -ESRCH;
 
 	if (kind >= RLIMIT_COUNT)
 		return -EINVAL;
 	if (user_new && copy_from_user(&new, user_new, sizeof(new)))
 		return -EFAULT;
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	process = pid ? process_find(pid) : current->process;
 	if (process && process != current->process && !capable(current->cred)) {
 		error = -EPERM;
@@ -55,7 +54,7 @@ s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
 		old = process->limits[kind];
 		error = user_new ? change_limit(process, kind, &new) : 0;
 	}
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	if (!error && user_old && copy_to_user(user_old, &old, sizeof(old)))
 		error = -EFAULT;
 	return error;
@@ -70,23 +69,15 @@ s64 sys_getrlimit(u32 kind, void *limit)
 
 s64 sys_setrlimit(u32 kind, const void *limit)
 {
-	struct rlimit new;
-
-	if (copy_from_user(&new, limit, sizeof(new)))
-		return -EFAULT;
-	return sys_prlimit64(0, kind, limit, NULL);
+	return limit ? sys_prlimit64(0, kind, limit, NULL) : -EFAULT;
 }
 
 /* ---- small things a process asks about itself ------------------------------------------------ */
 
-#define PR_SET_PDEATHSIG 1
-#define PR_GET_PDEATHSIG 2
-#define PR_GET_DUMPABLE 3
-#define PR_SET_DUMPABLE 4
-#define PR_SET_NAME 15
-#define PR_GET_NAME 16
-#define PR_SET_NO_NEW_PRIVS 38
-#define PR_GET_NO_NEW_PRIVS 39
+enum {
+	PR_SET_PDEATHSIG = 1, PR_GET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_NAME = 15,
+	PR_GET_NAME, PR_SET_NO_NEW_PRIVS = 38, PR_GET_NO_NEW_PRIVS
+};
 
 s64 sys_prctl(int option, u64 a, u64 b, u64 c, u64 d)
 {
@@ -150,13 +141,12 @@ s64 sys_sched_yield(void)
 s64 sys_sched_getaffinity(int pid, u32 size, u64 *mask)
 {
 	struct task *task;
-	unsigned long flags;
 
 	if (size < sizeof(u64) || size % sizeof(u64))
 		return -EINVAL;
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	task = pid ? task_find(pid) : current;
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	if (!task)
 		return -ESRCH;
 	return put_user((1ULL << nr_cpus) - 1, mask) ? -EFAULT : (s64)sizeof(u64);
@@ -170,8 +160,7 @@ s64 sys_getcpu(u32 *cpu, u32 *node, void *unused)
 	return node && put_user(0u, node) ? -EFAULT : 0;
 }
 
-/* ---- nice values: how long a process's time slices are
- * ---------------------------------------------------------- */
+/* ---- nice values: how long a process's time slices are --------------------------------------- */
 
 enum { PRIO_PROCESS, PRIO_PGRP, PRIO_USER };
 
@@ -204,13 +193,12 @@ static s64 set_nice(struct process *process, int nice)
 s64 sys_setpriority(int which, int who, int nice)
 {
 	struct process *process;
-	unsigned long flags;
 	s64 result = -ESRCH, error;
 
 	if (which < PRIO_PROCESS || which > PRIO_USER)
 		return -EINVAL;
 	nice = max(min(nice, 19), -20);
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	list_for_each_entry(process, &process_list, all_link) {
 		if (!is_meant(process, which, who))
 			continue;
@@ -218,7 +206,7 @@ s64 sys_setpriority(int which, int who, int nice)
 		if (error || result == -ESRCH)
 			result = error;
 	}
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return result;
 }
 
@@ -226,17 +214,16 @@ s64 sys_setpriority(int which, int who, int nice)
 s64 sys_getpriority(int which, int who)
 {
 	struct process *process;
-	unsigned long flags;
 	s64 result = -ESRCH;
 
 	if (which < PRIO_PROCESS || which > PRIO_USER)
 		return -EINVAL;
-	spin_lock_irqsave(&process_lock, flags);
+	spin_lock_irq(&process_lock);
 	list_for_each_entry(process, &process_list, all_link) {
 		if (is_meant(process, which, who))
 			result = max(result, (s64)(20 - process->nice));
 	}
-	spin_unlock_irqrestore(&process_lock, flags);
+	spin_unlock_irq(&process_lock);
 	return result;
 }
 
