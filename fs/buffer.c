@@ -427,14 +427,7 @@ u64 buffer_cache_pages(void)
 	return READ_ONCE(used_bytes) / PAGE_SIZE;
 }
 
-struct hash_cache buffer_cache_hash = {
-	.title = "Buffer",
-	.object = "buffer",
-	.finder = "find_buffer",
-	.name = "buffer",
-	.function = CONFIG_BUFFER_HASH,
-	.structure = CONFIG_BUFFER_TABLE,
-};
+DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "find_buffer");
 
 void buffer_cache_init(void)
 {

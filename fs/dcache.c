@@ -573,14 +573,7 @@ int shrink_dcache_sb(struct super_block *sb, bool pinned)
 
 /* ---- boot and checks ------------------------------------------------------------------------- */
 
-struct hash_cache dentry_cache_hash = {
-	.title = "Dentry",
-	.object = "dentry",
-	.finder = "d_lookup",
-	.name = "dentry",
-	.function = CONFIG_DENTRY_HASH,
-	.structure = CONFIG_DENTRY_TABLE,
-};
+DEFINE_HASH_CACHE(dentry, DENTRY, "Dentry", "d_lookup");
 
 static void add_size(u64 size, void *total)
 {

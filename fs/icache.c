@@ -543,14 +543,7 @@ void release_writers(struct inode *inode, int by)
 
 /* ---- boot and checks ------------------------------------------------------------------------- */
 
-struct hash_cache inode_cache_hash = {
-	.title = "Inode",
-	.object = "inode",
-	.finder = "find_inode",
-	.name = "inode",
-	.function = CONFIG_INODE_HASH,
-	.structure = CONFIG_INODE_TABLE,
-};
+DEFINE_HASH_CACHE(inode, INODE, "Inode", "find_inode");
 
 static void add_size(u64 size, void *total)
 {

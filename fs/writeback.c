@@ -416,7 +416,7 @@ void writeback_start(void)
 
 void writeback_init(void)
 {
-	struct memory_info info;
+	u64 bytes = page_alloc_total_pages() * PAGE_SIZE;
 
 	for (unsigned i = 0; i < WAIT_QUEUES; i++)
 		init_waitqueue_head(&queues[i]);
@@ -424,7 +424,6 @@ void writeback_init(void)
 		spin_lock_init(&dirty_lists[i].lock, "dirty_list");
 		INIT_LIST_HEAD(&dirty_lists[i].buffers);
 	}
-	memory_info(&info);
-	background_bytes = info.total_pages * PAGE_SIZE / 10;
-	limit_bytes = info.total_pages * PAGE_SIZE / 4;
+	background_bytes = bytes / 10;
+	limit_bytes = bytes / 4;
 }

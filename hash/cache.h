@@ -55,7 +55,7 @@ struct hash_counters {
 } __aligned(64);
 
 struct hash_cache {
-	/* Set before boot by the cache. */
+	/* Set before boot by DEFINE_HASH_CACHE(). */
 	const char *title;     /* "Buffer": the report's first word */
 	const char *object;    /* "buffer": printed in the plural */
 	const char *finder;    /* "find_buffer": the function the report names */
@@ -76,9 +76,21 @@ struct hash_cache {
 	u64 bytes;
 	const char *rule; /* the sizing rule that gave this size */
 
-	/* Per CPU, NR_CPUS of them; NULL without CONFIG_HASH_STATS. Set by hash_cache_begin(). */
+	/* Per CPU, NR_CPUS of them; NULL without CONFIG_HASH_STATS. */
 	struct hash_counters *counters;
 };
+
+/* DEFINE_HASH_CACHE(page, PAGE, "Page", "find_page"): what a cache sets before boot. */
+#define DEFINE_HASH_CACHE(cache, CACHE, its_title, its_finder)                                     \
+	struct hash_cache cache##_cache_hash = {                                                   \
+		.title = (its_title),                                                              \
+		.object = #cache,                                                                  \
+		.finder = (its_finder),                                                            \
+		.name = #cache,                                                                    \
+		.function = CONFIG_##CACHE##_HASH,                                                 \
+		.structure = CONFIG_##CACHE##_TABLE,                                               \
+		.counters = HASH_COUNTERS(cache),                                                  \
+	}
 
 extern struct hash_cache page_cache_hash, buffer_cache_hash, inode_cache_hash, dentry_cache_hash;
 
@@ -89,6 +101,7 @@ void hash_check_bucket(const struct hash_cache *cache, u64 bucket);
 extern struct hash_counters page_counters[], buffer_counters[], inode_counters[], dentry_counters[];
 /* HASH_COUNT(dentry, hits, 1): add to this CPU's counter. Interrupts may be on: counters are only
  * written by lookups in process context on this CPU, which are not preempted in kernel mode. */
+#define HASH_COUNTERS(cache) cache##_counters
 #define HASH_COUNT(cache, counter, n) (cache##_counters[cpu_id()].counter += (n))
 /* The whole of a lookup: @found (an object or NULL) after visiting @steps objects, with @compares
  * key compares. */
@@ -106,13 +119,10 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
 		}                                                                                  \
 	} while (0)
 #else
+#define HASH_COUNTERS(cache) NULL
 #define HASH_COUNT(cache, counter, n) ((void)0)
 #define HASH_COUNT_FIND(cache, found, steps, key_compares) ((void)0)
 #endif
-
-/* Connect @cache with its counters: the first thing a structure's create does, or
- * hash_cache_create() for it. */
-void hash_cache_begin(struct hash_cache *cache);
 
 /*
  * Choose the size of @cache from the command line (NAMEhash_entries= or hash_sizing=, per-cache

@@ -34,12 +34,12 @@ static void print_head(const struct hash_cache *cache, const struct hash_statist
 {
 	char objects[16];
 
+	text_printf(out, "%s cache total lookups: ", cache->title);
 	if (cache->counters)
-		text_printf(out, "%s cache total lookups: %llu  (hit rate: %llu%%)\n", cache->title,
-			    ULL(s->lookups), ULL(ratio(s->counted.hits, s->lookups, 100)));
+		text_printf(out, "%llu  (hit rate: %llu%%)\n", ULL(s->lookups),
+			    ULL(ratio(s->counted.hits, s->lookups, 100)));
 	else
-		text_printf(out, "%s cache total lookups: not counted (HASH_STATS=n)\n",
-			    cache->title);
+		text_printf(out, "not counted (HASH_STATS=n)\n");
 	text_printf(out, " hash table size is %llu %s\n", ULL(s->buckets),
 		    cache->trees ? "trees" : "buckets");
 	text_printf(out, " hash table contains %llu objects\n", ULL(s->objects));
@@ -167,16 +167,13 @@ static void json_row(struct text *out, const char *name, const u64 *row, bool mi
 
 static void json_counted(const struct hash_statistics *s, struct text *out)
 {
+	static const char *const names[] = {"hits",	"misses",  "hit_steps", "miss_steps",
+					    "compares", "inserts", "removes"};
 	const struct hash_counters *c = &s->counted;
 
 	json_number(out, "lookups", s->lookups);
-	json_number(out, "hits", c->hits);
-	json_number(out, "misses", c->misses);
-	json_number(out, "hit_steps", c->hit_steps);
-	json_number(out, "miss_steps", c->miss_steps);
-	json_number(out, "compares", c->compares);
-	json_number(out, "inserts", c->inserts);
-	json_number(out, "removes", c->removes);
+	for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+		json_number(out, names[i], ((const u64 *)c)[i]);
 	json_milli(out, "hit_rate_percent", ratio(c->hits, s->lookups, 100000));
 	json_milli(out, "steps_per_lookup", ratio(c->hit_steps + c->miss_steps, s->lookups, 1000));
 	json_milli(out, "steps_per_hit", ratio(c->hit_steps, c->hits, 1000));

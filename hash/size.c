@@ -176,7 +176,6 @@ void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes)
 	cache->entries = entries;
 	cache->bits = ilog2(entries);
 	cache->bytes = entries * entry_bytes;
-	hash_cache_begin(cache);
 	pr_info("%s cache hash table entries: %llu (order: %d, %llu bytes)\n", cache->title,
 		(unsigned long long)entries,
 		cache->bytes > PAGE_SIZE ? ilog2(cache->bytes) - PAGE_SHIFT : 0,

@@ -17,16 +17,6 @@ struct hash_counters page_counters[NR_CPUS], buffer_counters[NR_CPUS], inode_cou
 	dentry_counters[NR_CPUS];
 #endif
 
-void hash_cache_begin(struct hash_cache *cache)
-{
-#ifdef CONFIG_HASH_STATS
-	cache->counters = cache->name[0] == 'p'	  ? page_counters
-			  : cache->name[0] == 'b' ? buffer_counters
-			  : cache->name[0] == 'i' ? inode_counters
-						  : dentry_counters;
-#endif
-}
-
 void hash_check_bucket(const struct hash_cache *cache, u64 bucket)
 {
 	if (unlikely(bucket >= cache->entries))

@@ -154,7 +154,8 @@ int mm_sync(struct mm *mm, u64 address, u64 length, unsigned flags)
 		vma = find_vma(mm, address);
 		hole |= !vma || vma->start > address;
 		address = vma ? vma->end : end;
-		if (vma && vma->start < end && vma->mapping && vma->flags & VM_SHARED)
+		if (vma && vma->start < end && vma->flags & VM_SHARED &&
+		    !vma_shows_shared_memory(vma))
 			file = vma->file;
 		if (file)
 			get_file(file);

@@ -17,9 +17,7 @@
 #include "mm/page_alloc.h"
 #include "mm/vm_internal.h"
 
-#define AROUND_MIN 4u /* pages; powers of two */
-#define AROUND_MAX 16u
-#define MISSES_MAX 64
+#define AROUND 8u /* pages that a read fault maps if the cache has them, aligned; as Linux */
 #define OOM_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define OOM_ROUNDS 300
 
@@ -70,30 +68,6 @@ static int fault_anonymous(struct mm *mm, struct vma *vma, u64 address)
 
 /* ---- pages of files -------------------------------------------------------------------------- */
 
-/* Read the missing page @index: with what follows it, as far as the area goes, unless nobody asks
- * for that. */
-static noinline struct page *read_page(struct vma *vma, struct address_space *mapping,
-				       pgoff_t index)
-{
-	pgoff_t wanted = vma_page_index(vma, vma->end) - index;
-	struct page *page;
-
-	current->minor_faults--;
-	current->major_faults++;
-	if (vma->misses < MISSES_MAX)
-		vma->misses++;
-	if (vma->misses > MISSES_MAX / 2)
-		wanted = 1;
-	if (vma->file)
-		page_cache_readahead(vma->file, mapping, index, min_t(pgoff_t, wanted, AROUND_MAX));
-	page = read_cache_page(mapping, index);
-	if (!IS_ERR(page) && unlikely(drop_page_behind_end(mapping, page))) {
-		put_page(page);
-		return ERR_PTR(-EIO);
-	}
-	return page;
-}
-
 /* The uptodate page that the fault is about, with a reference; ERR_PTR(-EIO): behind the end, or
  * unreadable. */
 static struct page *file_page(const struct fault *fault)
@@ -101,35 +75,19 @@ static struct page *file_page(const struct fault *fault)
 	struct vma *vma = fault->vma;
 	struct address_space *mapping = vma->mapping;
 	pgoff_t index = vma_page_index(vma, fault->address);
+	pgoff_t wanted = vma_page_index(vma, vma->end) - index;
+	struct file *file = vma_shows_shared_memory(vma) ? NULL : vma->file;
 	struct page *page;
 
 	if (unlikely(index >= mapping_pages(mapping)))
 		return ERR_PTR(-EIO);
 	page = find_get_page(mapping, index);
-	if (likely(page && page_uptodate(page))) {
-		vma->misses -= !!vma->misses;
-		if (vma->file && unlikely(vma->file->readahead_next - index < AROUND_MAX &&
-					  vma->file->readahead_size))
-			page_cache_readahead(vma->file, mapping, vma->file->readahead_next, 1);
-		return page;
+	if (!page && mapping->ops->writepage) {
+		current->minor_faults--;
+		current->major_faults++;
 	}
-	if (page)
-		put_page(page);
-	return read_page(vma, mapping, index);
-}
-
-/*
- * How many pages to map at a read fault, 4 to 16, aligned: a program that goes on where the last
- * window ended gets twice as many as then, one that jumps about gets few, since each costs a
- * look-up whether it is used or not.
- */
-static u64 window_bytes(struct vma *vma, u64 address)
-{
-	unsigned pages =
-		vma->window_end == address ? min(2 * vma->window_pages, AROUND_MAX) : AROUND_MIN;
-
-	vma->window_pages = pages;
-	return pages * PAGE_SIZE;
+	page = page_cache_get(file, mapping, index, min_t(pgoff_t, wanted, AROUND), page);
+	return page ? page : ERR_PTR(-EIO);
 }
 
 /* Map what is in the cache of the pages around the one at fault, whose slot is filled. The lock is
@@ -138,14 +96,13 @@ static void map_around(struct fault *fault)
 {
 	struct vma *vma = fault->vma;
 	struct address_space *mapping = vma->mapping;
-	u64 bytes = window_bytes(vma, fault->address), mapped = 0;
+	u64 bytes = AROUND * PAGE_SIZE, mapped = 0;
 	u64 start = max(round_down(fault->address, bytes), vma->start);
 	u64 end = min(round_down(fault->address, bytes) + bytes, vma->end);
 	pte_t *slot = fault->slot - ((fault->address - start) >> PAGE_SHIFT);
 	pgoff_t index = vma_page_index(vma, start), pages = mapping_pages(mapping);
 	const pte_t entry = pte_mkold(pte_make(0, vma_page_rights(vma) & ~(unsigned)MMU_WRITE));
 
-	vma->window_end = end;
 	for (; start < end && index < pages; start += PAGE_SIZE, slot++, index++) {
 		struct page *page;
 
@@ -171,7 +128,7 @@ static void map_around(struct fault *fault)
 /*
  * Make @page, whose reference the entry takes over, the entry in place of what was there when the
  * fault began. False: somebody else was faster, or the page of a file was truncated meanwhile (see
- * truncate.c); then the fault has nothing to do. The processor that faulted has forgotten the old
+ * page_cache.c); then the fault has nothing to do. The processor that faulted has forgotten the old
  * entry of the same page; another one faults, and comes here.
  */
 static bool set_entry(struct fault *fault, struct page *page, unsigned rights)

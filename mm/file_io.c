@@ -15,46 +15,6 @@
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The page at @index was not simply there. @page: what find_get_page() gave; its reference is taken
- * over. */
-static noinline struct page *read_page_slow(struct file *file, struct address_space *mapping,
-					    pgoff_t index, size_t bytes, struct page *page)
-{
-	pgoff_t wanted = (bytes + PAGE_SIZE - 1) >> PAGE_SHIFT;
-
-	if (page && !file->readahead_size)
-		/* no window, and nothing missing: do not come here again */
-		file->readahead_next = ~(pgoff_t)0;
-	else if (!page || index == file->readahead_next)
-		page_cache_readahead(file, mapping, index, max_t(pgoff_t, wanted, 1));
-	if (!page)
-		page = find_get_page(mapping, index);
-	if (page) {
-		if (!page_uptodate(page))
-			wait_on_page_locked(page);
-		if (page_uptodate(page))
-			return page;
-		put_page(page);
-	}
-	return read_cache_page(mapping, index);
-}
-
-bool drop_page_behind_end(struct address_space *mapping, struct page *page)
-{
-	if ((u64)READ_ONCE(mapping->host->size) > (u64)page->index << PAGE_SHIFT)
-		return false;
-	lock_page(page);
-	if (page->mapping == mapping && !atomic_read(&page->mapcount)) {
-		if (mapping->ops->invalidate)
-			mapping->ops->invalidate(page, 0);
-		remove_from_page_cache(page);
-	}
-	unlock_page(page);
-	return true;
-}
-
-/* From *@position on, page by page; @page: the first one, if it was looked up already, or NULL and
- * @looked_up. */
 /* Between two pages: let others run; -EINTR in *error if the process is to end. */
 static __always_inline bool must_stop(ssize_t *error)
 {
@@ -68,6 +28,8 @@ static __always_inline bool must_stop(ssize_t *error)
 	return false;
 }
 
+/* From *@position on, page by page; @page: the first one, if it was looked up already, or NULL and
+ * @looked_up. */
 static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *position,
 				   struct page *page, bool looked_up)
 {
@@ -91,13 +53,10 @@ static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *pos
 			page = find_get_page(mapping, index);
 		looked_up = false;
 		if (unlikely(!page || !page_uptodate(page) || index == file->readahead_next)) {
-			page = read_page_slow(file, mapping, index, offset + io->length, page);
-			if (IS_ERR(page)) {
+			page = page_cache_get(file, mapping, index,
+					      DIV_ROUND_UP(offset + io->length, PAGE_SIZE), page);
+			if (IS_ERR_OR_NULL(page)) {
 				error = PTR_ERR(page);
-				break;
-			}
-			if (drop_page_behind_end(mapping, page)) {
-				put_page(page);
 				break;
 			}
 		}

@@ -323,10 +323,9 @@ int change_flags(struct mm *mm, u64 start, u64 end, unsigned mask, unsigned flag
 		error = vma_carve(mm, start, last);
 	while (start < last && !error) {
 		vma = find_vma(mm, start);
-		if ((vma->flags & mask) != flags) {
+		if ((vma->flags & mask) != flags)
 			error = may_change(vma, (vma->flags & ~mask) | flags);
-			if (error)
-				break;
+		if (!error && (vma->flags & mask) != flags) {
 			vma_set_flags(vma, (vma->flags & ~mask) | flags);
 			if (mask & PROT_ALL)
 				change_entries(vma);
@@ -334,6 +333,8 @@ int change_flags(struct mm *mm, u64 start, u64 end, unsigned mask, unsigned flag
 		/* it may be joined with what follows: then that is so already */
 		start = vma_merge(vma)->end;
 	}
+	if (error && start < last)
+		vma_merge(find_vma(mm, last - 1));
 	return error ? error : last < end ? -ENOMEM : 0;
 }
 

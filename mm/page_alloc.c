@@ -104,57 +104,39 @@ static u64 reserve_for(unsigned gfp, unsigned round)
 	return round == 0 ? buddy.low : round < RECLAIM_ROUNDS - 1 ? buddy.min : buddy.min / 4;
 }
 
-/* The order of the block to take next when @count frames are wanted one by one: at most what the
- * smallest free block has, since taking its frames singly would use it up as well. */
-static unsigned single_frames_order(unsigned count, u64 reserve)
-{
-	unsigned order = 0, most = ilog2(count);
-
-	while (order < most && list_empty(&buddy.blocks[order]))
-		order++;
-	return buddy.free >= reserve + (1u << order) ? order : 0;
-}
-
-/* Fill @pages with up to @count single frames without going below @reserve; how many. */
-static unsigned take_frames(struct page **pages, unsigned count, u64 reserve)
+/*
+ * Fill @pages with up to @count blocks of @order without going below @reserve; how many. Several at
+ * a time come from the smallest block there is, since taking them singly would use it up as well.
+ */
+static unsigned take_blocks(struct page **pages, unsigned count, unsigned order, u64 reserve)
 {
 	unsigned taken = 0;
 	unsigned long flags;
 
 	spin_lock_irqsave(&buddy.lock, flags);
-	while (taken < count && buddy.free > reserve) {
-		unsigned order = single_frames_order(count - taken, reserve);
-		struct page *page = block_take(order);
+	while (taken < count && buddy.free >= reserve + (1u << order)) {
+		u64 most = min((u64)(count - taken), (buddy.free - reserve) >> order);
+		unsigned last = order + ilog2(most), from = order;
+		struct page *page;
 
-		for (unsigned i = 0; i < 1u << order; i++)
-			pages[taken++] = page++;
+		while (from < last && list_empty(&buddy.blocks[from]))
+			from++;
+		page = block_take(from);
+		if (!page)
+			break;
+		for (unsigned i = 0; i < 1u << (from - order); i++)
+			pages[taken++] = page + (i << order);
 	}
 	spin_unlock_irqrestore(&buddy.lock, flags);
 	return taken;
 }
 
-/* A block without going below @reserve; how many, 0 or 1. */
-static unsigned take_block(struct page **page, unsigned order, u64 reserve)
-{
-	unsigned long flags;
-
-	*page = NULL;
-	spin_lock_irqsave(&buddy.lock, flags);
-	if (buddy.free >= reserve + (1u << order))
-		*page = block_take(order);
-	spin_unlock_irqrestore(&buddy.lock, flags);
-	return *page != NULL;
-}
-
-/* Take @count frames, or one block of a higher order, reclaiming while there are none above the
- * watermark. How many were taken; 0: out of memory. */
+/* The same, reclaiming while there are none above the watermark. 0: out of memory. */
 static unsigned take_blocks_reclaim(struct page **pages, unsigned count, unsigned order,
 				    unsigned gfp)
 {
 	for (unsigned round = 0; round < RECLAIM_ROUNDS; round++) {
-		u64 reserve = reserve_for(gfp, round);
-		unsigned taken = order ? take_block(pages, order, reserve)
-				       : take_frames(pages, count, reserve);
+		unsigned taken = take_blocks(pages, count, order, reserve_for(gfp, round));
 
 		if (taken)
 			return taken;
@@ -185,23 +167,11 @@ static noinline struct page *alloc_page_slow(unsigned gfp)
 {
 	struct page *batch[STACK_BATCH];
 	unsigned taken = take_blocks_reclaim(batch, STACK_BATCH, 0, gfp);
-	unsigned kept = 0;
-	struct frame_stack *stack;
-	unsigned long flags;
 
 	if (!taken)
 		return NULL;
-	/* Reclaim may have slept: this may be another CPU, whose stack is not empty. */
-	flags = arch_irq_save();
-	stack = &frame_stacks[cpu_id()];
-	while (taken - kept > 1 && stack->count < STACK_SIZE)
-		stack->frames[stack->count++] = batch[taken - ++kept];
-	arch_irq_restore(flags);
-	while (taken - kept > 1) {
-		spin_lock_irqsave(&buddy.lock, flags);
-		block_give(batch[taken - ++kept], 0);
-		spin_unlock_irqrestore(&buddy.lock, flags);
-	}
+	for (unsigned i = taken - 1; i > 0; i--)
+		free_single_page(batch[i]);
 	return prepare_page(batch[0], gfp);
 }
 
@@ -228,8 +198,6 @@ struct page *alloc_pages(unsigned gfp, unsigned order)
 		return alloc_page(gfp);
 	if (order >= MAX_ORDER || !take_blocks_reclaim(&page, 1, order, gfp))
 		return NULL;
-	for (unsigned i = 0; i < 1u << order; i++)
-		page[i].flags = 0;
 	if (gfp & GFP_ZERO)
 		memset(page_address(page), 0, PAGE_SIZE << order);
 	return page;
@@ -237,63 +205,34 @@ struct page *alloc_pages(unsigned gfp, unsigned order)
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
-/* The largest aligned block that begins with frames[0] and goes on through the next ones, at most
- * @count. */
-static unsigned run_order(struct page *const *frames, unsigned count)
-{
-	u64 frame = (u64)(frames[0] - memmap);
-	unsigned order = 0, i = 1;
-
-	while (2u << order <= count && !(frame & ((2u << order) - 1))) {
-		for (; i < 2u << order; i++)
-			if (frames[i] != frames[0] + i)
-				return order;
-		order++;
-	}
-	return order;
-}
-
-/* The stack is full: give its older half back, then put @page on it. Interrupts are off: @flags to
- * restore. */
-static noinline void free_page_slow(struct page *page, struct frame_stack *stack,
-				    unsigned long flags)
+/* The stack is full: give its older half back. Interrupts are off. */
+static noinline void spill_stack(struct frame_stack *stack)
 {
 	spin_lock(&buddy.lock);
-	for (unsigned i = 0, order; i < STACK_BATCH; i += 1u << order) {
-		order = run_order(stack->frames + i, STACK_BATCH - i);
-		block_give(stack->frames[i], order);
-	}
+	for (unsigned i = 0; i < STACK_BATCH; i++)
+		block_give(stack->frames[i], 0);
 	spin_unlock(&buddy.lock);
 	stack->count -= STACK_BATCH;
 	memmove(stack->frames, stack->frames + STACK_BATCH,
 		stack->count * sizeof(stack->frames[0]));
-	page->flags = 0;
-	stack->frames[stack->count++] = page;
-	arch_irq_restore(flags);
 }
 
 void free_single_page(struct page *page)
 {
 	unsigned long flags;
 	struct frame_stack *stack;
-	unsigned cpu, count;
 
 	ASSERT(!(page->flags &
 		 (BIT(PG_cache) | BIT(PG_buddy) | BIT(PG_locked) | BIT(PG_writeback))));
 	ASSERT(atomic_read(&page->mapcount) == 0);
 	flags = arch_irq_save();
-	cpu = cpu_id();
 	if (page->flags & BIT(PG_anon))
-		memory_use_counts[cpu].pages[MEMORY_ANON]--;
-	stack = &frame_stacks[cpu];
-	count = stack->count;
-	if (unlikely(count == STACK_SIZE)) {
-		free_page_slow(page, stack, flags);
-		return;
-	}
+		memory_use_add(MEMORY_ANON, -1);
+	stack = &frame_stacks[cpu_id()];
+	if (unlikely(stack->count == STACK_SIZE))
+		spill_stack(stack);
 	page->flags = 0;
-	stack->frames[count] = page;
-	stack->count = count + 1;
+	stack->frames[stack->count++] = page;
 	arch_irq_restore(flags);
 }
 
@@ -330,7 +269,11 @@ void free_pages(void *address, unsigned order)
 
 u64 page_alloc_free_pages(void)
 {
-	return READ_ONCE(buddy.free);
+	u64 free = READ_ONCE(buddy.free);
+
+	for (unsigned i = 0; i < NR_CPUS; i++)
+		free += READ_ONCE(frame_stacks[i].count);
+	return free;
 }
 
 u64 page_alloc_total_pages(void)
@@ -345,24 +288,6 @@ u64 memory_use_total(enum memory_use use)
 	for (unsigned i = 0; i < NR_CPUS; i++)
 		sum += READ_ONCE(memory_use_counts[i].pages[use]);
 	return sum > 0 ? (u64)sum : 0;
-}
-
-void memory_info(struct memory_info *info)
-{
-	info->total_pages = buddy.total;
-	info->free_pages = page_alloc_free_pages();
-	for (unsigned i = 0; i < NR_CPUS; i++)
-		info->free_pages += READ_ONCE(frame_stacks[i].count);
-	info->cached_pages = memory_use_total(MEMORY_CACHED);
-	info->buffer_pages = memory_use_total(MEMORY_BUFFER);
-	info->dirty_pages = memory_use_total(MEMORY_DIRTY);
-	info->anon_pages = memory_use_total(MEMORY_ANON);
-	info->mapped_pages = memory_use_total(MEMORY_MAPPED);
-	info->shmem_pages = memory_use_total(MEMORY_SHMEM);
-	info->slab_pages = memory_use_total(MEMORY_SLAB);
-	info->reclaimable_slab_pages = memory_use_total(MEMORY_SLAB_RECLAIMABLE);
-	info->page_table_pages = memory_use_total(MEMORY_PAGE_TABLES);
-	info->kernel_stack_pages = memory_use_total(MEMORY_KERNEL_STACKS);
 }
 
 /* ---- boot ------------------------------------------------------------------------------------ */
@@ -400,51 +325,12 @@ void page_alloc_add_range(phys_addr_t start, phys_addr_t end)
 	spin_unlock_irqrestore(&buddy.lock, flags);
 }
 
-/* The first of @count free largest blocks that lie one after another; NULL. The lock is held. */
-static struct page *find_adjacent_blocks(u64 count)
-{
-	const u64 step = 1u << (MAX_ORDER - 1);
-	u64 found = 0;
-
-	for (u64 frame = 0; frame + step <= memmap_pages; frame += step) {
-		struct page *page = &memmap[frame];
-
-		if (!(page->flags & BIT(PG_buddy)) || page->buddy_order != MAX_ORDER - 1)
-			found = 0;
-		else if (++found == count)
-			return &memmap[frame - (count - 1) * step];
-	}
-	return NULL;
-}
-
-static struct page *take_adjacent_blocks(u64 count)
-{
-	struct page *page;
-	unsigned long flags;
-
-	spin_lock_irqsave(&buddy.lock, flags);
-	page = find_adjacent_blocks(count);
-	for (u64 i = 0; page && i < count; i++)
-		block_remove(page + (i << (MAX_ORDER - 1)));
-	if (page)
-		buddy.free -= count << (MAX_ORDER - 1);
-	spin_unlock_irqrestore(&buddy.lock, flags);
-	return page;
-}
-
 void *hash_alloc_table(u64 bytes)
 {
 	u64 frames = DIV_ROUND_UP(bytes, PAGE_SIZE);
-	unsigned order = frames > 1 ? fls64(frames - 1) : 0;
-	struct page *page;
 
 	/* A table must leave memory to work with. */
 	if (frames > buddy.free / 4)
 		return NULL;
-	if (order < MAX_ORDER)
-		return get_free_pages(GFP_KERNEL | GFP_ZERO | GFP_NOWARN, order);
-	page = take_adjacent_blocks(DIV_ROUND_UP(frames, 1u << (MAX_ORDER - 1)));
-	if (page)
-		memset(page_address(page), 0, frames * PAGE_SIZE);
-	return page ? page_address(page) : NULL;
+	return get_free_pages(GFP_KERNEL | GFP_ZERO | GFP_NOWARN, fls64(frames - 1));
 }

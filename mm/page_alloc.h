@@ -22,7 +22,7 @@
 #define GFP_ZERO (1u << 1)
 #define GFP_NOIO (1u << 2) /* with GFP_KERNEL: reclaim only what needs no I/O and no fs lock */
 #define GFP_NOWARN (1u << 3)
-#define MAX_ORDER 11 /* largest block: 1 << 10 pages, 4 MB */
+#define MAX_ORDER 19 /* largest block: 1 << 18 pages, 1 GB: for the caches' tables */
 
 /*
  * 1 << order contiguous frames, aligned to their size; NULL when there are none after reclaim. A
@@ -65,7 +65,8 @@ static inline void copy_page(void *to, const void *from)
 }
 
 /*
- * What frames are used for: counted per CPU, so a single slot may be negative; memory_info() sums.
+ * What frames are used for: counted per CPU, so a single slot may be negative; memory_use_total()
+ * sums.
  * Any context. The buffer cache counts MEMORY_BUFFER and MEMORY_DIRTY pages of its own.
  */
 enum memory_use {
@@ -91,24 +92,15 @@ static inline void memory_use_add(enum memory_use use, s64 pages)
 }
 u64 memory_use_total(enum memory_use use);
 
-struct memory_info {
-	u64 total_pages, free_pages, cached_pages, buffer_pages, dirty_pages, anon_pages,
-		mapped_pages, shmem_pages, slab_pages, reclaimable_slab_pages, page_table_pages,
-		kernel_stack_pages;
-};
-void memory_info(struct memory_info *info);
-
-u64 page_alloc_free_pages(void);  /* frames free now, without those on the CPUs' stacks */
+u64 page_alloc_free_pages(void);  /* frames free now */
 u64 page_alloc_total_pages(void); /* frames that this allocator was given at boot */
 
 /* Boot: memmap for frames below @end; then the ranges that are free. */
 void page_alloc_init(phys_addr_t end);
 void page_alloc_add_range(phys_addr_t start, phys_addr_t end);
 
-/*
- * Boot: contiguous zeroed memory of @bytes for a hash table, which may be larger than the largest
- * block; NULL when there is no such stretch. It is never given back.
- */
+/* Boot: contiguous zeroed memory of @bytes for a hash table; NULL when there is no such stretch, or
+ * little would be left. It is never given back. */
 void *hash_alloc_table(u64 bytes);
 
 /* Shrinkers (reclaim.c): how memory pressure reaches the caches. */

@@ -1,6 +1,6 @@
 /*
- * page_cache.c - the table of file pages, page locks, dirty bookkeeping, and writing a file's pages
- * out.
+ * page_cache.c - the table of file pages, page locks, dirty bookkeeping, writing a file's pages
+ * out, and dropping them: because the file shrinks, goes away, or is unmounted.
  *
  * A lookup computes the bucket from (inode address, byte offset), takes the bucket's lock, walks,
  * and takes a reference before it lets go; so whoever holds the bucket lock and sees only the
@@ -15,11 +15,14 @@
 #include "kernel/core/assert.h"
 #include "kernel/core/err.h"
 #include "kernel/core/errno.h"
+#include "kernel/core/sched.h"
+#include "kernel/core/string.h"
 #include "kernel/core/wait.h"
 #include "mm/page_lookup.h"
 
 #define WAIT_QUEUES 64
 #define BATCH 16
+#define LAST_PAGE (~(pgoff_t)0)
 
 struct page_table page_table_instance;
 static wait_queue_head_t wait_queues[WAIT_QUEUES];
@@ -83,7 +86,8 @@ static bool unhash_page(struct page *page, int references)
 	return removed;
 }
 
-/* The rest of the removal. The mapping may be gone when its lock is let go. */
+/* The rest of the removal, with the cache's reference. The mapping may be gone when its lock is let
+ * go. */
 static void forget_page(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
@@ -97,22 +101,22 @@ static void forget_page(struct page *page)
 	mapping->nr_pages--;
 	clear_bit(PG_cache, &page->flags);
 	spin_unlock(&mapping->lock);
+	put_page(page);
 }
 
 void remove_from_page_cache(struct page *page)
 {
 	unhash_page(page, -1);
 	forget_page(page);
-	put_page(page);
 }
 
 bool remove_unused_page(struct page *page)
 {
-	if (!unhash_page(page, 2))
-		return false;
-	forget_page(page);
-	put_page(page);
-	return true;
+	bool unused = unhash_page(page, 2);
+
+	if (unused)
+		forget_page(page);
+	return unused;
 }
 
 struct page *find_or_create_page(struct address_space *mapping, pgoff_t index)
@@ -347,8 +351,82 @@ int page_cache_flush(struct address_space *mapping)
 	if (!mapping->ops->writepage || !READ_ONCE(mapping->nr_pages))
 		return 0;
 	if (!list_empty(&mapping->vmas))
-		mm_clean_file(mapping, 0, ~(pgoff_t)0);
-	return write_dirty(mapping, 0, ~(pgoff_t)0);
+		mm_clean_file(mapping, 0, LAST_PAGE);
+	return write_dirty(mapping, 0, LAST_PAGE);
+}
+
+/* ---- truncation and invalidation ------------------------------------------------------------- */
+
+/*
+ * Truncation races with readers and faults that add or map pages. The order that keeps it right:
+ * the caller has set the new i_size; programs' mappings of the range are removed; the pages are
+ * removed; mappings are removed again. Who adds a page looks at i_size after it is in the cache,
+ * and who maps a page looks at page->mapping under the page-table lock; so neither can be missed
+ * twice.
+ */
+
+/* The page, whose reference is taken over, loses its bytes from @from on; from 0: it goes. */
+static void truncate_page(struct address_space *mapping, struct page *page, unsigned from)
+{
+	lock_page(page);
+	if (page->mapping == mapping) {
+		wait_on_page_writeback(page);
+		if (from)
+			memset((char *)page_address(page) + from, 0, PAGE_SIZE - from);
+		if (mapping->ops->invalidate)
+			mapping->ops->invalidate(page, from);
+		if (!from) {
+			clear_bit(PG_dirty_all, &page->flags);
+			remove_from_page_cache(page);
+		}
+	}
+	unlock_page(page);
+	put_page(page);
+}
+
+static void truncate_pages(struct address_space *mapping, loff_t start)
+{
+	pgoff_t first = ((pgoff_t)start + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	unsigned offset = (unsigned)(start & (loff_t)(PAGE_SIZE - 1)), count;
+	struct page *pages[BATCH], *page;
+
+	page = offset ? find_get_page(mapping, first - 1) : NULL;
+	if (page)
+		truncate_page(mapping, page, offset);
+	while ((count = gather(mapping, &mapping->clean_pages, first, LAST_PAGE, 0, pages)) ||
+	       (count = gather(mapping, &mapping->dirty_pages, first, LAST_PAGE, 0, pages))) {
+		for (unsigned i = 0; i < count; i++)
+			truncate_page(mapping, pages[i], 0);
+		cond_resched();
+	}
+}
+
+void truncate_inode_pages(struct address_space *mapping, loff_t start)
+{
+	pgoff_t first = ((pgoff_t)start + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	bool mapped = !list_empty(&mapping->vmas);
+
+	if (mapped)
+		mm_unmap_file(mapping, first);
+	if (!READ_ONCE(mapping->nr_pages))
+		return;
+	truncate_pages(mapping, start);
+	if (mapped || !list_empty(&mapping->vmas))
+		mm_unmap_file(mapping, first);
+}
+
+void invalidate_inode_pages(struct address_space *mapping)
+{
+	struct page *pages[BATCH];
+	u64 left = mapping->nr_pages;
+	unsigned count;
+
+	while (left && (count = gather(mapping, &mapping->clean_pages, 0, LAST_PAGE, 0, pages))) {
+		left -= min((u64)count, left);
+		for (unsigned i = 0; i < count; i++)
+			drop_unused_page(pages[i]);
+		cond_resched();
+	}
 }
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
@@ -368,14 +446,7 @@ void address_space_init(struct address_space *mapping, struct inode *host,
 	mapping->write_error = 0;
 }
 
-struct hash_cache page_cache_hash = {
-	.title = "Page",
-	.object = "page",
-	.finder = "find_page",
-	.name = "page",
-	.function = CONFIG_PAGE_HASH,
-	.structure = CONFIG_PAGE_TABLE,
-};
+DEFINE_HASH_CACHE(page, PAGE, "Page", "find_page");
 
 void page_cache_init(void)
 {

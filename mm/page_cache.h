@@ -111,6 +111,9 @@ void remove_from_page_cache(struct page *page);
 /* For reclaim: the same for a locked page that only the cache and the caller hold; false if it is
  * in use. */
 bool remove_unused_page(struct page *page);
+/* reclaim.c: drop the page if it is clean, unused and unlocked; was it? Takes the reference over.
+ * Starts no I/O, does not sleep. */
+bool drop_unused_page(struct page *page);
 
 /* A page-table entry for @page of the cache was made, or is gone. */
 static inline void page_mapped(struct page *page)
@@ -175,12 +178,16 @@ ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position);
 /* takes inode->lock */
 ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position);
 
-/* After a page was read in, the caller's reference to it: is it behind the end of the file? Then
- * truncation may have passed before it was in the cache, so drop it. Sleeps. */
-bool drop_page_behind_end(struct address_space *mapping, struct page *page);
-
-/* readahead.c: called by readers of @file that miss page @index (@wanted pages from there are
- * needed), or meet file->readahead_next. Starts reading; does not wait. */
+/*
+ * readahead.c: @page is what find_get_page() gave for @index, its reference is taken over. The
+ * uptodate page, read in if need be, and what follows it started to be read, as the way tells in
+ * which @file (or NULL) is read; @wanted pages from @index on are needed. NULL: behind the end;
+ * ERR_PTR(-EIO/-ENOMEM). Sleeps.
+ */
+struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
+			    pgoff_t wanted, struct page *page);
+/* Start reading for a reader who misses page @index, or meets file->readahead_next. Does not wait.
+ */
 void page_cache_readahead(struct file *file, struct address_space *mapping, pgoff_t index,
 			  pgoff_t wanted);
 

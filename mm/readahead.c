@@ -63,6 +63,39 @@ static unsigned start_window(struct address_space *mapping, pgoff_t start, pgoff
 	return started;
 }
 
+/* Truncation may have passed before the page was in the cache: then drop it. */
+static bool drop_behind_end(struct address_space *mapping, struct page *page)
+{
+	if ((u64)READ_ONCE(mapping->host->size) > (u64)page->index << PAGE_SHIFT)
+		return false;
+	lock_page(page);
+	if (page->mapping == mapping && !atomic_read(&page->mapcount)) {
+		if (mapping->ops->invalidate)
+			mapping->ops->invalidate(page, 0);
+		remove_from_page_cache(page);
+	}
+	unlock_page(page);
+	put_page(page);
+	return true;
+}
+
+struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
+			    pgoff_t wanted, struct page *page)
+{
+	if (file && !page)
+		page_cache_readahead(file, mapping, index, wanted);
+	else if (file && file->readahead_next - index < wanted && file->readahead_size)
+		page_cache_readahead(file, mapping, file->readahead_next, 1);
+	else if (file && index == file->readahead_next)
+		file->readahead_next = NO_WINDOW; /* nothing is missing: do not come here again */
+	if (likely(page && page_uptodate(page)))
+		return page;
+	if (page)
+		put_page(page);
+	page = read_cache_page(mapping, index);
+	return !IS_ERR(page) && unlikely(drop_behind_end(mapping, page)) ? NULL : page;
+}
+
 void page_cache_readahead(struct file *file, struct address_space *mapping, pgoff_t index,
 			  pgoff_t wanted)
 {

@@ -46,24 +46,30 @@ static bool drop_page(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
 
-	if (!mapping || test_bit(PG_writeback, &page->flags) || only_copy(page))
+	if (!mapping || test_bit(PG_writeback, &page->flags) || only_copy(page) ||
+	    (atomic_read(&page->mapcount) && !mm_unmap_page(page)) ||
+	    only_copy(page) || /* it was written through a mapping */
+	    (page->buffers && !mapping->ops->release(page)))
 		return false;
-	if (atomic_read(&page->mapcount) && !mm_unmap_page(page))
-		return false;
-	if (only_copy(page)) /* it was written through a mapping */
-		return false;
-	if (page->buffers) {
-		if (!mapping->ops->release(page))
-			return false;
-		clear_page_dirty(page);
-	}
+	clear_page_dirty(page);
 	return remove_unused_page(page);
+}
+
+bool drop_unused_page(struct page *page)
+{
+	bool dropped = false;
+
+	if (test_bit(PG_cache, &page->flags) && trylock_page(page)) {
+		dropped = drop_page(page);
+		unlock_page(page);
+	}
+	put_page(page);
+	return dropped;
 }
 
 static bool try_page(struct page *page)
 {
 	unsigned long flags = READ_ONCE(page->flags);
-	bool dropped = false;
 
 	if (!(flags & BIT(PG_cache)) || (flags & (BIT(PG_locked) | BIT(PG_writeback))))
 		return false;
@@ -71,14 +77,7 @@ static bool try_page(struct page *page)
 		clear_bit(PG_referenced, &page->flags);
 		return false;
 	}
-	if (!atomic_inc_not_zero(&page->refcount))
-		return false;
-	if (test_bit(PG_cache, &page->flags) && trylock_page(page)) {
-		dropped = drop_page(page);
-		unlock_page(page);
-	}
-	put_page(page);
-	return dropped;
+	return atomic_inc_not_zero(&page->refcount) && drop_unused_page(page);
 }
 
 /* Move the hand over @frames frames; how many were freed. */

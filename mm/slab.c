@@ -3,9 +3,9 @@
  *
  * States of an object: allocated; free on a CPU's list (its slab counts it as in use); free on its
  * slab's list. A CPU's list is filled from and spilled to slabs in batches. A slab with free
- * objects is on cache->partial, one without objects in use on cache->empty (a few are kept), a full
- * one on no list. Objects of a fresh slab are handed out in address order; after that, last freed
- * is first used.
+ * objects is on cache->partial, a full one on no list. When no object of a slab is in use it is
+ * given back, unless no other slab has free objects. Objects of a fresh slab are handed out in
+ * address order; after that, last freed is first used.
  *
  * Locks: CPU lists: interrupts off. cache->lock: slabs and their lists. caches_lock: the list of
  * caches; outside cache->lock.
@@ -24,8 +24,8 @@ static_assert(GFP_KERNEL == HASH_GFP_KERNEL, "what hash/ allocates with");
 
 #define SLAB_ORDER_MAX 3
 #define SLAB_MIN_OBJECTS 8
-#define EMPTY_KEPT 2
 #define KMALLOC_SLAB_MAX 8192
+#define KMALLOC_ORDER_MAX 10
 
 struct kmem_cache {
 	/* Constant after creation. */
@@ -34,7 +34,7 @@ struct kmem_cache {
 	u32 object_size; /* as asked for */
 	u32 free_offset; /* where a free object holds the link of its list */
 	u32 per_slab;
-	u32 batch, limit; /* of the CPU lists */
+	u32 batch; /* of the CPU lists */
 	u8 order;
 	bool reclaimable;
 	void (*constructor)(void *);
@@ -42,8 +42,8 @@ struct kmem_cache {
 
 	/* Under lock. */
 	spinlock_t lock;
-	struct list_head partial, empty;
-	u64 slabs, empty_slabs;
+	struct list_head partial;
+	u64 slabs;
 	u64 out; /* objects not on their slabs' lists */
 
 	/* Owned by each CPU, with interrupts off. */
@@ -56,8 +56,7 @@ struct kmem_cache {
 static DEFINE_SPINLOCK(caches_lock);
 static LIST_HEAD(caches);
 static struct kmem_cache cache_cache;
-static struct kmem_cache kmalloc_caches[13];
-static struct kmem_cache *kmalloc_by_words[24]; /* (size - 1) / 8 for sizes up to 192 */
+static struct kmem_cache kmalloc_caches[13]; /* 8, 16, 32 ... 8192, and 96 and 192 */
 
 static void **free_link(const struct kmem_cache *cache, void *object)
 {
@@ -154,8 +153,10 @@ static struct page *slab_create(struct kmem_cache *cache, unsigned gfp)
 	return page;
 }
 
+/* @page is off the list. */
 static void slab_destroy(struct kmem_cache *cache, struct page *page)
 {
+	cache->slabs--;
 	count_slab_pages(cache, -(s64)(1 << cache->order));
 	for (unsigned i = 0; i < 1u << cache->order; i++)
 		page[i].flags = 0;
@@ -169,33 +170,20 @@ static void slab_link(struct kmem_cache *cache, struct page *page)
 	count_slab_pages(cache, 1 << cache->order);
 }
 
-/* A slab with a free object, or NULL. */
-static struct page *slab_with_room(struct kmem_cache *cache)
-{
-	if (list_empty(&cache->partial)) {
-		if (list_empty(&cache->empty))
-			return NULL;
-		list_move(cache->empty.next, &cache->partial);
-		cache->empty_slabs--;
-	}
-	return list_first_entry(&cache->partial, struct page, slab_list);
-}
-
 /* Move up to a batch of free objects, in the slabs' order, to this CPU's empty list. */
 static void fill_cpu_list(struct kmem_cache *cache, struct cpu_list *list)
 {
 	void **tail = &list->head;
-	struct page *page;
 
-	while (list->count < cache->batch && (page = slab_with_room(cache))) {
-		while (list->count < cache->batch && page->slab_free) {
-			*tail = page->slab_free;
-			tail = free_link(cache, *tail);
-			page->slab_free = *tail;
-			page->slab_in_use++;
-			cache->out++;
-			list->count++;
-		}
+	while (list->count < cache->batch && !list_empty(&cache->partial)) {
+		struct page *page = list_first_entry(&cache->partial, struct page, slab_list);
+
+		*tail = page->slab_free;
+		tail = free_link(cache, *tail);
+		page->slab_free = *tail;
+		page->slab_in_use++;
+		cache->out++;
+		list->count++;
 		if (!page->slab_free)
 			list_del(&page->slab_list);
 	}
@@ -214,14 +202,11 @@ static void slab_put_object(struct kmem_cache *cache, void *object)
 	cache->out--;
 	if (--page->slab_in_use)
 		return;
-	if (cache->empty_slabs < EMPTY_KEPT) {
-		list_move(&page->slab_list, &cache->empty);
-		cache->empty_slabs++;
-	} else {
-		list_del(&page->slab_list);
-		cache->slabs--;
+	list_del(&page->slab_list);
+	if (list_empty(&cache->partial))
+		list_add(&page->slab_list, &cache->partial);
+	else
 		slab_destroy(cache, page);
-	}
 }
 
 /* Give all but the @keep most recently freed objects of this CPU back to their slabs. Interrupts
@@ -301,13 +286,6 @@ void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)
 	return finish_alloc(cache, object, gfp);
 }
 
-/* A CPU's list has grown long. Interrupts are off: @flags to restore. */
-static noinline void free_slow(struct kmem_cache *cache, struct cpu_list *list, unsigned long flags)
-{
-	spill_cpu_list(cache, list, cache->limit - cache->batch);
-	arch_irq_restore(flags);
-}
-
 void kmem_cache_free(struct kmem_cache *cache, void *object)
 {
 	unsigned long flags;
@@ -318,35 +296,35 @@ void kmem_cache_free(struct kmem_cache *cache, void *object)
 	list = &cache->cpu[cpu_id()];
 	*free_link(cache, object) = list->head;
 	list->head = object;
-	if (unlikely(++list->count > cache->limit)) {
-		free_slow(cache, list, flags);
-		return;
-	}
+	if (unlikely(++list->count > 2 * cache->batch))
+		spill_cpu_list(cache, list, cache->batch);
 	arch_irq_restore(flags);
 }
 
 /* ---- making caches --------------------------------------------------------------------------- */
 
-/* Does a slab of this order waste no more than 1/@fraction? */
-static bool order_fits(u32 size, unsigned order, u32 objects, u32 fraction)
+/* The smallest order whose slab holds @objects and wastes no more than 1/@fraction; -1. */
+static int find_order(u32 size, u32 objects, u32 fraction)
 {
-	u64 bytes = PAGE_SIZE << order;
+	for (int order = 0; order <= SLAB_ORDER_MAX; order++) {
+		u64 bytes = PAGE_SIZE << order;
 
-	return bytes >= (u64)objects * size && bytes % size <= bytes / fraction;
+		if (bytes >= (u64)objects * size && bytes % size <= bytes / fraction)
+			return order;
+	}
+	return -1;
 }
 
 static unsigned choose_order(u32 size)
 {
-	for (u32 objects = min_t(u32, SLAB_MIN_OBJECTS, (PAGE_SIZE << SLAB_ORDER_MAX) / size);
-	     objects > 1; objects--)
-		for (u32 fraction = 16; fraction >= 4; fraction /= 2)
-			for (unsigned order = 0; order <= SLAB_ORDER_MAX; order++)
-				if (order_fits(size, order, objects, fraction))
-					return order;
-	for (unsigned order = 0; order < MAX_ORDER; order++)
-		if (order_fits(size, order, 1, 1))
-			return order;
-	panic("slab object of %u bytes", size);
+	for (u32 objects = SLAB_MIN_OBJECTS; objects > 1; objects--)
+		for (u32 fraction = 16; fraction >= 4; fraction /= 2) {
+			int order = find_order(size, objects, fraction);
+
+			if (order >= 0)
+				return (unsigned)order;
+		}
+	return fls64((size - 1) >> PAGE_SHIFT);
 }
 
 static void cache_setup(struct kmem_cache *cache, const char *name, size_t size, size_t align,
@@ -375,12 +353,10 @@ static void cache_setup(struct kmem_cache *cache, const char *name, size_t size,
 	cache->order = (u8)choose_order(cache->size);
 	cache->per_slab = (u32)((PAGE_SIZE << cache->order) / cache->size);
 	cache->batch = min(max(16384u / cache->size, 4u), 32u);
-	cache->limit = 2 * cache->batch;
 	cache->reclaimable = flags & SLAB_RECLAIMABLE;
 	cache->constructor = constructor;
 	spin_lock_init(&cache->lock, "kmem_cache->lock");
 	INIT_LIST_HEAD(&cache->partial);
-	INIT_LIST_HEAD(&cache->empty);
 	spin_lock_irqsave(&caches_lock, irq);
 	list_add_tail(&cache->link, &caches);
 	spin_unlock_irqrestore(&caches_lock, irq);
@@ -397,81 +373,44 @@ struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align
 	return cache;
 }
 
-/* Free the empty slabs. Frames freed. Interrupts off. */
-static u64 free_empty_slabs(struct kmem_cache *cache)
-{
-	u64 frames = 0;
-
-	spill_cpu_list(cache, &cache->cpu[cpu_id()], 0);
-	spin_lock(&cache->lock);
-	while (!list_empty(&cache->empty)) {
-		struct page *page = list_first_entry(&cache->empty, struct page, slab_list);
-
-		list_del(&page->slab_list);
-		cache->empty_slabs--;
-		cache->slabs--;
-		slab_destroy(cache, page);
-		frames += 1u << cache->order;
-	}
-	spin_unlock(&cache->lock);
-	return frames;
-}
-
 u64 slab_shrink(void)
 {
 	struct kmem_cache *cache;
-	u64 frames = 0;
 	unsigned long flags;
+	u64 frames = 0;
 
 	spin_lock_irqsave(&caches_lock, flags);
-	list_for_each_entry(cache, &caches, link)
-		frames += free_empty_slabs(cache);
+	list_for_each_entry(cache, &caches, link) {
+		struct page *page;
+
+		spill_cpu_list(cache, &cache->cpu[cpu_id()], 0);
+		spin_lock(&cache->lock);
+		/* where the one that may be empty is: others come before it */
+		page = list_last_entry(&cache->partial, struct page, slab_list);
+		if (!list_empty(&cache->partial) && !page->slab_in_use) {
+			list_del(&page->slab_list);
+			slab_destroy(cache, page);
+			frames += 1u << cache->order;
+		}
+		spin_unlock(&cache->lock);
+	}
 	spin_unlock_irqrestore(&caches_lock, flags);
 	return frames;
-}
-
-void kmem_cache_destroy(struct kmem_cache *cache)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&caches_lock, flags);
-	list_del(&cache->link);
-	for (unsigned i = 0; i < NR_CPUS; i++)
-		spill_cpu_list(cache, &cache->cpu[i], 0);
-	free_empty_slabs(cache);
-	spin_unlock_irqrestore(&caches_lock, flags);
-	if (cache->out) {
-		pr_err("slab %s destroyed with %llu objects out\n", cache->name,
-		       (unsigned long long)cache->out);
-		ASSERT(!cache->out);
-		return;
-	}
-	kmem_cache_free(&cache_cache, cache);
 }
 
 /* ---- kmalloc --------------------------------------------------------------------------------- */
 
-static const struct {
-	const char *name;
-	u32 size;
-} kmalloc_classes[] = {
-	{"kmalloc-8", 8},     {"kmalloc-16", 16},   {"kmalloc-32", 32},	  {"kmalloc-64", 64},
-	{"kmalloc-96", 96},   {"kmalloc-128", 128}, {"kmalloc-192", 192}, {"kmalloc-256", 256},
-	{"kmalloc-512", 512}, {"kmalloc-1k", 1024}, {"kmalloc-2k", 2048}, {"kmalloc-4k", 4096},
-	{"kmalloc-8k", 8192},
-};
-
 static struct kmem_cache *kmalloc_cache(size_t size)
 {
-	if (size <= 192)
-		return kmalloc_by_words[size ? (size - 1) / 8 : 0];
-	return &kmalloc_caches[fls64(size - 1) - 1]; /* 256 is class 7, 512 class 8 ... */
+	if (size <= 192 && size > 64 && (size <= 96 || size > 128))
+		return &kmalloc_caches[size <= 96 ? 11 : 12];
+	return &kmalloc_caches[size > 8 ? fls64(size - 1) - 3 : 0];
 }
 
 static void *kmalloc_large(size_t size, unsigned gfp)
 {
 	unsigned order = fls64((size - 1) >> PAGE_SHIFT);
-	struct page *page = alloc_pages(gfp, order);
+	struct page *page = order <= KMALLOC_ORDER_MAX ? alloc_pages(gfp, order) : NULL;
 
 	if (!page)
 		return NULL;
@@ -562,19 +501,13 @@ void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void 
 
 void slab_init(void)
 {
-	unsigned class = 0;
+	static char names[ARRAY_SIZE(kmalloc_caches)][16];
 
-	BUILD_BUG_ON(ARRAY_SIZE(kmalloc_classes) != ARRAY_SIZE(kmalloc_caches));
 	cache_setup(&cache_cache, "kmem_cache", sizeof(struct kmem_cache), 64, 0, NULL);
-	for (unsigned i = 0; i < ARRAY_SIZE(kmalloc_classes); i++) {
-		u32 size = kmalloc_classes[i].size;
+	for (unsigned i = 0; i < ARRAY_SIZE(kmalloc_caches); i++) {
+		u32 size = i < 11 ? 8u << i : 96u * (i - 10);
 
-		cache_setup(&kmalloc_caches[i], kmalloc_classes[i].name, size,
-			    is_power_of_2(size) ? size : 8, 0, NULL);
-	}
-	for (unsigned word = 0; word < ARRAY_SIZE(kmalloc_by_words); word++) {
-		while (kmalloc_classes[class].size < (word + 1) * 8)
-			class++;
-		kmalloc_by_words[word] = &kmalloc_caches[class];
+		snprintf(names[i], sizeof(names[i]), "kmalloc-%u", size);
+		cache_setup(&kmalloc_caches[i], names[i], size, i < 11 ? size : 8, 0, NULL);
 	}
 }

@@ -11,8 +11,8 @@
  * behind each object, so they space objects otherwise than the release build does.
  *
  * Debug builds poison free objects (0x6b; not those of a cache with a constructor) and check it on
- * allocation, catch double frees, and refuse to destroy a cache that has objects out. No locks to
- * hold; GFP_KERNEL may sleep. Allocating and freeing are allowed in interrupts (GFP_ATOMIC).
+ * allocation, and catch double frees. No locks to hold; GFP_KERNEL may sleep. Allocating and
+ * freeing are allowed in interrupts (GFP_ATOMIC).
  */
 #pragma once
 
@@ -23,13 +23,12 @@
 struct kmem_cache;
 
 #define SLAB_HWCACHE_ALIGN (1u << 0) /* align objects to 64 bytes */
-#define SLAB_RECLAIMABLE (1u << 1)   /* counted as reclaimable in memory_info() */
+#define SLAB_RECLAIMABLE (1u << 1)   /* counted as MEMORY_SLAB_RECLAIMABLE */
 
 /* @constructor (may be NULL) runs once when an object's slab is made, not at each allocation.
  * Panics when out of memory: caches are made at boot. */
 struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align, unsigned flags,
 				     void (*constructor)(void *));
-void kmem_cache_destroy(struct kmem_cache *cache);
 
 /* NULL when out of memory. GFP_ZERO clears. */
 void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp);

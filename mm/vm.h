@@ -49,10 +49,6 @@ struct vma {
 	struct file *file;	       /* NULL: anonymous */
 	struct address_space *mapping; /* whose pages it shows; NULL: private anonymous memory */
 	pgoff_t page_offset;
-	u64 window_end; /* of what the last read fault mapped, and its size: fault.c */
-	unsigned window_pages;
-	/* faults on pages that were not in the cache, less those that were: at random? */
-	unsigned misses;
 	struct list_head link;	       /* in mm->vmas, by address */
 	struct list_head mapping_link; /* in mapping->vmas */
 	/* In mm->tree: a treap, so above areas of lower priority (random). */

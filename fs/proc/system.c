@@ -21,28 +21,37 @@
 
 static void meminfo_show(struct text *out, const struct proc_entry *entry)
 {
-	struct memory_info m;
+	u64 used[MEMORY_USES], free = page_alloc_free_pages();
 
-	memory_info(&m);
-	text_printf(out,
-		    "MemTotal:       %8llu kB\nMemFree:        %8llu kB\n"
-		    "MemAvailable:   %8llu kB\nBuffers:        %8llu kB\n"
-		    "Cached:         %8llu kB\nSwapCached:            0 kB\n"
-		    "SwapTotal:             0 kB\nSwapFree:              0 kB\n",
-		    KB(m.total_pages), KB(m.free_pages),
-		    KB(m.free_pages + m.cached_pages - m.shmem_pages + m.buffer_pages +
-		       m.reclaimable_slab_pages),
-		    KB(m.buffer_pages), KB(m.cached_pages));
-	text_printf(out,
-		    "Dirty:          %8llu kB\nAnonPages:      %8llu kB\n"
-		    "Mapped:         %8llu kB\nShmem:          %8llu kB\n"
-		    "Slab:           %8llu kB\nSReclaimable:   %8llu kB\n"
-		    "SUnreclaim:     %8llu kB\nKernelStack:    %8llu kB\n"
-		    "PageTables:     %8llu kB\n",
-		    KB(m.dirty_pages), KB(m.anon_pages), KB(m.mapped_pages), KB(m.shmem_pages),
-		    KB(m.slab_pages), KB(m.reclaimable_slab_pages),
-		    KB(m.slab_pages - m.reclaimable_slab_pages), KB(m.kernel_stack_pages),
-		    KB(m.page_table_pages));
+	for (unsigned i = 0; i < MEMORY_USES; i++)
+		used[i] = memory_use_total(i);
+	const struct {
+		const char *name;
+		u64 pages;
+	} rows[] = {
+		{"MemTotal", page_alloc_total_pages()},
+		{"MemFree", free},
+		{"MemAvailable", free + used[MEMORY_CACHED] - used[MEMORY_SHMEM] +
+					 used[MEMORY_BUFFER] + used[MEMORY_SLAB_RECLAIMABLE]},
+		{"Buffers", used[MEMORY_BUFFER]},
+		{"Cached", used[MEMORY_CACHED]},
+		{"SwapCached", 0},
+		{"SwapTotal", 0},
+		{"SwapFree", 0},
+		{"Dirty", used[MEMORY_DIRTY]},
+		{"AnonPages", used[MEMORY_ANON]},
+		{"Mapped", used[MEMORY_MAPPED]},
+		{"Shmem", used[MEMORY_SHMEM]},
+		{"Slab", used[MEMORY_SLAB]},
+		{"SReclaimable", used[MEMORY_SLAB_RECLAIMABLE]},
+		{"SUnreclaim", used[MEMORY_SLAB] - used[MEMORY_SLAB_RECLAIMABLE]},
+		{"KernelStack", used[MEMORY_KERNEL_STACKS]},
+		{"PageTables", used[MEMORY_PAGE_TABLES]},
+	};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++)
+		text_printf(out, "%s:%*llu kB\n", rows[i].name, (int)(23 - strlen(rows[i].name)),
+			    KB(rows[i].pages));
 }
 
 static void slab_line(const struct slab_info *info, void *out)

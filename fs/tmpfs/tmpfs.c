@@ -602,10 +602,8 @@ static int parse_options(const char *at, u64 values[OPTIONS])
 {
 	static const char *const names[] = {
 		"size=", "nr_inodes=", "mode=", "uid=", "gid=", "nr_blocks="};
-	struct memory_info memory;
 	const char *end;
 
-	memory_info(&memory);
 	for (; at && *at; at = *end ? end + 1 : end) {
 		unsigned i = 0;
 		u64 value;
@@ -620,7 +618,7 @@ static int parse_options(const char *at, u64 values[OPTIONS])
 			for (value = 0, end = at; *end >= '0' && *end <= '7'; end++)
 				value = value * 8 + (u64)(*end - '0');
 		else if (i == PAGES && *end == '%' && end++)
-			value = memory.total_pages * value / 100;
+			value = page_alloc_total_pages() * value / 100;
 		else if (i == PAGES)
 			value = DIV_ROUND_UP(value, PAGE_SIZE);
 		if (end == at || (*end && *end != ','))
@@ -657,15 +655,13 @@ static const struct super_operations super_operations = {
 int tmpfs_fill_super(struct super_block *sb, const char *text, bool silent)
 {
 	struct tmpfs_super *super = kzalloc(sizeof(*super), GFP_KERNEL);
-	struct memory_info memory;
 	u64 values[OPTIONS] = {};
 	struct inode *root;
 	int error;
 
 	if (!super)
 		return -ENOMEM;
-	memory_info(&memory);
-	values[PAGES] = values[INODES] = memory.total_pages / 2;
+	values[PAGES] = values[INODES] = page_alloc_total_pages() / 2;
 	values[MODE] = S_ISVTX | 0777;
 	error = parse_options(text, values);
 	memcpy(super->limit, values, sizeof(super->limit));

@@ -4,8 +4,6 @@
  * Source: Castagnoli, Braeuer and Herrmann 1993. Cost: two instructions with -mcrc32, else 32
  * loads. Weakness: linear: who knows the polynomial makes collisions.
  */
-#pragma once
-
 #include "hash/mix/crc32c.h"
 
 static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)

@@ -6,8 +6,6 @@
  * shift. Weakness: keys whose sums are equal collide (blocks of two devices as far apart as their
  * numbers).
  */
-#pragma once
-
 #include "hash/mix/fibonacci.h"
 
 static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)

@@ -4,8 +4,6 @@
  * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of
  * keys.
  */
-#pragma once
-
 #include "hash/mix/multilinear.h"
 
 static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)

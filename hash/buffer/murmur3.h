@@ -4,8 +4,6 @@
  * Source: Appleby, MurmurHash3, fmix64(). Cost: a rotation, two multiplications, four shifts, four
  * exclusive ors. Weakness: no secret: collisions can be made.
  */
-#pragma once
-
 #include "hash/mix/murmur3.h"
 
 static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)

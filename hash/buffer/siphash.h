@@ -4,8 +4,6 @@
  * Source: Aumasson and Bernstein 2012. Cost: about 90 instructions. Weakness: the cost, which buys
  * that nobody can aim at a bucket.
  */
-#pragma once
-
 #include "hash/mix/siphash.h"
 
 static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)

@@ -4,8 +4,6 @@
  * Source: Lever 1999, section 5 ("an untransformed key"). Cost: an add, the mask. Weakness:
  * whatever regularity the keys have is the regularity of the table.
  */
-#pragma once
-
 #include "hash/mix/join.h"
 
 static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)

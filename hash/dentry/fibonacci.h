@@ -5,8 +5,6 @@
  * Source: Knuth, volume 3, 6.4; constants of Linux since 4.7. Cost: an add, a multiplication, a
  * shift. Weakness: keys whose sums are equal collide.
  */
-#pragma once
-
 #include "hash/mix/fibonacci.h"
 
 static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)

@@ -4,8 +4,6 @@
  * Source: Linux 6.1, d_hash() in dcache.c. Cost: one shift. Weakness: needs a name hash that takes
  * the parent in: with another, one name in all directories is one chain.
  */
-#pragma once
-
 #include "hash/word.h"
 
 static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)

@@ -5,8 +5,6 @@
  * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of
  * keys.
  */
-#pragma once
-
 #include "hash/mix/multilinear.h"
 
 static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)

@@ -4,8 +4,6 @@
  * Source: Pearson 1990; Lever 1999, appendix B. Cost: 64 loads, each waiting for one before it.
  * Weakness: slow; the four walks are not independent.
  */
-#pragma once
-
 #include "hash/mix/pearson.h"
 
 static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)

@@ -5,8 +5,6 @@
  * Source: Lever 1999, section 5 ("an untransformed key"). Cost: an add, the mask. Weakness:
  * whatever regularity the keys have is the regularity of the table.
  */
-#pragma once
-
 #include "hash/mix/join.h"
 
 static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)

@@ -5,8 +5,6 @@
  * Source: Knuth, volume 3, 6.4; Lever 1999, section 5. Cost: an add, a load and a division (20 to
  * 40 cycles). Weakness: the buckets behind the prime stay empty.
  */
-#pragma once
-
 #include "hash/mix/modulus.h"
 
 static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)

@@ -5,8 +5,6 @@
  * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of
  * keys.
  */
-#pragma once
-
 #include "hash/mix/multilinear.h"
 
 static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)

@@ -4,8 +4,6 @@
  * Source: Appleby, MurmurHash3, fmix64(). Cost: a rotation, two multiplications, four shifts, four
  * exclusive ors. Weakness: no secret: collisions can be made.
  */
-#pragma once
-
 #include "hash/mix/murmur3.h"
 
 static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)

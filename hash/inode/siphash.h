@@ -5,8 +5,6 @@
  * Source: Aumasson and Bernstein 2012. Cost: about 90 instructions. Weakness: the cost, which buys
  * that nobody can aim at a bucket.
  */
-#pragma once
-
 #include "hash/mix/siphash.h"
 
 static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)

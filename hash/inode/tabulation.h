@@ -4,8 +4,6 @@
  * Source: Zobrist 1970; Patrascu and Thorup 2012; Lever 1999, appendix B. Cost: 16 loads from 16 KB
  * of tables. Weakness: the tables push other data out of the cache.
  */
-#pragma once
-
 #include "hash/mix/tabulation.h"
 
 static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)

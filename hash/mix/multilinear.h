@@ -9,10 +9,6 @@
 
 #include "hash/mix/random.h"
 
-#ifndef HASH_NEEDS_MULTILINEAR
-#define HASH_NEEDS_MULTILINEAR
-#endif
-
 /* Four words. Only the result's high 32 bits are to be used. */
 static __always_inline u64 hash_multilinear(u64 a, u64 b)
 {

@@ -10,10 +10,6 @@
 
 #include "hash/mix/random.h"
 
-#ifndef HASH_NEEDS_PEARSON
-#define HASH_NEEDS_PEARSON
-#endif
-
 #define HASH_PEARSON_BEGIN 0x03020100u
 
 /* Take one byte further in each of the four walks. */

@@ -1,9 +1,8 @@
 /*
  * random.h - the random numbers of the keyed functions, drawn once at boot (hash/random.c).
  *
- * A function that wants some defines HASH_NEEDS_... before its use of them; only what the chosen
- * functions need is in the kernel. Each is expanded from one seed by SplitMix64 (Steele 2014), so
- * that a test can give a seed and know every number.
+ * Each is expanded from one seed by SplitMix64 (Steele 2014), so that a test can give a seed and
+ * know every number.
  */
 #pragma once
 

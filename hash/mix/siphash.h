@@ -8,10 +8,6 @@
 
 #include "hash/mix/random.h"
 
-#ifndef HASH_NEEDS_SIPHASH
-#define HASH_NEEDS_SIPHASH
-#endif
-
 struct hash_siphash {
 	u64 a, b, c, d;
 };

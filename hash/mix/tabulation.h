@@ -9,10 +9,6 @@
 
 #include "hash/mix/random.h"
 
-#ifndef HASH_NEEDS_TABULATION
-#define HASH_NEEDS_TABULATION
-#endif
-
 static inline u32 hash_tabulation(u64 a, u64 b)
 {
 	u32 hash = 0;

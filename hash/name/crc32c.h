@@ -5,8 +5,6 @@
  * eight bytes with -mcrc32, else 16 loads. Weakness: linear: who knows the polynomial makes
  * collisions.
  */
-#pragma once
-
 #include "hash/mix/name_word.h"
 
 #include "hash/mix/crc32c.h"

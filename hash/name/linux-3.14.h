@@ -5,8 +5,6 @@
  * Source: Linux 3.14, full_name_hash() in namei.c. Cost: four instructions for eight bytes.
  * Weakness: names of up to seven bytes are not mixed at all, but for the fold.
  */
-#pragma once
-
 #include "hash/mix/name_word.h"
 
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)

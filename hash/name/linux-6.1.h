@@ -5,8 +5,6 @@
  * Source: Linux 6.1, full_name_hash() and HASH_MIX in namei.c. Cost: seven instructions for eight
  * bytes, four to fold. Weakness: zero bytes behind a name count as none.
  */
-#pragma once
-
 #include "hash/mix/name_word.h"
 
 #if HASH_WORD_BITS == 64

@@ -5,8 +5,6 @@
  * Source: Lemire and Kaser 2014; the length keeps names apart that end in zero bytes. Cost: two
  * multiplications, two loads of keys for eight bytes. Weakness: names of at most 256 bytes.
  */
-#pragma once
-
 #include "hash/mix/name_word.h"
 
 #include "hash/mix/multilinear.h"

@@ -5,8 +5,6 @@
  * Source: Appleby, MurmurHash3, fmix64(). Cost: two multiplications, three shifts, four exclusive
  * ors for eight bytes. Weakness: no secret: collisions can be made.
  */
-#pragma once
-
 #include "hash/mix/name_word.h"
 
 #include "hash/mix/murmur3.h"

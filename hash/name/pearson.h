@@ -4,8 +4,6 @@
  * Source: Pearson 1990. Cost: four loads a byte, each waiting for one before it. Weakness: slow;
  * the four walks are not independent.
  */
-#pragma once
-
 #include "hash/mix/pearson.h"
 
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)

@@ -4,8 +4,6 @@
  * Source: Aumasson and Bernstein 2012. Cost: 14 instructions for eight bytes, 45 to finish.
  * Weakness: the cost, which buys that nobody can aim at a chain.
  */
-#pragma once
-
 #include "hash/mix/name_word.h"
 
 #include "hash/mix/siphash.h"

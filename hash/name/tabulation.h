@@ -6,8 +6,6 @@
  * Cost: a load a byte, from 16 KB of tables. Weakness: bytes 32 places apart use the same number,
  * turned fully round.
  */
-#pragma once
-
 #include "hash/mix/tabulation.h"
 
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)

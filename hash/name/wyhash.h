@@ -5,8 +5,6 @@
  * Source: in the manner of Wang Yi, wyhash. Cost: a multiplication to 128 bits, three exclusive ors
  * for eight bytes. Weakness: no secret: collisions can be made.
  */
-#pragma once
-
 #include "hash/mix/name_word.h"
 
 #include "hash/mix/wyhash.h"

@@ -4,8 +4,6 @@
  * Source: XNU, hash_string() in vfs_cache.c, which has a table of 256. Cost: two loads a byte (of a
  * table of 16). Weakness: linear: collisions can be made.
  */
-#pragma once
-
 #include "hash/word.h"
 
 static const u32 hash_xnu_table[16] __maybe_unused = {

@@ -5,8 +5,6 @@
  * Source: Lemire and Kaser 2014. Cost: four multiplications, four adds. Weakness: five loads of
  * keys.
  */
-#pragma once
-
 #include "hash/mix/multilinear.h"
 
 static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)

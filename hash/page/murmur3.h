@@ -4,8 +4,6 @@
  * Source: Appleby, MurmurHash3, fmix64(). Cost: a rotation, two multiplications, four shifts, four
  * exclusive ors. Weakness: no secret: collisions can be made.
  */
-#pragma once
-
 #include "hash/mix/murmur3.h"
 
 static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)

@@ -5,8 +5,6 @@
  * Weakness: meant for offsets that are not whole pages (the swap cache of 2.2); with ours it
  * multiplies the index by 4097.
  */
-#pragma once
-
 #include "hash/word.h"
 
 static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)

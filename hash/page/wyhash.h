@@ -4,8 +4,6 @@
  * Source: Wang Yi, wyhash. Cost: two exclusive ors, a multiplication to 128 bits, an exclusive or,
  * a shift. Weakness: no secret; a part that equals its constant hides the other.
  */
-#pragma once
-
 #include "hash/mix/wyhash.h"
 
 static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)

@@ -289,7 +289,6 @@ static void T(walk)(void *instance, void (*visit)(u64 size, void *argument), voi
 /* At boot, before anyone uses the table. */
 static inline void T(create)(struct TABLE *table, struct hash_cache *cache)
 {
-	hash_cache_begin(cache);
 	cache->table = table;
 	cache->walk = T(walk);
 	cache->trees = true;

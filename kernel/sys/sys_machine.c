@@ -29,15 +29,13 @@ _Static_assert(sizeof(struct sysinfo) == 112, "struct sysinfo of x86-64");
 
 s64 sys_sysinfo(void *to)
 {
-	struct memory_info memory;
 	struct sysinfo info;
 
-	memory_info(&memory);
 	memset(&info, 0, sizeof(info));
 	info.uptime = (s64)(ktime_ns() / NSEC_PER_SEC);
-	info.total_ram = memory.total_pages;
-	info.free_ram = memory.free_pages;
-	info.buffer_ram = memory.buffer_pages;
+	info.total_ram = page_alloc_total_pages();
+	info.free_ram = page_alloc_free_pages();
+	info.buffer_ram = memory_use_total(MEMORY_BUFFER);
 	info.processes = (u16)task_count;
 	info.unit = PAGE_SIZE;
 	return copy_to_user(to, &info, sizeof(info)) ? -EFAULT : 0;

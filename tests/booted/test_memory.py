@@ -31,8 +31,26 @@ def test_linux_agrees(memory_program, tmp_path):
 def test_as_on_linux(cw_run, memory_program, root, cpus):
     result = cw_run(["/root/memory", "/root"], add=[f"{memory_program}:/root/memory"], root=root, smp=cpus)
     lines = outcomes(result.output)
-    assert len(lines) >= 28
+    assert len(lines) >= 35
     assert all(line.startswith("ok ") for line in lines)
+
+
+def areas(cw_run, **options) -> tuple[str, str]:
+    """Where the heap and the stack of a program are: two programs, one boot."""
+    script = "for i in 1 2; do cat /proc/self/maps | grep -E 'heap|stack' | cut -d- -f1 | tr '\\n' ' '; echo; done"
+    first, second = cw_run(script=script, **options).output.decode().split("\n")[:2]
+    assert len(first.split()) == len(second.split()) == 2
+    return first, second
+
+
+def test_addresses_are_random(cw_run):
+    first, second = areas(cw_run)
+    assert first.split()[0] != second.split()[0] and first.split()[1] != second.split()[1]
+
+
+def test_addresses_repeat_where_they_should(cw_run):
+    first, second = areas(cw_run, cmdline="norandmaps")
+    assert first == second
 
 
 @pytest.mark.parametrize("kernel", ["debug", "release"])

@@ -57,11 +57,11 @@ long report(const char *name, const u64 *given, u64 count, const u64 *counters, 
 		.trees = trees,
 		.bytes = count * 8,
 		.rule = "2.4",
+		.counters = HASH_COUNTERS(dentry),
 	};
 	struct text text;
 	long result;
 
-	hash_cache_begin(&cache);
 	for (unsigned i = 0; i < 7; i++) {
 		((u64 *)&cache.counters[0])[i] = counters[i] / 3;
 		((u64 *)&cache.counters[NR_CPUS - 1])[i] = counters[i] - counters[i] / 3;

@@ -14,10 +14,6 @@ static u64 pages, largest;
 static char log_text[8192];
 static u64 allocated;
 
-void hash_cache_begin(struct hash_cache *cache)
-{
-}
-
 u64 page_alloc_total_pages(void)
 {
 	return pages;

@@ -131,14 +131,6 @@ u64 memory_use_total(enum memory_use use)
 	return (u64)memory_use_counts[0].pages[use];
 }
 
-void memory_info(struct memory_info *info)
-{
-	memset(info, 0, sizeof(*info));
-	info->total_pages = memmap_pages / 2;
-	info->free_pages = free_count;
-	info->cached_pages = memory_use_total(MEMORY_CACHED);
-}
-
 __attribute__((weak)) void *hash_alloc_table(u64 bytes)
 {
 	return calloc(1, bytes);
@@ -168,11 +160,6 @@ struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align
 	cache->next = caches;
 	caches = cache;
 	return cache;
-}
-
-void kmem_cache_destroy(struct kmem_cache *cache)
-{
-	BUG_ON(cache->objects != 0);
 }
 
 void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)

@@ -318,9 +318,9 @@ static void give_all_back(u64 free_before)
 	for (unsigned i = 0; i < OWNERS; i++)
 		if (owners[i].kind != NONE)
 			give(&owners[i]);
-	for (unsigned i = 0; i < 4; i++)
-		kmem_cache_destroy(test_caches[i]);
 	slab_shrink();
+	for (unsigned i = 0; i < 4; i++)
+		check(!test_caches[i]->out && !test_caches[i]->slabs, "objects were lost");
 	check(memory_use_total(MEMORY_SLAB) + walk_blocks() + frame_stacks[0].count +
 			      reserve_count ==
 		      free_before,
