@@ -18,10 +18,10 @@
  *   - children: the parent's dentry->lock
  * Lock order: tree_lock -> bucket lock -> dentry->lock -> LRU list.
  */
+#include "fs/anonymous.h"
 #include "fs/dcache.h"
 #include "fs/internal.h"
 #include "fs/lru.h"
-#include "fs/pipe.h"
 #include "kernel/core/assert.h"
 #include "kernel/core/printk.h"
 #include "kernel/core/string.h"
@@ -412,22 +412,16 @@ static int prepend_path(const struct path *path, const struct path *root, char *
 	return 0;
 }
 
-/* An object without a place in the tree. */
-static char *pipe_path(const struct dentry *dentry, char *buf, size_t size)
-{
-	int n = snprintf(buf, size, "pipe:[%llu]", (unsigned long long)dentry->inode->number);
-
-	return n < (int)size ? buf : ERR_PTR(-ENAMETOOLONG);
-}
-
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size)
 {
 	struct dentry *dentry = path->dentry;
 	char *at = buf + size;
 	int result;
 
-	if (is_anonymous_pipe(dentry))
-		return pipe_path(dentry, buf, size);
+	if (is_anonymous(dentry)) {
+		result = anonymous_name(dentry, buf, size);
+		return result < (int)size ? buf : ERR_PTR(-ENAMETOOLONG);
+	}
 	if (!prepend(&at, buf, "", 1))
 		return ERR_PTR(-ENAMETOOLONG);
 	if (d_unlinked(dentry) && !prepend(&at, buf, " (deleted)", 10))

@@ -38,4 +38,5 @@ OLD_CALL(lchown, (const char *name, uid_t uid, gid_t gid), fchownat, AT_FDCWD, n
 OLD_CALL(utimes, (const char *name, const s64 *times), futimesat, AT_FDCWD, name, times)
 OLD_CALL(dup, (int fd), fcntl, fd, F_DUPFD, 0)
 OLD_CALL(pipe, (int *fds), pipe2, fds, 0)
+OLD_CALL(eventfd, (unsigned count), eventfd2, count, 0)
 /* clang-format on */

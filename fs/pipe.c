@@ -17,7 +17,7 @@
  */
 #include "fs/pipe.h"
 
-#include "fs/vfs.h"
+#include "fs/anonymous.h"
 #include "kernel/core/jobctl.h"
 #include "kernel/core/string.h"
 #include "kernel/core/uaccess.h"
@@ -347,8 +347,7 @@ static int fifo_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	wake_up(&pipe->wait);
 	/* A pipe(2) reached through /proc/self/fd has had its other side already. */
-	error = is_anonymous_pipe(file->path.dentry) ? 0
-						     : fifo_wait_partner(pipe, file, other, seen);
+	error = is_anonymous(file->path.dentry) ? 0 : fifo_wait_partner(pipe, file, other, seen);
 	if (error)
 		pipe_release(file);
 	return error;
@@ -363,66 +362,25 @@ const struct file_operations pipe_file_operations = {
 	.poll = pipe_poll,
 };
 
-/* ---- pipe(2): inodes of a file system that is mounted nowhere -------------------------------- */
-
-static const struct super_operations pipe_super_operations;
-static struct super_block pipe_super = {
-	.op = &pipe_super_operations,
-	.dev = MKDEV(0, 1),
-	.flags = SB_NOATIME,
-	.block_size = PAGE_SIZE,
-	.active = ATOMIC_INIT(1),
-	.inodes = LIST_HEAD_INIT(pipe_super.inodes),
-	.dirty = LIST_HEAD_INIT(pipe_super.dirty),
-	.max_bytes = ~0ULL >> 1,
-};
-NAME_LOCK(pipe_super, pipe_super.inodes_lock, "sb->inodes_lock");
-static struct mount pipe_mount = {
-	.sb = &pipe_super,
-	.parent = &pipe_mount,
-	.refcount = ATOMIC_INIT(1),
-	.children = LIST_HEAD_INIT(pipe_mount.children),
-};
-
-bool is_anonymous_pipe(const struct dentry *dentry)
-{
-	return dentry->sb == &pipe_super;
-}
+/* ---- pipe(2) --------------------------------------------------------------------------------- */
 
 /* A pipe's inode under a name of its own; NULL: out of memory. */
 static struct dentry *pipe_dentry(void)
 {
-	static atomic_t number;
-	struct inode *inode = new_inode(&pipe_super);
-	struct dentry *dentry;
+	struct pipe *pipe = pipe_alloc();
+	struct dentry *dentry =
+		pipe ? anonymous_dentry(S_IFIFO | 0600, &pipe_file_operations) : NULL;
 
-	if (!inode)
-		return NULL;
-	inode->number = (ino_t)atomic_inc_return(&number);
-	inode->mode = S_IFIFO | 0600;
-	inode->nlink = 1;
-	inode->uid = current->cred->fsuid;
-	inode->gid = current->cred->fsgid;
-	inode->atime = inode->mtime = inode->ctime = current_time();
-	inode->fop = &pipe_file_operations;
-	inode->pipe = pipe_alloc();
-	dentry = inode->pipe ? d_alloc_root(inode) : NULL;
-	if (!dentry) {
-		if (inode->pipe)
-			pipe_free(inode->pipe);
-		iput(inode);
-	}
+	if (dentry)
+		dentry->inode->pipe = pipe;
+	else if (pipe)
+		pipe_free(pipe);
 	return dentry;
 }
 
 static void pipe_set_up(struct file *file, struct dentry *dentry, unsigned mode, int flags)
 {
-	file->fop = &pipe_file_operations;
-	file->inode = dentry->inode;
-	file->path = (struct path){&pipe_mount, dget(dentry)};
-	mntget(&pipe_mount);
-	file->mode = mode;
-	file->flags = (u32)flags;
+	anonymous_open(file, dentry, mode, flags);
 	pipe_count(dentry->inode->pipe, file, 1);
 }
 

@@ -4,11 +4,7 @@
 
 #include "kernel/core/types.h"
 
-struct dentry;
 struct file;
-
-/* Is this the dentry of a pipe(2), shown as "pipe:[NUMBER]" in /proc/PID/fd? */
-bool is_anonymous_pipe(const struct dentry *dentry);
 
 /* fcntl(2) F_GETPIPE_SZ and F_SETPIPE_SZ: the size in bytes; -EBADF: no pipe, -EBUSY: it holds more
  * than @argument, -EPERM, -EINVAL, -ENOMEM. Sleeps. */
