@@ -139,6 +139,7 @@
 #ifndef FALLOC_FL_KEEP_SIZE
 #define FALLOC_FL_KEEP_SIZE 0x01
 #define FALLOC_FL_PUNCH_HOLE 0x02
+#define FALLOC_FL_ZERO_RANGE 0x10
 #endif
 
 /* ---- mount(2), umount2(2) -------------------------------------------------------------------- */

@@ -588,7 +588,8 @@ s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 	inode = fd.file->inode;
 	if (offset < 0 || length <= 0)
 		return -EINVAL;
-	if (mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE))
+	if (mode & FALLOC_FL_PUNCH_HOLE ? mode != (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
+					: mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_ZERO_RANGE))
 		return -EOPNOTSUPP;
 	if (!(fd.file->mode & FMODE_WRITE))
 		return -EBADF;
@@ -596,13 +597,16 @@ s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 		return S_ISFIFO(inode->mode) ? -ESPIPE : S_ISDIR(inode->mode) ? -EISDIR : -ENODEV;
 	if (length > (loff_t)inode->sb->max_bytes - offset)
 		return -EFBIG;
-	if (!inode->op->fallocate)
+	if (!inode->op->fallocate || mode & FALLOC_FL_ZERO_RANGE)
 		return -EOPNOTSUPP;
 	error = mode ? 0 : limit_growth(inode, offset + length);
 	if (error)
 		return error;
 	guard(write, &inode->lock);
-	return inode->op->fallocate(inode, mode, offset, length);
+	error = inode->op->fallocate(inode, mode, offset, length);
+	if (!error && current->cred->fsuid)
+		inode->mode = mode_unprivileged(inode, inode->mode);
+	return error;
 }
 
 /* ---- times and ownership --------------------------------------------------------------------- */

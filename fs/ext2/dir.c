@@ -237,11 +237,15 @@ static int set_entry(struct inode *dir, const struct dentry *dentry, struct inod
 {
 	struct cursor cursor __free(cursor) = {};
 	struct ext2_dir_entry *entry = find_entry(&cursor, dir, dentry);
+	struct timespec64 mtime = dir->mtime;
 
 	if (IS_ERR(entry))
 		return (int)PTR_ERR(entry);
 	set_inode(entry, inode);
-	return changed(&cursor);
+	changed(&cursor);
+	if (!dentry) /* the directory moved, its names are as they were */
+		dir->mtime = mtime;
+	return 0;
 }
 
 static int make_empty(struct inode *dir, struct inode *parent)

@@ -23,13 +23,13 @@
 #define TRACE_SIZE (256 << 10)
 
 struct trace {
-	bool mounted;
+	bool mounted, filled;
 	size_t size;
 	char text[TRACE_SIZE];
 };
 
 static struct trace *trace; /* shared with the sequence's processes */
-bool *mounted;
+bool *mounted, *filled;
 static bool verbose;
 static const char *drop_file;
 static long drop_every;
@@ -286,7 +286,7 @@ static void run_sequence(const struct sequence *sequence, const char *top)
 	strcpy(dir, path);
 
 	trace->size = 0;
-	trace->mounted = false;
+	trace->mounted = trace->filled = false;
 	if (mkdir(dir, 0777) && errno == EROFS) { /* the one before has gone too far */
 		say("read-only\n");
 		mount(NULL, "/", NULL, MS_REMOUNT, NULL);
@@ -409,6 +409,7 @@ static int run_workers(const char *top, int workers, unsigned long first, unsign
 		trace = mmap(NULL, sizeof(*trace), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		mounted = &trace->mounted;
+		filled = &trace->filled;
 		run_seeds(top, first, count, (unsigned long)i, (unsigned long)workers);
 		exit(0);
 	}
@@ -443,6 +444,7 @@ int main(int argc, char **argv)
 	trace = mmap(NULL, sizeof(*trace), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
 	mounted = &trace->mounted;
+	filled = &trace->filled;
 	if (!drop_file)
 		drop_every = 0;
 	if (ask && argc > 2)

@@ -78,4 +78,4 @@ extern long step; /* the operation's place, from which written bytes are made */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *error_name(int number);
 uint32_t checksum(const void *data, size_t size, uint32_t before);
-extern bool *mounted; /* shared: this sequence has used mounts */
+extern bool *mounted, *filled; /* shared: this sequence has used mounts; has filled holes */
