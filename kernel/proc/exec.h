@@ -31,7 +31,7 @@ struct program {
 	u64 sp, lowest; /* the stack is filled downwards to here, and no further than there */
 	u64 env_start, env_end;
 
-	u64 entry, start;     /* of the program; where it starts: the interpreter's, if it has one */
+	u64 entry, start;      /* of the program; where it starts: its interpreter's */
 	u64 phdr, phnum, base; /* the program headers in memory; where the interpreter lies */
 
 	struct cred *cred; /* set-user-id, set-group-id programs; NULL: unchanged */

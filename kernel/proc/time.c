@@ -1,5 +1,5 @@
 /*
- * time.c - the time a process uses, clocks, sleeping, interval timers: the calls and what they need.
+ * time.c - the time a process uses, clocks, sleeping, interval timers.
  *
  * All clocks are the monotonic one, or that plus an offset, or CPU times. A sleep that a signal
  * interrupts goes on by restart_syscall(2) until its deadline, so stopping and continuing a program

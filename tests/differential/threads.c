@@ -640,6 +640,7 @@ SCENARIO(exec_of_too_much)
 	T(execv("/bin/true", many));
 	T(execv("/bin/true", nowhere));
 	many[0] = (char *)nowhere;
+	many[1] = NULL;
 	T(execv("/bin/true", many));
 }
 
