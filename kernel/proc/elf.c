@@ -12,13 +12,7 @@
 #include "mm/mman.h"
 #include "mm/slab.h"
 
-#define ET_EXEC 2
-#define ET_DYN 3
-#define PT_LOAD 1
-#define PT_INTERP 3
-#define PF_X 1
-#define PF_W 2
-#define PF_R 4
+enum { ET_EXEC = 2, ET_DYN, PT_LOAD = 1, PT_INTERP = 3, PF_X = 1, PF_W = 2, PF_R = 4 };
 #define SEGMENTS_MAX 128
 #define BRK_RANDOM_BITS 13 /* pages: 32 MB */
 

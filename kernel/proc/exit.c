@@ -250,16 +250,11 @@ bool oom_kill(void)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-#define WNOHANG 1
-#define WUNTRACED 2
-#define WSTOPPED 2
-#define WEXITED 4
-#define WCONTINUED 8
-#define WNOWAIT 0x01000000
-#define __WNOTHREAD 0x20000000
-#define __WALL 0x40000000
-#define __WCLONE 0x80000000
-#define WAIT_ANY (WNOHANG | __WALL | __WNOTHREAD | (int)__WCLONE) /* of either call */
+enum {
+	WNOHANG = 1, WSTOPPED = 2, WUNTRACED = 2, WEXITED = 4, WCONTINUED = 8, WNOWAIT = 0x01000000,
+	__WNOTHREAD = 0x20000000, __WALL = 0x40000000, __WCLONE = (int)0x80000000
+};
+#define WAIT_ANY (WNOHANG | __WALL | __WNOTHREAD | __WCLONE) /* of either call */
 
 struct wait_request {
 	pid_t pid; /* > 0 that one, 0 our group, -1 any, < -1 that group */
@@ -274,7 +269,7 @@ static bool is_wanted(const struct wait_request *request, const struct process *
 {
 	bool clone = child->exit_signal != SIGCHLD;
 
-	if (!(request->options & __WALL) && clone != !!(request->options & (int)__WCLONE))
+	if (!(request->options & __WALL) && clone != !!(request->options & __WCLONE))
 		return false;
 	if (request->pid > 0)
 		return child->pid == request->pid;

@@ -91,15 +91,11 @@ s64 sys_syslog(int action, char *buffer, int length)
 		syslog_cleared = log_end();
 		return 0;
 	case OFF:
-		console_loglevel = 1;
-		return 0;
 	case ON:
-		console_loglevel = 7;
-		return 0;
 	case LEVEL:
-		if (length < 1 || length > 8)
+		if (action == LEVEL && (length < 1 || length > 8))
 			return -EINVAL;
-		console_loglevel = length;
+		console_loglevel = action == OFF ? 1 : action == ON ? 7 : length;
 		return 0;
 	case UNREAD:
 		return (s64)(log_end() - max(log_start(), syslog_cleared));

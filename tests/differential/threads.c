@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 
 enum {
@@ -654,4 +655,80 @@ SCENARIO(dumpable)
 		T(prctl(PR_GET_DUMPABLE));
 		T(prctl(PR_SET_DUMPABLE, 7));
 	}
+}
+
+/* This program again, as `suid` and the like: what it has become is its exit status. */
+__attribute__((constructor)) static void tell_secure(void)
+{
+	if (getenv("TELL_SECURE"))
+		_exit(getauxval(AT_SECURE) * 8 + (geteuid() == 0) * 4 + (getegid() == 0) * 2 +
+		      (prctl(PR_GET_DUMPABLE) == 1));
+}
+
+static void copy_myself(const char *name, mode_t mode)
+{
+	int from = open("/proc/self/exe", O_RDONLY), to = open(name, O_CREAT | O_WRONLY, 0755);
+
+	while (sendfile(to, from, NULL, 1 << 20) > 0)
+		;
+	close(from);
+	close(to);
+	chmod(name, mode);
+}
+
+static void run_copy(const char *name)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		execle(name, name, (char *)NULL, (char *[]){"TELL_SECURE=1", NULL});
+		_exit(100 + errno);
+	}
+	waitpid(child, &status, 0);
+	say("%s=%d", name, WEXITSTATUS(status));
+}
+
+SCENARIO(set_id_programs)
+{
+	make_directory("nosuid");
+	T(mount("none", "nosuid", "tmpfs", MS_NOSUID, NULL));
+	copy_myself("plain", 0755);
+	copy_myself("uid", 04755);
+	copy_myself("gid", 02755);
+	copy_myself("lockinggid", 02745); /* not a program to become somebody by */
+	copy_myself("unreadable", 0711);
+	copy_myself("nosuid/uid", 04755);
+	run_copy("./uid");
+	AS(USER_A)
+	{
+		run_copy("./plain");
+		run_copy("./uid");
+		run_copy("./gid");
+		run_copy("./unreadable");
+		run_copy("./nosuid/uid");
+		T(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+		run_copy("./uid");
+	}
+	T(umount("nosuid"));
+}
+
+extern char **environ;
+
+SCENARIO(auxiliary_vector)
+{
+	extern char _start[];
+	const unsigned char *random = (void *)getauxval(AT_RANDOM);
+	char **end = environ;
+
+	while (*end)
+		end++;
+	say("%ld %ld %ld", getauxval(AT_PAGESZ), getauxval(AT_CLKTCK), getauxval(AT_PHENT));
+	say("%ld %ld %ld", getauxval(AT_SECURE), getauxval(AT_BASE), getauxval(AT_FLAGS));
+	say("%ld %ld %ld", getauxval(AT_UID), getauxval(AT_EUID), getauxval(AT_GID));
+	say("%s %d", (char *)getauxval(AT_PLATFORM), getauxval(AT_ENTRY) == (unsigned long)_start);
+	say("%d", random[0] || random[1] || random[2]);
+	say("%d", getauxval(AT_EXECFN) > (unsigned long)end && !strcmp(strrchr((char *)getauxval(AT_EXECFN), '/'),
+									strrchr(program_invocation_name, '/')));
+	say("%d", getauxval(51) >= 1024); /* AT_MINSIGSTKSZ */
 }
