@@ -89,6 +89,18 @@ static struct dentry *dentry_alloc(const char *name, u32 length)
 	return dentry;
 }
 
+static void link_child(struct dentry *dentry, struct dentry *parent)
+{
+	guard(spinlock, &parent->lock);
+	list_add(&dentry->child_link, &parent->children);
+}
+
+static void unlink_child(struct dentry *dentry, struct dentry *parent)
+{
+	guard(spinlock, &parent->lock);
+	list_del(&dentry->child_link);
+}
+
 struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 length, u32 hash)
 {
 	struct dentry *dentry = dentry_alloc(name, length);
@@ -100,9 +112,7 @@ struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 lengt
 	dentry->name_hash = hash;
 	dentry->sb = parent->sb;
 	dentry->parent = dget(parent);
-	spin_lock(&parent->lock);
-	list_add(&dentry->child_link, &parent->children);
-	spin_unlock(&parent->lock);
+	link_child(dentry, parent);
 	return dentry;
 }
 
@@ -138,11 +148,8 @@ void dentry_free(struct dentry *dentry)
 		ASSERT(dentry->flags & D_UNHASHED);
 		ASSERT(list_empty(&dentry->children));
 		parent = dentry->parent;
-		if (parent != dentry) {
-			spin_lock(&parent->lock);
-			list_del(&dentry->child_link);
-			spin_unlock(&parent->lock);
-		}
+		if (parent != dentry)
+			unlink_child(dentry, parent);
 		if (unlikely(!name_is_inline(dentry)))
 			kfree(dentry->name);
 		kmem_cache_free(dentry_slab, dentry);
@@ -156,12 +163,8 @@ void dentry_free(struct dentry *dentry)
 
 struct dentry *dget_parent(struct dentry *dentry)
 {
-	struct dentry *parent;
-
-	spin_lock(&dentry->lock);
-	parent = dget(dentry->parent);
-	spin_unlock(&dentry->lock);
-	return parent;
+	guard(spinlock, &dentry->lock);
+	return dget(dentry->parent);
 }
 
 /* ---- hashing --------------------------------------------------------------------------------- */
@@ -287,16 +290,11 @@ static struct dentry *change_parent(struct dentry *dentry, struct dentry *parent
 {
 	struct dentry *old = dentry->parent;
 
-	spin_lock(&old->lock);
-	list_del(&dentry->child_link);
-	spin_unlock(&old->lock);
-	dget(parent);
+	unlink_child(dentry, old);
 	spin_lock(&dentry->lock);
-	dentry->parent = parent;
+	dentry->parent = dget(parent);
 	spin_unlock(&dentry->lock);
-	spin_lock(&parent->lock);
-	list_add(&dentry->child_link, &parent->children);
-	spin_unlock(&parent->lock);
+	link_child(dentry, parent);
 	return old;
 }
 
@@ -357,24 +355,16 @@ void d_exchange(struct dentry *a, struct dentry *b)
 
 bool is_subdir(const struct dentry *dentry, const struct dentry *ancestor)
 {
-	bool found;
-
-	spin_lock(&dentry_tree_lock);
+	guard(spinlock, &dentry_tree_lock);
 	while (dentry != ancestor && dentry->parent != dentry)
 		dentry = dentry->parent;
-	found = dentry == ancestor;
-	spin_unlock(&dentry_tree_lock);
-	return found;
+	return dentry == ancestor;
 }
 
 bool d_unlinked(const struct dentry *dentry)
 {
-	bool unlinked;
-
-	spin_lock(&dentry_tree_lock);
-	unlinked = (dentry->flags & D_UNHASHED) && dentry->parent != dentry;
-	spin_unlock(&dentry_tree_lock);
-	return unlinked;
+	guard(spinlock, &dentry_tree_lock);
+	return (dentry->flags & D_UNHASHED) && dentry->parent != dentry;
 }
 
 /* ---- the way from the root ------------------------------------------------------------------- */
@@ -415,15 +405,14 @@ static int prepend_path(const struct path *path, const struct path *root, char *
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size)
 {
 	struct dentry *dentry = path->dentry;
-	char *at = buf + size;
+	char *at = buf + size - 1;
 	int result;
 
 	if (is_anonymous(dentry)) {
 		result = anonymous_name(dentry, buf, size);
 		return result < (int)size ? buf : ERR_PTR(-ENAMETOOLONG);
 	}
-	if (!prepend(&at, buf, "", 1))
-		return ERR_PTR(-ENAMETOOLONG);
+	*at = '\0';
 	if (d_unlinked(dentry) && !prepend(&at, buf, " (deleted)", 10))
 		return ERR_PTR(-ENAMETOOLONG);
 	mount_lock_read();
@@ -431,13 +420,11 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 	result = prepend_path(path, root, &at, buf);
 	spin_unlock(&dentry_tree_lock);
 	mount_unlock_read();
-	if (result < 0)
-		return ERR_PTR(result);
-	if ((*at == '\0' || *at == ' ') && !prepend(&at, buf, "/", 1))
-		return ERR_PTR(-ENAMETOOLONG);
+	if (result >= 0 && (*at == '\0' || *at == ' ') && !prepend(&at, buf, "/", 1))
+		result = -ENAMETOOLONG;
 	if (result == 1 && !prepend(&at, buf, "(unreachable)", 13))
-		return ERR_PTR(-ENAMETOOLONG);
-	return at;
+		result = -ENAMETOOLONG;
+	return result < 0 ? ERR_PTR(result) : at;
 }
 
 /* ---- reclaim --------------------------------------------------------------------------------- */
@@ -517,21 +504,13 @@ static struct shrinker dcache_shrinker = {
 /* A child of @parent for which a reference could be had, skipping those in use unless @busy. */
 static struct dentry *some_child(struct dentry *parent, bool busy)
 {
-	struct dentry *child, *found = NULL;
+	struct dentry *child;
 
-	spin_lock(&parent->lock);
-	list_for_each_entry(child, &parent->children, child_link) {
-		int count = atomic_read(&child->refcount);
-
-		if ((count & ~DREF_KEPT) != 0 && !busy)
-			continue;
-		if (atomic_inc_not_zero(&child->refcount)) {
-			found = child;
-			break;
-		}
-	}
-	spin_unlock(&parent->lock);
-	return found;
+	guard(spinlock, &parent->lock);
+	list_for_each_entry(child, &parent->children, child_link)
+		if ((busy || dentry_count(child) == 0) && atomic_inc_not_zero(&child->refcount))
+			return child;
+	return NULL;
 }
 
 void shrink_dcache_children(struct dentry *parent)

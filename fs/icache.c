@@ -86,11 +86,8 @@ static struct inode *inode_alloc(struct super_block *sb)
 
 static void add_to_super(struct inode *inode)
 {
-	struct super_block *sb = inode->sb;
-
-	spin_lock(&sb->inodes_lock);
-	list_add(&inode->sb_link, &sb->inodes);
-	spin_unlock(&sb->inodes_lock);
+	guard(spinlock, &inode->sb->inodes_lock);
+	list_add(&inode->sb_link, &inode->sb->inodes);
 }
 
 void inode_free_plain(struct inode *inode)
@@ -117,6 +114,12 @@ struct inode *new_inode(struct super_block *sb)
 	inode->atime = inode->mtime = inode->ctime = current_time();
 	add_to_super(inode);
 	return inode;
+}
+
+static void clear_flags(struct inode *inode, u32 flags)
+{
+	guard(spinlock, &inode->spin);
+	inode->flags &= ~flags;
 }
 
 static void insert_locked(struct inode *inode, u32 bucket)
@@ -148,9 +151,7 @@ void remove_inode_hash(struct inode *inode)
 	if (inode->flags & I_HASHED) {
 		inode_table_remove(&table, NULL, bucket, inode);
 		HASH_COUNT(inode, removes, 1);
-		spin_lock(&inode->spin);
-		inode->flags &= ~I_HASHED;
-		spin_unlock(&inode->spin);
+		clear_flags(inode, I_HASHED);
 	}
 	inode_table_unlock(&table, NULL, bucket);
 }
@@ -167,59 +168,36 @@ static bool inode_get_live(struct inode *inode)
 	return true;
 }
 
-/* Bucket lock held. *@leaving: one was found that is being freed; look again when it has gone. */
-static struct inode *find_locked(struct super_block *sb, ino_t number, u32 bucket, bool count,
-				 bool *leaving)
-{
-	u64 steps = 0, compares = 0;
-	struct inode_key key = {sb, number, &compares};
-	struct inode *inode;
-
-	inode = inode_table_find(&table, NULL, bucket, &key, inode_compare, &steps);
-	if (count) {
-		HASH_COUNT_FIND(inode, inode, steps, compares);
-	}
-	*leaving = inode && !inode_get_live(inode);
-	return *leaving ? NULL : inode;
-}
-
-/* The lookup that is counted, and named in the report: the cached inode with a reference, or NULL.
+/*
+ * The lookup that is counted, and named in the report: the cached inode with a reference, or NULL.
+ * With @fresh, a second look that is not counted: @fresh goes in unless somebody was faster. One
+ * that is being freed is waited for.
  */
-static struct inode *find_inode(struct super_block *sb, ino_t number)
+static struct inode *find_inode(struct super_block *sb, ino_t number, struct inode *fresh)
 {
 	u32 bucket = bucket_of(sb, number);
+	bool leaving, count = !fresh;
 	struct inode *inode;
-	bool leaving, count = true;
 
-	for (;;) {
+	for (;; yield()) {
+		u64 steps = 0, compares = 0;
+		struct inode_key key = {sb, number, &compares};
+
 		inode_table_lock(&table, NULL, bucket);
-		inode = find_locked(sb, number, bucket, count, &leaving);
-		inode_table_unlock(&table, NULL, bucket);
-		if (!leaving)
-			return inode;
-		count = false;
-		yield();
-	}
-}
-
-/* Add @fresh unless somebody was faster: then his, with a reference. */
-static struct inode *find_or_insert(struct inode *fresh, u32 bucket)
-{
-	struct inode *inode;
-	bool leaving;
-
-	for (;;) {
-		inode_table_lock(&table, NULL, bucket);
-		inode = find_locked(fresh->sb, fresh->number, bucket, false, &leaving);
-		if (!inode && !leaving) {
+		inode = inode_table_find(&table, NULL, bucket, &key, inode_compare, &steps);
+		if (count) {
+			HASH_COUNT_FIND(inode, inode, steps, compares);
+		}
+		leaving = inode && !inode_get_live(inode);
+		if (!inode && fresh) {
 			fresh->flags = I_NEW;
 			insert_locked(fresh, bucket);
 			inode = fresh;
 		}
 		inode_table_unlock(&table, NULL, bucket);
-		if (inode)
+		if (!leaving)
 			return inode;
-		yield();
+		count = false;
 	}
 }
 
@@ -228,13 +206,13 @@ struct inode *iget_locked(struct super_block *sb, ino_t number)
 	struct inode *inode, *fresh;
 
 	for (;;) {
-		inode = find_inode(sb, number);
+		inode = find_inode(sb, number, NULL);
 		if (!inode) {
 			fresh = inode_alloc(sb);
 			if (!fresh)
 				return NULL;
 			fresh->number = number;
-			inode = find_or_insert(fresh, bucket_of(sb, number));
+			inode = find_inode(sb, number, fresh);
 			if (inode == fresh) {
 				add_to_super(fresh);
 				return fresh;
@@ -248,23 +226,16 @@ struct inode *iget_locked(struct super_block *sb, ino_t number)
 	}
 }
 
-static void clear_flags(struct inode *inode, u32 flags)
-{
-	spin_lock(&inode->spin);
-	inode->flags &= ~flags;
-	spin_unlock(&inode->spin);
-	wake_up(&inode_wait);
-}
-
 void unlock_new_inode(struct inode *inode)
 {
 	clear_flags(inode, I_NEW);
+	wake_up(&inode_wait);
 }
 
 void iget_failed(struct inode *inode)
 {
 	remove_inode_hash(inode);
-	clear_flags(inode, I_NEW);
+	unlock_new_inode(inode);
 	iput(inode);
 }
 
@@ -393,24 +364,19 @@ static struct shrinker icache_shrinker = {
 /* An inode of @sb that nobody uses, claimed; NULL when there is none. *@busy counts the others. */
 static struct inode *claim_any(struct super_block *sb, u64 *busy)
 {
-	struct inode *inode, *found = NULL;
+	struct inode *inode;
 
 	*busy = 0;
-	spin_lock(&sb->inodes_lock);
+	guard(spinlock, &sb->inodes_lock);
 	list_for_each_entry(inode, &sb->inodes, sb_link) {
-		spin_lock(&inode->spin);
+		guard(spinlock, &inode->spin);
 		if (atomic_read(&inode->refcount) == 0 && !(inode->flags & I_FREEING)) {
 			inode->flags |= I_FREEING;
-			found = inode;
-		} else {
-			(*busy)++;
+			return inode;
 		}
-		spin_unlock(&inode->spin);
-		if (found)
-			break;
+		(*busy)++;
 	}
-	spin_unlock(&sb->inodes_lock);
-	return found;
+	return NULL;
 }
 
 u64 evict_inodes(struct super_block *sb)
@@ -429,31 +395,26 @@ void __mark_inode_dirty(struct inode *inode, u32 what)
 {
 	struct super_block *sb = inode->sb;
 
-	spin_lock(&sb->inodes_lock);
-	spin_lock(&inode->spin);
+	guard(spinlock, &sb->inodes_lock);
+	guard(spinlock, &inode->spin);
 	inode->flags |= what;
 	/* A memory file system has nowhere to write to. */
 	if (sb->op->write_inode && !(inode->flags & I_FREEING) && list_empty(&inode->dirty_link))
 		list_add(&inode->dirty_link, &sb->dirty);
-	spin_unlock(&inode->spin);
-	spin_unlock(&sb->inodes_lock);
 }
 
 /* Take the dirty bits @which off @inode, and it off the list if it has no other: what becomes dirty
  * from now on puts it back. */
 static u32 take_dirty(struct inode *inode, u32 which)
 {
-	struct super_block *sb = inode->sb;
 	u32 dirty;
 
-	spin_lock(&sb->inodes_lock);
-	spin_lock(&inode->spin);
+	guard(spinlock, &inode->sb->inodes_lock);
+	guard(spinlock, &inode->spin);
 	dirty = inode->flags & which;
 	inode->flags &= ~dirty;
 	if (!(inode->flags & (I_DIRTY | I_DIRTY_PAGES)))
 		list_del_init(&inode->dirty_link);
-	spin_unlock(&inode->spin);
-	spin_unlock(&sb->inodes_lock);
 	return dirty;
 }
 
@@ -479,32 +440,29 @@ int write_inode_now(struct inode *inode)
  * stays dirty. */
 static struct inode *next_dirty(struct super_block *sb)
 {
-	struct inode *inode, *found = NULL;
+	guard(spinlock, &sb->inodes_lock);
+	while (!list_empty(&sb->dirty)) {
+		struct inode *inode = list_last_entry(&sb->dirty, struct inode, dirty_link);
 
-	spin_lock(&sb->inodes_lock);
-	while (!found && !list_empty(&sb->dirty)) {
-		inode = list_last_entry(&sb->dirty, struct inode, dirty_link);
 		list_del_init(&inode->dirty_link);
 		if (inode_get_live(inode)) {
 			list_add(&inode->dirty_link, &sb->dirty);
-			found = inode;
+			return inode;
 		}
 	}
-	spin_unlock(&sb->inodes_lock);
-	return found;
+	return NULL;
 }
 
 /* The list is in order of becoming dirty: so many are to be written, and not those that follow
  * meanwhile. */
 static u64 count_dirty(struct super_block *sb)
 {
-	struct list_head *link;
+	struct inode *inode;
 	u64 count = 0;
 
-	spin_lock(&sb->inodes_lock);
-	for (link = sb->dirty.next; link != &sb->dirty; link = link->next)
+	guard(spinlock, &sb->inodes_lock);
+	list_for_each_entry(inode, &sb->dirty, dirty_link)
 		count++;
-	spin_unlock(&sb->inodes_lock);
 	return count;
 }
 
