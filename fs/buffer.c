@@ -422,11 +422,6 @@ void buffer_cache_check(void)
 
 /* ---- statistics, start ----------------------------------------------------------------------- */
 
-u64 buffer_cache_pages(void)
-{
-	return READ_ONCE(used_bytes) / PAGE_SIZE;
-}
-
 DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "find_buffer");
 
 void buffer_cache_init(void)

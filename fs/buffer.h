@@ -128,7 +128,10 @@ void balance_dirty(void);
  * unlocked when done. B_DIRTY must have been cleared by the caller for a write. */
 void submit_buffers(enum block_operation operation, struct buffer **buffers, unsigned count);
 
-u64 buffer_cache_pages(void); /* memory of metadata buffers */
+/* Write those of @buffers that are dirty, without waiting for the end; the array is used up. @ring:
+ * they are a page's, whose PG_writeback ends with them; NULL: a reference to each is given up. */
+void write_buffers(struct buffer **buffers, unsigned count, struct buffer *ring);
+
 u64 buffer_dirty_bytes(void);
 
 void buffer_cache_check(void); /* CONFIG_DEBUG, tests: table, lists and counts agree, or panic */

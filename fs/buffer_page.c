@@ -163,6 +163,7 @@ static int read_page(struct inode *inode, struct page *page, get_block_t get_blo
 		add_page(inode, batch, page, blocks[0], (unsigned)run);
 		return 0;
 	}
+	submit_batch(inode, batch); /* nobody waits with a request of the reserve in hand */
 	if (run >= 0)
 		run = read_scattered(inode, page, blocks);
 	finish_read(page, run);
@@ -190,37 +191,47 @@ void block_read_pages(struct inode *inode, struct page **pages, unsigned count,
 
 /* ---- writing out ----------------------------------------------------------------------------- */
 
-/* Lock and submit the dirty buffers of the page; PG_writeback ends with the last of them. */
+/* Submit the dirty buffers of the page; PG_writeback ends with the last of them. */
 static void write_ring(struct page *page)
 {
-	struct buffer *ready[BLOCKS_PER_PAGE_MAX], *ring = page->buffers, *buffer = ring;
+	struct buffer *buffers[BLOCKS_PER_PAGE_MAX], *ring = page->buffers, *buffer = ring;
 	unsigned n = 0;
 
 	set_page_writeback(page);
 	atomic_set(&ring->page_writes, 1);
 	do {
-		if (!trylock_buffer(buffer)) {
-			submit_buffers(BLOCK_WRITE, ready, n);
-			n = 0;
-			lock_buffer(buffer); /* in flight already: fsync wants it to have ended */
-		}
-		if (clean_buffer(buffer)) {
-			atomic_inc(&ring->page_writes);
-			set_bit(B_PAGE_WRITE, &buffer->flags);
-			ready[n++] = buffer;
-		} else {
-			unlock_buffer(buffer);
-		}
+		buffers[n++] = buffer;
 		buffer = buffer->next_in_page;
 	} while (buffer != ring);
-	submit_buffers(BLOCK_WRITE, ready, n);
+	write_buffers(buffers, n, ring); /* those in flight are waited for: fsync wants it */
 	unlock_page(page);
 	if (atomic_dec_and_test(&ring->page_writes))
 		end_page_writeback(page);
 }
 
+/* Give @buffer a block to be written to. */
 static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index,
-			get_block_t get_block);
+			get_block_t get_block)
+{
+	bool fresh = false;
+	u64 block;
+	int error;
+
+	if (test_bit(B_MAPPED, &buffer->flags)) {
+		if (unlikely(!test_bit(B_HASHED, &buffer->flags)))
+			map_page_buffer(buffer, buffer->block);
+		return 0;
+	}
+	error = get_block(inode, index, &block, true, &fresh);
+	if (error)
+		return error;
+	map_page_buffer(buffer, block);
+	if (fresh && test_bit(B_UPTODATE, &buffer->flags))
+		mark_buffer_dirty(buffer); /* was a hole: whatever becomes of the write */
+	else if (fresh)
+		set_bit(B_NEW, &buffer->flags);
+	return 0;
+}
 
 /* Map and dirty all blocks of the page that lie inside the file. */
 static int dirty_all(struct inode *inode, struct page *page, get_block_t get_block)
@@ -291,39 +302,13 @@ static void finish_new(struct buffer *buffer, unsigned from, unsigned to)
 	unsigned start = offset_in_page(buffer), end = start + buffer->size;
 	char *page = (char *)buffer->data - start;
 
-	if (to <= start || from >= end || from >= to)
-		from = to = end;
-	if (from > start)
-		memset(page + start, 0, from - start);
-	if (to < end)
-		memset(page + to, 0, end - to);
+	from = min(max(from, start), end);
+	to = min(max(to, from), end);
+	memset(page + start, 0, from - start);
+	memset(page + to, 0, end - to);
 	clear_bit(B_NEW, &buffer->flags);
 	set_buffer_uptodate(buffer);
 	mark_buffer_dirty(buffer);
-}
-
-/* Give @buffer a block to be written to. */
-static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index,
-			get_block_t get_block)
-{
-	bool fresh = false;
-	u64 block;
-	int error;
-
-	if (test_bit(B_MAPPED, &buffer->flags)) {
-		if (unlikely(!test_bit(B_HASHED, &buffer->flags)))
-			map_page_buffer(buffer, buffer->block);
-		return 0;
-	}
-	error = get_block(inode, index, &block, true, &fresh);
-	if (error)
-		return error;
-	map_page_buffer(buffer, block);
-	if (fresh && test_bit(B_UPTODATE, &buffer->flags))
-		mark_buffer_dirty(buffer); /* was a hole: whatever becomes of the write */
-	else if (fresh)
-		set_bit(B_NEW, &buffer->flags);
-	return 0;
 }
 
 static bool needs_read(const struct buffer *buffer, unsigned from, unsigned to)

@@ -180,13 +180,12 @@ static bool add_to_request(struct block_request *request, struct buffer *last,
 	if (last->device != buffer->device || last->block + 1 != buffer->block ||
 	    last->size != buffer->size)
 		return false;
-	if ((char *)segment->data + segment->length == (char *)buffer->data) {
+	if ((char *)segment->data + segment->length == (char *)buffer->data)
 		segment->length += buffer->size;
-	} else {
-		if (request->segment_count == BLOCK_MAX_SEGMENTS)
-			return false;
+	else if (request->segment_count < BLOCK_MAX_SEGMENTS)
 		block_request_add(request, buffer->data, buffer->size);
-	}
+	else
+		return false;
 	last->next_in_io = buffer;
 	return true;
 }
@@ -238,9 +237,9 @@ static void sort_batch(struct buffer **batch, unsigned count)
 		}
 }
 
-/* Take up to BATCH buffers of @device (NULL: that of the first) that became dirty at @until or
- * before off the list, each counted as a write in flight. */
-static unsigned gather(struct dirty_list *list, struct block_device *device, u64 until,
+/* Take up to BATCH buffers of *@device (NULL: set to that of the first) that became dirty at @until
+ * or before off the list, each counted as a write in flight. */
+static unsigned gather(struct dirty_list *list, struct block_device **device, u64 until,
 		       struct buffer **batch)
 {
 	struct buffer *buffer, *next;
@@ -250,64 +249,67 @@ static unsigned gather(struct dirty_list *list, struct block_device *device, u64
 	list_for_each_entry_safe (buffer, next, &list->buffers, dirty_link) {
 		if (count == BATCH || buffer->dirtied_ns > until)
 			break;
-		if (!device)
-			device = buffer->device;
-		if (buffer->device != device)
+		if (!*device)
+			*device = buffer->device;
+		if (buffer->device != *device)
 			continue;
 		list_del_init(&buffer->dirty_link);
 		atomic_inc(&buffer->refcount);
-		atomic_inc(&device->writes_in_flight);
+		atomic_inc(&buffer->device->writes_in_flight);
 		batch[count++] = buffer;
 	}
 	spin_unlock(&list->lock);
 	return count;
 }
 
+void write_buffers(struct buffer **buffers, unsigned count, struct buffer *ring)
+{
+	unsigned ready = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct buffer *buffer = buffers[i];
+
+		if (!trylock_buffer(buffer)) {
+			submit_buffers(BLOCK_WRITE, buffers, ready); /* let go before we wait */
+			ready = 0;
+			lock_buffer(buffer);
+		}
+		if (!clean_buffer(buffer)) {
+			unlock_buffer(buffer);
+		} else {
+			clear_bit(B_ERROR, &buffer->flags);
+			if (ring) {
+				atomic_inc(&ring->page_writes);
+				set_bit(B_PAGE_WRITE, &buffer->flags);
+			}
+			buffers[ready++] = buffer; /* B_LOCKED keeps it */
+		}
+		if (!ring)
+			brelse(buffer);
+	}
+	submit_buffers(BLOCK_WRITE, buffers, ready);
+}
+
 /* Write one batch without waiting for the end; how many buffers it took. */
 static unsigned write_batch(struct dirty_list *list, struct block_device *device, u64 until)
 {
 	struct buffer *batch[BATCH];
-	unsigned count = gather(list, device, until, batch), ready = 0;
+	unsigned count = gather(list, &device, until, batch);
 
 	if (!count)
 		return 0;
-	device = batch[0]->device;
 	sort_batch(batch, count);
-	for (unsigned i = 0; i < count; i++) {
-		struct buffer *buffer = batch[i];
-
-		if (!trylock_buffer(buffer)) {
-			submit_buffers(BLOCK_WRITE, batch, ready); /* let go before we wait */
-			ready = 0;
-			lock_buffer(buffer);
-		}
-		if (clean_buffer(buffer))
-			batch[ready++] = buffer; /* B_LOCKED keeps it */
-		else
-			unlock_buffer(buffer);
-		brelse(buffer);
-	}
-	submit_buffers(BLOCK_WRITE, batch, ready);
+	write_buffers(batch, count, NULL);
 	end_writes(device, (int)count);
 	return count;
 }
 
-/* Write what became dirty at @until or before; how many buffers. @enough: stop once less than that
- * many bytes are dirty. */
-static u64 write_dirty(struct block_device *device, u64 until, u64 enough)
+/* Write what became dirty at @until or before, until no more than @enough bytes are. */
+static void write_dirty(struct block_device *device, u64 until, u64 enough)
 {
-	u64 total = 0;
-
-	for (unsigned i = 0; i < DIRTY_LISTS; i++) {
-		unsigned count = 1;
-
-		while (count && buffer_dirty_bytes() > enough) {
-			count = write_batch(&dirty_lists[i], device, until);
-			total += count;
+	for (unsigned i = 0; i < DIRTY_LISTS; i++)
+		while (buffer_dirty_bytes() > enough && write_batch(&dirty_lists[i], device, until))
 			cond_resched();
-		}
-	}
-	return total;
 }
 
 static int wait_for_writes(struct block_device *device)
@@ -326,23 +328,15 @@ int sync_buffers(struct block_device *device, bool wait)
 		return 0;
 	if (device)
 		return wait_for_writes(device);
-	while ((each = next_block_device(each)) != NULL) {
-		int result = wait_for_writes(each);
-
-		error = error ? error : result;
-	}
+	while ((each = next_block_device(each)) != NULL)
+		error = wait_for_writes(each) ?: error;
 	return error;
 }
 
 int sync_dirty_buffer(struct buffer *buffer)
 {
-	lock_buffer(buffer);
-	if (!clean_buffer(buffer)) {
-		unlock_buffer(buffer);
-		return test_bit(B_ERROR, &buffer->flags) ? -EIO : 0;
-	}
-	clear_bit(B_ERROR, &buffer->flags);
-	submit_buffers(BLOCK_WRITE, &buffer, 1);
+	atomic_inc(&buffer->refcount);
+	write_buffers((struct buffer *[]){buffer}, 1, NULL);
 	wait_on_buffer(buffer);
 	return test_bit(B_ERROR, &buffer->flags) ? -EIO : 0;
 }

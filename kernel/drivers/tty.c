@@ -209,46 +209,35 @@ static ssize_t tty_read(struct file *file, struct io *io, loff_t *position)
 	return result;
 }
 
-/* Under write_lock. */
-static ssize_t write_output(struct tty *tty, struct io *io)
-{
-	ssize_t written = 0;
-	char chunk[CHUNK];
-	unsigned long flags;
-
-	while (io->length) {
-		size_t n;
-
-		if (wait_event_interruptible(tty->wait, !tty->stopped))
-			return written ?: -ERESTARTSYS;
-		n = io_get(io, chunk, min_t(size_t, io->length, CHUNK));
-		if (!n)
-			return written ?: -EFAULT;
-		spin_lock_irqsave(&tty->lock, flags);
-		line_write(tty, chunk, n);
-		spin_unlock_irqrestore(&tty->lock, flags);
-		written += (ssize_t)n;
-		cond_resched();
-	}
-	return written;
-}
-
 static ssize_t tty_write(struct file *file, struct io *io, loff_t *position)
 {
 	struct tty *tty = file->private;
-	ssize_t result = 0;
+	size_t wanted = io->length, n;
+	unsigned long flags;
+	char chunk[CHUNK];
+	ssize_t error = 0;
 
 	if (tty->termios.c_lflag & TOSTOP)
-		result = check_background(tty, SIGTTOU);
-	if (result)
-		return result;
-	if ((file->flags & O_NONBLOCK) && tty->stopped)
-		return -EAGAIN;
+		error = check_background(tty, SIGTTOU);
+	if (!error && (file->flags & O_NONBLOCK) && tty->stopped)
+		error = -EAGAIN;
+	if (error)
+		return error;
 	if (mutex_lock_interruptible(&tty->write_lock))
 		return -ERESTARTSYS;
-	result = write_output(tty, io);
+	while (io->length && !error) {
+		error = wait_event_interruptible(tty->wait, !tty->stopped);
+		if (error)
+			break;
+		n = io_get(io, chunk, min_t(size_t, io->length, CHUNK));
+		error = n ? 0 : -EFAULT;
+		spin_lock_irqsave(&tty->lock, flags);
+		line_write(tty, chunk, n);
+		spin_unlock_irqrestore(&tty->lock, flags);
+		cond_resched();
+	}
 	mutex_unlock(&tty->write_lock);
-	return result;
+	return io->length < wanted ? (ssize_t)(wanted - io->length) : error;
 }
 
 static unsigned tty_poll(struct file *file, struct poll_table *table)

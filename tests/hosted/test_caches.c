@@ -447,7 +447,7 @@ TEST(buffer_counts)
 	CHECK(IS_ERR(bread(&disk.device, 4096)) && IS_ERR(bread(&disk.device, ~0ull)));
 	invalidate_buffers(&disk.device);
 	CHECK_EQUAL(objects_in(&buffer_cache_hash), 0);
-	CHECK_EQUAL(buffer_cache_pages(), 0);
+	CHECK_EQUAL(memory_use_total(MEMORY_BUFFER), 0);
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
 	stop();
 }
