@@ -98,57 +98,53 @@ static bool has_room(const struct pipe *pipe, size_t wanted)
  */
 static ssize_t ring_read(struct pipe *pipe, struct io *io)
 {
-	ssize_t total = 0;
+	u64 tail = pipe->tail, head = pipe->head;
+	size_t n, moved = 0;
 
-	while (io->length && pipe->tail != pipe->head) {
-		void **slot = slot_of(pipe, pipe->tail);
-		size_t offset = pipe->tail & (PAGE_SIZE - 1);
-		size_t n = min_t(size_t, PAGE_SIZE - offset, min_t(u64, used(pipe), io->length));
-		size_t moved = io_put(io, (char *)*slot + offset, n);
+	for (n = 0; moved == n && io->length && tail != head; tail += moved) {
+		void **slot = slot_of(pipe, tail);
+		size_t offset = tail & (PAGE_SIZE - 1);
 
-		pipe->tail += moved;
-		total += (ssize_t)moved;
+		n = min(min(PAGE_SIZE - offset, io->length), (size_t)(head - tail));
+		moved = io_put(io, (char *)*slot + offset, n);
 		if (offset + moved == PAGE_SIZE) {
 			if (pipe->spare)
 				free_pages(pipe->spare, 0);
 			pipe->spare = *slot;
 			*slot = NULL;
 		}
-		if (unlikely(moved < n))
-			return total ? total : -EFAULT;
 	}
-	if (pipe->tail == pipe->head) {
-		/* Empty: start over in the same page, so that small messages never need a second
-		 * one. */
-		pipe->tail = pipe->head = round_down(pipe->head, PAGE_SIZE);
-	}
-	return total;
+	n = tail - pipe->tail;
+	pipe->tail = tail;
+	if (tail != head)
+		return n ? (ssize_t)n : -EFAULT;
+	/* Empty: start over in the same page, small messages never need another. */
+	pipe->head = pipe->tail = round_down(head, PAGE_SIZE);
+	return (ssize_t)n;
 }
 
 static ssize_t ring_write(struct pipe *pipe, struct io *io)
 {
-	ssize_t total = 0;
+	u64 head = pipe->head, end = pipe->tail + pipe->size;
+	size_t n, moved = 0;
 
-	while (io->length && used(pipe) < pipe->size) {
-		void **slot = slot_of(pipe, pipe->head);
-		size_t offset = pipe->head & (PAGE_SIZE - 1);
-		size_t n = min_t(size_t, PAGE_SIZE - offset,
-				 min_t(u64, pipe->size - used(pipe), io->length)),
-		       moved;
+	for (n = 0; moved == n && io->length && head != end; head += moved) {
+		void **slot = slot_of(pipe, head);
+		size_t offset = head & (PAGE_SIZE - 1);
 
 		if (!*slot) {
 			*slot = pipe->spare ? pipe->spare : get_free_pages(GFP_KERNEL, 0);
 			pipe->spare = NULL;
 		}
 		if (!*slot)
-			return total ? total : -ENOMEM;
+			break;
+		n = min(min(PAGE_SIZE - offset, io->length), (size_t)(end - head));
 		moved = io_get(io, (char *)*slot + offset, n);
-		pipe->head += moved;
-		total += (ssize_t)moved;
-		if (unlikely(moved < n))
-			return total ? total : -EFAULT;
 	}
-	return total;
+	n -= moved; /* what a fault kept from moving */
+	moved = head - pipe->head;
+	pipe->head = head;
+	return moved ? (ssize_t)moved : n ? -EFAULT : -ENOMEM;
 }
 
 static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
@@ -157,11 +153,12 @@ static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
 
 	while (io->length) {
 		ssize_t result;
-		bool end;
+		bool end = false;
 
 		mutex_lock(&pipe->lock);
 		result = ring_read(pipe, io);
-		end = !pipe->count[WRITER];
+		if (!result)
+			end = !pipe->count[WRITER];
 		mutex_unlock(&pipe->lock);
 		if (result > 0)
 			wake_up(&pipe->wait);
