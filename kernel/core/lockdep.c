@@ -9,7 +9,7 @@
  */
 #include "kernel/core/lockdep.h"
 #include "kernel/core/bitops.h"
-#include "kernel/core/core.h"
+#include "kernel/core/sched.h"
 #include "kernel/core/printk.h"
 #include "kernel/core/spinlock.h"
 #include "kernel/core/string.h"

@@ -12,7 +12,6 @@
 #include "fs/buffer.h"
 #include "fs/vfs.h"
 #include "hash/cache.h"
-#include "kernel/core/core.h"
 #include "kernel/core/err.h"
 #include "kernel/core/printk.h"
 #include "kernel/core/random.h"

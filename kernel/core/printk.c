@@ -19,8 +19,8 @@
 
 static DEFINE_SPINLOCK(log_lock);
 static char ring[LOG_SIZE];
-static u64 log_first;	 /* oldest whole line */
-static u64 log_complete; /* after the last newline */
+u64 log_first;	 /* oldest whole line */
+u64 log_complete; /* after the last newline */
 static u64 log_next;	 /* next byte */
 static char message[MESSAGE_SIZE];
 static int line_level = 6; /* of the line being written */
@@ -171,16 +171,6 @@ size_t log_read(u64 *position, char *buffer, size_t size)
 	*position += whole;
 	unlock_unless_panicking(&log_lock, flags);
 	return whole;
-}
-
-u64 log_start(void)
-{
-	return READ_ONCE(log_first);
-}
-
-u64 log_end(void)
-{
-	return READ_ONCE(log_complete);
 }
 
 void printk_init(const char *command_line)

@@ -65,8 +65,7 @@ extern int console_loglevel;
  * overwritten moves on to the oldest line.
  */
 size_t log_read(u64 *position, char *buffer, size_t size);
-u64 log_end(void);   /* position after the last line */
-u64 log_start(void); /* position of the oldest line */
+extern u64 log_first, log_complete; /* positions of the oldest line, after the last */
 #define LOG_SIZE 65536
 
 /* Put a program's text (a write to /dev/kmsg) into the log at @level. */

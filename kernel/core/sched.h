@@ -13,6 +13,10 @@
 #include "kernel/core/lockdep.h"
 #include "kernel/core/task.h"
 
+/* Set by main.c when all CPUs and the scheduler run: from then on sleeping with interrupts off is a
+ * bug. */
+extern bool system_running;
+
 /* Give up the CPU. In state TASK_RUNNING others run first; in another the task sleeps until woken;
  * an interruptible sleep does not begin when a signal is pending. No spinlock held, interrupts
  * enabled. */

@@ -100,7 +100,7 @@ static ssize_t kmsg_read(struct file *file, struct io *io, loff_t *position)
 
 	if (!n)
 		/* no room for a line */
-		return io->length && (u64)*position < log_end() ? -EINVAL : 0;
+		return io->length && (u64)*position < READ_ONCE(log_complete) ? -EINVAL : 0;
 	if (io_put(io, text, n) < n)
 		return -EFAULT;
 	*position = (loff_t)at;

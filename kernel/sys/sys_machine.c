@@ -46,7 +46,7 @@ static u64 syslog_cleared; /* position up to which "clear" has hidden the log */
 /* Copy the newest @size bytes of the log, or less, to the program. */
 static s64 read_log(char *to, size_t size, bool clear)
 {
-	u64 position = max(log_start(), syslog_cleared), end = log_end();
+	u64 position = max(READ_ONCE(log_first), syslog_cleared), end = READ_ONCE(log_complete);
 	char *chunk;
 	s64 done = 0;
 	size_t n;
@@ -88,7 +88,7 @@ s64 sys_syslog(int action, char *buffer, int length)
 			return -EINVAL;
 		return read_log(buffer, (size_t)length, action == READ_CLEAR);
 	case CLEAR:
-		syslog_cleared = log_end();
+		syslog_cleared = READ_ONCE(log_complete);
 		return 0;
 	case OFF:
 	case ON:
@@ -98,7 +98,7 @@ s64 sys_syslog(int action, char *buffer, int length)
 		console_loglevel = action == OFF ? 1 : action == ON ? 7 : length;
 		return 0;
 	case UNREAD:
-		return (s64)(log_end() - max(log_start(), syslog_cleared));
+		return (s64)(READ_ONCE(log_complete) - max(READ_ONCE(log_first), syslog_cleared));
 	case SIZE:
 		return LOG_SIZE;
 	}

@@ -35,7 +35,7 @@ static struct {
 	unsigned count[KINDS];
 } __percpu_slot stocks[NR_CPUS];
 
-static struct page *take(enum kind kind)
+static __always_inline struct page *take(enum kind kind)
 {
 	unsigned long irq = arch_irq_save();
 	unsigned cpu = cpu_id();
@@ -56,7 +56,7 @@ static struct page *take(enum kind kind)
 	return page;
 }
 
-static void give(enum kind kind, struct page *page)
+static __always_inline void give(enum kind kind, struct page *page)
 {
 	unsigned long irq = arch_irq_save();
 	unsigned cpu = cpu_id();
