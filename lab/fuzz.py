@@ -45,7 +45,11 @@ def compile_program(sources: list[Path], name: str, headers: list[Path] | None =
         handle, new = tempfile.mkstemp(dir=folder)
         os.close(handle)
         flags = ["-std=gnu11", "-O2", "-static", "-Wall", "-Wextra", f"-I{folder}"]
-        subprocess.run(["musl-gcc", *flags, "-o", new, *sources], check=True)
+        try:
+            subprocess.run(["musl-gcc", *flags, "-o", new, *sources], check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            Path(new).unlink()
+            raise LabError(f"{name} cannot be built: {error}") from None
         os.chmod(new, 0o755)
         os.replace(new, program)
     return program
@@ -348,11 +352,10 @@ class Campaign:
     ) -> None:
         self.roots, self.seed, self.sequences, self.smp, self.jobs, self.keep = roots, seed, sequences, smp, jobs, keep
         self.path = output_folder() / "fuzz" / f"run-{seed}-{'-'.join(roots)}-{sequences}.json"
-        self.state: dict[str, dict[str, str]] = {"done": {}, "failed": {}}
+        self.state: dict[str, dict[str, str]] = {"done": {}, "failed": {}, "crashed": {}, "left": {}}
         if self.path.exists() and not fresh:
             self.state = json.loads(self.path.read_text())
         self.absent: dict[str, str] = {}
-        self.crashes: list[tuple[str, int, str]] = []
         self.began = time.monotonic()
         self.ran = 0
 
@@ -363,6 +366,7 @@ class Campaign:
             for first in range(self.seed, self.seed + each, BATCH)
             for root in self.roots
         ]
+        every += [(name.split()[0], int(name.split()[1]), int(count)) for name, count in self.state["left"].items()]
         return [(root, first, count) for root, first, count in every if f"{root} {first}" not in self.state["done"]]
 
     def save(self) -> None:
@@ -376,42 +380,51 @@ class Campaign:
         ours = run_here(root, Work(first, count), self.smp)
         return ours, run_on_linux(root, Work(first, count), ours.absent)
 
-    def judge(self, root: str, first: int, count: int, ours: Outcome, linux: Outcome) -> None:
+    def judge(self, root: str, first: int, count: int, ours: Outcome, linux: Outcome) -> list[tuple[str, int, int]]:
+        """Take note of what a batch came to; what is left of it, if its machine did not come to the end."""
         if root not in self.absent:
             self.say(f"{root}: left out, since the kernel has it not: {ours.absent or 'nothing'}")
         self.absent[root] = ours.absent
         missing = [seed for seed in range(first, first + count) if seed not in ours.sums]
+        rest: list[tuple[str, int, int]] = []
         if ours.ended:
-            self.say(f"{root}, seeds from {first}: {ours.ended}")
-            self.crashes.append((root, missing[0] if missing else first, ours.ended))
+            crashed = missing[0] if missing else first
+            self.say(f"{root}, seed {crashed}: {ours.ended}")
+            self.state["crashed"][f"{root} {crashed}"] = ours.ended[:200]
+            if missing[1:]:
+                rest = [(root, missing[1], first + count - missing[1])]
         bad = [seed for seed in ours.sums if ours.sums[seed] != linux.sums.get(seed)]
         for seed in bad:
             self.state["failed"][f"{root} {seed}"] = ""
-        self.ran += count
-        self.state["done"][f"{root} {first}"] = ours.ended[:100]
+        self.ran += count - sum(number for _, _, number in rest)
+        self.state["done"][f"{root} {first}"] = ""
+        self.state["left"].pop(f"{root} {first}", None)
+        for _, start, number in rest:
+            self.state["left"][f"{root} {start}"] = str(number)
         self.save()
         rate = self.ran / (time.monotonic() - self.began)
         failed = len(self.state["failed"])
         self.say(f"{root} {first}..{first + count - 1}: {len(bad)} differ; {self.ran} run, {failed} differ, {rate:.0f} a second")  # fmt: skip
+        return rest
 
     def run(self) -> int:
         todo = self.batches()
-        with ThreadPoolExecutor(self.jobs) as pool:
-            waiting: dict[Future, tuple[str, int, int]] = {}
-            try:
-                while todo or waiting:
-                    while todo and len(waiting) < self.jobs:
-                        batch = todo.pop(0)
-                        waiting[pool.submit(self.one_batch, *batch)] = batch
-                    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                        self.judge(*waiting.pop(future), *future.result())
-                    if len(self.state["failed"]) > 2000 or len(self.crashes) > 5:
-                        self.say("enough differs: no further batches")
-                        todo = []
-            except KeyboardInterrupt:
-                self.say("interrupted; the same command goes on from here")
-                pool.shutdown(wait=False, cancel_futures=True)
-                return 130
+        pool = ThreadPoolExecutor(self.jobs)
+        waiting: dict[Future, tuple[str, int, int]] = {}
+        try:
+            while todo or waiting:
+                while todo and len(waiting) < self.jobs:
+                    batch = todo.pop(0)
+                    waiting[pool.submit(self.one_batch, *batch)] = batch
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    todo += self.judge(*waiting.pop(future), *future.result())
+                if len(self.state["failed"]) > 2000 or len(self.state["crashed"]) > 5:
+                    self.say("enough differs: no further batches")
+                    todo = []
+        except KeyboardInterrupt:
+            self.say("interrupted; the same command goes on from here")
+            pool.shutdown(wait=False, cancel_futures=True)  # their machines end with us
+            return 130
         return self.look_into()
 
     def look_into(self) -> int:
@@ -440,7 +453,7 @@ class Campaign:
                     self.say(f"    {operation}")
                 if self.keep:
                     self.say(f"  kept: {failure.keep()}")
-        for root, seed, _ in self.crashes:
+        for root, seed in ((name.split()[0], int(name.split()[1])) for name in self.state["crashed"]):
             operations = operations_of(seed, self.absent.get(root, ""))
             if not run_here(root, Work(sequences={seed: operations}), 1, timeout=120).ended:
                 self.say(f"{root}, seed {seed}: alone it does not end the machine")
@@ -452,7 +465,7 @@ class Campaign:
                 self.say(
                     f"  kept: {Failure(root, seed, 'ends the machine', operations, linux.traces[seed], []).keep()}"
                 )
-        total = len(self.state["failed"]) + len(self.crashes)
+        total = len(self.state["failed"]) + len(self.state["crashed"])
         self.say(f"{self.ran} sequences in {time.monotonic() - self.began:.0f} s, {total} differ")
         return 1 if total else 0
 
