@@ -163,36 +163,24 @@ static const struct super_operations ext2_super_operations = {
 
 /* ---- mount ----------------------------------------------------------------------------------- */
 
-/* What is wrong with the superblock? NULL: nothing. */
-static const char *check_super(const struct ext2_superblock *super,
-			       const struct block_device *device)
+static bool super_ok(const struct ext2_superblock *super, const struct block_device *device)
 {
 	u32 block_size = 1024u << min(super->log_block_size, 2u), bits = 8 * block_size;
 	u32 inode_size = super->revision ? super->inode_size : EXT2_OLD_INODE_SIZE;
-	u64 groups;
+	u32 first_inode = super->revision ? super->first_inode : EXT2_FIRST_INODE_REV0;
+	u64 blocks = (u64)super->blocks_count - super->first_data_block;
 
-	if (super->log_block_size > 2)
-		return "block size";
-	if (super->first_data_block != (super->log_block_size == 0))
-		return "first data block";
-	if (super->blocks_count <= super->first_data_block + 1 ||
-	    super->blocks_count > device->sectors / (block_size / SECTOR_SIZE))
-		return "size: larger than the device";
-	if (super->blocks_per_group < 64 || super->blocks_per_group > bits)
-		return "blocks per group";
-	if (!is_power_of_2(inode_size) || inode_size < EXT2_OLD_INODE_SIZE ||
-	    inode_size > block_size)
-		return "inode size";
-	groups = DIV_ROUND_UP((u64)super->blocks_count - super->first_data_block,
-			      super->blocks_per_group);
-	if (!super->inodes_per_group || super->inodes_per_group > bits ||
-	    groups * super->inodes_per_group != super->inodes_count ||
-	    super->inodes_count < EXT2_FIRST_INODE_REV0)
-		return "number of inodes";
-	if (super->revision && (super->first_inode < EXT2_FIRST_INODE_REV0 ||
-				super->first_inode > super->inodes_count))
-		return "first inode";
-	return NULL;
+	return super->log_block_size <= 2 &&
+	       super->first_data_block == (super->log_block_size == 0) &&
+	       super->blocks_count > super->first_data_block + 1 &&
+	       super->blocks_count <= device->sectors / (block_size / SECTOR_SIZE) &&
+	       super->blocks_per_group >= 64 && super->blocks_per_group <= bits &&
+	       is_power_of_2(inode_size) && inode_size >= EXT2_OLD_INODE_SIZE &&
+	       inode_size <= block_size && super->inodes_per_group &&
+	       super->inodes_per_group <= bits &&
+	       DIV_ROUND_UP(blocks, super->blocks_per_group) * super->inodes_per_group ==
+		       super->inodes_count &&
+	       first_inode >= EXT2_FIRST_INODE_REV0 && first_inode <= super->inodes_count;
 }
 
 /* Has the group a copy of the superblock and the descriptors? */
@@ -307,32 +295,26 @@ static int hold_super(struct ext2_fs *fs, unsigned block_size)
 static int read_super(struct ext2_fs *fs, bool silent)
 {
 	struct super_block *sb = fs->sb;
-	const char *wrong;
-	u32 unknown;
+	const char *wrong = NULL;
 	int error = hold_super(fs, 1024);
 
 	if (error)
 		return error;
-	if (fs->super->magic != EXT2_MAGIC) {
-		if (!silent)
-			pr_err("ext2 (%s): no ext2 superblock\n", sb->bdev->name);
-		return -EINVAL;
-	}
-	wrong = check_super(fs->super, sb->bdev);
+	if (fs->super->magic != EXT2_MAGIC)
+		wrong = silent ? "" : "no ext2 superblock";
+	else if (fs->super->revision && (fs->super->feature_incompat & ~EXT2_INCOMPAT_SUPPORTED))
+		wrong = "unknown features";
+	else if (!super_ok(fs->super, sb->bdev))
+		wrong = "damaged superblock";
 	if (wrong) {
-		pr_err("ext2 (%s): damaged superblock: %s\n", sb->bdev->name, wrong);
-		return -EUCLEAN;
-	}
-	unknown = fs->super->revision ? fs->super->feature_incompat & ~EXT2_INCOMPAT_SUPPORTED : 0;
-	if (unknown) {
-		pr_err("ext2 (%s): unknown features 0x%x\n", sb->bdev->name, unknown);
-		return -EINVAL;
+		if (*wrong)
+			pr_err("ext2 (%s): %s\n", sb->bdev->name, wrong);
+		return *wrong == 'd' ? -EUCLEAN : -EINVAL;
 	}
 	read_geometry(fs);
 	sb->block_size = 1u << fs->block_shift;
 	brelse(fs->super_buffer);
 	fs->super_buffer = NULL;
-	fs->super = NULL;
 	return hold_super(fs, sb->block_size);
 }
 
@@ -340,13 +322,12 @@ static int read_super(struct ext2_fs *fs, bool silent)
 static int decide_writable(struct ext2_fs *fs)
 {
 	struct super_block *sb = fs->sb;
-	u32 unknown = unknown_ro_features(fs);
 
 	if (sb->bdev->read_only)
 		sb->flags |= SB_RDONLY;
-	if (unknown && !(sb->flags & SB_RDONLY)) {
+	if (unknown_ro_features(fs) && !(sb->flags & SB_RDONLY)) {
 		pr_warn("ext2 (%s): unknown features 0x%x, mounted read-only\n", sb->bdev->name,
-			unknown);
+			unknown_ro_features(fs));
 		sb->flags |= SB_RDONLY;
 	}
 	if (sb->flags & SB_RDONLY)
@@ -368,9 +349,7 @@ static int mount_root(struct super_block *sb)
 		sb->root = d_alloc_root(root);
 	if (sb->root)
 		return 0;
-	error = S_ISDIR(root->mode)
-			? -ENOMEM
-			: ext2_error(EXT2_FS(sb), "no directory is inode", EXT2_ROOT_INODE);
+	error = S_ISDIR(root->mode) ? -ENOMEM : ext2_error(EXT2_FS(sb), "no directory is inode", 2);
 	remove_inode_hash(root); /* so that it goes away at once */
 	iput(root);
 	return error;
@@ -389,11 +368,10 @@ static int ext2_fill_super(struct super_block *sb, const char *options, bool sil
 	error = read_super(fs, silent);
 	if (!error)
 		error = read_groups(fs);
+	if (!error)
+		error = decide_writable(fs);
 	if (!error) {
 		sb->max_bytes = fs->super->revision ? ext2_max_bytes(fs->block_shift) : 0x7fffffff;
-		error = decide_writable(fs);
-	}
-	if (!error) {
 		error = mount_root(sb);
 		if (error && !(sb->flags & SB_RDONLY))
 			mark_clean(sb); /* not mounted after all */

@@ -1,0 +1,69 @@
+"""/proc as Debian's procps and util-linux read it, and its files by themselves."""
+
+from __future__ import annotations
+
+import re
+
+PROGRAMS = """
+export TERM=linux
+echo == ps; ps -eo pid,ppid,stat,tty,nlwp,args
+echo == top; top -b -n1
+echo == free; free -k
+echo == uptime; uptime
+mkdir /tmp/small; mount -t tmpfs -o size=1m,nr_inodes=10,nosuid small /tmp/small
+mount --bind /usr/bin /mnt
+echo == findmnt; findmnt -rn -o TARGET,SOURCE,FSTYPE,OPTIONS
+echo == df; df -k /tmp/small
+echo == prlimit; ulimit -n 77; prlimit --raw --noheadings -n
+"""
+
+FILES = """
+exec 5</etc/passwd
+echo == stat; cat /proc/self/stat
+echo == status; cat /proc/self/status
+echo == fdinfo; cat /proc/self/fdinfo/5
+echo == links; ls -l /proc/$$/fd/5 /proc/$$/exe /proc/$$/cwd /proc/$$/root /proc/self /proc/thread-self
+echo == environ; HELLO=proc cat /proc/self/environ | tr '\\0' '\\n' | grep HELLO
+echo == task; ls /proc/$$/task; cat /proc/$$/task/$$/comm
+echo == uuid; cat /proc/sys/kernel/random/uuid
+echo == gone; cat /proc/99999/stat /proc/self/fd/77 2>&1
+true
+"""
+
+
+def parts(output: bytes) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for block in output.decode().replace("\r", "").split("== ")[1:]:
+        name, *lines = block.splitlines()
+        found[name.strip()] = lines
+    return found
+
+
+def test_procps_reads_proc(cw_run):
+    packages = ["procps", "ncurses-base", "util-linux", "mount"]
+    part = parts(cw_run(script=PROGRAMS, packages=packages, root="tmpfs").output)
+    assert any(re.match(r"\s*1\s+0 Ss\s+\? +1 /init", line) for line in part["ps"])
+    assert any(re.match(r"\s*\d+\s+\d+ R\+?\s+\S+ +1 ps -eo", line) for line in part["ps"])
+    assert any(re.search(r" top$", line) for line in part["top"]) and "Tasks:" in part["top"][1]
+    total, used, free, shared, cache, available = map(int, part["free"][1].split()[1:])
+    assert 200_000 < total < 262_144 and used + free + cache <= total + 2 and available > free // 2
+    assert " up " in part["uptime"][0]
+    assert "/proc proc proc rw,relatime" in part["findmnt"]
+    assert "/tmp/small small tmpfs rw,nosuid,relatime" in part["findmnt"]
+    assert any(line.startswith("/mnt ") and "[/usr/bin]" in line for line in part["findmnt"])
+    assert re.match(r"small +1024 +0 +1024 +0% /tmp/small", part["df"][1])
+    assert part["prlimit"][0].split()[-3:] == ["77", "77", "files"]
+
+
+def test_files_of_proc(cw_run):
+    part = parts(cw_run(script=FILES, root="tmpfs").output)
+    assert len(part["stat"][0].split()) == 52
+    assert {"Tgid:", "Uid:", "Groups:", "VmRSS:", "Threads:", "SigCgt:", "CapEff:"} <= {line.split()[0] for line in part["status"]}
+    assert [line.split(":")[0] for line in part["fdinfo"]] == ["pos", "flags", "mnt_id", "ino"]
+    links = [line.split(" -> ")[1] for line in part["links"] if " -> " in line]
+    assert links[:4] == ["/root", "/bin/busybox", "/etc/passwd", "/"]
+    assert links[5] == f"{links[4]}/task/{links[4]}"
+    assert part["environ"] == ["HELLO=proc"]
+    assert part["task"][1] == "sh"
+    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", part["uuid"][0])
+    assert all("No such file" in line for line in part["gone"]) and len(part["gone"]) == 2
