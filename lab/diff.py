@@ -14,8 +14,10 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from lab import image, linux, machine, strace
@@ -31,6 +33,9 @@ STRACE_HOME = "/usr/local/lib/strace"
 # makes ld.so ask for a page more), or that the vDSO answers without the kernel. They count where they fail.
 VARYING = {"clock_gettime", "gettimeofday", "time", "futex", "sched_yield", "restart_syscall", "rt_sigreturn"}
 VARYING |= {"mmap", "munmap", "mremap", "brk", "madvise"}
+# What Chainwalk has not, by decision: libraries ask for it and do without. Said, but no difference where it refuses.
+REFUSED = {"ENOSYS", "EAFNOSUPPORT"}
+UNOFFERED = {"rseq", "socket", "connect"}
 FORKS = {"clone", "clone3", "fork", "vfork"}
 
 
@@ -79,6 +84,8 @@ def diff(options: Options, traced: bool = True, ignored: Iterable[str] = ()) -> 
         print(*lines[:SHOWN], sep="\n")
         if len(lines) > SHOWN:
             print(f"... {len(lines) - SHOWN} lines more")
+    if said := refusals(here):
+        print(f"asked for, but not offered by {here.kernel}: {said}")
     calls = f", {sum(map(len, here.calls.values()))} calls of {len(here.calls)} processes" if traced else ""
     changed = sum(rest != "=" for rest in here.files.values())
     what = f"output ({len(here.result.output)} bytes), status {here.result.status}, {changed} changed files{calls}"
@@ -195,11 +202,30 @@ def compare_calls(process: str, here: Outcome, there: Outcome) -> list[str]:
     for one in (there, here):
         if process not in one.calls:
             return [f"process {process}: only on {(here if one is there else there).kernel}"]
-        sides.append([str(call) for call in one.calls[process] if call.error or call.name not in VARYING])
+        sides.append([str(call) for call in _comparable(one.calls[process])])
     if sides[0] == sides[1]:
         return []
     lines = difflib.unified_diff(sides[0], sides[1], there.kernel, here.kernel, lineterm="", n=2)
     return [f"process {process}:", *(f"  {line}" for line in lines if not line.startswith("@@"))]
+
+
+def _comparable(calls: list[Call]) -> Iterator[Call]:
+    """Without the calls that vary, and those that one kernel does not offer with what they lead to."""
+    sockets = 0
+    for call in calls:
+        if call.name in UNOFFERED:
+            sockets += call.name == "socket" and not call.error
+        elif call.name == "close" and sockets:
+            sockets -= 1
+        elif call.error or call.name not in VARYING:
+            yield call
+
+
+def refusals(outcome: Outcome) -> str:
+    """Which calls the kernel does not offer, and how often they were asked for."""
+    calls = [call for process in outcome.calls.values() for call in process]
+    found = Counter(call.name for call in calls if call.name in UNOFFERED and call.error in REFUSED)
+    return ", ".join(f"{name} ({count})" for name, count in sorted(found.items()))
 
 
 # ---- traces ----------------------------------------------------------------------------------------------------
@@ -213,8 +239,22 @@ def trace(options: Options, channel: Path) -> dict[str, list[Call]]:
     if result.kind != "exit":
         raise LabError(f"the traced run: {result.message}")
     return _by_process(
-        (event.pid, event.call, event.result) for event in strace.events(result.log.records) if event.call
+        (event.pid, _name(event.call), event.result) for event in strace.events(result.log.records) if event.call
     )
+
+
+def _name(call: str) -> str:
+    """The name of a call that Chainwalk does not know, as strace would print it."""
+    if not call.startswith("syscall_0x"):
+        return call
+    return _linux_names().get(int(call.removeprefix("syscall_"), 16), call)
+
+
+@cache
+def _linux_names() -> dict[int, str]:
+    for header in sorted(Path("/usr/include").glob("**/asm/unistd_64.h")):
+        return {int(number): name for name, number in re.findall(r"#define __NR_(\w+) (\d+)", header.read_text())}
+    return {}
 
 
 def _run_strace(options: Options, channel: Path) -> str:

@@ -54,6 +54,15 @@ def test_calls_that_vary_count_only_where_they_fail():
     assert "calls" in compare(calls={"1": [*more, Call("mmap", "ENOMEM")]})
 
 
+def test_what_chainwalk_does_not_offer_is_said_and_no_difference():
+    refused = [Call("rseq", "ENOSYS"), Call("socket", "EAFNOSUPPORT"), Call("close", "")]
+    offered = [Call("rseq", ""), Call("socket", ""), Call("connect", "ENOENT"), Call("close", ""), Call("close", "")]
+    here, there = (outcome(kernel, calls={"1": calls}) for kernel, calls in (("a", refused), ("b", offered)))
+    assert diff.compare(here, there) == {}
+    assert diff.refusals(here) == "rseq (1), socket (1)"
+    assert diff._name("syscall_0x14e") == "rseq" and diff._name("open") == "open"
+
+
 TRACE = """\
 80    execve("/bin/x", ["x"], 0x7ffc /* 5 vars */) = 0
 80    openat(AT_FDCWD, "/a = b", O_RDONLY) = -1 ENOENT (No such file or directory)
