@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from lab import control, diff, machine
+from lab import control, diff, jobs, machine
 from lab.diff import Call, Outcome
 from lab.paths import LabError
 
@@ -120,3 +120,17 @@ def test_what_differs_ends_with_1(capsys):
     said = capsys.readouterr().out
     assert "-Linux" in said or "== files" in said
     assert "/root/v: content" in said
+
+
+def test_jobs_say_what_they_need():
+    assert {"git", "make", "sqlite", "tools"} <= set(jobs.names()) and "demo" not in jobs.names()
+    assert jobs.find("git").ignored == ("*/.git/index",) and "git" in jobs.find("git").packages
+    with pytest.raises(LabError, match="There are: git, make"):
+        jobs.find("demo")
+
+
+@needs_apt
+@pytest.mark.parametrize("name", ["make", "tools"])
+def test_a_job_of_real_programs_does_the_same_on_both(name, capsys):
+    options = machine.Options(kernel="linux", root="tmpfs", smp=2, timeout=240)
+    assert diff.diff(jobs.find(name).options(options), traced=False) == 0, capsys.readouterr().out
