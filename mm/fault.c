@@ -149,7 +149,7 @@ static bool set_entry(struct fault *fault, struct page *page, unsigned rights)
 		page_mapped(page);
 	mm->file_pages += file - old_file;
 	mm->resident_pages += !old;
-	if (old && old != page)
+	if (old && (old != page || pte_exec(fault->old)))
 		mmu_flush(&mm->mmu, fault->address, fault->address + PAGE_SIZE);
 	else if (file && !(fault->access & FAULT_WRITE))
 		map_around(fault);
@@ -172,7 +172,7 @@ static int map_page(struct fault *fault, struct page *page, unsigned rights)
 /* @page: what is shown so far, with a reference. */
 static int write_private(struct fault *fault, struct page *page)
 {
-	unsigned rights = vma_page_rights(fault->vma);
+	const unsigned rights = MMU_READ | MMU_WRITE;
 	struct page *copy;
 
 	/* Nobody else has it but this entry: with mm->lock held no fork can share it now. */
@@ -205,7 +205,7 @@ static int write_shared(struct fault *fault, struct page *page)
 	lock_page(page);
 	if (likely(page->mapping == vma->mapping)) {
 		note_dirty_entry(page);
-		mapped = set_entry(fault, page, vma_page_rights(vma));
+		mapped = set_entry(fault, page, MMU_READ | MMU_WRITE);
 	}
 	unlock_page(page);
 	if (!mapped)
@@ -234,6 +234,9 @@ static int fault_in_area(struct fault *fault)
 	if (fault->old && fault->access & FAULT_WRITE && !pte_write(fault->old)) {
 		page = phys_to_page(pte_page(fault->old));
 		get_page(page);
+	} else if (fault->old && fault->access & FAULT_EXEC && !pte_exec(fault->old)) {
+		*fault->slot = pte_set_prot(xchg(fault->slot, 0), vma_page_rights(vma));
+		mmu_flush(&mm->mmu, fault->address, fault->address + PAGE_SIZE);
 	}
 	spin_unlock(&mm->page_table_lock);
 	if (unlikely(!fault->slot))

@@ -116,8 +116,6 @@ static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct
 		return -EINVAL;
 	if (type != MAP_PRIVATE)
 		*flags |= VM_SHARED;
-	if ((prot & (PROT_WRITE | PROT_EXEC)) == (PROT_WRITE | PROT_EXEC))
-		return -EACCES;
 	if (map_flags & MAP_LOCKED) {
 		if (!memory_limit(LIMIT_MEMLOCK))
 			return -EPERM;
@@ -352,8 +350,6 @@ int mm_protect(struct mm *mm, u64 address, u64 length, unsigned prot)
 		return 0;
 	if (end <= address || end > USER_TOP)
 		return -ENOMEM;
-	if ((prot & (PROT_WRITE | PROT_EXEC)) == (PROT_WRITE | PROT_EXEC))
-		return -EACCES;
 	down_write(&mm->lock);
 	vma = find_vma(mm, address);
 	if (vma && grows_down && vma->flags & VM_GROWSDOWN && vma->start < end)

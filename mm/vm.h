@@ -7,8 +7,8 @@
  * shared areas and only after it was marked dirty; what the program writes later is found by the
  * entry's dirty bit.
  *
- * W^X: no page is writable and executable. mmap and mprotect with PROT_WRITE | PROT_EXEC give
- * EACCES, where Linux allows it.
+ * W^X: no page is writable and executable. Of an area with PROT_WRITE | PROT_EXEC, as programs that
+ * make code ask for, each page is the one or the other, and changes when a fault says so.
  *
  * Lock order: inode->lock -> mm->lock (rw_semaphore; readers: faults, writers: mmap...) -> page
  * lock -> mapping->vma_lock -> mm->page_table_lock -> the page table's bucket lock, mapping->lock.

@@ -57,7 +57,6 @@ def test_addresses_repeat_where_they_should(cw_run):
 @pytest.mark.parametrize(
     ("name", "size"),
     [
-        ("never_writable_and_executable", "64M"),
         ("bomb", "64M"),
         ("fork_bomb", "64M"),
         ("sparse", "64M"),

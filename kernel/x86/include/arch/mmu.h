@@ -80,6 +80,7 @@ static inline u64 pte_prot_bits(unsigned prot)
 
 #define pte_present(pte) (((pte) & (PTE_PRESENT | PTE_NO_ACCESS)) != 0)
 #define pte_write(pte) (((pte)&PTE_WRITE) != 0)
+#define pte_exec(pte) (((pte)&PTE_NX) == 0)
 #define pte_dirty(pte) (((pte)&PTE_DIRTY) != 0)
 #define pte_accessed(pte) (((pte)&PTE_ACCESSED) != 0)
 #define pte_page(pte) ((phys_addr_t)((pte)&PTE_ADDRESS))
