@@ -13,9 +13,7 @@ void *hash_alloc_table(u64 bytes);
 /* Frames of memory that the machine has for use. */
 u64 page_alloc_total_pages(void);
 
-/* The slab allocator's: HASH_GFP_KERNEL may sleep; NULL: out of memory, the old block is as it was.
- */
+/* The slab allocator's: HASH_GFP_KERNEL may sleep; NULL: out of memory. */
 #define HASH_GFP_KERNEL 1u
-void *krealloc(void *old, size_t size, unsigned gfp);
 void *kmalloc(size_t size, unsigned gfp);
 void kfree(const void *object);

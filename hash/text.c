@@ -53,9 +53,11 @@ static bool make_room(struct text *text, size_t more)
 	}
 	while (capacity < text->length + more)
 		capacity *= 2;
-	data = krealloc(text->data, capacity, HASH_GFP_KERNEL);
+	data = kmalloc(capacity, HASH_GFP_KERNEL);
 	if (!data)
 		return false;
+	memcpy(data, text->data, text->length);
+	kfree(text->data);
 	text->data = data;
 	text->capacity = capacity;
 	return true;

@@ -48,52 +48,43 @@ static int advise_fork(struct mm *mm, u64 start, u64 end, unsigned mask, unsigne
 	return change_flags(mm, start, end, mask, flags);
 }
 
+/* The bits of an area that an advice sets or clears. */
+static const struct {
+	u8 advice;
+	unsigned mask, flags;
+} fork_advice[] = {
+	{MADV_DONTFORK, VM_DONTFORK, VM_DONTFORK},
+	{MADV_DOFORK, VM_DONTFORK, 0},
+	{MADV_WIPEONFORK, VM_WIPEONFORK, VM_WIPEONFORK},
+	{MADV_KEEPONFORK, VM_WIPEONFORK, 0},
+};
+
 int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice)
 {
-	u64 end = address + page_round_up(length);
-	unsigned mask = 0, flags = 0;
-	int error;
+	/* taken by doing nothing: read-ahead and reclaim see for themselves how memory is used */
+	const u64 ignored = BIT(MADV_NORMAL) | BIT(MADV_RANDOM) | BIT(MADV_SEQUENTIAL) |
+			    BIT(MADV_COLD) | BIT(MADV_DONTDUMP) | BIT(MADV_DODUMP);
+	const u64 done = BIT(MADV_WILLNEED) | BIT(MADV_DONTNEED) | BIT(MADV_FREE);
+	u64 end = address + page_round_up(length), bit = advice < 64 ? BIT(advice) : 0;
+	int error = -EINVAL;
 
-	switch (advice) {
-	case MADV_NORMAL: /* read-ahead and reclaim see for themselves how memory is used */
-	case MADV_RANDOM:
-	case MADV_SEQUENTIAL:
-	case MADV_COLD:
-	case MADV_DONTDUMP:
-	case MADV_DODUMP:
-	case MADV_WILLNEED:
-	case MADV_DONTNEED:
-	case MADV_FREE:
-		break;
-	case MADV_DONTFORK:
-		flags = VM_DONTFORK;
-		__attribute__((fallthrough));
-	case MADV_DOFORK:
-		mask = VM_DONTFORK;
-		break;
-	case MADV_WIPEONFORK:
-		flags = VM_WIPEONFORK;
-		__attribute__((fallthrough));
-	case MADV_KEEPONFORK:
-		mask = VM_WIPEONFORK;
-		break;
-	default:
-		return -EINVAL;
-	}
 	if (address & (PAGE_SIZE - 1) || (length && end <= address))
 		return -EINVAL;
-	if (mask) {
+	for (unsigned i = 0; i < ARRAY_SIZE(fork_advice); i++) {
+		if (fork_advice[i].advice != advice)
+			continue;
 		down_write(&mm->lock);
-		error = advise_fork(mm, address, end, mask, flags);
+		error = advise_fork(mm, address, end, fork_advice[i].mask, fork_advice[i].flags);
 		mm_write_unlock(mm);
-		return error;
 	}
-	down_read(&mm->lock);
-	if (advice == MADV_WILLNEED || advice == MADV_DONTNEED || advice == MADV_FREE)
-		error = advise_areas(mm, address, end, advice);
-	else
-		error = mapped_end(mm, address, end) < end ? -ENOMEM : 0;
-	up_read(&mm->lock);
+	if (bit & (done | ignored)) {
+		down_read(&mm->lock);
+		if (bit & done)
+			error = advise_areas(mm, address, end, advice);
+		else
+			error = mapped_end(mm, address, end) < end ? -ENOMEM : 0;
+		up_read(&mm->lock);
+	}
 	return error;
 }
 

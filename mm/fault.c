@@ -200,10 +200,15 @@ static bool too_many_dirty(const struct address_space *mapping)
 static int write_shared(struct fault *fault, struct page *page)
 {
 	struct vma *vma = fault->vma;
+	const struct address_space_operations *ops = vma->mapping->ops;
 	bool mapped = false;
+	int error = 0;
 
 	lock_page(page);
-	if (likely(page->mapping == vma->mapping)) {
+	/* a file in memory grows by this page: its file system may be full */
+	if (page->mapping == vma->mapping && !ops->writepage && !test_bit(PG_dirty, &page->flags))
+		error = ops->write_begin(vma->mapping->host, page, 0, 0);
+	if (likely(page->mapping == vma->mapping && !error)) {
 		note_dirty_entry(page);
 		mapped = set_entry(fault, page, MMU_READ | MMU_WRITE);
 	}
@@ -217,7 +222,7 @@ static int write_shared(struct fault *fault, struct page *page)
 			fault->dirtied = vma->file;
 		}
 	}
-	return 0;
+	return error ? -EIO : 0;
 }
 
 /* ---- the fault ------------------------------------------------------------------------------- */

@@ -121,6 +121,7 @@ static s64 remap(struct mm *mm, u64 from, u64 old_length, u64 new_length, unsign
 s64 mm_remap(struct mm *mm, u64 address, u64 old_length, u64 new_length, unsigned flags,
 	     u64 new_address)
 {
+	bool locked;
 	s64 result;
 
 	old_length = page_round_up(old_length);
@@ -132,17 +133,9 @@ s64 mm_remap(struct mm *mm, u64 address, u64 old_length, u64 new_length, unsigne
 		return -EINVAL;
 	down_write(&mm->lock);
 	result = remap(mm, address, old_length, new_length, flags, new_address);
+	locked = result > 0 && find_vma(mm, (u64)result)->flags & VM_LOCKED;
 	mm_write_unlock(mm);
-	if (result > 0 && new_length > old_length) {
-		const struct vma *vma;
-		bool locked;
-
-		down_read(&mm->lock);
-		vma = find_vma(mm, (u64)result);
-		locked = vma && vma->flags & VM_LOCKED;
-		up_read(&mm->lock);
-		if (locked)
-			populate(mm, (u64)result + old_length, (u64)result + new_length, 0);
-	}
+	if (locked)
+		populate(mm, (u64)result, (u64)result + new_length, 0);
 	return result;
 }

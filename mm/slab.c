@@ -446,27 +446,6 @@ void kfree(const void *object)
 	__free_pages(page, page->buddy_order);
 }
 
-void *krealloc(void *old, size_t size, unsigned gfp)
-{
-	const struct page *page;
-	size_t old_size;
-	void *new;
-
-	if (!old)
-		return kmalloc(size, gfp);
-	page = virt_to_page(old);
-	old_size = test_bit(PG_slab, &page->flags) ? page->slab_cache->object_size
-						   : PAGE_SIZE << page->buddy_order;
-	if (size <= old_size)
-		return old;
-	new = kmalloc(size, gfp);
-	if (!new)
-		return NULL;
-	memcpy(new, old, old_size);
-	kfree(old);
-	return new;
-}
-
 char *kstrdup(const char *string, unsigned gfp)
 {
 	size_t size = strlen(string) + 1;

@@ -38,7 +38,6 @@ void kmem_cache_free(struct kmem_cache *cache, void *object);
  */
 void *kmalloc(size_t size, unsigned gfp);
 void *kzalloc(size_t size, unsigned gfp);
-void *krealloc(void *old, size_t size, unsigned gfp);
 void kfree(const void *object); /* NULL is allowed */
 /* char *text __free(kfree) = ...: freed at the end of the scope */
 static __always_inline void __free_kfree(void *variable)

@@ -25,9 +25,9 @@ void panic(const char *format, ...)
 	exit(3);
 }
 
-void *krealloc(void *old, size_t size, unsigned gfp)
+void *kmalloc(size_t size, unsigned gfp)
 {
-	return no_memory ? NULL : realloc(old, size);
+	return no_memory ? NULL : malloc(size);
 }
 
 void kfree(const void *object)

@@ -212,14 +212,6 @@ void *kzalloc(size_t size, unsigned gfp)
 	return kmalloc(size, gfp | GFP_ZERO);
 }
 
-void *krealloc(void *old, size_t size, unsigned gfp)
-{
-	(void)gfp;
-	if (!old)
-		return kmalloc(size, gfp);
-	return fail_now() ? NULL : realloc(old, size ? size : 1);
-}
-
 void kfree(const void *object)
 {
 	if (object)

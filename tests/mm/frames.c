@@ -243,20 +243,6 @@ static void give(struct owner *owner)
 	owner->kind = NONE;
 }
 
-/* krealloc keeps the contents and the owner. */
-static void grow(struct owner *owner)
-{
-	size_t size = owner->size + random_below(5000);
-	u8 *memory = krealloc(owner->memory, size, GFP_KERNEL | GFP_NOWARN);
-
-	if (!memory)
-		return;
-	owner->memory = memory;
-	verify(owner);
-	owner->size = size;
-	fill(owner);
-}
-
 /* Runs of frames that leave in one order and come back in another, as mapping and unmapping does.
  */
 static void burst(bool backwards)
@@ -277,9 +263,7 @@ static void run(u64 steps)
 
 		if (random_below(200) == 0)
 			burst(random_below(2));
-		if (owner->kind == KMALLOC && random_below(3) == 0)
-			grow(owner);
-		else if (owner->kind != NONE)
+		if (owner->kind != NONE)
 			give(owner);
 		else
 			take(owner);
