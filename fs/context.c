@@ -105,25 +105,11 @@ void fs_context_put(struct fs_context *fs)
 	kfree(fs);
 }
 
-/* Replace a path of the task's context by @to. */
-static void set_context_path(struct path *slot, const struct path *to)
-{
-	struct fs_context *fs = current->fs;
-	struct path old;
-
-	path_get(to);
-	spin_lock(&fs->lock);
-	old = *slot;
-	*slot = *to;
-	spin_unlock(&fs->lock);
-	if (old.mount)
-		path_put(&old);
-}
-
 /* Go to the directory @fd or @name, as *@slot of the task's context. */
 static s64 change_directory(struct path *slot, int fd, const char __user *name, unsigned lookup)
 {
-	struct path path __free(path) = {0};
+	struct fs_context *fs = current->fs;
+	struct path path __free(path) = {0}, old;
 	s64 error = user_path_at(fd, name, lookup, &path);
 
 	if (error)
@@ -131,11 +117,15 @@ static s64 change_directory(struct path *slot, int fd, const char __user *name, 
 	if (!S_ISDIR(path.dentry->inode->mode))
 		return -ENOTDIR;
 	error = inode_permission(path.dentry->inode, MAY_EXEC);
-	if (!error && slot == &current->fs->root && !capable(current->cred))
+	if (!error && slot == &fs->root && !capable(current->cred))
 		error = -EPERM;
-	if (!error)
-		set_context_path(slot, &path);
-	return error;
+	if (error)
+		return error;
+	guard(spinlock, &fs->lock);
+	old = *slot;
+	*slot = path;
+	path = old; /* let go when the lock is */
+	return 0;
 }
 
 s64 sys_chdir(const char *name)

@@ -211,11 +211,6 @@ struct inode {
 	};
 };
 
-static inline bool S_ISDIR_inode(const struct inode *inode)
-{
-	return (inode->mode & S_IFMT) == S_IFDIR;
-}
-
 /* icache.c */
 /* found, or new with I_NEW; NULL: no memory */
 struct inode *iget_locked(struct super_block *sb, ino_t number);
