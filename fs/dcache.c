@@ -82,7 +82,6 @@ static struct dentry *dentry_alloc(const char *name, u32 length)
 	dentry->referenced = 0;
 	dentry->inode = NULL;
 	dentry->private = NULL;
-	INIT_LIST_HEAD(&dentry->lru);
 	atomic_set(&dentry->refcount, 1);
 	spin_lock_init(&dentry->lock, "dentry->lock");
 	INIT_LIST_HEAD(&dentry->children);

@@ -248,7 +248,8 @@ static void evict(struct inode *inode)
 
 	if (inode->flags & I_HASHED)
 		remove_inode_hash(inode);
-	lru_remove(&lru, &inode->lru, inode->lru_cpu);
+	if (!list_empty(&inode->lru)) /* reclaim takes none off that is I_FREEING */
+		lru_remove(&lru, &inode->lru, inode->lru_cpu);
 	if (inode->data.nr_pages)
 		truncate_inode_pages(&inode->data, 0);
 	if (sb->op->evict_inode && inode->nlink == 0)

@@ -29,24 +29,24 @@ static inline void lru_init(struct lru *lru, const char *class_name)
 }
 
 /* @link is on no list; *@cpu: the list it goes to. */
-static inline void lru_add(struct lru *lru, struct list_head *link, u8 *cpu)
+static __always_inline void lru_add(struct lru *lru, struct list_head *link, u8 *cpu)
 {
-	struct lru_list *list = &lru->of_cpu[*cpu = (u8)cpu_id()];
+	unsigned here = cpu_id();
+	struct lru_list *list = &lru->of_cpu[here];
 
+	*cpu = (u8)here;
 	guard(spinlock, &list->lock);
 	list_add(link, &list->objects);
 	list->count++;
 }
 
-/* Nothing if @link is on no list. */
-static inline void lru_remove(struct lru *lru, struct list_head *link, u8 cpu)
+/* @link is on the list of @cpu. */
+static __always_inline void lru_remove(struct lru *lru, struct list_head *link, u8 cpu)
 {
 	struct lru_list *list = &lru->of_cpu[cpu];
 
 	guard(spinlock, &list->lock);
-	if (list_empty(link))
-		return;
-	list_del_init(link);
+	list_del(link);
 	list->count--;
 }
 
