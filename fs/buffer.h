@@ -140,25 +140,19 @@ void buffer_cache_init(void);
 
 /* ---- file pages over blocks (buffer_page.c) -------------------------------------------------- */
 
-/*
- * get_block maps file block @index of @inode to a disk block: sets *@block (0: hole), allocating if
- * @create (then *@fresh says that it is new). 0 or -errno.
- */
-typedef int (*get_block_t)(struct inode *inode, u64 index, u64 *block, bool create, bool *fresh);
-int block_read_page(struct inode *inode, struct page *page, get_block_t get_block);
+/* They find the blocks by address_space_operations.get_block (mm/page_cache.h). */
+int block_read_page(struct inode *inode, struct page *page);
 /* Start reading @count locked pages of consecutive indices, few requests. Errors come through the
  * pages. */
-void block_read_pages(struct inode *inode, struct page **pages, unsigned count,
-		      get_block_t get_block);
-int block_write_page(struct inode *inode, struct page *page, get_block_t get_block);
-int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to,
-		      get_block_t get_block);
+void block_read_pages(struct inode *inode, struct page **pages, unsigned count);
+int block_write_page(struct inode *inode, struct page *page);
+int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to);
 int block_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to);
 void block_invalidate_page(struct page *page, unsigned from);
 bool block_release_page(struct page *page);
 /* Zero the rest of the block in which @from lies, on disk too. Before a truncation. 0, -EIO,
  * -ENOMEM. */
-int block_truncate_page(struct inode *inode, loff_t from, get_block_t get_block);
+int block_truncate_page(struct inode *inode, loff_t from);
 
 /* buffer.c for buffer_page.c: the ring of a page's buffers. */
 int create_page_buffers(struct page *page, struct block_device *device); /* 0 or -ENOMEM */

@@ -85,7 +85,7 @@ static void end_pages_read(struct block_request *request)
  * blocks that continue each other on the disk if all others are behind the end of the file, else 0;
  * or -errno.
  */
-static int map_page(struct inode *inode, struct page *page, get_block_t get_block, u64 *blocks)
+static int map_page(struct inode *inode, struct page *page, u64 *blocks)
 {
 	unsigned per_page = 1u << (PAGE_SHIFT - block_shift(inode)), run = 0;
 	u64 first = first_block(inode, page), end = file_blocks(inode);
@@ -95,7 +95,7 @@ static int map_page(struct inode *inode, struct page *page, get_block_t get_bloc
 		blocks[i] = 0;
 		if (first + i >= end)
 			continue;
-		int error = get_block(inode, first + i, &blocks[i], false, NULL);
+		int error = inode->data.ops->get_block(inode, first + i, &blocks[i], false, NULL);
 
 		if (error)
 			return error;
@@ -153,11 +153,10 @@ static void add_page(struct inode *inode, struct read_batch *batch, struct page 
 	batch->open = bytes == PAGE_SIZE;
 }
 
-static int read_page(struct inode *inode, struct page *page, get_block_t get_block,
-		     struct read_batch *batch)
+static int read_page(struct inode *inode, struct page *page, struct read_batch *batch)
 {
 	u64 blocks[BLOCKS_PER_PAGE_MAX];
-	int run = map_page(inode, page, get_block, blocks);
+	int run = map_page(inode, page, blocks);
 
 	if (run > 0 && !page->buffers) {
 		add_page(inode, batch, page, blocks[0], (unsigned)run);
@@ -170,22 +169,21 @@ static int read_page(struct inode *inode, struct page *page, get_block_t get_blo
 	return run;
 }
 
-int block_read_page(struct inode *inode, struct page *page, get_block_t get_block)
+int block_read_page(struct inode *inode, struct page *page)
 {
 	struct read_batch batch = {0};
-	int error = read_page(inode, page, get_block, &batch);
+	int error = read_page(inode, page, &batch);
 
 	submit_batch(inode, &batch);
 	return error;
 }
 
-void block_read_pages(struct inode *inode, struct page **pages, unsigned count,
-		      get_block_t get_block)
+void block_read_pages(struct inode *inode, struct page **pages, unsigned count)
 {
 	struct read_batch batch = {0};
 
 	for (unsigned i = 0; i < count; i++)
-		read_page(inode, pages[i], get_block, &batch);
+		read_page(inode, pages[i], &batch);
 	submit_batch(inode, &batch);
 }
 
@@ -210,8 +208,7 @@ static void write_ring(struct page *page)
 }
 
 /* Give @buffer a block to be written to. */
-static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index,
-			get_block_t get_block)
+static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index)
 {
 	bool fresh = false;
 	u64 block;
@@ -222,7 +219,7 @@ static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index,
 			map_page_buffer(buffer, buffer->block);
 		return 0;
 	}
-	error = get_block(inode, index, &block, true, &fresh);
+	error = inode->data.ops->get_block(inode, index, &block, true, &fresh);
 	if (error)
 		return error;
 	map_page_buffer(buffer, block);
@@ -234,7 +231,7 @@ static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index,
 }
 
 /* Map and dirty all blocks of the page that lie inside the file. */
-static int dirty_all(struct inode *inode, struct page *page, get_block_t get_block)
+static int dirty_all(struct inode *inode, struct page *page)
 {
 	u64 index = first_block(inode, page), end = file_blocks(inode);
 	struct buffer *buffer;
@@ -247,7 +244,7 @@ static int dirty_all(struct inode *inode, struct page *page, get_block_t get_blo
 	buffer = page->buffers;
 	do {
 		if (index++ < end && !error)
-			error = begin_buffer(inode, buffer, index - 1, get_block);
+			error = begin_buffer(inode, buffer, index - 1);
 		if (index <= end && !error) {
 			clear_bit(B_NEW, &buffer->flags);
 			set_buffer_uptodate(buffer);
@@ -258,7 +255,7 @@ static int dirty_all(struct inode *inode, struct page *page, get_block_t get_blo
 	return error;
 }
 
-int block_write_page(struct inode *inode, struct page *page, get_block_t get_block)
+int block_write_page(struct inode *inode, struct page *page)
 {
 	bool all = test_and_clear_bit(PG_dirty_all, &page->flags);
 	loff_t inside = READ_ONCE(inode->size) - (loff_t)(page->index << PAGE_SHIFT);
@@ -266,7 +263,7 @@ int block_write_page(struct inode *inode, struct page *page, get_block_t get_blo
 
 	clear_page_dirty(page);
 	if (all && page_uptodate(page))
-		error = dirty_all(inode, page, get_block);
+		error = dirty_all(inode, page);
 	if (unlikely(error == -ENOMEM)) { /* not lost: the next write-back tries again */
 		set_bit(PG_dirty_all, &page->flags);
 		set_page_dirty(page);
@@ -319,8 +316,7 @@ static bool needs_read(const struct buffer *buffer, unsigned from, unsigned to)
 	       !(READ_ONCE(buffer->flags) & (BIT(B_UPTODATE) | BIT(B_NEW)));
 }
 
-int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to,
-		      get_block_t get_block)
+int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
 	unsigned size = inode->sb->block_size, position = 0;
 	struct buffer *buffer;
@@ -333,7 +329,7 @@ int block_write_begin(struct inode *inode, struct page *page, unsigned from, uns
 		return error;
 	for (buffer = page->buffers; position < to && !error; buffer = buffer->next_in_page) {
 		if (position + size > from) {
-			error = begin_buffer(inode, buffer, index, get_block);
+			error = begin_buffer(inode, buffer, index);
 			if (!error && needs_read(buffer, from, to))
 				error = read_block(inode, buffer, buffer->block, buffer->data);
 		}
@@ -397,7 +393,7 @@ bool block_release_page(struct page *page)
 	return !test_bit(PG_writeback, &page->flags) && free_page_buffers(page);
 }
 
-int block_truncate_page(struct inode *inode, loff_t from, get_block_t get_block)
+int block_truncate_page(struct inode *inode, loff_t from)
 {
 	unsigned size = inode->sb->block_size, offset = (unsigned)(from & (loff_t)(PAGE_SIZE - 1));
 	unsigned end = round_up(offset, size);
@@ -407,13 +403,14 @@ int block_truncate_page(struct inode *inode, loff_t from, get_block_t get_block)
 
 	if (offset == end)
 		return 0;
-	error = get_block(inode, (u64)from >> block_shift(inode), &block, false, NULL);
+	error = inode->data.ops->get_block(inode, (u64)from >> block_shift(inode), &block, false,
+					   NULL);
 	if (error || !block)
 		return error;
 	page = find_or_create_page(&inode->data, (pgoff_t)((u64)from >> PAGE_SHIFT));
 	if (!page)
 		return -ENOMEM;
-	error = block_write_begin(inode, page, offset, end, get_block);
+	error = block_write_begin(inode, page, offset, end);
 	if (!error) {
 		memset((char *)page_address(page) + offset, 0, end - offset);
 		block_write_end(inode, page, offset, end);

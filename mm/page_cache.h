@@ -30,6 +30,12 @@ struct io;
 
 struct address_space_operations {
 	/*
+	 * Of a file system on a disk, for fs/buffer_page.c: map file block @index to a disk block:
+	 * sets *@block (0: hole), allocating if @create (then *@fresh says that it is new). 0 or
+	 * -errno.
+	 */
+	int (*get_block)(struct inode *inode, u64 index, u64 *block, bool create, bool *fresh);
+	/*
 	 * Start filling the locked @page; unlock it when done (uptodate set, or error set). May
 	 * complete asynchronously. 0 or -errno (then the page has been unlocked too).
 	 */

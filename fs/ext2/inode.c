@@ -263,7 +263,7 @@ int ext2_fsync(struct file *file, bool data_only)
 static int set_size(struct inode *inode, loff_t size)
 {
 	bool shorter = size < inode->size;
-	int error = shorter ? block_truncate_page(inode, size, ext2_get_block) : 0;
+	int error = shorter ? block_truncate_page(inode, size) : 0;
 
 	if (error)
 		return error;
@@ -291,21 +291,6 @@ int ext2_setattr(struct inode *inode, const struct iattr *attr)
 
 /* ---- regular files: the page cache over ext2_get_block() ------------------------------------- */
 
-static int ext2_readpage(struct inode *inode, struct page *page)
-{
-	return block_read_page(inode, page, ext2_get_block);
-}
-
-static void ext2_readpages(struct inode *inode, struct page **pages, unsigned count)
-{
-	block_read_pages(inode, pages, count, ext2_get_block);
-}
-
-static int ext2_writepage(struct inode *inode, struct page *page)
-{
-	return block_write_page(inode, page, ext2_get_block);
-}
-
 /* Blocks that were allocated for bytes that did not come: none may lie behind the end of the file.
  */
 static void drop_excess(struct inode *inode, struct page *page, u64 end)
@@ -321,7 +306,7 @@ static void drop_excess(struct inode *inode, struct page *page, u64 end)
 static int ext2_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
 	u64 end = ((u64)page->index << PAGE_SHIFT) + to;
-	int error = block_write_begin(inode, page, from, to, ext2_get_block);
+	int error = block_write_begin(inode, page, from, to);
 
 	EXT2_I(inode)->begun_to = end;
 	if (unlikely(error) && end > (u64)inode->size)
@@ -340,9 +325,10 @@ static int ext2_write_end(struct inode *inode, struct page *page, unsigned from,
 }
 
 static const struct address_space_operations mapping_operations = {
-	.readpage = ext2_readpage,
-	.readpages = ext2_readpages,
-	.writepage = ext2_writepage,
+	.get_block = ext2_get_block,
+	.readpage = block_read_page,
+	.readpages = block_read_pages,
+	.writepage = block_write_page,
 	.write_begin = ext2_write_begin,
 	.write_end = ext2_write_end,
 	.invalidate = block_invalidate_page,
