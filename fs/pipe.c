@@ -201,6 +201,8 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 		if (result)
 			break;
 	}
+	if (total && !is_anonymous(file->path.dentry))
+		file_update_time(file->inode);
 	return total ? total : result;
 }
 

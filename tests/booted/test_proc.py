@@ -58,7 +58,9 @@ def test_procps_reads_proc(cw_run):
 def test_files_of_proc(cw_run):
     part = parts(cw_run(script=FILES, root="tmpfs").output)
     assert len(part["stat"][0].split()) == 52
-    assert {"Tgid:", "Uid:", "Groups:", "VmRSS:", "Threads:", "SigCgt:", "CapEff:"} <= {line.split()[0] for line in part["status"]}
+    assert {"Tgid:", "Uid:", "Groups:", "VmRSS:", "Threads:", "SigCgt:", "CapEff:"} <= {
+        line.split()[0] for line in part["status"]
+    }
     assert [line.split(":")[0] for line in part["fdinfo"]] == ["pos", "flags", "mnt_id", "ino"]
     links = [line.split(" -> ")[1] for line in part["links"] if " -> " in line]
     assert links[:4] == ["/root", "/bin/busybox", "/etc/passwd", "/"]
