@@ -88,10 +88,10 @@ static u64 used(const struct pipe *pipe)
 	return READ_ONCE(pipe->head) - READ_ONCE(pipe->tail);
 }
 
-/* May a write of @wanted bytes begin? All of it if it is to be atomic, any part otherwise. */
-static bool has_room(const struct pipe *pipe, size_t wanted)
+/* May a write begin that needs room for @least bytes? */
+static bool has_room(const struct pipe *pipe, size_t least)
 {
-	return pipe->size - used(pipe) >= (wanted <= PIPE_ATOMIC ? wanted : 1);
+	return pipe->size - used(pipe) >= least;
 }
 
 /* Move what there is, up to the io's length: bytes, 0 when empty, -EFAULT when none could be moved.
@@ -176,13 +176,14 @@ static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
 static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 {
 	struct pipe *pipe = file->inode->pipe;
-	size_t wanted = io->length; /* decides atomicity, however much is left */
+	/* A short write is atomic: all of it, however much is left. */
+	size_t least = io->length <= PIPE_ATOMIC ? io->length : 1;
 	ssize_t total = 0, result = 0;
 
 	while (io->length) {
 		mutex_lock(&pipe->lock);
 		result = pipe->count[READER] ? 0 : -EPIPE;
-		if (!result && has_room(pipe, wanted))
+		if (!result && has_room(pipe, least))
 			result = ring_write(pipe, io);
 		mutex_unlock(&pipe->lock);
 		if (result > 0) {
@@ -197,7 +198,7 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 		if (file->flags & O_NONBLOCK)
 			break;
 		result = wait_event_interruptible(
-			pipe->wait, has_room(pipe, wanted) || !READ_ONCE(pipe->count[READER]));
+			pipe->wait, has_room(pipe, least) || !READ_ONCE(pipe->count[READER]));
 		if (result)
 			break;
 	}
