@@ -5,7 +5,7 @@
  * It costs nothing when it is off: syscall_count is 0 while it is on, so that the entry code takes
  * every call for one that is not in the table. Process 1 is not traced, everything it starts is.
  * A record holds the arguments' registers and, by the types in syscalls.def, copies of what they
- * point to, cut to STRING_MAX and BYTES_MAX bytes; memory that cannot be read is left out.
+ * point to, cut to STRING_MAX and BYTES_MAX bytes; memory that cannot be read is null.
  */
 #include <arch/signal.h>
 
@@ -109,6 +109,7 @@ static void add_strings(const u64 *array, bool count_only)
 static void add_pointed(const struct pointed *what, const u64 *argument, s64 result)
 {
 	u64 size = what->amount;
+	size_t start = used;
 
 	if (size == STRINGS || size == COUNT) {
 		add_strings((const u64 *)*argument, size == COUNT);
@@ -119,8 +120,12 @@ static void add_pointed(const struct pointed *what, const u64 *argument, s64 res
 	else if (size == AS_RESULT)
 		size = min((u64)result, (u64)BYTES_MAX);
 	add("\"");
-	add_bytes(*argument, size == STRING ? STRING_MAX : size, size == STRING);
-	add("\"");
+	if (add_bytes(*argument, size == STRING ? STRING_MAX : size, size == STRING)) {
+		add("\"");
+	} else {
+		used = start;
+		add("null");
+	}
 }
 
 /* Copies of what @arguments point to, before or after the call, as a JSON object. */

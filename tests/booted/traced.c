@@ -47,6 +47,7 @@ int main(void)
 	utimensat(AT_FDCWD, "file", times, 0);
 	rename("file", "nowhere/file");
 	access("file", R_OK | W_OK);
+	access((char *)16, F_OK);
 	chmod("file", 04755);
 	chown("file", -1, 7);
 	ftruncate(3, 100);
