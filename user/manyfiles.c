@@ -3,10 +3,11 @@
  * they took.
  *
  * A plain static Linux program. Usage: manyfiles DIRECTORY FILES. Directories of 1000 files each
- * are made below DIRECTORY. Every step counts what it sees; a wrong count ends the program with status
- * 1. A line of JSON for each step: {"step": "create", "files": 1000000, "ticks a file": 1100}; the
- * ticks are rdtsc's, which under `./cw run --icount` are instructions. The step "memory" prints the
- * bytes that MemFree of /proc/meminfo went down by for each file, all included.
+ * are made below DIRECTORY. Every step counts what it sees; a wrong count ends the program with
+ * status 1. A line of JSON for each step: {"step": "create", "files": 1000000, "ticks a file":
+ * 1100}; the ticks are rdtsc's, which under `./cw run --icount` are instructions. The step
+ * "memory" prints the bytes that MemFree of /proc/meminfo went down by for each file, all
+ * included.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
