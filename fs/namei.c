@@ -274,8 +274,8 @@ static struct dentry *lookup_real(struct dentry *parent, const char *name, u32 l
 	struct dentry *dentry;
 	int error;
 
-	if (length > NAME_MAX)
-		return ERR_PTR(-ENAMETOOLONG);
+	if (length > NAME_MAX) /* what was removed has no name at all */
+		return ERR_PTR(dir->flags & I_DEAD ? -ENOENT : -ENAMETOOLONG);
 	dentry = dentry_find_again(parent, name, length, hash);
 	if (dentry) {
 		if (!(dentry->flags & D_REVALIDATE) || still_valid(dir, dentry))
@@ -315,7 +315,7 @@ struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length)
 	struct dentry *dentry;
 
 	if (unlikely(length > NAME_MAX))
-		return ERR_PTR(-ENAMETOOLONG);
+		return ERR_PTR(dir->inode->flags & I_DEAD ? -ENOENT : -ENAMETOOLONG);
 	dentry = lookup_cached(dir, name, length, hash);
 	if (likely(dentry && !(dentry->flags & D_REVALIDATE)))
 		return dentry;
