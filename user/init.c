@@ -383,11 +383,15 @@ static void end_others(void)
 static time_t wait_for_second(void)
 {
 	struct timespec now;
+	time_t second;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	nanosleep(&(struct timespec){.tv_nsec = 1000000000 - now.tv_nsec}, NULL);
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec;
+	second = now.tv_sec + 1;
+	while (now.tv_sec < second) { /* a sleep may end a little early */
+		nanosleep(&(struct timespec){.tv_nsec = 1000000000 - now.tv_nsec}, NULL);
+		clock_gettime(CLOCK_REALTIME, &now);
+	}
+	return second;
 }
 
 static void list_changes(const char *device, time_t since)
