@@ -65,6 +65,10 @@ def diff(options: Options, traced: bool = True, ignored: Iterable[str] = ()) -> 
     """Run, compare, print. 0: all the same, 1: something differs, other: a machine's failure.
 
     @ignored: patterns of files whose difference is the job's own doing (git's index holds times)."""
+    if options.icount:
+        raise LabError(
+            "diff takes no --icount: Chainwalk's clock then begins before the image's files, so old and new look alike"
+        )
     options = replace(options, cpu=options.cpu or linux.CPU, quiet=True)
     outcomes = []
     for kernel in ("chainwalk", options.kernel):
