@@ -644,11 +644,10 @@ void touch_atime(struct file *file)
 		touch_inode_atime(file->inode, file->path.mount);
 }
 
-int file_update_time(struct inode *inode)
+void file_update_time(struct inode *inode)
 {
 	inode->mtime = inode->ctime = current_time();
 	mark_inode_dirty(inode);
-	return 0;
 }
 
 void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode)

@@ -73,7 +73,8 @@ static s64 look_and_wait(struct pollfd *fds, struct poll_item *items, u32 count,
 		WRITE_ONCE(table.triggered, false);
 		set_current_state(TASK_INTERRUPTIBLE);
 		for (u32 i = 0; i < count; i++) {
-			table.item = first && !ready ? &items[i] : NULL; /* else no sleep */
+			/* Queued only where it may sleep. */
+			table.item = first && deadline && !ready ? &items[i] : NULL;
 			fds[i].revents = (s16)ask(&fds[i], items[i].file, &table);
 			ready += fds[i].revents != 0;
 		}

@@ -9,34 +9,6 @@
 #include "kernel/core/uaccess.h"
 #include "mm/slab.h"
 
-size_t io_put(struct io *io, const void *from, size_t n)
-{
-	size_t left = 0;
-
-	if (likely(io->user))
-		left = copy_to_user(io->base, from, n);
-	else
-		memcpy(io->base, from, n);
-	n -= left;
-	io->base = (char *)io->base + n;
-	io->length -= n;
-	return n;
-}
-
-size_t io_get(struct io *io, void *to, size_t n)
-{
-	size_t left = 0;
-
-	if (likely(io->user))
-		left = copy_from_user(to, io->base, n);
-	else
-		memcpy(to, io->base, n);
-	n -= left;
-	io->base = (char *)io->base + n;
-	io->length -= n;
-	return n;
-}
-
 /* Linux moves at most this many bytes a call. */
 #define IO_MAX ((size_t)0x7ffff000)
 
@@ -44,10 +16,8 @@ static __always_inline ssize_t check_io(struct io *io, const loff_t *position)
 {
 	if (io->user && unlikely(!access_ok(io->base, io->length)))
 		return -EFAULT;
-	if (unlikely((ssize_t)io->length < 0))
-		return -EINVAL;
-	/* Neither it nor the end may be negative. */
-	if (unlikely(position && (s64)((u64)*position | ((u64)*position + io->length)) < 0))
+	/* None of position, length and end may be negative. */
+	if (unlikely((s64)((u64)*position | io->length | ((u64)*position + io->length)) < 0))
 		return -EINVAL;
 	if (unlikely(io->length > IO_MAX))
 		io->length = IO_MAX;

@@ -29,8 +29,10 @@
 #include "kernel/core/list.h"
 #include "kernel/core/mutex.h"
 #include "kernel/core/seqlock.h"
+#include "kernel/core/string.h"
 #include "kernel/core/task.h"
 #include "kernel/core/time.h"
+#include "kernel/core/uaccess.h"
 #include "fs/abi.h" /* S_IF*, O_*, struct kstat, AT_* ... Linux's numbers */
 #include "mm/page_cache.h"
 
@@ -53,10 +55,32 @@ struct io {
 	bool user; /* base is a user address */
 };
 
+static __always_inline size_t io_advance(struct io *io, size_t n)
+{
+	io->base = (char *)io->base + n;
+	io->length -= n;
+	return n;
+}
+
 /* Copy @n bytes into/out of the io (n <= io->length) and advance; bytes that were moved (short:
  * fault). */
-size_t io_put(struct io *io, const void *from, size_t n);
-size_t io_get(struct io *io, void *to, size_t n);
+static inline size_t io_put(struct io *io, const void *from, size_t n)
+{
+	if (likely(io->user))
+		n -= copy_to_user(io->base, from, n);
+	else
+		memcpy(io->base, from, n);
+	return io_advance(io, n);
+}
+
+static inline size_t io_get(struct io *io, void *to, size_t n)
+{
+	if (likely(io->user))
+		n -= copy_from_user(to, io->base, n);
+	else
+		memcpy(to, io->base, n);
+	return io_advance(io, n);
+}
 
 /* ---- who and where --------------------------------------------------------------------------- */
 
@@ -616,6 +640,6 @@ int generic_file_mmap(struct file *file, struct vma *vma);
 void touch_atime(struct file *file); /* relatime unless SB_NOATIME */
 void touch_inode_atime(struct inode *inode, const struct mount *mount); /* of a link, too */
 struct timespec64 current_time(void); /* now, for inode times */
-int file_update_time(struct inode *inode);
+void file_update_time(struct inode *inode);
 /* Ownership and mode of a new inode in @dir (set-gid directories, umask is already applied). */
 void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode);

@@ -188,7 +188,8 @@ static int prepare_write(struct file *file, struct io *io, loff_t *at)
 		inode->mode = mode_unprivileged(inode, inode->mode);
 		mark_inode_dirty(inode);
 	}
-	return file_update_time(inode);
+	file_update_time(inode);
+	return 0;
 }
 
 static ssize_t write_pages(struct inode *inode, struct io *io, loff_t *at)

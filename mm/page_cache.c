@@ -121,7 +121,7 @@ bool remove_unused_page(struct page *page)
 
 struct page *find_or_create_page(struct address_space *mapping, pgoff_t index)
 {
-	struct page *page = find_get_page(mapping, index), *fresh = NULL;
+	struct page *page = page_lookup(mapping, index), *fresh = NULL;
 
 	for (;;) {
 		if (!page) {
