@@ -22,10 +22,14 @@
  * once, up to a number that keeps freeing them cheap however many areas there are. */
 static void free_tables(struct mm *mm, u64 start, u64 end)
 {
+	u64 first = start / MMU_SLOTS_SPAN, last = (end - 1) / MMU_SLOTS_SPAN;
 	const struct vma *vma;
 	u64 from = 0;
 
-	mm->idle_tables += 1 + (unsigned)min((end - start) / MMU_SLOTS_SPAN, (u64)AREAS_MAX);
+	if (first == mm->idle_last && last == first)
+		return; /* that one is counted already */
+	mm->idle_last = last;
+	mm->idle_tables += 1 + (unsigned)min(last - first, (u64)AREAS_MAX);
 	if (mm->idle_tables < IDLE_TABLES_MAX + mm->vma_count / 8)
 		return;
 	mm->idle_tables = 0;

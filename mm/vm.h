@@ -71,7 +71,8 @@ struct mm {
 	unsigned locked_flags; /* mlockall(MCL_FUTURE): VM_LOCKED for what is mapped; or 0 */
 
 	/* Under lock; what a fork copies. */
-	unsigned idle_tables; /* page tables that may have been left without an area */
+	unsigned idle_tables; /* page tables that may have been left without an area ... */
+	u64 idle_last;	      /* ... the last of them: its address / MMU_SLOTS_SPAN */
 	u64 brk_start, brk_end;
 	u64 mmap_top; /* mappings grow down from here */
 	u64 stack_top;

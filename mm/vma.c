@@ -43,17 +43,14 @@ static u64 gap_below(const struct vma *vma)
 	return high > low ? high - low : 0;
 }
 
-/* The stretch below @vma may have grown. */
+/* The stretch below @vma may have grown. Nothing above @vma has a smaller bound than it. */
 static void tree_grow_gap(struct mm *mm, const struct vma *vma)
 {
 	u64 gap = gap_below(vma);
 	struct vma *top = mm->tree;
 
-	for (;; top = vma->start < top->start ? top->left : top->right) {
+	for (; gap > vma->widest; top = vma->start < top->start ? top->left : top->right)
 		top->widest = max(top->widest, gap);
-		if (top == vma)
-			return;
-	}
 }
 
 static void tree_insert(struct mm *mm, struct vma *vma)
@@ -234,9 +231,15 @@ void mm_write_unlock(struct mm *mm)
 
 /* ---- changing -------------------------------------------------------------------------------- */
 
-static void account(struct vma *vma, int sign)
+static s64 vma_bytes(const struct vma *vma)
 {
-	u64 pages = (u64)sign * ((vma->end - vma->start) >> PAGE_SHIFT);
+	return (s64)(vma->end - vma->start);
+}
+
+/* @vma gets (or loses: negative) so many bytes. */
+static void account(const struct vma *vma, s64 bytes)
+{
+	u64 pages = (u64)(bytes >> PAGE_SHIFT);
 	struct mm *mm = vma->mm;
 
 	mm->total_pages += pages;
@@ -256,7 +259,6 @@ static void link_area(struct vma *vma, struct list_head *before)
 	vma->priority = (u32)(random >> 32);
 	tree_insert(mm, vma);
 	mm->vma_count++;
-	account(vma, 1);
 }
 
 static void link_mapping(struct vma *vma)
@@ -274,6 +276,7 @@ void vma_insert(struct vma *vma)
 
 	ASSERT(!next || next->start >= vma->end);
 	link_area(vma, next ? &next->link : &vma->mm->vmas);
+	account(vma, vma_bytes(vma));
 	link_mapping(vma);
 }
 
@@ -282,7 +285,7 @@ void vma_remove(struct vma *vma)
 	struct vma *next = vma_next(vma);
 	struct mm *mm = vma->mm;
 
-	account(vma, -1);
+	account(vma, -vma_bytes(vma));
 	mm->vma_count--;
 	if (mm->last_hit == vma)
 		mm->last_hit = NULL;
@@ -300,14 +303,13 @@ void vma_set_bounds(struct vma *vma, u64 start, u64 end)
 {
 	const struct vma *next = vma_next(vma);
 
-	account(vma, -1);
+	account(vma, (s64)(end - start) - vma_bytes(vma));
 	lock_area_mapping(vma);
 	if (vma->mapping)
 		vma->page_offset += (pgoff_t)((s64)(start - vma->start) >> PAGE_SHIFT);
 	vma->start = start;
 	vma->end = end;
 	unlock_area_mapping(vma);
-	account(vma, 1);
 	tree_grow_gap(vma->mm, vma);
 	if (next)
 		tree_grow_gap(vma->mm, next);
@@ -315,9 +317,9 @@ void vma_set_bounds(struct vma *vma, u64 start, u64 end)
 
 void vma_set_flags(struct vma *vma, unsigned flags)
 {
-	account(vma, -1);
+	account(vma, -vma_bytes(vma));
 	vma->flags = flags;
-	account(vma, 1);
+	account(vma, vma_bytes(vma));
 }
 
 static int split(struct vma *vma, u64 address)
@@ -329,7 +331,6 @@ static int split(struct vma *vma, u64 address)
 	upper = vma_copy(vma->mm, vma);
 	if (!upper)
 		return -ENOMEM;
-	account(vma, -1);
 	lock_area_mapping(vma);
 	if (vma->mapping) {
 		upper->page_offset = vma_page_index(vma, address);
@@ -337,7 +338,6 @@ static int split(struct vma *vma, u64 address)
 	}
 	upper->start = vma->end = address;
 	unlock_area_mapping(vma);
-	account(vma, 1);
 	link_area(upper, vma->link.next);
 	return 0;
 }
@@ -400,7 +400,7 @@ static struct vma *copy_tree(struct mm *child, const struct vma *old, int *error
 	copy->has_anonymous &= !(copy->flags & VM_WIPEONFORK);
 	list_add_tail(&copy->link, &child->vmas);
 	child->vma_count++;
-	account(copy, 1);
+	account(copy, vma_bytes(copy));
 	link_mapping(copy);
 	copy->left = left;
 	copy->right = copy_tree(child, old->right, error);
