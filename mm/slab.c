@@ -286,6 +286,13 @@ void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)
 	return finish_alloc(cache, object, gfp);
 }
 
+/* A CPU's list has grown long. Interrupts are off: @flags to restore. */
+static noinline void free_slow(struct kmem_cache *cache, struct cpu_list *list, unsigned long flags)
+{
+	spill_cpu_list(cache, list, cache->batch);
+	arch_irq_restore(flags);
+}
+
 void kmem_cache_free(struct kmem_cache *cache, void *object)
 {
 	unsigned long flags;
@@ -297,8 +304,9 @@ void kmem_cache_free(struct kmem_cache *cache, void *object)
 	*free_link(cache, object) = list->head;
 	list->head = object;
 	if (unlikely(++list->count > 2 * cache->batch))
-		spill_cpu_list(cache, list, cache->batch);
-	arch_irq_restore(flags);
+		free_slow(cache, list, flags); /* called last, so that nothing need be saved */
+	else
+		arch_irq_restore(flags);
 }
 
 /* ---- making caches --------------------------------------------------------------------------- */

@@ -44,7 +44,7 @@ static struct idt_entry {
 } idt[IDT_ENTRIES] __aligned(16);
 extern const u64 trap_stubs[IDT_ENTRIES];
 
-extern const struct {
+extern const struct extable_entry {
 	u64 instruction, fixup;
 } extable[], extable_end[];
 extern const struct {
@@ -114,9 +114,9 @@ void uaccess_patch_smap(void)
 /* Where a faulting access to a program's memory goes on; 0: @ip is no such access. */
 static u64 find_fixup(u64 ip)
 {
-	for (unsigned i = 0; &extable[i] < extable_end; i++)
-		if (extable[i].instruction == ip)
-			return extable[i].fixup;
+	for (const struct extable_entry *entry = extable; entry < extable_end; entry++)
+		if (entry->instruction == ip)
+			return entry->fixup;
 	return 0;
 }
 
