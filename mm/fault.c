@@ -15,6 +15,7 @@
 #include "kernel/core/sched.h"
 #include "kernel/core/time.h"
 #include "mm/page_alloc.h"
+#include "mm/page_lookup.h"
 #include "mm/vm_internal.h"
 
 #define AROUND 8u /* pages that a read fault maps if the cache has them, aligned; as Linux */
@@ -108,7 +109,7 @@ static void map_around(struct fault *fault)
 
 		if (*slot)
 			continue;
-		page = find_get_page(mapping, index);
+		page = page_lookup(mapping, index);
 		if (!page)
 			continue;
 		if (unlikely(!page_uptodate(page) || READ_ONCE(page->mapping) != mapping)) {

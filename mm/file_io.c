@@ -88,7 +88,7 @@ ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
 	if (unlikely(end - (at & PAGE_MASK) > PAGE_SIZE || end > (u64)READ_ONCE(inode->size) ||
 		     end == at))
 		return read_pages(file, io, position, NULL, false);
-	page = find_get_page(&inode->data, at >> PAGE_SHIFT);
+	page = page_lookup(&inode->data, at >> PAGE_SHIFT);
 	barrier();
 	if (unlikely(!page || !page_uptodate(page) || at >> PAGE_SHIFT == file->readahead_next))
 		return read_pages(file, io, position, page, true);

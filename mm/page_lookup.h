@@ -1,6 +1,6 @@
 /*
- * page_lookup.h - the page hash table as lookup sees it: private to page_cache.c and file_io.c, who
- * inline it.
+ * page_lookup.h - the page hash table as lookup sees it: private to page_cache.c, file_io.c and
+ * fault.c, who inline it.
  *
  * The key of a page is (mapping, index); the hash function's is the inode's address and the byte
  * offset.
