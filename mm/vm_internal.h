@@ -87,12 +87,13 @@ static __always_inline void visit_entries(struct mm *mm, u64 start, u64 end,
 					  void *argument)
 {
 	for (u64 next; start < end; start = next) {
-		pte_t *slot = mmu_slot(&mm->mmu, start, false);
+		pte_t *slot = mmu_slot(&mm->mmu, start, false), *last;
 
 		next = min(round_down(start, MMU_SLOTS_SPAN) + MMU_SLOTS_SPAN, end);
-		for (; slot && start < next; start += PAGE_SIZE, slot++)
+		last = slot ? slot + ((next - start) >> PAGE_SHIFT) : NULL;
+		for (; slot < last; slot++) /* most are empty */
 			if (*slot)
-				visit(slot, start, argument);
+				visit(slot, next - (u64)(last - slot) * PAGE_SIZE, argument);
 	}
 }
 
