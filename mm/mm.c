@@ -28,8 +28,7 @@ struct zap {
 
 static void zap_finish(struct zap *zap)
 {
-	if (zap->count)
-		mmu_flush(&zap->mm->mmu, zap->start, zap->end);
+	mmu_flush(&zap->mm->mmu, zap->start, zap->end);
 	for (unsigned i = 0; i < zap->count; i++)
 		put_page(zap->pages[i]);
 	zap->count = 0;
@@ -70,7 +69,8 @@ static void zap_area(struct vma *vma, u64 start, u64 end, bool exiting)
 	zap.count = 0;
 	spin_lock(&zap.mm->page_table_lock);
 	visit_entries(zap.mm, start, end, zap_entry, &zap);
-	zap_finish(&zap);
+	if (zap.count)
+		zap_finish(&zap);
 	spin_unlock(&zap.mm->page_table_lock);
 }
 

@@ -205,8 +205,8 @@ struct page *alloc_pages(unsigned gfp, unsigned order)
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
-/* The stack is full: give its older half back. Interrupts are off. */
-static noinline void spill_stack(struct frame_stack *stack)
+/* The stack is full: give its older half back. Interrupts are off: @flags to restore. */
+static noinline void spill_stack(struct frame_stack *stack, unsigned long flags)
 {
 	spin_lock(&buddy.lock);
 	for (unsigned i = 0; i < STACK_BATCH; i++)
@@ -215,6 +215,7 @@ static noinline void spill_stack(struct frame_stack *stack)
 	stack->count -= STACK_BATCH;
 	memmove(stack->frames, stack->frames + STACK_BATCH,
 		stack->count * sizeof(stack->frames[0]));
+	arch_irq_restore(flags);
 }
 
 void free_single_page(struct page *page)
@@ -229,11 +230,12 @@ void free_single_page(struct page *page)
 	if (page->flags & BIT(PG_anon))
 		memory_use_add(MEMORY_ANON, -1);
 	stack = &frame_stacks[cpu_id()];
-	if (unlikely(stack->count == STACK_SIZE))
-		spill_stack(stack);
 	page->flags = 0;
-	stack->frames[stack->count++] = page;
-	arch_irq_restore(flags);
+	stack->frames[stack->count] = page;
+	if (unlikely(++stack->count == STACK_SIZE))
+		spill_stack(stack, flags);
+	else
+		arch_irq_restore(flags);
 }
 
 void __free_pages(struct page *page, unsigned order)

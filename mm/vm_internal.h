@@ -41,7 +41,8 @@ static inline unsigned vma_protection(const struct vma *vma)
 	return vma->flags & (VM_READ | VM_WRITE | VM_EXEC);
 }
 /* The same for its pages' entries: what may be touched at all may be read; of an area that may be
- * written and run a page is the one until the next write fault and the other until the next fetch. */
+ * written and run a page is the one until the next write fault and the other until the next fetch.
+ */
 static inline unsigned vma_page_rights(const struct vma *vma)
 {
 	unsigned rights = vma_protection(vma);
