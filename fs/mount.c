@@ -735,6 +735,11 @@ s64 sys_umount2(const char *where, u32 flags)
 	return 0;
 }
 
+struct mount *vfs_mount_internal(const char *type)
+{
+	return mount_make(find_filesystem(type), NULL, 0, type, "");
+}
+
 int vfs_mount_root(const char *device_name, const char *type_name, unsigned flags)
 {
 	struct filesystem *type = find_filesystem(type_name);

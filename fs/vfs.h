@@ -458,6 +458,9 @@ static inline void mntput(struct mount *mount)
 int mount_writable(const struct mount *mount);
 
 /* boot: sets init's root and cwd */
+/* A new file system of @type for the kernel's own files, mounted nowhere; ERR_PTR(-ENOMEM). Sleeps.
+ */
+struct mount *vfs_mount_internal(const char *type);
 int vfs_mount_root(const char *device, const char *type, unsigned flags);
 int vfs_sync_all(void); /* sync(2): everything written and waited for */
 /* kill no one, but write all out and unmount/remount read-only; debug: check refcounts */

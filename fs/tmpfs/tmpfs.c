@@ -700,6 +700,40 @@ int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_
 	return error;
 }
 
+/* Where the files of tmpfs_file() are, made for the first of them. */
+static struct mount *nowhere(void)
+{
+	static DEFINE_MUTEX(lock);
+	static struct mount *mount;
+
+	guard(mutex, &lock);
+	if (!mount || IS_ERR(mount))
+		mount = vfs_mount_internal("tmpfs");
+	return mount;
+}
+
+struct file *tmpfs_file(umode_t mode, loff_t size)
+{
+	struct path path = {.mount = nowhere()};
+	struct file *file = ERR_PTR(-ENOMEM);
+	struct inode *inode;
+
+	inode = IS_ERR(path.mount) ? NULL
+				   : tmpfs_inode(path.mount->sb, NULL, S_IFREG | mode, 0, NULL);
+	if (!inode)
+		return file;
+	path.dentry = d_alloc_root(inode);
+	inode->size = size;
+	inode->nlink = 0; /* it goes with its last user */
+	if (path.dentry) {
+		file = file_open_path(&path, O_RDWR);
+		dput(path.dentry);
+	} else {
+		iput(inode);
+	}
+	return file;
+}
+
 static struct filesystem tmpfs = {.name = "tmpfs", .fill_super = tmpfs_fill_super, .pinned = true};
 
 void tmpfs_init(void)

@@ -65,3 +65,80 @@ SCENARIO(eventfds)
 		read(fd, &value, 8);
 	T(poll(&(struct pollfd){fd, POLLIN, 0}, 1, 0));
 }
+
+/* dbench counts in memory that its clients share. */
+SCENARIO(shared_segments)
+{
+	struct shmid_ds status;
+	int id, *p, *again;
+
+	T(shmget(0x4321, 100, 0600));
+	T(shmget(IPC_PRIVATE, 0, IPC_CREAT | 0600));
+	T((id = shmget(0x4321, 10000, IPC_CREAT | 0640)) >= 0);
+	T(shmget(0x4321, 10000, IPC_CREAT | IPC_EXCL | 0600));
+	T(shmget(0x4321, 10001, 0));
+	T(shmget(0x4321, 0, 0) == id);
+	p = shmat(id, NULL, 0);
+	again = shmat(id, NULL, SHM_RDONLY);
+	T(p != (void *)-1 && again != (void *)-1);
+	p[0] = 1;
+	p[2499] = 7;
+	if (!fork()) {
+		p[0] += 41;
+		_exit(0);
+	}
+	wait(NULL);
+	T(again[0]);
+	T(again[2499]);
+	T(shmctl(id, IPC_STAT, &status));
+	T(status.shm_nattch);
+	T(status.shm_segsz);
+	T(status.shm_perm.mode);
+	T(status.shm_cpid == getpid());
+	T(shmdt(p + 1));
+	T(shmdt((char *)p + 4096));
+	T((long)shmat(id, p + 1, 0));
+	AS(USER_A)
+	{
+		T((long)shmat(id, NULL, SHM_RDONLY));
+		T(shmget(0x4321, 10, 0400));
+		T(shmctl(id, IPC_RMID, NULL));
+	}
+	T(shmdt(p));
+	T(shmdt(p));
+	T(shmctl(id, IPC_RMID, NULL));
+	T(again[0]);
+	T(shmdt(again));
+	T(shmget(0x4321, 0, 0));
+	T(shmctl(id, IPC_STAT, &status));
+	T((long)shmat(-1, NULL, 0));
+}
+
+SCENARIO(memory_files)
+{
+	char text[300], byte;
+	struct stat status;
+	char *map;
+	int fd;
+
+	memset(text, 'x', sizeof(text));
+	text[250] = 0;
+	T(memfd_create(text, 0));
+	T(memfd_create("x", 1 << 20));
+	T((fd = memfd_create("name", MFD_CLOEXEC)) >= 0);
+	T(fcntl(fd, F_GETFD));
+	T(write(fd, "hello", 5));
+	T(ftruncate(fd, 9000));
+	T(lseek(fd, 0, SEEK_END));
+	T(pread(fd, &byte, 1, 4));
+	map = mmap(NULL, 9000, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	map[8999] = 'z';
+	T(pread(fd, &byte, 1, 8999));
+	T(byte);
+	T(fstat(fd, &status));
+	T(status.st_size);
+	T(status.st_nlink);
+	T(S_ISREG(status.st_mode));
+	T(close(fd));
+	T(map[4]);
+}
