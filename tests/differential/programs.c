@@ -142,3 +142,50 @@ SCENARIO(memory_files)
 	T(close(fd));
 	T(map[4]);
 }
+
+/* dbench's clients begin together at a semaphore. */
+SCENARIO(semaphores)
+{
+	struct sembuf up = {0, 3, 0}, down = {0, -1, 0}, zero = {0, 0, 0}, now = {0, 0, IPC_NOWAIT};
+	struct sembuf both[2] = {{0, -1, IPC_NOWAIT}, {1, -1, IPC_NOWAIT}}, third = {2, 1, 0};
+	int id, status;
+
+	T(semget(0x77, 1, 0600));
+	T((id = semget(0x77, 2, IPC_CREAT | 0600)) >= 0);
+	T(semget(0x77, 3, 0));
+	T(semget(0x77, 2, IPC_CREAT | IPC_EXCL));
+	T(semget(0x78, 0, IPC_CREAT | 0600));
+	T(semop(id, &up, 1));
+	T(semctl(id, 0, GETVAL));
+	T(semop(id, &now, 1));
+	T(semop(id, both, 2));
+	T(semctl(id, 0, GETVAL));
+	T(semop(id, &third, 1));
+	T(semop(id, &up, 0));
+	T(semctl(id, 1, SETVAL, 32768));
+	T(semctl(id, 1, SETVAL, 32767));
+	T(semop(id, &(struct sembuf){1, 1, 0}, 1));
+	T(semop(id, both, 2));
+	for (int i = 0; i < 2; i++)
+		if (!fork()) {
+			semop(id, &down, 1);
+			_exit(semop(id, &zero, 1));
+		}
+	T(semop(id, &zero, 1));
+	T(wait(&status) > 0 && wait(&status) > 0 && status == 0);
+	AS(USER_A)
+	{
+		T(semctl(id, 0, GETVAL));
+		T(semop(id, &up, 1));
+		T(semctl(id, 0, IPC_RMID));
+		T(semget(0x77, 1, 0400));
+	}
+	if (!fork())
+		_exit(semop(id, &down, 1) == -1 && errno == EIDRM ? 9 : 1);
+	usleep(200000);
+	T(semctl(id, 0, IPC_RMID));
+	wait(&status);
+	T(WEXITSTATUS(status));
+	T(semop(id, &up, 1));
+	T(semctl(id, 0, GETVAL));
+}

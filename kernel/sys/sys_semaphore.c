@@ -1,0 +1,216 @@
+/*
+ * sys_semaphore.c - System V's semaphores: sets of counters whose changes happen together or wait.
+ *
+ * Lock: sets_lock guards the table and all values. Who must wait does so in one queue for all sets
+ * and looks again whenever any value changed: sets are few.
+ */
+#include "fs/vfs.h"
+#include "kernel/core/cleanup.h"
+#include "kernel/core/err.h"
+#include "kernel/core/sched.h"
+#include "kernel/core/syscalls.h"
+#include "kernel/core/uaccess.h"
+#include "kernel/core/wait.h"
+#include "kernel/proc/process.h"
+#include "mm/slab.h"
+
+#define SETS 128
+#define NUMBERS (1 << 23)
+#define COUNT_MAX 250 /* of a set */
+#define OPERATIONS_MAX 64
+#define VALUE_MAX 32767
+#define IPC_PRIVATE 0
+#define IPC_CREAT 01000
+#define IPC_EXCL 02000
+#define IPC_NOWAIT 04000
+#define SEM_UNDO 010000
+#define IPC_RMID 0
+#define GETVAL 12
+#define SETVAL 16
+#define MAY_ALTER 2u
+#define MAY_LOOK 4u
+
+struct set {
+	u16 *values; /* NULL: the slot is free */
+	unsigned count, mode;
+	int key, number;
+	uid_t uid;
+	gid_t gid;
+};
+
+struct operation { /* struct sembuf */
+	u16 index;
+	s16 change; /* 0: wait until it is zero */
+	s16 flags;
+};
+
+static DEFINE_MUTEX(sets_lock);
+static DEFINE_WAIT_QUEUE(changed);
+static struct set sets[SETS];
+static u64 changes; /* ever; sets_lock */
+
+static bool allowed(const struct set *set, unsigned wanted)
+{
+	unsigned bits = current->cred->euid == set->uid	  ? set->mode >> 6
+			: current->cred->egid == set->gid ? set->mode >> 3
+							  : set->mode;
+
+	return capable(current->cred) || (bits & wanted) == wanted;
+}
+
+/* ERR_PTR(-EINVAL): there is none, -EACCES: not for the caller. */
+static struct set *find_set(int number, unsigned wanted)
+{
+	struct set *set = &sets[(unsigned)number % SETS];
+
+	if (number < 0 || !set->values || set->number != number)
+		return ERR_PTR(-EINVAL);
+	return allowed(set, wanted) ? set : ERR_PTR(-EACCES);
+}
+
+static s64 make_set(struct set *slot, int key, int count, u32 flags)
+{
+	static int generation;
+	u16 *values;
+
+	if (count <= 0 || count > COUNT_MAX)
+		return -EINVAL;
+	if (!slot)
+		return -ENOSPC;
+	values = kzalloc((size_t)count * sizeof(*values), GFP_KERNEL);
+	if (!values)
+		return -ENOMEM;
+	generation = (generation + 1) % NUMBERS;
+	*slot = (struct set){
+		.values = values,
+		.count = (unsigned)count,
+		.mode = flags & 0777,
+		.key = key,
+		.number = generation * SETS + (int)(slot - sets),
+		.uid = current->cred->euid,
+		.gid = current->cred->egid,
+	};
+	return slot->number;
+}
+
+s64 sys_semget(int key, int count, u32 flags)
+{
+	unsigned wanted = (flags & 0444 ? MAY_LOOK : 0) | (flags & 0222 ? MAY_ALTER : 0);
+	struct set *slot = NULL, *found = NULL;
+
+	guard(mutex, &sets_lock);
+	for (struct set *set = sets; set < sets + SETS; set++) {
+		if (!set->values)
+			slot = slot ? slot : set;
+		else if (key != IPC_PRIVATE && set->key == key)
+			found = set;
+	}
+	if (!found)
+		return key == IPC_PRIVATE || flags & IPC_CREAT ? make_set(slot, key, count, flags)
+							       : -ENOENT;
+	if ((flags & (IPC_CREAT | IPC_EXCL)) == (IPC_CREAT | IPC_EXCL))
+		return -EEXIST;
+	if (count < 0 || (unsigned)count > found->count)
+		return -EINVAL;
+	return allowed(found, wanted) ? found->number : -EACCES;
+}
+
+/* All of them or none: 0; -EAGAIN with *@blocked, the one that must wait; -EFBIG, -ERANGE. */
+static int try_operations(struct set *set, const struct operation *operations, u64 n, u64 *blocked)
+{
+	int error = 0;
+	u64 done;
+
+	for (done = 0; done < n && !error; done++) {
+		const struct operation *operation = &operations[done];
+		int value;
+
+		if (operation->index >= set->count) {
+			error = -EFBIG;
+			break;
+		}
+		value = set->values[operation->index] + operation->change;
+		if (value < 0 || (!operation->change && value))
+			error = -EAGAIN;
+		else if (value > VALUE_MAX)
+			error = -ERANGE;
+		if (error)
+			break;
+		set->values[operation->index] = (u16)value;
+	}
+	*blocked = done;
+	while (error && done-- > 0)
+		set->values[operations[done].index] -= (u16)operations[done].change;
+	return error;
+}
+
+/* Once: as try_operations(), and -EINVAL, -EACCES. *@seen: the count of changes it saw. */
+static int operate(int number, const struct operation *operations, u64 n, u64 *blocked, u64 *seen)
+{
+	unsigned wanted = 0;
+	struct set *set;
+	int error;
+
+	for (u64 i = 0; i < n; i++)
+		wanted |= operations[i].change ? MAY_ALTER : MAY_LOOK;
+	guard(mutex, &sets_lock);
+	set = find_set(number, wanted);
+	if (IS_ERR(set))
+		return (int)PTR_ERR(set);
+	error = try_operations(set, operations, n, blocked);
+	*seen = changes += !error;
+	return error;
+}
+
+s64 sys_semop(int number, const void *user_operations, u64 n)
+{
+	struct operation operations[OPERATIONS_MAX];
+	u64 blocked = 0, seen = 0;
+	bool waited = false;
+	int error;
+
+	if (!n || n > OPERATIONS_MAX)
+		return n ? -E2BIG : -EINVAL;
+	if (copy_from_user(operations, user_operations, n * sizeof(operations[0])))
+		return -EFAULT;
+	for (u64 i = 0; i < n; i++)
+		if (operations[i].flags & SEM_UNDO)
+			return -EINVAL;
+	while ((error = operate(number, operations, n, &blocked, &seen)) == -EAGAIN) {
+		if (operations[blocked].flags & IPC_NOWAIT)
+			return -EAGAIN;
+		if (wait_event_interruptible(changed, READ_ONCE(changes) != seen))
+			return -EINTR;
+		waited = true;
+	}
+	if (!error)
+		wake_up(&changed);
+	return error == -EINVAL && waited ? -EIDRM : error;
+}
+
+s64 sys_semctl(int number, int index, int command, u64 argument)
+{
+	struct set *set;
+
+	guard(mutex, &sets_lock);
+	set = find_set(number, command == GETVAL ? MAY_LOOK : command == SETVAL ? MAY_ALTER : 0);
+	if (IS_ERR(set))
+		return PTR_ERR(set);
+	if (command == IPC_RMID) {
+		if (current->cred->euid != set->uid && !capable(current->cred))
+			return -EPERM;
+		kfree(set->values);
+		set->values = NULL;
+	} else if ((command != GETVAL && command != SETVAL) || (unsigned)index >= set->count) {
+		return -EINVAL;
+	} else if (command == GETVAL) {
+		return set->values[index];
+	} else if ((int)argument < 0 || (int)argument > VALUE_MAX) {
+		return -ERANGE;
+	} else {
+		set->values[index] = (u16)argument;
+	}
+	changes++;
+	wake_up(&changed);
+	return 0;
+}
