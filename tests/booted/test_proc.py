@@ -46,7 +46,13 @@ def test_procps_reads_proc(cw_run):
     assert any(re.match(r"\s*\d+\s+2 R\+?\s+\S+ +1 ps$", line) for line in part["ps"])
     assert any(re.search(r" top$", line) for line in part["top"]) and "Tasks:" in part["top"][1]
     total, used, free, _, cache, available = map(int, part["free"][1].split()[1:])
-    assert 100_000 < total < 262_144 and used == total - available and free <= total and cache > 0 and available > free // 2
+    assert (
+        100_000 < total < 262_144
+        and used == total - available
+        and free <= total
+        and cache > 0
+        and available > free // 2
+    )
     assert " up " in part["uptime"][0]
     assert "/proc proc proc rw,relatime" in part["findmnt"]
     assert "/tmp/small small tmpfs rw,nosuid,relatime" in part["findmnt"]

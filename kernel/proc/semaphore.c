@@ -1,5 +1,6 @@
 /*
- * sys_semaphore.c - System V's semaphores: sets of counters whose changes happen together or wait.
+ * semaphore.c - System V's semaphores: sets of counters whose changes happen together or wait; what
+ * a process did with SEM_UNDO is taken back at its end.
  *
  * Lock: sets_lock guards the table and all values. Who must wait does so in one queue for all sets
  * and looks again whenever any value changed: sets are few.
@@ -10,6 +11,7 @@
 #include "kernel/core/sched.h"
 #include "kernel/core/syscalls.h"
 #include "kernel/core/uaccess.h"
+#include "kernel/core/user_time.h"
 #include "kernel/core/wait.h"
 #include "kernel/proc/process.h"
 #include "mm/slab.h"
@@ -18,7 +20,9 @@
 #define NUMBERS (1 << 23)
 #define COUNT_MAX 250 /* of a set */
 #define OPERATIONS_MAX 64
+#define UNDOS 512
 #define VALUE_MAX 32767
+#define FOR_EVER (1ull << 60) /* nanoseconds */
 #define IPC_PRIVATE 0
 #define IPC_CREAT 01000
 #define IPC_EXCL 02000
@@ -44,7 +48,15 @@ struct operation { /* struct sembuf */
 	s16 flags;
 };
 
+struct undo {			       /* of one process on one semaphore */
+	const struct process *process; /* NULL: the record is free */
+	int number, change;
+	unsigned index;
+};
+
 static DEFINE_MUTEX(sets_lock);
+static struct undo undos[UNDOS]; /* sets_lock */
+static unsigned undos_used;	 /* sets_lock */
 static DEFINE_WAIT_QUEUE(changed);
 static struct set sets[SETS];
 static u64 changes; /* ever; sets_lock */
@@ -144,6 +156,64 @@ static int try_operations(struct set *set, const struct operation *operations, u
 	return error;
 }
 
+/* The caller's record for the semaphore, made if need be; NULL: there are too many. */
+static struct undo *find_undo(int number, unsigned index)
+{
+	struct undo *free = NULL;
+
+	for (struct undo *undo = undos; undo < undos + UNDOS; undo++) {
+		if (undo->process == current->process && undo->number == number &&
+		    undo->index == index)
+			return undo;
+		if (!undo->process)
+			free = undo;
+	}
+	if (free) {
+		*free = (struct undo){
+			.process = current->process, .number = number, .index = index};
+		undos_used++;
+	}
+	return free;
+}
+
+/* Records for all operations that ask for one: 0 or -ENOSPC. */
+static int reserve_undos(int number, const struct operation *operations, u64 n)
+{
+	for (u64 i = 0; i < n; i++)
+		if (operations[i].flags & SEM_UNDO && !find_undo(number, operations[i].index))
+			return -ENOSPC;
+	return 0;
+}
+
+static void note_undos(int number, const struct operation *operations, u64 n)
+{
+	for (u64 i = 0; i < n; i++)
+		if (operations[i].flags & SEM_UNDO)
+			find_undo(number, operations[i].index)->change -= operations[i].change;
+}
+
+void semaphores_exit(const struct process *process)
+{
+	if (likely(!READ_ONCE(undos_used)))
+		return;
+	guard(mutex, &sets_lock);
+	for (struct undo *undo = undos; undo < undos + UNDOS; undo++) {
+		struct set *set = &sets[(unsigned)undo->number % SETS];
+		int value;
+
+		if (undo->process != process)
+			continue;
+		undo->process = NULL;
+		undos_used--;
+		if (!set->values || set->number != undo->number || undo->index >= set->count)
+			continue;
+		value = set->values[undo->index] + undo->change;
+		set->values[undo->index] = (u16)max(0, min(value, VALUE_MAX));
+		changes++;
+		wake_up(&changed);
+	}
+}
+
 /* Once: as try_operations(), and -EINVAL, -EACCES. *@seen: the count of changes it saw. */
 static int operate(int number, const struct operation *operations, u64 n, u64 *blocked, u64 *seen)
 {
@@ -157,35 +227,47 @@ static int operate(int number, const struct operation *operations, u64 n, u64 *b
 	set = find_set(number, wanted);
 	if (IS_ERR(set))
 		return (int)PTR_ERR(set);
+	error = reserve_undos(number, operations, n);
+	if (error)
+		return error;
 	error = try_operations(set, operations, n, blocked);
+	if (!error)
+		note_undos(number, operations, n);
 	*seen = changes += !error;
 	return error;
 }
 
-s64 sys_semop(int number, const void *user_operations, u64 n)
+s64 sys_semtimedop(int number, const void *user_operations, u64 n, const void *timeout)
 {
 	struct operation operations[OPERATIONS_MAX];
-	u64 blocked = 0, seen = 0;
+	u64 blocked = 0, seen = 0, ns = FOR_EVER;
 	bool waited = false;
-	int error;
+	s64 result;
 
 	if (!n || n > OPERATIONS_MAX)
 		return n ? -E2BIG : -EINVAL;
 	if (copy_from_user(operations, user_operations, n * sizeof(operations[0])))
 		return -EFAULT;
-	for (u64 i = 0; i < n; i++)
-		if (operations[i].flags & SEM_UNDO)
-			return -EINVAL;
-	while ((error = operate(number, operations, n, &blocked, &seen)) == -EAGAIN) {
-		if (operations[blocked].flags & IPC_NOWAIT)
+	result = timeout ? get_timespec(timeout, &ns) : 0;
+	if (result)
+		return result;
+	while ((result = operate(number, operations, n, &blocked, &seen)) == -EAGAIN) {
+		if (operations[blocked].flags & IPC_NOWAIT || !ns)
 			return -EAGAIN;
-		if (wait_event_interruptible(changed, READ_ONCE(changes) != seen))
+		result = wait_event_interruptible_timeout(changed, READ_ONCE(changes) != seen, ns);
+		if (result < 0)
 			return -EINTR;
+		ns = timeout ? (u64)result : ns;
 		waited = true;
 	}
-	if (!error)
+	if (!result)
 		wake_up(&changed);
-	return error == -EINVAL && waited ? -EIDRM : error;
+	return result == -EINVAL && waited ? -EIDRM : result;
+}
+
+s64 sys_semop(int number, const void *operations, u64 n)
+{
+	return sys_semtimedop(number, operations, n, NULL);
 }
 
 s64 sys_semctl(int number, int index, int command, u64 argument)
