@@ -5,11 +5,7 @@
  * specification 2.0, section 3. Their maps of memory have entries of one form.
  */
 #include "boot/boot_info.h"
-
-#include <arch/page.h>
-
-#include "kernel/core/printk.h"
-#include "kernel/core/string.h"
+#include "kernel/core/kernel.h"
 
 #define PVH_MAGIC 0x336ec578
 #define MULTIBOOT2_MAGIC 0x36d76289

@@ -9,8 +9,7 @@
  */
 #pragma once
 
-#include "kernel/core/time.h"
-#include "kernel/core/types.h"
+#include "kernel/core/kernel.h"
 
 #define PATH_MAX 4096 /* with the NUL */
 #define NAME_MAX 255

@@ -1,9 +1,6 @@
 /* anonymous.c - files that no directory knows: see anonymous.h. */
 #include "fs/anonymous.h"
 
-#include "kernel/core/printk.h"
-#include "kernel/core/sched.h"
-
 static const struct super_operations super_operations;
 static struct super_block anonymous_super = {
 	.op = &super_operations,

@@ -8,9 +8,6 @@
  */
 #include "fs/internal.h"
 #include "kernel/core/jobctl.h"
-#include "kernel/core/string.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
 
 /* ---- permission ------------------------------------------------------------------------------ */
 

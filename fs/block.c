@@ -7,12 +7,6 @@
 #include "fs/block.h"
 
 #include "fs/buffer.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/mutex.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/string.h"
-#include "kernel/core/time.h"
-#include "kernel/core/wait.h"
 #include "mm/slab.h"
 
 #define RESERVE 4 /* requests for when memory is gone */

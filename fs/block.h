@@ -15,9 +15,7 @@
  */
 #pragma once
 
-#include "kernel/core/atomic.h"
-#include "kernel/core/list.h"
-#include "kernel/core/types.h"
+#include "kernel/core/kernel.h"
 
 #define SECTOR_SIZE 512
 #define BLOCK_MAX_SEGMENTS 32

@@ -8,9 +8,6 @@
  */
 #include "fs/buffer.h"
 #include "fs/vfs.h"
-#include "kernel/core/string.h"
-#include "kernel/core/uaccess.h"
-#include "mm/slab.h"
 
 #define BLKROGET 0x125e
 #define BLKGETSIZE 0x1260

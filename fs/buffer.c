@@ -10,12 +10,6 @@
 #include "fs/buffer.h"
 
 #include "hash/cache.h"
-#include "kernel/core/assert.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/string.h"
-#include "kernel/core/time.h"
-#include "kernel/core/wait.h"
 #include "mm/slab.h"
 
 #define GFP_BUFFER (GFP_KERNEL | GFP_NOIO)

@@ -26,13 +26,7 @@
  */
 #pragma once
 
-#include <generated/hash_choice.h>
-
 #include "fs/block.h"
-#include "kernel/core/atomic.h"
-#include "kernel/core/bitops.h"
-#include "kernel/core/cleanup.h"
-#include "kernel/core/err.h"
 #include "mm/page_cache.h"
 
 enum buffer_flag {

@@ -13,10 +13,6 @@
  */
 #include "fs/buffer.h"
 #include "fs/vfs.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/string.h"
-#include "mm/slab.h"
 
 #define BLOCKS_PER_PAGE_MAX (PAGE_SIZE / SECTOR_SIZE)
 

@@ -6,10 +6,6 @@
  * (proc/).
  */
 #include "fs/internal.h"
-#include "kernel/core/string.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
-#include "mm/slab.h"
 
 struct cred init_cred = {.refcount = ATOMIC_INIT(1)};
 

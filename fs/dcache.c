@@ -22,10 +22,6 @@
 #include "fs/dcache.h"
 #include "fs/internal.h"
 #include "fs/lru.h"
-#include "kernel/core/assert.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/string.h"
-#include "mm/slab.h"
 
 #ifndef CONFIG_DEBUG
 static_assert(sizeof(struct dentry) <= 192 && sizeof(struct inode) <= 600,

@@ -8,10 +8,6 @@
  */
 #include "fs/anonymous.h"
 #include "fs/poll.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
-#include "mm/slab.h"
 
 #define EFD_SEMAPHORE 1
 #define COUNT_MAX (~0ull - 1)

@@ -13,11 +13,6 @@
  */
 #include "fs/internal.h"
 #include "fs/pipe.h"
-#include "kernel/core/assert.h"
-#include "kernel/core/string.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
-#include "mm/slab.h"
 
 #define FILE_TABLE_FIRST 64
 #define FILE_LIMIT 1024 /* RLIMIT_NOFILE of the first process */

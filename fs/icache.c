@@ -17,11 +17,6 @@
 #include "fs/internal.h"
 #include "fs/lru.h"
 #include "hash/cache.h"
-#include "kernel/core/assert.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/string.h"
-#include "kernel/core/wait.h"
-#include "mm/slab.h"
 
 struct inode_key {
 	const struct super_block *sb;

@@ -2,8 +2,6 @@
  * init.c - bring the VFS up: tables and slabs of the caches first, then what file systems there
  * are.
  */
-#include "fs/block.h"
-#include "fs/buffer.h"
 #include "fs/ext2/ext2.h"
 #include "fs/internal.h"
 

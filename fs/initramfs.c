@@ -11,9 +11,6 @@
 #include "fs/initramfs.h"
 
 #include "fs/vfs.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/string.h"
-#include "mm/slab.h"
 
 #define CPIO_MAGIC "070701"
 #define CPIO_HEADER 110

@@ -1,7 +1,7 @@
 /* initramfs.h - unpacking a cpio archive into the root file system. */
 #pragma once
 
-#include "kernel/core/types.h"
+#include "kernel/core/kernel.h"
 
 /*
  * Unpack the newc archive of @size bytes into the current root directory (the current task's, which

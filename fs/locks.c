@@ -20,10 +20,6 @@
  */
 #include "fs/internal.h"
 #include "kernel/core/jobctl.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
-#include "kernel/core/wait.h"
-#include "mm/slab.h"
 
 #define LOCKS_MAX 16384
 #define CIRCLE_MAX 64

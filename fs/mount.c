@@ -18,16 +18,8 @@
  * All mounts are private: there is no propagation. MNT_EXPIRE does not notice a use between its two
  * calls.
  */
-#include "fs/block.h"
 #include "fs/buffer.h"
 #include "fs/internal.h"
-#include "kernel/core/assert.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
-#include "mm/slab.h"
 
 static struct {
 	spinlock_t lock;

@@ -16,9 +16,6 @@
  */
 #include "fs/dcache.h"
 #include "fs/internal.h"
-#include "kernel/core/string.h"
-#include "kernel/core/uaccess.h"
-#include "mm/slab.h"
 
 struct held_link {
 	struct dentry *dentry; /* referenced: keeps the inode, and so its text */

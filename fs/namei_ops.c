@@ -10,9 +10,6 @@
  */
 #include "fs/initramfs.h"
 #include "fs/internal.h"
-#include "kernel/core/string.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
 
 /* ---- new names ------------------------------------------------------------------------------- */
 

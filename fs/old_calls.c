@@ -3,7 +3,6 @@
  * its successor's with fixed arguments.
  */
 #include "fs/abi.h"
-#include "kernel/core/syscalls.h"
 
 #define PARAMETERS(...) __VA_ARGS__
 #define OLD_CALL(call, parameters, successor, ...)                                                 \

@@ -2,11 +2,6 @@
  * open.c - opening files and letting them go: from a path to a struct file and back.
  */
 #include "fs/internal.h"
-#include "kernel/core/assert.h"
-#include "kernel/core/string.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
-#include "mm/slab.h"
 
 static struct kmem_cache *file_slab;
 static atomic_t open_files;

@@ -19,9 +19,6 @@
 
 #include "fs/anonymous.h"
 #include "kernel/core/jobctl.h"
-#include "kernel/core/string.h"
-#include "kernel/core/uaccess.h"
-#include "mm/slab.h"
 
 #ifndef SIGPIPE
 #define SIGPIPE 13

@@ -2,7 +2,7 @@
  * pipe_file_operations). */
 #pragma once
 
-#include "kernel/core/types.h"
+#include "kernel/core/kernel.h"
 
 struct file;
 

@@ -11,9 +11,6 @@
 #include "fs/poll.h"
 
 #include "fs/vfs.h"
-#include "kernel/core/assert.h"
-#include "kernel/core/time.h"
-#include "mm/slab.h"
 
 #define POLL_INLINE 8 /* descriptors that need no allocation */
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fs/abi.h"
-#include "kernel/core/types.h"
 
 /*
  * Ask the files of @count descriptors (in kernel memory), fill in revents, and wait until one is

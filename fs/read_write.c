@@ -4,10 +4,6 @@
  */
 #include "fs/internal.h"
 #include "kernel/core/jobctl.h"
-#include "kernel/core/string.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
-#include "mm/slab.h"
 
 /* Linux moves at most this many bytes a call. */
 #define IO_MAX ((size_t)0x7ffff000)

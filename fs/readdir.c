@@ -6,9 +6,6 @@
  * the end, has come.
  */
 #include "fs/internal.h"
-#include "kernel/core/string.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
 
 struct getdents {
 	struct dir_context context; /* first: emit() is given this */

@@ -8,8 +8,6 @@
 #include "fs/block.h"
 #include "fs/devfs/devfs.h"
 #include "fs/internal.h"
-#include "kernel/core/syscalls.h"
-#include "mm/slab.h"
 
 struct chrdev {
 	dev_t dev;

@@ -20,21 +20,9 @@
  */
 #pragma once
 
-#include <generated/hash_choice.h>
-
-#include "kernel/core/atomic.h"
-#include "kernel/core/cleanup.h"
-#include "kernel/core/err.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/list.h"
-#include "kernel/core/mutex.h"
-#include "kernel/core/seqlock.h"
-#include "kernel/core/string.h"
-#include "kernel/core/task.h"
-#include "kernel/core/time.h"
-#include "kernel/core/uaccess.h"
 #include "fs/abi.h" /* S_IF*, O_*, struct kstat, AT_* ... Linux's numbers */
 #include "mm/page_cache.h"
+#include "mm/slab.h"
 
 struct block_device;
 struct dentry;

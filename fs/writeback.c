@@ -14,12 +14,6 @@
  */
 #include "fs/buffer.h"
 #include "fs/internal.h"
-#include "fs/vfs.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/time.h"
-#include "kernel/core/wait.h"
 
 #define DIRTY_EXPIRE_NS (30 * NSEC_PER_SEC)
 #define PERIOD_NS (5 * NSEC_PER_SEC)

@@ -10,10 +10,6 @@
  * The order of the checks is Linux's, since it decides which errno a program sees.
  */
 #include "fs/internal.h"
-#include "kernel/core/string.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
-#include "mm/slab.h"
 
 static bool has_prefix(const char *name, const char *prefix)
 {

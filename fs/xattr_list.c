@@ -1,9 +1,6 @@
 /* xattr_list.c - extended attributes in a list in memory. See xattr_list.h. */
 #include "fs/xattr_list.h"
 
-#include "kernel/core/string.h"
-#include "mm/slab.h"
-
 s64 xattr_list_get(const struct xattr *list, const char *name, void *value, size_t size)
 {
 	while (list && strcmp(list->name, name))

@@ -1,7 +1,6 @@
 /*
  * advise.c - madvise(2), mincore(2) and msync(2). Declared in vm.h.
  */
-#include "kernel/core/sched.h"
 #include "mm/mman.h"
 #include "mm/vm_internal.h"
 

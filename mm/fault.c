@@ -11,10 +11,6 @@
  * read-only until written to, then the page is marked dirty first. A read fault maps what the cache
  * has of the pages around it too.
  */
-#include "kernel/core/err.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/time.h"
-#include "mm/page_alloc.h"
 #include "mm/page_lookup.h"
 #include "mm/vm_internal.h"
 

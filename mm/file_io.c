@@ -7,10 +7,6 @@
  * first, and the copy runs with faults disabled; if it falls short nevertheless, it is tried again.
  */
 #include "fs/buffer.h"
-#include "fs/vfs.h"
-#include "kernel/core/uaccess.h"
-#include "mm/page_cache.h"
-#include "mm/page_alloc.h"
 #include "mm/page_lookup.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */

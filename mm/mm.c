@@ -7,7 +7,6 @@
  * forget it, then the page loses its reference: so a frame never has another owner while some CPU
  * can still write to it.
  */
-#include "mm/slab.h"
 #include "mm/vm_internal.h"
 
 #define ZAP_BATCH 64

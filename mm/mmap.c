@@ -4,10 +4,7 @@
  * Each call changes areas and entries under mm->lock held for writing; what areas refer to (files,
  * shared memory) is let go after it, since a last reference may need the locks of a file system.
  */
-#include "kernel/core/err.h"
-#include "kernel/core/sched.h"
 #include "mm/mman.h"
-#include "mm/slab.h"
 #include "mm/vm_internal.h"
 
 #define IDLE_TABLES_MAX 32

@@ -14,12 +14,9 @@
  */
 #pragma once
 
-#include <arch/page.h>
 #include <generated/hash_choice.h>
 
-#include "kernel/core/atomic.h"
-#include "kernel/core/list.h"
-#include "kernel/core/types.h"
+#include "kernel/core/kernel.h"
 
 struct address_space;
 struct buffer;

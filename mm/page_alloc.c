@@ -15,12 +15,6 @@
 #include "mm/page_alloc.h"
 
 #include <arch/boot.h>
-#include <arch/cpu.h>
-
-#include "kernel/core/bitops.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/task.h"
 
 #define STACK_SIZE 64
 #define STACK_BATCH 32

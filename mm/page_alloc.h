@@ -10,11 +10,6 @@
  */
 #pragma once
 
-#include <arch/cpu.h>
-
-#include "kernel/core/string.h"
-#include <arch/cpu.h>
-
 #include "mm/page.h"
 
 #define GFP_ATOMIC 0u

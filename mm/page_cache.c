@@ -11,13 +11,6 @@
  */
 #include "mm/page_cache.h"
 
-#include "fs/vfs.h"
-#include "kernel/core/assert.h"
-#include "kernel/core/err.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
-#include "kernel/core/wait.h"
 #include "mm/page_lookup.h"
 
 #define WAIT_QUEUES 64

@@ -19,9 +19,6 @@
  */
 #pragma once
 
-#include "kernel/core/bitops.h"
-#include "kernel/core/spinlock.h"
-#include "mm/page.h"
 #include "mm/page_alloc.h"
 
 struct file;

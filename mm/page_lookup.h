@@ -9,7 +9,6 @@
 
 #include "fs/vfs.h"
 #include "hash/cache.h"
-#include "mm/page_cache.h"
 
 struct page_key {
 	struct address_space *mapping;

@@ -11,7 +11,6 @@
  * wants, or none.
  */
 #include "fs/vfs.h"
-#include "mm/page_cache.h"
 
 #define WINDOW_MIN 4
 #define WINDOW_MAX 32

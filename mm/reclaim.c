@@ -16,9 +16,6 @@
  * Dirty pages are for write-back, whose shrinker is asked like the others. Anonymous memory stays
  * (no swap).
  */
-#include "kernel/core/sched.h"
-#include "kernel/core/time.h"
-#include "mm/page_alloc.h"
 #include "mm/page_cache.h"
 #include "mm/slab.h"
 

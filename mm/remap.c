@@ -2,7 +2,6 @@
  * remap.c - mremap(2): areas grow, shrink and move with the pages they have. Declared in vm.h.
  */
 #include "mm/mman.h"
-#include "mm/page_alloc.h"
 #include "mm/vm_internal.h"
 
 /* Make the tables that [start, end) needs, so that moving entries there cannot fail. 0 or -ENOMEM.

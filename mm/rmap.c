@@ -5,7 +5,6 @@
  *
  * mapping->vma_lock keeps the areas, their bounds, and their address spaces' page tables.
  */
-#include "mm/page_cache.h"
 #include "mm/vm_internal.h"
 
 /* What @vma shows of the pages [first, last]: false if nothing, or the addresses. */

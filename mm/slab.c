@@ -12,13 +12,7 @@
  */
 #include "mm/slab.h"
 
-#include <arch/cpu.h>
-
 #include "hash/memory.h"
-#include "kernel/core/bitops.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/string.h"
 
 static_assert(GFP_KERNEL == HASH_GFP_KERNEL, "what hash/ allocates with");
 

@@ -16,8 +16,6 @@
  */
 #pragma once
 
-#include "kernel/core/cleanup.h"
-#include "kernel/core/types.h"
 #include "mm/page_alloc.h"
 
 struct kmem_cache;

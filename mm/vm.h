@@ -21,8 +21,6 @@
 
 #include <arch/mmu.h>
 
-#include "kernel/core/rwsem.h"
-#include "kernel/core/spinlock.h"
 #include "mm/page.h"
 
 struct file;

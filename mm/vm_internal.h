@@ -10,8 +10,6 @@
 #pragma once
 
 #include "fs/vfs.h"
-#include "kernel/core/assert.h"
-#include "kernel/core/errno.h"
 #include "mm/vm.h"
 
 #define AREAS_MAX 65530	      /* as vm.max_map_count */

@@ -11,8 +11,6 @@
  * truncation, sync and reclaim find the entries; so each page that is mapped must lie in an area on
  * that list at any time that mapping->vma_lock is free.
  */
-#include "kernel/core/bitops.h"
-#include "mm/slab.h"
 #include "mm/vm_internal.h"
 
 static struct kmem_cache *vma_cache;

@@ -10,8 +10,6 @@
 #include "fs/block.h"
 #include "fs/internal.h"
 #include "fs/tmpfs/tmpfs.h"
-#include "kernel/core/string.h"
-#include "mm/slab.h"
 
 struct device_node {
 	struct device_node *next;

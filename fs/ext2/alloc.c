@@ -12,10 +12,7 @@
  * parent below.
  */
 #include "fs/ext2/ext2.h"
-#include "kernel/core/cleanup.h"
 #include "kernel/core/random.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
 
 bool ext2_block_ok(const struct ext2_fs *fs, u32 block)
 {

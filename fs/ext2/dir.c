@@ -13,8 +13,6 @@
  * directories which lie in a circle on a damaged disk are not reachable.
  */
 #include "fs/ext2/ext2.h"
-#include "kernel/core/cleanup.h"
-#include "kernel/core/string.h"
 
 /* ---- entries --------------------------------------------------------------------------------- */
 

@@ -8,8 +8,6 @@
  * of the buffer cache.
  */
 #include "fs/ext2/ext2.h"
-#include "kernel/core/string.h"
-#include "mm/slab.h"
 
 /* Is the text of the symbolic link in the inode? It is, if no block but that of attributes is its
  * own. */

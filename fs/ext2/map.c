@@ -8,8 +8,6 @@
  * on a damaged disk come to an end.
  */
 #include "fs/ext2/ext2.h"
-#include "kernel/core/cleanup.h"
-#include "kernel/core/sched.h"
 
 #define DEPTH_MAX 4
 

@@ -3,9 +3,6 @@
  * ext2.h.
  */
 #include "fs/ext2/ext2.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/string.h"
-#include "mm/slab.h"
 
 static struct kmem_cache *ext2_inode_slab;
 

@@ -8,9 +8,6 @@
  */
 #include "fs/ext2/ext2.h"
 #include "fs/xattr_list.h"
-#include "kernel/core/cleanup.h"
-#include "kernel/core/string.h"
-#include "mm/slab.h"
 
 #define XATTR_MAGIC 0xea020000u
 

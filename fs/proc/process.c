@@ -3,8 +3,6 @@
  */
 #include "fs/proc/process_info.h"
 #include "fs/proc/proc.h"
-#include "kernel/core/string.h"
-#include "mm/slab.h"
 #include "mm/vm.h"
 
 /* ---- what process_info() tells --------------------------------------------------------------- */

@@ -7,8 +7,6 @@
  * (revalidate), and a name that was not there is asked for each time.
  */
 #include "fs/proc/proc.h"
-#include "kernel/core/string.h"
-#include "mm/slab.h"
 
 #define PID_SHIFT 40
 #define NUMBER_SHIFT 24

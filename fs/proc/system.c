@@ -5,14 +5,10 @@
 #include "fs/proc/process_info.h"
 #include "fs/proc/proc.h"
 #include "hash/cache.h"
-#include "kernel/core/assert.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/export.h"
 #include "kernel/core/random.h"
-#include "kernel/core/string.h"
 #include "kernel/core/system_name.h"
-#include "kernel/core/time.h"
-#include "mm/slab.h"
 
 #undef KB
 #define KB(pages) ULL((pages) << (PAGE_SHIFT - 10))

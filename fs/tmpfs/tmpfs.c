@@ -21,9 +21,6 @@
 
 #include "fs/internal.h"
 #include "fs/xattr_list.h"
-#include "kernel/core/assert.h"
-#include "kernel/core/string.h"
-#include "mm/slab.h"
 
 enum { PAGES, INODES };
 

@@ -6,9 +6,7 @@
  * taken.
  */
 #include "kernel/core/export.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/string.h"
+#include "kernel/core/kernel.h"
 
 #define RECORD_MAX 4000	 /* bytes of JSON in one record */
 #define CHUNK_BYTES 1500 /* of a long JSON, before escaping */

@@ -4,7 +4,7 @@
  */
 #include <arch/power.h>
 
-#include "kernel/core/string.h"
+#include "kernel/core/kernel.h"
 
 struct output {
 	char *buffer;

@@ -7,13 +7,7 @@
  * checked. Searching a path on each *new* edge only makes the checker cheap once the kernel's
  * orders are known.
  */
-#include "kernel/core/lockdep.h"
-#include "kernel/core/bitops.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/string.h"
-#include "kernel/core/task.h"
+#include "kernel/core/kernel.h"
 
 #ifdef CONFIG_DEBUG
 

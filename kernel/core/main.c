@@ -7,26 +7,16 @@
  * other CPU's does, and an idle task never sleeps.
  */
 #include <arch/boot.h>
-#include <arch/cpu.h>
 
 #include "fs/buffer.h"
 #include "fs/vfs.h"
 #include "hash/cache.h"
-#include "kernel/core/err.h"
-#include "kernel/core/printk.h"
 #include "kernel/core/random.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/timer.h"
-#include "kernel/core/time.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/init.h"
 #include "kernel/proc/process.h"
 #include "kernel/proc/scheduler.h"
 #include "kernel/sys/syscalls.h"
-#include "mm/page_alloc.h"
-#include "mm/page_cache.h"
-#include "mm/slab.h"
 #include "mm/vm.h"
 
 __noreturn void kernel_main(u32 magic, phys_addr_t info);

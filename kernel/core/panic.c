@@ -2,14 +2,9 @@
  * panic.c - the end after a broken invariant: say what, where, and how we came here, then leave the
  * machine with a status that no job's exit can be confused with.
  */
-#include "kernel/core/assert.h"
-#include "kernel/core/atomic.h"
 #include "kernel/core/export.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/string.h"
-#include "kernel/core/task.h"
+#include "kernel/core/kernel.h"
 
-#include <arch/cpu.h>
 #include <arch/power.h>
 
 static u32 panic_owner; /* 1 + the CPU that panics */

@@ -7,11 +7,8 @@
  * panic() has stopped the other CPUs, neither is taken any more: their holders will never release
  * them.
  */
-#include "kernel/core/printk.h"
 #include "kernel/core/cmdline.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/string.h"
-#include "kernel/core/time.h"
+#include "kernel/core/kernel.h"
 
 #include <arch/power.h>
 

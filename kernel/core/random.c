@@ -4,9 +4,7 @@
  */
 #include "kernel/core/random.h"
 #include "kernel/core/cmdline.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/string.h"
-#include "kernel/core/time.h"
+#include "kernel/core/kernel.h"
 
 #define KEY_WORDS 8
 #define BLOCK_WORDS 16

@@ -5,8 +5,7 @@
  * may have the lock gives it to them there (`granted`): a waiter does not compete. RWSEM_WAITERS is
  * set exactly while the queue is not empty, but for moments within wait_lock.
  */
-#include "kernel/core/rwsem.h"
-#include "kernel/core/errno.h"
+#include "kernel/core/kernel.h"
 
 struct rwsem_waiter {
 	struct list_head link;

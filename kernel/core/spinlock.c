@@ -1,8 +1,7 @@
 /*
  * spinlock.c - waiting for a lock: the part of a spinlock that is not inline; classes of locks.
  */
-#include "kernel/core/spinlock.h"
-#include "kernel/core/string.h"
+#include "kernel/core/kernel.h"
 
 struct lock_class lock_classes[LOCK_CLASSES] = {{.name = "(unnamed)"}};
 unsigned lock_class_count = 1;

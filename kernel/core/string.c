@@ -5,7 +5,7 @@
  * overlapping word for the rest, so no byte loops. The names in parentheses keep string.h's macros
  * away.
  */
-#include "kernel/core/string.h"
+#include "kernel/core/kernel.h"
 
 #ifndef HOSTED
 

@@ -6,9 +6,8 @@
  * `running` is its timer, so that a timer on a stack may be given up afterwards.
  */
 #include "kernel/core/timer.h"
+#include "kernel/core/kernel.h"
 #include "kernel/core/percpu.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/time.h"
 
 struct timer_list {
 	spinlock_t lock;

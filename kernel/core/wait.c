@@ -5,7 +5,7 @@
  * be queued; so an entry on a stack is never touched after its owner went on. The lock is taken
  * with interrupts off, because interrupt handlers wake.
  */
-#include "kernel/core/wait.h"
+#include "kernel/core/kernel.h"
 
 void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry,
 		     enum task_state state)

@@ -6,8 +6,6 @@
  * control, signals, then editing or plain input. Not done: ISTRIP, mapping of case, ECHOPRT, parity
  * and break handling, delays, and of output mapping all but ONLCR; those flags read back as off.
  */
-#include "kernel/core/printk.h"
-#include "kernel/core/string.h"
 #include "kernel/drivers/tty.h"
 
 #define SIGINT 2

@@ -2,9 +2,7 @@
  * mem.c - the memory devices: null, zero, full, random, urandom, kmsg.
  */
 #include "fs/vfs.h"
-#include "kernel/core/printk.h"
 #include "kernel/core/random.h"
-#include "kernel/core/string.h"
 #include "kernel/drivers/drivers.h"
 
 #define CHUNK 256

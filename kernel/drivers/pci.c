@@ -5,9 +5,6 @@
 
 #include <arch/io.h>
 
-#include "kernel/core/errno.h"
-#include "kernel/core/printk.h"
-
 #define CONFIG_ADDRESS 0xcf8
 #define CONFIG_DATA 0xcfc
 #define CONFIG_ENABLE (1u << 31)

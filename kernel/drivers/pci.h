@@ -9,7 +9,7 @@
 
 #include <arch/irq.h>
 
-#include "kernel/core/types.h"
+#include "kernel/core/kernel.h"
 
 #define PCI_BARS 6
 #define PCI_CAPABILITY_VENDOR 0x09

@@ -18,17 +18,10 @@
  * which is `seek` at a third of the disk, the mean distance between two random places. The time for
  * the disk to turn is part of `seek`. A flush costs nothing: there is no cache.
  */
-#include <arch/page.h>
 
 #include "boot/boot_info.h"
 #include "fs/block.h"
-#include "kernel/core/atomic.h"
 #include "kernel/core/cmdline.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/string.h"
-#include "kernel/core/time.h"
 #include "kernel/core/timer.h"
 #include "kernel/drivers/drivers.h"
 #include "mm/page_alloc.h"

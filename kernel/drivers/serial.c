@@ -6,14 +6,10 @@
  * fewer instructions than an interrupt. Input of COM1 comes by interrupt and goes to the terminal.
  * Callers hold the console lock (printk.c) or the control port's (export.c), so ports need none.
  */
-#include "kernel/core/errno.h"
 #include "kernel/core/export.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/spinlock.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/drivers/tty.h"
 
-#include <arch/cpu.h>
 #include <arch/io.h>
 #include <arch/irq.h>
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "kernel/core/types.h"
+#include "kernel/core/kernel.h"
 
 #define NCCS 19
 

@@ -11,9 +11,6 @@
 #include "hash/cache.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/jobctl.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/string.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/drivers/drivers.h"
 
 #define SIGHUP 1

@@ -20,9 +20,6 @@
  */
 #pragma once
 
-#include "kernel/core/mutex.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/wait.h"
 #include "kernel/drivers/termios.h"
 
 #define TTY_BUFFER 4096	   /* a power of two: counters wrap */

@@ -14,15 +14,8 @@
  * sectors are not of 512 bytes, several queues.
  */
 #include <arch/io.h>
-#include <arch/page.h>
 
 #include "fs/block.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/string.h"
-#include "kernel/core/time.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/drivers/pci.h"
 #include "mm/slab.h"

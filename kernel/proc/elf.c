@@ -7,10 +7,8 @@
  */
 #include <arch/elf.h>
 
-#include "kernel/core/string.h"
 #include "kernel/proc/exec.h"
 #include "mm/mman.h"
-#include "mm/slab.h"
 
 enum { ET_EXEC = 2, ET_DYN, PT_LOAD = 1, PT_INTERP = 3, PF_X = 1, PF_W = 2, PF_R = 4 };
 #define SEGMENTS_MAX 128

@@ -13,19 +13,13 @@
 #include "kernel/proc/exec.h"
 
 #include <arch/elf.h>
-#include <arch/page.h>
 #include <arch/process.h>
 #include <arch/signal.h>
 
 #include "kernel/core/cmdline.h"
 #include "kernel/core/random.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
 #include "mm/mman.h"
-#include "mm/slab.h"
 
 #define STRING_SIZE_MAX (32 * PAGE_SIZE) /* one argument, as in Linux */
 #define STRINGS_SIZE_MAX MB(6)		 /* all of them */

@@ -11,11 +11,6 @@
  */
 #include "fs/vfs.h"
 #include "kernel/core/export.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/drivers/tty.h"
 #include "kernel/proc/init.h"
 #include "kernel/proc/itimer.h"

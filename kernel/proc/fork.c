@@ -11,11 +11,6 @@
 #include <arch/process.h>
 
 #include "fs/vfs.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
 #include "mm/vm.h"
 

@@ -7,11 +7,6 @@
  * with a lock of its own.
  */
 #include "fs/vfs.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
 #include "mm/vm.h"
 

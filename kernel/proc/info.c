@@ -6,10 +6,6 @@
  */
 #include "fs/proc/process_info.h"
 
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
-#include "kernel/core/time.h"
-#include "kernel/core/timer.h"
 #include "kernel/drivers/tty.h"
 #include "kernel/proc/process.h"
 #include "kernel/proc/scheduler.h"

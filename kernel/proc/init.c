@@ -7,7 +7,6 @@
  */
 #include "kernel/proc/init.h"
 
-#include <arch/page.h>
 #include <arch/power.h>
 #include <arch/process.h>
 
@@ -17,8 +16,6 @@
 #include "hash/cache.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/export.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/string.h"
 #include "kernel/proc/process.h"
 
 #define INIT_ARGUMENTS 64

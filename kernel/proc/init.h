@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "kernel/core/types.h"
+#include "kernel/core/kernel.h"
 
 /* Boot: make process 1, which mounts the root file system and runs the first program. */
 void init_start(void);

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "kernel/core/types.h"
+#include "kernel/core/kernel.h"
 
 struct process;
 

@@ -7,9 +7,6 @@
  */
 #include "kernel/core/jobctl.h"
 
-#include "kernel/core/errno.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/task.h"
 #include "kernel/proc/process.h"
 
 pid_t current_pgrp(void)

@@ -17,12 +17,8 @@
  */
 #pragma once
 
-#include "kernel/core/list.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/task.h"
 #include "kernel/core/timer.h"
 #include "kernel/core/user_time.h"
-#include "kernel/core/wait.h"
 #include "kernel/proc/signal.h"
 
 #define PID_MAX 32768

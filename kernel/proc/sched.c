@@ -14,20 +14,10 @@
  * run_queue->running: set TASK_RUNNING, nothing else), that is leaving its CPU (on_cpu: put it on
  * that CPU's own queue), or that sleeps (place it anywhere).
  */
-#include "kernel/core/sched.h"
 
-#include <arch/mmu.h>
 #include <arch/process.h>
 #include <arch/time.h>
 
-#include "kernel/core/err.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/string.h"
-#include "kernel/core/time.h"
-#include "kernel/core/timer.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
 #include "kernel/proc/scheduler.h"
 #include "fs/vfs.h"

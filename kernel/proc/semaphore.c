@@ -6,15 +6,8 @@
  * and looks again whenever any value changed: sets are few.
  */
 #include "fs/vfs.h"
-#include "kernel/core/cleanup.h"
-#include "kernel/core/err.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/core/user_time.h"
-#include "kernel/core/wait.h"
 #include "kernel/proc/process.h"
-#include "mm/slab.h"
 
 #define SETS 128
 #define NUMBERS (1 << 23)

@@ -20,14 +20,8 @@
 #include "fs/vfs.h"
 #include "kernel/core/export.h"
 #include "kernel/core/jobctl.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/time.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/itimer.h"
 #include "kernel/proc/process.h"
-#include "mm/slab.h"
 
 struct queued_signal {
 	struct list_head link;

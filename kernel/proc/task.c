@@ -5,15 +5,8 @@
  * too. A pid is given out again only when no thread, process, group or session has it.
  */
 #include "fs/vfs.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/lockdep.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
-#include "kernel/core/time.h"
 #include "kernel/proc/itimer.h"
 #include "kernel/proc/process.h"
-#include "mm/page_alloc.h"
-#include "mm/slab.h"
 
 #define PID_BUCKETS 256
 #define STACK_ORDER 2

@@ -12,9 +12,6 @@
  * by the process itself.
  */
 #include "fs/vfs.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/itimer.h"
 #include "kernel/proc/process.h"
 #include "kernel/proc/scheduler.h"

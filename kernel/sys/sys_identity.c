@@ -5,10 +5,7 @@
  * privilege is an effective uid of 0. Limit: 32 supplementary groups (Linux: 65536).
  */
 #include "fs/vfs.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
 #include "kernel/core/system_name.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
 

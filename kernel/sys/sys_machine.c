@@ -1,19 +1,11 @@
 /*
  * sys_machine.c - the machine as a whole: sysinfo, the log, power-off.
  */
-#include <arch/cpu.h>
 
 #include "fs/vfs.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
-#include "kernel/core/time.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/init.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
-#include "mm/page_alloc.h"
-#include "mm/slab.h"
 
 struct sysinfo {
 	s64 uptime;

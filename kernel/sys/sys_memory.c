@@ -2,9 +2,6 @@
  * sys_memory.c - system calls on the address space: mmap, mprotect, brk ... The work is mm/'s.
  */
 #include "fs/vfs.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
 #include "mm/mman.h"

@@ -4,13 +4,9 @@
  */
 #include "fs/poll.h"
 #include "fs/vfs.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
 #include "kernel/core/user_time.h"
-#include "mm/slab.h"
 
 #define SELECT_MAX 4096 /* descriptors; select(2) itself is for 1024 */
 #define FOR_EVER (~0ULL)

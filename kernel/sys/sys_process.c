@@ -5,9 +5,6 @@
 
 #include "fs/vfs.h"
 #include "kernel/core/random.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
 #include "kernel/core/user_time.h"

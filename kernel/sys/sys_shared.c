@@ -9,10 +9,6 @@
  * Lock: segments_lock guards the table; it may sleep, and takes mm->lock below it.
  */
 #include "fs/tmpfs/tmpfs.h"
-#include "kernel/core/cleanup.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/syscalls.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
 #include "mm/mman.h"
 #include "mm/vm.h"

@@ -4,10 +4,7 @@
  */
 #include <arch/signal.h>
 
-#include "kernel/core/bitops.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/sched.h"
+#include "kernel/core/kernel.h"
 #include "kernel/sys/syscalls.h"
 
 static s64 syscall_missing(void)

@@ -11,10 +11,6 @@
 
 #include "kernel/core/cmdline.h"
 #include "kernel/core/export.h"
-#include "kernel/core/mutex.h"
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
 

@@ -11,8 +11,6 @@
 #include <arch/time.h>
 
 #include "kernel/core/percpu.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/time.h"
 #include "kernel/core/timer.h"
 #include "kernel/proc/scheduler.h"
 #include "kernel/x86/x86.h"

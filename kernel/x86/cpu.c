@@ -7,12 +7,9 @@
  * writes its own tables.
  */
 #include <arch/boot.h>
-#include <arch/cpu.h>
 #include <arch/elf.h>
-#include <arch/page.h>
 
 #include "fs/proc/process_info.h"
-#include "kernel/core/string.h"
 #include "kernel/x86/x86.h"
 
 struct tss {

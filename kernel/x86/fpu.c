@@ -9,9 +9,7 @@
 #include <arch/process.h>
 #include <arch/uaccess.h>
 
-#include "kernel/core/assert.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/string.h"
+#include "kernel/core/kernel.h"
 #include "kernel/x86/x86.h"
 
 #define XSTATE_HEADER 512 /* offset: u64 present, u64 compaction, 48 bytes of zeros */

@@ -13,9 +13,7 @@
 
 #include <arch/io.h>
 
-#include "kernel/core/errno.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/spinlock.h"
+#include "kernel/core/kernel.h"
 #include "kernel/x86/x86.h"
 
 enum {

@@ -14,14 +14,8 @@
  *
  * Locks: the caller's page-table lock guards a root; the per-CPU stock is used with interrupts off.
  */
-#include <arch/mmu.h>
-#include <arch/page.h>
 
-#include "kernel/core/assert.h"
-#include "kernel/core/bitops.h"
-#include "kernel/core/errno.h"
 #include "kernel/core/percpu.h"
-#include "kernel/core/string.h"
 #include "kernel/x86/x86.h"
 #include "mm/page_alloc.h"
 

@@ -7,10 +7,9 @@
  */
 #include <arch/boot.h>
 #include <arch/io.h>
-#include <arch/page.h>
 #include <arch/power.h>
 
-#include "kernel/core/printk.h"
+#include "kernel/core/kernel.h"
 #include "kernel/x86/x86.h"
 
 #define MOST_FRAMES 40

@@ -6,9 +6,7 @@
 #include <arch/process.h>
 #include <arch/uaccess.h>
 
-#include "kernel/core/assert.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/string.h"
+#include "kernel/core/kernel.h"
 #include "kernel/x86/x86.h"
 
 /* What arch_switch_stacks() pops. */

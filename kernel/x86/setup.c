@@ -7,10 +7,8 @@
  * request.
  */
 #include <arch/boot.h>
-#include <arch/page.h>
 #include <arch/time.h>
 
-#include "kernel/core/printk.h"
 #include "kernel/x86/x86.h"
 #include "mm/page_alloc.h"
 

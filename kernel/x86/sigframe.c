@@ -3,9 +3,6 @@
  */
 #include <arch/signal.h>
 
-#include "kernel/core/sched.h"
-#include "kernel/core/string.h"
-#include "kernel/core/uaccess.h"
 #include "kernel/proc/signal.h"
 #include "kernel/x86/offsets.h"
 

@@ -8,10 +8,7 @@
  */
 #include <arch/boot.h>
 #include <arch/irq.h>
-#include <arch/page.h>
 
-#include "kernel/core/printk.h"
-#include "kernel/core/string.h"
 #include "kernel/x86/x86.h"
 #include "mm/page_alloc.h"
 

@@ -6,11 +6,8 @@
  * exception table lists (uaccess.S); anything else is a bug and is not allowed to fault a page in.
  */
 #include <arch/boot.h>
-#include <arch/mmu.h>
 #include <arch/power.h>
 
-#include "kernel/core/errno.h"
-#include "kernel/core/printk.h"
 #include "kernel/x86/x86.h"
 #include "mm/vm.h"
 
