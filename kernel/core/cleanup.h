@@ -39,6 +39,7 @@
 	}
 
 DEFINE_GUARD(spinlock, spinlock_t, spin_lock(object), spin_unlock)
+DEFINE_GUARD(spinlock_irq, spinlock_t, spin_lock_irq(object), spin_unlock_irq) /* irqs are on */
 DEFINE_GUARD(mutex, struct mutex, mutex_lock(object), mutex_unlock)
 DEFINE_GUARD(read, struct rw_semaphore, down_read(object), up_read)
 DEFINE_GUARD(write, struct rw_semaphore, down_write(object), up_write)

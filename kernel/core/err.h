@@ -25,3 +25,26 @@ static inline int PTR_ERR_OR_ZERO(const void *pointer)
 {
 	return IS_ERR(pointer) ? (int)PTR_ERR(pointer) : 0;
 }
+
+/*
+ * The way out of a function that returns int or s64, from the middle of an expression, when what it
+ * calls fails: what has to be undone is left to guard() and __free() (cleanup.h).
+ *
+ *	TRY(inode_permission(inode, MAY_WRITE));  a negative errno is returned
+ *	n = TRY(read_some(...));  any other value is the result
+ *	file = TRY_PTR(file_open(...));  ERR_PTR() is returned as errno, NULL as -ENOMEM
+ */
+#define TRY(call)                                                                                  \
+	({                                                                                         \
+		__auto_type __result = (call);                                                     \
+		if (unlikely(__result < 0))                                                        \
+			return (int)__result;                                                      \
+		__result;                                                                          \
+	})
+#define TRY_PTR(call)                                                                              \
+	({                                                                                         \
+		__auto_type __pointer = (call);                                                    \
+		if (unlikely(!__pointer) || IS_ERR(__pointer))                                     \
+			return __pointer ? (int)PTR_ERR(__pointer) : -ENOMEM;                      \
+		__pointer;                                                                         \
+	})

@@ -1,6 +1,6 @@
 /*
- * kernel.h - the services every room stands on, in one: types and errors, strings and lists, printk
- * and assertions, locks and their guards, waiting and the current thread, time and the user's memory.
+ * kernel.h - what every room stands on, in one: types and errors, strings and lists, printk and
+ * assertions, locks and their guards, waiting and the current thread, time and the user's memory.
  *
  * A room's own header includes this one; a .c file includes the headers of the rooms it uses. What
  * only a few need (timers, random numbers, the command line, exported names) is not in here.
