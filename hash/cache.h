@@ -12,9 +12,11 @@
  *   hash/buffer/NAME.h	 u32 buffer_hash(u32 device, u64 block, unsigned bits)
  *   hash/inode/NAME.h	 u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
  *   hash/dentry/NAME.h	 u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
+ *   hash/any/NAME.h	 u32 any_NAME(u64 sequential, u64 other, unsigned bits)
  *   hash/name/NAME.h	 u32 name_hash(uintptr_t salt, const char *name, size_t length)
  *   hash/table/NAME.h	 a structure; see hash/table/README.md and chained.h
  *
+ * A function of hash/any/ serves each of the four caches, whose own key it is given as two words.
  * All are `static inline` and return a value below 1 << bits (name_hash: any u32); bits is 1 to 31.
  * name_hash() may read up to 7 bytes past the name: callers keep names in buffers with that slack.
  *
@@ -94,8 +96,12 @@ struct hash_cache {
 
 extern struct hash_cache page_cache_hash, buffer_cache_hash, inode_cache_hash, dentry_cache_hash;
 
-/* For CONFIG_DEBUG: panic, naming the function, when @bucket lies outside the table. */
+/* In debug builds: panic, naming the function, when @bucket lies outside the table. */
+#ifdef CONFIG_DEBUG
 void hash_check_bucket(const struct hash_cache *cache, u64 bucket);
+#else
+#define hash_check_bucket(cache, bucket) ((void)0)
+#endif
 
 #ifdef CONFIG_HASH_STATS
 extern struct hash_counters page_counters[], buffer_counters[], inode_counters[], dentry_counters[];

@@ -35,9 +35,34 @@ class ChoiceError(Exception):
     """What cannot be chosen; the message says what can."""
 
 
+# A function of hash/any serves all four tables: their keys as its two words, the one that runs on by ones first.
+WORDS = {
+    "page": ("uintptr_t inode, u64 byte_offset", "byte_offset >> 12, inode"),
+    "buffer": ("u32 device, u64 block", "block, device"),
+    "inode": ("uintptr_t superblock, u64 number", "number, superblock"),
+    "dentry": ("uintptr_t parent, u32 name_hash", "name_hash, parent"),
+}
+
+
 def functions(cache):
-    """The hash functions of a cache: each header of its folder is one."""
-    return sorted(path.stem for path in (HASH / cache).glob("*.h"))
+    """The hash functions of a cache: each header of its folder is one, and but for names each of hash/any."""
+    folders = (cache, "any") if cache in TABLE_CACHES else (cache,)
+    return sorted({path.stem for folder in folders for path in (HASH / folder).glob("*.h")})
+
+
+def header(cache, name):
+    """Where a function stands: in the cache's own folder, if it is there, or in hash/any."""
+    own = HASH / cache / f"{name}.h"
+    return own if own.exists() or cache not in TABLE_CACHES else HASH / "any" / f"{name}.h"
+
+
+def code(path):
+    """A header without its comments."""
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def any_function(name):
+    return "any_" + name.replace("-", "_")
 
 
 def structures():
@@ -61,7 +86,7 @@ def summary(path):
 
 def choices():
     """Every choice: name -> {value: one line about it}."""
-    found = {f"{c.upper()}_HASH": {n: summary(HASH / c / f"{n}.h") for n in functions(c)} for c in CACHES}
+    found = {f"{c.upper()}_HASH": {n: summary(header(c, n)) for n in functions(c)} for c in CACHES}
     for cache in TABLE_CACHES:
         tables = [n for n in structures() if cache in served_caches(HASH / "table" / f"{n}.h")]
         found[f"{cache.upper()}_TABLE"] = {n: summary(HASH / "table" / f"{n}.h") for n in tables}
@@ -73,10 +98,10 @@ def check_function(cache, name):
     names = functions(cache)
     if name not in names:
         raise ChoiceError(f"no {cache} hash function '{name}'. There are:\n" + "\n".join(f"  {n}" for n in names))
-    path = HASH / cache / f"{name}.h"
-    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-    if not re.search(rf"\bu32\s+{cache}_hash\s*\(", text) and not re.search(rf"#define\s+{cache}_hash\b", text):
-        raise ChoiceError(f"hash/{cache}/{name}.h does not define `u32 {cache}_hash(...)`: see hash/cache.h")
+    path = header(cache, name)
+    function = f"{cache}_hash" if path.parent.name == cache else any_function(name)
+    if not re.search(rf"\bu32\s+{function}\s*\(|#define\s+{function}\b", code(path)):
+        raise ChoiceError(f"hash/{path.parent.name}/{name}.h does not define `u32 {function}(...)`: see hash/cache.h")
 
 
 def check_structure(cache, name):
@@ -112,8 +137,9 @@ def note(chosen):
 
 
 def ignores(cache, function, parameter):
-    """Does the function say (void)@parameter, having no use for it?"""
-    return f"(void){parameter};" in (HASH / cache / f"{function}.h").read_text(encoding="utf-8")
+    """Has a function of the cache's own no use for @parameter: is it named once?"""
+    path = header(cache, function)
+    return path.parent.name == cache and len(re.findall(rf"\b{parameter}\b", code(path))) == 1
 
 
 def choice_header(chosen):
@@ -134,9 +160,6 @@ def choice_header(chosen):
             f'#define {cache.upper()}_TABLE_HEADER "hash/table/{name}.h"',
             f"#define {table}_link {stem}_link",
             f"#define {table}_root {stem}_root",
-            f"#define {table}_for_each(table, root, bucket, object) \\",
-            f"\tfor ((object) = {table}_first(table, root, bucket); (object); \\",
-            f"\t     (object) = {table}_next(table, root, object))",
         ]
     return "\n".join([*lines, "", "#endif", ""])
 
@@ -147,7 +170,12 @@ def functions_header(chosen):
     lines += ["#define GENERATED_HASH_FUNCTIONS_H", ""]
     for cache in CACHES:
         name = chosen[f"{cache.upper()}_HASH"]
-        lines += [f'#define CONFIG_{cache.upper()}_HASH "{name}"', f'#include "hash/{cache}/{name}.h"']
+        path = header(cache, name)
+        lines += [f'#define CONFIG_{cache.upper()}_HASH "{name}"', f'#include "hash/{path.parent.name}/{name}.h"']
+        if path.parent.name == "any":
+            parameters, words = WORDS[cache]
+            lines += [f"static inline u32 {cache}_hash({parameters}, unsigned bits)"]
+            lines += ["{", f"\treturn {any_function(name)}({words}, bits);", "}"]
     return "\n".join([*lines, "", "#endif", ""])
 
 

@@ -1,8 +1,9 @@
 /*
- * random.c - draw the random numbers of the keyed functions. See hash/mix/random.h.
+ * random.c - draw the random numbers of the keyed functions. See random.h.
  */
+#include "hash/random.h"
+
 #include "hash/cache.h"
-#include "hash/mix/random.h"
 #include "kernel/core/random.h"
 
 u64 hash_siphash_key[2];

@@ -17,13 +17,15 @@ struct hash_counters page_counters[NR_CPUS], buffer_counters[NR_CPUS], inode_cou
 	dentry_counters[NR_CPUS];
 #endif
 
+#ifdef CONFIG_DEBUG
 void hash_check_bucket(const struct hash_cache *cache, u64 bucket)
 {
 	if (unlikely(bucket >= cache->entries))
-		panic("%s_hash() of hash/%s/%s.h gives bucket %llu, but the table has %llu",
-		      cache->name, cache->name, cache->function, (unsigned long long)bucket,
+		panic("%s_hash of %s.h gives bucket %llu, but the table has %llu", cache->name,
+		      cache->function, (unsigned long long)bucket,
 		      (unsigned long long)cache->entries);
 }
+#endif
 
 /* ---- computing ------------------------------------------------------------------------------- */
 

@@ -89,6 +89,11 @@ static __always_inline u32 hash_top64(u64 value, unsigned bits)
 	return (u32)(value >> (64 - bits));
 }
 
+static __always_inline hash_word hash_rotate_left(hash_word value, unsigned count)
+{
+	return (value << count) | (value >> (HASH_WORD_BITS - count));
+}
+
 static __always_inline u32 hash_rotate_left32(u32 value, unsigned count)
 {
 	return (value << count) | (value >> (32 - count));
@@ -97,4 +102,50 @@ static __always_inline u32 hash_rotate_left32(u32 value, unsigned count)
 static __always_inline u64 hash_rotate_left64(u64 value, unsigned count)
 {
 	return (value << count) | (value >> (64 - count));
+}
+
+/*
+ * One word of a key's two parts by adding them, for functions that take one word. @sequential is
+ * the part that runs on by ones (page index, block, inode number, name hash), so that a
+ * multiplicative function spreads a run evenly; @other is an address or a device. Keys whose sums
+ * are equal collide, as in the old functions; addresses lie further apart than most runs are long.
+ */
+static __always_inline hash_word hash_sum(u64 sequential, u64 other)
+{
+	return (hash_word)sequential + (hash_word)other;
+}
+
+/*
+ * Names are read a word at a time; they have 7 readable bytes behind their end. The machine is
+ * little-endian: the first byte of a name is the lowest of its word.
+ */
+#define HASH_WORD_BYTES (HASH_WORD_BITS / 8)
+
+static __always_inline hash_word hash_load_word(const char *name)
+{
+	hash_word word;
+
+	__builtin_memcpy(&word, name, sizeof(word));
+	return word;
+}
+
+/* A word of which only the first @count bytes count, 0 <= count < HASH_WORD_BYTES. */
+static __always_inline hash_word hash_first_bytes(hash_word word, size_t count)
+{
+	return word & (((hash_word)1 << 8 * count) - 1);
+}
+
+/* The next up to eight bytes of a name, whatever the word. */
+static __always_inline u64 hash_take64(const char **name, size_t *length)
+{
+	u64 word;
+
+	__builtin_memcpy(&word, *name, sizeof(word));
+	if (*length < 8) {
+		word &= (1ull << 8 * *length) - 1;
+		*length = 8;
+	}
+	*name += 8;
+	*length -= 8;
+	return word;
 }

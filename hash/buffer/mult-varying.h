@@ -10,6 +10,5 @@
 
 static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
-	(void)device;
 	return (u32)hash_right((hash_word)block * HASH_G32, 31 - bits) & hash_mask(bits);
 }

@@ -10,6 +10,5 @@ static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
 	hash_word b = (hash_word)block;
 
-	(void)device;
 	return (u32)((b << 7) - b + (b >> 10) + (b >> 18)) & hash_mask(bits);
 }

@@ -8,6 +8,5 @@
 
 static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 {
-	(void)parent;
 	return hash_top32(name_hash, bits);
 }

@@ -11,7 +11,6 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	u32 h = 0x811c9dc5;
 
-	(void)salt;
 	for (size_t i = 0; i < length; i++)
 		h = h * 0x01000193 ^ (u8)name[i];
 	return h;

@@ -11,8 +11,7 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	hash_word h = 0;
 
-	(void)salt;
 	for (size_t i = 0; i < length; i++)
-		h = (h << 4 | h >> (HASH_WORD_BITS - 4)) ^ (u8)name[i];
+		h = hash_rotate_left(h, 4) ^ (u8)name[i];
 	return (u32)(h + hash_right(h, 32));
 }

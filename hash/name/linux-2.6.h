@@ -10,7 +10,6 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	hash_word h = 0;
 
-	(void)salt;
 	for (size_t i = 0; i < length; i++)
 		h = (h + ((hash_word)(u8)name[i] << 4) + ((u8)name[i] >> 4)) * 11;
 	return (u32)h;

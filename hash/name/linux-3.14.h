@@ -5,13 +5,12 @@
  * Source: Linux 3.14, full_name_hash() in namei.c. Cost: four instructions for eight bytes.
  * Weakness: names of up to seven bytes are not mixed at all, but for the fold.
  */
-#include "hash/mix/name_word.h"
+#include "hash/word.h"
 
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	hash_word h = 0;
 
-	(void)salt;
 	for (; length >= HASH_WORD_BYTES; length -= HASH_WORD_BYTES, name += HASH_WORD_BYTES)
 		h = (h + hash_load_word(name)) * 9;
 	if (length)

@@ -5,18 +5,13 @@
  * Source: Appleby, MurmurHash3, fmix64(). Cost: two multiplications, three shifts, four exclusive
  * ors for eight bytes. Weakness: no secret: collisions can be made.
  */
-#include "hash/mix/name_word.h"
-
-#include "hash/mix/murmur3.h"
+#include "hash/any/murmur3.h"
 
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	u64 h = length;
 
-	(void)salt;
-	for (; length >= 8; length -= 8, name += 8)
-		h = hash_fmix64(h ^ hash_load64(name));
-	if (length)
-		h = hash_fmix64(h ^ hash_first_bytes64(hash_load64(name), length));
+	while (length)
+		h = hash_fmix64(h ^ hash_take64(&name, &length));
 	return (u32)h;
 }

@@ -10,7 +10,6 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	u32 h = 0;
 
-	(void)salt;
 	for (size_t i = 0; i < length; i++)
 		h = 0x63c63cd9 * h + 0x9c39c33d + (u8)name[i];
 	return h;

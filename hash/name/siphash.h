@@ -4,21 +4,17 @@
  * Source: Aumasson and Bernstein 2012. Cost: 14 instructions for eight bytes, 45 to finish.
  * Weakness: the cost, which buys that nobody can aim at a chain.
  */
-#include "hash/mix/name_word.h"
-
-#include "hash/mix/siphash.h"
+#include "hash/any/siphash.h"
 
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	struct hash_siphash v = hash_siphash_begin();
-	u64 last = (u64)length << 56;
-	u64 h;
+	u64 last = (u64)length << 56, h;
 
-	(void)salt;
-	for (; length >= 8; length -= 8, name += 8)
-		hash_siphash_word(&v, hash_load64(name));
+	while (length >= 8)
+		hash_siphash_word(&v, hash_take64(&name, &length));
 	if (length)
-		last |= hash_first_bytes64(hash_load64(name), length);
+		last |= hash_take64(&name, &length);
 	h = hash_siphash_end(&v, last);
 	return (u32)(h ^ h >> 32);
 }

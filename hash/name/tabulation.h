@@ -6,13 +6,12 @@
  * Cost: a load a byte, from 16 KB of tables. Weakness: bytes 32 places apart use the same number,
  * turned fully round.
  */
-#include "hash/mix/tabulation.h"
+#include "hash/any/tabulation.h"
 
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	u32 h = (u32)length;
 
-	(void)salt;
 	for (size_t i = 0; i < length; i++)
 		h = hash_rotate_left32(h, 1) ^
 		    hash_tabulation_table[i % HASH_TABULATION_BYTES][(u8)name[i]];

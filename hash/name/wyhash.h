@@ -5,18 +5,13 @@
  * Source: in the manner of Wang Yi, wyhash. Cost: a multiplication to 128 bits, three exclusive ors
  * for eight bytes. Weakness: no secret: collisions can be made.
  */
-#include "hash/mix/name_word.h"
-
-#include "hash/mix/wyhash.h"
+#include "hash/any/wyhash.h"
 
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	u64 h = length;
 
-	(void)salt;
-	for (; length >= 8; length -= 8, name += 8)
-		h = hash_wyhash(h ^ hash_load64(name), 0);
-	if (length)
-		h = hash_wyhash(h ^ hash_first_bytes64(hash_load64(name), length), 0);
+	while (length)
+		h = hash_wyhash(h ^ hash_take64(&name, &length), 0);
 	return (u32)(h ^ h >> 32);
 }

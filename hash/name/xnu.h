@@ -16,7 +16,6 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	u32 h = 0;
 
-	(void)salt;
 	for (size_t i = 0; i < length; i++) {
 		h ^= (u32)(u8)name[i] << 24;
 		h = h << 4 ^ hash_xnu_table[h >> 28];

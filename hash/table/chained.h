@@ -27,83 +27,42 @@ struct TABLE {
 	struct hash_cache *cache;
 };
 
-static __always_inline void T(check)(const struct TABLE *table, u32 bucket)
-{
-#ifdef CONFIG_DEBUG
-	hash_check_bucket(table->cache, bucket);
-#else
-	(void)table, (void)bucket;
-#endif
-}
-
 static __always_inline void T(root_init)(struct T(root) * root)
 {
-	(void)root;
-}
-
-static __always_inline spinlock_t *T(lock_of)(struct TABLE *table, u32 bucket)
-{
-	return &table->locks[bucket % CHAINED_LOCKS];
 }
 
 static __always_inline void T(lock)(struct TABLE *table, struct T(root) * root, u32 bucket)
 {
-	(void)root;
-	T(check)(table, bucket);
-	spin_lock(T(lock_of)(table, bucket));
+	spin_lock(&table->locks[bucket % CHAINED_LOCKS]);
 }
 
 static __always_inline void T(unlock)(struct TABLE *table, struct T(root) * root, u32 bucket)
 {
-	(void)root;
-	spin_unlock(T(lock_of)(table, bucket));
+	spin_unlock(&table->locks[bucket % CHAINED_LOCKS]);
 }
 
 /* Two buckets at once (an object moves), in an order that all agree on. */
 static inline void T(lock_two)(struct TABLE *table, struct T(root) * root, u32 a, u32 b)
 {
-	spinlock_t *first = T(lock_of)(table, a), *second = T(lock_of)(table, b);
+	u32 first = min(a % CHAINED_LOCKS, b % CHAINED_LOCKS);
+	u32 second = max(a % CHAINED_LOCKS, b % CHAINED_LOCKS);
 
-	(void)root;
-	T(check)(table, a);
-	T(check)(table, b);
-	if (first > second) {
-		spinlock_t *swap = first;
-
-		first = second;
-		second = swap;
-	}
-	spin_lock(first);
-	if (first != second)
-		spin_lock_nested(second, 1);
+	spin_lock(&table->locks[first]);
+	if (second != first)
+		spin_lock_nested(&table->locks[second], 1);
 }
 
 static inline void T(unlock_two)(struct TABLE *table, struct T(root) * root, u32 a, u32 b)
 {
-	(void)root;
-	spin_unlock(T(lock_of)(table, a));
-	if (T(lock_of)(table, a) != T(lock_of)(table, b))
-		spin_unlock(T(lock_of)(table, b));
+	T(unlock)(table, root, a);
+	if (a % CHAINED_LOCKS != b % CHAINED_LOCKS)
+		T(unlock)(table, root, b);
 }
 
-static __always_inline TABLE_OBJECT *T(object)(struct chained_link *link)
+static __always_inline struct chained_link **T(chain)(struct TABLE *table, u32 bucket)
 {
-	return link ? container_of(link, TABLE_OBJECT, TABLE_LINK) : NULL;
-}
-
-static __always_inline TABLE_OBJECT *T(first)(struct TABLE *table, struct T(root) * root,
-					      u32 bucket)
-{
-	(void)root;
-	T(check)(table, bucket);
-	return T(object)(READ_ONCE(table->buckets[bucket]));
-}
-
-static __always_inline TABLE_OBJECT *T(next)(struct TABLE *table, struct T(root) * root,
-					     TABLE_OBJECT *object)
-{
-	(void)table, (void)root;
-	return T(object)(READ_ONCE(object->TABLE_LINK.next));
+	hash_check_bucket(table->cache, bucket);
+	return &table->buckets[bucket];
 }
 
 /* *steps grows by the objects visited, the one found included. */
@@ -111,11 +70,9 @@ static __always_inline TABLE_OBJECT *T(find)(
 	struct TABLE *table, struct T(root) * root, u32 bucket, const TABLE_KEY *key,
 	int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *), u64 *steps)
 {
-	struct chained_link *link;
+	struct chained_link *link = READ_ONCE(*T(chain)(table, bucket));
 
-	(void)root;
-	T(check)(table, bucket);
-	for (link = READ_ONCE(table->buckets[bucket]); link; link = READ_ONCE(link->next)) {
+	for (; link; link = READ_ONCE(link->next)) {
 		TABLE_OBJECT *object = container_of(link, TABLE_OBJECT, TABLE_LINK);
 
 		++*steps;
@@ -132,15 +89,11 @@ static __always_inline void T(insert)(struct TABLE *table, struct T(root) * root
 				      TABLE_OBJECT *object, const TABLE_KEY *key,
 				      int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *))
 {
-	struct chained_link *link = &object->TABLE_LINK, **head = &table->buckets[bucket];
-	struct chained_link *next = *head;
+	struct chained_link *link = &object->TABLE_LINK, **head = T(chain)(table, bucket);
 
-	(void)root, (void)key, (void)compare;
-	T(check)(table, bucket);
-	link->next = next;
-	link->previous = head;
-	if (next)
-		next->previous = &link->next;
+	*link = (struct chained_link){.next = *head, .previous = head};
+	if (link->next)
+		link->next->previous = &link->next;
 	__atomic_store_n(head, link, __ATOMIC_RELEASE);
 }
 
@@ -149,7 +102,6 @@ static __always_inline void T(remove)(struct TABLE *table, struct T(root) * root
 {
 	struct chained_link *link = &object->TABLE_LINK, *next = link->next;
 
-	(void)table, (void)root, (void)bucket;
 	WRITE_ONCE(*link->previous, next);
 	if (next)
 		next->previous = link->previous;
@@ -163,11 +115,10 @@ static __maybe_unused void T(walk)(void *instance, void (*visit)(u64 size, void 
 	struct TABLE *table = instance;
 
 	for (u64 bucket = 0; bucket < table->cache->entries; bucket++) {
-		struct chained_link *link;
 		u64 size = 0;
 
 		T(lock)(table, NULL, (u32)bucket);
-		for (link = table->buckets[bucket]; link; link = link->next)
+		for (struct chained_link *at = table->buckets[bucket]; at; at = at->next)
 			size++;
 		T(unlock)(table, NULL, (u32)bucket);
 		visit(size, argument);
@@ -184,8 +135,3 @@ static __maybe_unused void T(create)(struct TABLE *table, struct hash_cache *cac
 	for (unsigned i = 0; i < CHAINED_LOCKS; i++)
 		spin_lock_init(&table->locks[i], TABLE_STRING(TABLE));
 }
-
-#undef TABLE
-#undef TABLE_OBJECT
-#undef TABLE_LINK
-#undef TABLE_KEY

@@ -1,17 +1,21 @@
 /*
- * rbtree.h - no hash table: a red-black tree in each owner (Guibas and Sedgewick 1978), ordered by
- * key.
+ * rbtree.h - no hash table: a red-black tree in each owner, ordered by key.
  *
  * Caches: page
  * Source: Lever 1999, section 3.1, kernel "rbtree" (Arcangeli's patch: each inode keeps its pages
- * in a tree); the algorithms as in Cormen, Leiserson and Rivest, chapter 14. Cost: a lookup visits
- * at most 2 log2(n + 1) of the file's n pages; no contiguous memory, 8 bytes more a page than a
- * chain. Weakness: each step is a branch that nobody can predict and often a cache miss; a large
- * file's tree has one lock. Serves the page cache alone: the other caches' objects have no owner
- * that every lookup knows.
+ * in a tree); balanced as in Andersson, "Balanced search trees made simple" (1993). Cost: a lookup
+ * visits at most 2 log2(n + 1) of the file's n pages; no contiguous memory, 16 bytes more a page
+ * than a chain. Weakness: each step is a branch that nobody can predict and often a cache miss; a
+ * large file's tree has one lock. Serves the page cache alone: the other caches' objects have no
+ * owner that every lookup knows.
  *
- * Locks: each tree's own, then the list of trees'. Invariants: a red node has no red child; all
- * ways from a node down to where there is none pass the same number of black nodes.
+ * In place of colours a node has a level, the black nodes from it down to where there is none: 1
+ * for a leaf. A left child's is one less than its parent's. So is a right child's, unless it is
+ * red: then it has its parent's level, and no red right child itself. Only right children are red,
+ * which leaves two repairs: skew() turns a red left child to the right, split() lifts the middle of
+ * two reds in a row.
+ *
+ * Locks: each tree's own, then the list of trees'.
  */
 #include "hash/table/template.h"
 #include "kernel/core/list.h"
@@ -31,75 +35,20 @@ static __always_inline void T(root_init)(struct T(root) * root)
 
 static __always_inline void T(lock)(struct TABLE *table, struct T(root) * root, u32 bucket)
 {
-	(void)table, (void)bucket;
 	spin_lock(&root->lock);
 }
 
 static __always_inline void T(unlock)(struct TABLE *table, struct T(root) * root, u32 bucket)
 {
-	(void)table, (void)bucket;
 	spin_unlock(&root->lock);
 }
-
-/* ---- nodes ----------------------------------------------------------------------------------- */
-
-static inline struct rbtree_link *T(parent)(const struct rbtree_link *node)
-{
-	return (struct rbtree_link *)(node->parent & ~(uintptr_t)1);
-}
-
-static inline bool T(is_red)(const struct rbtree_link *node)
-{
-	return node && node->parent & 1;
-}
-
-static inline void T(paint)(struct rbtree_link *node, bool red)
-{
-	node->parent = (node->parent & ~(uintptr_t)1) | red;
-}
-
-static inline void T(set_parent)(struct rbtree_link *node, struct rbtree_link *parent)
-{
-	if (node)
-		node->parent = (uintptr_t)parent | (node->parent & 1);
-}
-
-/* @new (may be NULL) takes the place of @old under its parent. */
-static inline void T(replace)(struct T(root) * root, struct rbtree_link *old,
-			      struct rbtree_link *new)
-{
-	struct rbtree_link *parent = T(parent)(old);
-
-	if (parent)
-		parent->child[parent->child[1] == old] = new;
-	else
-		root->node = new;
-	T(set_parent)(new, parent);
-}
-
-/* @node goes down to @side; its child on the other side comes up. */
-static void T(rotate)(struct T(root) * root, struct rbtree_link *node, int side)
-{
-	struct rbtree_link *up = node->child[!side];
-
-	node->child[!side] = up->child[side];
-	T(set_parent)(up->child[side], node);
-	T(replace)(root, node, up);
-	up->child[side] = node;
-	T(set_parent)(node, up);
-}
-
-/* ---- find, insert, remove -------------------------------------------------------------------- */
 
 /* *steps grows by the nodes visited, the one found included. */
 static __always_inline TABLE_OBJECT *T(find)(
 	struct TABLE *table, struct T(root) * root, u32 bucket, const TABLE_KEY *key,
 	int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *), u64 *steps)
 {
-	struct rbtree_link *node = root->node;
-
-	(void)table, (void)bucket;
-	while (node) {
+	for (struct rbtree_link *node = root->node; node;) {
 		TABLE_OBJECT *object = container_of(node, TABLE_OBJECT, TABLE_LINK);
 		int order = compare(object, key);
 
@@ -111,49 +60,87 @@ static __always_inline TABLE_OBJECT *T(find)(
 	return NULL;
 }
 
-static void T(balance_inserted)(struct T(root) * root, struct rbtree_link *node)
+/* ---- balance --------------------------------------------------------------------------------- */
+
+static inline unsigned T(level)(const struct rbtree_link *node)
 {
-	struct rbtree_link *parent;
-
-	while ((parent = T(parent)(node)) && T(is_red)(parent)) {
-		struct rbtree_link *grandparent = T(parent)(parent);
-		int side = parent == grandparent->child[1];
-		struct rbtree_link *uncle = grandparent->child[!side];
-
-		T(paint)(grandparent, true);
-		if (T(is_red)(uncle)) {
-			T(paint)(parent, false);
-			T(paint)(uncle, false);
-			node = grandparent;
-			continue;
-		}
-		if (node == parent->child[!side]) {
-			T(rotate)(root, parent, side);
-			parent = node;
-		}
-		T(paint)(parent, false);
-		T(rotate)(root, grandparent, !side);
-		break;
-	}
-	T(paint)(root->node, false);
+	return node ? node->level : 0;
 }
+
+/* @new (may be NULL) takes the place of @old under its parent. */
+static inline void T(replace)(struct T(root) * root, struct rbtree_link *old,
+			      struct rbtree_link *new)
+{
+	struct rbtree_link *parent = old->parent;
+
+	*(parent ? &parent->child[parent->child[1] == old] : &root->node) = new;
+	if (new)
+		new->parent = parent;
+}
+
+/* @node goes down to @side; its child on the other side comes up and is returned. */
+static struct rbtree_link *T(rotate)(struct T(root) * root, struct rbtree_link *node, int side)
+{
+	struct rbtree_link *up = node->child[!side], *middle = up->child[side];
+
+	T(replace)(root, node, up);
+	node->child[!side] = middle;
+	if (middle)
+		middle->parent = node;
+	up->child[side] = node;
+	node->parent = up;
+	return up;
+}
+
+static struct rbtree_link *T(skew)(struct T(root) * root, struct rbtree_link *node)
+{
+	return node && node->level == T(level)(node->child[0]) ? T(rotate)(root, node, 1) : node;
+}
+
+static struct rbtree_link *T(split)(struct T(root) * root, struct rbtree_link *node)
+{
+	if (!node || !node->child[1] || node->level != T(level)(node->child[1]->child[1]))
+		return node;
+	node = T(rotate)(root, node, 0);
+	node->level++;
+	return node;
+}
+
+/* From @node, below which something has changed by one level, up to the root. */
+static void T(rebalance)(struct T(root) * root, struct rbtree_link *node)
+{
+	for (; node; node = node->parent) {
+		unsigned level = 1 + min(T(level)(node->child[0]), T(level)(node->child[1]));
+
+		if (node->level > level) {
+			node->level = level;
+			if (T(level)(node->child[1]) > level)
+				node->child[1]->level = level;
+		}
+		node = T(skew)(root, node);
+		if (T(skew)(root, node->child[1]))
+			T(skew)(root, node->child[1]->child[1]);
+		node = T(split)(root, node);
+		T(split)(root, node->child[1]);
+	}
+}
+
+/* ---- insert, remove -------------------------------------------------------------------------- */
 
 static __always_inline void T(insert)(struct TABLE *table, struct T(root) * root, u32 bucket,
 				      TABLE_OBJECT *object, const TABLE_KEY *key,
 				      int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *))
 {
-	struct rbtree_link *node = &object->TABLE_LINK, *parent = NULL, **place = &root->node;
+	struct rbtree_link *node = &object->TABLE_LINK, **place = &root->node, *parent = NULL;
 
-	(void)bucket;
 	while (*place) {
 		parent = *place;
 		place = &parent->child[compare(container_of(parent, TABLE_OBJECT, TABLE_LINK),
 					       key) < 0];
 	}
-	node->child[0] = node->child[1] = NULL;
-	node->parent = (uintptr_t)parent | 1;
+	*node = (struct rbtree_link){.parent = parent, .level = 1};
 	*place = node;
-	T(balance_inserted)(root, node);
+	T(rebalance)(root, parent);
 	if (root->count++ == 0) {
 		spin_lock(&table->list_lock);
 		list_add(&root->link, &table->roots);
@@ -161,117 +148,31 @@ static __always_inline void T(insert)(struct TABLE *table, struct T(root) * root
 	}
 }
 
-/* A black node is missing above @node (which may be NULL), a child of @parent. */
-static void T(balance_removed)(struct T(root) * root, struct rbtree_link *parent,
-			       struct rbtree_link *node)
+static __always_inline void T(remove)(struct TABLE *table, struct T(root) * root, u32 bucket,
+				      TABLE_OBJECT *object)
 {
-	while (node != root->node && !T(is_red)(node)) {
-		int side = parent->child[1] == node;
-		struct rbtree_link *sibling = parent->child[!side];
+	struct rbtree_link *node = &object->TABLE_LINK, *heir = node->child[0], *from;
 
-		if (T(is_red)(sibling)) {
-			T(paint)(sibling, false);
-			T(paint)(parent, true);
-			T(rotate)(root, parent, side);
-			sibling = parent->child[!side];
-		}
-		if (!T(is_red)(sibling->child[0]) && !T(is_red)(sibling->child[1])) {
-			T(paint)(sibling, true);
-			node = parent;
-			parent = T(parent)(node);
-			continue;
-		}
-		if (!T(is_red)(sibling->child[!side])) {
-			T(paint)(sibling->child[side], false);
-			T(paint)(sibling, true);
-			T(rotate)(root, sibling, !side);
-			sibling = parent->child[!side];
-		}
-		T(paint)(sibling, T(is_red)(parent));
-		T(paint)(parent, false);
-		T(paint)(sibling->child[!side], false);
-		T(rotate)(root, parent, side);
-		node = root->node;
-	}
-	if (node)
-		T(paint)(node, false);
-}
-
-/* @node has two children: the next larger one takes its place. Where a node is missing now: its
- * child there. */
-static inline struct rbtree_link *T(take_out_inner)(struct T(root) * root, struct rbtree_link *node,
-						    struct rbtree_link **parent, bool *red)
-{
-	struct rbtree_link *next = node->child[1], *child;
-
-	while (next->child[0])
-		next = next->child[0];
-	child = next->child[1];
-	*parent = T(parent)(next);
-	*red = T(is_red)(next);
-	if (*parent == node) {
-		*parent = next;
+	if (heir) { /* the next smaller one, a leaf, takes the node's place */
+		while (heir->child[1])
+			heir = heir->child[1];
+		from = heir->parent == node ? heir : heir->parent;
+		T(replace)(root, heir, NULL);
+		*heir = *node;
+		for (int side = 0; side < 2; side++)
+			if (heir->child[side])
+				heir->child[side]->parent = heir;
 	} else {
-		T(replace)(root, next, child);
-		next->child[1] = node->child[1];
-		T(set_parent)(next->child[1], next);
+		heir = node->child[1];
+		from = node->parent;
 	}
-	next->child[0] = node->child[0];
-	T(set_parent)(next->child[0], next);
-	T(replace)(root, node, next);
-	T(paint)(next, T(is_red)(node));
-	return child;
-}
-
-static inline void T(remove)(struct TABLE *table, struct T(root) * root, u32 bucket,
-			     TABLE_OBJECT *object)
-{
-	struct rbtree_link *node = &object->TABLE_LINK, *child, *parent = T(parent)(node);
-	bool red = T(is_red)(node);
-
-	(void)bucket;
-	if (node->child[0] && node->child[1]) {
-		child = T(take_out_inner)(root, node, &parent, &red);
-	} else {
-		child = node->child[!node->child[0]];
-		T(replace)(root, node, child);
-	}
-	if (!red)
-		T(balance_removed)(root, parent, child);
+	T(replace)(root, node, heir);
+	T(rebalance)(root, from);
 	if (--root->count == 0) {
 		spin_lock(&table->list_lock);
 		list_del(&root->link);
 		spin_unlock(&table->list_lock);
 	}
-}
-
-/* ---- walking --------------------------------------------------------------------------------- */
-
-static inline TABLE_OBJECT *T(outermost)(struct rbtree_link *node, int side)
-{
-	while (node && node->child[side])
-		node = node->child[side];
-	return node ? container_of(node, TABLE_OBJECT, TABLE_LINK) : NULL;
-}
-
-/* In the order of the keys. */
-static inline TABLE_OBJECT *T(first)(struct TABLE *table, struct T(root) * root, u32 bucket)
-{
-	(void)table, (void)bucket;
-	return T(outermost)(root->node, 0);
-}
-
-static inline TABLE_OBJECT *T(next)(struct TABLE *table, struct T(root) * root,
-				    TABLE_OBJECT *object)
-{
-	struct rbtree_link *node = &object->TABLE_LINK, *parent;
-
-	(void)table, (void)root;
-	if (node->child[1])
-		return T(outermost)(node->child[1], 0);
-	while ((parent = T(parent)(node)) && node == parent->child[1])
-		node = parent;
-	return parent ? container_of(parent, TABLE_OBJECT, TABLE_LINK) : NULL;
 }
 
 /* For the statistics: visit the size of every tree that has objects. */
@@ -287,7 +188,7 @@ static void T(walk)(void *instance, void (*visit)(u64 size, void *argument), voi
 }
 
 /* At boot, before anyone uses the table. */
-static inline void T(create)(struct TABLE *table, struct hash_cache *cache)
+static __maybe_unused void T(create)(struct TABLE *table, struct hash_cache *cache)
 {
 	cache->table = table;
 	cache->walk = T(walk);
@@ -298,8 +199,3 @@ static inline void T(create)(struct TABLE *table, struct hash_cache *cache)
 	INIT_LIST_HEAD(&table->roots);
 	pr_info("%s cache: a red-black tree for each owner, no hash table\n", cache->title);
 }
-
-#undef TABLE
-#undef TABLE_OBJECT
-#undef TABLE_LINK
-#undef TABLE_KEY

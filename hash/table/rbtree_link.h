@@ -9,7 +9,8 @@
 
 struct rbtree_link {
 	struct rbtree_link *child[2]; /* smaller, larger */
-	uintptr_t parent;	      /* 0 in the root; the lowest bit says that this node is red */
+	struct rbtree_link *parent;
+	unsigned level; /* see rbtree.h */
 };
 
 struct rbtree_root {

@@ -7,7 +7,7 @@ GENERATED := $(O)/include/generated
 AUTOCONF := $(GENERATED)/autoconf.h
 HASH_CHOICE := $(GENERATED)/hash_choice.h
 
-HASH_FILES := $(sort $(wildcard $(foreach folder,page buffer inode dentry name table,hash/$(folder)/*.h)))
+HASH_FILES := $(sort $(wildcard $(foreach folder,any page buffer inode dentry name table,hash/$(folder)/*.h)))
 
 # Any symbol of Kconfig may be given on make's command line: make run BUFFER_HASH=steiner DEBUG=y
 # (but for CMDLINE, which `make run` adds to the kernel's command line as it is).

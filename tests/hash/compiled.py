@@ -33,8 +33,8 @@ def load_choose(hash_folder: Path = TOP / "hash"):
 
 
 def headers(cache_name: str) -> list[str]:
-    """The hash functions that there are, as `ls` shows them."""
-    return sorted(path.stem for path in (TOP / "hash" / cache_name).glob("*.h"))
+    """The hash functions that there are."""
+    return load_choose().functions(cache_name)
 
 
 def copy_of_hash(folder: Path) -> Path:
@@ -75,7 +75,7 @@ def build(source: str, output: Path, chosen: dict | None = None, defines=(), fla
 def sources_digest() -> str:
     """What a hash function's object is made of, but for its own header."""
     files = [HERE / "functions.c", HERE / "compiled.py", *sorted((TOP / "hash").glob("*.[ch]"))]
-    files += [*sorted((TOP / "hash" / "mix").glob("*.h")), TOP / "kernel" / "core" / "types.h"]
+    files += [*sorted((TOP / "hash" / "any").glob("*.h")), TOP / "kernel" / "core" / "types.h"]
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
@@ -103,7 +103,7 @@ class Function:
     def __init__(self, cache_name: str, name: str, word: int, hash_folder: Path = TOP / "hash"):
         chosen = {f"{cache_name.upper()}_HASH": name}
         defines = [f"CONFIG_HASH_WORD={word}", f"TEST_{cache_name.upper()}"]
-        header = (hash_folder / cache_name / f"{name}.h").read_text(encoding="utf-8")
+        header = load_choose(hash_folder).header(cache_name, name).read_text(encoding="utf-8")
         keep = hashlib.sha256(f"{sources_digest()} {CC} {header}".encode()).hexdigest()
         self.library = shared("functions.c", f"{cache_name}-{name}-{word}", chosen, defines, hash_folder, keep)
         self.library.seed(ctypes.c_uint64(0x0123456789ABCDEF))
