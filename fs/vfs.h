@@ -31,7 +31,6 @@ struct inode;
 struct mount;
 struct poll_table;
 struct super_block;
-struct vma;
 
 /* ---- memory that a read or a write moves ----------------------------------------------------- */
 
@@ -532,7 +531,7 @@ struct file_operations {
 	s64 (*ioctl)(struct file *file, unsigned command, u64 argument);
 	/* POLL* mask; NULL: always ready */
 	unsigned (*poll)(struct file *file, struct poll_table *table);
-	int (*mmap)(struct file *file, struct vma *vma); /* NULL: -ENODEV; generic_file_mmap */
+	enum { NOT_MAPPED, MAPPED_PAGES, MAPPED_ZEROS } mmap; /* what shows: inode->data */
 	int (*fsync)(struct file *file, bool data_only);
 };
 
@@ -559,6 +558,7 @@ static inline void get_file(struct file *file)
 	atomic_inc(&file->refcount);
 }
 void fput(struct file *file);
+DEFINE_FREE(fput, struct file *, if (*variable) fput(*variable))
 
 /* file_table.c: descriptors */
 struct file_table *file_table_create(void);		       /* NULL: out of memory */
@@ -626,8 +626,6 @@ int register_chrdev(dev_t dev, const char *name, umode_t mode, const struct file
 void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev);
 loff_t generic_file_llseek(struct file *file, loff_t offset, int whence);
 /* The same of /dev/zero, and of no file: anonymous memory, private or shared. */
-int zero_mmap(struct file *file, struct vma *vma);
-int generic_file_mmap(struct file *file, struct vma *vma);
 void touch_atime(struct file *file); /* relatime unless SB_NOATIME */
 void touch_inode_atime(struct inode *inode, const struct mount *mount); /* of a link, too */
 struct timespec64 current_time(void); /* now, for inode times */

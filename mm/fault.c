@@ -73,7 +73,6 @@ static struct page *file_page(const struct fault *fault)
 	struct address_space *mapping = vma->mapping;
 	pgoff_t index = vma_page_index(vma, fault->address);
 	pgoff_t wanted = vma_page_index(vma, vma->end) - index;
-	struct file *file = vma_shows_shared_memory(vma) ? NULL : vma->file;
 	struct page *page;
 
 	if (unlikely(index >= mapping_pages(mapping)))
@@ -83,7 +82,7 @@ static struct page *file_page(const struct fault *fault)
 		current->minor_faults--;
 		current->major_faults++;
 	}
-	page = page_cache_get(file, mapping, index, min_t(pgoff_t, wanted, AROUND), page);
+	page = page_cache_get(vma->file, mapping, index, min_t(pgoff_t, wanted, AROUND), page);
 	return page ? page : ERR_PTR(-EIO);
 }
 
@@ -212,13 +211,9 @@ static int write_shared(struct fault *fault, struct page *page)
 	unlock_page(page);
 	if (!mapped)
 		put_page(page);
-	if (vma->file && vma->file->inode->sb == vma->mapping->host->sb) {
-		file_update_time(vma->file->inode);
-		if (fault->access & FAULT_USER && unlikely(too_many_dirty(vma->mapping))) {
-			get_file(vma->file);
-			fault->dirtied = vma->file;
-		}
-	}
+	file_update_time(vma->file->inode);
+	if (fault->access & FAULT_USER && unlikely(too_many_dirty(vma->mapping)))
+		get_file(fault->dirtied = vma->file);
 	return error ? -EIO : 0;
 }
 
@@ -257,37 +252,26 @@ static int fault_in_area(struct fault *fault)
 	return vma->flags & VM_SHARED ? write_shared(fault, page) : write_private(fault, page);
 }
 
-/* @vma lies above @address and grows down: let it. 0, -EFAULT or -ENOMEM. mm->lock is held for
- * writing. */
-static int grow_to(struct vma *vma, u64 address)
-{
-	const struct vma *below = vma_prev(vma);
-	u64 start = round_down(address, (u64)PAGE_SIZE);
-
-	if (address >= vma->start)
-		return 0;
-	if (!(vma->flags & VM_GROWSDOWN) || start < LOWEST_ADDRESS ||
-	    vma->end - start > memory_limit(LIMIT_STACK) ||
-	    !may_expand(vma->mm, (vma->start - start) >> PAGE_SHIFT, vma->flags))
-		return -EFAULT;
-	if (below && !(below->flags & VM_GROWSDOWN) && vma_protection(below) &&
-	    start < below->end + STACK_GAP)
-		return -EFAULT;
-	vma_set_bounds(vma, start, vma->end);
-	return 0;
-}
-
-/* No area at @address: perhaps a stack that is to grow. 0: try again. */
+/* No area at @address, page aligned: perhaps one lies above it that grows down. 0: try again. */
 static noinline int grow_stack(struct mm *mm, u64 address)
 {
-	struct vma *vma;
-	int error;
+	guard(write, &mm->lock);
+	unsigned index = area_index(mm, address);
+	struct vma *vma = index < mm->area_count ? mm->areas[index] : NULL;
+	const struct vma *below = index ? mm->areas[index - 1] : NULL;
 
-	down_write(&mm->lock);
-	vma = find_vma(mm, address);
-	error = vma ? grow_to(vma, address) : -EFAULT;
-	up_write(&mm->lock);
-	return error;
+	if (!vma)
+		return -EFAULT;
+	if (address >= vma->start)
+		return 0;
+	if (!(vma->flags & VM_GROWSDOWN) || address < LOWEST_ADDRESS ||
+	    vma->end - address > memory_limit(LIMIT_STACK) ||
+	    !may_expand(mm, (vma->start - address) >> PAGE_SHIFT, vma->flags) ||
+	    (below && !(below->flags & VM_GROWSDOWN) && vma_protection(below) &&
+	     address < below->end + STACK_GAP))
+		return -EFAULT;
+	vma_set_bounds(vma, address, vma->end);
+	return 0;
 }
 
 /* Any right lets the machine read; the others each stand for themselves. */

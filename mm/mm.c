@@ -58,35 +58,30 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 		zap_finish(zap);
 }
 
-static void zap_area(struct vma *vma, u64 start, u64 end, bool exiting)
+void vma_zap(struct vma *vma, u64 start, u64 end)
 {
 	struct zap zap;
 
 	zap.mm = vma->mm;
-	zap.exiting = exiting;
+	zap.exiting = !atomic_read(&vma->mm->users);
 	zap.shared = vma->flags & VM_SHARED;
 	zap.count = 0;
-	spin_lock(&zap.mm->page_table_lock);
+	guard(spinlock, &zap.mm->page_table_lock);
 	visit_entries(zap.mm, start, end, zap_entry, &zap);
 	if (zap.count)
 		zap_finish(&zap);
-	spin_unlock(&zap.mm->page_table_lock);
-}
-
-void vma_zap(struct vma *vma, u64 start, u64 end)
-{
-	zap_area(vma, start, end, false);
 }
 
 /* ---- making and giving up -------------------------------------------------------------------- */
 
-static struct mm *mm_alloc(void)
+/* A new one without areas, in other things as @parent. NULL: out of memory. */
+static struct mm *mm_alloc(const struct mm *parent)
 {
 	struct mm *mm = kmem_cache_alloc(mm_cache, GFP_KERNEL);
 
 	if (!mm)
 		return NULL;
-	memset(mm, 0, offsetof(struct mm, idle_tables));
+	memset(mm, 0, offsetof(struct mm, total_pages));
 	if (mmu_create(&mm->mmu)) {
 		kmem_cache_free(mm_cache, mm);
 		return NULL;
@@ -94,54 +89,38 @@ static struct mm *mm_alloc(void)
 	atomic_set(&mm->users, 1);
 	init_rwsem(&mm->lock, "mm->lock");
 	spin_lock_init(&mm->page_table_lock, "mm->page_table_lock");
-	INIT_LIST_HEAD(&mm->vmas);
 	INIT_LIST_HEAD(&mm->dead);
+	mm->searched_from = USER_TOP;
 	mm->resident_pages = mm->file_pages = 0;
+	memcpy(&mm->total_pages, &parent->total_pages,
+	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, total_pages));
 	return mm;
 }
 
 struct mm *mm_create(void)
 {
-	struct mm *mm = mm_alloc();
+	static const struct mm fresh = {.stack_top = USER_TOP, .mmap_top = USER_TOP - GB(1)};
 
-	if (!mm)
-		return NULL;
-	memset(&mm->idle_tables, 0,
-	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, idle_tables));
-	mm->stack_top = USER_TOP;
-	mm->mmap_top = USER_TOP - GB(1);
-	return mm;
-}
-
-void mm_get(struct mm *mm)
-{
-	atomic_inc(&mm->users);
+	return mm_alloc(&fresh);
 }
 
 void mm_put(struct mm *mm)
 {
-	struct vma *vma, *next;
-
 	if (!atomic_dec_and_test(&mm->users))
 		return;
-	list_for_each_entry_safe(vma, next, &mm->vmas, link) {
-		zap_area(vma, vma->start, vma->end, true);
-		lock_area_mapping(vma);
-		if (vma->mapping)
-			list_del(&vma->mapping_link);
-		unlock_area_mapping(vma);
+	for (unsigned index = 0; index < mm->area_count; index++) {
+		struct vma *vma = mm->areas[index];
+
+		vma_zap(vma, vma->start, vma->end);
+		vma_unlink(vma);
 		vma_free(vma);
 	}
 	ASSERT(!mm->resident_pages && !mm->file_pages);
 	mmu_destroy(&mm->mmu);
 	if (mm->exe)
 		fput(mm->exe);
+	kfree(mm->areas);
 	kmem_cache_free(mm_cache, mm);
-}
-
-void mm_activate(struct mm *mm)
-{
-	mmu_switch(&mm->mmu);
 }
 
 /* ---- fork ------------------------------------------------------------------------------------ */
@@ -157,11 +136,10 @@ static __always_inline void copy_entry(pte_t *from, u64 address, void *argument)
 {
 	struct copy *copy = argument;
 	struct page *page = phys_to_page(pte_page(*from));
-	pte_t *to;
 
 	if (!test_bit(PG_anon, &page->flags))
 		return;
-	to = mmu_slot(&copy->child->mmu, address, true);
+	pte_t *to = mmu_slot(&copy->child->mmu, address, true);
 	if (unlikely(!to)) {
 		copy->error = -ENOMEM;
 		return;
@@ -178,38 +156,30 @@ static __always_inline void copy_entry(pte_t *from, u64 address, void *argument)
 static int copy_entries(struct mm *child, struct mm *parent)
 {
 	struct copy copy = {.child = child};
-	const struct vma *vma;
 
-	spin_lock(&parent->page_table_lock);
+	guard(spinlock, &parent->page_table_lock);
 	spin_lock_nested(&child->page_table_lock, 1);
-	list_for_each_entry(vma, &child->vmas, link) {
-		if (vma->has_anonymous && !copy.error)
+	for (unsigned index = 0; index < child->area_count && !copy.error; index++) {
+		const struct vma *vma = child->areas[index];
+
+		if (vma->has_anonymous)
 			visit_entries(parent, vma->start, vma->end, copy_entry, &copy);
 	}
 	spin_unlock(&child->page_table_lock);
 	if (copy.protected)
 		mmu_flush(&parent->mmu, 0, USER_TOP);
-	spin_unlock(&parent->page_table_lock);
 	return copy.error;
 }
 
 struct mm *mm_fork(struct mm *parent)
 {
-	struct mm *child = mm_alloc();
-	int error;
-
+	guard(write, &parent->lock);
+	struct mm *child = mm_alloc(parent);
 	if (!child)
 		return NULL;
-	down_write(&parent->lock);
-	memcpy(&child->idle_tables, &parent->idle_tables,
-	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, idle_tables));
 	if (child->exe)
 		get_file(child->exe);
-	error = vmas_fork(child, parent);
-	if (!error)
-		error = copy_entries(child, parent);
-	up_write(&parent->lock);
-	if (error) {
+	if (vmas_fork(child, parent) || copy_entries(child, parent)) {
 		mm_put(child);
 		return NULL;
 	}

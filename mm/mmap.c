@@ -1,17 +1,17 @@
 /*
- * mmap.c - mapping, unmapping, changing protection, locking, and the break. Declared in vm.h.
+ * mmap.c - the calls that change an address space or tell of it: mmap, munmap, mprotect, mremap,
+ * brk, madvise, mlock, mincore, msync. Declared in vm.h.
  *
- * Each call changes areas and entries under mm->lock held for writing; what areas refer to (files,
- * shared memory) is let go after it, since a last reference may need the locks of a file system.
+ * Each changes areas and entries under mm->lock held for writing; what areas refer to (files) is
+ * let go after it, since a last reference may need the locks of a file system.
  */
 #include "mm/mman.h"
 #include "mm/vm_internal.h"
 
 #define IDLE_TABLES_MAX 32
 #define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
-#define KNOWN_FLAGS                                                                                \
-	(MAP_TYPE | MAP_FIXED | MAP_ANONYMOUS | MAP_32BIT | MAP_GROWSDOWN | MAP_DENYWRITE |        \
-	 MAP_LOCKED | MAP_NORESERVE | MAP_POPULATE | MAP_STACK | MAP_FIXED_NOREPLACE)
+
+DEFINE_GUARD(mm_write, struct mm, down_write(&object->lock), mm_write_unlock)
 
 /* ---- unmap ----------------------------------------------------------------------------------- */
 
@@ -19,65 +19,59 @@
  * once, up to a number that keeps freeing them cheap however many areas there are. */
 static void free_tables(struct mm *mm, u64 start, u64 end)
 {
-	u64 first = start / MMU_SLOTS_SPAN, last = (end - 1) / MMU_SLOTS_SPAN;
-	const struct vma *vma;
-	u64 from = 0;
+	u64 first = start / MMU_SLOTS_SPAN, last = (end - 1) / MMU_SLOTS_SPAN, from = 0;
 
 	if (first == mm->idle_last && last == first)
 		return; /* that one is counted already */
 	mm->idle_last = last;
 	mm->idle_tables += 1 + (unsigned)min(last - first, (u64)AREAS_MAX);
-	if (mm->idle_tables < IDLE_TABLES_MAX + mm->vma_count / 8)
+	if (mm->idle_tables < IDLE_TABLES_MAX + mm->area_count / 8)
 		return;
 	mm->idle_tables = 0;
-	spin_lock(&mm->page_table_lock);
-	list_for_each_entry(vma, &mm->vmas, link) {
+	guard(spinlock, &mm->page_table_lock);
+	for (unsigned index = 0; index < mm->area_count; index++) {
+		const struct vma *vma = mm->areas[index];
+
 		mmu_free_tables(&mm->mmu, from, round_down(vma->start, MMU_SLOTS_SPAN));
 		from = round_up(vma->end, MMU_SLOTS_SPAN);
 	}
 	mmu_free_tables(&mm->mmu, from, round_up(USER_TOP, MMU_SLOTS_SPAN));
-	spin_unlock(&mm->page_table_lock);
 }
 
-int unmap_range(struct mm *mm, u64 start, u64 end)
+/* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
+static int unmap_range(struct mm *mm, u64 start, u64 end)
 {
-	struct vma *vma, *next;
-
 	if (range_is_free(mm, start, end))
 		return 0;
-	if (vma_carve(mm, start, end))
-		return -ENOMEM;
-	for (vma = find_vma(mm, start); vma && vma->start < end; vma = next) {
-		next = vma_next(vma);
-		vma_zap(vma, vma->start, vma->end);
-		vma_remove(vma);
-	}
+	unsigned first = (unsigned)TRY(vma_carve(mm, start, end)), behind = first;
+	for (; behind < mm->area_count && mm->areas[behind]->start < end; behind++)
+		vma_zap(mm->areas[behind], mm->areas[behind]->start, mm->areas[behind]->end);
+	vma_take_out(mm, first, behind);
 	free_tables(mm, start, end);
 	return 0;
 }
 
+static bool pages_overflow(u64 address, u64 length)
+{
+	return length > USER_TOP || address > USER_TOP - length;
+}
+
 int mm_unmap(struct mm *mm, u64 address, u64 length)
 {
-	int error;
-
 	length = page_round_up(length);
 	if (address & (PAGE_SIZE - 1) || !length || pages_overflow(address, length))
 		return -EINVAL;
-	down_write(&mm->lock);
-	error = unmap_range(mm, address, address + length);
-	mm_write_unlock(mm);
-	return error;
+	guard(mm_write, mm);
+	return unmap_range(mm, address, address + length);
 }
 
 /* ---- map ------------------------------------------------------------------------------------- */
 
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags)
 {
-	if (mm->total_pages + pages > memory_limit(LIMIT_AS) >> PAGE_SHIFT ||
-	    (is_data(flags) && mm->data_pages + pages > memory_limit(LIMIT_DATA) >> PAGE_SHIFT))
-		return false;
-	return !(flags & VM_LOCKED) ||
-	       mm->locked_pages + pages <= memory_limit(LIMIT_MEMLOCK) >> PAGE_SHIFT;
+	return mm->total_pages + pages <= memory_limit(LIMIT_AS) >> PAGE_SHIFT &&
+	       (!is_data(flags) ||
+		mm->data_pages + pages <= memory_limit(LIMIT_DATA) >> PAGE_SHIFT);
 }
 
 static bool on_noexec(const struct file *file)
@@ -85,19 +79,17 @@ static bool on_noexec(const struct file *file)
 	return (file->path.mount->flags | file->inode->sb->flags) & SB_NOEXEC;
 }
 
-/* May @file be mapped so, and with which rights beyond? 0 and more bits of *@flags, or -errno. */
-static int check_file(const struct file *file, unsigned map_flags, unsigned *flags)
+/* May @file be mapped so, and with which rights beyond? More bits of *@flags: 0, or -errno. */
+static int check_file(const struct file *file, unsigned *flags)
 {
 	bool shared = *flags & VM_SHARED;
 
-	if (shared && map_flags & ~KNOWN_FLAGS && (map_flags & MAP_TYPE) == MAP_SHARED_VALIDATE)
-		return -EOPNOTSUPP;
 	if (!(file->mode & FMODE_READ) ||
 	    (shared && *flags & VM_WRITE && !(file->mode & FMODE_WRITE)))
 		return -EACCES;
 	if (*flags & VM_EXEC && on_noexec(file))
 		return -EPERM;
-	if (!file->fop->mmap)
+	if (file->fop->mmap == NOT_MAPPED)
 		return -ENODEV;
 	if (*flags & VM_GROWSDOWN)
 		return -EINVAL;
@@ -106,28 +98,21 @@ static int check_file(const struct file *file, unsigned map_flags, unsigned *fla
 	return 0;
 }
 
-/* The VM_* flags of the new area, or -errno. */
+/* The VM_* flags of the new area: 0, or -errno. */
 static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct file *file,
 		      unsigned *flags)
 {
 	unsigned type = map_flags & MAP_TYPE;
 
-	*flags = (prot & PROT_ALL) | VM_MAYWRITE;
-	if (type != MAP_PRIVATE && type != MAP_SHARED && (type != MAP_SHARED_VALIDATE || !file))
-		return -EINVAL;
-	if (type != MAP_PRIVATE)
-		*flags |= VM_SHARED;
-	if (map_flags & MAP_LOCKED) {
-		if (!memory_limit(LIMIT_MEMLOCK))
-			return -EPERM;
-		*flags |= VM_LOCKED;
-	}
+	if (type != MAP_PRIVATE && (type != MAP_SHARED || !file))
+		return type == MAP_SHARED_VALIDATE && file ? -EOPNOTSUPP : -EINVAL;
+	*flags = (prot & PROT_ALL) | VM_MAYWRITE | (type == MAP_SHARED ? VM_SHARED : 0) |
+		 (map_flags & MAP_LOCKED ? VM_LOCKED : 0);
 	if (map_flags & MAP_GROWSDOWN)
 		*flags |= VM_GROWSDOWN | (map_flags & MAP_STACK ? VM_STACK : 0);
 	if (file)
-		return check_file(file, map_flags, flags);
-	if (*flags & VM_GROWSDOWN && *flags & VM_SHARED)
-		return -EINVAL;
+		return check_file(file, flags);
+	/* what could never be backed is refused, as Linux's overcommit 0 does */
 	return !(map_flags & MAP_NORESERVE) && prot & PROT_WRITE && pages > page_alloc_total_pages()
 		       ? -ENOMEM
 		       : 0;
@@ -136,15 +121,16 @@ static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct
 /* Where the new area is to be; what is there for MAP_FIXED is unmapped. An address, or -errno. */
 static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_flags)
 {
-	bool fixed = map_flags & (MAP_FIXED | MAP_FIXED_NOREPLACE), overflow;
+	bool fixed = map_flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
 
 	if (fixed && address & (PAGE_SIZE - 1))
 		return -EINVAL;
 	address = round_down(address, (u64)PAGE_SIZE);
-	overflow = pages_overflow(address, length);
-	if (fixed && (overflow || address < LOWEST_ADDRESS))
-		return overflow ? -ENOMEM : -EPERM;
-	if (address && !overflow) {
+	if (fixed && pages_overflow(address, length))
+		return -ENOMEM;
+	if (fixed && address < LOWEST_ADDRESS)
+		return -EPERM;
+	if (address && !pages_overflow(address, length)) {
 		address = max(address, LOWEST_ADDRESS);
 		if (range_is_free(mm, address, address + length))
 			return (s64)address;
@@ -157,81 +143,32 @@ static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_f
 			       map_flags & MAP_32BIT ? min(mm->mmap_top, GB(2)) : mm->mmap_top);
 }
 
-int zero_mmap(struct file *file, struct vma *vma)
+/* Fault [start, end) in, as far as that goes. Without mm->lock. 0 or what mm_fault() said. */
+static int populate(struct mm *mm, u64 start, u64 end, unsigned access)
 {
-	struct inode *inode;
-
-	(void)file;
-	if (!(vma->flags & VM_SHARED))
-		return 0;
-	inode = kzalloc(sizeof(*inode), GFP_KERNEL);
-	if (!inode)
-		return -ENOMEM;
-	atomic_set(&inode->refcount, 1);
-	inode->size = (loff_t)(vma->end - vma->start);
-	address_space_init(&inode->data, inode, &memory_mapping_operations);
-	vma->mapping = &inode->data;
-	vma->page_offset = 0;
-	return 0;
-}
-
-/* Private anonymous memory at [start, end): as part of the area before it, if that is alike. */
-static int add_anonymous(struct mm *mm, u64 start, u64 end, unsigned flags)
-{
-	struct vma *vma = find_vma(mm, start - 1);
-
-	if (vma && vma->end == start && vma->flags == flags && !vma->mapping && !vma->file) {
-		vma_set_bounds(vma, vma->start, end);
-	} else {
-		vma = mm->vma_count < AREAS_MAX ? vma_new(mm, start, end, flags) : NULL;
-		if (!vma)
-			return -ENOMEM;
-		vma_insert(vma);
-	}
-	vma_merge(vma);
-	return 0;
-}
-
-/* What shows a file or shared memory: 0 or -errno. */
-static int add_mapping(struct mm *mm, u64 start, u64 end, unsigned flags, struct file *file,
-		       u64 offset)
-{
-	struct vma *vma = mm->vma_count < AREAS_MAX ? vma_new(mm, start, end, flags) : NULL;
-	int error;
-
-	if (!vma)
-		return -ENOMEM;
-	if (file)
-		get_file(file);
-	vma->file = file;
-	vma->page_offset = offset >> PAGE_SHIFT;
-	error = (file ? file->fop->mmap : zero_mmap)(file, vma);
-	if (error) {
-		list_add(&vma->link, &mm->dead);
-		return error;
-	}
-	vma_insert(vma);
-	vma_merge(vma);
-	return 0;
-}
-
-int populate(struct mm *mm, u64 start, u64 end, unsigned access)
-{
-	int error = 0;
-
-	for (; start < end && !error; start += PAGE_SIZE) {
-		error = signal_pending(current) ? -EINTR : mm_fault(mm, start, access);
+	for (; start < end; start += PAGE_SIZE) {
+		TRY(signal_pending(current) ? -EINTR : mm_fault(mm, start, access));
 		cond_resched();
 	}
-	return error;
+	return 0;
+}
+
+/* @area is described but for its place: that, or -errno. */
+static s64 map_area(struct mm *mm, u64 address, u64 length, unsigned map_flags, struct vma *area)
+{
+	guard(mm_write, mm);
+	area->start = (u64)TRY(choose_address(mm, address, length, map_flags));
+	area->end = area->start + length;
+	if (!may_expand(mm, length >> PAGE_SHIFT, area->flags))
+		return -ENOMEM;
+	TRY(vma_add(mm, area));
+	return (s64)area->start;
 }
 
 s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags,
 	   struct file *file, u64 offset)
 {
-	unsigned flags;
-	s64 result;
-	int error;
+	struct vma area = {.page_offset = offset >> PAGE_SHIFT};
 
 	if (!length)
 		return -EINVAL;
@@ -240,37 +177,17 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 		return -ENOMEM;
 	if (offset + length < offset)
 		return -EOVERFLOW;
-	error = area_flags(length >> PAGE_SHIFT, prot, map_flags, file, &flags);
-	if (error)
-		return error;
-	down_write(&mm->lock);
-	flags |= mm->locked_flags;
-	result = choose_address(mm, address, length, map_flags);
-	if (result > 0) {
-		u64 start = (u64)result;
-
-		error = !may_expand(mm, length >> PAGE_SHIFT, flags) ? -ENOMEM
-			: file || flags & VM_SHARED
-				? add_mapping(mm, start, start + length, flags, file, offset)
-				: add_anonymous(mm, start, start + length, flags);
-		result = error ? error : result;
+	TRY(area_flags(length >> PAGE_SHIFT, prot, map_flags, file, &area.flags));
+	if (file && file->fop->mmap == MAPPED_PAGES) {
+		area.file = file;
+		area.mapping = &file->inode->data;
+		touch_atime(file);
 	}
-	mm_write_unlock(mm);
-	if (result > 0 && prot != PROT_NONE && (map_flags & MAP_POPULATE || flags & VM_LOCKED))
-		populate(mm, (u64)result, (u64)result + length,
-			 prot & PROT_WRITE && !(flags & VM_SHARED) ? FAULT_WRITE : 0);
-	return result;
-}
-
-int generic_file_mmap(struct file *file, struct vma *vma)
-{
-	struct inode *inode = file->inode;
-
-	if (!inode->data.ops || !inode->data.ops->readpage)
-		return -ENODEV;
-	vma->mapping = &inode->data;
-	touch_atime(file);
-	return 0;
+	u64 start = (u64)TRY(map_area(mm, address, length, map_flags, &area));
+	if (prot != PROT_NONE && map_flags & (MAP_POPULATE | MAP_LOCKED))
+		populate(mm, start, start + length,
+			 prot & PROT_WRITE && !(area.flags & VM_SHARED) ? FAULT_WRITE : 0);
+	return (s64)start;
 }
 
 /* ---- protection and locking ------------------------------------------------------------------ */
@@ -294,10 +211,9 @@ static void change_entries(struct vma *vma)
 	struct mm *mm = vma->mm;
 	unsigned rights = vma_page_rights(vma);
 
-	spin_lock(&mm->page_table_lock);
+	guard(spinlock, &mm->page_table_lock);
 	visit_entries(mm, vma->start, vma->end, change_entry, &rights);
 	mmu_flush(&mm->mmu, vma->start, vma->end);
-	spin_unlock(&mm->page_table_lock);
 }
 
 static int may_change(const struct vma *vma, unsigned flags)
@@ -312,145 +228,241 @@ static int may_change(const struct vma *vma, unsigned flags)
 		       : 0;
 }
 
-int change_flags(struct mm *mm, u64 start, u64 end, unsigned mask, unsigned flags)
+/* Give the areas of [start, end) other flags: the bits of @mask become those of @flags. As far as
+ * there are areas and it is allowed; 0, -EACCES, or -ENOMEM (there is a hole, too). */
+static int change_flags(struct mm *mm, u64 start, u64 end, unsigned mask, unsigned flags)
 {
 	u64 last = mapped_end(mm, start, end);
-	struct vma *vma = find_vma(mm, start);
-	int error = 0;
+	int error = last < end ? -ENOMEM : 0;
 
-	if (start < last && (vma->end < last || (vma->flags & mask) != flags))
-		error = vma_carve(mm, start, last);
-	while (start < last && !error) {
-		vma = find_vma(mm, start);
-		if ((vma->flags & mask) != flags)
-			error = may_change(vma, (vma->flags & ~mask) | flags);
-		if (!error && (vma->flags & mask) != flags) {
-			vma_set_flags(vma, (vma->flags & ~mask) | flags);
-			if (mask & PROT_ALL)
-				change_entries(vma);
+	if (start == last)
+		return error;
+	for (unsigned index = (unsigned)TRY(vma_carve(mm, start, last));
+	     index < mm->area_count && mm->areas[index]->start < last; index++) {
+		struct vma *vma = mm->areas[index];
+		int refused = may_change(vma, (vma->flags & ~mask) | flags);
+
+		if (refused) {
+			error = refused;
+			break;
 		}
-		/* it may be joined with what follows: then that is so already */
-		start = vma_merge(vma)->end;
+		vma_set_flags(vma, (vma->flags & ~mask) | flags);
+		if (mask & PROT_ALL)
+			change_entries(vma);
 	}
-	if (error && start < last)
-		vma_merge(find_vma(mm, last - 1));
-	return error ? error : last < end ? -ENOMEM : 0;
+	vma_merge(mm, start, last);
+	return error;
 }
 
 int mm_protect(struct mm *mm, u64 address, u64 length, unsigned prot)
 {
-	bool grows_down = prot & PROT_GROWSDOWN;
 	u64 end = address + page_round_up(length);
-	const struct vma *vma;
-	int error;
 
-	prot &= ~(unsigned)PROT_GROWSDOWN;
 	if (address & (PAGE_SIZE - 1) || prot & ~(unsigned)PROT_ALL)
 		return -EINVAL;
 	if (!length)
 		return 0;
 	if (end <= address || end > USER_TOP)
 		return -ENOMEM;
-	down_write(&mm->lock);
-	vma = find_vma(mm, address);
-	if (vma && grows_down && vma->flags & VM_GROWSDOWN && vma->start < end)
-		address = vma->start;
-	error = change_flags(mm, address, end, PROT_ALL, prot);
-	mm_write_unlock(mm);
-	return error;
+	guard(mm_write, mm);
+	return change_flags(mm, address, end, PROT_ALL, prot);
 }
 
-int mm_lock(struct mm *mm, u64 address, u64 length, bool lock, bool fill)
+int mm_lock(struct mm *mm, u64 address, u64 length, bool lock)
 {
 	u64 start = round_down(address, (u64)PAGE_SIZE), end = page_round_up(address + length);
-	int error = -ENOMEM;
 
-	if (lock && !memory_limit(LIMIT_MEMLOCK))
-		return -EPERM;
 	if (end < start || end > USER_TOP)
 		return end < start ? -EINVAL : -ENOMEM;
 	down_write(&mm->lock);
-	if (!lock || mm->locked_pages + ((end - start) >> PAGE_SHIFT) <=
-			     memory_limit(LIMIT_MEMLOCK) >> PAGE_SHIFT)
-		error = change_flags(mm, start, end, VM_LOCKED, lock ? VM_LOCKED : 0);
+	int error = change_flags(mm, start, end, VM_LOCKED, lock ? VM_LOCKED : 0);
 	mm_write_unlock(mm);
-	if (!error && fill && populate(mm, start, end, 0))
-		error = -ENOMEM;
-	return error;
-}
-
-static void populate_all(struct mm *mm)
-{
-	u64 start, end = 0;
-
-	do {
-		const struct vma *vma;
-
-		down_read(&mm->lock);
-		vma = find_vma(mm, end);
-		start = vma ? vma->start : 0;
-		end = vma ? vma->end : 0;
-		up_read(&mm->lock);
-		populate(mm, start, end, 0);
-	} while (end);
-}
-
-int mm_lock_all(struct mm *mm, unsigned flags)
-{
-	unsigned locked = flags & MCL_CURRENT ? VM_LOCKED : 0;
-	struct vma *vma;
-	int error = 0;
-
-	if (flags && !memory_limit(LIMIT_MEMLOCK))
-		return -EPERM;
-	down_write(&mm->lock);
-	if (locked && mm->total_pages > memory_limit(LIMIT_MEMLOCK) >> PAGE_SHIFT)
-		error = -ENOMEM;
-	if (!error)
-		mm->locked_flags = flags & MCL_FUTURE ? VM_LOCKED : 0;
-	for_each_area(vma, mm, 0, USER_TOP) {
-		if (!error && (locked || !flags)) {
-			vma_set_flags(vma, (vma->flags & ~VM_LOCKED) | locked);
-			vma = vma_merge(vma);
-		}
-	}
-	mm_write_unlock(mm);
-	if (!error && locked && !(flags & MCL_ONFAULT))
-		populate_all(mm);
-	return error;
+	return !error && lock && populate(mm, start, end, 0) ? -ENOMEM : error;
 }
 
 /* ---- the break ------------------------------------------------------------------------------- */
 
-/* Make [start, end) part of the heap: 0 or -ENOMEM. */
-static int grow_heap(struct mm *mm, u64 start, u64 end, u64 new_end)
-{
-	unsigned flags = VM_READ | VM_WRITE | VM_MAYWRITE | mm->locked_flags;
-	u64 pages = (end - start) >> PAGE_SHIFT;
-
-	if (pages > page_alloc_total_pages() || !may_expand(mm, pages, flags) ||
-	    new_end - mm->brk_start + mm->data_end - mm->data_start > memory_limit(LIMIT_DATA) ||
-	    !range_is_free(mm, start, end))
-		return -ENOMEM;
-	return add_anonymous(mm, start, end, flags);
-}
-
 u64 mm_brk(struct mm *mm, u64 new_end)
 {
-	u64 old_pages, new_pages = page_round_up(new_end);
-	int error = 0;
-
 	if (new_end < mm->brk_start || new_end > USER_TOP)
 		return READ_ONCE(mm->brk_end);
-	down_write(&mm->lock);
-	old_pages = page_round_up(mm->brk_end);
-	if (new_pages > old_pages)
-		error = grow_heap(mm, old_pages, new_pages, new_end);
-	else if (new_pages < old_pages)
-		error = unmap_range(mm, new_pages, old_pages);
-	if (!error)
-		mm->brk_end = new_end;
-	new_end = mm->brk_end;
-	mm_write_unlock(mm);
-	return new_end;
+	guard(mm_write, mm);
+	u64 old_pages = page_round_up(mm->brk_end), new_pages = page_round_up(new_end);
+	struct vma heap = {
+		.start = old_pages, .end = new_pages, .flags = VM_READ | VM_WRITE | VM_MAYWRITE};
+	u64 more = new_pages > old_pages ? (new_pages - old_pages) >> PAGE_SHIFT : 0;
+
+	if (more ? more > page_alloc_total_pages() || !may_expand(mm, more, heap.flags) ||
+			    !range_is_free(mm, old_pages, new_pages) || vma_add(mm, &heap)
+		 : unmap_range(mm, new_pages, old_pages))
+		return mm->brk_end;
+	return mm->brk_end = new_end;
+}
+
+/* ---- mremap ---------------------------------------------------------------------------------- */
+
+/* Make the tables that [start, end) needs, so that moving entries there cannot fail. 0 or -ENOMEM.
+ */
+static int make_tables(struct mm *mm, u64 start, u64 end)
+{
+	guard(spinlock, &mm->page_table_lock);
+	for (u64 at = round_down(start, MMU_SLOTS_SPAN); at < end; at += MMU_SLOTS_SPAN)
+		TRY_PTR(mmu_slot(&mm->mmu, at, true));
+	return 0;
+}
+
+struct move {
+	struct mm *mm;
+	u64 distance;
+};
+
+static void move_entry(pte_t *slot, u64 address, void *argument)
+{
+	const struct move *move = argument;
+	pte_t pte = xchg(slot, 0);
+
+	*mmu_slot(&move->mm->mmu, address + move->distance, false) = pte;
+}
+
+/* What is at [from, from + length), in one area, moves to @to with its pages, and becomes
+ * @new_length. */
+static s64 move_area(struct mm *mm, u64 from, u64 length, u64 new_length, u64 to)
+{
+	struct move move = {mm, to - from};
+	struct vma *vma, moved;
+
+	TRY(vma_carve(mm, from, from + length));
+	TRY(make_tables(mm, to, to + length));
+	vma = find_vma(mm, from);
+	moved = *vma;
+	moved.start = to;
+	moved.end = to + new_length;
+	TRY(vma_insert(mm, &moved));
+	lock_area_mapping(vma);
+	spin_lock(&mm->page_table_lock);
+	visit_entries(mm, from, from + length, move_entry, &move);
+	mmu_flush(&mm->mmu, from, from + length);
+	spin_unlock(&mm->page_table_lock);
+	unlock_area_mapping(vma);
+	unmap_range(mm, from, from + length);
+	vma_merge(mm, to, to + new_length);
+	return (s64)to;
+}
+
+s64 mm_remap(struct mm *mm, u64 from, u64 old_length, u64 new_length, unsigned flags, u64 to)
+{
+	bool fixed = flags & MREMAP_FIXED;
+
+	old_length = page_round_up(old_length);
+	new_length = page_round_up(new_length);
+	if (flags & ~(unsigned)(MREMAP_MAYMOVE | MREMAP_FIXED) || flags == MREMAP_FIXED ||
+	    from & (PAGE_SIZE - 1) || !old_length || !new_length || new_length > USER_TOP ||
+	    (fixed && (to & (PAGE_SIZE - 1) || pages_overflow(to, new_length) ||
+		       to < LOWEST_ADDRESS || (to < from + old_length && from < to + new_length))))
+		return -EINVAL;
+	guard(mm_write, mm);
+	struct vma *vma = find_vma(mm, from);
+	if (!vma || vma->start > from)
+		return -EFAULT;
+	if (new_length <= old_length && !fixed) { /* over holes */
+		TRY(unmap_range(mm, from + new_length, from + old_length));
+		return (s64)from;
+	}
+	if (old_length > vma->end - from)
+		return -EFAULT;
+	if (fixed)
+		TRY(unmap_range(mm, to, to + new_length));
+	if (new_length < old_length)
+		TRY(unmap_range(mm, from + new_length, from + old_length));
+	old_length = min(old_length, new_length);
+	vma = find_vma(mm, from); /* it may have been split */
+	u64 more = (new_length - old_length) >> PAGE_SHIFT;
+	if (!may_expand(mm, more, vma->flags) ||
+	    (is_data(vma->flags) && more > page_alloc_total_pages()))
+		return -ENOMEM;
+	if (!fixed && from + old_length == vma->end && !pages_overflow(from, new_length) &&
+	    range_is_free(mm, vma->end, from + new_length)) {
+		vma_set_bounds(vma, vma->start, from + new_length);
+		vma_merge(mm, from, from + new_length);
+		return (s64)from;
+	}
+	if (!(flags & MREMAP_MAYMOVE))
+		return -ENOMEM;
+	if (!fixed)
+		to = (u64)TRY(find_free_range(mm, new_length, mm->mmap_top));
+	return move_area(mm, from, old_length, new_length, to);
+}
+
+/* ---- madvise, mincore, msync ----------------------------------------------------------------- */
+
+int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice)
+{
+	/* taken by doing nothing: read-ahead and reclaim see for themselves how memory is used */
+	const u64 ignored = BIT(MADV_NORMAL) | BIT(MADV_RANDOM) | BIT(MADV_SEQUENTIAL) |
+			    BIT(MADV_WILLNEED) | BIT(MADV_COLD) | BIT(MADV_DONTDUMP) |
+			    BIT(MADV_DODUMP);
+	/* also for MADV_FREE: what is read then is either old or zero, here always zero */
+	bool drop = advice == MADV_DONTNEED || advice == MADV_FREE;
+	u64 end = address + page_round_up(length);
+
+	if (address & (PAGE_SIZE - 1) || (length && end <= address) ||
+	    !(drop || (advice < 64 && BIT(advice) & ignored)))
+		return -EINVAL;
+	guard(read, &mm->lock);
+	for_each_area (index, mm, address, end) {
+		struct vma *vma = mm->areas[index];
+
+		if (!drop)
+			break;
+		if (vma->flags & VM_LOCKED || (advice == MADV_FREE && vma->mapping))
+			return -EINVAL;
+		vma_zap(vma, max(address, vma->start), min(end, vma->end));
+	}
+	return mapped_end(mm, address, end) < end ? -ENOMEM : 0;
+}
+
+int mm_resident(struct mm *mm, u64 address)
+{
+	guard(read, &mm->lock);
+	const struct vma *vma = find_vma(mm, address);
+	if (!vma || vma->start > address)
+		return -ENOMEM;
+	spin_lock(&mm->page_table_lock);
+	const pte_t *slot = mmu_slot(&mm->mmu, address, false);
+	int resident = slot && pte_present(*slot);
+	spin_unlock(&mm->page_table_lock);
+	if (resident || !vma->mapping)
+		return resident;
+	struct page *page = find_get_page(vma->mapping, vma_page_index(vma, address));
+	if (!page)
+		return 0;
+	resident = page_uptodate(page);
+	put_page(page);
+	return resident;
+}
+
+int mm_sync(struct mm *mm, u64 address, u64 length, unsigned flags)
+{
+	u64 end = address + page_round_up(length);
+	bool hole = false;
+
+	if (flags & ~(unsigned)(MS_ASYNC | MS_INVALIDATE | MS_SYNC) ||
+	    (flags & MS_ASYNC && flags & MS_SYNC) || address & (PAGE_SIZE - 1))
+		return -EINVAL;
+	if (end < address)
+		return -ENOMEM;
+	while (address < end) {
+		struct file *file __free(fput) = NULL;
+
+		down_read(&mm->lock);
+		const struct vma *vma = find_vma(mm, address);
+		hole |= !vma || vma->start > address;
+		address = vma ? vma->end : end;
+		if (vma && vma->start < end && vma->flags & VM_SHARED && flags & MS_SYNC)
+			get_file(file = vma->file);
+		up_read(&mm->lock);
+		if (file)
+			TRY(vfs_fsync(file, true));
+	}
+	return hole ? -ENOMEM : 0;
 }

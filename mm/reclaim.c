@@ -96,7 +96,7 @@ static u64 run_shrinkers(unsigned priority, unsigned gfp)
 	struct shrinker *shrinker;
 	u64 freed = 0;
 
-	list_for_each_entry(shrinker, &shrinkers, link) {
+	list_for_each_entry (shrinker, &shrinkers, link) {
 		u64 objects = shrinker->count() >> priority;
 
 		if (objects)

@@ -26,7 +26,7 @@ void mm_unmap_file(struct address_space *mapping, pgoff_t first)
 	u64 start, end;
 
 	spin_lock(&mapping->vma_lock);
-	list_for_each_entry(vma, &mapping->vmas, mapping_link)
+	list_for_each_entry (vma, &mapping->vmas, link)
 		if (shown(vma, first, ~(pgoff_t)0, &start, &end))
 			vma_zap(vma, start, end);
 	spin_unlock(&mapping->vma_lock);
@@ -53,7 +53,7 @@ void mm_clean_file(struct address_space *mapping, pgoff_t first, pgoff_t last)
 	u64 start, end;
 
 	spin_lock(&mapping->vma_lock);
-	list_for_each_entry(vma, &mapping->vmas, mapping_link) {
+	list_for_each_entry (vma, &mapping->vmas, link) {
 		bool changed = false;
 
 		if (!(vma->flags & VM_SHARED) || !shown(vma, first, last, &start, &end))
@@ -100,9 +100,9 @@ bool mm_unmap_page(struct page *page)
 
 	if (!spin_trylock(&mapping->vma_lock))
 		return false;
-	list_for_each_entry(vma, &mapping->vmas, mapping_link)
+	list_for_each_entry (vma, &mapping->vmas, link)
 		maps_page(vma, page, &address, &accessed);
-	list_for_each_entry(vma, &mapping->vmas, mapping_link)
+	list_for_each_entry (vma, &mapping->vmas, link)
 		if (!accessed && maps_page(vma, page, &address, &accessed))
 			vma_zap(vma, address, address + PAGE_SIZE);
 	spin_unlock(&mapping->vma_lock);

@@ -382,7 +382,7 @@ u64 slab_shrink(void)
 	u64 frames = 0;
 
 	spin_lock_irqsave(&caches_lock, flags);
-	list_for_each_entry(cache, &caches, link) {
+	list_for_each_entry (cache, &caches, link) {
 		struct page *page;
 
 		spill_cpu_list(cache, &cache->cpu[cpu_id()], 0);
@@ -464,7 +464,7 @@ void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void 
 
 	/* Caches are made at boot and stay, so the list may be walked without its lock: visit() may
 	 * sleep. */
-	list_for_each_entry(cache, &caches, link) {
+	list_for_each_entry (cache, &caches, link) {
 		struct slab_info info = {
 			.name = cache->name,
 			.objects_active = cache->out,

@@ -1,7 +1,7 @@
 /*
  * vm.h - address spaces: what a process has mapped where, page faults, mmap and its relatives.
  *
- * A struct mm holds areas (struct vma), in a list and a tree by address, and the page tables. An
+ * A struct mm holds areas (struct vma), in an array by address, and the page tables. An
  * entry that maps a page holds a reference to it. An anonymous page with one reference belongs to
  * its only mapper, so a write fault need not copy it. A page of a file is mapped writable only in
  * shared areas and only after it was marked dirty; what the program writes later is found by the
@@ -15,7 +15,7 @@
  * The areas change under mm->lock held for writing; the bounds of an area that maps a file under
  * mapping->vma_lock as well.
  *
- * Limits: at most 65530 areas; no swap; no huge pages.
+ * Limits: at most 65536 areas; no swap; no huge pages.
  */
 #pragma once
 
@@ -36,8 +36,6 @@ struct file;
 #define VM_STACK (1u << 9)
 /* mlock: its pages of files are not reclaimed (anonymous ones never are) */
 #define VM_LOCKED (1u << 11)
-#define VM_DONTFORK (1u << 12)	 /* madvise: a child does not get it ... */
-#define VM_WIPEONFORK (1u << 13) /* ... or gets it empty */
 
 struct vma {
 	u64 start, end;	    /* page aligned, end exclusive */
@@ -45,32 +43,26 @@ struct vma {
 	bool has_anonymous; /* some page is (or was) anonymous: fork must look */
 	struct mm *mm;
 	struct file *file;	       /* NULL: anonymous */
-	struct address_space *mapping; /* whose pages it shows; NULL: private anonymous memory */
-	pgoff_t page_offset;
-	struct list_head link;	       /* in mm->vmas, by address */
-	struct list_head mapping_link; /* in mapping->vmas */
-	/* In mm->tree: a treap, so above areas of lower priority (random). */
-	struct vma *left, *right;
-	u64 widest; /* at most so wide are the free stretches below it and those under it */
-	u32 priority;
+	struct address_space *mapping; /* the file's, whose pages it shows; or NULL */
+	pgoff_t page_offset;	       /* of its start in the file */
+	struct list_head link;	       /* in mapping->vmas; what was taken out: in mm->dead */
 };
 
 struct mm {
-	atomic_t users; /* tasks, and who looks at it */
+	atomic_t users; /* tasks, and who looks at it; a user may count another: atomic_inc() */
 	struct rw_semaphore lock;
 
 	/* Under lock. */
-	struct list_head vmas;
-	struct vma *tree;
-	struct vma *last_hit;  /* hint for find_vma(): any area, or NULL */
-	struct list_head dead; /* taken out; mm_write_unlock() frees them */
-	unsigned vma_count;
-	u64 total_pages, data_pages, locked_pages; /* of the areas: RLIMIT_AS, _DATA, _MEMLOCK */
-	unsigned locked_flags; /* mlockall(MCL_FUTURE): VM_LOCKED for what is mapped; or 0 */
+	struct vma **areas; /* by address: area_count of them, room for area_room */
+	unsigned area_count, area_room;
+	struct vma *last_hit;		    /* hint for find_vma(): any area, or NULL */
+	struct list_head dead;		    /* taken out; mm_write_unlock() frees them */
+	u64 searched_from, searched_length; /* hint for find_free_range() */
 
 	/* Under lock; what a fork copies. */
-	unsigned idle_tables; /* page tables that may have been left without an area ... */
-	u64 idle_last;	      /* ... the last of them: its address / MMU_SLOTS_SPAN */
+	u64 total_pages, data_pages; /* of the areas: RLIMIT_AS, RLIMIT_DATA */
+	unsigned idle_tables;	     /* page tables that may have been left without an area ... */
+	u64 idle_last;		     /* ... the last of them: its address / MMU_SLOTS_SPAN */
 	u64 brk_start, brk_end;
 	u64 mmap_top; /* mappings grow down from here */
 	u64 stack_top;
@@ -81,19 +73,17 @@ struct mm {
 
 	/* Under page_table_lock. */
 	spinlock_t page_table_lock;
-	struct mmu_root mmu;
-	u64 resident_pages; /* entries that map a page ... */
-	u64 file_pages;	    /* ... and those of them that map a page of the page cache */
+	struct mmu_root mmu; /* a context switch makes it this CPU's: mmu_switch() */
+	u64 resident_pages;  /* entries that map a page ... */
+	u64 file_pages;	     /* ... and those of them that map a page of the page cache */
 };
 
 struct mm *mm_create(void);	       /* NULL: out of memory */
 struct mm *mm_fork(struct mm *parent); /* copy on write; NULL: out of memory */
-void mm_get(struct mm *mm);
-void mm_put(struct mm *mm); /* the last one unmaps all; may sleep */
-/* make it this CPU's address space (context switch) */
-void mm_activate(struct mm *mm);
+void mm_put(struct mm *mm);	       /* the last one unmaps all; may sleep */
 
-/* Linux's mmap(2) semantics on @mm; returns the address or -errno as s64. @file may be NULL. */
+/* Linux's mmap(2) semantics on @mm; returns the address or -errno as s64. @file may be NULL for
+ * private memory. */
 s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags,
 	   struct file *file, u64 offset);
 int mm_unmap(struct mm *mm, u64 address, u64 length);
@@ -103,20 +93,15 @@ s64 mm_remap(struct mm *mm, u64 address, u64 old_length, u64 new_length, unsigne
 u64 mm_brk(struct mm *mm, u64 new_end); /* the resulting break */
 int mm_sync(struct mm *mm, u64 address, u64 length, unsigned flags);
 int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice);
-/* mlock(2) (@fill: fault all of it in) and munlock(2) (!@lock). -ENOMEM: a hole, what cannot be
- * faulted in, or more than RLIMIT_MEMLOCK would be locked; -EPERM: that limit is 0. */
-int mm_lock(struct mm *mm, u64 address, u64 length, bool lock, bool fill);
-/* mlockall(2) with MCL_* in @flags; 0: munlockall(2). Errors as above. */
-int mm_lock_all(struct mm *mm, unsigned flags);
-/* mincore(2): resident[i] = is page i from @address on in memory? 0, or -ENOMEM: not all is mapped.
- */
-int mm_resident(struct mm *mm, u64 address, unsigned pages, u8 *resident);
+/* mlock(2) (fills it) and munlock(2): -ENOMEM: a hole, or what cannot be faulted in. */
+int mm_lock(struct mm *mm, u64 address, u64 length, bool lock);
+/* mincore(2): is the page at @address in memory? 0, 1, or -ENOMEM: it is not mapped. */
+int mm_resident(struct mm *mm, u64 address);
 /* first with end > address, mm->lock held; NULL: none */
 struct vma *find_vma(struct mm *mm, u64 address);
 
-/* A process's limit in bytes; ~0: none (also of RLIMIT_MEMLOCK for who may lock what he likes).
- * kernel/sys/sys_memory.c. */
-enum memory_limit { LIMIT_DATA = 2, LIMIT_STACK = 3, LIMIT_MEMLOCK = 8, LIMIT_AS = 9 };
+/* A process's limit in bytes; ~0: none. kernel/sys/sys_memory.c. */
+enum memory_limit { LIMIT_DATA = 2, LIMIT_STACK = 3, LIMIT_AS = 9 };
 u64 memory_limit(enum memory_limit kind);
 
 #define FAULT_WRITE (1u << 0)

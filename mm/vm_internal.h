@@ -3,8 +3,8 @@
  * said otherwise.
  *
  *	mm.c	an address space as a whole: made, forked, given up; clearing and copying entries
- *	vma.c	areas: find, insert, split, merge, remove
- *	mmap.c	map, unmap, protect, lock, brk; remap.c: mremap; advise.c: madvise, mincore, msync
+ *	vma.c	areas: find, insert, split, merge, take out
+ *	mmap.c	the calls
  *	fault.c	page faults; rmap.c: from a file's pages to the entries that map them
  */
 #pragma once
@@ -12,14 +12,9 @@
 #include "fs/vfs.h"
 #include "mm/vm.h"
 
-#define AREAS_MAX 65530	      /* as vm.max_map_count */
+#define AREAS_MAX 65536
 #define LOWEST_ADDRESS KB(64) /* as vm.mmap_min_addr: a NULL pointer with an offset must fault */
 #define STACK_GAP MB(1)	      /* below an area that grows down */
-
-static inline bool pages_overflow(u64 address, u64 length)
-{
-	return length > USER_TOP || address > USER_TOP - length;
-}
 
 static inline u64 page_round_up(u64 bytes)
 {
@@ -62,12 +57,6 @@ static inline pgoff_t mapping_pages(const struct address_space *mapping)
 	return ((pgoff_t)READ_ONCE(mapping->host->size) + PAGE_SIZE - 1) >> PAGE_SHIFT;
 }
 
-/* Memory that is shared without a file has an inode of no superblock, only for its mapping. */
-static inline bool vma_shows_shared_memory(const struct vma *vma)
-{
-	return vma->mapping && !vma->mapping->host->sb;
-}
-
 static inline void lock_area_mapping(const struct vma *vma)
 {
 	if (vma->mapping)
@@ -98,49 +87,48 @@ static __always_inline void visit_entries(struct mm *mm, u64 start, u64 end,
 
 /* ---- vma.c ----------------------------------------------------------------------------------- */
 
-static inline struct vma *vma_at(const struct mm *mm, struct list_head *link)
+/* The index of the first area that ends behind @address; mm->area_count: none does. */
+unsigned area_index(const struct mm *mm, u64 address);
+
+/* The indices of the areas that have a part in [start, end). */
+#define for_each_area(index, mm, low, high)                                                        \
+	for (unsigned index = area_index(mm, low);                                                 \
+	     index < (mm)->area_count && (mm)->areas[index]->start < (high); index++)
+
+/* No area overlaps [start, end). */
+static inline bool range_is_free(const struct mm *mm, u64 start, u64 end)
 {
-	return link == &mm->vmas ? NULL : list_entry(link, struct vma, link);
+	unsigned index = area_index(mm, start);
+
+	return index == mm->area_count || mm->areas[index]->start >= end;
 }
 
-static inline struct vma *vma_next(const struct vma *vma)
-{
-	return vma_at(vma->mm, vma->link.next);
-}
+/* Where the areas that follow one another from @start on without a hole end, at most @end. */
+u64 mapped_end(struct mm *mm, u64 start, u64 end);
+/* The highest free stretch of @length below @top: its address, or -ENOMEM. */
+s64 find_free_range(struct mm *mm, u64 length, u64 top);
 
-static inline struct vma *vma_prev(const struct vma *vma)
-{
-	return vma_at(vma->mm, vma->link.prev);
-}
-
-/* The areas that have a part in [start, end). */
-#define for_each_area(vma, mm, low, high)                                                          \
-	for (vma = find_vma(mm, low); vma && vma->start < (high); vma = vma_next(vma))
-
-/* A blank area that is in no list, or a copy of @vma with references of its own. NULL: out of
- * memory. */
-struct vma *vma_new(struct mm *mm, u64 start, u64 end, unsigned flags);
-struct vma *vma_copy(struct mm *mm, const struct vma *vma);
-void vma_free(struct vma *vma); /* drops its references: without mm->lock, may sleep */
-
-void vma_insert(struct vma *vma);
-void vma_remove(struct vma *vma);    /* to mm->dead */
-void mm_write_unlock(struct mm *mm); /* up_write(), then free what was removed; may sleep */
-/* Make @start and @end boundaries of areas: 0 or -ENOMEM. */
+/* A new area as @wanted says, with a reference to its file; nothing may be there. vma_add(): as
+ * part of its neighbours if nothing but the bounds tells them apart. 0 or -ENOMEM. */
+int vma_insert(struct mm *mm, const struct vma *wanted);
+int vma_add(struct mm *mm, const struct vma *wanted);
+/* Make [start, end) a whole number of areas: the index of the first, or -ENOMEM. */
 int vma_carve(struct mm *mm, u64 start, u64 end);
-/* Join @vma with its neighbours where nothing but the bounds tells them apart; what remains. */
-struct vma *vma_merge(struct vma *vma);
+/* Join the areas of [start, end] where nothing but the bounds tells them apart. */
+void vma_merge(struct mm *mm, u64 start, u64 end);
+/* The areas with these indices leave, for mm->dead. */
+void vma_take_out(struct mm *mm, unsigned first, unsigned behind);
+void mm_write_unlock(struct mm *mm); /* up_write(), then free what was taken out; may sleep */
 /* Move bounds of @vma into free space, or back; change its flags. */
 void vma_set_bounds(struct vma *vma, u64 start, u64 end);
 void vma_set_flags(struct vma *vma, unsigned flags);
 /* Copies of all areas of @parent, which is locked, for the empty @child: 0 or -ENOMEM. */
 int vmas_fork(struct mm *child, struct mm *parent);
-/* No area overlaps [start, end). */
-bool range_is_free(struct mm *mm, u64 start, u64 end);
-/* Where the areas that follow one another from @start on without a hole end, at most @end. */
-u64 mapped_end(struct mm *mm, u64 start, u64 end);
-/* The highest free stretch of @length below @top: its address, or -ENOMEM. */
-s64 find_free_range(struct mm *mm, u64 length, u64 top);
+/* On its file's list, and off it. */
+void vma_link(struct vma *vma);
+void vma_unlink(struct vma *vma);
+void vma_free(struct vma *vma); /* drops its reference: without mm->lock, may sleep */
+void vma_init(void);
 
 /* ---- mm.c ------------------------------------------------------------------------------------ */
 
@@ -158,18 +146,8 @@ static inline void note_dirty_entry(struct page *page)
 
 /* ---- mmap.c ---------------------------------------------------------------------------------- */
 
-/* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
-int unmap_range(struct mm *mm, u64 start, u64 end);
-/* Do the limits allow @pages more with these flags? Refused as well is what could never be backed,
- * as Linux's overcommit 0 does. */
+/* Do the limits allow @pages more with these flags? */
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags);
-/* Give the areas of [start, end) other flags: the bits of @mask become those of @flags. As far as
- * there are areas and it is allowed; 0, -EACCES, or -ENOMEM (there is a hole, too). */
-int change_flags(struct mm *mm, u64 start, u64 end, unsigned mask, unsigned flags);
-/* Fault [start, end) in, as far as that goes. Without mm->lock. 0 or what mm_fault() said. */
-int populate(struct mm *mm, u64 start, u64 end, unsigned access);
-
-void vma_init(void);
 
 /* kernel/proc: end the process whose end gives the most memory (SIGKILL); false: there is none. */
 bool oom_kill(void);

@@ -1,11 +1,10 @@
 /*
  * vma.c - the areas of an address space. Declared in vm.h and vm_internal.h.
  *
- * mm->vmas is sorted by address and areas do not overlap. mm->tree has the same areas as a treap: a
- * search tree by address in which an area of higher (random) priority stands above; its depth is
- * logarithmic with near certainty, and inserting and removing are one loop each. No free stretch
- * below an area or below one under it in the tree is wider than its `widest`, which finds room for
- * a mapping: the bound is raised when a stretch grows, and lowered by who looked there in vain.
+ * mm->areas has them by address, as an array: found by halving, walked by counting, and a new one
+ * moves those above it up by one pointer. They do not overlap. A range of addresses becomes a whole
+ * number of areas by vma_carve(), then each of them is changed, then vma_merge() joins what nothing
+ * tells apart any more: all calls that change areas work so.
  *
  * An area that shows pages of a file is on the file's list as well (mapping->vmas), through which
  * truncation, sync and reclaim find the entries; so each page that is mapped must lie in an area on
@@ -20,171 +19,76 @@ void vma_init(void)
 	vma_cache = kmem_cache_create("vm_area", sizeof(struct vma), 8, 0, NULL);
 }
 
-/* ---- the tree -------------------------------------------------------------------------------- */
-
-static u64 floor_below(const struct vma *vma)
-{
-	const struct vma *below = vma_prev(vma);
-
-	return below ? below->end : LOWEST_ADDRESS;
-}
-
-static u64 gap_top(const struct vma *vma)
-{
-	return vma->start - (vma->flags & VM_GROWSDOWN ? min(vma->start, STACK_GAP) : 0);
-}
-
-static u64 gap_below(const struct vma *vma)
-{
-	u64 low = floor_below(vma), high = gap_top(vma);
-
-	return high > low ? high - low : 0;
-}
-
-/* The stretch below @vma may have grown. Nothing above @vma has a smaller bound than it. */
-static void tree_grow_gap(struct mm *mm, const struct vma *vma)
-{
-	u64 gap = gap_below(vma);
-	struct vma *top = mm->tree;
-
-	for (; gap > vma->widest; top = vma->start < top->start ? top->left : top->right)
-		top->widest = max(top->widest, gap);
-}
-
-static void tree_insert(struct mm *mm, struct vma *vma)
-{
-	struct vma **link = &mm->tree, **low = &vma->left, **high = &vma->right, *top;
-	u64 gap = gap_below(vma);
-
-	while ((top = *link) && top->priority >= vma->priority) {
-		top->widest = max(top->widest, gap);
-		link = vma->start < top->start ? &top->left : &top->right;
-	}
-	vma->widest = top ? max(top->widest, gap) : gap;
-	*link = vma;
-	while (top) { /* divide what was there */
-		if (top->start < vma->start) {
-			*low = top;
-			low = &top->right;
-			top = top->right;
-		} else {
-			*high = top;
-			high = &top->left;
-			top = top->left;
-		}
-	}
-	*low = *high = NULL;
-}
-
-static void tree_remove(struct mm *mm, const struct vma *vma)
-{
-	struct vma **link = &mm->tree, *low = vma->left, *high = vma->right;
-
-	while (*link != vma)
-		link = vma->start < (*link)->start ? &(*link)->left : &(*link)->right;
-	while (low && high) {
-		u64 widest = max(low->widest, high->widest);
-
-		if (low->priority > high->priority) {
-			low->widest = widest;
-			*link = low;
-			link = &low->right;
-			low = low->right;
-		} else {
-			high->widest = widest;
-			*link = high;
-			link = &high->left;
-			high = high->left;
-		}
-	}
-	*link = low ? low : high;
-}
-
 /* ---- finding --------------------------------------------------------------------------------- */
+
+unsigned area_index(const struct mm *mm, u64 address)
+{
+	unsigned low = 0, high = mm->area_count;
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+
+		if (mm->areas[middle]->end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
 
 struct vma *find_vma(struct mm *mm, u64 address)
 {
-	struct vma *vma = READ_ONCE(mm->last_hit), *found = NULL;
+	struct vma *vma = READ_ONCE(mm->last_hit);
 
 	if (likely(vma && address < vma->end && address >= vma->start))
 		return vma;
-	for (vma = mm->tree; vma;) {
-		if (address < vma->end) {
-			found = vma;
-			vma = address < vma->start ? vma->left : NULL;
-		} else {
-			vma = vma->right;
-		}
-	}
-	if (found)
-		WRITE_ONCE(mm->last_hit, found);
-	return found;
-}
-
-bool range_is_free(struct mm *mm, u64 start, u64 end)
-{
-	const struct vma *vma = find_vma(mm, start);
-
-	return !vma || vma->start >= end;
+	unsigned index = area_index(mm, address);
+	if (index == mm->area_count)
+		return NULL;
+	vma = mm->areas[index];
+	WRITE_ONCE(mm->last_hit, vma);
+	return vma;
 }
 
 u64 mapped_end(struct mm *mm, u64 start, u64 end)
 {
-	const struct vma *vma;
-
-	for_each_area(vma, mm, start, end) {
-		if (vma->start > start)
+	for_each_area (index, mm, start, end) {
+		if (mm->areas[index]->start > start)
 			break;
-		start = vma->end;
+		start = mm->areas[index]->end;
 	}
 	return min(start, end);
 }
 
-/* The highest stretch of @length below @top that ends at or before an area under @vma; 0: none. */
-static u64 highest_fit(struct vma *vma, u64 length, u64 top)
-{
-	u64 found = 0, high;
-
-	if (!vma || vma->widest < length)
-		return 0;
-	if (vma->end < top)
-		found = highest_fit(vma->right, length, top);
-	high = min(top, gap_top(vma));
-	if (!found && high >= floor_below(vma) + length)
-		found = high - length;
-	if (!found)
-		found = highest_fit(vma->left, length, top);
-	if (!found) {
-		vma->widest = gap_below(vma);
-		if (vma->left)
-			vma->widest = max(vma->widest, vma->left->widest);
-		if (vma->right)
-			vma->widest = max(vma->widest, vma->right->widest);
-	}
-	return found;
-}
-
+/* All free stretches from mm->searched_from on are shorter than mm->searched_length. */
 s64 find_free_range(struct mm *mm, u64 length, u64 top)
 {
-	u64 floor = list_empty(&mm->vmas) ? LOWEST_ADDRESS
-					  : list_last_entry(&mm->vmas, struct vma, link)->end;
-	u64 found = top >= floor + length ? top - length : highest_fit(mm->tree, length, top);
+	bool usual = top == mm->mmap_top;
+	u64 from = usual && length >= mm->searched_length ? mm->searched_from : top;
 
-	return found ? (s64)found : -ENOMEM;
+	for (unsigned index = area_index(mm, from) + 1; index--;) {
+		const struct vma *vma = index < mm->area_count ? mm->areas[index] : NULL;
+		u64 floor = index ? mm->areas[index - 1]->end : LOWEST_ADDRESS, high = top;
+
+		if (vma)
+			high = min(top, vma->start);
+		if (vma && vma->flags & VM_GROWSDOWN)
+			high -= min(high, STACK_GAP);
+		if (high < floor + length)
+			continue;
+		if (usual) {
+			mm->searched_from = high - length;
+			mm->searched_length = length;
+		}
+		return (s64)(high - length);
+	}
+	return -ENOMEM;
 }
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 
-struct vma *vma_new(struct mm *mm, u64 start, u64 end, unsigned flags)
-{
-	struct vma *vma = kmem_cache_alloc(vma_cache, GFP_KERNEL);
-
-	if (vma)
-		*vma = (struct vma){.start = start, .end = end, .flags = flags, .mm = mm};
-	return vma;
-}
-
-struct vma *vma_copy(struct mm *mm, const struct vma *old)
+/* A copy in no list, with a reference to its file. NULL: out of memory. */
+static struct vma *vma_copy(struct mm *mm, const struct vma *old)
 {
 	struct vma *vma = kmem_cache_alloc(vma_cache, GFP_KERNEL);
 
@@ -194,23 +98,11 @@ struct vma *vma_copy(struct mm *mm, const struct vma *old)
 	vma->mm = mm;
 	if (vma->file)
 		get_file(vma->file);
-	if (vma_shows_shared_memory(vma))
-		ihold(vma->mapping->host);
 	return vma;
-}
-
-static void shared_memory_put(struct inode *inode)
-{
-	if (!atomic_dec_and_test(&inode->refcount))
-		return;
-	truncate_inode_pages(&inode->data, 0);
-	kfree(inode);
 }
 
 void vma_free(struct vma *vma)
 {
-	if (vma_shows_shared_memory(vma))
-		shared_memory_put(vma->mapping->host);
 	if (vma->file)
 		fput(vma->file);
 	kmem_cache_free(vma_cache, vma);
@@ -223,94 +115,106 @@ void mm_write_unlock(struct mm *mm)
 
 	list_splice_init(&mm->dead, &dead);
 	up_write(&mm->lock);
-	list_for_each_entry_safe(vma, next, &dead, link)
+	list_for_each_entry_safe (vma, next, &dead, link)
 		vma_free(vma);
-}
-
-/* ---- changing -------------------------------------------------------------------------------- */
-
-static s64 vma_bytes(const struct vma *vma)
-{
-	return (s64)(vma->end - vma->start);
 }
 
 /* @vma gets (or loses: negative) so many bytes. */
 static void account(const struct vma *vma, s64 bytes)
 {
 	u64 pages = (u64)(bytes >> PAGE_SHIFT);
-	struct mm *mm = vma->mm;
 
-	mm->total_pages += pages;
+	vma->mm->total_pages += pages;
 	if (is_data(vma->flags))
-		mm->data_pages += pages;
-	if (vma->flags & VM_LOCKED)
-		mm->locked_pages += pages;
+		vma->mm->data_pages += pages;
 }
 
-static void link_area(struct vma *vma, struct list_head *before)
+static s64 vma_bytes(const struct vma *vma)
 {
-	static u64 random; /* a race costs nothing */
-	struct mm *mm = vma->mm;
-
-	list_add_tail(&vma->link, before);
-	random = random * 6364136223846793005ULL + 1442695040888963407ULL;
-	vma->priority = (u32)(random >> 32);
-	tree_insert(mm, vma);
-	mm->vma_count++;
+	return (s64)(vma->end - vma->start);
 }
 
-static void link_mapping(struct vma *vma)
+void vma_link(struct vma *vma)
 {
 	if (!vma->mapping)
 		return;
 	spin_lock(&vma->mapping->vma_lock);
-	list_add(&vma->mapping_link, &vma->mapping->vmas);
+	list_add(&vma->link, &vma->mapping->vmas);
 	spin_unlock(&vma->mapping->vma_lock);
 }
 
-void vma_insert(struct vma *vma)
+void vma_unlink(struct vma *vma)
 {
-	struct vma *next = find_vma(vma->mm, vma->start);
+	if (!vma->mapping)
+		return;
+	spin_lock(&vma->mapping->vma_lock);
+	list_del(&vma->link);
+	spin_unlock(&vma->mapping->vma_lock);
+}
 
-	ASSERT(!next || next->start >= vma->end);
-	link_area(vma, next ? &next->link : &vma->mm->vmas);
+/* Room for one more area: 0 or -ENOMEM. */
+static int make_room(struct mm *mm)
+{
+	unsigned room = max(2 * mm->area_room, 16u);
+
+	if (likely(mm->area_count < mm->area_room))
+		return 0;
+	struct vma **areas =
+		mm->area_room < AREAS_MAX ? kmalloc(room * sizeof(*areas), GFP_KERNEL) : NULL;
+	if (!areas)
+		return -ENOMEM;
+	memcpy(areas, mm->areas, mm->area_count * sizeof(*areas));
+	kfree(mm->areas);
+	mm->areas = areas;
+	mm->area_room = room;
+	return 0;
+}
+
+static void place(struct mm *mm, unsigned index, struct vma *vma)
+{
+	for (unsigned i = mm->area_count++; i > index; i--)
+		mm->areas[i] = mm->areas[i - 1];
+	mm->areas[index] = vma;
+}
+
+int vma_insert(struct mm *mm, const struct vma *wanted)
+{
+	TRY(make_room(mm));
+	struct vma *vma = TRY_PTR(vma_copy(mm, wanted));
+	place(mm, area_index(mm, vma->start), vma);
 	account(vma, vma_bytes(vma));
-	link_mapping(vma);
+	vma_link(vma);
+	return 0;
 }
 
-void vma_remove(struct vma *vma)
+void vma_take_out(struct mm *mm, unsigned first, unsigned behind)
 {
-	struct vma *next = vma_next(vma);
-	struct mm *mm = vma->mm;
+	for (unsigned index = first; index < behind; index++) {
+		struct vma *vma = mm->areas[index];
 
-	account(vma, -vma_bytes(vma));
-	mm->vma_count--;
-	if (mm->last_hit == vma)
-		mm->last_hit = NULL;
-	list_move(&vma->link, &mm->dead);
-	tree_remove(mm, vma);
-	if (next)
-		tree_grow_gap(mm, next);
-	lock_area_mapping(vma);
-	if (vma->mapping)
-		list_del(&vma->mapping_link);
-	unlock_area_mapping(vma);
+		account(vma, -vma_bytes(vma));
+		vma_unlink(vma);
+		list_add(&vma->link, &mm->dead);
+	}
+	for (unsigned index = behind; index < mm->area_count; index++)
+		mm->areas[index - behind + first] = mm->areas[index];
+	mm->area_count -= behind - first;
+	mm->last_hit = NULL;
+	/* what is free now ends there, or the search would have gone on */
+	mm->searched_from =
+		max(mm->searched_from, first < mm->area_count ? mm->areas[first]->start : USER_TOP);
 }
+
+/* ---- changing -------------------------------------------------------------------------------- */
 
 void vma_set_bounds(struct vma *vma, u64 start, u64 end)
 {
-	const struct vma *next = vma_next(vma);
-
 	account(vma, (s64)(end - start) - vma_bytes(vma));
 	lock_area_mapping(vma);
-	if (vma->mapping)
-		vma->page_offset += (pgoff_t)((s64)(start - vma->start) >> PAGE_SHIFT);
+	vma->page_offset += (pgoff_t)((s64)(start - vma->start) >> PAGE_SHIFT);
 	vma->start = start;
 	vma->end = end;
 	unlock_area_mapping(vma);
-	tree_grow_gap(vma->mm, vma);
-	if (next)
-		tree_grow_gap(vma->mm, next);
 }
 
 void vma_set_flags(struct vma *vma, unsigned flags)
@@ -320,103 +224,86 @@ void vma_set_flags(struct vma *vma, unsigned flags)
 	account(vma, vma_bytes(vma));
 }
 
-static int split(struct vma *vma, u64 address)
+static int split(struct mm *mm, unsigned index, u64 address)
 {
-	struct vma *upper;
+	struct vma *lower = mm->areas[index];
 
-	if (vma->mm->vma_count >= AREAS_MAX)
-		return -ENOMEM;
-	upper = vma_copy(vma->mm, vma);
-	if (!upper)
-		return -ENOMEM;
-	lock_area_mapping(vma);
-	if (vma->mapping) {
-		upper->page_offset = vma_page_index(vma, address);
-		list_add(&upper->mapping_link, &vma->mapping->vmas);
-	}
-	upper->start = vma->end = address;
-	unlock_area_mapping(vma);
-	link_area(upper, vma->link.next);
+	TRY(make_room(mm));
+	struct vma *upper = TRY_PTR(vma_copy(mm, lower));
+	lock_area_mapping(lower);
+	upper->page_offset = vma_page_index(lower, address);
+	if (upper->mapping)
+		list_add(&upper->link, &upper->mapping->vmas);
+	upper->start = lower->end = address;
+	unlock_area_mapping(lower);
+	place(mm, index + 1, upper);
 	return 0;
 }
 
 int vma_carve(struct mm *mm, u64 start, u64 end)
 {
-	struct vma *vma = find_vma(mm, start);
+	unsigned first = area_index(mm, start);
 
-	if (vma && vma->start < start && split(vma, start))
-		return -ENOMEM;
-	vma = find_vma(mm, end - 1);
-	return vma && vma->start < end && vma->end > end ? split(vma, end) : 0;
+	if (first < mm->area_count && mm->areas[first]->start < start)
+		TRY(split(mm, first++, start));
+	unsigned last = area_index(mm, end);
+	if (last < mm->area_count && mm->areas[last]->start < end)
+		TRY(split(mm, last, end));
+	return (int)first;
 }
 
 /* Does @upper continue @lower? */
 static bool can_join(const struct vma *lower, const struct vma *upper)
 {
-	if (lower->end != upper->start || lower->flags != upper->flags ||
-	    lower->mapping != upper->mapping || lower->file != upper->file)
-		return false;
-	return !lower->mapping || vma_page_index(lower, lower->end) == upper->page_offset;
+	return lower->end == upper->start && lower->flags == upper->flags &&
+	       lower->file == upper->file &&
+	       (!lower->mapping || vma_page_index(lower, lower->end) == upper->page_offset);
 }
 
 /* In this order each page is always in an area. */
-static void join(struct vma *lower, struct vma *upper)
+void vma_merge(struct mm *mm, u64 start, u64 end)
 {
-	lower->has_anonymous |= upper->has_anonymous;
-	vma_set_bounds(lower, lower->start, upper->end);
-	vma_remove(upper);
-}
+	unsigned index = area_index(mm, start - 1);
 
-struct vma *vma_merge(struct vma *vma)
-{
-	struct vma *next = vma_next(vma), *prev = vma_prev(vma);
+	while (index + 1 < mm->area_count && mm->areas[index + 1]->start <= end) {
+		struct vma *lower = mm->areas[index], *upper = mm->areas[index + 1];
 
-	if (next && can_join(vma, next))
-		join(vma, next);
-	if (!prev || !can_join(prev, vma))
-		return vma;
-	join(prev, vma);
-	return prev;
-}
-
-/* ---- fork ------------------------------------------------------------------------------------ */
-
-/* The copy of the tree @old; *error: it is not whole. */
-static struct vma *copy_tree(struct mm *child, const struct vma *old, int *error)
-{
-	struct vma *left, *copy;
-
-	if (!old)
-		return NULL;
-	left = copy_tree(child, old->left, error);
-	copy = *error ? NULL : vma_copy(child, old);
-	if (!copy) {
-		*error = -ENOMEM;
-		return left;
+		if (!can_join(lower, upper)) {
+			index++;
+			continue;
+		}
+		lower->has_anonymous |= upper->has_anonymous;
+		vma_set_bounds(lower, lower->start, upper->end);
+		vma_take_out(mm, index + 1, index + 2);
 	}
-	copy->flags &= ~VM_LOCKED; /* is not inherited */
-	copy->has_anonymous &= !(copy->flags & VM_WIPEONFORK);
-	list_add_tail(&copy->link, &child->vmas);
-	child->vma_count++;
-	account(copy, vma_bytes(copy));
-	link_mapping(copy);
-	copy->left = left;
-	copy->right = copy_tree(child, old->right, error);
-	return copy;
+}
+
+int vma_add(struct mm *mm, const struct vma *wanted)
+{
+	unsigned index = area_index(mm, wanted->start);
+	struct vma *below = index ? mm->areas[index - 1] : NULL;
+	struct vma *above = index < mm->area_count ? mm->areas[index] : NULL;
+
+	if (above && can_join(wanted, above))
+		vma_set_bounds(above, wanted->start, above->end);
+	else if (below && can_join(below, wanted))
+		vma_set_bounds(below, below->start, wanted->end);
+	else
+		return vma_insert(mm, wanted);
+	vma_merge(mm, wanted->start, wanted->end);
+	return 0;
 }
 
 int vmas_fork(struct mm *child, struct mm *parent)
 {
-	struct vma *vma, *next;
-	int error = 0;
+	child->areas = TRY_PTR(kmalloc(parent->area_room * sizeof(*child->areas), GFP_KERNEL));
+	child->area_room = parent->area_room;
+	for (unsigned index = 0; index < parent->area_count; index++) {
+		struct vma *copy = TRY_PTR(vma_copy(child, parent->areas[index]));
 
-	child->tree = copy_tree(child, parent->tree, &error);
-	list_for_each_entry_safe(vma, next, &child->vmas, link) {
-		if (!error && vma->flags & VM_DONTFORK) {
-			vma_remove(vma);
-			list_del(&vma->link);
-			vma_free(vma); /* no last reference: the parent has them too */
-		}
+		copy->flags &= ~VM_LOCKED; /* is not inherited */
+		child->areas[child->area_count++] = copy;
+		vma_link(copy);
 	}
-	return error;
+	return 0;
 }

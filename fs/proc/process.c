@@ -133,7 +133,8 @@ static void map_line(struct text *out, const struct mm *mm, const struct vma *vm
 	text_printf(out, "%08llx-%08llx %c%c%c%c %08llx %02x:%02x %llu ", ULL(vma->start),
 		    ULL(vma->end), vma->flags & VM_READ ? 'r' : '-',
 		    vma->flags & VM_WRITE ? 'w' : '-', vma->flags & VM_EXEC ? 'x' : '-',
-		    vma->flags & VM_SHARED ? 's' : 'p', ULL(vma->page_offset << PAGE_SHIFT),
+		    vma->flags & VM_SHARED ? 's' : 'p',
+		    inode ? ULL(vma->page_offset << PAGE_SHIFT) : 0,
 		    inode ? MAJOR(inode->sb->dev) : 0, inode ? MINOR(inode->sb->dev) : 0,
 		    ULL(inode ? inode->number : 0));
 	before = out->length - before;
@@ -151,7 +152,6 @@ static void map_line(struct text *out, const struct mm *mm, const struct vma *vm
 
 static void maps_show(struct text *out, const struct proc_entry *entry)
 {
-	struct vma *vma;
 	struct mm *mm;
 
 	out->error = process_may_inspect(entry->pid);
@@ -159,8 +159,8 @@ static void maps_show(struct text *out, const struct proc_entry *entry)
 	if (!mm)
 		return;
 	down_read(&mm->lock);
-	list_for_each_entry (vma, &mm->vmas, link)
-		map_line(out, mm, vma);
+	for (unsigned i = 0; i < mm->area_count; i++)
+		map_line(out, mm, mm->areas[i]);
 	up_read(&mm->lock);
 	mm_put(mm);
 }

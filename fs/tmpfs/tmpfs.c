@@ -565,7 +565,7 @@ static const struct file_operations file_operations = {
 	.read = page_cache_read,
 	.write = page_cache_write,
 	.llseek = generic_file_llseek,
-	.mmap = generic_file_mmap,
+	.mmap = MAPPED_PAGES,
 	.fsync = tmpfs_fsync,
 };
 

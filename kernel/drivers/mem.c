@@ -113,7 +113,7 @@ static const struct device {
 } devices[] = {
 	{"null", 3, 0666, {.read = null_read, .write = null_write, .llseek = null_llseek}},
 	{"zero", 5, 0666,
-	 {.read = zero_read, .write = null_write, .llseek = null_llseek, .mmap = zero_mmap}},
+	 {.read = zero_read, .write = null_write, .llseek = null_llseek, .mmap = MAPPED_ZEROS}},
 	{"full", 7, 0666, {.read = zero_read, .write = full_write, .llseek = null_llseek}},
 	{"random", 8, 0666, {.read = random_read, .write = random_write, .llseek = null_llseek}},
 	{"urandom", 9, 0666, {.read = random_read, .write = random_write, .llseek = null_llseek}},

@@ -394,7 +394,7 @@ static void begin_new_program(struct program *program)
 	if (program->secure)
 		process->parent_death_signal = 0;
 	spin_unlock_irq(&process_lock);
-	mm_activate(new);
+	mmu_switch(&new->mmu);
 	task->clear_child_tid = NULL;
 	task->robust_list = 0;
 	if (old)

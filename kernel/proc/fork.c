@@ -75,7 +75,7 @@ static int copy_parts(struct task *child, u64 flags)
 	else
 		child->files = file_table_fork(parent->files);
 	if (flags & CLONE_VM)
-		mm_get(child->mm = parent->mm);
+		atomic_inc(&(child->mm = parent->mm)->users);
 	else
 		child->mm = mm_fork(parent->mm);
 	if (!child->fs || !child->files || !child->mm)

@@ -177,7 +177,7 @@ struct mm *process_mm(pid_t pid)
 	struct mm *mm = task ? task->mm : NULL;
 
 	if (mm)
-		mm_get(mm);
+		atomic_inc(&mm->users);
 	spin_unlock_irq(&process_lock);
 	return mm;
 }

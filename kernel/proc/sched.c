@@ -263,7 +263,7 @@ void schedule(void)
 	previous->run_ns += now - previous->last_switch_ns;
 	/* a kernel thread runs on whatever is loaded: it never looks at the lower half */
 	if (next->mm)
-		mm_activate(next->mm);
+		mmu_switch(&next->mm->mmu);
 	schedule_tail(arch_switch(previous, next));
 	arch_irq_restore(flags);
 }

@@ -1,26 +1,38 @@
 /*
- * sys_memory.c - system calls on the address space: mmap, mprotect, brk ... The work is mm/'s.
+ * sys_memory.c - system calls on the address space: mmap, mprotect, brk ... The work is mm/'s. And
+ * memory that processes share by inheritance, descriptor or number: MAP_SHARED without a file,
+ * memfd_create(2), System V's segments.
+ *
+ * All that is shared so is a file of a tmpfs that is mounted nowhere, and what these hold together
+ * counts against its limit of half of memory. A segment is such a file and its number; who attaches
+ * it maps the file, and so keeps it.
+ *
+ * Lock: segments_lock guards the table; it may sleep, and takes mm->lock below it.
  */
-#include "fs/vfs.h"
+#include "fs/tmpfs/tmpfs.h"
 #include "kernel/proc/process.h"
-#include "kernel/sys/syscalls.h"
 #include "mm/mman.h"
 #include "mm/vm.h"
 
 static_assert((int)LIMIT_DATA == RLIMIT_DATA && (int)LIMIT_STACK == RLIMIT_STACK);
-static_assert((int)LIMIT_MEMLOCK == RLIMIT_MEMLOCK && (int)LIMIT_AS == RLIMIT_AS);
+static_assert((int)LIMIT_AS == RLIMIT_AS);
 
 u64 memory_limit(enum memory_limit kind)
 {
-	if (kind == LIMIT_MEMLOCK && capable(current->cred))
-		return RLIM_INFINITY;
 	return process_limit((enum rlimit_kind)kind);
+}
+
+/* A file of @size that could be in memory, or ERR_PTR(). */
+static struct file *memory_file(umode_t mode, u64 size)
+{
+	return size > page_alloc_total_pages() << PAGE_SHIFT ? ERR_PTR(-ENOMEM)
+							     : tmpfs_file(mode, (loff_t)size);
 }
 
 s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 offset)
 {
-	struct fd f = {0};
-	s64 result;
+	struct fd f __free(fd) = {0};
+	struct file *memory __free(fput) = NULL;
 
 	if (offset & (PAGE_SIZE - 1))
 		return -EINVAL;
@@ -29,10 +41,12 @@ s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 off
 		if (!f.file)
 			return -EBADF;
 	}
-	result = mm_map(current->mm, address, length, protection, flags, f.file, offset);
-	if (f.file)
-		fdput(f);
-	return result;
+	if ((flags & MAP_TYPE) == MAP_SHARED && (!f.file || f.file->fop->mmap == MAPPED_ZEROS)) {
+		memory = TRY_PTR(memory_file(0777, length));
+		offset = 0;
+	}
+	return mm_map(current->mm, address, length, protection, flags, memory ? memory : f.file,
+		      offset);
 }
 
 s64 sys_munmap(u64 address, u64 length)
@@ -67,54 +81,157 @@ s64 sys_brk(u64 end)
 
 s64 sys_mincore(u64 address, u64 length, u8 *resident)
 {
-	u64 pages = DIV_ROUND_UP(length, PAGE_SIZE);
-	u8 piece[256];
-
 	if (address & (PAGE_SIZE - 1))
 		return -EINVAL;
 	if (length > USER_TOP || address > USER_TOP - length)
 		return -ENOMEM;
-	while (pages) {
-		unsigned n = min_t(unsigned, pages, sizeof(piece));
-		int error = mm_resident(current->mm, address, n, piece);
+	for (u64 end = address + length; address < end; address += PAGE_SIZE, resident++) {
+		int there = TRY(mm_resident(current->mm, address));
 
-		if (error)
-			return error;
-		if (copy_to_user(resident, piece, n))
+		if (put_user((u8)there, resident))
 			return -EFAULT;
-		address += n * PAGE_SIZE;
-		resident += n;
-		pages -= n;
 	}
 	return 0;
 }
 
 s64 sys_mlock(u64 address, u64 length)
 {
-	return mm_lock(current->mm, address, length, true, true);
-}
-
-s64 sys_mlock2(u64 address, u64 length, u32 flags)
-{
-	if (flags & ~MLOCK_ONFAULT)
-		return -EINVAL;
-	return mm_lock(current->mm, address, length, true, !(flags & MLOCK_ONFAULT));
+	return mm_lock(current->mm, address, length, true);
 }
 
 s64 sys_munlock(u64 address, u64 length)
 {
-	return mm_lock(current->mm, address, length, false, false);
+	return mm_lock(current->mm, address, length, false);
 }
 
-s64 sys_mlockall(u32 flags)
+s64 sys_memfd_create(const char *name, u32 flags)
 {
-	if (!(flags & (MCL_CURRENT | MCL_FUTURE)) ||
-	    flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT))
+	enum { CLOEXEC = 1, ALLOW_SEALING = 2, NAME_LENGTH = 249 };
+	char text[NAME_LENGTH + 1];
+	struct file *file;
+	s64 length;
+	int fd;
+
+	if (flags & ~(u32)(CLOEXEC | ALLOW_SEALING))
 		return -EINVAL;
-	return mm_lock_all(current->mm, flags);
+	length = TRY(strncpy_from_user(text, name, sizeof(text)));
+	if (length == sizeof(text))
+		return -EINVAL;
+	file = TRY_PTR(memory_file(0777, 0));
+	fd = fd_alloc(0, flags & CLOEXEC);
+	if (fd < 0)
+		fput(file);
+	else
+		fd_install(fd, file);
+	return fd;
 }
 
-s64 sys_munlockall(void)
+/* ---- System V shared memory ------------------------------------------------------------------ */
+
+#define SEGMENTS 256
+#define NUMBERS (1 << 22) /* a slot's numbers come round after so many segments */
+#define IPC_PRIVATE 0
+#define IPC_CREAT 01000
+#define IPC_EXCL 02000
+#define IPC_RMID 0
+#define SHM_RDONLY 010000
+#define SHM_RND 020000
+#define SHM_EXEC 0100000
+
+static struct segment {
+	struct file *file; /* NULL: the slot is free */
+	int key, number;
+	u64 size;
+} segments[SEGMENTS];
+static DEFINE_MUTEX(segments_lock);
+
+/* The segment of @number that the caller may use for @mask (MAY_*), or ERR_PTR(-EINVAL, -EACCES).
+ */
+static struct segment *find_segment(int number, int mask)
 {
-	return mm_lock_all(current->mm, 0);
+	struct segment *segment = &segments[(unsigned)number % SEGMENTS];
+	int error;
+
+	if (number < 0 || !segment->file || segment->number != number)
+		return ERR_PTR(-EINVAL);
+	error = inode_permission(segment->file->inode, mask);
+	return error ? ERR_PTR(error) : segment;
+}
+
+s64 sys_shmget(int key, u64 size, u32 flags)
+{
+	static int generation;
+	struct segment *slot = NULL, *found = NULL;
+
+	guard(mutex, &segments_lock);
+	for (struct segment *segment = segments; segment < segments + SEGMENTS; segment++) {
+		if (!segment->file)
+			slot = slot ? slot : segment;
+		else if (key != IPC_PRIVATE && segment->key == key)
+			found = segment;
+	}
+	if (found && (flags & (IPC_CREAT | IPC_EXCL)) == (IPC_CREAT | IPC_EXCL))
+		return -EEXIST;
+	if (found) {
+		TRY_PTR(find_segment(found->number, (flags & 0444 ? MAY_READ : 0) |
+							    (flags & 0222 ? MAY_WRITE : 0)));
+		return size > found->size ? -EINVAL : found->number;
+	}
+	if (key != IPC_PRIVATE && !(flags & IPC_CREAT))
+		return -ENOENT;
+	if (!size || !slot)
+		return size ? -ENOSPC : -EINVAL;
+	struct file *file = TRY_PTR(memory_file((umode_t)flags & 0777, size));
+	file->private = segments; /* not a memfd's */
+	generation = (generation + 1) % NUMBERS;
+	*slot = (struct segment){file, key, generation * SEGMENTS + (int)(slot - segments), size};
+	return slot->number;
+}
+
+s64 sys_shmat(int number, u64 address, u32 flags)
+{
+	bool writable = !(flags & SHM_RDONLY);
+	unsigned prot =
+		PROT_READ | (writable ? PROT_WRITE : 0) | (flags & SHM_EXEC ? PROT_EXEC : 0);
+
+	if (flags & SHM_RND)
+		address = round_down(address, (u64)PAGE_SIZE);
+	if (address & (PAGE_SIZE - 1) || flags & ~(u32)(SHM_RDONLY | SHM_RND | SHM_EXEC))
+		return -EINVAL;
+	guard(mutex, &segments_lock);
+	const struct segment *segment =
+		TRY_PTR(find_segment(number, MAY_READ | (writable ? MAY_WRITE : 0)));
+	s64 result = mm_map(current->mm, address, segment->size, prot,
+			    MAP_SHARED | (address ? MAP_FIXED_NOREPLACE : 0), segment->file, 0);
+	return result == -EEXIST ? -EINVAL : result;
+}
+
+s64 sys_shmdt(u64 address)
+{
+	struct mm *mm = current->mm;
+	const struct vma *vma;
+	u64 size = 0;
+
+	down_read(&mm->lock);
+	vma = find_vma(mm, address);
+	if (vma && vma->start == address && vma->file && !vma->page_offset &&
+	    vma->file->private == segments)
+		size = (u64)vma->file->inode->size;
+	up_read(&mm->lock);
+	return size ? mm_unmap(mm, address, size) : -EINVAL;
+}
+
+s64 sys_shmctl(int number, int command, void *buffer)
+{
+	(void)buffer;
+	guard(mutex, &segments_lock);
+	struct segment *segment = TRY_PTR(find_segment(number, 0));
+	if (command != IPC_RMID)
+		return -EINVAL;
+	if (current->cred->euid != segment->file->inode->uid && !capable(current->cred))
+		return -EPERM;
+	fput(segment->file); /* who has it attached keeps it */
+	segment->file = NULL;
+	segment->file = NULL;
+	return 0;
 }

@@ -45,12 +45,6 @@ void send_signal_current(int signal)
 	(void)signal;
 }
 
-int generic_file_mmap(struct file *file, struct vma *vma)
-{
-	(void)file, (void)vma;
-	return -ENODEV;
-}
-
 u64 current_file_limit(void)
 {
 	return ~0ULL;
