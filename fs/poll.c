@@ -62,7 +62,6 @@ static unsigned ask(const struct pollfd *fd, struct file *file, struct poll_tabl
 static s64 look_and_wait(struct pollfd *fds, struct poll_item *items, u32 count, u64 deadline)
 {
 	struct poll_table table;
-	u64 left = ~0ULL;
 
 	for (bool first = true;; first = false) {
 		s64 ready = 0;
@@ -77,18 +76,13 @@ static s64 look_and_wait(struct pollfd *fds, struct poll_item *items, u32 count,
 		}
 		if (ready || !deadline)
 			return ready;
-		if (deadline != ~0ULL) {
-			u64 now = ktime_ns();
-
-			if (now >= deadline)
-				return 0;
-			left = deadline - now;
-		}
+		if (deadline <= ktime_ns())
+			return 0;
 		if (signal_pending(current))
 			return -EINTR;
 		set_current_state(TASK_INTERRUPTIBLE); /* a poll method may have slept */
 		if (!READ_ONCE(table.triggered))
-			schedule_timeout_ns(left);
+			schedule_until(deadline);
 	}
 }
 

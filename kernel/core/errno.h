@@ -66,4 +66,4 @@
 #define ERESTARTSYS 512		  /* restart if the handler says SA_RESTART, else EINTR */
 #define ERESTARTNOINTR 513	  /* always restart */
 #define ERESTARTNOHAND 514	  /* restart only if no handler ran, else EINTR */
-#define ERESTART_RESTARTBLOCK 516 /* restart by restart_syscall(2), else EINTR */
+#define ERESTART_RESTARTBLOCK 516 /* the same, with the deadline it had (wait_deadline()) */

@@ -9,9 +9,10 @@
 
 #include "kernel/core/types.h"
 
+/* Of the current process; 0 in a kernel thread. */
+pid_t current_process_id(void);
 pid_t current_pgrp(void);
 pid_t current_session(void);
-bool current_is_session_leader(void);
 
 /* Send @signo (1..64) to every process of group @pgrp: 0, or -ESRCH if it has none. Any context. */
 int signal_pgrp(pid_t pgrp, int signo);
@@ -33,5 +34,3 @@ bool current_signal_ignored(int signo);
 /* RLIMIT_FSIZE of the current process, ~0: none. */
 u64 current_file_limit(void);
 
-/* What getpid(2) says; 0 in a kernel thread. */
-pid_t current_process_id(void);

@@ -12,6 +12,7 @@
 #include "kernel/core/atomic.h"
 #include "kernel/core/lockdep.h"
 #include "kernel/core/task.h"
+#include "kernel/core/time.h"
 
 /* Set by main.c when all CPUs and the scheduler run: from then on sleeping with interrupts off is a
  * bug. */
@@ -25,6 +26,14 @@ void schedule(void);
 /* The same, but wake by ourselves after @ns; returns the nanoseconds left, 0 if the time has
  * passed. ~0 waits without limit (and returns ~0). */
 u64 schedule_timeout_ns(u64 ns);
+
+/* The same until the monotonic clock shows @deadline_ns, ~0: never; is that still to come? */
+static inline bool schedule_until(u64 deadline_ns)
+{
+	u64 left = deadline_ns == ~0ULL ? ~0ULL : time_left(deadline_ns);
+
+	return left && schedule_timeout_ns(left);
+}
 
 void yield(void);
 

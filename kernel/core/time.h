@@ -32,6 +32,14 @@ static __always_inline u64 realtime_ns(void)
 	return arch_clock_ns() + READ_ONCE(realtime_offset_ns);
 }
 
+/* Until @deadline_ns of the monotonic clock; 0 when it has passed. */
+static inline u64 time_left(u64 deadline_ns)
+{
+	u64 now = ktime_ns();
+
+	return deadline_ns > now ? deadline_ns - now : 0;
+}
+
 static inline struct timespec64 ns_to_timespec64(u64 ns)
 {
 	return (struct timespec64){(time64_t)(ns / NSEC_PER_SEC), (s64)(ns % NSEC_PER_SEC)};

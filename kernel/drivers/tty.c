@@ -113,7 +113,7 @@ static int take_session(struct tty *tty, bool steal)
 	unsigned long flags;
 	int error = 0;
 
-	if (!current_is_session_leader())
+	if (current_session() != current_process_id())
 		return -EPERM;
 	spin_lock_irqsave(&tty->lock, flags);
 	if (tty->session && tty->session != session && !steal) {
@@ -329,7 +329,7 @@ static s64 session_ioctl(struct tty *tty, unsigned command, void __user *argumen
 		return -ENOTTY;
 	switch (command) {
 	case TIOCNOTTY:
-		if (!current_is_session_leader())
+		if (current_session() != current_process_id())
 			return -EPERM;
 		tty_session_ended(tty->session);
 		return 0;

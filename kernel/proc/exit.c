@@ -6,16 +6,65 @@
  * the parent gets its exit signal. From then on the struct process belongs to the parent and may
  * vanish at any moment.
  *
- * A wait looks through the children under process_lock; each of three events is reported once: the
- * end (which frees the zombie), a stop (WUNTRACED), a continuation (WCONTINUED).
+ * What happens to a child is its one `event`, the last one if several: its end, a stop (WUNTRACED),
+ * a continuation (WCONTINUED). A wait looks through the children under process_lock and takes it;
+ * the end frees the zombie.
  */
 #include "fs/vfs.h"
 #include "kernel/core/export.h"
 #include "kernel/drivers/tty.h"
 #include "kernel/proc/init.h"
-#include "kernel/proc/itimer.h"
 #include "kernel/proc/process.h"
 #include "mm/vm.h"
+
+/* ---- what happened to a child ---------------------------------------------------------------- */
+
+/* Its event as SIGCHLD and waitid(2) have it. */
+static struct siginfo child_info(const struct process *child)
+{
+	int event = child->event, signo = event & 0x7f;
+	struct siginfo info = {.signo = SIGCHLD,
+			       .code = signo ? CLD_KILLED : CLD_EXITED,
+			       .pid = child->pid,
+			       .uid = process_cred(child)->uid,
+			       .status = signo ? signo : event >> 8,
+			       .utime = (s64)(child->times.user_ns / TICK_NS),
+			       .stime = (s64)(child->times.system_ns / TICK_NS)};
+
+	if (signo == 0x7f) {
+		info.code = event == EVENT_CONTINUED ? CLD_CONTINUED : CLD_STOPPED;
+		info.status = event == EVENT_CONTINUED ? SIGCONT : event >> 8;
+	}
+	return info;
+}
+
+static void reap(struct process *process)
+{
+	process_unlink(process);
+	put_cred(process->zombie_cred);
+	process_free(process);
+}
+
+void process_event(struct process *process, int event)
+{
+	struct process *parent = process->parent;
+
+	process->event = event;
+	if (!parent)
+		return;
+
+	struct siginfo info = child_info(process);
+	int signo = process->zombie ? process->exit_signal : SIGCHLD;
+	u64 flags = parent->handled & sigmask(SIGCHLD) ? signal_action(parent, SIGCHLD)->flags : 0;
+	bool ignored = signo == SIGCHLD && signal_handler(parent, SIGCHLD) == SIG_IGN;
+
+	if (signo && !ignored && (process->zombie || !(flags & SA_NOCLDSTOP)))
+		signal_send_locked(parent, NULL, signo, &info);
+	wake_up(&parent->wait_children);
+	/* Nobody will wait for the zombie of a parent that ignores its children. */
+	if (process->zombie && (ignored || (signo == SIGCHLD && flags & SA_NOCLDWAIT)))
+		reap(process);
+}
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
@@ -23,9 +72,8 @@ static void clear_child_tid(struct task *task)
 {
 	u32 *address = (u32 *)task->clear_child_tid;
 
-	if (!address || !task->mm || atomic_read(&task->mm->users) == 1)
-		return; /* nobody is there to look at it */
-	if (!put_user(0u, address))
+	/* of use only if somebody is there to look at it */
+	if (address && task->mm && atomic_read(&task->mm->users) > 1 && !put_user(0u, address))
 		futex_wake_one(address);
 }
 
@@ -47,55 +95,13 @@ static void give_back_parts(struct task *task)
 		mm_put(mm);
 }
 
-static void reap(struct process *process)
-{
-	process_unlink(process);
-	put_cred(process->zombie_cred);
-	process_free(process);
-}
-
-/* @code and @status as SIGCHLD and waitid(2) have them. */
-static struct siginfo child_info(const struct process *child, int code, int status)
-{
-	return (struct siginfo){.signo = SIGCHLD,
-				.code = code,
-				.pid = child->pid,
-				.uid = process_cred(child)->uid,
-				.status = status,
-				.utime = (s64)(child->times.user_ns / TICK_NS),
-				.stime = (s64)(child->times.system_ns / TICK_NS)};
-}
-
-static struct siginfo end_info(const struct process *process)
-{
-	int signo = process->exit_code & 0x7f;
-
-	return child_info(process, signo ? CLD_KILLED : CLD_EXITED,
-			  signo ? signo : process->exit_code >> 8);
-}
-
-/* Tell the parent; nobody will wait for the zombie of a parent that ignores its children. */
-static void notify_exit(struct process *process)
-{
-	struct process *parent = process->parent;
-	struct siginfo info = end_info(process);
-	u64 handler = signal_handler(parent, SIGCHLD);
-	bool ignored = process->exit_signal == SIGCHLD &&
-		       (handler == SIG_IGN ||
-			((parent->handled & sigmask(SIGCHLD)) &&
-			 (signal_action(parent, SIGCHLD)->flags & SA_NOCLDWAIT)));
-
-	if (process->exit_signal && (!ignored || handler > SIG_IGN))
-		signal_send_locked(parent, NULL, process->exit_signal, &info);
-	wake_up(&parent->wait_children);
-	if (ignored)
-		reap(process);
-}
-
-static void reparent_children(struct process *process)
+static void become_zombie(struct process *process)
 {
 	struct process *child, *next;
 
+	signals_drop(process, NULL, ~0ULL);
+	process->zombie_cred = get_cred(current->cred);
+	memcpy(process->comm, current->comm, sizeof(process->comm));
 	list_for_each_entry_safe(child, next, &process->children, sibling) {
 		list_del(&child->sibling);
 		child->parent = init_process;
@@ -106,35 +112,25 @@ static void reparent_children(struct process *process)
 			signal_send_locked(child, NULL, child->parent_death_signal, NULL);
 		group_check_orphaned(child, process);
 		if (child->zombie)
-			notify_exit(child);
+			process_event(child, child->event);
 	}
-}
-
-static void become_zombie(struct process *process)
-{
-	struct task *task = current;
-
-	signal_queue_flush(process, &process->pending);
-	process->zombie_cred = get_cred(task->cred);
-	memcpy(process->comm, task->comm, sizeof(process->comm));
-	reparent_children(process);
 	group_check_orphaned(process, process->parent);
 	process->zombie = true;
-	process->stopped = process->continued = false;
-	process->stop_code = 0;
-	notify_exit(process);
+	process->stopped = false;
+	process_event(process, process->exit_code);
 }
 
 /* Leave the process under the lock; nothing of it may be touched after this. */
 static void leave_process(struct task *task, int code)
 {
 	struct process *process = task->process;
-	struct cpu_times times;
 
-	spin_lock_irq(&process_lock);
-	signal_queue_flush(process, &task->signals->pending);
-	task_times(task, &times);
+	guard(spinlock_irq, &process_lock);
+
+	struct cpu_times times = task_times(task);
+
 	times_add(&process->times, &times);
+	signals_drop(process, task, ~0ULL);
 	process_unlink_task(task);
 	if (!process->exiting && task->pid == process->pid)
 		process->exit_code = code;
@@ -144,7 +140,6 @@ static void leave_process(struct task *task, int code)
 		signal_thread_left(process);
 	task->process = NULL;
 	task_clear_pending(task, TASK_PENDING_SIGNAL);
-	spin_unlock_irq(&process_lock);
 }
 
 void process_exit(int code)
@@ -183,25 +178,28 @@ void process_end_others(struct process *process)
 {
 	struct task *task;
 
-	list_for_each_entry(task, &process->threads, thread_link) {
+	list_for_each_entry(task, &process->threads, thread_link)
 		if (task != current)
 			signal_tell(task, STATES_KILL);
-	}
+}
+
+void process_end(struct process *process, int code)
+{
+	if (process->exiting)
+		return;
+	process->exiting = true;
+	process->exit_code = code;
+	process_end_others(process);
+	if (process == current->process)
+		task_set_pending(current, TASK_PENDING_SIGNAL);
 }
 
 void process_exit_group(int code)
 {
-	struct process *process = current->process;
-
 	spin_lock_irq(&process_lock);
-	if (!process->exiting) {
-		process->exiting = true;
-		process->exit_code = code;
-		process_end_others(process);
-	}
-	code = process->exit_code;
+	process_end(current->process, code);
 	spin_unlock_irq(&process_lock);
-	process_exit(code);
+	process_exit(current->process->exit_code);
 }
 
 s64 sys_exit(int status)
@@ -217,31 +215,26 @@ s64 sys_exit_group(int status)
 bool oom_kill(void)
 {
 	struct process *process, *worst = NULL;
-	u64 most = 0, pages;
-	unsigned long flags;
-	bool already = false;
-	pid_t pid = 0;
+	u64 most = 0;
 
-	spin_lock_irqsave(&process_lock, flags);
+	guard(processes, &process_lock);
 	list_for_each_entry(process, &process_list, all_link) {
-		if (process == init_process || process->zombie || list_empty(&process->threads) ||
+		if (process == init_process || list_empty(&process->threads) ||
 		    !main_thread(process)->mm)
 			continue;
-		pages = main_thread(process)->mm->resident_pages + 1;
+
+		u64 pages = main_thread(process)->mm->resident_pages + 1;
+
 		if (pages > most) {
 			most = pages;
 			worst = process;
 		}
 	}
-	if (worst) {
-		already = worst->pending.set & sigmask(SIGKILL) || worst->exiting;
-		pid = worst->pid;
-		signal_send_locked(worst, NULL, SIGKILL, NULL);
-	}
-	spin_unlock_irqrestore(&process_lock, flags);
-	if (worst && !already)
-		pr_err("Out of memory: killed process %d, %llu pages resident\n", pid,
+	if (worst && !worst->exiting) {
+		process_end(worst, SIGKILL);
+		pr_err("Out of memory: killed process %d, %llu pages resident\n", worst->pid,
 		       (unsigned long long)most);
+	}
 	return worst;
 }
 
@@ -257,7 +250,7 @@ struct wait_request {
 	pid_t pid; /* > 0 that one, 0 our group, -1 any, < -1 that group */
 	int options;
 	struct siginfo info;
-	int status; /* as wait4 reports it */
+	int event;
 	struct cpu_times times;
 	s64 result; /* pid, 0, or -ECHILD */
 };
@@ -278,31 +271,27 @@ static bool is_wanted(const struct wait_request *request, const struct process *
 /* Is there something to report of @child? Take it. */
 static bool report(struct wait_request *request, struct process *child)
 {
-	int options = request->options;
-	bool keep = options & WNOWAIT;
+	int kind = child->zombie ? WEXITED
+		   : child->event == EVENT_CONTINUED ? WCONTINUED
+		   : child->event ? WSTOPPED : 0;
 
-	if (child->zombie && (options & WEXITED)) {
-		request->info = end_info(child);
-		request->status = child->exit_code;
+	if (!(request->options & kind))
+		return false;
+	request->event = child->event;
+	request->info = child_info(child);
+	request->result = child->pid;
+	if (child->zombie) {
 		request->times = child->times;
 		times_add(&request->times, &child->children_times);
-		if (!keep) {
-			/* What a child used counts as the parent's once it is waited for. */
-			times_add(&current->process->children_times, &request->times);
-			reap(child);
-		}
-	} else if (child->stop_code && (options & WSTOPPED)) {
-		request->info = child_info(child, CLD_STOPPED, child->stop_code);
-		request->status = child->stop_code << 8 | 0x7f;
-		child->stop_code = keep ? child->stop_code : 0;
-	} else if (child->continued && (options & WCONTINUED)) {
-		request->info = child_info(child, CLD_CONTINUED, SIGCONT);
-		request->status = 0xffff;
-		child->continued = keep;
-	} else {
-		return false;
 	}
-	request->result = request->info.pid;
+	if (request->options & WNOWAIT)
+		return true;
+	child->event = 0;
+	if (child->zombie) {
+		/* What a child used counts as the parent's once it is waited for. */
+		times_add(&current->process->children_times, &request->times);
+		reap(child);
+	}
 	return true;
 }
 
@@ -310,50 +299,45 @@ static bool report(struct wait_request *request, struct process *child)
 static bool look(struct wait_request *request)
 {
 	struct process *child;
-	bool done = false;
 
+	guard(spinlock_irq, &process_lock);
 	request->result = -ECHILD;
-	spin_lock_irq(&process_lock);
 	list_for_each_entry(child, &current->process->children, sibling) {
 		if (!is_wanted(request, child))
 			continue;
 		request->result = 0;
-		done = report(request, child);
-		if (done)
-			break;
+		if (report(request, child))
+			return true;
 	}
-	spin_unlock_irq(&process_lock);
-	return done || request->result || (request->options & WNOHANG);
+	return request->result || (request->options & WNOHANG);
 }
 
 static s64 wait(struct wait_request *request)
 {
-	int error = wait_event_interruptible(current->process->wait_children, look(request));
-
-	return error ? error : request->result;
+	TRY(wait_event_interruptible(current->process->wait_children, look(request)));
+	return request->result;
 }
 
 s64 sys_wait4(int pid, int *user_status, int options, void *usage)
 {
 	struct wait_request request = {.pid = pid, .options = options | WEXITED};
-	s64 result;
 
 	if (options & ~(WAIT_ANY | WUNTRACED | WCONTINUED))
 		return -EINVAL;
 	if (pid == (int)0x80000000)
 		return -ESRCH;
-	result = wait(&request);
-	if (result > 0 && ((user_status && put_user(request.status, user_status)) ||
-			   put_rusage(usage, &request.times)))
-		return -EFAULT;
-	return result;
+
+	s64 result = TRY(wait(&request));
+
+	if (result && user_status)
+		TRY(put_user(request.event, user_status));
+	return result && put_rusage(usage, &request.times) ? -EFAULT : result;
 }
 
 s64 sys_waitid(int kind, int id, void *user_info, int options, void *usage)
 {
 	enum { P_ALL, P_PID, P_PGID };
 	struct wait_request request = {.pid = -1, .options = options};
-	s64 result;
 
 	if ((options & ~(WAIT_ANY | WSTOPPED | WEXITED | WCONTINUED | WNOWAIT)) ||
 	    !(options & (WSTOPPED | WEXITED | WCONTINUED)))
@@ -364,9 +348,9 @@ s64 sys_waitid(int kind, int id, void *user_info, int options, void *usage)
 		request.pid = -id;
 	else if (kind != P_ALL)
 		return -EINVAL;
-	result = wait(&request);
-	if (result < 0)
-		return result;
+
+	s64 result = TRY(wait(&request));
+
 	if (user_info && copy_to_user(user_info, &request.info, sizeof(request.info)))
 		return -EFAULT;
 	return result ? put_rusage(usage, &request.times) : 0;

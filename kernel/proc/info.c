@@ -44,7 +44,7 @@ static void fill_signals(struct process_info *info, const struct process *proces
 {
 	u64 handled = process->handled;
 
-	info->signals_pending = process->pending.set | task->signals->pending.set;
+	info->signals_pending = signals_pending(process, task);
 	info->signals_blocked = task->signals->blocked;
 	while (handled) {
 		int signo = __builtin_ctzll(handled) + 1;
@@ -91,7 +91,7 @@ int process_info(pid_t pid, struct process_info *info)
 	info->state = state_letter(process, task);
 	info->threads = process->thread_count;
 	info->nice = process->nice;
-	process_times(process, &times);
+	times = process_times(process);
 	info->user_ns = times.user_ns;
 	info->system_ns = times.system_ns;
 	info->minor_faults = times.minor_faults;

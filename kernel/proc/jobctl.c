@@ -19,55 +19,47 @@ pid_t current_session(void)
 	return current->process ? current->process->session : 0;
 }
 
-bool current_is_session_leader(void)
+pid_t current_process_id(void)
 {
-	return current->process && current->process->session == current->process->pid;
+	return current->process ? current->process->pid : 0;
+}
+
+u64 current_file_limit(void)
+{
+	return current->process ? process_limit(RLIMIT_FSIZE) : RLIM_INFINITY;
+}
+
+bool current_signal_ignored(int signo)
+{
+	guard(processes, &process_lock);
+	return !current->process || (current->signals->blocked & sigmask(signo)) ||
+	       signal_handler(current->process, signo) == SIG_IGN;
 }
 
 int signal_pgrp(pid_t pgrp, int signo)
 {
-	unsigned long flags;
-	int count;
-
-	spin_lock_irqsave(&process_lock, flags);
-	count = signal_group_locked(pgrp, signo);
-	spin_unlock_irqrestore(&process_lock, flags);
-	return count ? 0 : -ESRCH;
+	guard(processes, &process_lock);
+	return signal_group_locked(pgrp, signo) ? 0 : -ESRCH;
 }
 
-/* A process of @group, or NULL. process_lock held. */
-static struct process *group_member(pid_t group)
+/* A process of @group, if asked for a stopped one, or NULL. process_lock held. */
+static struct process *group_member(pid_t group, bool stopped)
 {
 	struct process *process;
 
-	list_for_each_entry(process, &process_list, all_link) {
-		if (process->group == group)
+	list_for_each_entry(process, &process_list, all_link)
+		if (process->group == group && (process->stopped || !stopped))
 			return process;
-	}
 	return NULL;
 }
 
 pid_t pgrp_session(pid_t pgrp)
 {
-	struct process *process;
-	unsigned long flags;
-	pid_t session;
+	guard(processes, &process_lock);
 
-	spin_lock_irqsave(&process_lock, flags);
-	process = group_member(pgrp);
-	session = process ? process->session : 0;
-	spin_unlock_irqrestore(&process_lock, flags);
-	return session;
-}
+	struct process *process = group_member(pgrp, false);
 
-/* Does @process keep its group from being orphaned: is its parent in another group of its session?
- */
-static bool anchors_group(const struct process *process)
-{
-	const struct process *parent = process->parent;
-
-	return parent && parent != init_process && parent->group != process->group &&
-	       parent->session == process->session;
+	return process ? process->session : 0;
 }
 
 bool group_is_orphaned(pid_t group, const struct process *ignored)
@@ -76,8 +68,11 @@ bool group_is_orphaned(pid_t group, const struct process *ignored)
 
 	lockdep_assert_held(&process_lock);
 	list_for_each_entry(process, &process_list, all_link) {
-		if (process->group == group && process != ignored && !process->zombie &&
-		    anchors_group(process))
+		const struct process *parent = process->parent;
+
+		if (process->group == group && process != ignored && !process->zombie && parent &&
+		    parent != init_process && parent->group != group &&
+		    parent->session == process->session)
 			return false;
 	}
 	return true;
@@ -85,24 +80,8 @@ bool group_is_orphaned(pid_t group, const struct process *ignored)
 
 bool pgrp_is_orphaned(pid_t pgrp)
 {
-	unsigned long flags;
-	bool orphaned;
-
-	spin_lock_irqsave(&process_lock, flags);
-	orphaned = group_is_orphaned(pgrp, NULL);
-	spin_unlock_irqrestore(&process_lock, flags);
-	return orphaned;
-}
-
-static bool group_has_stopped(pid_t group)
-{
-	struct process *process;
-
-	list_for_each_entry(process, &process_list, all_link) {
-		if (process->group == group && process->stopped)
-			return true;
-	}
-	return false;
+	guard(processes, &process_lock);
+	return group_is_orphaned(pgrp, NULL);
 }
 
 /*
@@ -111,97 +90,58 @@ static bool group_has_stopped(pid_t group)
  */
 void group_check_orphaned(struct process *process, struct process *parent)
 {
-	if (!parent || parent->group == process->group || parent->session != process->session)
-		return;
-	if (!group_has_stopped(process->group) || !group_is_orphaned(process->group, process))
+	if (!parent || parent->group == process->group || parent->session != process->session ||
+	    !group_member(process->group, true) || !group_is_orphaned(process->group, process))
 		return;
 	signal_group_locked(process->group, SIGHUP);
 	signal_group_locked(process->group, SIGCONT);
 }
 
-bool current_signal_ignored(int signo)
-{
-	struct process *process = current->process;
-	unsigned long flags;
-	bool ignored;
-
-	if (!process)
-		return true;
-	spin_lock_irqsave(&process_lock, flags);
-	ignored = (current->signals->blocked & sigmask(signo)) ||
-		  signal_handler(process, signo) == SIG_IGN;
-	spin_unlock_irqrestore(&process_lock, flags);
-	return ignored;
-}
-
-static int set_group(struct process *process, pid_t group)
-{
-	struct process *me = current->process, *member;
-
-	if (process != me) {
-		if (process->parent != me)
-			return -ESRCH;
-		if (process->session != me->session)
-			return -EPERM;
-		if (process->did_exec)
-			return -EACCES;
-	}
-	if (process->session == process->pid)
-		return -EPERM;
-	if (group != process->pid) {
-		member = group_member(group);
-		if (!member || member->session != me->session)
-			return -EPERM;
-	}
-	process->group = group;
-	return 0;
-}
-
 s64 sys_setpgid(int pid, int group)
 {
-	struct process *process;
-	s64 error = -ESRCH;
+	struct process *me = current->process;
 
 	if (group < 0)
 		return -EINVAL;
-	spin_lock_irq(&process_lock);
-	process = pid ? process_find(pid) : current->process;
-	if (process)
-		error = set_group(process, group ? group : process->pid);
-	spin_unlock_irq(&process_lock);
-	return error;
+	guard(spinlock_irq, &process_lock);
+
+	struct process *process = pid ? process_find(pid) : me;
+
+	if (!process || (process != me && process->parent != me))
+		return -ESRCH;
+	if (process->session != me->session)
+		return -EPERM;
+	if (process != me && process->did_exec)
+		return -EACCES;
+	if (process->session == process->pid)
+		return -EPERM;
+	if (group && group != process->pid) {
+		const struct process *member = group_member(group, false);
+
+		if (!member || member->session != me->session)
+			return -EPERM;
+	}
+	process->group = group ? group : process->pid;
+	return 0;
 }
 
 s64 sys_setsid(void)
 {
 	struct process *me = current->process;
-	s64 result = -EPERM;
 
-	spin_lock_irq(&process_lock);
-	if (!group_member(me->pid)) {
-		me->session = me->group = me->pid;
-		result = me->pid;
-	}
-	spin_unlock_irq(&process_lock);
-	return result;
-}
-
-static s64 group_of(pid_t pid, bool session)
-{
-	struct process *process;
-	s64 result = -ESRCH;
-
-	spin_lock_irq(&process_lock);
-	process = pid ? process_find(pid) : current->process;
-	if (process)
-		result = session ? process->session : process->group;
-	spin_unlock_irq(&process_lock);
-	return result;
+	guard(spinlock_irq, &process_lock);
+	if (group_member(me->pid, false))
+		return -EPERM;
+	return me->session = me->group = me->pid;
 }
 
 s64 sys_getpgid(int pid)
 {
-	return group_of(pid, false);
+	guard(spinlock_irq, &process_lock);
+
+	const struct process *process = pid ? process_find(pid) : current->process;
+
+	return process ? process->group : -ESRCH;
 }
 
 s64 sys_getpgrp(void)
@@ -211,15 +151,9 @@ s64 sys_getpgrp(void)
 
 s64 sys_getsid(int pid)
 {
-	return group_of(pid, true);
-}
+	guard(spinlock_irq, &process_lock);
 
-u64 current_file_limit(void)
-{
-	return current->process ? process_limit(RLIMIT_FSIZE) : RLIM_INFINITY;
-}
+	const struct process *process = pid ? process_find(pid) : current->process;
 
-pid_t current_process_id(void)
-{
-	return current->process ? current->process->pid : 0;
+	return process ? process->session : -ESRCH;
 }

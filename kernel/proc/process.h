@@ -39,10 +39,17 @@ struct cpu_times {
 	u64 minor_faults, major_faults;
 };
 
+enum { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF, ITIMERS };
+
 struct interval_timer {
-	u64 left_ns; /* ITIMER_VIRTUAL, ITIMER_PROF: counts down by ticks; 0: off */
+	u64 left_ns; /* counts down by ticks; ITIMER_REAL: when it is due; 0: off */
 	u64 interval_ns;
 };
+
+/* What happened to a child, as wait4 reports it: the low byte of an end is the signal, the second
+ * one the status. */
+#define EVENT_STOPPED(signo) ((signo) << 8 | 0x7f)
+#define EVENT_CONTINUED 0xffff
 
 struct process {
 	/* Constant. */
@@ -65,18 +72,16 @@ struct process {
 	bool exiting;	   /* group_exit: all threads are to end with exit_code */
 	bool stopped;	   /* by job control: its threads wait for SIGCONT */
 	int exit_code;	   /* as wait4 reports it */
-	int stop_code;	   /* stop signal still to be reported by WUNTRACED, 0: none */
-	bool continued;	   /* still to be reported by WCONTINUED */
+	int event;	   /* not yet waited for: EVENT_*; of a zombie its exit_code; 0: none */
 	wait_queue_head_t wait_children;
 	struct task *vfork_parent; /* waits until this process execs or exits */
-	struct signal_queue pending;
+	struct list_head signals;  /* that wait for it or one of its threads, oldest first */
 	unsigned queued_signals;
 
 	/* The owner writes, others read. */
 	struct rlimit limits[RLIMIT_COUNT];
 	struct timer real_timer; /* ITIMER_REAL */
-	u64 real_interval_ns, real_deadline_ns;
-	struct interval_timer virtual_timer, profile_timer;
+	struct interval_timer timers[ITIMERS];
 	struct cpu_times times;		 /* of threads that ended */
 	struct cpu_times children_times; /* of children waited for */
 	u64 start_ns;
@@ -94,6 +99,23 @@ struct process {
 };
 
 extern spinlock_t process_lock;
+extern unsigned long process_lock_flags; /* of who holds it by guard(processes) */
+
+static inline void lock_processes(spinlock_t *lock)
+{
+	unsigned long flags = arch_irq_save();
+
+	spin_lock(lock);
+	process_lock_flags = flags;
+}
+
+static inline void unlock_processes(spinlock_t *lock)
+{
+	spin_unlock_irqrestore(lock, process_lock_flags);
+}
+
+/* guard(processes, &process_lock): from any context; spinlock_irq where interrupts are on. */
+DEFINE_GUARD(processes, spinlock_t, lock_processes(object), unlock_processes)
 extern struct list_head process_list;
 extern struct process *init_process;
 extern unsigned max_tasks, task_count;
@@ -120,8 +142,12 @@ void process_unlink(struct process *process); /* process_lock held */
 const struct cred *process_cred(const struct process *process);
 
 /* time.c; process_lock held */
-void process_times(const struct process *process, struct cpu_times *times);
-void task_times(const struct task *task, struct cpu_times *times);
+struct cpu_times process_times(const struct process *process);
+struct cpu_times task_times(const struct task *task);
+void itimer_init(struct process *process);
+void itimer_cancel(struct process *process); /* the process ends; process_lock not held */
+/* A tick, in an interrupt: of the timers that count CPU time and of RLIMIT_CPU. */
+void process_tick(struct process *process, bool user);
 /* Fill the program's struct rusage; NULL is allowed. */
 s64 put_rusage(void *to, const struct cpu_times *times);
 
@@ -185,8 +211,13 @@ __noreturn void process_exit(int code);	 /* this thread; the process with its la
 /* semaphore.c: take back what @process, which ends, did with SEM_UNDO. May sleep. */
 void semaphores_exit(const struct process *process);
 __noreturn void process_exit_group(int code); /* the whole process */
+/* @process is to end with @code, from wherever its threads are. process_lock held. */
+void process_end(struct process *process, int code);
 /* Have all threads of @process but current look whether they are to end. process_lock held. */
 void process_end_others(struct process *process);
+/* @event has happened to @process: tell its parent, who may wait for it. process_lock held; an
+ * ended process may be gone afterwards. */
+void process_event(struct process *process, int event);
 
 /* jobctl.c; process_lock held */
 bool group_is_orphaned(pid_t group, const struct process *ignored);

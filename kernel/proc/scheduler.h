@@ -6,7 +6,6 @@
 
 #include "kernel/core/kernel.h"
 
-struct process;
 struct registers;
 
 /* Boot: queues of all CPUs; @boot_task, which runs on CPU 0, is to be its idle task. */
@@ -21,9 +20,6 @@ void schedule_tail(struct task *previous);
 void scheduler_tick(bool user);
 void exit_to_user(struct registers *registers);
 __noreturn void task_exit_kernel(void);
-
-/* Interval timers that count CPU time; interrupt context. kernel/proc/time.c */
-void process_tick(struct process *process, bool user);
 
 struct sched_statistics {
 	u64 switches;

@@ -1,14 +1,17 @@
 /*
- * signal.c - signals: sending them, taking them off the pending sets, acting on them on the way to
- * user mode, and the calls about them.
+ * signal.c - signals: sending them, taking them off the queue, acting on them on the way to user
+ * mode, and the calls about them.
  *
- * Sending puts a signal into the thread's or the process's pending set and makes a thread that does
- * not block it look (TASK_PENDING_SIGNAL, and a wake-up if it sleeps interruptibly). Standard
- * signals (1..31) are pending once; real-time ones queue, oldest first, at most RLIMIT_SIGPENDING a
- * process. Taking one picks faults first, then the lowest number.
+ * Sending puts a signal into the queue of the process, for one of its threads or for any, and makes
+ * a thread that does not block it look (TASK_PENDING_SIGNAL, and a wake-up if it sleeps
+ * interruptibly). The queue is short and mostly empty, so what is pending is found by a walk.
+ * Standard signals (1..31) are pending once; real-time ones queue, oldest first, at most
+ * RLIMIT_SIGPENDING a process. Taking one picks the thread's own first, faults, then the lowest
+ * number. SIGKILL is never pending: it ends the process when it is sent.
  *
  * Stopping: the thread that takes a stop signal sets process->stopped and tells the parent; every
- * thread waits in stop_here() until SIGCONT or SIGKILL, which act when they are *sent*, clears it.
+ * thread waits in stop_here() until SIGCONT, which acts when it is *sent*, clears it, or the
+ * process is to end.
  *
  * Pid 1 gets only signals for which it has a handler (and faults), so that no kill ends the system.
  */
@@ -20,11 +23,11 @@
 #include "fs/vfs.h"
 #include "kernel/core/export.h"
 #include "kernel/core/jobctl.h"
-#include "kernel/proc/itimer.h"
 #include "kernel/proc/process.h"
 
 struct queued_signal {
-	struct list_head link;
+	struct list_head link;	   /* process->signals */
+	const struct task *thread; /* that it is for; NULL: any */
 	struct siginfo info;
 };
 
@@ -42,104 +45,60 @@ bool signal_pending(struct task *task)
 
 bool fatal_signal_pending(struct task *task)
 {
-	struct process *process = task->process;
-
-	if (!signal_pending(task) || !process)
-		return false;
-	return thread_must_end(process, task) ||
-	       ((READ_ONCE(task->signals->pending.set) | READ_ONCE(process->pending.set)) &
-		sigmask(SIGKILL));
+	return signal_pending(task) && task->process && thread_must_end(task->process, task);
 }
 
-/* ---- pending sets ---------------------------------------------------------------------------- */
+/* ---- what is pending ------------------------------------------------------------------------- */
 
-void signal_queue_init(struct signal_queue *queue)
+u64 signals_pending(const struct process *process, const struct task *task)
 {
-	queue->set = 0;
-	INIT_LIST_HEAD(&queue->list);
+	struct queued_signal *entry;
+	u64 set = 0;
+
+	list_for_each_entry(entry, &process->signals, link)
+		if (!entry->thread || entry->thread == task)
+			set |= sigmask(entry->info.signo);
+	return set;
 }
 
-static void drop_entry(struct process *process, struct queued_signal *entry)
+static void drop(struct process *process, struct queued_signal *entry)
 {
 	list_del(&entry->link);
 	kmem_cache_free(queue_cache, entry);
 	process->queued_signals--;
 }
 
-static void queue_remove(struct process *process, struct signal_queue *queue, u64 mask)
+void signals_drop(struct process *process, const struct task *thread, u64 mask)
 {
 	struct queued_signal *entry, *next;
 
-	queue->set &= ~mask;
-	list_for_each_entry_safe(entry, next, &queue->list, link) {
-		if (mask & sigmask(entry->info.signo))
-			drop_entry(process, entry);
+	list_for_each_entry_safe(entry, next, &process->signals, link)
+		if (mask & sigmask(entry->info.signo) && (!thread || entry->thread == thread))
+			drop(process, entry);
+}
+
+static int enqueue(struct process *process, const struct task *thread, int signo,
+		   const struct siginfo *info)
+{
+	struct queued_signal *entry;
+
+	if (signo >= SIGRTMIN) {
+		if (process->queued_signals >= process->limits[RLIMIT_SIGPENDING].soft)
+			return -EAGAIN;
+	} else {
+		list_for_each_entry(entry, &process->signals, link)
+			if (entry->thread == thread && entry->info.signo == signo)
+				return 0;
 	}
-}
-
-void signal_queue_flush(struct process *process, struct signal_queue *queue)
-{
-	queue_remove(process, queue, ~0ULL);
-}
-
-static void remove_everywhere(struct process *process, u64 mask)
-{
-	struct task *task;
-
-	queue_remove(process, &process->pending, mask);
-	list_for_each_entry(task, &process->threads, thread_link)
-		queue_remove(process, &task->signals->pending, mask);
-}
-
-static int queue_add(struct process *process, struct signal_queue *queue, int signo,
-		     const struct siginfo *info)
-{
-	struct queued_signal *entry = NULL;
-
-	if (signo < SIGRTMIN && (queue->set & sigmask(signo)))
-		return 0;
-	/* SIGKILL is never looked at; the others tell their handler who sent them. */
-	if (signo != SIGKILL && process->queued_signals < process->limits[RLIMIT_SIGPENDING].soft)
-		entry = kmem_cache_alloc(queue_cache, GFP_ATOMIC);
-	if (!entry && signo >= SIGRTMIN && info && info->code != SI_USER)
+	entry = kmem_cache_alloc(queue_cache, GFP_ATOMIC);
+	if (!entry)
 		return -EAGAIN;
-	if (entry) {
-		entry->info = info ? *info : (struct siginfo){.code = SI_KERNEL};
-		entry->info.signo = signo;
-		list_add_tail(&entry->link, &queue->list);
-		process->queued_signals++;
-	}
-	queue->set |= sigmask(signo);
+	entry->thread = thread;
+	entry->info = info ? *info : (struct siginfo){.code = SI_KERNEL};
+	entry->info.signo = signo;
+	list_add_tail(&entry->link, &process->signals);
+	process->queued_signals++;
 	return 0;
-}
-
-/* Take @signo off @queue: its oldest entry, or a bare one when none could be allocated. */
-static void queue_take(struct process *process, struct signal_queue *queue, int signo,
-		       struct siginfo *info)
-{
-	struct queued_signal *entry, *next;
-	bool found = false;
-
-	*info = (struct siginfo){.signo = signo};
-	queue->set &= ~sigmask(signo);
-	list_for_each_entry_safe(entry, next, &queue->list, link) {
-		if (entry->info.signo != signo)
-			continue;
-		if (found) {
-			queue->set |= sigmask(signo);
-			break;
-		}
-		found = true;
-		*info = entry->info;
-		drop_entry(process, entry);
-	}
-}
-
-static int lowest(u64 set)
-{
-	if (set & SIGNALS_SYNCHRONOUS)
-		set &= SIGNALS_SYNCHRONOUS;
-	return set ? __builtin_ctzll(set) + 1 : 0;
 }
 
 /* Take the next signal for current among those not in @blocked: its number or 0. process_lock held.
@@ -147,18 +106,24 @@ static int lowest(u64 set)
 static int dequeue(u64 blocked, struct siginfo *info)
 {
 	struct process *process = current->process;
-	struct signal_queue *queue = &current->signals->pending;
-	int signo = lowest(queue->set & ~blocked);
+	struct queued_signal *entry, *best = NULL;
+	int lowest = 1000;
 
-	if (!signo) {
-		queue = &process->pending;
-		signo = lowest(queue->set & ~blocked);
+	list_for_each_entry(entry, &process->signals, link) {
+		u64 bit = sigmask(entry->info.signo);
+		int rank = entry->info.signo + (entry->thread ? 0 : 200) +
+			   (SIGNALS_SYNCHRONOUS & bit ? 0 : 100);
+
+		if (blocked & bit || rank >= lowest || (entry->thread && entry->thread != current))
+			continue;
+		lowest = rank;
+		best = entry;
 	}
-	if (signo)
-		queue_take(process, queue, signo, info);
-	if (unlikely(signo == SIGALRM))
-		itimer_alarm_taken(process);
-	return signo;
+	if (!best)
+		return 0;
+	*info = best->info;
+	drop(process, best);
+	return info->signo;
 }
 
 bool signal_before_fork(void)
@@ -167,17 +132,17 @@ bool signal_before_fork(void)
 	const u64 timers = sigmask(SIGALRM) | sigmask(SIGVTALRM) | sigmask(SIGPROF);
 
 	/* Timers are left out: a fast one would never let a slow fork through. */
-	return process && (thread_must_end(process, current) || process->stopped ||
-			   (process->pending.set & ~current->signals->blocked & ~timers));
+	return process &&
+	       (thread_must_end(process, current) || process->stopped ||
+		(signals_pending(process, NULL) & ~current->signals->blocked & ~timers));
 }
 
 /* Recompute TASK_PENDING_SIGNAL of current. process_lock held. */
 static void recalculate(void)
 {
 	const struct process *process = current->process;
-	u64 pending = current->signals->pending.set | process->pending.set;
 
-	if ((pending & ~current->signals->blocked) || process->stopped ||
+	if ((signals_pending(process, current) & ~current->signals->blocked) || process->stopped ||
 	    thread_must_end(process, current))
 		task_set_pending(current, TASK_PENDING_SIGNAL);
 	else
@@ -196,15 +161,14 @@ static void tell_others(struct process *process, u64 signals)
 {
 	struct task *task;
 
-	list_for_each_entry(task, &process->threads, thread_link) {
+	list_for_each_entry(task, &process->threads, thread_link)
 		if (task != current && (signals & ~task->signals->blocked))
 			signal_tell(task, STATE_BIT(TASK_INTERRUPTIBLE));
-	}
 }
 
 void signal_thread_left(struct process *process)
 {
-	tell_others(process, process->pending.set);
+	tell_others(process, signals_pending(process, NULL));
 	if (process->exec_task && process->thread_count == 1)
 		wake_up_task(process->exec_task);
 }
@@ -212,15 +176,22 @@ void signal_thread_left(struct process *process)
 void signal_set_blocked(u64 blocked)
 {
 	struct process *process = current->process;
+	u64 old = current->signals->blocked;
 
-	spin_lock_irq(&process_lock);
+	guard(spinlock_irq, &process_lock);
 	blocked &= ~SIGNALS_UNBLOCKABLE;
 	/* What we were chosen to take and block now, another thread may take. */
 	if (unlikely(process->thread_count > 1))
-		tell_others(process, process->pending.set & blocked & ~current->signals->blocked);
+		tell_others(process, signals_pending(process, NULL) & blocked & ~old);
 	current->signals->blocked = blocked;
 	recalculate();
-	spin_unlock_irq(&process_lock);
+}
+
+void signal_set_temporarily(u64 blocked)
+{
+	current->signals->saved_blocked = current->signals->blocked;
+	current->signals->restore_blocked = true;
+	signal_set_blocked(blocked);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -228,9 +199,8 @@ void signal_set_blocked(u64 blocked)
 static bool is_ignored(const struct process *process, const struct task *thread, int signo)
 {
 	u64 handler = signal_handler(process, signo);
-	u64 blocked = thread->signals->blocked | thread->signals->awaited;
 
-	if (blocked & sigmask(signo))
+	if ((thread->signals->blocked | thread->signals->awaited) & sigmask(signo))
 		return false; /* what is done about it is decided when it is unblocked, or taken */
 	if (process == init_process && handler == SIG_DFL)
 		return true;
@@ -239,47 +209,18 @@ static bool is_ignored(const struct process *process, const struct task *thread,
 	return handler == SIG_IGN || (handler == SIG_DFL && (SIGNALS_IGNORED & sigmask(signo)));
 }
 
-/* Let threads of @process go on that stop_here(). */
-static void resume(struct process *process)
+/* What SIGCONT does when it is sent, even if ignored or blocked. */
+static void go_on(struct process *process)
 {
 	struct task *task;
 
+	signals_drop(process, NULL, SIGNALS_STOP);
+	if (!process->stopped)
+		return;
 	process->stopped = false;
 	list_for_each_entry(task, &process->threads, thread_link)
 		sched_wake(task, STATE_BIT(TASK_STOPPED));
-}
-
-/* Tell the parent that @process stopped or goes on. */
-static void notify_parent(struct process *process, int code, int status)
-{
-	struct process *parent = process->parent;
-	struct siginfo info = {.code = code, .pid = process->pid, .status = status};
-
-	if (!parent)
-		return;
-	info.uid = process_cred(process)->uid;
-	if (!((parent->handled & sigmask(SIGCHLD)) &&
-	      (signal_action(parent, SIGCHLD)->flags & SA_NOCLDSTOP)))
-		signal_send_locked(parent, NULL, SIGCHLD, &info);
-	wake_up(&parent->wait_children);
-}
-
-/* What stop signals and SIGCONT do when they are sent, even if ignored or blocked. */
-static void act_on_sending(struct process *process, int signo)
-{
-	if (SIGNALS_STOP & sigmask(signo)) {
-		remove_everywhere(process, sigmask(SIGCONT));
-	} else if (signo == SIGCONT) {
-		remove_everywhere(process, SIGNALS_STOP);
-		if (!process->stopped)
-			return;
-		process->stop_code = 0;
-		process->continued = true;
-		resume(process);
-		notify_parent(process, CLD_CONTINUED, SIGCONT);
-	} else if (signo == SIGKILL && process->stopped) {
-		resume(process);
-	}
+	process_event(process, EVENT_CONTINUED);
 }
 
 /* A thread of @process that would take @signo now; the first one if all block it. */
@@ -287,31 +228,35 @@ static struct task *choose_thread(struct process *process, int signo)
 {
 	struct task *task;
 
-	list_for_each_entry(task, &process->threads, thread_link) {
+	list_for_each_entry(task, &process->threads, thread_link)
 		if (!(task->signals->blocked & sigmask(signo)))
 			return task;
-	}
 	return main_thread(process);
 }
 
 int signal_send_locked(struct process *process, struct task *thread, int signo,
 		       const struct siginfo *info)
 {
-	struct signal_queue *queue = thread ? &thread->signals->pending : &process->pending;
-	int error;
-
 	lockdep_assert_held(&process_lock);
 	if (list_empty(&process->threads)) /* a zombie */
 		return 0;
-	act_on_sending(process, signo);
-	if (!thread)
-		thread = choose_thread(process, signo);
-	if (is_ignored(process, thread, signo))
+	if (SIGNALS_STOP & sigmask(signo))
+		signals_drop(process, NULL, sigmask(SIGCONT));
+	else if (signo == SIGCONT)
+		go_on(process);
+
+	struct task *taker = thread ? thread : choose_thread(process, signo);
+
+	if (is_ignored(process, taker, signo))
 		return 0;
-	error = queue_add(process, queue, signo, info);
-	if (!error && !(thread->signals->blocked & sigmask(signo)))
-		signal_tell(thread, signo == SIGKILL ? STATES_KILL : STATE_BIT(TASK_INTERRUPTIBLE));
-	return error;
+	if (signo == SIGKILL) {
+		process_end(process, SIGKILL);
+		return 0;
+	}
+	TRY(enqueue(process, thread, signo, info));
+	if (!(taker->signals->blocked & sigmask(signo)))
+		signal_tell(taker, STATE_BIT(TASK_INTERRUPTIBLE));
+	return 0;
 }
 
 int signal_group_locked(pid_t pgid, int signo)
@@ -330,19 +275,17 @@ int signal_group_locked(pid_t pgid, int signo)
 
 void send_signal_current(int signo)
 {
-	spin_lock_irq(&process_lock);
+	guard(spinlock_irq, &process_lock);
 	signal_send_locked(current->process, current, signo, NULL);
-	spin_unlock_irq(&process_lock);
 }
 
 void force_signal(int signo, int code, u64 address)
 {
-	struct siginfo info = {.signo = signo, .code = code, .address = address};
+	const struct siginfo info = {.code = code, .address = address};
 	struct process *process = current->process;
 	struct signal_state *signals = current->signals;
-	unsigned long flags;
 
-	spin_lock_irqsave(&process_lock, flags);
+	guard(processes, &process_lock);
 	if ((signals->blocked & sigmask(signo)) || signal_handler(process, signo) == SIG_IGN) {
 		process->handled &= ~sigmask(signo);
 		signals->blocked &= ~sigmask(signo);
@@ -351,14 +294,15 @@ void force_signal(int signo, int code, u64 address)
 		panic("init (pid 1) got fatal signal %d (code %d) at address %#llx, ip %#llx",
 		      signo, code, (unsigned long long)address,
 		      (unsigned long long)arch_user_ip(current_registers()));
-	queue_add(process, &signals->pending, signo, &info);
+	if (enqueue(process, current, signo, &info))
+		process_end(process, signo); /* it cannot go on, and no handler can be told */
 	task_set_pending(current, TASK_PENDING_SIGNAL);
-	spin_unlock_irqrestore(&process_lock, flags);
 }
 
 /* ---- acting on them, on the way to user mode ------------------------------------------------- */
 
-/* Wait for SIGCONT or SIGKILL. process_lock held, released while waiting. */
+/* Wait until the process is not stopped, or is to end. process_lock held, released while waiting.
+ */
 static void stop_here(struct process *process)
 {
 	while (process->stopped && !thread_must_end(process, current)) {
@@ -370,16 +314,18 @@ static void stop_here(struct process *process)
 	__set_current_state(TASK_RUNNING);
 }
 
-static void stop_process(struct process *process, int signo)
+/* The default action of @signo, which is not to ignore it. */
+static void act_by_default(struct process *process, int signo)
 {
-	/* A group with nobody left in its session to continue it is not stopped, but by SIGSTOP. */
-	if (signo != SIGSTOP && group_is_orphaned(process->group, NULL))
-		return;
-	process->stopped = true;
-	process->stop_code = signo;
-	process->continued = false;
-	tell_others(process, ~0ULL);
-	notify_parent(process, CLD_STOPPED, signo);
+	if (!(SIGNALS_STOP & sigmask(signo))) {
+		process_end(process, signo);
+	} else if (signo == SIGSTOP || !group_is_orphaned(process->group, NULL)) {
+		/* a group with nobody left in its session to continue it is stopped by SIGSTOP only
+		 */
+		process->stopped = true;
+		tell_others(process, ~0ULL);
+		process_event(process, EVENT_STOPPED(signo));
+	}
 }
 
 /*
@@ -389,7 +335,6 @@ static void stop_process(struct process *process, int signo)
 static int take_signal(struct signal_action *action, struct siginfo *info)
 {
 	struct process *process = current->process;
-	u64 handler;
 	int signo;
 
 	spin_lock_irq(&process_lock);
@@ -405,23 +350,18 @@ static int take_signal(struct signal_action *action, struct siginfo *info)
 		if (unlikely(tracing))
 			control_recordf("signal", "[%d,%d,%d,%d,%u,%d]", current->pid, signo,
 					info->code, info->pid, info->uid, info->status);
-		handler = signal_handler(process, signo);
-		if (handler > SIG_IGN)
+
+		u64 handler = signal_handler(process, signo);
+
+		if (handler > SIG_IGN) {
+			*action = *signal_action(process, signo);
+			if (action->flags & SA_RESETHAND)
+				process->handled &= ~sigmask(signo);
 			break;
-		if (handler == SIG_IGN || (SIGNALS_IGNORED & sigmask(signo)) ||
-		    process == init_process)
-			continue;
-		if (SIGNALS_STOP & sigmask(signo)) {
-			stop_process(process, signo);
-			continue;
 		}
-		spin_unlock_irq(&process_lock);
-		process_exit_group(signo);
-	}
-	if (signo) {
-		*action = *signal_action(process, signo);
-		if (action->flags & SA_RESETHAND)
-			process->handled &= ~sigmask(signo);
+		if (handler == SIG_DFL && !(SIGNALS_IGNORED & sigmask(signo)) &&
+		    process != init_process)
+			act_by_default(process, signo);
 	}
 	recalculate();
 	spin_unlock_irq(&process_lock);
@@ -432,19 +372,20 @@ static int take_signal(struct signal_action *action, struct siginfo *info)
  * handler. */
 static void finish_call(struct registers *registers, const struct signal_action *action)
 {
+	struct signal_state *signals = current->signals;
 	int error = arch_syscall_error(registers);
-	bool again = !action || error == ERESTARTNOINTR ||
-		     (error == ERESTARTSYS && (action->flags & SA_RESTART));
 
-	if (error != ERESTARTNOINTR && error != ERESTARTSYS && error != ERESTARTNOHAND &&
-	    error != ERESTART_RESTARTBLOCK)
+	if (action)
+		signals->repeats = false;
+	if (error < ERESTARTSYS)
 		return;
-	if (!again)
+	if (action && error != ERESTARTNOINTR &&
+	    (error != ERESTARTSYS || !(action->flags & SA_RESTART))) {
 		arch_syscall_result(registers) = (u64)-EINTR;
-	else
-		arch_repeat_syscall(registers, error == ERESTART_RESTARTBLOCK
-						       ? ARCH_RESTART_SYSCALL
-						       : arch_syscall_number(registers));
+		return;
+	}
+	signals->repeats = error == ERESTART_RESTARTBLOCK;
+	arch_repeat_syscall(registers);
 }
 
 void signals_deliver(struct registers *registers)
@@ -476,17 +417,16 @@ void signals_exec(void)
 {
 	struct process *process = current->process;
 
-	spin_lock_irq(&process_lock);
-	for (int signo = 1; process->handled >> (signo - 1); signo++) {
-		if (signal_handler(process, signo) == SIG_IGN)
-			*signal_action(process, signo) = (struct signal_action){.handler = SIG_IGN};
+	guard(spinlock_irq, &process_lock);
+	for (u64 left = process->handled; left; left &= left - 1) {
+		struct signal_action *action = &process->actions[__builtin_ctzll(left)];
+
+		if (action->handler == SIG_IGN)
+			*action = (struct signal_action){.handler = SIG_IGN};
 		else
-			process->handled &= ~sigmask(signo);
-		if (signo == SIGNAL_COUNT)
-			break;
+			process->handled &= ~(left & -left);
 	}
 	current->signals->stack = (struct signal_stack){.flags = SS_DISABLE};
-	spin_unlock_irq(&process_lock);
 }
 
 /* ---- calls: actions and masks ---------------------------------------------------------------- */
@@ -512,12 +452,17 @@ s64 sys_rt_sigaction(int signo, const void *user_new, void *user_old, size_t set
 		process->handled |= sigmask(signo);
 		if (new.handler == SIG_IGN ||
 		    (new.handler == SIG_DFL && (SIGNALS_IGNORED & sigmask(signo)))) {
-			remove_everywhere(process, sigmask(signo));
+			signals_drop(process, NULL, sigmask(signo));
 			recalculate();
 		}
 	}
 	spin_unlock_irq(&process_lock);
 	return user_old && copy_to_user(user_old, &old, sizeof(old)) ? -EFAULT : 0;
+}
+
+int get_signal_set(const u64 *from, size_t size, u64 *set)
+{
+	return size != sizeof(u64) ? -EINVAL : get_user(*set, from);
 }
 
 s64 sys_rt_sigprocmask(int how, const u64 *user_set, u64 *user_old, size_t set_size)
@@ -527,8 +472,7 @@ s64 sys_rt_sigprocmask(int how, const u64 *user_set, u64 *user_old, size_t set_s
 	if (set_size != sizeof(u64))
 		return -EINVAL;
 	if (user_set) {
-		if (get_user(set, user_set))
-			return -EFAULT;
+		TRY(get_user(set, user_set));
 		if (how == SIG_BLOCK)
 			set |= old;
 		else if (how == SIG_UNBLOCK)
@@ -538,7 +482,7 @@ s64 sys_rt_sigprocmask(int how, const u64 *user_set, u64 *user_old, size_t set_s
 		if ((set & ~SIGNALS_UNBLOCKABLE) != old)
 			signal_set_blocked(set);
 	}
-	return user_old && put_user(old, user_old) ? -EFAULT : 0;
+	return user_old ? put_user(old, user_old) : 0;
 }
 
 s64 sys_rt_sigreturn(void)
@@ -554,11 +498,13 @@ s64 sys_rt_sigreturn(void)
 
 s64 sys_rt_sigpending(u64 *set, size_t set_size)
 {
-	u64 pending = current->signals->pending.set | current->process->pending.set;
-
 	if (set_size > sizeof(u64))
 		return -EINVAL;
-	pending &= current->signals->blocked;
+	spin_lock_irq(&process_lock);
+
+	u64 pending = signals_pending(current->process, current) & current->signals->blocked;
+
+	spin_unlock_irq(&process_lock);
 	return copy_to_user(set, &pending, set_size) ? -EFAULT : 0;
 }
 
@@ -568,12 +514,11 @@ s64 sys_sigaltstack(const void *user_new, void *user_old)
 	u64 sp = arch_user_sp(current_registers());
 	bool on_it = !(old.flags & SS_DISABLE) && sp > old.sp && sp - old.sp <= old.size;
 
-	if (user_new && copy_from_user(&new, user_new, sizeof(new)))
-		return -EFAULT;
-	if (on_it)
-		old.flags |= SS_ONSTACK;
+	old.flags |= on_it ? SS_ONSTACK : 0;
 	old.pad = 0;
 	if (user_new) {
+		if (copy_from_user(&new, user_new, sizeof(new)))
+			return -EFAULT;
 		if (on_it)
 			return -EPERM;
 		if ((u32)new.flags & ~(SS_AUTODISARM | SS_DISABLE | SS_ONSTACK))
@@ -604,59 +549,48 @@ s64 sys_pause(void)
  * run. */
 s64 sys_rt_sigsuspend(const u64 *user_set, size_t set_size)
 {
-	struct signal_state *signals = current->signals;
 	u64 set;
 
-	if (set_size != sizeof(u64))
-		return -EINVAL;
-	if (get_user(set, user_set))
-		return -EFAULT;
-	signals->saved_blocked = signals->blocked;
-	signals->restore_blocked = true;
-	signal_set_blocked(set);
+	TRY(get_signal_set(user_set, set_size, &set));
+	signal_set_temporarily(set);
 	return sys_pause();
 }
 
 static int take_awaited(u64 set, struct siginfo *info)
 {
-	int signo;
+	guard(spinlock_irq, &process_lock);
 
-	spin_lock_irq(&process_lock);
-	signo = dequeue(~set, info);
+	int signo = dequeue(~set, info);
+
 	recalculate();
-	spin_unlock_irq(&process_lock);
 	return signo;
 }
 
 s64 sys_rt_sigtimedwait(const u64 *user_set, void *user_info, const void *timeout, size_t set_size)
 {
 	struct signal_state *signals = current->signals;
-	u64 set, ns = ~0ULL, blocked = signals->blocked;
+	u64 set, deadline, blocked = signals->blocked;
 	struct siginfo info;
-	s64 signo;
 
-	if (set_size != sizeof(u64))
-		return -EINVAL;
-	if (get_user(set, user_set))
-		return -EFAULT;
-	signo = timeout ? get_timespec(timeout, &ns) : 0;
-	if (signo)
-		return signo;
+	TRY(get_signal_set(user_set, set_size, &set));
+	TRY(get_deadline(timeout, &deadline));
 	set &= ~SIGNALS_UNBLOCKABLE;
-	signo = take_awaited(set, &info);
-	if (!signo && ns) {
+
+	int signo = take_awaited(set, &info);
+
+	if (!signo && deadline) {
 		/* Unblocked while we sleep, so that sending one wakes us. */
 		set_current_state(TASK_INTERRUPTIBLE);
 		signals->awaited = set & blocked;
 		signal_set_blocked(blocked & ~set);
-		ns = schedule_timeout_ns(ns);
-		__set_current_state(TASK_RUNNING);
+		if (!schedule_until(deadline))
+			deadline = 0;
 		signo = take_awaited(set, &info);
 		signals->awaited = 0;
 		signal_set_blocked(blocked);
 	}
 	if (!signo)
-		return ns ? -EINTR : -EAGAIN;
+		return deadline ? -EINTR : -EAGAIN;
 	if (user_info && (copy_to_user(user_info, &info, sizeof(info)) ||
 			  clear_user((u8 *)user_info + sizeof(info),
 				     SIGINFO_USER_SIZE - sizeof(info))))
@@ -664,30 +598,17 @@ s64 sys_rt_sigtimedwait(const u64 *user_set, void *user_info, const void *timeou
 	return signo;
 }
 
-s64 sys_restart_syscall(void)
-{
-	struct restart *restart = &current->signals->restart;
-
-	return restart->function ? restart->function(restart) : -EINTR;
-}
-
 /* ---- calls: sending -------------------------------------------------------------------------- */
 
-/* May current signal @process? Same user, or root, or SIGCONT within the session. */
-static bool may_signal(const struct process *process, int signo)
-{
-	const struct cred *mine = current->cred, *theirs = process_cred(process);
-
-	return process == current->process || capable(mine) || mine->euid == theirs->uid ||
-	       mine->euid == theirs->suid || mine->uid == theirs->uid ||
-	       mine->uid == theirs->suid ||
-	       (signo == SIGCONT && process->session == current->process->session);
-}
-
+/* Same user, or root, or SIGCONT within the session. @signo 0: only ask. */
 static int send_checked(struct process *process, struct task *thread, int signo,
 			const struct siginfo *info)
 {
-	if (!may_signal(process, signo))
+	const struct cred *mine = current->cred, *theirs = process_cred(process);
+
+	if (process != current->process && !capable(mine) && mine->euid != theirs->uid &&
+	    mine->euid != theirs->suid && mine->uid != theirs->uid && mine->uid != theirs->suid &&
+	    !(signo == SIGCONT && process->session == current->process->session))
 		return -EPERM;
 	return signo ? signal_send_locked(process, thread, signo, info) : 0;
 }
@@ -695,43 +616,42 @@ static int send_checked(struct process *process, struct task *thread, int signo,
 /* kill(2): to one process, our group (0), all but ourselves and init (-1), or group -@pid. */
 static s64 send(pid_t pid, int signo, const struct siginfo *info)
 {
-	struct process *process;
 	pid_t group = pid ? -pid : current->process->group;
-	int result = -ESRCH, error;
+	struct process *process;
+	int result = -ESRCH;
 
 	if (signo < 0 || signo > SIGNAL_COUNT)
 		return -EINVAL;
-	spin_lock_irq(&process_lock);
+	guard(spinlock_irq, &process_lock);
 	process = pid > 0 ? process_find(pid) : NULL;
-	if (process)
-		result = send_checked(process, NULL, signo, info);
+	if (pid > 0)
+		return process ? send_checked(process, NULL, signo, info) : -ESRCH;
 	list_for_each_entry(process, &process_list, all_link) {
-		if (pid > 0 || (pid == -1 ? process == init_process || process == current->process
-					  : process->group != group))
+		if (pid == -1 ? process == init_process || process == current->process
+			      : process->group != group)
 			continue;
-		error = send_checked(process, NULL, signo, info);
+
+		int error = send_checked(process, NULL, signo, info);
+
 		/* One success is success; -EPERM only if nobody could be signalled. */
 		if (!error || result == -ESRCH)
 			result = error;
 	}
-	spin_unlock_irq(&process_lock);
 	return result;
 }
 
-/* To one thread; @pid -1: of any process. */
+/* To one thread of process @pid; -1: of any. */
 static s64 send_thread(pid_t pid, pid_t thread, int signo, const struct siginfo *info)
 {
-	struct task *task;
-	int error = -ESRCH;
-
-	if (signo < 0 || signo > SIGNAL_COUNT || thread <= 0 || pid == 0)
+	if (signo < 0 || signo > SIGNAL_COUNT || thread <= 0 || pid == 0 || pid < -1)
 		return -EINVAL;
-	spin_lock_irq(&process_lock);
-	task = task_find(thread);
-	if (task && (pid < 0 || task->process->pid == pid))
-		error = send_checked(task->process, task, signo, info);
-	spin_unlock_irq(&process_lock);
-	return error;
+	guard(spinlock_irq, &process_lock);
+
+	struct task *task = task_find(thread);
+
+	if (!task || (pid > 0 && task->process->pid != pid))
+		return -ESRCH;
+	return send_checked(task->process, task, signo, info);
 }
 
 static struct siginfo sender_info(int code)
@@ -751,7 +671,7 @@ s64 sys_tgkill(int pid, int thread, int signo)
 {
 	struct siginfo info = sender_info(SI_TKILL);
 
-	return pid <= 0 ? -EINVAL : send_thread(pid, thread, signo, &info);
+	return send_thread(pid == -1 ? 0 : pid, thread, signo, &info);
 }
 
 s64 sys_tkill(int thread, int signo)
@@ -762,7 +682,7 @@ s64 sys_tkill(int thread, int signo)
 }
 
 /* Nobody may pretend to be the kernel or kill(), but to itself. */
-static s64 read_siginfo(pid_t pid, const void *from, struct siginfo *info)
+static int read_siginfo(pid_t pid, const void *from, struct siginfo *info)
 {
 	if (copy_from_user(info, from, sizeof(*info)))
 		return -EFAULT;
@@ -774,15 +694,15 @@ static s64 read_siginfo(pid_t pid, const void *from, struct siginfo *info)
 s64 sys_rt_sigqueueinfo(int pid, int signo, const void *user_info)
 {
 	struct siginfo info;
-	s64 error = read_siginfo(pid, user_info, &info);
 
-	return error ? error : send(pid, signo, &info);
+	TRY(read_siginfo(pid, user_info, &info));
+	return send(pid, signo, &info);
 }
 
 s64 sys_rt_tgsigqueueinfo(int pid, int thread, int signo, const void *user_info)
 {
 	struct siginfo info;
-	s64 error = read_siginfo(pid, user_info, &info);
 
-	return error ? error : send_thread(pid, thread, signo, &info);
+	TRY(read_siginfo(pid, user_info, &info));
+	return send_thread(pid, thread, signo, &info);
 }

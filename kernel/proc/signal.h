@@ -75,7 +75,6 @@ struct siginfo {
 			s64 utime, stime; /* in clock ticks of 1/100 s */
 		};
 		u64 address; /* faults */
-		u64 raw[4];
 	};
 };
 _Static_assert(sizeof(struct siginfo) == 48, "the used part of siginfo_t");
@@ -89,11 +88,6 @@ struct signal_action {
 	u64 mask;
 };
 
-struct signal_queue {
-	u64 set;	       /* bit signo-1: pending */
-	struct list_head list; /* struct queued_signal, oldest first */
-};
-
 struct signal_stack {
 	u64 sp;
 	s32 flags;
@@ -101,32 +95,29 @@ struct signal_stack {
 	u64 size;
 };
 
-/* How a call that was interrupted goes on in restart_syscall(2). */
-struct restart {
-	s64 (*function)(struct restart *restart);
-	u64 deadline_ns;  /* monotonic clock, ~0: none */
-	u64 arguments[3]; /* the function's own */
-};
-
-/* Of a thread; allocated with its task. Written by the thread itself, `pending` by any sender. */
+/* Of a thread; allocated with its task. Written by the thread itself. */
 struct signal_state {
 	u64 blocked;
 	u64 saved_blocked; /* to restore when a signal ends rt_sigsuspend, ppoll, pselect */
 	bool restore_blocked;
-	u64 awaited; /* by rt_sigtimedwait: not blocked, but not to be thrown away when ignored */
-	struct signal_queue pending;
+	bool repeats;	 /* a call is made again after a signal without a handler, and keeps */
+	u64 deadline_ns; /* the end of its wait (wait_deadline(), core/user_time.h) */
+	u64 awaited;	 /* by rt_sigtimedwait: not blocked, but not to be thrown away when ignored */
 	struct signal_stack stack;
-	struct restart restart;
 };
 
 void signal_init(void);
-void signal_queue_init(struct signal_queue *queue);
-/* process_lock held */
-void signal_queue_flush(struct process *process, struct signal_queue *queue);
+
+/* What is pending for @process, and for its thread @task alone (NULL: for none). process_lock held.
+ */
+u64 signals_pending(const struct process *process, const struct task *task);
+
+/* Throw away the signals of @mask that are for @thread alone; NULL: all. process_lock held. */
+void signals_drop(struct process *process, const struct task *thread, u64 mask);
 
 /*
  * Send @signo with @info (NULL: from the kernel) to @thread, or, when that is NULL, to the process.
- * 0, or -EAGAIN when a real-time signal can't be queued. process_lock held.
+ * 0, or -EAGAIN when it can't be queued: no memory, too many real-time ones. process_lock held.
  */
 int signal_send_locked(struct process *process, struct task *thread, int signo,
 		       const struct siginfo *info);
@@ -144,8 +135,12 @@ bool signal_before_fork(void);
 /* Have @task look at its signals, waking it from the sleeps @states. process_lock held. */
 void signal_tell(struct task *task, u32 states);
 
-/* Set current's mask. */
+/* Set current's mask; until the call's end or the handler of a signal that ends it. */
 void signal_set_blocked(u64 blocked);
+void signal_set_temporarily(u64 blocked);
+
+/* The set that a program passes: 0, -EINVAL (not of @size), -EFAULT. */
+int get_signal_set(const u64 *from, size_t size, u64 *set);
 
 /* exit_to_user()'s part: act on all that is pending for current. */
 void signals_deliver(struct registers *registers);

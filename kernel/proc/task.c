@@ -5,7 +5,6 @@
  * too. A pid is given out again only when no thread, process, group or session has it.
  */
 #include "fs/vfs.h"
-#include "kernel/proc/itimer.h"
 #include "kernel/proc/process.h"
 
 #define PID_BUCKETS 256
@@ -19,6 +18,7 @@ struct task_block {
 };
 
 DEFINE_SPINLOCK(process_lock);
+unsigned long process_lock_flags;
 LIST_HEAD(process_list);
 struct process *init_process;
 unsigned max_tasks, task_count;
@@ -91,7 +91,6 @@ struct task *task_allocate(const char *comm)
 		return NULL;
 	}
 	task->signals = &block->signals;
-	signal_queue_init(&block->signals.pending);
 	block->signals.stack.flags = SS_DISABLE;
 	task->start_ns = ktime_ns();
 	task->state = TASK_UNINTERRUPTIBLE;
@@ -119,7 +118,7 @@ struct process *process_allocate(void)
 	INIT_LIST_HEAD(&process->threads);
 	INIT_LIST_HEAD(&process->children);
 	init_waitqueue_head(&process->wait_children);
-	signal_queue_init(&process->pending);
+	INIT_LIST_HEAD(&process->signals);
 	itimer_init(process);
 	process->start_ns = ktime_ns();
 	return process;

@@ -1,24 +1,23 @@
 /*
  * time.c - the time a process uses, clocks, sleeping, interval timers.
  *
- * All clocks are the monotonic one, or that plus an offset, or CPU times. A sleep that a signal
- * interrupts goes on by restart_syscall(2) until its deadline, so stopping and continuing a program
- * does not prolong it.
+ * All clocks are the monotonic one, or that plus an offset, or CPU times. A wait that a signal
+ * without a handler interrupts is begun again with the deadline it had, so stopping and continuing a
+ * program does not prolong it.
  *
- * ITIMER_REAL runs on the monotonic clock and sends SIGALRM from the timer interrupt. A repeating
- * one starts again when its signal has been taken, so that no interval is short enough to keep the
- * CPU busy with timer interrupts alone. The other two count down by the scheduler's ticks (10 ms),
- * so they are as coarse as the ticks. Under process_lock; the kernel timer is cancelled without it,
- * by the process itself.
+ * ITIMER_REAL runs on the monotonic clock and sends SIGALRM from the timer interrupt, never more
+ * often than REAL_PERIOD_MIN_NS, so that no interval is short enough to keep the CPU busy with timer
+ * interrupts alone. The other two count down by the scheduler's ticks (10 ms), so they are as coarse
+ * as the ticks. Under process_lock; the kernel timer is cancelled without it, by the process itself.
  */
 #include "fs/vfs.h"
-#include "kernel/proc/itimer.h"
 #include "kernel/proc/process.h"
-#include "kernel/proc/scheduler.h"
+
+#define REAL_PERIOD_MIN_NS (100 * NSEC_PER_USEC)
 
 /* ---- CPU time -------------------------------------------------------------------------------- */
 
-void task_times(const struct task *task, struct cpu_times *times)
+struct cpu_times task_times(const struct task *task)
 {
 	u64 total = task->run_ns, user = task->user_ns, sampled = user + task->system_ns;
 
@@ -28,22 +27,21 @@ void task_times(const struct task *task, struct cpu_times *times)
 	 * kernel. */
 	for (; sampled >> 32; sampled >>= 1)
 		user >>= 1;
-	times->user_ns = sampled ? total / sampled * user + total % sampled * user / sampled : 0;
-	times->system_ns = total - times->user_ns;
-	times->minor_faults = task->minor_faults;
-	times->major_faults = task->major_faults;
+	user = sampled ? total / sampled * user + total % sampled * user / sampled : 0;
+	return (struct cpu_times){user, total - user, task->minor_faults, task->major_faults};
 }
 
-void process_times(const struct process *process, struct cpu_times *times)
+struct cpu_times process_times(const struct process *process)
 {
+	struct cpu_times times = process->times;
 	struct task *task;
-	struct cpu_times one;
 
-	*times = process->times;
 	list_for_each_entry(task, &process->threads, thread_link) {
-		task_times(task, &one);
-		times_add(times, &one);
+		struct cpu_times one = task_times(task);
+
+		times_add(&times, &one);
 	}
+	return times;
 }
 
 struct rusage {
@@ -66,40 +64,34 @@ s64 put_rusage(void *to, const struct cpu_times *times)
 s64 sys_getrusage(int who, void *usage)
 {
 	enum { RUSAGE_SELF = 0, RUSAGE_CHILDREN = -1, RUSAGE_THREAD = 1 };
-	struct process *process = current->process;
-	struct cpu_times times;
 
 	if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD)
 		return -EINVAL;
 	if (!usage)
 		return -EFAULT;
 	spin_lock_irq(&process_lock);
-	if (who == RUSAGE_SELF)
-		process_times(process, &times);
-	else if (who == RUSAGE_THREAD)
-		task_times(current, &times);
-	else
-		times = process->children_times;
+
+	struct cpu_times times = who == RUSAGE_SELF	? process_times(current->process)
+				 : who == RUSAGE_THREAD ? task_times(current)
+							: current->process->children_times;
+
 	spin_unlock_irq(&process_lock);
 	return put_rusage(usage, &times);
 }
 
 s64 sys_times(void *to)
 {
-	struct cpu_times times[2];
-	s64 ticks[4];
-
 	spin_lock_irq(&process_lock);
-	process_times(current->process, &times[0]);
-	times[1] = current->process->children_times;
+
+	struct cpu_times own = process_times(current->process),
+			 children = current->process->children_times;
+
 	spin_unlock_irq(&process_lock);
-	for (int i = 0; i < 2; i++) {
-		ticks[2 * i] = (s64)(times[i].user_ns / TICK_NS);
-		ticks[2 * i + 1] = (s64)(times[i].system_ns / TICK_NS);
-	}
-	if (to && copy_to_user(to, ticks, sizeof(ticks)))
-		return -EFAULT;
-	return (s64)(ktime_ns() / TICK_NS);
+
+	const u64 ticks[4] = {own.user_ns / TICK_NS, own.system_ns / TICK_NS,
+			      children.user_ns / TICK_NS, children.system_ns / TICK_NS};
+
+	return to && copy_to_user(to, ticks, sizeof(ticks)) ? -EFAULT : (s64)(ktime_ns() / TICK_NS);
 }
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
@@ -111,7 +103,7 @@ enum {
 };
 #define TIMER_ABSTIME 1
 
-s64 get_timespec(const void *from, u64 *ns)
+int get_timespec(const void *from, u64 *ns)
 {
 	struct timespec64 time;
 
@@ -123,29 +115,26 @@ s64 get_timespec(const void *from, u64 *ns)
 	return 0;
 }
 
-s64 put_timespec(void *to, u64 ns)
+int put_timespec(void *to, u64 ns)
 {
 	struct timespec64 time = ns_to_timespec64(ns);
 
 	return copy_to_user(to, &time, sizeof(time)) ? -EFAULT : 0;
 }
 
-static s64 read_clock(int clock, u64 *ns)
+static int read_clock(int clock, u64 *ns)
 {
-	struct cpu_times times;
-
 	if (clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID) {
-		spin_lock_irq(&process_lock);
-		if (clock == CLOCK_THREAD_CPUTIME_ID)
-			task_times(current, &times);
-		else
-			process_times(current->process, &times);
-		spin_unlock_irq(&process_lock);
+		guard(spinlock_irq, &process_lock);
+
+		struct cpu_times times = clock == CLOCK_THREAD_CPUTIME_ID
+						 ? task_times(current)
+						 : process_times(current->process);
+
 		*ns = times.user_ns + times.system_ns;
-	} else if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) {
-		*ns = realtime_ns();
-	} else if (clock >= CLOCK_MONOTONIC && clock <= CLOCK_BOOTTIME) {
-		*ns = ktime_ns();
+	} else if (clock >= CLOCK_REALTIME && clock <= CLOCK_BOOTTIME) {
+		*ns = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? realtime_ns()
+										: ktime_ns();
 	} else {
 		return -EINVAL;
 	}
@@ -155,32 +144,27 @@ static s64 read_clock(int clock, u64 *ns)
 s64 sys_clock_gettime(int clock, void *time)
 {
 	u64 ns;
-	s64 error = read_clock(clock, &ns);
 
-	return error ? error : put_timespec(time, ns);
+	TRY(read_clock(clock, &ns));
+	return put_timespec(time, ns);
 }
 
 s64 sys_clock_getres(int clock, void *resolution)
 {
+	bool coarse = clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE;
 	u64 ns;
-	s64 error = read_clock(clock, &ns);
 
-	if (error || !resolution)
-		return error;
-	ns = clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE ? TICK_NS : 1;
-	return put_timespec(resolution, ns);
+	TRY(read_clock(clock, &ns));
+	return resolution ? put_timespec(resolution, coarse ? TICK_NS : 1) : 0;
 }
 
 s64 sys_clock_settime(int clock, const void *time)
 {
 	u64 ns;
-	s64 error;
 
 	if (clock != CLOCK_REALTIME)
 		return -EINVAL;
-	error = get_timespec(time, &ns);
-	if (error)
-		return error;
+	TRY(get_timespec(time, &ns));
 	if (!capable(current->cred))
 		return -EPERM;
 	realtime_set(ns);
@@ -193,10 +177,10 @@ s64 sys_gettimeofday(void *time, void *zone)
 
 	if (time && copy_to_user(time, &now, sizeof(now)))
 		return -EFAULT;
-	return zone && put_user(0ULL, (u64 *)zone) ? -EFAULT : 0;
+	return zone ? put_user(0ULL, (u64 *)zone) : 0;
 }
 
-static s64 timeval_to_ns(const struct timeval64 *time, u64 *ns)
+static int timeval_to_ns(const struct timeval64 *time, u64 *ns)
 {
 	if (time->tv_sec < 0 || (u64)time->tv_usec >= 1000000)
 		return -EINVAL;
@@ -216,8 +200,7 @@ s64 sys_settimeofday(const s64 *time, const void *zone)
 		return 0;
 	if (copy_from_user(&new, time, sizeof(new)))
 		return -EFAULT;
-	if (timeval_to_ns(&new, &ns))
-		return -EINVAL;
+	TRY(timeval_to_ns(&new, &ns));
 	realtime_set(ns);
 	return 0;
 }
@@ -231,92 +214,85 @@ s64 sys_time(s64 *seconds)
 
 /* ---- sleeping -------------------------------------------------------------------------------- */
 
-/* Until @restart->deadline_ns of the monotonic clock; arguments[0]: where to tell the time left, or
- * NULL. */
-static s64 sleep_until(struct restart *restart)
+u64 wait_deadline(u64 ns)
 {
-	u64 now;
-
-	while ((now = ktime_ns()) < restart->deadline_ns && !signal_pending(current)) {
-		set_current_state(TASK_INTERRUPTIBLE);
-		schedule_timeout_ns(restart->deadline_ns - now);
-	}
-	if (now >= restart->deadline_ns)
-		return 0;
-	if (restart->arguments[0] &&
-	    put_timespec((void *)restart->arguments[0], restart->deadline_ns - now))
-		return -EFAULT;
-	restart->function = sleep_until;
-	return -ERESTART_RESTARTBLOCK;
-}
-
-static s64 sleep_for(u64 ns, void *left)
-{
-	struct restart *restart = &current->signals->restart;
+	struct signal_state *signals = current->signals;
 	u64 now = ktime_ns();
 
-	restart->deadline_ns = now + ns < now ? ~0ULL - 1 : now + ns;
-	restart->arguments[0] = (u64)left;
-	return sleep_until(restart);
+	if (!signals->repeats)
+		signals->deadline_ns = !ns ? 0 : ns < ~0ULL - now ? now + ns : ~0ULL;
+	signals->repeats = false;
+	return signals->deadline_ns;
+}
+
+int get_deadline(const void *timeout, u64 *deadline)
+{
+	u64 ns = ~0ULL;
+
+	if (timeout)
+		TRY(get_timespec(timeout, &ns));
+	*deadline = wait_deadline(ns);
+	return 0;
+}
+
+/* @left: where to tell the time left, or NULL. */
+static s64 sleep_until(u64 deadline, void *left)
+{
+	set_current_state(TASK_INTERRUPTIBLE);
+	while (schedule_until(deadline)) {
+		if (signal_pending(current)) {
+			__set_current_state(TASK_RUNNING);
+			if (left)
+				TRY(put_timespec(left, time_left(deadline)));
+			return -ERESTART_RESTARTBLOCK;
+		}
+		set_current_state(TASK_INTERRUPTIBLE);
+	}
+	__set_current_state(TASK_RUNNING);
+	return 0;
 }
 
 s64 sys_nanosleep(const void *request, void *left)
 {
-	u64 ns;
-	s64 error = get_timespec(request, &ns);
+	u64 deadline;
 
-	return error ? error : sleep_for(ns, left);
+	TRY(request ? get_deadline(request, &deadline) : -EFAULT);
+	return sleep_until(deadline, left);
 }
 
 s64 sys_clock_nanosleep(int clock, int flags, const void *request, void *left)
 {
-	struct restart restart = {0};
 	u64 ns;
-	s64 result;
 
 	if (clock == CLOCK_THREAD_CPUTIME_ID)
 		return -EINVAL;
 	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME)
 		return clock >= 0 && clock < CLOCKS ? -EOPNOTSUPP : -EINVAL;
-	result = get_timespec(request, &ns);
-	if (result)
-		return result;
 	if (!(flags & TIMER_ABSTIME))
-		return sleep_for(ns, left);
+		return sys_nanosleep(request, left);
+	TRY(get_timespec(request, &ns));
 	if (clock == CLOCK_REALTIME)
 		ns -= min(ns, realtime_offset_ns);
-	restart.deadline_ns = ns;
-	result = sleep_until(&restart);
-	/* needs no restart block: the same call does the same again */
-	return result == -ERESTART_RESTARTBLOCK ? -ERESTARTNOHAND : result;
+	/* Without a deadline of the kernel's: the same call does the same again. */
+	return sleep_until(ns, NULL) ? -ERESTARTNOHAND : 0;
 }
 
 /* ---- interval timers ------------------------------------------------------------------------- */
 
-enum { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF };
-
 static void real_timer_expired(void *argument)
 {
 	struct process *process = argument;
+	struct interval_timer *timer = &process->timers[ITIMER_REAL];
 
-	spin_lock(&process_lock);
+	guard(processes, &process_lock);
+	if (!timer->left_ns)
+		return; /* switched off meanwhile */
 	signal_send_locked(process, NULL, SIGALRM, NULL);
-	if (!process->real_interval_ns)
-		process->real_deadline_ns = 0;
-	spin_unlock(&process_lock);
-}
-
-/* The next moment of the timer's own rhythm that has not passed. */
-void itimer_alarm_taken(struct process *process)
-{
-	u64 now = ktime_ns(), interval = process->real_interval_ns, late;
-
-	lockdep_assert_held(&process_lock);
-	if (!interval || process->real_deadline_ns > now)
-		return;
-	late = now - process->real_deadline_ns;
-	process->real_deadline_ns += (late / interval + 1) * interval;
-	timer_start(&process->real_timer, process->real_deadline_ns);
+	timer->left_ns = timer->interval_ns ? max(timer->left_ns + timer->interval_ns,
+						  ktime_ns() + REAL_PERIOD_MIN_NS)
+					    : 0;
+	if (timer->left_ns)
+		timer_start(&process->real_timer, timer->left_ns);
 }
 
 void itimer_init(struct process *process)
@@ -329,13 +305,15 @@ void itimer_cancel(struct process *process)
 	if (process->real_timer.cpu < 0)
 		return;
 	spin_lock_irq(&process_lock);
-	process->real_interval_ns = process->real_deadline_ns = 0; /* nothing starts it again */
+	process->timers[ITIMER_REAL] = (struct interval_timer){0}; /* nothing starts it again */
 	spin_unlock_irq(&process_lock);
 	timer_cancel(&process->real_timer);
 }
 
-static void count_down(struct process *process, struct interval_timer *timer, int signo)
+static void count_down(struct process *process, int which, int signo)
 {
+	struct interval_timer *timer = &process->timers[which];
+
 	if (timer->left_ns > TICK_NS) {
 		timer->left_ns -= TICK_NS;
 	} else if (timer->left_ns) {
@@ -345,15 +323,11 @@ static void count_down(struct process *process, struct interval_timer *timer, in
 }
 
 /* SIGXCPU at the soft limit and each second after it, SIGKILL at the hard one. */
-static void enforce_cpu_limit(struct process *process)
+static void enforce_cpu_limit(struct process *process, const struct rlimit *limit)
 {
-	const struct rlimit *limit = &process->limits[RLIMIT_CPU];
-	struct cpu_times times;
-	u64 used, second;
+	struct cpu_times times = process_times(process);
+	u64 used = times.user_ns + times.system_ns, second = used / NSEC_PER_SEC;
 
-	process_times(process, &times);
-	used = times.user_ns + times.system_ns;
-	second = used / NSEC_PER_SEC;
 	if (second >= limit->hard)
 		signal_send_locked(process, NULL, SIGKILL, NULL);
 	else if (second >= limit->soft && used % NSEC_PER_SEC < TICK_NS)
@@ -362,66 +336,54 @@ static void enforce_cpu_limit(struct process *process)
 
 void process_tick(struct process *process, bool user)
 {
-	bool limited = process->limits[RLIMIT_CPU].soft != RLIM_INFINITY;
+	const struct interval_timer *timers = process->timers;
+	const struct rlimit *limit = &process->limits[RLIMIT_CPU];
 
-	if (likely(!(process->virtual_timer.left_ns | process->profile_timer.left_ns) && !limited))
+	if (likely(!(timers[ITIMER_VIRTUAL].left_ns | timers[ITIMER_PROF].left_ns) &&
+		   limit->soft == RLIM_INFINITY))
 		return;
-	spin_lock(&process_lock);
-	if (limited)
-		enforce_cpu_limit(process);
+	guard(processes, &process_lock);
+	if (limit->soft != RLIM_INFINITY)
+		enforce_cpu_limit(process, limit);
 	if (user)
-		count_down(process, &process->virtual_timer, SIGVTALRM);
-	count_down(process, &process->profile_timer, SIGPROF);
-	spin_unlock(&process_lock);
-}
-
-/* Of a timer that counts ticks; NULL: it is ITIMER_REAL, or none. */
-static struct interval_timer *counted_timer(int which)
-{
-	return which == ITIMER_VIRTUAL ? &current->process->virtual_timer
-	       : which == ITIMER_PROF  ? &current->process->profile_timer
-				       : NULL;
+		count_down(process, ITIMER_VIRTUAL, SIGVTALRM);
+	count_down(process, ITIMER_PROF, SIGPROF);
 }
 
 static struct interval_timer read_timer(int which)
 {
-	const struct process *process = current->process;
-	u64 now = ktime_ns(), deadline = process->real_deadline_ns;
-	struct interval_timer real = {.interval_ns = process->real_interval_ns};
+	struct interval_timer timer = current->process->timers[which];
 
-	if (counted_timer(which))
-		return *counted_timer(which);
-	if (deadline) /* due but not yet delivered: a little is left, since 0 would say "off" */
-		real.left_ns = deadline > now ? deadline - now : 1000;
-	return real;
+	if (which == ITIMER_REAL && timer.left_ns) /* due, not yet sent: 0 would say "off" */
+		timer.left_ns = max(time_left(timer.left_ns), NSEC_PER_USEC);
+	return timer;
 }
 
 static void set_timer(int which, u64 ns, u64 interval)
 {
 	struct process *process = current->process;
-	struct interval_timer *timer = counted_timer(which);
 
-	if (!timer)
+	if (which == ITIMER_REAL) {
 		itimer_cancel(process);
-	spin_lock_irq(&process_lock);
-	if (timer) {
-		*timer = (struct interval_timer){ns, interval};
-	} else if (ns) {
-		process->real_interval_ns = interval;
-		process->real_deadline_ns = ktime_ns() + ns;
-		timer_start(&process->real_timer, process->real_deadline_ns);
+		if (!ns)
+			return;
+		ns += ktime_ns();
 	}
-	spin_unlock_irq(&process_lock);
+	guard(spinlock_irq, &process_lock);
+	process->timers[which] = (struct interval_timer){ns, interval};
+	if (which == ITIMER_REAL)
+		timer_start(&process->real_timer, ns);
 }
 
 s64 sys_getitimer(int which, void *to)
 {
+	if (which < ITIMER_REAL || which >= ITIMERS)
+		return -EINVAL;
+
 	struct interval_timer timer = read_timer(which);
 	const struct timeval64 value[2] = {ns_to_timeval(timer.interval_ns),
 					   ns_to_timeval(timer.left_ns)};
 
-	if (which < ITIMER_REAL || which > ITIMER_PROF)
-		return -EINVAL;
 	return copy_to_user(to, value, sizeof(value)) ? -EFAULT : 0;
 }
 
@@ -429,17 +391,17 @@ s64 sys_setitimer(int which, const void *from, void *old)
 {
 	struct timeval64 value[2] = {0};
 	u64 ns, interval;
-	s64 error;
 
 	if (from && copy_from_user(value, from, sizeof(value)))
 		return -EFAULT;
-	if (which < ITIMER_REAL || which > ITIMER_PROF || timeval_to_ns(&value[0], &interval) ||
-	    timeval_to_ns(&value[1], &ns))
+	if (which < ITIMER_REAL || which >= ITIMERS)
 		return -EINVAL;
-	error = old ? sys_getitimer(which, old) : 0;
-	if (!error)
-		set_timer(which, ns, interval);
-	return error;
+	TRY(timeval_to_ns(&value[0], &interval));
+	TRY(timeval_to_ns(&value[1], &ns));
+	if (old)
+		TRY(sys_getitimer(which, old));
+	set_timer(which, ns, interval);
+	return 0;
 }
 
 s64 sys_alarm(u32 seconds)

@@ -13,20 +13,14 @@
 
 /* Block @user_mask while waiting; the way to user mode restores the old mask after a signal's
  * handler. */
-static s64 enter_mask(const u64 *user_mask, size_t set_size)
+static int enter_mask(const u64 *user_mask, size_t set_size)
 {
-	struct signal_state *signals = current->signals;
 	u64 mask;
 
 	if (!user_mask)
 		return 0;
-	if (set_size != sizeof(u64))
-		return -EINVAL;
-	if (get_user(mask, user_mask))
-		return -EFAULT;
-	signals->saved_blocked = signals->blocked;
-	signals->restore_blocked = true;
-	signal_set_blocked(mask);
+	TRY(get_signal_set(user_mask, set_size, &mask));
+	signal_set_temporarily(mask);
 	return 0;
 }
 
@@ -34,33 +28,10 @@ static void leave_mask(s64 result)
 {
 	struct signal_state *signals = current->signals;
 
-	if (!signals->restore_blocked || result == -ERESTARTNOHAND)
+	if (!signals->restore_blocked || result == -ERESTART_RESTARTBLOCK)
 		return; /* the signal is still to be delivered, under the temporary mask */
 	signals->restore_blocked = false;
 	signal_set_blocked(signals->saved_blocked);
-}
-
-/* When @ns from now will be. */
-static u64 deadline_in(u64 ns)
-{
-	return ns ? ktime_ns() + min(ns, (u64)1 << 62) : 0;
-}
-
-static u64 time_left(u64 deadline)
-{
-	u64 now = ktime_ns();
-
-	return deadline > now ? deadline - now : 0;
-}
-
-/* The timespec at @timeout (NULL: for ever) as a deadline. 0, -EFAULT, -EINVAL. */
-static s64 read_timeout(const void *timeout, u64 *deadline)
-{
-	u64 ns;
-	s64 error = timeout ? get_timespec(timeout, &ns) : 0;
-
-	*deadline = timeout && !error ? deadline_in(ns) : FOR_EVER;
-	return error;
 }
 
 /* ppoll and pselect6 write back what is left; a fault there is not reported, as in Linux. */
@@ -91,42 +62,25 @@ static s64 poll_user(struct pollfd *user_fds, u32 count, u64 deadline)
 			result = -EFAULT;
 	if (fds != few)
 		kfree(fds);
-	return result;
-}
-
-/* Poll until @restart->deadline_ns; arguments: the descriptors and their number. */
-static s64 poll_restart(struct restart *restart)
-{
-	s64 result = poll_user((void *)restart->arguments[0], (u32)restart->arguments[1],
-			       restart->deadline_ns);
-
-	restart->function = poll_restart;
 	return result == -EINTR ? -ERESTART_RESTARTBLOCK : result;
 }
 
 s64 sys_poll(void *fds, u32 count, int timeout_ms)
 {
-	struct restart *restart = &current->signals->restart;
+	u64 ns = timeout_ms < 0 ? FOR_EVER : (u64)timeout_ms * NSEC_PER_MSEC;
 
-	restart->deadline_ns =
-		timeout_ms < 0 ? FOR_EVER : deadline_in((u64)timeout_ms * NSEC_PER_MSEC);
-	restart->arguments[0] = (u64)fds;
-	restart->arguments[1] = count;
-	return poll_restart(restart);
+	return poll_user(fds, count, wait_deadline(ns));
 }
 
 s64 sys_ppoll(void *fds, u32 count, void *timeout, const u64 *sigmask, size_t set_size)
 {
 	u64 deadline;
-	s64 result = read_timeout(timeout, &deadline);
 
-	if (!result)
-		result = enter_mask(sigmask, set_size);
-	if (result)
-		return result;
-	result = poll_user(fds, count, deadline);
-	if (result == -EINTR)
-		result = -ERESTARTNOHAND;
+	TRY(get_deadline(timeout, &deadline));
+	TRY(enter_mask(sigmask, set_size));
+
+	s64 result = poll_user(fds, count, deadline);
+
 	leave_mask(result);
 	write_time_left(timeout, deadline);
 	return result;
@@ -195,25 +149,27 @@ static s64 do_select(int count, u64 *read, u64 *write, u64 *except, u64 deadline
 		if (result >= 0 && user[i] && copy_to_user(user[i], sets + i * words, bytes))
 			result = -EFAULT;
 	kfree(sets);
-	return result == -EINTR ? -ERESTARTNOHAND : result;
+	return result == -EINTR ? -ERESTART_RESTARTBLOCK : result;
 }
 
 s64 sys_select(int count, u64 *read, u64 *write, u64 *except, void *timeout)
 {
 	struct timeval64 time;
-	u64 deadline = FOR_EVER;
-	s64 result;
+	u64 ns = FOR_EVER;
 
 	if (timeout) {
 		if (copy_from_user(&time, timeout, sizeof(time)))
 			return -EFAULT;
 		if (time.tv_sec < 0 || time.tv_usec < 0)
 			return -EINVAL;
-		deadline = deadline_in(min((u64)time.tv_sec, 1ULL << 32) * NSEC_PER_SEC +
-				       min((u64)time.tv_usec, 1ULL << 42) * 1000);
+		ns = min((u64)time.tv_sec, 1ULL << 32) * NSEC_PER_SEC +
+		     min((u64)time.tv_usec, 1ULL << 42) * 1000;
 	}
-	result = do_select(count, read, write, except, deadline);
-	if (timeout && result != -ERESTARTNOHAND) {
+
+	u64 deadline = wait_deadline(ns);
+	s64 result = do_select(count, read, write, except, deadline);
+
+	if (timeout && result != -ERESTART_RESTARTBLOCK) {
 		time = ns_to_timeval(time_left(deadline));
 		(void)!copy_to_user(timeout, &time, sizeof(time)); /* the sets are what counts */
 	}
@@ -223,15 +179,14 @@ s64 sys_select(int count, u64 *read, u64 *write, u64 *except, void *timeout)
 s64 sys_pselect6(int count, u64 *read, u64 *write, u64 *except, void *timeout, const u64 *argument)
 {
 	u64 deadline, mask[2] = {0};
-	s64 result = read_timeout(timeout, &deadline);
 
-	if (!result && argument && copy_from_user(mask, argument, sizeof(mask)))
-		result = -EFAULT;
-	if (!result)
-		result = enter_mask((const u64 *)mask[0], mask[1]);
-	if (result)
-		return result;
-	result = do_select(count, read, write, except, deadline);
+	TRY(get_deadline(timeout, &deadline));
+	if (argument && copy_from_user(mask, argument, sizeof(mask)))
+		return -EFAULT;
+	TRY(enter_mask((const u64 *)mask[0], mask[1]));
+
+	s64 result = do_select(count, read, write, except, deadline);
+
 	leave_mask(result);
 	write_time_left(timeout, deadline);
 	return result;

@@ -42,12 +42,10 @@ static inline int arch_syscall_error(const struct registers *registers)
 	return failed ? (int)-(s64)registers->ax : 0;
 }
 
-/* Make the call @number (again, or restart_syscall) when the program runs on: `syscall` is two
- * bytes. */
-#define ARCH_RESTART_SYSCALL 219
-static inline void arch_repeat_syscall(struct registers *registers, u64 number)
+/* Make the call again when the program runs on: `syscall` is two bytes. */
+static inline void arch_repeat_syscall(struct registers *registers)
 {
-	registers->ax = number;
+	registers->ax = registers->orig_ax;
 	registers->ip -= 2;
 }
 
