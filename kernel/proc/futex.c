@@ -68,8 +68,8 @@ static int make_key(u32 *address, int operation, struct futex_key *key)
 	return 0;
 }
 
-/* Wake up to @count waiters of @from that wait for some of @bits, then let up to @move of the others
- * wait for @to: how many were either. */
+/* Wake up to @count waiters of @from that wait for some of @bits, then let up to @move of the
+ * others wait for @to: how many were either. */
 static s64 wake(const struct futex_key *from, unsigned count, u32 bits, const struct futex_key *to,
 		unsigned move)
 {

@@ -102,7 +102,8 @@ struct signal_state {
 	bool restore_blocked;
 	bool repeats;	 /* a call is made again after a signal without a handler, and keeps */
 	u64 deadline_ns; /* the end of its wait (wait_deadline(), core/user_time.h) */
-	u64 awaited;	 /* by rt_sigtimedwait: not blocked, but not to be thrown away when ignored */
+	/* by rt_sigtimedwait: not blocked, but not to be thrown away when ignored */
+	u64 awaited;
 	struct signal_stack stack;
 };
 

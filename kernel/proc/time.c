@@ -2,13 +2,14 @@
  * time.c - the time a process uses, clocks, sleeping, interval timers.
  *
  * All clocks are the monotonic one, or that plus an offset, or CPU times. A wait that a signal
- * without a handler interrupts is begun again with the deadline it had, so stopping and continuing a
- * program does not prolong it.
+ * without a handler interrupts is begun again with the deadline it had, so stopping and continuing
+ * a program does not prolong it.
  *
  * ITIMER_REAL runs on the monotonic clock and sends SIGALRM from the timer interrupt, never more
- * often than REAL_PERIOD_MIN_NS, so that no interval is short enough to keep the CPU busy with timer
- * interrupts alone. The other two count down by the scheduler's ticks (10 ms), so they are as coarse
- * as the ticks. Under process_lock; the kernel timer is cancelled without it, by the process itself.
+ * often than REAL_PERIOD_MIN_NS, so that no interval is short enough to keep the CPU busy with
+ * timer interrupts alone. The other two count down by the scheduler's ticks (10 ms), so they are as
+ * coarse as the ticks. Under process_lock; the kernel timer is cancelled without it, by the process
+ * itself.
  */
 #include "fs/vfs.h"
 #include "kernel/proc/process.h"
