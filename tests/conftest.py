@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,11 @@ from lab.paths import TOP, output_folder
 from lab.runtests import debug_output
 
 PATIENCE = float(os.environ.get("CW_PATIENCE", "1"))  # how much longer than usual a busy host may take
+
+# A run started in the background of a script ignores the keyboard's signals, and so would all that it starts.
+for ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(ignored) is signal.SIG_IGN:
+        signal.signal(ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL)
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ PACKAGES = {
     "perl": "bash coreutils perl",
     "dbench": "bash coreutils findutils dbench",
 }
+TOGETHER = ("tools", "git", "build", "sqlite", "perl", "tools", "git", "dbench")
 # Lua 5.4.4 as Debian has it: the C program that make and tcc build.
 LUA = "http://deb.debian.org/debian/pool/main/l/lua5.4/lua5.4_5.4.4.orig.tar.gz"
 LUA_SHA256 = "164c7849653b80ae67bec4b7473b884bf5cc8d2dca05653475ec2ed27b9ebf61"
@@ -109,3 +110,14 @@ WAYS = [
 def test_as_on_linux(cw_run, lua, job, work, cpus):
     result = cw_run(script=script_of(job, work), debug=False, smp=cpus, **given(lua, job))
     same(job, on_linux(job, lua), result.output.decode(errors="replace"))
+
+
+def test_eight_at_once_in_128_megabytes(cw_run, lua):
+    """With the kernel that checks itself; each of the eight says what it says alone."""
+    start = "".join(f"WORK=/work{n} bash /jobs/{job}.sh </dev/null >/out{n} 2>&1 & " for n, job in enumerate(TOGETHER))
+    script = f'{start} wait; for n in 0 1 2 3 4 5 6 7; do echo "== $n"; cat /out$n; done'
+    result = cw_run(script=script, smp=4, **given(lua, *TOGETHER, mem="128M", timeout=900))
+    parts = result.output.decode(errors="replace").split("== ")[1:]
+    assert len(parts) == len(TOGETHER)
+    for job, part in zip(TOGETHER, parts, strict=True):
+        same(job, on_linux(job, lua), part.partition("\n")[2])

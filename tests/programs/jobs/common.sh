@@ -1,9 +1,10 @@
 # What every job begins with: nothing of the clock, the user's language or the machine's name in what it prints.
 set -eu
-export PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin HOME=/root LC_ALL=C TZ=UTC TERM=dumb
+export PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin LC_ALL=C TZ=UTC TERM=dumb
 umask 022
 work=${WORK:-/work}
-mkdir -p "$work"
+export HOME="$work-home" # jobs run beside each other
+mkdir -p "$work" "$HOME"
 cd "$work"
 
 # The whole of a tree: type, mode, owner, links, size, name; then the contents' checksums.
