@@ -191,7 +191,7 @@ static void write_ring(struct page *page)
 	struct buffer *buffers[BLOCKS_PER_PAGE_MAX], *ring = page->buffers, *buffer = ring;
 	unsigned n = 0;
 
-	set_page_writeback(page);
+	set_bit(PG_writeback, &page->flags);
 	atomic_set(&ring->page_writes, 1);
 	do {
 		buffers[n++] = buffer;
@@ -200,7 +200,7 @@ static void write_ring(struct page *page)
 	write_buffers(buffers, n, ring); /* those in flight are waited for: fsync wants it */
 	unlock_page(page);
 	if (atomic_dec_and_test(&ring->page_writes))
-		end_page_writeback(page);
+		page_done(page, PG_writeback);
 }
 
 /* Give @buffer a block to be written to. */
@@ -371,7 +371,7 @@ void block_invalidate_page(struct page *page, unsigned from)
 
 	if (!buffer)
 		return;
-	wait_on_page_writeback(page);
+	wait_on_page(page, PG_writeback);
 	do {
 		if (position >= from)
 			forget_page_buffer(buffer);

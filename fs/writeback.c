@@ -141,7 +141,7 @@ static void end_buffer(struct buffer *buffer, enum block_operation operation, in
 	}
 	unlock_buffer(buffer);
 	if (ring && atomic_dec_and_test(&ring->page_writes))
-		end_page_writeback(page);
+		page_done(page, PG_writeback);
 }
 
 static void end_request(struct block_request *request)

@@ -116,48 +116,38 @@ static size_t touch_source(const struct io *io, size_t n)
 }
 
 /*
- * Copy into the locked page. If it falls short in a page that is not uptodate, write_begin has not
- * read what the copy was to replace: then faults are allowed (nobody maps such a page), and what is
- * missing still is zeros.
+ * Write what of @io lies in the page at @at: bytes written, 0 (the program's memory went away
+ * meanwhile), or -errno. Of a page that is not uptodate write_begin has not read what the copy was
+ * to replace: if that falls short there, nothing counts as written.
  */
-static size_t fill_page(struct page *page, struct io *io, size_t offset, size_t n)
+static ssize_t write_page(struct inode *inode, struct io *io, loff_t at)
 {
-	char *to = (char *)page_address(page) + offset;
-	size_t moved;
-
-	current->pagefault_disabled = true;
-	moved = io_get(io, to, n);
-	current->pagefault_disabled = false;
-	if (likely(moved == n) || page_uptodate(page))
-		return moved;
-	moved += io_get(io, to + moved, n - moved);
-	memset(to + moved, 0, n - moved);
-	return moved;
-}
-
-/* Write the part of the next @n bytes that lies in one page: bytes written, or -errno. */
-static ssize_t write_page(struct inode *inode, struct io *io, loff_t at, size_t n)
-{
-	struct address_space *mapping = &inode->data;
-	unsigned from = (unsigned)at & (PAGE_SIZE - 1), to;
+	const struct address_space_operations *ops = inode->data.ops;
+	unsigned from = (unsigned)at & (PAGE_SIZE - 1), n;
+	struct io before = *io;
 	size_t moved = 0;
 	struct page *page;
 	int error;
 
-	n = touch_source(io, n);
+	n = (unsigned)touch_source(io, min(PAGE_SIZE - from, io->length));
 	if (!n)
 		return -EFAULT;
-	page = find_or_create_page(mapping, (pgoff_t)at >> PAGE_SHIFT);
+	page = find_or_create_page(&inode->data, (pgoff_t)at >> PAGE_SHIFT);
 	if (!page)
 		return -ENOMEM;
-	to = from + (unsigned)n;
-	error = mapping->ops->write_begin(inode, page, from, to);
+	error = ops->write_begin(inode, page, from, from + n);
 	if (!error) {
-		moved = fill_page(page, io, from, n);
-		if (!page_uptodate(page))
-			error = mapping->ops->write_end(inode, page, from, to);
-		else if (moved)
-			error = mapping->ops->write_end(inode, page, from, from + (unsigned)moved);
+		char *to = (char *)page_address(page) + from;
+
+		current->pagefault_disabled = true;
+		moved = io_get(io, to, n);
+		current->pagefault_disabled = false;
+		if (unlikely(moved < n) && !page_uptodate(page)) {
+			memset(to + moved, 0, n - moved);
+			*io = before;
+			moved = 0;
+		}
+		error = ops->write_end(inode, page, from, from + (unsigned)moved);
 	}
 	if (!error && at + (loff_t)moved > inode->size)
 		WRITE_ONCE(inode->size, at + (loff_t)moved);
@@ -166,18 +156,16 @@ static ssize_t write_page(struct inode *inode, struct io *io, loff_t at, size_t 
 	return error ? error : (ssize_t)moved;
 }
 
-/* What write(2) checks and changes before the first byte; *at is moved to the end for O_APPEND. */
-static int prepare_write(struct file *file, struct io *io, loff_t *at)
+/* What write(2) checks and changes before the first byte: 0 or -EFBIG. */
+static int prepare_write(struct file *file, struct io *io, loff_t at)
 {
 	struct inode *inode = file->inode;
 	loff_t limit = (loff_t)inode->sb->max_bytes;
 
-	if (file->flags & O_APPEND)
-		*at = inode->size;
-	if (*at >= limit)
+	if (at >= limit)
 		return -EFBIG;
-	if ((loff_t)io->length > limit - *at)
-		io->length = (size_t)(limit - *at);
+	if ((loff_t)io->length > limit - at)
+		io->length = (size_t)(limit - at);
 	if (unlikely(inode->mode & (S_ISUID | S_ISGID)) && S_ISREG(inode->mode) &&
 	    current->cred->fsuid) {
 		/* Who can write a set-id program must not gain its rights. */
@@ -188,89 +176,47 @@ static int prepare_write(struct file *file, struct io *io, loff_t *at)
 	return 0;
 }
 
-static ssize_t write_pages(struct inode *inode, struct io *io, loff_t *at)
+/* inode->lock is held: bytes written from @at on, or -errno. */
+static ssize_t write_pages(struct inode *inode, struct io *io, loff_t at)
 {
-	loff_t start = *at, old_size = inode->size;
+	loff_t start = at, old_size = inode->size;
 	unsigned short_copies = 0;
-	ssize_t error = 0;
+	ssize_t result = 0;
 
-	while (io->length && error >= 0) {
-		size_t n = min(PAGE_SIZE - ((size_t)*at & (PAGE_SIZE - 1)), io->length);
-
-		error = write_page(inode, io, *at, n);
-		if (error > 0)
-			*at += (loff_t)error;
-		else if (error == 0 && ++short_copies > 16)
-			error = -EFAULT; /* the memory goes away as fast as it is touched */
-		if (unlikely(must_stop(&error)))
+	while (io->length && result >= 0) {
+		result = write_page(inode, io, at);
+		if (result > 0)
+			at += (loff_t)result;
+		else if (result == 0 && ++short_copies > 16)
+			result = -EFAULT; /* the memory goes away as fast as it is touched */
+		if (unlikely(must_stop(&result)))
 			break;
 	}
 	if (inode->size != old_size)
 		mark_inode_dirty(inode);
-	return *at > start ? *at - start : error;
+	return at > start ? at - start : result;
 }
 
 ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position)
 {
 	struct inode *inode = file->inode;
-	loff_t at = *position;
 	ssize_t result;
+	loff_t at;
 
 	if (!io->length)
 		return 0;
 	down_write(&inode->lock);
-	result = prepare_write(file, io, &at);
+	at = file->flags & O_APPEND ? inode->size : *position;
+	result = prepare_write(file, io, at);
 	if (!result)
-		result = write_pages(inode, io, &at);
+		result = write_pages(inode, io, at);
 	up_write(&inode->lock);
 	if (result <= 0)
 		return result;
-	*position = at;
+	*position = at + result;
 	if (inode->data.ops->writepage)
 		balance_dirty();
-	if (unlikely(file->flags & O_DSYNC) && file->fop->fsync) {
-		int error = file->fop->fsync(file, !(file->flags & O_SYNC & ~O_DSYNC));
-
-		if (error)
-			return error;
-	}
+	if (unlikely(file->flags & O_DSYNC) && file->fop->fsync)
+		TRY(file->fop->fsync(file, !(file->flags & O_SYNC & ~O_DSYNC)));
 	return result;
 }
-
-/* ---- files that live in memory alone --------------------------------------------------------- */
-
-int memory_readpage(struct inode *inode, struct page *page)
-{
-	(void)inode;
-	clear_page(page_address(page));
-	set_bit(PG_uptodate, &page->flags);
-	unlock_page(page);
-	return 0;
-}
-
-int memory_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
-{
-	(void)inode;
-	if (!page_uptodate(page) && to - from < PAGE_SIZE) {
-		char *data = page_address(page);
-
-		memset(data, 0, from);
-		memset(data + to, 0, PAGE_SIZE - to);
-	}
-	return 0;
-}
-
-int memory_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to)
-{
-	(void)inode, (void)from, (void)to;
-	if (!page_uptodate(page))
-		set_bit(PG_uptodate, &page->flags);
-	set_page_dirty(page);
-	return 0;
-}
-
-const struct address_space_operations memory_mapping_operations = {
-	.readpage = memory_readpage,
-	.write_begin = memory_write_begin,
-	.write_end = memory_write_end,
-};

@@ -14,7 +14,6 @@
 #include "mm/page_lookup.h"
 
 #define WAIT_QUEUES 64
-#define BATCH 16
 #define LAST_PAGE (~(pgoff_t)0)
 
 struct page_table page_table_instance;
@@ -60,31 +59,22 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 	return NULL;
 }
 
-/* Take the page out of the table if it has @references (-1: any number); the bucket lock makes that
- * final. */
-static bool unhash_page(struct page *page, int references)
+bool remove_from_page_cache(struct page *page, bool if_unused)
 {
 	struct address_space *mapping = page->mapping;
 	u32 bucket = page_bucket(mapping, page->index);
-	bool removed = false;
+	bool stays;
 
 	ASSERT(test_bit(PG_locked, &page->flags));
 	page_table_lock(&page_table_instance, &mapping->pages, bucket);
-	if (references < 0 || atomic_read(&page->refcount) == references) {
+	stays = if_unused && atomic_read(&page->refcount) != 2; /* final under the bucket's lock */
+	if (!stays) {
 		page_table_remove(&page_table_instance, &mapping->pages, bucket, page);
 		HASH_COUNT(page, removes, 1);
-		removed = true;
 	}
 	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
-	return removed;
-}
-
-/* The rest of the removal, with the cache's reference. The mapping may be gone when its lock is let
- * go. */
-static void forget_page(struct page *page)
-{
-	struct address_space *mapping = page->mapping;
-
+	if (stays)
+		return false;
 	memory_use_add(MEMORY_CACHED, -1);
 	memory_use_add(MEMORY_SHMEM, -!mapping->ops->writepage);
 	clear_page_dirty(page);
@@ -93,23 +83,9 @@ static void forget_page(struct page *page)
 	page->mapping = NULL;
 	mapping->nr_pages--;
 	clear_bit(PG_cache, &page->flags);
-	spin_unlock(&mapping->lock);
+	spin_unlock(&mapping->lock); /* the mapping may be gone from here on */
 	put_page(page);
-}
-
-void remove_from_page_cache(struct page *page)
-{
-	unhash_page(page, -1);
-	forget_page(page);
-}
-
-bool remove_unused_page(struct page *page)
-{
-	bool unused = unhash_page(page, 2);
-
-	if (unused)
-		forget_page(page);
-	return unused;
+	return true;
 }
 
 struct page *find_or_create_page(struct address_space *mapping, pgoff_t index)
@@ -117,15 +93,14 @@ struct page *find_or_create_page(struct address_space *mapping, pgoff_t index)
 	struct page *page = page_lookup(mapping, index), *fresh = NULL;
 
 	for (;;) {
-		if (!page) {
-			if (!fresh)
-				fresh = alloc_page(GFP_KERNEL | GFP_NOIO);
-			if (!fresh)
-				return NULL;
+		if (!page && !fresh)
+			fresh = alloc_page(GFP_KERNEL | GFP_NOIO);
+		if (!page && !fresh)
+			return NULL;
+		if (!page)
 			page = add_to_page_cache(fresh, mapping, index);
-			if (!page)
-				return fresh;
-		}
+		if (!page)
+			return fresh;
 		lock_page(page);
 		if (likely(page->mapping == mapping))
 			break;
@@ -140,14 +115,9 @@ struct page *find_or_create_page(struct address_space *mapping, pgoff_t index)
 
 struct page *read_cache_page(struct address_space *mapping, pgoff_t index)
 {
-	struct page *page = find_get_page(mapping, index);
-	int error;
+	struct page *page = find_or_create_page(mapping, index);
+	int error = 0;
 
-	if (likely(page && page_uptodate(page)))
-		return page;
-	if (page)
-		put_page(page);
-	page = find_or_create_page(mapping, index);
 	if (!page)
 		return ERR_PTR(-ENOMEM);
 	if (page_uptodate(page)) {
@@ -156,14 +126,12 @@ struct page *read_cache_page(struct address_space *mapping, pgoff_t index)
 	}
 	clear_bit(PG_error, &page->flags);
 	error = mapping->ops->readpage(mapping->host, page);
-	if (!error) {
-		wait_on_page_locked(page);
-		if (page_uptodate(page))
-			return page;
-		error = -EIO;
-	}
+	if (!error)
+		wait_on_page(page, PG_locked);
+	if (!error && page_uptodate(page))
+		return page;
 	put_page(page);
-	return ERR_PTR(error);
+	return ERR_PTR(error ? error : -EIO);
 }
 
 /* ---- locked, written: waiting ---------------------------------------------------------------- */
@@ -171,17 +139,6 @@ struct page *read_cache_page(struct address_space *mapping, pgoff_t index)
 static wait_queue_head_t *queue_of(const struct page *page)
 {
 	return &wait_queues[((uintptr_t)page / sizeof(struct page)) % WAIT_QUEUES];
-}
-
-static bool trylock_or_mark(struct page *page)
-{
-	set_bit(PG_waiters, &page->flags);
-	return trylock_page(page);
-}
-
-void lock_page_wait(struct page *page)
-{
-	wait_event(*queue_of(page), trylock_or_mark(page));
 }
 
 static bool clear_or_mark(struct page *page, enum page_flag flag)
@@ -193,15 +150,10 @@ static bool clear_or_mark(struct page *page, enum page_flag flag)
 	return !test_bit(flag, &page->flags);
 }
 
-void wait_on_page_locked(struct page *page)
+void wait_on_page(struct page *page, enum page_flag flag)
 {
-	wait_event(*queue_of(page), clear_or_mark(page, PG_locked));
-}
-
-void wait_on_page_writeback(struct page *page)
-{
-	if (unlikely(test_bit(PG_writeback, &page->flags)))
-		wait_event(*queue_of(page), clear_or_mark(page, PG_writeback));
+	if (unlikely(test_bit(flag, &page->flags)))
+		wait_event(*queue_of(page), clear_or_mark(page, flag));
 }
 
 /* The caller has cleared the flags. The frame may be another's by now: then its waiters wake for
@@ -209,14 +161,6 @@ void wait_on_page_writeback(struct page *page)
 void wake_page(const struct page *page)
 {
 	wake_up(queue_of(page));
-}
-
-void end_page_writeback(struct page *page)
-{
-	if (__atomic_fetch_and(&page->flags, ~(BIT(PG_writeback) | BIT(PG_waiters)),
-			       __ATOMIC_SEQ_CST) &
-	    BIT(PG_waiters))
-		wake_page(page);
 }
 
 /* ---- dirty ----------------------------------------------------------------------------------- */
@@ -258,94 +202,74 @@ bool clear_page_dirty(struct page *page)
 
 /* ---- writing a file out ---------------------------------------------------------------------- */
 
-/* Up to BATCH pages of @list in [first, last] with all of @flags, referenced; the rest are moved
- * behind. */
-static unsigned gather(struct address_space *mapping, struct list_head *list, pgoff_t first,
-		       pgoff_t last, unsigned long flags, struct page **pages)
+/* The next page of @list in [first, last] with all of @flags, referenced; or NULL. It and those
+ * before it go to the end of the list. */
+static struct page *next_page(struct address_space *mapping, struct list_head *list, pgoff_t first,
+			      pgoff_t last, unsigned long flags)
 {
-	struct list_head *end, *link, *next;
-	unsigned count = 0;
-
 	if (list_empty(list))
-		return 0;
-	spin_lock(&mapping->lock);
-	end = list->prev;
-	for (link = list->next; link != list && count < BATCH; link = next) {
-		struct page *page = list_entry(link, struct page, mapping_link);
+		return NULL;
+	guard(spinlock, &mapping->lock);
+	for (u64 left = mapping->nr_pages; left && !list_empty(list); left--) {
+		struct page *page = list_first_entry(list, struct page, mapping_link);
 
-		next = link == end ? list : link->next;
+		list_move_tail(&page->mapping_link, list);
 		if (page->index >= first && page->index <= last && (page->flags & flags) == flags) {
 			get_page(page);
-			pages[count++] = page;
+			return page;
 		}
-		list_move_tail(link, list);
 	}
-	spin_unlock(&mapping->lock);
-	return count;
+	return NULL;
 }
 
 /* Start writing the dirty pages of the range: 0 or the first error. */
 static int write_dirty(struct address_space *mapping, pgoff_t first, pgoff_t last)
 {
-	struct page *pages[BATCH];
-	u64 left = mapping->nr_pages + BATCH; /* others may go on dirtying: end some time */
-	unsigned count;
+	u64 left = mapping->nr_pages + 16; /* others may go on dirtying: end some time */
+	struct page *page;
 	int error = 0;
 
-	while (left && error != -ENOMEM &&
-	       (count = gather(mapping, &mapping->dirty_pages, first, last, 0, pages))) {
-		left -= min((u64)count, left);
-		for (unsigned i = 0; i < count; i++) {
-			int result = 0;
+	if (!list_empty(&mapping->vmas))
+		mm_clean_file(mapping, first, last);
+	while (left-- && error != -ENOMEM &&
+	       (page = next_page(mapping, &mapping->dirty_pages, first, last, 0))) {
+		int result = 0;
 
-			lock_page(pages[i]);
-			wait_on_page_writeback(pages[i]);
-			if (pages[i]->mapping == mapping && test_bit(PG_dirty, &pages[i]->flags))
-				result = mapping->ops->writepage(mapping->host, pages[i]);
-			else
-				unlock_page(pages[i]);
-			error = error && result != -ENOMEM ? error : result;
-			put_page(pages[i]);
-		}
+		lock_page(page);
+		wait_on_page(page, PG_writeback);
+		if (page->mapping == mapping && test_bit(PG_dirty, &page->flags))
+			result = mapping->ops->writepage(mapping->host, page);
+		else
+			unlock_page(page);
+		error = error && result != -ENOMEM ? error : result;
+		put_page(page);
 	}
 	return error;
-}
-
-static void wait_for_writeback(struct address_space *mapping, pgoff_t first, pgoff_t last)
-{
-	struct page *pages[BATCH];
-	unsigned count;
-
-	while ((count = gather(mapping, &mapping->clean_pages, first, last, BIT(PG_writeback),
-			       pages)))
-		for (unsigned i = 0; i < count; i++) {
-			wait_on_page_writeback(pages[i]);
-			put_page(pages[i]);
-		}
 }
 
 int page_cache_sync(struct address_space *mapping, loff_t start, loff_t end)
 {
 	pgoff_t first = (pgoff_t)start >> PAGE_SHIFT, last = (pgoff_t)end >> PAGE_SHIFT;
-	int error, late;
+	int error = 0, late;
+	struct page *page;
 
-	if (!mapping->ops->writepage || !READ_ONCE(mapping->nr_pages))
-		return xchg(&mapping->write_error, 0);
-	if (!list_empty(&mapping->vmas))
-		mm_clean_file(mapping, first, last);
-	error = write_dirty(mapping, first, last);
-	wait_for_writeback(mapping, first, last);
+	if (mapping->ops->writepage && READ_ONCE(mapping->nr_pages)) {
+		error = write_dirty(mapping, first, last);
+		while ((page = next_page(mapping, &mapping->clean_pages, first, last,
+					 BIT(PG_writeback)))) {
+			wait_on_page(page, PG_writeback);
+			put_page(page);
+		}
+	}
 	late = xchg(&mapping->write_error, 0);
 	return error ? error : late;
 }
 
 int page_cache_flush(struct address_space *mapping)
 {
-	if (!mapping->ops->writepage || !READ_ONCE(mapping->nr_pages))
-		return 0;
-	if (!list_empty(&mapping->vmas))
-		mm_clean_file(mapping, 0, LAST_PAGE);
-	return write_dirty(mapping, 0, LAST_PAGE);
+	return mapping->ops->writepage && READ_ONCE(mapping->nr_pages)
+		       ? write_dirty(mapping, 0, LAST_PAGE)
+		       : 0;
 }
 
 /* ---- truncation and invalidation ------------------------------------------------------------- */
@@ -363,61 +287,50 @@ static void truncate_page(struct address_space *mapping, struct page *page, unsi
 {
 	lock_page(page);
 	if (page->mapping == mapping) {
-		wait_on_page_writeback(page);
+		wait_on_page(page, PG_writeback);
 		if (from)
 			memset((char *)page_address(page) + from, 0, PAGE_SIZE - from);
 		if (mapping->ops->invalidate)
 			mapping->ops->invalidate(page, from);
 		if (!from) {
 			clear_bit(PG_dirty_all, &page->flags);
-			remove_from_page_cache(page);
+			remove_from_page_cache(page, false);
 		}
 	}
 	unlock_page(page);
 	put_page(page);
 }
 
-static void truncate_pages(struct address_space *mapping, loff_t start)
-{
-	pgoff_t first = ((pgoff_t)start + PAGE_SIZE - 1) >> PAGE_SHIFT;
-	unsigned offset = (unsigned)(start & (loff_t)(PAGE_SIZE - 1)), count;
-	struct page *pages[BATCH], *page;
-
-	page = offset ? find_get_page(mapping, first - 1) : NULL;
-	if (page)
-		truncate_page(mapping, page, offset);
-	while ((count = gather(mapping, &mapping->clean_pages, first, LAST_PAGE, 0, pages)) ||
-	       (count = gather(mapping, &mapping->dirty_pages, first, LAST_PAGE, 0, pages))) {
-		for (unsigned i = 0; i < count; i++)
-			truncate_page(mapping, pages[i], 0);
-		cond_resched();
-	}
-}
-
 void truncate_inode_pages(struct address_space *mapping, loff_t start)
 {
 	pgoff_t first = ((pgoff_t)start + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	unsigned offset = (unsigned)(start & (loff_t)(PAGE_SIZE - 1));
 	bool mapped = !list_empty(&mapping->vmas);
+	struct page *page;
 
 	if (mapped)
 		mm_unmap_file(mapping, first);
 	if (!READ_ONCE(mapping->nr_pages))
 		return;
-	truncate_pages(mapping, start);
+	page = offset ? find_get_page(mapping, first - 1) : NULL;
+	if (page)
+		truncate_page(mapping, page, offset);
+	while ((page = next_page(mapping, &mapping->clean_pages, first, LAST_PAGE, 0)) ||
+	       (page = next_page(mapping, &mapping->dirty_pages, first, LAST_PAGE, 0))) {
+		truncate_page(mapping, page, 0);
+		cond_resched();
+	}
 	if (mapped || !list_empty(&mapping->vmas))
 		mm_unmap_file(mapping, first);
 }
 
 void invalidate_inode_pages(struct address_space *mapping)
 {
-	struct page *pages[BATCH];
-	u64 left = mapping->nr_pages;
-	unsigned count;
+	struct page *page;
 
-	while (left && (count = gather(mapping, &mapping->clean_pages, 0, LAST_PAGE, 0, pages))) {
-		left -= min((u64)count, left);
-		for (unsigned i = 0; i < count; i++)
-			drop_unused_page(pages[i]);
+	for (u64 left = mapping->nr_pages;
+	     left && (page = next_page(mapping, &mapping->clean_pages, 0, LAST_PAGE, 0)); left--) {
+		drop_unused_page(page);
 		cond_resched();
 	}
 }
@@ -427,16 +340,13 @@ void invalidate_inode_pages(struct address_space *mapping)
 void address_space_init(struct address_space *mapping, struct inode *host,
 			const struct address_space_operations *ops)
 {
-	mapping->host = host;
-	mapping->ops = ops;
+	*mapping = (struct address_space){.host = host, .ops = ops};
 	page_table_root_init(&mapping->pages);
 	spin_lock_init(&mapping->lock, "mapping->lock");
 	INIT_LIST_HEAD(&mapping->clean_pages);
 	INIT_LIST_HEAD(&mapping->dirty_pages);
-	mapping->nr_pages = 0;
 	spin_lock_init(&mapping->vma_lock, "mapping->vma_lock");
 	INIT_LIST_HEAD(&mapping->vmas);
-	mapping->write_error = 0;
 }
 
 DEFINE_HASH_CACHE(page, PAGE, "Page", "find_page");

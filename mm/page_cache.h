@@ -39,7 +39,7 @@ struct address_space_operations {
 	int (*readpage)(struct inode *inode, struct page *page);
 	/* The same for @count pages with consecutive indices, for read-ahead; errors only mark the
 	 * pages, which are unlocked in any case. The caller keeps its references until this
-	 * returns. NULL: readpage for each. */
+	 * returns. NULL: nothing is gained by reading ahead. */
 	void (*readpages)(struct inode *inode, struct page **pages, unsigned count);
 	/*
 	 * Start writing out the locked dirty @page; clears PG_dirty (clear_page_dirty()), sets
@@ -70,13 +70,6 @@ struct address_space_operations {
 	 */
 	bool (*release)(struct page *page);
 };
-
-/* Operations of files that live in memory alone (tmpfs, shared anonymous memory): a page that is
- * not there is zeros; a dirty page is never reclaimed. */
-extern const struct address_space_operations memory_mapping_operations;
-int memory_readpage(struct inode *inode, struct page *page);
-int memory_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to);
-int memory_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to);
 
 struct address_space {
 	struct inode *host;
@@ -109,11 +102,9 @@ struct page *read_cache_page(struct address_space *mapping, pgoff_t index);
 /* Add the fresh page @page (its only reference is the caller's) at @index, locked and not uptodate:
  * NULL. If there is one already: that, referenced, and @page is unchanged. Counted as a lookup. */
 struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index);
-/* The locked page leaves the cache; drops the cache's reference, not the caller's. */
-void remove_from_page_cache(struct page *page);
-/* For reclaim: the same for a locked page that only the cache and the caller hold; false if it is
- * in use. */
-bool remove_unused_page(struct page *page);
+/* The locked page leaves the cache; drops the cache's reference, not the caller's. For reclaim only
+ * @if_unused, when nobody else has a reference: false if it stays. */
+bool remove_from_page_cache(struct page *page, bool if_unused);
 /* reclaim.c: drop the page if it is clean, unused and unlocked; was it? Takes the reference over.
  * Starts no I/O, does not sleep. */
 bool drop_unused_page(struct page *page);
@@ -131,8 +122,20 @@ static inline void page_unmapped(struct page *page)
 		memory_use_add(MEMORY_MAPPED, -1);
 }
 
-void lock_page_wait(struct page *page);
+/* Sleep until @flag, PG_locked or PG_writeback, is clear. */
+void wait_on_page(struct page *page, enum page_flag flag);
 void wake_page(const struct page *page);
+
+/* Clear @flag and wake who waits for that. Any context. */
+static inline void page_done(struct page *page, enum page_flag flag)
+{
+	/* Both bits at once: afterwards the page may be gone. Woken waiters set the second again.
+	 */
+	if (unlikely(__atomic_fetch_and(&page->flags, ~(BIT(flag) | BIT(PG_waiters)),
+					__ATOMIC_SEQ_CST) &
+		     BIT(PG_waiters)))
+		wake_page(page);
+}
 
 static inline bool trylock_page(struct page *page)
 {
@@ -142,34 +145,19 @@ static inline bool trylock_page(struct page *page)
 /* Sleeps. */
 static inline void lock_page(struct page *page)
 {
-	if (unlikely(!trylock_page(page)))
-		lock_page_wait(page);
+	while (unlikely(!trylock_page(page)))
+		wait_on_page(page, PG_locked);
 }
 
-/* Any context. */
 static inline void unlock_page(struct page *page)
 {
-	/* Both bits at once: afterwards the page may be gone. Woken waiters set the second again.
-	 */
-	if (unlikely(__atomic_fetch_and(&page->flags, ~(BIT(PG_locked) | BIT(PG_waiters)),
-					__ATOMIC_SEQ_CST) &
-		     BIT(PG_waiters)))
-		wake_page(page);
+	page_done(page, PG_locked);
 }
 
 static inline bool page_uptodate(const struct page *page)
 {
 	return test_bit(PG_uptodate, &page->flags);
 }
-
-void wait_on_page_locked(struct page *page);
-void wait_on_page_writeback(struct page *page);
-/* The locked page is being written: set before the I/O starts ... */
-static inline void set_page_writeback(struct page *page)
-{
-	set_bit(PG_writeback, &page->flags);
-}
-void end_page_writeback(struct page *page); /* ... and cleared when it is done. Any context. */
 
 /* Bytes of the page are newer than the disk. Takes mapping->lock; not in interrupts. */
 void set_page_dirty(struct page *page);
@@ -184,16 +172,11 @@ ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position);
 /*
  * readahead.c: @page is what find_get_page() gave for @index, its reference is taken over. The
  * uptodate page, read in if need be, and what follows it started to be read, as the way tells in
- * which @file (or NULL) is read; @wanted pages from @index on are needed. NULL: behind the end;
+ * which @file is read; @wanted pages from @index on are needed. NULL: behind the end;
  * ERR_PTR(-EIO/-ENOMEM). Sleeps.
  */
 struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
 			    pgoff_t wanted, struct page *page);
-/* Start reading for a reader who misses page @index, or meets file->readahead_next. Does not wait.
- */
-void page_cache_readahead(struct file *file, struct address_space *mapping, pgoff_t index,
-			  pgoff_t wanted);
-
 /* Drop all pages from byte @start on (partial page: zeroed from there); unmaps them from processes.
  */
 void truncate_inode_pages(struct address_space *mapping, loff_t start);

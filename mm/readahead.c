@@ -16,87 +16,42 @@
 #define WINDOW_MAX 32
 #define NO_WINDOW (~(pgoff_t)0)
 
-static void read_pages(struct address_space *mapping, struct page **pages, unsigned count)
-{
-	if (!count)
-		return;
-	if (mapping->ops->readpages)
-		mapping->ops->readpages(mapping->host, pages, count);
-	else
-		for (unsigned i = 0; i < count; i++)
-			mapping->ops->readpage(mapping->host, pages[i]);
-	for (unsigned i = 0; i < count; i++)
-		put_page(pages[i]);
-}
-
 /* Start reading the pages of [start, start + count) that are in the file and not in the cache; how
  * many. */
 static unsigned start_window(struct address_space *mapping, pgoff_t start, pgoff_t count)
 {
 	pgoff_t end = ((pgoff_t)READ_ONCE(mapping->host->size) + PAGE_SIZE - 1) >> PAGE_SHIFT;
-	struct page *pages[WINDOW_MAX], *fresh = NULL;
-	unsigned n = 0, started = 0;
+	struct page *pages[WINDOW_MAX], *old = NULL;
+	unsigned started = 0;
 
 	end = min(end, start + count);
-	for (pgoff_t index = start; index < end; index++) {
-		struct page *old;
+	for (pgoff_t index = start; index < end;) {
+		unsigned n = 0;
 
-		if (!fresh)
-			fresh = alloc_page(GFP_KERNEL | GFP_NOIO | GFP_NOWARN);
-		if (!fresh)
-			break;
-		old = add_to_page_cache(fresh, mapping, index);
-		if (old) {
-			put_page(old);
-			read_pages(mapping, pages, n); /* they must be consecutive */
-			n = 0;
-			continue;
+		for (old = NULL; index < end && !old; index++) { /* they must be consecutive */
+			pages[n] = alloc_page(GFP_KERNEL | GFP_NOIO | GFP_NOWARN);
+			if (!pages[n])
+				end = index;
+			else if ((old = add_to_page_cache(pages[n], mapping, index)))
+				put_page(pages[n]);
+			else
+				n++;
 		}
-		pages[n++] = fresh;
-		started++;
-		fresh = NULL;
+		if (old)
+			put_page(old);
+		if (n)
+			mapping->ops->readpages(mapping->host, pages, n);
+		for (unsigned i = 0; i < n; i++)
+			put_page(pages[i]);
+		started += n;
 	}
-	read_pages(mapping, pages, n);
-	if (fresh)
-		put_page(fresh);
 	return started;
 }
 
-/* Truncation may have passed before the page was in the cache: then drop it. */
-static bool drop_behind_end(struct address_space *mapping, struct page *page)
-{
-	if ((u64)READ_ONCE(mapping->host->size) > (u64)page->index << PAGE_SHIFT)
-		return false;
-	lock_page(page);
-	if (page->mapping == mapping && !atomic_read(&page->mapcount)) {
-		if (mapping->ops->invalidate)
-			mapping->ops->invalidate(page, 0);
-		remove_from_page_cache(page);
-	}
-	unlock_page(page);
-	put_page(page);
-	return true;
-}
-
-struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
-			    pgoff_t wanted, struct page *page)
-{
-	if (file && !page)
-		page_cache_readahead(file, mapping, index, wanted);
-	else if (file && file->readahead_next - index < wanted && file->readahead_size)
-		page_cache_readahead(file, mapping, file->readahead_next, 1);
-	else if (file && index == file->readahead_next)
-		file->readahead_next = NO_WINDOW; /* nothing is missing: do not come here again */
-	if (likely(page && page_uptodate(page)))
-		return page;
-	if (page)
-		put_page(page);
-	page = read_cache_page(mapping, index);
-	return !IS_ERR(page) && unlikely(drop_behind_end(mapping, page)) ? NULL : page;
-}
-
-void page_cache_readahead(struct file *file, struct address_space *mapping, pgoff_t index,
-			  pgoff_t wanted)
+/* Start reading for a reader who misses page @index, or meets file->readahead_next. Does not wait.
+ */
+static void readahead(struct file *file, struct address_space *mapping, pgoff_t index,
+		      pgoff_t wanted)
 {
 	pgoff_t next = file->readahead_next, size = file->readahead_size;
 
@@ -119,4 +74,32 @@ void page_cache_readahead(struct file *file, struct address_space *mapping, pgof
 		size = 0; /* all there already, or the end: say no more until a page is missing */
 	file->readahead_next = size ? next : NO_WINDOW;
 	file->readahead_size = size;
+}
+
+struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
+			    pgoff_t wanted, struct page *page)
+{
+	bool ahead = file->readahead_size && file->readahead_next - index < wanted;
+
+	if (mapping->ops->readpages && (!page || ahead))
+		readahead(file, mapping, page ? file->readahead_next : index, page ? 1 : wanted);
+	else if (index == file->readahead_next)
+		file->readahead_next = NO_WINDOW; /* nothing is missing: do not come here again */
+	if (likely(page && page_uptodate(page)))
+		return page;
+	if (page)
+		put_page(page);
+	page = read_cache_page(mapping, index);
+	if (IS_ERR(page) || (u64)READ_ONCE(mapping->host->size) > (u64)index << PAGE_SHIFT)
+		return page;
+	/* Truncation may have passed before the page was in the cache: then drop it. */
+	lock_page(page);
+	if (page->mapping == mapping && !atomic_read(&page->mapcount)) {
+		if (mapping->ops->invalidate)
+			mapping->ops->invalidate(page, 0);
+		remove_from_page_cache(page, false);
+	}
+	unlock_page(page);
+	put_page(page);
+	return NULL;
 }

@@ -49,7 +49,7 @@ static bool drop_page(struct page *page)
 	    (page->buffers && !mapping->ops->release(page)))
 		return false;
 	clear_page_dirty(page);
-	return remove_unused_page(page);
+	return remove_from_page_cache(page, true);
 }
 
 bool drop_unused_page(struct page *page)

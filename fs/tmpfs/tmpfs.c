@@ -363,7 +363,30 @@ static int tmpfs_write_begin(struct inode *inode, struct page *page, unsigned fr
 			return -ENOSPC;
 		inode->blocks += PAGE_SIZE / 512;
 	}
-	return memory_write_begin(inode, page, from, to);
+	if (!page_uptodate(page) && to - from < PAGE_SIZE) {
+		memset(page_address(page), 0, from);
+		memset((char *)page_address(page) + to, 0, PAGE_SIZE - to);
+	}
+	return 0;
+}
+
+static int tmpfs_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to)
+{
+	(void)inode, (void)from, (void)to;
+	if (!page_uptodate(page))
+		set_bit(PG_uptodate, &page->flags);
+	set_page_dirty(page);
+	return 0;
+}
+
+/* A page that is not there is zeros. */
+static int tmpfs_readpage(struct inode *inode, struct page *page)
+{
+	(void)inode;
+	clear_page(page_address(page));
+	set_bit(PG_uptodate, &page->flags);
+	unlock_page(page);
+	return 0;
 }
 
 /* A dirty page goes away for good: give its charge back. */
@@ -378,9 +401,9 @@ static void tmpfs_invalidate(struct page *page, unsigned from)
 }
 
 static const struct address_space_operations page_operations = {
-	.readpage = memory_readpage,
+	.readpage = tmpfs_readpage,
 	.write_begin = tmpfs_write_begin,
-	.write_end = memory_write_end,
+	.write_end = tmpfs_write_end,
 	.invalidate = tmpfs_invalidate,
 };
 
@@ -444,7 +467,7 @@ static int reserve(struct inode *inode, u64 start, u64 end)
 		lock_page(page);
 		error = tmpfs_write_begin(inode, page, 0, 0);
 		if (!error)
-			memory_write_end(inode, page, 0, 0);
+			tmpfs_write_end(inode, page, 0, 0);
 		unlock_page(page);
 		put_page(page);
 		if (error)
@@ -472,7 +495,7 @@ static int punch_hole(struct inode *inode, u64 start, u64 end)
 		if (page->mapping == &inode->data && to - from == PAGE_SIZE) {
 			mm_unmap_page(page);
 			tmpfs_invalidate(page, 0);
-			remove_from_page_cache(page);
+			remove_from_page_cache(page, false);
 		} else if (page->mapping == &inode->data) {
 			memset((char *)page_address(page) + from, 0, to - from);
 		}
