@@ -5,10 +5,8 @@
  *   new (d_alloc): unhashed, negative, count 1, among its parent's children
  *   cached (d_add): hashed and on the LRU list, DREF_KEPT set; positive or negative; count may be 0
  *   dropped (d_drop, d_delete of one in use): unhashed, off the list; freed with its last reference
- * Hashed, on the LRU list and DREF_KEPT are one and the same, so neither dget nor dput of a cached
- * dentry touches a list or a lock: being used only sets the byte `referenced`. The list is a clock:
- * the shrinker takes from its old end, and what has been used since, or is in use, goes round
- * again.
+ * Hashed, on the LRU list (lru.h) and DREF_KEPT are one and the same, so neither dget nor dput of a
+ * cached dentry touches a list or a lock: being used only sets the byte `referenced`.
  *
  * Who may change what:
  *   - hashing and unhashing: bucket lock; the caller holds a reference
@@ -34,7 +32,8 @@ static struct kmem_cache *dentry_slab;
 /* Parents and names: taken by d_move, d_path and whoever walks upwards without references. */
 DEFINE_SPINLOCK(dentry_tree_lock);
 
-static struct lru lru;
+static bool dentry_take(struct list_head *link), dentry_evict(struct list_head *link);
+static struct lru lru = {.take = dentry_take, .evict = dentry_evict};
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 
@@ -43,37 +42,27 @@ static bool name_is_inline(const struct dentry *dentry)
 	return dentry->name == dentry->inline_name;
 }
 
-/* Copy whole words; the source has the slack. */
-static bool set_name(struct dentry *dentry, const char *name, u32 length)
-{
-	char *to = dentry->inline_name;
-
-	if (unlikely(length >= DNAME_INLINE)) {
-		to = kmalloc(length + 9, GFP_KERNEL);
-		if (!to)
-			return false;
-		memset(to + length, 0, 9);
-		memcpy(to, name, length);
-	} else {
-		for (u32 i = 0; i <= length; i += 8)
-			__builtin_memcpy(to + i, name + i, 8);
-		to[length] = '\0';
-	}
-	dentry->name = to;
-	dentry->name_length = (u8)length;
-	return true;
-}
-
 static struct dentry *dentry_alloc(const char *name, u32 length)
 {
 	struct dentry *dentry = kmem_cache_alloc(dentry_slab, GFP_KERNEL);
 
 	if (unlikely(!dentry))
 		return NULL;
-	if (unlikely(!set_name(dentry, name, length))) {
-		kmem_cache_free(dentry_slab, dentry);
-		return NULL;
+	char *to = dentry->inline_name;
+	if (unlikely(length >= DNAME_INLINE)) {
+		to = kzalloc(length + 9, GFP_KERNEL);
+		if (!to) {
+			kmem_cache_free(dentry_slab, dentry);
+			return NULL;
+		}
+		memcpy(to, name, length);
+	} else { /* in whole words; the source has the slack */
+		for (u32 i = 0; i <= length; i += 8)
+			__builtin_memcpy(to + i, name + i, 8);
+		to[length] = '\0';
 	}
+	dentry->name = to;
+	dentry->name_length = (u8)length;
 	dentry->flags = D_UNHASHED;
 	dentry->referenced = 0;
 	dentry->inode = NULL;
@@ -102,19 +91,11 @@ struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 lengt
 
 	if (unlikely(!dentry))
 		return NULL;
-	if (parent->sb->flags & SB_REVALIDATE)
-		dentry->flags |= D_REVALIDATE;
 	dentry->name_hash = hash;
 	dentry->sb = parent->sb;
 	dentry->parent = dget(parent);
 	link_child(dentry, parent);
 	return dentry;
-}
-
-struct dentry *d_alloc(struct dentry *parent, const char *name, size_t length)
-{
-	return d_alloc_hashed(parent, name, (u32)length,
-			      dentry_name_hash(parent, name, (u32)length));
 }
 
 /* A root, or the nameless dentry of a pipe: its own parent, never hashed. */
@@ -235,33 +216,7 @@ void d_delete(struct dentry *dentry)
 		iput(inode);
 }
 
-struct dentry *d_lookup(struct dentry *parent, const char *name, size_t length)
-{
-	u32 hash = dentry_name_hash(parent, name, (u32)length);
-	struct lookup_counts counts = {0, 0, 0, 0, 0};
-	struct dentry *dentry = dentry_find(parent, name, (u32)length, hash, &counts);
-
-	count_lookups(&counts);
-	return dentry;
-}
-
 /* ---- moving ---------------------------------------------------------------------------------- */
-
-/* @dentry takes a copy of @from's name; @spare: memory for a long one. */
-static void copy_name(struct dentry *dentry, const struct dentry *from, char *spare)
-{
-	const char *old = name_is_inline(dentry) ? NULL : dentry->name;
-
-	if (name_is_inline(from)) {
-		memcpy(dentry->inline_name, from->inline_name, DNAME_INLINE);
-		dentry->name = dentry->inline_name;
-	} else {
-		memcpy(spare, from->name, (size_t)from->name_length + 9);
-		dentry->name = spare;
-	}
-	dentry->name_length = from->name_length;
-	kfree(old);
-}
 
 static void swap_names(struct dentry *a, struct dentry *b)
 {
@@ -279,18 +234,14 @@ static void swap_names(struct dentry *a, struct dentry *b)
 	b->name_length = length_a;
 }
 
-/* Put @dentry among the children of @parent, with a reference on it; the old parent's is returned.
- */
-static struct dentry *change_parent(struct dentry *dentry, struct dentry *parent)
+/* Put @dentry among the children of @parent, with a reference on it. */
+static void change_parent(struct dentry *dentry, struct dentry *parent)
 {
-	struct dentry *old = dentry->parent;
-
-	unlink_child(dentry, old);
+	unlink_child(dentry, dentry->parent);
 	spin_lock(&dentry->lock);
 	dentry->parent = dget(parent);
 	spin_unlock(&dentry->lock);
 	link_child(dentry, parent);
-	return old;
 }
 
 static void rehash(struct dentry *dentry)
@@ -300,126 +251,85 @@ static void rehash(struct dentry *dentry)
 }
 
 /*
- * @dentry takes the name and place of @target, which is left unhashed (with its own name, for
- * d_path of those who have it open). Both directories are locked, so whoever misses the dentry
- * between its two places waits for them. If there is no memory for a copy of a long name, the two
- * swap theirs.
+ * @dentry takes the name and place of @target, which takes @dentry's, or is left unhashed with its
+ * own name, for d_path of those who have it open (if one of the two is long, they swap). Both
+ * directories are locked, so whoever misses the dentry between its two places waits for them.
  */
-void d_move(struct dentry *dentry, struct dentry *target)
+void d_move(struct dentry *dentry, struct dentry *target, bool exchange)
 {
-	char *spare = name_is_inline(target) ? NULL
-					     : kmalloc((size_t)target->name_length + 9, GFP_KERNEL);
-	struct dentry *old_parent = NULL;
+	struct dentry *from = dentry->parent, *to = target->parent;
 
 	/* over all of it: d_path() must not see the dentry between its places */
 	spin_lock(&dentry_tree_lock);
 	d_drop(dentry);
 	d_drop(target);
-	if (spare || name_is_inline(target))
-		copy_name(dentry, target, spare);
-	else
+	if (exchange || !name_is_inline(dentry) || !name_is_inline(target)) {
 		swap_names(dentry, target);
-	if (dentry->parent != target->parent)
-		old_parent = change_parent(dentry, target->parent);
+	} else {
+		memcpy(dentry->inline_name, target->inline_name, DNAME_INLINE);
+		dentry->name_length = target->name_length;
+	}
+	if (from != to)
+		change_parent(dentry, to);
 	rehash(dentry);
+	if (exchange && from != to)
+		change_parent(target, from);
+	if (exchange)
+		rehash(target);
 	spin_unlock(&dentry_tree_lock);
-	if (old_parent)
-		dput(old_parent);
-}
-
-void d_exchange(struct dentry *a, struct dentry *b)
-{
-	struct dentry *parent_a = a->parent, *parent_b = b->parent;
-
-	spin_lock(&dentry_tree_lock);
-	d_drop(a);
-	d_drop(b);
-	swap_names(a, b);
-	if (parent_a != parent_b) {
-		change_parent(a, parent_b);
-		change_parent(b, parent_a);
-	}
-	rehash(a);
-	rehash(b);
-	spin_unlock(&dentry_tree_lock);
-	if (parent_a != parent_b) {
-		dput(parent_a);
-		dput(parent_b);
-	}
-}
-
-bool is_subdir(const struct dentry *dentry, const struct dentry *ancestor)
-{
-	guard(spinlock, &dentry_tree_lock);
-	while (dentry != ancestor && dentry->parent != dentry)
-		dentry = dentry->parent;
-	return dentry == ancestor;
+	if (from == to)
+		return;
+	dput(from);
+	if (exchange)
+		dput(to);
 }
 
 bool d_unlinked(const struct dentry *dentry)
 {
 	guard(spinlock, &dentry_tree_lock);
-	return (dentry->flags & D_UNHASHED) && dentry->parent != dentry;
+	return (dentry->flags & (D_UNHASHED | D_UNCACHED)) == D_UNHASHED &&
+	       dentry->parent != dentry;
 }
 
 /* ---- the way from the root ------------------------------------------------------------------- */
 
-static bool prepend(char **at, const char *start, const char *text, size_t length)
+/* @text in front of @at, or NULL if there is no room from @start on, or @at is NULL. */
+static char *prepend(char *at, const char *start, const char *text, size_t length)
 {
-	if ((size_t)(*at - start) < length)
-		return false;
-	*at -= length;
-	memcpy(*at, text, length);
-	return true;
-}
-
-/* Both locks held: prepend "/name" for each component from @path up to @root. 1: ended at another
- * root. */
-static int prepend_path(const struct path *path, const struct path *root, char **at,
-			const char *start)
-{
-	struct mount *mount = path->mount;
-	struct dentry *dentry = path->dentry;
-
-	while (dentry != root->dentry || mount != root->mount) {
-		if (dentry == mount->root || dentry->parent == dentry) {
-			if (dentry != mount->root || mount->parent == mount || !mount->parent)
-				return 1;
-			dentry = mount->mountpoint;
-			mount = mount->parent;
-			continue;
-		}
-		if (!prepend(at, start, dentry->name, dentry->name_length) ||
-		    !prepend(at, start, "/", 1))
-			return -ENAMETOOLONG;
-		dentry = dentry->parent;
-	}
-	return 0;
+	return at && (size_t)(at - start) >= length ? memcpy(at - length, text, length) : NULL;
 }
 
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size)
 {
+	struct mount *mount = path->mount;
 	struct dentry *dentry = path->dentry;
-	char *at = buf + size - 1;
-	int result;
+	char *at = buf + size - 1, *end;
 
-	if (is_anonymous(dentry)) {
-		result = anonymous_name(dentry, buf, size);
-		return result < (int)size ? buf : ERR_PTR(-ENAMETOOLONG);
-	}
+	if (is_anonymous(dentry))
+		return anonymous_name(dentry, buf, size) < (int)size ? buf : ERR_PTR(-ENAMETOOLONG);
 	*at = '\0';
-	if (d_unlinked(dentry) && !prepend(&at, buf, " (deleted)", 10))
-		return ERR_PTR(-ENAMETOOLONG);
-	mount_lock_read();
-	spin_lock(&dentry_tree_lock);
-	result = prepend_path(path, root, &at, buf);
-	spin_unlock(&dentry_tree_lock);
-	mount_unlock_read();
-	if (result >= 0 && (*at == '\0' || *at == ' ') && !prepend(&at, buf, "/", 1))
-		result = -ENAMETOOLONG;
-	if (result == 1 && !prepend(&at, buf, "(unreachable)", 13))
-		result = -ENAMETOOLONG;
-	return result < 0 ? ERR_PTR(result) : at;
+	if (d_unlinked(dentry))
+		at = prepend(at, buf, " (deleted)", 10);
+	end = at;
+	guard(spinlock, mount_lock());
+	guard(spinlock, &dentry_tree_lock);
+	while (dentry != root->dentry || mount != root->mount) {
+		if (dentry == mount->root && mount->parent != mount) {
+			dentry = mount->mountpoint;
+			mount = mount->parent;
+		} else if (dentry == mount->root || dentry->parent == dentry) {
+			at = prepend(at == end ? prepend(at, buf, "/", 1) : at, buf,
+				     "(unreachable)", 13);
+			break;
+		} else {
+			at = prepend(at, buf, dentry->name, dentry->name_length);
+			at = prepend(at, buf, "/", 1);
+			dentry = dentry->parent;
+		}
+	}
+	if (at == end)
+		at = prepend(at, buf, "/", 1);
+	return at ? at : ERR_PTR(-ENAMETOOLONG);
 }
 
 /* ---- reclaim --------------------------------------------------------------------------------- */
@@ -441,44 +351,26 @@ static bool evict_dentry(struct dentry *dentry, int others)
 	return unused;
 }
 
-/* The oldest dentry of a list that is neither in use nor recently used, referenced; NULL after
- * @budget looks. */
-static struct dentry *oldest_unused(struct lru_list *list, u64 *budget)
+static bool dentry_take(struct list_head *link)
 {
-	guard(spinlock, &list->lock);
-	while (*budget && !list_empty(&list->objects)) {
-		struct dentry *dentry = list_last_entry(&list->objects, struct dentry, lru);
-		bool unused = !dentry->referenced && atomic_read(&dentry->refcount) == DREF_KEPT;
+	struct dentry *dentry = list_entry(link, struct dentry, lru);
+	bool unused = !dentry->referenced && atomic_read(&dentry->refcount) == DREF_KEPT;
 
-		(*budget)--;
-		dentry->referenced = 0;
-		list_move(&dentry->lru, &list->objects);
-		if (unused)
-			return dget(dentry); /* on the list, so it is still there */
-	}
-	return NULL;
+	dentry->referenced = 0;
+	if (unused)
+		dget(dentry); /* on the list, so it is still there */
+	return unused;
 }
 
-/* One from each CPU's list in turn. */
-static u64 shrink_dentries(u64 objects, u64 budget)
+static bool dentry_evict(struct list_head *link)
 {
-	unsigned cpu = 0, without = 0;
-	struct dentry *dentry;
-	u64 freed = 0;
-
-	for (; freed < objects && without < NR_CPUS; cpu = (cpu + 1) % NR_CPUS) {
-		dentry = oldest_unused(&lru.of_cpu[cpu], &budget);
-		without = dentry ? 0 : without + 1;
-		if (dentry)
-			freed += evict_dentry(dentry, 0);
-	}
-	return freed;
+	return evict_dentry(list_entry(link, struct dentry, lru), 0);
 }
 
 u64 shrink_dcache(u64 objects)
 {
 	/* once round to forget uses, once more to take */
-	return shrink_dentries(objects, 2 * lru_count(&lru));
+	return lru_shrink(&lru, objects, 2 * lru_count(&lru));
 }
 
 static u64 dcache_count(void)
@@ -490,7 +382,7 @@ static u64 dcache_count(void)
  * looks at a number in proportion to @objects, however many are in use: all of tmpfs's are. */
 static u64 dcache_scan(u64 objects, unsigned gfp)
 {
-	return shrink_dentries(objects, 2 * objects);
+	return lru_shrink(&lru, objects, 2 * objects);
 }
 
 static struct shrinker dcache_shrinker = {
@@ -502,7 +394,7 @@ static struct dentry *some_child(struct dentry *parent, bool busy)
 	struct dentry *child;
 
 	guard(spinlock, &parent->lock);
-	list_for_each_entry(child, &parent->children, child_link)
+	list_for_each_entry (child, &parent->children, child_link)
 		if ((busy || dentry_count(child) == 0) && atomic_inc_not_zero(&child->refcount))
 			return child;
 	return NULL;
@@ -543,41 +435,20 @@ int shrink_dcache_sb(struct super_block *sb, bool pinned)
 
 DEFINE_HASH_CACHE(dentry, DENTRY, "Dentry", "d_lookup");
 
-static void add_size(u64 size, void *total)
-{
-	*(u64 *)total += size;
-}
-
-/* Every dentry on the LRU list is found in its bucket, and the table has no others. Nothing else
- * runs. */
 void dentry_cache_check(void)
 {
-	u64 listed = 0, hashed = 0;
 	struct dentry *dentry;
 
+	lru_check(&lru, &dentry_cache_hash);
 	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
-		list_for_each_entry(dentry, &lru.of_cpu[cpu].objects, lru) {
+		list_for_each_entry (dentry, &lru.of_cpu[cpu].objects, lru) {
 			struct dentry *found =
 				dentry_find_again(dentry->parent, dentry->name, dentry->name_length,
 						  dentry->name_hash);
 
 			BUG_ON(found != dentry);
 			dput(found);
-			BUG_ON(dentry->flags & D_UNHASHED);
-			BUG_ON(dentry->name_hash !=
-			       dentry_name_hash(dentry->parent, dentry->name, dentry->name_length));
-			BUG_ON(strlen(dentry->name) != dentry->name_length);
-			listed++;
 		}
-	dentry_cache_hash.walk(&dentry_table_instance, add_size, &hashed);
-	BUG_ON(listed != hashed || listed != lru_count(&lru));
-#ifdef CONFIG_HASH_STATS
-	u64 inserted = 0;
-
-	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
-		inserted += dentry_counters[cpu].inserts - dentry_counters[cpu].removes;
-	BUG_ON(inserted != listed);
-#endif
 }
 
 void dentry_cache_init(void)

@@ -124,10 +124,21 @@ static __always_inline struct dentry *dentry_find(const struct dentry *parent, c
 static inline struct dentry *dentry_find_again(const struct dentry *parent, const char *name,
 					       u32 length, u32 hash)
 {
-	struct lookup_counts unused = {0, 0, 0, 0, 0};
+	struct lookup_counts unused = {0};
 
 	return dentry_find(parent, name, length, hash, &unused);
 }
 
-/* d_alloc() for one who has the name's hash already. */
+/* The same, counted. */
+static __always_inline struct dentry *d_lookup(const struct dentry *parent, const char *name,
+					       u32 length, u32 hash)
+{
+	struct lookup_counts counts = {0};
+	struct dentry *dentry = dentry_find(parent, name, length, hash, &counts);
+
+	count_lookups(&counts);
+	return dentry;
+}
+
+/* Unhashed, negative; NULL: no memory. */
 struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 length, u32 hash);

@@ -39,7 +39,8 @@ static struct kmem_cache *inode_slab;
 /* Waiters for I_NEW of any inode: rare, so one queue serves all. */
 static DEFINE_WAIT_QUEUE(inode_wait);
 
-static struct lru lru;
+static bool inode_take(struct list_head *link), inode_evict(struct list_head *link);
+static struct lru lru = {.take = inode_take, .evict = inode_evict};
 
 static __always_inline int inode_compare(const struct inode *inode, const struct inode_key *key)
 {
@@ -73,7 +74,6 @@ static struct inode *inode_alloc(struct super_block *sb)
 	atomic_set(&inode->refcount, 1);
 	init_rwsem(&inode->lock, "inode->lock");
 	spin_lock_init(&inode->spin, "inode->spin");
-	INIT_LIST_HEAD(&inode->lru);
 	INIT_LIST_HEAD(&inode->dirty_link);
 	address_space_init(&inode->data, inode, NULL);
 	return inode;
@@ -111,6 +111,12 @@ struct inode *new_inode(struct super_block *sb)
 	return inode;
 }
 
+static void set_flags(struct inode *inode, u32 flags)
+{
+	guard(spinlock, &inode->spin);
+	inode->flags |= flags;
+}
+
 static void clear_flags(struct inode *inode, u32 flags)
 {
 	guard(spinlock, &inode->spin);
@@ -122,9 +128,10 @@ static void insert_locked(struct inode *inode, u32 bucket)
 	u64 compares; /* an ordered structure compares; that is no lookup */
 	struct inode_key key = {inode->sb, inode->number, &compares};
 
-	inode->flags |= I_HASHED;
+	set_flags(inode, I_HASHED);
 	inode_table_insert(&table, NULL, bucket, inode, &key, inode_compare);
 	HASH_COUNT(inode, inserts, 1);
+	lru_add(&lru, &inode->lru, &inode->lru_cpu);
 }
 
 void insert_inode_hash(struct inode *inode)
@@ -132,9 +139,7 @@ void insert_inode_hash(struct inode *inode)
 	u32 bucket = bucket_of(inode->sb, inode->number);
 
 	inode_table_lock(&table, NULL, bucket);
-	spin_lock(&inode->spin);
 	insert_locked(inode, bucket);
-	spin_unlock(&inode->spin);
 	inode_table_unlock(&table, NULL, bucket);
 }
 
@@ -146,6 +151,7 @@ void remove_inode_hash(struct inode *inode)
 	if (inode->flags & I_HASHED) {
 		inode_table_remove(&table, NULL, bucket, inode);
 		HASH_COUNT(inode, removes, 1);
+		lru_remove(&lru, &inode->lru, inode->lru_cpu);
 		clear_flags(inode, I_HASHED);
 	}
 	inode_table_unlock(&table, NULL, bucket);
@@ -243,8 +249,6 @@ static void evict(struct inode *inode)
 
 	if (inode->flags & I_HASHED)
 		remove_inode_hash(inode);
-	if (!list_empty(&inode->lru)) /* reclaim takes none off that is I_FREEING */
-		lru_remove(&lru, &inode->lru, inode->lru_cpu);
 	if (inode->data.nr_pages)
 		truncate_inode_pages(&inode->data, 0);
 	if (sb->op->evict_inode && inode->nlink == 0)
@@ -258,17 +262,13 @@ static void evict(struct inode *inode)
 
 void iput(struct inode *inode)
 {
-	bool last, gone;
-
 	if (likely(atomic_add_unless(&inode->refcount, -1, 1)))
 		return;
 	spin_lock(&inode->spin);
-	last = atomic_dec_and_test(&inode->refcount);
-	gone = last && (inode->nlink == 0 || !(inode->flags & I_HASHED));
-	if (gone)
-		inode->flags |= I_FREEING;
-	else if (last && list_empty(&inode->lru))
-		lru_add(&lru, &inode->lru, &inode->lru_cpu);
+	bool last = atomic_dec_and_test(&inode->refcount);
+	bool gone = last && (inode->nlink == 0 || !(inode->flags & I_HASHED));
+	if (last)
+		inode->flags |= gone ? I_FREEING : I_REFERENCED;
 	spin_unlock(&inode->spin);
 	if (gone)
 		evict(inode);
@@ -287,59 +287,37 @@ static bool claim_unused(struct inode *inode)
 	return true;
 }
 
-/* The oldest inode of a list with a reference, moved to the front; those in use leave the list.
- * inode->spin is taken before the list's lock elsewhere, so it is only tried: an inode that is
- * being claimed is skipped. */
-static struct inode *oldest_inode(struct lru_list *list, u64 *budget)
+static bool inode_take(struct list_head *link)
 {
-	guard(spinlock, &list->lock);
-	while (*budget && !list_empty(&list->objects)) {
-		struct inode *inode = list_last_entry(&list->objects, struct inode, lru);
-		bool found = false;
+	struct inode *inode = list_entry(link, struct inode, lru);
 
-		(*budget)--;
-		if (!spin_trylock(&inode->spin)) {
-			list_move(&inode->lru, &list->objects);
-			continue;
-		}
-		if (atomic_read(&inode->refcount) > 0) { /* comes back with its last iput */
-			list_del_init(&inode->lru);
-			list->count--;
-		} else {
-			list_move(&inode->lru, &list->objects);
-			found = !(inode->flags & I_FREEING);
-		}
-		if (found)
-			atomic_inc(&inode->refcount);
-		spin_unlock(&inode->spin);
-		if (found)
-			return inode;
-	}
-	return NULL;
+	guard(spinlock, &inode->spin);
+	bool unused =
+		atomic_read(&inode->refcount) == 0 && !(inode->flags & (I_REFERENCED | I_FREEING));
+	inode->flags &= ~I_REFERENCED;
+	if (unused)
+		atomic_inc(&inode->refcount);
+	return unused;
 }
 
-/* One from each CPU's list in turn. */
+static bool inode_evict(struct list_head *link)
+{
+	struct inode *inode = list_entry(link, struct inode, lru);
+
+	if (inode->data.nr_pages && !(inode->flags & I_DIRTY_PAGES))
+		invalidate_inode_pages(&inode->data);
+	if (claim_unused(inode)) {
+		evict(inode);
+		return true;
+	}
+	iput(inode);
+	return false;
+}
+
 u64 shrink_icache(u64 objects)
 {
-	u64 budget = lru_count(&lru), freed = 0;
-	unsigned cpu = 0, without = 0;
-	struct inode *inode;
-
-	for (; freed < objects && without < NR_CPUS; cpu = (cpu + 1) % NR_CPUS) {
-		inode = oldest_inode(&lru.of_cpu[cpu], &budget);
-		without = inode ? 0 : without + 1;
-		if (!inode)
-			continue;
-		if (inode->data.nr_pages && !(inode->flags & I_DIRTY_PAGES))
-			invalidate_inode_pages(&inode->data);
-		if (claim_unused(inode)) {
-			evict(inode);
-			freed++;
-		} else {
-			iput(inode);
-		}
-	}
-	return freed;
+	/* as shrink_dcache() */
+	return lru_shrink(&lru, objects, 2 * lru_count(&lru));
 }
 
 static u64 icache_count(void)
@@ -351,7 +329,7 @@ static u64 icache_count(void)
  * may. */
 static u64 icache_scan(u64 objects, unsigned gfp)
 {
-	return shrink_icache(objects);
+	return lru_shrink(&lru, objects, 2 * objects);
 }
 
 static struct shrinker icache_shrinker = {
@@ -364,7 +342,7 @@ static struct inode *claim_any(struct super_block *sb, u64 *busy)
 
 	*busy = 0;
 	guard(spinlock, &sb->inodes_lock);
-	list_for_each_entry(inode, &sb->inodes, sb_link) {
+	list_for_each_entry (inode, &sb->inodes, sb_link) {
 		guard(spinlock, &inode->spin);
 		if (atomic_read(&inode->refcount) == 0 && !(inode->flags & I_FREEING)) {
 			inode->flags |= I_FREEING;
@@ -457,7 +435,7 @@ static u64 count_dirty(struct super_block *sb)
 	u64 count = 0;
 
 	guard(spinlock, &sb->inodes_lock);
-	list_for_each_entry(inode, &sb->dirty, dirty_link)
+	list_for_each_entry (inode, &sb->dirty, dirty_link)
 		count++;
 	return count;
 }
@@ -499,25 +477,9 @@ void release_writers(struct inode *inode, int by)
 
 DEFINE_HASH_CACHE(inode, INODE, "Inode", "find_inode");
 
-static void add_size(u64 size, void *total)
-{
-	*(u64 *)total += size;
-}
-
-/* Debug builds, with nothing else running: what the LRU list holds is unused, hashed and alive. */
 void inode_cache_check(void)
 {
-	struct inode *inode;
-	u64 listed = 0, hashed = 0;
-
-	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
-		list_for_each_entry(inode, &lru.of_cpu[cpu].objects, lru) {
-			BUG_ON(inode->flags & I_FREEING);
-			BUG_ON(!(inode->flags & I_HASHED));
-			listed++;
-		}
-	inode_cache_hash.walk(&table, add_size, &hashed);
-	BUG_ON(listed != lru_count(&lru) || listed > hashed);
+	lru_check(&lru, &inode_cache_hash);
 }
 
 void inode_cache_init(void)

@@ -10,7 +10,7 @@
  */
 #include "fs/initramfs.h"
 
-#include "fs/vfs.h"
+#include "fs/internal.h"
 
 #define CPIO_MAGIC "070701"
 #define CPIO_HEADER 110
@@ -79,15 +79,16 @@ static int make_regular(const struct cpio_entry *entry)
 /* A directory, node, or symbolic link, whose text needs an end. */
 static int make_other(const struct cpio_entry *entry)
 {
-	char *target = kzalloc((size_t)entry->size + 1, GFP_KERNEL);
-	int error = -ENOMEM;
+	/* eight readable bytes behind it */
+	char *target __free(kfree) = kzalloc((size_t)entry->size + 9, GFP_KERNEL);
+	struct new_name new = {.mode = entry->mode,
+			       .rdev = MKDEV(entry->rdev_major, entry->rdev_minor),
+			       .target = target};
 
-	if (target) {
-		memcpy(target, entry->data, entry->size);
-		error = kern_make(entry->name, entry->mode,
-				  MKDEV(entry->rdev_major, entry->rdev_minor), target);
-		kfree(target);
-	}
+	if (!target)
+		return -ENOMEM;
+	memcpy(target, entry->data, entry->size);
+	int error = make_name(AT_FDCWD, entry->name, &new, true);
 	return error == -EEXIST && S_ISDIR(entry->mode) ? 0 : error;
 }
 
@@ -141,8 +142,12 @@ static int make_entry(struct unpacker *unpacker, const struct cpio_entry *entry)
 	if (IS_ERR(other))
 		return (int)PTR_ERR(other);
 	if (other) {
-		error = kern_link(other, entry->name);
-		return error || !entry->size ? error : make_regular(entry);
+		struct path old __free(path) = {0};
+		struct new_name new = {.old = &old};
+
+		TRY(kern_path(other, 0, &old));
+		TRY(make_name(AT_FDCWD, entry->name, &new, true));
+		return entry->size ? make_regular(entry) : 0;
 	}
 	error = S_ISREG(entry->mode) ? make_regular(entry) : make_other(entry);
 	return error ? error : set_attributes(entry);

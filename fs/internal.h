@@ -7,13 +7,16 @@
 
 /* Nesting levels of inode->lock for the lock-order checker: a directory before what is in it. */
 enum { LOCK_PARENT = 1, LOCK_PARENT2, LOCK_CHILD };
+#define unlock_inode(inode) ((inode) ? up_write(&(inode)->lock) : (void)0)
+DEFINE_GUARD(parent, struct inode, down_write_nested(&object->lock, LOCK_PARENT), unlock_inode)
+DEFINE_GUARD(child, struct inode, /* NULL: none */
+	     if (object) down_write_nested(&object->lock, LOCK_CHILD), unlock_inode)
 
 /* ---- mount.c --------------------------------------------------------------------------------- */
 
-/* mount_lock guards the mount tree: parent, mountpoint, children. Outermost of the spinlocks, one
- * for each CPU. */
-void mount_lock_read(void);
-void mount_unlock_read(void);
+/* The lock of this CPU on the mount tree: parent, mountpoint, children. Outermost of the spinlocks.
+ */
+spinlock_t *mount_lock(void);
 
 /* If something is mounted on *@path (whose dentry has D_MOUNTED), go there, to the top of what is
  * mounted; references move along. */
@@ -21,7 +24,7 @@ void follow_mounts(struct path *path);
 /* From the root of a mount to the place it is mounted on: true, references moved; false at the very
  * top. */
 bool follow_up(struct path *path);
-bool is_mountpoint(const struct dentry *dentry); /* of any mount */
+bool is_mountpoint(const struct dentry *dentry); /* of any mount, seen from anywhere */
 /* Visit all mounts in order of mounting (under a mutex; the visitor may sleep but not mount). */
 void for_each_mount(void (*visit)(struct mount *mount, void *argument), void *argument);
 void for_each_super(void (*visit)(struct super_block *sb, void *argument), void *argument);
@@ -38,15 +41,11 @@ struct path_name {
 	char *allocated; /* NULL: text is in small */
 	char small[NAME_SMALL + 16];
 };
-/* 0, -EFAULT, -ENAMETOOLONG, -ENOMEM */
-int path_name_get(struct path_name *name, const char __user *from);
-int path_name_copy(struct path_name *name, const char *from); /* of a kernel string */
-void path_name_free(char *allocated);
-static inline void path_name_put(struct path_name *name)
-{
-	if (unlikely(name->allocated != NULL))
-		path_name_free(name->allocated);
-}
+/* Of a program's string, or of one of the @kernel's: 0, -EFAULT, -ENAMETOOLONG, -ENOMEM. To be
+ * freed after a failure as well. */
+int path_name_get(struct path_name *name, const char *from, bool kernel);
+DEFINE_FREE(name, struct path_name,
+	    if (unlikely(variable->allocated != NULL)) free_pages(variable->allocated, 1))
 
 /* LOOKUP_* of AT_* flags. */
 static __always_inline unsigned at_lookup(int flags)
@@ -54,8 +53,6 @@ static __always_inline unsigned at_lookup(int flags)
 	return (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
 	       (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
 }
-
-DEFINE_FREE(name, struct path_name, path_name_put(variable))
 
 enum last_type { LAST_NORM, LAST_ROOT, LAST_DOT, LAST_DOTDOT };
 
@@ -67,14 +64,25 @@ struct last {
 	bool trailing_slash;
 };
 
-/* Walk @name from @dfd: 0 and *@path, referenced. */
-int path_lookup(int dfd, const char *name, unsigned flags, struct path *path);
+/* What is to get a name. */
+struct new_name {
+	umode_t mode; /* with the type, umask not applied; 0: a link to @old */
+	bool made;    /* by path_lookup() */
+	dev_t rdev;
+	const char *target; /* of a symbolic link; slack behind it, as everywhere (vfs.h) */
+	const struct path *old;
+};
+
+/* Walk @name from @dfd: 0 and *@path, referenced. @create: what to make if the last name is not
+ * there (a regular file), or NULL. */
+int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
+		struct path *path);
 /* Walk to the directory that holds the last component. */
 int path_lookup_parent(int dfd, const char *name, struct path *parent, struct last *last);
-/* As path_lookup(), but make a regular file if the last name is not there; *@created: it was not.
- */
-int path_create(int dfd, const char *name, unsigned flags, umode_t mode, struct path *path,
-		bool *created);
+/* Make @new's object at @name from @dfd. As mknod(2), mkdir(2), symlink(2), link(2). */
+int make_name(int dfd, const char *name, const struct new_name *new, bool kernel);
+/* The same in a locked directory, of the negative @dentry. */
+int make_locked(const struct path *parent, struct dentry *dentry, const struct new_name *new);
 /* The dentry of @name in @dir, positive or negative: from the cache or asked of the file system.
  * @dir's inode->lock is held for writing. Referenced, or ERR_PTR. */
 struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length);
@@ -107,7 +115,6 @@ void locks_remove(struct inode *inode, const void *owner);
 extern const struct file_operations bad_file_operations;
 extern const struct inode_operations no_inode_operations;
 void file_cache_init(void);
-void mount_init(void);
 void tmpfs_init(void);
 void devfs_init(void);
 void procfs_init(void);

@@ -1,60 +1,39 @@
 /*
- * lru.h - lists of what reclaim may take, newest first: one list a CPU, so that CPUs which make
- * and drop objects do not meet. An object stays on the list of the CPU that put it there, whose
- * number it keeps. Private to dcache.c and icache.c.
+ * lru.h - the list of a cache's objects in order of use, of which reclaim takes: one list a CPU, so
+ * that CPUs which make and drop objects do not meet. Private to dcache.c and icache.c.
+ *
+ * An object is listed as long as it is hashed, on the list of the CPU that put it there, whose
+ * number it keeps. Being used only sets a mark in it: the list is a clock, in which what has been
+ * used since the last look, or is in use, goes round again.
  */
 #pragma once
 
-#include <arch/cpu.h>
+#include "kernel/core/kernel.h"
 
-#include "kernel/core/cleanup.h"
-#include "kernel/core/list.h"
+struct hash_cache;
 
 struct lru_list {
-	spinlock_t lock;
+	spinlock_t lock; /* inside bucket locks; around inode->spin */
 	struct list_head objects;
 	u64 count;
 } __aligned(64);
 
 struct lru {
 	struct lru_list of_cpu[NR_CPUS];
+	/* Is @link's object to go? Then with a reference; else its mark is taken off. List locked.
+	 */
+	bool (*take)(struct list_head *link);
+	/* Free what was taken, if it is still unused, else drop the reference. Was it freed? */
+	bool (*evict)(struct list_head *link);
 };
 
-static inline void lru_init(struct lru *lru, const char *class_name)
-{
-	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++) {
-		spin_lock_init(&lru->of_cpu[cpu].lock, class_name);
-		INIT_LIST_HEAD(&lru->of_cpu[cpu].objects);
-	}
-}
-
+void lru_init(struct lru *lru, const char *class_name);
 /* @link is on no list; *@cpu: the list it goes to. */
-static __always_inline void lru_add(struct lru *lru, struct list_head *link, u8 *cpu)
-{
-	unsigned here = cpu_id();
-	struct lru_list *list = &lru->of_cpu[here];
-
-	*cpu = (u8)here;
-	guard(spinlock, &list->lock);
-	list_add(link, &list->objects);
-	list->count++;
-}
-
+void lru_add(struct lru *lru, struct list_head *link, u8 *cpu);
 /* @link is on the list of @cpu. */
-static __always_inline void lru_remove(struct lru *lru, struct list_head *link, u8 cpu)
-{
-	struct lru_list *list = &lru->of_cpu[cpu];
-
-	guard(spinlock, &list->lock);
-	list_del(link);
-	list->count--;
-}
-
-static inline u64 lru_count(const struct lru *lru)
-{
-	u64 count = 0;
-
-	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
-		count += READ_ONCE(lru->of_cpu[cpu].count);
-	return count;
-}
+void lru_remove(struct lru *lru, struct list_head *link, u8 cpu);
+u64 lru_count(const struct lru *lru);
+/* Free @objects, one from each CPU's list in turn, after at most @budget looks; how many were. */
+u64 lru_shrink(struct lru *lru, u64 objects, u64 budget);
+/* Panic unless as many are listed as @cache has. Nothing else runs. */
+void lru_check(const struct lru *lru, struct hash_cache *cache);

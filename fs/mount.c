@@ -15,13 +15,13 @@
  * is one spinlock for each CPU: a walk takes its own CPU's, so walks do not meet; who changes the
  * tree, which is rare, takes them all.
  *
- * All mounts are private: there is no propagation. MNT_EXPIRE does not notice a use between its two
- * calls.
+ * All mounts are private: there is no propagation, and a bind has no mounts below it.
  */
 #include "fs/buffer.h"
+#include "fs/ext2/ext2.h"
 #include "fs/internal.h"
 
-static struct {
+static struct mount_lock {
 	spinlock_t lock;
 } __aligned(64) mount_locks[NR_CPUS];
 static DEFINE_MUTEX(mount_mutex);
@@ -54,97 +54,75 @@ static struct filesystem *find_filesystem(const char *name)
 
 /* ---- mount_lock ------------------------------------------------------------------------------ */
 
-void mount_init(void)
+spinlock_t *mount_lock(void)
 {
-	for (unsigned i = 0; i < NR_CPUS; i++)
-		spin_lock_init(&mount_locks[i].lock, "mount_lock");
+	return &mount_locks[cpu_id()].lock;
 }
 
-void mount_lock_read(void)
+static void lock_every_cpu(struct mount_lock *locks)
 {
-	spin_lock(&mount_locks[cpu_id()].lock);
-}
-
-void mount_unlock_read(void)
-{
-	spin_unlock(&mount_locks[cpu_id()].lock); /* the same CPU: we did not sleep */
-}
-
-static void mount_lock_write(void)
-{
-	spin_lock(&mount_locks[0].lock); /* of which the lock-order checker knows, for all */
+	spin_lock(&locks[0].lock); /* of which the lock-order checker knows, for all */
 	for (unsigned cpu = 1; cpu < NR_CPUS; cpu++)
-		__spin_lock(&mount_locks[cpu].lock);
+		__spin_lock(&locks[cpu].lock);
 }
 
-static void mount_unlock_write(void)
+static void unlock_every_cpu(struct mount_lock *locks)
 {
 	for (unsigned cpu = NR_CPUS - 1; cpu > 0; cpu--)
-		__spin_unlock(&mount_locks[cpu].lock);
-	spin_unlock(&mount_locks[0].lock);
+		__spin_unlock(&locks[cpu].lock);
+	spin_unlock(&locks[0].lock);
 }
+
+DEFINE_GUARD(every_cpu, struct mount_lock, lock_every_cpu(object), unlock_every_cpu)
 
 /* ---- walking the tree ------------------------------------------------------------------------ */
 
-/* The mount on @path, or NULL. mount_lock held. */
+/* The mount on @path with a reference, or NULL. */
 static struct mount *mount_on(const struct path *path)
 {
 	struct mount *child;
 
-	list_for_each_entry(child, &path->mount->children, child_link)
+	guard(spinlock, mount_lock());
+	list_for_each_entry (child, &path->mount->children, child_link)
 		if (child->mountpoint == path->dentry)
-			return child;
+			return mntget(child);
 	return NULL;
 }
 
 void follow_mounts(struct path *path)
 {
 	struct mount *child;
-	struct path old;
 
-	while (path->dentry->flags & D_MOUNTED) {
-		mount_lock_read();
-		child = mount_on(path);
-		if (child)
-			mntget(child);
-		mount_unlock_read();
-		if (!child)
-			return;
-		old = *path;
-		path->mount = child;
-		path->dentry = dget(child->root);
-		path_put(&old);
+	while ((path->dentry->flags & D_MOUNTED) && (child = mount_on(path)) != NULL) {
+		path_put(path);
+		*path = (struct path){child, dget(child->root)};
 	}
 }
 
 bool follow_up(struct path *path)
 {
-	struct path up;
+	struct path below __free(path) = {0}; /* let go without the lock */
 
-	mount_lock_read();
-	up.mount = path->mount->parent;
-	up.dentry = path->mount->mountpoint;
-	if (!up.mount || up.mount == path->mount) {
-		mount_unlock_read();
+	guard(spinlock, mount_lock());
+	if (path->mount->parent == path->mount)
 		return false;
-	}
-	path_get(&up);
-	mount_unlock_read();
-	path_put(path);
-	*path = up;
+	below = *path;
+	*path = (struct path){below.mount->parent, below.mount->mountpoint};
+	path_get(path);
 	return true;
 }
 
 bool is_mountpoint(const struct dentry *dentry)
 {
 	struct mount *mount;
-	bool found = false;
 
-	mount_lock_read();
-	list_for_each_entry(mount, &mounts, link)
-		found |= mount->mountpoint == dentry && mount->parent != mount;
-	mount_unlock_read();
-	return found;
+	if (likely(!(dentry->flags & D_MOUNTED)))
+		return false;
+	guard(spinlock, mount_lock());
+	list_for_each_entry (mount, &mounts, link)
+		if (mount->mountpoint == dentry)
+			return true;
+	return false;
 }
 
 int mount_writable(const struct mount *mount)
@@ -157,7 +135,7 @@ void for_each_mount(void (*visit)(struct mount *mount, void *argument), void *ar
 	struct mount *mount;
 
 	guard(mutex, &mount_mutex);
-	list_for_each_entry(mount, &mounts, link)
+	list_for_each_entry (mount, &mounts, link)
 		visit(mount, argument);
 }
 
@@ -166,34 +144,13 @@ void for_each_super(void (*visit)(struct super_block *sb, void *argument), void 
 	struct super_block *sb;
 
 	guard(mutex, &mount_mutex);
-	list_for_each_entry(sb, &super_blocks, link)
+	list_for_each_entry (sb, &super_blocks, link)
 		visit(sb, argument);
 }
 
 /* ---- superblocks ----------------------------------------------------------------------------- */
 
-static struct super_block *super_alloc(struct filesystem *type, struct block_device *device,
-				       unsigned flags)
-{
-	static atomic_t minor; /* of those without a device */
-	struct super_block *sb = kzalloc(sizeof(*sb), GFP_KERNEL);
-
-	if (!sb)
-		return NULL;
-	sb->type = type;
-	sb->bdev = device;
-	sb->dev = device ? device->dev : MKDEV(0, (u32)atomic_inc_return(&minor));
-	sb->flags = flags & (SB_RDONLY | SB_NOATIME | SB_NODIRATIME);
-	sb->block_size = PAGE_SIZE;
-	sb->max_bytes = ~0ULL >> 1;
-	atomic_set(&sb->active, 0);
-	mutex_init(&sb->rename_lock, "sb->rename_lock");
-	spin_lock_init(&sb->inodes_lock, "sb->inodes_lock");
-	INIT_LIST_HEAD(&sb->inodes);
-	INIT_LIST_HEAD(&sb->dirty);
-	return sb;
-}
-
+/* Writes all, whatever fails; the first error. */
 static int sync_super(struct super_block *sb)
 {
 	int errors[4] = {sync_inodes(sb)}, error = 0;
@@ -209,37 +166,25 @@ static int sync_super(struct super_block *sb)
 	return error;
 }
 
-/* Drop all names and inodes of @sb. Memory reclaim on another CPU may have some in its hands for a
- * moment. How many inodes are still in use. */
-static u64 drop_objects(struct super_block *sb)
+/* The last mount is gone. Everything is written; then nothing may be left in use, but memory
+ * reclaim on another CPU may have some in its hands for a moment. */
+static void super_shutdown(struct super_block *sb)
 {
-	unsigned tries = 1000;
+	unsigned tries = 2000;
 	u64 busy;
 
+	/* what is dirty can only be written now */
+	for (; sync_super(sb) == -ENOMEM && tries > 1000; tries--)
+		sleep_ns(NSEC_PER_MSEC);
 	while ((shrink_dcache_sb(sb, sb->type->pinned) || dentry_count(sb->root) > 1) && --tries)
 		sleep_ns(NSEC_PER_MSEC);
-	if (!tries)
-		pr_err("%s: a name is still in use after unmounting\n", sb->type->name);
 	dput(sb->root);
 	while ((busy = evict_inodes(sb)) != 0 && tries && --tries)
 		sleep_ns(NSEC_PER_MSEC);
-	return busy;
-}
-
-/* The last mount is gone. Everything is written; then nothing may be left in use. */
-static void super_shutdown(struct super_block *sb)
-{
-	u64 busy;
-
-	for (unsigned tries = 0; sync_super(sb) == -ENOMEM && tries < 100; tries++)
-		sleep_ns(10 * NSEC_PER_MSEC); /* what is dirty can only be written now */
-	busy = drop_objects(sb);
-	if (busy)
+	if (!tries)
 		pr_err("%s: %llu inodes still in use after unmounting\n", sb->type->name,
 		       (unsigned long long)busy);
-#ifdef CONFIG_DEBUG
-	BUG_ON(busy);
-#endif
+	ASSERT(!busy);
 	if (sb->op->put_super)
 		sb->op->put_super(sb);
 	if (sb->bdev) {
@@ -265,14 +210,15 @@ static void super_put(struct super_block *sb)
 }
 
 /* The superblock that serves this mount already (that of the device, or of a type that has one for
- * all), or a new one. mount_mutex held. Counted in sb->active. */
+ * all), or a new one; ERR_PTR or NULL: no memory. Counted in sb->active. */
 static struct super_block *super_get(struct filesystem *type, struct block_device *device,
 				     unsigned flags, const char *options)
 {
+	static u32 minor; /* of those without a device */
 	struct super_block *sb;
-	int error;
 
-	list_for_each_entry(sb, &super_blocks, link) {
+	guard(mutex, &mount_mutex);
+	list_for_each_entry (sb, &super_blocks, link) {
 		if (sb->type != type || (device ? sb->bdev != device : !type->single))
 			continue;
 		if (device && ((sb->flags ^ flags) & SB_RDONLY))
@@ -280,15 +226,25 @@ static struct super_block *super_get(struct filesystem *type, struct block_devic
 		atomic_inc(&sb->active);
 		return sb;
 	}
-	sb = super_alloc(type, device, flags);
+	sb = kzalloc(sizeof(*sb), GFP_KERNEL);
 	if (!sb)
-		return ERR_PTR(-ENOMEM);
-	error = type->fill_super(sb, options, flags & MS_SILENT);
+		return NULL;
+	sb->type = type;
+	sb->bdev = device;
+	sb->dev = device ? device->dev : MKDEV(0, ++minor);
+	sb->flags = flags & (SB_RDONLY | SB_NOATIME | SB_NODIRATIME);
+	sb->block_size = PAGE_SIZE;
+	sb->max_bytes = ~0ULL >> 1;
+	atomic_set(&sb->active, 1);
+	mutex_init(&sb->rename_lock, "sb->rename_lock");
+	spin_lock_init(&sb->inodes_lock, "sb->inodes_lock");
+	INIT_LIST_HEAD(&sb->inodes);
+	INIT_LIST_HEAD(&sb->dirty);
+	int error = type->fill_super(sb, options, flags & MS_SILENT);
 	if (error) {
 		kfree(sb);
 		return ERR_PTR(error);
 	}
-	atomic_inc(&sb->active);
 	list_add_tail(&sb->link, &super_blocks);
 	return sb;
 }
@@ -306,12 +262,12 @@ static unsigned mount_flags(unsigned flags)
 	return flags & MOUNT_FLAGS;
 }
 
-/* Takes over a count of sb->active, also on failure. NULL: no memory. */
+/* Not yet on the tree. Takes over a count of sb->active, also on failure. NULL: no memory. */
 static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, unsigned flags,
 				 const char *device)
 {
-	struct mount *mount = kzalloc(sizeof(*mount), GFP_KERNEL);
 	static atomic_t last_id;
+	struct mount *mount = kzalloc(sizeof(*mount), GFP_KERNEL);
 	char *name = kstrdup(device && *device ? device : "none", GFP_KERNEL);
 
 	if (!mount || !name) {
@@ -328,15 +284,8 @@ static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, un
 	mount->parent = mount;
 	mount->flags = flags;
 	INIT_LIST_HEAD(&mount->children);
-	INIT_LIST_HEAD(&mount->child_link);
 	INIT_LIST_HEAD(&mount->link);
 	return mount;
-}
-
-static struct mount *mount_clone(struct mount *from, struct dentry *root)
-{
-	atomic_inc(&from->sb->active); /* not the first, since somebody holds @from */
-	return mount_alloc(from->sb, root, from->flags, from->device_name);
 }
 
 void mount_free(struct mount *mount)
@@ -348,19 +297,34 @@ void mount_free(struct mount *mount)
 	kfree(mount);
 }
 
+DEFINE_FREE(mntput, struct mount *, mntput(*variable))
+
+/* A mount of a new or known superblock, not yet on the tree; ERR_PTR or NULL: no memory. */
+static struct mount *mount_make(struct filesystem *type, struct block_device *device,
+				unsigned flags, const char *device_name, const char *options)
+{
+	struct super_block *sb = super_get(type, device, flags, options);
+
+	if (IS_ERR_OR_NULL(sb))
+		return ERR_CAST(sb);
+	return mount_alloc(sb, sb->root, mount_flags(flags), device_name);
+}
+
 /* Is @mount part of the tree? mount_mutex held. */
 static bool is_attached(const struct mount *mount)
 {
 	return !list_empty(&mount->link);
 }
 
-/* mount_mutex held. Under the lock of the mount point's inode, where its removal asks
- * is_mountpoint(). */
+/* mount_mutex held: put @mount on @where, with a reference of the tree's. Under the lock of the
+ * mount point's inode, where its removal asks is_mountpoint(). */
 static int attach(struct mount *mount, const struct path *where)
 {
 	struct dentry *dentry = where->dentry;
 	struct inode *inode = dentry->inode;
 
+	if (!is_attached(where->mount))
+		return -EINVAL;
 	guard(write, &inode->lock);
 	if ((inode->flags & I_DEAD) || d_unlinked(dentry))
 		return -ENOENT;
@@ -368,12 +332,12 @@ static int attach(struct mount *mount, const struct path *where)
 		return -ENOTDIR;
 	__atomic_fetch_or(&dentry->flags, D_MOUNTED, __ATOMIC_RELAXED);
 	path_get(where);
-	mount_lock_write();
+	guard(every_cpu, &mount_locks[0]);
 	mount->parent = where->mount;
 	mount->mountpoint = dentry;
 	list_add(&mount->child_link, &where->mount->children);
 	list_add_tail(&mount->link, &mounts);
-	mount_unlock_write();
+	mntget(mount);
 	return 0;
 }
 
@@ -383,164 +347,85 @@ static int attach(struct mount *mount, const struct path *where)
  */
 static int detach(struct mount *mount, int references, struct path *where)
 {
-	mount_lock_write();
-	if (atomic_read(&mount->refcount) > references) {
-		mount_unlock_write();
+	guard(every_cpu, &mount_locks[0]);
+	if (atomic_read(&mount->refcount) > references)
 		return -EBUSY;
-	}
 	*where = (struct path){mount->parent, mount->mountpoint};
-	list_del_init(&mount->child_link);
+	list_del(&mount->child_link);
 	list_del_init(&mount->link);
 	mount->parent = mount;
 	mount->mountpoint = NULL;
-	mount_unlock_write();
 	return 0;
 }
 
 #define ANY_NUMBER (1 << 30) /* of references */
 
-/* Take @top, which the caller holds, and all that is mounted below it off the tree. */
-static void detach_tree(struct mount *top)
+/* Take @top, which the caller holds, off the tree; if @lazily with all that is mounted below it,
+ * and even if it is in use. */
+static int detach_tree(struct mount *top, bool lazily)
 {
 	struct mount *mount;
-	struct path where;
 
 	do {
-		mutex_lock(&mount_mutex);
+		struct path where __free(path) = {0};
+
 		mount = top;
-		while (!list_empty(&mount->children))
-			mount = list_first_entry(&mount->children, struct mount, child_link);
-		where.mount = NULL;
-		if (is_attached(mount))
-			detach(mount, ANY_NUMBER, &where);
-		mutex_unlock(&mount_mutex);
-		if (where.mount) {
-			path_put(&where);
-			mntput(mount);
+		{
+			guard(mutex, &mount_mutex);
+			if (!is_attached(top))
+				return -EINVAL;
+			while (lazily && !list_empty(&mount->children))
+				mount = list_first_entry(&mount->children, struct mount,
+							 child_link);
+			if (top->parent == top || !list_empty(&mount->children))
+				return -EBUSY;
+			TRY(detach(mount, lazily ? ANY_NUMBER : 2, &where));
 		}
+		mntput(mount);
 	} while (mount != top);
+	return 0;
 }
+
+/* ---- mount(2) and umount2(2) ----------------------------------------------------------------- */
 
 static struct block_device *device_by_path(const char *name)
 {
 	struct path path __free(path) = {0};
-	struct block_device *device;
 	int error = kern_path(name, LOOKUP_FOLLOW, &path);
 
 	if (error)
 		return ERR_PTR(error);
 	if (!S_ISBLK(path.dentry->inode->mode))
 		return ERR_PTR(-ENOTBLK);
-	device = find_block_device_by_number(path.dentry->inode->rdev);
+	struct block_device *device = find_block_device_by_number(path.dentry->inode->rdev);
 	return device ? device : ERR_PTR(-ENXIO);
-}
-
-/* Mount @mount on @where; its reference goes over to the tree, or is dropped. */
-static int mount_on_path(struct mount *mount, const struct path *where)
-{
-	int error = -EINVAL;
-
-	if (!mount)
-		return -ENOMEM;
-	mutex_lock(&mount_mutex);
-	if (is_attached(where->mount))
-		error = attach(mount, where);
-	mutex_unlock(&mount_mutex);
-	if (error)
-		mntput(mount);
-	return error;
-}
-
-/* A mount of a new or known superblock, not yet on the tree; ERR_PTR. */
-static struct mount *mount_make(struct filesystem *type, struct block_device *device,
-				unsigned flags, const char *device_name, const char *options)
-{
-	struct super_block *sb;
-	struct mount *mount;
-
-	if (IS_ERR(device))
-		return ERR_CAST(device);
-	mutex_lock(&mount_mutex);
-	sb = super_get(type, device, flags, options);
-	mutex_unlock(&mount_mutex);
-	if (IS_ERR(sb))
-		return ERR_CAST(sb);
-	mount = mount_alloc(sb, sb->root, mount_flags(flags), device_name);
-	return mount ? mount : ERR_PTR(-ENOMEM);
 }
 
 static int mount_new(const char *device_name, const struct path *where, const char *type_name,
 		     unsigned flags, const char *options)
 {
 	struct filesystem *type = find_filesystem(type_name);
-	struct mount *mount;
 
 	if (!type)
 		return -ENODEV;
-	mount = mount_make(type, type->needs_device ? device_by_path(device_name) : NULL, flags,
-			   device_name, options);
-	if (IS_ERR(mount))
-		return (int)PTR_ERR(mount);
-	if (where->dentry == mount->root) { /* the same thing on top of itself */
-		mntput(mount);
-		return -EBUSY;
-	}
-	return mount_on_path(mount, where);
+	struct block_device *device =
+		type->needs_device ? TRY_PTR(device_by_path(device_name)) : NULL;
+	struct mount *mount __free(mntput) =
+		TRY_PTR(mount_make(type, device, flags, device_name, options));
+	guard(mutex, &mount_mutex);
+	/* not the same thing on top of itself */
+	return where->dentry == mount->root ? -EBUSY : attach(mount, where);
 }
 
-/* The next mount below @from that has no copy yet, though what it is mounted on has one. */
-static struct mount *next_to_copy(const struct path *from)
+static int mount_bind(const struct path *from, const struct path *where)
 {
-	struct mount *mount;
+	struct mount *old = from->mount;
 
-	list_for_each_entry(mount, &mounts, link)
-		if (!mount->copy && mount->parent->copy &&
-		    (mount->parent != from->mount || is_subdir(mount->mountpoint, from->dentry)))
-			return mount;
-	return NULL;
-}
-
-/* Copy all that is mounted below @from onto @top, a copy of its mount; mount_mutex held. */
-static int copy_children(const struct path *from, struct mount *top)
-{
-	struct mount *mount;
-	struct path where;
-	int error = 0;
-
-	from->mount->copy = top;
-	while (!error && (mount = next_to_copy(from)) != NULL) {
-		mount->copy = mount_clone(mount, mount->root);
-		where = (struct path){mount->parent->copy, mount->mountpoint};
-		error = mount->copy ? attach(mount->copy, &where) : -ENOMEM;
-		if (error && mount->copy)
-			mntput(mount->copy);
-	}
-	list_for_each_entry(mount, &mounts, link)
-		mount->copy = NULL;
-	from->mount->copy = NULL;
-	return error;
-}
-
-static int mount_bind(const struct path *from, const struct path *where, bool with_children)
-{
-	struct mount *mount = mount_clone(from->mount, from->dentry);
-	int error = 0;
-
-	if (!mount)
-		return -ENOMEM;
-	mntget(mount);
-	if (with_children) {
-		guard(mutex, &mount_mutex);
-		error = copy_children(from, mount);
-	}
-	if (!error)
-		error = mount_on_path(mount, where);
-	else
-		mntput(mount);
-	if (error)
-		detach_tree(mount);
-	mntput(mount);
-	return error;
+	atomic_inc(&old->sb->active); /* not the first, since somebody holds @old */
+	struct mount *mount __free(mntput) =
+		TRY_PTR(mount_alloc(old->sb, from->dentry, old->flags, old->device_name));
+	guard(mutex, &mount_mutex);
+	return attach(mount, where);
 }
 
 /* The mount that @from is the root of moves to @to. */
@@ -548,7 +433,6 @@ static int mount_move(const struct path *from, const struct path *to)
 {
 	struct mount *mount = from->mount;
 	struct path where __free(path) = {0};
-	int error;
 
 	guard(mutex, &mount_mutex);
 	if (d_unlinked(to->dentry))
@@ -560,9 +444,10 @@ static int mount_move(const struct path *from, const struct path *to)
 		if (up == mount)
 			return -ELOOP;
 	detach(mount, ANY_NUMBER, &where);
-	error = attach(mount, to);
+	int error = attach(mount, to);
 	if (error && attach(mount, &where)) /* its old place cannot have gone */
 		BUG_ON(true);
+	mntput(mount); /* what the tree had at the old place */
 	return error;
 }
 
@@ -571,7 +456,7 @@ static bool has_writers(const struct super_block *sb, const struct mount *mount)
 {
 	const struct mount *other;
 
-	list_for_each_entry(other, &mounts, link)
+	list_for_each_entry (other, &mounts, link)
 		if ((mount ? other == mount : other->sb == sb) && atomic_read(&other->writers))
 			return true;
 	return false;
@@ -583,7 +468,6 @@ static int remount(const struct path *path, unsigned flags, const char *options)
 	struct mount *mount = path->mount;
 	struct super_block *sb = mount->sb;
 	unsigned read_only = flags & SB_RDONLY;
-	int error = 0;
 
 	if (path->dentry != mount->root)
 		return -EINVAL;
@@ -594,137 +478,73 @@ static int remount(const struct path *path, unsigned flags, const char *options)
 		return -EBUSY;
 	if (!(flags & MS_BIND)) {
 		if ((sb->flags ^ flags) & SB_RDONLY)
-			error = sync_super(sb);
-		if (!error && sb->op->remount)
-			error = sb->op->remount(sb, read_only, options);
-		if (error)
-			return error;
+			TRY(sync_super(sb));
+		if (sb->op->remount)
+			TRY(sb->op->remount(sb, read_only, options));
 		sb->flags = (sb->flags & ~SB_RDONLY) | read_only;
 	}
 	mount->flags = mount_flags(flags);
 	return 0;
 }
 
-/* What mount(2) is given as strings, NULL where the program gave none. */
-struct mount_strings {
-	char *device, *type, *options;
-	char text[2 * PAGE_SIZE + 64];
-};
-
-static int mount_path(const struct mount_strings *strings, const struct path *where, unsigned flags)
+/* @device, @type and @options: NULL where the program gave none. */
+static int do_mount(const char *device, struct path *where, const char *type, unsigned flags,
+		    const char *options)
 {
 	const unsigned propagation = MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE;
-	const char *device = strings->device, *options = strings->options ? strings->options : "";
-	struct path top __free(path) = *where, from __free(path) = {0};
-	int error;
+	struct path from __free(path) = {0};
 
-	path_get(&top);
 	if (!capable(current->cred))
 		return -EPERM;
 	if (flags & MS_REMOUNT)
-		return remount(where, flags, options);
+		return remount(where, flags, options ? options : "");
 	if (!(flags & MS_BIND) && (flags & propagation)) /* private is all there is */
 		return (flags & propagation) == MS_PRIVATE && where->dentry == where->mount->root
 			       ? 0
 			       : -EINVAL;
-	follow_mounts(&top);
-	if (flags & (MS_BIND | MS_MOVE)) {
-		error = device && *device ? kern_path(device, LOOKUP_FOLLOW, &from) : -EINVAL;
-		if (error)
-			return error;
-		return flags & MS_BIND ? mount_bind(&from, &top, flags & MS_REC)
-				       : mount_move(&from, &top);
-	}
-	return strings->type
-		       ? mount_new(device ? device : "none", &top, strings->type, flags, options)
-		       : -EINVAL;
-}
-
-/* *@to: @from, a string of the program's, put at *@at, or NULL. */
-static int copy_string(const char __user *from, char **to, char **at, size_t limit)
-{
-	s64 length;
-
-	*to = NULL;
-	if (!from)
-		return 0;
-	length = strncpy_from_user(*at, from, limit);
-	*to = *at;
-	*at += limit;
-	return length < 0 ? (int)length : (size_t)length == limit ? -EINVAL : 0;
+	follow_mounts(where);
+	if (!(flags & (MS_BIND | MS_MOVE)))
+		return type ? mount_new(device ? device : "none", where, type, flags,
+					options ? options : "")
+			    : -EINVAL;
+	if (!device || !*device || (flags & MS_REC))
+		return -EINVAL;
+	TRY(kern_path(device, LOOKUP_FOLLOW, &from));
+	return flags & MS_BIND ? mount_bind(&from, where) : mount_move(&from, where);
 }
 
 s64 sys_mount(const char *device, const char *where, const char *type, u64 flags,
 	      const char *options)
 {
-	struct mount_strings *strings __free(kfree) = kmalloc(sizeof(*strings), GFP_KERNEL);
+	struct path_name type_text __free(name) = {0}, device_text __free(name) = {0};
+	struct path_name options_text __free(name) = {0};
 	struct path path __free(path) = {0};
-	char *at;
-	s64 error;
 
-	if (!strings)
-		return -ENOMEM;
-	at = strings->text;
-	error = copy_string(type, &strings->type, &at, 64);
-	if (!error)
-		error = copy_string(device, &strings->device, &at, PAGE_SIZE);
-	if (!error)
-		error = copy_string(options, &strings->options, &at, PAGE_SIZE);
-	if (!error)
-		error = user_path_at(AT_FDCWD, where, LOOKUP_FOLLOW, &path);
+	if (type)
+		TRY(path_name_get(&type_text, type, false));
+	if (device)
+		TRY(path_name_get(&device_text, device, false));
+	if (options)
+		TRY(path_name_get(&options_text, options, false));
+	TRY(user_path_at(AT_FDCWD, where, LOOKUP_FOLLOW, &path));
 	if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
 		flags &= ~(u64)MS_MGC_MSK;
-	return error ? error : mount_path(strings, &path, (unsigned)flags);
-}
-
-/* May @mount, of which the caller has one reference and the tree another, go now? If so, and it has
- * no others below it, it is off the tree. */
-static int umount_begin(struct mount *mount, unsigned flags, struct path *parent)
-{
-	bool marked = mount->expiring;
-
-	guard(mutex, &mount_mutex);
-	mount->expiring = false;
-	if (!is_attached(mount))
-		return -EINVAL;
-	if (mount->parent == mount)
-		return -EBUSY;
-	if (flags & MNT_DETACH)
-		return 0;
-	if (!list_empty(&mount->children) || atomic_read(&mount->refcount) > 2)
-		return -EBUSY;
-	if ((flags & MNT_EXPIRE) && !marked) {
-		mount->expiring = true;
-		return -EAGAIN;
-	}
-	return detach(mount, 2, parent);
+	return do_mount(device_text.text, &path, type_text.text, (unsigned)flags,
+			options_text.text);
 }
 
 s64 sys_umount2(const char *where, u32 flags)
 {
-	struct path path __free(path) = {0}, parent __free(path) = {0};
-	s64 error;
+	struct path path __free(path) = {0};
 
-	if (flags & ~(u32)(MNT_FORCE | MNT_DETACH | MNT_EXPIRE | UMOUNT_NOFOLLOW))
+	if (flags & ~(u32)(MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW))
 		return -EINVAL;
-	error = user_path_at(AT_FDCWD, where, flags & UMOUNT_NOFOLLOW ? 0 : LOOKUP_FOLLOW, &path);
-	if (!error && !capable(current->cred))
-		error = -EPERM;
-	if (!error)
-		follow_mounts(&path); /* "." stands below what is mounted on it */
-	if (!error && path.dentry != path.mount->root)
-		error = -EINVAL;
-	if (!error && (flags & MNT_EXPIRE) && (flags & (MNT_FORCE | MNT_DETACH)))
-		error = -EINVAL;
-	if (!error)
-		error = umount_begin(path.mount, flags, &parent);
-	if (error)
-		return error;
-	if (flags & MNT_DETACH)
-		detach_tree(path.mount);
-	else
-		mntput(path.mount); /* the tree's */
-	return 0;
+	TRY(user_path_at(AT_FDCWD, where, flags & UMOUNT_NOFOLLOW ? 0 : LOOKUP_FOLLOW, &path));
+	if (!capable(current->cred))
+		return -EPERM;
+	follow_mounts(&path); /* "." stands below what is mounted on it */
+	return path.dentry == path.mount->root ? detach_tree(path.mount, flags & MNT_DETACH)
+					       : -EINVAL;
 }
 
 struct mount *vfs_mount_internal(const char *type)
@@ -735,20 +555,15 @@ struct mount *vfs_mount_internal(const char *type)
 int vfs_mount_root(const char *device_name, const char *type_name, unsigned flags)
 {
 	struct filesystem *type = find_filesystem(type_name);
-	struct block_device *device = NULL;
 	struct fs_context *fs = current->fs;
-	struct mount *mount;
 
 	if (!type)
 		return -ENODEV;
-	if (type->needs_device) {
-		device = find_block_device(device_name);
-		if (!device)
-			return -ENXIO;
-	}
-	mount = mount_make(type, device, flags, device ? device_name : type_name, "");
-	if (IS_ERR(mount))
-		return (int)PTR_ERR(mount);
+	struct block_device *device = type->needs_device ? find_block_device(device_name) : NULL;
+	if (type->needs_device && !device)
+		return -ENXIO;
+	struct mount *mount =
+		TRY_PTR(mount_make(type, device, flags, device ? device_name : type_name, ""));
 	list_add(&mount->link, &mounts); /* nothing else runs yet */
 	fs->root = fs->cwd = (struct path){mount, mount->root};
 	path_get(&fs->root);
@@ -757,6 +572,21 @@ int vfs_mount_root(const char *device_name, const char *type_name, unsigned flag
 }
 
 /* ---- everything ------------------------------------------------------------------------------ */
+
+void vfs_init(void)
+{
+	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
+		spin_lock_init(&mount_locks[cpu].lock, "mount_lock");
+	dentry_cache_init();
+	inode_cache_init();
+	block_init();
+	buffer_cache_init();
+	file_cache_init();
+	ext2_init();
+	tmpfs_init();
+	procfs_init();
+	devfs_init();
+}
 
 static void sync_visit(struct super_block *sb, void *result)
 {
@@ -768,10 +598,10 @@ static void sync_visit(struct super_block *sb, void *result)
 
 int vfs_sync_all(void)
 {
-	int error = 0, second;
+	int error = 0;
 
 	for_each_super(sync_visit, &error);
-	second = sync_buffers(NULL, true); /* devices written to without a file system */
+	int second = sync_buffers(NULL, true); /* devices written to without a file system */
 	return error ? error : second;
 }
 

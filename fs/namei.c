@@ -24,8 +24,7 @@ struct held_link {
 
 struct walk {
 	struct path path; /* referenced */
-	struct path root; /* mount NULL: not yet needed */
-	bool root_counted;
+	struct path root; /* referenced; mount NULL: not yet needed */
 	unsigned resolve; /* RESOLVE_* of openat2(2) */
 	/* a last component was followed by a slash: the result must be a directory */
 	bool directory;
@@ -38,58 +37,27 @@ struct walk {
 
 /* ---- the text -------------------------------------------------------------------------------- */
 
-void path_name_free(char *allocated)
+/* Bytes before the NUL; @size or more: it is longer. A kernel string has no slack behind it, so it
+ * is copied as a program's is. */
+static s64 copy_text(char *to, const char *from, size_t size, bool kernel)
 {
-	free_pages(allocated, 1);
+	return kernel ? (s64)strlcpy(to, from, size) : strncpy_from_user(to, from, size);
 }
 
 /* A path that does not fit the caller's frame: PATH_MAX and slack. */
-static noinline int path_name_get_long(struct path_name *name, const char __user *from)
+static noinline int path_name_get_long(struct path_name *name, const char *from, bool kernel)
 {
-	s64 length;
-
-	name->allocated = get_free_pages(GFP_KERNEL, 1);
-	if (!name->allocated)
-		return -ENOMEM;
-	length = strncpy_from_user(name->allocated, from, PATH_MAX);
-	if (likely(length >= 0 && length < PATH_MAX)) {
-		name->text = name->allocated;
-		return 0;
-	}
-	path_name_put(name);
-	name->allocated = NULL;
-	return length < 0 ? (int)length : -ENAMETOOLONG;
+	name->text = name->allocated = TRY_PTR(get_free_pages(GFP_KERNEL, 1));
+	return TRY(copy_text(name->allocated, from, PATH_MAX, kernel)) < PATH_MAX ? 0
+										  : -ENAMETOOLONG;
 }
 
-int path_name_get(struct path_name *name, const char __user *from)
+int path_name_get(struct path_name *name, const char *from, bool kernel)
 {
-	s64 length = strncpy_from_user(name->small, from, NAME_SMALL);
-
 	name->allocated = NULL;
 	name->text = name->small;
-	if (unlikely(length < 0))
-		return (int)length;
-	if (unlikely(length == NAME_SMALL))
-		return path_name_get_long(name, from);
-	return 0;
-}
-
-/* A kernel string has no slack behind it, so it is copied as a program's is. */
-int path_name_copy(struct path_name *name, const char *from)
-{
-	size_t length = strlen(from);
-	char *to = name->small;
-
-	name->allocated = NULL;
-	if (length >= PATH_MAX)
-		return -ENAMETOOLONG;
-	if (length >= NAME_SMALL) {
-		to = name->allocated = get_free_pages(GFP_KERNEL, 1);
-		if (!to)
-			return -ENOMEM;
-	}
-	memcpy(to, from, length + 1);
-	name->text = to;
+	if (unlikely(TRY(copy_text(name->small, from, NAME_SMALL, kernel)) >= NAME_SMALL))
+		return path_name_get_long(name, from, kernel);
 	return 0;
 }
 
@@ -132,31 +100,14 @@ static void walk_set_root(struct walk *walk)
 {
 	struct fs_context *fs = current->fs;
 
-	if (walk->root.mount)
-		return;
-	context_path(&walk->root, fs, &fs->root);
-	walk->root_counted = true;
-}
-
-/* For the text of an absolute link. 0 or -EXDEV. */
-static noinline int walk_to_root(struct walk *walk)
-{
-	walk_set_root(walk);
-	if ((walk->resolve & RESOLVE_BENEATH) ||
-	    ((walk->resolve & RESOLVE_NO_XDEV) && walk->root.mount != walk->path.mount))
-		return -EXDEV;
-	path_put(&walk->path);
-	walk->path = walk->root;
-	path_get(&walk->path);
-	return 0;
+	if (!walk->root.mount)
+		context_path(&walk->root, fs, &fs->root);
 }
 
 /* "..": 0 or -EXDEV. */
 static noinline int walk_up(struct walk *walk)
 {
 	struct path *path = &walk->path;
-	struct mount *mount = path->mount;
-	struct dentry *parent;
 
 	walk_set_root(walk);
 	do {
@@ -166,48 +117,28 @@ static noinline int walk_up(struct walk *walk)
 			break;
 		}
 		if (path->dentry != path->mount->root) {
-			parent = dget_parent(path->dentry);
+			struct dentry *parent = dget_parent(path->dentry);
+
 			dput(path->dentry);
 			path->dentry = parent;
 			break;
 		}
 	} while (follow_up(path));
-	if (path->dentry->flags & D_MOUNTED)
-		follow_mounts(path);
-	return (walk->resolve & RESOLVE_NO_XDEV) && path->mount != mount ? -EXDEV : 0;
+	follow_mounts(path);
+	return 0;
 }
 
-static noinline int walk_start_at(struct walk *walk, int dfd, const char *name)
+static noinline int walk_start_at(struct walk *walk, int dfd, bool directory)
 {
 	struct fd fd __free(fd) = fdget_raw(dfd);
 
 	if (!fd.file)
 		return -EBADF;
-	if (*name && !S_ISDIR(fd.file->inode->mode))
+	if (directory && !S_ISDIR(fd.file->inode->mode))
 		return -ENOTDIR;
 	walk->path = fd.file->path;
 	path_get(&walk->path);
 	return 0;
-}
-
-/* The start is the root as well: openat2(2) of a tree that is not to be left. */
-static noinline int walk_start_scoped(struct walk *walk, int dfd, const char *name)
-{
-	struct fs_context *fs = current->fs;
-	int error = 0;
-
-	if (*name == '/' && (walk->resolve & RESOLVE_BENEATH))
-		return -EXDEV;
-	if (dfd == AT_FDCWD)
-		context_path(&walk->path, fs, &fs->cwd);
-	else
-		error = walk_start_at(walk, dfd, "/");
-	if (!error) {
-		walk->root = walk->path;
-		path_get(&walk->root);
-		walk->root_counted = true;
-	}
-	return error;
 }
 
 static __always_inline int walk_start(struct walk *walk, int dfd, const char *name,
@@ -215,20 +146,28 @@ static __always_inline int walk_start(struct walk *walk, int dfd, const char *na
 {
 	struct fs_context *fs = current->fs;
 
+	bool absolute = *name == '/';
+
 	walk->root.mount = NULL;
-	walk->root_counted = false;
 	walk->resolve = resolve;
 	walk->directory = false;
 	walk->depth = 0;
 	walk->links = 0;
-	if (unlikely(resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)))
-		return walk_start_scoped(walk, dfd, name);
-	if (*name == '/')
+	if (unlikely(resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT))) {
+		if (absolute && (resolve & RESOLVE_BENEATH))
+			return -EXDEV;
+		absolute = false;
+	}
+	if (absolute)
 		context_path(&walk->path, fs, &fs->root);
 	else if (likely(dfd == AT_FDCWD))
 		context_path(&walk->path, fs, &fs->cwd);
 	else
-		return walk_start_at(walk, dfd, name);
+		TRY(walk_start_at(walk, dfd, *name));
+	if (unlikely(resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT))) {
+		walk->root = walk->path; /* a tree that is not to be left */
+		path_get(&walk->root);
+	}
 	return 0;
 }
 
@@ -242,96 +181,63 @@ static noinline void walk_release(struct walk *walk)
 			inode->op->put_link(inode, link->cookie);
 		dput(link->dentry);
 	}
-	if (walk->root_counted)
+	if (walk->root.mount)
 		path_put(&walk->root);
 }
 
-/* The links and the root are let go; the place is the caller's, or also let go after an error. */
-static __always_inline int walk_end(struct walk *walk, int error)
-{
-	if (unlikely(walk->links || walk->root_counted))
-		walk_release(walk);
-	if (unlikely(error))
-		path_put(&walk->path);
-	return error;
-}
-
 /* ---- one component --------------------------------------------------------------------------- */
-
-static bool still_valid(struct inode *dir, struct dentry *dentry)
-{
-	return !dir->op->revalidate || (dentry->flags & D_MOUNTED) || dir->op->revalidate(dentry);
-}
 
 /* @dir->lock is held for writing: the one in the cache if somebody was faster, else the file
  * system's. */
 static struct dentry *lookup_real(struct dentry *parent, const char *name, u32 length, u32 hash)
 {
 	struct inode *dir = parent->inode;
-	struct dentry *dentry;
-	int error;
 
 	if (length > NAME_MAX) /* what was removed has no name at all */
 		return ERR_PTR(dir->flags & I_DEAD ? -ENOENT : -ENAMETOOLONG);
-	dentry = dentry_find_again(parent, name, length, hash);
-	if (dentry) {
-		if (!(dentry->flags & D_REVALIDATE) || still_valid(dir, dentry))
-			return dentry;
-		d_drop(dentry);
-		dput(dentry);
-	}
+	struct dentry *dentry = dentry_find_again(parent, name, length, hash);
+	if (dentry)
+		return dentry;
 	if (dir->flags & I_DEAD)
 		return ERR_PTR(-ENOENT);
 	if (!dir->op->lookup)
 		return ERR_PTR(-ENOTDIR);
 	dentry = d_alloc_hashed(parent, name, length, hash);
-	if (!dentry)
-		return ERR_PTR(-ENOMEM);
-	error = dir->op->lookup(dir, dentry);
-	if (error) {
+	int error = dentry ? dir->op->lookup(dir, dentry) : -ENOMEM;
+	if (!error)
+		return dentry;
+	if (dentry)
 		dput(dentry);
-		return ERR_PTR(error);
-	}
-	return dentry;
-}
-
-/* In the cache, counted: referenced or NULL. */
-static __always_inline struct dentry *lookup_cached(struct dentry *parent, const char *name,
-						    u32 length, u32 hash)
-{
-	struct lookup_counts counts = {0, 0, 0, 0, 0};
-	struct dentry *dentry = dentry_find(parent, name, length, hash, &counts);
-
-	count_lookups(&counts);
-	return dentry;
+	return ERR_PTR(error);
 }
 
 struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length)
 {
 	u32 hash = dentry_name_hash(dir, name, length);
-	struct dentry *dentry;
+	struct dentry *dentry = length <= NAME_MAX ? d_lookup(dir, name, length, hash) : NULL;
 
-	if (unlikely(length > NAME_MAX))
-		return ERR_PTR(dir->inode->flags & I_DEAD ? -ENOENT : -ENAMETOOLONG);
-	dentry = lookup_cached(dir, name, length, hash);
-	if (likely(dentry && !(dentry->flags & D_REVALIDATE)))
-		return dentry;
-	if (dentry)
-		dput(dentry);
-	return lookup_real(dir, name, length, hash);
+	return dentry ? dentry : lookup_real(dir, name, length, hash);
 }
 
-/* Not in the cache, or no longer valid: ask the file system. Referenced, positive or negative, or
- * ERR_PTR. */
-static struct dentry *lookup_slow(struct dentry *parent, const char *name, u32 length)
+/* Not in the cache: ask the file system, or make @create if it is not there. Referenced, positive
+ * or negative, or ERR_PTR. */
+static struct dentry *lookup_slow(const struct path *path, const char *name, u32 length,
+				  struct new_name *create)
 {
-	struct inode *dir = parent->inode;
-	struct dentry *dentry;
+	struct dentry *parent = path->dentry;
+	u32 hash = dentry_name_hash(parent, name, length);
 
-	down_write_nested(&dir->lock, LOCK_PARENT);
-	dentry = lookup_real(parent, name, length, dentry_name_hash(parent, name, length));
-	up_write(&dir->lock);
-	return dentry;
+	guard(parent, parent->inode);
+	struct dentry *dentry = lookup_real(parent, name, length, hash);
+	if (!create || IS_ERR(dentry) || dentry->inode)
+		return dentry;
+	int error = make_locked(path, dentry, create);
+	if (!error) {
+		create->made = true;
+		return dentry;
+	}
+	dput(dentry);
+	return ERR_PTR(error);
 }
 
 /*
@@ -344,50 +250,36 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 	const char *text = inode->link;
 	void *cookie = NULL;
 	struct path place;
-	int error = 0;
 
-	if (walk->links == MAXSYMLINKS || (walk->resolve & RESOLVE_NO_SYMLINKS))
-		error = -ELOOP;
-	if (!error && inode->op->jump_link) {
-		error = walk->resolve & RESOLVE_NO_MAGICLINKS ? -ELOOP
-			: walk->resolve			      ? -EXDEV
-							      : inode->op->jump_link(inode, &place);
-		if (!error) {
+	if (walk->links == MAXSYMLINKS || (walk->resolve & RESOLVE_NO_SYMLINKS) ||
+	    (inode->op->jump_link && (walk->resolve & RESOLVE_NO_MAGICLINKS))) {
+		text = ERR_PTR(-ELOOP);
+	} else if (inode->op->jump_link) {
+		text = ERR_PTR(walk->resolve ? -EXDEV : inode->op->jump_link(inode, &place));
+		if (!text) {
 			path_put(&walk->path);
 			walk->path = place;
-			dput(link);
-			return NULL;
 		}
-	}
-	if (!error && !text)
+	} else if (!text) {
 		text = inode->op->get_link(inode, &cookie);
-	if (error || IS_ERR(text)) {
+	}
+	if (IS_ERR_OR_NULL(text)) {
 		dput(link);
-		return error ? ERR_PTR(error) : text;
+		return text;
 	}
 	touch_inode_atime(inode, walk->path.mount);
 	walk->held[walk->links++] = (struct held_link){link, cookie};
-	if (*text == '/')
-		error = walk_to_root(walk);
-	else if (!*text)
-		error = -ENOENT;
-	return error ? ERR_PTR(error) : text;
-}
-
-/* The walk moves to @dentry, whose reference is taken over. NULL or ERR_PTR(-EXDEV). */
-static __always_inline const char *walk_to(struct walk *walk, struct dentry *dentry)
-{
-	struct dentry *parent = walk->path.dentry;
-	struct mount *mount = walk->path.mount;
-
-	walk->path.dentry = dentry;
-	dput(parent);
-	if (unlikely(dentry->flags & D_MOUNTED)) {
-		follow_mounts(&walk->path);
-		if ((walk->resolve & RESOLVE_NO_XDEV) && walk->path.mount != mount)
+	if (!*text)
+		return ERR_PTR(-ENOENT);
+	if (*text == '/') {
+		if (walk->resolve & RESOLVE_BENEATH)
 			return ERR_PTR(-EXDEV);
+		walk_set_root(walk);
+		path_put(&walk->path);
+		walk->path = walk->root;
+		path_get(&walk->path);
 	}
-	return NULL;
+	return text;
 }
 
 /*
@@ -396,49 +288,48 @@ static __always_inline const char *walk_to(struct walk *walk, struct dentry *den
  * first (only if @follow). ERR_PTR: -ENOENT and the like; the walk stays where it was.
  */
 static const char *step_slowly(struct walk *walk, const char *name, u32 length,
-			       struct dentry *found, bool follow)
+			       struct dentry *found, bool follow, struct new_name *create)
 {
-	struct dentry *parent = walk->path.dentry;
-	struct inode *inode;
-
-	if (found && (found->flags & D_REVALIDATE) && !still_valid(parent->inode, found)) {
-		d_drop(found);
+	if (found && create && !found->inode) {
 		dput(found);
 		found = NULL;
 	}
 	if (!found)
-		found = lookup_slow(parent, name, length);
+		found = lookup_slow(&walk->path, name, length, create);
 	if (IS_ERR(found))
 		return ERR_CAST(found);
-	inode = smp_load_acquire(&found->inode);
+	struct inode *inode = smp_load_acquire(&found->inode);
 	if (!inode) {
 		dput(found);
 		return ERR_PTR(-ENOENT);
 	}
 	if (S_ISLNK(inode->mode) && follow)
 		return follow_link(walk, found);
-	return walk_to(walk, found);
+	dput(walk->path.dentry);
+	walk->path.dentry = found;
+	follow_mounts(&walk->path);
+	return NULL;
 }
 
 /* The same for the last component: what is simple is done here. */
 static __always_inline const char *step(struct walk *walk, const char *name, u32 length,
-					bool follow)
+					bool follow, struct new_name *create)
 {
-	struct dentry *parent = walk->path.dentry, *dentry;
-	struct inode *inode;
+	struct dentry *parent = walk->path.dentry;
+	struct dentry *dentry =
+		d_lookup(parent, name, length, dentry_name_hash(parent, name, length));
 
-	dentry = lookup_cached(parent, name, length, dentry_name_hash(parent, name, length));
 	if (likely(dentry != NULL)) {
-		inode = smp_load_acquire(&dentry->inode);
-		if (likely(inode != NULL) &&
-		    likely(!(dentry->flags & (D_MOUNTED | D_REVALIDATE))) &&
+		struct inode *inode = smp_load_acquire(&dentry->inode);
+
+		if (likely(inode != NULL) && likely(!(dentry->flags & D_MOUNTED)) &&
 		    likely(!S_ISLNK(inode->mode))) {
 			walk->path.dentry = dentry;
 			dput(parent);
 			return NULL;
 		}
 	}
-	return step_slowly(walk, name, length, dentry, follow);
+	return step_slowly(walk, name, length, dentry, follow, create);
 }
 
 static __always_inline enum last_type component_type(const char *name, u32 length)
@@ -463,21 +354,9 @@ static noinline const char *walk_slowly(struct walk *walk, const char *name, u32
 
 		if (type != LAST_NORM)
 			return ERR_PTR(type == LAST_DOTDOT ? walk_up(walk) : 0);
-		found = lookup_cached(parent, name, length, dentry_name_hash(parent, name, length));
+		found = d_lookup(parent, name, length, dentry_name_hash(parent, name, length));
 	}
-	return step_slowly(walk, name, length, found, true);
-}
-
-/* The text @name had no component: true if there is none left to walk either, else *@name is what
- * is left. */
-static bool walk_empty(struct walk *walk, const char **name)
-{
-	if (!walk->depth) {
-		walk->last.type = LAST_ROOT;
-		return true;
-	}
-	*name = walk->rest[--walk->depth];
-	return false;
+	return step_slowly(walk, name, length, found, true, NULL);
 }
 
 static __always_inline int walk_names(struct walk *walk, const char *name,
@@ -488,20 +367,21 @@ static __always_inline int walk_names(struct walk *walk, const char *name,
 	const char *next, *text;
 	struct inode *inode;
 	u32 length;
-	int error;
 
 again:
 	while (*name == '/')
 		name++;
-	if (unlikely(!*name) && walk_empty(walk, &name))
-		return 0;
+	if (unlikely(!*name)) {
+		if (!walk->depth) {
+			walk->last.type = LAST_ROOT;
+			return 0;
+		}
+		name = walk->rest[--walk->depth];
+	}
 	for (;;) { /* @name is a component of the directory @dentry */
 		inode = dentry->inode;
-		if (unlikely((inode->mode & S_IXUGO) != S_IXUGO)) {
-			error = inode_permission(inode, MAY_EXEC);
-			if (error)
-				return error;
-		}
+		if (unlikely((inode->mode & S_IXUGO) != S_IXUGO))
+			TRY(inode_permission(inode, MAY_EXEC));
 searchable:
 		length = component_length(name);
 		next = name + length;
@@ -526,7 +406,7 @@ searchable:
 			 * turn. */
 			if (likely(inode != NULL) &&
 			    likely((inode->mode & (S_IFMT | S_IXUGO)) == (S_IFDIR | S_IXUGO)) &&
-			    likely(!(child->flags & (D_MOUNTED | D_REVALIDATE)))) {
+			    likely(!(child->flags & D_MOUNTED))) {
 				walk->path.dentry = child;
 				dput(dentry);
 				dentry = child;
@@ -564,141 +444,60 @@ static int walk_to_last(struct walk *walk, const char *name)
 
 /* ---- the last component ---------------------------------------------------------------------- */
 
-/* What O_CREAT makes if the last name is not there. */
-struct creation {
-	umode_t mode;
-	bool made;
-};
-
-/* The directory's lock is held: the object of the last name, made if it is not there. Referenced
- * and positive, or ERR_PTR. */
-static struct dentry *create_locked(struct walk *walk, u32 hash, struct creation *create)
-{
-	struct dentry *parent = walk->path.dentry;
-	struct dentry *dentry = lookup_real(parent, walk->last.name, walk->last.length, hash);
-	struct inode *dir = parent->inode;
-	int error;
-
-	if (IS_ERR(dentry) || dentry->inode)
-		return dentry;
-	error = mount_writable(walk->path.mount);
-	if (!error)
-		error = may_create(dir, dentry);
-	if (!error)
-		error = dir->op->create ? dir->op->create(dir, dentry, create->mode) : -EACCES;
-	if (error) {
-		dput(dentry);
-		return ERR_PTR(error);
-	}
-	create->made = true;
-	return dentry;
-}
-
-/* Step onto the last component, created if need be. NULL, a link's text, or ERR_PTR, as step(). */
-static noinline const char *step_create(struct walk *walk, bool follow, struct creation *create)
-{
-	struct dentry *parent = walk->path.dentry;
-	const char *name = walk->last.name;
-	u32 hash = dentry_name_hash(parent, name, walk->last.length);
-	struct dentry *dentry = lookup_cached(parent, name, walk->last.length, hash);
-
-	if (!dentry || !dentry->inode || (dentry->flags & D_REVALIDATE)) {
-		if (dentry)
-			dput(dentry);
-		down_write_nested(&parent->inode->lock, LOCK_PARENT);
-		dentry = create_locked(walk, hash, create);
-		up_write(&parent->inode->lock);
-		if (IS_ERR(dentry))
-			return ERR_CAST(dentry);
-	}
-	if (S_ISLNK(dentry->inode->mode) && follow)
-		return follow_link(walk, dentry);
-	return walk_to(walk, dentry);
-}
-
 /* Step onto walk->last, following it as long as it is a symbolic link if @follow. */
-static __always_inline int walk_last(struct walk *walk, bool follow, struct creation *create)
+static __always_inline int walk_last(struct walk *walk, bool follow, struct new_name *create)
 {
-	const char *text;
-	int error;
-
 	for (;;) {
 		if (unlikely(walk->last.type != LAST_NORM)) /* with O_CREAT: open_existing() */
 			return walk->last.type == LAST_DOTDOT ? walk_up(walk) : 0;
-		if (!create)
-			text = step(walk, walk->last.name, walk->last.length,
-				    follow || walk->directory);
-		else if (walk->last.trailing_slash)
+		if (unlikely(create != NULL) && walk->last.trailing_slash)
 			return -EISDIR;
-		else
-			text = step_create(walk, follow, create);
+		const char *text = step(walk, walk->last.name, walk->last.length,
+					follow || walk->directory, create);
 		if (likely(!text))
 			return 0;
 		if (IS_ERR(text))
 			return (int)PTR_ERR(text);
-		error = walk_to_last(walk, text);
-		if (error)
-			return error;
+		TRY(walk_to_last(walk, text));
 	}
 }
 
+/* With @last, up to the directory of the last component only. */
 static __always_inline int walk_path(int dfd, const char *name, unsigned flags,
-				     struct creation *create, struct path *path)
+				     struct new_name *create, struct path *path, struct last *last)
 {
 	struct walk walk;
-	int error;
 
 	if (unlikely(!*name && !(flags & LOOKUP_EMPTY)))
 		return -ENOENT;
-	error = walk_start(&walk, dfd, name, flags / LOOKUP_RESOLVE);
-	if (unlikely(error))
-		return error;
-	if (likely(*name)) {
-		error = walk_to_last(&walk, name);
-		if (likely(!error))
-			error = walk_last(&walk, flags & LOOKUP_FOLLOW, create);
+	TRY(walk_start(&walk, dfd, name, flags / LOOKUP_RESOLVE));
+	int error = likely(*name) ? walk_to_last(&walk, name) : 0;
+	if (last) {
+		*last = walk.last;
+	} else if (likely(*name) && likely(!error)) {
+		error = walk_last(&walk, flags & LOOKUP_FOLLOW, create);
 		if (likely(!error) && unlikely(walk.directory || (flags & LOOKUP_DIRECTORY)) &&
 		    !S_ISDIR(walk.path.dentry->inode->mode))
 			error = -ENOTDIR;
 	}
+	if (unlikely(walk.links || walk.root.mount))
+		walk_release(&walk);
 	if (likely(!error))
 		*path = walk.path;
-	return walk_end(&walk, error);
-}
-
-int path_lookup(int dfd, const char *name, unsigned flags, struct path *path)
-{
-	return walk_path(dfd, name, flags, NULL, path);
-}
-
-int path_create(int dfd, const char *name, unsigned flags, umode_t mode, struct path *path,
-		bool *created)
-{
-	struct creation create = {.mode = mode};
-	int error = walk_path(dfd, name, flags, &create, path);
-
-	*created = create.made;
+	else
+		path_put(&walk.path);
 	return error;
 }
 
-/* The last component's text must outlive the walk, so @name is the caller's and no link holds it.
- */
+int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
+		struct path *path)
+{
+	return walk_path(dfd, name, flags, create, path, NULL);
+}
+
 int path_lookup_parent(int dfd, const char *name, struct path *parent, struct last *last)
 {
-	struct walk walk;
-	int error;
-
-	if (!*name)
-		return -ENOENT;
-	error = walk_start(&walk, dfd, name, 0);
-	if (error)
-		return error;
-	error = walk_to_last(&walk, name);
-	if (!error) {
-		*parent = walk.path;
-		*last = walk.last;
-	}
-	return walk_end(&walk, error);
+	return walk_path(dfd, name, 0, NULL, parent, last);
 }
 
 /* ---- for everybody --------------------------------------------------------------------------- */
@@ -717,23 +516,17 @@ static int descriptor_path(int number, unsigned flags, struct path *path)
 
 int user_path_at(int dfd, const char __user *from, unsigned flags, struct path *path)
 {
-	struct path_name name;
-	int error;
-
 	if (flags & (LOOKUP_FD | LOOKUP_FD_PATH))
 		return descriptor_path(dfd, flags, path);
-	error = path_name_get(&name, from);
-	if (unlikely(error))
-		return error;
-	error = path_lookup(dfd, name.text, flags, path);
-	path_name_put(&name);
-	return error;
+	struct path_name name __free(name);
+	TRY(path_name_get(&name, from, false));
+	return path_lookup(dfd, name.text, flags, NULL, path);
 }
 
 int kern_path(const char *from, unsigned flags, struct path *path)
 {
 	struct path_name name __free(name);
-	int error = path_name_copy(&name, from);
 
-	return error ? error : path_lookup(AT_FDCWD, name.text, flags, path);
+	TRY(path_name_get(&name, from, true));
+	return path_lookup(AT_FDCWD, name.text, flags, NULL, path);
 }

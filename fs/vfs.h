@@ -9,7 +9,7 @@
  *
  * References. dget/dput, iget.../iput, mntget/mntput, fget/fput. A dentry holds its parent and its
  * inode. A hashed dentry stays cached when its count falls to zero (DREF_KEPT below); an unhashed
- * one is freed. Names are found word by word: a name given to d_alloc() or d_lookup(), and the text
+ * one is freed. Names are found word by word: a name that is looked up, and the text
  * of a symbolic link, has 8 readable bytes behind its end.
  *
  * Lock order (outermost first):
@@ -100,7 +100,7 @@ const struct cred *get_cred(const struct cred *cred);
 void put_cred(const struct cred *cred);
 /* a private copy of current's, to be changed and then ... */
 struct cred *prepare_cred(void);
-void commit_cred(struct cred *cred);	/* ... made current's (or put_cred() to drop it) */
+void commit_cred(struct cred *cred); /* ... made current's (or put_cred() to drop it) */
 bool in_group(const struct cred *cred, gid_t gid); /* fsgid or a supplementary group */
 static inline bool capable(const struct cred *cred)
 {
@@ -117,8 +117,9 @@ struct inode_operations {
 	/* All under dir->lock held for writing (lookup: at least for reading); may sleep; 0 or
 	 * -errno. */
 
-	/* Fill the negative, unhashed @dentry: d_add(dentry, inode or NULL). 0 also when the name
-	 * is not there. */
+	/* Fill the negative, unhashed @dentry: d_add(dentry, inode or NULL), or if the cache is not
+	 * to answer the next time, D_UNCACHED and d_instantiate(). 0 also when the name is not
+	 * there. */
 	int (*lookup)(struct inode *dir, struct dentry *dentry);
 	/* Make the object and d_instantiate(@dentry). The VFS has checked permission and existence.
 	 */
@@ -168,18 +169,14 @@ struct inode_operations {
 	/* SEEK_DATA, SEEK_HOLE: the first byte from @offset (inside the file) on that is data, or
 	 * in a hole (the end of the file is one): *@found, or -ENXIO. NULL: all is data. */
 	int (*seek)(struct inode *inode, loff_t offset, bool hole, loff_t *found);
-	/* Regular-file flag: names under this directory may be served from the dentry cache without
-	 * asking (false for /proc/PID). NULL: always valid. Called on a cache hit of fs with
-	 * SB_REVALIDATE. */
-	bool (*revalidate)(struct dentry *dentry);
 };
 
-#define I_DIRTY (1u << 0)      /* inode itself (times, size, blocks) newer than the disk */
-#define I_NEW (1u << 1)	       /* being read in; others wait */
-#define I_FREEING (1u << 2)    /* being torn down */
-#define I_REFERENCED (1u << 3) /* used since reclaim last looked */
-#define I_DEAD (1u << 4)       /* removed directory: no names in it any more (under lock) */
-#define I_HASHED (1u << 5)     /* in the inode table */
+#define I_DIRTY (1u << 0)	/* inode itself (times, size, blocks) newer than the disk */
+#define I_NEW (1u << 1)		/* being read in; others wait */
+#define I_FREEING (1u << 2)	/* being torn down */
+#define I_REFERENCED (1u << 3)	/* used since reclaim last looked */
+#define I_DEAD (1u << 4)	/* removed directory: no names in it any more (under lock) */
+#define I_HASHED (1u << 5)	/* in the inode table */
 #define I_DIRTY_PAGES (1u << 6) /* has dirty pages in the page cache; on the dirty list as well */
 
 struct inode {
@@ -206,7 +203,7 @@ struct inode {
 	struct file_lock *locks; /* advisory; locks.c's lock */
 	struct address_space data;
 
-	spinlock_t spin;		   /* flags */
+	spinlock_t spin; /* flags */
 	/* opens for writing, or < 0: running programs (ETXTBSY); spin */
 	int writers;
 	struct inode_table_link hash_link; /* under the bucket lock */
@@ -269,16 +266,16 @@ void release_writers(struct inode *inode, int by);
 #define allow_write_access(inode) release_writers(inode, -1)
 /* to the buffer cache; sb op write_inode */
 int write_inode_now(struct inode *inode);
-int sync_inodes(struct super_block *sb);				/* data and inodes; waits */
+int sync_inodes(struct super_block *sb); /* data and inodes; waits */
 void inode_cache_init(void);
 
 /* ---- dentries -------------------------------------------------------------------------------- */
 
 #define DNAME_INLINE 40 /* with the NUL */
 
-#define D_MOUNTED (1u << 0)    /* something may be mounted here: ask the mount table */
-#define D_REVALIDATE (1u << 1) /* of a file system that wants to be asked on each hit */
-#define D_UNHASHED (1u << 2)   /* not to be found by name (removed, or never added) */
+#define D_MOUNTED (1u << 0)  /* something may be mounted here: ask the mount table */
+#define D_UNCACHED (1u << 1) /* never hashed, though there: looked up each time (/proc/PID) */
+#define D_UNHASHED (1u << 2) /* not to be found by name (removed, or never added) */
 
 /*
  * A bit of dentry->refcount beside the count: the dentry is hashed and on the LRU list, so that a
@@ -300,7 +297,7 @@ struct dentry {
 	/* inline_name or kmalloc'ed; NUL-terminated, 8 readable bytes past the end */
 	const char *name;
 	struct inode *inode; /* NULL: negative. A reference keeps a positive one positive */
-	atomic_t refcount; /* with DREF_KEPT */
+	atomic_t refcount;   /* with DREF_KEPT */
 	spinlock_t lock;
 	char inline_name[DNAME_INLINE];
 
@@ -312,19 +309,15 @@ struct dentry {
 };
 
 /* dcache.c */
-/* Unhashed, negative; NULL: no memory. */
-struct dentry *d_alloc(struct dentry *parent, const char *name, size_t length);
 struct dentry *d_alloc_root(struct inode *root);
 /* hash it, with @inode's reference (NULL: negative) */
 void d_add(struct dentry *dentry, struct inode *inode);
-void d_instantiate(struct dentry *dentry, struct inode *inode);	/* negative -> positive */
+void d_instantiate(struct dentry *dentry, struct inode *inode); /* negative -> positive */
 /* name removed: turn negative if unused, else unhash */
 void d_delete(struct dentry *dentry);
-void d_drop(struct dentry *dentry);				/* unhash only */
-void d_move(struct dentry *dentry, struct dentry *target);	/* take target's place (rename) */
-void d_exchange(struct dentry *a, struct dentry *b);
-/* reference or NULL; counted */
-struct dentry *d_lookup(struct dentry *parent, const char *name, size_t length);
+void d_drop(struct dentry *dentry); /* unhash only */
+/* take target's place (rename), which @exchange: takes the other's, else: is unhashed */
+void d_move(struct dentry *dentry, struct dentry *target, bool exchange);
 static inline struct dentry *dget(struct dentry *dentry)
 {
 	atomic_inc(&dentry->refcount);
@@ -337,6 +330,7 @@ static inline void dput(struct dentry *dentry)
 	if (unlikely(atomic_dec_return(&dentry->refcount) == 0))
 		dentry_free(dentry);
 }
+DEFINE_FREE(dput, struct dentry *, dput(*variable))
 static inline int dentry_count(const struct dentry *dentry)
 {
 	return atomic_read(&dentry->refcount) & ~DREF_KEPT;
@@ -344,8 +338,6 @@ static inline int dentry_count(const struct dentry *dentry)
 struct dentry *dget_parent(struct dentry *dentry); /* referenced */
 /* has its name been removed? Not fooled by a rename. */
 bool d_unlinked(const struct dentry *dentry);
-/* Is @ancestor @dentry or above it? Under rename_lock, or for debugging. */
-bool is_subdir(const struct dentry *dentry, const struct dentry *ancestor);
 /* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);
  * " (deleted)" is appended for unhashed ones; unreachable from root: "(unreachable)" in front. */
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size);
@@ -355,7 +347,7 @@ void shrink_dcache_children(struct dentry *parent);
  * the file system (tmpfs), to be dropped. -EBUSY when one is still in use. */
 int shrink_dcache_sb(struct super_block *sb, bool pinned);
 u64 shrink_dcache(u64 objects); /* drop so many unused dentries, oldest first; how many were */
-void dentry_cache_check(void);  /* CONFIG_DEBUG: table, LRU list and counters agree, or panic */
+void dentry_cache_check(void);	/* CONFIG_DEBUG: table, LRU list and counters agree, or panic */
 void dentry_cache_init(void);
 
 /* ---- file systems and superblocks ------------------------------------------------------------ */
@@ -382,7 +374,6 @@ struct super_operations {
 #define SB_NOEXEC 8u
 #define SB_NOATIME 1024u
 #define SB_NODIRATIME 2048u
-#define SB_REVALIDATE (1u << 30) /* inode_operations.revalidate is to be asked on each hit */
 
 struct super_block {
 	const struct super_operations *op;
@@ -420,20 +411,19 @@ struct mount {
 	atomic_t refcount;
 	struct super_block *sb;
 	struct dentry *root;
-	struct mount *parent;	 /* itself at the root */
+	struct mount *parent; /* itself at the root */
 	struct dentry *mountpoint;
-	unsigned flags;		 /* SB_* and MS_RELATIME of this mount */
-	atomic_t writers;	 /* regular files open for writing through it */
+	unsigned flags;			       /* SB_* and MS_RELATIME of this mount */
+	atomic_t writers;		       /* regular files open for writing through it */
 	struct list_head children, child_link; /* mount.c's lock; those on one, newest first */
-	struct list_head link;	 /* all mounts in order of mounting; empty: off the tree */
+	struct list_head link; /* all mounts in order of mounting; empty: off the tree */
 	char *device_name;
-	int id;			 /* as /proc/PID/mountinfo numbers them */
-	bool expiring;		 /* MNT_EXPIRE was asked for once; mount.c's mutex */
-	struct mount *copy;	 /* while a tree is being copied; mount.c's mutex */
+	int id; /* as /proc/PID/mountinfo numbers them */
 };
-static inline void mntget(struct mount *mount)
+static inline struct mount *mntget(struct mount *mount)
 {
 	atomic_inc(&mount->refcount);
+	return mount;
 }
 void mount_free(struct mount *mount); /* mount.c's own */
 static inline void mntput(struct mount *mount)
@@ -445,14 +435,14 @@ static inline void mntput(struct mount *mount)
 int mount_writable(const struct mount *mount);
 
 /* boot: sets init's root and cwd */
-/* A new file system of @type for the kernel's own files, mounted nowhere; ERR_PTR(-ENOMEM). Sleeps.
+/* A new file system of @type for the kernel's own files, mounted nowhere; ERR_PTR or NULL. Sleeps.
  */
 struct mount *vfs_mount_internal(const char *type);
 int vfs_mount_root(const char *device, const char *type, unsigned flags);
 int vfs_sync_all(void); /* sync(2): everything written and waited for */
 /* kill no one, but write all out and unmount/remount read-only; debug: check refcounts */
 void vfs_shutdown(void);
-void vfs_init(void);	 /* caches, file systems */
+void vfs_init(void); /* caches, file systems */
 
 /* ---- path walk (namei.c) --------------------------------------------------------------------- */
 
@@ -539,8 +529,8 @@ struct file {
 	const struct file_operations *fop;
 	struct inode *inode; /* == path.dentry->inode, held by it */
 	atomic_t refcount;
-	u32 flags;   /* O_* (access mode, O_APPEND, O_NONBLOCK ...) */
-	u32 mode;    /* FMODE_READ | FMODE_WRITE ... */
+	u32 flags;		    /* O_* (access mode, O_APPEND, O_NONBLOCK ...) */
+	u32 mode;		    /* FMODE_READ | FMODE_WRITE ... */
 	struct mutex position_lock; /* taken only if the file is shared: refcount > 1 */
 	loff_t position;
 	struct path path;
@@ -552,7 +542,7 @@ struct file {
 #define FMODE_PATH 4u /* O_PATH */
 #define FMODE_EXEC 8u /* runs as a program: deny_write_access() holds until the last fput() */
 
-struct file *file_alloc(void);	       /* refcount 1; ERR_PTR(-ENFILE/-ENOMEM) */
+struct file *file_alloc(void); /* refcount 1; ERR_PTR(-ENFILE/-ENOMEM) */
 static inline void get_file(struct file *file)
 {
 	atomic_inc(&file->refcount);
@@ -583,16 +573,16 @@ struct file *fget(int fd); /* always counted; NULL */
 /* another task's (/proc/PID/fd); NULL */
 struct file *file_table_get_file(struct file_table *table, int fd);
 int file_table_next(struct file_table *table, int fd); /* lowest open descriptor >= fd, or -1 */
-int fd_alloc(int lowest, bool close_on_exec); /* reserve a number, or -EMFILE */
-void fd_install(int fd, struct file *file);   /* takes over the reference */
-void fd_release(int fd);		      /* a reserved number that was not used */
+int fd_alloc(int lowest, bool close_on_exec);	       /* reserve a number, or -EMFILE */
+void fd_install(int fd, struct file *file);	       /* takes over the reference */
+void fd_release(int fd);			       /* a reserved number that was not used */
 /* close the close-on-exec ones */
 void file_table_exec(struct file_table *table);
 /* @table itself if one task alone has it, else a copy for current, who then drops @table; NULL: no
  * memory. */
 struct file_table *file_table_unshare(struct file_table *table);
 void file_table_set_limit(struct file_table *table, u32 limit); /* RLIMIT_NOFILE; any context */
-#define FILE_TABLE_MAX 4096 /* its hard limit */
+#define FILE_TABLE_MAX 4096					/* its hard limit */
 
 /* checks mode; -EBADF, -EISDIR, -EINVAL */
 ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);
@@ -628,7 +618,7 @@ loff_t generic_file_llseek(struct file *file, loff_t offset, int whence);
 /* The same of /dev/zero, and of no file: anonymous memory, private or shared. */
 void touch_atime(struct file *file); /* relatime unless SB_NOATIME */
 void touch_inode_atime(struct inode *inode, const struct mount *mount); /* of a link, too */
-struct timespec64 current_time(void); /* now, for inode times */
+struct timespec64 current_time(void);					/* now, for inode times */
 void file_update_time(struct inode *inode);
 /* Ownership and mode of a new inode in @dir (set-gid directories, umask is already applied). */
 void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode);

@@ -3,8 +3,8 @@
  * and process.c.
  *
  * An inode stands for an entry and is made of it: pid << 40 | (number + 1) << 24 | where the node
- * lies. Nothing is remembered here: a name is looked up afresh once what it stood for is gone
- * (revalidate), and a name that was not there is asked for each time.
+ * lies. Nothing is remembered here: what belongs to a process, and a name that was not there, is
+ * looked up each time.
  */
 #include "fs/proc/proc.h"
 
@@ -121,21 +121,13 @@ static int proc_lookup(struct inode *dir, struct dentry *dentry)
 		if (!inode)
 			return -ENOMEM;
 	}
-	d_add(dentry, inode);
+	if (inode && !entry.pid) {
+		d_add(dentry, inode);
+	} else { /* a process may come or go, or change its owner; descriptors come and go */
+		dentry->flags |= D_UNCACHED;
+		d_instantiate(dentry, inode);
+	}
 	return 0;
-}
-
-/* A process may have come or gone, and its owner changed; descriptors change all the time. */
-static bool proc_revalidate(struct dentry *dentry)
-{
-	struct inode *inode = dentry->inode;
-	struct proc_entry entry;
-
-	if (!inode)
-		return false;
-	entry = entry_of(inode);
-	return entry.number < 0 &&
-	       (!entry.pid || process_exists(entry.pid, &inode->uid, &inode->gid));
 }
 
 /* Positions: 0, 1 dots; 2 .. the nodes; then the numbers. */
@@ -337,7 +329,7 @@ static int no_setattr(struct inode *inode, const struct iattr *attr)
 
 static const struct inode_operations file_inode_operations = {.setattr = no_setattr};
 static const struct inode_operations dir_inode_operations = {
-	.lookup = proc_lookup, .revalidate = proc_revalidate, .setattr = no_setattr};
+	.lookup = proc_lookup, .setattr = no_setattr};
 static const struct inode_operations link_operations = {
 	.get_link = proc_get_link, .put_link = proc_put_link, .setattr = no_setattr};
 static const struct inode_operations place_operations = {.get_link = proc_get_link,
@@ -370,7 +362,7 @@ static int proc_fill_super(struct super_block *sb, const char *options, bool sil
 	struct inode *root;
 
 	sb->op = &super_operations;
-	sb->flags |= SB_REVALIDATE | SB_NOATIME;
+	sb->flags |= SB_NOATIME;
 	root = proc_inode(sb, &entry);
 	sb->root = root ? d_alloc_root(root) : NULL;
 	if (root && !sb->root)

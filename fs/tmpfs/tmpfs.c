@@ -727,7 +727,7 @@ static struct mount *nowhere(void)
 	static struct mount *mount;
 
 	guard(mutex, &lock);
-	if (!mount || IS_ERR(mount))
+	if (IS_ERR_OR_NULL(mount))
 		mount = vfs_mount_internal("tmpfs");
 	return mount;
 }
@@ -738,8 +738,9 @@ struct file *tmpfs_file(umode_t mode, loff_t size)
 	struct file *file = ERR_PTR(-ENOMEM);
 	struct inode *inode;
 
-	inode = IS_ERR(path.mount) ? NULL
-				   : tmpfs_inode(path.mount->sb, NULL, S_IFREG | mode, 0, NULL);
+	inode = IS_ERR_OR_NULL(path.mount)
+			? NULL
+			: tmpfs_inode(path.mount->sb, NULL, S_IFREG | mode, 0, NULL);
 	if (!inode)
 		return file;
 	path.dentry = d_alloc_root(inode);

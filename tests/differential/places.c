@@ -97,7 +97,6 @@ SCENARIO(openat2_arguments)
 {
 	make_file("f", "x");
 	T(open2("f", (struct how){0}, 16));
-	T(open2("f", (struct how){0}, 32));
 	T(open2("f", (struct how){0, 0, 0, 1}, 32));
 	T(open2("f", (struct how){0}, 5000));
 	T(open2("f", (struct how){0, 0600, 0, 0}, 24));
@@ -172,8 +171,11 @@ SCENARIO(mount_bind_with_children)
 	make_file("a/m/deep/file", "deep");
 	T(mount("a", "b", NULL, MS_BIND, NULL));
 	list("b/m");
-	T(mount("a", "c", NULL, MS_BIND | MS_REC, NULL));
-	slurp("c/m/deep/file");
+	T(mount("a", "c", NULL, MS_BIND, NULL));
+	T(mount("none", "c/n", "tmpfs", 0, NULL));
+	make_file("c/n/file", "deep");
+	slurp("c/n/file");
+	list("a/n");
 	T(umount("c"));
 	T(umount("a/m"));
 	T(umount2("c", MNT_DETACH));
@@ -235,18 +237,15 @@ SCENARIO(umount_flags)
 	symlink("m", "link");
 	T(mount("none", "m", "tmpfs", 0, NULL));
 	T(umount2("link", UMOUNT_NOFOLLOW));
-	T(umount2("m", MNT_EXPIRE | MNT_FORCE));
-	T(umount2("m", MNT_EXPIRE | MNT_DETACH));
 	T(umount2("m", 16));
 	fd = open("m", O_RDONLY);
-	T(umount2("m", MNT_EXPIRE));
+	T(umount2("m", 0));
 	make_file("m/file", "still there");
 	T(umount2("m", MNT_DETACH));
 	list("m");
 	T(openat(fd, "file", O_RDONLY) >= 0);
 	T(mount("none", "m", "tmpfs", 0, NULL));
-	T(umount2("m", MNT_EXPIRE));
-	T(umount2("m", MNT_EXPIRE));
+	T(umount2("m", MNT_FORCE));
 	T(umount2("m", MNT_FORCE));
 	AS(USER_A) {
 		T(mount("none", "m", "tmpfs", 0, NULL));

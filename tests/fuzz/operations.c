@@ -798,12 +798,6 @@ static long run_bind(const struct argument *a)
 	return mount(path(a[0].text), path(a[1].text), NULL, MS_BIND, NULL);
 }
 
-static long run_rbind(const struct argument *a)
-{
-	*mounted = true;
-	return mount(path(a[0].text), path(a[1].text), NULL, MS_BIND | MS_REC, NULL);
-}
-
 static long run_move(const struct argument *a)
 {
 	*mounted = true;
@@ -1068,7 +1062,6 @@ const struct kind kinds[] = {
 	{"poke", "pa", 'm', 16, run_poke, NULL},
 	{"mount", "XM", 't', 6, run_mount, mount_works},
 	{"bind", "XX", 't', 6, run_bind, bind_works},
-	{"rbind", "XX", 't', 2, run_rbind, bind_works},
 	{"move", "XX", 't', 3, run_move, move_works},
 	{"remount_bind", "XM", 't', 4, run_remount_bind, remount_works},
 	{"remount", "XM", 't', 3, run_remount, remount_works},
