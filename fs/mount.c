@@ -562,8 +562,10 @@ int vfs_mount_root(const char *device_name, const char *type_name, unsigned flag
 	struct block_device *device = type->needs_device ? find_block_device(device_name) : NULL;
 	if (type->needs_device && !device)
 		return -ENXIO;
-	struct mount *mount =
-		TRY_PTR(mount_make(type, device, flags, device ? device_name : type_name, ""));
+	/* A tmpfs of that mode, as Linux's root file system has it: not a folder for everybody. */
+	const char *options = device ? "" : "mode=755";
+	struct mount *mount = TRY_PTR(
+		mount_make(type, device, flags, device ? device_name : type_name, options));
 	list_add(&mount->link, &mounts); /* nothing else runs yet */
 	fs->root = fs->cwd = (struct path){mount, mount->root};
 	path_get(&fs->root);

@@ -55,9 +55,11 @@ def _row(name: str, here: int, there: int) -> dict[str, Any]:
 def job(options: Options, name: str, command: str) -> dict[str, Any]:
     """What a whole job costs on both: {"job", "status", "user": row, "kernel": row}.
 
-    @command: the name of a job of lab/jobs, or a shell command."""
-    whole = jobs.find(command).options(options) if command in jobs.names() else None
-    options = whole or replace(options, job=["sh", "-c", command])
+    @command: the name of a job of lab/jobs, which then works in /tmp, a tmpfs; or a shell command."""
+    if command in jobs.names():
+        options = jobs.find(command).options(options, work="/tmp/work")
+    else:
+        options = replace(options, job=["sh", "-c", command])
     found = []
     with tempfile.TemporaryDirectory(prefix="cw-count-") as folder:
         for one in kernels(options, name):

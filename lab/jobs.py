@@ -1,19 +1,28 @@
-"""The jobs of lab/jobs: real programs at real work, for ./cw diff --job and ./cw bench --against linux --job.
+"""The jobs of lab/jobs: real programs at real work, for ./cw diff --job, ./cw bench --against linux --job and the tests.
 
-A job is a shell script whose head says what it needs: `# packages: NAMES`, and `# ignore: PATTERNS` of files that
-hold times or process numbers and so differ from run to run.
+A job is a bash script that prints what its programs said and the whole tree that they left, in the folder $WORK. Its
+head says what it needs: `# packages: NAMES`; `# source: URL SHA256`, an archive that it finds as /jobs/source.tar.gz;
+`# ignore: PATTERNS` of files that hold times or process numbers and so differ from run to run.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
+import urllib.error
+import urllib.request
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab.machine import Options
-from lab.paths import TOP, LabError
+from lab.image import Ext2
+from lab.machine import Options, megabytes
+from lab.paths import TOP, LabError, cache_folder
 
 FOLDER = TOP / "lab/jobs"
+COMMON = FOLDER / "common.sh"
+MEM = "1G"  # what every job is content with, and the image beside it
+SPACE = Ext2(free_bytes=512 << 20, free_inodes=30000)
 
 
 @dataclass(frozen=True)
@@ -24,13 +33,40 @@ class Job:
     path: Path
     packages: tuple[str, ...]
     ignored: tuple[str, ...]
+    source: tuple[str, ...]  # a URL and a checksum, or nothing
 
-    def options(self, options: Options) -> Options:
-        """@options with this job to run."""
-        there = f"/usr/local/share/{self.path.name}"
-        packages = sorted({*options.packages, *self.packages})
-        add = [*options.add, f"{self.path}:{there}"]
-        return replace(options, packages=packages, add=add, job=["sh", there])
+    def options(self, options: Options, work: str = "/work") -> Options:
+        """@options with this job to run in @work. Its output is a pipe's, so that no program sees a terminal."""
+        add = [*options.add, f"{COMMON}:/jobs/common.sh", f"{self.path}:/jobs/{self.path.name}"]
+        if self.source:
+            add.append(f"{self.fetched()}:/jobs/source.tar.gz")
+        return replace(
+            options,
+            packages=sorted({*options.packages, *self.packages}),
+            add=add,
+            mem=max(options.mem, MEM, key=megabytes),
+            ext2=replace(options.ext2, free_bytes=SPACE.free_bytes, free_inodes=SPACE.free_inodes),
+            environment={**options.environment, "WORK": work},
+            job=["bash", "-o", "pipefail", "-c", f"bash /jobs/{self.path.name} < /dev/null 2>&1 | cat"],
+        )
+
+    def fetched(self) -> Path:
+        """The archive of its source, got once and checked."""
+        url, checksum = self.source
+        archive = cache_folder() / url.rpartition("/")[2]
+        if not archive.exists():
+            try:
+                with urllib.request.urlopen(url, timeout=60) as answer:
+                    data = answer.read()
+            except urllib.error.URLError as error:
+                raise LabError(f"{url}: {error.reason}") from None
+            if hashlib.sha256(data).hexdigest() != checksum:
+                raise LabError(f"{url} is not what it was (its SHA-256 should be {checksum})")
+            archive.parent.mkdir(parents=True, exist_ok=True)
+            new = archive.with_name(f".new-{os.getpid()}")
+            new.write_bytes(data)
+            new.replace(archive)
+        return archive
 
 
 def _words(text: str, name: str) -> tuple[str, ...]:
@@ -48,4 +84,4 @@ def find(name: str) -> Job:
         raise LabError(f"no job '{name}' in lab/jobs. There are: {', '.join(names())}")
     path = FOLDER / f"{name}.sh"
     text = path.read_text()
-    return Job(name, path, _words(text, "packages"), _words(text, "ignore"))
+    return Job(name, path, *(_words(text, word) for word in ("packages", "ignore", "source")))

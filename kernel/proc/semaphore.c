@@ -2,8 +2,11 @@
  * semaphore.c - System V's semaphores: sets of counters whose changes happen together or wait; what
  * a process did with SEM_UNDO is taken back at its end.
  *
- * Lock: sets_lock guards the table and all values. Who must wait does so in one queue for all sets
- * and looks again whenever any value changed: sets are few.
+ * A call that cannot be done waits in a list, and whoever changes a value does what can then be
+ * done of it, in the order in which the calls came, before anybody runs: dbench's clients wait for
+ * zero, and the first of them that runs removes the set.
+ *
+ * Lock: sets_lock guards all. Who waits sleeps in one queue for all sets: they are few.
  */
 #include "fs/vfs.h"
 #include "kernel/core/user_time.h"
@@ -16,6 +19,7 @@
 #define UNDOS 512
 #define VALUE_MAX 32767
 #define FOR_EVER (1ull << 60) /* nanoseconds */
+#define WAITS 1
 #define IPC_PRIVATE 0
 #define IPC_CREAT 01000
 #define IPC_EXCL 02000
@@ -23,6 +27,8 @@
 #define SEM_UNDO 010000
 #define IPC_RMID 0
 #define GETVAL 12
+#define GETNCNT 14 /* how many wait for it to grow */
+#define GETZCNT 15 /* ... for it to be zero */
 #define SETVAL 16
 #define MAY_ALTER 2u
 #define MAY_LOOK 4u
@@ -47,12 +53,20 @@ struct undo {			       /* of one process on one semaphore */
 	unsigned index;
 };
 
+struct waiter { /* a call of semop */
+	struct list_head link;
+	const struct process *process;
+	int number, result;			      /* WAITS: it is in the list */
+	const struct operation *operations, *blocked; /* the one that it waits for */
+	u64 n;
+};
+
 static DEFINE_MUTEX(sets_lock);
+static LIST_HEAD(waiters);	 /* oldest first; sets_lock */
 static struct undo undos[UNDOS]; /* sets_lock */
 static unsigned undos_used;	 /* sets_lock */
 static DEFINE_WAIT_QUEUE(changed);
 static struct set sets[SETS];
-static u64 changes; /* ever; sets_lock */
 
 static bool allowed(const struct set *set, unsigned wanted)
 {
@@ -120,42 +134,13 @@ s64 sys_semget(int key, int count, u32 flags)
 	return allowed(found, wanted) ? found->number : -EACCES;
 }
 
-/* All of them or none: 0; -EAGAIN with *@blocked, the one that must wait; -EFBIG, -ERANGE. */
-static int try_operations(struct set *set, const struct operation *operations, u64 n, u64 *blocked)
-{
-	int error = 0;
-	u64 done;
-
-	for (done = 0; done < n && !error; done++) {
-		const struct operation *operation = &operations[done];
-		int value;
-
-		if (operation->index >= set->count) {
-			error = -EFBIG;
-			break;
-		}
-		value = set->values[operation->index] + operation->change;
-		if (value < 0 || (!operation->change && value))
-			error = -EAGAIN;
-		else if (value > VALUE_MAX)
-			error = -ERANGE;
-		if (error)
-			break;
-		set->values[operation->index] = (u16)value;
-	}
-	*blocked = done;
-	while (error && done-- > 0)
-		set->values[operations[done].index] -= (u16)operations[done].change;
-	return error;
-}
-
-/* The caller's record for the semaphore, made if need be; NULL: there are too many. */
-static struct undo *find_undo(int number, unsigned index)
+/* The process's record for the semaphore, made if need be; NULL: there are too many. */
+static struct undo *find_undo(const struct waiter *waiter, unsigned index)
 {
 	struct undo *free = NULL;
 
 	for (struct undo *undo = undos; undo < undos + UNDOS; undo++) {
-		if (undo->process == current->process && undo->number == number &&
+		if (undo->process == waiter->process && undo->number == waiter->number &&
 		    undo->index == index)
 			return undo;
 		if (!undo->process)
@@ -163,26 +148,74 @@ static struct undo *find_undo(int number, unsigned index)
 	}
 	if (free) {
 		*free = (struct undo){
-			.process = current->process, .number = number, .index = index};
+			.process = waiter->process, .number = waiter->number, .index = index};
 		undos_used++;
 	}
 	return free;
 }
 
-/* Records for all operations that ask for one: 0 or -ENOSPC. */
-static int reserve_undos(int number, const struct operation *operations, u64 n)
+/* One of a call's: 0, WAITS, -EAGAIN where that is not wanted, -EFBIG, -ERANGE, -ENOSPC. */
+static int try_operation(struct set *set, struct waiter *waiter, const struct operation *operation)
 {
-	for (u64 i = 0; i < n; i++)
-		if (operations[i].flags & SEM_UNDO && !find_undo(number, operations[i].index))
-			return -ENOSPC;
+	int value;
+
+	if (operation->index >= set->count)
+		return -EFBIG;
+	if (operation->flags & SEM_UNDO && !find_undo(waiter, operation->index))
+		return -ENOSPC;
+	value = set->values[operation->index] + operation->change;
+	if (value < 0 || (!operation->change && value)) {
+		waiter->blocked = operation;
+		return operation->flags & IPC_NOWAIT ? -EAGAIN : WAITS;
+	}
+	if (value > VALUE_MAX)
+		return -ERANGE;
+	set->values[operation->index] = (u16)value;
 	return 0;
 }
 
-static void note_undos(int number, const struct operation *operations, u64 n)
+/* All of them or none. */
+static int operate(struct set *set, struct waiter *waiter)
 {
-	for (u64 i = 0; i < n; i++)
-		if (operations[i].flags & SEM_UNDO)
-			find_undo(number, operations[i].index)->change -= operations[i].change;
+	const struct operation *operations = waiter->operations;
+	u64 done = 0;
+	int result = 0;
+
+	while (done < waiter->n && !result) {
+		result = try_operation(set, waiter, &operations[done]);
+		done += !result;
+	}
+	if (result)
+		while (done-- > 0)
+			set->values[operations[done].index] -= (u16)operations[done].change;
+	else
+		for (u64 i = 0; i < waiter->n; i++)
+			if (operations[i].flags & SEM_UNDO)
+				find_undo(waiter, operations[i].index)->change -=
+					operations[i].change;
+	return waiter->result = result;
+}
+
+/* Values of @set have changed, or it goes (@removed): the calls that need not wait any longer. */
+static void settle(struct set *set, bool removed)
+{
+	struct waiter *waiter, *next;
+	bool progress;
+
+	do {
+		progress = false;
+		list_for_each_entry_safe (waiter, next, &waiters, link) {
+			if (waiter->number != set->number)
+				continue;
+			if (removed)
+				waiter->result = -EIDRM;
+			else if (operate(set, waiter) == WAITS)
+				continue;
+			list_del(&waiter->link);
+			progress = true;
+		}
+	} while (progress);
+	wake_up(&changed);
 }
 
 void semaphores_exit(const struct process *process)
@@ -202,60 +235,53 @@ void semaphores_exit(const struct process *process)
 			continue;
 		value = set->values[undo->index] + undo->change;
 		set->values[undo->index] = (u16)max(0, min(value, VALUE_MAX));
-		changes++;
-		wake_up(&changed);
+		settle(set, false);
 	}
 }
 
-/* Once: as try_operations(), and -EINVAL, -EACCES. *@seen: the count of changes it saw. */
-static int operate(int number, const struct operation *operations, u64 n, u64 *blocked, u64 *seen)
+/* Do it at once, or put it into the list (WAITS). */
+static int begin(struct waiter *waiter)
 {
 	unsigned wanted = 0;
 	struct set *set;
-	int error;
 
-	for (u64 i = 0; i < n; i++)
-		wanted |= operations[i].change ? MAY_ALTER : MAY_LOOK;
+	for (u64 i = 0; i < waiter->n; i++)
+		wanted |= waiter->operations[i].change ? MAY_ALTER : MAY_LOOK;
 	guard(mutex, &sets_lock);
-	set = find_set(number, wanted);
+	set = find_set(waiter->number, wanted);
 	if (IS_ERR(set))
 		return (int)PTR_ERR(set);
-	error = reserve_undos(number, operations, n);
-	if (error)
-		return error;
-	error = try_operations(set, operations, n, blocked);
-	if (!error)
-		note_undos(number, operations, n);
-	*seen = changes += !error;
-	return error;
+	if (operate(set, waiter) == WAITS)
+		list_add_tail(&waiter->link, &waiters);
+	else if (!waiter->result)
+		settle(set, false);
+	return waiter->result;
 }
 
 s64 sys_semtimedop(int number, const void *user_operations, u64 n, const void *timeout)
 {
 	struct operation operations[OPERATIONS_MAX];
-	u64 blocked = 0, seen = 0, ns = FOR_EVER;
-	bool waited = false;
-	s64 result;
+	struct waiter waiter = {
+		.process = current->process, .number = number, .operations = operations, .n = n};
+	u64 ns = FOR_EVER;
+	s64 left;
+	int result;
 
 	if (!n || n > OPERATIONS_MAX)
 		return n ? -E2BIG : -EINVAL;
 	if (copy_from_user(operations, user_operations, n * sizeof(operations[0])))
 		return -EFAULT;
-	result = timeout ? get_timespec(timeout, &ns) : 0;
-	if (result)
+	if (timeout)
+		TRY(get_timespec(timeout, &ns));
+	result = begin(&waiter);
+	if (result != WAITS)
 		return result;
-	while ((result = operate(number, operations, n, &blocked, &seen)) == -EAGAIN) {
-		if (operations[blocked].flags & IPC_NOWAIT || !ns)
-			return -EAGAIN;
-		result = wait_event_interruptible_timeout(changed, READ_ONCE(changes) != seen, ns);
-		if (result < 0)
-			return -EINTR;
-		ns = timeout ? (u64)result : ns;
-		waited = true;
-	}
-	if (!result)
-		wake_up(&changed);
-	return result == -EINVAL && waited ? -EIDRM : result;
+	left = wait_event_interruptible_timeout(changed, READ_ONCE(waiter.result) != WAITS, ns);
+	guard(mutex, &sets_lock);
+	if (waiter.result != WAITS)
+		return waiter.result;
+	list_del(&waiter.link);
+	return left < 0 ? -EINTR : -EAGAIN;
 }
 
 s64 sys_semop(int number, const void *operations, u64 n)
@@ -263,12 +289,24 @@ s64 sys_semop(int number, const void *operations, u64 n)
 	return sys_semtimedop(number, operations, n, NULL);
 }
 
+static s64 count_waiters(int number, int index, bool for_zero)
+{
+	struct waiter *waiter;
+	s64 count = 0;
+
+	list_for_each_entry (waiter, &waiters, link)
+		count += waiter->number == number && waiter->blocked->index == index &&
+			 !waiter->blocked->change == for_zero;
+	return count;
+}
+
 s64 sys_semctl(int number, int index, int command, u64 argument)
 {
+	bool looks = command == GETVAL || command == GETNCNT || command == GETZCNT;
 	struct set *set;
 
 	guard(mutex, &sets_lock);
-	set = find_set(number, command == GETVAL ? MAY_LOOK : command == SETVAL ? MAY_ALTER : 0);
+	set = find_set(number, looks ? MAY_LOOK : command == SETVAL ? MAY_ALTER : 0);
 	if (IS_ERR(set))
 		return PTR_ERR(set);
 	if (command == IPC_RMID) {
@@ -276,16 +314,18 @@ s64 sys_semctl(int number, int index, int command, u64 argument)
 			return -EPERM;
 		kfree(set->values);
 		set->values = NULL;
-	} else if ((command != GETVAL && command != SETVAL) || (unsigned)index >= set->count) {
-		return -EINVAL;
-	} else if (command == GETVAL) {
-		return set->values[index];
-	} else if ((int)argument < 0 || (int)argument > VALUE_MAX) {
-		return -ERANGE;
-	} else {
-		set->values[index] = (u16)argument;
+		settle(set, true);
+		return 0;
 	}
-	changes++;
-	wake_up(&changed);
+	if ((!looks && command != SETVAL) || (unsigned)index >= set->count)
+		return -EINVAL;
+	if (command == GETVAL)
+		return set->values[index];
+	if (looks)
+		return count_waiters(number, index, command == GETZCNT);
+	if ((int)argument < 0 || (int)argument > VALUE_MAX)
+		return -ERANGE;
+	set->values[index] = (u16)argument;
+	settle(set, false);
 	return 0;
 }

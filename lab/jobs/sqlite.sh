@@ -1,21 +1,23 @@
-#!/bin/sh
-# sqlite.sh - a data base with a write-ahead log: many inserts in one transaction, some alone, an index, the check.
-# packages: sqlite3
-# ignore: */data-shm
-# ROWS in the environment: how many (default 20000).
-set -e
-sqlite3 data <<END
-pragma journal_mode = wal;
-create table t(a integer primary key, b text);
-begin;
-with recursive c(x) as (select 1 union all select x + 1 from c where x < ${ROWS:-20000})
-insert into t select x, hex(x * 7) from c;
-commit;
-create index i on t(b);
-select count(*), sum(a), max(b) from t;
-pragma integrity_check;
-END
-for row in 1 2 3 4 5 6 7 8 9 10; do
-	sqlite3 data "insert into t(b) values('x$row'); select count(*) from t"
-done
-sqlite3 data 'delete from t where a % 3 = 0; vacuum; pragma wal_checkpoint(truncate); pragma integrity_check'
+#!/bin/bash
+# sqlite3 with a write-ahead log: 100,000 inserts, an index, updates, two readers and a writer, integrity_check.
+# packages: bash coreutils sqlite3
+# ignore: */base.db*
+. "${0%/*}/common.sh"
+{
+	echo 'PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;'
+	echo 'CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT, value INTEGER);'
+	for part in 0 1 2 3; do
+		echo "BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 25000)"
+		echo "INSERT INTO t SELECT $part*25000+i, 'name ' || (i * 7919 % 10007), i * i % 1000003 FROM n; COMMIT;"
+	done
+	echo 'CREATE INDEX by_name ON t(name);'
+} | sqlite3 base.db
+(for n in $(seq 1 20); do sqlite3 -cmd '.timeout 60000' base.db "UPDATE t SET value = value + 1 WHERE id % 20 = $n - 1;"; done) &
+for n in 1 2; do (for i in $(seq 1 10); do sqlite3 -cmd '.timeout 60000' base.db 'SELECT count(*) FROM t;'; done | sort -u > seen.$n) & done
+wait
+cat seen.1 seen.2 && rm seen.*
+sqlite3 base.db 'PRAGMA integrity_check; SELECT count(*), sum(value), min(name), max(name) FROM t; PRAGMA wal_checkpoint(TRUNCATE);'
+sqlite3 base.db 'DELETE FROM t WHERE id % 3 = 0; VACUUM; PRAGMA integrity_check; SELECT count(*) FROM t;'
+sqlite3 base.db .dump | sha256sum
+sqlite3 roll.db 'PRAGMA journal_mode=DELETE; CREATE TABLE a(b); BEGIN; INSERT INTO a VALUES(1); ROLLBACK; SELECT count(*) FROM a;'
+ls

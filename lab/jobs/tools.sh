@@ -1,44 +1,37 @@
-#!/bin/sh
-# tools.sh - GNU's and Debian's tools on a tree: find, grep, sed, awk, sort, tar, gzip, diff, cp, ls and their like.
-# packages: bash coreutils findutils grep sed gawk tar gzip diffutils
-# FILES in the environment: how many (default 40).
-set -e
-export LC_ALL=C TZ=UTC
-mkdir tree
-cd tree
-for file in $(seq "${FILES:-40}"); do
-	folder=d$((file % 11))/e$((file % 5))
-	mkdir -p $folder
-	seq $file $((file + 50)) > $folder/f$file
-	chmod $((file % 8))$((file % 8))4 $folder/f$file
-done
-ln d1/e1/f1 hard
-ln -s d2/e2 soft
-mkfifo pipe
-cd ..
-touch -h -d @1700000000 tree/soft
-find tree -type f -exec touch -d @1700000000 {} +
-find tree -type d -exec touch -d @1700000000 {} +
-find tree -type f -name 'f*1' | sort | xargs grep -c 7 | head -n 20
-find tree -links 2 -type f | sort
-find tree -perm -111 | wc -l
-ls -lR --time-style=+%s tree/d1
-sed -n '2,4s/1/one/gp' tree/d1/e1/f1
-gawk '{ sum += $1 } END { print NR, sum }' tree/d*/e*/f*
-cp -a tree copy
-diff -r --no-dereference tree/d3 copy/d3 && echo same
-sed -i s/7/seven/ copy/d3/e0/*
-diff -r tree/d3 copy/d3 | head -n 20 || true
-tar cf tree.tar --sort=name --exclude=pipe tree
-gzip -n -9 -k tree.tar
-sha256sum tree.tar tree.tar.gz
-mkdir out
-tar xzf tree.tar.gz -C out
-diff -r --no-dereference --exclude=pipe tree out/tree && echo unpacked
-cut -c1-2 tree/d1/e1/f1 | sort -rn | uniq -c | tail -n 3
-comm -12 tree/d1/e1/f1 tree/d2/e2/f2 | wc -l
-mv copy/d4 moved
-rm -r copy/d5 out
-du -a --apparent-size moved | sort -k 2 | tail -n 5
-stat -c '%n %A %h %s' tree/* hard 2>/dev/null || true
-bash -c 'for i in {1..3}; do echo $i; done | tac; sleep 100 & kill %1; wait; echo $?'
+#!/bin/bash
+# coreutils, findutils, grep, sed, gawk, tar, gzip and diff on a real tree: perl's library.
+# packages: bash coreutils findutils grep sed gawk tar gzip diffutils patch perl-modules-5.36
+. "${0%/*}/common.sh"
+cp -a /usr/share/perl/5.36.0 one
+find one -name '*.pm' | sort | wc -l
+find one -type f -size +40k -printf '%s %p\n' | sort -n
+grep -rl 'use strict' one | sort | sha256sum
+grep -rhoE '\bsub [a-z_]+' one | sort | uniq -c | sort -k1,1nr -k2 | head -20
+find one -name '*.pm' -exec sed -n 's/^package \([A-Za-z:]*\);.*/\1/p' {} + | sort -u | sha256sum
+find one -name "*.pl" -print0 | sort -z | xargs -0 -n 3 wc -l | tail -3
+gawk '{ words += NF; lines++; if (length > longest) longest = length } END { print lines, words, longest }' $(find one -name '*.pod' -o -name '*.pm' | sort | head -200)
+find one -type f | sort | gawk -F. '{ kind[$NF]++ } END { n = asorti(kind, names); for (i = 1; i <= n; i++) print names[i], kind[names[i]] }'
+tar -cf all.tar --sort=name --mtime=@1000000000 one
+sha256sum all.tar
+gzip -nk9 all.tar && gzip -l all.tar.gz | tail -1
+mkdir two && tar -xzf all.tar.gz -C two
+diff -r one two/one && echo 'the same'
+sed -i 's/strict/loose/' two/one/CPAN/*.pm
+diff -ru one two/one | grep -c '^[-+]' || true
+diff -ru one two/one > change.patch || true
+sed -i 's/[ \t]*20[0-9][0-9]-.*$//' change.patch
+patch -s -d two/one -p1 -R < change.patch && diff -r one two/one && echo 'and back'
+mv two/one/CPAN two/CPAN.moved
+ln -s ../two/CPAN.moved one/link && ln one/strict.pm one/hard.pm
+cp -a one three && rm -r one
+chmod -R g-r,o= three/Pod && chown -R user three/Pod
+touch -d @1234567890 three/strict.pm && stat -c '%y %h %a' three/strict.pm
+du -s --apparent-size three two | cut -f 2
+comm -12 <(cd three && find . | sort) <(cd two && find . | sort) | head -5
+split -b 100000 all.tar part. && cat part.* | cmp - all.tar && rm part.*
+shuf -i 1-20000 --random-source=all.tar > numbers && sort -n numbers | sha256sum && sort -R numbers | wc -l
+head -c 100000 all.tar | od -An -tx1 | tr -d ' \n' | fold -w 64 | sha256sum
+dd if=all.tar of=odd bs=777 count=99 skip=13 2>&1 | head -2
+truncate -s 1234567 odd && stat -c %s odd
+mkfifo pipe && (seq 1 50000 > pipe &) && tac pipe | md5sum
+tree_of .

@@ -188,8 +188,17 @@ SCENARIO(semaphores)
 	T(semctl(id, 0, SETVAL, 0));
 	if (!fork())
 		_exit(semop(id, &down, 1) == -1 && errno == EIDRM ? 9 : 1);
+	if (!fork())
+		_exit(semop(id, &(struct sembuf){1, 0, 0}, 1) == -1 && errno == EIDRM ? 9 : 1);
 	usleep(200000);
+	T(semctl(id, 0, GETNCNT));
+	T(semctl(id, 0, GETZCNT));
+	T(semctl(id, 1, GETNCNT));
+	T(semctl(id, 1, GETZCNT));
+	T(semctl(id, 2, GETZCNT));
 	T(semctl(id, 0, IPC_RMID));
+	wait(&status);
+	T(WEXITSTATUS(status));
 	wait(&status);
 	T(WEXITSTATUS(status));
 	T(semop(id, &up, 1));

@@ -1,5 +1,6 @@
 #!/bin/bash
 # perl: files, directories, sorting, sockets of no kind, fork and wait, locks, formats.
+# packages: bash coreutils perl
 . "${0%/*}/common.sh"
 cat > t.pl <<'P'
 use strict; use warnings; use File::Find; use File::Temp qw(tempdir); use File::Copy; use File::Path qw(make_path remove_tree);
