@@ -83,7 +83,7 @@ static bool maps_page(const struct vma *vma, const struct page *page, u64 *addre
 		old = 0;
 	if (old && pte_accessed(old)) {
 		/* the processor may set dirty meanwhile: then leave it */
-		cmpxchg(slot, old, pte_mkold(old));
+		try_cmpxchg(slot, &old, pte_mkold(old));
 		*accessed = true;
 	}
 	spin_unlock(&vma->mm->page_table_lock);

@@ -8,13 +8,13 @@
 
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
-	struct hash_siphash v = hash_siphash_begin();
+	struct siphash v = siphash_begin(hash_siphash_key);
 	u64 last = (u64)length << 56, h;
 
 	while (length >= 8)
-		hash_siphash_word(&v, hash_take64(&name, &length));
+		siphash_word(&v, hash_take64(&name, &length));
 	if (length)
 		last |= hash_take64(&name, &length);
-	h = hash_siphash_end(&v, last);
+	h = siphash_end(&v, last);
 	return (u32)(h ^ h >> 32);
 }

@@ -13,6 +13,8 @@ struct registers;
 /* Print the message, registers and a trace, and leave the machine with a failure. Any context. */
 __noreturn __cold void panic(const char *format, ...) __printf(1, 2);
 
+extern bool panicking; /* panic() has stopped the other CPUs: nobody will release their locks */
+
 /* The same for a fault: prints and traces from @registers instead of the caller. */
 __noreturn __cold void panic_registers(const struct registers *registers, const char *format, ...)
 	__printf(2, 3);

@@ -19,20 +19,11 @@ typedef struct {
 #define ATOMIC_INIT(i) {(i)}
 
 #define smp_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define smp_rmb() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define smp_wmb() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 
 #define xchg(p, v) __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
-/* The value found at @p; it was @old exactly if @new has been stored. */
-#define cmpxchg(p, old, new)                                                                       \
-	({                                                                                         \
-		__typeof__(*(p)) _cx_old = (old);                                                  \
-		__atomic_compare_exchange_n(p, &_cx_old, new, false, __ATOMIC_SEQ_CST,             \
-					    __ATOMIC_SEQ_CST);                                     \
-		_cx_old;                                                                           \
-	})
 /* true if @new has been stored; else *old_p is set to the value found. */
 #define try_cmpxchg(p, old_p, new)                                                                 \
 	__atomic_compare_exchange_n(p, old_p, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
@@ -65,6 +56,5 @@ typedef struct {
 #define atomic64_sub atomic_sub
 #define atomic64_inc atomic_inc
 #define atomic64_dec atomic_dec
-#define atomic64_add_return atomic_add_return
 #define atomic64_inc_return atomic_inc_return
 #define atomic64_dec_return atomic_dec_return

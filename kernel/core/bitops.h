@@ -9,11 +9,9 @@
 #include "kernel/core/types.h"
 
 #define BITS_PER_LONG (8 * (unsigned)sizeof(unsigned long))
-#define BITS_TO_LONGS(n) DIV_ROUND_UP(n, BITS_PER_LONG)
 #define BIT(n) (1UL << (n))
-#define BIT_MASK(n) (1UL << ((n) % BITS_PER_LONG))
+#define BIT_MASK(n) BIT((n) % BITS_PER_LONG)
 #define BIT_WORD(n) ((n) / BITS_PER_LONG)
-#define DECLARE_BITMAP(name, bits) unsigned long name[BITS_TO_LONGS(bits)]
 
 static inline void set_bit(unsigned long n, volatile unsigned long *map)
 {
@@ -32,7 +30,7 @@ static inline void clear_bit_unlock(unsigned long n, volatile unsigned long *map
 
 static inline bool test_bit(unsigned long n, const volatile unsigned long *map)
 {
-	return map[BIT_WORD(n)] >> (n % BITS_PER_LONG) & 1;
+	return map[BIT_WORD(n)] & BIT_MASK(n);
 }
 
 static inline bool test_and_set_bit(unsigned long n, volatile unsigned long *map)
@@ -50,24 +48,16 @@ static inline void __set_bit(unsigned long n, unsigned long *map)
 	map[BIT_WORD(n)] |= BIT_MASK(n);
 }
 
-static inline void __clear_bit(unsigned long n, unsigned long *map)
-{
-	map[BIT_WORD(n)] &= ~BIT_MASK(n);
-}
-
 static inline bool __test_and_clear_bit(unsigned long n, unsigned long *map)
 {
 	bool old = test_bit(n, map);
 
-	__clear_bit(n, map);
+	map[BIT_WORD(n)] &= ~BIT_MASK(n);
 	return old;
 }
 
 /* Index of the lowest set bit; undefined for 0. */
-static inline unsigned __ffs(unsigned long word)
-{
-	return (unsigned)__builtin_ctzl(word);
-}
+#define __ffs(word) ((unsigned)__builtin_ctzl(word))
 
 /* 1 + index of the highest set bit; 0 for 0. */
 static inline unsigned fls64(u64 word)
@@ -88,22 +78,18 @@ static inline u64 roundup_pow_of_two(u64 n)
 	return n <= 1 ? 1 : 1ULL << fls64(n - 1);
 }
 
-/* First set (clear) bit of map[0..size) at or after @from; @size when there is none. */
-static inline unsigned long __find_next(const unsigned long *map, unsigned long size,
-					unsigned long from, unsigned long invert)
+/* First clear bit of map[0..size) at or after @from; @size when there is none. */
+static inline unsigned long find_next_zero_bit(const unsigned long *map, unsigned long size,
+					       unsigned long from)
 {
-	unsigned long word, mask = ~0UL << (from % BITS_PER_LONG);
+	for (; from < size; from = round_down(from, BITS_PER_LONG) + BITS_PER_LONG) {
+		unsigned long word = ~map[BIT_WORD(from)] >> from % BITS_PER_LONG;
 
-	for (from = round_down(from, BITS_PER_LONG); from < size; from += BITS_PER_LONG) {
-		word = (map[BIT_WORD(from)] ^ invert) & mask;
 		if (word)
 			return min(from + __ffs(word), size);
-		mask = ~0UL;
 	}
 	return size;
 }
-#define find_next_bit(map, size, from) __find_next(map, size, from, 0)
-#define find_next_zero_bit(map, size, from) __find_next(map, size, from, ~0UL)
 
 /* The largest integer whose square is not above @n. */
 static inline u64 int_sqrt(u64 n)

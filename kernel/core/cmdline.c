@@ -9,34 +9,32 @@
 static char original[LINE_SIZE];
 static char storage[LINE_SIZE]; /* the same, a NUL after each word */
 static char *words[CMDLINE_WORDS + 1];
-static int option_count; /* words before `--` */
-static int argument_count;
+static int word_count, option_count; /* options: words before `--` */
 
 int cmdline_init(const char *line)
 {
 	bool too_long = kernel_strlcpy(original, line, LINE_SIZE) >= LINE_SIZE;
 	char *at = storage;
-	int count = 0;
 
 	kernel_strlcpy(storage, line, LINE_SIZE);
-	option_count = -1;
-	for (;;) {
+	word_count = option_count = 0;
+	for (bool options = true;;) {
 		while (isspace_ascii(*at))
 			*at++ = '\0';
-		if (!*at || count == CMDLINE_WORDS)
+		if (!*at || word_count == CMDLINE_WORDS)
 			break;
-		words[count] = at;
+		char *word = at;
+
 		while (*at && !isspace_ascii(*at))
 			at++;
-		if (option_count < 0 && at == words[count] + 2 && !strncmp(at - 2, "--", 2))
-			option_count = count;
-		else
-			count++;
+		if (options && at == word + 2 && word[0] == '-' && word[1] == '-') {
+			options = false;
+			continue;
+		}
+		words[word_count++] = word;
+		option_count += options;
 	}
-	words[count] = NULL;
-	if (option_count < 0)
-		option_count = count;
-	argument_count = count - option_count;
+	words[word_count] = NULL;
 	return too_long || *at ? -E2BIG : 0;
 }
 
@@ -68,10 +66,9 @@ bool cmdline_option(const char *name, char *buffer, size_t size)
 {
 	const char *value = cmdline_value(name);
 
-	if (!value)
-		return false;
-	kernel_strlcpy(buffer, value, size);
-	return true;
+	if (value)
+		kernel_strlcpy(buffer, value, size);
+	return value;
 }
 
 bool cmdline_flag(const char *name)
@@ -85,11 +82,12 @@ bool cmdline_flag(const char *name)
 bool cmdline_u64(const char *name, u64 *value)
 {
 	const char *text = cmdline_value(name), *end;
-	u64 parsed;
 
 	if (!text)
 		return false;
-	parsed = memparse(text, &end);
+
+	u64 parsed = memparse(text, &end);
+
 	if (end == text || *end) {
 		pr_warn("command line: %s=%s is not a number\n", name, text);
 		return false;
@@ -100,6 +98,6 @@ bool cmdline_u64(const char *name, u64 *value)
 
 char **cmdline_init_args(int *count)
 {
-	*count = argument_count;
+	*count = word_count - option_count;
 	return words + option_count;
 }

@@ -1,69 +1,26 @@
 /*
- * errno.h - error numbers, exactly those of Linux on x86-64 (asm-generic/errno.h); values are ABI.
+ * errno.h - error numbers, those of Linux on x86-64 (asm-generic/errno.h) as far as they are used;
+ * values are ABI.
  */
 #pragma once
 
 #ifdef HOSTED
 #include <errno.h>
 #else
-
-#define EPERM 1
-#define ENOENT 2
-#define ESRCH 3
-#define EINTR 4
-#define EIO 5
-#define ENXIO 6
-#define E2BIG 7
-#define ENOEXEC 8
-#define EBADF 9
-#define ECHILD 10
-#define EAGAIN 11
-#define EWOULDBLOCK EAGAIN
-#define ENOMEM 12
-#define EACCES 13
-#define EFAULT 14
-#define ENOTBLK 15
-#define EBUSY 16
-#define EEXIST 17
-#define EXDEV 18
-#define ENODEV 19
-#define ENOTDIR 20
-#define EISDIR 21
-#define EINVAL 22
-#define ENFILE 23
-#define EMFILE 24
-#define ENOTTY 25
-#define ETXTBSY 26
-#define EFBIG 27
-#define ENOSPC 28
-#define ESPIPE 29
-#define EROFS 30
-#define EMLINK 31
-#define EPIPE 32
-#define EDOM 33
-#define ERANGE 34
-#define EDEADLK 35
-#define ENAMETOOLONG 36
-#define ENOLCK 37
-#define ENOSYS 38
-#define ENOTEMPTY 39
-#define ELOOP 40
-#define EIDRM 43
-#define ENODATA 61
-#define EOVERFLOW 75
-#define ELIBBAD 80
-#define ENOTSOCK 88
-#define EOPNOTSUPP 95
-#define ENOTSUP EOPNOTSUPP
-#define EAFNOSUPPORT 97
-#define ETIMEDOUT 110
-#define ESTALE 116
-#define EUCLEAN 117
-
-#endif /* HOSTED */
+enum {
+	EPERM = 1, ENOENT, ESRCH, EINTR, EIO, ENXIO, E2BIG, ENOEXEC, EBADF, ECHILD,
+	EAGAIN = 11, ENOMEM, EACCES, EFAULT, ENOTBLK, EBUSY, EEXIST, EXDEV, ENODEV, ENOTDIR,
+	EISDIR = 21, EINVAL, ENFILE, EMFILE, ENOTTY, ETXTBSY, EFBIG, ENOSPC, ESPIPE, EROFS,
+	EMLINK = 31, EPIPE, EDOM, ERANGE, EDEADLK, ENAMETOOLONG, ENOLCK, ENOSYS, ENOTEMPTY, ELOOP,
+	EIDRM = 43, ENODATA = 61, EOVERFLOW = 75, ELIBBAD = 80, EOPNOTSUPP = 95, EAFNOSUPPORT = 97,
+	ETIMEDOUT = 110, EUCLEAN = 117,
+};
+#endif
 
 /* Never seen by a program: a system call that a signal interrupted, and what to do about it. */
-#define ERESTARTSYS 512		  /* restart if the handler says SA_RESTART, else EINTR */
-#define ERESTARTNOINTR 513	  /* always restart */
-#define ERESTARTNOHAND 514	  /* restart only if no handler ran, else EINTR */
-#define ERESTART_RESTARTBLOCK 516 /* the same, with the deadline it had (wait_deadline()) */
+enum {
+	ERESTARTSYS = 512,	     /* restart if the handler says SA_RESTART, else EINTR */
+	ERESTARTNOINTR = 513,	     /* always restart */
+	ERESTARTNOHAND = 514,	     /* restart only if no handler ran, else EINTR */
+	ERESTART_RESTARTBLOCK = 516, /* the same, with the deadline it had (wait_deadline()) */
+};

@@ -2,8 +2,7 @@
  * export.c - framing of the control port's records (export.h). Text formatting only: the port
  * itself is behind `control_output`, so this file compiles hosted too.
  *
- * export_lock keeps a record, and the chunks of a long one, together; after a panic it is not
- * taken.
+ * export_lock keeps a record, and the chunks of a long one, together.
  */
 #include "kernel/core/export.h"
 #include "kernel/core/kernel.h"
@@ -60,35 +59,25 @@ static void put_record(const char *type, const char *json, size_t length)
 	control_output("\n", 1);
 }
 
-/* Under export_lock, which guards the buffers. */
-static void put_chunks(const char *type, const char *json, size_t length)
-{
-	static char escaped[2 * CHUNK_BYTES + 8], record[2 * CHUNK_BYTES + 128];
-	unsigned parts = (unsigned)DIV_ROUND_UP(length, CHUNK_BYTES), part;
-
-	for (part = 0; part < parts; part++) {
-		size_t n = min_t(size_t, length, CHUNK_BYTES);
-		int size;
-
-		json_escape(escaped, sizeof(escaped), json, n);
-		size = scnprintf(record, sizeof(record),
-				 "{\"type\":\"%s\",\"part\":%u,\"of\":%u,\"data\":\"%s\"}", type,
-				 part, parts, escaped);
-		put_record("chunk", record, (size_t)size);
-		json += n;
-		length -= n;
-	}
-}
-
 void control_record(const char *type, const char *json, size_t length)
 {
-	unsigned long flags = lock_unless_panicking(&export_lock);
+	static char escaped[2 * CHUNK_BYTES + 8], record[2 * CHUNK_BYTES + 128];
+	unsigned parts = (unsigned)DIV_ROUND_UP(length, CHUNK_BYTES);
 
-	if (length <= RECORD_MAX)
+	guard(spinlock_irqsave, &export_lock);
+	if (length <= RECORD_MAX) {
 		put_record(type, json, length);
-	else
-		put_chunks(type, json, length);
-	unlock_unless_panicking(&export_lock, flags);
+		return;
+	}
+	for (unsigned part = 0; part < parts; part++) {
+		size_t n = min_t(size_t, length - part * CHUNK_BYTES, CHUNK_BYTES);
+
+		json_escape(escaped, sizeof(escaped), json + part * CHUNK_BYTES, n);
+		put_record("chunk", record,
+			   (size_t)scnprintf(record, sizeof(record),
+					     "{\"type\":\"%s\",\"part\":%u,\"of\":%u,\"data\":\"%s\"}",
+					     type, part, parts, escaped));
+	}
 }
 
 void control_recordf(const char *type, const char *format, ...)

@@ -20,11 +20,9 @@ struct conversion {
 
 static void put(struct output *out, char c, int count)
 {
-	while (count-- > 0) {
+	for (; count > 0; count--, out->length++)
 		if (out->length + 1 < out->size)
 			out->buffer[out->length] = c;
-		out->length++;
-	}
 }
 
 /* @prefix, zeros and @body in a field of the conversion's width. */
@@ -33,40 +31,34 @@ static void put_field(struct output *out, const struct conversion *c, const char
 {
 	int padding = c->width - (int)strlen(prefix) - zeros - length;
 
-	if (!c->left)
-		put(out, ' ', padding);
+	put(out, ' ', c->left ? 0 : padding);
 	while (*prefix)
 		put(out, *prefix++, 1);
 	put(out, '0', zeros);
 	while (length-- > 0)
 		put(out, *body++, 1);
-	if (c->left)
-		put(out, ' ', padding);
+	put(out, ' ', c->left ? padding : 0);
 }
 
 static void put_string(struct output *out, const struct conversion *c, const char *s)
 {
-	if (!s)
-		s = "(null)";
-	put_field(out, c, "", 0, s,
-		  (int)(c->precision >= 0 ? strnlen(s, (size_t)c->precision) : strlen(s)));
+	s = s ?: "(null)";
+	put_field(out, c, "", 0, s, (int)strnlen(s, (size_t)c->precision)); /* -1: all */
 }
 
 static void put_number(struct output *out, const struct conversion *c, u64 value, unsigned base,
 		       const char *sign)
 {
 	char digits[24], *first = digits + sizeof(digits);
-	int length, zeros;
 
 	if (c->alternate && base == 16 && value)
 		sign = "0x";
-	if (base == 10) /* apart, since a constant divisor needs no division */
-		for (; value; value /= 10)
-			*--first = (char)('0' + value % 10);
 	for (; value; value /= base)
 		*--first = "0123456789abcdef"[value % base];
-	length = (int)(digits + sizeof(digits) - first);
-	zeros = max(c->precision - length, c->precision < 0 && !length);
+
+	int length = (int)(digits + sizeof(digits) - first);
+	int zeros = max(c->precision - length, c->precision < 0 && !length);
+
 	if (c->zero && !c->left && c->precision < 0)
 		zeros = max(zeros, c->width - (int)strlen(sign) - length);
 	put_field(out, c, sign, zeros, first, length);
@@ -77,11 +69,10 @@ static void put_symbol(struct output *out, const struct conversion *c, u64 addre
 {
 	u64 offset = 0;
 	const char *name = symbol_lookup(address, &offset);
-	struct conversion hex = {.alternate = true, .precision = 1};
 
-	put_string(out, c, name ? name : "?");
+	put_string(out, c, name ?: "?");
 	put(out, '+', 1);
-	put_number(out, &hex, offset, 16, "");
+	put_number(out, &(struct conversion){.alternate = true, .precision = 1}, offset, 16, "");
 }
 
 /* A width or a precision at *@format, which moves on; @star: the argument if it is a star. */
@@ -105,7 +96,6 @@ int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list argu
 	for (; *format; format++) {
 		struct conversion c = {.precision = -1};
 		size_t bytes = sizeof(int);
-		char character;
 		u64 value;
 
 		if (*format != '%') {
@@ -130,8 +120,7 @@ int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list argu
 			put_string(&out, &c, va_arg(arguments, const char *));
 			break;
 		case 'c':
-			character = (char)va_arg(arguments, int);
-			put_field(&out, &c, "", 0, &character, 1);
+			put_field(&out, &c, "", 0, &(char){(char)va_arg(arguments, int)}, 1);
 			break;
 		case 'p':
 			value = (uintptr_t)va_arg(arguments, void *);
@@ -153,10 +142,7 @@ int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list argu
 		case 'o':
 			value = bytes == 8 ? va_arg(arguments, u64) : va_arg(arguments, u32);
 			put_number(&out, &c, value,
-				   *format == 'u'   ? 10
-				   : *format == 'x' ? 16
-						    : 8,
-				   "");
+				   *format == 'u' ? 10 : *format == 'x' ? 16 : 8, "");
 			break;
 		default: /* %% */
 			put(&out, '%', 1);
@@ -167,69 +153,45 @@ int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list argu
 	return (int)out.length;
 }
 
-int kernel_snprintf(char *buffer, size_t size, const char *format, ...)
-{
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = kernel_vsnprintf(buffer, size, format, arguments);
-	va_end(arguments);
-	return length;
-}
-
 int vscnprintf(char *buffer, size_t size, const char *format, va_list arguments)
 {
-	int length = kernel_vsnprintf(buffer, size, format, arguments);
-
-	return size ? min(length, (int)size - 1) : 0;
+	return min(kernel_vsnprintf(buffer, size, format, arguments), max((int)size - 1, 0));
 }
 
 int scnprintf(char *buffer, size_t size, const char *format, ...)
 {
 	va_list arguments;
-	int length;
 
 	va_start(arguments, format);
-	length = vscnprintf(buffer, size, format, arguments);
+	int length = vscnprintf(buffer, size, format, arguments);
 	va_end(arguments);
 	return length;
 }
 
 size_t kernel_strlcpy(char *to, const char *from, size_t size)
 {
-	size_t length = strlen(from);
+	size_t length = strlen(from), n = min(length, size - 1);
 
-	if (size) {
-		size_t n = min(length, size - 1);
-
-		memcpy(to, from, n);
-		to[n] = '\0';
-	}
+	memcpy(to, from, n);
+	to[n] = '\0';
 	return length;
-}
-
-static unsigned digit_value(char c)
-{
-	c |= 0x20; /* leaves digits as they are */
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 255;
 }
 
 u64 memparse(const char *s, const char **end)
 {
-	static const char suffixes[] = "kmg";
-	const char *suffix;
-	unsigned base = 10;
+	static const char digits[] = "0123456789abcdef", suffixes[] = "kmg";
+	bool hexadecimal = s[0] == '0' && (s[1] | 0x20) == 'x';
+	unsigned base = hexadecimal ? 16 : s[0] == '0' ? 8 : 10;
+	const char *at = s + 2 * hexadecimal, *digit;
 	u64 value = 0;
 
-	if (s[0] == '0') {
-		base = (s[1] | 0x20) == 'x' && digit_value(s[2]) < 16 ? 16 : 8;
-		s += base == 16 ? 2 : 0;
-	}
-	*end = s;
-	for (; digit_value(*s) < base; s++)
-		value = value * base + digit_value(*s);
-	suffix = s != *end && *s ? strchr(suffixes, *s | 0x20) : NULL;
-	*end = suffix ? s + 1 : s;
-	return suffix ? value << 10 * (suffix - suffixes + 1) : value;
+	for (*end = s; (digit = strchr(digits, *at | 0x20)) && digit < digits + base; *end = ++at)
+		value = value * base + (u64)(digit - digits);
+
+	const char *suffix = *end > s ? strchr(suffixes, **end | 0x20) : NULL;
+
+	if (!suffix)
+		return value;
+	++*end;
+	return value << 10 * (suffix - suffixes + 1);
 }

@@ -17,7 +17,6 @@
 #include "kernel/core/mutex.h"
 #include "kernel/core/printk.h"
 #include "kernel/core/sched.h"
-#include "kernel/core/seqlock.h"
 #include "kernel/core/string.h"
 #include "kernel/core/syscalls.h"
 #include "kernel/core/task.h"

@@ -34,7 +34,7 @@ static struct lock_edge {
 	const void *from_at, *to_at;
 } edges[EDGES_MAX];
 static unsigned edge_count;
-static DECLARE_BITMAP(known_edges, KEYS *KEYS);
+static unsigned long known_edges[KEYS * KEYS / BITS_PER_LONG];
 static u8 class_use[LOCK_CLASSES]; /* USED_* of spinlocks */
 
 static struct held_locks cpu_held[NR_CPUS]; /* of threads that have no list: start-up, idle */
@@ -68,63 +68,59 @@ static __noreturn void report(const char *what, u16 key, const void *here)
 	panic("lockdep: %s: %s", what, lock_classes[key / LEVELS].name);
 }
 
-/* Is there a way from @from to @to? reached[k]: the edge (index + 1) that led to k. */
+/* The edge (index + 1) by which a way from @from first reaches each key; 0: there is none. */
 static u16 reached[KEYS];
 
-static bool find_path(u16 from, u16 to)
+static void find_ways(u16 from)
 {
-	bool more = true;
-
 	memset(reached, 0, sizeof(reached));
-	while (more && !reached[to]) {
-		more = false;
+	for (unsigned before = ~0u, found = 0; before != found;) {
+		before = found;
 		for (unsigned i = 0; i < edge_count; i++) {
-			const struct lock_edge *edge = &edges[i];
-
-			if (!reached[edge->to] && (edge->from == from || reached[edge->from])) {
-				reached[edge->to] = (u16)(i + 1);
-				more = true;
+			if (!reached[edges[i].to] &&
+			    (edges[i].from == from || reached[edges[i].from])) {
+				reached[edges[i].to] = (u16)(i + 1);
+				found++;
 			}
 		}
 	}
-	return reached[to];
-}
-
-/* @held -> @key closes a cycle: there is a path from @key to @held in reached[]. */
-static __noreturn void report_cycle(const struct held_lock *held, u16 key, const void *here)
-{
-	ended = true;
-	printk(KERN_EMERG "lockdep: the other order, last step first:\n");
-	for (u16 step = held->key; step != key;) {
-		const struct lock_edge *edge = &edges[reached[step] - 1];
-
-		print_place("holding", edge->from, edge->from_at);
-		print_place("  took", edge->to, edge->to_at);
-		step = edge->from;
-	}
-	report("possible deadlock: locks taken in two orders", key, here);
 }
 
 static void add_edge(const struct held_lock *held, u16 key, const void *here)
 {
-	unsigned long bit = (unsigned long)held->key * KEYS + key, flags = arch_irq_save();
+	unsigned long flags = arch_irq_save();
 
 	__spin_lock(&graph_lock);
-	if (!test_bit(bit, known_edges)) {
-		if (find_path(key, held->key))
-			report_cycle(held, key, here);
-		if (edge_count == EDGES_MAX)
-			report("too many orders to remember", key, here);
-		edges[edge_count++] = (struct lock_edge){held->key, key, held->taken_at, here};
-		set_bit(bit, known_edges);
+	find_ways(key);
+	if (reached[held->key]) {
+		ended = true;
+		printk(KERN_EMERG "lockdep: the other order, last step first:\n");
+		for (u16 step = held->key; step != key;) {
+			const struct lock_edge *edge = &edges[reached[step] - 1];
+
+			print_place("holding", edge->from, edge->from_at);
+			print_place("  took", edge->to, edge->to_at);
+			step = edge->from;
+		}
+		report("possible deadlock: locks taken in two orders", key, here);
 	}
+	if (edge_count == EDGES_MAX)
+		report("too many orders to remember", key, here);
+	if (!test_and_set_bit((unsigned long)held->key * KEYS + key, known_edges))
+		edges[edge_count++] = (struct lock_edge){held->key, key, held->taken_at, here};
 	__spin_unlock(&graph_lock);
 	arch_irq_restore(flags);
 }
 
-static void check_orders(const struct held_locks *held, const void *lock, u16 key, const void *here)
+void lockdep_acquire(const void *lock, u16 class, unsigned level, unsigned flags)
 {
-	for (unsigned i = 0; i < held->count; i++) {
+	const void *here = __builtin_return_address(0);
+	struct held_locks *held = held_list();
+	u16 key = (u16)(class * LEVELS + level);
+
+	if (ended || panicking || !class)
+		return;
+	for (unsigned i = 0; i < held->count && !(flags & LOCK_TRY); i++) {
 		const struct held_lock *other = &held->lock[i];
 
 		if (other->lock == lock)
@@ -134,34 +130,21 @@ static void check_orders(const struct held_locks *held, const void *lock, u16 ke
 		if (!test_bit((unsigned long)other->key * KEYS + key, known_edges))
 			add_edge(other, key, here);
 	}
-}
+	if (flags & LOCK_SPIN) { /* taken by interrupt handlers: never held with interrupts on */
+		u8 use = irq_depth[cpu_id()]	? USED_IN_IRQ
+			 : arch_irqs_disabled() ? 0
+						: USED_IRQS_ON;
 
-/* A class taken by interrupt handlers may never be held with interrupts on. */
-static void check_irq_use(u16 key, const void *here)
-{
-	u8 use = irq_depth[cpu_id()] ? USED_IN_IRQ : arch_irqs_disabled() ? 0 : USED_IRQS_ON;
-	u8 *used = &class_use[key / LEVELS];
-
-	if (__atomic_or_fetch(used, use, __ATOMIC_RELAXED) == (USED_IN_IRQ | USED_IRQS_ON))
-		report("taken in interrupts, and elsewhere with interrupts enabled", key, here);
-}
-
-void lockdep_acquire(const void *lock, u16 class, unsigned level, unsigned flags)
-{
-	const void *here = __builtin_return_address(0);
-	struct held_locks *held = held_list();
-	u16 key = (u16)(class * LEVELS + level);
-	unsigned long irq_flags;
-
-	if (ended || !class)
-		return;
-	if (!(flags & LOCK_TRY))
-		check_orders(held, lock, key, here);
-	if (flags & LOCK_SPIN)
-		check_irq_use(key, here);
+		if (__atomic_or_fetch(&class_use[class], use, __ATOMIC_RELAXED) ==
+		    (USED_IN_IRQ | USED_IRQS_ON))
+			report("taken in interrupts, and elsewhere with interrupts enabled", key,
+			       here);
+	}
 	if (held->count == LOCKS_HELD_MAX)
 		report("a task holds too many locks", key, here);
-	irq_flags = arch_irq_save(); /* an interrupt pushes and pops on the same list */
+
+	unsigned long irq_flags = arch_irq_save(); /* an interrupt uses the same list */
+
 	held->lock[held->count++] = (struct held_lock){lock, here, key, flags & LOCK_SPIN};
 	arch_irq_restore(irq_flags);
 }
@@ -179,13 +162,13 @@ static unsigned find_held(const struct held_locks *held, const void *lock)
 void lockdep_release(const void *lock, u16 class)
 {
 	struct held_locks *held = held_list();
-	unsigned long flags;
-	unsigned i;
 
-	if (ended || !class)
+	if (ended || panicking || !class)
 		return;
-	flags = arch_irq_save();
-	i = find_held(held, lock);
+
+	unsigned long flags = arch_irq_save();
+	unsigned i = find_held(held, lock);
+
 	if (i == held->count)
 		report("released by a task that does not hold it", class * LEVELS, lock);
 	for (held->count--; i < held->count; i++)
@@ -197,24 +180,19 @@ bool lockdep_is_held(const void *lock)
 {
 	const struct held_locks *held = held_list();
 
-	return ended || find_held(held, lock) < held->count;
+	return ended || panicking || find_held(held, lock) < held->count;
 }
 
-void lockdep_irq_enter(void)
+void lockdep_irq(int step)
 {
-	irq_depth[cpu_id()]++;
-}
-
-void lockdep_irq_exit(void)
-{
-	irq_depth[cpu_id()]--;
+	irq_depth[cpu_id()] += (u32)step;
 }
 
 void lockdep_might_sleep(const char *file, int line)
 {
 	const struct held_locks *held = held_list();
 
-	if (ended)
+	if (ended || panicking)
 		return;
 	for (unsigned i = 0; i < held->count; i++)
 		if (held->lock[i].spins)

@@ -36,8 +36,7 @@ void lockdep_release(const void *lock, u16 class);
 bool lockdep_is_held(const void *lock);
 
 /* Around each device or timer interrupt (not faults): the machine's entry code. */
-void lockdep_irq_enter(void);
-void lockdep_irq_exit(void);
+void lockdep_irq(int step); /* 1 where it begins, -1 where it ends */
 
 /* Panics if the caller may not sleep here. @file and @line name the place. */
 void lockdep_might_sleep(const char *file, int line);
@@ -57,8 +56,7 @@ void lockdep_assert_none_held(void);
 #define lockdep_task_init(task) ((void)(task))
 #define lockdep_acquire(lock, class, level, flags) ((void)(level))
 #define lockdep_release(lock, class) ((void)0)
-#define lockdep_irq_enter() ((void)0)
-#define lockdep_irq_exit() ((void)0)
+#define lockdep_irq(step) ((void)0)
 #define lockdep_assert_held(lock) ((void)(lock))
 #define lockdep_assert_none_held() ((void)0)
 #define might_sleep() ((void)0)

@@ -7,6 +7,7 @@
 
 #include <arch/power.h>
 
+bool panicking;
 static u32 panic_owner; /* 1 + the CPU that panics */
 
 static __noreturn void panic_arguments(const struct registers *registers, const char *format,

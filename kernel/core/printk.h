@@ -3,7 +3,7 @@
  * console.
  *
  * A message is a line (or several); its level stands at its front as in Linux (KERN_INFO "...").
- * A line without a level continues the line before it. Each line in the ring is
+ * A message without one has level 5, notice. Each line in the ring is
  * "<level>[seconds.microseconds] text\n". `quiet` on the command line keeps all but KERN_ERR and
  * worse off the console; `loglevel=N` chooses: levels below N are printed.
  *
@@ -17,31 +17,25 @@
 #define KERN_EMERG "<0>"
 #define KERN_ERR "<3>"
 #define KERN_WARNING "<4>"
-#define KERN_NOTICE "<5>"
 #define KERN_INFO "<6>"
 #define KERN_DEBUG "<7>"
-#define KERN_CONT "" /* continues the last line */
 
 void printk(const char *format, ...) __printf(1, 2);
 
 #define pr_err(...) printk(KERN_ERR __VA_ARGS__)
 #define pr_warn(...) printk(KERN_WARNING __VA_ARGS__)
-#define pr_notice(...) printk(KERN_NOTICE __VA_ARGS__)
 #define pr_info(...) printk(KERN_INFO __VA_ARGS__)
 /* in the ring; on the console with loglevel=8 */
 #define pr_debug(...) printk(KERN_DEBUG __VA_ARGS__)
 
-#define WARN_ONCE(condition, ...)                                                                  \
+#define pr_warn_once(...)                                                                          \
 	({                                                                                         \
 		static bool _warned;                                                               \
-		bool _condition = !!(condition);                                                   \
-		if (unlikely(_condition && !_warned)) {                                            \
+		if (!_warned) {                                                                    \
 			_warned = true;                                                            \
 			printk(KERN_WARNING "WARNING: " __VA_ARGS__);                              \
 		}                                                                                  \
-		_condition;                                                                        \
 	})
-#define pr_warn_once(...) ((void)WARN_ONCE(true, __VA_ARGS__))
 
 /*
  * Text straight to the console, not to the log, whatever the level: reports for the person at the
@@ -65,18 +59,11 @@ extern int console_loglevel;
  * overwritten moves on to the oldest line.
  */
 size_t log_read(u64 *position, char *buffer, size_t size);
-extern u64 log_first, log_complete; /* positions of the oldest line, after the last */
+extern u64 log_first, log_complete; /* positions of the oldest line, after the last one */
 #define LOG_SIZE 65536
 
-/* Put a program's text (a write to /dev/kmsg) into the log at @level. */
-void log_write_user(int level, const char *text, size_t length);
+/* Put a text that is no format (a write to /dev/kmsg: "<level>text") into the log. */
+void log_write(const char *text, size_t length);
 
 /* Take the command line, and from it `quiet` and `loglevel=`. */
 void printk_init(const char *command_line);
-
-/* For the locks of the console, the log and the control port: not taken once panic() has stopped
- * the other CPUs, whose locks nobody will release. */
-struct spinlock;
-unsigned long lock_unless_panicking(struct spinlock *lock);
-void unlock_unless_panicking(struct spinlock *lock, unsigned long flags);
-extern bool panicking;

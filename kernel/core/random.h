@@ -1,10 +1,9 @@
 /*
- * random.h - random bytes from a ChaCha20 keystream that replaces its own key (Bernstein 2008, RFC
- * 8439).
+ * random.h - random bytes: SipHash-1-3 of a counter under a secret key of 128 bits.
  *
  * Seeded at boot from RDRAND where the CPU has it, the cycle counter and the clock; `seed=N` fixes
- * the seed instead, so that a run can be repeated. Without RDRAND it is good for hash salts and
- * temporary file names, not for keys. Any context.
+ * the seed instead, so that a run can be repeated. Good for hash salts, address layout and
+ * temporary file names, not for cryptographic keys. Any context.
  */
 #pragma once
 

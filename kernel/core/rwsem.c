@@ -29,28 +29,19 @@ static void queue_unlock(struct rw_semaphore *sem, unsigned long flags)
 	arch_irq_restore(flags);
 }
 
-/* Can @waiter have the lock in this state? Sets the state if so. */
-static bool try_grant(struct rw_semaphore *sem, struct rwsem_waiter *waiter)
-{
-	u32 old = READ_ONCE(sem->state);
-
-	do {
-		if (waiter->writer ? old != RWSEM_WAITERS : old & RWSEM_WRITER)
-			return false;
-	} while (!try_cmpxchg(&sem->state, &old,
-			      old + (waiter->writer ? RWSEM_WRITER : RWSEM_READER)));
-	return true;
-}
-
 /* Grant the lock to as many at the front as may have it together. Under wait_lock. */
 static void grant_front(struct rw_semaphore *sem)
 {
 	while (!list_empty(&sem->waiters)) {
 		struct rwsem_waiter *waiter =
 			list_first_entry(&sem->waiters, struct rwsem_waiter, link);
+		u32 old = READ_ONCE(sem->state);
 
-		if (!try_grant(sem, waiter))
-			return;
+		do {
+			if (waiter->writer ? old != RWSEM_WAITERS : old & RWSEM_WRITER)
+				return;
+		} while (!try_cmpxchg(&sem->state, &old,
+				      old + (waiter->writer ? RWSEM_WRITER : RWSEM_READER)));
 		list_del(&waiter->link);
 		waiter->granted = true;
 		wake_up_task(waiter->task);
@@ -70,7 +61,6 @@ int rwsem_wait(struct rw_semaphore *sem, bool writer, enum task_state state)
 {
 	struct rwsem_waiter waiter = {.task = current, .writer = writer};
 	unsigned long flags = queue_lock(sem);
-	bool given_up = false;
 
 	lock_contended(sem->wait_lock.class, 0);
 	list_add_tail(&waiter.link, &sem->waiters);
@@ -81,8 +71,7 @@ int rwsem_wait(struct rw_semaphore *sem, bool writer, enum task_state state)
 	/* wait_lock guards `granted` and keeps the waker from touching @waiter after we left. */
 	for (;;) {
 		set_current_state(state);
-		given_up = state == TASK_INTERRUPTIBLE && signal_pending(current);
-		if (waiter.granted || given_up)
+		if (waiter.granted || (state == TASK_INTERRUPTIBLE && signal_pending(current)))
 			break;
 		queue_unlock(sem, flags);
 		schedule();
@@ -92,10 +81,8 @@ int rwsem_wait(struct rw_semaphore *sem, bool writer, enum task_state state)
 	if (!waiter.granted) {
 		list_del(&waiter.link);
 		grant_front(sem); /* who queued behind us may be able to have it */
+		lockdep_release(sem, sem->wait_lock.class);
 	}
 	queue_unlock(sem, flags);
-	if (waiter.granted)
-		return 0;
-	lockdep_release(sem, sem->wait_lock.class);
-	return -EINTR;
+	return waiter.granted ? 0 : -EINTR;
 }

@@ -39,14 +39,14 @@ void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock, u8 ticket)
 	u64 spins = 0;
 
 #ifdef CONFIG_SPINLOCK_TICKET
-	for (; __atomic_load_n(&lock->serving, __ATOMIC_ACQUIRE) != ticket; spins++)
+	for (; smp_load_acquire(&lock->serving) != ticket && !READ_ONCE(panicking); spins++)
 		cpu_relax();
 #else
 	do {
 		/* Only looking, so that the holder keeps the cache line. */
-		for (; READ_ONCE(lock->state); spins++)
+		for (; READ_ONCE(lock->state) && !READ_ONCE(panicking); spins++)
 			cpu_relax();
-	} while (__atomic_exchange_n(&lock->state, 1, __ATOMIC_ACQUIRE));
+	} while (__atomic_exchange_n(&lock->state, 1, __ATOMIC_ACQUIRE) && !panicking);
 #endif
 	lock_contended(lock->class, spins);
 }

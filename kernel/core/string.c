@@ -46,13 +46,13 @@ void *(memcpy)(void *to, const void *from, size_t n)
 	char *d = to;
 	const char *s = from;
 	size_t words = n >> 3;
-	u64 last;
 
 	if (n <= 16) {
 		copy_short(to, from, n);
 		return to;
 	}
-	last = LOAD(unaligned_u64, s + n - 8);
+	u64 last = LOAD(unaligned_u64, s + n - 8);
+
 	__asm__ __volatile__("rep movsq" : "+D"(d), "+S"(s), "+c"(words)::"memory");
 	STORE(unaligned_u64, (char *)to + n - 8, last);
 	return to;
@@ -60,41 +60,24 @@ void *(memcpy)(void *to, const void *from, size_t n)
 
 void *(memmove)(void *to, const void *from, size_t n)
 {
-	char *d = to;
-	const char *s = from;
-
-	if (n <= 16) {
-		copy_short(to, from, n);
-		return to;
-	}
-	if ((uintptr_t)d - (uintptr_t)s >= n)
+	if (n <= 16 || (uintptr_t)to - (uintptr_t)from >= n)
 		return (memcpy)(to, from, n);
-	while (n >= 8) { /* to lies inside from: go down */
-		n -= 8;
-		STORE(unaligned_u64, d + n, LOAD(unaligned_u64, s + n));
-	}
-	while (n--)
-		d[n] = s[n];
+	while (n--) /* to lies inside from: go down */
+		((char *)to)[n] = ((const char *)from)[n];
 	return to;
 }
 
 void *(memset)(void *to, int byte, size_t n)
 {
-	u64 word = 0x0101010101010101ULL * (u8)byte;
 	char *d = to;
 	size_t words = n >> 3;
 
-	if (n >= 8) {
-		__asm__ __volatile__("rep stosq" : "+D"(d), "+c"(words) : "a"(word) : "memory");
-		STORE(unaligned_u64, (char *)to + n - 8, word);
-		return to;
-	}
-	if (n >= 4) {
-		STORE(unaligned_u32, d, (u32)word);
-		STORE(unaligned_u32, d + n - 4, (u32)word);
-	} else if (n) {
-		d[0] = d[n / 2] = d[n - 1] = (char)byte;
-	}
+	__asm__ __volatile__("rep stosq"
+			     : "+D"(d), "+c"(words)
+			     : "a"(0x0101010101010101ULL * (u8)byte)
+			     : "memory");
+	for (n &= 7; n; n--)
+		*d++ = (char)byte;
 	return to;
 }
 
@@ -102,9 +85,8 @@ int(memcmp)(const void *a, const void *b, size_t n)
 {
 	const u8 *x = a, *y = b;
 
-	for (; n >= 8; n -= 8, x += 8, y += 8)
-		if (LOAD(unaligned_u64, x) != LOAD(unaligned_u64, y))
-			break;
+	for (; n >= 8 && LOAD(unaligned_u64, x) == LOAD(unaligned_u64, y); n -= 8)
+		x += 8, y += 8;
 	for (; n; n--, x++, y++)
 		if (*x != *y)
 			return *x - *y;
@@ -113,9 +95,7 @@ int(memcmp)(const void *a, const void *b, size_t n)
 
 void *memchr(const void *s, int c, size_t n)
 {
-	const u8 *p = s;
-
-	for (; n; n--, p++)
+	for (const u8 *p = s; n; n--, p++)
 		if (*p == (u8)c)
 			return (void *)p;
 	return NULL;
@@ -123,11 +103,7 @@ void *memchr(const void *s, int c, size_t n)
 
 size_t(strlen)(const char *s)
 {
-	const char *p = s;
-
-	while (*p)
-		p++;
-	return (size_t)(p - s);
+	return strnlen(s, SIZE_MAX);
 }
 
 size_t strnlen(const char *s, size_t n)

@@ -33,24 +33,22 @@ char *strchr(const char *s, int c);
 #define strlen(s) __builtin_strlen(s)
 #define strcmp(a, b) __builtin_strcmp(a, b)
 
-#define vsnprintf kernel_vsnprintf
-#define snprintf kernel_snprintf
+#define snprintf scnprintf
 
 #endif /* HOSTED */
 
 /*
- * snprintf: formatted text into buffer[0..size), always terminated when size > 0; returns the
- * length the whole text has. Conversions: %d %u %x %o %c %s %p %% with flags - 0 #, width and
- * precision (also *), lengths l ll z; and %pS for the function that an address lies in. (format.c;
- * a hosted build's own is the C library's.)
+ * Formatted text into buffer[0..size), always terminated when size > 0; the characters that are in
+ * the buffer (at most size - 1). Conversions: %d %u %x %o %c %s %p %% with flags - 0 #, width and
+ * precision (also *), lengths l ll z; and %pS for the function that an address lies in. (format.c.
+ * The kernel's snprintf() is the same function, a hosted build's the C library's.)
  */
-int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list arguments)
-	__printf(3, 0);
-int kernel_snprintf(char *buffer, size_t size, const char *format, ...) __printf(3, 4);
-
-/* Like snprintf, but returns the characters that are in the buffer (at most size - 1). */
 int scnprintf(char *buffer, size_t size, const char *format, ...) __printf(3, 4);
 int vscnprintf(char *buffer, size_t size, const char *format, va_list arguments) __printf(3, 0);
+
+/* The same, but returns the length that the whole text has. */
+int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list arguments)
+	__printf(3, 0);
 
 /* Copy with termination; returns strlen(from), so a result >= size says it was cut. (The prefix,
  * since the C library of a hosted build may have its own.) */

@@ -27,26 +27,19 @@ void timers_init(void)
 
 void timer_init(struct timer *timer, void (*function)(void *argument), void *argument)
 {
-	INIT_LIST_HEAD(&timer->link);
-	timer->function = function;
-	timer->argument = argument;
-	timer->cpu = -1;
+	*timer = (struct timer){LIST_HEAD_INIT(timer->link), 0, function, argument, -1};
 }
 
-/* Off its list, wherever that is; was it on one? */
+/* Off its list, wherever that is; was it on one? Interrupts are off. */
 static bool detach(struct timer *timer)
 {
-	struct timer_list *list;
-	bool pending;
-
 	if (timer->cpu < 0)
 		return false;
-	list = &lists[timer->cpu];
-	spin_lock(&list->lock);
-	pending = !list_empty(&timer->link);
+	guard(spinlock, &lists[timer->cpu].lock);
+	bool pending = !list_empty(&timer->link);
+
 	if (pending)
 		list_del_init(&timer->link);
-	spin_unlock(&list->lock);
 	return pending;
 }
 
@@ -55,16 +48,16 @@ void timer_start(struct timer *timer, u64 deadline_ns)
 	unsigned long flags = arch_irq_save();
 	struct timer_list *list = &lists[cpu_id()];
 
-	struct list_head *after;
-
 	detach(timer);
 	spin_lock(&list->lock);
 	timer->deadline_ns = deadline_ns;
 	timer->cpu = (int)cpu_id();
-	/* From the end: new deadlines are mostly late ones. */
-	for (after = list->timers.prev; after != &list->timers; after = after->prev)
-		if (list_entry(after, struct timer, link)->deadline_ns <= deadline_ns)
-			break;
+
+	struct list_head *after = list->timers.prev; /* new deadlines are mostly late ones */
+
+	while (after != &list->timers &&
+	       list_entry(after, struct timer, link)->deadline_ns > deadline_ns)
+		after = after->prev;
 	list_add(&timer->link, after);
 	if (list->timers.next == &timer->link)
 		arch_timer_set(deadline_ns);
@@ -89,23 +82,19 @@ bool timer_cancel(struct timer *timer)
 	return pending;
 }
 
-/* ~0: none. */
-static u64 next_deadline(const struct timer_list *list)
-{
-	return list_empty(&list->timers)
-		       ? ~0ULL
-		       : list_first_entry(&list->timers, struct timer, link)->deadline_ns;
-}
-
 void timer_interrupt(void)
 {
 	struct timer_list *list = &lists[cpu_id()];
-	u64 now = ktime_ns(), next;
+	u64 now = ktime_ns(), next = ~0ULL; /* none */
 
 	spin_lock(&list->lock);
-	while ((next = next_deadline(list)) <= now) {
+	while (!list_empty(&list->timers)) {
 		struct timer *timer = list_first_entry(&list->timers, struct timer, link);
 
+		next = timer->deadline_ns;
+		if (next > now)
+			break;
+		next = ~0ULL;
 		list_del_init(&timer->link);
 		WRITE_ONCE(list->running, timer);
 		spin_unlock(&list->lock);

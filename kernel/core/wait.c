@@ -10,13 +10,10 @@
 void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry,
 		     enum task_state state)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->lock, flags);
+	guard(spinlock_irqsave, &queue->lock);
 	if (list_empty(&entry->link))
 		list_add_tail(&entry->link, &queue->waiters);
 	set_current_state(state);
-	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
 void finish_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry)
@@ -27,29 +24,22 @@ void finish_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 
 void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->lock, flags);
+	guard(spinlock_irqsave, &queue->lock);
 	list_add_tail(&entry->link, &queue->waiters);
-	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
 void remove_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->lock, flags);
+	guard(spinlock_irqsave, &queue->lock);
 	if (!list_empty(&entry->link))
 		list_del_init(&entry->link);
-	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
 void __wake_up(wait_queue_head_t *queue)
 {
 	struct wait_queue_entry *entry, *next;
-	unsigned long flags;
 
-	spin_lock_irqsave(&queue->lock, flags);
+	guard(spinlock_irqsave, &queue->lock);
 	list_for_each_entry_safe (entry, next, &queue->waiters, link) {
 		if (entry->wake) {
 			entry->wake(entry);
@@ -59,5 +49,4 @@ void __wake_up(wait_queue_head_t *queue)
 		list_del_init(&entry->link);
 		wake_up_task(entry->task);
 	}
-	spin_unlock_irqrestore(&queue->lock, flags);
 }

@@ -6,7 +6,6 @@
 #include "kernel/drivers/drivers.h"
 
 #define CHUNK 256
-#define KMSG_LEVEL 5 /* LOG_NOTICE, when a message does not say */
 
 /* ---- null, zero, full, random, urandom ------------------------------------------------------- */
 
@@ -82,10 +81,7 @@ static ssize_t kmsg_write(struct file *file, struct io *io, loff_t *position)
 
 	if (wanted && !n)
 		return -EFAULT;
-	if (n >= 3 && text[0] == '<' && text[2] == '>' && text[1] >= '0' && text[1] <= '7')
-		log_write_user(text[1] - '0', text + 3, n - 3);
-	else
-		log_write_user(KMSG_LEVEL, text, n);
+	log_write(text, n);
 	return (ssize_t)wanted; /* what is longer than a message is cut, as printk cuts it */
 }
 

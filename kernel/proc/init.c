@@ -156,7 +156,7 @@ void machine_shutdown(bool reboot)
 	if (cmdline_option("stats", kind, sizeof(kind)))
 		hash_report_shutdown(kind);
 	control_end();
-	pr_notice("%s\n", reboot ? "Restarting." : "Power off.");
+	pr_info("%s\n", reboot ? "Restarting." : "Power off.");
 	if (reboot)
 		arch_reboot();
 	arch_power_off();

@@ -225,17 +225,14 @@ void irq_dispatch(unsigned vector, struct registers *registers)
 	this_cpu()->interrupts++;
 	if (vector == VECTOR_SPURIOUS || vector < VECTOR_DEVICE_FIRST)
 		return;
-	if (vector <= VECTOR_DEVICE_LAST) {
-		/* Acknowledged after the handler: before it, a level-triggered line is still
-		 * raised. */
+	lockdep_irq(1);
+	if (vector <= VECTOR_DEVICE_LAST)
 		device_interrupt(vector);
-		lapic_eoi();
-		return;
-	}
-	lapic_eoi();
-	if (vector == VECTOR_TIMER)
+	else if (vector == VECTOR_TIMER)
 		clock_interrupt(registers);
 	else if (vector == VECTOR_FLUSH)
 		mmu_flush_interrupt();
 	/* VECTOR_RESCHEDULE: the way out looks at the task's pending bits. */
+	lockdep_irq(-1);
+	lapic_eoi(); /* after the handler: before it, a level-triggered line is still raised */
 }

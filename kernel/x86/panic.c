@@ -49,9 +49,17 @@ static void print_registers(const struct registers *registers)
 					"r10", "r9",  "r8",  "ax",  "cx",    "dx", "si",
 					"di",  "err", "ip",  "cs",  "flags", "sp", "ss"};
 
-	for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
-		printk("%s%5s %016llx%s", i % 4 ? "" : KERN_EMERG, names[i],
-		       (unsigned long long)((const u64 *)registers)[i], i % 4 == 3 ? "\n" : "");
+	char line[100];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
+		n += (size_t)scnprintf(line + n, sizeof(line) - n, "%5s %016llx", names[i],
+				       (unsigned long long)((const u64 *)registers)[i]);
+		if (i % 4 == 3 || i == ARRAY_SIZE(names) - 1) {
+			printk(KERN_EMERG "%s\n", line);
+			n = 0;
+		}
+	}
 	printk(KERN_EMERG "  cr0 %08llx cr2 %016llx cr3 %llx cr4 %llx\n",
 	       (unsigned long long)read_cr0(), (unsigned long long)read_cr2(),
 	       (unsigned long long)read_cr3(), (unsigned long long)read_cr4());

@@ -9,13 +9,11 @@
 
 #include "hosted.h"
 #include "kernel/core/mutex.h"
-#include "kernel/core/seqlock.h"
 
 static DEFINE_SPINLOCK(spin_a);
 static DEFINE_SPINLOCK(spin_b);
 static DEFINE_SPINLOCK(spin_c);
 static DEFINE_MUTEX(mutex_a);
-static DEFINE_SEQLOCK(sequence);
 
 /* Does @misuse end in a panic that says @words? */
 static void panics(void (*misuse)(void), const char *words)
@@ -121,7 +119,6 @@ TEST(locks_misused)
 TEST(locks_used)
 {
 	unsigned long flags;
-	u32 seen;
 
 	hosted_init(16);
 	for (int i = 0; i < 2; i++) {
@@ -139,10 +136,5 @@ TEST(locks_used)
 	mutex_unlock(&mutex_a);
 	BUG_ON(mutex_lock_interruptible(&mutex_a));
 	mutex_unlock(&mutex_a);
-	seen = read_seqbegin(&sequence);
-	BUG_ON(read_seqretry(&sequence, seen));
-	write_seqlock(&sequence);
-	write_sequnlock(&sequence);
-	BUG_ON(!read_seqretry(&sequence, seen));
 	lockdep_assert_none_held();
 }
