@@ -7,6 +7,7 @@
 #ifdef HOSTED
 #include <errno.h>
 #else
+/* clang-format off */
 enum {
 	EPERM = 1, ENOENT, ESRCH, EINTR, EIO, ENXIO, E2BIG, ENOEXEC, EBADF, ECHILD,
 	EAGAIN = 11, ENOMEM, EACCES, EFAULT, ENOTBLK, EBUSY, EEXIST, EXDEV, ENODEV, ENOTDIR,
@@ -15,6 +16,7 @@ enum {
 	EIDRM = 43, ENODATA = 61, EOVERFLOW = 75, ELIBBAD = 80, EOPNOTSUPP = 95, EAFNOSUPPORT = 97,
 	ETIMEDOUT = 110, EUCLEAN = 117,
 };
+/* clang-format on */
 #endif
 
 /* Never seen by a program: a system call that a signal interrupted, and what to do about it. */

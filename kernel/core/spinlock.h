@@ -84,8 +84,8 @@ static inline void lock_contended(u16 class, u64 spins)
 
 /* ---- the two kinds --------------------------------------------------------------------------- */
 
-/* Wait and take it (@ticket: as that one); after a panic, take it.  Saves every register, so that who has a lock inlined and
- * need not wait pays nothing. */
+/* Wait and take it (@ticket: as that one); after a panic, take it. Saves every register, so that
+ * who has a lock inlined and need not wait pays nothing. */
 void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock, u8 ticket);
 
 static __always_inline void __spin_lock(spinlock_t *lock)

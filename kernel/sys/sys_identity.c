@@ -20,8 +20,8 @@ static u32 *ids_of(const struct cred *cred, bool group)
 	return (u32 *)(group ? &cred->gid : &cred->uid);
 }
 
-_Static_assert(offsetof(struct cred, fsuid) - offsetof(struct cred, uid) == 12, "REAL ... in order");
-_Static_assert(offsetof(struct cred, fsgid) - offsetof(struct cred, gid) == 12, "REAL ... in order");
+static_assert(offsetof(struct cred, fsuid) - offsetof(struct cred, uid) == 12, "REAL ... in order");
+static_assert(offsetof(struct cred, fsgid) - offsetof(struct cred, gid) == 12, "REAL ... in order");
 
 s64 sys_getpid(void)
 {
@@ -38,63 +38,27 @@ s64 sys_getppid(void)
 	return READ_ONCE(current->process->parent_pid);
 }
 
-s64 sys_getuid(void)
-{
-	return current->cred->uid;
-}
-
-s64 sys_geteuid(void)
-{
-	return current->cred->euid;
-}
-
-s64 sys_getgid(void)
-{
-	return current->cred->gid;
-}
-
-s64 sys_getegid(void)
-{
-	return current->cred->egid;
-}
-
-/* ---- changing ids ---------------------------------------------------------------------------- */
-
-static s64 commit_ids(bool group, const u32 new_ids[FILESYSTEM + 1])
-{
-	struct cred *new = prepare_cred();
-
-	if (!new)
-		return -ENOMEM;
-	for (int i = REAL; i <= FILESYSTEM; i++) {
-		if (new_ids[i] != KEEP)
-			ids_of(new, group)[i] = new_ids[i];
-	}
-	task_set_cred(new);
-	return 0;
-}
-
-static s64 set_ids(bool group, u32 real, u32 effective, u32 saved)
-{
-	u32 new_ids[] = {real, effective, saved, effective};
-
-	if (effective == KEEP)
-		new_ids[FILESYSTEM] = ids_of(current->cred, group)[EFFECTIVE];
-	return commit_ids(group, new_ids);
-}
-
 /* May the caller take @id: root, or has it as one of the first @count of its own? */
 static bool may_take(bool group, u32 id, int count)
 {
 	const u32 *ids = ids_of(current->cred, group);
+	bool may = id == KEEP || capable(current->cred);
 
-	if (id == KEEP || capable(current->cred))
-		return true;
-	for (int i = REAL; i < count; i++) {
-		if (ids[i] == id)
-			return true;
-	}
-	return false;
+	for (int i = REAL; i < count; i++)
+		may |= ids[i] == id;
+	return may;
+}
+
+static s64 set_ids(bool group, u32 real, u32 effective, u32 saved, u32 filesystem)
+{
+	const u32 new_ids[] = {real, effective, saved, filesystem};
+	struct cred *new = TRY_PTR(prepare_cred());
+
+	for (int i = REAL; i <= FILESYSTEM; i++)
+		if (new_ids[i] != KEEP)
+			ids_of(new, group)[i] = new_ids[i];
+	task_set_cred(new);
+	return 0;
 }
 
 static s64 set_id(bool group, u32 id)
@@ -104,20 +68,8 @@ static s64 set_id(bool group, u32 id)
 	if (id == KEEP)
 		return -EINVAL;
 	if (capable(current->cred))
-		return set_ids(group, id, id, id);
-	return id == ids[REAL] || id == ids[SAVED] ? set_ids(group, KEEP, id, KEEP) : -EPERM;
-}
-
-static s64 set_two(bool group, u32 real, u32 effective)
-{
-	const u32 *ids = ids_of(current->cred, group);
-	u32 saved = KEEP;
-
-	if (!may_take(group, real, SAVED) || !may_take(group, effective, FILESYSTEM))
-		return -EPERM;
-	if (real != KEEP || (effective != KEEP && effective != ids[REAL]))
-		saved = effective != KEEP ? effective : ids[EFFECTIVE];
-	return set_ids(group, real, effective, saved);
+		return set_ids(group, id, id, id, id);
+	return id == ids[REAL] || id == ids[SAVED] ? set_ids(group, KEEP, id, KEEP, id) : -EPERM;
 }
 
 static s64 set_three(bool group, u32 real, u32 effective, u32 saved)
@@ -125,79 +77,73 @@ static s64 set_three(bool group, u32 real, u32 effective, u32 saved)
 	if (!may_take(group, real, FILESYSTEM) || !may_take(group, effective, FILESYSTEM) ||
 	    !may_take(group, saved, FILESYSTEM))
 		return -EPERM;
-	return set_ids(group, real, effective, saved);
+	return set_ids(group, real, effective, saved,
+		       effective != KEEP ? effective : ids_of(current->cred, group)[EFFECTIVE]);
+}
+
+/* The saved id becomes the effective one when an id changes that is not the same as the real. */
+static s64 set_two(bool group, u32 real, u32 effective)
+{
+	const u32 *ids = ids_of(current->cred, group);
+	u32 next = effective != KEEP ? effective : ids[EFFECTIVE];
+	bool save = real != KEEP || (effective != KEEP && effective != ids[REAL]);
+
+	if (!may_take(group, real, SAVED) || !may_take(group, effective, FILESYSTEM))
+		return -EPERM;
+	return set_ids(group, real, effective, save ? next : KEEP, next);
 }
 
 static s64 get_three(bool group, u32 *real, u32 *effective, u32 *saved)
 {
 	const u32 *ids = ids_of(current->cred, group);
 
-	return put_user(ids[REAL], real) || put_user(ids[EFFECTIVE], effective) ||
-			       put_user(ids[SAVED], saved)
-		       ? -EFAULT
-		       : 0;
+	TRY(put_user(ids[REAL], real));
+	TRY(put_user(ids[EFFECTIVE], effective));
+	return put_user(ids[SAVED], saved);
 }
 
 /* The former id, whether or not it was changed. */
 static s64 set_filesystem_id(bool group, u32 id)
 {
 	u32 old = ids_of(current->cred, group)[FILESYSTEM];
-	const u32 new_ids[] = {KEEP, KEEP, KEEP, id};
 
 	if (may_take(group, id, FILESYSTEM))
-		(void)commit_ids(group, new_ids);
+		(void)set_ids(group, KEEP, KEEP, KEEP, id);
 	return old;
 }
 
-s64 sys_setuid(uid_t uid)
-{
-	return set_id(false, uid);
-}
-
-s64 sys_setgid(gid_t gid)
-{
-	return set_id(true, gid);
-}
-
-s64 sys_setreuid(uid_t real, uid_t effective)
-{
-	return set_two(false, real, effective);
-}
-
-s64 sys_setregid(gid_t real, gid_t effective)
-{
-	return set_two(true, real, effective);
-}
-
-s64 sys_setresuid(uid_t real, uid_t effective, uid_t saved)
-{
-	return set_three(false, real, effective, saved);
-}
-
-s64 sys_setresgid(gid_t real, gid_t effective, gid_t saved)
-{
-	return set_three(true, real, effective, saved);
-}
-
-s64 sys_getresuid(uid_t *real, uid_t *effective, uid_t *saved)
-{
-	return get_three(false, real, effective, saved);
-}
-
-s64 sys_getresgid(gid_t *real, gid_t *effective, gid_t *saved)
-{
-	return get_three(true, real, effective, saved);
-}
-
-s64 sys_setfsuid(uid_t uid)
-{
-	return set_filesystem_id(false, uid);
-}
-
-s64 sys_setfsgid(gid_t gid)
-{
-	return set_filesystem_id(true, gid);
-}
+/* The calls on a user's ids, and again on a group's. */
+#define ID_CALLS(id, group)                                                                        \
+	s64 sys_get##id(void)                                                                      \
+	{                                                                                          \
+		return ids_of(current->cred, group)[REAL];                                         \
+	}                                                                                          \
+	s64 sys_gete##id(void)                                                                     \
+	{                                                                                          \
+		return ids_of(current->cred, group)[EFFECTIVE];                                    \
+	}                                                                                          \
+	s64 sys_set##id(u32 id)                                                                    \
+	{                                                                                          \
+		return set_id(group, id);                                                          \
+	}                                                                                          \
+	s64 sys_setre##id(u32 real, u32 effective)                                                 \
+	{                                                                                          \
+		return set_two(group, real, effective);                                            \
+	}                                                                                          \
+	s64 sys_setres##id(u32 real, u32 effective, u32 saved)                                     \
+	{                                                                                          \
+		return set_three(group, real, effective, saved);                                   \
+	}                                                                                          \
+	s64 sys_getres##id(u32 *real, u32 *effective, u32 *saved)                                  \
+	{                                                                                          \
+		return get_three(group, real, effective, saved);                                   \
+	}                                                                                          \
+	s64 sys_setfs##id(u32 id)                                                                  \
+	{                                                                                          \
+		return set_filesystem_id(group, id);                                               \
+	}
+ID_CALLS(uid, false)
+ID_CALLS(gid, true)
 
 s64 sys_getgroups(int count, gid_t *groups)
 {
@@ -206,26 +152,25 @@ s64 sys_getgroups(int count, gid_t *groups)
 
 	if (count < 0 || (count && count < have))
 		return -EINVAL;
-	if (!count)
-		return have;
-	return copy_to_user(groups, cred->groups, (size_t)have * sizeof(gid_t)) ? -EFAULT : have;
+	if (count && copy_to_user(groups, cred->groups, (size_t)have * sizeof(gid_t)))
+		return -EFAULT;
+	return have;
 }
 
 s64 sys_setgroups(int count, const gid_t *groups)
 {
-	struct cred *new;
+	gid_t copy[NGROUPS_MAX_INLINE];
 
 	if (!capable(current->cred))
 		return -EPERM;
 	if (count < 0 || count > NGROUPS_MAX_INLINE)
 		return -EINVAL;
-	new = prepare_cred();
-	if (!new)
-		return -ENOMEM;
-	if (copy_from_user(new->groups, groups, (size_t)count * sizeof(gid_t))) {
-		put_cred(new);
+	if (copy_from_user(copy, groups, (size_t)count * sizeof(gid_t)))
 		return -EFAULT;
-	}
+
+	struct cred *new = TRY_PTR(prepare_cred());
+
+	memcpy(new->groups, copy, (size_t)count * sizeof(gid_t));
 	new->group_count = (unsigned)count;
 	task_set_cred(new);
 	return 0;
@@ -234,23 +179,22 @@ s64 sys_setgroups(int count, const gid_t *groups)
 /* The one privilege there is, in the shape of capabilities: all or none. */
 s64 sys_capget(u32 *user_header, u32 *data)
 {
-	enum { VERSION_1 = 0x19980330, VERSION_2 = 0x20071026, VERSION_3 = 0x20080522 };
+	enum { VERSION_3 = 0x20080522 };
 	u32 all = capable(current->cred) ? ~0u : 0, header[2];
 	/* effective, permitted, inheritable, twice */
 	u32 sets[6] = {all, all, 0, all & 0x1ff, all & 0x1ff, 0};
 
 	if (copy_from_user(header, user_header, sizeof(header)))
 		return -EFAULT;
-	if (header[0] != VERSION_1 && header[0] != VERSION_2 && header[0] != VERSION_3) {
-		if (put_user((u32)VERSION_3, user_header))
-			return -EFAULT;
+	if (header[0] != VERSION_3) {
+		TRY(put_user((u32)VERSION_3, user_header));
 		return data ? -EINVAL : 0;
 	}
 	if ((int)header[1] < 0)
 		return -EINVAL;
 	if (header[1] && (pid_t)header[1] != current->pid)
 		return -ESRCH; /* of others: not known */
-	return copy_to_user(data, sets, header[0] == VERSION_1 ? 12 : 24) ? -EFAULT : 0;
+	return copy_to_user(data, sets, sizeof(sets)) ? -EFAULT : 0;
 }
 
 /* ---- the system's name ----------------------------------------------------------------------- */
@@ -292,6 +236,5 @@ s64 sys_sethostname(const char *from, int length)
 		return -EPERM;
 	if (length < 0 || length > 64)
 		return -EINVAL;
-	return copy_from_user(name, from, (size_t)length) ? -EFAULT
-							  : set_node_name(name, (size_t)length);
+	return copy_from_user(name, from, (size_t)length) ? -EFAULT : set_node_name(name, length);
 }

@@ -1,7 +1,6 @@
 /*
  * sys_machine.c - the machine as a whole: sysinfo, the log, power-off.
  */
-
 #include "fs/vfs.h"
 #include "kernel/proc/init.h"
 #include "kernel/proc/process.h"
@@ -17,19 +16,19 @@ struct sysinfo {
 	u32 unit;
 	u32 pad3;
 };
-_Static_assert(sizeof(struct sysinfo) == 112, "struct sysinfo of x86-64");
+static_assert(sizeof(struct sysinfo) == 112, "struct sysinfo of x86-64");
 
 s64 sys_sysinfo(void *to)
 {
-	struct sysinfo info;
+	struct sysinfo info = {
+		.uptime = (s64)(ktime_ns() / NSEC_PER_SEC),
+		.total_ram = page_alloc_total_pages(),
+		.free_ram = page_alloc_free_pages(),
+		.buffer_ram = memory_use_total(MEMORY_BUFFER),
+		.processes = (u16)task_count,
+		.unit = PAGE_SIZE,
+	};
 
-	memset(&info, 0, sizeof(info));
-	info.uptime = (s64)(ktime_ns() / NSEC_PER_SEC);
-	info.total_ram = page_alloc_total_pages();
-	info.free_ram = page_alloc_free_pages();
-	info.buffer_ram = memory_use_total(MEMORY_BUFFER);
-	info.processes = (u16)task_count;
-	info.unit = PAGE_SIZE;
 	return copy_to_user(to, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
@@ -39,27 +38,18 @@ static u64 syslog_cleared; /* position up to which "clear" has hidden the log */
 static s64 read_log(char *to, size_t size, bool clear)
 {
 	u64 position = max(READ_ONCE(log_first), syslog_cleared), end = READ_ONCE(log_complete);
-	char *chunk;
+	char *chunk __free(kfree) = TRY_PTR(kmalloc(PAGE_SIZE, GFP_KERNEL));
 	s64 done = 0;
-	size_t n;
 
-	if (end - position > size)
-		position = end - size;
-	chunk = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	if (!chunk)
-		return -ENOMEM;
-	while (position < end) {
+	position = max(position, end - min((u64)size, end));
+	for (size_t n; position < end; done += (s64)n) {
 		n = log_read(&position, chunk, min(PAGE_SIZE, size - (size_t)done));
 		if (!n)
 			break;
-		if (copy_to_user(to + done, chunk, n)) {
-			done = -EFAULT;
-			break;
-		}
-		done += (s64)n;
+		if (copy_to_user(to + done, chunk, n))
+			return -EFAULT;
 	}
-	kfree(chunk);
-	if (clear && done >= 0)
+	if (clear)
 		syslog_cleared = end;
 	return done;
 }
@@ -102,7 +92,6 @@ s64 sys_syslog(int action, char *buffer, int length)
 
 s64 sys_reboot(u32 magic, u32 magic2, u32 command, void *argument)
 {
-	(void)argument;
 	if (!capable(current->cred))
 		return -EPERM;
 	if (magic != REBOOT_MAGIC || (magic2 != REBOOT_MAGIC2 && magic2 != 85072278 &&

@@ -7,7 +7,6 @@
 #include "kernel/core/random.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
-#include "kernel/core/user_time.h"
 #include "mm/vm.h"
 
 /* ---- limits ---------------------------------------------------------------------------------- */
@@ -15,53 +14,48 @@
 /* process_lock held. */
 static int change_limit(struct process *process, u32 kind, const struct rlimit *new)
 {
-	struct rlimit *limit = &process->limits[kind];
 	struct task *task;
 
 	if (new->soft > new->hard)
 		return -EINVAL;
-	if (new->hard > limit->hard && !capable(current->cred))
+	if (new->hard > process->limits[kind].hard && !capable(current->cred))
 		return -EPERM;
 	if (kind == RLIMIT_NOFILE && new->hard > FILE_TABLE_MAX)
 		return -EPERM;
-	*limit = *new;
+	process->limits[kind] = *new;
 	/* This one is kept where it is asked for as well. */
-	list_for_each_entry(task, &process->threads, thread_link) {
+	list_for_each_entry(task, &process->threads, thread_link)
 		if (kind == RLIMIT_NOFILE && task->files)
 			file_table_set_limit(task->files, (u32)new->soft);
-	}
 	return 0;
 }
 
 s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
 {
 	struct rlimit new, old;
-	struct process *process;
-	s64 error = -ESRCH;
 
 	if (kind >= RLIMIT_COUNT)
 		return -EINVAL;
 	if (user_new && copy_from_user(&new, user_new, sizeof(new)))
 		return -EFAULT;
-	spin_lock_irq(&process_lock);
-	process = pid ? process_find(pid) : current->process;
-	if (process && process != current->process && !capable(current->cred)) {
-		error = -EPERM;
-	} else if (process) {
+	{
+		guard(spinlock_irq, &process_lock);
+		struct process *process = pid ? process_find(pid) : current->process;
+
+		if (!process)
+			return -ESRCH;
+		if (process != current->process && !capable(current->cred))
+			return -EPERM;
 		old = process->limits[kind];
-		error = user_new ? change_limit(process, kind, &new) : 0;
+		if (user_new)
+			TRY(change_limit(process, kind, &new));
 	}
-	spin_unlock_irq(&process_lock);
-	if (!error && user_old && copy_to_user(user_old, &old, sizeof(old)))
-		error = -EFAULT;
-	return error;
+	return user_old && copy_to_user(user_old, &old, sizeof(old)) ? -EFAULT : 0;
 }
 
 s64 sys_getrlimit(u32 kind, void *limit)
 {
-	return limit		     ? sys_prlimit64(0, kind, NULL, limit)
-	       : kind < RLIMIT_COUNT ? -EFAULT
-				     : -EINVAL;
+	return !limit && kind < RLIMIT_COUNT ? -EFAULT : sys_prlimit64(0, kind, NULL, limit);
 }
 
 s64 sys_setrlimit(u32 kind, const void *limit)
@@ -80,14 +74,10 @@ s64 sys_prctl(int option, u64 a, u64 b, u64 c, u64 d)
 {
 	struct process *process = current->process;
 	char name[16] = "";
-	s64 length;
 
 	switch (option) {
 	case PR_SET_NAME:
-		length = strncpy_from_user(name, (const char *)a, sizeof(name) - 1);
-		if (length < 0)
-			return length;
-		name[length] = 0;
+		name[TRY(strncpy_from_user(name, (const char *)a, sizeof(name) - 1))] = 0;
 		memcpy(current->comm, name, sizeof(name));
 		return 0;
 	case PR_GET_NAME:
@@ -137,24 +127,21 @@ s64 sys_sched_yield(void)
 
 s64 sys_sched_getaffinity(int pid, u32 size, u64 *mask)
 {
-	struct task *task;
-
 	if (size < sizeof(u64) || size % sizeof(u64))
 		return -EINVAL;
-	spin_lock_irq(&process_lock);
-	task = pid ? task_find(pid) : current;
-	spin_unlock_irq(&process_lock);
-	if (!task)
-		return -ESRCH;
+	{
+		guard(spinlock_irq, &process_lock);
+		if (pid && !task_find(pid))
+			return -ESRCH;
+	}
 	return put_user((1ULL << nr_cpus) - 1, mask) ? -EFAULT : (s64)sizeof(u64);
 }
 
 s64 sys_getcpu(u32 *cpu, u32 *node, void *unused)
 {
-	(void)unused;
-	if (cpu && put_user((u32)cpu_id(), cpu))
-		return -EFAULT;
-	return node && put_user(0u, node) ? -EFAULT : 0;
+	if (cpu)
+		TRY(put_user((u32)cpu_id(), cpu));
+	return node ? put_user(0u, node) : 0;
 }
 
 /* ---- nice values: how long a process's time slices are --------------------------------------- */
@@ -187,61 +174,49 @@ static s64 set_nice(struct process *process, int nice)
 	return 0;
 }
 
-s64 sys_setpriority(int which, int who, int nice)
-{
-	struct process *process;
-	s64 result = -ESRCH, error;
-
-	if (which < PRIO_PROCESS || which > PRIO_USER)
-		return -EINVAL;
-	nice = max(min(nice, 19), -20);
-	spin_lock_irq(&process_lock);
-	list_for_each_entry(process, &process_list, all_link) {
-		if (!is_meant(process, which, who))
-			continue;
-		error = set_nice(process, nice);
-		if (error || result == -ESRCH)
-			result = error;
-	}
-	spin_unlock_irq(&process_lock);
-	return result;
-}
-
-/* The best of those meant, as 20 - nice: 1 .. 40. */
-s64 sys_getpriority(int which, int who)
+/* Set the niceness of those meant, or (@nice NULL) find the best of them, as 20 - nice: 1 .. 40. */
+static s64 priority(int which, int who, const int *nice)
 {
 	struct process *process;
 	s64 result = -ESRCH;
 
 	if (which < PRIO_PROCESS || which > PRIO_USER)
 		return -EINVAL;
-	spin_lock_irq(&process_lock);
+	guard(spinlock_irq, &process_lock);
 	list_for_each_entry(process, &process_list, all_link) {
-		if (is_meant(process, which, who))
-			result = max(result, (s64)(20 - process->nice));
+		if (!is_meant(process, which, who))
+			continue;
+		s64 one = nice ? set_nice(process, max(min(*nice, 19), -20)) : 20 - process->nice;
+
+		if (result == -ESRCH || (nice ? one < 0 : one > result))
+			result = one;
 	}
-	spin_unlock_irq(&process_lock);
 	return result;
+}
+
+s64 sys_setpriority(int which, int who, int nice)
+{
+	return priority(which, who, &nice);
+}
+
+s64 sys_getpriority(int which, int who)
+{
+	return priority(which, who, NULL);
 }
 
 s64 sys_getrandom(void *buffer, size_t count, u32 flags)
 {
-	u8 *to = buffer;
 	u8 chunk[256];
-	size_t done = 0, n;
 
 	if (flags & ~7u)
 		return -EINVAL;
 	count = min(count, (size_t)0x1ffffff);
-	while (done < count) {
+	for (size_t done = 0, n; done < count; done += n) {
 		n = min(count - done, sizeof(chunk));
 		get_random_bytes(chunk, n);
-		if (copy_to_user(to + done, chunk, n))
+		if ((done && signal_pending(current)) || copy_to_user(buffer + done, chunk, n))
 			return done ? (s64)done : -EFAULT;
-		done += n;
-		if (signal_pending(current) && done < count)
-			break;
 		cond_resched();
 	}
-	return (s64)done;
+	return (s64)count;
 }

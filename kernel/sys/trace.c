@@ -15,7 +15,7 @@
 #include "kernel/sys/syscalls.h"
 
 #define STRING_MAX 1024
-#define BYTES_MAX 33 /* one more than are shown */
+#define BYTES_MAX 33ull /* one more than are shown */
 #define WORDS_MAX 32
 
 u32 syscall_count = SYSCALL_LIMIT;
@@ -59,42 +59,33 @@ static __printf(1, 2) void add(const char *format, ...)
 	va_end(arguments);
 }
 
-static bool add_bytes(u64 address, size_t size, bool string)
+/* Memory of the program in hexadecimal, in quotes; null if it cannot be read. */
+static void add_bytes(u64 address, size_t size, bool string)
 {
-	u8 bytes[256];
-	s64 n;
+	static u8 bytes[STRING_MAX];
+	s64 n = (s64)size;
 
-	for (size_t done = 0; done < size; done += sizeof(bytes)) {
-		n = (s64)min(size - done, sizeof(bytes));
-		if (string)
-			n = strncpy_from_user((char *)bytes, (const char *)address + done,
-					      (size_t)n);
-		else if (copy_from_user(bytes, (const void *)(address + done), (size_t)n))
-			n = -1;
-		if (n < 0)
-			return false;
-		for (s64 i = 0; i < n; i++)
-			add("%02x", bytes[i]);
-		if (n < (s64)sizeof(bytes))
-			break;
-	}
-	return true;
+	if (string)
+		n = strncpy_from_user((char *)bytes, (const char *)address, size);
+	else if (copy_from_user(bytes, (const void *)address, size))
+		n = -EFAULT;
+	add(n < 0 ? "null" : "\"");
+	for (s64 i = 0; i < n; i++)
+		add("%02x", bytes[i]);
+	add(n < 0 ? "" : "\"");
 }
 
 /* The strings that an array of pointers names, or only their number. */
 static void add_strings(const u64 *array, bool count_only)
 {
 	unsigned count = 0;
-	u64 string;
 
 	add(count_only ? "" : "[");
-	while (!get_user(string, array + count) && string) {
-		if (!count_only && count < WORDS_MAX) {
-			add(count ? ",\"" : "\"");
-			add_bytes(string, BYTES_MAX, true);
-			add("\"");
-		}
-		count++;
+	for (u64 string; !get_user(string, array + count) && string; count++) {
+		if (count_only || count >= WORDS_MAX)
+			continue;
+		add(count ? "," : "");
+		add_bytes(string, BYTES_MAX, true);
 	}
 	if (count_only)
 		add("%u", count);
@@ -102,72 +93,51 @@ static void add_strings(const u64 *array, bool count_only)
 		add("]");
 }
 
-static void add_pointed(const struct pointed *what, const u64 *argument, s64 result)
-{
-	u64 size = what->amount;
-	size_t start = used;
-
-	if (size == STRINGS || size == COUNT) {
-		add_strings((const u64 *)*argument, size == COUNT);
-		return;
-	}
-	if (size == AS_NEXT)
-		size = min(argument[1], (u64)BYTES_MAX);
-	else if (size == AS_RESULT)
-		size = min((u64)result, (u64)BYTES_MAX);
-	add("\"");
-	if (add_bytes(*argument, size == STRING ? STRING_MAX : size, size == STRING)) {
-		add("\"");
-	} else {
-		used = start;
-		add("null");
-	}
-}
-
 /* Copies of what @arguments point to, before or after the call, as a JSON object. */
 static void add_memory(const char *types, const u64 *arguments, bool after, s64 result)
 {
 	const char *separator = "{";
 
-	for (unsigned i = 0; i < 6 && types && *types; i++) {
-		types++; /* the bracket, or a blank */
-		for (unsigned k = 0; k < ARRAY_SIZE(pointed); k++) {
-			size_t length = strlen(pointed[k].type);
+	for (unsigned i = 0; i < 6 && types; i++, types = strchr(types, ',')) {
+		types++; /* the bracket, or a comma */
+		types += *types == ' ';
+		for (const struct pointed *p = pointed; p < pointed + ARRAY_SIZE(pointed); p++) {
+			size_t length = strlen(p->type);
 
-			if (strncmp(types, pointed[k].type, length) || types[length] != ' ' ||
-			    pointed[k].after != after || !arguments[i])
+			if (strncmp(types, p->type, length) || types[length] != ' ' ||
+			    p->after != after || !arguments[i])
 				continue;
 			add("%s\"%u\":", separator, i);
-			add_pointed(&pointed[k], &arguments[i], result);
 			separator = ",";
+			if (p->amount == STRINGS || p->amount == COUNT)
+				add_strings((const u64 *)arguments[i], p->amount == COUNT);
+			else
+				add_bytes(arguments[i],
+					  p->amount == STRING	   ? STRING_MAX
+					  : p->amount == AS_NEXT   ? min(arguments[i + 1], BYTES_MAX)
+					  : p->amount == AS_RESULT ? min((u64)result, BYTES_MAX)
+								   : p->amount,
+					  p->amount == STRING);
 		}
-		types = strchr(types, ',');
-		types = types ? types + 1 : NULL;
 	}
 	add(*separator == '{' ? "{}" : "}");
 }
 
 static void trace_record(const char *kind, u64 number, const u64 *arguments, s64 result)
 {
-	const char *types = number < SYSCALL_LIMIT ? argument_types[number] : NULL;
 	bool after = *kind == 'r';
 
-	mutex_lock(&trace_lock);
+	guard(mutex, &trace_lock);
 	used = 0;
 	add("[%d,%llu,", current->pid, (unsigned long long)number);
 	if (after)
-		add("%lld", (long long)result);
-	else
-		for (unsigned i = 0; i < 6; i++)
-			add("%s%llu", i ? "," : "[", (unsigned long long)arguments[i]);
-	add(after ? "," : "],");
-	if (result >= 0)
-		add_memory(types, arguments, after, result);
-	else
-		add("{}");
+		add("%lld,", (long long)result);
+	for (unsigned i = 0; i < 6 && !after; i++)
+		add("%s%llu%s", i ? "," : "[", (unsigned long long)arguments[i], i < 5 ? "" : "],");
+	add_memory(result < 0 || number >= SYSCALL_LIMIT ? NULL : argument_types[number], arguments,
+		   after, result);
 	add("]");
 	control_record(kind, record, used);
-	mutex_unlock(&trace_lock);
 }
 
 s64 syscall_other(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)

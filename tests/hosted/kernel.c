@@ -20,7 +20,7 @@
 
 struct cpu cpus[NR_CPUS];
 unsigned nr_cpus = 1;
-bool hosted_irqs_off, system_running = true;
+bool hosted_irqs_off, system_running = true, panicking;
 u64 hosted_clock_ns = 60 * NSEC_PER_SEC;
 uintptr_t hosted_fault_start, hosted_fault_end;
 bool hosted_quiet;

@@ -96,10 +96,10 @@ static void left_held(void)
 
 static void in_interrupts(void)
 {
-	lockdep_irq_enter();
+	lockdep_irq(1);
 	spin_lock(&spin_a);
 	spin_unlock(&spin_a);
-	lockdep_irq_exit();
+	lockdep_irq(-1);
 	spin_lock(&spin_a);
 }
 
