@@ -113,8 +113,8 @@ static void add_memory(const char *types, const u64 *arguments, bool after, s64 
 				add_strings((const u64 *)arguments[i], p->amount == COUNT);
 			else
 				add_bytes(arguments[i],
-					  p->amount == STRING	   ? STRING_MAX
-					  : p->amount == AS_NEXT   ? min(arguments[i + 1], BYTES_MAX)
+					  p->amount == STRING	 ? STRING_MAX
+					  : p->amount == AS_NEXT ? min(arguments[i + 1], BYTES_MAX)
 					  : p->amount == AS_RESULT ? min((u64)result, BYTES_MAX)
 								   : p->amount,
 					  p->amount == STRING);
