@@ -1,25 +1,30 @@
 /*
- * exec.c - execve(2): the file, its scripts' interpreters, the arguments, the new program's stack.
+ * exec.c - execve(2): the file, its scripts' interpreters, the arguments, the ELF64 program (static,
+ * static position-independent, or with an interpreter, ld.so), the new program's stack.
  *
  * Steps: open and check the file; copy the argument strings onto the stack of a new address space;
- * follow "#!" lines; map the program (elf.c); then - the point of no return - make that address
- * space current's, close what is to be closed, write the pointers below the strings and enter.
- * Until then the old program is untouched.
+ * follow "#!" lines; map the program; then - the point of no return, begin_new_program() - make that
+ * address space current's, close what is to be closed, write the pointers below the strings and
+ * enter. Until then the old program is untouched and any error is the call's errno; after it an
+ * error ends the process.
  *
  * The stack, from the top: 8 zero bytes, the file name, the environment's strings, the arguments'
  * strings, the platform's name, 16 random bytes; then aligned to 16 the auxiliary vector,
  * environment and argument pointers, and argc at the stack pointer.
+ *
+ * Segments become private file mappings, what lies beyond the file's part anonymous ones. A file's
+ * numbers are a stranger's: each is checked before use, and mm_map() checks the ranges.
  */
-#include "kernel/proc/exec.h"
-
 #include <arch/elf.h>
 #include <arch/process.h>
 #include <arch/signal.h>
 
+#include "fs/vfs.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/random.h"
 #include "kernel/proc/process.h"
 #include "mm/mman.h"
+#include "mm/vm.h"
 
 #define STRING_SIZE_MAX (32 * PAGE_SIZE) /* one argument, as in Linux */
 #define STRINGS_SIZE_MAX MB(6)		 /* all of them */
@@ -28,8 +33,52 @@
 #define STACK_GAP_MIN MB(128) /* kept free for the stack below its top */
 #define STACK_RANDOM_BITS 22  /* pages */
 #define MMAP_RANDOM_BITS 28
+#define BRK_RANDOM_BITS 13
+#define EXEC_HEADER 256 /* bytes read to tell what a file is */
+#define SEGMENTS_MAX 128
 
-u64 random_pages(unsigned bits)
+#define page_down(x) round_down((u64)(x), (u64)PAGE_SIZE)
+#define page_up(x) round_up((u64)(x), (u64)PAGE_SIZE)
+
+enum { ET_EXEC = 2, ET_DYN, PT_LOAD = 1, PT_INTERP = 3, PF_X = 1, PF_W = 2, PF_R = 4 };
+
+struct elf_header {
+	u8 ident[16];
+	u16 type, machine;
+	u32 version;
+	u64 entry, phoff, shoff;
+	u32 flags;
+	u16 ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
+};
+
+struct elf_segment {
+	u32 type, flags;
+	u64 offset, vaddr, paddr, filesz, memsz, align;
+};
+
+/* One execve on its way. */
+struct program {
+	struct file *file;
+	char header[EXEC_HEADER + 1];
+	struct mm *mm;
+	u64 window_page; /* the page of @mm that is seen at @window */
+	u8 *window;
+
+	bool from_kernel; /* the arguments are in the kernel's memory: init */
+	u64 argc, envc;
+	u64 sp, lowest; /* the stack is filled downwards to here, and no further than there */
+
+	u64 entry, start;      /* of the program; where it starts: its interpreter's */
+	u64 phdr, phnum, base; /* the program headers in memory; where the interpreter lies */
+
+	struct cred *cred;
+	bool secure;		  /* it is a set-user-id or set-group-id program */
+	char name[PATH_MAX + 16]; /* as given; the slack is for the path walk, which reads words */
+};
+
+/* A random number of pages below 2^@bits, in bytes; 0 where addresses are to be the same each time:
+ * under `icount` and `norandmaps`. */
+static u64 random_pages(unsigned bits)
 {
 	static int fixed = -1;
 
@@ -40,76 +89,72 @@ u64 random_pages(unsigned bits)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-struct file *exec_open(const char *name)
+/* Open a file that current may execute, and keep it from being written: -EACCES, -ETXTBSY, -ENOENT
+ * ... */
+static int exec_open(const char *name, struct file **to)
 {
-	struct inode *inode;
-	struct file *file;
-	struct path path;
-	int error = kern_path(name, LOOKUP_FOLLOW, &path);
+	struct path path __free(path) = {0};
 
-	if (error)
-		return ERR_PTR(error);
-	inode = path.dentry->inode;
-	error = -EACCES;
-	if (S_ISREG(inode->mode) && !((path.mount->flags | path.mount->sb->flags) & SB_NOEXEC))
-		error = inode_permission(inode, MAY_EXEC);
-	if (!error)
-		error = deny_write_access(inode);
-	if (error) {
-		path_put(&path);
-		return ERR_PTR(error);
-	}
-	file = file_open_path(&path, O_RDONLY | O_LARGEFILE);
-	if (IS_ERR(file))
+	TRY(kern_path(name, LOOKUP_FOLLOW, &path));
+
+	struct inode *inode = path.dentry->inode;
+
+	if (!S_ISREG(inode->mode) || ((path.mount->flags | path.mount->sb->flags) & SB_NOEXEC))
+		return -EACCES;
+	TRY(inode_permission(inode, MAY_EXEC));
+	TRY(deny_write_access(inode));
+
+	struct file *file = file_open_path(&path, O_RDONLY | O_LARGEFILE);
+
+	if (IS_ERR(file)) {
 		allow_write_access(inode);
-	else
-		file->mode |= FMODE_EXEC; /* fput() allows writing again */
-	path_put(&path);
-	return file;
+		return (int)PTR_ERR(file);
+	}
+	file->mode |= FMODE_EXEC; /* fput() allows writing again */
+	*to = file;
+	return 0;
 }
 
 /* Open @name as program->file and read its beginning. */
 static int open_program(struct program *program, const char *name)
 {
-	struct file *file = exec_open(name);
-	ssize_t n;
+	TRY(exec_open(name, &program->file));
 
-	if (IS_ERR(file))
-		return (int)PTR_ERR(file);
-	program->file = file;
-	n = kernel_read(file, program->header, EXEC_HEADER, 0);
-	if (n < 0)
-		return (int)n;
+	ssize_t n = TRY(kernel_read(program->file, program->header, EXEC_HEADER, 0));
+
 	memset(program->header + n, 0, sizeof(program->header) - (size_t)n);
 	return 0;
+}
+
+static int read_exactly(struct file *file, void *buffer, size_t n, u64 offset)
+{
+	ssize_t got = TRY(kernel_read(file, buffer, n, (loff_t)offset));
+
+	return (size_t)got == n ? 0 : -ENOEXEC;
 }
 
 /* ---- the new address space and the strings on its stack -------------------------------------- */
 
 static int make_stack(struct program *program)
 {
-	u64 limit = process_limit(RLIMIT_STACK), strings, top;
-	struct mm *mm = mm_create();
-	s64 result;
+	struct mm *mm = program->mm = TRY_PTR(mm_create());
+	u64 limit = process_limit(RLIMIT_STACK), top = USER_TOP - random_pages(STACK_RANDOM_BITS);
 
-	if (!mm)
-		return -ENOMEM;
-	program->mm = mm;
 	program->window_page = mm->code_start = mm->data_start = ~0ULL;
-	top = USER_TOP - random_pages(STACK_RANDOM_BITS);
 	mm->stack_top = top;
 	mm->mmap_top = top - page_up(max(min(limit, (u64)GB(64)), (u64)STACK_GAP_MIN)) -
 		       random_pages(MMAP_RANDOM_BITS);
-	strings = max(min(limit / 4, STRINGS_SIZE_MAX), (u64)STRING_SIZE_MAX);
 	program->sp = top - 8;
-	program->lowest = program->sp - strings;
-	result = mm_map(mm, top - STACK_INITIAL, STACK_INITIAL, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_GROWSDOWN | MAP_STACK, NULL,
-			0);
-	return result < 0 ? (int)result : 0;
+	program->lowest =
+		program->sp - max(min(limit / 4, STRINGS_SIZE_MAX), (u64)STRING_SIZE_MAX);
+	TRY(mm_map(mm, top - STACK_INITIAL, STACK_INITIAL, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_GROWSDOWN | MAP_STACK, NULL, 0));
+	return 0;
 }
 
-u8 *program_byte(struct program *program, u64 address)
+/* Where the kernel sees byte @address of the new program, to write up to the page's end; NULL: no
+ * memory. Nobody else uses its mm: what is mapped stays, until something else is mapped there. */
+static u8 *program_byte(struct program *program, u64 address)
 {
 	u64 page = page_down(address);
 	pte_t *slot;
@@ -133,9 +178,7 @@ static s64 user_length(const char *string)
 	s64 length = 0, n;
 
 	do {
-		n = strncpy_from_user(chunk, string + length, sizeof(chunk));
-		if (n < 0)
-			return n;
+		n = TRY(strncpy_from_user(chunk, string + length, sizeof(chunk)));
 		length += n;
 	} while (n == sizeof(chunk) && length <= (s64)STRING_SIZE_MAX);
 	return length + 1;
@@ -143,22 +186,20 @@ static s64 user_length(const char *string)
 
 static int push_string(struct program *program, const char *from, bool kernel)
 {
-	s64 n = kernel ? (s64)strlen(from) + 1 : user_length(from), piece;
-	u8 *byte;
+	u64 n = kernel ? strlen(from) + 1 : (u64)TRY(user_length(from)), piece;
 
-	if (n < 0)
-		return (int)n;
-	if (n > (s64)STRING_SIZE_MAX || (u64)n > program->sp - program->lowest)
+	if (n > STRING_SIZE_MAX || n > program->sp - program->lowest)
 		return -E2BIG;
-	program->sp -= (u64)n;
-	for (u64 to = program->sp; n; to += (u64)piece, from += piece, n -= piece) {
-		piece = min(n, (s64)(PAGE_SIZE - to % PAGE_SIZE));
-		byte = program_byte(program, to);
+	program->sp -= n;
+	for (u64 to = program->sp; n; to += piece, from += piece, n -= piece) {
+		u8 *byte = program_byte(program, to);
+
+		piece = min(n, PAGE_SIZE - to % PAGE_SIZE);
 		if (!byte)
 			return -E2BIG; /* out of memory, or of RLIMIT_STACK */
 		if (kernel)
-			memcpy(byte, from, (size_t)piece);
-		else if (copy_from_user(byte, from, (size_t)piece))
+			memcpy(byte, from, piece);
+		else if (copy_from_user(byte, from, piece))
 			return -EFAULT;
 		if (piece == n)
 			byte[n - 1] = 0; /* whatever another thread has made of it meanwhile */
@@ -175,145 +216,268 @@ static int array_element(const struct program *program, const u64 *array, u64 i,
 }
 
 /* The strings of an array of pointers, the last one first. */
-static int push_array(struct program *program, const u64 *array, unsigned *count)
+static int push_array(struct program *program, const u64 *array, u64 *count)
 {
 	u64 pointer = 0;
-	int error = 0;
 
-	*count = 0;
-	while (array && !(error = array_element(program, array, *count, &pointer)) && pointer) {
-		++*count;
+	for (; array; ++*count) {
+		TRY(array_element(program, array, *count, &pointer));
+		if (!pointer)
+			break;
 		program->lowest += sizeof(pointer); /* which will have to be there as well */
 		if (program->lowest >= program->sp)
 			return -E2BIG;
 		cond_resched();
 	}
-	for (u64 i = *count; !error && i-- > 0;) {
-		error = array_element(program, array, i, &pointer);
-		if (!error)
-			error = push_string(program, (const char *)pointer, program->from_kernel);
-		if (!error && fatal_signal_pending(current))
-			error = -EINTR;
+	for (u64 i = *count; i-- > 0;) {
+		TRY(array_element(program, array, i, &pointer));
+		TRY(push_string(program, (const char *)pointer, program->from_kernel));
+		if (fatal_signal_pending(current))
+			return -EINTR;
 	}
-	return error;
+	return 0;
 }
 
 static int push_strings(struct program *program, const u64 *argv, const u64 *envp)
 {
-	int error = push_string(program, program->name, true);
-
-	program->env_end = program->sp;
-	if (!error)
-		error = push_array(program, envp, &program->envc);
-	program->env_start = program->sp;
-	if (!error)
-		error = push_array(program, argv, &program->argc);
-	if (error || program->argc)
-		return error;
+	TRY(push_string(program, program->name, true));
+	program->mm->env_end = program->sp;
+	TRY(push_array(program, envp, &program->envc));
+	program->mm->arg_end = program->mm->env_start = program->sp;
+	TRY(push_array(program, argv, &program->argc));
+	if (program->argc)
+		return 0;
 	program->argc = 1; /* an empty argv[0], as Linux has it since 5.18 */
 	return push_string(program, "", true);
 }
 
 /* ---- scripts --------------------------------------------------------------------------------- */
 
-static char *skip_blanks(char *at)
+/* The first character from @at on that is a blank, or is none; or the end. */
+static char *find_blank(char *at, bool blank)
 {
-	while (*at == ' ' || *at == '\t')
+	while (*at && (*at == ' ' || *at == '\t') != blank)
 		at++;
 	return at;
 }
 
-/*
- * "#!interpreter argument" in program->header. *argument is NULL if there is none. -ENOEXEC: no
- * interpreter, or the end of its name is beyond what was read.
- */
-static int parse_script(char *header, char **interpreter, char **argument)
+/* While the program is a script "#!interpreter argument": argv[0] gives way to the interpreter, its
+ * argument if there is one, the script's own name. -ENOEXEC: no interpreter, or the end of its name
+ * is beyond what was read. */
+static int follow_scripts(struct program *program)
 {
-	char *end = strchr(header, '\n'), *at;
-	bool truncated = !end && header[EXEC_HEADER - 1];
+	char *header = program->header, script[EXEC_HEADER + 8];
 
-	if (!end)
-		end = header + strlen(header);
-	while (end > header + 2 && (end[-1] == ' ' || end[-1] == '\t'))
-		end--;
-	*end = 0;
-	*interpreter = at = skip_blanks(header + 2);
-	while (*at && *at != ' ' && *at != '\t')
-		at++;
-	if (at == *interpreter || (truncated && !*at))
-		return -ENOEXEC;
-	*argument = *at ? skip_blanks(at + 1) : NULL;
-	*at = 0;
+	for (unsigned depth = 0; !strncmp(header, "#!", 2); depth++) {
+		char *end = strchr(header, '\n'), *interpreter, *argument;
+		bool truncated = !end && header[EXEC_HEADER - 1];
+
+		if (depth == SCRIPTS_MAX)
+			return -ELOOP;
+		if (!end)
+			end = header + strlen(header);
+		while (end > header + 2 && (end[-1] == ' ' || end[-1] == '\t'))
+			end--;
+		*end = 0;
+		interpreter = find_blank(header + 2, false);
+		end = find_blank(interpreter, true);
+		if (end == interpreter || (truncated && !*end))
+			return -ENOEXEC;
+		argument = *end ? find_blank(end, false) : NULL;
+		*end = 0;
+		while (*program_byte(program, program->sp++))
+			;
+		TRY(push_string(program, depth ? script : program->name, true));
+		if (argument)
+			TRY(push_string(program, argument, true));
+		TRY(push_string(program, interpreter, true));
+		program->argc += argument ? 2 : 1;
+		strlcpy(script, interpreter, sizeof(script));
+		fput(program->file);
+		program->file = NULL;
+		TRY(open_program(program, script));
+	}
 	return 0;
 }
 
-/* argv[0] gives way to: the interpreter, its argument if there is one, the script's own name. */
-static int follow_scripts(struct program *program)
-{
-	char name[EXEC_HEADER + 8], *interpreter, *argument;
-	const char *script = program->name;
-	int error = 0;
+/* ---- ELF ------------------------------------------------------------------------------------- */
 
-	for (unsigned depth = 0; !error && !strncmp(program->header, "#!", 2); depth++) {
-		if (depth == SCRIPTS_MAX)
-			return -ELOOP;
-		error = parse_script(program->header, &interpreter, &argument);
-		if (error)
-			return error;
-		while (*program_byte(program, program->sp++))
-			;
-		error = push_string(program, script, true);
-		if (!error && argument)
-			error = push_string(program, argument, true);
-		if (!error)
-			error = push_string(program, interpreter, true);
-		program->argc += argument ? 2 : 1;
-		strlcpy(name, interpreter, sizeof(name));
-		script = name;
-		fput(program->file);
-		program->file = NULL;
-		if (!error)
-			error = open_program(program, name);
+/* The header and, kmalloc'ed, the segments, each of which makes sense: all sums are below the top of
+ * user memory. -ENOEXEC: it is not an ELF of this machine; -EACCES: memory to be both written and
+ * executed; ... */
+static int read_image(struct file *file, struct elf_header *header, struct elf_segment **segments)
+{
+	TRY(read_exactly(file, header, sizeof(*header), 0));
+	/* 64-bit, little-endian, version 1 */
+	if (memcmp(header->ident, "\177ELF\2\1\1", 7) || header->machine != ARCH_ELF_MACHINE ||
+	    (header->type != ET_EXEC && header->type != ET_DYN) ||
+	    header->phentsize != sizeof(**segments) || !header->phnum ||
+	    header->phnum > SEGMENTS_MAX || header->phoff >> 62)
+		return -ENOEXEC;
+
+	size_t size = header->phnum * sizeof(**segments);
+	struct elf_segment *segment = *segments = TRY_PTR(kmalloc(size, GFP_KERNEL));
+
+	TRY(read_exactly(file, segment, size, header->phoff));
+	for (; segment < *segments + header->phnum; segment++) {
+		if (segment->type != PT_LOAD)
+			continue;
+		if (segment->filesz > segment->memsz || segment->vaddr >= USER_TOP ||
+		    segment->memsz >= USER_TOP || segment->offset >> 62 ||
+		    (segment->vaddr ^ segment->offset) & (PAGE_SIZE - 1))
+			return -ENOEXEC;
+		if ((segment->flags & (PF_W | PF_X)) == (PF_W | PF_X))
+			return -EACCES;
 	}
-	return error;
+	return 0;
 }
 
-/* ---- credentials ----------------------------------------------------------------------------- */
+static int map_segment(struct program *program, struct file *file,
+		       const struct elf_segment *segment, u64 bias)
+{
+	unsigned protection = (segment->flags & PF_R ? PROT_READ : 0) |
+			      (segment->flags & PF_W ? PROT_WRITE : 0) |
+			      (segment->flags & PF_X ? PROT_EXEC : 0);
+	u64 start = page_down(segment->vaddr) + bias;
+	u64 data_end = segment->vaddr + segment->filesz + bias;
+	u64 file_end = segment->filesz ? page_up(data_end) : start;
+	u64 end = page_up(segment->vaddr + segment->memsz) + bias;
+
+	program->window_page = ~0ULL;
+	if (file_end > start)
+		TRY(mm_map(program->mm, start, file_end - start, protection,
+			   MAP_PRIVATE | MAP_FIXED, file, page_down(segment->offset)));
+	if (end > file_end)
+		TRY(mm_map(program->mm, file_end, end - file_end, protection,
+			   MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, NULL, 0));
+	/* What follows the file's part in its last page. */
+	if (segment->memsz > segment->filesz && file_end > data_end && (segment->flags & PF_W)) {
+		u8 *rest = program_byte(program, data_end);
+
+		if (!rest)
+			return -EFAULT;
+		memset(rest, 0, file_end - data_end);
+	}
+	return 0;
+}
+
+/* Note for /proc, brk() and the program itself where things lie. */
+static void note_extents(struct program *program, const struct elf_header *header,
+			 const struct elf_segment *segment, u64 bias)
+{
+	struct mm *mm = program->mm;
+	u64 start = segment->vaddr + bias;
+
+	if (header->phoff - segment->offset < segment->filesz)
+		program->phdr = header->phoff - segment->offset + start;
+	if (segment->flags & PF_X) {
+		mm->code_start = min(mm->code_start, start);
+		mm->code_end = max(mm->code_end, start + segment->filesz);
+	} else if (segment->flags & PF_W) {
+		mm->data_start = min(mm->data_start, start);
+		mm->data_end = max(mm->data_end, start + segment->filesz);
+	}
+	mm->brk_end = max(mm->brk_end, page_up(start + segment->memsz));
+}
+
+/*
+ * Map @file: program->file, or its @interpreter, program->base then saying where. *@named is the
+ * segment with an interpreter's name, if there is one.
+ */
+static int load_image(struct program *program, struct file *file, bool interpreter,
+		      struct elf_segment *named)
+{
+	struct elf_segment *segments __free(kfree) = NULL;
+	struct elf_header header;
+	u64 low = ~0ULL, high = 0, bias = 0;
+
+	TRY(read_image(file, &header, &segments));
+	for (struct elf_segment *segment = segments; segment < segments + header.phnum; segment++) {
+		if (segment->type == PT_INTERP && !named->type)
+			*named = *segment;
+		if (segment->type != PT_LOAD || !segment->memsz)
+			continue;
+		low = min(low, page_down(segment->vaddr));
+		high = max(high, page_up(segment->vaddr + segment->memsz));
+	}
+	if (high <= low)
+		return -ENOEXEC;
+	/* A file of fixed addresses has no bias. */
+	if (header.type == ET_DYN && interpreter) /* a place for the whole; segments replace it */
+		bias = (u64)TRY(mm_map(program->mm, 0, high - low, PROT_NONE,
+				       MAP_PRIVATE | MAP_ANONYMOUS, NULL, 0)) - low;
+	else if (header.type == ET_DYN)
+		bias = ARCH_PIE_BASE + random_pages(28) - low;
+	for (struct elf_segment *segment = segments; segment < segments + header.phnum; segment++) {
+		if (segment->type != PT_LOAD || !segment->memsz)
+			continue;
+		TRY(map_segment(program, file, segment, bias));
+		if (!interpreter)
+			note_extents(program, &header, segment, bias);
+	}
+	program->start = header.entry + bias;
+	if (interpreter) {
+		program->base = bias;
+		return 0;
+	}
+	program->entry = program->start;
+	program->phnum = header.phnum;
+	program->mm->brk_end += random_pages(BRK_RANDOM_BITS);
+	program->mm->brk_start = program->mm->brk_end;
+	return 0;
+}
+
+static int load_program(struct program *program)
+{
+	struct elf_segment named = {0}, none = {.type = PT_INTERP};
+	struct file *file;
+
+	TRY(load_image(program, program->file, false, &named));
+	if (!named.type)
+		return 0;
+	if (named.filesz < 2 || named.filesz > PATH_MAX)
+		return -ENOEXEC;
+
+	char *name __free(kfree) = TRY_PTR(kmalloc(named.filesz + 8, GFP_KERNEL));
+
+	TRY(read_exactly(program->file, name, named.filesz, named.offset));
+	if (name[named.filesz - 1])
+		return -ENOEXEC;
+	TRY(exec_open(name, &file));
+
+	int error = load_image(program, file, true, &none);
+
+	fput(file);
+	return error == -ENOEXEC ? -ELIBBAD : error;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
 
 static int prepare_credentials(struct program *program)
 {
 	const struct path *path = &program->file->path;
 	const struct inode *inode = program->file->inode;
 	const struct cred *old = current->cred;
-	bool set_uid = inode->mode & S_ISUID;
-	bool set_gid = (inode->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
-	struct cred *new = prepare_cred();
+	struct cred *new = program->cred = TRY_PTR(prepare_cred());
 
-	if (!new)
-		return -ENOMEM;
-	if (((path->mount->flags | path->mount->sb->flags) & SB_NOSUID) ||
-	    current->process->no_new_privileges)
-		set_uid = set_gid = false;
-	if (set_uid)
-		new->euid = inode->uid;
-	if (set_gid)
-		new->egid = inode->gid;
+	if (!((path->mount->flags | path->mount->sb->flags) & SB_NOSUID) &&
+	    !current->process->no_new_privileges) {
+		if (inode->mode & S_ISUID)
+			new->euid = inode->uid;
+		if ((inode->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
+			new->egid = inode->gid;
+	}
 	new->suid = new->fsuid = new->euid;
 	new->sgid = new->fsgid = new->egid;
-	program->secure = (new->euid != old->uid || new->egid != old->gid);
-	program->cred = new;
+	program->secure = new->euid != old->uid || new->egid != old->gid;
 	return 0;
 }
-
-/* ---- the call -------------------------------------------------------------------------------- */
 
 /* The new program's descriptors are its own, whoever shared them with the old one. */
 static int unshare_files(void)
 {
-	struct file_table *old = current->files, *new = file_table_unshare(old);
+	struct file_table *old = current->files, *new = TRY_PTR(file_table_unshare(old));
 
-	if (!new)
-		return -ENOMEM;
 	if (new == old)
 		return 0;
 	spin_lock_irq(&process_lock); /* /proc looks at it */
@@ -328,11 +492,10 @@ static int unshare_files(void)
 static int end_other_threads(void)
 {
 	struct process *process = current->process;
-	int error = -EINTR;
 
-	spin_lock_irq(&process_lock);
+	guard(spinlock_irq, &process_lock);
 	if (process->exiting || process->exec_task)
-		goto out;
+		return -EINTR;
 	process->exec_task = current;
 	process_end_others(process);
 	while (process->thread_count > 1 && !process->exiting) {
@@ -344,35 +507,22 @@ static int end_other_threads(void)
 	__set_current_state(TASK_RUNNING);
 	process->exec_task = NULL;
 	if (process->exiting)
-		goto out;
+		return -EINTR;
 	current->pid = process->pid;
-	error = 0;
-out:
-	spin_unlock_irq(&process_lock);
-	return error;
+	return 0;
 }
 
 static int prepare(struct program *program, const u64 *argv, const u64 *envp)
 {
-	int error = open_program(program, program->name);
-
-	if (!error)
-		error = make_stack(program);
-	if (!error)
-		error = push_strings(program, argv, envp);
-	if (!error)
-		error = follow_scripts(program);
-	if (!error) {
-		program->mm->arg_start = program->sp;
-		error = elf_load(program, program->file, false);
-	}
-	if (!error)
-		error = prepare_credentials(program);
-	if (!error)
-		error = unshare_files();
-	if (!error && current->process->thread_count > 1)
-		error = end_other_threads();
-	return error;
+	TRY(open_program(program, program->name));
+	TRY(make_stack(program));
+	TRY(push_strings(program, argv, envp));
+	TRY(follow_scripts(program));
+	program->mm->arg_start = program->sp;
+	TRY(load_program(program));
+	TRY(prepare_credentials(program));
+	TRY(unshare_files());
+	return current->process->thread_count > 1 ? end_other_threads() : 0;
 }
 
 /* The point of no return: the old program goes away. */
@@ -396,7 +546,6 @@ static void begin_new_program(struct program *program)
 	spin_unlock_irq(&process_lock);
 	mmu_switch(&new->mmu);
 	task->clear_child_tid = NULL;
-	task->robust_list = 0;
 	if (old)
 		mm_put(old);
 	vfork_done(process);
@@ -409,10 +558,27 @@ static void begin_new_program(struct program *program)
 	strlcpy(task->comm, name, sizeof(task->comm));
 }
 
-static unsigned fill_auxiliary(const struct program *program, u64 random, u64 platform)
+/* Pointers to @count strings that begin at *string. */
+static int put_pointers(u64 *string, u64 count, u64 **at)
 {
+	for (; count; count--) {
+		s64 length = TRY(user_length((const char *)*string));
+
+		TRY(put_user(*string, (*at)++));
+		*string += (u64)length;
+	}
+	return put_user(0ULL, (*at)++);
+}
+
+/* What lies below the strings, on the stack that is current's by now. */
+static int finish_stack(struct program *program)
+{
+	struct mm *mm = program->mm;
 	const struct cred *cred = current->cred;
-	const u64 pairs[] = {
+	u64 platform = mm->arg_start - sizeof(ARCH_PLATFORM), string = mm->arg_start;
+	u64 seed[2] = {random_u64(), random_u64()};
+	u64 random = round_down(platform - sizeof(seed), 16ULL);
+	const u64 auxiliary[] = {
 		51, arch_signal_stack_size(), /* AT_MINSIGSTKSZ */
 		16, arch_hwcap, /* AT_HWCAP */
 		6, PAGE_SIZE, /* AT_PAGESZ */
@@ -430,58 +596,28 @@ static unsigned fill_auxiliary(const struct program *program, u64 random, u64 pl
 		23, program->secure, /* AT_SECURE */
 		25, random, /* AT_RANDOM */
 		26, 0, /* AT_HWCAP2 */
-		31, program->env_end, /* AT_EXECFN */
+		31, mm->env_end, /* AT_EXECFN */
 		15, platform, /* AT_PLATFORM */
 		0, 0, /* AT_NULL */
 	};
+	u64 words = ARRAY_SIZE(auxiliary) + program->argc + program->envc + 3;
+	u64 *at = (u64 *)round_down(random - words * sizeof(u64), 16ULL);
 
-	_Static_assert(sizeof(pairs) <= sizeof(((struct mm *)0)->auxv), "mm->auxv is too small");
-	memcpy(program->mm->auxv, pairs, sizeof(pairs));
-	return ARRAY_SIZE(pairs);
-}
-
-/* Pointers to @count strings that begin at *string. */
-static int put_pointers(u64 *string, unsigned count, u64 **at)
-{
-	s64 length;
-
-	for (; count; count--, *string += (u64)length) {
-		length = user_length((const char *)*string);
-		if (length < 0 || put_user(*string, *at))
-			return -EFAULT;
-		++*at;
-	}
-	return put_user(0ULL, (*at)++);
-}
-
-/* What lies below the strings, on the stack that is current's by now. */
-static int finish_stack(struct program *program)
-{
-	struct mm *mm = program->mm;
-	u64 platform = mm->arg_start - sizeof(ARCH_PLATFORM), random, string = mm->arg_start, *at;
-	u8 seed[16];
-	unsigned words;
-
-	random = round_down(platform - sizeof(seed), 16ULL);
-	get_random_bytes(seed, sizeof(seed));
-	mm->arg_end = mm->env_start = program->env_start;
-	mm->env_end = program->env_end;
-	words = fill_auxiliary(program, random, platform);
-	at = (u64 *)random - (words + program->argc + program->envc + 3);
-	at = (u64 *)round_down((u64)at, 16ULL);
+	_Static_assert(sizeof(auxiliary) <= sizeof(mm->auxv), "mm->auxv is too small");
+	memcpy(mm->auxv, auxiliary, sizeof(auxiliary));
 	program->sp = (u64)at;
-	if (copy_to_user((void *)platform, ARCH_PLATFORM, sizeof(ARCH_PLATFORM)) ||
-	    copy_to_user((void *)random, seed, sizeof(seed)) ||
-	    put_user((u64)program->argc, at++) || put_pointers(&string, program->argc, &at) ||
-	    put_pointers(&string, program->envc, &at) ||
-	    copy_to_user(at, mm->auxv, words * sizeof(u64)))
-		return -EFAULT;
-	return 0;
+	TRY(put_user(program->argc, at++));
+	TRY(put_pointers(&string, program->argc, &at));
+	TRY(put_pointers(&string, program->envc, &at));
+	return copy_to_user((void *)platform, ARCH_PLATFORM, sizeof(ARCH_PLATFORM)) ||
+			       copy_to_user((void *)random, seed, sizeof(seed)) ||
+			       copy_to_user(at, auxiliary, sizeof(auxiliary))
+		       ? -EFAULT
+		       : 0;
 }
 
 static s64 execute(struct program *program, const u64 *argv, const u64 *envp)
 {
-	u64 start, sp;
 	int error = prepare(program, argv, envp);
 
 	if (error) {
@@ -496,8 +632,9 @@ static s64 execute(struct program *program, const u64 *argv, const u64 *envp)
 	}
 	begin_new_program(program);
 	error = finish_stack(program);
-	start = program->start;
-	sp = program->sp;
+
+	u64 start = program->start, sp = program->sp;
+
 	kfree(program);
 	if (error)
 		process_exit_group(SIGSEGV);
@@ -506,12 +643,9 @@ static s64 execute(struct program *program, const u64 *argv, const u64 *envp)
 
 s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
 {
-	struct program *program = kzalloc(sizeof(*program), GFP_KERNEL);
-	s64 length;
+	struct program *program = TRY_PTR(kzalloc(sizeof(*program), GFP_KERNEL));
+	s64 length = strncpy_from_user(program->name, name, PATH_MAX);
 
-	if (!program)
-		return -ENOMEM;
-	length = strncpy_from_user(program->name, name, PATH_MAX);
 	if (length > 0 && length < PATH_MAX)
 		return execute(program, argv, envp);
 	kfree(program);
@@ -520,10 +654,8 @@ s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
 
 s64 kernel_exec(const char *name, const char *const *argv, const char *const *envp)
 {
-	struct program *program = kzalloc(sizeof(*program), GFP_KERNEL);
+	struct program *program = TRY_PTR(kzalloc(sizeof(*program), GFP_KERNEL));
 
-	if (!program)
-		return -ENOMEM;
 	strlcpy(program->name, name, PATH_MAX);
 	program->from_kernel = true;
 	return execute(program, (const u64 *)argv, (const u64 *)envp);
