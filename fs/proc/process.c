@@ -13,9 +13,11 @@ static void stat_show(struct text *out, const struct process_info *p)
 	text_printf(
 		out, "%d (%s) %c %d %d %d %d %d 0 %llu %llu %llu 0 %llu %llu %llu %llu %d %d %u",
 		p->pid, p->comm, p->state, p->ppid, p->pgrp, p->session, p->tty, p->foreground,
-		ULL(p->minor_faults), ULL(p->children_faults), ULL(p->major_faults),
-		proc_ticks(p->user_ns), proc_ticks(p->system_ns), proc_ticks(p->children_user_ns),
-		proc_ticks(p->children_system_ns), 20 + p->nice, p->nice, p->threads);
+		ULL(p->times.minor_faults), ULL(p->children.minor_faults),
+		ULL(p->times.major_faults),
+		proc_ticks(p->times.user_ns), proc_ticks(p->times.system_ns),
+		proc_ticks(p->children.user_ns), proc_ticks(p->children.system_ns), 20 + p->nice,
+		p->nice, p->threads);
 	text_printf(out,
 		    " 0 %llu %llu %llu %llu 0 0 %llu 0 0 %llu %llu %llu %llu 0 0 0 %d %d"
 		    " 0 0 0 0 0 0 0 0 0 0 0 0 0\n",

@@ -11,6 +11,11 @@
 
 struct mm;
 
+struct cpu_times {
+	u64 user_ns, system_ns;
+	u64 minor_faults, major_faults;
+};
+
 /* A snapshot of one process, or of one of its threads, for stat, statm, status, limits. */
 struct process_info {
 	pid_t pid, tgid, ppid, pgrp, session;
@@ -22,9 +27,8 @@ struct process_info {
 	umode_t umask;
 	unsigned threads;
 	int nice;
-	u64 user_ns, system_ns, children_user_ns, children_system_ns;
-	u64 start_ns; /* since boot */
-	u64 minor_faults, children_faults, major_faults;
+	struct cpu_times times, children; /* children: that were waited for */
+	u64 start_ns;			  /* since boot */
 	/* bit n-1: signal n */
 	u64 signals_pending, signals_blocked, signals_ignored, signals_caught;
 	u64 virtual_bytes, resident_bytes, file_bytes; /* file: resident, of files */
@@ -49,7 +53,6 @@ int thread_next(pid_t pid, int from);
 /* Does process @pid exist (a zombie does)? Cheap: asked on each lookup under /proc. *@uid, *@gid:
  * its effective ones, the owner of /proc/PID. */
 bool process_exists(pid_t pid, uid_t *uid, gid_t *gid);
-pid_t process_current(void); /* current's process id, for /proc/self */
 
 /* References to what the process has; NULL: none (kernel thread, zombie) or gone. */
 struct mm *process_mm(pid_t pid);		  /* mm_put() it */
@@ -71,7 +74,9 @@ struct system_info {
 };
 void system_info(struct system_info *info);
 struct cpu_info {
-	u64 user_ns, system_ns, idle_ns;
+	u64 user_ns, system_ns; /* by ticks */
+	u64 idle_ns, switches;
+	unsigned runnable; /* tasks that run or want to */
 };
 void system_cpu_info(unsigned cpu, struct cpu_info *info);
 /* One CPU's lines of /proc/cpuinfo into @buf; the length. Implemented by kernel/x86 or proc. */

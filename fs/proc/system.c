@@ -7,6 +7,7 @@
 #include "hash/cache.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/export.h"
+#include "kernel/core/jobctl.h"
 #include "kernel/core/random.h"
 #include "kernel/core/system_name.h"
 
@@ -233,12 +234,12 @@ static void uuid_show(struct text *out, const struct proc_entry *entry)
 
 static void self_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%d", process_current());
+	text_printf(out, "%d", current_process_id());
 }
 
 static void thread_self_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%d/task/%d", process_current(), current->pid);
+	text_printf(out, "%d/task/%d", current_process_id(), current->pid);
 }
 
 /* ---- the hash caches, and the end of the run ------------------------------------------------- */

@@ -13,9 +13,7 @@
 #include "hash/cache.h"
 #include "kernel/core/random.h"
 #include "kernel/drivers/drivers.h"
-#include "kernel/proc/init.h"
 #include "kernel/proc/process.h"
-#include "kernel/proc/scheduler.h"
 #include "kernel/sys/syscalls.h"
 #include "mm/vm.h"
 

@@ -1,11 +1,11 @@
 /*
- * exec.c - execve(2): the file, its scripts' interpreters, the arguments, the ELF64 program (static,
- * static position-independent, or with an interpreter, ld.so), the new program's stack.
+ * exec.c - execve(2): the file, its scripts' interpreters, the arguments, the ELF64 program
+ * (static, static position-independent, or with an interpreter, ld.so), the new program's stack.
  *
  * Steps: open and check the file; copy the argument strings onto the stack of a new address space;
- * follow "#!" lines; map the program; then - the point of no return, begin_new_program() - make that
- * address space current's, close what is to be closed, write the pointers below the strings and
- * enter. Until then the old program is untouched and any error is the call's errno; after it an
+ * follow "#!" lines; map the program; then - the point of no return, begin_new_program() - make
+ * that address space current's, close what is to be closed, write the pointers below the strings
+ * and enter. Until then the old program is untouched and any error is the call's errno; after it an
  * error ends the process.
  *
  * The stack, from the top: 8 zero bytes, the file name, the environment's strings, the arguments'
@@ -302,9 +302,9 @@ static int follow_scripts(struct program *program)
 
 /* ---- ELF ------------------------------------------------------------------------------------- */
 
-/* The header and, kmalloc'ed, the segments, each of which makes sense: all sums are below the top of
- * user memory. -ENOEXEC: it is not an ELF of this machine; -EACCES: memory to be both written and
- * executed; ... */
+/* The header and, kmalloc'ed, the segments, each of which makes sense: all sums are below the top
+ * of user memory. -ENOEXEC: it is not an ELF of this machine; -EACCES: memory to be both written
+ * and executed; ... */
 static int read_image(struct file *file, struct elf_header *header, struct elf_segment **segments)
 {
 	TRY(read_exactly(file, header, sizeof(*header), 0));

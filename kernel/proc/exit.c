@@ -13,7 +13,6 @@
 #include "fs/vfs.h"
 #include "kernel/core/export.h"
 #include "kernel/drivers/tty.h"
-#include "kernel/proc/init.h"
 #include "kernel/proc/process.h"
 #include "mm/vm.h"
 
@@ -40,7 +39,9 @@ static struct siginfo child_info(const struct process *child)
 
 static void reap(struct process *process)
 {
-	process_unlink(process);
+	list_del(&process->all_link);
+	list_del(&process->hash_link);
+	list_del(&process->sibling);
 	put_cred(process->zombie_cred);
 	process_free(process);
 }
@@ -131,7 +132,9 @@ static void leave_process(struct task *task, int code)
 
 	times_add(&process->times, &times);
 	signals_drop(process, task, ~0ULL);
-	process_unlink_task(task);
+	list_del(&task->thread_link);
+	process->thread_count--;
+	task_count--;
 	if (!process->exiting && task->pid == process->pid)
 		process->exit_code = code;
 	if (!process->thread_count)

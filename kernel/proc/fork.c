@@ -52,10 +52,9 @@ static int check_process_limit(void)
 	if (uid == 0 || limit >= max_tasks)
 		return 0;
 	spin_lock_irq(&process_lock);
-	list_for_each_entry(process, &process_list, all_link) {
+	list_for_each_entry(process, &process_list, all_link)
 		list_for_each_entry(task, &process->threads, thread_link)
 			count += task->cred->uid == uid;
-	}
 	spin_unlock_irq(&process_lock);
 	return count < limit ? 0 : -EAGAIN;
 }
@@ -86,55 +85,23 @@ static int copy_parts(struct task *child, u64 flags)
 	return 0;
 }
 
-static void drop_parts(struct task *child)
-{
-	if (child->mm)
-		mm_put(child->mm);
-	if (child->files)
-		file_table_put(child->files);
-	fs_context_put(child->fs);
-	if (child->cred)
-		put_cred(child->cred);
-}
-
 void vfork_done(struct process *process)
 {
-	struct task *parent;
-
-	if (likely(!process->vfork_parent))
+	if (likely(!process->vforked))
 		return;
-	spin_lock_irq(&process_lock);
-	parent = process->vfork_parent;
-	process->vfork_parent = NULL;
-	if (parent)
-		wake_up_task(parent);
-	spin_unlock_irq(&process_lock);
+	guard(spinlock_irq, &process_lock);
+	process->vforked = false;
+	wake_up(&process->parent->wait_children);
 }
 
-/* The child cannot be reaped, since only we could, while we look at it by pid under the lock. */
+/* The child, looked at by pid under the lock, may have been waited for by another thread. */
 static bool vfork_is_over(pid_t pid)
 {
-	struct process *child;
-	bool over;
+	guard(spinlock_irq, &process_lock);
 
-	spin_lock_irq(&process_lock);
-	child = process_find(pid);
-	if (child && child->vfork_parent == current && fatal_signal_pending(current))
-		child->vfork_parent = NULL;
-	over = !child || child->vfork_parent != current;
-	spin_unlock_irq(&process_lock);
-	return over;
-}
+	const struct process *child = process_find(pid);
 
-static void vfork_wait(pid_t pid)
-{
-	for (;;) {
-		set_current_state(TASK_KILLABLE);
-		if (vfork_is_over(pid))
-			break;
-		schedule();
-	}
-	__set_current_state(TASK_RUNNING);
+	return !child || !child->vforked || fatal_signal_pending(current);
 }
 
 /* A process for the child: a new one, or, for a thread, our own. NULL: no memory. */
@@ -153,55 +120,55 @@ static struct process *choose_process(const struct clone_arguments *arguments)
 	child->no_new_privileges = parent->no_new_privileges;
 	child->not_dumpable = parent->not_dumpable;
 	memcpy(child->limits, parent->limits, sizeof(child->limits));
-	if (arguments->flags & CLONE_VFORK)
-		child->vfork_parent = current;
+	child->vforked = arguments->flags & CLONE_VFORK;
 	return child;
 }
 
 static s64 do_clone(const struct clone_arguments *arguments)
 {
 	u64 flags = arguments->flags;
-	struct process *process;
-	struct task *child;
-	pid_t pid;
-	int error = check_flags(flags);
 
-	if (!error)
-		error = check_process_limit();
-	if (error)
-		return error;
-	child = task_allocate(current->comm);
-	process = choose_process(arguments);
-	error = child && process ? copy_parts(child, flags) : -ENOMEM;
-	if (error)
-		goto fail;
-	arch_prepare_fork(child, arguments->stack, flags & CLONE_SETTLS, arguments->tls);
-	if (flags & CLONE_CHILD_CLEARTID)
-		child->clear_child_tid = arguments->child_tid;
-	if (flags & CLONE_CHILD_SETTID) {
-		child->set_child_tid = arguments->child_tid;
-		child->pending |= TASK_PENDING_START;
+	TRY(check_flags(flags));
+	TRY(check_process_limit());
+
+	struct task *child = TRY_PTR(task_allocate(current->comm));
+	struct process *process = choose_process(arguments);
+	int error = process ? copy_parts(child, flags) : -ENOMEM;
+
+	if (!error) {
+		arch_prepare_fork(child, arguments->stack, flags & CLONE_SETTLS, arguments->tls);
+		if (flags & CLONE_CHILD_CLEARTID)
+			child->clear_child_tid = arguments->child_tid;
+		if (flags & CLONE_CHILD_SETTID) {
+			child->set_child_tid = arguments->child_tid;
+			child->pending |= TASK_PENDING_START;
+		}
+		error = process_link_task(process, child);
 	}
-	error = process_link_task(process, child);
-	if (error)
-		goto fail;
-	pid = child->pid;
+	if (error) {
+		if (process && process != current->process)
+			process_free(process);
+		if (child->mm)
+			mm_put(child->mm);
+		if (child->files)
+			file_table_put(child->files);
+		fs_context_put(child->fs);
+		if (child->cred)
+			put_cred(child->cred);
+		task_free(child);
+		return error;
+	}
+
+	pid_t pid = child->pid;
+
 	/* as in Linux, a bad address is the program's own affair */
 	if (flags & CLONE_PARENT_SETTID)
 		(void)put_user(pid, arguments->parent_tid);
-	sched_start(child);
+	wake_up_task(child);
 	if (flags & CLONE_VFORK)
-		vfork_wait(pid);
+		(void)__wait_event(current->process->wait_children, vfork_is_over(pid),
+				   TASK_KILLABLE, schedule());
 	return pid;
-
-fail:
-	if (process && process != current->process)
-		process_free(process);
-	if (child) {
-		drop_parts(child);
-		task_free(child);
-	}
-	return error;
 }
 
 /* ---- the calls ------------------------------------------------------------------------------- */
@@ -235,39 +202,35 @@ s64 sys_clone(u64 flags, u64 stack, int *parent_tid, int *child_tid, u64 tls)
 	return arguments.exit_signal > SIGNAL_COUNT ? -EINVAL : do_clone(&arguments);
 }
 
-/* clone_args as in Linux; what lies beyond what we know must be zero. */
+/* What a newer program asks for beyond a stack is not there: set_tid, cgroup ... */
 s64 sys_clone3(const void *user_arguments, size_t size)
 {
-	struct {
-		u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
-	} given;
-	struct clone_arguments arguments;
-	u64 rest;
+	enum { FLAGS, PIDFD, CHILD_TID, PARENT_TID, EXIT_SIGNAL, STACK, STACK_SIZE, TLS, KNOWN };
+	u64 given[16] = {0};
 
-	if (size > PAGE_SIZE)
+	if (size > sizeof(given))
 		return -E2BIG;
-	if (size < sizeof(given))
+	if (size < KNOWN * sizeof(u64))
 		return -EINVAL;
-	if (copy_from_user(&given, user_arguments, sizeof(given)))
+	if (copy_from_user(given, user_arguments, size))
 		return -EFAULT;
-	for (size_t at = sizeof(given); at + sizeof(rest) <= size; at += sizeof(rest)) {
-		if (get_user(rest, (const u64 *)((const u8 *)user_arguments + at)))
-			return -EFAULT;
-		if (rest) /* set_tid, cgroup */
+	for (size_t i = KNOWN; i < ARRAY_SIZE(given); i++)
+		if (given[i])
 			return -E2BIG;
-	}
-	if (given.flags & (CLONE_SIGNAL_MASK | CLONE_DETACHED) ||
-	    given.exit_signal > SIGNAL_COUNT || !given.stack != !given.stack_size ||
-	    !access_ok(given.stack, given.stack_size) ||
-	    ((given.flags & CLONE_THREAD) && given.exit_signal))
+	if (given[FLAGS] & (CLONE_SIGNAL_MASK | CLONE_DETACHED) ||
+	    given[EXIT_SIGNAL] > SIGNAL_COUNT || !given[STACK] != !given[STACK_SIZE] ||
+	    !access_ok(given[STACK], given[STACK_SIZE]) ||
+	    ((given[FLAGS] & CLONE_THREAD) && given[EXIT_SIGNAL]))
 		return -EINVAL;
-	arguments = (struct clone_arguments){
-		.flags = given.flags,
-		.exit_signal = (int)given.exit_signal,
-		.stack = given.stack + given.stack_size,
-		.tls = given.tls,
-		.parent_tid = (int *)given.parent_tid,
-		.child_tid = (int *)given.child_tid,
+
+	const struct clone_arguments arguments = {
+		.flags = given[FLAGS],
+		.exit_signal = (int)given[EXIT_SIGNAL],
+		.stack = given[STACK] + given[STACK_SIZE],
+		.tls = given[TLS],
+		.parent_tid = (int *)given[PARENT_TID],
+		.child_tid = (int *)given[CHILD_TID],
 	};
+
 	return do_clone(&arguments);
 }

@@ -5,8 +5,6 @@
  * root=/dev/NAME with rootfstype= (default ext2) and `ro`; init=PROGRAM (default /init, /sbin/init,
  * /bin/sh); words after `--` are the program's arguments.
  */
-#include "kernel/proc/init.h"
-
 #include <arch/power.h>
 #include <arch/process.h>
 
@@ -137,7 +135,7 @@ void init_start(void)
 	process->group = process->session = 1;
 	init_process = process;
 	arch_prepare_kernel_thread(task, init_thread, NULL);
-	sched_start(task);
+	wake_up_task(task);
 }
 
 void init_exited(int status)

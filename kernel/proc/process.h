@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include "fs/proc/process_info.h"
 #include "kernel/core/timer.h"
 #include "kernel/core/user_time.h"
 #include "kernel/proc/signal.h"
@@ -32,11 +33,6 @@ enum rlimit_kind {
 
 struct rlimit {
 	u64 soft, hard;
-};
-
-struct cpu_times {
-	u64 user_ns, system_ns;
-	u64 minor_faults, major_faults;
 };
 
 enum { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF, ITIMERS };
@@ -68,13 +64,13 @@ struct process {
 	struct list_head children, sibling;
 	pid_t group, session;
 	bool did_exec;	   /* setpgid by the parent is over */
+	bool vforked;	   /* its parent waits until it execs or exits */
 	bool zombie;
 	bool exiting;	   /* group_exit: all threads are to end with exit_code */
 	bool stopped;	   /* by job control: its threads wait for SIGCONT */
 	int exit_code;	   /* as wait4 reports it */
 	int event;	   /* not yet waited for: EVENT_*; of a zombie its exit_code; 0: none */
 	wait_queue_head_t wait_children;
-	struct task *vfork_parent; /* waits until this process execs or exits */
 	struct list_head signals;  /* that wait for it or one of its threads, oldest first */
 	unsigned queued_signals;
 
@@ -136,8 +132,6 @@ void process_free(struct process *process);
 /* Give out a pid for @task (and @process when new) and enter both everywhere; a new one joins its
  * parent's group. -EAGAIN: too many; -ERESTARTNOINTR: a signal comes first. Takes process_lock. */
 int process_link_task(struct process *process, struct task *task);
-void process_unlink_task(struct task *task); /* process_lock held */
-void process_unlink(struct process *process); /* process_lock held */
 /* the first thread's, a zombie's too; process_lock held */
 const struct cred *process_cred(const struct process *process);
 
@@ -223,8 +217,17 @@ void process_event(struct process *process, int event);
 bool group_is_orphaned(pid_t group, const struct process *ignored);
 void group_check_orphaned(struct process *process, struct process *parent);
 
-/* sched.c, for proc/ alone */
-void sched_start(struct task *task); /* first run of a new task */
+/* sched.c. Boot: queues of all CPUs; @boot_task, which runs on CPU 0, is to be its idle task. */
+void sched_init(struct task *boot_task);
+/* Each further CPU: the task it runs becomes its idle task; then it calls sched_idle_loop(). */
+void sched_adopt_idle(struct task *task);
+__noreturn void sched_idle_loop(void);
+/* Called by the machine (arch/process.h, arch/time.h). */
+void schedule_tail(struct task *previous);
+void scheduler_tick(bool user);
+void exit_to_user(struct registers *registers);
+__noreturn void task_exit_kernel(void);
+/* For proc/ alone: */
 bool sched_wake(struct task *task, u32 states); /* if in one of them; was it? */
 #define STATE_BIT(state) (1u << (state))
 /* The sleeps that the end of the process ends. */
@@ -241,5 +244,9 @@ void futex_wake_one(u32 *address);
 /* what current holds of the futexes on its robust list is marked, waiters woken */
 void futex_end_thread(void);
 
-/* init.c: make pid 1 and let it run. */
+/* init.c. Boot: make process 1, which mounts the root file system and runs the first program. */
 void init_start(void);
+/* Process 1 ended with wait status @status: nothing can go on. */
+__noreturn void init_exited(int status);
+/* Write everything back, print the reports, end the control port's stream, and go. */
+__noreturn void machine_shutdown(bool reboot);

@@ -14,20 +14,19 @@
  * run_queue->running: set TASK_RUNNING, nothing else), that is leaving its CPU (on_cpu: put it on
  * that CPU's own queue), or that sleeps (place it anywhere).
  */
-
 #include <arch/process.h>
 #include <arch/time.h>
 
+#include "fs/proc/process_info.h"
 #include "kernel/proc/process.h"
-#include "kernel/proc/scheduler.h"
-#include "fs/vfs.h"
 #include "mm/vm.h"
 
 /* Ticks of a time slice: 6 .. 1 for nice -20 .. 19, 3 in the middle. */
 static inline u32 slice_ticks(const struct task *task)
 {
-	return task->process ? (u32)(24 - task->process->nice) / 8 + (task->process->nice < -16)
-			     : 3;
+	int nice = task->process ? task->process->nice : 0;
+
+	return (u32)(24 - nice) / 8 + (nice < -16);
 }
 
 struct run_queue {
@@ -110,6 +109,7 @@ bool sched_wake(struct task *task, u32 states)
 {
 	struct run_queue *queue;
 	unsigned long flags = arch_irq_save();
+	bool woken;
 
 	for (;;) {
 		queue = &run_queues[READ_ONCE(task->cpu)];
@@ -118,42 +118,30 @@ bool sched_wake(struct task *task, u32 states)
 			break;
 		spin_unlock(&queue->lock);
 	}
-	if (!(STATE_BIT(task->state) & states)) {
-		spin_unlock(&queue->lock);
-		arch_irq_restore(flags);
-		return false;
-	}
-	task->state = TASK_RUNNING;
-	if (queue->running == task) {
-		spin_unlock(&queue->lock);
-	} else if (task->on_cpu || place(task) == task->cpu) {
+	woken = STATE_BIT(task->state) & states;
+	if (woken)
+		task->state = TASK_RUNNING;
+	if (woken && queue->running != task) {
+		int cpu = task->on_cpu ? task->cpu : place(task);
+
+		if (cpu != task->cpu) {
+			/* RUNNING and on no queue, it is ours alone until it is enqueued. */
+			task->cpu = cpu;
+			spin_unlock(&queue->lock);
+			queue = &run_queues[cpu];
+			spin_lock(&queue->lock);
+		}
 		enqueue(queue, task);
-		spin_unlock(&queue->lock);
-		kick(queue);
-	} else {
-		/* RUNNING and on no queue, it is ours alone until it is enqueued. */
-		task->cpu = place(task);
-		spin_unlock(&queue->lock);
-		queue = &run_queues[task->cpu];
-		spin_lock(&queue->lock);
-		enqueue(queue, task);
-		spin_unlock(&queue->lock);
 		kick(queue);
 	}
-	arch_irq_restore(flags);
-	return true;
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return woken;
 }
 
 bool wake_up_task(struct task *task)
 {
 	return sched_wake(task, STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_UNINTERRUPTIBLE) |
 				  STATE_BIT(TASK_KILLABLE));
-}
-
-void sched_start(struct task *task)
-{
-	task->run_ticks = slice_ticks(task);
-	sched_wake(task, STATE_BIT(TASK_UNINTERRUPTIBLE));
 }
 
 void sched_notice(struct task *task)
@@ -164,43 +152,32 @@ void sched_notice(struct task *task)
 
 /* ---- choosing the next ----------------------------------------------------------------------- */
 
-static struct task *pick(struct run_queue *queue)
+static void dequeue(struct run_queue *queue, struct task *task)
 {
-	struct task *task;
-
-	if (list_empty(&queue->tasks))
-		return queue->idle;
-	task = list_first_entry(&queue->tasks, struct task, run_link);
 	list_del_init(&task->run_link);
 	queue->length--;
-	return task;
 }
 
 /* Move a waiting task from the longest queue to ours, which is empty. No lock held, interrupts off.
  */
 static void steal(struct run_queue *queue)
 {
-	struct run_queue *busiest = NULL;
+	struct run_queue *busiest = queue;
 	struct task *task, *found = NULL;
-	unsigned longest = 0;
 
-	for (unsigned i = 0; i < nr_cpus; i++) {
-		if (READ_ONCE(run_queues[i].length) > longest) {
-			longest = run_queues[i].length;
+	for (unsigned i = 0; i < nr_cpus; i++)
+		if (READ_ONCE(run_queues[i].length) > READ_ONCE(busiest->length))
 			busiest = &run_queues[i];
-		}
-	}
-	if (!busiest || busiest == queue)
+	if (busiest == queue)
 		return;
 	spin_lock(&busiest->lock);
 	list_for_each_entry(task, &busiest->tasks, run_link) {
-		if (!task->on_cpu) {
-			found = task;
-			list_del_init(&task->run_link);
-			busiest->length--;
-			task->cpu = (int)(queue - run_queues);
-			break;
-		}
+		if (task->on_cpu)
+			continue;
+		found = task;
+		dequeue(busiest, found);
+		found->cpu = (int)(queue - run_queues);
+		break;
 	}
 	spin_unlock(&busiest->lock);
 	if (!found)
@@ -221,40 +198,38 @@ void schedule_tail(struct task *previous)
 		task_free(previous);
 }
 
-/* A signal came between the test of the condition and here. */
-static bool must_not_sleep(struct task *task)
-{
-	if (task->state == TASK_INTERRUPTIBLE)
-		return signal_pending(task);
-	return task->state == TASK_KILLABLE && fatal_signal_pending(task);
-}
-
 void schedule(void)
 {
 	struct task *previous = current, *next;
-	struct run_queue *queue;
-	unsigned long flags;
-	u64 now;
 
 	might_sleep();
-	flags = arch_irq_save();
-	queue = this_queue();
+
+	unsigned long flags = arch_irq_save();
+	struct run_queue *queue = this_queue();
+
 	if (nr_cpus > 1 && previous->state != TASK_RUNNING && !READ_ONCE(queue->length))
 		steal(queue);
 	spin_lock(&queue->lock);
 	task_clear_pending(previous, TASK_PENDING_RESCHED);
-	if (unlikely(must_not_sleep(previous)))
+	/* A signal came between the test of the condition and here. */
+	if (unlikely((previous->state == TASK_INTERRUPTIBLE && signal_pending(previous)) ||
+		     (previous->state == TASK_KILLABLE && fatal_signal_pending(previous))))
 		previous->state = TASK_RUNNING;
 	if (previous->state == TASK_RUNNING && previous != queue->idle)
 		enqueue(queue, previous);
-	next = pick(queue);
+	next = queue->idle;
+	if (!list_empty(&queue->tasks)) {
+		next = list_first_entry(&queue->tasks, struct task, run_link);
+		dequeue(queue, next);
+	}
 	if (next == previous) {
-		spin_unlock(&queue->lock);
-		arch_irq_restore(flags);
+		spin_unlock_irqrestore(&queue->lock, flags);
 		return;
 	}
 	next->run_ticks = slice_ticks(next);
-	now = ktime_ns();
+
+	u64 now = ktime_ns();
+
 	next->last_switch_ns = now; /* before on_cpu, for those who look at the time used */
 	next->on_cpu = true;
 	queue->running = next;
@@ -281,23 +256,20 @@ static void wake_sleeper(void *task)
 u64 schedule_timeout_ns(u64 ns)
 {
 	struct timer timer;
-	u64 deadline, now;
 
 	if (ns == ~0ULL) {
 		schedule();
 		return ns;
 	}
-	now = ktime_ns();
-	deadline = now + ns;
-	if (deadline < now)
-		deadline = ~0ULL - 1;
+
+	u64 now = ktime_ns(), deadline = ns < ~0ULL - now ? now + ns : ~0ULL - 1;
+
 	timer_init(&timer, wake_sleeper, current);
 	timer_start(&timer, deadline);
 	schedule();
 	timer_cancel(&timer);
 	__set_current_state(TASK_RUNNING);
-	now = ktime_ns();
-	return now < deadline ? deadline - now : 0;
+	return time_left(deadline);
 }
 
 void scheduler_tick(bool user)
@@ -307,13 +279,8 @@ void scheduler_tick(bool user)
 
 	if (task == queue->idle)
 		return;
-	if (user) {
-		task->user_ns += TICK_NS;
-		queue->user_ns += TICK_NS;
-	} else {
-		task->system_ns += TICK_NS;
-		queue->system_ns += TICK_NS;
-	}
+	*(user ? &task->user_ns : &task->system_ns) += TICK_NS;
+	*(user ? &queue->user_ns : &queue->system_ns) += TICK_NS;
 	if (task->process)
 		process_tick(task->process, user);
 	if (task->run_ticks > 1) {
@@ -369,32 +336,29 @@ struct task *kthread_create(int (*function)(void *), void *argument, const char 
 		return ERR_PTR(-ENOMEM);
 	task->cred = get_cred(&init_cred);
 	arch_prepare_kernel_thread(task, function, argument);
-	sched_start(task);
+	wake_up_task(task);
 	return task;
 }
 
 void task_exit_kernel(void)
 {
-	if (current->process)
-		process_exit_group(0);
-	if (current->cred)
-		put_cred(current->cred);
+	put_cred(current->cred);
 	current->state = TASK_DEAD;
 	schedule();
 	BUG();
 }
 
-void sched_statistics(unsigned cpu, struct sched_statistics *out)
+void system_cpu_info(unsigned cpu, struct cpu_info *info)
 {
-	struct run_queue *queue = &run_queues[cpu];
+	const struct run_queue *queue = &run_queues[cpu];
 
-	out->switches = queue->switches;
-	out->running = queue->length + (queue->running != queue->idle);
-	out->user_ns = queue->user_ns;
-	out->system_ns = queue->system_ns;
-	out->idle_ns = 0;
-	if (queue->idle)
-		out->idle_ns = queue->idle->run_ns;
+	*info = (struct cpu_info){
+		.user_ns = queue->user_ns,
+		.system_ns = queue->system_ns,
+		.idle_ns = queue->idle ? queue->idle->run_ns : 0,
+		.switches = queue->switches,
+		.runnable = queue->length + (queue->running != queue->idle),
+	};
 	if (queue->idle && queue->running == queue->idle)
-		out->idle_ns += ktime_ns() - queue->idle->last_switch_ns;
+		info->idle_ns += ktime_ns() - queue->idle->last_switch_ns;
 }

@@ -51,45 +51,27 @@ void task_init(void)
 	max_tasks = (unsigned)min(max(page_alloc_free_pages() / 64, (u64)64), (u64)PID_MAX / 2);
 }
 
-static void *stack_allocate(void)
-{
-	void *stack = NULL;
-	unsigned long flags;
-
-	spin_lock_irqsave(&stack_lock, flags);
-	if (spare_count)
-		stack = spare_stacks[--spare_count];
-	spin_unlock_irqrestore(&stack_lock, flags);
-	return stack ? stack : get_free_pages(GFP_KERNEL | GFP_NOWARN, STACK_ORDER);
-}
-
-static void stack_free(void *stack)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&stack_lock, flags);
-	if (spare_count < SPARE_STACKS) {
-		spare_stacks[spare_count++] = stack;
-		stack = NULL;
-	}
-	spin_unlock_irqrestore(&stack_lock, flags);
-	if (stack)
-		free_pages(stack, STACK_ORDER);
-}
-
 struct task *task_allocate(const char *comm)
 {
 	struct task_block *block = kmem_cache_alloc(task_cache, GFP_KERNEL);
 	struct task *task = &block->task;
+	unsigned long flags;
+	void *stack = NULL;
 
 	if (!block)
 		return NULL;
-	memset(block, 0, sizeof(*block));
-	task->kernel_stack = stack_allocate();
-	if (!task->kernel_stack) {
+	spin_lock_irqsave(&stack_lock, flags);
+	if (spare_count)
+		stack = spare_stacks[--spare_count];
+	spin_unlock_irqrestore(&stack_lock, flags);
+	if (!stack)
+		stack = get_free_pages(GFP_KERNEL | GFP_NOWARN, STACK_ORDER);
+	if (!stack) {
 		kmem_cache_free(task_cache, block);
 		return NULL;
 	}
+	memset(block, 0, sizeof(*block));
+	task->kernel_stack = stack;
 	task->signals = &block->signals;
 	block->signals.stack.flags = SS_DISABLE;
 	task->start_ns = ktime_ns();
@@ -103,7 +85,17 @@ struct task *task_allocate(const char *comm)
 
 void task_free(struct task *task)
 {
-	stack_free(task->kernel_stack);
+	void *stack = task->kernel_stack;
+	unsigned long flags;
+
+	spin_lock_irqsave(&stack_lock, flags);
+	if (spare_count < SPARE_STACKS) {
+		spare_stacks[spare_count++] = stack;
+		stack = NULL;
+	}
+	spin_unlock_irqrestore(&stack_lock, flags);
+	if (stack)
+		free_pages(stack, STACK_ORDER);
 	kmem_cache_free(task_cache, container_of(task, struct task_block, task));
 }
 
@@ -117,8 +109,8 @@ struct process *process_allocate(void)
 	memset(process, 0, offsetof(struct process, actions));
 	INIT_LIST_HEAD(&process->threads);
 	INIT_LIST_HEAD(&process->children);
-	init_waitqueue_head(&process->wait_children);
 	INIT_LIST_HEAD(&process->signals);
+	init_waitqueue_head(&process->wait_children);
 	itimer_init(process);
 	process->start_ns = ktime_ns();
 	return process;
@@ -133,10 +125,9 @@ struct process *process_find(pid_t pid)
 {
 	struct process *process;
 
-	list_for_each_entry(process, &process_table[(u32)pid % PID_BUCKETS], hash_link) {
+	list_for_each_entry(process, &process_table[(u32)pid % PID_BUCKETS], hash_link)
 		if (process->pid == pid)
 			return process;
-	}
 	return NULL;
 }
 
@@ -148,14 +139,10 @@ struct task *task_find(pid_t pid)
 	if (process && !list_empty(&process->threads) && main_thread(process)->pid == pid)
 		return main_thread(process);
 	/* Not the first thread of its process: rare enough for a walk. */
-	list_for_each_entry(process, &process_list, all_link) {
-		if (process->thread_count < 2)
-			continue;
-		list_for_each_entry(task, &process->threads, thread_link) {
+	list_for_each_entry(process, &process_list, all_link)
+		list_for_each_entry(task, &process->threads, thread_link)
 			if (task->pid == pid)
 				return task;
-		}
-	}
 	return NULL;
 }
 
@@ -163,13 +150,10 @@ static bool pid_in_use(pid_t pid)
 {
 	struct process *process;
 
-	if (process_find(pid) || task_find(pid))
-		return true;
-	list_for_each_entry(process, &process_list, all_link) {
-		if (process->group == pid || process->session == pid)
+	list_for_each_entry(process, &process_list, all_link)
+		if (process->pid == pid || process->group == pid || process->session == pid)
 			return true;
-	}
-	return false;
+	return task_find(pid);
 }
 
 static pid_t pid_allocate(void)
@@ -188,8 +172,6 @@ static pid_t pid_allocate(void)
 static void link_process(struct process *process, pid_t pid)
 {
 	struct process *parent = process->parent;
-	u64 handled;
-	unsigned i;
 
 	process->pid = pid;
 	list_add_tail(&process->all_link, &process_list);
@@ -200,30 +182,23 @@ static void link_process(struct process *process, pid_t pid)
 	process->group = parent->group;
 	process->session = parent->session;
 	process->handled = parent->handled;
-	/* The actions that are not the default ones. */
-	for (handled = parent->handled; handled; handled &= handled - 1) {
-		i = (unsigned)__builtin_ctzll(handled);
-		process->actions[i] = parent->actions[i];
-	}
+	for (u64 left = parent->handled; left; left &= left - 1)
+		process->actions[__builtin_ctzll(left)] = parent->actions[__builtin_ctzll(left)];
 	list_add_tail(&process->sibling, &parent->children);
 }
 
 int process_link_task(struct process *process, struct task *task)
 {
-	int error = -EAGAIN;
-
-	spin_lock_irq(&process_lock);
+	guard(spinlock_irq, &process_lock);
 	/* A signal to our group must reach the child as well: it has not been in it, so let it be
 	 * made after. */
-	if (signal_before_fork()) {
-		error = -ERESTARTNOINTR;
-		goto out;
-	}
+	if (signal_before_fork())
+		return -ERESTARTNOINTR;
 	if (task_count >= max_tasks)
-		goto out;
+		return -EAGAIN;
 	task->pid = pid_allocate();
 	if (!task->pid)
-		goto out;
+		return -EAGAIN;
 	if (list_empty(&process->threads))
 		link_process(process, task->pid);
 	task->process = process;
@@ -232,26 +207,7 @@ int process_link_task(struct process *process, struct task *task)
 	atomic_inc(&process->live);
 	task_count++;
 	total_forks++;
-	error = 0;
-out:
-	spin_unlock_irq(&process_lock);
-	return error;
-}
-
-void process_unlink_task(struct task *task)
-{
-	list_del(&task->thread_link);
-	task->process->thread_count--;
-	task_count--;
-}
-
-void process_unlink(struct process *process)
-{
-	lockdep_assert_held(&process_lock);
-	list_del(&process->all_link);
-	list_del(&process->hash_link);
-	if (process->parent)
-		list_del(&process->sibling);
+	return 0;
 }
 
 void task_set_cred(struct cred *cred)

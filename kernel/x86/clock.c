@@ -12,7 +12,7 @@
 
 #include "kernel/core/percpu.h"
 #include "kernel/core/timer.h"
-#include "kernel/proc/scheduler.h"
+#include "kernel/proc/process.h"
 #include "kernel/x86/x86.h"
 
 #define CALIBRATION_TICKS 1000000ULL
