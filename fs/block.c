@@ -173,5 +173,5 @@ int block_flush(struct block_device *device)
 
 void block_init(void)
 {
-	request_slab = kmem_cache_create("block_request", sizeof(struct block_request), 0, 0, NULL);
+	request_slab = kmem_cache_create("block_request", sizeof(struct block_request), 0, 0);
 }

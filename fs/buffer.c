@@ -420,7 +420,7 @@ DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "find_buffer");
 
 void buffer_cache_init(void)
 {
-	buffer_slab = kmem_cache_create("buffer", sizeof(struct buffer), 0, SLAB_RECLAIMABLE, NULL);
+	buffer_slab = kmem_cache_create("buffer", sizeof(struct buffer), 0, SLAB_RECLAIMABLE);
 	buffer_table_create(&table, &buffer_cache_hash);
 	register_shrinker(&buffer_shrinker);
 	writeback_init();

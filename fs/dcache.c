@@ -453,7 +453,7 @@ void dentry_cache_check(void)
 
 void dentry_cache_init(void)
 {
-	dentry_slab = kmem_cache_create("dentry", sizeof(struct dentry), 8, SLAB_RECLAIMABLE, NULL);
+	dentry_slab = kmem_cache_create("dentry", sizeof(struct dentry), 8, SLAB_RECLAIMABLE);
 	lru_init(&lru, "dentry LRU");
 	dentry_table_create(&dentry_table_instance, &dentry_cache_hash);
 	register_shrinker(&dcache_shrinker);

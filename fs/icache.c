@@ -484,7 +484,7 @@ void inode_cache_check(void)
 
 void inode_cache_init(void)
 {
-	inode_slab = kmem_cache_create("inode", sizeof(struct inode), 8, SLAB_RECLAIMABLE, NULL);
+	inode_slab = kmem_cache_create("inode", sizeof(struct inode), 8, SLAB_RECLAIMABLE);
 	lru_init(&lru, "inode LRU");
 	inode_table_create(&table, &inode_cache_hash);
 	register_shrinker(&icache_shrinker);

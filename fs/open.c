@@ -213,5 +213,5 @@ struct file *filp_open(const char *from, int flags, umode_t mode)
 
 void file_cache_init(void)
 {
-	file_slab = kmem_cache_create("file", sizeof(struct file), 8, 0, NULL);
+	file_slab = kmem_cache_create("file", sizeof(struct file), 8, 0);
 }

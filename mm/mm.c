@@ -188,6 +188,6 @@ struct mm *mm_fork(struct mm *parent)
 
 void vm_init(void)
 {
-	mm_cache = kmem_cache_create("mm", sizeof(struct mm), 64, 0, NULL);
+	mm_cache = kmem_cache_create("mm", sizeof(struct mm), 64, 0);
 	vma_init();
 }

@@ -5,10 +5,10 @@
  * slab's list. A CPU's list is filled from and spilled to slabs in batches. A slab with free
  * objects is on cache->partial, a full one on no list. When no object of a slab is in use it is
  * given back, unless no other slab has free objects. Objects of a fresh slab are handed out in
- * address order; after that, last freed is first used.
+ * address order; after that, last freed is first used. A free object begins with the link of its
+ * list.
  *
- * Locks: CPU lists: interrupts off. cache->lock: slabs and their lists. caches_lock: the list of
- * caches; outside cache->lock.
+ * Locks: CPU lists: interrupts off. cache->lock: slabs and their lists.
  */
 #include "mm/slab.h"
 
@@ -24,14 +24,10 @@ static_assert(GFP_KERNEL == HASH_GFP_KERNEL, "what hash/ allocates with");
 struct kmem_cache {
 	/* Constant after creation. */
 	const char *name;
-	u32 size;	 /* from one object to the next */
-	u32 object_size; /* as asked for */
-	u32 free_offset; /* where a free object holds the link of its list */
-	u32 per_slab;
+	u32 size;  /* from one object to the next */
 	u32 batch; /* of the CPU lists */
-	u8 order;
+	unsigned order;
 	bool reclaimable;
-	void (*constructor)(void *);
 	struct list_head link;
 
 	/* Under lock. */
@@ -47,67 +43,35 @@ struct kmem_cache {
 	} __aligned(64) cpu[NR_CPUS];
 };
 
-static DEFINE_SPINLOCK(caches_lock);
-static LIST_HEAD(caches);
+static LIST_HEAD(caches); /* complete after boot */
 static struct kmem_cache cache_cache;
 static struct kmem_cache kmalloc_caches[13]; /* 8, 16, 32 ... 8192, and 96 and 192 */
 
-static void **free_link(const struct kmem_cache *cache, void *object)
+static void **free_link(void *object)
 {
-	return (void **)((char *)object + cache->free_offset);
+	return object;
 }
 
-/* ---- debug: [object][red zone][link] --------------------------------------------------------- */
-
-#ifdef CONFIG_DEBUG
+/* In debug builds what of a free object is not the link is POISON. */
 #define POISON 0x6b
-#define ZONE_FREE 0xbbbbbbbbbbbbbbbbULL
-#define ZONE_USED 0xccccccccccccccccULL
-
-static u64 *red_zone(const struct kmem_cache *cache, void *object)
-{
-	return (u64 *)((char *)object + cache->free_offset) - 1;
-}
-
-static void check_zone(const struct kmem_cache *cache, void *object, u64 want, const char *what)
-{
-	if (*red_zone(cache, object) != want)
-		panic("slab %s: object %p: %s (red zone %llx)", cache->name, object, what,
-		      (unsigned long long)*red_zone(cache, object));
-}
-
-static void debug_new(const struct kmem_cache *cache, void *object)
-{
-	*red_zone(cache, object) = ZONE_FREE;
-	if (!cache->constructor)
-		memset(object, POISON, cache->object_size);
-}
-
-static void debug_alloc(const struct kmem_cache *cache, void *object)
-{
-	const u8 *bytes = object;
-
-	check_zone(cache, object, ZONE_FREE, "handed out twice or overrun while free");
-	for (u32 i = 0; !cache->constructor && i < cache->object_size; i++)
-		if (bytes[i] != POISON)
-			panic("slab %s: object %p written after free at byte %u: %02x", cache->name,
-			      object, i, bytes[i]);
-	*red_zone(cache, object) = ZONE_USED;
-}
-
-static void debug_free(const struct kmem_cache *cache, void *object)
-{
-	check_zone(cache, object, ZONE_USED, "freed twice or overrun");
-	debug_new(cache, object);
-}
+#ifdef CONFIG_DEBUG
+#define CHECKED(cache) ((cache)->size > sizeof(void *))
 #else
-static inline void debug_new(const struct kmem_cache *cache, void *object)
-{
-	(void)cache, (void)object;
-}
-#define debug_alloc debug_new
-#define debug_free debug_new
+#define CHECKED(cache) false
 #endif
+
+static void poison(const struct kmem_cache *cache, void *object)
+{
+	memset((char *)object + sizeof(void *), POISON, cache->size - sizeof(void *));
+}
+
+static bool is_poisoned(const struct kmem_cache *cache, const u8 *object)
+{
+	for (u32 i = sizeof(void *); i < cache->size; i++)
+		if (object[i] != POISON)
+			return false;
+	return true;
+}
 
 /* ---- slabs; cache->lock is held, interrupts off ---------------------------------------------- */
 
@@ -116,18 +80,10 @@ static struct page *object_slab(const struct kmem_cache *cache, const void *obje
 	return virt_to_page((void *)((uintptr_t)object & ~((PAGE_SIZE << cache->order) - 1)));
 }
 
-static void count_slab_pages(const struct kmem_cache *cache, s64 pages)
-{
-	memory_use_add(MEMORY_SLAB, pages);
-	if (cache->reclaimable)
-		memory_use_add(MEMORY_SLAB_RECLAIMABLE, pages);
-}
-
 /* A new slab, its objects chained in address order; NULL. Without the lock; may sleep. */
 static struct page *slab_create(struct kmem_cache *cache, unsigned gfp)
 {
 	struct page *page = alloc_pages(gfp & ~GFP_ZERO, cache->order);
-	char *object;
 
 	if (!page)
 		return NULL;
@@ -135,33 +91,35 @@ static struct page *slab_create(struct kmem_cache *cache, unsigned gfp)
 		page[i].flags = BIT(PG_slab);
 		page[i].slab_cache = cache;
 	}
-	object = page_address(page);
+	char *object = page_address(page), *end = object + (PAGE_SIZE << cache->order);
 	page->slab_in_use = 0;
 	page->slab_free = object;
-	for (u32 i = 0; i < cache->per_slab; i++, object += cache->size) {
-		*free_link(cache, object) = i + 1 < cache->per_slab ? object + cache->size : NULL;
-		debug_new(cache, object);
-		if (cache->constructor)
-			cache->constructor(object);
+	for (; object + cache->size <= end; object += cache->size) {
+		*free_link(object) = object + 2 * cache->size <= end ? object + cache->size : NULL;
+		if (CHECKED(cache))
+			poison(cache, object);
 	}
 	return page;
 }
 
-/* @page is off the list. */
-static void slab_destroy(struct kmem_cache *cache, struct page *page)
+/* The slab @page comes onto the partial list, or leaves it and its cache. */
+static void slab_link(struct kmem_cache *cache, struct page *page, bool comes)
 {
+	s64 pages = comes ? 1 << cache->order : -(1 << cache->order);
+
+	memory_use_add(MEMORY_SLAB, pages);
+	if (cache->reclaimable)
+		memory_use_add(MEMORY_SLAB_RECLAIMABLE, pages);
+	if (comes) {
+		list_add(&page->slab_list, &cache->partial);
+		cache->slabs++;
+		return;
+	}
+	list_del(&page->slab_list);
 	cache->slabs--;
-	count_slab_pages(cache, -(s64)(1 << cache->order));
 	for (unsigned i = 0; i < 1u << cache->order; i++)
 		page[i].flags = 0;
 	__free_pages(page, cache->order);
-}
-
-static void slab_link(struct kmem_cache *cache, struct page *page)
-{
-	list_add(&page->slab_list, &cache->partial);
-	cache->slabs++;
-	count_slab_pages(cache, 1 << cache->order);
 }
 
 /* Move up to a batch of free objects, in the slabs' order, to this CPU's empty list. */
@@ -173,7 +131,7 @@ static void fill_cpu_list(struct kmem_cache *cache, struct cpu_list *list)
 		struct page *page = list_first_entry(&cache->partial, struct page, slab_list);
 
 		*tail = page->slab_free;
-		tail = free_link(cache, *tail);
+		tail = free_link(*tail);
 		page->slab_free = *tail;
 		page->slab_in_use++;
 		cache->out++;
@@ -191,47 +149,52 @@ static void slab_put_object(struct kmem_cache *cache, void *object)
 	ASSERT(page->slab_cache == cache);
 	if (!page->slab_free)
 		list_add(&page->slab_list, &cache->partial);
-	*free_link(cache, object) = page->slab_free;
+	*free_link(object) = page->slab_free;
 	page->slab_free = object;
 	cache->out--;
 	if (--page->slab_in_use)
 		return;
-	list_del(&page->slab_list);
-	if (list_empty(&cache->partial))
-		list_add(&page->slab_list, &cache->partial);
-	else
-		slab_destroy(cache, page);
+	list_move_tail(&page->slab_list, &cache->partial);
+	if (cache->partial.next != &page->slab_list)
+		slab_link(cache, page, false);
 }
 
 /* Give all but the @keep most recently freed objects of this CPU back to their slabs. Interrupts
  * off. */
 static void spill_cpu_list(struct kmem_cache *cache, struct cpu_list *list, u32 keep)
 {
-	void **link = &list->head;
-	void *object;
+	void **link = &list->head, *object;
 
 	for (u32 i = 0; i < keep && *link; i++)
-		link = free_link(cache, *link);
+		link = free_link(*link);
 	object = *link;
 	*link = NULL;
-	spin_lock(&cache->lock);
+	guard(spinlock, &cache->lock);
 	while (object) {
-		void *next = *free_link(cache, object);
+		void *next = *free_link(object);
 
 		slab_put_object(cache, object);
 		list->count--;
 		object = next;
 	}
-	spin_unlock(&cache->lock);
 }
 
 /* ---- allocate and free ----------------------------------------------------------------------- */
 
-static __always_inline void *finish_alloc(const struct kmem_cache *cache, void *object,
-					  unsigned gfp)
+static __always_inline void *pop_object(struct kmem_cache *cache, struct cpu_list *list,
+					unsigned gfp, unsigned long flags)
 {
-	debug_alloc(cache, object);
-	return unlikely(gfp & GFP_ZERO) ? memset(object, 0, cache->object_size) : object;
+	void *object = list->head;
+
+	list->head = *free_link(object);
+	list->count--;
+	arch_irq_restore(flags);
+	if (CHECKED(cache)) {
+		if (!is_poisoned(cache, object))
+			panic("slab %s: free object %p was written", cache->name, object);
+		((u8 *)object)[cache->size - 1] = 0; /* or one never used looked free */
+	}
+	return unlikely(gfp & GFP_ZERO) ? memset(object, 0, cache->size) : object;
 }
 
 /* This CPU's list was empty: an object, or NULL. */
@@ -239,45 +202,34 @@ static noinline void *alloc_slow(struct kmem_cache *cache, unsigned gfp)
 {
 	struct page *fresh = NULL;
 
-	for (;;) {
-		unsigned long flags;
-		struct cpu_list *list;
-		void *object;
+	do {
+		unsigned long flags = arch_irq_save();
+		struct cpu_list *list = &cache->cpu[cpu_id()];
 
-		spin_lock_irqsave(&cache->lock, flags);
-		list = &cache->cpu[cpu_id()];
+		spin_lock(&cache->lock);
 		if (fresh)
-			slab_link(cache, fresh);
+			slab_link(cache, fresh, true);
 		if (!list->count)
 			fill_cpu_list(cache, list);
-		object = list->head;
-		if (object) {
-			list->head = *free_link(cache, object);
-			list->count--;
-		}
-		spin_unlock_irqrestore(&cache->lock, flags);
-		if (object || fresh)
-			return object ? finish_alloc(cache, object, gfp) : NULL;
+		spin_unlock(&cache->lock);
+		if (list->count)
+			return pop_object(cache, list, gfp, flags);
+		arch_irq_restore(flags);
 		fresh = slab_create(cache, gfp);
-		if (!fresh)
-			return NULL;
-	}
+	} while (fresh);
+	return NULL;
 }
 
 void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)
 {
 	unsigned long flags = arch_irq_save();
 	struct cpu_list *list = &cache->cpu[cpu_id()];
-	void *object = list->head;
 
-	if (unlikely(!object)) {
+	if (unlikely(!list->head)) {
 		arch_irq_restore(flags);
 		return alloc_slow(cache, gfp);
 	}
-	list->head = *free_link(cache, object);
-	list->count--;
-	arch_irq_restore(flags);
-	return finish_alloc(cache, object, gfp);
+	return pop_object(cache, list, gfp, flags);
 }
 
 /* A CPU's list has grown long. Interrupts are off: @flags to restore. */
@@ -289,13 +241,14 @@ static noinline void free_slow(struct kmem_cache *cache, struct cpu_list *list, 
 
 void kmem_cache_free(struct kmem_cache *cache, void *object)
 {
-	unsigned long flags;
-	struct cpu_list *list;
-
-	debug_free(cache, object);
-	flags = arch_irq_save();
-	list = &cache->cpu[cpu_id()];
-	*free_link(cache, object) = list->head;
+	if (CHECKED(cache)) {
+		if (is_poisoned(cache, object))
+			panic("slab %s: object %p is freed twice", cache->name, object);
+		poison(cache, object);
+	}
+	unsigned long flags = arch_irq_save();
+	struct cpu_list *list = &cache->cpu[cpu_id()];
+	*free_link(object) = list->head;
 	list->head = object;
 	if (unlikely(++list->count > 2 * cache->batch))
 		free_slow(cache, list, flags); /* called last, so that nothing need be saved */
@@ -305,127 +258,83 @@ void kmem_cache_free(struct kmem_cache *cache, void *object)
 
 /* ---- making caches --------------------------------------------------------------------------- */
 
-/* The smallest order whose slab holds @objects and wastes no more than 1/@fraction; -1. */
-static int find_order(u32 size, u32 objects, u32 fraction)
-{
-	for (int order = 0; order <= SLAB_ORDER_MAX; order++) {
-		u64 bytes = PAGE_SIZE << order;
-
-		if (bytes >= (u64)objects * size && bytes % size <= bytes / fraction)
-			return order;
-	}
-	return -1;
-}
-
+/* The smallest order whose slab holds enough objects and wastes little; see slab.h. */
 static unsigned choose_order(u32 size)
 {
 	for (u32 objects = SLAB_MIN_OBJECTS; objects > 1; objects--)
-		for (u32 fraction = 16; fraction >= 4; fraction /= 2) {
-			int order = find_order(size, objects, fraction);
+		for (u32 fraction = 16; fraction >= 4; fraction /= 2)
+			for (unsigned order = 0; order <= SLAB_ORDER_MAX; order++) {
+				u64 bytes = PAGE_SIZE << order;
 
-			if (order >= 0)
-				return (unsigned)order;
-		}
+				if (bytes >= (u64)objects * size &&
+				    bytes % size <= bytes / fraction)
+					return order;
+			}
 	return fls64((size - 1) >> PAGE_SHIFT);
 }
 
-static void cache_setup(struct kmem_cache *cache, const char *name, size_t size, size_t align,
-			unsigned flags, void (*constructor)(void *))
+static struct kmem_cache *cache_setup(struct kmem_cache *cache, const char *name, size_t size,
+				      size_t align, unsigned flags)
 {
-	unsigned long irq;
-
-	align = max(align, sizeof(void *));
-	if (flags & SLAB_HWCACHE_ALIGN)
-		align = max(align, (size_t)64);
 	cache->name = name;
-	cache->object_size = (u32)size;
-	size = round_up(max(size, sizeof(void *)), sizeof(void *));
-	/* The link may lie in the free object, unless what the constructor made must stay. */
-	cache->free_offset = 0;
-#ifdef CONFIG_DEBUG
-	cache->free_offset = (u32)size + sizeof(u64);
-	size += sizeof(u64) + sizeof(void *);
-#else
-	if (constructor) {
-		cache->free_offset = (u32)size;
-		size += sizeof(void *);
-	}
-#endif
-	cache->size = (u32)round_up(size, align);
-	cache->order = (u8)choose_order(cache->size);
-	cache->per_slab = (u32)((PAGE_SIZE << cache->order) / cache->size);
+	cache->size = (u32)round_up(size, max(align, sizeof(void *)));
+	cache->order = choose_order(cache->size);
 	cache->batch = min(max(16384u / cache->size, 4u), 32u);
 	cache->reclaimable = flags & SLAB_RECLAIMABLE;
-	cache->constructor = constructor;
 	spin_lock_init(&cache->lock, "kmem_cache->lock");
 	INIT_LIST_HEAD(&cache->partial);
-	spin_lock_irqsave(&caches_lock, irq);
 	list_add_tail(&cache->link, &caches);
-	spin_unlock_irqrestore(&caches_lock, irq);
+	return cache;
 }
 
-struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align, unsigned flags,
-				     void (*constructor)(void *))
+struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align, unsigned flags)
 {
 	struct kmem_cache *cache = kmem_cache_alloc(&cache_cache, GFP_KERNEL | GFP_ZERO);
 
 	if (!cache)
 		panic("no memory for the slab cache %s", name);
-	cache_setup(cache, name, size, align, flags, constructor);
-	return cache;
+	return cache_setup(cache, name, size, align, flags);
 }
 
 u64 slab_shrink(void)
 {
 	struct kmem_cache *cache;
-	unsigned long flags;
 	u64 frames = 0;
 
-	spin_lock_irqsave(&caches_lock, flags);
 	list_for_each_entry (cache, &caches, link) {
-		struct page *page;
+		unsigned long flags = arch_irq_save();
 
 		spill_cpu_list(cache, &cache->cpu[cpu_id()], 0);
 		spin_lock(&cache->lock);
 		/* where the one that may be empty is: others come before it */
-		page = list_last_entry(&cache->partial, struct page, slab_list);
+		struct page *page = list_last_entry(&cache->partial, struct page, slab_list);
 		if (!list_empty(&cache->partial) && !page->slab_in_use) {
-			list_del(&page->slab_list);
-			slab_destroy(cache, page);
+			slab_link(cache, page, false);
 			frames += 1u << cache->order;
 		}
-		spin_unlock(&cache->lock);
+		spin_unlock_irqrestore(&cache->lock, flags);
 	}
-	spin_unlock_irqrestore(&caches_lock, flags);
 	return frames;
 }
 
 /* ---- kmalloc --------------------------------------------------------------------------------- */
 
-static struct kmem_cache *kmalloc_cache(size_t size)
+void *kmalloc(size_t size, unsigned gfp)
 {
-	if (size <= 192 && size > 64 && (size <= 96 || size > 128))
-		return &kmalloc_caches[size <= 96 ? 11 : 12];
-	return &kmalloc_caches[size > 8 ? fls64(size - 1) - 3 : 0];
-}
+	if (likely(size <= KMALLOC_SLAB_MAX)) {
+		unsigned index = size > 8 ? fls64(size - 1) - 3 : 0;
 
-static void *kmalloc_large(size_t size, unsigned gfp)
-{
+		if (size <= 192 && size > 64 && (size <= 96 || size > 128))
+			index = size <= 96 ? 11 : 12;
+		return kmem_cache_alloc(&kmalloc_caches[index], gfp);
+	}
 	unsigned order = fls64((size - 1) >> PAGE_SHIFT);
 	struct page *page = order <= KMALLOC_ORDER_MAX ? alloc_pages(gfp, order) : NULL;
-
 	if (!page)
 		return NULL;
 	page->buddy_order = order;
 	memory_use_add(MEMORY_SLAB, 1 << order);
 	return page_address(page);
-}
-
-void *kmalloc(size_t size, unsigned gfp)
-{
-	if (unlikely(size > KMALLOC_SLAB_MAX))
-		return kmalloc_large(size, gfp);
-	return kmem_cache_alloc(kmalloc_cache(size), gfp);
 }
 
 void *kzalloc(size_t size, unsigned gfp)
@@ -435,11 +344,9 @@ void *kzalloc(size_t size, unsigned gfp)
 
 void kfree(const void *object)
 {
-	struct page *page;
-
 	if (!object)
 		return;
-	page = virt_to_page(object);
+	struct page *page = virt_to_page(object);
 	if (likely(test_bit(PG_slab, &page->flags))) {
 		kmem_cache_free(page->slab_cache, (void *)object);
 		return;
@@ -462,13 +369,11 @@ void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void 
 {
 	struct kmem_cache *cache;
 
-	/* Caches are made at boot and stay, so the list may be walked without its lock: visit() may
-	 * sleep. */
 	list_for_each_entry (cache, &caches, link) {
 		struct slab_info info = {
 			.name = cache->name,
 			.objects_active = cache->out,
-			.objects_total = cache->slabs * cache->per_slab,
+			.objects_total = cache->slabs * ((PAGE_SIZE << cache->order) / cache->size),
 			.object_size = cache->size,
 			.pages = cache->slabs << cache->order,
 		};
@@ -484,11 +389,11 @@ void slab_init(void)
 {
 	static char names[ARRAY_SIZE(kmalloc_caches)][16];
 
-	cache_setup(&cache_cache, "kmem_cache", sizeof(struct kmem_cache), 64, 0, NULL);
+	cache_setup(&cache_cache, "kmem_cache", sizeof(struct kmem_cache), 64, 0);
 	for (unsigned i = 0; i < ARRAY_SIZE(kmalloc_caches); i++) {
 		u32 size = i < 11 ? 8u << i : 96u * (i - 10);
 
 		snprintf(names[i], sizeof(names[i]), "kmalloc-%u", size);
-		cache_setup(&kmalloc_caches[i], names[i], size, i < 11 ? size : 8, 0, NULL);
+		cache_setup(&kmalloc_caches[i], names[i], size, i < 11 ? size : 8, 0);
 	}
 }

@@ -7,12 +7,11 @@
  * a per-CPU list.
  *
  * The slab's order is chosen as SLUB chooses it: the smallest of 0..3 that holds enough objects (8)
- * and wastes at most a sixteenth, else an eighth, else a quarter. Debug builds put a red zone
- * behind each object, so they space objects otherwise than the release build does.
+ * and wastes at most a sixteenth, else an eighth, else a quarter.
  *
- * Debug builds poison free objects (0x6b; not those of a cache with a constructor) and check it on
- * allocation, and catch double frees. No locks to hold; GFP_KERNEL may sleep. Allocating and
- * freeing are allowed in interrupts (GFP_ATOMIC).
+ * Debug builds poison free objects (0x6b) and check it on allocation and when they are freed again.
+ * No locks to hold; GFP_KERNEL may sleep. Allocating and freeing are allowed in interrupts
+ * (GFP_ATOMIC).
  */
 #pragma once
 
@@ -20,13 +19,10 @@
 
 struct kmem_cache;
 
-#define SLAB_HWCACHE_ALIGN (1u << 0) /* align objects to 64 bytes */
-#define SLAB_RECLAIMABLE (1u << 1)   /* counted as MEMORY_SLAB_RECLAIMABLE */
+#define SLAB_RECLAIMABLE (1u << 0) /* counted as MEMORY_SLAB_RECLAIMABLE */
 
-/* @constructor (may be NULL) runs once when an object's slab is made, not at each allocation.
- * Panics when out of memory: caches are made at boot. */
-struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align, unsigned flags,
-				     void (*constructor)(void *));
+/* Panics when out of memory: caches are made at boot. */
+struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align, unsigned flags);
 
 /* NULL when out of memory. GFP_ZERO clears. */
 void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp);

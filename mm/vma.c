@@ -16,7 +16,7 @@ static struct kmem_cache *vma_cache;
 
 void vma_init(void)
 {
-	vma_cache = kmem_cache_create("vm_area", sizeof(struct vma), 8, 0, NULL);
+	vma_cache = kmem_cache_create("vm_area", sizeof(struct vma), 8, 0);
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */

@@ -384,6 +384,6 @@ static struct filesystem ext2_filesystem = {
 void ext2_init(void)
 {
 	ext2_inode_slab = kmem_cache_create("ext2_inode", sizeof(struct ext2_inode), 0,
-					    SLAB_RECLAIMABLE, NULL);
+					    SLAB_RECLAIMABLE);
 	register_filesystem(&ext2_filesystem);
 }

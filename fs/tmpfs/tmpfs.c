@@ -759,8 +759,8 @@ static struct filesystem tmpfs = {.name = "tmpfs", .fill_super = tmpfs_fill_supe
 
 void tmpfs_init(void)
 {
-	entry_slab = kmem_cache_create("tmpfs_entry", sizeof(struct tmpfs_entry), 8, 0, NULL);
+	entry_slab = kmem_cache_create("tmpfs_entry", sizeof(struct tmpfs_entry), 8, 0);
 	inode_slab = kmem_cache_create("tmpfs_inode", sizeof(struct tmpfs_inode), 0,
-				       SLAB_RECLAIMABLE, NULL);
+				       SLAB_RECLAIMABLE);
 	register_filesystem(&tmpfs);
 }

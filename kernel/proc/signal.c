@@ -35,7 +35,7 @@ static struct kmem_cache *queue_cache;
 
 void signal_init(void)
 {
-	queue_cache = kmem_cache_create("signal", sizeof(struct queued_signal), 8, 0, NULL);
+	queue_cache = kmem_cache_create("signal", sizeof(struct queued_signal), 8, 0);
 }
 
 bool signal_pending(struct task *task)

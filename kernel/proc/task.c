@@ -41,8 +41,8 @@ void task_init(void)
 {
 	for (unsigned i = 0; i < PID_BUCKETS; i++)
 		INIT_LIST_HEAD(&process_table[i]);
-	task_cache = kmem_cache_create("task", sizeof(struct task_block), 64, 0, NULL);
-	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0, NULL);
+	task_cache = kmem_cache_create("task", sizeof(struct task_block), 64, 0);
+	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0);
 	signal_init();
 	futex_init();
 	load_init();

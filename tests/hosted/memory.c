@@ -141,22 +141,19 @@ __attribute__((weak)) void *hash_alloc_table(u64 bytes)
 struct kmem_cache {
 	const char *name;
 	size_t size;
-	void (*constructor)(void *);
 	u64 objects, marked;
 	struct kmem_cache *next;
 };
 
 static struct kmem_cache *caches;
 
-struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align, unsigned flags,
-				     void (*constructor)(void *))
+struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align, unsigned flags)
 {
 	struct kmem_cache *cache = calloc(1, sizeof(*cache));
 
 	(void)align, (void)flags;
 	cache->name = name;
 	cache->size = size;
-	cache->constructor = constructor;
 	cache->next = caches;
 	caches = cache;
 	return cache;
@@ -172,8 +169,6 @@ void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)
 	memset(object, gfp & GFP_ZERO ? 0 : 0x6b, cache->size);
 	ASAN_POISON_MEMORY_REGION((char *)object + cache->size,
 				  round_up(cache->size, 64) - cache->size);
-	if (cache->constructor)
-		cache->constructor(object);
 	cache->objects++;
 	hosted_objects_in_use++;
 	return object;

@@ -347,7 +347,7 @@ int main(int argc, char **argv)
 	before = buddy.free + memory_use_total(MEMORY_SLAB) + frame_stacks[0].count;
 	for (unsigned i = 0; i < 4; i++)
 		test_caches[i] =
-			kmem_cache_create("test", object_sizes[i], i & 1 ? 64 : 8, 0, NULL);
+			kmem_cache_create("test", object_sizes[i], i & 1 ? 64 : 8, 0);
 	while (reserve_count < ARRAY_SIZE(reserve))
 		reserve[reserve_count++] = alloc_page(GFP_KERNEL);
 	run(steps);
