@@ -1,16 +1,32 @@
 /*
- * boot_info.c - what either loader left, in one struct boot_info: sorted memory, overlaps resolved.
+ * boot_info.c - what either loader left, in one struct boot_info, and the memory that is given out
+ * meanwhile, by bumping a pointer.
+ *
+ * Free is what the loader calls RAM, above the first megabyte, without what it also calls something
+ * else, the kernel's image and the initial RAM disk. One range, the first that is large enough, is
+ * cut from its start for every request.
  *
  * Sources: PVH: Xen's public arch-x86/hvm/start_info.h. Multiboot2 (GRUB, under BIOS or UEFI): its
  * specification 2.0, section 3. Their maps of memory have entries of one form.
  */
 #include "boot/boot_info.h"
 #include "kernel/core/kernel.h"
+#include "mm/page_alloc.h"
 
 #define PVH_MAGIC 0x336ec578
 #define MULTIBOOT2_MAGIC 0x36d76289
+#define MEMORY_RAM 1 /* every other type is left alone */
+#define FREE_RANGES 128
 
 struct boot_info boot_info;
+phys_addr_t boot_alloc_limit = GB(4); /* what start.S maps */
+
+static struct {
+	phys_addr_t start, end;
+} free_ranges[FREE_RANGES];
+static unsigned free_count;
+
+extern char kernel_start[], kernel_end[];
 
 struct memory_entry {
 	u64 address, size;
@@ -20,7 +36,7 @@ struct memory_entry {
 struct pvh_start_info {
 	u32 magic, version, flags, module_count;
 	u64 modules, command_line, rsdp;
-	u64 memory_map; /* from version 1 on */
+	u64 memory_map;
 	u32 memory_map_entries, reserved;
 };
 
@@ -45,58 +61,88 @@ struct tag {
 	};
 };
 
-/* Ranges past the table's end are dropped: less memory, not a wrong map. Kept sorted by insertion.
- */
-static void add_range(phys_addr_t start, phys_addr_t end, u32 type)
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Whole pages of it. Ranges past the table's end are dropped: less memory, not a wrong map. */
+static void add_free(phys_addr_t start, phys_addr_t end)
 {
-	struct memory_range *memory = boot_info.memory;
-	unsigned i = boot_info.memory_count;
-
-	if (end <= start || i == BOOT_MEMORY_RANGES)
-		return;
-	for (; i > 0 && memory[i - 1].start > start; i--)
-		memory[i] = memory[i - 1];
-	memory[i] = (struct memory_range){start, end, type};
-	boot_info.memory_count++;
-}
-
-static void add_memory(const u8 *at, const u8 *end, u32 step)
-{
-	for (; at + sizeof(struct memory_entry) <= end; at += step) {
-		const struct memory_entry *entry = (const void *)at;
-
-		add_range(entry->address, entry->address + entry->size, entry->type);
+	start = round_up(start, PAGE_SIZE);
+	end = round_down(end, PAGE_SIZE);
+	if (start < end && free_count < FREE_RANGES) {
+		free_ranges[free_count].start = start;
+		free_ranges[free_count++].end = end;
 	}
 }
 
-/* Where a range of RAM overlaps another range, the other one has the say: RAM is cut. */
-static void resolve_overlaps(void)
+/* Take [start, end) out of the free ranges. */
+static void reserve(phys_addr_t start, phys_addr_t end)
 {
-	struct memory_range *memory = boot_info.memory;
+	start = round_down(start, PAGE_SIZE);
+	end = round_up(end, PAGE_SIZE);
+	for (unsigned i = 0, count = free_count; i < count; i++) {
+		phys_addr_t low = free_ranges[i].start, high = free_ranges[i].end;
 
-	for (unsigned i = 0; i + 1 < boot_info.memory_count; i++) {
-		struct memory_range *low = &memory[i], *high = &memory[i + 1];
-
-		if (low->end <= high->start)
+		if (end <= low || start >= high)
 			continue;
-		if (low->type == MEMORY_RAM) {
-			phys_addr_t rest = low->end;
-
-			low->end = high->start;
-			if (rest > high->end)
-				add_range(high->end, rest, MEMORY_RAM);
-		} else if (low->end < high->end) {
-			high->start = low->end;
-		} else {
-			memmove(high, high + 1, (--boot_info.memory_count - i - 1) * sizeof(*high));
-			i--;
-		}
+		free_ranges[i].end = max(low, start);
+		add_free(end, high);
 	}
 }
+
+/* The loader's map: first the RAM in it, then what lies over that. */
+static void add_memory(const void *map, const void *end, u32 step)
+{
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (const void *at = map; at + sizeof(struct memory_entry) <= end; at += step) {
+			const struct memory_entry *entry = at;
+			phys_addr_t start = max_t(u64, entry->address, MB(1));
+			phys_addr_t after =
+				min_t(u64, entry->address + entry->size, DIRECT_MAP_SIZE);
+
+			if ((entry->type == MEMORY_RAM) != (pass == 0) || after <= start)
+				continue;
+			reserve(start, after); /* RAM: it may be listed twice */
+			if (pass)
+				continue;
+			add_free(start, after);
+			boot_info.max_phys =
+				max(boot_info.max_phys, round_down(after, (u64)PAGE_SIZE));
+		}
+	reserve(kernel_to_phys(kernel_start), kernel_to_phys(kernel_end));
+	reserve(boot_info.initrd_start, boot_info.initrd_end);
+}
+
+void *boot_alloc(size_t size, size_t align)
+{
+	for (unsigned i = 0; i < free_count; i++) {
+		phys_addr_t start = round_up(free_ranges[i].start, (phys_addr_t)align);
+
+		if (start + size > min(free_ranges[i].end, boot_alloc_limit))
+			continue;
+		/* What lies before an aligned start stays free in a range of its own. */
+		add_free(free_ranges[i].start, start);
+		free_ranges[i].start = start + size;
+		return phys_to_virt(start);
+	}
+	panic("no memory for %zu bytes at start-up", size);
+}
+
+void boot_release_memory(void)
+{
+	for (unsigned i = 0; i < free_count; i++) {
+		phys_addr_t start = round_up(free_ranges[i].start, PAGE_SIZE);
+
+		if (start < free_ranges[i].end)
+			page_alloc_add_range(start, free_ranges[i].end);
+	}
+	boot_alloc_limit = 0;
+}
+
+/* ---- loaders --------------------------------------------------------------------------------- */
 
 static void read_pvh(const struct pvh_start_info *info)
 {
-	const u8 *map = phys_to_virt(info->memory_map);
+	const struct memory_entry *map = phys_to_virt(info->memory_map);
 	const struct pvh_module *module = phys_to_virt(info->modules);
 
 	boot_info.loader = "PVH";
@@ -109,43 +155,39 @@ static void read_pvh(const struct pvh_start_info *info)
 		boot_info.initrd_start = module->address;
 		boot_info.initrd_end = module->address + module->size;
 	}
-	if (info->version >= 1)
-		add_memory(map, map + info->memory_map_entries * sizeof(struct memory_entry),
-			   sizeof(struct memory_entry));
+	add_memory(map, map + info->memory_map_entries, sizeof(*map));
 }
 
-static void read_tag(const struct tag *tag)
+static void read_multiboot2(const void *info)
 {
-	switch (tag->type) {
-	case TAG_COMMAND_LINE:
-		strlcpy(boot_info.command_line, tag->command_line, sizeof(boot_info.command_line));
-		break;
-	case TAG_MODULE:
-		boot_info.initrd_start = tag->module.start;
-		boot_info.initrd_end = tag->module.end;
-		break;
-	case TAG_MEMORY:
-		add_memory(tag->memory.entries, (const u8 *)tag + tag->size,
-			   tag->memory.entry_size);
-		break;
-	case TAG_RSDP_OLD: /* comes first, if both are there */
-	case TAG_RSDP:
-		memcpy(boot_info.rsdp, tag->rsdp,
-		       min_t(size_t, tag->size - 8, sizeof(boot_info.rsdp)));
-		break;
-	}
-}
-
-static void read_multiboot2(const u8 *info)
-{
-	const u8 *at = info + 8, *end = info + *(const u32 *)info;
-	const struct tag *tag = (const void *)at;
+	const void *end = info + *(const u32 *)info;
+	const struct tag *memory = NULL;
 
 	boot_info.loader = "multiboot2";
-	for (; at + 8 <= end && tag->type != TAG_END && tag->size >= 8; tag = (const void *)at) {
-		read_tag(tag);
-		at += round_up(tag->size, 8u);
-	}
+	for (const struct tag *tag = info + 8;
+	     (const void *)(tag + 1) <= end && tag->type != TAG_END;
+	     tag = (const void *)tag + round_up(tag->size, 8u))
+		switch (tag->type) {
+		case TAG_COMMAND_LINE:
+			strlcpy(boot_info.command_line, tag->command_line,
+				sizeof(boot_info.command_line));
+			break;
+		case TAG_MODULE:
+			boot_info.initrd_start = tag->module.start;
+			boot_info.initrd_end = tag->module.end;
+			break;
+		case TAG_MEMORY:
+			memory = tag;
+			break;
+		case TAG_RSDP_OLD: /* comes first, if both are there */
+		case TAG_RSDP:
+			memcpy(boot_info.rsdp, tag->rsdp,
+			       min_t(size_t, tag->size - 8, sizeof(boot_info.rsdp)));
+			break;
+		}
+	if (memory)
+		add_memory(memory->memory.entries, (const void *)memory + memory->size,
+			   memory->memory.entry_size);
 }
 
 void boot_info_init(u32 magic, phys_addr_t info)
@@ -156,5 +198,4 @@ void boot_info_init(u32 magic, phys_addr_t info)
 		read_multiboot2(phys_to_virt(info));
 	else
 		panic("unknown boot loader: magic %x", magic);
-	resolve_overlaps();
 }

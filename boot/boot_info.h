@@ -1,5 +1,6 @@
 /*
- * boot_info.h - what the boot loader told us, in one form, whichever loader it was.
+ * boot_info.h - what the boot loader told us, in one form, whichever loader it was, and the memory
+ * that is given out before mm/page_alloc.c is up.
  *
  * Filled by boot_info_init() from a PVH start info or a multiboot2 information structure, both
  * copied, so that the loader's memory may be reused; only the initial RAM disk stays where it is.
@@ -9,25 +10,24 @@
 #include "kernel/core/types.h"
 
 #define BOOT_COMMAND_LINE_SIZE 2048
-#define BOOT_MEMORY_RANGES 64
-#define MEMORY_RAM 1 /* every other type is left alone */
 
-struct memory_range {
-	phys_addr_t start, end;
-	u32 type;
-};
-
-struct boot_info {
+extern struct boot_info {
 	char command_line[BOOT_COMMAND_LINE_SIZE];
-	const char *loader;				/* "PVH", "multiboot2" */
-	struct memory_range memory[BOOT_MEMORY_RANGES]; /* sorted by start, not overlapping */
-	unsigned memory_count;
+	const char *loader;		      /* "PVH", "multiboot2" */
 	phys_addr_t initrd_start, initrd_end; /* both 0: none */
+	phys_addr_t max_phys;		      /* first address past the last RAM */
 	u8 rsdp[36];			      /* ACPI's root pointer; all 0: none */
-};
-
-extern struct boot_info boot_info;
+} boot_info;
 
 /* @magic and @info are what the entry code found in EAX and EBX. Panics if it cannot tell the
  * loader. */
 void boot_info_init(u32 magic, phys_addr_t info);
+
+/* Memory taken for good before page_alloc_init() is done, in the direct map, not zeroed. Panics
+ * when there is none: nothing can run then. @align is a power of two. */
+void *boot_alloc(size_t size, size_t align);
+extern phys_addr_t boot_alloc_limit; /* what is mapped, up to here it may give out */
+
+/* Hand the RAM that is left to page_alloc_add_range(); boot_alloc() ends. After page_alloc_init().
+ */
+void boot_release_memory(void);

@@ -4,7 +4,7 @@
  * address the kernel is linked at.
  *
  * The tables built here map the first 4 GB three times: at 0 (until the jump), at the direct map
- * and, its first gigabyte, at the kernel's base; all executable. kernel/x86/kernel_map.c replaces
+ * and, its first gigabyte, at the kernel's base; all executable. kernel/x86/mmu.c replaces
  * them with tables that are not.
  */
 #define KERNEL_BASE 0xffffffff80000000
@@ -57,8 +57,8 @@ boot_entry_multiboot2:
 	movl $0x80000001, %eax
 	cpuid
 	notl %edx
-	testl $(1 << 29 | 1 << 20), %edx /* long mode, NX */
-	jnz unsupported
+	testl $(1 << 29 | 1 << 20), %edx
+3:	jnz 3b /* no long mode or no NX: not a machine for us */
 
 	/* 2048 large pages: present, writable, accessed, dirty. */
 	movl $PHYS(boot_directories), %ecx
@@ -95,18 +95,6 @@ enter_long_mode:
 	lgdt PHYS(boot_gdt_pointer)
 	ljmp $8, $PHYS(long_mode)
 
-unsupported:
-	movl $PHYS(unsupported_text), %esi
-	movw $0x3f8, %dx
-3:	lodsb
-	outb %al, %dx
-	testb %al, %al
-	jnz 3b
-4:	hlt
-	jmp 4b
-unsupported_text:
-	.asciz "Chainwalk needs a 64-bit processor with NX.\r\n"
-
 	.code64
 long_mode:
 	movabsq $high, %rax
@@ -130,7 +118,7 @@ high:
 	call *start_function
 	ud2
 
-	/* What kernel/x86/smp.c copies to a page below 1 MB, where a processor begins. */
+	/* What kernel/x86/setup.c copies to a page below 1 MB, where a processor begins. */
 	.globl ap_start, ap_end
 	.code16
 ap_start:

@@ -19,7 +19,7 @@ DEFINE_GUARD(mm_write, struct mm, down_write(&object->lock), mm_write_unlock)
  * once, up to a number that keeps freeing them cheap however many areas there are. */
 static void free_tables(struct mm *mm, u64 start, u64 end)
 {
-	u64 first = start / MMU_SLOTS_SPAN, last = (end - 1) / MMU_SLOTS_SPAN, from = 0;
+	u64 first = start / MMU_SLOTS_SPAN, last = (end - 1) / MMU_SLOTS_SPAN;
 
 	if (first == mm->idle_last && last == first)
 		return; /* that one is counted already */
@@ -29,13 +29,7 @@ static void free_tables(struct mm *mm, u64 start, u64 end)
 		return;
 	mm->idle_tables = 0;
 	guard(spinlock, &mm->page_table_lock);
-	for (unsigned index = 0; index < mm->area_count; index++) {
-		const struct vma *vma = mm->areas[index];
-
-		mmu_free_tables(&mm->mmu, from, round_down(vma->start, MMU_SLOTS_SPAN));
-		from = round_up(vma->end, MMU_SLOTS_SPAN);
-	}
-	mmu_free_tables(&mm->mmu, from, round_up(USER_TOP, MMU_SLOTS_SPAN));
+	mmu_free_tables(&mm->mmu);
 }
 
 /* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */

@@ -18,13 +18,15 @@
 #include "mm/vm.h"
 
 __noreturn void kernel_main(u32 magic, phys_addr_t info);
-__noreturn void kernel_main_ap(void);
 
 bool system_running;
 
 static int start_rest(void *unused)
 {
-	drivers_init();
+	mem_devices_init();
+	tty_init();
+	ramdisk_init();
+	virtio_blk_init();
 	writeback_start();
 	hash_report_start();
 	init_start();
@@ -33,7 +35,7 @@ static int start_rest(void *unused)
 
 static void memory_init(void)
 {
-	page_alloc_init(boot_max_phys());
+	page_alloc_init(boot_info.max_phys);
 	boot_release_memory();
 	slab_init();
 	page_cache_init();
@@ -43,10 +45,10 @@ static void memory_init(void)
 /* From boot/start.S, on CPU 0: what the loader left in EAX and EBX. */
 void kernel_main(u32 magic, phys_addr_t info)
 {
+	serial_early_init();
 	arch_early_init(magic, info);
 	lock_classes_init();
 	printk_init(boot_info.command_line);
-	serial_early_init();
 	pr_info("Chainwalk, started by %s\n", boot_info.loader);
 	pr_info("Command line: %s\n", boot_info.command_line);
 	memory_init();
@@ -67,7 +69,7 @@ void kernel_main(u32 magic, phys_addr_t info)
 	sched_idle_loop();
 }
 
-/* The other CPUs, on their idle tasks, from kernel/x86/smp.c. */
+/* The other CPUs, on their idle tasks, from kernel/x86/setup.c. */
 void kernel_main_ap(void)
 {
 	sched_adopt_idle(current);

@@ -8,8 +8,6 @@
 #include "kernel/core/cmdline.h"
 #include "kernel/core/kernel.h"
 
-#include <arch/power.h>
-
 #define DEFAULT_LEVEL 5 /* LOG_NOTICE, when a message does not say */
 
 static DEFINE_SPINLOCK(log_lock);
@@ -20,13 +18,11 @@ u64 log_complete; /* after the last line */
 static DEFINE_SPINLOCK(console_lock);
 int console_loglevel = 7;
 
-static void early_output(const char *text, size_t length)
+static void no_output(const char *text, size_t length)
 {
-	while (length--)
-		arch_early_putc(*text++);
 }
 
-void (*console_output)(const char *text, size_t length) = early_output;
+void (*console_output)(const char *text, size_t length) = no_output;
 
 void console_write_raw(const char *text, size_t length)
 {
@@ -91,12 +87,6 @@ void printk(const char *format, ...)
 	va_start(arguments, format);
 	put_message(message, (size_t)vscnprintf(message, sizeof(message), format, arguments));
 	va_end(arguments);
-}
-
-void log_write(const char *text, size_t length)
-{
-	guard(spinlock_irqsave, &log_lock);
-	put_message(text, length);
 }
 
 size_t log_read(u64 *position, char *buffer, size_t size)

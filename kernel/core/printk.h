@@ -46,8 +46,8 @@ void console_write(const char *text, size_t length);
 /* The same without the expansion: the terminal has done its own. */
 void console_write_raw(const char *text, size_t length);
 
-/* Where the console's text goes. Set by the serial driver; before that, arch_early_putc(). Called
- * with the console lock held and interrupts off. */
+/* Where the console's text goes. Set by the serial driver, before anything else; to nowhere without
+ * a port. Called with the console lock held and interrupts off. */
 extern void (*console_output)(const char *text, size_t length);
 
 /* Levels below it are printed on the console (syslog(2) actions 6 to 8). */
@@ -61,9 +61,6 @@ extern int console_loglevel;
 size_t log_read(u64 *position, char *buffer, size_t size);
 extern u64 log_first, log_complete; /* positions of the oldest line, after the last one */
 #define LOG_SIZE 65536
-
-/* Put a text that is no format (a write to /dev/kmsg: "<level>text") into the log. */
-void log_write(const char *text, size_t length);
 
 /* Take the command line, and from it `quiet` and `loglevel=`. */
 void printk_init(const char *command_line);

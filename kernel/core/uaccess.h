@@ -16,7 +16,6 @@
 /* Bytes that could not be copied: 0 is success. */
 #define copy_to_user(to, from, n) (might_sleep(), arch_copy_to_user(to, from, n))
 #define copy_from_user(to, from, n) (might_sleep(), arch_copy_from_user(to, from, n))
-#define clear_user(to, n) (might_sleep(), arch_clear_user(to, n))
 
 /* Length of the string without its NUL; @n when it has none in @n bytes; -EFAULT. Bytes of @to
  * after the NUL, up to @n, are undefined. */

@@ -3,15 +3,19 @@
  */
 #pragma once
 
-/* PCI, disks, terminals, memory devices. After the VFS, the scheduler and interrupts are up. */
-void drivers_init(void);
+#include "kernel/core/types.h"
 
-/* The serial ports, polled: right after core_early_init(), so that messages come out by bursts. */
+/* The serial ports, polled: before anything else, so that even the first panic is seen. */
 void serial_early_init(void);
 
-/* What drivers_init() calls. */
-void serial_init(void);
-void tty_init(void);
+/* Devices of memory, the terminal, disks. After the VFS, the scheduler and interrupts are up. */
 void mem_devices_init(void);
+void tty_init(void);
 void ramdisk_init(void);
 void virtio_blk_init(void);
+
+/* The console's input, for the terminal: call @arrived on the interrupt of a character, and take
+ * one
+ * (-1: none). While any is left no further interrupt comes. */
+void serial_listen(void (*arrived)(void *unused));
+int serial_read(void);

@@ -1,5 +1,5 @@
 /*
- * mem.c - the memory devices: null, zero, full, random, urandom, kmsg.
+ * mem.c - the memory devices: null, zero, full, random, urandom.
  */
 #include "fs/vfs.h"
 #include "kernel/core/random.h"
@@ -7,119 +7,73 @@
 
 #define CHUNK 256
 
-/* ---- null, zero, full, random, urandom ------------------------------------------------------- */
-
-static ssize_t null_read(struct file *file, struct io *io, loff_t *position)
-{
-	return 0;
-}
-
-static ssize_t null_write(struct file *file, struct io *io, loff_t *position)
-{
-	size_t n = io->length;
-
-	io->base = (char *)io->base + n;
-	io->length = 0;
-	return (ssize_t)n;
-}
+enum {
+	NULL_MINOR = 3,
+	ZERO_MINOR = 5,
+	FULL_MINOR = 7,
+	RANDOM_MINOR,
+	URANDOM_MINOR,
+	KMSG_MINOR = 11
+};
 
 static loff_t null_llseek(struct file *file, loff_t offset, int whence)
 {
 	return file->position = 0;
 }
 
-/* Move what the program asked for, chunk by chunk: zeros, numbers, or its own to the generator. */
-static ssize_t move(struct io *io, char *chunk, size_t size, bool random, bool write)
+/* Zeros or numbers, piece by piece. */
+static ssize_t data_read(struct file *file, struct io *io, loff_t *position)
 {
+	static char zeros[PAGE_SIZE];
+	bool random = MINOR(file->inode->rdev) >= RANDOM_MINOR;
 	size_t wanted = io->length, n, moved;
+	char numbers[CHUNK];
 
+	if (MINOR(file->inode->rdev) == NULL_MINOR)
+		return 0;
 	do {
-		n = min(io->length, size);
-		if (random && !write)
-			get_random_bytes(chunk, n);
-		moved = write ? io_get(io, chunk, n) : io_put(io, chunk, n);
-		if (write)
-			random_mix(chunk, moved);
+		n = min(io->length, random ? sizeof(numbers) : sizeof(zeros));
+		if (random)
+			get_random_bytes(numbers, n);
+		moved = io_put(io, random ? numbers : zeros, n);
 		cond_resched();
 	} while (io->length && moved == n && !signal_pending(current));
 	return io->length == wanted && wanted ? -EFAULT : (ssize_t)(wanted - io->length);
 }
 
-static ssize_t zero_read(struct file *file, struct io *io, loff_t *position)
+/* All is swallowed; but of what is written to the generator it takes the first bytes. */
+static ssize_t sink_write(struct file *file, struct io *io, loff_t *position)
 {
-	static char zeros[PAGE_SIZE];
+	size_t wanted = io->length;
+	char seed[CHUNK];
 
-	return move(io, zeros, sizeof(zeros), false, false);
+	if (MINOR(file->inode->rdev) == FULL_MINOR)
+		return wanted ? -ENOSPC : 0;
+	if (MINOR(file->inode->rdev) >= RANDOM_MINOR) {
+		size_t n = min_t(size_t, wanted, CHUNK), moved = io_get(io, seed, n);
+
+		random_mix(seed, moved);
+		if (moved < n)
+			return moved ? (ssize_t)moved : -EFAULT;
+	}
+	io_advance(io, io->length);
+	return (ssize_t)wanted;
 }
-
-static ssize_t full_write(struct file *file, struct io *io, loff_t *position)
-{
-	return io->length ? -ENOSPC : 0;
-}
-
-static ssize_t random_read(struct file *file, struct io *io, loff_t *position)
-{
-	char chunk[CHUNK];
-
-	return move(io, chunk, CHUNK, true, false);
-}
-
-static ssize_t random_write(struct file *file, struct io *io, loff_t *position)
-{
-	char chunk[CHUNK];
-
-	return move(io, chunk, CHUNK, true, true);
-}
-
-/* ---- kmsg ------------------------------------------------------------------------------------ */
-
-/* A write is one message: "<level>text". */
-static ssize_t kmsg_write(struct file *file, struct io *io, loff_t *position)
-{
-	char text[CHUNK];
-	size_t wanted = io->length, n = io_get(io, text, min_t(size_t, wanted, CHUNK));
-
-	if (wanted && !n)
-		return -EFAULT;
-	log_write(text, n);
-	return (ssize_t)wanted; /* what is longer than a message is cut, as printk cuts it */
-}
-
-/* Whole lines from the file's position on; 0 at the end of the log. */
-static ssize_t kmsg_read(struct file *file, struct io *io, loff_t *position)
-{
-	char text[1024];
-	u64 at = (u64)*position;
-	size_t n = log_read(&at, text, min_t(size_t, sizeof(text), io->length));
-
-	if (!n)
-		/* no room for a line */
-		return io->length && (u64)*position < READ_ONCE(log_complete) ? -EINVAL : 0;
-	if (io_put(io, text, n) < n)
-		return -EFAULT;
-	*position = (loff_t)at;
-	return (ssize_t)n;
-}
-
-static const struct device {
-	const char *name;
-	unsigned minor;
-	umode_t mode;
-	struct file_operations operations;
-} devices[] = {
-	{"null", 3, 0666, {.read = null_read, .write = null_write, .llseek = null_llseek}},
-	{"zero", 5, 0666,
-	 {.read = zero_read, .write = null_write, .llseek = null_llseek, .mmap = MAPPED_ZEROS}},
-	{"full", 7, 0666, {.read = zero_read, .write = full_write, .llseek = null_llseek}},
-	{"random", 8, 0666, {.read = random_read, .write = random_write, .llseek = null_llseek}},
-	{"urandom", 9, 0666, {.read = random_read, .write = random_write, .llseek = null_llseek}},
-	{"kmsg", 11, 0644, {.read = kmsg_read, .write = kmsg_write}},
-};
 
 void mem_devices_init(void)
 {
-	for (const struct device *device = devices; device < devices + ARRAY_SIZE(devices);
-	     device++)
-		register_chrdev(MKDEV(1, device->minor), device->name, device->mode,
-				&device->operations);
+	static const struct file_operations data = {
+		.read = data_read,
+		.write = sink_write,
+		.llseek = null_llseek,
+	};
+	static struct file_operations zero;
+
+	zero = data;
+	zero.mmap = MAPPED_ZEROS;
+	register_chrdev(MKDEV(1, NULL_MINOR), "null", 0666, &data);
+	register_chrdev(MKDEV(1, ZERO_MINOR), "zero", 0666, &zero);
+	register_chrdev(MKDEV(1, FULL_MINOR), "full", 0666, &data);
+	register_chrdev(MKDEV(1, RANDOM_MINOR), "random", 0666, &data);
+	register_chrdev(MKDEV(1, URANDOM_MINOR), "urandom", 0666, &data);
 }

@@ -2,8 +2,8 @@
  * ramdisk.c - RAM disks. /dev/ram0 is the image that the boot loader brought as a module (qemu
  * -initrd, GRUB module2), used in place; a cpio archive is left to fs/initramfs.c. Without an image
  * ram0 is an empty disk. ramdisk_size=KB (as in Linux) is the size of the empty disk, and makes one
- * behind an image too; its memory is taken page by page as it is written to, at most half of all
- * there is: then a write is an I/O error.
+ * behind an image too, of at most half of all memory, which is taken page by page as it is written
+ * to; when there is none a write is an I/O error.
  *
  * A request is copied and completed within submit, so that under icount a disk access is a fixed
  * number of instructions.
@@ -27,12 +27,10 @@
 #include "mm/page_alloc.h"
 
 #define RAMDISK_MAJOR 1
-#define RAMDISKS_MAX 2
 #define EMPTY_KILOBYTES 4096		 /* as Linux has had it for long */
 #define SEEK_MICROSECONDS_MAX 1000000ULL /* a second */
-#define LARGEST_KILOBYTES (1ULL << 50)	 /* so that it is a number of bytes too */
 
-struct ramdisk {
+static struct ramdisk {
 	struct block_device block;
 	void **pages; /* of the image, or those of an empty disk that were written to */
 
@@ -41,12 +39,9 @@ struct ramdisk {
 	u64 served_ns;		  /* when that one ends */
 	sector_t head;		  /* where the head will stand then */
 	struct timer timer;
-};
-
-static struct ramdisk ramdisks[RAMDISKS_MAX];
+} ramdisks[2];
 static unsigned ramdisk_count;
 static u64 seek_ns, sector_ns; /* both 0: no model */
-static atomic64_t pages_left;  /* that empty disks may still take */
 
 /* The next request's service begins at @now. Lock held. */
 static void serve_next(struct ramdisk *disk, u64 now)
@@ -81,55 +76,29 @@ static void request_served(void *argument)
 	request->done(request);
 }
 
-static void wait_for_head(struct ramdisk *disk, struct block_request *request)
-{
-	unsigned long flags;
-	bool idle;
-
-	spin_lock_irqsave(&disk->lock, flags);
-	idle = list_empty(&disk->waiting);
-	list_add_tail(&request->link, &disk->waiting);
-	if (idle)
-		serve_next(disk, ktime_ns());
-	spin_unlock_irqrestore(&disk->lock, flags);
-}
-
-/* A page of zeros for @slot of an empty disk, or NULL. */
-static void *take_page(void **slot)
-{
-	void *page = NULL, *other = NULL;
-
-	if (atomic64_dec_return(&pages_left) >= 0)
-		page = get_free_pages(GFP_KERNEL | GFP_NOIO | GFP_ZERO, 0);
-	if (page && try_cmpxchg(slot, &other, page))
-		return page;
-	if (page)
-		free_pages(page, 0); /* another request was faster */
-	atomic64_inc(&pages_left);
-	return other;
-}
-
 /* -EIO: no memory for what is written. */
-static int copy_segment(struct ramdisk *disk, bool write, u64 at, char *data, size_t length)
+static int copy_segment(void **pages, bool write, u64 at, char *data, size_t length)
 {
-	while (length) {
-		void **slot = &disk->pages[at >> PAGE_SHIFT];
-		char *page = READ_ONCE(*slot);
-		size_t offset = at & (PAGE_SIZE - 1), n = min(length, PAGE_SIZE - offset);
+	for (size_t n; length; at += n, data += n, length -= n) {
+		size_t offset = at & (PAGE_SIZE - 1);
+		void **slot = &pages[at >> PAGE_SHIFT], *page = READ_ONCE(*slot), *none = NULL;
 
-		if (!page && write)
-			page = take_page(slot);
-		if (write && !page)
-			return -EIO;
+		n = min(length, PAGE_SIZE - offset);
+		if (!page && write) {
+			page = get_free_pages(GFP_KERNEL | GFP_NOIO | GFP_ZERO, 0);
+			if (page && !try_cmpxchg(slot, &none, page)) {
+				free_pages(page, 0); /* another request was faster */
+				page = none;
+			}
+			if (!page)
+				return -EIO;
+		}
 		if (write)
 			memcpy(page + offset, data, n);
 		else if (page)
 			memcpy(data, page + offset, n);
 		else
 			memset(data, 0, n);
-		at += n;
-		data += n;
-		length -= n;
 	}
 	return 0;
 }
@@ -137,30 +106,36 @@ static int copy_segment(struct ramdisk *disk, bool write, u64 at, char *data, si
 static void ramdisk_submit(struct block_device *device, struct block_request *request)
 {
 	struct ramdisk *disk = device->driver;
-	bool write = request->operation == BLOCK_WRITE;
 	u64 at = request->sector * SECTOR_SIZE;
 
 	request->status = 0;
 	for (unsigned i = 0; i < request->segment_count && !request->status; i++) {
 		const struct block_segment *segment = &request->segments[i];
 
-		request->status = copy_segment(disk, write, at, segment->data, segment->length);
+		request->status = copy_segment(disk->pages, request->operation == BLOCK_WRITE, at,
+					       segment->data, segment->length);
 		at += segment->length;
 	}
-	if (unlikely(seek_ns | sector_ns))
-		wait_for_head(disk, request);
-	else
+	if (likely(!(seek_ns | sector_ns))) {
 		request->done(request);
+		return;
+	}
+	guard(spinlock_irq, &disk->lock);
+	bool idle = list_empty(&disk->waiting);
+
+	list_add_tail(&request->link, &disk->waiting);
+	if (idle)
+		serve_next(disk, ktime_ns());
 }
 
 /* @image: what the disk holds, or NULL for zeros. */
-static void add_ramdisk(char *image, u64 bytes)
+static void add_ramdisk(const char *name, char *image, u64 bytes)
 {
-	static const char *const names[RAMDISKS_MAX] = {"ram0", "ram1"};
 	struct ramdisk *disk = &ramdisks[ramdisk_count];
 	u64 pages = DIV_ROUND_UP(bytes, PAGE_SIZE);
+	bool fits = image || pages <= page_alloc_total_pages() / 2;
 
-	disk->pages = hash_alloc_table(pages * sizeof(*disk->pages));
+	disk->pages = fits ? hash_alloc_table(pages * sizeof(*disk->pages)) : NULL;
 	if (!disk->pages) {
 		pr_err("ramdisk_size=%llu: no memory for a disk so large, no RAM disk is made\n",
 		       (unsigned long long)(bytes >> 10));
@@ -171,21 +146,22 @@ static void add_ramdisk(char *image, u64 bytes)
 	spin_lock_init(&disk->lock, "ramdisk");
 	INIT_LIST_HEAD(&disk->waiting);
 	timer_init(&disk->timer, request_served, disk);
-	disk->block.name = names[ramdisk_count];
+	disk->block.name = name;
 	disk->block.dev = MKDEV(RAMDISK_MAJOR, ramdisk_count++);
 	disk->block.sectors = bytes / SECTOR_SIZE;
 	disk->block.submit = ramdisk_submit;
 	disk->block.driver = disk;
 	register_block_device(&disk->block);
-	pr_info("%s: RAM disk, %llu KB, %s\n", disk->block.name, (unsigned long long)(bytes >> 10),
+	pr_info("%s: RAM disk, %llu KB, %s\n", name, (unsigned long long)(bytes >> 10),
 		image ? "the boot module" : "empty");
 }
 
 void ramdisk_init(void)
 {
 	u64 bytes = boot_info.initrd_end - boot_info.initrd_start, kilobytes = EMPTY_KILOBYTES;
-	bool asked = cmdline_u64("ramdisk_size", &kilobytes), image;
+	bool asked = cmdline_u64("ramdisk_size", &kilobytes);
 	char *memory = phys_to_virt(boot_info.initrd_start);
+	bool image = bytes >= SECTOR_SIZE && memcmp(memory, "070701", 6);
 	u64 microseconds = 0, megabytes = 0;
 
 	cmdline_u64("ramdisk_seek", &microseconds);
@@ -195,10 +171,8 @@ void ramdisk_init(void)
 	if (seek_ns | sector_ns)
 		pr_info("RAM disks take time: %llu ns a seek, %llu ns a sector\n",
 			(unsigned long long)seek_ns, (unsigned long long)sector_ns);
-	atomic64_set(&pages_left, (s64)(page_alloc_total_pages() / 2));
-	image = bytes >= SECTOR_SIZE && memcmp(memory, "070701", 6);
 	if (image)
-		add_ramdisk(memory, bytes);
+		add_ramdisk("ram0", memory, bytes);
 	if (kilobytes && (!image || asked))
-		add_ramdisk(NULL, KB(min_t(u64, kilobytes, LARGEST_KILOBYTES)));
+		add_ramdisk(image ? "ram1" : "ram0", NULL, KB(min(kilobytes, ~0ULL >> 10)));
 }

@@ -3,15 +3,15 @@
  *
  * Output is polled: one look at the line status when the transmit FIFO may be full, then a burst of
  * 16 bytes. There is no transmit interrupt: a virtual UART takes bytes at once, and a burst costs
- * fewer instructions than an interrupt. Input of COM1 comes by interrupt and goes to the terminal.
- * Callers hold the console lock (printk.c) or the control port's (export.c), so ports need none.
+ * fewer instructions than an interrupt. Callers hold the console lock (printk.c), the control
+ * port's (export.c) or the terminal's, so ports need none.
  */
-#include "kernel/core/export.h"
-#include "kernel/drivers/drivers.h"
-#include "kernel/drivers/tty.h"
-
 #include <arch/io.h>
 #include <arch/irq.h>
+
+#include "kernel/core/export.h"
+#include "kernel/core/kernel.h"
+#include "kernel/drivers/drivers.h"
 
 #define COM1 0x3f8
 #define COM1_IRQ 4
@@ -25,8 +25,6 @@ enum { MCR_DTR_RTS_OUT2 = 0x0b, LSR_DATA_READY = 0x01, LSR_TRANSMIT_EMPTY = 0x20
 
 #define FIFO_BYTES 16
 #define POLLS_MAX 10000000 /* then the byte is lost: a wedged UART must not wedge the kernel */
-
-static bool com1_present;
 
 static void serial_write(u16 port, const char *text, size_t length)
 {
@@ -70,44 +68,21 @@ static bool serial_setup(u16 port)
 
 void serial_early_init(void)
 {
-	com1_present = serial_setup(COM1);
-	if (com1_present)
+	if (serial_setup(COM1))
 		console_output = com1_write;
 	if (serial_setup(COM2))
 		control_output = com2_write;
 }
 
-/* Both the interrupt and a reader that made room take bytes from the UART: in turn, to keep their
- * order. */
-static DEFINE_SPINLOCK(com1_input_lock);
-
-/*
- * Take what the UART holds, as long as the terminal has room. A UART that is left full keeps its
- * interrupt line up, and since the line is edge-triggered there is no further interrupt: the sender
- * has to wait, until the terminal calls this again.
- */
-static void com1_drain(void *unused)
+void serial_listen(void (*arrived)(void *unused))
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&com1_input_lock, flags);
-	while ((inb(COM1 + UART_LINE_STATUS) & LSR_DATA_READY) && !tty_throttled(&console_tty))
-		tty_receive(&console_tty, inb(COM1 + UART_DATA));
-	spin_unlock_irqrestore(&com1_input_lock, flags);
+	irq_request_isa(COM1_IRQ, arrived, NULL);
+	outb(IER_RECEIVE, COM1 + INTERRUPT_ENABLE);
 }
 
-void serial_init(void)
+int serial_read(void)
 {
-	int error;
+	bool ready = console_output == com1_write && inb(COM1 + UART_LINE_STATUS) & LSR_DATA_READY;
 
-	if (!com1_present)
-		return;
-	error = irq_request_isa(COM1_IRQ, com1_drain, NULL);
-	if (error) {
-		pr_err("serial: no interrupt (%d): the console takes no input\n", error);
-		return;
-	}
-	console_tty.resume_input = com1_drain;
-	outb(IER_RECEIVE, COM1 + INTERRUPT_ENABLE);
-	com1_drain(NULL); /* what was typed before: its edge is past */
+	return ready ? inb(COM1 + UART_DATA) : -1;
 }

@@ -5,33 +5,27 @@
  */
 #pragma once
 
-#include "kernel/core/kernel.h"
+#include "kernel/core/types.h"
 
 #define NCCS 19
 
-struct ktermios {
+/* TCGETS copies all but the speeds, which TCGETS2, of newer C libraries, has as numbers. */
+struct termios2 {
 	u32 c_iflag, c_oflag, c_cflag, c_lflag;
 	u8 c_line;
 	u8 c_cc[NCCS];
-};
-_Static_assert(sizeof(struct ktermios) == 36, "struct termios of the Linux ABI");
-
-/* With the speeds as numbers (TCGETS2 ...), as newer C libraries ask for it. */
-struct ktermios2 {
-	struct ktermios termios;
 	u32 c_ispeed, c_ospeed;
 };
-_Static_assert(sizeof(struct ktermios2) == 44, "struct termios2 of the Linux ABI");
-#define LINE_SPEED 115200 /* what a virtual line runs at is nobody's choice */
+#define TERMIOS_SIZE offsetof(struct termios2, c_ispeed)
+_Static_assert(TERMIOS_SIZE == 36 && sizeof(struct termios2) == 44, "Linux's struct termios");
 
 struct winsize {
 	u16 ws_row, ws_col, ws_xpixel, ws_ypixel;
 };
 
-/* c_cc; the characters after VSTART are those of Linux: 0 is off */
+/* c_cc; a character that is 0 is off */
 enum { VINTR, VQUIT, VERASE, VKILL, VEOF, VTIME, VMIN, VSTART = 8, VSTOP, VSUSP, VEOL, VREPRINT };
 enum { VWERASE = 14, VLNEXT, VEOL2 };
-#define VDISABLED 0
 
 /* c_iflag; missing are ISTRIP, IUCLC and IXANY, which read back as off */
 enum { INLCR = 0x40, IGNCR = 0x80, ICRNL = 0x100, IXON = 0x400, IMAXBEL = 0x2000, IUTF8 = 0x4000 };
@@ -40,13 +34,15 @@ enum { INLCR = 0x40, IGNCR = 0x80, ICRNL = 0x100, IXON = 0x400, IMAXBEL = 0x2000
 /* c_oflag: all others read back as off */
 enum { OPOST = 1, ONLCR = 4 };
 
-/* c_cflag: B115200 CS8 CREAD HUPCL CLOCAL */
+/* c_cflag: B115200 CS8 CREAD HUPCL CLOCAL; what a virtual line runs at is nobody's choice */
 #define CFLAG_DEFAULT (0x1002 | 0x30 | 0x80 | 0x400 | 0x800)
+#define LINE_SPEED 115200
 
-/* c_lflag; missing are XCASE, ECHOPRT, FLUSHO, PENDIN and EXTPROC */
+/* c_lflag, likewise, but that what is erased always vanishes from the screen */
 enum { ISIG = 1, ICANON = 2, ECHO = 8, ECHOE = 0x10, ECHOK = 0x20, ECHONL = 0x40, NOFLSH = 0x80 };
 enum { TOSTOP = 0x100, ECHOCTL = 0x200, ECHOKE = 0x800, IEXTEN = 0x8000 };
-#define LFLAG_MISSING 0x15404u
+#define LFLAG_ALWAYS (ECHOE | ECHOK | ECHOKE)
+#define LFLAG_DONE (ISIG | ICANON | ECHO | ECHONL | NOFLSH | TOSTOP | ECHOCTL | IEXTEN)
 
 /* ioctl commands; between TCSETS and TCSETSF lies TCSETSW */
 enum { TCGETS = 0x5401, TCSETS, TCSETSF = 0x5404, TCSBRK = 0x5409, TCXONC, TCFLSH };
@@ -56,6 +52,5 @@ enum { TIOCNOTTY = 0x5422, TIOCGETD = 0x5424, TCSBRKP, TIOCGSID = 0x5429 };
 #define TCSETS2 0x402c542b
 #define TCSETSF2 0x402c542d
 
-/* TCFLSH and TCXONC arguments */
-enum { TCIFLUSH, TCOFLUSH, TCIOFLUSH };
-enum { TCOOFF, TCOON, TCIOFF, TCION };
+enum { TCIFLUSH, TCOFLUSH, TCIOFLUSH }; /* of TCFLSH */
+enum { TCOOFF, TCOON };			/* of TCXONC */

@@ -1,10 +1,25 @@
 /*
- * tty.c - the terminal's files: reading, writing, polling, who may, where its signals go, and its
- * settings (ioctl).
+ * tty.c - the console's terminal: its line discipline (termios(3)), its files, who may use them,
+ * where its signals go, and its settings (ioctl). See tty.h.
  *
- * Output is written at once, so "wait until it is drained" (TCSETSW, TCSBRK) is true when it is
- * asked, and the line has no break condition. Not there: a terminal with several sessions'
- * processes, so TIOCNOTTY of a process that is no session leader is -EPERM (it can call setsid).
+ * Input is kept in a ring of TTY_BUFFER characters:
+ *
+ *	tail ........ canonical ........ head		(free-running counters)
+ *	     readable            being edited
+ *
+ * In canonical mode the last character of a line is marked, and an end-of-file character is a
+ * marked one that is not handed out. In the other mode all is readable. What finds no room is left
+ * in the UART until a reader has made some.
+ *
+ * The order of tests on an arriving character is that of Linux's n_tty: mapping, literal next, flow
+ * control, signals, then editing or plain input. Not done: ISTRIP, mapping of case, ECHOPRT,
+ * parity and break handling, delays, and of output mapping all but ONLCR; those flags read
+ * back as off, and ECHOE, ECHOK and ECHOKE as on. Output is written at once, so "wait until it is
+ * drained" (TCSETSW, TCSBRK) is true when it is asked; TCIOFF and TCION are -EINVAL. A process that
+ * is no session leader cannot give the terminal up (TIOCNOTTY is -EPERM; it can call setsid).
+ *
+ * Locks: write_lock (one writer at a time) -> lock (interrupts off) -> console lock. Signals are
+ * sent with none held.
  */
 #include "kernel/drivers/tty.h"
 #include "fs/vfs.h"
@@ -12,12 +27,9 @@
 #include "kernel/core/cmdline.h"
 #include "kernel/core/jobctl.h"
 #include "kernel/drivers/drivers.h"
+#include "kernel/drivers/termios.h"
 
-#define SIGHUP 1
-#define SIGCONT 18
-#define SIGTTIN 21
-#define SIGTTOU 22
-#define SIGWINCH 28
+enum { SIGHUP = 1, SIGINT, SIGQUIT, SIGCONT = 18, SIGTSTP = 20, SIGTTIN, SIGTTOU, SIGWINCH = 28 };
 
 #define CHUNK 256
 #define VTIME_UNIT_NS (100 * NSEC_PER_MSEC)
@@ -26,36 +38,303 @@
 #define CONSOLE_DEV MKDEV(5, 1)
 #define SERIAL_DEV MKDEV(4, 64)
 
-struct tty console_tty;
+#define TTY_BUFFER 4096	   /* a power of two: counters wrap */
+#define TTY_LINE_END 0x100 /* marks beside a character in the ring */
+#define TTY_END_OF_FILE 0x200
+
+#define KEY_STATUS 0x14	   /* ^T: not in termios of Linux, which lacks VSTATUS */
+#define REPORT_STATUS 0x80 /* where a signal's number is expected */
+
+static DEFINE_MUTEX(write_lock);
+static DEFINE_WAIT_QUEUE(tty_wait); /* input, new settings, output going on after ^S */
+static DEFINE_SPINLOCK(tty_lock);   /* all of it: */
+static struct {
+	struct termios2 termios;
+	struct winsize winsize;
+	u32 head, canonical, tail;
+	u16 buffer[TTY_BUFFER];
+	unsigned column;       /* where output stands */
+	unsigned start_column; /* where the line being edited began */
+	bool literal;	       /* the next character is taken as it is */
+	bool stopped;	       /* by ^S */
+	pid_t session;	       /* it controls; 0: none */
+	pid_t foreground;      /* process group that may read and gets the signals; 0: none */
+} tty = {
+	.termios =
+		{
+			.c_iflag = ICRNL | IXON | IUTF8,
+			.c_oflag = OPOST | ONLCR,
+			.c_cflag = CFLAG_DEFAULT,
+			.c_lflag = ISIG | ICANON | ECHO | ECHOCTL | IEXTEN | LFLAG_ALWAYS,
+			.c_cc = "\003\034\177\025\004\0\1\0\021\023\032\0\022\017\027\026",
+			.c_ispeed = LINE_SPEED,
+			.c_ospeed = LINE_SPEED,
+		},
+};
+
+#define I_FLAG(flag) (tty.termios.c_iflag & (flag))
+#define L_FLAG(flag) (tty.termios.c_lflag & (flag))
+
+static inline u8 char_at(u32 position)
+{
+	return (u8)tty.buffer[position % TTY_BUFFER];
+}
+
+static inline bool is_control(u8 c)
+{
+	return (c < ' ' && c != '\t') || c == 0x7f;
+}
+
+static inline bool is_continuation(u8 c)
+{
+	return I_FLAG(IUTF8) && (c & 0xc0) == 0x80;
+}
+
+/* ---- output and echo ------------------------------------------------------------------------- */
+
+/* Where output stands after @c; a control character moves it by @control columns. */
+static unsigned column_after(unsigned column, u8 c, unsigned control)
+{
+	if (c == '\t')
+		return round_up(column + 1, 8);
+	return column + (is_control(c) ? control : !is_continuation(c));
+}
+
+/* At most CHUNK bytes. Lock held, as in all that follows up to the files. */
+static void output(const char *text, size_t length)
+{
+	bool map_newline = tty.termios.c_oflag & OPOST && tty.termios.c_oflag & ONLCR;
+	char mapped[2 * CHUNK];
+	size_t n = 0;
+
+	for (const char *c = text; c < text + length; c++) {
+		bool newline = *c == '\n' && map_newline;
+
+		if (newline)
+			mapped[n++] = '\r';
+		mapped[n++] = *c;
+		if (newline || *c == '\r')
+			tty.column = 0;
+		else if (*c == '\b')
+			tty.column -= tty.column > 0;
+		else
+			tty.column = column_after(tty.column, (u8)*c, 0);
+	}
+	console_write_raw(mapped, n);
+}
+
+/* A character of the line; a newline here does not end one. */
+static void echo(u8 c)
+{
+	const char pair[2] = {'^', (char)(c ^ 0x40)};
+	bool as_pair = L_FLAG(ECHOCTL) && is_control(c);
+
+	if (L_FLAG(ECHO))
+		output(as_pair ? pair : (const char *)&c, as_pair ? 2 : 1);
+}
+
+/* ---- editing --------------------------------------------------------------------------------- */
+
+/* The column behind the line being edited, up to @end. */
+static unsigned column_at(u32 end)
+{
+	unsigned column = tty.start_column;
+
+	for (u32 at = tty.canonical; at != end; at++)
+		column = column_after(column, char_at(at), L_FLAG(ECHOCTL) ? 2 : 0);
+	return column;
+}
+
+/* By its first byte: of letters beyond ASCII all are. */
+static bool is_word_character(u8 c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' ||
+	       c >= 0x80;
+}
+
+/* VERASE: the last character; VWERASE: back over what is no word, then over the word; VKILL: all.
+ */
+static void erase(unsigned key)
+{
+	bool in_word = false;
+
+	while (tty.head != tty.canonical) {
+		u32 at = tty.head - 1; /* where the last character begins, all bytes of it */
+
+		while (at != tty.canonical && is_continuation(char_at(at)))
+			at--;
+		bool word = is_word_character(char_at(at)), tab = char_at(at) == '\t';
+
+		if (is_continuation(char_at(at)) || (key == VWERASE && in_word && !word))
+			break;
+		in_word |= word;
+		unsigned columns = column_at(tty.head) - column_at(at);
+
+		tty.head = at;
+		while (L_FLAG(ECHO) && columns--)
+			output(tab ? "\b" : "\b \b", tab ? 1 : 3);
+		if (key == VERASE)
+			break;
+	}
+}
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
-void tty_receive(struct tty *tty, u8 c)
+static void put(unsigned c)
 {
-	unsigned long flags;
-	pid_t foreground;
-	int signo;
-
-	spin_lock_irqsave(&tty->lock, flags);
-	signo = line_receive(tty, c);
-	foreground = tty->foreground;
-	spin_unlock_irqrestore(&tty->lock, flags);
-	if (signo == LINE_STATUS)
-		hash_report_request();
-	else if (signo && foreground)
-		signal_pgrp(foreground, signo);
-	wake_up(&tty->wait);
+	if (tty.head - tty.tail == TTY_BUFFER)
+		return;
+	if (tty.head == tty.canonical)
+		tty.start_column = tty.column;
+	tty.buffer[tty.head++ % TTY_BUFFER] = (u16)c;
+	if (c & TTY_LINE_END || !L_FLAG(ICANON))
+		tty.canonical = tty.head;
 }
 
-bool tty_throttled(struct tty *tty)
+/* An ordinary character. One place is kept for the end of the line. @enter: a newline that came as
+ * a return, which the echo shows as a new line without canonical mode too. */
+static void insert(u8 c, bool enter)
 {
-	unsigned long flags;
-	bool throttled;
+	if (tty.head - tty.tail >= TTY_BUFFER - 1) {
+		if (I_FLAG(IMAXBEL))
+			output("\a", 1);
+		return;
+	}
+	put(c);
+	if (enter && L_FLAG(ECHO))
+		output("\n", 1);
+	else
+		echo(c);
+}
 
-	spin_lock_irqsave(&tty->lock, flags);
-	throttled = tty->throttled = !line_has_room(tty);
-	spin_unlock_irqrestore(&tty->lock, flags);
-	return throttled;
+static void flush_input(void)
+{
+	tty.tail = tty.canonical = tty.head;
+	tty.literal = false;
+}
+
+#define NEWLINE NCCS	  /* no character of c_cc, but a key all the same */
+#define NO_KEY (NCCS + 1) /* an ordinary character */
+
+/* Which control character @c is: the first of these whose flags are all on. */
+static unsigned key_of(u8 c)
+{
+	static const struct {
+		u8 key;
+		u16 input, local;
+	} keys[] = {
+		{VSTART, IXON, 0},
+		{VSTOP, IXON, 0},
+		{VINTR, 0, ISIG},
+		{VQUIT, 0, ISIG},
+		{VSUSP, 0, ISIG},
+		{VERASE, 0, ICANON},
+		{VKILL, 0, ICANON},
+		{VWERASE, 0, ICANON | IEXTEN},
+		{VREPRINT, 0, ICANON | IEXTEN | ECHO},
+		{VLNEXT, 0, ICANON | IEXTEN},
+		{VEOF, 0, ICANON},
+		{VEOL, 0, ICANON},
+		{VEOL2, 0, ICANON | IEXTEN},
+	};
+
+	if (c == '\n' && L_FLAG(ICANON))
+		return NEWLINE;
+	for (unsigned i = 0; c && i < ARRAY_SIZE(keys); i++)
+		if (c == tty.termios.c_cc[keys[i].key] && I_FLAG(keys[i].input) == keys[i].input &&
+		    L_FLAG(keys[i].local) == keys[i].local)
+			return keys[i].key;
+	return NO_KEY;
+}
+
+/* A character arrived: the signal for the foreground group, REPORT_STATUS, or 0. */
+static int receive(u8 c)
+{
+	bool literal = tty.literal, enter = c == '\r' && I_FLAG(ICRNL) && !literal;
+	unsigned key;
+
+	tty.literal = false;
+	if (c == '\r' && I_FLAG(IGNCR) && !literal)
+		return 0;
+	if (enter)
+		c = '\n';
+	else if (c == '\n' && I_FLAG(INLCR) && !literal)
+		c = '\r';
+	if (L_FLAG(ISIG) && c == KEY_STATUS && !literal)
+		return REPORT_STATUS;
+	switch (key = literal ? NO_KEY : key_of(c)) {
+	case VSTART:
+	case VSTOP:
+		tty.stopped = key == VSTOP;
+		break;
+	case VINTR:
+	case VQUIT:
+	case VSUSP:
+		tty.stopped = false;
+		if (!L_FLAG(NOFLSH))
+			flush_input();
+		echo(c);
+		return key == VINTR ? SIGINT : key == VQUIT ? SIGQUIT : SIGTSTP;
+	case VERASE:
+	case VKILL:
+	case VWERASE:
+		erase(key);
+		break;
+	case VREPRINT:
+		echo(c);
+		output("\n", 1);
+		tty.start_column = tty.column;
+		for (u32 at = tty.canonical; at != tty.head; at++)
+			echo(char_at(at));
+		break;
+	case VLNEXT:
+		tty.literal = true;
+		if (L_FLAG(ECHO) && L_FLAG(ECHOCTL))
+			output("^\b", 2);
+		break;
+	case NEWLINE:
+		if (L_FLAG(ECHO | ECHONL))
+			output("\n", 1);
+		put('\n' | TTY_LINE_END);
+		break;
+	case VEOF:
+		put(TTY_END_OF_FILE | TTY_LINE_END);
+		break;
+	case VEOL:
+	case VEOL2:
+		echo(c);
+		put(c | TTY_LINE_END);
+		break;
+	default:
+		insert(c, enter);
+	}
+	return 0;
+}
+
+/* Take what the UART holds, as long as there is room: on its interrupt, and when a reader has made
+ * some. A full buffer without a whole line would never be read, so then the line is cut instead.
+ * The UART keeps its edge-triggered line up while it holds anything. */
+static void drain(void *unused)
+{
+	for (int c = 0; c >= 0;) {
+		unsigned long flags;
+		int signo = 0;
+
+		spin_lock_irqsave(&tty_lock, flags);
+		bool room = tty.head - tty.tail < TTY_BUFFER - 1 || tty.canonical == tty.tail;
+		pid_t foreground = tty.foreground;
+
+		c = room ? serial_read() : -1;
+		if (c >= 0)
+			signo = receive((u8)c);
+		spin_unlock_irqrestore(&tty_lock, flags);
+		if (signo == REPORT_STATUS)
+			hash_report_request();
+		else if (signo && foreground)
+			signal_pgrp(foreground, signo);
+		if (c >= 0)
+			wake_up(&tty_wait);
+	}
 }
 
 /* ---- who may --------------------------------------------------------------------------------- */
@@ -65,11 +344,11 @@ bool tty_throttled(struct tty *tty)
  * (SIGTTIN, SIGTTOU) stands for? 0: yes. -ERESTARTSYS: its group has been sent the signal. -EIO:
  * no.
  */
-static int check_background(struct tty *tty, int signo)
+static int check_background(int signo)
 {
 	pid_t group = current_pgrp();
 
-	if (tty->session != current_session() || !tty->foreground || tty->foreground == group)
+	if (tty.session != current_session() || !tty.foreground || tty.foreground == group)
 		return 0;
 	if (current_signal_ignored(signo))
 		return signo == SIGTTIN ? -EIO : 0;
@@ -81,16 +360,15 @@ static int check_background(struct tty *tty, int signo)
 
 void tty_session_ended(pid_t session)
 {
-	struct tty *tty = &console_tty;
 	unsigned long flags;
 	pid_t foreground = 0;
 
-	spin_lock_irqsave(&tty->lock, flags);
-	if (session && tty->session == session) {
-		foreground = tty->foreground;
-		tty->session = tty->foreground = 0;
+	spin_lock_irqsave(&tty_lock, flags);
+	if (session && tty.session == session) {
+		foreground = tty.foreground;
+		tty.session = tty.foreground = 0;
 	}
-	spin_unlock_irqrestore(&tty->lock, flags);
+	spin_unlock_irqrestore(&tty_lock, flags);
 	if (foreground) {
 		signal_pgrp(foreground, SIGHUP);
 		signal_pgrp(foreground, SIGCONT);
@@ -99,49 +377,59 @@ void tty_session_ended(pid_t session)
 
 u32 tty_of_session(pid_t session, pid_t *foreground)
 {
-	struct tty *tty = &console_tty;
-	bool ours = session && READ_ONCE(tty->session) == session;
+	bool ours = session && READ_ONCE(tty.session) == session;
 
-	*foreground = ours ? READ_ONCE(tty->foreground) : -1;
+	*foreground = ours ? READ_ONCE(tty.foreground) : -1;
 	return ours ? SERIAL_DEV : 0;
 }
 
 /* The current session leader takes the terminal: 0 or -EPERM. @steal: from another session too. */
-static int take_session(struct tty *tty, bool steal)
+static int take_session(bool steal)
 {
-	pid_t session = current_session();
-	unsigned long flags;
-	int error = 0;
+	pid_t session = current_session(), group = current_pgrp();
 
 	if (current_session() != current_process_id())
 		return -EPERM;
-	spin_lock_irqsave(&tty->lock, flags);
-	if (tty->session && tty->session != session && !steal) {
-		error = -EPERM;
-	} else if (tty->session != session) {
-		tty->session = session;
-		tty->foreground = current_pgrp();
-	}
-	spin_unlock_irqrestore(&tty->lock, flags);
-	return error;
+	guard(spinlock_irq, &tty_lock);
+	if (tty.session == session)
+		return 0;
+	if (tty.session && !steal)
+		return -EPERM;
+	tty.session = session;
+	tty.foreground = group;
+	return 0;
 }
 
 /* ---- reading and writing --------------------------------------------------------------------- */
 
-/* Take at most @n bytes; lets the driver go on if it held input back. */
-static size_t take_input(struct tty *tty, u8 *to, size_t n, bool *end)
+static inline bool readable(void)
 {
-	unsigned long flags;
-	bool resume;
-	size_t taken;
+	return READ_ONCE(tty.canonical) != READ_ONCE(tty.tail);
+}
 
-	spin_lock_irqsave(&tty->lock, flags);
-	taken = line_read(tty, to, n, end);
-	resume = tty->throttled && line_has_room(tty);
-	tty->throttled &= !resume;
-	spin_unlock_irqrestore(&tty->lock, flags);
-	if (resume && tty->resume_input)
-		tty->resume_input(NULL);
+/*
+ * Move at most @n bytes to @to. Canonical: not past the end of a line; *end says that one (or an
+ * end of file) was reached. Otherwise *end says that all has been taken.
+ */
+static size_t take_input(u8 *to, size_t n, bool *end)
+{
+	size_t taken = 0;
+
+	guard(spinlock_irq, &tty_lock);
+	while (readable() && !*end) {
+		u16 c = tty.buffer[tty.tail % TTY_BUFFER];
+
+		/* An end of file right behind a full buffer belongs to this read: it is no line of
+		 * its own. */
+		if (taken == n && !(c & TTY_END_OF_FILE))
+			break;
+		if (!(c & TTY_END_OF_FILE))
+			to[taken++] = (u8)c;
+		tty.tail++;
+		*end = c & TTY_LINE_END;
+	}
+	if (!L_FLAG(ICANON))
+		*end = !readable();
 	return taken;
 }
 
@@ -149,14 +437,13 @@ static size_t take_input(struct tty *tty, u8 *to, size_t n, bool *end)
  * Wait until there is input, after @got bytes. 1: look; 0: the read ends with what it has; -EAGAIN,
  * -ERESTARTSYS.
  */
-static int wait_input(struct tty *tty, struct file *file, size_t got)
+static int wait_input(struct file *file, size_t got)
 {
-	bool canonical = tty->termios.c_lflag & ICANON;
-	u64 time = tty->termios.c_cc[VTIME] * VTIME_UNIT_NS;
-	size_t least = tty->termios.c_cc[VMIN];
-	s64 left;
+	bool canonical = L_FLAG(ICANON);
+	u64 time = tty.termios.c_cc[VTIME] * VTIME_UNIT_NS;
+	size_t least = tty.termios.c_cc[VMIN];
 
-	if (line_readable(tty))
+	if (readable())
 		return 1;
 	if (!canonical && !least && !time)
 		return 0;
@@ -164,269 +451,233 @@ static int wait_input(struct tty *tty, struct file *file, size_t got)
 		return -EAGAIN;
 	/* VTIME bounds the whole wait without VMIN, else the gap behind the first byte. */
 	if (canonical || !time || (least && !got))
-		return wait_event_interruptible(tty->wait, line_readable(tty)) ?: 1;
-	left = wait_event_interruptible_timeout(tty->wait, line_readable(tty), time);
-	return left < 0 ? (int)left : left > 0;
-}
-
-/* Under read_lock: bytes moved to @io, or -errno if none. */
-static ssize_t read_input(struct tty *tty, struct file *file, struct io *io)
-{
-	size_t wanted = io->length, got = 0, n;
-	bool end = false;
-	u8 chunk[CHUNK];
-
-	while (got < wanted && !end) {
-		int ready = wait_input(tty, file, got);
-
-		if (ready <= 0)
-			return got ? (ssize_t)got : ready;
-		n = take_input(tty, chunk, min_t(size_t, wanted - got, CHUNK), &end);
-		got += n;
-		if (io_put(io, chunk, n) < n)
-			return -EFAULT;
-		/* Without lines, VMIN bytes end a read that has taken all there is. */
-		if (!(tty->termios.c_lflag & ICANON))
-			end = end && got >= min_t(size_t, tty->termios.c_cc[VMIN], wanted);
-	}
-	return (ssize_t)got;
+		return wait_event_interruptible(tty_wait, readable()) ?: 1;
+	return TRY(wait_event_interruptible_timeout(tty_wait, readable(), time)) > 0;
 }
 
 static ssize_t tty_read(struct file *file, struct io *io, loff_t *position)
 {
-	struct tty *tty = file->private;
-	ssize_t result = check_background(tty, SIGTTIN);
+	size_t wanted = io->length, got = 0;
+	bool end = false;
 
-	if (result || !io->length)
-		return result;
-	if (mutex_lock_interruptible(&tty->read_lock))
-		return -ERESTARTSYS;
-	result = read_input(tty, file, io);
-	mutex_unlock(&tty->read_lock);
-	return result;
+	TRY(check_background(SIGTTIN));
+	while (got < wanted && !end) {
+		int ready = wait_input(file, got);
+		u8 chunk[CHUNK];
+
+		if (ready <= 0)
+			return got ? (ssize_t)got : ready;
+		size_t n = take_input(chunk, min_t(size_t, wanted - got, CHUNK), &end);
+
+		drain(NULL); /* what waited for room */
+		got += n;
+		if (io_put(io, chunk, n) < n)
+			return -EFAULT;
+		/* Without lines, VMIN bytes end a read that has taken all there is. */
+		if (!L_FLAG(ICANON))
+			end = end && got >= min_t(size_t, tty.termios.c_cc[VMIN], wanted);
+	}
+	return (ssize_t)got;
 }
 
 static ssize_t tty_write(struct file *file, struct io *io, loff_t *position)
 {
-	struct tty *tty = file->private;
-	size_t wanted = io->length, n;
-	unsigned long flags;
-	char chunk[CHUNK];
-	ssize_t error = 0;
+	size_t wanted = io->length;
+	int error = 0;
 
-	if (tty->termios.c_lflag & TOSTOP)
-		error = check_background(tty, SIGTTOU);
-	if (!error && (file->flags & O_NONBLOCK) && tty->stopped)
-		error = -EAGAIN;
-	if (error)
-		return error;
-	if (mutex_lock_interruptible(&tty->write_lock))
+	if (L_FLAG(TOSTOP))
+		TRY(check_background(SIGTTOU));
+	if (file->flags & O_NONBLOCK && tty.stopped)
+		return -EAGAIN;
+	if (mutex_lock_interruptible(&write_lock))
 		return -ERESTARTSYS;
 	while (io->length && !error) {
-		error = wait_event_interruptible(tty->wait, !tty->stopped);
+		char chunk[CHUNK];
+
+		error = wait_event_interruptible(tty_wait, !tty.stopped);
 		if (error)
 			break;
-		n = io_get(io, chunk, min_t(size_t, io->length, CHUNK));
+		size_t n = io_get(io, chunk, min_t(size_t, io->length, CHUNK));
+
 		error = n ? 0 : -EFAULT;
-		spin_lock_irqsave(&tty->lock, flags);
-		line_write(tty, chunk, n);
-		spin_unlock_irqrestore(&tty->lock, flags);
+		spin_lock_irq(&tty_lock);
+		output(chunk, n);
+		spin_unlock_irq(&tty_lock);
 		cond_resched();
 	}
-	mutex_unlock(&tty->write_lock);
+	mutex_unlock(&write_lock);
 	return io->length < wanted ? (ssize_t)(wanted - io->length) : error;
 }
 
 static unsigned tty_poll(struct file *file, struct poll_table *table)
 {
-	struct tty *tty = file->private;
-
-	poll_wait(file, &tty->wait, table);
-	return (line_readable(tty) ? POLLIN | POLLRDNORM : 0) |
-	       (tty->stopped ? 0 : POLLOUT | POLLWRNORM);
+	poll_wait(file, &tty_wait, table);
+	return (readable() ? POLLIN | POLLRDNORM : 0) | (tty.stopped ? 0 : POLLOUT | POLLWRNORM);
 }
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
-static int set_termios(struct tty *tty, const void __user *from, bool flush)
+static int set_termios(const void __user *from, bool flush)
 {
-	struct ktermios termios;
-	unsigned long flags;
+	struct termios2 termios = tty.termios;
 
-	if (copy_from_user(&termios, from, sizeof(termios)))
+	if (copy_from_user(&termios, from, TERMIOS_SIZE))
 		return -EFAULT;
-	spin_lock_irqsave(&tty->lock, flags);
+	termios.c_iflag &= ~IFLAG_MISSING;
+	termios.c_oflag &= OPOST | ONLCR;
+	termios.c_lflag = (termios.c_lflag & LFLAG_DONE) | LFLAG_ALWAYS;
+	spin_lock_irq(&tty_lock);
 	if (flush)
-		line_flush(tty);
-	line_set_termios(tty, &termios);
-	spin_unlock_irqrestore(&tty->lock, flags);
-	wake_up(&tty->wait); /* what counts as readable may be another thing now */
+		flush_input();
+	if ((termios.c_lflag ^ tty.termios.c_lflag) & ICANON) {
+		/* What is there becomes readable in either direction, in one piece, as
+		 * n_tty_set_termios does it. */
+		for (u32 at = tty.tail; at != tty.head; at++)
+			tty.buffer[at % TTY_BUFFER] &= 0xff;
+		if (termios.c_lflag & ICANON && tty.head != tty.tail)
+			tty.buffer[(tty.head - 1) % TTY_BUFFER] |= TTY_LINE_END;
+		tty.literal = false;
+		tty.canonical = tty.head;
+	}
+	tty.termios = termios;
+	tty.stopped &= I_FLAG(IXON) != 0;
+	spin_unlock_irq(&tty_lock);
+	wake_up(&tty_wait); /* what counts as readable may be another thing now */
 	return 0;
 }
 
-static int set_winsize(struct tty *tty, const void __user *from)
+static int set_winsize(const void __user *from)
 {
-	struct winsize size, before = tty->winsize;
-	pid_t foreground = tty->foreground;
+	struct winsize size, before = tty.winsize;
+	pid_t foreground = tty.foreground;
 
 	if (copy_from_user(&size, from, sizeof(size)))
 		return -EFAULT;
-	tty->winsize = size;
+	tty.winsize = size;
 	if (foreground && memcmp(&size, &before, sizeof(size)))
 		signal_pgrp(foreground, SIGWINCH);
 	return 0;
 }
 
-static int flush(struct tty *tty, u64 which)
+/* Bytes that can be read now; canonical: of all whole lines. */
+static int count_readable(void)
 {
-	unsigned long flags;
+	int count = 0;
 
-	if (which > TCIOFLUSH)
-		return -EINVAL;
-	spin_lock_irqsave(&tty->lock, flags);
-	if (which != TCOFLUSH) /* output never waits */
-		line_flush(tty);
-	spin_unlock_irqrestore(&tty->lock, flags);
-	return 0;
-}
-
-/* TCXONC: stop and restart output, or ask the other side to. */
-static int flow(struct tty *tty, u64 action)
-{
-	char c = (char)tty->termios.c_cc[action == TCIOFF ? VSTOP : VSTART];
-
-	if (action > TCION)
-		return -EINVAL;
-	if (action == TCOOFF || action == TCOON) {
-		tty->stopped = action == TCOOFF;
-		wake_up(&tty->wait);
-	} else if (c != VDISABLED) {
-		console_write_raw(&c, 1);
-	}
-	return 0;
-}
-
-static int set_foreground(struct tty *tty, const pid_t __user *from)
-{
-	pid_t group, session;
-
-	if (get_user(group, from))
-		return -EFAULT;
-	if (group < 0)
-		return -EINVAL;
-	session = pgrp_session(group);
-	if (session == current_session())
-		tty->foreground = group;
-	else
-		return session ? -EPERM : -ESRCH;
-	return 0;
+	guard(spinlock_irq, &tty_lock);
+	for (u32 at = tty.tail; at != tty.canonical; at++)
+		count += !(tty.buffer[at % TTY_BUFFER] & TTY_END_OF_FILE);
+	return count;
 }
 
 /* What a process may ask of its controlling terminal only. */
-static s64 session_ioctl(struct tty *tty, unsigned command, void __user *argument)
+static s64 session_ioctl(unsigned command, pid_t __user *argument)
 {
-	if (!tty->session || tty->session != current_session())
+	pid_t group, session;
+
+	if (!tty.session || tty.session != current_session())
 		return -ENOTTY;
 	switch (command) {
 	case TIOCNOTTY:
 		if (current_session() != current_process_id())
 			return -EPERM;
-		tty_session_ended(tty->session);
+		tty_session_ended(tty.session);
 		return 0;
 	case TIOCGPGRP:
-		return put_user(tty->foreground, (pid_t __user *)argument);
+		return put_user(tty.foreground, argument);
 	case TIOCSPGRP:
-		return set_foreground(tty, argument);
+		TRY(get_user(group, argument));
+		session = group < 0 ? 0 : pgrp_session(group);
+		if (session != current_session())
+			return group < 0 ? -EINVAL : session ? -EPERM : -ESRCH;
+		tty.foreground = group;
+		return 0;
 	case TIOCGSID:
-		return put_user(tty->session, (pid_t __user *)argument);
+		return put_user(tty.session, argument);
 	}
 	return -ENOTTY;
 }
 
-/* Whether @command changes the terminal, which a background group may not do unasked. */
-static bool changes_terminal(unsigned command)
-{
-	return (command >= TCSETS && command <= TCSETSF) || command == TIOCSPGRP ||
-	       (command >= TCSETS2 && command <= TCSETSF2) || command == TCSBRKP ||
-	       (command >= TCSBRK && command <= TCFLSH);
-}
-
 static s64 tty_ioctl(struct file *file, unsigned command, u64 argument)
 {
-	struct tty *tty = file->private;
 	void __user *user = (void __user *)(uintptr_t)argument;
-	struct ktermios2 settings = {tty->termios, LINE_SPEED, LINE_SPEED};
-	int error = changes_terminal(command) ? check_background(tty, SIGTTOU) : 0;
 
-	if (error)
-		return error;
-	switch (command) {
-	case TCGETS:
-		return copy_to_user(user, &settings.termios, sizeof(settings.termios)) ? -EFAULT
-										       : 0;
-	case TCGETS2:
-		return copy_to_user(user, &settings, sizeof(settings)) ? -EFAULT : 0;
+	switch (command) { /* what changes the terminal a background group may not do unasked */
 	case TCSETS ... TCSETSF:
 	case TCSETS2 ... TCSETSF2:
-		return set_termios(tty, user, command == TCSETSF || command == TCSETSF2);
+	case TCSBRK ... TCFLSH:
+	case TCSBRKP:
+	case TIOCSPGRP:
+		TRY(check_background(SIGTTOU));
+	}
+	switch (command) {
+	case TCGETS:
+		return copy_to_user(user, &tty.termios, TERMIOS_SIZE) ? -EFAULT : 0;
+	case TCGETS2:
+		return copy_to_user(user, &tty.termios, sizeof(tty.termios)) ? -EFAULT : 0;
+	case TCSETS ... TCSETSF:
+	case TCSETS2 ... TCSETSF2:
+		return set_termios(user, command == TCSETSF || command == TCSETSF2);
 	case TIOCGWINSZ:
-		return copy_to_user(user, &tty->winsize, sizeof(tty->winsize)) ? -EFAULT : 0;
+		return copy_to_user(user, &tty.winsize, sizeof(tty.winsize)) ? -EFAULT : 0;
 	case TIOCSWINSZ:
-		return set_winsize(tty, user);
+		return set_winsize(user);
 	case TCSBRK:
 	case TCSBRKP:
 		return 0;
 	case TCXONC:
-		return flow(tty, argument);
-	case TCFLSH:
-		return flush(tty, argument);
+		if (argument > TCOON)
+			return -EINVAL;
+		tty.stopped = argument == TCOOFF;
+		wake_up(&tty_wait);
+		return 0;
+	case TCFLSH: {
+		guard(spinlock_irq, &tty_lock);
+
+		if (argument == TCIFLUSH || argument == TCIOFLUSH)
+			flush_input();
+		return argument > TCIOFLUSH ? -EINVAL : 0; /* output never waits */
+	}
 	case FIONREAD:
-		return put_user(line_available(tty), (int __user *)user);
+		return put_user(count_readable(), (int __user *)user);
 	case TIOCOUTQ: /* nothing ever waits */
 	case TIOCGETD: /* N_TTY */
 		return put_user(0, (int __user *)user);
 	case TIOCSCTTY:
-		return take_session(tty, argument == 1 && current->cred->euid == 0);
+		return take_session(argument == 1 && current->cred->euid == 0);
 	}
-	return session_ioctl(tty, command, user);
+	return session_ioctl(command, user);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static int tty_open(struct inode *inode, struct file *file)
 {
-	struct tty *tty = &console_tty;
-
-	if (inode->rdev == TTY_DEV && (!tty->session || tty->session != current_session()))
+	if (inode->rdev == TTY_DEV && (!tty.session || tty.session != current_session()))
 		return -ENXIO;
-	file->private = tty;
 	/* As in Linux, /dev/console never becomes a controlling terminal by being opened. */
-	if (inode->rdev == SERIAL_DEV && !(file->flags & O_NOCTTY) && !tty->session)
-		take_session(tty, false);
+	if (inode->rdev == SERIAL_DEV && !(file->flags & O_NOCTTY) && !tty.session)
+		take_session(false);
 	return 0;
 }
 
-static const struct file_operations tty_file_operations = {
-	.open = tty_open,
-	.read = tty_read,
-	.write = tty_write,
-	.poll = tty_poll,
-	.ioctl = tty_ioctl,
-};
-
 void tty_init(void)
 {
+	static const struct file_operations operations = {
+		.open = tty_open,
+		.read = tty_read,
+		.write = tty_write,
+		.poll = tty_poll,
+		.ioctl = tty_ioctl,
+	};
 	u64 rows = 0, columns = 0;
 
-	mutex_init(&console_tty.read_lock, "tty->read_lock");
-	mutex_init(&console_tty.write_lock, "tty->write_lock");
-	init_waitqueue_head(&console_tty.wait);
-	spin_lock_init(&console_tty.lock, "tty->lock");
-	line_init(&console_tty);
 	cmdline_u64("rows", &rows);
 	cmdline_u64("columns", &columns);
-	console_tty.winsize = (struct winsize){.ws_row = (u16)rows, .ws_col = (u16)columns};
-	register_chrdev(TTY_DEV, "tty", 0666, &tty_file_operations);
-	register_chrdev(CONSOLE_DEV, "console", 0600, &tty_file_operations);
-	register_chrdev(SERIAL_DEV, "ttyS0", 0660, &tty_file_operations);
+	tty.winsize = (struct winsize){.ws_row = (u16)rows, .ws_col = (u16)columns};
+	register_chrdev(TTY_DEV, "tty", 0666, &operations);
+	register_chrdev(CONSOLE_DEV, "console", 0600, &operations);
+	register_chrdev(SERIAL_DEV, "ttyS0", 0660, &operations);
+	serial_listen(drain);
+	drain(NULL); /* what was typed before: its edge is past */
 }

@@ -591,9 +591,10 @@ s64 sys_rt_sigtimedwait(const u64 *user_set, void *user_info, const void *timeou
 	}
 	if (!signo)
 		return deadline ? -EINTR : -EAGAIN;
-	if (user_info && (copy_to_user(user_info, &info, sizeof(info)) ||
-			  clear_user((u8 *)user_info + sizeof(info),
-				     SIGINFO_USER_SIZE - sizeof(info))))
+	u8 whole[SIGINFO_USER_SIZE] = {0};
+
+	memcpy(whole, &info, sizeof(info));
+	if (user_info && copy_to_user(user_info, whole, sizeof(whole)))
 		return -EFAULT;
 	return signo;
 }

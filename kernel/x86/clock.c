@@ -1,12 +1,10 @@
 /*
  * clock.c - the TSC as the clock, the local APIC's timer as its alarm.
  *
- * Frequencies are measured once, against the HPET or the ACPI timer, over a million TSC ticks (a
- * third of a millisecond at 3 GHz; one at the 1 GHz of a counted run): both ends are the best of
- * some bracketed readings. The alarm is that of the CPU's timers (kernel/core/timer.c), of which
+ * Frequencies are measured once, against the ACPI timer, over a millisecond: both ends are the best
+ * of some bracketed readings. The alarm is that of the CPU's timers (kernel/core/timer.c), of which
  * one is the scheduler's tick, which rests while the CPU idles.
  */
-#include <arch/boot.h>
 #include <arch/io.h>
 #include <arch/time.h>
 
@@ -15,19 +13,16 @@
 #include "kernel/proc/process.h"
 #include "kernel/x86/x86.h"
 
-#define CALIBRATION_TICKS 1000000ULL
+#define CALIBRATION_PM_TICKS 3570 /* a millisecond */
+#define CALIBRATION_STEP 50000ULL
 #define READINGS 5
 #define PM_TIMER_HZ 3579545ULL
-#define HPET_PERIOD 0x4 /* femtoseconds */
-#define HPET_CONFIGURATION 0x10
-#define HPET_COUNTER 0xf0
 #define NEVER (~0ULL)
 
 u64 clock_tsc_base;
 u64 clock_ns_per_tick;
-static u64 tsc_hz = 1000000000;
+static u64 tsc_mhz = 1000;
 static u64 lapic_ticks_per_ns = 1ULL << 32; /* 32.32 fixed point */
-static u8 *hpet;
 
 static struct {
 	struct timer timer;
@@ -46,13 +41,12 @@ static struct reading read_clocks(void)
 
 	for (unsigned i = 0; i < READINGS; i++) {
 		u64 before = arch_cycles();
-		u32 reference = hpet ? readl(hpet + HPET_COUNTER) : inl(acpi.pm_timer_port);
-		u32 lapic = lapic_timer_read();
-		u64 after = arch_cycles();
+		u32 reference = inl(acpi.pm_timer_port), lapic = lapic_timer_read();
+		u64 width = arch_cycles() - before;
 
-		if (after - before < tightest) {
-			tightest = after - before;
-			best = (struct reading){before + (after - before) / 2, reference, lapic};
+		if (width < tightest) {
+			tightest = width;
+			best = (struct reading){before + width / 2, reference, lapic};
 		}
 	}
 	return best;
@@ -67,46 +61,34 @@ static void spin_ticks(u64 ticks)
 			__asm__ __volatile__("");
 }
 
-/* Sets tsc_hz and lapic_ticks_per_ns; false when there is nothing to measure by. */
-static bool measure(void)
+/* Sets tsc_mhz and lapic_ticks_per_ns. */
+static void measure(void)
 {
-	struct reading from, to;
-	u64 ns, rounded;
-
-	if (acpi.hpet)
-		hpet = map_physical(acpi.hpet, 4096);
-	if (hpet)
-		writel(readl(hpet + HPET_CONFIGURATION) | 1, hpet + HPET_CONFIGURATION);
-	else if (!acpi.pm_timer_port)
-		return false;
 	lapic_timer_write(~0u);
-	from = read_clocks();
-	spin_ticks(CALIBRATION_TICKS);
-	to = read_clocks();
+	struct reading from = read_clocks(), to;
+	u32 passed;
+
+	do {
+		spin_ticks(CALIBRATION_STEP);
+		to = read_clocks();
+		passed = (to.reference - from.reference) & acpi.pm_timer_mask;
+	} while (passed < CALIBRATION_PM_TICKS);
+	u64 ns = passed * NSEC_PER_SEC / PM_TIMER_HZ;
+
 	lapic_timer_write(0);
-	if (hpet)
-		ns = (u64)(to.reference - from.reference) * readl(hpet + HPET_PERIOD) / 1000000;
-	else
-		ns = ((to.reference - from.reference) & acpi.pm_timer_mask) * NSEC_PER_SEC /
-		     PM_TIMER_HZ;
-	if (ns < 1000 || from.lapic == to.lapic)
-		return false;
-	tsc_hz = (to.tsc - from.tsc) * NSEC_PER_SEC / ns;
-	/* Counted in whole megahertz by whoever designed it, if it comes that close (10 ppm). */
-	rounded = (tsc_hz + 500000) / 1000000 * 1000000;
-	if (max(tsc_hz, rounded) - min(tsc_hz, rounded) < rounded / 100000)
-		tsc_hz = rounded;
+	/* Whole megahertz: so it was designed, and no finer is what we measure. */
+	tsc_mhz = ((to.tsc - from.tsc) * 1000 + ns / 2) / ns;
 	lapic_ticks_per_ns = ((u64)(from.lapic - to.lapic) << 32) / ns;
-	return true;
 }
 
 void clock_init(void)
 {
-	if (!measure())
+	if (acpi.pm_timer_port)
+		measure();
+	else
 		pr_warn("clock: nothing to measure the TSC by, taking it for 1 GHz\n");
-	clock_ns_per_tick = (NSEC_PER_SEC << 32) / tsc_hz;
-	pr_info("clock: TSC %llu.%03llu MHz\n", (unsigned long long)(tsc_hz / 1000000),
-		(unsigned long long)(tsc_hz / 1000 % 1000));
+	clock_ns_per_tick = (1000ULL << 32) / tsc_mhz;
+	pr_info("clock: TSC %llu MHz\n", (unsigned long long)tsc_mhz);
 }
 
 void arch_timer_set(u64 deadline_ns)
@@ -147,7 +129,7 @@ void arch_halt(void)
 /* Busy, for start-up's delays. */
 void clock_delay_us(u64 microseconds)
 {
-	spin_ticks(tsc_hz / 1000000 * microseconds);
+	spin_ticks(tsc_mhz * microseconds);
 }
 
 /* ---- the battery-backed clock ---------------------------------------------------------------- */
@@ -158,18 +140,7 @@ static u8 cmos_read(u8 reg)
 	return inb(0x71);
 }
 
-#define RTC_FIELDS 6
 #define RTC_BINARY 4 /* of register B; else binary-coded decimal */
-
-static void rtc_read_once(u8 fields[RTC_FIELDS])
-{
-	static const u8 registers[RTC_FIELDS] = {0, 2, 4, 7, 8, 9};
-
-	while (cmos_read(0x0a) & 0x80)
-		; /* an update is in progress: at most 2 ms */
-	for (unsigned i = 0; i < RTC_FIELDS; i++)
-		fields[i] = cmos_read(registers[i]);
-}
 
 /* Days from 1970-01-01 to a date of the Gregorian calendar; March is month 0 of the year. */
 static u64 days_since_1970(u64 year, u64 month, u64 day)
@@ -182,16 +153,19 @@ static u64 days_since_1970(u64 year, u64 month, u64 day)
 	       1 - 719468;
 }
 
-/* The clock counts 24 hours, in UTC, as that of every virtual machine does. */
+/* The clock counts 24 hours, in UTC, as that of every virtual machine does. When no update is in
+ * progress, none comes for 244 microseconds. */
 u64 arch_rtc_seconds(void)
 {
-	u8 t[RTC_FIELDS], again[RTC_FIELDS];
+	static const u8 registers[] = {0, 2, 4, 7, 8, 9};
+	u64 t[ARRAY_SIZE(registers)];
 
-	do { /* the same twice: not torn by an update */
-		rtc_read_once(t);
-		rtc_read_once(again);
-	} while (__builtin_memcmp(t, again, sizeof(t)));
-	for (unsigned i = 0; i < RTC_FIELDS && !(cmos_read(0x0b) & RTC_BINARY); i++)
-		t[i] = (u8)((t[i] >> 4) * 10 + (t[i] & 15));
+	while (cmos_read(0x0a) & 0x80)
+		; /* at most 2 ms */
+	for (unsigned i = 0; i < ARRAY_SIZE(registers); i++) {
+		u8 value = cmos_read(registers[i]);
+
+		t[i] = cmos_read(0x0b) & RTC_BINARY ? value : (value >> 4) * 10u + (value & 15);
+	}
 	return days_since_1970(2000 + t[5], t[4], t[3]) * 86400 + t[2] * 3600 + t[1] * 60 + t[0];
 }

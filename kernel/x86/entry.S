@@ -137,7 +137,7 @@ interrupt_common:
 	jz 1f
 	swapgs
 1:	push_general
-	clac_site
+	smap_site clac
 	cld
 	movq %rsp, %rsi
 	leaq 1(%rsp), %rbp /* marked: registers, not a frame */
@@ -159,74 +159,53 @@ page_fault_entry:
 	jz 1f
 	swapgs
 1:	push_general
-	clac_site
+	smap_site clac
 	cld
 	movq %rsp, %rdi
 	leaq 1(%rsp), %rbp /* marked: registers, not a frame */
 	call trap_page_fault
 	jmp interrupt_return
 
-	/* On a stack of their own, and with either GS base. */
+	/* On a stack of their own, and with either GS base: NMI, double fault and machine check,
+	 * from which there is no return. */
 	.balign 16
 paranoid_common:
 	push_general
-	clac_site
+	smap_site clac
 	cld
 	movl $0xc0000101, %ecx
 	rdmsr
-	xorl %ebx, %ebx
 	testl %edx, %edx
 	js 1f
 	swapgs
-	incl %ebx
 1:	movq %rsp, %rsi
 	leaq 1(%rsp), %rbp /* marked: registers, not a frame */
 	call trap_handle
-	testl %ebx, %ebx
-	jz 2f
-	swapgs
-2:	pop_general
-	addq $8, %rsp
-	iretq
+	ud2
 
-	/* One stub a vector; their addresses make the table from which traps.c builds the IDT. */
-	.macro stub vector
-	.balign 16
-.Lstub_\vector:
-	.if !(\vector == 8 || (\vector >= 10 && \vector <= 14) || \vector == 17 || \
-	      \vector == 21 || \vector == 29 || \vector == 30)
+	/* One stub a vector, TRAP_STUB_BYTES each, from which traps.c builds the IDT. */
+	.balign TRAP_STUB_BYTES
+	.globl trap_stubs
+trap_stubs:
+	.set vector, 0
+	.rept 256
+	.balign TRAP_STUB_BYTES
+	.if !(vector == 8 || (vector >= 10 && vector <= 14) || vector == 17 || vector == 21 || \
+	      vector == 29 || vector == 30)
 	pushq $-1
 	.endif
-	.if \vector == 14
+	.if vector == 14
 	jmp page_fault_entry
 	.else
 	pushq %rdi
-	movl $\vector, %edi
-	.if \vector == 2 || \vector == 8 || \vector == 18
+	movl $vector, %edi
+	.if vector == 2 || vector == 8 || vector == 18
 	jmp paranoid_common
 	.else
 	jmp interrupt_common
 	.endif
 	.endif
-	.pushsection .rodata
-	.quad .Lstub_\vector
-	.popsection
-	.endm
-
-	.pushsection .rodata
-	.balign 8
-	.globl trap_stubs
-trap_stubs:
-	.popsection
-	.altmacro
-	.set vector, 0
-	.macro stub_of vector
-	stub \vector
-	.endm
-	.rept 256
-	stub_of %vector
 	.set vector, vector + 1
 	.endr
-	.noaltmacro
 
 	.section .note.GNU-stack, "", @progbits

@@ -1,89 +1,172 @@
 /*
- * mmu.c - page tables of programs, as mm/ asks for them (arch/mmu.h), and loading them.
+ * mmu.c - page tables: the kernel's half of every address space, the programs' halves as mm/ asks
+ * for them (arch/mmu.h), and loading them.
  *
- * Four levels. The upper half of every root is the kernel's and fixed at boot (kernel_map.c): a new
- * root copies its entries. Tables of one root hang in a list through struct page, each knowing the
- * entry that points to it, so that giving back an address space never scans a table. A table is
- * given back with all its entries 0 (mm/ has cleared the slots, we clear the pointers), and so each
- * CPU keeps a few for the next fork, zeroed already.
+ *	ffff800000000000  the direct map: the first 4 GB and all RAM, writable, never executable, in
+ *			  large pages
+ *	ffffc00000000000  map_device(): device registers, uncached
+ *	ffffffff80000000  the kernel's image: text read-execute, rodata read-only, rest read-write
+ *
+ * No address is both writable and executable. These are three entries of the top level, which never
+ * change after boot, so every root has them by copy. The kernel's tables come from boot_alloc()
+ * until the page allocator is there.
+ *
+ * Four levels. Tables of one root hang in a list through struct page, each knowing the entry that
+ * points to it, so that giving back an address space never scans a table. A table is given back
+ * with all its entries 0 (mm/ has cleared the slots, we clear the pointers), and so each CPU keeps
+ * a few for the next fork, zeroed already.
  *
  * Forgetting translations on other CPUs: each CPU has a place for its request; it sends an
  * interrupt to those that may hold translations of the root and spins, interrupts enabled, until
  * all have answered. A CPU that has left the root meanwhile has forgotten everything by loading
  * CR3.
  *
- * Locks: the caller's page-table lock guards a root; the per-CPU stock is used with interrupts off.
+ * Locks: the caller's page-table lock guards a root; the per-CPU stock is used with interrupts off;
+ * the kernel's tables change at start-up only.
  */
+#include <arch/io.h>
 
 #include "kernel/core/percpu.h"
 #include "kernel/x86/x86.h"
 #include "mm/page_alloc.h"
 
 #define ENTRIES 512
-#define STOCK 24
+#define DEVICE_MAP_BASE 0xffffc00000000000UL
 
-enum kind { TABLE, ROOT, KINDS };
+#define PAGE_KERNEL_TEXT (PTE_PRESENT | PTE_ACCESSED | PTE_GLOBAL)
+#define PAGE_KERNEL (PAGE_KERNEL_TEXT | PTE_WRITE | PTE_DIRTY | PTE_NX)
 
-static struct {
-	struct page *pages[KINDS][STOCK];
-	unsigned count[KINDS];
+/* ---- the kernel's half ----------------------------------------------------------------------- */
+
+static u64 *kernel_page_table;
+static const u16 kernel_entries[] = {256, 384, 511}; /* of the top level, as above */
+
+/* The entry for @address at the level whose entries cover 1 << @shift bytes. NULL: no memory. */
+static u64 *kernel_entry(u64 address, unsigned shift)
+{
+	u64 *table = kernel_page_table;
+
+	for (unsigned level = 39; level > shift; level -= 9) {
+		u64 *entry = &table[address >> level & (ENTRIES - 1)];
+
+		if (*entry)
+			table = phys_to_virt(*entry & PTE_ADDRESS);
+		else if (boot_alloc_limit)
+			table = memset(boot_alloc(PAGE_SIZE, PAGE_SIZE), 0, PAGE_SIZE);
+		else if (!(table = get_free_pages(GFP_ATOMIC | GFP_ZERO, 0)))
+			return NULL;
+		*entry = virt_to_phys(table) | PTE_PRESENT | PTE_WRITE | PTE_ACCESSED;
+	}
+	return &table[address >> shift & (ENTRIES - 1)];
+}
+
+static bool map_pages(u64 address, phys_addr_t phys, u64 size, u64 flags)
+{
+	for (u64 offset = 0; offset < size; offset += PAGE_SIZE) {
+		u64 *entry = kernel_entry(address + offset, PAGE_SHIFT);
+
+		if (!entry)
+			return false;
+		*entry = (phys + offset) | flags;
+	}
+	return true;
+}
+
+static void map_image(const char *start, const char *end, u64 flags)
+{
+	map_pages((u64)(uintptr_t)start, kernel_to_phys(start), (u64)(end - start), flags);
+}
+
+void mmu_init_kernel(void)
+{
+	unsigned shift = cpu_has(CPU_LARGE_1GB) ? 30 : 21;
+
+	kernel_page_table = memset(boot_alloc(PAGE_SIZE, PAGE_SIZE), 0, PAGE_SIZE);
+	for (phys_addr_t at = 0; at < max_t(u64, boot_info.max_phys, GB(4)); at += 1ULL << shift)
+		*kernel_entry(DIRECT_MAP_BASE + at, shift) = at | PAGE_KERNEL | PTE_LARGE;
+	map_image(text_start, text_end, PAGE_KERNEL_TEXT);
+	map_image(rodata_start, rodata_end, PAGE_KERNEL_TEXT | PTE_NX);
+	map_image(data_start, kernel_end, PAGE_KERNEL);
+	kernel_entry(DEVICE_MAP_BASE, 30); /* fixes the top-level entry */
+	mmu_load_kernel();
+	boot_alloc_limit = ~0ULL;
+}
+
+void mmu_load_kernel(void)
+{
+	this_cpu()->mmu_root = NULL;
+	write_cr3(virt_to_phys(kernel_page_table));
+}
+
+void *map_device(phys_addr_t phys, size_t size)
+{
+	static u64 next = DEVICE_MAP_BASE;
+	u64 address = next, offset = phys & (PAGE_SIZE - 1);
+	u64 whole = round_up(offset + size, PAGE_SIZE);
+
+	next += whole;
+	if (!map_pages(address, phys - offset, whole, PAGE_KERNEL | PTE_NO_CACHE))
+		return NULL;
+	return (void *)(uintptr_t)(address + offset);
+}
+
+/* ---- the stock of tables --------------------------------------------------------------------- */
+
+#define STOCK 32
+
+static struct stock {
+	struct page *pages[STOCK];
+	unsigned count;
 } __percpu_slot stocks[NR_CPUS];
 
-static __always_inline struct page *take(enum kind kind)
+/* A table of zeros, or NULL. */
+static __always_inline struct page *take_table(void)
 {
 	unsigned long irq = arch_irq_save();
-	unsigned cpu = cpu_id();
-	struct page *page = NULL;
+	struct stock *stock = &stocks[cpu_id()];
+	struct page *page = stock->count ? stock->pages[--stock->count] : NULL;
 
-	if (stocks[cpu].count[kind])
-		page = stocks[cpu].pages[kind][--stocks[cpu].count[kind]];
 	arch_irq_restore(irq);
-	if (page)
-		return page;
-	page = alloc_pages(GFP_ATOMIC | GFP_ZERO, 0);
-	if (!page)
-		return NULL;
-	memory_use_add(MEMORY_PAGE_TABLES, 1);
-	if (kind == ROOT)
-		memcpy((u64 *)page_address(page) + ENTRIES / 2, kernel_page_table + ENTRIES / 2,
-		       PAGE_SIZE / 2);
+	if (!page && (page = alloc_pages(GFP_ATOMIC | GFP_ZERO, 0)))
+		memory_use_add(MEMORY_PAGE_TABLES, 1);
 	return page;
 }
 
-static __always_inline void give(enum kind kind, struct page *page)
+static __always_inline void give_table(struct page *page)
 {
 	unsigned long irq = arch_irq_save();
-	unsigned cpu = cpu_id();
-	bool room = stocks[cpu].count[kind] < STOCK;
+	struct stock *stock = &stocks[cpu_id()];
+	bool room = stock->count < STOCK;
 
 	if (room)
-		stocks[cpu].pages[kind][stocks[cpu].count[kind]++] = page;
+		stock->pages[stock->count++] = page;
 	arch_irq_restore(irq);
-	if (room)
-		return;
-	memory_use_add(MEMORY_PAGE_TABLES, -1);
-	__free_pages(page, 0);
+	if (!room) {
+		memory_use_add(MEMORY_PAGE_TABLES, -1);
+		__free_pages(page, 0);
+	}
 }
+
+/* ---- loading and forgetting ------------------------------------------------------------------ */
 
 void mmu_switch(struct mmu_root *root)
 {
-	unsigned long irq =
-		arch_irq_save(); /* against mmu_evict() of the old root, which then is freed */
+	/* Against mmu_destroy() of the old root. */
+	unsigned long irq = arch_irq_save();
 	struct cpu *cpu = this_cpu();
 	struct mmu_root *old = cpu->mmu_root;
 	u64 bit = 1ULL << cpu->id;
 
-	if (old == root)
-		goto out;
-	/* Before the first translation can be cached; the old root's are gone when CR3 is written.
-	 */
-	if (root)
-		__atomic_fetch_or(&root->cpus, bit, __ATOMIC_SEQ_CST);
-	cpu->mmu_root = root;
-	write_cr3(root ? root->table : virt_to_phys(kernel_page_table));
-	if (old)
-		__atomic_fetch_and(&old->cpus, ~bit, __ATOMIC_SEQ_CST);
-out:
+	if (old != root) {
+		/* Before the first translation can be cached; the old root's are gone when CR3 is
+		 * written. */
+		if (root)
+			__atomic_fetch_or(&root->cpus, bit, __ATOMIC_SEQ_CST);
+		cpu->mmu_root = root;
+		write_cr3(root ? root->table : virt_to_phys(kernel_page_table));
+		if (old)
+			__atomic_fetch_and(&old->cpus, ~bit, __ATOMIC_SEQ_CST);
+	}
 	arch_irq_restore(irq);
 }
 
@@ -99,12 +182,11 @@ static struct {
 
 static void flush_here(u64 start, u64 end)
 {
-	if (end - start > MOST_PAGES * PAGE_SIZE) {
+	if (end - start > MOST_PAGES * PAGE_SIZE)
 		write_cr3(read_cr3());
-		return;
-	}
-	for (; start < end; start += PAGE_SIZE)
-		invalidate_page(start);
+	else
+		for (; start < end; start += PAGE_SIZE)
+			__asm__ __volatile__("invlpg (%0)" ::"r"(start) : "memory");
 }
 
 /* The flush interrupt. */
@@ -156,21 +238,17 @@ void mmu_flush(struct mmu_root *root, u64 start, u64 end)
 		flush_others(root, cpus_of_root & ~self, start, end, false);
 }
 
-/* No CPU is to be on @root any more. */
-static void mmu_evict(struct mmu_root *root)
-{
-	if (this_cpu()->mmu_root == root)
-		mmu_switch(NULL);
-	if (unlikely(READ_ONCE(root->cpus)))
-		flush_others(root, READ_ONCE(root->cpus) & ~(1ULL << cpu_id()), 0, 0, true);
-}
+/* ---- roots and their tables ------------------------------------------------------------------ */
 
 int mmu_create(struct mmu_root *root)
 {
-	struct page *page = take(ROOT);
+	struct page *page = take_table();
 
 	if (!page)
 		return -ENOMEM;
+	for (unsigned i = 0; i < ARRAY_SIZE(kernel_entries); i++)
+		((u64 *)page_address(page))[kernel_entries[i]] =
+			kernel_page_table[kernel_entries[i]];
 	root->table = page_to_phys(page);
 	root->cpus = 0;
 	root->last_span = ~0ULL;
@@ -180,16 +258,21 @@ int mmu_create(struct mmu_root *root)
 
 void mmu_destroy(struct mmu_root *root)
 {
+	u64 *table = phys_to_virt(root->table);
 	struct page *page, *next;
 
-	mmu_evict(root); /* a CPU may still be on it, idle or in a kernel thread */
+	/* A CPU may still be on it, idle or in a kernel thread. */
+	if (this_cpu()->mmu_root == root)
+		mmu_switch(NULL);
+	if (unlikely(READ_ONCE(root->cpus)))
+		flush_others(root, READ_ONCE(root->cpus) & ~(1ULL << cpu_id()), 0, 0, true);
 	list_for_each_entry_safe (page, next, &root->tables, table_list) {
 		*page->table_parent = 0;
-		give(TABLE, page);
+		give_table(page);
 	}
-	INIT_LIST_HEAD(&root->tables);
-	give(ROOT, phys_to_page(root->table));
-	root->table = 0;
+	for (unsigned i = 0; i < ARRAY_SIZE(kernel_entries); i++)
+		table[kernel_entries[i]] = 0;
+	give_table(phys_to_page(root->table));
 }
 
 /* The table that @entry points to; made if it is missing and @create. NULL: none, or no memory. */
@@ -201,7 +284,7 @@ static u64 *table_below(struct mmu_root *root, u64 *entry, bool create)
 		return phys_to_virt(*entry & PTE_ADDRESS);
 	if (!create)
 		return NULL;
-	page = take(TABLE);
+	page = take_table();
 	if (!page)
 		return NULL;
 	page->table_parent = entry;
@@ -217,53 +300,38 @@ pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create)
 {
 	u64 *table = phys_to_virt(root->table);
 
-	table = table_below(root, &table[address >> 39 & 511], create);
-	table = table ? table_below(root, &table[address >> 30 & 511], create) : NULL;
-	table = table ? table_below(root, &table[address >> 21 & 511], create) : NULL;
+	for (unsigned shift = 39; shift > PAGE_SHIFT && table; shift -= 9)
+		table = table_below(root, &table[address >> shift & (ENTRIES - 1)], create);
 	if (!table)
 		return NULL;
 	root->last_span = address >> 21;
 	root->last_slots = table;
-	return &table[address >> 12 & 511];
+	return &table[address >> PAGE_SHIFT & (ENTRIES - 1)];
 }
 
-/*
- * Unlink the tables below @table (whose entries cover 1 << @shift bytes each, the first one @base)
- * that lie wholly in [start, end), into @freed.
- */
-static void unlink_tables(u64 *table, unsigned shift, u64 base, u64 start, u64 end,
-			  struct list_head *freed)
+static bool is_empty(const u64 *table)
 {
-	u64 size = 1ULL << shift;
-	u64 address = max(base, round_down(start, size));
-	u64 limit = min(end, base + size * ENTRIES);
-
-	for (; address < limit; address += size) {
-		u64 *entry = &table[address >> shift & (ENTRIES - 1)];
-		struct page *page;
-
-		if (!*entry)
-			continue;
-		page = phys_to_page(*entry & PTE_ADDRESS);
-		if (shift > 21)
-			unlink_tables(page_address(page), shift - 9, address, start, end, freed);
-		if (address >= start && address + size <= end) {
-			*entry = 0;
-			list_move(&page->table_list, freed);
-		}
-	}
+	for (unsigned i = 0; i < ENTRIES; i++)
+		if (table[i])
+			return false;
+	return true;
 }
 
-void mmu_free_tables(struct mmu_root *root, u64 start, u64 end)
+void mmu_free_tables(struct mmu_root *root)
 {
 	struct page *page, *next;
 	LIST_HEAD(freed);
 
-	unlink_tables(phys_to_virt(root->table), 39, 0, start, end, &freed);
+	/* A table is in the list before the one that points to it: that may be empty then, too. */
+	list_for_each_entry_safe (page, next, &root->tables, table_list)
+		if (is_empty(page_address(page))) {
+			*page->table_parent = 0;
+			list_move(&page->table_list, &freed);
+		}
 	if (list_empty(&freed))
 		return;
 	root->last_span = ~0ULL;
-	mmu_flush(root, start, end); /* drops cached pointers to tables as well */
+	mmu_flush(root, 0, USER_TOP); /* drops cached pointers to tables as well */
 	list_for_each_entry_safe (page, next, &freed, table_list)
-		give(TABLE, page);
+		give_table(page);
 }

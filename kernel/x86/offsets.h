@@ -9,7 +9,7 @@
 #define CPU_USER_SP 24
 
 #define TASK_SP 0
-#define TASK_PENDING 92
+#define TASK_PENDING 76
 
 /* struct registers */
 #define REGISTERS_AX 80
@@ -24,26 +24,21 @@
 #define USER_CS 0x33
 #define TSS_SELECTOR 0x40
 
+#define TRAP_STUB_BYTES 16 /* of each vector, in entry.S */
+
 /* Interrupt vectors: 0..31 exceptions, 32..47 the masked legacy controllers, then devices. */
 #define VECTOR_DEVICE_FIRST 0x30
-#define VECTOR_DEVICE_LAST 0xef
 #define VECTOR_TIMER 0xf0
 #define VECTOR_RESCHEDULE 0xf1
 #define VECTOR_FLUSH 0xf2
 #define VECTOR_SPURIOUS 0xff
 
 #ifdef __ASSEMBLER__
-	/* A three-byte no-op, over which boot puts stac (0f 01 cb) or clac (0f 01 ca). */
-	.macro smap_site last_byte
-661:	.byte 0x0f, 0x1f, 0x00
+	/* stac or clac, over which boot puts a no-op when the CPU has no SMAP. */
+	.macro smap_site instruction
+661:	\instruction
 	.pushsection .smap_sites, "a"
-	.quad 661b, \last_byte
+	.quad 661b
 	.popsection
-	.endm
-	.macro stac_site
-	smap_site 0xcb
-	.endm
-	.macro clac_site
-	smap_site 0xca
 	.endm
 #endif

@@ -6,14 +6,14 @@
  * checked before they are read, since whatever broke may have broken the stack.
  */
 #include <arch/boot.h>
-#include <arch/io.h>
 #include <arch/power.h>
 
 #include "kernel/core/kernel.h"
 #include "kernel/x86/x86.h"
 
 #define MOST_FRAMES 40
-#define COM1 0x3f8
+
+volatile bool cpus_stopped;
 
 struct symbol {
 	u32 offset, name;
@@ -70,7 +70,7 @@ static bool readable(u64 address)
 {
 	if (address & 7)
 		return false;
-	if (address >= DIRECT_MAP_BASE && address < DIRECT_MAP_BASE + boot_max_phys())
+	if (address >= DIRECT_MAP_BASE && address < DIRECT_MAP_BASE + boot_info.max_phys)
 		return true;
 	return address >= (u64)(uintptr_t)data_start && address < (u64)(uintptr_t)kernel_end;
 }
@@ -107,13 +107,4 @@ void arch_panic_stop_others(void)
 			lapic_send_ipi(cpus[i].apic_id, IPI_NMI);
 	for (volatile unsigned i = 0; i < 100000; i++)
 		;
-}
-
-void arch_early_putc(char c)
-{
-	unsigned spins = 100000; /* a port that is not there never gets ready */
-
-	while (!(inb(COM1 + 5) & 0x20) && --spins)
-		;
-	outb((u8)c, COM1);
 }

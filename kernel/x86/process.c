@@ -1,13 +1,81 @@
 /*
- * process.c - tasks as the machine switches them: new ones, the switch, the way into a program.
+ * process.c - tasks as the machine switches them: new ones, the switch, the way into a program, and
+ * signal frames, in Linux's layout on x86-64.
  *
  * A new task's stack is laid out so that the first switch to it returns to task_start (entry.S).
+ *
+ * The vector registers of programs (x87, SSE, AVX) are saved by XSAVE, which every 64-bit processor
+ * since 2008 has. The kernel itself never uses them. A task's image lies at the top of its kernel
+ * stack. The switch saves them when a program's task is left and loads them when one is entered.
+ * Only the task itself and the switch touch an image.
  */
 #include <arch/process.h>
-#include <arch/uaccess.h>
+#include <arch/signal.h>
 
-#include "kernel/core/kernel.h"
+#include "kernel/proc/signal.h"
 #include "kernel/x86/x86.h"
+
+/* ---- vector registers ------------------------------------------------------------------------ */
+
+/* Offsets in an image, and what Linux tells programs about that of a signal frame. */
+enum { MXCSR = 24, SOFTWARE = 464, XSTATE_HEADER = 512, XSTATE_HEADER_SIZE = 64 };
+#define MXCSR_DEFAULT 0x1f80u
+#define MXCSR_MASK 0xffffu
+#define XFEATURES_WANTED 0xe7 /* x87, SSE, AVX; AVX-512 */
+#define FP_XSTATE_MAGIC1 0x46505853u
+#define FP_XSTATE_MAGIC2 0x46505845u
+
+struct software_bytes {
+	u32 magic1, extended_size;
+	u64 xfeatures;
+	u32 xstate_size, padding[7];
+};
+
+u32 fpu_area_size;
+static u32 image_size; /* of the XSAVE image */
+static u64 xfeatures;  /* XCR0: the components in use */
+static u8 initial_state[XSTATE_HEADER + XSTATE_HEADER_SIZE + 4096] __aligned(64);
+
+static inline void fpu_save(void *area)
+{
+	__asm__ __volatile__("xsave64 (%0)" ::"r"(area), "a"(~0u), "d"(~0u) : "memory");
+}
+
+static inline void fpu_restore(const void *area)
+{
+	__asm__ __volatile__("xrstor64 (%0)" ::"r"(area), "a"(~0u), "d"(~0u) : "memory");
+}
+
+/* On each CPU. The first one learns the image's size, which the CPU tells for the components
+ * enabled. */
+void fpu_init_cpu(void)
+{
+	u32 out[4];
+
+	if (!cpu_has(CPU_XSAVE))
+		panic("this processor has no XSAVE");
+	cpuid(13, 0, out);
+	xfeatures = out[0] & XFEATURES_WANTED;
+	__asm__ __volatile__("fninit; xsetbv" ::"c"(0), "a"((u32)xfeatures), "d"(0));
+	cpuid(13, 0, out);
+	image_size = out[1];
+	BUG_ON(image_size > sizeof(initial_state));
+	fpu_area_size = round_up(image_size, 64u);
+	*(u16 *)initial_state = 0x37f;
+	*(u32 *)(initial_state + MXCSR) = MXCSR_DEFAULT;
+	fpu_restore(initial_state);
+}
+
+/* The image of @task, made ready: XSAVE leaves most of the header alone, and XRSTOR faults unless
+ * it is zero. */
+static void *prepare_area(struct task *task)
+{
+	task->arch.fpu = task_registers(task) + 1;
+	memset(task->arch.fpu + XSTATE_HEADER, 0, XSTATE_HEADER_SIZE);
+	return task->arch.fpu;
+}
+
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 /* What arch_switch_stacks() pops. */
 struct switch_frame {
@@ -15,37 +83,12 @@ struct switch_frame {
 	u64 ip;
 };
 
-#define ARCH_SET_GS 0x1001
 #define ARCH_SET_FS 0x1002
 #define ARCH_GET_FS 0x1003
-#define ARCH_GET_GS 0x1004
 
 extern char task_start[];
 struct task *arch_switch_stacks(struct task *previous, struct task *next);
 __noreturn void exit_to_program(struct registers *registers);
-
-static void *fpu_area(const struct task *task)
-{
-	return task_registers(task) + 1;
-}
-
-/* Load a segment base, unless @loaded says that it is there. */
-static void set_base(u64 *loaded, u32 msr, u64 base)
-{
-	if (*loaded == base)
-		return;
-	*loaded = base;
-	write_msr(msr, base);
-}
-
-/* The vector registers hold @task's state: note that, and load its segment bases. */
-void arch_thread_restore(struct cpu *cpu, struct task *task)
-{
-	cpu->fpu_owner = task;
-	task->arch.fpu_cpu = cpu->id;
-	set_base(&cpu->fs_base, MSR_FS_BASE, task->arch.fs_base);
-	set_base(&cpu->gs_base, MSR_KERNEL_GS_BASE, task->arch.gs_base);
-}
 
 struct task *arch_switch(struct task *previous, struct task *next)
 {
@@ -55,11 +98,10 @@ struct task *arch_switch(struct task *previous, struct task *next)
 	if (previous->arch.fpu)
 		fpu_save(previous->arch.fpu);
 	if (next->arch.fpu) {
-		if (cpu->fpu_owner != next || next->arch.fpu_cpu != (int)cpu->id)
-			fpu_restore(next->arch.fpu);
-		arch_thread_restore(cpu, next);
+		fpu_restore(next->arch.fpu);
+		write_msr(MSR_FS_BASE, next->arch.fs_base);
 	}
-	cpu_set_kernel_stack(cpu, (u64)(uintptr_t)fpu_area(next));
+	cpu_set_kernel_stack(cpu, (u64)(uintptr_t)(task_registers(next) + 1));
 	cpu->running = next;
 	return arch_switch_stacks(previous, next);
 }
@@ -70,7 +112,6 @@ static struct switch_frame *prepare_frame(struct task *task)
 
 	*frame = (struct switch_frame){.ip = (u64)(uintptr_t)task_start};
 	task->arch.sp = (u64)(uintptr_t)frame;
-	task->arch.fpu_cpu = -1;
 	*(u64 *)task->kernel_stack = KERNEL_STACK_MAGIC;
 	return frame;
 }
@@ -82,8 +123,6 @@ void arch_prepare_kernel_thread(struct task *task, int (*function)(void *), void
 	frame->r12 = (u64)(uintptr_t)function;
 	frame->r13 = (u64)(uintptr_t)argument;
 	task->arch.fpu = NULL;
-	task->arch.fs_base = 0;
-	task->arch.gs_base = 0;
 }
 
 void arch_prepare_fork(struct task *child, u64 sp, bool set_tls, u64 tls)
@@ -96,10 +135,7 @@ void arch_prepare_fork(struct task *child, u64 sp, bool set_tls, u64 tls)
 	if (sp)
 		registers->sp = sp;
 	child->arch.fs_base = set_tls ? tls : current->arch.fs_base;
-	child->arch.gs_base = current->arch.gs_base;
-	child->arch.fpu = fpu_area(child);
-	fpu_prepare_area(child->arch.fpu);
-	fpu_save(child->arch.fpu);
+	fpu_save(prepare_area(child));
 }
 
 void arch_enter_user(u64 entry, u64 sp)
@@ -107,11 +143,10 @@ void arch_enter_user(u64 entry, u64 sp)
 	struct task *task = current;
 	struct registers *registers = task_registers(task);
 
-	task->arch.fpu = fpu_area(task);
-	fpu_prepare_area(task->arch.fpu);
-	arch_fpu_reset();
-	task->arch.fs_base = task->arch.gs_base = 0;
-	arch_thread_restore(this_cpu(), task);
+	prepare_area(task);
+	fpu_restore(initial_state);
+	task->arch.fs_base = 0;
+	write_msr(MSR_FS_BASE, 0);
 	*registers = (struct registers){.orig_ax = ~0UL,
 					.ip = entry,
 					.cs = USER_CS,
@@ -128,23 +163,184 @@ void arch_return_to_user(void)
 
 int arch_prctl(int code, u64 address)
 {
-	bool gs = code == ARCH_SET_GS || code == ARCH_GET_GS;
-	u64 *base = gs ? &current->arch.gs_base : &current->arch.fs_base;
-
-	if (code == ARCH_GET_FS || code == ARCH_GET_GS)
-		return arch_put_user(*base, (u64 *)(uintptr_t)address);
-	if (code != ARCH_SET_FS && code != ARCH_SET_GS)
+	if (code == ARCH_GET_FS)
+		return put_user(current->arch.fs_base, (u64 __user *)(uintptr_t)address);
+	if (code != ARCH_SET_FS)
 		return -EINVAL;
 	if (address >= USER_TOP)
 		return -EPERM;
-	*base = address;
-	arch_thread_restore(this_cpu(), current);
+	current->arch.fs_base = address;
+	write_msr(MSR_FS_BASE, address);
 	return 0;
 }
 
-void arch_sanitize_registers(struct registers *registers)
+/* ---- signal frames --------------------------------------------------------------------------- */
+
+#define RED_ZONE 128 /* below a function's stack pointer; the handler must not touch it */
+#define UC_FP_XSTATE 1
+#define UC_SIGCONTEXT_SS 2
+#define UC_STRICT_RESTORE_SS 4
+#define FLAGS_RF (1UL << 16)
+
+#define CONTEXT_REGISTERS 18
+struct sigcontext {
+	u64 registers[CONTEXT_REGISTERS]; /* in the order of context_order */
+	u16 cs, gs, fs, ss;
+	u64 error, trap, old_mask, cr2;
+	u64 fpstate;
+	u64 reserved[8];
+};
+_Static_assert(sizeof(struct sigcontext) == 256, "struct sigcontext of x86-64");
+
+struct ucontext {
+	u64 flags;
+	u64 link;
+	struct signal_stack stack;
+	struct sigcontext context;
+	u64 blocked;
+};
+
+struct rt_sigframe {
+	u64 return_address;
+	struct ucontext uc;
+	struct siginfo info;
+	u8 info_rest[SIGINFO_USER_SIZE - sizeof(struct siginfo)];
+};
+
+size_t arch_signal_stack_size(void)
 {
+	return round_up(sizeof(struct rt_sigframe) + RED_ZONE + (image_size + sizeof(u32)) + 64 +
+				16,
+			(size_t)64);
+}
+
+static bool on_signal_stack(const struct signal_stack *stack, u64 sp)
+{
+	return !(stack->flags & SS_DISABLE) && sp > stack->sp && sp - stack->sp <= stack->size;
+}
+
+static u64 choose_stack(const struct registers *registers, const struct signal_action *action)
+{
+	const struct signal_stack *stack = &current->signals->stack;
+
+	if ((action->flags & SA_ONSTACK) && !(stack->flags & SS_DISABLE) &&
+	    !on_signal_stack(stack, registers->sp))
+		return stack->sp + stack->size;
+	return registers->sp - RED_ZONE;
+}
+
+#define AT(name) offsetof(struct registers, name)
+static const u8 context_order[CONTEXT_REGISTERS] = {
+	AT(r8), AT(r9), AT(r10), AT(r11), AT(r12), AT(r13), AT(r14), AT(r15), AT(di),
+	AT(si), AT(bp), AT(bx),	 AT(dx),  AT(ax),  AT(cx),  AT(sp),  AT(ip),  AT(flags)};
+
+static u64 *register_at(struct registers *registers, unsigned i)
+{
+	return (u64 *)((char *)registers + context_order[i]);
+}
+
+/* Put the vector state at @user, as the XSAVE image that Linux puts at sigcontext.fpstate. */
+static int save_vectors(void __user *user)
+{
+	u8 *area = current->arch.fpu;
+
+	fpu_save(area); /* a switch during the copy saves the same values again */
+	*(struct software_bytes *)(area + SOFTWARE) = (struct software_bytes){
+		.magic1 = FP_XSTATE_MAGIC1,
+		.extended_size = image_size + sizeof(u32),
+		.xfeatures = xfeatures,
+		.xstate_size = image_size,
+	};
+	if (copy_to_user(user, area, image_size))
+		return -EFAULT;
+	return put_user(FP_XSTATE_MAGIC2, (u32 __user *)(user + image_size));
+}
+
+/* The reverse; what no program may load is put right, so that XRSTOR does not fault. */
+static int restore_vectors(const void __user *user)
+{
+	u8 *area = current->arch.fpu;
+	u64 *header = (u64 *)(area + XSTATE_HEADER);
+	size_t missing;
+
+	/*
+	 * The copy may sleep, and a switch would save over what has been copied: so the live
+	 * registers are given up first, and the switch leaves the area alone while fpu is NULL.
+	 */
+	current->arch.fpu = NULL;
+	missing = copy_from_user(area, user, image_size);
+	current->arch.fpu = area;
+	*(u32 *)(area + MXCSR) &= MXCSR_MASK;
+	header[0] &= xfeatures;
+	memset(header + 1, 0, XSTATE_HEADER_SIZE - sizeof(u64));
+	fpu_restore(missing ? initial_state : area);
+	return missing ? -EFAULT : 0;
+}
+
+int arch_push_signal_frame(struct registers *registers, const struct signal_action *action,
+			   const struct siginfo *info, u64 blocked)
+{
+	struct rt_sigframe frame;
+	u64 sp = choose_stack(registers, action), fpu;
+
+	if (!(action->flags & SA_RESTORER))
+		return -EFAULT;
+	fpu = round_down(sp - (image_size + sizeof(u32)), 64);
+	sp = round_down(fpu - sizeof(frame), 16) - 8; /* as if the handler had been called */
+	if (!access_ok((void *)sp, sizeof(frame)) || save_vectors((void *)fpu))
+		return -EFAULT;
+	memset(&frame, 0, sizeof(frame));
+	frame.return_address = action->restorer;
+	frame.uc.flags = UC_FP_XSTATE | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS;
+	frame.uc.stack = current->signals->stack;
+	if (on_signal_stack(&frame.uc.stack, registers->sp))
+		frame.uc.stack.flags |= SS_ONSTACK;
+	for (unsigned i = 0; i < CONTEXT_REGISTERS; i++)
+		frame.uc.context.registers[i] = *register_at(registers, i);
+	frame.uc.context.cs = (u16)registers->cs;
+	frame.uc.context.ss = (u16)registers->ss;
+	frame.uc.context.old_mask = blocked;
+	frame.uc.context.fpstate = fpu;
+	if (info->signo == SIGSEGV || info->signo == SIGBUS)
+		frame.uc.context.cr2 = info->address;
+	frame.uc.blocked = blocked;
+	frame.info = *info;
+	if (copy_to_user((void *)sp, &frame, sizeof(frame)))
+		return -EFAULT;
+	if (current->signals->stack.flags & (s32)SS_AUTODISARM)
+		current->signals->stack = (struct signal_stack){.flags = SS_DISABLE};
+	fpu_restore(initial_state);
+	registers->di = (u64)info->signo;
+	registers->ax = 0;
+	registers->si = sp + offsetof(struct rt_sigframe, info);
+	registers->dx = sp + offsetof(struct rt_sigframe, uc);
+	registers->ip = action->handler;
+	registers->sp = sp;
+	registers->cs = USER_CS;
+	registers->ss = USER_DS;
+	registers->flags &= ~(FLAGS_TF | FLAGS_DF | FLAGS_RF);
+	return 0;
+}
+
+int arch_pop_signal_frame(struct registers *registers, u64 *blocked)
+{
+	struct rt_sigframe *frame = (void *)(registers->sp - 8); /* the return address was popped */
+	struct ucontext uc;
+
+	if (copy_from_user(&uc, &frame->uc, sizeof(uc)))
+		return -EFAULT;
+	for (unsigned i = 0; i < CONTEXT_REGISTERS; i++)
+		*register_at(registers, i) = uc.context.registers[i];
+	arch_end_syscall(registers);
 	registers->cs = USER_CS;
 	registers->ss = USER_DS;
 	registers->flags = (registers->flags & FLAGS_USER) | FLAGS_FIXED | FLAGS_IF;
+	if (uc.context.fpstate)
+		TRY(restore_vectors((void *)uc.context.fpstate));
+	else
+		fpu_restore(initial_state);
+	uc.stack.flags &= (s32)(SS_DISABLE | SS_AUTODISARM);
+	current->signals->stack = uc.stack;
+	*blocked = uc.blocked;
+	return 0;
 }

@@ -1,10 +1,11 @@
 /*
- * setup.c - the order in which the machine itself comes up (arch/boot.h), and the memory that is
- * given out meanwhile, by bumping a pointer.
+ * setup.c - the order in which the machine itself comes up (arch/boot.h): the boot CPU, then the
+ * other ones, one after another.
  *
- * Free is what the loader calls RAM, above the first megabyte, without the kernel's image and the
- * initial RAM disk. One range, the first that is large enough, is cut from its start for every
- * request.
+ * The boot CPU prepares a stack, exception stacks and an idle task for one CPU, sends INIT and the
+ * start-up interrupt, and waits until that CPU says it is online (or does not: then it goes
+ * without). Afterwards the boot page table, the only one with memory that is writable and
+ * executable, is emptied.
  */
 #include <arch/boot.h>
 #include <arch/time.h>
@@ -12,108 +13,92 @@
 #include "kernel/x86/x86.h"
 #include "mm/page_alloc.h"
 
-static struct {
-	phys_addr_t start, end;
-} free_ranges[BOOT_MEMORY_RANGES + 4];
-static unsigned free_count;
-static phys_addr_t allocation_limit = GB(4); /* what start.S maps */
+#define TRAMPOLINE 0x8000 /* a page of RAM below 1 MB, which nobody else uses */
+#define STACK_ORDER 3	  /* the idle task's, and above it those of exceptions */
 
-static void add_free(phys_addr_t start, phys_addr_t end)
+struct task idle_tasks[NR_CPUS];
+
+extern char ap_start[], ap_end[]; /* boot/start.S, as the rest */
+extern u64 start_stack;
+extern struct cpu *start_percpu;
+extern __noreturn void (*start_function)(void);
+
+/* CPU @id's own thread, which becomes its idle task. */
+static void idle_task_init(unsigned id, void *stack)
 {
-	start = round_up(start, PAGE_SIZE);
-	end = round_down(end, PAGE_SIZE);
-	if (start < end && free_count < ARRAY_SIZE(free_ranges)) {
-		free_ranges[free_count].start = start;
-		free_ranges[free_count++].end = end;
-	}
-}
+	struct task *task = &idle_tasks[id];
 
-/* Take [start, end) out of the free ranges. */
-static void reserve(phys_addr_t start, phys_addr_t end)
-{
-	unsigned count = free_count;
-
-	end = round_up(end, PAGE_SIZE);
-	for (unsigned i = 0; i < count; i++) {
-		phys_addr_t low = free_ranges[i].start, high = free_ranges[i].end;
-
-		if (end <= low || start >= high)
-			continue;
-		free_ranges[i].end = max(low, min(round_down(start, PAGE_SIZE), high));
-		add_free(end, high);
-	}
-}
-
-phys_addr_t boot_max_phys(void)
-{
-	phys_addr_t top = 0;
-
-	for (unsigned i = 0; i < boot_info.memory_count; i++)
-		if (boot_info.memory[i].type == MEMORY_RAM)
-			top = boot_info.memory[i].end; /* sorted */
-	return round_down(top, PAGE_SIZE);
-}
-
-static void boot_memory_init(void)
-{
-	for (unsigned i = 0; i < boot_info.memory_count; i++) {
-		const struct memory_range *range = &boot_info.memory[i];
-
-		if (range->type == MEMORY_RAM)
-			add_free(max_t(u64, range->start, MB(1)), range->end);
-	}
-	reserve(kernel_to_phys(kernel_start), kernel_to_phys(kernel_end));
-	reserve(boot_info.initrd_start, boot_info.initrd_end);
-}
-
-void *boot_alloc(size_t size, size_t align)
-{
-	for (unsigned i = 0; i < free_count; i++) {
-		phys_addr_t start = round_up(free_ranges[i].start, (phys_addr_t)align);
-
-		if (start + size > min(free_ranges[i].end, allocation_limit))
-			continue;
-		/* What lies before an aligned start stays free in a range of its own. */
-		if (start - free_ranges[i].start >= PAGE_SIZE)
-			add_free(free_ranges[i].start, start);
-		free_ranges[i].start = start + size;
-		return phys_to_virt(start);
-	}
-	panic("no memory for %zu bytes at start-up", size);
-}
-
-void boot_release_memory(void)
-{
-	for (unsigned i = 0; i < free_count; i++) {
-		phys_addr_t start = round_up(free_ranges[i].start, PAGE_SIZE);
-
-		if (start < free_ranges[i].end)
-			page_alloc_add_range(start, free_ranges[i].end);
-	}
-	page_allocator_up = true;
+	task->kernel_stack = stack;
+	*(u64 *)stack = KERNEL_STACK_MAGIC;
+	task->cpu = (int)id;
+	snprintf(task->comm, sizeof(task->comm), "idle/%u", id);
+	cpus[id].running = task;
 }
 
 void arch_early_init(u32 magic, phys_addr_t info)
 {
 	clock_tsc_base = arch_cycles();
 	idle_task_init(0, boot_stack);
-	cpu_detect_features();
 	idt_init();
 	cpu_init_tables(&cpus[0]);
 	boot_info_init(magic, info);
-	boot_memory_init();
 	uaccess_patch_smap();
 	mmu_init_kernel(); /* the text is read-only from here on */
-	allocation_limit = ~0ULL;
 	cpu_enable_features();
 }
 
 void arch_irq_init(void)
 {
 	acpi_init();
-	irq_mask_legacy();
-	lapic_init_cpu();
 	irq_init();
 	clock_init();
 	clock_init_cpu();
+}
+
+/* First C code of an application processor, on the boot page table and its idle task's stack. */
+static __noreturn void ap_main(void)
+{
+	mmu_load_kernel();
+	cpu_init_tables(this_cpu());
+	cpu_enable_features();
+	lapic_init_cpu();
+	clock_init_cpu();
+	kernel_main_ap();
+}
+
+static bool start_cpu(struct cpu *cpu, unsigned id, u32 apic_id)
+{
+	u8 *stack = get_free_pages(GFP_KERNEL, STACK_ORDER);
+
+	if (!stack)
+		return false;
+	*cpu = (struct cpu){.self = cpu, .id = id, .apic_id = apic_id};
+	idle_task_init(id, stack);
+	start_stack = (u64)(uintptr_t)stack + KERNEL_STACK_SIZE;
+	start_percpu = cpu;
+	start_function = ap_main;
+	lapic_send_ipi(apic_id, IPI_INIT);
+	clock_delay_us(200);
+	/* Once more if the first is not heard; in all a second. */
+	for (unsigned i = 0; i < 100000 && !cpu->online; i++) {
+		if (i == 0 || i == 200)
+			lapic_send_ipi(apic_id, IPI_STARTUP | TRAMPOLINE >> PAGE_SHIFT);
+		clock_delay_us(10);
+	}
+	return cpu->online;
+}
+
+void arch_smp_init(void)
+{
+	memcpy(phys_to_virt(TRAMPOLINE), ap_start, (size_t)(ap_end - ap_start));
+	for (unsigned i = 0; i < acpi.cpu_count; i++) {
+		if (acpi.apic_ids[i] == cpus[0].apic_id)
+			continue;
+		if (start_cpu(&cpus[nr_cpus], nr_cpus, acpi.apic_ids[i]))
+			nr_cpus++;
+		else
+			pr_warn("smp: the CPU with APIC id %u did not start\n", acpi.apic_ids[i]);
+	}
+	memset(boot_page_table, 0, sizeof(boot_page_table));
+	pr_info("smp: %u CPU%s\n", nr_cpus, nr_cpus == 1 ? "" : "s");
 }

@@ -5,9 +5,9 @@
  * A page fault of the kernel on a program's address is legitimate only at an instruction that the
  * exception table lists (uaccess.S); anything else is a bug and is not allowed to fault a page in.
  */
-#include <arch/boot.h>
 #include <arch/power.h>
 
+#include "kernel/proc/signal.h"
 #include "kernel/x86/x86.h"
 #include "mm/vm.h"
 
@@ -28,10 +28,7 @@ CHECK(REGISTERS_AX, struct registers, ax);
 CHECK(REGISTERS_IP, struct registers, ip);
 CHECK(REGISTERS_CS, struct registers, cs);
 
-/* Signals and codes, Linux's numbers. */
-enum { SIGILL = 4, SIGTRAP = 5, SIGBUS = 7, SIGFPE = 8, SIGKILL = 9, SIGSEGV = 11 };
-enum { SI_KERNEL = 0x80, ILL_ILLOPN = 2, FPE_INTDIV = 1, TRAP_TRACE = 2 };
-enum { SEGV_MAPERR = 1, SEGV_ACCERR = 2, BUS_ADRALN = 1, BUS_ADRERR = 2 };
+enum { ILL_ILLOPN = 2, FPE_INTDIV = 1, TRAP_TRACE = 2, BUS_ADRALN = 1 };
 
 static struct idt_entry {
 	u16 offset_low, selector;
@@ -39,17 +36,12 @@ static struct idt_entry {
 	u16 offset_middle;
 	u32 offset_high, reserved;
 } idt[IDT_ENTRIES] __aligned(16);
-extern const u64 trap_stubs[IDT_ENTRIES];
+extern const char trap_stubs[]; /* TRAP_STUB_BYTES each */
 
 extern const struct extable_entry {
 	u64 instruction, fixup;
 } extable[], extable_end[];
-extern const struct {
-	u8 *code;
-	u64 last_byte;
-} smap_sites_start[], smap_sites_end[];
-
-void force_signal(int signo, int code, u64 address);
+extern u8 *const smap_sites_start[], *const smap_sites_end[];
 
 static const struct trap {
 	const char *name;
@@ -78,14 +70,17 @@ static const struct trap {
 /* All are interrupt gates: interrupts stay off until the handler says otherwise. */
 void idt_init(void)
 {
-	for (unsigned vector = 0; vector < IDT_ENTRIES; vector++)
+	for (unsigned vector = 0; vector < IDT_ENTRIES; vector++) {
+		u64 stub = (u64)(uintptr_t)trap_stubs + vector * TRAP_STUB_BYTES;
+
 		idt[vector] = (struct idt_entry){
-			.offset_low = (u16)trap_stubs[vector],
+			.offset_low = (u16)stub,
 			.selector = KERNEL_CS,
 			.type = 0x8e,
-			.offset_middle = (u16)(trap_stubs[vector] >> 16),
-			.offset_high = (u32)(trap_stubs[vector] >> 32),
+			.offset_middle = (u16)(stub >> 16),
+			.offset_high = (u32)(stub >> 32),
 		};
+	}
 	idt[3].type = idt[4].type = 0xee; /* int3, into: from programs too */
 	idt[2].ist = 1;
 	idt[8].ist = 2;
@@ -102,10 +97,9 @@ void idt_load(void)
 /* Before the text is write-protected. */
 void uaccess_patch_smap(void)
 {
-	for (unsigned i = 0; cpu_features.smap && &smap_sites_start[i] < smap_sites_end; i++) {
-		smap_sites_start[i].code[1] = 0x01;
-		smap_sites_start[i].code[2] = (u8)smap_sites_start[i].last_byte;
-	}
+	if (!cpu_has(CPU_SMAP))
+		for (u8 *const *site = smap_sites_start; site < smap_sites_end; site++)
+			memcpy(*site, "\x0f\x1f\x00", 3); /* a no-op as long as stac and clac */
 }
 
 /* Where a faulting access to a program's memory goes on; 0: @ip is no such access. */
@@ -136,8 +130,9 @@ void trap_handle(unsigned vector, struct registers *registers)
 	}
 	if (vector == 2 && cpus_stopped)
 		arch_halt_forever();
-	if (vector == 13 && !user_mode(registers) && find_fixup(registers->ip)) {
+	if (!user_mode(registers) && vector == 13 && find_fixup(registers->ip)) {
 		registers->ip = find_fixup(registers->ip); /* a non-canonical address */
+		registers->flags &= ~FLAGS_AC;
 		return;
 	}
 	if (!user_mode(registers) || !trap->signo)
@@ -156,18 +151,6 @@ void trap_bad_user_ip(struct registers *registers)
 	force_signal(SIGSEGV, SI_KERNEL, address);
 }
 
-static void signal_fault(int error, u64 address)
-{
-	if (error == -EACCES)
-		force_signal(SIGSEGV, SEGV_ACCERR, address);
-	else if (error == -EIO)
-		force_signal(SIGBUS, BUS_ADRERR, address);
-	else if (error == -ENOMEM)
-		force_signal(SIGKILL, SI_KERNEL, address);
-	else
-		force_signal(SIGSEGV, SEGV_MAPERR, address);
-}
-
 static void kernel_page_fault(struct registers *registers, u64 address, unsigned access)
 {
 	struct mm *mm = current ? current->mm : NULL;
@@ -181,6 +164,7 @@ static void kernel_page_fault(struct registers *registers, u64 address, unsigned
 			return;
 	}
 	registers->ip = fixup;
+	registers->flags &= ~FLAGS_AC; /* the program's memory is closed */
 }
 
 void trap_page_fault(struct registers *registers)
@@ -188,7 +172,6 @@ void trap_page_fault(struct registers *registers)
 	u64 address = read_cr2();
 	u32 code = (u32)registers->orig_ax;
 	unsigned access = code & FAULT_CODE_WRITE ? FAULT_WRITE : 0;
-	int error;
 
 	if (code & FAULT_CODE_FETCH)
 		access |= FAULT_EXEC;
@@ -200,7 +183,15 @@ void trap_page_fault(struct registers *registers)
 	}
 	registers->orig_ax = ~0UL; /* not a system call */
 	arch_irq_enable();
-	error = address < USER_TOP ? mm_fault(current->mm, address, access | FAULT_USER) : -EFAULT;
-	if (unlikely(error))
-		signal_fault(error, address);
+	int error =
+		address < USER_TOP ? mm_fault(current->mm, address, access | FAULT_USER) : -EFAULT;
+
+	if (likely(!error))
+		return;
+	if (error == -ENOMEM)
+		force_signal(SIGKILL, SI_KERNEL, address);
+	else if (error == -EIO)
+		force_signal(SIGBUS, BUS_ADRERR, address);
+	else
+		force_signal(SIGSEGV, error == -EACCES ? SEGV_ACCERR : SEGV_MAPERR, address);
 }

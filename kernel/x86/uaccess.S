@@ -1,7 +1,7 @@
 /*
  * uaccess.S - accesses to a program's memory: the only instructions of the kernel that may fault on
  * a program's address are these and those of put_user() and get_user() (arch/uaccess.h). A fault
- * that cannot be mended goes on at the place that the access names.
+ * that cannot be mended goes on at the place that the access names, with user memory closed.
  *
  * With SMAP, user memory is reachable only between stac and clac, which boot puts over no-ops when
  * the CPU has them. Bulk copies use rep movsq, which counts an instruction for each eight bytes; a
@@ -19,7 +19,6 @@
 
 	.text
 user_fault:
-	clac_site
 	movq $-14, %rax
 	ret
 
@@ -30,9 +29,9 @@ arch_cmpxchg_user:
 	testq %rdi, %rdi
 	js user_fault
 	movl %esi, %eax
-	stac_site
+	smap_site stac
 	access user_fault, lock cmpxchgl %edx, (%rdi)
-	clac_site
+	smap_site clac
 	movl %eax, (%rcx)
 	xorl %eax, %eax
 	ret
@@ -41,41 +40,23 @@ arch_cmpxchg_user:
 	.balign 16
 	.globl arch_copy_user
 arch_copy_user:
-	stac_site
+	smap_site stac
 	movq %rdx, %rcx
 	shrq $3, %rcx
 	access 3f, rep movsq
 	movl %edx, %ecx
 	andl $7, %ecx
 	jnz 1f
-	clac_site
+	smap_site clac
 	xorl %eax, %eax
 	ret
 1:	access 2f, rep movsb
-2:	clac_site
+2:	smap_site clac
 	movq %rcx, %rax
 	ret
-3:	andl $7, %edx
+3:	smap_site stac
+	andl $7, %edx
 	leaq (%rdx, %rcx, 8), %rcx
-	jmp 1b
-
-	/* size_t arch_clear_user_checked(void *to, size_t n): bytes not cleared */
-	.balign 16
-	.globl arch_clear_user_checked
-arch_clear_user_checked:
-	stac_site
-	xorl %eax, %eax
-	movq %rsi, %rcx
-	shrq $3, %rcx
-	access 3f, rep stosq
-	movl %esi, %ecx
-	andl $7, %ecx
-1:	access 2f, rep stosb
-2:	clac_site
-	movq %rcx, %rax
-	ret
-3:	andl $7, %esi
-	leaq (%rsi, %rcx, 8), %rcx
 	jmp 1b
 
 	/* s64 arch_strncpy_from_user(char *to, const char *from, size_t n): a word at a time; where
@@ -89,11 +70,11 @@ arch_strncpy_from_user:
 	movabsq $-0x0101010101010101, %r8
 	movabsq $0x8080808080808080, %r9
 	xorl %eax, %eax
-	stac_site
+	smap_site stac
 1:	leaq 8(%rax), %r10
 	cmpq %rdx, %r10
 	ja 3f
-	access 3f, movq (%rsi, %rax), %rcx
+	access 5f, movq (%rsi, %rax), %rcx
 	movq %rcx, (%rdi, %rax)
 	leaq (%rcx, %r8), %r11
 	notq %rcx
@@ -105,8 +86,9 @@ arch_strncpy_from_user:
 2:	bsfq %r11, %r11
 	shrl $3, %r11d
 	addq %r11, %rax
-	clac_site
+	smap_site clac
 	ret
+5:	smap_site stac
 3:	cmpq %rdx, %rax
 	jae 4f
 	access user_fault, movzbl (%rsi, %rax), %ecx
@@ -115,7 +97,7 @@ arch_strncpy_from_user:
 	jz 4f
 	incq %rax
 	jmp 3b
-4:	clac_site
+4:	smap_site clac
 	ret
 
 	.section .note.GNU-stack, "", @progbits

@@ -36,8 +36,8 @@ def md5(data: bytes) -> str:
     return hashlib.md5(data).hexdigest()
 
 
-@pytest.mark.parametrize("device", ["", ",queue-size=64", ",vectors=0", ",disable-legacy=on"],
-                         ids=["msix", "short-queue", "intx", "modern"])  # fmt: skip
+@pytest.mark.parametrize("device", ["", ",queue-size=64", ",disable-legacy=on"],
+                         ids=["plain", "short-queue", "modern"])  # fmt: skip
 def test_variants_of_the_device(cw_run, disk, device):
     data = disk.read_bytes()
     script = (
@@ -232,28 +232,20 @@ def test_a_ram_disk_without_being_asked(cw_run):
     assert result.output.decode().split() == [str(4 << 20), "zeros", "same"]
 
 
-def test_a_ram_disk_larger_than_memory(cw_run):
-    """More than half of memory is an error of the writer's, and the machine goes on."""
-    script = """
-        dd if=/dev/urandom of=/dev/ram0 bs=64k conv=fsync && echo all
-        head -c 4096 /dev/ram0 | wc -c; ls / | wc -l
-    """
-    result = cw_run(script=script, mem="64M", root="tmpfs", cmdline="ramdisk_size=80000", timeout=240)
-    assert b"all" not in result.output
-    assert result.output.split()[-2] == b"4096"
-
-
-def test_a_ram_disk_that_does_not_fit_is_refused(cw_run):
-    result = cw_run(script="ls /dev/ram0", root="tmpfs", cmdline="ramdisk_size=100G", status=1, quiet=False)
-    assert b"ramdisk_size=107374182400" in result.output
+@pytest.mark.parametrize("kilobytes", ["80000", "107374182400"])
+def test_a_ram_disk_that_does_not_fit_is_refused(cw_run, kilobytes):
+    """One of more than half of memory."""
+    line = f"ramdisk_size={kilobytes}"
+    result = cw_run(script="ls /dev/ram0", mem="64M", root="tmpfs", cmdline=line, status=1, quiet=False)
+    assert f"ramdisk_size={kilobytes}".encode() in result.output
 
 
 @pytest.mark.parametrize(
     ("device", "words"),
     [
         (",queue-size=16", b"cannot be used"),
-        (",logical_block_size=4096,physical_block_size=4096", b"not of 512 bytes"),
         (",disable-modern=on,disable-legacy=off", b"no virtio 1.0 registers"),
+        (",vectors=0", b"no message-signalled interrupts"),
     ],
 )
 def test_a_device_that_cannot_be_used_is_named(cw_run, disk, device, words):

@@ -26,9 +26,6 @@ struct cpu {
 	u32 id;		      /* 0 .. nr_cpus-1 */
 	u32 apic_id;
 	volatile bool online;
-	struct task *fpu_owner; /* whose vector state the registers hold */
-	u64 fs_base;		/* FS and user GS base in the machine's registers */
-	u64 gs_base;
 	struct mmu_root *mmu_root; /* address space loaded; NULL: the kernel's own */
 	bool interrupted_user;	   /* the timer interrupt being handled came from a program */
 	u64 interrupts;		   /* device interrupts and IPIs taken */

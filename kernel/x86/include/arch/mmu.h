@@ -38,8 +38,8 @@ void mmu_switch(struct mmu_root *root);
 
 #define MMU_SLOTS_SPAN MB(2)
 
-/* Free the tables that lie wholly in [start, end); every slot there must be 0. */
-void mmu_free_tables(struct mmu_root *root, u64 start, u64 end);
+/* Free the tables in which every slot is 0. */
+void mmu_free_tables(struct mmu_root *root);
 
 /* Forget cached translations of [start, end) on every CPU that may hold them. May wait for other
  * CPUs: interrupts must be enabled, and no lock be held that an interrupt handler takes. */

@@ -24,9 +24,5 @@ void arch_panic_stop_others(void);
 void arch_backtrace(const struct registers *registers);
 __noreturn void arch_panic_exit(void);
 
-/* A character straight to the first serial port, polled, no locks. Works from the first
- * instruction. */
-void arch_early_putc(char c);
-
 /* Name of the function at @address and the offset into it, or NULL. */
 const char *symbol_lookup(u64 address, u64 *offset);

@@ -73,19 +73,5 @@ __noreturn void arch_enter_user(u64 entry, u64 sp);
  * anything is pending. A system call that rewrote the registers ends thus. */
 __noreturn void arch_return_to_user(void);
 
-/* arch_prctl(2) for current: 0, -EINVAL, -EPERM, -EFAULT. */
+/* arch_prctl(2) for current, the thread pointer only: 0, -EINVAL, -EPERM, -EFAULT. */
 int arch_prctl(int code, u64 address);
-
-/* Flags that a program may set for itself (rt_sigreturn): all others are forced to safe values; cs
- * and ss as well. Call it after filling @registers from user memory. */
-void arch_sanitize_registers(struct registers *registers);
-
-/*
- * Signal frames: the vector state, as the XSAVE image Linux puts at sigcontext.fpstate. Size in
- * bytes, alignment 64. Save and restore return 0 or -EFAULT; a restored image is checked (-EINVAL),
- * so that no program can make the kernel fault.
- */
-size_t arch_fpu_frame_size(void);
-int arch_fpu_save_user(void *user);
-int arch_fpu_restore_user(const void *user);
-void arch_fpu_reset(void);

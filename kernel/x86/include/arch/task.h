@@ -11,7 +11,5 @@
 struct arch_task {
 	u64 sp;	     /* kernel stack pointer while the task is not running */
 	u64 fs_base; /* thread pointer of the program (arch_prctl, CLONE_SETTLS) */
-	u64 gs_base;
 	void *fpu;   /* XSAVE area in the kernel stack's top; NULL in a kernel thread */
-	int fpu_cpu; /* CPU whose registers last held it, -1: none */
 };

@@ -41,14 +41,6 @@ static inline size_t arch_copy_from_user(void *to, const void *from, size_t n)
 	return n - part;
 }
 
-static inline size_t arch_clear_user(void *to, size_t n)
-{
-	size_t part = hosted_reachable(to, n);
-
-	memset(to, 0, part);
-	return n - part;
-}
-
 static inline s64 arch_strncpy_from_user(char *to, const char *from, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
