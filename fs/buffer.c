@@ -416,7 +416,7 @@ void buffer_cache_check(void)
 
 /* ---- statistics, start ----------------------------------------------------------------------- */
 
-DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "find_buffer");
+DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "buffers", "find_buffer");
 
 void buffer_cache_init(void)
 {

@@ -433,7 +433,7 @@ int shrink_dcache_sb(struct super_block *sb, bool pinned)
 
 /* ---- boot and checks ------------------------------------------------------------------------- */
 
-DEFINE_HASH_CACHE(dentry, DENTRY, "Dentry", "d_lookup");
+DEFINE_HASH_CACHE(dentry, DENTRY, "Dentry", "dentries", "d_lookup");
 
 void dentry_cache_check(void)
 {

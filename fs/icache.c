@@ -475,7 +475,7 @@ void release_writers(struct inode *inode, int by)
 
 /* ---- boot and checks ------------------------------------------------------------------------- */
 
-DEFINE_HASH_CACHE(inode, INODE, "Inode", "find_inode");
+DEFINE_HASH_CACHE(inode, INODE, "Inode", "inodes", "find_inode");
 
 void inode_cache_check(void)
 {

@@ -55,11 +55,12 @@ struct hash_counters {
 	u64 inserts;
 	u64 removes;
 } __aligned(64);
+#define HASH_COUNTED 7 /* numbers in there */
 
 struct hash_cache {
 	/* Set before boot by DEFINE_HASH_CACHE(). */
 	const char *title;     /* "Buffer": the report's first word */
-	const char *object;    /* "buffer": printed in the plural */
+	const char *objects;   /* "buffers" */
 	const char *finder;    /* "find_buffer": the function the report names */
 	const char *name;      /* "buffer": /proc/hash/NAME and the boot line's options */
 	const char *function;  /* chosen hash function, CONFIG_BUFFER_HASH */
@@ -82,11 +83,11 @@ struct hash_cache {
 	struct hash_counters *counters;
 };
 
-/* DEFINE_HASH_CACHE(page, PAGE, "Page", "find_page"): what a cache sets before boot. */
-#define DEFINE_HASH_CACHE(cache, CACHE, its_title, its_finder)                                     \
+/* DEFINE_HASH_CACHE(page, PAGE, "Page", "pages", "find_page"): what a cache sets before boot. */
+#define DEFINE_HASH_CACHE(cache, CACHE, its_title, its_objects, its_finder)                        \
 	struct hash_cache cache##_cache_hash = {                                                   \
 		.title = (its_title),                                                              \
-		.object = #cache,                                                                  \
+		.objects = (its_objects),                                                          \
 		.finder = (its_finder),                                                            \
 		.name = #cache,                                                                    \
 		.function = CONFIG_##CACHE##_HASH,                                                 \

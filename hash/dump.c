@@ -3,31 +3,30 @@
  * shutdown.
  */
 #include "hash/cache.h"
+#include "hash/memory.h"
 #include "hash/text.h"
 #include "kernel/core/cmdline.h"
-#include "kernel/core/err.h"
 #include "kernel/core/export.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/spinlock.h"
-#include "kernel/core/string.h"
-#include "kernel/core/time.h"
-#include "kernel/core/wait.h"
-
-#define LONGEST_LINE 200
+#include "kernel/core/kernel.h"
 
 static struct hash_cache *const caches[] = {&page_cache_hash, &buffer_cache_hash, &inode_cache_hash,
 					    &dentry_cache_hash};
 
 void hash_report_all(void)
 {
-	char buffer[LONGEST_LINE];
-	struct text out;
+	struct text out = {0};
 
-	text_init_sink(&out, buffer, sizeof(buffer), console_write);
 	for (unsigned i = 0; i < ARRAY_SIZE(caches); i++)
 		hash_report_text(caches[i], &out);
 	lock_report_text(&out);
-	text_flush(&out);
+	/* A line at a time, since interrupts are off meanwhile. */
+	for (char *line = out.data, *next; line < out.data + out.length; line = next) {
+		next = 1 + (char *)memchr(line, '\n', out.length);
+		console_write(line, (size_t)(next - line));
+	}
+	if (out.error)
+		pr_err("no memory for all of the statistics\n");
+	kfree(out.data);
 }
 
 void lock_report_text(struct text *out)
@@ -38,37 +37,30 @@ void lock_report_text(struct text *out)
 		s64 contended = atomic64_read(&class->contended);
 
 		if (contended)
-			text_printf(out, "%-24s %12llu %14llu\n", class->name,
-				    (unsigned long long)contended,
-				    (unsigned long long)atomic64_read(&class->spins));
+			text_printf(out, "%-24s %12lld %14lld\n", class->name, contended,
+				    atomic64_read(&class->spins));
 	}
-}
-
-/* To the program that started the machine, a record for each cache. */
-static void record_all(void)
-{
-	struct text out;
-
-	text_init(&out);
-	for (unsigned i = 0; i < ARRAY_SIZE(caches); i++) {
-		text_reset(&out);
-		hash_report_json(caches[i], &out);
-		if (text_error(&out))
-			pr_err("no memory for the statistics of the %s cache\n", caches[i]->name);
-		else
-			control_record("stats", out.data, out.length);
-	}
-	text_free(&out);
 }
 
 void hash_report_shutdown(const char *kind)
 {
-	if (strcmp(kind, "json") == 0)
-		record_all();
-	else if (strcmp(kind, "text") == 0)
+	bool json = strcmp(kind, "json") == 0;
+
+	if (strcmp(kind, "text") == 0)
 		hash_report_all();
-	else
+	else if (!json)
 		pr_warn("stats=%s: there are stats=json and stats=text\n", kind);
+	/* To the program that started the machine, a record for each cache. */
+	for (unsigned i = 0; json && i < ARRAY_SIZE(caches); i++) {
+		struct text out = {0};
+
+		hash_report_json(caches[i], &out);
+		if (out.error)
+			pr_err("no memory for the statistics of the %s cache\n", caches[i]->name);
+		else
+			control_record("stats", out.data, out.length);
+		kfree(out.data);
+	}
 }
 
 static DEFINE_WAIT_QUEUE(report_wait);

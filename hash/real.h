@@ -23,19 +23,9 @@ static inline struct real real_of(u64 value)
 	return (struct real){value << shift, -(s64)shift};
 }
 
-/* The upper half of a 128-bit product. */
-static inline u64 real_multiply_high(u64 a, u64 b)
-{
-	u64 low = (a & 0xffffffff) * (b & 0xffffffff);
-	u64 middle = (a >> 32) * (b & 0xffffffff) + (low >> 32);
-	u64 other = (a & 0xffffffff) * (b >> 32) + (middle & 0xffffffff);
-
-	return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
-}
-
 static inline struct real real_multiply(struct real a, struct real b)
 {
-	struct real product = real_of(real_multiply_high(a.mantissa, b.mantissa));
+	struct real product = real_of((u64)((unsigned __int128)a.mantissa * b.mantissa >> 64));
 
 	product.exponent += a.exponent + b.exponent + 64;
 	return product;
@@ -44,20 +34,16 @@ static inline struct real real_multiply(struct real a, struct real b)
 /* @b is not 0. One bit of the quotient after the other. */
 static inline struct real real_divide(struct real a, struct real b)
 {
-	u64 rest = a.mantissa, bits = 0;
-	struct real quotient;
+	unsigned __int128 rest = a.mantissa;
+	u64 bits = 0;
 
-	for (unsigned i = 0; i < 64; i++) {
-		bool carry = i && rest >> 63;
-
-		rest <<= i ? 1 : 0;
-		bits <<= 1;
-		if (carry || rest >= b.mantissa) {
-			rest -= b.mantissa;
-			bits |= 1;
-		}
+	for (unsigned i = 0; i < 64; i++, rest <<= 1) {
+		bits = bits << 1 | (rest >= b.mantissa);
+		rest -= rest >= b.mantissa ? b.mantissa : 0;
 	}
-	quotient = real_of(bits);
+
+	struct real quotient = real_of(bits);
+
 	quotient.exponent += a.exponent - b.exponent - 63;
 	return quotient;
 }

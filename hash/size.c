@@ -32,130 +32,77 @@
 #include "kernel/core/string.h"
 
 #define LARGEST_TABLE (1ull << 31)
-#define ADAPT_PAGES (GB(64) >> PAGE_SHIFT)
 
-enum cache_index { PAGE, BUFFER, INODE, DENTRY };
-
-struct request {
-	enum cache_index cache;
-	u64 pages;
-	size_t entry_bytes;
-};
-
-static u64 entries_2_2_5(const struct request *r)
-{
-	static const u64 fixed[] = {[PAGE] = 2048, [INODE] = 256, [DENTRY] = 1024};
-
-	return r->cache == BUFFER ? 32 * PAGE_SIZE / r->entry_bytes : fixed[r->cache];
-}
+static const char *const rules[] = {"2.2.5", "2.2.16", "2.4", "2.6", "6.1"};
+enum rule { R_2_2_5, R_2_2_16, R_2_4, R_2_6, R_6_1, RULES };
 
 /* As many entries as fit into @bytes, rounded up to a power-of-two number of pages. */
-static u64 whole_pages(u64 bytes, const struct request *r)
+static u64 whole_pages(u64 bytes, size_t entry_bytes)
 {
-	return roundup_pow_of_two(DIV_ROUND_UP(max(bytes, (u64)1), PAGE_SIZE)) * PAGE_SIZE /
-	       r->entry_bytes;
+	return roundup_pow_of_two(DIV_ROUND_UP(max(bytes, 1ull), PAGE_SIZE)) * PAGE_SIZE /
+	       entry_bytes;
 }
 
-static u64 entries_2_2_16(const struct request *r)
+/* Of the table of the cache whose name begins with @cache. */
+static u64 entries_by(enum rule rule, char cache, size_t entry_bytes)
 {
-	return r->cache == PAGE ? whole_pages(r->pages * r->entry_bytes, r) : entries_2_2_5(r);
+	u64 pages = page_alloc_total_pages();
+	bool page = cache == 'p', buffer = cache == 'b', dentry = cache == 'd';
+	unsigned scale = page ? 0 : dentry ? 1 : 2; /* log2 of the frames for each entry */
+
+	if (rule == R_2_2_16 && page)
+		return whole_pages(pages * entry_bytes, entry_bytes);
+	if (rule <= R_2_2_16)
+		return page ? 2048 : dentry ? 1024 : buffer ? 32 * PAGE_SIZE / entry_bytes : 256;
+	if (rule == R_2_4)
+		return buffer ? whole_pages((pages >> 14) * entry_bytes * PAGE_SIZE, entry_bytes)
+			      : whole_pages((pages >> scale) * entry_bytes, entry_bytes);
+	for (u64 above = GB(64) >> PAGE_SHIFT; rule == R_6_1 && above < pages; above <<= 2)
+		scale++;
+	return min(roundup_pow_of_two(round_up(pages, MB(1) >> PAGE_SHIFT) >> scale),
+		   max(pages * PAGE_SIZE / 16 / entry_bytes, 2ull));
 }
 
-/* log2 of the bytes of memory for each entry. */
-static const unsigned scales[] = {[PAGE] = 12, [BUFFER] = 14, [INODE] = 14, [DENTRY] = 13};
-
-static u64 entries_2_4(const struct request *r)
-{
-	if (r->cache == BUFFER)
-		return roundup_pow_of_two(max((r->pages >> 14) * r->entry_bytes, (u64)1)) *
-		       PAGE_SIZE / r->entry_bytes;
-	return whole_pages((r->pages >> (scales[r->cache] - PAGE_SHIFT)) * r->entry_bytes, r);
-}
-
-static u64 entries_scaled(const struct request *r, unsigned coarser)
-{
-	u64 pages = round_up(r->pages, MB(1) >> PAGE_SHIFT);
-	u64 entries = roundup_pow_of_two(pages >> (scales[r->cache] + coarser - PAGE_SHIFT));
-
-	return min(entries, max(r->pages * PAGE_SIZE / 16 / r->entry_bytes, (u64)2));
-}
-
-static u64 entries_2_6(const struct request *r)
-{
-	return entries_scaled(r, 0);
-}
-
-static u64 entries_6_1(const struct request *r)
-{
-	unsigned coarser = 0;
-
-	for (u64 pages = ADAPT_PAGES; pages < r->pages; pages <<= 2)
-		coarser++;
-	return entries_scaled(r, coarser);
-}
-
-static const struct rule {
-	const char *name;
-	u64 (*entries)(const struct request *request);
-} rules[] = {
-	{"2.2.5", entries_2_2_5}, {"2.2.16", entries_2_2_16}, {"2.4", entries_2_4},
-	{"2.6", entries_2_6},	  {"6.1", entries_6_1},
-};
-
-static const struct rule *find_rule(const char *name)
-{
-	for (unsigned i = 0; i < ARRAY_SIZE(rules); i++)
-		if (strcmp(rules[i].name, name) == 0)
-			return &rules[i];
-	return NULL;
-}
-
-/* The rule that option @name asks for; NULL: none, or a wrong one (said so). */
-static const struct rule *asked_rule(const char *name)
+/* The number of the rule that @value names, which @option has; RULES: there is none. */
+static enum rule find_rule(const char *value, const char *option)
 {
 	static const char *complained; /* once is enough for four caches */
-	const char *value = cmdline_value(name);
-	const struct rule *rule = value ? find_rule(value) : NULL;
+	enum rule rule = value ? 0 : RULES;
 
-	if (value && !rule && value != complained) {
+	while (rule < RULES && strcmp(rules[rule], value) != 0)
+		rule++;
+	if (value && rule == RULES && value != complained) {
 		complained = value;
-		pr_err("%s=%s: there is no such rule. There are:\n", name, value);
-		for (unsigned i = 0; i < ARRAY_SIZE(rules); i++)
-			pr_err("  %s\n", rules[i].name);
+		pr_err("%s=%s: there is no such rule. There are:\n", option, value);
+		for (unsigned i = 0; i < RULES; i++)
+			pr_err("  %s\n", rules[i]);
 	}
 	return rule;
-}
-
-static enum cache_index index_of(const struct hash_cache *cache)
-{
-	return cache->name[0] == 'p'   ? PAGE
-	       : cache->name[0] == 'b' ? BUFFER
-	       : cache->name[0] == 'i' ? INODE
-				       : DENTRY;
 }
 
 /* What is wanted, a power of two from 2 to LARGEST_TABLE; sets cache->rule. */
 static u64 wanted_entries(struct hash_cache *cache, size_t entry_bytes)
 {
-	struct request request = {index_of(cache), page_alloc_total_pages(), entry_bytes};
-	const struct rule *rule;
-	char option[16];
+	char number[] = "?hash_entries", sizing[] = "?hash_sizing";
 	u64 entries = 0;
 
-	snprintf(option, sizeof(option), "%chash_entries", cache->name[0]);
-	if (cmdline_u64(option, &entries) && entries) {
+	number[0] = sizing[0] = cache->name[0];
+	if (cmdline_u64(number, &entries) && entries) {
 		cache->rule = "number";
 	} else {
-		snprintf(option, sizeof(option), "%chash_sizing", cache->name[0]);
-		rule = asked_rule(option);
-		rule = rule ?: asked_rule("hash_sizing");
-		rule = rule ?: find_rule(CONFIG_HASH_SIZING);
-		rule = rule ?: &rules[ARRAY_SIZE(rules) - 1];
-		cache->rule = rule->name;
+		enum rule rule = find_rule(cmdline_value(sizing), sizing);
+
+		if (rule == RULES)
+			rule = find_rule(cmdline_value("hash_sizing"), "hash_sizing");
+		if (rule == RULES)
+			rule = find_rule(CONFIG_HASH_SIZING, "HASH_SIZING");
+		if (rule == RULES)
+			rule = R_6_1;
+		cache->rule = rules[rule];
 		/* A cap need not be a power of two: Linux rounds down. */
-		entries = 1ull << ilog2(rule->entries(&request));
+		entries = 1ull << ilog2(entries_by(rule, cache->name[0], entry_bytes));
 	}
-	return max(roundup_pow_of_two(min(entries, LARGEST_TABLE)), (u64)2);
+	return max(roundup_pow_of_two(min(entries, LARGEST_TABLE)), 2ull);
 }
 
 void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes)
@@ -163,22 +110,18 @@ void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes)
 	u64 wanted = wanted_entries(cache, entry_bytes), entries = wanted;
 	void *table;
 
-	for (;; entries /= 2) {
-		table = hash_alloc_table(entries * entry_bytes);
-		if (table)
-			break;
+	for (; !(table = hash_alloc_table(entries * entry_bytes)); entries /= 2)
 		if (entries * entry_bytes <= PAGE_SIZE || entries == 2)
 			panic("no memory for the %s cache's hash table", cache->name);
-	}
 	if (entries != wanted)
 		pr_warn("%s cache: no contiguous memory for %llu hash table entries\n",
-			cache->title, (unsigned long long)wanted);
+			cache->title, wanted);
 	cache->entries = entries;
 	cache->bits = ilog2(entries);
 	cache->bytes = entries * entry_bytes;
 	pr_info("%s cache hash table entries: %llu (order: %d, %llu bytes)\n", cache->title,
-		(unsigned long long)entries,
+		entries,
 		cache->bytes > PAGE_SIZE ? ilog2(cache->bytes) - PAGE_SHIFT : 0,
-		(unsigned long long)cache->bytes);
+		cache->bytes);
 	return table;
 }

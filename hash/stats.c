@@ -22,9 +22,14 @@ void hash_check_bucket(const struct hash_cache *cache, u64 bucket)
 {
 	if (unlikely(bucket >= cache->entries))
 		panic("%s_hash of %s.h gives bucket %llu, but the table has %llu", cache->name,
-		      cache->function, (unsigned long long)bucket,
-		      (unsigned long long)cache->entries);
+		      cache->function, bucket, cache->entries);
 }
+#endif
+
+#if defined(CONFIG_DEBUG) && defined(CONFIG_HASH_STATS)
+#define CHECK_OBJECTS true
+#else
+#define CHECK_OBJECTS false
 #endif
 
 /* ---- computing ------------------------------------------------------------------------------- */
@@ -138,11 +143,9 @@ static void add_counters(const struct hash_cache *cache, struct hash_statistics 
 {
 	for (unsigned cpu = 0; cache->counters && cpu < NR_CPUS; cpu++) {
 		const u64 *from = (const u64 *)&cache->counters[cpu];
-		u64 *to = (u64 *)&s->counted;
 
-		for (unsigned i = 0; i < offsetof(struct hash_counters, removes) / sizeof(u64) + 1;
-		     i++)
-			to[i] += READ_ONCE(from[i]);
+		for (unsigned i = 0; i < HASH_COUNTED; i++)
+			((u64 *)&s->counted)[i] += READ_ONCE(from[i]);
 	}
 	s->lookups = s->counted.hits + s->counted.misses;
 }
@@ -154,27 +157,23 @@ static void add_counters(const struct hash_cache *cache, struct hash_statistics 
  */
 static void check_objects(const struct hash_cache *cache, const struct hash_statistics *s)
 {
-#if defined(CONFIG_DEBUG) && defined(CONFIG_HASH_STATS)
-	struct hash_statistics after = {.buckets = 0};
-	u64 inserted = s->counted.inserts - s->counted.removes;
+	struct hash_statistics after = {0};
 
 	add_counters(cache, &after);
-	if (cache->trees || s->objects == inserted || after.counted.inserts != s->counted.inserts ||
-	    after.counted.removes != s->counted.removes)
-		return;
-	panic("%s cache: %llu objects, but %llu were inserted and not removed", cache->name,
-	      (unsigned long long)s->objects, (unsigned long long)inserted);
-#else
-	(void)cache, (void)s;
-#endif
+	if (!cache->trees && s->objects != s->counted.inserts - s->counted.removes &&
+	    after.counted.inserts == s->counted.inserts &&
+	    after.counted.removes == s->counted.removes)
+		panic("%s cache: %llu objects, but %llu were inserted and %llu removed", cache->name,
+		      s->objects, s->counted.inserts, s->counted.removes);
 }
 
 void hash_collect(struct hash_cache *cache, struct hash_statistics *s)
 {
-	*s = (struct hash_statistics){.buckets = 0};
+	*s = (struct hash_statistics){0};
 	add_counters(cache, s);
 	cache->walk(cache->table, add_bucket, s);
-	check_objects(cache, s);
+	if (CHECK_OBJECTS)
+		check_objects(cache, s);
 	if (!cache->trees)
 		hash_compute(s);
 }

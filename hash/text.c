@@ -7,55 +7,22 @@
 #include "kernel/core/errno.h"
 #include "kernel/core/string.h"
 
-#define FIRST_CAPACITY 4096
-
-void text_init(struct text *text)
-{
-	*text = (struct text){.data = NULL};
-}
-
-void text_init_sink(struct text *text, char *buffer, size_t size,
-		    void (*sink)(const char *text, size_t length))
-{
-	*text = (struct text){.data = buffer, .capacity = size, .sink = sink};
-}
-
-void text_reset(struct text *text)
-{
-	text->length = 0;
-	text->error = 0;
-}
-
-void text_flush(struct text *text)
-{
-	if (text->sink && text->length)
-		text->sink(text->data, text->length);
-	text->length = 0;
-}
-
-void text_free(struct text *text)
-{
-	kfree(text->data);
-	text_init(text);
-}
-
 /* Room for @more bytes; false: there is no memory for them. */
 static bool make_room(struct text *text, size_t more)
 {
-	size_t capacity = max(text->capacity, (size_t)FIRST_CAPACITY);
-	char *data;
+	size_t capacity = max(text->capacity, (size_t)4096);
 
-	if (text->length + more <= text->capacity)
-		return true;
-	if (text->sink) {
-		text_flush(text);
-		return more <= text->capacity;
-	}
+	if (text->error || text->length + more <= text->capacity)
+		return !text->error;
 	while (capacity < text->length + more)
 		capacity *= 2;
-	data = kmalloc(capacity, HASH_GFP_KERNEL);
-	if (!data)
+
+	char *data = kmalloc(capacity, HASH_GFP_KERNEL);
+
+	if (!data) {
+		text->error = -ENOMEM;
 		return false;
+	}
 	memcpy(data, text->data, text->length);
 	kfree(text->data);
 	text->data = data;
@@ -65,41 +32,27 @@ static bool make_room(struct text *text, size_t more)
 
 void text_write(struct text *text, const char *bytes, size_t length)
 {
-	if (text->error)
+	if (!make_room(text, length))
 		return;
-	if (!make_room(text, length)) {
-		text->error = -ENOMEM;
-		return;
-	}
 	memcpy(text->data + text->length, bytes, length);
 	text->length += length;
 }
 
 void text_printf(struct text *text, const char *format, ...)
 {
-	va_list arguments, again;
-	size_t room = text->capacity - text->length;
-	int length;
+	size_t length = 100; /* at first, what most lines have */
 
-	if (text->error)
-		return;
-	va_start(arguments, format);
-	va_copy(again, arguments);
-	length = kernel_vsnprintf(room ? text->data + text->length : NULL, room, format, arguments);
-	va_end(arguments);
-	if ((size_t)length >= room) {
-		if (make_room(text, (size_t)length + 1)) /* the terminator's place as well */
-			kernel_vsnprintf(text->data + text->length, (size_t)length + 1, format,
-					 again);
-		else
-			text->error = -ENOMEM;
+	while (make_room(text, length + 1)) { /* the terminator's place as well */
+		size_t room = text->capacity - text->length;
+		va_list arguments;
+
+		va_start(arguments, format);
+		length = (size_t)kernel_vsnprintf(text->data + text->length, room, format,
+						  arguments);
+		va_end(arguments);
+		if (length < room) {
+			text->length += length;
+			return;
+		}
 	}
-	if (!text->error)
-		text->length += (size_t)length;
-	va_end(again);
-}
-
-int text_error(const struct text *text)
-{
-	return text->error;
 }

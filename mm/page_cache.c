@@ -349,7 +349,7 @@ void address_space_init(struct address_space *mapping, struct inode *host,
 	INIT_LIST_HEAD(&mapping->vmas);
 }
 
-DEFINE_HASH_CACHE(page, PAGE, "Page", "find_page");
+DEFINE_HASH_CACHE(page, PAGE, "Page", "pages", "find_page");
 
 void page_cache_init(void)
 {

@@ -210,9 +210,8 @@ static const char *proc_get_link(struct inode *inode, void **cookie)
 {
 	struct proc_entry entry = entry_of(inode);
 	struct path path;
-	struct text text;
+	struct text text = {0};
 
-	text_init(&text);
 	if (entry.node->show) {
 		entry.node->show(&text, &entry);
 	} else {
@@ -224,10 +223,8 @@ static const char *proc_get_link(struct inode *inode, void **cookie)
 	}
 	text_write(&text, "\0\0\0\0\0\0\0\0", 9); /* the end, and 8 bytes more */
 	if (text.error) {
-		int error = text.error;
-
-		text_free(&text);
-		return ERR_PTR(error);
+		kfree(text.data);
+		return ERR_PTR(text.error);
 	}
 	*cookie = text.data;
 	return text.data;
@@ -260,7 +257,7 @@ static void proc_release(struct file *file)
 {
 	struct proc_file *proc_file = file->private;
 
-	text_free(&proc_file->text);
+	kfree(proc_file->text.data);
 	kfree(proc_file);
 }
 
@@ -269,7 +266,8 @@ static int fill_text(struct file *file, struct text *text)
 	struct proc_entry entry = entry_of(file->inode);
 	struct process_info info;
 
-	text_reset(text);
+	text->length = 0;
+	text->error = 0;
 	if (entry.node->show_info) {
 		text->error = process_info(entry.pid, &info);
 		if (!text->error)

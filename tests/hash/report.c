@@ -48,7 +48,7 @@ long report(const char *name, const u64 *given, u64 count, const u64 *counters, 
 {
 	struct hash_cache cache = {
 		.title = strcmp(name, "buffer") ? "Dentry" : "Buffer",
-		.object = name,
+		.objects = strcmp(name, "buffer") ? "dentries" : "buffers",
 		.finder = strcmp(name, "buffer") ? "d_lookup" : "find_buffer",
 		.name = name,
 		.function = "mult",
@@ -59,7 +59,7 @@ long report(const char *name, const u64 *given, u64 count, const u64 *counters, 
 		.rule = "2.4",
 		.counters = HASH_COUNTERS(dentry),
 	};
-	struct text text;
+	struct text text = {0};
 	long result;
 
 	for (unsigned i = 0; i < 7; i++) {
@@ -68,54 +68,21 @@ long report(const char *name, const u64 *given, u64 count, const u64 *counters, 
 	}
 	sizes = given;
 	buckets = count;
-	text_init(&text);
 	if (json)
 		hash_report_json(&cache, &text);
 	else
 		hash_report_text(&cache, &text);
-	result = text_error(&text) ? text_error(&text) : (long)text.length;
+	result = text.error ? text.error : (long)text.length;
 	if (result >= 0) {
 		snprintf(out, size, "%.*s", (int)text.length, text.data);
 	}
-	text_free(&text);
+	kfree(text.data);
 	return result;
 }
 
 void fail_allocations(bool fail)
 {
 	no_memory = fail;
-}
-
-static char said[65536];
-static size_t said_length, pieces;
-
-static void hear(const char *text, size_t length)
-{
-	memcpy(said + said_length, text, length);
-	said_length += length;
-	said[said_length] = '\0';
-	pieces++;
-	if (text[length - 1] != '\n')
-		abort(); /* a piece ends where a line does */
-}
-
-/* Write @lines lines of @width characters through a buffer of 200; the number of pieces. */
-long through_sink(unsigned lines, unsigned width)
-{
-	char buffer[200];
-	struct text text;
-
-	said_length = pieces = 0;
-	text_init_sink(&text, buffer, sizeof(buffer), hear);
-	for (unsigned i = 0; i < lines; i++)
-		text_printf(&text, "%*u\n", (int)width, i);
-	text_flush(&text);
-	return text_error(&text) ? -1 : (long)pieces;
-}
-
-const char *heard(void)
-{
-	return said;
 }
 
 /* real.h by itself: base^exponent * scale, rounded; a quotient. */

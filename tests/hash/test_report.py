@@ -49,8 +49,7 @@ SIZES_3 = [2034, 3317, 4034, 3833, 2082, 712, 222, 78, 46, 19, 5, 2]
 @pytest.fixture(scope="module")
 def library():
     found = compiled.shared("report.c", "report", defines=["CONFIG_HASH_WORD=64", "CONFIG_HASH_STATS"])
-    found.report.restype = found.through_sink.restype = ctypes.c_long
-    found.heard.restype = ctypes.c_char_p
+    found.report.restype = ctypes.c_long
     found.power_scaled.restype = found.quotient_scaled.restype = ctypes.c_uint64
     return found
 
@@ -233,10 +232,3 @@ def test_text_without_memory_says_so(library):
     )
     library.fail_allocations(ctypes.c_bool(False))
     assert length == -12
-
-
-def test_the_console_gets_whole_lines(library):
-    for width in (1, 20, 90, 198):
-        pieces = library.through_sink(ctypes.c_uint(30), ctypes.c_uint(width))
-        assert 0 < pieces <= 30
-        assert library.heard().decode() == "".join(f"{i:{width}}\n" for i in range(30))
