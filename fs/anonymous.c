@@ -8,7 +8,6 @@ static struct super_block anonymous_super = {
 	.flags = SB_NOATIME,
 	.block_size = PAGE_SIZE,
 	.active = ATOMIC_INIT(1),
-	.inodes = LIST_HEAD_INIT(anonymous_super.inodes),
 	.dirty = LIST_HEAD_INIT(anonymous_super.dirty),
 	.max_bytes = ~0ULL >> 1,
 };

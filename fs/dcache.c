@@ -32,8 +32,7 @@ static struct kmem_cache *dentry_slab;
 /* Parents and names: taken by d_move, d_path and whoever walks upwards without references. */
 DEFINE_SPINLOCK(dentry_tree_lock);
 
-static bool dentry_take(struct list_head *link), dentry_evict(struct list_head *link);
-static struct lru lru = {.take = dentry_take, .evict = dentry_evict};
+static struct lru lru;
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 
@@ -351,7 +350,7 @@ static bool evict_dentry(struct dentry *dentry, int others)
 	return unused;
 }
 
-static bool dentry_take(struct list_head *link)
+static bool take_unused(struct list_head *link, void *argument)
 {
 	struct dentry *dentry = list_entry(link, struct dentry, lru);
 	bool unused = !dentry->referenced && atomic_read(&dentry->refcount) == DREF_KEPT;
@@ -362,15 +361,14 @@ static bool dentry_take(struct list_head *link)
 	return unused;
 }
 
-static bool dentry_evict(struct list_head *link)
+static bool evict_taken(struct list_head *link, void *argument)
 {
 	return evict_dentry(list_entry(link, struct dentry, lru), 0);
 }
 
 u64 shrink_dcache(u64 objects)
 {
-	/* once round to forget uses, once more to take */
-	return lru_shrink(&lru, objects, 2 * lru_count(&lru));
+	return lru_each(&lru, take_unused, evict_taken, NULL, objects, ~0ULL);
 }
 
 static u64 dcache_count(void)
@@ -382,7 +380,7 @@ static u64 dcache_count(void)
  * looks at a number in proportion to @objects, however many are in use: all of tmpfs's are. */
 static u64 dcache_scan(u64 objects, unsigned gfp)
 {
-	return lru_shrink(&lru, objects, 2 * objects);
+	return lru_each(&lru, take_unused, evict_taken, NULL, objects, 2 * objects);
 }
 
 static struct shrinker dcache_shrinker = {
@@ -394,7 +392,7 @@ static struct dentry *some_child(struct dentry *parent, bool busy)
 	struct dentry *child;
 
 	guard(spinlock, &parent->lock);
-	list_for_each_entry (child, &parent->children, child_link)
+	list_for_each_entry(child, &parent->children, child_link)
 		if ((busy || dentry_count(child) == 0) && atomic_inc_not_zero(&child->refcount))
 			return child;
 	return NULL;
@@ -441,7 +439,7 @@ void dentry_cache_check(void)
 
 	lru_check(&lru, &dentry_cache_hash);
 	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
-		list_for_each_entry (dentry, &lru.of_cpu[cpu].objects, lru) {
+		list_for_each_entry(dentry, &lru.of_cpu[cpu].objects, lru) {
 			struct dentry *found =
 				dentry_find_again(dentry->parent, dentry->name, dentry->name_length,
 						  dentry->name_hash);

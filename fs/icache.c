@@ -39,8 +39,7 @@ static struct kmem_cache *inode_slab;
 /* Waiters for I_NEW of any inode: rare, so one queue serves all. */
 static DEFINE_WAIT_QUEUE(inode_wait);
 
-static bool inode_take(struct list_head *link), inode_evict(struct list_head *link);
-static struct lru lru = {.take = inode_take, .evict = inode_evict};
+static struct lru lru;
 
 static __always_inline int inode_compare(const struct inode *inode, const struct inode_key *key)
 {
@@ -76,13 +75,8 @@ static struct inode *inode_alloc(struct super_block *sb)
 	spin_lock_init(&inode->spin, "inode->spin");
 	INIT_LIST_HEAD(&inode->dirty_link);
 	address_space_init(&inode->data, inode, NULL);
+	atomic_inc(&sb->inode_count);
 	return inode;
-}
-
-static void add_to_super(struct inode *inode)
-{
-	guard(spinlock, &inode->sb->inodes_lock);
-	list_add(&inode->sb_link, &inode->sb->inodes);
 }
 
 void inode_free_plain(struct inode *inode)
@@ -92,10 +86,13 @@ void inode_free_plain(struct inode *inode)
 
 static void inode_free(struct inode *inode)
 {
-	if (inode->sb->op->free_inode)
-		inode->sb->op->free_inode(inode);
+	struct super_block *sb = inode->sb;
+
+	if (sb->op->free_inode)
+		sb->op->free_inode(inode);
 	else
 		inode_free_plain(inode);
+	atomic_dec(&sb->inode_count); /* @sb goes once it has no inodes */
 }
 
 struct inode *new_inode(struct super_block *sb)
@@ -107,20 +104,13 @@ struct inode *new_inode(struct super_block *sb)
 		return NULL;
 	inode->number = (ino_t)atomic64_inc_return(&next_number);
 	inode->atime = inode->mtime = inode->ctime = current_time();
-	add_to_super(inode);
 	return inode;
 }
 
-static void set_flags(struct inode *inode, u32 flags)
+static void change_flags(struct inode *inode, u32 set, u32 clear)
 {
 	guard(spinlock, &inode->spin);
-	inode->flags |= flags;
-}
-
-static void clear_flags(struct inode *inode, u32 flags)
-{
-	guard(spinlock, &inode->spin);
-	inode->flags &= ~flags;
+	inode->flags = (inode->flags | set) & ~clear;
 }
 
 static void insert_locked(struct inode *inode, u32 bucket)
@@ -128,7 +118,7 @@ static void insert_locked(struct inode *inode, u32 bucket)
 	u64 compares; /* an ordered structure compares; that is no lookup */
 	struct inode_key key = {inode->sb, inode->number, &compares};
 
-	set_flags(inode, I_HASHED);
+	change_flags(inode, I_HASHED, 0);
 	inode_table_insert(&table, NULL, bucket, inode, &key, inode_compare);
 	HASH_COUNT(inode, inserts, 1);
 	lru_add(&lru, &inode->lru, &inode->lru_cpu);
@@ -152,7 +142,7 @@ void remove_inode_hash(struct inode *inode)
 		inode_table_remove(&table, NULL, bucket, inode);
 		HASH_COUNT(inode, removes, 1);
 		lru_remove(&lru, &inode->lru, inode->lru_cpu);
-		clear_flags(inode, I_HASHED);
+		change_flags(inode, 0, I_HASHED);
 	}
 	inode_table_unlock(&table, NULL, bucket);
 }
@@ -204,20 +194,18 @@ static struct inode *find_inode(struct super_block *sb, ino_t number, struct ino
 
 struct inode *iget_locked(struct super_block *sb, ino_t number)
 {
-	struct inode *inode, *fresh;
-
 	for (;;) {
-		inode = find_inode(sb, number, NULL);
+		struct inode *inode = find_inode(sb, number, NULL);
+
 		if (!inode) {
-			fresh = inode_alloc(sb);
+			struct inode *fresh = inode_alloc(sb);
+
 			if (!fresh)
 				return NULL;
 			fresh->number = number;
 			inode = find_inode(sb, number, fresh);
-			if (inode == fresh) {
-				add_to_super(fresh);
+			if (inode == fresh)
 				return fresh;
-			}
 			inode_free(fresh);
 		}
 		wait_event(inode_wait, !(READ_ONCE(inode->flags) & I_NEW));
@@ -229,7 +217,7 @@ struct inode *iget_locked(struct super_block *sb, ino_t number)
 
 void unlock_new_inode(struct inode *inode)
 {
-	clear_flags(inode, I_NEW);
+	change_flags(inode, 0, I_NEW);
 	wake_up(&inode_wait);
 }
 
@@ -253,11 +241,11 @@ static void evict(struct inode *inode)
 		truncate_inode_pages(&inode->data, 0);
 	if (sb->op->evict_inode && inode->nlink == 0)
 		sb->op->evict_inode(inode);
-	spin_lock(&sb->inodes_lock);
-	list_del(&inode->sb_link);
-	list_del_init(&inode->dirty_link);
-	inode_free(inode); /* uses @sb, which goes once it has no inodes: so under the lock */
-	spin_unlock(&sb->inodes_lock);
+	if (!list_empty(&inode->dirty_link)) {
+		guard(spinlock, &sb->inodes_lock);
+		list_del(&inode->dirty_link);
+	}
+	inode_free(inode);
 }
 
 void iput(struct inode *inode)
@@ -287,20 +275,20 @@ static bool claim_unused(struct inode *inode)
 	return true;
 }
 
-static bool inode_take(struct list_head *link)
+static bool take_unused(struct list_head *link, void *argument)
 {
 	struct inode *inode = list_entry(link, struct inode, lru);
 
 	guard(spinlock, &inode->spin);
-	bool unused =
-		atomic_read(&inode->refcount) == 0 && !(inode->flags & (I_REFERENCED | I_FREEING));
+	bool unused = atomic_read(&inode->refcount) == 0 &&
+		      !(inode->flags & (I_REFERENCED | I_FREEING));
 	inode->flags &= ~I_REFERENCED;
 	if (unused)
 		atomic_inc(&inode->refcount);
 	return unused;
 }
 
-static bool inode_evict(struct list_head *link)
+static bool evict_unused(struct list_head *link, void *argument)
 {
 	struct inode *inode = list_entry(link, struct inode, lru);
 
@@ -316,8 +304,26 @@ static bool inode_evict(struct list_head *link)
 
 u64 shrink_icache(u64 objects)
 {
-	/* as shrink_dcache() */
-	return lru_shrink(&lru, objects, 2 * lru_count(&lru));
+	return lru_each(&lru, take_unused, evict_unused, NULL, objects, ~0ULL);
+}
+
+static bool take_live(struct list_head *link, void *argument)
+{
+	return inode_get_live(list_entry(link, struct inode, lru));
+}
+
+static bool drop_pages(struct list_head *link, void *argument)
+{
+	struct inode *inode = list_entry(link, struct inode, lru);
+
+	invalidate_inode_pages(&inode->data);
+	iput(inode);
+	return false;
+}
+
+void drop_page_cache(void)
+{
+	lru_each(&lru, take_live, drop_pages, NULL, ~0ULL, lru_count(&lru));
 }
 
 static u64 icache_count(void)
@@ -329,38 +335,34 @@ static u64 icache_count(void)
  * may. */
 static u64 icache_scan(u64 objects, unsigned gfp)
 {
-	return lru_shrink(&lru, objects, 2 * objects);
+	return lru_each(&lru, take_unused, evict_unused, NULL, objects, 2 * objects);
 }
 
 static struct shrinker icache_shrinker = {
 	.name = "inode", .count = icache_count, .scan = icache_scan};
 
-/* An inode of @sb that nobody uses, claimed; NULL when there is none. *@busy counts the others. */
-static struct inode *claim_any(struct super_block *sb, u64 *busy)
+/* Claim @link's inode for eviction if it is one of @sb's that nobody uses. */
+static bool claim_of_super(struct list_head *link, void *sb)
 {
-	struct inode *inode;
+	struct inode *inode = list_entry(link, struct inode, lru);
 
-	*busy = 0;
-	guard(spinlock, &sb->inodes_lock);
-	list_for_each_entry (inode, &sb->inodes, sb_link) {
-		guard(spinlock, &inode->spin);
-		if (atomic_read(&inode->refcount) == 0 && !(inode->flags & I_FREEING)) {
-			inode->flags |= I_FREEING;
-			return inode;
-		}
-		(*busy)++;
-	}
-	return NULL;
+	guard(spinlock, &inode->spin);
+	if (inode->sb != sb || atomic_read(&inode->refcount) || (inode->flags & I_FREEING))
+		return false;
+	inode->flags |= I_FREEING;
+	return true;
+}
+
+static bool evict_claimed(struct list_head *link, void *sb)
+{
+	evict(list_entry(link, struct inode, lru));
+	return true;
 }
 
 u64 evict_inodes(struct super_block *sb)
 {
-	struct inode *inode;
-	u64 busy;
-
-	while ((inode = claim_any(sb, &busy)) != NULL)
-		evict(inode);
-	return busy;
+	lru_each(&lru, claim_of_super, evict_claimed, sb, ~0ULL, lru_count(&lru));
+	return (u64)atomic_read(&sb->inode_count);
 }
 
 /* ---- writing back ---------------------------------------------------------------------------- */
@@ -435,7 +437,7 @@ static u64 count_dirty(struct super_block *sb)
 	u64 count = 0;
 
 	guard(spinlock, &sb->inodes_lock);
-	list_for_each_entry (inode, &sb->dirty, dirty_link)
+	list_for_each_entry(inode, &sb->dirty, dirty_link)
 		count++;
 	return count;
 }

@@ -101,6 +101,7 @@ struct file *file_open_path(const struct path *path, u32 flags); /* consumes not
  * being evicted by another. */
 u64 evict_inodes(struct super_block *sb);
 u64 shrink_icache(u64 objects);
+void drop_page_cache(void); /* the clean pages of all inodes that are cached */
 void inode_cache_check(void);
 
 /*
@@ -115,6 +116,5 @@ void locks_remove(struct inode *inode, const void *owner);
 extern const struct file_operations bad_file_operations;
 extern const struct inode_operations no_inode_operations;
 void file_cache_init(void);
+void ext2_init(void);
 void tmpfs_init(void);
-void devfs_init(void);
-void procfs_init(void);

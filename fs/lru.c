@@ -37,31 +37,33 @@ u64 lru_count(const struct lru *lru)
 	return count;
 }
 
-/* The oldest of @list that may go, or NULL. */
-static struct list_head *take_oldest(struct lru *lru, struct lru_list *list, u64 *budget)
+static struct list_head *take_oldest(struct lru_list *list,
+				     bool (*take)(struct list_head *link, void *argument),
+				     void *argument)
 {
 	guard(spinlock, &list->lock);
-	while (*budget && !list_empty(&list->objects)) {
-		struct list_head *link = list->objects.prev;
-
-		(*budget)--;
-		list_move(link, &list->objects);
-		if (lru->take(link))
-			return link;
-	}
-	return NULL;
+	if (list_empty(&list->objects))
+		return NULL;
+	struct list_head *link = list->objects.prev;
+	list_move(link, &list->objects);
+	return take(link, argument) ? link : NULL;
 }
 
-u64 lru_shrink(struct lru *lru, u64 objects, u64 budget)
+u64 lru_each(struct lru *lru, bool (*take)(struct list_head *link, void *argument),
+	     bool (*then)(struct list_head *link, void *argument), void *argument, u64 objects,
+	     u64 budget)
 {
-	u64 freed = 0;
+	u64 total = lru_count(lru), freed = 0;
 
-	for (unsigned cpu = 0, without = 0; freed < objects && without < NR_CPUS;
-	     cpu = (cpu + 1) % NR_CPUS) {
-		struct list_head *link = take_oldest(lru, &lru->of_cpu[cpu], &budget);
+	for (unsigned cpu = 0; cpu < NR_CPUS && total; cpu++) {
+		struct lru_list *list = &lru->of_cpu[cpu];
+		u64 looks = (min(budget, 2 * total) * READ_ONCE(list->count) + total - 1) / total;
 
-		without = link ? 0 : without + 1;
-		freed += link && lru->evict(link);
+		while (looks-- && freed < objects) {
+			struct list_head *link = take_oldest(list, take, argument);
+
+			freed += link && then(link, argument);
+		}
 	}
 	return freed;
 }

@@ -20,11 +20,6 @@ struct lru_list {
 
 struct lru {
 	struct lru_list of_cpu[NR_CPUS];
-	/* Is @link's object to go? Then with a reference; else its mark is taken off. List locked.
-	 */
-	bool (*take)(struct list_head *link);
-	/* Free what was taken, if it is still unused, else drop the reference. Was it freed? */
-	bool (*evict)(struct list_head *link);
 };
 
 void lru_init(struct lru *lru, const char *class_name);
@@ -33,7 +28,13 @@ void lru_add(struct lru *lru, struct list_head *link, u8 *cpu);
 /* @link is on the list of @cpu. */
 void lru_remove(struct lru *lru, struct list_head *link, u8 cpu);
 u64 lru_count(const struct lru *lru);
-/* Free @objects, one from each CPU's list in turn, after at most @budget looks; how many were. */
-u64 lru_shrink(struct lru *lru, u64 objects, u64 budget);
+/*
+ * Look at the oldest of each list, in proportion to its length, at @budget in all and each at most
+ * twice; it becomes the newest. What @take() says yes to, with the list locked, is given to @then()
+ * without, until that has said yes @objects times: how often it has.
+ */
+u64 lru_each(struct lru *lru, bool (*take)(struct list_head *link, void *argument),
+	     bool (*then)(struct list_head *link, void *argument), void *argument, u64 objects,
+	     u64 budget);
 /* Panic unless as many are listed as @cache has. Nothing else runs. */
 void lru_check(const struct lru *lru, struct hash_cache *cache);

@@ -18,7 +18,6 @@
  * All mounts are private: there is no propagation, and a bind has no mounts below it.
  */
 #include "fs/buffer.h"
-#include "fs/ext2/ext2.h"
 #include "fs/internal.h"
 
 static struct mount_lock {
@@ -27,29 +26,17 @@ static struct mount_lock {
 static DEFINE_MUTEX(mount_mutex);
 static LIST_HEAD(mounts);	/* all mounts, in order of mounting; mount_lock */
 static LIST_HEAD(super_blocks); /* mount_mutex */
-static struct filesystem *filesystems;
 
-void register_filesystem(struct filesystem *type)
-{
-	struct filesystem **at = &filesystems;
-
-	while (*at)
-		at = &(*at)->next;
-	*at = type;
-}
-
-const struct filesystem *first_filesystem(void)
-{
-	return filesystems;
-}
+struct filesystem *const filesystems[] = {&ext2_filesystem, &tmpfs_filesystem, &proc_filesystem,
+					  &devtmpfs_filesystem, NULL};
 
 static struct filesystem *find_filesystem(const char *name)
 {
-	struct filesystem *type = filesystems;
+	struct filesystem *const *type = filesystems;
 
-	while (type && strcmp(type->name, name))
-		type = type->next;
-	return type;
+	while (*type && strcmp((*type)->name, name))
+		type++;
+	return *type;
 }
 
 /* ---- mount_lock ------------------------------------------------------------------------------ */
@@ -83,7 +70,7 @@ static struct mount *mount_on(const struct path *path)
 	struct mount *child;
 
 	guard(spinlock, mount_lock());
-	list_for_each_entry (child, &path->mount->children, child_link)
+	list_for_each_entry(child, &path->mount->children, child_link)
 		if (child->mountpoint == path->dentry)
 			return mntget(child);
 	return NULL;
@@ -119,7 +106,7 @@ bool is_mountpoint(const struct dentry *dentry)
 	if (likely(!(dentry->flags & D_MOUNTED)))
 		return false;
 	guard(spinlock, mount_lock());
-	list_for_each_entry (mount, &mounts, link)
+	list_for_each_entry(mount, &mounts, link)
 		if (mount->mountpoint == dentry)
 			return true;
 	return false;
@@ -135,7 +122,7 @@ void for_each_mount(void (*visit)(struct mount *mount, void *argument), void *ar
 	struct mount *mount;
 
 	guard(mutex, &mount_mutex);
-	list_for_each_entry (mount, &mounts, link)
+	list_for_each_entry(mount, &mounts, link)
 		visit(mount, argument);
 }
 
@@ -144,7 +131,7 @@ void for_each_super(void (*visit)(struct super_block *sb, void *argument), void 
 	struct super_block *sb;
 
 	guard(mutex, &mount_mutex);
-	list_for_each_entry (sb, &super_blocks, link)
+	list_for_each_entry(sb, &super_blocks, link)
 		visit(sb, argument);
 }
 
@@ -218,7 +205,7 @@ static struct super_block *super_get(struct filesystem *type, struct block_devic
 	struct super_block *sb;
 
 	guard(mutex, &mount_mutex);
-	list_for_each_entry (sb, &super_blocks, link) {
+	list_for_each_entry(sb, &super_blocks, link) {
 		if (sb->type != type || (device ? sb->bdev != device : !type->single))
 			continue;
 		if (device && ((sb->flags ^ flags) & SB_RDONLY))
@@ -238,7 +225,6 @@ static struct super_block *super_get(struct filesystem *type, struct block_devic
 	atomic_set(&sb->active, 1);
 	mutex_init(&sb->rename_lock, "sb->rename_lock");
 	spin_lock_init(&sb->inodes_lock, "sb->inodes_lock");
-	INIT_LIST_HEAD(&sb->inodes);
 	INIT_LIST_HEAD(&sb->dirty);
 	int error = type->fill_super(sb, options, flags & MS_SILENT);
 	if (error) {
@@ -456,7 +442,7 @@ static bool has_writers(const struct super_block *sb, const struct mount *mount)
 {
 	const struct mount *other;
 
-	list_for_each_entry (other, &mounts, link)
+	list_for_each_entry(other, &mounts, link)
 		if ((mount ? other == mount : other->sb == sb) && atomic_read(&other->writers))
 			return true;
 	return false;
@@ -586,8 +572,6 @@ void vfs_init(void)
 	file_cache_init();
 	ext2_init();
 	tmpfs_init();
-	procfs_init();
-	devfs_init();
 }
 
 static void sync_visit(struct super_block *sb, void *result)

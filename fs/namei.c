@@ -18,8 +18,8 @@
 #include "fs/internal.h"
 
 struct held_link {
-	struct dentry *dentry; /* referenced: keeps the inode, and so its text */
-	void *cookie;
+	struct dentry *dentry; /* referenced: keeps the inode, and so a fast link's text */
+	char *text;	       /* from get_link(), or NULL */
 };
 
 struct walk {
@@ -175,10 +175,7 @@ static noinline void walk_release(struct walk *walk)
 {
 	while (walk->links) {
 		struct held_link *link = &walk->held[--walk->links];
-		struct inode *inode = link->dentry->inode;
-
-		if (!inode->link && inode->op->put_link)
-			inode->op->put_link(inode, link->cookie);
+		kfree(link->text);
 		dput(link->dentry);
 	}
 	if (walk->root.mount)
@@ -248,7 +245,7 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 {
 	struct inode *inode = link->inode;
 	const char *text = inode->link;
-	void *cookie = NULL;
+	char *copy = NULL;
 	struct path place;
 
 	if (walk->links == MAXSYMLINKS || (walk->resolve & RESOLVE_NO_SYMLINKS) ||
@@ -261,14 +258,14 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 			walk->path = place;
 		}
 	} else if (!text) {
-		text = inode->op->get_link(inode, &cookie);
+		text = copy = inode->op->get_link(inode);
 	}
 	if (IS_ERR_OR_NULL(text)) {
 		dput(link);
 		return text;
 	}
 	touch_inode_atime(inode, walk->path.mount);
-	walk->held[walk->links++] = (struct held_link){link, cookie};
+	walk->held[walk->links++] = (struct held_link){link, copy};
 	if (!*text)
 		return ERR_PTR(-ENOENT);
 	if (*text == '/') {

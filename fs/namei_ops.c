@@ -336,7 +336,7 @@ s64 sys_renameat2(int old_dfd, const char *old, int new_dfd, const char *new, u3
 s64 sys_readlinkat(int dfd, const char *name, char *buffer, int size)
 {
 	struct path path __free(path) = {0};
-	void *cookie = NULL;
+	char *copy __free(kfree) = NULL;
 	char first = 0;
 
 	if (size <= 0)
@@ -345,12 +345,10 @@ s64 sys_readlinkat(int dfd, const char *name, char *buffer, int size)
 	struct inode *inode = path.dentry->inode;
 	if (!S_ISLNK(inode->mode))
 		return get_user(first, name) || first ? -EINVAL : -ENOENT;
-	const char *text = inode->link ? inode->link : TRY_PTR(inode->op->get_link(inode, &cookie));
+	const char *text = inode->link;
+	if (!text)
+		text = copy = TRY_PTR(inode->op->get_link(inode));
 	touch_inode_atime(inode, path.mount);
 	s64 result = (s64)min(strlen(text), (size_t)size);
-	if (copy_to_user(buffer, text, (size_t)result))
-		result = -EFAULT;
-	if (!inode->link && inode->op->put_link)
-		inode->op->put_link(inode, cookie);
-	return result;
+	return copy_to_user(buffer, text, (size_t)result) ? -EFAULT : result;
 }

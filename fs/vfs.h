@@ -139,13 +139,11 @@ struct inode_operations {
 		      struct dentry *new, unsigned flags);
 	/*
 	 * The target of a symbolic link: a NUL-terminated string (8 readable bytes behind the NUL)
-	 * valid until put_link(cookie), or ERR_PTR. Fast links set inode->link instead and need
-	 * neither; put_link may be NULL. May sleep. A link that is a place rather than a text
-	 * (/proc/PID/cwd) has jump_link instead, which gives a referenced path; get_link then
-	 * serves readlink only.
+	 * from kmalloc(), or ERR_PTR. Fast links set inode->link instead. May sleep. A link that is
+	 * a place rather than a text (/proc/PID/cwd) has jump_link instead, which gives a
+	 * referenced path; get_link then serves readlink only.
 	 */
-	const char *(*get_link)(struct inode *inode, void **cookie);
-	void (*put_link)(struct inode *inode, void *cookie);
+	char *(*get_link)(struct inode *inode);
 	int (*jump_link)(struct inode *inode, struct path *path);
 	/* Change what @attr->valid names (size: truncate); NULL: simple_setattr(). Under
 	 * inode->lock. */
@@ -171,13 +169,14 @@ struct inode_operations {
 	int (*seek)(struct inode *inode, loff_t offset, bool hole, loff_t *found);
 };
 
-#define I_DIRTY (1u << 0)	/* inode itself (times, size, blocks) newer than the disk */
-#define I_NEW (1u << 1)		/* being read in; others wait */
-#define I_FREEING (1u << 2)	/* being torn down */
-#define I_REFERENCED (1u << 3)	/* used since reclaim last looked */
-#define I_DEAD (1u << 4)	/* removed directory: no names in it any more (under lock) */
-#define I_HASHED (1u << 5)	/* in the inode table */
-#define I_DIRTY_PAGES (1u << 6) /* has dirty pages in the page cache; on the dirty list as well */
+/*
+ * inode->flags. DIRTY: the inode itself (times, size, blocks) is newer than the disk; NEW: being
+ * read in, others wait; FREEING: being torn down; REFERENCED: used since reclaim last looked; DEAD:
+ * a removed directory, no names in it any more (under lock); HASHED: in the inode table;
+ * DIRTY_PAGES: has dirty pages in the page cache, on the dirty list as well.
+ */
+enum { I_DIRTY = 1, I_NEW = 2, I_FREEING = 4, I_REFERENCED = 8, I_DEAD = 16, I_HASHED = 32 };
+enum { I_DIRTY_PAGES = 64 };
 
 struct inode {
 	/* Read by every path walk: kept in the first cache line. */
@@ -208,7 +207,6 @@ struct inode {
 	int writers;
 	struct inode_table_link hash_link; /* under the bucket lock */
 	struct list_head lru;		   /* the LRU list's lock; empty: on none */
-	struct list_head sb_link;	   /* sb->inodes_lock */
 	struct list_head dirty_link;	   /* sb->dirty; sb->inodes_lock */
 	u32 generation;
 	u8 lru_cpu; /* whose LRU list it is on */
@@ -273,9 +271,12 @@ void inode_cache_init(void);
 
 #define DNAME_INLINE 40 /* with the NUL */
 
-#define D_MOUNTED (1u << 0)  /* something may be mounted here: ask the mount table */
-#define D_UNCACHED (1u << 1) /* never hashed, though there: looked up each time (/proc/PID) */
-#define D_UNHASHED (1u << 2) /* not to be found by name (removed, or never added) */
+/*
+ * dentry->flags. MOUNTED: something may be mounted here, ask the mount table; UNHASHED: not to be
+ * found by name (removed, or never added); UNCACHED: never hashed, though there: looked up each
+ * time (/proc/PID).
+ */
+enum { D_MOUNTED = 1, D_UNCACHED = 2, D_UNHASHED = 4 };
 
 /*
  * A bit of dentry->refcount beside the count: the dentry is hashed and on the LRU list, so that a
@@ -368,12 +369,9 @@ struct super_operations {
 	void (*put_super)(struct super_block *sb);
 };
 
-#define SB_RDONLY 1u /* MS_* of mount(2) */
-#define SB_NOSUID 2u
-#define SB_NODEV 4u
-#define SB_NOEXEC 8u
-#define SB_NOATIME 1024u
-#define SB_NODIRATIME 2048u
+/* MS_* of mount(2) */
+enum { SB_RDONLY = 1, SB_NOSUID = 2, SB_NODEV = 4, SB_NOEXEC = 8 };
+enum { SB_NOATIME = 1024, SB_NODIRATIME = 2048 };
 
 struct super_block {
 	const struct super_operations *op;
@@ -386,10 +384,10 @@ struct super_block {
 	u64 max_bytes;
 	atomic_t active; /* mounts */
 	struct mutex rename_lock;
+	atomic_t inode_count;
 	spinlock_t inodes_lock;
-	struct list_head inodes; /* all of them */
-	struct list_head dirty;	 /* those with I_DIRTY or I_DIRTY_PAGES */
-	struct list_head link;	 /* all superblocks */
+	struct list_head dirty; /* those with I_DIRTY or I_DIRTY_PAGES */
+	struct list_head link;	/* all superblocks */
 	void *private;
 };
 
@@ -402,10 +400,10 @@ struct filesystem {
 	bool single; /* one superblock for all mounts (proc, dev) */
 	/* its dentries are its only directory: each positive one carries a reference */
 	bool pinned;
-	struct filesystem *next;
 };
-void register_filesystem(struct filesystem *type);
-const struct filesystem *first_filesystem(void); /* list for /proc/filesystems */
+/* mount.c: what there is, NULL at the end */
+extern struct filesystem *const filesystems[], ext2_filesystem, tmpfs_filesystem, proc_filesystem,
+	devtmpfs_filesystem;
 
 struct mount {
 	atomic_t refcount;
@@ -446,12 +444,13 @@ void vfs_init(void); /* caches, file systems */
 
 /* ---- path walk (namei.c) --------------------------------------------------------------------- */
 
-#define LOOKUP_FOLLOW (1u << 0)	   /* follow a symbolic link in the last component */
-#define LOOKUP_DIRECTORY (1u << 1) /* the result must be a directory */
-#define LOOKUP_EMPTY (1u << 2)	   /* AT_EMPTY_PATH: "" means the starting place */
-#define LOOKUP_FD (1u << 3)	   /* no name, but what descriptor @dfd has open ... */
-#define LOOKUP_FD_PATH (1u << 4)   /* ... even by O_PATH */
-#define LOOKUP_RESOLVE (1u << 5)   /* times RESOLVE_* of openat2(2) */
+/*
+ * FOLLOW: a symbolic link in the last component; DIRECTORY: the result must be one; EMPTY: as
+ * AT_EMPTY_PATH, "" means the starting place; FD: no name, but what descriptor @dfd has open,
+ * FD_PATH: even by O_PATH; RESOLVE: times RESOLVE_* of openat2(2).
+ */
+enum { LOOKUP_FOLLOW = 1, LOOKUP_DIRECTORY = 2, LOOKUP_EMPTY = 4, LOOKUP_FD = 8 };
+enum { LOOKUP_FD_PATH = 16, LOOKUP_RESOLVE = 32 };
 
 /* Walk @name (user address) from directory descriptor @dfd (AT_FDCWD: cwd): 0 and a referenced
  * path, or -ENOENT, -ENOTDIR, -EACCES, -ELOOP, -ENAMETOOLONG, -EFAULT, -EBADF, -ENOMEM, -EIO. May
@@ -473,9 +472,7 @@ static inline void path_put(const struct path *path)
 /* A path is let go at the end of its scope, if it was set: its mount is NULL before. */
 DEFINE_FREE(path, struct path, if (variable->mount) path_put(variable))
 
-#define MAY_EXEC 1
-#define MAY_WRITE 2
-#define MAY_READ 4
+enum { MAY_EXEC = 1, MAY_WRITE = 2, MAY_READ = 4 };
 /* of current's fsuid, fsgid, groups; 0 or -EACCES (-EROFS) */
 int inode_permission(struct inode *inode, int mask);
 
@@ -537,10 +534,8 @@ struct file {
 	pgoff_t readahead_next, readahead_size; /* mm/readahead */
 	void *private;
 };
-#define FMODE_READ 1u
-#define FMODE_WRITE 2u
-#define FMODE_PATH 4u /* O_PATH */
-#define FMODE_EXEC 8u /* runs as a program: deny_write_access() holds until the last fput() */
+/* PATH: O_PATH; EXEC: runs as a program, so deny_write_access() holds until the last fput(). */
+enum { FMODE_READ = 1, FMODE_WRITE = 2, FMODE_PATH = 4, FMODE_EXEC = 8 };
 
 struct file *file_alloc(void); /* refcount 1; ERR_PTR(-ENFILE/-ENOMEM) */
 static inline void get_file(struct file *file)

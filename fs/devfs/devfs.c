@@ -60,10 +60,5 @@ static int devfs_fill_super(struct super_block *sb, const char *options, bool si
 	return 0;
 }
 
-static struct filesystem devtmpfs = {
+struct filesystem devtmpfs_filesystem = {
 	.name = "devtmpfs", .fill_super = devfs_fill_super, .single = true, .pinned = true};
-
-void devfs_init(void)
-{
-	register_filesystem(&devtmpfs);
-}

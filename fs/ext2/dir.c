@@ -325,7 +325,7 @@ static bool has_other_name(struct dentry *dentry, const struct inode *inode)
 	if (atomic_read(&inode->refcount) == 1)
 		return false; /* no other dentry can have it */
 	spin_lock(&parent->lock);
-	list_for_each_entry (other, &parent->children, child_link)
+	list_for_each_entry(other, &parent->children, child_link)
 		found |= other->inode == inode && !(other->flags & D_UNHASHED);
 	spin_unlock(&parent->lock);
 	return found;

@@ -166,7 +166,6 @@ static inline u32 ext2_inode_group(const struct inode *inode)
 }
 
 /* super.c */
-void ext2_init(void); /* registers it */
 /* The file system is damaged: @what and its @number in the log (one line a second), and the mark in
  * the superblock. Returns -EUCLEAN. Any lock but spinlocks may be held. */
 int ext2_error(struct ext2_fs *fs, const char *what, u64 number);

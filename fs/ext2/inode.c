@@ -345,7 +345,7 @@ static const struct file_operations file_operations = {
 
 #define SLACK 9 /* the NUL, and 8 readable bytes behind it that a path walk wants */
 
-static const char *ext2_get_link(struct inode *inode, void **cookie)
+static char *ext2_get_link(struct inode *inode)
 {
 	struct buffer *buffer = ext2_inode_block(inode, 0, false);
 	char *text;
@@ -356,13 +356,7 @@ static const char *ext2_get_link(struct inode *inode, void **cookie)
 	if (text)
 		memcpy(text, buffer->data, (size_t)inode->size);
 	brelse(buffer);
-	*cookie = text;
 	return text ? text : ERR_PTR(-ENOMEM);
-}
-
-static void ext2_put_link(struct inode *inode, void *cookie)
-{
-	kfree(cookie);
 }
 
 int ext2_write_symlink(struct inode *inode, const char *target)
@@ -395,7 +389,6 @@ static const struct inode_operations inode_operations = {
 
 static const struct inode_operations slow_link_operations = {
 	.get_link = ext2_get_link,
-	.put_link = ext2_put_link,
 	.setattr = ext2_setattr,
 	EXT2_XATTR_OPERATIONS,
 };

@@ -378,12 +378,11 @@ static int ext2_fill_super(struct super_block *sb, const char *options, bool sil
 	return error;
 }
 
-static struct filesystem ext2_filesystem = {
+struct filesystem ext2_filesystem = {
 	.name = "ext2", .needs_device = true, .fill_super = ext2_fill_super};
 
 void ext2_init(void)
 {
 	ext2_inode_slab = kmem_cache_create("ext2_inode", sizeof(struct ext2_inode), 0,
 					    SLAB_RECLAIMABLE);
-	register_filesystem(&ext2_filesystem);
 }

@@ -206,7 +206,7 @@ static int proc_jump(struct inode *inode, struct path *path)
 }
 
 /* A place's text is its path. */
-static const char *proc_get_link(struct inode *inode, void **cookie)
+static char *proc_get_link(struct inode *inode)
 {
 	struct proc_entry entry = entry_of(inode);
 	struct path path;
@@ -226,13 +226,7 @@ static const char *proc_get_link(struct inode *inode, void **cookie)
 		kfree(text.data);
 		return ERR_PTR(text.error);
 	}
-	*cookie = text.data;
 	return text.data;
-}
-
-static void proc_put_link(struct inode *inode, void *cookie)
-{
-	kfree(cookie);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -329,9 +323,8 @@ static const struct inode_operations file_inode_operations = {.setattr = no_seta
 static const struct inode_operations dir_inode_operations = {
 	.lookup = proc_lookup, .setattr = no_setattr};
 static const struct inode_operations link_operations = {
-	.get_link = proc_get_link, .put_link = proc_put_link, .setattr = no_setattr};
+	.get_link = proc_get_link, .setattr = no_setattr};
 static const struct inode_operations place_operations = {.get_link = proc_get_link,
-							 .put_link = proc_put_link,
 							 .jump_link = proc_jump,
 							 .setattr = no_setattr};
 static const struct file_operations dir_file_operations = {.llseek = generic_file_llseek,
@@ -368,9 +361,4 @@ static int proc_fill_super(struct super_block *sb, const char *options, bool sil
 	return sb->root ? 0 : -ENOMEM;
 }
 
-static struct filesystem proc = {.name = "proc", .fill_super = proc_fill_super, .single = true};
-
-void procfs_init(void)
-{
-	register_filesystem(&proc);
-}
+struct filesystem proc_filesystem = {.name = "proc", .fill_super = proc_fill_super, .single = true};

@@ -65,33 +65,6 @@ static void slabinfo_show(struct text *out, const struct proc_entry *entry)
 	slab_for_each(slab_line, out);
 }
 
-static void drop_pages(struct super_block *sb, void *unused)
-{
-	struct inode *inode, *previous = NULL;
-
-	spin_lock(&sb->inodes_lock);
-	list_for_each_entry (inode, &sb->inodes, sb_link) {
-		bool live;
-
-		spin_lock(&inode->spin);
-		live = !(inode->flags & (I_FREEING | I_NEW)) && inode->data.nr_pages;
-		if (live)
-			ihold(inode);
-		spin_unlock(&inode->spin);
-		if (!live)
-			continue;
-		spin_unlock(&sb->inodes_lock);
-		invalidate_inode_pages(&inode->data);
-		if (previous)
-			iput(previous); /* only now: it kept our place in the list */
-		previous = inode;
-		spin_lock(&sb->inodes_lock);
-	}
-	spin_unlock(&sb->inodes_lock);
-	if (previous)
-		iput(previous);
-}
-
 /* What is written is one number. */
 static bool read_number(const char *text, u64 *value)
 {
@@ -115,7 +88,7 @@ static int drop_caches_write(const char *text, size_t length)
 			continue;
 	}
 	if (what & 1)
-		for_each_super(drop_pages, NULL);
+		drop_page_cache();
 	return 0;
 }
 
@@ -202,8 +175,8 @@ static int hostname_write(const char *text, size_t length)
 
 static void filesystems_show(struct text *out, const struct proc_entry *entry)
 {
-	for (const struct filesystem *type = first_filesystem(); type; type = type->next)
-		text_printf(out, "%s\t%s\n", type->needs_device ? "" : "nodev", type->name);
+	for (struct filesystem *const *type = filesystems; *type; type++)
+		text_printf(out, "%s\t%s\n", (*type)->needs_device ? "" : "nodev", (*type)->name);
 }
 
 static void partitions_show(struct text *out, const struct proc_entry *entry)

@@ -419,7 +419,7 @@ static struct page *next_data(struct inode *inode, pgoff_t index)
 		put_page(found);
 	found = NULL;
 	spin_lock(&mapping->lock);
-	list_for_each_entry (page, &mapping->clean_pages, mapping_link)
+	list_for_each_entry(page, &mapping->clean_pages, mapping_link)
 		if (page->index > index && test_bit(PG_dirty, &page->flags) &&
 		    (!found || page->index < found->index))
 			found = page;
@@ -755,12 +755,11 @@ struct file *tmpfs_file(umode_t mode, loff_t size)
 	return file;
 }
 
-static struct filesystem tmpfs = {.name = "tmpfs", .fill_super = tmpfs_fill_super, .pinned = true};
+struct filesystem tmpfs_filesystem = {.name = "tmpfs", .fill_super = tmpfs_fill_super, .pinned = true};
 
 void tmpfs_init(void)
 {
 	entry_slab = kmem_cache_create("tmpfs_entry", sizeof(struct tmpfs_entry), 8, 0);
 	inode_slab = kmem_cache_create("tmpfs_inode", sizeof(struct tmpfs_inode), 0,
 				       SLAB_RECLAIMABLE);
-	register_filesystem(&tmpfs);
 }
