@@ -157,10 +157,8 @@ void process_exit(int code)
 		init_exited(process->exiting ? process->exit_code : code);
 	futex_end_thread();
 	clear_child_tid(task);
-	if (last) {
+	if (last)
 		itimer_cancel(process);
-		semaphores_exit(process);
-	}
 	give_back_parts(task);
 	if (last) {
 		vfork_done(process);

@@ -202,8 +202,6 @@ s64 kernel_exec(const char *name, const char *const *argv, const char *const *en
 
 /* exit.c */
 __noreturn void process_exit(int code);	 /* this thread; the process with its last thread */
-/* semaphore.c: take back what @process, which ends, did with SEM_UNDO. May sleep. */
-void semaphores_exit(const struct process *process);
 __noreturn void process_exit_group(int code); /* the whole process */
 /* @process is to end with @code, from wherever its threads are. process_lock held. */
 void process_end(struct process *process, int code);

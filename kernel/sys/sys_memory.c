@@ -6,10 +6,9 @@
  * All that is shared so is a file of a tmpfs that is mounted nowhere, and what these hold together
  * counts against its limit of half of memory. A segment is such a file and its number; who attaches
  * it maps the file, and so keeps it.
- *
- * Lock: segments_lock guards the table; it may sleep, and takes mm->lock below it.
  */
 #include "fs/tmpfs/tmpfs.h"
+#include "kernel/proc/ipc.h"
 #include "kernel/proc/process.h"
 #include "mm/mman.h"
 #include "mm/vm.h"
@@ -128,64 +127,15 @@ s64 sys_memfd_create(const char *name, u32 flags)
 
 /* ---- System V shared memory ------------------------------------------------------------------ */
 
-#define SEGMENTS 256
-#define NUMBERS (1 << 22) /* a slot's numbers come round after so many segments */
-#define IPC_PRIVATE 0
-#define IPC_CREAT 01000
-#define IPC_EXCL 02000
-#define IPC_RMID 0
 #define SHM_RDONLY 010000
 #define SHM_RND 020000
 #define SHM_EXEC 0100000
 
-static struct segment {
-	struct file *file; /* NULL: the slot is free */
-	int key, number;
-	u64 size;
-} segments[SEGMENTS];
-static DEFINE_MUTEX(segments_lock);
-
-/* The segment of @number that the caller may use for @mask (MAY_*), or ERR_PTR(-EINVAL, -EACCES).
- */
-static struct segment *find_segment(int number, int mask)
-{
-	struct segment *segment = &segments[(unsigned)number % SEGMENTS];
-	int error;
-
-	if (number < 0 || !segment->file || segment->number != number)
-		return ERR_PTR(-EINVAL);
-	error = inode_permission(segment->file->inode, mask);
-	return error ? ERR_PTR(error) : segment;
-}
+static struct ipc_table segments;
 
 s64 sys_shmget(int key, u64 size, u32 flags)
 {
-	static int generation;
-	struct segment *slot = NULL, *found = NULL;
-
-	guard(mutex, &segments_lock);
-	for (struct segment *segment = segments; segment < segments + SEGMENTS; segment++) {
-		if (!segment->file)
-			slot = slot ? slot : segment;
-		else if (key != IPC_PRIVATE && segment->key == key)
-			found = segment;
-	}
-	if (found && (flags & (IPC_CREAT | IPC_EXCL)) == (IPC_CREAT | IPC_EXCL))
-		return -EEXIST;
-	if (found) {
-		TRY_PTR(find_segment(found->number, (flags & 0444 ? MAY_READ : 0) |
-							    (flags & 0222 ? MAY_WRITE : 0)));
-		return size > found->size ? -EINVAL : found->number;
-	}
-	if (key != IPC_PRIVATE && !(flags & IPC_CREAT))
-		return -ENOENT;
-	if (!size || !slot)
-		return size ? -ENOSPC : -EINVAL;
-	struct file *file = TRY_PTR(memory_file((umode_t)flags & 0777, size));
-	file->private = segments; /* not a memfd's */
-	generation = (generation + 1) % NUMBERS;
-	*slot = (struct segment){file, key, generation * SEGMENTS + (int)(slot - segments), size};
-	return slot->number;
+	return ipc_get(&segments, key, size, flags);
 }
 
 s64 sys_shmat(int number, u64 address, u32 flags)
@@ -198,9 +148,9 @@ s64 sys_shmat(int number, u64 address, u32 flags)
 		address = round_down(address, (u64)PAGE_SIZE);
 	if (address & (PAGE_SIZE - 1) || flags & ~(u32)(SHM_RDONLY | SHM_RND | SHM_EXEC))
 		return -EINVAL;
-	guard(mutex, &segments_lock);
-	const struct segment *segment =
-		TRY_PTR(find_segment(number, MAY_READ | (writable ? MAY_WRITE : 0)));
+	guard(mutex, &ipc_lock);
+	const struct ipc_object *segment =
+		TRY_PTR(ipc_find(&segments, number, MAY_READ | (writable ? MAY_WRITE : 0)));
 	s64 result = mm_map(current->mm, address, segment->size, prot,
 			    MAP_SHARED | (address ? MAP_FIXED_NOREPLACE : 0), segment->file, 0);
 	return result == -EEXIST ? -EINVAL : result;
@@ -215,7 +165,7 @@ s64 sys_shmdt(u64 address)
 	down_read(&mm->lock);
 	vma = find_vma(mm, address);
 	if (vma && vma->start == address && vma->file && !vma->page_offset &&
-	    vma->file->private == segments)
+	    vma->file->private == &segments)
 		size = (u64)vma->file->inode->size;
 	up_read(&mm->lock);
 	return size ? mm_unmap(mm, address, size) : -EINVAL;
@@ -224,14 +174,7 @@ s64 sys_shmdt(u64 address)
 s64 sys_shmctl(int number, int command, void *buffer)
 {
 	(void)buffer;
-	guard(mutex, &segments_lock);
-	struct segment *segment = TRY_PTR(find_segment(number, 0));
-	if (command != IPC_RMID)
-		return -EINVAL;
-	if (current->cred->euid != segment->file->inode->uid && !capable(current->cred))
-		return -EPERM;
-	fput(segment->file); /* who has it attached keeps it */
-	segment->file = NULL;
-	segment->file = NULL;
-	return 0;
+	guard(mutex, &ipc_lock);
+	struct ipc_object *segment = TRY_PTR(ipc_find(&segments, number, 0));
+	return command == IPC_RMID ? ipc_remove(segment) : -EINVAL;
 }

@@ -174,17 +174,6 @@ SCENARIO(semaphores)
 		T(semctl(id, 0, IPC_RMID));
 		T(semget(0x77, 1, 0400));
 	}
-	T(semctl(id, 0, SETVAL, 5));
-	if (!fork()) {
-		struct sembuf undone[3] = {{0, -2, SEM_UNDO}, {1, 4, SEM_UNDO}, {0, -1, 0}};
-
-		semop(id, undone, 3);
-		_exit(semctl(id, 0, GETVAL));
-	}
-	wait(&status);
-	T(WEXITSTATUS(status));
-	T(semctl(id, 0, GETVAL));
-	T(semctl(id, 1, GETVAL));
 	T(semctl(id, 0, SETVAL, 0));
 	if (!fork())
 		_exit(semop(id, &down, 1) == -1 && errno == EIDRM ? 9 : 1);

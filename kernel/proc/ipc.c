@@ -1,0 +1,263 @@
+/*
+ * ipc.c - the tables of System V's objects, and its semaphores: sets of counters whose changes
+ * happen together or wait. The file of a set holds the counters.
+ *
+ * A call that cannot be done waits in a list, and whoever changes a value does what can then be
+ * done of it, in the order in which the calls came, before anybody runs: dbench's clients wait for
+ * zero, and the first of them that runs removes the set. Who waits sleeps in one queue for all sets:
+ * they are few. Limits: no SEM_UNDO; of semctl(2) IPC_RMID, GETVAL, SETVAL, GETNCNT, GETZCNT.
+ */
+#include "kernel/proc/ipc.h"
+
+#include "fs/tmpfs/tmpfs.h"
+#include "kernel/core/user_time.h"
+#include "kernel/proc/process.h"
+
+#define NUMBERS (1 << 23) /* a slot's numbers come round after so many objects */
+#define IPC_PRIVATE 0
+#define IPC_CREAT 01000
+#define IPC_EXCL 02000
+
+DEFINE_MUTEX(ipc_lock);
+
+struct ipc_object *ipc_find(struct ipc_table *table, int number, int mask)
+{
+	struct ipc_object *object = &table->objects[(unsigned)number % IPC_OBJECTS];
+
+	if (number < 0 || !object->file || object->number != number)
+		return ERR_PTR(-EINVAL);
+
+	int error = inode_permission(object->file->inode, mask);
+
+	return error ? ERR_PTR(error) : object;
+}
+
+s64 ipc_get(struct ipc_table *table, int key, u64 size, u32 flags)
+{
+	struct ipc_object *slot = NULL, *found = NULL;
+
+	guard(mutex, &ipc_lock);
+	for (int i = IPC_OBJECTS - 1; i >= 0; i--) {
+		if (!table->objects[i].file)
+			slot = &table->objects[i];
+		else if (key != IPC_PRIVATE && table->objects[i].key == key)
+			found = &table->objects[i];
+	}
+	if (found && (flags & (IPC_CREAT | IPC_EXCL)) == (IPC_CREAT | IPC_EXCL))
+		return -EEXIST;
+	if (found) {
+		if (size > found->size)
+			return -EINVAL;
+		return inode_permission(found->file->inode, (flags & 0444 ? MAY_READ : 0) |
+								    (flags & 0222 ? MAY_WRITE : 0))
+			       ?: found->number;
+	}
+	if (key != IPC_PRIVATE && !(flags & IPC_CREAT))
+		return -ENOENT;
+	if (!size || !slot)
+		return size ? -ENOSPC : -EINVAL;
+	if (size >> PAGE_SHIFT > page_alloc_total_pages())
+		return -ENOMEM;
+
+	struct file *file = TRY_PTR(tmpfs_file(flags & 0777, (loff_t)size));
+
+	file->private = table; /* not a memfd's */
+	table->generation = (table->generation + 1) % NUMBERS;
+	*slot = (struct ipc_object){
+		.file = file,
+		.key = key,
+		.number = table->generation * IPC_OBJECTS + (int)(slot - table->objects),
+		.size = size,
+	};
+	return slot->number;
+}
+
+int ipc_remove(struct ipc_object *object)
+{
+	if (current->cred->euid != object->file->inode->uid && !capable(current->cred))
+		return -EPERM;
+	fput(object->file);
+	object->file = NULL;
+	return 0;
+}
+
+/* ---- semaphores ------------------------------------------------------------------------------ */
+
+#define COUNT_MAX 250 /* of a set */
+#define OPERATIONS_MAX 64
+#define VALUE_MAX 32767
+#define SEM_UNDO 010000
+#define GETVAL 12
+#define GETNCNT 14 /* how many wait for it to grow */
+#define GETZCNT 15 /* ... for it to be zero */
+#define SETVAL 16
+#define WAITS 1
+
+struct operation { /* struct sembuf */
+	u16 index;
+	s16 change; /* 0: wait until it is zero */
+	s16 flags;
+};
+
+struct waiter { /* a call of semop */
+	struct list_head link;
+	int number, result;			      /* WAITS: it is in the list */
+	const struct operation *operations, *blocked; /* the one that it waits for */
+	u64 n;
+};
+
+static struct ipc_table sets;
+static LIST_HEAD(waiters);	   /* oldest first; ipc_lock */
+static DEFINE_WAIT_QUEUE(changed); /* the result of some waiter */
+
+s64 sys_semget(int key, int count, u32 flags)
+{
+	if (count < 0 || count > COUNT_MAX)
+		return -EINVAL;
+	return ipc_get(&sets, key, (u64)count * sizeof(u16), flags);
+}
+
+/* All operations of a call, or none: 0, WAITS, -EAGAIN where that is not wanted, -EFBIG, -ERANGE. */
+static int operate(const struct ipc_object *set, u16 *values, struct waiter *waiter)
+{
+	u16 after[COUNT_MAX];
+
+	memcpy(after, values, set->size);
+	for (u64 i = 0; i < waiter->n; i++) {
+		const struct operation *operation = &waiter->operations[i];
+
+		if (operation->index >= set->size / sizeof(u16))
+			return -EFBIG;
+
+		int value = after[operation->index] + operation->change;
+
+		if (value < 0 || (!operation->change && value)) {
+			waiter->blocked = operation;
+			return operation->flags & IPC_NOWAIT ? -EAGAIN : WAITS;
+		}
+		if (value > VALUE_MAX)
+			return -ERANGE;
+		after[operation->index] = (u16)value;
+	}
+	memcpy(values, after, set->size);
+	return 0;
+}
+
+/* The set has new @values, NULL: is gone. Those who wait for that go on, in their order. */
+static int change(const struct ipc_object *set, u16 *values)
+{
+	struct waiter *waiter, *next;
+	bool again = true;
+
+	while (again) {
+		again = false;
+		list_for_each_entry_safe(waiter, next, &waiters, link) {
+			int result = WAITS;
+
+			if (waiter->number == set->number)
+				result = values ? operate(set, values, waiter) : -EIDRM;
+			if (result == WAITS)
+				continue;
+			again |= !result;
+			list_del(&waiter->link);
+			WRITE_ONCE(waiter->result, result);
+		}
+	}
+	wake_up(&changed);
+
+	struct io io = {.base = values, .length = set->size};
+	loff_t start = 0;
+
+	return values ? (int)min(set->file->fop->write(set->file, &io, &start), (s64)0) : 0;
+}
+
+/* Its result, WAITS if it has been put into the list. */
+static int begin(struct waiter *waiter)
+{
+	u16 values[COUNT_MAX];
+	int mask = 0;
+
+	for (u64 i = 0; i < waiter->n; i++) {
+		mask |= waiter->operations[i].change ? MAY_WRITE : MAY_READ;
+		if (waiter->operations[i].flags & SEM_UNDO)
+			return -EINVAL;
+	}
+	guard(mutex, &ipc_lock);
+
+	const struct ipc_object *set = TRY_PTR(ipc_find(&sets, waiter->number, mask));
+
+	TRY(kernel_read(set->file, values, set->size, 0));
+	waiter->result = TRY(operate(set, values, waiter));
+	if (waiter->result == WAITS)
+		list_add_tail(&waiter->link, &waiters);
+	else if (mask & MAY_WRITE)
+		TRY(change(set, values));
+	return waiter->result;
+}
+
+s64 sys_semtimedop(int number, const void *user_operations, u64 n, const void *timeout)
+{
+	struct operation operations[OPERATIONS_MAX];
+	struct waiter waiter = {.number = number, .operations = operations, .n = n};
+	u64 deadline;
+
+	if (!n || n > OPERATIONS_MAX)
+		return n ? -E2BIG : -EINVAL;
+	if (copy_from_user(operations, user_operations, n * sizeof(operations[0])))
+		return -EFAULT;
+	TRY(get_deadline(timeout, &deadline));
+	if (TRY(begin(&waiter)) != WAITS)
+		return 0;
+
+	s64 left = wait_event_interruptible_timeout(changed, READ_ONCE(waiter.result) != WAITS,
+						    min(time_left(deadline), 1ULL << 62));
+
+	guard(mutex, &ipc_lock);
+	if (waiter.result != WAITS)
+		return waiter.result;
+	list_del(&waiter.link);
+	return left < 0 ? -EINTR : -EAGAIN;
+}
+
+s64 sys_semop(int number, const void *operations, u64 n)
+{
+	return sys_semtimedop(number, operations, n, NULL);
+}
+
+s64 sys_semctl(int number, int index, int command, u64 argument)
+{
+	u16 values[COUNT_MAX];
+	struct waiter *waiter;
+	s64 count = 0;
+
+	guard(mutex, &ipc_lock);
+
+	struct ipc_object *set = TRY_PTR(ipc_find(&sets, number,
+						  command == IPC_RMID ? 0
+						  : command == SETVAL ? MAY_WRITE
+								      : MAY_READ));
+
+	if (command == IPC_RMID) {
+		TRY(ipc_remove(set));
+		return change(set, NULL);
+	}
+	if ((unsigned)index >= set->size / sizeof(u16))
+		return -EINVAL;
+	TRY(kernel_read(set->file, values, set->size, 0));
+	switch (command) {
+	case GETVAL:
+		return values[index];
+	case SETVAL:
+		if ((int)argument < 0 || (int)argument > VALUE_MAX)
+			return -ERANGE;
+		values[index] = (u16)argument;
+		return change(set, values);
+	case GETNCNT:
+	case GETZCNT:
+		list_for_each_entry(waiter, &waiters, link)
+			count += waiter->number == number && waiter->blocked->index == index &&
+				 !waiter->blocked->change == (command == GETZCNT);
+		return count;
+	}
+	return -EINVAL;
+}
