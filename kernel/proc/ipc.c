@@ -4,8 +4,8 @@
  *
  * A call that cannot be done waits in a list, and whoever changes a value does what can then be
  * done of it, in the order in which the calls came, before anybody runs: dbench's clients wait for
- * zero, and the first of them that runs removes the set. Who waits sleeps in one queue for all sets:
- * they are few. Limits: no SEM_UNDO; of semctl(2) IPC_RMID, GETVAL, SETVAL, GETNCNT, GETZCNT.
+ * zero, and the first of them that runs removes the set. Who waits sleeps in one queue for all
+ * sets: they are few. Limits: no SEM_UNDO; of semctl(2) IPC_RMID, GETVAL, SETVAL, GETNCNT, GETZCNT.
  */
 #include "kernel/proc/ipc.h"
 
@@ -117,7 +117,8 @@ s64 sys_semget(int key, int count, u32 flags)
 	return ipc_get(&sets, key, (u64)count * sizeof(u16), flags);
 }
 
-/* All operations of a call, or none: 0, WAITS, -EAGAIN where that is not wanted, -EFBIG, -ERANGE. */
+/* All operations of a call, or none: 0, WAITS, -EAGAIN where that is not wanted, -EFBIG, -ERANGE.
+ */
 static int operate(const struct ipc_object *set, u16 *values, struct waiter *waiter)
 {
 	u16 after[COUNT_MAX];
