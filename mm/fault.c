@@ -19,7 +19,6 @@
 #define OOM_ROUNDS 300
 
 struct fault {
-	struct mm *mm;
 	struct vma *vma;
 	u64 address; /* of the page */
 	unsigned access;
@@ -43,8 +42,9 @@ static struct page *anonymous_page(struct vma *vma, unsigned gfp)
 }
 
 /* The most common fault: nothing is known of the entry, but most likely it is empty. */
-static int fault_anonymous(struct mm *mm, struct vma *vma, u64 address)
+static int fault_anonymous(struct vma *vma, u64 address)
 {
+	struct mm *mm = vma->mm;
 	struct page *page = anonymous_page(vma, GFP_ZERO);
 	pte_t *slot;
 
@@ -97,7 +97,7 @@ static void map_around(struct fault *fault)
 	u64 end = min(round_down(fault->address, bytes) + bytes, vma->end);
 	pte_t *slot = fault->slot - ((fault->address - start) >> PAGE_SHIFT);
 	pgoff_t index = vma_page_index(vma, start), pages = mapping_pages(mapping);
-	const pte_t entry = pte_mkold(pte_make(0, vma_page_rights(vma) & ~(unsigned)MMU_WRITE));
+	const pte_t entry = pte_make(0, vma_page_rights(vma) & ~(unsigned)MMU_WRITE);
 
 	for (; start < end && index < pages; start += PAGE_SIZE, slot++, index++) {
 		struct page *page;
@@ -115,21 +115,21 @@ static void map_around(struct fault *fault)
 		*slot = pte_with_page(entry, page_to_phys(page));
 		mapped++;
 	}
-	fault->mm->resident_pages += mapped;
-	fault->mm->file_pages += mapped;
+	vma->mm->resident_pages += mapped;
+	vma->mm->file_pages += mapped;
 }
 
 /* ---- the entry ------------------------------------------------------------------------------- */
 
 /*
- * Make @page, whose reference the entry takes over, the entry in place of what was there when the
- * fault began. False: somebody else was faster, or the page of a file was truncated meanwhile (see
- * page_cache.c); then the fault has nothing to do. The processor that faulted has forgotten the old
- * entry of the same page; another one faults, and comes here.
+ * Make @page the entry in place of what was there when the fault began; takes its reference over.
+ * When somebody else was faster, or the page of a file was truncated meanwhile (see page_cache.c),
+ * the fault has nothing to do. The processor that faulted has forgotten the old entry of the same
+ * page; another one faults, and comes here.
  */
-static bool set_entry(struct fault *fault, struct page *page, unsigned rights)
+static void set_entry(struct fault *fault, struct page *page, unsigned rights)
 {
-	struct mm *mm = fault->mm;
+	struct mm *mm = fault->vma->mm;
 	struct page *old = fault->old ? phys_to_page(pte_page(fault->old)) : NULL;
 	bool file = !test_bit(PG_anon, &page->flags);
 	bool old_file = old && !test_bit(PG_anon, &old->flags);
@@ -138,7 +138,8 @@ static bool set_entry(struct fault *fault, struct page *page, unsigned rights)
 	if (unlikely(*fault->slot != fault->old ||
 		     (file && page->mapping != fault->vma->mapping))) {
 		spin_unlock(&mm->page_table_lock);
-		return false;
+		put_page(page);
+		return;
 	}
 	*fault->slot = pte_make(page_to_phys(page), rights);
 	if (file)
@@ -154,38 +155,24 @@ static bool set_entry(struct fault *fault, struct page *page, unsigned rights)
 		page_unmapped(old);
 	if (old)
 		put_page(old);
-	return true;
-}
-
-/* A private area is read, or its memory is ours already. */
-static int map_page(struct fault *fault, struct page *page, unsigned rights)
-{
-	if (!set_entry(fault, page, rights))
-		put_page(page);
-	return 0;
 }
 
 /* @page: what is shown so far, with a reference. */
 static int write_private(struct fault *fault, struct page *page)
 {
-	const unsigned rights = MMU_READ | MMU_WRITE;
-	struct page *copy;
+	/* Unless nobody else has it but this entry: with mm->lock held no fork can share it now. */
+	if (!test_bit(PG_anon, &page->flags) || atomic_read(&page->refcount) != 2) {
+		struct page *shown = page;
 
-	/* Nobody else has it but this entry: with mm->lock held no fork can share it now. */
-	if (test_bit(PG_anon, &page->flags) && atomic_read(&page->refcount) == 2)
-		return map_page(fault, page, rights);
-	copy = anonymous_page(fault->vma, 0);
-	if (likely(copy))
-		copy_page(page_address(copy), page_address(page));
-	put_page(page);
-	return likely(copy) ? map_page(fault, copy, rights) : -ENOMEM;
-}
-
-/* A program that dirties pages faster than they are written must write itself, as write(2) does. */
-static bool too_many_dirty(const struct address_space *mapping)
-{
-	return mapping->ops->writepage &&
-	       memory_use_total(MEMORY_DIRTY) > page_alloc_total_pages() / 4;
+		page = anonymous_page(fault->vma, 0);
+		if (likely(page))
+			copy_page(page_address(page), page_address(shown));
+		put_page(shown);
+	}
+	if (unlikely(!page))
+		return -ENOMEM;
+	set_entry(fault, page, MMU_READ | MMU_WRITE);
+	return 0;
 }
 
 /*
@@ -196,60 +183,73 @@ static bool too_many_dirty(const struct address_space *mapping)
 static int write_shared(struct fault *fault, struct page *page)
 {
 	struct vma *vma = fault->vma;
-	const struct address_space_operations *ops = vma->mapping->ops;
-	bool mapped = false;
+	struct address_space *mapping = vma->mapping;
 	int error = 0;
 
+	get_page(page);
 	lock_page(page);
 	/* a file in memory grows by this page: its file system may be full */
-	if (page->mapping == vma->mapping && !ops->writepage && !test_bit(PG_dirty, &page->flags))
-		error = ops->write_begin(vma->mapping->host, page, 0, 0);
-	if (likely(page->mapping == vma->mapping && !error)) {
+	if (page->mapping == mapping && !mapping->ops->writepage &&
+	    !test_bit(PG_dirty, &page->flags))
+		error = mapping->ops->write_begin(mapping->host, page, 0, 0);
+	if (likely(page->mapping == mapping && !error)) {
 		note_dirty_entry(page);
-		mapped = set_entry(fault, page, MMU_READ | MMU_WRITE);
+		set_entry(fault, page, MMU_READ | MMU_WRITE);
+	} else {
+		put_page(page);
 	}
 	unlock_page(page);
-	if (!mapped)
-		put_page(page);
+	put_page(page);
 	file_update_time(vma->file->inode);
-	if (fault->access & FAULT_USER && unlikely(too_many_dirty(vma->mapping)))
+	/* who dirties pages faster than they are written must write himself, as write(2) does */
+	if (fault->access & FAULT_USER && mapping->ops->writepage &&
+	    unlikely(memory_use_total(MEMORY_DIRTY) > page_alloc_total_pages() / 4))
 		get_file(fault->dirtied = vma->file);
 	return error ? -EIO : 0;
 }
 
 /* ---- the fault ------------------------------------------------------------------------------- */
 
-static int fault_in_area(struct fault *fault)
+/* mm->lock is held for reading; it is let go. */
+static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
 {
-	struct vma *vma = fault->vma;
-	struct mm *mm = fault->mm;
+	struct fault fault = {.vma = vma, .address = address, .access = access};
+	struct mm *mm = vma->mm;
 	struct page *page = NULL;
+	int error = 0;
 
 	spin_lock(&mm->page_table_lock);
-	fault->slot = mmu_slot(&mm->mmu, fault->address, true);
-	fault->old = fault->slot ? *fault->slot : 0;
-	if (fault->old && fault->access & FAULT_WRITE && !pte_write(fault->old)) {
-		page = phys_to_page(pte_page(fault->old));
+	fault.slot = mmu_slot(&mm->mmu, address, true);
+	fault.old = fault.slot ? *fault.slot : 0;
+	if (fault.old && access & FAULT_WRITE && !pte_write(fault.old)) {
+		page = phys_to_page(pte_page(fault.old));
 		get_page(page);
-	} else if (fault->old && fault->access & FAULT_EXEC && !pte_exec(fault->old)) {
-		*fault->slot = pte_set_prot(xchg(fault->slot, 0), vma_page_rights(vma));
-		mmu_flush(&mm->mmu, fault->address, fault->address + PAGE_SIZE);
+	} else if (fault.old && access & FAULT_EXEC && !pte_exec(fault.old)) {
+		*fault.slot = pte_set_prot(xchg(fault.slot, 0), vma_page_rights(vma));
+		mmu_flush(&mm->mmu, address, address + PAGE_SIZE);
 	}
 	spin_unlock(&mm->page_table_lock);
-	if (unlikely(!fault->slot))
-		return -ENOMEM;
-	if (!page) {
-		if (fault->old)
-			return 0;
-		if (!vma->mapping)
-			return fault_anonymous(mm, vma, fault->address);
-		page = file_page(fault);
-		if (IS_ERR(page))
-			return PTR_ERR(page);
+	if (unlikely(!fault.slot))
+		error = -ENOMEM;
+	else if (!fault.old && !vma->mapping)
+		error = fault_anonymous(vma, address);
+	else if (!fault.old)
+		error = PTR_ERR_OR_ZERO(page = file_page(&fault));
+	if (page && !error) {
+		if (!(access & FAULT_WRITE))
+			set_entry(&fault, page, vma_page_rights(vma) & ~(unsigned)MMU_WRITE);
+		else if (vma->flags & VM_SHARED)
+			error = write_shared(&fault, page);
+		else
+			error = write_private(&fault, page);
 	}
-	if (!(fault->access & FAULT_WRITE))
-		return map_page(fault, page, vma_page_rights(vma) & ~(unsigned)MMU_WRITE);
-	return vma->flags & VM_SHARED ? write_shared(fault, page) : write_private(fault, page);
+	up_read(&mm->lock);
+	/* without mm->lock: writing takes locks of the file system */
+	if (unlikely(fault.dirtied)) {
+		page_cache_flush(&fault.dirtied->inode->data);
+		fput(fault.dirtied);
+	}
+	return error;
 }
 
 /* No area at @address, page aligned: perhaps one lies above it that grows down. 0: try again. */
@@ -274,33 +274,12 @@ static noinline int grow_stack(struct mm *mm, u64 address)
 	return 0;
 }
 
-/* Any right lets the machine read; the others each stand for themselves. */
-static bool access_allowed(const struct vma *vma, unsigned access)
+static int try_fault(struct mm *mm, u64 address, unsigned access)
 {
+	/* any right lets the machine read; the others each stand for themselves */
 	unsigned needed = access & FAULT_WRITE	? VM_WRITE
 			  : access & FAULT_EXEC ? VM_EXEC
 						: VM_READ | VM_WRITE | VM_EXEC;
-
-	return vma->flags & needed;
-}
-
-/* mm->lock is held for reading; it is let go. */
-static noinline int fault_in_general(struct mm *mm, struct vma *vma, u64 address, unsigned access)
-{
-	struct fault fault = {.mm = mm, .vma = vma, .address = address, .access = access};
-	int error = fault_in_area(&fault);
-
-	up_read(&mm->lock);
-	/* without mm->lock: writing takes locks of the file system */
-	if (unlikely(fault.dirtied)) {
-		page_cache_flush(&fault.dirtied->inode->data);
-		fput(fault.dirtied);
-	}
-	return error;
-}
-
-static int try_fault(struct mm *mm, u64 address, unsigned access)
-{
 	struct vma *vma;
 	int error;
 
@@ -309,37 +288,18 @@ static int try_fault(struct mm *mm, u64 address, unsigned access)
 	address = round_down(address, (u64)PAGE_SIZE);
 	if (unlikely(!vma || address < vma->start)) {
 		up_read(&mm->lock);
-		error = vma ? grow_stack(mm, address) : -EFAULT;
-		return error ? error : -EAGAIN;
+		TRY(vma ? grow_stack(mm, address) : -EFAULT);
+		return try_fault(mm, address, access);
 	}
-	if (unlikely(!access_allowed(vma, access))) {
+	if (unlikely(!(vma->flags & needed))) {
 		up_read(&mm->lock);
 		return -EACCES;
 	}
 	if (vma->mapping || access & FAULT_PRESENT)
-		return fault_in_general(mm, vma, address, access);
-	error = fault_anonymous(mm, vma, address); /* the most common: no need to look first */
+		return fault_in_area(vma, address, access);
+	error = fault_anonymous(vma, address); /* the most common: no need to look first */
 	up_read(&mm->lock);
 	return error;
-}
-
-/*
- * Out of memory: have somebody's end give us some, and wait for it. Not for ever when the fault is
- * the kernel's own: the lock that the victim needs for its end may be ours.
- */
-static noinline int fault_without_memory(struct mm *mm, u64 address, unsigned access)
-{
-	for (unsigned round = 0; round < OOM_ROUNDS; round++) {
-		int error;
-
-		if (fatal_signal_pending(current) || !oom_kill() || fatal_signal_pending(current))
-			break;
-		sleep_ns(OOM_PAUSE_NS);
-		error = try_fault(mm, address, access);
-		if (error != -ENOMEM)
-			return error;
-	}
-	return -ENOMEM;
 }
 
 int mm_fault(struct mm *mm, u64 address, unsigned access)
@@ -350,9 +310,15 @@ int mm_fault(struct mm *mm, u64 address, unsigned access)
 		return -EFAULT;
 	current->minor_faults++;
 	error = try_fault(mm, address, access);
-	if (unlikely(error == -EAGAIN))
+	/*
+	 * Out of memory: have somebody's end give us some, and wait for it. Not for ever when the
+	 * fault is the kernel's own: the lock that the victim needs for its end may be ours.
+	 */
+	for (unsigned round = 0; unlikely(error == -ENOMEM) && round < OOM_ROUNDS; round++) {
+		if (fatal_signal_pending(current) || !oom_kill() || fatal_signal_pending(current))
+			break;
+		sleep_ns(OOM_PAUSE_NS);
 		error = try_fault(mm, address, access);
-	if (unlikely(error == -ENOMEM))
-		error = fault_without_memory(mm, address, access);
-	return error == -EAGAIN ? 0 : error;
+	}
+	return error;
 }

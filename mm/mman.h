@@ -24,7 +24,6 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 
 #define MREMAP_MAYMOVE 1
-#define MREMAP_FIXED 2
 
 #define MS_ASYNC 1
 #define MS_INVALIDATE 2

@@ -50,8 +50,10 @@ static bool pages_overflow(u64 address, u64 length)
 	return length > USER_TOP || address > USER_TOP - length;
 }
 
-int mm_unmap(struct mm *mm, u64 address, u64 length)
+s64 sys_munmap(u64 address, u64 length)
 {
+	struct mm *mm = current->mm;
+
 	length = page_round_up(length);
 	if (address & (PAGE_SIZE - 1) || !length || pages_overflow(address, length))
 		return -EINVAL;
@@ -248,9 +250,10 @@ static int change_flags(struct mm *mm, u64 start, u64 end, unsigned mask, unsign
 	return error;
 }
 
-int mm_protect(struct mm *mm, u64 address, u64 length, unsigned prot)
+s64 sys_mprotect(u64 address, u64 length, u32 prot)
 {
 	u64 end = address + page_round_up(length);
+	struct mm *mm = current->mm;
 
 	if (address & (PAGE_SIZE - 1) || prot & ~(unsigned)PROT_ALL)
 		return -EINVAL;
@@ -262,24 +265,37 @@ int mm_protect(struct mm *mm, u64 address, u64 length, unsigned prot)
 	return change_flags(mm, address, end, PROT_ALL, prot);
 }
 
-int mm_lock(struct mm *mm, u64 address, u64 length, bool lock)
+static int lock_range(u64 address, u64 length, unsigned locked)
 {
 	u64 start = round_down(address, (u64)PAGE_SIZE), end = page_round_up(address + length);
+	struct mm *mm = current->mm;
 
 	if (end < start || end > USER_TOP)
 		return end < start ? -EINVAL : -ENOMEM;
 	down_write(&mm->lock);
-	int error = change_flags(mm, start, end, VM_LOCKED, lock ? VM_LOCKED : 0);
+	int error = change_flags(mm, start, end, VM_LOCKED, locked);
 	mm_write_unlock(mm);
-	return !error && lock && populate(mm, start, end, 0) ? -ENOMEM : error;
+	return !error && locked && populate(mm, start, end, 0) ? -ENOMEM : error;
+}
+
+s64 sys_mlock(u64 address, u64 length)
+{
+	return lock_range(address, length, VM_LOCKED);
+}
+
+s64 sys_munlock(u64 address, u64 length)
+{
+	return lock_range(address, length, 0);
 }
 
 /* ---- the break ------------------------------------------------------------------------------- */
 
-u64 mm_brk(struct mm *mm, u64 new_end)
+s64 sys_brk(u64 new_end)
 {
+	struct mm *mm = current->mm;
+
 	if (new_end < mm->brk_start || new_end > USER_TOP)
-		return READ_ONCE(mm->brk_end);
+		return (s64)READ_ONCE(mm->brk_end);
 	guard(mm_write, mm);
 	u64 old_pages = page_round_up(mm->brk_end), new_pages = page_round_up(new_end);
 	struct vma heap = {
@@ -289,8 +305,8 @@ u64 mm_brk(struct mm *mm, u64 new_end)
 	if (more ? more > page_alloc_total_pages() || !may_expand(mm, more, heap.flags) ||
 			    !range_is_free(mm, old_pages, new_pages) || vma_add(mm, &heap)
 		 : unmap_range(mm, new_pages, old_pages))
-		return mm->brk_end;
-	return mm->brk_end = new_end;
+		return (s64)mm->brk_end;
+	return (s64)(mm->brk_end = new_end);
 }
 
 /* ---- mremap ---------------------------------------------------------------------------------- */
@@ -343,38 +359,30 @@ static s64 move_area(struct mm *mm, u64 from, u64 length, u64 new_length, u64 to
 	return (s64)to;
 }
 
-s64 mm_remap(struct mm *mm, u64 from, u64 old_length, u64 new_length, unsigned flags, u64 to)
+s64 sys_mremap(u64 from, u64 old_length, u64 new_length, u32 flags, u64 to)
 {
-	bool fixed = flags & MREMAP_FIXED;
+	struct mm *mm = current->mm;
 
 	old_length = page_round_up(old_length);
 	new_length = page_round_up(new_length);
-	if (flags & ~(unsigned)(MREMAP_MAYMOVE | MREMAP_FIXED) || flags == MREMAP_FIXED ||
-	    from & (PAGE_SIZE - 1) || !old_length || !new_length || new_length > USER_TOP ||
-	    (fixed && (to & (PAGE_SIZE - 1) || pages_overflow(to, new_length) ||
-		       to < LOWEST_ADDRESS || (to < from + old_length && from < to + new_length))))
+	if (flags & ~(unsigned)MREMAP_MAYMOVE || from & (PAGE_SIZE - 1) || !old_length ||
+	    !new_length || new_length > USER_TOP)
 		return -EINVAL;
 	guard(mm_write, mm);
 	struct vma *vma = find_vma(mm, from);
 	if (!vma || vma->start > from)
 		return -EFAULT;
-	if (new_length <= old_length && !fixed) { /* over holes */
+	if (new_length <= old_length) { /* over holes */
 		TRY(unmap_range(mm, from + new_length, from + old_length));
 		return (s64)from;
 	}
 	if (old_length > vma->end - from)
 		return -EFAULT;
-	if (fixed)
-		TRY(unmap_range(mm, to, to + new_length));
-	if (new_length < old_length)
-		TRY(unmap_range(mm, from + new_length, from + old_length));
-	old_length = min(old_length, new_length);
-	vma = find_vma(mm, from); /* it may have been split */
 	u64 more = (new_length - old_length) >> PAGE_SHIFT;
 	if (!may_expand(mm, more, vma->flags) ||
 	    (is_data(vma->flags) && more > page_alloc_total_pages()))
 		return -ENOMEM;
-	if (!fixed && from + old_length == vma->end && !pages_overflow(from, new_length) &&
+	if (from + old_length == vma->end && !pages_overflow(from, new_length) &&
 	    range_is_free(mm, vma->end, from + new_length)) {
 		vma_set_bounds(vma, vma->start, from + new_length);
 		vma_merge(mm, from, from + new_length);
@@ -382,14 +390,13 @@ s64 mm_remap(struct mm *mm, u64 from, u64 old_length, u64 new_length, unsigned f
 	}
 	if (!(flags & MREMAP_MAYMOVE))
 		return -ENOMEM;
-	if (!fixed)
-		to = (u64)TRY(find_free_range(mm, new_length, mm->mmap_top));
+	to = (u64)TRY(find_free_range(mm, new_length, mm->mmap_top));
 	return move_area(mm, from, old_length, new_length, to);
 }
 
 /* ---- madvise, mincore, msync ----------------------------------------------------------------- */
 
-int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice)
+s64 sys_madvise(u64 address, u64 length, u32 advice)
 {
 	/* taken by doing nothing: read-ahead and reclaim see for themselves how memory is used */
 	const u64 ignored = BIT(MADV_NORMAL) | BIT(MADV_RANDOM) | BIT(MADV_SEQUENTIAL) |
@@ -398,6 +405,7 @@ int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice)
 	/* also for MADV_FREE: what is read then is either old or zero, here always zero */
 	bool drop = advice == MADV_DONTNEED || advice == MADV_FREE;
 	u64 end = address + page_round_up(length);
+	struct mm *mm = current->mm;
 
 	if (address & (PAGE_SIZE - 1) || (length && end <= address) ||
 	    !(drop || (advice < 64 && BIT(advice) & ignored)))
@@ -415,7 +423,8 @@ int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice)
 	return mapped_end(mm, address, end) < end ? -ENOMEM : 0;
 }
 
-int mm_resident(struct mm *mm, u64 address)
+/* Is the page at @address in memory? 0, 1, or -ENOMEM: it is not mapped. */
+static int page_resident(struct mm *mm, u64 address)
 {
 	guard(read, &mm->lock);
 	const struct vma *vma = find_vma(mm, address);
@@ -435,8 +444,24 @@ int mm_resident(struct mm *mm, u64 address)
 	return resident;
 }
 
-int mm_sync(struct mm *mm, u64 address, u64 length, unsigned flags)
+s64 sys_mincore(u64 address, u64 length, u8 *resident)
 {
+	if (address & (PAGE_SIZE - 1))
+		return -EINVAL;
+	if (pages_overflow(address, length))
+		return -ENOMEM;
+	for (u64 end = address + length; address < end; address += PAGE_SIZE, resident++) {
+		int there = TRY(page_resident(current->mm, address));
+
+		if (put_user((u8)there, resident))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+s64 sys_msync(u64 address, u64 length, u32 flags)
+{
+	struct mm *mm = current->mm;
 	u64 end = address + page_round_up(length);
 	bool hole = false;
 

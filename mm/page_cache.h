@@ -188,28 +188,11 @@ int page_cache_flush(struct address_space *mapping);
 void invalidate_inode_pages(struct address_space *mapping);
 
 /* What process mappings have to do with it (mm/rmap.c). */
-#ifndef HOSTED
-/* Unmap pages of @mapping from page @first on from every process. Takes vma_lock. */
-void mm_unmap_file(struct address_space *mapping, pgoff_t first);
+/* Unmap pages [first, last] of @mapping from every process; @locked: also who has locked them.
+ * Takes vma_lock. */
+void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool locked);
 /* Mark pages [first, last] dirty that programs wrote to, and write-protect them to notice the next
  * time. */
 void mm_clean_file(struct address_space *mapping, pgoff_t first, pgoff_t last);
-/* Unmap the locked page everywhere unless it was accessed lately; is it unmapped now? */
-bool mm_unmap_page(struct page *page);
-#else /* no programs, no mappings */
-static inline void mm_unmap_file(struct address_space *mapping, pgoff_t first)
-{
-	(void)mapping, (void)first;
-}
-static inline void mm_clean_file(struct address_space *mapping, pgoff_t first, pgoff_t last)
-{
-	(void)mapping, (void)first, (void)last;
-}
-static inline bool mm_unmap_page(struct page *page)
-{
-	(void)page;
-	return false;
-}
-#endif
 
 void page_cache_init(void); /* sizes and allocates the table */

@@ -3,7 +3,8 @@
  * and what the caches' shrinkers give. Declared in page_alloc.h.
  *
  * Page reclaim is a clock, as in Linux 2.2: a hand goes round all frames; a page that was used
- * since the hand last came (PG_referenced, or the accessed bit of a mapping) gets a second chance,
+ * since the hand last came (PG_referenced: found by a read, a write or a fault) gets a second
+ * chance; one that is mapped loses its mappings, and so the next use is a fault that says so;
  * another goes if it is clean and only the cache holds it. So the cache keeps no list in order of
  * use, and a hit costs a test of a bit.
  *
@@ -31,22 +32,22 @@ void register_shrinker(struct shrinker *shrinker)
 	list_add_tail(&shrinker->link, &shrinkers);
 }
 
-/* Newer than what a disk has, if any: so are all pages of files in memory. */
-static bool only_copy(const struct page *page)
-{
-	return test_bit(PG_dirty_all, &page->flags) ||
-	       (test_bit(PG_dirty, &page->flags) && !page->buffers);
-}
-
-/* The locked, referenced page: drop it if it is clean and unused; was it? */
+/* The locked, referenced page: drop it if it is clean and unused; was it? One that is mapped is
+ * unmapped only, for now: if it is still wanted a fault will say so. */
 static bool drop_page(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
 
-	if (!mapping || test_bit(PG_writeback, &page->flags) || only_copy(page) ||
-	    (atomic_read(&page->mapcount) && !mm_unmap_page(page)) ||
-	    only_copy(page) || /* it was written through a mapping */
-	    (page->buffers && !mapping->ops->release(page)))
+	/* newer than what a disk has, if any: so are all pages of files in memory */
+	if (!mapping || test_bit(PG_writeback, &page->flags) ||
+	    test_bit(PG_dirty_all, &page->flags) ||
+	    (test_bit(PG_dirty, &page->flags) && !page->buffers))
+		return false;
+	if (atomic_read(&page->mapcount)) {
+		mm_unmap_file(mapping, page->index, page->index, false);
+		return false;
+	}
+	if (page->buffers && !mapping->ops->release(page))
 		return false;
 	clear_page_dirty(page);
 	return remove_from_page_cache(page, true);

@@ -86,17 +86,6 @@ void mm_put(struct mm *mm);	       /* the last one unmaps all; may sleep */
  * private memory. */
 s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags,
 	   struct file *file, u64 offset);
-int mm_unmap(struct mm *mm, u64 address, u64 length);
-int mm_protect(struct mm *mm, u64 address, u64 length, unsigned prot);
-s64 mm_remap(struct mm *mm, u64 address, u64 old_length, u64 new_length, unsigned flags,
-	     u64 new_address);
-u64 mm_brk(struct mm *mm, u64 new_end); /* the resulting break */
-int mm_sync(struct mm *mm, u64 address, u64 length, unsigned flags);
-int mm_advise(struct mm *mm, u64 address, u64 length, unsigned advice);
-/* mlock(2) (fills it) and munlock(2): -ENOMEM: a hole, or what cannot be faulted in. */
-int mm_lock(struct mm *mm, u64 address, u64 length, bool lock);
-/* mincore(2): is the page at @address in memory? 0, 1, or -ENOMEM: it is not mapped. */
-int mm_resident(struct mm *mm, u64 address);
 /* first with end > address, mm->lock held; NULL: none */
 struct vma *find_vma(struct mm *mm, u64 address);
 

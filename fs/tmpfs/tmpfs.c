@@ -485,7 +485,7 @@ static int punch_hole(struct inode *inode, u64 start, u64 end)
 	pgoff_t index = start >> PAGE_SHIFT;
 	struct page *page;
 
-	mm_unmap_file(&inode->data, index);
+	mm_unmap_file(&inode->data, index, end >> PAGE_SHIFT, true);
 	while ((page = next_data(inode, index)) && page->index << PAGE_SHIFT < end) {
 		u64 base = page->index << PAGE_SHIFT;
 		u64 from = max(start, base) - base, to = min(end, base + PAGE_SIZE) - base;
@@ -493,7 +493,7 @@ static int punch_hole(struct inode *inode, u64 start, u64 end)
 		index = page->index + 1;
 		lock_page(page);
 		if (page->mapping == &inode->data && to - from == PAGE_SIZE) {
-			mm_unmap_page(page);
+			mm_unmap_file(&inode->data, page->index, page->index, true);
 			tmpfs_invalidate(page, 0);
 			remove_from_page_cache(page, false);
 		} else if (page->mapping == &inode->data) {

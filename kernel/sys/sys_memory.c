@@ -1,7 +1,7 @@
 /*
- * sys_memory.c - system calls on the address space: mmap, mprotect, brk ... The work is mm/'s. And
- * memory that processes share by inheritance, descriptor or number: MAP_SHARED without a file,
- * memfd_create(2), System V's segments.
+ * sys_memory.c - mmap(2), and memory that processes share by inheritance, descriptor or number:
+ * MAP_SHARED without a file, memfd_create(2), System V's segments. The other calls on the address
+ * space are in mm/mmap.c.
  *
  * All that is shared so is a file of a tmpfs that is mounted nowhere, and what these hold together
  * counts against its limit of half of memory. A segment is such a file and its number; who attaches
@@ -46,61 +46,6 @@ s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 off
 	}
 	return mm_map(current->mm, address, length, protection, flags, memory ? memory : f.file,
 		      offset);
-}
-
-s64 sys_munmap(u64 address, u64 length)
-{
-	return mm_unmap(current->mm, address, length);
-}
-
-s64 sys_mprotect(u64 address, u64 length, u32 protection)
-{
-	return mm_protect(current->mm, address, length, protection);
-}
-
-s64 sys_mremap(u64 address, u64 old_length, u64 new_length, u32 flags, u64 new_address)
-{
-	return mm_remap(current->mm, address, old_length, new_length, flags, new_address);
-}
-
-s64 sys_msync(u64 address, u64 length, u32 flags)
-{
-	return mm_sync(current->mm, address, length, flags);
-}
-
-s64 sys_madvise(u64 address, u64 length, u32 advice)
-{
-	return mm_advise(current->mm, address, length, advice);
-}
-
-s64 sys_brk(u64 end)
-{
-	return (s64)mm_brk(current->mm, end);
-}
-
-s64 sys_mincore(u64 address, u64 length, u8 *resident)
-{
-	if (address & (PAGE_SIZE - 1))
-		return -EINVAL;
-	if (length > USER_TOP || address > USER_TOP - length)
-		return -ENOMEM;
-	for (u64 end = address + length; address < end; address += PAGE_SIZE, resident++) {
-		int there = TRY(mm_resident(current->mm, address));
-
-		if (put_user((u8)there, resident))
-			return -EFAULT;
-	}
-	return 0;
-}
-
-s64 sys_mlock(u64 address, u64 length)
-{
-	return mm_lock(current->mm, address, length, true);
-}
-
-s64 sys_munlock(u64 address, u64 length)
-{
-	return mm_lock(current->mm, address, length, false);
 }
 
 s64 sys_memfd_create(const char *name, u32 flags)
@@ -168,7 +113,7 @@ s64 sys_shmdt(u64 address)
 	    vma->file->private == &segments)
 		size = (u64)vma->file->inode->size;
 	up_read(&mm->lock);
-	return size ? mm_unmap(mm, address, size) : -EINVAL;
+	return size ? sys_munmap(address, size) : -EINVAL;
 }
 
 s64 sys_shmctl(int number, int command, void *buffer)

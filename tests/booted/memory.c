@@ -556,19 +556,16 @@ static void remap_move(void)
 	char *p = filled(40), *place = map(4000, PROT_NONE, ANON), *q;
 
 	CHECK(p && place);
-	q = mremap(p + 10 * PAGE, 10 * PAGE, 20 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
-		   place + 1000 * PAGE);
-	CHECK(q == place + 1000 * PAGE && q[0] == 11 && q[9 * PAGE] == 20 && q[10 * PAGE] == 0);
+	q = mremap(p + 10 * PAGE, 10 * PAGE, 20 * PAGE, MREMAP_MAYMOVE);
+	CHECK(q != MAP_FAILED && q[0] == 11 && q[9 * PAGE] == 20 && q[10 * PAGE] == 0);
 	CHECK(p[9 * PAGE] == 10 && p[20 * PAGE] == 21 && try_read(p + 10 * PAGE) == SIGSEGV);
-	CHECK(try_read(q - PAGE) == SIGSEGV && try_read(q + 20 * PAGE) == SIGSEGV);
 	CHECK_ERROR(mremap(q, 20 * PAGE, 20 * PAGE, MREMAP_FIXED, place), EINVAL);
-	CHECK_ERROR(mremap(q, 20 * PAGE, 20 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, q + PAGE),
-		    EINVAL);
 	CHECK_ERROR(mremap(q + 1, PAGE, PAGE, 0), EINVAL);
 	CHECK_ERROR(mremap(q, PAGE, 0, 0), EINVAL);
 	CHECK_ERROR(mremap(q, 40 * PAGE, 50 * PAGE, MREMAP_MAYMOVE), EFAULT);
 	CHECK_ERROR(mremap(p + 12 * PAGE, PAGE, PAGE, 0), EFAULT);
-	CHECK(munmap(place, 4000 * PAGE) == 0 && munmap(p, 40 * PAGE) == 0);
+	CHECK(munmap(place, 4000 * PAGE) == 0 && munmap(p, 40 * PAGE) == 0 &&
+	      munmap(q, 20 * PAGE) == 0);
 }
 
 static void remap_file(void)

@@ -261,3 +261,15 @@ u64 slab_shrink(void)
 void slab_init(void)
 {
 }
+
+/* ---- no programs, no mappings ---------------------------------------------------------------- */
+
+void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool locked)
+{
+	(void)mapping, (void)first, (void)last, (void)locked;
+}
+
+void mm_clean_file(struct address_space *mapping, pgoff_t first, pgoff_t last)
+{
+	(void)mapping, (void)first, (void)last;
+}
