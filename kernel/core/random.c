@@ -52,12 +52,6 @@ static void mix(const u8 *from, size_t n)
 	}
 }
 
-void random_mix(const void *data, size_t n)
-{
-	if (!fixed)
-		mix(data, n);
-}
-
 void random_init(void)
 {
 	u64 seed[4] = {0};

@@ -12,8 +12,5 @@
 void get_random_bytes(void *buffer, size_t n);
 u64 random_u64(void);
 
-/* Mix bytes into the key (a write to /dev/random, interrupt times). Ignored under `seed=`. */
-void random_mix(const void *data, size_t n);
-
 /* After cmdline_init(). */
 void random_init(void);

@@ -41,23 +41,12 @@ static ssize_t data_read(struct file *file, struct io *io, loff_t *position)
 	return io->length == wanted && wanted ? -EFAULT : (ssize_t)(wanted - io->length);
 }
 
-/* All is swallowed; but of what is written to the generator it takes the first bytes. */
+/* All is swallowed; what is meant for the generator adds nothing to it, but is no error. */
 static ssize_t sink_write(struct file *file, struct io *io, loff_t *position)
 {
-	size_t wanted = io->length;
-	char seed[CHUNK];
-
-	if (MINOR(file->inode->rdev) == FULL_MINOR)
-		return wanted ? -ENOSPC : 0;
-	if (MINOR(file->inode->rdev) >= RANDOM_MINOR) {
-		size_t n = min_t(size_t, wanted, CHUNK), moved = io_get(io, seed, n);
-
-		random_mix(seed, moved);
-		if (moved < n)
-			return moved ? (ssize_t)moved : -EFAULT;
-	}
-	io_advance(io, io->length);
-	return (ssize_t)wanted;
+	if (MINOR(file->inode->rdev) == FULL_MINOR && io->length)
+		return -ENOSPC;
+	return (ssize_t)io_advance(io, io->length);
 }
 
 void mem_devices_init(void)

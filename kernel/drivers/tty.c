@@ -12,11 +12,12 @@
  * in the UART until a reader has made some.
  *
  * The order of tests on an arriving character is that of Linux's n_tty: mapping, literal next, flow
- * control, signals, then editing or plain input. Not done: ISTRIP, mapping of case, ECHOPRT,
- * parity and break handling, delays, and of output mapping all but ONLCR; those flags read
- * back as off, and ECHOE, ECHOK and ECHOKE as on. Output is written at once, so "wait until it is
- * drained" (TCSETSW, TCSBRK) is true when it is asked; TCIOFF and TCION are -EINVAL. A process that
- * is no session leader cannot give the terminal up (TIOCNOTTY is -EPERM; it can call setsid).
+ * control, signals, then editing or plain input. Not done: other ends of a line than a newline
+ * (VEOL, VEOL2), ISTRIP, mapping of case, ECHOPRT, parity and break handling, delays, and of output
+ * mapping all but ONLCR; those flags read back as off, and ECHOE, ECHOK and ECHOKE as on. Output is
+ * written at once, so "wait until it is drained" (TCSETSW, TCSBRK) is true when it is asked; TCIOFF
+ * and TCION are -EINVAL. A process that is no session leader cannot give the terminal up (TIOCNOTTY
+ * is -EPERM; it can call setsid).
  *
  * Locks: write_lock (one writer at a time) -> lock (interrupts off) -> console lock. Signals are
  * sent with none held.
@@ -53,12 +54,10 @@ static struct {
 	struct winsize winsize;
 	u32 head, canonical, tail;
 	u16 buffer[TTY_BUFFER];
-	unsigned column;       /* where output stands */
-	unsigned start_column; /* where the line being edited began */
-	bool literal;	       /* the next character is taken as it is */
-	bool stopped;	       /* by ^S */
-	pid_t session;	       /* it controls; 0: none */
-	pid_t foreground;      /* process group that may read and gets the signals; 0: none */
+	bool literal;	  /* the next character is taken as it is */
+	bool stopped;	  /* by ^S */
+	pid_t session;	  /* it controls; 0: none */
+	pid_t foreground; /* process group that may read and gets the signals; 0: none */
 } tty = {
 	.termios =
 		{
@@ -92,14 +91,6 @@ static inline bool is_continuation(u8 c)
 
 /* ---- output and echo ------------------------------------------------------------------------- */
 
-/* Where output stands after @c; a control character moves it by @control columns. */
-static unsigned column_after(unsigned column, u8 c, unsigned control)
-{
-	if (c == '\t')
-		return round_up(column + 1, 8);
-	return column + (is_control(c) ? control : !is_continuation(c));
-}
-
 /* At most CHUNK bytes. Lock held, as in all that follows up to the files. */
 static void output(const char *text, size_t length)
 {
@@ -107,18 +98,10 @@ static void output(const char *text, size_t length)
 	char mapped[2 * CHUNK];
 	size_t n = 0;
 
-	for (const char *c = text; c < text + length; c++) {
-		bool newline = *c == '\n' && map_newline;
-
-		if (newline)
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '\n' && map_newline)
 			mapped[n++] = '\r';
-		mapped[n++] = *c;
-		if (newline || *c == '\r')
-			tty.column = 0;
-		else if (*c == '\b')
-			tty.column -= tty.column > 0;
-		else
-			tty.column = column_after(tty.column, (u8)*c, 0);
+		mapped[n++] = text[i];
 	}
 	console_write_raw(mapped, n);
 }
@@ -135,14 +118,12 @@ static void echo(u8 c)
 
 /* ---- editing --------------------------------------------------------------------------------- */
 
-/* The column behind the line being edited, up to @end. */
-static unsigned column_at(u32 end)
+/* The line on a new line of the screen. */
+static void reprint(void)
 {
-	unsigned column = tty.start_column;
-
-	for (u32 at = tty.canonical; at != end; at++)
-		column = column_after(column, char_at(at), L_FLAG(ECHOCTL) ? 2 : 0);
-	return column;
+	output("\n", 1);
+	for (u32 at = tty.canonical; at != tty.head; at++)
+		echo(char_at(at));
 }
 
 /* By its first byte: of letters beyond ASCII all are. */
@@ -153,29 +134,31 @@ static bool is_word_character(u8 c)
 }
 
 /* VERASE: the last character; VWERASE: back over what is no word, then over the word; VKILL: all.
- */
+ * A tab's width is not known, so then the line is printed again. */
 static void erase(unsigned key)
 {
-	bool in_word = false;
+	bool in_word = false, tab = false;
 
 	while (tty.head != tty.canonical) {
 		u32 at = tty.head - 1; /* where the last character begins, all bytes of it */
 
 		while (at != tty.canonical && is_continuation(char_at(at)))
 			at--;
-		bool word = is_word_character(char_at(at)), tab = char_at(at) == '\t';
+		u8 c = char_at(at);
+		bool word = is_word_character(c);
 
-		if (is_continuation(char_at(at)) || (key == VWERASE && in_word && !word))
+		if (is_continuation(c) || (key == VWERASE && in_word && !word))
 			break;
 		in_word |= word;
-		unsigned columns = column_at(tty.head) - column_at(at);
-
+		tab |= c == '\t';
 		tty.head = at;
-		while (L_FLAG(ECHO) && columns--)
-			output(tab ? "\b" : "\b \b", tab ? 1 : 3);
+		if (L_FLAG(ECHO) && c != '\t')
+			output("\b \b\b \b", is_control(c) && L_FLAG(ECHOCTL) ? 6 : 3);
 		if (key == VERASE)
 			break;
 	}
+	if (L_FLAG(ECHO) && tab)
+		reprint();
 }
 
 /* ---- input ----------------------------------------------------------------------------------- */
@@ -184,8 +167,6 @@ static void put(unsigned c)
 {
 	if (tty.head - tty.tail == TTY_BUFFER)
 		return;
-	if (tty.head == tty.canonical)
-		tty.start_column = tty.column;
 	tty.buffer[tty.head++ % TTY_BUFFER] = (u16)c;
 	if (c & TTY_LINE_END || !L_FLAG(ICANON))
 		tty.canonical = tty.head;
@@ -234,8 +215,6 @@ static unsigned key_of(u8 c)
 		{VREPRINT, 0, ICANON | IEXTEN | ECHO},
 		{VLNEXT, 0, ICANON | IEXTEN},
 		{VEOF, 0, ICANON},
-		{VEOL, 0, ICANON},
-		{VEOL2, 0, ICANON | IEXTEN},
 	};
 
 	if (c == '\n' && L_FLAG(ICANON))
@@ -282,10 +261,7 @@ static int receive(u8 c)
 		break;
 	case VREPRINT:
 		echo(c);
-		output("\n", 1);
-		tty.start_column = tty.column;
-		for (u32 at = tty.canonical; at != tty.head; at++)
-			echo(char_at(at));
+		reprint();
 		break;
 	case VLNEXT:
 		tty.literal = true;
@@ -299,11 +275,6 @@ static int receive(u8 c)
 		break;
 	case VEOF:
 		put(TTY_END_OF_FILE | TTY_LINE_END);
-		break;
-	case VEOL:
-	case VEOL2:
-		echo(c);
-		put(c | TTY_LINE_END);
 		break;
 	default:
 		insert(c, enter);

@@ -13,10 +13,10 @@
  * disk with larger sectors than 512 bytes what is not a multiple of them fails with -EIO.
  */
 #include <arch/io.h>
+#include <arch/irq.h>
 
 #include "fs/block.h"
 #include "kernel/drivers/drivers.h"
-#include "kernel/drivers/pci.h"
 #include "mm/slab.h"
 
 enum { ID_TRANSITIONAL = 0x10011af4, ID_MODERN = 0x10421af4 };
@@ -26,7 +26,7 @@ enum { ID_TRANSITIONAL = 0x10011af4, ID_MODERN = 0x10421af4 };
 
 /* Vendor capabilities (4.1.4): which structure lies where. */
 enum { CAP_COMMON = 1, CAP_NOTIFY, CAP_ISR, CAP_DEVICE, CAP_TYPES };
-enum { CAP_TYPE = 3, CAP_BAR, CAP_OFFSET = 8, CAP_LENGTH = 12, CAP_NOTIFY_MULTIPLIER = 16 };
+enum { CAP_TYPE = 3, CAP_BAR, CAP_OFFSET = 8, CAP_NOTIFY_MULTIPLIER = 16 };
 
 /* The common configuration (4.1.4.3). */
 struct common_registers {
@@ -194,22 +194,82 @@ static void disk_interrupt(void *argument)
 		request->done(request);
 }
 
+/* ---- PCI -------------------------------------------------------------------------------------
+ *
+ * Configuration space by ports 0xcf8 and 0xcfc. All of it is for start-up, by one CPU, so there is
+ * no lock. The firmware has assigned BARs and bus numbers; a BAR or bridge that it left alone is
+ * not used. A function of a device is known by its place in configuration space: bus << 16 |
+ * slot << 11 | number << 8. Source: PCI Local Bus Specification 3.0, chapter 6; configuration
+ * mechanism #1, section 3.2.2.3.2.
+ */
+
+#define CONFIG_ADDRESS 0xcf8
+#define CONFIG_DATA 0xcfc
+#define CONFIG_ENABLE (1u << 31)
+
+/* Registers of every function's header, and of a bridge's. The upper half of COMMAND is the status.
+ */
+enum { PCI_ID = 0x00, PCI_COMMAND = 0x04, PCI_HEADER_TYPE = 0x0e, PCI_BAR = 0x10 };
+enum { PCI_SECONDARY_BUS = 0x19, PCI_CAPABILITIES = 0x34 };
+enum { COMMAND_MEMORY = 2, COMMAND_MASTER = 4, COMMAND_NO_INTX = 0x400 };
+enum { HEADER_BRIDGE = 1, HEADER_MULTIFUNCTION = 0x80, BAR_64 = 4 };
+enum { CAPABILITY_VENDOR = 0x09, CAPABILITY_MSIX = 0x11 };
+
+/* MSI-X: the capability's first register (id, next, control), and where it tells of the table. */
+#define MSIX_ENABLE (1u << 31)
+#define MSIX_MASK_ALL (1u << 30)
+enum { MSIX_TABLE = 4 };
+
+/* The 32-bit register at @offset of the configuration space, a multiple of 4 below 256. */
+static u32 pci_read(u32 function, unsigned offset)
+{
+	outl(CONFIG_ENABLE | function | offset, CONFIG_ADDRESS);
+	return inl(CONFIG_DATA);
+}
+
+/* One byte of it. */
+static u8 pci_read8(u32 function, unsigned offset)
+{
+	return (u8)(pci_read(function, offset & ~3u) >> (offset & 3) * 8);
+}
+
+static void pci_write(u32 function, unsigned offset, u32 value)
+{
+	outl(CONFIG_ENABLE | function | offset, CONFIG_ADDRESS);
+	outl(value, CONFIG_DATA);
+}
+
+/* What lies at @offset of memory BAR @bar, a page of it; NULL when there is no memory for the map.
+ */
+static void *pci_map(u32 function, unsigned bar, u32 offset)
+{
+	u32 low = pci_read(function, PCI_BAR + 4 * bar);
+	u64 high = low & BAR_64 ? pci_read(function, PCI_BAR + 4 * bar + 4) : 0;
+
+	return map_device((high << 32 | (low & ~15u)) + offset, PAGE_SIZE);
+}
+
 /* ---- start: these return why the disk cannot be used, or NULL -------------------------------- */
 
-static const char *map_registers(struct disk *disk, u32 function)
+/* Find and map its registers, and have it interrupt by entry 0 of its MSI-X table. */
+static const char *take_device(struct disk *disk, u32 function)
 {
+	u32 command = pci_read(function, PCI_COMMAND) & 0xffff; /* ones would clear the status */
 	void *registers[CAP_TYPES] = {NULL};
-	u32 multiplier = 0;
+	u32 multiplier = 0, msix = 0;
 
-	for (unsigned at = 0; (at = pci_next_capability(function, at)) != 0;) {
-		unsigned type = pci_read8(function, at + CAP_TYPE);
+	pci_write(function, PCI_COMMAND,
+		  command | COMMAND_MEMORY | COMMAND_MASTER | COMMAND_NO_INTX);
+	for (unsigned at = pci_read8(function, PCI_CAPABILITIES); at;
+	     at = pci_read8(function, at + 1)) {
+		u8 id = pci_read8(function, at), type = pci_read8(function, at + CAP_TYPE);
 
-		if (pci_read8(function, at) != PCI_CAPABILITY_VENDOR || type >= CAP_TYPES ||
-		    registers[type])
+		if (id == CAPABILITY_MSIX)
+			msix = at;
+		if (id != CAPABILITY_VENDOR || type >= CAP_TYPES || registers[type])
 			continue;
 		registers[type] = pci_map(function, pci_read8(function, at + CAP_BAR),
-					  pci_read(function, at + CAP_OFFSET),
-					  pci_read(function, at + CAP_LENGTH));
+					  pci_read(function, at + CAP_OFFSET));
 		if (type == CAP_NOTIFY)
 			multiplier = pci_read(function, at + CAP_NOTIFY_MULTIPLIER);
 	}
@@ -219,6 +279,17 @@ static const char *map_registers(struct disk *disk, u32 function)
 	disk->registers = registers[CAP_DEVICE];
 	disk->common->queue_select = 0;
 	disk->notify = registers[CAP_NOTIFY] + disk->common->queue_notify * multiplier;
+	u32 table = msix ? pci_read(function, msix + MSIX_TABLE) : 0;
+	u32 *entry = msix ? pci_map(function, table & 7, table & ~7u) : NULL;
+	struct irq_message message;
+
+	if (!entry || irq_request_message(disk_interrupt, disk, &message))
+		return "it has no message-signalled interrupts (vectors=2), or there are too many";
+	writel(message.address, entry);
+	writel(0, entry + 1);
+	writel(message.data, entry + 2);
+	writel(0, entry + 3); /* not masked */
+	pci_write(function, msix, (pci_read(function, msix) | MSIX_ENABLE) & ~MSIX_MASK_ALL);
 	return NULL;
 }
 
@@ -277,11 +348,8 @@ static void add_disk(u32 function, u32 id)
 	snprintf(disk->name, sizeof(disk->name), "vd%c", 'a' + disk_count);
 	spin_lock_init(&disk->lock, "virtio_blk");
 	INIT_LIST_HEAD(&disk->waiting);
-	const char *reason = map_registers(disk, function);
+	const char *reason = take_device(disk, function) ?: start(disk);
 
-	if (!reason && pci_enable(function, disk_interrupt, disk))
-		reason = "it has no message-signalled interrupts (vectors=2)";
-	reason = reason ?: start(disk);
 	if (reason) {
 		pr_err("%s: cannot be used: %s\n", disk->name, reason);
 		return;
@@ -300,7 +368,24 @@ static void add_disk(u32 function, u32 id)
 		disk->block.read_only ? ", read-only" : "", disk->queue_size);
 }
 
+static void scan_bus(u32 bus)
+{
+	for (u32 at = 0; at < 32 * 8; at++) {
+		u32 function = bus << 16 | at << 8, id = pci_read(function, PCI_ID);
+		u8 type = pci_read8(function, PCI_HEADER_TYPE);
+
+		if (id != ~0u) {
+			add_disk(function, id);
+			if ((type & ~HEADER_MULTIFUNCTION) == HEADER_BRIDGE &&
+			    pci_read8(function, PCI_SECONDARY_BUS) > bus)
+				scan_bus(pci_read8(function, PCI_SECONDARY_BUS));
+		}
+		if (at % 8 == 0 && (id == ~0u || !(type & HEADER_MULTIFUNCTION)))
+			at += 7; /* no other function in this slot */
+	}
+}
+
 void virtio_blk_init(void)
 {
-	pci_scan(add_disk);
+	scan_bus(0);
 }

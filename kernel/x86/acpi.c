@@ -1,7 +1,7 @@
 /*
  * acpi.c - the few facts we take from the firmware's tables: processors and the interrupt
- * controller (MADT), timer and power register (FADT), the sleep type that means "off" (a search in
- * the DSDT). And what ends the machine with them: QEMU's exit port, power-off, reset.
+ * controller (MADT), timer and power register (FADT). And what ends the machine with them: QEMU's
+ * exit port, power-off, reset.
  *
  * Source: ACPI 6.4, sections 5.2 and 7.4. Tables above 4 GB are ignored. Without any table the
  * machine is one CPU with the standard I/O APIC and no clock to measure by.
@@ -17,9 +17,8 @@ struct acpi_info acpi = {.ioapic = 0xfec00000};
 /* Offsets in the tables. */
 enum { RSDP_REVISION = 15, RSDP_RSDT = 16, RSDP_XSDT = 24 };
 enum { TABLE_LENGTH = 4, TABLE_HEADER = 36 };
-enum { FADT_DSDT = 40, FADT_PM1A_CONTROL = 64, FADT_PM_TIMER = 76, FADT_FLAGS = 112 };
+enum { FADT_PM1A_CONTROL = 64, FADT_PM_TIMER = 76 };
 enum { MADT_ENTRIES = 44, MADT_CPU = 0, MADT_IOAPIC = 1 };
-#define FADT_TIMER_32 (1u << 8)
 
 /* The number of @size bytes at @offset of a table. */
 static u64 field(const u8 *table, unsigned offset, size_t size)
@@ -44,20 +43,6 @@ static void read_madt(const u8 *at, const u8 *end)
 	}
 }
 
-/* \_S5 is Name(_S5_, Package { SLP_TYPa, ... }): found by its bytes, not by interpreting AML. The
- * number is one byte after its prefix, or the byte 0 or 1 itself. */
-static void find_s5(const u8 *at, const u8 *end)
-{
-	while (at < end - 16 && memcmp(at, "_S5_\x12", 5))
-		at++;
-	if (at >= end - 16)
-		return;
-	at += 5;
-	at += (*at >> 6) + 2; /* the package's length, and the count of its elements */
-	acpi.s5 = *at == 0x0a ? at[1] : *at;
-	acpi.has_s5 = true;
-}
-
 static void read_table(phys_addr_t phys)
 {
 	const u8 *table = phys_to_virt(phys), *end = table + field(table, TABLE_LENGTH, 4);
@@ -67,11 +52,6 @@ static void read_table(phys_addr_t phys)
 	} else if (!memcmp(table, "FACP", 4)) {
 		acpi.pm1a_control = (u16)field(table, FADT_PM1A_CONTROL, 4);
 		acpi.pm_timer_port = (u16)field(table, FADT_PM_TIMER, 4);
-		acpi.pm_timer_mask =
-			field(table, FADT_FLAGS, 4) & FADT_TIMER_32 ? 0xffffffff : 0xffffff;
-		read_table(field(table, FADT_DSDT, 4));
-	} else if (!memcmp(table, "DSDT", 4)) {
-		find_s5(table, end);
 	}
 }
 
@@ -108,8 +88,8 @@ void arch_power_off(void)
 {
 	arch_irq_disable();
 	outb(EXIT_NORMAL, EXIT_PORT); /* does not return where the device is there */
-	if (acpi.has_s5)
-		outw((u16)(acpi.s5 << 10 | SLP_EN), acpi.pm1a_control);
+	if (acpi.pm1a_control)
+		outw(SLP_EN, acpi.pm1a_control); /* sleep type 0: off, of a virtual machine */
 	arch_halt_forever();
 }
 

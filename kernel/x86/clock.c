@@ -14,9 +14,10 @@
 #include "kernel/x86/x86.h"
 
 #define CALIBRATION_PM_TICKS 3570 /* a millisecond */
-#define CALIBRATION_STEP 50000ULL
+#define CALIBRATION_SPINS 10000
 #define READINGS 5
 #define PM_TIMER_HZ 3579545ULL
+#define PM_TIMER_MASK 0xffffff /* not every one has more bits */
 #define NEVER (~0ULL)
 
 u64 clock_tsc_base;
@@ -52,15 +53,6 @@ static struct reading read_clocks(void)
 	return best;
 }
 
-static void spin_ticks(u64 ticks)
-{
-	u64 start = arch_cycles();
-
-	while (arch_cycles() - start < ticks)
-		for (unsigned i = 0; i < 100; i++) /* few readings: each is slow under emulation */
-			__asm__ __volatile__("");
-}
-
 /* Sets tsc_mhz and lapic_ticks_per_ns. */
 static void measure(void)
 {
@@ -69,9 +61,10 @@ static void measure(void)
 	u32 passed;
 
 	do {
-		spin_ticks(CALIBRATION_STEP);
+		for (unsigned i = 0; i < CALIBRATION_SPINS; i++)
+			__asm__ __volatile__(""); /* few readings: each is slow under emulation */
 		to = read_clocks();
-		passed = (to.reference - from.reference) & acpi.pm_timer_mask;
+		passed = (to.reference - from.reference) & PM_TIMER_MASK;
 	} while (passed < CALIBRATION_PM_TICKS);
 	u64 ns = passed * NSEC_PER_SEC / PM_TIMER_HZ;
 
@@ -124,12 +117,6 @@ void arch_halt(void)
 	timer_cancel(&ticks[cpu_id()].timer);
 	__asm__ __volatile__("sti; hlt" ::: "memory");
 	timer_start(&ticks[cpu_id()].timer, arch_clock_ns() + TICK_NS);
-}
-
-/* Busy, for start-up's delays. */
-void clock_delay_us(u64 microseconds)
-{
-	spin_ticks(tsc_mhz * microseconds);
 }
 
 /* ---- the battery-backed clock ---------------------------------------------------------------- */

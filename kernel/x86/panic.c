@@ -42,27 +42,19 @@ static void print_address(u64 address)
 	       (void *)(uintptr_t)address);
 }
 
-/* All of struct registers, four to a line, and the control registers. */
+/* All of struct registers, three to a line, and where a fault was and in which address space. */
 static void print_registers(const struct registers *registers)
 {
 	static const char names[][6] = {"r15", "r14", "r13", "r12", "bp",    "bx", "r11",
 					"r10", "r9",  "r8",  "ax",  "cx",    "dx", "si",
 					"di",  "err", "ip",  "cs",  "flags", "sp", "ss"};
+	const unsigned long long *values = (const void *)registers;
 
-	char line[100];
-	size_t n = 0;
-
-	for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
-		n += (size_t)scnprintf(line + n, sizeof(line) - n, "%5s %016llx", names[i],
-				       (unsigned long long)((const u64 *)registers)[i]);
-		if (i % 4 == 3 || i == ARRAY_SIZE(names) - 1) {
-			printk(KERN_EMERG "%s\n", line);
-			n = 0;
-		}
-	}
-	printk(KERN_EMERG "  cr0 %08llx cr2 %016llx cr3 %llx cr4 %llx\n",
-	       (unsigned long long)read_cr0(), (unsigned long long)read_cr2(),
-	       (unsigned long long)read_cr3(), (unsigned long long)read_cr4());
+	for (unsigned i = 0; i < ARRAY_SIZE(names); i += 3)
+		printk(KERN_EMERG "%5s %016llx %5s %016llx %5s %016llx\n", names[i], values[i],
+		       names[i + 1], values[i + 1], names[i + 2], values[i + 2]);
+	printk(KERN_EMERG "  cr2 %016llx   cr3 %016llx\n", (unsigned long long)read_cr2(),
+	       (unsigned long long)read_cr3());
 }
 
 /* Could @address be on a kernel stack: RAM in the direct map, or the image's data? */

@@ -84,7 +84,6 @@ struct switch_frame {
 };
 
 #define ARCH_SET_FS 0x1002
-#define ARCH_GET_FS 0x1003
 
 extern char task_start[];
 struct task *arch_switch_stacks(struct task *previous, struct task *next);
@@ -163,8 +162,6 @@ void arch_return_to_user(void)
 
 int arch_prctl(int code, u64 address)
 {
-	if (code == ARCH_GET_FS)
-		return put_user(current->arch.fs_base, (u64 __user *)(uintptr_t)address);
 	if (code != ARCH_SET_FS)
 		return -EINVAL;
 	if (address >= USER_TOP)
@@ -265,7 +262,7 @@ static int restore_vectors(const void __user *user)
 
 	/*
 	 * The copy may sleep, and a switch would save over what has been copied: so the live
-	 * registers are given up first, and the switch leaves the area alone while fpu is NULL.
+	 * registers are given up first, and the switch leaves all alone while fpu is NULL.
 	 */
 	current->arch.fpu = NULL;
 	missing = copy_from_user(area, user, image_size);
@@ -274,6 +271,7 @@ static int restore_vectors(const void __user *user)
 	header[0] &= xfeatures;
 	memset(header + 1, 0, XSTATE_HEADER_SIZE - sizeof(u64));
 	fpu_restore(missing ? initial_state : area);
+	write_msr(MSR_FS_BASE, current->arch.fs_base);
 	return missing ? -EFAULT : 0;
 }
 

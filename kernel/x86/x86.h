@@ -74,7 +74,6 @@ static inline void cpuid(u32 leaf, u32 subleaf, u32 out[4])
 	{                                                                                          \
 		__asm__ __volatile__("mov %0, %%cr" #n ::"r"(value) : "memory");                   \
 	}
-DEFINE_CONTROL_REGISTER(0)
 DEFINE_CONTROL_REGISTER(2)
 DEFINE_CONTROL_REGISTER(3)
 DEFINE_CONTROL_REGISTER(4)
@@ -117,9 +116,6 @@ extern struct acpi_info {
 	unsigned cpu_count;
 	phys_addr_t ioapic;
 	u16 pm_timer_port, pm1a_control; /* 0: none */
-	u32 pm_timer_mask;
-	bool has_s5;
-	u8 s5; /* SLP_TYP for power-off */
 } acpi;
 void acpi_init(void);
 
@@ -139,7 +135,6 @@ void irq_dispatch(unsigned vector, struct registers *registers);
 void clock_init(void);
 void clock_init_cpu(void);
 void clock_interrupt(struct registers *registers);
-void clock_delay_us(u64 microseconds);
 
 /* kernel/core/main.c */
 __noreturn void kernel_main_ap(void);

@@ -109,7 +109,7 @@ def test_what_is_echoed(shell):
         (b"abX\x7fc\n", b"abX\b \bc\r\n"),
         ("é\x7f\n".encode(), "é\b \b\r\n".encode()),
         (b"\x02\x7fz\n", b"^B\b \b\b \bz\r\n"),
-        (b"a\tb\x7f\x7f\n", b"a\tb\b \b\b\b\b\b\b\b\b\r\n"),
+        (b"a\tb\x7f\x7f\n", b"a\tb\b \b\r\na\r\n"),
         (b"ab\x15\n", b"ab\b \b\b \b\r\n"),
         (b"ab\x12c\n", b"ab^R\r\nabc\r\n"),
         (b"\x16\x03\n", b"^\b^C\r\n"),

@@ -61,8 +61,6 @@ pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create);
 #define PTE_LARGE (1ULL << 7)
 #define PTE_GLOBAL (1ULL << 8)	  /* of a present entry */
 #define PTE_NO_ACCESS (1ULL << 8) /* of an entry that is not: a page kept under PROT_NONE */
-#define PTE_SOFT_1 (1ULL << 9)	  /* free for mm/'s own marks; kept by every inline below */
-#define PTE_SOFT_2 (1ULL << 10)
 #define PTE_NX (1ULL << 63)
 #define PTE_ADDRESS 0x000ffffffffff000ULL
 
@@ -90,8 +88,8 @@ static inline u64 pte_prot_bits(unsigned prot)
 #define pte_write_protect(pte) ((pte) & ~PTE_WRITE)
 #define pte_mkclean(pte) ((pte) & ~PTE_DIRTY)
 #define pte_mkold(pte) ((pte) & ~PTE_ACCESSED)
-#define PTE_KEPT (PTE_ADDRESS | PTE_ACCESSED | PTE_DIRTY | PTE_SOFT_1 | PTE_SOFT_2)
-#define pte_set_prot(pte, prot) (((pte)&PTE_KEPT) | pte_prot_bits(prot))
+#define pte_set_prot(pte, prot)                                                                    \
+	(((pte) & (PTE_ADDRESS | PTE_ACCESSED | PTE_DIRTY)) | pte_prot_bits(prot))
 
 /*
  * The slot that translates @address; NULL if there is none and !@create, or when no memory for a

@@ -73,5 +73,5 @@ __noreturn void arch_enter_user(u64 entry, u64 sp);
  * anything is pending. A system call that rewrote the registers ends thus. */
 __noreturn void arch_return_to_user(void);
 
-/* arch_prctl(2) for current, the thread pointer only: 0, -EINVAL, -EPERM, -EFAULT. */
+/* arch_prctl(2) for current, to set the thread pointer only: 0, -EINVAL, -EPERM. */
 int arch_prctl(int code, u64 address);
