@@ -46,7 +46,7 @@ enum { AT_SYMLINK_FOLLOW = 0x400, AT_NO_AUTOMOUNT = 0x800, AT_EMPTY_PATH = 0x100
 
 enum { F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW };
 enum { F_OFD_GETLK = 36, F_OFD_SETLK, F_OFD_SETLKW };
-enum { F_DUPFD_CLOEXEC = 1030, F_SETPIPE_SZ, F_GETPIPE_SZ };
+enum { F_DUPFD_CLOEXEC = 1030 };
 enum { F_RDLCK, F_WRLCK, F_UNLCK };
 #define FD_CLOEXEC 1
 
@@ -148,11 +148,8 @@ enum {
 	/* to the given time (needs ownership); without: to now (needs write) */
 	ATTR_ATIME_SET = 1 << 7,
 	ATTR_MTIME_SET = 1 << 8,
-	ATTR_FORCE = 1 << 9, /* the VFS's own: no permission checks */
-	/* drop set-uid and set-gid: the file was written or changed owner */
-	ATTR_KILL_PRIV = 1 << 10,
-	ATTR_TOUCH = 1 << 11, /* utimensat(NULL): both times to now */
-	ATTR_OPEN = 1 << 12,  /* O_TRUNC */
+	ATTR_KILL_PRIV = 1 << 9, /* drop set-uid and set-gid: the file changed owner */
+	ATTR_TOUCH = 1 << 10,	 /* utimensat(NULL): both times to now */
 };
 
 struct iattr {

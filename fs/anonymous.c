@@ -1,5 +1,8 @@
-/* anonymous.c - files that no directory knows: see anonymous.h. */
-#include "fs/anonymous.h"
+/*
+ * anonymous.c - files that no directory knows, pipes of pipe(2) and eventfds, whose inodes belong
+ * to a file system that is mounted nowhere; and eventfd2(2), a file that is a counter of 64 bits.
+ */
+#include "fs/internal.h"
 
 static const struct super_operations super_operations;
 static struct super_block anonymous_super = {
@@ -19,35 +22,24 @@ static struct mount anonymous_mount = {
 	.children = LIST_HEAD_INIT(anonymous_mount.children),
 };
 
-struct dentry *anonymous_dentry(umode_t mode, const struct file_operations *fop)
+int anonymous_path(umode_t mode, const struct file_operations *fop, struct path *path)
 {
 	static atomic_t number;
-	struct inode *inode = new_inode(&anonymous_super);
-	struct dentry *dentry;
+	struct inode *inode = TRY_PTR(new_inode(&anonymous_super));
 
-	if (!inode)
-		return NULL;
 	inode->number = (ino_t)atomic_inc_return(&number);
-	inode->mode = mode;
 	inode->nlink = 1;
-	inode->uid = current->cred->fsuid;
-	inode->gid = current->cred->fsgid;
+	inode_init_owner(inode, NULL, mode);
 	inode->atime = inode->mtime = inode->ctime = current_time();
 	inode->fop = fop;
-	dentry = d_alloc_root(inode);
-	if (!dentry)
+	struct dentry *dentry = d_alloc_root(inode);
+	if (!dentry) {
 		iput(inode);
-	return dentry;
-}
-
-void anonymous_open(struct file *file, struct dentry *dentry, unsigned mode, int flags)
-{
-	file->fop = dentry->inode->fop;
-	file->inode = dentry->inode;
-	file->path = (struct path){&anonymous_mount, dget(dentry)};
+		return -ENOMEM;
+	}
+	*path = (struct path){&anonymous_mount, dentry};
 	mntget(&anonymous_mount);
-	file->mode = mode;
-	file->flags = (u32)flags;
+	return 0;
 }
 
 bool is_anonymous(const struct dentry *dentry)
@@ -60,4 +52,121 @@ int anonymous_name(const struct dentry *dentry, char *buffer, size_t size)
 	return S_ISFIFO(dentry->inode->mode) ? snprintf(buffer, size, "pipe:[%llu]",
 							(unsigned long long)dentry->inode->number)
 					     : snprintf(buffer, size, "anon_inode:[eventfd]");
+}
+
+/* ---- eventfd --------------------------------------------------------------------------------- */
+
+#define EFD_SEMAPHORE 1
+#define COUNT_MAX (~0ull - 1)
+
+struct event { /* inode->private */
+	u64 count;
+	bool semaphore, opened;
+	wait_queue_head_t wait;
+};
+
+/* The whole count, or one of it; false: there is nothing. */
+static bool take(struct event *event, u64 *value)
+{
+	u64 count = READ_ONCE(event->count);
+
+	do {
+		if (!count)
+			return false;
+		*value = event->semaphore ? 1 : count;
+	} while (!try_cmpxchg(&event->count, &count, count - *value));
+	return true;
+}
+
+static bool add(struct event *event, u64 value)
+{
+	u64 count = READ_ONCE(event->count);
+
+	do {
+		if (value > COUNT_MAX - count)
+			return false;
+	} while (!try_cmpxchg(&event->count, &count, count + value));
+	return true;
+}
+
+static ssize_t event_read(struct file *file, struct io *io, loff_t *position)
+{
+	struct event *event = file->inode->private;
+	u64 value;
+
+	if (io->length < sizeof(value))
+		return -EINVAL;
+	TRY(file_wait(file, event->wait, take(event, &value)));
+	wake_up(&event->wait);
+	return io_put(io, &value, sizeof(value)) == sizeof(value) ? (ssize_t)sizeof(value)
+								  : -EFAULT;
+}
+
+static ssize_t event_write(struct file *file, struct io *io, loff_t *position)
+{
+	struct event *event = file->inode->private;
+	u64 value;
+
+	if (io->length < sizeof(value))
+		return -EINVAL;
+	if (io_get(io, &value, sizeof(value)) != sizeof(value))
+		return -EFAULT;
+	if (value > COUNT_MAX)
+		return -EINVAL;
+	TRY(file_wait(file, event->wait, add(event, value)));
+	wake_up(&event->wait);
+	return sizeof(value);
+}
+
+static unsigned event_poll(struct file *file, struct poll_table *table)
+{
+	struct event *event = file->inode->private;
+
+	poll_wait(file, &event->wait, table);
+	u64 count = READ_ONCE(event->count);
+	return (count ? POLLIN | POLLRDNORM : 0) | (count < COUNT_MAX ? POLLOUT | POLLWRNORM : 0);
+}
+
+/* A second open file, through /proc/self/fd, is refused as by Linux: the first one's end is the
+ * end. */
+static int event_open(struct inode *inode, struct file *file)
+{
+	struct event *event = inode->private;
+
+	if (!event || event->opened)
+		return -ENXIO;
+	event->opened = true;
+	return 0;
+}
+
+static void event_release(struct file *file)
+{
+	kfree(file->inode->private);
+	file->inode->private = NULL;
+}
+
+static const struct file_operations event_operations = {
+	.open = event_open,
+	.read = event_read,
+	.write = event_write,
+	.poll = event_poll,
+	.release = event_release,
+};
+
+s64 sys_eventfd2(unsigned count, int flags)
+{
+	struct path path __free(path) = {0};
+	struct event *event __free(kfree) = NULL;
+
+	if (flags & ~(O_CLOEXEC | O_NONBLOCK | EFD_SEMAPHORE))
+		return -EINVAL;
+	TRY(anonymous_path(0600, &event_operations, &path));
+	event = TRY_PTR(kzalloc(sizeof(*event), GFP_KERNEL));
+	event->count = count;
+	event->semaphore = flags & EFD_SEMAPHORE;
+	init_waitqueue_head(&event->wait);
+	path.dentry->inode->private = event;
+	struct file *file = TRY_PTR(file_open_path(&path, O_RDWR | (flags & O_NONBLOCK)));
+	event = NULL; /* the file's */
+	return fd_add(file, 0, flags & O_CLOEXEC);
 }

@@ -53,88 +53,62 @@ int may_create(struct inode *dir, const struct dentry *dentry)
 /* May @dentry's name be removed from @dir, as a directory or as something else? */
 int may_delete(struct inode *dir, const struct dentry *dentry, bool directory)
 {
-	struct inode *inode = dentry->inode;
-	int error;
+	const struct inode *inode = dentry->inode;
 
 	if (!inode)
 		return -ENOENT;
-	error = inode_permission(dir, MAY_WRITE | MAY_EXEC);
-	if (error)
-		return error;
+	TRY(inode_permission(dir, MAY_WRITE | MAY_EXEC));
 	if ((dir->mode & S_ISVTX) && !owner_or_root(inode) && !owner_or_root(dir))
 		return -EPERM;
-	if (directory) {
-		if (!S_ISDIR(inode->mode))
-			return -ENOTDIR;
-		if (dentry->parent == dentry)
-			return -EBUSY;
-	} else if (S_ISDIR(inode->mode)) {
-		return -EISDIR;
-	}
+	if (directory != S_ISDIR(inode->mode))
+		return directory ? -ENOTDIR : -EISDIR;
+	if (dentry->parent == dentry)
+		return -EBUSY;
 	return dir->flags & I_DEAD ? -ENOENT : 0;
 }
 
 /* ---- stat ------------------------------------------------------------------------------------ */
 
-static __always_inline void generic_fillattr(const struct inode *inode, struct kstat *stat)
+static __always_inline s64 stat_inode(const struct inode *inode, void __user *to)
 {
-	stat->dev = ABI_DEV(inode->sb->dev);
-	stat->ino = inode->number;
-	stat->nlink = inode->nlink;
-	stat->mode = inode->mode;
-	stat->uid = inode->uid;
-	stat->gid = inode->gid;
-	stat->pad = 0;
-	stat->rdev = ABI_DEV(inode->rdev);
-	stat->size = READ_ONCE(inode->size);
-	stat->blksize = inode->sb->block_size;
-	stat->blocks = (s64)inode->blocks;
-	stat->atime = inode->atime;
-	stat->mtime = inode->mtime;
-	stat->ctime = inode->ctime;
-	stat->unused[0] = stat->unused[1] = stat->unused[2] = 0;
-}
+	const struct kstat stat = {
+		.dev = ABI_DEV(inode->sb->dev),
+		.ino = inode->number,
+		.nlink = inode->nlink,
+		.mode = inode->mode,
+		.uid = inode->uid,
+		.gid = inode->gid,
+		.rdev = ABI_DEV(inode->rdev),
+		.size = READ_ONCE(inode->size),
+		.blksize = inode->sb->block_size,
+		.blocks = (s64)inode->blocks,
+		.atime = inode->atime,
+		.mtime = inode->mtime,
+		.ctime = inode->ctime,
+	};
 
-static __always_inline int fill_stat(const struct path *path, struct kstat *stat)
-{
-	struct inode *inode = path->dentry->inode;
-
-	generic_fillattr(inode, stat);
-	return unlikely(inode->op->getattr != NULL) ? inode->op->getattr(inode, stat) : 0;
-}
-
-static __always_inline s64 stat_path(const struct path *path, void __user *to)
-{
-	struct kstat stat;
-	int error = fill_stat(path, &stat);
-
-	if (unlikely(error))
-		return error;
 	return unlikely(copy_to_user(to, &stat, sizeof(stat))) ? -EFAULT : 0;
 }
 
 s64 sys_fstat(int number, void *to)
 {
-	struct fd fd __free(fd) = fdget_raw(number);
+	struct fd fd __free(fd) = TRY_FD(fdget_raw(number));
 
-	return likely(fd.file != NULL) ? stat_path(&fd.file->path, to) : -EBADF;
+	return stat_inode(fd.file->inode, to);
 }
 
 s64 sys_newfstatat(int dfd, const char *name, void *to, int flags)
 {
 	struct path path;
 	char first;
-	s64 result;
 
 	if (unlikely(flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH)))
 		return -EINVAL;
 	/* fstat() of current C libraries: fstatat(fd, "", AT_EMPTY_PATH) */
 	if ((flags & AT_EMPTY_PATH) && dfd >= 0 && !get_user(first, name) && !first)
 		return sys_fstat(dfd, to);
-	result = user_path_at(dfd, name, at_lookup(flags), &path);
-	if (unlikely(result))
-		return result;
-	result = stat_path(&path, to);
+	TRY(user_path_at(dfd, name, at_lookup(flags), &path));
+	s64 result = stat_inode(path.dentry->inode, to);
 	path_put(&path);
 	return result;
 }
@@ -143,136 +117,101 @@ s64 sys_newfstatat(int dfd, const char *name, void *to, int flags)
 #define STATX_RESERVED 0x80000000u
 #define AT_STATX_SYNC_TYPE 0x6000
 
-struct statx_time {
-	s64 sec;
-	u32 nsec;
-	s32 reserved;
-};
-
 struct statx {
 	u32 mask, block_size;
 	u64 attributes;
 	u32 links, uid, gid;
 	u16 mode, spare;
 	u64 inode, size, blocks, attributes_mask;
-	struct statx_time atime, btime, ctime, mtime;
+	struct timespec64 atime, btime, ctime, mtime; /* 32 bits of nanoseconds, 32 reserved */
 	u32 rdev_major, rdev_minor, dev_major, dev_minor;
 	u64 spare2[14];
 };
 _Static_assert(sizeof(struct statx) == 256, "struct statx of the ABI");
-
-static struct statx_time statx_time(struct timespec64 time)
-{
-	return (struct statx_time){.sec = time.tv_sec, .nsec = (u32)time.tv_nsec};
-}
 
 s64 sys_statx(int dfd, const char *name, int flags, u32 mask, void *to)
 {
 	const int known =
 		AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE;
 	struct path path __free(path) = {0};
-	struct kstat stat;
-	struct statx out;
-	s64 error;
 
 	if ((mask & STATX_RESERVED) || (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE ||
 	    (flags & ~known))
 		return -EINVAL;
-	error = user_path_at(dfd, name, at_lookup(flags), &path);
-	if (!error)
-		error = fill_stat(&path, &stat);
-	if (error)
-		return error;
-	out = (struct statx){
+	TRY(user_path_at(dfd, name, at_lookup(flags), &path));
+	const struct inode *inode = path.dentry->inode;
+	const struct statx out = {
 		.mask = STATX_BASIC_STATS,
-		.block_size = (u32)stat.blksize,
-		.links = (u32)stat.nlink,
-		.uid = stat.uid,
-		.gid = stat.gid,
-		.mode = (u16)stat.mode,
-		.inode = stat.ino,
-		.size = (u64)stat.size,
-		.blocks = (u64)stat.blocks,
-		.atime = statx_time(stat.atime),
-		.ctime = statx_time(stat.ctime),
-		.mtime = statx_time(stat.mtime),
-		.rdev_major = MAJOR(stat.rdev),
-		.rdev_minor = MINOR(stat.rdev),
-		.dev_major = MAJOR(stat.dev),
-		.dev_minor = MINOR(stat.dev),
+		.block_size = inode->sb->block_size,
+		.links = inode->nlink,
+		.uid = inode->uid,
+		.gid = inode->gid,
+		.mode = (u16)inode->mode,
+		.inode = inode->number,
+		.size = (u64)inode->size,
+		.blocks = inode->blocks,
+		.atime = inode->atime,
+		.ctime = inode->ctime,
+		.mtime = inode->mtime,
+		.rdev_major = MAJOR(inode->rdev),
+		.rdev_minor = MINOR(inode->rdev),
+		.dev_major = MAJOR(inode->sb->dev),
+		.dev_minor = MINOR(inode->sb->dev),
 	};
 	return copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
 }
 
-static s64 statfs_at(int fd, const char __user *name, unsigned lookup, void __user *to)
+static s64 statfs_path(const struct path *path, void __user *to)
 {
 	const unsigned told = SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME;
-	struct kstatfs stat = {.namelen = NAME_MAX};
-	struct path path __free(path) = {0};
-	struct super_block *sb;
-	unsigned flags;
-	s64 error = user_path_at(fd, name, lookup, &path);
+	struct super_block *sb = path->dentry->sb;
+	struct kstatfs stat = {
+		.namelen = NAME_MAX,
+		.bsize = sb->block_size,
+		.frsize = sb->block_size,
+		.fsid = {(u32)sb->dev},
+		.flags = ST_VALID | ((sb->flags | path->mount->flags) & told) |
+			 (path->mount->flags & MS_RELATIME ? ST_RELATIME : 0),
+	};
 
-	if (error)
-		return error;
-	sb = path.dentry->sb;
-	flags = sb->flags | path.mount->flags;
-	stat.bsize = stat.frsize = sb->block_size;
-	stat.fsid[0] = (u32)sb->dev;
-	stat.flags =
-		ST_VALID | (flags & told) | (path.mount->flags & MS_RELATIME ? ST_RELATIME : 0);
-	error = sb->op->statfs ? sb->op->statfs(sb, &stat) : -ENOSYS;
-	return error ? error : copy_to_user(to, &stat, sizeof(stat)) ? -EFAULT : 0;
+	if (!sb->op->statfs)
+		return -ENOSYS;
+	TRY(sb->op->statfs(sb, &stat));
+	return copy_to_user(to, &stat, sizeof(stat)) ? -EFAULT : 0;
 }
 
-s64 sys_statfs(const char *name, void *stat)
-{
-	return statfs_at(AT_FDCWD, name, LOOKUP_FOLLOW, stat);
-}
-
-s64 sys_fstatfs(int fd, void *stat)
-{
-	return statfs_at(fd, NULL, LOOKUP_FD_PATH, stat);
-}
+PATH_CALL(statfs, (const char *name, void *to), AT_FDCWD, name, LOOKUP_FOLLOW, statfs_path, to)
+PATH_CALL(fstatfs, (int fd, void *to), fd, NULL, LOOKUP_FD_PATH, statfs_path, to)
 
 /* ---- access ---------------------------------------------------------------------------------- */
 
 static int access_at(int dfd, const char __user *name, int mode, int flags)
 {
 	struct path path __free(path) = {0};
-	struct inode *inode;
-	int error = user_path_at(dfd, name, at_lookup(flags), &path);
 
-	if (error)
-		return error;
-	inode = path.dentry->inode;
+	TRY(user_path_at(dfd, name, at_lookup(flags), &path));
+	struct inode *inode = path.dentry->inode;
 	if ((mode & X_OK) && S_ISREG(inode->mode) && (path.mount->flags & SB_NOEXEC))
 		return -EACCES;
-	error = inode_permission(inode, mode);
-	if (!error && (mode & W_OK) && (path.mount->flags & SB_RDONLY) && !is_special(inode))
-		return -EROFS;
-	return error;
+	TRY(inode_permission(inode, mode));
+	return (mode & W_OK) && (path.mount->flags & SB_RDONLY) && !is_special(inode) ? -EROFS : 0;
 }
 
 /* As the real user, unless AT_EACCESS. */
 s64 sys_faccessat2(int dfd, const char *name, int mode, int flags)
 {
 	const struct cred *saved = current->cred;
-	struct cred *real;
-	int error;
 
 	if ((flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) ||
 	    (mode & ~(R_OK | W_OK | X_OK)))
 		return -EINVAL;
 	if ((flags & AT_EACCESS) || (saved->fsuid == saved->uid && saved->fsgid == saved->gid))
 		return access_at(dfd, name, mode, flags);
-	real = prepare_cred();
-	if (!real)
-		return -ENOMEM;
+	struct cred *real = TRY_PTR(prepare_cred());
 	real->fsuid = real->uid;
 	real->fsgid = real->gid;
 	current->cred = real;
-	error = access_at(dfd, name, mode, flags);
+	int error = access_at(dfd, name, mode, flags);
 	current->cred = saved;
 	put_cred(real);
 	return error;
@@ -284,29 +223,19 @@ s64 sys_faccessat2(int dfd, const char *name, int mode, int flags)
 static int setattr_check(struct inode *inode, struct iattr *attr)
 {
 	const struct cred *cred = current->cred;
-	bool root = cred->fsuid == 0;
+	bool root = cred->fsuid == 0, owner = owner_or_root(inode);
 
-	if (attr->valid & ATTR_FORCE)
-		return 0;
-	if ((attr->valid & ATTR_UID) && !root &&
-	    (cred->fsuid != inode->uid || attr->uid != inode->uid))
+	if ((attr->valid & ATTR_UID) && !root && (!owner || attr->uid != inode->uid))
 		return -EPERM;
 	if ((attr->valid & ATTR_GID) && !root &&
-	    (cred->fsuid != inode->uid || (attr->gid != inode->gid && !in_group(cred, attr->gid))))
+	    (!owner || (attr->gid != inode->gid && !in_group(cred, attr->gid))))
 		return -EPERM;
-	if (attr->valid & ATTR_MODE) {
-		gid_t gid = attr->valid & ATTR_GID ? attr->gid : inode->gid;
-
-		if (!owner_or_root(inode))
-			return -EPERM;
-		if (!root && !in_group(cred, gid))
-			attr->mode &= ~(umode_t)S_ISGID;
-	}
-	if ((attr->valid & (ATTR_ATIME_SET | ATTR_MTIME_SET)) && !owner_or_root(inode))
+	if ((attr->valid & (ATTR_MODE | ATTR_ATIME_SET | ATTR_MTIME_SET)) && !owner)
 		return -EPERM;
-	if ((attr->valid & ATTR_TOUCH) && !owner_or_root(inode))
-		return inode_permission(inode, MAY_WRITE);
-	return 0;
+	if ((attr->valid & ATTR_MODE) && !root &&
+	    !in_group(cred, attr->valid & ATTR_GID ? attr->gid : inode->gid))
+		attr->mode &= ~(umode_t)S_ISGID;
+	return (attr->valid & ATTR_TOUCH) && !owner ? inode_permission(inode, MAY_WRITE) : 0;
 }
 
 umode_t mode_unprivileged(const struct inode *inode, umode_t mode)
@@ -331,16 +260,12 @@ static void drop_privileges(const struct inode *inode, struct iattr *attr)
 /* inode->lock held for writing; permission was checked. */
 static int apply_attr(struct inode *inode, struct iattr *attr)
 {
-	struct timespec64 now = current_time();
-
-	if (attr->valid & ATTR_KILL_PRIV)
-		drop_privileges(inode, attr);
-	attr->ctime = now;
-	if (!(attr->valid & ATTR_ATIME_SET))
-		attr->atime = now;
-	if (!(attr->valid & ATTR_MTIME_SET))
-		attr->mtime = now;
 	attr->valid |= ATTR_CTIME;
+	attr->ctime = current_time();
+	if (!(attr->valid & ATTR_ATIME_SET))
+		attr->atime = attr->ctime;
+	if (!(attr->valid & ATTR_MTIME_SET))
+		attr->mtime = attr->ctime;
 	if (attr->valid & ATTR_MODE)
 		attr->mode = (attr->mode & S_IALLUGO) | (inode->mode & S_IFMT);
 	return inode->op->setattr ? inode->op->setattr(inode, attr) : simple_setattr(inode, attr);
@@ -349,16 +274,13 @@ static int apply_attr(struct inode *inode, struct iattr *attr)
 int vfs_setattr(const struct path *path, struct iattr *attr)
 {
 	struct inode *inode = path->dentry->inode;
-	int error = mount_writable(path->mount);
 
-	if (error)
-		return error;
+	TRY(mount_writable(path->mount));
 	guard(write, &inode->lock);
-	if (attr->valid & ATTR_KILL_PRIV && !S_ISDIR(inode->mode))
+	if ((attr->valid & ATTR_KILL_PRIV) && !S_ISDIR(inode->mode))
 		drop_privileges(inode, attr); /* which takes the owner */
-	attr->valid &= ~(u32)ATTR_KILL_PRIV;
-	error = setattr_check(inode, attr);
-	return error ? error : apply_attr(inode, attr);
+	TRY(setattr_check(inode, attr));
+	return apply_attr(inode, attr);
 }
 
 /* For memory file systems, and the generic part of others: copy the values. */
@@ -389,120 +311,97 @@ int simple_setattr(struct inode *inode, const struct iattr *attr)
 
 /* ---- the calls that change attributes -------------------------------------------------------- */
 
-static s64 set_attributes(int dfd, const char __user *name, unsigned lookup, struct iattr *attr)
+static s64 set_mode(const struct path *path, umode_t mode)
 {
-	struct path path __free(path) = {0};
-	s64 error = user_path_at(dfd, name, lookup, &path);
-
-	return error ? error : vfs_setattr(&path, attr);
+	return vfs_setattr(path, &(struct iattr){.valid = ATTR_MODE, .mode = mode & S_IALLUGO});
 }
 
-static s64 set_mode(int dfd, const char __user *name, unsigned lookup, umode_t mode)
+PATH_CALL(fchmodat, (int dfd, const char *name, umode_t mode), dfd, name, LOOKUP_FOLLOW, set_mode,
+	  mode)
+PATH_CALL(fchmod, (int fd, umode_t mode), fd, NULL, LOOKUP_FD, set_mode, mode)
+
+static s64 set_owner(const struct path *path, uid_t uid, gid_t gid)
 {
-	struct iattr attr = {.valid = ATTR_MODE, .mode = mode & S_IALLUGO};
+	struct iattr attr = {.valid = ATTR_KILL_PRIV, .uid = uid, .gid = gid};
 
-	return set_attributes(dfd, name, lookup, &attr);
-}
-
-s64 sys_fchmodat(int dfd, const char *name, umode_t mode)
-{
-	return set_mode(dfd, name, LOOKUP_FOLLOW, mode);
-}
-
-s64 sys_fchmod(int fd, umode_t mode)
-{
-	return set_mode(fd, NULL, LOOKUP_FD, mode);
-}
-
-static s64 set_owner(int dfd, const char __user *name, unsigned lookup, uid_t uid, gid_t gid)
-{
-	struct iattr attr = {.uid = uid, .gid = gid};
-
-	attr.valid = ATTR_KILL_PRIV; /* even if no owner changes */
+	/* set-id bits go even if no owner changes */
 	attr.valid |= (uid != (uid_t)-1 ? ATTR_UID : 0) | (gid != (gid_t)-1 ? ATTR_GID : 0);
-	return set_attributes(dfd, name, lookup, &attr);
+	return vfs_setattr(path, &attr);
 }
+
+PATH_CALL(fchown, (int fd, uid_t uid, gid_t gid), fd, NULL, LOOKUP_FD, set_owner, uid, gid)
 
 s64 sys_fchownat(int dfd, const char *name, uid_t uid, gid_t gid, int flags)
 {
+	struct path path __free(path) = {0};
+
 	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
-	return set_owner(dfd, name, at_lookup(flags), uid, gid);
+	TRY(user_path_at(dfd, name, at_lookup(flags), &path));
+	return set_owner(&path, uid, gid);
 }
 
-s64 sys_fchown(int fd, uid_t uid, gid_t gid)
+/*
+ * The access and modification time at @from (NULL: now), in seconds and parts of @unit nanoseconds
+ * (0: none). A time that is set, be it to now, takes the owner; both to now only the right to
+ * write.
+ */
+static s64 set_times(int dfd, const char __user *name, const void __user *from, s64 unit, int flags)
 {
-	return set_owner(fd, NULL, LOOKUP_FD, uid, gid);
-}
-
-/* One of the two times of utimensat(): its ATTR_* bits. Now, for one of them alone, is a time like
- * another: it takes the owner. */
-static int take_time(struct timespec64 *time, u32 bits, u32 *valid)
-{
-	if (time->tv_nsec == UTIME_OMIT)
-		return 0;
-	if (time->tv_nsec == UTIME_NOW)
-		*time = current_time();
-	if ((u64)time->tv_nsec >= NSEC_PER_SEC)
-		return -EINVAL;
-	*valid |= bits;
-	return 0;
-}
-
-/* @times NULL: now. */
-static s64 set_times(int dfd, const char __user *name, const struct timespec64 *times, int flags)
-{
-	struct iattr attr = {.valid = ATTR_TOUCH | ATTR_ATIME | ATTR_MTIME};
+	const u32 bits[2] = {ATTR_ATIME | ATTR_ATIME_SET, ATTR_MTIME | ATTR_MTIME_SET};
 	bool by_descriptor = !name && dfd != AT_FDCWD; /* futimens() */
+	struct path path __free(path) = {0};
+	struct timespec64 times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
+	struct iattr attr = {.valid = ATTR_TOUCH | ATTR_ATIME | ATTR_MTIME};
 
-	if (times && !(times[0].tv_nsec == UTIME_NOW && times[1].tv_nsec == UTIME_NOW)) {
-		attr = (struct iattr){.atime = times[0], .mtime = times[1]};
-		if (take_time(&attr.atime, ATTR_ATIME | ATTR_ATIME_SET, &attr.valid) ||
-		    take_time(&attr.mtime, ATTR_MTIME | ATTR_MTIME_SET, &attr.valid))
-			return -EINVAL;
+	if (from && copy_from_user(times, from, unit ? sizeof(times) : sizeof(times[0])))
+		return -EFAULT;
+	if (from && !unit) {
+		times[1] = (struct timespec64){.tv_sec = times[0].tv_nsec};
+		times[0].tv_nsec = 0;
 	}
-	if (by_descriptor && flags)
+	for (int i = 0; from && unit > 1 && i < 2; i++) {
+		if ((u64)times[i].tv_nsec >= NSEC_PER_SEC / (u64)unit)
+			return -EINVAL;
+		times[i].tv_nsec *= unit;
+	}
+	if (times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
+		return 0; /* whatever else is asked */
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) || (by_descriptor && flags))
 		return -EINVAL;
-	return set_attributes(dfd, name, by_descriptor ? LOOKUP_FD : at_lookup(flags), &attr);
+	if (times[0].tv_nsec != UTIME_NOW || times[1].tv_nsec != UTIME_NOW) {
+		attr.valid = 0;
+		for (int i = 0; i < 2; i++) {
+			if (times[i].tv_nsec == UTIME_OMIT)
+				continue;
+			if (times[i].tv_nsec == UTIME_NOW)
+				times[i] = current_time();
+			if ((u64)times[i].tv_nsec >= NSEC_PER_SEC)
+				return -EINVAL;
+			attr.valid |= bits[i];
+		}
+		attr.atime = times[0];
+		attr.mtime = times[1];
+	}
+	TRY(user_path_at(dfd, name, by_descriptor ? LOOKUP_FD : at_lookup(flags), &path));
+	return vfs_setattr(&path, &attr);
 }
 
-s64 sys_utimensat(int dfd, const char *name, const void *user_times, int flags)
+s64 sys_utimensat(int dfd, const char *name, const void *times, int flags)
 {
-	struct timespec64 times[2];
-
-	if (user_times && copy_from_user(times, user_times, sizeof(times)))
-		return -EFAULT;
-	if (user_times && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
-		return 0; /* whatever else is asked */
-	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-		return -EINVAL;
-	return set_times(dfd, name, user_times ? times : NULL, flags);
+	return set_times(dfd, name, times, 1, flags);
 }
 
 /* Times in seconds and microseconds. */
-s64 sys_futimesat(int dfd, const char *name, const s64 *user_times)
+s64 sys_futimesat(int dfd, const char *name, const s64 *times)
 {
-	struct timespec64 times[2];
-
-	if (user_times && copy_from_user(times, user_times, sizeof(times)))
-		return -EFAULT;
-	for (int i = 0; user_times && i < 2; i++) {
-		if ((u64)times[i].tv_nsec >= 1000000)
-			return -EINVAL;
-		times[i].tv_nsec *= 1000;
-	}
-	return set_times(dfd, name, user_times ? times : NULL, 0);
+	return set_times(dfd, name, times, 1000, 0);
 }
 
 /* Times in seconds. */
-s64 sys_utime(const char *name, const s64 *user_times)
+s64 sys_utime(const char *name, const s64 *times)
 {
-	struct timespec64 times[2] = {{0}};
-
-	if (user_times &&
-	    (get_user(times[0].tv_sec, user_times) || get_user(times[1].tv_sec, user_times + 1)))
-		return -EFAULT;
-	return set_times(AT_FDCWD, name, user_times ? times : NULL, 0);
+	return set_times(AT_FDCWD, name, times, 0, 0);
 }
 
 s64 sys_umask(u32 mask)
@@ -515,22 +414,20 @@ s64 sys_umask(u32 mask)
 
 /* ---- size ------------------------------------------------------------------------------------ */
 
-/* Permission was checked. Changes the times only if @more_valid says so, or the size does change.
- */
-int do_truncate(struct inode *inode, loff_t size, u32 more_valid)
+/* Permission was checked. Changes the times only if @touch says so, or the size does change. */
+int do_truncate(struct inode *inode, loff_t size, bool touch)
 {
-	struct iattr attr = {.valid = ATTR_SIZE | ATTR_FORCE | more_valid, .size = size};
-	int error = size > inode->size ? limit_growth(inode, size) : 0;
+	struct iattr attr = {.valid = ATTR_SIZE, .size = size};
 
-	if (error)
-		return error;
+	if (size > inode->size)
+		TRY(limit_growth(inode, size));
 	if (size > (loff_t)inode->sb->max_bytes)
 		return -EFBIG;
-	if (current->cred->fsuid != 0)
-		attr.valid |= ATTR_KILL_PRIV;
 	guard(write, &inode->lock);
+	if (current->cred->fsuid != 0)
+		drop_privileges(inode, &attr);
 	/* A file system in memory leaves the times as they are where the size stays. */
-	if (size != inode->size || more_valid || inode->op->setattr)
+	if (size != inode->size || touch || inode->op->setattr)
 		attr.valid |= ATTR_MTIME;
 	return apply_attr(inode, &attr);
 }
@@ -538,22 +435,17 @@ int do_truncate(struct inode *inode, loff_t size, u32 more_valid)
 s64 sys_truncate(const char *name, loff_t size)
 {
 	struct path path __free(path) = {0};
-	struct inode *inode;
-	s64 error = size < 0 ? -EINVAL : user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path);
 
-	if (error)
-		return error;
-	inode = path.dentry->inode;
+	if (size < 0)
+		return -EINVAL;
+	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
+	struct inode *inode = path.dentry->inode;
 	if (!S_ISREG(inode->mode))
 		return S_ISDIR(inode->mode) ? -EISDIR : -EINVAL;
-	error = mount_writable(path.mount);
-	if (!error)
-		error = inode_permission(inode, MAY_WRITE);
-	if (!error)
-		error = get_write_access(inode);
-	if (error)
-		return error;
-	error = do_truncate(inode, size, 0);
+	TRY(mount_writable(path.mount));
+	TRY(inode_permission(inode, MAY_WRITE));
+	TRY(get_write_access(inode));
+	s64 error = do_truncate(inode, size, false);
 	put_write_access(inode);
 	return error;
 }
@@ -562,27 +454,21 @@ int vfs_ftruncate(struct file *file, loff_t size)
 {
 	if (!S_ISREG(file->inode->mode) || !(file->mode & FMODE_WRITE))
 		return -EINVAL;
-	return do_truncate(file->inode, size, ATTR_MTIME);
+	return do_truncate(file->inode, size, true);
 }
 
 s64 sys_ftruncate(int number, loff_t size)
 {
-	struct fd fd __free(fd) = fdget(number);
-
 	if (size < 0)
 		return -EINVAL;
-	return fd.file ? vfs_ftruncate(fd.file, size) : -EBADF;
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
+	return vfs_ftruncate(fd.file, size);
 }
 
 s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 {
-	struct fd fd __free(fd) = fdget(number);
-	struct inode *inode;
-	int error;
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
 
-	if (!fd.file)
-		return -EBADF;
-	inode = fd.file->inode;
 	if (offset < 0 || length <= 0)
 		return -EINVAL;
 	if (mode & FALLOC_FL_PUNCH_HOLE ? mode != (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
@@ -590,20 +476,20 @@ s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 		return -EOPNOTSUPP;
 	if (!(fd.file->mode & FMODE_WRITE))
 		return -EBADF;
+	struct inode *inode = fd.file->inode;
 	if (!S_ISREG(inode->mode))
 		return S_ISFIFO(inode->mode) ? -ESPIPE : S_ISDIR(inode->mode) ? -EISDIR : -ENODEV;
 	if (length > (loff_t)inode->sb->max_bytes - offset)
 		return -EFBIG;
 	if (!inode->op->fallocate || mode & FALLOC_FL_ZERO_RANGE)
 		return -EOPNOTSUPP;
-	error = mode ? 0 : limit_growth(inode, offset + length);
-	if (error)
-		return error;
+	if (!mode)
+		TRY(limit_growth(inode, offset + length));
 	guard(write, &inode->lock);
-	error = inode->op->fallocate(inode, mode, offset, length);
-	if (!error && current->cred->fsuid)
+	TRY(inode->op->fallocate(inode, mode, offset, length));
+	if (current->cred->fsuid)
 		inode->mode = mode_unprivileged(inode, inode->mode);
-	return error;
+	return 0;
 }
 
 /* ---- times and ownership --------------------------------------------------------------------- */

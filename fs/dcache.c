@@ -16,9 +16,8 @@
  *   - children: the parent's dentry->lock
  * Lock order: tree_lock -> bucket lock -> dentry->lock -> LRU list.
  */
-#include "fs/anonymous.h"
-#include "fs/dcache.h"
 #include "fs/internal.h"
+#include "fs/dcache.h"
 #include "fs/lru.h"
 
 #ifndef CONFIG_DEBUG

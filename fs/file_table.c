@@ -6,30 +6,24 @@
  * A shared table is read under its lock, and a reader takes a reference to the file, since another
  * thread may close it.
  *
- * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors; a copy (fork, or exec of a
- * thread) is as small as what is open allows. A reserved number whose file
- * is not there yet (fd_alloc before fd_install) has its bit in `used` and a NULL file. All words
- * below `full_words` of `used` are full, so the lowest free number is found at once.
+ * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors. A number is given out together
+ * with its file, so a file in its place is all that says that a number is used.
  */
 #include "fs/internal.h"
-#include "fs/pipe.h"
 
 #define FILE_TABLE_FIRST 64
 #define FILE_LIMIT 1024 /* RLIMIT_NOFILE of the first process */
-
-static int fd_flags(int number, bool set, bool close_on_exec);
 
 struct file_table {
 	atomic_t refcount; /* tasks */
 	spinlock_t lock;   /* all below, when shared */
 	u32 size;	   /* of the arrays */
 	u32 limit;	   /* numbers below it may be given out */
-	u32 full_words;
+	u32 lowest;	   /* all numbers below it are used */
 	struct file **files;
-	u64 *used;    /* bit set: given out */
-	u64 *on_exec; /* bit set: close on exec */
+	bool *on_exec; /* close on exec */
 	struct file *first_files[FILE_TABLE_FIRST];
-	u64 first_used, first_on_exec;
+	bool first_on_exec[FILE_TABLE_FIRST];
 };
 
 struct file_table *file_table_create(void)
@@ -43,94 +37,59 @@ struct file_table *file_table_create(void)
 	table->size = FILE_TABLE_FIRST;
 	table->limit = FILE_LIMIT;
 	table->files = table->first_files;
-	table->used = &table->first_used;
-	table->on_exec = &table->first_on_exec;
+	table->on_exec = table->first_on_exec;
 	return table;
 }
 
-/* Make room for number @fd: one piece of memory, files and then both bitmaps. The lock is dropped
- * for the allocation. 0 or -ENOMEM. */
-static int table_grow(struct file_table *table, u32 fd)
+/* Twice as many descriptors, in one piece of memory. The lock is not held. 0 or -ENOMEM. */
+static int table_grow(struct file_table *table)
 {
-	u32 size = FILE_TABLE_FIRST;
-	struct file **files, **old = table->files;
+	u32 size = 2 * READ_ONCE(table->size);
+	struct file **files = kzalloc(size * (sizeof(*files) + sizeof(bool)), GFP_KERNEL);
+	struct file **old = files;
 
-	while (size <= fd)
-		size *= 2;
-	spin_unlock(&table->lock);
-	files = kzalloc(size * sizeof(*files) + 2 * size / 8, GFP_KERNEL);
+	if (!files)
+		return -ENOMEM;
 	spin_lock(&table->lock);
-	if (!files || size <= table->size) {
-		kfree(files);
-		return size <= table->size ? 0 : -ENOMEM; /* 0: another thread was faster */
+	if (table->size < size) { /* else another thread was faster */
+		old = table->files;
+		memcpy(files, old, table->size * sizeof(*files));
+		memcpy(files + size, table->on_exec, table->size * sizeof(bool));
+		table->files = files;
+		table->on_exec = (bool *)(files + size);
+		table->size = size;
 	}
-	memcpy(files, table->files, table->size * sizeof(*files));
-	memcpy(files + size, table->used, table->size / 8);
-	memcpy((char *)(files + size) + size / 8, table->on_exec, table->size / 8);
-	old = table->files;
-	table->files = files;
-	table->used = (u64 *)(files + size);
-	table->on_exec = table->used + size / 64;
-	table->size = size;
+	spin_unlock(&table->lock);
 	if (old != table->first_files)
 		kfree(old);
 	return 0;
 }
 
-/* How many words of the bitmaps reach up to the highest open number. */
-static u32 words_used(const struct file_table *table)
-{
-	u32 words = table->size / 64;
-
-	while (words > 1 && !table->used[words - 1])
-		words--;
-	return words;
-}
-
-/* Copy what is open in @parent, whose lock is held, into @table, which is large enough. */
-static void copy_files(struct file_table *table, const struct file_table *parent)
-{
-	table->limit = parent->limit;
-	for (u32 word = 0; word < words_used(parent); word++) {
-		u64 open = parent->used[word];
-
-		for (u64 bits = open; bits; bits &= bits - 1) {
-			u32 fd = word * 64 + (u32)__builtin_ctzll(bits);
-			struct file *file = parent->files[fd];
-
-			if (file)
-				get_file(file);
-			else
-				open &= ~(bits & -bits); /* reserved by another thread */
-			table->files[fd] = file;
-		}
-		table->used[word] = open;
-		table->on_exec[word] = parent->on_exec[word] & open;
-	}
-}
-
 struct file_table *file_table_fork(struct file_table *parent)
 {
 	struct file_table *table = file_table_create();
-	u32 words;
-	int error = 0;
 
 	if (!table)
 		return NULL;
 	spin_lock(&parent->lock);
-	while ((words = words_used(parent)) > table->size / 64 && !error) {
+	while (table->size < parent->size) {
 		spin_unlock(&parent->lock);
-		spin_lock(&table->lock);
-		error = table_grow(table, words * 64 - 1);
-		spin_unlock(&table->lock);
+		if (table_grow(table)) {
+			file_table_put(table);
+			return NULL;
+		}
 		spin_lock(&parent->lock);
 	}
-	if (!error)
-		copy_files(table, parent);
+	table->limit = parent->limit;
+	table->lowest = parent->lowest;
+	for (u32 fd = 0; fd < parent->size; fd++)
+		if (parent->files[fd]) {
+			get_file(parent->files[fd]);
+			table->files[fd] = parent->files[fd];
+			table->on_exec[fd] = parent->on_exec[fd];
+		}
 	spin_unlock(&parent->lock);
-	if (error)
-		file_table_put(table);
-	return error ? NULL : table;
+	return table;
 }
 
 void file_table_get(struct file_table *table)
@@ -150,13 +109,9 @@ void file_table_put(struct file_table *table)
 {
 	if (!table || !atomic_dec_and_test(&table->refcount))
 		return;
-	for (u32 word = 0; word < table->size / 64; word++)
-		for (u64 bits = table->used[word]; bits; bits &= bits - 1) {
-			struct file *file = table->files[word * 64 + (u32)__builtin_ctzll(bits)];
-
-			if (file)
-				let_go(table, file);
-		}
+	for (u32 fd = 0; fd < table->size; fd++)
+		if (table->files[fd])
+			let_go(table, table->files[fd]);
 	if (table->files != table->first_files)
 		kfree(table->files);
 	kfree(table);
@@ -169,25 +124,28 @@ struct file_table *file_table_unshare(struct file_table *table)
 
 void file_table_exec(struct file_table *table)
 {
-	for (u32 word = 0; word < table->size / 64; word++)
-		while (table->on_exec[word])
-			sys_close((int)(word * 64 + (u32)__builtin_ctzll(table->on_exec[word])));
+	for (u32 fd = 0; fd < table->size; fd++)
+		if (table->on_exec[fd])
+			sys_close((int)fd);
+}
+
+void file_table_set_limit(struct file_table *table, u32 limit)
+{
+	WRITE_ONCE(table->limit, min(limit, (u32)FILE_TABLE_MAX));
 }
 
 /* ---- from number to file --------------------------------------------------------------------- */
 
 static noinline struct fd fdget_shared(struct file_table *table, u32 fd)
 {
-	struct file *file;
-
 	guard(spinlock, &table->lock);
-	file = fd < table->size ? table->files[fd] : NULL;
+	struct file *file = fd < table->size ? table->files[fd] : NULL;
 	if (file)
 		get_file(file);
 	return (struct fd){file, file != NULL};
 }
 
-static __always_inline struct fd fd_lookup(int fd)
+struct fd fdget_raw(int fd)
 {
 	struct file_table *table = current->files;
 
@@ -198,14 +156,9 @@ static __always_inline struct fd fd_lookup(int fd)
 	return (struct fd){table->files[fd], false};
 }
 
-struct fd fdget_raw(int fd)
-{
-	return fd_lookup(fd);
-}
-
 struct fd fdget(int number)
 {
-	struct fd fd = fd_lookup(number);
+	struct fd fd = fdget_raw(number);
 
 	if (unlikely(fd.file && (fd.file->mode & FMODE_PATH))) {
 		fdput(fd);
@@ -237,88 +190,61 @@ int file_table_next(struct file_table *table, int fd)
 	return -1;
 }
 
-/* ---- giving out numbers ---------------------------------------------------------------------- */
+/* ---- giving out numbers, and taking them back ------------------------------------------------ */
 
-static void mark_used(struct file_table *table, u32 fd, bool close_on_exec)
+/* The lowest free number from @from on; it may be beyond the arrays. The lock is held. */
+static u32 free_number(struct file_table *table, u32 from)
 {
-	u64 bit = 1ULL << (fd % 64);
+	u32 fd = max(from, table->lowest);
 
-	table->used[fd / 64] |= bit;
-	if (close_on_exec)
-		table->on_exec[fd / 64] |= bit;
-	else
-		table->on_exec[fd / 64] &= ~bit;
+	while (fd < table->size && table->files[fd])
+		fd++;
+	if (from <= table->lowest)
+		table->lowest = fd;
+	return fd;
 }
 
-static void mark_free(struct file_table *table, u32 fd)
+/* Put @file (NULL: nothing) at @fd, a number within the arrays: what was there. The lock is held.
+ */
+static struct file *put_at(struct file_table *table, u32 fd, struct file *file, bool close_on_exec)
 {
-	u64 bit = 1ULL << (fd % 64);
+	struct file *old = table->files[fd];
 
-	table->used[fd / 64] &= ~bit;
-	table->on_exec[fd / 64] &= ~bit;
-	if (fd / 64 < table->full_words)
-		table->full_words = fd / 64;
+	table->files[fd] = file;
+	table->on_exec[fd] = close_on_exec;
+	if (!file)
+		table->lowest = min(table->lowest, fd);
+	return old;
 }
 
-/* The lowest free number >= @lowest; table->size if all are given out. */
-static u32 lowest_free(struct file_table *table, u32 lowest)
+int fd_room(void)
 {
-	u32 words = table->size / 64, word = max(lowest / 64, table->full_words);
+	struct file_table *table = current->files;
 
-	if (lowest >= table->size)
-		return lowest;
-	for (; word < words; word++) {
-		u64 used = table->used[word];
-
-		if (used == ~0ULL) {
-			if (word == table->full_words)
-				table->full_words++;
-			continue;
-		}
-		if (word == lowest / 64)
-			used |= (1ULL << (lowest % 64)) - 1;
-		if (used != ~0ULL)
-			return word * 64 + (u32)__builtin_ctzll(~used);
-	}
-	return table->size;
+	guard(spinlock, &table->lock);
+	return free_number(table, 0) < table->limit ? 0 : -EMFILE;
 }
 
-int fd_alloc(int lowest, bool close_on_exec)
+int fd_add(struct file *file, u32 lowest, bool close_on_exec)
 {
 	struct file_table *table = current->files;
 	int error;
-	u32 fd;
 
-	guard(spinlock, &table->lock);
-	for (;;) {
-		fd = lowest_free(table, (u32)lowest);
-		if (unlikely(fd >= table->limit))
-			return -EMFILE;
-		if (likely(fd < table->size))
-			break;
-		error = table_grow(table, fd);
-		if (error)
-			return error;
-	}
-	mark_used(table, fd, close_on_exec);
-	return (int)fd;
-}
-
-void fd_install(int fd, struct file *file)
-{
-	struct file_table *table = current->files;
-
-	guard(spinlock, &table->lock);
-	ASSERT(!table->files[fd]);
-	table->files[fd] = file;
-}
-
-void fd_release(int fd)
-{
-	struct file_table *table = current->files;
-
-	guard(spinlock, &table->lock);
-	mark_free(table, (u32)fd);
+	do {
+		spin_lock(&table->lock);
+		u32 fd = free_number(table, lowest);
+		bool room = fd < table->size;
+		error = fd < table->limit ? 0 : -EMFILE;
+		if (!error && room)
+			put_at(table, fd, file, close_on_exec);
+		spin_unlock(&table->lock);
+		if (!error && room)
+			return (int)fd;
+		if (!error)
+			error = table_grow(table);
+	} while (!error);
+	fput(file);
+	return error;
 }
 
 s64 sys_close(int fd)
@@ -328,15 +254,54 @@ s64 sys_close(int fd)
 
 	spin_lock(&table->lock);
 	if (likely((u32)fd < table->size))
-		file = table->files[fd];
-	if (likely(file != NULL)) {
-		table->files[fd] = NULL;
-		mark_free(table, (u32)fd);
-	}
+		file = put_at(table, (u32)fd, NULL, false);
 	spin_unlock(&table->lock);
 	if (!file)
 		return -EBADF;
 	let_go(table, file);
+	return 0;
+}
+
+s64 sys_dup3(int old, int new, int flags)
+{
+	struct file_table *table = current->files;
+
+	if (old == new || (flags & ~O_CLOEXEC))
+		return -EINVAL;
+	struct fd fd __free(fd) = TRY_FD(fdget_raw(old));
+	if ((u32) new >= table->limit)
+		return -EBADF;
+	while ((u32) new >= READ_ONCE(table->size))
+		TRY(table_grow(table));
+	get_file(fd.file);
+	spin_lock(&table->lock);
+	struct file *replaced = put_at(table, (u32) new, fd.file, flags & O_CLOEXEC);
+	spin_unlock(&table->lock);
+	if (replaced)
+		let_go(table, replaced);
+	return new;
+}
+
+s64 sys_dup2(int old, int new)
+{
+	struct fd fd __free(fd) = TRY_FD(fdget_raw(old));
+
+	return old == new ? new : sys_dup3(old, new, 0);
+}
+
+/* ---- fcntl, ioctl ---------------------------------------------------------------------------- */
+
+/* F_SETFD if @set, else F_GETFD. */
+static int fd_flags(int number, bool set, bool close_on_exec)
+{
+	struct file_table *table = current->files;
+
+	guard(spinlock, &table->lock);
+	if ((u32)number >= table->size || !table->files[number])
+		return -EBADF;
+	if (!set)
+		return table->on_exec[number] ? FD_CLOEXEC : 0;
+	table->on_exec[number] = close_on_exec;
 	return 0;
 }
 
@@ -347,121 +312,11 @@ s64 sys_close_range(u32 first, u32 last, u32 flags)
 
 	if (first > last || (flags & ~(u32)CLOSE_RANGE_CLOEXEC))
 		return -EINVAL;
-	while ((fd = file_table_next(current->files, fd)) >= 0 && (u32)fd <= last) {
+	for (; (fd = file_table_next(current->files, fd)) >= 0 && (u32)fd <= last; fd++)
 		if (flags & CLOSE_RANGE_CLOEXEC)
 			fd_flags(fd, true, true);
 		else
 			sys_close(fd);
-		fd++;
-	}
-	return 0;
-}
-
-/* ---- duplicates ------------------------------------------------------------------------------ */
-
-/* F_DUPFD, F_DUPFD_CLOEXEC */
-static int fd_dup(struct file *file, u64 lowest, bool close_on_exec)
-{
-	int new = lowest >= current->files->limit ? -EINVAL : fd_alloc((int)lowest, close_on_exec);
-
-	if (new >= 0) {
-		get_file(file);
-		fd_install(new, file);
-	}
-	return new;
-}
-
-/* Put @file at @new; *@replaced: what was there. */
-static int fd_replace(struct file *file, u32 new, bool close_on_exec, struct file **replaced)
-{
-	struct file_table *table = current->files;
-	int error = 0;
-
-	if (new >= table->limit)
-		return -EBADF;
-	guard(spinlock, &table->lock);
-	while (new >= table->size && !error)
-		error = table_grow(table, new);
-	if (error)
-		return error;
-	if (!table->files[new] && (table->used[new / 64] >> (new % 64) & 1))
-		return -EBUSY; /* another thread has reserved it */
-	*replaced = table->files[new];
-	get_file(file);
-	table->files[new] = file;
-	mark_used(table, new, close_on_exec);
-	return (int)new;
-}
-
-s64 sys_dup3(int old, int new, int flags)
-{
-	struct fd fd __free(fd) = fdget_raw(old);
-	struct file *replaced = NULL;
-	int result;
-
-	if (old == new || (flags & ~O_CLOEXEC))
-		return -EINVAL;
-	if (!fd.file)
-		return -EBADF;
-	result = fd_replace(fd.file, (u32) new, flags & O_CLOEXEC, &replaced);
-	if (replaced)
-		let_go(current->files, replaced);
-	return result;
-}
-
-s64 sys_dup2(int old, int new)
-{
-	struct fd fd __free(fd) = fdget_raw(old);
-
-	if (old == new)
-		return fd.file ? new : -EBADF;
-	return sys_dup3(old, new, 0);
-}
-
-s64 sys_pipe2(int *fds, int flags)
-{
-	struct file *files[2];
-	int numbers[2], made, error;
-
-	if (flags & ~(O_CLOEXEC | O_NONBLOCK | O_DIRECT))
-		return -EINVAL;
-	error = pipe_create(files, flags);
-	if (error)
-		return error;
-	for (made = 0; made < 2; made++) {
-		numbers[made] = fd_alloc(0, flags & O_CLOEXEC);
-		if (numbers[made] < 0) {
-			error = numbers[made];
-			break;
-		}
-	}
-	if (!error && copy_to_user(fds, numbers, sizeof(numbers)))
-		error = -EFAULT;
-	for (int i = 0; i < 2; i++) {
-		if (!error)
-			fd_install(numbers[i], files[i]);
-		else
-			fput(files[i]);
-		if (error && i < made)
-			fd_release(numbers[i]);
-	}
-	return error;
-}
-
-/* ---- fcntl, ioctl ---------------------------------------------------------------------------- */
-
-/* F_GETFD; or, with @set, F_SETFD. */
-static int fd_flags(int number, bool set, bool close_on_exec)
-{
-	struct file_table *table = current->files;
-
-	guard(spinlock, &table->lock);
-	if ((u32)number >= table->size || !table->files[number])
-		return -EBADF;
-	if (set)
-		mark_used(table, (u32)number, close_on_exec);
-	else if (table->on_exec[number / 64] >> (number % 64) & 1)
-		return FD_CLOEXEC;
 	return 0;
 }
 
@@ -480,22 +335,20 @@ static s64 set_status_flags(struct file *file, u64 flags)
 
 s64 sys_fcntl(int number, u32 command, u64 argument)
 {
-	struct fd fd __free(fd) = fdget_raw(number);
+	struct fd fd __free(fd) = TRY_FD(fdget_raw(number));
 
-	if (!fd.file)
-		return -EBADF;
 	switch (command) {
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:
-		return fd_dup(fd.file, argument, command == F_DUPFD_CLOEXEC);
+		if (argument >= current->files->limit)
+			return -EINVAL;
+		get_file(fd.file);
+		return fd_add(fd.file, (u32)argument, command == F_DUPFD_CLOEXEC);
 	case F_GETFD:
 	case F_SETFD:
 		return fd_flags(number, command == F_SETFD, argument & FD_CLOEXEC);
 	case F_GETFL:
 		return fd.file->flags;
-	case F_SETPIPE_SZ:
-	case F_GETPIPE_SZ:
-		return pipe_fcntl(fd.file, command, argument);
 	}
 	if (fd.file->mode & FMODE_PATH)
 		return -EBADF;
@@ -505,12 +358,10 @@ s64 sys_fcntl(int number, u32 command, u64 argument)
 
 s64 sys_ioctl(int number, u32 command, u64 argument)
 {
-	struct fd fd __free(fd) = fdget(number);
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	struct file *file = fd.file;
 	int on;
 
-	if (!file)
-		return -EBADF;
 	switch (command) {
 	case FIOCLEX:
 	case FIONCLEX:
@@ -525,9 +376,4 @@ s64 sys_ioctl(int number, u32 command, u64 argument)
 			return put_user((int)(file->inode->size - file->position), (int *)argument);
 	}
 	return file->fop->ioctl ? file->fop->ioctl(file, command, argument) : -ENOTTY;
-}
-
-void file_table_set_limit(struct file_table *table, u32 limit)
-{
-	WRITE_ONCE(table->limit, min(limit, (u32)FILE_TABLE_MAX));
 }

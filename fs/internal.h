@@ -12,6 +12,21 @@ DEFINE_GUARD(parent, struct inode, down_write_nested(&object->lock, LOCK_PARENT)
 DEFINE_GUARD(child, struct inode, /* NULL: none */
 	     if (object) down_write_nested(&object->lock, LOCK_CHILD), unlock_inode)
 
+/* ---- anonymous.c, pipe.c --------------------------------------------------------------------- */
+
+/* A new inode of @mode that no directory knows, owned by the calling task: 0 and a referenced path,
+ * for file_open_path(), or -ENOMEM. */
+int anonymous_path(umode_t mode, const struct file_operations *fop, struct path *path);
+bool is_anonymous(const struct dentry *dentry);
+/* What /proc/PID/fd calls it, "pipe:[3]": its length, as snprintf(). */
+int anonymous_name(const struct dentry *dentry, char *buffer, size_t size);
+
+/* Sleep in @queue until @condition. 0, -EAGAIN if @file does not wait, -ERESTARTSYS. */
+#define file_wait(file, queue, condition)                                                          \
+	((condition)		      ? 0                                                          \
+	 : (file)->flags & O_NONBLOCK ? -EAGAIN                                                    \
+				      : wait_event_interruptible(queue, condition))
+
 /* ---- mount.c --------------------------------------------------------------------------------- */
 
 /* The lock of this CPU on the mount tree: parent, mountpoint, children. Outermost of the spinlocks.
@@ -54,6 +69,20 @@ static __always_inline unsigned at_lookup(int flags)
 	       (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
 }
 
+
+/*
+ * A system call on what @name leads to from @dfd, with the parameters in @parameters: @work with
+ * the path and the further arguments.
+ */
+#define PATH_CALL(call, parameters, dfd, name, lookup, work, ...)                                  \
+	s64 sys_##call parameters                                                                  \
+	{                                                                                          \
+		struct path path __free(path) = {0};                                               \
+                                                                                                   \
+		TRY(user_path_at(dfd, name, lookup, &path));                                       \
+		return work(&path, __VA_ARGS__);                                                   \
+	}
+
 enum last_type { LAST_NORM, LAST_ROOT, LAST_DOT, LAST_DOTDOT };
 
 /* The last component of a path, in the path's own text. */
@@ -94,7 +123,7 @@ bool owner_or_root(const struct inode *inode);
 int limit_growth(const struct inode *inode, loff_t size);
 int may_create(struct inode *dir, const struct dentry *dentry);
 int may_delete(struct inode *dir, const struct dentry *dentry, bool directory);
-int do_truncate(struct inode *inode, loff_t size, u32 more_valid);
+int do_truncate(struct inode *inode, loff_t size, bool touch);
 struct file *file_open_path(const struct path *path, u32 flags); /* consumes nothing; ERR_PTR */
 
 /* icache.c: the last reference of @sb's root is gone: evict what is left. How many are in use, or

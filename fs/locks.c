@@ -10,9 +10,8 @@
  * Setting a range cuts what its owner has there and joins what touches it; unlocking is setting a
  * range to nothing.
  *
- * A waiter is on one list with all others and sleeps on one queue: whoever gives up a part of a
- * lock wakes them, and each tries again. Of a POSIX waiter it is known whose lock it waits for, so
- * a circle is found before it is closed (EDEADLK), as far as CIRCLE_MAX steps go.
+ * All waiters sleep on one queue: whoever gives up a part of a lock wakes them, and each tries
+ * again. That two of them wait for each other is not found: they wait until a signal comes.
  *
  * LOCKS_MAX locks in all (twice as many by cutting some in two), then ENOLCK. All is under
  * locks_lock, taken by these calls and by the close of a file that has locks, never by reading and
@@ -22,7 +21,6 @@
 #include "kernel/core/jobctl.h"
 
 #define LOCKS_MAX 16384
-#define CIRCLE_MAX 64
 #define RANGE_END ((loff_t)(~0ULL >> 1))
 
 struct file_lock {
@@ -34,14 +32,8 @@ struct file_lock {
 	bool whole;	   /* flock(2)'s */
 };
 
-struct lock_waiter {
-	struct list_head link;
-	const void *owner, *blocker; /* blocker NULL: has been woken */
-};
-
 static DEFINE_SPINLOCK(locks_lock);
 static DEFINE_WAIT_QUEUE(locks_wait);
-static LIST_HEAD(waiters);
 static u32 lock_count;
 
 /* ---- under locks_lock ------------------------------------------------------------------------ */
@@ -61,17 +53,6 @@ static struct file_lock *find_conflict(const struct inode *inode, const struct f
 		    lock->start <= wanted->end && wanted->start <= lock->end)
 			break;
 	return lock;
-}
-
-static void wake_waiters(void)
-{
-	struct lock_waiter *waiter;
-
-	if (list_empty(&waiters))
-		return;
-	list_for_each_entry(waiter, &waiters, link)
-		waiter->blocker = NULL;
-	wake_up(&locks_wait);
 }
 
 static void unlink_lock(struct file_lock **at)
@@ -98,16 +79,17 @@ static void link_lock(struct inode *inode, struct file_lock *lock)
 
 /*
  * Give @new's owner its type over its range, whatever he had there. Uses up *@new, unless that is
- * F_UNLCK, and *@spare if a lock has to be cut in two; both NULL then. 0 or -ENOLCK.
+ * F_UNLCK, and *@spare if a lock has to be cut in two; both NULL then.
  */
-static int set_range(struct inode *inode, struct file_lock **new, struct file_lock **spare)
+static void set_range(struct inode *inode, struct file_lock **new, struct file_lock **spare)
 {
-	struct file_lock *want = *new, *lock, *rest;
+	struct file_lock *want = *new, *lock;
 	struct file_lock **at = &inode->locks;
 
 	while ((lock = *at) != NULL) {
 		bool joins = lock->type == want->type;
 		loff_t touch = joins ? 1 : 0; /* of one type: neighbours become one */
+		bool before = lock->start<want->start, behind = lock->end> want->end;
 
 		if (!same_owner(lock, want) || lock->end < want->start - touch ||
 		    lock->start - touch > want->end) {
@@ -117,83 +99,49 @@ static int set_range(struct inode *inode, struct file_lock **new, struct file_lo
 		if (joins) {
 			want->start = min(want->start, lock->start);
 			want->end = max(want->end, lock->end);
-			unlink_lock(at);
-		} else if (lock->start < want->start && lock->end > want->end) {
-			if (lock_count >= 2 * LOCKS_MAX)
-				return -ENOLCK; /* no other was changed: this one covers all */
-			rest = *spare;
-			*spare = NULL;
-			*rest = *lock;
-			rest->start = want->end + 1;
-			lock->end = want->start - 1;
-			link_lock(inode, rest);
-			at = &rest->next;
-		} else if (lock->start < want->start) {
-			lock->end = want->start - 1;
-			at = &lock->next;
-		} else if (lock->end > want->end) {
-			lock->start = want->end + 1;
-			at = &lock->next;
-		} else {
-			unlink_lock(at);
 		}
+		if (joins || (!before && !behind)) {
+			unlink_lock(at);
+			continue;
+		}
+		if (before && behind) {
+			**spare = *lock;
+			(*spare)->start = want->end + 1;
+			link_lock(inode, *spare);
+			*spare = NULL; /* no other overlaps */
+		}
+		if (before)
+			lock->end = want->start - 1;
+		else
+			lock->start = want->end + 1;
+		at = &lock->next;
 	}
 	if (want->type != F_UNLCK) {
 		link_lock(inode, want);
 		*new = NULL;
 	}
-	wake_waiters();
-	return 0;
-}
-
-/* Would @owner, waiting for @blocker, wait for itself? */
-static bool closes_circle(const void *owner, const void *blocker)
-{
-	struct lock_waiter *waiter;
-
-	for (unsigned steps = 0; blocker && steps < CIRCLE_MAX; steps++) {
-		const void *next = NULL;
-
-		list_for_each_entry(waiter, &waiters, link)
-			if (waiter->owner == blocker && waiter->blocker)
-				next = waiter->blocker;
-		if (next == owner)
-			return true;
-		blocker = next;
-	}
-	return false;
+	wake_up(&locks_wait);
 }
 
 /* ---- setting --------------------------------------------------------------------------------- */
 
-/* One try: 0, -EDEADLK, or -EAGAIN with @waiter queued for who is in the way (if @wait). */
-static int try_range(struct inode *inode, struct file_lock **new, struct file_lock **spare,
-		     bool wait, struct lock_waiter *waiter)
+/* One try: 0, -EAGAIN or -ENOLCK. */
+static int try_range(struct inode *inode, struct file_lock **new, struct file_lock **spare)
 {
-	const struct file_lock *want = *new, *conflict;
-	bool posix = want->pid >= 0;
+	bool unlock = (*new)->type == F_UNLCK;
 
 	guard(spinlock, &locks_lock);
-	list_del_init(&waiter->link);
-	conflict = want->type == F_UNLCK ? NULL : find_conflict(inode, want);
-	if (!conflict)
-		return want->type != F_UNLCK && lock_count >= LOCKS_MAX
-			       ? -ENOLCK
-			       : set_range(inode, new, spare);
-	if (!wait)
+	if (!unlock && find_conflict(inode, *new))
 		return -EAGAIN;
-	if (posix && closes_circle(want->owner, conflict->owner))
-		return -EDEADLK;
-	waiter->owner = posix ? want->owner : NULL;
-	waiter->blocker = conflict->owner;
-	list_add(&waiter->link, &waiters);
-	return -EAGAIN;
+	if (lock_count >= (unlock ? 2 * LOCKS_MAX : LOCKS_MAX))
+		return -ENOLCK;
+	set_range(inode, new, spare);
+	return 0;
 }
 
-/* Set @wanted, waiting for others if @wait. 0, -EAGAIN, -EDEADLK, -ENOLCK, -ERESTARTSYS. */
+/* Set @wanted, waiting for others if @wait. 0, -EAGAIN, -ENOLCK, -ERESTARTSYS. */
 static int set_lock(struct inode *inode, const struct file_lock *wanted, bool wait)
 {
-	struct lock_waiter waiter = {.link = LIST_HEAD_INIT(waiter.link)};
 	struct file_lock *new __free(kfree) = kmalloc(sizeof(*new), GFP_KERNEL);
 	struct file_lock *spare __free(kfree) = kmalloc(sizeof(*spare), GFP_KERNEL);
 	int error;
@@ -201,29 +149,21 @@ static int set_lock(struct inode *inode, const struct file_lock *wanted, bool wa
 	if (!new || !spare)
 		return -ENOLCK;
 	*new = *wanted;
-	do {
-		error = try_range(inode, &new, &spare, wait, &waiter);
-		if (error != -EAGAIN || !wait)
-			return error;
-		error = wait_event_interruptible(locks_wait, !READ_ONCE(waiter.blocker));
-	} while (!error);
-	guard(spinlock, &locks_lock);
-	list_del(&waiter.link);
+	TRY(wait_event_interruptible(locks_wait,
+				     (error = try_range(inode, &new, &spare)) != -EAGAIN || !wait));
 	return error;
 }
 
 void locks_remove(struct inode *inode, const void *owner)
 {
-	struct file_lock **at = &inode->locks;
-
 	guard(spinlock, &locks_lock);
-	while (*at) {
+	for (struct file_lock **at = &inode->locks; *at;) {
 		if ((*at)->owner == owner)
 			unlink_lock(at);
 		else
 			at = &(*at)->next;
 	}
-	wake_waiters();
+	wake_up(&locks_wait);
 }
 
 /* ---- fcntl ----------------------------------------------------------------------------------- */
@@ -261,10 +201,8 @@ static int range_from_abi(const struct file *file, const struct flock_abi *abi,
 static void report_conflict(const struct inode *inode, const struct file_lock *wanted,
 			    struct flock_abi *abi)
 {
-	const struct file_lock *lock;
-
 	guard(spinlock, &locks_lock);
-	lock = find_conflict(inode, wanted);
+	const struct file_lock *lock = find_conflict(inode, wanted);
 	abi->type = F_UNLCK;
 	if (!lock)
 		return;
@@ -277,13 +215,9 @@ static void report_conflict(const struct inode *inode, const struct file_lock *w
 
 static int may_lock(const struct file *file, int type)
 {
-	switch (type) {
-	case F_RDLCK:
-		return file->mode & FMODE_READ ? 0 : -EBADF;
-	case F_WRLCK:
-		return file->mode & FMODE_WRITE ? 0 : -EBADF;
-	}
-	return type == F_UNLCK ? 0 : -EINVAL;
+	if (type != F_RDLCK && type != F_WRLCK)
+		return type == F_UNLCK ? 0 : -EINVAL;
+	return file->mode & (type == F_RDLCK ? FMODE_READ : FMODE_WRITE) ? 0 : -EBADF;
 }
 
 s64 fcntl_lock(int number, struct file *file, u32 command, void __user *user)
@@ -292,7 +226,6 @@ s64 fcntl_lock(int number, struct file *file, u32 command, void __user *user)
 	struct file_lock lock = {.owner = table, .pid = current_process_id()};
 	bool open_file = command >= F_OFD_GETLK && command <= F_OFD_SETLKW;
 	struct flock_abi abi;
-	int error;
 
 	if (open_file) {
 		command -= F_OFD_GETLK - F_GETLK;
@@ -307,63 +240,45 @@ s64 fcntl_lock(int number, struct file *file, u32 command, void __user *user)
 		return -EINVAL;
 	if (command == F_GETLK && abi.type != F_RDLCK && abi.type != F_WRLCK)
 		return -EINVAL;
-	error = range_from_abi(file, &abi, &lock);
-	if (!error && command == F_GETLK) {
+	TRY(range_from_abi(file, &abi, &lock));
+	if (command == F_GETLK) {
 		report_conflict(file->inode, &lock, &abi);
 		return copy_to_user(user, &abi, sizeof(abi)) ? -EFAULT : 0;
 	}
-	if (!error)
-		error = may_lock(file, lock.type);
-	if (!error)
-		error = set_lock(file->inode, &lock, command == F_SETLKW);
-	if (!error && !open_file && lock.type != F_UNLCK) {
-		/* Another thread's close that came first would never take the lock away. */
-		struct fd again __free(fd) = fdget(number);
-
-		if (again.file == file)
-			return 0;
-		locks_remove(file->inode, table);
-		error = -EBADF;
-	}
-	return error;
+	TRY(may_lock(file, lock.type));
+	TRY(set_lock(file->inode, &lock, command == F_SETLKW));
+	if (open_file || lock.type == F_UNLCK)
+		return 0;
+	/* Another thread's close that came first would never take the lock away. */
+	struct fd again __free(fd) = fdget(number);
+	if (again.file == file)
+		return 0;
+	locks_remove(file->inode, table);
+	return -EBADF;
 }
 
 /* ---- flock ----------------------------------------------------------------------------------- */
-
-/* A change from one type to the other lets the old lock go before it waits, or fails: as on Linux.
- */
-static int set_flock(struct inode *inode, const struct file_lock *wanted, bool wait)
-{
-	struct file_lock none = *wanted;
-	const struct file_lock *lock;
-	bool has_it = false;
-
-	spin_lock(&locks_lock);
-	for (lock = inode->locks; lock; lock = lock->next)
-		has_it |= same_owner(lock, wanted) && lock->type == wanted->type;
-	spin_unlock(&locks_lock);
-	if (has_it)
-		return 0;
-	none.type = F_UNLCK;
-	set_lock(inode, &none, false);
-	return wanted->type == F_UNLCK ? 0 : set_lock(inode, wanted, wait);
-}
 
 s64 sys_flock(int number, u32 operation)
 {
 	enum { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8 };
 	static const short types[] = {-1, F_RDLCK, F_WRLCK, -1, -1, -1, -1, -1, F_UNLCK};
-	struct file_lock lock = {.end = RANGE_END, .pid = -1, .whole = true};
-	struct fd fd __free(fd) = fdget(number);
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	u32 kind = operation & ~(u32)LOCK_NB;
+	struct file_lock lock = {.owner = fd.file, .end = RANGE_END, .pid = -1, .whole = true};
 
-	if (!fd.file)
-		return -EBADF;
-	lock.owner = fd.file;
 	lock.type = kind > LOCK_UN ? -1 : types[kind];
 	if (lock.type < 0)
 		return -EINVAL;
 	if (kind != LOCK_UN && !(fd.file->mode & (FMODE_READ | FMODE_WRITE)))
 		return -EBADF;
-	return set_flock(fd.file->inode, &lock, !(operation & LOCK_NB));
+	int error = set_lock(fd.file->inode, &lock, false);
+	if (error != -EAGAIN)
+		return error;
+	/* A change from one type to the other lets the old lock go before it waits, or fails: as on
+	 * Linux. */
+	struct file_lock none = lock;
+	none.type = F_UNLCK;
+	set_lock(fd.file->inode, &none, false);
+	return set_lock(fd.file->inode, &lock, !(operation & LOCK_NB));
 }

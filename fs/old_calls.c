@@ -37,5 +37,13 @@ OLD_CALL(lchown, (const char *name, uid_t uid, gid_t gid), fchownat, AT_FDCWD, n
 OLD_CALL(utimes, (const char *name, const s64 *times), futimesat, AT_FDCWD, name, times)
 OLD_CALL(dup, (int fd), fcntl, fd, F_DUPFD, 0)
 OLD_CALL(pipe, (int *fds), pipe2, fds, 0)
+/* To the newer ones an offset of -1 is the file's own position, to these an error as below it. */
+#define OFFSET(offset) ((offset) < 0 ? -2 : (offset))
+OLD_CALL(readv, (int fd, const void *vector, u64 n), preadv2, fd, vector, n, -1, 0, 0)
+OLD_CALL(writev, (int fd, const void *vector, u64 n), pwritev2, fd, vector, n, -1, 0, 0)
+OLD_CALL(preadv, (int fd, const void *vector, u64 n, loff_t offset), preadv2, fd, vector, n,
+	 OFFSET(offset), 0, 0)
+OLD_CALL(pwritev, (int fd, const void *vector, u64 n, loff_t offset), pwritev2, fd, vector, n,
+	 OFFSET(offset), 0, 0)
 OLD_CALL(eventfd, (unsigned count), eventfd2, count, 0)
 /* clang-format on */

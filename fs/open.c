@@ -138,7 +138,7 @@ static int do_open(int dfd, const char *name, int flags, umode_t mode, unsigned 
 	struct file *file __free(fput) = TRY_PTR(file_open_path(&path, (u32)flags));
 	if (!new.made && (flags & O_TRUNC) && S_ISREG(inode->mode)) {
 		TRY(get_write_access(inode));
-		int error = do_truncate(inode, 0, ATTR_OPEN);
+		int error = do_truncate(inode, 0, true);
 		put_write_access(inode);
 		TRY(error);
 	}
@@ -150,7 +150,6 @@ static int do_open(int dfd, const char *name, int flags, umode_t mode, unsigned 
 static s64 open_user(int dfd, const char *from, int flags, umode_t mode, unsigned resolve)
 {
 	struct path_name name __free(name); /* not cleared: it is large */
-	struct file *file;
 
 	TRY(path_name_get(&name, from, false));
 	flags &= OPEN_FLAGS;
@@ -160,14 +159,10 @@ static s64 open_user(int dfd, const char *from, int flags, umode_t mode, unsigne
 		flags &= O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC;
 	if ((flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
 		return -EINVAL;
-	int fd = TRY(fd_alloc(0, flags & O_CLOEXEC));
-	int error = do_open(dfd, name.text, flags, mode, resolve, &file);
-	if (unlikely(error)) {
-		fd_release(fd);
-		return error;
-	}
-	fd_install(fd, file);
-	return fd;
+	TRY(fd_room());
+	struct file *file;
+	TRY(do_open(dfd, name.text, flags, mode, resolve, &file));
+	return fd_add(file, 0, flags & O_CLOEXEC);
 }
 
 s64 sys_openat(int dfd, const char *name, int flags, umode_t mode)

@@ -31,6 +31,7 @@ struct inode;
 struct mount;
 struct poll_table;
 struct super_block;
+struct xattr;
 
 /* ---- memory that a read or a write moves ----------------------------------------------------- */
 
@@ -148,22 +149,16 @@ struct inode_operations {
 	/* Change what @attr->valid names (size: truncate); NULL: simple_setattr(). Under
 	 * inode->lock. */
 	int (*setattr)(struct inode *inode, const struct iattr *attr);
-	/* Change what generic_fillattr(), which has been called, cannot know; NULL: nothing. */
-	int (*getattr)(struct inode *inode, struct kstat *stat);
 	int (*fallocate)(struct inode *inode, int mode, loff_t offset, loff_t length);
 	/*
-	 * Extended attributes, all three or none (then -EOPNOTSUPP). @name is whole, with the
-	 * prefix of its namespace (one that is not kept here: -EOPNOTSUPP); @value is kernel
-	 * memory. Permission is checked; inode->lock is held: for writing by setxattr, else for
-	 * reading. getxattr: length of the value (@size 0: only that), -ENODATA, -ERANGE when it is
-	 * longer than @size. setxattr: @value NULL removes; flags XATTR_CREATE (-EEXIST),
-	 * XATTR_REPLACE (-ENODATA); it renews ctime. listxattr: the names, each with its NUL, for
-	 * which xattr_listed(); returns and fails as getxattr does.
+	 * Extended attributes, both or none (then -EOPNOTSUPP): all of them as a list in *@list,
+	 * which is the caller's, to change and to xattr_free(); and what is to be there instead:
+	 * the list may be taken over and another left. Names are whole, with the prefix of their
+	 * namespace. inode->lock is held: for writing by store, else for reading. store renews
+	 * no times; -ENOSPC: it does not fit.
 	 */
-	s64 (*getxattr)(struct inode *inode, const char *name, void *value, size_t size);
-	int (*setxattr)(struct inode *inode, const char *name, const void *value, size_t size,
-			int flags);
-	s64 (*listxattr)(struct inode *inode, char *list, size_t size);
+	int (*load_xattrs)(struct inode *inode, struct xattr **list);
+	int (*store_xattrs)(struct inode *inode, struct xattr **list);
 	/* SEEK_DATA, SEEK_HOLE: the first byte from @offset (inside the file) on that is data, or
 	 * in a hole (the end of the file is one): *@found, or -ENXIO. NULL: all is data. */
 	int (*seek)(struct inode *inode, loff_t offset, bool hole, loff_t *found);
@@ -372,6 +367,7 @@ struct super_operations {
 /* MS_* of mount(2) */
 enum { SB_RDONLY = 1, SB_NOSUID = 2, SB_NODEV = 4, SB_NOEXEC = 8 };
 enum { SB_NOATIME = 1024, SB_NODIRATIME = 2048 };
+enum { SB_NO_USER_XATTRS = 1 << 30 }; /* of the extended attributes user.* is not kept */
 
 struct super_block {
 	const struct super_operations *op;
@@ -484,8 +480,17 @@ int vfs_setattr(const struct path *path, struct iattr *attr);
 umode_t mode_unprivileged(const struct inode *inode, umode_t mode);
 int simple_setattr(struct inode *inode, const struct iattr *attr);
 
-/* May current see attribute @name in a list? (xattr.c: the calls on extended attributes) */
-bool xattr_listed(const char *name);
+/* xattr.c: a list of extended attributes in memory. */
+struct xattr {
+	struct xattr *next;
+	const char *name; /* whole; behind the value */
+	size_t size;
+	u8 value[];
+};
+/* As setxattr(2): a new one becomes the first, as in Linux's tmpfs; @value NULL: removed. */
+int xattr_set(struct xattr **list, const char *name, const void *value, size_t size, int flags);
+void xattr_free(struct xattr **list);
+DEFINE_FREE(xattrs, struct xattr *, xattr_free(variable))
 
 /* Open what @path leads to, with O_* @flags and no permission check; consumes nothing; ERR_PTR. */
 struct file *file_open_path(const struct path *path, u32 flags);
@@ -564,13 +569,22 @@ static inline void fdput(struct fd fd)
 		fput(fd.file);
 }
 DEFINE_FREE(fd, struct fd, fdput(*variable))
+/* struct fd fd __free(fd) = TRY_FD(fdget(number)): no such file is -EBADF, returned. */
+#define TRY_FD(get)                                                                                \
+	({                                                                                         \
+		struct fd __fd = (get);                                                            \
+		if (unlikely(!__fd.file))                                                          \
+			return -EBADF;                                                             \
+		__fd;                                                                              \
+	})
 struct file *fget(int fd); /* always counted; NULL */
 /* another task's (/proc/PID/fd); NULL */
 struct file *file_table_get_file(struct file_table *table, int fd);
 int file_table_next(struct file_table *table, int fd); /* lowest open descriptor >= fd, or -1 */
-int fd_alloc(int lowest, bool close_on_exec);	       /* reserve a number, or -EMFILE */
-void fd_install(int fd, struct file *file);	       /* takes over the reference */
-void fd_release(int fd);			       /* a reserved number that was not used */
+/* The lowest free number from @lowest on, for @file, whose reference is taken over in any case; or
+ * -EMFILE, -ENOMEM. */
+int fd_add(struct file *file, u32 lowest, bool close_on_exec);
+int fd_room(void); /* 0, or -EMFILE if there is no number left: to be asked before making a file */
 /* close the close-on-exec ones */
 void file_table_exec(struct file_table *table);
 /* @table itself if one task alone has it, else a copy for current, who then drops @table; NULL: no
@@ -592,12 +606,20 @@ static inline void file_unlock_position(struct file *file, bool locked)
 	if (unlikely(locked))
 		mutex_unlock(&file->position_lock);
 }
-/* Two open files, files[0] for reading and files[1] for writing. @flags: O_NONBLOCK. 0 or -ENOMEM,
- * -ENFILE. */
-int pipe_create(struct file *files[2], int flags);
 
-/* A file's poll method calls poll_wait() for the one queue whose wake-up may change its answer. */
-void poll_wait(struct file *file, struct wait_queue_head *queue, struct poll_table *table);
+/* A file's poll method calls poll_wait() for the one queue whose wake-up may change its answer,
+ * before it looks; it must not sleep. @table NULL: its answer is enough. */
+struct poll_table {
+	wait_queue_head_t *queue;
+	struct wait_queue_entry entry;
+};
+static inline void poll_wait(struct file *file, wait_queue_head_t *queue, struct poll_table *table)
+{
+	if (!table)
+		return;
+	table->queue = queue;
+	add_wait_queue(queue, &table->entry);
+}
 
 /* ---- generic pieces for file systems --------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /*
- * xattr.c - extended attributes: the calls, and who may do what in which namespace. What is kept,
- * and where, is the file system's (inode_operations.getxattr and its neighbours in vfs.h).
+ * xattr.c - extended attributes: lists of them in memory, the calls, and who may do what in which
+ * namespace. What is kept, and where, is the file system's (inode_operations.load_xattrs).
  *
  * user.*      as the file's contents; only regular files and directories have them
  * trusted.*   root's alone: others neither see nor change them
@@ -11,15 +11,83 @@
  */
 #include "fs/internal.h"
 
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+int xattr_set(struct xattr **list, const char *name, const void *value, size_t size, int flags)
+{
+	size_t length = strlen(name) + 1;
+	struct xattr **at = list;
+
+	while (*at && strcmp((*at)->name, name))
+		at = &(*at)->next;
+	struct xattr *old = *at;
+	if (old && (flags & XATTR_CREATE))
+		return -EEXIST;
+	if (!old && (!value || (flags & XATTR_REPLACE)))
+		return -ENODATA;
+	if (value) {
+		struct xattr *new = TRY_PTR(kmalloc(sizeof(*new) + size + length, GFP_KERNEL));
+
+		new->size = size;
+		new->name = memcpy(new->value + size, name, length);
+		memcpy(new->value, value, size);
+		at = old ? at : list;
+		new->next = old ? old->next : *at;
+		*at = new;
+	} else {
+		*at = old->next;
+	}
+	kfree(old);
+	return 0;
+}
+
+void xattr_free(struct xattr **list)
+{
+	struct xattr *xattr;
+
+	while ((xattr = *list) != NULL) {
+		*list = xattr->next;
+		kfree(xattr);
+	}
+}
+
+static s64 get_value(const struct xattr *list, const char *name, void *value, size_t size)
+{
+	while (list && strcmp(list->name, name))
+		list = list->next;
+	if (!list)
+		return -ENODATA;
+	if (size && list->size > size)
+		return -ERANGE;
+	if (size)
+		memcpy(value, list->value, list->size);
+	return (s64)list->size;
+}
+
 static bool has_prefix(const char *name, const char *prefix)
 {
 	return !strncmp(name, prefix, strlen(prefix));
 }
 
-bool xattr_listed(const char *name)
+/* Of those that current may see. */
+static s64 get_names(const struct xattr *list, char *names, size_t size)
 {
-	return !has_prefix(name, "trusted.") || capable(current->cred);
+	size_t total = 0;
+
+	for (; list; list = list->next) {
+		size_t length = strlen(list->name) + 1;
+
+		if ((has_prefix(list->name, "trusted.") && !capable(current->cred)) ||
+		    has_prefix(list->name, "system."))
+			continue; /* access lists of other systems: kept, not known */
+		if (total + length <= size)
+			memcpy(names + total, list->name, length);
+		total += length;
+	}
+	return size && total > size ? -ERANGE : (s64)total;
 }
+
+/* ---- who may --------------------------------------------------------------------------------- */
 
 /* @mask: MAY_READ or MAY_WRITE. What may not be read is said not to be there. */
 static int xattr_permission(struct inode *inode, const char *name, int mask)
@@ -48,7 +116,8 @@ static int xattr_supported(const struct inode *inode, const char *name)
 {
 	static const char *const prefixes[] = {"user.", "trusted.", "security."};
 
-	if (!inode->op->getxattr)
+	if (!inode->op->load_xattrs ||
+	    (inode->sb->flags & SB_NO_USER_XATTRS && has_prefix(name, "user.")))
 		return -EOPNOTSUPP;
 	for (unsigned i = 0; i < ARRAY_SIZE(prefixes); i++)
 		if (has_prefix(name, prefixes[i]))
@@ -68,35 +137,35 @@ static int get_key(char *key, const char __user *from)
 
 /* ---- changing -------------------------------------------------------------------------------- */
 
-static int change(const struct path *path, const char *key, const void *value, size_t size,
+static s64 change(const struct path *path, const char *key, const void *value, size_t size,
 		  int flags)
 {
 	struct inode *inode = path->dentry->inode;
-	int error;
+	struct xattr *list __free(xattrs) = NULL;
 
 	guard(write, &inode->lock);
-	error = xattr_permission(inode, key, MAY_WRITE);
-	if (!error)
-		error = xattr_supported(inode, key);
-	return error ? error : inode->op->setxattr(inode, key, value, size, flags);
+	TRY(xattr_permission(inode, key, MAY_WRITE));
+	TRY(xattr_supported(inode, key));
+	TRY(inode->op->load_xattrs(inode, &list));
+	TRY(xattr_set(&list, key, value, size, flags));
+	TRY(inode->op->store_xattrs(inode, &list));
+	inode->ctime = current_time();
+	mark_inode_dirty(inode);
+	return 0;
 }
 
 static s64 set_on(const struct path *path, const char __user *user_key, const void __user *from,
 		  size_t size, int flags)
 {
-	void *value __free(kfree) = NULL;
 	char key[XATTR_NAME_MAX + 1];
-	int error = mount_writable(path->mount);
 
-	if (!error && (flags & ~(XATTR_CREATE | XATTR_REPLACE)))
-		error = -EINVAL;
-	if (!error)
-		error = get_key(key, user_key);
-	if (error)
-		return error;
+	TRY(mount_writable(path->mount));
+	if (flags & ~(XATTR_CREATE | XATTR_REPLACE))
+		return -EINVAL;
+	TRY(get_key(key, user_key));
 	if (size > XATTR_SIZE_MAX)
 		return -E2BIG;
-	value = kmalloc(size, GFP_KERNEL);
+	void *value __free(kfree) = kmalloc(size, GFP_KERNEL);
 	if (!value)
 		return -ENOMEM;
 	if (copy_from_user(value, from, size))
@@ -107,11 +176,10 @@ static s64 set_on(const struct path *path, const char __user *user_key, const vo
 static s64 remove_on(const struct path *path, const char __user *user_key)
 {
 	char key[XATTR_NAME_MAX + 1];
-	int error = mount_writable(path->mount);
 
-	if (!error)
-		error = get_key(key, user_key);
-	return error ? error : change(path, key, NULL, 0, XATTR_REPLACE);
+	TRY(mount_writable(path->mount));
+	TRY(get_key(key, user_key));
+	return change(path, key, NULL, 0, XATTR_REPLACE);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -119,27 +187,25 @@ static s64 remove_on(const struct path *path, const char __user *user_key)
 /* The value of attribute @key, or the list of all if @key is NULL, into @buffer of @size. */
 static s64 query(struct inode *inode, const char *key, void *buffer, size_t size)
 {
-	s64 error;
+	struct xattr *list __free(xattrs) = NULL;
 
 	guard(read, &inode->lock);
-	if (!key)
-		return inode->op->listxattr ? inode->op->listxattr(inode, buffer, size) : 0;
-	error = xattr_permission(inode, key, MAY_READ);
-	if (!error)
-		error = xattr_supported(inode, key);
-	return error ? error : inode->op->getxattr(inode, key, buffer, size);
+	if (key) {
+		TRY(xattr_permission(inode, key, MAY_READ));
+		TRY(xattr_supported(inode, key));
+	}
+	if (inode->op->load_xattrs)
+		TRY(inode->op->load_xattrs(inode, &list));
+	return key ? get_value(list, key, buffer, size) : get_names(list, buffer, size);
 }
 
 static s64 query_to_user(const struct path *path, const char *key, void __user *to, size_t size)
 {
-	void *buffer __free(kfree) = NULL;
-	s64 result;
-
 	size = min(size, (size_t)XATTR_SIZE_MAX);
-	buffer = kmalloc(size, GFP_KERNEL);
+	void *buffer __free(kfree) = kmalloc(size, GFP_KERNEL);
 	if (!buffer)
 		return -ENOMEM;
-	result = query(path->dentry->inode, key, buffer, size);
+	s64 result = query(path->dentry->inode, key, buffer, size);
 	if (result == -ERANGE && size == XATTR_SIZE_MAX)
 		return -E2BIG;
 	return result > 0 && size && copy_to_user(to, buffer, (size_t)result) ? -EFAULT : result;
@@ -149,9 +215,9 @@ static s64 get_on(const struct path *path, const char __user *user_key, void __u
 		  size_t size)
 {
 	char key[XATTR_NAME_MAX + 1];
-	int error = get_key(key, user_key);
 
-	return error ? error : query_to_user(path, key, value, size);
+	TRY(get_key(key, user_key));
+	return query_to_user(path, key, value, size);
 }
 
 static s64 list_on(const struct path *path, char __user *list, size_t size)
@@ -162,19 +228,13 @@ static s64 list_on(const struct path *path, char __user *list, size_t size)
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 /* Each comes in three: by name, by name but not through a last link, and by descriptor. */
-#define ARGUMENTS(...) __VA_ARGS__
-#define ONE_WAY(call, work, type, dfd, name, lookup, parameters, ...)                              \
-	s64 sys_##call(type, ARGUMENTS parameters)                                                 \
-	{                                                                                          \
-		struct path path __free(path) = {0};                                               \
-		s64 error = user_path_at(dfd, name, lookup, &path);                                \
-                                                                                                   \
-		return error ? error : work(&path, __VA_ARGS__);                                   \
-	}
-#define THREE_WAYS(call, work, ...)                                                                \
-	ONE_WAY(call, work, const char *name, AT_FDCWD, name, LOOKUP_FOLLOW, __VA_ARGS__)          \
-	ONE_WAY(l##call, work, const char *name, AT_FDCWD, name, 0, __VA_ARGS__)                   \
-	ONE_WAY(f##call, work, int fd, fd, NULL, LOOKUP_FD, __VA_ARGS__)
+#define THREE_WAYS(call, work, parameters, ...)                                                    \
+	PATH_CALL(call, (const char *name, PARAMETERS parameters), AT_FDCWD, name, LOOKUP_FOLLOW,  \
+		  work, __VA_ARGS__)                                                               \
+	PATH_CALL(l##call, (const char *name, PARAMETERS parameters), AT_FDCWD, name, 0, work,     \
+		  __VA_ARGS__)                                                                     \
+	PATH_CALL(f##call, (int fd, PARAMETERS parameters), fd, NULL, LOOKUP_FD, work, __VA_ARGS__)
+#define PARAMETERS(...) __VA_ARGS__
 
 THREE_WAYS(setxattr, set_on, (const char *key, const void *value, size_t size, int flags), key,
 	   value, size, flags)

@@ -7,8 +7,7 @@
 #include "kernel/core/errno.h"
 #include "kernel/core/string.h"
 
-/* Room for @more bytes; false: there is no memory for them. */
-static bool make_room(struct text *text, size_t more)
+bool text_reserve(struct text *text, size_t more)
 {
 	size_t capacity = max(text->capacity, (size_t)4096);
 
@@ -32,7 +31,7 @@ static bool make_room(struct text *text, size_t more)
 
 void text_write(struct text *text, const char *bytes, size_t length)
 {
-	if (!make_room(text, length))
+	if (!text_reserve(text, length))
 		return;
 	memcpy(text->data + text->length, bytes, length);
 	text->length += length;
@@ -42,7 +41,7 @@ void text_printf(struct text *text, const char *format, ...)
 {
 	size_t length = 100; /* at first, what most lines have */
 
-	while (make_room(text, length + 1)) { /* the terminator's place as well */
+	while (text_reserve(text, length + 1)) { /* the terminator's place as well */
 		size_t room = text->capacity - text->length;
 		va_list arguments;
 

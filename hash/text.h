@@ -14,6 +14,8 @@ struct text {	    /* all zero: empty */
 	int error; /* 0, or -ENOMEM when a piece is missing */
 };
 
+/* Room for @more bytes, which appending them then need not allocate; false: there is no memory. */
+bool text_reserve(struct text *text, size_t more);
 /* Append. May allocate, and so sleep. */
 void text_write(struct text *text, const char *bytes, size_t length);
 void text_printf(struct text *text, const char *format, ...) __printf(2, 3);

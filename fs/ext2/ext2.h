@@ -214,9 +214,8 @@ extern const struct file_operations ext2_dir_operations;
 extern const struct inode_operations ext2_dir_inode_operations;
 
 /* xattr.c */
-s64 ext2_getxattr(struct inode *inode, const char *name, void *value, size_t size);
-int ext2_setxattr(struct inode *inode, const char *name, const void *value, size_t size, int flags);
-s64 ext2_listxattr(struct inode *inode, char *list, size_t size);
+int ext2_load_xattrs(struct inode *inode, struct xattr **list);
+int ext2_store_xattrs(struct inode *inode, struct xattr **list);
 void ext2_free_attributes(struct inode *inode); /* its block, with the inode */
 #define EXT2_XATTR_OPERATIONS                                                                      \
-	.getxattr = ext2_getxattr, .setxattr = ext2_setxattr, .listxattr = ext2_listxattr
+	.load_xattrs = ext2_load_xattrs, .store_xattrs = ext2_store_xattrs

@@ -3,11 +3,10 @@
  *
  * The block begins with a header; entries follow it, in order of prefix, length of name and name,
  * up to four zero bytes; their values fill the block from its end. Each call makes a list of it
- * (fs/xattr_list.h), and a change makes a new block of the list. A block may be shared by inodes (a
+ * (fs/xattr.c), and a change makes a new block of the list. A block may be shared by inodes (a
  * refcount in the header, made by other systems): who changes it takes another.
  */
 #include "fs/ext2/ext2.h"
-#include "fs/xattr_list.h"
 
 #define XATTR_MAGIC 0xea020000u
 
@@ -21,8 +20,6 @@ struct xattr_entry {
 	u32 value_block, value_size, hash;
 	char name[];
 };
-
-DEFINE_FREE(xattrs, struct xattr *, xattr_list_free(variable))
 
 /* By number. Those that are no name's beginning here are access lists, which are kept as they are.
  */
@@ -64,51 +61,41 @@ static int add_entry(struct xattr **list, const char *block, size_t size,
 		return -EIO;
 	snprintf(name, sizeof(name), "%s%.*s", prefixes[entry->prefix], entry->name_length,
 		 entry->name);
-	return xattr_list_set(list, name, block + entry->value_offset, entry->value_size, 0);
+	return xattr_set(list, name, block + entry->value_offset, entry->value_size, 0);
 }
 
-/* The inode's attributes in *@list, and the buffer of their block in *@buffer; NULL: it has none.
- * 0, -EIO, -ENOMEM. */
-static int load(struct inode *inode, struct xattr **list, struct buffer **buffer)
+/* The buffer of the inode's attributes, checked, or NULL: it has none; -EIO. */
+static struct buffer *get_block(struct inode *inode)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	u32 block = EXT2_I(inode)->attribute_block;
-	const struct xattr_header *header;
-	const struct xattr_entry *entry;
+	struct buffer *buffer = block ? ext2_bread(fs, block, false) : NULL;
+
+	if (IS_ERR_OR_NULL(buffer))
+		return buffer == ERR_PTR(-EUCLEAN) ? ERR_PTR(-EIO) : buffer;
+	const struct xattr_header *header = buffer->data;
+	if (header->magic == XATTR_MAGIC && header->blocks == 1)
+		return buffer;
+	brelse(buffer);
+	ext2_error(fs, "no attributes are in block", block);
+	return ERR_PTR(-EIO);
+}
+
+int ext2_load_xattrs(struct inode *inode, struct xattr **list)
+{
+	struct buffer *buffer = get_block(inode);
 	int error = 0;
 
-	*buffer = block ? ext2_bread(fs, block, false) : NULL;
-	if (IS_ERR(*buffer))
-		return *buffer == ERR_PTR(-EUCLEAN) ? -EIO : (int)PTR_ERR(*buffer);
-	if (!*buffer)
-		return 0;
-	header = (*buffer)->data;
-	if (header->magic != XATTR_MAGIC || header->blocks != 1)
-		error = -EIO;
-	for (entry = (void *)(header + 1); !error && *(const u32 *)entry;
+	if (IS_ERR_OR_NULL(buffer))
+		return PTR_ERR_OR_ZERO(buffer);
+	const struct xattr_entry *entry = buffer->data + sizeof(struct xattr_header);
+	for (; !error && *(const u32 *)entry;
 	     entry = (const void *)((const char *)entry + entry_size(entry->name_length)))
-		error = add_entry(list, (*buffer)->data, (*buffer)->size, entry);
+		error = add_entry(list, buffer->data, buffer->size, entry);
 	if (error == -EIO)
-		ext2_error(fs, "no attributes are in block", block);
+		ext2_error(EXT2_FS(inode->sb), "bad attributes in block", buffer->block);
+	brelse(buffer);
 	return error;
-}
-
-s64 ext2_getxattr(struct inode *inode, const char *name, void *value, size_t size)
-{
-	struct buffer *buffer __free(buffer) = NULL;
-	struct xattr *list __free(xattrs) = NULL;
-	int error = load(inode, &list, &buffer);
-
-	return error ? error : xattr_list_get(list, name, value, size);
-}
-
-s64 ext2_listxattr(struct inode *inode, char *names, size_t size)
-{
-	struct buffer *buffer __free(buffer) = NULL;
-	struct xattr *list __free(xattrs) = NULL;
-	int error = load(inode, &list, &buffer);
-
-	return error ? error : xattr_list_names(list, names, size);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -222,33 +209,26 @@ static int replace_block(struct inode *inode, struct buffer **old, const char *i
 	return 0;
 }
 
-int ext2_setxattr(struct inode *inode, const char *name, const void *value, size_t size, int flags)
+int ext2_store_xattrs(struct inode *inode, struct xattr **list)
 {
-	size_t block_size = inode->sb->block_size;
-	struct buffer *buffer __free(buffer) = NULL;
-	struct xattr *list __free(xattrs) = NULL;
-	char *image __free(kfree) = kzalloc(block_size, GFP_KERNEL);
-	int error = image ? load(inode, &list, &buffer) : -ENOMEM;
+	size_t size = inode->sb->block_size;
 
 	if (!EXT2_FS(inode->sb)->super->revision)
 		return -EOPNOTSUPP;
-	if (!error)
-		error = xattr_list_set(&list, name, value, size, flags);
-	if (!error)
-		error = make_block(image, block_size, list);
-	if (error)
-		return error;
+	char *image __free(kfree) = kzalloc(size, GFP_KERNEL);
+	if (!image)
+		return -ENOMEM;
+	TRY(make_block(image, size, *list));
+	struct buffer *buffer __free(buffer) = get_block(inode);
+	if (IS_ERR(buffer))
+		return (int)PTR_ERR(buffer);
 	guard(write, &EXT2_I(inode)->map_lock);
-	if (list) {
-		error = replace_block(inode, &buffer, image);
-	} else {
-		drop_block(inode, buffer);
-		buffer = NULL;
-		EXT2_I(inode)->attribute_block = 0;
-	}
-	inode->ctime = current_time();
-	mark_inode_dirty(inode);
-	return error;
+	if (*list)
+		return replace_block(inode, &buffer, image);
+	drop_block(inode, buffer);
+	buffer = NULL;
+	EXT2_I(inode)->attribute_block = 0;
+	return 0;
 }
 
 void ext2_free_attributes(struct inode *inode)

@@ -2,15 +2,15 @@
  * proc.h - what the files of /proc share: the nodes of the tree, and who fills them.
  *
  * A node is a name in the tree; a file's or text link's is filled by its show function, so a new
- * file is one function and one line in a table (system.c, process.c). Under a directory with `next`
- * there are also numbers: of processes, threads or descriptors, each looking as node `each` says.
- * What a node is shown of is an entry: the node with the process and the descriptor on the way to
- * it. A file's text is made whole when it is read from its beginning, and kept in the open file.
+ * file is one function and one line in a table (system.c, kernel/proc/info.c). Under a directory
+ * with `next` there are also numbers: of processes, threads or descriptors, each looking as node
+ * `each` says. What a node is shown of is an entry: the node with the process and the descriptor on
+ * the way to it. A file's text is made whole when it is read from its beginning, and kept in the
+ * open file.
  */
 #pragma once
 
 #include "fs/internal.h"
-#include "fs/proc/process_info.h"
 #include "hash/text.h"
 
 struct proc_entry {
@@ -19,13 +19,16 @@ struct proc_entry {
 	int number; /* of a descriptor; -1: none */
 };
 
+#define PROC_FILE (S_IFREG | 0444)
+#define PROC_SWITCH (S_IFREG | 0200) /* written only */
+#define PROC_LINK (S_IFLNK | 0777)
+#define PROC_DIR (S_IFDIR | 0555)
+
 struct proc_node {
 	const char *name; /* NULL ends a list */
-	umode_t mode;	  /* with its type */
-	/* Append the text, of an entry or of what process_info() says of its process; *out gets the
-	 * error, if any. */
+	umode_t mode;	  /* PROC_* */
+	/* Append the text; out->error gets the error, if any. */
 	void (*show)(struct text *out, const struct proc_entry *entry);
-	void (*show_info)(struct text *out, const struct process_info *info);
 	/* A whole write at once, NUL-terminated; 0 or -errno. */
 	int (*write)(const char *text, size_t length);
 	/* A link to a place: referenced, or -errno. */
@@ -37,47 +40,30 @@ struct proc_node {
 	void *data; /* the show function's */
 };
 
-#define FILE_NODE(name_, show_, ...)                                                               \
-	{                                                                                          \
-		name_, S_IFREG | 0444, .show = show_, __VA_ARGS__                                  \
-	}
-#define INFO_NODE(name_, show_)                                                                    \
-	{                                                                                          \
-		name_, S_IFREG | 0444, .show_info = show_                                          \
-	}
-#define WRITE_NODE(name_, write_)                                                                  \
-	{                                                                                          \
-		name_, S_IFREG | 0200, .write = write_                                             \
-	}
-#define LINK_NODE(name_, show_, ...)                                                               \
-	{                                                                                          \
-		name_, S_IFLNK | 0777, .show = show_, __VA_ARGS__                                  \
-	}
-#define PLACE_NODE(name_, jump_)                                                                   \
-	{                                                                                          \
-		name_, S_IFLNK | 0777, .jump = jump_                                               \
-	}
-#define DIR_NODE(name_, children_)                                                                 \
-	{                                                                                          \
-		name_, S_IFDIR | 0555, .children = children_                                       \
-	}
-#define NUMBERS_NODE(name_, mode_, next_, each_)                                                   \
-	{                                                                                          \
-		name_, S_IFDIR | (mode_), .next = next_, .each = each_                             \
-	}
-#define END_NODE                                                                                   \
-	{                                                                                          \
-		.name = NULL                                                                       \
-	}
-
 extern const struct proc_node proc_root_nodes[]; /* system.c */
-extern const struct proc_node proc_process_node; /* process.c: what /proc/PID looks like */
 
 /* Append @path as current sees it. procfs.c */
 void proc_show_path(struct text *out, const struct path *path);
-/* Append the node's data, a string. */
-void proc_show_string(struct text *out, const struct proc_entry *entry);
 void proc_get_place(struct fs_context *fs, bool root, struct path *path); /* root or cwd */
+
+void proc_mounts_show(struct text *out, const struct proc_entry *entry); /* system.c */
+
+/* Of kernel/proc/info.c, which fs/ cannot include: /proc/PID and the files about CPUs. A process
+ * that has gone in between is -ESRCH or -ENOENT. */
+extern const struct proc_node proc_process_node; /* what /proc/PID looks like */
+int process_next(pid_t unused, int from);	 /* proc_node.next of /proc */
+/* Does process @pid exist (a zombie does)? Cheap: asked on each lookup under /proc. *@uid, *@gid:
+ * its effective ones, the owner of /proc/PID. */
+bool process_exists(pid_t pid, uid_t *uid, gid_t *gid);
+/* May current look into process @pid (maps, fd, cwd, exe)? 0 or -EACCES, -ESRCH. */
+int process_may_inspect(pid_t pid);
+/* Its root or working directory, referenced; or -ENOENT. */
+int process_place(pid_t pid, bool root, struct path *path);
+void proc_stat_show(struct text *out, const struct proc_entry *entry);
+void proc_uptime_show(struct text *out, const struct proc_entry *entry);
+void proc_loadavg_show(struct text *out, const struct proc_entry *entry);
+/* One CPU's lines of /proc/cpuinfo into @buf; the length. kernel/x86/cpu.c */
+size_t system_cpu_text(unsigned cpu, char *buf, size_t size);
 
 #define USER_HZ 100
 #define ULL(x) ((unsigned long long)(x))

@@ -1,6 +1,6 @@
 /*
  * procfs.c - /proc: inodes, lookup and reading of directories and files for the nodes of system.c
- * and process.c.
+ * and kernel/proc/info.c.
  *
  * An inode stands for an entry and is made of it: pid << 40 | (number + 1) << 24 | where the node
  * lies. Nothing is remembered here: what belongs to a process, and a name that was not there, is
@@ -17,17 +17,12 @@ static const struct inode_operations file_inode_operations, dir_inode_operations
 	place_operations;
 static const struct file_operations dir_file_operations, file_operations;
 
-static int process_number(pid_t pid, int from)
-{
-	pid_t next = process_next(from);
-
-	return next ? next : -ENOENT;
-}
-
-static const struct proc_node root_node = {.mode = S_IFDIR | 0555,
-					   .children = proc_root_nodes,
-					   .next = process_number,
-					   .each = &proc_process_node};
+static const struct proc_node root_node = {
+	.mode = PROC_DIR,
+	.children = proc_root_nodes,
+	.next = process_next,
+	.each = &proc_process_node,
+};
 
 /* ---- entries and inodes ---------------------------------------------------------------------- */
 
@@ -41,8 +36,9 @@ static ino_t entry_ino(const struct proc_entry *entry)
 
 static struct proc_entry entry_of(const struct inode *inode)
 {
-	return (struct proc_entry){inode->private, (pid_t)(inode->number >> PID_SHIFT),
-				   (int)(inode->number >> NUMBER_SHIFT & 0xffff) - 1};
+	return (struct proc_entry){.node = inode->private,
+				   .pid = (pid_t)(inode->number >> PID_SHIFT),
+				   .number = (int)(inode->number >> NUMBER_SHIFT & 0xffff) - 1};
 }
 
 /* The entry that @number, or @node if it is no number, makes of its directory's. */
@@ -192,35 +188,27 @@ void proc_show_path(struct text *out, const struct path *path)
 	free_pages(buffer, 0);
 }
 
-void proc_show_string(struct text *out, const struct proc_entry *entry)
-{
-	text_printf(out, "%s", (const char *)entry->node->data);
-}
-
 static int proc_jump(struct inode *inode, struct path *path)
 {
 	struct proc_entry entry = entry_of(inode);
-	int error = process_may_inspect(entry.pid);
 
-	return error ? error : entry.node->jump(&entry, path);
+	TRY(process_may_inspect(entry.pid));
+	return entry.node->jump(&entry, path);
 }
 
 /* A place's text is its path. */
 static char *proc_get_link(struct inode *inode)
 {
 	struct proc_entry entry = entry_of(inode);
-	struct path path;
+	struct path path __free(path) = {0};
 	struct text text = {0};
 
-	if (entry.node->show) {
-		entry.node->show(&text, &entry);
-	} else {
+	if (entry.node->jump)
 		text.error = proc_jump(inode, &path);
-		if (!text.error) {
-			proc_show_path(&text, &path);
-			path_put(&path);
-		}
-	}
+	if (entry.node->show)
+		entry.node->show(&text, &entry);
+	else if (!text.error)
+		proc_show_path(&text, &path);
 	text_write(&text, "\0\0\0\0\0\0\0\0", 9); /* the end, and 8 bytes more */
 	if (text.error) {
 		kfree(text.data);
@@ -231,86 +219,63 @@ static char *proc_get_link(struct inode *inode)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-struct proc_file {
-	struct mutex lock; /* pread of several threads; outside mm->lock */
-	struct text text;
-};
+static DEFINE_MUTEX(text_lock); /* the texts of all open files, file->private; outside mm->lock */
 
 static int proc_open(struct inode *inode, struct file *file)
 {
-	struct proc_file *proc_file = kzalloc(sizeof(*proc_file), GFP_KERNEL);
-
-	if (!proc_file)
-		return -ENOMEM;
-	mutex_init(&proc_file->lock, "proc_file->lock");
-	file->private = proc_file;
-	return 0;
+	file->private = kzalloc(sizeof(struct text), GFP_KERNEL);
+	return file->private ? 0 : -ENOMEM;
 }
 
 static void proc_release(struct file *file)
 {
-	struct proc_file *proc_file = file->private;
+	struct text *text = file->private;
 
-	kfree(proc_file->text.data);
-	kfree(proc_file);
+	kfree(text->data);
+	kfree(text);
 }
 
-static int fill_text(struct file *file, struct text *text)
+static int fill_text(const struct inode *inode, struct text *text)
 {
-	struct proc_entry entry = entry_of(file->inode);
-	struct process_info info;
+	struct proc_entry entry = entry_of(inode);
 
 	text->length = 0;
 	text->error = 0;
-	if (entry.node->show_info) {
-		text->error = process_info(entry.pid, &info);
-		if (!text->error)
-			entry.node->show_info(text, &info);
-	} else if (entry.node->show) {
+	if (entry.node->show)
 		entry.node->show(text, &entry);
-	}
 	return text->error;
 }
 
 static ssize_t proc_read(struct file *file, struct io *io, loff_t *position)
 {
-	struct proc_file *proc_file = file->private;
-	struct text *text = &proc_file->text;
-	ssize_t result = 0;
+	struct text *text = file->private;
 
-	mutex_lock(&proc_file->lock);
+	guard(mutex, &text_lock);
 	if (*position == 0 || !text->data)
-		result = fill_text(file, text);
-	if (!result && (u64)*position < text->length) {
-		size_t wanted = min(io->length, text->length - (size_t)*position);
-
-		result = (ssize_t)io_put(io, text->data + *position, wanted);
-		*position += result;
-		if (!result && wanted)
-			result = -EFAULT;
-	}
-	mutex_unlock(&proc_file->lock);
-	return result;
+		TRY(fill_text(file->inode, text));
+	if ((u64)*position >= text->length || !io->length)
+		return 0;
+	size_t n = io_put(io, text->data + *position,
+			  min(io->length, text->length - (size_t)*position));
+	*position += (loff_t)n;
+	return n ? (ssize_t)n : -EFAULT;
 }
 
 static ssize_t proc_write(struct file *file, struct io *io, loff_t *position)
 {
-	struct proc_entry entry = entry_of(file->inode);
+	const struct proc_node *node = entry_of(file->inode).node;
 	size_t length = io->length;
-	char *text;
-	int error;
 
-	if (!entry.node->write || length > WRITE_MAX)
+	if (!node->write || length > WRITE_MAX)
 		return -EINVAL;
-	text = kzalloc(length + 1, GFP_KERNEL);
+	char *text __free(kfree) = kzalloc(length + 1, GFP_KERNEL);
 	if (!text)
 		return -ENOMEM;
-	error = io_get(io, text, length) == length ? 0 : -EFAULT;
-	if (!error)
-		error = entry.node->write(text, length);
-	kfree(text);
+	if (io_get(io, text, length) != length)
+		return -EFAULT;
+	TRY(node->write(text, length));
 	*position += (loff_t)length;
-	return error ? error : (ssize_t)length;
+	return (ssize_t)length;
 }
 
 /* "> /proc/file" truncates nothing. */
@@ -321,14 +286,22 @@ static int no_setattr(struct inode *inode, const struct iattr *attr)
 
 static const struct inode_operations file_inode_operations = {.setattr = no_setattr};
 static const struct inode_operations dir_inode_operations = {
-	.lookup = proc_lookup, .setattr = no_setattr};
+	.lookup = proc_lookup,
+	.setattr = no_setattr,
+};
 static const struct inode_operations link_operations = {
-	.get_link = proc_get_link, .setattr = no_setattr};
-static const struct inode_operations place_operations = {.get_link = proc_get_link,
-							 .jump_link = proc_jump,
-							 .setattr = no_setattr};
-static const struct file_operations dir_file_operations = {.llseek = generic_file_llseek,
-							   .iterate = proc_iterate};
+	.get_link = proc_get_link,
+	.setattr = no_setattr,
+};
+static const struct inode_operations place_operations = {
+	.get_link = proc_get_link,
+	.jump_link = proc_jump,
+	.setattr = no_setattr,
+};
+static const struct file_operations dir_file_operations = {
+	.llseek = generic_file_llseek,
+	.iterate = proc_iterate,
+};
 static const struct file_operations file_operations = {
 	.open = proc_open,
 	.release = proc_release,

@@ -1,14 +1,11 @@
 /*
  * system.c - the files of /proc that are about the machine: memory, clocks, hash caches, switches.
  */
-#include "fs/block.h"
-#include "fs/proc/process_info.h"
 #include "fs/proc/proc.h"
 #include "hash/cache.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/export.h"
 #include "kernel/core/jobctl.h"
-#include "kernel/core/random.h"
 #include "kernel/core/system_name.h"
 
 #undef KB
@@ -92,51 +89,58 @@ static int drop_caches_write(const char *text, size_t length)
 	return 0;
 }
 
-/* ---- time and load --------------------------------------------------------------------------- */
+/* ---- mounts ---------------------------------------------------------------------------------- */
 
-static void stat_show(struct text *out, const struct proc_entry *entry)
+struct mounts_walk {
+	struct text *out;
+	struct path root; /* the process's */
+	char *buffer;	  /* two pages */
+	bool details;	  /* as mountinfo has them */
+};
+
+static void mount_line(struct mount *mount, void *argument)
 {
-	struct cpu_info info[NR_CPUS + 1] = {}, *sum = &info[nr_cpus];
-	struct system_info s;
+	struct mounts_walk *walk = argument;
+	struct super_block *sb = mount->sb;
+	unsigned flags = mount->flags | (sb->flags & SB_RDONLY);
+	/* so that the way from the file system's root is told, as if nothing were above it */
+	struct mount alone = {.root = sb->root, .parent = &alone};
+	struct path place = {mount, mount->root}, inside = {&alone, mount->root},
+		    top = {&alone, sb->root};
+	char *at = d_path(&place, &walk->root, walk->buffer, PAGE_SIZE);
+	char *from = d_path(&inside, &top, walk->buffer + PAGE_SIZE, PAGE_SIZE);
 
-	system_info(&s);
-	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
-		system_cpu_info(cpu, &info[cpu]);
-		sum->user_ns += info[cpu].user_ns;
-		sum->system_ns += info[cpu].system_ns;
-		sum->idle_ns += info[cpu].idle_ns;
-	}
-	for (unsigned i = 0, cpu = nr_cpus; i <= nr_cpus; i++, cpu = i - 1) {
-		text_printf(out, i ? "cpu%u" : "cpu ", cpu);
-		text_printf(out, " %llu 0 %llu %llu 0 0 0 0 0 0\n", proc_ticks(info[cpu].user_ns),
-			    proc_ticks(info[cpu].system_ns), proc_ticks(info[cpu].idle_ns));
-	}
-	text_printf(out, "intr %llu\nctxt %llu\nbtime %llu\n", ULL(s.interrupts),
-		    ULL(s.context_switches), ULL((realtime_ns() - ktime_ns()) / NSEC_PER_SEC));
-	text_printf(out, "processes %llu\nprocs_running %u\nprocs_blocked 0\n", ULL(s.forks),
-		    s.runnable);
+	if (IS_ERR(at) || IS_ERR(from) || *at != '/')
+		return; /* outside the process's root */
+	if (walk->details)
+		text_printf(walk->out, "%d %d %u:%u %s %s ", mount->id, mount->parent->id,
+			    MAJOR(sb->dev), MINOR(sb->dev), from, at);
+	else
+		text_printf(walk->out, "%s %s %s ", mount->device_name, at, sb->type->name);
+	text_printf(walk->out, "%s%s%s%s%s%s", flags & SB_RDONLY ? "ro" : "rw",
+		    flags & SB_NOSUID ? ",nosuid" : "", flags & SB_NODEV ? ",nodev" : "",
+		    flags & SB_NOEXEC ? ",noexec" : "", flags & SB_NOATIME ? ",noatime" : "",
+		    flags & MS_RELATIME ? ",relatime" : "");
+	if (walk->details)
+		text_printf(walk->out, " - %s %s %s\n", sb->type->name, mount->device_name,
+			    sb->flags & SB_RDONLY ? "ro" : "rw");
+	else
+		text_printf(walk->out, " 0 0\n");
 }
 
-static void uptime_show(struct text *out, const struct proc_entry *entry)
+void proc_mounts_show(struct text *out, const struct proc_entry *entry)
 {
-	struct system_info s;
+	struct path root __free(path) = {0};
+	char *buffer __free(kfree) = kmalloc(2 * PAGE_SIZE, GFP_KERNEL);
 
-	system_info(&s);
-	text_printf(out, "%llu.%02llu %llu.%02llu\n", proc_ticks(s.uptime_ns) / USER_HZ,
-		    proc_ticks(s.uptime_ns) % USER_HZ, proc_ticks(s.idle_ns) / USER_HZ,
-		    proc_ticks(s.idle_ns) % USER_HZ);
+	out->error = buffer ? process_place(entry->pid, true, &root) : -ENOMEM;
+	if (out->error)
+		return;
+	struct mounts_walk walk = {out, root, buffer, entry->node->data != NULL};
+	for_each_mount(mount_line, &walk);
 }
 
-static void loadavg_show(struct text *out, const struct proc_entry *entry)
-{
-	struct system_info s;
-
-	system_info(&s);
-	for (int i = 0; i < 3; i++)
-		text_printf(out, "%llu.%02llu ", ULL(s.load[i] >> 16),
-			    ULL((s.load[i] & 0xffff) * 100 >> 16));
-	text_printf(out, "%u/%u %d\n", s.runnable, s.tasks, s.last_pid);
-}
+/* ---- names and devices ----------------------------------------------------------------------- */
 
 static void cpuinfo_show(struct text *out, const struct proc_entry *entry)
 {
@@ -146,31 +150,19 @@ static void cpuinfo_show(struct text *out, const struct proc_entry *entry)
 		text_write(out, lines, system_cpu_text(cpu, lines, sizeof(lines)));
 }
 
-/* ---- names and devices ----------------------------------------------------------------------- */
-
 static void version_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out, "Linux version %s (chainwalk) %s\n", SYSTEM_RELEASE, SYSTEM_VERSION);
 }
 
-/* What a function without arguments, the node's data, says. */
-static void line_show(struct text *out, const struct proc_entry *entry)
+static void cmdline_show(struct text *out, const struct proc_entry *entry)
 {
-	const char *(*line)(void) = entry->node->data;
-
-	text_printf(out, "%s\n", line());
+	text_printf(out, "%s\n", cmdline_text());
 }
 
 static void hostname_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out, "%s\n", system_node_name);
-}
-
-static int hostname_write(const char *text, size_t length)
-{
-	while (length && (text[length - 1] == '\n' || text[length - 1] == '\0'))
-		length--;
-	return set_node_name(text, length);
 }
 
 static void filesystems_show(struct text *out, const struct proc_entry *entry)
@@ -179,40 +171,15 @@ static void filesystems_show(struct text *out, const struct proc_entry *entry)
 		text_printf(out, "%s\t%s\n", (*type)->needs_device ? "" : "nodev", (*type)->name);
 }
 
-static void partitions_show(struct text *out, const struct proc_entry *entry)
-{
-	struct block_device *device = NULL;
-
-	text_printf(out, "major minor  #blocks  name\n\n");
-	while ((device = next_block_device(device)) != NULL)
-		text_printf(out, "%4u  %7u %10llu %s\n", MAJOR(device->dev), MINOR(device->dev),
-			    ULL(device->sectors / 2), device->name);
-}
-
-/* A new one for each reader, or (the node's data) the same until the end. */
-static void uuid_show(struct text *out, const struct proc_entry *entry)
-{
-	static u8 boot_id[16];
-	u8 fresh[16], *id = entry->node->data ? boot_id : fresh;
-
-	if (id == fresh || !boot_id[6]) {
-		get_random_bytes(id, 16);
-		id[6] = (id[6] & 0x0f) | 0x40; /* version 4, random; RFC 4122 */
-		id[8] = (id[8] & 0x3f) | 0x80;
-	}
-	for (int i = 0; i < 16; i++)
-		text_printf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
-	text_printf(out, "\n");
-}
-
 static void self_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out, "%d", current_process_id());
 }
 
-static void thread_self_show(struct text *out, const struct proc_entry *entry)
+/* The node's data, a string. */
+static void string_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%d/task/%d", current_process_id(), current->pid);
+	text_printf(out, "%s", (const char *)entry->node->data);
 }
 
 /* ---- the hash caches, and the end of the run ------------------------------------------------- */
@@ -263,90 +230,69 @@ static int mark_write(const char *text, size_t length)
 	return 0;
 }
 
-/* As Linux's: c panics at once, to see what a harness makes of it; t prints the four reports. */
+/* As Linux's: c panics at once, to see what a harness makes of it. */
 static int sysrq_write(const char *text, size_t length)
 {
-	switch (length ? text[0] : 0) {
-	case 'c':
+	if (text[0] == 'c')
 		panic("sysrq triggered a crash");
-	case 't':
-		hash_report_all();
-		return 0;
-	default:
-		return -EINVAL;
-	}
+	return -EINVAL;
 }
 
-#define STRING_NODE(name_, text_) FILE_NODE(name_, proc_show_string, .data = text_ "\n")
-#define HASH_NODES(cache)                                                                          \
-	FILE_NODE(#cache, hash_show, .data = &cache##_cache_hash),                                 \
-		FILE_NODE(#cache ".json", hash_json_show, .data = &cache##_cache_hash)
+#define STRING(name, text) name, PROC_FILE, .show = string_show, .data = text "\n"
+#define HASH(cache) #cache, PROC_FILE, .show = hash_show, .data = &cache##_cache_hash
+#define JSON(cache) #cache ".json", PROC_FILE, .show = hash_json_show, .data = &cache##_cache_hash
 
 static const struct proc_node hash_nodes[] = {
-	HASH_NODES(page),
-	HASH_NODES(buffer),
-	HASH_NODES(inode),
-	HASH_NODES(dentry),
-	WRITE_NODE("dump", dump_write),
-	END_NODE,
+	{HASH(page)},	{HASH(buffer)}, {HASH(inode)},
+	{HASH(dentry)}, {JSON(page)},	{JSON(buffer)},
+	{JSON(inode)},	{JSON(dentry)}, {"dump", PROC_SWITCH, .write = dump_write},
+	{NULL},
 };
 
 static const struct proc_node chainwalk_nodes[] = {
-	FILE_NODE("locks", locks_show),
-	WRITE_NODE("exit", exit_write),
-	WRITE_NODE("mark", mark_write),
-	END_NODE,
-};
-
-static const struct proc_node random_nodes[] = {
-	FILE_NODE("boot_id", uuid_show, .data = "same"),
-	FILE_NODE("uuid", uuid_show),
-	STRING_NODE("entropy_avail", "256"),
-	STRING_NODE("poolsize", "256"),
-	END_NODE,
+	{"locks", PROC_FILE, .show = locks_show},
+	{"exit", PROC_SWITCH, .write = exit_write},
+	{"mark", PROC_SWITCH, .write = mark_write},
+	{NULL},
 };
 
 static const struct proc_node sys_kernel_nodes[] = {
-	{"hostname", S_IFREG | 0644, hostname_show, .write = hostname_write},
-	STRING_NODE("domainname", "(none)"),
-	STRING_NODE("osrelease", SYSTEM_RELEASE),
-	STRING_NODE("ostype", "Linux"),
-	STRING_NODE("version", SYSTEM_VERSION),
-	STRING_NODE("pid_max", "32768"),
-	STRING_NODE("ngroups_max", "65536"),
-	STRING_NODE("cap_last_cap", "40"),
-	DIR_NODE("random", random_nodes),
-	END_NODE,
+	{"hostname", PROC_FILE, .show = hostname_show},
+	{STRING("osrelease", SYSTEM_RELEASE)},
+	{STRING("ostype", "Linux")},
+	{STRING("version", SYSTEM_VERSION)},
+	{STRING("pid_max", "32768")},
+	{STRING("ngroups_max", "65536")},
+	{STRING("cap_last_cap", "40")},
+	{NULL},
 };
 
 static const struct proc_node sys_vm_nodes[] = {
-	WRITE_NODE("drop_caches", drop_caches_write),
-	END_NODE,
+	{"drop_caches", PROC_SWITCH, .write = drop_caches_write},
+	{NULL},
 };
 
 static const struct proc_node sys_nodes[] = {
-	DIR_NODE("kernel", sys_kernel_nodes),
-	DIR_NODE("vm", sys_vm_nodes),
-	END_NODE,
+	{"kernel", PROC_DIR, .children = sys_kernel_nodes},
+	{"vm", PROC_DIR, .children = sys_vm_nodes},
+	{NULL},
 };
 
 const struct proc_node proc_root_nodes[] = {
-	LINK_NODE("self", self_show),
-	LINK_NODE("thread-self", thread_self_show),
-	LINK_NODE("mounts", proc_show_string, .data = "self/mounts"),
-	FILE_NODE("meminfo", meminfo_show),
-	FILE_NODE("stat", stat_show),
-	FILE_NODE("uptime", uptime_show),
-	FILE_NODE("loadavg", loadavg_show),
-	FILE_NODE("cpuinfo", cpuinfo_show),
-	FILE_NODE("version", version_show),
-	FILE_NODE("filesystems", filesystems_show),
-	FILE_NODE("partitions", partitions_show),
-	FILE_NODE("cmdline", line_show, .data = cmdline_text),
-	FILE_NODE("slabinfo", slabinfo_show),
-	WRITE_NODE("sysrq-trigger", sysrq_write),
-	DIR_NODE("sys", sys_nodes),
-	DIR_NODE("hash", hash_nodes),
-	DIR_NODE("chainwalk", chainwalk_nodes),
-	END_NODE,
+	{"self", PROC_LINK, .show = self_show},
+	{"mounts", PROC_LINK, .show = string_show, .data = "self/mounts"},
+	{"meminfo", PROC_FILE, .show = meminfo_show},
+	{"stat", PROC_FILE, .show = proc_stat_show},
+	{"uptime", PROC_FILE, .show = proc_uptime_show},
+	{"loadavg", PROC_FILE, .show = proc_loadavg_show},
+	{"cpuinfo", PROC_FILE, .show = cpuinfo_show},
+	{"version", PROC_FILE, .show = version_show},
+	{"filesystems", PROC_FILE, .show = filesystems_show},
+	{"cmdline", PROC_FILE, .show = cmdline_show},
+	{"slabinfo", PROC_FILE, .show = slabinfo_show},
+	{"sysrq-trigger", PROC_SWITCH, .write = sysrq_write},
+	{"sys", PROC_DIR, .children = sys_nodes},
+	{"hash", PROC_DIR, .children = hash_nodes},
+	{"chainwalk", PROC_DIR, .children = chainwalk_nodes},
+	{NULL},
 };

@@ -20,7 +20,6 @@
 #include "fs/tmpfs/tmpfs.h"
 
 #include "fs/internal.h"
-#include "fs/xattr_list.h"
 
 enum { PAGES, INODES };
 
@@ -105,7 +104,7 @@ static void tmpfs_free_inode(struct inode *inode)
 	struct tmpfs_inode *ti = TMPFS_I(inode);
 	struct tmpfs_entry *entry, *next;
 
-	xattr_list_free(&ti->xattrs);
+	xattr_free(&ti->xattrs);
 	if (ti->directory) {
 		list_for_each_entry_safe (entry, next, &ti->directory->entries, link)
 			kmem_cache_free(entry_slab, entry);
@@ -532,25 +531,24 @@ static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t 
 
 /* ---- extended attributes: trusted.* and security.*, as in Linux 6.1 -------------------------- */
 
-static s64 tmpfs_getxattr(struct inode *inode, const char *name, void *value, size_t size)
+static int tmpfs_load_xattrs(struct inode *inode, struct xattr **list)
 {
-	if (!strncmp(name, "user.", 5))
-		return -EOPNOTSUPP;
-	return xattr_list_get(TMPFS_I(inode)->xattrs, name, value, size);
+	struct xattr **end = list;
+
+	for (const struct xattr *each = TMPFS_I(inode)->xattrs; each; each = each->next) {
+		TRY(xattr_set(end, each->name, each->value, each->size, 0));
+		end = &(*end)->next;
+	}
+	return 0;
 }
 
-static int tmpfs_setxattr(struct inode *inode, const char *name, const void *value, size_t size,
-			  int flags)
+static int tmpfs_store_xattrs(struct inode *inode, struct xattr **list)
 {
-	if (!strncmp(name, "user.", 5))
-		return -EOPNOTSUPP;
-	inode->ctime = current_time();
-	return xattr_list_set(&TMPFS_I(inode)->xattrs, name, value, size, flags);
-}
+	struct xattr *old = TMPFS_I(inode)->xattrs;
 
-static s64 tmpfs_listxattr(struct inode *inode, char *names, size_t size)
-{
-	return xattr_list_names(TMPFS_I(inode)->xattrs, names, size);
+	TMPFS_I(inode)->xattrs = *list;
+	*list = old;
+	return 0;
 }
 
 /* ---- tables of operations -------------------------------------------------------------------- */
@@ -565,17 +563,15 @@ static const struct inode_operations directory_operations = {
 	.unlink = tmpfs_unlink,
 	.rmdir = tmpfs_rmdir,
 	.rename = tmpfs_rename,
-	.getxattr = tmpfs_getxattr,
-	.setxattr = tmpfs_setxattr,
-	.listxattr = tmpfs_listxattr,
+	.load_xattrs = tmpfs_load_xattrs,
+	.store_xattrs = tmpfs_store_xattrs,
 };
 
 static const struct inode_operations other_operations = {
 	.fallocate = tmpfs_fallocate,
 	.seek = tmpfs_seek,
-	.getxattr = tmpfs_getxattr,
-	.setxattr = tmpfs_setxattr,
-	.listxattr = tmpfs_listxattr,
+	.load_xattrs = tmpfs_load_xattrs,
+	.store_xattrs = tmpfs_store_xattrs,
 };
 
 static const struct file_operations directory_file_operations = {
@@ -687,6 +683,7 @@ int tmpfs_fill_super(struct super_block *sb, const char *text, bool silent)
 	memcpy(super->limit, values, sizeof(super->limit));
 	sb->op = &super_operations;
 	sb->private = super;
+	sb->flags |= SB_NO_USER_XATTRS;
 	root = error ? NULL : tmpfs_inode(sb, NULL, S_IFDIR | (values[MODE] & S_IALLUGO), 0, NULL);
 	if (root) {
 		root->uid = (uid_t)values[UID];

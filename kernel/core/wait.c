@@ -25,7 +25,8 @@ void finish_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 {
 	guard(spinlock_irqsave, &queue->lock);
-	list_add_tail(&entry->link, &queue->waiters);
+	if (list_empty(&entry->link))
+		list_add_tail(&entry->link, &queue->waiters);
 }
 
 void remove_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
@@ -41,10 +42,6 @@ void __wake_up(wait_queue_head_t *queue)
 
 	guard(spinlock_irqsave, &queue->lock);
 	list_for_each_entry_safe (entry, next, &queue->waiters, link) {
-		if (entry->wake) {
-			entry->wake(entry);
-			continue;
-		}
 		/* Off the queue even if it was awake already: it will look at its condition. */
 		list_del_init(&entry->link);
 		wake_up_task(entry->task);

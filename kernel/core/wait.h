@@ -21,9 +21,6 @@ typedef struct wait_queue_head {
 struct wait_queue_entry {
 	struct task *task;
 	struct list_head link;
-	/* NULL: wake the task and take the entry off the queue. Otherwise called instead, with the
-	 * queue's lock held and interrupts off (poll); the entry stays. */
-	void (*wake)(struct wait_queue_entry *entry);
 };
 
 #define DEFINE_WAIT_QUEUE(name)                                                                    \
@@ -44,7 +41,8 @@ void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry,
 		     enum task_state state);
 void finish_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 
-/* Queue an entry with its own wake function, and take it off. */
+/* Queue @entry if it is not queued, and take it off: for who waits in several queues at once, and
+ * sets his state before he looks. */
 void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 void remove_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 

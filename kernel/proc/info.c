@@ -1,11 +1,12 @@
 /*
- * info.c - what /proc shows of processes and the machine (fs/proc/process_info.h).
+ * info.c - what /proc tells of processes, /proc/PID and /proc/PID/task/TID, and of the CPUs' time
+ * and load.
  *
- * Everything is copied, or referenced, under process_lock: a task's mm, files, fs and cred are
- * replaced only under it as well.
+ * What belongs to a process is printed, or referenced, under process_lock: a task's mm, files, fs
+ * and cred are replaced only under it. Where a process is asked for by its pid, a thread may be by
+ * its own: what belongs to the process is the same, the state and the CPU are the thread's.
  */
-#include "fs/proc/process_info.h"
-
+#include "fs/proc/proc.h"
 #include "kernel/drivers/tty.h"
 #include "kernel/proc/process.h"
 #include "mm/vm.h"
@@ -22,72 +23,19 @@ static struct task *find(pid_t pid, struct process **process)
 	return task;
 }
 
-int process_info(pid_t pid, struct process_info *info)
-{
-	guard(spinlock_irq, &process_lock);
-
-	struct process *process;
-	const struct task *task = find(pid, &process);
-	const struct mm *mm = task ? task->mm : NULL;
-
-	if (!process)
-		return -ESRCH;
-	*info = (struct process_info){
-		.pid = pid,
-		.tgid = process->pid,
-		.ppid = process->parent_pid,
-		.pgrp = process->group,
-		.session = process->session,
-		.state = !task		    ? 'Z'
-			 : process->stopped ? 'T'
-					    : "RSDDTX"[task->state], /* as enum task_state */
-		.threads = process->thread_count,
-		.nice = process->nice,
-		.times = process_times(process),
-		.children = process->children_times,
-		.start_ns = process->start_ns,
-		.exit_signal = process->exit_signal,
-		.cred = *process_cred(process),
-	};
-	info->tty = (int)tty_of_session(info->session, &info->foreground);
-	memcpy(info->limits, process->limits, sizeof(info->limits));
-	memcpy(info->comm, task ? task->comm : process->comm, sizeof(info->comm));
-	if (!task)
-		return 0;
-	info->cpu = task->cpu;
-	info->umask = task->fs ? task->fs->umask : 0;
-	info->signals_pending = signals_pending(process, task);
-	info->signals_blocked = task->signals->blocked;
-	for (int signo = 1; signo <= SIGNAL_COUNT; signo++) {
-		u64 handler = signal_handler(process, signo);
-
-		info->signals_ignored |= handler == SIG_IGN ? sigmask(signo) : 0;
-		info->signals_caught |= handler > SIG_IGN ? sigmask(signo) : 0;
-	}
-	if (mm) {
-		info->virtual_bytes = mm->total_pages * PAGE_SIZE;
-		info->resident_bytes = mm->resident_pages * PAGE_SIZE;
-		info->file_bytes = mm->file_pages * PAGE_SIZE;
-		info->code_bytes = mm->code_end - mm->code_start;
-		info->data_bytes = mm->data_pages * PAGE_SIZE;
-		info->stack_start = mm->stack_top;
-	}
-	return 0;
-}
-
-pid_t process_next(pid_t from)
+int process_next(pid_t unused, int from)
 {
 	struct process *process;
-	pid_t best = 0;
+	int best = -ENOENT;
 
 	guard(spinlock_irq, &process_lock);
-	list_for_each_entry(process, &process_list, all_link)
-		if (process->pid >= from && (!best || process->pid < best))
+	list_for_each_entry (process, &process_list, all_link)
+		if (process->pid >= from && (best < 0 || process->pid < best))
 			best = process->pid;
 	return best;
 }
 
-int thread_next(pid_t pid, int from)
+static int thread_next(pid_t pid, int from)
 {
 	struct task *task;
 	int best = -ENOENT;
@@ -98,7 +46,7 @@ int thread_next(pid_t pid, int from)
 
 	if (!process)
 		return -ENOENT;
-	list_for_each_entry(task, &process->threads, thread_link)
+	list_for_each_entry (task, &process->threads, thread_link)
 		if (task->pid >= from && (best < 0 || task->pid < best))
 			best = task->pid;
 	return best;
@@ -115,48 +63,6 @@ bool process_exists(pid_t pid, uid_t *uid, gid_t *gid)
 		*gid = process_cred(process)->egid;
 	}
 	return process;
-}
-
-struct mm *process_mm(pid_t pid)
-{
-	struct process *process;
-
-	guard(spinlock_irq, &process_lock);
-
-	struct task *task = find(pid, &process);
-
-	if (!task || !task->mm)
-		return NULL;
-	atomic_inc(&task->mm->users);
-	return task->mm;
-}
-
-struct file_table *process_files(pid_t pid)
-{
-	struct process *process;
-
-	guard(spinlock_irq, &process_lock);
-
-	struct task *task = find(pid, &process);
-
-	if (!task || !task->files)
-		return NULL;
-	file_table_get(task->files);
-	return task->files;
-}
-
-struct fs_context *process_fs_context(pid_t pid)
-{
-	struct process *process;
-
-	guard(spinlock_irq, &process_lock);
-
-	struct task *task = find(pid, &process);
-
-	if (!task || !task->fs)
-		return NULL;
-	fs_context_get(task->fs);
-	return task->fs;
 }
 
 int process_may_inspect(pid_t pid)
@@ -180,6 +86,190 @@ int process_may_inspect(pid_t pid)
 		       : -EACCES;
 }
 
+/* References to what the process has; NULL: it has none (kernel thread, zombie) or is gone. */
+static struct mm *process_mm(pid_t pid)
+{
+	struct process *process;
+
+	guard(spinlock_irq, &process_lock);
+
+	struct task *task = find(pid, &process);
+
+	if (!task || !task->mm)
+		return NULL;
+	atomic_inc(&task->mm->users);
+	return task->mm;
+}
+
+static struct file_table *process_files(pid_t pid)
+{
+	struct process *process;
+
+	guard(spinlock_irq, &process_lock);
+
+	struct task *task = find(pid, &process);
+
+	if (!task || !task->files)
+		return NULL;
+	file_table_get(task->files);
+	return task->files;
+}
+
+static struct fs_context *process_fs_context(pid_t pid)
+{
+	struct process *process;
+
+	guard(spinlock_irq, &process_lock);
+
+	struct task *task = find(pid, &process);
+
+	if (!task || !task->fs)
+		return NULL;
+	fs_context_get(task->fs);
+	return task->fs;
+}
+
+/* ---- states and numbers ---------------------------------------------------------------------- */
+
+#define PRINT_MAX 2048 /* of the functions below: a few numbers, and 32 groups */
+
+typedef void print_function(struct text *out, pid_t pid, const struct process *process,
+			    const struct task *task);
+
+/* Have the node's data, a print_function, print under process_lock; @task is NULL of a zombie. */
+static void process_show(struct text *out, const struct proc_entry *entry)
+{
+	print_function *print = entry->node->data;
+	struct process *process;
+
+	if (!text_reserve(out, PRINT_MAX)) /* nothing may be allocated under the lock */
+		return;
+	guard(spinlock_irq, &process_lock);
+	const struct task *task = find(entry->pid, &process);
+	if (process)
+		print(out, entry->pid, process, task);
+	else
+		out->error = -ESRCH;
+}
+
+static const char *state_name(const struct process *process, const struct task *task)
+{
+	static const char *const names[] = {/* by enum task_state */
+					    "R (running)",    "S (sleeping)", "D (disk sleep)",
+					    "D (disk sleep)", "T (stopped)",  "X (dead)"};
+
+	return !task ? "Z (zombie)" : process->stopped ? "T (stopped)" : names[task->state];
+}
+
+static const char *name_of(const struct process *process, const struct task *task)
+{
+	return task ? task->comm : process->comm;
+}
+
+static const struct mm *memory_of(const struct task *task)
+{
+	static const struct mm none;
+
+	return task && task->mm ? task->mm : &none;
+}
+
+struct signal_sets {
+	u64 pending, blocked, ignored, caught;
+};
+
+static struct signal_sets signal_sets(const struct process *process, const struct task *task)
+{
+	struct signal_sets sets = {0};
+
+	if (!task)
+		return sets;
+	sets.pending = signals_pending(process, task);
+	sets.blocked = task->signals->blocked;
+	for (int signo = 1; signo <= SIGNAL_COUNT; signo++) {
+		u64 handler = signal_handler(process, signo);
+
+		sets.ignored |= handler == SIG_IGN ? sigmask(signo) : 0;
+		sets.caught |= handler > SIG_IGN ? sigmask(signo) : 0;
+	}
+	return sets;
+}
+
+/* The 52 fields of proc(5); what does not exist here is 0. */
+static void print_stat(struct text *out, pid_t pid, const struct process *p,
+		       const struct task *task)
+{
+	const struct cpu_times own = process_times(p), *children = &p->children_times;
+	const struct signal_sets signals = signal_sets(p, task);
+	const struct mm *mm = memory_of(task);
+	pid_t foreground;
+	u32 tty = tty_of_session(p->session, &foreground);
+
+	text_printf(out, "%d (%s) %c %d %d %d %u %d 0 ", pid, name_of(p, task),
+		    *state_name(p, task), p->parent_pid, p->group, p->session, tty, foreground);
+	text_printf(out, "%llu %llu %llu 0 %llu %llu %llu %llu %d %d %u 0 ", ULL(own.minor_faults),
+		    ULL(children->minor_faults), ULL(own.major_faults), proc_ticks(own.user_ns),
+		    proc_ticks(own.system_ns), proc_ticks(children->user_ns),
+		    proc_ticks(children->system_ns), 20 + p->nice, p->nice, p->thread_count);
+	text_printf(out, "%llu %llu %llu %llu 0 0 %llu 0 0 ", proc_ticks(p->start_ns),
+		    ULL(mm->total_pages * PAGE_SIZE), ULL(mm->resident_pages),
+		    ULL(p->limits[RLIMIT_RSS].soft), ULL(mm->stack_top));
+	text_printf(out, "%llu %llu %llu %llu 0 0 0 %d %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		    ULL(signals.pending), ULL(signals.blocked), ULL(signals.ignored),
+		    ULL(signals.caught), p->exit_signal, task ? task->cpu : 0);
+}
+
+static void print_statm(struct text *out, pid_t pid, const struct process *p,
+			const struct task *task)
+{
+	const struct mm *mm = memory_of(task);
+
+	text_printf(out, "%llu %llu %llu %llu 0 %llu 0\n", ULL(mm->total_pages),
+		    ULL(mm->resident_pages), ULL(mm->file_pages),
+		    ULL((mm->code_end - mm->code_start) >> PAGE_SHIFT), ULL(mm->data_pages));
+}
+
+static void print_status(struct text *out, pid_t pid, const struct process *p,
+			 const struct task *task)
+{
+	const struct cred *cred = process_cred(p);
+	const struct signal_sets signals = signal_sets(p, task);
+	const struct mm *mm = memory_of(task);
+	unsigned long long all = ~0ULL >> 23, capabilities = cred->euid ? 0 : all;
+
+	text_printf(out, "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%d\nNgid:\t0\nPid:\t%d\n",
+		    name_of(p, task), task && task->fs ? task->fs->umask : 0, state_name(p, task),
+		    p->pid, pid);
+	text_printf(out, "PPid:\t%d\nTracerPid:\t0\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n",
+		    p->parent_pid, cred->uid, cred->euid, cred->suid, cred->fsuid, cred->gid,
+		    cred->egid, cred->sgid, cred->fsgid);
+	text_printf(out, "FDSize:\t64\nGroups:\t");
+	for (unsigned i = 0; i < cred->group_count; i++)
+		text_printf(out, "%u ", cred->groups[i]);
+	if (mm->total_pages)
+		text_printf(out, "\nVmSize:\t%8llu kB\nVmRSS:\t%8llu kB\nVmData:\t%8llu kB",
+			    ULL(mm->total_pages * 4), ULL(mm->resident_pages * 4),
+			    ULL(mm->data_pages * 4));
+	text_printf(out,
+		    "\nThreads:\t%u\nSigPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\n"
+		    "SigCgt:\t%016llx\nCapInh:\t%016llx\nCapPrm:\t%016llx\nCapEff:\t%016llx\n"
+		    "CapBnd:\t%016llx\nCapAmb:\t%016llx\n",
+		    p->thread_count, ULL(signals.pending), ULL(signals.blocked),
+		    ULL(signals.ignored), ULL(signals.caught), 0ULL, capabilities, capabilities,
+		    all, 0ULL);
+}
+
+static void print_comm(struct text *out, pid_t pid, const struct process *p,
+		       const struct task *task)
+{
+	text_printf(out, "%s\n", name_of(p, task));
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+DEFINE_FREE(mm, struct mm *, if (*variable) mm_put(*variable))
+DEFINE_FREE(files, struct file_table *, file_table_put(*variable))
+DEFINE_FREE(file, struct file *, if (*variable) fput(*variable))
+
 /* Copy from the page that @address is in, which is there; false if it is not. */
 static bool copy_present(struct mm *mm, u64 address, void *to, size_t n)
 {
@@ -193,7 +283,8 @@ static bool copy_present(struct mm *mm, u64 address, void *to, size_t n)
 	return true;
 }
 
-size_t process_read_memory(struct mm *mm, u64 address, void *to, size_t n)
+/* Read @n bytes of @mm's memory at @address; bytes read. */
+static size_t read_memory(struct mm *mm, u64 address, void *to, size_t n)
 {
 	u64 start = address, end = min(address + n, (u64)USER_TOP), piece;
 
@@ -206,6 +297,140 @@ size_t process_read_memory(struct mm *mm, u64 address, void *to, size_t n)
 	return address - start;
 }
 
+/* The arguments (or the environment: its node has data) as they lie in the process's memory, NULs
+ * between. A kernel thread has none. */
+static void strings_show(struct text *out, const struct proc_entry *entry)
+{
+	bool environment = entry->node->data != NULL;
+	struct mm *mm __free(mm) = process_mm(entry->pid);
+	char piece[256];
+	size_t n;
+
+	out->error = environment ? process_may_inspect(entry->pid) : 0;
+	if (out->error || !mm)
+		return;
+	u64 at = environment ? mm->env_start : mm->arg_start;
+	u64 end = environment ? mm->env_end : mm->arg_end;
+	for (; at < end; at += n) {
+		n = read_memory(mm, at, piece, min_t(size_t, sizeof(piece), end - at));
+		if (!n)
+			break;
+		text_write(out, piece, n);
+	}
+}
+
+static void map_line(struct text *out, const struct mm *mm, const struct vma *vma)
+{
+	const struct inode *inode = vma->file ? vma->file->inode : NULL;
+	size_t before = out->length;
+
+	text_printf(
+		out, "%08llx-%08llx %c%c%c%c %08llx %02x:%02x %llu ", ULL(vma->start),
+		ULL(vma->end), vma->flags & VM_READ ? 'r' : '-', vma->flags & VM_WRITE ? 'w' : '-',
+		vma->flags & VM_EXEC ? 'x' : '-', vma->flags & VM_SHARED ? 's' : 'p',
+		inode ? ULL(vma->page_offset << PAGE_SHIFT) : 0, inode ? MAJOR(inode->sb->dev) : 0,
+		inode ? MINOR(inode->sb->dev) : 0, ULL(inode ? inode->number : 0));
+	before = out->length - before;
+	if (before < 73)
+		text_printf(out, "%*s", (int)(73 - before), "");
+	if (vma->file)
+		proc_show_path(out, &vma->file->path);
+	else if (vma->flags & VM_STACK)
+		text_printf(out, "[stack]");
+	else if (vma->start <= mm->brk_end && vma->end >= mm->brk_start &&
+		 mm->brk_end > mm->brk_start)
+		text_printf(out, "[heap]");
+	text_printf(out, "\n");
+}
+
+static void maps_show(struct text *out, const struct proc_entry *entry)
+{
+	struct mm *mm __free(mm) = process_mm(entry->pid);
+
+	out->error = process_may_inspect(entry->pid);
+	if (out->error || !mm)
+		return;
+	guard(read, &mm->lock);
+	for (unsigned i = 0; i < mm->area_count; i++)
+		map_line(out, mm, mm->areas[i]);
+}
+
+/* ---- places and descriptors ------------------------------------------------------------------ */
+
+int process_place(pid_t pid, bool root, struct path *path)
+{
+	struct fs_context *fs = process_fs_context(pid);
+
+	if (!fs)
+		return -ENOENT;
+	proc_get_place(fs, root, path);
+	fs_context_put(fs);
+	return 0;
+}
+
+static int place_jump(const struct proc_entry *entry, struct path *path)
+{
+	return process_place(entry->pid, entry->node->data != NULL, path);
+}
+
+static int exe_jump(const struct proc_entry *entry, struct path *path)
+{
+	struct mm *mm __free(mm) = process_mm(entry->pid);
+
+	if (!mm || !mm->exe)
+		return -ENOENT;
+	*path = mm->exe->path;
+	path_get(path);
+	return 0;
+}
+
+static int fd_jump(const struct proc_entry *entry, struct path *path)
+{
+	struct file_table *table __free(files) = process_files(entry->pid);
+	struct file *file __free(file) = table ? file_table_get_file(table, entry->number) : NULL;
+
+	if (!file)
+		return -ENOENT;
+	*path = file->path;
+	path_get(path);
+	return 0;
+}
+
+static int fd_next(pid_t pid, int from)
+{
+	TRY(process_may_inspect(pid));
+	struct file_table *table __free(files) = process_files(pid);
+	int fd = table ? file_table_next(table, from) : -1;
+	return fd < 0 ? -ENOENT : fd;
+}
+
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+static const struct proc_node fd_node = {NULL, S_IFLNK | 0700, .jump = fd_jump};
+static const struct proc_node thread_node;
+
+static const struct proc_node process_nodes[] = {
+	/* the first: threads lack it */
+	{"task", PROC_DIR, .next = thread_next, .each = &thread_node},
+	{"stat", PROC_FILE, .show = process_show, .data = print_stat},
+	{"statm", PROC_FILE, .show = process_show, .data = print_statm},
+	{"status", PROC_FILE, .show = process_show, .data = print_status},
+	{"cmdline", PROC_FILE, .show = strings_show},
+	{"environ", S_IFREG | 0400, .show = strings_show, .data = "environment"},
+	{"comm", PROC_FILE, .show = process_show, .data = print_comm},
+	{"maps", PROC_FILE, .show = maps_show},
+	{"mounts", PROC_FILE, .show = proc_mounts_show},
+	{"mountinfo", PROC_FILE, .show = proc_mounts_show, .data = "details"},
+	{"cwd", PROC_LINK, .jump = place_jump},
+	{"root", PROC_LINK, .jump = place_jump, .data = "root"},
+	{"exe", PROC_LINK, .jump = exe_jump},
+	{"fd", S_IFDIR | 0500, .next = fd_next, .each = &fd_node},
+	{NULL},
+};
+
+static const struct proc_node thread_node = {NULL, PROC_DIR, .children = process_nodes + 1};
+const struct proc_node proc_process_node = {NULL, PROC_DIR, .children = process_nodes};
+
 /* ---- the machine ----------------------------------------------------------------------------- */
 
 #define LOAD_PERIOD_NS (5 * NSEC_PER_SEC)
@@ -213,22 +438,21 @@ size_t process_read_memory(struct mm *mm, u64 address, void *to, size_t n)
 static struct timer load_timer;
 static u64 loads[3]; /* << 16 */
 
-void system_info(struct system_info *info)
+/* Of all CPUs. */
+static struct cpu_info all_cpus(void)
 {
-	*info = (struct system_info){.uptime_ns = ktime_ns(),
-				     .tasks = task_count,
-				     .last_pid = last_pid,
-				     .forks = total_forks};
-	memcpy(info->load, loads, sizeof(loads));
-	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
-		struct cpu_info one;
+	struct cpu_info sum = {0};
 
-		system_cpu_info(cpu, &one);
-		info->idle_ns += one.idle_ns;
-		info->context_switches += one.switches;
-		info->runnable += one.runnable;
-		info->interrupts += cpus[cpu].interrupts;
+	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
+		struct cpu_info one = system_cpu_info(cpu);
+
+		sum.user_ns += one.user_ns;
+		sum.system_ns += one.system_ns;
+		sum.idle_ns += one.idle_ns;
+		sum.switches += one.switches;
+		sum.runnable += one.runnable;
 	}
+	return sum;
 }
 
 /* Exponential decay over 1, 5 and 15 minutes, sampled every 5 seconds: factors exp(-5 s/60 s) ...
@@ -236,12 +460,10 @@ void system_info(struct system_info *info)
 static void sample_load(void *unused)
 {
 	static const u64 decay[3] = {60296, 64453, 65173};
-	struct system_info info;
+	u64 runnable = all_cpus().runnable;
 
-	(void)unused;
-	system_info(&info);
 	for (int i = 0; i < 3; i++)
-		loads[i] = (loads[i] * decay[i] >> 16) + info.runnable * (65536 - decay[i]);
+		loads[i] = (loads[i] * decay[i] >> 16) + runnable * (65536 - decay[i]);
 	timer_start(&load_timer, load_timer.deadline_ns + LOAD_PERIOD_NS);
 }
 
@@ -249,4 +471,46 @@ void load_init(void)
 {
 	timer_init(&load_timer, sample_load, NULL);
 	timer_start(&load_timer, ktime_ns() + LOAD_PERIOD_NS);
+}
+
+static void cpu_line(struct text *out, const struct cpu_info *info)
+{
+	text_printf(out, " %llu 0 %llu %llu 0 0 0 0 0 0\n", proc_ticks(info->user_ns),
+		    proc_ticks(info->system_ns), proc_ticks(info->idle_ns));
+}
+
+void proc_stat_show(struct text *out, const struct proc_entry *entry)
+{
+	struct cpu_info sum = all_cpus();
+	u64 interrupts = 0;
+
+	text_printf(out, "cpu ");
+	cpu_line(out, &sum);
+	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
+		struct cpu_info one = system_cpu_info(cpu);
+
+		text_printf(out, "cpu%u", cpu);
+		cpu_line(out, &one);
+		interrupts += cpus[cpu].interrupts;
+	}
+	text_printf(out, "intr %llu\nctxt %llu\nbtime %llu\n", ULL(interrupts), ULL(sum.switches),
+		    ULL((realtime_ns() - ktime_ns()) / NSEC_PER_SEC));
+	text_printf(out, "processes %llu\nprocs_running %u\nprocs_blocked 0\n", ULL(total_forks),
+		    sum.runnable);
+}
+
+void proc_uptime_show(struct text *out, const struct proc_entry *entry)
+{
+	unsigned long long up = proc_ticks(ktime_ns()), idle = proc_ticks(all_cpus().idle_ns);
+
+	text_printf(out, "%llu.%02llu %llu.%02llu\n", up / USER_HZ, up % USER_HZ, idle / USER_HZ,
+		    idle % USER_HZ);
+}
+
+void proc_loadavg_show(struct text *out, const struct proc_entry *entry)
+{
+	for (int i = 0; i < 3; i++)
+		text_printf(out, "%llu.%02llu ", ULL(loads[i] >> 16),
+			    ULL((loads[i] & 0xffff) * 100 >> 16));
+	text_printf(out, "%u/%u %d\n", all_cpus().runnable, task_count, last_pid);
 }

@@ -55,12 +55,8 @@ static void open_console(void)
 		return;
 	}
 	for (int i = 0; i < 3; i++) {
-		int fd = fd_alloc(0, false);
-
-		if (fd < 0)
-			break;
 		get_file(file);
-		fd_install(fd, file);
+		fd_add(file, 0, false);
 	}
 	fput(file);
 }

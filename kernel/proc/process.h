@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "fs/proc/process_info.h"
+#include "fs/vfs.h"
 #include "kernel/core/timer.h"
 #include "kernel/core/user_time.h"
 #include "kernel/proc/signal.h"
@@ -40,6 +40,11 @@ enum { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF, ITIMERS };
 struct interval_timer {
 	u64 left_ns; /* counts down by ticks; ITIMER_REAL: when it is due; 0: off */
 	u64 interval_ns;
+};
+
+struct cpu_times {
+	u64 user_ns, system_ns;
+	u64 minor_faults, major_faults;
 };
 
 /* What happened to a child, as wait4 reports it: the low byte of an end is the signal, the second
@@ -235,6 +240,13 @@ void sched_notice(struct task *task); /* make @task, if in user mode, look at it
 
 /* info.c */
 void load_init(void);
+
+struct cpu_info {
+	u64 user_ns, system_ns; /* by ticks */
+	u64 idle_ns, switches;
+	unsigned runnable; /* tasks that run or want to */
+};
+struct cpu_info system_cpu_info(unsigned cpu); /* sched.c */
 
 /* futex.c */
 void futex_init(void);

@@ -17,7 +17,6 @@
 #include <arch/process.h>
 #include <arch/time.h>
 
-#include "fs/proc/process_info.h"
 #include "kernel/proc/process.h"
 #include "mm/vm.h"
 
@@ -348,11 +347,10 @@ void task_exit_kernel(void)
 	BUG();
 }
 
-void system_cpu_info(unsigned cpu, struct cpu_info *info)
+struct cpu_info system_cpu_info(unsigned cpu)
 {
 	const struct run_queue *queue = &run_queues[cpu];
-
-	*info = (struct cpu_info){
+	struct cpu_info info = {
 		.user_ns = queue->user_ns,
 		.system_ns = queue->system_ns,
 		.idle_ns = queue->idle ? queue->idle->run_ns : 0,
@@ -360,5 +358,6 @@ void system_cpu_info(unsigned cpu, struct cpu_info *info)
 		.runnable = queue->length + (queue->running != queue->idle),
 	};
 	if (queue->idle && queue->running == queue->idle)
-		info->idle_ns += ktime_ns() - queue->idle->last_switch_ns;
+		info.idle_ns += ktime_ns() - queue->idle->last_switch_ns;
+	return info;
 }

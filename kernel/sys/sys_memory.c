@@ -52,22 +52,12 @@ s64 sys_memfd_create(const char *name, u32 flags)
 {
 	enum { CLOEXEC = 1, ALLOW_SEALING = 2, NAME_LENGTH = 249 };
 	char text[NAME_LENGTH + 1];
-	struct file *file;
-	s64 length;
-	int fd;
 
 	if (flags & ~(u32)(CLOEXEC | ALLOW_SEALING))
 		return -EINVAL;
-	length = TRY(strncpy_from_user(text, name, sizeof(text)));
-	if (length == sizeof(text))
+	if (TRY(strncpy_from_user(text, name, sizeof(text))) == sizeof(text))
 		return -EINVAL;
-	file = TRY_PTR(memory_file(0777, 0));
-	fd = fd_alloc(0, flags & CLOEXEC);
-	if (fd < 0)
-		fput(file);
-	else
-		fd_install(fd, file);
-	return fd;
+	return fd_add(TRY_PTR(memory_file(0777, 0)), 0, flags & CLOEXEC);
 }
 
 /* ---- System V shared memory ------------------------------------------------------------------ */

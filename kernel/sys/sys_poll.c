@@ -1,8 +1,11 @@
 /*
- * sys_poll.c - poll and select. fs/poll.c does the waiting; select's bit sets become a poll array
- * and back. Time-outs are points in time: ~0 for ever, 0 not at all.
+ * sys_poll.c - poll and select: waiting for any of several files.
+ *
+ * Each descriptor has an entry for the one wait queue that its file's poll method names. The task
+ * says that it sleeps before it looks at the files, so that a wake-up between a look and the sleep
+ * is not lost; after one all files are looked at again. No locks are held over the calls of poll
+ * methods. Time-outs are points in time: ~0 for ever, 0 not at all.
  */
-#include "fs/poll.h"
 #include "fs/vfs.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
@@ -43,26 +46,75 @@ static void write_time_left(void *timeout, u64 deadline)
 
 /* ---- poll ------------------------------------------------------------------------------------ */
 
+struct poll_item {
+	struct pollfd fd;
+	struct file *file; /* NULL of a negative or bad number */
+	struct poll_table table;
+};
+
+static bool ask(struct poll_item *item, struct poll_table *table)
+{
+	unsigned mask = POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;
+
+	if (!item->file) {
+		item->fd.revents = item->fd.fd < 0 ? 0 : POLLNVAL;
+	} else {
+		if (item->file->fop->poll)
+			mask = item->file->fop->poll(item->file, table);
+		item->fd.revents = (s16)(mask & ((u16)item->fd.events | POLLERR | POLLHUP));
+	}
+	return item->fd.revents;
+}
+
+/* Fill in what the files of @count items answer, once one has an answer or the time is over: how
+ * many have one, or -ERESTART_RESTARTBLOCK. All but fd, of which number and events are set, is
+ * zero. */
+static s64 wait_for_items(struct poll_item *items, u32 count, u64 deadline)
+{
+	s64 ready = 0;
+
+	for (struct poll_item *item = items; item < items + count; item++) {
+		item->file = item->fd.fd < 0 ? NULL : fget(item->fd.fd);
+		item->table.entry.task = current;
+		INIT_LIST_HEAD(&item->table.entry.link);
+	}
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		for (u32 i = 0; i < count; i++) /* queued only where it may sleep */
+			ready += ask(&items[i], deadline && !ready ? &items[i].table : NULL);
+		if (ready || deadline <= ktime_ns())
+			break;
+		if (signal_pending(current)) {
+			ready = -ERESTART_RESTARTBLOCK;
+			break;
+		}
+		schedule_until(deadline);
+	}
+	__set_current_state(TASK_RUNNING);
+	for (struct poll_item *item = items; item < items + count; item++) {
+		if (item->table.queue)
+			remove_wait_queue(item->table.queue, &item->table.entry);
+		if (item->file)
+			fput(item->file);
+	}
+	return ready;
+}
+
 static s64 poll_user(struct pollfd *user_fds, u32 count, u64 deadline)
 {
-	struct pollfd few[8], *fds = few;
-	s64 result;
-
 	if (count > process_limit(RLIMIT_NOFILE))
 		return -EINVAL;
-	if (count > ARRAY_SIZE(few))
-		fds = kmalloc(count * sizeof(*fds), GFP_KERNEL);
-	if (!fds)
+	struct poll_item *items __free(kfree) = kzalloc(count * sizeof(*items), GFP_KERNEL);
+	if (!items)
 		return -ENOMEM;
-	result = -EFAULT;
-	if (!copy_from_user(fds, user_fds, count * sizeof(*fds)))
-		result = poll_descriptors(fds, count, deadline);
+	for (u32 i = 0; i < count; i++)
+		if (copy_from_user(&items[i].fd, &user_fds[i], sizeof(items[i].fd)))
+			return -EFAULT;
+	s64 result = wait_for_items(items, count, deadline);
 	for (u32 i = 0; result >= 0 && i < count; i++)
-		if (put_user(fds[i].revents, &user_fds[i].revents))
-			result = -EFAULT;
-	if (fds != few)
-		kfree(fds);
-	return result == -EINTR ? -ERESTART_RESTARTBLOCK : result;
+		if (put_user(items[i].fd.revents, &user_fds[i].revents))
+			return -EFAULT;
+	return result;
 }
 
 s64 sys_poll(void *fds, u32 count, int timeout_ms)
@@ -88,68 +140,53 @@ s64 sys_ppoll(void *fds, u32 count, void *timeout, const u64 *sigmask, size_t se
 
 /* ---- select ---------------------------------------------------------------------------------- */
 
-/* What the three sets ask for, and what sets a bit in them again. */
-static const unsigned asked[3] = {POLLIN | POLLRDNORM | POLLRDBAND,
-				  POLLOUT | POLLWRNORM | POLLWRBAND, POLLPRI};
-static const unsigned answers[3] = {POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR,
-				    POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR, POLLPRI};
-
-/* Poll what the three @sets of @words words ask for, in @fds, and turn them into the answer. */
-static s64 select_sets(int count, u64 *sets, size_t words, struct pollfd *fds, u64 deadline)
-{
-	s64 found = 0, result;
-	u32 used = 0;
-
-	for (int fd = 0; fd < count; fd++) {
-		unsigned events = 0;
-
-		for (size_t which = 0; which < 3; which++)
-			if (sets[which * words + fd / 64] >> fd % 64 & 1)
-				events |= asked[which];
-		if (events)
-			fds[used++] = (struct pollfd){.fd = fd, .events = (s16)events};
-	}
-	result = poll_descriptors(fds, used, deadline);
-	if (result < 0)
-		return result;
-	memset(sets, 0, 3 * words * sizeof(u64));
-	for (const struct pollfd *fd = fds; fd < fds + used; fd++) {
-		if (fd->revents & POLLNVAL)
-			return -EBADF;
-		for (size_t which = 0; which < 3; which++)
-			if (fd->events & asked[which] && fd->revents & answers[which]) {
-				sets[which * words + fd->fd / 64] |= 1ULL << fd->fd % 64;
-				found++;
-			}
-	}
-	return found;
-}
-
 static s64 do_select(int count, u64 *read, u64 *write, u64 *except, u64 deadline)
 {
-	u64 *user[3] = {read, write, except}, *sets;
-	size_t words, bytes;
-	s64 result = 0;
+	/* What the three sets ask for, and what sets a bit in them again. */
+	static const unsigned asked[3] = {POLLIN | POLLRDNORM | POLLRDBAND,
+					  POLLOUT | POLLWRNORM | POLLWRBAND, POLLPRI};
+	static const unsigned answers[3] = {POLLHUP | POLLERR, POLLERR, 0}; /* and what was asked */
+	u64 *const user[3] = {read, write, except};
+	u64 sets[3][SELECT_MAX / 64] = {{0}};
 
 	if (count < 0)
 		return -EINVAL;
 	count = min(count, SELECT_MAX);
-	words = DIV_ROUND_UP((size_t)count, 64);
-	bytes = words * sizeof(u64);
-	sets = kzalloc(3 * bytes + (size_t)count * sizeof(struct pollfd), GFP_KERNEL);
-	if (!sets)
+	size_t bytes = DIV_ROUND_UP((size_t)count, 64) * sizeof(u64);
+	for (unsigned i = 0; i < 3; i++)
+		if (user[i] && copy_from_user(sets[i], user[i], bytes))
+			return -EFAULT;
+	struct poll_item *items __free(kfree) = kzalloc((size_t)count * sizeof(*items), GFP_KERNEL);
+	if (!items)
 		return -ENOMEM;
-	for (size_t i = 0; i < 3; i++)
-		if (user[i] && copy_from_user(sets + i * words, user[i], bytes))
-			result = -EFAULT;
-	if (!result)
-		result = select_sets(count, sets, words, (struct pollfd *)(sets + 3 * words),
-				     deadline);
-	for (size_t i = 0; i < 3; i++)
-		if (result >= 0 && user[i] && copy_to_user(user[i], sets + i * words, bytes))
-			result = -EFAULT;
-	kfree(sets);
-	return result == -EINTR ? -ERESTART_RESTARTBLOCK : result;
+	u32 used = 0;
+	for (int fd = 0; fd < count; fd++) {
+		unsigned events = 0;
+
+		for (unsigned i = 0; i < 3; i++)
+			if (sets[i][fd / 64] >> fd % 64 & 1)
+				events |= asked[i];
+		if (events)
+			items[used++].fd = (struct pollfd){.fd = fd, .events = (s16)events};
+	}
+	TRY(wait_for_items(items, used, deadline));
+	memset(sets, 0, sizeof(sets));
+	s64 found = 0;
+	for (const struct poll_item *item = items; item < items + used; item++) {
+		const struct pollfd *fd = &item->fd;
+
+		if (fd->revents & POLLNVAL)
+			return -EBADF;
+		for (unsigned i = 0; i < 3; i++)
+			if (fd->events & asked[i] && fd->revents & (asked[i] | answers[i])) {
+				sets[i][fd->fd / 64] |= 1ULL << fd->fd % 64;
+				found++;
+			}
+	}
+	for (unsigned i = 0; i < 3; i++)
+		if (user[i] && copy_to_user(user[i], sets[i], bytes))
+			return -EFAULT;
+	return found;
 }
 
 s64 sys_select(int count, u64 *read, u64 *write, u64 *except, void *timeout)

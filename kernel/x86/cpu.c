@@ -9,7 +9,7 @@
 #include <arch/boot.h>
 #include <arch/elf.h>
 
-#include "fs/proc/process_info.h"
+#include "fs/proc/proc.h"
 #include "kernel/x86/x86.h"
 
 struct tss {

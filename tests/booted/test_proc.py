@@ -21,11 +21,9 @@ FILES = """
 exec 5</etc/passwd
 echo == stat; cat /proc/self/stat
 echo == status; cat /proc/self/status
-echo == fdinfo; cat /proc/self/fdinfo/5
-echo == links; ls -l /proc/$$/fd/5 /proc/$$/exe /proc/$$/cwd /proc/$$/root /proc/self /proc/thread-self
+echo == links; ls -l /proc/$$/fd/5 /proc/$$/exe /proc/$$/cwd /proc/$$/root /proc/self
 echo == environ; HELLO=proc cat /proc/self/environ | tr '\\0' '\\n' | grep HELLO
 echo == task; ls /proc/$$/task; cat /proc/$$/task/$$/comm
-echo == uuid; cat /proc/sys/kernel/random/uuid
 echo == gone; cat /proc/99999/stat /proc/self/fd/77 2>&1
 true
 """
@@ -67,11 +65,8 @@ def test_files_of_proc(cw_run):
     assert {"Tgid:", "Uid:", "Groups:", "VmRSS:", "Threads:", "SigCgt:", "CapEff:"} <= {
         line.split()[0] for line in part["status"]
     }
-    assert [line.split(":")[0] for line in part["fdinfo"]] == ["pos", "flags", "mnt_id", "ino"]
     links = [line.split(" -> ")[1] for line in part["links"] if " -> " in line]
     assert links[:4] == ["/root", "/bin/busybox", "/etc/passwd", "/"]
-    assert links[5] == f"{links[4]}/task/{links[4]}"
     assert part["environ"] == ["HELLO=proc"]
     assert part["task"][1] == "sh"
-    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", part["uuid"][0])
     assert all("No such file" in line for line in part["gone"]) and len(part["gone"]) == 2

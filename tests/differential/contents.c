@@ -1038,33 +1038,6 @@ SCENARIO(process_groups)
 	wait(NULL);
 }
 
-SCENARIO(pipe_size)
-{
-	static char big[70000];
-	int fds[2], file = open("file", O_CREAT | O_RDWR, 0600);
-
-	pipe2(fds, O_NONBLOCK);
-	T(fcntl(fds[0], F_GETPIPE_SZ));
-	T(fcntl(fds[1], F_SETPIPE_SZ, 5000));
-	T(fcntl(fds[0], F_GETPIPE_SZ));
-	T(write(fds[1], big, sizeof(big)));
-	T(fcntl(fds[1], F_SETPIPE_SZ, 4096));
-	T(fcntl(fds[1], F_SETPIPE_SZ, 100000));
-	T(write(fds[1], "abc", 3));
-	T(read(fds[0], big, sizeof(big)));
-	say("%.3s", big + 8192);
-	T(write(fds[1], big, sizeof(big)));
-	T(fcntl(fds[1], F_SETPIPE_SZ, 1));
-	T(read(fds[0], big, sizeof(big)));
-	T(fcntl(fds[1], F_SETPIPE_SZ, 0));
-	T(fcntl(fds[1], F_SETPIPE_SZ, -1));
-	T(fcntl(file, F_GETPIPE_SZ));
-	T(fcntl(file, F_SETPIPE_SZ, 4096));
-	setuid(USER_A);
-	T(fcntl(fds[1], F_SETPIPE_SZ, 1 << 20));
-	T(fcntl(fds[1], F_SETPIPE_SZ, 1 << 21));
-}
-
 SCENARIO(poll_and_select)
 {
 	struct pollfd fds[12] = {{.fd = -1}};

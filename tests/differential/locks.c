@@ -203,29 +203,6 @@ SCENARIO(lock_waits_are_interrupted)
 	T(flock(fd, LOCK_SH));
 }
 
-SCENARIO(record_locks_deadlock)
-{
-	int fd = open("f", O_CREAT | O_RDWR, 0644), go[2], status = -1;
-	pid_t child;
-	char byte;
-
-	pipe(go);
-	T(lock(fd, F_SETLK, F_WRLCK, 0, 1));
-	child = fork();
-	if (!child) {
-		lock(fd, F_SETLK, F_WRLCK, 1, 1);
-		write(go[1], "x", 1);
-		_exit(lock(fd, F_SETLKW, F_WRLCK, 0, 1) ? 1 : 0);
-	}
-	read(go[0], &byte, 1);
-	usleep(50000); /* it waits for us by now: else we wait for it, and it is told */
-	status = lock(fd, F_SETLKW, F_WRLCK, 1, 1);
-	say("%s", status && errno == EDEADLK ? "EDEADLK" : "no deadlock");
-	close(fd);
-	waitpid(child, &status, 0);
-	T(WEXITSTATUS(status));
-}
-
 SCENARIO(open_file_locks)
 {
 	int a = open("f", O_CREAT | O_RDWR, 0644), b = open("f", O_RDWR), c = dup(a);

@@ -835,7 +835,7 @@ static void processes(void)
 {
 	static const char *const names[] = {
 		"stat", "status", "cmdline", "comm", "environ", "maps",	  "mem",    "fd",
-		"fd/0", "fdinfo", "exe",     "cwd",  "root",	"limits", "mounts", "task"};
+		"fd/0", "exe",	  "cwd",     "root", "mounts",	"task"};
 
 	printf("process columns:");
 	for (size_t i = 0; i < COUNT(names); i++)
