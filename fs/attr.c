@@ -496,7 +496,7 @@ s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 
 struct timespec64 current_time(void)
 {
-	return realtime_timespec64();
+	return ns_to_timespec64(realtime_ns());
 }
 
 #define ATIME_SECONDS (24 * 3600) /* an access time older than this is renewed */

@@ -102,7 +102,7 @@ struct inode *new_inode(struct super_block *sb)
 
 	if (!inode)
 		return NULL;
-	inode->number = (ino_t)atomic64_inc_return(&next_number);
+	inode->number = (ino_t)atomic_inc_return(&next_number);
 	inode->atime = inode->mtime = inode->ctime = current_time();
 	return inode;
 }

@@ -82,7 +82,7 @@ void __mark_buffer_dirty(struct buffer *buffer)
 		set_bit(B_DIRTY, &buffer->flags);
 		buffer->dirtied_ns = ktime_ns();
 		list_add_tail(&buffer->dirty_link, &list->buffers);
-		atomic64_add(buffer->size, &dirty_bytes);
+		atomic_add(buffer->size, &dirty_bytes);
 	}
 	spin_unlock(&list->lock);
 }
@@ -98,7 +98,7 @@ bool clean_buffer(struct buffer *buffer)
 	dirty = test_and_clear_bit(B_DIRTY, &buffer->flags);
 	if (dirty) {
 		list_del_init(&buffer->dirty_link);
-		atomic64_sub(buffer->size, &dirty_bytes);
+		atomic_sub(buffer->size, &dirty_bytes);
 	}
 	spin_unlock(&list->lock);
 	return dirty;
@@ -106,7 +106,7 @@ bool clean_buffer(struct buffer *buffer)
 
 u64 buffer_dirty_bytes(void)
 {
-	return (u64)atomic64_read(&dirty_bytes);
+	return (u64)atomic_read(&dirty_bytes);
 }
 
 /* ---- I/O ------------------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ static void end_request(struct block_request *request)
 		end_buffer(buffer, request->operation, request->status);
 	}
 	if (request->operation == BLOCK_WRITE) {
-		atomic64_sub((s64)bytes, &flying_bytes);
+		atomic_sub((s64)bytes, &flying_bytes);
 		wake_up(&brake_wait);
 		end_writes(device, count);
 	}
@@ -201,7 +201,7 @@ void submit_buffers(enum block_operation operation, struct buffer **buffers, uns
 			buffer->next_in_io = NULL;
 			if (operation == BLOCK_WRITE) {
 				atomic_inc(&device->writes_in_flight);
-				atomic64_add(buffer->size, &flying_bytes);
+				atomic_add(buffer->size, &flying_bytes);
 			}
 			if (++i == count || !add_to_request(request, buffer, buffers[i]))
 				break;
@@ -391,7 +391,7 @@ void balance_dirty(void)
 	}
 	write_dirty(NULL, ~0ULL, limit_bytes);
 	wait_event(brake_wait,
-		   buffer_dirty_bytes() + (u64)atomic64_read(&flying_bytes) <= limit_bytes);
+		   buffer_dirty_bytes() + (u64)atomic_read(&flying_bytes) <= limit_bytes);
 }
 
 void writeback_start(void)

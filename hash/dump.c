@@ -34,11 +34,11 @@ void lock_report_text(struct text *out)
 	text_printf(out, "%-24s %12s %14s\n", "lock waited for", "times", "spins");
 	for (unsigned i = 0; i < READ_ONCE(lock_class_count); i++) {
 		const struct lock_class *class = &lock_classes[i];
-		s64 contended = atomic64_read(&class->contended);
+		s64 contended = atomic_read(&class->contended);
 
 		if (contended)
 			text_printf(out, "%-24s %12lld %14lld\n", class->name, contended,
-				    atomic64_read(&class->spins));
+				    atomic_read(&class->spins));
 	}
 }
 

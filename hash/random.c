@@ -5,6 +5,7 @@
 
 #include "hash/cache.h"
 #include "kernel/core/random.h"
+#include "kernel/core/string.h"
 
 u64 hash_siphash_key[2];
 u64 hash_multilinear_keys[HASH_MULTILINEAR_KEYS];
@@ -20,36 +21,29 @@ static u64 splitmix64(u64 *state)
 	return z ^ z >> 31;
 }
 
-static void draw_words(u64 *words, unsigned count, u64 state)
-{
-	for (unsigned i = 0; i < count; i++)
-		words[i] = splitmix64(&state);
-}
-
-static void draw_permutation(u8 *table, u64 state)
-{
-	for (unsigned i = 0; i < 256; i++)
-		table[i] = (u8)i;
-	for (unsigned i = 255; i > 0; i--) {
-		unsigned j = (unsigned)(splitmix64(&state) % (i + 1));
-		u8 swap = table[i];
-
-		table[i] = table[j];
-		table[j] = swap;
-	}
-}
-
 /* Each begins at the seed itself. */
 void hash_random_init(u64 seed)
 {
-	u32 *numbers = &hash_tabulation_table[0][0];
 	u64 state = seed;
 
-	draw_words(hash_siphash_key, 2, seed);
-	draw_words(hash_multilinear_keys, HASH_MULTILINEAR_KEYS, seed);
-	draw_permutation(hash_pearson_table, seed);
+	for (unsigned i = 0; i < ARRAY_SIZE(hash_multilinear_keys); i++)
+		hash_multilinear_keys[i] = splitmix64(&state);
+	memcpy(hash_siphash_key, hash_multilinear_keys, sizeof(hash_siphash_key));
+
+	state = seed;
 	for (unsigned i = 0; i < HASH_TABULATION_BYTES * 256; i++)
-		numbers[i] = (u32)(splitmix64(&state) >> 32);
+		hash_tabulation_table[i / 256][i % 256] = (u32)(splitmix64(&state) >> 32);
+
+	state = seed;
+	for (unsigned i = 0; i < 256; i++)
+		hash_pearson_table[i] = (u8)i;
+	for (unsigned i = 255; i > 0; i--) {
+		u64 j = splitmix64(&state) % (i + 1);
+		u8 swap = hash_pearson_table[i];
+
+		hash_pearson_table[i] = hash_pearson_table[j];
+		hash_pearson_table[j] = swap;
+	}
 }
 
 void hash_random_start(void)

@@ -109,7 +109,7 @@ static void count_free(struct ext2_fs *fs, enum ext2_kind kind, struct ext2_grou
 	if (directory)
 		descriptor->used_directories_count =
 			(u16)(descriptor->used_directories_count - bits);
-	atomic64_add(bits, &fs->free[kind]);
+	atomic_add(bits, &fs->free[kind]);
 	mark_buffer_dirty(group->descriptor_buffer);
 	mark_buffer_dirty(bitmap);
 }
@@ -148,7 +148,7 @@ u32 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool direct
 	const struct cred *cred = current->cred;
 
 	*error = -ENOSPC;
-	if (kind == EXT2_BLOCKS && atomic64_read(&fs->free[kind]) <= fs->reserved_blocks && cred &&
+	if (kind == EXT2_BLOCKS && atomic_read(&fs->free[kind]) <= fs->reserved_blocks && cred &&
 	    cred->fsuid && cred->fsuid != fs->super->default_reserved_uid)
 		return 0;
 	if (offset >= fs->count[kind])

@@ -61,8 +61,8 @@ static int ext2_sync_fs(struct super_block *sb, bool wait)
 
 	if (sb->flags & SB_RDONLY)
 		return 0;
-	fs->super->free_blocks_count = (u32)atomic64_read(&fs->free[EXT2_BLOCKS]);
-	fs->super->free_inodes_count = (u32)atomic64_read(&fs->free[EXT2_INODES]);
+	fs->super->free_blocks_count = (u32)atomic_read(&fs->free[EXT2_BLOCKS]);
+	fs->super->free_inodes_count = (u32)atomic_read(&fs->free[EXT2_INODES]);
 	fs->super->write_time = (u32)current_time().tv_sec;
 	mark_buffer_dirty(fs->super_buffer);
 	error = sync_buffers(sb->bdev, wait);
@@ -140,10 +140,10 @@ static int ext2_statfs(struct super_block *sb, struct kstatfs *stat)
 
 	stat->type = EXT2_SUPER_MAGIC;
 	stat->blocks = fs->first[EXT2_BLOCKS] + fs->count[EXT2_BLOCKS] - fs->overhead;
-	stat->bfree = (u64)atomic64_read(&fs->free[EXT2_BLOCKS]);
+	stat->bfree = (u64)atomic_read(&fs->free[EXT2_BLOCKS]);
 	stat->bavail = stat->bfree - min(stat->bfree, (u64)fs->reserved_blocks);
 	stat->files = fs->count[EXT2_INODES];
-	stat->ffree = (u64)atomic64_read(&fs->free[EXT2_INODES]);
+	stat->ffree = (u64)atomic_read(&fs->free[EXT2_INODES]);
 	return 0;
 }
 
@@ -270,8 +270,8 @@ static int read_groups(struct ext2_fs *fs)
 		if (!group_ok(fs, i, group))
 			return ext2_error(fs, "descriptor of group", i);
 		fs->overhead += copies + 2 + fs->inode_table_blocks;
-		atomic64_add(descriptor->free_count[EXT2_BLOCKS], &fs->free[EXT2_BLOCKS]);
-		atomic64_add(descriptor->free_count[EXT2_INODES], &fs->free[EXT2_INODES]);
+		atomic_add(descriptor->free_count[EXT2_BLOCKS], &fs->free[EXT2_BLOCKS]);
+		atomic_add(descriptor->free_count[EXT2_INODES], &fs->free[EXT2_INODES]);
 	}
 	return 0;
 }

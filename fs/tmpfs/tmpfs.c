@@ -66,13 +66,13 @@ static struct tmpfs_inode *TMPFS_I(struct inode *inode)
 
 static void uncharge(struct tmpfs_super *super, int kind)
 {
-	atomic64_dec(&super->used[kind]);
+	atomic_dec(&super->used[kind]);
 }
 
 /* One more page or inode (@kind) in use: 0 or -ENOSPC. */
 static int charge(struct tmpfs_super *super, int kind)
 {
-	u64 used = (u64)atomic64_inc_return(&super->used[kind]);
+	u64 used = (u64)atomic_inc_return(&super->used[kind]);
 
 	if (likely(!super->limit[kind] || used <= super->limit[kind]))
 		return 0;
@@ -597,7 +597,7 @@ static int tmpfs_statfs(struct super_block *sb, struct kstatfs *stat)
 
 	for (int kind = PAGES; kind <= INODES; kind++)
 		free[kind] = super->limit[kind] -
-			     min((u64)atomic64_read(&super->used[kind]), super->limit[kind]);
+			     min((u64)atomic_read(&super->used[kind]), super->limit[kind]);
 	stat->type = TMPFS_MAGIC;
 	stat->blocks = super->limit[PAGES];
 	stat->bfree = stat->bavail = free[PAGES];
@@ -654,7 +654,7 @@ static int tmpfs_remount(struct super_block *sb, unsigned flags, const char *tex
 		return -EINVAL;
 	for (int kind = PAGES; kind <= INODES; kind++)
 		if (values[kind] &&
-		    (!super->limit[kind] || values[kind] < (u64)atomic64_read(&super->used[kind])))
+		    (!super->limit[kind] || values[kind] < (u64)atomic_read(&super->used[kind])))
 			return -EINVAL;
 	memcpy(super->limit, values, sizeof(super->limit));
 	return 0;

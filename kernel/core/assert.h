@@ -15,9 +15,8 @@ __noreturn __cold void panic(const char *format, ...) __printf(1, 2);
 
 extern bool panicking; /* panic() has stopped the other CPUs: nobody will release their locks */
 
-/* The same for a fault: prints and traces from @registers instead of the caller. */
-__noreturn __cold void panic_registers(const struct registers *registers, const char *format, ...)
-	__printf(2, 3);
+/* Of a fault, set before panic(): printed, and traced from, instead of the caller. */
+extern const struct registers *panic_registers;
 
 __noreturn __cold void assert_failed(const char *what, const char *file, int line,
 				     const char *function);

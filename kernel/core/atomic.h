@@ -49,12 +49,3 @@ typedef struct {
 			;                                                                          \
 		_old != (u);                                                                       \
 	})
-
-#define atomic64_read atomic_read
-#define atomic64_set atomic_set
-#define atomic64_add atomic_add
-#define atomic64_sub atomic_sub
-#define atomic64_inc atomic_inc
-#define atomic64_dec atomic_dec
-#define atomic64_inc_return atomic_inc_return
-#define atomic64_dec_return atomic_dec_return

@@ -62,15 +62,6 @@ const char *cmdline_value(const char *name)
 	return NULL;
 }
 
-bool cmdline_option(const char *name, char *buffer, size_t size)
-{
-	const char *value = cmdline_value(name);
-
-	if (value)
-		kernel_strlcpy(buffer, value, size);
-	return value;
-}
-
 bool cmdline_flag(const char *name)
 {
 	const char *value = cmdline_value(name);

@@ -24,9 +24,6 @@ const char *cmdline_text(void);
 /* Value of NAME=VALUE ("" for a bare NAME), or NULL. */
 const char *cmdline_value(const char *name);
 
-/* Copy the value; false (buffer untouched) when there is none. Cut to @size. */
-bool cmdline_option(const char *name, char *buffer, size_t size);
-
 /* NAME, or NAME=1, =y, =on. */
 bool cmdline_flag(const char *name);
 

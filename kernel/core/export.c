@@ -51,10 +51,9 @@ size_t json_escape(char *buffer, size_t size, const char *text, size_t length)
 static void put_record(const char *type, const char *json, size_t length)
 {
 	char head[80];
-	int n = scnprintf(head, sizeof(head), "@CW %u %zu %08x %s ", sequence++, length,
-			  crc32(0, json, length), type);
 
-	control_output(head, (size_t)n);
+	control_output(head, (size_t)scnprintf(head, sizeof(head), "@CW %u %zu %08x %s ", sequence++,
+					       length, crc32(0, json, length), type));
 	control_output(json, length);
 	control_output("\n", 1);
 }

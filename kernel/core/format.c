@@ -13,7 +13,7 @@ struct output {
 };
 
 struct conversion {
-	bool left, zero, alternate;
+	bool left, zero;
 	int width;
 	int precision; /* -1: none */
 };
@@ -51,8 +51,6 @@ static void put_number(struct output *out, const struct conversion *c, u64 value
 {
 	char digits[24], *first = digits + sizeof(digits);
 
-	if (c->alternate && base == 16 && value)
-		sign = "0x";
 	for (; value; value /= base)
 		*--first = "0123456789abcdef"[value % base];
 
@@ -69,10 +67,10 @@ static void put_symbol(struct output *out, const struct conversion *c, u64 addre
 {
 	u64 offset = 0;
 	const char *name = symbol_lookup(address, &offset);
+	char text[100];
 
-	put_string(out, c, name ?: "?");
-	put(out, '+', 1);
-	put_number(out, &(struct conversion){.alternate = true, .precision = 1}, offset, 16, "");
+	scnprintf(text, sizeof(text), "%s+0x%llx", name ?: "?", offset);
+	put_string(out, c, text);
 }
 
 /* A width or a precision at *@format, which moves on; @star: the argument if it is a star. */
@@ -102,10 +100,9 @@ int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list argu
 			put(&out, *format, 1);
 			continue;
 		}
-		for (format++; *format == '-' || *format == '0' || *format == '#'; format++) {
+		for (format++; *format == '-' || *format == '0'; format++) {
 			c.left |= *format == '-';
 			c.zero |= *format == '0';
-			c.alternate |= *format == '#';
 		}
 		c.width = number_at(&format, *format == '*' ? va_arg(arguments, int) : 0);
 		if (*format == '.') {

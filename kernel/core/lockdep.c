@@ -4,7 +4,7 @@
  * A node of the graph ("key") is a class and a nesting level. An edge A -> B says that B was taken
  * while A was held; it keeps where both were taken. Edges are only added, so a bit map that is read
  * without a lock tells whether one is known; adding takes `graph_lock`, which is not itself
- * checked. Searching a path on each *new* edge only makes the checker cheap once the kernel's
+ * checked. Searching a way on each *new* edge only makes the checker cheap once the kernel's
  * orders are known.
  */
 #include "kernel/core/kernel.h"
@@ -43,6 +43,7 @@ static bool ended; /* something has been reported */
 
 static void print_place(const char *what, u16 key, const void *address)
 {
+	ended = true; /* printing takes locks */
 	printk(KERN_EMERG "  %s %s (nested %u) at %pS\n", what, lock_classes[key / LEVELS].name,
 	       key % LEVELS, address);
 }
@@ -68,22 +69,22 @@ static __noreturn void report(const char *what, u16 key, const void *here)
 	panic("lockdep: %s: %s", what, lock_classes[key / LEVELS].name);
 }
 
-/* The edge (index + 1) by which a way from @from first reaches each key; 0: there is none. */
-static u16 reached[KEYS];
+static bool visited[KEYS];
 
-static void find_ways(u16 from)
+/* Is there a way of orders from @from to @to? Prints it, last step first. */
+static bool find_way(u16 from, u16 to)
 {
-	memset(reached, 0, sizeof(reached));
-	for (unsigned before = ~0u, found = 0; before != found;) {
-		before = found;
-		for (unsigned i = 0; i < edge_count; i++) {
-			if (!reached[edges[i].to] &&
-			    (edges[i].from == from || reached[edges[i].from])) {
-				reached[edges[i].to] = (u16)(i + 1);
-				found++;
-			}
+	visited[from] = true;
+	for (const struct lock_edge *edge = edges; edge < edges + edge_count; edge++) {
+		if (edge->from != from || visited[edge->to])
+			continue;
+		if (edge->to == to || find_way(edge->to, to)) {
+			print_place("holding", edge->from, edge->from_at);
+			print_place("  took", edge->to, edge->to_at);
+			return true;
 		}
 	}
+	return false;
 }
 
 static void add_edge(const struct held_lock *held, u16 key, const void *here)
@@ -91,19 +92,9 @@ static void add_edge(const struct held_lock *held, u16 key, const void *here)
 	unsigned long flags = arch_irq_save();
 
 	__spin_lock(&graph_lock);
-	find_ways(key);
-	if (reached[held->key]) {
-		ended = true;
-		printk(KERN_EMERG "lockdep: the other order, last step first:\n");
-		for (u16 step = held->key; step != key;) {
-			const struct lock_edge *edge = &edges[reached[step] - 1];
-
-			print_place("holding", edge->from, edge->from_at);
-			print_place("  took", edge->to, edge->to_at);
-			step = edge->from;
-		}
+	memset(visited, 0, sizeof(visited));
+	if (find_way(key, held->key))
 		report("possible deadlock: locks taken in two orders", key, here);
-	}
 	if (edge_count == EDGES_MAX)
 		report("too many orders to remember", key, here);
 	if (!test_and_set_bit((unsigned long)held->key * KEYS + key, known_edges))

@@ -33,15 +33,6 @@ static int start_rest(void *unused)
 	return 0;
 }
 
-static void memory_init(void)
-{
-	page_alloc_init(boot_info.max_phys);
-	boot_release_memory();
-	slab_init();
-	page_cache_init();
-	vm_init();
-}
-
 /* From boot/start.S, on CPU 0: what the loader left in EAX and EBX. */
 void kernel_main(u32 magic, phys_addr_t info)
 {
@@ -51,7 +42,11 @@ void kernel_main(u32 magic, phys_addr_t info)
 	printk_init(boot_info.command_line);
 	pr_info("Chainwalk, started by %s\n", boot_info.loader);
 	pr_info("Command line: %s\n", boot_info.command_line);
-	memory_init();
+	page_alloc_init(boot_info.max_phys);
+	boot_release_memory();
+	slab_init();
+	page_cache_init();
+	vm_init();
 	timers_init();
 	arch_irq_init();
 	time_init();

@@ -14,19 +14,8 @@ struct mutex {
 	struct mutex name = {.sem.waiters = LIST_HEAD_INIT((name).sem.waiters)};                   \
 	NAME_LOCK(name, (name).sem.wait_lock, #name)
 #define mutex_init(mutex, class_name) init_rwsem(&(mutex)->sem, class_name)
-
-static __always_inline void mutex_lock(struct mutex *mutex)
-{
-	down_write(&mutex->sem);
-}
+#define mutex_lock(mutex) down_write(&(mutex)->sem)
+#define mutex_unlock(mutex) up_write(&(mutex)->sem)
 
 /* 0, or -EINTR when a signal came first. */
-static __always_inline int mutex_lock_interruptible(struct mutex *mutex)
-{
-	return __down_write(&mutex->sem, 0, TASK_INTERRUPTIBLE);
-}
-
-static __always_inline void mutex_unlock(struct mutex *mutex)
-{
-	up_write(&mutex->sem);
-}
+#define mutex_lock_interruptible(mutex) __down_write(&(mutex)->sem, 0, TASK_INTERRUPTIBLE)

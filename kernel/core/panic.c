@@ -10,11 +10,13 @@
 bool panicking;
 static u32 panic_owner; /* 1 + the CPU that panics */
 
-static __noreturn void panic_arguments(const struct registers *registers, const char *format,
-				       va_list arguments)
+const struct registers *panic_registers;
+
+void panic(const char *format, ...)
 {
 	static char text[300], escaped[400];
 	u32 nobody = 0;
+	va_list arguments;
 
 	arch_irq_disable();
 	if (!try_cmpxchg(&panic_owner, &nobody, cpu_id() + 1)) {
@@ -24,31 +26,17 @@ static __noreturn void panic_arguments(const struct registers *registers, const 
 	}
 	arch_panic_stop_others();
 	panicking = true;
+	va_start(arguments, format);
 	vscnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
 	printk(KERN_EMERG "Kernel panic: %s\n", text);
 	json_escape(escaped, sizeof(escaped), text, strlen(text));
 	control_recordf("panic", "{\"message\":\"%s\",\"cpu\":%u}", escaped, cpu_id());
 	if (current)
 		printk(KERN_EMERG "CPU %u, task %d (%s)\n", cpu_id(), current->pid, current->comm);
-	arch_backtrace(registers);
+	arch_backtrace(panic_registers);
 	control_end();
 	arch_panic_exit();
-}
-
-void panic(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	panic_arguments(NULL, format, arguments);
-}
-
-void panic_registers(const struct registers *registers, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	panic_arguments(registers, format, arguments);
 }
 
 void assert_failed(const char *what, const char *file, int line, const char *function)

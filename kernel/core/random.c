@@ -9,7 +9,6 @@
 
 static DEFINE_SPINLOCK(random_lock); /* guards: */
 static u64 key[2], counter;
-static bool fixed;
 
 static u64 next(void)
 {
@@ -42,23 +41,14 @@ u64 random_u64(void)
 	return value;
 }
 
-static void mix(const u8 *from, size_t n)
-{
-	guard(spinlock_irqsave, &random_lock);
-	for (size_t i = 0; i < n; i++) {
-		((u8 *)key)[i % sizeof(key)] ^= from[i];
-		if (i + 1 == n || (i + 1) % sizeof(key) == 0)
-			key[0] = next(), key[1] = next();
-	}
-}
-
 void random_init(void)
 {
-	u64 seed[4] = {0};
+	u64 seed;
+	bool fixed = cmdline_u64("seed", &seed);
 
-	fixed = cmdline_u64("seed", &seed[0]);
-	for (unsigned i = 0; i < ARRAY_SIZE(seed) && !fixed; i++)
-		if (!arch_random(&seed[i]))
-			seed[i] = arch_cycles() * 0x9e3779b97f4a7c15ULL + realtime_ns() + i;
-	mix((const u8 *)seed, sizeof(seed));
+	for (unsigned i = 0; i < ARRAY_SIZE(key); i++) {
+		if (!fixed && !arch_random(&seed))
+			seed = arch_cycles() * 0x9e3779b97f4a7c15ULL + realtime_ns() + i;
+		key[i] = seed;
+	}
 }

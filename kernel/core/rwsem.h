@@ -57,15 +57,8 @@ static __always_inline int __down_write(struct rw_semaphore *sem, unsigned level
 								     : rwsem_wait(sem, true, state);
 }
 
-static __always_inline void down_write_nested(struct rw_semaphore *sem, unsigned level)
-{
-	__down_write(sem, level, TASK_UNINTERRUPTIBLE);
-}
-
-static __always_inline void down_write(struct rw_semaphore *sem)
-{
-	down_write_nested(sem, 0);
-}
+#define down_write_nested(sem, level) ((void)__down_write(sem, level, TASK_UNINTERRUPTIBLE))
+#define down_write(sem) down_write_nested(sem, 0)
 
 static __always_inline void __up(struct rw_semaphore *sem, u32 what)
 {
@@ -74,12 +67,5 @@ static __always_inline void __up(struct rw_semaphore *sem, u32 what)
 		rwsem_hand_over(sem);
 }
 
-static __always_inline void up_read(struct rw_semaphore *sem)
-{
-	__up(sem, RWSEM_READER);
-}
-
-static __always_inline void up_write(struct rw_semaphore *sem)
-{
-	__up(sem, RWSEM_WRITER);
-}
+#define up_read(sem) __up(sem, RWSEM_READER)
+#define up_write(sem) __up(sem, RWSEM_WRITER)

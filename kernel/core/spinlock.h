@@ -78,8 +78,8 @@ extern unsigned lock_class_count;
 /* A lock of @class had to be waited for. Any context. */
 static inline void lock_contended(u16 class, u64 spins)
 {
-	atomic64_inc(&lock_classes[class].contended);
-	atomic64_add((s64)spins, &lock_classes[class].spins);
+	atomic_inc(&lock_classes[class].contended);
+	atomic_add((s64)spins, &lock_classes[class].spins);
 }
 
 /* ---- the two kinds --------------------------------------------------------------------------- */
@@ -118,10 +118,7 @@ static __always_inline void spin_lock_nested(spinlock_t *lock, unsigned level)
 	__spin_lock(lock);
 }
 
-static __always_inline void spin_lock(spinlock_t *lock)
-{
-	spin_lock_nested(lock, 0);
-}
+#define spin_lock(lock) spin_lock_nested(lock, 0)
 
 static __always_inline void spin_unlock(spinlock_t *lock)
 {

@@ -39,7 +39,7 @@ char *strchr(const char *s, int c);
 
 /*
  * Formatted text into buffer[0..size), always terminated when size > 0; the characters that are in
- * the buffer (at most size - 1). Conversions: %d %u %x %o %c %s %p %% with flags - 0 #, width and
+ * the buffer (at most size - 1). Conversions: %d %u %x %o %c %s %p %% with flags - 0, width and
  * precision (also *), lengths l ll z; and %pS for the function that an address lies in. (format.c.
  * The kernel's snprintf() is the same function, a hosted build's the C library's.)
  */

@@ -7,59 +7,53 @@
  */
 #include "kernel/core/timer.h"
 #include "kernel/core/kernel.h"
-#include "kernel/core/percpu.h"
 
-struct timer_list {
+static struct timer_list {
 	spinlock_t lock;
-	struct list_head timers;
-	struct timer *running;
-} __percpu_slot;
-
-static struct timer_list lists[NR_CPUS];
+	struct timer *first, *running;
+} __percpu_slot lists[NR_CPUS];
 
 void timers_init(void)
 {
-	for (unsigned i = 0; i < NR_CPUS; i++) {
+	for (unsigned i = 0; i < NR_CPUS; i++)
 		spin_lock_init(&lists[i].lock, "timer_list");
-		INIT_LIST_HEAD(&lists[i].timers);
-	}
 }
 
 void timer_init(struct timer *timer, void (*function)(void *argument), void *argument)
 {
-	*timer = (struct timer){LIST_HEAD_INIT(timer->link), 0, function, argument, -1};
+	*timer = (struct timer){.function = function, .argument = argument, .cpu = -1};
 }
 
-/* Off its list, wherever that is; was it on one? Interrupts are off. */
+/* Off its list; was it on one? Interrupts are off. */
 static bool detach(struct timer *timer)
 {
 	if (timer->cpu < 0)
 		return false;
 	guard(spinlock, &lists[timer->cpu].lock);
-	bool pending = !list_empty(&timer->link);
-
-	if (pending)
-		list_del_init(&timer->link);
-	return pending;
+	for (struct timer **at = &lists[timer->cpu].first; *at; at = &(*at)->next) {
+		if (*at == timer) {
+			*at = timer->next;
+			return true;
+		}
+	}
+	return false;
 }
 
 void timer_start(struct timer *timer, u64 deadline_ns)
 {
 	unsigned long flags = arch_irq_save();
 	struct timer_list *list = &lists[cpu_id()];
+	struct timer **at = &list->first;
 
 	detach(timer);
 	spin_lock(&list->lock);
 	timer->deadline_ns = deadline_ns;
 	timer->cpu = (int)cpu_id();
-
-	struct list_head *after = list->timers.prev; /* new deadlines are mostly late ones */
-
-	while (after != &list->timers &&
-	       list_entry(after, struct timer, link)->deadline_ns > deadline_ns)
-		after = after->prev;
-	list_add(&timer->link, after);
-	if (list->timers.next == &timer->link)
+	while (*at && (*at)->deadline_ns <= deadline_ns)
+		at = &(*at)->next;
+	timer->next = *at;
+	*at = timer;
+	if (list->first == timer)
 		arch_timer_set(deadline_ns);
 	spin_unlock_irqrestore(&list->lock, flags);
 }
@@ -85,23 +79,18 @@ bool timer_cancel(struct timer *timer)
 void timer_interrupt(void)
 {
 	struct timer_list *list = &lists[cpu_id()];
-	u64 now = ktime_ns(), next = ~0ULL; /* none */
+	u64 now = ktime_ns();
 
-	spin_lock(&list->lock);
-	while (!list_empty(&list->timers)) {
-		struct timer *timer = list_first_entry(&list->timers, struct timer, link);
+	guard(spinlock, &list->lock);
+	while (list->first && list->first->deadline_ns <= now) {
+		struct timer *timer = list->first;
 
-		next = timer->deadline_ns;
-		if (next > now)
-			break;
-		next = ~0ULL;
-		list_del_init(&timer->link);
+		list->first = timer->next;
 		WRITE_ONCE(list->running, timer);
 		spin_unlock(&list->lock);
 		timer->function(timer->argument);
 		spin_lock(&list->lock);
 		smp_store_release(&list->running, NULL);
 	}
-	arch_timer_set(next);
-	spin_unlock(&list->lock);
+	arch_timer_set(list->first ? list->first->deadline_ns : ~0ULL); /* ~0: none */
 }

@@ -7,11 +7,10 @@
  */
 #pragma once
 
-#include "kernel/core/list.h"
 #include "kernel/core/types.h"
 
 struct timer {
-	struct list_head link; /* empty: not pending */
+	struct timer *next;
 	u64 deadline_ns;
 	void (*function)(void *argument);
 	void *argument;

@@ -40,6 +40,10 @@ typedef u64 sector_t;	/* 512-byte sector number */
 #define __user /* an address in user space: only uaccess.h may follow it */
 #define __packed __attribute__((packed))
 #define __aligned(n) __attribute__((aligned(n)))
+/* Per-CPU data is an array [NR_CPUS] whose elements do not share cache lines, indexed by cpu_id().
+ * The kernel is not preempted in kernel mode, so an index stays right until the thread blocks; what
+ * interrupt handlers touch too needs interrupts off. */
+#define __percpu_slot __aligned(64)
 #define __noreturn __attribute__((noreturn))
 #define __printf(fmt, args) __attribute__((format(printf, fmt, args)))
 #define __must_check __attribute__((warn_unused_result))

@@ -20,12 +20,11 @@
 
 static void mount_root(void)
 {
-	char device[64] = "tmpfs", type[16] = "ext2";
+	const char *device = cmdline_value("root") ?: "tmpfs";
+	const char *type = cmdline_value("rootfstype") ?: "ext2";
 	unsigned flags = cmdline_flag("ro") ? SB_RDONLY : 0;
 	int error;
 
-	cmdline_option("root", device, sizeof(device));
-	cmdline_option("rootfstype", type, sizeof(type));
 	if (strcmp(device, "tmpfs")) {
 		error = vfs_mount_root(device, type, flags);
 		if (error)
@@ -82,12 +81,11 @@ static void try_program(const char *name)
 
 static int init_thread(void *unused)
 {
-	static char name[128 + 8];
+	const char *name = cmdline_value("init");
 
-	(void)unused;
 	mount_root();
 	open_console();
-	if (cmdline_option("init", name, 128)) {
+	if (name) {
 		try_program(name);
 		panic("cannot run the program that init= names: %s", name);
 	}
@@ -144,10 +142,10 @@ void init_exited(int status)
 
 void machine_shutdown(bool reboot)
 {
-	char kind[8];
+	const char *kind = cmdline_value("stats");
 
 	vfs_shutdown();
-	if (cmdline_option("stats", kind, sizeof(kind)))
+	if (kind)
 		hash_report_shutdown(kind);
 	control_end();
 	pr_info("%s\n", reboot ? "Restarting." : "Power off.");

@@ -19,7 +19,6 @@
 
 #include "fs/vfs.h"
 #include "kernel/core/timer.h"
-#include "kernel/core/user_time.h"
 #include "kernel/proc/signal.h"
 
 #define PID_MAX 32768

@@ -291,7 +291,7 @@ void force_signal(int signo, int code, u64 address)
 		signals->blocked &= ~sigmask(signo);
 	}
 	if (process == init_process && signal_handler(process, signo) == SIG_DFL)
-		panic("init (pid 1) got fatal signal %d (code %d) at address %#llx, ip %#llx",
+		panic("init (pid 1) got fatal signal %d (code %d) at address 0x%llx, ip 0x%llx",
 		      signo, code, (unsigned long long)address,
 		      (unsigned long long)arch_user_ip(current_registers()));
 	if (enqueue(process, current, signo, &info))

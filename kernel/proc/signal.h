@@ -101,7 +101,7 @@ struct signal_state {
 	u64 saved_blocked; /* to restore when a signal ends rt_sigsuspend, ppoll, pselect */
 	bool restore_blocked;
 	bool repeats;	 /* a call is made again after a signal without a handler, and keeps */
-	u64 deadline_ns; /* the end of its wait (wait_deadline(), core/user_time.h) */
+	u64 deadline_ns; /* the end of its wait (wait_deadline(), core/time.h) */
 	/* by rt_sigtimedwait: not blocked, but not to be thrown away when ignored */
 	u64 awaited;
 	struct signal_stack stack;

@@ -9,7 +9,6 @@
 #include "fs/vfs.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
-#include "kernel/core/user_time.h"
 
 #define SELECT_MAX 4096 /* descriptors; select(2) itself is for 1024 */
 #define FOR_EVER (~0ULL)

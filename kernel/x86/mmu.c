@@ -26,7 +26,6 @@
  */
 #include <arch/io.h>
 
-#include "kernel/core/percpu.h"
 #include "kernel/x86/x86.h"
 #include "mm/page_alloc.h"
 

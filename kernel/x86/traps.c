@@ -115,9 +115,9 @@ static __noreturn void fatal_exception(const struct registers *registers, unsign
 {
 	const char *name = trap_table[vector & 31].name;
 
-	panic_registers(registers, "%s at %016llx, error %llx, CR2 %016llx",
-			name ? name : "reserved exception", (unsigned long long)registers->ip,
-			(unsigned long long)registers->orig_ax, (unsigned long long)read_cr2());
+	panic_registers = registers;
+	panic("%s at %016llx, error %llx, CR2 %016llx", name ?: "reserved exception", registers->ip,
+	      registers->orig_ax, read_cr2());
 }
 
 void trap_handle(unsigned vector, struct registers *registers)
