@@ -10,7 +10,6 @@
 #include "kernel/proc/ipc.h"
 
 #include "fs/tmpfs/tmpfs.h"
-#include "kernel/core/user_time.h"
 #include "kernel/proc/process.h"
 
 #define NUMBERS (1 << 23) /* a slot's numbers come round after so many objects */
