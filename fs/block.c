@@ -1,15 +1,12 @@
 /*
- * block.c - the registry of block devices, requests, and synchronous I/O. See block.h.
+ * block.c - the registry of block devices, requests, synchronous I/O, and reads and writes of
+ * /dev/NAME. See block.h.
  *
  * Locks: devices_lock guards the list of devices, which only grows. Requests to different devices
  * share no lock: they come from a slab, whose free objects lie with the CPUs.
  */
-#include "fs/block.h"
-
 #include "fs/buffer.h"
-#include "mm/slab.h"
-
-#define RESERVE 4 /* requests for when memory is gone */
+#include "fs/vfs.h"
 
 static LIST_HEAD(devices);
 static DEFINE_SPINLOCK(devices_lock);
@@ -17,20 +14,16 @@ static DEFINE_SPINLOCK(devices_lock);
 void register_block_device(struct block_device *device)
 {
 	device->block_size = BLOCK_SIZE_DEFAULT;
-	atomic_set(&device->writes_in_flight, 0);
 	device->write_error = 0;
-	spin_lock(&devices_lock);
+	guard(spinlock, &devices_lock);
 	list_add_tail(&device->link, &devices);
-	spin_unlock(&devices_lock);
 }
 
 struct block_device *next_block_device(struct block_device *previous)
 {
-	struct list_head *next;
+	guard(spinlock, &devices_lock);
+	struct list_head *next = previous ? previous->link.next : devices.next;
 
-	spin_lock(&devices_lock);
-	next = previous ? previous->link.next : devices.next;
-	spin_unlock(&devices_lock);
 	return next == &devices ? NULL : list_entry(next, struct block_device, link);
 }
 
@@ -58,13 +51,12 @@ struct block_device *find_block_device_by_number(dev_t dev)
 
 int set_block_size(struct block_device *device, unsigned size)
 {
-	int error;
-
 	if (size < SECTOR_SIZE || size > PAGE_SIZE || (size & (size - 1)))
 		return -EINVAL;
 	if (device->block_size == size)
 		return 0;
-	error = sync_buffers(device, true);
+	int error = sync_buffers(device, true);
+
 	invalidate_buffers(device);
 	device->block_size = size;
 	return error;
@@ -72,97 +64,102 @@ int set_block_size(struct block_device *device, unsigned size)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
+DEFINE_WAIT_QUEUE(block_wait);
 static struct kmem_cache *request_slab;
-static struct block_request reserve[RESERVE];
-static unsigned long reserve_used; /* a bit for each */
-static DEFINE_WAIT_QUEUE(reserve_wait);
+static struct block_request reserve; /* for when memory is gone */
+static unsigned long reserve_used;
 
-static struct block_request *take_reserve(void)
-{
-	for (unsigned i = 0; i < RESERVE; i++)
-		if (!test_and_set_bit(i, &reserve_used))
-			return &reserve[i];
-	return NULL;
-}
-
-struct block_request *block_request_get(enum block_operation operation, sector_t sector,
-					void (*done)(struct block_request *))
+struct block_request *block_request_get(struct block_device *device, enum block_operation operation,
+					sector_t sector, void (*done)(struct block_request *))
 {
 	struct block_request *request =
 		kmem_cache_alloc(request_slab, GFP_KERNEL | GFP_NOIO | GFP_NOWARN);
 
-	if (unlikely(!request))
-		wait_event(reserve_wait, (request = take_reserve()) != NULL);
+	if (unlikely(!request)) {
+		wait_event(block_wait, !test_and_set_bit(0, &reserve_used));
+		request = &reserve;
+	}
+	request->device = device;
 	request->operation = operation;
 	request->segment_count = 0;
 	request->sector = sector;
+	request->sectors = 0;
 	request->status = 0;
 	request->done = done;
 	return request;
 }
 
-void block_request_put(struct block_request *request)
+bool block_request_add(struct block_request *request, sector_t sector, void *data, u32 length)
 {
-	if (likely(request < reserve || request >= reserve + RESERVE)) {
-		kmem_cache_free(request_slab, request);
-		return;
-	}
-	clear_bit(request - reserve, &reserve_used);
-	wake_up(&reserve_wait);
+	struct block_segment *last = &request->segments[request->segment_count - 1];
+
+	if (sector != request->sector + request->sectors)
+		return false;
+	if (request->segment_count && (char *)last->data + last->length == (char *)data)
+		last->length += length;
+	else if (request->segment_count < BLOCK_MAX_SEGMENTS)
+		request->segments[request->segment_count++] = (struct block_segment){data, length};
+	else
+		return false;
+	request->sectors += length / SECTOR_SIZE;
+	return true;
 }
 
-void submit_block_request(struct block_device *device, struct block_request *request)
+void submit_block_request(struct block_request *request)
 {
-	u64 sectors = block_request_sectors(request);
+	if (!request)
+		return;
+	struct block_device *device = request->device;
 
-	if (unlikely(request->sector > device->sectors ||
-		     sectors > device->sectors - request->sector ||
-		     (request->operation == BLOCK_WRITE && device->read_only))) {
-		request->status = -EIO;
-		request->done(request);
+	if (likely(request->sector <= device->sectors &&
+		   request->sectors <= device->sectors - request->sector &&
+		   !(request->operation == BLOCK_WRITE && device->read_only))) {
+		device->submit(device, request);
 		return;
 	}
-	device->submit(device, request);
+	request->status = -EIO;
+	request->done(request);
 }
 
-void block_report_error(const struct block_device *device, enum block_operation operation,
-			sector_t sector)
+void block_request_end(struct block_request *request)
 {
 	static const char *const verbs[] = {"reading", "writing", "flushing"};
 	static u64 next_ns;
-	u64 now = ktime_ns();
+	u64 now = request->status ? ktime_ns() : 0;
 
-	if (now < next_ns)
-		return;
-	next_ns = now + NSEC_PER_SEC;
-	pr_err("%s: I/O error %s sector %llu\n", device->name, verbs[operation],
-	       (unsigned long long)sector);
+	if (unlikely(request->status && now >= next_ns)) {
+		next_ns = now + NSEC_PER_SEC;
+		pr_err("%s: I/O error %s sector %llu\n", request->device->name,
+		       verbs[request->operation], (unsigned long long)request->sector);
+	}
+	if (likely(request != &reserve))
+		kmem_cache_free(request_slab, request);
+	else
+		clear_bit(0, &reserve_used);
+	wake_up(&block_wait);
 }
 
 /* ---- synchronous I/O ------------------------------------------------------------------------- */
 
-static DEFINE_WAIT_QUEUE(sync_wait);
-
 static void sync_done(struct block_request *request)
 {
-	smp_store_release((int *)request->private, request->status ? request->status : 1);
-	wake_up(&sync_wait);
+	int *result = request->private, status = request->status;
+
+	smp_store_release(result, status ? status : 1);
+	block_request_end(request);
 }
 
 int block_io(struct block_device *device, enum block_operation operation, sector_t sector,
 	     void *data, u32 bytes)
 {
-	struct block_request *request = block_request_get(operation, sector, sync_done);
+	struct block_request *request = block_request_get(device, operation, sector, sync_done);
 	int result = 0;
 
 	request->private = &result;
 	if (bytes)
-		block_request_add(request, data, bytes);
-	submit_block_request(device, request);
-	wait_event(sync_wait, smp_load_acquire(&result) != 0);
-	block_request_put(request);
-	if (unlikely(result < 0))
-		block_report_error(device, operation, sector);
+		block_request_add(request, sector, data, bytes);
+	submit_block_request(request);
+	wait_event(block_wait, smp_load_acquire(&result) != 0);
 	return min(result, 0);
 }
 
@@ -175,3 +172,124 @@ void block_init(void)
 {
 	request_slab = kmem_cache_create("block_request", sizeof(struct block_request), 0, 0);
 }
+
+/* ---- /dev/NAME: through the buffer cache ----------------------------------------------------- */
+
+#define BLKROGET 0x125e
+#define BLKGETSIZE 0x1260
+#define BLKFLSBUF 0x1261
+#define BLKSSZGET 0x1268
+#define BLKGETSIZE64 0x80081272u
+
+static inline loff_t device_size(const struct file *file)
+{
+	return (loff_t)(file->inode->bdev->sectors * SECTOR_SIZE);
+}
+
+/* A block is copied to memory of our own on its way to the program and from there: nobody keeps a
+ * reference to a buffer across a copy that may fault (buffer.h). */
+static ssize_t move(struct file *file, struct io *io, loff_t *position, bool write)
+{
+	struct block_device *device = file->inode->bdev;
+	size_t size = device->block_size;
+	loff_t start = *position, end = device_size(file);
+	char *copy __free(kfree) = TRY_PTR(kmalloc(size, GFP_KERNEL));
+	int error = write && io->length && start >= end ? -ENOSPC : 0;
+
+	while (io->length && *position < end && !error) {
+		size_t offset = (size_t)*position & (size - 1);
+		size_t n = min(size - offset, io->length);
+		u64 block = (u64)*position / size;
+
+		n = min_t(size_t, n, (size_t)(end - *position));
+		if (write && io_get(io, copy, n) < n) {
+			error = -EFAULT;
+			break;
+		}
+		struct buffer *buffer =
+			write && n == size ? buffer_get(device, block) : bread(device, block);
+
+		if (IS_ERR(buffer)) {
+			error = (int)PTR_ERR(buffer);
+			break;
+		}
+		if (write) {
+			wait_on_buffer(buffer); /* a read in flight would write over it */
+			memcpy((char *)buffer->data + offset, copy, n);
+			set_bit(B_UPTODATE, &buffer->flags);
+			mark_buffer_dirty(buffer);
+		} else {
+			memcpy(copy, (char *)buffer->data + offset, n);
+		}
+		brelse(buffer);
+		if (!write && io_put(io, copy, n) < n)
+			error = -EFAULT;
+		else
+			*position += (loff_t)n;
+	}
+	if (write)
+		balance_dirty();
+	return *position > start ? *position - start : error;
+}
+
+static ssize_t block_file_read(struct file *file, struct io *io, loff_t *position)
+{
+	return move(file, io, position, false);
+}
+
+static ssize_t block_file_write(struct file *file, struct io *io, loff_t *position)
+{
+	return file->inode->bdev->read_only ? -EPERM : move(file, io, position, true);
+}
+
+static loff_t block_file_llseek(struct file *file, loff_t offset, int whence)
+{
+	if (whence == SEEK_CUR)
+		offset += file->position;
+	else if (whence == SEEK_END)
+		offset += device_size(file);
+	else if (whence != SEEK_SET)
+		return -EINVAL;
+	if (offset < 0 || offset > device_size(file))
+		return -EINVAL;
+	file->position = offset;
+	return offset;
+}
+
+static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
+{
+	struct block_device *device = file->inode->bdev;
+	void *user = (void *)(uintptr_t)argument;
+
+	switch (command) {
+	case BLKGETSIZE64:
+		return put_user((u64)device_size(file), (u64 __user *)user);
+	case BLKGETSIZE:
+		return put_user(device->sectors, (u64 __user *)user);
+	case BLKSSZGET:
+		return put_user((int)SECTOR_SIZE, (int __user *)user);
+	case BLKROGET:
+		return put_user((int)device->read_only, (int __user *)user);
+	case BLKFLSBUF:
+		if (current->cred->euid)
+			return -EACCES;
+		sync_buffers(device, true);
+		invalidate_buffers(device);
+		return 0;
+	default:
+		return -ENOTTY;
+	}
+}
+
+static int block_file_fsync(struct file *file, bool data_only)
+{
+	return sync_buffers(file->inode->bdev, true) ?: block_flush(file->inode->bdev);
+}
+
+const struct file_operations block_device_file_operations = {
+	.read = block_file_read,
+	.write = block_file_write,
+	.llseek = block_file_llseek,
+	.ioctl = block_file_ioctl,
+	.fsync = block_file_fsync,
+};

@@ -6,7 +6,7 @@
  * submit, in any order. Several may be in flight. There is no queue between: the callers (buffer.c,
  * buffer_page.c) put blocks that continue each other into one request before they submit it, and
  * write-back submits in block order, so a RAM disk pays for no elevator that it does not need.
- * Some requests are kept for when memory is gone (block_request_get), so write-back under memory
+ * One request is kept for when memory is gone (block_request_get), so write-back under memory
  * pressure goes on.
  *
  * A device belongs to one file system at a time. Its block size is the unit of the buffer cache on
@@ -29,9 +29,11 @@ struct block_segment {
 };
 
 struct block_request {
+	struct block_device *device;
 	enum block_operation operation;
 	unsigned segment_count;
 	sector_t sector;
+	u64 sectors;				     /* of all segments */
 	int status;				     /* 0 or -EIO, set by the driver */
 	void (*done)(struct block_request *request); /* interrupt context, or the submitter's */
 	void *private;				     /* the submitter's */
@@ -50,9 +52,7 @@ struct block_device {
 	void *driver;
 	unsigned block_size; /* set by register_block_device() and set_block_size() */
 	struct list_head link;
-
-	atomic_t writes_in_flight; /* of the buffer cache */
-	int write_error;	   /* of write-back, until sync_buffers() has reported it */
+	int write_error; /* of write-back, until sync_buffers() has reported it */
 };
 
 /* Make @device known; /dev/NAME exists from now on. Devices do not go away. */
@@ -66,35 +66,22 @@ struct block_device *next_block_device(struct block_device *previous);
  * when the size is none of 512, 1024, 2048, 4096, or -EIO. Sleeps. */
 int set_block_size(struct block_device *device, unsigned size);
 
+/* A request without segments. Without memory it waits until the one kept is free. Sleeps. */
+struct block_request *block_request_get(struct block_device *device, enum block_operation operation,
+					sector_t sector, void (*done)(struct block_request *));
+/* Append memory for the sectors from @sector on: false if they do not continue the request, or it
+ * is full. */
+bool block_request_add(struct block_request *request, sector_t sector, void *data, u32 length);
 /*
- * Check a filled-in request against the device and start it. One that does not fit (past the end,
- * writing to a read-only device) is completed with -EIO at once.
+ * Check a filled-in request (NULL: none) against the device and start it. One that does not fit
+ * (past the end, writing to a read-only device) is completed with -EIO at once.
  */
-void submit_block_request(struct block_device *device, struct block_request *request);
+void submit_block_request(struct block_request *request);
+/* Once it is done: a line in the log about a failure (one a second), and free it. Any context. */
+void block_request_end(struct block_request *request);
 
-/* A request: operation, sector and done set, no segments. Without memory it waits until one of the
- * reserve is free. Sleeps. */
-struct block_request *block_request_get(enum block_operation operation, sector_t sector,
-					void (*done)(struct block_request *));
-void block_request_put(struct block_request *request); /* any context */
-
-static inline void block_request_add(struct block_request *request, void *data, u32 length)
-{
-	request->segments[request->segment_count++] = (struct block_segment){data, length};
-}
-
-static inline u64 block_request_sectors(const struct block_request *request)
-{
-	u64 bytes = 0;
-
-	for (unsigned i = 0; i < request->segment_count; i++)
-		bytes += request->segments[i].length;
-	return bytes / SECTOR_SIZE;
-}
-
-/* A line in the log, at most one a second, about a request that failed. Any context. */
-void block_report_error(const struct block_device *device, enum block_operation operation,
-			sector_t sector);
+/* Woken whenever a request has ended: for all who wait for I/O. */
+extern wait_queue_head_t block_wait;
 
 /* Read or write at most 128 KB synchronously, past the caches; 0 or -EIO (also past the end).
  * Sleeps.

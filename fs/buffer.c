@@ -1,18 +1,32 @@
 /*
- * buffer.c - the buffer cache: the table, metadata buffers and their memory, the rings of file
- * pages.
+ * buffer.c - the buffer cache: the table, metadata buffers and their memory, the buffers of file
+ * pages; I/O on buffers, and when the dirty ones are written. See buffer.h for the rules.
  *
  * A metadata buffer has memory of its own and stands on the used list, which the shrinker walks
  * from the old end, giving what B_REFERENCED marks a second round. The buffers of file pages are
  * not on it; their page owns them. A lookup takes the lock of its bucket alone; list_lock is for
- * what comes and goes. See buffer.h for the rules; writeback.c for the dirty lists and I/O.
+ * what comes and goes.
+ *
+ * A buffer that becomes dirty goes to the end of a dirty list: there are several, for regions of
+ * blocks in turn, each with a lock of its own, so that writers of different files seldom meet.
+ * Write-back takes a batch from the front of one, sorts it by block and submits it, blocks that
+ * continue each other in one request. What it takes is clean, locked, and counted as flying until
+ * it is written, which is what a sync waits for in the end.
+ *
+ * Memory: while more than a quarter of it is dirty or on its way to a disk, writers are slowed down
+ * by writing themselves and by waiting.
  */
 #include "fs/buffer.h"
 
+#include "fs/internal.h"
 #include "hash/cache.h"
-#include "mm/slab.h"
 
 #define GFP_BUFFER (GFP_KERNEL | GFP_NOIO)
+#define DIRTY_EXPIRE_NS (30 * NSEC_PER_SEC)
+#define PERIOD_NS (5 * NSEC_PER_SEC)
+#define BATCH 256
+#define DIRTY_LISTS 16
+#define REGION_SHIFT 10 /* blocks of one region: they are written in order */
 
 struct buffer_key {
 	const struct block_device *device;
@@ -41,7 +55,17 @@ static struct kmem_cache *buffer_slab;
 
 static DEFINE_SPINLOCK(list_lock);
 static LIST_HEAD(used_list);
-static u64 used_count, used_bytes;
+static u64 used_bytes;
+
+static struct dirty_list {
+	spinlock_t lock;
+	struct list_head buffers; /* oldest first */
+} __aligned(64) dirty_lists[DIRTY_LISTS];
+
+static atomic64_t dirty_bytes, flying_bytes; /* to be written; being written */
+static u64 background_bytes, limit_bytes;    /* a tenth and a quarter of memory */
+static DEFINE_WAIT_QUEUE(thread_wait);
+static bool hurried;
 
 static inline u32 bucket_of(const struct block_device *device, u64 block)
 {
@@ -66,10 +90,10 @@ static __always_inline struct buffer *lookup(u32 bucket, struct block_device *de
 struct buffer *find_buffer(struct block_device *device, u64 block)
 {
 	u32 bucket = bucket_of(device, block);
-	struct buffer *buffer;
 
 	buffer_table_lock(&table, NULL, bucket);
-	buffer = lookup(bucket, device, block, true);
+	struct buffer *buffer = lookup(bucket, device, block, true);
+
 	if (buffer)
 		atomic_inc(&buffer->refcount);
 	buffer_table_unlock(&table, NULL, bucket);
@@ -88,14 +112,6 @@ static void table_insert(struct buffer *buffer, u32 bucket)
 	HASH_COUNT(buffer, inserts, 1);
 }
 
-/* Under the bucket's lock. */
-static void table_remove(struct buffer *buffer, u32 bucket)
-{
-	buffer_table_remove(&table, NULL, bucket, buffer);
-	clear_bit(B_HASHED, &buffer->flags);
-	HASH_COUNT(buffer, removes, 1);
-}
-
 /*
  * Take @buffer out of the table unless it is in use (@force: even then). false: it is in use.
  * Whoever finds a buffer counts it under the bucket lock, so once it is out at count 0 it is the
@@ -104,69 +120,201 @@ static void table_remove(struct buffer *buffer, u32 bucket)
 static bool unhash(struct buffer *buffer, bool force)
 {
 	u32 bucket = bucket_of(buffer->device, buffer->block);
-	bool idle;
 
 	buffer_table_lock(&table, NULL, bucket);
-	idle = atomic_read(&buffer->refcount) == 0 &&
-	       !(READ_ONCE(buffer->flags) & (BIT(B_DIRTY) | BIT(B_LOCKED)));
-	if ((idle || force) && test_bit(B_HASHED, &buffer->flags))
-		table_remove(buffer, bucket);
+	bool idle = atomic_read(&buffer->refcount) == 0 &&
+		    !(READ_ONCE(buffer->flags) & (BIT(B_DIRTY) | BIT(B_LOCKED)));
+
+	if ((idle || force) && test_and_clear_bit(B_HASHED, &buffer->flags)) {
+		buffer_table_remove(&table, NULL, bucket, buffer);
+		HASH_COUNT(buffer, removes, 1);
+	}
 	buffer_table_unlock(&table, NULL, bucket);
 	return idle;
 }
 
+/* ---- locked, dirty --------------------------------------------------------------------------- */
+
+static bool trylock_buffer(struct buffer *buffer)
+{
+	return !test_and_set_bit(B_LOCKED, &buffer->flags);
+}
+
+static void lock_buffer(struct buffer *buffer)
+{
+	wait_event(block_wait, trylock_buffer(buffer));
+}
+
+static void unlock_buffer(struct buffer *buffer)
+{
+	clear_bit_unlock(B_LOCKED, &buffer->flags); /* from here on it may go away */
+	wake_up(&block_wait);
+}
+
+void wait_on_buffer(struct buffer *buffer)
+{
+	wait_event(block_wait, !test_bit(B_LOCKED, &buffer->flags));
+}
+
+/* A dirty buffer keeps its block. */
+static struct dirty_list *list_of(const struct buffer *buffer)
+{
+	return &dirty_lists[(buffer->block >> REGION_SHIFT) % DIRTY_LISTS];
+}
+
+void __mark_buffer_dirty(struct buffer *buffer)
+{
+	struct dirty_list *list = list_of(buffer);
+
+	guard(spinlock, &list->lock);
+	/* A metadata buffer that was pushed out has no block any more. */
+	if (test_bit(B_DIRTY, &buffer->flags) ||
+	    !(buffer->page || test_bit(B_HASHED, &buffer->flags)))
+		return;
+	set_bit(B_DIRTY, &buffer->flags);
+	buffer->dirtied_ns = ktime_ns();
+	list_add_tail(&buffer->dirty_link, &list->buffers);
+	atomic_add(buffer->size, &dirty_bytes);
+}
+
+/* Take @buffer off its dirty list, which is locked; was it dirty? */
+static bool take_dirty(struct buffer *buffer)
+{
+	if (!test_and_clear_bit(B_DIRTY, &buffer->flags))
+		return false;
+	list_del_init(&buffer->dirty_link);
+	atomic_sub(buffer->size, &dirty_bytes);
+	return true;
+}
+
+/* Its contents are void. */
+static void clean_buffer(struct buffer *buffer)
+{
+	guard(spinlock, &list_of(buffer)->lock);
+	take_dirty(buffer);
+}
+
+/* If the locked @buffer is dirty, it is from now on in flight. Its list is locked: it must be seen
+ * there, or flying. */
+static bool take_off(struct buffer *buffer)
+{
+	if (!test_bit(B_DIRTY, &buffer->flags))
+		return false;
+	atomic_add(buffer->size, &flying_bytes);
+	clear_bit(B_ERROR, &buffer->flags);
+	if (buffer->page)
+		atomic_inc(&buffer->page->mapping->writes);
+	return take_dirty(buffer);
+}
+
+/* ---- I/O ------------------------------------------------------------------------------------- */
+
+/* The blocks are on the disk, or in memory. Interrupt context. */
+static void end_request(struct block_request *request)
+{
+	bool write = request->operation == BLOCK_WRITE;
+	struct buffer *buffer = request->private, *next;
+
+	for (; buffer; buffer = next) {
+		struct address_space *mapping = buffer->page ? buffer->page->mapping : NULL;
+
+		next = buffer->next_in_io;
+		if (likely(!request->status)) {
+			set_bit(B_UPTODATE, &buffer->flags);
+		} else if (write) {
+			set_bit(B_ERROR, &buffer->flags);
+			request->device->write_error = -EIO;
+			if (mapping)
+				mapping->write_error = -EIO;
+		}
+		if (write && mapping) /* truncation waits for B_LOCKED: it is still there */
+			end_mapping_write(mapping);
+		clear_bit_unlock(B_LOCKED, &buffer->flags);
+	}
+	if (write)
+		atomic_sub((s64)request->sectors * SECTOR_SIZE, &flying_bytes);
+	block_request_end(request); /* wakes who waits for any of this */
+}
+
+/* Locked buffers: those in a row that continue each other go in one request. Each is unlocked when
+ * done. */
+static void submit_buffers(enum block_operation operation, struct buffer **buffers, unsigned count)
+{
+	struct block_request *request = NULL;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct buffer *buffer = buffers[i];
+		sector_t sector = buffer->block * (buffer->size / SECTOR_SIZE);
+
+		buffer->next_in_io = NULL;
+		if (request && request->device == buffer->device &&
+		    block_request_add(request, sector, buffer->data, buffer->size)) {
+			buffers[i - 1]->next_in_io = buffer;
+			continue;
+		}
+		submit_block_request(request);
+		request = block_request_get(buffer->device, operation, sector, end_request);
+		request->private = buffer;
+		block_request_add(request, sector, buffer->data, buffer->size);
+	}
+	submit_block_request(request);
+}
+
+int read_buffer(struct buffer *buffer)
+{
+	if (likely(test_bit(B_UPTODATE, &buffer->flags)))
+		return 0;
+	lock_buffer(buffer);
+	if (test_bit(B_UPTODATE, &buffer->flags)) {
+		unlock_buffer(buffer);
+		return 0;
+	}
+	submit_buffers(BLOCK_READ, &buffer, 1);
+	wait_on_buffer(buffer);
+	return test_bit(B_UPTODATE, &buffer->flags) ? 0 : -EIO;
+}
+
+void write_buffers(struct buffer *first, unsigned count)
+{
+	struct buffer *batch[BLOCKS_PER_PAGE_MAX];
+	unsigned ready = 0;
+
+	for (struct buffer *buffer = first; buffer < first + count; buffer++) {
+		if (!test_bit(B_DIRTY, &buffer->flags))
+			continue;
+		if (!trylock_buffer(buffer)) {
+			submit_buffers(BLOCK_WRITE, batch, ready); /* let go before we wait */
+			ready = 0;
+			lock_buffer(buffer);
+		}
+		spin_lock(&list_of(buffer)->lock);
+		bool dirty = take_off(buffer);
+
+		spin_unlock(&list_of(buffer)->lock);
+		if (dirty)
+			batch[ready++] = buffer;
+		else
+			unlock_buffer(buffer);
+	}
+	submit_buffers(BLOCK_WRITE, batch, ready);
+}
+
 /* ---- metadata -------------------------------------------------------------------------------- */
-
-/* A buffer of @device with count 0; its caller sets what else it knows. NULL: out of memory. */
-static struct buffer *make_buffer(struct block_device *device, unsigned long flags)
-{
-	struct buffer *buffer = kmem_cache_alloc(buffer_slab, GFP_BUFFER | GFP_ZERO);
-
-	if (!buffer)
-		return NULL;
-	buffer->device = device;
-	buffer->size = device->block_size;
-	buffer->flags = flags;
-	INIT_LIST_HEAD(&buffer->lru);
-	INIT_LIST_HEAD(&buffer->dirty_link);
-	return buffer;
-}
-
-/* With its memory, unless that is a file page's. */
-static void free_buffer(struct buffer *buffer)
-{
-	ASSERT(list_empty(&buffer->dirty_link) && !test_bit(B_HASHED, &buffer->flags));
-	if (!test_bit(B_ALIAS, &buffer->flags) && buffer->size == PAGE_SIZE)
-		free_pages(buffer->data, 0);
-	else if (!test_bit(B_ALIAS, &buffer->flags))
-		kfree(buffer->data);
-	kmem_cache_free(buffer_slab, buffer);
-}
-
-static struct buffer *make_metadata_buffer(struct block_device *device, u64 block)
-{
-	struct buffer *buffer = make_buffer(device, BIT(B_MAPPED) | BIT(B_REFERENCED));
-
-	if (!buffer)
-		return NULL;
-	buffer->block = block;
-	atomic_set(&buffer->refcount, 1);
-	buffer->data = buffer->size == PAGE_SIZE ? get_free_pages(GFP_BUFFER, 0)
-						 : kmalloc(buffer->size, GFP_BUFFER);
-	if (buffer->data)
-		return buffer;
-	kmem_cache_free(buffer_slab, buffer);
-	return NULL;
-}
 
 /* A metadata buffer comes or goes. Under list_lock. */
 static void account(struct buffer *buffer, int sign)
 {
 	u64 pages = used_bytes / PAGE_SIZE;
 
-	used_count += sign;
 	used_bytes += (u64)sign * buffer->size;
 	memory_use_add(MEMORY_BUFFER, (s64)(used_bytes / PAGE_SIZE - pages));
+}
+
+static void free_buffer(struct buffer *buffer)
+{
+	ASSERT(list_empty(&buffer->dirty_link) && !test_bit(B_HASHED, &buffer->flags));
+	kfree(buffer->data);
+	kmem_cache_free(buffer_slab, buffer);
 }
 
 /* Free a used metadata buffer if nobody uses it. Under list_lock. */
@@ -180,20 +328,38 @@ static bool evict(struct buffer *buffer)
 	return true;
 }
 
+static void init_buffer(struct buffer *buffer, struct block_device *device, unsigned long flags)
+{
+	buffer->device = device;
+	buffer->size = device->block_size;
+	buffer->flags = flags;
+	INIT_LIST_HEAD(&buffer->lru);
+	INIT_LIST_HEAD(&buffer->dirty_link);
+}
+
 struct buffer *buffer_get(struct block_device *device, u64 block)
 {
-	struct buffer *buffer = find_buffer(device, block), *other;
+	struct buffer *buffer = find_buffer(device, block);
 	u32 bucket = bucket_of(device, block);
 
 	if (likely(buffer))
 		return buffer;
 	if (block >= device->sectors / (device->block_size / SECTOR_SIZE))
 		return ERR_PTR(-EIO);
-	buffer = make_metadata_buffer(device, block);
+	buffer = kmem_cache_alloc(buffer_slab, GFP_BUFFER | GFP_ZERO);
 	if (!buffer)
 		return ERR_PTR(-ENOMEM);
+	init_buffer(buffer, device, BIT(B_MAPPED) | BIT(B_REFERENCED));
+	buffer->block = block;
+	atomic_set(&buffer->refcount, 1);
+	buffer->data = kmalloc(buffer->size, GFP_BUFFER);
+	if (!buffer->data) {
+		free_buffer(buffer);
+		return ERR_PTR(-ENOMEM);
+	}
 	buffer_table_lock(&table, NULL, bucket);
-	other = lookup(bucket, device, block, false);
+	struct buffer *other = lookup(bucket, device, block, false);
+
 	if (other)
 		atomic_inc(&other->refcount);
 	else
@@ -203,10 +369,9 @@ struct buffer *buffer_get(struct block_device *device, u64 block)
 		free_buffer(buffer);
 		return other;
 	}
-	spin_lock(&list_lock);
+	guard(spinlock, &list_lock);
 	list_add_tail(&buffer->lru, &used_list);
 	account(buffer, 1);
-	spin_unlock(&list_lock);
 	return buffer;
 }
 
@@ -214,16 +379,7 @@ struct buffer *bread(struct block_device *device, u64 block)
 {
 	struct buffer *buffer = buffer_get(device, block);
 
-	if (IS_ERR(buffer) || likely(test_bit(B_UPTODATE, &buffer->flags)))
-		return buffer;
-	lock_buffer(buffer);
-	if (test_bit(B_UPTODATE, &buffer->flags)) {
-		unlock_buffer(buffer);
-		return buffer;
-	}
-	submit_buffers(BLOCK_READ, &buffer, 1);
-	wait_on_buffer(buffer);
-	if (likely(test_bit(B_UPTODATE, &buffer->flags)))
+	if (IS_ERR(buffer) || likely(!read_buffer(buffer)))
 		return buffer;
 	brelse(buffer);
 	return ERR_PTR(-EIO);
@@ -232,107 +388,49 @@ struct buffer *bread(struct block_device *device, u64 block)
 void bforget(struct buffer *buffer)
 {
 	clean_buffer(buffer);
-	if (test_bit(B_ALIAS, &buffer->flags)) { /* a damaged file system uses a file's block */
+	if (buffer->page) { /* a damaged file system uses a file's block */
 		brelse(buffer);
 		return;
 	}
-	spin_lock(&list_lock);
+	guard(spinlock, &list_lock);
 	if (atomic_dec_and_test(&buffer->refcount) && !list_empty(&buffer->lru))
 		evict(buffer);
-	spin_unlock(&list_lock);
 }
 
 void invalidate_buffers(struct block_device *device)
 {
 	struct buffer *buffer, *next;
 
-	spin_lock(&list_lock);
+	guard(spinlock, &list_lock);
 	list_for_each_entry_safe (buffer, next, &used_list, lru)
 		if (buffer->device == device)
 			evict(buffer);
-	spin_unlock(&list_lock);
 }
 
-static u64 shrink_count(void)
-{
-	/* Not 0 while write-back could help. */
-	return READ_ONCE(used_count) + buffer_dirty_bytes() / PAGE_SIZE +
-	       memory_use_total(MEMORY_DIRTY);
-}
-
-/* Reclaim cannot take what is dirty: write-back is hurried along. */
-static u64 shrink_scan(u64 objects, unsigned gfp)
-{
-	u64 freed = 0, scan;
-
-	spin_lock(&list_lock);
-	for (scan = min(used_count, 2 * objects);
-	     scan && freed < objects && !list_empty(&used_list); scan--) {
-		struct buffer *buffer = list_first_entry(&used_list, struct buffer, lru);
-
-		list_move_tail(&buffer->lru, &used_list);
-		if (test_bit(B_REFERENCED, &buffer->flags))
-			clear_bit(B_REFERENCED, &buffer->flags);
-		else
-			freed += evict(buffer);
-	}
-	spin_unlock(&list_lock);
-	writeback_hurry();
-	return freed;
-}
-
-static struct shrinker buffer_shrinker = {
-	.name = "buffer", .count = shrink_count, .scan = shrink_scan};
-
-/* ---- the rings of file pages ----------------------------------------------------------------- */
-
-/* A ring of buffers, NULL or all of them. */
-static void free_ring(struct buffer *ring)
-{
-	struct buffer *buffer = ring, *next;
-
-	for (; buffer; buffer = next == ring ? NULL : next) {
-		next = buffer->next_in_page;
-		free_buffer(buffer);
-	}
-}
+/* ---- the buffers of file pages --------------------------------------------------------------- */
 
 int create_page_buffers(struct page *page, struct block_device *device)
 {
-	bool uptodate = test_bit(PG_uptodate, &page->flags);
-	unsigned long flags = BIT(B_ALIAS) | (uptodate ? BIT(B_UPTODATE) : 0);
-	struct buffer *first = NULL, *last = NULL;
-	size_t offset = PAGE_SIZE;
+	unsigned long flags = page_uptodate(page) ? BIT(B_UPTODATE) : 0;
+	unsigned count = (unsigned)PAGE_SIZE / device->block_size;
 
-	while (offset) {
-		struct buffer *buffer = make_buffer(device, flags);
+	page->buffers = TRY_PTR(kzalloc(count * sizeof(struct buffer), GFP_BUFFER));
+	for (unsigned i = 0; i < count; i++) {
+		struct buffer *buffer = &page->buffers[i];
 
-		if (!buffer) {
-			free_ring(first);
-			return -ENOMEM;
-		}
-		offset -= buffer->size;
+		init_buffer(buffer, device, flags);
 		buffer->page = page;
-		buffer->data = (char *)page_address(page) + offset;
-		buffer->next_in_page = first;
-		first = buffer;
-		last = last ? last : buffer;
+		buffer->data = (char *)page_address(page) + i * buffer->size;
 	}
-	last->next_in_page = first;
-	page->buffers = first;
 	return 0;
 }
 
 bool free_page_buffers(struct page *page)
 {
-	struct buffer *buffer = page->buffers;
-
-	do {
-		if (!unhash(buffer, false))
+	for (unsigned i = 0; i < buffers_of_page(page); i++)
+		if (!unhash(&page->buffers[i], false))
 			return false;
-		buffer = buffer->next_in_page;
-	} while (buffer != page->buffers);
-	free_ring(buffer);
+	kfree(page->buffers);
 	page->buffers = NULL;
 	return true;
 }
@@ -344,7 +442,7 @@ bool free_page_buffers(struct page *page)
 static void push_out(struct buffer *other)
 {
 	unhash(other, true);
-	if (!test_bit(B_ALIAS, &other->flags))
+	if (!other->page)
 		clean_buffer(other);
 	wait_on_buffer(other);
 	brelse(other); /* a metadata buffer is now left to the shrinker */
@@ -356,14 +454,12 @@ void map_page_buffer(struct buffer *buffer, u64 block)
 	struct buffer *other;
 
 	buffer->block = block;
-	for (;;) {
-		buffer_table_lock(&table, NULL, bucket);
-		other = lookup(bucket, buffer->device, block, true);
-		if (!other)
-			break;
+	buffer_table_lock(&table, NULL, bucket);
+	while ((other = lookup(bucket, buffer->device, block, true)) != NULL) {
 		atomic_inc(&other->refcount);
 		buffer_table_unlock(&table, NULL, bucket);
 		push_out(other);
+		buffer_table_lock(&table, NULL, bucket);
 	}
 	table_insert(buffer, bucket);
 	buffer_table_unlock(&table, NULL, bucket);
@@ -376,12 +472,183 @@ void forget_page_buffer(struct buffer *buffer)
 		unhash(buffer, true);
 	clean_buffer(buffer);
 	wait_on_buffer(buffer);
-	while (atomic_read(&buffer->refcount)) /* write-back, or who reads the device: not long */
+	while (atomic_read(&buffer->refcount)) /* who reads the device: not long */
 		sleep_ns(100 * NSEC_PER_USEC);
-	buffer->flags = BIT(B_ALIAS);
+	buffer->flags = 0;
 }
 
-/* ---- checks ---------------------------------------------------------------------------------- */
+/* ---- writing batches ------------------------------------------------------------------------- */
+
+/* Shell sort by block (Ciura's gaps): no recursion, no memory, and batches are small and often
+ * sorted already. */
+static void sort_batch(struct buffer **batch, unsigned count)
+{
+	static const unsigned gaps[] = {57, 23, 10, 4, 1};
+
+	for (unsigned g = 0; g < ARRAY_SIZE(gaps); g++)
+		for (unsigned i = gaps[g]; i < count; i++) {
+			struct buffer *buffer = batch[i];
+			unsigned j = i;
+
+			for (; j >= gaps[g] && buffer->block < batch[j - gaps[g]]->block;
+			     j -= gaps[g])
+				batch[j] = batch[j - gaps[g]];
+			batch[j] = buffer;
+		}
+}
+
+/* Start writing a batch of what became dirty at @until or before; how many buffers. *@busy: some
+ * are in flight since before they became dirty, and must wait. */
+static unsigned write_batch(struct dirty_list *list, u64 until, bool *busy)
+{
+	struct buffer *batch[BATCH], *buffer, *next;
+	unsigned count = 0;
+
+	spin_lock(&list->lock);
+	list_for_each_entry_safe (buffer, next, &list->buffers, dirty_link) {
+		if (count == BATCH || buffer->dirtied_ns > until)
+			break;
+		if (!trylock_buffer(buffer))
+			*busy = true;
+		else if (take_off(buffer))
+			batch[count++] = buffer;
+	}
+	spin_unlock(&list->lock);
+	sort_batch(batch, count);
+	submit_buffers(BLOCK_WRITE, batch, count);
+	return count;
+}
+
+/* Start writing what became dirty at @until or before, until no more than @enough bytes are; were
+ * some busy? */
+static bool write_dirty(u64 until, u64 enough)
+{
+	bool busy = false;
+
+	for (unsigned i = 0; i < DIRTY_LISTS; i++)
+		while ((u64)atomic_read(&dirty_bytes) > enough &&
+		       write_batch(&dirty_lists[i], until, &busy))
+			cond_resched();
+	return busy;
+}
+
+int sync_buffers(struct block_device *device, bool wait)
+{
+	struct block_device *each = NULL;
+	u64 now = ktime_ns();
+	int error = 0;
+
+	while (write_dirty(now, 0) && wait)
+		wait_event(block_wait, !atomic_read(&flying_bytes));
+	if (!wait)
+		return 0;
+	wait_event(block_wait, !atomic_read(&flying_bytes));
+	while ((each = next_block_device(each)) != NULL)
+		if (!device || each == device)
+			error = xchg(&each->write_error, 0) ?: error;
+	return error;
+}
+
+int sync_dirty_buffer(struct buffer *buffer)
+{
+	write_buffers(buffer, 1);
+	wait_on_buffer(buffer);
+	return test_bit(B_ERROR, &buffer->flags) ? -EIO : 0;
+}
+
+/* ---- when ------------------------------------------------------------------------------------ */
+
+static void write_inodes(struct super_block *sb, void *unused)
+{
+	sync_inodes(sb);
+}
+
+/* Inodes keep their memory while they or their pages are dirty, and pages that were written to
+ * through a mapping have no dirty buffers yet: so from time to time, and when memory is short, the
+ * inodes first. */
+void writeback_once(void)
+{
+	static u64 inodes_due = DIRTY_EXPIRE_NS;
+	u64 now = ktime_ns();
+	bool hurry = xchg(&hurried, false);
+
+	if (hurry || now >= inodes_due) {
+		inodes_due = now + DIRTY_EXPIRE_NS;
+		for_each_super(write_inodes, NULL);
+	}
+	write_dirty(hurry ? now : now - min(now, (u64)DIRTY_EXPIRE_NS), 0);
+	write_dirty(~0ULL, background_bytes);
+}
+
+static bool too_many_dirty(void)
+{
+	return (u64)atomic_read(&dirty_bytes) > background_bytes;
+}
+
+static bool below_limit(void)
+{
+	return (u64)(atomic_read(&dirty_bytes) + atomic_read(&flying_bytes)) <= limit_bytes;
+}
+
+static int writeback_thread(void *unused)
+{
+	for (;;) {
+		wait_event_timeout(thread_wait, READ_ONCE(hurried) || too_many_dirty(), PERIOD_NS);
+		writeback_once();
+		wait_event(block_wait, !too_many_dirty() || !atomic_read(&flying_bytes));
+	}
+	return 0;
+}
+
+void balance_dirty(void)
+{
+	if (likely(!too_many_dirty()))
+		return;
+	wake_up(&thread_wait);
+	while (!below_limit()) {
+		write_dirty(~0ULL, limit_bytes);
+		wait_event(block_wait, below_limit() || !atomic_read(&flying_bytes));
+	}
+}
+
+void writeback_start(void)
+{
+	if (IS_ERR(kthread_create(writeback_thread, NULL, "writeback")))
+		pr_err("writeback: no thread, dirty buffers are written by sync and by writers alone\n");
+}
+
+static u64 shrink_count(void)
+{
+	/* Not 0 while write-back could help. */
+	return (READ_ONCE(used_bytes) + (u64)atomic_read(&dirty_bytes)) / PAGE_SIZE +
+	       memory_use_total(MEMORY_DIRTY);
+}
+
+/* Reclaim cannot take what is dirty: write-back is hurried along. */
+static u64 shrink_scan(u64 objects, unsigned gfp)
+{
+	u64 freed = 0;
+
+	spin_lock(&list_lock);
+	for (u64 scan = 2 * objects; scan && freed < objects && !list_empty(&used_list); scan--) {
+		struct buffer *buffer = list_first_entry(&used_list, struct buffer, lru);
+
+		list_move_tail(&buffer->lru, &used_list);
+		if (!test_and_clear_bit(B_REFERENCED, &buffer->flags))
+			freed += evict(buffer);
+	}
+	spin_unlock(&list_lock);
+	if (!hurried && (atomic_read(&dirty_bytes) || memory_use_total(MEMORY_DIRTY))) {
+		hurried = true;
+		wake_up(&thread_wait);
+	}
+	return freed;
+}
+
+static struct shrinker buffer_shrinker = {
+	.name = "buffer", .count = shrink_count, .scan = shrink_scan};
+
+/* ---- checks, statistics, start --------------------------------------------------------------- */
 
 static void add_size(u64 size, void *total)
 {
@@ -392,20 +659,19 @@ static void add_size(u64 size, void *total)
  * given. */
 void buffer_cache_check(void)
 {
-	u64 hashed = 0, used = 0, bytes = 0;
+	u64 hashed = 0, bytes = 0;
 	struct buffer *buffer;
 
-	list_for_each_entry(buffer, &used_list, lru) {
+	list_for_each_entry (buffer, &used_list, lru) {
 		u32 bucket = bucket_of(buffer->device, buffer->block);
 
-		BUG_ON(test_bit(B_ALIAS, &buffer->flags));
+		BUG_ON(buffer->page);
 		if (test_bit(B_HASHED, &buffer->flags))
 			BUG_ON(lookup(bucket, buffer->device, buffer->block, false) != buffer);
 		BUG_ON(test_bit(B_DIRTY, &buffer->flags) == list_empty(&buffer->dirty_link));
-		used++;
 		bytes += buffer->size;
 	}
-	BUG_ON(used != used_count || bytes != used_bytes);
+	BUG_ON(bytes != used_bytes);
 	buffer_cache_hash.walk(&table, add_size, &hashed);
 #ifdef CONFIG_HASH_STATS
 	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
@@ -414,14 +680,19 @@ void buffer_cache_check(void)
 #endif
 }
 
-/* ---- statistics, start ----------------------------------------------------------------------- */
-
 DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "buffers", "find_buffer");
 
 void buffer_cache_init(void)
 {
+	u64 bytes = page_alloc_total_pages() * PAGE_SIZE;
+
 	buffer_slab = kmem_cache_create("buffer", sizeof(struct buffer), 0, SLAB_RECLAIMABLE);
 	buffer_table_create(&table, &buffer_cache_hash);
 	register_shrinker(&buffer_shrinker);
-	writeback_init();
+	for (unsigned i = 0; i < DIRTY_LISTS; i++) {
+		spin_lock_init(&dirty_lists[i].lock, "dirty_list");
+		INIT_LIST_HEAD(&dirty_lists[i].buffers);
+	}
+	background_bytes = bytes / 10;
+	limit_bytes = bytes / 4;
 }

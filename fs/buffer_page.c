@@ -3,18 +3,16 @@
  * its get_block. Declared in buffer.h.
  *
  * A page that is read gets no buffers: its blocks are read straight into it, and pages whose blocks
- * continue each other share a request. A page that is written gets a ring; from then on the ring
- * knows which blocks are uptodate, dirty and mapped. PG_dirty only says that writepage may find
- * something to do: dirty buffers, and with PG_dirty_all (a program wrote through a shared mapping)
- * every block inside the file.
+ * continue each other share a request. A page that is written gets a buffer for each block; from
+ * then on they know which blocks are uptodate, dirty and mapped. PG_dirty only says that writepage
+ * may find something to do: dirty buffers, and with PG_dirty_all (a program wrote through a shared
+ * mapping) every block inside the file.
  *
  * All are called with the page locked. Blocks are allocated by write_begin, or by writepage for
  * mappings.
  */
 #include "fs/buffer.h"
 #include "fs/vfs.h"
-
-#define BLOCKS_PER_PAGE_MAX (PAGE_SIZE / SECTOR_SIZE)
 
 static inline unsigned block_shift(const struct inode *inode)
 {
@@ -32,48 +30,23 @@ static inline u64 first_block(const struct inode *inode, const struct page *page
 	return page->index << (PAGE_SHIFT - block_shift(inode));
 }
 
-static void finish_read(struct page *page, int error)
-{
-	if (likely(!error))
-		set_bit(PG_uptodate, &page->flags);
-	else
-		set_bit(PG_error, &page->flags);
-	unlock_page(page);
-}
-
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Read @block (0: a hole) to @data, and wait; with @buffer only if that is not uptodate. */
-static int read_block(struct inode *inode, struct buffer *buffer, u64 block, void *data)
+static void finish_read(struct page *page, int error)
 {
-	unsigned size = inode->sb->block_size;
-	int error = 0;
-
-	if (buffer)
-		lock_buffer(buffer);
-	if (!buffer || !test_bit(B_UPTODATE, &buffer->flags)) {
-		if (block)
-			error = block_io(inode->sb->bdev, BLOCK_READ, block * (size / SECTOR_SIZE),
-					 data, size);
-		else
-			memset(data, 0, size);
-		if (buffer && !error)
-			set_buffer_uptodate(buffer);
-	}
-	if (buffer)
-		unlock_buffer(buffer);
-	return error;
+	set_bit(likely(!error) ? PG_uptodate : PG_error, &page->flags);
+	unlock_page(page);
 }
 
 static void end_pages_read(struct block_request *request)
 {
-	const struct page *first = virt_to_page(request->segments[0].data);
+	for (unsigned i = 0; i < request->segment_count; i++) {
+		char *data = request->segments[i].data, *end = data + request->segments[i].length;
 
-	if (unlikely(request->status)) /* the pages are locked: the mapping is there */
-		block_report_error(first->mapping->host->sb->bdev, BLOCK_READ, request->sector);
-	for (unsigned i = 0; i < request->segment_count; i++)
-		finish_read(virt_to_page(request->segments[i].data), request->status);
-	block_request_put(request);
+		for (; data < end; data += PAGE_SIZE)
+			finish_read(virt_to_page(data), request->status);
+	}
+	block_request_end(request);
 }
 
 /*
@@ -91,10 +64,7 @@ static int map_page(struct inode *inode, struct page *page, u64 *blocks)
 		blocks[i] = 0;
 		if (first + i >= end)
 			continue;
-		int error = inode->data.ops->get_block(inode, first + i, &blocks[i], false, NULL);
-
-		if (error)
-			return error;
+		TRY(inode->data.ops->get_block(inode, first + i, &blocks[i], false));
 		if (blocks[i] && run == i && (!i || blocks[i] == blocks[i - 1] + 1))
 			run++;
 		else
@@ -106,118 +76,76 @@ static int map_page(struct inode *inode, struct page *page, u64 *blocks)
 /* Block by block, for pages with holes, scattered blocks, or buffers already. */
 static int read_scattered(struct inode *inode, struct page *page, const u64 *blocks)
 {
-	struct buffer *buffer = page->buffers;
-	char *data = page_address(page), *end = data + PAGE_SIZE;
-	int error = 0;
+	unsigned size = inode->sb->block_size;
+	char *data = page_address(page);
 
-	for (; data < end && !error; data += inode->sb->block_size) {
-		error = read_block(inode, buffer, *blocks++, data);
-		buffer = buffer ? buffer->next_in_page : NULL;
+	for (unsigned i = 0; i < PAGE_SIZE / size; i++, data += size) {
+		struct buffer *buffer = page->buffers ? &page->buffers[i] : NULL;
+
+		if (buffer && test_bit(B_UPTODATE, &buffer->flags))
+			continue;
+		if (buffer && test_bit(B_MAPPED, &buffer->flags))
+			TRY(read_buffer(buffer));
+		else if (blocks[i])
+			TRY(block_io(inode->sb->bdev, BLOCK_READ, blocks[i] * (size / SECTOR_SIZE),
+				     data, size));
+		else
+			memset(data, 0, size);
+		if (buffer)
+			set_bit(B_UPTODATE, &buffer->flags);
 	}
-	return error;
+	return 0;
 }
 
-/* Pages gathered into one request. */
-struct read_batch {
-	struct block_request *request;
-	u64 next_block;
-	bool open; /* the last page was read whole: another may follow */
-};
-
-static void submit_batch(struct inode *inode, struct read_batch *batch)
+/* Pages that continue each other on the disk share a request. The last page's error. */
+int block_read_pages(struct inode *inode, struct page **pages, unsigned count)
 {
-	if (batch->request)
-		submit_block_request(inode->sb->bdev, batch->request);
-	batch->request = NULL;
-}
+	struct block_request *request = NULL;
+	unsigned shift = block_shift(inode);
+	int run = 0;
 
-static void add_page(struct inode *inode, struct read_batch *batch, struct page *page, u64 block,
-		     unsigned count)
-{
-	unsigned bytes = count << block_shift(inode);
+	for (unsigned i = 0; i < count; i++) {
+		char *data = page_address(pages[i]);
+		u64 blocks[BLOCKS_PER_PAGE_MAX];
 
-	if (batch->request && (!batch->open || batch->next_block != block ||
-			       batch->request->segment_count == BLOCK_MAX_SEGMENTS))
-		submit_batch(inode, batch);
-	if (!batch->request)
-		batch->request = block_request_get(BLOCK_READ, block << (block_shift(inode) - 9),
-						   end_pages_read);
-	if (bytes < PAGE_SIZE)
-		memset((char *)page_address(page) + bytes, 0, PAGE_SIZE - bytes);
-	block_request_add(batch->request, page_address(page), bytes);
-	batch->next_block = block + count;
-	batch->open = bytes == PAGE_SIZE;
-}
+		run = map_page(inode, pages[i], blocks);
+		if (run <= 0 || pages[i]->buffers) {
+			submit_block_request(request); /* nobody waits with the reserve in hand */
+			request = NULL;
+			if (run >= 0)
+				run = read_scattered(inode, pages[i], blocks);
+			finish_read(pages[i], run);
+			continue;
+		}
+		u32 bytes = (u32)run << shift;
+		sector_t sector = blocks[0] << (shift - 9);
 
-static int read_page(struct inode *inode, struct page *page, struct read_batch *batch)
-{
-	u64 blocks[BLOCKS_PER_PAGE_MAX];
-	int run = map_page(inode, page, blocks);
-
-	if (run > 0 && !page->buffers) {
-		add_page(inode, batch, page, blocks[0], (unsigned)run);
-		return 0;
+		memset(data + bytes, 0, PAGE_SIZE - bytes);
+		if (!request || !block_request_add(request, sector, data, bytes)) {
+			submit_block_request(request);
+			request = block_request_get(inode->sb->bdev, BLOCK_READ, sector,
+						    end_pages_read);
+			block_request_add(request, sector, data, bytes);
+		}
+		run = 0;
 	}
-	submit_batch(inode, batch); /* nobody waits with a request of the reserve in hand */
-	if (run >= 0)
-		run = read_scattered(inode, page, blocks);
-	finish_read(page, run);
+	submit_block_request(request);
 	return run;
-}
-
-int block_read_page(struct inode *inode, struct page *page)
-{
-	struct read_batch batch = {0};
-	int error = read_page(inode, page, &batch);
-
-	submit_batch(inode, &batch);
-	return error;
-}
-
-void block_read_pages(struct inode *inode, struct page **pages, unsigned count)
-{
-	struct read_batch batch = {0};
-
-	for (unsigned i = 0; i < count; i++)
-		read_page(inode, pages[i], &batch);
-	submit_batch(inode, &batch);
 }
 
 /* ---- writing out ----------------------------------------------------------------------------- */
 
-/* Submit the dirty buffers of the page; PG_writeback ends with the last of them. */
-static void write_ring(struct page *page)
-{
-	struct buffer *buffers[BLOCKS_PER_PAGE_MAX], *ring = page->buffers, *buffer = ring;
-	unsigned n = 0;
-
-	set_bit(PG_writeback, &page->flags);
-	atomic_set(&ring->page_writes, 1);
-	do {
-		buffers[n++] = buffer;
-		buffer = buffer->next_in_page;
-	} while (buffer != ring);
-	write_buffers(buffers, n, ring); /* those in flight are waited for: fsync wants it */
-	unlock_page(page);
-	if (atomic_dec_and_test(&ring->page_writes))
-		page_done(page, PG_writeback);
-}
-
 /* Give @buffer a block to be written to. */
 static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index)
 {
-	bool fresh = false;
-	u64 block;
-	int error;
-
 	if (test_bit(B_MAPPED, &buffer->flags)) {
 		if (unlikely(!test_bit(B_HASHED, &buffer->flags)))
 			map_page_buffer(buffer, buffer->block);
 		return 0;
 	}
-	error = inode->data.ops->get_block(inode, index, &block, true, &fresh);
-	if (error)
-		return error;
+	u64 block;
+	int fresh = TRY(inode->data.ops->get_block(inode, index, &block, true));
+
 	map_page_buffer(buffer, block);
 	if (fresh && test_bit(B_UPTODATE, &buffer->flags))
 		mark_buffer_dirty(buffer); /* was a hole: whatever becomes of the write */
@@ -226,43 +154,35 @@ static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index)
 	return 0;
 }
 
-/* Map and dirty all blocks of the page that lie inside the file. */
+/* Map and dirty all blocks of the page, which is uptodate, that lie inside the file. */
 static int dirty_all(struct inode *inode, struct page *page)
 {
 	u64 index = first_block(inode, page), end = file_blocks(inode);
-	struct buffer *buffer;
-	int error = 0;
 
 	if (!page->buffers)
-		error = create_page_buffers(page, inode->sb->bdev);
-	if (error)
-		return error;
-	buffer = page->buffers;
-	do {
-		if (index++ < end && !error)
-			error = begin_buffer(inode, buffer, index - 1);
-		if (index <= end && !error) {
-			clear_bit(B_NEW, &buffer->flags);
-			set_buffer_uptodate(buffer);
-			mark_buffer_dirty(buffer);
-		}
-		buffer = buffer->next_in_page;
-	} while (buffer != page->buffers);
-	return error;
+		TRY(create_page_buffers(page, inode->sb->bdev));
+	for (unsigned i = 0; i < buffers_of_page(page) && index + i < end; i++) {
+		TRY(begin_buffer(inode, &page->buffers[i], index + i));
+		mark_buffer_dirty(&page->buffers[i]);
+	}
+	return 0;
 }
 
 int block_write_page(struct inode *inode, struct page *page)
 {
 	bool all = test_and_clear_bit(PG_dirty_all, &page->flags);
 	loff_t inside = READ_ONCE(inode->size) - (loff_t)(page->index << PAGE_SHIFT);
-	int error = 0;
 
 	clear_page_dirty(page);
-	if (all && page_uptodate(page))
-		error = dirty_all(inode, page);
+	int error = all && page_uptodate(page) ? dirty_all(inode, page) : 0;
+
 	if (unlikely(error == -ENOMEM)) { /* not lost: the next write-back tries again */
 		set_bit(PG_dirty_all, &page->flags);
 		set_page_dirty(page);
+	} else if (unlikely(error)) {
+		inode->data.write_error = error;
+		pr_warn_once("a page that was written through a mapping is lost: error %d\n",
+			     -error);
 	}
 	/* what a mapping wrote behind the end is not the file's */
 	if (inside < (loff_t)PAGE_SIZE) {
@@ -270,67 +190,27 @@ int block_write_page(struct inode *inode, struct page *page)
 		memset((char *)page_address(page) + inside, 0, PAGE_SIZE - (size_t)inside);
 	}
 	if (page->buffers)
-		write_ring(page);
-	else
-		unlock_page(page);
-	if (error && error != -ENOMEM) {
-		inode->data.write_error = error;
-		pr_warn_once("a page that was written through a mapping is lost: error %d\n",
-			     -error);
-	}
+		write_buffers(page->buffers, buffers_of_page(page));
+	unlock_page(page);
 	return error;
 }
 
 /* ---- write(2) -------------------------------------------------------------------------------- */
 
-static inline unsigned offset_in_page(const struct buffer *buffer)
-{
-	return (unsigned)((uintptr_t)buffer->data & (PAGE_SIZE - 1));
-}
-
-/* A fresh block of which [from, to) of the page was written: zero the rest, so that no old contents
- * show. */
-static void finish_new(struct buffer *buffer, unsigned from, unsigned to)
-{
-	unsigned start = offset_in_page(buffer), end = start + buffer->size;
-	char *page = (char *)buffer->data - start;
-
-	from = min(max(from, start), end);
-	to = min(max(to, from), end);
-	memset(page + start, 0, from - start);
-	memset(page + to, 0, end - to);
-	clear_bit(B_NEW, &buffer->flags);
-	set_buffer_uptodate(buffer);
-	mark_buffer_dirty(buffer);
-}
-
-static bool needs_read(const struct buffer *buffer, unsigned from, unsigned to)
-{
-	unsigned start = offset_in_page(buffer);
-
-	return (start < from || start + buffer->size > to) &&
-	       !(READ_ONCE(buffer->flags) & (BIT(B_UPTODATE) | BIT(B_NEW)));
-}
-
 int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
-	unsigned size = inode->sb->block_size, position = 0;
-	struct buffer *buffer;
-	u64 index = first_block(inode, page);
-	int error = 0;
+	unsigned size = inode->sb->block_size;
+	int error = page->buffers ? 0 : create_page_buffers(page, inode->sb->bdev);
 
-	if (!page->buffers)
-		error = create_page_buffers(page, inode->sb->bdev);
 	if (error)
 		return error;
-	for (buffer = page->buffers; position < to && !error; buffer = buffer->next_in_page) {
-		if (position + size > from) {
-			error = begin_buffer(inode, buffer, index);
-			if (!error && needs_read(buffer, from, to))
-				error = read_block(inode, buffer, buffer->block, buffer->data);
-		}
-		position += size;
-		index++;
+	for (unsigned i = from / size; i * size < to && !error; i++) {
+		struct buffer *buffer = &page->buffers[i];
+
+		error = begin_buffer(inode, buffer, first_block(inode, page) + i);
+		if (!error && (i * size < from || (i + 1) * size > to) &&
+		    !test_bit(B_NEW, &buffer->flags))
+			error = read_buffer(buffer);
 	}
 	if (error)
 		block_write_end(inode, page, from, from);
@@ -339,24 +219,29 @@ int block_write_begin(struct inode *inode, struct page *page, unsigned from, uns
 
 int block_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
-	struct buffer *buffer = page->buffers;
-	unsigned position = 0, size = buffer->size;
+	unsigned size = inode->sb->block_size;
 	bool uptodate = true;
 
-	(void)inode;
-	do {
+	for (unsigned start = 0; start < PAGE_SIZE; start += size) {
+		struct buffer *buffer = &page->buffers[start / size];
+		unsigned end = start + size;
+
 		if (unlikely(test_bit(B_NEW, &buffer->flags))) {
-			finish_new(buffer, from, to);
-		} else if (from < to && position < to && position + size > from) {
-			set_buffer_uptodate(buffer);
-			mark_buffer_dirty(buffer);
-		} else if (!test_bit(B_UPTODATE, &buffer->flags)) {
-			uptodate = false;
+			/* Zero what was not written, so that no old contents show. */
+			unsigned written = min(max(from, start), end);
+			unsigned rest = min(max(to, written), end);
+
+			memset((char *)page_address(page) + start, 0, written - start);
+			memset((char *)page_address(page) + rest, 0, end - rest);
+			clear_bit(B_NEW, &buffer->flags);
+		} else if (from >= to || to <= start || end <= from) {
+			uptodate &= test_bit(B_UPTODATE, &buffer->flags);
+			continue;
 		}
-		position += size;
-		buffer = buffer->next_in_page;
-	} while (buffer != page->buffers);
-	if (uptodate && !test_bit(PG_uptodate, &page->flags))
+		set_bit(B_UPTODATE, &buffer->flags);
+		mark_buffer_dirty(buffer);
+	}
+	if (uptodate && !page_uptodate(page))
 		set_bit(PG_uptodate, &page->flags);
 	set_page_dirty(page);
 	return 0;
@@ -366,47 +251,34 @@ int block_write_end(struct inode *inode, struct page *page, unsigned from, unsig
 
 void block_invalidate_page(struct page *page, unsigned from)
 {
-	struct buffer *buffer = page->buffers;
-	unsigned position = 0;
-
-	if (!buffer)
+	if (!page->buffers)
 		return;
-	wait_on_page(page, PG_writeback);
-	do {
-		if (position >= from)
-			forget_page_buffer(buffer);
-		position += buffer->size;
-		buffer = buffer->next_in_page;
-	} while (buffer != page->buffers);
+	for (unsigned i = DIV_ROUND_UP(from, page->buffers->size); i < buffers_of_page(page); i++)
+		forget_page_buffer(&page->buffers[i]);
 	if (!from)
 		free_page_buffers(page);
 }
 
 bool block_release_page(struct page *page)
 {
-	if (!page->buffers)
-		return true;
-	return !test_bit(PG_writeback, &page->flags) && free_page_buffers(page);
+	return !page->buffers || free_page_buffers(page);
 }
 
 int block_truncate_page(struct inode *inode, loff_t from)
 {
-	unsigned size = inode->sb->block_size, offset = (unsigned)(from & (loff_t)(PAGE_SIZE - 1));
-	unsigned end = round_up(offset, size);
-	struct page *page;
+	unsigned offset = (unsigned)(from & (loff_t)(PAGE_SIZE - 1));
+	unsigned end = round_up(offset, inode->sb->block_size);
 	u64 block;
-	int error;
 
 	if (offset == end)
 		return 0;
-	error = inode->data.ops->get_block(inode, (u64)from >> block_shift(inode), &block, false,
-					   NULL);
-	if (error || !block)
-		return error;
-	page = find_or_create_page(&inode->data, (pgoff_t)((u64)from >> PAGE_SHIFT));
-	if (!page)
-		return -ENOMEM;
-	error = block_write_begin(inode, page, offset, end);
+	TRY(inode->data.ops->get_block(inode, (u64)from >> block_shift(inode), &block, false));
+	if (!block)
+		return 0;
+	struct page *page =
+		TRY_PTR(find_or_create_page(&inode->data, (pgoff_t)((u64)from >> PAGE_SHIFT)));
+	int error = block_write_begin(inode, page, offset, end);
+
 	if (!error) {
 		memset((char *)page_address(page) + offset, 0, end - offset);
 		block_write_end(inode, page, offset, end);

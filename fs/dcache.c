@@ -64,7 +64,7 @@ static struct dentry *dentry_alloc(const char *name, u32 length)
 	dentry->flags = D_UNHASHED;
 	dentry->referenced = 0;
 	dentry->inode = NULL;
-	dentry->private = NULL;
+	dentry->cookie = 0;
 	atomic_set(&dentry->refcount, 1);
 	spin_lock_init(&dentry->lock, "dentry->lock");
 	INIT_LIST_HEAD(&dentry->children);
@@ -74,7 +74,7 @@ static struct dentry *dentry_alloc(const char *name, u32 length)
 static void link_child(struct dentry *dentry, struct dentry *parent)
 {
 	guard(spinlock, &parent->lock);
-	list_add(&dentry->child_link, &parent->children);
+	(dentry->cookie ? list_add_tail : list_add)(&dentry->child_link, &parent->children);
 }
 
 static void unlink_child(struct dentry *dentry, struct dentry *parent)

@@ -78,22 +78,17 @@ static int link_locked(const struct path *parent, struct dentry *dentry, const s
 int make_locked(const struct path *parent, struct dentry *dentry, const struct new_name *new)
 {
 	struct inode *dir = parent->dentry->inode;
-	const struct inode_operations *op = dir->op;
 	umode_t mode = new->mode & ~current->fs->umask;
 
 	TRY(mount_writable(parent->mount));
 	if (new->old)
 		return link_locked(parent, dentry, new->old);
 	TRY(may_create(dir, dentry));
-	if (S_ISDIR(mode))
-		return op->mkdir ? op->mkdir(dir, dentry, mode) : -EPERM;
-	if (S_ISLNK(mode))
-		return op->symlink ? op->symlink(dir, dentry, new->target) : -EPERM;
-	if (S_ISREG(mode))
-		return op->create ? op->create(dir, dentry, mode) : -EACCES;
+	if (!dir->op->make)
+		return S_ISREG(mode) ? -EACCES : -EPERM;
 	if ((S_ISCHR(mode) || S_ISBLK(mode)) && !capable(current->cred))
 		return -EPERM;
-	return op->mknod ? op->mknod(dir, dentry, mode, new->rdev) : -EPERM;
+	return dir->op->make(dir, dentry, S_ISLNK(mode) ? new->mode : mode, new->rdev, new->target);
 }
 
 int make_name(int dfd, const char *name, const struct new_name *new, bool kernel)
@@ -191,15 +186,13 @@ s64 sys_unlinkat(int dfd, const char *name, int flags)
 	if (at.last.trailing_slash && !directory)
 		return S_ISDIR(inode->mode) ? -EISDIR : -ENOTDIR;
 	TRY(may_delete(dir, dentry, directory));
-	int (*remove)(struct inode *, struct dentry *) =
-		directory ? dir->op->rmdir : dir->op->unlink;
-	if (!remove)
+	if (!dir->op->remove)
 		return -EPERM;
 	ihold(inode);
 	gone = inode;
 	{
 		guard(child, inode);
-		TRY(is_mountpoint(dentry) ? -EBUSY : remove(dir, dentry));
+		TRY(is_mountpoint(dentry) ? -EBUSY : dir->op->remove(dir, dentry));
 		if (directory)
 			mark_dead(inode);
 	}

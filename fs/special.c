@@ -2,53 +2,12 @@
  * special.c - inodes that are not files of a file system: device nodes, FIFOs, and what stands in
  * for operations that a file does not have.
  *
- * Character devices register their operations by number; a node's open looks them up and puts them
- * into the open file. Block devices share block_device_file_operations (fs/block.c).
+ * A character device's operations are found by its number (fs/devfs/devfs.c); a node's open puts
+ * them into the open file. Block devices share block_device_file_operations (fs/block.c).
  */
 #include "fs/block.h"
 #include "fs/devfs/devfs.h"
 #include "fs/internal.h"
-
-struct chrdev {
-	dev_t dev;
-	const struct file_operations *fop;
-	struct chrdev *next;
-};
-
-static struct chrdev *chrdevs; /* only grows; published whole */
-static DEFINE_SPINLOCK(chrdev_lock);
-
-static const struct file_operations *find_chrdev(dev_t dev)
-{
-	for (const struct chrdev *c = smp_load_acquire(&chrdevs); c; c = c->next)
-		if (c->dev == dev)
-			return c->fop;
-	return NULL;
-}
-
-int register_chrdev(dev_t dev, const char *name, umode_t mode, const struct file_operations *fop)
-{
-	struct chrdev *chrdev = kmalloc(sizeof(*chrdev), GFP_KERNEL);
-	int error = 0;
-
-	if (!chrdev)
-		return -ENOMEM;
-	chrdev->dev = dev;
-	chrdev->fop = fop;
-	spin_lock(&chrdev_lock);
-	if (find_chrdev(dev)) {
-		error = -EBUSY;
-	} else {
-		chrdev->next = chrdevs;
-		smp_store_release(&chrdevs, chrdev);
-	}
-	spin_unlock(&chrdev_lock);
-	if (error)
-		kfree(chrdev);
-	else if (name)
-		error = devfs_add(name, S_IFCHR | mode, dev);
-	return error;
-}
 
 /* A node's open: put the device's operations into the file and open that. */
 static int chrdev_open(struct inode *inode, struct file *file)

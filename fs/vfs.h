@@ -122,17 +122,14 @@ struct inode_operations {
 	 * to answer the next time, D_UNCACHED and d_instantiate(). 0 also when the name is not
 	 * there. */
 	int (*lookup)(struct inode *dir, struct dentry *dentry);
-	/* Make the object and d_instantiate(@dentry). The VFS has checked permission and existence.
-	 */
-	int (*create)(struct inode *dir, struct dentry *dentry, umode_t mode);
-	int (*mkdir)(struct inode *dir, struct dentry *dentry, umode_t mode);
-	int (*mknod)(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev);
-	int (*symlink)(struct inode *dir, struct dentry *dentry, const char *target);
+	/* Make the object, of the type that @mode says (@target: text of a symbolic link), and
+	 * d_instantiate(@dentry). The VFS has checked permission and existence. */
+	int (*make)(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev,
+		    const char *target);
 	int (*link)(struct dentry *old, struct inode *dir, struct dentry *dentry);
-	/* Remove the name; the VFS drops the dentry. The file system updates nlink and times. */
-	int (*unlink)(struct inode *dir, struct dentry *dentry);
-	/* -ENOTEMPTY is the file system's to find */
-	int (*rmdir)(struct inode *dir, struct dentry *dentry);
+	/* Remove the name; the VFS drops the dentry. The file system updates nlink and times.
+	 * -ENOTEMPTY is its to find. */
+	int (*remove)(struct inode *dir, struct dentry *dentry);
 	/* @new may be positive (then it is replaced). Types and emptiness of directories are
 	 * checked by the fs as far as it alone can know. Flags: RENAME_NOREPLACE is handled by the
 	 * VFS, RENAME_EXCHANGE passed. */
@@ -298,9 +295,9 @@ struct dentry {
 	char inline_name[DNAME_INLINE];
 
 	struct super_block *sb;
-	void *private;		     /* the file system's */
+	u64 cookie;		     /* the file system's; 0: new, or not among its names */
 	struct list_head lru;	     /* the LRU list's lock */
-	struct list_head child_link; /* parent->children, under parent->lock */
+	struct list_head child_link; /* parent->children, under parent->lock: cookies last */
 	struct list_head children;
 };
 
@@ -626,9 +623,8 @@ static inline void poll_wait(struct file *file, wait_queue_head_t *queue, struct
 extern const struct file_operations pipe_file_operations, block_device_file_operations;
 /* Emit "." and ".." at positions 0 and 1; false: the buffer is full. */
 bool dir_emit_dots(struct file *file, struct dir_context *context);
-/* Character devices, by number; @name appears in /dev if not NULL. Permanent. 0, -EBUSY or -ENOMEM.
- */
-int register_chrdev(dev_t dev, const char *name, umode_t mode, const struct file_operations *fop);
+/* Character devices, by number; @name appears in /dev. At start-up, permanent. devfs.c */
+void register_chrdev(dev_t dev, const char *name, umode_t mode, const struct file_operations *fop);
 /* For device nodes, FIFOs: set i->fop from mode and rdev. */
 void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev);
 loff_t generic_file_llseek(struct file *file, loff_t offset, int whence);

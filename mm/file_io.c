@@ -192,6 +192,8 @@ static ssize_t write_pages(struct inode *inode, struct io *io, loff_t at)
 		if (unlikely(must_stop(&result)))
 			break;
 	}
+	if (unlikely(io->length) && inode->data.ops->write_failed)
+		inode->data.ops->write_failed(inode);
 	if (inode->size != old_size)
 		mark_inode_dirty(inode);
 	return at > start ? at - start : result;

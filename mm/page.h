@@ -27,9 +27,8 @@ enum page_flag {
 	PG_uptodate,   /* contents valid */
 	PG_dirty,      /* newer than the disk */
 	PG_dirty_all,  /* with PG_dirty: written to through a shared mapping, anywhere */
-	PG_writeback,  /* being written */
 	PG_referenced, /* used since reclaim last looked */
-	PG_waiters,    /* somebody sleeps until PG_locked or PG_writeback is cleared */
+	PG_waiters,    /* somebody sleeps until PG_locked is cleared */
 	PG_cache,      /* in the page cache (mapping/index valid) */
 	PG_anon,       /* anonymous memory of a process: counted in MEMORY_ANON until it is free */
 	PG_slab,

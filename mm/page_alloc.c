@@ -218,7 +218,7 @@ void free_single_page(struct page *page)
 	struct frame_stack *stack;
 
 	ASSERT(!(page->flags &
-		 (BIT(PG_cache) | BIT(PG_buddy) | BIT(PG_locked) | BIT(PG_writeback))));
+		 (BIT(PG_cache) | BIT(PG_buddy) | BIT(PG_locked))));
 	ASSERT(atomic_read(&page->mapcount) == 0);
 	flags = arch_irq_save();
 	if (page->flags & BIT(PG_anon))

@@ -18,6 +18,7 @@
 
 struct page_table page_table_instance;
 static wait_queue_head_t wait_queues[WAIT_QUEUES];
+static DEFINE_WAIT_QUEUE(write_wait); /* some mapping's writes fell to 0 */
 
 /* ---- find, add, remove ----------------------------------------------------------------------- */
 
@@ -125,35 +126,40 @@ struct page *read_cache_page(struct address_space *mapping, pgoff_t index)
 		return page;
 	}
 	clear_bit(PG_error, &page->flags);
-	error = mapping->ops->readpage(mapping->host, page);
+	error = mapping->ops->readpages(mapping->host, &page, 1);
 	if (!error)
-		wait_on_page(page, PG_locked);
+		wait_on_page(page);
 	if (!error && page_uptodate(page))
 		return page;
 	put_page(page);
 	return ERR_PTR(error ? error : -EIO);
 }
 
-/* ---- locked, written: waiting ---------------------------------------------------------------- */
+/* ---- waiting ------------------------------------------------------------------------------- */
 
 static wait_queue_head_t *queue_of(const struct page *page)
 {
 	return &wait_queues[((uintptr_t)page / sizeof(struct page)) % WAIT_QUEUES];
 }
 
-static bool clear_or_mark(struct page *page, enum page_flag flag)
+static bool unlocked_or_mark(struct page *page)
 {
-	if (!test_bit(flag, &page->flags))
+	if (!test_bit(PG_locked, &page->flags))
 		return true;
 	set_bit(PG_waiters, &page->flags);
 	smp_mb();
-	return !test_bit(flag, &page->flags);
+	return !test_bit(PG_locked, &page->flags);
 }
 
-void wait_on_page(struct page *page, enum page_flag flag)
+void wait_on_page(struct page *page)
 {
-	if (unlikely(test_bit(flag, &page->flags)))
-		wait_event(*queue_of(page), clear_or_mark(page, flag));
+	wait_event(*queue_of(page), unlocked_or_mark(page));
+}
+
+void end_mapping_write(struct address_space *mapping)
+{
+	if (atomic_dec_and_test(&mapping->writes))
+		wake_up(&write_wait);
 }
 
 /* The caller has cleared the flags. The frame may be another's by now: then its waiters wake for
@@ -202,10 +208,10 @@ bool clear_page_dirty(struct page *page)
 
 /* ---- writing a file out ---------------------------------------------------------------------- */
 
-/* The next page of @list in [first, last] with all of @flags, referenced; or NULL. It and those
- * before it go to the end of the list. */
+/* The next page of @list in [first, last], referenced; or NULL. It and those before it go to the
+ * end of the list. */
 static struct page *next_page(struct address_space *mapping, struct list_head *list, pgoff_t first,
-			      pgoff_t last, unsigned long flags)
+			      pgoff_t last)
 {
 	if (list_empty(list))
 		return NULL;
@@ -214,7 +220,7 @@ static struct page *next_page(struct address_space *mapping, struct list_head *l
 		struct page *page = list_first_entry(list, struct page, mapping_link);
 
 		list_move_tail(&page->mapping_link, list);
-		if (page->index >= first && page->index <= last && (page->flags & flags) == flags) {
+		if (page->index >= first && page->index <= last) {
 			get_page(page);
 			return page;
 		}
@@ -232,11 +238,10 @@ static int write_dirty(struct address_space *mapping, pgoff_t first, pgoff_t las
 	if (!list_empty(&mapping->vmas))
 		mm_clean_file(mapping, first, last);
 	while (left-- && error != -ENOMEM &&
-	       (page = next_page(mapping, &mapping->dirty_pages, first, last, 0))) {
+	       (page = next_page(mapping, &mapping->dirty_pages, first, last))) {
 		int result = 0;
 
 		lock_page(page);
-		wait_on_page(page, PG_writeback);
 		if (page->mapping == mapping && test_bit(PG_dirty, &page->flags))
 			result = mapping->ops->writepage(mapping->host, page);
 		else
@@ -251,15 +256,10 @@ int page_cache_sync(struct address_space *mapping, loff_t start, loff_t end)
 {
 	pgoff_t first = (pgoff_t)start >> PAGE_SHIFT, last = (pgoff_t)end >> PAGE_SHIFT;
 	int error = 0, late;
-	struct page *page;
 
 	if (mapping->ops->writepage && READ_ONCE(mapping->nr_pages)) {
 		error = write_dirty(mapping, first, last);
-		while ((page = next_page(mapping, &mapping->clean_pages, first, last,
-					 BIT(PG_writeback)))) {
-			wait_on_page(page, PG_writeback);
-			put_page(page);
-		}
+		wait_event(write_wait, !atomic_read(&mapping->writes));
 	}
 	late = xchg(&mapping->write_error, 0);
 	return error ? error : late;
@@ -287,7 +287,6 @@ static void truncate_page(struct address_space *mapping, struct page *page, unsi
 {
 	lock_page(page);
 	if (page->mapping == mapping) {
-		wait_on_page(page, PG_writeback);
 		if (from)
 			memset((char *)page_address(page) + from, 0, PAGE_SIZE - from);
 		if (mapping->ops->invalidate)
@@ -315,8 +314,8 @@ void truncate_inode_pages(struct address_space *mapping, loff_t start)
 	page = offset ? find_get_page(mapping, first - 1) : NULL;
 	if (page)
 		truncate_page(mapping, page, offset);
-	while ((page = next_page(mapping, &mapping->clean_pages, first, LAST_PAGE, 0)) ||
-	       (page = next_page(mapping, &mapping->dirty_pages, first, LAST_PAGE, 0))) {
+	while ((page = next_page(mapping, &mapping->clean_pages, first, LAST_PAGE)) ||
+	       (page = next_page(mapping, &mapping->dirty_pages, first, LAST_PAGE))) {
 		truncate_page(mapping, page, 0);
 		cond_resched();
 	}
@@ -329,7 +328,7 @@ void invalidate_inode_pages(struct address_space *mapping)
 	struct page *page;
 
 	for (u64 left = mapping->nr_pages;
-	     left && (page = next_page(mapping, &mapping->clean_pages, 0, LAST_PAGE, 0)); left--) {
+	     left && (page = next_page(mapping, &mapping->clean_pages, 0, LAST_PAGE)); left--) {
 		drop_unused_page(page);
 		cond_resched();
 	}

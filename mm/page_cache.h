@@ -3,13 +3,13 @@
  *
  * An inode (file or block device) has an address_space; the pages of all address spaces are in one
  * table (or, with PAGE_TABLE=rbtree, in a tree on each). A page is added locked, filled by the file
- * system's readpage, unlocked when uptodate. Whoever looks a page up gets a reference.
+ * system's readpages, unlocked when uptodate. Whoever looks a page up gets a reference.
  *
- * States of a page: absent -> added (PG_locked, PG_cache) -> uptodate, clean -> dirty ->
- * PG_writeback -> clean -> removed by truncation or reclaim. Nobody removes a page without its
- * lock. PG_dirty says that bytes may be newer than the disk: the page is on mapping->dirty_pages.
- * Write-back that works on buffers alone leaves PG_dirty; a page whose buffers are all clean is
- * clean (release() succeeds), and writepage() of it has nothing to do.
+ * States of a page: absent -> added (PG_locked, PG_cache) -> uptodate, clean -> dirty -> clean ->
+ * removed by truncation or reclaim. Nobody removes a page without its lock. PG_dirty says that
+ * bytes may be newer than the disk: the page is on mapping->dirty_pages. Write-back that works on
+ * buffers alone leaves PG_dirty; a page whose buffers are all clean is clean (release() succeeds),
+ * and writepage() of it has nothing to do.
  *
  * Lock order: inode->lock (rw_semaphore of the file) -> mm->lock -> page lock -> mapping->vma_lock
  * -> mm->page_table_lock -> bucket lock of the page table; mapping->lock. Neither of the last is
@@ -28,24 +28,20 @@ struct io;
 struct address_space_operations {
 	/*
 	 * Of a file system on a disk, for fs/buffer_page.c: map file block @index to a disk block:
-	 * sets *@block (0: hole), allocating if @create (then *@fresh says that it is new). 0 or
-	 * -errno.
+	 * sets *@block (0: hole), allocating if @create. 0, 1 when it is new, or -errno.
 	 */
-	int (*get_block)(struct inode *inode, u64 index, u64 *block, bool create, bool *fresh);
+	int (*get_block)(struct inode *inode, u64 index, u64 *block, bool create);
 	/*
-	 * Start filling the locked @page; unlock it when done (uptodate set, or error set). May
-	 * complete asynchronously. 0 or -errno (then the page has been unlocked too).
+	 * Start filling @count locked pages with consecutive indices; each is unlocked when done
+	 * (uptodate set, or error set). May complete asynchronously. 0, or -errno of the last page
+	 * (which has been unlocked too). The caller keeps its references until this returns.
 	 */
-	int (*readpage)(struct inode *inode, struct page *page);
-	/* The same for @count pages with consecutive indices, for read-ahead; errors only mark the
-	 * pages, which are unlocked in any case. The caller keeps its references until this
-	 * returns. NULL: nothing is gained by reading ahead. */
-	void (*readpages)(struct inode *inode, struct page **pages, unsigned count);
+	int (*readpages)(struct inode *inode, struct page **pages, unsigned count);
 	/*
-	 * Start writing out the locked dirty @page; clears PG_dirty (clear_page_dirty()), sets
-	 * PG_writeback until the end of the I/O, and unlocks the page. PG_dirty_all: a program
-	 * wrote to it through a shared mapping, so every block inside the file is dirty. NULL: the
-	 * file lives in memory alone.
+	 * Start writing out the locked dirty @page; clears PG_dirty (clear_page_dirty()), counts
+	 * in mapping->writes until the end of the I/O, and unlocks the page. PG_dirty_all: a
+	 * program wrote to it through a shared mapping, so every block inside the file is dirty.
+	 * NULL: the file lives in memory alone, and nothing is gained by reading ahead.
 	 */
 	int (*writepage)(struct inode *inode, struct page *page);
 	/*
@@ -60,6 +56,9 @@ struct address_space_operations {
 	 * and nothing counts as written.
 	 */
 	int (*write_end)(struct inode *inode, struct page *page, unsigned from, unsigned to);
+	/* write(2) ended before all that write_begin was told of was there: what was allocated
+	 * behind the end of the file goes. Under inode->lock. NULL: nothing was. */
+	void (*write_failed)(struct inode *inode);
 	/* The locked @page is going away from byte @from on: drop its buffers (all of them if from
 	 * == 0). */
 	void (*invalidate)(struct page *page, unsigned from);
@@ -87,6 +86,7 @@ struct address_space {
 	struct list_head vmas;
 
 	int write_error; /* -errno of a failed write, reported once by page_cache_sync() */
+	atomic_t writes; /* blocks that are being written */
 };
 
 void address_space_init(struct address_space *mapping, struct inode *host,
@@ -122,16 +122,17 @@ static inline void page_unmapped(struct page *page)
 		memory_use_add(MEMORY_MAPPED, -1);
 }
 
-/* Sleep until @flag, PG_locked or PG_writeback, is clear. */
-void wait_on_page(struct page *page, enum page_flag flag);
+void wait_on_page(struct page *page); /* until it is not locked */
 void wake_page(const struct page *page);
+/* A block counted in mapping->writes has been written. Any context. */
+void end_mapping_write(struct address_space *mapping);
 
-/* Clear @flag and wake who waits for that. Any context. */
-static inline void page_done(struct page *page, enum page_flag flag)
+/* Any context. */
+static inline void unlock_page(struct page *page)
 {
 	/* Both bits at once: afterwards the page may be gone. Woken waiters set the second again.
 	 */
-	if (unlikely(__atomic_fetch_and(&page->flags, ~(BIT(flag) | BIT(PG_waiters)),
+	if (unlikely(__atomic_fetch_and(&page->flags, ~(BIT(PG_locked) | BIT(PG_waiters)),
 					__ATOMIC_SEQ_CST) &
 		     BIT(PG_waiters)))
 		wake_page(page);
@@ -146,12 +147,7 @@ static inline bool trylock_page(struct page *page)
 static inline void lock_page(struct page *page)
 {
 	while (unlikely(!trylock_page(page)))
-		wait_on_page(page, PG_locked);
-}
-
-static inline void unlock_page(struct page *page)
-{
-	page_done(page, PG_locked);
+		wait_on_page(page);
 }
 
 static inline bool page_uptodate(const struct page *page)

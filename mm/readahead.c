@@ -81,7 +81,7 @@ struct page *page_cache_get(struct file *file, struct address_space *mapping, pg
 {
 	bool ahead = file->readahead_size && file->readahead_next - index < wanted;
 
-	if (mapping->ops->readpages && (!page || ahead))
+	if (mapping->ops->writepage && (!page || ahead))
 		readahead(file, mapping, page ? file->readahead_next : index, page ? 1 : wanted);
 	else if (index == file->readahead_next)
 		file->readahead_next = NO_WINDOW; /* nothing is missing: do not come here again */

@@ -39,8 +39,7 @@ static bool drop_page(struct page *page)
 	struct address_space *mapping = page->mapping;
 
 	/* newer than what a disk has, if any: so are all pages of files in memory */
-	if (!mapping || test_bit(PG_writeback, &page->flags) ||
-	    test_bit(PG_dirty_all, &page->flags) ||
+	if (!mapping || test_bit(PG_dirty_all, &page->flags) ||
 	    (test_bit(PG_dirty, &page->flags) && !page->buffers))
 		return false;
 	if (atomic_read(&page->mapcount)) {
@@ -69,7 +68,7 @@ static bool try_page(struct page *page)
 {
 	unsigned long flags = READ_ONCE(page->flags);
 
-	if (!(flags & BIT(PG_cache)) || (flags & (BIT(PG_locked) | BIT(PG_writeback))))
+	if (!(flags & BIT(PG_cache)) || (flags & BIT(PG_locked)))
 		return false;
 	if (flags & BIT(PG_referenced)) {
 		clear_bit(PG_referenced, &page->flags);

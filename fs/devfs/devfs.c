@@ -1,9 +1,8 @@
 /*
- * devfs.c - /dev: a tmpfs in which each registered device has its node.
+ * devfs.c - /dev: the character devices, and a tmpfs in which each device has its node.
  *
- * There is one superblock for all mounts. Character devices register before or after it is first
- * mounted, block devices before; programs may add links and nodes of their own. Its type is called
- * devtmpfs, as scripts expect.
+ * There is one superblock for all mounts. Devices register at start-up, before it is first mounted;
+ * programs may add links and nodes of their own. Its type is called devtmpfs, as scripts expect.
  */
 #include "fs/devfs/devfs.h"
 
@@ -11,51 +10,36 @@
 #include "fs/internal.h"
 #include "fs/tmpfs/tmpfs.h"
 
-struct device_node {
-	struct device_node *next;
-	char name[24];
-	umode_t mode;
+static struct chrdev {
 	dev_t dev;
-};
+	const char *name;
+	umode_t mode;
+	const struct file_operations *fop;
+} chrdevs[16];
+static unsigned chrdev_count;
 
-static DEFINE_MUTEX(devfs_lock); /* the list, and devfs_super */
-static struct device_node *nodes;
-static struct super_block *devfs_super; /* NULL: not mounted */
-
-int devfs_add(const char *name, umode_t mode, dev_t dev)
+void register_chrdev(dev_t dev, const char *name, umode_t mode, const struct file_operations *fop)
 {
-	struct device_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
-	int error = 0;
+	BUG_ON(chrdev_count == ARRAY_SIZE(chrdevs));
+	chrdevs[chrdev_count++] = (struct chrdev){dev, name, mode, fop};
+}
 
-	if (!node)
-		return -ENOMEM;
-	strlcpy(node->name, name, sizeof(node->name));
-	node->mode = mode;
-	node->dev = dev;
-	mutex_lock(&devfs_lock);
-	node->next = nodes;
-	nodes = node;
-	if (devfs_super)
-		error = tmpfs_make_node(devfs_super, name, mode, dev);
-	mutex_unlock(&devfs_lock);
-	return error;
+const struct file_operations *find_chrdev(dev_t dev)
+{
+	for (unsigned i = 0; i < chrdev_count; i++)
+		if (chrdevs[i].dev == dev)
+			return chrdevs[i].fop;
+	return NULL;
 }
 
 static int devfs_fill_super(struct super_block *sb, const char *options, bool silent)
 {
-	struct block_device *device = NULL;
-	int error = tmpfs_fill_super(sb, "mode=755", silent);
-
-	if (error)
-		return error;
-	mutex_lock(&devfs_lock);
-	for (struct device_node *node = nodes; node && !error; node = node->next)
-		error = tmpfs_make_node(sb, node->name, node->mode, node->dev);
-	while (!error && (device = next_block_device(device)) != NULL)
-		error = tmpfs_make_node(sb, device->name, S_IFBLK | 0660, device->dev);
-	devfs_super = sb;
-	mutex_unlock(&devfs_lock);
-	/* One mount lasts for ever, so that devfs_super stays valid and programs' own links too. */
+	TRY(tmpfs_fill_super(sb, "mode=755", silent));
+	for (const struct chrdev *device = chrdevs; device < chrdevs + chrdev_count; device++)
+		TRY(tmpfs_make_node(sb, device->name, S_IFCHR | device->mode, device->dev));
+	for (struct block_device *device = NULL; (device = next_block_device(device)) != NULL;)
+		TRY(tmpfs_make_node(sb, device->name, S_IFBLK | 0660, device->dev));
+	/* One mount lasts for ever, so that programs' own links do too. */
 	atomic_inc(&sb->active);
 	return 0;
 }

@@ -1,10 +1,9 @@
 /*
- * devfs.h - /dev: a tmpfs in which each registered device has its node.
+ * devfs.h - /dev: the character devices, and a tmpfs in which each device has its node. Devices
+ * make themselves known by register_chrdev() (fs/vfs.h).
  */
 #pragma once
 
 #include "fs/vfs.h"
 
-/* A node @name for device @dev (mode with S_IFCHR or S_IFBLK), now and in a devfs mounted later. 0
- * or -ENOMEM. */
-int devfs_add(const char *name, umode_t mode, dev_t dev);
+const struct file_operations *find_chrdev(dev_t dev); /* or NULL */

@@ -19,8 +19,9 @@
 /* A place in a directory. */
 struct cursor {
 	struct inode *dir;
-	struct buffer *buffer; /* of the current entry; NULL before the first */
-	u32 block, left;       /* its block, and how many are to come, itself included */
+	struct buffer *buffer;	      /* of the current entry; NULL before the first */
+	struct ext2_dir_entry *entry; /* the current one */
+	u32 block, left;	      /* its block, and how many are to come, itself included */
 	u32 at, previous; /* offsets of the current entry, and of the one before it or itself */
 	u32 next;
 };
@@ -57,8 +58,6 @@ static inline bool entry_ok(const struct cursor *cursor, const struct ext2_dir_e
  * left, or -errno. */
 static noinline int next_block(struct cursor *cursor)
 {
-	struct buffer *buffer;
-
 	if (cursor->buffer) {
 		brelse(cursor->buffer);
 		cursor->buffer = NULL;
@@ -69,33 +68,28 @@ static noinline int next_block(struct cursor *cursor)
 		return 0;
 	if (cursor->block >= block_count(cursor->dir))
 		cursor->block = 0;
-	buffer = ext2_inode_block(cursor->dir, cursor->block, false);
-	if (IS_ERR(buffer))
-		return (int)PTR_ERR(buffer);
-	cursor->buffer = buffer;
+	cursor->buffer = TRY_PTR(ext2_inode_block(cursor->dir, cursor->block, false));
 	cursor->at = cursor->next = 0;
 	return 1;
 }
 
-/* The next entry, checked; NULL when there are no more; ERR_PTR. */
-static inline struct ext2_dir_entry *next_entry(struct cursor *cursor)
+/* On to the next entry, checked: 1, 0 when there are no more, or -errno. */
+static inline int next_entry(struct cursor *cursor)
 {
-	struct ext2_dir_entry *entry;
-
 	if (!cursor->buffer || cursor->next >= cursor->buffer->size) {
 		int more = next_block(cursor);
 
 		if (more <= 0)
-			return ERR_PTR(more);
+			return more;
 	}
-	entry = entry_at(cursor->buffer, cursor->next);
-	if (unlikely(!entry_ok(cursor, entry)))
-		return ERR_PTR(ext2_error(EXT2_FS(cursor->dir->sb), "bad entry in directory",
-					  cursor->dir->number));
+	cursor->entry = entry_at(cursor->buffer, cursor->next);
+	if (unlikely(!entry_ok(cursor, cursor->entry)))
+		return ext2_error(EXT2_FS(cursor->dir->sb), "bad entry in directory",
+				  cursor->dir->number);
 	cursor->previous = cursor->at;
 	cursor->at = cursor->next;
-	cursor->next += entry->rec_len;
-	return entry;
+	cursor->next += cursor->entry->rec_len;
+	return 1;
 }
 
 static inline bool matches(const struct ext2_dir_entry *entry, const char *name, unsigned length)
@@ -103,43 +97,36 @@ static inline bool matches(const struct ext2_dir_entry *entry, const char *name,
 	return entry->name_len == length && entry->inode && memcmp(entry->name, name, length) == 0;
 }
 
-/* The entry of @dentry's name (NULL: of "..", in the first block), with the cursor on it;
- * ERR_PTR(-ENOENT). */
-static struct ext2_dir_entry *find_entry(struct cursor *cursor, struct inode *dir,
-					 const struct dentry *dentry)
+/* Go to the entry of @dentry's name (NULL: of "..", in the first block): 0, -ENOENT, or what went
+ * wrong. */
+static int find_entry(struct cursor *cursor, struct inode *dir, const struct dentry *dentry)
 {
 	const char *name = dentry ? dentry->name : "..";
 	unsigned length = dentry ? dentry->name_length : 2;
-	struct ext2_dir_entry *entry;
 
 	*cursor = dentry ? cursor_at(dir, EXT2_I(dir)->lookup_hint, block_count(dir))
 			 : cursor_at(dir, 0, 1);
-	do
-		entry = next_entry(cursor);
-	while (!IS_ERR_OR_NULL(entry) && !matches(entry, name, length));
-	if (!entry && dentry)
-		return ERR_PTR(-ENOENT);
-	if (!entry)
-		return ERR_PTR(ext2_error(EXT2_FS(dir->sb), "no '..' in directory", dir->number));
-	if (!IS_ERR(entry) && dentry)
-		EXT2_I(dir)->lookup_hint = cursor->block;
-	return entry;
+	while (TRY(next_entry(cursor)))
+		if (matches(cursor->entry, name, length)) {
+			if (dentry)
+				EXT2_I(dir)->lookup_hint = cursor->block;
+			return 0;
+		}
+	return dentry ? -ENOENT : ext2_error(EXT2_FS(dir->sb), "no '..' in directory", dir->number);
 }
 
-/* The inode number of such an entry: 0 and *@number, or -errno. */
-static int entry_number(struct inode *dir, const struct dentry *dentry, u32 *number)
+/* The inode number of such an entry, or -errno. */
+static s64 entry_number(struct inode *dir, const struct dentry *dentry)
 {
 	struct cursor cursor __free(cursor) = {};
-	struct ext2_dir_entry *entry = find_entry(&cursor, dir, dentry);
 
-	*number = IS_ERR(entry) ? 0 : entry->inode;
-	return PTR_ERR_OR_ZERO(entry);
+	TRY(find_entry(&cursor, dir, dentry));
+	return cursor.entry->inode;
 }
 
 /* ---- changing entries ------------------------------------------------------------------------ */
 
-static const u8 file_types[16] = {[DT_REG] = 1,	 [DT_DIR] = 2,	[DT_CHR] = 3, [DT_BLK] = 4,
-				  [DT_FIFO] = 5, [DT_SOCK] = 6, [DT_LNK] = 7};
+static const u8 d_types[8] = {DT_UNKNOWN, DT_REG, DT_DIR, DT_CHR, DT_BLK, DT_FIFO, DT_SOCK, DT_LNK};
 
 static void touch(struct inode *inode)
 {
@@ -159,7 +146,9 @@ static int changed(struct cursor *cursor)
 static void set_inode(struct ext2_dir_entry *entry, const struct inode *inode)
 {
 	entry->inode = (u32)inode->number;
-	entry->file_type = EXT2_FS(inode->sb)->has_file_types ? file_types[S_DT(inode->mode)] : 0;
+	entry->file_type = 0;
+	while (EXT2_FS(inode->sb)->has_file_types && d_types[entry->file_type] != S_DT(inode->mode))
+		entry->file_type++;
 }
 
 static void fill_entry(struct ext2_dir_entry *entry, u32 rec_len, const char *name, unsigned length,
@@ -171,21 +160,18 @@ static void fill_entry(struct ext2_dir_entry *entry, u32 rec_len, const char *na
 	set_inode(entry, inode);
 }
 
-/* A new last block, of one unused entry. */
-static struct ext2_dir_entry *append_block(struct cursor *cursor)
+/* Go to a new last block, of one unused entry. */
+static int append_block(struct cursor *cursor)
 {
 	struct inode *dir = cursor->dir;
-	struct buffer *buffer;
 
 	if ((u64)dir->size >= MB(1024))
-		return ERR_PTR(-ENOSPC);
-	buffer = ext2_inode_block(dir, block_count(dir), true);
-	if (IS_ERR(buffer))
-		return ERR_CAST(buffer);
-	cursor->buffer = buffer;
-	entry_at(buffer, 0)->rec_len = (u16)buffer->size;
-	dir->size += buffer->size;
-	return entry_at(buffer, 0);
+		return -ENOSPC;
+	cursor->buffer = TRY_PTR(ext2_inode_block(dir, block_count(dir), true));
+	cursor->entry = entry_at(cursor->buffer, 0);
+	cursor->entry->rec_len = (u16)cursor->buffer->size;
+	dir->size += cursor->buffer->size;
+	return 0;
 }
 
 static int add_entry(struct inode *dir, const struct dentry *dentry, struct inode *inode)
@@ -194,23 +180,19 @@ static int add_entry(struct inode *dir, const struct dentry *dentry, struct inod
 	struct cursor cursor __free(cursor) =
 		cursor_at(dir, ei->insert_hint, block_count(dir) - ei->insert_hint);
 	u32 needed = EXT2_DIR_REC_LEN(dentry->name_length), used;
-	struct ext2_dir_entry *entry;
 
 	do {
-		entry = next_entry(&cursor);
-		if (!entry)
-			entry = append_block(&cursor);
-		if (IS_ERR(entry))
-			return (int)PTR_ERR(entry);
-		used = entry->inode ? EXT2_DIR_REC_LEN(entry->name_len) : 0;
-	} while (entry->rec_len < used + needed);
+		if (!TRY(next_entry(&cursor)))
+			TRY(append_block(&cursor));
+		used = cursor.entry->inode ? EXT2_DIR_REC_LEN(cursor.entry->name_len) : 0;
+	} while (cursor.entry->rec_len < used + needed);
 	if (dentry->name_length <= 32)
 		ei->insert_hint = cursor.block;
-	needed = entry->rec_len - used;
+	needed = cursor.entry->rec_len - used;
 	if (used)
-		entry->rec_len = (u16)used;
-	entry = (struct ext2_dir_entry *)((char *)entry + used);
-	fill_entry(entry, needed, dentry->name, dentry->name_length, inode);
+		cursor.entry->rec_len = (u16)used;
+	fill_entry((struct ext2_dir_entry *)((char *)cursor.entry + used), needed, dentry->name,
+		   dentry->name_length, inode);
 	return changed(&cursor);
 }
 
@@ -218,14 +200,12 @@ static int delete_entry(struct inode *dir, const struct dentry *dentry)
 {
 	struct ext2_inode *ei = EXT2_I(dir);
 	struct cursor cursor __free(cursor) = {};
-	struct ext2_dir_entry *entry = find_entry(&cursor, dir, dentry);
 
-	if (IS_ERR(entry))
-		return (int)PTR_ERR(entry);
+	TRY(find_entry(&cursor, dir, dentry));
 	if (cursor.previous != cursor.at)
 		entry_at(cursor.buffer, cursor.previous)->rec_len =
 			(u16)(cursor.next - cursor.previous);
-	entry->inode = 0;
+	cursor.entry->inode = 0;
 	ei->insert_hint = min(ei->insert_hint, cursor.block);
 	return changed(&cursor);
 }
@@ -234,12 +214,10 @@ static int delete_entry(struct inode *dir, const struct dentry *dentry)
 static int set_entry(struct inode *dir, const struct dentry *dentry, struct inode *inode)
 {
 	struct cursor cursor __free(cursor) = {};
-	struct ext2_dir_entry *entry = find_entry(&cursor, dir, dentry);
 	struct timespec64 mtime = dir->mtime;
 
-	if (IS_ERR(entry))
-		return (int)PTR_ERR(entry);
-	set_inode(entry, inode);
+	TRY(find_entry(&cursor, dir, dentry));
+	set_inode(cursor.entry, inode);
 	changed(&cursor);
 	if (!dentry) /* the directory moved, its names are as they were */
 		dir->mtime = mtime;
@@ -249,12 +227,10 @@ static int set_entry(struct inode *dir, const struct dentry *dentry, struct inod
 static int make_empty(struct inode *dir, struct inode *parent)
 {
 	struct cursor cursor __free(cursor) = cursor_at(dir, 0, 0);
-	struct ext2_dir_entry *entry = append_block(&cursor);
 	u32 length = EXT2_DIR_REC_LEN(1);
 
-	if (IS_ERR(entry))
-		return (int)PTR_ERR(entry);
-	fill_entry(entry, length, ".", 1, dir);
+	TRY(append_block(&cursor));
+	fill_entry(cursor.entry, length, ".", 1, dir);
 	fill_entry(entry_at(cursor.buffer, length), cursor.buffer->size - length, "..", 2, parent);
 	return changed(&cursor);
 }
@@ -263,48 +239,40 @@ static int make_empty(struct inode *dir, struct inode *parent)
 static int must_be_empty(struct inode *dir)
 {
 	struct cursor cursor __free(cursor) = cursor_at(dir, 0, block_count(dir));
-	const struct ext2_dir_entry *entry;
 
-	do
-		entry = next_entry(&cursor);
-	while (!IS_ERR_OR_NULL(entry) &&
-	       (!entry->inode || matches(entry, ".", 1) || matches(entry, "..", 2)));
-	return IS_ERR_OR_NULL(entry) ? (int)PTR_ERR(entry) : -ENOTEMPTY;
+	while (TRY(next_entry(&cursor)))
+		if (cursor.entry->inode && !matches(cursor.entry, ".", 1) &&
+		    !matches(cursor.entry, "..", 2))
+			return -ENOTEMPTY;
+	return 0;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static unsigned d_type(const struct ext2_fs *fs, const struct ext2_dir_entry *entry)
-{
-	for (unsigned type = 1; fs->has_file_types && type < ARRAY_SIZE(file_types); type++)
-		if (file_types[type] && file_types[type] == entry->file_type)
-			return type;
-	return DT_UNKNOWN;
-}
-
 static int ext2_iterate(struct file *file, struct dir_context *context)
 {
 	struct inode *dir = file->inode;
-	unsigned shift = EXT2_FS(dir->sb)->block_shift;
-	loff_t start = context->position, base;
-	const struct ext2_dir_entry *entry;
-	struct cursor cursor __free(cursor) = {};
+	const struct ext2_fs *fs = EXT2_FS(dir->sb);
+	u64 start = (u64)context->position;
+	struct cursor cursor __free(cursor) = cursor_at(dir, (u32)(start >> fs->block_shift), 0);
 
-	if (start < 0 || start >= dir->size)
+	if (start >= (u64)dir->size)
 		return 0;
-	cursor = cursor_at(dir, (u32)((u64)start >> shift), 0);
 	cursor.left = block_count(dir) - cursor.block;
-	while (!IS_ERR_OR_NULL(entry = next_entry(&cursor))) {
-		base = (loff_t)cursor.block << shift;
-		if (base + cursor.at < start)
+	while (TRY(next_entry(&cursor))) {
+		const struct ext2_dir_entry *entry = cursor.entry;
+		loff_t base = (loff_t)cursor.block << fs->block_shift;
+
+		if (base + cursor.at < (loff_t)start)
 			continue; /* the position may have stopped to be a boundary */
 		context->position = base + cursor.at;
-		if (entry->inode && !context->emit(context, entry->name, entry->name_len,
-						   entry->inode, d_type(EXT2_FS(dir->sb), entry)))
+		if (entry->inode &&
+		    !context->emit(context, entry->name, entry->name_len, entry->inode,
+				   fs->has_file_types ? d_types[entry->file_type & 7] : 0))
 			break;
 		context->position = base + cursor.next;
 	}
-	return PTR_ERR_OR_ZERO(entry);
+	return 0;
 }
 
 const struct file_operations ext2_dir_operations = {
@@ -320,23 +288,20 @@ const struct file_operations ext2_dir_operations = {
 static bool has_other_name(struct dentry *dentry, const struct inode *inode)
 {
 	struct dentry *parent = dentry->parent, *other;
-	bool found = false;
 
 	if (atomic_read(&inode->refcount) == 1)
 		return false; /* no other dentry can have it */
-	spin_lock(&parent->lock);
-	list_for_each_entry(other, &parent->children, child_link)
-		found |= other->inode == inode && !(other->flags & D_UNHASHED);
-	spin_unlock(&parent->lock);
-	return found;
+	guard(spinlock, &parent->lock);
+	list_for_each_entry (other, &parent->children, child_link)
+		if (other->inode == inode && !(other->flags & D_UNHASHED))
+			return true;
+	return false;
 }
 
 /* May @inode be found under @dentry's name in @dir? */
 static int check_child(struct inode *dir, struct dentry *dentry, struct inode *inode)
 {
 	const char *wrong = NULL;
-	u32 parent;
-	int error = 0;
 
 	if (!S_ISDIR(inode->mode))
 		return 0;
@@ -344,30 +309,20 @@ static int check_child(struct inode *dir, struct dentry *dentry, struct inode *i
 		wrong = "two names has directory";
 	else if (inode == dir || inode->number == EXT2_ROOT_INODE)
 		wrong = "its own ancestor is directory";
-	else
-		error = entry_number(inode, NULL, &parent);
-	if (!wrong && !error && parent != dir->number)
+	else if ((ino_t)TRY(entry_number(inode, NULL)) != dir->number)
 		wrong = "the wrong '..' has directory";
-	return wrong ? ext2_error(EXT2_FS(dir->sb), wrong, inode->number) : error;
+	return wrong ? ext2_error(EXT2_FS(dir->sb), wrong, inode->number) : 0;
 }
 
 static int ext2_lookup(struct inode *dir, struct dentry *dentry)
 {
 	struct inode *inode __free(iput) = NULL;
-	u32 number;
-	int error;
+	s64 number = entry_number(dir, dentry);
 
-	error = entry_number(dir, dentry, &number);
-	if (!error) {
-		struct inode *found = ext2_iget(dir->sb, number);
-
-		if (IS_ERR(found))
-			return (int)PTR_ERR(found);
-		inode = found;
-		error = check_child(dir, dentry, inode);
+	if (number != -ENOENT) {
+		inode = TRY_PTR(ext2_iget(dir->sb, (ino_t)TRY(number)));
+		TRY(check_child(dir, dentry, inode));
 	}
-	if (error && error != -ENOENT)
-		return error;
 	d_add(dentry, inode);
 	inode = NULL; /* the dentry's now */
 	return 0;
@@ -382,57 +337,45 @@ static void drop_nlink(struct inode *inode)
 	touch(inode);
 }
 
-/* The last step of making an object, if there was no @error so far: its name. Else, or if there is
- * no room for it, the last reference frees the inode on the disk as well. */
-static int finish(struct inode *dir, struct dentry *dentry, struct inode *inode, int error)
+/* An object of any type, @target a symbolic link's text. If it fails, the last reference frees the
+ * inode on the disk as well. */
+static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev,
+		     const char *target)
 {
-	if (!error)
-		error = add_entry(dir, dentry, inode);
-	if (!error) {
-		d_instantiate(dentry, inode);
-		return 0;
-	}
-	set_nlink(inode, 0);
-	iput(inode);
-	return error;
-}
-
-static int ext2_mknod(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev)
-{
-	struct inode *inode = ext2_new_inode(dir, mode);
-
-	if (IS_ERR(inode))
-		return (int)PTR_ERR(inode);
-	if (!S_ISREG(mode))
-		init_special_inode(inode, inode->mode, rdev);
-	mark_inode_dirty(inode);
-	return finish(dir, dentry, inode, 0);
-}
-
-static int ext2_create(struct inode *dir, struct dentry *dentry, umode_t mode)
-{
-	return ext2_mknod(dir, dentry, (mode & S_IALLUGO) | S_IFREG, 0);
-}
-
-static int ext2_symlink(struct inode *dir, struct dentry *dentry, const char *target)
-{
-	struct inode *inode;
-
-	if (strlen(target) >= dir->sb->block_size)
+	if (S_ISDIR(mode) && dir->nlink >= EXT2_LINK_MAX)
+		return -EMLINK;
+	if (S_ISLNK(mode) && strlen(target) >= dir->sb->block_size)
 		return -ENAMETOOLONG;
-	inode = ext2_new_inode(dir, S_IFLNK | S_IRWXUGO);
-	if (IS_ERR(inode))
-		return (int)PTR_ERR(inode);
-	return finish(dir, dentry, inode, ext2_write_symlink(inode, target));
+	struct inode *inode = TRY_PTR(ext2_new_inode(dir, mode));
+	int error = 0;
+
+	if (S_ISDIR(mode)) {
+		inode->nlink = 2;
+		error = make_empty(inode, dir);
+	} else if (S_ISLNK(mode)) {
+		error = ext2_write_symlink(inode, target);
+	} else if (!S_ISREG(mode)) {
+		init_special_inode(inode, inode->mode, rdev);
+	}
+	error = error ?: add_entry(dir, dentry, inode);
+	if (error) {
+		set_nlink(inode, 0);
+		iput(inode);
+		return error;
+	}
+	d_instantiate(dentry, inode);
+	if (S_ISDIR(mode))
+		set_nlink(dir, dir->nlink + 1); /* its ".." */
+	return 0;
 }
 
 static int ext2_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
 	struct inode *inode = old->inode;
-	int error = inode->nlink >= EXT2_LINK_MAX ? -EMLINK : add_entry(dir, dentry, inode);
 
-	if (error)
-		return error;
+	if (inode->nlink >= EXT2_LINK_MAX)
+		return -EMLINK;
+	TRY(add_entry(dir, dentry, inode));
 	inode->nlink++;
 	touch(inode);
 	ihold(inode);
@@ -440,56 +383,31 @@ static int ext2_link(struct dentry *old, struct inode *dir, struct dentry *dentr
 	return 0;
 }
 
-static int ext2_mkdir(struct inode *dir, struct dentry *dentry, umode_t mode)
-{
-	struct inode *inode;
-	int error;
-
-	if (dir->nlink >= EXT2_LINK_MAX)
-		return -EMLINK;
-	inode = ext2_new_inode(dir, (mode & S_IALLUGO) | S_IFDIR);
-	if (IS_ERR(inode))
-		return (int)PTR_ERR(inode);
-	inode->nlink = 2;
-	error = finish(dir, dentry, inode, make_empty(inode, dir));
-	if (!error)
-		set_nlink(dir, dir->nlink + 1); /* its ".." */
-	return error;
-}
-
 /* ---- removing and moving --------------------------------------------------------------------- */
 
-static int ext2_unlink(struct inode *dir, struct dentry *dentry)
+/* @inode has lost a name in @dir. */
+static void lost_name(struct inode *dir, struct inode *inode)
 {
-	int error = delete_entry(dir, dentry);
-
-	if (!error)
-		drop_nlink(dentry->inode);
-	return error;
+	if (S_ISDIR(inode->mode)) {
+		inode->nlink = 0;
+		drop_nlink(dir);
+	}
+	drop_nlink(inode);
 }
 
-static int ext2_rmdir(struct inode *dir, struct dentry *dentry)
+static int ext2_remove(struct inode *dir, struct dentry *dentry)
 {
-	struct inode *inode = dentry->inode;
-	int error = must_be_empty(inode);
-
-	if (!error)
-		error = delete_entry(dir, dentry);
-	if (error)
-		return error;
-	inode->nlink = 0;
-	touch(inode);
-	drop_nlink(dir);
+	if (S_ISDIR(dentry->inode->mode))
+		TRY(must_be_empty(dentry->inode));
+	TRY(delete_entry(dir, dentry));
+	lost_name(dir, dentry->inode);
 	return 0;
 }
 
 /* @inode, a directory, has moved from @from to @to. */
 static int move_parent(struct inode *inode, struct inode *from, struct inode *to)
 {
-	int error = set_entry(inode, NULL, to);
-
-	if (error)
-		return error;
+	TRY(set_entry(inode, NULL, to));
 	drop_nlink(from);
 	set_nlink(to, to->nlink + 1);
 	return 0;
@@ -498,86 +416,52 @@ static int move_parent(struct inode *inode, struct inode *from, struct inode *to
 /* Before anything changes: is what will be changed there, and can it be read? */
 static int must_find(struct inode *dir, struct dentry *dentry, bool moves)
 {
-	u32 number;
-	int error = entry_number(dir, dentry, &number);
+	s64 number = entry_number(dir, dentry);
 
-	if (error == -ENOENT || (!error && number != dentry->inode->number))
-		error = ext2_error(EXT2_FS(dir->sb), "a name is lost of directory", dir->number);
-	if (!error && moves)
-		error = entry_number(dentry->inode, NULL, &number);
-	return error;
-}
-
-static int exchange(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
-		    struct dentry *new)
-{
-	struct inode *a = old->inode, *b = new->inode;
-	int error = must_find(new_dir, new, S_ISDIR(b->mode) && old_dir != new_dir);
-
-	if (!error)
-		error = set_entry(new_dir, new, a);
-	if (!error)
-		error = set_entry(old_dir, old, b);
-	if (!error && old_dir != new_dir && S_ISDIR(a->mode))
-		error = move_parent(a, old_dir, new_dir);
-	if (!error && old_dir != new_dir && S_ISDIR(b->mode))
-		error = move_parent(b, new_dir, old_dir);
-	touch(a);
-	touch(b);
-	return error;
-}
-
-/* The name @new, which names something else, becomes @inode's. */
-static int replace(struct inode *new_dir, struct dentry *new, struct inode *inode)
-{
-	struct inode *victim = new->inode;
-	int error = S_ISDIR(inode->mode) ? must_be_empty(victim) : 0;
-
-	if (!error)
-		error = set_entry(new_dir, new, inode);
-	if (error)
-		return error;
-	if (S_ISDIR(victim->mode)) {
-		victim->nlink = 0;
-		drop_nlink(new_dir);
-	}
-	drop_nlink(victim);
+	if (number == -ENOENT || (number >= 0 && (ino_t)number != dentry->inode->number))
+		return ext2_error(EXT2_FS(dir->sb), "a name is lost of directory", dir->number);
+	TRY(number);
+	if (moves)
+		TRY(entry_number(dentry->inode, NULL));
 	return 0;
 }
 
 static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
 		       struct dentry *new, unsigned flags)
 {
-	struct inode *inode = old->inode;
-	bool moves = S_ISDIR(inode->mode) && old_dir != new_dir;
-	int error = must_find(old_dir, old, moves);
+	struct inode *inode = old->inode, *target = new->inode;
+	bool exchange = flags & RENAME_EXCHANGE, across = old_dir != new_dir;
+	bool moves = across && S_ISDIR(inode->mode);
+	bool moves_back = across && exchange && S_ISDIR(target->mode);
 
-	if (error)
-		return error;
-	if (flags & RENAME_EXCHANGE)
-		return exchange(old_dir, old, new_dir, new);
-	if (moves && !new->inode && new_dir->nlink >= EXT2_LINK_MAX)
+	TRY(must_find(old_dir, old, moves));
+	if (exchange)
+		TRY(must_find(new_dir, new, moves_back));
+	else if (target && S_ISDIR(inode->mode))
+		TRY(must_be_empty(target));
+	else if (!target && moves && new_dir->nlink >= EXT2_LINK_MAX)
 		return -EMLINK;
-	error = new->inode ? replace(new_dir, new, inode) : add_entry(new_dir, new, inode);
-	if (error)
-		return error;
-	error = delete_entry(old_dir, old);
-	if (!error && moves)
-		error = move_parent(inode, old_dir, new_dir);
+	TRY(target ? set_entry(new_dir, new, inode) : add_entry(new_dir, new, inode));
+	if (target && !exchange)
+		lost_name(new_dir, target);
+	TRY(exchange ? set_entry(old_dir, old, target) : delete_entry(old_dir, old));
+	if (moves)
+		TRY(move_parent(inode, old_dir, new_dir));
+	if (moves_back)
+		TRY(move_parent(target, new_dir, old_dir));
+	if (exchange)
+		touch(target);
 	touch(inode);
-	return error;
+	return 0;
 }
 
 const struct inode_operations ext2_dir_inode_operations = {
 	.lookup = ext2_lookup,
-	.create = ext2_create,
-	.mkdir = ext2_mkdir,
-	.mknod = ext2_mknod,
-	.symlink = ext2_symlink,
+	.make = ext2_make,
 	.link = ext2_link,
-	.unlink = ext2_unlink,
-	.rmdir = ext2_rmdir,
+	.remove = ext2_remove,
 	.rename = ext2_rename,
 	.setattr = ext2_setattr,
-	EXT2_XATTR_OPERATIONS,
+	.load_xattrs = ext2_load_xattrs,
+	.store_xattrs = ext2_store_xattrs,
 };

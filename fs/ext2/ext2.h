@@ -94,7 +94,7 @@ struct ext2_raw_inode {
 	u32 ctime_extra, mtime_extra, atime_extra;
 };
 #define EXT2_OLD_INODE_SIZE 128
-#define EXT2_EXTRA_SIZE 32  /* what new inodes get */
+#define EXT2_EXTRA_SIZE 32  /* what new inodes get, if they have more than that */
 #define EXT2_EXTRA_TIMES 16 /* extra_size that holds the three times */
 
 struct ext2_dir_entry {
@@ -120,7 +120,6 @@ struct ext2_fs {
 	struct super_block *sb;
 	struct buffer *super_buffer;
 	struct ext2_superblock *super; /* in super_buffer */
-	struct buffer **descriptor_buffers;
 	struct ext2_group *groups;
 
 	/* Geometry: constant while mounted. There are count[] blocks and inodes, from first[] on.
@@ -139,12 +138,9 @@ struct ext2_inode {
 	u32 data[EXT2_POINTERS]; /* block pointers, or the text of a fast symbolic link */
 	u32 link_slack[2];	 /* what is read behind that text */
 	u32 flags, attribute_block, dtime;
-	u16 extra_size;
 	bool indirect_dirty; /* an indirect block has changed since the last fsync */
 	struct rw_semaphore map_lock;
-	u64 next_index; /* the file block after the last one allocated ... */
-	u32 next_goal;	/* ... and where it would best lie */
-	u64 begun_to;	/* where the last write_begin ended: inode->lock */
+	u32 next_goal; /* where the next block would best lie; 0: not known */
 	/* directories: block of the last find; no room before this one */
 	u32 lookup_hint, insert_hint;
 	struct inode inode;
@@ -165,6 +161,14 @@ static inline u32 ext2_inode_group(const struct inode *inode)
 	return ((u32)inode->number - 1) / EXT2_FS(inode->sb)->per_group[EXT2_INODES];
 }
 
+/* The first block of that group. */
+static inline u32 ext2_group_start(const struct inode *inode)
+{
+	const struct ext2_fs *fs = EXT2_FS(inode->sb);
+
+	return fs->first[EXT2_BLOCKS] + ext2_inode_group(inode) * fs->per_group[EXT2_BLOCKS];
+}
+
 /* super.c */
 /* The file system is damaged: @what and its @number in the log (one line a second), and the mark in
  * the superblock. Returns -EUCLEAN. Any lock but spinlocks may be held. */
@@ -181,8 +185,8 @@ struct buffer *ext2_read(struct ext2_fs *fs, u32 block, bool patient);
 struct buffer *ext2_bread(struct ext2_fs *fs, u32 block, bool patient);
 /* The block, free until now, as zeroes and dirty. ERR_PTR. */
 struct buffer *ext2_clear_block(struct ext2_fs *fs, u32 block);
-/* A free block or inode, near @goal (0: anywhere): its number, or 0 and *@error -ENOSPC, -EIO... */
-u32 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool directory, int *error);
+/* A free block or inode, near @goal (0: anywhere): its number, or -ENOSPC, -EIO... */
+s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool directory);
 /* Consecutive ones, which were checked to lie in the file system. */
 void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, bool directory);
 /* hashed, nlink 1; ERR_PTR */
@@ -201,7 +205,7 @@ int ext2_fsync(struct file *file, bool data_only);
 int ext2_write_symlink(struct inode *inode, const char *target);
 
 /* map.c */
-int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create, bool *fresh);
+int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create);
 /* Block @index of a directory or symbolic link, whose blocks are in the buffer cache; a hole is
  * damage. @create: a new one, cleared. ERR_PTR. */
 struct buffer *ext2_inode_block(struct inode *inode, u64 index, bool create);
@@ -217,5 +221,3 @@ extern const struct inode_operations ext2_dir_inode_operations;
 int ext2_load_xattrs(struct inode *inode, struct xattr **list);
 int ext2_store_xattrs(struct inode *inode, struct xattr **list);
 void ext2_free_attributes(struct inode *inode); /* its block, with the inode */
-#define EXT2_XATTR_OPERATIONS                                                                      \
-	.load_xattrs = ext2_load_xattrs, .store_xattrs = ext2_store_xattrs

@@ -5,7 +5,7 @@
  * What is read is checked before it is believed: number, type, link count, size against type. A
  * file that is in use keeps what was checked; its block pointers are checked when they are followed
  * (map.c). A symbolic link's text lies in the inode if it is shorter than 60 bytes, else in a block
- * of the buffer cache.
+ * of the buffer cache, of which the inode has a copy.
  */
 #include "fs/ext2/ext2.h"
 
@@ -17,13 +17,6 @@ static bool is_fast_link(struct inode *inode)
 
 	return S_ISLNK(inode->mode) && inode->blocks <= attributes &&
 	       inode->size < (loff_t)sizeof(EXT2_I(inode)->data);
-}
-
-/* Does data[] hold block pointers? */
-static bool has_blocks(const struct inode *inode)
-{
-	return S_ISREG(inode->mode) || S_ISDIR(inode->mode) ||
-	       (S_ISLNK(inode->mode) && !inode->link);
 }
 
 struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_inode **raw,
@@ -39,32 +32,24 @@ struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_ino
 	return buffer;
 }
 
-/* ---- times ----------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
-/* @extra may lie behind the end of the inode if it has none (@has_extra). */
-static struct timespec64 decode_time(u32 seconds, bool has_extra, const u32 *extra)
+static bool has_extra_times(const struct ext2_fs *fs, const struct ext2_raw_inode *raw)
+{
+	return fs->inode_size > EXT2_OLD_INODE_SIZE && raw->extra_size >= EXT2_EXTRA_TIMES;
+}
+
+/* @extra: NULL if there is none. */
+static struct timespec64 decode_time(u32 seconds, const u32 *extra)
 {
 	struct timespec64 time = {(s32)seconds, 0};
 
-	if (has_extra) {
+	if (extra) {
 		time.tv_sec += (time64_t)(*extra & 3) << 32;
 		time.tv_nsec = *extra >> 2 < NSEC_PER_SEC ? *extra >> 2 : 0;
 	}
 	return time;
 }
-
-static u32 encode_extra(struct timespec64 time)
-{
-	return (u32)time.tv_nsec << 2 | ((u32)((time.tv_sec - (s32)time.tv_sec) >> 32) & 3);
-}
-
-static bool has_extra_times(const struct ext2_fs *fs, const struct ext2_inode *ei)
-{
-	return ei->extra_size >= EXT2_EXTRA_TIMES &&
-	       fs->inode_size >= EXT2_OLD_INODE_SIZE + EXT2_EXTRA_TIMES;
-}
-
-/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Device numbers: the old form in data[0] when 8 bits suffice, else the new one in data[1]. */
 static dev_t decode_dev(const u32 *data)
@@ -94,10 +79,26 @@ static bool size_ok(struct ext2_fs *fs, const struct inode *inode)
 	return inode->size >= 0;
 }
 
+/* A link's text stays in memory with its inode. */
+static int load_link(struct inode *inode)
+{
+	char *text = (char *)EXT2_I(inode)->data;
+
+	if (!is_fast_link(inode)) {
+		struct buffer *buffer __free(buffer) = TRY_PTR(ext2_inode_block(inode, 0, false));
+
+		text = TRY_PTR(kzalloc((size_t)inode->size + 9, GFP_KERNEL)); /* as vfs.h wants */
+		memcpy(text, buffer->data, (size_t)inode->size);
+	}
+	text[inode->size] = 0;
+	inode->link = text;
+	return 0;
+}
+
 static int decode(struct ext2_fs *fs, struct inode *inode, const struct ext2_raw_inode *raw)
 {
 	struct ext2_inode *ei = EXT2_I(inode);
-	bool extra;
+	bool extra = has_extra_times(fs, raw);
 
 	if (!raw->links_count || !mode_ok(raw->mode))
 		return ext2_error(fs, "deleted, or of no known type, but named is inode",
@@ -114,41 +115,41 @@ static int decode(struct ext2_fs *fs, struct inode *inode, const struct ext2_raw
 		return ext2_error(fs, "impossible size of inode", inode->number);
 	ei->flags = raw->flags;
 	ei->attribute_block = raw->attribute_block;
-	ei->extra_size = fs->inode_size > EXT2_OLD_INODE_SIZE ? raw->extra_size : 0;
 	memcpy(ei->data, raw->block, sizeof(ei->data));
-	if (is_fast_link(inode))
-		((char *)ei->data)[inode->size] = 0;
-	extra = has_extra_times(fs, ei);
-	inode->atime = decode_time(raw->atime, extra, &raw->atime_extra);
-	inode->mtime = decode_time(raw->mtime, extra, &raw->mtime_extra);
-	inode->ctime = decode_time(raw->ctime, extra, &raw->ctime_extra);
-	inode->nlink = raw->links_count; /* last: an inode that failed must not look deleted */
+	inode->atime = decode_time(raw->atime, extra ? &raw->atime_extra : NULL);
+	inode->mtime = decode_time(raw->mtime, extra ? &raw->mtime_extra : NULL);
+	inode->ctime = decode_time(raw->ctime, extra ? &raw->ctime_extra : NULL);
 	ext2_set_operations(inode);
+	if (S_ISLNK(inode->mode))
+		TRY(load_link(inode));
+	inode->nlink = raw->links_count; /* last: an inode that failed must not look deleted */
 	return 0;
+}
+
+static int read_inode(struct ext2_fs *fs, struct inode *inode)
+{
+	struct ext2_raw_inode *raw;
+	struct buffer *buffer __free(buffer) =
+		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, false));
+
+	return decode(fs, inode, raw);
 }
 
 struct inode *ext2_iget(struct super_block *sb, ino_t number)
 {
 	struct ext2_fs *fs = EXT2_FS(sb);
-	struct ext2_raw_inode *raw;
-	struct buffer *buffer;
-	struct inode *inode;
-	int error;
 
 	if ((number != EXT2_ROOT_INODE && number < fs->first_inode) ||
 	    number > fs->count[EXT2_INODES])
 		return ERR_PTR(ext2_error(fs, "inode number out of range", number));
-	inode = iget_locked(sb, number);
+	struct inode *inode = iget_locked(sb, number);
+
 	if (!inode)
 		return ERR_PTR(-ENOMEM);
 	if (!(READ_ONCE(inode->flags) & I_NEW))
 		return inode;
-	buffer = ext2_read_raw(fs, (u32)number, &raw, false);
-	error = PTR_ERR_OR_ZERO(buffer);
-	if (!error) {
-		error = decode(fs, inode, raw);
-		brelse(buffer);
-	}
+	int error = read_inode(fs, inode);
+
 	if (error) {
 		iget_failed(inode);
 		return ERR_PTR(error);
@@ -159,9 +160,19 @@ struct inode *ext2_iget(struct super_block *sb, ino_t number)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+/* @extra: NULL if there is no room for it. */
+static void encode_time(struct timespec64 time, u32 *seconds, u32 *extra)
+{
+	*seconds = (u32)time.tv_sec;
+	if (extra)
+		*extra = (u32)time.tv_nsec << 2 |
+			 ((u32)((time.tv_sec - (s32)time.tv_sec) >> 32) & 3);
+}
+
 static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inode *raw)
 {
 	struct ext2_inode *ei = EXT2_I(inode);
+	bool extra = has_extra_times(fs, raw);
 
 	raw->mode = (u16)inode->mode;
 	raw->uid = (u16)inode->uid;
@@ -185,43 +196,34 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 		raw->block[1] =
 			raw->block[0] ? 0 : (minor & 0xff) | major << 8 | (minor >> 8) << 20;
 	}
-	raw->atime = (u32)inode->atime.tv_sec;
-	raw->mtime = (u32)inode->mtime.tv_sec;
-	raw->ctime = (u32)inode->ctime.tv_sec;
-	if (has_extra_times(fs, ei)) {
-		raw->extra_size = ei->extra_size;
-		raw->atime_extra = encode_extra(inode->atime);
-		raw->mtime_extra = encode_extra(inode->mtime);
-		raw->ctime_extra = encode_extra(inode->ctime);
-	}
+	encode_time(inode->atime, &raw->atime, extra ? &raw->atime_extra : NULL);
+	encode_time(inode->mtime, &raw->mtime, extra ? &raw->mtime_extra : NULL);
+	encode_time(inode->ctime, &raw->ctime, extra ? &raw->ctime_extra : NULL);
 }
 
 int ext2_write_inode(struct inode *inode, bool wait)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
-	struct ext2_inode *ei = EXT2_I(inode);
 	struct ext2_raw_inode *raw;
-	struct buffer *buffer;
-	int error = 0;
 
 	if (inode->sb->flags & SB_RDONLY)
 		return 0;
-	buffer = ext2_read_raw(fs, (u32)inode->number, &raw, !inode->nlink);
-	if (IS_ERR(buffer))
-		return (int)PTR_ERR(buffer);
-	down_read(&ei->map_lock);	     /* pointers and block count belong together */
-	if (raw->dtime || !raw->links_count) /* its first writing: what an older file left goes */
+	struct buffer *buffer __free(buffer) =
+		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, !inode->nlink));
+
+	down_read(&EXT2_I(inode)->map_lock);   /* pointers and block count belong together */
+	if (raw->dtime || !raw->links_count) { /* its first writing: what was there goes */
 		memset(raw, 0, fs->inode_size);
+		if (fs->inode_size > EXT2_OLD_INODE_SIZE)
+			raw->extra_size = EXT2_EXTRA_SIZE;
+	}
 	encode(fs, inode, raw);
 	mark_buffer_dirty(buffer);
-	up_read(&ei->map_lock);
+	up_read(&EXT2_I(inode)->map_lock);
 	/* a file of 2 GB or more: older systems must know before they mount this read-write */
 	if (S_ISREG(inode->mode) && inode->size > 0x7fffffff)
 		ext2_set_feature(fs, &fs->super->feature_ro_compat, EXT2_RO_LARGE_FILE);
-	if (wait)
-		error = sync_dirty_buffer(buffer);
-	brelse(buffer);
-	return error;
+	return wait ? sync_dirty_buffer(buffer) : 0;
 }
 
 void ext2_evict_inode(struct inode *inode)
@@ -229,7 +231,8 @@ void ext2_evict_inode(struct inode *inode)
 	if (inode->sb->flags & SB_RDONLY)
 		return;
 	EXT2_I(inode)->dtime = (u32)current_time().tv_sec;
-	if (has_blocks(inode)) {
+	if (S_ISREG(inode->mode) || S_ISDIR(inode->mode) ||
+	    (S_ISLNK(inode->mode) && !is_fast_link(inode))) {
 		inode->size = 0;
 		ext2_truncate_blocks(inode, 0);
 	}
@@ -241,94 +244,54 @@ void ext2_evict_inode(struct inode *inode)
 int ext2_fsync(struct file *file, bool data_only)
 {
 	struct inode *inode = file->inode;
-	int error = write_inode_now(inode), second = 0;
 
+	TRY(write_inode_now(inode));
 	if (inode->sb->flags & SB_RDONLY)
-		return error;
+		return 0;
 	if (S_ISDIR(inode->mode) || EXT2_I(inode)->indirect_dirty) {
 		EXT2_I(inode)->indirect_dirty = false;
-		second = sync_buffers(inode->sb->bdev, true); /* they lie anywhere among them */
+		TRY(sync_buffers(inode->sb->bdev, true)); /* they lie anywhere among them */
 	}
-	error = error ? error : second;
-	second = ext2_write_inode(inode, true);
-	error = error ? error : second;
-	second = block_flush(inode->sb->bdev);
-	return error ? error : second;
+	TRY(ext2_write_inode(inode, true));
+	return block_flush(inode->sb->bdev);
+}
+
+/* No block may lie behind the end of the file. */
+static void drop_excess(struct inode *inode)
+{
+	truncate_inode_pages(&inode->data, inode->size);
+	ext2_truncate_blocks(inode, inode->size);
 }
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-static int set_size(struct inode *inode, loff_t size)
-{
-	bool shorter = size < inode->size;
-	int error = shorter ? block_truncate_page(inode, size) : 0;
-
-	if (error)
-		return error;
-	WRITE_ONCE(inode->size, size);
-	if (shorter) {
-		truncate_inode_pages(&inode->data, size);
-		ext2_truncate_blocks(inode, size);
-	}
-	return 0;
-}
-
 int ext2_setattr(struct inode *inode, const struct iattr *attr)
 {
 	struct iattr rest = *attr;
-	int error = 0;
+	bool shorter = attr->size < inode->size;
 
 	if (attr->valid & ATTR_SIZE) {
 		if (!S_ISREG(inode->mode))
 			return S_ISDIR(inode->mode) ? -EISDIR : -EINVAL;
-		error = set_size(inode, attr->size);
+		if (shorter)
+			TRY(block_truncate_page(inode, attr->size));
+		WRITE_ONCE(inode->size, attr->size);
+		if (shorter)
+			drop_excess(inode);
 	}
 	rest.valid &= ~ATTR_SIZE;
-	return error ? error : simple_setattr(inode, &rest);
+	return simple_setattr(inode, &rest);
 }
 
 /* ---- regular files: the page cache over ext2_get_block() ------------------------------------- */
 
-/* Blocks that were allocated for bytes that did not come: none may lie behind the end of the file.
- */
-static void drop_excess(struct inode *inode, struct page *page, u64 end)
-{
-	u64 page_start = (u64)page->index << PAGE_SHIFT;
-	u64 keep = round_up(max(end, (u64)inode->size), (u64)inode->sb->block_size);
-
-	if (keep < page_start + PAGE_SIZE && page->buffers)
-		block_invalidate_page(page, keep > page_start ? (unsigned)(keep - page_start) : 0);
-	ext2_truncate_blocks(inode, (loff_t)keep);
-}
-
-static int ext2_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
-{
-	u64 end = ((u64)page->index << PAGE_SHIFT) + to;
-	int error = block_write_begin(inode, page, from, to);
-
-	EXT2_I(inode)->begun_to = end;
-	if (unlikely(error) && end > (u64)inode->size)
-		drop_excess(inode, page, 0);
-	return error;
-}
-
-static int ext2_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to)
-{
-	u64 end = ((u64)page->index << PAGE_SHIFT) + to;
-	int error = block_write_end(inode, page, from, to);
-
-	if (unlikely(end < EXT2_I(inode)->begun_to) && EXT2_I(inode)->begun_to > (u64)inode->size)
-		drop_excess(inode, page, from == to ? 0 : end);
-	return error;
-}
-
 static const struct address_space_operations mapping_operations = {
 	.get_block = ext2_get_block,
-	.readpage = block_read_page,
 	.readpages = block_read_pages,
 	.writepage = block_write_page,
-	.write_begin = ext2_write_begin,
-	.write_end = ext2_write_end,
+	.write_begin = block_write_begin,
+	.write_end = block_write_end,
+	.write_failed = drop_excess,
 	.invalidate = block_invalidate_page,
 	.release = block_release_page,
 };
@@ -341,56 +304,27 @@ static const struct file_operations file_operations = {
 	.fsync = ext2_fsync,
 };
 
-/* ---- symbolic links whose text has a block of its own ---------------------------------------- */
-
-#define SLACK 9 /* the NUL, and 8 readable bytes behind it that a path walk wants */
-
-static char *ext2_get_link(struct inode *inode)
-{
-	struct buffer *buffer = ext2_inode_block(inode, 0, false);
-	char *text;
-
-	if (IS_ERR(buffer))
-		return ERR_CAST(buffer);
-	text = kzalloc((size_t)inode->size + SLACK, GFP_KERNEL);
-	if (text)
-		memcpy(text, buffer->data, (size_t)inode->size);
-	brelse(buffer);
-	return text ? text : ERR_PTR(-ENOMEM);
-}
-
 int ext2_write_symlink(struct inode *inode, const char *target)
 {
-	size_t length = strlen(target);
-	struct buffer *buffer = NULL;
-	void *place = EXT2_I(inode)->data;
+	inode->size = (loff_t)strlen(target);
+	if (inode->size < (loff_t)sizeof(EXT2_I(inode)->data)) {
+		memcpy(EXT2_I(inode)->data, target, (size_t)inode->size);
+	} else {
+		struct buffer *buffer __free(buffer) = TRY_PTR(ext2_inode_block(inode, 0, true));
 
-	if (length >= sizeof(EXT2_I(inode)->data)) {
-		buffer = ext2_inode_block(inode, 0, true);
-		if (IS_ERR(buffer))
-			return (int)PTR_ERR(buffer);
-		place = buffer->data;
+		memcpy(buffer->data, target, (size_t)inode->size);
+		mark_buffer_dirty(buffer);
 	}
-	memcpy(place, target, length);
-	brelse(buffer);
-	inode->size = (loff_t)length;
-	ext2_set_operations(inode);
-	mark_inode_dirty(inode);
-	return 0;
+	return load_link(inode);
 }
 
 /* ---- operations by type ---------------------------------------------------------------------- */
 
 static const struct inode_operations inode_operations = {
 	.setattr = ext2_setattr,
-	EXT2_XATTR_OPERATIONS,
+	.load_xattrs = ext2_load_xattrs,
+	.store_xattrs = ext2_store_xattrs,
 	.seek = ext2_seek,
-};
-
-static const struct inode_operations slow_link_operations = {
-	.get_link = ext2_get_link,
-	.setattr = ext2_setattr,
-	EXT2_XATTR_OPERATIONS,
 };
 
 void ext2_set_operations(struct inode *inode)
@@ -402,12 +336,7 @@ void ext2_set_operations(struct inode *inode)
 	} else if (S_ISDIR(inode->mode)) {
 		inode->op = &ext2_dir_inode_operations;
 		inode->fop = &ext2_dir_operations;
-	} else if (is_fast_link(inode)) {
-		inode->link = (const char *)EXT2_I(inode)->data;
-	} else if (S_ISLNK(inode->mode)) {
-		inode->link = NULL;
-		inode->op = &slow_link_operations;
-	} else {
+	} else if (!S_ISLNK(inode->mode)) {
 		init_special_inode(inode, inode->mode, decode_dev(EXT2_I(inode)->data));
 	}
 }

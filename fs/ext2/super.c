@@ -49,6 +49,8 @@ static struct inode *ext2_alloc_inode(struct super_block *sb)
 
 static void ext2_free_inode(struct inode *inode)
 {
+	if (S_ISLNK(inode->mode) && inode->link != (const char *)EXT2_I(inode)->data)
+		kfree(inode->link);
 	kmem_cache_free(ext2_inode_slab, EXT2_I(inode));
 }
 
@@ -57,7 +59,6 @@ static void ext2_free_inode(struct inode *inode)
 static int ext2_sync_fs(struct super_block *sb, bool wait)
 {
 	struct ext2_fs *fs = EXT2_FS(sb);
-	int error;
 
 	if (sb->flags & SB_RDONLY)
 		return 0;
@@ -65,8 +66,8 @@ static int ext2_sync_fs(struct super_block *sb, bool wait)
 	fs->super->free_inodes_count = (u32)atomic_read(&fs->free[EXT2_INODES]);
 	fs->super->write_time = (u32)current_time().tv_sec;
 	mark_buffer_dirty(fs->super_buffer);
-	error = sync_buffers(sb->bdev, wait);
-	return error || !wait ? error : block_flush(sb->bdev);
+	TRY(sync_buffers(sb->bdev, wait));
+	return wait ? block_flush(sb->bdev) : 0;
 }
 
 /* Say on the disk that the file system is in use. */
@@ -83,14 +84,12 @@ static int mark_mounted(struct ext2_fs *fs)
 static int mark_clean(struct super_block *sb)
 {
 	struct ext2_fs *fs = EXT2_FS(sb);
-	int error = ext2_sync_fs(sb, true);
 
-	if (error)
-		return error;
+	TRY(ext2_sync_fs(sb, true));
 	fs->super->state = fs->state;
 	mark_buffer_dirty(fs->super_buffer);
-	error = sync_dirty_buffer(fs->super_buffer);
-	return error ? error : block_flush(sb->bdev);
+	TRY(sync_dirty_buffer(fs->super_buffer));
+	return block_flush(sb->bdev);
 }
 
 /* Also when mounting has failed half-way. */
@@ -98,9 +97,8 @@ static void free_fs(struct ext2_fs *fs)
 {
 	struct super_block *sb = fs->sb;
 
-	for (u32 i = 0; fs->descriptor_buffers && i < fs->descriptor_blocks; i++)
-		brelse(fs->descriptor_buffers[i]);
-	kfree(fs->descriptor_buffers);
+	for (u32 i = 0; fs->groups && i < fs->group_count; i++)
+		brelse(fs->groups[i].descriptor_buffer);
 	kfree(fs->groups);
 	brelse(fs->super_buffer);
 	kfree(fs);
@@ -238,40 +236,28 @@ static bool group_ok(const struct ext2_fs *fs, u32 number, const struct ext2_gro
 
 static int read_groups(struct ext2_fs *fs)
 {
+	const u32 per_block = (1u << fs->block_shift) / sizeof(struct ext2_group_descriptor);
 	u32 reserved = fs->super->revision ? fs->super->reserved_gdt_blocks : 0;
-	u32 shift = fs->block_shift - ilog2(sizeof(struct ext2_group_descriptor));
 
-	fs->groups = kzalloc(fs->group_count * sizeof(*fs->groups), GFP_KERNEL);
-	fs->descriptor_buffers =
-		kzalloc(fs->descriptor_blocks * sizeof(struct buffer *), GFP_KERNEL);
-	if (!fs->groups || !fs->descriptor_buffers)
-		return -ENOMEM;
-	for (u32 i = 0; i < fs->descriptor_blocks; i++) {
-		struct buffer *buffer = bread(fs->sb->bdev, fs->first[EXT2_BLOCKS] + 1 + i);
-
-		if (IS_ERR(buffer))
-			return (int)PTR_ERR(buffer);
-		fs->descriptor_buffers[i] = buffer;
-	}
+	fs->groups = TRY_PTR(kzalloc(fs->group_count * sizeof(*fs->groups), GFP_KERNEL));
 	fs->overhead = fs->first[EXT2_BLOCKS];
 	for (u32 i = 0; i < fs->group_count; i++) {
-		struct ext2_group *group = &fs->groups[i];
-		struct ext2_group_descriptor *descriptor;
 		u32 copies = has_super(fs, i) ? 1 + fs->descriptor_blocks : 0;
+		struct ext2_group *group = &fs->groups[i];
 
 		mutex_init(&group->lock, "ext2_group.lock");
-		group->descriptor_buffer = fs->descriptor_buffers[i >> shift];
-		descriptor = group->descriptor_buffer->data;
-		descriptor += i & ((1u << shift) - 1);
-		group->descriptor = descriptor;
-		memcpy(group->bitmap, descriptor->bitmap, sizeof(group->bitmap));
-		group->inode_table = descriptor->inode_table;
+		group->descriptor_buffer =
+			TRY_PTR(bread(fs->sb->bdev, fs->first[EXT2_BLOCKS] + 1 + i / per_block));
+		group->descriptor = (struct ext2_group_descriptor *)group->descriptor_buffer->data +
+				    i % per_block;
+		memcpy(group->bitmap, group->descriptor->bitmap, sizeof(group->bitmap));
+		group->inode_table = group->descriptor->inode_table;
 		group->system_blocks = copies ? copies + reserved : 0;
 		if (!group_ok(fs, i, group))
 			return ext2_error(fs, "descriptor of group", i);
 		fs->overhead += copies + 2 + fs->inode_table_blocks;
-		atomic_add(descriptor->free_count[EXT2_BLOCKS], &fs->free[EXT2_BLOCKS]);
-		atomic_add(descriptor->free_count[EXT2_INODES], &fs->free[EXT2_INODES]);
+		for (int kind = EXT2_BLOCKS; kind <= EXT2_INODES; kind++)
+			atomic_add(group->descriptor->free_count[kind], &fs->free[kind]);
 	}
 	return 0;
 }
@@ -279,13 +265,11 @@ static int read_groups(struct ext2_fs *fs)
 /* Set the device's block size and take the superblock's buffer. */
 static int hold_super(struct ext2_fs *fs, unsigned block_size)
 {
-	int error = set_block_size(fs->sb->bdev, block_size);
-	struct buffer *buffer = error ? ERR_PTR(error) : bread(fs->sb->bdev, 1024 / block_size);
-
-	if (IS_ERR(buffer))
-		return (int)PTR_ERR(buffer);
-	fs->super_buffer = buffer;
-	fs->super = (void *)((char *)buffer->data + 1024 % block_size);
+	brelse(fs->super_buffer);
+	fs->super_buffer = NULL;
+	TRY(set_block_size(fs->sb->bdev, block_size));
+	fs->super_buffer = TRY_PTR(bread(fs->sb->bdev, 1024 / block_size));
+	fs->super = (void *)((char *)fs->super_buffer->data + 1024 % block_size);
 	return 0;
 }
 
@@ -293,10 +277,8 @@ static int read_super(struct ext2_fs *fs, bool silent)
 {
 	struct super_block *sb = fs->sb;
 	const char *wrong = NULL;
-	int error = hold_super(fs, 1024);
 
-	if (error)
-		return error;
+	TRY(hold_super(fs, 1024));
 	if (fs->super->magic != EXT2_MAGIC)
 		wrong = silent ? "" : "no ext2 superblock";
 	else if (fs->super->revision && (fs->super->feature_incompat & ~EXT2_INCOMPAT_SUPPORTED))
@@ -310,8 +292,7 @@ static int read_super(struct ext2_fs *fs, bool silent)
 	}
 	read_geometry(fs);
 	sb->block_size = 1u << fs->block_shift;
-	brelse(fs->super_buffer);
-	fs->super_buffer = NULL;
+	sb->max_bytes = fs->super->revision ? ext2_max_bytes(fs->block_shift) : 0x7fffffff;
 	return hold_super(fs, sb->block_size);
 }
 
@@ -337,42 +318,41 @@ static int decide_writable(struct ext2_fs *fs)
 
 static int mount_root(struct super_block *sb)
 {
-	struct inode *root = ext2_iget(sb, EXT2_ROOT_INODE);
-	int error;
+	struct inode *root = TRY_PTR(ext2_iget(sb, EXT2_ROOT_INODE));
 
-	if (IS_ERR(root))
-		return (int)PTR_ERR(root);
 	if (S_ISDIR(root->mode))
 		sb->root = d_alloc_root(root);
 	if (sb->root)
 		return 0;
-	error = S_ISDIR(root->mode) ? -ENOMEM : ext2_error(EXT2_FS(sb), "no directory is inode", 2);
+	int error =
+		S_ISDIR(root->mode) ? -ENOMEM : ext2_error(EXT2_FS(sb), "no directory is inode", 2);
+
 	remove_inode_hash(root); /* so that it goes away at once */
 	iput(root);
 	return error;
 }
 
+static int fill(struct super_block *sb, bool silent)
+{
+	TRY(read_super(EXT2_FS(sb), silent));
+	TRY(read_groups(EXT2_FS(sb)));
+	TRY(decide_writable(EXT2_FS(sb)));
+	int error = mount_root(sb);
+
+	if (error && !(sb->flags & SB_RDONLY))
+		mark_clean(sb); /* not mounted after all */
+	return error;
+}
+
 static int ext2_fill_super(struct super_block *sb, const char *options, bool silent)
 {
-	struct ext2_fs *fs = kzalloc(sizeof(*fs), GFP_KERNEL);
-	int error;
+	struct ext2_fs *fs = TRY_PTR(kzalloc(sizeof(*fs), GFP_KERNEL));
 
-	if (!fs)
-		return -ENOMEM;
 	fs->sb = sb;
 	sb->private = fs;
 	sb->op = &ext2_super_operations;
-	error = read_super(fs, silent);
-	if (!error)
-		error = read_groups(fs);
-	if (!error)
-		error = decide_writable(fs);
-	if (!error) {
-		sb->max_bytes = fs->super->revision ? ext2_max_bytes(fs->block_shift) : 0x7fffffff;
-		error = mount_root(sb);
-		if (error && !(sb->flags & SB_RDONLY))
-			mark_clean(sb); /* not mounted after all */
-	}
+	int error = fill(sb, silent);
+
 	if (error)
 		free_fs(fs);
 	return error;
@@ -383,6 +363,6 @@ struct filesystem ext2_filesystem = {
 
 void ext2_init(void)
 {
-	ext2_inode_slab = kmem_cache_create("ext2_inode", sizeof(struct ext2_inode), 0,
-					    SLAB_RECLAIMABLE);
+	ext2_inode_slab =
+		kmem_cache_create("ext2_inode", sizeof(struct ext2_inode), 0, SLAB_RECLAIMABLE);
 }

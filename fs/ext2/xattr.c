@@ -184,15 +184,12 @@ static void drop_block(struct inode *inode, struct buffer *buffer)
 static int replace_block(struct inode *inode, struct buffer **old, const char *image)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
-	struct buffer *buffer = *old;
-	u32 goal = ext2_inode_group(inode) * fs->per_group[EXT2_BLOCKS] + 1, block;
-	int error;
 
-	if (!buffer || ((struct xattr_header *)buffer->data)->refcount > 1) {
-		block = ext2_allocate(fs, EXT2_BLOCKS, goal, false, &error);
-		if (!block)
-			return error;
-		buffer = ext2_clear_block(fs, block);
+	if (!*old || ((struct xattr_header *)(*old)->data)->refcount > 1) {
+		u32 block =
+			(u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, ext2_group_start(inode), false));
+		struct buffer *buffer = ext2_clear_block(fs, block);
+
 		if (IS_ERR(buffer)) {
 			ext2_free(fs, EXT2_BLOCKS, block, 1, false);
 			return (int)PTR_ERR(buffer);
@@ -204,8 +201,8 @@ static int replace_block(struct inode *inode, struct buffer **old, const char *i
 		inode->blocks += inode->sb->block_size / 512;
 		ext2_set_feature(fs, &fs->super->feature_compat, EXT2_COMPAT_EXT_ATTR);
 	}
-	memcpy(buffer->data, image, buffer->size);
-	mark_buffer_dirty(buffer);
+	memcpy((*old)->data, image, (*old)->size);
+	mark_buffer_dirty(*old);
 	return 0;
 }
 
@@ -215,9 +212,7 @@ int ext2_store_xattrs(struct inode *inode, struct xattr **list)
 
 	if (!EXT2_FS(inode->sb)->super->revision)
 		return -EOPNOTSUPP;
-	char *image __free(kfree) = kzalloc(size, GFP_KERNEL);
-	if (!image)
-		return -ENOMEM;
+	char *image __free(kfree) = TRY_PTR(kzalloc(size, GFP_KERNEL));
 	TRY(make_block(image, size, *list));
 	struct buffer *buffer __free(buffer) = get_block(inode);
 	if (IS_ERR(buffer))

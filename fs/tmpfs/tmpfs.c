@@ -3,10 +3,10 @@
  * else.
  *
  * Since nothing else knows a name, each positive dentry carries one reference of the file system (a
- * pin), so it is never reclaimed; negative ones come and go as everywhere. For reading a directory
- * each name also has an entry in its directory's list, in order of creation, with a cookie that
- * only grows: the position of an open directory is the cookie to go on from, whatever is created
- * and removed meanwhile.
+ * pin), so it is never reclaimed; negative ones come and go as everywhere. Each name has a cookie
+ * that only grows, and the names of a directory are the end of its dentry's children, in order of
+ * creation: the position of an open directory is the cookie to go on from, whatever is created and
+ * removed meanwhile.
  *
  * A file's pages have no disk to go to: they are born uptodate, stay dirty, so that reclaim leaves
  * them alone, and are freed when the file is truncated or its last name and use are gone. A page
@@ -14,35 +14,23 @@
  * memory's pages, or size= and nr_inodes=) since a full tmpfs must be ENOSPC and not the end of the
  * machine. As in Linux, each further name of a file counts as an inode.
  *
- * Locks: a directory's list is under its inode->lock, like every change to it; an inode's extended
- * attributes are under its own.
+ * Locks: a directory's names are under its inode->lock, like every change to it, and its dentry's
+ * lock; an inode's extended attributes are under its own.
  */
 #include "fs/tmpfs/tmpfs.h"
 
 #include "fs/internal.h"
 
-enum { PAGES, INODES };
+enum { PAGES, INODES, MODE, UID, GID, OPTIONS };
 
 struct tmpfs_super {
 	atomic64_t used[2];
 	u64 limit[2]; /* 0: none */
 };
 
-struct tmpfs_entry {
-	struct list_head link; /* in tmpfs_directory->entries, oldest first */
-	u64 cookie;
-	struct dentry *dentry; /* whose private points back here */
-};
-
-struct tmpfs_directory {
-	struct list_head entries;
-	u64 next_cookie;
-	struct tmpfs_entry *hint; /* where the last reader stopped: it goes on from here */
-};
-
 struct tmpfs_inode {
-	struct xattr *xattrs;		   /* newest first */
-	struct tmpfs_directory *directory; /* NULL: it is none */
+	struct xattr *xattrs; /* newest first */
+	struct dentry *hint;  /* of a directory, where the last reader stopped; or NULL */
 	struct inode inode;
 };
 
@@ -52,7 +40,7 @@ struct tmpfs_inode {
 static const struct inode_operations directory_operations, other_operations;
 static const struct file_operations directory_file_operations, file_operations;
 static const struct address_space_operations page_operations;
-static struct kmem_cache *entry_slab, *inode_slab;
+static struct kmem_cache *inode_slab;
 
 static struct tmpfs_super *super_of(const struct inode *inode)
 {
@@ -94,58 +82,38 @@ static struct inode *tmpfs_alloc_inode(struct super_block *sb)
 		return NULL;
 	}
 	ti->xattrs = NULL;
-	ti->directory = NULL;
+	ti->hint = NULL;
 	return &ti->inode;
 }
 
-/* A directory may still have names: when it is unmounted. Their dentries are gone. */
 static void tmpfs_free_inode(struct inode *inode)
 {
-	struct tmpfs_inode *ti = TMPFS_I(inode);
-	struct tmpfs_entry *entry, *next;
-
-	xattr_free(&ti->xattrs);
-	if (ti->directory) {
-		list_for_each_entry_safe (entry, next, &ti->directory->entries, link)
-			kmem_cache_free(entry_slab, entry);
-		kfree(ti->directory);
-	}
+	xattr_free(&TMPFS_I(inode)->xattrs);
 	if (S_ISLNK(inode->mode))
 		kfree(inode->link);
 	uncharge(super_of(inode), INODES);
-	kmem_cache_free(inode_slab, ti);
+	kmem_cache_free(inode_slab, TMPFS_I(inode));
 }
 
-/* @target: of a symbolic link. NULL: no memory, or too many, which is ENOSPC both in Linux. */
+/* NULL: no memory, or too many, which is ENOSPC both in Linux. */
 static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir, umode_t mode,
-				 dev_t rdev, const char *target)
+				 dev_t rdev)
 {
-	size_t extra =
-		S_ISDIR(mode) ? sizeof(struct tmpfs_directory) : (target ? strlen(target) + 9 : 0);
-	void *part = extra ? kzalloc(extra, GFP_KERNEL) : NULL;
-	struct inode *inode = part || !extra ? new_inode(sb) : NULL;
+	struct inode *inode = new_inode(sb);
 
-	if (!inode) {
-		kfree(part);
+	if (!inode)
 		return NULL;
-	}
 	inode_init_owner(inode, dir, mode);
 	inode->op = &other_operations;
 	if (S_ISREG(mode)) {
 		inode->fop = &file_operations;
 		inode->data.ops = &page_operations;
 	} else if (S_ISDIR(mode)) {
-		TMPFS_I(inode)->directory = part;
-		INIT_LIST_HEAD(&TMPFS_I(inode)->directory->entries);
-		TMPFS_I(inode)->directory->next_cookie = FIRST_COOKIE;
 		inode->op = &directory_operations;
 		inode->fop = &directory_file_operations;
 		inode->nlink = 2;
 		inode->size = 2 * DIRECTORY_ENTRY_SIZE; /* "." and ".." */
-	} else if (target) {
-		inode->size = (loff_t)strlen(target);
-		inode->link = memcpy(part, target, (size_t)inode->size);
-	} else {
+	} else if (!S_ISLNK(mode)) {
 		init_special_inode(inode, mode, rdev);
 	}
 	return inode;
@@ -153,36 +121,41 @@ static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* @dentry is (going to be) a name in @dir. */
-static void entry_add(struct inode *dir, struct dentry *dentry, struct tmpfs_entry *entry)
+/* The name behind @dentry, or NULL. */
+static struct dentry *next_name(struct dentry *dentry)
 {
-	struct tmpfs_directory *directory = TMPFS_I(dir)->directory;
+	struct list_head *next = dentry->child_link.next;
 
-	entry->dentry = dentry;
-	entry->cookie = directory->next_cookie++;
-	list_add_tail(&entry->link, &directory->entries);
-	dentry->private = entry;
-	dir->size += DIRECTORY_ENTRY_SIZE;
+	return next == &dentry->parent->children ? NULL
+						 : list_entry(next, struct dentry, child_link);
 }
 
-/* Off the list; the entry is the caller's. A reader that stopped here goes on with the next. */
-static struct tmpfs_entry *entry_remove(struct inode *dir, struct dentry *dentry)
+/* @dentry is the youngest name in its directory. */
+static void append(struct dentry *dentry)
 {
-	struct tmpfs_directory *directory = TMPFS_I(dir)->directory;
-	struct tmpfs_entry *entry = dentry->private;
+	static atomic64_t next_cookie = {FIRST_COOKIE};
 
-	if (directory->hint == entry)
-		directory->hint = entry->link.next == &directory->entries
-					  ? NULL
-					  : list_next_entry(entry, link);
-	list_del(&entry->link);
-	dentry->private = NULL;
-	dir->size -= DIRECTORY_ENTRY_SIZE;
-	return entry;
+	guard(spinlock, &dentry->parent->lock);
+	dentry->cookie = (u64)atomic_inc_return(&next_cookie);
+	list_move_tail(&dentry->child_link, &dentry->parent->children);
 }
 
-static void changed(struct inode *dir, struct inode *inode)
+/* @dentry is no name any more. A reader that stopped here goes on with the next. */
+static void detach(struct dentry *dentry)
 {
+	struct dentry *parent = dentry->parent;
+	struct tmpfs_inode *ti = TMPFS_I(parent->inode);
+
+	guard(spinlock, &parent->lock);
+	if (ti->hint == dentry)
+		ti->hint = next_name(dentry);
+	dentry->cookie = 0;
+	list_move(&dentry->child_link, &parent->children);
+}
+
+static void changed(struct inode *dir, struct inode *inode, int names)
+{
+	dir->size += names * DIRECTORY_ENTRY_SIZE;
 	dir->mtime = dir->ctime = current_time();
 	if (inode)
 		inode->ctime = dir->ctime;
@@ -195,151 +168,118 @@ static int tmpfs_lookup(struct inode *dir, struct dentry *dentry)
 }
 
 /* Give @dentry @inode, whose reference is taken over. */
-static int add_name(struct inode *dir, struct dentry *dentry, struct inode *inode)
+static void add_name(struct inode *dir, struct dentry *dentry, struct inode *inode)
 {
-	struct tmpfs_entry *entry = kmem_cache_alloc(entry_slab, GFP_KERNEL);
-
-	if (!entry)
-		return -ENOMEM;
-	entry_add(dir, dentry, entry);
-	changed(dir, inode);
+	append(dentry);
+	changed(dir, inode, 1);
 	d_instantiate(dentry, inode);
 	dget(dentry); /* the pin */
-	return 0;
 }
 
-static int make(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev,
-		const char *target)
+static int tmpfs_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev,
+		      const char *target)
 {
-	struct inode *inode = tmpfs_inode(dir->sb, dir, mode, rdev, target);
-	int error = inode ? add_name(dir, dentry, inode) : -ENOSPC;
+	size_t length = S_ISLNK(mode) ? strlen(target) : 0;
+	char *text = length ? kzalloc(length + 9, GFP_KERNEL) : NULL;
+	struct inode *inode = text || !length ? tmpfs_inode(dir->sb, dir, mode, rdev) : NULL;
 
-	if (error && inode) {
-		inode->nlink = 0;
-		iput(inode);
+	if (!inode) {
+		kfree(text);
+		return -ENOSPC;
 	}
-	return error;
-}
-
-static int tmpfs_mknod(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev)
-{
-	return make(dir, dentry, mode, rdev, NULL);
-}
-
-static int tmpfs_create(struct inode *dir, struct dentry *dentry, umode_t mode)
-{
-	return make(dir, dentry, mode, 0, NULL);
-}
-
-static int tmpfs_mkdir(struct inode *dir, struct dentry *dentry, umode_t mode)
-{
-	int error = make(dir, dentry, mode, 0, NULL);
-
-	if (!error)
-		dir->nlink++;
-	return error;
-}
-
-static int tmpfs_symlink(struct inode *dir, struct dentry *dentry, const char *target)
-{
-	return make(dir, dentry, S_IFLNK | 0777, 0, target);
+	if (text) {
+		inode->link = memcpy(text, target, length);
+		inode->size = (loff_t)length;
+	}
+	add_name(dir, dentry, inode);
+	dir->nlink += S_ISDIR(mode);
+	return 0;
 }
 
 static int tmpfs_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
-	struct inode *inode = old->inode;
-	int error = charge(super_of(inode), INODES);
-
-	if (error)
-		return error;
-	ihold(inode);
-	error = add_name(dir, dentry, inode);
-	if (!error) {
-		inode->nlink++;
-	} else {
-		uncharge(super_of(inode), INODES);
-		iput(inode);
-	}
-	return error;
+	TRY(charge(super_of(dir), INODES));
+	ihold(old->inode);
+	add_name(dir, dentry, old->inode);
+	old->inode->nlink++;
+	return 0;
 }
 
-static int tmpfs_unlink(struct inode *dir, struct dentry *dentry)
+static int tmpfs_remove(struct inode *dir, struct dentry *dentry)
 {
 	struct inode *inode = dentry->inode;
+	bool directory = S_ISDIR(inode->mode);
 
-	kmem_cache_free(entry_slab, entry_remove(dir, dentry));
-	changed(dir, inode);
-	if (inode->nlink > 1 && !S_ISDIR(inode->mode))
+	if (directory && inode->size > 2 * DIRECTORY_ENTRY_SIZE)
+		return -ENOTEMPTY;
+	detach(dentry);
+	changed(dir, inode, -1);
+	if (inode->nlink > 1 && !directory)
 		uncharge(super_of(inode), INODES);
-	inode->nlink--;
+	inode->nlink -= 1 + directory;
+	dir->nlink -= directory;
 	dput(dentry);
 	return 0;
 }
 
-static bool is_empty(struct inode *inode)
-{
-	return list_empty(&TMPFS_I(inode)->directory->entries);
-}
-
-static int tmpfs_rmdir(struct inode *dir, struct dentry *dentry)
-{
-	if (!is_empty(dentry->inode))
-		return -ENOTEMPTY;
-	dentry->inode->nlink--;
-	dir->nlink--;
-	return tmpfs_unlink(dir, dentry);
-}
-
-/* The entries move with the dentries, whose pins stay. */
+/* The dentries will move, with their cookies and pins. */
 static int tmpfs_rename(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
 			struct dentry *new, unsigned flags)
 {
 	struct inode *inode = old->inode, *target = new->inode;
-	bool directory = S_ISDIR(inode->mode);
+	bool exchange = flags & RENAME_EXCHANGE;
 
-	if (flags & RENAME_EXCHANGE) {
-		entry_add(old_dir, new, entry_remove(new_dir, new));
+	if (exchange) {
+		detach(new);
+		append(new);
 		new_dir->nlink -= S_ISDIR(target->mode);
 		old_dir->nlink += S_ISDIR(target->mode);
-		changed(new_dir, target);
 	} else if (target) {
-		if (directory && !is_empty(target))
-			return -ENOTEMPTY;
-		target->nlink -= directory;
-		new_dir->nlink -= directory;
-		tmpfs_unlink(new_dir, new);
+		TRY(tmpfs_remove(new_dir, new));
 	}
-	entry_add(new_dir, old, entry_remove(old_dir, old));
-	old_dir->nlink -= directory;
-	new_dir->nlink += directory;
-	changed(old_dir, inode);
-	changed(new_dir, NULL);
+	detach(old);
+	append(old);
+	old_dir->nlink -= S_ISDIR(inode->mode);
+	new_dir->nlink += S_ISDIR(inode->mode);
+	changed(old_dir, inode, exchange ? 0 : -1);
+	changed(new_dir, exchange ? target : NULL, exchange ? 0 : 1);
 	return 0;
 }
 
 /* ---- reading a directory --------------------------------------------------------------------- */
 
-/* inode->lock is held for reading: the hint is set by several readers at once, any value is a good
- * one. */
+/* The first name in @dir from @position on, or NULL: looked for backwards, from where a reader
+ * stopped if that helps. The hint is set by several readers at once, any value is a good one. */
+static struct dentry *first_name(struct dentry *dir, u64 position)
+{
+	struct dentry *found = NULL, *hint = READ_ONCE(TMPFS_I(dir->inode)->hint);
+
+	guard(spinlock, &dir->lock);
+	struct list_head *link =
+		hint && hint->cookie >= position ? &hint->child_link : dir->children.prev;
+
+	for (; link != &dir->children; link = link->prev) {
+		struct dentry *dentry = list_entry(link, struct dentry, child_link);
+
+		if (dentry->cookie < position)
+			break;
+		found = dentry;
+	}
+	return found;
+}
+
 static int tmpfs_iterate(struct file *file, struct dir_context *context)
 {
-	struct tmpfs_directory *directory = TMPFS_I(file->inode)->directory;
-	struct tmpfs_entry *entry = READ_ONCE(directory->hint);
+	struct dentry *dir = file->path.dentry, *dentry;
 
 	if (unlikely(context->position < FIRST_COOKIE) && !dir_emit_dots(file, context))
 		return 0;
-	if (!entry || entry->cookie > (u64)context->position)
-		entry = list_first_entry(&directory->entries, struct tmpfs_entry, link);
-	for (; &entry->link != &directory->entries; entry = list_next_entry(entry, link)) {
-		struct dentry *dentry = entry->dentry;
-
-		if (entry->cookie < (u64)context->position)
-			continue;
+	for (dentry = first_name(dir, (u64)context->position); dentry; dentry = next_name(dentry)) {
 		/* Its own cookie until it is emitted: the successor of the entry before it. */
-		context->position = (loff_t)entry->cookie;
+		context->position = (loff_t)dentry->cookie;
 		if (!context->emit(context, dentry->name, dentry->name_length,
 				   dentry->inode->number, S_DT(dentry->inode->mode))) {
-			WRITE_ONCE(directory->hint, entry);
+			WRITE_ONCE(TMPFS_I(dir->inode)->hint, dentry);
 			break;
 		}
 		context->position++;
@@ -358,8 +298,7 @@ static int tmpfs_fsync(struct file *file, bool data_only)
 static int tmpfs_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
 	if (!test_bit(PG_dirty, &page->flags)) {
-		if (charge(super_of(inode), PAGES))
-			return -ENOSPC;
+		TRY(charge(super_of(inode), PAGES));
 		inode->blocks += PAGE_SIZE / 512;
 	}
 	if (!page_uptodate(page) && to - from < PAGE_SIZE) {
@@ -371,7 +310,6 @@ static int tmpfs_write_begin(struct inode *inode, struct page *page, unsigned fr
 
 static int tmpfs_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
-	(void)inode, (void)from, (void)to;
 	if (!page_uptodate(page))
 		set_bit(PG_uptodate, &page->flags);
 	set_page_dirty(page);
@@ -379,12 +317,13 @@ static int tmpfs_write_end(struct inode *inode, struct page *page, unsigned from
 }
 
 /* A page that is not there is zeros. */
-static int tmpfs_readpage(struct inode *inode, struct page *page)
+static int tmpfs_readpages(struct inode *inode, struct page **pages, unsigned count)
 {
-	(void)inode;
-	clear_page(page_address(page));
-	set_bit(PG_uptodate, &page->flags);
-	unlock_page(page);
+	for (unsigned i = 0; i < count; i++) {
+		clear_page(page_address(pages[i]));
+		set_bit(PG_uptodate, &pages[i]->flags);
+		unlock_page(pages[i]);
+	}
 	return 0;
 }
 
@@ -400,77 +339,54 @@ static void tmpfs_invalidate(struct page *page, unsigned from)
 }
 
 static const struct address_space_operations page_operations = {
-	.readpage = tmpfs_readpage,
+	.readpages = tmpfs_readpages,
 	.write_begin = tmpfs_write_begin,
 	.write_end = tmpfs_write_end,
 	.invalidate = tmpfs_invalidate,
 };
 
-/* The page at @index if it is data, else the next one behind it; referenced, or NULL. */
-static struct page *next_data(struct inode *inode, pgoff_t index)
+/* The first page of data from @index on; one behind all if there is none. */
+static pgoff_t next_data(struct inode *inode, pgoff_t index)
 {
-	struct address_space *mapping = &inode->data;
-	struct page *found = find_get_page(mapping, index), *page;
+	struct page *page = find_get_page(&inode->data, index);
+	pgoff_t next = ~0ULL >> PAGE_SHIFT;
+	bool data = page && test_bit(PG_dirty, &page->flags);
 
-	if (found && test_bit(PG_dirty, &found->flags))
-		return found;
-	if (found)
-		put_page(found);
-	found = NULL;
-	spin_lock(&mapping->lock);
-	list_for_each_entry(page, &mapping->clean_pages, mapping_link)
-		if (page->index > index && test_bit(PG_dirty, &page->flags) &&
-		    (!found || page->index < found->index))
-			found = page;
-	if (found)
-		get_page(found);
-	spin_unlock(&mapping->lock);
-	return found;
+	if (page)
+		put_page(page);
+	if (data)
+		return index;
+	guard(spinlock, &inode->data.lock);
+	list_for_each_entry (page, &inode->data.clean_pages, mapping_link)
+		if (page->index > index && test_bit(PG_dirty, &page->flags))
+			next = min(next, page->index);
+	return next;
 }
 
 static int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 {
-	pgoff_t index = (u64)offset >> PAGE_SHIFT, next = index;
-	struct page *page;
+	pgoff_t index = (u64)offset >> PAGE_SHIFT;
 
-	while ((page = next_data(inode, next)) != NULL) {
-		pgoff_t data = page->index;
-
-		put_page(page);
-		if (!hole)
-			next = data;
-		if (!hole || data != next)
-			break;
-		next++;
-	}
-	if (next > index)
-		offset = (loff_t)(next << PAGE_SHIFT);
-	if (hole)
-		*found = min(offset, inode->size);
-	else if (!page || offset >= inode->size)
-		return -ENXIO;
-	else
-		*found = offset;
-	return 0;
+	if (!hole)
+		index = next_data(inode, index);
+	while (hole && next_data(inode, index) == index)
+		index++;
+	*found = min(max(offset, (loff_t)(index << PAGE_SHIFT)), inode->size);
+	return hole || *found < inode->size ? 0 : -ENXIO;
 }
 
 /* Reserve: make every page of the range exist. */
 static int reserve(struct inode *inode, u64 start, u64 end)
 {
 	for (pgoff_t i = start >> PAGE_SHIFT; i << PAGE_SHIFT < end; i++) {
-		struct page *page = read_cache_page(&inode->data, i);
-		int error;
+		struct page *page = TRY_PTR(find_or_create_page(&inode->data, i));
+		int error = tmpfs_write_begin(inode, page, 0, 0);
 
-		if (IS_ERR(page))
-			return (int)PTR_ERR(page);
-		lock_page(page);
-		error = tmpfs_write_begin(inode, page, 0, 0);
 		if (!error)
 			tmpfs_write_end(inode, page, 0, 0);
 		unlock_page(page);
 		put_page(page);
-		if (error)
-			return error;
+		TRY(error);
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
@@ -482,72 +398,55 @@ static int reserve(struct inode *inode, u64 start, u64 end)
 static int punch_hole(struct inode *inode, u64 start, u64 end)
 {
 	pgoff_t index = start >> PAGE_SHIFT;
-	struct page *page;
 
 	mm_unmap_file(&inode->data, index, end >> PAGE_SHIFT, true);
-	while ((page = next_data(inode, index)) && page->index << PAGE_SHIFT < end) {
-		u64 base = page->index << PAGE_SHIFT;
+	while ((index = next_data(inode, index)) << PAGE_SHIFT < end) {
+		struct page *page = TRY_PTR(find_or_create_page(&inode->data, index));
+		u64 base = index++ << PAGE_SHIFT;
 		u64 from = max(start, base) - base, to = min(end, base + PAGE_SIZE) - base;
 
-		index = page->index + 1;
-		lock_page(page);
-		if (page->mapping == &inode->data && to - from == PAGE_SIZE) {
+		if (to - from == PAGE_SIZE) {
 			mm_unmap_file(&inode->data, page->index, page->index, true);
 			tmpfs_invalidate(page, 0);
 			remove_from_page_cache(page, false);
-		} else if (page->mapping == &inode->data) {
+		} else {
 			memset((char *)page_address(page) + from, 0, to - from);
 		}
 		unlock_page(page);
 		put_page(page);
-		page = NULL;
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
 	}
-	if (page)
-		put_page(page);
 	return 0;
 }
 
 static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length)
 {
 	u64 limit = super_of(inode)->limit[PAGES], end = (u64)(offset + length);
-	int error;
+	bool punch = mode & FALLOC_FL_PUNCH_HOLE;
 
-	if (mode & FALLOC_FL_PUNCH_HOLE)
-		error = punch_hole(inode, (u64)offset, end);
-	else if (limit && (u64)length >> PAGE_SHIFT > limit)
-		error = -ENOSPC; /* before it has taken all there is */
-	else
-		error = reserve(inode, (u64)offset, end);
-	if (error)
-		return error;
+	if (!punch && limit && (u64)length >> PAGE_SHIFT > limit)
+		return -ENOSPC; /* before it has taken all there is */
+	TRY((punch ? punch_hole : reserve)(inode, (u64)offset, end));
 	if (!(mode & FALLOC_FL_KEEP_SIZE) && (loff_t)end > inode->size)
 		inode->size = (loff_t)end;
 	inode->mtime = inode->ctime = current_time();
 	return 0;
 }
 
-/* ---- extended attributes: trusted.* and security.*, as in Linux 6.1 -------------------------- */
-
 static int tmpfs_load_xattrs(struct inode *inode, struct xattr **list)
 {
-	struct xattr **end = list;
-
 	for (const struct xattr *each = TMPFS_I(inode)->xattrs; each; each = each->next) {
-		TRY(xattr_set(end, each->name, each->value, each->size, 0));
-		end = &(*end)->next;
+		TRY(xattr_set(list, each->name, each->value, each->size, 0));
+		list = &(*list)->next;
 	}
 	return 0;
 }
 
 static int tmpfs_store_xattrs(struct inode *inode, struct xattr **list)
 {
-	struct xattr *old = TMPFS_I(inode)->xattrs;
-
-	TMPFS_I(inode)->xattrs = *list;
-	*list = old;
+	swap(TMPFS_I(inode)->xattrs, *list);
 	return 0;
 }
 
@@ -555,13 +454,9 @@ static int tmpfs_store_xattrs(struct inode *inode, struct xattr **list)
 
 static const struct inode_operations directory_operations = {
 	.lookup = tmpfs_lookup,
-	.create = tmpfs_create,
-	.mkdir = tmpfs_mkdir,
-	.mknod = tmpfs_mknod,
-	.symlink = tmpfs_symlink,
+	.make = tmpfs_make,
 	.link = tmpfs_link,
-	.unlink = tmpfs_unlink,
-	.rmdir = tmpfs_rmdir,
+	.remove = tmpfs_remove,
 	.rename = tmpfs_rename,
 	.load_xattrs = tmpfs_load_xattrs,
 	.store_xattrs = tmpfs_store_xattrs,
@@ -611,35 +506,30 @@ static void tmpfs_put_super(struct super_block *sb)
 	kfree(sb->private);
 }
 
-enum { MODE = 2, UID, GID, OPTIONS };
-
-/* size=N[KMG] or N%, nr_blocks=, nr_inodes=, mode=OCTAL, uid=, gid=: 0, or -EINVAL for others. */
+/* size=N[KMG] or N%, nr_inodes=, mode=OCTAL, uid=, gid=: 0, or -EINVAL for others. */
 static int parse_options(const char *at, u64 values[OPTIONS])
 {
-	static const char *const names[] = {
-		"size=", "nr_inodes=", "mode=", "uid=", "gid=", "nr_blocks="};
+	static const char *const names[OPTIONS] = {"size=", "nr_inodes=", "mode=", "uid=", "gid="};
 	const char *end;
 
 	for (; at && *at; at = *end ? end + 1 : end) {
 		unsigned i = 0;
-		u64 value;
 
-		while (i < ARRAY_SIZE(names) && strncmp(at, names[i], strlen(names[i])))
+		while (i < OPTIONS && strncmp(at, names[i], strlen(names[i])))
 			i++;
-		if (i == ARRAY_SIZE(names))
+		if (i == OPTIONS)
 			return -EINVAL;
 		at += strlen(names[i]);
-		value = memparse(at, &end);
+		values[i] = memparse(at, &end);
 		if (i == MODE)
-			for (value = 0, end = at; *end >= '0' && *end <= '7'; end++)
-				value = value * 8 + (u64)(*end - '0');
+			for (values[i] = 0, end = at; *end >= '0' && *end <= '7'; end++)
+				values[i] = values[i] * 8 + (u64)(*end - '0');
 		else if (i == PAGES && *end == '%' && end++)
-			value = page_alloc_total_pages() * value / 100;
+			values[i] = page_alloc_total_pages() * values[i] / 100;
 		else if (i == PAGES)
-			value = DIV_ROUND_UP(value, PAGE_SIZE);
+			values[i] = DIV_ROUND_UP(values[i], PAGE_SIZE);
 		if (end == at || (*end && *end != ','))
 			return -EINVAL;
-		values[i % OPTIONS] = value;
 	}
 	return 0;
 }
@@ -650,8 +540,7 @@ static int tmpfs_remount(struct super_block *sb, unsigned flags, const char *tex
 	struct tmpfs_super *super = sb->private;
 	u64 values[OPTIONS] = {super->limit[PAGES], super->limit[INODES]};
 
-	if (parse_options(text, values))
-		return -EINVAL;
+	TRY(parse_options(text, values));
 	for (int kind = PAGES; kind <= INODES; kind++)
 		if (values[kind] &&
 		    (!super->limit[kind] || values[kind] < (u64)atomic_read(&super->used[kind])))
@@ -670,50 +559,41 @@ static const struct super_operations super_operations = {
 
 int tmpfs_fill_super(struct super_block *sb, const char *text, bool silent)
 {
-	struct tmpfs_super *super = kzalloc(sizeof(*super), GFP_KERNEL);
-	u64 values[OPTIONS] = {};
-	struct inode *root;
-	int error;
+	u64 half = page_alloc_total_pages() / 2;
+	u64 values[OPTIONS] = {half, half, [MODE] = S_ISVTX | 0777};
+	struct tmpfs_super *super __free(kfree) = TRY_PTR(kzalloc(sizeof(*super), GFP_KERNEL));
 
-	if (!super)
-		return -ENOMEM;
-	values[PAGES] = values[INODES] = page_alloc_total_pages() / 2;
-	values[MODE] = S_ISVTX | 0777;
-	error = parse_options(text, values);
+	TRY(parse_options(text, values));
 	memcpy(super->limit, values, sizeof(super->limit));
 	sb->op = &super_operations;
 	sb->private = super;
 	sb->flags |= SB_NO_USER_XATTRS;
-	root = error ? NULL : tmpfs_inode(sb, NULL, S_IFDIR | (values[MODE] & S_IALLUGO), 0, NULL);
-	if (root) {
-		root->uid = (uid_t)values[UID];
-		root->gid = (gid_t)values[GID];
-		sb->root = d_alloc_root(root);
-		if (sb->root)
-			return 0;
+	struct inode *root =
+		TRY_PTR(tmpfs_inode(sb, NULL, S_IFDIR | (values[MODE] & S_IALLUGO), 0));
+
+	root->uid = (uid_t)values[UID];
+	root->gid = (gid_t)values[GID];
+	sb->root = d_alloc_root(root);
+	if (!sb->root) {
 		iput(root);
+		return -ENOMEM;
 	}
-	kfree(super);
-	return error ? error : -ENOMEM;
+	super = NULL;
+	return 0;
 }
 
 int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_t rdev)
 {
-	struct inode *dir = sb->root->inode;
-	struct dentry *dentry;
-	char text[NAME_MAX + 9];
-	int error;
+	char text[32 + 8];
 
-	strlcpy(text, name, sizeof(text) - 8);
-	down_write_nested(&dir->lock, LOCK_PARENT);
-	dentry = lookup_locked(sb->root, text, (u32)strlen(text));
-	error = IS_ERR(dentry) ? (int)PTR_ERR(dentry) : 0;
-	if (!error) {
-		if (!dentry->inode)
-			error = tmpfs_mknod(dir, dentry, mode, rdev);
-		dput(dentry);
-	}
-	up_write(&dir->lock);
+	strlcpy(text, name, 32);
+	struct dentry *dentry = lookup_locked(sb->root, text, (u32)strlen(text));
+
+	if (IS_ERR(dentry))
+		return (int)PTR_ERR(dentry);
+	int error = tmpfs_make(sb->root->inode, dentry, mode, rdev, NULL);
+
+	dput(dentry);
 	return error;
 }
 
@@ -732,31 +612,30 @@ static struct mount *nowhere(void)
 struct file *tmpfs_file(umode_t mode, loff_t size)
 {
 	struct path path = {.mount = nowhere()};
-	struct file *file = ERR_PTR(-ENOMEM);
-	struct inode *inode;
+	struct inode *inode = IS_ERR_OR_NULL(path.mount)
+				      ? NULL
+				      : tmpfs_inode(path.mount->sb, NULL, S_IFREG | mode, 0);
 
-	inode = IS_ERR_OR_NULL(path.mount)
-			? NULL
-			: tmpfs_inode(path.mount->sb, NULL, S_IFREG | mode, 0, NULL);
 	if (!inode)
-		return file;
-	path.dentry = d_alloc_root(inode);
+		return ERR_PTR(-ENOMEM);
 	inode->size = size;
 	inode->nlink = 0; /* it goes with its last user */
-	if (path.dentry) {
-		file = file_open_path(&path, O_RDWR);
-		dput(path.dentry);
-	} else {
+	path.dentry = d_alloc_root(inode);
+	if (!path.dentry) {
 		iput(inode);
+		return ERR_PTR(-ENOMEM);
 	}
+	struct file *file = file_open_path(&path, O_RDWR);
+
+	dput(path.dentry);
 	return file;
 }
 
-struct filesystem tmpfs_filesystem = {.name = "tmpfs", .fill_super = tmpfs_fill_super, .pinned = true};
+struct filesystem tmpfs_filesystem = {
+	.name = "tmpfs", .fill_super = tmpfs_fill_super, .pinned = true};
 
 void tmpfs_init(void)
 {
-	entry_slab = kmem_cache_create("tmpfs_entry", sizeof(struct tmpfs_entry), 8, 0);
-	inode_slab = kmem_cache_create("tmpfs_inode", sizeof(struct tmpfs_inode), 0,
-				       SLAB_RECLAIMABLE);
+	inode_slab =
+		kmem_cache_create("tmpfs_inode", sizeof(struct tmpfs_inode), 0, SLAB_RECLAIMABLE);
 }

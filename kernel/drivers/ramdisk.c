@@ -48,7 +48,7 @@ static void serve_next(struct ramdisk *disk, u64 now)
 {
 	const struct block_request *request =
 		list_first_entry(&disk->waiting, struct block_request, link);
-	u64 sectors = block_request_sectors(request), time = sectors * sector_ns;
+	u64 sectors = request->sectors, time = sectors * sector_ns;
 	u64 distance = request->sector > disk->head ? request->sector - disk->head
 						    : disk->head - request->sector;
 

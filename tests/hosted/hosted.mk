@@ -58,8 +58,6 @@ $(HOSTED_O)/%.o: %.c $(HOSTED_CONFIG)
 	@echo "  HOSTED  $<"
 	$(Q)$(HOSTED_CC) $(HOSTED_CFLAGS) -c -o $@ $<
 
-$(HOSTED_O)/fs/block.o: HOSTED_CFLAGS += -Dkmalloc=kmalloc_for_good
-
 $(HOSTED_O)/libhosted.a: $(HOSTED_OBJECTS)
 	$(Q)rm -f $@ && ar rcs $@ $^
 

@@ -14,8 +14,6 @@
 #include "mm/page_alloc.h"
 #include "mm/slab.h"
 
-void *kmalloc_for_good(size_t size, unsigned gfp);
-
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
@@ -85,7 +83,7 @@ struct page *alloc_pages(unsigned gfp, unsigned order)
 
 void free_single_page(struct page *page)
 {
-	BUG_ON(page->flags & (BIT(PG_cache) | BIT(PG_locked) | BIT(PG_writeback)));
+	BUG_ON(page->flags & (BIT(PG_cache) | BIT(PG_locked)));
 	memset(page_address(page), 0x6b, PAGE_SIZE);
 	ASAN_POISON_MEMORY_REGION(page_address(page), PAGE_SIZE);
 	free_stack[free_count++] = (u64)(page - memmap);
@@ -190,15 +188,6 @@ void *kmalloc(size_t size, unsigned gfp)
 	object = malloc(size ? size : 1);
 	memset(object, gfp & GFP_ZERO ? 0 : 0x6b, size);
 	hosted_objects_in_use++;
-	return object;
-}
-
-/* fs/block.c's kmalloc (hosted.mk): its pool of requests only grows, which is no leak. */
-void *kmalloc_for_good(size_t size, unsigned gfp)
-{
-	void *object = kmalloc(size, gfp);
-
-	hosted_objects_in_use -= object != NULL;
 	return object;
 }
 
