@@ -446,7 +446,7 @@ static int tmpfs_load_xattrs(struct inode *inode, struct xattr **list)
 
 static int tmpfs_store_xattrs(struct inode *inode, struct xattr **list)
 {
-	swap(TMPFS_I(inode)->xattrs, *list);
+	*list = xchg(&TMPFS_I(inode)->xattrs, *list);
 	return 0;
 }
 
