@@ -150,19 +150,9 @@ static void cpuinfo_show(struct text *out, const struct proc_entry *entry)
 		text_write(out, lines, system_cpu_text(cpu, lines, sizeof(lines)));
 }
 
-static void version_show(struct text *out, const struct proc_entry *entry)
-{
-	text_printf(out, "Linux version %s (chainwalk) %s\n", SYSTEM_RELEASE, SYSTEM_VERSION);
-}
-
 static void cmdline_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out, "%s\n", cmdline_text());
-}
-
-static void hostname_show(struct text *out, const struct proc_entry *entry)
-{
-	text_printf(out, "%s\n", system_node_name);
 }
 
 static void filesystems_show(struct text *out, const struct proc_entry *entry)
@@ -176,10 +166,11 @@ static void self_show(struct text *out, const struct proc_entry *entry)
 	text_printf(out, "%d", current_process_id());
 }
 
-/* The node's data, a string. */
+/* The node's data, a string: of a file a line. */
 static void string_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%s", (const char *)entry->node->data);
+	text_printf(out, S_ISREG(entry->node->mode) ? "%s\n" : "%s",
+		    (const char *)entry->node->data);
 }
 
 /* ---- the hash caches, and the end of the run ------------------------------------------------- */
@@ -238,7 +229,7 @@ static int sysrq_write(const char *text, size_t length)
 	return -EINVAL;
 }
 
-#define STRING(name, text) name, PROC_FILE, .show = string_show, .data = text "\n"
+#define STRING(name, text) name, PROC_FILE, .show = string_show, .data = text
 #define HASH(cache) #cache, PROC_FILE, .show = hash_show, .data = &cache##_cache_hash
 #define JSON(cache) #cache ".json", PROC_FILE, .show = hash_json_show, .data = &cache##_cache_hash
 
@@ -257,7 +248,7 @@ static const struct proc_node chainwalk_nodes[] = {
 };
 
 static const struct proc_node sys_kernel_nodes[] = {
-	{"hostname", PROC_FILE, .show = hostname_show},
+	{STRING("hostname", system_node_name)},
 	{STRING("osrelease", SYSTEM_RELEASE)},
 	{STRING("ostype", "Linux")},
 	{STRING("version", SYSTEM_VERSION)},
@@ -286,7 +277,7 @@ const struct proc_node proc_root_nodes[] = {
 	{"uptime", PROC_FILE, .show = proc_uptime_show},
 	{"loadavg", PROC_FILE, .show = proc_loadavg_show},
 	{"cpuinfo", PROC_FILE, .show = cpuinfo_show},
-	{"version", PROC_FILE, .show = version_show},
+	{STRING("version", "Linux version " SYSTEM_RELEASE " (chainwalk) " SYSTEM_VERSION)},
 	{"filesystems", PROC_FILE, .show = filesystems_show},
 	{"cmdline", PROC_FILE, .show = cmdline_show},
 	{"slabinfo", PROC_FILE, .show = slabinfo_show},

@@ -86,48 +86,37 @@ int process_may_inspect(pid_t pid)
 		       : -EACCES;
 }
 
-/* References to what the process has; NULL: it has none (kernel thread, zombie) or is gone. */
-static struct mm *process_mm(pid_t pid)
+/* References to what a process has; NULL: it has none (kernel thread, zombie) or is gone. */
+struct held {
+	struct mm *mm;
+	struct file_table *files;
+	struct fs_context *fs;
+};
+
+static struct held process_hold(pid_t pid)
 {
+	struct held held = {0};
 	struct process *process;
 
 	guard(spinlock_irq, &process_lock);
-
-	struct task *task = find(pid, &process);
-
-	if (!task || !task->mm)
-		return NULL;
-	atomic_inc(&task->mm->users);
-	return task->mm;
+	const struct task *task = find(pid, &process);
+	if (task && task->mm)
+		atomic_inc(&(held.mm = task->mm)->users);
+	if (task && task->files)
+		file_table_get(held.files = task->files);
+	if (task && task->fs)
+		fs_context_get(held.fs = task->fs);
+	return held;
 }
 
-static struct file_table *process_files(pid_t pid)
+static void process_let_go(const struct held *held)
 {
-	struct process *process;
-
-	guard(spinlock_irq, &process_lock);
-
-	struct task *task = find(pid, &process);
-
-	if (!task || !task->files)
-		return NULL;
-	file_table_get(task->files);
-	return task->files;
+	if (held->mm)
+		mm_put(held->mm);
+	file_table_put(held->files);
+	fs_context_put(held->fs);
 }
-
-static struct fs_context *process_fs_context(pid_t pid)
-{
-	struct process *process;
-
-	guard(spinlock_irq, &process_lock);
-
-	struct task *task = find(pid, &process);
-
-	if (!task || !task->fs)
-		return NULL;
-	fs_context_get(task->fs);
-	return task->fs;
-}
+DEFINE_FREE(held, struct held, process_let_go(variable))
 
 /* ---- states and numbers ---------------------------------------------------------------------- */
 
@@ -266,10 +255,6 @@ static void print_comm(struct text *out, pid_t pid, const struct process *p,
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-DEFINE_FREE(mm, struct mm *, if (*variable) mm_put(*variable))
-DEFINE_FREE(files, struct file_table *, file_table_put(*variable))
-DEFINE_FREE(file, struct file *, if (*variable) fput(*variable))
-
 /* Copy from the page that @address is in, which is there; false if it is not. */
 static bool copy_present(struct mm *mm, u64 address, void *to, size_t n)
 {
@@ -302,7 +287,8 @@ static size_t read_memory(struct mm *mm, u64 address, void *to, size_t n)
 static void strings_show(struct text *out, const struct proc_entry *entry)
 {
 	bool environment = entry->node->data != NULL;
-	struct mm *mm __free(mm) = process_mm(entry->pid);
+	struct held held __free(held) = process_hold(entry->pid);
+	struct mm *mm = held.mm;
 	char piece[256];
 	size_t n;
 
@@ -345,7 +331,8 @@ static void map_line(struct text *out, const struct mm *mm, const struct vma *vm
 
 static void maps_show(struct text *out, const struct proc_entry *entry)
 {
-	struct mm *mm __free(mm) = process_mm(entry->pid);
+	struct held held __free(held) = process_hold(entry->pid);
+	struct mm *mm = held.mm;
 
 	out->error = process_may_inspect(entry->pid);
 	if (out->error || !mm)
@@ -359,12 +346,11 @@ static void maps_show(struct text *out, const struct proc_entry *entry)
 
 int process_place(pid_t pid, bool root, struct path *path)
 {
-	struct fs_context *fs = process_fs_context(pid);
+	struct held held __free(held) = process_hold(pid);
 
-	if (!fs)
+	if (!held.fs)
 		return -ENOENT;
-	proc_get_place(fs, root, path);
-	fs_context_put(fs);
+	proc_get_place(held.fs, root, path);
 	return 0;
 }
 
@@ -375,7 +361,8 @@ static int place_jump(const struct proc_entry *entry, struct path *path)
 
 static int exe_jump(const struct proc_entry *entry, struct path *path)
 {
-	struct mm *mm __free(mm) = process_mm(entry->pid);
+	struct held held __free(held) = process_hold(entry->pid);
+	struct mm *mm = held.mm;
 
 	if (!mm || !mm->exe)
 		return -ENOENT;
@@ -386,21 +373,22 @@ static int exe_jump(const struct proc_entry *entry, struct path *path)
 
 static int fd_jump(const struct proc_entry *entry, struct path *path)
 {
-	struct file_table *table __free(files) = process_files(entry->pid);
-	struct file *file __free(file) = table ? file_table_get_file(table, entry->number) : NULL;
+	struct held held __free(held) = process_hold(entry->pid);
+	struct file *file = held.files ? file_table_get_file(held.files, entry->number) : NULL;
 
 	if (!file)
 		return -ENOENT;
 	*path = file->path;
 	path_get(path);
+	fput(file);
 	return 0;
 }
 
 static int fd_next(pid_t pid, int from)
 {
 	TRY(process_may_inspect(pid));
-	struct file_table *table __free(files) = process_files(pid);
-	int fd = table ? file_table_next(table, from) : -1;
+	struct held held __free(held) = process_hold(pid);
+	int fd = held.files ? file_table_next(held.files, from) : -1;
 	return fd < 0 ? -ENOENT : fd;
 }
 
