@@ -86,9 +86,9 @@ enter_long_mode:
 	movl %eax, %cr3
 	movl $(1 << 5 | 1 << 7 | 1 << 9 | 1 << 10), %eax /* PAE, PGE, OSFXSR, OSXMMEXCPT */
 	movl %eax, %cr4
-	movl $0xc0000080, %ecx /* EFER: long mode, NX */
+	movl $0xc0000080, %ecx /* EFER: long mode, NX, the instruction syscall */
 	rdmsr
-	orl $(1 << 8 | 1 << 11), %eax
+	orl $(1 << 8 | 1 << 11 | 1), %eax
 	wrmsr
 	movl $0x80010033, %eax /* PG, WP, NE, ET, MP, PE */
 	movl %eax, %cr0

@@ -363,8 +363,7 @@ static void add_disk(u32 function, u32 id)
 		.driver = disk,
 	};
 	register_block_device(&disk->block);
-	pr_info("%s: virtio disk, %llu KB%s, queue of %u\n", disk->name,
-		(unsigned long long)disk->block.sectors / 2,
+	pr_info("%s: virtio disk, %llu KB%s, queue of %u\n", disk->name, disk->block.sectors / 2,
 		disk->block.read_only ? ", read-only" : "", disk->queue_size);
 }
 

@@ -80,7 +80,7 @@ void clock_init(void)
 	else
 		pr_warn("clock: nothing to measure the TSC by, taking it for 1 GHz\n");
 	clock_ns_per_tick = (1000ULL << 32) / tsc_mhz;
-	pr_info("clock: TSC %llu MHz\n", (unsigned long long)tsc_mhz);
+	pr_info("clock: TSC %llu MHz\n", tsc_mhz);
 }
 
 void arch_timer_set(u64 deadline_ns)

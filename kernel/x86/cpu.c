@@ -81,7 +81,6 @@ void cpu_init_tables(struct cpu *cpu)
 			     : "m"(pointer), "i"(KERNEL_CS), "r"(KERNEL_DS), "r"(TSS_SELECTOR)
 			     : "rax", "memory");
 	idt_load();
-	write_msr(MSR_EFER, read_msr(MSR_EFER) | 1);
 	write_msr(MSR_STAR, (u64)USER_CS32 << 48 | (u64)KERNEL_CS << 32);
 	write_msr(MSR_LSTAR, (u64)(uintptr_t)syscall_entry);
 	write_msr(MSR_SFMASK, FLAGS_IF | FLAGS_DF | FLAGS_TF | FLAGS_AC | 0x4000 /* NT */);
@@ -97,7 +96,7 @@ void cpu_enable_features(void)
 {
 	u32 out[4];
 
-	write_cr4(read_cr4() | CR4_PGE | CR4_OSXSAVE | (cpu_has(CPU_SMEP) ? CR4_SMEP : 0) |
+	write_cr4(read_cr4() | CR4_OSXSAVE | (cpu_has(CPU_SMEP) ? CR4_SMEP : 0) |
 		  (cpu_has(CPU_SMAP) ? CR4_SMAP : 0) | (cpu_has(CPU_UMIP) ? CR4_UMIP : 0));
 	cpuid(1, 0, out);
 	arch_hwcap = out[3];
@@ -107,18 +106,14 @@ void cpu_enable_features(void)
 /* One CPU's lines of /proc/cpuinfo; the name is that of CPUID leaves 0x80000002..4. */
 size_t system_cpu_text(unsigned cpu, char *buf, size_t size)
 {
-	u32 vendor[4], name[13] = {0}, out[4];
+	u32 vendor[4], name[13] = {0};
 
 	for (u32 i = 0; i < 3; i++)
 		cpuid(0x80000002 + i, 0, name + 4 * i);
 	cpuid(0, 0, vendor);
-	cpuid(1, 0, out);
-	return (size_t)scnprintf(
-		buf, size,
-		"processor\t: %u\nvendor_id\t: %.4s%.4s%.4s\ncpu family\t: %u\nmodel\t\t: %u\n"
-		"model name\t: %s\nstepping\t: %u\napicid\t\t: %u\n\n",
-		cpu, (char *)&vendor[1], (char *)&vendor[3], (char *)&vendor[2],
-		(out[0] >> 8 & 15) + (out[0] >> 20 & 255),
-		(out[0] >> 4 & 15) | (out[0] >> 12 & 0xf0), (char *)name, out[0] & 15,
-		cpus[cpu].apic_id);
+	return (size_t)scnprintf(buf, size,
+				 "processor\t: %u\nvendor_id\t: %.4s%.4s%.4s\nmodel name\t: %s\n"
+				 "apicid\t\t: %u\n\n",
+				 cpu, (char *)&vendor[1], (char *)&vendor[3], (char *)&vendor[2],
+				 (char *)name, cpus[cpu].apic_id);
 }

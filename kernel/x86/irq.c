@@ -31,7 +31,6 @@ enum {
 #define LAPIC_ADDRESS 0xfee00000
 #define ICR_PENDING (1u << 12)
 #define LVT_MASKED (1u << 16)
-#define APIC_BASE_ENABLE (1u << 11)
 #define DIVIDE_BY_1 0xbu
 
 #define ISA_LINES 16
@@ -47,7 +46,6 @@ static unsigned handler_count = ISA_LINES;
 /* On each CPU, the boot CPU first. */
 void lapic_init_cpu(void)
 {
-	write_msr(MSR_APIC_BASE, read_msr(MSR_APIC_BASE) | APIC_BASE_ENABLE);
 	writel(0x100 | VECTOR_SPURIOUS, lapic + LAPIC_SPURIOUS);
 	writel(LVT_MASKED, lapic + LAPIC_LINT0);
 	writel(DIVIDE_BY_1, lapic + LAPIC_DIVIDE);

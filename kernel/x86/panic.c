@@ -36,25 +36,18 @@ const char *symbol_lookup(u64 address, u64 *offset)
 	return symbol_names + symbol_table[after - 1].name;
 }
 
-static void print_address(u64 address)
-{
-	printk(KERN_EMERG "  %016llx %pS\n", (unsigned long long)address,
-	       (void *)(uintptr_t)address);
-}
-
 /* All of struct registers, three to a line, and where a fault was and in which address space. */
 static void print_registers(const struct registers *registers)
 {
 	static const char names[][6] = {"r15", "r14", "r13", "r12", "bp",    "bx", "r11",
 					"r10", "r9",  "r8",  "ax",  "cx",    "dx", "si",
 					"di",  "err", "ip",  "cs",  "flags", "sp", "ss"};
-	const unsigned long long *values = (const void *)registers;
+	const u64 *values = (const void *)registers;
 
 	for (unsigned i = 0; i < ARRAY_SIZE(names); i += 3)
 		printk(KERN_EMERG "%5s %016llx %5s %016llx %5s %016llx\n", names[i], values[i],
 		       names[i + 1], values[i + 1], names[i + 2], values[i + 2]);
-	printk(KERN_EMERG "  cr2 %016llx   cr3 %016llx\n", (unsigned long long)read_cr2(),
-	       (unsigned long long)read_cr3());
+	printk(KERN_EMERG "  cr2 %016llx   cr3 %016llx\n", read_cr2(), read_cr3());
 }
 
 /* Could @address be on a kernel stack: RAM in the direct map, or the image's data? */
@@ -79,15 +72,12 @@ void arch_backtrace(const struct registers *registers)
 	for (unsigned i = 0; i < MOST_FRAMES && frame && readable(frame & ~1UL); i++) {
 		const u64 *words = (const u64 *)(uintptr_t)(frame & ~1UL);
 		const struct registers *saved = (const void *)words;
+		bool interrupted = frame & 1;
+		u64 ip = interrupted ? saved->ip : words[1];
 
-		if (!(frame & 1)) {
-			print_address(words[1]);
-			frame = words[0];
-			continue;
-		}
-		printk(KERN_EMERG "  -- interrupted:\n");
-		print_address(saved->ip);
-		frame = user_mode(saved) ? 0 : saved->bp;
+		printk(KERN_EMERG "  %016llx %pS%s\n", ip, (void *)(uintptr_t)ip,
+		       interrupted ? ", interrupted" : "");
+		frame = !interrupted ? words[0] : user_mode(saved) ? 0 : saved->bp;
 	}
 }
 

@@ -19,9 +19,8 @@
 
 /* Offsets in an image, and what Linux tells programs about that of a signal frame. */
 enum { MXCSR = 24, SOFTWARE = 464, XSTATE_HEADER = 512, XSTATE_HEADER_SIZE = 64 };
-#define MXCSR_DEFAULT 0x1f80u
 #define MXCSR_MASK 0xffffu
-#define XFEATURES_WANTED 0xe7 /* x87, SSE, AVX; AVX-512 */
+#define XFEATURES_WANTED 7 /* x87, SSE, AVX */
 #define FP_XSTATE_MAGIC1 0x46505853u
 #define FP_XSTATE_MAGIC2 0x46505845u
 
@@ -31,10 +30,10 @@ struct software_bytes {
 	u32 xstate_size, padding[7];
 };
 
-u32 fpu_area_size;
-static u32 image_size; /* of the XSAVE image */
-static u64 xfeatures;  /* XCR0: the components in use */
-static u8 initial_state[XSTATE_HEADER + XSTATE_HEADER_SIZE + 4096] __aligned(64);
+static u64 xfeatures; /* XCR0: the components in use */
+/* The x87 control word 0x037f, MXCSR 0x1f80. */
+static const u8 initial_state[FPU_AREA_SIZE] __aligned(64) = {
+	[0] = 0x7f, [1] = 0x03, [MXCSR] = 0x80, [MXCSR + 1] = 0x1f};
 
 static inline void fpu_save(void *area)
 {
@@ -46,8 +45,6 @@ static inline void fpu_restore(const void *area)
 	__asm__ __volatile__("xrstor64 (%0)" ::"r"(area), "a"(~0u), "d"(~0u) : "memory");
 }
 
-/* On each CPU. The first one learns the image's size, which the CPU tells for the components
- * enabled. */
 void fpu_init_cpu(void)
 {
 	u32 out[4];
@@ -57,12 +54,6 @@ void fpu_init_cpu(void)
 	cpuid(13, 0, out);
 	xfeatures = out[0] & XFEATURES_WANTED;
 	__asm__ __volatile__("fninit; xsetbv" ::"c"(0), "a"((u32)xfeatures), "d"(0));
-	cpuid(13, 0, out);
-	image_size = out[1];
-	BUG_ON(image_size > sizeof(initial_state));
-	fpu_area_size = round_up(image_size, 64u);
-	*(u16 *)initial_state = 0x37f;
-	*(u32 *)(initial_state + MXCSR) = MXCSR_DEFAULT;
 	fpu_restore(initial_state);
 }
 
@@ -179,6 +170,7 @@ int arch_prctl(int code, u64 address)
 #define UC_STRICT_RESTORE_SS 4
 #define FLAGS_RF (1UL << 16)
 
+#define FRAME_VECTORS (FPU_AREA_SIZE + sizeof(u32)) /* the image and its magic number */
 #define CONTEXT_REGISTERS 18
 struct sigcontext {
 	u64 registers[CONTEXT_REGISTERS]; /* in the order of context_order */
@@ -206,8 +198,7 @@ struct rt_sigframe {
 
 size_t arch_signal_stack_size(void)
 {
-	return round_up(sizeof(struct rt_sigframe) + RED_ZONE + (image_size + sizeof(u32)) + 64 +
-				16,
+	return round_up(sizeof(struct rt_sigframe) + RED_ZONE + FRAME_VECTORS + 64 + 16,
 			(size_t)64);
 }
 
@@ -244,13 +235,13 @@ static int save_vectors(void __user *user)
 	fpu_save(area); /* a switch during the copy saves the same values again */
 	*(struct software_bytes *)(area + SOFTWARE) = (struct software_bytes){
 		.magic1 = FP_XSTATE_MAGIC1,
-		.extended_size = image_size + sizeof(u32),
+		.extended_size = FRAME_VECTORS,
 		.xfeatures = xfeatures,
-		.xstate_size = image_size,
+		.xstate_size = FPU_AREA_SIZE,
 	};
-	if (copy_to_user(user, area, image_size))
+	if (copy_to_user(user, area, FPU_AREA_SIZE))
 		return -EFAULT;
-	return put_user(FP_XSTATE_MAGIC2, (u32 __user *)(user + image_size));
+	return put_user(FP_XSTATE_MAGIC2, (u32 __user *)(user + FPU_AREA_SIZE));
 }
 
 /* The reverse; what no program may load is put right, so that XRSTOR does not fault. */
@@ -265,7 +256,7 @@ static int restore_vectors(const void __user *user)
 	 * registers are given up first, and the switch leaves all alone while fpu is NULL.
 	 */
 	current->arch.fpu = NULL;
-	missing = copy_from_user(area, user, image_size);
+	missing = copy_from_user(area, user, FPU_AREA_SIZE);
 	current->arch.fpu = area;
 	*(u32 *)(area + MXCSR) &= MXCSR_MASK;
 	header[0] &= xfeatures;
@@ -283,7 +274,7 @@ int arch_push_signal_frame(struct registers *registers, const struct signal_acti
 
 	if (!(action->flags & SA_RESTORER))
 		return -EFAULT;
-	fpu = round_down(sp - (image_size + sizeof(u32)), 64);
+	fpu = round_down(sp - FRAME_VECTORS, 64);
 	sp = round_down(fpu - sizeof(frame), 16) - 8; /* as if the handler had been called */
 	if (!access_ok((void *)sp, sizeof(frame)) || save_vectors((void *)fpu))
 		return -EFAULT;

@@ -20,14 +20,11 @@
 #define CPU_LARGE_1GB 0x80000001, 3, 26
 bool cpu_has(u32 leaf, unsigned reg, unsigned bit);
 
-#define MSR_APIC_BASE 0x1b
-#define MSR_EFER 0xc0000080
 #define MSR_STAR 0xc0000081
 #define MSR_LSTAR 0xc0000082
 #define MSR_SFMASK 0xc0000084
 #define MSR_FS_BASE 0xc0000100
 
-#define CR4_PGE (1UL << 7)
 #define CR4_UMIP (1UL << 11)
 #define CR4_OSXSAVE (1UL << 18)
 #define CR4_SMEP (1UL << 20)
@@ -35,19 +32,10 @@ bool cpu_has(u32 leaf, unsigned reg, unsigned bit);
 
 #define FLAGS_FIXED (1UL << 1)
 #define FLAGS_TF (1UL << 8)
-#define FLAGS_IF (1UL << 9)
 #define FLAGS_DF (1UL << 10)
 #define FLAGS_AC (1UL << 18)
 /* What a program may change: CF PF AF ZF SF TF DF OF AC ID. */
 #define FLAGS_USER 0x240dd5UL
-
-static inline u64 read_msr(u32 msr)
-{
-	u32 low, high;
-
-	__asm__ __volatile__("rdmsr" : "=a"(low), "=d"(high) : "c"(msr));
-	return (u64)high << 32 | low;
-}
 
 static inline void write_msr(u32 msr, u64 value)
 {

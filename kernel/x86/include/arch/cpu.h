@@ -60,7 +60,7 @@ static __always_inline struct task *arch_current(void)
 #define arch_irq_enable() __asm__ __volatile__("sti" ::: "memory")
 #define arch_irq_disable() __asm__ __volatile__("cli" ::: "memory")
 
-#define X86_FLAGS_IF (1UL << 9)
+#define FLAGS_IF (1UL << 9)
 
 /* Disable interrupts and return the flag's former state for arch_irq_restore(). */
 static __always_inline unsigned long arch_irq_save(void)
@@ -73,7 +73,7 @@ static __always_inline unsigned long arch_irq_save(void)
 
 static __always_inline void arch_irq_restore(unsigned long flags)
 {
-	if (flags & X86_FLAGS_IF)
+	if (flags & FLAGS_IF)
 		arch_irq_enable();
 }
 
@@ -82,7 +82,7 @@ static __always_inline bool arch_irqs_disabled(void)
 	unsigned long flags;
 
 	__asm__ __volatile__("pushfq; popq %0" : "=rm"(flags));
-	return !(flags & X86_FLAGS_IF);
+	return !(flags & FLAGS_IF);
 }
 
 /*

@@ -33,16 +33,14 @@ struct registers {
 /* Was the code that was interrupted a program's? */
 #define user_mode(registers) (((registers)->cs & 3) != 0)
 
-/* Bytes at the top of a kernel stack that hold the vector registers: set once at boot, a multiple
- * of 64. */
-extern u32 fpu_area_size;
+/* Bytes at the top of a kernel stack that hold the vector registers: an XSAVE image of x87, SSE and
+ * AVX, a multiple of 64. */
+#define FPU_AREA_SIZE 832
 
 /* The program's registers of a user task that is not in user mode. Not of a kernel thread. */
 static inline struct registers *task_registers(const struct task *task)
 {
-	return (struct registers *)((char *)task->kernel_stack + KERNEL_STACK_SIZE -
-				    fpu_area_size) -
-	       1;
+	return (struct registers *)(task->kernel_stack + KERNEL_STACK_SIZE - FPU_AREA_SIZE) - 1;
 }
 #define current_registers() task_registers(current)
 
