@@ -552,10 +552,16 @@ BY_TYPE = {
     "ioctl_t": "k", "fcntl_t": "k", "argv_t": "g", "envp_t": "g", "timespec_in_t": "t", "sigset_in_t": "S",
     "in_t": "c", "const_ptr_t": "c", "int": "i", "u32": "i", "whence_t": "i", "signalfd_t": "f",
 }  # fmt: skip
-BY_NAME = {"pid": "P", "group": "P", "thread": "P", "who": "P", "vector": "v", "set_size": "8", "fd": "f"}
-
-# What these make outlives the processes, as it should, and would count as left behind.
-LASTING = ("shmget", "semget")
+BY_NAME = {
+    "pid": "P",
+    "group": "P",
+    "thread": "P",
+    "who": "P",
+    "vector": "v",
+    "set_size": "8",
+    "fd": "f",
+    "number": "I",
+}
 
 
 def call_table() -> str:
@@ -563,8 +569,6 @@ def call_table() -> str:
     text = (TOP / "kernel" / "sys" / "syscalls.def").read_text()
     lines = []
     for number, name, arguments in re.findall(r"^SYSCALL\((\d+), (\w+), \((.*?)\),", text, re.DOTALL | re.MULTILINE):
-        if name in LASTING:
-            continue
         letters = ""
         for argument in (word.strip() for word in arguments.split(",")):
             match = re.fullmatch(r"(.*?)\s*(\w+)", argument)

@@ -46,17 +46,26 @@ def in_shell(script: str, folder: Path) -> str:
 
 
 def test_a_hash_function_in_five_minutes(checkout):
-    """The files are written, the commands run; what the text says of the outcome is so."""
-    printed = []
+    """The files are written, the commands run; what the text says of the outcome is so.
+
+    Which pages of busybox are read is settled by its code and by how many a fault reads around it, not by time: a
+    figure far from the text's means that one of the two has changed, and the text is to be measured again.
+    """
+    printed, said = [], []
     for language, name, content in blocks("Add a hash function in five minutes"):
         if language == "c":
             (checkout / name).write_text(content)
         elif language == "sh":
             printed.append(in_shell(content, checkout))
+        elif language == "text":
+            said.append(content)
     first, second = printed
     assert re.search(r"^  mine ", first, re.MULTILINE), "./cw list does not name the new function"
-    sizes = [int(re.search(r"largest bucket contains (\d+) pages", text)[1]) for text in printed]
-    assert sizes[0] > 200 and sizes[1] < 10, sizes
+    (before, after), (said_before, _) = (
+        [int(re.search(r"largest bucket contains (\d+) pages", text)[1]) for text in texts] for texts in (printed, said)
+    )
+    assert abs(before - said_before) <= said_before / 10, f"{before} pages in one bucket, and README says {said_before}"
+    assert after <= 3, after
     assert " hash function: mine," in first and " hash function: mine," in second
 
 

@@ -6,8 +6,8 @@
  *
  * lab/fuzz.py makes calls.h from kernel/sys/syscalls.def: a letter for each argument says what it
  * means. Descriptors, names, addresses and structures come from pools that live: what one call
- *makes another one finds. What a call returns is not judged, only counted: the kernel's own checks
- *and what is left afterwards are. The same seed draws the same calls; under --icount, where only
+ * makes another one finds. What a call returns is not judged, only counted: the kernel's own checks
+ * and what is left afterwards are. The same seed draws the same calls; under --icount, where only
  * instructions tell the time, they also meet in the same order.
  *
  * A process ends by whatever it does to itself and is made anew, until all calls are made. One that
@@ -39,7 +39,8 @@
 
 /* p path, r other text, f descriptor, d directory's, b memory to be written, c memory to be read,
  * n size, a address, o offset, i small number, u user or group, m mode, s signal, P process, t
- * time, v vector, g argv, F open's flags, k command of ioctl or fcntl, x flags, S set of signals */
+ * time, v vector, g argv, F open's flags, k command of ioctl or fcntl, x flags, S set of signals,
+ * I number of a segment or a set of semaphores */
 static const struct {
 	int number;
 	const char *name, *arguments;
@@ -58,6 +59,7 @@ static const struct {
 struct counts {
 	uint64_t made[MAX_PROCESSES];
 	uint64_t results[140]; /* by errno; 0: success */
+	long numbers[16];      /* of segments and sets of semaphores that were made */
 };
 
 static struct counts *counts;
@@ -257,6 +259,8 @@ static long argument(char kind)
 		return PICK(open_flags) | O_NONBLOCK | (draw(8) ? 0 : (long)draw(1 << 24));
 	case 'k':
 		return PICK(commands);
+	case 'I':
+		return draw(20) ? counts->numbers[draw(16)] : (long)draw(1000);
 	case 'S':
 		return draw(2) ? (long)memory() : 0;
 	default: /* flags: none, one, some */
@@ -286,6 +290,8 @@ static bool is_rare(int number)
 				   SYS_pselect6,
 				   SYS_ppoll,
 				   SYS_futex,
+				   SYS_semop,
+				   SYS_semtimedop,
 				   SYS_execve,
 				   SYS_kill,
 				   SYS_tkill,
@@ -332,6 +338,8 @@ static void call_once(void)
 		syscall(SYS_exit, 0); /* may be on its parent's stack */
 	if (!result && number == SYS_fork && draw(2))
 		_exit(0);
+	if (result >= 0 && (number == SYS_shmget || number == SYS_semget))
+		counts->numbers[draw(16)] = result;
 	counts->made[process_number]++;
 	counts->results[result == -1 && errno > 0 && errno < 140 ? errno : 0]++;
 	if (!draw(16))
@@ -479,6 +487,21 @@ static void remove_users_files(void)
 		perror("/");
 }
 
+/*
+ * Segments and sets of semaphores outlive who made them. Their numbers grow: none is above that of
+ * a new one but what was in the table beside it.
+ */
+static void remove_lasting(int get, int control)
+{
+	long last = -1;
+
+	for (long below = 1 << 10; last < 0 && below < 1 << 30; below <<= 2) {
+		last = syscall(get, 0, 1, 0600); /* IPC_PRIVATE */
+		for (long id = 0; id < (last < 0 ? below : last + 1024); id++)
+			syscall(control, id, 0, 0, 0); /* IPC_RMID */
+	}
+}
+
 static void pause_ms(long ms)
 {
 	struct timespec time = {0, ms * 1000000};
@@ -551,6 +574,8 @@ int main(int argc, char **argv)
 	}
 	if (chdir("/"))
 		perror("/");
+	remove_lasting(SYS_shmget, SYS_shmctl);
+	remove_lasting(SYS_semget, SYS_semctl);
 	umount2(FOLDER, MNT_DETACH);
 	remove_all(FOLDER);
 	remove_users_files();
