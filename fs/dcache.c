@@ -19,6 +19,7 @@
 #include "fs/internal.h"
 #include "fs/dcache.h"
 #include "fs/lru.h"
+#include "fs/tmpfs/tmpfs.h"
 
 #ifndef CONFIG_DEBUG
 static_assert(sizeof(struct dentry) <= 192 && sizeof(struct inode) <= 600,
@@ -303,8 +304,12 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 	struct dentry *dentry = path->dentry;
 	char *at = buf + size - 1, *end;
 
-	if (is_anonymous(dentry))
-		return anonymous_name(dentry, buf, size) < (int)size ? buf : ERR_PTR(-ENAMETOOLONG);
+	if (tmpfs_is_nameless(dentry) && !S_ISREG(dentry->inode->mode)) {
+		snprintf(buf, size,
+			 S_ISFIFO(dentry->inode->mode) ? "pipe:[%llu]" : "anon_inode:[eventfd]",
+			 (unsigned long long)dentry->inode->number);
+		return buf;
+	}
 	*at = '\0';
 	if (d_unlinked(dentry))
 		at = prepend(at, buf, " (deleted)", 10);

@@ -12,15 +12,6 @@ DEFINE_GUARD(parent, struct inode, down_write_nested(&object->lock, LOCK_PARENT)
 DEFINE_GUARD(child, struct inode, /* NULL: none */
 	     if (object) down_write_nested(&object->lock, LOCK_CHILD), unlock_inode)
 
-/* ---- anonymous.c, pipe.c --------------------------------------------------------------------- */
-
-/* A new inode of @mode that no directory knows, owned by the calling task: 0 and a referenced path,
- * for file_open_path(), or -ENOMEM. */
-int anonymous_path(umode_t mode, const struct file_operations *fop, struct path *path);
-bool is_anonymous(const struct dentry *dentry);
-/* What /proc/PID/fd calls it, "pipe:[3]": its length, as snprintf(). */
-int anonymous_name(const struct dentry *dentry, char *buffer, size_t size);
-
 /* Sleep in @queue until @condition. 0, -EAGAIN if @file does not wait, -ERESTARTSYS. */
 #define file_wait(file, queue, condition)                                                          \
 	((condition)		      ? 0                                                          \

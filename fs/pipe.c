@@ -14,6 +14,7 @@
  * empty and writers while it is full, so they are hardly ever there together.
  */
 #include "fs/internal.h"
+#include "fs/tmpfs/tmpfs.h"
 #include "kernel/core/jobctl.h"
 
 #ifndef SIGPIPE
@@ -141,7 +142,7 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 				file_wait(file, pipe->wait,
 					  has_room(pipe, least) || !READ_ONCE(pipe->count[READER]));
 	}
-	if (total && !is_anonymous(file->path.dentry))
+	if (total && !tmpfs_is_nameless(file->path.dentry))
 		file_update_time(file->inode);
 	return total ? total : result;
 }
@@ -231,7 +232,7 @@ static int fifo_open(struct inode *inode, struct file *file)
 	if (!pipe)
 		return -ENOMEM;
 	/* Who opens it for both never waits; a pipe(2) has its other side, or had it already. */
-	if (file->mode == (FMODE_READ | FMODE_WRITE) || is_anonymous(file->path.dentry) ||
+	if (file->mode == (FMODE_READ | FMODE_WRITE) || tmpfs_is_nameless(file->path.dentry) ||
 	    READ_ONCE(pipe->count[other]) || (file->flags & O_NONBLOCK && other == WRITER))
 		return 0;
 	int error = file->flags & O_NONBLOCK
@@ -259,7 +260,7 @@ s64 sys_pipe2(int *fds, int flags)
 
 	if (flags & ~(O_CLOEXEC | O_NONBLOCK | O_DIRECT))
 		return -EINVAL;
-	TRY(anonymous_path(S_IFIFO | 0600, &pipe_file_operations, &path));
+	TRY(tmpfs_nameless(S_IFIFO | 0600, &path));
 	for (int i = 0; i < 2; i++) {
 		u32 mode = i ? O_WRONLY : O_RDONLY;
 		struct file *file = file_open_path(&path, mode | (flags & O_NONBLOCK));

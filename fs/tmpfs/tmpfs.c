@@ -597,38 +597,45 @@ int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_
 	return error;
 }
 
-/* Where the files of tmpfs_file() are, made for the first of them. */
-static struct mount *nowhere(void)
+/* ---- files without a name -------------------------------------------------------------------- */
+
+static struct mount *nowhere; /* where they are, made for the first of them */
+
+int tmpfs_nameless(umode_t mode, struct path *path)
 {
 	static DEFINE_MUTEX(lock);
-	static struct mount *mount;
 
-	guard(mutex, &lock);
-	if (IS_ERR_OR_NULL(mount))
-		mount = vfs_mount_internal("tmpfs");
-	return mount;
+	if (!READ_ONCE(nowhere)) {
+		guard(mutex, &lock);
+		if (!nowhere)
+			nowhere = TRY_PTR(vfs_mount_internal("tmpfs"));
+	}
+	struct inode *inode = TRY_PTR(tmpfs_inode(nowhere->sb, NULL, mode, 0));
+	path->dentry = d_alloc_root(inode);
+	if (!path->dentry) {
+		iput(inode);
+		return -ENOMEM;
+	}
+	path->mount = nowhere;
+	mntget(nowhere);
+	return 0;
+}
+
+bool tmpfs_is_nameless(const struct dentry *dentry)
+{
+	return nowhere && dentry->sb == nowhere->sb;
 }
 
 struct file *tmpfs_file(umode_t mode, loff_t size)
 {
-	struct path path = {.mount = nowhere()};
-	struct inode *inode = IS_ERR_OR_NULL(path.mount)
-				      ? NULL
-				      : tmpfs_inode(path.mount->sb, NULL, S_IFREG | mode, 0);
+	struct path path __free(path) = {0};
+	int error = tmpfs_nameless(S_IFREG | mode, &path);
 
-	if (!inode)
-		return ERR_PTR(-ENOMEM);
-	inode->size = size;
-	inode->nlink = 0; /* it goes with its last user */
-	path.dentry = d_alloc_root(inode);
-	if (!path.dentry) {
-		iput(inode);
-		return ERR_PTR(-ENOMEM);
-	}
-	struct file *file = file_open_path(&path, O_RDWR);
-
-	dput(path.dentry);
-	return file;
+	if (error)
+		return ERR_PTR(error);
+	path.dentry->inode->size = size;
+	path.dentry->inode->nlink = 0; /* it goes with its last user */
+	return file_open_path(&path, O_RDWR);
 }
 
 struct filesystem tmpfs_filesystem = {

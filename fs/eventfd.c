@@ -1,60 +1,8 @@
 /*
- * anonymous.c - files that no directory knows, pipes of pipe(2) and eventfds, whose inodes belong
- * to a file system that is mounted nowhere; and eventfd2(2), a file that is a counter of 64 bits.
+ * eventfd.c - eventfd2(2): a file that is a counter of 64 bits.
  */
 #include "fs/internal.h"
-
-static const struct super_operations super_operations;
-static struct super_block anonymous_super = {
-	.op = &super_operations,
-	.dev = MKDEV(0, 1),
-	.flags = SB_NOATIME,
-	.block_size = PAGE_SIZE,
-	.active = ATOMIC_INIT(1),
-	.dirty = LIST_HEAD_INIT(anonymous_super.dirty),
-	.max_bytes = ~0ULL >> 1,
-};
-NAME_LOCK(anonymous_super, anonymous_super.inodes_lock, "sb->inodes_lock");
-static struct mount anonymous_mount = {
-	.sb = &anonymous_super,
-	.parent = &anonymous_mount,
-	.refcount = ATOMIC_INIT(1),
-	.children = LIST_HEAD_INIT(anonymous_mount.children),
-};
-
-int anonymous_path(umode_t mode, const struct file_operations *fop, struct path *path)
-{
-	static atomic_t number;
-	struct inode *inode = TRY_PTR(new_inode(&anonymous_super));
-
-	inode->number = (ino_t)atomic_inc_return(&number);
-	inode->nlink = 1;
-	inode_init_owner(inode, NULL, mode);
-	inode->atime = inode->mtime = inode->ctime = current_time();
-	inode->fop = fop;
-	struct dentry *dentry = d_alloc_root(inode);
-	if (!dentry) {
-		iput(inode);
-		return -ENOMEM;
-	}
-	*path = (struct path){&anonymous_mount, dentry};
-	mntget(&anonymous_mount);
-	return 0;
-}
-
-bool is_anonymous(const struct dentry *dentry)
-{
-	return dentry->sb == &anonymous_super;
-}
-
-int anonymous_name(const struct dentry *dentry, char *buffer, size_t size)
-{
-	return S_ISFIFO(dentry->inode->mode) ? snprintf(buffer, size, "pipe:[%llu]",
-							(unsigned long long)dentry->inode->number)
-					     : snprintf(buffer, size, "anon_inode:[eventfd]");
-}
-
-/* ---- eventfd --------------------------------------------------------------------------------- */
+#include "fs/tmpfs/tmpfs.h"
 
 #define EFD_SEMAPHORE 1
 #define COUNT_MAX (~0ull - 1)
@@ -160,7 +108,8 @@ s64 sys_eventfd2(unsigned count, int flags)
 
 	if (flags & ~(O_CLOEXEC | O_NONBLOCK | EFD_SEMAPHORE))
 		return -EINVAL;
-	TRY(anonymous_path(0600, &event_operations, &path));
+	TRY(tmpfs_nameless(0600, &path));
+	path.dentry->inode->fop = &event_operations;
 	event = TRY_PTR(kzalloc(sizeof(*event), GFP_KERNEL));
 	event->count = count;
 	event->semaphore = flags & EFD_SEMAPHORE;
