@@ -89,7 +89,8 @@ static void set_range(struct inode *inode, struct file_lock **new, struct file_l
 	while ((lock = *at) != NULL) {
 		bool joins = lock->type == want->type;
 		loff_t touch = joins ? 1 : 0; /* of one type: neighbours become one */
-		bool before = lock->start<want->start, behind = lock->end> want->end;
+		bool before = lock->start < want->start;
+		bool behind = lock->end > want->end;
 
 		if (!same_owner(lock, want) || lock->end < want->start - touch ||
 		    lock->start - touch > want->end) {
