@@ -78,6 +78,7 @@ static __always_inline s64 stat_inode(const struct inode *inode, void __user *to
 		.mode = inode->mode,
 		.uid = inode->uid,
 		.gid = inode->gid,
+		.pad = 0,
 		.rdev = ABI_DEV(inode->rdev),
 		.size = READ_ONCE(inode->size),
 		.blksize = inode->sb->block_size,
@@ -85,6 +86,7 @@ static __always_inline s64 stat_inode(const struct inode *inode, void __user *to
 		.atime = inode->atime,
 		.mtime = inode->mtime,
 		.ctime = inode->ctime,
+		.unused = {0, 0, 0}, /* all are named, so none is cleared first */
 	};
 
 	return unlikely(copy_to_user(to, &stat, sizeof(stat))) ? -EFAULT : 0;

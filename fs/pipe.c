@@ -41,7 +41,8 @@ static bool has_room(const struct pipe *pipe, size_t least)
 }
 
 /* Move @bytes, or the io's length, between @io and the ring from @at on; how many were moved. */
-static u32 ring_move(struct pipe *pipe, unsigned side, struct io *io, u32 at, size_t bytes)
+static __always_inline u32 ring_move(struct pipe *pipe, unsigned side, struct io *io, u32 at,
+				     size_t bytes)
 {
 	size_t n, moved, left = min(bytes, io->length);
 	u32 done = 0;
@@ -57,7 +58,7 @@ static u32 ring_move(struct pipe *pipe, unsigned side, struct io *io, u32 at, si
 	return done;
 }
 
-static int ring_grow(struct pipe *pipe, u32 capacity)
+static noinline int ring_grow(struct pipe *pipe, u32 capacity)
 {
 	char *ring = kmalloc(capacity, GFP_KERNEL | GFP_NOWARN);
 	struct io io = {ring, pipe->used, false};
