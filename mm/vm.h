@@ -93,10 +93,6 @@ struct vma *find_vma(struct mm *mm, u64 address);
 enum memory_limit { LIMIT_DATA = 2, LIMIT_STACK = 3, LIMIT_AS = 9 };
 u64 memory_limit(enum memory_limit kind);
 
-#define FAULT_WRITE (1u << 0)
-#define FAULT_EXEC (1u << 1)
-#define FAULT_USER (1u << 2)
-#define FAULT_PRESENT (1u << 3) /* the machine saw an entry that forbids the access: a hint */
 /*
  * A page fault at @address. 0: resolved, retry. -EFAULT: no such mapping (SIGSEGV SEGV_MAPERR),
  * -EACCES: protection (SEGV_ACCERR), -EIO: past the end of a file or read error (SIGBUS), -ENOMEM:

@@ -299,6 +299,7 @@ pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create)
 {
 	u64 *table = phys_to_virt(root->table);
 
+#pragma GCC unroll 3
 	for (unsigned shift = 39; shift > PAGE_SHIFT && table; shift -= 9)
 		table = table_below(root, &table[address >> shift & (ENTRIES - 1)], create);
 	if (!table)

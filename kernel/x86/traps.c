@@ -13,10 +13,6 @@
 
 #define IDT_ENTRIES 256
 
-#define FAULT_CODE_PRESENT (1u << 0)
-#define FAULT_CODE_WRITE (1u << 1)
-#define FAULT_CODE_FETCH (1u << 4)
-
 #define CHECK(name, structure, field)                                                              \
 	_Static_assert(name == offsetof(structure, field), #name " is wrong in offsets.h")
 CHECK(CPU_CURRENT, struct cpu, running);
@@ -45,25 +41,21 @@ extern u8 *const smap_sites_start[], *const smap_sites_end[];
 
 static const struct trap {
 	const char *name;
-	int signo, code; /* for a program; signo 0: never from a program */
+	int signo, code; /* for a program; 0: SIGSEGV, SI_KERNEL */
 } trap_table[32] = {
 	[0] = {"divide error", SIGFPE, FPE_INTDIV},
 	[1] = {"debug", SIGTRAP, TRAP_TRACE},
-	[2] = {"NMI", 0, 0},
+	[2] = {"NMI"},
 	[3] = {"breakpoint", SIGTRAP, SI_KERNEL},
-	[4] = {"overflow", SIGSEGV, SI_KERNEL},
-	[5] = {"bound range", SIGSEGV, SI_KERNEL},
 	[6] = {"invalid opcode", SIGILL, ILL_ILLOPN},
-	[7] = {"device not available", SIGSEGV, SI_KERNEL},
-	[8] = {"double fault", 0, 0},
-	[10] = {"invalid TSS", SIGSEGV, SI_KERNEL},
+	[8] = {"double fault"},
 	[11] = {"segment not present", SIGBUS, SI_KERNEL},
 	[12] = {"stack segment", SIGBUS, SI_KERNEL},
-	[13] = {"general protection", SIGSEGV, SI_KERNEL},
-	[14] = {"page fault", 0, 0},
+	[13] = {"general protection"},
+	[14] = {"page fault"},
 	[16] = {"x87 error", SIGFPE, SI_KERNEL},
 	[17] = {"alignment check", SIGBUS, BUS_ADRALN},
-	[18] = {"machine check", 0, 0},
+	[18] = {"machine check"},
 	[19] = {"SIMD error", SIGFPE, SI_KERNEL},
 };
 
@@ -81,7 +73,7 @@ void idt_init(void)
 			.offset_high = (u32)(stub >> 32),
 		};
 	}
-	idt[3].type = idt[4].type = 0xee; /* int3, into: from programs too */
+	idt[3].type = 0xee; /* int3: from programs too */
 	idt[2].ist = 1;
 	idt[8].ist = 2;
 	idt[18].ist = 3;
@@ -116,7 +108,7 @@ static __noreturn void fatal_exception(const struct registers *registers, unsign
 	const char *name = trap_table[vector & 31].name;
 
 	panic_registers = registers;
-	panic("%s at %016llx, error %llx, CR2 %016llx", name ?: "reserved exception", registers->ip,
+	panic("%s at %016llx, error %llx, CR2 %016llx", name ?: "exception", registers->ip,
 	      registers->orig_ax, read_cr2());
 }
 
@@ -135,11 +127,11 @@ void trap_handle(unsigned vector, struct registers *registers)
 		registers->flags &= ~FLAGS_AC;
 		return;
 	}
-	if (!user_mode(registers) || !trap->signo)
+	if (!user_mode(registers) || vector == 2 || vector == 8 || vector == 18)
 		fatal_exception(registers, vector);
 	registers->orig_ax = ~0UL; /* the error code must not look like a system call to restart */
 	arch_irq_enable();
-	force_signal(trap->signo, trap->code, registers->ip);
+	force_signal(trap->signo ?: SIGSEGV, trap->code ?: SI_KERNEL, registers->ip);
 }
 
 /* The program's registers say that it goes on at an address that does not exist. */
@@ -170,21 +162,15 @@ static void kernel_page_fault(struct registers *registers, u64 address, unsigned
 void trap_page_fault(struct registers *registers)
 {
 	u64 address = read_cr2();
-	u32 code = (u32)registers->orig_ax;
-	unsigned access = code & FAULT_CODE_WRITE ? FAULT_WRITE : 0;
+	unsigned access = (unsigned)registers->orig_ax; /* the error code */
 
-	if (code & FAULT_CODE_FETCH)
-		access |= FAULT_EXEC;
-	if (code & FAULT_CODE_PRESENT)
-		access |= FAULT_PRESENT;
 	if (unlikely(!user_mode(registers))) {
 		kernel_page_fault(registers, address, access);
 		return;
 	}
 	registers->orig_ax = ~0UL; /* not a system call */
 	arch_irq_enable();
-	int error =
-		address < USER_TOP ? mm_fault(current->mm, address, access | FAULT_USER) : -EFAULT;
+	int error = address < USER_TOP ? mm_fault(current->mm, address, access) : -EFAULT;
 
 	if (likely(!error))
 		return;

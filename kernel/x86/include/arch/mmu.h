@@ -48,6 +48,12 @@ void mmu_flush(struct mmu_root *root, u64 start, u64 end);
 /* mmu_slot() by walking from the root. */
 pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create);
 
+/* What the machine tells of a fault (mm_fault()): its own bits. */
+#define FAULT_PRESENT (1u << 0) /* there is an entry, which forbids the access: a hint */
+#define FAULT_WRITE (1u << 1)
+#define FAULT_USER (1u << 2) /* of a program, not of the kernel for it */
+#define FAULT_EXEC (1u << 4)
+
 /*
  * Entries. A slot holds 0, a present entry, or a value of mm/'s own for "not here, but remembered"
  * (swap): such a value must have bits 0 (present) and 8 (PTE_NO_ACCESS) clear.
