@@ -558,11 +558,6 @@ int sync_dirty_buffer(struct buffer *buffer)
 
 /* ---- when ------------------------------------------------------------------------------------ */
 
-static void write_inodes(struct super_block *sb, void *unused)
-{
-	sync_inodes(sb);
-}
-
 /* Inodes keep their memory while they or their pages are dirty, and pages that were written to
  * through a mapping have no dirty buffers yet: so from time to time, and when memory is short, the
  * inodes first. */
@@ -574,7 +569,7 @@ void writeback_once(void)
 
 	if (hurry || now >= inodes_due) {
 		inodes_due = now + DIRTY_EXPIRE_NS;
-		for_each_super(write_inodes, NULL);
+		for_each_super(sync_inodes);
 	}
 	write_dirty(hurry ? now : now - min(now, (u64)DIRTY_EXPIRE_NS), 0);
 	write_dirty(~0ULL, background_bytes);

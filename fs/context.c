@@ -62,26 +62,20 @@ struct fs_context *fs_context_create(void)
 	return fs;
 }
 
-/* Where a task stands, referenced (mounts NULL: nowhere yet). */
-static void get_places(struct fs_context *fs, struct path *root, struct path *cwd)
-{
-	guard(spinlock, &fs->lock);
-	*root = fs->root;
-	*cwd = fs->cwd;
-	if (root->mount)
-		path_get(root);
-	if (cwd->mount)
-		path_get(cwd);
-}
-
 struct fs_context *fs_context_fork(struct fs_context *parent)
 {
 	struct fs_context *fs = fs_context_create();
 
 	if (!fs)
 		return NULL;
+	guard(spinlock, &parent->lock);
 	fs->umask = parent->umask;
-	get_places(parent, &fs->root, &fs->cwd);
+	fs->root = parent->root;
+	fs->cwd = parent->cwd;
+	if (fs->root.mount) { /* it stands somewhere yet */
+		path_get(&fs->root);
+		path_get(&fs->cwd);
+	}
 	return fs;
 }
 
@@ -94,31 +88,27 @@ void fs_context_put(struct fs_context *fs)
 {
 	if (!fs || !atomic_dec_and_test(&fs->refcount))
 		return;
-	if (fs->root.mount)
+	if (fs->root.mount) {
 		path_put(&fs->root);
-	if (fs->cwd.mount)
 		path_put(&fs->cwd);
+	}
 	kfree(fs);
 }
 
 /* Go to the directory @fd or @name, as *@slot of the task's context. */
-static s64 change_directory(struct path *slot, int fd, const char __user *name, unsigned lookup)
+static s64 change_directory(struct path *slot, int fd, const char *name, unsigned lookup)
 {
 	struct fs_context *fs = current->fs;
-	struct path path __free(path) = {0}, old;
-	s64 error = user_path_at(fd, name, lookup, &path);
+	struct path path __free(path) = {0};
 
-	if (error)
-		return error;
+	TRY(user_path_at(fd, name, lookup, &path));
 	if (!S_ISDIR(path.dentry->inode->mode))
 		return -ENOTDIR;
-	error = inode_permission(path.dentry->inode, MAY_EXEC);
-	if (!error && slot == &fs->root && !capable(current->cred))
-		error = -EPERM;
-	if (error)
-		return error;
+	TRY(inode_permission(path.dentry->inode, MAY_EXEC));
+	if (slot == &fs->root && !capable(current->cred))
+		return -EPERM;
 	guard(spinlock, &fs->lock);
-	old = *slot;
+	struct path old = *slot;
 	*slot = path;
 	path = old; /* let go when the lock is */
 	return 0;
@@ -126,8 +116,7 @@ static s64 change_directory(struct path *slot, int fd, const char __user *name, 
 
 s64 sys_chdir(const char *name)
 {
-	return change_directory(&current->fs->cwd, AT_FDCWD, name,
-				LOOKUP_FOLLOW | LOOKUP_DIRECTORY);
+	return change_directory(&current->fs->cwd, AT_FDCWD, name, LOOKUP_FOLLOW);
 }
 
 s64 sys_fchdir(int fd)
@@ -137,8 +126,7 @@ s64 sys_fchdir(int fd)
 
 s64 sys_chroot(const char *name)
 {
-	return change_directory(&current->fs->root, AT_FDCWD, name,
-				LOOKUP_FOLLOW | LOOKUP_DIRECTORY);
+	return change_directory(&current->fs->root, AT_FDCWD, name, LOOKUP_FOLLOW);
 }
 
 /* A directory that was removed has no path: -ENOENT. */
@@ -146,18 +134,15 @@ s64 sys_getcwd(char *buffer, size_t size)
 {
 	struct path root __free(path), cwd __free(path);
 	char *page __free(kfree) = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	char *text;
-	size_t length;
 
-	get_places(current->fs, &root, &cwd);
+	context_path(&root, &current->fs->root);
+	context_path(&cwd, &current->fs->cwd);
 	if (!page)
 		return -ENOMEM;
 	if (d_unlinked(cwd.dentry))
 		return -ENOENT;
-	text = d_path(&cwd, &root, page, PAGE_SIZE);
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	length = (size_t)(page + PAGE_SIZE - text);
+	char *text = TRY_PTR(d_path(&cwd, &root, page, PAGE_SIZE));
+	size_t length = (size_t)(page + PAGE_SIZE - text);
 	if (length > size)
 		return -ERANGE;
 	return copy_to_user(buffer, text, length) ? -EFAULT : (s64)length;

@@ -162,14 +162,24 @@ static void dentry_hash_insert(struct dentry *dentry)
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
 }
 
-/* Bucket lock held, and a reference. */
-static void dentry_unhash(struct dentry *dentry, u32 bucket)
+/* The caller has a reference, which with @others is all there are; @others < 0: however many. Was
+ * it hashed, and so? */
+static bool unhash(struct dentry *dentry, int others)
 {
-	dentry_table_remove(&dentry_table_instance, NULL, bucket, dentry);
-	HASH_COUNT(dentry, removes, 1);
-	__atomic_fetch_or(&dentry->flags, D_UNHASHED, __ATOMIC_RELAXED);
-	lru_remove(&lru, &dentry->lru, dentry->lru_cpu);
-	atomic_sub(DREF_KEPT, &dentry->refcount);
+	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
+
+	dentry_table_lock(&dentry_table_instance, NULL, bucket);
+	bool done = !(dentry->flags & D_UNHASHED) &&
+		    (others < 0 || atomic_read(&dentry->refcount) == (DREF_KEPT | (1 + others)));
+	if (done) {
+		dentry_table_remove(&dentry_table_instance, NULL, bucket, dentry);
+		HASH_COUNT(dentry, removes, 1);
+		__atomic_fetch_or(&dentry->flags, D_UNHASHED, __ATOMIC_RELAXED);
+		lru_remove(&lru, &dentry->lru, dentry->lru_cpu);
+		atomic_sub(DREF_KEPT, &dentry->refcount);
+	}
+	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+	return done;
 }
 
 void d_add(struct dentry *dentry, struct inode *inode)
@@ -186,12 +196,7 @@ void d_instantiate(struct dentry *dentry, struct inode *inode)
 
 void d_drop(struct dentry *dentry)
 {
-	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
-
-	dentry_table_lock(&dentry_table_instance, NULL, bucket);
-	if (!(dentry->flags & D_UNHASHED))
-		dentry_unhash(dentry, bucket);
-	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+	unhash(dentry, -1);
 }
 
 /* The name is gone. If nobody else looks at the dentry it stays, as the knowledge that there is no
@@ -199,20 +204,17 @@ void d_drop(struct dentry *dentry)
 void d_delete(struct dentry *dentry)
 {
 	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
-	struct inode *inode = NULL;
 
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
-	if (!(dentry->flags & D_UNHASHED)) {
-		if (atomic_read(&dentry->refcount) == (DREF_KEPT | 1)) {
-			inode = dentry->inode;
-			dentry->inode = NULL;
-		} else {
-			dentry_unhash(dentry, bucket);
-		}
-	}
+	bool stays = atomic_read(&dentry->refcount) == (DREF_KEPT | 1);
+	struct inode *inode = dentry->inode;
+	if (stays)
+		dentry->inode = NULL;
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
-	if (inode)
+	if (stays)
 		iput(inode);
+	else
+		d_drop(dentry);
 }
 
 /* ---- moving ---------------------------------------------------------------------------------- */
@@ -233,19 +235,18 @@ static void swap_names(struct dentry *a, struct dentry *b)
 	b->name_length = length_a;
 }
 
-/* Put @dentry among the children of @parent, with a reference on it. */
-static void change_parent(struct dentry *dentry, struct dentry *parent)
+/* Put @dentry, which has its name, into @parent, with a reference on that. */
+static void place(struct dentry *dentry, struct dentry *parent)
 {
-	unlink_child(dentry, dentry->parent);
-	spin_lock(&dentry->lock);
-	dentry->parent = dget(parent);
-	spin_unlock(&dentry->lock);
-	link_child(dentry, parent);
-}
-
-static void rehash(struct dentry *dentry)
-{
-	dentry->name_hash = dentry_name_hash(dentry->parent, dentry->name, dentry->name_length);
+	if (dentry->parent != parent) {
+		unlink_child(dentry, dentry->parent);
+		spin_lock(&dentry->lock);
+		dentry->parent = parent;
+		spin_unlock(&dentry->lock);
+		link_child(dentry, parent);
+	}
+	dget(parent);
+	dentry->name_hash = dentry_name_hash(parent, dentry->name, dentry->name_length);
 	dentry_hash_insert(dentry);
 }
 
@@ -268,16 +269,10 @@ void d_move(struct dentry *dentry, struct dentry *target, bool exchange)
 		memcpy(dentry->inline_name, target->inline_name, DNAME_INLINE);
 		dentry->name_length = target->name_length;
 	}
-	if (from != to)
-		change_parent(dentry, to);
-	rehash(dentry);
-	if (exchange && from != to)
-		change_parent(target, from);
+	place(dentry, to);
 	if (exchange)
-		rehash(target);
+		place(target, from);
 	spin_unlock(&dentry_tree_lock);
-	if (from == to)
-		return;
 	dput(from);
 	if (exchange)
 		dput(to);
@@ -340,14 +335,8 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 /* Unhash @dentry if ours (and @others) are its only references, then drop ours. Did it go? */
 static bool evict_dentry(struct dentry *dentry, int others)
 {
-	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
-	bool unused;
+	bool unused = unhash(dentry, others);
 
-	dentry_table_lock(&dentry_table_instance, NULL, bucket);
-	unused = atomic_read(&dentry->refcount) == (DREF_KEPT | (1 + others));
-	if (unused)
-		dentry_unhash(dentry, bucket);
-	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
 	if (unused && others)
 		dput(dentry);
 	dput(dentry);
@@ -445,8 +434,8 @@ void dentry_cache_check(void)
 	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
 		list_for_each_entry(dentry, &lru.of_cpu[cpu].objects, lru) {
 			struct dentry *found =
-				dentry_find_again(dentry->parent, dentry->name, dentry->name_length,
-						  dentry->name_hash);
+				d_lookup(dentry->parent, dentry->name, dentry->name_length,
+					 dentry->name_hash, false);
 
 			BUG_ON(found != dentry);
 			dput(found);

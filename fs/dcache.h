@@ -120,23 +120,15 @@ static __always_inline struct dentry *dentry_find(const struct dentry *parent, c
 	return dentry;
 }
 
-/* The same, not counted: the second look under the directory's lock, and the cross-check. */
-static inline struct dentry *dentry_find_again(const struct dentry *parent, const char *name,
-					       u32 length, u32 hash)
-{
-	struct lookup_counts unused = {0};
-
-	return dentry_find(parent, name, length, hash, &unused);
-}
-
-/* The same, counted. */
+/* The same, @counted or not: the second look under the directory's lock, and the cross-check. */
 static __always_inline struct dentry *d_lookup(const struct dentry *parent, const char *name,
-					       u32 length, u32 hash)
+					       u32 length, u32 hash, bool counted)
 {
 	struct lookup_counts counts = {0};
 	struct dentry *dentry = dentry_find(parent, name, length, hash, &counts);
 
-	count_lookups(&counts);
+	if (counted)
+		count_lookups(&counts);
 	return dentry;
 }
 

@@ -79,11 +79,6 @@ static struct inode *inode_alloc(struct super_block *sb)
 	return inode;
 }
 
-void inode_free_plain(struct inode *inode)
-{
-	kmem_cache_free(inode_slab, inode);
-}
-
 static void inode_free(struct inode *inode)
 {
 	struct super_block *sb = inode->sb;
@@ -91,7 +86,7 @@ static void inode_free(struct inode *inode)
 	if (sb->op->free_inode)
 		sb->op->free_inode(inode);
 	else
-		inode_free_plain(inode);
+		kmem_cache_free(inode_slab, inode);
 	atomic_dec(&sb->inode_count); /* @sb goes once it has no inodes */
 }
 
@@ -262,44 +257,43 @@ void iput(struct inode *inode)
 		evict(inode);
 }
 
-/* Claim an unused, clean inode without pages for eviction, which then takes no sleeping lock.
- * No LRU list is locked; the caller has a reference. */
-static bool claim_unused(struct inode *inode)
-{
-	guard(spinlock, &inode->spin);
-	if (atomic_read(&inode->refcount) != 1 || inode->data.nr_pages ||
-	    (inode->flags & (I_DIRTY | I_DIRTY_PAGES | I_FREEING)))
-		return false;
-	atomic_dec(&inode->refcount);
-	inode->flags |= I_FREEING;
-	return true;
-}
-
-static bool take_unused(struct list_head *link, void *argument)
+/* Reclaim takes what is unused and not used lately (with a reference), unmounting what is unused of
+ * @sb. */
+static bool take_unused(struct list_head *link, void *sb)
 {
 	struct inode *inode = list_entry(link, struct inode, lru);
+	u32 spared = sb ? I_FREEING : I_FREEING | I_REFERENCED;
 
 	guard(spinlock, &inode->spin);
-	bool unused = atomic_read(&inode->refcount) == 0 &&
-		      !(inode->flags & (I_REFERENCED | I_FREEING));
+	bool unused = atomic_read(&inode->refcount) == 0 && !(inode->flags & spared) &&
+		      (!sb || inode->sb == sb);
 	inode->flags &= ~I_REFERENCED;
 	if (unused)
 		atomic_inc(&inode->refcount);
 	return unused;
 }
 
-static bool evict_unused(struct list_head *link, void *argument)
+/* What is dirty, or has pages that are, stays for reclaim, so that eviction sleeps on no lock. */
+static bool evict_unused(struct list_head *link, void *sb)
 {
 	struct inode *inode = list_entry(link, struct inode, lru);
 
 	if (inode->data.nr_pages && !(inode->flags & I_DIRTY_PAGES))
 		invalidate_inode_pages(&inode->data);
-	if (claim_unused(inode)) {
-		evict(inode);
-		return true;
+	spin_lock(&inode->spin);
+	bool claimed =
+		atomic_read(&inode->refcount) == 1 &&
+		(sb || !(inode->data.nr_pages || (inode->flags & (I_DIRTY | I_DIRTY_PAGES))));
+	if (claimed) {
+		atomic_dec(&inode->refcount);
+		inode->flags |= I_FREEING;
 	}
-	iput(inode);
-	return false;
+	spin_unlock(&inode->spin);
+	if (claimed)
+		evict(inode);
+	else
+		iput(inode);
+	return claimed;
 }
 
 u64 shrink_icache(u64 objects)
@@ -307,23 +301,10 @@ u64 shrink_icache(u64 objects)
 	return lru_each(&lru, take_unused, evict_unused, NULL, objects, ~0ULL);
 }
 
-static bool take_live(struct list_head *link, void *argument)
+u64 evict_inodes(struct super_block *sb)
 {
-	return inode_get_live(list_entry(link, struct inode, lru));
-}
-
-static bool drop_pages(struct list_head *link, void *argument)
-{
-	struct inode *inode = list_entry(link, struct inode, lru);
-
-	invalidate_inode_pages(&inode->data);
-	iput(inode);
-	return false;
-}
-
-void drop_page_cache(void)
-{
-	lru_each(&lru, take_live, drop_pages, NULL, ~0ULL, lru_count(&lru));
+	lru_each(&lru, take_unused, evict_unused, sb, ~0ULL, ~0ULL);
+	return (u64)atomic_read(&sb->inode_count);
 }
 
 static u64 icache_count(void)
@@ -340,30 +321,6 @@ static u64 icache_scan(u64 objects, unsigned gfp)
 
 static struct shrinker icache_shrinker = {
 	.name = "inode", .count = icache_count, .scan = icache_scan};
-
-/* Claim @link's inode for eviction if it is one of @sb's that nobody uses. */
-static bool claim_of_super(struct list_head *link, void *sb)
-{
-	struct inode *inode = list_entry(link, struct inode, lru);
-
-	guard(spinlock, &inode->spin);
-	if (inode->sb != sb || atomic_read(&inode->refcount) || (inode->flags & I_FREEING))
-		return false;
-	inode->flags |= I_FREEING;
-	return true;
-}
-
-static bool evict_claimed(struct list_head *link, void *sb)
-{
-	evict(list_entry(link, struct inode, lru));
-	return true;
-}
-
-u64 evict_inodes(struct super_block *sb)
-{
-	lru_each(&lru, claim_of_super, evict_claimed, sb, ~0ULL, lru_count(&lru));
-	return (u64)atomic_read(&sb->inode_count);
-}
 
 /* ---- writing back ---------------------------------------------------------------------------- */
 
@@ -429,27 +386,18 @@ static struct inode *next_dirty(struct super_block *sb)
 	return NULL;
 }
 
-/* The list is in order of becoming dirty: so many are to be written, and not those that follow
- * meanwhile. */
-static u64 count_dirty(struct super_block *sb)
-{
-	struct inode *inode;
-	u64 count = 0;
-
-	guard(spinlock, &sb->inodes_lock);
-	list_for_each_entry(inode, &sb->dirty, dirty_link)
-		count++;
-	return count;
-}
-
+/* The list is in order of becoming dirty; those that follow meanwhile are not waited for without
+ * end. */
 int sync_inodes(struct super_block *sb)
 {
-	u64 left = count_dirty(sb);
 	struct inode *inode;
-	int error = 0, one;
+	int error = 0;
 
-	while (left-- && error != -ENOMEM && (inode = next_dirty(sb)) != NULL) {
-		one = write_inode_now(inode);
+	for (int left = atomic_read(&sb->inode_count); left > 0 && error != -ENOMEM; left--) {
+		inode = next_dirty(sb);
+		if (!inode)
+			break;
+		int one = write_inode_now(inode);
 		error = error && one != -ENOMEM ? error : one;
 		iput(inode);
 		cond_resched();

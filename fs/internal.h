@@ -33,7 +33,23 @@ bool follow_up(struct path *path);
 bool is_mountpoint(const struct dentry *dentry); /* of any mount, seen from anywhere */
 /* Visit all mounts in order of mounting (under a mutex; the visitor may sleep but not mount). */
 void for_each_mount(void (*visit)(struct mount *mount, void *argument), void *argument);
-void for_each_super(void (*visit)(struct super_block *sb, void *argument), void *argument);
+/* The first error of @visit, which sees all, whatever fails. */
+int for_each_super(int (*visit)(struct super_block *sb));
+
+/* A path of the context of current, referenced. Its lock is needed only if another task shares the
+ * context. */
+static __always_inline void context_path(struct path *path, const struct path *from)
+{
+	struct fs_context *fs = current->fs;
+	bool shared = atomic_read(&fs->refcount) != 1;
+
+	if (unlikely(shared))
+		spin_lock(&fs->lock);
+	*path = *from;
+	path_get(path);
+	if (unlikely(shared))
+		spin_unlock(&fs->lock);
+}
 
 /* ---- namei.c --------------------------------------------------------------------------------- */
 
@@ -121,7 +137,6 @@ struct file *file_open_path(const struct path *path, u32 flags); /* consumes not
  * being evicted by another. */
 u64 evict_inodes(struct super_block *sb);
 u64 shrink_icache(u64 objects);
-void drop_page_cache(void); /* the clean pages of all inodes that are cached */
 void inode_cache_check(void);
 
 /*

@@ -126,13 +126,18 @@ void for_each_mount(void (*visit)(struct mount *mount, void *argument), void *ar
 		visit(mount, argument);
 }
 
-void for_each_super(void (*visit)(struct super_block *sb, void *argument), void *argument)
+int for_each_super(int (*visit)(struct super_block *sb))
 {
 	struct super_block *sb;
+	int error = 0;
 
 	guard(mutex, &mount_mutex);
-	list_for_each_entry(sb, &super_blocks, link)
-		visit(sb, argument);
+	list_for_each_entry(sb, &super_blocks, link) {
+		int one = visit(sb);
+
+		error = error ? error : one;
+	}
+	return error;
 }
 
 /* ---- superblocks ----------------------------------------------------------------------------- */
@@ -550,8 +555,8 @@ int vfs_mount_root(const char *device_name, const char *type_name, unsigned flag
 		return -ENXIO;
 	/* A tmpfs of that mode, as Linux's root file system has it: not a folder for everybody. */
 	const char *options = device ? "" : "mode=755";
-	struct mount *mount = TRY_PTR(
-		mount_make(type, device, flags, device ? device_name : type_name, options));
+	struct mount *mount =
+		TRY_PTR(mount_make(type, device, flags, device ? device_name : type_name, options));
 	list_add(&mount->link, &mounts); /* nothing else runs yet */
 	fs->root = fs->cwd = (struct path){mount, mount->root};
 	path_get(&fs->root);
@@ -574,20 +579,11 @@ void vfs_init(void)
 	tmpfs_init();
 }
 
-static void sync_visit(struct super_block *sb, void *result)
-{
-	int error = sync_super(sb);
-
-	if (error && !*(int *)result)
-		*(int *)result = error;
-}
-
 int vfs_sync_all(void)
 {
-	int error = 0;
-
-	for_each_super(sync_visit, &error);
+	int error = for_each_super(sync_super);
 	int second = sync_buffers(NULL, true); /* devices written to without a file system */
+
 	return error ? error : second;
 }
 
@@ -604,14 +600,14 @@ s64 sys_syncfs(int number)
 	return fd.file ? sync_super(fd.file->inode->sb) : -EBADF;
 }
 
-static void make_read_only(struct super_block *sb, void *argument)
+static int make_read_only(struct super_block *sb)
 {
 	if (!sb->bdev || (sb->flags & SB_RDONLY))
-		return;
+		return 0;
 	if (sb->op->remount && sb->op->remount(sb, SB_RDONLY, ""))
 		pr_err("%s: could not be made read-only\n", sb->type->name);
 	sb->flags |= SB_RDONLY;
-	sync_super(sb);
+	return sync_super(sb);
 }
 
 void vfs_shutdown(void)
@@ -620,7 +616,7 @@ void vfs_shutdown(void)
 
 	if (error)
 		pr_err("vfs: not everything could be written: error %d\n", -error);
-	for_each_super(make_read_only, NULL);
+	for_each_super(make_read_only);
 #ifdef CONFIG_DEBUG
 	dentry_cache_check();
 	inode_cache_check();

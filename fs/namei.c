@@ -81,27 +81,10 @@ static __always_inline u32 component_length(const char *name)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* A path of the task's context, referenced. Its lock is needed only if another task shares the
- * context. */
-static __always_inline void context_path(struct path *path, struct fs_context *fs,
-					 const struct path *from)
-{
-	bool shared = atomic_read(&fs->refcount) != 1;
-
-	if (unlikely(shared))
-		spin_lock(&fs->lock);
-	*path = *from;
-	path_get(path);
-	if (unlikely(shared))
-		spin_unlock(&fs->lock);
-}
-
 static void walk_set_root(struct walk *walk)
 {
-	struct fs_context *fs = current->fs;
-
 	if (!walk->root.mount)
-		context_path(&walk->root, fs, &fs->root);
+		context_path(&walk->root, &current->fs->root);
 }
 
 /* "..": 0 or -EXDEV. */
@@ -128,16 +111,17 @@ static noinline int walk_up(struct walk *walk)
 	return 0;
 }
 
-static noinline int walk_start_at(struct walk *walk, int dfd, bool directory)
+/* What descriptor @number has open (even by O_PATH if @any), referenced. */
+static noinline int descriptor_path(int number, bool any, bool directory, struct path *path)
 {
-	struct fd fd __free(fd) = fdget_raw(dfd);
+	struct fd fd __free(fd) = any ? fdget_raw(number) : fdget(number);
 
 	if (!fd.file)
 		return -EBADF;
 	if (directory && !S_ISDIR(fd.file->inode->mode))
 		return -ENOTDIR;
-	walk->path = fd.file->path;
-	path_get(&walk->path);
+	*path = fd.file->path;
+	path_get(path);
 	return 0;
 }
 
@@ -159,11 +143,11 @@ static __always_inline int walk_start(struct walk *walk, int dfd, const char *na
 		absolute = false;
 	}
 	if (absolute)
-		context_path(&walk->path, fs, &fs->root);
+		context_path(&walk->path, &fs->root);
 	else if (likely(dfd == AT_FDCWD))
-		context_path(&walk->path, fs, &fs->cwd);
+		context_path(&walk->path, &fs->cwd);
 	else
-		TRY(walk_start_at(walk, dfd, *name));
+		TRY(descriptor_path(dfd, true, *name, &walk->path));
 	if (unlikely(resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT))) {
 		walk->root = walk->path; /* a tree that is not to be left */
 		path_get(&walk->root);
@@ -192,7 +176,7 @@ static struct dentry *lookup_real(struct dentry *parent, const char *name, u32 l
 
 	if (length > NAME_MAX) /* what was removed has no name at all */
 		return ERR_PTR(dir->flags & I_DEAD ? -ENOENT : -ENAMETOOLONG);
-	struct dentry *dentry = dentry_find_again(parent, name, length, hash);
+	struct dentry *dentry = d_lookup(parent, name, length, hash, false);
 	if (dentry)
 		return dentry;
 	if (dir->flags & I_DEAD)
@@ -211,7 +195,7 @@ static struct dentry *lookup_real(struct dentry *parent, const char *name, u32 l
 struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length)
 {
 	u32 hash = dentry_name_hash(dir, name, length);
-	struct dentry *dentry = length <= NAME_MAX ? d_lookup(dir, name, length, hash) : NULL;
+	struct dentry *dentry = length <= NAME_MAX ? d_lookup(dir, name, length, hash, true) : NULL;
 
 	return dentry ? dentry : lookup_real(dir, name, length, hash);
 }
@@ -314,7 +298,7 @@ static __always_inline const char *step(struct walk *walk, const char *name, u32
 {
 	struct dentry *parent = walk->path.dentry;
 	struct dentry *dentry =
-		d_lookup(parent, name, length, dentry_name_hash(parent, name, length));
+		d_lookup(parent, name, length, dentry_name_hash(parent, name, length), true);
 
 	if (likely(dentry != NULL)) {
 		struct inode *inode = smp_load_acquire(&dentry->inode);
@@ -351,7 +335,8 @@ static noinline const char *walk_slowly(struct walk *walk, const char *name, u32
 
 		if (type != LAST_NORM)
 			return ERR_PTR(type == LAST_DOTDOT ? walk_up(walk) : 0);
-		found = d_lookup(parent, name, length, dentry_name_hash(parent, name, length));
+		found = d_lookup(parent, name, length, dentry_name_hash(parent, name, length),
+				 true);
 	}
 	return step_slowly(walk, name, length, found, true, NULL);
 }
@@ -473,7 +458,7 @@ static __always_inline int walk_path(int dfd, const char *name, unsigned flags,
 		*last = walk.last;
 	} else if (likely(*name) && likely(!error)) {
 		error = walk_last(&walk, flags & LOOKUP_FOLLOW, create);
-		if (likely(!error) && unlikely(walk.directory || (flags & LOOKUP_DIRECTORY)) &&
+		if (likely(!error) && unlikely(walk.directory) &&
 		    !S_ISDIR(walk.path.dentry->inode->mode))
 			error = -ENOTDIR;
 	}
@@ -499,22 +484,10 @@ int path_lookup_parent(int dfd, const char *name, struct path *parent, struct la
 
 /* ---- for everybody --------------------------------------------------------------------------- */
 
-/* What descriptor @number has open. */
-static int descriptor_path(int number, unsigned flags, struct path *path)
-{
-	struct fd fd __free(fd) = flags & LOOKUP_FD_PATH ? fdget_raw(number) : fdget(number);
-
-	if (!fd.file)
-		return -EBADF;
-	*path = fd.file->path;
-	path_get(path);
-	return 0;
-}
-
 int user_path_at(int dfd, const char __user *from, unsigned flags, struct path *path)
 {
 	if (flags & (LOOKUP_FD | LOOKUP_FD_PATH))
-		return descriptor_path(dfd, flags, path);
+		return descriptor_path(dfd, flags & LOOKUP_FD_PATH, false, path);
 	struct path_name name __free(name);
 	TRY(path_name_get(&name, from, false));
 	return path_lookup(dfd, name.text, flags, NULL, path);

@@ -24,14 +24,8 @@ static int name_at_get(struct name_at *at, int dfd, const char *name, bool kerne
 	return path_lookup_parent(dfd, at->text.text, &at->parent, &at->last);
 }
 
-static void name_at_put(struct name_at *at)
-{
-	if (at->parent.mount)
-		path_put(&at->parent);
-	__free_name(&at->text);
-}
-
-DEFINE_FREE(name_at, struct name_at, name_at_put(variable))
+DEFINE_FREE(name_at, struct name_at, if (variable->parent.mount) path_put(&variable->parent);
+	    __free_name(&variable->text))
 
 static struct inode *parent_inode(const struct name_at *at)
 {

@@ -28,19 +28,13 @@ static bool getdents_emit(struct dir_context *context, const char *name, unsigne
 		char name[NAME_MAX + 1 + 8];
 	} entry;
 
-	if (unlikely(bytes > out->left)) {
-		if (!out->previous)
-			out->error = -EINVAL; /* not even one entry fits */
+	out->error = unlikely(bytes > out->left) ? -EINVAL /* not even one, if there is no other */
+		     : unlikely(length > NAME_MAX) ? -EIO
+		     : out->previous && put_user(context->position, (s64 *)(out->previous + 8))
+			     ? -EFAULT
+			     : 0;
+	if (unlikely(out->error))
 		return false;
-	}
-	if (unlikely(length > NAME_MAX)) {
-		out->error = -EIO;
-		return false;
-	}
-	if (out->previous && put_user(context->position, (s64 *)(out->previous + 8))) {
-		out->error = -EFAULT;
-		return false;
-	}
 	entry.ino = ino;
 	entry.offset = 0;
 	entry.bytes = (u16)bytes;
@@ -57,25 +51,21 @@ static bool getdents_emit(struct dir_context *context, const char *name, unsigne
 	return true;
 }
 
-static s64 getdents_file(struct file *file, void __user *buffer, unsigned count)
+static s64 getdents_file(struct file *file, void *buffer, unsigned count)
 {
 	struct getdents out = {{getdents_emit, file->position}, buffer, NULL, count, 0};
 	struct inode *inode = file->inode;
-	int error = -ENOENT;
 
 	if (!file->fop->iterate)
 		return -ENOTDIR;
-	down_read(&inode->lock);
-	if (!(inode->flags & I_DEAD)) {
-		error = file->fop->iterate(file, &out.context);
-		file->position = out.context.position;
-		touch_atime(file);
-	}
-	up_read(&inode->lock);
-	if (error >= 0)
-		error = out.error;
+	guard(read, &inode->lock);
+	if (inode->flags & I_DEAD)
+		return -ENOENT;
+	int error = file->fop->iterate(file, &out.context);
+	file->position = out.context.position;
+	touch_atime(file);
 	if (!out.previous)
-		return error;
+		return error < 0 ? error : out.error;
 	if (put_user(out.context.position, (s64 *)(out.previous + 8)))
 		return -EFAULT;
 	return (s64)(count - out.left);
@@ -83,16 +73,13 @@ static s64 getdents_file(struct file *file, void __user *buffer, unsigned count)
 
 s64 sys_getdents64(int number, void *buffer, u32 count)
 {
-	struct fd fd = fdget(number);
-	bool locked;
-	s64 result;
+	struct fd fd __free(fd) = fdget(number);
 
 	if (!fd.file)
 		return -EBADF;
-	locked = file_lock_position(fd.file);
-	result = getdents_file(fd.file, buffer, count);
+	bool locked = file_lock_position(fd.file);
+	s64 result = getdents_file(fd.file, buffer, count);
 	file_unlock_position(fd.file, locked);
-	fdput(fd);
 	return result;
 }
 

@@ -219,7 +219,6 @@ void iget_failed(struct inode *inode);
 /* not hashed (pipes, tmpfs); NULL: no memory */
 struct inode *new_inode(struct super_block *sb);
 void insert_inode_hash(struct inode *inode);
-void inode_free_plain(struct inode *inode); /* for a free_inode() without an alloc_inode() */
 void remove_inode_hash(struct inode *inode);
 static inline void ihold(struct inode *inode)
 {
@@ -438,12 +437,12 @@ void vfs_init(void); /* caches, file systems */
 /* ---- path walk (namei.c) --------------------------------------------------------------------- */
 
 /*
- * FOLLOW: a symbolic link in the last component; DIRECTORY: the result must be one; EMPTY: as
+ * FOLLOW: a symbolic link in the last component; EMPTY: as
  * AT_EMPTY_PATH, "" means the starting place; FD: no name, but what descriptor @dfd has open,
  * FD_PATH: even by O_PATH; RESOLVE: times RESOLVE_* of openat2(2).
  */
-enum { LOOKUP_FOLLOW = 1, LOOKUP_DIRECTORY = 2, LOOKUP_EMPTY = 4, LOOKUP_FD = 8 };
-enum { LOOKUP_FD_PATH = 16, LOOKUP_RESOLVE = 32 };
+enum { LOOKUP_FOLLOW = 1, LOOKUP_EMPTY = 2, LOOKUP_FD = 4, LOOKUP_FD_PATH = 8 };
+enum { LOOKUP_RESOLVE = 16 };
 
 /* Walk @name (user address) from directory descriptor @dfd (AT_FDCWD: cwd): 0 and a referenced
  * path, or -ENOENT, -ENOTDIR, -EACCES, -ELOOP, -ENAMETOOLONG, -EFAULT, -EBADF, -ENOMEM, -EIO. May

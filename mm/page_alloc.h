@@ -113,3 +113,4 @@ void register_shrinker(struct shrinker *shrinker); /* at boot */
  * (its shrinker hurries it). May sleep. Does nothing when called from within itself.
  */
 u64 reclaim_pages(u64 pages, unsigned gfp);
+void drop_clean_pages(void); /* all of the page cache that are unused, whoever may want them */

@@ -91,6 +91,12 @@ static u64 turn_clock(u64 frames, u64 wanted)
 	return freed;
 }
 
+void drop_clean_pages(void)
+{
+	while (turn_clock(2 * memmap_pages, ~0ULL))
+		continue;
+}
+
 static u64 run_shrinkers(unsigned priority, unsigned gfp)
 {
 	struct shrinker *shrinker;

@@ -85,7 +85,7 @@ static int drop_caches_write(const char *text, size_t length)
 			continue;
 	}
 	if (what & 1)
-		drop_page_cache();
+		drop_clean_pages();
 	return 0;
 }
 
