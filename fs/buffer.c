@@ -612,7 +612,7 @@ void writeback_start(void)
 		pr_err("writeback: no thread, dirty buffers are written by sync and by writers alone\n");
 }
 
-static u64 shrink_count(void)
+static u64 shrink_count(struct shrinker *shrinker)
 {
 	/* Not 0 while write-back could help. */
 	return (READ_ONCE(used_bytes) + (u64)atomic_read(&dirty_bytes)) / PAGE_SIZE +
@@ -620,7 +620,7 @@ static u64 shrink_count(void)
 }
 
 /* Reclaim cannot take what is dirty: write-back is hurried along. */
-static u64 shrink_scan(u64 objects, unsigned gfp)
+static u64 shrink_scan(struct shrinker *shrinker, u64 objects)
 {
 	u64 freed = 0;
 
@@ -640,8 +640,7 @@ static u64 shrink_scan(u64 objects, unsigned gfp)
 	return freed;
 }
 
-static struct shrinker buffer_shrinker = {
-	.name = "buffer", .count = shrink_count, .scan = shrink_scan};
+static struct shrinker buffer_shrinker = {.count = shrink_count, .scan = shrink_scan};
 
 /* ---- checks, statistics, start --------------------------------------------------------------- */
 

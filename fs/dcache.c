@@ -32,7 +32,8 @@ static struct kmem_cache *dentry_slab;
 /* Parents and names: taken by d_move, d_path and whoever walks upwards without references. */
 DEFINE_SPINLOCK(dentry_tree_lock);
 
-static struct lru lru;
+static bool take_unused(struct list_head *, void *), evict_taken(struct list_head *, void *);
+static struct lru lru = {.take = take_unused, .evict = evict_taken};
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 
@@ -361,23 +362,8 @@ static bool evict_taken(struct list_head *link, void *argument)
 
 u64 shrink_dcache(u64 objects)
 {
-	return lru_each(&lru, take_unused, evict_taken, NULL, objects, ~0ULL);
+	return lru_shrink(&lru, NULL, objects, ~0ULL);
 }
-
-static u64 dcache_count(void)
-{
-	return lru_count(&lru);
-}
-
-/* Dropping an unused cached dentry frees no disk blocks and takes no sleeping lock: any GFP may. It
- * looks at a number in proportion to @objects, however many are in use: all of tmpfs's are. */
-static u64 dcache_scan(u64 objects, unsigned gfp)
-{
-	return lru_each(&lru, take_unused, evict_taken, NULL, objects, 2 * objects);
-}
-
-static struct shrinker dcache_shrinker = {
-	.name = "dentry", .count = dcache_count, .scan = dcache_scan};
 
 /* A child of @parent for which a reference could be had, skipping those in use unless @busy. */
 static struct dentry *some_child(struct dentry *parent, bool busy)
@@ -447,5 +433,4 @@ void dentry_cache_init(void)
 	dentry_slab = kmem_cache_create("dentry", sizeof(struct dentry), 8, SLAB_RECLAIMABLE);
 	lru_init(&lru, "dentry LRU");
 	dentry_table_create(&dentry_table_instance, &dentry_cache_hash);
-	register_shrinker(&dcache_shrinker);
 }

@@ -39,7 +39,8 @@ static struct kmem_cache *inode_slab;
 /* Waiters for I_NEW of any inode: rare, so one queue serves all. */
 static DEFINE_WAIT_QUEUE(inode_wait);
 
-static struct lru lru;
+static bool take_unused(struct list_head *, void *), evict_unused(struct list_head *, void *);
+static struct lru lru = {.take = take_unused, .evict = evict_unused};
 
 static __always_inline int inode_compare(const struct inode *inode, const struct inode_key *key)
 {
@@ -298,29 +299,14 @@ static bool evict_unused(struct list_head *link, void *sb)
 
 u64 shrink_icache(u64 objects)
 {
-	return lru_each(&lru, take_unused, evict_unused, NULL, objects, ~0ULL);
+	return lru_shrink(&lru, NULL, objects, ~0ULL);
 }
 
 u64 evict_inodes(struct super_block *sb)
 {
-	lru_each(&lru, take_unused, evict_unused, sb, ~0ULL, ~0ULL);
+	lru_shrink(&lru, sb, ~0ULL, ~0ULL);
 	return (u64)atomic_read(&sb->inode_count);
 }
-
-static u64 icache_count(void)
-{
-	return lru_count(&lru);
-}
-
-/* Frees clean inodes and the pages that can be locked at once: no I/O, and nothing waits. Any GFP
- * may. */
-static u64 icache_scan(u64 objects, unsigned gfp)
-{
-	return lru_each(&lru, take_unused, evict_unused, NULL, objects, 2 * objects);
-}
-
-static struct shrinker icache_shrinker = {
-	.name = "inode", .count = icache_count, .scan = icache_scan};
 
 /* ---- writing back ---------------------------------------------------------------------------- */
 
@@ -437,5 +423,4 @@ void inode_cache_init(void)
 	inode_slab = kmem_cache_create("inode", sizeof(struct inode), 8, SLAB_RECLAIMABLE);
 	lru_init(&lru, "inode LRU");
 	inode_table_create(&table, &inode_cache_hash);
-	register_shrinker(&icache_shrinker);
 }

@@ -2,14 +2,6 @@
 #include "fs/lru.h"
 #include "hash/cache.h"
 
-void lru_init(struct lru *lru, const char *class_name)
-{
-	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++) {
-		spin_lock_init(&lru->of_cpu[cpu].lock, class_name);
-		INIT_LIST_HEAD(&lru->of_cpu[cpu].objects);
-	}
-}
-
 void lru_add(struct lru *lru, struct list_head *link, u8 *cpu)
 {
 	struct lru_list *list = &lru->of_cpu[ *cpu = (u8)cpu_id()];
@@ -37,21 +29,18 @@ u64 lru_count(const struct lru *lru)
 	return count;
 }
 
-static struct list_head *take_oldest(struct lru_list *list,
-				     bool (*take)(struct list_head *link, void *argument),
-				     void *argument)
+/* Look at one. */
+static struct list_head *take_oldest(struct lru *lru, struct lru_list *list, void *argument)
 {
 	guard(spinlock, &list->lock);
 	if (list_empty(&list->objects))
 		return NULL;
 	struct list_head *link = list->objects.prev;
 	list_move(link, &list->objects);
-	return take(link, argument) ? link : NULL;
+	return lru->take(link, argument) ? link : NULL;
 }
 
-u64 lru_each(struct lru *lru, bool (*take)(struct list_head *link, void *argument),
-	     bool (*then)(struct list_head *link, void *argument), void *argument, u64 objects,
-	     u64 budget)
+u64 lru_shrink(struct lru *lru, void *argument, u64 objects, u64 budget)
 {
 	u64 total = lru_count(lru), freed = 0;
 
@@ -60,12 +49,33 @@ u64 lru_each(struct lru *lru, bool (*take)(struct list_head *link, void *argumen
 		u64 looks = (min(budget, 2 * total) * READ_ONCE(list->count) + total - 1) / total;
 
 		while (looks-- && freed < objects) {
-			struct list_head *link = take_oldest(list, take, argument);
+			struct list_head *link = take_oldest(lru, list, argument);
 
-			freed += link && then(link, argument);
+			freed += link && lru->evict(link, argument);
 		}
 	}
 	return freed;
+}
+
+static u64 shrinker_count(struct shrinker *shrinker)
+{
+	return lru_count(container_of(shrinker, struct lru, shrinker));
+}
+
+/* A number of looks in proportion to @objects, however many are in use: all of tmpfs's are. */
+static u64 shrinker_scan(struct shrinker *shrinker, u64 objects)
+{
+	return lru_shrink(container_of(shrinker, struct lru, shrinker), NULL, objects, 2 * objects);
+}
+
+void lru_init(struct lru *lru, const char *class_name)
+{
+	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++) {
+		spin_lock_init(&lru->of_cpu[cpu].lock, class_name);
+		INIT_LIST_HEAD(&lru->of_cpu[cpu].objects);
+	}
+	lru->shrinker = (struct shrinker){.count = shrinker_count, .scan = shrinker_scan};
+	register_shrinker(&lru->shrinker);
 }
 
 static void add_size(u64 size, void *total)

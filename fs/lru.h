@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "kernel/core/kernel.h"
+#include "mm/page_alloc.h"
 
 struct hash_cache;
 
@@ -19,9 +19,15 @@ struct lru_list {
 } __aligned(64);
 
 struct lru {
+	struct shrinker shrinker;
 	struct lru_list of_cpu[NR_CPUS];
+	/* What reclaim calls: with the list locked, is @link's object to go? Then without: free it
+	 * if it still is; was it? @argument is for other callers of lru_each(). */
+	bool (*take)(struct list_head *link, void *argument);
+	bool (*evict)(struct list_head *link, void *argument);
 };
 
+/* Also makes reclaim look at it. */
 void lru_init(struct lru *lru, const char *class_name);
 /* @link is on no list; *@cpu: the list it goes to. */
 void lru_add(struct lru *lru, struct list_head *link, u8 *cpu);
@@ -30,11 +36,8 @@ void lru_remove(struct lru *lru, struct list_head *link, u8 cpu);
 u64 lru_count(const struct lru *lru);
 /*
  * Look at the oldest of each list, in proportion to its length, at @budget in all and each at most
- * twice; it becomes the newest. What @take() says yes to, with the list locked, is given to @then()
- * without, until that has said yes @objects times: how often it has.
+ * twice; it becomes the newest. What is taken is evicted, until @objects were: how many.
  */
-u64 lru_each(struct lru *lru, bool (*take)(struct list_head *link, void *argument),
-	     bool (*then)(struct list_head *link, void *argument), void *argument, u64 objects,
-	     u64 budget);
+u64 lru_shrink(struct lru *lru, void *argument, u64 objects, u64 budget);
 /* Panic unless as many are listed as @cache has. Nothing else runs. */
 void lru_check(const struct lru *lru, struct hash_cache *cache);

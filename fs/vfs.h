@@ -24,13 +24,8 @@
 #include "mm/page_cache.h"
 #include "mm/slab.h"
 
-struct block_device;
-struct dentry;
-struct file;
 struct inode;
-struct mount;
 struct poll_table;
-struct super_block;
 struct xattr;
 
 /* ---- memory that a read or a write moves ----------------------------------------------------- */
@@ -50,25 +45,19 @@ static __always_inline size_t io_advance(struct io *io, size_t n)
 	return n;
 }
 
-/* Copy @n bytes into/out of the io (n <= io->length) and advance; bytes that were moved (short:
- * fault). */
-static inline size_t io_put(struct io *io, const void *from, size_t n)
+/* Copy @n bytes out of @memory into the io, or the other way (n <= io->length), and advance; bytes
+ * that were moved (short: fault). */
+static __always_inline size_t io_move(struct io *io, void *memory, size_t n, bool into_io)
 {
-	if (likely(io->user))
-		n -= copy_to_user(io->base, from, n);
+	if (unlikely(!io->user))
+		memcpy(into_io ? io->base : memory, into_io ? memory : io->base, n);
 	else
-		memcpy(io->base, from, n);
+		n -= into_io ? copy_to_user(io->base, memory, n)
+			     : copy_from_user(memory, io->base, n);
 	return io_advance(io, n);
 }
-
-static inline size_t io_get(struct io *io, void *to, size_t n)
-{
-	if (likely(io->user))
-		n -= copy_from_user(to, io->base, n);
-	else
-		memcpy(to, io->base, n);
-	return io_advance(io, n);
-}
+#define io_put(io, from, n) io_move(io, (void *)(from), n, true)
+#define io_get(io, to, n) io_move(io, to, n, false)
 
 /* ---- who and where --------------------------------------------------------------------------- */
 
@@ -198,8 +187,8 @@ struct inode {
 	/* opens for writing, or < 0: running programs (ETXTBSY); spin */
 	int writers;
 	struct inode_table_link hash_link; /* under the bucket lock */
-	struct list_head lru;		   /* the LRU list's lock; empty: on none */
-	struct list_head dirty_link;	   /* sb->dirty; sb->inodes_lock */
+	/* lru: the LRU list's lock; dirty_link: sb->dirty, sb->inodes_lock */
+	struct list_head lru, dirty_link;
 	u32 generation;
 	u8 lru_cpu; /* whose LRU list it is on */
 	union {
@@ -228,18 +217,15 @@ static inline void ihold(struct inode *inode)
 void iput(struct inode *inode);
 DEFINE_FREE(iput, struct inode *, if (*variable) iput(*variable))
 void __mark_inode_dirty(struct inode *inode, u32 what);
-static inline void mark_inode_dirty(struct inode *inode)
+static inline void mark_inode(struct inode *inode, u32 what)
 {
-	if (!(READ_ONCE(inode->flags) & I_DIRTY))
-		__mark_inode_dirty(inode, I_DIRTY);
+	if (!(READ_ONCE(inode->flags) & what))
+		__mark_inode_dirty(inode, what);
 }
+#define mark_inode_dirty(inode) mark_inode(inode, I_DIRTY)
 /* The page cache calls this when a page of the inode becomes dirty. Any lock but inode->spin may be
  * held. */
-static inline void mark_inode_pages_dirty(struct inode *inode)
-{
-	if (!(READ_ONCE(inode->flags) & I_DIRTY_PAGES))
-		__mark_inode_dirty(inode, I_DIRTY_PAGES);
-}
+#define mark_inode_pages_dirty(inode) mark_inode(inode, I_DIRTY_PAGES)
 static inline void set_nlink(struct inode *inode, u32 nlink)
 {
 	inode->nlink = nlink;
@@ -294,10 +280,9 @@ struct dentry {
 	char inline_name[DNAME_INLINE];
 
 	struct super_block *sb;
-	u64 cookie;		     /* the file system's; 0: new, or not among its names */
-	struct list_head lru;	     /* the LRU list's lock */
-	struct list_head child_link; /* parent->children, under parent->lock: cookies last */
-	struct list_head children;
+	u64 cookie; /* the file system's; 0: new, or not among its names */
+	/* lru: the LRU list's lock; child_link: parent->children, under parent->lock: cookies last */
+	struct list_head lru, child_link, children;
 };
 
 /* dcache.c */
@@ -371,27 +356,25 @@ struct super_block {
 	struct dentry *root;
 	struct block_device *bdev; /* NULL for memory file systems */
 	dev_t dev;
-	unsigned flags; /* SB_* */
-	unsigned block_size;
+	unsigned flags /* SB_* */, block_size;
 	u64 max_bytes;
 	atomic_t active; /* mounts */
 	struct mutex rename_lock;
 	atomic_t inode_count;
 	spinlock_t inodes_lock;
-	struct list_head dirty; /* those with I_DIRTY or I_DIRTY_PAGES */
-	struct list_head link;	/* all superblocks */
+	/* dirty: inodes with I_DIRTY or I_DIRTY_PAGES; link: all superblocks */
+	struct list_head dirty, link;
 	void *private;
 };
 
 struct filesystem {
 	const char *name; /* "ext2" */
-	bool needs_device;
+	/* needs_device; single: one superblock for all mounts (proc, dev); pinned: its dentries are
+	 * its only directory, so that each positive one carries a reference */
+	bool needs_device, single, pinned;
 	/* Read the superblock and make sb->root. 0 or -errno (-EINVAL: not this kind; -EUCLEAN:
 	 * damaged). */
 	int (*fill_super)(struct super_block *sb, const char *options, bool silent);
-	bool single; /* one superblock for all mounts (proc, dev) */
-	/* its dentries are its only directory: each positive one carries a reference */
-	bool pinned;
 };
 /* mount.c: what there is, NULL at the end */
 extern struct filesystem *const filesystems[], ext2_filesystem, tmpfs_filesystem, proc_filesystem,

@@ -100,9 +100,9 @@ void *hash_alloc_table(u64 bytes);
 
 /* Shrinkers (reclaim.c): how memory pressure reaches the caches. */
 struct shrinker {
-	const char *name;
-	u64 (*count)(void);			/* objects that could be freed */
-	u64 (*scan)(u64 objects, unsigned gfp); /* try to free so many; returns how many were */
+	u64 (*count)(struct shrinker *shrinker); /* objects that could be freed */
+	/* try to free so many; returns how many were */
+	u64 (*scan)(struct shrinker *shrinker, u64 objects);
 	struct list_head link;
 };
 void register_shrinker(struct shrinker *shrinker); /* at boot */

@@ -103,10 +103,10 @@ static u64 run_shrinkers(unsigned priority, unsigned gfp)
 	u64 freed = 0;
 
 	list_for_each_entry (shrinker, &shrinkers, link) {
-		u64 objects = shrinker->count() >> priority;
+		u64 objects = shrinker->count(shrinker) >> priority;
 
 		if (objects)
-			freed += shrinker->scan(objects, gfp);
+			freed += shrinker->scan(shrinker, objects);
 	}
 	return freed;
 }
