@@ -281,7 +281,7 @@ struct dentry {
 
 	struct super_block *sb;
 	u64 cookie; /* the file system's; 0: new, or not among its names */
-	/* lru: the LRU list's lock; child_link: parent->children, under parent->lock: cookies last */
+	/* lru: the LRU list's lock; child_link: parent->children, cookies last; parent->lock */
 	struct list_head lru, child_link, children;
 };
 
