@@ -20,16 +20,13 @@ int signal_pgrp(pid_t pgrp, int signo);
 /* The session of process group @pgrp, or 0 if there is no such group. */
 pid_t pgrp_session(pid_t pgrp);
 
-/* Has no process of @pgrp a parent in another group of its session? Then stopping it would be for
- * ever. */
-bool pgrp_is_orphaned(pid_t pgrp);
+/* The current process, in a background group of its terminal's session, is about to do what @signo
+ * (SIGTTIN, SIGTTOU) stands for. 0: it may. -ERESTARTSYS: its group has been sent the signal. -EIO:
+ * it may not, since it ignores the signal, or nobody could continue the group. */
+int signal_background(int signo);
 
 /* Send @signo to the current process, from the kernel (SIGPIPE). */
 void send_signal_current(int signo);
-
-/* Does the current task block or ignore @signo? (A background read is then EIO instead of SIGTTIN.)
- */
-bool current_signal_ignored(int signo);
 
 /* RLIMIT_FSIZE of the current process, ~0: none. */
 u64 current_file_limit(void);

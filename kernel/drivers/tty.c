@@ -321,12 +321,7 @@ static int check_background(int signo)
 
 	if (tty.session != current_session() || !tty.foreground || tty.foreground == group)
 		return 0;
-	if (current_signal_ignored(signo))
-		return signo == SIGTTIN ? -EIO : 0;
-	if (pgrp_is_orphaned(group))
-		return -EIO;
-	signal_pgrp(group, signo);
-	return -ERESTARTSYS;
+	return signal_background(signo);
 }
 
 void tty_session_ended(pid_t session)

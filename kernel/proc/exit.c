@@ -80,20 +80,14 @@ static void clear_child_tid(struct task *task)
 
 static void give_back_parts(struct task *task)
 {
-	struct file_table *files = task->files;
-	struct fs_context *fs = task->fs;
-	struct mm *mm = task->mm;
+	struct process_parts parts = {task->mm, task->files, task->fs};
 
 	spin_lock_irq(&process_lock); /* /proc looks at them */
 	task->files = NULL;
 	task->fs = NULL;
 	task->mm = NULL; /* nor may a switch back to us load it again */
 	spin_unlock_irq(&process_lock);
-	if (files)
-		file_table_put(files);
-	fs_context_put(fs);
-	if (mm)
-		mm_put(mm);
+	process_parts_put(&parts);
 }
 
 static void become_zombie(struct process *process)
@@ -243,9 +237,9 @@ bool oom_kill(void)
 
 enum {
 	WNOHANG = 1, WSTOPPED = 2, WUNTRACED = 2, WEXITED = 4, WCONTINUED = 8, WNOWAIT = 0x01000000,
-	__WNOTHREAD = 0x20000000, __WALL = 0x40000000, __WCLONE = (int)0x80000000
+	__WNOTHREAD = 0x20000000, __WALL = 0x40000000
 };
-#define WAIT_ANY (WNOHANG | __WALL | __WNOTHREAD | __WCLONE) /* of either call */
+#define WAIT_ANY (WNOHANG | __WALL | __WNOTHREAD) /* of either call */
 
 struct wait_request {
 	pid_t pid; /* > 0 that one, 0 our group, -1 any, < -1 that group */
@@ -258,10 +252,6 @@ struct wait_request {
 
 static bool is_wanted(const struct wait_request *request, const struct process *child)
 {
-	bool clone = child->exit_signal != SIGCHLD;
-
-	if (!(request->options & __WALL) && clone != !!(request->options & __WCLONE))
-		return false;
 	if (request->pid > 0)
 		return child->pid == request->pid;
 	if (request->pid == 0)

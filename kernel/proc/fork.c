@@ -148,11 +148,7 @@ static s64 do_clone(const struct clone_arguments *arguments)
 	if (error) {
 		if (process && process != current->process)
 			process_free(process);
-		if (child->mm)
-			mm_put(child->mm);
-		if (child->files)
-			file_table_put(child->files);
-		fs_context_put(child->fs);
+		process_parts_put(&(struct process_parts){child->mm, child->files, child->fs});
 		if (child->cred)
 			put_cred(child->cred);
 		task_free(child);
@@ -175,17 +171,13 @@ static s64 do_clone(const struct clone_arguments *arguments)
 
 s64 sys_fork(void)
 {
-	struct clone_arguments arguments = {.exit_signal = SIGCHLD};
-
-	return do_clone(&arguments);
+	return do_clone(&(struct clone_arguments){.exit_signal = SIGCHLD});
 }
 
 s64 sys_vfork(void)
 {
-	struct clone_arguments arguments = {.flags = CLONE_VM | CLONE_VFORK,
-					    .exit_signal = SIGCHLD};
-
-	return do_clone(&arguments);
+	return do_clone(&(struct clone_arguments){.flags = CLONE_VM | CLONE_VFORK,
+						   .exit_signal = SIGCHLD});
 }
 
 s64 sys_clone(u64 flags, u64 stack, int *parent_tid, int *child_tid, u64 tls)

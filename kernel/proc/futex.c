@@ -254,22 +254,3 @@ s64 sys_set_robust_list(u64 head, size_t size)
 	current->robust_list = head;
 	return 0;
 }
-
-s64 sys_get_robust_list(int pid, u64 *head, size_t *size)
-{
-	u64 value;
-
-	{
-		guard(spinlock_irq, &process_lock);
-
-		const struct task *task = pid ? task_find(pid) : current;
-
-		if (!task)
-			return -ESRCH;
-		if (task->process != current->process && !capable(current->cred))
-			return -EPERM;
-		value = task->robust_list;
-	}
-	TRY(put_user(sizeof(struct robust_list_head), size));
-	return put_user(value, head);
-}

@@ -65,7 +65,9 @@ bool process_exists(pid_t pid, uid_t *uid, gid_t *gid)
 	return process;
 }
 
-int process_may_inspect(pid_t pid)
+/* References to what process @pid has, NULL: nothing of the kind (a zombie). @inspect: only if
+ * current may look into it (maps, fd, environ). @parts NULL: only ask. 0, -EACCES, -ESRCH. */
+static int get_parts(pid_t pid, bool inspect, struct process_parts *parts)
 {
 	struct process *process;
 
@@ -73,50 +75,42 @@ int process_may_inspect(pid_t pid)
 
 	const struct task *task = find(pid, &process);
 
-	if (!task || !task->cred)
+	if (!process)
 		return -ESRCH;
 
-	const struct cred *mine = current->cred, *theirs = task->cred;
+	const struct cred *mine = current->cred, *theirs = process_cred(process);
 	bool same = mine->fsuid == theirs->uid && mine->fsuid == theirs->euid &&
 		    mine->fsuid == theirs->suid && mine->fsgid == theirs->gid &&
 		    mine->fsgid == theirs->egid && mine->fsgid == theirs->sgid;
 
-	return capable(mine) || process == current->process || (same && !process->not_dumpable)
-		       ? 0
-		       : -EACCES;
+	if (inspect && !capable(mine) && process != current->process &&
+	    (!same || process->not_dumpable))
+		return -EACCES;
+	if (!task || !parts)
+		return 0;
+	*parts = (struct process_parts){task->mm, task->files, task->fs};
+	if (parts->mm)
+		atomic_inc(&parts->mm->users);
+	if (parts->files)
+		file_table_get(parts->files);
+	if (parts->fs)
+		fs_context_get(parts->fs);
+	return 0;
 }
 
-/* References to what a process has; NULL: it has none (kernel thread, zombie) or is gone. */
-struct held {
-	struct mm *mm;
-	struct file_table *files;
-	struct fs_context *fs;
-};
-
-static struct held process_hold(pid_t pid)
+void process_parts_put(struct process_parts *parts)
 {
-	struct held held = {0};
-	struct process *process;
-
-	guard(spinlock_irq, &process_lock);
-	const struct task *task = find(pid, &process);
-	if (task && task->mm)
-		atomic_inc(&(held.mm = task->mm)->users);
-	if (task && task->files)
-		file_table_get(held.files = task->files);
-	if (task && task->fs)
-		fs_context_get(held.fs = task->fs);
-	return held;
+	if (parts->mm)
+		mm_put(parts->mm);
+	if (parts->files)
+		file_table_put(parts->files);
+	fs_context_put(parts->fs);
 }
 
-static void process_let_go(const struct held *held)
+int process_may_inspect(pid_t pid)
 {
-	if (held->mm)
-		mm_put(held->mm);
-	file_table_put(held->files);
-	fs_context_put(held->fs);
+	return get_parts(pid, true, NULL);
 }
-DEFINE_FREE(held, struct held, process_let_go(variable))
 
 /* ---- states and numbers ---------------------------------------------------------------------- */
 
@@ -255,6 +249,10 @@ static void print_comm(struct text *out, pid_t pid, const struct process *p,
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+DEFINE_FREE(mm, struct mm *, if (*variable) mm_put(*variable))
+DEFINE_FREE(files, struct file_table *, file_table_put(*variable))
+DEFINE_FREE(file, struct file *, if (*variable) fput(*variable))
+
 /* Copy from the page that @address is in, which is there; false if it is not. */
 static bool copy_present(struct mm *mm, u64 address, void *to, size_t n)
 {
@@ -287,13 +285,13 @@ static size_t read_memory(struct mm *mm, u64 address, void *to, size_t n)
 static void strings_show(struct text *out, const struct proc_entry *entry)
 {
 	bool environment = entry->node->data != NULL;
-	struct held held __free(held) = process_hold(entry->pid);
-	struct mm *mm = held.mm;
+	struct process_parts parts __free(parts) = {0};
 	char piece[256];
 	size_t n;
 
-	out->error = environment ? process_may_inspect(entry->pid) : 0;
-	if (out->error || !mm)
+	out->error = get_parts(entry->pid, environment, &parts);
+	struct mm *mm = parts.mm;
+	if (!mm)
 		return;
 	u64 at = environment ? mm->env_start : mm->arg_start;
 	u64 end = environment ? mm->env_end : mm->arg_end;
@@ -331,11 +329,11 @@ static void map_line(struct text *out, const struct mm *mm, const struct vma *vm
 
 static void maps_show(struct text *out, const struct proc_entry *entry)
 {
-	struct held held __free(held) = process_hold(entry->pid);
-	struct mm *mm = held.mm;
+	struct process_parts parts __free(parts) = {0};
 
-	out->error = process_may_inspect(entry->pid);
-	if (out->error || !mm)
+	out->error = get_parts(entry->pid, true, &parts);
+	struct mm *mm = parts.mm;
+	if (!mm)
 		return;
 	guard(read, &mm->lock);
 	for (unsigned i = 0; i < mm->area_count; i++)
@@ -346,11 +344,12 @@ static void maps_show(struct text *out, const struct proc_entry *entry)
 
 int process_place(pid_t pid, bool root, struct path *path)
 {
-	struct held held __free(held) = process_hold(pid);
+	struct process_parts parts __free(parts) = {0};
 
-	if (!held.fs)
+	TRY(get_parts(pid, false, &parts));
+	if (!parts.fs)
 		return -ENOENT;
-	proc_get_place(held.fs, root, path);
+	proc_get_place(parts.fs, root, path);
 	return 0;
 }
 
@@ -361,34 +360,36 @@ static int place_jump(const struct proc_entry *entry, struct path *path)
 
 static int exe_jump(const struct proc_entry *entry, struct path *path)
 {
-	struct held held __free(held) = process_hold(entry->pid);
-	struct mm *mm = held.mm;
+	struct process_parts parts __free(parts) = {0};
 
-	if (!mm || !mm->exe)
+	TRY(get_parts(entry->pid, false, &parts));
+	if (!parts.mm || !parts.mm->exe)
 		return -ENOENT;
-	*path = mm->exe->path;
+	*path = parts.mm->exe->path;
 	path_get(path);
 	return 0;
 }
 
 static int fd_jump(const struct proc_entry *entry, struct path *path)
 {
-	struct held held __free(held) = process_hold(entry->pid);
-	struct file *file = held.files ? file_table_get_file(held.files, entry->number) : NULL;
+	struct process_parts parts __free(parts) = {0};
 
+	TRY(get_parts(entry->pid, false, &parts));
+	struct file *file __free(file) =
+		parts.files ? file_table_get_file(parts.files, entry->number) : NULL;
 	if (!file)
 		return -ENOENT;
 	*path = file->path;
 	path_get(path);
-	fput(file);
 	return 0;
 }
 
 static int fd_next(pid_t pid, int from)
 {
-	TRY(process_may_inspect(pid));
-	struct held held __free(held) = process_hold(pid);
-	int fd = held.files ? file_table_next(held.files, from) : -1;
+	struct process_parts parts __free(parts) = {0};
+
+	TRY(get_parts(pid, true, &parts));
+	int fd = parts.files ? file_table_next(parts.files, from) : -1;
 	return fd < 0 ? -ENOENT : fd;
 }
 

@@ -16,26 +16,19 @@
 #include "kernel/core/export.h"
 #include "kernel/proc/process.h"
 
-#define INIT_ARGUMENTS 64
-
 static void mount_root(void)
 {
-	const char *device = cmdline_value("root") ?: "tmpfs";
-	const char *type = cmdline_value("rootfstype") ?: "ext2";
-	unsigned flags = cmdline_flag("ro") ? SB_RDONLY : 0;
-	int error;
+	const char *root = cmdline_value("root"), *type = cmdline_value("rootfstype");
+	bool memory = !root || !strcmp(root, "tmpfs");
 
-	if (strcmp(device, "tmpfs")) {
-		error = vfs_mount_root(device, type, flags);
-		if (error)
-			panic("cannot mount root file system %s from %s: error %d (root= names another)",
-			      type, device, -error);
-		return;
-	}
-	error = vfs_mount_root(NULL, "tmpfs", flags);
+	type = memory ? "tmpfs" : type ? type : "ext2";
+
+	int error = vfs_mount_root(memory ? NULL : root, type, cmdline_flag("ro") ? SB_RDONLY : 0);
+
 	if (error)
-		panic("cannot mount tmpfs as root: error %d", -error);
-	if (boot_info.initrd_end == boot_info.initrd_start)
+		panic("cannot mount root file system %s from %s: error %d (root= names another)",
+		      type, memory ? "memory" : root, -error);
+	if (!memory || boot_info.initrd_end == boot_info.initrd_start)
 		return;
 	error = initramfs_unpack(phys_to_virt(boot_info.initrd_start),
 				 boot_info.initrd_end - boot_info.initrd_start);
@@ -65,16 +58,15 @@ static void try_program(const char *name)
 {
 	static const char *const environment[] = {"HOME=/", "TERM=linux",
 						  "PATH=/sbin:/usr/sbin:/bin:/usr/bin", NULL};
-	static const char *arguments[INIT_ARGUMENTS + 2];
-	char **words;
+	static const char *arguments[CMDLINE_WORDS + 2];
 	int count;
-	s64 error;
+	char **words = cmdline_init_args(&count);
 
-	words = cmdline_init_args(&count);
 	arguments[0] = name;
-	for (int i = 0; i < min(count, INIT_ARGUMENTS); i++)
-		arguments[i + 1] = words[i];
-	error = kernel_exec(name, arguments, environment);
+	memcpy(arguments + 1, words, (size_t)count * sizeof(*words));
+
+	s64 error = kernel_exec(name, arguments, environment);
+
 	if (error != -ENOENT)
 		pr_err("init: cannot run %s: error %d\n", name, (int)-error);
 }
@@ -115,17 +107,14 @@ void init_start(void)
 	struct process *process = process_allocate();
 	struct task *task = task_allocate("init");
 
-	if (!process || !task)
-		panic("no memory for process 1");
+	BUG_ON(!process || !task);
 	task->cred = get_cred(&init_cred);
 	task->fs = fs_context_create();
 	task->files = file_table_create();
-	if (!task->fs || !task->files)
-		panic("no memory for process 1");
+	BUG_ON(!task->fs || !task->files);
 	default_limits(process);
 	process->exit_signal = SIGCHLD;
-	if (process_link_task(process, task) || process->pid != 1)
-		panic("process 1 cannot be made");
+	BUG_ON(process_link_task(process, task) || process->pid != 1);
 	process->group = process->session = 1;
 	init_process = process;
 	arch_prepare_kernel_thread(task, init_thread, NULL);
@@ -134,10 +123,8 @@ void init_start(void)
 
 void init_exited(int status)
 {
-	if (status & 0x7f)
-		panic("init (pid 1) was ended by signal %d", status & 0x7f);
-	panic("init (pid 1) exited with status %d; it should end the machine by reboot(2)",
-	      status >> 8 & 0xff);
+	panic("init (pid 1) ended, by signal %d, with status %d; it should end the machine by reboot(2)",
+	      status & 0x7f, status >> 8);
 }
 
 void machine_shutdown(bool reboot)

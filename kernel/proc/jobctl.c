@@ -29,13 +29,6 @@ u64 current_file_limit(void)
 	return current->process ? process_limit(RLIMIT_FSIZE) : RLIM_INFINITY;
 }
 
-bool current_signal_ignored(int signo)
-{
-	guard(processes, &process_lock);
-	return !current->process || (current->signals->blocked & sigmask(signo)) ||
-	       signal_handler(current->process, signo) == SIG_IGN;
-}
-
 int signal_pgrp(pid_t pgrp, int signo)
 {
 	guard(processes, &process_lock);
@@ -78,10 +71,18 @@ bool group_is_orphaned(pid_t group, const struct process *ignored)
 	return true;
 }
 
-bool pgrp_is_orphaned(pid_t pgrp)
+int signal_background(int signo)
 {
+	struct process *process = current->process;
+
 	guard(processes, &process_lock);
-	return group_is_orphaned(pgrp, NULL);
+	if ((current->signals->blocked & sigmask(signo)) ||
+	    signal_handler(process, signo) == SIG_IGN)
+		return signo == SIGTTIN ? -EIO : 0;
+	if (group_is_orphaned(process->group, NULL))
+		return -EIO;
+	signal_group_locked(process->group, signo);
+	return -ERESTARTSYS;
 }
 
 /*

@@ -144,7 +144,7 @@ struct cpu_times process_times(const struct process *process);
 struct cpu_times task_times(const struct task *task);
 void itimer_init(struct process *process);
 void itimer_cancel(struct process *process); /* the process ends; process_lock not held */
-/* A tick, in an interrupt: of the timers that count CPU time and of RLIMIT_CPU. */
+/* A tick, in an interrupt, for the timers that count CPU time. */
 void process_tick(struct process *process, bool user);
 /* Fill the program's struct rusage; NULL is allowed. */
 s64 put_rusage(void *to, const struct cpu_times *times);
@@ -239,6 +239,14 @@ void sched_notice(struct task *task); /* make @task, if in user mode, look at it
 
 /* info.c */
 void load_init(void);
+/* What a task shares by reference. */
+struct process_parts {
+	struct mm *mm;
+	struct file_table *files;
+	struct fs_context *fs;
+};
+void process_parts_put(struct process_parts *parts);
+DEFINE_FREE(parts, struct process_parts, process_parts_put(variable))
 
 struct cpu_info {
 	u64 user_ns, system_ns; /* by ticks */

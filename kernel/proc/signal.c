@@ -10,7 +10,7 @@
  * number. SIGKILL is never pending: it ends the process when it is sent.
  *
  * Stopping: the thread that takes a stop signal sets process->stopped and tells the parent; every
- * thread waits in stop_here() until SIGCONT, which acts when it is *sent*, clears it, or the
+ * thread waits in take_signal() until SIGCONT, which acts when it is *sent*, clears it, or the
  * process is to end.
  *
  * Pid 1 gets only signals for which it has a handler (and faults), so that no kill ends the system.
@@ -301,19 +301,6 @@ void force_signal(int signo, int code, u64 address)
 
 /* ---- acting on them, on the way to user mode ------------------------------------------------- */
 
-/* Wait until the process is not stopped, or is to end. process_lock held, released while waiting.
- */
-static void stop_here(struct process *process)
-{
-	while (process->stopped && !thread_must_end(process, current)) {
-		current->state = TASK_STOPPED;
-		spin_unlock_irq(&process_lock);
-		schedule();
-		spin_lock_irq(&process_lock);
-	}
-	__set_current_state(TASK_RUNNING);
-}
-
 /* The default action of @signo, which is not to ignore it. */
 static void act_by_default(struct process *process, int signo)
 {
@@ -339,7 +326,12 @@ static int take_signal(struct signal_action *action, struct siginfo *info)
 
 	spin_lock_irq(&process_lock);
 	for (;;) {
-		stop_here(process);
+		while (process->stopped && !thread_must_end(process, current)) {
+			current->state = TASK_STOPPED;
+			spin_unlock_irq(&process_lock);
+			schedule();
+			spin_lock_irq(&process_lock);
+		}
 		if (thread_must_end(process, current)) {
 			spin_unlock_irq(&process_lock);
 			process_exit(process->exit_code);
@@ -511,8 +503,7 @@ s64 sys_rt_sigpending(u64 *set, size_t set_size)
 s64 sys_sigaltstack(const void *user_new, void *user_old)
 {
 	struct signal_stack *stack = &current->signals->stack, new, old = *stack;
-	u64 sp = arch_user_sp(current_registers());
-	bool on_it = !(old.flags & SS_DISABLE) && sp > old.sp && sp - old.sp <= old.size;
+	bool on_it = on_signal_stack(stack, arch_user_sp(current_registers()));
 
 	old.flags |= on_it ? SS_ONSTACK : 0;
 	old.pad = 0;
@@ -614,25 +605,32 @@ static int send_checked(struct process *process, struct task *thread, int signo,
 	return signo ? signal_send_locked(process, thread, signo, info) : 0;
 }
 
+static struct siginfo sender_info(int code)
+{
+	return (struct siginfo){
+		.code = code, .pid = current->process->pid, .uid = current->cred->uid};
+}
+
 /* kill(2): to one process, our group (0), all but ourselves and init (-1), or group -@pid. */
-static s64 send(pid_t pid, int signo, const struct siginfo *info)
+static s64 send(pid_t pid, int signo, struct siginfo info)
 {
 	pid_t group = pid ? -pid : current->process->group;
-	struct process *process;
 	int result = -ESRCH;
 
 	if (signo < 0 || signo > SIGNAL_COUNT)
 		return -EINVAL;
 	guard(spinlock_irq, &process_lock);
-	process = pid > 0 ? process_find(pid) : NULL;
+
+	struct process *process = pid > 0 ? process_find(pid) : NULL;
+
 	if (pid > 0)
-		return process ? send_checked(process, NULL, signo, info) : -ESRCH;
+		return process ? send_checked(process, NULL, signo, &info) : -ESRCH;
 	list_for_each_entry(process, &process_list, all_link) {
 		if (pid == -1 ? process == init_process || process == current->process
 			      : process->group != group)
 			continue;
 
-		int error = send_checked(process, NULL, signo, info);
+		int error = send_checked(process, NULL, signo, &info);
 
 		/* One success is success; -EPERM only if nobody could be signalled. */
 		if (!error || result == -ESRCH)
@@ -641,69 +639,45 @@ static s64 send(pid_t pid, int signo, const struct siginfo *info)
 	return result;
 }
 
-/* To one thread of process @pid; -1: of any. */
-static s64 send_thread(pid_t pid, pid_t thread, int signo, const struct siginfo *info)
+/* To thread @thread of process @pid; 0: of any. */
+static s64 send_thread(pid_t pid, pid_t thread, int signo)
 {
-	if (signo < 0 || signo > SIGNAL_COUNT || thread <= 0 || pid == 0 || pid < -1)
+	const struct siginfo info = sender_info(SI_TKILL);
+
+	if (signo < 0 || signo > SIGNAL_COUNT || thread <= 0)
 		return -EINVAL;
 	guard(spinlock_irq, &process_lock);
 
 	struct task *task = task_find(thread);
 
-	if (!task || (pid > 0 && task->process->pid != pid))
+	if (!task || (pid && task->process->pid != pid))
 		return -ESRCH;
-	return send_checked(task->process, task, signo, info);
-}
-
-static struct siginfo sender_info(int code)
-{
-	return (struct siginfo){
-		.code = code, .pid = current->process->pid, .uid = current->cred->uid};
+	return send_checked(task->process, task, signo, &info);
 }
 
 s64 sys_kill(int pid, int signo)
 {
-	struct siginfo info = sender_info(SI_USER);
-
-	return send(pid, signo, &info);
+	return send(pid, signo, sender_info(SI_USER));
 }
 
 s64 sys_tgkill(int pid, int thread, int signo)
 {
-	struct siginfo info = sender_info(SI_TKILL);
-
-	return send_thread(pid == -1 ? 0 : pid, thread, signo, &info);
+	return pid <= 0 ? -EINVAL : send_thread(pid, thread, signo);
 }
 
 s64 sys_tkill(int thread, int signo)
 {
-	struct siginfo info = sender_info(SI_TKILL);
-
-	return send_thread(-1, thread, signo, &info);
-}
-
-/* Nobody may pretend to be the kernel or kill(), but to itself. */
-static int read_siginfo(pid_t pid, const void *from, struct siginfo *info)
-{
-	if (copy_from_user(info, from, sizeof(*info)))
-		return -EFAULT;
-	if ((info->code >= 0 || info->code == SI_TKILL) && pid != current->process->pid)
-		return -EPERM;
-	return pid <= 0 ? -EINVAL : 0;
+	return send_thread(0, thread, signo);
 }
 
 s64 sys_rt_sigqueueinfo(int pid, int signo, const void *user_info)
 {
 	struct siginfo info;
 
-	TRY(read_siginfo(pid, user_info, &info));
-	return send(pid, signo, &info);
-}
-
-s64 sys_rt_tgsigqueueinfo(int pid, int thread, int signo, const void *user_info)
-{
-	struct siginfo info;
-
-	TRY(read_siginfo(pid, user_info, &info));
-	return send_thread(pid, thread, signo, &info);
+	if (copy_from_user(&info, user_info, sizeof(info)))
+		return -EFAULT;
+	/* Nobody may pretend to be the kernel or kill(), but to itself. */
+	if ((info.code >= 0 || info.code == SI_TKILL) && pid != current->process->pid)
+		return -EPERM;
+	return pid <= 0 ? -EINVAL : send(pid, signo, info);
 }

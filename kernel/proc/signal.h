@@ -95,6 +95,11 @@ struct signal_stack {
 	u64 size;
 };
 
+static inline bool on_signal_stack(const struct signal_stack *stack, u64 sp)
+{
+	return !(stack->flags & SS_DISABLE) && sp > stack->sp && sp - stack->sp <= stack->size;
+}
+
 /* Of a thread; allocated with its task. Written by the thread itself. */
 struct signal_state {
 	u64 blocked;

@@ -323,29 +323,13 @@ static void count_down(struct process *process, int which, int signo)
 	}
 }
 
-/* SIGXCPU at the soft limit and each second after it, SIGKILL at the hard one. */
-static void enforce_cpu_limit(struct process *process, const struct rlimit *limit)
-{
-	struct cpu_times times = process_times(process);
-	u64 used = times.user_ns + times.system_ns, second = used / NSEC_PER_SEC;
-
-	if (second >= limit->hard)
-		signal_send_locked(process, NULL, SIGKILL, NULL);
-	else if (second >= limit->soft && used % NSEC_PER_SEC < TICK_NS)
-		signal_send_locked(process, NULL, SIGXCPU, NULL);
-}
-
 void process_tick(struct process *process, bool user)
 {
 	const struct interval_timer *timers = process->timers;
-	const struct rlimit *limit = &process->limits[RLIMIT_CPU];
 
-	if (likely(!(timers[ITIMER_VIRTUAL].left_ns | timers[ITIMER_PROF].left_ns) &&
-		   limit->soft == RLIM_INFINITY))
+	if (likely(!(timers[ITIMER_VIRTUAL].left_ns | timers[ITIMER_PROF].left_ns)))
 		return;
 	guard(processes, &process_lock);
-	if (limit->soft != RLIM_INFINITY)
-		enforce_cpu_limit(process, limit);
 	if (user)
 		count_down(process, ITIMER_VIRTUAL, SIGVTALRM);
 	count_down(process, ITIMER_PROF, SIGPROF);

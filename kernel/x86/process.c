@@ -202,11 +202,6 @@ size_t arch_signal_stack_size(void)
 			(size_t)64);
 }
 
-static bool on_signal_stack(const struct signal_stack *stack, u64 sp)
-{
-	return !(stack->flags & SS_DISABLE) && sp > stack->sp && sp - stack->sp <= stack->size;
-}
-
 static u64 choose_stack(const struct registers *registers, const struct signal_action *action)
 {
 	const struct signal_stack *stack = &current->signals->stack;

@@ -356,7 +356,7 @@ SCENARIO(queued_signals)
 	info = (siginfo_t){.si_code = SI_USER};
 	T(syscall(SYS_rt_sigqueueinfo, 1, SIGUSR1, &info));
 	info.si_code = SI_QUEUE;
-	T(syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), SIGUSR1, &info));
+	T(syscall(SYS_rt_sigqueueinfo, getpid(), SIGUSR1, &info));
 	say("%d", caught);
 }
 
