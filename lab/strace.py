@@ -128,7 +128,6 @@ ONE_OF = {
         "BOOTTIME REALTIME_ALARM BOOTTIME_ALARM TAI=11",
         "CLOCK_",
     ),
-    "wait_kind_t": _names("ALL PID PGID PIDFD", "P_"),
     "rlimit_t": _names(
         "CPU FSIZE DATA STACK CORE RSS NPROC NOFILE MEMLOCK AS LOCKS SIGPENDING MSGQUEUE NICE RTPRIO RTTIME", "RLIMIT_"
     ),

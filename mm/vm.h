@@ -67,7 +67,7 @@ struct mm {
 	u64 mmap_top; /* mappings grow down from here */
 	u64 stack_top;
 	u64 arg_start, arg_end, env_start, env_end; /* for /proc/PID/cmdline */
-	u64 code_start, code_end, data_start, data_end;
+	u64 code_start, code_end;
 	struct file *exe; /* with a reference */
 	u64 auxv[2 * 24];
 

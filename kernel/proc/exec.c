@@ -140,7 +140,7 @@ static int make_stack(struct program *program)
 	struct mm *mm = program->mm = TRY_PTR(mm_create());
 	u64 limit = process_limit(RLIMIT_STACK), top = USER_TOP - random_pages(STACK_RANDOM_BITS);
 
-	program->window_page = mm->code_start = mm->data_start = ~0ULL;
+	program->window_page = mm->code_start = ~0ULL;
 	mm->stack_top = top;
 	mm->mmap_top = top - page_up(max(min(limit, (u64)GB(64)), (u64)STACK_GAP_MIN)) -
 		       random_pages(MMAP_RANDOM_BITS);
@@ -373,9 +373,6 @@ static void note_extents(struct program *program, const struct elf_header *heade
 	if (segment->flags & PF_X) {
 		mm->code_start = min(mm->code_start, start);
 		mm->code_end = max(mm->code_end, start + segment->filesz);
-	} else if (segment->flags & PF_W) {
-		mm->data_start = min(mm->data_start, start);
-		mm->data_end = max(mm->data_end, start + segment->filesz);
 	}
 	mm->brk_end = max(mm->brk_end, page_up(start + segment->memsz));
 }
@@ -616,26 +613,40 @@ static int finish_stack(struct program *program)
 		       : 0;
 }
 
-static s64 execute(struct program *program, const u64 *argv, const u64 *envp)
+static void program_free(struct program **at)
 {
-	int error = prepare(program, argv, envp);
+	struct program *program = *at;
 
-	if (error) {
-		if (program->file)
-			fput(program->file);
-		if (program->mm)
-			mm_put(program->mm);
-		if (program->cred)
-			put_cred(program->cred);
-		kfree(program);
-		return error;
+	if (program->file)
+		fput(program->file);
+	if (program->mm)
+		mm_put(program->mm);
+	if (program->cred)
+		put_cred(program->cred);
+	kfree(program);
+}
+
+static s64 execute(const char *name, bool from_kernel, const u64 *argv, const u64 *envp)
+{
+	struct program *program __attribute__((cleanup(program_free))) =
+		TRY_PTR(kzalloc(sizeof(*program), GFP_KERNEL));
+
+	program->from_kernel = from_kernel;
+	if (from_kernel) {
+		strlcpy(program->name, name, PATH_MAX);
+	} else {
+		s64 length = TRY(strncpy_from_user(program->name, name, PATH_MAX));
+
+		if (length == 0 || length == PATH_MAX)
+			return length ? -ENAMETOOLONG : -ENOENT;
 	}
+	TRY(prepare(program, argv, envp));
 	begin_new_program(program);
-	error = finish_stack(program);
 
+	int error = finish_stack(program);
 	u64 start = program->start, sp = program->sp;
 
-	kfree(program);
+	kfree(program); /* what is in it is the task's by now */
 	if (error)
 		process_exit_group(SIGSEGV);
 	arch_enter_user(start, sp);
@@ -643,20 +654,10 @@ static s64 execute(struct program *program, const u64 *argv, const u64 *envp)
 
 s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
 {
-	struct program *program = TRY_PTR(kzalloc(sizeof(*program), GFP_KERNEL));
-	s64 length = strncpy_from_user(program->name, name, PATH_MAX);
-
-	if (length > 0 && length < PATH_MAX)
-		return execute(program, argv, envp);
-	kfree(program);
-	return length < 0 ? length : length == 0 ? -ENOENT : -ENAMETOOLONG;
+	return execute(name, false, argv, envp);
 }
 
 s64 kernel_exec(const char *name, const char *const *argv, const char *const *envp)
 {
-	struct program *program = TRY_PTR(kzalloc(sizeof(*program), GFP_KERNEL));
-
-	strlcpy(program->name, name, PATH_MAX);
-	program->from_kernel = true;
-	return execute(program, (const u64 *)argv, (const u64 *)envp);
+	return execute(name, true, (const u64 *)argv, (const u64 *)envp);
 }

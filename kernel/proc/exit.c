@@ -18,7 +18,7 @@
 
 /* ---- what happened to a child ---------------------------------------------------------------- */
 
-/* Its event as SIGCHLD and waitid(2) have it. */
+/* Its event as SIGCHLD has it. */
 static struct siginfo child_info(const struct process *child)
 {
 	int event = child->event, signo = event & 0x7f;
@@ -236,18 +236,15 @@ bool oom_kill(void)
 /* ---- waiting --------------------------------------------------------------------------------- */
 
 enum {
-	WNOHANG = 1, WSTOPPED = 2, WUNTRACED = 2, WEXITED = 4, WCONTINUED = 8, WNOWAIT = 0x01000000,
-	__WNOTHREAD = 0x20000000, __WALL = 0x40000000
+	WNOHANG = 1, WUNTRACED = 2, WCONTINUED = 8, __WNOTHREAD = 0x20000000, __WALL = 0x40000000
 };
-#define WAIT_ANY (WNOHANG | __WALL | __WNOTHREAD) /* of either call */
 
 struct wait_request {
 	pid_t pid; /* > 0 that one, 0 our group, -1 any, < -1 that group */
 	int options;
-	struct siginfo info;
 	int event;
-	struct cpu_times times;
-	s64 result; /* pid, 0, or -ECHILD */
+	struct cpu_times times; /* of a child that has ended */
+	s64 result;		/* pid, 0, or -ECHILD */
 };
 
 static bool is_wanted(const struct wait_request *request, const struct process *child)
@@ -262,24 +259,17 @@ static bool is_wanted(const struct wait_request *request, const struct process *
 /* Is there something to report of @child? Take it. */
 static bool report(struct wait_request *request, struct process *child)
 {
-	int kind = child->zombie ? WEXITED
-		   : child->event == EVENT_CONTINUED ? WCONTINUED
-		   : child->event ? WSTOPPED : 0;
+	int option = child->event == EVENT_CONTINUED ? WCONTINUED : WUNTRACED;
 
-	if (!(request->options & kind))
+	if (!child->zombie && (!child->event || !(request->options & option)))
 		return false;
 	request->event = child->event;
-	request->info = child_info(child);
 	request->result = child->pid;
-	if (child->zombie) {
-		request->times = child->times;
-		times_add(&request->times, &child->children_times);
-	}
-	if (request->options & WNOWAIT)
-		return true;
 	child->event = 0;
 	if (child->zombie) {
 		/* What a child used counts as the parent's once it is waited for. */
+		request->times = child->times;
+		times_add(&request->times, &child->children_times);
 		times_add(&current->process->children_times, &request->times);
 		reap(child);
 	}
@@ -303,46 +293,18 @@ static bool look(struct wait_request *request)
 	return request->result || (request->options & WNOHANG);
 }
 
-static s64 wait(struct wait_request *request)
-{
-	TRY(wait_event_interruptible(current->process->wait_children, look(request)));
-	return request->result;
-}
-
 s64 sys_wait4(int pid, int *user_status, int options, void *usage)
 {
-	struct wait_request request = {.pid = pid, .options = options | WEXITED};
+	struct wait_request request = {.pid = pid, .options = options};
 
-	if (options & ~(WAIT_ANY | WUNTRACED | WCONTINUED))
+	if (options & ~(WNOHANG | WUNTRACED | WCONTINUED | __WALL | __WNOTHREAD))
 		return -EINVAL;
 	if (pid == (int)0x80000000)
 		return -ESRCH;
-
-	s64 result = TRY(wait(&request));
-
-	if (result && user_status)
+	TRY(wait_event_interruptible(current->process->wait_children, look(&request)));
+	if (request.result <= 0)
+		return request.result;
+	if (user_status)
 		TRY(put_user(request.event, user_status));
-	return result && put_rusage(usage, &request.times) ? -EFAULT : result;
-}
-
-s64 sys_waitid(int kind, int id, void *user_info, int options, void *usage)
-{
-	enum { P_ALL, P_PID, P_PGID };
-	struct wait_request request = {.pid = -1, .options = options};
-
-	if ((options & ~(WAIT_ANY | WSTOPPED | WEXITED | WCONTINUED | WNOWAIT)) ||
-	    !(options & (WSTOPPED | WEXITED | WCONTINUED)))
-		return -EINVAL;
-	if (kind == P_PID && id > 0)
-		request.pid = id;
-	else if (kind == P_PGID && id >= 0)
-		request.pid = -id;
-	else if (kind != P_ALL)
-		return -EINVAL;
-
-	s64 result = TRY(wait(&request));
-
-	if (user_info && copy_to_user(user_info, &request.info, sizeof(request.info)))
-		return -EFAULT;
-	return result ? put_rusage(usage, &request.times) : 0;
+	return put_rusage(usage, &request.times) ? -EFAULT : request.result;
 }

@@ -249,8 +249,6 @@ static void print_comm(struct text *out, pid_t pid, const struct process *p,
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-DEFINE_FREE(mm, struct mm *, if (*variable) mm_put(*variable))
-DEFINE_FREE(files, struct file_table *, file_table_put(*variable))
 DEFINE_FREE(file, struct file *, if (*variable) fput(*variable))
 
 /* Copy from the page that @address is in, which is there; false if it is not. */

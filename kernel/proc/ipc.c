@@ -1,11 +1,11 @@
 /*
  * ipc.c - the tables of System V's objects, and its semaphores: sets of counters whose changes
- * happen together or wait. The file of a set holds the counters.
+ * happen or wait. The file of a set holds the counters.
  *
  * A call that cannot be done waits in a list, and whoever changes a value does what can then be
  * done of it, in the order in which the calls came, before anybody runs: dbench's clients wait for
  * zero, and the first of them that runs removes the set. Who waits sleeps in one queue for all
- * sets: they are few. Limits: no SEM_UNDO; of semctl(2) IPC_RMID, GETVAL, SETVAL, GETNCNT, GETZCNT.
+ * sets: they are few.
  */
 #include "kernel/proc/ipc.h"
 
@@ -83,7 +83,6 @@ int ipc_remove(struct ipc_object *object)
 /* ---- semaphores ------------------------------------------------------------------------------ */
 
 #define COUNT_MAX 250 /* of a set */
-#define OPERATIONS_MAX 64
 #define VALUE_MAX 32767
 #define SEM_UNDO 010000
 #define GETVAL 12
@@ -100,9 +99,8 @@ struct operation { /* struct sembuf */
 
 struct waiter { /* a call of semop */
 	struct list_head link;
-	int number, result;			      /* WAITS: it is in the list */
-	const struct operation *operations, *blocked; /* the one that it waits for */
-	u64 n;
+	int number, result; /* WAITS: it is in the list */
+	struct operation operation;
 };
 
 static struct ipc_table sets;
@@ -116,35 +114,40 @@ s64 sys_semget(int key, int count, u32 flags)
 	return ipc_get(&sets, key, (u64)count * sizeof(u16), flags);
 }
 
-/* All operations of a call, or none: 0, WAITS, -EAGAIN where that is not wanted, -EFBIG, -ERANGE.
- */
-static int operate(const struct ipc_object *set, u16 *values, struct waiter *waiter)
+static int get_value(const struct ipc_object *set, unsigned index)
 {
-	u16 after[COUNT_MAX];
+	u16 value;
 
-	memcpy(after, values, set->size);
-	for (u64 i = 0; i < waiter->n; i++) {
-		const struct operation *operation = &waiter->operations[i];
+	if (index >= set->size / sizeof(value))
+		return -EFBIG;
+	TRY(kernel_read(set->file, &value, sizeof(value), (loff_t)(index * sizeof(value))));
+	return value;
+}
 
-		if (operation->index >= set->size / sizeof(u16))
-			return -EFBIG;
+static int set_value(const struct ipc_object *set, unsigned index, int value)
+{
+	u16 stored = (u16)value;
+	struct io io = {.base = &stored, .length = sizeof(stored)};
+	loff_t at = (loff_t)(index * sizeof(stored));
 
-		int value = after[operation->index] + operation->change;
-
-		if (value < 0 || (!operation->change && value)) {
-			waiter->blocked = operation;
-			return operation->flags & IPC_NOWAIT ? -EAGAIN : WAITS;
-		}
-		if (value > VALUE_MAX)
-			return -ERANGE;
-		after[operation->index] = (u16)value;
-	}
-	memcpy(values, after, set->size);
+	if (value < 0 || value > VALUE_MAX)
+		return -ERANGE;
+	TRY(set->file->fop->write(set->file, &io, &at));
 	return 0;
 }
 
-/* The set has new @values, NULL: is gone. Those who wait for that go on, in their order. */
-static int change(const struct ipc_object *set, u16 *values)
+/* 0, WAITS, -EAGAIN where that is not wanted, -EFBIG, -ERANGE. */
+static int operate(const struct ipc_object *set, const struct operation *operation)
+{
+	int value = TRY(get_value(set, operation->index));
+
+	if (value + operation->change < 0 || (!operation->change && value))
+		return operation->flags & IPC_NOWAIT ? -EAGAIN : WAITS;
+	return set_value(set, operation->index, value + operation->change);
+}
+
+/* A value of the set has changed, or it is @gone: those who wait for that go on, in their order. */
+static void serve(const struct ipc_object *set, bool gone)
 {
 	struct waiter *waiter, *next;
 	bool again = true;
@@ -152,59 +155,48 @@ static int change(const struct ipc_object *set, u16 *values)
 	while (again) {
 		again = false;
 		list_for_each_entry_safe(waiter, next, &waiters, link) {
-			int result = WAITS;
+			int result = waiter->number != set->number ? WAITS
+				     : gone ? -EIDRM : operate(set, &waiter->operation);
 
-			if (waiter->number == set->number)
-				result = values ? operate(set, values, waiter) : -EIDRM;
 			if (result == WAITS)
 				continue;
-			again |= !result;
+			again |= !result && waiter->operation.change;
 			list_del(&waiter->link);
 			WRITE_ONCE(waiter->result, result);
 		}
 	}
 	wake_up(&changed);
-
-	struct io io = {.base = values, .length = set->size};
-	loff_t start = 0;
-
-	return values ? (int)min(set->file->fop->write(set->file, &io, &start), (s64)0) : 0;
 }
 
 /* Its result, WAITS if it has been put into the list. */
 static int begin(struct waiter *waiter)
 {
-	u16 values[COUNT_MAX];
-	int mask = 0;
+	bool change = waiter->operation.change;
 
-	for (u64 i = 0; i < waiter->n; i++) {
-		mask |= waiter->operations[i].change ? MAY_WRITE : MAY_READ;
-		if (waiter->operations[i].flags & SEM_UNDO)
-			return -EINVAL;
-	}
 	guard(mutex, &ipc_lock);
 
-	const struct ipc_object *set = TRY_PTR(ipc_find(&sets, waiter->number, mask));
+	const struct ipc_object *set =
+		TRY_PTR(ipc_find(&sets, waiter->number, change ? MAY_WRITE : MAY_READ));
 
-	TRY(kernel_read(set->file, values, set->size, 0));
-	waiter->result = TRY(operate(set, values, waiter));
+	waiter->result = TRY(operate(set, &waiter->operation));
 	if (waiter->result == WAITS)
 		list_add_tail(&waiter->link, &waiters);
-	else if (mask & MAY_WRITE)
-		TRY(change(set, values));
+	else if (change)
+		serve(set, false);
 	return waiter->result;
 }
 
-s64 sys_semtimedop(int number, const void *user_operations, u64 n, const void *timeout)
+s64 sys_semtimedop(int number, const void *operations, u64 n, const void *timeout)
 {
-	struct operation operations[OPERATIONS_MAX];
-	struct waiter waiter = {.number = number, .operations = operations, .n = n};
+	struct waiter waiter = {.number = number};
 	u64 deadline;
 
-	if (!n || n > OPERATIONS_MAX)
+	if (n != 1)
 		return n ? -E2BIG : -EINVAL;
-	if (copy_from_user(operations, user_operations, n * sizeof(operations[0])))
+	if (copy_from_user(&waiter.operation, operations, sizeof(waiter.operation)))
 		return -EFAULT;
+	if (waiter.operation.flags & SEM_UNDO)
+		return -EINVAL;
 	TRY(get_deadline(timeout, &deadline));
 	if (TRY(begin(&waiter)) != WAITS)
 		return 0;
@@ -226,38 +218,29 @@ s64 sys_semop(int number, const void *operations, u64 n)
 
 s64 sys_semctl(int number, int index, int command, u64 argument)
 {
-	u16 values[COUNT_MAX];
+	int mask = command == IPC_RMID ? 0 : command == SETVAL ? MAY_WRITE : MAY_READ;
 	struct waiter *waiter;
 	s64 count = 0;
 
 	guard(mutex, &ipc_lock);
 
-	struct ipc_object *set = TRY_PTR(ipc_find(&sets, number,
-						  command == IPC_RMID ? 0
-						  : command == SETVAL ? MAY_WRITE
-								      : MAY_READ));
+	struct ipc_object *set = TRY_PTR(ipc_find(&sets, number, mask));
+	int value = get_value(set, (unsigned)index);
 
 	if (command == IPC_RMID) {
 		TRY(ipc_remove(set));
-		return change(set, NULL);
-	}
-	if ((unsigned)index >= set->size / sizeof(u16))
+	} else if (value < 0) {
 		return -EINVAL;
-	TRY(kernel_read(set->file, values, set->size, 0));
-	switch (command) {
-	case GETVAL:
-		return values[index];
-	case SETVAL:
-		if ((int)argument < 0 || (int)argument > VALUE_MAX)
-			return -ERANGE;
-		values[index] = (u16)argument;
-		return change(set, values);
-	case GETNCNT:
-	case GETZCNT:
+	} else if (command == SETVAL) {
+		TRY(set_value(set, (unsigned)index, (int)argument));
+	} else if (command == GETNCNT || command == GETZCNT) {
 		list_for_each_entry(waiter, &waiters, link)
-			count += waiter->number == number && waiter->blocked->index == index &&
-				 !waiter->blocked->change == (command == GETZCNT);
+			count += waiter->number == number && waiter->operation.index == index &&
+				 !waiter->operation.change == (command == GETZCNT);
 		return count;
+	} else {
+		return command == GETVAL ? value : -EINVAL;
 	}
-	return -EINVAL;
+	serve(set, command == IPC_RMID);
+	return 0;
 }

@@ -8,8 +8,6 @@
 #include "kernel/proc/process.h"
 
 #define PID_BUCKETS 256
-#define STACK_ORDER 2
-_Static_assert(KERNEL_STACK_SIZE == PAGE_SIZE << STACK_ORDER, "a kernel stack is 1 << order pages");
 
 /* A task with what every task needs besides. */
 struct task_block {
@@ -27,15 +25,8 @@ pid_t last_pid;
 bool tracing;
 
 static struct list_head process_table[PID_BUCKETS];
-static struct kmem_cache *task_cache, *process_cache;
+static struct kmem_cache *task_cache, *process_cache, *stack_cache;
 static bool pids_wrapped;
-
-/* A few stacks are kept back, so that a fork after an exit finds its stack at once. Under
- * stack_lock. */
-#define SPARE_STACKS 8
-static DEFINE_SPINLOCK(stack_lock);
-static void *spare_stacks[SPARE_STACKS];
-static unsigned spare_count;
 
 void task_init(void)
 {
@@ -43,6 +34,7 @@ void task_init(void)
 		INIT_LIST_HEAD(&process_table[i]);
 	task_cache = kmem_cache_create("task", sizeof(struct task_block), 64, 0);
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0);
+	stack_cache = kmem_cache_create("kernel_stack", KERNEL_STACK_SIZE, 64, 0);
 	signal_init();
 	futex_init();
 	load_init();
@@ -55,17 +47,12 @@ struct task *task_allocate(const char *comm)
 {
 	struct task_block *block = kmem_cache_alloc(task_cache, GFP_KERNEL);
 	struct task *task = &block->task;
-	unsigned long flags;
-	void *stack = NULL;
 
 	if (!block)
 		return NULL;
-	spin_lock_irqsave(&stack_lock, flags);
-	if (spare_count)
-		stack = spare_stacks[--spare_count];
-	spin_unlock_irqrestore(&stack_lock, flags);
-	if (!stack)
-		stack = get_free_pages(GFP_KERNEL | GFP_NOWARN, STACK_ORDER);
+
+	void *stack = kmem_cache_alloc(stack_cache, GFP_KERNEL | GFP_NOWARN);
+
 	if (!stack) {
 		kmem_cache_free(task_cache, block);
 		return NULL;
@@ -85,17 +72,7 @@ struct task *task_allocate(const char *comm)
 
 void task_free(struct task *task)
 {
-	void *stack = task->kernel_stack;
-	unsigned long flags;
-
-	spin_lock_irqsave(&stack_lock, flags);
-	if (spare_count < SPARE_STACKS) {
-		spare_stacks[spare_count++] = stack;
-		stack = NULL;
-	}
-	spin_unlock_irqrestore(&stack_lock, flags);
-	if (stack)
-		free_pages(stack, STACK_ORDER);
+	kmem_cache_free(stack_cache, task->kernel_stack);
 	kmem_cache_free(task_cache, container_of(task, struct task_block, task));
 }
 

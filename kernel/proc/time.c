@@ -181,31 +181,6 @@ s64 sys_gettimeofday(void *time, void *zone)
 	return zone ? put_user(0ULL, (u64 *)zone) : 0;
 }
 
-static int timeval_to_ns(const struct timeval64 *time, u64 *ns)
-{
-	if (time->tv_sec < 0 || (u64)time->tv_usec >= 1000000)
-		return -EINVAL;
-	*ns = min((u64)time->tv_sec, 1ULL << 33) * NSEC_PER_SEC + (u64)time->tv_usec * 1000;
-	return 0;
-}
-
-s64 sys_settimeofday(const s64 *time, const void *zone)
-{
-	struct timeval64 new;
-	u64 ns;
-
-	(void)zone; /* the kernel keeps UTC and has no use for a zone */
-	if (!capable(current->cred))
-		return -EPERM;
-	if (!time)
-		return 0;
-	if (copy_from_user(&new, time, sizeof(new)))
-		return -EFAULT;
-	TRY(timeval_to_ns(&new, &ns));
-	realtime_set(ns);
-	return 0;
-}
-
 s64 sys_time(s64 *seconds)
 {
 	s64 now = (s64)(realtime_ns() / NSEC_PER_SEC);
@@ -370,6 +345,14 @@ s64 sys_getitimer(int which, void *to)
 					   ns_to_timeval(timer.left_ns)};
 
 	return copy_to_user(to, value, sizeof(value)) ? -EFAULT : 0;
+}
+
+static int timeval_to_ns(const struct timeval64 *time, u64 *ns)
+{
+	if (time->tv_sec < 0 || (u64)time->tv_usec >= 1000000)
+		return -EINVAL;
+	*ns = min((u64)time->tv_sec, 1ULL << 33) * NSEC_PER_SEC + (u64)time->tv_usec * 1000;
+	return 0;
 }
 
 s64 sys_setitimer(int which, const void *from, void *old)

@@ -140,7 +140,7 @@ SCENARIO(memory_files)
 SCENARIO(semaphores)
 {
 	struct sembuf up = {0, 3, 0}, down = {0, -1, 0}, zero = {0, 0, 0}, now = {0, 0, IPC_NOWAIT};
-	struct sembuf both[2] = {{0, -1, IPC_NOWAIT}, {1, -1, IPC_NOWAIT}}, third = {2, 1, 0};
+	struct sembuf second = {1, -1, IPC_NOWAIT}, third = {2, 1, 0};
 	int id, status;
 
 	T(semget(0x77, 1, 0600));
@@ -151,7 +151,7 @@ SCENARIO(semaphores)
 	T(semop(id, &up, 1));
 	T(semctl(id, 0, GETVAL));
 	T(semop(id, &now, 1));
-	T(semop(id, both, 2));
+	T(semop(id, &second, 1));
 	T(semctl(id, 0, GETVAL));
 	T(semop(id, &third, 1));
 	T(semop(id, &up, 0));
@@ -159,7 +159,8 @@ SCENARIO(semaphores)
 	T(semctl(id, 1, SETVAL, 32768));
 	T(semctl(id, 1, SETVAL, 32767));
 	T(semop(id, &(struct sembuf){1, 1, 0}, 1));
-	T(semop(id, both, 2));
+	T(semop(id, &second, 1));
+	T(semop(id, &down, 1));
 	for (int i = 0; i < 2; i++)
 		if (!fork()) {
 			semop(id, &down, 1);
