@@ -69,27 +69,6 @@ void process_event(struct process *process, int event)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void clear_child_tid(struct task *task)
-{
-	u32 *address = (u32 *)task->clear_child_tid;
-
-	/* of use only if somebody is there to look at it */
-	if (address && task->mm && atomic_read(&task->mm->users) > 1 && !put_user(0u, address))
-		futex_wake_one(address);
-}
-
-static void give_back_parts(struct task *task)
-{
-	struct process_parts parts = {task->mm, task->files, task->fs};
-
-	spin_lock_irq(&process_lock); /* /proc looks at them */
-	task->files = NULL;
-	task->fs = NULL;
-	task->mm = NULL; /* nor may a switch back to us load it again */
-	spin_unlock_irq(&process_lock);
-	process_parts_put(&parts);
-}
-
 static void become_zombie(struct process *process)
 {
 	struct process *child, *next;
@@ -143,6 +122,8 @@ void process_exit(int code)
 {
 	struct task *task = current;
 	struct process *process = task->process;
+	struct process_parts parts = {task->mm, task->files, task->fs};
+	u32 *address = (u32 *)task->clear_child_tid;
 	bool last = atomic_dec_and_test(&process->live);
 
 	if (unlikely(tracing) && process != init_process)
@@ -150,10 +131,17 @@ void process_exit(int code)
 	if (last && process == init_process)
 		init_exited(process->exiting ? process->exit_code : code);
 	futex_end_thread();
-	clear_child_tid(task);
+	/* of use only if somebody is there to look at it */
+	if (address && task->mm && atomic_read(&task->mm->users) > 1 && !put_user(0u, address))
+		futex_wake_one(address);
 	if (last)
 		itimer_cancel(process);
-	give_back_parts(task);
+	spin_lock_irq(&process_lock); /* /proc looks at them */
+	task->files = NULL;
+	task->fs = NULL;
+	task->mm = NULL; /* nor may a switch back to us load it again */
+	spin_unlock_irq(&process_lock);
+	process_parts_put(&parts);
 	if (last) {
 		vfork_done(process);
 		/* A session's leader ends: its terminal hangs up. Before the lock, since the

@@ -137,18 +137,6 @@ static s64 wait(u32 *address, int operation, u32 expected, u64 deadline_ns, u32 
 	return error;
 }
 
-/* The absolute time at @timeout on the monotonic clock, ~0: none. */
-static int absolute_deadline(const void *timeout, int operation, u64 *deadline)
-{
-	*deadline = ~0ULL;
-	if (!timeout)
-		return 0;
-	TRY(get_timespec(timeout, deadline));
-	if (operation & FUTEX_CLOCK_REALTIME)
-		*deadline -= min(*deadline, realtime_offset_ns);
-	return 0;
-}
-
 s64 sys_futex(u32 *address, int operation, u32 value, const void *timeout, u32 *address2,
 	      u32 value3)
 {
@@ -163,7 +151,11 @@ s64 sys_futex(u32 *address, int operation, u32 value, const void *timeout, u32 *
 		result = wait(address, operation, value, deadline, ~0u);
 		return result == -ERESTARTSYS && timeout ? -ERESTART_RESTARTBLOCK : result;
 	case FUTEX_WAIT_BITSET:
-		TRY(absolute_deadline(timeout, operation, &deadline));
+		deadline = ~0ULL;
+		if (timeout)
+			TRY(get_timespec(timeout, &deadline));
+		if (timeout && operation & FUTEX_CLOCK_REALTIME)
+			deadline -= min(deadline, realtime_offset_ns);
 		return value3 ? wait(address, operation, value, deadline, value3) : -EINVAL;
 	case FUTEX_WAKE:
 		value3 = ~0u;

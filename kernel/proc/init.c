@@ -87,8 +87,16 @@ static int init_thread(void *unused)
 	panic("no program to begin with: /init, /sbin/init and /bin/sh are not there (init= names another)");
 }
 
-static void default_limits(struct process *process)
+void init_start(void)
 {
+	struct process *process = process_allocate();
+	struct task *task = task_allocate("init");
+
+	BUG_ON(!process || !task);
+	task->cred = get_cred(&init_cred);
+	task->fs = fs_context_create();
+	task->files = file_table_create();
+	BUG_ON(!task->fs || !task->files);
 	for (unsigned i = 0; i < RLIMIT_COUNT; i++)
 		process->limits[i] = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
 	process->limits[RLIMIT_STACK].soft = MB(8);
@@ -100,19 +108,6 @@ static void default_limits(struct process *process)
 	process->limits[RLIMIT_MSGQUEUE] = (struct rlimit){819200, 819200};
 	process->limits[RLIMIT_NICE] = (struct rlimit){0, 0};
 	process->limits[RLIMIT_RTPRIO] = (struct rlimit){0, 0};
-}
-
-void init_start(void)
-{
-	struct process *process = process_allocate();
-	struct task *task = task_allocate("init");
-
-	BUG_ON(!process || !task);
-	task->cred = get_cred(&init_cred);
-	task->fs = fs_context_create();
-	task->files = file_table_create();
-	BUG_ON(!task->fs || !task->files);
-	default_limits(process);
 	process->exit_signal = SIGCHLD;
 	BUG_ON(process_link_task(process, task) || process->pid != 1);
 	process->group = process->session = 1;

@@ -79,19 +79,6 @@ static void enqueue(struct run_queue *queue, struct task *task)
 	queue->length++;
 }
 
-/* Have the CPU of @queue look at it, if it is idle. */
-static void kick(struct run_queue *queue)
-{
-	unsigned id = (unsigned)(queue - run_queues);
-	struct task *running = READ_ONCE(queue->running);
-
-	if (running != queue->idle)
-		return;
-	task_set_pending(running, TASK_PENDING_RESCHED);
-	if (id != cpu_id())
-		arch_send_reschedule(id);
-}
-
 static int place(const struct task *task)
 {
 	if (nr_cpus == 1 || queue_is_idle(&run_queues[task->cpu]))
@@ -131,7 +118,11 @@ bool sched_wake(struct task *task, u32 states)
 			spin_lock(&queue->lock);
 		}
 		enqueue(queue, task);
-		kick(queue);
+		if (queue->running == queue->idle) {
+			task_set_pending(queue->idle, TASK_PENDING_RESCHED);
+			if (task->cpu != (int)cpu_id())
+				arch_send_reschedule((unsigned)task->cpu);
+		}
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
 	return woken;

@@ -223,17 +223,6 @@ static void go_on(struct process *process)
 	process_event(process, EVENT_CONTINUED);
 }
 
-/* A thread of @process that would take @signo now; the first one if all block it. */
-static struct task *choose_thread(struct process *process, int signo)
-{
-	struct task *task;
-
-	list_for_each_entry(task, &process->threads, thread_link)
-		if (!(task->signals->blocked & sigmask(signo)))
-			return task;
-	return main_thread(process);
-}
-
 int signal_send_locked(struct process *process, struct task *thread, int signo,
 		       const struct siginfo *info)
 {
@@ -245,8 +234,15 @@ int signal_send_locked(struct process *process, struct task *thread, int signo,
 	else if (signo == SIGCONT)
 		go_on(process);
 
-	struct task *taker = thread ? thread : choose_thread(process, signo);
+	struct task *taker = thread ? thread : main_thread(process), *task;
 
+	/* That would take it now; the first one if all block it. */
+	if (!thread && taker->signals->blocked & sigmask(signo))
+		list_for_each_entry (task, &process->threads, thread_link)
+			if (!(task->signals->blocked & sigmask(signo))) {
+				taker = task;
+				break;
+			}
 	if (is_ignored(process, taker, signo))
 		return 0;
 	if (signo == SIGKILL) {

@@ -123,29 +123,29 @@ struct task *task_find(pid_t pid)
 	return NULL;
 }
 
-static bool pid_in_use(pid_t pid)
-{
-	struct process *process;
-
-	list_for_each_entry(process, &process_list, all_link)
-		if (process->pid == pid || process->group == pid || process->session == pid)
-			return true;
-	return task_find(pid);
-}
-
+/* 0: none is free. */
 static pid_t pid_allocate(void)
 {
 	for (unsigned tries = 0; tries < PID_MAX; tries++) {
+		struct process *process;
+		bool used = false;
+
 		if (++last_pid >= PID_MAX) {
 			last_pid = 300; /* the low ones stay with the first programs, as in Linux */
 			pids_wrapped = true;
 		}
-		if (!pids_wrapped || !pid_in_use(last_pid))
+		if (!pids_wrapped)
+			return last_pid;
+		list_for_each_entry (process, &process_list, all_link)
+			used |= process->pid == last_pid || process->group == last_pid ||
+				process->session == last_pid;
+		if (!used && !task_find(last_pid))
 			return last_pid;
 	}
 	return 0;
 }
 
+/* Enter a new process everywhere; it joins its parent's group and has its actions. */
 static void link_process(struct process *process, pid_t pid)
 {
 	struct process *parent = process->parent;
