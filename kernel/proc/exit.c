@@ -200,7 +200,7 @@ bool oom_kill(void)
 	struct process *process, *worst = NULL;
 	u64 most = 0;
 
-	guard(processes, &process_lock);
+	guard(spinlock_irqsave, &process_lock);
 	list_for_each_entry(process, &process_list, all_link) {
 		if (process == init_process || list_empty(&process->threads) ||
 		    !main_thread(process)->mm)

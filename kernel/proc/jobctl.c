@@ -31,7 +31,7 @@ u64 current_file_limit(void)
 
 int signal_pgrp(pid_t pgrp, int signo)
 {
-	guard(processes, &process_lock);
+	guard(spinlock_irqsave, &process_lock);
 	return signal_group_locked(pgrp, signo) ? 0 : -ESRCH;
 }
 
@@ -48,7 +48,7 @@ static struct process *group_member(pid_t group, bool stopped)
 
 pid_t pgrp_session(pid_t pgrp)
 {
-	guard(processes, &process_lock);
+	guard(spinlock_irqsave, &process_lock);
 
 	struct process *process = group_member(pgrp, false);
 
@@ -75,7 +75,7 @@ int signal_background(int signo)
 {
 	struct process *process = current->process;
 
-	guard(processes, &process_lock);
+	guard(spinlock_irqsave, &process_lock);
 	if ((current->signals->blocked & sigmask(signo)) ||
 	    signal_handler(process, signo) == SIG_IGN)
 		return signo == SIGTTIN ? -EIO : 0;

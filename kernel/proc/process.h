@@ -99,23 +99,6 @@ struct process {
 };
 
 extern spinlock_t process_lock;
-extern unsigned long process_lock_flags; /* of who holds it by guard(processes) */
-
-static inline void lock_processes(spinlock_t *lock)
-{
-	unsigned long flags = arch_irq_save();
-
-	spin_lock(lock);
-	process_lock_flags = flags;
-}
-
-static inline void unlock_processes(spinlock_t *lock)
-{
-	spin_unlock_irqrestore(lock, process_lock_flags);
-}
-
-/* guard(processes, &process_lock): from any context; spinlock_irq where interrupts are on. */
-DEFINE_GUARD(processes, spinlock_t, lock_processes(object), unlock_processes)
 extern struct list_head process_list;
 extern struct process *init_process;
 extern unsigned max_tasks, task_count;

@@ -281,7 +281,7 @@ void force_signal(int signo, int code, u64 address)
 	struct process *process = current->process;
 	struct signal_state *signals = current->signals;
 
-	guard(processes, &process_lock);
+	guard(spinlock_irqsave, &process_lock);
 	if ((signals->blocked & sigmask(signo)) || signal_handler(process, signo) == SIG_IGN) {
 		process->handled &= ~sigmask(signo);
 		signals->blocked &= ~sigmask(signo);

@@ -16,7 +16,6 @@ struct task_block {
 };
 
 DEFINE_SPINLOCK(process_lock);
-unsigned long process_lock_flags;
 LIST_HEAD(process_list);
 struct process *init_process;
 unsigned max_tasks, task_count;

@@ -260,7 +260,7 @@ static void real_timer_expired(void *argument)
 	struct process *process = argument;
 	struct interval_timer *timer = &process->timers[ITIMER_REAL];
 
-	guard(processes, &process_lock);
+	guard(spinlock_irqsave, &process_lock);
 	if (!timer->left_ns)
 		return; /* switched off meanwhile */
 	signal_send_locked(process, NULL, SIGALRM, NULL);
@@ -304,7 +304,7 @@ void process_tick(struct process *process, bool user)
 
 	if (likely(!(timers[ITIMER_VIRTUAL].left_ns | timers[ITIMER_PROF].left_ns)))
 		return;
-	guard(processes, &process_lock);
+	guard(spinlock_irqsave, &process_lock);
 	if (user)
 		count_down(process, ITIMER_VIRTUAL, SIGVTALRM);
 	count_down(process, ITIMER_PROF, SIGPROF);
