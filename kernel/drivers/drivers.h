@@ -13,9 +13,3 @@ void mem_devices_init(void);
 void tty_init(void);
 void ramdisk_init(void);
 void virtio_blk_init(void);
-
-/* The console's input, for the terminal: call @arrived on the interrupt of a character, and take
- * one
- * (-1: none). While any is left no further interrupt comes. */
-void serial_listen(void (*arrived)(void *unused));
-int serial_read(void);

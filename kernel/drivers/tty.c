@@ -1,6 +1,7 @@
 /*
- * tty.c - the console's terminal: its line discipline (termios(3)), its files, who may use them,
- * where its signals go, and its settings (ioctl). See tty.h.
+ * tty.c - the console: the serial ports, and on one of them a terminal: its line discipline
+ * (termios(3)), its files, who may use them, where its signals go, and its settings (ioctl). See
+ * tty.h.
  *
  * Input is kept in a ring of TTY_BUFFER characters:
  *
@@ -22,15 +23,90 @@
  * Locks: write_lock (one writer at a time) -> lock (interrupts off) -> console lock. Signals are
  * sent with none held.
  */
+#include <arch/io.h>
+
 #include "kernel/drivers/tty.h"
 #include "fs/vfs.h"
 #include "hash/cache.h"
 #include "kernel/core/cmdline.h"
+#include "kernel/core/export.h"
 #include "kernel/core/jobctl.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/drivers/termios.h"
 
 enum { SIGHUP = 1, SIGINT, SIGQUIT, SIGCONT = 18, SIGTSTP = 20, SIGTTIN, SIGTTOU, SIGWINCH = 28 };
+
+/* ---- the serial ports ------------------------------------------------------------------------
+ *
+ * 16550 UARTs: COM1 carries the console, COM2 the control port. Output is polled: one look at the
+ * line status when the transmit FIFO may be full, then a burst of 16 bytes. There is no transmit
+ * interrupt: a virtual UART takes bytes at once, and a burst costs fewer instructions than an
+ * interrupt. Callers hold the console lock (printk.c), the control port's (export.c) or the
+ * terminal's, so ports need none.
+ */
+
+#define COM1 0x3f8
+#define COM1_IRQ 4
+#define COM2 0x2f8
+
+/* Registers and their bits: National Semiconductor PC16550D data sheet, table 2. */
+enum { UART_DATA, INTERRUPT_ENABLE, FIFO_CONTROL, LINE_CONTROL, MODEM_CONTROL, UART_LINE_STATUS };
+enum { UART_SCRATCH = 7 };
+enum { IER_RECEIVE = 0x01, FCR_ENABLE_AND_CLEAR = 0x07, LCR_8N1 = 0x03, LCR_DIVISOR = 0x80 };
+enum { MCR_DTR_RTS_OUT2 = 0x0b, LSR_DATA_READY = 0x01, LSR_TRANSMIT_EMPTY = 0x20 };
+
+#define FIFO_BYTES 16
+#define POLLS_MAX 10000000 /* then the byte is lost: a wedged UART must not wedge the kernel */
+
+static void serial_write(u16 port, const char *text, size_t length)
+{
+	while (length) {
+		size_t burst = min_t(size_t, length, FIFO_BYTES);
+		unsigned polls = 0;
+
+		while (!(inb(port + UART_LINE_STATUS) & LSR_TRANSMIT_EMPTY) && ++polls < POLLS_MAX)
+			cpu_relax();
+		length -= burst;
+		outsb(port + UART_DATA, text, burst);
+		text += burst;
+	}
+}
+
+static void com1_write(const char *text, size_t length)
+{
+	serial_write(COM1, text, length);
+}
+
+static void com2_write(const char *text, size_t length)
+{
+	serial_write(COM2, text, length);
+}
+
+/* 115200 baud, 8 bits, no parity; false if there is no UART at @port. */
+static bool serial_setup(u16 port)
+{
+	outb(0x5a, port + UART_SCRATCH);
+	if (inb(port + UART_SCRATCH) != 0x5a)
+		return false;
+	outb(0, port + INTERRUPT_ENABLE);
+	outb(LCR_DIVISOR | LCR_8N1, port + LINE_CONTROL);
+	outb(1, port + UART_DATA);
+	outb(0, port + INTERRUPT_ENABLE);
+	outb(LCR_8N1, port + LINE_CONTROL);
+	outb(FCR_ENABLE_AND_CLEAR, port + FIFO_CONTROL);
+	outb(MCR_DTR_RTS_OUT2, port + MODEM_CONTROL);
+	return true;
+}
+
+void serial_early_init(void)
+{
+	if (serial_setup(COM1))
+		console_output = com1_write;
+	if (serial_setup(COM2))
+		control_output = com2_write;
+}
+
+/* ---- the terminal ---------------------------------------------------------------------------- */
 
 #define CHUNK 256
 #define VTIME_UNIT_NS (100 * NSEC_PER_MSEC)
@@ -295,7 +371,9 @@ static void drain(void *unused)
 		bool room = tty.head - tty.tail < TTY_BUFFER - 1 || tty.canonical == tty.tail;
 		pid_t foreground = tty.foreground;
 
-		c = room ? serial_read() : -1;
+		room &= console_output == com1_write &&
+			inb(COM1 + UART_LINE_STATUS) & LSR_DATA_READY;
+		c = room ? inb(COM1 + UART_DATA) : -1;
 		if (c >= 0)
 			signo = receive((u8)c);
 		spin_unlock_irqrestore(&tty_lock, flags);
@@ -644,6 +722,7 @@ void tty_init(void)
 	register_chrdev(TTY_DEV, "tty", 0666, &operations);
 	register_chrdev(CONSOLE_DEV, "console", 0600, &operations);
 	register_chrdev(SERIAL_DEV, "ttyS0", 0660, &operations);
-	serial_listen(drain);
+	irq_request_isa(COM1_IRQ, drain, NULL);
+	outb(IER_RECEIVE, COM1 + INTERRUPT_ENABLE);
 	drain(NULL); /* what was typed before: its edge is past */
 }

@@ -13,7 +13,6 @@
  * disk with larger sectors than 512 bytes what is not a multiple of them fails with -EIO.
  */
 #include <arch/io.h>
-#include <arch/irq.h>
 
 #include "fs/block.h"
 #include "kernel/drivers/drivers.h"

@@ -6,7 +6,6 @@
  * stacks of their own (IST 1-3), which lie above the idle task's. Nothing is locked: each CPU
  * writes its own tables.
  */
-#include <arch/boot.h>
 #include <arch/elf.h>
 
 #include "fs/proc/proc.h"

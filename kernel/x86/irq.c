@@ -8,8 +8,6 @@
  * go to the first CPU. The masked legacy controllers sit at vectors 32..47, where only their
  * spurious interrupts could arrive.
  */
-#include <arch/irq.h>
-
 #include <arch/io.h>
 
 #include "kernel/core/kernel.h"

@@ -7,7 +7,6 @@
  * without). Afterwards the boot page table, the only one with memory that is writable and
  * executable, is emptied.
  */
-#include <arch/boot.h>
 #include <arch/time.h>
 
 #include "kernel/x86/x86.h"

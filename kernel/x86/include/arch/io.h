@@ -1,6 +1,6 @@
 /*
- * io.h - device registers, for drivers: I/O ports, and memory-mapped registers through
- * map_device().
+ * io.h - device registers and interrupts, for drivers: I/O ports, and memory-mapped registers
+ * through map_device().
  */
 #pragma once
 
@@ -43,3 +43,20 @@ static inline void outsb(u16 port, const void *from, size_t n)
 /* Map @size bytes of device registers at @phys for good, uncached. NULL when no memory for tables
  * is left. At start-up. */
 void *map_device(phys_addr_t phys, size_t size);
+
+/*
+ * Device interrupts: requesting a line or a message, at start-up. Handlers run with interrupts
+ * disabled on the CPU that took the interrupt (device interrupts go to CPU 0), may take spinlocks
+ * that are elsewhere taken with _irqsave, and may wake tasks.
+ */
+typedef void (*irq_handler_t)(void *argument);
+
+/* Call function(argument) on each interrupt of an edge-triggered ISA line (0..15). */
+void irq_request_isa(unsigned isa, irq_handler_t function, void *argument);
+
+/* The same for a message-signalled interrupt: what a device writes to raise it, and where. 0, or
+ * -ENOSPC (too many handlers). */
+struct irq_message {
+	u32 address, data;
+};
+int irq_request_message(irq_handler_t function, void *argument, struct irq_message *message);

@@ -1,1 +1,0 @@
-/* irq.h - hosted: no interrupts. */
