@@ -113,7 +113,8 @@ void mm_write_unlock(struct mm *mm)
 	struct vma *vma, *next;
 	LIST_HEAD(dead);
 
-	list_splice_init(&mm->dead, &dead);
+	while (!list_empty(&mm->dead))
+		list_move(mm->dead.next, &dead);
 	up_write(&mm->lock);
 	list_for_each_entry_safe (vma, next, &dead, link)
 		vma_free(vma);

@@ -9,6 +9,7 @@
  */
 #include <arch/signal.h>
 
+#include "hash/text.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/export.h"
 #include "kernel/proc/process.h"
@@ -47,17 +48,8 @@ static const struct pointed {
 
 /* One record at a time is made here, under trace_lock. */
 static DEFINE_MUTEX(trace_lock);
-static char record[4 * STRING_MAX + WORDS_MAX * (2 * BYTES_MAX + 8)];
-static size_t used;
-
-static __printf(1, 2) void add(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	used += (size_t)vscnprintf(record + used, sizeof(record) - used, format, arguments);
-	va_end(arguments);
-}
+static struct text record;
+#define add(...) text_printf(&record, __VA_ARGS__)
 
 /* Memory of the program in hexadecimal, in quotes; null if it cannot be read. */
 static void add_bytes(u64 address, size_t size, bool string)
@@ -128,7 +120,7 @@ static void trace_record(const char *kind, u64 number, const u64 *arguments, s64
 	bool after = *kind == 'r';
 
 	guard(mutex, &trace_lock);
-	used = 0;
+	record.length = 0;
 	add("[%d,%llu,", current->pid, (unsigned long long)number);
 	if (after)
 		add("%lld,", (long long)result);
@@ -137,7 +129,7 @@ static void trace_record(const char *kind, u64 number, const u64 *arguments, s64
 	add_memory(result < 0 || number >= SYSCALL_LIMIT ? NULL : argument_types[number], arguments,
 		   after, result);
 	add("]");
-	control_record(kind, record, used);
+	control_record(kind, record.data, record.length);
 }
 
 s64 syscall_other(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
