@@ -12,15 +12,6 @@ u64 hash_multilinear_keys[HASH_MULTILINEAR_KEYS];
 u8 hash_pearson_table[256];
 u32 hash_tabulation_table[HASH_TABULATION_BYTES][256];
 
-static u64 splitmix64(u64 *state)
-{
-	u64 z = *state += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
 /* Each begins at the seed itself. */
 void hash_random_init(u64 seed)
 {

@@ -8,7 +8,7 @@
 #include "hash/stats.h"
 #include "hash/text.h"
 
-#define MILLI(value) (value) / 1000, (unsigned)((value) % 1000) /* for %llu.%03u */
+#define MILLI(value) (value) / 1000, (unsigned)((value) % 1000)	   /* for %llu.%03u */
 #define TENTHS(value) (value) / 10000, (unsigned)((value) % 10000) /* for %llu.%04u */
 
 static u64 ratio(u64 part, u64 whole, u64 scale)
@@ -63,11 +63,11 @@ static void print_fit(const struct hash_fit *fit, const char *what, bool json, s
 {
 	u64 z = (u64)(fit->z_milli < 0 ? -fit->z_milli : fit->z_milli);
 
-	text_printf(out,
-		    json ? ",\"%s\":{\"chi2\":%llu.%03u,\"degrees_of_freedom\":%llu,\"z\":%s%llu.%03u}"
-			 : " %s: chi^2 %llu.%03u, %llu degrees of freedom, z %s%llu.%03u\n",
-		    what, MILLI(fit->chi2_milli), fit->freedom, fit->z_milli < 0 ? "-" : "",
-		    MILLI(z));
+	text_printf(
+		out,
+		json ? ",\"%s\":{\"chi2\":%llu.%03u,\"degrees_of_freedom\":%llu,\"z\":%s%llu.%03u}"
+		     : " %s: chi^2 %llu.%03u, %llu degrees of freedom, z %s%llu.%03u\n",
+		what, MILLI(fit->chi2_milli), fit->freedom, fit->z_milli < 0 ? "-" : "", MILLI(z));
 }
 
 void hash_report_text(struct hash_cache *cache, struct text *out)

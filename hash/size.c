@@ -120,8 +120,7 @@ void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes)
 	cache->bits = ilog2(entries);
 	cache->bytes = entries * entry_bytes;
 	pr_info("%s cache hash table entries: %llu (order: %d, %llu bytes)\n", cache->title,
-		entries,
-		cache->bytes > PAGE_SIZE ? ilog2(cache->bytes) - PAGE_SHIFT : 0,
+		entries, cache->bytes > PAGE_SIZE ? ilog2(cache->bytes) - PAGE_SHIFT : 0,
 		cache->bytes);
 	return table;
 }

@@ -163,8 +163,8 @@ static void check_objects(const struct hash_cache *cache, const struct hash_stat
 	if (!cache->trees && s->objects != s->counted.inserts - s->counted.removes &&
 	    after.counted.inserts == s->counted.inserts &&
 	    after.counted.removes == s->counted.removes)
-		panic("%s cache: %llu objects, but %llu were inserted and %llu removed", cache->name,
-		      s->objects, s->counted.inserts, s->counted.removes);
+		panic("%s cache: %llu objects, but %llu were inserted and %llu removed",
+		      cache->name, s->objects, s->counted.inserts, s->counted.removes);
 }
 
 void hash_collect(struct hash_cache *cache, struct hash_statistics *s)

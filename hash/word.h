@@ -5,7 +5,7 @@
  * its top bits, an address its high half. With 64 both keep them, so that the same formula is
  * another function.
  *
- * Shifts by the table's size: hash_right() and hash_left() are defined for every count below 64, as
+ * Shifts by the table's size: hash_right() and hash_shift() are defined for all counts below 64, as
  * x86's own shifts of a 32-bit register are not.
  */
 #pragma once
@@ -62,15 +62,10 @@ static __always_inline hash_word hash_right(hash_word value, unsigned count)
 	return (hash_word)((u64)value >> count);
 }
 
-static __always_inline hash_word hash_left(hash_word value, unsigned count)
-{
-	return (hash_word)((u64)value << count);
-}
-
 /* Left by a count that may be negative: then right. */
 static __always_inline hash_word hash_shift(hash_word value, int count)
 {
-	return count < 0 ? hash_right(value, (unsigned)-count) : hash_left(value, (unsigned)count);
+	return (hash_word)(count < 0 ? (u64)value >> -count : (u64)value << count);
 }
 
 /* The highest @bits of a word, @bits from 1 to 31. */

@@ -7,11 +7,54 @@
 #pragma once
 
 #include "hash/random.h"
-#include "kernel/core/siphash.h"
+
+struct siphash {
+	u64 a, b, c, d;
+};
+
+static __always_inline struct siphash siphash_begin(void)
+{
+	const u64 *key = hash_siphash_key;
+
+	return (struct siphash){key[0] ^ 0x736f6d6570736575ull, key[1] ^ 0x646f72616e646f6dull,
+				key[0] ^ 0x6c7967656e657261ull, key[1] ^ 0x7465646279746573ull};
+}
+
+static __always_inline void siphash_round(struct siphash *v)
+{
+	v->a += v->b;
+	v->b = hash_rotate_left64(v->b, 13) ^ v->a;
+	v->a = hash_rotate_left64(v->a, 32);
+	v->c += v->d;
+	v->d = hash_rotate_left64(v->d, 16) ^ v->c;
+	v->a += v->d;
+	v->d = hash_rotate_left64(v->d, 21) ^ v->a;
+	v->c += v->b;
+	v->b = hash_rotate_left64(v->b, 17) ^ v->c;
+	v->c = hash_rotate_left64(v->c, 32);
+}
+
+static __always_inline void siphash_word(struct siphash *v, u64 word)
+{
+	v->d ^= word;
+	siphash_round(v);
+	v->a ^= word;
+}
+
+/* @last: the bytes that are left, below the message's length in the top byte. */
+static __always_inline u64 siphash_end(struct siphash *v, u64 last)
+{
+	siphash_word(v, last);
+	v->c ^= 0xff;
+	siphash_round(v);
+	siphash_round(v);
+	siphash_round(v);
+	return v->a ^ v->b ^ v->c ^ v->d;
+}
 
 static inline u32 any_siphash(u64 sequential, u64 other, unsigned bits)
 {
-	struct siphash v = siphash_begin(hash_siphash_key);
+	struct siphash v = siphash_begin();
 
 	siphash_word(&v, sequential);
 	siphash_word(&v, other);

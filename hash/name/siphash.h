@@ -8,7 +8,7 @@
 
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
-	struct siphash v = siphash_begin(hash_siphash_key);
+	struct siphash v = siphash_begin();
 	u64 last = (u64)length << 56, h;
 
 	while (length >= 8)

@@ -12,65 +12,11 @@ struct output {
 	size_t length; /* what the text has, whether or not it fits */
 };
 
-struct conversion {
-	bool left, zero;
-	int width;
-	int precision; /* -1: none */
-};
-
 static void put(struct output *out, char c, int count)
 {
 	for (; count > 0; count--, out->length++)
 		if (out->length + 1 < out->size)
 			out->buffer[out->length] = c;
-}
-
-/* @prefix, zeros and @body in a field of the conversion's width. */
-static void put_field(struct output *out, const struct conversion *c, const char *prefix, int zeros,
-		      const char *body, int length)
-{
-	int padding = c->width - (int)strlen(prefix) - zeros - length;
-
-	put(out, ' ', c->left ? 0 : padding);
-	while (*prefix)
-		put(out, *prefix++, 1);
-	put(out, '0', zeros);
-	while (length-- > 0)
-		put(out, *body++, 1);
-	put(out, ' ', c->left ? padding : 0);
-}
-
-static void put_string(struct output *out, const struct conversion *c, const char *s)
-{
-	s = s ?: "(null)";
-	put_field(out, c, "", 0, s, (int)strnlen(s, (size_t)c->precision)); /* -1: all */
-}
-
-static void put_number(struct output *out, const struct conversion *c, u64 value, unsigned base,
-		       const char *sign)
-{
-	char digits[24], *first = digits + sizeof(digits);
-
-	for (; value; value /= base)
-		*--first = "0123456789abcdef"[value % base];
-
-	int length = (int)(digits + sizeof(digits) - first);
-	int zeros = max(c->precision - length, c->precision < 0 && !length);
-
-	if (c->zero && !c->left && c->precision < 0)
-		zeros = max(zeros, c->width - (int)strlen(sign) - length);
-	put_field(out, c, sign, zeros, first, length);
-}
-
-/* %pS: the function that holds an address, and the offset into it. */
-static void put_symbol(struct output *out, const struct conversion *c, u64 address)
-{
-	u64 offset = 0;
-	const char *name = symbol_lookup(address, &offset);
-	char text[100];
-
-	scnprintf(text, sizeof(text), "%s+0x%llx", name ?: "?", offset);
-	put_string(out, c, text);
 }
 
 /* A width or a precision at *@format, which moves on; @star: the argument if it is a star. */
@@ -92,58 +38,87 @@ int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list argu
 	struct output out = {buffer, size, 0};
 
 	for (; *format; format++) {
-		struct conversion c = {.precision = -1};
+		bool left = false, zero = false;
+		int precision = -1, zeros = 0; /* -1: none */
 		size_t bytes = sizeof(int);
-		u64 value;
+		unsigned base = 0; /* of a number */
+		u64 value = 0;
+		char text[100], *end = text + sizeof(text);
+		const char *sign = "", *body = "%"; /* %% */
 
 		if (*format != '%') {
 			put(&out, *format, 1);
 			continue;
 		}
 		for (format++; *format == '-' || *format == '0'; format++) {
-			c.left |= *format == '-';
-			c.zero |= *format == '0';
+			left |= *format == '-';
+			zero |= *format == '0';
 		}
-		c.width = number_at(&format, *format == '*' ? va_arg(arguments, int) : 0);
+		int width = number_at(&format, *format == '*' ? va_arg(arguments, int) : 0);
+
 		if (*format == '.') {
 			format++;
-			c.precision =
-				number_at(&format, *format == '*' ? va_arg(arguments, int) : 0);
+			precision = number_at(&format, *format == '*' ? va_arg(arguments, int) : 0);
 		}
 		for (; *format == 'l' || *format == 'z'; format++)
 			bytes = format[-1] == 'l' ? sizeof(u64) : sizeof(long);
 		switch (*format) {
 		case 's':
-			put_string(&out, &c, va_arg(arguments, const char *));
+			body = va_arg(arguments, const char *) ?: "(null)";
 			break;
 		case 'c':
-			put_field(&out, &c, "", 0, &(char){(char)va_arg(arguments, int)}, 1);
+			text[0] = (char)va_arg(arguments, int);
+			body = text;
+			precision = 1;
 			break;
 		case 'p':
 			value = (uintptr_t)va_arg(arguments, void *);
-			if (format[1] == 'S') {
-				put_symbol(&out, &c, value);
+			if (format[1] == 'S') { /* the function that holds it, and the offset */
+				u64 offset = 0;
+				const char *name = symbol_lookup(value, &offset);
+
+				scnprintf(text, sizeof(text), "%s+0x%llx", name ?: "?", offset);
+				body = text;
 				format++;
 				break;
 			}
-			c.precision = 2 * (int)sizeof(void *);
-			put_number(&out, &c, value, 16, "");
+			base = 16;
+			precision = 2 * (int)sizeof(void *);
 			break;
 		case 'd':
+			base = 10;
 			value = bytes == 8 ? va_arg(arguments, u64) : (u64)va_arg(arguments, int);
-			put_number(&out, &c, (s64)value < 0 ? -value : value, 10,
-				   (s64)value < 0 ? "-" : "");
+			if ((s64)value < 0) {
+				sign = "-";
+				value = -value;
+			}
 			break;
 		case 'u':
 		case 'x':
 		case 'o':
+			base = *format == 'u' ? 10 : *format == 'x' ? 16 : 8;
 			value = bytes == 8 ? va_arg(arguments, u64) : va_arg(arguments, u32);
-			put_number(&out, &c, value,
-				   *format == 'u' ? 10 : *format == 'x' ? 16 : 8, "");
-			break;
-		default: /* %% */
-			put(&out, '%', 1);
 		}
+		/* -1 as a precision: all of a string, at least one digit. */
+		int length = base ? 0 : (int)strnlen(body, (size_t)precision);
+
+		for (; base && (value || (!length && precision < 0)); value /= base) {
+			*--end = "0123456789abcdef"[value % base];
+			body = end;
+			length++;
+		}
+		if (base)
+			zeros = precision >= 0	? precision - length
+				: zero && !left ? width - (int)strlen(sign) - length
+						: 0;
+		zeros = max(zeros, 0);
+		width -= (int)strlen(sign) + zeros + length;
+		put(&out, ' ', left ? 0 : width);
+		put(&out, *sign, *sign != 0);
+		put(&out, '0', zeros);
+		while (length-- > 0)
+			put(&out, *body++, 1);
+		put(&out, ' ', left ? width : 0);
 	}
 	if (size)
 		buffer[min(out.length, size - 1)] = '\0';

@@ -1,54 +1,37 @@
 /*
- * random.c - SipHash of a counter, under a key that each request replaces, so that what was given
- * out cannot be computed back from the state.
+ * random.c - RDRAND where the CPU has it, else SplitMix64 (Steele 2014).
  */
 #include "kernel/core/random.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/kernel.h"
-#include "kernel/core/siphash.h"
 
-static DEFINE_SPINLOCK(random_lock); /* guards: */
-static u64 key[2], counter;
-
-static u64 next(void)
-{
-	struct siphash state = siphash_begin(key);
-
-	return siphash_end(&state, counter++);
-}
-
-void get_random_bytes(void *buffer, size_t n)
-{
-	guard(spinlock_irqsave, &random_lock);
-	for (u8 *to = buffer; n;) {
-		u64 word = next();
-		size_t some = min(n, sizeof(word));
-
-		memcpy(to, &word, some);
-		to += some;
-		n -= some;
-	}
-	u64 new_key[] = {next(), next()};
-
-	memcpy(key, new_key, sizeof(key));
-}
+static u64 state;
+static bool fixed; /* by `seed=` */
 
 u64 random_u64(void)
 {
 	u64 value;
 
-	get_random_bytes(&value, sizeof(value));
-	return value;
+	if (!fixed && arch_random(&value))
+		return value;
+	value = __atomic_fetch_add(&state, SPLITMIX64_STEP, __ATOMIC_RELAXED);
+	return splitmix64(&value);
+}
+
+void get_random_bytes(void *buffer, size_t n)
+{
+	for (u8 *to = buffer; n;) {
+		u64 value = random_u64();
+		size_t some = min(n, sizeof(value));
+
+		memcpy(to, &value, some);
+		to += some;
+		n -= some;
+	}
 }
 
 void random_init(void)
 {
-	u64 seed;
-	bool fixed = cmdline_u64("seed", &seed);
-
-	for (unsigned i = 0; i < ARRAY_SIZE(key); i++) {
-		if (!fixed && !arch_random(&seed))
-			seed = arch_cycles() * 0x9e3779b97f4a7c15ULL + realtime_ns() + i;
-		key[i] = seed;
-	}
+	state = arch_cycles() ^ realtime_ns();
+	fixed = cmdline_u64("seed", &state);
 }

@@ -1,26 +1,10 @@
 /*
  * wait.c - putting tasks on wait queues and waking them.
  *
- * Waking happens under the queue's lock, and finish_wait() takes that lock if the entry may still
- * be queued; so an entry on a stack is never touched after its owner went on. The lock is taken
- * with interrupts off, because interrupt handlers wake.
+ * Waking happens under the queue's lock, and who leaves takes it; so an entry on a stack is never
+ * touched after its owner went on. Interrupts are off, because interrupt handlers wake.
  */
 #include "kernel/core/kernel.h"
-
-void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry,
-		     enum task_state state)
-{
-	guard(spinlock_irqsave, &queue->lock);
-	if (list_empty(&entry->link))
-		list_add_tail(&entry->link, &queue->waiters);
-	set_current_state(state);
-}
-
-void finish_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry)
-{
-	__set_current_state(TASK_RUNNING);
-	remove_wait_queue(queue, entry);
-}
 
 void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 {

@@ -35,12 +35,6 @@ static inline void init_waitqueue_head(wait_queue_head_t *queue)
 	INIT_LIST_HEAD(&queue->waiters);
 }
 
-/* Queue @entry (if it is not queued) at the end and set the task's state; call it before each test
- * of the condition. finish_wait() ends it: off the queue, TASK_RUNNING. */
-void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry,
-		     enum task_state state);
-void finish_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry);
-
 /* Queue @entry if it is not queued, and take it off: for who waits in several queues at once, and
  * sets his state before he looks. */
 void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry);
@@ -70,7 +64,8 @@ static __always_inline void wake_up(wait_queue_head_t *queue)
 		if (!(condition)) {                                                                \
 			DEFINE_WAIT(_entry);                                                       \
 			for (;;) {                                                                 \
-				prepare_to_wait(&(queue), &_entry, state);                         \
+				add_wait_queue(&(queue), &_entry);                                 \
+				set_current_state(state); /* before it looks */                    \
 				if (condition)                                                     \
 					break;                                                     \
 				if ((state) == TASK_INTERRUPTIBLE && signal_pending(current)) {    \
@@ -79,7 +74,8 @@ static __always_inline void wake_up(wait_queue_head_t *queue)
 				}                                                                  \
 				sleep;                                                             \
 			}                                                                          \
-			finish_wait(&(queue), &_entry);                                            \
+			__set_current_state(TASK_RUNNING);                                         \
+			remove_wait_queue(&(queue), &_entry);                                      \
 		}                                                                                  \
 		_result;                                                                           \
 	})

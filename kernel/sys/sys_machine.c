@@ -55,14 +55,11 @@ static s64 read_log(char *to, size_t size, bool clear)
 
 s64 sys_syslog(int action, char *buffer, int length)
 {
-	enum { CLOSE, OPEN, READ, READ_ALL, READ_CLEAR, CLEAR, OFF, ON, LEVEL, UNREAD, SIZE };
+	enum { READ_ALL = 3, READ_CLEAR, CLEAR, OFF, ON, LEVEL, SIZE = 10 };
 
 	if (action != READ_ALL && action != SIZE && !capable(current->cred))
 		return -EPERM;
 	switch (action) {
-	case CLOSE:
-	case OPEN:
-		return 0;
 	case READ_ALL:
 	case READ_CLEAR:
 		if (!buffer || length < 0)
@@ -78,8 +75,6 @@ s64 sys_syslog(int action, char *buffer, int length)
 			return -EINVAL;
 		console_loglevel = action == OFF ? 1 : action == ON ? 7 : length;
 		return 0;
-	case UNREAD:
-		return (s64)(READ_ONCE(log_complete) - max(READ_ONCE(log_first), syslog_cleared));
 	case SIZE:
 		return LOG_SIZE;
 	}

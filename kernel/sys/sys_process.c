@@ -1,8 +1,6 @@
 /*
  * sys_process.c - limits, niceness, and the small things a process asks about itself.
  */
-#include <arch/process.h>
-
 #include "fs/vfs.h"
 #include "kernel/core/random.h"
 #include "kernel/proc/process.h"
@@ -106,11 +104,6 @@ s64 sys_prctl(int option, u64 a, u64 b, u64 c, u64 d)
 		return a || b || c || d ? -EINVAL : process->no_new_privileges;
 	}
 	return -EINVAL;
-}
-
-s64 sys_arch_prctl(int code, u64 address)
-{
-	return arch_prctl(code, address);
 }
 
 s64 sys_set_tid_address(int *address)

@@ -151,7 +151,8 @@ void arch_return_to_user(void)
 	exit_to_program(current_registers());
 }
 
-int arch_prctl(int code, u64 address)
+/* The thread pointer only. */
+s64 sys_arch_prctl(int code, u64 address)
 {
 	if (code != ARCH_SET_FS)
 		return -EINVAL;
