@@ -39,4 +39,3 @@ __noreturn __cold void assert_failed(const char *what, const char *file, int lin
 #endif
 
 #define static_assert _Static_assert
-#define BUILD_BUG_ON(condition) _Static_assert(!(condition), "BUILD_BUG_ON: " #condition)

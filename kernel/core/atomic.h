@@ -19,7 +19,6 @@ typedef struct {
 #define ATOMIC_INIT(i) {(i)}
 
 #define smp_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define smp_wmb() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 

@@ -103,7 +103,7 @@ static void add_edge(const struct held_lock *held, u16 key, const void *here)
 	arch_irq_restore(flags);
 }
 
-void lockdep_acquire(const void *lock, u16 class, unsigned level, unsigned flags)
+void lockdep_acquire(const void *lock, u16 class, unsigned level, bool spins)
 {
 	const void *here = __builtin_return_address(0);
 	struct held_locks *held = held_list();
@@ -111,7 +111,7 @@ void lockdep_acquire(const void *lock, u16 class, unsigned level, unsigned flags
 
 	if (ended || panicking || !class)
 		return;
-	for (unsigned i = 0; i < held->count && !(flags & LOCK_TRY); i++) {
+	for (unsigned i = 0; i < held->count; i++) {
 		const struct held_lock *other = &held->lock[i];
 
 		if (other->lock == lock)
@@ -121,7 +121,7 @@ void lockdep_acquire(const void *lock, u16 class, unsigned level, unsigned flags
 		if (!test_bit((unsigned long)other->key * KEYS + key, known_edges))
 			add_edge(other, key, here);
 	}
-	if (flags & LOCK_SPIN) { /* taken by interrupt handlers: never held with interrupts on */
+	if (spins) { /* taken by interrupt handlers: never held with interrupts on */
 		u8 use = irq_depth[cpu_id()]	? USED_IN_IRQ
 			 : arch_irqs_disabled() ? 0
 						: USED_IRQS_ON;
@@ -136,7 +136,7 @@ void lockdep_acquire(const void *lock, u16 class, unsigned level, unsigned flags
 
 	unsigned long irq_flags = arch_irq_save(); /* an interrupt uses the same list */
 
-	held->lock[held->count++] = (struct held_lock){lock, here, key, flags & LOCK_SPIN};
+	held->lock[held->count++] = (struct held_lock){lock, here, key, spins};
 	arch_irq_restore(irq_flags);
 }
 

@@ -11,16 +11,12 @@
  * A lock of class 0 (all-zero memory is such a lock) is not checked: use that for a lock that one
  * task takes and another releases (the run queue's, across a switch).
  *
- * trylock cannot deadlock, so it adds no order, but what is taken under it does. Limits: 192 names,
- * 4 nesting levels of each, 24 locks held by a task, 4096 orders.
+ * Limits: 192 names, 4 nesting levels of each, 24 locks held by a task, 4096 orders.
  */
 #pragma once
 
 #include "kernel/core/assert.h"
 #include "kernel/core/types.h"
-
-#define LOCK_SPIN (1u << 0) /* the holder may not sleep */
-#define LOCK_TRY (1u << 1)  /* by a trylock */
 
 struct task;
 
@@ -30,8 +26,9 @@ struct task;
  * set. */
 void lockdep_task_init(struct task *task);
 
-/* Called before waiting for @lock, so that a deadlock is reported instead of met. @level 0..3. */
-void lockdep_acquire(const void *lock, u16 class, unsigned level, unsigned flags);
+/* Called before waiting for @lock, so that a deadlock is reported instead of met. @level 0..3;
+ * @spins: the holder may not sleep. */
+void lockdep_acquire(const void *lock, u16 class, unsigned level, bool spins);
 void lockdep_release(const void *lock, u16 class);
 bool lockdep_is_held(const void *lock);
 
@@ -54,7 +51,7 @@ void lockdep_assert_none_held(void);
 #else
 
 #define lockdep_task_init(task) ((void)(task))
-#define lockdep_acquire(lock, class, level, flags) ((void)(level))
+#define lockdep_acquire(lock, class, level, spins) ((void)(level))
 #define lockdep_release(lock, class) ((void)0)
 #define lockdep_irq(step) ((void)0)
 #define lockdep_assert_held(lock) ((void)(lock))

@@ -39,7 +39,7 @@ void rwsem_hand_over(struct rw_semaphore *sem);
 static __always_inline void down_read(struct rw_semaphore *sem)
 {
 	might_sleep();
-	lockdep_acquire(sem, sem->wait_lock.class, 0, 0);
+	lockdep_acquire(sem, sem->wait_lock.class, 0, false);
 	if (unlikely(__atomic_fetch_add(&sem->state, RWSEM_READER, __ATOMIC_SEQ_CST) &
 		     (RWSEM_WRITER | RWSEM_WAITERS)))
 		rwsem_wait(sem, false, TASK_UNINTERRUPTIBLE);
@@ -52,7 +52,7 @@ static __always_inline int __down_write(struct rw_semaphore *sem, unsigned level
 	u32 free = 0;
 
 	might_sleep();
-	lockdep_acquire(sem, sem->wait_lock.class, level, 0);
+	lockdep_acquire(sem, sem->wait_lock.class, level, false);
 	return likely(try_cmpxchg(&sem->state, &free, RWSEM_WRITER)) ? 0
 								     : rwsem_wait(sem, true, state);
 }

@@ -114,7 +114,7 @@ static __always_inline void __spin_unlock(spinlock_t *lock)
 /* @level 1..3: the lock nests inside another of its class, in an order the caller guarantees. */
 static __always_inline void spin_lock_nested(spinlock_t *lock, unsigned level)
 {
-	lockdep_acquire(lock, lock->class, level, LOCK_SPIN);
+	lockdep_acquire(lock, lock->class, level, true);
 	__spin_lock(lock);
 }
 
@@ -124,25 +124,6 @@ static __always_inline void spin_unlock(spinlock_t *lock)
 {
 	lockdep_release(lock, lock->class);
 	__spin_unlock(lock);
-}
-
-/* true if the lock was free and is ours now. */
-static __always_inline bool spin_trylock(spinlock_t *lock)
-{
-	u16 old = READ_ONCE(lock->state);
-#ifdef CONFIG_SPINLOCK_TICKET
-	u16 new = old + 0x100;
-	bool taken = (u8)old != old >> 8;
-#else
-	u16 new = 1;
-	bool taken = old;
-#endif
-
-	if (taken || !__atomic_compare_exchange_n(&lock->state, &old, new, false, __ATOMIC_ACQUIRE,
-						  __ATOMIC_RELAXED))
-		return false;
-	lockdep_acquire(lock, lock->class, 0, LOCK_SPIN | LOCK_TRY);
-	return true;
 }
 
 #define spin_lock_irqsave(lock, flags)                                                             \

@@ -122,11 +122,11 @@ s64 sys_sched_getaffinity(int pid, u32 size, u64 *mask)
 {
 	if (size < sizeof(u64) || size % sizeof(u64))
 		return -EINVAL;
-	{
-		guard(spinlock_irq, &process_lock);
-		if (pid && !task_find(pid))
-			return -ESRCH;
-	}
+	spin_lock_irq(&process_lock);
+	bool there = !pid || task_find(pid);
+	spin_unlock_irq(&process_lock);
+	if (!there)
+		return -ESRCH;
 	return put_user((1ULL << nr_cpus) - 1, mask) ? -EFAULT : (s64)sizeof(u64);
 }
 

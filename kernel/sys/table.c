@@ -14,7 +14,7 @@ static s64 syscall_missing(void)
 
 	if (number < SYSCALL_LIMIT && !test_and_set_bit(number, said))
 		pr_info("%s[%d]: system call %llu is not there: ENOSYS\n", current->comm,
-			current->pid, (unsigned long long)number);
+			current->pid, number);
 	return -ENOSYS;
 }
 

@@ -121,11 +121,11 @@ static void trace_record(const char *kind, u64 number, const u64 *arguments, s64
 
 	guard(mutex, &trace_lock);
 	record.length = 0;
-	add("[%d,%llu,", current->pid, (unsigned long long)number);
+	add("[%d,%llu,", current->pid, number);
 	if (after)
-		add("%lld,", (long long)result);
+		add("%lld,", result);
 	for (unsigned i = 0; i < 6 && !after; i++)
-		add("%s%llu%s", i ? "," : "[", (unsigned long long)arguments[i], i < 5 ? "" : "],");
+		add("%s%llu%s", i ? "," : "[", arguments[i], i < 5 ? "" : "],");
 	add_memory(result < 0 || number >= SYSCALL_LIMIT ? NULL : argument_types[number], arguments,
 		   after, result);
 	add("]");
