@@ -73,9 +73,8 @@ static enum rule find_rule(const char *value, const char *option)
 		rule++;
 	if (value && rule == RULES && value != complained) {
 		complained = value;
-		pr_err("%s=%s: there is no such rule. There are:\n", option, value);
-		for (unsigned i = 0; i < RULES; i++)
-			pr_err("  %s\n", rules[i]);
+		pr_err("%s=%s: there is no such rule. There are %s, %s, %s, %s and %s.\n", option,
+		       value, rules[0], rules[1], rules[2], rules[3], rules[4]);
 	}
 	return rule;
 }

@@ -42,7 +42,6 @@ def parse(data: bytes) -> ControlLog:
     """Read the bytes that came over the port."""
     log = ControlLog()
     expected = 0
-    parts: dict[str, list[str]] = {}
     for line in data.split(b"\n"):
         line = line.rstrip(b"\r")
         if not line:
@@ -64,25 +63,7 @@ def parse(data: bytes) -> ControlLog:
         except ValueError as error:
             log.faults.append(f"record {int(sequence)}: {error}")
             continue
-        if kind == "chunk":
-            _join(log, parts, value)
-        else:
-            log.records.append((kind, value))
+        log.records.append((kind, value))
         if kind == "end" and value.get("records") not in (None, int(sequence), int(sequence) + 1):
             log.faults.append(f"the end record counts {value.get('records')}, {int(sequence)} came")
     return log
-
-
-def _join(log: ControlLog, parts: dict[str, list[str]], chunk: dict[str, Any]) -> None:
-    """One part of a long record; the last makes it whole."""
-    kind = chunk["type"]
-    pieces = parts.setdefault(kind, [])
-    if int(chunk["part"]) != len(pieces):
-        log.faults.append(f"part {chunk['part']} of a {kind} record where {len(pieces)} was due")
-    pieces.append(chunk["data"])
-    if len(pieces) == int(chunk["of"]):
-        del parts[kind]
-        try:
-            log.records.append((kind, json.loads("".join(pieces))))
-        except ValueError as error:
-            log.faults.append(f"{kind} record in {chunk['of']} parts: {error}")

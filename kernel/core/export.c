@@ -2,30 +2,27 @@
  * export.c - framing of the control port's records (export.h). Text formatting only: the port
  * itself is behind `control_output`, so this file compiles hosted too.
  *
- * export_lock keeps a record, and the chunks of a long one, together.
+ * export_lock keeps a record together.
  */
 #include "kernel/core/export.h"
 #include "kernel/core/kernel.h"
-
-#define RECORD_MAX 4000	 /* bytes of JSON in one record */
-#define CHUNK_BYTES 1500 /* of a long JSON, before escaping */
 
 static DEFINE_SPINLOCK(export_lock);
 static u32 sequence;
 
 static void no_output(const char *text, size_t length)
 {
-	(void)text;
-	(void)length;
 }
 
 void (*control_output)(const char *text, size_t length) = no_output;
 
-u32 crc32(u32 crc, const void *data, size_t n)
+/* IEEE 802.3. */
+static u32 crc32(const char *data, size_t n)
 {
-	crc = ~crc;
-	for (const u8 *p = data; n; n--, p++) {
-		crc ^= *p;
+	u32 crc = ~0u;
+
+	for (; n; n--, data++) {
+		crc ^= (u8)*data;
 		for (unsigned bit = 0; bit < 8; bit++)
 			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
 	}
@@ -47,36 +44,15 @@ size_t json_escape(char *buffer, size_t size, const char *text, size_t length)
 	return used;
 }
 
-/* Under export_lock. */
-static void put_record(const char *type, const char *json, size_t length)
+void control_record(const char *type, const char *json, size_t length)
 {
 	char head[80];
 
+	guard(spinlock_irqsave, &export_lock);
 	control_output(head, (size_t)scnprintf(head, sizeof(head), "@CW %u %zu %08x %s ", sequence++,
-					       length, crc32(0, json, length), type));
+					       length, crc32(json, length), type));
 	control_output(json, length);
 	control_output("\n", 1);
-}
-
-void control_record(const char *type, const char *json, size_t length)
-{
-	static char escaped[2 * CHUNK_BYTES + 8], record[2 * CHUNK_BYTES + 128];
-	unsigned parts = (unsigned)DIV_ROUND_UP(length, CHUNK_BYTES);
-
-	guard(spinlock_irqsave, &export_lock);
-	if (length <= RECORD_MAX) {
-		put_record(type, json, length);
-		return;
-	}
-	for (unsigned part = 0; part < parts; part++) {
-		size_t n = min_t(size_t, length - part * CHUNK_BYTES, CHUNK_BYTES);
-
-		json_escape(escaped, sizeof(escaped), json + part * CHUNK_BYTES, n);
-		put_record("chunk", record,
-			   (size_t)scnprintf(record, sizeof(record),
-					     "{\"type\":\"%s\",\"part\":%u,\"of\":%u,\"data\":\"%s\"}",
-					     type, part, parts, escaped));
-	}
 }
 
 void control_recordf(const char *type, const char *format, ...)

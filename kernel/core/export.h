@@ -7,10 +7,9 @@
  *
  * SEQUENCE counts records from 0, LENGTH is the number of bytes of JSON (which has no newline),
  * CHECKSUM the CRC-32 (IEEE 802.3) of those bytes as eight lower-case hex digits, TYPE a word:
- * `exit`, `panic`, `stats`, `mark`, `call`, `result`, `signal`, `exited`, `chunk`, `end`. The last
+ * `exit`, `panic`, `stats`, `mark`, `call`, `result`, `signal`, `exited`, `end`. The last
  * record of an orderly run is `end` with {"records":N}: a reader that finds a gap, a bad checksum or
- * no `end` knows that something is missing. JSON longer than 4000 bytes is split: `chunk` records
- * {"type":T,"part":I,"of":N,"data":"..."} whose data (a JSON string) joined is the JSON.
+ * no `end` knows that something is missing.
  * docs/control-port.md is the reference.
  */
 #pragma once
@@ -29,5 +28,3 @@ void control_end(void);
 
 /* Escape @text into a JSON string's inside; returns the length, cut to whole escapes. */
 size_t json_escape(char *buffer, size_t size, const char *text, size_t length);
-
-u32 crc32(u32 crc, const void *data, size_t n); /* IEEE 802.3; begin with 0 */

@@ -14,7 +14,6 @@
 
 typedef u64 __attribute__((may_alias, aligned(1))) unaligned_u64;
 typedef u32 __attribute__((may_alias, aligned(1))) unaligned_u32;
-typedef u16 __attribute__((may_alias, aligned(1))) unaligned_u16;
 
 #define LOAD(type, p) (*(const type *)(p))
 #define STORE(type, p, v) (*(type *)(p) = (v))

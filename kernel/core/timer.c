@@ -24,19 +24,18 @@ void timer_init(struct timer *timer, void (*function)(void *argument), void *arg
 	*timer = (struct timer){.function = function, .argument = argument, .cpu = -1};
 }
 
-/* Off its list; was it on one? Interrupts are off. */
-static bool detach(struct timer *timer)
+/* Off its list, if it is on one. Interrupts are off. */
+static void detach(struct timer *timer)
 {
 	if (timer->cpu < 0)
-		return false;
+		return;
 	guard(spinlock, &lists[timer->cpu].lock);
 	for (struct timer **at = &lists[timer->cpu].first; *at; at = &(*at)->next) {
 		if (*at == timer) {
 			*at = timer->next;
-			return true;
+			return;
 		}
 	}
-	return false;
 }
 
 void timer_start(struct timer *timer, u64 deadline_ns)
@@ -58,22 +57,21 @@ void timer_start(struct timer *timer, u64 deadline_ns)
 	spin_unlock_irqrestore(&list->lock, flags);
 }
 
-bool timer_cancel(struct timer *timer)
+void timer_cancel(struct timer *timer)
 {
-	bool pending = false, running;
+	bool running;
 
 	do { /* the callback may start it again */
 		unsigned long flags = arch_irq_save();
 		int cpu = timer->cpu;
 
-		pending |= detach(timer);
+		detach(timer);
 		/* On our own CPU only we can be the callback: not to be waited for. */
 		running = cpu >= 0 && cpu != (int)cpu_id() &&
 			  smp_load_acquire(&lists[cpu].running) == timer;
 		arch_irq_restore(flags);
 		cpu_relax();
 	} while (running);
-	return pending;
 }
 
 void timer_interrupt(void)

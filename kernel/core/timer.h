@@ -22,9 +22,9 @@ void timer_init(struct timer *timer, void (*function)(void *argument), void *arg
 /* Start, or move if pending. A deadline in the past fires at the next interrupt. Any context. */
 void timer_start(struct timer *timer, u64 deadline_ns);
 
-/* Stop it; was it pending? On return the callback is not running on any CPU, unless called from it.
+/* Stop it. On return the callback is not running on any CPU, unless called from it.
  * Hold no lock that the callback takes. */
-bool timer_cancel(struct timer *timer);
+void timer_cancel(struct timer *timer);
 
 /* Called by the machine when the deadline of arch_timer_set() has passed; interrupts off. */
 void timer_interrupt(void);

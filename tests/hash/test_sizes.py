@@ -117,6 +117,5 @@ def test_a_wrong_rule_names_the_right_ones_and_the_default_is_used(library):
     found, said = create(library, "dentry", "hash_sizing=2.3")
     assert found == 65536
     assert "hash_sizing=2.3: there is no such rule" in said
-    for rule in RULES:
-        assert f"  {rule}\n" in said
+    assert "There are 2.2.5, 2.2.16, 2.4, 2.6 and 6.1." in said
     assert "rule 6.1\n" in said

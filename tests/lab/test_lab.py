@@ -63,19 +63,6 @@ def test_a_panic_record_outdoes_a_status():
     assert machine.judge(machine.QEMU_SHUTDOWN, control.parse(data)).status == machine.PANIC
 
 
-def test_long_records_come_in_parts():
-    value = {"caches": {"page": {"hits": 1, "text": 'a"b' * 50}}}
-    text = json.dumps(value)
-    pieces = [text[i : i + 40] for i in range(0, len(text), 40)]
-    data = b"".join(
-        record(n, "chunk", {"type": "stats", "part": n, "of": len(pieces), "data": piece})
-        for n, piece in enumerate(pieces)
-    )
-    log = control.parse(data)
-    assert log.all("stats") == [value]
-    assert machine.collect_stats(log)["page"]["hits"] == 1
-
-
 @pytest.mark.parametrize("word", ["plain", "", "two words", "q\"uo'te\\s", "100%", "%41", "ü", "--", "a\nb"])
 def test_words_survive_the_command_line(word):
     coded = machine.encode_word(word)
