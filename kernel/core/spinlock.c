@@ -11,21 +11,18 @@ extern const struct lock_name __start_lock_names[], __stop_lock_names[];
 
 u16 lock_class(const char *name)
 {
-	unsigned long flags = arch_irq_save();
-	unsigned i;
+	u16 i = 1;
 
-	__spin_lock(&classes_lock);
-	for (i = 1; i < lock_class_count && strcmp(lock_classes[i].name, name); i++)
-		;
+	guard(spinlock_irqsave, &classes_lock);
+	while (i < lock_class_count && strcmp(lock_classes[i].name, name))
+		i++;
 	if (i == LOCK_CLASSES)
-		i = 0;
-	else if (i == lock_class_count) {
+		return 0;
+	if (i == lock_class_count) {
 		lock_classes[i].name = name;
-		smp_store_release(&lock_class_count, i + 1);
+		smp_store_release(&lock_class_count, i + 1u);
 	}
-	__spin_unlock(&classes_lock);
-	arch_irq_restore(flags);
-	return (u16)i;
+	return i;
 }
 
 void lock_classes_init(void)

@@ -24,12 +24,12 @@ void timer_init(struct timer *timer, void (*function)(void *argument), void *arg
 	*timer = (struct timer){.function = function, .argument = argument, .cpu = -1};
 }
 
-/* Off its list, if it is on one. Interrupts are off. */
+/* Off its list, if it is on one. */
 static void detach(struct timer *timer)
 {
 	if (timer->cpu < 0)
 		return;
-	guard(spinlock, &lists[timer->cpu].lock);
+	guard(spinlock_irqsave, &lists[timer->cpu].lock);
 	for (struct timer **at = &lists[timer->cpu].first; *at; at = &(*at)->next) {
 		if (*at == timer) {
 			*at = timer->next;
@@ -40,12 +40,11 @@ static void detach(struct timer *timer)
 
 void timer_start(struct timer *timer, u64 deadline_ns)
 {
-	unsigned long flags = arch_irq_save();
 	struct timer_list *list = &lists[cpu_id()];
 	struct timer **at = &list->first;
 
 	detach(timer);
-	spin_lock(&list->lock);
+	guard(spinlock_irqsave, &list->lock);
 	timer->deadline_ns = deadline_ns;
 	timer->cpu = (int)cpu_id();
 	while (*at && (*at)->deadline_ns <= deadline_ns)
@@ -54,24 +53,19 @@ void timer_start(struct timer *timer, u64 deadline_ns)
 	*at = timer;
 	if (list->first == timer)
 		arch_timer_set(deadline_ns);
-	spin_unlock_irqrestore(&list->lock, flags);
 }
 
 void timer_cancel(struct timer *timer)
 {
-	bool running;
+	int cpu;
 
 	do { /* the callback may start it again */
-		unsigned long flags = arch_irq_save();
-		int cpu = timer->cpu;
-
+		cpu = timer->cpu;
 		detach(timer);
-		/* On our own CPU only we can be the callback: not to be waited for. */
-		running = cpu >= 0 && cpu != (int)cpu_id() &&
-			  smp_load_acquire(&lists[cpu].running) == timer;
-		arch_irq_restore(flags);
 		cpu_relax();
-	} while (running);
+		/* On our own CPU only we can be the callback: not to be waited for. */
+	} while (cpu >= 0 && cpu != (int)cpu_id() &&
+		 smp_load_acquire(&lists[cpu].running) == timer);
 }
 
 void timer_interrupt(void)
