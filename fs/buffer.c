@@ -656,7 +656,7 @@ void buffer_cache_check(void)
 	u64 hashed = 0, bytes = 0;
 	struct buffer *buffer;
 
-	list_for_each_entry (buffer, &used_list, lru) {
+	list_for_each_entry(buffer, &used_list, lru) {
 		u32 bucket = bucket_of(buffer->device, buffer->block);
 
 		BUG_ON(buffer->page);

@@ -237,7 +237,7 @@ static void evict(struct inode *inode)
 		truncate_inode_pages(&inode->data, 0);
 	if (sb->op->evict_inode && inode->nlink == 0)
 		sb->op->evict_inode(inode);
-	if (!list_empty(&inode->dirty_link)) {
+	if (sb->op->write_inode) { /* else it is never listed */
 		guard(spinlock, &sb->inodes_lock);
 		list_del(&inode->dirty_link);
 	}
@@ -326,11 +326,9 @@ void __mark_inode_dirty(struct inode *inode, u32 what)
  * from now on puts it back. */
 static u32 take_dirty(struct inode *inode, u32 which)
 {
-	u32 dirty;
-
 	guard(spinlock, &inode->sb->inodes_lock);
 	guard(spinlock, &inode->spin);
-	dirty = inode->flags & which;
+	u32 dirty = inode->flags & which;
 	inode->flags &= ~dirty;
 	if (!(inode->flags & (I_DIRTY | I_DIRTY_PAGES)))
 		list_del_init(&inode->dirty_link);
@@ -339,14 +337,15 @@ static u32 take_dirty(struct inode *inode, u32 which)
 
 int write_inode_now(struct inode *inode)
 {
-	int error = 0, second;
+	int error = 0;
 
 	if (!inode->sb->op->write_inode)
 		return 0;
 	if (take_dirty(inode, I_DIRTY_PAGES) || inode->data.nr_pages)
 		error = page_cache_sync(&inode->data, 0, (loff_t)(~0ULL >> 1));
 	if (take_dirty(inode, I_DIRTY)) { /* mapping blocks for the pages may have set it */
-		second = inode->sb->op->write_inode(inode, false);
+		int second = inode->sb->op->write_inode(inode, false);
+
 		if (unlikely(second == -ENOMEM))
 			/* not lost: the next sync tries again */
 			__mark_inode_dirty(inode, I_DIRTY);
@@ -376,14 +375,12 @@ static struct inode *next_dirty(struct super_block *sb)
  * end. */
 int sync_inodes(struct super_block *sb)
 {
+	int left = atomic_read(&sb->inode_count), error = 0;
 	struct inode *inode;
-	int error = 0;
 
-	for (int left = atomic_read(&sb->inode_count); left > 0 && error != -ENOMEM; left--) {
-		inode = next_dirty(sb);
-		if (!inode)
-			break;
+	while (left-- > 0 && error != -ENOMEM && (inode = next_dirty(sb)) != NULL) {
 		int one = write_inode_now(inode);
+
 		error = error && one != -ENOMEM ? error : one;
 		iput(inode);
 		cond_resched();
@@ -394,19 +391,13 @@ int sync_inodes(struct super_block *sb)
 /* ---- programs and writers -------------------------------------------------------------------- */
 
 /* Opens for writing (+1) exclude running programs (-1), and the other way round. */
-int change_writers(struct inode *inode, int by)
+int change_writers(struct inode *inode, int by, bool release)
 {
 	guard(spinlock, &inode->spin);
-	if (inode->writers && (inode->writers > 0) != (by > 0))
+	if (!release && inode->writers && (inode->writers > 0) != (by > 0))
 		return -ETXTBSY;
 	inode->writers += by;
 	return 0;
-}
-
-void release_writers(struct inode *inode, int by)
-{
-	guard(spinlock, &inode->spin);
-	inode->writers -= by;
 }
 
 /* ---- boot and checks ------------------------------------------------------------------------- */

@@ -379,19 +379,6 @@ static int detach_tree(struct mount *top, bool lazily)
 
 /* ---- mount(2) and umount2(2) ----------------------------------------------------------------- */
 
-static struct block_device *device_by_path(const char *name)
-{
-	struct path path __free(path) = {0};
-	int error = kern_path(name, LOOKUP_FOLLOW, &path);
-
-	if (error)
-		return ERR_PTR(error);
-	if (!S_ISBLK(path.dentry->inode->mode))
-		return ERR_PTR(-ENOTBLK);
-	struct block_device *device = find_block_device_by_number(path.dentry->inode->rdev);
-	return device ? device : ERR_PTR(-ENXIO);
-}
-
 static int mount_new(const char *device_name, const struct path *where, const char *type_name,
 		     unsigned flags, const char *options)
 {
@@ -399,8 +386,17 @@ static int mount_new(const char *device_name, const struct path *where, const ch
 
 	if (!type)
 		return -ENODEV;
-	struct block_device *device =
-		type->needs_device ? TRY_PTR(device_by_path(device_name)) : NULL;
+	struct block_device *device = NULL;
+	if (type->needs_device) {
+		struct path path __free(path) = {0};
+
+		TRY(kern_path(device_name, LOOKUP_FOLLOW, &path));
+		if (!S_ISBLK(path.dentry->inode->mode))
+			return -ENOTBLK;
+		device = find_block_device_by_number(path.dentry->inode->rdev);
+		if (!device)
+			return -ENXIO;
+	}
 	struct mount *mount __free(mntput) =
 		TRY_PTR(mount_make(type, device, flags, device_name, options));
 	guard(mutex, &mount_mutex);

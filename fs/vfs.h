@@ -233,12 +233,11 @@ static inline void set_nlink(struct inode *inode, u32 nlink)
 }
 /* ETXTBSY: a file is open for writing (count > 0) or runs as a program (count < 0). 0 or -ETXTBSY.
  */
-int change_writers(struct inode *inode, int by);
-void release_writers(struct inode *inode, int by);
-#define get_write_access(inode) change_writers(inode, 1)
-#define put_write_access(inode) release_writers(inode, 1)
-#define deny_write_access(inode) change_writers(inode, -1)
-#define allow_write_access(inode) release_writers(inode, -1)
+int change_writers(struct inode *inode, int by, bool release);
+#define get_write_access(inode) change_writers(inode, 1, false)
+#define put_write_access(inode) change_writers(inode, -1, true)
+#define deny_write_access(inode) change_writers(inode, -1, false)
+#define allow_write_access(inode) change_writers(inode, 1, true)
 /* to the buffer cache; sb op write_inode */
 int write_inode_now(struct inode *inode);
 int sync_inodes(struct super_block *sb); /* data and inodes; waits */
