@@ -585,8 +585,15 @@ static bool below_limit(void)
 	return (u64)(atomic_read(&dirty_bytes) + atomic_read(&flying_bytes)) <= limit_bytes;
 }
 
+bool writeback_is_busy(void)
+{
+	return atomic_read(&dirty_bytes) || atomic_read(&flying_bytes) ||
+	       memory_use_total(MEMORY_DIRTY);
+}
+
 static int writeback_thread(void *unused)
 {
+	current->in_reclaim = true; /* others wait for memory from us: we may use the reserve */
 	for (;;) {
 		wait_event_timeout(thread_wait, READ_ONCE(hurried) || too_many_dirty(), PERIOD_NS);
 		writeback_once();
@@ -633,7 +640,7 @@ static u64 shrink_scan(struct shrinker *shrinker, u64 objects)
 			freed += evict(buffer);
 	}
 	spin_unlock(&list_lock);
-	if (!hurried && (atomic_read(&dirty_bytes) || memory_use_total(MEMORY_DIRTY))) {
+	if (!hurried && writeback_is_busy()) {
 		hurried = true;
 		wake_up(&thread_wait);
 	}

@@ -95,7 +95,8 @@ int sync_buffers(struct block_device *device, bool wait);
 void invalidate_buffers(struct block_device *device); /* umount: drop all clean, unused ones */
 /* The write-back thread: dirty buffers older than 30 s every 5 s, and when too many are dirty. */
 void writeback_start(void);
-void writeback_once(void); /* one round of it */
+void writeback_once(void);     /* one round of it */
+bool writeback_is_busy(void); /* something is dirty or on its way to a disk */
 /* Called by writers, holding no page or buffer lock: writes out while more than a share of memory
  * is dirty. */
 void balance_dirty(void);

@@ -514,7 +514,7 @@ struct file {
 	struct mutex position_lock; /* taken only if the file is shared: refcount > 1 */
 	loff_t position;
 	struct path path;
-	pgoff_t readahead_next, readahead_size; /* mm/readahead */
+	pgoff_t readahead_next, readahead_size; /* mm/file_io.c: the last window's end and length */
 	void *private;
 };
 /* PATH: O_PATH; EXEC: runs as a program, so deny_write_access() holds until the last fput(). */

@@ -77,7 +77,9 @@ static struct page *file_page(const struct fault *fault)
 
 	if (unlikely(index >= mapping_pages(mapping)))
 		return ERR_PTR(-EIO);
-	page = find_get_page(mapping, index);
+	page = page_lookup(mapping, index);
+	if (likely(page && page_uptodate(page)))
+		return page;
 	if (!page && mapping->ops->writepage) {
 		current->minor_faults--;
 		current->major_faults++;
@@ -315,9 +317,13 @@ int mm_fault(struct mm *mm, u64 address, unsigned access)
 	 * fault is the kernel's own: the lock that the victim needs for its end may be ours.
 	 */
 	for (unsigned round = 0; unlikely(error == -ENOMEM) && round < OOM_ROUNDS; round++) {
-		if (fatal_signal_pending(current) || !oom_kill() || fatal_signal_pending(current))
+		if (fatal_signal_pending(current))
 			break;
-		sleep_ns(OOM_PAUSE_NS);
+		if (!reclaim_pages(1, GFP_KERNEL)) {
+			if (!oom_kill() || fatal_signal_pending(current))
+				break;
+			sleep_ns(OOM_PAUSE_NS);
+		}
 		error = try_fault(mm, address, access);
 	}
 	return error;

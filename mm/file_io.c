@@ -9,6 +9,70 @@
 #include "fs/buffer.h"
 #include "mm/page_lookup.h"
 
+#define WINDOW_MIN 4
+#define WINDOW_MAX 32
+
+/* ---- pages that are missing ------------------------------------------------------------------ */
+
+/* Start reading the pages of [start, start + count) that are in the file and not in the cache.
+ */
+static void start_window(struct address_space *mapping, pgoff_t start, pgoff_t count)
+{
+	pgoff_t end = ((pgoff_t)READ_ONCE(mapping->host->size) + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	struct page *pages[WINDOW_MAX], *old = NULL;
+
+	end = min(end, start + count);
+	for (pgoff_t index = start; index < end;) {
+		unsigned n = 0;
+
+		for (old = NULL; index < end && !old; index++) { /* they must be consecutive */
+			pages[n] = alloc_page(GFP_KERNEL | GFP_NOIO | GFP_NOWARN);
+			if (!pages[n])
+				end = index;
+			else if ((old = add_to_page_cache(pages[n], mapping, index)))
+				put_page(pages[n]);
+			else
+				n++;
+		}
+		if (old)
+			put_page(old);
+		if (n)
+			mapping->ops->readpages(mapping->host, pages, n);
+		for (unsigned i = 0; i < n; i++)
+			put_page(pages[i]);
+	}
+}
+
+struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
+			    pgoff_t wanted, struct page *page)
+{
+	if (page) {
+		put_page(page);
+	} else if (mapping->ops->writepage) {
+		/* Who goes on where the last window ended gets one twice as large. Racing readers
+		 * of one open file may mix it up: then too much is read, or too little. */
+		if (index == file->readahead_next)
+			wanted = max_t(pgoff_t, wanted, 2 * file->readahead_size + WINDOW_MIN);
+		pgoff_t size = min_t(pgoff_t, wanted, WINDOW_MAX);
+		start_window(mapping, index, size);
+		file->readahead_next = index + size;
+		file->readahead_size = size;
+	}
+	page = read_cache_page(mapping, index);
+	if (IS_ERR(page) || (u64)READ_ONCE(mapping->host->size) > (u64)index << PAGE_SHIFT)
+		return page;
+	/* Truncation may have passed before the page was in the cache: then drop it. */
+	lock_page(page);
+	if (page->mapping == mapping && !atomic_read(&page->mapcount)) {
+		if (mapping->ops->invalidate)
+			mapping->ops->invalidate(page, 0);
+		remove_from_page_cache(page, false);
+	}
+	unlock_page(page);
+	put_page(page);
+	return NULL;
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Between two pages: let others run; -EINTR in *error if the process is to end. */
@@ -48,7 +112,7 @@ static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *pos
 		if (!looked_up)
 			page = find_get_page(mapping, index);
 		looked_up = false;
-		if (unlikely(!page || !page_uptodate(page) || index == file->readahead_next)) {
+		if (unlikely(!page || !page_uptodate(page))) {
 			page = page_cache_get(file, mapping, index,
 					      DIV_ROUND_UP(offset + io->length, PAGE_SIZE), page);
 			if (IS_ERR_OR_NULL(page)) {
@@ -86,7 +150,7 @@ ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
 		return read_pages(file, io, position, NULL, false);
 	page = page_lookup(&inode->data, at >> PAGE_SHIFT);
 	barrier();
-	if (unlikely(!page || !page_uptodate(page) || at >> PAGE_SHIFT == file->readahead_next))
+	if (unlikely(!page || !page_uptodate(page)))
 		return read_pages(file, io, position, page, true);
 	n = io_put(io, (char *)page_address(page) + (at & (PAGE_SIZE - 1)), io->length);
 	put_page(page);

@@ -15,23 +15,6 @@ DEFINE_GUARD(mm_write, struct mm, down_write(&object->lock), mm_write_unlock)
 
 /* ---- unmap ----------------------------------------------------------------------------------- */
 
-/* [start, end) was unmapped. Tables without an area stay for the next one, which often comes at
- * once, up to a number that keeps freeing them cheap however many areas there are. */
-static void free_tables(struct mm *mm, u64 start, u64 end)
-{
-	u64 first = start / MMU_SLOTS_SPAN, last = (end - 1) / MMU_SLOTS_SPAN;
-
-	if (first == mm->idle_last && last == first)
-		return; /* that one is counted already */
-	mm->idle_last = last;
-	mm->idle_tables += 1 + (unsigned)min(last - first, (u64)AREAS_MAX);
-	if (mm->idle_tables < IDLE_TABLES_MAX + mm->area_count / 8)
-		return;
-	mm->idle_tables = 0;
-	guard(spinlock, &mm->page_table_lock);
-	mmu_free_tables(&mm->mmu);
-}
-
 /* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
 static int unmap_range(struct mm *mm, u64 start, u64 end)
 {
@@ -41,7 +24,17 @@ static int unmap_range(struct mm *mm, u64 start, u64 end)
 	for (; behind < mm->area_count && mm->areas[behind]->start < end; behind++)
 		vma_zap(mm->areas[behind], mm->areas[behind]->start, mm->areas[behind]->end);
 	vma_take_out(mm, first, behind);
-	free_tables(mm, start, end);
+	/* Tables without an area stay for the next one, which often comes at once, up to a number
+	 * that keeps freeing them cheap however many areas there are. */
+	u64 spans = (end - 1) / MMU_SLOTS_SPAN - start / MMU_SLOTS_SPAN;
+	if (spans || mm->idle_last != start / MMU_SLOTS_SPAN) /* else it is counted already */
+		mm->idle_tables += 1 + (unsigned)min(spans, (u64)AREAS_MAX);
+	mm->idle_last = (end - 1) / MMU_SLOTS_SPAN;
+	if (mm->idle_tables >= IDLE_TABLES_MAX + mm->area_count / 8) {
+		guard(spinlock, &mm->page_table_lock);
+		mmu_free_tables(&mm->mmu);
+		mm->idle_tables = 0;
+	}
 	return 0;
 }
 

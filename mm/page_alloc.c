@@ -18,7 +18,6 @@
 
 #define STACK_SIZE 64
 #define STACK_BATCH 32
-#define RECLAIM_ROUNDS 4
 
 struct page *memmap;
 u64 memmap_pages;
@@ -90,14 +89,6 @@ static void block_give(struct page *page, unsigned order)
 
 /* ---- allocation ------------------------------------------------------------------------------ */
 
-/* How many frames must stay free after this allocation. */
-static u64 reserve_for(unsigned gfp, unsigned round)
-{
-	if (!(gfp & GFP_KERNEL) || current->in_reclaim)
-		return 0;
-	return round == 0 ? buddy.low : round < RECLAIM_ROUNDS - 1 ? buddy.min : buddy.min / 4;
-}
-
 /*
  * Fill @pages with up to @count blocks of @order without going below @reserve; how many. Several at
  * a time come from the smallest block there is, since taking them singly would use it up as well.
@@ -129,19 +120,20 @@ static unsigned take_blocks(struct page **pages, unsigned count, unsigned order,
 static unsigned take_blocks_reclaim(struct page **pages, unsigned count, unsigned order,
 				    unsigned gfp)
 {
-	for (unsigned round = 0; round < RECLAIM_ROUNDS; round++) {
-		unsigned taken = take_blocks(pages, count, order, reserve_for(gfp, round));
+	const u64 reserves[] = {buddy.low, buddy.min, buddy.min, buddy.min / 4};
+
+	if (!(gfp & GFP_KERNEL) || current->in_reclaim)
+		return take_blocks(pages, count, order, 0);
+	for (unsigned round = 0; round < ARRAY_SIZE(reserves); round++) {
+		unsigned taken = take_blocks(pages, count, order, reserves[round]);
 
 		if (taken)
 			return taken;
-		if (!(gfp & GFP_KERNEL) || current->in_reclaim)
-			break;
 		reclaim_pages(max(STACK_BATCH * 2u, 1u << order), gfp);
 	}
 	if (!(gfp & GFP_NOWARN))
 		pr_warn_once("out of memory: %llu of %llu frames free, order %u wanted\n",
-			     (unsigned long long)buddy.free, (unsigned long long)buddy.total,
-			     order);
+			     buddy.free, buddy.total, order);
 	return 0;
 }
 

@@ -166,8 +166,8 @@ ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position);
 ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position);
 
 /*
- * readahead.c: @page is what find_get_page() gave for @index, its reference is taken over. The
- * uptodate page, read in if need be, and what follows it started to be read, as the way tells in
+ * @page is what find_get_page() gave for @index: NULL, or one that is not uptodate, whose reference
+ * is taken over. The page, read in, and what follows it started to be read, as the way tells in
  * which @file is read; @wanted pages from @index on are needed. NULL: behind the end;
  * ERR_PTR(-EIO/-ENOMEM). Sleeps.
  */

@@ -17,12 +17,13 @@
  * Dirty pages are for write-back, whose shrinker is asked like the others. Anonymous memory stays
  * (no swap).
  */
-#include "mm/page_cache.h"
+#include "fs/buffer.h"
 #include "mm/slab.h"
 
 /* the first round looks at 1/64 of memory and of each cache, the last at all */
 #define PRIORITIES 7
 #define PAUSE_NS (5 * NSEC_PER_MSEC)
+#define PAUSES 40 /* at most, while something is being written */
 
 static LIST_HEAD(shrinkers); /* complete after boot */
 static u64 hand;
@@ -111,6 +112,19 @@ static u64 run_shrinkers(unsigned priority, unsigned gfp)
 	return freed;
 }
 
+/* One turn; *@objects of the caches went, too. */
+static u64 reclaim_once(u64 pages, unsigned gfp, u64 *objects)
+{
+	u64 freed = 0;
+
+	for (unsigned priority = PRIORITIES; priority-- && freed < pages;) {
+		freed += turn_clock(memmap_pages >> priority, pages - freed);
+		*objects = run_shrinkers(priority, gfp);
+		freed += slab_shrink();
+	}
+	return freed;
+}
+
 u64 reclaim_pages(u64 pages, unsigned gfp)
 {
 	u64 freed = 0, objects = 0;
@@ -118,15 +132,16 @@ u64 reclaim_pages(u64 pages, unsigned gfp)
 	if (current->in_reclaim)
 		return 0;
 	current->in_reclaim = true;
-	for (unsigned priority = PRIORITIES; priority-- && freed < pages;) {
-		freed += turn_clock(memmap_pages >> priority, pages - freed);
-		objects = run_shrinkers(priority, gfp);
-		freed += slab_shrink();
+	for (unsigned pauses = 0; pauses < PAUSES; pauses++) {
+		freed = reclaim_once(pages, gfp, &objects);
+		if (freed || objects)
+			break;
+		/* Everything is in use or dirty: let write-back and the victims of the OOM killer
+		 * get on. */
+		sleep_ns(PAUSE_NS);
+		if (!writeback_is_busy())
+			break;
 	}
 	current->in_reclaim = false;
-	/* Everything is in use or dirty: let write-back and the victims of the OOM killer get on.
-	 */
-	if (!freed && !objects && !(gfp & GFP_NOIO))
-		sleep_ns(PAUSE_NS);
 	return freed;
 }
