@@ -242,20 +242,6 @@ static ssize_t block_file_write(struct file *file, struct io *io, loff_t *positi
 	return file->inode->bdev->read_only ? -EPERM : move(file, io, position, true);
 }
 
-static loff_t block_file_llseek(struct file *file, loff_t offset, int whence)
-{
-	if (whence == SEEK_CUR)
-		offset += file->position;
-	else if (whence == SEEK_END)
-		offset += device_size(file);
-	else if (whence != SEEK_SET)
-		return -EINVAL;
-	if (offset < 0 || offset > device_size(file))
-		return -EINVAL;
-	file->position = offset;
-	return offset;
-}
-
 static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
 {
 	struct block_device *device = file->inode->bdev;
@@ -289,7 +275,7 @@ static int block_file_fsync(struct file *file, bool data_only)
 const struct file_operations block_device_file_operations = {
 	.read = block_file_read,
 	.write = block_file_write,
-	.llseek = block_file_llseek,
+	.seekable = true,
 	.ioctl = block_file_ioctl,
 	.fsync = block_file_fsync,
 };

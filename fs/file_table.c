@@ -19,7 +19,7 @@ struct file_table {
 	spinlock_t lock;   /* all below, when shared */
 	u32 size;	   /* of the arrays */
 	u32 limit;	   /* numbers below it may be given out */
-	u32 lowest;	   /* all numbers below it are used */
+	u32 lowest, end;   /* all numbers below the one, none from the other on, are used */
 	struct file **files;
 	bool *on_exec; /* close on exec */
 	struct file *first_files[FILE_TABLE_FIRST];
@@ -72,7 +72,7 @@ struct file_table *file_table_fork(struct file_table *parent)
 	if (!table)
 		return NULL;
 	spin_lock(&parent->lock);
-	while (table->size < parent->size) {
+	while (table->size < parent->end) {
 		spin_unlock(&parent->lock);
 		if (table_grow(table)) {
 			file_table_put(table);
@@ -82,7 +82,8 @@ struct file_table *file_table_fork(struct file_table *parent)
 	}
 	table->limit = parent->limit;
 	table->lowest = parent->lowest;
-	for (u32 fd = 0; fd < parent->size; fd++)
+	table->end = parent->end;
+	for (u32 fd = 0; fd < parent->end; fd++)
 		if (parent->files[fd]) {
 			get_file(parent->files[fd]);
 			table->files[fd] = parent->files[fd];
@@ -109,7 +110,7 @@ void file_table_put(struct file_table *table)
 {
 	if (!table || !atomic_dec_and_test(&table->refcount))
 		return;
-	for (u32 fd = 0; fd < table->size; fd++)
+	for (u32 fd = 0; fd < table->end; fd++)
 		if (table->files[fd])
 			let_go(table, table->files[fd]);
 	if (table->files != table->first_files)
@@ -124,7 +125,7 @@ struct file_table *file_table_unshare(struct file_table *table)
 
 void file_table_exec(struct file_table *table)
 {
-	for (u32 fd = 0; fd < table->size; fd++)
+	for (u32 fd = 0; fd < table->end; fd++)
 		if (table->on_exec[fd])
 			sys_close((int)fd);
 }
@@ -184,7 +185,7 @@ struct file *file_table_get_file(struct file_table *table, int fd)
 int file_table_next(struct file_table *table, int fd)
 {
 	guard(spinlock, &table->lock);
-	for (; fd >= 0 && (u32)fd < table->size; fd++)
+	for (; fd >= 0 && (u32)fd < table->end; fd++)
 		if (table->files[fd])
 			return fd;
 	return -1;
@@ -212,7 +213,9 @@ static struct file *put_at(struct file_table *table, u32 fd, struct file *file, 
 
 	table->files[fd] = file;
 	table->on_exec[fd] = close_on_exec;
-	if (!file)
+	if (file)
+		table->end = max(table->end, fd + 1);
+	else
 		table->lowest = min(table->lowest, fd);
 	return old;
 }

@@ -2,6 +2,7 @@
  * read_write.c - reading, writing and seeking in an open file, and copying from one to another:
  * checks, then the file's own operation.
  */
+#include "fs/block.h"
 #include "fs/internal.h"
 #include "kernel/core/jobctl.h"
 
@@ -84,17 +85,19 @@ bool file_lock_position(struct file *file)
 
 /* ---- seeking --------------------------------------------------------------------------------- */
 
-loff_t generic_file_llseek(struct file *file, loff_t offset, int whence)
+/* A file of a character device has positions in name only. */
+static loff_t seek(struct file *file, loff_t offset, int whence)
 {
 	struct inode *inode = file->inode;
-	loff_t size = inode->size;
+	bool device = S_ISBLK(inode->mode);
+	loff_t size = device ? (loff_t)inode->bdev->sectors * SECTOR_SIZE : inode->size;
 
+	if (S_ISCHR(inode->mode))
+		return file->position = 0;
 	/* A directory in memory has positions, but no end. */
 	if (S_ISDIR(inode->mode) && whence > SEEK_CUR && !inode->sb->bdev)
 		return -EINVAL;
 	switch (whence) {
-	case SEEK_SET:
-		break;
 	case SEEK_CUR:
 		offset += file->position;
 		break;
@@ -103,6 +106,8 @@ loff_t generic_file_llseek(struct file *file, loff_t offset, int whence)
 		break;
 	case SEEK_DATA:
 	case SEEK_HOLE:
+		if (device)
+			return -EINVAL;
 		if (offset < 0 || offset >= size)
 			return -ENXIO;
 		if (inode->op->seek)
@@ -110,13 +115,11 @@ loff_t generic_file_llseek(struct file *file, loff_t offset, int whence)
 		else if (whence == SEEK_HOLE)
 			offset = size;
 		break;
-	default:
-		return -EINVAL;
 	}
-	if (offset < 0 || (inode->sb->max_bytes && (u64)offset > inode->sb->max_bytes))
+	if (offset < 0 || (device && offset > size) ||
+	    (inode->sb->max_bytes && (u64)offset > inode->sb->max_bytes))
 		return -EINVAL;
-	file->position = offset;
-	return offset;
+	return file->position = offset;
 }
 
 s64 sys_lseek(int number, loff_t offset, int whence)
@@ -125,10 +128,10 @@ s64 sys_lseek(int number, loff_t offset, int whence)
 
 	if (unlikely(whence < SEEK_SET || whence > SEEK_HOLE))
 		return -EINVAL;
-	if (unlikely(!fd.file->fop->llseek))
+	if (unlikely(!fd.file->fop->seekable))
 		return -ESPIPE;
 	bool locked = file_lock_position(fd.file);
-	loff_t result = fd.file->fop->llseek(fd.file, offset, whence);
+	loff_t result = seek(fd.file, offset, whence);
 	file_unlock_position(fd.file, locked);
 	return result;
 }
@@ -136,12 +139,6 @@ s64 sys_lseek(int number, loff_t offset, int whence)
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 typedef ssize_t (*transfer_function)(struct file *file, struct io *io, loff_t *position);
-
-/* A file with positions: no pipe, terminal ... */
-static bool is_seekable(const struct file *file)
-{
-	return file->fop->llseek != NULL;
-}
 
 /* @offset NULL: at the file's own position; only a file that others share needs its lock. */
 static __always_inline s64 transfer(int number, const void __user *buffer, size_t count,
@@ -153,7 +150,7 @@ static __always_inline s64 transfer(int number, const void __user *buffer, size_
 		return -EINVAL;
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	if (offset)
-		return likely(is_seekable(fd.file)) ? function(fd.file, &io, offset) : -ESPIPE;
+		return likely(fd.file->fop->seekable) ? function(fd.file, &io, offset) : -ESPIPE;
 	bool locked = file_lock_position(fd.file);
 	s64 result = function(fd.file, &io, &fd.file->position);
 	file_unlock_position(fd.file, locked);
@@ -204,7 +201,7 @@ static s64 transfer_vector(int number, const void __user *from, u64 count, loff_
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	if (count > IOV_MAX)
 		return -EINVAL;
-	if (positioned && !is_seekable(fd.file))
+	if (positioned && !fd.file->fop->seekable)
 		return -ESPIPE;
 	struct iovec *vector __free(kfree) = kmalloc(count * sizeof(*vector), GFP_KERNEL);
 	if (!vector)
@@ -287,7 +284,7 @@ s64 sys_fadvise64(int number, loff_t offset, loff_t length, int advice)
 	enum { NORMAL, NOREUSE = 5 };
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 
-	if (!is_seekable(fd.file))
+	if (!fd.file->fop->seekable)
 		return -ESPIPE;
 	return offset < 0 || length < 0 || advice < NORMAL || advice > NOREUSE ? -EINVAL : 0;
 }
@@ -352,7 +349,7 @@ s64 sys_sendfile(int out_number, int in_number, loff_t *offset, size_t count)
 	TRY(get_position(in.file, offset, &from));
 	if (!(in.file->mode & FMODE_READ))
 		return -EBADF;
-	if (offset && !is_seekable(in.file))
+	if (offset && !in.file->fop->seekable)
 		return -ESPIPE;
 	if (from < 0 || (u64)from + count > ~0ULL >> 1)
 		return -EINVAL;

@@ -495,7 +495,7 @@ struct file_operations {
 	void (*release)(struct file *file);
 	ssize_t (*read)(struct file *file, struct io *io, loff_t *position);
 	ssize_t (*write)(struct file *file, struct io *io, loff_t *position);
-	loff_t (*llseek)(struct file *file, loff_t offset, int whence); /* NULL: -ESPIPE */
+	bool seekable; /* has positions; else -ESPIPE */
 	/* directory, under inode->lock read */
 	int (*iterate)(struct file *file, struct dir_context *context);
 	s64 (*ioctl)(struct file *file, unsigned command, u64 argument);
@@ -608,7 +608,6 @@ bool dir_emit_dots(struct file *file, struct dir_context *context);
 void register_chrdev(dev_t dev, const char *name, umode_t mode, const struct file_operations *fop);
 /* For device nodes, FIFOs: set i->fop from mode and rdev. */
 void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev);
-loff_t generic_file_llseek(struct file *file, loff_t offset, int whence);
 /* The same of /dev/zero, and of no file: anonymous memory, private or shared. */
 void touch_atime(struct file *file); /* relatime unless SB_NOATIME */
 void touch_inode_atime(struct inode *inode, const struct mount *mount); /* of a link, too */

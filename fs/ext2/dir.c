@@ -276,7 +276,7 @@ static int ext2_iterate(struct file *file, struct dir_context *context)
 }
 
 const struct file_operations ext2_dir_operations = {
-	.llseek = generic_file_llseek,
+	.seekable = true,
 	.iterate = ext2_iterate,
 	.fsync = ext2_fsync,
 };

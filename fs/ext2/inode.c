@@ -299,7 +299,7 @@ static const struct address_space_operations mapping_operations = {
 static const struct file_operations file_operations = {
 	.read = page_cache_read,
 	.write = page_cache_write,
-	.llseek = generic_file_llseek,
+	.seekable = true,
 	.mmap = MAPPED_PAGES,
 	.fsync = ext2_fsync,
 };

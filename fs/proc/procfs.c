@@ -299,7 +299,7 @@ static const struct inode_operations place_operations = {
 	.setattr = no_setattr,
 };
 static const struct file_operations dir_file_operations = {
-	.llseek = generic_file_llseek,
+	.seekable = true,
 	.iterate = proc_iterate,
 };
 static const struct file_operations file_operations = {
@@ -307,7 +307,7 @@ static const struct file_operations file_operations = {
 	.release = proc_release,
 	.read = proc_read,
 	.write = proc_write,
-	.llseek = generic_file_llseek,
+	.seekable = true,
 };
 
 /* ---- the superblock -------------------------------------------------------------------------- */

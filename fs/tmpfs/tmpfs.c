@@ -470,7 +470,7 @@ static const struct inode_operations other_operations = {
 };
 
 static const struct file_operations directory_file_operations = {
-	.llseek = generic_file_llseek,
+	.seekable = true,
 	.iterate = tmpfs_iterate,
 	.fsync = tmpfs_fsync,
 };
@@ -478,7 +478,7 @@ static const struct file_operations directory_file_operations = {
 static const struct file_operations file_operations = {
 	.read = page_cache_read,
 	.write = page_cache_write,
-	.llseek = generic_file_llseek,
+	.seekable = true,
 	.mmap = MAPPED_PAGES,
 	.fsync = tmpfs_fsync,
 };

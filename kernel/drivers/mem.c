@@ -16,11 +16,6 @@ enum {
 	KMSG_MINOR = 11
 };
 
-static loff_t null_llseek(struct file *file, loff_t offset, int whence)
-{
-	return file->position = 0;
-}
-
 /* Zeros or numbers, piece by piece. */
 static ssize_t data_read(struct file *file, struct io *io, loff_t *position)
 {
@@ -54,7 +49,7 @@ void mem_devices_init(void)
 	static const struct file_operations data = {
 		.read = data_read,
 		.write = sink_write,
-		.llseek = null_llseek,
+		.seekable = true,
 	};
 	static struct file_operations zero;
 
