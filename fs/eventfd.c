@@ -13,27 +13,17 @@ struct event { /* inode->private */
 	wait_queue_head_t wait;
 };
 
-/* The whole count, or one of it; false: there is nothing. */
-static bool take(struct event *event, u64 *value)
+/* Take the whole count, or one of it, or add to it; false: there is nothing, or no room. */
+static bool change(struct event *event, u64 *value, bool take)
 {
 	u64 count = READ_ONCE(event->count);
 
 	do {
-		if (!count)
+		if (take)
+			*value = event->semaphore && count ? 1 : count;
+		if (take ? !count : *value > COUNT_MAX - count)
 			return false;
-		*value = event->semaphore ? 1 : count;
-	} while (!try_cmpxchg(&event->count, &count, count - *value));
-	return true;
-}
-
-static bool add(struct event *event, u64 value)
-{
-	u64 count = READ_ONCE(event->count);
-
-	do {
-		if (value > COUNT_MAX - count)
-			return false;
-	} while (!try_cmpxchg(&event->count, &count, count + value));
+	} while (!try_cmpxchg(&event->count, &count, take ? count - *value : count + *value));
 	return true;
 }
 
@@ -44,7 +34,7 @@ static ssize_t event_read(struct file *file, struct io *io, loff_t *position)
 
 	if (io->length < sizeof(value))
 		return -EINVAL;
-	TRY(file_wait(file, event->wait, take(event, &value)));
+	TRY(file_wait(file, event->wait, change(event, &value, true)));
 	wake_up(&event->wait);
 	return io_put(io, &value, sizeof(value)) == sizeof(value) ? (ssize_t)sizeof(value)
 								  : -EFAULT;
@@ -61,7 +51,7 @@ static ssize_t event_write(struct file *file, struct io *io, loff_t *position)
 		return -EFAULT;
 	if (value > COUNT_MAX)
 		return -EINVAL;
-	TRY(file_wait(file, event->wait, add(event, value)));
+	TRY(file_wait(file, event->wait, change(event, &value, false)));
 	wake_up(&event->wait);
 	return sizeof(value);
 }

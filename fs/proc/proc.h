@@ -62,8 +62,7 @@ int process_place(pid_t pid, bool root, struct path *path);
 void proc_stat_show(struct text *out, const struct proc_entry *entry);
 void proc_uptime_show(struct text *out, const struct proc_entry *entry);
 void proc_loadavg_show(struct text *out, const struct proc_entry *entry);
-/* One CPU's lines of /proc/cpuinfo into @buf; the length. kernel/x86/cpu.c */
-size_t system_cpu_text(unsigned cpu, char *buf, size_t size);
+void proc_cpuinfo_show(struct text *out, const struct proc_entry *entry); /* kernel/x86/cpu.c */
 
 #define USER_HZ 100
 #define ULL(x) ((unsigned long long)(x))

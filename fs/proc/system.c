@@ -142,14 +142,6 @@ void proc_mounts_show(struct text *out, const struct proc_entry *entry)
 
 /* ---- names and devices ----------------------------------------------------------------------- */
 
-static void cpuinfo_show(struct text *out, const struct proc_entry *entry)
-{
-	char lines[512];
-
-	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
-		text_write(out, lines, system_cpu_text(cpu, lines, sizeof(lines)));
-}
-
 static void cmdline_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out, "%s\n", cmdline_text());
@@ -276,7 +268,7 @@ const struct proc_node proc_root_nodes[] = {
 	{"stat", PROC_FILE, .show = proc_stat_show},
 	{"uptime", PROC_FILE, .show = proc_uptime_show},
 	{"loadavg", PROC_FILE, .show = proc_loadavg_show},
-	{"cpuinfo", PROC_FILE, .show = cpuinfo_show},
+	{"cpuinfo", PROC_FILE, .show = proc_cpuinfo_show},
 	{STRING("version", "Linux version " SYSTEM_RELEASE " (chainwalk) " SYSTEM_VERSION)},
 	{"filesystems", PROC_FILE, .show = filesystems_show},
 	{"cmdline", PROC_FILE, .show = cmdline_show},
