@@ -72,15 +72,15 @@ ssize_t kernel_read(struct file *file, void *buf, size_t n, loff_t offset)
 	return vfs_read(file, &io, &offset);
 }
 
-bool file_lock_position(struct file *file)
+struct file *file_lock_position(struct file *file)
 {
 	if (likely(atomic_read(&file->refcount) == 1))
-		return false;
+		return NULL;
 	/* The others may wait long in a read, and have no position. */
 	if (!S_ISREG(file->inode->mode) && !S_ISDIR(file->inode->mode))
-		return false;
+		return NULL;
 	mutex_lock(&file->position_lock);
-	return true;
+	return file;
 }
 
 /* ---- seeking --------------------------------------------------------------------------------- */
@@ -130,10 +130,8 @@ s64 sys_lseek(int number, loff_t offset, int whence)
 		return -EINVAL;
 	if (unlikely(!fd.file->fop->seekable))
 		return -ESPIPE;
-	bool locked = file_lock_position(fd.file);
-	loff_t result = seek(fd.file, offset, whence);
-	file_unlock_position(fd.file, locked);
-	return result;
+	struct file *locked __free(position) = file_lock_position(fd.file);
+	return seek(fd.file, offset, whence);
 }
 
 /* ---- the calls ------------------------------------------------------------------------------- */
@@ -151,10 +149,8 @@ static __always_inline s64 transfer(int number, const void __user *buffer, size_
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	if (offset)
 		return likely(fd.file->fop->seekable) ? function(fd.file, &io, offset) : -ESPIPE;
-	bool locked = file_lock_position(fd.file);
-	s64 result = function(fd.file, &io, &fd.file->position);
-	file_unlock_position(fd.file, locked);
-	return result;
+	struct file *locked __free(position) = file_lock_position(fd.file);
+	return function(fd.file, &io, &fd.file->position);
 }
 
 s64 sys_read(int fd, void *buffer, size_t count)
@@ -218,7 +214,7 @@ static s64 transfer_vector(int number, const void __user *from, u64 count, loff_
 	}
 	if (!(fd.file->mode & (function == vfs_read ? FMODE_READ : FMODE_WRITE)))
 		return -EBADF;
-	bool locked = !positioned && file_lock_position(fd.file);
+	struct file *locked __free(position) = positioned ? NULL : file_lock_position(fd.file);
 	for (u64 i = 0; i < count && result >= 0; i++) {
 		struct io io = {(void *)vector[i].base, vector[i].length, true};
 
@@ -229,7 +225,6 @@ static s64 transfer_vector(int number, const void __user *from, u64 count, loff_
 		if ((u64)result < vector[i].length)
 			break;
 	}
-	file_unlock_position(fd.file, locked);
 	return total ? total : result;
 }
 

@@ -51,36 +51,24 @@ static bool getdents_emit(struct dir_context *context, const char *name, unsigne
 	return true;
 }
 
-static s64 getdents_file(struct file *file, void *buffer, unsigned count)
+s64 sys_getdents64(int number, void *buffer, u32 count)
 {
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
+	struct file *file = fd.file, *locked __free(position) = file_lock_position(file);
 	struct getdents out = {{getdents_emit, file->position}, buffer, NULL, count, 0};
-	struct inode *inode = file->inode;
 
 	if (!file->fop->iterate)
 		return -ENOTDIR;
-	guard(read, &inode->lock);
-	if (inode->flags & I_DEAD)
+	guard(read, &file->inode->lock);
+	if (file->inode->flags & I_DEAD)
 		return -ENOENT;
 	int error = file->fop->iterate(file, &out.context);
 	file->position = out.context.position;
 	touch_atime(file);
 	if (!out.previous)
 		return error < 0 ? error : out.error;
-	if (put_user(out.context.position, (s64 *)(out.previous + 8)))
-		return -EFAULT;
-	return (s64)(count - out.left);
-}
-
-s64 sys_getdents64(int number, void *buffer, u32 count)
-{
-	struct fd fd __free(fd) = fdget(number);
-
-	if (!fd.file)
-		return -EBADF;
-	bool locked = file_lock_position(fd.file);
-	s64 result = getdents_file(fd.file, buffer, count);
-	file_unlock_position(fd.file, locked);
-	return result;
+	return put_user(out.context.position, (s64 *)(out.previous + 8)) ? -EFAULT
+									 : (s64)(count - out.left);
 }
 
 bool dir_emit_dots(struct file *file, struct dir_context *context)

@@ -576,14 +576,10 @@ ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);
 ssize_t vfs_write(struct file *file, struct io *io, loff_t *position);
 int vfs_fsync(struct file *file, bool data_only);
 int vfs_ftruncate(struct file *file, loff_t size); /* ftruncate(2) */
-/* Lock file->position around its use if others share the file: returns what file_unlock_position()
- * needs. */
-bool file_lock_position(struct file *file);
-static inline void file_unlock_position(struct file *file, bool locked)
-{
-	if (unlikely(locked))
-		mutex_unlock(&file->position_lock);
-}
+/* Lock file->position while the variable lives, if others share the file:
+ *	struct file *locked __free(position) = file_lock_position(file); */
+struct file *file_lock_position(struct file *file);
+DEFINE_FREE(position, struct file *, if (*variable) mutex_unlock(&(*variable)->position_lock))
 
 /* A file's poll method calls poll_wait() for the one queue whose wake-up may change its answer,
  * before it looks; it must not sleep. @table NULL: its answer is enough. */
