@@ -168,15 +168,6 @@ struct fd fdget(int number)
 	return fd;
 }
 
-struct file *fget(int number)
-{
-	struct fd fd = fdget(number);
-
-	if (fd.file && !fd.counted)
-		get_file(fd.file);
-	return fd.file;
-}
-
 struct file *file_table_get_file(struct file_table *table, int fd)
 {
 	return fdget_shared(table, (u32)fd).file;

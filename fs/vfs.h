@@ -7,7 +7,7 @@
  * joins a superblock's root to a place in the tree; a struct path is a dentry seen through a mount.
  * A file is an open file description.
  *
- * References. dget/dput, iget.../iput, mntget/mntput, fget/fput. A dentry holds its parent and its
+ * References. dget/dput, iget.../iput, mntget/mntput, get_file/fput. A dentry holds its parent and its
  * inode. A hashed dentry stays cached when its count falls to zero (DREF_KEPT below); an unhashed
  * one is freed. Names are found word by word: a name that is looked up, and the text
  * of a symbolic link, has 8 readable bytes behind its end.
@@ -555,7 +555,6 @@ DEFINE_FREE(fd, struct fd, fdput(*variable))
 			return -EBADF;                                                             \
 		__fd;                                                                              \
 	})
-struct file *fget(int fd); /* always counted; NULL */
 /* another task's (/proc/PID/fd); NULL */
 struct file *file_table_get_file(struct file_table *table, int fd);
 int file_table_next(struct file_table *table, int fd); /* lowest open descriptor >= fd, or -1 */

@@ -47,7 +47,7 @@ static void write_time_left(void *timeout, u64 deadline)
 
 struct poll_item {
 	struct pollfd fd;
-	struct file *file; /* NULL of a negative or bad number */
+	struct fd file; /* none of a negative or bad number */
 	struct poll_table table;
 };
 
@@ -55,11 +55,11 @@ static bool ask(struct poll_item *item, struct poll_table *table)
 {
 	unsigned mask = POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;
 
-	if (!item->file) {
+	if (!item->file.file) {
 		item->fd.revents = item->fd.fd < 0 ? 0 : POLLNVAL;
 	} else {
-		if (item->file->fop->poll)
-			mask = item->file->fop->poll(item->file, table);
+		if (item->file.file->fop->poll)
+			mask = item->file.file->fop->poll(item->file.file, table);
 		item->fd.revents = (s16)(mask & ((u16)item->fd.events | POLLERR | POLLHUP));
 	}
 	return item->fd.revents;
@@ -73,7 +73,7 @@ static s64 wait_for_items(struct poll_item *items, u32 count, u64 deadline)
 	s64 ready = 0;
 
 	for (struct poll_item *item = items; item < items + count; item++) {
-		item->file = item->fd.fd < 0 ? NULL : fget(item->fd.fd);
+		item->file = fdget(item->fd.fd);
 		item->table.entry.task = current;
 		INIT_LIST_HEAD(&item->table.entry.link);
 	}
@@ -93,8 +93,7 @@ static s64 wait_for_items(struct poll_item *items, u32 count, u64 deadline)
 	for (struct poll_item *item = items; item < items + count; item++) {
 		if (item->table.queue)
 			remove_wait_queue(item->table.queue, &item->table.entry);
-		if (item->file)
-			fput(item->file);
+		fdput(item->file);
 	}
 	return ready;
 }
