@@ -102,8 +102,12 @@ struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 lengt
 struct dentry *d_alloc_root(struct inode *root)
 {
 	static const char name[16] = "/";
-	struct dentry *dentry = dentry_alloc(name, 1);
+	struct dentry *dentry = root ? dentry_alloc(name, 1) : NULL;
 
+	if (!dentry && root) {
+		remove_inode_hash(root); /* so that it goes away at once */
+		iput(root);
+	}
 	if (!dentry)
 		return NULL;
 	dentry->name_hash = 0;

@@ -285,6 +285,7 @@ struct dentry {
 };
 
 /* dcache.c */
+/* Takes over @root's reference, even if it fails; NULL: out of memory, or @root is NULL. */
 struct dentry *d_alloc_root(struct inode *root);
 /* hash it, with @inode's reference (NULL: negative) */
 void d_add(struct dentry *dentry, struct inode *inode);

@@ -320,16 +320,13 @@ static int mount_root(struct super_block *sb)
 {
 	struct inode *root = TRY_PTR(ext2_iget(sb, EXT2_ROOT_INODE));
 
-	if (S_ISDIR(root->mode))
+	if (S_ISDIR(root->mode)) {
 		sb->root = d_alloc_root(root);
-	if (sb->root)
-		return 0;
-	int error =
-		S_ISDIR(root->mode) ? -ENOMEM : ext2_error(EXT2_FS(sb), "no directory is inode", 2);
-
+		return sb->root ? 0 : -ENOMEM;
+	}
 	remove_inode_hash(root); /* so that it goes away at once */
 	iput(root);
-	return error;
+	return ext2_error(EXT2_FS(sb), "no directory is inode", 2);
 }
 
 static int fill(struct super_block *sb, bool silent)

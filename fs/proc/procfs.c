@@ -323,14 +323,10 @@ static const struct super_operations super_operations = {.statfs = proc_statfs};
 static int proc_fill_super(struct super_block *sb, const char *options, bool silent)
 {
 	struct proc_entry entry = {.node = &root_node, .number = -1};
-	struct inode *root;
 
 	sb->op = &super_operations;
 	sb->flags |= SB_NOATIME;
-	root = proc_inode(sb, &entry);
-	sb->root = root ? d_alloc_root(root) : NULL;
-	if (root && !sb->root)
-		iput(root);
+	sb->root = d_alloc_root(proc_inode(sb, &entry));
 	return sb->root ? 0 : -ENOMEM;
 }
 

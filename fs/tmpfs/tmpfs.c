@@ -573,11 +573,7 @@ int tmpfs_fill_super(struct super_block *sb, const char *text, bool silent)
 
 	root->uid = (uid_t)values[UID];
 	root->gid = (gid_t)values[GID];
-	sb->root = d_alloc_root(root);
-	if (!sb->root) {
-		iput(root);
-		return -ENOMEM;
-	}
+	sb->root = TRY_PTR(d_alloc_root(root));
 	super = NULL;
 	return 0;
 }
@@ -610,12 +606,7 @@ int tmpfs_nameless(umode_t mode, struct path *path)
 		if (!nowhere)
 			nowhere = TRY_PTR(vfs_mount_internal("tmpfs"));
 	}
-	struct inode *inode = TRY_PTR(tmpfs_inode(nowhere->sb, NULL, mode, 0));
-	path->dentry = d_alloc_root(inode);
-	if (!path->dentry) {
-		iput(inode);
-		return -ENOMEM;
-	}
+	path->dentry = TRY_PTR(d_alloc_root(tmpfs_inode(nowhere->sb, NULL, mode, 0)));
 	path->mount = nowhere;
 	mntget(nowhere);
 	return 0;
