@@ -7,10 +7,10 @@
  * joins a superblock's root to a place in the tree; a struct path is a dentry seen through a mount.
  * A file is an open file description.
  *
- * References. dget/dput, iget.../iput, mntget/mntput, get_file/fput. A dentry holds its parent and its
- * inode. A hashed dentry stays cached when its count falls to zero (DREF_KEPT below); an unhashed
- * one is freed. Names are found word by word: a name that is looked up, and the text
- * of a symbolic link, has 8 readable bytes behind its end.
+ * References. dget/dput, iget.../iput, mntget/mntput, get_file/fput. A dentry holds its parent and
+ * its inode. A hashed dentry stays cached when its count falls to zero (DREF_KEPT below); an
+ * unhashed one is freed. Names are found word by word: a name that is looked up, and the text of a
+ * symbolic link, has 8 readable bytes behind its end.
  *
  * Lock order (outermost first):
  *   super_block->rename_lock (mutex, renames across directories)
