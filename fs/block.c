@@ -27,24 +27,14 @@ struct block_device *next_block_device(struct block_device *previous)
 	return next == &devices ? NULL : list_entry(next, struct block_device, link);
 }
 
-struct block_device *find_block_device(const char *name)
+struct block_device *find_block_device(const char *name, dev_t dev)
 {
 	struct block_device *device = NULL;
 
-	if (strncmp(name, "/dev/", 5) == 0)
+	if (name && strncmp(name, "/dev/", 5) == 0)
 		name += 5;
 	while ((device = next_block_device(device)) != NULL)
-		if (strcmp(device->name, name) == 0)
-			break;
-	return device;
-}
-
-struct block_device *find_block_device_by_number(dev_t dev)
-{
-	struct block_device *device = NULL;
-
-	while ((device = next_block_device(device)) != NULL)
-		if (device->dev == dev)
+		if (name ? strcmp(device->name, name) == 0 : device->dev == dev)
 			break;
 	return device;
 }
@@ -177,7 +167,6 @@ void block_init(void)
 
 #define BLKROGET 0x125e
 #define BLKGETSIZE 0x1260
-#define BLKFLSBUF 0x1261
 #define BLKSSZGET 0x1268
 #define BLKGETSIZE64 0x80081272u
 
@@ -245,23 +234,18 @@ static ssize_t block_file_write(struct file *file, struct io *io, loff_t *positi
 static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
 {
 	struct block_device *device = file->inode->bdev;
-	void *user = (void *)(uintptr_t)argument;
+	u64 __user *wide = (void *)(uintptr_t)argument;
+	int __user *word = (void *)(uintptr_t)argument;
 
 	switch (command) {
 	case BLKGETSIZE64:
-		return put_user((u64)device_size(file), (u64 __user *)user);
+		return put_user((u64)device_size(file), wide);
 	case BLKGETSIZE:
-		return put_user(device->sectors, (u64 __user *)user);
+		return put_user(device->sectors, wide);
 	case BLKSSZGET:
-		return put_user((int)SECTOR_SIZE, (int __user *)user);
+		return put_user((int)SECTOR_SIZE, word);
 	case BLKROGET:
-		return put_user((int)device->read_only, (int __user *)user);
-	case BLKFLSBUF:
-		if (current->cred->euid)
-			return -EACCES;
-		sync_buffers(device, true);
-		invalidate_buffers(device);
-		return 0;
+		return put_user((int)device->read_only, word);
 	default:
 		return -ENOTTY;
 	}

@@ -57,8 +57,8 @@ struct block_device {
 
 /* Make @device known; /dev/NAME exists from now on. Devices do not go away. */
 void register_block_device(struct block_device *device);
-struct block_device *find_block_device(const char *name); /* "vda" or "/dev/vda"; NULL */
-struct block_device *find_block_device_by_number(dev_t dev);
+/* By @name, "vda" or "/dev/vda", or if that is NULL by number; NULL. */
+struct block_device *find_block_device(const char *name, dev_t dev);
 /* The device after @previous (NULL: the first) in order of registration, or NULL. */
 struct block_device *next_block_device(struct block_device *previous);
 

@@ -140,11 +140,6 @@ static bool trylock_buffer(struct buffer *buffer)
 	return !test_and_set_bit(B_LOCKED, &buffer->flags);
 }
 
-static void lock_buffer(struct buffer *buffer)
-{
-	wait_event(block_wait, trylock_buffer(buffer));
-}
-
 static void unlock_buffer(struct buffer *buffer)
 {
 	clear_bit_unlock(B_LOCKED, &buffer->flags); /* from here on it may go away */
@@ -177,34 +172,30 @@ void __mark_buffer_dirty(struct buffer *buffer)
 	atomic_add(buffer->size, &dirty_bytes);
 }
 
-/* Take @buffer off its dirty list, which is locked; was it dirty? */
-static bool take_dirty(struct buffer *buffer)
+/*
+ * Take @buffer off its dirty list, which is locked; was it dirty? With @write it is from now on in
+ * flight, and B_LOCKED is the caller's; else its contents are void. A sync must see it on the list,
+ * or flying.
+ */
+static bool take_dirty(struct buffer *buffer, bool write)
 {
 	if (!test_and_clear_bit(B_DIRTY, &buffer->flags))
 		return false;
+	if (write) {
+		atomic_add(buffer->size, &flying_bytes);
+		clear_bit(B_ERROR, &buffer->flags);
+		if (buffer->page)
+			atomic_inc(&buffer->page->mapping->writes);
+	}
 	list_del_init(&buffer->dirty_link);
 	atomic_sub(buffer->size, &dirty_bytes);
 	return true;
 }
 
-/* Its contents are void. */
-static void clean_buffer(struct buffer *buffer)
+static bool clean_buffer(struct buffer *buffer, bool write)
 {
 	guard(spinlock, &list_of(buffer)->lock);
-	take_dirty(buffer);
-}
-
-/* If the locked @buffer is dirty, it is from now on in flight. Its list is locked: it must be seen
- * there, or flying. */
-static bool take_off(struct buffer *buffer)
-{
-	if (!test_bit(B_DIRTY, &buffer->flags))
-		return false;
-	atomic_add(buffer->size, &flying_bytes);
-	clear_bit(B_ERROR, &buffer->flags);
-	if (buffer->page)
-		atomic_inc(&buffer->page->mapping->writes);
-	return take_dirty(buffer);
+	return take_dirty(buffer, write);
 }
 
 /* ---- I/O ------------------------------------------------------------------------------------- */
@@ -264,7 +255,7 @@ int read_buffer(struct buffer *buffer)
 {
 	if (likely(test_bit(B_UPTODATE, &buffer->flags)))
 		return 0;
-	lock_buffer(buffer);
+	wait_event(block_wait, trylock_buffer(buffer));
 	if (test_bit(B_UPTODATE, &buffer->flags)) {
 		unlock_buffer(buffer);
 		return 0;
@@ -285,13 +276,9 @@ void write_buffers(struct buffer *first, unsigned count)
 		if (!trylock_buffer(buffer)) {
 			submit_buffers(BLOCK_WRITE, batch, ready); /* let go before we wait */
 			ready = 0;
-			lock_buffer(buffer);
+			wait_event(block_wait, trylock_buffer(buffer));
 		}
-		spin_lock(&list_of(buffer)->lock);
-		bool dirty = take_off(buffer);
-
-		spin_unlock(&list_of(buffer)->lock);
-		if (dirty)
+		if (clean_buffer(buffer, true))
 			batch[ready++] = buffer;
 		else
 			unlock_buffer(buffer);
@@ -387,7 +374,7 @@ struct buffer *bread(struct block_device *device, u64 block)
 
 void bforget(struct buffer *buffer)
 {
-	clean_buffer(buffer);
+	clean_buffer(buffer, false);
 	if (buffer->page) { /* a damaged file system uses a file's block */
 		brelse(buffer);
 		return;
@@ -443,7 +430,7 @@ static void push_out(struct buffer *other)
 {
 	unhash(other, true);
 	if (!other->page)
-		clean_buffer(other);
+		clean_buffer(other, false);
 	wait_on_buffer(other);
 	brelse(other); /* a metadata buffer is now left to the shrinker */
 }
@@ -470,7 +457,7 @@ void forget_page_buffer(struct buffer *buffer)
 {
 	if (test_bit(B_MAPPED, &buffer->flags))
 		unhash(buffer, true);
-	clean_buffer(buffer);
+	clean_buffer(buffer, false);
 	wait_on_buffer(buffer);
 	while (atomic_read(&buffer->refcount)) /* who reads the device: not long */
 		sleep_ns(100 * NSEC_PER_USEC);
@@ -479,42 +466,28 @@ void forget_page_buffer(struct buffer *buffer)
 
 /* ---- writing batches ------------------------------------------------------------------------- */
 
-/* Shell sort by block (Ciura's gaps): no recursion, no memory, and batches are small and often
- * sorted already. */
-static void sort_batch(struct buffer **batch, unsigned count)
-{
-	static const unsigned gaps[] = {57, 23, 10, 4, 1};
-
-	for (unsigned g = 0; g < ARRAY_SIZE(gaps); g++)
-		for (unsigned i = gaps[g]; i < count; i++) {
-			struct buffer *buffer = batch[i];
-			unsigned j = i;
-
-			for (; j >= gaps[g] && buffer->block < batch[j - gaps[g]]->block;
-			     j -= gaps[g])
-				batch[j] = batch[j - gaps[g]];
-			batch[j] = buffer;
-		}
-}
-
 /* Start writing a batch of what became dirty at @until or before; how many buffers. *@busy: some
  * are in flight since before they became dirty, and must wait. */
 static unsigned write_batch(struct dirty_list *list, u64 until, bool *busy)
 {
 	struct buffer *batch[BATCH], *buffer, *next;
-	unsigned count = 0;
+	unsigned count = 0, at;
 
 	spin_lock(&list->lock);
 	list_for_each_entry_safe (buffer, next, &list->buffers, dirty_link) {
 		if (count == BATCH || buffer->dirtied_ns > until)
 			break;
-		if (!trylock_buffer(buffer))
+		if (!trylock_buffer(buffer)) {
 			*busy = true;
-		else if (take_off(buffer))
-			batch[count++] = buffer;
+			continue;
+		}
+		take_dirty(buffer, true);
+		/* by block: mostly they are in order already */
+		for (at = count++; at && batch[at - 1]->block > buffer->block; at--)
+			batch[at] = batch[at - 1];
+		batch[at] = buffer;
 	}
 	spin_unlock(&list->lock);
-	sort_batch(batch, count);
 	submit_buffers(BLOCK_WRITE, batch, count);
 	return count;
 }
@@ -666,9 +639,8 @@ void buffer_cache_check(void)
 	list_for_each_entry(buffer, &used_list, lru) {
 		u32 bucket = bucket_of(buffer->device, buffer->block);
 
-		BUG_ON(buffer->page);
-		if (test_bit(B_HASHED, &buffer->flags))
-			BUG_ON(lookup(bucket, buffer->device, buffer->block, false) != buffer);
+		BUG_ON(test_bit(B_HASHED, &buffer->flags) &&
+		       lookup(bucket, buffer->device, buffer->block, false) != buffer);
 		BUG_ON(test_bit(B_DIRTY, &buffer->flags) == list_empty(&buffer->dirty_link));
 		bytes += buffer->size;
 	}

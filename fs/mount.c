@@ -393,7 +393,7 @@ static int mount_new(const char *device_name, const struct path *where, const ch
 		TRY(kern_path(device_name, LOOKUP_FOLLOW, &path));
 		if (!S_ISBLK(path.dentry->inode->mode))
 			return -ENOTBLK;
-		device = find_block_device_by_number(path.dentry->inode->rdev);
+		device = find_block_device(NULL, path.dentry->inode->rdev);
 		if (!device)
 			return -ENXIO;
 	}
@@ -546,7 +546,7 @@ int vfs_mount_root(const char *device_name, const char *type_name, unsigned flag
 
 	if (!type)
 		return -ENODEV;
-	struct block_device *device = type->needs_device ? find_block_device(device_name) : NULL;
+	struct block_device *device = type->needs_device ? find_block_device(device_name, 0) : NULL;
 	if (type->needs_device && !device)
 		return -ENXIO;
 	/* A tmpfs of that mode, as Linux's root file system has it: not a folder for everybody. */

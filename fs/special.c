@@ -17,7 +17,7 @@ static int special_open(struct inode *inode, struct file *file)
 	if (S_ISCHR(inode->mode))
 		fop = find_chrdev(inode->rdev);
 	else if (S_ISBLK(inode->mode) &&
-		 (inode->bdev = find_block_device_by_number(inode->rdev)) != NULL)
+		 (inode->bdev = find_block_device(NULL, inode->rdev)) != NULL)
 		fop = &block_device_file_operations;
 	if (!fop)
 		return -ENXIO;

@@ -157,6 +157,16 @@ void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, b
 	}
 }
 
+struct buffer *ext2_new_block(struct ext2_fs *fs, u32 goal)
+{
+	s64 block = ext2_allocate(fs, EXT2_BLOCKS, goal, false);
+	struct buffer *buffer = block < 0 ? ERR_PTR(block) : ext2_clear_block(fs, (u32)block);
+
+	if (IS_ERR(buffer) && block >= 0)
+		ext2_free(fs, EXT2_BLOCKS, (u32)block, 1, false);
+	return buffer;
+}
+
 /* ---- inodes ---------------------------------------------------------------------------------- */
 
 /* Where a top-level directory goes: to the group with most free blocks that has inodes. */

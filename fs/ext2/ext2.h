@@ -187,6 +187,8 @@ struct buffer *ext2_bread(struct ext2_fs *fs, u32 block, bool patient);
 struct buffer *ext2_clear_block(struct ext2_fs *fs, u32 block);
 /* A free block or inode, near @goal (0: anywhere): its number, or -ENOSPC, -EIO... */
 s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool directory);
+/* A new block, cleared; ERR_PTR. */
+struct buffer *ext2_new_block(struct ext2_fs *fs, u32 goal);
 /* Consecutive ones, which were checked to lie in the file system. */
 void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, bool directory);
 /* hashed, nlink 1; ERR_PTR */

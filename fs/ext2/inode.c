@@ -51,18 +51,18 @@ static struct timespec64 decode_time(u32 seconds, const u32 *extra)
 	return time;
 }
 
-/* Device numbers: the old form in data[0] when 8 bits suffice, else the new one in data[1]. */
+/* Device numbers: in data[0] when 16 bits suffice, else in data[1]. */
 static dev_t decode_dev(const u32 *data)
 {
-	if (data[0])
-		return MKDEV((data[0] >> 8) & 0xff, data[0] & 0xff);
-	return MKDEV((data[1] & 0xfff00) >> 8, (data[1] & 0xff) | ((data[1] >> 12) & 0xfff00));
+	u32 number = data[0] ? data[0] & 0xffff : data[1];
+
+	return MKDEV((number >> 8) & 0xfff, (number & 0xff) | (number >> 20) << 8);
 }
 
+/* Is it a type that there is: FIFO, CHR, DIR, BLK, REG, LNK or SOCK? */
 static bool mode_ok(u32 mode)
 {
-	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISCHR(mode) || S_ISBLK(mode) ||
-	       S_ISFIFO(mode) || S_ISSOCK(mode);
+	return 0x1556 >> S_DT(mode) & 1;
 }
 
 /* Is the size one that an inode of this type may have? */
@@ -190,11 +190,11 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	raw->attribute_block = ei->attribute_block;
 	memcpy(raw->block, ei->data, sizeof(raw->block));
 	if (S_ISCHR(inode->mode) || S_ISBLK(inode->mode)) {
-		u32 major = MAJOR(inode->rdev), minor = MINOR(inode->rdev);
+		u32 minor = MINOR(inode->rdev);
+		u32 number = (minor & 0xff) | MAJOR(inode->rdev) << 8 | (minor >> 8) << 20;
 
-		raw->block[0] = major < 256 && minor < 256 ? major << 8 | minor : 0;
-		raw->block[1] =
-			raw->block[0] ? 0 : (minor & 0xff) | major << 8 | (minor >> 8) << 20;
+		raw->block[0] = number <= 0xffff ? number : 0;
+		raw->block[1] = number <= 0xffff ? 0 : number;
 	}
 	encode_time(inode->atime, &raw->atime, extra ? &raw->atime_extra : NULL);
 	encode_time(inode->mtime, &raw->mtime, extra ? &raw->mtime_extra : NULL);

@@ -38,19 +38,11 @@ static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *h
 		   : ei->next_goal	  ? ei->next_goal
 		   : holder		  ? (u32)holder->block + 1
 					  : ext2_group_start(inode);
-	u32 block = (u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, goal, false));
+	struct buffer *cleared __free(buffer) = indirect ? TRY_PTR(ext2_new_block(fs, goal)) : NULL;
 
-	if (indirect) {
-		struct buffer *cleared = ext2_clear_block(fs, block);
-
-		if (IS_ERR(cleared)) {
-			ext2_free(fs, EXT2_BLOCKS, block, 1, false);
-			return (int)PTR_ERR(cleared);
-		}
-		brelse(cleared);
-	}
-	pointers[at] = block;
-	ei->next_goal = block + 1;
+	pointers[at] = cleared ? (u32)cleared->block
+			       : (u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, goal, false));
+	ei->next_goal = pointers[at] + 1;
 	inode->blocks += 1u << (fs->block_shift - 9);
 	if (holder) {
 		ei->indirect_dirty = true;

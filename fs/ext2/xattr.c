@@ -186,18 +186,12 @@ static int replace_block(struct inode *inode, struct buffer **old, const char *i
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 
 	if (!*old || ((struct xattr_header *)(*old)->data)->refcount > 1) {
-		u32 block =
-			(u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, ext2_group_start(inode), false));
-		struct buffer *buffer = ext2_clear_block(fs, block);
+		struct buffer *buffer = TRY_PTR(ext2_new_block(fs, ext2_group_start(inode)));
 
-		if (IS_ERR(buffer)) {
-			ext2_free(fs, EXT2_BLOCKS, block, 1, false);
-			return (int)PTR_ERR(buffer);
-		}
 		if (*old)
 			drop_block(inode, *old);
 		*old = buffer;
-		EXT2_I(inode)->attribute_block = block;
+		EXT2_I(inode)->attribute_block = (u32)buffer->block;
 		inode->blocks += inode->sb->block_size / 512;
 		ext2_set_feature(fs, &fs->super->feature_compat, EXT2_COMPAT_EXT_ATTR);
 	}

@@ -91,7 +91,7 @@ bool disk_complete_one(void)
 	list_del(link);
 	in_flight_count--;
 	hosted_irqs_off = true;
-	transfer(find_block_device_by_number((dev_t)request->status)->driver, request);
+	transfer(find_block_device(NULL, (dev_t)request->status)->driver, request);
 	request->done(request);
 	hosted_irqs_off = irqs;
 	return true;

@@ -67,7 +67,7 @@ void image_restore(struct hosted_disk *disk, const unsigned char *copy)
 
 int mount_disk(const char *name, unsigned flags)
 {
-	struct block_device *device = find_block_device(name);
+	struct block_device *device = find_block_device(name, 0);
 	char node[32];
 
 	snprintf(node, sizeof(node), "/%s", name);
