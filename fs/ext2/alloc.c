@@ -185,35 +185,15 @@ static u32 spread_group(struct ext2_fs *fs)
 	return best;
 }
 
-/* An inode that the bitmap said was free: may it be used? 0, 1 or -errno. */
-static int in_use(struct ext2_fs *fs, u32 number)
+/* An inode that the bitmap said was free: may it be used? 0, -EUCLEAN, -EIO... */
+static int must_be_free(struct ext2_fs *fs, u32 number)
 {
 	struct ext2_raw_inode *raw;
 	struct buffer *buffer __free(buffer) = TRY_PTR(ext2_read_raw(fs, number, &raw, false));
 
 	if (number >= fs->first_inode && (!raw->links_count || raw->dtime))
 		return 0;
-	ext2_error(fs, "its bitmap says free, but in use is inode", number);
-	return 1;
-}
-
-static s64 new_number(struct inode *dir, bool directory)
-{
-	struct ext2_fs *fs = EXT2_FS(dir->sb);
-	bool top = directory && dir->number == EXT2_ROOT_INODE;
-	u32 goal = (top ? spread_group(fs) : ext2_inode_group(dir)) * fs->per_group[EXT2_INODES];
-
-	for (;;) {
-		u32 number = (u32)TRY(ext2_allocate(fs, EXT2_INODES, goal + 1, directory));
-		int used = in_use(fs, number);
-
-		if (!used)
-			return number;
-		if (used < 0) {
-			ext2_free(fs, EXT2_INODES, number, 1, directory);
-			return used;
-		}
-	}
+	return ext2_error(fs, "its bitmap says free, but in use is inode", number);
 }
 
 struct inode *ext2_new_inode(struct inode *dir, umode_t mode)
@@ -222,14 +202,20 @@ struct inode *ext2_new_inode(struct inode *dir, umode_t mode)
 
 	if (!inode)
 		return ERR_PTR(-ENOMEM);
-	s64 number = new_number(dir, S_ISDIR(mode));
+	struct ext2_fs *fs = EXT2_FS(dir->sb);
+	bool top = S_ISDIR(mode) && dir->number == EXT2_ROOT_INODE;
+	u32 goal = (top ? spread_group(fs) : ext2_inode_group(dir)) * fs->per_group[EXT2_INODES];
+	s64 number = ext2_allocate(fs, EXT2_INODES, goal + 1, S_ISDIR(mode));
+	int error = number < 0 ? (int)number : must_be_free(fs, (u32)number);
 
+	if (error) { /* one that is in use stays marked so: the next call finds another */
+		if (number >= 0 && error != -EUCLEAN)
+			ext2_free(fs, EXT2_INODES, (u32)number, 1, S_ISDIR(mode));
+		iput(inode);
+		return ERR_PTR(error);
+	}
 	inode->nlink = 1;
 	inode->number = (ino_t)number;
-	if (number < 0) {
-		iput(inode);
-		return ERR_PTR(number);
-	}
 	inode_init_owner(inode, dir, mode);
 	inode->generation = (u32)random_u64();
 	ext2_set_operations(inode);

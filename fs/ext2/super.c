@@ -70,14 +70,19 @@ static int ext2_sync_fs(struct super_block *sb, bool wait)
 	return wait ? block_flush(sb->bdev) : 0;
 }
 
+static int write_super(struct ext2_fs *fs)
+{
+	mark_buffer_dirty(fs->super_buffer);
+	return sync_dirty_buffer(fs->super_buffer);
+}
+
 /* Say on the disk that the file system is in use. */
 static int mark_mounted(struct ext2_fs *fs)
 {
 	fs->super->state &= (u16)~EXT2_STATE_VALID;
 	fs->super->mount_count++;
 	fs->super->mount_time = (u32)current_time().tv_sec;
-	mark_buffer_dirty(fs->super_buffer);
-	return sync_dirty_buffer(fs->super_buffer);
+	return write_super(fs);
 }
 
 /* ... and that it was left in order, or as it was found. */
@@ -87,8 +92,7 @@ static int mark_clean(struct super_block *sb)
 
 	TRY(ext2_sync_fs(sb, true));
 	fs->super->state = fs->state;
-	mark_buffer_dirty(fs->super_buffer);
-	TRY(sync_dirty_buffer(fs->super_buffer));
+	TRY(write_super(fs));
 	return block_flush(sb->bdev);
 }
 
