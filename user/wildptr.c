@@ -119,7 +119,6 @@ static struct call *make_table(size_t *count)
 		{"statfs 2", SYS_statfs, A((long)".", W), true},
 		{"fstatfs", SYS_fstatfs, A(file, W), true},
 		{"prctl", SYS_prctl, A(16, W), true},
-		{"arch_prctl", SYS_arch_prctl, A(0x1003, W), true},
 		{"chroot", SYS_chroot, A(W), false},
 		{"mount", SYS_mount, A((long)"none", W, (long)"tmpfs", 0, 0), false},
 		{"umount2", SYS_umount2, A(W, 0), false},
