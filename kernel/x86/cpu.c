@@ -95,8 +95,11 @@ void cpu_enable_features(void)
 {
 	u32 out[4];
 
-	write_cr4(read_cr4() | CR4_OSXSAVE | (cpu_has(CPU_SMEP) ? CR4_SMEP : 0) |
-		  (cpu_has(CPU_SMAP) ? CR4_SMAP : 0) | (cpu_has(CPU_UMIP) ? CR4_UMIP : 0));
+	if (!cpu_has(CPU_XSAVE))
+		panic("this processor has no XSAVE");
+	write_cr(4, read_cr(4) | CR4_OSXSAVE | (cpu_has(CPU_SMEP) ? CR4_SMEP : 0) |
+			    (cpu_has(CPU_SMAP) ? CR4_SMAP : 0) |
+			    (cpu_has(CPU_UMIP) ? CR4_UMIP : 0));
 	cpuid(1, 0, out);
 	arch_hwcap = out[3];
 	fpu_init_cpu();

@@ -94,7 +94,7 @@ void mmu_init_kernel(void)
 void mmu_load_kernel(void)
 {
 	this_cpu()->mmu_root = NULL;
-	write_cr3(virt_to_phys(kernel_page_table));
+	write_cr(3, virt_to_phys(kernel_page_table));
 }
 
 void *map_device(phys_addr_t phys, size_t size)
@@ -162,7 +162,7 @@ void mmu_switch(struct mmu_root *root)
 		if (root)
 			__atomic_fetch_or(&root->cpus, bit, __ATOMIC_SEQ_CST);
 		cpu->mmu_root = root;
-		write_cr3(root ? root->table : virt_to_phys(kernel_page_table));
+		write_cr(3, root ? root->table : virt_to_phys(kernel_page_table));
 		if (old)
 			__atomic_fetch_and(&old->cpus, ~bit, __ATOMIC_SEQ_CST);
 	}
@@ -182,7 +182,7 @@ static struct {
 static void flush_here(u64 start, u64 end)
 {
 	if (end - start > MOST_PAGES * PAGE_SIZE)
-		write_cr3(read_cr3());
+		write_cr(3, read_cr(3));
 	else
 		for (; start < end; start += PAGE_SIZE)
 			__asm__ __volatile__("invlpg (%0)" ::"r"(start) : "memory");

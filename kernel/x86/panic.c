@@ -46,7 +46,7 @@ static void print_registers(const struct registers *registers)
 	for (unsigned i = 0; i < ARRAY_SIZE(names); i += 3)
 		printk(KERN_EMERG "%5s %016llx %5s %016llx %5s %016llx\n", names[i], values[i],
 		       names[i + 1], values[i + 1], names[i + 2], values[i + 2]);
-	printk(KERN_EMERG "  cr2 %016llx   cr3 %016llx\n", read_cr2(), read_cr3());
+	printk(KERN_EMERG "  cr2 %016llx   cr3 %016llx\n", read_cr(2), read_cr(3));
 }
 
 /* Could @address be on a kernel stack: RAM in the direct map, or the image's data? */

@@ -49,8 +49,6 @@ void fpu_init_cpu(void)
 {
 	u32 out[4];
 
-	if (!cpu_has(CPU_XSAVE))
-		panic("this processor has no XSAVE");
 	cpuid(13, 0, out);
 	xfeatures = out[0] & XFEATURES_WANTED;
 	__asm__ __volatile__("fninit; xsetbv" ::"c"(0), "a"((u32)xfeatures), "d"(0));

@@ -109,7 +109,7 @@ static __noreturn void fatal_exception(const struct registers *registers, unsign
 
 	panic_registers = registers;
 	panic("%s at %016llx, error %llx, CR2 %016llx", name ?: "exception", registers->ip,
-	      registers->orig_ax, read_cr2());
+	      registers->orig_ax, read_cr(2));
 }
 
 void trap_handle(unsigned vector, struct registers *registers)
@@ -161,7 +161,7 @@ static void kernel_page_fault(struct registers *registers, u64 address, unsigned
 
 void trap_page_fault(struct registers *registers)
 {
-	u64 address = read_cr2();
+	u64 address = read_cr(2);
 	unsigned access = (unsigned)registers->orig_ax; /* the error code */
 
 	if (unlikely(!user_mode(registers))) {

@@ -50,21 +50,15 @@ static inline void cpuid(u32 leaf, u32 subleaf, u32 out[4])
 			     : "a"(leaf), "c"(subleaf));
 }
 
-#define DEFINE_CONTROL_REGISTER(n)                                                                 \
-	static inline u64 read_cr##n(void)                                                         \
-	{                                                                                          \
-		u64 value;                                                                         \
-                                                                                                   \
-		__asm__ __volatile__("mov %%cr" #n ", %0" : "=r"(value));                          \
-		return value;                                                                      \
-	}                                                                                          \
-	static inline void write_cr##n(u64 value)                                                  \
-	{                                                                                          \
-		__asm__ __volatile__("mov %0, %%cr" #n ::"r"(value) : "memory");                   \
-	}
-DEFINE_CONTROL_REGISTER(2)
-DEFINE_CONTROL_REGISTER(3)
-DEFINE_CONTROL_REGISTER(4)
+/* Control register @n. */
+#define read_cr(n)                                                                                 \
+	({                                                                                         \
+		u64 _value;                                                                        \
+		__asm__ __volatile__("mov %%cr" #n ", %0" : "=r"(_value));                         \
+		_value;                                                                            \
+	})
+#define write_cr(n, value)                                                                         \
+	__asm__ __volatile__("mov %0, %%cr" #n ::"r"((u64)(value)) : "memory")
 
 /* What lgdt and lidt take. */
 struct descriptor_pointer {
