@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,30 +45,10 @@ User = Annotated[
     str, typer.Option("--user", metavar="NAME", help="Run the program as this user of the guest (root, user).")
 ]
 Accel = Annotated[str, typer.Option("--accel", metavar="tcg|kvm", help="QEMU's accelerator.")]
+Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="End a machine after so long (0: never).")]
 
 
-def options_of(**given):
-    """Options for a machine from what the command line gave."""
-    from lab.machine import Options
-
-    given = {key: value for key, value in given.items() if value is not None}
-    for name in ("disk", "stats"):
-        if name in given:
-            given[name] = given[name].absolute()
-    return Options(**given)
-
-
-def chosen_ext2(block: int, inode: int, free: int):
-    from lab.image import Ext2
-
-    if block not in (1024, 2048, 4096) or inode not in (128, 256):
-        raise LabError("ext2 has blocks of 1024, 2048 or 4096 bytes and inodes of 128 or 256")
-    return Ext2(block_size=block, inode_size=inode, free_bytes=free << 20)
-
-
-@app.command(context_settings=PROGRAM, options_metavar="[OPTIONS] -- PROGRAM ARG...")
-def run(
-    context: typer.Context,
+def _machine(
     kernel: Kernel = "chainwalk",
     package: Package = None,
     docs: Documents = False,
@@ -78,12 +61,66 @@ def run(
     root: Root = "",
     disk: Disk = None,
     icount: Icount = False,
-    stats: Annotated[Path | None, typer.Option("--stats", metavar="FILE.json", help="Write all four caches' statistics at the end of the run.")] = None,
-    strace: Annotated[str, typer.Option("--strace", metavar="[=FILE]", help="Trace the program's system calls as `strace -f` does: to stderr at the end, or to FILE.")] = "",
-    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="End the machine after so long (0: never).")] = 600,
-    quiet: Annotated[bool, typer.Option("--quiet", help="The program's output alone on stdout.")] = False,
     user: User = "root",
     accel: Accel = "tcg",
+    timeout: Timeout = 600,
+) -> Any:  # Options
+    """What commands can be told of their machine; with_machine() gives a command those of these options that it takes."""
+    from lab.machine import Options
+
+    return Options(
+        kernel=kernel, packages=package or [], documents=docs, add=add or [], settings=settings or [], defconfig=defconfig,
+        cmdline=cmdline, mem=mem, smp=smp, root=root, disk=disk and disk.absolute(), icount=icount, user=user, accel=accel,
+        timeout=timeout,
+    )  # fmt: skip
+
+
+def with_machine(names: str, **defaults):
+    """A command gets these options of _machine() beside its own, and their outcome as `machine`.
+
+    @defaults: where they differ from _machine()'s."""
+
+    def wrap(command):
+        own = {
+            name: parameter
+            for name, parameter in inspect.signature(command, eval_str=True).parameters.items()
+            if name != "machine"
+        }
+        every = inspect.signature(_machine, eval_str=True).parameters
+        shared = {name: every[name].replace(default=defaults.get(name, every[name].default)) for name in names.split()}
+        order = sorted([*own.values(), *shared.values()], key=lambda one: one.default is not inspect.Parameter.empty)
+
+        @functools.wraps(command)
+        def call(**given):
+            return command(machine=_machine(**{name: given.pop(name) for name in shared}), **given)
+
+        call.__signature__ = inspect.Signature([one.replace(kind=one.KEYWORD_ONLY) for one in order])
+        call.__annotations__ = {one.name: one.annotation for one in order}
+        del call.__wrapped__  # whose parameters are others
+        return call
+
+    return wrap
+
+
+MACHINE = "kernel package docs add settings defconfig cmdline mem smp root disk user accel"
+
+
+def chosen_ext2(block: int, inode: int, free: int):
+    from lab.image import Ext2
+
+    if block not in (1024, 2048, 4096) or inode not in (128, 256):
+        raise LabError("ext2 has blocks of 1024, 2048 or 4096 bytes and inodes of 128 or 256")
+    return Ext2(block_size=block, inode_size=inode, free_bytes=free << 20)
+
+
+@app.command(context_settings=PROGRAM, options_metavar="[OPTIONS] -- PROGRAM ARG...")
+@with_machine(f"{MACHINE} icount timeout")
+def run(
+    context: typer.Context,
+    machine: Any,
+    stats: Annotated[Path | None, typer.Option("--stats", metavar="FILE.json", help="Write all four caches' statistics at the end of the run.")] = None,
+    strace: Annotated[str, typer.Option("--strace", metavar="[=FILE]", help="Trace the program's system calls as `strace -f` does: to stderr at the end, or to FILE.")] = "",
+    quiet: Annotated[bool, typer.Option("--quiet", help="The program's output alone on stdout.")] = False,
     ext2_block: Annotated[int, typer.Option(metavar="BYTES", help="Block size of the ext2 image.")] = 4096,
     ext2_inode: Annotated[int, typer.Option(metavar="BYTES", help="Inode size of the ext2 image.")] = 256,
     ext2_free: Annotated[int, typer.Option(metavar="MB", help="Free space of the ext2 image.")] = 64,
@@ -97,9 +134,8 @@ def run(
 
     if not context.args:
         raise LabError("which program? ./cw run [options] -- PROGRAM ARG...")
-    options = options_of(
-        job=context.args, kernel=kernel, packages=package, documents=docs, add=add, settings=settings, defconfig=defconfig, cmdline=cmdline, mem=mem, smp=smp,
-        root=root, disk=disk, icount=icount, stats=stats, strace=bool(strace), timeout=timeout, quiet=quiet, user=user, accel=accel,
+    options = replace(
+        machine, job=context.args, stats=stats and stats.absolute(), strace=bool(strace), quiet=quiet,
         ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free),
     )  # fmt: skip
     result = run_machine(options, sys.stdout.buffer, sys.stdin.buffer)
@@ -119,31 +155,16 @@ def run(
 
 
 @app.command(context_settings=PROGRAM)
-def shell(
-    context: typer.Context,
-    kernel: Kernel = "chainwalk",
-    package: Package = None,
-    docs: Documents = False,
-    add: Add = None,
-    settings: Set = None,
-    defconfig: Defconfig = "",
-    cmdline: Cmdline = "",
-    mem: Mem = "512M",
-    smp: Smp = 1,
-    root: Root = "",
-    disk: Disk = None,
-    user: User = "root",
-    accel: Accel = "tcg",
-) -> None:
+@with_machine(MACHINE)
+def shell(context: typer.Context, machine: Any) -> None:
     """A shell in the booted system. Leave it with `exit`; Ctrl-A X ends the machine at once."""
     from lab.machine import run as run_machine
 
     size = os.get_terminal_size(0) if sys.stdin.isatty() else None
     environment = {"COLUMNS": str(size.columns), "LINES": str(size.lines)} if size and size.columns else {}
-    options = options_of(
-        job=context.args or ["/bin/sh", "-l"], kernel=kernel, packages=package, documents=docs, add=add, settings=settings, defconfig=defconfig,
-        cmdline=f"quiet {cmdline}".strip(), mem=mem, smp=smp, root=root, disk=disk, user=user, accel=accel,
-        interactive=True, timeout=0, environment=environment,
+    options = replace(
+        machine, job=context.args or ["/bin/sh", "-l"], cmdline=f"quiet {machine.cmdline}".strip(), interactive=True,
+        timeout=0, environment=environment,
     )  # fmt: skip
     result = run_machine(options)
     if result.kind != "exit":
@@ -188,24 +209,14 @@ def compare(
 
 
 @app.command("diff", context_settings=PROGRAM, options_metavar="[OPTIONS] -- PROGRAM ARG...")
+@with_machine("package docs add settings defconfig mem smp root icount user accel timeout")
 def diff_kernels(
     context: typer.Context,
+    machine: Any,
     kernel: Annotated[str, typer.Option("--kernel", metavar="linux[=VERSION]", help="The kernel to compare with.")] = "linux",
-    package: Package = None,
-    docs: Documents = False,
-    add: Add = None,
-    settings: Set = None,
-    defconfig: Defconfig = "",
-    mem: Mem = "512M",
-    smp: Smp = 1,
-    root: Root = "",
-    icount: Icount = False,
-    user: User = "root",
-    accel: Accel = "tcg",
     trace: Annotated[bool, typer.Option("--trace/--no-trace", help="Compare every system call's error too, in runs of their own.")] = True,
     job: Annotated[str, typer.Option("--job", metavar="NAME", help="Instead of a program: this job of lab/jobs, with its packages.")] = "",
     ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="PATTERN", help="Leave out files like this ('*/.git/index'); may be repeated.")] = None,
-    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="End a machine after so long.")] = 600,
 ) -> None:  # fmt: skip
     """Run PROGRAM on Chainwalk and on Linux: output, exit status, changed files, the error of every call.
 
@@ -218,10 +229,7 @@ def diff_kernels(
         raise LabError(f"which program? ./cw diff [options] -- PROGRAM ARG..., or --job {'|'.join(jobs.names())}")
     if kernel.partition("=")[0] != "linux":
         raise LabError(f"--kernel {kernel}: what Chainwalk is compared with is linux or linux=VERSION")
-    options = options_of(
-        job=context.args, kernel=kernel, packages=package, documents=docs, add=add, settings=settings, defconfig=defconfig,
-        mem=mem, smp=smp, root=root, icount=icount, user=user, accel=accel, timeout=timeout,
-    )  # fmt: skip
+    options = replace(machine, job=context.args, kernel=kernel)
     ignored = list(ignore or [])
     if job:
         options = jobs.find(job).options(options)
@@ -246,20 +254,15 @@ def packages(
 
 
 @app.command()
+@with_machine("package add settings defconfig mem root timeout", timeout=1800)
 def bench(
+    machine: Any,
     what: Annotated[str, typer.Argument(help="boot: the figures of starting up and of single system calls.")] = "boot",
     rebuild: Annotated[bool, typer.Option(help="Time a clean build too.")] = True,
     against: Annotated[str, typer.Option("--against", metavar="linux[=VERSION]", help="Instructions a call here and on Linux, side by side (docs/linux.md).")] = "",
     row: Annotated[list[str] | None, typer.Option("--row", metavar="NAME", help="With --against: only this row of the table; may be repeated.")] = None,
     job: Annotated[list[str] | None, typer.Option("--job", metavar="NAME|COMMAND", help="With --against: instructions of this job of lab/jobs or shell command instead, programs' and kernel's apart; may be repeated.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="With --against: as JSON.")] = False,
-    package: Package = None,
-    add: Add = None,
-    settings: Set = None,
-    defconfig: Defconfig = "",
-    mem: Mem = "512M",
-    root: Root = "",
-    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="End a machine after so long.")] = 1800,
 ) -> None:  # fmt: skip
     """Measure, and print figures. Nothing here passes or fails."""
     if against:
@@ -267,10 +270,7 @@ def bench(
 
         if against.partition("=")[0] != "linux":
             raise LabError(f"--against {against}: there is linux, and linux=VERSION")
-        options = options_of(
-            packages=package, add=add, settings=settings, defconfig=defconfig, mem=mem, root=root, timeout=timeout
-        )
-        bench_against(against, options, row or [], job or [], as_json)
+        bench_against(against, machine, row or [], job or [], as_json)
         return
     from lab.bench import bench_boot
 

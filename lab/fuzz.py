@@ -22,6 +22,7 @@ from pathlib import Path
 
 from lab import image, machine
 from lab.paths import TOP, LabError, output_folder
+from lab.syscalls import read_table
 from lab.tree import Tree
 
 SOURCES = TOP / "tests" / "fuzz"
@@ -566,18 +567,13 @@ BY_NAME = {
 
 def call_table() -> str:
     """A line of C for each call of syscalls.def."""
-    text = (TOP / "kernel" / "sys" / "syscalls.def").read_text()
     lines = []
-    for number, name, arguments in re.findall(r"^SYSCALL\((\d+), (\w+), \((.*?)\),", text, re.DOTALL | re.MULTILINE):
+    for call in read_table().values():
         letters = ""
-        for argument in (word.strip() for word in arguments.split(",")):
-            match = re.fullmatch(r"(.*?)\s*(\w+)", argument)
-            if argument == "void" or not match:
-                continue
-            kind, word = match[1], match[2]
-            pointer = "b" if kind.endswith(("*", "ptr_t", "out_t")) else "x"
-            letters += BY_NAME.get(word) or BY_TYPE.get(kind) or pointer
-        lines.append(f'{{{number}, "{name}", "{letters}"}},')
+        for argument in call.arguments:
+            pointer = "b" if argument.kind.endswith(("*", "ptr_t", "out_t")) else "x"
+            letters += BY_NAME.get(argument.name) or BY_TYPE.get(argument.kind) or pointer
+        lines.append(f'{{{call.number}, "{call.name}", "{letters}"}},')
     if len(lines) < 100:
         raise LabError("kernel/sys/syscalls.def: its form has changed, the fuzzer of calls cannot read it")
     return "\n".join(lines) + "\n"

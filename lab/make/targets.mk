@@ -23,7 +23,7 @@ lines: $(PYTHON_READY)
 	@$(PYTHON) -m lab.lines
 
 docs: $(PYTHON_READY)
-	@$(PYTHON) -m lab.strace
+	@$(PYTHON) -m lab.syscalls
 
 PYTHON_FOLDERS := lab tests hash boot
 C_FILES = $(shell git ls-files '*.c' '*.h')

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import strace
+from lab import syscalls
 
 HERE = Path(__file__).parent
 RECORD = HERE / "traced.txt"
@@ -87,7 +87,7 @@ def test_trace_equals_linux(cw, tmp_path):
 
 
 def test_page_is_current():
-    assert strace.PAGE.read_text() == strace.page(), "run `make docs`"
+    assert syscalls.PAGE.read_text() == syscalls.page(), "run `make docs`"
 
 
 if __name__ == "__main__":

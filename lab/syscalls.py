@@ -1,0 +1,64 @@
+"""The table of system calls, kernel/sys/syscalls.def, and the page made from it, docs/syscalls.md (`make docs`)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.paths import TOP
+
+TABLE = TOP / "kernel/sys/syscalls.def"
+PAGE = TOP / "docs/syscalls.md"
+
+
+@dataclass(frozen=True)
+class Argument:
+    kind: str  # a typedef of kernel/sys/syscalls.h, or a C type
+    name: str
+
+
+@dataclass(frozen=True)
+class Call:
+    number: int
+    name: str
+    arguments: tuple[Argument, ...]
+    differs: str
+
+
+def read_table(path: Path = TABLE) -> dict[int, Call]:
+    """The calls of syscalls.def by number."""
+    calls = {}
+    for number, name, types, differs in re.findall(
+        r'^SYSCALL\((\d+), (\w+), \((.*?)\),\s*"(.*)"\)$', path.read_text(), re.MULTILINE
+    ):
+        words = [re.fullmatch(r"(.*?)\s*(\w+)", word.strip()) for word in types.split(",") if word != "void"]
+        arguments = tuple(Argument(word[1], word[2]) for word in words if word)
+        calls[int(number)] = Call(int(number), name, arguments, differs)
+    return calls
+
+
+HEAD = """# System calls
+
+<!-- made by `make docs` from kernel/sys/syscalls.def -->
+
+One line of [kernel/sys/syscalls.def](../kernel/sys/syscalls.def) a call. A call without a remark does what Linux
+does, as far as is known; any number that is not here returns ENOSYS and says so once in the log. What holds for
+several calls, and where each is done: [system-calls.md](system-calls.md).
+
+| number | call | differs from Linux |
+| --- | --- | --- |
+"""
+
+
+def page() -> str:
+    """docs/syscalls.md as it has to be."""
+    rows = []
+    for call in read_table().values():
+        arguments = ", ".join(argument.name for argument in call.arguments)
+        rows.append(f"| {call.number} | `{call.name}({arguments})` | {call.differs} |\n")
+    return HEAD + "".join(rows)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
