@@ -57,13 +57,9 @@ enum { F_RDLCK, F_WRLCK, F_UNLCK };
 #define RENAME_NOREPLACE (1 << 0)
 #define RENAME_EXCHANGE (1 << 1)
 
-/* openat2(2) */
-#define RESOLVE_NO_XDEV 1u
-#define RESOLVE_NO_MAGICLINKS 2u
-#define RESOLVE_NO_SYMLINKS 4u
-#define RESOLVE_BENEATH 8u
-#define RESOLVE_IN_ROOT 16u
-#define RESOLVE_CACHED 32u
+/* openat2(2), as far as it is known here */
+enum { RESOLVE_NO_MAGICLINKS = 2, RESOLVE_NO_SYMLINKS = 4, RESOLVE_BENEATH = 8 };
+enum { RESOLVE_IN_ROOT = 16 };
 
 #define SEEK_SET 0
 #define SEEK_CUR 1
@@ -71,16 +67,14 @@ enum { F_RDLCK, F_WRLCK, F_UNLCK };
 #define SEEK_DATA 3
 #define SEEK_HOLE 4
 
-#define FALLOC_FL_KEEP_SIZE 0x01
-#define FALLOC_FL_PUNCH_HOLE 0x02
-#define FALLOC_FL_ZERO_RANGE 0x10
+enum { FALLOC_FL_KEEP_SIZE = 0x01, FALLOC_FL_PUNCH_HOLE = 0x02, FALLOC_FL_ZERO_RANGE = 0x10 };
 
 #define UTIME_NOW ((1l << 30) - 1l)
 #define UTIME_OMIT ((1l << 30) - 2l)
 
-/* ---- mount(2), umount2(2); the flags of a mount itself: SB_* in vfs.h --------------------------
- */
+/* ---- mount(2), umount2(2) -------------------------------------------------------------------- */
 
+/* The flags of a mount itself: SB_* in vfs.h. */
 enum { MS_REMOUNT = 1 << 5, MS_BIND = 1 << 12, MS_MOVE = 1 << 13, MS_REC = 1 << 14 };
 enum { MS_SILENT = 1 << 15, MS_RELATIME = 1 << 21, MS_STRICTATIME = 1 << 24 };
 enum { MS_UNBINDABLE = 1 << 17, MS_PRIVATE = 1 << 18, MS_SLAVE = 1 << 19, MS_SHARED = 1 << 20 };
@@ -127,29 +121,20 @@ _Static_assert(sizeof(struct kstatfs) == 120, "struct statfs of x86-64");
 #define ST_VALID 0x20
 #define ST_RELATIME 0x1000
 
-#define XATTR_CREATE 1
-#define XATTR_REPLACE 2
-#define XATTR_NAME_MAX 255
+enum { XATTR_CREATE = 1, XATTR_REPLACE = 2, XATTR_NAME_MAX = 255 };
 #define XATTR_SIZE_MAX 65536 /* of a value, and of a list */
 
-#define EXT2_SUPER_MAGIC 0xef53
-#define TMPFS_MAGIC 0x01021994
-#define PROC_SUPER_MAGIC 0x9fa0
+enum { EXT2_SUPER_MAGIC = 0xef53, TMPFS_MAGIC = 0x01021994, PROC_SUPER_MAGIC = 0x9fa0 };
 
 /* What inode_operations.setattr is to change: ATTR_* in valid, and the values. */
+enum { ATTR_MODE = 1, ATTR_UID = 2, ATTR_GID = 4, ATTR_SIZE = 8, ATTR_ATIME = 16, ATTR_MTIME = 32 };
 enum {
-	ATTR_MODE = 1 << 0,
-	ATTR_UID = 1 << 1,
-	ATTR_GID = 1 << 2,
-	ATTR_SIZE = 1 << 3,
-	ATTR_ATIME = 1 << 4,
-	ATTR_MTIME = 1 << 5,
-	ATTR_CTIME = 1 << 6,
+	ATTR_CTIME = 64,
 	/* to the given time (needs ownership); without: to now (needs write) */
-	ATTR_ATIME_SET = 1 << 7,
-	ATTR_MTIME_SET = 1 << 8,
-	ATTR_KILL_PRIV = 1 << 9, /* drop set-uid and set-gid: the file changed owner */
-	ATTR_TOUCH = 1 << 10,	 /* utimensat(NULL): both times to now */
+	ATTR_ATIME_SET = 128,
+	ATTR_MTIME_SET = 256,
+	ATTR_KILL_PRIV = 512, /* drop set-uid and set-gid: the file changed owner */
+	ATTR_TOUCH = 1024,    /* utimensat(NULL): both times to now */
 };
 
 struct iattr {
@@ -160,17 +145,6 @@ struct iattr {
 	loff_t size;
 	struct timespec64 atime, mtime, ctime;
 };
-
-/* ---- getdents64 ------------------------------------------------------------------------------ */
-
-struct linux_dirent64 {
-	u64 d_ino;
-	s64 d_off; /* position of the next entry */
-	u16 d_reclen;
-	u8 d_type;
-	char d_name[];
-};
-#define DIRENT64_NAME_OFFSET 19 /* d_name stands right behind d_type, unlike sizeof says */
 
 /* ---- poll ------------------------------------------------------------------------------------ */
 

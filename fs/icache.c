@@ -4,7 +4,7 @@
  * States of an inode:
  *   I_NEW      in the table, being read from disk by the one who made it; others who find it wait
  *   in use     refcount > 0
- *   unused     refcount 0, hashed, on the LRU list: found again by number, or reclaimed when clean
+ *   unused     refcount 0, hashed: found again by number, or reclaimed when clean
  *   I_FREEING  nobody may take a reference any more; it leaves the table and all lists and is freed
  * An inode that is not hashed (tmpfs, pipes) or has no name left (nlink 0) is freed with its last
  * reference. The step from 1 to 0 and I_FREEING are under inode->spin; a finder holds the bucket
@@ -12,7 +12,9 @@
  *
  * Dirty inodes (I_DIRTY: times, size, blocks; I_DIRTY_PAGES) are on sb->dirty until written back.
  *
- * Lock order: bucket lock -> sb->inodes_lock -> inode->spin -> LRU list.
+ * What is hashed is on the LRU list (lru.h), in use or not.
+ *
+ * Lock order: bucket lock, sb->inodes_lock -> LRU list -> inode->spin.
  */
 #include "fs/internal.h"
 #include "fs/lru.h"

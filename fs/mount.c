@@ -317,7 +317,7 @@ static int attach(struct mount *mount, const struct path *where)
 	if (!is_attached(where->mount))
 		return -EINVAL;
 	guard(write, &inode->lock);
-	if ((inode->flags & I_DEAD) || d_unlinked(dentry))
+	if ((inode->flags & I_DEAD) || d_unlinked(dentry) || (dentry->flags & D_UNCACHED))
 		return -ENOENT;
 	if (S_ISDIR(inode->mode) != S_ISDIR(mount->root->inode->mode))
 		return -ENOTDIR;

@@ -7,6 +7,15 @@
  */
 #include "fs/internal.h"
 
+/* As getdents64(2) gives it; the name is as long as it needs, so @bytes are less. */
+struct entry {
+	u64 ino;
+	s64 next; /* position of the next entry */
+	u16 bytes;
+	u8 type;
+	char name[NAME_MAX + 1 + 8];
+};
+
 struct getdents {
 	struct dir_context context; /* first: emit() is given this */
 	char *at;		    /* user memory: where the next entry goes */
@@ -19,14 +28,8 @@ static bool getdents_emit(struct dir_context *context, const char *name, unsigne
 			  unsigned type)
 {
 	struct getdents *out = (struct getdents *)context;
-	unsigned bytes = round_up(DIRENT64_NAME_OFFSET + length + 1, 8u);
-	struct {
-		u64 ino;
-		s64 offset;
-		u16 bytes;
-		u8 type;
-		char name[NAME_MAX + 1 + 8];
-	} entry;
+	unsigned bytes = round_up(offsetof(struct entry, name) + length + 1, 8u);
+	struct entry entry;
 
 	out->error = unlikely(bytes > out->left) ? -EINVAL /* not even one, if there is no other */
 		     : unlikely(length > NAME_MAX) ? -EIO
@@ -36,7 +39,7 @@ static bool getdents_emit(struct dir_context *context, const char *name, unsigne
 	if (unlikely(out->error))
 		return false;
 	entry.ino = ino;
-	entry.offset = 0;
+	entry.next = 0;
 	entry.bytes = (u16)bytes;
 	entry.type = (u8)type;
 	memcpy(entry.name, name, length);

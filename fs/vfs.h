@@ -16,7 +16,7 @@
  *   super_block->rename_lock (mutex, renames across directories)
  *   -> inode->lock of directories, parent before child, then of files (rw_semaphore)
  *   -> page lock -> file system's own locks -> buffer lock
- *   -> dentry bucket lock -> dentry->lock -> inode bucket lock -> inode->spin -> LRU locks
+ *   -> dentry bucket lock -> dentry->lock -> inode bucket lock -> LRU locks -> inode->spin
  */
 #pragma once
 
@@ -171,7 +171,7 @@ struct inode {
 	ino_t number;
 	dev_t rdev;
 	u32 nlink;
-	atomic_t refcount; /* 0: cached, unused, on the LRU */
+	atomic_t refcount; /* 0: cached, unused */
 
 	/* Under lock (writers); size also read without it. */
 	struct rw_semaphore lock;
