@@ -67,6 +67,17 @@ int may_delete(struct inode *dir, const struct dentry *dentry, bool directory)
 	return dir->flags & I_DEAD ? -ENOENT : 0;
 }
 
+/* ---- AT_* flags ------------------------------------------------------------------------------ */
+
+/* As LOOKUP_*; -EINVAL: there are others than these two and @more. */
+static __always_inline int at_lookup(int flags, int more)
+{
+	if (unlikely(flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | more)))
+		return -EINVAL;
+	return (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
+	       (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
+}
+
 /* ---- stat ------------------------------------------------------------------------------------ */
 
 static __always_inline s64 stat_inode(const struct inode *inode, void __user *to)
@@ -104,12 +115,11 @@ s64 sys_newfstatat(int dfd, const char *name, void *to, int flags)
 	struct path path;
 	char first;
 
-	if (unlikely(flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH)))
-		return -EINVAL;
+	int lookup = TRY(at_lookup(flags, AT_NO_AUTOMOUNT));
 	/* fstat() of current C libraries: fstatat(fd, "", AT_EMPTY_PATH) */
 	if ((flags & AT_EMPTY_PATH) && dfd >= 0 && !get_user(first, name) && !first)
 		return sys_fstat(dfd, to);
-	TRY(user_path_at(dfd, name, at_lookup(flags), &path));
+	TRY(user_path_at(dfd, name, lookup, &path));
 	s64 result = stat_inode(path.dentry->inode, to);
 	path_put(&path);
 	return result;
@@ -133,14 +143,12 @@ _Static_assert(sizeof(struct statx) == 256, "struct statx of the ABI");
 
 s64 sys_statx(int dfd, const char *name, int flags, u32 mask, void *to)
 {
-	const int known =
-		AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE;
 	struct path path __free(path) = {0};
+	int lookup = TRY(at_lookup(flags, AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE));
 
-	if ((mask & STATX_RESERVED) || (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE ||
-	    (flags & ~known))
+	if ((mask & STATX_RESERVED) || (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE)
 		return -EINVAL;
-	TRY(user_path_at(dfd, name, at_lookup(flags), &path));
+	TRY(user_path_at(dfd, name, lookup, &path));
 	const struct inode *inode = path.dentry->inode;
 	const struct statx out = {
 		.mask = STATX_BASIC_STATS,
@@ -187,11 +195,11 @@ PATH_CALL(fstatfs, (int fd, void *to), fd, NULL, LOOKUP_FD_PATH, statfs_path, to
 
 /* ---- access ---------------------------------------------------------------------------------- */
 
-static int access_at(int dfd, const char __user *name, int mode, int flags)
+static int access_at(int dfd, const char __user *name, int mode, int lookup)
 {
 	struct path path __free(path) = {0};
 
-	TRY(user_path_at(dfd, name, at_lookup(flags), &path));
+	TRY(user_path_at(dfd, name, lookup, &path));
 	struct inode *inode = path.dentry->inode;
 	if ((mode & X_OK) && S_ISREG(inode->mode) && (path.mount->flags & SB_NOEXEC))
 		return -EACCES;
@@ -203,17 +211,17 @@ static int access_at(int dfd, const char __user *name, int mode, int flags)
 s64 sys_faccessat2(int dfd, const char *name, int mode, int flags)
 {
 	const struct cred *saved = current->cred;
+	int lookup = TRY(at_lookup(flags, AT_EACCESS));
 
-	if ((flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) ||
-	    (mode & ~(R_OK | W_OK | X_OK)))
+	if (mode & ~(R_OK | W_OK | X_OK))
 		return -EINVAL;
 	if ((flags & AT_EACCESS) || (saved->fsuid == saved->uid && saved->fsgid == saved->gid))
-		return access_at(dfd, name, mode, flags);
+		return access_at(dfd, name, mode, lookup);
 	struct cred *real = TRY_PTR(prepare_cred());
 	real->fsuid = real->uid;
 	real->fsgid = real->gid;
 	current->cred = real;
-	int error = access_at(dfd, name, mode, flags);
+	int error = access_at(dfd, name, mode, lookup);
 	current->cred = saved;
 	put_cred(real);
 	return error;
@@ -331,17 +339,9 @@ static s64 set_owner(const struct path *path, uid_t uid, gid_t gid)
 	return vfs_setattr(path, &attr);
 }
 
+PATH_CALL(fchownat, (int dfd, const char *name, uid_t uid, gid_t gid, int flags), dfd, name,
+	  TRY(at_lookup(flags, 0)), set_owner, uid, gid)
 PATH_CALL(fchown, (int fd, uid_t uid, gid_t gid), fd, NULL, LOOKUP_FD, set_owner, uid, gid)
-
-s64 sys_fchownat(int dfd, const char *name, uid_t uid, gid_t gid, int flags)
-{
-	struct path path __free(path) = {0};
-
-	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-		return -EINVAL;
-	TRY(user_path_at(dfd, name, at_lookup(flags), &path));
-	return set_owner(&path, uid, gid);
-}
 
 /*
  * The access and modification time at @from (NULL: now), in seconds and parts of @unit nanoseconds
@@ -369,7 +369,8 @@ static s64 set_times(int dfd, const char __user *name, const void __user *from, 
 	}
 	if (times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
 		return 0; /* whatever else is asked */
-	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) || (by_descriptor && flags))
+	int lookup = TRY(at_lookup(flags, 0));
+	if (by_descriptor && flags)
 		return -EINVAL;
 	if (times[0].tv_nsec != UTIME_NOW || times[1].tv_nsec != UTIME_NOW) {
 		attr.valid = 0;
@@ -385,7 +386,7 @@ static s64 set_times(int dfd, const char __user *name, const void __user *from, 
 		attr.atime = times[0];
 		attr.mtime = times[1];
 	}
-	TRY(user_path_at(dfd, name, by_descriptor ? LOOKUP_FD : at_lookup(flags), &path));
+	TRY(user_path_at(dfd, name, by_descriptor ? (int)LOOKUP_FD : lookup, &path));
 	return vfs_setattr(&path, &attr);
 }
 

@@ -69,13 +69,6 @@ int path_name_get(struct path_name *name, const char *from, bool kernel);
 DEFINE_FREE(name, struct path_name,
 	    if (unlikely(variable->allocated != NULL)) free_pages(variable->allocated, 1))
 
-/* LOOKUP_* of AT_* flags. */
-static __always_inline unsigned at_lookup(int flags)
-{
-	return (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
-	       (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
-}
-
 
 /*
  * A system call on what @name leads to from @dfd, with the parameters in @parameters: @work with

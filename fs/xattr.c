@@ -13,14 +13,19 @@
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
+/* Where @name stands in the list, or its end. */
+static struct xattr **find(struct xattr **at, const char *name)
+{
+	while (*at && strcmp((*at)->name, name))
+		at = &(*at)->next;
+	return at;
+}
+
 int xattr_set(struct xattr **list, const char *name, const void *value, size_t size, int flags)
 {
 	size_t length = strlen(name) + 1;
-	struct xattr **at = list;
+	struct xattr **at = find(list, name), *old = *at;
 
-	while (*at && strcmp((*at)->name, name))
-		at = &(*at)->next;
-	struct xattr *old = *at;
 	if (old && (flags & XATTR_CREATE))
 		return -EEXIST;
 	if (!old && (!value || (flags & XATTR_REPLACE)))
@@ -51,40 +56,9 @@ void xattr_free(struct xattr **list)
 	}
 }
 
-static s64 get_value(const struct xattr *list, const char *name, void *value, size_t size)
-{
-	while (list && strcmp(list->name, name))
-		list = list->next;
-	if (!list)
-		return -ENODATA;
-	if (size && list->size > size)
-		return -ERANGE;
-	if (size)
-		memcpy(value, list->value, list->size);
-	return (s64)list->size;
-}
-
 static bool has_prefix(const char *name, const char *prefix)
 {
 	return !strncmp(name, prefix, strlen(prefix));
-}
-
-/* Of those that current may see. */
-static s64 get_names(const struct xattr *list, char *names, size_t size)
-{
-	size_t total = 0;
-
-	for (; list; list = list->next) {
-		size_t length = strlen(list->name) + 1;
-
-		if ((has_prefix(list->name, "trusted.") && !capable(current->cred)) ||
-		    has_prefix(list->name, "system."))
-			continue; /* access lists of other systems: kept, not known */
-		if (total + length <= size)
-			memcpy(names + total, list->name, length);
-		total += length;
-	}
-	return size && total > size ? -ERANGE : (s64)total;
 }
 
 /* ---- who may --------------------------------------------------------------------------------- */
@@ -184,45 +158,50 @@ static s64 remove_on(const struct path *path, const char __user *user_key)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The value of attribute @key, or the list of all if @key is NULL, into @buffer of @size. */
-static s64 query(struct inode *inode, const char *key, void *buffer, size_t size)
-{
-	struct xattr *list __free(xattrs) = NULL;
-
-	guard(read, &inode->lock);
-	if (key) {
-		TRY(xattr_permission(inode, key, MAY_READ));
-		TRY(xattr_supported(inode, key));
-	}
-	if (inode->op->load_xattrs)
-		TRY(inode->op->load_xattrs(inode, &list));
-	return key ? get_value(list, key, buffer, size) : get_names(list, buffer, size);
-}
-
-static s64 query_to_user(const struct path *path, const char *key, void __user *to, size_t size)
-{
-	size = min(size, (size_t)XATTR_SIZE_MAX);
-	void *buffer __free(kfree) = kmalloc(size, GFP_KERNEL);
-	if (!buffer)
-		return -ENOMEM;
-	s64 result = query(path->dentry->inode, key, buffer, size);
-	if (result == -ERANGE && size == XATTR_SIZE_MAX)
-		return -E2BIG;
-	return result > 0 && size && copy_to_user(to, buffer, (size_t)result) ? -EFAULT : result;
-}
-
-static s64 get_on(const struct path *path, const char __user *user_key, void __user *value,
+static s64 get_on(const struct path *path, const char __user *user_key, void __user *to,
 		  size_t size)
 {
+	struct inode *inode = path->dentry->inode;
+	struct xattr *list __free(xattrs) = NULL;
 	char key[XATTR_NAME_MAX + 1];
 
 	TRY(get_key(key, user_key));
-	return query_to_user(path, key, value, size);
+	guard(read, &inode->lock);
+	TRY(xattr_permission(inode, key, MAY_READ));
+	TRY(xattr_supported(inode, key));
+	TRY(inode->op->load_xattrs(inode, &list));
+	const struct xattr *xattr = *find(&list, key);
+	if (!xattr)
+		return -ENODATA;
+	if (size && xattr->size > size)
+		return -ERANGE;
+	return size && copy_to_user(to, xattr->value, xattr->size) ? -EFAULT : (s64)xattr->size;
 }
 
-static s64 list_on(const struct path *path, char __user *list, size_t size)
+/* The names of those that current may see. */
+static s64 list_on(const struct path *path, char __user *names, size_t size)
 {
-	return query_to_user(path, NULL, list, size);
+	struct inode *inode = path->dentry->inode;
+	struct xattr *list __free(xattrs) = NULL;
+	size_t total = 0;
+
+	guard(read, &inode->lock);
+	if (inode->op->load_xattrs)
+		TRY(inode->op->load_xattrs(inode, &list));
+	size = min(size, (size_t)XATTR_SIZE_MAX);
+	for (const struct xattr *each = list; each; each = each->next) {
+		size_t length = strlen(each->name) + 1;
+
+		if ((has_prefix(each->name, "trusted.") && !capable(current->cred)) ||
+		    has_prefix(each->name, "system."))
+			continue; /* access lists of other systems: kept, not known */
+		if (total + length <= size && copy_to_user(names + total, each->name, length))
+			return -EFAULT;
+		total += length;
+	}
+	if (size && total > size)
+		return size == XATTR_SIZE_MAX ? -E2BIG : -ERANGE;
+	return (s64)total;
 }
 
 /* ---- the calls ------------------------------------------------------------------------------- */
