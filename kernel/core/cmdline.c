@@ -43,21 +43,15 @@ const char *cmdline_text(void)
 	return original;
 }
 
-/* As in names: `-` is `_`. */
-static char letter(char c)
-{
-	return c == '-' ? '_' : c;
-}
-
 const char *cmdline_value(const char *name)
 {
-	for (int i = option_count; i-- > 0;) {
-		const char *word = words[i], *n = name;
+	size_t length = strlen(name);
 
-		while (*n && letter(*word) == letter(*n))
-			word++, n++;
-		if (!*n && (*word == '=' || !*word))
-			return *word ? word + 1 : word;
+	for (int i = option_count; i-- > 0;) {
+		const char *end = words[i] + length;
+
+		if (!strncmp(words[i], name, length) && (*end == '=' || !*end))
+			return *end ? end + 1 : end;
 	}
 	return NULL;
 }

@@ -5,8 +5,7 @@
  *
  * Words are separated by blanks and hold none; the arguments of init write theirs as %20
  * (user/init.c). The word `--` ends the kernel's options; what follows are those arguments (with no
- * init= the first is the program). Of several options with one name the last counts. `-` and `_`
- * are equal in names, as in Linux.
+ * init= the first is the program). Of several options with one name the last counts.
  */
 #pragma once
 
