@@ -26,8 +26,6 @@ struct wait_queue_entry {
 #define DEFINE_WAIT_QUEUE(name)                                                                    \
 	wait_queue_head_t name = {.waiters = LIST_HEAD_INIT((name).waiters)};                      \
 	NAME_LOCK(name, (name).lock, #name)
-#define DEFINE_WAIT(name)                                                                          \
-	struct wait_queue_entry name = {.task = current, .link = LIST_HEAD_INIT((name).link)}
 
 static inline void init_waitqueue_head(wait_queue_head_t *queue)
 {
@@ -42,17 +40,11 @@ void remove_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 
 void __wake_up(wait_queue_head_t *queue);
 
-/* Is anybody waiting? Orders the caller's writes before the look. */
-static __always_inline bool waitqueue_active(wait_queue_head_t *queue)
-{
-	smp_mb();
-	return !list_empty(&queue->waiters);
-}
-
 /* Wake everybody. Any context. */
 static __always_inline void wake_up(wait_queue_head_t *queue)
 {
-	if (unlikely(waitqueue_active(queue)))
+	smp_mb(); /* the caller's writes before the look */
+	if (unlikely(!list_empty(&queue->waiters)))
 		__wake_up(queue);
 }
 
@@ -62,7 +54,7 @@ static __always_inline void wake_up(wait_queue_head_t *queue)
 		int _result = 0;                                                                   \
 		might_sleep();                                                                     \
 		if (!(condition)) {                                                                \
-			DEFINE_WAIT(_entry);                                                       \
+			struct wait_queue_entry _entry = {current, LIST_HEAD_INIT(_entry.link)};   \
 			for (;;) {                                                                 \
 				add_wait_queue(&(queue), &_entry);                                 \
 				set_current_state(state); /* before it looks */                    \

@@ -130,13 +130,6 @@ s64 sys_sched_getaffinity(int pid, u32 size, u64 *mask)
 	return put_user((1ULL << nr_cpus) - 1, mask) ? -EFAULT : (s64)sizeof(u64);
 }
 
-s64 sys_getcpu(u32 *cpu, u32 *node, void *unused)
-{
-	if (cpu)
-		TRY(put_user((u32)cpu_id(), cpu));
-	return node ? put_user(0u, node) : 0;
-}
-
 /* ---- nice values: how long a process's time slices are --------------------------------------- */
 
 enum { PRIO_PROCESS, PRIO_PGRP, PRIO_USER };
