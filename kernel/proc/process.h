@@ -79,7 +79,6 @@ struct process {
 	unsigned queued_signals;
 
 	/* The owner writes, others read. */
-	struct rlimit limits[RLIMIT_COUNT];
 	struct timer real_timer; /* ITIMER_REAL */
 	struct interval_timer timers[ITIMERS];
 	struct cpu_times times;		 /* of threads that ended */
@@ -92,9 +91,10 @@ struct process {
 	char comm[16]; /* the zombie's */
 	const struct cred *zombie_cred;
 
-	/* process_lock; valid only where the bit of `handled` is set, else SIG_DFL: saves copying
-	 * at fork. */
-	u64 handled;
+	u64 handled; /* process_lock; bit signo-1: actions[signo-1] is valid, else SIG_DFL */
+
+	/* From here on not cleared when it is made: */
+	struct rlimit limits[RLIMIT_COUNT];
 	struct signal_action actions[SIGNAL_COUNT];
 };
 

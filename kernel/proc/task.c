@@ -81,8 +81,7 @@ struct process *process_allocate(void)
 
 	if (!process)
 		return NULL;
-	/* The actions need not be cleared: `handled` says which are valid. */
-	memset(process, 0, offsetof(struct process, actions));
+	memset(process, 0, offsetof(struct process, limits));
 	INIT_LIST_HEAD(&process->threads);
 	INIT_LIST_HEAD(&process->children);
 	INIT_LIST_HEAD(&process->signals);
