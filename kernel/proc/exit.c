@@ -134,8 +134,10 @@ void process_exit(int code)
 	/* of use only if somebody is there to look at it */
 	if (address && task->mm && atomic_read(&task->mm->users) > 1 && !put_user(0u, address))
 		futex_wake_one(address);
-	if (last)
+	if (last) {
 		itimer_cancel(process);
+		semaphores_exit(process);
+	}
 	spin_lock_irq(&process_lock); /* /proc looks at them */
 	task->files = NULL;
 	task->fs = NULL;

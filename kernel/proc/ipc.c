@@ -1,6 +1,7 @@
 /*
  * ipc.c - the tables of System V's objects, and its semaphores: sets of counters whose changes
- * happen or wait. The file of a set holds the counters.
+ * happen or wait, and are taken back at the end of the process if it says SEM_UNDO. The file of a
+ * set holds the counters.
  *
  * A call that cannot be done waits in a list, and whoever changes a value does what can then be
  * done of it, in the order in which the calls came, before anybody runs: dbench's clients wait for
@@ -97,13 +98,22 @@ struct operation { /* struct sembuf */
 	s16 flags;
 };
 
+struct undo { /* of one process on one semaphore */
+	struct list_head link;
+	const struct process *process;
+	int number, change;
+	u16 index;
+};
+
 struct waiter { /* a call of semop */
 	struct list_head link;
 	int number, result; /* WAITS: it is in the list */
 	struct operation operation;
+	struct undo *undo; /* NULL: not SEM_UNDO */
 };
 
 static struct ipc_table sets;
+static LIST_HEAD(undos);	   /* ipc_lock */
 static LIST_HEAD(waiters);	   /* oldest first; ipc_lock */
 static DEFINE_WAIT_QUEUE(changed); /* the result of some waiter */
 
@@ -137,13 +147,17 @@ static int set_value(const struct ipc_object *set, unsigned index, int value)
 }
 
 /* 0, WAITS, -EAGAIN where that is not wanted, -EFBIG, -ERANGE. */
-static int operate(const struct ipc_object *set, const struct operation *operation)
+static int operate(const struct ipc_object *set, const struct waiter *waiter)
 {
+	const struct operation *operation = &waiter->operation;
 	int value = TRY(get_value(set, operation->index));
 
 	if (value + operation->change < 0 || (!operation->change && value))
 		return operation->flags & IPC_NOWAIT ? -EAGAIN : WAITS;
-	return set_value(set, operation->index, value + operation->change);
+	TRY(set_value(set, operation->index, value + operation->change));
+	if (waiter->undo)
+		waiter->undo->change -= operation->change;
+	return 0;
 }
 
 /* A value of the set has changed, or it is @gone: those who wait for that go on, in their order. */
@@ -156,7 +170,7 @@ static void serve(const struct ipc_object *set, bool gone)
 		again = false;
 		list_for_each_entry_safe(waiter, next, &waiters, link) {
 			int result = waiter->number != set->number ? WAITS
-				     : gone ? -EIDRM : operate(set, &waiter->operation);
+				     : gone ? -EIDRM : operate(set, waiter);
 
 			if (result == WAITS)
 				continue;
@@ -166,6 +180,49 @@ static void serve(const struct ipc_object *set, bool gone)
 		}
 	}
 	wake_up(&changed);
+}
+
+/* The caller's record for the semaphore; NULL: no memory. */
+static struct undo *find_undo(const struct waiter *waiter)
+{
+	struct undo *undo;
+
+	list_for_each_entry (undo, &undos, link)
+		if (undo->process == current->process && undo->number == waiter->number &&
+		    undo->index == waiter->operation.index)
+			return undo;
+	undo = kzalloc(sizeof(*undo), GFP_KERNEL);
+	if (!undo)
+		return NULL;
+	undo->process = current->process;
+	undo->number = waiter->number;
+	undo->index = waiter->operation.index;
+	list_add(&undo->link, &undos);
+	return undo;
+}
+
+void semaphores_exit(const struct process *process)
+{
+	struct undo *undo, *next;
+
+	if (likely(list_empty(&undos)))
+		return;
+	guard(mutex, &ipc_lock);
+	list_for_each_entry_safe (undo, next, &undos, link) {
+		if (undo->process != process)
+			continue;
+
+		const struct ipc_object *set = ipc_find(&sets, undo->number, 0);
+
+		if (!IS_ERR(set)) {
+			int value = get_value(set, undo->index) + undo->change;
+
+			set_value(set, undo->index, max(0, min(value, VALUE_MAX)));
+			serve(set, false);
+		}
+		list_del(&undo->link);
+		kfree(undo);
+	}
 }
 
 /* Its result, WAITS if it has been put into the list. */
@@ -178,7 +235,9 @@ static int begin(struct waiter *waiter)
 	const struct ipc_object *set =
 		TRY_PTR(ipc_find(&sets, waiter->number, change ? MAY_WRITE : MAY_READ));
 
-	waiter->result = TRY(operate(set, &waiter->operation));
+	if (waiter->operation.flags & SEM_UNDO)
+		waiter->undo = TRY_PTR(find_undo(waiter));
+	waiter->result = TRY(operate(set, waiter));
 	if (waiter->result == WAITS)
 		list_add_tail(&waiter->link, &waiters);
 	else if (change)
@@ -195,8 +254,6 @@ s64 sys_semtimedop(int number, const void *operations, u64 n, const void *timeou
 		return n ? -E2BIG : -EINVAL;
 	if (copy_from_user(&waiter.operation, operations, sizeof(waiter.operation)))
 		return -EFAULT;
-	if (waiter.operation.flags & SEM_UNDO)
-		return -EINVAL;
 	TRY(get_deadline(timeout, &deadline));
 	if (TRY(begin(&waiter)) != WAITS)
 		return 0;

@@ -187,6 +187,9 @@ void vfork_done(struct process *process);
 /* exec.c: execve(2) with arguments in kernel memory, for init. Returns only on error. */
 s64 kernel_exec(const char *name, const char *const *argv, const char *const *envp);
 
+/* ipc.c: take back what @process, which ends, did with SEM_UNDO. May sleep. */
+void semaphores_exit(const struct process *process);
+
 /* exit.c */
 __noreturn void process_exit(int code);	 /* this thread; the process with its last thread */
 __noreturn void process_exit_group(int code); /* the whole process */

@@ -175,6 +175,15 @@ SCENARIO(semaphores)
 		T(semctl(id, 0, IPC_RMID));
 		T(semget(0x77, 1, 0400));
 	}
+	T(semctl(id, 0, SETVAL, 5));
+	if (!fork()) {
+		semop(id, &(struct sembuf){0, -2, SEM_UNDO}, 1);
+		semop(id, &down, 1);
+		_exit(semctl(id, 0, GETVAL));
+	}
+	wait(&status);
+	T(WEXITSTATUS(status));
+	T(semctl(id, 0, GETVAL));
 	T(semctl(id, 0, SETVAL, 0));
 	if (!fork())
 		_exit(semop(id, &down, 1) == -1 && errno == EIDRM ? 9 : 1);
