@@ -9,7 +9,7 @@
  * States of a process: running -> (stopped <-> running) -> zombie -> reaped (freed).
  *
  * process_lock (spinlock, interrupts disabled) guards the tree, the groups and sessions, the table
- * of pids, all pending sets and actions of signals, and stop and exit states: one lock, since at
+ * of pids, all queues and actions of signals, and stop and exit states: one lock, since at
  * most 16 CPUs take it, briefly. Order: tty locks -> process_lock -> wait queue locks -> run queue
  * locks.
  *
