@@ -3,7 +3,7 @@
  * UTC.
  *
  * Real time is the monotonic clock plus an offset read from the battery-backed clock at boot; under
- * `seed=` (a reproducible run) it begins at a fixed moment instead. clock_settime(2) moves the offset.
+ * `seed=` (a reproducible run) it begins at a fixed moment instead. clock_settime moves the offset.
  */
 #pragma once
 
