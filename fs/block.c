@@ -14,7 +14,6 @@ static DEFINE_SPINLOCK(devices_lock);
 void register_block_device(struct block_device *device)
 {
 	device->block_size = BLOCK_SIZE_DEFAULT;
-	device->write_error = 0;
 	guard(spinlock, &devices_lock);
 	list_add_tail(&device->link, &devices);
 }

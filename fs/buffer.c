@@ -401,6 +401,8 @@ int create_page_buffers(struct page *page, struct block_device *device)
 	unsigned long flags = page_uptodate(page) ? BIT(B_UPTODATE) : 0;
 	unsigned count = (unsigned)PAGE_SIZE / device->block_size;
 
+	if (page->buffers)
+		return 0;
 	page->buffers = TRY_PTR(kzalloc(count * sizeof(struct buffer), GFP_BUFFER));
 	for (unsigned i = 0; i < count; i++) {
 		struct buffer *buffer = &page->buffers[i];

@@ -95,7 +95,7 @@ int sync_buffers(struct block_device *device, bool wait);
 void invalidate_buffers(struct block_device *device); /* umount: drop all clean, unused ones */
 /* The write-back thread: dirty buffers older than 30 s every 5 s, and when too many are dirty. */
 void writeback_start(void);
-void writeback_once(void);     /* one round of it */
+void writeback_once(void);    /* one round of it */
 bool writeback_is_busy(void); /* something is dirty or on its way to a disk */
 /* Called by writers, holding no page or buffer lock: writes out while more than a share of memory
  * is dirty. */
@@ -112,13 +112,13 @@ int block_write_page(struct inode *inode, struct page *page);
 int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to);
 int block_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to);
 void block_invalidate_page(struct page *page, unsigned from);
-bool block_release_page(struct page *page);
 /* Zero the rest of the block in which @from lies, on disk too. Before a truncation. 0, -EIO,
  * -ENOMEM. */
 int block_truncate_page(struct inode *inode, loff_t from);
 
 /* buffer.c for buffer_page.c: a page's buffers, an array. */
-int create_page_buffers(struct page *page, struct block_device *device); /* 0 or -ENOMEM */
+/* if it has none: 0 or -ENOMEM */
+int create_page_buffers(struct page *page, struct block_device *device);
 bool free_page_buffers(struct page *page);		/* false: one of them is busy */
 void map_page_buffer(struct buffer *buffer, u64 block); /* and hash it, pushing others out */
 /* unhash, drop unwritten, wait until nobody uses it */

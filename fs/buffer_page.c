@@ -56,21 +56,16 @@ static void end_pages_read(struct block_request *request)
  */
 static int map_page(struct inode *inode, struct page *page, u64 *blocks)
 {
-	unsigned per_page = 1u << (PAGE_SHIFT - block_shift(inode)), run = 0;
 	u64 first = first_block(inode, page), end = file_blocks(inode);
-	bool simple = true;
+	unsigned inside = 1u << (PAGE_SHIFT - block_shift(inode)), run = 0;
 
-	for (unsigned i = 0; i < per_page; i++) {
-		blocks[i] = 0;
-		if (first + i >= end)
-			continue;
+	memset(blocks, 0, inside * sizeof(*blocks));
+	inside = (unsigned)min((u64)inside, end - min(first, end));
+	for (unsigned i = 0; i < inside; i++) {
 		TRY(inode->data.ops->get_block(inode, first + i, &blocks[i], false));
-		if (blocks[i] && run == i && (!i || blocks[i] == blocks[i - 1] + 1))
-			run++;
-		else
-			simple = false;
+		run += blocks[i] && blocks[i] == blocks[0] + i;
 	}
-	return simple ? (int)run : 0;
+	return run == inside ? (int)run : 0;
 }
 
 /* Block by block, for pages with holes, scattered blocks, or buffers already. */
@@ -159,8 +154,7 @@ static int dirty_all(struct inode *inode, struct page *page)
 {
 	u64 index = first_block(inode, page), end = file_blocks(inode);
 
-	if (!page->buffers)
-		TRY(create_page_buffers(page, inode->sb->bdev));
+	TRY(create_page_buffers(page, inode->sb->bdev));
 	for (unsigned i = 0; i < buffers_of_page(page) && index + i < end; i++) {
 		TRY(begin_buffer(inode, &page->buffers[i], index + i));
 		mark_buffer_dirty(&page->buffers[i]);
@@ -200,10 +194,9 @@ int block_write_page(struct inode *inode, struct page *page)
 int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
 	unsigned size = inode->sb->block_size;
-	int error = page->buffers ? 0 : create_page_buffers(page, inode->sb->bdev);
+	int error = 0;
 
-	if (error)
-		return error;
+	TRY(create_page_buffers(page, inode->sb->bdev));
 	for (unsigned i = from / size; i * size < to && !error; i++) {
 		struct buffer *buffer = &page->buffers[i];
 
@@ -257,11 +250,6 @@ void block_invalidate_page(struct page *page, unsigned from)
 		forget_page_buffer(&page->buffers[i]);
 	if (!from)
 		free_page_buffers(page);
-}
-
-bool block_release_page(struct page *page)
-{
-	return !page->buffers || free_page_buffers(page);
 }
 
 int block_truncate_page(struct inode *inode, loff_t from)
