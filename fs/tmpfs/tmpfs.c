@@ -121,36 +121,27 @@ static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The name behind @dentry, or NULL. */
-static struct dentry *next_name(struct dentry *dentry)
+/* The name behind @dentry in @dir, or NULL. */
+static inline struct dentry *next_name(struct dentry *dir, struct dentry *dentry)
 {
 	struct list_head *next = dentry->child_link.next;
 
-	return next == &dentry->parent->children ? NULL
-						 : list_entry(next, struct dentry, child_link);
+	return next == &dir->children ? NULL : list_entry(next, struct dentry, child_link);
 }
 
-/* @dentry is the youngest name in its directory. */
-static void append(struct dentry *dentry)
+/* @dentry becomes the youngest name in its directory, or no name (@name). A reader that stopped
+ * here goes on with the next. */
+static void place(struct dentry *dentry, bool name)
 {
 	static atomic64_t next_cookie = {FIRST_COOKIE};
+	struct dentry *dir = dentry->parent;
+	struct tmpfs_inode *ti = TMPFS_I(dir->inode);
 
-	guard(spinlock, &dentry->parent->lock);
-	dentry->cookie = (u64)atomic_inc_return(&next_cookie);
-	list_move_tail(&dentry->child_link, &dentry->parent->children);
-}
-
-/* @dentry is no name any more. A reader that stopped here goes on with the next. */
-static void detach(struct dentry *dentry)
-{
-	struct dentry *parent = dentry->parent;
-	struct tmpfs_inode *ti = TMPFS_I(parent->inode);
-
-	guard(spinlock, &parent->lock);
+	guard(spinlock, &dir->lock);
 	if (ti->hint == dentry)
-		ti->hint = next_name(dentry);
-	dentry->cookie = 0;
-	list_move(&dentry->child_link, &parent->children);
+		ti->hint = next_name(dir, dentry);
+	dentry->cookie = name ? (u64)atomic_inc_return(&next_cookie) : 0;
+	(name ? list_move_tail : list_move)(&dentry->child_link, &dir->children);
 }
 
 static void changed(struct inode *dir, struct inode *inode, int names)
@@ -170,7 +161,7 @@ static int tmpfs_lookup(struct inode *dir, struct dentry *dentry)
 /* Give @dentry @inode, whose reference is taken over. */
 static void add_name(struct inode *dir, struct dentry *dentry, struct inode *inode)
 {
-	append(dentry);
+	place(dentry, true);
 	changed(dir, inode, 1);
 	d_instantiate(dentry, inode);
 	dget(dentry); /* the pin */
@@ -212,7 +203,7 @@ static int tmpfs_remove(struct inode *dir, struct dentry *dentry)
 
 	if (directory && inode->size > 2 * DIRECTORY_ENTRY_SIZE)
 		return -ENOTEMPTY;
-	detach(dentry);
+	place(dentry, false);
 	changed(dir, inode, -1);
 	if (inode->nlink > 1 && !directory)
 		uncharge(super_of(inode), INODES);
@@ -230,15 +221,13 @@ static int tmpfs_rename(struct inode *old_dir, struct dentry *old, struct inode 
 	bool exchange = flags & RENAME_EXCHANGE;
 
 	if (exchange) {
-		detach(new);
-		append(new);
+		place(new, true);
 		new_dir->nlink -= S_ISDIR(target->mode);
 		old_dir->nlink += S_ISDIR(target->mode);
 	} else if (target) {
 		TRY(tmpfs_remove(new_dir, new));
 	}
-	detach(old);
-	append(old);
+	place(old, true);
 	old_dir->nlink -= S_ISDIR(inode->mode);
 	new_dir->nlink += S_ISDIR(inode->mode);
 	changed(old_dir, inode, exchange ? 0 : -1);
@@ -274,7 +263,8 @@ static int tmpfs_iterate(struct file *file, struct dir_context *context)
 
 	if (unlikely(context->position < FIRST_COOKIE) && !dir_emit_dots(file, context))
 		return 0;
-	for (dentry = first_name(dir, (u64)context->position); dentry; dentry = next_name(dentry)) {
+	for (dentry = first_name(dir, (u64)context->position); dentry;
+	     dentry = next_name(dir, dentry)) {
 		/* Its own cookie until it is emitted: the successor of the entry before it. */
 		context->position = (loff_t)dentry->cookie;
 		if (!context->emit(context, dentry->name, dentry->name_length,
