@@ -7,14 +7,7 @@
 
 #define CHUNK 256
 
-enum {
-	NULL_MINOR = 3,
-	ZERO_MINOR = 5,
-	FULL_MINOR = 7,
-	RANDOM_MINOR,
-	URANDOM_MINOR,
-	KMSG_MINOR = 11
-};
+enum { NULL_MINOR = 3, ZERO_MINOR = 5, FULL_MINOR = 7, RANDOM_MINOR, URANDOM_MINOR };
 
 /* Zeros or numbers, piece by piece. */
 static ssize_t data_read(struct file *file, struct io *io, loff_t *position)

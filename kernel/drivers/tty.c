@@ -20,8 +20,8 @@
  * and TCION are -EINVAL. A process that is no session leader cannot give the terminal up (TIOCNOTTY
  * is -EPERM; it can call setsid).
  *
- * Locks: write_lock (one writer at a time) -> lock (interrupts off) -> console lock. Signals are
- * sent with none held.
+ * Locks: write_lock (one writer at a time) -> tty_lock (interrupts off) -> console lock. Signals
+ * are sent with none held.
  */
 #include <arch/io.h>
 
