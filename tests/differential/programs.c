@@ -69,7 +69,7 @@ SCENARIO(eventfds)
 /* dbench counts in memory that its clients share. */
 SCENARIO(shared_segments)
 {
-	int id, *p, *again;
+	int id, *p, *again, status;
 
 	T(shmget(0x4321, 100, 0600));
 	T(shmget(IPC_PRIVATE, 0, IPC_CREAT | 0600));
@@ -98,6 +98,16 @@ SCENARIO(shared_segments)
 		T(shmget(0x4321, 10, 0400));
 		T(shmctl(id, IPC_RMID, NULL));
 	}
+	if (!fork()) { /* a member of its group, though not by the group it acts as */
+		gid_t group = 0;
+
+		setgroups(1, &group);
+		setresgid(USER_A, USER_A, USER_A);
+		setresuid(USER_A, USER_A, USER_A);
+		_exit((shmget(0x4321, 10, 0440) == id) + 2 * (shmget(0x4321, 10, 0220) == id));
+	}
+	wait(&status);
+	T(WEXITSTATUS(status));
 	T(shmdt(p));
 	T(shmdt(p));
 	T(shmctl(id, IPC_RMID, NULL));
