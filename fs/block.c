@@ -62,7 +62,7 @@ struct block_request *block_request_get(struct block_device *device, enum block_
 					sector_t sector, void (*done)(struct block_request *))
 {
 	struct block_request *request =
-		kmem_cache_alloc(request_slab, GFP_KERNEL | GFP_NOIO | GFP_NOWARN);
+		kmem_cache_alloc(request_slab, GFP_KERNEL | GFP_NOWARN);
 
 	if (unlikely(!request)) {
 		wait_event(block_wait, !test_and_set_bit(0, &reserve_used));

@@ -21,7 +21,6 @@
 #include "fs/internal.h"
 #include "hash/cache.h"
 
-#define GFP_BUFFER (GFP_KERNEL | GFP_NOIO)
 #define DIRTY_EXPIRE_NS (30 * NSEC_PER_SEC)
 #define PERIOD_NS (5 * NSEC_PER_SEC)
 #define BATCH 256
@@ -333,13 +332,13 @@ struct buffer *buffer_get(struct block_device *device, u64 block)
 		return buffer;
 	if (block >= device->sectors / (device->block_size / SECTOR_SIZE))
 		return ERR_PTR(-EIO);
-	buffer = kmem_cache_alloc(buffer_slab, GFP_BUFFER | GFP_ZERO);
+	buffer = kmem_cache_alloc(buffer_slab, GFP_KERNEL | GFP_ZERO);
 	if (!buffer)
 		return ERR_PTR(-ENOMEM);
 	init_buffer(buffer, device, BIT(B_MAPPED) | BIT(B_REFERENCED));
 	buffer->block = block;
 	atomic_set(&buffer->refcount, 1);
-	buffer->data = kmalloc(buffer->size, GFP_BUFFER);
+	buffer->data = kmalloc(buffer->size, GFP_KERNEL);
 	if (!buffer->data) {
 		free_buffer(buffer);
 		return ERR_PTR(-ENOMEM);
@@ -403,7 +402,7 @@ int create_page_buffers(struct page *page, struct block_device *device)
 
 	if (page->buffers)
 		return 0;
-	page->buffers = TRY_PTR(kzalloc(count * sizeof(struct buffer), GFP_BUFFER));
+	page->buffers = TRY_PTR(kzalloc(count * sizeof(struct buffer), GFP_KERNEL));
 	for (unsigned i = 0; i < count; i++) {
 		struct buffer *buffer = &page->buffers[i];
 

@@ -21,8 +21,6 @@
  * Lock order: page lock -> B_LOCKED -> list lock -> bucket lock; B_LOCKED -> dirty list lock. Who
  * holds buffers locked that are not submitted, or a list lock, may only try to lock further ones.
  * Completion runs in interrupts and takes none of these.
- *
- * Memory: every allocation here is GFP_NOIO, since file systems call in with their locks held.
  */
 #pragma once
 

@@ -319,7 +319,7 @@ int mm_fault(struct mm *mm, u64 address, unsigned access)
 	for (unsigned round = 0; unlikely(error == -ENOMEM) && round < OOM_ROUNDS; round++) {
 		if (fatal_signal_pending(current))
 			break;
-		if (!reclaim_pages(1, GFP_KERNEL)) {
+		if (!reclaim_pages(1)) {
 			if (!oom_kill() || fatal_signal_pending(current))
 				break;
 			sleep_ns(OOM_PAUSE_NS);

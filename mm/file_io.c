@@ -26,7 +26,7 @@ static void start_window(struct address_space *mapping, pgoff_t start, pgoff_t c
 		unsigned n = 0;
 
 		for (old = NULL; index < end && !old; index++) { /* they must be consecutive */
-			pages[n] = alloc_page(GFP_KERNEL | GFP_NOIO | GFP_NOWARN);
+			pages[n] = alloc_page(GFP_KERNEL | GFP_NOWARN);
 			if (!pages[n])
 				end = index;
 			else if ((old = add_to_page_cache(pages[n], mapping, index)))

@@ -1,6 +1,6 @@
 /*
  * mmap.c - the calls that change an address space or tell of it: mmap, munmap, mprotect, mremap,
- * brk, madvise, mlock, mincore, msync. Declared in vm.h.
+ * brk, madvise, mincore, msync. Declared in vm.h.
  *
  * Each changes areas and entries under mm->lock held for writing; what areas refer to (files) is
  * let go after it, since a last reference may need the locks of a file system.
@@ -93,10 +93,11 @@ static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct
 {
 	unsigned type = map_flags & MAP_TYPE;
 
+	if (map_flags & MAP_LOCKED) /* as if RLIMIT_MEMLOCK were 0 */
+		return -EPERM;
 	if (type != MAP_PRIVATE && (type != MAP_SHARED || !file))
 		return type == MAP_SHARED_VALIDATE && file ? -EOPNOTSUPP : -EINVAL;
-	*flags = (prot & PROT_ALL) | VM_MAYWRITE | (type == MAP_SHARED ? VM_SHARED : 0) |
-		 (map_flags & MAP_LOCKED ? VM_LOCKED : 0);
+	*flags = (prot & PROT_ALL) | VM_MAYWRITE | (type == MAP_SHARED ? VM_SHARED : 0);
 	if (map_flags & MAP_GROWSDOWN)
 		*flags |= VM_GROWSDOWN | (map_flags & MAP_STACK ? VM_STACK : 0);
 	if (file)
@@ -132,28 +133,6 @@ static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_f
 			       map_flags & MAP_32BIT ? min(mm->mmap_top, GB(2)) : mm->mmap_top);
 }
 
-/* Fault [start, end) in, as far as that goes. Without mm->lock. 0 or what mm_fault() said. */
-static int populate(struct mm *mm, u64 start, u64 end, unsigned access)
-{
-	for (; start < end; start += PAGE_SIZE) {
-		TRY(signal_pending(current) ? -EINTR : mm_fault(mm, start, access));
-		cond_resched();
-	}
-	return 0;
-}
-
-/* @area is described but for its place: that, or -errno. */
-static s64 map_area(struct mm *mm, u64 address, u64 length, unsigned map_flags, struct vma *area)
-{
-	guard(mm_write, mm);
-	area->start = (u64)TRY(choose_address(mm, address, length, map_flags));
-	area->end = area->start + length;
-	if (!may_expand(mm, length >> PAGE_SHIFT, area->flags))
-		return -ENOMEM;
-	TRY(vma_add(mm, area));
-	return (s64)area->start;
-}
-
 s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags,
 	   struct file *file, u64 offset)
 {
@@ -172,14 +151,16 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 		area.mapping = &file->inode->data;
 		touch_atime(file);
 	}
-	u64 start = (u64)TRY(map_area(mm, address, length, map_flags, &area));
-	if (prot != PROT_NONE && map_flags & (MAP_POPULATE | MAP_LOCKED))
-		populate(mm, start, start + length,
-			 prot & PROT_WRITE && !(area.flags & VM_SHARED) ? FAULT_WRITE : 0);
-	return (s64)start;
+	guard(mm_write, mm);
+	area.start = (u64)TRY(choose_address(mm, address, length, map_flags));
+	area.end = area.start + length;
+	if (!may_expand(mm, length >> PAGE_SHIFT, area.flags))
+		return -ENOMEM;
+	TRY(vma_add(mm, &area));
+	return (s64)area.start;
 }
 
-/* ---- protection and locking ------------------------------------------------------------------ */
+/* ---- protection ------------------------------------------------------------------------------ */
 
 /* What the entry may allow now: writing only where no fault has to see it first. */
 static void change_entry(pte_t *slot, u64 address, void *rights)
@@ -217,68 +198,37 @@ static int may_change(const struct vma *vma, unsigned flags)
 		       : 0;
 }
 
-/* Give the areas of [start, end) other flags: the bits of @mask become those of @flags. As far as
- * there are areas and it is allowed; 0, -EACCES, or -ENOMEM (there is a hole, too). */
-static int change_flags(struct mm *mm, u64 start, u64 end, unsigned mask, unsigned flags)
+s64 sys_mprotect(u64 start, u64 length, u32 prot)
 {
-	u64 last = mapped_end(mm, start, end);
-	int error = last < end ? -ENOMEM : 0;
+	u64 end = start + page_round_up(length);
+	struct mm *mm = current->mm;
 
+	if (start & (PAGE_SIZE - 1) || prot & ~(unsigned)PROT_ALL)
+		return -EINVAL;
+	if (!length)
+		return 0;
+	if (end <= start || end > USER_TOP)
+		return -ENOMEM;
+	guard(mm_write, mm);
+	u64 last = mapped_end(mm, start, end);
+	int error = last < end ? -ENOMEM : 0; /* what lies before the hole is changed */
 	if (start == last)
 		return error;
 	for (unsigned index = (unsigned)TRY(vma_carve(mm, start, last));
 	     index < mm->area_count && mm->areas[index]->start < last; index++) {
 		struct vma *vma = mm->areas[index];
-		int refused = may_change(vma, (vma->flags & ~mask) | flags);
+		unsigned flags = (vma->flags & ~(unsigned)PROT_ALL) | prot;
+		int refused = may_change(vma, flags);
 
 		if (refused) {
 			error = refused;
 			break;
 		}
-		vma_set_flags(vma, (vma->flags & ~mask) | flags);
-		if (mask & PROT_ALL)
-			change_entries(vma);
+		vma_set_flags(vma, flags);
+		change_entries(vma);
 	}
 	vma_merge(mm, start, last);
 	return error;
-}
-
-s64 sys_mprotect(u64 address, u64 length, u32 prot)
-{
-	u64 end = address + page_round_up(length);
-	struct mm *mm = current->mm;
-
-	if (address & (PAGE_SIZE - 1) || prot & ~(unsigned)PROT_ALL)
-		return -EINVAL;
-	if (!length)
-		return 0;
-	if (end <= address || end > USER_TOP)
-		return -ENOMEM;
-	guard(mm_write, mm);
-	return change_flags(mm, address, end, PROT_ALL, prot);
-}
-
-static int lock_range(u64 address, u64 length, unsigned locked)
-{
-	u64 start = round_down(address, (u64)PAGE_SIZE), end = page_round_up(address + length);
-	struct mm *mm = current->mm;
-
-	if (end < start || end > USER_TOP)
-		return end < start ? -EINVAL : -ENOMEM;
-	down_write(&mm->lock);
-	int error = change_flags(mm, start, end, VM_LOCKED, locked);
-	mm_write_unlock(mm);
-	return !error && locked && populate(mm, start, end, 0) ? -ENOMEM : error;
-}
-
-s64 sys_mlock(u64 address, u64 length)
-{
-	return lock_range(address, length, VM_LOCKED);
-}
-
-s64 sys_munlock(u64 address, u64 length)
-{
-	return lock_range(address, length, 0);
 }
 
 /* ---- the break ------------------------------------------------------------------------------- */
@@ -409,7 +359,7 @@ s64 sys_madvise(u64 address, u64 length, u32 advice)
 
 		if (!drop)
 			break;
-		if (vma->flags & VM_LOCKED || (advice == MADV_FREE && vma->mapping))
+		if (advice == MADV_FREE && vma->mapping)
 			return -EINVAL;
 		vma_zap(vma, max(address, vma->start), min(end, vma->end));
 	}

@@ -129,7 +129,7 @@ static unsigned take_blocks_reclaim(struct page **pages, unsigned count, unsigne
 
 		if (taken)
 			return taken;
-		reclaim_pages(max(STACK_BATCH * 2u, 1u << order), gfp);
+		reclaim_pages(max(STACK_BATCH * 2u, 1u << order));
 	}
 	if (!(gfp & GFP_NOWARN))
 		pr_warn_once("out of memory: %llu of %llu frames free, order %u wanted\n",
@@ -209,8 +209,7 @@ void free_single_page(struct page *page)
 	unsigned long flags;
 	struct frame_stack *stack;
 
-	ASSERT(!(page->flags &
-		 (BIT(PG_cache) | BIT(PG_buddy) | BIT(PG_locked))));
+	ASSERT(!(page->flags & (BIT(PG_cache) | BIT(PG_buddy) | BIT(PG_locked))));
 	ASSERT(atomic_read(&page->mapcount) == 0);
 	flags = arch_irq_save();
 	if (page->flags & BIT(PG_anon))

@@ -15,7 +15,6 @@
 #define GFP_ATOMIC 0u
 #define GFP_KERNEL (1u << 0) /* may sleep and reclaim */
 #define GFP_ZERO (1u << 1)
-#define GFP_NOIO (1u << 2) /* with GFP_KERNEL: reclaim only what needs no I/O and no fs lock */
 #define GFP_NOWARN (1u << 3)
 #define MAX_ORDER 19 /* largest block: 1 << 18 pages, 1 GB: for the caches' tables */
 
@@ -112,5 +111,5 @@ void register_shrinker(struct shrinker *shrinker); /* at boot */
  * shrinkers; how many were freed. Never starts writing a page: dirty ones are left to write-back
  * (its shrinker hurries it). May sleep. Does nothing when called from within itself.
  */
-u64 reclaim_pages(u64 pages, unsigned gfp);
+u64 reclaim_pages(u64 pages);
 void drop_clean_pages(void); /* all of the page cache that are unused, whoever may want them */

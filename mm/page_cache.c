@@ -95,7 +95,7 @@ struct page *find_or_create_page(struct address_space *mapping, pgoff_t index)
 
 	for (;;) {
 		if (!page && !fresh)
-			fresh = alloc_page(GFP_KERNEL | GFP_NOIO);
+			fresh = alloc_page(GFP_KERNEL);
 		if (!page && !fresh)
 			return NULL;
 		if (!page)
@@ -308,7 +308,7 @@ void truncate_inode_pages(struct address_space *mapping, loff_t start)
 	struct page *page;
 
 	if (mapped)
-		mm_unmap_file(mapping, first, LAST_PAGE, true);
+		mm_unmap_file(mapping, first, LAST_PAGE);
 	if (!READ_ONCE(mapping->nr_pages))
 		return;
 	page = offset ? find_get_page(mapping, first - 1) : NULL;
@@ -320,7 +320,7 @@ void truncate_inode_pages(struct address_space *mapping, loff_t start)
 		cond_resched();
 	}
 	if (mapped || !list_empty(&mapping->vmas))
-		mm_unmap_file(mapping, first, LAST_PAGE, true);
+		mm_unmap_file(mapping, first, LAST_PAGE);
 }
 
 void invalidate_inode_pages(struct address_space *mapping)

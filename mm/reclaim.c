@@ -44,7 +44,7 @@ static bool drop_page(struct page *page)
 	    (test_bit(PG_dirty, &page->flags) && !page->buffers))
 		return false;
 	if (atomic_read(&page->mapcount)) {
-		mm_unmap_file(mapping, page->index, page->index, false);
+		mm_unmap_file(mapping, page->index, page->index);
 		return false;
 	}
 	if (page->buffers && !mapping->ops->release(page))
@@ -98,34 +98,25 @@ void drop_clean_pages(void)
 		continue;
 }
 
-static u64 run_shrinkers(unsigned priority, unsigned gfp)
+/* One turn; *@objects of the caches went, too. */
+static u64 reclaim_once(u64 pages, u64 *objects)
 {
 	struct shrinker *shrinker;
 	u64 freed = 0;
 
-	list_for_each_entry (shrinker, &shrinkers, link) {
-		u64 objects = shrinker->count(shrinker) >> priority;
-
-		if (objects)
-			freed += shrinker->scan(shrinker, objects);
-	}
-	return freed;
-}
-
-/* One turn; *@objects of the caches went, too. */
-static u64 reclaim_once(u64 pages, unsigned gfp, u64 *objects)
-{
-	u64 freed = 0;
-
 	for (unsigned priority = PRIORITIES; priority-- && freed < pages;) {
 		freed += turn_clock(memmap_pages >> priority, pages - freed);
-		*objects = run_shrinkers(priority, gfp);
+		list_for_each_entry (shrinker, &shrinkers, link) {
+			u64 wanted = shrinker->count(shrinker) >> priority;
+
+			*objects += wanted ? shrinker->scan(shrinker, wanted) : 0;
+		}
 		freed += slab_shrink();
 	}
 	return freed;
 }
 
-u64 reclaim_pages(u64 pages, unsigned gfp)
+u64 reclaim_pages(u64 pages)
 {
 	u64 freed = 0, objects = 0;
 
@@ -133,7 +124,7 @@ u64 reclaim_pages(u64 pages, unsigned gfp)
 		return 0;
 	current->in_reclaim = true;
 	for (unsigned pauses = 0; pauses < PAUSES; pauses++) {
-		freed = reclaim_once(pages, gfp, &objects);
+		freed = reclaim_once(pages, &objects);
 		if (freed || objects)
 			break;
 		/* Everything is in use or dirty: let write-back and the victims of the OOM killer

@@ -20,14 +20,14 @@ static bool shown(const struct vma *vma, pgoff_t first, pgoff_t last, u64 *start
 	return true;
 }
 
-void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool locked)
+void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last)
 {
 	struct vma *vma;
 	u64 start, end;
 
 	guard(spinlock, &mapping->vma_lock);
 	list_for_each_entry (vma, &mapping->vmas, link)
-		if ((locked || !(vma->flags & VM_LOCKED)) && shown(vma, first, last, &start, &end))
+		if (shown(vma, first, last, &start, &end))
 			vma_zap(vma, start, end);
 }
 

@@ -34,8 +34,6 @@ struct file;
 #define VM_MAYWRITE (1u << 5)
 #define VM_GROWSDOWN (1u << 8)
 #define VM_STACK (1u << 9)
-/* mlock: its pages of files are not reclaimed (anonymous ones never are) */
-#define VM_LOCKED (1u << 11)
 
 struct vma {
 	u64 start, end;	    /* page aligned, end exclusive */

@@ -302,7 +302,6 @@ int vmas_fork(struct mm *child, struct mm *parent)
 	for (unsigned index = 0; index < parent->area_count; index++) {
 		struct vma *copy = TRY_PTR(vma_copy(child, parent->areas[index]));
 
-		copy->flags &= ~VM_LOCKED; /* is not inherited */
 		child->areas[child->area_count++] = copy;
 		vma_link(copy);
 	}

@@ -81,7 +81,7 @@ static int copy_segment(bool write, u64 at, char *data, size_t length)
 
 		n = min(length, PAGE_SIZE - offset);
 		if (!page && write) {
-			page = get_free_pages(GFP_KERNEL | GFP_NOIO | GFP_ZERO, 0);
+			page = get_free_pages(GFP_KERNEL | GFP_ZERO, 0);
 			if (page && !try_cmpxchg(slot, &none, page)) {
 				free_pages(page, 0); /* another request was faster */
 				page = none;

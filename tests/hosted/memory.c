@@ -62,7 +62,7 @@ struct page *alloc_page(unsigned gfp)
 	if (fail_now())
 		return NULL;
 	if (!free_count && (gfp & GFP_KERNEL))
-		reclaim_pages(32, gfp);
+		reclaim_pages(32);
 	if (!free_count)
 		return NULL;
 	page = &memmap[free_stack[--free_count]];
@@ -253,9 +253,9 @@ void slab_init(void)
 
 /* ---- no programs, no mappings ---------------------------------------------------------------- */
 
-void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool locked)
+void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last)
 {
-	(void)mapping, (void)first, (void)last, (void)locked;
+	(void)mapping, (void)first, (void)last;
 }
 
 void mm_clean_file(struct address_space *mapping, pgoff_t first, pgoff_t last)

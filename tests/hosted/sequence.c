@@ -416,7 +416,7 @@ static void do_pressure(void)
 {
 	switch (pick(4)) {
 	case 0:
-		reclaim_pages(1 + pick(200), GFP_KERNEL);
+		reclaim_pages(1 + pick(200));
 		break;
 	case 1:
 		shrink_dcache(pick(100));

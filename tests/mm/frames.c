@@ -86,11 +86,10 @@ void lockdep_release(const void *lock, u16 class)
 static struct page *reserve[64];
 static unsigned reserve_count;
 
-u64 reclaim_pages(u64 pages, unsigned gfp)
+u64 reclaim_pages(u64 pages)
 {
 	u64 given = 0;
 
-	(void)gfp;
 	while (reserve_count && given < pages) {
 		put_page(reserve[--reserve_count]);
 		given++;
