@@ -246,11 +246,10 @@ static void place(struct dentry *dentry, struct dentry *parent)
 	if (dentry->parent != parent) {
 		unlink_child(dentry, dentry->parent);
 		spin_lock(&dentry->lock);
-		dentry->parent = parent;
+		dentry->parent = dget(parent);
 		spin_unlock(&dentry->lock);
 		link_child(dentry, parent);
 	}
-	dget(parent);
 	dentry->name_hash = dentry_name_hash(parent, dentry->name, dentry->name_length);
 	dentry_hash_insert(dentry);
 }
@@ -278,6 +277,8 @@ void d_move(struct dentry *dentry, struct dentry *target, bool exchange)
 	if (exchange)
 		place(target, from);
 	spin_unlock(&dentry_tree_lock);
+	if (from == to)
+		return;
 	dput(from);
 	if (exchange)
 		dput(to);

@@ -30,7 +30,12 @@ void follow_mounts(struct path *path);
 /* From the root of a mount to the place it is mounted on: true, references moved; false at the very
  * top. */
 bool follow_up(struct path *path);
-bool is_mountpoint(const struct dentry *dentry); /* of any mount, seen from anywhere */
+/* Of any mount, seen from anywhere. */
+bool has_mount(const struct dentry *dentry);
+static inline bool is_mountpoint(const struct dentry *dentry)
+{
+	return unlikely(dentry->flags & D_MOUNTED) && has_mount(dentry);
+}
 /* Visit all mounts in order of mounting (under a mutex; the visitor may sleep but not mount). */
 void for_each_mount(void (*visit)(struct mount *mount, void *argument), void *argument);
 /* The first error of @visit, which sees all, whatever fails. */

@@ -2,24 +2,6 @@
 #include "fs/lru.h"
 #include "hash/cache.h"
 
-void lru_add(struct lru *lru, struct list_head *link, u8 *cpu)
-{
-	struct lru_list *list = &lru->of_cpu[ *cpu = (u8)cpu_id()];
-
-	guard(spinlock, &list->lock);
-	list_add(link, &list->objects);
-	list->count++;
-}
-
-void lru_remove(struct lru *lru, struct list_head *link, u8 cpu)
-{
-	struct lru_list *list = &lru->of_cpu[cpu];
-
-	guard(spinlock, &list->lock);
-	list_del(link);
-	list->count--;
-}
-
 u64 lru_count(const struct lru *lru)
 {
 	u64 count = 0;

@@ -22,7 +22,7 @@ struct lru {
 	struct shrinker shrinker;
 	struct lru_list of_cpu[NR_CPUS];
 	/* What reclaim calls: with the list locked, is @link's object to go? Then without: free it
-	 * if it still is; was it? @argument is for other callers of lru_each(). */
+	 * if it still is; was it? @argument is of lru_shrink(). */
 	bool (*take)(struct list_head *link, void *argument);
 	bool (*evict)(struct list_head *link, void *argument);
 };
@@ -30,9 +30,26 @@ struct lru {
 /* Also makes reclaim look at it. */
 void lru_init(struct lru *lru, const char *class_name);
 /* @link is on no list; *@cpu: the list it goes to. */
-void lru_add(struct lru *lru, struct list_head *link, u8 *cpu);
+static __always_inline void lru_add(struct lru *lru, struct list_head *link, u8 *cpu)
+{
+	struct lru_list *list = &lru->of_cpu[cpu_id()];
+
+	*cpu = (u8)cpu_id();
+	guard(spinlock, &list->lock);
+	list_add(link, &list->objects);
+	list->count++;
+}
+
 /* @link is on the list of @cpu. */
-void lru_remove(struct lru *lru, struct list_head *link, u8 cpu);
+static __always_inline void lru_remove(struct lru *lru, struct list_head *link, u8 cpu)
+{
+	struct lru_list *list = &lru->of_cpu[cpu];
+
+	guard(spinlock, &list->lock);
+	list_del(link);
+	list->count--;
+}
+
 u64 lru_count(const struct lru *lru);
 /*
  * Look at the oldest of each list, in proportion to its length, at @budget in all and each at most

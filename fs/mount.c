@@ -99,12 +99,10 @@ bool follow_up(struct path *path)
 	return true;
 }
 
-bool is_mountpoint(const struct dentry *dentry)
+bool has_mount(const struct dentry *dentry)
 {
 	struct mount *mount;
 
-	if (likely(!(dentry->flags & D_MOUNTED)))
-		return false;
 	guard(spinlock, mount_lock());
 	list_for_each_entry(mount, &mounts, link)
 		if (mount->mountpoint == dentry)

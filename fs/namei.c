@@ -39,7 +39,7 @@ struct walk {
 
 /* Bytes before the NUL; @size or more: it is longer. A kernel string has no slack behind it, so it
  * is copied as a program's is. */
-static s64 copy_text(char *to, const char *from, size_t size, bool kernel)
+static __always_inline s64 copy_text(char *to, const char *from, size_t size, bool kernel)
 {
 	return kernel ? (s64)strlcpy(to, from, size) : strncpy_from_user(to, from, size);
 }
@@ -52,13 +52,18 @@ static noinline int path_name_get_long(struct path_name *name, const char *from,
 										  : -ENAMETOOLONG;
 }
 
-int path_name_get(struct path_name *name, const char *from, bool kernel)
+static __always_inline int name_get(struct path_name *name, const char *from, bool kernel)
 {
 	name->allocated = NULL;
 	name->text = name->small;
 	if (unlikely(TRY(copy_text(name->small, from, NAME_SMALL, kernel)) >= NAME_SMALL))
 		return path_name_get_long(name, from, kernel);
 	return 0;
+}
+
+int path_name_get(struct path_name *name, const char *from, bool kernel)
+{
+	return name_get(name, from, kernel);
 }
 
 /* Length of the component at @name: up to the next '/' or NUL. */
@@ -489,7 +494,7 @@ int user_path_at(int dfd, const char __user *from, unsigned flags, struct path *
 	if (flags & (LOOKUP_FD | LOOKUP_FD_PATH))
 		return descriptor_path(dfd, flags & LOOKUP_FD_PATH, false, path);
 	struct path_name name __free(name);
-	TRY(path_name_get(&name, from, false));
+	TRY(name_get(&name, from, false));
 	return path_lookup(dfd, name.text, flags, NULL, path);
 }
 

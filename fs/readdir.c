@@ -31,20 +31,18 @@ static bool getdents_emit(struct dir_context *context, const char *name, unsigne
 	unsigned bytes = round_up(offsetof(struct entry, name) + length + 1, 8u);
 	struct entry entry;
 
-	out->error = unlikely(bytes > out->left) ? -EINVAL /* not even one, if there is no other */
-		     : unlikely(length > NAME_MAX) ? -EIO
-		     : out->previous && put_user(context->position, (s64 *)(out->previous + 8))
-			     ? -EFAULT
-			     : 0;
-	if (unlikely(out->error))
+	if (unlikely(bytes > out->left || length > NAME_MAX)) {
+		out->error = length > NAME_MAX ? -EIO : -EINVAL; /* if it is the first */
 		return false;
+	}
 	entry.ino = ino;
 	entry.next = 0;
 	entry.bytes = (u16)bytes;
 	entry.type = (u8)type;
 	memcpy(entry.name, name, length);
 	memset(entry.name + length, 0, 8);
-	if (copy_to_user(out->at, &entry, bytes)) {
+	if ((out->previous && put_user(context->position, (s64 *)(out->previous + 8))) ||
+	    copy_to_user(out->at, &entry, bytes)) {
 		out->error = -EFAULT;
 		return false;
 	}
