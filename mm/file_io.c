@@ -188,7 +188,6 @@ static ssize_t write_page(struct inode *inode, struct io *io, loff_t at)
 {
 	const struct address_space_operations *ops = inode->data.ops;
 	unsigned from = (unsigned)at & (PAGE_SIZE - 1), n;
-	struct io before = *io;
 	size_t moved = 0;
 	struct page *page;
 	int error;
@@ -208,7 +207,8 @@ static ssize_t write_page(struct inode *inode, struct io *io, loff_t at)
 		current->pagefault_disabled = false;
 		if (unlikely(moved < n) && !page_uptodate(page)) {
 			memset(to + moved, 0, n - moved);
-			*io = before;
+			io->base = (char *)io->base - moved;
+			io->length += moved;
 			moved = 0;
 		}
 		error = ops->write_end(inode, page, from, from + (unsigned)moved);
