@@ -339,7 +339,7 @@ static const struct address_space_operations page_operations = {
 static pgoff_t next_data(struct inode *inode, pgoff_t index)
 {
 	struct page *page = find_get_page(&inode->data, index);
-	pgoff_t next = ~0ULL >> PAGE_SHIFT;
+	pgoff_t next = ~0ULL >> (PAGE_SHIFT + 1); /* its offset is the largest loff_t */
 	bool data = page && test_bit(PG_dirty, &page->flags);
 
 	if (page)

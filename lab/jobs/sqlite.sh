@@ -1,5 +1,5 @@
 #!/bin/bash
-# sqlite3 with a write-ahead log: 100,000 inserts, an index, updates, two readers and a writer, integrity_check.
+# sqlite3 with a write-ahead log: 100,000 inserts, an index, updates, two readers and two writers, integrity_check.
 # packages: bash coreutils sqlite3
 # ignore: */base.db*
 . "${0%/*}/common.sh"
@@ -13,6 +13,7 @@
 	echo 'CREATE INDEX by_name ON t(name);'
 } | sqlite3 base.db
 (for n in $(seq 1 20); do sqlite3 -cmd '.timeout 60000' base.db "UPDATE t SET value = value + 1 WHERE id % 20 = $n - 1;"; done) &
+(for n in $(seq 1 20); do sqlite3 -cmd '.timeout 60000' base.db "UPDATE t SET value = value + 1000000 WHERE id % 20 = 20 - $n;"; done) &
 for n in 1 2; do (for i in $(seq 1 10); do sqlite3 -cmd '.timeout 60000' base.db 'SELECT count(*) FROM t;'; done | sort -u > seen.$n) & done
 wait
 cat seen.1 seen.2 && rm seen.*

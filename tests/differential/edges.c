@@ -119,3 +119,20 @@ SCENARIO(flags_of_closed)
 	T(open("f", O_RDONLY) == fd);
 	T(fcntl(fd, F_GETFD));
 }
+
+/* Data and holes: a file that is one hole, one page in its middle, behind the last. */
+SCENARIO(seek_data_and_holes)
+{
+	int fd = open("f", O_RDWR | O_CREAT, 0600);
+
+	T(ftruncate(fd, 100000));
+	T(lseek(fd, 0, SEEK_DATA));
+	T(lseek(fd, 0, SEEK_HOLE));
+	T(pwrite(fd, "x", 1, 50000));
+	T(lseek(fd, 0, SEEK_DATA));
+	T(lseek(fd, 50000, SEEK_DATA));
+	T(lseek(fd, 50000, SEEK_HOLE));
+	T(lseek(fd, 60000, SEEK_DATA));
+	T(lseek(fd, 60000, SEEK_HOLE));
+	T(lseek(fd, 100000, SEEK_HOLE));
+}

@@ -89,6 +89,12 @@ SCENARIO(shared_segments)
 	wait(NULL);
 	T(again[0]);
 	T(again[2499]);
+	if (!fork()) {
+		again[1] = 1;
+		_exit(0);
+	}
+	wait(&status);
+	T(WTERMSIG(status));
 	T(shmdt(p + 1));
 	T(shmdt((char *)p + 4096));
 	T((long)shmat(id, p + 1, 0));

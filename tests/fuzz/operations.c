@@ -846,7 +846,7 @@ static bool not_error(long result, int error)
 
 static int scratch(void)
 {
-	return open("probe", O_RDWR | O_CREAT, 0644);
+	return open("probe", O_RDWR | O_CREAT | O_TRUNC, 0644);
 }
 
 #define CALL_WORKS(name)                                                                           \
