@@ -585,7 +585,7 @@ int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_
 
 /* ---- files without a name -------------------------------------------------------------------- */
 
-static struct mount *nowhere; /* where they are, made for the first of them */
+static struct mount *nowhere; /* where they are, without limits; made for the first of them */
 
 int tmpfs_nameless(umode_t mode, struct path *path)
 {
@@ -593,8 +593,12 @@ int tmpfs_nameless(umode_t mode, struct path *path)
 
 	if (!READ_ONCE(nowhere)) {
 		guard(mutex, &lock);
-		if (!nowhere)
-			nowhere = TRY_PTR(vfs_mount_internal("tmpfs"));
+		if (!nowhere) {
+			struct mount *mount = TRY_PTR(vfs_mount_internal("tmpfs"));
+
+			*(struct tmpfs_super *)mount->sb->private = (struct tmpfs_super){0};
+			nowhere = mount;
+		}
 	}
 	path->dentry = TRY_PTR(d_alloc_root(tmpfs_inode(nowhere->sb, NULL, mode, 0)));
 	path->mount = nowhere;
