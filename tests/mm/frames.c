@@ -71,9 +71,9 @@ void spin_lock_wait(spinlock_t *lock, u8 ticket)
 }
 
 #ifdef CONFIG_DEBUG
-void lockdep_acquire(const void *lock, u16 class, unsigned level, unsigned flags)
+void lockdep_acquire(const void *lock, u16 class, unsigned level, bool spins)
 {
-	(void)lock, (void)class, (void)level, (void)flags;
+	(void)lock, (void)class, (void)level, (void)spins;
 }
 
 void lockdep_release(const void *lock, u16 class)
