@@ -7,9 +7,9 @@
 #define EFD_SEMAPHORE 1
 #define COUNT_MAX (~0ull - 1)
 
-struct event { /* inode->private */
+struct event { /* file->private; until the file is open, inode->private */
 	u64 count;
-	bool semaphore, opened;
+	bool semaphore;
 	wait_queue_head_t wait;
 };
 
@@ -29,7 +29,7 @@ static bool change(struct event *event, u64 *value, bool take)
 
 static ssize_t event_read(struct file *file, struct io *io, loff_t *position)
 {
-	struct event *event = file->inode->private;
+	struct event *event = file->private;
 	u64 value;
 
 	if (io->length < sizeof(value))
@@ -42,7 +42,7 @@ static ssize_t event_read(struct file *file, struct io *io, loff_t *position)
 
 static ssize_t event_write(struct file *file, struct io *io, loff_t *position)
 {
-	struct event *event = file->inode->private;
+	struct event *event = file->private;
 	u64 value;
 
 	if (io->length < sizeof(value))
@@ -58,7 +58,7 @@ static ssize_t event_write(struct file *file, struct io *io, loff_t *position)
 
 static unsigned event_poll(struct file *file, struct poll_table *table)
 {
-	struct event *event = file->inode->private;
+	struct event *event = file->private;
 
 	poll_wait(file, &event->wait, table);
 	u64 count = READ_ONCE(event->count);
@@ -69,18 +69,13 @@ static unsigned event_poll(struct file *file, struct poll_table *table)
  * end. */
 static int event_open(struct inode *inode, struct file *file)
 {
-	struct event *event = inode->private;
-
-	if (!event || event->opened)
-		return -ENXIO;
-	event->opened = true;
-	return 0;
+	file->private = xchg(&inode->private, NULL);
+	return file->private ? 0 : -ENXIO;
 }
 
 static void event_release(struct file *file)
 {
-	kfree(file->inode->private);
-	file->inode->private = NULL;
+	kfree(file->private);
 }
 
 static const struct file_operations event_operations = {

@@ -79,9 +79,9 @@ static void link_lock(struct inode *inode, struct file_lock *lock)
 
 /*
  * Give @new's owner its type over its range, whatever he had there. Uses up *@new, unless that is
- * F_UNLCK, and *@spare if a lock has to be cut in two; both NULL then.
+ * F_UNLCK, and *@spare if a lock has to be cut in two; both NULL then. 0 or -ENOLCK.
  */
-static void set_range(struct inode *inode, struct file_lock **new, struct file_lock **spare)
+static int set_range(struct inode *inode, struct file_lock **new, struct file_lock **spare)
 {
 	struct file_lock *want = *new, *lock;
 	struct file_lock **at = &inode->locks;
@@ -106,6 +106,8 @@ static void set_range(struct inode *inode, struct file_lock **new, struct file_l
 			continue;
 		}
 		if (before && behind) {
+			if (lock_count >= 2 * LOCKS_MAX)
+				return -ENOLCK; /* no other was changed: this one covers all */
 			**spare = *lock;
 			(*spare)->start = want->end + 1;
 			link_lock(inode, *spare);
@@ -122,6 +124,7 @@ static void set_range(struct inode *inode, struct file_lock **new, struct file_l
 		*new = NULL;
 	}
 	wake_up(&locks_wait);
+	return 0;
 }
 
 /* ---- setting --------------------------------------------------------------------------------- */
@@ -134,10 +137,7 @@ static int try_range(struct inode *inode, struct file_lock **new, struct file_lo
 	guard(spinlock, &locks_lock);
 	if (!unlock && find_conflict(inode, *new))
 		return -EAGAIN;
-	if (lock_count >= (unlock ? 2 * LOCKS_MAX : LOCKS_MAX))
-		return -ENOLCK;
-	set_range(inode, new, spare);
-	return 0;
+	return !unlock && lock_count >= LOCKS_MAX ? -ENOLCK : set_range(inode, new, spare);
 }
 
 /* Set @wanted, waiting for others if @wait. 0, -EAGAIN, -ENOLCK, -ERESTARTSYS. */

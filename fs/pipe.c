@@ -226,7 +226,8 @@ static int fifo_open(struct inode *inode, struct file *file)
 	if (!inode->pipe)
 		inode->pipe = pipe_alloc();
 	struct pipe *pipe = inode->pipe;
-	u64 seen = pipe ? pipe->opens[other] : 0;
+	/* the other side's opens before; who is there is one that came */
+	u64 seen = pipe ? pipe->opens[other] - (pipe->count[other] > 0) : 0;
 	if (pipe)
 		pipe_count(pipe, file, 1);
 	up_write(&inode->lock);
@@ -234,7 +235,7 @@ static int fifo_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	/* Who opens it for both never waits; a pipe(2) has its other side, or had it already. */
 	if (file->mode == (FMODE_READ | FMODE_WRITE) || tmpfs_is_nameless(file->path.dentry) ||
-	    READ_ONCE(pipe->count[other]) || (file->flags & O_NONBLOCK && other == WRITER))
+	    READ_ONCE(pipe->opens[other]) != seen || (file->flags & O_NONBLOCK && other == WRITER))
 		return 0;
 	int error = file->flags & O_NONBLOCK
 			    ? -ENXIO

@@ -11,6 +11,7 @@ void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 	guard(spinlock_irqsave, &queue->lock);
 	if (list_empty(&entry->link))
 		list_add_tail(&entry->link, &queue->waiters);
+	smp_mb(); /* against wake_up(): before the caller looks at his condition */
 }
 
 void remove_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)

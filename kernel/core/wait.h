@@ -33,8 +33,8 @@ static inline void init_waitqueue_head(wait_queue_head_t *queue)
 	INIT_LIST_HEAD(&queue->waiters);
 }
 
-/* Queue @entry if it is not queued, and take it off: for who waits in several queues at once, and
- * sets his state before he looks. */
+/* Queue @entry if it is not queued, and take it off: for who waits in several queues at once. Who
+ * is to sleep sets his state before, and looks behind it. */
 void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 void remove_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 
@@ -56,8 +56,8 @@ static __always_inline void wake_up(wait_queue_head_t *queue)
 		if (!(condition)) {                                                                \
 			struct wait_queue_entry _entry = {current, LIST_HEAD_INIT(_entry.link)};   \
 			for (;;) {                                                                 \
+				__set_current_state(state); /* first: a wake-up takes us off */    \
 				add_wait_queue(&(queue), &_entry);                                 \
-				set_current_state(state); /* before it looks */                    \
 				if (condition)                                                     \
 					break;                                                     \
 				if ((state) == TASK_INTERRUPTIBLE && signal_pending(current)) {    \

@@ -70,6 +70,3 @@ __noreturn void arch_enter_user(u64 entry, u64 sp);
 /* Leave for user mode with all that task_registers(current) says, through exit_to_user() if
  * anything is pending. A system call that rewrote the registers ends thus. */
 __noreturn void arch_return_to_user(void);
-
-/* arch_prctl(2) for current, to set the thread pointer only: 0, -EINVAL, -EPERM. */
-int arch_prctl(int code, u64 address);
