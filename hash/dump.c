@@ -20,8 +20,8 @@ void hash_report_all(void)
 		hash_report_text(caches[i], &out);
 	lock_report_text(&out);
 	/* A line at a time, since interrupts are off meanwhile. */
-	for (char *line = out.data, *next; line < out.data + out.length; line = next) {
-		next = 1 + (char *)memchr(line, '\n', out.length);
+	for (char *line = out.data, *end = line + out.length, *next; line < end; line = next) {
+		next = 1 + (char *)(memchr(line, '\n', (size_t)(end - line)) ?: end - 1);
 		console_write(line, (size_t)(next - line));
 	}
 	if (out.error)
