@@ -373,13 +373,17 @@ static struct inode *next_dirty(struct super_block *sb)
 	return NULL;
 }
 
-/* The list is in order of becoming dirty; those that follow meanwhile are not waited for without
- * end. */
+/* The list is in order of becoming dirty: so many are to be written, and not those that follow
+ * meanwhile. */
 int sync_inodes(struct super_block *sb)
 {
-	int left = atomic_read(&sb->inode_count), error = 0;
+	int left = 0, error = 0;
 	struct inode *inode;
 
+	spin_lock(&sb->inodes_lock);
+	list_for_each_entry (inode, &sb->dirty, dirty_link)
+		left++;
+	spin_unlock(&sb->inodes_lock);
 	while (left-- > 0 && error != -ENOMEM && (inode = next_dirty(sb)) != NULL) {
 		int one = write_inode_now(inode);
 

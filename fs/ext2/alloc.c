@@ -220,6 +220,5 @@ struct inode *ext2_new_inode(struct inode *dir, umode_t mode)
 	inode->generation = (u32)random_u64();
 	ext2_set_operations(inode);
 	insert_inode_hash(inode);
-	mark_inode_dirty(inode);
 	return inode;
 }

@@ -357,6 +357,7 @@ static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev
 	} else if (!S_ISREG(mode)) {
 		init_special_inode(inode, inode->mode, rdev);
 	}
+	mark_inode_dirty(inode); /* only now: write-back may be quick */
 	error = error ?: add_entry(dir, dentry, inode);
 	if (error) {
 		set_nlink(inode, 0);

@@ -191,7 +191,7 @@ s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool direct
 struct buffer *ext2_new_block(struct ext2_fs *fs, u32 goal);
 /* Consecutive ones, which were checked to lie in the file system. */
 void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, bool directory);
-/* hashed, nlink 1; ERR_PTR */
+/* hashed, nlink 1, not yet dirty; ERR_PTR */
 struct inode *ext2_new_inode(struct inode *dir, umode_t mode);
 
 /* inode.c */
