@@ -63,7 +63,8 @@ struct page *page_cache_get(struct file *file, struct address_space *mapping, pg
 		return page;
 	/* Truncation may have passed before the page was in the cache: then drop it. */
 	lock_page(page);
-	if (page->mapping == mapping && !atomic_read(&page->mapcount)) {
+	if (page->mapping == mapping && !atomic_read(&page->mapcount) &&
+	    (u64)READ_ONCE(mapping->host->size) <= (u64)index << PAGE_SHIFT) { /* nor written to */
 		if (mapping->ops->invalidate)
 			mapping->ops->invalidate(page, 0);
 		remove_from_page_cache(page, false);

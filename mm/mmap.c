@@ -97,7 +97,8 @@ static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct
 		return -EPERM;
 	if (type != MAP_PRIVATE && (type != MAP_SHARED || !file))
 		return type == MAP_SHARED_VALIDATE && file ? -EOPNOTSUPP : -EINVAL;
-	*flags = (prot & PROT_ALL) | VM_MAYWRITE | (type == MAP_SHARED ? VM_SHARED : 0);
+	*flags = (prot & PROT_ALL) | (map_flags & MAP_NEVER_WRITE ? 0 : VM_MAYWRITE) |
+		 (type == MAP_SHARED ? VM_SHARED : 0);
 	if (map_flags & MAP_GROWSDOWN)
 		*flags |= VM_GROWSDOWN | (map_flags & MAP_STACK ? VM_STACK : 0);
 	if (file)
@@ -396,8 +397,9 @@ s64 sys_mincore(u64 address, u64 length, u8 *resident)
 	for (u64 end = address + length; address < end; address += PAGE_SIZE, resident++) {
 		int there = TRY(page_resident(current->mm, address));
 
-		if (put_user((u8)there, resident))
+		if (fatal_signal_pending(current) || put_user((u8)there, resident))
 			return -EFAULT;
+		cond_resched();
 	}
 	return 0;
 }

@@ -188,15 +188,17 @@ int vma_insert(struct mm *mm, const struct vma *wanted)
 	return 0;
 }
 
-void vma_take_out(struct mm *mm, unsigned first, unsigned behind)
+/* @vma leaves, but for its place in the array. */
+static void leave(struct vma *vma)
 {
-	for (unsigned index = first; index < behind; index++) {
-		struct vma *vma = mm->areas[index];
+	account(vma, -vma_bytes(vma));
+	vma_unlink(vma);
+	list_add(&vma->link, &vma->mm->dead);
+}
 
-		account(vma, -vma_bytes(vma));
-		vma_unlink(vma);
-		list_add(&vma->link, &mm->dead);
-	}
+/* The places with these indices go. */
+static void close_up(struct mm *mm, unsigned first, unsigned behind)
+{
 	for (unsigned index = behind; index < mm->area_count; index++)
 		mm->areas[index - behind + first] = mm->areas[index];
 	mm->area_count -= behind - first;
@@ -204,6 +206,13 @@ void vma_take_out(struct mm *mm, unsigned first, unsigned behind)
 	/* what is free now ends there, or the search would have gone on */
 	mm->searched_from =
 		max(mm->searched_from, first < mm->area_count ? mm->areas[first]->start : USER_TOP);
+}
+
+void vma_take_out(struct mm *mm, unsigned first, unsigned behind)
+{
+	for (unsigned index = first; index < behind; index++)
+		leave(mm->areas[index]);
+	close_up(mm, first, behind);
 }
 
 /* ---- changing -------------------------------------------------------------------------------- */
@@ -261,22 +270,24 @@ static bool can_join(const struct vma *lower, const struct vma *upper)
 	       (!lower->mapping || vma_page_index(lower, lower->end) == upper->page_offset);
 }
 
-/* In this order each page is always in an area. */
+/* In this order each page is always in an area. The array is closed up once, however many go. */
 void vma_merge(struct mm *mm, u64 start, u64 end)
 {
-	unsigned index = area_index(mm, start - 1);
+	unsigned last = area_index(mm, start - 1), index = last + 1;
 
-	while (index + 1 < mm->area_count && mm->areas[index + 1]->start <= end) {
-		struct vma *lower = mm->areas[index], *upper = mm->areas[index + 1];
+	for (; index < mm->area_count && mm->areas[index]->start <= end; index++) {
+		struct vma *lower = mm->areas[last], *upper = mm->areas[index];
 
 		if (!can_join(lower, upper)) {
-			index++;
+			mm->areas[++last] = upper;
 			continue;
 		}
 		lower->has_anonymous |= upper->has_anonymous;
 		vma_set_bounds(lower, lower->start, upper->end);
-		vma_take_out(mm, index + 1, index + 2);
+		leave(upper);
 	}
+	if (last + 1 < index)
+		close_up(mm, last + 1, index);
 }
 
 int vma_add(struct mm *mm, const struct vma *wanted)

@@ -285,7 +285,7 @@ static int follow_scripts(struct program *program)
 			return -ENOEXEC;
 		argument = *end ? find_blank(end, false) : NULL;
 		*end = 0;
-		while (*program_byte(program, program->sp++))
+		while (*TRY_PTR(program_byte(program, program->sp++)))
 			;
 		TRY(push_string(program, depth ? script : program->name, true));
 		if (argument)

@@ -276,6 +276,7 @@ s64 sys_semop(int number, const void *operations, u64 n)
 s64 sys_semctl(int number, int index, int command, u64 argument)
 {
 	int mask = command == IPC_RMID ? 0 : command == SETVAL ? MAY_WRITE : MAY_READ;
+	struct undo *undo, *next;
 	struct waiter *waiter;
 	s64 count = 0;
 
@@ -299,5 +300,10 @@ s64 sys_semctl(int number, int index, int command, u64 argument)
 		return command == GETVAL ? value : -EINVAL;
 	}
 	serve(set, command == IPC_RMID);
+	list_for_each_entry_safe (undo, next, &undos, link)
+		if (command == IPC_RMID && undo->number == number) {
+			list_del(&undo->link);
+			kfree(undo);
+		}
 	return 0;
 }

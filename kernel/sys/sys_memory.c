@@ -87,7 +87,9 @@ s64 sys_shmat(int number, u64 address, u32 flags)
 	const struct ipc_object *segment =
 		TRY_PTR(ipc_find(&segments, number, MAY_READ | (writable ? MAY_WRITE : 0)));
 	s64 result = mm_map(current->mm, address, segment->size, prot,
-			    MAP_SHARED | (address ? MAP_FIXED_NOREPLACE : 0), segment->file, 0);
+			    MAP_SHARED | (address ? MAP_FIXED_NOREPLACE : 0) |
+				    (writable ? 0 : MAP_NEVER_WRITE),
+			    segment->file, 0);
 	return result == -EEXIST ? -EINVAL : result;
 }
 
