@@ -339,7 +339,7 @@ static const struct address_space_operations page_operations = {
 static pgoff_t next_data(struct inode *inode, pgoff_t index)
 {
 	struct page *page = find_get_page(&inode->data, index);
-	pgoff_t next = ~0ULL >> (PAGE_SHIFT + 1); /* its offset is the largest loff_t */
+	pgoff_t next = 1ULL << (63 - PAGE_SHIFT); /* its offset is behind the largest loff_t */
 	bool data = page && test_bit(PG_dirty, &page->flags);
 
 	if (page)
@@ -361,7 +361,7 @@ static int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *fou
 		index = next_data(inode, index);
 	while (hole && next_data(inode, index) == index)
 		index++;
-	*found = min(max(offset, (loff_t)(index << PAGE_SHIFT)), inode->size);
+	*found = (loff_t)min(max((u64)offset, index << PAGE_SHIFT), (u64)inode->size);
 	return hole || *found < inode->size ? 0 : -ENXIO;
 }
 
