@@ -55,13 +55,12 @@ void fpu_init_cpu(void)
 	fpu_restore(initial_state);
 }
 
-/* The image of @task, made ready: XSAVE leaves most of the header alone, and XRSTOR faults unless
- * it is zero. */
+/* The image of @task, made ready: XSAVE leaves some of it alone, of which XRSTOR faults unless the
+ * header is zero, and a signal frame shows the rest to the program. */
 static void *prepare_area(struct task *task)
 {
 	task->arch.fpu = task_registers(task) + 1;
-	memset(task->arch.fpu + XSTATE_HEADER, 0, XSTATE_HEADER_SIZE);
-	return task->arch.fpu;
+	return memset(task->arch.fpu, 0, FPU_AREA_SIZE);
 }
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
