@@ -90,7 +90,6 @@ static void become_zombie(struct process *process)
 	}
 	group_check_orphaned(process, process->parent);
 	process->zombie = true;
-	process->stopped = false;
 	process_event(process, process->exit_code);
 }
 
@@ -173,6 +172,7 @@ void process_end(struct process *process, int code)
 	if (process->exiting)
 		return;
 	process->exiting = true;
+	process->stopped = false;
 	process->exit_code = code;
 	process_end_others(process);
 	if (process == current->process)
