@@ -606,7 +606,8 @@ static u64 shrink_scan(struct shrinker *shrinker, u64 objects)
 	u64 freed = 0;
 
 	spin_lock(&list_lock);
-	for (u64 scan = 2 * objects; scan && freed < objects && !list_empty(&used_list); scan--) {
+	for (u64 scan = min(2 * objects, used_bytes / SECTOR_SIZE);
+	     scan && freed < objects && !list_empty(&used_list); scan--) {
 		struct buffer *buffer = list_first_entry(&used_list, struct buffer, lru);
 
 		list_move_tail(&buffer->lru, &used_list);

@@ -317,7 +317,7 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 	end = at;
 	guard(spinlock, mount_lock());
 	guard(spinlock, &dentry_tree_lock);
-	while (dentry != root->dentry || mount != root->mount) {
+	while (at && (dentry != root->dentry || mount != root->mount)) {
 		if (dentry == mount->root && mount->parent != mount) {
 			dentry = mount->mountpoint;
 			mount = mount->parent;

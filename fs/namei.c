@@ -435,7 +435,7 @@ static int walk_to_last(struct walk *walk, const char *name)
 static __always_inline int walk_last(struct walk *walk, bool follow, struct new_name *create)
 {
 	for (;;) {
-		if (unlikely(walk->last.type != LAST_NORM)) /* with O_CREAT: open_existing() */
+		if (unlikely(walk->last.type != LAST_NORM)) /* with O_CREAT: do_open() */
 			return walk->last.type == LAST_DOTDOT ? walk_up(walk) : 0;
 		if (unlikely(create != NULL) && walk->last.trailing_slash)
 			return -EISDIR;
