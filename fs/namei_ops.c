@@ -112,7 +112,7 @@ s64 sys_mknodat(int dfd, const char *name, umode_t mode, u32 device)
 {
 	const unsigned types =
 		1 << DT_REG | 1 << DT_CHR | 1 << DT_BLK | 1 << DT_FIFO | 1 << DT_SOCK;
-	struct new_name new = {.mode = (u16)(mode & S_IFMT ? mode : mode | S_IFREG), .rdev = device};
+	struct new_name new = {.mode = (u16)mode | (mode & S_IFMT ? 0 : S_IFREG), .rdev = device};
 
 	/* The ABI's number has the minor's upper bits at bit 20; ours are below 256. */
 	if (device >> 20)
