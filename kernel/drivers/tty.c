@@ -358,9 +358,9 @@ static int receive(u8 c)
 	return 0;
 }
 
-/* Take what the UART holds, as long as there is room: on its interrupt, and when a reader has made
- * some. A full buffer without a whole line would never be read, so then the line is cut instead.
- * The UART keeps its edge-triggered line up while it holds anything. */
+/* Take what the UART holds, as long as there is room: on its interrupt, and when a reader or a
+ * flush has made some. A full buffer without a whole line would never be read, so then the line is
+ * cut instead. The UART keeps its edge-triggered line up while it holds anything. */
 static void drain(void *unused)
 {
 	for (int c = 0; c >= 0;) {
@@ -586,6 +586,7 @@ static int set_termios(const void __user *from, bool flush)
 	tty.termios = termios;
 	tty.stopped &= I_FLAG(IXON) != 0;
 	spin_unlock_irq(&tty_lock);
+	drain(NULL); /* into the room of what was flushed */
 	wake_up(&tty_wait); /* what counts as readable may be another thing now */
 	return 0;
 }
@@ -675,13 +676,13 @@ static s64 tty_ioctl(struct file *file, unsigned command, u64 argument)
 		tty.stopped = argument == TCOOFF;
 		wake_up(&tty_wait);
 		return 0;
-	case TCFLSH: {
-		guard(spinlock_irq, &tty_lock);
-
+	case TCFLSH:
+		spin_lock_irq(&tty_lock);
 		if (argument == TCIFLUSH || argument == TCIOFLUSH)
 			flush_input();
+		spin_unlock_irq(&tty_lock);
+		drain(NULL);
 		return argument > TCIOFLUSH ? -EINVAL : 0; /* output never waits */
-	}
 	case FIONREAD:
 		return put_user(count_readable(), (int __user *)user);
 	case TIOCOUTQ: /* nothing ever waits */
