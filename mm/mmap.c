@@ -255,20 +255,20 @@ s64 sys_brk(u64 new_end)
 
 /* ---- mremap ---------------------------------------------------------------------------------- */
 
-/* Make the tables that [start, end) needs, so that moving entries there cannot fail. 0 or -ENOMEM.
- */
-static int make_tables(struct mm *mm, u64 start, u64 end)
-{
-	guard(spinlock, &mm->page_table_lock);
-	for (u64 at = round_down(start, MMU_SLOTS_SPAN); at < end; at += MMU_SLOTS_SPAN)
-		TRY_PTR(mmu_slot(&mm->mmu, at, true));
-	return 0;
-}
-
 struct move {
 	struct mm *mm;
 	u64 distance;
+	bool failed;
 };
+
+/* Make the table that the entry will need, so that moving it there cannot fail. */
+static void make_table(pte_t *slot, u64 address, void *argument)
+{
+	struct move *move = argument;
+
+	if (!move->failed && !mmu_slot(&move->mm->mmu, address + move->distance, true))
+		move->failed = true;
+}
 
 static void move_entry(pte_t *slot, u64 address, void *argument)
 {
@@ -282,11 +282,15 @@ static void move_entry(pte_t *slot, u64 address, void *argument)
  * @new_length. */
 static s64 move_area(struct mm *mm, u64 from, u64 length, u64 new_length, u64 to)
 {
-	struct move move = {mm, to - from};
+	struct move move = {mm, to - from, false};
 	struct vma *vma, moved;
 
 	TRY(vma_carve(mm, from, from + length));
-	TRY(make_tables(mm, to, to + length));
+	spin_lock(&mm->page_table_lock);
+	visit_entries(mm, from, from + length, make_table, &move);
+	spin_unlock(&mm->page_table_lock);
+	if (move.failed)
+		return -ENOMEM;
 	vma = find_vma(mm, from);
 	moved = *vma;
 	moved.start = to;
