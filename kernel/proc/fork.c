@@ -129,6 +129,8 @@ static s64 do_clone(const struct clone_arguments *arguments)
 	u64 flags = arguments->flags;
 
 	TRY(check_flags(flags));
+	if ((flags & CLONE_SETTLS) && arguments->tls >= USER_TOP)
+		return -EPERM; /* the register takes no such address */
 	TRY(check_process_limit());
 
 	struct task *child = TRY_PTR(task_allocate(current->comm));

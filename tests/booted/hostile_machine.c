@@ -187,6 +187,7 @@ static void wild_bases(void)
 		check(syscall(SYS_arch_prctl, codes[i], 0x800000000000) == -1, "a base out of reach", i);
 		check(syscall(SYS_arch_prctl, codes[i], 0xffffffff80000000) == -1, "a base in the kernel", i);
 	}
+	check(syscall(SYS_clone, 0x80000 | SIGCHLD, 0, 0, 0, 1L << 63) == -1, "a thread's base out of reach", 0);
 	/* Null selectors and others: the bases go, the kernel's own stays. */
 	__asm__ __volatile__("movw %%ax, %%gs; movw %%bx, %%gs; movl $39, %%eax; syscall" ::"a"(0), "b"(0x2b)
 			     : "rcx", "r11", "memory");

@@ -17,7 +17,7 @@ __noreturn void arch_halt_forever(void);
 
 /*
  * For panic() of kernel/core: stop the other CPUs, so that the console is ours, print registers
- * (NULL: none) and a trace through @emergency_write, and leave QEMU with EXIT_PANIC.
+ * (NULL: none) and a trace, and leave QEMU with EXIT_PANIC.
  */
 struct registers;
 void arch_panic_stop_others(void);
