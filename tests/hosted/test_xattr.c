@@ -263,6 +263,8 @@ static void holes(const char *path, s64 hole, bool punch)
 		CHECK_EQUAL(sys_newfstatat(AT_FDCWD, path, &stat, 0), 0);
 		CHECK_EQUAL(stat.blocks, 8);
 		CHECK_EQUAL(sys_lseek(fd, 0, SEEK_DATA), hole);
+		CHECK_EQUAL(sys_fallocate(fd, 3, 0, (loff_t)(~0ULL >> 1)), 0);
+		CHECK_EQUAL(sys_lseek(fd, 0, SEEK_DATA), -ENXIO);
 	}
 	sys_close(fd);
 }
