@@ -78,6 +78,11 @@ struct block_request *block_request_get(struct block_device *device, enum block_
 	return request;
 }
 
+bool block_request_is_reserve(const struct block_request *request)
+{
+	return request == &reserve;
+}
+
 bool block_request_add(struct block_request *request, sector_t sector, void *data, u32 length)
 {
 	struct block_segment *last = &request->segments[request->segment_count - 1];

@@ -69,6 +69,8 @@ int set_block_size(struct block_device *device, unsigned size);
 /* A request without segments. Without memory it waits until the one kept is free. Sleeps. */
 struct block_request *block_request_get(struct block_device *device, enum block_operation operation,
 					sector_t sector, void (*done)(struct block_request *));
+/* Is @request (or NULL) the one kept? Nobody may wait for another with it in hand. */
+bool block_request_is_reserve(const struct block_request *request);
 /* Append memory for the sectors from @sector on: false if they do not continue the request, or it
  * is full. */
 bool block_request_add(struct block_request *request, sector_t sector, void *data, u32 length);

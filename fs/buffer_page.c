@@ -103,9 +103,13 @@ int block_read_pages(struct inode *inode, struct page **pages, unsigned count)
 		char *data = page_address(pages[i]);
 		u64 blocks[BLOCKS_PER_PAGE_MAX];
 
+		if (block_request_is_reserve(request)) { /* for map_page() may want it as well */
+			submit_block_request(request);
+			request = NULL;
+		}
 		run = map_page(inode, pages[i], blocks);
 		if (run <= 0 || pages[i]->buffers) {
-			submit_block_request(request); /* nobody waits with the reserve in hand */
+			submit_block_request(request);
 			request = NULL;
 			if (run >= 0)
 				run = read_scattered(inode, pages[i], blocks);
