@@ -532,9 +532,9 @@ s64 sys_umount2(const char *where, u32 flags)
 					       : -EINVAL;
 }
 
-struct mount *vfs_mount_internal(const char *type)
+struct mount *vfs_mount_internal(const char *type, const char *options)
 {
-	return mount_make(find_filesystem(type), NULL, 0, type, "");
+	return mount_make(find_filesystem(type), NULL, 0, type, options);
 }
 
 int vfs_mount_root(const char *device_name, const char *type_name, unsigned flags)

@@ -407,10 +407,10 @@ static inline void mntput(struct mount *mount)
 /* 0, or -EROFS when the mount or its file system is read-only. */
 int mount_writable(const struct mount *mount);
 
+/* A new file system of @type with mount(2)'s @options, for the kernel's own files, mounted nowhere;
+ * ERR_PTR or NULL. Sleeps. */
+struct mount *vfs_mount_internal(const char *type, const char *options);
 /* boot: sets init's root and cwd */
-/* A new file system of @type for the kernel's own files, mounted nowhere; ERR_PTR or NULL. Sleeps.
- */
-struct mount *vfs_mount_internal(const char *type);
 int vfs_mount_root(const char *device, const char *type, unsigned flags);
 int vfs_sync_all(void); /* sync(2): everything written and waited for */
 /* kill no one, but write all out and unmount/remount read-only; debug: check refcounts */

@@ -139,7 +139,7 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
  */
 void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes);
 
-/* Draw the numbers of the keyed functions (hash/mix/random.h): after random_init(), before anything
+/* Draw the numbers of the keyed functions (hash/random.h): after random_init(), before anything
  * is hashed. */
 void hash_random_start(void);
 

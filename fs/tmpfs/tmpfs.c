@@ -593,12 +593,8 @@ int tmpfs_nameless(umode_t mode, struct path *path)
 
 	if (!READ_ONCE(nowhere)) {
 		guard(mutex, &lock);
-		if (!nowhere) {
-			struct mount *mount = TRY_PTR(vfs_mount_internal("tmpfs"));
-
-			*(struct tmpfs_super *)mount->sb->private = (struct tmpfs_super){0};
-			nowhere = mount;
-		}
+		if (!nowhere)
+			nowhere = TRY_PTR(vfs_mount_internal("tmpfs", "size=0,nr_inodes=0"));
 	}
 	path->dentry = TRY_PTR(d_alloc_root(tmpfs_inode(nowhere->sb, NULL, mode, 0)));
 	path->mount = nowhere;

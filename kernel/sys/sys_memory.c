@@ -3,8 +3,8 @@
  * MAP_SHARED without a file, memfd_create(2), System V's segments. The other calls on the address
  * space are in mm/mmap.c.
  *
- * All that is shared so is a file of a tmpfs that is mounted nowhere, and what these hold together
- * counts against its limit of half of memory. A segment is such a file and its number; who attaches
+ * All that is shared so is a file of a tmpfs that is mounted nowhere and has no limits: who takes
+ * all memory by it is ended as by any other. A segment is such a file and its number; who attaches
  * it maps the file, and so keeps it.
  */
 #include "fs/tmpfs/tmpfs.h"
