@@ -28,7 +28,7 @@ struct held_locks {
 	} lock[LOCKS_HELD_MAX];
 };
 
-static spinlock_t graph_lock;
+static DEFINE_SPINLOCK(graph_lock);
 static struct lock_edge {
 	u16 from, to;
 	const void *from_at, *to_at;
@@ -89,7 +89,9 @@ static bool find_way(u16 from, u16 to)
 
 static void add_edge(const struct held_lock *held, u16 key, const void *here)
 {
-	guard(spinlock_irqsave, &graph_lock); /* of no class: not checked itself */
+	unsigned long flags = arch_irq_save();
+
+	__spin_lock(&graph_lock); /* by what the checker does not see */
 	memset(visited, 0, sizeof(visited));
 	if (find_way(key, held->key))
 		report("possible deadlock: locks taken in two orders", key, here);
@@ -97,6 +99,8 @@ static void add_edge(const struct held_lock *held, u16 key, const void *here)
 		report("too many orders to remember", key, here);
 	if (!test_and_set_bit((unsigned long)held->key * KEYS + key, known_edges))
 		edges[edge_count++] = (struct lock_edge){held->key, key, held->taken_at, here};
+	__spin_unlock(&graph_lock);
+	arch_irq_restore(flags);
 }
 
 void lockdep_acquire(const void *lock, u16 class, unsigned level, bool spins)
