@@ -58,7 +58,13 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 		zap_finish(zap);
 }
 
-void vma_zap(struct vma *vma, u64 start, u64 end)
+static __always_inline void zap_file_entry(pte_t *slot, u64 address, void *argument)
+{
+	if (!test_bit(PG_anon, &phys_to_page(pte_page(*slot))->flags))
+		zap_entry(slot, address, argument);
+}
+
+void vma_zap(struct vma *vma, u64 start, u64 end, bool copies)
 {
 	struct zap zap;
 
@@ -67,7 +73,10 @@ void vma_zap(struct vma *vma, u64 start, u64 end)
 	zap.shared = vma->flags & VM_SHARED;
 	zap.count = 0;
 	guard(spinlock, &zap.mm->page_table_lock);
-	visit_entries(zap.mm, start, end, zap_entry, &zap);
+	if (copies)
+		visit_entries(zap.mm, start, end, zap_entry, &zap);
+	else
+		visit_entries(zap.mm, start, end, zap_file_entry, &zap);
 	if (zap.count)
 		zap_finish(&zap);
 }
@@ -111,7 +120,7 @@ void mm_put(struct mm *mm)
 	for (unsigned index = 0; index < mm->area_count; index++) {
 		struct vma *vma = mm->areas[index];
 
-		vma_zap(vma, vma->start, vma->end);
+		vma_zap(vma, vma->start, vma->end, true);
 		vma_unlink(vma);
 		vma_free(vma);
 	}

@@ -22,7 +22,7 @@ static int unmap_range(struct mm *mm, u64 start, u64 end)
 		return 0;
 	unsigned first = (unsigned)TRY(vma_carve(mm, start, end)), behind = first;
 	for (; behind < mm->area_count && mm->areas[behind]->start < end; behind++)
-		vma_zap(mm->areas[behind], mm->areas[behind]->start, mm->areas[behind]->end);
+		vma_zap(mm->areas[behind], mm->areas[behind]->start, mm->areas[behind]->end, true);
 	vma_take_out(mm, first, behind);
 	/* Tables without an area stay for the next one, which often comes at once, up to a number
 	 * that keeps freeing them cheap however many areas there are. */
@@ -366,7 +366,7 @@ s64 sys_madvise(u64 address, u64 length, u32 advice)
 			break;
 		if (advice == MADV_FREE && vma->mapping)
 			return -EINVAL;
-		vma_zap(vma, max(address, vma->start), min(end, vma->end));
+		vma_zap(vma, max(address, vma->start), min(end, vma->end), true);
 	}
 	return mapped_end(mm, address, end) < end ? -ENOMEM : 0;
 }

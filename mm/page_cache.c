@@ -308,7 +308,7 @@ void truncate_inode_pages(struct address_space *mapping, loff_t start)
 	struct page *page;
 
 	if (mapped)
-		mm_unmap_file(mapping, first, LAST_PAGE);
+		mm_unmap_file(mapping, first, LAST_PAGE, true);
 	if (!READ_ONCE(mapping->nr_pages))
 		return;
 	page = offset ? find_get_page(mapping, first - 1) : NULL;
@@ -320,7 +320,7 @@ void truncate_inode_pages(struct address_space *mapping, loff_t start)
 		cond_resched();
 	}
 	if (mapped || !list_empty(&mapping->vmas))
-		mm_unmap_file(mapping, first, LAST_PAGE);
+		mm_unmap_file(mapping, first, LAST_PAGE, true);
 }
 
 void invalidate_inode_pages(struct address_space *mapping)

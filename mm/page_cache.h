@@ -184,8 +184,9 @@ int page_cache_flush(struct address_space *mapping);
 void invalidate_inode_pages(struct address_space *mapping);
 
 /* What process mappings have to do with it (mm/rmap.c). */
-/* Unmap pages [first, last] of @mapping from every process. Takes vma_lock. */
-void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last);
+/* Unmap pages [first, last] of @mapping from every process; with @copies also what private areas
+ * made of them by writing: truncation takes them along, reclaim must not. Takes vma_lock. */
+void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool copies);
 /* Mark pages [first, last] dirty that programs wrote to, and write-protect them to notice the next
  * time. */
 void mm_clean_file(struct address_space *mapping, pgoff_t first, pgoff_t last);

@@ -44,7 +44,7 @@ static bool drop_page(struct page *page)
 	    (test_bit(PG_dirty, &page->flags) && !page->buffers))
 		return false;
 	if (atomic_read(&page->mapcount)) {
-		mm_unmap_file(mapping, page->index, page->index);
+		mm_unmap_file(mapping, page->index, page->index, false);
 		return false;
 	}
 	if (page->buffers && !mapping->ops->release(page))

@@ -20,7 +20,7 @@ static bool shown(const struct vma *vma, pgoff_t first, pgoff_t last, u64 *start
 	return true;
 }
 
-void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last)
+void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool copies)
 {
 	struct vma *vma;
 	u64 start, end;
@@ -28,7 +28,7 @@ void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last)
 	guard(spinlock, &mapping->vma_lock);
 	list_for_each_entry (vma, &mapping->vmas, link)
 		if (shown(vma, first, last, &start, &end))
-			vma_zap(vma, start, end);
+			vma_zap(vma, start, end, copies);
 }
 
 /* Clean the entry if it could be written through. */

@@ -389,14 +389,14 @@ static int punch_hole(struct inode *inode, u64 start, u64 end)
 {
 	pgoff_t index = start >> PAGE_SHIFT;
 
-	mm_unmap_file(&inode->data, index, end >> PAGE_SHIFT);
+	mm_unmap_file(&inode->data, index, end >> PAGE_SHIFT, false);
 	while ((index = next_data(inode, index)) << PAGE_SHIFT < end) {
 		struct page *page = TRY_PTR(find_or_create_page(&inode->data, index));
 		u64 base = index++ << PAGE_SHIFT;
 		u64 from = max(start, base) - base, to = min(end, base + PAGE_SIZE) - base;
 
 		if (to - from == PAGE_SIZE) {
-			mm_unmap_file(&inode->data, page->index, page->index);
+			mm_unmap_file(&inode->data, page->index, page->index, false);
 			tmpfs_invalidate(page, 0);
 			remove_from_page_cache(page, false);
 		} else {

@@ -595,6 +595,23 @@ static void file_private(void)
 	close(fd);
 }
 
+/* Reclaim takes a file's page from those who look at it, and leaves what others made of theirs. */
+static void copies_stay(void)
+{
+	int fd = make_file("copies", 2), drop = open("/proc/sys/vm/drop_caches", O_WRONLY);
+	char *copy = mmap(NULL, 2 * PAGE, RW, MAP_PRIVATE, fd, 0);
+	char *seen = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+
+	CHECK(drop >= 0 && copy != MAP_FAILED && seen != MAP_FAILED && fsync(fd) == 0);
+	*copy = 'X';
+	for (int i = 0; i < 3; i++) {
+		CHECK(seen[0] == 'a' && seen[PAGE] == 'b' && copy[PAGE] == 'b');
+		CHECK(write(drop, "1", 1) == 1 && *copy == 'X');
+	}
+	close(drop);
+	close(fd);
+}
+
 static void file_shared(void)
 {
 	int fd = make_file("shared", 40);
@@ -1128,6 +1145,7 @@ static const struct {
 	C(many_forks),
 	C(threads_and_fork),
 	C(truncation_race),
+	N(copies_stay),
 	N(bomb),
 	N(fork_bomb),
 	N(large_file),

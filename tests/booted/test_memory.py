@@ -70,6 +70,11 @@ def test_by_name(cw_run, memory_program, name, size, kernel):
     assert outcomes(result.output) == [f"ok {name}"]
 
 
+def test_private_copies_survive_reclaim(cw_run, memory_program):
+    result = cw_run(["/root/memory", "/root", "copies_stay"], add=[f"{memory_program}:/root/memory"], root="ext2")
+    assert outcomes(result.output) == ["ok copies_stay"]
+
+
 def test_programs_go_on_after_a_bomb(cw_run, memory_program):
     script = "/root/memory /root bomb; cp /bin/busybox copy && cmp copy /bin/busybox && echo alive"
     result = cw_run(script=script, add=[f"{memory_program}:/root/memory"], mem="64M", smp=2)

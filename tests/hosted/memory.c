@@ -253,9 +253,9 @@ void slab_init(void)
 
 /* ---- no programs, no mappings ---------------------------------------------------------------- */
 
-void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last)
+void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool copies)
 {
-	(void)mapping, (void)first, (void)last;
+	(void)mapping, (void)first, (void)last, (void)copies;
 }
 
 void mm_clean_file(struct address_space *mapping, pgoff_t first, pgoff_t last)
