@@ -132,9 +132,9 @@ void vma_init(void);
 
 /* ---- mm.c ------------------------------------------------------------------------------------ */
 
-/* Clear the entries of [start, end) in @vma and forget the translations; all, or (not @copies) those
- * that map pages of the file, not what a private area made of them. mm->lock (any) or vma_lock is
- * held. */
+/* Clear the entries of [start, end) in @vma and forget the translations: all, or without @copies
+ * those that map pages of the file, not what a private area made of them. mm->lock (any) or
+ * vma_lock is held. */
 void vma_zap(struct vma *vma, u64 start, u64 end, bool copies);
 /* A page of a shared file area was written to: pass it on to the page. The page-table lock is held.
  */
