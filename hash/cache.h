@@ -39,10 +39,9 @@
 #include <arch/cpu.h>
 #include <generated/hash_choice.h>
 
-#include "hash/word.h"
-#include "kernel/core/types.h"
+#include "hash/random.h"
 
-/* After the words they compute in. */
+/* After the words they compute in and the keys some of them have. */
 #include <generated/hash_functions.h>
 
 /* One CPU's counters of one cache. Exact definitions: docs/counters.md. */

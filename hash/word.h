@@ -44,15 +44,8 @@ typedef u64 hash_word;
 #define HASH_INODE_LSB 8
 #define HASH_MAPPING_OFFSET 160
 
-static __always_inline u32 hash_mask(unsigned bits)
-{
-	return (1u << bits) - 1;
-}
-
-static __always_inline hash_word hash_right(hash_word value, unsigned count)
-{
-	return (hash_word)((u64)value >> count);
-}
+#define hash_mask(bits) ((1u << (bits)) - 1)
+#define hash_right(word, count) ((hash_word)((u64)(hash_word)(word) >> (count)))
 
 /* Left by a count that may be negative: then right. */
 static __always_inline hash_word hash_shift(hash_word value, int count)
@@ -60,36 +53,12 @@ static __always_inline hash_word hash_shift(hash_word value, int count)
 	return (hash_word)(count < 0 ? (u64)value >> -count : (u64)value << count);
 }
 
-/* The highest @bits of a word, @bits from 1 to 31. */
-static __always_inline u32 hash_top(hash_word value, unsigned bits)
-{
-	return (u32)(value >> (HASH_WORD_BITS - bits));
-}
+/* The highest @bits of an unsigned value of any width, @bits from 1 to 31. */
+#define hash_top(value, bits) ((u32)((value) >> (8 * sizeof(value) - (bits))))
 
-static __always_inline u32 hash_top32(u32 value, unsigned bits)
-{
-	return value >> (32 - bits);
-}
-
-static __always_inline u32 hash_top64(u64 value, unsigned bits)
-{
-	return (u32)(value >> (64 - bits));
-}
-
-static __always_inline hash_word hash_rotate_left(hash_word value, unsigned count)
-{
-	return (value << count) | (value >> (HASH_WORD_BITS - count));
-}
-
-static __always_inline u32 hash_rotate_left32(u32 value, unsigned count)
-{
-	return (value << count) | (value >> (32 - count));
-}
-
-static __always_inline u64 hash_rotate_left64(u64 value, unsigned count)
-{
-	return (value << count) | (value >> (64 - count));
-}
+/* The same widths; @value is a variable. */
+#define hash_rotate_left(value, count)                                                             \
+	((value) << (count) | (value) >> (8 * sizeof(value) - (count)))
 
 /*
  * One word of a key's two parts by adding them, for functions that take one word. @sequential is
@@ -97,42 +66,24 @@ static __always_inline u64 hash_rotate_left64(u64 value, unsigned count)
  * multiplicative function spreads a run evenly; @other is an address or a device. Keys whose sums
  * are equal collide, as in the old functions; addresses lie further apart than most runs are long.
  */
-static __always_inline hash_word hash_sum(u64 sequential, u64 other)
-{
-	return (hash_word)sequential + (hash_word)other;
-}
+#define hash_sum(sequential, other) ((hash_word)(sequential) + (hash_word)(other))
 
 /*
  * Names are read a word at a time; they have 7 readable bytes behind their end. The machine is
  * little-endian: the first byte of a name is the lowest of its word.
  */
-#define HASH_WORD_BYTES (HASH_WORD_BITS / 8)
+#define hash_take(type, name, length) ((type)hash_take_bytes(name, length, sizeof(type)))
 
-static __always_inline hash_word hash_load_word(const char *name)
+static __always_inline u64 hash_take_bytes(const char **name, size_t *length, size_t bytes)
 {
-	hash_word word;
+	u64 word = 0;
 
-	__builtin_memcpy(&word, name, sizeof(word));
-	return word;
-}
-
-/* A word of which only the first @count bytes count, 0 <= count < HASH_WORD_BYTES. */
-static __always_inline hash_word hash_first_bytes(hash_word word, size_t count)
-{
-	return word & (((hash_word)1 << 8 * count) - 1);
-}
-
-/* The next up to eight bytes of a name, whatever the word. */
-static __always_inline u64 hash_take64(const char **name, size_t *length)
-{
-	u64 word;
-
-	__builtin_memcpy(&word, *name, sizeof(word));
-	if (*length < 8) {
+	__builtin_memcpy(&word, *name, bytes);
+	if (*length < bytes) {
 		word &= (1ull << 8 * *length) - 1;
-		*length = 8;
+		*length = bytes;
 	}
-	*name += 8;
-	*length -= 8;
+	*name += bytes;
+	*length -= bytes;
 	return word;
 }

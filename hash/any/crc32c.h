@@ -9,8 +9,6 @@
  */
 #pragma once
 
-#include "hash/word.h"
-
 static inline u32 hash_crc32c_word(u32 crc, u64 word)
 {
 #if defined(__CRC32__) && defined(__x86_64__)
@@ -30,5 +28,5 @@ static inline u32 hash_crc32c_word(u32 crc, u64 word)
 
 static inline u32 any_crc32c(u64 sequential, u64 other, unsigned bits)
 {
-	return hash_top32(hash_crc32c_word(hash_crc32c_word(0, sequential), other), bits);
+	return hash_top(hash_crc32c_word(hash_crc32c_word(0, sequential), other), bits);
 }

@@ -9,8 +9,6 @@
  */
 #pragma once
 
-#include "hash/word.h"
-
 static inline u32 any_fibonacci(u64 sequential, u64 other, unsigned bits)
 {
 	return hash_top(hash_sum(sequential, other) * HASH_GOLDEN_RATIO, bits);

@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include "hash/word.h"
-
 static inline u32 any_modulus(u64 sequential, u64 other, unsigned bits)
 {
 	/* clang-format off */

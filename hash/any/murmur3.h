@@ -8,8 +8,6 @@
  */
 #pragma once
 
-#include "hash/word.h"
-
 static __always_inline u64 hash_fmix64(u64 key)
 {
 	key = (key ^ key >> 33) * 0xff51afd7ed558ccdull;
@@ -19,5 +17,5 @@ static __always_inline u64 hash_fmix64(u64 key)
 
 static inline u32 any_murmur3(u64 sequential, u64 other, unsigned bits)
 {
-	return hash_top64(hash_fmix64(sequential ^ hash_rotate_left64(other, 32)), bits);
+	return hash_top(hash_fmix64(sequential ^ hash_rotate_left(other, 32)), bits);
 }

@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include "hash/random.h"
-
 #define HASH_PEARSON_BEGIN 0x03020100u
 
 /* Take one byte further in each of the four walks. */
@@ -27,5 +25,5 @@ static inline u32 any_pearson(u64 sequential, u64 other, unsigned bits)
 
 	for (unsigned i = 0; i < 16; i++)
 		state = hash_pearson_byte(state, (u8)((i < 8 ? sequential : other) >> 8 * (i % 8)));
-	return hash_top32(state, bits);
+	return hash_top(state, bits);
 }

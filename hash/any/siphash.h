@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include "hash/random.h"
-
 struct siphash {
 	u64 a, b, c, d;
 };
@@ -23,15 +21,15 @@ static __always_inline struct siphash siphash_begin(void)
 static __always_inline void siphash_round(struct siphash *v)
 {
 	v->a += v->b;
-	v->b = hash_rotate_left64(v->b, 13) ^ v->a;
-	v->a = hash_rotate_left64(v->a, 32);
+	v->b = hash_rotate_left(v->b, 13) ^ v->a;
+	v->a = hash_rotate_left(v->a, 32);
 	v->c += v->d;
-	v->d = hash_rotate_left64(v->d, 16) ^ v->c;
+	v->d = hash_rotate_left(v->d, 16) ^ v->c;
 	v->a += v->d;
-	v->d = hash_rotate_left64(v->d, 21) ^ v->a;
+	v->d = hash_rotate_left(v->d, 21) ^ v->a;
 	v->c += v->b;
-	v->b = hash_rotate_left64(v->b, 17) ^ v->c;
-	v->c = hash_rotate_left64(v->c, 32);
+	v->b = hash_rotate_left(v->b, 17) ^ v->c;
+	v->c = hash_rotate_left(v->c, 32);
 }
 
 static __always_inline void siphash_word(struct siphash *v, u64 word)
@@ -58,5 +56,5 @@ static inline u32 any_siphash(u64 sequential, u64 other, unsigned bits)
 
 	siphash_word(&v, sequential);
 	siphash_word(&v, other);
-	return hash_top64(siphash_end(&v, 16ull << 56), bits);
+	return hash_top(siphash_end(&v, 16ull << 56), bits);
 }

@@ -8,8 +8,6 @@
  */
 #pragma once
 
-#include "hash/random.h"
-
 static inline u32 any_tabulation(u64 sequential, u64 other, unsigned bits)
 {
 	u32 hash = 0;
@@ -17,5 +15,5 @@ static inline u32 any_tabulation(u64 sequential, u64 other, unsigned bits)
 	for (unsigned i = 0; i < 8; i++)
 		hash ^= hash_tabulation_table[i][(u8)(sequential >> 8 * i)] ^
 			hash_tabulation_table[8 + i][(u8)(other >> 8 * i)];
-	return hash_top32(hash, bits);
+	return hash_top(hash, bits);
 }

@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include "hash/word.h"
-
 static inline u32 any_untransformed(u64 sequential, u64 other, unsigned bits)
 {
 	return (u32)hash_sum(sequential, other) & hash_mask(bits);

@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include "hash/word.h"
-
 static __always_inline u64 hash_wyhash(u64 a, u64 b)
 {
 	unsigned __int128 product =
@@ -19,5 +17,5 @@ static __always_inline u64 hash_wyhash(u64 a, u64 b)
 
 static inline u32 any_wyhash(u64 sequential, u64 other, unsigned bits)
 {
-	return hash_top64(hash_wyhash(sequential, other), bits);
+	return hash_top(hash_wyhash(sequential, other), bits);
 }

@@ -6,8 +6,6 @@
  * Weakness: made for at least 12 bits: below, a left shift by a negative count is a right shift
  * here.
  */
-#include "hash/word.h"
-
 static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
 	hash_word d = device, b = (hash_word)block;

@@ -6,8 +6,6 @@
  * Weakness: the device does not count; 31 and not 32: the mask drops the 32-bit product's highest
  * bit, which is its best.
  */
-#include "hash/word.h"
-
 static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
 	return (u32)hash_right((hash_word)block * HASH_G32, 31 - bits) & hash_mask(bits);

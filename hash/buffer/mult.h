@@ -5,8 +5,6 @@
  * shift, the mask. Weakness: the device does not count; with 32-bit words a product has 21 bits to
  * give, so that larger tables are not filled.
  */
-#include "hash/word.h"
-
 static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
 	return (u32)hash_right((hash_word)block * HASH_G32, 11) & hash_mask(bits);

@@ -4,8 +4,6 @@
  * Source: Lever 1999, section 3.2, "shift-add", kernel B; 127 is a Mersenne prime. Cost: three
  * shifts, three adds, the mask. Weakness: the device does not count.
  */
-#include "hash/word.h"
-
 static inline u32 buffer_hash(u32 device, u64 block, unsigned bits)
 {
 	hash_word b = (hash_word)block;

@@ -4,8 +4,6 @@
  * Source: Lever 1999, section 3.3, "14 bit", and section 4, kernels A to D. Cost: as linux-2.2.
  * Weakness: as linux-2.2.
  */
-#include "hash/word.h"
-
 static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 {
 	hash_word h = (hash_word)name_hash + (hash_word)parent;

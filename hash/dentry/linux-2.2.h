@@ -4,8 +4,6 @@
  * Source: Lever 1999, section 3.3. Cost: two shifts, an add, two exclusive ors, the mask. Weakness:
  * parents are slab objects: their low bits are constant, and neighbours differ little.
  */
-#include "hash/word.h"
-
 static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 {
 	hash_word h = (hash_word)name_hash + (hash_word)parent;

@@ -5,8 +5,6 @@
  * Source: Santos 2004 (Linux 2.6.6). Cost: two shifts, an add, three exclusive ors, the mask.
  * Weakness: xoring a constant only relabels: what collides without it mostly does with it.
  */
-#include "hash/word.h"
-
 static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 {
 	hash_word h =

@@ -5,8 +5,6 @@
  * mask. Weakness: with 32-bit words a product has 21 bits to give, so that larger tables are not
  * filled.
  */
-#include "hash/word.h"
-
 static inline u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
 {
 	hash_word h = (hash_word)name_hash + (hash_word)parent;

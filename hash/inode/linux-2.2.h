@@ -4,8 +4,6 @@
  * Source: Lever 1999, section 3.4. Cost: two shifts, two adds, an or, the mask. Weakness: the or
  * loses bits of the number wherever the superblock's address has ones.
  */
-#include "hash/word.h"
-
 static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	hash_word t = (hash_word)number | (hash_word)superblock;

@@ -4,8 +4,6 @@
  * Source: Linux 2.4, hash() in inode.c. Cost: as linux-2.2, and a shift. Weakness: the or still
  * loses bits of the number.
  */
-#include "hash/word.h"
-
 static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	hash_word t = (hash_word)number | (hash_word)superblock / HASH_L1_BYTES;

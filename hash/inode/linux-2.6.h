@@ -6,8 +6,6 @@
  * ors, the mask. Weakness: the superblock's address is a multiple of 64 or more, so the product
  * says nothing of the lowest bits.
  */
-#include "hash/word.h"
-
 static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	hash_word t = (hash_word)number * (hash_word)superblock;

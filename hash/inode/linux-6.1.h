@@ -3,8 +3,6 @@
  *
  * Source: Linux 6.1, hash() in inode.c. Cost: as linux-2.6. Weakness: as linux-2.6.
  */
-#include "hash/word.h"
-
 static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	hash_word t = (hash_word)number * (hash_word)superblock;

@@ -5,8 +5,6 @@
  * the key that the old one took. Cost: an or, a multiplication, a shift, the mask. Weakness: the
  * or, as in linux-2.2.
  */
-#include "hash/word.h"
-
 static inline u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
 {
 	return (u32)hash_right(((hash_word)number | (hash_word)superblock) * HASH_G32, 11) &

@@ -12,6 +12,6 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 	u32 h = (u32)length;
 
 	while (length)
-		h = hash_crc32c_word(h, hash_take64(&name, &length));
+		h = hash_crc32c_word(h, hash_take(u64, &name, &length));
 	return h;
 }

@@ -5,8 +5,6 @@
  * directory's address behind the name (here the dentry hash adds it). Cost: a multiplication and an
  * exclusive or a byte. Weakness: the last byte changes the low 8 bits only.
  */
-#include "hash/word.h"
-
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	u32 h = 0x811c9dc5;

@@ -5,8 +5,6 @@
  * Source: Lever 1999, section 3.3; Linux 2.2, dcache.h. Cost: two instructions a byte. Weakness: a
  * byte's influence meets that of the byte sixteen places on (eight, with 32-bit words).
  */
-#include "hash/word.h"
-
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	hash_word h = 0;

@@ -4,8 +4,6 @@
  * Source: Linux 2.6, partial_name_hash() in dcache.h. Cost: about five instructions a byte.
  * Weakness: short names fill few of the 32 bits.
  */
-#include "hash/word.h"
-
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	hash_word h = 0;

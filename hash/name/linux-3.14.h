@@ -5,15 +5,13 @@
  * Source: Linux 3.14, full_name_hash() in namei.c. Cost: four instructions for eight bytes.
  * Weakness: names of up to seven bytes are not mixed at all, but for the fold.
  */
-#include "hash/word.h"
-
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	hash_word h = 0;
 
-	for (; length >= HASH_WORD_BYTES; length -= HASH_WORD_BYTES, name += HASH_WORD_BYTES)
-		h = (h + hash_load_word(name)) * 9;
+	while (length >= sizeof(h))
+		h = (h + hash_take(hash_word, &name, &length)) * 9;
 	if (length)
-		h += hash_first_bytes(hash_load_word(name), length);
+		h += hash_take(hash_word, &name, &length);
 	return (u32)(h + hash_right(h, 32));
 }

@@ -5,19 +5,17 @@
  * Source: Linux 6.1, full_name_hash() and HASH_MIX in namei.c. Cost: seven instructions for eight
  * bytes, four to fold. Weakness: zero bytes behind a name count as none.
  */
-#include "hash/word.h"
-
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	hash_word x = 0, y = (hash_word)salt;
 
-	for (; length >= HASH_WORD_BYTES; length -= HASH_WORD_BYTES, name += HASH_WORD_BYTES) {
-		x ^= hash_load_word(name);
+	while (length >= sizeof(x)) {
+		x ^= hash_take(hash_word, &name, &length);
 		y ^= x;
 		x = hash_rotate_left(x, HASH_WORD_BITS == 64 ? 12 : 7) + y;
 		y = hash_rotate_left(y, HASH_WORD_BITS == 64 ? 45 : 20) * 9;
 	}
 	if (length)
-		x ^= hash_first_bytes(hash_load_word(name), length);
+		x ^= hash_take(hash_word, &name, &length);
 	return (u32)((y ^ x * HASH_GOLDEN_RATIO) * HASH_GOLDEN_RATIO >> (HASH_WORD_BITS - 32));
 }

@@ -13,7 +13,7 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 	u64 h = hash_multilinear_keys[0] + hash_multilinear_keys[1] * length;
 
 	for (; length; key += 2) {
-		u64 word = hash_take64(&name, &length);
+		u64 word = hash_take(u64, &name, &length);
 
 		h += key[0] * (u32)word + key[1] * (word >> 32);
 	}

@@ -12,6 +12,6 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 	u64 h = length;
 
 	while (length)
-		h = hash_fmix64(h ^ hash_take64(&name, &length));
+		h = hash_fmix64(h ^ hash_take(u64, &name, &length));
 	return (u32)h;
 }

@@ -4,8 +4,6 @@
  * Source: the 1991 package, hash4(). Cost: two instructions a byte. Weakness: short names fill few
  * of the 32 bits.
  */
-#include "hash/word.h"
-
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	u32 h = 0;

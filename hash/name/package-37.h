@@ -5,8 +5,6 @@
  * Source: the 1991 package, hash1(). Cost: three instructions a byte, and a division. Weakness:
  * gives 20 bits: needs a dentry hash that mixes.
  */
-#include "hash/word.h"
-
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	u32 h = 0;

@@ -4,8 +4,6 @@
  * Source: the 1991 package, hash3(). Cost: a multiplication and an add a byte. Weakness: the last
  * byte changes the low bits only.
  */
-#include "hash/word.h"
-
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	u32 h = 0;

@@ -12,9 +12,9 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 	u64 last = (u64)length << 56, h;
 
 	while (length >= 8)
-		siphash_word(&v, hash_take64(&name, &length));
+		siphash_word(&v, hash_take(u64, &name, &length));
 	if (length)
-		last |= hash_take64(&name, &length);
+		last |= hash_take(u64, &name, &length);
 	h = siphash_end(&v, last);
 	return (u32)(h ^ h >> 32);
 }

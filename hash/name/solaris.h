@@ -4,8 +4,6 @@
  * Source: Solaris, DNLCHASH in dnlc.c. Cost: three instructions a byte. Weakness: short names and
  * near parents stay near.
  */
-#include "hash/word.h"
-
 static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 {
 	u32 h = (u32)(salt >> 8);

@@ -12,6 +12,6 @@ static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
 	u64 h = length;
 
 	while (length)
-		h = hash_wyhash(h ^ hash_take64(&name, &length), 0);
+		h = hash_wyhash(h ^ hash_take(u64, &name, &length), 0);
 	return (u32)(h ^ h >> 32);
 }

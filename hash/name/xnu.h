@@ -4,8 +4,6 @@
  * Source: XNU, hash_string() in vfs_cache.c, which has a table of 256. Cost: two loads a byte (of a
  * table of 16). Weakness: linear: collisions can be made.
  */
-#include "hash/word.h"
-
 static const u32 hash_xnu_table[16] __maybe_unused = {
 	0x00000000, 0x04c11db7, 0x09823b6e, 0x0d4326d9, 0x130476dc, 0x17c56b6b,
 	0x1a864db2, 0x1e475005, 0x2608edb8, 0x22c9f00f, 0x2f8ad6d6, 0x2b4bcb61,

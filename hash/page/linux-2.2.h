@@ -5,8 +5,6 @@
  * page's index. Cost: three shifts, two adds, the mask. Weakness: the last pages of a file meet the
  * first ones of the inode behind it.
  */
-#include "hash/word.h"
-
 static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 {
 	hash_word x = (hash_word)(inode / HASH_INODE_LSB) + (hash_word)(byte_offset >> 12);

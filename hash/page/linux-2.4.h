@@ -5,8 +5,6 @@
  * Source: Linux 2.4, _page_hashfn() in pagemap.h. Cost: as linux-2.2, and an add. Weakness: as
  * linux-2.2.
  */
-#include "hash/word.h"
-
 static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 {
 	hash_word x = (hash_word)((inode + HASH_MAPPING_OFFSET) / HASH_INODE_LSB) +

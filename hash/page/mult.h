@@ -6,8 +6,6 @@
  * shift, the mask. Weakness: only the low 32 bits of the sum count, whatever the word; bytes that
  * are 2^32 apart collide.
  */
-#include "hash/word.h"
-
 static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 {
 	hash_word product = ((hash_word)inode + (hash_word)byte_offset) * HASH_G32;

@@ -5,8 +5,6 @@
  * Weakness: meant for offsets that are not whole pages (the swap cache of 2.2); with ours it
  * multiplies the index by 4097.
  */
-#include "hash/word.h"
-
 static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 {
 	hash_word x = (hash_word)(inode / HASH_INODE_LSB) + (hash_word)(byte_offset >> 12) +
