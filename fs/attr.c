@@ -7,7 +7,6 @@
  * program sees.
  */
 #include "fs/internal.h"
-#include "kernel/core/jobctl.h"
 
 /* ---- permission ------------------------------------------------------------------------------ */
 

@@ -18,7 +18,6 @@
  * writing.
  */
 #include "fs/internal.h"
-#include "kernel/core/jobctl.h"
 
 #define LOCKS_MAX 16384
 #define RANGE_END ((loff_t)(~0ULL >> 1))

@@ -15,7 +15,6 @@
  */
 #include "fs/internal.h"
 #include "fs/tmpfs/tmpfs.h"
-#include "kernel/core/jobctl.h"
 
 #ifndef SIGPIPE
 #define SIGPIPE 13

@@ -4,7 +4,6 @@
  */
 #include "fs/block.h"
 #include "fs/internal.h"
-#include "kernel/core/jobctl.h"
 
 /* Linux moves at most this many bytes a call. */
 #define IO_MAX ((size_t)0x7ffff000)

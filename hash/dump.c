@@ -3,10 +3,7 @@
  * shutdown.
  */
 #include "hash/cache.h"
-#include "hash/memory.h"
 #include "hash/text.h"
-#include "kernel/core/cmdline.h"
-#include "kernel/core/export.h"
 #include "kernel/core/kernel.h"
 
 static struct hash_cache *const caches[] = {&page_cache_hash, &buffer_cache_hash, &inode_cache_hash,

@@ -1,11 +1,8 @@
 /*
  * random.c - draw the random numbers of the keyed functions. See random.h.
  */
-#include "hash/random.h"
-
 #include "hash/cache.h"
-#include "kernel/core/random.h"
-#include "kernel/core/string.h"
+#include "kernel/core/kernel.h"
 
 u64 hash_siphash_key[2];
 u64 hash_multilinear_keys[HASH_MULTILINEAR_KEYS];

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "kernel/core/bitops.h"
-#include "kernel/core/types.h"
 
 /* mantissa * 2^exponent; the mantissa's top bit is set, or it is 0. */
 struct real {

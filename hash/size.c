@@ -21,15 +21,8 @@
  *
  * Sources: Lever 1999, section 3, and 2000, section 3.1; the start-up code of the kernels.
  */
-#include <arch/page.h>
-
 #include "hash/cache.h"
-#include "hash/memory.h"
-#include "kernel/core/assert.h"
-#include "kernel/core/bitops.h"
-#include "kernel/core/cmdline.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/string.h"
+#include "kernel/core/kernel.h"
 
 #define LARGEST_TABLE (1ull << 31)
 

@@ -9,8 +9,7 @@
 #include "hash/stats.h"
 
 #include "hash/real.h"
-#include "kernel/core/assert.h"
-#include "kernel/core/bitops.h"
+#include "kernel/core/kernel.h"
 
 #ifdef CONFIG_HASH_STATS
 struct hash_counters page_counters[NR_CPUS], buffer_counters[NR_CPUS], inode_counters[NR_CPUS],

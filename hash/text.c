@@ -3,9 +3,8 @@
  */
 #include "hash/text.h"
 
-#include "hash/memory.h"
-#include "kernel/core/errno.h"
-#include "kernel/core/string.h"
+#include "hash/cache.h"
+#include "kernel/core/kernel.h"
 
 bool text_reserve(struct text *text, size_t more)
 {

@@ -12,7 +12,7 @@
  */
 #include "mm/slab.h"
 
-#include "hash/memory.h"
+#include "hash/cache.h"
 
 static_assert(GFP_KERNEL == HASH_GFP_KERNEL, "what hash/ allocates with");
 

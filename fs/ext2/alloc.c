@@ -11,7 +11,6 @@
  * parent below.
  */
 #include "fs/ext2/ext2.h"
-#include "kernel/core/random.h"
 
 bool ext2_block_ok(const struct ext2_fs *fs, u32 block)
 {

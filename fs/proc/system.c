@@ -3,9 +3,6 @@
  */
 #include "fs/proc/proc.h"
 #include "hash/cache.h"
-#include "kernel/core/cmdline.h"
-#include "kernel/core/export.h"
-#include "kernel/core/jobctl.h"
 #include "kernel/core/system_name.h"
 
 #undef KB

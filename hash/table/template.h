@@ -5,7 +5,6 @@
  * A .c file instantiates one structure, once.
  */
 #include "hash/cache.h"
-#include "kernel/core/atomic.h"
 #include "kernel/core/spinlock.h"
 
 #define TABLE_PASTE_(a, b) a##_##b

@@ -8,9 +8,7 @@
  */
 #pragma once
 
-#include "kernel/core/mutex.h"
 #include "kernel/core/rwsem.h"
-#include "kernel/core/spinlock.h"
 
 #define __free(kind) __attribute__((cleanup(__free_##kind)))
 

@@ -1,7 +1,6 @@
 /*
  * cmdline.c - splitting the kernel's command line into words, once, at boot. Also compiled hosted.
  */
-#include "kernel/core/cmdline.h"
 #include "kernel/core/kernel.h"
 
 #define LINE_SIZE 2048

@@ -4,7 +4,6 @@
  *
  * export_lock keeps a record together.
  */
-#include "kernel/core/export.h"
 #include "kernel/core/kernel.h"
 
 static DEFINE_SPINLOCK(export_lock);

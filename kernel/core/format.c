@@ -2,7 +2,6 @@
  * format.c - numbers to text and back: snprintf, strlcpy, parsing of integers. Also compiled
  * hosted.
  */
-#include <arch/power.h>
 
 #include "kernel/core/kernel.h"
 

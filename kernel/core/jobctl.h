@@ -3,7 +3,7 @@
  *
  * A terminal belongs to at most one session, which it names by the session's number (the pid of its
  * leader): a process's controlling terminal is the one whose session is its own
- * (kernel/drivers/tty.h).
+ * (kernel/drivers/drivers.h).
  */
 #pragma once
 

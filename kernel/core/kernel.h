@@ -8,18 +8,16 @@
 #pragma once
 
 #include <arch/page.h>
-#include "kernel/core/assert.h"
-#include "kernel/core/atomic.h"
+#include <arch/power.h>
 #include "kernel/core/bitops.h"
 #include "kernel/core/cleanup.h"
+#include "kernel/core/cmdline.h"
 #include "kernel/core/err.h"
-#include "kernel/core/list.h"
-#include "kernel/core/mutex.h"
+#include "kernel/core/export.h"
+#include "kernel/core/jobctl.h"
 #include "kernel/core/printk.h"
-#include "kernel/core/sched.h"
+#include "kernel/core/random.h"
 #include "kernel/core/string.h"
 #include "kernel/core/syscalls.h"
-#include "kernel/core/task.h"
-#include "kernel/core/time.h"
 #include "kernel/core/uaccess.h"
 #include "kernel/core/wait.h"

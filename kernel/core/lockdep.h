@@ -16,7 +16,6 @@
 #pragma once
 
 #include "kernel/core/assert.h"
-#include "kernel/core/types.h"
 
 struct task;
 

@@ -9,9 +9,7 @@
 #include <arch/boot.h>
 
 #include "fs/buffer.h"
-#include "fs/vfs.h"
 #include "hash/cache.h"
-#include "kernel/core/random.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"

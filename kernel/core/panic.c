@@ -2,10 +2,7 @@
  * panic.c - the end after a broken invariant: say what, where, and how we came here, then leave the
  * machine with a status that no job's exit can be confused with.
  */
-#include "kernel/core/export.h"
 #include "kernel/core/kernel.h"
-
-#include <arch/power.h>
 
 bool panicking;
 static u32 panic_owner; /* 1 + the CPU that panics */

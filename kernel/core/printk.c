@@ -5,7 +5,6 @@
  * ring[position % LOG_SIZE]. Readers see only whole lines: [log_first, log_complete). log_lock
  * guards the ring, console_lock the console; both are leaves (console_lock inside log_lock).
  */
-#include "kernel/core/cmdline.h"
 #include "kernel/core/kernel.h"
 
 #define DEFAULT_LEVEL 5 /* LOG_NOTICE, when a message does not say */

@@ -12,7 +12,6 @@
 #pragma once
 
 #include "kernel/core/assert.h"
-#include "kernel/core/types.h"
 
 #define KERN_EMERG "<0>"
 #define KERN_ERR "<3>"

@@ -1,8 +1,6 @@
 /*
  * random.c - RDRAND where the CPU has it, else SplitMix64 (Steele 2014).
  */
-#include "kernel/core/random.h"
-#include "kernel/core/cmdline.h"
 #include "kernel/core/kernel.h"
 
 static u64 state;

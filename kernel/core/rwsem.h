@@ -1,5 +1,5 @@
 /*
- * rwsem.h - a sleeping lock with one writer or many readers.
+ * rwsem.h - a sleeping lock with one writer or many readers, and the mutex, which has writers only.
  *
  * state: bit 0 a writer holds it, bit 1 somebody waits, the rest counts readers. Once somebody
  * waits, newcomers queue behind, and whoever releases hands the lock over in queue order (all
@@ -9,7 +9,6 @@
  */
 #pragma once
 
-#include "kernel/core/list.h"
 #include "kernel/core/sched.h"
 #include "kernel/core/spinlock.h"
 
@@ -69,3 +68,19 @@ static __always_inline void __up(struct rw_semaphore *sem, u32 what)
 
 #define up_read(sem) __up(sem, RWSEM_READER)
 #define up_write(sem) __up(sem, RWSEM_WRITER)
+
+/* ---- mutex: a rw_semaphore that nobody takes for reading ----------------------------------------- */
+
+struct mutex {
+	struct rw_semaphore sem;
+};
+
+#define DEFINE_MUTEX(name)                                                                         \
+	struct mutex name = {.sem.waiters = LIST_HEAD_INIT((name).sem.waiters)};                   \
+	NAME_LOCK(name, (name).sem.wait_lock, #name)
+#define mutex_init(mutex, class_name) init_rwsem(&(mutex)->sem, class_name)
+#define mutex_lock(mutex) down_write(&(mutex)->sem)
+#define mutex_unlock(mutex) up_write(&(mutex)->sem)
+
+/* 0, or -EINTR when a signal came first. */
+#define mutex_lock_interruptible(mutex) __down_write(&(mutex)->sem, 0, TASK_INTERRUPTIBLE)

@@ -22,7 +22,6 @@
 
 #include "kernel/core/atomic.h"
 #include "kernel/core/lockdep.h"
-#include "kernel/core/types.h"
 
 typedef struct spinlock {
 	union {

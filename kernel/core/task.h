@@ -11,7 +11,6 @@
 #include <arch/task.h>
 
 #include "kernel/core/list.h"
-#include "kernel/core/types.h"
 
 struct mm;
 struct cred;

@@ -1,7 +1,6 @@
 /*
  * time.c - real time as an offset to the monotonic clock.
  */
-#include "kernel/core/cmdline.h"
 #include "kernel/core/kernel.h"
 
 #define FIXED_START 1700000000ULL /* 2023-11-14 22:13:20 UTC */

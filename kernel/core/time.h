@@ -9,8 +9,6 @@
 
 #include <arch/time.h>
 
-#include "kernel/core/types.h"
-
 #define NSEC_PER_SEC 1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
 #define NSEC_PER_USEC 1000ULL
@@ -82,3 +80,33 @@ void realtime_set(u64 ns);
 
 /* Read the battery-backed clock. After arch_irq_init() and cmdline_init(). */
 void time_init(void);
+
+/*
+ * Timers: call a function at a moment of the monotonic clock, once.
+ *
+ * The callback runs in interrupt context, interrupts off, on the CPU that started the timer; it may
+ * start its timer again. Timers of a CPU form one list sorted by deadline: starting one costs a
+ * walk, which is right for the few dozen that sleeping tasks make.
+ */
+struct timer {
+	struct timer *next;
+	u64 deadline_ns;
+	void (*function)(void *argument);
+	void *argument;
+	int cpu; /* whose list it is, or was last, on; -1: never started */
+};
+
+void timer_init(struct timer *timer, void (*function)(void *argument), void *argument);
+
+/* Start, or move if pending. A deadline in the past fires at the next interrupt. Any context. */
+void timer_start(struct timer *timer, u64 deadline_ns);
+
+/* Stop it. On return the callback is not running on any CPU, unless called from it.
+ * Hold no lock that the callback takes. */
+void timer_cancel(struct timer *timer);
+
+/* Called by the machine when the deadline of arch_timer_set() has passed; interrupts off. */
+void timer_interrupt(void);
+
+/* Prepares the lists of all CPUs: before the first timer_start(). */
+void timers_init(void);

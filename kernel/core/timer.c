@@ -5,7 +5,6 @@
  * without the lock, so that it may start timers and wake tasks; timer_cancel() waits while
  * `running` is its timer, so that a timer on a stack may be given up afterwards.
  */
-#include "kernel/core/timer.h"
 #include "kernel/core/kernel.h"
 
 static struct timer_list {

@@ -6,9 +6,8 @@
 
 #include <arch/uaccess.h>
 
-#include "kernel/core/errno.h"
+#include "kernel/core/err.h"
 #include "kernel/core/lockdep.h"
-#include "kernel/core/types.h"
 
 /* Could [pointer, pointer + size) be a program's? No promise that it is mapped. */
 #define access_ok(pointer, size) arch_access_ok((u64)(uintptr_t)(pointer), size)

@@ -8,8 +8,7 @@
  */
 #pragma once
 
-#include "kernel/core/errno.h"
-#include "kernel/core/list.h"
+#include "kernel/core/err.h"
 #include "kernel/core/sched.h"
 #include "kernel/core/spinlock.h"
 

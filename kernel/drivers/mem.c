@@ -2,7 +2,6 @@
  * mem.c - the memory devices: null, zero, full, random, urandom.
  */
 #include "fs/vfs.h"
-#include "kernel/core/random.h"
 #include "kernel/drivers/drivers.h"
 
 #define CHUNK 256

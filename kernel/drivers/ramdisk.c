@@ -20,8 +20,6 @@
 
 #include "boot/boot_info.h"
 #include "fs/block.h"
-#include "kernel/core/cmdline.h"
-#include "kernel/core/timer.h"
 #include "kernel/drivers/drivers.h"
 #include "mm/page_alloc.h"
 

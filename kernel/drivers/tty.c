@@ -1,7 +1,7 @@
 /*
  * tty.c - the console: the serial ports, and on one of them a terminal: its line discipline
  * (termios(3)), its files, who may use them, where its signals go, and its settings (ioctl). See
- * tty.h.
+ * drivers.h.
  *
  * Input is kept in a ring of TTY_BUFFER characters:
  *
@@ -25,12 +25,8 @@
  */
 #include <arch/io.h>
 
-#include "kernel/drivers/tty.h"
 #include "fs/vfs.h"
 #include "hash/cache.h"
-#include "kernel/core/cmdline.h"
-#include "kernel/core/export.h"
-#include "kernel/core/jobctl.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/drivers/termios.h"
 

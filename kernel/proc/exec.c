@@ -20,8 +20,6 @@
 #include <arch/signal.h>
 
 #include "fs/vfs.h"
-#include "kernel/core/cmdline.h"
-#include "kernel/core/random.h"
 #include "kernel/proc/process.h"
 #include "mm/mman.h"
 #include "mm/vm.h"

@@ -11,8 +11,7 @@
  * the end frees the zombie.
  */
 #include "fs/vfs.h"
-#include "kernel/core/export.h"
-#include "kernel/drivers/tty.h"
+#include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
 #include "mm/vm.h"
 

@@ -7,7 +7,7 @@
  * its own: what belongs to the process is the same, the state and the CPU are the thread's.
  */
 #include "fs/proc/proc.h"
-#include "kernel/drivers/tty.h"
+#include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
 #include "mm/vm.h"
 

@@ -5,7 +5,6 @@
  * its members is a walk through all processes, which only terminals' keys, kill(-pgid) and exits
  * do.
  */
-#include "kernel/core/jobctl.h"
 
 #include "kernel/proc/process.h"
 

@@ -18,7 +18,6 @@
 #pragma once
 
 #include "fs/vfs.h"
-#include "kernel/core/timer.h"
 #include "kernel/proc/signal.h"
 
 #define PID_MAX 32768

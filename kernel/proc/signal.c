@@ -21,8 +21,6 @@
 #include <arch/signal.h>
 
 #include "fs/vfs.h"
-#include "kernel/core/export.h"
-#include "kernel/core/jobctl.h"
 #include "kernel/proc/process.h"
 
 struct queued_signal {

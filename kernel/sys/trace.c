@@ -10,8 +10,6 @@
 #include <arch/signal.h>
 
 #include "hash/text.h"
-#include "kernel/core/cmdline.h"
-#include "kernel/core/export.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
 

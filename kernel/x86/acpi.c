@@ -7,7 +7,6 @@
  * machine is one CPU with the standard I/O APIC and no clock to measure by.
  */
 #include <arch/io.h>
-#include <arch/power.h>
 
 #include "kernel/core/kernel.h"
 #include "kernel/x86/x86.h"

@@ -8,7 +8,6 @@
 #include <arch/io.h>
 #include <arch/time.h>
 
-#include "kernel/core/timer.h"
 #include "kernel/proc/process.h"
 #include "kernel/x86/x86.h"
 

@@ -5,7 +5,6 @@
  * points to a struct registers: the trace goes on in the code that was interrupted. Addresses are
  * checked before they are read, since whatever broke may have broken the stack.
  */
-#include <arch/power.h>
 
 #include "kernel/core/kernel.h"
 #include "kernel/x86/x86.h"

@@ -5,7 +5,6 @@
  * A page fault of the kernel on a program's address is legitimate only at an instruction that the
  * exception table lists (uaccess.S); anything else is a bug and is not allowed to fault a page in.
  */
-#include <arch/power.h>
 
 #include "kernel/proc/signal.h"
 #include "kernel/x86/x86.h"

@@ -12,7 +12,7 @@
 
 #include "hosted.h"
 #include "kernel/core/assert.h"
-#include "kernel/core/errno.h"
+#include "kernel/core/err.h"
 #include "kernel/core/list.h"
 
 struct rng disk_rng = {7};

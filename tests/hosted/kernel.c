@@ -13,7 +13,6 @@
 #include "fs/vfs.h"
 #include "hosted.h"
 #include "kernel/core/printk.h"
-#include "kernel/core/random.h"
 #include "kernel/core/sched.h"
 #include "mm/page_alloc.h"
 #include "mm/slab.h"

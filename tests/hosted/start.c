@@ -6,7 +6,6 @@
 #include "hash/cache.h"
 #include "hosted.h"
 #include "kernel/core/assert.h"
-#include "kernel/core/jobctl.h"
 #include "kernel/core/string.h"
 #include "mm/page_alloc.h"
 #include "mm/page_cache.h"

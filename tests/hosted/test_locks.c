@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "hosted.h"
-#include "kernel/core/mutex.h"
 
 static DEFINE_SPINLOCK(spin_a);
 static DEFINE_SPINLOCK(spin_b);
