@@ -19,7 +19,7 @@ void hash_report_all(void)
 	/* A line at a time, since interrupts are off meanwhile. */
 	for (char *line = out.data, *end = line + out.length, *next; line < end; line = next) {
 		next = 1 + (char *)(memchr(line, '\n', (size_t)(end - line)) ?: end - 1);
-		console_write(line, (size_t)(next - line));
+		console_write(line, (size_t)(next - line), true);
 	}
 	if (out.error)
 		pr_err("no memory for all of the statistics\n");

@@ -1,6 +1,6 @@
 /*
  * export.c - framing of the control port's records (export.h). Text formatting only: the port
- * itself is behind `control_output`, so this file compiles hosted too.
+ * itself is behind control_output(), so this file compiles hosted too.
  *
  * export_lock keeps a record together.
  */
@@ -8,12 +8,6 @@
 
 static DEFINE_SPINLOCK(export_lock);
 static u32 sequence;
-
-static void no_output(const char *text, size_t length)
-{
-}
-
-void (*control_output)(const char *text, size_t length) = no_output;
 
 /* IEEE 802.3. */
 static u32 crc32(const char *data, size_t n)

@@ -16,8 +16,9 @@
 
 #include "kernel/core/types.h"
 
-/* Where the bytes go: set by the serial driver; to nowhere before. Called with interrupts off. */
-extern void (*control_output)(const char *text, size_t length);
+/* Where the bytes go: given by the serial driver; to nowhere before it has started. Called with
+ * interrupts off. */
+void control_output(const char *text, size_t length);
 
 /* One record of @type. @json: one JSON value without newlines. Any context. */
 void control_record(const char *type, const char *json, size_t length);

@@ -17,22 +17,12 @@ u64 log_complete; /* after the last line */
 static DEFINE_SPINLOCK(console_lock);
 int console_loglevel = 7;
 
-static void no_output(const char *text, size_t length)
+void console_write(const char *text, size_t length, bool expand)
 {
-}
+	const char *newline;
 
-void (*console_output)(const char *text, size_t length) = no_output;
-
-void console_write_raw(const char *text, size_t length)
-{
 	guard(spinlock_irqsave, &console_lock);
-	console_output(text, length);
-}
-
-void console_write(const char *text, size_t length)
-{
-	guard(spinlock_irqsave, &console_lock);
-	for (const char *newline; (newline = memchr(text, '\n', length)); text = newline + 1) {
+	for (; expand && (newline = memchr(text, '\n', length)); text = newline + 1) {
 		console_output(text, (size_t)(newline - text));
 		console_output("\r\n", 2);
 		length -= (size_t)(newline + 1 - text);
@@ -69,9 +59,9 @@ static void put_message(const char *text, size_t length)
 		ring_put(text, (size_t)(newline - text));
 		ring_put("\n", 1);
 		if (level < console_loglevel) {
-			console_write(head + 3, n - 3);
-			console_write(text, (size_t)(newline - text));
-			console_write("\n", 1);
+			console_write(head + 3, n - 3, false);
+			console_write(text, (size_t)(newline - text), false);
+			console_write("\r\n", 2, false);
 		}
 		text = newline + 1;
 	}

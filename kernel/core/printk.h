@@ -38,16 +38,13 @@ void printk(const char *format, ...) __printf(1, 2);
 
 /*
  * Text straight to the console, not to the log, whatever the level: reports for the person at the
- * console. Not interleaved with other writers. Expands \n to \r\n.
+ * console, and the terminal's. Not interleaved with other writers. @expand: \n becomes \r\n.
  */
-void console_write(const char *text, size_t length);
+void console_write(const char *text, size_t length, bool expand);
 
-/* The same without the expansion: the terminal has done its own. */
-void console_write_raw(const char *text, size_t length);
-
-/* Where the console's text goes. Set by the serial driver, before anything else; to nowhere without
- * a port. Called with the console lock held and interrupts off. */
-extern void (*console_output)(const char *text, size_t length);
+/* Where the console's text goes: given by the serial driver; to nowhere before it has started, and
+ * without a port. Called with the console lock held and interrupts off. */
+void console_output(const char *text, size_t length);
 
 /* Levels below it are printed on the console (syslog(2) actions 6 to 8). */
 extern int console_loglevel;

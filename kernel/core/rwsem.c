@@ -57,7 +57,7 @@ void rwsem_hand_over(struct rw_semaphore *sem)
 	queue_unlock(sem, flags);
 }
 
-int rwsem_wait(struct rw_semaphore *sem, bool writer, enum task_state state)
+void rwsem_wait(struct rw_semaphore *sem, bool writer)
 {
 	struct rwsem_waiter waiter = {.task = current, .writer = writer};
 	unsigned long flags = queue_lock(sem);
@@ -69,20 +69,11 @@ int rwsem_wait(struct rw_semaphore *sem, bool writer, enum task_state state)
 		__atomic_fetch_sub(&sem->state, RWSEM_READER, __ATOMIC_SEQ_CST);
 	grant_front(sem); /* it may have been released just now */
 	/* wait_lock guards `granted` and keeps the waker from touching @waiter after we left. */
-	for (;;) {
-		set_current_state(state);
-		if (waiter.granted || (state == TASK_INTERRUPTIBLE && signal_pending(current)))
-			break;
+	while (!waiter.granted) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
 		queue_unlock(sem, flags);
 		schedule();
 		flags = queue_lock(sem);
 	}
-	__set_current_state(TASK_RUNNING);
-	if (!waiter.granted) {
-		list_del(&waiter.link);
-		grant_front(sem); /* who queued behind us may be able to have it */
-		lockdep_release(sem, sem->wait_lock.class);
-	}
 	queue_unlock(sem, flags);
-	return waiter.granted ? 0 : -EINTR;
 }

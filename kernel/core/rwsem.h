@@ -30,9 +30,8 @@ struct rw_semaphore {
 		INIT_LIST_HEAD(&(sem)->waiters);                                                   \
 	})
 
-/* Wait for the lock; as a reader the caller has counted himself already. 0 or, if @state is
- * TASK_INTERRUPTIBLE, -EINTR when a signal came first. */
-int rwsem_wait(struct rw_semaphore *sem, bool writer, enum task_state state);
+/* Wait for the lock; as a reader the caller has counted himself already. */
+void rwsem_wait(struct rw_semaphore *sem, bool writer);
 void rwsem_hand_over(struct rw_semaphore *sem);
 
 static __always_inline void down_read(struct rw_semaphore *sem)
@@ -41,22 +40,20 @@ static __always_inline void down_read(struct rw_semaphore *sem)
 	lockdep_acquire(sem, sem->wait_lock.class, 0, false);
 	if (unlikely(__atomic_fetch_add(&sem->state, RWSEM_READER, __ATOMIC_SEQ_CST) &
 		     (RWSEM_WRITER | RWSEM_WAITERS)))
-		rwsem_wait(sem, false, TASK_UNINTERRUPTIBLE);
+		rwsem_wait(sem, false);
 }
 
 /* @level as in spin_lock_nested(). */
-static __always_inline int __down_write(struct rw_semaphore *sem, unsigned level,
-					enum task_state state)
+static __always_inline void down_write_nested(struct rw_semaphore *sem, unsigned level)
 {
 	u32 free = 0;
 
 	might_sleep();
 	lockdep_acquire(sem, sem->wait_lock.class, level, false);
-	return likely(try_cmpxchg(&sem->state, &free, RWSEM_WRITER)) ? 0
-								     : rwsem_wait(sem, true, state);
+	if (unlikely(!try_cmpxchg(&sem->state, &free, RWSEM_WRITER)))
+		rwsem_wait(sem, true);
 }
 
-#define down_write_nested(sem, level) ((void)__down_write(sem, level, TASK_UNINTERRUPTIBLE))
 #define down_write(sem) down_write_nested(sem, 0)
 
 static __always_inline void __up(struct rw_semaphore *sem, u32 what)
@@ -81,6 +78,3 @@ struct mutex {
 #define mutex_init(mutex, class_name) init_rwsem(&(mutex)->sem, class_name)
 #define mutex_lock(mutex) down_write(&(mutex)->sem)
 #define mutex_unlock(mutex) up_write(&(mutex)->sem)
-
-/* 0, or -EINTR when a signal came first. */
-#define mutex_lock_interruptible(mutex) __down_write(&(mutex)->sem, 0, TASK_INTERRUPTIBLE)

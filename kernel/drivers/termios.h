@@ -9,15 +9,12 @@
 
 #define NCCS 19
 
-/* TCGETS copies all but the speeds, which TCGETS2, of newer C libraries, has as numbers. */
-struct termios2 {
+struct termios {
 	u32 c_iflag, c_oflag, c_cflag, c_lflag;
 	u8 c_line;
 	u8 c_cc[NCCS];
-	u32 c_ispeed, c_ospeed;
 };
-#define TERMIOS_SIZE offsetof(struct termios2, c_ispeed)
-_Static_assert(TERMIOS_SIZE == 36 && sizeof(struct termios2) == 44, "Linux's struct termios");
+_Static_assert(sizeof(struct termios) == 36, "Linux's struct termios");
 
 struct winsize {
 	u16 ws_row, ws_col, ws_xpixel, ws_ypixel;
@@ -27,16 +24,15 @@ struct winsize {
 enum { VINTR, VQUIT, VERASE, VKILL, VEOF, VTIME, VMIN, VSTART = 8, VSTOP, VSUSP, VEOL, VREPRINT };
 enum { VWERASE = 14, VLNEXT, VEOL2 };
 
-/* c_iflag; missing are ISTRIP, IUCLC and IXANY, which read back as off */
-enum { INLCR = 0x40, IGNCR = 0x80, ICRNL = 0x100, IXON = 0x400, IMAXBEL = 0x2000, IUTF8 = 0x4000 };
-#define IFLAG_MISSING 0xa20u
+/* c_iflag; missing are ISTRIP, INLCR, IGNCR, IUCLC and IXANY, which read back as off */
+enum { ICRNL = 0x100, IXON = 0x400, IMAXBEL = 0x2000, IUTF8 = 0x4000 };
+#define IFLAG_MISSING 0xae0u
 
 /* c_oflag: all others read back as off */
 enum { OPOST = 1, ONLCR = 4 };
 
 /* c_cflag: B115200 CS8 CREAD HUPCL CLOCAL; what a virtual line runs at is nobody's choice */
 #define CFLAG_DEFAULT (0x1002 | 0x30 | 0x80 | 0x400 | 0x800)
-#define LINE_SPEED 115200
 
 /* c_lflag, likewise, but that what is erased always vanishes from the screen */
 enum { ISIG = 1, ICANON = 2, ECHO = 8, ECHOE = 0x10, ECHOK = 0x20, ECHONL = 0x40, NOFLSH = 0x80 };
@@ -45,12 +41,8 @@ enum { TOSTOP = 0x100, ECHOCTL = 0x200, ECHOKE = 0x800, IEXTEN = 0x8000 };
 #define LFLAG_DONE (ISIG | ICANON | ECHO | ECHONL | NOFLSH | TOSTOP | ECHOCTL | IEXTEN)
 
 /* ioctl commands; between TCSETS and TCSETSF lies TCSETSW */
-enum { TCGETS = 0x5401, TCSETS, TCSETSF = 0x5404, TCSBRK = 0x5409, TCXONC, TCFLSH };
+enum { TCGETS = 0x5401, TCSETS, TCSETSF = 0x5404, TCSBRK = 0x5409, TCFLSH = 0x540b };
 enum { TIOCSCTTY = 0x540e, TIOCGPGRP, TIOCSPGRP, TIOCOUTQ, TIOCGWINSZ = 0x5413, TIOCSWINSZ };
-enum { TIOCNOTTY = 0x5422, TIOCGETD = 0x5424, TCSBRKP, TIOCGSID = 0x5429 };
-#define TCGETS2 0x802c542a
-#define TCSETS2 0x402c542b
-#define TCSETSF2 0x402c542d
+enum { TIOCNOTTY = 0x5422, TIOCGSID = 0x5429 };
 
 enum { TCIFLUSH, TCOFLUSH, TCIOFLUSH }; /* of TCFLSH */
-enum { TCOOFF, TCOON };			/* of TCXONC */

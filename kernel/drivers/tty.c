@@ -14,14 +14,14 @@
  *
  * The order of tests on an arriving character is that of Linux's n_tty: mapping, literal next, flow
  * control, signals, then editing or plain input. Not done: other ends of a line than a newline
- * (VEOL, VEOL2), ISTRIP, mapping of case, ECHOPRT, parity and break handling, delays, and of output
- * mapping all but ONLCR; those flags read back as off, and ECHOE, ECHOK and ECHOKE as on. Output is
- * written at once, so "wait until it is drained" (TCSETSW, TCSBRK) is true when it is asked; TCIOFF
- * and TCION are -EINVAL. A process that is no session leader cannot give the terminal up (TIOCNOTTY
- * is -EPERM; it can call setsid).
+ * (VEOL, VEOL2), ISTRIP, INLCR, IGNCR, mapping of case, ECHOPRT, parity and break handling, delays,
+ * and of output mapping all but ONLCR; those flags read back as off, and ECHOE, ECHOK and ECHOKE as
+ * on. Output is written at once, so "wait until it is drained" (TCSETSW, TCSBRK) is true when it is
+ * asked. Programs do not stop it (no TCXONC), nor see speeds as numbers (no TCGETS2): -ENOTTY. A
+ * process that is no session leader cannot give the terminal up (TIOCNOTTY is -EPERM; it can call
+ * setsid).
  *
- * Locks: write_lock (one writer at a time) -> tty_lock (interrupts off) -> console lock. Signals
- * are sent with none held.
+ * Locks: tty_lock (interrupts off) -> console lock, process_lock, those of wait queues.
  */
 #include <arch/io.h>
 
@@ -45,6 +45,8 @@ enum { SIGHUP = 1, SIGINT, SIGQUIT, SIGCONT = 18, SIGTSTP = 20, SIGTTIN, SIGTTOU
 #define COM1_IRQ 4
 #define COM2 0x2f8
 
+static u16 console_port, control_port; /* 0: there is no UART */
+
 /* Registers and their bits: National Semiconductor PC16550D data sheet, table 2. */
 enum { UART_DATA, INTERRUPT_ENABLE, FIFO_CONTROL, LINE_CONTROL, MODEM_CONTROL, UART_LINE_STATUS };
 enum { UART_SCRATCH = 7 };
@@ -56,7 +58,7 @@ enum { MCR_DTR_RTS_OUT2 = 0x0b, LSR_DATA_READY = 0x01, LSR_TRANSMIT_EMPTY = 0x20
 
 static void serial_write(u16 port, const char *text, size_t length)
 {
-	while (length) {
+	while (port && length) {
 		size_t burst = min_t(size_t, length, FIFO_BYTES);
 		unsigned polls = 0;
 
@@ -68,22 +70,22 @@ static void serial_write(u16 port, const char *text, size_t length)
 	}
 }
 
-static void com1_write(const char *text, size_t length)
+void console_output(const char *text, size_t length)
 {
-	serial_write(COM1, text, length);
+	serial_write(console_port, text, length);
 }
 
-static void com2_write(const char *text, size_t length)
+void control_output(const char *text, size_t length)
 {
-	serial_write(COM2, text, length);
+	serial_write(control_port, text, length);
 }
 
-/* 115200 baud, 8 bits, no parity; false if there is no UART at @port. */
-static bool serial_setup(u16 port)
+/* 115200 baud, 8 bits, no parity. @port, or 0 if there is no UART. */
+static u16 serial_setup(u16 port)
 {
 	outb(0x5a, port + UART_SCRATCH);
 	if (inb(port + UART_SCRATCH) != 0x5a)
-		return false;
+		return 0;
 	outb(0, port + INTERRUPT_ENABLE);
 	outb(LCR_DIVISOR | LCR_8N1, port + LINE_CONTROL);
 	outb(1, port + UART_DATA);
@@ -91,15 +93,13 @@ static bool serial_setup(u16 port)
 	outb(LCR_8N1, port + LINE_CONTROL);
 	outb(FCR_ENABLE_AND_CLEAR, port + FIFO_CONTROL);
 	outb(MCR_DTR_RTS_OUT2, port + MODEM_CONTROL);
-	return true;
+	return port;
 }
 
 void serial_early_init(void)
 {
-	if (serial_setup(COM1))
-		console_output = com1_write;
-	if (serial_setup(COM2))
-		control_output = com2_write;
+	console_port = serial_setup(COM1);
+	control_port = serial_setup(COM2);
 }
 
 /* ---- the terminal ---------------------------------------------------------------------------- */
@@ -115,14 +115,13 @@ void serial_early_init(void)
 #define TTY_LINE_END 0x100 /* marks beside a character in the ring */
 #define TTY_END_OF_FILE 0x200
 
-#define KEY_STATUS 0x14	   /* ^T: not in termios of Linux, which lacks VSTATUS */
-#define REPORT_STATUS 0x80 /* where a signal's number is expected */
+#define KEY_STATUS 0x14 /* ^T: not in termios of Linux, which lacks VSTATUS */
 
-static DEFINE_MUTEX(write_lock);
-static DEFINE_WAIT_QUEUE(tty_wait); /* input, new settings, output going on after ^S */
+static DEFINE_WAIT_QUEUE(tty_wait); /* input, new settings, output going on after ^S, `writing` */
+static bool writing;		    /* one at a time */
 static DEFINE_SPINLOCK(tty_lock);   /* all of it: */
 static struct {
-	struct termios2 termios;
+	struct termios termios;
 	struct winsize winsize;
 	u32 head, canonical, tail;
 	u16 buffer[TTY_BUFFER];
@@ -138,8 +137,6 @@ static struct {
 			.c_cflag = CFLAG_DEFAULT,
 			.c_lflag = ISIG | ICANON | ECHO | ECHOCTL | IEXTEN | LFLAG_ALWAYS,
 			.c_cc = "\003\034\177\025\004\0\1\0\021\023\032\0\022\017\027\026",
-			.c_ispeed = LINE_SPEED,
-			.c_ospeed = LINE_SPEED,
 		},
 };
 
@@ -163,19 +160,10 @@ static inline bool is_continuation(u8 c)
 
 /* ---- output and echo ------------------------------------------------------------------------- */
 
-/* At most CHUNK bytes. Lock held, as in all that follows up to the files. */
+/* Lock held, as in all that follows up to the files. */
 static void output(const char *text, size_t length)
 {
-	bool map_newline = tty.termios.c_oflag & OPOST && tty.termios.c_oflag & ONLCR;
-	char mapped[2 * CHUNK];
-	size_t n = 0;
-
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] == '\n' && map_newline)
-			mapped[n++] = '\r';
-		mapped[n++] = text[i];
-	}
-	console_write_raw(mapped, n);
+	console_write(text, length, tty.termios.c_oflag & OPOST && tty.termios.c_oflag & ONLCR);
 }
 
 /* A character of the line; a newline here does not end one. */
@@ -298,21 +286,19 @@ static unsigned key_of(u8 c)
 	return NO_KEY;
 }
 
-/* A character arrived: the signal for the foreground group, REPORT_STATUS, or 0. */
-static int receive(u8 c)
+/* A character arrived. */
+static void receive(u8 c)
 {
 	bool literal = tty.literal, enter = c == '\r' && I_FLAG(ICRNL) && !literal;
 	unsigned key;
 
 	tty.literal = false;
-	if (c == '\r' && I_FLAG(IGNCR) && !literal)
-		return 0;
 	if (enter)
 		c = '\n';
-	else if (c == '\n' && I_FLAG(INLCR) && !literal)
-		c = '\r';
-	if (L_FLAG(ISIG) && c == KEY_STATUS && !literal)
-		return REPORT_STATUS;
+	if (L_FLAG(ISIG) && c == KEY_STATUS && !literal) {
+		hash_report_request();
+		return;
+	}
 	switch (key = literal ? NO_KEY : key_of(c)) {
 	case VSTART:
 	case VSTOP:
@@ -325,7 +311,11 @@ static int receive(u8 c)
 		if (!L_FLAG(NOFLSH))
 			flush_input();
 		echo(c);
-		return key == VINTR ? SIGINT : key == VQUIT ? SIGQUIT : SIGTSTP;
+		if (tty.foreground)
+			signal_pgrp(tty.foreground, key == VINTR   ? SIGINT
+						    : key == VQUIT ? SIGQUIT
+								   : SIGTSTP);
+		break;
 	case VERASE:
 	case VKILL:
 	case VWERASE:
@@ -351,7 +341,6 @@ static int receive(u8 c)
 	default:
 		insert(c, enter);
 	}
-	return 0;
 }
 
 /* Take what the UART holds, as long as there is room: on its interrupt, and when a reader or a
@@ -359,27 +348,11 @@ static int receive(u8 c)
  * cut instead. The UART keeps its edge-triggered line up while it holds anything. */
 static void drain(void *unused)
 {
-	for (int c = 0; c >= 0;) {
-		unsigned long flags;
-		int signo = 0;
-
-		spin_lock_irqsave(&tty_lock, flags);
-		bool room = tty.head - tty.tail < TTY_BUFFER - 1 || tty.canonical == tty.tail;
-		pid_t foreground = tty.foreground;
-
-		room &= console_output == com1_write &&
-			inb(COM1 + UART_LINE_STATUS) & LSR_DATA_READY;
-		c = room ? inb(COM1 + UART_DATA) : -1;
-		if (c >= 0)
-			signo = receive((u8)c);
-		spin_unlock_irqrestore(&tty_lock, flags);
-		if (signo == REPORT_STATUS)
-			hash_report_request();
-		else if (signo && foreground)
-			signal_pgrp(foreground, signo);
-		if (c >= 0)
-			wake_up(&tty_wait);
-	}
+	guard(spinlock_irqsave, &tty_lock);
+	while ((tty.head - tty.tail < TTY_BUFFER - 1 || tty.canonical == tty.tail) &&
+	       console_port && inb(COM1 + UART_LINE_STATUS) & LSR_DATA_READY)
+		receive(inb(COM1 + UART_DATA));
+	wake_up(&tty_wait);
 }
 
 /* ---- who may --------------------------------------------------------------------------------- */
@@ -400,19 +373,14 @@ static int check_background(int signo)
 
 void tty_session_ended(pid_t session)
 {
-	unsigned long flags;
-	pid_t foreground = 0;
-
-	spin_lock_irqsave(&tty_lock, flags);
-	if (session && tty.session == session) {
-		foreground = tty.foreground;
-		tty.session = tty.foreground = 0;
+	guard(spinlock_irqsave, &tty_lock);
+	if (!session || tty.session != session)
+		return;
+	if (tty.foreground) {
+		signal_pgrp(tty.foreground, SIGHUP);
+		signal_pgrp(tty.foreground, SIGCONT);
 	}
-	spin_unlock_irqrestore(&tty_lock, flags);
-	if (foreground) {
-		signal_pgrp(foreground, SIGHUP);
-		signal_pgrp(foreground, SIGCONT);
-	}
+	tty.session = tty.foreground = 0;
 }
 
 u32 tty_of_session(pid_t session, pid_t *foreground)
@@ -529,23 +497,22 @@ static ssize_t tty_write(struct file *file, struct io *io, loff_t *position)
 		TRY(check_background(SIGTTOU));
 	if (file->flags & O_NONBLOCK && tty.stopped)
 		return -EAGAIN;
-	if (mutex_lock_interruptible(&write_lock))
-		return -ERESTARTSYS;
+	TRY(wait_event_interruptible(tty_wait, !xchg(&writing, true)));
 	while (io->length && !error) {
 		char chunk[CHUNK];
 
+		cond_resched();
 		error = wait_event_interruptible(tty_wait, !tty.stopped);
 		if (error)
 			break;
 		size_t n = io_get(io, chunk, min_t(size_t, io->length, CHUNK));
 
 		error = n ? 0 : -EFAULT;
-		spin_lock_irq(&tty_lock);
+		guard(spinlock_irq, &tty_lock);
 		output(chunk, n);
-		spin_unlock_irq(&tty_lock);
-		cond_resched();
 	}
-	mutex_unlock(&write_lock);
+	smp_store_release(&writing, false);
+	wake_up(&tty_wait);
 	return io->length < wanted ? (ssize_t)(wanted - io->length) : error;
 }
 
@@ -559,9 +526,9 @@ static unsigned tty_poll(struct file *file, struct poll_table *table)
 
 static int set_termios(const void __user *from, bool flush)
 {
-	struct termios2 termios = tty.termios;
+	struct termios termios;
 
-	if (copy_from_user(&termios, from, TERMIOS_SIZE))
+	if (copy_from_user(&termios, from, sizeof(termios)))
 		return -EFAULT;
 	termios.c_iflag &= ~IFLAG_MISSING;
 	termios.c_oflag &= OPOST | ONLCR;
@@ -582,8 +549,7 @@ static int set_termios(const void __user *from, bool flush)
 	tty.termios = termios;
 	tty.stopped &= I_FLAG(IXON) != 0;
 	spin_unlock_irq(&tty_lock);
-	drain(NULL); /* into the room of what was flushed */
-	wake_up(&tty_wait); /* what counts as readable may be another thing now */
+	drain(NULL); /* into the room of what was flushed; what is readable may be another thing */
 	return 0;
 }
 
@@ -645,32 +611,20 @@ static s64 tty_ioctl(struct file *file, unsigned command, u64 argument)
 
 	switch (command) { /* what changes the terminal a background group may not do unasked */
 	case TCSETS ... TCSETSF:
-	case TCSETS2 ... TCSETSF2:
 	case TCSBRK ... TCFLSH:
-	case TCSBRKP:
 	case TIOCSPGRP:
 		TRY(check_background(SIGTTOU));
 	}
 	switch (command) {
 	case TCGETS:
-		return copy_to_user(user, &tty.termios, TERMIOS_SIZE) ? -EFAULT : 0;
-	case TCGETS2:
 		return copy_to_user(user, &tty.termios, sizeof(tty.termios)) ? -EFAULT : 0;
 	case TCSETS ... TCSETSF:
-	case TCSETS2 ... TCSETSF2:
-		return set_termios(user, command == TCSETSF || command == TCSETSF2);
+		return set_termios(user, command == TCSETSF);
 	case TIOCGWINSZ:
 		return copy_to_user(user, &tty.winsize, sizeof(tty.winsize)) ? -EFAULT : 0;
 	case TIOCSWINSZ:
 		return set_winsize(user);
 	case TCSBRK:
-	case TCSBRKP:
-		return 0;
-	case TCXONC:
-		if (argument > TCOON)
-			return -EINVAL;
-		tty.stopped = argument == TCOOFF;
-		wake_up(&tty_wait);
 		return 0;
 	case TCFLSH:
 		spin_lock_irq(&tty_lock);
@@ -682,7 +636,6 @@ static s64 tty_ioctl(struct file *file, unsigned command, u64 argument)
 	case FIONREAD:
 		return put_user(count_readable(), (int __user *)user);
 	case TIOCOUTQ: /* nothing ever waits */
-	case TIOCGETD: /* N_TTY */
 		return put_user(0, (int __user *)user);
 	case TIOCSCTTY:
 		return take_session(argument == 1 && current->cred->euid == 0);

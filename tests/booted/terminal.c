@@ -150,7 +150,6 @@ static void settings(void)
 	say("tcsetattr", tcsetattr(0, TCSADRAIN, &after));
 	say("tcflush", tcflush(0, TCIFLUSH)); /* of output it would lose lines of ours */
 	say("tcflush 77", tcflush(0, 77));
-	say("tcflow 77", tcflow(0, 77));
 	say("tcdrain", tcdrain(1));
 	say("unknown ioctl", ioctl(0, 0x54ff, 0));
 	say("bad pointer", ioctl(0, TCGETS, 8));

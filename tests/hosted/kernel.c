@@ -62,7 +62,7 @@ void assert_failed(const char *what, const char *file, int line, const char *fun
 	panic("%s:%d: %s: does not hold: %s", file, line, function, what);
 }
 
-void console_write(const char *text, size_t length)
+void console_write(const char *text, size_t length, bool expand)
 {
 	fwrite(text, 1, length, stderr);
 }
