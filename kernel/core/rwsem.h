@@ -66,7 +66,7 @@ static __always_inline void __up(struct rw_semaphore *sem, u32 what)
 #define up_read(sem) __up(sem, RWSEM_READER)
 #define up_write(sem) __up(sem, RWSEM_WRITER)
 
-/* ---- mutex: a rw_semaphore that nobody takes for reading ----------------------------------------- */
+/* ---- mutex: a rw_semaphore that nobody takes for reading ------------------------------------- */
 
 struct mutex {
 	struct rw_semaphore sem;
