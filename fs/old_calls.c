@@ -45,5 +45,4 @@ OLD_CALL(preadv, (int fd, const void *vector, u64 n, loff_t offset), preadv2, fd
 	 OFFSET(offset), 0, 0)
 OLD_CALL(pwritev, (int fd, const void *vector, u64 n, loff_t offset), pwritev2, fd, vector, n,
 	 OFFSET(offset), 0, 0)
-OLD_CALL(eventfd, (unsigned count), eventfd2, count, 0)
 /* clang-format on */

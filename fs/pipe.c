@@ -2,8 +2,8 @@
  * pipe.c - pipes and FIFOs: a ring of bytes between writers and readers.
  *
  * A struct pipe hangs on its inode (inode->pipe); it is made by the first open and goes with the
- * last close. The ring is one piece of memory, which begins with a page and grows by doubling, when
- * what is written does not fit, up to 64 KB; a program cannot ask for another size.
+ * last close. The ring has 64 KB, in pages that are there from the first time that something is
+ * written to them; a program cannot ask for another size.
  *
  * Writes of up to PIPE_BUF bytes are atomic: they wait until all of it fits. A write without
  * readers is SIGPIPE and EPIPE; a read without writers is end of file.
@@ -16,21 +16,19 @@
 #include "fs/internal.h"
 #include "fs/tmpfs/tmpfs.h"
 
-#ifndef SIGPIPE
-#define SIGPIPE 13
-#endif
-#define PIPE_BYTES (16 * PAGE_SIZE)
+#define SIGPIPE 13 /* as in kernel/proc/signal.h, and on the host */
+#define PIPE_PAGES 16
+#define PIPE_BYTES (PIPE_PAGES * PAGE_SIZE)
 
 enum { READER, WRITER };
 
 struct pipe {
 	struct mutex lock;
-	char *ring;
-	u32 capacity;	   /* bytes of the ring, a power of two; 0: nothing was written yet */
-	u32 used, tail;	   /* bytes in it, and where they begin */
+	u32 used, tail;	   /* bytes in the ring, and where they begin, modulo its size */
 	unsigned count[2]; /* open files of the readers and of the writers ... */
 	u64 opens[2];	   /* ... ever: a FIFO's open waits for the other side's to move */
 	wait_queue_head_t wait;
+	char *pages[PIPE_PAGES];
 };
 
 /* May a write begin that needs room for @least bytes? Without the lock: at some moment. */
@@ -39,64 +37,35 @@ static bool has_room(const struct pipe *pipe, size_t least)
 	return PIPE_BYTES - READ_ONCE(pipe->used) >= least;
 }
 
-/* Move @bytes, or the io's length, between @io and the ring from @at on; how many were moved. */
-static __always_inline u32 ring_move(struct pipe *pipe, unsigned side, struct io *io, u32 at,
-				     size_t bytes)
+static noinline bool new_page(char **page)
 {
-	size_t n, moved, left = min(bytes, io->length);
-	u32 done = 0;
+	*page = kmalloc(PAGE_SIZE, GFP_KERNEL | GFP_NOWARN);
+	return *page != NULL;
+}
+
+/* Move what is there, or what fits, between the ring and @io: bytes, or -errno if there were none. */
+static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struct io *io)
+{
+	u32 used = pipe->used, start = pipe->tail + (side == WRITER ? used : 0), at = start;
+	size_t n, moved, left = min(io->length, side == WRITER ? PIPE_BYTES - used : used);
 
 	do {
-		u32 offset = (at + done) & (pipe->capacity - 1);
+		char **page = &pipe->pages[at / PAGE_SIZE % PIPE_PAGES];
 
-		n = min(left - done, (size_t)(pipe->capacity - offset));
-		moved = side == READER ? io_put(io, pipe->ring + offset, n)
-				       : io_get(io, pipe->ring + offset, n);
-		done += (u32)moved;
-	} while (moved == n && done < left);
-	return done;
-}
-
-static noinline int ring_grow(struct pipe *pipe, u32 capacity)
-{
-	char *ring = kmalloc(capacity, GFP_KERNEL | GFP_NOWARN);
-	struct io io = {ring, pipe->used, false};
-
-	if (!ring)
-		return -ENOMEM;
-	if (pipe->used)
-		ring_move(pipe, READER, &io, pipe->tail, pipe->used);
-	kfree(pipe->ring);
-	pipe->ring = ring;
-	pipe->capacity = capacity;
-	pipe->tail = 0;
-	return 0;
-}
-
-/* Bytes moved, 0 when it is empty, -EFAULT when none could be moved. */
-static ssize_t ring_read(struct pipe *pipe, struct io *io)
-{
-	if (!pipe->used)
-		return 0;
-	u32 n = ring_move(pipe, READER, io, pipe->tail, pipe->used);
-	WRITE_ONCE(pipe->used, pipe->used - n);
+		if (side == WRITER && unlikely(!*page) && !new_page(page))
+			break;
+		n = min(left, PAGE_SIZE - at % PAGE_SIZE);
+		moved = io_move(io, *page + at % PAGE_SIZE, n, side == READER);
+		at += (u32)moved;
+		left -= moved;
+	} while (left && moved == n);
+	if (at == start)
+		return pipe->pages[at / PAGE_SIZE % PIPE_PAGES] ? -EFAULT : -ENOMEM;
+	WRITE_ONCE(pipe->used, side == WRITER ? used + (at - start) : used - (at - start));
 	/* Empty: start over in the same lines of the cache. */
-	pipe->tail = pipe->used ? (pipe->tail + n) & (pipe->capacity - 1) : 0;
-	return n ? (ssize_t)n : -EFAULT;
-}
-
-/* The same of a pipe with room for @least bytes. */
-static ssize_t ring_write(struct pipe *pipe, struct io *io, size_t least)
-{
-	u32 wanted = (u32)min(pipe->used + io->length, PIPE_BYTES);
-
-	if (wanted > pipe->capacity &&
-	    ring_grow(pipe, (u32)roundup_pow_of_two(max_t(u32, wanted, PAGE_SIZE))) &&
-	    pipe->capacity - pipe->used < least)
-		return -ENOMEM;
-	u32 n = ring_move(pipe, WRITER, io, pipe->tail + pipe->used, pipe->capacity - pipe->used);
-	WRITE_ONCE(pipe->used, pipe->used + n);
-	return n ? (ssize_t)n : -EFAULT;
+	if (side == READER)
+		pipe->tail = pipe->used ? at : 0;
+	return at - start;
 }
 
 static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
@@ -105,7 +74,7 @@ static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
 
 	while (io->length) {
 		mutex_lock(&pipe->lock);
-		ssize_t result = ring_read(pipe, io);
+		ssize_t result = pipe->used ? ring_move(pipe, READER, io) : 0;
 		bool end = !pipe->count[WRITER];
 		mutex_unlock(&pipe->lock);
 		if (result > 0)
@@ -129,19 +98,19 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 		mutex_lock(&pipe->lock);
 		result = pipe->count[READER] ? 0 : -EPIPE;
 		if (!result && has_room(pipe, least))
-			result = ring_write(pipe, io, least);
+			result = ring_move(pipe, WRITER, io);
 		mutex_unlock(&pipe->lock);
 		if (result > 0) {
 			total += result;
 			wake_up(&pipe->wait);
 		}
-		if (result == -EPIPE)
-			send_signal_current(SIGPIPE);
-		if (result >= 0 && io->length)
-			result =
-				file_wait(file, pipe->wait,
-					  has_room(pipe, least) || !READ_ONCE(pipe->count[READER]));
+		if (result < 0 || !io->length)
+			break;
+		result = file_wait(file, pipe->wait,
+				   has_room(pipe, least) || !READ_ONCE(pipe->count[READER]));
 	}
+	if (result == -EPIPE)
+		send_signal_current(SIGPIPE);
 	if (total && !tmpfs_is_nameless(file->path.dentry))
 		file_update_time(file->inode);
 	return total ? total : result;
@@ -176,17 +145,6 @@ static s64 pipe_ioctl(struct file *file, unsigned command, u64 argument)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static struct pipe *pipe_alloc(void)
-{
-	struct pipe *pipe = kzalloc(sizeof(*pipe), GFP_KERNEL);
-
-	if (!pipe)
-		return NULL;
-	mutex_init(&pipe->lock, "pipe");
-	init_waitqueue_head(&pipe->wait);
-	return pipe;
-}
-
 /* One more (or less) open file on the pipe; the others look again. inode->lock held. */
 static void pipe_count(struct pipe *pipe, const struct file *file, int change)
 {
@@ -210,7 +168,8 @@ static void pipe_release(struct file *file)
 	if (pipe->count[READER] || pipe->count[WRITER])
 		return;
 	inode->pipe = NULL;
-	kfree(pipe->ring);
+	for (unsigned i = 0; i < PIPE_PAGES; i++)
+		kfree(pipe->pages[i]);
 	kfree(pipe);
 }
 
@@ -222,16 +181,20 @@ static int fifo_open(struct inode *inode, struct file *file)
 	if (!(file->mode & (FMODE_READ | FMODE_WRITE)))
 		return -EINVAL; /* the pipe lives as long as it has a reader or a writer */
 	down_write(&inode->lock);
-	if (!inode->pipe)
-		inode->pipe = pipe_alloc();
-	struct pipe *pipe = inode->pipe;
-	/* the other side's opens before; who is there is one that came */
-	u64 seen = pipe ? pipe->opens[other] - (pipe->count[other] > 0) : 0;
-	if (pipe)
-		pipe_count(pipe, file, 1);
-	up_write(&inode->lock);
-	if (!pipe)
+	struct pipe *pipe = inode->pipe ? inode->pipe : kzalloc(sizeof(*pipe), GFP_KERNEL);
+	if (!pipe) {
+		up_write(&inode->lock);
 		return -ENOMEM;
+	}
+	if (!inode->pipe) {
+		mutex_init(&pipe->lock, "pipe");
+		init_waitqueue_head(&pipe->wait);
+		inode->pipe = pipe;
+	}
+	/* the other side's opens before; who is there is one that came */
+	u64 seen = pipe->opens[other] - (pipe->count[other] > 0);
+	pipe_count(pipe, file, 1);
+	up_write(&inode->lock);
 	/* Who opens it for both never waits; a pipe(2) has its other side, or had it already. */
 	if (file->mode == (FMODE_READ | FMODE_WRITE) || tmpfs_is_nameless(file->path.dentry) ||
 	    READ_ONCE(pipe->opens[other]) != seen || (file->flags & O_NONBLOCK && other == WRITER))

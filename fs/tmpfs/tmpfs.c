@@ -585,10 +585,9 @@ int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_
 
 /* ---- files without a name -------------------------------------------------------------------- */
 
-static struct mount *nowhere; /* where they are, without limits; made for the first of them */
-
 int tmpfs_nameless(umode_t mode, struct path *path)
 {
+	static struct mount *nowhere; /* without limits; made for the first of them */
 	static DEFINE_MUTEX(lock);
 
 	if (!READ_ONCE(nowhere)) {
@@ -600,11 +599,6 @@ int tmpfs_nameless(umode_t mode, struct path *path)
 	path->mount = nowhere;
 	mntget(nowhere);
 	return 0;
-}
-
-bool tmpfs_is_nameless(const struct dentry *dentry)
-{
-	return nowhere && dentry->sb == nowhere->sb;
 }
 
 struct file *tmpfs_file(umode_t mode, loff_t size)

@@ -11,7 +11,10 @@ int tmpfs_fill_super(struct super_block *sb, const char *options, bool silent);
 /* A new inode of @mode that no directory knows (a pipe, an eventfd), owned by the calling task: 0
  * and a referenced path, for file_open_path(), or -ENOMEM. Sleeps. */
 int tmpfs_nameless(umode_t mode, struct path *path);
-bool tmpfs_is_nameless(const struct dentry *dentry);
+static inline bool tmpfs_is_nameless(const struct dentry *dentry)
+{
+	return dentry->parent == dentry && !S_ISDIR(dentry->inode->mode);
+}
 /* The same of a regular file of @size bytes, open for reading and writing; it is
  * the caller's. ERR_PTR(-ENOMEM, -ENFILE). Sleeps. */
 struct file *tmpfs_file(umode_t mode, loff_t size);
