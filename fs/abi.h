@@ -66,7 +66,7 @@ enum { RESOLVE_IN_ROOT = 16 };
 #define SEEK_DATA 3
 #define SEEK_HOLE 4
 
-enum { FALLOC_FL_KEEP_SIZE = 0x01, FALLOC_FL_PUNCH_HOLE = 0x02, FALLOC_FL_ZERO_RANGE = 0x10 };
+enum { FALLOC_FL_KEEP_SIZE = 0x01, FALLOC_FL_PUNCH_HOLE = 0x02 };
 
 #define UTIME_NOW ((1l << 30) - 1l)
 #define UTIME_OMIT ((1l << 30) - 2l)
@@ -85,36 +85,22 @@ enum { MNT_FORCE = 1, MNT_DETACH = 2, UMOUNT_NOFOLLOW = 8 };
 
 /* struct stat of x86-64: 144 bytes. */
 struct kstat {
-	u64 dev; /* ABI_DEV(inode->sb->dev) */
-	u64 ino;
-	u64 nlink;
-	u32 mode;
-	u32 uid;
-	u32 gid;
-	u32 pad;
+	/* dev, rdev: major << 8 | minor is the ABI's number as long as both are below 256 */
+	u64 dev, ino, nlink;
+	u32 mode, uid, gid, pad;
 	u64 rdev;
-	s64 size;
-	s64 blksize;
-	s64 blocks; /* 512 bytes each */
+	s64 size, blksize, blocks; /* 512 bytes each */
 	struct timespec64 atime, mtime, ctime;
 	s64 unused[3];
 };
 _Static_assert(sizeof(struct kstat) == 144, "struct stat of x86-64");
 
-/* The kernel's major << 8 | minor is the same number in the ABI as long as both are below 256. */
-#define ABI_DEV(dev) ((u64)(dev))
-
 /* struct statfs of x86-64: 120 bytes. */
 struct kstatfs {
-	s64 type; /* magic number of the file system */
-	s64 bsize;
-	u64 blocks, bfree, bavail;
-	u64 files, ffree;
+	s64 type /* magic number of the file system */, bsize;
+	u64 blocks, bfree, bavail, files, ffree;
 	u32 fsid[2];
-	s64 namelen;
-	s64 frsize;
-	s64 flags; /* ST_*: as SB_*, with ST_VALID */
-	s64 spare[4];
+	s64 namelen, frsize, flags /* ST_*: as SB_*, with ST_VALID */, spare[4];
 };
 _Static_assert(sizeof(struct kstatfs) == 120, "struct statfs of x86-64");
 #define ST_VALID 0x20

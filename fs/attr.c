@@ -82,14 +82,14 @@ static __always_inline int at_lookup(int flags, int more)
 static __always_inline s64 stat_inode(const struct inode *inode, void __user *to)
 {
 	const struct kstat stat = {
-		.dev = ABI_DEV(inode->sb->dev),
+		.dev = inode->sb->dev,
 		.ino = inode->number,
 		.nlink = inode->nlink,
 		.mode = inode->mode,
 		.uid = inode->uid,
 		.gid = inode->gid,
 		.pad = 0,
-		.rdev = ABI_DEV(inode->rdev),
+		.rdev = inode->rdev,
 		.size = READ_ONCE(inode->size),
 		.blksize = inode->sb->block_size,
 		.blocks = (s64)inode->blocks,
@@ -183,8 +183,6 @@ static s64 statfs_path(const struct path *path, void __user *to)
 			 (path->mount->flags & MS_RELATIME ? ST_RELATIME : 0),
 	};
 
-	if (!sb->op->statfs)
-		return -ENOSYS;
 	TRY(sb->op->statfs(sb, &stat));
 	return copy_to_user(to, &stat, sizeof(stat)) ? -EFAULT : 0;
 }
@@ -203,7 +201,7 @@ static int access_at(int dfd, const char __user *name, int mode, int lookup)
 	if ((mode & X_OK) && S_ISREG(inode->mode) && (path.mount->flags & SB_NOEXEC))
 		return -EACCES;
 	TRY(inode_permission(inode, mode));
-	return (mode & W_OK) && (path.mount->flags & SB_RDONLY) && !is_special(inode) ? -EROFS : 0;
+	return (mode & W_OK) && !is_special(inode) ? mount_writable(path.mount) : 0;
 }
 
 /* As the real user, unless AT_EACCESS. */
@@ -228,23 +226,24 @@ s64 sys_faccessat2(int dfd, const char *name, int mode, int flags)
 
 /* ---- changing attributes --------------------------------------------------------------------- */
 
-/* Is the change allowed? EPERM where only the owner may. */
+/* Is the change allowed? EPERM where only the owner may, or only root. */
 static int setattr_check(struct inode *inode, struct iattr *attr)
 {
 	const struct cred *cred = current->cred;
-	bool root = cred->fsuid == 0, owner = owner_or_root(inode);
+	gid_t gid = attr->valid & ATTR_GID ? attr->gid : inode->gid;
 
-	if ((attr->valid & ATTR_UID) && !root && (!owner || attr->uid != inode->uid))
+	if (cred->fsuid == 0)
+		return 0;
+	if (cred->fsuid != inode->uid && (attr->valid & ATTR_TOUCH))
+		return inode_permission(inode, MAY_WRITE);
+	if (cred->fsuid != inode->uid && (attr->valid & ~(u32)ATTR_KILL_PRIV))
 		return -EPERM;
-	if ((attr->valid & ATTR_GID) && !root &&
-	    (!owner || (attr->gid != inode->gid && !in_group(cred, attr->gid))))
+	if ((attr->valid & ATTR_UID) && attr->uid != inode->uid)
 		return -EPERM;
-	if ((attr->valid & (ATTR_MODE | ATTR_ATIME_SET | ATTR_MTIME_SET)) && !owner)
-		return -EPERM;
-	if ((attr->valid & ATTR_MODE) && !root &&
-	    !in_group(cred, attr->valid & ATTR_GID ? attr->gid : inode->gid))
-		attr->mode &= ~(umode_t)S_ISGID;
-	return (attr->valid & ATTR_TOUCH) && !owner ? inode_permission(inode, MAY_WRITE) : 0;
+	if (in_group(cred, gid))
+		return 0;
+	attr->mode &= ~(umode_t)S_ISGID;
+	return gid == inode->gid ? 0 : -EPERM;
 }
 
 umode_t mode_unprivileged(const struct inode *inode, umode_t mode)
@@ -343,24 +342,19 @@ PATH_CALL(fchownat, (int dfd, const char *name, uid_t uid, gid_t gid, int flags)
 PATH_CALL(fchown, (int fd, uid_t uid, gid_t gid), fd, NULL, LOOKUP_FD, set_owner, uid, gid)
 
 /*
- * The access and modification time at @from (NULL: now), in seconds and parts of @unit nanoseconds
- * (0: none). A time that is set, be it to now, takes the owner; both to now only the right to
- * write.
+ * The access and modification time at @from (NULL: now), in seconds and parts of @unit nanoseconds.
+ * A time that is set, be it to now, takes the owner; both to now only the right to write.
  */
 static s64 set_times(int dfd, const char __user *name, const void __user *from, s64 unit, int flags)
 {
-	const u32 bits[2] = {ATTR_ATIME | ATTR_ATIME_SET, ATTR_MTIME | ATTR_MTIME_SET};
+	static const u32 bits[2] = {ATTR_ATIME, ATTR_MTIME};
+	static const u32 given[2] = {ATTR_ATIME_SET, ATTR_MTIME_SET};
 	bool by_descriptor = !name && dfd != AT_FDCWD; /* futimens() */
 	struct path path __free(path) = {0};
 	struct timespec64 times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
-	struct iattr attr = {.valid = ATTR_TOUCH | ATTR_ATIME | ATTR_MTIME};
 
-	if (from && copy_from_user(times, from, unit ? sizeof(times) : sizeof(times[0])))
+	if (from && copy_from_user(times, from, sizeof(times)))
 		return -EFAULT;
-	if (from && !unit) {
-		times[1] = (struct timespec64){.tv_sec = times[0].tv_nsec};
-		times[0].tv_nsec = 0;
-	}
 	for (int i = 0; from && unit > 1 && i < 2; i++) {
 		if ((u64)times[i].tv_nsec >= NSEC_PER_SEC / (u64)unit)
 			return -EINVAL;
@@ -371,19 +365,17 @@ static s64 set_times(int dfd, const char __user *name, const void __user *from, 
 	int lookup = TRY(at_lookup(flags, 0));
 	if (by_descriptor && flags)
 		return -EINVAL;
-	if (times[0].tv_nsec != UTIME_NOW || times[1].tv_nsec != UTIME_NOW) {
-		attr.valid = 0;
-		for (int i = 0; i < 2; i++) {
-			if (times[i].tv_nsec == UTIME_OMIT)
-				continue;
-			if (times[i].tv_nsec == UTIME_NOW)
-				times[i] = current_time();
-			if ((u64)times[i].tv_nsec >= NSEC_PER_SEC)
-				return -EINVAL;
+	struct iattr attr = {.atime = times[0], .mtime = times[1]};
+	if (times[0].tv_nsec == UTIME_NOW && times[1].tv_nsec == UTIME_NOW)
+		attr.valid = ATTR_TOUCH;
+	for (int i = 0; i < 2; i++) {
+		if (times[i].tv_nsec != UTIME_OMIT)
 			attr.valid |= bits[i];
-		}
-		attr.atime = times[0];
-		attr.mtime = times[1];
+		if (times[i].tv_nsec == UTIME_OMIT || times[i].tv_nsec == UTIME_NOW)
+			continue;
+		if ((u64)times[i].tv_nsec >= NSEC_PER_SEC)
+			return -EINVAL;
+		attr.valid |= given[i];
 	}
 	TRY(user_path_at(dfd, name, by_descriptor ? (int)LOOKUP_FD : lookup, &path));
 	return vfs_setattr(&path, &attr);
@@ -398,12 +390,6 @@ s64 sys_utimensat(int dfd, const char *name, const void *times, int flags)
 s64 sys_futimesat(int dfd, const char *name, const s64 *times)
 {
 	return set_times(dfd, name, times, 1000, 0);
-}
-
-/* Times in seconds. */
-s64 sys_utime(const char *name, const s64 *times)
-{
-	return set_times(AT_FDCWD, name, times, 0, 0);
 }
 
 s64 sys_umask(u32 mask)
@@ -425,13 +411,17 @@ int do_truncate(struct inode *inode, loff_t size, bool touch)
 		TRY(limit_growth(inode, size));
 	if (size > (loff_t)inode->sb->max_bytes)
 		return -EFBIG;
-	guard(write, &inode->lock);
+	TRY(get_write_access(inode));
+	down_write(&inode->lock);
 	if (current->cred->fsuid != 0)
 		drop_privileges(inode, &attr);
 	/* A file system in memory leaves the times as they are where the size stays. */
 	if (size != inode->size || touch || inode->op->setattr)
 		attr.valid |= ATTR_MTIME;
-	return apply_attr(inode, &attr);
+	int error = apply_attr(inode, &attr);
+	up_write(&inode->lock);
+	put_write_access(inode);
+	return error;
 }
 
 s64 sys_truncate(const char *name, loff_t size)
@@ -446,17 +436,7 @@ s64 sys_truncate(const char *name, loff_t size)
 		return S_ISDIR(inode->mode) ? -EISDIR : -EINVAL;
 	TRY(mount_writable(path.mount));
 	TRY(inode_permission(inode, MAY_WRITE));
-	TRY(get_write_access(inode));
-	s64 error = do_truncate(inode, size, false);
-	put_write_access(inode);
-	return error;
-}
-
-int vfs_ftruncate(struct file *file, loff_t size)
-{
-	if (!S_ISREG(file->inode->mode) || !(file->mode & FMODE_WRITE))
-		return -EINVAL;
-	return do_truncate(file->inode, size, true);
+	return do_truncate(inode, size, false);
 }
 
 s64 sys_ftruncate(int number, loff_t size)
@@ -464,7 +444,9 @@ s64 sys_ftruncate(int number, loff_t size)
 	if (size < 0)
 		return -EINVAL;
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
-	return vfs_ftruncate(fd.file, size);
+	if (!S_ISREG(fd.file->inode->mode) || !(fd.file->mode & FMODE_WRITE))
+		return -EINVAL;
+	return do_truncate(fd.file->inode, size, true);
 }
 
 s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
@@ -474,7 +456,7 @@ s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 	if (offset < 0 || length <= 0)
 		return -EINVAL;
 	if (mode & FALLOC_FL_PUNCH_HOLE ? mode != (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
-					: mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_ZERO_RANGE))
+					: mode & ~FALLOC_FL_KEEP_SIZE)
 		return -EOPNOTSUPP;
 	if (!(fd.file->mode & FMODE_WRITE))
 		return -EBADF;
@@ -483,7 +465,7 @@ s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 		return S_ISFIFO(inode->mode) ? -ESPIPE : S_ISDIR(inode->mode) ? -EISDIR : -ENODEV;
 	if (length > (loff_t)inode->sb->max_bytes - offset)
 		return -EFBIG;
-	if (!inode->op->fallocate || mode & FALLOC_FL_ZERO_RANGE)
+	if (!inode->op->fallocate)
 		return -EOPNOTSUPP;
 	if (!mode)
 		TRY(limit_growth(inode, offset + length));

@@ -136,12 +136,8 @@ static int do_open(int dfd, const char *name, int flags, umode_t mode, unsigned 
 	if (!new.made && !(flags & O_PATH))
 		TRY(may_open(&path, flags));
 	struct file *file __free(fput) = TRY_PTR(file_open_path(&path, (u32)flags));
-	if (!new.made && (flags & O_TRUNC) && S_ISREG(inode->mode)) {
-		TRY(get_write_access(inode));
-		int error = do_truncate(inode, 0, true);
-		put_write_access(inode);
-		TRY(error);
-	}
+	if (!new.made && (flags & O_TRUNC) && S_ISREG(inode->mode))
+		TRY(do_truncate(inode, 0, true));
 	*opened = file;
 	file = NULL;
 	return 0;

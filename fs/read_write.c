@@ -84,27 +84,28 @@ struct file *file_lock_position(struct file *file)
 
 /* ---- seeking --------------------------------------------------------------------------------- */
 
-/* A file of a character device has positions in name only. */
-static loff_t seek(struct file *file, loff_t offset, int whence)
+s64 sys_lseek(int number, loff_t offset, int whence)
 {
-	struct inode *inode = file->inode;
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
+	struct inode *inode = fd.file->inode;
 	bool device = S_ISBLK(inode->mode);
 	loff_t size = device ? (loff_t)inode->bdev->sectors * SECTOR_SIZE : inode->size;
 
+	if (unlikely(whence < SEEK_SET || whence > SEEK_HOLE))
+		return -EINVAL;
+	if (unlikely(!fd.file->fop->seekable))
+		return -ESPIPE;
 	if (S_ISCHR(inode->mode))
-		return file->position = 0;
+		return fd.file->position = 0; /* has positions in name only */
 	/* A directory in memory has positions, but no end. */
 	if (S_ISDIR(inode->mode) && whence > SEEK_CUR && !inode->sb->bdev)
 		return -EINVAL;
-	switch (whence) {
-	case SEEK_CUR:
-		offset += file->position;
-		break;
-	case SEEK_END:
+	struct file *locked __free(position) = file_lock_position(fd.file);
+	if (whence == SEEK_CUR)
+		offset += fd.file->position;
+	if (whence == SEEK_END)
 		offset += size;
-		break;
-	case SEEK_DATA:
-	case SEEK_HOLE:
+	if (whence >= SEEK_DATA) {
 		if (device)
 			return -EINVAL;
 		if (offset < 0 || offset >= size)
@@ -113,24 +114,10 @@ static loff_t seek(struct file *file, loff_t offset, int whence)
 			TRY(inode->op->seek(inode, offset, whence == SEEK_HOLE, &offset));
 		else if (whence == SEEK_HOLE)
 			offset = size;
-		break;
 	}
-	if (offset < 0 || (device && offset > size) ||
-	    (inode->sb->max_bytes && (u64)offset > inode->sb->max_bytes))
+	if ((u64)offset > (device ? (u64)size : inode->sb->max_bytes))
 		return -EINVAL;
-	return file->position = offset;
-}
-
-s64 sys_lseek(int number, loff_t offset, int whence)
-{
-	struct fd fd __free(fd) = TRY_FD(fdget(number));
-
-	if (unlikely(whence < SEEK_SET || whence > SEEK_HOLE))
-		return -EINVAL;
-	if (unlikely(!fd.file->fop->seekable))
-		return -ESPIPE;
-	struct file *locked __free(position) = file_lock_position(fd.file);
-	return seek(fd.file, offset, whence);
+	return fd.file->position = offset;
 }
 
 /* ---- the calls ------------------------------------------------------------------------------- */
@@ -256,19 +243,6 @@ s64 sys_fdatasync(int number)
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 
 	return vfs_fsync(fd.file, true);
-}
-
-/* Whatever is asked of the range, all of the file's data are written and waited for: no less than
- * asked. */
-s64 sys_sync_file_range(int number, loff_t offset, loff_t bytes, u32 flags)
-{
-	struct fd fd __free(fd) = TRY_FD(fdget(number));
-
-	if ((flags & ~7u) || offset < 0 || bytes < 0 || offset + bytes < 0)
-		return -EINVAL;
-	if (!fd.file->fop->fsync)
-		return -ESPIPE;
-	return flags ? vfs_fsync(fd.file, true) : 0;
 }
 
 /* Hints, of which none asks for more than to be taken note of: readers show what they need by

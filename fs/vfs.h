@@ -576,7 +576,6 @@ void file_table_set_limit(struct file_table *table, u32 limit); /* RLIMIT_NOFILE
 ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);
 ssize_t vfs_write(struct file *file, struct io *io, loff_t *position);
 int vfs_fsync(struct file *file, bool data_only);
-int vfs_ftruncate(struct file *file, loff_t size); /* ftruncate(2) */
 /* Lock file->position while the variable lives, if others share the file:
  *	struct file *locked __free(position) = file_lock_position(file); */
 struct file *file_lock_position(struct file *file);

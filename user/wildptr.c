@@ -112,8 +112,8 @@ static struct call *make_table(size_t *count)
 		{"rt_sigsuspend", SYS_rt_sigsuspend, A(W, 8), false},
 		{"sigaltstack 1", SYS_sigaltstack, A(W, 0), false},
 		{"sigaltstack 2", SYS_sigaltstack, A(0, W), true},
-		{"utime 1", SYS_utime, A(W, 0), false},
-		{"utime 2", SYS_utime, A((long)".", W), false},
+		{"futimesat 1", SYS_futimesat, A(AT_FDCWD, W, 0), false},
+		{"futimesat 2", SYS_futimesat, A(AT_FDCWD, (long)".", W), false},
 		{"mknod", SYS_mknod, A(W, S_IFREG, 0), false},
 		{"statfs 1", SYS_statfs, A(W, G), false},
 		{"statfs 2", SYS_statfs, A((long)".", W), true},
@@ -163,7 +163,7 @@ static bool is_nullable(const struct call *call)
 {
 	/* Where a null pointer has a meaning of its own. */
 	static const char *const names[] = {
-		"rt_sigaction", "rt_sigprocmask", "sigaltstack", "setitimer", "utime",
+		"rt_sigaction", "rt_sigprocmask", "sigaltstack", "setitimer", "utime", "futimesat",
 		"execve 2", "execve 3", "gettimeofday", "times", "prlimit64", "select", "sendfile",
 		"clock_getres", "rt_sigtimedwait", "setrlimit", "mount",
 	};

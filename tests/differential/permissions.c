@@ -594,9 +594,5 @@ SCENARIO(times_old_calls)
 	T(st.st_mtim.tv_nsec);
 	times[0].tv_usec = 1000000;
 	T(syscall(SYS_utimes, "f", times));
-	long utimes_[2] = {7, 8};
-	T(syscall(SYS_utime, "f", utimes_));
-	stat("f", &st);
-	T(st.st_mtim.tv_sec);
 	T(syscall(SYS_futimesat, AT_FDCWD, "f", NULL));
 }

@@ -7,6 +7,7 @@
 
 #include <arch/uaccess.h>
 
+#include "fs/internal.h"
 #include "harness.h"
 #include "kernel/core/assert.h"
 #include "mm/page_alloc.h"
@@ -396,7 +397,7 @@ static void do_handle(void)
 		if (trace)
 			fprintf(stderr, "ftruncate %p from %llu to %llu\n", (void *)handle->node,
 				(unsigned long long)handle->node->size, (unsigned long long)size);
-		EXPECT(vfs_ftruncate(handle->file, (loff_t)size), 0);
+		EXPECT(do_truncate(handle->file->inode, (loff_t)size, true), 0);
 		model_truncate(&run.model, handle->node, size);
 		break;
 	default:

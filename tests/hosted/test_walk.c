@@ -437,7 +437,7 @@ static void compare_lookup(const char *text)
 	} else if (!error) {
 		struct inode *inode = path.dentry->inode;
 
-		if (inode->number != node->ino || ABI_DEV(inode->sb->dev) != node->dev)
+		if (inode->number != node->ino || inode->sb->dev != node->dev)
 			test_failed(__FILE__, __LINE__,
 				    "lookup of %.300s leads to inode %llu, not %llu", text,
 				    (unsigned long long)inode->number,
