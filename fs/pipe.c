@@ -43,7 +43,7 @@ static noinline bool new_page(char **page)
 	return *page != NULL;
 }
 
-/* Move what is there, or what fits, between the ring and @io: bytes, or -errno if there were none. */
+/* Move what is there, or what fits, between the ring and @io: bytes, or -errno if none could be. */
 static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struct io *io)
 {
 	u32 used = pipe->used, start = pipe->tail + (side == WRITER ? used : 0), at = start;
