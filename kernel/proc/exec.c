@@ -492,7 +492,7 @@ static int end_other_threads(void)
 	if (process->exiting || process->exec_task)
 		return -EINTR;
 	process->exec_task = current;
-	process_end_others(process);
+	signal_tell_others(process, ~0ULL, STATES_KILL);
 	while (process->thread_count > 1 && !process->exiting) {
 		set_current_state(TASK_KILLABLE);
 		spin_unlock_irq(&process_lock);

@@ -25,9 +25,7 @@ static struct siginfo child_info(const struct process *child)
 			       .code = signo ? CLD_KILLED : CLD_EXITED,
 			       .pid = child->pid,
 			       .uid = process_cred(child)->uid,
-			       .status = signo ? signo : event >> 8,
-			       .utime = (s64)(child->times.user_ns / TICK_NS),
-			       .stime = (s64)(child->times.system_ns / TICK_NS)};
+			       .status = signo ? signo : event >> 8};
 
 	if (signo == 0x7f) {
 		info.code = event == EVENT_CONTINUED ? CLD_CONTINUED : CLD_STOPPED;
@@ -72,7 +70,6 @@ static void become_zombie(struct process *process)
 {
 	struct process *child, *next;
 
-	signals_drop(process, NULL, ~0ULL);
 	process->zombie_cred = get_cred(current->cred);
 	memcpy(process->comm, current->comm, sizeof(process->comm));
 	list_for_each_entry_safe(child, next, &process->children, sibling) {
@@ -102,16 +99,18 @@ static void leave_process(struct task *task, int code)
 	struct cpu_times times = task_times(task);
 
 	times_add(&process->times, &times);
-	signals_drop(process, task, ~0ULL);
 	list_del(&task->thread_link);
 	process->thread_count--;
 	task_count--;
 	if (!process->exiting && task->pid == process->pid)
 		process->exit_code = code;
-	if (!process->thread_count)
+	if (!process->thread_count) {
 		become_zombie(process);
-	else
-		signal_thread_left(process);
+	} else { /* what it left of the process's signals is for others */
+		signal_tell_others(process, process->pending, STATE_BIT(TASK_INTERRUPTIBLE));
+		if (process->exec_task && process->thread_count == 1)
+			wake_up_task(process->exec_task);
+	}
 	task->process = NULL;
 	task_clear_pending(task, TASK_PENDING_SIGNAL);
 }
@@ -157,15 +156,6 @@ void process_exit(int code)
 	BUG();
 }
 
-void process_end_others(struct process *process)
-{
-	struct task *task;
-
-	list_for_each_entry(task, &process->threads, thread_link)
-		if (task != current)
-			signal_tell(task, STATES_KILL);
-}
-
 void process_end(struct process *process, int code)
 {
 	if (process->exiting)
@@ -173,7 +163,7 @@ void process_end(struct process *process, int code)
 	process->exiting = true;
 	process->stopped = false;
 	process->exit_code = code;
-	process_end_others(process);
+	signal_tell_others(process, ~0ULL, STATES_KILL);
 	if (process == current->process)
 		task_set_pending(current, TASK_PENDING_SIGNAL);
 }
@@ -229,21 +219,12 @@ enum {
 };
 
 struct wait_request {
-	pid_t pid; /* > 0 that one, 0 our group, -1 any, < -1 that group */
+	pid_t pid; /* process_is_meant() */
 	int options;
 	int event;
 	struct cpu_times times; /* of a child that has ended */
 	s64 result;		/* pid, 0, or -ECHILD */
 };
-
-static bool is_wanted(const struct wait_request *request, const struct process *child)
-{
-	if (request->pid > 0)
-		return child->pid == request->pid;
-	if (request->pid == 0)
-		return child->group == current->process->group;
-	return request->pid == -1 || child->group == -request->pid;
-}
 
 /* Is there something to report of @child? Take it. */
 static bool report(struct wait_request *request, struct process *child)
@@ -273,7 +254,7 @@ static bool look(struct wait_request *request)
 	guard(spinlock_irq, &process_lock);
 	request->result = -ECHILD;
 	list_for_each_entry(child, &current->process->children, sibling) {
-		if (!is_wanted(request, child))
+		if (!process_is_meant(child, request->pid))
 			continue;
 		request->result = 0;
 		if (report(request, child))

@@ -166,7 +166,7 @@ static struct signal_sets signal_sets(const struct process *process, const struc
 
 	if (!task)
 		return sets;
-	sets.pending = signals_pending(process, task);
+	sets.pending = process->pending | task->signals->pending;
 	sets.blocked = task->signals->blocked;
 	for (int signo = 1; signo <= SIGNAL_COUNT; signo++) {
 		u64 handler = signal_handler(process, signo);

@@ -74,8 +74,7 @@ struct process {
 	int exit_code;	   /* as wait4 reports it */
 	int event;	   /* not yet waited for: EVENT_*; of a zombie its exit_code; 0: none */
 	wait_queue_head_t wait_children;
-	struct list_head signals;  /* that wait for it or one of its threads, oldest first */
-	unsigned queued_signals;
+	u64 pending;	   /* signals for any of its threads */
 
 	/* The owner writes, others read. */
 	struct timer real_timer; /* ITIMER_REAL */
@@ -95,6 +94,7 @@ struct process {
 	/* From here on not cleared when it is made: */
 	struct rlimit limits[RLIMIT_COUNT];
 	struct signal_action actions[SIGNAL_COUNT];
+	struct siginfo infos[SIGNAL_COUNT]; /* of signals pending for it or a thread */
 };
 
 extern spinlock_t process_lock;
@@ -118,6 +118,9 @@ void process_free(struct process *process);
 /* Give out a pid for @task (and @process when new) and enter both everywhere; a new one joins its
  * parent's group. -EAGAIN: too many; -ERESTARTNOINTR: a signal comes first. Takes process_lock. */
 int process_link_task(struct process *process, struct task *task);
+/* Does @pid mean @process, as in kill(2) and wait4(2): > 0 that one, 0 our group, -1 any, < -1 that
+ * group? process_lock held. */
+bool process_is_meant(const struct process *process, pid_t pid);
 /* the first thread's, a zombie's too; process_lock held */
 const struct cred *process_cred(const struct process *process);
 
@@ -194,8 +197,6 @@ __noreturn void process_exit(int code);	 /* this thread; the process with its la
 __noreturn void process_exit_group(int code); /* the whole process */
 /* @process is to end with @code, from wherever its threads are. process_lock held. */
 void process_end(struct process *process, int code);
-/* Have all threads of @process but current look whether they are to end. process_lock held. */
-void process_end_others(struct process *process);
 /* @event has happened to @process: tell its parent, who may wait for it. process_lock held; an
  * ended process may be gone afterwards. */
 void process_event(struct process *process, int event);

@@ -1,13 +1,13 @@
 /*
- * signal.c - signals: sending them, taking them off the queue, acting on them on the way to user
- * mode, and the calls about them.
+ * signal.c - signals: sending them, taking them, acting on them on the way to user mode, and the
+ * calls about them.
  *
- * Sending puts a signal into the queue of the process, for one of its threads or for any, and makes
- * a thread that does not block it look (TASK_PENDING_SIGNAL, and a wake-up if it sleeps
- * interruptibly). The queue is short and mostly empty, so what is pending is found by a walk.
- * Standard signals (1..31) are pending once; real-time ones queue, oldest first, at most
- * RLIMIT_SIGPENDING a process. Taking one picks the thread's own first, faults, then the lowest
- * number. SIGKILL is never pending: it ends the process when it is sent.
+ * Sending puts a signal into a set, the process's or one thread's, and makes a thread that does not
+ * block it look (TASK_PENDING_SIGNAL, and a wake-up if it sleeps interruptibly). So a signal, a
+ * real-time one too, is pending once a set, and none is lost for want of memory. What goes with it,
+ * its siginfo, the process has once a number; but what a thread did itself is the thread's own, for
+ * others may fault at the same time. Taking one picks the thread's own first, faults, then the
+ * lowest number. SIGKILL is never pending: it ends the process when it is sent.
  *
  * Stopping: the thread that takes a stop signal sets process->stopped and tells the parent; every
  * thread waits in take_signal() until SIGCONT, which acts when it is *sent*, clears it, or the
@@ -23,19 +23,6 @@
 #include "fs/vfs.h"
 #include "kernel/proc/process.h"
 
-struct queued_signal {
-	struct list_head link;	   /* process->signals */
-	const struct task *thread; /* that it is for; NULL: any */
-	struct siginfo info;
-};
-
-static struct kmem_cache *queue_cache;
-
-void signal_init(void)
-{
-	queue_cache = kmem_cache_create("signal", sizeof(struct queued_signal), 8, 0);
-}
-
 bool signal_pending(struct task *task)
 {
 	return task->pending & TASK_PENDING_SIGNAL;
@@ -48,55 +35,13 @@ bool fatal_signal_pending(struct task *task)
 
 /* ---- what is pending ------------------------------------------------------------------------- */
 
-u64 signals_pending(const struct process *process, const struct task *task)
+static void drop(struct process *process, u64 signals)
 {
-	struct queued_signal *entry;
-	u64 set = 0;
+	struct task *task;
 
-	list_for_each_entry(entry, &process->signals, link)
-		if (!entry->thread || entry->thread == task)
-			set |= sigmask(entry->info.signo);
-	return set;
-}
-
-static void drop(struct process *process, struct queued_signal *entry)
-{
-	list_del(&entry->link);
-	kmem_cache_free(queue_cache, entry);
-	process->queued_signals--;
-}
-
-void signals_drop(struct process *process, const struct task *thread, u64 mask)
-{
-	struct queued_signal *entry, *next;
-
-	list_for_each_entry_safe(entry, next, &process->signals, link)
-		if (mask & sigmask(entry->info.signo) && (!thread || entry->thread == thread))
-			drop(process, entry);
-}
-
-static int enqueue(struct process *process, const struct task *thread, int signo,
-		   const struct siginfo *info)
-{
-	struct queued_signal *entry;
-
-	if (signo >= SIGRTMIN) {
-		if (process->queued_signals >= process->limits[RLIMIT_SIGPENDING].soft)
-			return -EAGAIN;
-	} else {
-		list_for_each_entry(entry, &process->signals, link)
-			if (entry->thread == thread && entry->info.signo == signo)
-				return 0;
-	}
-	entry = kmem_cache_alloc(queue_cache, GFP_ATOMIC);
-	if (!entry)
-		return -EAGAIN;
-	entry->thread = thread;
-	entry->info = info ? *info : (struct siginfo){.code = SI_KERNEL};
-	entry->info.signo = signo;
-	list_add_tail(&entry->link, &process->signals);
-	process->queued_signals++;
-	return 0;
+	process->pending &= ~signals;
+	list_for_each_entry(task, &process->threads, thread_link)
+		task->signals->pending &= ~signals;
 }
 
 /* Take the next signal for current among those not in @blocked: its number or 0. process_lock held.
@@ -104,24 +49,20 @@ static int enqueue(struct process *process, const struct task *thread, int signo
 static int dequeue(u64 blocked, struct siginfo *info)
 {
 	struct process *process = current->process;
-	struct queued_signal *entry, *best = NULL;
-	int lowest = 1000;
+	struct signal_state *own = current->signals;
+	u64 *set = own->pending & ~blocked ? &own->pending : &process->pending;
+	u64 ready = *set & ~blocked, faults = ready & SIGNALS_SYNCHRONOUS;
+	int signo = ready ? __builtin_ctzll(faults ? faults : ready) + 1 : 0;
 
-	list_for_each_entry(entry, &process->signals, link) {
-		u64 bit = sigmask(entry->info.signo);
-		int rank = entry->info.signo + (entry->thread ? 0 : 200) +
-			   (SIGNALS_SYNCHRONOUS & bit ? 0 : 100);
-
-		if (blocked & bit || rank >= lowest || (entry->thread && entry->thread != current))
-			continue;
-		lowest = rank;
-		best = entry;
-	}
-	if (!best)
+	if (!signo)
 		return 0;
-	*info = best->info;
-	drop(process, best);
-	return info->signo;
+	*set &= ~sigmask(signo);
+	*info = process->infos[signo - 1];
+	if (signo == own->fault.signo) {
+		*info = own->fault;
+		own->fault.signo = 0;
+	}
+	return signo;
 }
 
 bool signal_before_fork(void)
@@ -132,43 +73,37 @@ bool signal_before_fork(void)
 	/* Timers are left out: a fast one would never let a slow fork through. */
 	return process &&
 	       (thread_must_end(process, current) || process->stopped ||
-		(signals_pending(process, NULL) & ~current->signals->blocked & ~timers));
+		(process->pending & ~current->signals->blocked & ~timers));
 }
 
 /* Recompute TASK_PENDING_SIGNAL of current. process_lock held. */
 static void recalculate(void)
 {
 	const struct process *process = current->process;
+	const struct signal_state *own = current->signals;
 
-	if ((signals_pending(process, current) & ~current->signals->blocked) || process->stopped ||
+	if (((process->pending | own->pending) & ~own->blocked) || process->stopped ||
 	    thread_must_end(process, current))
 		task_set_pending(current, TASK_PENDING_SIGNAL);
 	else
 		task_clear_pending(current, TASK_PENDING_SIGNAL);
 }
 
-void signal_tell(struct task *task, u32 states)
+/* Have @task look at its signals, waking it from the sleeps @states. process_lock held. */
+static void tell(struct task *task, u32 states)
 {
 	task_set_pending(task, TASK_PENDING_SIGNAL);
 	sched_wake(task, states);
 	sched_notice(task);
 }
 
-/* Have the other threads of @process that do not block all of @signals look. */
-static void tell_others(struct process *process, u64 signals)
+void signal_tell_others(struct process *process, u64 signals, u32 states)
 {
 	struct task *task;
 
 	list_for_each_entry(task, &process->threads, thread_link)
 		if (task != current && (signals & ~task->signals->blocked))
-			signal_tell(task, STATE_BIT(TASK_INTERRUPTIBLE));
-}
-
-void signal_thread_left(struct process *process)
-{
-	tell_others(process, signals_pending(process, NULL));
-	if (process->exec_task && process->thread_count == 1)
-		wake_up_task(process->exec_task);
+			tell(task, states);
 }
 
 void signal_set_blocked(u64 blocked)
@@ -180,7 +115,8 @@ void signal_set_blocked(u64 blocked)
 	blocked &= ~SIGNALS_UNBLOCKABLE;
 	/* What we were chosen to take and block now, another thread may take. */
 	if (unlikely(process->thread_count > 1))
-		tell_others(process, signals_pending(process, NULL) & blocked & ~old);
+		signal_tell_others(process, process->pending & blocked & ~old,
+				   STATE_BIT(TASK_INTERRUPTIBLE));
 	current->signals->blocked = blocked;
 	recalculate();
 }
@@ -210,25 +146,22 @@ static bool is_ignored(const struct process *process, const struct task *thread,
 /* What SIGCONT does when it is sent, even if ignored or blocked. */
 static void go_on(struct process *process)
 {
-	struct task *task;
-
-	signals_drop(process, NULL, SIGNALS_STOP);
+	drop(process, SIGNALS_STOP);
 	if (!process->stopped)
 		return;
 	process->stopped = false;
-	list_for_each_entry(task, &process->threads, thread_link)
-		sched_wake(task, STATE_BIT(TASK_STOPPED));
+	signal_tell_others(process, ~0ULL, STATE_BIT(TASK_STOPPED));
 	process_event(process, EVENT_CONTINUED);
 }
 
-int signal_send_locked(struct process *process, struct task *thread, int signo,
-		       const struct siginfo *info)
+void signal_send_locked(struct process *process, struct task *thread, int signo,
+			const struct siginfo *info)
 {
 	lockdep_assert_held(&process_lock);
 	if (list_empty(&process->threads)) /* a zombie */
-		return 0;
+		return;
 	if (SIGNALS_STOP & sigmask(signo))
-		signals_drop(process, NULL, sigmask(SIGCONT));
+		drop(process, sigmask(SIGCONT));
 	else if (signo == SIGCONT)
 		go_on(process);
 
@@ -242,15 +175,20 @@ int signal_send_locked(struct process *process, struct task *thread, int signo,
 				break;
 			}
 	if (is_ignored(process, taker, signo))
-		return 0;
+		return;
 	if (signo == SIGKILL) {
 		process_end(process, SIGKILL);
-		return 0;
+		return;
 	}
-	TRY(enqueue(process, thread, signo, info));
+
+	u64 *set = thread ? &thread->signals->pending : &process->pending;
+
+	if (!(*set & sigmask(signo)))
+		process->infos[signo - 1] = info ? *info : (struct siginfo){.code = SI_KERNEL};
+	process->infos[signo - 1].signo = signo;
+	*set |= sigmask(signo);
 	if (!(taker->signals->blocked & sigmask(signo)))
-		signal_tell(taker, STATE_BIT(TASK_INTERRUPTIBLE));
-	return 0;
+		tell(taker, STATE_BIT(TASK_INTERRUPTIBLE));
 }
 
 int signal_group_locked(pid_t pgid, int signo)
@@ -275,7 +213,6 @@ void send_signal_current(int signo)
 
 void force_signal(int signo, int code, u64 address)
 {
-	const struct siginfo info = {.code = code, .address = address};
 	struct process *process = current->process;
 	struct signal_state *signals = current->signals;
 
@@ -288,8 +225,8 @@ void force_signal(int signo, int code, u64 address)
 		panic("init (pid 1) got fatal signal %d (code %d) at address 0x%llx, ip 0x%llx",
 		      signo, code, (unsigned long long)address,
 		      (unsigned long long)arch_user_ip(current_registers()));
-	if (enqueue(process, current, signo, &info))
-		process_end(process, signo); /* it cannot go on, and no handler can be told */
+	signals->fault = (struct siginfo){.signo = signo, .code = code, .address = address};
+	signals->pending |= sigmask(signo);
 	task_set_pending(current, TASK_PENDING_SIGNAL);
 }
 
@@ -304,7 +241,7 @@ static void act_by_default(struct process *process, int signo)
 		/* a group with nobody left in its session to continue it is stopped by SIGSTOP only
 		 */
 		process->stopped = true;
-		tell_others(process, ~0ULL);
+		signal_tell_others(process, ~0ULL, STATE_BIT(TASK_INTERRUPTIBLE));
 		process_event(process, EVENT_STOPPED(signo));
 	}
 }
@@ -438,7 +375,7 @@ s64 sys_rt_sigaction(int signo, const void *user_new, void *user_old, size_t set
 		process->handled |= sigmask(signo);
 		if (new.handler == SIG_IGN ||
 		    (new.handler == SIG_DFL && (SIGNALS_IGNORED & sigmask(signo)))) {
-			signals_drop(process, NULL, sigmask(signo));
+			drop(process, sigmask(signo));
 			recalculate();
 		}
 	}
@@ -488,7 +425,8 @@ s64 sys_rt_sigpending(u64 *set, size_t set_size)
 		return -EINVAL;
 	spin_lock_irq(&process_lock);
 
-	u64 pending = signals_pending(current->process, current) & current->signals->blocked;
+	u64 pending = (current->process->pending | current->signals->pending) &
+		      current->signals->blocked;
 
 	spin_unlock_irq(&process_lock);
 	return copy_to_user(set, &pending, set_size) ? -EFAULT : 0;
@@ -596,7 +534,9 @@ static int send_checked(struct process *process, struct task *thread, int signo,
 	    mine->euid != theirs->suid && mine->uid != theirs->uid && mine->uid != theirs->suid &&
 	    !(signo == SIGCONT && process->session == current->process->session))
 		return -EPERM;
-	return signo ? signal_send_locked(process, thread, signo, info) : 0;
+	if (signo)
+		signal_send_locked(process, thread, signo, info);
+	return 0;
 }
 
 static struct siginfo sender_info(int code)
@@ -605,23 +545,18 @@ static struct siginfo sender_info(int code)
 		.code = code, .pid = current->process->pid, .uid = current->cred->uid};
 }
 
-/* kill(2): to one process, our group (0), all but ourselves and init (-1), or group -@pid. */
-static s64 send(pid_t pid, int signo, struct siginfo info)
+s64 sys_kill(int pid, int signo)
 {
-	pid_t group = pid ? -pid : current->process->group;
+	const struct siginfo info = sender_info(SI_USER);
+	struct process *process;
 	int result = -ESRCH;
 
 	if (signo < 0 || signo > SIGNAL_COUNT)
 		return -EINVAL;
 	guard(spinlock_irq, &process_lock);
-
-	struct process *process = pid > 0 ? process_find(pid) : NULL;
-
-	if (pid > 0)
-		return process ? send_checked(process, NULL, signo, &info) : -ESRCH;
 	list_for_each_entry(process, &process_list, all_link) {
-		if (pid == -1 ? process == init_process || process == current->process
-			      : process->group != group)
+		if (!process_is_meant(process, pid) ||
+		    (pid == -1 && (process == init_process || process == current->process)))
 			continue;
 
 		int error = send_checked(process, NULL, signo, &info);
@@ -649,11 +584,6 @@ static s64 send_thread(pid_t pid, pid_t thread, int signo)
 	return send_checked(task->process, task, signo, &info);
 }
 
-s64 sys_kill(int pid, int signo)
-{
-	return send(pid, signo, sender_info(SI_USER));
-}
-
 s64 sys_tgkill(int pid, int thread, int signo)
 {
 	return pid <= 0 ? -EINVAL : send_thread(pid, thread, signo);
@@ -662,16 +592,4 @@ s64 sys_tgkill(int pid, int thread, int signo)
 s64 sys_tkill(int thread, int signo)
 {
 	return send_thread(0, thread, signo);
-}
-
-s64 sys_rt_sigqueueinfo(int pid, int signo, const void *user_info)
-{
-	struct siginfo info;
-
-	if (copy_from_user(&info, user_info, sizeof(info)))
-		return -EFAULT;
-	/* Nobody may pretend to be the kernel or kill(), but to itself. */
-	if ((info.code >= 0 || info.code == SI_TKILL) && pid != current->process->pid)
-		return -EPERM;
-	return pid <= 0 ? -EINVAL : send(pid, signo, info);
 }

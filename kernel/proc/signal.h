@@ -65,19 +65,15 @@ struct siginfo {
 	s32 code;
 	s32 pad;
 	union {
-		struct { /* kill, SIGCHLD; value: rt_sigqueueinfo */
+		struct { /* kill, SIGCHLD */
 			s32 pid;
 			u32 uid;
-			union {
-				s32 status;
-				u64 value;
-			};
-			s64 utime, stime; /* in clock ticks of 1/100 s */
+			s32 status;
 		};
 		u64 address; /* faults */
 	};
 };
-_Static_assert(sizeof(struct siginfo) == 48, "the used part of siginfo_t");
+_Static_assert(sizeof(struct siginfo) == 32, "the used part of siginfo_t");
 #define SIGINFO_USER_SIZE 128
 
 /* struct kernel_sigaction of the ABI. */
@@ -102,6 +98,8 @@ static inline bool on_signal_stack(const struct signal_stack *stack, u64 sp)
 
 /* Of a thread; allocated with its task. Written by the thread itself. */
 struct signal_state {
+	u64 pending; /* for this thread alone; process_lock */
+	struct siginfo fault; /* its own doing, if .signo is set and pending */
 	u64 blocked;
 	u64 saved_blocked; /* to restore when a signal ends rt_sigsuspend, ppoll, pselect */
 	bool restore_blocked;
@@ -112,21 +110,10 @@ struct signal_state {
 	struct signal_stack stack;
 };
 
-void signal_init(void);
-
-/* What is pending for @process, and for its thread @task alone (NULL: for none). process_lock held.
- */
-u64 signals_pending(const struct process *process, const struct task *task);
-
-/* Throw away the signals of @mask that are for @thread alone; NULL: all. process_lock held. */
-void signals_drop(struct process *process, const struct task *thread, u64 mask);
-
-/*
- * Send @signo with @info (NULL: from the kernel) to @thread, or, when that is NULL, to the process.
- * 0, or -EAGAIN when it can't be queued: no memory, too many real-time ones. process_lock held.
- */
-int signal_send_locked(struct process *process, struct task *thread, int signo,
-		       const struct siginfo *info);
+/* Send @signo with @info (NULL: from the kernel) to @thread, or, when that is NULL, to the process.
+ * process_lock held. */
+void signal_send_locked(struct process *process, struct task *thread, int signo,
+			const struct siginfo *info);
 
 /* Send to each process of group @pgid; number of processes. process_lock held. */
 int signal_group_locked(pid_t pgid, int signo);
@@ -138,8 +125,9 @@ void force_signal(int signo, int code, u64 address);
  * held. */
 bool signal_before_fork(void);
 
-/* Have @task look at its signals, waking it from the sleeps @states. process_lock held. */
-void signal_tell(struct task *task, u32 states);
+/* Have the threads of @process but current that do not block all of @signals look at their signals,
+ * waking them from the sleeps @states. process_lock held. */
+void signal_tell_others(struct process *process, u64 signals, u32 states);
 
 /* Set current's mask; until the call's end or the handler of a signal that ends it. */
 void signal_set_blocked(u64 blocked);
@@ -150,10 +138,6 @@ int get_signal_set(const u64 *from, size_t size, u64 *set);
 
 /* exit_to_user()'s part: act on all that is pending for current. */
 void signals_deliver(struct registers *registers);
-
-/* A thread is off the list: what it left of the process's signals is for others. process_lock held.
- */
-void signal_thread_left(struct process *process);
 
 /* execve: handlers back to default, alternative stack gone. */
 void signals_exec(void);

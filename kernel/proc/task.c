@@ -34,7 +34,6 @@ void task_init(void)
 	task_cache = kmem_cache_create("task", sizeof(struct task_block), 64, 0);
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0);
 	stack_cache = kmem_cache_create("kernel_stack", KERNEL_STACK_SIZE, 64, 0);
-	signal_init();
 	futex_init();
 	load_init();
 	/* An eighth of memory at most for kernel stacks and tables of processes: about 32 KB each.
@@ -84,7 +83,6 @@ struct process *process_allocate(void)
 	memset(process, 0, offsetof(struct process, limits));
 	INIT_LIST_HEAD(&process->threads);
 	INIT_LIST_HEAD(&process->children);
-	INIT_LIST_HEAD(&process->signals);
 	init_waitqueue_head(&process->wait_children);
 	itimer_init(process);
 	process->start_ns = ktime_ns();
@@ -104,6 +102,13 @@ struct process *process_find(pid_t pid)
 		if (process->pid == pid)
 			return process;
 	return NULL;
+}
+
+bool process_is_meant(const struct process *process, pid_t pid)
+{
+	if (pid > 0)
+		return process->pid == pid;
+	return pid == -1 || process->group == (pid ? -pid : current->process->group);
 }
 
 struct task *task_find(pid_t pid)

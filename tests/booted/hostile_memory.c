@@ -91,18 +91,6 @@ static void map_shared(void)
 	}
 }
 
-static void queue_signals(void)
-{
-	union sigval value = {0};
-	sigset_t set;
-
-	sigfillset(&set);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	for (long i = 0;; i++)
-		if (sigqueue(getpid(), SIGRTMIN + (int)(i % 20), value))
-			report("queued signals", i);
-}
-
 static void long_arguments(void)
 {
 	static char text[100000];
@@ -144,7 +132,7 @@ void test_hogs(void)
 	} hogs[] = {
 		{"pipes", fill_pipes}, {"many pipes", fill_many_pipes}, {"sparse pages", touch_sparsely},
 		{"areas", make_areas}, {"a file in memory", fill_tmpfs}, {"names", make_names},
-		{"shared memory", map_shared}, {"signals", queue_signals}, {"arguments", long_arguments},
+		{"shared memory", map_shared}, {"arguments", long_arguments},
 	};
 
 	for (size_t i = 0; i < sizeof(hogs) / sizeof(hogs[0]); i++) {
