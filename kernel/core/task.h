@@ -59,9 +59,7 @@ struct task {
 
 	/* proc/ */
 	struct list_head thread_link; /* in process->threads */
-	struct list_head all_link;    /* in the list of all tasks */
 	struct signal_state *signals;
-	u64 start_ns;
 	u64 robust_list;      /* user address of set_robust_list(2)'s head, 0: none */
 	int *clear_child_tid; /* user address, CLONE_CHILD_CLEARTID */
 	int *set_child_tid;   /* CLONE_CHILD_SETTID: written when the child first runs */

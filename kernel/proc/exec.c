@@ -536,8 +536,6 @@ static void begin_new_program(struct program *program)
 	task->mm = new;
 	process->did_exec = true;
 	process->exit_signal = SIGCHLD;
-	if (program->secure)
-		process->parent_death_signal = 0;
 	spin_unlock_irq(&process_lock);
 	mmu_switch(&new->mmu);
 	task->clear_child_tid = NULL;

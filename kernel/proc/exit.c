@@ -37,10 +37,10 @@ static struct siginfo child_info(const struct process *child)
 static void reap(struct process *process)
 {
 	list_del(&process->all_link);
-	list_del(&process->hash_link);
 	list_del(&process->sibling);
 	put_cred(process->zombie_cred);
 	process_free(process);
+	task_count--;
 }
 
 void process_event(struct process *process, int event)
@@ -78,8 +78,6 @@ static void become_zombie(struct process *process)
 		child->parent_pid = init_process->pid;
 		child->exit_signal = SIGCHLD;
 		list_add_tail(&child->sibling, &init_process->children);
-		if (child->parent_death_signal)
-			signal_send_locked(child, NULL, child->parent_death_signal, NULL);
 		group_check_orphaned(child, process);
 		if (child->zombie)
 			process_event(child, child->event);
@@ -101,12 +99,13 @@ static void leave_process(struct task *task, int code)
 	times_add(&process->times, &times);
 	list_del(&task->thread_link);
 	process->thread_count--;
-	task_count--;
 	if (!process->exiting && task->pid == process->pid)
 		process->exit_code = code;
 	if (!process->thread_count) {
 		become_zombie(process);
-	} else { /* what it left of the process's signals is for others */
+	} else {
+		task_count--;
+		/* What it left of the process's signals is for others. */
 		signal_tell_others(process, process->pending, STATE_BIT(TASK_INTERRUPTIBLE));
 		if (process->exec_task && process->thread_count == 1)
 			wake_up_task(process->exec_task);

@@ -1,12 +1,12 @@
 /*
  * fork.c - making processes and threads: fork, vfork, clone.
  *
- * A child shares or copies each of its parent's parts as the flags say. Order of construction: task
- * and process, then the parts, then the pid (which makes it visible), then its first run; whatever
- * fails, the parts made so far are dropped in reverse.
+ * Threads share all that their process has; processes share at most their memory. Order of
+ * construction: task and process, then the parts, then the pid (which makes it visible), then its
+ * first run; whatever fails, the parts made so far are dropped in reverse.
  *
- * Limits, all -EINVAL: namespaces, pidfds; handlers shared by processes (CLONE_SIGHAND without
- * CLONE_THREAD); CLONE_VFORK with CLONE_THREAD.
+ * Limits, all -EINVAL: namespaces, pidfds; CLONE_THREAD, SIGHAND, FILES and FS not all together;
+ * CLONE_VFORK with CLONE_THREAD.
  */
 #include <arch/process.h>
 
@@ -22,22 +22,23 @@ enum {
 	CLONE_CHILD_SETTID = 0x1000000, CLONE_NEW_SPACES = 0x7e020000 /* CLONE_NEW*: namespaces */
 };
 
-struct clone_arguments {
-	u64 flags; /* CLONE_*, without the exit signal */
-	int exit_signal;
-	u64 stack, tls;
-	int *parent_tid, *child_tid;
+struct clone_arguments { /* as clone3(2) has them */
+	u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+	u64 more[8]; /* set_tid, cgroup ...: what a newer program may ask for is not there */
 };
 
-static int check_flags(u64 flags)
+static int check_arguments(const struct clone_arguments *arguments)
 {
-	const u64 thread = CLONE_THREAD | CLONE_SIGHAND;
+	const u64 thread = CLONE_THREAD | CLONE_SIGHAND | CLONE_FILES | CLONE_FS;
+	u64 flags = arguments->flags, asked = flags & thread;
 
-	if ((flags & thread) &&
-	    ((flags & thread) != thread || !(flags & CLONE_VM) || (flags & CLONE_VFORK)))
+	if (asked && (asked != thread || !(flags & CLONE_VM) || (flags & CLONE_VFORK)))
 		return -EINVAL;
-	if (flags & (CLONE_NEW_SPACES | CLONE_PIDFD | CLONE_PTRACE | CLONE_PARENT) || flags >> 32)
+	if (flags & (CLONE_NEW_SPACES | CLONE_PIDFD | CLONE_PTRACE | CLONE_PARENT) || flags >> 32 ||
+	    arguments->exit_signal > SIGNAL_COUNT)
 		return -EINVAL;
+	if ((flags & CLONE_SETTLS) && arguments->tls >= USER_TOP)
+		return -EPERM; /* the register takes no such address */
 	return 0;
 }
 
@@ -65,14 +66,13 @@ static int copy_parts(struct task *child, u64 flags)
 	struct task *parent = current;
 
 	child->cred = get_cred(parent->cred);
-	if (flags & CLONE_FS)
+	if (flags & CLONE_THREAD) {
 		fs_context_get(child->fs = parent->fs);
-	else
-		child->fs = fs_context_fork(parent->fs);
-	if (flags & CLONE_FILES)
 		file_table_get(child->files = parent->files);
-	else
+	} else {
+		child->fs = fs_context_fork(parent->fs);
 		child->files = file_table_fork(parent->files);
+	}
 	if (flags & CLONE_VM)
 		atomic_inc(&(child->mm = parent->mm)->users);
 	else
@@ -104,46 +104,30 @@ static bool vfork_is_over(pid_t pid)
 	return !child || !child->vforked || fatal_signal_pending(current);
 }
 
-/* A process for the child: a new one, or, for a thread, our own. NULL: no memory. */
-static struct process *choose_process(const struct clone_arguments *arguments)
-{
-	struct process *parent = current->process, *child;
-
-	if (arguments->flags & CLONE_THREAD)
-		return parent;
-	child = process_allocate();
-	if (!child)
-		return NULL;
-	child->parent = parent;
-	child->exit_signal = arguments->exit_signal;
-	child->nice = parent->nice;
-	child->no_new_privileges = parent->no_new_privileges;
-	child->not_dumpable = parent->not_dumpable;
-	memcpy(child->limits, parent->limits, sizeof(child->limits));
-	child->vforked = arguments->flags & CLONE_VFORK;
-	return child;
-}
-
 static s64 do_clone(const struct clone_arguments *arguments)
 {
 	u64 flags = arguments->flags;
 
-	TRY(check_flags(flags));
-	if ((flags & CLONE_SETTLS) && arguments->tls >= USER_TOP)
-		return -EPERM; /* the register takes no such address */
+	TRY(check_arguments(arguments));
 	TRY(check_process_limit());
 
 	struct task *child = TRY_PTR(task_allocate(current->comm));
-	struct process *process = choose_process(arguments);
+	struct process *process =
+		flags & CLONE_THREAD ? current->process : process_allocate(current->process);
 	int error = process ? copy_parts(child, flags) : -ENOMEM;
 
 	if (!error) {
-		arch_prepare_fork(child, arguments->stack, flags & CLONE_SETTLS, arguments->tls);
+		arch_prepare_fork(child, arguments->stack + arguments->stack_size,
+				  flags & CLONE_SETTLS, arguments->tls);
 		if (flags & CLONE_CHILD_CLEARTID)
-			child->clear_child_tid = arguments->child_tid;
+			child->clear_child_tid = (int *)arguments->child_tid;
 		if (flags & CLONE_CHILD_SETTID) {
-			child->set_child_tid = arguments->child_tid;
+			child->set_child_tid = (int *)arguments->child_tid;
 			child->pending |= TASK_PENDING_START;
+		}
+		if (!(flags & CLONE_THREAD)) {
+			process->exit_signal = (int)arguments->exit_signal;
+			process->vforked = flags & CLONE_VFORK;
 		}
 		error = process_link_task(process, child);
 	}
@@ -161,7 +145,7 @@ static s64 do_clone(const struct clone_arguments *arguments)
 
 	/* as in Linux, a bad address is the program's own affair */
 	if (flags & CLONE_PARENT_SETTID)
-		(void)put_user(pid, arguments->parent_tid);
+		(void)put_user(pid, (int *)arguments->parent_tid);
 	wake_up_task(child);
 	if (flags & CLONE_VFORK)
 		(void)__wait_event(current->process->wait_children, vfork_is_over(pid),
@@ -184,47 +168,32 @@ s64 sys_vfork(void)
 
 s64 sys_clone(u64 flags, u64 stack, int *parent_tid, int *child_tid, u64 tls)
 {
-	struct clone_arguments arguments = {
+	return do_clone(&(struct clone_arguments){
 		.flags = (flags & 0xffffffff) & ~(u64)CLONE_SIGNAL_MASK,
-		.exit_signal = (int)(flags & CLONE_SIGNAL_MASK),
+		.exit_signal = flags & CLONE_SIGNAL_MASK,
 		.stack = stack,
 		.tls = tls,
-		.parent_tid = parent_tid,
-		.child_tid = child_tid,
-	};
-
-	return arguments.exit_signal > SIGNAL_COUNT ? -EINVAL : do_clone(&arguments);
+		.parent_tid = (u64)parent_tid,
+		.child_tid = (u64)child_tid,
+	});
 }
 
-/* What a newer program asks for beyond a stack is not there: set_tid, cgroup ... */
 s64 sys_clone3(const void *user_arguments, size_t size)
 {
-	enum { FLAGS, PIDFD, CHILD_TID, PARENT_TID, EXIT_SIGNAL, STACK, STACK_SIZE, TLS, KNOWN };
-	u64 given[16] = {0};
+	struct clone_arguments given = {0};
 
 	if (size > sizeof(given))
 		return -E2BIG;
-	if (size < KNOWN * sizeof(u64))
+	if (size < offsetof(struct clone_arguments, more))
 		return -EINVAL;
-	if (copy_from_user(given, user_arguments, size))
+	if (copy_from_user(&given, user_arguments, size))
 		return -EFAULT;
-	for (size_t i = KNOWN; i < ARRAY_SIZE(given); i++)
-		if (given[i])
+	for (size_t i = 0; i < ARRAY_SIZE(given.more); i++)
+		if (given.more[i])
 			return -E2BIG;
-	if (given[FLAGS] & (CLONE_SIGNAL_MASK | CLONE_DETACHED) ||
-	    given[EXIT_SIGNAL] > SIGNAL_COUNT || !given[STACK] != !given[STACK_SIZE] ||
-	    !access_ok(given[STACK], given[STACK_SIZE]) ||
-	    ((given[FLAGS] & CLONE_THREAD) && given[EXIT_SIGNAL]))
+	if (given.flags & (CLONE_SIGNAL_MASK | CLONE_DETACHED) ||
+	    !given.stack != !given.stack_size || !access_ok(given.stack, given.stack_size) ||
+	    ((given.flags & CLONE_THREAD) && given.exit_signal))
 		return -EINVAL;
-
-	const struct clone_arguments arguments = {
-		.flags = given[FLAGS],
-		.exit_signal = (int)given[EXIT_SIGNAL],
-		.stack = given[STACK] + given[STACK_SIZE],
-		.tls = given[TLS],
-		.parent_tid = (int *)given[PARENT_TID],
-		.child_tid = (int *)given[CHILD_TID],
-	};
-
-	return do_clone(&arguments);
+	return do_clone(&given);
 }

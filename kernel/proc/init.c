@@ -86,7 +86,7 @@ static int init_thread(void *unused)
 
 void init_start(void)
 {
-	struct process *process = process_allocate();
+	struct process *process = process_allocate(NULL);
 	struct task *task = task_allocate("init");
 
 	BUG_ON(!process || !task);

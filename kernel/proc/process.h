@@ -61,11 +61,9 @@ struct process {
 	atomic_t live;		  /* threads that have not begun to end */
 	struct task *exec_task;	  /* the thread in execve, for which all others are to end */
 	struct list_head all_link; /* process_list, oldest first */
-	struct list_head hash_link;
 	struct process *parent; /* the zombie is his to wait for */
 	pid_t parent_pid;	/* == parent->pid; read without the lock by getppid */
 	struct list_head children, sibling;
-	pid_t group, session;
 	bool did_exec;	   /* setpgid by the parent is over */
 	bool vforked;	   /* its parent waits until it execs or exits */
 	bool zombie;
@@ -82,14 +80,14 @@ struct process {
 	struct cpu_times times;		 /* of threads that ended */
 	struct cpu_times children_times; /* of children waited for */
 	u64 start_ns;
-	int nice; /* -20 .. 19 */
-	bool no_new_privileges;
-	int parent_death_signal;
-	bool not_dumpable;
 	char comm[16]; /* the zombie's */
 	const struct cred *zombie_cred;
 
-	u64 handled; /* process_lock; bit signo-1: actions[signo-1] is valid, else SIG_DFL */
+	/* What a child has from its parent, and the actions. process_lock. */
+	u64 handled; /* bit signo-1: actions[signo-1] is valid, else SIG_DFL */
+	pid_t group, session;
+	int nice; /* -20 .. 19 */
+	bool no_new_privileges, not_dumpable;
 
 	/* From here on not cleared when it is made: */
 	struct rlimit limits[RLIMIT_COUNT];
@@ -100,7 +98,7 @@ struct process {
 extern spinlock_t process_lock;
 extern struct list_head process_list;
 extern struct process *init_process;
-extern unsigned max_tasks, task_count;
+extern unsigned max_tasks, task_count; /* zombies, which keep their pids, count as tasks */
 extern u64 total_forks;
 extern pid_t last_pid; /* given out last */
 extern bool tracing;   /* signals and ends of threads go to the trace (sys/trace.c) */
@@ -113,7 +111,7 @@ struct task *task_find(pid_t pid);	 /* a live thread; process_lock held */
  * memory. */
 struct task *task_allocate(const char *comm);
 void task_free(struct task *task);
-struct process *process_allocate(void);
+struct process *process_allocate(struct process *parent); /* NULL: no memory; init has no parent */
 void process_free(struct process *process);
 /* Give out a pid for @task (and @process when new) and enter both everywhere; a new one joins its
  * parent's group. -EAGAIN: too many; -ERESTARTNOINTR: a signal comes first. Takes process_lock. */

@@ -1,13 +1,12 @@
 /*
  * task.c - allocating tasks and processes, giving out pids, finding them again.
  *
- * Processes are found in a small chained table by their pid, which is their first thread's, zombies
- * too. A pid is given out again only when no thread, process, group or session has it.
+ * Processes, zombies too, and threads are found by a walk: what asks for them by pid is rare. A pid
+ * is given out again only when no thread, process, group or session has it; there is always one,
+ * since there are at most PID_MAX / 4 tasks and zombies, which have at most three each.
  */
 #include "fs/vfs.h"
 #include "kernel/proc/process.h"
-
-#define PID_BUCKETS 256
 
 /* A task with what every task needs besides. */
 struct task_block {
@@ -23,14 +22,11 @@ u64 total_forks;
 pid_t last_pid;
 bool tracing;
 
-static struct list_head process_table[PID_BUCKETS];
 static struct kmem_cache *task_cache, *process_cache, *stack_cache;
 static bool pids_wrapped;
 
 void task_init(void)
 {
-	for (unsigned i = 0; i < PID_BUCKETS; i++)
-		INIT_LIST_HEAD(&process_table[i]);
 	task_cache = kmem_cache_create("task", sizeof(struct task_block), 64, 0);
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0);
 	stack_cache = kmem_cache_create("kernel_stack", KERNEL_STACK_SIZE, 64, 0);
@@ -38,7 +34,7 @@ void task_init(void)
 	load_init();
 	/* An eighth of memory at most for kernel stacks and tables of processes: about 32 KB each.
 	 */
-	max_tasks = (unsigned)min(max(page_alloc_free_pages() / 64, (u64)64), (u64)PID_MAX / 2);
+	max_tasks = (unsigned)min(max(page_alloc_free_pages() / 64, (u64)64), (u64)PID_MAX / 4);
 }
 
 struct task *task_allocate(const char *comm)
@@ -59,7 +55,6 @@ struct task *task_allocate(const char *comm)
 	task->kernel_stack = stack;
 	task->signals = &block->signals;
 	block->signals.stack.flags = SS_DISABLE;
-	task->start_ns = ktime_ns();
 	task->state = TASK_UNINTERRUPTIBLE;
 	task->cpu = (int)cpu_id();
 	INIT_LIST_HEAD(&task->run_link);
@@ -74,13 +69,14 @@ void task_free(struct task *task)
 	kmem_cache_free(task_cache, container_of(task, struct task_block, task));
 }
 
-struct process *process_allocate(void)
+struct process *process_allocate(struct process *parent)
 {
 	struct process *process = kmem_cache_alloc(process_cache, GFP_KERNEL);
 
 	if (!process)
 		return NULL;
 	memset(process, 0, offsetof(struct process, limits));
+	process->parent = parent;
 	INIT_LIST_HEAD(&process->threads);
 	INIT_LIST_HEAD(&process->children);
 	init_waitqueue_head(&process->wait_children);
@@ -98,7 +94,7 @@ struct process *process_find(pid_t pid)
 {
 	struct process *process;
 
-	list_for_each_entry(process, &process_table[(u32)pid % PID_BUCKETS], hash_link)
+	list_for_each_entry(process, &process_list, all_link)
 		if (process->pid == pid)
 			return process;
 	return NULL;
@@ -113,12 +109,9 @@ bool process_is_meant(const struct process *process, pid_t pid)
 
 struct task *task_find(pid_t pid)
 {
-	struct process *process = process_find(pid);
+	struct process *process;
 	struct task *task;
 
-	if (process && !list_empty(&process->threads) && main_thread(process)->pid == pid)
-		return main_thread(process);
-	/* Not the first thread of its process: rare enough for a walk. */
 	list_for_each_entry(process, &process_list, all_link)
 		list_for_each_entry(task, &process->threads, thread_link)
 			if (task->pid == pid)
@@ -126,42 +119,40 @@ struct task *task_find(pid_t pid)
 	return NULL;
 }
 
-/* 0: none is free. */
+static bool pid_is_used(pid_t pid)
+{
+	struct process *process;
+
+	list_for_each_entry(process, &process_list, all_link)
+		if (process->pid == pid || process->group == pid || process->session == pid)
+			return true;
+	return task_find(pid);
+}
+
 static pid_t pid_allocate(void)
 {
-	for (unsigned tries = 0; tries < PID_MAX; tries++) {
-		struct process *process;
-		bool used = false;
-
+	do {
 		if (++last_pid >= PID_MAX) {
 			last_pid = 300; /* the low ones stay with the first programs, as in Linux */
 			pids_wrapped = true;
 		}
-		if (!pids_wrapped)
-			return last_pid;
-		list_for_each_entry (process, &process_list, all_link)
-			used |= process->pid == last_pid || process->group == last_pid ||
-				process->session == last_pid;
-		if (!used && !task_find(last_pid))
-			return last_pid;
-	}
-	return 0;
+	} while (pids_wrapped && pid_is_used(last_pid));
+	return last_pid;
 }
 
-/* Enter a new process everywhere; it joins its parent's group and has its actions. */
+/* Enter a new process everywhere, with what it inherits. */
 static void link_process(struct process *process, pid_t pid)
 {
+	const size_t from = offsetof(struct process, handled);
+	const size_t to = offsetof(struct process, actions);
 	struct process *parent = process->parent;
 
 	process->pid = pid;
 	list_add_tail(&process->all_link, &process_list);
-	list_add(&process->hash_link, &process_table[(u32)pid % PID_BUCKETS]);
 	if (!parent)
 		return;
 	process->parent_pid = parent->pid;
-	process->group = parent->group;
-	process->session = parent->session;
-	process->handled = parent->handled;
+	memcpy((char *)process + from, (char *)parent + from, to - from);
 	for (u64 left = parent->handled; left; left &= left - 1)
 		process->actions[__builtin_ctzll(left)] = parent->actions[__builtin_ctzll(left)];
 	list_add_tail(&process->sibling, &parent->children);
@@ -177,8 +168,6 @@ int process_link_task(struct process *process, struct task *task)
 	if (task_count >= max_tasks)
 		return -EAGAIN;
 	task->pid = pid_allocate();
-	if (!task->pid)
-		return -EAGAIN;
 	if (list_empty(&process->threads))
 		link_process(process, task->pid);
 	task->process = process;

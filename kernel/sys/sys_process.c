@@ -63,8 +63,8 @@ s64 sys_setrlimit(u32 kind, const void *limit)
 /* ---- small things a process asks about itself ------------------------------------------------ */
 
 enum {
-	PR_SET_PDEATHSIG = 1, PR_GET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_NAME = 15,
-	PR_GET_NAME, PR_SET_NO_NEW_PRIVS = 38, PR_GET_NO_NEW_PRIVS
+	PR_GET_DUMPABLE = 3, PR_SET_DUMPABLE, PR_SET_NAME = 15, PR_GET_NAME,
+	PR_SET_NO_NEW_PRIVS = 38, PR_GET_NO_NEW_PRIVS
 };
 
 s64 sys_prctl(int option, u64 a, u64 b, u64 c, u64 d)
@@ -80,13 +80,6 @@ s64 sys_prctl(int option, u64 a, u64 b, u64 c, u64 d)
 	case PR_GET_NAME:
 		memcpy(name, current->comm, sizeof(name));
 		return copy_to_user((void *)a, name, sizeof(name)) ? -EFAULT : 0;
-	case PR_SET_PDEATHSIG:
-		if (a > SIGNAL_COUNT)
-			return -EINVAL;
-		process->parent_death_signal = (int)a;
-		return 0;
-	case PR_GET_PDEATHSIG:
-		return put_user(process->parent_death_signal, (int *)a);
 	case PR_SET_DUMPABLE:
 		if (a > 1)
 			return -EINVAL;
