@@ -2,9 +2,9 @@
  * boot_info.c - what either loader left, in one struct boot_info, and the memory that is given out
  * meanwhile, by bumping a pointer.
  *
- * Free is what the loader calls RAM, above the first megabyte, without what it also calls something
- * else, the kernel's image and the initial RAM disk. One range, the first that is large enough, is
- * cut from its start for every request.
+ * Free is what the loader calls RAM, above the kernel's image, without the initial RAM disk. The
+ * entries of a loader's map do not overlap: both firmwares see to that. One range, the first that
+ * is large enough, is cut from its start for every request.
  *
  * Sources: PVH: Xen's public arch-x86/hvm/start_info.h. Multiboot2 (GRUB, under BIOS or UEFI): its
  * specification 2.0, section 3. Their maps of memory have entries of one form.
@@ -21,16 +21,22 @@
 struct boot_info boot_info;
 phys_addr_t boot_alloc_limit = GB(4); /* what start.S maps */
 
-static struct {
+static struct range {
 	phys_addr_t start, end;
 } free_ranges[FREE_RANGES];
 static unsigned free_count;
 
-extern char kernel_start[], kernel_end[];
+extern char kernel_end[];
 
 struct memory_entry {
 	u64 address, size;
 	u32 type, reserved;
+};
+
+/* The first version of ACPI's root pointer, with which every later one begins. */
+struct rsdp {
+	u32 other[4];
+	u32 rsdt;
 };
 
 struct pvh_start_info {
@@ -50,7 +56,7 @@ struct tag {
 	u32 type, size;
 	union {
 		char command_line[1];
-		u8 rsdp[1];
+		struct rsdp rsdp;
 		struct {
 			u32 start, end;
 		} module;
@@ -63,53 +69,27 @@ struct tag {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Whole pages of it. Ranges past the table's end are dropped: less memory, not a wrong map. */
+/* Ranges past the table's end are dropped: less memory, not a wrong map. */
 static void add_free(phys_addr_t start, phys_addr_t end)
 {
-	start = round_up(start, PAGE_SIZE);
-	end = round_down(end, PAGE_SIZE);
-	if (start < end && free_count < FREE_RANGES) {
-		free_ranges[free_count].start = start;
-		free_ranges[free_count++].end = end;
-	}
+	if (start < end && free_count < FREE_RANGES)
+		free_ranges[free_count++] = (struct range){start, end};
 }
 
-/* Take [start, end) out of the free ranges. */
-static void reserve(phys_addr_t start, phys_addr_t end)
-{
-	start = round_down(start, PAGE_SIZE);
-	end = round_up(end, PAGE_SIZE);
-	for (unsigned i = 0, count = free_count; i < count; i++) {
-		phys_addr_t low = free_ranges[i].start, high = free_ranges[i].end;
-
-		if (end <= low || start >= high)
-			continue;
-		free_ranges[i].end = max(low, start);
-		add_free(end, high);
-	}
-}
-
-/* The loader's map: first the RAM in it, then what lies over that. */
+/* The loader's map. */
 static void add_memory(const void *map, const void *end, u32 step)
 {
-	for (unsigned pass = 0; pass < 2; pass++)
-		for (const void *at = map; at + sizeof(struct memory_entry) <= end; at += step) {
-			const struct memory_entry *entry = at;
-			phys_addr_t start = max_t(u64, entry->address, MB(1));
-			phys_addr_t after =
-				min_t(u64, entry->address + entry->size, DIRECT_MAP_SIZE);
+	for (; map + sizeof(struct memory_entry) <= end; map += step) {
+		const struct memory_entry *entry = map;
+		phys_addr_t start = max_t(u64, entry->address, kernel_to_phys(kernel_end));
+		phys_addr_t after = min_t(u64, entry->address + entry->size, DIRECT_MAP_SIZE);
 
-			if ((entry->type == MEMORY_RAM) != (pass == 0) || after <= start)
-				continue;
-			reserve(start, after); /* RAM: it may be listed twice */
-			if (pass)
-				continue;
-			add_free(start, after);
-			boot_info.max_phys =
-				max(boot_info.max_phys, round_down(after, (u64)PAGE_SIZE));
-		}
-	reserve(kernel_to_phys(kernel_start), kernel_to_phys(kernel_end));
-	reserve(boot_info.initrd_start, boot_info.initrd_end);
+		if (entry->type != MEMORY_RAM || after <= start)
+			continue;
+		add_free(start, min(after, boot_info.initrd_start));
+		add_free(max(start, boot_info.initrd_end), after);
+		boot_info.max_phys = max(boot_info.max_phys, after);
+	}
 }
 
 void *boot_alloc(size_t size, size_t align)
@@ -129,12 +109,8 @@ void *boot_alloc(size_t size, size_t align)
 
 void boot_release_memory(void)
 {
-	for (unsigned i = 0; i < free_count; i++) {
-		phys_addr_t start = round_up(free_ranges[i].start, PAGE_SIZE);
-
-		if (start < free_ranges[i].end)
-			page_alloc_add_range(start, free_ranges[i].end);
-	}
+	for (unsigned i = 0; i < free_count; i++)
+		page_alloc_add_range(free_ranges[i].start, free_ranges[i].end);
 	boot_alloc_limit = 0;
 }
 
@@ -145,9 +121,8 @@ static void read_pvh(const struct pvh_start_info *info)
 	const struct memory_entry *map = phys_to_virt(info->memory_map);
 	const struct pvh_module *module = phys_to_virt(info->modules);
 
-	boot_info.loader = "PVH";
 	if (info->rsdp)
-		memcpy(boot_info.rsdp, phys_to_virt(info->rsdp), sizeof(boot_info.rsdp));
+		boot_info.rsdt = ((const struct rsdp *)phys_to_virt(info->rsdp))->rsdt;
 	if (info->command_line)
 		strlcpy(boot_info.command_line, phys_to_virt(info->command_line),
 			sizeof(boot_info.command_line));
@@ -163,9 +138,7 @@ static void read_multiboot2(const void *info)
 	const void *end = info + *(const u32 *)info;
 	const struct tag *memory = NULL;
 
-	boot_info.loader = "multiboot2";
-	for (const struct tag *tag = info + 8;
-	     (const void *)(tag + 1) <= end && tag->type != TAG_END;
+	for (const struct tag *tag = info + 8; (const void *)tag < end && tag->type != TAG_END;
 	     tag = (const void *)tag + round_up(tag->size, 8u))
 		switch (tag->type) {
 		case TAG_COMMAND_LINE:
@@ -179,10 +152,9 @@ static void read_multiboot2(const void *info)
 		case TAG_MEMORY:
 			memory = tag;
 			break;
-		case TAG_RSDP_OLD: /* comes first, if both are there */
+		case TAG_RSDP_OLD:
 		case TAG_RSDP:
-			memcpy(boot_info.rsdp, tag->rsdp,
-			       min_t(size_t, tag->size - 8, sizeof(boot_info.rsdp)));
+			boot_info.rsdt = tag->rsdp.rsdt;
 			break;
 		}
 	if (memory)
@@ -190,12 +162,14 @@ static void read_multiboot2(const void *info)
 			   memory->memory.entry_size);
 }
 
-void boot_info_init(u32 magic, phys_addr_t info)
+void boot_info_init(u32 magic, phys_addr_t at)
 {
-	if (magic == PVH_MAGIC)
-		read_pvh(phys_to_virt(info));
-	else if (magic == MULTIBOOT2_MAGIC)
-		read_multiboot2(phys_to_virt(info));
+	const struct pvh_start_info *info = phys_to_virt(at);
+
+	if (magic == MULTIBOOT2_MAGIC)
+		read_multiboot2(info);
+	else if (info->magic == PVH_MAGIC)
+		read_pvh(info);
 	else
 		panic("unknown boot loader: magic %x", magic);
 }

@@ -9,14 +9,11 @@
 
 #include "kernel/core/types.h"
 
-#define BOOT_COMMAND_LINE_SIZE 2048
-
 extern struct boot_info {
-	char command_line[BOOT_COMMAND_LINE_SIZE];
-	const char *loader;		      /* "PVH", "multiboot2" */
+	char command_line[2048];
 	phys_addr_t initrd_start, initrd_end; /* both 0: none */
 	phys_addr_t max_phys;		      /* first address past the last RAM */
-	u8 rsdp[36];			      /* ACPI's root pointer; all 0: none */
+	u32 rsdt;			      /* ACPI's table of tables; 0: none */
 } boot_info;
 
 /* @magic and @info are what the entry code found in EAX and EBX. Panics if it cannot tell the

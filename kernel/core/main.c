@@ -38,8 +38,7 @@ void kernel_main(u32 magic, phys_addr_t info)
 	arch_early_init(magic, info);
 	lock_classes_init();
 	printk_init(boot_info.command_line);
-	pr_info("Chainwalk, started by %s\n", boot_info.loader);
-	pr_info("Command line: %s\n", boot_info.command_line);
+	pr_info("Chainwalk, command line: %s\n", boot_info.command_line);
 	page_alloc_init(boot_info.max_phys);
 	boot_release_memory();
 	slab_init();

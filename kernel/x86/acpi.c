@@ -3,8 +3,9 @@
  * controller (MADT), timer and power register (FADT). And what ends the machine with them: QEMU's
  * exit port, power-off, reset.
  *
- * Source: ACPI 6.4, sections 5.2 and 7.4. Tables above 4 GB are ignored. Without any table the
- * machine is one CPU with the standard I/O APIC and no clock to measure by.
+ * Source: ACPI 6.4, sections 5.2 and 7.4. The RSDT, which all firmwares of PCs still supply, is
+ * enough. Without any table the machine is one CPU with the standard I/O APIC and no clock to
+ * measure by.
  */
 #include <arch/io.h>
 
@@ -14,7 +15,6 @@
 struct acpi_info acpi = {.ioapic = 0xfec00000};
 
 /* Offsets in the tables. */
-enum { RSDP_REVISION = 15, RSDP_RSDT = 16, RSDP_XSDT = 24 };
 enum { TABLE_LENGTH = 4, TABLE_HEADER = 36 };
 enum { FADT_PM1A_CONTROL = 64, FADT_PM_TIMER = 76 };
 enum { MADT_ENTRIES = 44, MADT_CPU = 0, MADT_IOAPIC = 1 };
@@ -42,12 +42,10 @@ static void read_madt(const u8 *at, const u8 *end)
 	}
 }
 
-static void read_table(phys_addr_t phys)
+static void read_table(const u8 *table)
 {
-	const u8 *table = phys_to_virt(phys), *end = table + field(table, TABLE_LENGTH, 4);
-
 	if (!memcmp(table, "APIC", 4)) {
-		read_madt(table, end);
+		read_madt(table, table + field(table, TABLE_LENGTH, 4));
 	} else if (!memcmp(table, "FACP", 4)) {
 		acpi.pm1a_control = (u16)field(table, FADT_PM1A_CONTROL, 4);
 		acpi.pm_timer_port = (u16)field(table, FADT_PM_TIMER, 4);
@@ -56,21 +54,14 @@ static void read_table(phys_addr_t phys)
 
 void acpi_init(void)
 {
-	const u8 *rsdp = boot_info.rsdp;
-	bool wide = rsdp[RSDP_REVISION] >= 2;
-	u64 root = wide ? field(rsdp, RSDP_XSDT, 8) : field(rsdp, RSDP_RSDT, 4);
-	const u8 *table = phys_to_virt(root);
+	const u8 *root = phys_to_virt(boot_info.rsdt);
 
-	if (!root || root >= GB(4)) {
+	if (!boot_info.rsdt) {
 		pr_warn("acpi: no tables found, assuming a standard machine\n");
 		return;
 	}
-	for (unsigned at = TABLE_HEADER; at < field(table, TABLE_LENGTH, 4); at += wide ? 8 : 4) {
-		phys_addr_t phys = field(table, at, wide ? 8 : 4);
-
-		if (phys && phys < GB(4))
-			read_table(phys);
-	}
+	for (unsigned at = TABLE_HEADER; at < field(root, TABLE_LENGTH, 4); at += 4)
+		read_table(phys_to_virt(field(root, at, 4)));
 }
 
 /* ---- leaving the machine --------------------------------------------------------------------- */
@@ -104,7 +95,6 @@ void arch_reboot(void)
 	struct descriptor_pointer nothing = {0, 0};
 
 	arch_irq_disable();
-	outb(6, 0xcf9);					      /* the chipset's reset */
-	__asm__ __volatile__("lidt %0; int3" ::"m"(nothing)); /* else a triple fault */
+	__asm__ __volatile__("lidt %0; int3" ::"m"(nothing)); /* a triple fault resets it */
 	arch_halt_forever();
 }

@@ -2,28 +2,30 @@
  * cpu.c - what a CPU needs before it can run the kernel's own code and a program's: segments, task
  * state with its stacks, system call entry, and the protections that it has.
  *
- * Each CPU has its own GDT and TSS; the IDT is common. NMI, double fault and machine check run on
+ * Each CPU has its own TSS; GDT and IDT are common. NMI, double fault and machine check run on
  * stacks of their own (IST 1-3), which lie above the idle task's. Nothing is locked: each CPU
- * writes its own tables.
+ * writes its own entries.
  */
 #include <arch/elf.h>
 
 #include "fs/proc/proc.h"
 #include "kernel/x86/x86.h"
 
-struct tss {
+static struct tss {
 	u32 reserved0;
 	u64 rsp0, rsp1, rsp2;
 	u64 reserved1;
 	u64 ist[7];
 	u64 reserved2;
 	u16 reserved3, io_bitmap;
-} __packed;
+} __packed __percpu_slot tss[NR_CPUS];
 
-static struct cpu_tables {
-	u64 gdt[10];
-	struct tss tss;
-} __aligned(64) cpu_tables[NR_CPUS];
+/* A processor begins with it in boot/start.S, which reaches it by its physical address. */
+u64 gdt[(TSS_SELECTOR >> 3) + 2 * NR_CPUS] = {
+	[BOOT_CS32 >> 3] = 0x00cf9b000000ffff,	[KERNEL_CS >> 3] = 0x00af9b000000ffff,
+	[KERNEL_DS >> 3] = 0x00cf93000000ffff,	[USER_CS32 >> 3] = 0x00cffb000000ffff,
+	[USER_DS >> 3] = 0x00cff3000000ffff,	[USER_CS >> 3] = 0x00affb000000ffff,
+};
 
 struct cpu cpus[NR_CPUS] = {{.self = &cpus[0]}};
 unsigned nr_cpus = 1;
@@ -53,32 +55,18 @@ bool arch_random(u64 *value)
 
 void cpu_init_tables(struct cpu *cpu)
 {
-	struct cpu_tables *tables = &cpu_tables[cpu->id];
-	u64 *gdt = tables->gdt, base = (u64)(uintptr_t)&tables->tss;
+	u64 base = (u64)(uintptr_t)&tss[cpu->id];
+	unsigned selector = TSS_SELECTOR + 16 * cpu->id;
 	u64 stacks = (u64)(uintptr_t)idle_tasks[cpu->id].kernel_stack + KERNEL_STACK_SIZE;
-	struct descriptor_pointer pointer = {sizeof(tables->gdt) - 1, (u64)(uintptr_t)gdt};
+	struct descriptor_pointer pointer = {sizeof(gdt) - 1, (u64)(uintptr_t)gdt};
 
-	gdt[KERNEL_CS >> 3] = 0x00af9b000000ffff;
-	gdt[KERNEL_DS >> 3] = 0x00cf93000000ffff;
-	gdt[USER_CS32 >> 3] = 0x00cffb000000ffff;
-	gdt[USER_DS >> 3] = 0x00cff3000000ffff;
-	gdt[USER_CS >> 3] = 0x00affb000000ffff;
-	gdt[TSS_SELECTOR >> 3] = (sizeof(struct tss) - 1) | (base & 0xffffff) << 16 |
-				 0x89ULL << 40 | (base >> 24 & 0xff) << 56;
-	gdt[(TSS_SELECTOR >> 3) + 1] = base >> 32;
-	tables->tss.io_bitmap = sizeof(struct tss); /* none: no port for programs */
+	gdt[selector >> 3] = (sizeof(struct tss) - 1) | (base & 0xffffff) << 16 | 0x89ULL << 40 |
+			     (base >> 24 & 0xff) << 56;
+	gdt[(selector >> 3) + 1] = base >> 32;
+	tss[cpu->id].io_bitmap = sizeof(struct tss); /* none: no port for programs */
 	for (unsigned i = 0; i < EXCEPTION_STACKS; i++)
-		tables->tss.ist[i] = stacks + (i + 1) * PAGE_SIZE;
-	__asm__ __volatile__("lgdt %0\n\t"
-			     "pushq %1\n\t"
-			     "leaq 1f(%%rip), %%rax\n\t"
-			     "pushq %%rax\n\t"
-			     "lretq\n"
-			     "1:\tmovl %2, %%ss\n\t"
-			     "ltr %w3"
-			     :
-			     : "m"(pointer), "i"(KERNEL_CS), "r"(KERNEL_DS), "r"(TSS_SELECTOR)
-			     : "rax", "memory");
+		tss[cpu->id].ist[i] = stacks + (i + 1) * PAGE_SIZE;
+	__asm__ __volatile__("lgdt %0; ltr %w1" ::"m"(pointer), "r"(selector) : "memory");
 	idt_load();
 	write_msr(MSR_STAR, (u64)USER_CS32 << 48 | (u64)KERNEL_CS << 32);
 	write_msr(MSR_LSTAR, (u64)(uintptr_t)syscall_entry);
@@ -88,7 +76,7 @@ void cpu_init_tables(struct cpu *cpu)
 void cpu_set_kernel_stack(struct cpu *cpu, u64 top)
 {
 	cpu->kernel_stack = top;
-	cpu_tables[cpu->id].tss.rsp0 = top;
+	tss[cpu->id].rsp0 = top;
 }
 
 void cpu_enable_features(void)
