@@ -102,14 +102,14 @@ def image(tmp_path_factory):
     """The ISO; its job prints a line and leaves with status 5."""
     path = tmp_path_factory.mktemp("iso") / "chainwalk.iso"
     with build_lock():
-        return iso.make_iso(path, "quiet -- /bin/sh -c echo%20from%20the%20ISO;exit%205".replace(";", "%3b"))
+        return iso.make_iso(path, "quiet -- /bin/sh -c echo%20from%20the%20ISO;nproc;exit%205".replace(";", "%3b"))
 
 
 @pytest.mark.parametrize("firmware", ["BIOS", "UEFI"])
 def test_iso(cw_run, image, firmware):
     path = iso.uefi_firmware() if firmware == "UEFI" else None
     result = cw_run(["unused"], iso=image, firmware=path, status=5, timeout=240, debug=False, mem="512M", smp=2)
-    assert b"from the ISO" in result.output
+    assert b"from the ISO\n2\n" in result.output.replace(b"\r", b""), "lines, and CPUs, which ACPI tells"
 
 
 GDB_SCRIPT = """
