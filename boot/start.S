@@ -14,13 +14,12 @@
 
 #define MULTIBOOT2_MAGIC 0xe85250d6
 #define STACK_SIZE 16384 /* KERNEL_STACK_SIZE; above it the stacks of exceptions */
-#define EXCEPTION_STACKS 3
 
 	.section .boot.header, "a"
 	.balign 8
 multiboot2_header:
 	.long MULTIBOOT2_MAGIC
-	.long 0 /* i386: enter in 32-bit protected mode, under UEFI too, at e_entry's place in RAM */
+	.long 0 /* i386: enter in 32-bit protected mode, under UEFI too */
 	.long multiboot2_end - multiboot2_header
 	.long -(MULTIBOOT2_MAGIC + 0 + (multiboot2_end - multiboot2_header))
 	/* The only tag: end. */

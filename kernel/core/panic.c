@@ -18,7 +18,7 @@ void panic(const char *format, ...)
 	arch_irq_disable();
 	if (!try_cmpxchg(&panic_owner, &nobody, cpu_id() + 1)) {
 		if (nobody == cpu_id() + 1) /* a panic while panicking: no second report */
-			arch_panic_exit();
+			arch_leave(EXIT_PANIC);
 		arch_halt_forever(); /* another CPU has the floor */
 	}
 	arch_panic_stop_others();
@@ -33,7 +33,7 @@ void panic(const char *format, ...)
 		printk(KERN_EMERG "CPU %u, task %d (%s)\n", cpu_id(), current->pid, current->comm);
 	arch_backtrace(panic_registers);
 	control_end();
-	arch_panic_exit();
+	arch_leave(EXIT_PANIC);
 }
 
 void assert_failed(const char *what, const char *file, int line, const char *function)

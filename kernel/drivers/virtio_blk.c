@@ -238,8 +238,7 @@ static void pci_write(u32 function, unsigned offset, u32 value)
 	outl(value, CONFIG_DATA);
 }
 
-/* What lies at @offset of memory BAR @bar, a page of it; NULL when there is no memory for the map.
- */
+/* What lies at @offset of memory BAR @bar, a page of it. */
 static void *pci_map(u32 function, unsigned bar, u32 offset)
 {
 	u32 low = pci_read(function, PCI_BAR + 4 * bar);
@@ -280,10 +279,11 @@ static const char *take_device(struct disk *disk, u32 function)
 	disk->notify = registers[CAP_NOTIFY] + disk->common->queue_notify * multiplier;
 	u32 table = msix ? pci_read(function, msix + MSIX_TABLE) : 0;
 	u32 *entry = msix ? pci_map(function, table & 7, table & ~7u) : NULL;
-	struct irq_message message;
 
-	if (!entry || irq_request_message(disk_interrupt, disk, &message))
-		return "it has no message-signalled interrupts (vectors=2), or there are too many";
+	if (!entry)
+		return "it has no message-signalled interrupts (vectors=2)";
+	struct irq_message message = irq_request_message(disk_interrupt, disk);
+
 	writel(message.address, entry);
 	writel(0, entry + 1);
 	writel(message.data, entry + 2);

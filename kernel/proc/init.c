@@ -130,5 +130,5 @@ void machine_shutdown(bool reboot)
 	pr_info("%s\n", reboot ? "Restarting." : "Power off.");
 	if (reboot)
 		arch_reboot();
-	arch_power_off();
+	arch_leave(EXIT_NORMAL);
 }

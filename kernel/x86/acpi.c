@@ -74,27 +74,18 @@ void arch_halt_forever(void)
 		__asm__ __volatile__("cli; hlt");
 }
 
-void arch_power_off(void)
+void arch_leave(u8 status)
 {
-	arch_irq_disable();
-	outb(EXIT_NORMAL, EXIT_PORT); /* does not return where the device is there */
-	if (acpi.pm1a_control)
+	outb(status, EXIT_PORT); /* does not return where the device is there */
+	if (status == EXIT_NORMAL && acpi.pm1a_control)
 		outw(SLP_EN, acpi.pm1a_control); /* sleep type 0: off, of a virtual machine */
-	arch_halt_forever();
-}
-
-void arch_panic_exit(void)
-{
-	arch_irq_disable();
-	outb(EXIT_PANIC, EXIT_PORT);
-	arch_halt_forever(); /* the message stays on the screen */
+	arch_halt_forever(); /* a panic's message stays on the screen */
 }
 
 void arch_reboot(void)
 {
 	struct descriptor_pointer nothing = {0, 0};
 
-	arch_irq_disable();
 	__asm__ __volatile__("lidt %0; int3" ::"m"(nothing)); /* a triple fault resets it */
 	arch_halt_forever();
 }

@@ -40,12 +40,13 @@ static struct reading read_clocks(void)
 
 	for (unsigned i = 0; i < READINGS; i++) {
 		u64 before = arch_cycles();
-		u32 reference = inl(acpi.pm_timer_port), lapic = lapic_timer_read();
+		u32 reference = inl(acpi.pm_timer_port);
+		u32 left = readl(lapic + LAPIC_CURRENT_COUNT);
 		u64 width = arch_cycles() - before;
 
 		if (width < tightest) {
 			tightest = width;
-			best = (struct reading){before + width / 2, reference, lapic};
+			best = (struct reading){before + width / 2, reference, left};
 		}
 	}
 	return best;
@@ -54,7 +55,7 @@ static struct reading read_clocks(void)
 /* Sets tsc_mhz and lapic_ticks_per_ns. */
 static void measure(void)
 {
-	lapic_timer_write(~0u);
+	writel(~0u, lapic + LAPIC_INITIAL_COUNT);
 	struct reading from = read_clocks(), to;
 	u32 passed;
 
@@ -66,7 +67,7 @@ static void measure(void)
 	} while (passed < CALIBRATION_PM_TICKS);
 	u64 ns = passed * NSEC_PER_SEC / PM_TIMER_HZ;
 
-	lapic_timer_write(0);
+	writel(0, lapic + LAPIC_INITIAL_COUNT);
 	/* Whole megahertz: so it was designed, and no finer is what we measure. */
 	tsc_mhz = ((to.tsc - from.tsc) * 1000 + ns / 2) / ns;
 	lapic_ticks_per_ns = ((u64)(from.lapic - to.lapic) << 32) / ns;
@@ -88,7 +89,8 @@ void arch_timer_set(u64 deadline_ns)
 	u64 ticks = (u64)(((unsigned __int128)delta * lapic_ticks_per_ns) >> 32);
 
 	/* Too far for the counter: an early alarm sets the next one. 0 stops it. */
-	lapic_timer_write(deadline_ns == NEVER ? 0 : (u32)max(1ULL, min(ticks, NEVER >> 32)));
+	writel(deadline_ns == NEVER ? 0 : (u32)max(1ULL, min(ticks, NEVER >> 32)),
+	       lapic + LAPIC_INITIAL_COUNT);
 }
 
 /* The scheduler's tick of this CPU; the interrupt that calls it came from a program, or not. */
@@ -125,8 +127,6 @@ static u8 cmos_read(u8 reg)
 	return inb(0x71);
 }
 
-#define RTC_BINARY 4 /* of register B; else binary-coded decimal */
-
 /* Days from 1970-01-01 to a date of the Gregorian calendar; March is month 0 of the year. */
 static u64 days_since_1970(u64 year, u64 month, u64 day)
 {
@@ -138,8 +138,8 @@ static u64 days_since_1970(u64 year, u64 month, u64 day)
 	       1 - 719468;
 }
 
-/* The clock counts 24 hours, in UTC, as that of every virtual machine does. When no update is in
- * progress, none comes for 244 microseconds. */
+/* The clock counts 24 hours, in UTC and binary-coded decimal, as that of every virtual machine
+ * does. When no update is in progress, none comes for 244 microseconds. */
 u64 arch_rtc_seconds(void)
 {
 	static const u8 registers[] = {0, 2, 4, 7, 8, 9};
@@ -150,7 +150,7 @@ u64 arch_rtc_seconds(void)
 	for (unsigned i = 0; i < ARRAY_SIZE(registers); i++) {
 		u8 value = cmos_read(registers[i]);
 
-		t[i] = cmos_read(0x0b) & RTC_BINARY ? value : (value >> 4) * 10u + (value & 15);
+		t[i] = (value >> 4) * 10u + (value & 15);
 	}
 	return days_since_1970(2000 + t[5], t[4], t[3]) * 86400 + t[2] * 3600 + t[1] * 60 + t[0];
 }

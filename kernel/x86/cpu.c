@@ -93,18 +93,13 @@ void cpu_enable_features(void)
 	fpu_init_cpu();
 }
 
-/* The name is that of CPUID leaves 0x80000002..4. */
+/* Where scripts count processors. The name is that of CPUID leaves 0x80000002..4. */
 void proc_cpuinfo_show(struct text *out, const struct proc_entry *entry)
 {
-	u32 vendor[4], name[13] = {0};
+	u32 name[13] = {0};
 
 	for (u32 i = 0; i < 3; i++)
 		cpuid(0x80000002 + i, 0, name + 4 * i);
-	cpuid(0, 0, vendor);
 	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
-		text_printf(out,
-			    "processor\t: %u\nvendor_id\t: %.4s%.4s%.4s\nmodel name\t: %s\n"
-			    "apicid\t\t: %u\n\n",
-			    cpu, (char *)&vendor[1], (char *)&vendor[3], (char *)&vendor[2],
-			    (char *)name, cpus[cpu].apic_id);
+		text_printf(out, "processor\t: %u\nmodel name\t: %s\n\n", cpu, (char *)name);
 }

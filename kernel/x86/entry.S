@@ -26,6 +26,14 @@
 	push rsi, rdx, rcx, rax, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15
 	.endm
 
+	/* The rest of struct registers after what interrupted, when GS is not yet looked at. */
+	.macro push_interrupted
+	push_general
+	smap_site clac
+	cld
+	leaq 1(%rsp), %rbp /* marked: registers, not a frame */
+	.endm
+
 	.macro pop_general
 	pop r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
 	.endm
@@ -75,9 +83,6 @@ exit_long:
 	movq %gs:CPU_CURRENT, %rcx
 	cmpl $0, TASK_PENDING(%rcx)
 	jne 1f
-	movq REGISTERS_IP(%rsp), %rax
-	shrq $47, %rax /* iretq to a non-canonical address would fault in the kernel */
-	jnz 2f
 	pop_general
 	addq $8, %rsp
 	swapgs
@@ -85,11 +90,6 @@ exit_long:
 1:	sti
 	movq %rsp, %rdi
 	call exit_to_user
-	cli
-	jmp exit_long
-2:	sti
-	movq %rsp, %rdi
-	call trap_bad_user_ip
 	cli
 	jmp exit_long
 
@@ -136,11 +136,8 @@ interrupt_common:
 	testb $3, 24(%rsp)
 	jz 1f
 	swapgs
-1:	push_general
-	smap_site clac
-	cld
+1:	push_interrupted
 	movq %rsp, %rsi
-	leaq 1(%rsp), %rbp /* marked: registers, not a frame */
 	call trap_handle
 interrupt_return:
 	testb $3, REGISTERS_CS(%rsp)
@@ -158,11 +155,8 @@ page_fault_entry:
 	testb $3, 24(%rsp)
 	jz 1f
 	swapgs
-1:	push_general
-	smap_site clac
-	cld
+1:	push_interrupted
 	movq %rsp, %rdi
-	leaq 1(%rsp), %rbp /* marked: registers, not a frame */
 	call trap_page_fault
 	jmp interrupt_return
 
@@ -170,16 +164,13 @@ page_fault_entry:
 	 * from which there is no return. */
 	.balign 16
 paranoid_common:
-	push_general
-	smap_site clac
-	cld
+	push_interrupted
 	movl $0xc0000101, %ecx
 	rdmsr
 	testl %edx, %edx
 	js 1f
 	swapgs
 1:	movq %rsp, %rsi
-	leaq 1(%rsp), %rbp /* marked: registers, not a frame */
 	call trap_handle
 	ud2
 
@@ -190,8 +181,7 @@ trap_stubs:
 	.set vector, 0
 	.rept 256
 	.balign TRAP_STUB_BYTES
-	.if !(vector == 8 || (vector >= 10 && vector <= 14) || vector == 17 || vector == 21 || \
-	      vector == 29 || vector == 30)
+	.if !(vector == 8 || (vector >= 10 && vector <= 14) || vector == 17)
 	pushq $-1
 	.endif
 	.if vector == 14

@@ -8,8 +8,8 @@
  *	ffffffff80000000  the kernel's image: text read-execute, rodata read-only, rest read-write
  *
  * No address is both writable and executable. These are three entries of the top level, which never
- * change after boot, so every root has them by copy. The kernel's tables come from boot_alloc()
- * until the page allocator is there.
+ * change after boot, so every root has them by copy. The kernel's tables come from boot_alloc(),
+ * that for 2 MB of device registers too.
  *
  * Four levels. Tables of one root hang in a list through struct page, each knowing the entry that
  * points to it, so that giving back an address space never scans a table. A table is given back
@@ -19,15 +19,16 @@
  * Forgetting translations on other CPUs: each CPU has a place for its request; it sends an
  * interrupt to those that may hold translations of the root and spins, interrupts enabled, until
  * all have answered. A CPU that has left the root meanwhile has forgotten everything by loading
- * CR3.
+ * CR3; one that runs no task of it, as every CPU when a root is given up, leaves it then.
  *
- * Locks: the caller's page-table lock guards a root; the per-CPU stock is used with interrupts off;
+ * Locks: the caller's page-table lock guards a root; no interrupt handler uses the per-CPU stock;
  * the kernel's tables change at start-up only.
  */
 #include <arch/io.h>
 
 #include "kernel/x86/x86.h"
 #include "mm/page_alloc.h"
+#include "mm/vm.h"
 
 #define ENTRIES 512
 #define DEVICE_MAP_BASE 0xffffc00000000000UL
@@ -40,7 +41,7 @@
 static u64 *kernel_page_table;
 static const u16 kernel_entries[] = {256, 384, 511}; /* of the top level, as above */
 
-/* The entry for @address at the level whose entries cover 1 << @shift bytes. NULL: no memory. */
+/* The entry for @address at the level whose entries cover 1 << @shift bytes. */
 static u64 *kernel_entry(u64 address, unsigned shift)
 {
 	u64 *table = kernel_page_table;
@@ -50,25 +51,17 @@ static u64 *kernel_entry(u64 address, unsigned shift)
 
 		if (*entry)
 			table = phys_to_virt(*entry & PTE_ADDRESS);
-		else if (boot_alloc_limit)
+		else
 			table = memset(boot_alloc(PAGE_SIZE, PAGE_SIZE), 0, PAGE_SIZE);
-		else if (!(table = get_free_pages(GFP_ATOMIC | GFP_ZERO, 0)))
-			return NULL;
 		*entry = virt_to_phys(table) | PTE_PRESENT | PTE_WRITE | PTE_ACCESSED;
 	}
 	return &table[address >> shift & (ENTRIES - 1)];
 }
 
-static bool map_pages(u64 address, phys_addr_t phys, u64 size, u64 flags)
+static void map_pages(u64 address, phys_addr_t phys, u64 size, u64 flags)
 {
-	for (u64 offset = 0; offset < size; offset += PAGE_SIZE) {
-		u64 *entry = kernel_entry(address + offset, PAGE_SHIFT);
-
-		if (!entry)
-			return false;
-		*entry = (phys + offset) | flags;
-	}
-	return true;
+	for (u64 offset = 0; offset < size; offset += PAGE_SIZE)
+		*kernel_entry(address + offset, PAGE_SHIFT) = (phys + offset) | flags;
 }
 
 static void map_image(const char *start, const char *end, u64 flags)
@@ -86,14 +79,13 @@ void mmu_init_kernel(void)
 	map_image(text_start, text_end, PAGE_KERNEL_TEXT);
 	map_image(rodata_start, rodata_end, PAGE_KERNEL_TEXT | PTE_NX);
 	map_image(data_start, kernel_end, PAGE_KERNEL);
-	kernel_entry(DEVICE_MAP_BASE, 30); /* fixes the top-level entry */
+	kernel_entry(DEVICE_MAP_BASE, PAGE_SHIFT);
 	mmu_load_kernel();
 	boot_alloc_limit = ~0ULL;
 }
 
 void mmu_load_kernel(void)
 {
-	this_cpu()->mmu_root = NULL;
 	write_cr(3, virt_to_phys(kernel_page_table));
 }
 
@@ -104,8 +96,7 @@ void *map_device(phys_addr_t phys, size_t size)
 	u64 whole = round_up(offset + size, PAGE_SIZE);
 
 	next += whole;
-	if (!map_pages(address, phys - offset, whole, PAGE_KERNEL | PTE_NO_CACHE))
-		return NULL;
+	map_pages(address, phys - offset, whole, PAGE_KERNEL | PTE_NO_CACHE);
 	return (void *)(uintptr_t)(address + offset);
 }
 
@@ -121,11 +112,9 @@ static struct stock {
 /* A table of zeros, or NULL. */
 static __always_inline struct page *take_table(void)
 {
-	unsigned long irq = arch_irq_save();
 	struct stock *stock = &stocks[cpu_id()];
 	struct page *page = stock->count ? stock->pages[--stock->count] : NULL;
 
-	arch_irq_restore(irq);
 	if (!page && (page = alloc_pages(GFP_ATOMIC | GFP_ZERO, 0)))
 		memory_use_add(MEMORY_PAGE_TABLES, 1);
 	return page;
@@ -133,17 +122,14 @@ static __always_inline struct page *take_table(void)
 
 static __always_inline void give_table(struct page *page)
 {
-	unsigned long irq = arch_irq_save();
 	struct stock *stock = &stocks[cpu_id()];
-	bool room = stock->count < STOCK;
 
-	if (room)
+	if (stock->count < STOCK) {
 		stock->pages[stock->count++] = page;
-	arch_irq_restore(irq);
-	if (!room) {
-		memory_use_add(MEMORY_PAGE_TABLES, -1);
-		__free_pages(page, 0);
+		return;
 	}
+	memory_use_add(MEMORY_PAGE_TABLES, -1);
+	__free_pages(page, 0);
 }
 
 /* ---- loading and forgetting ------------------------------------------------------------------ */
@@ -175,7 +161,6 @@ void mmu_switch(struct mmu_root *root)
 static struct {
 	struct mmu_root *root;
 	u64 start, end;
-	bool evict;  /* leave the root altogether */
 	u64 waiting; /* CPUs that have not answered */
 } __percpu_slot requests[NR_CPUS];
 
@@ -198,16 +183,16 @@ void mmu_flush_interrupt(void)
 		if (!(__atomic_load_n(&requests[i].waiting, __ATOMIC_ACQUIRE) & bit))
 			continue;
 		if (cpu->mmu_root == requests[i].root) {
-			if (requests[i].evict)
-				mmu_switch(NULL);
-			else
+			if (current->mm && &current->mm->mmu == cpu->mmu_root)
 				flush_here(requests[i].start, requests[i].end);
+			else
+				mmu_switch(NULL);
 		}
 		__atomic_fetch_and(&requests[i].waiting, ~bit, __ATOMIC_SEQ_CST);
 	}
 }
 
-static void flush_others(struct mmu_root *root, u64 others, u64 start, u64 end, bool evict)
+static void flush_others(struct mmu_root *root, u64 others, u64 start, u64 end)
 {
 	unsigned self = cpu_id();
 
@@ -215,7 +200,6 @@ static void flush_others(struct mmu_root *root, u64 others, u64 start, u64 end, 
 	requests[self].root = root;
 	requests[self].start = start;
 	requests[self].end = end;
-	requests[self].evict = evict;
 	__atomic_store_n(&requests[self].waiting, others, __ATOMIC_SEQ_CST);
 	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
 		if (others >> cpu & 1)
@@ -234,7 +218,7 @@ void mmu_flush(struct mmu_root *root, u64 start, u64 end)
 	if (cpus_of_root & self)
 		flush_here(start, end);
 	if (unlikely(cpus_of_root & ~self))
-		flush_others(root, cpus_of_root & ~self, start, end, false);
+		flush_others(root, cpus_of_root & ~self, start, end);
 }
 
 /* ---- roots and their tables ------------------------------------------------------------------ */
@@ -264,7 +248,7 @@ void mmu_destroy(struct mmu_root *root)
 	if (this_cpu()->mmu_root == root)
 		mmu_switch(NULL);
 	if (unlikely(READ_ONCE(root->cpus)))
-		flush_others(root, READ_ONCE(root->cpus) & ~(1ULL << cpu_id()), 0, 0, true);
+		flush_others(root, READ_ONCE(root->cpus), 0, USER_TOP);
 	list_for_each_entry_safe (page, next, &root->tables, table_list) {
 		*page->table_parent = 0;
 		give_table(page);

@@ -13,7 +13,6 @@
 
 /* struct registers */
 #define REGISTERS_AX 80
-#define REGISTERS_IP 128
 #define REGISTERS_CS 136
 
 /* Selectors: Linux's, which programs see in their registers. */
@@ -27,8 +26,10 @@
 
 #define TRAP_STUB_BYTES 16 /* of each vector, in entry.S */
 
-/* Interrupt vectors: 0..31 exceptions, 32..47 the masked legacy controllers, then devices. */
-#define VECTOR_DEVICE_FIRST 0x30
+#define EXCEPTION_STACKS 3 /* a page each, above every idle task's stack */
+
+/* Interrupt vectors: 0..31 exceptions, then devices. */
+#define VECTOR_DEVICE_FIRST 0x20
 #define VECTOR_TIMER 0xf0
 #define VECTOR_RESCHEDULE 0xf1
 #define VECTOR_FLUSH 0xf2

@@ -8,6 +8,9 @@
  * since 2008 has. The kernel itself never uses them. A task's image lies at the top of its kernel
  * stack. The switch saves them when a program's task is left and loads them when one is entered.
  * Only the task itself and the switch touch an image.
+ *
+ * A signal's frame tells what a handler returns to: registers, stack, mask and vector state; not
+ * the segments, of which there is one choice, nor a trap's number and error code.
  */
 #include <arch/process.h>
 #include <arch/signal.h>
@@ -77,6 +80,10 @@ extern char task_start[];
 struct task *arch_switch_stacks(struct task *previous, struct task *next);
 __noreturn void exit_to_program(struct registers *registers);
 
+/* Where a program is sent: not to a non-canonical address, at which iretq would fault in the
+ * kernel, but to one where the program does. */
+#define program_ip(address) min((u64)(address), (u64)USER_TOP)
+
 struct task *arch_switch(struct task *previous, struct task *next)
 {
 	struct cpu *cpu = this_cpu();
@@ -135,7 +142,7 @@ void arch_enter_user(u64 entry, u64 sp)
 	task->arch.fs_base = 0;
 	write_msr(MSR_FS_BASE, 0);
 	*registers = (struct registers){.orig_ax = ~0UL,
-					.ip = entry,
+					.ip = program_ip(entry),
 					.cs = USER_CS,
 					.flags = FLAGS_FIXED | FLAGS_IF,
 					.sp = sp,
@@ -164,8 +171,6 @@ s64 sys_arch_prctl(int code, u64 address)
 
 #define RED_ZONE 128 /* below a function's stack pointer; the handler must not touch it */
 #define UC_FP_XSTATE 1
-#define UC_SIGCONTEXT_SS 2
-#define UC_STRICT_RESTORE_SS 4
 #define FLAGS_RF (1UL << 16)
 
 #define FRAME_VECTORS (FPU_AREA_SIZE + sizeof(u32)) /* the image and its magic number */
@@ -194,11 +199,8 @@ struct rt_sigframe {
 	u8 info_rest[SIGINFO_USER_SIZE - sizeof(struct siginfo)];
 };
 
-size_t arch_signal_stack_size(void)
-{
-	return round_up(sizeof(struct rt_sigframe) + RED_ZONE + FRAME_VECTORS + 64 + 16,
-			(size_t)64);
-}
+_Static_assert(sizeof(struct rt_sigframe) + RED_ZONE + FRAME_VECTORS + 64 + 16 <
+		       ARCH_SIGNAL_STACK_SIZE, "no room for a frame");
 
 static u64 choose_stack(const struct registers *registers, const struct signal_action *action)
 {
@@ -240,23 +242,16 @@ static int save_vectors(void __user *user)
 /* The reverse; what no program may load is put right, so that XRSTOR does not fault. */
 static int restore_vectors(const void __user *user)
 {
-	u8 *area = current->arch.fpu;
-	u64 *header = (u64 *)(area + XSTATE_HEADER);
-	size_t missing;
+	u8 image[FPU_AREA_SIZE] __aligned(64); /* a switch during the copy saves over the area */
+	u64 *header = (u64 *)(image + XSTATE_HEADER);
 
-	/*
-	 * The copy may sleep, and a switch would save over what has been copied: so the live
-	 * registers are given up first, and the switch leaves all alone while fpu is NULL.
-	 */
-	current->arch.fpu = NULL;
-	missing = copy_from_user(area, user, FPU_AREA_SIZE);
-	current->arch.fpu = area;
-	*(u32 *)(area + MXCSR) &= MXCSR_MASK;
+	if (copy_from_user(image, user, sizeof(image)))
+		return -EFAULT;
+	*(u32 *)(image + MXCSR) &= MXCSR_MASK;
 	header[0] &= xfeatures;
 	memset(header + 1, 0, XSTATE_HEADER_SIZE - sizeof(u64));
-	fpu_restore(missing ? initial_state : area);
-	write_msr(MSR_FS_BASE, current->arch.fs_base);
-	return missing ? -EFAULT : 0;
+	fpu_restore(image);
+	return 0;
 }
 
 int arch_push_signal_frame(struct registers *registers, const struct signal_action *action,
@@ -273,18 +268,13 @@ int arch_push_signal_frame(struct registers *registers, const struct signal_acti
 		return -EFAULT;
 	memset(&frame, 0, sizeof(frame));
 	frame.return_address = action->restorer;
-	frame.uc.flags = UC_FP_XSTATE | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS;
+	frame.uc.flags = UC_FP_XSTATE;
 	frame.uc.stack = current->signals->stack;
 	if (on_signal_stack(&frame.uc.stack, registers->sp))
 		frame.uc.stack.flags |= SS_ONSTACK;
 	for (unsigned i = 0; i < CONTEXT_REGISTERS; i++)
 		frame.uc.context.registers[i] = *register_at(registers, i);
-	frame.uc.context.cs = (u16)registers->cs;
-	frame.uc.context.ss = (u16)registers->ss;
-	frame.uc.context.old_mask = blocked;
 	frame.uc.context.fpstate = fpu;
-	if (info->signo == SIGSEGV || info->signo == SIGBUS)
-		frame.uc.context.cr2 = info->address;
 	frame.uc.blocked = blocked;
 	frame.info = *info;
 	if (copy_to_user((void *)sp, &frame, sizeof(frame)))
@@ -296,7 +286,7 @@ int arch_push_signal_frame(struct registers *registers, const struct signal_acti
 	registers->ax = 0;
 	registers->si = sp + offsetof(struct rt_sigframe, info);
 	registers->dx = sp + offsetof(struct rt_sigframe, uc);
-	registers->ip = action->handler;
+	registers->ip = program_ip(action->handler);
 	registers->sp = sp;
 	registers->cs = USER_CS;
 	registers->ss = USER_DS;
@@ -313,6 +303,7 @@ int arch_pop_signal_frame(struct registers *registers, u64 *blocked)
 		return -EFAULT;
 	for (unsigned i = 0; i < CONTEXT_REGISTERS; i++)
 		*register_at(registers, i) = uc.context.registers[i];
+	registers->ip = program_ip(registers->ip);
 	arch_end_syscall(registers);
 	registers->cs = USER_CS;
 	registers->ss = USER_DS;

@@ -20,7 +20,6 @@ CHECK(CPU_USER_SP, struct cpu, user_sp);
 CHECK(TASK_SP, struct task, arch.sp);
 CHECK(TASK_PENDING, struct task, pending);
 CHECK(REGISTERS_AX, struct registers, ax);
-CHECK(REGISTERS_IP, struct registers, ip);
 CHECK(REGISTERS_CS, struct registers, cs);
 
 enum { ILL_ILLOPN = 2, FPE_INTDIV = 1, TRAP_TRACE = 2, BUS_ADRALN = 1 };
@@ -111,44 +110,14 @@ static __noreturn void fatal_exception(const struct registers *registers, unsign
 	      registers->orig_ax, read_cr(2));
 }
 
-void trap_handle(unsigned vector, struct registers *registers)
-{
-	const struct trap *trap = &trap_table[vector & 31];
-
-	if (vector >= 32) {
-		irq_dispatch(vector, registers);
-		return;
-	}
-	if (vector == 2 && cpus_stopped)
-		arch_halt_forever();
-	if (!user_mode(registers) && vector == 13 && find_fixup(registers->ip)) {
-		registers->ip = find_fixup(registers->ip); /* a non-canonical address */
-		registers->flags &= ~FLAGS_AC;
-		return;
-	}
-	if (!user_mode(registers) || vector == 2 || vector == 8 || vector == 18)
-		fatal_exception(registers, vector);
-	registers->orig_ax = ~0UL; /* the error code must not look like a system call to restart */
-	arch_irq_enable();
-	force_signal(trap->signo ?: SIGSEGV, trap->code ?: SI_KERNEL, registers->ip);
-}
-
-/* The program's registers say that it goes on at an address that does not exist. */
-void trap_bad_user_ip(struct registers *registers)
-{
-	u64 address = registers->ip;
-
-	registers->ip = 0;
-	force_signal(SIGSEGV, SI_KERNEL, address);
-}
-
-static void kernel_page_fault(struct registers *registers, u64 address, unsigned access)
+/* The kernel cannot reach @address. */
+static void kernel_fault(struct registers *registers, unsigned vector, u64 address, unsigned access)
 {
 	struct mm *mm = current ? current->mm : NULL;
 	u64 fixup = find_fixup(registers->ip);
 
 	if ((s64)address < 0 || !fixup)
-		fatal_exception(registers, 14);
+		fatal_exception(registers, vector);
 	if (mm && address < USER_TOP && !current->in_page_fault && (registers->flags & FLAGS_IF)) {
 		arch_irq_enable();
 		if (mm_fault(mm, address, access) == 0)
@@ -158,13 +127,32 @@ static void kernel_page_fault(struct registers *registers, u64 address, unsigned
 	registers->flags &= ~FLAGS_AC; /* the program's memory is closed */
 }
 
+void trap_handle(unsigned vector, struct registers *registers)
+{
+	const struct trap *trap = &trap_table[vector & 31];
+
+	if (vector >= 32) {
+		irq_dispatch(vector, registers);
+	} else if (vector == 2 && cpus_stopped) {
+		arch_halt_forever();
+	} else if (!user_mode(registers) && vector == 13) { /* of a non-canonical address */
+		kernel_fault(registers, vector, USER_TOP, 0);
+	} else if (!user_mode(registers) || vector == 2 || vector == 8 || vector == 18) {
+		fatal_exception(registers, vector);
+	} else {
+		registers->orig_ax = ~0UL; /* the error code: not a system call to restart */
+		arch_irq_enable();
+		force_signal(trap->signo ?: SIGSEGV, trap->code ?: SI_KERNEL, registers->ip);
+	}
+}
+
 void trap_page_fault(struct registers *registers)
 {
 	u64 address = read_cr(2);
 	unsigned access = (unsigned)registers->orig_ax; /* the error code */
 
 	if (unlikely(!user_mode(registers))) {
-		kernel_page_fault(registers, address, access);
+		kernel_fault(registers, 14, address, access);
 		return;
 	}
 	registers->orig_ax = ~0UL; /* not a system call */

@@ -71,7 +71,6 @@ extern char kernel_start[], kernel_end[], text_start[], text_end[], rodata_start
 extern char data_start[], boot_stack[];
 extern u64 boot_page_table[512];
 
-#define EXCEPTION_STACKS 3			/* a page each, above every idle task's stack */
 #define KERNEL_STACK_MAGIC 0x57ac6c1a1f7e11edUL /* in the lowest word of every kernel stack */
 
 /* cpu.c */
@@ -105,8 +104,9 @@ void acpi_init(void);
 void irq_init(void); /* the boot CPU */
 void lapic_init_cpu(void);
 void lapic_send_ipi(u32 apic_id, u32 command);
-void lapic_timer_write(u32 count);
-u32 lapic_timer_read(void);
+extern u8 *lapic; /* its registers; its timer's, from whose writing it counts down once: */
+#define LAPIC_INITIAL_COUNT 0x380
+#define LAPIC_CURRENT_COUNT 0x390
 #define IPI_FIXED 0x4000u
 #define IPI_NMI 0x4400u
 #define IPI_INIT 0x4500u

@@ -40,8 +40,7 @@ static inline void outsb(u16 port, const void *from, size_t n)
 	__asm__ __volatile__("rep outsb" : "+S"(from), "+c"(n) : "d"(port) : "memory");
 }
 
-/* Map @size bytes of device registers at @phys for good, uncached. NULL when no memory for tables
- * is left. At start-up. */
+/* Map @size bytes of device registers at @phys for good, uncached. At start-up. */
 void *map_device(phys_addr_t phys, size_t size);
 
 /*
@@ -51,12 +50,11 @@ void *map_device(phys_addr_t phys, size_t size);
  */
 typedef void (*irq_handler_t)(void *argument);
 
-/* Call function(argument) on each interrupt of an edge-triggered ISA line (0..15). */
-void irq_request_isa(unsigned isa, irq_handler_t function, void *argument);
-
-/* The same for a message-signalled interrupt: what a device writes to raise it, and where. 0, or
- * -ENOSPC (too many handlers). */
+/* Call function(argument) on each message-signalled interrupt: what a device writes to raise it,
+ * and where. */
 struct irq_message {
 	u32 address, data;
-};
-int irq_request_message(irq_handler_t function, void *argument, struct irq_message *message);
+} irq_request_message(irq_handler_t function, void *argument);
+
+/* The same for an edge-triggered ISA line (0..15). */
+void irq_request_isa(unsigned isa, irq_handler_t function, void *argument);

@@ -49,5 +49,4 @@ static inline void arch_repeat_syscall(struct registers *registers)
 	registers->ip -= 2;
 }
 
-/* Size of the stack a handler needs, for AT_MINSIGSTKSZ. */
-size_t arch_signal_stack_size(void);
+#define ARCH_SIGNAL_STACK_SIZE 2048 /* what a handler needs, for AT_MINSIGSTKSZ */
