@@ -269,7 +269,7 @@ static noinline int grow_stack(struct mm *mm, u64 address)
 	if (!(vma->flags & VM_GROWSDOWN) || address < LOWEST_ADDRESS ||
 	    vma->end - address > memory_limit(LIMIT_STACK) ||
 	    !may_expand(mm, (vma->start - address) >> PAGE_SHIFT, vma->flags) ||
-	    (below && !(below->flags & VM_GROWSDOWN) && vma_protection(below) &&
+	    (below && !(below->flags & VM_GROWSDOWN) && below->flags & VM_RIGHTS &&
 	     address < below->end + STACK_GAP))
 		return -EFAULT;
 	vma_set_bounds(vma, address, vma->end);
@@ -281,7 +281,7 @@ static int try_fault(struct mm *mm, u64 address, unsigned access)
 	/* any right lets the machine read; the others each stand for themselves */
 	unsigned needed = access & FAULT_WRITE	? VM_WRITE
 			  : access & FAULT_EXEC ? VM_EXEC
-						: VM_READ | VM_WRITE | VM_EXEC;
+						: VM_RIGHTS;
 	struct vma *vma;
 	int error;
 

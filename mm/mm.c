@@ -11,8 +11,6 @@
 
 #define ZAP_BATCH 64
 
-static struct kmem_cache *mm_cache;
-
 /* ---- clearing entries ------------------------------------------------------------------------ */
 
 /* Pages whose entries have been cleared, until the translations are forgotten. */
@@ -86,13 +84,13 @@ void vma_zap(struct vma *vma, u64 start, u64 end, bool copies)
 /* A new one without areas, in other things as @parent. NULL: out of memory. */
 static struct mm *mm_alloc(const struct mm *parent)
 {
-	struct mm *mm = kmem_cache_alloc(mm_cache, GFP_KERNEL);
+	struct mm *mm = kmalloc(sizeof(*mm), GFP_KERNEL);
 
 	if (!mm)
 		return NULL;
-	memset(mm, 0, offsetof(struct mm, total_pages));
+	memset(mm, 0, offsetof(struct mm, idle_tables));
 	if (mmu_create(&mm->mmu)) {
-		kmem_cache_free(mm_cache, mm);
+		kfree(mm);
 		return NULL;
 	}
 	atomic_set(&mm->users, 1);
@@ -101,8 +99,10 @@ static struct mm *mm_alloc(const struct mm *parent)
 	INIT_LIST_HEAD(&mm->dead);
 	mm->searched_from = USER_TOP;
 	mm->resident_pages = mm->file_pages = 0;
-	memcpy(&mm->total_pages, &parent->total_pages,
-	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, total_pages));
+	memcpy(&mm->idle_tables, &parent->idle_tables,
+	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, idle_tables));
+	if (mm->exe)
+		get_file(mm->exe);
 	return mm;
 }
 
@@ -117,19 +117,15 @@ void mm_put(struct mm *mm)
 {
 	if (!atomic_dec_and_test(&mm->users))
 		return;
-	for (unsigned index = 0; index < mm->area_count; index++) {
-		struct vma *vma = mm->areas[index];
-
-		vma_zap(vma, vma->start, vma->end, true);
-		vma_unlink(vma);
-		vma_free(vma);
-	}
+	down_write(&mm->lock);
+	vma_remove(mm, 0, USER_TOP);
+	mm_write_unlock(mm);
 	ASSERT(!mm->resident_pages && !mm->file_pages);
 	mmu_destroy(&mm->mmu);
 	if (mm->exe)
 		fput(mm->exe);
 	kfree(mm->areas);
-	kmem_cache_free(mm_cache, mm);
+	kfree(mm);
 }
 
 /* ---- fork ------------------------------------------------------------------------------------ */
@@ -182,21 +178,17 @@ static int copy_entries(struct mm *child, struct mm *parent)
 
 struct mm *mm_fork(struct mm *parent)
 {
-	guard(write, &parent->lock);
-	struct mm *child = mm_alloc(parent);
-	if (!child)
-		return NULL;
-	if (child->exe)
-		get_file(child->exe);
-	if (vmas_fork(child, parent) || copy_entries(child, parent)) {
-		mm_put(child);
-		return NULL;
-	}
-	return child;
-}
+	int error = 0;
 
-void vm_init(void)
-{
-	mm_cache = kmem_cache_create("mm", sizeof(struct mm), 64, 0);
-	vma_init();
+	down_write(&parent->lock);
+	struct mm *child = mm_alloc(parent);
+	for (unsigned index = 0; child && !error && index < parent->area_count; index++)
+		error = vma_insert(child, index, parent->areas[index]);
+	if (child && !error)
+		error = copy_entries(child, parent);
+	up_write(&parent->lock);
+	if (!error)
+		return child;
+	mm_put(child);
+	return NULL;
 }

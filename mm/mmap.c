@@ -9,7 +9,6 @@
 #include "mm/vm_internal.h"
 
 #define IDLE_TABLES_MAX 32
-#define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
 
 DEFINE_GUARD(mm_write, struct mm, down_write(&object->lock), mm_write_unlock)
 
@@ -20,10 +19,7 @@ static int unmap_range(struct mm *mm, u64 start, u64 end)
 {
 	if (range_is_free(mm, start, end))
 		return 0;
-	unsigned first = (unsigned)TRY(vma_carve(mm, start, end)), behind = first;
-	for (; behind < mm->area_count && mm->areas[behind]->start < end; behind++)
-		vma_zap(mm->areas[behind], mm->areas[behind]->start, mm->areas[behind]->end, true);
-	vma_take_out(mm, first, behind);
+	TRY(vma_remove(mm, start, end));
 	/* Tables without an area stay for the next one, which often comes at once, up to a number
 	 * that keeps freeing them cheap however many areas there are. */
 	u64 spans = (end - 1) / MMU_SLOTS_SPAN - start / MMU_SLOTS_SPAN;
@@ -95,12 +91,12 @@ static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct
 
 	if (map_flags & MAP_LOCKED) /* as if RLIMIT_MEMLOCK were 0 */
 		return -EPERM;
-	if (type != MAP_PRIVATE && (type != MAP_SHARED || !file))
+	if (map_flags & MAP_32BIT || (type != MAP_PRIVATE && (type != MAP_SHARED || !file)))
 		return type == MAP_SHARED_VALIDATE && file ? -EOPNOTSUPP : -EINVAL;
-	*flags = (prot & PROT_ALL) | (map_flags & MAP_NEVER_WRITE ? 0 : VM_MAYWRITE) |
+	*flags = (prot & VM_RIGHTS) | (map_flags & MAP_NEVER_WRITE ? 0 : VM_MAYWRITE) |
 		 (type == MAP_SHARED ? VM_SHARED : 0);
 	if (map_flags & MAP_GROWSDOWN)
-		*flags |= VM_GROWSDOWN | (map_flags & MAP_STACK ? VM_STACK : 0);
+		*flags |= VM_GROWSDOWN;
 	if (file)
 		return check_file(file, flags);
 	/* what could never be backed is refused, as Linux's overcommit 0 does */
@@ -130,8 +126,7 @@ static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_f
 		return -EEXIST;
 	if (fixed)
 		return unmap_range(mm, address, address + length) ? -ENOMEM : (s64)address;
-	return find_free_range(mm, length,
-			       map_flags & MAP_32BIT ? min(mm->mmap_top, GB(2)) : mm->mmap_top);
+	return find_free_range(mm, length);
 }
 
 s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags,
@@ -204,7 +199,7 @@ s64 sys_mprotect(u64 start, u64 length, u32 prot)
 	u64 end = start + page_round_up(length);
 	struct mm *mm = current->mm;
 
-	if (start & (PAGE_SIZE - 1) || prot & ~(unsigned)PROT_ALL)
+	if (start & (PAGE_SIZE - 1) || prot & ~VM_RIGHTS)
 		return -EINVAL;
 	if (!length)
 		return 0;
@@ -218,7 +213,7 @@ s64 sys_mprotect(u64 start, u64 length, u32 prot)
 	for (unsigned index = (unsigned)TRY(vma_carve(mm, start, last));
 	     index < mm->area_count && mm->areas[index]->start < last; index++) {
 		struct vma *vma = mm->areas[index];
-		unsigned flags = (vma->flags & ~(unsigned)PROT_ALL) | prot;
+		unsigned flags = (vma->flags & ~VM_RIGHTS) | prot;
 		int refused = may_change(vma, flags);
 
 		if (refused) {
@@ -295,7 +290,7 @@ static s64 move_area(struct mm *mm, u64 from, u64 length, u64 new_length, u64 to
 	moved = *vma;
 	moved.start = to;
 	moved.end = to + new_length;
-	TRY(vma_insert(mm, &moved));
+	TRY(vma_insert(mm, area_index(mm, to), &moved));
 	lock_area_mapping(vma);
 	spin_lock(&mm->page_table_lock);
 	visit_entries(mm, from, from + length, move_entry, &move);
@@ -338,7 +333,7 @@ s64 sys_mremap(u64 from, u64 old_length, u64 new_length, u32 flags, u64 to)
 	}
 	if (!(flags & MREMAP_MAYMOVE))
 		return -ENOMEM;
-	to = (u64)TRY(find_free_range(mm, new_length, mm->mmap_top));
+	to = (u64)TRY(find_free_range(mm, new_length));
 	return move_area(mm, from, old_length, new_length, to);
 }
 

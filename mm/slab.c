@@ -45,7 +45,7 @@ struct kmem_cache {
 
 static LIST_HEAD(caches); /* complete after boot */
 static struct kmem_cache cache_cache;
-static struct kmem_cache kmalloc_caches[13]; /* 8, 16, 32 ... 8192, and 96 and 192 */
+static struct kmem_cache kmalloc_caches[11]; /* 8, 16, 32 ... 8192 */
 
 static void **free_link(void *object)
 {
@@ -324,8 +324,6 @@ void *kmalloc(size_t size, unsigned gfp)
 	if (likely(size <= KMALLOC_SLAB_MAX)) {
 		unsigned index = size > 8 ? fls64(size - 1) - 3 : 0;
 
-		if (size <= 192 && size > 64 && (size <= 96 || size > 128))
-			index = size <= 96 ? 11 : 12;
 		return kmem_cache_alloc(&kmalloc_caches[index], gfp);
 	}
 	unsigned order = fls64((size - 1) >> PAGE_SHIFT);
@@ -391,9 +389,9 @@ void slab_init(void)
 
 	cache_setup(&cache_cache, "kmem_cache", sizeof(struct kmem_cache), 64, 0);
 	for (unsigned i = 0; i < ARRAY_SIZE(kmalloc_caches); i++) {
-		u32 size = i < 11 ? 8u << i : 96u * (i - 10);
+		u32 size = 8u << i;
 
 		snprintf(names[i], sizeof(names[i]), "kmalloc-%u", size);
-		cache_setup(&kmalloc_caches[i], names[i], size, i < 11 ? size : 8, 0);
+		cache_setup(&kmalloc_caches[i], names[i], size, size, 0);
 	}
 }

@@ -30,10 +30,10 @@ struct file;
 #define VM_READ (1u << 0)
 #define VM_WRITE (1u << 1)
 #define VM_EXEC (1u << 2)
+#define VM_RIGHTS (VM_READ | VM_WRITE | VM_EXEC)
 #define VM_SHARED (1u << 3)
 #define VM_MAYWRITE (1u << 5)
 #define VM_GROWSDOWN (1u << 8)
-#define VM_STACK (1u << 9)
 
 struct vma {
 	u64 start, end;	    /* page aligned, end exclusive */
@@ -56,9 +56,9 @@ struct mm {
 	struct vma *last_hit;		    /* hint for find_vma(): any area, or NULL */
 	struct list_head dead;		    /* taken out; mm_write_unlock() frees them */
 	u64 searched_from, searched_length; /* hint for find_free_range() */
+	u64 total_pages, data_pages;	    /* of the areas: RLIMIT_AS, RLIMIT_DATA */
 
 	/* Under lock; what a fork copies. */
-	u64 total_pages, data_pages; /* of the areas: RLIMIT_AS, RLIMIT_DATA */
 	unsigned idle_tables;	     /* page tables that may have been left without an area ... */
 	u64 idle_last;		     /* ... the last of them: its address / MMU_SLOTS_SPAN */
 	u64 brk_start, brk_end;
@@ -99,5 +99,3 @@ u64 memory_limit(enum memory_limit kind);
  * makes the copy return early). Counts the task's minor_faults and major_faults.
  */
 int mm_fault(struct mm *mm, u64 address, unsigned access);
-
-void vm_init(void);

@@ -27,18 +27,12 @@ static inline bool is_data(unsigned flags)
 	return (flags & (VM_WRITE | VM_SHARED | VM_GROWSDOWN)) == VM_WRITE;
 }
 
-/* What entries of @vma allow at most. A file's page is written to only after it was marked dirty.
- */
-static inline unsigned vma_protection(const struct vma *vma)
-{
-	return vma->flags & (VM_READ | VM_WRITE | VM_EXEC);
-}
-/* The same for its pages' entries: what may be touched at all may be read; of an area that may be
- * written and run a page is the one until the next write fault and the other until the next fetch.
- */
+/* What entries of @vma allow at most: what may be touched at all may be read; of an area that may
+ * be written and run a page is the one until the next write fault and the other until the next
+ * fetch. A file's page is written to only after it was marked dirty. */
 static inline unsigned vma_page_rights(const struct vma *vma)
 {
-	unsigned rights = vma_protection(vma);
+	unsigned rights = vma->flags & VM_RIGHTS;
 
 	if (unlikely(rights & VM_EXEC))
 		return MMU_READ | MMU_EXEC;
@@ -105,30 +99,25 @@ static inline bool range_is_free(const struct mm *mm, u64 start, u64 end)
 
 /* Where the areas that follow one another from @start on without a hole end, at most @end. */
 u64 mapped_end(struct mm *mm, u64 start, u64 end);
-/* The highest free stretch of @length below @top: its address, or -ENOMEM. */
-s64 find_free_range(struct mm *mm, u64 length, u64 top);
+/* The highest free stretch of @length below mm->mmap_top: its address, or -ENOMEM. */
+s64 find_free_range(struct mm *mm, u64 length);
 
-/* A new area as @wanted says, with a reference to its file; nothing may be there. vma_add(): as
- * part of its neighbours if nothing but the bounds tells them apart. 0 or -ENOMEM. */
-int vma_insert(struct mm *mm, const struct vma *wanted);
+/* A new area as @wanted says, with a reference to its file; nothing may be there. vma_insert(): at
+ * this index; vma_add(): as part of its neighbours if nothing but the bounds tells them apart. 0 or
+ * -ENOMEM. */
+int vma_insert(struct mm *mm, unsigned index, const struct vma *wanted);
 int vma_add(struct mm *mm, const struct vma *wanted);
 /* Make [start, end) a whole number of areas: the index of the first, or -ENOMEM. */
 int vma_carve(struct mm *mm, u64 start, u64 end);
 /* Join the areas of [start, end] where nothing but the bounds tells them apart. */
 void vma_merge(struct mm *mm, u64 start, u64 end);
-/* The areas with these indices leave, for mm->dead. */
-void vma_take_out(struct mm *mm, unsigned first, unsigned behind);
+/* All areas leave [start, end) with their pages, for mm->dead: 0, or -ENOMEM (nothing was changed).
+ */
+int vma_remove(struct mm *mm, u64 start, u64 end);
 void mm_write_unlock(struct mm *mm); /* up_write(), then free what was taken out; may sleep */
 /* Move bounds of @vma into free space, or back; change its flags. */
 void vma_set_bounds(struct vma *vma, u64 start, u64 end);
 void vma_set_flags(struct vma *vma, unsigned flags);
-/* Copies of all areas of @parent, which is locked, for the empty @child: 0 or -ENOMEM. */
-int vmas_fork(struct mm *child, struct mm *parent);
-/* On its file's list, and off it. */
-void vma_link(struct vma *vma);
-void vma_unlink(struct vma *vma);
-void vma_free(struct vma *vma); /* drops its reference: without mm->lock, may sleep */
-void vma_init(void);
 
 /* ---- mm.c ------------------------------------------------------------------------------------ */
 

@@ -12,13 +12,6 @@
  */
 #include "mm/vm_internal.h"
 
-static struct kmem_cache *vma_cache;
-
-void vma_init(void)
-{
-	vma_cache = kmem_cache_create("vm_area", sizeof(struct vma), 8, 0);
-}
-
 /* ---- finding --------------------------------------------------------------------------------- */
 
 unsigned area_index(const struct mm *mm, u64 address)
@@ -61,109 +54,45 @@ u64 mapped_end(struct mm *mm, u64 start, u64 end)
 }
 
 /* All free stretches from mm->searched_from on are shorter than mm->searched_length. */
-s64 find_free_range(struct mm *mm, u64 length, u64 top)
+s64 find_free_range(struct mm *mm, u64 length)
 {
-	bool usual = top == mm->mmap_top;
-	u64 from = usual && length >= mm->searched_length ? mm->searched_from : top;
+	u64 from = length >= mm->searched_length ? mm->searched_from : mm->mmap_top;
 
 	for (unsigned index = area_index(mm, from) + 1; index--;) {
 		const struct vma *vma = index < mm->area_count ? mm->areas[index] : NULL;
-		u64 floor = index ? mm->areas[index - 1]->end : LOWEST_ADDRESS, high = top;
+		u64 floor = index ? mm->areas[index - 1]->end : LOWEST_ADDRESS;
+		u64 high = vma ? min(mm->mmap_top, vma->start) : mm->mmap_top;
 
-		if (vma)
-			high = min(top, vma->start);
 		if (vma && vma->flags & VM_GROWSDOWN)
 			high -= min(high, STACK_GAP);
 		if (high < floor + length)
 			continue;
-		if (usual) {
-			mm->searched_from = high - length;
-			mm->searched_length = length;
-		}
-		return (s64)(high - length);
+		mm->searched_length = length;
+		return (s64)(mm->searched_from = high - length);
 	}
 	return -ENOMEM;
 }
 
-/* ---- making and freeing ---------------------------------------------------------------------- */
+/* ---- coming and leaving ---------------------------------------------------------------------- */
 
-/* A copy in no list, with a reference to its file. NULL: out of memory. */
-static struct vma *vma_copy(struct mm *mm, const struct vma *old)
+/* The pages of @vma count, or (@sign: -1) no longer. */
+static inline void account(const struct vma *vma, int sign)
 {
-	struct vma *vma = kmem_cache_alloc(vma_cache, GFP_KERNEL);
-
-	if (!vma)
-		return NULL;
-	*vma = *old;
-	vma->mm = mm;
-	if (vma->file)
-		get_file(vma->file);
-	return vma;
-}
-
-void vma_free(struct vma *vma)
-{
-	if (vma->file)
-		fput(vma->file);
-	kmem_cache_free(vma_cache, vma);
-}
-
-void mm_write_unlock(struct mm *mm)
-{
-	struct vma *vma, *next;
-	LIST_HEAD(dead);
-
-	while (!list_empty(&mm->dead))
-		list_move(mm->dead.next, &dead);
-	up_write(&mm->lock);
-	list_for_each_entry_safe (vma, next, &dead, link)
-		vma_free(vma);
-}
-
-/* @vma gets (or loses: negative) so many bytes. */
-static void account(const struct vma *vma, s64 bytes)
-{
-	u64 pages = (u64)(bytes >> PAGE_SHIFT);
+	u64 pages = (u64)sign * ((vma->end - vma->start) >> PAGE_SHIFT);
 
 	vma->mm->total_pages += pages;
 	if (is_data(vma->flags))
 		vma->mm->data_pages += pages;
 }
 
-static s64 vma_bytes(const struct vma *vma)
-{
-	return (s64)(vma->end - vma->start);
-}
-
-void vma_link(struct vma *vma)
-{
-	if (!vma->mapping)
-		return;
-	spin_lock(&vma->mapping->vma_lock);
-	list_add(&vma->link, &vma->mapping->vmas);
-	spin_unlock(&vma->mapping->vma_lock);
-}
-
-void vma_unlink(struct vma *vma)
-{
-	if (!vma->mapping)
-		return;
-	spin_lock(&vma->mapping->vma_lock);
-	list_del(&vma->link);
-	spin_unlock(&vma->mapping->vma_lock);
-}
-
-/* Room for one more area: 0 or -ENOMEM. */
-static int make_room(struct mm *mm)
+/* Room for more areas: 0 or -ENOMEM. */
+static noinline int make_room(struct mm *mm)
 {
 	unsigned room = max(2 * mm->area_room, 16u);
 
-	if (likely(mm->area_count < mm->area_room))
-		return 0;
-	struct vma **areas =
-		mm->area_room < AREAS_MAX ? kmalloc(room * sizeof(*areas), GFP_KERNEL) : NULL;
-	if (!areas)
+	if (room > AREAS_MAX)
 		return -ENOMEM;
+	struct vma **areas = TRY_PTR(kmalloc(room * sizeof(*areas), GFP_KERNEL));
 	memcpy(areas, mm->areas, mm->area_count * sizeof(*areas));
 	kfree(mm->areas);
 	mm->areas = areas;
@@ -171,28 +100,34 @@ static int make_room(struct mm *mm)
 	return 0;
 }
 
-static void place(struct mm *mm, unsigned index, struct vma *vma)
+int vma_insert(struct mm *mm, unsigned index, const struct vma *wanted)
 {
+	if (unlikely(mm->area_count == mm->area_room))
+		TRY(make_room(mm));
+	struct vma *vma = TRY_PTR(kmalloc(sizeof(*vma), GFP_KERNEL));
+	*vma = *wanted;
+	vma->mm = mm;
+	if (vma->file)
+		get_file(vma->file);
+	account(vma, 1);
 	for (unsigned i = mm->area_count++; i > index; i--)
 		mm->areas[i] = mm->areas[i - 1];
 	mm->areas[index] = vma;
-}
-
-int vma_insert(struct mm *mm, const struct vma *wanted)
-{
-	TRY(make_room(mm));
-	struct vma *vma = TRY_PTR(vma_copy(mm, wanted));
-	place(mm, area_index(mm, vma->start), vma);
-	account(vma, vma_bytes(vma));
-	vma_link(vma);
+	lock_area_mapping(vma);
+	if (vma->mapping)
+		list_add(&vma->link, &vma->mapping->vmas);
+	unlock_area_mapping(vma);
 	return 0;
 }
 
 /* @vma leaves, but for its place in the array. */
-static void leave(struct vma *vma)
+static inline void leave(struct vma *vma)
 {
-	account(vma, -vma_bytes(vma));
-	vma_unlink(vma);
+	account(vma, -1);
+	lock_area_mapping(vma);
+	if (vma->mapping)
+		list_del(&vma->link);
+	unlock_area_mapping(vma);
 	list_add(&vma->link, &vma->mm->dead);
 }
 
@@ -208,45 +143,64 @@ static void close_up(struct mm *mm, unsigned first, unsigned behind)
 		max(mm->searched_from, first < mm->area_count ? mm->areas[first]->start : USER_TOP);
 }
 
-void vma_take_out(struct mm *mm, unsigned first, unsigned behind)
+int vma_remove(struct mm *mm, u64 start, u64 end)
 {
-	for (unsigned index = first; index < behind; index++)
-		leave(mm->areas[index]);
+	unsigned first = (unsigned)TRY(vma_carve(mm, start, end)), behind = first;
+
+	for (; behind < mm->area_count && mm->areas[behind]->start < end; behind++) {
+		struct vma *vma = mm->areas[behind];
+
+		vma_zap(vma, vma->start, vma->end, true);
+		leave(vma);
+	}
 	close_up(mm, first, behind);
+	return 0;
+}
+
+void mm_write_unlock(struct mm *mm)
+{
+	struct vma *vma, *next;
+	LIST_HEAD(dead);
+
+	list_add(&dead, &mm->dead); /* takes its place */
+	list_del_init(&mm->dead);
+	up_write(&mm->lock);
+	list_for_each_entry_safe (vma, next, &dead, link) {
+		if (vma->file)
+			fput(vma->file);
+		kfree(vma);
+	}
 }
 
 /* ---- changing -------------------------------------------------------------------------------- */
 
 void vma_set_bounds(struct vma *vma, u64 start, u64 end)
 {
-	account(vma, (s64)(end - start) - vma_bytes(vma));
+	account(vma, -1);
 	lock_area_mapping(vma);
 	vma->page_offset += (pgoff_t)((s64)(start - vma->start) >> PAGE_SHIFT);
 	vma->start = start;
 	vma->end = end;
 	unlock_area_mapping(vma);
+	account(vma, 1);
 }
 
 void vma_set_flags(struct vma *vma, unsigned flags)
 {
-	account(vma, -vma_bytes(vma));
+	account(vma, -1);
 	vma->flags = flags;
-	account(vma, vma_bytes(vma));
+	account(vma, 1);
 }
 
+/* In this order each page is always in an area. */
 static int split(struct mm *mm, unsigned index, u64 address)
 {
-	struct vma *lower = mm->areas[index];
+	struct vma *lower = mm->areas[index], upper = *lower;
 
-	TRY(make_room(mm));
-	struct vma *upper = TRY_PTR(vma_copy(mm, lower));
-	lock_area_mapping(lower);
-	upper->page_offset = vma_page_index(lower, address);
-	if (upper->mapping)
-		list_add(&upper->link, &upper->mapping->vmas);
-	upper->start = lower->end = address;
-	unlock_area_mapping(lower);
-	place(mm, index + 1, upper);
+	upper.page_offset = vma_page_index(lower, address);
+	upper.start = address;
+	TRY(vma_insert(mm, index + 1, &upper));
+	vma_set_bounds(lower, lower->start, address);
 	return 0;
 }
 
@@ -292,29 +246,7 @@ void vma_merge(struct mm *mm, u64 start, u64 end)
 
 int vma_add(struct mm *mm, const struct vma *wanted)
 {
-	unsigned index = area_index(mm, wanted->start);
-	struct vma *below = index ? mm->areas[index - 1] : NULL;
-	struct vma *above = index < mm->area_count ? mm->areas[index] : NULL;
-
-	if (above && can_join(wanted, above))
-		vma_set_bounds(above, wanted->start, above->end);
-	else if (below && can_join(below, wanted))
-		vma_set_bounds(below, below->start, wanted->end);
-	else
-		return vma_insert(mm, wanted);
+	TRY(vma_insert(mm, area_index(mm, wanted->start), wanted));
 	vma_merge(mm, wanted->start, wanted->end);
-	return 0;
-}
-
-int vmas_fork(struct mm *child, struct mm *parent)
-{
-	child->areas = TRY_PTR(kmalloc(parent->area_room * sizeof(*child->areas), GFP_KERNEL));
-	child->area_room = parent->area_room;
-	for (unsigned index = 0; index < parent->area_count; index++) {
-		struct vma *copy = TRY_PTR(vma_copy(child, parent->areas[index]));
-
-		child->areas[child->area_count++] = copy;
-		vma_link(copy);
-	}
 	return 0;
 }

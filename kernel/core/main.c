@@ -13,7 +13,6 @@
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
-#include "mm/vm.h"
 
 __noreturn void kernel_main(u32 magic, phys_addr_t info);
 
@@ -43,7 +42,6 @@ void kernel_main(u32 magic, phys_addr_t info)
 	boot_release_memory();
 	slab_init();
 	page_cache_init();
-	vm_init();
 	timers_init();
 	arch_irq_init();
 	time_init();

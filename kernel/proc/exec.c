@@ -146,7 +146,7 @@ static int make_stack(struct program *program)
 	program->lowest =
 		program->sp - max(min(limit / 4, STRINGS_SIZE_MAX), (u64)STRING_SIZE_MAX);
 	TRY(mm_map(mm, top - STACK_INITIAL, STACK_INITIAL, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_GROWSDOWN | MAP_STACK, NULL, 0));
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_GROWSDOWN, NULL, 0));
 	return 0;
 }
 

@@ -317,7 +317,7 @@ static void map_line(struct text *out, const struct mm *mm, const struct vma *vm
 		text_printf(out, "%*s", (int)(73 - before), "");
 	if (vma->file)
 		proc_show_path(out, &vma->file->path);
-	else if (vma->flags & VM_STACK)
+	else if (vma->end == mm->stack_top)
 		text_printf(out, "[stack]");
 	else if (vma->start <= mm->brk_end && vma->end >= mm->brk_start &&
 		 mm->brk_end > mm->brk_start)

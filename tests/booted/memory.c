@@ -187,9 +187,6 @@ static void hints(void)
 	q = mmap(p, PAGE, RW, ANON, -1, 0);		/* taken: elsewhere */
 	CHECK(q != MAP_FAILED && q != p);
 	CHECK(munmap(p, PAGE) == 0 && munmap(q, PAGE) == 0);
-	q = mmap(NULL, PAGE, RW, ANON | MAP_32BIT, -1, 0);
-	CHECK(q != MAP_FAILED && (uintptr_t)q < 1UL << 31);
-	CHECK(munmap(q, PAGE) == 0);
 }
 
 static void protection(void)
