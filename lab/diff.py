@@ -32,10 +32,10 @@ STRACE_HOME = "/usr/local/lib/strace"
 # Calls that programs make as often as time, the other CPUs and the place of their memory have it (Linux's vDSO alone
 # makes ld.so ask for a page more), or that the vDSO answers without the kernel. They count where they fail.
 VARYING = {"clock_gettime", "gettimeofday", "time", "futex", "sched_yield", "restart_syscall", "rt_sigreturn"}
-VARYING |= {"mmap", "munmap", "mremap", "brk", "madvise"}
+VARYING |= {"mmap", "munmap", "brk", "madvise"}
 # What Chainwalk has not, by decision: libraries ask for it and do without. Said, but no difference where it refuses.
 REFUSED = {"ENOSYS", "EAFNOSUPPORT"}
-UNOFFERED = {"rseq", "socket", "connect"}
+UNOFFERED = {"rseq", "socket", "connect", "mremap"}
 FORKS = {"clone", "clone3", "fork", "vfork"}
 
 

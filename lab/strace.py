@@ -37,7 +37,7 @@ from lab.values import (
 )
 
 SHOWN = 32  # bytes of a buffer, elements of an array
-HEXADECIMAL_RESULTS = {"mmap", "brk", "mremap"}
+HEXADECIMAL_RESULTS = {"mmap", "brk"}
 
 
 def show_argument(call: Call, index: int, values: list[int], memory: dict[str, Any], result: int | None) -> str:
@@ -83,8 +83,6 @@ def shown_arguments(call: Call, values: list[int]) -> list[int]:
         drop.add(indices[-1])
     elif call.name == "fcntl" and values[1] in (1, 3, 9, 11, 1025, 1032, 1034):
         drop.add(2)
-    elif call.name == "mremap" and not values[3] & 2:
-        drop.add(4)
     elif call.name == "futex":
         unused = {0: (4, 5), 1: (3, 4, 5), 9: (4,), 10: (3, 4)}
         drop.update(unused.get(values[1] & 0x7F, ()))

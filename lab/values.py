@@ -103,7 +103,6 @@ BITS = {
     "access_t": _names("F_OK=0 R_OK=4 W_OK=2 X_OK=1"),
     "at_flags_t": AT_FLAGS,
     "protection_t": PROTECTION,
-    "mremap_flags_t": _names("MAYMOVE=1 FIXED=2 DONTUNMAP=4", "MREMAP_"),
     "msync_flags_t": _names("ASYNC=1 INVALIDATE=2 SYNC=4", "MS_"),
     "wait_options_t": _names("WNOHANG=1 WSTOPPED=2 WEXITED=4 WCONTINUED=8 WNOWAIT=0x1000000 __WALL=0x40000000"),
     "fallocate_t": _names(

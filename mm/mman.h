@@ -22,18 +22,8 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #define MAP_NEVER_WRITE 0x80000000u /* the kernel's own: nor by a later mprotect() */
 
-#define MREMAP_MAYMOVE 1
-
 #define MS_ASYNC 1
 #define MS_INVALIDATE 2
 #define MS_SYNC 4
 
-#define MADV_NORMAL 0
-#define MADV_RANDOM 1
-#define MADV_SEQUENTIAL 2
-#define MADV_WILLNEED 3
-#define MADV_DONTNEED 4
-#define MADV_FREE 8
-#define MADV_DONTDUMP 16
-#define MADV_DODUMP 17
-#define MADV_COLD 20
+#define MADV_DONTNEED 4 /* below it: NORMAL, RANDOM, SEQUENTIAL, WILLNEED */

@@ -1,6 +1,6 @@
 /*
- * mmap.c - the calls that change an address space or tell of it: mmap, munmap, mprotect, mremap,
- * brk, madvise, mincore, msync. Declared in vm.h.
+ * mmap.c - the calls that change an address space: mmap, munmap, mprotect, brk, madvise, msync.
+ * Declared in vm.h.
  *
  * Each changes areas and entries under mm->lock held for writing; what areas refer to (files) is
  * let go after it, since a last reference may need the locks of a file system.
@@ -248,159 +248,25 @@ s64 sys_brk(u64 new_end)
 	return (s64)(mm->brk_end = new_end);
 }
 
-/* ---- mremap ---------------------------------------------------------------------------------- */
+/* ---- madvise, msync -------------------------------------------------------------------------- */
 
-struct move {
-	struct mm *mm;
-	u64 distance;
-	bool failed;
-};
-
-/* Make the table that the entry will need, so that moving it there cannot fail. */
-static void make_table(pte_t *slot, u64 address, void *argument)
-{
-	struct move *move = argument;
-
-	if (!move->failed && !mmu_slot(&move->mm->mmu, address + move->distance, true))
-		move->failed = true;
-}
-
-static void move_entry(pte_t *slot, u64 address, void *argument)
-{
-	const struct move *move = argument;
-	pte_t pte = xchg(slot, 0);
-
-	*mmu_slot(&move->mm->mmu, address + move->distance, false) = pte;
-}
-
-/* What is at [from, from + length), in one area, moves to @to with its pages, and becomes
- * @new_length. */
-static s64 move_area(struct mm *mm, u64 from, u64 length, u64 new_length, u64 to)
-{
-	struct move move = {mm, to - from, false};
-	struct vma *vma, moved;
-
-	TRY(vma_carve(mm, from, from + length));
-	spin_lock(&mm->page_table_lock);
-	visit_entries(mm, from, from + length, make_table, &move);
-	spin_unlock(&mm->page_table_lock);
-	if (move.failed)
-		return -ENOMEM;
-	vma = find_vma(mm, from);
-	moved = *vma;
-	moved.start = to;
-	moved.end = to + new_length;
-	TRY(vma_insert(mm, area_index(mm, to), &moved));
-	lock_area_mapping(vma);
-	spin_lock(&mm->page_table_lock);
-	visit_entries(mm, from, from + length, move_entry, &move);
-	mmu_flush(&mm->mmu, from, from + length);
-	spin_unlock(&mm->page_table_lock);
-	unlock_area_mapping(vma);
-	unmap_range(mm, from, from + length);
-	vma_merge(mm, to, to + new_length);
-	return (s64)to;
-}
-
-s64 sys_mremap(u64 from, u64 old_length, u64 new_length, u32 flags, u64 to)
-{
-	struct mm *mm = current->mm;
-
-	old_length = page_round_up(old_length);
-	new_length = page_round_up(new_length);
-	if (flags & ~(unsigned)MREMAP_MAYMOVE || from & (PAGE_SIZE - 1) || !old_length ||
-	    !new_length || new_length > USER_TOP)
-		return -EINVAL;
-	guard(mm_write, mm);
-	struct vma *vma = find_vma(mm, from);
-	if (!vma || vma->start > from)
-		return -EFAULT;
-	if (new_length <= old_length) { /* over holes */
-		TRY(unmap_range(mm, from + new_length, from + old_length));
-		return (s64)from;
-	}
-	if (old_length > vma->end - from)
-		return -EFAULT;
-	u64 more = (new_length - old_length) >> PAGE_SHIFT;
-	if (!may_expand(mm, more, vma->flags) ||
-	    (is_data(vma->flags) && more > page_alloc_total_pages()))
-		return -ENOMEM;
-	if (from + old_length == vma->end && !pages_overflow(from, new_length) &&
-	    range_is_free(mm, vma->end, from + new_length)) {
-		vma_set_bounds(vma, vma->start, from + new_length);
-		vma_merge(mm, from, from + new_length);
-		return (s64)from;
-	}
-	if (!(flags & MREMAP_MAYMOVE))
-		return -ENOMEM;
-	to = (u64)TRY(find_free_range(mm, new_length));
-	return move_area(mm, from, old_length, new_length, to);
-}
-
-/* ---- madvise, mincore, msync ----------------------------------------------------------------- */
-
+/* Other advice than MADV_DONTNEED is taken by doing nothing: read-ahead and reclaim see for
+ * themselves how memory is used. */
 s64 sys_madvise(u64 address, u64 length, u32 advice)
 {
-	/* taken by doing nothing: read-ahead and reclaim see for themselves how memory is used */
-	const u64 ignored = BIT(MADV_NORMAL) | BIT(MADV_RANDOM) | BIT(MADV_SEQUENTIAL) |
-			    BIT(MADV_WILLNEED) | BIT(MADV_COLD) | BIT(MADV_DONTDUMP) |
-			    BIT(MADV_DODUMP);
-	/* also for MADV_FREE: what is read then is either old or zero, here always zero */
-	bool drop = advice == MADV_DONTNEED || advice == MADV_FREE;
 	u64 end = address + page_round_up(length);
 	struct mm *mm = current->mm;
 
-	if (address & (PAGE_SIZE - 1) || (length && end <= address) ||
-	    !(drop || (advice < 64 && BIT(advice) & ignored)))
+	if (address & (PAGE_SIZE - 1) || (length && end <= address) || advice > MADV_DONTNEED)
 		return -EINVAL;
 	guard(read, &mm->lock);
 	for_each_area (index, mm, address, end) {
 		struct vma *vma = mm->areas[index];
 
-		if (!drop)
-			break;
-		if (advice == MADV_FREE && vma->mapping)
-			return -EINVAL;
-		vma_zap(vma, max(address, vma->start), min(end, vma->end), true);
+		if (advice == MADV_DONTNEED)
+			vma_zap(vma, max(address, vma->start), min(end, vma->end), true);
 	}
 	return mapped_end(mm, address, end) < end ? -ENOMEM : 0;
-}
-
-/* Is the page at @address in memory? 0, 1, or -ENOMEM: it is not mapped. */
-static int page_resident(struct mm *mm, u64 address)
-{
-	guard(read, &mm->lock);
-	const struct vma *vma = find_vma(mm, address);
-	if (!vma || vma->start > address)
-		return -ENOMEM;
-	spin_lock(&mm->page_table_lock);
-	const pte_t *slot = mmu_slot(&mm->mmu, address, false);
-	int resident = slot && pte_present(*slot);
-	spin_unlock(&mm->page_table_lock);
-	if (resident || !vma->mapping)
-		return resident;
-	struct page *page = find_get_page(vma->mapping, vma_page_index(vma, address));
-	if (!page)
-		return 0;
-	resident = page_uptodate(page);
-	put_page(page);
-	return resident;
-}
-
-s64 sys_mincore(u64 address, u64 length, u8 *resident)
-{
-	if (address & (PAGE_SIZE - 1))
-		return -EINVAL;
-	if (pages_overflow(address, length))
-		return -ENOMEM;
-	for (u64 end = address + length; address < end; address += PAGE_SIZE, resident++) {
-		int there = TRY(page_resident(current->mm, address));
-
-		if (fatal_signal_pending(current) || put_user((u8)there, resident))
-			return -EFAULT;
-		cond_resched();
-	}
-	return 0;
 }
 
 s64 sys_msync(u64 address, u64 length, u32 flags)

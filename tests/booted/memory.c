@@ -356,26 +356,6 @@ static void area_grows_down(void)
 	CHECK(munmap(base, 1024 * PAGE) == 0);
 }
 
-static void resident(void)
-{
-	unsigned char there[64];
-	char *p = map(64, RW, ANON);
-
-	CHECK(p);
-	for (int i = 0; i < 64; i++)
-		p[i * PAGE] = 1;
-	CHECK(mincore(p, 64 * PAGE, there) == 0);
-	for (int i = 0; i < 64; i++)
-		CHECK(there[i] & 1);
-	CHECK(madvise(p + 8 * PAGE, 8 * PAGE, MADV_DONTNEED) == 0 &&
-	      mincore(p, 64 * PAGE, there) == 0);
-	CHECK((there[7] & 1) && !(there[8] & 1) && !(there[15] & 1) && (there[16] & 1));
-	CHECK_ERROR(mincore(p + 1, PAGE, there), EINVAL);
-	CHECK(munmap(p + 32 * PAGE, PAGE) == 0);
-	CHECK_ERROR(mincore(p, 64 * PAGE, there), ENOMEM);
-	CHECK(munmap(p, 64 * PAGE) == 0);
-}
-
 static void advice(void)
 {
 	char *p = map(16, RW, ANON);
@@ -385,8 +365,24 @@ static void advice(void)
 	CHECK(madvise(p + PAGE, 2 * PAGE, MADV_DONTNEED) == 0);
 	CHECK(p[0] == 9 && p[PAGE] == 0 && p[2 * PAGE + 5] == 0 && p[3 * PAGE] == 9);
 	CHECK(madvise(p, 16 * PAGE, MADV_SEQUENTIAL) == 0 && p[0] == 9);
-	CHECK(madvise(p, 16 * PAGE, MADV_FREE) == 0 && (p[0] == 9 || p[0] == 0));
 	CHECK(munmap(p, 16 * PAGE) == 0);
+}
+
+static char *filled(unsigned long pages)
+{
+	char *p = map(pages, RW, ANON);
+
+	for (unsigned long i = 0; p && i < pages; i++)
+		p[i * PAGE] = (char)(i + 1);
+	return p;
+}
+
+static int holds(const char *p, unsigned long pages)
+{
+	for (unsigned long i = 0; i < pages; i++)
+		if (p[i * PAGE] != (char)(i + 1))
+			return 0;
+	return 1;
 }
 
 /* ---- limits, counts, many areas -------------------------------------------------------------- */
@@ -411,7 +407,6 @@ static void limits_child(void)
 	CHECK(limited(RLIMIT_DATA, RLIM_INFINITY) == 0 && map(1, RW, ANON));
 	CHECK(limited(RLIMIT_AS, PAGE) == 0);
 	CHECK_ERROR(mmap(NULL, PAGE, PROT_READ, ANON, -1, 0), ENOMEM);
-	CHECK_ERROR(mremap(p, 16 * PAGE, 64 * PAGE, MREMAP_MAYMOVE), ENOMEM);
 	CHECK(munmap(p, 16 * PAGE) == 0);
 }
 
@@ -498,76 +493,6 @@ static void over_a_reservation(void)
 	CHECK(p[4 * PAGE] == 'x' && p[5 * PAGE] == 'f' && try_write(p + 4 * PAGE) == SIGSEGV);
 	CHECK_ERROR(mmap(p, PAGE, RW, ANON | 0x100000, -1, 0), EEXIST); /* FIXED_NOREPLACE */
 	CHECK(munmap(p, 16 * PAGE) == 0 && close(fd) == 0 && unlink("segments") == 0);
-}
-
-/* ---- mremap ---------------------------------------------------------------------------------- */
-
-static char *filled(unsigned long pages)
-{
-	char *p = map(pages, RW, ANON);
-
-	for (unsigned long i = 0; p && i < pages; i++)
-		p[i * PAGE] = (char)(i + 1);
-	return p;
-}
-
-static int holds(const char *p, unsigned long pages)
-{
-	for (unsigned long i = 0; i < pages; i++)
-		if (p[i * PAGE] != (char)(i + 1))
-			return 0;
-	return 1;
-}
-
-static void remap_size(void)
-{
-	char *p = filled(600), *q, *wall;
-
-	CHECK(p);
-	CHECK(mremap(p, 600 * PAGE, 300 * PAGE, 0) == p && holds(p, 300) &&
-	      try_read(p + 300 * PAGE) == SIGSEGV);
-	CHECK(mremap(p, 300 * PAGE, 400 * PAGE, 0) == p && holds(p, 300) && p[399 * PAGE] == 0);
-	wall = mmap(p + 400 * PAGE, PAGE, RW, ANON | MAP_FIXED, -1, 0);
-	CHECK(wall == p + 400 * PAGE);
-	mprotect(wall, PAGE, PROT_READ); /* another area, not one with p */
-	CHECK_ERROR(mremap(p, 400 * PAGE, 500 * PAGE, 0), ENOMEM);
-	q = mremap(p, 400 * PAGE, 2000 * PAGE, MREMAP_MAYMOVE);
-	CHECK(q != MAP_FAILED && q != p && holds(q, 300) && q[1999 * PAGE] == 0);
-	CHECK(try_read(p) == SIGSEGV && try_read(wall) == 0);
-	CHECK(munmap(q, 2000 * PAGE) == 0 && munmap(wall, PAGE) == 0);
-}
-
-static void remap_move(void)
-{
-	char *p = filled(40), *place = map(4000, PROT_NONE, ANON), *q;
-
-	CHECK(p && place);
-	q = mremap(p + 10 * PAGE, 10 * PAGE, 20 * PAGE, MREMAP_MAYMOVE);
-	CHECK(q != MAP_FAILED && q[0] == 11 && q[9 * PAGE] == 20 && q[10 * PAGE] == 0);
-	CHECK(p[9 * PAGE] == 10 && p[20 * PAGE] == 21 && try_read(p + 10 * PAGE) == SIGSEGV);
-	CHECK_ERROR(mremap(q, 20 * PAGE, 20 * PAGE, MREMAP_FIXED, place), EINVAL);
-	CHECK_ERROR(mremap(q + 1, PAGE, PAGE, 0), EINVAL);
-	CHECK_ERROR(mremap(q, PAGE, 0, 0), EINVAL);
-	CHECK_ERROR(mremap(q, 40 * PAGE, 50 * PAGE, MREMAP_MAYMOVE), EFAULT);
-	CHECK_ERROR(mremap(p + 12 * PAGE, PAGE, PAGE, 0), EFAULT);
-	CHECK(munmap(place, 4000 * PAGE) == 0 && munmap(p, 40 * PAGE) == 0 &&
-	      munmap(q, 20 * PAGE) == 0);
-}
-
-static void remap_file(void)
-{
-	int fd = make_file("remap", 40);
-	char *p = mmap(NULL, 20 * PAGE, RW, MAP_SHARED, fd, 10 * PAGE), *q, c;
-
-	CHECK(fd >= 0 && p != MAP_FAILED && p[0] == 'k');
-	p[PAGE] = '!';
-	q = mremap(p, 20 * PAGE, 30 * PAGE, MREMAP_MAYMOVE);
-	CHECK(q != MAP_FAILED && q[0] == 'k' && q[PAGE] == '!' && q[29 * PAGE] == 'a' + 39 % 26);
-	q[2 * PAGE] = '?';
-	CHECK(munmap(q, 30 * PAGE) == 0);
-	CHECK(pread(fd, &c, 1, 12 * PAGE) == 1 && c == '?' && pread(fd, &c, 1, 11 * PAGE) == 1 &&
-	      c == '!');
-	close(fd);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -1117,16 +1042,12 @@ static const struct {
 	C(heap),
 	C(stack_grows),
 	C(area_grows_down),
-	C(resident),
 	C(advice),
 	C(limits),
 	C(fault_counts),
 	C(many_areas),
 	C(zero_device),
 	C(over_a_reservation),
-	C(remap_size),
-	C(remap_move),
-	C(remap_file),
 	C(file_private),
 	C(file_shared),
 	C(file_rights),

@@ -736,14 +736,6 @@ static long run_madvise(const struct argument *a)
 		       (size_t)a[2].number * PAGE, (int)a[3].number);
 }
 
-static long run_mremap(const struct argument *a)
-{
-	void *got = mremap(MAPPING(a[0].number % MAPPINGS), (size_t)a[1].number * PAGE,
-			   (size_t)a[2].number * PAGE, 0);
-
-	return got == MAP_FAILED ? -1 : 0;
-}
-
 /* Read the byte, or with @value write it; the number of the signal that came of it. */
 static int touch(volatile char *at, int *value, bool write)
 {
@@ -862,7 +854,6 @@ CALL_WORKS(pwritev)
 CALL_WORKS(statx)
 CALL_WORKS(faccessat2)
 CALL_WORKS(renameat2)
-CALL_WORKS(mremap)
 CALL_WORKS(sendfile)
 CALL_WORKS(mknod)
 
@@ -1057,7 +1048,6 @@ const struct kind kinds[] = {
 	{"mprotect", "palP", 'm', 4, run_mprotect, NULL},
 	{"msync", "palW", 'm', 4, run_msync, NULL},
 	{"madvise", "palR", 'm', 4, run_madvise, NULL},
-	{"mremap", "pll", 'm', 4, run_mremap, mremap_works},
 	{"peek", "pa", 'm', 16, run_peek, NULL},
 	{"poke", "pa", 'm', 16, run_poke, NULL},
 	{"mount", "XM", 't', 6, run_mount, mount_works},
