@@ -299,7 +299,7 @@ int simple_setattr(struct inode *inode, const struct iattr *attr)
 
 		WRITE_ONCE(inode->size, attr->size);
 		if (attr->size < old)
-			truncate_inode_pages(&inode->data, attr->size);
+			truncate_inode_pages(&inode->data, (u64)attr->size, FILE_END);
 	}
 	if (attr->valid & ATTR_UID)
 		inode->uid = attr->uid;

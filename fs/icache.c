@@ -236,7 +236,7 @@ static void evict(struct inode *inode)
 	if (inode->flags & I_HASHED)
 		remove_inode_hash(inode);
 	if (inode->data.nr_pages)
-		truncate_inode_pages(&inode->data, 0);
+		truncate_inode_pages(&inode->data, 0, FILE_END);
 	if (sb->op->evict_inode && inode->nlink == 0)
 		sb->op->evict_inode(inode);
 	if (sb->op->write_inode) { /* else it is never listed */

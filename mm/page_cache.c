@@ -282,16 +282,20 @@ int page_cache_flush(struct address_space *mapping)
  * twice.
  */
 
-/* The page, whose reference is taken over, loses its bytes from @from on; from 0: it goes. */
-static void truncate_page(struct address_space *mapping, struct page *page, unsigned from)
+/* The bytes [from, to) of the page, whose reference is taken over, go; if that is all, so does it.
+ */
+static void truncate_page(struct address_space *mapping, struct page *page, unsigned from,
+			  unsigned to)
 {
+	bool whole = to - from == PAGE_SIZE;
+
 	lock_page(page);
 	if (page->mapping == mapping) {
-		if (from)
-			memset((char *)page_address(page) + from, 0, PAGE_SIZE - from);
-		if (mapping->ops->invalidate)
+		if (!whole)
+			memset((char *)page_address(page) + from, 0, to - from);
+		if (to == PAGE_SIZE && mapping->ops->invalidate)
 			mapping->ops->invalidate(page, from);
-		if (!from) {
+		if (whole) {
 			clear_bit(PG_dirty_all, &page->flags);
 			remove_from_page_cache(page, false);
 		}
@@ -300,27 +304,31 @@ static void truncate_page(struct address_space *mapping, struct page *page, unsi
 	put_page(page);
 }
 
-void truncate_inode_pages(struct address_space *mapping, loff_t start)
+void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end)
 {
-	pgoff_t first = ((pgoff_t)start + PAGE_SIZE - 1) >> PAGE_SHIFT;
-	unsigned offset = (unsigned)(start & (loff_t)(PAGE_SIZE - 1));
-	bool mapped = !list_empty(&mapping->vmas);
+	/* the pages that go as a whole, if any */
+	pgoff_t first = (start + PAGE_SIZE - 1) >> PAGE_SHIFT, behind = end >> PAGE_SHIFT;
+	unsigned head = start & (PAGE_SIZE - 1), tail = end & (PAGE_SIZE - 1);
+	bool any = first < behind, copies = end == FILE_END;
 	struct page *page;
 
-	if (mapped)
-		mm_unmap_file(mapping, first, LAST_PAGE, true);
+	if (any && !list_empty(&mapping->vmas))
+		mm_unmap_file(mapping, first, behind - 1, copies);
 	if (!READ_ONCE(mapping->nr_pages))
 		return;
-	page = offset ? find_get_page(mapping, first - 1) : NULL;
-	if (page)
-		truncate_page(mapping, page, offset);
-	while ((page = next_page(mapping, &mapping->clean_pages, first, LAST_PAGE)) ||
-	       (page = next_page(mapping, &mapping->dirty_pages, first, LAST_PAGE))) {
-		truncate_page(mapping, page, 0);
+	if (head && (page = find_get_page(mapping, first - 1)))
+		truncate_page(mapping, page, head, first > behind ? tail : PAGE_SIZE);
+	if (tail && first <= behind && (page = find_get_page(mapping, behind)))
+		truncate_page(mapping, page, 0, tail);
+	while (any && ((page = next_page(mapping, &mapping->clean_pages, first, behind - 1)) ||
+		       (page = next_page(mapping, &mapping->dirty_pages, first, behind - 1)))) {
+		truncate_page(mapping, page, 0, PAGE_SIZE);
+		if (end != FILE_END && fatal_signal_pending(current))
+			break; /* what is inside the file readers may bring back for ever */
 		cond_resched();
 	}
-	if (mapped || !list_empty(&mapping->vmas))
-		mm_unmap_file(mapping, first, LAST_PAGE, true);
+	if (any && !list_empty(&mapping->vmas))
+		mm_unmap_file(mapping, first, behind - 1, copies);
 }
 
 void invalidate_inode_pages(struct address_space *mapping)

@@ -173,9 +173,10 @@ ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position);
  */
 struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
 			    pgoff_t wanted, struct page *page);
-/* Drop all pages from byte @start on (partial page: zeroed from there); unmaps them from processes.
- */
-void truncate_inode_pages(struct address_space *mapping, loff_t start);
+/* Drop the pages of [start, end) and unmap them from processes; of partial ones the bytes are
+ * zeroed. Up to FILE_END the copies that private areas made of them go, too. */
+#define FILE_END (1ULL << 63) /* behind the largest offset */
+void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end);
 /* Write all dirty pages of [start, end] out and wait: 0 or the first error. */
 int page_cache_sync(struct address_space *mapping, loff_t start, loff_t end);
 /* Start write-back of dirty pages without waiting. */

@@ -259,7 +259,7 @@ int ext2_fsync(struct file *file, bool data_only)
 /* No block may lie behind the end of the file. */
 static void drop_excess(struct inode *inode)
 {
-	truncate_inode_pages(&inode->data, inode->size);
+	truncate_inode_pages(&inode->data, (u64)inode->size, FILE_END);
 	ext2_truncate_blocks(inode, inode->size);
 }
 

@@ -339,7 +339,7 @@ static const struct address_space_operations page_operations = {
 static pgoff_t next_data(struct inode *inode, pgoff_t index)
 {
 	struct page *page = find_get_page(&inode->data, index);
-	pgoff_t next = 1ULL << (63 - PAGE_SHIFT); /* its offset is behind the largest loff_t */
+	pgoff_t next = FILE_END >> PAGE_SHIFT;
 	bool data = page && test_bit(PG_dirty, &page->flags);
 
 	if (page)
@@ -384,33 +384,6 @@ static int reserve(struct inode *inode, u64 start, u64 end)
 	return 0;
 }
 
-/* The range becomes a hole: whole pages go, parts of others are zeroed. */
-static int punch_hole(struct inode *inode, u64 start, u64 end)
-{
-	pgoff_t index = start >> PAGE_SHIFT;
-
-	mm_unmap_file(&inode->data, index, end >> PAGE_SHIFT, false);
-	while ((index = next_data(inode, index)) << PAGE_SHIFT < end) {
-		struct page *page = TRY_PTR(find_or_create_page(&inode->data, index));
-		u64 base = index++ << PAGE_SHIFT;
-		u64 from = max(start, base) - base, to = min(end, base + PAGE_SIZE) - base;
-
-		if (to - from == PAGE_SIZE) {
-			mm_unmap_file(&inode->data, page->index, page->index, false);
-			tmpfs_invalidate(page, 0);
-			remove_from_page_cache(page, false);
-		} else {
-			memset((char *)page_address(page) + from, 0, to - from);
-		}
-		unlock_page(page);
-		put_page(page);
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		cond_resched();
-	}
-	return 0;
-}
-
 static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length)
 {
 	u64 limit = super_of(inode)->limit[PAGES], end = (u64)(offset + length);
@@ -418,7 +391,10 @@ static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t 
 
 	if (!punch && limit && (u64)length >> PAGE_SHIFT > limit)
 		return -ENOSPC; /* before it has taken all there is */
-	TRY((punch ? punch_hole : reserve)(inode, (u64)offset, end));
+	if (punch)
+		truncate_inode_pages(&inode->data, (u64)offset, end);
+	else
+		TRY(reserve(inode, (u64)offset, end));
 	if (!(mode & FALLOC_FL_KEEP_SIZE) && (loff_t)end > inode->size)
 		inode->size = (loff_t)end;
 	inode->mtime = inode->ctime = current_time();
@@ -524,19 +500,10 @@ static int parse_options(const char *at, u64 values[OPTIONS])
 	return 0;
 }
 
-/* The limits alone may change, not below what is in use, nor where there were none. */
+/* The limits stay. */
 static int tmpfs_remount(struct super_block *sb, unsigned flags, const char *text)
 {
-	struct tmpfs_super *super = sb->private;
-	u64 values[OPTIONS] = {super->limit[PAGES], super->limit[INODES]};
-
-	TRY(parse_options(text, values));
-	for (int kind = PAGES; kind <= INODES; kind++)
-		if (values[kind] &&
-		    (!super->limit[kind] || values[kind] < (u64)atomic_read(&super->used[kind])))
-			return -EINVAL;
-	memcpy(super->limit, values, sizeof(super->limit));
-	return 0;
+	return *text ? -EINVAL : 0;
 }
 
 static const struct super_operations super_operations = {
