@@ -19,6 +19,7 @@ struct zap {
 	u64 start, end; /* of the entries */
 	bool exiting;	/* no CPU runs programs in it any more: nothing to forget */
 	bool shared;	/* the area's pages are written through */
+	bool copies;	/* pages of private areas that are no file's go, too */
 	unsigned count;
 	struct page *pages[ZAP_BATCH];
 };
@@ -34,11 +35,14 @@ static void zap_finish(struct zap *zap)
 static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 {
 	struct zap *zap = argument;
-	pte_t pte = xchg(slot, 0);
-	struct page *page = phys_to_page(pte_page(pte));
+	struct page *page = phys_to_page(pte_page(*slot));
+	bool file = !test_bit(PG_anon, &page->flags);
 
+	if (!file && !zap->copies)
+		return;
+	pte_t pte = xchg(slot, 0);
 	zap->mm->resident_pages--;
-	if (!test_bit(PG_anon, &page->flags)) {
+	if (file) {
 		zap->mm->file_pages--;
 		if (zap->shared && pte_dirty(pte))
 			note_dirty_entry(page);
@@ -56,12 +60,6 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 		zap_finish(zap);
 }
 
-static __always_inline void zap_file_entry(pte_t *slot, u64 address, void *argument)
-{
-	if (!test_bit(PG_anon, &phys_to_page(pte_page(*slot))->flags))
-		zap_entry(slot, address, argument);
-}
-
 void vma_zap(struct vma *vma, u64 start, u64 end, bool copies)
 {
 	struct zap zap;
@@ -69,12 +67,10 @@ void vma_zap(struct vma *vma, u64 start, u64 end, bool copies)
 	zap.mm = vma->mm;
 	zap.exiting = !atomic_read(&vma->mm->users);
 	zap.shared = vma->flags & VM_SHARED;
+	zap.copies = copies;
 	zap.count = 0;
 	guard(spinlock, &zap.mm->page_table_lock);
-	if (copies)
-		visit_entries(zap.mm, start, end, zap_entry, &zap);
-	else
-		visit_entries(zap.mm, start, end, zap_file_entry, &zap);
+	visit_entries(zap.mm, start, end, zap_entry, &zap);
 	if (zap.count)
 		zap_finish(&zap);
 }
