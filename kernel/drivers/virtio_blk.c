@@ -4,8 +4,8 @@
  * Virtio 1.0 ("modern") devices on PCI with MSI-X and one split queue. A request is a chain of
  * descriptors: header, data, status byte. The queue's descriptors are shared out among slots, as
  * many to each as the longest chain needs; a slot holds header and status of the request that it
- * has in flight. What finds no free slot waits in `waiting`, in order, until the interrupt has made
- * room, so submit never sleeps. Requests are completed by the interrupt, without the disk's lock.
+ * has in flight. Who submits waits for a free slot. Requests are completed by the interrupt, without
+ * the disk's lock.
  * Source: Virtual I/O Device (VIRTIO) Version 1.2, sections 2.7 (split virtqueues), 3.1 (start),
  * 4.1 (PCI), 5.2 (block devices).
  *
@@ -38,10 +38,6 @@ struct common_registers {
 #define NO_VECTOR 0xffff
 enum { ACKNOWLEDGE = 1, DRIVER = 2, DRIVER_OK = 4, FEATURES_OK = 8 }; /* status */
 
-/* The disk's configuration (5.2.4). */
-struct disk_registers {
-	u32 capacity[2]; /* in units of 512 bytes */
-};
 enum { READ_ONLY = 1 << 5, FLUSH = 1 << 9 }; /* features */
 enum { VERSION_1 = 1 };			     /* of their second word */
 
@@ -74,7 +70,7 @@ struct disk {
 	struct block_device block;
 	char name[8];
 	volatile struct common_registers *common;
-	volatile struct disk_registers *registers;
+	volatile u32 *capacity; /* two words, in units of 512 bytes (5.2.4) */
 	volatile u16 *notify;
 	u32 features;
 
@@ -88,8 +84,7 @@ struct disk {
 		u8 status; /* 0: well done */
 		struct block_request *request;
 	} slots[SLOTS_MAX];
-	unsigned free_slots;	  /* a bit for each */
-	struct list_head waiting; /* requests for which there was no slot */
+	unsigned free_slots; /* a bit for each */
 };
 
 static unsigned disk_count;
@@ -103,19 +98,23 @@ static void describe(struct descriptor *descriptor, const void *data, u32 length
 	descriptor->flags = (u16)flags;
 }
 
-/* Put @request into the queue; there is a free slot. Lock held. */
-static void enqueue(struct disk *disk, struct block_request *request)
+/* Put @request into the queue if there is a free slot: is there? */
+static bool enqueue(struct disk *disk, struct block_request *request)
 {
 	static const u32 types[] = {[BLOCK_READ] = 0, [BLOCK_WRITE] = 1, [BLOCK_FLUSH] = 4};
-	unsigned index = (unsigned)__builtin_ctz(disk->free_slots), first = index * PIECES_MAX;
 	unsigned flags = DESCRIPTOR_NEXT;
 	struct queue *queue = disk->queue;
+
+	guard(spinlock_irqsave, &disk->lock);
+	if (!disk->free_slots)
+		return false;
+	unsigned index = (unsigned)__builtin_ctz(disk->free_slots), first = index * PIECES_MAX;
 	struct descriptor *descriptor = &queue->descriptors[first];
 	struct slot *slot = &disk->slots[index];
 
 	disk->free_slots &= ~(1u << index);
 	*slot = (struct slot){.type = types[request->operation],
-			      .sector = request->operation == BLOCK_FLUSH ? 0 : request->sector,
+			      .sector = request->sector,
 			      .status = 0xff,
 			      .request = request};
 	describe(descriptor++, slot, HEADER_BYTES, flags);
@@ -127,42 +126,21 @@ static void enqueue(struct disk *disk, struct block_request *request)
 	describe(descriptor, &slot->status, 1, DESCRIPTOR_WRITE);
 	queue->available.ring[disk->available_index++ & (disk->queue_size - 1)] = (u16)first;
 	smp_store_release(&queue->available.index, disk->available_index);
+	return true;
 }
 
-/* Put in what waits and fits; is the device to be told? That is done without the lock: the register
- * is slow, and a virtual machine may hold this CPU up there. Lock held. */
-static bool start_waiting(struct disk *disk)
-{
-	u16 before = disk->available_index;
-
-	while (disk->free_slots && !list_empty(&disk->waiting)) {
-		struct block_request *request =
-			list_first_entry(&disk->waiting, struct block_request, link);
-
-		list_del(&request->link);
-		enqueue(disk, request);
-	}
-	return disk->available_index != before;
-}
-
+/* The device is told without the lock: the register is slow, and a virtual machine may hold this
+ * CPU up there. */
 static void disk_submit(struct block_device *device, struct block_request *request)
 {
 	struct disk *disk = device->driver;
-	unsigned long flags;
-	bool any;
 
-	request->status = 0;
-	if (request->operation == BLOCK_FLUSH ? !(disk->features & FLUSH)
-					      : !request->segment_count) {
+	if (request->operation == BLOCK_FLUSH && !(disk->features & FLUSH)) {
 		request->done(request);
 		return;
 	}
-	spin_lock_irqsave(&disk->lock, flags);
-	list_add_tail(&request->link, &disk->waiting);
-	any = start_waiting(disk);
-	spin_unlock_irqrestore(&disk->lock, flags);
-	if (any)
-		*disk->notify = 0;
+	wait_event(block_wait, enqueue(disk, request));
+	*disk->notify = 0;
 }
 
 static void disk_interrupt(void *argument)
@@ -171,10 +149,8 @@ static void disk_interrupt(void *argument)
 	struct queue *queue = disk->queue;
 	struct block_request *request, *next;
 	LIST_HEAD(finished);
-	unsigned long flags;
-	bool any;
 
-	spin_lock_irqsave(&disk->lock, flags);
+	spin_lock(&disk->lock);
 	while (disk->used_index != smp_load_acquire(&queue->used.index)) {
 		unsigned at = disk->used_index++ & (disk->queue_size - 1);
 		unsigned index = queue->used.ring[at].id / PIECES_MAX;
@@ -185,10 +161,7 @@ static void disk_interrupt(void *argument)
 		list_add_tail(&slot->request->link, &finished);
 		disk->free_slots |= 1u << index;
 	}
-	any = start_waiting(disk);
-	spin_unlock_irqrestore(&disk->lock, flags);
-	if (any)
-		*disk->notify = 0;
+	spin_unlock(&disk->lock);
 	list_for_each_entry_safe (request, next, &finished, link)
 		request->done(request);
 }
@@ -211,7 +184,7 @@ static void disk_interrupt(void *argument)
 enum { PCI_ID = 0x00, PCI_COMMAND = 0x04, PCI_HEADER_TYPE = 0x0e, PCI_BAR = 0x10 };
 enum { PCI_SECONDARY_BUS = 0x19, PCI_CAPABILITIES = 0x34 };
 enum { COMMAND_MEMORY = 2, COMMAND_MASTER = 4, COMMAND_NO_INTX = 0x400 };
-enum { HEADER_BRIDGE = 1, HEADER_MULTIFUNCTION = 0x80, BAR_64 = 4 };
+enum { HEADER_BRIDGE = 1, BAR_64 = 4 };
 enum { CAPABILITY_VENDOR = 0x09, CAPABILITY_MSIX = 0x11 };
 
 /* MSI-X: the capability's first register (id, next, control), and where it tells of the table. */
@@ -274,7 +247,7 @@ static const char *take_device(struct disk *disk, u32 function)
 	if (!registers[CAP_COMMON] || !registers[CAP_NOTIFY] || !registers[CAP_DEVICE])
 		return "no virtio 1.0 registers (disable-modern=off)";
 	disk->common = registers[CAP_COMMON];
-	disk->registers = registers[CAP_DEVICE];
+	disk->capacity = registers[CAP_DEVICE];
 	disk->common->queue_select = 0;
 	disk->notify = registers[CAP_NOTIFY] + disk->common->queue_notify * multiplier;
 	u32 table = msix ? pci_read(function, msix + MSIX_TABLE) : 0;
@@ -346,7 +319,6 @@ static void add_disk(u32 function, u32 id)
 	}
 	snprintf(disk->name, sizeof(disk->name), "vd%c", 'a' + disk_count);
 	spin_lock_init(&disk->lock, "virtio_blk");
-	INIT_LIST_HEAD(&disk->waiting);
 	const char *reason = take_device(disk, function) ?: start(disk);
 
 	if (reason) {
@@ -356,7 +328,7 @@ static void add_disk(u32 function, u32 id)
 	disk->block = (struct block_device){
 		.name = disk->name,
 		.dev = MKDEV(VIRTBLK_MAJOR, disk_count++ * MINORS_PER_DISK),
-		.sectors = disk->registers->capacity[0] | (u64)disk->registers->capacity[1] << 32,
+		.sectors = disk->capacity[0] | (u64)disk->capacity[1] << 32,
 		.read_only = disk->features & READ_ONLY,
 		.submit = disk_submit,
 		.driver = disk,
@@ -366,24 +338,14 @@ static void add_disk(u32 function, u32 id)
 		disk->block.read_only ? ", read-only" : "", disk->queue_size);
 }
 
-static void scan_bus(u32 bus)
-{
-	for (u32 at = 0; at < 32 * 8; at++) {
-		u32 function = bus << 16 | at << 8, id = pci_read(function, PCI_ID);
-		u8 type = pci_read8(function, PCI_HEADER_TYPE);
-
-		if (id != ~0u) {
-			add_disk(function, id);
-			if ((type & ~HEADER_MULTIFUNCTION) == HEADER_BRIDGE &&
-			    pci_read8(function, PCI_SECONDARY_BUS) > bus)
-				scan_bus(pci_read8(function, PCI_SECONDARY_BUS));
-		}
-		if (at % 8 == 0 && (id == ~0u || !(type & HEADER_MULTIFUNCTION)))
-			at += 7; /* no other function in this slot */
-	}
-}
-
+/* A function that is not there reads as ones. */
 void virtio_blk_init(void)
 {
-	scan_bus(0);
+	u32 last_bus = 0; /* that a bridge has been seen to lead to */
+
+	for (u32 function = 0; function >> 16 <= last_bus; function += 1 << 8) {
+		add_disk(function, pci_read(function, PCI_ID));
+		if ((pci_read8(function, PCI_HEADER_TYPE) & 0x7f) == HEADER_BRIDGE)
+			last_bus = max(last_bus, (u32)pci_read8(function, PCI_SECONDARY_BUS));
+	}
 }
