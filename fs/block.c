@@ -1,6 +1,6 @@
 /*
- * block.c - the registry of block devices, requests, synchronous I/O, and reads and writes of
- * /dev/NAME. See block.h.
+ * block.c - the registry of block devices, requests, and reads and writes of /dev/NAME. See
+ * block.h.
  *
  * Locks: devices_lock guards the list of devices, which only grows. Requests to different devices
  * share no lock: they come from a slab, whose free objects lie with the CPUs.
@@ -58,8 +58,8 @@ static struct kmem_cache *request_slab;
 static struct block_request reserve; /* for when memory is gone */
 static unsigned long reserve_used;
 
-struct block_request *block_request_get(struct block_device *device, enum block_operation operation,
-					sector_t sector, void (*done)(struct block_request *))
+static struct block_request *request_get(struct block_device *device,
+					 enum block_operation operation, sector_t sector)
 {
 	struct block_request *request =
 		kmem_cache_alloc(request_slab, GFP_KERNEL | GFP_NOWARN);
@@ -74,7 +74,7 @@ struct block_request *block_request_get(struct block_device *device, enum block_
 	request->sector = sector;
 	request->sectors = 0;
 	request->status = 0;
-	request->done = done;
+	request->private = NULL;
 	return request;
 }
 
@@ -83,20 +83,25 @@ bool block_request_is_reserve(const struct block_request *request)
 	return request == &reserve;
 }
 
-bool block_request_add(struct block_request *request, sector_t sector, void *data, u32 length)
+struct block_request *block_request_add(struct block_request *request, struct block_device *device,
+					enum block_operation operation, sector_t sector, void *data,
+					u32 length)
 {
-	struct block_segment *last = &request->segments[request->segment_count - 1];
+	struct block_segment *last = request ? &request->segments[request->segment_count - 1] : NULL;
+	bool continues = request && request->device == device &&
+			 sector == request->sector + request->sectors;
 
-	if (sector != request->sector + request->sectors)
-		return false;
-	if (request->segment_count && (char *)last->data + last->length == (char *)data)
+	if (continues && (char *)last->data + last->length == (char *)data) {
 		last->length += length;
-	else if (request->segment_count < BLOCK_MAX_SEGMENTS)
+	} else {
+		if (!continues || request->segment_count == BLOCK_MAX_SEGMENTS) {
+			submit_block_request(request);
+			request = request_get(device, operation, sector);
+		}
 		request->segments[request->segment_count++] = (struct block_segment){data, length};
-	else
-		return false;
+	}
 	request->sectors += length / SECTOR_SIZE;
-	return true;
+	return request;
 }
 
 void submit_block_request(struct block_request *request)
@@ -133,9 +138,9 @@ void block_request_end(struct block_request *request)
 	wake_up(&block_wait);
 }
 
-/* ---- synchronous I/O ------------------------------------------------------------------------- */
+/* ---- flushing -------------------------------------------------------------------------------- */
 
-static void sync_done(struct block_request *request)
+static void flush_done(struct block_request *request)
 {
 	int *result = request->private, status = request->status;
 
@@ -143,23 +148,16 @@ static void sync_done(struct block_request *request)
 	block_request_end(request);
 }
 
-int block_io(struct block_device *device, enum block_operation operation, sector_t sector,
-	     void *data, u32 bytes)
+int block_flush(struct block_device *device)
 {
-	struct block_request *request = block_request_get(device, operation, sector, sync_done);
+	struct block_request *request = request_get(device, BLOCK_FLUSH, 0);
 	int result = 0;
 
+	request->done = flush_done;
 	request->private = &result;
-	if (bytes)
-		block_request_add(request, sector, data, bytes);
 	submit_block_request(request);
 	wait_event(block_wait, smp_load_acquire(&result) != 0);
 	return min(result, 0);
-}
-
-int block_flush(struct block_device *device)
-{
-	return block_io(device, BLOCK_FLUSH, 0, NULL, 0);
 }
 
 void block_init(void)

@@ -6,8 +6,7 @@
  * submit, in any order. Several may be in flight. There is no queue between: the callers (buffer.c,
  * buffer_page.c) put blocks that continue each other into one request before they submit it, and
  * write-back submits in block order, so a RAM disk pays for no elevator that it does not need.
- * One request is kept for when memory is gone (block_request_get), so write-back under memory
- * pressure goes on.
+ * One request is kept for when memory is gone, so write-back under memory pressure goes on.
  *
  * A device belongs to one file system at a time. Its block size is the unit of the buffer cache on
  * it, and of reads and writes of /dev/NAME, which go through the buffer cache as in Linux 2.2 and
@@ -66,14 +65,16 @@ struct block_device *next_block_device(struct block_device *previous);
  * when the size is none of 512, 1024, 2048, 4096, or -EIO. Sleeps. */
 int set_block_size(struct block_device *device, unsigned size);
 
-/* A request without segments. Without memory it waits until the one kept is free. Sleeps. */
-struct block_request *block_request_get(struct block_device *device, enum block_operation operation,
-					sector_t sector, void (*done)(struct block_request *));
+/*
+ * Append memory for the sectors from @sector on to @request; if they do not continue it, it is full
+ * or NULL, it is submitted and a new one begun, with private NULL: the request that they are in
+ * now. The caller sets done. Without memory it waits until the one kept is free. Sleeps.
+ */
+struct block_request *block_request_add(struct block_request *request, struct block_device *device,
+					enum block_operation operation, sector_t sector, void *data,
+					u32 length);
 /* Is @request (or NULL) the one kept? Nobody may wait for another with it in hand. */
 bool block_request_is_reserve(const struct block_request *request);
-/* Append memory for the sectors from @sector on: false if they do not continue the request, or it
- * is full. */
-bool block_request_add(struct block_request *request, sector_t sector, void *data, u32 length);
 /*
  * Check a filled-in request (NULL: none) against the device and start it. One that does not fit
  * (past the end, writing to a read-only device) is completed with -EIO at once.
@@ -85,11 +86,6 @@ void block_request_end(struct block_request *request);
 /* Woken whenever a request has ended: for all who wait for I/O. */
 extern wait_queue_head_t block_wait;
 
-/* Read or write at most 128 KB synchronously, past the caches; 0 or -EIO (also past the end).
- * Sleeps.
- */
-int block_io(struct block_device *device, enum block_operation operation, sector_t sector,
-	     void *data, u32 bytes);
 int block_flush(struct block_device *device); /* the device's own write cache; 0 or -EIO */
 
 void block_init(void); /* before the first request */

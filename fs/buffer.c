@@ -234,18 +234,13 @@ static void submit_buffers(enum block_operation operation, struct buffer **buffe
 
 	for (unsigned i = 0; i < count; i++) {
 		struct buffer *buffer = buffers[i];
-		sector_t sector = buffer->block * (buffer->size / SECTOR_SIZE);
 
-		buffer->next_in_io = NULL;
-		if (request && request->device == buffer->device &&
-		    block_request_add(request, sector, buffer->data, buffer->size)) {
-			buffers[i - 1]->next_in_io = buffer;
-			continue;
-		}
-		submit_block_request(request);
-		request = block_request_get(buffer->device, operation, sector, end_request);
+		request = block_request_add(request, buffer->device, operation,
+					    buffer->block * (buffer->size / SECTOR_SIZE),
+					    buffer->data, buffer->size);
+		request->done = end_request;
+		buffer->next_in_io = request->private;
 		request->private = buffer;
-		block_request_add(request, sector, buffer->data, buffer->size);
 	}
 	submit_block_request(request);
 }
@@ -303,7 +298,7 @@ static void free_buffer(struct buffer *buffer)
 	kmem_cache_free(buffer_slab, buffer);
 }
 
-/* Free a used metadata buffer if nobody uses it. Under list_lock. */
+/* Free a metadata buffer if nobody uses it. Under list_lock. */
 static bool evict(struct buffer *buffer)
 {
 	if (!unhash(buffer, false))
@@ -374,13 +369,7 @@ struct buffer *bread(struct block_device *device, u64 block)
 void bforget(struct buffer *buffer)
 {
 	clean_buffer(buffer, false);
-	if (buffer->page) { /* a damaged file system uses a file's block */
-		brelse(buffer);
-		return;
-	}
-	guard(spinlock, &list_lock);
-	if (atomic_dec_and_test(&buffer->refcount) && !list_empty(&buffer->lru))
-		evict(buffer);
+	brelse(buffer); /* now it is left to the shrinker */
 }
 
 void invalidate_buffers(struct block_device *device)
@@ -433,7 +422,7 @@ static void push_out(struct buffer *other)
 	if (!other->page)
 		clean_buffer(other, false);
 	wait_on_buffer(other);
-	brelse(other); /* a metadata buffer is now left to the shrinker */
+	brelse(other);
 }
 
 void map_page_buffer(struct buffer *buffer, u64 block)

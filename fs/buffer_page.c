@@ -2,8 +2,8 @@
  * buffer_page.c - file pages over blocks: the address_space operations of a disk file system, given
  * its get_block. Declared in buffer.h.
  *
- * A page that is read gets no buffers: its blocks are read straight into it, and pages whose blocks
- * continue each other share a request. A page that is written gets a buffer for each block; from
+ * A page that is read gets no buffers: its blocks are read straight into it, those that continue
+ * each other in one request, also of several pages. A page that is written gets a buffer for each block; from
  * then on they know which blocks are uptodate, dirty and mapped. PG_dirty only says that writepage
  * may find something to do: dirty buffers, and with PG_dirty_all (a program wrote through a shared
  * mapping) every block inside the file.
@@ -32,9 +32,15 @@ static inline u64 first_block(const struct inode *inode, const struct page *page
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static void finish_read(struct page *page, int error)
+/* One of the reads of @page has ended; the last unlocks it. */
+static void end_read(struct page *page, int error)
 {
-	set_bit(likely(!error) ? PG_uptodate : PG_error, &page->flags);
+	if (unlikely(error))
+		set_bit(PG_error, &page->flags);
+	if (!atomic_dec_and_test(&page->reads))
+		return;
+	if (likely(!test_bit(PG_error, &page->flags)))
+		set_bit(PG_uptodate, &page->flags);
 	unlock_page(page);
 }
 
@@ -43,93 +49,63 @@ static void end_pages_read(struct block_request *request)
 	for (unsigned i = 0; i < request->segment_count; i++) {
 		char *data = request->segments[i].data, *end = data + request->segments[i].length;
 
-		for (; data < end; data += PAGE_SIZE)
-			finish_read(virt_to_page(data), request->status);
+		for (; data < end; data += request->device->block_size)
+			end_read(virt_to_page(data), request->status);
 	}
 	block_request_end(request);
 }
 
-/*
- * The disk blocks of @page in @blocks (0: a hole, or behind the end). Returns the number of leading
- * blocks that continue each other on the disk if all others are behind the end of the file, else 0;
- * or -errno.
- */
-static int map_page(struct inode *inode, struct page *page, u64 *blocks)
+/* Start reading @page; its blocks that have buffers, which may be in use, are waited for. *@request
+ * is what has been gathered of the pages before it, and then of this one too. 0 or -errno. */
+static int start_read(struct inode *inode, struct page *page, struct block_request **request)
 {
 	u64 first = first_block(inode, page), end = file_blocks(inode);
-	unsigned inside = 1u << (PAGE_SHIFT - block_shift(inode)), run = 0;
+	u32 size = inode->sb->block_size;
 
-	memset(blocks, 0, inside * sizeof(*blocks));
-	inside = (unsigned)min((u64)inside, end - min(first, end));
-	for (unsigned i = 0; i < inside; i++) {
-		TRY(inode->data.ops->get_block(inode, first + i, &blocks[i], false));
-		run += blocks[i] && blocks[i] == blocks[0] + i;
-	}
-	return run == inside ? (int)run : 0;
-}
-
-/* Block by block, for pages with holes, scattered blocks, or buffers already. */
-static int read_scattered(struct inode *inode, struct page *page, const u64 *blocks)
-{
-	unsigned size = inode->sb->block_size;
-	char *data = page_address(page);
-
-	for (unsigned i = 0; i < PAGE_SIZE / size; i++, data += size) {
+	for (unsigned i = 0; i < PAGE_SIZE / size; i++) {
 		struct buffer *buffer = page->buffers ? &page->buffers[i] : NULL;
+		char *data = (char *)page_address(page) + i * size;
+		u64 block = 0;
 
 		if (buffer && test_bit(B_UPTODATE, &buffer->flags))
 			continue;
-		if (buffer && test_bit(B_MAPPED, &buffer->flags))
-			TRY(read_buffer(buffer));
-		else if (blocks[i])
-			TRY(block_io(inode->sb->bdev, BLOCK_READ, blocks[i] * (size / SECTOR_SIZE),
-				     data, size));
-		else
+		if (block_request_is_reserve(*request)) { /* who maps or reads may want it too */
+			submit_block_request(*request);
+			*request = NULL;
+		}
+		if (first + i < end)
+			TRY(inode->data.ops->get_block(inode, first + i, &block, false));
+		if (!block) {
 			memset(data, 0, size);
-		if (buffer)
-			set_bit(B_UPTODATE, &buffer->flags);
+			if (buffer)
+				set_bit(B_UPTODATE, &buffer->flags);
+		} else if (buffer) {
+			if (!test_bit(B_MAPPED, &buffer->flags))
+				map_page_buffer(buffer, block);
+			TRY(read_buffer(buffer));
+		} else {
+			atomic_inc(&page->reads);
+			*request = block_request_add(*request, inode->sb->bdev, BLOCK_READ,
+						     block * (size / SECTOR_SIZE), data, size);
+			(*request)->done = end_pages_read;
+		}
 	}
 	return 0;
 }
 
-/* Pages that continue each other on the disk share a request. The last page's error. */
 int block_read_pages(struct inode *inode, struct page **pages, unsigned count)
 {
 	struct block_request *request = NULL;
-	unsigned shift = block_shift(inode);
-	int run = 0;
+	int error = 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		char *data = page_address(pages[i]);
-		u64 blocks[BLOCKS_PER_PAGE_MAX];
-
-		if (block_request_is_reserve(request)) { /* for map_page() may want it as well */
-			submit_block_request(request);
-			request = NULL;
-		}
-		run = map_page(inode, pages[i], blocks);
-		if (run <= 0 || pages[i]->buffers) {
-			submit_block_request(request);
-			request = NULL;
-			if (run >= 0)
-				run = read_scattered(inode, pages[i], blocks);
-			finish_read(pages[i], run);
-			continue;
-		}
-		u32 bytes = (u32)run << shift;
-		sector_t sector = blocks[0] << (shift - 9);
-
-		memset(data + bytes, 0, PAGE_SIZE - bytes);
-		if (!request || !block_request_add(request, sector, data, bytes)) {
-			submit_block_request(request);
-			request = block_request_get(inode->sb->bdev, BLOCK_READ, sector,
-						    end_pages_read);
-			block_request_add(request, sector, data, bytes);
-		}
-		run = 0;
+		clear_bit(PG_error, &pages[i]->flags);
+		atomic_set(&pages[i]->reads, 1); /* until all have been started */
+		error = start_read(inode, pages[i], &request);
+		end_read(pages[i], error);
 	}
 	submit_block_request(request);
-	return run;
+	return error;
 }
 
 /* ---- writing out ----------------------------------------------------------------------------- */

@@ -39,7 +39,10 @@ enum page_flag {
 struct page {
 	unsigned long flags; /* set_bit(), test_bit() ... with enum page_flag */
 	atomic_t refcount;   /* 0: free */
-	atomic_t mapcount;   /* of a page of the page cache: page-table entries that map it */
+	union {
+		atomic_t mapcount; /* of a page of the page cache: page-table entries that map it */
+		atomic_t reads;	   /* while it is filled: what is still to be read, and one */
+	};
 	union {
 		struct { /* page cache */
 			struct address_space *mapping;

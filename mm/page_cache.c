@@ -125,7 +125,6 @@ struct page *read_cache_page(struct address_space *mapping, pgoff_t index)
 		unlock_page(page);
 		return page;
 	}
-	clear_bit(PG_error, &page->flags);
 	error = mapping->ops->readpages(mapping->host, &page, 1);
 	if (!error)
 		wait_on_page(page);
