@@ -87,7 +87,8 @@ struct block_request *block_request_add(struct block_request *request, struct bl
 					enum block_operation operation, sector_t sector, void *data,
 					u32 length)
 {
-	struct block_segment *last = request ? &request->segments[request->segment_count - 1] : NULL;
+	struct block_segment *last =
+		request ? &request->segments[request->segment_count - 1] : NULL;
 	bool continues = request && request->device == device &&
 			 sector == request->sector + request->sectors;
 

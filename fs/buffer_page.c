@@ -3,10 +3,10 @@
  * its get_block. Declared in buffer.h.
  *
  * A page that is read gets no buffers: its blocks are read straight into it, those that continue
- * each other in one request, also of several pages. A page that is written gets a buffer for each block; from
- * then on they know which blocks are uptodate, dirty and mapped. PG_dirty only says that writepage
- * may find something to do: dirty buffers, and with PG_dirty_all (a program wrote through a shared
- * mapping) every block inside the file.
+ * each other in one request, also of several pages. A page that is written gets a buffer for each
+ * block; from then on they know which blocks are uptodate, dirty and mapped. PG_dirty only says
+ * that writepage may find something to do: dirty buffers, and with PG_dirty_all (a program wrote
+ * through a shared mapping) every block inside the file.
  *
  * All are called with the page locked. Blocks are allocated by write_begin, or by writepage for
  * mappings.

@@ -114,8 +114,9 @@ s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool direct
 	const struct cred *cred = current->cred;
 	s64 error = -ENOSPC;
 
-	if (kind == EXT2_BLOCKS && atomic_read(&fs->free[kind]) <= fs->reserved_blocks && cred &&
-	    cred->fsuid && cred->fsuid != fs->super->default_reserved_uid)
+	if (kind == EXT2_BLOCKS &&
+	    atomic_read(&fs->free[kind]) <= fs->layout.reserved_blocks_count && cred &&
+	    cred->fsuid && cred->fsuid != fs->layout.default_reserved_uid)
 		return error;
 	if (offset >= fs->count[kind])
 		offset = 0;
@@ -168,29 +169,13 @@ struct buffer *ext2_new_block(struct ext2_fs *fs, u32 goal)
 
 /* ---- inodes ---------------------------------------------------------------------------------- */
 
-/* Where a top-level directory goes: to the group with most free blocks that has inodes. */
-static u32 spread_group(struct ext2_fs *fs)
-{
-	u32 best = 0, most = 0;
-
-	for (u32 group = 0; group < fs->group_count; group++) {
-		const u16 *free = fs->groups[group].descriptor->free_count;
-
-		if (free[EXT2_INODES] && free[EXT2_BLOCKS] > most) {
-			most = free[EXT2_BLOCKS];
-			best = group;
-		}
-	}
-	return best;
-}
-
 /* An inode that the bitmap said was free: may it be used? 0, -EUCLEAN, -EIO... */
 static int must_be_free(struct ext2_fs *fs, u32 number)
 {
 	struct ext2_raw_inode *raw;
 	struct buffer *buffer __free(buffer) = TRY_PTR(ext2_read_raw(fs, number, &raw, false));
 
-	if (number >= fs->first_inode && (!raw->links_count || raw->dtime))
+	if (number >= fs->layout.first_inode && (!raw->links_count || raw->dtime))
 		return 0;
 	return ext2_error(fs, "its bitmap says free, but in use is inode", number);
 }
@@ -202,9 +187,10 @@ struct inode *ext2_new_inode(struct inode *dir, umode_t mode)
 	if (!inode)
 		return ERR_PTR(-ENOMEM);
 	struct ext2_fs *fs = EXT2_FS(dir->sb);
-	bool top = S_ISDIR(mode) && dir->number == EXT2_ROOT_INODE;
-	u32 goal = (top ? spread_group(fs) : ext2_inode_group(dir)) * fs->per_group[EXT2_INODES];
-	s64 number = ext2_allocate(fs, EXT2_INODES, goal + 1, S_ISDIR(mode));
+	bool top = S_ISDIR(mode) && dir->number == EXT2_ROOT_INODE; /* in turn, as it has them */
+	u32 group = top ? dir->nlink % fs->group_count : ext2_inode_group(dir);
+	s64 number = ext2_allocate(fs, EXT2_INODES, group * fs->per_group[EXT2_INODES] + 1,
+				   S_ISDIR(mode));
 	int error = number < 0 ? (int)number : must_be_free(fs, (u32)number);
 
 	if (error) { /* one that is in use stays marked so: the next call finds another */

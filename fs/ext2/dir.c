@@ -97,22 +97,20 @@ static inline bool matches(const struct ext2_dir_entry *entry, const char *name,
 	return entry->name_len == length && entry->inode && memcmp(entry->name, name, length) == 0;
 }
 
-/* Go to the entry of @dentry's name (NULL: of "..", in the first block): 0, -ENOENT, or what went
- * wrong. */
+static const struct dentry parent_entry = {.name = "..", .name_length = 2};
+
+/* Go to the entry of @dentry's name: 0, -ENOENT, or what went wrong. */
 static int find_entry(struct cursor *cursor, struct inode *dir, const struct dentry *dentry)
 {
-	const char *name = dentry ? dentry->name : "..";
-	unsigned length = dentry ? dentry->name_length : 2;
-
-	*cursor = dentry ? cursor_at(dir, EXT2_I(dir)->lookup_hint, block_count(dir))
-			 : cursor_at(dir, 0, 1);
+	*cursor = cursor_at(dir, EXT2_I(dir)->lookup_hint, block_count(dir));
 	while (TRY(next_entry(cursor)))
-		if (matches(cursor->entry, name, length)) {
-			if (dentry)
-				EXT2_I(dir)->lookup_hint = cursor->block;
+		if (matches(cursor->entry, dentry->name, dentry->name_length)) {
+			EXT2_I(dir)->lookup_hint = cursor->block;
 			return 0;
 		}
-	return dentry ? -ENOENT : ext2_error(EXT2_FS(dir->sb), "no '..' in directory", dir->number);
+	return dentry == &parent_entry
+		       ? ext2_error(EXT2_FS(dir->sb), "no '..' in directory", dir->number)
+		       : -ENOENT;
 }
 
 /* The inode number of such an entry, or -errno. */
@@ -147,8 +145,9 @@ static void set_inode(struct ext2_dir_entry *entry, const struct inode *inode)
 {
 	entry->inode = (u32)inode->number;
 	entry->file_type = 0;
-	while (EXT2_FS(inode->sb)->has_file_types && d_types[entry->file_type] != S_DT(inode->mode))
-		entry->file_type++;
+	if (EXT2_FS(inode->sb)->layout.feature_incompat & EXT2_INCOMPAT_FILETYPE)
+		while (d_types[entry->file_type] != S_DT(inode->mode))
+			entry->file_type++;
 }
 
 static void fill_entry(struct ext2_dir_entry *entry, u32 rec_len, const char *name, unsigned length,
@@ -210,7 +209,7 @@ static int delete_entry(struct inode *dir, const struct dentry *dentry)
 	return changed(&cursor);
 }
 
-/* @dentry's name in @dir (NULL: "..") becomes @inode's. */
+/* @dentry's name in @dir becomes @inode's. */
 static int set_entry(struct inode *dir, const struct dentry *dentry, struct inode *inode)
 {
 	struct cursor cursor __free(cursor) = {};
@@ -219,7 +218,7 @@ static int set_entry(struct inode *dir, const struct dentry *dentry, struct inod
 	TRY(find_entry(&cursor, dir, dentry));
 	set_inode(cursor.entry, inode);
 	changed(&cursor);
-	if (!dentry) /* the directory moved, its names are as they were */
+	if (dentry == &parent_entry) /* the directory moved, its names are as they were */
 		dir->mtime = mtime;
 	return 0;
 }
@@ -268,7 +267,7 @@ static int ext2_iterate(struct file *file, struct dir_context *context)
 		context->position = base + cursor.at;
 		if (entry->inode &&
 		    !context->emit(context, entry->name, entry->name_len, entry->inode,
-				   fs->has_file_types ? d_types[entry->file_type & 7] : 0))
+				   d_types[entry->file_type & 7]))
 			break;
 		context->position = base + cursor.next;
 	}
@@ -309,7 +308,7 @@ static int check_child(struct inode *dir, struct dentry *dentry, struct inode *i
 		wrong = "two names has directory";
 	else if (inode == dir || inode->number == EXT2_ROOT_INODE)
 		wrong = "its own ancestor is directory";
-	else if ((ino_t)TRY(entry_number(inode, NULL)) != dir->number)
+	else if ((ino_t)TRY(entry_number(inode, &parent_entry)) != dir->number)
 		wrong = "the wrong '..' has directory";
 	return wrong ? ext2_error(EXT2_FS(dir->sb), wrong, inode->number) : 0;
 }
@@ -408,7 +407,7 @@ static int ext2_remove(struct inode *dir, struct dentry *dentry)
 /* @inode, a directory, has moved from @from to @to. */
 static int move_parent(struct inode *inode, struct inode *from, struct inode *to)
 {
-	TRY(set_entry(inode, NULL, to));
+	TRY(set_entry(inode, &parent_entry, to));
 	drop_nlink(from);
 	set_nlink(to, to->nlink + 1);
 	return 0;
@@ -423,7 +422,7 @@ static int must_find(struct inode *dir, struct dentry *dentry, bool moves)
 		return ext2_error(EXT2_FS(dir->sb), "a name is lost of directory", dir->number);
 	TRY(number);
 	if (moves)
-		TRY(entry_number(dentry->inode, NULL));
+		TRY(entry_number(dentry->inode, &parent_entry));
 	return 0;
 }
 

@@ -56,7 +56,7 @@ struct ext2_superblock {
 	u16 magic, state, errors, minor_revision;
 	u32 last_check, check_interval, creator_os, revision;
 	u16 default_reserved_uid, default_reserved_gid;
-	/* revision 1 */
+	/* revision 1; in ext2_fs.layout what revision 0 has by rule */
 	u32 first_inode;
 	u16 inode_size, this_group;
 	u32 feature_compat, feature_incompat, feature_ro_compat;
@@ -67,6 +67,7 @@ struct ext2_superblock {
 	u16 reserved_gdt_blocks;
 	u8 unused[1024 - 208];
 };
+#define EXT2_REV0_BYTES offsetof(struct ext2_superblock, first_inode)
 _Static_assert(sizeof(struct ext2_superblock) == 1024, "on the disk");
 
 enum ext2_kind { EXT2_BLOCKS, EXT2_INODES }; /* what a bitmap is about */
@@ -119,17 +120,17 @@ struct ext2_group {
 struct ext2_fs {
 	struct super_block *sb;
 	struct buffer *super_buffer;
-	struct ext2_superblock *super; /* in super_buffer */
+	struct ext2_superblock *super; /* in super_buffer, to be written to */
+	/* As it was when mounted, checked. Its state goes back to the disk at umount. */
+	struct ext2_superblock layout;
 	struct ext2_group *groups;
 
 	/* Geometry: constant while mounted. There are count[] blocks and inodes, from first[] on.
 	 */
 	u32 group_count, count[2], first[2], per_group[2];
-	u32 inode_table_blocks, inode_size, first_inode, descriptor_blocks, reserved_blocks;
+	u32 inode_table_blocks;
 	u32 overhead; /* blocks that files can never have, as Linux counts them */
 	unsigned block_shift;
-	bool has_file_types; /* in directory entries */
-	u16 state;	     /* of the superblock when mounted; written back at umount */
 
 	atomic64_t free[2];
 };
@@ -213,7 +214,6 @@ int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create);
 struct buffer *ext2_inode_block(struct inode *inode, u64 index, bool create);
 int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found);
 void ext2_truncate_blocks(struct inode *inode, loff_t size); /* free what lies behind */
-u64 ext2_max_bytes(unsigned block_shift);
 
 /* dir.c */
 extern const struct file_operations ext2_dir_operations;

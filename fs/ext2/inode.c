@@ -23,7 +23,7 @@ struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_ino
 			     bool patient)
 {
 	u32 group = (number - 1) / fs->per_group[EXT2_INODES];
-	u64 offset = (u64)((number - 1) % fs->per_group[EXT2_INODES]) * fs->inode_size;
+	u64 offset = (u64)((number - 1) % fs->per_group[EXT2_INODES]) * fs->layout.inode_size;
 	struct buffer *buffer = ext2_read(
 		fs, fs->groups[group].inode_table + (u32)(offset >> fs->block_shift), patient);
 
@@ -36,19 +36,15 @@ struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_ino
 
 static bool has_extra_times(const struct ext2_fs *fs, const struct ext2_raw_inode *raw)
 {
-	return fs->inode_size > EXT2_OLD_INODE_SIZE && raw->extra_size >= EXT2_EXTRA_TIMES;
+	return fs->layout.inode_size > EXT2_OLD_INODE_SIZE && raw->extra_size >= EXT2_EXTRA_TIMES;
 }
 
-/* @extra: NULL if there is none. */
-static struct timespec64 decode_time(u32 seconds, const u32 *extra)
+/* @extra: 0 if there is none. */
+static struct timespec64 decode_time(u32 seconds, u32 extra)
 {
-	struct timespec64 time = {(s32)seconds, 0};
+	u32 nanoseconds = extra >> 2 < NSEC_PER_SEC ? extra >> 2 : 0;
 
-	if (extra) {
-		time.tv_sec += (time64_t)(*extra & 3) << 32;
-		time.tv_nsec = *extra >> 2 < NSEC_PER_SEC ? *extra >> 2 : 0;
-	}
-	return time;
+	return (struct timespec64){(s32)seconds + ((time64_t)(extra & 3) << 32), nanoseconds};
 }
 
 /* Device numbers: in data[0] when 16 bits suffice, else in data[1]. */
@@ -100,7 +96,8 @@ static int decode(struct ext2_fs *fs, struct inode *inode, const struct ext2_raw
 	struct ext2_inode *ei = EXT2_I(inode);
 	bool extra = has_extra_times(fs, raw);
 
-	if (!raw->links_count || !mode_ok(raw->mode))
+	if (!raw->links_count || !mode_ok(raw->mode) ||
+	    (inode->number == EXT2_ROOT_INODE && !S_ISDIR(raw->mode)))
 		return ext2_error(fs, "deleted, or of no known type, but named is inode",
 				  inode->number);
 	inode->mode = raw->mode;
@@ -116,9 +113,9 @@ static int decode(struct ext2_fs *fs, struct inode *inode, const struct ext2_raw
 	ei->flags = raw->flags;
 	ei->attribute_block = raw->attribute_block;
 	memcpy(ei->data, raw->block, sizeof(ei->data));
-	inode->atime = decode_time(raw->atime, extra ? &raw->atime_extra : NULL);
-	inode->mtime = decode_time(raw->mtime, extra ? &raw->mtime_extra : NULL);
-	inode->ctime = decode_time(raw->ctime, extra ? &raw->ctime_extra : NULL);
+	inode->atime = decode_time(raw->atime, extra ? raw->atime_extra : 0);
+	inode->mtime = decode_time(raw->mtime, extra ? raw->mtime_extra : 0);
+	inode->ctime = decode_time(raw->ctime, extra ? raw->ctime_extra : 0);
 	ext2_set_operations(inode);
 	if (S_ISLNK(inode->mode))
 		TRY(load_link(inode));
@@ -139,7 +136,7 @@ struct inode *ext2_iget(struct super_block *sb, ino_t number)
 {
 	struct ext2_fs *fs = EXT2_FS(sb);
 
-	if ((number != EXT2_ROOT_INODE && number < fs->first_inode) ||
+	if ((number != EXT2_ROOT_INODE && number < fs->layout.first_inode) ||
 	    number > fs->count[EXT2_INODES])
 		return ERR_PTR(ext2_error(fs, "inode number out of range", number));
 	struct inode *inode = iget_locked(sb, number);
@@ -213,8 +210,8 @@ int ext2_write_inode(struct inode *inode, bool wait)
 
 	down_read(&EXT2_I(inode)->map_lock);   /* pointers and block count belong together */
 	if (raw->dtime || !raw->links_count) { /* its first writing: what was there goes */
-		memset(raw, 0, fs->inode_size);
-		if (fs->inode_size > EXT2_OLD_INODE_SIZE)
+		memset(raw, 0, fs->layout.inode_size);
+		if (fs->layout.inode_size > EXT2_OLD_INODE_SIZE)
 			raw->extra_size = EXT2_EXTRA_SIZE;
 	}
 	encode(fs, inode, raw);

@@ -16,17 +16,6 @@ static inline unsigned pointer_shift(const struct ext2_fs *fs)
 	return fs->block_shift - 2; /* of the pointers in a block */
 }
 
-u64 ext2_max_bytes(unsigned block_shift)
-{
-	unsigned shift = block_shift - 2;
-	u64 blocks = EXT2_DIRECT + (1ULL << shift) + (1ULL << (2 * shift)) + (1ULL << (3 * shift));
-	/* i_blocks counts 512 bytes in 32 bits, indirect blocks too */
-	u64 sectors = (1ULL << 32) - 1;
-	u64 most = (sectors >> (block_shift - 9)) << block_shift;
-
-	return min(blocks << block_shift, most - (most >> shift) - (most >> (2 * shift)));
-}
-
 /* A new block in pointers[at], which are in @holder (NULL: in the inode): behind the block before
  * it in the file, else behind the last one allocated, else behind its pointer. */
 static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *holder,

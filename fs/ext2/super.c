@@ -17,10 +17,10 @@ int ext2_error(struct ext2_fs *fs, const char *what, u64 number)
 		       (unsigned long long)number);
 	}
 	if (fs->sb->root && !(fs->sb->flags & SB_RDONLY)) {
-		fs->state |= EXT2_STATE_ERROR;
+		fs->layout.state |= EXT2_STATE_ERROR;
 		fs->super->state |= EXT2_STATE_ERROR;
 		mark_buffer_dirty(fs->super_buffer);
-		if (fs->super->errors == EXT2_ERRORS_READ_ONLY)
+		if (fs->layout.errors == EXT2_ERRORS_READ_ONLY)
 			fs->sb->flags |= SB_RDONLY;
 	}
 	return -EUCLEAN;
@@ -56,6 +56,7 @@ static void ext2_free_inode(struct inode *inode)
 
 /* ---- sync and umount ------------------------------------------------------------------------- */
 
+/* The caller writes the buffers. */
 static int ext2_sync_fs(struct super_block *sb, bool wait)
 {
 	struct ext2_fs *fs = EXT2_FS(sb);
@@ -66,74 +67,66 @@ static int ext2_sync_fs(struct super_block *sb, bool wait)
 	fs->super->free_inodes_count = (u32)atomic_read(&fs->free[EXT2_INODES]);
 	fs->super->write_time = (u32)current_time().tv_sec;
 	mark_buffer_dirty(fs->super_buffer);
-	TRY(sync_buffers(sb->bdev, wait));
-	return wait ? block_flush(sb->bdev) : 0;
+	return 0;
 }
 
-static int write_super(struct ext2_fs *fs)
+/* The superblock goes to the disk last of all: that the file system is in use, or was left. */
+static int write_super(struct ext2_fs *fs, u32 state)
 {
+	ext2_sync_fs(fs->sb, true);
+	TRY(sync_buffers(fs->sb->bdev, true));
+	TRY(block_flush(fs->sb->bdev));
+	fs->super->state = (u16)state;
 	mark_buffer_dirty(fs->super_buffer);
-	return sync_dirty_buffer(fs->super_buffer);
+	TRY(sync_dirty_buffer(fs->super_buffer));
+	return block_flush(fs->sb->bdev);
 }
 
-/* Say on the disk that the file system is in use. */
 static int mark_mounted(struct ext2_fs *fs)
 {
-	fs->super->state &= (u16)~EXT2_STATE_VALID;
+	if (!(fs->layout.state & EXT2_STATE_VALID) || (fs->layout.state & EXT2_STATE_ERROR))
+		pr_warn("ext2 (%s): was not unmounted, or has errors: run e2fsck\n",
+			fs->sb->bdev->name);
 	fs->super->mount_count++;
 	fs->super->mount_time = (u32)current_time().tv_sec;
-	return write_super(fs);
+	return write_super(fs, fs->super->state & ~EXT2_STATE_VALID);
 }
 
-/* ... and that it was left in order, or as it was found. */
-static int mark_clean(struct super_block *sb)
+/* In order, or as it was found. */
+static int mark_unmounted(struct ext2_fs *fs)
 {
-	struct ext2_fs *fs = EXT2_FS(sb);
-
-	TRY(ext2_sync_fs(sb, true));
-	fs->super->state = fs->state;
-	TRY(write_super(fs));
-	return block_flush(sb->bdev);
+	return fs->sb->flags & SB_RDONLY ? 0 : write_super(fs, fs->layout.state);
 }
 
 /* Also when mounting has failed half-way. */
 static void free_fs(struct ext2_fs *fs)
 {
-	struct super_block *sb = fs->sb;
-
 	for (u32 i = 0; fs->groups && i < fs->group_count; i++)
 		brelse(fs->groups[i].descriptor_buffer);
 	kfree(fs->groups);
 	brelse(fs->super_buffer);
 	kfree(fs);
-	sb->private = NULL;
-	sync_buffers(sb->bdev, true);
-	invalidate_buffers(sb->bdev);
 }
 
 static void ext2_put_super(struct super_block *sb)
 {
-	if (!(sb->flags & SB_RDONLY) && mark_clean(sb))
+	if (mark_unmounted(EXT2_FS(sb)))
 		pr_err("ext2 (%s): not everything could be written\n", sb->bdev->name);
 	free_fs(EXT2_FS(sb));
 }
 
-static u32 unknown_ro_features(const struct ext2_fs *fs)
+static bool can_be_written(const struct ext2_fs *fs)
 {
-	return fs->super->revision ? fs->super->feature_ro_compat & ~EXT2_RO_SUPPORTED : 0;
+	return !fs->sb->bdev->read_only && !(fs->layout.feature_ro_compat & ~EXT2_RO_SUPPORTED);
 }
 
 static int ext2_remount(struct super_block *sb, unsigned flags, const char *options)
 {
-	bool read_only = flags & SB_RDONLY;
-
-	if (read_only == !!(sb->flags & SB_RDONLY))
+	if (!((flags ^ sb->flags) & SB_RDONLY))
 		return 0;
-	if (read_only)
-		return mark_clean(sb);
-	if (sb->bdev->read_only || unknown_ro_features(EXT2_FS(sb)))
-		return -EROFS;
-	return mark_mounted(EXT2_FS(sb));
+	if (flags & SB_RDONLY)
+		return mark_unmounted(EXT2_FS(sb));
+	return can_be_written(EXT2_FS(sb)) ? mark_mounted(EXT2_FS(sb)) : -EROFS;
 }
 
 static int ext2_statfs(struct super_block *sb, struct kstatfs *stat)
@@ -143,7 +136,7 @@ static int ext2_statfs(struct super_block *sb, struct kstatfs *stat)
 	stat->type = EXT2_SUPER_MAGIC;
 	stat->blocks = fs->first[EXT2_BLOCKS] + fs->count[EXT2_BLOCKS] - fs->overhead;
 	stat->bfree = (u64)atomic_read(&fs->free[EXT2_BLOCKS]);
-	stat->bavail = stat->bfree - min(stat->bfree, (u64)fs->reserved_blocks);
+	stat->bavail = stat->bfree - min(stat->bfree, (u64)fs->layout.reserved_blocks_count);
 	stat->files = fs->count[EXT2_INODES];
 	stat->ffree = (u64)atomic_read(&fs->free[EXT2_INODES]);
 	return 0;
@@ -165,8 +158,6 @@ static const struct super_operations ext2_super_operations = {
 static bool super_ok(const struct ext2_superblock *super, const struct block_device *device)
 {
 	u32 block_size = 1024u << min(super->log_block_size, 2u), bits = 8 * block_size;
-	u32 inode_size = super->revision ? super->inode_size : EXT2_OLD_INODE_SIZE;
-	u32 first_inode = super->revision ? super->first_inode : EXT2_FIRST_INODE_REV0;
 	u64 blocks = (u64)super->blocks_count - super->first_data_block;
 
 	return super->log_block_size <= 2 &&
@@ -174,19 +165,19 @@ static bool super_ok(const struct ext2_superblock *super, const struct block_dev
 	       super->blocks_count > super->first_data_block + 1 &&
 	       super->blocks_count <= device->sectors / (block_size / SECTOR_SIZE) &&
 	       super->blocks_per_group >= 64 && super->blocks_per_group <= bits &&
-	       is_power_of_2(inode_size) && inode_size >= EXT2_OLD_INODE_SIZE &&
-	       inode_size <= block_size && super->inodes_per_group &&
+	       is_power_of_2(super->inode_size) && super->inode_size >= EXT2_OLD_INODE_SIZE &&
+	       super->inode_size <= block_size && super->inodes_per_group &&
 	       super->inodes_per_group <= bits &&
 	       DIV_ROUND_UP(blocks, super->blocks_per_group) * super->inodes_per_group ==
 		       super->inodes_count &&
-	       first_inode >= EXT2_FIRST_INODE_REV0 && first_inode <= super->inodes_count;
+	       super->first_inode >= EXT2_FIRST_INODE_REV0 &&
+	       super->first_inode <= super->inodes_count;
 }
 
 /* Has the group a copy of the superblock and the descriptors? */
 static bool has_super(const struct ext2_fs *fs, u32 group)
 {
-	if (group <= 1 || !fs->super->revision ||
-	    !(fs->super->feature_ro_compat & EXT2_RO_SPARSE_SUPER))
+	if (group <= 1 || !(fs->layout.feature_ro_compat & EXT2_RO_SPARSE_SUPER))
 		return true;
 	for (u64 base = 3; base <= 7; base += 2)
 		for (u64 power = base; power <= group; power *= base)
@@ -195,11 +186,12 @@ static bool has_super(const struct ext2_fs *fs, u32 group)
 	return false;
 }
 
-static void read_geometry(struct ext2_fs *fs)
+static void set_geometry(struct ext2_fs *fs)
 {
-	const struct ext2_superblock *super = fs->super;
-	bool revised = super->revision != 0;
-	u32 block_size = 1024u << super->log_block_size;
+	/* What the pointers reach; with 4 KB blocks what i_blocks counts in 32 bits of 512 bytes,
+	 * indirect blocks included. */
+	static const u64 max_bytes[] = {17247252480, 275415851008, 2196873666560};
+	const struct ext2_superblock *super = &fs->layout;
 
 	fs->block_shift = 10 + super->log_block_size;
 	fs->first[EXT2_BLOCKS] = super->first_data_block;
@@ -208,16 +200,11 @@ static void read_geometry(struct ext2_fs *fs)
 	fs->count[EXT2_INODES] = super->inodes_count;
 	fs->per_group[EXT2_BLOCKS] = super->blocks_per_group;
 	fs->per_group[EXT2_INODES] = super->inodes_per_group;
-	fs->inode_size = revised ? super->inode_size : EXT2_OLD_INODE_SIZE;
-	fs->first_inode = revised ? super->first_inode : EXT2_FIRST_INODE_REV0;
-	fs->has_file_types = revised && (super->feature_incompat & EXT2_INCOMPAT_FILETYPE);
 	fs->inode_table_blocks =
-		(u32)DIV_ROUND_UP((u64)super->inodes_per_group * fs->inode_size, block_size);
+		DIV_ROUND_UP(super->inodes_per_group * super->inode_size, 1u << fs->block_shift);
 	fs->group_count = DIV_ROUND_UP(fs->count[EXT2_BLOCKS], super->blocks_per_group);
-	fs->descriptor_blocks = (u32)DIV_ROUND_UP(
-		(u64)fs->group_count * sizeof(struct ext2_group_descriptor), block_size);
-	fs->reserved_blocks = min(super->reserved_blocks_count, super->blocks_count);
-	fs->state = super->state;
+	fs->sb->block_size = 1u << fs->block_shift;
+	fs->sb->max_bytes = super->revision ? max_bytes[super->log_block_size] : 0x7fffffff;
 }
 
 /* A group's tables must lie in the group, behind the copies, and not on each other. */
@@ -241,12 +228,12 @@ static bool group_ok(const struct ext2_fs *fs, u32 number, const struct ext2_gro
 static int read_groups(struct ext2_fs *fs)
 {
 	const u32 per_block = (1u << fs->block_shift) / sizeof(struct ext2_group_descriptor);
-	u32 reserved = fs->super->revision ? fs->super->reserved_gdt_blocks : 0;
+	const u32 descriptor_blocks = DIV_ROUND_UP(fs->group_count, per_block);
 
 	fs->groups = TRY_PTR(kzalloc(fs->group_count * sizeof(*fs->groups), GFP_KERNEL));
 	fs->overhead = fs->first[EXT2_BLOCKS];
 	for (u32 i = 0; i < fs->group_count; i++) {
-		u32 copies = has_super(fs, i) ? 1 + fs->descriptor_blocks : 0;
+		u32 copies = has_super(fs, i) ? 1 + descriptor_blocks : 0;
 		struct ext2_group *group = &fs->groups[i];
 
 		mutex_init(&group->lock, "ext2_group.lock");
@@ -256,7 +243,7 @@ static int read_groups(struct ext2_fs *fs)
 				    i % per_block;
 		memcpy(group->bitmap, group->descriptor->bitmap, sizeof(group->bitmap));
 		group->inode_table = group->descriptor->inode_table;
-		group->system_blocks = copies ? copies + reserved : 0;
+		group->system_blocks = copies ? copies + fs->layout.reserved_gdt_blocks : 0;
 		if (!group_ok(fs, i, group))
 			return ext2_error(fs, "descriptor of group", i);
 		fs->overhead += copies + 2 + fs->inode_table_blocks;
@@ -279,70 +266,48 @@ static int hold_super(struct ext2_fs *fs, unsigned block_size)
 
 static int read_super(struct ext2_fs *fs, bool silent)
 {
+	struct ext2_superblock *super = &fs->layout;
 	struct super_block *sb = fs->sb;
-	const char *wrong = NULL;
 
 	TRY(hold_super(fs, 1024));
-	if (fs->super->magic != EXT2_MAGIC)
-		wrong = silent ? "" : "no ext2 superblock";
-	else if (fs->super->revision && (fs->super->feature_incompat & ~EXT2_INCOMPAT_SUPPORTED))
-		wrong = "unknown features";
-	else if (!super_ok(fs->super, sb->bdev))
-		wrong = "damaged superblock";
-	if (wrong) {
-		if (*wrong)
-			pr_err("ext2 (%s): %s\n", sb->bdev->name, wrong);
-		return *wrong == 'd' ? -EUCLEAN : -EINVAL;
+	*super = *fs->super;
+	if (!super->revision) { /* what that had by rule */
+		memset(&super->first_inode, 0, sizeof(*super) - EXT2_REV0_BYTES);
+		super->first_inode = EXT2_FIRST_INODE_REV0;
+		super->inode_size = EXT2_OLD_INODE_SIZE;
 	}
-	read_geometry(fs);
-	sb->block_size = 1u << fs->block_shift;
-	sb->max_bytes = fs->super->revision ? ext2_max_bytes(fs->block_shift) : 0x7fffffff;
+	if (super->magic != EXT2_MAGIC || (super->feature_incompat & ~EXT2_INCOMPAT_SUPPORTED)) {
+		if (!silent)
+			pr_err("ext2 (%s): no ext2 superblock, or unknown features\n",
+			       sb->bdev->name);
+		return -EINVAL;
+	}
+	if (!super_ok(super, sb->bdev))
+		return ext2_error(fs, "superblock of blocks", super->blocks_count);
+	set_geometry(fs);
 	return hold_super(fs, sb->block_size);
-}
-
-/* Read-only if it has to be; else leave the mark that it is mounted. */
-static int decide_writable(struct ext2_fs *fs)
-{
-	struct super_block *sb = fs->sb;
-
-	if (sb->bdev->read_only)
-		sb->flags |= SB_RDONLY;
-	if (unknown_ro_features(fs) && !(sb->flags & SB_RDONLY)) {
-		pr_warn("ext2 (%s): unknown features 0x%x, mounted read-only\n", sb->bdev->name,
-			unknown_ro_features(fs));
-		sb->flags |= SB_RDONLY;
-	}
-	if (sb->flags & SB_RDONLY)
-		return 0;
-	if (!(fs->state & EXT2_STATE_VALID) || (fs->state & EXT2_STATE_ERROR))
-		pr_warn("ext2 (%s): was not unmounted, or has errors: run e2fsck\n",
-			sb->bdev->name);
-	return mark_mounted(fs);
-}
-
-static int mount_root(struct super_block *sb)
-{
-	struct inode *root = TRY_PTR(ext2_iget(sb, EXT2_ROOT_INODE));
-
-	if (S_ISDIR(root->mode)) {
-		sb->root = d_alloc_root(root);
-		return sb->root ? 0 : -ENOMEM;
-	}
-	remove_inode_hash(root); /* so that it goes away at once */
-	iput(root);
-	return ext2_error(EXT2_FS(sb), "no directory is inode", 2);
 }
 
 static int fill(struct super_block *sb, bool silent)
 {
-	TRY(read_super(EXT2_FS(sb), silent));
-	TRY(read_groups(EXT2_FS(sb)));
-	TRY(decide_writable(EXT2_FS(sb)));
-	int error = mount_root(sb);
+	struct ext2_fs *fs = EXT2_FS(sb);
 
-	if (error && !(sb->flags & SB_RDONLY))
-		mark_clean(sb); /* not mounted after all */
-	return error;
+	TRY(read_super(fs, silent));
+	TRY(read_groups(fs));
+	if (!(sb->flags & SB_RDONLY) && !can_be_written(fs)) {
+		pr_warn("ext2 (%s): read-only, or of unknown features 0x%x: mounted so\n",
+			sb->bdev->name, fs->layout.feature_ro_compat);
+		sb->flags |= SB_RDONLY;
+	}
+	if (!(sb->flags & SB_RDONLY))
+		TRY(mark_mounted(fs));
+	struct inode *root = ext2_iget(sb, EXT2_ROOT_INODE);
+
+	sb->root = IS_ERR(root) ? NULL : d_alloc_root(root);
+	if (sb->root)
+		return 0;
+	mark_unmounted(fs);
+	return IS_ERR(root) ? (int)PTR_ERR(root) : -ENOMEM;
 }
 
 static int ext2_fill_super(struct super_block *sb, const char *options, bool silent)

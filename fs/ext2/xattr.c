@@ -204,7 +204,7 @@ int ext2_store_xattrs(struct inode *inode, struct xattr **list)
 {
 	size_t size = inode->sb->block_size;
 
-	if (!EXT2_FS(inode->sb)->super->revision)
+	if (!EXT2_FS(inode->sb)->layout.revision)
 		return -EOPNOTSUPP;
 	char *image __free(kfree) = TRY_PTR(kzalloc(size, GFP_KERNEL));
 	TRY(make_block(image, size, *list));

@@ -4,8 +4,8 @@
  * Virtio 1.0 ("modern") devices on PCI with MSI-X and one split queue. A request is a chain of
  * descriptors: header, data, status byte. The queue's descriptors are shared out among slots, as
  * many to each as the longest chain needs; a slot holds header and status of the request that it
- * has in flight. Who submits waits for a free slot. Requests are completed by the interrupt, without
- * the disk's lock.
+ * has in flight. Who submits waits for a free slot. Requests are completed by the interrupt,
+ * without the disk's lock.
  * Source: Virtual I/O Device (VIRTIO) Version 1.2, sections 2.7 (split virtqueues), 3.1 (start),
  * 4.1 (PCI), 5.2 (block devices).
  *
