@@ -9,8 +9,9 @@
  *
  * With ramdisk_seek=US or ramdisk_rate=MB it takes the time of a disk with a moving head,
  * on the kernel's clock: under icount virtual time, so that what waits for the disk is repeatable
- * too. Requests are served one after the other, in the order they came. One that begins where the
- * last one ended costs its transfer alone; else the head moves first, by
+ * too. Requests are served one after the other, in the order they came; who submits one sleeps
+ * until then. One that begins where the last one ended costs its transfer alone; else the head
+ * moves first, by
  *
  *	seek / 4  +  seek * 9/4 * distance / size of the disk
  *
@@ -33,41 +34,24 @@ static void **pages; /* of the image, or those of an empty disk that were writte
 /* The model: */
 static u64 seek_ns, sector_ns; /* both 0: none */
 static DEFINE_SPINLOCK(ramdisk_lock);
-static LIST_HEAD(waiting);   /* requests in order; the first is being served */
-static u64 served_ns;	     /* when that one ends */
+static u64 served_ns;	     /* when the last request is served */
 static sector_t head_sector; /* where the head will stand then */
-static struct timer timer;
 
-/* The next request's service begins at @now. Lock held. */
-static void serve_next(u64 now)
+/* In how long @request will be served, which is submitted now. */
+static u64 serve(const struct block_request *request)
 {
-	const struct block_request *request =
-		list_first_entry(&waiting, struct block_request, link);
-	u64 sectors = request->sectors, time = sectors * sector_ns;
+	u64 now = ktime_ns();
+
+	guard(spinlock, &ramdisk_lock);
 	u64 distance = request->sector > head_sector ? request->sector - head_sector
 						     : head_sector - request->sector;
 
-	if (sectors) {
-		if (distance)
-			time += seek_ns / 4 + seek_ns / 4 * 9 * distance / ramdisk.sectors;
-		head_sector = request->sector + sectors;
-	}
-	served_ns = now + time;
-	timer_start(&timer, served_ns);
-}
-
-static void request_served(void *unused)
-{
-	struct block_request *request;
-	unsigned long flags;
-
-	spin_lock_irqsave(&ramdisk_lock, flags);
-	request = list_first_entry(&waiting, struct block_request, link);
-	list_del(&request->link);
-	if (!list_empty(&waiting))
-		serve_next(served_ns);
-	spin_unlock_irqrestore(&ramdisk_lock, flags);
-	request->done(request);
+	served_ns = max(served_ns, now) + request->sectors * sector_ns;
+	if (request->sectors && distance)
+		served_ns += seek_ns / 4 + seek_ns / 4 * 9 * distance / ramdisk.sectors;
+	if (request->sectors)
+		head_sector = request->sector + request->sectors;
+	return served_ns - now;
 }
 
 /* -EIO: no memory for what is written. */
@@ -101,7 +85,6 @@ static void ramdisk_submit(struct block_device *device, struct block_request *re
 {
 	u64 at = request->sector * SECTOR_SIZE;
 
-	request->status = 0;
 	for (unsigned i = 0; i < request->segment_count && !request->status; i++) {
 		const struct block_segment *segment = &request->segments[i];
 
@@ -109,16 +92,9 @@ static void ramdisk_submit(struct block_device *device, struct block_request *re
 					       segment->length);
 		at += segment->length;
 	}
-	if (likely(!(seek_ns | sector_ns))) {
-		request->done(request);
-		return;
-	}
-	guard(spinlock_irq, &ramdisk_lock);
-	bool idle = list_empty(&waiting);
-
-	list_add_tail(&request->link, &waiting);
-	if (idle)
-		serve_next(ktime_ns());
+	if (unlikely(seek_ns | sector_ns))
+		sleep_ns(serve(request));
+	request->done(request);
 }
 
 void ramdisk_init(void)
@@ -147,7 +123,6 @@ void ramdisk_init(void)
 		return;
 	for (u64 at = 0; image && at < bytes; at += PAGE_SIZE)
 		pages[at / PAGE_SIZE] = memory + at;
-	timer_init(&timer, request_served, NULL);
 	ramdisk.name = "ram0";
 	ramdisk.dev = MKDEV(RAMDISK_MAJOR, 0);
 	ramdisk.sectors = bytes / SECTOR_SIZE;
