@@ -35,7 +35,6 @@ struct common_registers {
 	u16 queue_select, queue_size, queue_vector, queue_enable, queue_notify;
 	u32 descriptors[2], available[2], used[2];
 };
-#define NO_VECTOR 0xffff
 enum { ACKNOWLEDGE = 1, DRIVER = 2, DRIVER_OK = 4, FEATURES_OK = 8 }; /* status */
 
 enum { READ_ONLY = 1 << 5, FLUSH = 1 << 9 }; /* features */
@@ -294,7 +293,6 @@ static const char *start(struct disk *disk)
 	for (unsigned i = 0; i < QUEUE_MAX; i++)
 		queue->descriptors[i].next = (u16)(i + 1);
 	disk->free_slots = (1u << disk->queue_size / PIECES_MAX) - 1;
-	common->config_vector = NO_VECTOR;
 	common->queue_vector = 0;
 	common->queue_size = (u16)disk->queue_size;
 	set_address(common->descriptors, queue->descriptors);
