@@ -3,7 +3,7 @@
  * block.h.
  *
  * Locks: devices_lock guards the list of devices, which only grows. Requests to different devices
- * share no lock: they come from a slab, whose free objects lie with the CPUs.
+ * share no lock.
  */
 #include "fs/buffer.h"
 #include "fs/vfs.h"
@@ -54,7 +54,6 @@ int set_block_size(struct block_device *device, unsigned size)
 /* ---- requests -------------------------------------------------------------------------------- */
 
 DEFINE_WAIT_QUEUE(block_wait);
-static struct kmem_cache *request_slab;
 static struct block_request reserve; /* for when memory is gone */
 static unsigned long reserve_used;
 
@@ -62,7 +61,7 @@ static struct block_request *request_get(struct block_device *device,
 					 enum block_operation operation, sector_t sector)
 {
 	struct block_request *request =
-		kmem_cache_alloc(request_slab, GFP_KERNEL | GFP_NOWARN);
+		kmalloc(sizeof(*request), GFP_KERNEL | GFP_NOWARN);
 
 	if (unlikely(!request)) {
 		wait_event(block_wait, !test_and_set_bit(0, &reserve_used));
@@ -133,7 +132,7 @@ void block_request_end(struct block_request *request)
 		       verbs[request->operation], (unsigned long long)request->sector);
 	}
 	if (likely(request != &reserve))
-		kmem_cache_free(request_slab, request);
+		kfree(request);
 	else
 		clear_bit(0, &reserve_used);
 	wake_up(&block_wait);
@@ -161,15 +160,9 @@ int block_flush(struct block_device *device)
 	return min(result, 0);
 }
 
-void block_init(void)
-{
-	request_slab = kmem_cache_create("block_request", sizeof(struct block_request), 0, 0);
-}
-
 /* ---- /dev/NAME: through the buffer cache ----------------------------------------------------- */
 
 #define BLKROGET 0x125e
-#define BLKGETSIZE 0x1260
 #define BLKSSZGET 0x1268
 #define BLKGETSIZE64 0x80081272u
 
@@ -243,8 +236,6 @@ static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
 	switch (command) {
 	case BLKGETSIZE64:
 		return put_user((u64)device_size(file), wide);
-	case BLKGETSIZE:
-		return put_user(device->sectors, wide);
 	case BLKSSZGET:
 		return put_user((int)SECTOR_SIZE, word);
 	case BLKROGET:

@@ -87,5 +87,3 @@ void block_request_end(struct block_request *request);
 extern wait_queue_head_t block_wait;
 
 int block_flush(struct block_device *device); /* the device's own write cache; 0 or -EIO */
-
-void block_init(void); /* before the first request */

@@ -234,24 +234,9 @@ void block_invalidate_page(struct page *page, unsigned from)
 
 int block_truncate_page(struct inode *inode, loff_t from)
 {
-	unsigned offset = (unsigned)(from & (loff_t)(PAGE_SIZE - 1));
-	unsigned end = round_up(offset, inode->sb->block_size);
-	u64 block;
+	u64 block, rest = -(u64)from & (inode->sb->block_size - 1);
 
-	if (offset == end)
-		return 0;
+	rest = min(rest, (u64)(inode->size - from));
 	TRY(inode->data.ops->get_block(inode, (u64)from >> block_shift(inode), &block, false));
-	if (!block)
-		return 0;
-	struct page *page =
-		TRY_PTR(find_or_create_page(&inode->data, (pgoff_t)((u64)from >> PAGE_SHIFT)));
-	int error = block_write_begin(inode, page, offset, end);
-
-	if (!error) {
-		memset((char *)page_address(page) + offset, 0, end - offset);
-		block_write_end(inode, page, offset, end);
-	}
-	unlock_page(page);
-	put_page(page);
-	return error;
+	return block && rest ? (int)min(page_cache_zero(inode, from, rest), (ssize_t)0) : 0;
 }

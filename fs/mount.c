@@ -566,7 +566,6 @@ void vfs_init(void)
 		spin_lock_init(&mount_locks[cpu].lock, "mount_lock");
 	dentry_cache_init();
 	inode_cache_init();
-	block_init();
 	buffer_cache_init();
 	file_cache_init();
 	ext2_init();

@@ -185,7 +185,7 @@ static size_t touch_source(const struct io *io, size_t n)
  * meanwhile), or -errno. Of a page that is not uptodate write_begin has not read what the copy was
  * to replace: if that falls short there, nothing counts as written.
  */
-static ssize_t write_page(struct inode *inode, struct io *io, loff_t at)
+static __always_inline ssize_t write_page(struct inode *inode, struct io *io, loff_t at)
 {
 	const struct address_space_operations *ops = inode->data.ops;
 	unsigned from = (unsigned)at & (PAGE_SIZE - 1), n;
@@ -219,6 +219,14 @@ static ssize_t write_page(struct inode *inode, struct io *io, loff_t at)
 	unlock_page(page);
 	put_page(page);
 	return error ? error : (ssize_t)moved;
+}
+
+ssize_t page_cache_zero(struct inode *inode, loff_t at, size_t length)
+{
+	static char zeros[PAGE_SIZE];
+	struct io io = {zeros, length, false};
+
+	return write_page(inode, &io, at);
 }
 
 /* What write(2) checks and changes before the first byte: 0 or -EFBIG. */

@@ -164,6 +164,8 @@ bool clear_page_dirty(struct page *page);
 ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position);
 /* takes inode->lock */
 ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position);
+/* @length bytes, not 0, of one page; inode->lock is held. Their number, or -errno. */
+ssize_t page_cache_zero(struct inode *inode, loff_t at, size_t length);
 
 /*
  * @page is what find_get_page() gave for @index: NULL, or one that is not uptodate, whose reference
