@@ -13,16 +13,15 @@
  * continue each other in one request. What it takes is clean, locked, and counted as flying until
  * it is written, which is what a sync waits for in the end.
  *
- * Memory: while more than a quarter of it is dirty or on its way to a disk, writers are slowed down
- * by writing themselves and by waiting.
+ * Memory: while more than a tenth of it is dirty, writers write themselves, and wait while more
+ * than a quarter is on its way to a disk.
  */
 #include "fs/buffer.h"
 
 #include "fs/internal.h"
 #include "hash/cache.h"
 
-#define DIRTY_EXPIRE_NS (30 * NSEC_PER_SEC)
-#define PERIOD_NS (5 * NSEC_PER_SEC)
+#define PERIOD_NS (30 * NSEC_PER_SEC)
 #define BATCH 256
 #define DIRTY_LISTS 16
 #define REGION_SHIFT 10 /* blocks of one region: they are written in order */
@@ -522,30 +521,12 @@ int sync_dirty_buffer(struct buffer *buffer)
 /* ---- when ------------------------------------------------------------------------------------ */
 
 /* Inodes keep their memory while they or their pages are dirty, and pages that were written to
- * through a mapping have no dirty buffers yet: so from time to time, and when memory is short, the
- * inodes first. */
+ * through a mapping have no dirty buffers yet: so the inodes first. */
 void writeback_once(void)
 {
-	static u64 inodes_due = DIRTY_EXPIRE_NS;
-	u64 now = ktime_ns();
-	bool hurry = xchg(&hurried, false);
-
-	if (hurry || now >= inodes_due) {
-		inodes_due = now + DIRTY_EXPIRE_NS;
-		for_each_super(sync_inodes);
-	}
-	write_dirty(hurry ? now : now - min(now, (u64)DIRTY_EXPIRE_NS), 0);
-	write_dirty(~0ULL, background_bytes);
-}
-
-static bool too_many_dirty(void)
-{
-	return (u64)atomic_read(&dirty_bytes) > background_bytes;
-}
-
-static bool below_limit(void)
-{
-	return (u64)(atomic_read(&dirty_bytes) + atomic_read(&flying_bytes)) <= limit_bytes;
+	WRITE_ONCE(hurried, false);
+	for_each_super(sync_inodes);
+	write_dirty(ktime_ns(), 0);
 }
 
 bool writeback_is_busy(void)
@@ -558,22 +539,18 @@ static int writeback_thread(void *unused)
 {
 	current->in_reclaim = true; /* others wait for memory from us: we may use the reserve */
 	for (;;) {
-		wait_event_timeout(thread_wait, READ_ONCE(hurried) || too_many_dirty(), PERIOD_NS);
+		wait_event_timeout(thread_wait, READ_ONCE(hurried), PERIOD_NS);
 		writeback_once();
-		wait_event(block_wait, !too_many_dirty() || !atomic_read(&flying_bytes));
 	}
 	return 0;
 }
 
 void balance_dirty(void)
 {
-	if (likely(!too_many_dirty()))
+	if (likely((u64)atomic_read(&dirty_bytes) <= background_bytes))
 		return;
-	wake_up(&thread_wait);
-	while (!below_limit()) {
-		write_dirty(~0ULL, limit_bytes);
-		wait_event(block_wait, below_limit() || !atomic_read(&flying_bytes));
-	}
+	write_dirty(~0ULL, background_bytes / 2);
+	wait_event(block_wait, (u64)atomic_read(&flying_bytes) <= limit_bytes);
 }
 
 void writeback_start(void)

@@ -91,7 +91,7 @@ int sync_dirty_buffer(struct buffer *buffer); /* write and wait: 0 or -EIO */
  * flight, are on their devices; 0, or -EIO if one to @device failed (NULL: to any). */
 int sync_buffers(struct block_device *device, bool wait);
 void invalidate_buffers(struct block_device *device); /* umount: drop all clean, unused ones */
-/* The write-back thread: dirty buffers older than 30 s every 5 s, and when too many are dirty. */
+/* The write-back thread: what is dirty, every 30 s and when memory is short. */
 void writeback_start(void);
 void writeback_once(void);    /* one round of it */
 bool writeback_is_busy(void); /* something is dirty or on its way to a disk */
