@@ -54,19 +54,6 @@ struct buffer *ext2_bread(struct ext2_fs *fs, u32 block, bool patient)
 	return check_alias(fs, ext2_read(fs, block, patient));
 }
 
-struct buffer *ext2_clear_block(struct ext2_fs *fs, u32 block)
-{
-	struct buffer *buffer = check_alias(fs, buffer_get(fs->sb->bdev, block));
-
-	if (IS_ERR(buffer))
-		return buffer;
-	wait_on_buffer(buffer); /* an old write of the block when it was something else */
-	memset(buffer->data, 0, buffer->size);
-	set_bit(B_UPTODATE, &buffer->flags);
-	mark_buffer_dirty(buffer);
-	return buffer;
-}
-
 /* ---- bitmaps --------------------------------------------------------------------------------- */
 
 /* @bits of @group's bitmap have been cleared (or set: then it is negative). */
@@ -160,10 +147,19 @@ void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, b
 struct buffer *ext2_new_block(struct ext2_fs *fs, u32 goal)
 {
 	s64 block = ext2_allocate(fs, EXT2_BLOCKS, goal, false);
-	struct buffer *buffer = block < 0 ? ERR_PTR(block) : ext2_clear_block(fs, (u32)block);
 
-	if (IS_ERR(buffer) && block >= 0)
+	if (block < 0)
+		return ERR_PTR(block);
+	struct buffer *buffer = check_alias(fs, buffer_get(fs->sb->bdev, (u32)block));
+
+	if (IS_ERR(buffer)) {
 		ext2_free(fs, EXT2_BLOCKS, (u32)block, 1, false);
+		return buffer;
+	}
+	wait_on_buffer(buffer); /* an old write of the block when it was something else */
+	memset(buffer->data, 0, buffer->size);
+	set_bit(B_UPTODATE, &buffer->flags);
+	mark_buffer_dirty(buffer);
 	return buffer;
 }
 

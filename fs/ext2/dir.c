@@ -76,12 +76,8 @@ static noinline int next_block(struct cursor *cursor)
 /* On to the next entry, checked: 1, 0 when there are no more, or -errno. */
 static inline int next_entry(struct cursor *cursor)
 {
-	if (!cursor->buffer || cursor->next >= cursor->buffer->size) {
-		int more = next_block(cursor);
-
-		if (more <= 0)
-			return more;
-	}
+	if ((!cursor->buffer || cursor->next >= cursor->buffer->size) && !TRY(next_block(cursor)))
+		return 0;
 	cursor->entry = entry_at(cursor->buffer, cursor->next);
 	if (unlikely(!entry_ok(cursor, cursor->entry)))
 		return ext2_error(EXT2_FS(cursor->dir->sb), "bad entry in directory",
@@ -416,11 +412,8 @@ static int move_parent(struct inode *inode, struct inode *from, struct inode *to
 /* Before anything changes: is what will be changed there, and can it be read? */
 static int must_find(struct inode *dir, struct dentry *dentry, bool moves)
 {
-	s64 number = entry_number(dir, dentry);
-
-	if (number == -ENOENT || (number >= 0 && (ino_t)number != dentry->inode->number))
+	if ((ino_t)TRY(entry_number(dir, dentry)) != dentry->inode->number)
 		return ext2_error(EXT2_FS(dir->sb), "a name is lost of directory", dir->number);
-	TRY(number);
 	if (moves)
 		TRY(entry_number(dentry->inode, &parent_entry));
 	return 0;

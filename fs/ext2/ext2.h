@@ -67,7 +67,6 @@ struct ext2_superblock {
 	u16 reserved_gdt_blocks;
 	u8 unused[1024 - 208];
 };
-#define EXT2_REV0_BYTES offsetof(struct ext2_superblock, first_inode)
 _Static_assert(sizeof(struct ext2_superblock) == 1024, "on the disk");
 
 enum ext2_kind { EXT2_BLOCKS, EXT2_INODES }; /* what a bitmap is about */
@@ -184,11 +183,9 @@ bool ext2_block_ok(const struct ext2_fs *fs, u32 block); /* may a file own it? *
 struct buffer *ext2_read(struct ext2_fs *fs, u32 block, bool patient);
 /* The same for a block that belongs to a file; ERR_PTR(-EUCLEAN) if it cannot. */
 struct buffer *ext2_bread(struct ext2_fs *fs, u32 block, bool patient);
-/* The block, free until now, as zeroes and dirty. ERR_PTR. */
-struct buffer *ext2_clear_block(struct ext2_fs *fs, u32 block);
 /* A free block or inode, near @goal (0: anywhere): its number, or -ENOSPC, -EIO... */
 s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool directory);
-/* A new block, cleared; ERR_PTR. */
+/* A new block, as zeroes and dirty; ERR_PTR. */
 struct buffer *ext2_new_block(struct ext2_fs *fs, u32 goal);
 /* Consecutive ones, which were checked to lie in the file system. */
 void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, bool directory);

@@ -47,7 +47,7 @@ static struct timespec64 decode_time(u32 seconds, u32 extra)
 	return (struct timespec64){(s32)seconds + ((time64_t)(extra & 3) << 32), nanoseconds};
 }
 
-/* Device numbers: in data[0] when 16 bits suffice, else in data[1]. */
+/* Device numbers: of 16 bits in data[0], or, as they are written here, in data[1]. */
 static dev_t decode_dev(const u32 *data)
 {
 	u32 number = data[0] ? data[0] & 0xffff : data[1];
@@ -91,9 +91,12 @@ static int load_link(struct inode *inode)
 	return 0;
 }
 
-static int decode(struct ext2_fs *fs, struct inode *inode, const struct ext2_raw_inode *raw)
+static int read_inode(struct ext2_fs *fs, struct inode *inode)
 {
 	struct ext2_inode *ei = EXT2_I(inode);
+	struct ext2_raw_inode *raw;
+	struct buffer *buffer __free(buffer) =
+		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, false));
 	bool extra = has_extra_times(fs, raw);
 
 	if (!raw->links_count || !mode_ok(raw->mode) ||
@@ -121,15 +124,6 @@ static int decode(struct ext2_fs *fs, struct inode *inode, const struct ext2_raw
 		TRY(load_link(inode));
 	inode->nlink = raw->links_count; /* last: an inode that failed must not look deleted */
 	return 0;
-}
-
-static int read_inode(struct ext2_fs *fs, struct inode *inode)
-{
-	struct ext2_raw_inode *raw;
-	struct buffer *buffer __free(buffer) =
-		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, false));
-
-	return decode(fs, inode, raw);
 }
 
 struct inode *ext2_iget(struct super_block *sb, ino_t number)
@@ -188,10 +182,9 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	memcpy(raw->block, ei->data, sizeof(raw->block));
 	if (S_ISCHR(inode->mode) || S_ISBLK(inode->mode)) {
 		u32 minor = MINOR(inode->rdev);
-		u32 number = (minor & 0xff) | MAJOR(inode->rdev) << 8 | (minor >> 8) << 20;
 
-		raw->block[0] = number <= 0xffff ? number : 0;
-		raw->block[1] = number <= 0xffff ? 0 : number;
+		raw->block[0] = 0;
+		raw->block[1] = (minor & 0xff) | MAJOR(inode->rdev) << 8 | (minor >> 8) << 20;
 	}
 	encode_time(inode->atime, &raw->atime, extra ? &raw->atime_extra : NULL);
 	encode_time(inode->mtime, &raw->mtime, extra ? &raw->mtime_extra : NULL);

@@ -17,9 +17,9 @@ static inline unsigned pointer_shift(const struct ext2_fs *fs)
 }
 
 /* A new block in pointers[at], which are in @holder (NULL: in the inode): behind the block before
- * it in the file, else behind the last one allocated, else behind its pointer. */
-static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *holder,
-		    bool indirect)
+ * it in the file, else behind the last one allocated, else behind its pointer. @clear: as zeroes.
+ */
+static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *holder, bool clear)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	struct ext2_inode *ei = EXT2_I(inode);
@@ -27,7 +27,7 @@ static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *h
 		   : ei->next_goal	  ? ei->next_goal
 		   : holder		  ? (u32)holder->block + 1
 					  : ext2_group_start(inode);
-	struct buffer *cleared __free(buffer) = indirect ? TRY_PTR(ext2_new_block(fs, goal)) : NULL;
+	struct buffer *cleared __free(buffer) = clear ? TRY_PTR(ext2_new_block(fs, goal)) : NULL;
 
 	pointers[at] = cleared ? (u32)cleared->block
 			       : (u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, goal, false));
@@ -67,7 +67,8 @@ static int follow(struct inode *inode, u64 index, u64 *block, u64 *hole, bool cr
 	for (;; level--) {
 		fresh = create && !pointers[at];
 		if (fresh)
-			TRY(allocate(inode, pointers, at, holder, level > 0));
+			TRY(allocate(inode, pointers, at, holder,
+				     level > 0 || !S_ISREG(inode->mode)));
 		if (!level || !pointers[at])
 			break;
 		struct buffer *next = ext2_bread(fs, pointers[at], false);
@@ -107,21 +108,12 @@ int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create)
 
 struct buffer *ext2_inode_block(struct inode *inode, u64 index, bool create)
 {
-	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	u64 block;
 	int error = ext2_get_block(inode, index, &block, create);
 
-	if (error < 0)
-		return ERR_PTR(error);
-	if (!block)
-		return ERR_PTR(ext2_error(fs, "hole in inode", inode->number));
-	if (!create)
-		return ext2_bread(fs, (u32)block, false);
-	struct buffer *buffer = ext2_clear_block(fs, (u32)block);
-
-	if (IS_ERR(buffer))
-		ext2_truncate_blocks(inode, inode->size);
-	return buffer;
+	if (error >= 0 && !block)
+		error = ext2_error(EXT2_FS(inode->sb), "hole in inode", inode->number);
+	return error < 0 ? ERR_PTR(error) : ext2_bread(EXT2_FS(inode->sb), (u32)block, false);
 }
 
 int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)

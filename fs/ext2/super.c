@@ -105,6 +105,7 @@ static void free_fs(struct ext2_fs *fs)
 		brelse(fs->groups[i].descriptor_buffer);
 	kfree(fs->groups);
 	brelse(fs->super_buffer);
+	invalidate_buffers(fs->sb->bdev);
 	kfree(fs);
 }
 
@@ -272,7 +273,8 @@ static int read_super(struct ext2_fs *fs, bool silent)
 	TRY(hold_super(fs, 1024));
 	*super = *fs->super;
 	if (!super->revision) { /* what that had by rule */
-		memset(&super->first_inode, 0, sizeof(*super) - EXT2_REV0_BYTES);
+		memset(&super->first_inode, 0,
+		       sizeof(*super) - offsetof(struct ext2_superblock, first_inode));
 		super->first_inode = EXT2_FIRST_INODE_REV0;
 		super->inode_size = EXT2_OLD_INODE_SIZE;
 	}

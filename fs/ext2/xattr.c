@@ -49,53 +49,47 @@ static const char *split_name(const char *name, unsigned *prefix)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int add_entry(struct xattr **list, const char *block, size_t size,
+static int add_entry(struct ext2_fs *fs, struct xattr **list, const struct buffer *buffer,
 		     const struct xattr_entry *entry)
 {
-	size_t at = (size_t)((const char *)entry - block);
+	size_t at = (size_t)((const char *)entry - (const char *)buffer->data), size = buffer->size;
 	char name[32 + 256];
 
 	if (at + entry_size(entry->name_length) + 4 > size || entry->value_block ||
 	    entry->value_size > size || entry->value_offset + entry->value_size > size ||
 	    !entry->prefix || entry->prefix >= ARRAY_SIZE(prefixes))
-		return -EIO;
+		return ext2_error(fs, "bad attributes in block", buffer->block);
 	snprintf(name, sizeof(name), "%s%.*s", prefixes[entry->prefix], entry->name_length,
 		 entry->name);
-	return xattr_set(list, name, block + entry->value_offset, entry->value_size, 0);
+	return xattr_set(list, name, buffer->data + entry->value_offset, entry->value_size, 0);
 }
 
-/* The buffer of the inode's attributes, checked, or NULL: it has none; -EIO. */
-static struct buffer *get_block(struct inode *inode)
+/* The buffer of the inode's attributes, checked, or NULL: it has none; ERR_PTR. */
+static struct buffer *get_block(struct inode *inode, bool patient)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	u32 block = EXT2_I(inode)->attribute_block;
-	struct buffer *buffer = block ? ext2_bread(fs, block, false) : NULL;
+	struct buffer *buffer = block ? ext2_bread(fs, block, patient) : NULL;
 
 	if (IS_ERR_OR_NULL(buffer))
-		return buffer == ERR_PTR(-EUCLEAN) ? ERR_PTR(-EIO) : buffer;
+		return buffer;
 	const struct xattr_header *header = buffer->data;
 	if (header->magic == XATTR_MAGIC && header->blocks == 1)
 		return buffer;
 	brelse(buffer);
-	ext2_error(fs, "no attributes are in block", block);
-	return ERR_PTR(-EIO);
+	return ERR_PTR(ext2_error(fs, "no attributes are in block", block));
 }
 
 int ext2_load_xattrs(struct inode *inode, struct xattr **list)
 {
-	struct buffer *buffer = get_block(inode);
-	int error = 0;
+	struct buffer *buffer __free(buffer) = get_block(inode, false);
 
 	if (IS_ERR_OR_NULL(buffer))
 		return PTR_ERR_OR_ZERO(buffer);
 	const struct xattr_entry *entry = buffer->data + sizeof(struct xattr_header);
-	for (; !error && *(const u32 *)entry;
-	     entry = (const void *)((const char *)entry + entry_size(entry->name_length)))
-		error = add_entry(list, buffer->data, buffer->size, entry);
-	if (error == -EIO)
-		ext2_error(EXT2_FS(inode->sb), "bad attributes in block", buffer->block);
-	brelse(buffer);
-	return error;
+	for (; *(const u32 *)entry; entry = (const void *)entry + entry_size(entry->name_length))
+		TRY(add_entry(EXT2_FS(inode->sb), list, buffer, entry));
+	return 0;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -208,7 +202,7 @@ int ext2_store_xattrs(struct inode *inode, struct xattr **list)
 		return -EOPNOTSUPP;
 	char *image __free(kfree) = TRY_PTR(kzalloc(size, GFP_KERNEL));
 	TRY(make_block(image, size, *list));
-	struct buffer *buffer __free(buffer) = get_block(inode);
+	struct buffer *buffer __free(buffer) = get_block(inode, false);
 	if (IS_ERR(buffer))
 		return (int)PTR_ERR(buffer);
 	guard(write, &EXT2_I(inode)->map_lock);
@@ -222,16 +216,9 @@ int ext2_store_xattrs(struct inode *inode, struct xattr **list)
 
 void ext2_free_attributes(struct inode *inode)
 {
-	u32 block = EXT2_I(inode)->attribute_block;
-	struct buffer *buffer = block ? ext2_bread(EXT2_FS(inode->sb), block, true) : NULL;
+	struct buffer *buffer = get_block(inode, true);
 
 	EXT2_I(inode)->attribute_block = 0;
-	if (IS_ERR_OR_NULL(buffer))
-		return;
-	if (((struct xattr_header *)buffer->data)->magic == XATTR_MAGIC) {
+	if (!IS_ERR_OR_NULL(buffer))
 		drop_block(inode, buffer);
-	} else {
-		ext2_error(EXT2_FS(inode->sb), "no attributes are in block", block);
-		brelse(buffer);
-	}
 }

@@ -200,9 +200,9 @@ TEST(xattr_ext2_foreign)
 	disk.image[block * 1024 + 32 + 2] = 0xff;
 	disk.image[block * 1024 + 32 + 3] = 0xff;
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
-	CHECK_EQUAL(sys_lgetxattr(path_of("/mnt", 0), "user.one", value, 16), -EIO);
-	CHECK_EQUAL(sys_lsetxattr(path_of("/mnt", 0), "user.one", value, 16, 0), -EIO);
-	CHECK_EQUAL(sys_llistxattr(path_of("/mnt", 0), NULL, 0), -EIO);
+	CHECK_EQUAL(sys_lgetxattr(path_of("/mnt", 0), "user.one", value, 16), -EUCLEAN);
+	CHECK_EQUAL(sys_lsetxattr(path_of("/mnt", 0), "user.one", value, 16, 0), -EUCLEAN);
+	CHECK_EQUAL(sys_llistxattr(path_of("/mnt", 0), NULL, 0), -EUCLEAN);
 	CHECK_EQUAL(sys_lgetxattr(path_of("/mnt", 1), "user.one", value, 16), 4);
 	CHECK_EQUAL(umount_disk(), 0);
 }
