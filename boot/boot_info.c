@@ -19,7 +19,6 @@
 #define FREE_RANGES 128
 
 struct boot_info boot_info;
-phys_addr_t boot_alloc_limit = GB(4); /* what start.S maps */
 
 static struct range {
 	phys_addr_t start, end;
@@ -97,7 +96,7 @@ void *boot_alloc(size_t size, size_t align)
 	for (unsigned i = 0; i < free_count; i++) {
 		phys_addr_t start = round_up(free_ranges[i].start, (phys_addr_t)align);
 
-		if (start + size > min(free_ranges[i].end, boot_alloc_limit))
+		if (start + size > min(free_ranges[i].end, GB(4))) /* what start.S maps */
 			continue;
 		/* What lies before an aligned start stays free in a range of its own. */
 		add_free(free_ranges[i].start, start);
@@ -111,7 +110,7 @@ void boot_release_memory(void)
 {
 	for (unsigned i = 0; i < free_count; i++)
 		page_alloc_add_range(free_ranges[i].start, free_ranges[i].end);
-	boot_alloc_limit = 0;
+	free_count = 0;
 }
 
 /* ---- loaders --------------------------------------------------------------------------------- */

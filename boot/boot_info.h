@@ -20,10 +20,9 @@ extern struct boot_info {
  * loader. */
 void boot_info_init(u32 magic, phys_addr_t info);
 
-/* Memory taken for good before page_alloc_init() is done, in the direct map, not zeroed. Panics
+/* Memory taken for good before page_alloc_init() is done, below 4 GB, not zeroed. Panics
  * when there is none: nothing can run then. @align is a power of two. */
 void *boot_alloc(size_t size, size_t align);
-extern phys_addr_t boot_alloc_limit; /* what is mapped, up to here it may give out */
 
 /* Hand the RAM that is left to page_alloc_add_range(); boot_alloc() ends. After page_alloc_init().
  */

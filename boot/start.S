@@ -40,8 +40,9 @@ boot_entry:
 	cld
 	movl %eax, %edi /* kernel_main's arguments */
 	movl %ebx, %esi
+	lgdt PHYS(boot_gdt_pointer)
 
-enter_long_mode:
+enter_long_mode: /* with the GDT loaded; no memory is touched before the segments are set */
 	movl $PHYS(boot_page_table), %eax
 	movl %eax, %cr3
 	movl $(1 << 5 | 1 << 7 | 1 << 9 | 1 << 10), %eax /* PAE, PGE, OSFXSR, OSXMMEXCPT */
@@ -52,26 +53,21 @@ enter_long_mode:
 	wrmsr
 	movl $0x80010033, %eax /* PG, WP, NE, ET, MP, PE */
 	movl %eax, %cr0
-	lgdt PHYS(boot_gdt_pointer)
 	ljmp $KERNEL_CS, $PHYS(long_mode)
 
 	.code64
 long_mode:
-	movabsq $high, %rax
-	jmp *%rax
-high:
 	xorl %eax, %eax
 	movl %eax, %ds
 	movl %eax, %es
 	movl %eax, %ss
 	movl %eax, %fs
 	movl %eax, %gs
-	movq start_stack, %rsp
 	movl $0xc0000101, %ecx /* GS base */
 	movq start_percpu, %rax
-	movq %rax, %rdx
-	shrq $32, %rdx
+	movl $-1, %edx /* its upper half: in the last 4 GB, as all of the image */
 	wrmsr
+	movq CPU_KERNEL_STACK(%rax), %rsp
 	movl %esi, %esi
 	xorl %ebp, %ebp
 	call *start_function
@@ -84,23 +80,16 @@ ap_start:
 	lgdtl %cs:(boot_gdt_pointer - ap_start)
 	movl $0x11, %eax
 	movl %eax, %cr0
-	ljmpl $BOOT_CS32, $PHYS(ap_protected)
+	ljmpl $BOOT_CS32, $PHYS(enter_long_mode)
 boot_gdt_pointer:
 	.word TSS_SELECTOR - 1
 	.long PHYS(gdt)
 ap_end:
-	.code32
-ap_protected:
-	movl $KERNEL_DS, %eax
-	movl %eax, %ds
-	jmp enter_long_mode
 
-	/* Of the CPU that starts: its stack, its struct cpu, its first function. */
+	/* Of the CPU that starts: its struct cpu and its first function. */
 	.data
 	.balign 8
-	.globl start_stack, start_percpu, start_function
-start_stack:
-	.quad boot_stack + STACK_SIZE
+	.globl start_percpu, start_function
 start_percpu:
 	.quad cpus
 start_function:

@@ -573,7 +573,6 @@ static int finish_stack(struct program *program)
 	u64 random = round_down(platform - sizeof(seed), 16ULL);
 	const u64 auxiliary[] = {
 		51, ARCH_SIGNAL_STACK_SIZE, /* AT_MINSIGSTKSZ */
-		16, arch_hwcap, /* AT_HWCAP */
 		6, PAGE_SIZE, /* AT_PAGESZ */
 		17, 100, /* AT_CLKTCK */
 		3, program->phdr, /* AT_PHDR */

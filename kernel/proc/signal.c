@@ -444,7 +444,7 @@ s64 sys_sigaltstack(const void *user_new, void *user_old)
 			return -EFAULT;
 		if (on_it)
 			return -EPERM;
-		if ((u32)new.flags & ~(SS_AUTODISARM | SS_DISABLE | SS_ONSTACK))
+		if ((u32)new.flags & ~(SS_DISABLE | SS_ONSTACK))
 			return -EINVAL;
 		if (new.flags & SS_DISABLE)
 			new.sp = new.size = 0;

@@ -34,7 +34,6 @@ enum { SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK };
 
 #define SS_ONSTACK 1
 #define SS_DISABLE 2
-#define SS_AUTODISARM (1u << 31)
 #define MINSIGSTKSZ 2048
 
 #define SI_USER 0

@@ -14,25 +14,18 @@
 
 struct acpi_info acpi = {.ioapic = 0xfec00000};
 
-/* Offsets in the tables. */
-enum { TABLE_LENGTH = 4, TABLE_HEADER = 36 };
-enum { FADT_PM1A_CONTROL = 64, FADT_PM_TIMER = 76 };
-enum { MADT_ENTRIES = 44, MADT_CPU = 0, MADT_IOAPIC = 1 };
-
-/* The number of @size bytes at @offset of a table. */
-static u64 field(const u8 *table, unsigned offset, size_t size)
-{
-	u64 value = 0;
-
-	memcpy(&value, table + offset, size);
-	return value;
-}
+/* Words of the tables. */
+enum { TABLE_LENGTH = 1, TABLE_HEADER = 9 };
+enum { FADT_PM1A_CONTROL = 16, FADT_PM_TIMER = 19 };
+enum { MADT_ENTRIES = 11, MADT_CPU = 0, MADT_IOAPIC = 1 };
 
 static void read_madt(const u8 *at, const u8 *end)
 {
-	for (at += MADT_ENTRIES; at < end && at[1]; at += at[1]) {
-		if (at[0] == MADT_IOAPIC && field(at, 8, 4) == 0)
-			acpi.ioapic = field(at, 4, 4);
+	for (; at < end && at[1]; at += at[1]) {
+		const u32 *words = (const void *)at;
+
+		if (at[0] == MADT_IOAPIC && words[2] == 0)
+			acpi.ioapic = words[1];
 		if (at[0] != MADT_CPU || !(at[4] & 1))
 			continue;
 		if (acpi.cpu_count < NR_CPUS)
@@ -42,26 +35,27 @@ static void read_madt(const u8 *at, const u8 *end)
 	}
 }
 
-static void read_table(const u8 *table)
+static void read_table(const u32 *table)
 {
 	if (!memcmp(table, "APIC", 4)) {
-		read_madt(table, table + field(table, TABLE_LENGTH, 4));
+		read_madt((const void *)(table + MADT_ENTRIES),
+			  (const void *)table + table[TABLE_LENGTH]);
 	} else if (!memcmp(table, "FACP", 4)) {
-		acpi.pm1a_control = (u16)field(table, FADT_PM1A_CONTROL, 4);
-		acpi.pm_timer_port = (u16)field(table, FADT_PM_TIMER, 4);
+		acpi.pm1a_control = (u16)table[FADT_PM1A_CONTROL];
+		acpi.pm_timer_port = (u16)table[FADT_PM_TIMER];
 	}
 }
 
 void acpi_init(void)
 {
-	const u8 *root = phys_to_virt(boot_info.rsdt);
+	const u32 *root = phys_to_virt(boot_info.rsdt);
 
 	if (!boot_info.rsdt) {
 		pr_warn("acpi: no tables found, assuming a standard machine\n");
 		return;
 	}
-	for (unsigned at = TABLE_HEADER; at < field(root, TABLE_LENGTH, 4); at += 4)
-		read_table(phys_to_virt(field(root, at, 4)));
+	for (unsigned i = TABLE_HEADER; i < root[TABLE_LENGTH] / sizeof(u32); i++)
+		read_table(phys_to_virt(root[i]));
 }
 
 /* ---- leaving the machine --------------------------------------------------------------------- */

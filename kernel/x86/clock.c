@@ -12,7 +12,6 @@
 #include "kernel/x86/x86.h"
 
 #define CALIBRATION_PM_TICKS 3570 /* a millisecond */
-#define CALIBRATION_SPINS 10000
 #define READINGS 5
 #define PM_TIMER_HZ 3579545ULL
 #define PM_TIMER_MASK 0xffffff /* not every one has more bits */
@@ -20,7 +19,6 @@
 
 u64 clock_tsc_base;
 u64 clock_ns_per_tick;
-static u64 tsc_mhz = 1000;
 static u64 lapic_ticks_per_ns = 1ULL << 32; /* 32.32 fixed point */
 
 static struct {
@@ -52,35 +50,32 @@ static struct reading read_clocks(void)
 	return best;
 }
 
-/* Sets tsc_mhz and lapic_ticks_per_ns. */
-static void measure(void)
+/* The TSC's megahertz; lapic_ticks_per_ns is set, too. */
+static u64 measure(void)
 {
 	writel(~0u, lapic + LAPIC_INITIAL_COUNT);
 	struct reading from = read_clocks(), to;
 	u32 passed;
 
 	do {
-		for (unsigned i = 0; i < CALIBRATION_SPINS; i++)
-			__asm__ __volatile__(""); /* few readings: each is slow under emulation */
 		to = read_clocks();
 		passed = (to.reference - from.reference) & PM_TIMER_MASK;
 	} while (passed < CALIBRATION_PM_TICKS);
 	u64 ns = passed * NSEC_PER_SEC / PM_TIMER_HZ;
 
 	writel(0, lapic + LAPIC_INITIAL_COUNT);
-	/* Whole megahertz: so it was designed, and no finer is what we measure. */
-	tsc_mhz = ((to.tsc - from.tsc) * 1000 + ns / 2) / ns;
 	lapic_ticks_per_ns = ((u64)(from.lapic - to.lapic) << 32) / ns;
+	/* Whole megahertz: so it was designed, and no finer is what we measure. */
+	return ((to.tsc - from.tsc) * 1000 + ns / 2) / ns;
 }
 
 void clock_init(void)
 {
-	if (acpi.pm_timer_port)
-		measure();
-	else
-		pr_warn("clock: nothing to measure the TSC by, taking it for 1 GHz\n");
+	u64 tsc_mhz = acpi.pm_timer_port ? measure() : 1000;
+
 	clock_ns_per_tick = (1000ULL << 32) / tsc_mhz;
-	pr_info("clock: TSC %llu MHz\n", tsc_mhz);
+	pr_info("clock: TSC %llu MHz%s\n", tsc_mhz,
+		acpi.pm_timer_port ? "" : ", assumed: there is nothing to measure it by");
 }
 
 void arch_timer_set(u64 deadline_ns)
@@ -104,12 +99,6 @@ void clock_init_cpu(void)
 {
 	timer_init(&ticks[cpu_id()].timer, tick, this_cpu());
 	timer_start(&ticks[cpu_id()].timer, arch_clock_ns() + TICK_NS);
-}
-
-void clock_interrupt(struct registers *registers)
-{
-	this_cpu()->interrupted_user = user_mode(registers);
-	timer_interrupt();
 }
 
 void arch_halt(void)

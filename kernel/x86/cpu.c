@@ -6,8 +6,6 @@
  * stacks of their own (IST 1-3), which lie above the idle task's. Nothing is locked: each CPU
  * writes its own entries.
  */
-#include <arch/elf.h>
-
 #include "fs/proc/proc.h"
 #include "kernel/x86/x86.h"
 
@@ -27,9 +25,11 @@ u64 gdt[(TSS_SELECTOR >> 3) + 2 * NR_CPUS] = {
 	[USER_DS >> 3] = 0x00cff3000000ffff,	[USER_CS >> 3] = 0x00affb000000ffff,
 };
 
-struct cpu cpus[NR_CPUS] = {{.self = &cpus[0]}};
+struct cpu cpus[NR_CPUS] = {
+	{.self = &cpus[0], .kernel_stack = (u64)(uintptr_t)boot_stack + KERNEL_STACK_SIZE}};
 unsigned nr_cpus = 1;
-u32 arch_hwcap;
+
+static const struct descriptor_pointer gdt_pointer = {sizeof(gdt) - 1, (u64)(uintptr_t)gdt};
 
 extern char syscall_entry[];
 
@@ -58,7 +58,6 @@ void cpu_init_tables(struct cpu *cpu)
 	u64 base = (u64)(uintptr_t)&tss[cpu->id];
 	unsigned selector = TSS_SELECTOR + 16 * cpu->id;
 	u64 stacks = (u64)(uintptr_t)idle_tasks[cpu->id].kernel_stack + KERNEL_STACK_SIZE;
-	struct descriptor_pointer pointer = {sizeof(gdt) - 1, (u64)(uintptr_t)gdt};
 
 	gdt[selector >> 3] = (sizeof(struct tss) - 1) | (base & 0xffffff) << 16 | 0x89ULL << 40 |
 			     (base >> 24 & 0xff) << 56;
@@ -66,8 +65,9 @@ void cpu_init_tables(struct cpu *cpu)
 	tss[cpu->id].io_bitmap = sizeof(struct tss); /* none: no port for programs */
 	for (unsigned i = 0; i < EXCEPTION_STACKS; i++)
 		tss[cpu->id].ist[i] = stacks + (i + 1) * PAGE_SIZE;
-	__asm__ __volatile__("lgdt %0; ltr %w1" ::"m"(pointer), "r"(selector) : "memory");
-	idt_load();
+	__asm__ __volatile__("lgdt %0; lidt %1; ltr %w2" ::"m"(gdt_pointer), "m"(idt_pointer),
+			     "r"(selector)
+			     : "memory");
 	write_msr(MSR_STAR, (u64)USER_CS32 << 48 | (u64)KERNEL_CS << 32);
 	write_msr(MSR_LSTAR, (u64)(uintptr_t)syscall_entry);
 	write_msr(MSR_SFMASK, FLAGS_IF | FLAGS_DF | FLAGS_TF | FLAGS_AC | 0x4000 /* NT */);
@@ -81,25 +81,17 @@ void cpu_set_kernel_stack(struct cpu *cpu, u64 top)
 
 void cpu_enable_features(void)
 {
-	u32 out[4];
-
 	if (!cpu_has(CPU_XSAVE))
 		panic("this processor has no XSAVE");
 	write_cr(4, read_cr(4) | CR4_OSXSAVE | (cpu_has(CPU_SMEP) ? CR4_SMEP : 0) |
 			    (cpu_has(CPU_SMAP) ? CR4_SMAP : 0) |
 			    (cpu_has(CPU_UMIP) ? CR4_UMIP : 0));
-	cpuid(1, 0, out);
-	arch_hwcap = out[3];
 	fpu_init_cpu();
 }
 
-/* Where scripts count processors. The name is that of CPUID leaves 0x80000002..4. */
+/* Scripts count the lines that begin with "processor". */
 void proc_cpuinfo_show(struct text *out, const struct proc_entry *entry)
 {
-	u32 name[13] = {0};
-
-	for (u32 i = 0; i < 3; i++)
-		cpuid(0x80000002 + i, 0, name + 4 * i);
 	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
-		text_printf(out, "processor\t: %u\nmodel name\t: %s\n\n", cpu, (char *)name);
+		text_printf(out, "processor\t: %u\n\n", cpu);
 }

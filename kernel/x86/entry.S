@@ -55,9 +55,9 @@ syscall_entry:
 	push_general
 	sti
 	movl %eax, %eax
+	movq %r10, %rcx
 	cmpl syscall_count(%rip), %eax
 	jae 2f
-	movq %r10, %rcx
 	call *syscall_table(, %rax, 8)
 1:	cli
 	movq %gs:CPU_CURRENT, %rcx
@@ -71,33 +71,30 @@ syscall_entry:
 	swapgs
 	sysretq
 
-2:	movq %r10, %rcx
-	call syscall_other
+2:	call syscall_other
 	jmp 1b
 3:	movq %rax, REGISTERS_AX(%rsp)
-	jmp exit_long
+	jmp exit_pending
 
-	/* With rsp at the struct registers of a program, interrupts off. */
+	.globl exit_to_program
+exit_to_program: /* (struct registers *) */
+	movq %rdi, %rsp
+	xorl %ebp, %ebp
+	/* With rsp at the struct registers of a program. */
 	.balign 16
 exit_long:
+	cli
 	movq %gs:CPU_CURRENT, %rcx
 	cmpl $0, TASK_PENDING(%rcx)
-	jne 1f
+	jne exit_pending
 	pop_general
 	addq $8, %rsp
 	swapgs
 	iretq
-1:	sti
+exit_pending:
+	sti
 	movq %rsp, %rdi
 	call exit_to_user
-	cli
-	jmp exit_long
-
-	.globl exit_to_program
-exit_to_program: /* (struct registers *) */
-	cli
-	movq %rdi, %rsp
-	xorl %ebp, %ebp
 	jmp exit_long
 
 	/* struct task *arch_switch_stacks(struct task *previous, struct task *next) */
@@ -120,14 +117,12 @@ task_start:
 	call schedule_tail
 	sti
 	testq %r12, %r12
-	jz 1f
+	jz exit_long
 	movq %r13, %rdi
 	call *%r12
 	movl %eax, %edi
 	call task_exit_kernel
 	ud2
-1:	cli
-	jmp exit_long
 
 	/* Exceptions and interrupts: "error code", rdi and the vector are there when these
 	 * begin. */
@@ -141,10 +136,8 @@ interrupt_common:
 	call trap_handle
 interrupt_return:
 	testb $3, REGISTERS_CS(%rsp)
-	jz 2f
-	cli
-	jmp exit_long
-2:	pop_general
+	jnz exit_long
+	pop_general
 	addq $8, %rsp
 	iretq
 

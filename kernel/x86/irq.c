@@ -10,6 +10,7 @@
 #include <arch/io.h>
 
 #include "kernel/core/kernel.h"
+#include "kernel/core/time.h"
 #include "kernel/x86/x86.h"
 
 enum {
@@ -104,8 +105,9 @@ void irq_dispatch(unsigned vector, struct registers *registers)
 
 	this_cpu()->interrupts++;
 	lockdep_irq(1);
+	this_cpu()->interrupted_user = user_mode(registers);
 	if (vector == VECTOR_TIMER)
-		clock_interrupt(registers);
+		timer_interrupt();
 	else if (vector == VECTOR_FLUSH)
 		mmu_flush_interrupt();
 	else if (index < handler_count)

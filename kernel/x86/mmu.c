@@ -4,10 +4,10 @@
  *
  *	ffff800000000000  the direct map: the first 4 GB and all RAM, writable, never executable, in
  *			  large pages
- *	ffffc00000000000  map_device(): device registers, uncached
+ *	ffffff8000000000  map_device(): device registers, uncached
  *	ffffffff80000000  the kernel's image: text read-execute, rodata read-only, rest read-write
  *
- * No address is both writable and executable. These are three entries of the top level, which never
+ * No address is both writable and executable. These are two entries of the top level, which never
  * change after boot, so every root has them by copy. The kernel's tables come from boot_alloc(),
  * that for 2 MB of device registers too.
  *
@@ -31,7 +31,9 @@
 #include "mm/vm.h"
 
 #define ENTRIES 512
-#define DEVICE_MAP_BASE 0xffffc00000000000UL
+#define DEVICE_MAP_BASE 0xffffff8000000000UL
+#define DIRECT_ENTRY 256 /* of the top level */
+#define IMAGE_ENTRY 511	 /* and device registers */
 
 #define PAGE_KERNEL_TEXT (PTE_PRESENT | PTE_ACCESSED | PTE_GLOBAL)
 #define PAGE_KERNEL (PAGE_KERNEL_TEXT | PTE_WRITE | PTE_DIRTY | PTE_NX)
@@ -39,7 +41,6 @@
 /* ---- the kernel's half ----------------------------------------------------------------------- */
 
 static u64 *kernel_page_table;
-static const u16 kernel_entries[] = {256, 384, 511}; /* of the top level, as above */
 
 /* The entry for @address at the level whose entries cover 1 << @shift bytes. */
 static u64 *kernel_entry(u64 address, unsigned shift)
@@ -71,17 +72,14 @@ static void map_image(const char *start, const char *end, u64 flags)
 
 void mmu_init_kernel(void)
 {
-	unsigned shift = cpu_has(CPU_LARGE_1GB) ? 30 : 21;
-
 	kernel_page_table = memset(boot_alloc(PAGE_SIZE, PAGE_SIZE), 0, PAGE_SIZE);
-	for (phys_addr_t at = 0; at < max_t(u64, boot_info.max_phys, GB(4)); at += 1ULL << shift)
-		*kernel_entry(DIRECT_MAP_BASE + at, shift) = at | PAGE_KERNEL | PTE_LARGE;
+	for (phys_addr_t at = 0; at < max_t(u64, boot_info.max_phys, GB(4)); at += MB(2))
+		*kernel_entry(DIRECT_MAP_BASE + at, 21) = at | PAGE_KERNEL | PTE_LARGE;
 	map_image(text_start, text_end, PAGE_KERNEL_TEXT);
 	map_image(rodata_start, rodata_end, PAGE_KERNEL_TEXT | PTE_NX);
 	map_image(data_start, kernel_end, PAGE_KERNEL);
 	kernel_entry(DEVICE_MAP_BASE, PAGE_SHIFT);
 	mmu_load_kernel();
-	boot_alloc_limit = ~0ULL;
 }
 
 void mmu_load_kernel(void)
@@ -226,12 +224,13 @@ void mmu_flush(struct mmu_root *root, u64 start, u64 end)
 int mmu_create(struct mmu_root *root)
 {
 	struct page *page = take_table();
+	u64 *table;
 
 	if (!page)
 		return -ENOMEM;
-	for (unsigned i = 0; i < ARRAY_SIZE(kernel_entries); i++)
-		((u64 *)page_address(page))[kernel_entries[i]] =
-			kernel_page_table[kernel_entries[i]];
+	table = page_address(page);
+	table[DIRECT_ENTRY] = kernel_page_table[DIRECT_ENTRY];
+	table[IMAGE_ENTRY] = kernel_page_table[IMAGE_ENTRY];
 	root->table = page_to_phys(page);
 	root->cpus = 0;
 	root->last_span = ~0ULL;
@@ -253,8 +252,7 @@ void mmu_destroy(struct mmu_root *root)
 		*page->table_parent = 0;
 		give_table(page);
 	}
-	for (unsigned i = 0; i < ARRAY_SIZE(kernel_entries); i++)
-		table[kernel_entries[i]] = 0;
+	table[DIRECT_ENTRY] = table[IMAGE_ENTRY] = 0;
 	give_table(phys_to_page(root->table));
 }
 

@@ -34,9 +34,8 @@ struct software_bytes {
 };
 
 static u64 xfeatures; /* XCR0: the components in use */
-/* The x87 control word 0x037f, MXCSR 0x1f80. */
-static const u8 initial_state[FPU_AREA_SIZE] __aligned(64) = {
-	[0] = 0x7f, [1] = 0x03, [MXCSR] = 0x80, [MXCSR + 1] = 0x1f};
+/* Of it XRSTOR loads MXCSR, 0x1f80, and gives everything else its initial value. */
+static const u8 initial_state[FPU_AREA_SIZE] __aligned(64) = {[MXCSR] = 0x80, [MXCSR + 1] = 0x1f};
 
 static inline void fpu_save(void *area)
 {
@@ -78,7 +77,6 @@ struct switch_frame {
 
 extern char task_start[];
 struct task *arch_switch_stacks(struct task *previous, struct task *next);
-__noreturn void exit_to_program(struct registers *registers);
 
 /* Where a program is sent: not to a non-canonical address, at which iretq would fault in the
  * kernel, but to one where the program does. */
@@ -148,11 +146,6 @@ void arch_enter_user(u64 entry, u64 sp)
 					.sp = sp,
 					.ss = USER_DS};
 	exit_to_program(registers);
-}
-
-void arch_return_to_user(void)
-{
-	exit_to_program(current_registers());
 }
 
 /* The thread pointer only. */
@@ -279,8 +272,6 @@ int arch_push_signal_frame(struct registers *registers, const struct signal_acti
 	frame.info = *info;
 	if (copy_to_user((void *)sp, &frame, sizeof(frame)))
 		return -EFAULT;
-	if (current->signals->stack.flags & (s32)SS_AUTODISARM)
-		current->signals->stack = (struct signal_stack){.flags = SS_DISABLE};
 	fpu_restore(initial_state);
 	registers->di = (u64)info->signo;
 	registers->ax = 0;
@@ -308,11 +299,8 @@ int arch_pop_signal_frame(struct registers *registers, u64 *blocked)
 	registers->cs = USER_CS;
 	registers->ss = USER_DS;
 	registers->flags = (registers->flags & FLAGS_USER) | FLAGS_FIXED | FLAGS_IF;
-	if (uc.context.fpstate)
-		TRY(restore_vectors((void *)uc.context.fpstate));
-	else
-		fpu_restore(initial_state);
-	uc.stack.flags &= (s32)(SS_DISABLE | SS_AUTODISARM);
+	TRY(restore_vectors((void *)uc.context.fpstate));
+	uc.stack.flags &= SS_DISABLE;
 	current->signals->stack = uc.stack;
 	*blocked = uc.blocked;
 	return 0;

@@ -18,7 +18,6 @@
 struct task idle_tasks[NR_CPUS];
 
 extern char ap_start[], ap_end[]; /* boot/start.S, as the rest */
-extern u64 start_stack;
 extern struct cpu *start_percpu;
 extern __noreturn void (*start_function)(void);
 
@@ -77,9 +76,11 @@ static bool start_cpu(struct cpu *cpu, unsigned id, u32 apic_id)
 
 	if (!stack)
 		return false;
-	*cpu = (struct cpu){.self = cpu, .id = id, .apic_id = apic_id};
+	*cpu = (struct cpu){.self = cpu,
+			    .kernel_stack = (u64)(uintptr_t)stack + KERNEL_STACK_SIZE,
+			    .id = id,
+			    .apic_id = apic_id};
 	idle_task_init(id, stack);
-	start_stack = (u64)(uintptr_t)stack + KERNEL_STACK_SIZE;
 	start_percpu = cpu;
 	start_function = ap_main;
 	lapic_send_ipi(apic_id, IPI_INIT);

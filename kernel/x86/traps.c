@@ -30,6 +30,7 @@ static struct idt_entry {
 	u16 offset_middle;
 	u32 offset_high, reserved;
 } idt[IDT_ENTRIES] __aligned(16);
+const struct descriptor_pointer idt_pointer = {sizeof(idt) - 1, (u64)(uintptr_t)idt};
 extern const char trap_stubs[]; /* TRAP_STUB_BYTES each */
 
 extern const struct extable_entry {
@@ -75,13 +76,6 @@ void idt_init(void)
 	idt[2].ist = 1;
 	idt[8].ist = 2;
 	idt[18].ist = 3;
-}
-
-void idt_load(void)
-{
-	struct descriptor_pointer pointer = {sizeof(idt) - 1, (u64)(uintptr_t)idt};
-
-	__asm__ __volatile__("lidt %0" ::"m"(pointer));
 }
 
 /* Before the text is write-protected. */

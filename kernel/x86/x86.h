@@ -17,7 +17,6 @@
 #define CPU_SMEP 7, 1, 7
 #define CPU_SMAP 7, 1, 20
 #define CPU_UMIP 7, 2, 2
-#define CPU_LARGE_1GB 0x80000001, 3, 26
 bool cpu_has(u32 leaf, unsigned reg, unsigned bit);
 
 #define MSR_STAR 0xc0000081
@@ -80,7 +79,7 @@ void cpu_set_kernel_stack(struct cpu *cpu, u64 top);
 
 /* traps.c */
 void idt_init(void);
-void idt_load(void);
+extern const struct descriptor_pointer idt_pointer;
 void uaccess_patch_smap(void);
 
 /* process.c */
@@ -116,7 +115,6 @@ void irq_dispatch(unsigned vector, struct registers *registers);
 /* clock.c */
 void clock_init(void);
 void clock_init_cpu(void);
-void clock_interrupt(struct registers *registers);
 
 /* kernel/core/main.c */
 __noreturn void kernel_main_ap(void);

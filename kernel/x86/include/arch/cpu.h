@@ -21,13 +21,13 @@ struct task;
 struct cpu {
 	struct cpu *self;
 	struct task *running; /* what `current` reads */
-	u64 kernel_stack;     /* where a system call's registers begin to be pushed */
+	u64 kernel_stack;     /* where a system call's registers begin to be pushed; first boot's */
 	u64 user_sp;	      /* scratch of the system call entry */
 	u32 id;		      /* 0 .. nr_cpus-1 */
 	u32 apic_id;
 	volatile bool online;
 	struct mmu_root *mmu_root; /* address space loaded; NULL: the kernel's own */
-	bool interrupted_user;	   /* the timer interrupt being handled came from a program */
+	bool interrupted_user;	   /* the interrupt being handled came from a program */
 	u64 interrupts;		   /* device interrupts and IPIs taken */
 } __aligned(64);
 

@@ -69,4 +69,5 @@ __noreturn void arch_enter_user(u64 entry, u64 sp);
 
 /* Leave for user mode with all that task_registers(current) says, through exit_to_user() if
  * anything is pending. A system call that rewrote the registers ends thus. */
-__noreturn void arch_return_to_user(void);
+#define arch_return_to_user() exit_to_program(current_registers())
+__noreturn void exit_to_program(struct registers *registers);
