@@ -140,7 +140,7 @@ static bool trylock_buffer(struct buffer *buffer)
 
 static void unlock_buffer(struct buffer *buffer)
 {
-	clear_bit_unlock(B_LOCKED, &buffer->flags); /* from here on it may go away */
+	clear_bit(B_LOCKED, &buffer->flags); /* from here on it may go away */
 	wake_up(&block_wait);
 }
 
@@ -218,7 +218,7 @@ static void end_request(struct block_request *request)
 		}
 		if (write && mapping) /* truncation waits for B_LOCKED: it is still there */
 			end_mapping_write(mapping);
-		clear_bit_unlock(B_LOCKED, &buffer->flags);
+		clear_bit(B_LOCKED, &buffer->flags);
 	}
 	if (write)
 		atomic_sub((s64)request->sectors * SECTOR_SIZE, &flying_bytes);

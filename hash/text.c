@@ -8,12 +8,10 @@
 
 bool text_reserve(struct text *text, size_t more)
 {
-	size_t capacity = max(text->capacity, (size_t)4096);
+	size_t capacity = roundup_pow_of_two(max(text->length + more, (size_t)4096));
 
-	if (text->error || text->length + more <= text->capacity)
+	if (text->error || capacity <= text->capacity)
 		return !text->error;
-	while (capacity < text->length + more)
-		capacity *= 2;
 
 	char *data = kmalloc(capacity, HASH_GFP_KERNEL);
 

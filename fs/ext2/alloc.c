@@ -90,7 +90,7 @@ static s64 take_bit(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 fro
 	start += fs->first[kind];
 	if (bit >= size || (kind == EXT2_BLOCKS && !ext2_block_ok(fs, start + bit)))
 		return ext2_error(fs, "its bitmap and descriptor are wrong, of group", number);
-	__set_bit(bit, bitmap->data);
+	set_bit(bit, bitmap->data);
 	count_free(fs, kind, group, bitmap, -1, directory);
 	return (s64)start + bit;
 }
@@ -137,7 +137,7 @@ void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, b
 			continue;
 		}
 		for (u32 i = bit; i < bit + part; i++)
-			freed += __test_and_clear_bit(i, bitmap->data);
+			freed += test_and_clear_bit(i, bitmap->data);
 		count_free(fs, kind, &fs->groups[group], bitmap, (int)freed, directory);
 		if (freed != part)
 			ext2_error(fs, "was free already: bit", bit);

@@ -41,24 +41,6 @@ static __always_inline void T(unlock)(struct TABLE *table, struct T(root) * root
 	spin_unlock(&table->locks[bucket % CHAINED_LOCKS]);
 }
 
-/* Two buckets at once (an object moves), in an order that all agree on. */
-static inline void T(lock_two)(struct TABLE *table, struct T(root) * root, u32 a, u32 b)
-{
-	u32 first = min(a % CHAINED_LOCKS, b % CHAINED_LOCKS);
-	u32 second = max(a % CHAINED_LOCKS, b % CHAINED_LOCKS);
-
-	spin_lock(&table->locks[first]);
-	if (second != first)
-		spin_lock_nested(&table->locks[second], 1);
-}
-
-static inline void T(unlock_two)(struct TABLE *table, struct T(root) * root, u32 a, u32 b)
-{
-	T(unlock)(table, root, a);
-	if (a % CHAINED_LOCKS != b % CHAINED_LOCKS)
-		T(unlock)(table, root, b);
-}
-
 static __always_inline struct chained_link **T(chain)(struct TABLE *table, u32 bucket)
 {
 	hash_check_bucket(table->cache, bucket);

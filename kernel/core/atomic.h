@@ -34,10 +34,8 @@ typedef struct {
 #define atomic_sub(i, v) ((void)__atomic_fetch_sub(&(v)->counter, i, __ATOMIC_RELAXED))
 #define atomic_inc(v) atomic_add(1, v)
 #define atomic_dec(v) atomic_sub(1, v)
-#define atomic_add_return(i, v) __atomic_add_fetch(&(v)->counter, i, __ATOMIC_SEQ_CST)
-#define atomic_sub_return(i, v) __atomic_sub_fetch(&(v)->counter, i, __ATOMIC_SEQ_CST)
-#define atomic_inc_return(v) atomic_add_return(1, v)
-#define atomic_dec_return(v) atomic_sub_return(1, v)
+#define atomic_inc_return(v) __atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
+#define atomic_dec_return(v) __atomic_sub_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_dec_and_test(v) (atomic_dec_return(v) == 0)
 #define atomic_inc_not_zero(v) atomic_add_unless(v, 1, 0)
 /* Add @i unless the value is @u; was it added? */

@@ -1,8 +1,7 @@
 /*
  * bitops.h - single bits in arrays of unsigned long, and integer logarithms, with Linux's names.
  *
- * set_bit and its like are atomic; __set_bit and its like are not. test_and_* are fully ordered.
- * set_bit/clear_bit order nothing; clear_bit_unlock releases.
+ * All are atomic. test_and_* are fully ordered, set_bit orders nothing, clear_bit releases.
  */
 #pragma once
 
@@ -20,11 +19,6 @@ static inline void set_bit(unsigned long n, volatile unsigned long *map)
 
 static inline void clear_bit(unsigned long n, volatile unsigned long *map)
 {
-	__atomic_fetch_and(map + BIT_WORD(n), ~BIT_MASK(n), __ATOMIC_RELAXED);
-}
-
-static inline void clear_bit_unlock(unsigned long n, volatile unsigned long *map)
-{
 	__atomic_fetch_and(map + BIT_WORD(n), ~BIT_MASK(n), __ATOMIC_RELEASE);
 }
 
@@ -41,19 +35,6 @@ static inline bool test_and_set_bit(unsigned long n, volatile unsigned long *map
 static inline bool test_and_clear_bit(unsigned long n, volatile unsigned long *map)
 {
 	return __atomic_fetch_and(map + BIT_WORD(n), ~BIT_MASK(n), __ATOMIC_SEQ_CST) & BIT_MASK(n);
-}
-
-static inline void __set_bit(unsigned long n, unsigned long *map)
-{
-	map[BIT_WORD(n)] |= BIT_MASK(n);
-}
-
-static inline bool __test_and_clear_bit(unsigned long n, unsigned long *map)
-{
-	bool old = test_bit(n, map);
-
-	map[BIT_WORD(n)] &= ~BIT_MASK(n);
-	return old;
 }
 
 /* Index of the lowest set bit; undefined for 0. */

@@ -16,24 +16,19 @@ int cmdline_init(const char *line)
 	char *at = storage;
 
 	kernel_strlcpy(storage, line, LINE_SIZE);
-	word_count = option_count = 0;
-	for (bool options = true;;) {
+	for (word_count = 0;; word_count++) {
 		while (isspace_ascii(*at))
 			*at++ = '\0';
 		if (!*at || word_count == CMDLINE_WORDS)
 			break;
-		char *word = at;
-
+		words[word_count] = at;
 		while (*at && !isspace_ascii(*at))
 			at++;
-		if (options && at == word + 2 && word[0] == '-' && word[1] == '-') {
-			options = false;
-			continue;
-		}
-		words[word_count++] = word;
-		option_count += options;
 	}
 	words[word_count] = NULL;
+	for (option_count = 0; words[option_count]; option_count++)
+		if (strcmp(words[option_count], "--") == 0)
+			break;
 	return too_long || *at ? -E2BIG : 0;
 }
 
@@ -59,8 +54,7 @@ bool cmdline_flag(const char *name)
 {
 	const char *value = cmdline_value(name);
 
-	return value && (!*value || !strcmp(value, "1") || !strcmp(value, "y") ||
-			 !strcmp(value, "on"));
+	return value && strcmp(value, "0");
 }
 
 bool cmdline_u64(const char *name, u64 *value)
@@ -82,6 +76,6 @@ bool cmdline_u64(const char *name, u64 *value)
 
 char **cmdline_init_args(int *count)
 {
-	*count = word_count - option_count;
-	return words + option_count;
+	*count = max(word_count - option_count - 1, 0);
+	return words + word_count - *count;
 }

@@ -23,7 +23,7 @@ const char *cmdline_text(void);
 /* Value of NAME=VALUE ("" for a bare NAME), or NULL. */
 const char *cmdline_value(const char *name);
 
-/* NAME, or NAME=1, =y, =on. */
+/* NAME, or NAME= with anything but 0. */
 bool cmdline_flag(const char *name);
 
 /* NAME=NUMBER with K, M, G suffixes; false (value untouched) when absent or not a number (with a

@@ -32,18 +32,27 @@ static int number_at(const char **format, int star)
 	return number;
 }
 
+/* The digits of @value, at least @least of them but no more than MAX_DIGITS, before @end. */
+#define MAX_DIGITS 64
+static char *digits(char *end, u64 value, unsigned base, int least)
+{
+	for (least = min(least, MAX_DIGITS); value || least > 0; value /= base, least--)
+		*--end = "0123456789abcdef"[value % base];
+	return end;
+}
+
 int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list arguments)
 {
 	struct output out = {buffer, size, 0};
 
 	for (; *format; format++) {
-		bool left = false, zero = false;
-		int precision = -1, zeros = 0; /* -1: none */
-		size_t bytes = sizeof(int);
-		unsigned base = 0; /* of a number */
-		u64 value = 0;
 		char text[100], *end = text + sizeof(text);
-		const char *sign = "", *body = "%"; /* %% */
+		const char *body = "%"; /* %% */
+		bool left = false, zero = false, negative = false;
+		int precision = -1; /* none: all of a string */
+		size_t bytes = sizeof(int);
+		unsigned base;
+		u64 value;
 
 		if (*format != '%') {
 			put(&out, *format, 1);
@@ -60,7 +69,7 @@ int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list argu
 			precision = number_at(&format, *format == '*' ? va_arg(arguments, int) : 0);
 		}
 		for (; *format == 'l' || *format == 'z'; format++)
-			bytes = format[-1] == 'l' ? sizeof(u64) : sizeof(long);
+			bytes = sizeof(u64);
 		switch (*format) {
 		case 's':
 			body = va_arg(arguments, const char *) ?: "(null)";
@@ -72,49 +81,36 @@ int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list argu
 			break;
 		case 'p':
 			value = (uintptr_t)va_arg(arguments, void *);
+			precision = 2 * (int)sizeof(void *);
+			body = digits(end, value, 16, precision);
 			if (format[1] == 'S') { /* the function that holds it, and the offset */
-				u64 offset = 0;
-				const char *name = symbol_lookup(value, &offset);
+				const char *name = symbol_lookup(value, &value);
 
-				scnprintf(text, sizeof(text), "%s+0x%llx", name ?: "?", offset);
+				precision = scnprintf(text, sizeof(text), "%s+0x%llx", name ?: "?",
+						      value);
 				body = text;
 				format++;
-				break;
 			}
-			base = 16;
-			precision = 2 * (int)sizeof(void *);
 			break;
 		case 'd':
-			base = 10;
-			value = bytes == 8 ? va_arg(arguments, u64) : (u64)va_arg(arguments, int);
-			if ((s64)value < 0) {
-				sign = "-";
-				value = -value;
-			}
-			break;
 		case 'u':
 		case 'x':
 		case 'o':
-			base = *format == 'u' ? 10 : *format == 'x' ? 16 : 8;
-			value = bytes == 8 ? va_arg(arguments, u64) : va_arg(arguments, u32);
+			value = bytes == sizeof(u64) ? va_arg(arguments, u64)
+				: *format == 'd'     ? (u64)va_arg(arguments, int)
+						     : va_arg(arguments, u32);
+			negative = *format == 'd' && (s64)value < 0;
+			base = *format == 'x' ? 16 : *format == 'o' ? 8 : 10;
+			if (precision < 0)
+				precision = zero && !left ? max(width - negative, 1) : 1;
+			body = digits(end, negative ? -value : value, base, precision);
+			precision = (int)(end - body);
 		}
-		/* -1 as a precision: all of a string, at least one digit. */
-		int length = base ? 0 : (int)strnlen(body, (size_t)precision);
+		int length = (int)strnlen(body, (size_t)precision);
 
-		for (; base && (value || (!length && precision < 0)); value /= base) {
-			*--end = "0123456789abcdef"[value % base];
-			body = end;
-			length++;
-		}
-		if (base)
-			zeros = precision >= 0	? precision - length
-				: zero && !left ? width - (int)strlen(sign) - length
-						: 0;
-		zeros = max(zeros, 0);
-		width -= (int)strlen(sign) + zeros + length;
+		width -= length + negative;
 		put(&out, ' ', left ? 0 : width);
-		put(&out, *sign, *sign != 0);
-		put(&out, '0', zeros);
+		put(&out, '-', negative);
 		while (length-- > 0)
 			put(&out, *body++, 1);
 		put(&out, ' ', left ? width : 0);

@@ -7,8 +7,6 @@
  */
 #include "kernel/core/kernel.h"
 
-#define DEFAULT_LEVEL 5 /* LOG_NOTICE, when a message does not say */
-
 static DEFINE_SPINLOCK(log_lock);
 static char ring[LOG_SIZE];
 u64 log_first;	  /* oldest whole line */
@@ -41,15 +39,14 @@ static void ring_put(const char *text, size_t length)
 		;
 }
 
-/* Each line of @text into the ring and, if it matters, onto the console. Under log_lock. */
+/* Each line of @text, behind its level "<N>", into the ring and, if it matters, onto the console. Under log_lock. */
 static void put_message(const char *text, size_t length)
 {
-	bool says = length >= 3 && text[0] == '<' && isdigit_ascii(text[1]) && text[2] == '>';
-	int level = says ? text[1] - '0' : DEFAULT_LEVEL;
+	int level = text[1] - '0';
 	const char *end = text + length;
 	u64 us = ktime_ns() / 1000;
 
-	for (text += says ? 3 : 0; text < end;) {
+	for (text += 3; text < end;) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text)) ?: end;
 		char head[32];
 		size_t n = (size_t)scnprintf(head, sizeof(head), "<%d>[%5llu.%06llu] ", level,

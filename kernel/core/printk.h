@@ -3,7 +3,7 @@
  * console.
  *
  * A message is a line (or several); its level stands at its front as in Linux (KERN_INFO "...").
- * A message without one has level 5, notice. Each line in the ring is
+ * Each line in the ring is
  * "<level>[seconds.microseconds] text\n". `quiet` on the command line keeps all but KERN_ERR and
  * worse off the console; `loglevel=N` chooses: levels below N are printed.
  *

@@ -23,11 +23,10 @@ typedef s32 pid_t;
 typedef u32 uid_t;
 typedef u32 gid_t;
 typedef u64 dev_t; /* as the Linux ABI's struct stat carries it; use MKDEV, MAJOR, MINOR */
-typedef s64 time64_t;
 #else
 #include <sys/types.h>
-typedef s64 time64_t;
 #endif
+typedef s64 time64_t;
 typedef u32 umode_t;
 typedef u64 pgoff_t;	/* index of a page within a file, in pages */
 typedef u64 phys_addr_t; /* physical address */

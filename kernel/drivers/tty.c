@@ -223,29 +223,15 @@ static void erase(unsigned key)
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
-static void put(unsigned c)
+/* Is there room? One place is kept for the end of the line. */
+static bool put(unsigned c)
 {
-	if (tty.head - tty.tail == TTY_BUFFER)
-		return;
+	if (tty.head - tty.tail >= TTY_BUFFER - (c & TTY_LINE_END ? 0u : 1u))
+		return false;
 	tty.buffer[tty.head++ % TTY_BUFFER] = (u16)c;
 	if (c & TTY_LINE_END || !L_FLAG(ICANON))
 		tty.canonical = tty.head;
-}
-
-/* An ordinary character. One place is kept for the end of the line. @enter: a newline that came as
- * a return, which the echo shows as a new line without canonical mode too. */
-static void insert(u8 c, bool enter)
-{
-	if (tty.head - tty.tail >= TTY_BUFFER - 1) {
-		if (I_FLAG(IMAXBEL))
-			output("\a", 1);
-		return;
-	}
-	put(c);
-	if (enter && L_FLAG(ECHO))
-		output("\n", 1);
-	else
-		echo(c);
+	return true;
 }
 
 static void flush_input(void)
@@ -339,7 +325,14 @@ static void receive(u8 c)
 		put(TTY_END_OF_FILE | TTY_LINE_END);
 		break;
 	default:
-		insert(c, enter);
+		if (!put(c)) {
+			if (I_FLAG(IMAXBEL))
+				output("\a", 1);
+		} else if (enter && L_FLAG(ECHO)) {
+			output("\n", 1); /* without canonical mode, too, it shows as a new line */
+		} else {
+			echo(c);
+		}
 	}
 }
 
