@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "kernel/core/bitops.h"
+#include "kernel/core/kernel.h"
 
 /* mantissa * 2^exponent; the mantissa's top bit is set, or it is 0. */
 struct real {
@@ -68,7 +68,5 @@ static inline u64 real_scaled(struct real value, u64 scale)
 		return 0;
 	if (r.exponent > 0)
 		return ~0ull;
-	if (r.exponent == -64)
-		return r.mantissa >> 63;
-	return (r.mantissa >> -r.exponent) + (r.exponent ? r.mantissa >> (-r.exponent - 1) & 1 : 0);
+	return (u64)(((((unsigned __int128)r.mantissa << 1) >> -r.exponent) + 1) >> 1);
 }

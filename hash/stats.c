@@ -9,7 +9,6 @@
 #include "hash/stats.h"
 
 #include "hash/real.h"
-#include "kernel/core/kernel.h"
 
 #ifdef CONFIG_HASH_STATS
 struct hash_counters page_counters[NR_CPUS], buffer_counters[NR_CPUS], inode_counters[NR_CPUS],
@@ -25,28 +24,23 @@ void hash_check_bucket(const struct hash_cache *cache, u64 bucket)
 }
 #endif
 
-#if defined(CONFIG_DEBUG) && defined(CONFIG_HASH_STATS)
-#define CHECK_OBJECTS true
-#else
-#define CHECK_OBJECTS false
-#endif
-
 /* ---- computing ------------------------------------------------------------------------------- */
+
+static struct real distance(u64 a, u64 b)
+{
+	return real_of(a > b ? a - b : b - a);
+}
 
 static struct hash_fit fit_of(u64 chi2_milli, u64 freedom)
 {
-	struct hash_fit fit = {chi2_milli, freedom, 0};
-	u64 expected = freedom * 1000;
-	bool above = chi2_milli >= expected;
-	struct real distance = real_of(above ? chi2_milli - expected : expected - chi2_milli);
-	u64 z;
+	u64 expected = freedom * 1000, z = 0;
 
-	if (!freedom)
-		return fit;
-	z = min(real_scaled(real_divide(distance, real_of(int_sqrt(freedom << 33))), 1 << 16),
-		(u64)INT64_MAX);
-	fit.z_milli = above ? (s64)z : -(s64)z;
-	return fit;
+	if (freedom)
+		z = real_scaled(real_divide(distance(chi2_milli, expected),
+					    real_of(int_sqrt(freedom << 33))),
+				1 << 16);
+	z = min(z, (u64)INT64_MAX);
+	return (struct hash_fit){chi2_milli, freedom, chi2_milli < expected ? -(s64)z : (s64)z};
 }
 
 /* Rows whose expected number is below 5 are taken together with their neighbours, as chi squared
@@ -57,9 +51,6 @@ static struct hash_fit fit_histogram(const struct hash_statistics *s)
 	unsigned bins = 0;
 
 	for (unsigned row = 0; row < HASH_ROWS; row++) {
-		struct real distance;
-		u64 part;
-
 		found += s->row_buckets[row] * 1000;
 		expected += s->row_expected_milli[row];
 		left -= min(left, s->row_expected_milli[row]);
@@ -67,9 +58,10 @@ static struct hash_fit fit_histogram(const struct hash_statistics *s)
 			continue;
 		if (!expected)
 			break;
-		distance = real_of(found > expected ? found - expected : expected - found);
-		part = real_scaled(
-			real_divide(real_multiply(distance, distance), real_of(expected)), 1);
+
+		struct real off = distance(found, expected);
+		u64 part = real_scaled(real_divide(real_multiply(off, off), real_of(expected)), 1);
+
 		chi2 = part > ~chi2 ? ~0ull : chi2 + part;
 		found = expected = 0;
 		bins++;
@@ -103,18 +95,19 @@ static void expect_histogram(struct hash_statistics *s)
 	}
 }
 
-void hash_compute(struct hash_statistics *s)
+static void compute(struct hash_statistics *s)
 {
-	u64 m = s->buckets, n = s->objects, chi2;
-	struct real spread;
+	u64 m = s->buckets, n = s->objects;
 
 	if (!n || m < 2)
 		return;
+
+	struct real spread = real_multiply(real_of(m), real_of(s->squares));
+	u64 chi2 = real_scaled(real_divide(spread, real_of(n)), 1000);
+
 	expect_histogram(s);
 	s->expected_hit_milli = 1000 + (n - 1) * 500 / m;
 	s->expected_miss_milli = n * 1000 / m;
-	spread = real_divide(real_multiply(real_of(m), real_of(s->squares)), real_of(n));
-	chi2 = real_scaled(spread, 1000);
 	s->buckets_fit = fit_of(chi2 - min(chi2, n * 1000), m - 1);
 	s->dragon_q_tenthousandths =
 		real_scaled(real_divide(real_multiply(real_of(m), real_of(s->squares + n)),
@@ -159,11 +152,9 @@ static void check_objects(const struct hash_cache *cache, const struct hash_stat
 	struct hash_statistics after = {0};
 
 	add_counters(cache, &after);
-	if (!cache->trees && s->objects != s->counted.inserts - s->counted.removes &&
-	    after.counted.inserts == s->counted.inserts &&
-	    after.counted.removes == s->counted.removes)
-		panic("%s cache: %llu objects, but %llu were inserted and %llu removed",
-		      cache->name, s->objects, s->counted.inserts, s->counted.removes);
+	ASSERT(cache->trees || !cache->counters || after.counted.inserts != s->counted.inserts ||
+	       after.counted.removes != s->counted.removes ||
+	       s->objects == s->counted.inserts - s->counted.removes);
 }
 
 void hash_collect(struct hash_cache *cache, struct hash_statistics *s)
@@ -171,8 +162,7 @@ void hash_collect(struct hash_cache *cache, struct hash_statistics *s)
 	*s = (struct hash_statistics){0};
 	add_counters(cache, s);
 	cache->walk(cache->table, add_bucket, s);
-	if (CHECK_OBJECTS)
-		check_objects(cache, s);
+	check_objects(cache, s);
 	if (!cache->trees)
-		hash_compute(s);
+		compute(s);
 }

@@ -39,6 +39,3 @@ struct hash_statistics {
 /* Walk @cache's table, add its counters, compute. Takes the table's locks one after the other;
  * never sleeps. */
 void hash_collect(struct hash_cache *cache, struct hash_statistics *statistics);
-
-/* The computed part of @statistics from its walked part. Pure. */
-void hash_compute(struct hash_statistics *statistics);

@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include "kernel/core/types.h"
-
 #define BITS_PER_LONG (8 * (unsigned)sizeof(unsigned long))
 #define BIT(n) (1UL << (n))
 #define BIT_MASK(n) BIT((n) % BITS_PER_LONG)

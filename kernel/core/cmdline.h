@@ -9,8 +9,6 @@
  */
 #pragma once
 
-#include "kernel/core/types.h"
-
 #define CMDLINE_WORDS 128
 
 /* Split @line (copied). Returns 0, or -E2BIG when it has too many words or characters (cut there).

@@ -14,8 +14,6 @@
  */
 #pragma once
 
-#include "kernel/core/types.h"
-
 /* Where the bytes go: given by the serial driver; to nowhere before it has started. Called with
  * interrupts off. */
 void control_output(const char *text, size_t length);

@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include "kernel/core/types.h"
-
 /* Of the current process; 0 in a kernel thread. */
 pid_t current_process_id(void);
 pid_t current_pgrp(void);

@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include "kernel/core/types.h"
-
 #define SPLITMIX64_STEP 0x9e3779b97f4a7c15ull
 
 static inline u64 splitmix64(u64 *state)

@@ -12,25 +12,22 @@
 /* The compiler would turn the loops below into calls of the functions they are in. */
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
 
-typedef u64 __attribute__((may_alias, aligned(1))) unaligned_u64;
-typedef u32 __attribute__((may_alias, aligned(1))) unaligned_u32;
-
-#define LOAD(type, p) (*(const type *)(p))
-#define STORE(type, p, v) (*(type *)(p) = (v))
+/* What lies at @pointer as a number of @type, at any address. */
+#define AT(type, pointer) (((struct { type value; } __packed *)(pointer))->value)
 
 /* Loads everything before it stores anything: right for overlapping blocks too. */
 static __always_inline void copy_short(char *to, const char *from, size_t n)
 {
 	if (n >= 8) {
-		u64 first = LOAD(unaligned_u64, from), last = LOAD(unaligned_u64, from + n - 8);
+		u64 first = AT(u64, from), last = AT(u64, from + n - 8);
 
-		STORE(unaligned_u64, to, first);
-		STORE(unaligned_u64, to + n - 8, last);
+		AT(u64, to) = first;
+		AT(u64, to + n - 8) = last;
 	} else if (n >= 4) {
-		u32 first = LOAD(unaligned_u32, from), last = LOAD(unaligned_u32, from + n - 4);
+		u32 first = AT(u32, from), last = AT(u32, from + n - 4);
 
-		STORE(unaligned_u32, to, first);
-		STORE(unaligned_u32, to + n - 4, last);
+		AT(u32, to) = first;
+		AT(u32, to + n - 4) = last;
 	} else if (n) {
 		char first = from[0], middle = from[n / 2], last = from[n - 1];
 
@@ -50,10 +47,10 @@ void *(memcpy)(void *to, const void *from, size_t n)
 		copy_short(to, from, n);
 		return to;
 	}
-	u64 last = LOAD(unaligned_u64, s + n - 8);
+	u64 last = AT(u64, s + n - 8);
 
 	__asm__ __volatile__("rep movsq" : "+D"(d), "+S"(s), "+c"(words)::"memory");
-	STORE(unaligned_u64, (char *)to + n - 8, last);
+	AT(u64, (char *)to + n - 8) = last;
 	return to;
 }
 
@@ -84,7 +81,7 @@ int(memcmp)(const void *a, const void *b, size_t n)
 {
 	const u8 *x = a, *y = b;
 
-	for (; n >= 8 && LOAD(unaligned_u64, x) == LOAD(unaligned_u64, y); n -= 8)
+	for (; n >= 8 && AT(u64, x) == AT(u64, y); n -= 8)
 		x += 8, y += 8;
 	for (; n; n--, x++, y++)
 		if (*x != *y)

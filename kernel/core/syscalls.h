@@ -11,8 +11,6 @@
  */
 #pragma once
 
-#include "kernel/core/types.h"
-
 /* Memory that the call reads: */
 typedef const char *path_t, *string_t;
 typedef const void *in_t; /* as many bytes as the next argument says */

@@ -3,8 +3,6 @@
  */
 #pragma once
 
-#include "kernel/core/types.h"
-
 /* The serial ports, polled: before anything else, so that even the first panic is seen. */
 void serial_early_init(void);
 
