@@ -3,7 +3,7 @@
  * report.
  *
  * Each of the four caches owns one `struct hash_cache`. Boot sizes it (hash_cache_create), the
- * cache hashes with its `bits`, and the statistics (hash/stats.c) read its counters and walk its
+ * cache hashes with its `bits`, and the statistics (hash/report.c) read its counters and walk its
  * buckets. The name hash has no table: it feeds the dentry hash.
  *
  * The plug-ins, selected at compile time by the generated header <generated/hash_choice.h>:
@@ -137,10 +137,6 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
  * Returns the table; panics only when not even one page can be had. Boot time, one CPU.
  */
 void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes);
-
-/* Draw the numbers of the keyed functions (hash/random.h): after random_init(), before anything
- * is hashed. */
-void hash_random_start(void);
 
 /* Print the reports of all four caches, in the layout of Lever's histograms, and of the locks on
  * the console (a write to /proc/hash/dump). Any context that may take spinlocks with interrupts

@@ -33,8 +33,3 @@ void hash_random_init(u64 seed)
 		hash_pearson_table[j] = swap;
 	}
 }
-
-void hash_random_start(void)
-{
-	hash_random_init(random_u64());
-}

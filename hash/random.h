@@ -17,5 +17,5 @@ extern u64 hash_multilinear_keys[HASH_MULTILINEAR_KEYS];
 extern u8 hash_pearson_table[256]; /* a permutation, by Fisher and Yates' shuffle */
 extern u32 hash_tabulation_table[HASH_TABULATION_BYTES][256];
 
-/* Expand @seed; hash_random_start() does so at boot. */
+/* Expand @seed, after random_init(), before anything is hashed. */
 void hash_random_init(u64 seed);

@@ -5,17 +5,17 @@
 
 #define LINE_SIZE 2048
 
-static char original[LINE_SIZE];
+static const char *original;
 static char storage[LINE_SIZE]; /* the same, a NUL after each word */
 static char *words[CMDLINE_WORDS + 1];
 static int word_count, option_count; /* options: words before `--` */
 
 int cmdline_init(const char *line)
 {
-	bool too_long = kernel_strlcpy(original, line, LINE_SIZE) >= LINE_SIZE;
+	bool too_long = kernel_strlcpy(storage, line, LINE_SIZE) >= LINE_SIZE;
 	char *at = storage;
 
-	kernel_strlcpy(storage, line, LINE_SIZE);
+	original = line;
 	for (word_count = 0;; word_count++) {
 		while (isspace_ascii(*at))
 			*at++ = '\0';

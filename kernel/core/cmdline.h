@@ -11,8 +11,8 @@
 
 #define CMDLINE_WORDS 128
 
-/* Split @line (copied). Returns 0, or -E2BIG when it has too many words or characters (cut there).
- */
+/* Split @line, which stays. Returns 0, or -E2BIG when it has too many words or characters (cut
+ * there). */
 int cmdline_init(const char *line);
 
 /* The line as it came, for /proc/cmdline. */

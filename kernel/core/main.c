@@ -46,7 +46,7 @@ void kernel_main(u32 magic, phys_addr_t info)
 	arch_irq_init();
 	time_init();
 	random_init();
-	hash_random_start();
+	hash_random_init(random_u64());
 	sched_init(&idle_tasks[0]);
 	task_init();
 	trace_init();

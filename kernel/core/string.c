@@ -2,8 +2,7 @@
  * string.c - the C library's memory and string functions, as the compiler and the kernel call them.
  *
  * Blocks to 16 bytes are moved by two overlapping words; longer ones by `rep movsq` and one
- * overlapping word for the rest, so no byte loops. The names in parentheses keep string.h's macros
- * away.
+ * overlapping word for the rest, so no byte loops.
  */
 #include "kernel/core/kernel.h"
 
@@ -37,7 +36,7 @@ static __always_inline void copy_short(char *to, const char *from, size_t n)
 	}
 }
 
-void *(memcpy)(void *to, const void *from, size_t n)
+void *memcpy(void *to, const void *from, size_t n)
 {
 	char *d = to;
 	const char *s = from;
@@ -54,16 +53,16 @@ void *(memcpy)(void *to, const void *from, size_t n)
 	return to;
 }
 
-void *(memmove)(void *to, const void *from, size_t n)
+void *memmove(void *to, const void *from, size_t n)
 {
 	if (n <= 16 || (uintptr_t)to - (uintptr_t)from >= n)
-		return (memcpy)(to, from, n);
+		return memcpy(to, from, n);
 	while (n--) /* to lies inside from: go down */
 		((char *)to)[n] = ((const char *)from)[n];
 	return to;
 }
 
-void *(memset)(void *to, int byte, size_t n)
+void *memset(void *to, int byte, size_t n)
 {
 	char *d = to;
 	size_t words = n >> 3;
@@ -77,7 +76,7 @@ void *(memset)(void *to, int byte, size_t n)
 	return to;
 }
 
-int(memcmp)(const void *a, const void *b, size_t n)
+int memcmp(const void *a, const void *b, size_t n)
 {
 	const u8 *x = a, *y = b;
 
@@ -97,7 +96,7 @@ void *memchr(const void *s, int c, size_t n)
 	return NULL;
 }
 
-size_t(strlen)(const char *s)
+size_t strlen(const char *s)
 {
 	return strnlen(s, SIZE_MAX);
 }
@@ -111,7 +110,7 @@ size_t strnlen(const char *s, size_t n)
 	return length;
 }
 
-int(strcmp)(const char *a, const char *b)
+int strcmp(const char *a, const char *b)
 {
 	return strncmp(a, b, SIZE_MAX);
 }

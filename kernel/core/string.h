@@ -1,9 +1,9 @@
 /*
  * string.h - memory and strings.
  *
- * Copies and fills of constant size become moves; others call string.c, which uses few instructions
- * for short blocks and `rep movsq` for long ones (under icount a `rep` costs one for each
- * iteration).
+ * The compiler knows these (-fbuiltin): copies and fills of constant size become moves. Others call
+ * string.c, which uses few instructions for short blocks and `rep movsq` for long ones (under
+ * icount a `rep` costs one for each iteration).
  */
 #pragma once
 
@@ -26,12 +26,6 @@ size_t strnlen(const char *s, size_t n);
 int strcmp(const char *a, const char *b);
 int strncmp(const char *a, const char *b, size_t n);
 char *strchr(const char *s, int c);
-
-#define memcpy(to, from, n) __builtin_memcpy(to, from, n)
-#define memset(to, byte, n) __builtin_memset(to, byte, n)
-#define memcmp(a, b, n) __builtin_memcmp(a, b, n)
-#define strlen(s) __builtin_strlen(s)
-#define strcmp(a, b) __builtin_strcmp(a, b)
 
 #define snprintf scnprintf
 

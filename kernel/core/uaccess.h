@@ -20,10 +20,8 @@
  * after the NUL, up to @n, are undefined. */
 #define strncpy_from_user(to, from, n) (might_sleep(), arch_strncpy_from_user(to, from, n))
 
-/* x = *pointer, *pointer = x, for 1, 2, 4 or 8 bytes: 0 or -EFAULT. */
-#define get_user(x, pointer) arch_get_user(x, pointer)
-#define put_user(x, pointer) arch_put_user(x, pointer)
-
-/* If *pointer, a u32 of the program's, is @old make it @new, atomically; what it was in *seen. 0 or
- * -EFAULT. */
-#define cmpxchg_user(pointer, old, new, seen) arch_cmpxchg_user(pointer, old, new, seen)
+/*
+ * From <arch/uaccess.h> as they are, 0 or -EFAULT: get_user(x, pointer), x = *pointer, and
+ * put_user(x, pointer), *pointer = x, for 1, 2, 4 or 8 bytes. cmpxchg_user(pointer, old, new,
+ * &seen): if *pointer, a u32 of the program's, is old make it new, atomically; what it was in seen.
+ */

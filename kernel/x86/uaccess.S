@@ -22,10 +22,10 @@ user_fault:
 	movq $-14, %rax
 	ret
 
-	/* int arch_cmpxchg_user(u32 *pointer, u32 old, u32 new, u32 *seen) */
+	/* int cmpxchg_user(u32 *pointer, u32 old, u32 new, u32 *seen) */
 	.balign 16
-	.globl arch_cmpxchg_user
-arch_cmpxchg_user:
+	.globl cmpxchg_user
+cmpxchg_user:
 	testq %rdi, %rdi
 	js user_fault
 	movl %esi, %eax

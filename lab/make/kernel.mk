@@ -11,7 +11,7 @@ KERNEL_SOURCES := $(sort $(shell find $(KERNEL_FOLDERS) -name '*.[cS]'))
 KERNEL_OBJECTS := $(addprefix $(O)/,$(addsuffix .o,$(basename $(KERNEL_SOURCES))))
 
 CPPFLAGS := -I. -Ikernel/x86/include -I$(O)/include -include $(AUTOCONF)
-CFLAGS := -std=gnu11 -O2 -g -ffreestanding -nostdinc -isystem $(shell $(CC) -print-file-name=include) \
+CFLAGS := -std=gnu11 -O2 -g -ffreestanding -fbuiltin -nostdinc -isystem $(shell $(CC) -print-file-name=include) \
 	-fno-pic -mcmodel=kernel -mno-red-zone -mgeneral-regs-only -mpreferred-stack-boundary=3 \
 	-fno-omit-frame-pointer -fno-stack-protector -fno-strict-aliasing -fno-strict-overflow -fno-common \
 	-fno-asynchronous-unwind-tables -fno-delete-null-pointer-checks -fcf-protection=none \

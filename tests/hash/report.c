@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "hash/report.c"
-#include "hash/stats.c"
 #include "hash/text.c"
 #include "kernel/core/format.c"
 

@@ -26,7 +26,7 @@ void hosted_init(unsigned megabytes)
 	page_alloc_init(MB(megabytes));
 	slab_init();
 	page_cache_init();
-	hash_random_start();
+	hash_random_init(random_u64());
 	vfs_init();
 	hosted_task.fs = fs_context_create();
 	hosted_task.files = file_table_create();

@@ -36,7 +36,7 @@ static __always_inline __must_check size_t arch_copy_from_user(void *to, const v
  */
 s64 arch_strncpy_from_user(char *to, const char *from, size_t n);
 
-int arch_cmpxchg_user(u32 *pointer, u32 old, u32 new, u32 *seen);
+int cmpxchg_user(u32 *pointer, u32 old, u32 new, u32 *seen);
 
 /* As in kernel/x86/uaccess.S: an instruction that may fault on a program's address. */
 #define __SMAP_SITE(instruction)                                                                   \
@@ -47,7 +47,7 @@ int arch_cmpxchg_user(u32 *pointer, u32 old, u32 new, u32 *seen);
 		".pushsection .extable, \"a\"\n\t.quad 662b, " fixup "\n\t.popsection\n\t"
 
 /* *pointer = x in user memory; 0 or -EFAULT (14). Sizes 1, 2, 4, 8, at once. */
-#define arch_put_user(x, pointer)                                                                  \
+#define put_user(x, pointer)                                                                  \
 	({                                                                                         \
 		__label__ fault;                                                                   \
 		__typeof__(&*(pointer)) _pointer = (pointer);                                      \
@@ -66,7 +66,7 @@ int arch_cmpxchg_user(u32 *pointer, u32 old, u32 new, u32 *seen);
 	})
 
 /* x = *pointer from user memory; 0, or -EFAULT with x set to 0. Sizes 1, 2, 4, 8, at once. */
-#define arch_get_user(x, pointer)                                                                  \
+#define get_user(x, pointer)                                                                  \
 	({                                                                                         \
 		__label__ fault;                                                                   \
 		__typeof__(&*(pointer)) _pointer = (pointer);                                      \

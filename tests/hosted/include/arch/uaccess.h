@@ -53,12 +53,12 @@ static inline s64 arch_strncpy_from_user(char *to, const char *from, size_t n)
 	return (s64)n;
 }
 
-#define arch_put_user(x, ptr)                                                                      \
+#define put_user(x, ptr)                                                                      \
 	({                                                                                         \
 		__typeof__(*(ptr)) _value = (x);                                                   \
 		arch_copy_to_user((void *)(ptr), &_value, sizeof(_value)) ? -14 : 0;               \
 	})
-#define arch_get_user(x, ptr)                                                                      \
+#define get_user(x, ptr)                                                                      \
 	({                                                                                         \
 		__typeof__(x) _value = 0;                                                          \
 		size_t _left = arch_copy_from_user(&_value, (const void *)(ptr), sizeof(*(ptr)));  \
