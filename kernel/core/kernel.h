@@ -12,7 +12,6 @@
 #include "kernel/core/bitops.h"
 #include "kernel/core/cleanup.h"
 #include "kernel/core/cmdline.h"
-#include "kernel/core/err.h"
 #include "kernel/core/export.h"
 #include "kernel/core/jobctl.h"
 #include "kernel/core/printk.h"

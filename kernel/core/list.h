@@ -17,8 +17,7 @@ struct list_head {
 
 static inline void INIT_LIST_HEAD(struct list_head *list)
 {
-	list->next = list;
-	list->prev = list;
+	list->next = list->prev = list;
 }
 
 /* Insert @new right after @head (a stack: last in is first). */
@@ -41,8 +40,7 @@ static inline void list_del(struct list_head *entry)
 {
 	entry->next->prev = entry->prev;
 	entry->prev->next = entry->next;
-	entry->next = NULL;
-	entry->prev = NULL;
+	entry->next = entry->prev = NULL;
 }
 
 /* Remove @entry and leave it an empty list of its own, so list_empty(entry) says "not queued". */

@@ -11,9 +11,7 @@
 #include <string.h>
 
 #include TABLE_LINK_HEADER
-#include "kernel/core/bitops.h"
-#include "kernel/core/printk.h"
-#include "kernel/core/spinlock.h"
+#include "kernel/core/kernel.h"
 
 #ifdef CHECKED /* as in a debug build, but for the locks */
 #define CONFIG_DEBUG 1
