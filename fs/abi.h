@@ -56,10 +56,6 @@ enum { F_RDLCK, F_WRLCK, F_UNLCK };
 #define RENAME_NOREPLACE (1 << 0)
 #define RENAME_EXCHANGE (1 << 1)
 
-/* openat2(2), as far as it is known here */
-enum { RESOLVE_NO_MAGICLINKS = 2, RESOLVE_NO_SYMLINKS = 4, RESOLVE_BENEATH = 8 };
-enum { RESOLVE_IN_ROOT = 16 };
-
 #define SEEK_SET 0
 #define SEEK_CUR 1
 #define SEEK_END 2

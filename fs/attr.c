@@ -44,7 +44,7 @@ int may_create(struct inode *dir, const struct dentry *dentry)
 {
 	if (dentry->inode)
 		return -EEXIST;
-	if (dir->flags & I_DEAD)
+	if (is_dead(dir))
 		return -ENOENT;
 	return inode_permission(dir, MAY_WRITE | MAY_EXEC);
 }
@@ -63,7 +63,7 @@ int may_delete(struct inode *dir, const struct dentry *dentry, bool directory)
 		return directory ? -ENOTDIR : -EISDIR;
 	if (dentry->parent == dentry)
 		return -EBUSY;
-	return dir->flags & I_DEAD ? -ENOENT : 0;
+	return is_dead(dir) ? -ENOENT : 0;
 }
 
 /* ---- AT_* flags ------------------------------------------------------------------------------ */

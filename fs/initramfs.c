@@ -74,11 +74,11 @@ static int make_other(const struct cpio_entry *entry)
 	struct new_name new = {.mode = entry->mode,
 			       .rdev = MKDEV(entry->rdev_major, entry->rdev_minor),
 			       .target = target};
+	struct path path __free(path) = {};
 
 	memcpy(target, entry->data, entry->size);
-	int error = make_name(AT_FDCWD, entry->name, &new, true);
-
-	return error == -EEXIST && S_ISDIR(entry->mode) ? 0 : error;
+	TRY(path_lookup(AT_FDCWD, entry->name, LOOKUP_EXCLUSIVE, &new, NULL, &path));
+	return new.made || S_ISDIR(entry->mode) ? 0 : -EEXIST;
 }
 
 static int set_attributes(const struct cpio_entry *entry)
@@ -106,12 +106,12 @@ static int make_entry(struct archive earlier, const struct cpio_entry *entry)
 	while (entry->nlink > 1 && S_ISREG(entry->mode) && other.name != entry->name) {
 		next_entry(&earlier, &other);
 		if (other.ino == entry->ino && S_ISREG(other.mode) && other.name != entry->name) {
-			struct path old __free(path) = {};
+			struct path old __free(path) = {}, path __free(path) = {};
 			struct new_name new = {.old = &old};
 
 			TRY(kern_path(other.name, 0, &old));
-			TRY(make_name(AT_FDCWD, entry->name, &new, true));
-			return entry->size ? make_regular(entry) : 0;
+			TRY(path_lookup(AT_FDCWD, entry->name, LOOKUP_EXCLUSIVE, &new, NULL, &path));
+			return new.made ? make_regular(entry) : -EEXIST;
 		}
 	}
 	TRY(S_ISREG(entry->mode) ? make_regular(entry) : make_other(entry));

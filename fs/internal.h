@@ -68,9 +68,8 @@ struct path_name {
 	char *allocated; /* NULL: text is in small */
 	char small[NAME_SMALL + 16];
 };
-/* Of a program's string, or of one of the @kernel's: 0, -EFAULT, -ENAMETOOLONG, -ENOMEM. To be
- * freed after a failure as well. */
-int path_name_get(struct path_name *name, const char *from, bool kernel);
+/* 0, -EFAULT, -ENAMETOOLONG, -ENOMEM. To be freed after a failure as well. */
+int path_name_get(struct path_name *name, const char __user *from);
 DEFINE_FREE(name, struct path_name,
 	    if (unlikely(variable->allocated != NULL)) free_pages(variable->allocated, 1))
 
@@ -108,18 +107,17 @@ struct new_name {
 };
 
 /* Walk @name from @dfd: 0 and *@path, referenced. @create: what to make if the last name is not
- * there (a regular file), or NULL. */
+ * there, or NULL. With @last only to the directory that holds the last component. */
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
-		struct path *path);
-/* Walk to the directory that holds the last component. */
-int path_lookup_parent(int dfd, const char *name, struct path *parent, struct last *last);
-/* Make @new's object at @name from @dfd. As mknod(2), mkdir(2), symlink(2), link(2). */
-int make_name(int dfd, const char *name, const struct new_name *new, bool kernel);
-/* The same in a locked directory, of the negative @dentry. */
+		struct last *last, struct path *path);
+/* Make @new's object, of the negative @dentry in a locked directory. */
 int make_locked(const struct path *parent, struct dentry *dentry, const struct new_name *new);
 /* The dentry of @name in @dir, positive or negative: from the cache or asked of the file system.
- * @dir's inode->lock is held for writing. Referenced, or ERR_PTR. */
-struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length);
+ * @dir's inode->lock is held for writing; @counted: this is the first look. Referenced, or ERR_PTR.
+ */
+struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length, bool counted);
+/* Has a directory lost its name, so that there are none in it any more? Asked under its lock. */
+#define is_dead(inode) ((inode)->nlink == 0)
 
 /* ---- attr.c, inodes -------------------------------------------------------------------------- */
 

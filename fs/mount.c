@@ -315,7 +315,7 @@ static int attach(struct mount *mount, const struct path *where)
 	if (!is_attached(where->mount))
 		return -EINVAL;
 	guard(write, &inode->lock);
-	if ((inode->flags & I_DEAD) || d_unlinked(dentry) || (dentry->flags & D_UNCACHED))
+	if (is_dead(inode) || d_unlinked(dentry) || (dentry->flags & D_UNCACHED))
 		return -ENOENT;
 	if (S_ISDIR(inode->mode) != S_ISDIR(mount->root->inode->mode))
 		return -ENOTDIR;
@@ -506,11 +506,11 @@ s64 sys_mount(const char *device, const char *where, const char *type, u64 flags
 	struct path path __free(path) = {0};
 
 	if (type)
-		TRY(path_name_get(&type_text, type, false));
+		TRY(path_name_get(&type_text, type));
 	if (device)
-		TRY(path_name_get(&device_text, device, false));
+		TRY(path_name_get(&device_text, device));
 	if (options)
-		TRY(path_name_get(&options_text, options, false));
+		TRY(path_name_get(&options_text, options));
 	TRY(user_path_at(AT_FDCWD, where, LOOKUP_FOLLOW, &path));
 	if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
 		flags &= ~(u64)MS_MGC_MSK;

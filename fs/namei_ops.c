@@ -17,11 +17,11 @@ struct name_at {
 	struct last last;
 };
 
-static int name_at_get(struct name_at *at, int dfd, const char *name, bool kernel)
+static int name_at_get(struct name_at *at, int dfd, const char __user *name)
 {
 	at->parent.mount = NULL;
-	TRY(path_name_get(&at->text, name, kernel));
-	return path_lookup_parent(dfd, at->text.text, &at->parent, &at->last);
+	TRY(path_name_get(&at->text, name));
+	return path_lookup(dfd, at->text.text, 0, NULL, &at->last, &at->parent);
 }
 
 DEFINE_FREE(name_at, struct name_at, if (variable->parent.mount) path_put(&variable->parent);
@@ -35,7 +35,7 @@ static struct inode *parent_inode(const struct name_at *at)
 /* Referenced, or ERR_PTR. The directory is locked. */
 static struct dentry *name_lookup(const struct name_at *at)
 {
-	return lookup_locked(at->parent.dentry, at->last.name, at->last.length);
+	return lookup_locked(at->parent.dentry, at->last.name, at->last.length, true);
 }
 
 /* ---- new names ------------------------------------------------------------------------------- */
@@ -85,27 +85,21 @@ int make_locked(const struct path *parent, struct dentry *dentry, const struct n
 	return dir->op->make(dir, dentry, S_ISLNK(mode) ? new->mode : mode, new->rdev, new->target);
 }
 
-int make_name(int dfd, const char *name, const struct new_name *new, bool kernel)
+static int make_name(int dfd, const char __user *name, struct new_name *new)
 {
-	struct name_at at __free(name_at);
+	struct path_name text __free(name);
+	struct path path __free(path) = {0};
 
-	TRY(name_at_get(&at, dfd, name, kernel));
-	if (at.last.type != LAST_NORM)
-		return -EEXIST;
-	guard(parent, parent_inode(&at));
-	struct dentry *dentry __free(dput) = TRY_PTR(name_lookup(&at));
-	if (dentry->inode)
-		return -EEXIST;
-	if (at.last.trailing_slash && !S_ISDIR(new->mode))
-		return -ENOENT;
-	return make_locked(&at.parent, dentry, new);
+	TRY(path_name_get(&text, name));
+	TRY(path_lookup(dfd, text.text, LOOKUP_EXCLUSIVE, new, NULL, &path));
+	return new->made ? 0 : -EEXIST;
 }
 
 s64 sys_mkdirat(int dfd, const char *name, umode_t mode)
 {
 	struct new_name new = {.mode = S_IFDIR | (mode & (S_IRWXUGO | S_ISVTX))};
 
-	return make_name(dfd, name, &new, false);
+	return make_name(dfd, name, &new);
 }
 
 s64 sys_mknodat(int dfd, const char *name, umode_t mode, u32 device)
@@ -119,16 +113,16 @@ s64 sys_mknodat(int dfd, const char *name, umode_t mode, u32 device)
 		return -EINVAL;
 	if (!(1u << S_DT(new.mode) & types))
 		return S_ISDIR(mode) ? -EPERM : -EINVAL;
-	return make_name(dfd, name, &new, false);
+	return make_name(dfd, name, &new);
 }
 
 s64 sys_symlinkat(const char *target, int dfd, const char *name)
 {
 	struct path_name text __free(name);
 
-	TRY(path_name_get(&text, target, false));
+	TRY(path_name_get(&text, target));
 	struct new_name new = {.mode = S_IFLNK | 0777, .target = text.text};
-	return *text.text ? make_name(dfd, name, &new, false) : -ENOENT;
+	return *text.text ? make_name(dfd, name, &new) : -ENOENT;
 }
 
 s64 sys_linkat(int old_dfd, const char *old_name, int new_dfd, const char *name, int flags)
@@ -144,17 +138,10 @@ s64 sys_linkat(int old_dfd, const char *old_name, int new_dfd, const char *name,
 			 (flags & AT_SYMLINK_FOLLOW ? LOOKUP_FOLLOW : 0) |
 				 (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0),
 			 &old));
-	return make_name(new_dfd, name, &new, false);
+	return make_name(new_dfd, name, &new);
 }
 
 /* ---- one name that is there ------------------------------------------------------------------ */
-
-/* Directory @inode has lost its name. */
-static void mark_dead(struct inode *inode)
-{
-	guard(spinlock, &inode->spin);
-	inode->flags |= I_DEAD;
-}
 
 s64 sys_unlinkat(int dfd, const char *name, int flags)
 {
@@ -167,7 +154,7 @@ s64 sys_unlinkat(int dfd, const char *name, int flags)
 	if (flags & ~AT_REMOVEDIR)
 		return -EINVAL;
 	struct name_at at __free(name_at);
-	TRY(name_at_get(&at, dfd, name, false));
+	TRY(name_at_get(&at, dfd, name));
 	if (at.last.type != LAST_NORM)
 		return directory ? wrong[at.last.type] : -EISDIR;
 	TRY(mount_writable(at.parent.mount));
@@ -187,8 +174,6 @@ s64 sys_unlinkat(int dfd, const char *name, int flags)
 	{
 		guard(child, inode);
 		TRY(is_mountpoint(dentry) ? -EBUSY : dir->op->remove(dir, dentry));
-		if (directory)
-			mark_dead(inode);
 	}
 	if (directory)
 		shrink_dcache_children(dentry);
@@ -285,10 +270,8 @@ static int rename_locked(const struct name_at *from, const struct name_at *to,
 	if (is_mountpoint(old) || is_mountpoint(new))
 		return -EBUSY;
 	TRY(old_dir->op->rename(old_dir, old, new_dir, new, flags));
-	if (target && S_ISDIR(target->mode)) {
-		mark_dead(target);
+	if (target && S_ISDIR(target->mode))
 		shrink_dcache_children(new);
-	}
 	d_move(old, new, exchange);
 	return 0;
 }
@@ -301,9 +284,9 @@ s64 sys_renameat2(int old_dfd, const char *old, int new_dfd, const char *new, u3
 	    flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
 		return -EINVAL;
 	struct name_at from __free(name_at);
-	TRY(name_at_get(&from, old_dfd, old, false));
+	TRY(name_at_get(&from, old_dfd, old));
 	struct name_at to __free(name_at);
-	TRY(name_at_get(&to, new_dfd, new, false));
+	TRY(name_at_get(&to, new_dfd, new));
 	if (from.parent.mount != to.parent.mount)
 		return -EXDEV;
 	if (from.last.type != LAST_NORM)

@@ -118,16 +118,14 @@ static int may_open(const struct path *path, int flags)
 }
 
 /* 0 and an open file in *@opened. */
-static int do_open(int dfd, const char *name, int flags, umode_t mode, unsigned resolve,
-		   struct file **opened)
+static int do_open(int dfd, const char *name, int flags, umode_t mode, struct file **opened)
 {
-	unsigned lookup = resolve * LOOKUP_RESOLVE;
+	bool exclusive = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+	unsigned lookup = exclusive || (flags & O_NOFOLLOW) ? 0 : LOOKUP_FOLLOW;
 	struct new_name new = {.mode = (mode & S_IALLUGO) | S_IFREG};
 	struct path path __free(path) = {0};
 
-	if (!(flags & O_NOFOLLOW) && (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL))
-		lookup |= LOOKUP_FOLLOW;
-	TRY(path_lookup(dfd, name, lookup, flags & O_CREAT ? &new : NULL, &path));
+	TRY(path_lookup(dfd, name, lookup, flags & O_CREAT ? &new : NULL, NULL, &path));
 	struct inode *inode = path.dentry->inode;
 	if (!new.made && (flags & O_CREAT) && ((flags & O_EXCL) || S_ISDIR(inode->mode)))
 		return flags & O_EXCL ? -EEXIST : -EISDIR;
@@ -143,11 +141,11 @@ static int do_open(int dfd, const char *name, int flags, umode_t mode, unsigned 
 	return 0;
 }
 
-static s64 open_user(int dfd, const char *from, int flags, umode_t mode, unsigned resolve)
+s64 sys_openat(int dfd, const char *from, int flags, umode_t mode)
 {
 	struct path_name name __free(name); /* not cleared: it is large */
 
-	TRY(path_name_get(&name, from, false));
+	TRY(path_name_get(&name, from));
 	flags &= OPEN_FLAGS;
 	if (flags & O_TMPFILE & ~O_DIRECTORY)
 		return -EOPNOTSUPP;
@@ -157,48 +155,15 @@ static s64 open_user(int dfd, const char *from, int flags, umode_t mode, unsigne
 		return -EINVAL;
 	TRY(fd_room());
 	struct file *file;
-	TRY(do_open(dfd, name.text, flags, mode, resolve, &file));
+	TRY(do_open(dfd, name.text, flags, mode, &file));
 	return fd_add(file, 0, flags & O_CLOEXEC);
 }
 
-s64 sys_openat(int dfd, const char *name, int flags, umode_t mode)
+struct file *filp_open(const char *name, int flags, umode_t mode)
 {
-	return open_user(dfd, name, flags, mode, 0);
-}
-
-struct open_how {
-	u64 flags, mode, resolve;
-};
-
-/* Unlike openat(2), what is not known or makes no sense is an error. */
-s64 sys_openat2(int dfd, const char *name, const void *user_how, size_t size)
-{
-	const unsigned known = RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH |
-			       RESOLVE_IN_ROOT,
-		       scoped = RESOLVE_BENEATH | RESOLVE_IN_ROOT;
-	const u64 of_path = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	struct open_how how;
-
-	if (size != sizeof(how))
-		return size < sizeof(how) ? -EINVAL : -E2BIG;
-	if (copy_from_user(&how, user_how, sizeof(how)))
-		return -EFAULT;
-	if ((how.flags & ~(u64)OPEN_FLAGS) || (how.resolve & ~(u64)known) ||
-	    (how.mode &
-	     (how.flags & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY)) ? ~(u64)S_IALLUGO : ~0ULL)) ||
-	    ((how.flags & O_PATH) && (how.flags & ~of_path)) || (how.resolve & scoped) == scoped)
-		return -EINVAL;
-	return open_user(dfd, name, (int)how.flags, (umode_t)how.mode, (unsigned)how.resolve);
-}
-
-struct file *filp_open(const char *from, int flags, umode_t mode)
-{
-	struct path_name name __free(name);
 	struct file *file = NULL;
-	int error = path_name_get(&name, from, true);
+	int error = do_open(AT_FDCWD, name, flags, mode, &file);
 
-	if (!error)
-		error = do_open(AT_FDCWD, name.text, flags, mode, 0, &file);
 	return error ? ERR_PTR(error) : file;
 }
 

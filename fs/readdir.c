@@ -61,7 +61,7 @@ s64 sys_getdents64(int number, void *buffer, u32 count)
 	if (!file->fop->iterate)
 		return -ENOTDIR;
 	guard(read, &file->inode->lock);
-	if (file->inode->flags & I_DEAD)
+	if (is_dead(file->inode))
 		return -ENOENT;
 	int error = file->fop->iterate(file, &out.context);
 	file->position = out.context.position;
@@ -74,21 +74,13 @@ s64 sys_getdents64(int number, void *buffer, u32 count)
 
 bool dir_emit_dots(struct file *file, struct dir_context *context)
 {
-	struct dentry *dentry = file->path.dentry;
+	for (; context->position < 2; context->position++) {
+		bool up = context->position == 1;
+		struct dentry *dentry = file->path.dentry,
+			      *dir __free(dput) = up ? dget_parent(dentry) : dget(dentry);
 
-	if (context->position == 0) {
-		if (!context->emit(context, ".", 1, file->inode->number, DT_DIR))
+		if (!context->emit(context, "..", up ? 2 : 1, dir->inode->number, DT_DIR))
 			return false;
-		context->position = 1;
-	}
-	if (context->position == 1) {
-		struct dentry *parent = dget_parent(dentry);
-		bool done = context->emit(context, "..", 2, parent->inode->number, DT_DIR);
-
-		dput(parent);
-		if (!done)
-			return false;
-		context->position = 2;
 	}
 	return true;
 }

@@ -152,12 +152,12 @@ struct inode_operations {
 
 /*
  * inode->flags. DIRTY: the inode itself (times, size, blocks) is newer than the disk; NEW: being
- * read in, others wait; FREEING: being torn down; REFERENCED: used since reclaim last looked; DEAD:
- * a removed directory, no names in it any more (under lock); HASHED: in the inode table;
- * DIRTY_PAGES: has dirty pages in the page cache, on the dirty list as well.
+ * read in, others wait; FREEING: being torn down; REFERENCED: used since reclaim last looked;
+ * HASHED: in the inode table; DIRTY_PAGES: has dirty pages in the page cache, on the dirty list as
+ * well.
  */
-enum { I_DIRTY = 1, I_NEW = 2, I_FREEING = 4, I_REFERENCED = 8, I_DEAD = 16, I_HASHED = 32 };
-enum { I_DIRTY_PAGES = 64 };
+enum { I_DIRTY = 1, I_NEW = 2, I_FREEING = 4, I_REFERENCED = 8, I_HASHED = 16 };
+enum { I_DIRTY_PAGES = 32 };
 
 struct inode {
 	/* Read by every path walk: kept in the first cache line. */
@@ -423,16 +423,16 @@ void vfs_init(void); /* caches, file systems */
 /*
  * FOLLOW: a symbolic link in the last component; EMPTY: as
  * AT_EMPTY_PATH, "" means the starting place; FD: no name, but what descriptor @dfd has open,
- * FD_PATH: even by O_PATH; RESOLVE: times RESOLVE_* of openat2(2).
+ * FD_PATH: even by O_PATH; EXCLUSIVE: only to make what is not there.
  */
 enum { LOOKUP_FOLLOW = 1, LOOKUP_EMPTY = 2, LOOKUP_FD = 4, LOOKUP_FD_PATH = 8 };
-enum { LOOKUP_RESOLVE = 16 };
+enum { LOOKUP_EXCLUSIVE = 16 };
 
 /* Walk @name (user address) from directory descriptor @dfd (AT_FDCWD: cwd): 0 and a referenced
  * path, or -ENOENT, -ENOTDIR, -EACCES, -ELOOP, -ENAMETOOLONG, -EFAULT, -EBADF, -ENOMEM, -EIO. May
  * sleep. */
 int user_path_at(int dfd, const char __user *name, unsigned flags, struct path *path);
-/* the same, kernel string, from cwd */
+/* the same from cwd of a kernel string, which has eight readable bytes behind its end */
 int kern_path(const char *name, unsigned flags, struct path *path);
 static inline void path_get(const struct path *path)
 {
@@ -474,7 +474,7 @@ DEFINE_FREE(xattrs, struct xattr *, xattr_free(variable))
 
 /* Open what @path leads to, with O_* @flags and no permission check; consumes nothing; ERR_PTR. */
 struct file *file_open_path(const struct path *path, u32 flags);
-/* Open by kernel path for the kernel's own use (exec, init): referenced file or ERR_PTR. */
+/* Open by kernel path, with slack as above, for the kernel's own use: referenced file or ERR_PTR. */
 struct file *filp_open(const char *name, int flags, umode_t mode);
 /* Read into kernel memory; @file was opened for reading. Bytes (fewer at the end of the file) or
  * -errno. Sleeps. */

@@ -1,6 +1,6 @@
 /*
- * places.c - scenarios of mounts (bind, move, flags, lazy unmounting), of openat2's bounds, and of
- * copying between files in the kernel.
+ * places.c - scenarios of mounts (bind, move, flags, lazy unmounting), and of copying between files
+ * in the kernel.
  */
 #include "scenarios.h"
 
@@ -54,58 +54,6 @@ SCENARIO(copy_file_range_errors)
 	T(copy_range(in, (long *)8, out, NULL, 1, 0));
 	T(copy_range(in, &zero, out, &top, 100, 0) == 10 || errno == EFBIG); /* ext2 has a limit */
 	T(copy_range(in, &zero, out, &negative, 1, 0));
-}
-
-struct how {
-	unsigned long flags, mode, resolve, more;
-};
-
-static long open2(const char *name, struct how how, size_t size)
-{
-	long fd = syscall(SYS_openat2, AT_FDCWD, name, &how, size);
-
-	if (fd >= 0)
-		close((int)fd);
-	return fd >= 0 ? 0 : fd;
-}
-
-SCENARIO(openat2_resolve)
-{
-	make_directory("d");
-	make_directory("d/e");
-	make_file("d/f", "x");
-	symlink("f", "d/link");
-	symlink("/", "d/root");
-	symlink("../d/f", "d/up");
-	chdir("d");
-	T(open2("f", (struct how){0}, 24));
-	T(open2("link", (struct how){0, 0, 4, 0}, 24));
-	T(open2("e/../f", (struct how){0, 0, 8, 0}, 24));
-	T(open2("../d/f", (struct how){0, 0, 8, 0}, 24));
-	T(open2("up", (struct how){0, 0, 8, 0}, 24));
-	T(open2("root", (struct how){0, 0, 8, 0}, 24));
-	T(open2("/", (struct how){0, 0, 8, 0}, 24));
-	T(open2("link", (struct how){0, 0, 8, 0}, 24));
-	T(open2("root/f", (struct how){0, 0, 16, 0}, 24));
-	T(open2("/e/../../f", (struct how){0, 0, 16, 0}, 24));
-	T(open2("/proc/self/cwd/f", (struct how){0, 0, 2, 0}, 24));
-	T(open2("new", (struct how){O_CREAT | O_EXCL | O_WRONLY, 0600, 8, 0}, 24));
-	show_mode("new");
-}
-
-SCENARIO(openat2_arguments)
-{
-	make_file("f", "x");
-	T(open2("f", (struct how){0}, 16));
-	T(open2("f", (struct how){0, 0, 0, 1}, 32));
-	T(open2("f", (struct how){0}, 5000));
-	T(open2("f", (struct how){0, 0600, 0, 0}, 24));
-	T(open2("f", (struct how){O_CREAT, 0200000, 0, 0}, 24));
-	T(open2("f", (struct how){1UL << 40, 0, 0, 0}, 24));
-	T(open2("f", (struct how){0, 0, 64, 0}, 24));
-	T(open2("f", (struct how){0, 0, 24, 0}, 24));
-	T(open2("f", (struct how){O_PATH | O_RDWR, 0, 0, 0}, 24));
-	T(open2("nothing", (struct how){0}, 24));
 }
 
 SCENARIO(mount_bind)

@@ -82,7 +82,7 @@ static void look_at_attributes(const char *path)
 
 static void look_at_file(const char *path, s64 size)
 {
-	struct file *file = filp_open(path, O_RDONLY, 0);
+	struct file *file = open_path(path, O_RDONLY, 0);
 
 	if (LOOK(PTR_ERR_OR_ZERO(file)))
 		return;

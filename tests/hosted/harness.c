@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fs/internal.h"
 #include "kernel/core/assert.h"
 
 /* ---- images ---------------------------------------------------------------------------------- */
@@ -65,6 +66,22 @@ void image_restore(struct hosted_disk *disk, const unsigned char *copy)
 
 /* ---- mounting and files ---------------------------------------------------------------------- */
 
+int find_path(const char *name, unsigned flags, struct path *path)
+{
+	struct path_name text __free(name);
+
+	TRY(path_name_get(&text, name));
+	return kern_path(text.text, flags, path);
+}
+
+struct file *open_path(const char *name, int flags, umode_t mode)
+{
+	struct path_name text __free(name);
+	int error = path_name_get(&text, name);
+
+	return error ? ERR_PTR(error) : filp_open(text.text, flags, mode);
+}
+
 int mount_disk(const char *name, unsigned flags)
 {
 	struct block_device *device = find_block_device(name, 0);
@@ -83,7 +100,7 @@ int umount_disk(void)
 s64 write_at(const char *path, int flags, loff_t offset, const void *data, size_t n)
 {
 	struct io io = {(void *)data, n, true};
-	struct file *file = filp_open(path, flags, 0644);
+	struct file *file = open_path(path, flags, 0644);
 	s64 result;
 
 	if (IS_ERR(file))
@@ -96,7 +113,7 @@ s64 write_at(const char *path, int flags, loff_t offset, const void *data, size_
 s64 read_at(const char *path, loff_t offset, void *data, size_t n)
 {
 	struct io io = {data, n, true};
-	struct file *file = filp_open(path, O_RDONLY, 0);
+	struct file *file = open_path(path, O_RDONLY, 0);
 	s64 result;
 
 	if (IS_ERR(file))
@@ -110,7 +127,7 @@ int chmod_path(const char *name, umode_t mode)
 {
 	struct iattr attr = {.valid = ATTR_MODE, .mode = mode};
 	struct path path;
-	int error = kern_path(name, LOOKUP_FOLLOW, &path);
+	int error = find_path(name, LOOKUP_FOLLOW, &path);
 
 	if (!error) {
 		error = vfs_setattr(&path, &attr);
@@ -156,7 +173,7 @@ int list_directory(const char *name, unsigned batch, void (*visit)(const char *,
 {
 	struct list_context list = {
 		.context = {.emit = emit}, .visit = visit, .argument = argument};
-	struct file *file = filp_open(name, O_RDONLY | O_DIRECTORY, 0);
+	struct file *file = open_path(name, O_RDONLY | O_DIRECTORY, 0);
 	int error = 0;
 	loff_t before;
 

@@ -20,6 +20,9 @@ void image_check(const struct hosted_disk *disk);
 void image_keep(const struct hosted_disk *disk, unsigned char *copy);
 void image_restore(struct hosted_disk *disk, const unsigned char *copy);
 
+/* kern_path() and filp_open() of any string, without slack behind it. */
+int find_path(const char *name, unsigned flags, struct path *path);
+struct file *open_path(const char *name, int flags, umode_t mode);
 int mount_disk(const char *name, unsigned flags); /* ext2 of disk @name on /mnt */
 int umount_disk(void);
 s64 write_at(const char *path, int flags, loff_t offset, const void *data, size_t n);

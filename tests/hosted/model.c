@@ -372,7 +372,7 @@ static void compare_piece(struct file *file, const struct model_node *node, cons
 /* All of a small file; of a large one what has bytes, its surroundings, the end and some holes. */
 static void compare_bytes(const struct model_node *node, const char *path, struct rng *rng)
 {
-	struct file *file = filp_open(path, O_RDONLY, 0);
+	struct file *file = open_path(path, O_RDONLY, 0);
 
 	if (IS_ERR(file)) {
 		test_failed(__FILE__, __LINE__, "%s: open: %ld", path, (long)PTR_ERR(file));

@@ -113,7 +113,7 @@ static void do_create(void)
 {
 	struct model_node *dir = some_dir();
 	const char *name = some_name(dir, false);
-	struct file *file = filp_open(PATH(dir, name), O_CREAT | O_EXCL | O_RDWR, 0640);
+	struct file *file = open_path(PATH(dir, name), O_CREAT | O_EXCL | O_RDWR, 0640);
 
 	EXPECT(PTR_ERR_OR_ZERO(file), model_make(&run.model, dir, name, S_IFREG | 0640, NULL));
 	if (!IS_ERR(file))
@@ -286,7 +286,7 @@ static void do_write(void)
 	node = model_find(dir, name);
 	if (!node || !S_ISREG(node->mode))
 		return;
-	file = filp_open(PATH(dir, name), O_RDWR, 0);
+	file = open_path(PATH(dir, name), O_RDWR, 0);
 	EXPECT(PTR_ERR_OR_ZERO(file), 0);
 	if (IS_ERR(file))
 		return;
@@ -369,7 +369,7 @@ static void open_handle(struct handle *handle)
 		return;
 	if (trace)
 		fprintf(stderr, "open %p\n", (void *)node);
-	handle->file = filp_open(PATH(dir, name), O_RDWR, 0);
+	handle->file = open_path(PATH(dir, name), O_RDWR, 0);
 	EXPECT(PTR_ERR_OR_ZERO(handle->file), 0);
 	if (IS_ERR(handle->file)) {
 		handle->file = NULL;

@@ -168,7 +168,7 @@ TEST(dentry_shrink_spares_used)
 	start(32, 1024, 4096);
 	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/a", 0755), 0);
 	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/a/b", 0755), 0);
-	file = filp_open("/mnt/a/b/file", O_CREAT | O_RDWR, 0644);
+	file = open_path("/mnt/a/b/file", O_CREAT | O_RDWR, 0644);
 	drop_dentries();
 	CHECK_EQUAL(dentry_count(file->path.dentry), 1);
 	CHECK(!(file->path.dentry->flags & D_UNHASHED));
@@ -339,7 +339,7 @@ static void aliases(unsigned block_size)
 	start(32, block_size, 8192);
 	fill(data, sizeof(data), 1);
 	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, data, sizeof(data)), sizeof(data));
-	CHECK_EQUAL(kern_path("/mnt/file", 0, &path), 0); /* keeps the inode, and so the page */
+	CHECK_EQUAL(find_path("/mnt/file", 0, &path), 0); /* keeps the inode, and so the page */
 	CHECK_EQUAL(vfs_sync_all(), 0);
 	at = find_on_disk(data, block_size);
 	CHECK(at > 0 && at % block_size == 0);

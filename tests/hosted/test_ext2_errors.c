@@ -86,7 +86,7 @@ TEST(ext2_error_is_reported)
 	sequence_prepare(4096, 4096, IMAGE_USUAL);
 	sequence_disk.asynchronous = false;
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
-	file = filp_open("/mnt/file", O_CREAT | O_RDWR, 0644);
+	file = open_path("/mnt/file", O_CREAT | O_RDWR, 0644);
 	CHECK_EQUAL(vfs_write(file, &io, &position), sizeof(data));
 	CHECK_EQUAL(vfs_fsync(file, false), 0);
 	io = (struct io){data, sizeof(data), false};

@@ -198,7 +198,7 @@ static void set_owner(struct node *node)
 	node->mode = attr.mode;
 	node->uid = attr.uid = pick(3) ? 0 : 1000;
 	node->gid = attr.gid = pick(2) ? 0 : (gid_t)(100 * pick(4));
-	CHECK_EQUAL(kern_path(PATH(node), 0, &path), 0);
+	CHECK_EQUAL(find_path(PATH(node), 0, &path), 0);
 	CHECK_EQUAL(vfs_setattr(&path, &attr), 0);
 	path_put(&path);
 }
@@ -428,7 +428,7 @@ static void compare_lookup(const char *text)
 	bool follow = pick(2);
 	struct node *node = resolve(text, follow);
 	struct path path;
-	int error = kern_path(text, follow ? LOOKUP_FOLLOW : 0, &path);
+	int error = find_path(text, follow ? LOOKUP_FOLLOW : 0, &path);
 
 	outcomes[-error]++;
 	if (error != PTR_ERR_OR_ZERO(node)) {
@@ -469,7 +469,7 @@ static void compare_open(const char *text)
 {
 	int flags = (int)pick(3) | (pick(4) ? 0 : O_NOFOLLOW) | (pick(4) ? 0 : O_DIRECTORY);
 	int wanted = model_open(text, flags), error;
-	struct file *file = filp_open(text, flags, 0);
+	struct file *file = open_path(text, flags, 0);
 
 	error = (int)PTR_ERR_OR_ZERO(file);
 	outcomes[-error]++;
