@@ -342,6 +342,26 @@ SCENARIO(unlink_basic)
 	T(unlink("f/"));
 }
 
+SCENARIO(make_with_slash)
+{
+	make_file("f", "x");
+	make_directory("d");
+	symlink("d", "l");
+	symlink("nothing", "dangling");
+	for (const char *const *at = (const char *const[]){"f/", "d/", "l/", "dangling/", "new/", ".",
+							   "./", "..", "d/.", "f/.", "/", NULL};
+	     *at; at++) {
+		say("%s:", *at);
+		T(symlink("t", *at));
+		T(link("f", *at));
+		T(mknod(*at, S_IFIFO | 0600, 0));
+		T(open(*at, O_CREAT | O_WRONLY, 0600));
+		T(open(*at, O_CREAT | O_EXCL | O_WRONLY, 0600));
+		T(mkdir(*at, 0700));
+	}
+	list(".");
+}
+
 SCENARIO(unlinkat_flags)
 {
 	make_file("f", "x");
