@@ -110,7 +110,8 @@ static int make_entry(struct archive earlier, const struct cpio_entry *entry)
 			struct new_name new = {.old = &old};
 
 			TRY(kern_path(other.name, 0, &old));
-			TRY(path_lookup(AT_FDCWD, entry->name, LOOKUP_EXCLUSIVE, &new, NULL, &path));
+			TRY(path_lookup(AT_FDCWD, entry->name, LOOKUP_EXCLUSIVE, &new, NULL,
+					&path));
 			return new.made ? make_regular(entry) : -EEXIST;
 		}
 	}

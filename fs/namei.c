@@ -29,8 +29,8 @@ struct walk {
 	bool directory;	  /* the last component was followed by a slash: it must be one */
 	unsigned depth;	  /* of rest */
 	unsigned links;	  /* held; also the count for ELOOP */
-	struct new_name *create; /* what to make of the last component if it is not there; or NULL */
-	struct last *last;	 /* only up to it: where to leave it; or NULL */
+	struct new_name *create; /* what to make if the last component is not there, or NULL */
+	struct last *last;	 /* where to leave it, if only its directory is wanted, or NULL */
 	const char *rest[MAXSYMLINKS];
 	struct held_link held[MAXSYMLINKS];
 };
@@ -246,8 +246,8 @@ static noinline const char *step_slowly(struct walk *walk, const char *name, u32
 	return NULL;
 }
 
-/* The cached child of that name, referenced, or NULL; its inode in *@inode if it has one and nothing
- * is mounted on it. */
+/* The cached child of that name, referenced, or NULL; its inode in *@inode, if it has one and is no
+ * mount point. */
 static __always_inline struct dentry *find_child(const struct dentry *dentry, const char *name,
 						 u32 length, struct inode **inode,
 						 struct lookup_counts *counts)
@@ -316,7 +316,7 @@ searchable:
 			next = walk->rest[--walk->depth];
 		}
 		child = find_child(dentry, name, length, &inode, counts);
-		/* A directory that everybody may search: one test, and no other at the next turn. */
+		/* A directory that everybody may search: one test, none at the next turn. */
 		if (likely(inode != NULL) &&
 		    likely((inode->mode & (S_IFMT | S_IXUGO)) == (S_IFDIR | S_IXUGO))) {
 			walk->path.dentry = child;

@@ -474,7 +474,7 @@ DEFINE_FREE(xattrs, struct xattr *, xattr_free(variable))
 
 /* Open what @path leads to, with O_* @flags and no permission check; consumes nothing; ERR_PTR. */
 struct file *file_open_path(const struct path *path, u32 flags);
-/* Open by kernel path, with slack as above, for the kernel's own use: referenced file or ERR_PTR. */
+/* Open by kernel path, as kern_path(), for the kernel's own use: referenced file or ERR_PTR. */
 struct file *filp_open(const char *name, int flags, umode_t mode);
 /* Read into kernel memory; @file was opened for reading. Bytes (fewer at the end of the file) or
  * -errno. Sleeps. */
