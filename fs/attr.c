@@ -73,8 +73,7 @@ static __always_inline int at_lookup(int flags, int more)
 {
 	if (unlikely(flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | more)))
 		return -EINVAL;
-	return (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
-	       (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
+	return (flags & LOOKUP_EMPTY) | (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW);
 }
 
 /* ---- stat ------------------------------------------------------------------------------------ */

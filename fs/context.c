@@ -8,6 +8,8 @@
 #include "fs/internal.h"
 
 struct cred init_cred = {.refcount = ATOMIC_INIT(1)};
+struct fs_context init_fs_context = {.refcount = ATOMIC_INIT(1), .umask = 022};
+NAME_LOCK(init_fs_context, init_fs_context.lock, "fs_context->lock");
 
 const struct cred *get_cred(const struct cred *cred)
 {
@@ -50,32 +52,20 @@ bool in_group(const struct cred *cred, gid_t gid)
 	return false;
 }
 
-struct fs_context *fs_context_create(void)
+struct fs_context *fs_context_fork(struct fs_context *parent)
 {
-	struct fs_context *fs = kzalloc(sizeof(*fs), GFP_KERNEL);
+	struct fs_context *fs = kmalloc(sizeof(*fs), GFP_KERNEL);
 
 	if (!fs)
 		return NULL;
 	atomic_set(&fs->refcount, 1);
 	spin_lock_init(&fs->lock, "fs_context->lock");
-	fs->umask = 022;
-	return fs;
-}
-
-struct fs_context *fs_context_fork(struct fs_context *parent)
-{
-	struct fs_context *fs = fs_context_create();
-
-	if (!fs)
-		return NULL;
 	guard(spinlock, &parent->lock);
 	fs->umask = parent->umask;
 	fs->root = parent->root;
 	fs->cwd = parent->cwd;
-	if (fs->root.mount) { /* it stands somewhere yet */
-		path_get(&fs->root);
-		path_get(&fs->cwd);
-	}
+	path_get(&fs->root);
+	path_get(&fs->cwd);
 	return fs;
 }
 
@@ -88,46 +78,35 @@ void fs_context_put(struct fs_context *fs)
 {
 	if (!fs || !atomic_dec_and_test(&fs->refcount))
 		return;
-	if (fs->root.mount) {
-		path_put(&fs->root);
-		path_put(&fs->cwd);
-	}
+	path_put(&fs->root);
+	path_put(&fs->cwd);
 	kfree(fs);
 }
 
-/* Go to the directory @fd or @name, as *@slot of the task's context. */
-static s64 change_directory(struct path *slot, int fd, const char *name, unsigned lookup)
+/* Go to the directory @path, as *@slot of the task's context. */
+static s64 change_directory(const struct path *path, struct path *slot)
 {
+	struct inode *inode = path->dentry->inode;
 	struct fs_context *fs = current->fs;
-	struct path path __free(path) = {0};
+	struct path old __free(path) = {0}; /* let go when the lock is */
 
-	TRY(user_path_at(fd, name, lookup, &path));
-	if (!S_ISDIR(path.dentry->inode->mode))
+	if (!S_ISDIR(inode->mode))
 		return -ENOTDIR;
-	TRY(inode_permission(path.dentry->inode, MAY_EXEC));
+	TRY(inode_permission(inode, MAY_EXEC));
 	if (slot == &fs->root && !capable(current->cred))
 		return -EPERM;
+	path_get(path);
 	guard(spinlock, &fs->lock);
-	struct path old = *slot;
-	*slot = path;
-	path = old; /* let go when the lock is */
+	old = *slot;
+	*slot = *path;
 	return 0;
 }
 
-s64 sys_chdir(const char *name)
-{
-	return change_directory(&current->fs->cwd, AT_FDCWD, name, LOOKUP_FOLLOW);
-}
-
-s64 sys_fchdir(int fd)
-{
-	return change_directory(&current->fs->cwd, fd, NULL, LOOKUP_FD_PATH);
-}
-
-s64 sys_chroot(const char *name)
-{
-	return change_directory(&current->fs->root, AT_FDCWD, name, LOOKUP_FOLLOW);
-}
+PATH_CALL(chdir, (const char *name), AT_FDCWD, name, LOOKUP_FOLLOW, change_directory,
+	  &current->fs->cwd)
+PATH_CALL(fchdir, (int fd), fd, NULL, LOOKUP_FD_PATH, change_directory, &current->fs->cwd)
+PATH_CALL(chroot, (const char *name), AT_FDCWD, name, LOOKUP_FOLLOW, change_directory,
+	  &current->fs->root)
 
 /* A directory that was removed has no path: -ENOENT. */
 s64 sys_getcwd(char *buffer, size_t size)

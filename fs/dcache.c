@@ -42,27 +42,25 @@ static bool name_is_inline(const struct dentry *dentry)
 	return dentry->name == dentry->inline_name;
 }
 
-static struct dentry *dentry_alloc(const char *name, u32 length)
+static struct dentry *dentry_alloc(struct super_block *sb, const char *name, u32 length, u32 hash)
 {
 	struct dentry *dentry = kmem_cache_alloc(dentry_slab, GFP_KERNEL);
 
 	if (unlikely(!dentry))
 		return NULL;
-	char *to = dentry->inline_name;
-	if (unlikely(length >= DNAME_INLINE)) {
-		to = kzalloc(length + 9, GFP_KERNEL);
-		if (!to) {
-			kmem_cache_free(dentry_slab, dentry);
-			return NULL;
-		}
-		memcpy(to, name, length);
-	} else { /* in whole words; the source has the slack */
-		for (u32 i = 0; i <= length; i += 8)
-			__builtin_memcpy(to + i, name + i, 8);
-		to[length] = '\0';
+	char *to = likely(length < DNAME_INLINE) ? dentry->inline_name
+						 : kmalloc(length + 9, GFP_KERNEL);
+	if (unlikely(!to)) {
+		kmem_cache_free(dentry_slab, dentry);
+		return NULL;
 	}
+	for (u32 i = 0; i <= length; i += 8) /* in whole words; the source has the slack */
+		__builtin_memcpy(to + i, name + i, 8);
+	to[length] = '\0';
+	dentry->sb = sb;
 	dentry->name = to;
 	dentry->name_length = (u8)length;
+	dentry->name_hash = hash;
 	dentry->flags = D_UNHASHED;
 	dentry->referenced = 0;
 	dentry->inode = NULL;
@@ -87,12 +85,10 @@ static void unlink_child(struct dentry *dentry, struct dentry *parent)
 
 struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 length, u32 hash)
 {
-	struct dentry *dentry = dentry_alloc(name, length);
+	struct dentry *dentry = dentry_alloc(parent->sb, name, length, hash);
 
 	if (unlikely(!dentry))
 		return NULL;
-	dentry->name_hash = hash;
-	dentry->sb = parent->sb;
 	dentry->parent = dget(parent);
 	link_child(dentry, parent);
 	return dentry;
@@ -102,16 +98,15 @@ struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 lengt
 struct dentry *d_alloc_root(struct inode *root)
 {
 	static const char name[16] = "/";
-	struct dentry *dentry = root ? dentry_alloc(name, 1) : NULL;
 
-	if (!dentry && root) {
+	if (!root)
+		return NULL;
+	struct dentry *dentry = dentry_alloc(root->sb, name, 1, 0);
+	if (!dentry) {
 		remove_inode_hash(root); /* so that it goes away at once */
 		iput(root);
-	}
-	if (!dentry)
 		return NULL;
-	dentry->name_hash = 0;
-	dentry->sb = root->sb;
+	}
 	dentry->parent = dentry;
 	INIT_LIST_HEAD(&dentry->child_link);
 	dentry->inode = root;

@@ -133,7 +133,7 @@ int for_each_super(int (*visit)(struct super_block *sb))
 	list_for_each_entry(sb, &super_blocks, link) {
 		int one = visit(sb);
 
-		error = error ? error : one;
+		error = error ?: one;
 	}
 	return error;
 }
@@ -143,17 +143,11 @@ int for_each_super(int (*visit)(struct super_block *sb))
 /* Writes all, whatever fails; the first error. */
 static int sync_super(struct super_block *sb)
 {
-	int errors[4] = {sync_inodes(sb)}, error = 0;
+	int inodes = sync_inodes(sb), super = sb->op->sync_fs ? sb->op->sync_fs(sb, true) : 0;
+	int buffers = sb->bdev ? sync_buffers(sb->bdev, true) : 0;
+	int flushed = sb->bdev ? block_flush(sb->bdev) : 0;
 
-	if (sb->op->sync_fs)
-		errors[1] = sb->op->sync_fs(sb, true);
-	if (sb->bdev) {
-		errors[2] = sync_buffers(sb->bdev, true);
-		errors[3] = block_flush(sb->bdev);
-	}
-	for (int i = 0; i < 4 && !error; i++)
-		error = errors[i];
-	return error;
+	return inodes ?: super ?: buffers ?: flushed;
 }
 
 /* The last mount is gone. Everything is written; then nothing may be left in use, but memory
@@ -164,9 +158,9 @@ static void super_shutdown(struct super_block *sb)
 	u64 busy;
 
 	/* what is dirty can only be written now */
-	for (; sync_super(sb) == -ENOMEM && tries > 1000; tries--)
-		sleep_ns(NSEC_PER_MSEC);
-	while ((shrink_dcache_sb(sb, sb->type->pinned) || dentry_count(sb->root) > 1) && --tries)
+	while (((sync_super(sb) == -ENOMEM && tries > 1000) ||
+		shrink_dcache_sb(sb, sb->type->pinned) || dentry_count(sb->root) > 1) &&
+	       --tries)
 		sleep_ns(NSEC_PER_MSEC);
 	dput(sb->root);
 	while ((busy = evict_inodes(sb)) != 0 && tries && --tries)
@@ -175,23 +169,16 @@ static void super_shutdown(struct super_block *sb)
 		pr_err("%s: %llu inodes still in use after unmounting\n", sb->type->name,
 		       (unsigned long long)busy);
 	ASSERT(!busy);
+	sync_super(sb); /* what was freed */
 	if (sb->op->put_super)
 		sb->op->put_super(sb);
-	if (sb->bdev) {
-		sync_buffers(sb->bdev, true);
-		invalidate_buffers(sb->bdev);
-		block_flush(sb->bdev);
-	}
 	if (!busy)
 		kfree(sb);
 }
 
-/* The last one takes mount_mutex, so that who mounts the device again waits until it is unmounted.
- */
+/* Under mount_mutex, so that who mounts the device again waits until it is unmounted. */
 static void super_put(struct super_block *sb)
 {
-	if (atomic_add_unless(&sb->active, -1, 1))
-		return;
 	guard(mutex, &mount_mutex);
 	if (!atomic_dec_and_test(&sb->active))
 		return;
@@ -256,18 +243,16 @@ static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, un
 				 const char *device)
 {
 	static atomic_t last_id;
-	struct mount *mount = kzalloc(sizeof(*mount), GFP_KERNEL);
-	char *name = kstrdup(device && *device ? device : "none", GFP_KERNEL);
+	size_t size = strlen(device) + 1;
+	struct mount *mount = kzalloc(sizeof(*mount) + size, GFP_KERNEL);
 
-	if (!mount || !name) {
-		kfree(mount);
-		kfree(name);
+	if (!mount) {
 		super_put(sb);
 		return NULL;
 	}
 	mount->id = atomic_inc_return(&last_id);
 	atomic_set(&mount->refcount, 1);
-	mount->device_name = name;
+	memcpy(mount->device_name, device, size);
 	mount->sb = sb;
 	mount->root = dget(root);
 	mount->parent = mount;
@@ -282,7 +267,6 @@ void mount_free(struct mount *mount)
 	ASSERT(list_empty(&mount->children));
 	dput(mount->root);
 	super_put(mount->sb);
-	kfree(mount->device_name);
 	kfree(mount);
 }
 
@@ -292,8 +276,11 @@ DEFINE_FREE(mntput, struct mount *, mntput(*variable))
 static struct mount *mount_make(struct filesystem *type, struct block_device *device,
 				unsigned flags, const char *device_name, const char *options)
 {
+	if (!type)
+		return ERR_PTR(-ENODEV);
+	if (type->needs_device != !!device)
+		return ERR_PTR(-ENXIO);
 	struct super_block *sb = super_get(type, device, flags, options);
-
 	if (IS_ERR_OR_NULL(sb))
 		return ERR_CAST(sb);
 	return mount_alloc(sb, sb->root, mount_flags(flags), device_name);
@@ -381,19 +368,14 @@ static int mount_new(const char *device_name, const struct path *where, const ch
 		     unsigned flags, const char *options)
 {
 	struct filesystem *type = find_filesystem(type_name);
-
-	if (!type)
-		return -ENODEV;
+	struct path path __free(path) = {0};
 	struct block_device *device = NULL;
-	if (type->needs_device) {
-		struct path path __free(path) = {0};
 
+	if (type && type->needs_device) {
 		TRY(kern_path(device_name, LOOKUP_FOLLOW, &path));
 		if (!S_ISBLK(path.dentry->inode->mode))
 			return -ENOTBLK;
 		device = find_block_device(NULL, path.dentry->inode->rdev);
-		if (!device)
-			return -ENXIO;
 	}
 	struct mount *mount __free(mntput) =
 		TRY_PTR(mount_make(type, device, flags, device_name, options));
@@ -436,43 +418,40 @@ static int mount_move(const struct path *from, const struct path *to)
 	return error;
 }
 
-/* Is a file open for writing through @mount (NULL: through any of @sb)? mount_mutex held. */
-static bool has_writers(const struct super_block *sb, const struct mount *mount)
+/* mount_mutex held: the file system becomes writable, or not. */
+static int remount_super(struct super_block *sb, unsigned read_only, const char *options)
 {
-	const struct mount *other;
-
-	list_for_each_entry(other, &mounts, link)
-		if ((mount ? other == mount : other->sb == sb) && atomic_read(&other->writers))
-			return true;
-	return false;
+	if ((sb->flags & SB_RDONLY) != read_only)
+		TRY(sync_super(sb));
+	if (sb->op->remount)
+		TRY(sb->op->remount(sb, read_only, options));
+	sb->flags = (sb->flags & ~SB_RDONLY) | read_only;
+	return 0;
 }
 
-/* With MS_BIND the file system's own flags stay. */
+/* With MS_BIND the file system's own flags stay, and who writes through other mounts does not
+ * matter. */
 static int remount(const struct path *path, unsigned flags, const char *options)
 {
-	struct mount *mount = path->mount;
-	struct super_block *sb = mount->sb;
-	unsigned read_only = flags & SB_RDONLY;
+	struct mount *mount = path->mount, *other;
+	bool alone = flags & MS_BIND;
 
 	if (path->dentry != mount->root)
 		return -EINVAL;
 	if (!(flags & (ATIME_FLAGS | MS_STRICTATIME)))
 		flags |= mount->flags & ATIME_FLAGS;
 	guard(mutex, &mount_mutex);
-	if (read_only && has_writers(sb, flags & MS_BIND ? mount : NULL))
-		return -EBUSY;
-	if (!(flags & MS_BIND)) {
-		if ((sb->flags ^ flags) & SB_RDONLY)
-			TRY(sync_super(sb));
-		if (sb->op->remount)
-			TRY(sb->op->remount(sb, read_only, options));
-		sb->flags = (sb->flags & ~SB_RDONLY) | read_only;
-	}
+	list_for_each_entry(other, &mounts, link)
+		if ((flags & SB_RDONLY) && atomic_read(&other->writers) &&
+		    (alone ? other == mount : other->sb == mount->sb))
+			return -EBUSY;
+	if (!alone)
+		TRY(remount_super(mount->sb, flags & SB_RDONLY, options));
 	mount->flags = mount_flags(flags);
 	return 0;
 }
 
-/* @device, @type and @options: NULL where the program gave none. */
+/* @device and @options: "" where the program gave none, @type NULL. */
 static int do_mount(const char *device, struct path *where, const char *type, unsigned flags,
 		    const char *options)
 {
@@ -482,17 +461,16 @@ static int do_mount(const char *device, struct path *where, const char *type, un
 	if (!capable(current->cred))
 		return -EPERM;
 	if (flags & MS_REMOUNT)
-		return remount(where, flags, options ? options : "");
+		return remount(where, flags, options);
 	if (!(flags & MS_BIND) && (flags & propagation)) /* private is all there is */
 		return (flags & propagation) == MS_PRIVATE && where->dentry == where->mount->root
 			       ? 0
 			       : -EINVAL;
 	follow_mounts(where);
 	if (!(flags & (MS_BIND | MS_MOVE)))
-		return type ? mount_new(device ? device : "none", where, type, flags,
-					options ? options : "")
+		return type ? mount_new(*device ? device : "none", where, type, flags, options)
 			    : -EINVAL;
-	if (!device || !*device || (flags & MS_REC))
+	if (!*device || (flags & MS_REC))
 		return -EINVAL;
 	TRY(kern_path(device, LOOKUP_FOLLOW, &from));
 	return flags & MS_BIND ? mount_bind(&from, where) : mount_move(&from, where);
@@ -501,8 +479,8 @@ static int do_mount(const char *device, struct path *where, const char *type, un
 s64 sys_mount(const char *device, const char *where, const char *type, u64 flags,
 	      const char *options)
 {
-	struct path_name type_text __free(name) = {0}, device_text __free(name) = {0};
-	struct path_name options_text __free(name) = {0};
+	struct path_name type_text __free(name) = {0}, device_text __free(name) = {.text = ""};
+	struct path_name options_text __free(name) = {.text = ""};
 	struct path path __free(path) = {0};
 
 	if (type)
@@ -539,18 +517,12 @@ struct mount *vfs_mount_internal(const char *type, const char *options)
 
 int vfs_mount_root(const char *device_name, const char *type_name, unsigned flags)
 {
-	struct filesystem *type = find_filesystem(type_name);
+	struct block_device *device = device_name ? find_block_device(device_name, 0) : NULL;
 	struct fs_context *fs = current->fs;
-
-	if (!type)
-		return -ENODEV;
-	struct block_device *device = type->needs_device ? find_block_device(device_name, 0) : NULL;
-	if (type->needs_device && !device)
-		return -ENXIO;
 	/* A tmpfs of that mode, as Linux's root file system has it: not a folder for everybody. */
 	const char *options = device ? "" : "mode=755";
-	struct mount *mount =
-		TRY_PTR(mount_make(type, device, flags, device ? device_name : type_name, options));
+	struct mount *mount = TRY_PTR(mount_make(find_filesystem(type_name), device, flags,
+						 device ? device_name : type_name, options));
 	list_add(&mount->link, &mounts); /* nothing else runs yet */
 	fs->root = fs->cwd = (struct path){mount, mount->root};
 	path_get(&fs->root);
@@ -577,7 +549,7 @@ int vfs_sync_all(void)
 	int error = for_each_super(sync_super);
 	int second = sync_buffers(NULL, true); /* devices written to without a file system */
 
-	return error ? error : second;
+	return error ?: second;
 }
 
 s64 sys_sync(void)
@@ -595,21 +567,15 @@ s64 sys_syncfs(int number)
 
 static int make_read_only(struct super_block *sb)
 {
-	if (!sb->bdev || (sb->flags & SB_RDONLY))
-		return 0;
-	if (sb->op->remount && sb->op->remount(sb, SB_RDONLY, ""))
-		pr_err("%s: could not be made read-only\n", sb->type->name);
-	sb->flags |= SB_RDONLY;
-	return sync_super(sb);
+	return remount_super(sb, SB_RDONLY, "");
 }
 
 void vfs_shutdown(void)
 {
-	int error = vfs_sync_all();
+	int error = vfs_sync_all(), second = for_each_super(make_read_only);
 
-	if (error)
-		pr_err("vfs: not everything could be written: error %d\n", -error);
-	for_each_super(make_read_only);
+	if (error || second)
+		pr_err("vfs: not everything could be written: error %d\n", -(error ?: second));
 #ifdef CONFIG_DEBUG
 	dentry_cache_check();
 	inode_cache_check();

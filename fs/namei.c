@@ -267,8 +267,10 @@ static __always_inline struct dentry *find_child(const struct dentry *dentry, co
 
 /* The last component is followed by a slash, which a directory may be: -EISDIR where open(2) would
  * make a file. What else would be made is not then, so that it is -EEXIST or -ENOENT. */
-static int last_slash(struct walk *walk, bool exclusive)
+static int last_slash(struct walk *walk)
 {
+	bool exclusive = walk->flags & LOOKUP_EXCLUSIVE;
+
 	walk->directory = !exclusive;
 	if (walk->create && !S_ISDIR(walk->create->mode)) {
 		if (!exclusive)
@@ -343,7 +345,7 @@ searchable:
 		return 0;
 	}
 	if (unlikely(name[length] == '/') && component_type(name, length) == LAST_NORM)
-		TRY(last_slash(walk, walk->flags & LOOKUP_EXCLUSIVE));
+		TRY(last_slash(walk));
 	child = find_child(dentry, name, length, &inode, counts);
 	if (likely(inode != NULL) && likely(!S_ISLNK(inode->mode))) {
 		walk->path.dentry = child;

@@ -134,10 +134,7 @@ s64 sys_linkat(int old_dfd, const char *old_name, int new_dfd, const char *name,
 		return -EINVAL;
 	if ((flags & AT_EMPTY_PATH) && !capable(current->cred))
 		return -ENOENT;
-	TRY(user_path_at(old_dfd, old_name,
-			 (flags & AT_SYMLINK_FOLLOW ? LOOKUP_FOLLOW : 0) |
-				 (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0),
-			 &old));
+	TRY(user_path_at(old_dfd, old_name, (unsigned)flags, &old)); /* as LOOKUP_* */
 	return make_name(new_dfd, name, &new);
 }
 

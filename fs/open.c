@@ -18,18 +18,15 @@ static atomic_t open_files;
 
 struct file *file_alloc(void)
 {
-	struct file *file = ERR_PTR(-ENFILE);
+	bool room = atomic_inc_return(&open_files) <= OPEN_FILES_MAX;
+	struct file *file = likely(room) ? kmem_cache_alloc(file_slab, GFP_KERNEL) : NULL;
 
-	if (likely(atomic_inc_return(&open_files) <= OPEN_FILES_MAX)) {
-		file = kmem_cache_alloc(file_slab, GFP_KERNEL);
-		if (likely(file != NULL)) {
-			*file = (struct file){.refcount = ATOMIC_INIT(1)};
-			mutex_init(&file->position_lock, "file->position_lock");
-			return file;
-		}
-		file = ERR_PTR(-ENOMEM);
+	if (unlikely(!file)) {
+		atomic_dec(&open_files);
+		return ERR_PTR(room ? -ENOMEM : -ENFILE);
 	}
-	atomic_dec(&open_files);
+	*file = (struct file){.refcount = ATOMIC_INIT(1)};
+	mutex_init(&file->position_lock, "file->position_lock");
 	return file;
 }
 

@@ -96,7 +96,7 @@ static inline bool capable(const struct cred *cred)
 {
 	return cred->euid == 0; /* the only privilege there is: being root */
 }
-struct fs_context *fs_context_create(void); /* no root and cwd yet: vfs_mount_root() sets them */
+extern struct fs_context init_fs_context; /* init's; vfs_mount_root() sets root and cwd */
 struct fs_context *fs_context_fork(struct fs_context *parent); /* a copy */
 void fs_context_get(struct fs_context *fs);
 void fs_context_put(struct fs_context *fs); /* NULL is allowed; may sleep */
@@ -391,8 +391,8 @@ struct mount {
 	atomic_t writers;		       /* regular files open for writing through it */
 	struct list_head children, child_link; /* mount.c's lock; those on one, newest first */
 	struct list_head link; /* all mounts in order of mounting; empty: off the tree */
-	char *device_name;
 	int id; /* as /proc/PID/mountinfo numbers them */
+	char device_name[];
 };
 static inline struct mount *mntget(struct mount *mount)
 {
@@ -425,8 +425,8 @@ void vfs_init(void); /* caches, file systems */
  * AT_EMPTY_PATH, "" means the starting place; FD: no name, but what descriptor @dfd has open,
  * FD_PATH: even by O_PATH; EXCLUSIVE: only to make what is not there.
  */
-enum { LOOKUP_FOLLOW = 1, LOOKUP_EMPTY = 2, LOOKUP_FD = 4, LOOKUP_FD_PATH = 8 };
-enum { LOOKUP_EXCLUSIVE = 16 };
+enum { LOOKUP_FOLLOW = AT_SYMLINK_FOLLOW, LOOKUP_EMPTY = AT_EMPTY_PATH };
+enum { LOOKUP_FD = 1, LOOKUP_FD_PATH = 2, LOOKUP_EXCLUSIVE = 4 };
 
 /* Walk @name (user address) from directory descriptor @dfd (AT_FDCWD: cwd): 0 and a referenced
  * path, or -ENOENT, -ENOTDIR, -EACCES, -ELOOP, -ENAMETOOLONG, -EFAULT, -EBADF, -ENOMEM, -EIO. May

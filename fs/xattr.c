@@ -63,63 +63,57 @@ static bool has_prefix(const char *name, const char *prefix)
 
 /* ---- who may --------------------------------------------------------------------------------- */
 
-/* @mask: MAY_READ or MAY_WRITE. What may not be read is said not to be there. */
+/* May @name be read or changed, as @mask says, and can it be here at all? What may not be read is
+ * said not to be there. */
 static int xattr_permission(struct inode *inode, const char *name, int mask)
 {
-	bool change = mask & MAY_WRITE, root = capable(current->cred);
+	bool change = mask & MAY_WRITE, directory = S_ISDIR(inode->mode);
 	int refused = change ? -EPERM : -ENODATA;
 
-	if (has_prefix(name, "system."))
-		return 0;
-	if (has_prefix(name, "security."))
-		return !change || root ? 0 : -EPERM;
-	if (has_prefix(name, "trusted."))
-		return root ? 0 : refused;
 	if (has_prefix(name, "user.")) {
-		if (!S_ISREG(inode->mode) && !S_ISDIR(inode->mode))
+		if (!directory && !S_ISREG(inode->mode))
 			return refused;
-		if (change && S_ISDIR(inode->mode) && (inode->mode & S_ISVTX) &&
-		    !owner_or_root(inode))
+		if (change && directory && (inode->mode & S_ISVTX) && !owner_or_root(inode))
 			return -EPERM;
-	}
-	return inode_permission(inode, mask);
-}
-
-/* Has the file system such attributes at all? */
-static int xattr_supported(const struct inode *inode, const char *name)
-{
-	static const char *const prefixes[] = {"user.", "trusted.", "security."};
-
-	if (!inode->op->load_xattrs ||
-	    (inode->sb->flags & SB_NO_USER_XATTRS && has_prefix(name, "user.")))
+		TRY(inode_permission(inode, mask));
+		if (inode->sb->flags & SB_NO_USER_XATTRS)
+			return -EOPNOTSUPP;
+	} else if (has_prefix(name, "trusted.")) {
+		if (!capable(current->cred))
+			return refused;
+	} else if (has_prefix(name, "security.")) {
+		if (change && !capable(current->cred))
+			return -EPERM;
+	} else {
+		TRY(has_prefix(name, "system.") ? 0 : inode_permission(inode, mask));
 		return -EOPNOTSUPP;
-	for (unsigned i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (has_prefix(name, prefixes[i]))
-			return name[strlen(prefixes[i])] ? 0 : -EINVAL;
-	return -EOPNOTSUPP;
+	}
+	if (!inode->op->load_xattrs)
+		return -EOPNOTSUPP;
+	return strchr(name, '.')[1] ? 0 : -EINVAL;
 }
 
 /* @key: XATTR_NAME_MAX + 1 bytes. */
 static int get_key(char *key, const char __user *from)
 {
-	s64 length = strncpy_from_user(key, from, XATTR_NAME_MAX + 1);
+	s64 length = TRY(strncpy_from_user(key, from, XATTR_NAME_MAX + 1));
 
-	if (length < 0)
-		return (int)length;
 	return length == 0 || length > XATTR_NAME_MAX ? -ERANGE : 0;
 }
 
 /* ---- changing -------------------------------------------------------------------------------- */
 
-static s64 change(const struct path *path, const char *key, const void *value, size_t size,
-		  int flags)
+static s64 change_on(const struct path *path, const char __user *user_key, const void *value,
+		     size_t size, int flags)
 {
 	struct inode *inode = path->dentry->inode;
 	struct xattr *list __free(xattrs) = NULL;
+	char key[XATTR_NAME_MAX + 1];
 
+	TRY(mount_writable(path->mount));
+	TRY(get_key(key, user_key));
 	guard(write, &inode->lock);
 	TRY(xattr_permission(inode, key, MAY_WRITE));
-	TRY(xattr_supported(inode, key));
 	TRY(inode->op->load_xattrs(inode, &list));
 	TRY(xattr_set(&list, key, value, size, flags));
 	TRY(inode->op->store_xattrs(inode, &list));
@@ -131,29 +125,14 @@ static s64 change(const struct path *path, const char *key, const void *value, s
 static s64 set_on(const struct path *path, const char __user *user_key, const void __user *from,
 		  size_t size, int flags)
 {
-	char key[XATTR_NAME_MAX + 1];
-
-	TRY(mount_writable(path->mount));
 	if (flags & ~(XATTR_CREATE | XATTR_REPLACE))
 		return -EINVAL;
-	TRY(get_key(key, user_key));
 	if (size > XATTR_SIZE_MAX)
 		return -E2BIG;
-	void *value __free(kfree) = kmalloc(size, GFP_KERNEL);
-	if (!value)
-		return -ENOMEM;
+	void *value __free(kfree) = TRY_PTR(kmalloc(size, GFP_KERNEL));
 	if (copy_from_user(value, from, size))
 		return -EFAULT;
-	return change(path, key, value, size, flags);
-}
-
-static s64 remove_on(const struct path *path, const char __user *user_key)
-{
-	char key[XATTR_NAME_MAX + 1];
-
-	TRY(mount_writable(path->mount));
-	TRY(get_key(key, user_key));
-	return change(path, key, NULL, 0, XATTR_REPLACE);
+	return change_on(path, user_key, value, size, flags);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -168,7 +147,6 @@ static s64 get_on(const struct path *path, const char __user *user_key, void __u
 	TRY(get_key(key, user_key));
 	guard(read, &inode->lock);
 	TRY(xattr_permission(inode, key, MAY_READ));
-	TRY(xattr_supported(inode, key));
 	TRY(inode->op->load_xattrs(inode, &list));
 	const struct xattr *xattr = *find(&list, key);
 	if (!xattr)
@@ -219,4 +197,4 @@ THREE_WAYS(setxattr, set_on, (const char *key, const void *value, size_t size, i
 	   value, size, flags)
 THREE_WAYS(getxattr, get_on, (const char *key, void *value, size_t size), key, value, size)
 THREE_WAYS(listxattr, list_on, (char *list, size_t size), list, size)
-THREE_WAYS(removexattr, remove_on, (const char *key), key)
+THREE_WAYS(removexattr, change_on, (const char *key), key, NULL, 0, XATTR_REPLACE)

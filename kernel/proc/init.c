@@ -91,9 +91,9 @@ void init_start(void)
 
 	BUG_ON(!process || !task);
 	task->cred = get_cred(&init_cred);
-	task->fs = fs_context_create();
+	task->fs = &init_fs_context;
 	task->files = file_table_create();
-	BUG_ON(!task->fs || !task->files);
+	BUG_ON(!task->files);
 	for (unsigned i = 0; i < RLIMIT_COUNT; i++)
 		process->limits[i] = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
 	process->limits[RLIMIT_STACK].soft = MB(8);
