@@ -89,7 +89,7 @@ ap_end:
 	/* Of the CPU that starts: its struct cpu and its first function. */
 	.data
 	.balign 8
-	.globl start_percpu, start_function
+	.globl start_percpu, start_function, boot_page_table, boot_stack
 start_percpu:
 	.quad cpus
 start_function:
@@ -97,7 +97,6 @@ start_function:
 
 	/* Entries: present, writable; those of the 2048 large pages accessed and dirty as well. */
 	.balign 4096
-	.globl boot_page_table, boot_stack
 boot_page_table:
 	.quad PHYS(boot_pointers) + 3
 	.fill 255, 8, 0

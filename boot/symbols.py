@@ -19,7 +19,7 @@ def main() -> None:
         address, name = int(match[1], 16), match[3]
         if name == "text_start":
             base = address
-        elif name not in ("kernel_start", "text_end") and not name.startswith("."):
+        elif name != "text_end" and not name.startswith("."):
             functions.setdefault(address, name)
     if base is None:
         functions = {}

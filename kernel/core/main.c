@@ -58,12 +58,3 @@ void kernel_main(u32 magic, phys_addr_t info)
 		panic("no memory for the first thread");
 	sched_idle_loop();
 }
-
-/* The other CPUs, on their idle tasks, from kernel/x86/setup.c. */
-void kernel_main_ap(void)
-{
-	sched_adopt_idle(current);
-	this_cpu()->online = true;
-	arch_irq_enable();
-	sched_idle_loop();
-}

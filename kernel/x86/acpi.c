@@ -78,8 +78,6 @@ void arch_leave(u8 status)
 
 void arch_reboot(void)
 {
-	struct descriptor_pointer nothing = {0, 0};
-
-	__asm__ __volatile__("lidt %0; int3" ::"m"(nothing)); /* a triple fault resets it */
+	__asm__ __volatile__("lidt %0; int3" ::"m"((struct descriptor_pointer){0})); /* a triple fault resets it */
 	arch_halt_forever();
 }

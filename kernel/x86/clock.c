@@ -21,9 +21,7 @@ u64 clock_tsc_base;
 u64 clock_ns_per_tick;
 static u64 lapic_ticks_per_ns = 1ULL << 32; /* 32.32 fixed point */
 
-static struct {
-	struct timer timer;
-} __percpu_slot ticks[NR_CPUS];
+static struct timer ticks[NR_CPUS];
 
 struct reading {
 	u64 tsc;
@@ -91,21 +89,21 @@ void arch_timer_set(u64 deadline_ns)
 /* The scheduler's tick of this CPU; the interrupt that calls it came from a program, or not. */
 static void tick(void *cpu)
 {
-	timer_start(&ticks[cpu_id()].timer, arch_clock_ns() + TICK_NS);
+	timer_start(&ticks[cpu_id()], arch_clock_ns() + TICK_NS);
 	scheduler_tick(((struct cpu *)cpu)->interrupted_user);
 }
 
 void clock_init_cpu(void)
 {
-	timer_init(&ticks[cpu_id()].timer, tick, this_cpu());
-	timer_start(&ticks[cpu_id()].timer, arch_clock_ns() + TICK_NS);
+	timer_init(&ticks[cpu_id()], tick, this_cpu());
+	timer_start(&ticks[cpu_id()], arch_clock_ns() + TICK_NS);
 }
 
 void arch_halt(void)
 {
-	timer_cancel(&ticks[cpu_id()].timer);
+	timer_cancel(&ticks[cpu_id()]);
 	__asm__ __volatile__("sti; hlt" ::: "memory");
-	timer_start(&ticks[cpu_id()].timer, arch_clock_ns() + TICK_NS);
+	timer_start(&ticks[cpu_id()], arch_clock_ns() + TICK_NS);
 }
 
 /* ---- the battery-backed clock ---------------------------------------------------------------- */

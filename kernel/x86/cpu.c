@@ -18,11 +18,12 @@ static struct tss {
 	u16 reserved3, io_bitmap;
 } __packed __percpu_slot tss[NR_CPUS];
 
-/* A processor begins with it in boot/start.S, which reaches it by its physical address. */
+/* A processor begins with it in boot/start.S, which reaches it by its physical address. No 32-bit
+ * code for programs: their `syscall` would go on in the kernel at CSTAR. */
 u64 gdt[(TSS_SELECTOR >> 3) + 2 * NR_CPUS] = {
-	[BOOT_CS32 >> 3] = 0x00cf9b000000ffff,	[KERNEL_CS >> 3] = 0x00af9b000000ffff,
-	[KERNEL_DS >> 3] = 0x00cf93000000ffff,	[USER_CS32 >> 3] = 0x00cffb000000ffff,
-	[USER_DS >> 3] = 0x00cff3000000ffff,	[USER_CS >> 3] = 0x00affb000000ffff,
+	[BOOT_CS32 >> 3] = 0x00cf9b000000ffff, [KERNEL_CS >> 3] = 0x00af9b000000ffff,
+	[KERNEL_DS >> 3] = 0x00cf93000000ffff, [USER_DS >> 3] = 0x00cff3000000ffff,
+	[USER_CS >> 3] = 0x00affb000000ffff,
 };
 
 struct cpu cpus[NR_CPUS] = {
@@ -37,9 +38,6 @@ bool cpu_has(u32 leaf, unsigned reg, unsigned bit)
 {
 	u32 out[4];
 
-	cpuid(leaf & 0x80000000, 0, out);
-	if (out[0] < leaf)
-		return false;
 	cpuid(leaf, 0, out);
 	return out[reg] >> bit & 1;
 }
@@ -65,9 +63,8 @@ void cpu_init_tables(struct cpu *cpu)
 	tss[cpu->id].io_bitmap = sizeof(struct tss); /* none: no port for programs */
 	for (unsigned i = 0; i < EXCEPTION_STACKS; i++)
 		tss[cpu->id].ist[i] = stacks + (i + 1) * PAGE_SIZE;
-	__asm__ __volatile__("lgdt %0; lidt %1; ltr %w2" ::"m"(gdt_pointer), "m"(idt_pointer),
-			     "r"(selector)
-			     : "memory");
+	__asm__ __volatile__("lgdt %0; lidt %1" ::"m"(gdt_pointer), "m"(idt_pointer));
+	__asm__ __volatile__("ltr %w0" ::"r"(selector) : "memory");
 	write_msr(MSR_STAR, (u64)USER_CS32 << 48 | (u64)KERNEL_CS << 32);
 	write_msr(MSR_LSTAR, (u64)(uintptr_t)syscall_entry);
 	write_msr(MSR_SFMASK, FLAGS_IF | FLAGS_DF | FLAGS_TF | FLAGS_AC | 0x4000 /* NT */);

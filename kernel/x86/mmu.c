@@ -156,7 +156,7 @@ void mmu_switch(struct mmu_root *root)
 #define MOST_PAGES 32 /* more than that: all of the address space */
 
 /* What each CPU asks of others. */
-static struct {
+static struct request {
 	struct mmu_root *root;
 	u64 start, end;
 	u64 waiting; /* CPUs that have not answered */
@@ -195,9 +195,7 @@ static void flush_others(struct mmu_root *root, u64 others, u64 start, u64 end)
 	unsigned self = cpu_id();
 
 	ASSERT(!arch_irqs_disabled()); /* two CPUs that flush would wait for each other */
-	requests[self].root = root;
-	requests[self].start = start;
-	requests[self].end = end;
+	requests[self] = (struct request){.root = root, .start = start, .end = end};
 	__atomic_store_n(&requests[self].waiting, others, __ATOMIC_SEQ_CST);
 	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
 		if (others >> cpu & 1)

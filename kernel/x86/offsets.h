@@ -19,7 +19,7 @@
 #define BOOT_CS32 0x08 /* of a processor's first steps (boot/start.S) */
 #define KERNEL_CS 0x10
 #define KERNEL_DS 0x18
-#define USER_CS32 0x23
+#define USER_CS32 0x23 /* the base of sysretq; there is no such segment */
 #define USER_DS 0x2b
 #define USER_CS 0x33
 #define TSS_SELECTOR 0x40 /* of the first CPU; two entries each */

@@ -114,7 +114,6 @@ void arch_prepare_kernel_thread(struct task *task, int (*function)(void *), void
 
 	frame->r12 = (u64)(uintptr_t)function;
 	frame->r13 = (u64)(uintptr_t)argument;
-	task->arch.fpu = NULL;
 }
 
 void arch_prepare_fork(struct task *child, u64 sp, bool set_tls, u64 tls)
@@ -279,8 +278,6 @@ int arch_push_signal_frame(struct registers *registers, const struct signal_acti
 	registers->dx = sp + offsetof(struct rt_sigframe, uc);
 	registers->ip = program_ip(action->handler);
 	registers->sp = sp;
-	registers->cs = USER_CS;
-	registers->ss = USER_DS;
 	registers->flags &= ~(FLAGS_TF | FLAGS_DF | FLAGS_RF);
 	return 0;
 }
@@ -296,8 +293,6 @@ int arch_pop_signal_frame(struct registers *registers, u64 *blocked)
 		*register_at(registers, i) = uc.context.registers[i];
 	registers->ip = program_ip(registers->ip);
 	arch_end_syscall(registers);
-	registers->cs = USER_CS;
-	registers->ss = USER_DS;
 	registers->flags = (registers->flags & FLAGS_USER) | FLAGS_FIXED | FLAGS_IF;
 	TRY(restore_vectors((void *)uc.context.fpstate));
 	uc.stack.flags &= SS_DISABLE;

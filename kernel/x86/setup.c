@@ -9,6 +9,7 @@
  */
 #include <arch/time.h>
 
+#include "kernel/proc/process.h"
 #include "kernel/x86/x86.h"
 #include "mm/page_alloc.h"
 
@@ -61,7 +62,10 @@ static __noreturn void ap_main(void)
 	cpu_enable_features();
 	lapic_init_cpu();
 	clock_init_cpu();
-	kernel_main_ap();
+	sched_adopt_idle(current);
+	this_cpu()->online = true;
+	arch_irq_enable();
+	sched_idle_loop();
 }
 
 static void delay_us(u64 microseconds)
@@ -76,10 +80,8 @@ static bool start_cpu(struct cpu *cpu, unsigned id, u32 apic_id)
 
 	if (!stack)
 		return false;
-	*cpu = (struct cpu){.self = cpu,
-			    .kernel_stack = (u64)(uintptr_t)stack + KERNEL_STACK_SIZE,
-			    .id = id,
-			    .apic_id = apic_id};
+	*cpu = (struct cpu){.self = cpu, .id = id, .apic_id = apic_id};
+	cpu->kernel_stack = (u64)(uintptr_t)stack + KERNEL_STACK_SIZE;
 	idle_task_init(id, stack);
 	start_percpu = cpu;
 	start_function = ap_main;

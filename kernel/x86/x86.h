@@ -11,7 +11,7 @@
 
 #include "kernel/x86/offsets.h"
 
-/* Features: CPUID leaf, register of EAX EBX ECX EDX, bit. */
+/* Features: CPUID leaf, which every processor with XSAVE has, register of EAX EBX ECX EDX, bit. */
 #define CPU_XSAVE 1, 2, 26
 #define CPU_RDRAND 1, 2, 30
 #define CPU_SMEP 7, 1, 7
@@ -66,7 +66,7 @@ struct descriptor_pointer {
 } __packed;
 
 /* Sections of the image (boot/kernel.ld) and stacks (boot/start.S). */
-extern char kernel_start[], kernel_end[], text_start[], text_end[], rodata_start[], rodata_end[];
+extern char kernel_end[], text_start[], text_end[], rodata_start[], rodata_end[];
 extern char data_start[], boot_stack[];
 extern u64 boot_page_table[512];
 
@@ -116,6 +116,4 @@ void irq_dispatch(unsigned vector, struct registers *registers);
 void clock_init(void);
 void clock_init_cpu(void);
 
-/* kernel/core/main.c */
-__noreturn void kernel_main_ap(void);
 extern volatile bool cpus_stopped; /* panic.c: NMIs end CPUs */

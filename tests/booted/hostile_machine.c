@@ -167,13 +167,17 @@ INSTRUCTION(do_wild_jump, "movq $0x8000000000000000, %%rax; jmp *%%rax")
 INSTRUCTION(do_invlpg, "invlpg (%%rsp)")
 INSTRUCTION(do_lgdt, "lgdt (%%rsp)")
 INSTRUCTION(do_wbinvd, "wbinvd")
+/* Linux's 32-bit code segment, in which a call would come to where the kernel expects none. */
+INSTRUCTION(do_compat, "leaq 1f(%%rip), %%rax; movabsq $0x2300000000, %%rcx; orq %%rcx, %%rax; pushq %%rax\n\t"
+		       "ljmpl *(%%rsp)\n.code32\n1: movl $20, %%eax; syscall; ud2\n.code64")
 INSTRUCTION(do_xsetbv, "xorl %%ecx, %%ecx; xsetbv")
 
 /* Each must end its program, by whatever signal. */
 static void (*const forbidden[])(void) = {
 	do_cli, do_hlt, do_in, do_out, do_rdmsr, do_wrmsr, do_cr3, do_swapgs, do_sysretq, do_ud2,
 	do_divide, do_int14, do_int32, do_int255, do_int3, do_load_ds, do_noncanonical,
-	do_kernel_read, do_kernel_write, do_kernel_jump, do_wild_jump, do_invlpg, do_lgdt, do_wbinvd, do_xsetbv,
+	do_kernel_read, do_kernel_write, do_kernel_jump, do_wild_jump, do_invlpg, do_lgdt, do_wbinvd, do_compat,
+	do_xsetbv,
 };
 
 /* These may end in any way. */
