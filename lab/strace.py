@@ -49,10 +49,13 @@ def show_argument(call: Call, index: int, values: list[int], memory: dict[str, A
     if kind == "argv_t" and isinstance(data, list):
         return f"[{', '.join(_element(bytes.fromhex(word)) for word in data)}{', ...' if len(data) == SHOWN else ''}]"
     if kind == "envp_t" and data is not None:
-        return f"{address(value)} /* {data} var{'s' if data != 1 else ''} */"
+        count = f"{len(data)} or more" if len(data) == SHOWN else str(len(data))
+        return f"{address(value)} /* {count} var{'s' if len(data) != 1 else ''} */"
     if kind in ("in_t", "out_t", "text_out_t") and data is not None:
         whole = values[index + 1] if kind == "in_t" else result or 0
-        found = bytes.fromhex(data)
+        found = bytes.fromhex(data)[:whole]
+        if len(found) < min(whole, SHOWN):  # not all of it could be read
+            return address(value)
         if call.name == "getcwd":
             found = found.rstrip(b"\0")
         if call.name == "getrandom":
@@ -60,7 +63,9 @@ def show_argument(call: Call, index: int, values: list[int], memory: dict[str, A
             return f'"{hexadecimal}"' + ("..." if whole > SHOWN else "")
         return quoted(found[:SHOWN], cut=whole > SHOWN)
     if kind in MEMORY:
-        return MEMORY[kind](bytes.fromhex(data)) if data else address(value)
+        size, show = MEMORY[kind]
+        found = bytes.fromhex(data or "")
+        return show(found[:size]) if len(found) >= size else address(value)
     if kind in NUMBERS:
         return NUMBERS[kind](value)
     if kind in ONE_OF:

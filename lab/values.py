@@ -283,20 +283,21 @@ def clone_arguments(data: bytes) -> str:
     return "{" + ", ".join(words) + "}"
 
 
-MEMORY: dict[str, Callable[[bytes], str]] = {
-    "stat_out_t": stat,
-    "timespec_in_t": timespec,
-    "timespec_out_t": timespec,
-    "timespecs_in_t": lambda data: f"[{moment(data)}, {moment(data[16:])}]",
-    "sigaction_in_t": sigaction,
-    "sigaction_out_t": sigaction,
-    "sigset_in_t": lambda data: signal_set(int.from_bytes(data, "little")),
-    "sigset_out_t": lambda data: signal_set(int.from_bytes(data, "little")),
-    "rlimit_in_t": rlimit,
-    "rlimit_out_t": rlimit,
-    "pair_out_t": lambda data: "[{}, {}]".format(*struct.unpack("<ii", data)),
-    "status_out_t": wait_status,
-    "clone_arguments_t": clone_arguments,
+# What an argument points to: how many bytes of it, and how they are shown.
+MEMORY: dict[str, tuple[int, Callable[[bytes], str]]] = {
+    "stat_out_t": (56, stat),
+    "timespec_in_t": (16, timespec),
+    "timespec_out_t": (16, timespec),
+    "timespecs_in_t": (32, lambda data: f"[{moment(data)}, {moment(data[16:])}]"),
+    "sigaction_in_t": (32, sigaction),
+    "sigaction_out_t": (32, sigaction),
+    "sigset_in_t": (8, lambda data: signal_set(int.from_bytes(data, "little"))),
+    "sigset_out_t": (8, lambda data: signal_set(int.from_bytes(data, "little"))),
+    "rlimit_in_t": (16, rlimit),
+    "rlimit_out_t": (16, rlimit),
+    "pair_out_t": (8, lambda data: "[{}, {}]".format(*struct.unpack("<ii", data))),
+    "status_out_t": (4, wait_status),
+    "clone_in_t": (64, clone_arguments),
 }
 NUMBERS: dict[str, Callable[[int], str]] = {
     "fd_t": lambda value: str(signed(value)),

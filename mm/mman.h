@@ -20,7 +20,6 @@
 #define MAP_LOCKED 0x2000
 #define MAP_NORESERVE 0x4000
 #define MAP_FIXED_NOREPLACE 0x100000
-#define MAP_NEVER_WRITE 0x80000000u /* the kernel's own: nor by a later mprotect() */
 
 #define MS_ASYNC 1
 #define MS_INVALIDATE 2

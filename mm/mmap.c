@@ -93,8 +93,7 @@ static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct
 		return -EPERM;
 	if (map_flags & MAP_32BIT || (type != MAP_PRIVATE && (type != MAP_SHARED || !file)))
 		return type == MAP_SHARED_VALIDATE && file ? -EOPNOTSUPP : -EINVAL;
-	*flags = (prot & VM_RIGHTS) | (map_flags & MAP_NEVER_WRITE ? 0 : VM_MAYWRITE) |
-		 (type == MAP_SHARED ? VM_SHARED : 0);
+	*flags = (prot & VM_RIGHTS) | VM_MAYWRITE | (type == MAP_SHARED ? VM_SHARED : 0);
 	if (map_flags & MAP_GROWSDOWN)
 		*flags |= VM_GROWSDOWN;
 	if (file)

@@ -568,14 +568,16 @@ int tmpfs_nameless(umode_t mode, struct path *path)
 	return 0;
 }
 
-struct file *tmpfs_file(umode_t mode, loff_t size)
+struct file *tmpfs_file(umode_t mode, u64 size)
 {
 	struct path path __free(path) = {0};
-	int error = tmpfs_nameless(S_IFREG | mode, &path);
+	int error = size > page_alloc_total_pages() << PAGE_SHIFT
+			    ? -ENOMEM
+			    : tmpfs_nameless(S_IFREG | mode, &path);
 
 	if (error)
 		return ERR_PTR(error);
-	path.dentry->inode->size = size;
+	path.dentry->inode->size = (loff_t)size;
 	path.dentry->inode->nlink = 0; /* it goes with its last user */
 	return file_open_path(&path, O_RDWR);
 }

@@ -9,11 +9,11 @@
 
 static DEFINE_SPINLOCK(log_lock);
 static char ring[LOG_SIZE];
-u64 log_first;	  /* oldest whole line */
-u64 log_complete; /* after the last line */
+static u64 log_first; /* oldest whole line */
+u64 log_complete;     /* after the last line */
 
 static DEFINE_SPINLOCK(console_lock);
-int console_loglevel = 7;
+static int console_loglevel = 7; /* levels below it are printed there */
 
 void console_write(const char *text, size_t length, bool expand)
 {

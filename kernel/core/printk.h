@@ -46,16 +46,13 @@ void console_write(const char *text, size_t length, bool expand);
  * without a port. Called with the console lock held and interrupts off. */
 void console_output(const char *text, size_t length);
 
-/* Levels below it are printed on the console (syslog(2) actions 6 to 8). */
-extern int console_loglevel;
-
 /*
  * Copy log text from position @position (0: the oldest kept) into buffer[0..size), whole lines
  * only; moves *position past them. Returns the bytes copied, 0 at the end. A position that was
  * overwritten moves on to the oldest line.
  */
 size_t log_read(u64 *position, char *buffer, size_t size);
-extern u64 log_first, log_complete; /* positions of the oldest line, after the last one */
+extern u64 log_complete; /* position after the last line */
 #define LOG_SIZE 65536
 
 /* Take the command line, and from it `quiet` and `loglevel=`. */

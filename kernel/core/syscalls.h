@@ -16,7 +16,7 @@ typedef const char *path_t, *string_t;
 typedef const void *in_t; /* as many bytes as the next argument says */
 typedef const u64 *argv_t, *envp_t, *sigset_in_t;
 typedef const void *sigaction_in_t, *timespec_in_t, *timespecs_in_t, *rlimit_in_t;
-typedef const void *clone_arguments_t;
+typedef const void *clone_in_t;
 /* Memory that it writes: */
 typedef void *out_t;	  /* as many bytes as the result says */
 typedef char *text_out_t; /* the same */

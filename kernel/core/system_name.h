@@ -15,4 +15,3 @@
 
 /* kernel/sys/sys_identity.c */
 extern char system_node_name[65];
-int set_node_name(const char *name, size_t length); /* 0 or -EINVAL: too long */

@@ -455,8 +455,7 @@ static int prepare_credentials(struct program *program)
 	const struct cred *old = current->cred;
 	struct cred *new = program->cred = TRY_PTR(prepare_cred());
 
-	if (!((path->mount->flags | path->mount->sb->flags) & SB_NOSUID) &&
-	    !current->process->no_new_privileges) {
+	if (!((path->mount->flags | path->mount->sb->flags) & SB_NOSUID)) {
 		if (inode->mode & S_ISUID)
 			new->euid = inode->uid;
 		if ((inode->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))

@@ -1,30 +1,90 @@
 /*
- * ipc.c - the tables of System V's objects, and its semaphores: sets of counters whose changes
- * happen or wait, and are taken back at the end of the process if it says SEM_UNDO. The file of a
- * set holds the counters.
+ * ipc.c - System V's segments of shared memory and its semaphores, as far as dbench's clients use
+ * them: made without a key, attached whole and anywhere; sets of one semaphore, one operation a
+ * call. They last until somebody removes them.
  *
- * A call that cannot be done waits in a list, and whoever changes a value does what can then be
- * done of it, in the order in which the calls came, before anybody runs: dbench's clients wait for
- * zero, and the first of them that runs removes the set. Who waits sleeps in one queue for all
+ * An object is a file of the tmpfs that is mounted nowhere (fs/tmpfs/tmpfs.h) and its number. The
+ * file's inode says whose it is and who may use it; a segment's file is also its memory: who
+ * attaches it maps the file, and so keeps it.
+ *
+ * An operation that cannot be done waits in a list, and whoever changes a value does what can then
+ * be done of it, in the order in which the calls came, before anybody runs: dbench's clients wait
+ * for zero, and the first of them that runs removes the set. Who waits sleeps in one queue for all
  * sets: they are few.
  */
-#include "kernel/proc/ipc.h"
-
 #include "fs/tmpfs/tmpfs.h"
 #include "kernel/proc/process.h"
+#include "mm/mman.h"
+#include "mm/vm.h"
 
-#define NUMBERS (1 << 23) /* a slot's numbers come round after so many objects */
+#define OBJECTS 128
+#define GENERATIONS (1 << 23) /* a slot's numbers come round after so many objects */
 #define IPC_PRIVATE 0
 #define IPC_CREAT 01000
-#define IPC_EXCL 02000
+#define IPC_NOWAIT 04000
+#define IPC_RMID 0
 
-DEFINE_MUTEX(ipc_lock);
+#define SEMAPHORE_MAX 32767 /* its value */
+#define SEM_UNDO 010000
+#define GETVAL 12
+#define GETZCNT 15 /* how many wait for it to be zero */
+#define WAITS 1
 
-struct ipc_object *ipc_find(struct ipc_table *table, int number, int mask)
+static struct object {
+	struct file *file; /* NULL: the slot is free */
+	int number;
+	bool is_semaphore;
+	int value;			    /* of a semaphore */
+	int undo;			    /* to be added to it when this process ends: */
+	const struct process *undo_process; /* SEM_UNDO is for one at a time; NULL: none */
+} objects[OBJECTS];
+
+struct waiter { /* a call of semop */
+	struct list_head link;
+	int number, result; /* WAITS: it is in the list */
+	const struct process *process;
+	struct { /* struct sembuf */
+		u16 index;
+		s16 change; /* 0: wait until it is zero */
+		s16 flags;
+	} operation;
+};
+
+static DEFINE_MUTEX(ipc_lock);	   /* guards all of these; mm->lock may be taken below it */
+static LIST_HEAD(waiters);	   /* oldest first */
+static bool undo_wanted;	   /* by anybody, ever */
+static DEFINE_WAIT_QUEUE(changed); /* the result of some waiter */
+
+/* The number of a new one, -EINVAL, -ENOENT, -ENOSPC, -ENOMEM, -ENFILE. */
+static s64 create(bool is_semaphore, int key, u64 size, u32 flags)
 {
-	struct ipc_object *object = &table->objects[(unsigned)number % IPC_OBJECTS];
+	static int made;
+	struct object *slot = objects;
 
-	if (number < 0 || !object->file || object->number != number)
+	if (key != IPC_PRIVATE) /* there is none with a key */
+		return flags & IPC_CREAT ? -EINVAL : -ENOENT;
+	guard(mutex, &ipc_lock);
+	while (slot->file)
+		if (++slot == objects + OBJECTS)
+			return -ENOSPC;
+	struct file *file = TRY_PTR(tmpfs_file(flags & 0777, size));
+
+	made = (made + 1) % GENERATIONS;
+	*slot = (struct object){
+		.file = file,
+		.number = made * OBJECTS + (int)(slot - objects),
+		.is_semaphore = is_semaphore,
+	};
+	return slot->number;
+}
+
+/* The one of @number, if the caller may use it for @mask (MAY_*), or ERR_PTR(-EINVAL, -EACCES).
+ * ipc_lock held. */
+static struct object *find(bool is_semaphore, int number, int mask)
+{
+	struct object *object = &objects[(unsigned)number % OBJECTS];
+
+	if (!object->file || object->number != number || object->is_semaphore != is_semaphore)
 		return ERR_PTR(-EINVAL);
 
 	int error = inode_permission(object->file->inode, mask);
@@ -32,145 +92,84 @@ struct ipc_object *ipc_find(struct ipc_table *table, int number, int mask)
 	return error ? ERR_PTR(error) : object;
 }
 
-s64 ipc_get(struct ipc_table *table, int key, u64 size, u32 flags)
-{
-	struct ipc_object *slot = NULL, *found = NULL;
-
-	guard(mutex, &ipc_lock);
-	for (int i = IPC_OBJECTS - 1; i >= 0; i--) {
-		if (!table->objects[i].file)
-			slot = &table->objects[i];
-		else if (key != IPC_PRIVATE && table->objects[i].key == key)
-			found = &table->objects[i];
-	}
-	if (found && (flags & (IPC_CREAT | IPC_EXCL)) == (IPC_CREAT | IPC_EXCL))
-		return -EEXIST;
-	if (found) {
-		if (size > found->size)
-			return -EINVAL;
-		return inode_permission(found->file->inode, (flags & 0444 ? MAY_READ : 0) |
-								    (flags & 0222 ? MAY_WRITE : 0))
-			       ?: found->number;
-	}
-	if (key != IPC_PRIVATE && !(flags & IPC_CREAT))
-		return -ENOENT;
-	if (!size || !slot)
-		return size ? -ENOSPC : -EINVAL;
-	if (size >> PAGE_SHIFT > page_alloc_total_pages())
-		return -ENOMEM;
-
-	struct file *file = TRY_PTR(tmpfs_file(flags & 0777, (loff_t)size));
-
-	file->private = table; /* not a memfd's */
-	table->generation = (table->generation + 1) % NUMBERS;
-	*slot = (struct ipc_object){
-		.file = file,
-		.key = key,
-		.number = table->generation * IPC_OBJECTS + (int)(slot - table->objects),
-		.size = size,
-	};
-	return slot->number;
-}
-
-int ipc_remove(struct ipc_object *object)
+/* 0 or -EPERM. ipc_lock held. */
+static int remove(struct object *object)
 {
 	if (current->cred->euid != object->file->inode->uid && !capable(current->cred))
 		return -EPERM;
 	fput(object->file);
 	object->file = NULL;
+	object->undo_process = NULL;
 	return 0;
+}
+
+/* ---- shared memory --------------------------------------------------------------------------- */
+
+s64 sys_shmget(int key, u64 size, u32 flags)
+{
+	return size ? create(false, key, size, flags) : -EINVAL;
+}
+
+s64 sys_shmat(int number, u64 address, u32 flags)
+{
+	if (address || flags)
+		return -EINVAL;
+	guard(mutex, &ipc_lock);
+	const struct object *segment = TRY_PTR(find(false, number, MAY_READ | MAY_WRITE));
+
+	return mm_map(current->mm, 0, (u64)segment->file->inode->size, PROT_READ | PROT_WRITE,
+		      MAP_SHARED, segment->file, 0);
+}
+
+s64 sys_shmctl(int number, int command, void *unused)
+{
+	guard(mutex, &ipc_lock);
+	struct object *segment = TRY_PTR(find(false, number, 0));
+
+	return command == IPC_RMID ? remove(segment) : -EINVAL;
 }
 
 /* ---- semaphores ------------------------------------------------------------------------------ */
 
-#define COUNT_MAX 250 /* of a set */
-#define VALUE_MAX 32767
-#define SEM_UNDO 010000
-#define GETVAL 12
-#define GETNCNT 14 /* how many wait for it to grow */
-#define GETZCNT 15 /* ... for it to be zero */
-#define SETVAL 16
-#define WAITS 1
-
-struct operation { /* struct sembuf */
-	u16 index;
-	s16 change; /* 0: wait until it is zero */
-	s16 flags;
-};
-
-struct undo { /* of one process on one semaphore */
-	struct list_head link;
-	const struct process *process;
-	int number, change;
-	u16 index;
-};
-
-struct waiter { /* a call of semop */
-	struct list_head link;
-	int number, result; /* WAITS: it is in the list */
-	struct operation operation;
-	struct undo *undo; /* NULL: not SEM_UNDO */
-};
-
-static struct ipc_table sets;
-static LIST_HEAD(undos);	   /* ipc_lock */
-static LIST_HEAD(waiters);	   /* oldest first; ipc_lock */
-static DEFINE_WAIT_QUEUE(changed); /* the result of some waiter */
-
 s64 sys_semget(int key, int count, u32 flags)
 {
-	if (count < 0 || count > COUNT_MAX)
-		return -EINVAL;
-	return ipc_get(&sets, key, (u64)count * sizeof(u16), flags);
+	return count == 1 ? create(true, key, 0, flags) : -EINVAL;
 }
 
-static int get_value(const struct ipc_object *set, unsigned index)
+/* 0, WAITS, -EAGAIN where that is not wanted, -ERANGE, -ENOSPC: another one has its SEM_UNDO. */
+static int operate(struct object *set, const struct waiter *waiter)
 {
-	u16 value;
+	int change = waiter->operation.change, value = set->value + change;
 
-	if (index >= set->size / sizeof(value))
-		return -EFBIG;
-	TRY(kernel_read(set->file, &value, sizeof(value), (loff_t)(index * sizeof(value))));
-	return value;
-}
-
-static int set_value(const struct ipc_object *set, unsigned index, int value)
-{
-	u16 stored = (u16)value;
-	struct io io = {.base = &stored, .length = sizeof(stored)};
-	loff_t at = (loff_t)(index * sizeof(stored));
-
-	if (value < 0 || value > VALUE_MAX)
+	if (value < 0 || (!change && value))
+		return waiter->operation.flags & IPC_NOWAIT ? -EAGAIN : WAITS;
+	if (value > SEMAPHORE_MAX)
 		return -ERANGE;
-	TRY(set->file->fop->write(set->file, &io, &at));
+	if (waiter->operation.flags & SEM_UNDO && change) {
+		if (set->undo_process && set->undo_process != waiter->process)
+			return -ENOSPC;
+		if (set->undo - change > SEMAPHORE_MAX || set->undo - change < -SEMAPHORE_MAX)
+			return -ERANGE;
+		set->undo -= change;
+		set->undo_process = set->undo ? waiter->process : NULL;
+		undo_wanted = true;
+	}
+	set->value = value;
 	return 0;
 }
 
-/* 0, WAITS, -EAGAIN where that is not wanted, -EFBIG, -ERANGE. */
-static int operate(const struct ipc_object *set, const struct waiter *waiter)
-{
-	const struct operation *operation = &waiter->operation;
-	int value = TRY(get_value(set, operation->index));
-
-	if (value + operation->change < 0 || (!operation->change && value))
-		return operation->flags & IPC_NOWAIT ? -EAGAIN : WAITS;
-	TRY(set_value(set, operation->index, value + operation->change));
-	if (waiter->undo)
-		waiter->undo->change -= operation->change;
-	return 0;
-}
-
-/* A value of the set has changed, or it is @gone: those who wait for that go on, in their order. */
-static void serve(const struct ipc_object *set, bool gone)
+/* Its value has changed, or it is gone: those who wait for that go on, in their order. */
+static void serve(struct object *set)
 {
 	struct waiter *waiter, *next;
 	bool again = true;
 
 	while (again) {
 		again = false;
-		list_for_each_entry_safe(waiter, next, &waiters, link) {
+		list_for_each_entry_safe (waiter, next, &waiters, link) {
 			int result = waiter->number != set->number ? WAITS
-				     : gone ? -EIDRM : operate(set, waiter);
+				     : set->file		   ? operate(set, waiter)
+								   : -EIDRM;
 
 			if (result == WAITS)
 				continue;
@@ -182,46 +181,18 @@ static void serve(const struct ipc_object *set, bool gone)
 	wake_up(&changed);
 }
 
-/* The caller's record for the semaphore; NULL: no memory. */
-static struct undo *find_undo(const struct waiter *waiter)
-{
-	struct undo *undo;
-
-	list_for_each_entry (undo, &undos, link)
-		if (undo->process == current->process && undo->number == waiter->number &&
-		    undo->index == waiter->operation.index)
-			return undo;
-	undo = kzalloc(sizeof(*undo), GFP_KERNEL);
-	if (!undo)
-		return NULL;
-	undo->process = current->process;
-	undo->number = waiter->number;
-	undo->index = waiter->operation.index;
-	list_add(&undo->link, &undos);
-	return undo;
-}
-
 void semaphores_exit(const struct process *process)
 {
-	struct undo *undo, *next;
-
-	if (likely(list_empty(&undos)))
+	if (likely(!READ_ONCE(undo_wanted)))
 		return;
 	guard(mutex, &ipc_lock);
-	list_for_each_entry_safe (undo, next, &undos, link) {
-		if (undo->process != process)
+	for (struct object *set = objects; set < objects + OBJECTS; set++) {
+		if (set->undo_process != process)
 			continue;
-
-		const struct ipc_object *set = ipc_find(&sets, undo->number, 0);
-
-		if (!IS_ERR(set)) {
-			int value = get_value(set, undo->index) + undo->change;
-
-			set_value(set, undo->index, max(0, min(value, VALUE_MAX)));
-			serve(set, false);
-		}
-		list_del(&undo->link);
-		kfree(undo);
+		set->value = max(0, min(set->value + set->undo, SEMAPHORE_MAX));
+		set->undo = 0;
+		set->undo_process = NULL;
+		serve(set);
 	}
 }
 
@@ -231,41 +202,36 @@ static int begin(struct waiter *waiter)
 	bool change = waiter->operation.change;
 
 	guard(mutex, &ipc_lock);
+	struct object *set = TRY_PTR(find(true, waiter->number, change ? MAY_WRITE : MAY_READ));
 
-	const struct ipc_object *set =
-		TRY_PTR(ipc_find(&sets, waiter->number, change ? MAY_WRITE : MAY_READ));
-
-	if (waiter->operation.flags & SEM_UNDO)
-		waiter->undo = TRY_PTR(find_undo(waiter));
+	if (waiter->operation.index)
+		return -EFBIG;
 	waiter->result = TRY(operate(set, waiter));
 	if (waiter->result == WAITS)
 		list_add_tail(&waiter->link, &waiters);
 	else if (change)
-		serve(set, false);
+		serve(set);
 	return waiter->result;
 }
 
 s64 sys_semtimedop(int number, const void *operations, u64 n, const void *timeout)
 {
-	struct waiter waiter = {.number = number};
-	u64 deadline;
+	struct waiter waiter = {.number = number, .process = current->process};
 
 	if (n != 1)
 		return n ? -E2BIG : -EINVAL;
+	if (timeout)
+		return -EINVAL;
 	if (copy_from_user(&waiter.operation, operations, sizeof(waiter.operation)))
 		return -EFAULT;
-	TRY(get_deadline(timeout, &deadline));
 	if (TRY(begin(&waiter)) != WAITS)
 		return 0;
-
-	s64 left = wait_event_interruptible_timeout(changed, READ_ONCE(waiter.result) != WAITS,
-						    min(time_left(deadline), 1ULL << 62));
-
+	(void)wait_event_interruptible(changed, READ_ONCE(waiter.result) != WAITS);
 	guard(mutex, &ipc_lock);
 	if (waiter.result != WAITS)
 		return waiter.result;
 	list_del(&waiter.link);
-	return left < 0 ? -EINTR : -EAGAIN;
+	return -EINTR;
 }
 
 s64 sys_semop(int number, const void *operations, u64 n)
@@ -273,37 +239,22 @@ s64 sys_semop(int number, const void *operations, u64 n)
 	return sys_semtimedop(number, operations, n, NULL);
 }
 
-s64 sys_semctl(int number, int index, int command, u64 argument)
+s64 sys_semctl(int number, int index, int command, u64 unused)
 {
-	int mask = command == IPC_RMID ? 0 : command == SETVAL ? MAY_WRITE : MAY_READ;
-	struct undo *undo, *next;
-	struct waiter *waiter;
+	const struct waiter *waiter;
 	s64 count = 0;
 
 	guard(mutex, &ipc_lock);
-
-	struct ipc_object *set = TRY_PTR(ipc_find(&sets, number, mask));
-	int value = get_value(set, (unsigned)index);
+	struct object *set = TRY_PTR(find(true, number, command == IPC_RMID ? 0 : MAY_READ));
 
 	if (command == IPC_RMID) {
-		TRY(ipc_remove(set));
-	} else if (value < 0) {
-		return -EINVAL;
-	} else if (command == SETVAL) {
-		TRY(set_value(set, (unsigned)index, (int)argument));
-	} else if (command == GETNCNT || command == GETZCNT) {
-		list_for_each_entry(waiter, &waiters, link)
-			count += waiter->number == number && waiter->operation.index == index &&
-				 !waiter->operation.change == (command == GETZCNT);
-		return count;
-	} else {
-		return command == GETVAL ? value : -EINVAL;
+		TRY(remove(set));
+		serve(set);
+		return 0;
 	}
-	serve(set, command == IPC_RMID);
-	list_for_each_entry_safe (undo, next, &undos, link)
-		if (command == IPC_RMID && undo->number == number) {
-			list_del(&undo->link);
-			kfree(undo);
-		}
-	return 0;
+	if (index || (command != GETVAL && command != GETZCNT))
+		return -EINVAL;
+	list_for_each_entry (waiter, &waiters, link)
+		count += waiter->number == number && !waiter->operation.change;
+	return command == GETVAL ? set->value : count;
 }

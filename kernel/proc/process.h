@@ -87,7 +87,7 @@ struct process {
 	u64 handled; /* bit signo-1: actions[signo-1] is valid, else SIG_DFL */
 	pid_t group, session;
 	int nice; /* -20 .. 19 */
-	bool no_new_privileges, not_dumpable;
+	bool not_dumpable;
 
 	/* From here on not cleared when it is made: */
 	struct rlimit limits[RLIMIT_COUNT];

@@ -186,8 +186,7 @@ void task_set_cred(struct cred *cred)
 	spin_lock_irq(&process_lock);
 	current->cred = cred;
 	/* What it has read with other rights is not for the new user's eyes. */
-	if (cred->euid != old->euid || cred->egid != old->egid || cred->fsuid != old->fsuid ||
-	    cred->fsgid != old->fsgid)
+	if (cred->euid != old->euid || cred->egid != old->egid)
 		current->process->not_dumpable = true;
 	spin_unlock_irq(&process_lock);
 	put_cred(old);

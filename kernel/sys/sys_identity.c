@@ -13,7 +13,7 @@
 
 /* A user's ids and a group's lie in the same order in struct cred: what is said of the one holds
  * for the other. */
-enum { REAL, EFFECTIVE, SAVED, FILESYSTEM };
+enum { REAL, EFFECTIVE, SAVED, FILESYSTEM /* follows EFFECTIVE, but in access(2) */ };
 
 static u32 *ids_of(const struct cred *cred, bool group)
 {
@@ -49,14 +49,16 @@ static bool may_take(bool group, u32 id, int count)
 	return may;
 }
 
-static s64 set_ids(bool group, u32 real, u32 effective, u32 saved, u32 filesystem)
+static s64 set_ids(bool group, u32 real, u32 effective, u32 saved)
 {
-	const u32 new_ids[] = {real, effective, saved, filesystem};
+	const u32 new_ids[] = {real, effective, saved};
 	struct cred *new = TRY_PTR(prepare_cred());
+	u32 *ids = ids_of(new, group);
 
-	for (int i = REAL; i <= FILESYSTEM; i++)
+	for (int i = REAL; i <= SAVED; i++)
 		if (new_ids[i] != KEEP)
-			ids_of(new, group)[i] = new_ids[i];
+			ids[i] = new_ids[i];
+	ids[FILESYSTEM] = ids[EFFECTIVE];
 	task_set_cred(new);
 	return 0;
 }
@@ -68,8 +70,8 @@ static s64 set_id(bool group, u32 id)
 	if (id == KEEP)
 		return -EINVAL;
 	if (capable(current->cred))
-		return set_ids(group, id, id, id, id);
-	return id == ids[REAL] || id == ids[SAVED] ? set_ids(group, KEEP, id, KEEP, id) : -EPERM;
+		return set_ids(group, id, id, id);
+	return id == ids[REAL] || id == ids[SAVED] ? set_ids(group, KEEP, id, KEEP) : -EPERM;
 }
 
 static s64 set_three(bool group, u32 real, u32 effective, u32 saved)
@@ -77,8 +79,7 @@ static s64 set_three(bool group, u32 real, u32 effective, u32 saved)
 	if (!may_take(group, real, FILESYSTEM) || !may_take(group, effective, FILESYSTEM) ||
 	    !may_take(group, saved, FILESYSTEM))
 		return -EPERM;
-	return set_ids(group, real, effective, saved,
-		       effective != KEEP ? effective : ids_of(current->cred, group)[EFFECTIVE]);
+	return set_ids(group, real, effective, saved);
 }
 
 /* The saved id becomes the effective one when an id changes that is not the same as the real. */
@@ -90,7 +91,7 @@ static s64 set_two(bool group, u32 real, u32 effective)
 
 	if (!may_take(group, real, SAVED) || !may_take(group, effective, FILESYSTEM))
 		return -EPERM;
-	return set_ids(group, real, effective, save ? next : KEEP, next);
+	return set_ids(group, real, next, save ? next : KEEP);
 }
 
 static s64 get_three(bool group, u32 *real, u32 *effective, u32 *saved)
@@ -100,16 +101,6 @@ static s64 get_three(bool group, u32 *real, u32 *effective, u32 *saved)
 	TRY(put_user(ids[REAL], real));
 	TRY(put_user(ids[EFFECTIVE], effective));
 	return put_user(ids[SAVED], saved);
-}
-
-/* The former id, whether or not it was changed. */
-static s64 set_filesystem_id(bool group, u32 id)
-{
-	u32 old = ids_of(current->cred, group)[FILESYSTEM];
-
-	if (may_take(group, id, FILESYSTEM))
-		(void)set_ids(group, KEEP, KEEP, KEEP, id);
-	return old;
 }
 
 /* The calls on a user's ids, and again on a group's. */
@@ -137,10 +128,6 @@ static s64 set_filesystem_id(bool group, u32 id)
 	s64 sys_getres##id(u32 *real, u32 *effective, u32 *saved)                                  \
 	{                                                                                          \
 		return get_three(group, real, effective, saved);                                   \
-	}                                                                                          \
-	s64 sys_setfs##id(u32 id)                                                                  \
-	{                                                                                          \
-		return set_filesystem_id(group, id);                                               \
 	}
 ID_CALLS(uid, false)
 ID_CALLS(gid, true)
@@ -176,27 +163,6 @@ s64 sys_setgroups(int count, const gid_t *groups)
 	return 0;
 }
 
-/* The one privilege there is, in the shape of capabilities: all or none. */
-s64 sys_capget(u32 *user_header, u32 *data)
-{
-	enum { VERSION_3 = 0x20080522 };
-	u32 all = capable(current->cred) ? ~0u : 0, header[2];
-	/* effective, permitted, inheritable, twice */
-	u32 sets[6] = {all, all, 0, all & 0x1ff, all & 0x1ff, 0};
-
-	if (copy_from_user(header, user_header, sizeof(header)))
-		return -EFAULT;
-	if (header[0] != VERSION_3) {
-		TRY(put_user((u32)VERSION_3, user_header));
-		return data ? -EINVAL : 0;
-	}
-	if ((int)header[1] < 0)
-		return -EINVAL;
-	if (header[1] && (pid_t)header[1] != current->pid)
-		return -ESRCH; /* of others: not known */
-	return copy_to_user(data, sets, sizeof(sets)) ? -EFAULT : 0;
-}
-
 /* ---- the system's name ----------------------------------------------------------------------- */
 
 struct utsname {
@@ -219,22 +185,16 @@ s64 sys_uname(void *to)
 	return copy_to_user(to, &name, sizeof(name)) ? -EFAULT : 0;
 }
 
-int set_node_name(const char *name, size_t length)
-{
-	if (length >= sizeof(system_node_name))
-		return -EINVAL;
-	memcpy(system_node_name, name, length);
-	system_node_name[length] = 0;
-	return 0;
-}
-
 s64 sys_sethostname(const char *from, int length)
 {
-	char name[65] = "";
+	char name[sizeof(system_node_name)] = "";
 
 	if (!capable(current->cred))
 		return -EPERM;
-	if (length < 0 || length > 64)
+	if (length < 0 || length >= (int)sizeof(name))
 		return -EINVAL;
-	return copy_from_user(name, from, (size_t)length) ? -EFAULT : set_node_name(name, length);
+	if (copy_from_user(name, from, (size_t)length))
+		return -EFAULT;
+	memcpy(system_node_name, name, sizeof(name));
+	return 0;
 }

@@ -31,54 +31,26 @@ s64 sys_sysinfo(void *to)
 	return copy_to_user(to, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
-static u64 syslog_cleared; /* position up to which "clear" has hidden the log */
-
-/* Copy the newest @size bytes of the log, or less, to the program. */
-static s64 read_log(char *to, size_t size, bool clear)
-{
-	u64 position = max(READ_ONCE(log_first), syslog_cleared), end = READ_ONCE(log_complete);
-	char *chunk __free(kfree) = TRY_PTR(kmalloc(PAGE_SIZE, GFP_KERNEL));
-	s64 done = 0;
-
-	position = max(position, end - min((u64)size, end));
-	for (size_t n; position < end; done += (s64)n) {
-		n = log_read(&position, chunk, min(PAGE_SIZE, size - (size_t)done));
-		if (!n)
-			break;
-		if (copy_to_user(to + done, chunk, n))
-			return -EFAULT;
-	}
-	if (clear)
-		syslog_cleared = end;
-	return done;
-}
-
+/* The newest @length bytes of the log, or less. */
 s64 sys_syslog(int action, char *buffer, int length)
 {
-	enum { READ_ALL = 3, READ_CLEAR, CLEAR, OFF, ON, LEVEL, SIZE = 10 };
+	enum { READ_ALL = 3, SIZE = 10 };
+	u64 end = READ_ONCE(log_complete), position = end - min((u64)length, end);
+	s64 done = 0;
 
-	if (action != READ_ALL && action != SIZE && !capable(current->cred))
-		return -EPERM;
-	switch (action) {
-	case READ_ALL:
-	case READ_CLEAR:
-		if (!buffer || length < 0)
-			return -EINVAL;
-		return read_log(buffer, (size_t)length, action == READ_CLEAR);
-	case CLEAR:
-		syslog_cleared = READ_ONCE(log_complete);
-		return 0;
-	case OFF:
-	case ON:
-	case LEVEL:
-		if (action == LEVEL && (length < 1 || length > 8))
-			return -EINVAL;
-		console_loglevel = action == OFF ? 1 : action == ON ? 7 : length;
-		return 0;
-	case SIZE:
+	if (action == SIZE)
 		return LOG_SIZE;
+	if (action != READ_ALL || !buffer || length < 0)
+		return -EINVAL;
+	char *chunk __free(kfree) = TRY_PTR(kmalloc(PAGE_SIZE, GFP_KERNEL));
+	for (size_t n; position < end; done += (s64)n) {
+		n = log_read(&position, chunk, min(PAGE_SIZE, (size_t)(length - done)));
+		if (!n)
+			break;
+		if (copy_to_user(buffer + done, chunk, n))
+			return -EFAULT;
 	}
-	return -EINVAL;
+	return done;
 }
 
 #define REBOOT_MAGIC 0xfee1dead

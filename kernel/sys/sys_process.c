@@ -62,10 +62,7 @@ s64 sys_setrlimit(u32 kind, const void *limit)
 
 /* ---- small things a process asks about itself ------------------------------------------------ */
 
-enum {
-	PR_GET_DUMPABLE = 3, PR_SET_DUMPABLE, PR_SET_NAME = 15, PR_GET_NAME,
-	PR_SET_NO_NEW_PRIVS = 38, PR_GET_NO_NEW_PRIVS
-};
+enum { PR_GET_DUMPABLE = 3, PR_SET_DUMPABLE, PR_SET_NAME = 15, PR_GET_NAME };
 
 s64 sys_prctl(int option, u64 a, u64 b, u64 c, u64 d)
 {
@@ -87,13 +84,6 @@ s64 sys_prctl(int option, u64 a, u64 b, u64 c, u64 d)
 		return 0;
 	case PR_GET_DUMPABLE:
 		return !process->not_dumpable;
-	case PR_SET_NO_NEW_PRIVS:
-		if (a != 1 || b || c || d)
-			return -EINVAL;
-		process->no_new_privileges = true;
-		return 0;
-	case PR_GET_NO_NEW_PRIVS:
-		return a || b || c || d ? -EINVAL : process->no_new_privileges;
 	}
 	return -EINVAL;
 }
@@ -124,24 +114,25 @@ s64 sys_sched_getaffinity(int pid, u32 size, u64 *mask)
 
 /* ---- nice values: how long a process's time slices are --------------------------------------- */
 
-enum { PRIO_PROCESS, PRIO_PGRP, PRIO_USER };
+#define PRIO_PROCESS 0
 
-static bool is_meant(const struct process *process, int which, int who)
+/* The process that is meant, or ERR_PTR(-EINVAL, -ESRCH). process_lock held. */
+static struct process *whose_priority(int which, int who)
 {
-	const struct process *me = current->process;
+	struct process *process = who ? process_find(who) : current->process;
 
-	if (process->zombie)
-		return false;
-	if (which == PRIO_PROCESS)
-		return process->pid == (who ? who : me->pid);
-	if (which == PRIO_PGRP)
-		return process->group == (who ? who : me->group);
-	return process_cred(process)->uid == (who ? (uid_t)who : current->cred->uid);
+	if (which != PRIO_PROCESS)
+		return ERR_PTR(-EINVAL);
+	return process && !process->zombie ? process : ERR_PTR(-ESRCH);
 }
 
-static s64 set_nice(struct process *process, int nice)
+s64 sys_setpriority(int which, int who, int nice)
 {
 	const struct cred *mine = current->cred;
+
+	nice = max(min(nice, 19), -20);
+	guard(spinlock_irq, &process_lock);
+	struct process *process = TRY_PTR(whose_priority(which, who));
 	uid_t uid = process_cred(process)->uid;
 
 	if (!capable(mine) && uid != mine->uid && uid != mine->euid)
@@ -152,34 +143,11 @@ static s64 set_nice(struct process *process, int nice)
 	return 0;
 }
 
-/* Set the niceness of those meant, or (@nice NULL) find the best of them, as 20 - nice: 1 .. 40. */
-static s64 priority(int which, int who, const int *nice)
-{
-	struct process *process;
-	s64 result = -ESRCH;
-
-	if (which < PRIO_PROCESS || which > PRIO_USER)
-		return -EINVAL;
-	guard(spinlock_irq, &process_lock);
-	list_for_each_entry(process, &process_list, all_link) {
-		if (!is_meant(process, which, who))
-			continue;
-		s64 one = nice ? set_nice(process, max(min(*nice, 19), -20)) : 20 - process->nice;
-
-		if (result == -ESRCH || (nice ? one < 0 : one > result))
-			result = one;
-	}
-	return result;
-}
-
-s64 sys_setpriority(int which, int who, int nice)
-{
-	return priority(which, who, &nice);
-}
-
+/* 1 .. 40, the best. */
 s64 sys_getpriority(int which, int who)
 {
-	return priority(which, who, NULL);
+	guard(spinlock_irq, &process_lock);
+	return 20 - TRY_PTR(whose_priority(which, who))->nice;
 }
 
 s64 sys_getrandom(void *buffer, size_t count, u32 flags)

@@ -5,7 +5,7 @@
  * It costs nothing when it is off: syscall_count is 0 while it is on, so that the entry code takes
  * every call for one that is not in the table. Process 1 is not traced, everything it starts is.
  * A record holds the arguments' registers and, by the types in syscalls.def, copies of what they
- * point to, cut to STRING_MAX and BYTES_MAX bytes; memory that cannot be read is null.
+ * point to: strings up to STRING_MAX bytes (null: cannot be read), other memory up to BYTES_MAX.
  */
 #include <arch/signal.h>
 
@@ -14,7 +14,7 @@
 #include "kernel/sys/syscalls.h"
 
 #define STRING_MAX 1024
-#define BYTES_MAX 33ull /* one more than are shown */
+#define BYTES_MAX 64ull /* the longest structure that is shown; of a buffer 32 are */
 #define WORDS_MAX 32
 
 u32 syscall_count = SYSCALL_LIMIT;
@@ -25,91 +25,76 @@ static const char *const argument_types[SYSCALL_LIMIT] = {
 #undef SYSCALL
 };
 
-enum amount { STRING = 1000, STRINGS, COUNT, AS_NEXT, AS_RESULT };
-
-static const struct pointed {
-	const char *type;
-	u16 amount; /* of memory to copy: bytes, or one of enum amount */
-	bool after; /* the call */
-} pointed[] = {
-	{"path_t", STRING, false},	  {"string_t", STRING, false},
-	{"argv_t", STRINGS, false},	  {"envp_t", COUNT, false},
-	{"in_t", AS_NEXT, false},	  {"sigset_in_t", 8, false},
-	{"sigaction_in_t", 32, false},	  {"timespec_in_t", 16, false},
-	{"timespecs_in_t", 32, false},	  {"rlimit_in_t", 16, false},
-	{"clone_arguments_t", 64, false}, {"out_t", AS_RESULT, true},
-	{"text_out_t", AS_RESULT, true},  {"pair_out_t", 8, true},
-	{"status_out_t", 4, true},	  {"sigset_out_t", 8, true},
-	{"stat_out_t", 144, true},	  {"sigaction_out_t", 32, true},
-	{"timespec_out_t", 16, true},	  {"rlimit_out_t", 16, true},
-};
-
 /* One record at a time is made here, under trace_lock. */
 static DEFINE_MUTEX(trace_lock);
 static struct text record;
 #define add(...) text_printf(&record, __VA_ARGS__)
+static u8 bytes[STRING_MAX]; /* copied */
 
-/* Memory of the program in hexadecimal, in quotes; null if it cannot be read. */
-static void add_bytes(u64 address, size_t size, bool string)
+static void add_copied(u64 count)
 {
-	static u8 bytes[STRING_MAX];
-	s64 n = (s64)size;
-
-	if (string)
-		n = strncpy_from_user((char *)bytes, (const char *)address, size);
-	else if (copy_from_user(bytes, (const void *)address, size))
-		n = -EFAULT;
-	add(n < 0 ? "null" : "\"");
-	for (s64 i = 0; i < n; i++)
+	add("\"");
+	for (u64 i = 0; i < count; i++)
 		add("%02x", bytes[i]);
-	add(n < 0 ? "" : "\"");
+	add("\"");
 }
 
-/* The strings that an array of pointers names, or only their number. */
-static void add_strings(const u64 *array, bool count_only)
+static void add_string(u64 address)
 {
-	unsigned count = 0;
+	s64 length = strncpy_from_user((char *)bytes, (const char *)address, STRING_MAX);
 
-	add(count_only ? "" : "[");
-	for (u64 string; !get_user(string, array + count) && string; count++) {
-		if (count_only || count >= WORDS_MAX)
-			continue;
-		add(count ? "," : "");
-		add_bytes(string, BYTES_MAX, true);
-	}
-	if (count_only)
-		add("%u", count);
+	if (length < 0)
+		add("null");
 	else
-		add("]");
+		add_copied((u64)length);
 }
+
+/* As much as can be read: what it is and how long, the reader knows. */
+static void add_bytes(u64 address)
+{
+	add_copied(BYTES_MAX - copy_from_user(bytes, (const void *)address, BYTES_MAX));
+}
+
+/* The strings that an array of pointers names. */
+static void add_strings(u64 array)
+{
+	const u64 *next = (const u64 *)array, *end = next + WORDS_MAX;
+
+	add("[");
+	for (u64 string; next < end && !get_user(string, next) && string; next++) {
+		add(next > (const u64 *)array ? "," : "");
+		add_string(string);
+	}
+	add("]");
+}
+
+static const struct {
+	const char *ending; /* of an argument's type */
+	bool after;	    /* the call */
+	void (*copy)(u64 address);
+} pointed[] = {
+	{"path_t", false, add_string},	{"string_t", false, add_string},
+	{"argv_t", false, add_strings}, {"envp_t", false, add_strings},
+	{"in_t", false, add_bytes},	{"out_t", true, add_bytes},
+};
 
 /* Copies of what @arguments point to, before or after the call, as a JSON object. */
-static void add_memory(const char *types, const u64 *arguments, bool after, s64 result)
+static void add_memory(const char *types, const u64 *arguments, bool after)
 {
-	const char *separator = "{";
+	const char *separator = "{", *end;
 
-	for (unsigned i = 0; i < 6 && types; i++, types = strchr(types, ',')) {
-		types++; /* the bracket, or a comma */
-		types += *types == ' ';
-		for (const struct pointed *p = pointed; p < pointed + ARRAY_SIZE(pointed); p++) {
-			size_t length = strlen(p->type);
+	/* From the bracket or a comma to the blank behind a type. */
+	for (unsigned i = 0; types && (end = strchr(types + 2, ' ')); types = strchr(end, ','), i++)
+		for (unsigned p = 0; p < ARRAY_SIZE(pointed); p++) {
+			s64 length = (s64)strlen(pointed[p].ending);
 
-			if (strncmp(types, p->type, length) || types[length] != ' ' ||
-			    p->after != after || !arguments[i])
+			if (pointed[p].after != after || !arguments[i] || end - types <= length ||
+			    strncmp(end - length, pointed[p].ending, (size_t)length))
 				continue;
 			add("%s\"%u\":", separator, i);
 			separator = ",";
-			if (p->amount == STRINGS || p->amount == COUNT)
-				add_strings((const u64 *)arguments[i], p->amount == COUNT);
-			else
-				add_bytes(arguments[i],
-					  p->amount == STRING	 ? STRING_MAX
-					  : p->amount == AS_NEXT ? min(arguments[i + 1], BYTES_MAX)
-					  : p->amount == AS_RESULT ? min((u64)result, BYTES_MAX)
-								   : p->amount,
-					  p->amount == STRING);
+			pointed[p].copy(arguments[i]);
 		}
-	}
 	add(*separator == '{' ? "{}" : "}");
 }
 
@@ -125,7 +110,7 @@ static void trace_record(const char *kind, u64 number, const u64 *arguments, s64
 	for (unsigned i = 0; i < 6 && !after; i++)
 		add("%s%llu%s", i ? "," : "[", arguments[i], i < 5 ? "" : "],");
 	add_memory(result < 0 || number >= SYSCALL_LIMIT ? NULL : argument_types[number], arguments,
-		   after, result);
+		   after);
 	add("]");
 	control_record(kind, record.data, record.length);
 }

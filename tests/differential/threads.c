@@ -704,8 +704,6 @@ SCENARIO(set_id_programs)
 		run_copy("./gid");
 		run_copy("./unreadable");
 		run_copy("./nosuid/uid");
-		T(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-		run_copy("./uid");
 	}
 	T(umount("nosuid"));
 }

@@ -690,7 +690,7 @@ static void say_identity(void)
 static void change(int call, uid_t a, uid_t b, uid_t c)
 {
 	static const int numbers[] = {SYS_setuid,   SYS_setreuid,  SYS_setresuid, SYS_setgid,
-				      SYS_setregid, SYS_setresgid, SYS_setfsuid};
+				      SYS_setregid, SYS_setresgid};
 	pid_t pid = fork();
 
 	if (!pid) {
