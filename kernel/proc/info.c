@@ -23,32 +23,25 @@ static struct task *find(pid_t pid, struct process **process)
 	return task;
 }
 
-int process_next(pid_t unused, int from)
+static int lower(int best, int number, int from)
 {
-	struct process *process;
-	int best = -ENOENT;
-
-	guard(spinlock_irq, &process_lock);
-	list_for_each_entry (process, &process_list, all_link)
-		if (process->pid >= from && (best < 0 || process->pid < best))
-			best = process->pid;
-	return best;
+	return number >= from && (best < 0 || number < best) ? number : best;
 }
 
-static int thread_next(pid_t pid, int from)
+int process_next(pid_t pid, int from)
 {
-	struct task *task;
+	const struct process *process;
+	const struct task *task;
 	int best = -ENOENT;
 
 	guard(spinlock_irq, &process_lock);
-
-	struct process *process = process_find(pid);
-
-	if (!process)
-		return -ENOENT;
-	list_for_each_entry (task, &process->threads, thread_link)
-		if (task->pid >= from && (best < 0 || task->pid < best))
-			best = task->pid;
+	list_for_each_entry (process, &process_list, all_link) {
+		if (!pid)
+			best = lower(best, process->pid, from);
+		else if (process->pid == pid)
+			list_for_each_entry (task, &process->threads, thread_link)
+				best = lower(best, task->pid, from);
+	}
 	return best;
 }
 
@@ -66,7 +59,7 @@ bool process_exists(pid_t pid, uid_t *uid, gid_t *gid)
 }
 
 /* References to what process @pid has, NULL: nothing of the kind (a zombie). @inspect: only if
- * current may look into it (maps, fd, environ). @parts NULL: only ask. 0, -EACCES, -ESRCH. */
+ * current may look into it (maps, fd, cwd, environ). 0, -EACCES, -ESRCH. */
 static int get_parts(pid_t pid, bool inspect, struct process_parts *parts)
 {
 	struct process *process;
@@ -86,7 +79,7 @@ static int get_parts(pid_t pid, bool inspect, struct process_parts *parts)
 	if (inspect && !capable(mine) && process != current->process &&
 	    (!same || process->not_dumpable))
 		return -EACCES;
-	if (!task || !parts)
+	if (!task)
 		return 0;
 	*parts = (struct process_parts){task->mm, task->files, task->fs};
 	if (parts->mm)
@@ -105,11 +98,6 @@ void process_parts_put(struct process_parts *parts)
 	if (parts->files)
 		file_table_put(parts->files);
 	fs_context_put(parts->fs);
-}
-
-int process_may_inspect(pid_t pid)
-{
-	return get_parts(pid, true, NULL);
 }
 
 /* ---- states and numbers ---------------------------------------------------------------------- */
@@ -189,16 +177,16 @@ static void print_stat(struct text *out, pid_t pid, const struct process *p,
 
 	text_printf(out, "%d (%s) %c %d %d %d %u %d 0 ", pid, name_of(p, task),
 		    *state_name(p, task), p->parent_pid, p->group, p->session, tty, foreground);
-	text_printf(out, "%llu %llu %llu 0 %llu %llu %llu %llu %d %d %u 0 ", ULL(own.minor_faults),
-		    ULL(children->minor_faults), ULL(own.major_faults), proc_ticks(own.user_ns),
+	text_printf(out, "%llu %llu %llu 0 %llu %llu %llu %llu %d %d %u 0 ", own.minor_faults,
+		    children->minor_faults, own.major_faults, proc_ticks(own.user_ns),
 		    proc_ticks(own.system_ns), proc_ticks(children->user_ns),
 		    proc_ticks(children->system_ns), 20 + p->nice, p->nice, p->thread_count);
 	text_printf(out, "%llu %llu %llu %llu 0 0 %llu 0 0 ", proc_ticks(p->start_ns),
-		    ULL(mm->total_pages * PAGE_SIZE), ULL(mm->resident_pages),
-		    ULL(p->limits[RLIMIT_RSS].soft), ULL(mm->stack_top));
+		    mm->total_pages * PAGE_SIZE, mm->resident_pages, p->limits[RLIMIT_RSS].soft,
+		    mm->stack_top);
 	text_printf(out, "%llu %llu %llu %llu 0 0 0 %d %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-		    ULL(signals.pending), ULL(signals.blocked), ULL(signals.ignored),
-		    ULL(signals.caught), p->exit_signal, task ? task->cpu : 0);
+		    signals.pending, signals.blocked, signals.ignored, signals.caught,
+		    p->exit_signal, task ? task->cpu : 0);
 }
 
 static void print_statm(struct text *out, pid_t pid, const struct process *p,
@@ -206,9 +194,8 @@ static void print_statm(struct text *out, pid_t pid, const struct process *p,
 {
 	const struct mm *mm = memory_of(task);
 
-	text_printf(out, "%llu %llu %llu %llu 0 %llu 0\n", ULL(mm->total_pages),
-		    ULL(mm->resident_pages), ULL(mm->file_pages),
-		    ULL((mm->code_end - mm->code_start) >> PAGE_SHIFT), ULL(mm->data_pages));
+	text_printf(out, "%llu %llu %llu %llu 0 %llu 0\n", mm->total_pages, mm->resident_pages,
+		    mm->file_pages, (mm->code_end - mm->code_start) >> PAGE_SHIFT, mm->data_pages);
 }
 
 static void print_status(struct text *out, pid_t pid, const struct process *p,
@@ -230,15 +217,13 @@ static void print_status(struct text *out, pid_t pid, const struct process *p,
 		text_printf(out, "%u ", cred->groups[i]);
 	if (mm->total_pages)
 		text_printf(out, "\nVmSize:\t%8llu kB\nVmRSS:\t%8llu kB\nVmData:\t%8llu kB",
-			    ULL(mm->total_pages * 4), ULL(mm->resident_pages * 4),
-			    ULL(mm->data_pages * 4));
+			    mm->total_pages * 4, mm->resident_pages * 4, mm->data_pages * 4);
 	text_printf(out,
 		    "\nThreads:\t%u\nSigPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\n"
 		    "SigCgt:\t%016llx\nCapInh:\t%016llx\nCapPrm:\t%016llx\nCapEff:\t%016llx\n"
 		    "CapBnd:\t%016llx\nCapAmb:\t%016llx\n",
-		    p->thread_count, ULL(signals.pending), ULL(signals.blocked),
-		    ULL(signals.ignored), ULL(signals.caught), 0ULL, capabilities, capabilities,
-		    all, 0ULL);
+		    p->thread_count, signals.pending, signals.blocked, signals.ignored,
+		    signals.caught, 0ULL, capabilities, capabilities, all, 0ULL);
 }
 
 static void print_comm(struct text *out, pid_t pid, const struct process *p,
@@ -264,28 +249,12 @@ static bool copy_present(struct mm *mm, u64 address, void *to, size_t n)
 	return true;
 }
 
-/* Read @n bytes of @mm's memory at @address; bytes read. */
-static size_t read_memory(struct mm *mm, u64 address, void *to, size_t n)
-{
-	u64 start = address, end = min(address + n, (u64)USER_TOP), piece;
-
-	for (; address < end; address += piece, to = (u8 *)to + piece) {
-		piece = min(end - address, PAGE_SIZE - address % PAGE_SIZE);
-		if (!copy_present(mm, address, to, piece) &&
-		    (mm_fault(mm, address, 0) || !copy_present(mm, address, to, piece)))
-			break;
-	}
-	return address - start;
-}
-
 /* The arguments (or the environment: its node has data) as they lie in the process's memory, NULs
  * between. A kernel thread has none. */
 static void strings_show(struct text *out, const struct proc_entry *entry)
 {
 	bool environment = entry->node->data != NULL;
 	struct process_parts parts __free(parts) = {0};
-	char piece[256];
-	size_t n;
 
 	out->error = get_parts(entry->pid, environment, &parts);
 	struct mm *mm = parts.mm;
@@ -293,11 +262,14 @@ static void strings_show(struct text *out, const struct proc_entry *entry)
 		return;
 	u64 at = environment ? mm->env_start : mm->arg_start;
 	u64 end = environment ? mm->env_end : mm->arg_end;
-	for (; at < end; at += n) {
-		n = read_memory(mm, at, piece, min_t(size_t, sizeof(piece), end - at));
-		if (!n)
-			break;
-		text_write(out, piece, n);
+	for (u64 n; at < end; at += n, out->length += n) {
+		n = min(end - at, PAGE_SIZE - at % PAGE_SIZE);
+		if (!text_reserve(out, n))
+			return;
+		char *to = out->data + out->length;
+		if (!copy_present(mm, at, to, n) &&
+		    (mm_fault(mm, at, 0) || !copy_present(mm, at, to, n)))
+			return;
 	}
 }
 
@@ -306,12 +278,11 @@ static void map_line(struct text *out, const struct mm *mm, const struct vma *vm
 	const struct inode *inode = vma->file ? vma->file->inode : NULL;
 	size_t before = out->length;
 
-	text_printf(
-		out, "%08llx-%08llx %c%c%c%c %08llx %02x:%02x %llu ", ULL(vma->start),
-		ULL(vma->end), vma->flags & VM_READ ? 'r' : '-', vma->flags & VM_WRITE ? 'w' : '-',
-		vma->flags & VM_EXEC ? 'x' : '-', vma->flags & VM_SHARED ? 's' : 'p',
-		inode ? ULL(vma->page_offset << PAGE_SHIFT) : 0, inode ? MAJOR(inode->sb->dev) : 0,
-		inode ? MINOR(inode->sb->dev) : 0, ULL(inode ? inode->number : 0));
+	text_printf(out, "%08llx-%08llx %c%c%c%c %08llx %02x:%02x %llu ", vma->start, vma->end,
+		    vma->flags & VM_READ ? 'r' : '-', vma->flags & VM_WRITE ? 'w' : '-',
+		    vma->flags & VM_EXEC ? 'x' : '-', vma->flags & VM_SHARED ? 's' : 'p',
+		    inode ? vma->page_offset << PAGE_SHIFT : 0, inode ? MAJOR(inode->sb->dev) : 0,
+		    inode ? MINOR(inode->sb->dev) : 0, inode ? inode->number : 0);
 	before = out->length - before;
 	if (before < 73)
 		text_printf(out, "%*s", (int)(73 - before), "");
@@ -340,11 +311,11 @@ static void maps_show(struct text *out, const struct proc_entry *entry)
 
 /* ---- places and descriptors ------------------------------------------------------------------ */
 
-int process_place(pid_t pid, bool root, struct path *path)
+int process_place(pid_t pid, bool inspect, bool root, struct path *path)
 {
 	struct process_parts parts __free(parts) = {0};
 
-	TRY(get_parts(pid, false, &parts));
+	TRY(get_parts(pid, inspect, &parts));
 	if (!parts.fs)
 		return -ENOENT;
 	proc_get_place(parts.fs, root, path);
@@ -353,28 +324,21 @@ int process_place(pid_t pid, bool root, struct path *path)
 
 static int place_jump(const struct proc_entry *entry, struct path *path)
 {
-	return process_place(entry->pid, entry->node->data != NULL, path);
+	return process_place(entry->pid, true, entry->node->data != NULL, path);
 }
 
-static int exe_jump(const struct proc_entry *entry, struct path *path)
+/* An open file, or the program (which has no number). */
+static int file_jump(const struct proc_entry *entry, struct path *path)
 {
 	struct process_parts parts __free(parts) = {0};
+	struct file *open __free(file) = NULL;
 
-	TRY(get_parts(entry->pid, false, &parts));
-	if (!parts.mm || !parts.mm->exe)
-		return -ENOENT;
-	*path = parts.mm->exe->path;
-	path_get(path);
-	return 0;
-}
+	TRY(get_parts(entry->pid, true, &parts));
+	if (entry->number >= 0 && parts.files)
+		open = file_table_get_file(parts.files, entry->number);
 
-static int fd_jump(const struct proc_entry *entry, struct path *path)
-{
-	struct process_parts parts __free(parts) = {0};
+	const struct file *file = entry->number >= 0 ? open : parts.mm ? parts.mm->exe : NULL;
 
-	TRY(get_parts(entry->pid, false, &parts));
-	struct file *file __free(file) =
-		parts.files ? file_table_get_file(parts.files, entry->number) : NULL;
 	if (!file)
 		return -ENOENT;
 	*path = file->path;
@@ -393,12 +357,12 @@ static int fd_next(pid_t pid, int from)
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-static const struct proc_node fd_node = {NULL, S_IFLNK | 0700, .jump = fd_jump};
+static const struct proc_node fd_node = {NULL, S_IFLNK | 0700, .jump = file_jump};
 static const struct proc_node thread_node;
 
 static const struct proc_node process_nodes[] = {
 	/* the first: threads lack it */
-	{"task", PROC_DIR, .next = thread_next, .each = &thread_node},
+	{"task", PROC_DIR, .next = process_next, .each = &thread_node},
 	{"stat", PROC_FILE, .show = process_show, .data = print_stat},
 	{"statm", PROC_FILE, .show = process_show, .data = print_statm},
 	{"status", PROC_FILE, .show = process_show, .data = print_status},
@@ -410,7 +374,7 @@ static const struct proc_node process_nodes[] = {
 	{"mountinfo", PROC_FILE, .show = proc_mounts_show, .data = "details"},
 	{"cwd", PROC_LINK, .jump = place_jump},
 	{"root", PROC_LINK, .jump = place_jump, .data = "root"},
-	{"exe", PROC_LINK, .jump = exe_jump},
+	{"exe", PROC_LINK, .jump = file_jump},
 	{"fd", S_IFDIR | 0500, .next = fd_next, .each = &fd_node},
 	{NULL},
 };
@@ -430,15 +394,8 @@ static struct cpu_info all_cpus(void)
 {
 	struct cpu_info sum = {0};
 
-	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
-		struct cpu_info one = system_cpu_info(cpu);
-
-		sum.user_ns += one.user_ns;
-		sum.system_ns += one.system_ns;
-		sum.idle_ns += one.idle_ns;
-		sum.switches += one.switches;
-		sum.runnable += one.runnable;
-	}
+	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
+		add_cpu_info(&sum, cpu);
 	return sum;
 }
 
@@ -474,15 +431,16 @@ void proc_stat_show(struct text *out, const struct proc_entry *entry)
 	text_printf(out, "cpu ");
 	cpu_line(out, &sum);
 	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
-		struct cpu_info one = system_cpu_info(cpu);
+		struct cpu_info one = {0};
 
+		add_cpu_info(&one, cpu);
 		text_printf(out, "cpu%u", cpu);
 		cpu_line(out, &one);
 		interrupts += cpus[cpu].interrupts;
 	}
-	text_printf(out, "intr %llu\nctxt %llu\nbtime %llu\n", ULL(interrupts), ULL(sum.switches),
-		    ULL((realtime_ns() - ktime_ns()) / NSEC_PER_SEC));
-	text_printf(out, "processes %llu\nprocs_running %u\nprocs_blocked 0\n", ULL(total_forks),
+	text_printf(out, "intr %llu\nctxt %llu\nbtime %llu\n", interrupts, sum.switches,
+		    (realtime_ns() - ktime_ns()) / NSEC_PER_SEC);
+	text_printf(out, "processes %llu\nprocs_running %u\nprocs_blocked 0\n", total_forks,
 		    sum.runnable);
 }
 
@@ -497,7 +455,6 @@ void proc_uptime_show(struct text *out, const struct proc_entry *entry)
 void proc_loadavg_show(struct text *out, const struct proc_entry *entry)
 {
 	for (int i = 0; i < 3; i++)
-		text_printf(out, "%llu.%02llu ", ULL(loads[i] >> 16),
-			    ULL((loads[i] & 0xffff) * 100 >> 16));
+		text_printf(out, "%llu.%02llu ", loads[i] >> 16, (loads[i] & 0xffff) * 100 >> 16);
 	text_printf(out, "%u/%u %d\n", all_cpus().runnable, task_count, last_pid);
 }

@@ -237,7 +237,7 @@ struct cpu_info {
 	u64 idle_ns, switches;
 	unsigned runnable; /* tasks that run or want to */
 };
-struct cpu_info system_cpu_info(unsigned cpu); /* sched.c */
+void add_cpu_info(struct cpu_info *sum, unsigned cpu); /* sched.c */
 
 /* futex.c */
 void futex_init(void);

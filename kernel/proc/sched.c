@@ -338,17 +338,15 @@ void task_exit_kernel(void)
 	BUG();
 }
 
-struct cpu_info system_cpu_info(unsigned cpu)
+void add_cpu_info(struct cpu_info *sum, unsigned cpu)
 {
 	const struct run_queue *queue = &run_queues[cpu];
-	struct cpu_info info = {
-		.user_ns = queue->user_ns,
-		.system_ns = queue->system_ns,
-		.idle_ns = queue->idle ? queue->idle->run_ns : 0,
-		.switches = queue->switches,
-		.runnable = queue->length + (queue->running != queue->idle),
-	};
+
+	sum->user_ns += queue->user_ns;
+	sum->system_ns += queue->system_ns;
+	sum->switches += queue->switches;
+	sum->runnable += queue->length + (queue->running != queue->idle);
+	sum->idle_ns += queue->idle ? queue->idle->run_ns : 0;
 	if (queue->idle && queue->running == queue->idle)
-		info.idle_ns += ktime_ns() - queue->idle->last_switch_ns;
-	return info;
+		sum->idle_ns += ktime_ns() - queue->idle->last_switch_ns;
 }
