@@ -4,9 +4,8 @@
  *
  * Used with root=tmpfs. Every object is made through the ordinary calls on kernel paths, so an
  * archive can do no more than a program could; a damaged archive ends with a message and -EINVAL,
- * with what came before the damage in place. Hard links: the archive's link groups (same inode,
- * count above one) become one file each when the data come with the last name, as cpio and its
- * relatives write them.
+ * with what came before the damage in place. A file with several names is refused: its data come
+ * with one of them.
  */
 #include "fs/initramfs.h"
 
@@ -23,19 +22,15 @@ struct cpio_entry {
 	const char *name, *data;
 };
 
-struct archive {
-	const char *at, *end;
-};
-
-/* Read the next entry and step past it; false: damaged or truncated. */
-static bool next_entry(struct archive *archive, struct cpio_entry *entry)
+/* Read the entry at *@at and step past it; false: damaged or truncated. */
+static bool next_entry(const char **at, const char *end, struct cpio_entry *entry)
 {
-	size_t left = (size_t)(archive->end - archive->at);
+	size_t left = (size_t)(end - *at);
 
-	if (left < CPIO_HEADER || memcmp(archive->at, CPIO_MAGIC, 6))
+	if (left < CPIO_HEADER || memcmp(*at, CPIO_MAGIC, 6))
 		return false;
 	for (int i = 0; i < 8 * CPIO_FIELDS; i++) {
-		char digit = archive->at[6 + i] | 32;
+		char digit = (*at)[6 + i] | 32;
 		u32 value = (u32)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
 
 		if (value > 15)
@@ -47,9 +42,9 @@ static bool next_entry(struct archive *archive, struct cpio_entry *entry)
 
 	if (!entry->name_size || data_end > left)
 		return false;
-	entry->name = archive->at + CPIO_HEADER;
-	entry->data = archive->at + name_end;
-	archive->at += min(round_up(data_end, 4), left);
+	entry->name = *at + CPIO_HEADER;
+	entry->data = *at + name_end;
+	*at += min(round_up(data_end, 4), left);
 	return !entry->name[entry->name_size - 1];
 }
 
@@ -81,60 +76,40 @@ static int make_other(const struct cpio_entry *entry)
 	return new.made || S_ISDIR(entry->mode) ? 0 : -EEXIST;
 }
 
-static int set_attributes(const struct cpio_entry *entry)
+static int make_entry(const struct cpio_entry *entry)
 {
+	const unsigned mode_too = S_ISLNK(entry->mode) ? 0 : ATTR_MODE;
 	struct iattr attr = {
-		.valid = ATTR_UID | ATTR_GID | ATTR_MTIME | ATTR_MTIME_SET,
+		.valid = ATTR_UID | ATTR_GID | ATTR_MTIME | ATTR_MTIME_SET | mode_too,
 		.uid = entry->uid,
 		.gid = entry->gid,
 		.mtime = {.tv_sec = entry->mtime},
-		.mode = entry->mode & 07777,
+		.mode = entry->mode,
 	};
 	struct path path __free(path) = {};
 
-	TRY(kern_path(entry->name, 0, &path));
-	TRY(vfs_setattr(&path, &attr));
-	attr.valid = ATTR_MODE; /* after the owner: a change of owner clears set-id bits */
-	return S_ISLNK(entry->mode) ? 0 : vfs_setattr(&path, &attr);
-}
-
-/* @earlier: the archive from its beginning. */
-static int make_entry(struct archive earlier, const struct cpio_entry *entry)
-{
-	struct cpio_entry other = {};
-
-	while (entry->nlink > 1 && S_ISREG(entry->mode) && other.name != entry->name) {
-		next_entry(&earlier, &other);
-		if (other.ino == entry->ino && S_ISREG(other.mode) && other.name != entry->name) {
-			struct path old __free(path) = {}, path __free(path) = {};
-			struct new_name new = {.old = &old};
-
-			TRY(kern_path(other.name, 0, &old));
-			TRY(path_lookup(AT_FDCWD, entry->name, LOOKUP_EXCLUSIVE, &new, NULL,
-					&path));
-			return new.made ? make_regular(entry) : -EEXIST;
-		}
-	}
+	if (S_ISREG(entry->mode) && entry->nlink > 1)
+		return -EMLINK;
 	TRY(S_ISREG(entry->mode) ? make_regular(entry) : make_other(entry));
-	return set_attributes(entry);
+	TRY(kern_path(entry->name, 0, &path));
+	return vfs_setattr(&path, &attr);
 }
 
 int initramfs_unpack(const void *start, size_t size)
 {
-	const struct archive whole = {start, (const char *)start + size};
-	struct archive archive = whole;
+	const char *at = start, *end = at + size;
 	struct cpio_entry entry;
 
-	while (next_entry(&archive, &entry)) {
+	while (next_entry(&at, end, &entry)) {
 		if (!strcmp(entry.name, "TRAILER!!!"))
 			return 0;
-		int error = strcmp(entry.name, ".") ? make_entry(whole, &entry) : 0;
+		int error = strcmp(entry.name, ".") ? make_entry(&entry) : 0;
 
 		if (error) {
 			pr_err("initramfs: %s: error %d\n", entry.name, error);
 			return error;
 		}
 	}
-	pr_err("initramfs: damaged cpio archive at byte %zu\n", (size_t)(archive.at - whole.at));
+	pr_err("initramfs: damaged cpio archive at byte %zu\n", (size_t)(at - (const char *)start));
 	return -EINVAL;
 }

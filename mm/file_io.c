@@ -19,28 +19,26 @@
 static void start_window(struct address_space *mapping, pgoff_t start, pgoff_t count)
 {
 	pgoff_t end = ((pgoff_t)READ_ONCE(mapping->host->size) + PAGE_SIZE - 1) >> PAGE_SHIFT;
-	struct page *pages[WINDOW_MAX], *old = NULL;
+	struct page *pages[WINDOW_MAX], *old;
+	unsigned n = 0;
 
-	end = min(end, start + count);
-	for (pgoff_t index = start; index < end;) {
-		unsigned n = 0;
+	for (end = min(end, start + count); start < end; start++) {
+		struct page *page = alloc_page(GFP_KERNEL | GFP_NOWARN);
 
-		for (old = NULL; index < end && !old; index++) { /* they must be consecutive */
-			pages[n] = alloc_page(GFP_KERNEL | GFP_NOWARN);
-			if (!pages[n])
-				end = index;
-			else if ((old = add_to_page_cache(pages[n], mapping, index)))
-				put_page(pages[n]);
-			else
-				n++;
+		if (!page)
+			break;
+		old = add_to_page_cache(page, mapping, start);
+		if (!old) {
+			pages[n++] = page;
+			continue;
 		}
-		if (old)
-			put_page(old);
-		if (n)
-			mapping->ops->readpages(mapping->host, pages, n);
-		for (unsigned i = 0; i < n; i++)
-			put_page(pages[i]);
+		put_page(old);
+		put_page(page);
 	}
+	if (n)
+		mapping->ops->readpages(mapping->host, pages, n);
+	while (n)
+		put_page(pages[--n]);
 }
 
 struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,

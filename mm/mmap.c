@@ -160,15 +160,9 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 /* What the entry may allow now: writing only where no fault has to see it first. */
 static void change_entry(pte_t *slot, u64 address, void *rights)
 {
-	const struct page *page = phys_to_page(pte_page(*slot));
-	unsigned prot = *(unsigned *)rights;
-	pte_t pte = xchg(slot, 0);
+	unsigned allowed = pte_write(*slot) ? ~0u : ~MMU_WRITE;
 
-	(void)address;
-	if (!pte_write(pte) &&
-	    !(test_bit(PG_anon, &page->flags) && atomic_read(&page->refcount) == 1))
-		prot &= ~MMU_WRITE;
-	*slot = pte_set_prot(pte, prot);
+	*slot = pte_set_prot(xchg(slot, 0), *(unsigned *)rights & allowed);
 }
 
 static void change_entries(struct vma *vma)

@@ -299,11 +299,9 @@ void page_alloc_add_range(phys_addr_t start, phys_addr_t end)
 	if (frame < last)
 		buddy.total += last - frame;
 	while (frame < last) {
-		unsigned order = frame ? __ffs(frame) : MAX_ORDER - 1;
+		unsigned aligned = __ffs(frame | BIT(MAX_ORDER - 1));
+		unsigned order = min(aligned, ilog2(last - frame));
 
-		order = min(order, MAX_ORDER - 1u);
-		while (frame + (1u << order) > last)
-			order--;
 		block_give(&memmap[frame], order);
 		frame += 1u << order;
 	}

@@ -32,7 +32,7 @@ struct address_space_operations {
 	 */
 	int (*get_block)(struct inode *inode, u64 index, u64 *block, bool create);
 	/*
-	 * Start filling @count locked pages with consecutive indices; each is unlocked when done
+	 * Start filling @count locked pages, in order of their indices; each is unlocked when done
 	 * (uptodate set, or error set). May complete asynchronously. 0, or -errno of the last page
 	 * (which has been unlocked too). The caller keeps its references until this returns.
 	 */

@@ -4,7 +4,7 @@
  * States of an object: allocated; free on a CPU's list (its slab counts it as in use); free on its
  * slab's list. A CPU's list is filled from and spilled to slabs in batches. A slab with free
  * objects is on cache->partial, a full one on no list. When no object of a slab is in use it is
- * given back, unless no other slab has free objects. Objects of a fresh slab are handed out in
+ * given back: the CPU's list is enough against doing so too often. Objects of a fresh slab are handed out in
  * address order; after that, last freed is first used. A free object begins with the link of its
  * list.
  *
@@ -152,16 +152,13 @@ static void slab_put_object(struct kmem_cache *cache, void *object)
 	*free_link(object) = page->slab_free;
 	page->slab_free = object;
 	cache->out--;
-	if (--page->slab_in_use)
-		return;
-	list_move_tail(&page->slab_list, &cache->partial);
-	if (cache->partial.next != &page->slab_list)
+	if (!--page->slab_in_use)
 		slab_link(cache, page, false);
 }
 
-/* Give all but the @keep most recently freed objects of this CPU back to their slabs. Interrupts
- * off. */
-static void spill_cpu_list(struct kmem_cache *cache, struct cpu_list *list, u32 keep)
+/* Give all but the @keep most recently freed objects of this CPU back to their slabs; frames freed.
+ * Interrupts off. */
+static u64 spill_cpu_list(struct kmem_cache *cache, struct cpu_list *list, u32 keep)
 {
 	void **link = &list->head, *object;
 
@@ -170,6 +167,7 @@ static void spill_cpu_list(struct kmem_cache *cache, struct cpu_list *list, u32 
 	object = *link;
 	*link = NULL;
 	guard(spinlock, &cache->lock);
+	u64 slabs = cache->slabs;
 	while (object) {
 		void *next = *free_link(object);
 
@@ -177,6 +175,7 @@ static void spill_cpu_list(struct kmem_cache *cache, struct cpu_list *list, u32 
 		list->count--;
 		object = next;
 	}
+	return (slabs - cache->slabs) << cache->order;
 }
 
 /* ---- allocate and free ----------------------------------------------------------------------- */
@@ -304,15 +303,8 @@ u64 slab_shrink(void)
 	list_for_each_entry (cache, &caches, link) {
 		unsigned long flags = arch_irq_save();
 
-		spill_cpu_list(cache, &cache->cpu[cpu_id()], 0);
-		spin_lock(&cache->lock);
-		/* where the one that may be empty is: others come before it */
-		struct page *page = list_last_entry(&cache->partial, struct page, slab_list);
-		if (!list_empty(&cache->partial) && !page->slab_in_use) {
-			slab_link(cache, page, false);
-			frames += 1u << cache->order;
-		}
-		spin_unlock_irqrestore(&cache->lock, flags);
+		frames += spill_cpu_list(cache, &cache->cpu[cpu_id()], 0);
+		arch_irq_restore(flags);
 	}
 	return frames;
 }

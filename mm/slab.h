@@ -47,7 +47,7 @@ struct slab_info {
 };
 void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void *arg);
 
-/* Give all slabs without objects back to the page allocator; frames freed. Any context. */
+/* Give this CPU's free objects back, and so the slabs without others; frames freed. Any context. */
 u64 slab_shrink(void);
 
 void slab_init(void);
