@@ -344,7 +344,7 @@ int write_inode_now(struct inode *inode)
 	if (!inode->sb->op->write_inode)
 		return 0;
 	if (take_dirty(inode, I_DIRTY_PAGES) || inode->data.nr_pages)
-		error = page_cache_sync(&inode->data, 0, (loff_t)(~0ULL >> 1));
+		error = page_cache_sync(&inode->data);
 	if (take_dirty(inode, I_DIRTY)) { /* mapping blocks for the pages may have set it */
 		int second = inode->sb->op->write_inode(inode, false);
 

@@ -41,6 +41,26 @@ static void start_window(struct address_space *mapping, pgoff_t start, pgoff_t c
 		put_page(pages[--n]);
 }
 
+/* Referenced and uptodate, read in if need be; ERR_PTR(-EIO/-ENOMEM). */
+static struct page *read_page(struct address_space *mapping, pgoff_t index)
+{
+	struct page *page = find_or_create_page(mapping, index);
+	int error = 0;
+
+	if (!page)
+		return ERR_PTR(-ENOMEM);
+	if (page_uptodate(page))
+		unlock_page(page);
+	else
+		error = mapping->ops->readpages(mapping->host, &page, 1);
+	if (!error && !page_uptodate(page))
+		wait_on_page(page);
+	if (!error && page_uptodate(page))
+		return page;
+	put_page(page);
+	return ERR_PTR(error ? error : -EIO);
+}
+
 struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
 			    pgoff_t wanted, struct page *page)
 {
@@ -56,15 +76,14 @@ struct page *page_cache_get(struct file *file, struct address_space *mapping, pg
 		file->readahead_next = index + size;
 		file->readahead_size = size;
 	}
-	page = read_cache_page(mapping, index);
+	page = read_page(mapping, index);
 	if (IS_ERR(page) || (u64)READ_ONCE(mapping->host->size) > (u64)index << PAGE_SHIFT)
 		return page;
 	/* Truncation may have passed before the page was in the cache: then drop it. */
 	lock_page(page);
 	if (page->mapping == mapping && !atomic_read(&page->mapcount) &&
 	    (u64)READ_ONCE(mapping->host->size) <= (u64)index << PAGE_SHIFT) { /* nor written to */
-		if (mapping->ops->invalidate)
-			mapping->ops->invalidate(page, 0);
+		mapping->ops->invalidate(page, 0);
 		remove_from_page_cache(page, false);
 	}
 	unlock_page(page);

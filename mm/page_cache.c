@@ -114,26 +114,6 @@ struct page *find_or_create_page(struct address_space *mapping, pgoff_t index)
 	return page;
 }
 
-struct page *read_cache_page(struct address_space *mapping, pgoff_t index)
-{
-	struct page *page = find_or_create_page(mapping, index);
-	int error = 0;
-
-	if (!page)
-		return ERR_PTR(-ENOMEM);
-	if (page_uptodate(page)) {
-		unlock_page(page);
-		return page;
-	}
-	error = mapping->ops->readpages(mapping->host, &page, 1);
-	if (!error)
-		wait_on_page(page);
-	if (!error && page_uptodate(page))
-		return page;
-	put_page(page);
-	return ERR_PTR(error ? error : -EIO);
-}
-
 /* ---- waiting ------------------------------------------------------------------------------- */
 
 static wait_queue_head_t *queue_of(const struct page *page)
@@ -227,17 +207,19 @@ static struct page *next_page(struct address_space *mapping, struct list_head *l
 	return NULL;
 }
 
-/* Start writing the dirty pages of the range: 0 or the first error. */
-static int write_dirty(struct address_space *mapping, pgoff_t first, pgoff_t last)
+int page_cache_flush(struct address_space *mapping)
 {
-	u64 left = mapping->nr_pages + 16; /* others may go on dirtying: end some time */
+	u64 left = READ_ONCE(mapping->nr_pages);
 	struct page *page;
 	int error = 0;
 
+	if (!left || !mapping->ops->writepage)
+		return 0;
 	if (!list_empty(&mapping->vmas))
-		mm_clean_file(mapping, first, last);
+		mm_clean_file(mapping);
+	left += 16; /* others may go on dirtying: end some time */
 	while (left-- && error != -ENOMEM &&
-	       (page = next_page(mapping, &mapping->dirty_pages, first, last))) {
+	       (page = next_page(mapping, &mapping->dirty_pages, 0, LAST_PAGE))) {
 		int result = 0;
 
 		lock_page(page);
@@ -251,24 +233,13 @@ static int write_dirty(struct address_space *mapping, pgoff_t first, pgoff_t las
 	return error;
 }
 
-int page_cache_sync(struct address_space *mapping, loff_t start, loff_t end)
+int page_cache_sync(struct address_space *mapping)
 {
-	pgoff_t first = (pgoff_t)start >> PAGE_SHIFT, last = (pgoff_t)end >> PAGE_SHIFT;
-	int error = 0, late;
+	int error = page_cache_flush(mapping), late;
 
-	if (mapping->ops->writepage && READ_ONCE(mapping->nr_pages)) {
-		error = write_dirty(mapping, first, last);
-		wait_event(write_wait, !atomic_read(&mapping->writes));
-	}
+	wait_event(write_wait, !atomic_read(&mapping->writes));
 	late = xchg(&mapping->write_error, 0);
 	return error ? error : late;
-}
-
-int page_cache_flush(struct address_space *mapping)
-{
-	return mapping->ops->writepage && READ_ONCE(mapping->nr_pages)
-		       ? write_dirty(mapping, 0, LAST_PAGE)
-		       : 0;
 }
 
 /* ---- truncation and invalidation ------------------------------------------------------------- */
@@ -292,7 +263,7 @@ static void truncate_page(struct address_space *mapping, struct page *page, unsi
 	if (page->mapping == mapping) {
 		if (!whole)
 			memset((char *)page_address(page) + from, 0, to - from);
-		if (to == PAGE_SIZE && mapping->ops->invalidate)
+		if (to == PAGE_SIZE)
 			mapping->ops->invalidate(page, from);
 		if (whole) {
 			clear_bit(PG_dirty_all, &page->flags);

@@ -8,7 +8,7 @@
  * States of a page: absent -> added (PG_locked, PG_cache) -> uptodate, clean -> dirty -> clean ->
  * removed by truncation or reclaim. Nobody removes a page without its lock. PG_dirty says that
  * bytes may be newer than the disk: the page is on mapping->dirty_pages. Write-back that works on
- * buffers alone leaves PG_dirty; a page whose buffers are all clean is clean (release() succeeds),
+ * buffers alone leaves PG_dirty; a page whose buffers are all clean is clean (they can be freed),
  * and writepage() of it has nothing to do.
  *
  * Lock order: inode->lock (rw_semaphore of the file) -> mm->lock -> page lock -> mapping->vma_lock
@@ -62,12 +62,6 @@ struct address_space_operations {
 	/* The locked @page is going away from byte @from on: drop its buffers (all of them if from
 	 * == 0). */
 	void (*invalidate)(struct page *page, unsigned from);
-	/*
-	 * Reclaim wants the locked page: drop its buffers; false if one is dirty, locked or in use.
-	 * Must not start I/O or sleep. PG_dirty may be set: when true is returned the page counts
-	 * as clean.
-	 */
-	bool (*release)(struct page *page);
 };
 
 struct address_space {
@@ -96,8 +90,6 @@ void address_space_init(struct address_space *mapping, struct inode *host,
 struct page *find_get_page(struct address_space *mapping, pgoff_t index);
 /* The same, locked (sleeps), or freshly added, locked and not uptodate. NULL: out of memory. */
 struct page *find_or_create_page(struct address_space *mapping, pgoff_t index);
-/* Referenced and uptodate, read in if need be; ERR_PTR(-EIO/-ENOMEM). Sleeps. */
-struct page *read_cache_page(struct address_space *mapping, pgoff_t index);
 
 /* Add the fresh page @page (its only reference is the caller's) at @index, locked and not uptodate:
  * NULL. If there is one already: that, referenced, and @page is unchanged. Counted as a lookup. */
@@ -179,9 +171,9 @@ struct page *page_cache_get(struct file *file, struct address_space *mapping, pg
  * zeroed. Up to FILE_END the copies that private areas made of them go, too. */
 #define FILE_END (1ULL << 63) /* behind the largest offset */
 void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end);
-/* Write all dirty pages of [start, end] out and wait: 0 or the first error. */
-int page_cache_sync(struct address_space *mapping, loff_t start, loff_t end);
-/* Start write-back of dirty pages without waiting. */
+/* Write all dirty pages out and wait: 0 or the first error. */
+int page_cache_sync(struct address_space *mapping);
+/* Start write-back of dirty pages without waiting: 0 or the first error. */
 int page_cache_flush(struct address_space *mapping);
 /* Unused clean pages of @mapping are dropped (umount, drop_caches). */
 void invalidate_inode_pages(struct address_space *mapping);
@@ -190,8 +182,7 @@ void invalidate_inode_pages(struct address_space *mapping);
 /* Unmap pages [first, last] of @mapping from every process; with @copies also what private areas
  * made of them by writing: truncation takes them along, reclaim must not. Takes vma_lock. */
 void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool copies);
-/* Mark pages [first, last] dirty that programs wrote to, and write-protect them to notice the next
- * time. */
-void mm_clean_file(struct address_space *mapping, pgoff_t first, pgoff_t last);
+/* Mark the pages dirty that programs wrote to, and write-protect them to notice the next time. */
+void mm_clean_file(struct address_space *mapping);
 
 void page_cache_init(void); /* sizes and allocates the table */

@@ -47,7 +47,7 @@ static bool drop_page(struct page *page)
 		mm_unmap_file(mapping, page->index, page->index, false);
 		return false;
 	}
-	if (page->buffers && !mapping->ops->release(page))
+	if (page->buffers && !free_page_buffers(page))
 		return false;
 	clear_page_dirty(page);
 	return remove_from_page_cache(page, true);

@@ -7,28 +7,19 @@
  */
 #include "mm/vm_internal.h"
 
-/* What @vma shows of the pages [first, last]: false if nothing, or the addresses. */
-static bool shown(const struct vma *vma, pgoff_t first, pgoff_t last, u64 *start, u64 *end)
-{
-	pgoff_t behind = vma_page_index(vma, vma->end);
-
-	if (first >= behind || last < vma->page_offset)
-		return false;
-	first = max(first, vma->page_offset);
-	*start = vma->start + ((first - vma->page_offset) << PAGE_SHIFT);
-	*end = last < behind - 1 ? *start + ((last - first + 1) << PAGE_SHIFT) : vma->end;
-	return true;
-}
-
 void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool copies)
 {
 	struct vma *vma;
-	u64 start, end;
 
 	guard(spinlock, &mapping->vma_lock);
-	list_for_each_entry (vma, &mapping->vmas, link)
-		if (shown(vma, first, last, &start, &end))
-			vma_zap(vma, start, end, copies);
+	list_for_each_entry (vma, &mapping->vmas, link) {
+		pgoff_t low = max(first, vma->page_offset);
+		pgoff_t behind = min(last + 1, vma_page_index(vma, vma->end));
+		u64 start = vma->start + ((low - vma->page_offset) << PAGE_SHIFT);
+
+		if (low < behind)
+			vma_zap(vma, start, start + ((behind - low) << PAGE_SHIFT), copies);
+	}
 }
 
 /* Clean the entry if it could be written through. */
@@ -44,20 +35,19 @@ static void clean_entry(pte_t *slot, u64 address, void *changed)
 	*(bool *)changed = true;
 }
 
-void mm_clean_file(struct address_space *mapping, pgoff_t first, pgoff_t last)
+void mm_clean_file(struct address_space *mapping)
 {
 	struct vma *vma;
-	u64 start, end;
 
 	guard(spinlock, &mapping->vma_lock);
 	list_for_each_entry (vma, &mapping->vmas, link) {
 		bool changed = false;
 
-		if (!(vma->flags & VM_SHARED) || !shown(vma, first, last, &start, &end))
+		if (!(vma->flags & VM_SHARED))
 			continue;
 		guard(spinlock, &vma->mm->page_table_lock);
-		visit_entries(vma->mm, start, end, clean_entry, &changed);
+		visit_entries(vma->mm, vma->start, vma->end, clean_entry, &changed);
 		if (changed)
-			mmu_flush(&vma->mm->mmu, start, end);
+			mmu_flush(&vma->mm->mmu, vma->start, vma->end);
 	}
 }

@@ -4,9 +4,9 @@
  * States of an object: allocated; free on a CPU's list (its slab counts it as in use); free on its
  * slab's list. A CPU's list is filled from and spilled to slabs in batches. A slab with free
  * objects is on cache->partial, a full one on no list. When no object of a slab is in use it is
- * given back: the CPU's list is enough against doing so too often. Objects of a fresh slab are handed out in
- * address order; after that, last freed is first used. A free object begins with the link of its
- * list.
+ * given back: the CPU's list is enough against doing so too often. Objects of a fresh slab are
+ * handed out in address order; after that, last freed is first used. A free object begins with the
+ * link of its list.
  *
  * Locks: CPU lists: interrupts off. cache->lock: slabs and their lists.
  */

@@ -283,7 +283,6 @@ static const struct address_space_operations mapping_operations = {
 	.write_end = block_write_end,
 	.write_failed = drop_excess,
 	.invalidate = block_invalidate_page,
-	.release = free_page_buffers,
 };
 
 static const struct file_operations file_operations = {
