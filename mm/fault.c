@@ -113,7 +113,7 @@ static void map_around(struct fault *fault)
 			put_page(page);
 			continue;
 		}
-		page_mapped(page);
+		atomic_inc(&page->mapcount);
 		*slot = pte_with_page(entry, page_to_phys(page));
 		mapped++;
 	}
@@ -145,7 +145,7 @@ static void set_entry(struct fault *fault, struct page *page, unsigned rights)
 	}
 	*fault->slot = pte_make(page_to_phys(page), rights);
 	if (file)
-		page_mapped(page);
+		atomic_inc(&page->mapcount);
 	mm->file_pages += file - old_file;
 	mm->resident_pages += !old;
 	if (old && (old != page || pte_exec(fault->old)))
@@ -153,8 +153,8 @@ static void set_entry(struct fault *fault, struct page *page, unsigned rights)
 	else if (file && !(fault->access & FAULT_WRITE))
 		map_around(fault);
 	spin_unlock(&mm->page_table_lock);
-	if (old_file)
-		page_unmapped(old);
+	if (old && old_file)
+		atomic_dec(&old->mapcount);
 	if (old)
 		put_page(old);
 }
@@ -168,7 +168,7 @@ static int write_private(struct fault *fault, struct page *page)
 
 		page = anonymous_page(fault->vma, 0);
 		if (likely(page))
-			copy_page(page_address(page), page_address(shown));
+			memcpy(page_address(page), page_address(shown), PAGE_SIZE);
 		put_page(shown);
 	}
 	if (unlikely(!page))
@@ -272,7 +272,7 @@ static noinline int grow_stack(struct mm *mm, u64 address)
 	    (below && !(below->flags & VM_GROWSDOWN) && below->flags & VM_RIGHTS &&
 	     address < below->end + STACK_GAP))
 		return -EFAULT;
-	vma_set_bounds(vma, address, vma->end);
+	vma_change(vma, address, vma->end, vma->flags);
 	return 0;
 }
 

@@ -46,7 +46,7 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 		zap->mm->file_pages--;
 		if (zap->shared && pte_dirty(pte))
 			note_dirty_entry(page);
-		page_unmapped(page);
+		atomic_dec(&page->mapcount);
 	}
 	if (zap->exiting) {
 		put_page(page);
@@ -128,7 +128,6 @@ void mm_put(struct mm *mm)
 
 struct copy {
 	struct mm *child;
-	bool protected;
 	int error;
 };
 
@@ -145,10 +144,7 @@ static __always_inline void copy_entry(pte_t *from, u64 address, void *argument)
 		copy->error = -ENOMEM;
 		return;
 	}
-	if (pte_write(*from)) {
-		*from = pte_write_protect(*from);
-		copy->protected = true;
-	}
+	*from = pte_write_protect(*from);
 	get_page(page);
 	*to = *from;
 	copy->child->resident_pages++;
@@ -167,8 +163,7 @@ static int copy_entries(struct mm *child, struct mm *parent)
 			visit_entries(parent, vma->start, vma->end, copy_entry, &copy);
 	}
 	spin_unlock(&child->page_table_lock);
-	if (copy.protected)
-		mmu_flush(&parent->mmu, 0, USER_TOP);
+	mmu_flush(&parent->mmu, 0, USER_TOP);
 	return copy.error;
 }
 

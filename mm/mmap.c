@@ -213,7 +213,7 @@ s64 sys_mprotect(u64 start, u64 length, u32 prot)
 			error = refused;
 			break;
 		}
-		vma_set_flags(vma, flags);
+		vma_change(vma, vma->start, vma->end, flags);
 		change_entries(vma);
 	}
 	vma_merge(mm, start, last);

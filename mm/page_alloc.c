@@ -145,7 +145,7 @@ static __always_inline struct page *prepare_page(struct page *page, unsigned gfp
 	atomic_set(&page->mapcount, 0);
 	atomic_set(&page->refcount, 1);
 	if (gfp & GFP_ZERO)
-		clear_page(page_address(page));
+		memset(page_address(page), 0, PAGE_SIZE);
 	return page;
 }
 

@@ -47,17 +47,6 @@ static inline void put_page(struct page *page)
 void *get_free_pages(unsigned gfp, unsigned order);
 void free_pages(void *address, unsigned order);
 
-/* Fill or copy one page with the instructions' widest words (icount: 512 of them). */
-static inline void clear_page(void *page)
-{
-	memset(page, 0, PAGE_SIZE);
-}
-
-static inline void copy_page(void *to, const void *from)
-{
-	memcpy(to, from, PAGE_SIZE);
-}
-
 /*
  * What frames are used for: counted per CPU, so a single slot may be negative; memory_use_total()
  * sums.
@@ -68,7 +57,6 @@ enum memory_use {
 	MEMORY_BUFFER,
 	MEMORY_DIRTY,
 	MEMORY_ANON,
-	MEMORY_MAPPED, /* pages of files in some page table */
 	MEMORY_SHMEM,  /* pages of files in memory */
 	MEMORY_SLAB,
 	MEMORY_SLAB_RECLAIMABLE,

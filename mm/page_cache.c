@@ -69,13 +69,12 @@ bool remove_from_page_cache(struct page *page, bool if_unused)
 	ASSERT(test_bit(PG_locked, &page->flags));
 	page_table_lock(&page_table_instance, &mapping->pages, bucket);
 	stays = if_unused && atomic_read(&page->refcount) != 2; /* final under the bucket's lock */
-	if (!stays) {
+	if (!stays)
 		page_table_remove(&page_table_instance, &mapping->pages, bucket, page);
-		HASH_COUNT(page, removes, 1);
-	}
 	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
 	if (stays)
 		return false;
+	HASH_COUNT(page, removes, 1);
 	memory_use_add(MEMORY_CACHED, -1);
 	memory_use_add(MEMORY_SHMEM, -!mapping->ops->writepage);
 	clear_page_dirty(page);
@@ -91,27 +90,24 @@ bool remove_from_page_cache(struct page *page, bool if_unused)
 
 struct page *find_or_create_page(struct address_space *mapping, pgoff_t index)
 {
-	struct page *page = page_lookup(mapping, index), *fresh = NULL;
+	struct page *page = page_lookup(mapping, index);
 
-	for (;;) {
-		if (!page && !fresh)
-			fresh = alloc_page(GFP_KERNEL);
-		if (!page && !fresh)
+	if (!page) {
+		struct page *fresh = alloc_page(GFP_KERNEL);
+
+		if (!fresh)
 			return NULL;
-		if (!page)
-			page = add_to_page_cache(fresh, mapping, index);
+		page = add_to_page_cache(fresh, mapping, index);
 		if (!page)
 			return fresh;
-		lock_page(page);
-		if (likely(page->mapping == mapping))
-			break;
-		unlock_page(page); /* truncated while we waited */
-		put_page(page);
-		page = NULL;
-	}
-	if (fresh)
 		put_page(fresh);
-	return page;
+	}
+	lock_page(page);
+	if (likely(page->mapping == mapping))
+		return page;
+	unlock_page(page); /* truncated while we waited */
+	put_page(page);
+	return find_or_create_page(mapping, index);
 }
 
 /* ---- waiting ------------------------------------------------------------------------------- */

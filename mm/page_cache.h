@@ -101,19 +101,6 @@ bool remove_from_page_cache(struct page *page, bool if_unused);
  * Starts no I/O, does not sleep. */
 bool drop_unused_page(struct page *page);
 
-/* A page-table entry for @page of the cache was made, or is gone. */
-static inline void page_mapped(struct page *page)
-{
-	if (atomic_inc_return(&page->mapcount) == 1)
-		memory_use_add(MEMORY_MAPPED, 1);
-}
-
-static inline void page_unmapped(struct page *page)
-{
-	if (atomic_dec_and_test(&page->mapcount))
-		memory_use_add(MEMORY_MAPPED, -1);
-}
-
 void wait_on_page(struct page *page); /* until it is not locked */
 void wake_page(const struct page *page);
 /* A block counted in mapping->writes has been written. Any context. */

@@ -19,7 +19,6 @@ static_assert(GFP_KERNEL == HASH_GFP_KERNEL, "what hash/ allocates with");
 #define SLAB_ORDER_MAX 3
 #define SLAB_MIN_OBJECTS 8
 #define KMALLOC_SLAB_MAX 8192
-#define KMALLOC_ORDER_MAX 10
 
 struct kmem_cache {
 	/* Constant after creation. */
@@ -117,8 +116,6 @@ static void slab_link(struct kmem_cache *cache, struct page *page, bool comes)
 	}
 	list_del(&page->slab_list);
 	cache->slabs--;
-	for (unsigned i = 0; i < 1u << cache->order; i++)
-		page[i].flags = 0;
 	__free_pages(page, cache->order);
 }
 
@@ -319,7 +316,7 @@ void *kmalloc(size_t size, unsigned gfp)
 		return kmem_cache_alloc(&kmalloc_caches[index], gfp);
 	}
 	unsigned order = fls64((size - 1) >> PAGE_SHIFT);
-	struct page *page = order <= KMALLOC_ORDER_MAX ? alloc_pages(gfp, order) : NULL;
+	struct page *page = alloc_pages(gfp, order);
 	if (!page)
 		return NULL;
 	page->buddy_order = order;

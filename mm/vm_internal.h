@@ -115,9 +115,8 @@ void vma_merge(struct mm *mm, u64 start, u64 end);
  */
 int vma_remove(struct mm *mm, u64 start, u64 end);
 void mm_write_unlock(struct mm *mm); /* up_write(), then free what was taken out; may sleep */
-/* Move bounds of @vma into free space, or back; change its flags. */
-void vma_set_bounds(struct vma *vma, u64 start, u64 end);
-void vma_set_flags(struct vma *vma, unsigned flags);
+/* Move the bounds of @vma into free space, or back; change its flags. */
+void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags);
 
 /* ---- mm.c ------------------------------------------------------------------------------------ */
 

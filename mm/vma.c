@@ -174,21 +174,15 @@ void mm_write_unlock(struct mm *mm)
 
 /* ---- changing -------------------------------------------------------------------------------- */
 
-void vma_set_bounds(struct vma *vma, u64 start, u64 end)
+void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags)
 {
 	account(vma, -1);
 	lock_area_mapping(vma);
 	vma->page_offset += (pgoff_t)((s64)(start - vma->start) >> PAGE_SHIFT);
 	vma->start = start;
 	vma->end = end;
-	unlock_area_mapping(vma);
-	account(vma, 1);
-}
-
-void vma_set_flags(struct vma *vma, unsigned flags)
-{
-	account(vma, -1);
 	vma->flags = flags;
+	unlock_area_mapping(vma);
 	account(vma, 1);
 }
 
@@ -200,7 +194,7 @@ static int split(struct mm *mm, unsigned index, u64 address)
 	upper.page_offset = vma_page_index(lower, address);
 	upper.start = address;
 	TRY(vma_insert(mm, index + 1, &upper));
-	vma_set_bounds(lower, lower->start, address);
+	vma_change(lower, lower->start, address, lower->flags);
 	return 0;
 }
 
@@ -237,7 +231,7 @@ void vma_merge(struct mm *mm, u64 start, u64 end)
 			continue;
 		}
 		lower->has_anonymous |= upper->has_anonymous;
-		vma_set_bounds(lower, lower->start, upper->end);
+		vma_change(lower, lower->start, upper->end, lower->flags);
 		leave(upper);
 	}
 	if (last + 1 < index)

@@ -28,7 +28,6 @@ static void meminfo_show(struct text *out, const struct proc_entry *entry)
 		{"SwapFree", 0},
 		{"Dirty", used[MEMORY_DIRTY]},
 		{"AnonPages", used[MEMORY_ANON]},
-		{"Mapped", used[MEMORY_MAPPED]},
 		{"Shmem", used[MEMORY_SHMEM]},
 		{"Slab", used[MEMORY_SLAB]},
 		{"SReclaimable", used[MEMORY_SLAB_RECLAIMABLE]},

@@ -310,7 +310,7 @@ static int tmpfs_write_end(struct inode *inode, struct page *page, unsigned from
 static int tmpfs_readpages(struct inode *inode, struct page **pages, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		clear_page(page_address(pages[i]));
+		memset(page_address(pages[i]), 0, PAGE_SIZE);
 		set_bit(PG_uptodate, &pages[i]->flags);
 		unlock_page(pages[i]);
 	}

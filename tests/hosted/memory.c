@@ -260,5 +260,5 @@ void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, b
 
 void mm_clean_file(struct address_space *mapping)
 {
-	(void)mapping, (void)first, (void)last;
+	(void)mapping;
 }
