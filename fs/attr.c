@@ -172,7 +172,7 @@ s64 sys_statx(int dfd, const char *name, int flags, u32 mask, void *to)
 static s64 statfs_path(const struct path *path, void __user *to)
 {
 	const unsigned told = SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME;
-	struct super_block *sb = path->dentry->sb;
+	struct super_block *sb = path->dentry->inode->sb;
 	struct kstatfs stat = {
 		.namelen = NAME_MAX,
 		.bsize = sb->block_size,

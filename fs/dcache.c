@@ -42,7 +42,7 @@ static bool name_is_inline(const struct dentry *dentry)
 	return dentry->name == dentry->inline_name;
 }
 
-static struct dentry *dentry_alloc(struct super_block *sb, const char *name, u32 length, u32 hash)
+static struct dentry *dentry_alloc(const char *name, u32 length, u32 hash)
 {
 	struct dentry *dentry = kmem_cache_alloc(dentry_slab, GFP_KERNEL);
 
@@ -57,7 +57,6 @@ static struct dentry *dentry_alloc(struct super_block *sb, const char *name, u32
 	for (u32 i = 0; i <= length; i += 8) /* in whole words; the source has the slack */
 		__builtin_memcpy(to + i, name + i, 8);
 	to[length] = '\0';
-	dentry->sb = sb;
 	dentry->name = to;
 	dentry->name_length = (u8)length;
 	dentry->name_hash = hash;
@@ -85,7 +84,7 @@ static void unlink_child(struct dentry *dentry, struct dentry *parent)
 
 struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 length, u32 hash)
 {
-	struct dentry *dentry = dentry_alloc(parent->sb, name, length, hash);
+	struct dentry *dentry = dentry_alloc(name, length, hash);
 
 	if (unlikely(!dentry))
 		return NULL;
@@ -101,7 +100,7 @@ struct dentry *d_alloc_root(struct inode *root)
 
 	if (!root)
 		return NULL;
-	struct dentry *dentry = dentry_alloc(root->sb, name, 1, 0);
+	struct dentry *dentry = dentry_alloc(name, 1, 0);
 	if (!dentry) {
 		remove_inode_hash(root); /* so that it goes away at once */
 		iput(root);
@@ -221,18 +220,14 @@ void d_delete(struct dentry *dentry)
 
 static void swap_names(struct dentry *a, struct dentry *b)
 {
-	char inline_a[DNAME_INLINE];
-	bool a_inline = name_is_inline(a), b_inline = name_is_inline(b);
-	const char *name_a = a->name;
-	u8 length_a = a->name_length;
+	const struct dentry was = *a;
 
-	memcpy(inline_a, a->inline_name, DNAME_INLINE);
+	a->name = name_is_inline(b) ? a->inline_name : b->name;
+	b->name = was.name == a->inline_name ? b->inline_name : was.name;
 	memcpy(a->inline_name, b->inline_name, DNAME_INLINE);
-	memcpy(b->inline_name, inline_a, DNAME_INLINE);
-	a->name = b_inline ? a->inline_name : b->name;
-	b->name = a_inline ? b->inline_name : name_a;
+	memcpy(b->inline_name, was.inline_name, DNAME_INLINE);
 	a->name_length = b->name_length;
-	b->name_length = length_a;
+	b->name_length = was.name_length;
 }
 
 /* Put @dentry, which has its name, into @parent, with a reference on that. */
@@ -414,6 +409,7 @@ DEFINE_HASH_CACHE(dentry, DENTRY, "Dentry", "dentries", "d_lookup");
 
 void dentry_cache_check(void)
 {
+	struct lookup_counts counts = {0};
 	struct dentry *dentry;
 
 	lru_check(&lru, &dentry_cache_hash);
@@ -421,7 +417,7 @@ void dentry_cache_check(void)
 		list_for_each_entry(dentry, &lru.of_cpu[cpu].objects, lru) {
 			struct dentry *found =
 				d_lookup(dentry->parent, dentry->name, dentry->name_length,
-					 dentry->name_hash, false);
+					 dentry->name_hash, &counts);
 
 			BUG_ON(found != dentry);
 			dput(found);

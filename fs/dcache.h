@@ -93,9 +93,9 @@ static __always_inline void count_lookups(const struct lookup_counts *counts)
 
 /* The dentry of @name in @parent with a reference, or NULL; counted in @counts. Marks what it finds
  * as used. */
-static __always_inline struct dentry *dentry_find(const struct dentry *parent, const char *name,
-						  u32 length, u32 hash,
-						  struct lookup_counts *counts)
+static __always_inline struct dentry *d_lookup(const struct dentry *parent, const char *name,
+					       u32 length, u32 hash,
+					       struct lookup_counts *counts)
 {
 	const struct dentry_key key = {parent, name, hash, length, counts};
 	u32 bucket = dentry_bucket(parent, hash);
@@ -117,18 +117,6 @@ static __always_inline struct dentry *dentry_find(const struct dentry *parent, c
 		counts->misses++;
 		counts->miss_steps += steps;
 	}
-	return dentry;
-}
-
-/* The same, @counted or not: the second look under the directory's lock, and the cross-check. */
-static __always_inline struct dentry *d_lookup(const struct dentry *parent, const char *name,
-					       u32 length, u32 hash, bool counted)
-{
-	struct lookup_counts counts = {0};
-	struct dentry *dentry = dentry_find(parent, name, length, hash, &counts);
-
-	if (counted)
-		count_lookups(&counts);
 	return dentry;
 }
 

@@ -20,8 +20,7 @@ DEFINE_GUARD(child, struct inode, /* NULL: none */
 
 /* ---- mount.c --------------------------------------------------------------------------------- */
 
-/* The lock of this CPU on the mount tree: parent, mountpoint, children. Outermost of the spinlocks.
- */
+/* The lock of this CPU on the mount tree: parent, mountpoint. Outermost of the spinlocks. */
 spinlock_t *mount_lock(void);
 
 /* If something is mounted on *@path (whose dentry has D_MOUNTED), go there, to the top of what is
@@ -31,11 +30,7 @@ void follow_mounts(struct path *path);
  * top. */
 bool follow_up(struct path *path);
 /* Of any mount, seen from anywhere. */
-bool has_mount(const struct dentry *dentry);
-static inline bool is_mountpoint(const struct dentry *dentry)
-{
-	return unlikely(dentry->flags & D_MOUNTED) && has_mount(dentry);
-}
+bool is_mountpoint(const struct dentry *dentry);
 /* Visit all mounts in order of mounting (under a mutex; the visitor may sleep but not mount). */
 void for_each_mount(void (*visit)(struct mount *mount, void *argument), void *argument);
 /* The first error of @visit, which sees all, whatever fails. */

@@ -2,8 +2,8 @@
  * mount.c - file systems, their superblocks, and the tree of mounts.
  *
  * A mount joins a superblock's tree to a directory of another mount. A dentry that is (or once was)
- * a mount point carries D_MOUNTED, so that a path walk asks this file only there; the mounts on it
- * are then found among the children of the mount it is seen through, which are few.
+ * a mount point carries D_MOUNTED, so that a path walk asks this file only there; what is mounted
+ * on it is then looked for among all mounts, which are few.
  *
  * A mount's refcount: 1 for being in the tree, 1 for each child mount, and one for each struct path
  * that goes through it (open files, working directories, walks). umount needs it to be idle: only
@@ -64,25 +64,31 @@ DEFINE_GUARD(every_cpu, struct mount_lock, lock_every_cpu(object), unlock_every_
 
 /* ---- walking the tree ------------------------------------------------------------------------ */
 
-/* The mount on @path with a reference, or NULL. */
-static struct mount *mount_on(const struct path *path)
+/* The newest mount at @mountpoint (NULL: anywhere) of @parent (NULL: any), or NULL. mount_lock or
+ * mount_mutex held. */
+static struct mount *find_mount(const struct mount *parent, const struct dentry *mountpoint)
 {
-	struct mount *child;
+	struct mount *mount, *found = NULL;
 
-	guard(spinlock, mount_lock());
-	list_for_each_entry(child, &path->mount->children, child_link)
-		if (child->mountpoint == path->dentry)
-			return mntget(child);
-	return NULL;
+	list_for_each_entry(mount, &mounts, link)
+		if (mount->parent != mount && (!parent || mount->parent == parent) &&
+		    (!mountpoint || mount->mountpoint == mountpoint))
+			found = mount;
+	return found;
 }
 
 void follow_mounts(struct path *path)
 {
-	struct mount *child;
+	while (path->dentry->flags & D_MOUNTED) {
+		struct path below __free(path) = {0}; /* let go without the lock */
 
-	while ((path->dentry->flags & D_MOUNTED) && (child = mount_on(path)) != NULL) {
-		path_put(path);
-		*path = (struct path){child, dget(child->root)};
+		guard(spinlock, mount_lock());
+		struct mount *mount = find_mount(path->mount, path->dentry);
+		if (!mount)
+			return;
+		below = *path;
+		*path = (struct path){mount, mount->root};
+		path_get(path);
 	}
 }
 
@@ -99,15 +105,12 @@ bool follow_up(struct path *path)
 	return true;
 }
 
-bool has_mount(const struct dentry *dentry)
+bool is_mountpoint(const struct dentry *dentry)
 {
-	struct mount *mount;
-
+	if (likely(!(dentry->flags & D_MOUNTED)))
+		return false;
 	guard(spinlock, mount_lock());
-	list_for_each_entry(mount, &mounts, link)
-		if (mount->mountpoint == dentry)
-			return true;
-	return false;
+	return find_mount(NULL, dentry);
 }
 
 int mount_writable(const struct mount *mount)
@@ -257,14 +260,12 @@ static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, un
 	mount->root = dget(root);
 	mount->parent = mount;
 	mount->flags = flags;
-	INIT_LIST_HEAD(&mount->children);
 	INIT_LIST_HEAD(&mount->link);
 	return mount;
 }
 
 void mount_free(struct mount *mount)
 {
-	ASSERT(list_empty(&mount->children));
 	dput(mount->root);
 	super_put(mount->sb);
 	kfree(mount);
@@ -292,12 +293,13 @@ static bool is_attached(const struct mount *mount)
 	return !list_empty(&mount->link);
 }
 
-/* mount_mutex held: put @mount on @where, with a reference of the tree's. Under the lock of the
- * mount point's inode, where its removal asks is_mountpoint(). */
+/* mount_mutex held: put @mount on @where, with a reference of the tree's, or move it there. Under
+ * the lock of the mount point's inode, where its removal asks is_mountpoint(). */
 static int attach(struct mount *mount, const struct path *where)
 {
 	struct dentry *dentry = where->dentry;
 	struct inode *inode = dentry->inode;
+	struct path old __free(path) = {0}; /* let go without the locks */
 
 	if (!is_attached(where->mount))
 		return -EINVAL;
@@ -309,38 +311,22 @@ static int attach(struct mount *mount, const struct path *where)
 	__atomic_fetch_or(&dentry->flags, D_MOUNTED, __ATOMIC_RELAXED);
 	path_get(where);
 	guard(every_cpu, &mount_locks[0]);
+	if (is_attached(mount)) {
+		old = (struct path){mount->parent, mount->mountpoint};
+	} else {
+		list_add_tail(&mount->link, &mounts);
+		mntget(mount);
+	}
 	mount->parent = where->mount;
 	mount->mountpoint = dentry;
-	list_add(&mount->child_link, &where->mount->children);
-	list_add_tail(&mount->link, &mounts);
-	mntget(mount);
 	return 0;
 }
-
-/*
- * mount_mutex held: take @mount off the tree, whose reference to it, and to *@where it was, are the
- * caller's. -EBUSY: it has more than @references: walks come to it under mount_lock.
- */
-static int detach(struct mount *mount, int references, struct path *where)
-{
-	guard(every_cpu, &mount_locks[0]);
-	if (atomic_read(&mount->refcount) > references)
-		return -EBUSY;
-	*where = (struct path){mount->parent, mount->mountpoint};
-	list_del(&mount->child_link);
-	list_del_init(&mount->link);
-	mount->parent = mount;
-	mount->mountpoint = NULL;
-	return 0;
-}
-
-#define ANY_NUMBER (1 << 30) /* of references */
 
 /* Take @top, which the caller holds, off the tree; if @lazily with all that is mounted below it,
- * and even if it is in use. */
+ * and even if it is in use. Who walks comes to a mount under mount_lock. */
 static int detach_tree(struct mount *top, bool lazily)
 {
-	struct mount *mount;
+	struct mount *mount, *child;
 
 	do {
 		struct path where __free(path) = {0};
@@ -350,12 +336,16 @@ static int detach_tree(struct mount *top, bool lazily)
 			guard(mutex, &mount_mutex);
 			if (!is_attached(top))
 				return -EINVAL;
-			while (lazily && !list_empty(&mount->children))
-				mount = list_first_entry(&mount->children, struct mount,
-							 child_link);
-			if (top->parent == top || !list_empty(&mount->children))
+			while ((child = find_mount(mount, NULL)) != NULL && lazily)
+				mount = child;
+			guard(every_cpu, &mount_locks[0]);
+			if (top->parent == top || child ||
+			    (!lazily && atomic_read(&mount->refcount) > 2))
 				return -EBUSY;
-			TRY(detach(mount, lazily ? ANY_NUMBER : 2, &where));
+			where = (struct path){mount->parent, mount->mountpoint};
+			list_del_init(&mount->link);
+			mount->parent = mount;
+			mount->mountpoint = NULL;
 		}
 		mntput(mount);
 	} while (mount != top);
@@ -399,7 +389,6 @@ static int mount_bind(const struct path *from, const struct path *where)
 static int mount_move(const struct path *from, const struct path *to)
 {
 	struct mount *mount = from->mount;
-	struct path where __free(path) = {0};
 
 	guard(mutex, &mount_mutex);
 	if (d_unlinked(to->dentry))
@@ -410,12 +399,7 @@ static int mount_move(const struct path *from, const struct path *to)
 	for (struct mount *up = to->mount; up != up->parent; up = up->parent)
 		if (up == mount)
 			return -ELOOP;
-	detach(mount, ANY_NUMBER, &where);
-	int error = attach(mount, to);
-	if (error && attach(mount, &where)) /* its old place cannot have gone */
-		BUG_ON(true);
-	mntput(mount); /* what the tree had at the old place */
-	return error;
+	return attach(mount, to);
 }
 
 /* mount_mutex held: the file system becomes writable, or not. */

@@ -37,21 +37,16 @@ struct walk {
 
 /* ---- the text -------------------------------------------------------------------------------- */
 
-/* A path that does not fit the caller's frame: PATH_MAX and slack. */
-static noinline int path_name_get_long(struct path_name *name, const char __user *from)
-{
-	name->text = name->allocated = TRY_PTR(get_free_pages(GFP_KERNEL, 1));
-	return TRY(strncpy_from_user(name->allocated, from, PATH_MAX)) < PATH_MAX ? 0
-										  : -ENAMETOOLONG;
-}
-
 int path_name_get(struct path_name *name, const char __user *from)
 {
 	name->allocated = NULL;
 	name->text = name->small;
-	if (unlikely(TRY(strncpy_from_user(name->small, from, NAME_SMALL)) >= NAME_SMALL))
-		return path_name_get_long(name, from);
-	return 0;
+	if (likely(TRY(strncpy_from_user(name->small, from, NAME_SMALL)) < NAME_SMALL))
+		return 0;
+	/* It does not fit the caller's frame: PATH_MAX and slack. */
+	name->text = name->allocated = TRY_PTR(get_free_pages(GFP_KERNEL, 1));
+	return TRY(strncpy_from_user(name->allocated, from, PATH_MAX)) < PATH_MAX ? 0
+										  : -ENAMETOOLONG;
 }
 
 /* Length of the component at @name: up to the next '/' or NUL. */
@@ -127,10 +122,13 @@ struct dentry *lookup_locked(struct dentry *parent, const char *name, u32 length
 {
 	struct inode *dir = parent->inode;
 	u32 hash = dentry_name_hash(parent, name, length);
+	struct lookup_counts counts = {0};
 
 	if (length > NAME_MAX) /* what was removed has no name at all */
 		return ERR_PTR(is_dead(dir) ? -ENOENT : -ENAMETOOLONG);
-	struct dentry *dentry = d_lookup(parent, name, length, hash, counted);
+	struct dentry *dentry = d_lookup(parent, name, length, hash, &counts);
+	if (counted)
+		count_lookups(&counts);
 	if (dentry)
 		return dentry;
 	if (is_dead(dir))
@@ -256,8 +254,8 @@ static __always_inline struct dentry *find_child(const struct dentry *dentry, co
 
 	*inode = NULL;
 	if (likely(component_type(name, length) == LAST_NORM))
-		child = dentry_find(dentry, name, length, dentry_name_hash(dentry, name, length),
-				    counts);
+		child = d_lookup(dentry, name, length, dentry_name_hash(dentry, name, length),
+				 counts);
 	if (likely(child != NULL) && likely(!(child->flags & D_MOUNTED)))
 		*inode = smp_load_acquire(&child->inode);
 	return child;

@@ -197,7 +197,7 @@ static struct dentry *lock_directories(struct dentry *a, struct dentry *b)
 		down_write_nested(&a->inode->lock, LOCK_PARENT);
 		return NULL;
 	}
-	mutex_lock(&a->sb->rename_lock);
+	mutex_lock(&a->inode->sb->rename_lock);
 	struct dentry *to_b = child_towards(b, a), *to_a = to_b ? NULL : child_towards(a, b);
 	bool a_first = to_b || (!to_a && a < b);
 	down_write_nested(&(a_first ? a : b)->inode->lock, LOCK_PARENT);
@@ -211,7 +211,7 @@ static void unlock_directories(struct dentry *a, struct dentry *b)
 	if (a == b)
 		return;
 	up_write(&b->inode->lock);
-	mutex_unlock(&a->sb->rename_lock);
+	mutex_unlock(&a->inode->sb->rename_lock);
 }
 
 /* May @old, which is there, be renamed to @new so? */

@@ -279,7 +279,6 @@ struct dentry {
 	spinlock_t lock;
 	char inline_name[DNAME_INLINE];
 
-	struct super_block *sb;
 	u64 cookie; /* the file system's; 0: new, or not among its names */
 	/* lru: the LRU list's lock; child_link: parent->children, cookies last; parent->lock */
 	struct list_head lru, child_link, children;
@@ -389,7 +388,6 @@ struct mount {
 	struct dentry *mountpoint;
 	unsigned flags;			       /* SB_* and MS_RELATIME of this mount */
 	atomic_t writers;		       /* regular files open for writing through it */
-	struct list_head children, child_link; /* mount.c's lock; those on one, newest first */
 	struct list_head link; /* all mounts in order of mounting; empty: off the tree */
 	int id; /* as /proc/PID/mountinfo numbers them */
 	char device_name[];
