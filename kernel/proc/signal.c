@@ -224,7 +224,7 @@ void force_signal(int signo, int code, u64 address)
 	if (process == init_process && signal_handler(process, signo) == SIG_DFL)
 		panic("init (pid 1) got fatal signal %d (code %d) at address 0x%llx, ip 0x%llx",
 		      signo, code, (unsigned long long)address,
-		      (unsigned long long)arch_user_ip(current_registers()));
+		      (unsigned long long)current_registers()->ip);
 	signals->fault = (struct siginfo){.signo = signo, .code = code, .address = address};
 	signals->pending |= sigmask(signo);
 	task_set_pending(current, TASK_PENDING_SIGNAL);
@@ -304,7 +304,7 @@ static void finish_call(struct registers *registers, const struct signal_action 
 		return;
 	if (action && error != ERESTARTNOINTR &&
 	    (error != ERESTARTSYS || !(action->flags & SA_RESTART))) {
-		arch_syscall_result(registers) = (u64)-EINTR;
+		registers->ax = (u64)-EINTR;
 		return;
 	}
 	signals->repeats = error == ERESTART_RESTARTBLOCK;
@@ -435,7 +435,7 @@ s64 sys_rt_sigpending(u64 *set, size_t set_size)
 s64 sys_sigaltstack(const void *user_new, void *user_old)
 {
 	struct signal_stack *stack = &current->signals->stack, new, old = *stack;
-	bool on_it = on_signal_stack(stack, arch_user_sp(current_registers()));
+	bool on_it = on_signal_stack(stack, current_registers()->sp);
 
 	old.flags |= on_it ? SS_ONSTACK : 0;
 	old.pad = 0;

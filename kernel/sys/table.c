@@ -2,7 +2,7 @@
  * table.c - the dispatch table, made from syscalls.def, and what happens to numbers that are not in
  * it.
  */
-#include <arch/signal.h>
+#include <arch/process.h>
 
 #include "kernel/core/kernel.h"
 #include "kernel/sys/syscalls.h"
@@ -10,7 +10,7 @@
 static s64 syscall_missing(void)
 {
 	static unsigned long said[SYSCALL_LIMIT / 64 + 1];
-	u64 number = arch_syscall_number(current_registers());
+	u64 number = current_registers()->orig_ax;
 
 	if (number < SYSCALL_LIMIT && !test_and_set_bit(number, said))
 		pr_info("%s[%d]: system call %llu is not there: ENOSYS\n", current->comm,

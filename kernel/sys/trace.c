@@ -7,7 +7,7 @@
  * A record holds the arguments' registers and, by the types in syscalls.def, copies of what they
  * point to: strings up to STRING_MAX bytes (null: cannot be read), other memory up to BYTES_MAX.
  */
-#include <arch/signal.h>
+#include <arch/process.h>
 
 #include "hash/text.h"
 #include "kernel/proc/process.h"
@@ -117,7 +117,7 @@ static void trace_record(const char *kind, u64 number, const u64 *arguments, s64
 
 s64 syscall_other(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
-	u64 number = (u32)arch_syscall_number(current_registers()),
+	u64 number = (u32)current_registers()->orig_ax,
 	    arguments[] = {a, b, c, d, e, f};
 	bool traced = tracing && current->process != init_process;
 	s64 result;

@@ -27,12 +27,6 @@ enum { MXCSR = 24, SOFTWARE = 464, XSTATE_HEADER = 512, XSTATE_HEADER_SIZE = 64 
 #define FP_XSTATE_MAGIC1 0x46505853u
 #define FP_XSTATE_MAGIC2 0x46505845u
 
-struct software_bytes {
-	u32 magic1, extended_size;
-	u64 xfeatures;
-	u32 xstate_size, padding[7];
-};
-
 static u64 xfeatures; /* XCR0: the components in use */
 /* Of it XRSTOR loads MXCSR, 0x1f80, and gives everything else its initial value. */
 static const u8 initial_state[FPU_AREA_SIZE] __aligned(64) = {[MXCSR] = 0x80, [MXCSR + 1] = 0x1f};
@@ -217,15 +211,12 @@ static u64 *register_at(struct registers *registers, unsigned i)
 /* Put the vector state at @user, as the XSAVE image that Linux puts at sigcontext.fpstate. */
 static int save_vectors(void __user *user)
 {
+	/* With the second magic number, in 64 bits the components, without. */
+	const u32 software[] = {FP_XSTATE_MAGIC1, FRAME_VECTORS, (u32)xfeatures, 0, FPU_AREA_SIZE};
 	u8 *area = current->arch.fpu;
 
 	fpu_save(area); /* a switch during the copy saves the same values again */
-	*(struct software_bytes *)(area + SOFTWARE) = (struct software_bytes){
-		.magic1 = FP_XSTATE_MAGIC1,
-		.extended_size = FRAME_VECTORS,
-		.xfeatures = xfeatures,
-		.xstate_size = FPU_AREA_SIZE,
-	};
+	memcpy(area + SOFTWARE, software, sizeof(software));
 	if (copy_to_user(user, area, FPU_AREA_SIZE))
 		return -EFAULT;
 	return put_user(FP_XSTATE_MAGIC2, (u32 __user *)(user + FPU_AREA_SIZE));

@@ -68,12 +68,6 @@ static __noreturn void ap_main(void)
 	sched_idle_loop();
 }
 
-static void delay_us(u64 microseconds)
-{
-	for (u64 end = arch_clock_ns() + microseconds * NSEC_PER_USEC; arch_clock_ns() < end;)
-		cpu_relax();
-}
-
 static bool start_cpu(struct cpu *cpu, unsigned id, u32 apic_id)
 {
 	u8 *stack = get_free_pages(GFP_KERNEL, STACK_ORDER);
@@ -86,12 +80,12 @@ static bool start_cpu(struct cpu *cpu, unsigned id, u32 apic_id)
 	start_percpu = cpu;
 	start_function = ap_main;
 	lapic_send_ipi(apic_id, IPI_INIT);
-	delay_us(200);
-	/* Once more if the first is not heard; in all a second. */
+	/* In steps of 10 us: once more if the first is not heard; in all a second. */
 	for (unsigned i = 0; i < 100000 && !cpu->online; i++) {
-		if (i == 0 || i == 200)
+		if (i == 20 || i == 220)
 			lapic_send_ipi(apic_id, IPI_STARTUP | TRAMPOLINE >> PAGE_SHIFT);
-		delay_us(10);
+		for (u64 end = arch_clock_ns() + 10000; arch_clock_ns() < end;)
+			cpu_relax();
 	}
 	return cpu->online;
 }

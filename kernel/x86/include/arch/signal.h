@@ -26,11 +26,6 @@ int arch_push_signal_frame(struct registers *registers, const struct signal_acti
  */
 int arch_pop_signal_frame(struct registers *registers, u64 *blocked);
 
-#define arch_user_ip(registers) ((registers)->ip)
-#define arch_user_sp(registers) ((registers)->sp)
-#define arch_syscall_number(registers) ((registers)->orig_ax)
-#define arch_syscall_result(registers) ((registers)->ax)
-
 /* What becomes of the call is settled: a later signal is not to look at its result again. */
 #define arch_end_syscall(registers) ((void)((registers)->orig_ax = ~0ULL))
 
