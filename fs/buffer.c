@@ -102,10 +102,7 @@ struct buffer *find_buffer(struct block_device *device, u64 block)
 
 static void table_insert(struct buffer *buffer, u32 bucket)
 {
-	u64 compares; /* an ordered structure compares; that is no lookup */
-	struct buffer_key key = {buffer->device, buffer->block, &compares};
-
-	buffer_table_insert(&table, NULL, bucket, buffer, &key, buffer_compare);
+	buffer_table_insert(&table, NULL, bucket, buffer);
 	set_bit(B_HASHED, &buffer->flags);
 	HASH_COUNT(buffer, inserts, 1);
 }

@@ -145,16 +145,13 @@ struct dentry *dget_parent(struct dentry *dentry)
 
 static void dentry_hash_insert(struct dentry *dentry)
 {
-	struct lookup_counts counts; /* an ordered structure compares; that is no lookup */
-	struct dentry_key key = {dentry->parent, dentry->name, dentry->name_hash,
-				 dentry->name_length, &counts};
 	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
 
 	ASSERT(dentry->flags & D_UNHASHED);
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
 	/* D_MOUNTED has another lock */
 	__atomic_fetch_and(&dentry->flags, (u8)~D_UNHASHED, __ATOMIC_RELAXED);
-	dentry_table_insert(&dentry_table_instance, NULL, bucket, dentry, &key, dentry_compare);
+	dentry_table_insert(&dentry_table_instance, NULL, bucket, dentry);
 	HASH_COUNT(dentry, inserts, 1);
 	atomic_add(DREF_KEPT, &dentry->refcount);
 	lru_add(&lru, &dentry->lru, &dentry->lru_cpu);

@@ -113,11 +113,8 @@ static void change_flags(struct inode *inode, u32 set, u32 clear)
 
 static void insert_locked(struct inode *inode, u32 bucket)
 {
-	u64 compares; /* an ordered structure compares; that is no lookup */
-	struct inode_key key = {inode->sb, inode->number, &compares};
-
 	change_flags(inode, I_HASHED, 0);
-	inode_table_insert(&table, NULL, bucket, inode, &key, inode_compare);
+	inode_table_insert(&table, NULL, bucket, inode);
 	HASH_COUNT(inode, inserts, 1);
 	lru_add(&lru, &inode->lru, &inode->lru_cpu);
 }

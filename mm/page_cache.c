@@ -29,8 +29,6 @@ struct page *find_get_page(struct address_space *mapping, pgoff_t index)
 
 struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index)
 {
-	u64 compares; /* an ordered structure compares; that is no lookup */
-	const struct page_key key = {mapping, index, &compares};
 	u32 bucket = page_bucket(mapping, index);
 	struct page *old;
 
@@ -44,8 +42,7 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 		/* In one store, for reclaim: what has PG_cache is locked or has been unlocked by
 		 * its owner. */
 		page->flags = BIT(PG_locked) | BIT(PG_cache) | BIT(PG_referenced);
-		page_table_insert(&page_table_instance, &mapping->pages, bucket, page, &key,
-				  page_compare);
+		page_table_insert(&page_table_instance, &mapping->pages, bucket, page);
 		HASH_COUNT(page, inserts, 1);
 	}
 	page_table_unlock(&page_table_instance, &mapping->pages, bucket);

@@ -20,6 +20,7 @@ struct page_key {
 #define TABLE_OBJECT struct page
 #define TABLE_LINK hash_link
 #define TABLE_KEY struct page_key
+#define TABLE_ORDER(page) ((page)->index)
 #include PAGE_TABLE_HEADER
 
 extern struct page_table page_table_instance;

@@ -68,8 +68,7 @@ static __always_inline TABLE_OBJECT *T(find)(
 }
 
 static __always_inline void T(insert)(struct TABLE *table, struct T(root) * root, u32 bucket,
-				      TABLE_OBJECT *object, const TABLE_KEY *key,
-				      int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *))
+				      TABLE_OBJECT *object)
 {
 	struct chained_link *link = &object->TABLE_LINK, **head = T(chain)(table, bucket);
 

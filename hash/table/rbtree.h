@@ -4,7 +4,7 @@
  * Caches: page
  * Source: Lever 1999, section 3.1, kernel "rbtree" (Arcangeli's patch: each inode keeps its pages
  * in a tree); balanced as in Andersson, "Balanced search trees made simple" (1993). Cost: a lookup
- * visits at most 2 log2(n + 1) of the file's n pages; no contiguous memory, 16 bytes more a page
+ * visits at most 2 log2(n + 1) of the file's n pages; no contiguous memory, 8 bytes more a page
  * than a chain. Weakness: each step is a branch that nobody can predict and often a cache miss; a
  * large file's tree has one lock. Serves the page cache alone: the other caches' objects have no
  * owner that every lookup knows.
@@ -62,54 +62,43 @@ static __always_inline TABLE_OBJECT *T(find)(
 
 /* ---- balance --------------------------------------------------------------------------------- */
 
+/* A way down has no more nodes: 2 log2(n + 1) of all the pages that there could be. */
+#define RBTREE_HEIGHT 64
+
 static inline unsigned T(level)(const struct rbtree_link *node)
 {
 	return node ? node->level : 0;
 }
 
-/* @new (may be NULL) takes the place of @old under its parent. */
-static inline void T(replace)(struct T(root) * root, struct rbtree_link *old,
-			      struct rbtree_link *new)
-{
-	struct rbtree_link *parent = old->parent;
-
-	*(parent ? &parent->child[parent->child[1] == old] : &root->node) = new;
-	if (new)
-		new->parent = parent;
-}
-
 /* @node goes down to @side; its child on the other side comes up and is returned. */
-static struct rbtree_link *T(rotate)(struct T(root) * root, struct rbtree_link *node, int side)
+static struct rbtree_link *T(rotate)(struct rbtree_link *node, int side)
 {
-	struct rbtree_link *up = node->child[!side], *middle = up->child[side];
+	struct rbtree_link *up = node->child[!side];
 
-	T(replace)(root, node, up);
-	node->child[!side] = middle;
-	if (middle)
-		middle->parent = node;
+	node->child[!side] = up->child[side];
 	up->child[side] = node;
-	node->parent = up;
 	return up;
 }
 
-static struct rbtree_link *T(skew)(struct T(root) * root, struct rbtree_link *node)
+static struct rbtree_link *T(skew)(struct rbtree_link *node)
 {
-	return node && node->level == T(level)(node->child[0]) ? T(rotate)(root, node, 1) : node;
+	return node && node->level == T(level)(node->child[0]) ? T(rotate)(node, 1) : node;
 }
 
-static struct rbtree_link *T(split)(struct T(root) * root, struct rbtree_link *node)
+static struct rbtree_link *T(split)(struct rbtree_link *node)
 {
 	if (!node || !node->child[1] || node->level != T(level)(node->child[1]->child[1]))
 		return node;
-	node = T(rotate)(root, node, 0);
+	node = T(rotate)(node, 0);
 	node->level++;
 	return node;
 }
 
-/* From @node, below which something has changed by one level, up to the root. */
-static void T(rebalance)(struct T(root) * root, struct rbtree_link *node)
+/* Up the places of @path, the root's first, below which something has changed by one level. */
+static void T(rebalance)(struct rbtree_link ***path, unsigned depth)
 {
-	for (; node; node = node->parent) {
+	while (depth--) {
+		struct rbtree_link *node = *path[depth];
 		unsigned level = 1 + min(T(level)(node->child[0]), T(level)(node->child[1]));
 
 		if (node->level > level) {
@@ -117,30 +106,38 @@ static void T(rebalance)(struct T(root) * root, struct rbtree_link *node)
 			if (T(level)(node->child[1]) > level)
 				node->child[1]->level = level;
 		}
-		node = T(skew)(root, node);
-		if (T(skew)(root, node->child[1]))
-			T(skew)(root, node->child[1]->child[1]);
-		node = T(split)(root, node);
-		T(split)(root, node->child[1]);
+		node = T(skew)(node);
+		node->child[1] = T(skew)(node->child[1]);
+		if (node->child[1])
+			node->child[1]->child[1] = T(skew)(node->child[1]->child[1]);
+		node = T(split)(node);
+		node->child[1] = T(split)(node->child[1]);
+		*path[depth] = node;
 	}
 }
 
 /* ---- insert, remove -------------------------------------------------------------------------- */
 
-static __always_inline void T(insert)(struct TABLE *table, struct T(root) * root, u32 bucket,
-				      TABLE_OBJECT *object, const TABLE_KEY *key,
-				      int (*compare)(const TABLE_OBJECT *, const TABLE_KEY *))
+/* Where the way from @node to @object goes on. */
+static inline struct rbtree_link **T(next)(struct rbtree_link *node, const TABLE_OBJECT *object)
 {
-	struct rbtree_link *node = &object->TABLE_LINK, **place = &root->node, *parent = NULL;
+	const TABLE_OBJECT *at = container_of(node, TABLE_OBJECT, TABLE_LINK);
 
-	while (*place) {
-		parent = *place;
-		place = &parent->child[compare(container_of(parent, TABLE_OBJECT, TABLE_LINK),
-					       key) < 0];
-	}
-	*node = (struct rbtree_link){.parent = parent, .level = 1};
+	return &node->child[TABLE_ORDER(at) < TABLE_ORDER(object)];
+}
+
+static __always_inline void T(insert)(struct TABLE *table, struct T(root) * root, u32 bucket,
+				      TABLE_OBJECT *object)
+{
+	struct rbtree_link *node = &object->TABLE_LINK, **place = &root->node;
+	struct rbtree_link **path[RBTREE_HEIGHT];
+	unsigned depth = 0;
+
+	for (; *place; place = T(next)(*place, object))
+		path[depth++] = place;
+	*node = (struct rbtree_link){.level = 1};
 	*place = node;
-	T(rebalance)(root, parent);
+	T(rebalance)(path, depth);
 	if (root->count++ == 0) {
 		spin_lock(&table->list_lock);
 		list_add(&root->link, &table->roots);
@@ -151,23 +148,28 @@ static __always_inline void T(insert)(struct TABLE *table, struct T(root) * root
 static __always_inline void T(remove)(struct TABLE *table, struct T(root) * root, u32 bucket,
 				      TABLE_OBJECT *object)
 {
-	struct rbtree_link *node = &object->TABLE_LINK, *heir = node->child[0], *from;
+	struct rbtree_link *node = &object->TABLE_LINK, **place = &root->node;
+	struct rbtree_link **path[RBTREE_HEIGHT];
+	unsigned depth = 0;
 
-	if (heir) { /* the next smaller one, a leaf, takes the node's place */
-		while (heir->child[1])
-			heir = heir->child[1];
-		from = heir->parent == node ? heir : heir->parent;
-		T(replace)(root, heir, NULL);
+	for (; *place != node; place = T(next)(*place, object))
+		path[depth++] = place;
+	if (node->child[0]) { /* the next smaller one, a leaf, takes the node's place */
+		struct rbtree_link **leaf = &node->child[0], *heir;
+		unsigned at = depth;
+
+		path[depth++] = place;
+		for (; (*leaf)->child[1]; leaf = &(*leaf)->child[1])
+			path[depth++] = leaf;
+		heir = *leaf;
+		*leaf = NULL;
 		*heir = *node;
-		for (int side = 0; side < 2; side++)
-			if (heir->child[side])
-				heir->child[side]->parent = heir;
+		*place = heir;
+		path[at + 1] = &heir->child[0];
 	} else {
-		heir = node->child[1];
-		from = node->parent;
+		*place = node->child[1];
 	}
-	T(replace)(root, node, heir);
-	T(rebalance)(root, from);
+	T(rebalance)(path, depth);
 	if (--root->count == 0) {
 		spin_lock(&table->list_lock);
 		list_del(&root->link);

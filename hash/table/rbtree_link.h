@@ -9,7 +9,6 @@
 
 struct rbtree_link {
 	struct rbtree_link *child[2]; /* smaller, larger */
-	struct rbtree_link *parent;
 	unsigned level; /* see rbtree.h */
 };
 

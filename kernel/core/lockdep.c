@@ -162,8 +162,7 @@ void lockdep_release(const void *lock, u16 class)
 
 	if (i == held->count)
 		report("released by a task that does not hold it", class * LEVELS, lock);
-	for (held->count--; i < held->count; i++)
-		held->lock[i] = held->lock[i + 1];
+	held->lock[i] = held->lock[--held->count];
 	arch_irq_restore(flags);
 }
 

@@ -595,13 +595,12 @@ static int set_termios(const void __user *from, bool flush)
 static int set_winsize(const void __user *from)
 {
 	struct winsize size, before = tty.winsize;
-	pid_t foreground = tty.foreground;
 
 	if (copy_from_user(&size, from, sizeof(size)))
 		return -EFAULT;
 	tty.winsize = size;
-	if (foreground && memcmp(&size, &before, sizeof(size)))
-		signal_pgrp(foreground, SIGWINCH);
+	if (tty.foreground && memcmp(&size, &before, sizeof(size)))
+		signal_pgrp(tty.foreground, SIGWINCH);
 	return 0;
 }
 

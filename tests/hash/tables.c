@@ -38,6 +38,7 @@ struct key {
 #define TABLE_OBJECT struct object
 #define TABLE_LINK link
 #define TABLE_KEY struct key
+#define TABLE_ORDER(object) ((object)->number)
 #include TABLE_HEADER
 
 struct cpu cpus[NR_CPUS];
@@ -114,7 +115,7 @@ static u64 draw(void)
 
 #ifdef TREE
 /* The levels are as rbtree.h says; keys in (low, high). */
-static unsigned check_level(struct rbtree_link *node, struct rbtree_link *parent, u64 low, u64 high)
+static unsigned check_level(struct rbtree_link *node, u64 low, u64 high)
 {
 	u64 number;
 	unsigned left, right;
@@ -122,10 +123,9 @@ static unsigned check_level(struct rbtree_link *node, struct rbtree_link *parent
 	if (!node)
 		return 0;
 	number = container_of(node, struct object, link)->number;
-	CHECK(node->parent == parent);
 	CHECK(number + 1 > low && number < high);
-	left = check_level(node->child[0], node, low, number);
-	right = check_level(node->child[1], node, number + 1, high);
+	left = check_level(node->child[0], low, number);
+	right = check_level(node->child[1], number + 1, high);
 	CHECK(left + 1 == node->level);
 	CHECK(right + 1 == node->level || right == node->level);
 	CHECK(right < node->level || test_table_level(node->child[1]->child[1]) < right);
@@ -134,7 +134,7 @@ static unsigned check_level(struct rbtree_link *node, struct rbtree_link *parent
 
 static void check_structure(void)
 {
-	check_level(root.node, NULL, 0, ~0ull);
+	check_level(root.node, 0, ~0ull);
 	CHECK(root.count == present);
 	CHECK(list_empty(&table.roots) == (present == 0));
 }
@@ -166,7 +166,6 @@ static void find_one(struct object *object)
 
 static void change_one(struct object *object)
 {
-	struct key key = {object->number};
 	u32 bucket = bucket_of(object->number);
 
 	test_table_lock(&table, &root, bucket);
@@ -174,7 +173,7 @@ static void change_one(struct object *object)
 		test_table_remove(&table, &root, bucket, object);
 		present--;
 	} else {
-		test_table_insert(&table, &root, bucket, object, &key, compare);
+		test_table_insert(&table, &root, bucket, object);
 		present++;
 	}
 	object->there = !object->there;
