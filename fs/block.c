@@ -40,8 +40,6 @@ struct block_device *find_block_device(const char *name, dev_t dev)
 
 int set_block_size(struct block_device *device, unsigned size)
 {
-	if (size < SECTOR_SIZE || size > PAGE_SIZE || (size & (size - 1)))
-		return -EINVAL;
 	if (device->block_size == size)
 		return 0;
 	int error = sync_buffers(device, true);
@@ -54,19 +52,14 @@ int set_block_size(struct block_device *device, unsigned size)
 /* ---- requests -------------------------------------------------------------------------------- */
 
 DEFINE_WAIT_QUEUE(block_wait);
-static struct block_request reserve; /* for when memory is gone */
-static unsigned long reserve_used;
 
 static struct block_request *request_get(struct block_device *device,
 					 enum block_operation operation, sector_t sector)
 {
-	struct block_request *request =
-		kmalloc(sizeof(*request), GFP_KERNEL | GFP_NOWARN);
+	struct block_request *request;
 
-	if (unlikely(!request)) {
-		wait_event(block_wait, !test_and_set_bit(0, &reserve_used));
-		request = &reserve;
-	}
+	while (!(request = kmalloc(sizeof(*request), GFP_ATOMIC)))
+		sleep_ns(NSEC_PER_MSEC); /* some are in flight, and go back to the last reserve */
 	request->device = device;
 	request->operation = operation;
 	request->segment_count = 0;
@@ -75,11 +68,6 @@ static struct block_request *request_get(struct block_device *device,
 	request->status = 0;
 	request->private = NULL;
 	return request;
-}
-
-bool block_request_is_reserve(const struct block_request *request)
-{
-	return request == &reserve;
 }
 
 struct block_request *block_request_add(struct block_request *request, struct block_device *device,
@@ -122,7 +110,7 @@ void submit_block_request(struct block_request *request)
 
 void block_request_end(struct block_request *request)
 {
-	static const char *const verbs[] = {"reading", "writing", "flushing"};
+	static const char *const verbs[] = {"reading", "writing", [BLOCK_FLUSH] = "flushing"};
 	static u64 next_ns;
 	u64 now = request->status ? ktime_ns() : 0;
 
@@ -131,10 +119,7 @@ void block_request_end(struct block_request *request)
 		pr_err("%s: I/O error %s sector %llu\n", request->device->name,
 		       verbs[request->operation], (unsigned long long)request->sector);
 	}
-	if (likely(request != &reserve))
-		kfree(request);
-	else
-		clear_bit(0, &reserve_used);
+	kfree(request);
 	wake_up(&block_wait);
 }
 

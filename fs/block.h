@@ -6,7 +6,7 @@
  * submit, in any order. Several may be in flight. There is no queue between: the callers (buffer.c,
  * buffer_page.c) put blocks that continue each other into one request before they submit it, and
  * write-back submits in block order, so a RAM disk pays for no elevator that it does not need.
- * One request is kept for when memory is gone, so write-back under memory pressure goes on.
+ * A request comes out of the last reserve of memory, so write-back under memory pressure goes on.
  *
  * A device belongs to one file system at a time. Its block size is the unit of the buffer cache on
  * it, and of reads and writes of /dev/NAME, which go through the buffer cache as in Linux 2.2 and
@@ -20,7 +20,7 @@
 #define BLOCK_MAX_SEGMENTS 32
 #define BLOCK_SIZE_DEFAULT 1024 /* of a device without a file system, as in Linux 2.2 */
 
-enum block_operation { BLOCK_READ, BLOCK_WRITE, BLOCK_FLUSH };
+enum block_operation { BLOCK_READ, BLOCK_WRITE, BLOCK_FLUSH = 4 }; /* virtio's numbers */
 
 struct block_segment {
 	void *data; /* direct-map address */
@@ -61,20 +61,18 @@ struct block_device *find_block_device(const char *name, dev_t dev);
 /* The device after @previous (NULL: the first) in order of registration, or NULL. */
 struct block_device *next_block_device(struct block_device *previous);
 
-/* Write out and forget the device's buffers, and use blocks of @size bytes from now on. 0, -EINVAL
- * when the size is none of 512, 1024, 2048, 4096, or -EIO. Sleeps. */
+/* Write out and forget the device's buffers, and use blocks of @size bytes (512, 1024, 2048 or
+ * 4096) from now on. 0 or -EIO. Sleeps. */
 int set_block_size(struct block_device *device, unsigned size);
 
 /*
  * Append memory for the sectors from @sector on to @request; if they do not continue it, it is full
  * or NULL, it is submitted and a new one begun, with private NULL: the request that they are in
- * now. The caller sets done. Without memory it waits until the one kept is free. Sleeps.
+ * now. The caller sets done. Sleeps.
  */
 struct block_request *block_request_add(struct block_request *request, struct block_device *device,
 					enum block_operation operation, sector_t sector, void *data,
 					u32 length);
-/* Is @request (or NULL) the one kept? Nobody may wait for another with it in hand. */
-bool block_request_is_reserve(const struct block_request *request);
 /*
  * Check a filled-in request (NULL: none) against the device and start it. One that does not fit
  * (past the end, writing to a read-only device) is completed with -EIO at once.

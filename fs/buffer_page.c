@@ -69,10 +69,6 @@ static int start_read(struct inode *inode, struct page *page, struct block_reque
 
 		if (buffer && test_bit(B_UPTODATE, &buffer->flags))
 			continue;
-		if (block_request_is_reserve(*request)) { /* who maps or reads may want it too */
-			submit_block_request(*request);
-			*request = NULL;
-		}
 		if (first + i < end)
 			TRY(inode->data.ops->get_block(inode, first + i, &block, false));
 		if (!block) {
@@ -113,14 +109,13 @@ int block_read_pages(struct inode *inode, struct page **pages, unsigned count)
 /* Give @buffer a block to be written to. */
 static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index)
 {
-	if (test_bit(B_MAPPED, &buffer->flags)) {
-		if (unlikely(!test_bit(B_HASHED, &buffer->flags)))
-			map_page_buffer(buffer, buffer->block);
-		return 0;
-	}
-	u64 block;
-	int fresh = TRY(inode->data.ops->get_block(inode, index, &block, true));
+	u64 block = buffer->block;
+	int fresh = 0;
 
+	if (likely(test_bit(B_HASHED, &buffer->flags)))
+		return 0;
+	if (!test_bit(B_MAPPED, &buffer->flags)) /* else it was pushed out */
+		fresh = TRY(inode->data.ops->get_block(inode, index, &block, true));
 	map_page_buffer(buffer, block);
 	if (fresh && test_bit(B_UPTODATE, &buffer->flags))
 		mark_buffer_dirty(buffer); /* was a hole: whatever becomes of the write */

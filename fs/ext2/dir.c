@@ -191,28 +191,23 @@ static int add_entry(struct inode *dir, const struct dentry *dentry, struct inod
 	return changed(&cursor);
 }
 
-static int delete_entry(struct inode *dir, const struct dentry *dentry)
-{
-	struct ext2_inode *ei = EXT2_I(dir);
-	struct cursor cursor __free(cursor) = {};
-
-	TRY(find_entry(&cursor, dir, dentry));
-	if (cursor.previous != cursor.at)
-		entry_at(cursor.buffer, cursor.previous)->rec_len =
-			(u16)(cursor.next - cursor.previous);
-	cursor.entry->inode = 0;
-	ei->insert_hint = min(ei->insert_hint, cursor.block);
-	return changed(&cursor);
-}
-
-/* @dentry's name in @dir becomes @inode's. */
+/* @dentry's name in @dir becomes @inode's; NULL: it goes. */
 static int set_entry(struct inode *dir, const struct dentry *dentry, struct inode *inode)
 {
 	struct cursor cursor __free(cursor) = {};
+	struct ext2_inode *ei = EXT2_I(dir);
 	struct timespec64 mtime = dir->mtime;
 
 	TRY(find_entry(&cursor, dir, dentry));
-	set_inode(cursor.entry, inode);
+	if (inode) {
+		set_inode(cursor.entry, inode);
+	} else {
+		if (cursor.previous != cursor.at)
+			entry_at(cursor.buffer, cursor.previous)->rec_len =
+				(u16)(cursor.next - cursor.previous);
+		cursor.entry->inode = 0;
+		ei->insert_hint = min(ei->insert_hint, cursor.block);
+	}
 	changed(&cursor);
 	if (dentry == &parent_entry) /* the directory moved, its names are as they were */
 		dir->mtime = mtime;
@@ -395,7 +390,7 @@ static int ext2_remove(struct inode *dir, struct dentry *dentry)
 {
 	if (S_ISDIR(dentry->inode->mode))
 		TRY(must_be_empty(dentry->inode));
-	TRY(delete_entry(dir, dentry));
+	TRY(set_entry(dir, dentry, NULL));
 	lost_name(dir, dentry->inode);
 	return 0;
 }
@@ -437,7 +432,7 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 	TRY(target ? set_entry(new_dir, new, inode) : add_entry(new_dir, new, inode));
 	if (target && !exchange)
 		lost_name(new_dir, target);
-	TRY(exchange ? set_entry(old_dir, old, target) : delete_entry(old_dir, old));
+	TRY(set_entry(old_dir, old, exchange ? target : NULL));
 	if (moves)
 		TRY(move_parent(inode, old_dir, new_dir));
 	if (moves_back)

@@ -173,8 +173,6 @@ static inline u32 ext2_group_start(const struct inode *inode)
 /* The file system is damaged: @what and its @number in the log (one line a second), and the mark in
  * the superblock. Returns -EUCLEAN. Any lock but spinlocks may be held. */
 int ext2_error(struct ext2_fs *fs, const char *what, u64 number);
-/* Set a bit of one of the superblock's words of features. */
-void ext2_set_feature(struct ext2_fs *fs, u32 *word, u32 feature);
 
 /* alloc.c */
 bool ext2_block_ok(const struct ext2_fs *fs, u32 block); /* may a file own it? */

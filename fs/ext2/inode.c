@@ -210,9 +210,6 @@ int ext2_write_inode(struct inode *inode, bool wait)
 	encode(fs, inode, raw);
 	mark_buffer_dirty(buffer);
 	up_read(&EXT2_I(inode)->map_lock);
-	/* a file of 2 GB or more: older systems must know before they mount this read-write */
-	if (S_ISREG(inode->mode) && inode->size > 0x7fffffff)
-		ext2_set_feature(fs, &fs->super->feature_ro_compat, EXT2_RO_LARGE_FILE);
 	return wait ? sync_dirty_buffer(buffer) : 0;
 }
 

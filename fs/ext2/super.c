@@ -26,14 +26,6 @@ int ext2_error(struct ext2_fs *fs, const char *what, u64 number)
 	return -EUCLEAN;
 }
 
-void ext2_set_feature(struct ext2_fs *fs, u32 *word, u32 feature)
-{
-	if (*word & feature)
-		return;
-	__atomic_or_fetch(word, feature, __ATOMIC_SEQ_CST);
-	mark_buffer_dirty(fs->super_buffer);
-}
-
 /* ---- inodes ---------------------------------------------------------------------------------- */
 
 static struct inode *ext2_alloc_inode(struct super_block *sb)
@@ -87,6 +79,10 @@ static int mark_mounted(struct ext2_fs *fs)
 	if (!(fs->layout.state & EXT2_STATE_VALID) || (fs->layout.state & EXT2_STATE_ERROR))
 		pr_warn("ext2 (%s): was not unmounted, or has errors: run e2fsck\n",
 			fs->sb->bdev->name);
+	if (fs->layout.revision) { /* what may come: who does not know it, leaves it alone */
+		fs->super->feature_compat |= EXT2_COMPAT_EXT_ATTR;
+		fs->super->feature_ro_compat |= EXT2_RO_LARGE_FILE;
+	}
 	fs->super->mount_count++;
 	fs->super->mount_time = (u32)current_time().tv_sec;
 	return write_super(fs, fs->super->state & ~EXT2_STATE_VALID);

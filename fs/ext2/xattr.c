@@ -187,7 +187,6 @@ static int replace_block(struct inode *inode, struct buffer **old, const char *i
 		*old = buffer;
 		EXT2_I(inode)->attribute_block = (u32)buffer->block;
 		inode->blocks += inode->sb->block_size / 512;
-		ext2_set_feature(fs, &fs->super->feature_compat, EXT2_COMPAT_EXT_ATTR);
 	}
 	memcpy((*old)->data, image, (*old)->size);
 	mark_buffer_dirty(*old);

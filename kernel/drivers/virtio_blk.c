@@ -100,7 +100,6 @@ static void describe(struct descriptor *descriptor, const void *data, u32 length
 /* Put @request into the queue if there is a free slot: is there? */
 static bool enqueue(struct disk *disk, struct block_request *request)
 {
-	static const u32 types[] = {[BLOCK_READ] = 0, [BLOCK_WRITE] = 1, [BLOCK_FLUSH] = 4};
 	unsigned flags = DESCRIPTOR_NEXT;
 	struct queue *queue = disk->queue;
 
@@ -112,7 +111,7 @@ static bool enqueue(struct disk *disk, struct block_request *request)
 	struct slot *slot = &disk->slots[index];
 
 	disk->free_slots &= ~(1u << index);
-	*slot = (struct slot){.type = types[request->operation],
+	*slot = (struct slot){.type = request->operation,
 			      .sector = request->sector,
 			      .status = 0xff,
 			      .request = request};
