@@ -9,14 +9,10 @@
  */
 #include "fs/ext2/ext2.h"
 
-/* Is the text of the symbolic link in the inode? It is, if no block but that of attributes is its
- * own. */
-static bool is_fast_link(struct inode *inode)
+/* Is the text of the symbolic link in the inode? */
+static bool is_fast_link(const struct inode *inode)
 {
-	u64 attributes = EXT2_I(inode)->attribute_block ? inode->sb->block_size / 512 : 0;
-
-	return S_ISLNK(inode->mode) && inode->blocks <= attributes &&
-	       inode->size < (loff_t)sizeof(EXT2_I(inode)->data);
+	return inode->size < (loff_t)sizeof(((struct ext2_inode *)NULL)->data);
 }
 
 struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_inode **raw,
@@ -53,12 +49,6 @@ static dev_t decode_dev(const u32 *data)
 	u32 number = data[0] ? data[0] & 0xffff : data[1];
 
 	return MKDEV((number >> 8) & 0xfff, (number & 0xff) | (number >> 20) << 8);
-}
-
-/* Is it a type that there is: FIFO, CHR, DIR, BLK, REG, LNK or SOCK? */
-static bool mode_ok(u32 mode)
-{
-	return 0x1556 >> S_DT(mode) & 1;
 }
 
 /* Is the size one that an inode of this type may have? */
@@ -99,7 +89,8 @@ static int read_inode(struct ext2_fs *fs, struct inode *inode)
 		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, false));
 	bool extra = has_extra_times(fs, raw);
 
-	if (!raw->links_count || !mode_ok(raw->mode) ||
+	/* FIFO, CHR, DIR, BLK, REG, LNK or SOCK */
+	if (!raw->links_count || !(0x1556 >> S_DT(raw->mode) & 1) ||
 	    (inode->number == EXT2_ROOT_INODE && !S_ISDIR(raw->mode)))
 		return ext2_error(fs, "deleted, or of no known type, but named is inode",
 				  inode->number);
@@ -293,7 +284,7 @@ static const struct file_operations file_operations = {
 int ext2_write_symlink(struct inode *inode, const char *target)
 {
 	inode->size = (loff_t)strlen(target);
-	if (inode->size < (loff_t)sizeof(EXT2_I(inode)->data)) {
+	if (is_fast_link(inode)) {
 		memcpy(EXT2_I(inode)->data, target, (size_t)inode->size);
 	} else {
 		struct buffer *buffer __free(buffer) = TRY_PTR(ext2_inode_block(inode, 0, true));

@@ -174,42 +174,34 @@ static void drop_block(struct inode *inode, struct buffer *buffer)
 	}
 }
 
-/* @image becomes the inode's block in place of that in *@old, which is dropped or used again. */
-static int replace_block(struct inode *inode, struct buffer **old, const char *image)
-{
-	struct ext2_fs *fs = EXT2_FS(inode->sb);
-
-	if (!*old || ((struct xattr_header *)(*old)->data)->refcount > 1) {
-		struct buffer *buffer = TRY_PTR(ext2_new_block(fs, ext2_group_start(inode)));
-
-		if (*old)
-			drop_block(inode, *old);
-		*old = buffer;
-		EXT2_I(inode)->attribute_block = (u32)buffer->block;
-		inode->blocks += inode->sb->block_size / 512;
-	}
-	memcpy((*old)->data, image, (*old)->size);
-	mark_buffer_dirty(*old);
-	return 0;
-}
-
+/* A block that is the inode's alone is written over, else it gets another. */
 int ext2_store_xattrs(struct inode *inode, struct xattr **list)
 {
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	size_t size = inode->sb->block_size;
 
-	if (!EXT2_FS(inode->sb)->layout.revision)
+	if (!fs->layout.revision)
 		return -EOPNOTSUPP;
 	char *image __free(kfree) = TRY_PTR(kzalloc(size, GFP_KERNEL));
 	TRY(make_block(image, size, *list));
-	struct buffer *buffer __free(buffer) = get_block(inode, false);
-	if (IS_ERR(buffer))
-		return (int)PTR_ERR(buffer);
+	struct buffer *old __free(buffer) = get_block(inode, false), *new = NULL;
+	if (IS_ERR(old))
+		return (int)PTR_ERR(old);
 	guard(write, &EXT2_I(inode)->map_lock);
-	if (*list)
-		return replace_block(inode, &buffer, image);
-	drop_block(inode, buffer);
-	buffer = NULL;
-	EXT2_I(inode)->attribute_block = 0;
+	if (*list) {
+		bool shared = old && ((struct xattr_header *)old->data)->refcount > 1;
+
+		new = old && !shared ? old : TRY_PTR(ext2_new_block(fs, ext2_group_start(inode)));
+		memcpy(new->data, image, size);
+		mark_buffer_dirty(new);
+	}
+	if (new == old)
+		return 0;
+	if (old)
+		drop_block(inode, old);
+	old = new; /* to be released */
+	inode->blocks += new ? size / 512 : 0;
+	EXT2_I(inode)->attribute_block = new ? (u32)new->block : 0;
 	return 0;
 }
 
