@@ -34,14 +34,6 @@ struct cred *prepare_cred(void)
 	return cred;
 }
 
-void commit_cred(struct cred *cred)
-{
-	const struct cred *old = current->cred;
-
-	current->cred = cred;
-	put_cred(old);
-}
-
 bool in_group(const struct cred *cred, gid_t gid)
 {
 	if (cred->fsgid == gid)

@@ -4,7 +4,7 @@
  * States of a dentry:
  *   new (d_alloc): unhashed, negative, count 1, among its parent's children
  *   cached (d_add): hashed and on the LRU list, DREF_KEPT set; positive or negative; count may be 0
- *   dropped (d_drop, d_delete of one in use): unhashed, off the list; freed with its last reference
+ *   dropped (d_move, d_delete of one in use): unhashed, off the list; freed with its last reference
  * Hashed, on the LRU list (lru.h) and DREF_KEPT are one and the same, so neither dget nor dput of a
  * cached dentry touches a list or a lock: being used only sets the byte `referenced`.
  *
@@ -190,11 +190,6 @@ void d_instantiate(struct dentry *dentry, struct inode *inode)
 	smp_store_release(&dentry->inode, inode);
 }
 
-void d_drop(struct dentry *dentry)
-{
-	unhash(dentry, -1);
-}
-
 /* The name is gone. If nobody else looks at the dentry it stays, as the knowledge that there is no
  * such name. */
 void d_delete(struct dentry *dentry)
@@ -210,7 +205,7 @@ void d_delete(struct dentry *dentry)
 	if (stays)
 		iput(inode);
 	else
-		d_drop(dentry);
+		unhash(dentry, -1);
 }
 
 /* ---- moving ---------------------------------------------------------------------------------- */
@@ -252,8 +247,8 @@ void d_move(struct dentry *dentry, struct dentry *target, bool exchange)
 
 	/* over all of it: d_path() must not see the dentry between its places */
 	spin_lock(&dentry_tree_lock);
-	d_drop(dentry);
-	d_drop(target);
+	unhash(dentry, -1);
+	unhash(target, -1);
 	if (exchange || !name_is_inline(dentry) || !name_is_inline(target)) {
 		swap_names(dentry, target);
 	} else {

@@ -435,37 +435,14 @@ static int remount(const struct path *path, unsigned flags, const char *options)
 	return 0;
 }
 
-/* @device and @options: "" where the program gave none, @type NULL. */
-static int do_mount(const char *device, struct path *where, const char *type, unsigned flags,
-		    const char *options)
-{
-	const unsigned propagation = MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE;
-	struct path from __free(path) = {0};
-
-	if (!capable(current->cred))
-		return -EPERM;
-	if (flags & MS_REMOUNT)
-		return remount(where, flags, options);
-	if (!(flags & MS_BIND) && (flags & propagation)) /* private is all there is */
-		return (flags & propagation) == MS_PRIVATE && where->dentry == where->mount->root
-			       ? 0
-			       : -EINVAL;
-	follow_mounts(where);
-	if (!(flags & (MS_BIND | MS_MOVE)))
-		return type ? mount_new(*device ? device : "none", where, type, flags, options)
-			    : -EINVAL;
-	if (!*device || (flags & MS_REC))
-		return -EINVAL;
-	TRY(kern_path(device, LOOKUP_FOLLOW, &from));
-	return flags & MS_BIND ? mount_bind(&from, where) : mount_move(&from, where);
-}
-
-s64 sys_mount(const char *device, const char *where, const char *type, u64 flags,
+s64 sys_mount(const char *device, const char *where, const char *type, u64 all_flags,
 	      const char *options)
 {
+	const unsigned propagation = MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE;
+	unsigned flags = (unsigned)all_flags;
 	struct path_name type_text __free(name) = {0}, device_text __free(name) = {.text = ""};
 	struct path_name options_text __free(name) = {.text = ""};
-	struct path path __free(path) = {0};
+	struct path path __free(path) = {0}, from __free(path) = {0};
 
 	if (type)
 		TRY(path_name_get(&type_text, type));
@@ -474,10 +451,25 @@ s64 sys_mount(const char *device, const char *where, const char *type, u64 flags
 	if (options)
 		TRY(path_name_get(&options_text, options));
 	TRY(user_path_at(AT_FDCWD, where, LOOKUP_FOLLOW, &path));
+	if (!capable(current->cred))
+		return -EPERM;
 	if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
-		flags &= ~(u64)MS_MGC_MSK;
-	return do_mount(device_text.text, &path, type_text.text, (unsigned)flags,
-			options_text.text);
+		flags &= ~MS_MGC_MSK;
+	if (flags & MS_REMOUNT)
+		return remount(&path, flags, options_text.text);
+	if (!(flags & MS_BIND) && (flags & propagation)) /* private is all there is */
+		return (flags & propagation) == MS_PRIVATE && path.dentry == path.mount->root
+			       ? 0
+			       : -EINVAL;
+	follow_mounts(&path);
+	if (!(flags & (MS_BIND | MS_MOVE)))
+		return type ? mount_new(*device_text.text ? device_text.text : "none", &path,
+					type_text.text, flags, options_text.text)
+			    : -EINVAL;
+	if (!*device_text.text || (flags & MS_REC))
+		return -EINVAL;
+	TRY(kern_path(device_text.text, LOOKUP_FOLLOW, &from));
+	return flags & MS_BIND ? mount_bind(&from, &path) : mount_move(&from, &path);
 }
 
 s64 sys_umount2(const char *where, u32 flags)

@@ -27,11 +27,6 @@ static int name_at_get(struct name_at *at, int dfd, const char __user *name)
 DEFINE_FREE(name_at, struct name_at, if (variable->parent.mount) path_put(&variable->parent);
 	    __free_name(&variable->text))
 
-static struct inode *parent_inode(const struct name_at *at)
-{
-	return at->parent.dentry->inode;
-}
-
 /* Referenced, or ERR_PTR. The directory is locked. */
 static struct dentry *name_lookup(const struct name_at *at)
 {
@@ -155,7 +150,7 @@ s64 sys_unlinkat(int dfd, const char *name, int flags)
 	if (at.last.type != LAST_NORM)
 		return directory ? wrong[at.last.type] : -EISDIR;
 	TRY(mount_writable(at.parent.mount));
-	struct inode *dir = parent_inode(&at);
+	struct inode *dir = at.parent.dentry->inode;
 	guard(parent, dir);
 	struct dentry *dentry __free(dput) = TRY_PTR(name_lookup(&at));
 	struct inode *inode = dentry->inode;
@@ -237,7 +232,7 @@ static int rename_permission(struct inode *old_dir, const struct dentry *old, st
 static int rename_locked(const struct name_at *from, const struct name_at *to,
 			 const struct dentry *ancestor, unsigned flags, struct inode **gone)
 {
-	struct inode *old_dir = parent_inode(from), *new_dir = parent_inode(to);
+	struct inode *old_dir = from->parent.dentry->inode, *new_dir = to->parent.dentry->inode;
 	bool exchange = flags & RENAME_EXCHANGE;
 	struct dentry *old __free(dput) = TRY_PTR(name_lookup(from));
 

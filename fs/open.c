@@ -16,25 +16,11 @@ static atomic_t open_files;
 
 /* ---- struct file ----------------------------------------------------------------------------- */
 
-struct file *file_alloc(void)
-{
-	bool room = atomic_inc_return(&open_files) <= OPEN_FILES_MAX;
-	struct file *file = likely(room) ? kmem_cache_alloc(file_slab, GFP_KERNEL) : NULL;
-
-	if (unlikely(!file)) {
-		atomic_dec(&open_files);
-		return ERR_PTR(room ? -ENOMEM : -ENFILE);
-	}
-	*file = (struct file){.refcount = ATOMIC_INIT(1)};
-	mutex_init(&file->position_lock, "file->position_lock");
-	return file;
-}
-
 static noinline void file_release(struct file *file)
 {
 	struct inode *inode = file->inode;
 
-	if (file->fop && file->fop->release)
+	if (file->fop->release)
 		file->fop->release(file);
 	if (unlikely(inode->locks != NULL))
 		locks_remove(inode, file);
@@ -44,8 +30,7 @@ static noinline void file_release(struct file *file)
 	}
 	if (file->mode & FMODE_EXEC)
 		allow_write_access(inode);
-	if (file->path.dentry)
-		path_put(&file->path);
+	path_put(&file->path);
 	kmem_cache_free(file_slab, file);
 	atomic_dec(&open_files);
 }
@@ -63,17 +48,24 @@ struct file *file_open_path(const struct path *path, u32 flags)
 {
 	static const u8 modes[4] = {FMODE_READ, FMODE_WRITE, FMODE_READ | FMODE_WRITE, 0};
 	struct inode *inode = path->dentry->inode;
-	struct file *file = file_alloc();
+	bool room = atomic_inc_return(&open_files) <= OPEN_FILES_MAX;
+	struct file *file = likely(room) ? kmem_cache_alloc(file_slab, GFP_KERNEL) : NULL;
 	int error = 0;
 
-	if (unlikely(IS_ERR(file)))
-		return file;
-	file->flags = flags & (u32)KEPT_FLAGS;
-	file->inode = inode;
-	file->path = *path;
+	if (unlikely(!file)) {
+		atomic_dec(&open_files);
+		return ERR_PTR(room ? -ENOMEM : -ENFILE);
+	}
+	*file = (struct file){
+		.fop = flags & O_PATH ? &bad_file_operations : inode->fop,
+		.inode = inode,
+		.refcount = ATOMIC_INIT(1),
+		.flags = flags & (u32)KEPT_FLAGS,
+		.mode = flags & O_PATH ? FMODE_PATH : modes[flags & O_ACCMODE],
+		.path = *path,
+	};
+	mutex_init(&file->position_lock, "file->position_lock");
 	path_get(path);
-	file->mode = flags & O_PATH ? FMODE_PATH : modes[flags & O_ACCMODE];
-	file->fop = flags & O_PATH ? &bad_file_operations : inode->fop;
 	if ((file->mode & FMODE_WRITE) && S_ISREG(inode->mode)) {
 		error = get_write_access(inode);
 		if (likely(!error))

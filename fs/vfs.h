@@ -88,9 +88,7 @@ struct fs_context {
 extern struct cred init_cred; /* root's; never freed */
 const struct cred *get_cred(const struct cred *cred);
 void put_cred(const struct cred *cred);
-/* a private copy of current's, to be changed and then ... */
-struct cred *prepare_cred(void);
-void commit_cred(struct cred *cred); /* ... made current's (or put_cred() to drop it) */
+struct cred *prepare_cred(void); /* a private copy of current's, to be changed */
 bool in_group(const struct cred *cred, gid_t gid); /* fsgid or a supplementary group */
 static inline bool capable(const struct cred *cred)
 {
@@ -292,7 +290,6 @@ void d_add(struct dentry *dentry, struct inode *inode);
 void d_instantiate(struct dentry *dentry, struct inode *inode); /* negative -> positive */
 /* name removed: turn negative if unused, else unhash */
 void d_delete(struct dentry *dentry);
-void d_drop(struct dentry *dentry); /* unhash only */
 /* take target's place (rename), which @exchange: takes the other's, else: is unhashed */
 void d_move(struct dentry *dentry, struct dentry *target, bool exchange);
 static inline struct dentry *dget(struct dentry *dentry)
@@ -520,7 +517,6 @@ struct file {
 /* PATH: O_PATH; EXEC: runs as a program, so deny_write_access() holds until the last fput(). */
 enum { FMODE_READ = 1, FMODE_WRITE = 2, FMODE_PATH = 4, FMODE_EXEC = 8 };
 
-struct file *file_alloc(void); /* refcount 1; ERR_PTR(-ENFILE/-ENOMEM) */
 static inline void get_file(struct file *file)
 {
 	atomic_inc(&file->refcount);

@@ -20,6 +20,13 @@ void image_check(const struct hosted_disk *disk);
 void image_keep(const struct hosted_disk *disk, unsigned char *copy);
 void image_restore(struct hosted_disk *disk, const unsigned char *copy);
 
+/* Be @cred, whose reference is taken over. */
+static inline void set_cred(const struct cred *cred)
+{
+	put_cred(current->cred);
+	current->cred = cred;
+}
+
 /* kern_path() and filp_open() of any string, without slack behind it. */
 int find_path(const char *name, unsigned flags, struct path *path);
 struct file *open_path(const char *name, int flags, umode_t mode);

@@ -310,14 +310,14 @@ TEST(ext2_reserved_blocks)
 	CHECK_EQUAL(chmod_path("/mnt", 0777), 0);
 	cred = prepare_cred();
 	cred->fsuid = cred->euid = 1000;
-	commit_cred(cred);
+	set_cred(cred);
 	while ((n = write_at("/mnt/file", O_CREAT | O_WRONLY, at, data, sizeof(data))) > 0)
 		at += n;
 	CHECK_EQUAL(n, -ENOSPC);
 	CHECK_EQUAL(sys_statfs("/mnt", &stat), 0);
 	CHECK(stat.bavail < 4); /* a page has room or has not */
 	CHECK_EQUAL(stat.bfree - stat.bavail, 8192 / 5);
-	commit_cred(&init_cred);
+	set_cred(&init_cred);
 	CHECK_EQUAL(write_at("/mnt/file", O_WRONLY, at, data, sizeof(data)), sizeof(data));
 	CHECK_EQUAL(umount_disk(), 0);
 	image_check(&disk);

@@ -488,7 +488,7 @@ static void become(uid_t uid)
 	struct cred *cred;
 
 	if (uid == 0) {
-		commit_cred((struct cred *)get_cred(&init_cred));
+		set_cred(get_cred(&init_cred));
 		return;
 	}
 	cred = prepare_cred();
@@ -496,7 +496,7 @@ static void become(uid_t uid)
 	cred->gid = cred->egid = cred->fsgid = 100;
 	cred->group_count = 1;
 	cred->groups[0] = 200;
-	commit_cred(cred);
+	set_cred(cred);
 }
 
 /* Back to the first root, which descriptor @top_fd has open. */
