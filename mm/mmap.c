@@ -200,24 +200,20 @@ s64 sys_mprotect(u64 start, u64 length, u32 prot)
 		return -ENOMEM;
 	guard(mm_write, mm);
 	u64 last = mapped_end(mm, start, end);
-	int error = last < end ? -ENOMEM : 0; /* what lies before the hole is changed */
-	if (start == last)
-		return error;
+	int error = 0;
 	for (unsigned index = (unsigned)TRY(vma_carve(mm, start, last));
 	     index < mm->area_count && mm->areas[index]->start < last; index++) {
 		struct vma *vma = mm->areas[index];
 		unsigned flags = (vma->flags & ~VM_RIGHTS) | prot;
-		int refused = may_change(vma, flags);
 
-		if (refused) {
-			error = refused;
+		error = may_change(vma, flags);
+		if (error)
 			break;
-		}
 		vma_change(vma, vma->start, vma->end, flags);
 		change_entries(vma);
 	}
 	vma_merge(mm, start, last);
-	return error;
+	return !error && last < end ? -ENOMEM : error; /* what lies before the hole is changed */
 }
 
 /* ---- the break ------------------------------------------------------------------------------- */

@@ -137,9 +137,28 @@ static unsigned take_blocks_reclaim(struct page **pages, unsigned count, unsigne
 	return 0;
 }
 
-/* The frame @page as its new owner gets it. */
-static __always_inline struct page *prepare_page(struct page *page, unsigned gfp)
+/* This CPU's stack was empty: try again with a batch on it. */
+static noinline struct page *alloc_page_slow(unsigned gfp)
 {
+	struct page *batch[STACK_BATCH];
+	unsigned taken = take_blocks_reclaim(batch, STACK_BATCH, 0, gfp);
+
+	for (unsigned i = taken; i > 0; i--)
+		free_single_page(batch[i - 1]);
+	return taken ? alloc_page(gfp) : NULL;
+}
+
+struct page *alloc_page(unsigned gfp)
+{
+	unsigned long flags = arch_irq_save();
+	struct frame_stack *stack = &frame_stacks[cpu_id()];
+
+	if (unlikely(!stack->count)) {
+		arch_irq_restore(flags);
+		return alloc_page_slow(gfp);
+	}
+	struct page *page = stack->frames[--stack->count];
+	arch_irq_restore(flags);
 	ASSERT(atomic_read(&page->refcount) == 0);
 	page->flags = 0;
 	atomic_set(&page->mapcount, 0);
@@ -147,33 +166,6 @@ static __always_inline struct page *prepare_page(struct page *page, unsigned gfp
 	if (gfp & GFP_ZERO)
 		memset(page_address(page), 0, PAGE_SIZE);
 	return page;
-}
-
-static noinline struct page *alloc_page_slow(unsigned gfp)
-{
-	struct page *batch[STACK_BATCH];
-	unsigned taken = take_blocks_reclaim(batch, STACK_BATCH, 0, gfp);
-
-	if (!taken)
-		return NULL;
-	for (unsigned i = taken - 1; i > 0; i--)
-		free_single_page(batch[i]);
-	return prepare_page(batch[0], gfp);
-}
-
-struct page *alloc_page(unsigned gfp)
-{
-	unsigned long flags = arch_irq_save();
-	struct frame_stack *stack = &frame_stacks[cpu_id()];
-	struct page *page;
-
-	if (unlikely(!stack->count)) {
-		arch_irq_restore(flags);
-		return alloc_page_slow(gfp);
-	}
-	page = stack->frames[--stack->count];
-	arch_irq_restore(flags);
-	return prepare_page(page, gfp);
 }
 
 struct page *alloc_pages(unsigned gfp, unsigned order)

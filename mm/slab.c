@@ -72,36 +72,14 @@ static bool is_poisoned(const struct kmem_cache *cache, const u8 *object)
 	return true;
 }
 
-/* ---- slabs; cache->lock is held, interrupts off ---------------------------------------------- */
+/* ---- slabs ----------------------------------------------------------------------------------- */
 
 static struct page *object_slab(const struct kmem_cache *cache, const void *object)
 {
 	return virt_to_page((void *)((uintptr_t)object & ~((PAGE_SIZE << cache->order) - 1)));
 }
 
-/* A new slab, its objects chained in address order; NULL. Without the lock; may sleep. */
-static struct page *slab_create(struct kmem_cache *cache, unsigned gfp)
-{
-	struct page *page = alloc_pages(gfp & ~GFP_ZERO, cache->order);
-
-	if (!page)
-		return NULL;
-	for (unsigned i = 0; i < 1u << cache->order; i++) {
-		page[i].flags = BIT(PG_slab);
-		page[i].slab_cache = cache;
-	}
-	char *object = page_address(page), *end = object + (PAGE_SIZE << cache->order);
-	page->slab_in_use = 0;
-	page->slab_free = object;
-	for (; object + cache->size <= end; object += cache->size) {
-		*free_link(object) = object + 2 * cache->size <= end ? object + cache->size : NULL;
-		if (CHECKED(cache))
-			poison(cache, object);
-	}
-	return page;
-}
-
-/* The slab @page comes onto the partial list, or leaves it and its cache. */
+/* The slab @page comes onto the partial list, or leaves it and its cache. The lock is held. */
 static void slab_link(struct kmem_cache *cache, struct page *page, bool comes)
 {
 	s64 pages = comes ? 1 << cache->order : -(1 << cache->order);
@@ -119,26 +97,31 @@ static void slab_link(struct kmem_cache *cache, struct page *page, bool comes)
 	__free_pages(page, cache->order);
 }
 
-/* Move up to a batch of free objects, in the slabs' order, to this CPU's empty list. */
-static void fill_cpu_list(struct kmem_cache *cache, struct cpu_list *list)
+/* A new slab, its objects chained in address order: false: out of memory. May sleep. */
+static bool slab_create(struct kmem_cache *cache, unsigned gfp)
 {
-	void **tail = &list->head;
+	struct page *page = alloc_pages(gfp & ~GFP_ZERO, cache->order);
 
-	while (list->count < cache->batch && !list_empty(&cache->partial)) {
-		struct page *page = list_first_entry(&cache->partial, struct page, slab_list);
-
-		*tail = page->slab_free;
-		tail = free_link(*tail);
-		page->slab_free = *tail;
-		page->slab_in_use++;
-		cache->out++;
-		list->count++;
-		if (!page->slab_free)
-			list_del(&page->slab_list);
+	if (!page)
+		return false;
+	for (unsigned i = 0; i < 1u << cache->order; i++) {
+		page[i].flags = BIT(PG_slab);
+		page[i].slab_cache = cache;
 	}
-	*tail = NULL;
+	char *object = page_address(page), *end = object + (PAGE_SIZE << cache->order);
+	page->slab_in_use = 0;
+	page->slab_free = object;
+	for (; object + cache->size <= end; object += cache->size) {
+		*free_link(object) = object + 2 * cache->size <= end ? object + cache->size : NULL;
+		if (CHECKED(cache))
+			poison(cache, object);
+	}
+	guard(spinlock_irqsave, &cache->lock);
+	slab_link(cache, page, true);
+	return true;
 }
 
+/* An object of a slab becomes free. The lock is held. */
 static void slab_put_object(struct kmem_cache *cache, void *object)
 {
 	struct page *page = object_slab(cache, object);
@@ -154,8 +137,9 @@ static void slab_put_object(struct kmem_cache *cache, void *object)
 }
 
 /* Give all but the @keep most recently freed objects of this CPU back to their slabs; frames freed.
- * Interrupts off. */
-static u64 spill_cpu_list(struct kmem_cache *cache, struct cpu_list *list, u32 keep)
+ * Interrupts are off: @flags to restore. */
+static noinline u64 spill_cpu_list(struct kmem_cache *cache, struct cpu_list *list, u32 keep,
+				   unsigned long flags)
 {
 	void **link = &list->head, *object;
 
@@ -163,7 +147,7 @@ static u64 spill_cpu_list(struct kmem_cache *cache, struct cpu_list *list, u32 k
 		link = free_link(*link);
 	object = *link;
 	*link = NULL;
-	guard(spinlock, &cache->lock);
+	spin_lock(&cache->lock);
 	u64 slabs = cache->slabs;
 	while (object) {
 		void *next = *free_link(object);
@@ -172,16 +156,52 @@ static u64 spill_cpu_list(struct kmem_cache *cache, struct cpu_list *list, u32 k
 		list->count--;
 		object = next;
 	}
-	return (slabs - cache->slabs) << cache->order;
+	slabs -= cache->slabs;
+	spin_unlock_irqrestore(&cache->lock, flags);
+	return slabs << cache->order;
 }
 
 /* ---- allocate and free ----------------------------------------------------------------------- */
 
-static __always_inline void *pop_object(struct kmem_cache *cache, struct cpu_list *list,
-					unsigned gfp, unsigned long flags)
+/* This CPU's list was empty: with up to a batch of free objects, in the slabs' order, or with a new
+ * slab for them, try again. */
+static noinline void *alloc_slow(struct kmem_cache *cache, unsigned gfp)
 {
+	unsigned long flags;
+
+	spin_lock_irqsave(&cache->lock, flags);
+	struct cpu_list *list = &cache->cpu[cpu_id()];
+	void **tail = &list->head;
+	while (*tail) /* an interrupt has filled it */
+		tail = free_link(*tail);
+	while (list->count < cache->batch && !list_empty(&cache->partial)) {
+		struct page *page = list_first_entry(&cache->partial, struct page, slab_list);
+
+		*tail = page->slab_free;
+		tail = free_link(*tail);
+		page->slab_free = *tail;
+		page->slab_in_use++;
+		cache->out++;
+		list->count++;
+		if (!page->slab_free)
+			list_del(&page->slab_list);
+	}
+	*tail = NULL;
+	bool filled = list->count;
+	spin_unlock_irqrestore(&cache->lock, flags);
+	return filled || slab_create(cache, gfp) ? kmem_cache_alloc(cache, gfp) : NULL;
+}
+
+void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)
+{
+	unsigned long flags = arch_irq_save();
+	struct cpu_list *list = &cache->cpu[cpu_id()];
 	void *object = list->head;
 
+	if (unlikely(!object)) {
+		arch_irq_restore(flags);
+		return alloc_slow(cache, gfp);
+	}
 	list->head = *free_link(object);
 	list->count--;
 	arch_irq_restore(flags);
@@ -191,48 +211,6 @@ static __always_inline void *pop_object(struct kmem_cache *cache, struct cpu_lis
 		((u8 *)object)[cache->size - 1] = 0; /* or one never used looked free */
 	}
 	return unlikely(gfp & GFP_ZERO) ? memset(object, 0, cache->size) : object;
-}
-
-/* This CPU's list was empty: an object, or NULL. */
-static noinline void *alloc_slow(struct kmem_cache *cache, unsigned gfp)
-{
-	struct page *fresh = NULL;
-
-	do {
-		unsigned long flags = arch_irq_save();
-		struct cpu_list *list = &cache->cpu[cpu_id()];
-
-		spin_lock(&cache->lock);
-		if (fresh)
-			slab_link(cache, fresh, true);
-		if (!list->count)
-			fill_cpu_list(cache, list);
-		spin_unlock(&cache->lock);
-		if (list->count)
-			return pop_object(cache, list, gfp, flags);
-		arch_irq_restore(flags);
-		fresh = slab_create(cache, gfp);
-	} while (fresh);
-	return NULL;
-}
-
-void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)
-{
-	unsigned long flags = arch_irq_save();
-	struct cpu_list *list = &cache->cpu[cpu_id()];
-
-	if (unlikely(!list->head)) {
-		arch_irq_restore(flags);
-		return alloc_slow(cache, gfp);
-	}
-	return pop_object(cache, list, gfp, flags);
-}
-
-/* A CPU's list has grown long. Interrupts are off: @flags to restore. */
-static noinline void free_slow(struct kmem_cache *cache, struct cpu_list *list, unsigned long flags)
-{
-	spill_cpu_list(cache, list, cache->batch);
-	arch_irq_restore(flags);
 }
 
 void kmem_cache_free(struct kmem_cache *cache, void *object)
@@ -247,7 +225,7 @@ void kmem_cache_free(struct kmem_cache *cache, void *object)
 	*free_link(object) = list->head;
 	list->head = object;
 	if (unlikely(++list->count > 2 * cache->batch))
-		free_slow(cache, list, flags); /* called last, so that nothing need be saved */
+		spill_cpu_list(cache, list, cache->batch, flags);
 	else
 		arch_irq_restore(flags);
 }
@@ -300,8 +278,7 @@ u64 slab_shrink(void)
 	list_for_each_entry (cache, &caches, link) {
 		unsigned long flags = arch_irq_save();
 
-		frames += spill_cpu_list(cache, &cache->cpu[cpu_id()], 0);
-		arch_irq_restore(flags);
+		frames += spill_cpu_list(cache, &cache->cpu[cpu_id()], 0, flags);
 	}
 	return frames;
 }
