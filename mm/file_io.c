@@ -14,12 +14,29 @@
 
 /* ---- pages that are missing ------------------------------------------------------------------ */
 
+/* Truncation may have passed before the locked page was in the cache: if it lies behind the end, it
+ * goes, with the caller's reference. */
+static bool dropped_behind_end(struct page *page)
+{
+	struct address_space *mapping = page->mapping;
+
+	if (likely((u64)READ_ONCE(mapping->host->size) > (u64)page->index << PAGE_SHIFT))
+		return false;
+	if (!atomic_read(&page->mapcount)) {
+		mapping->ops->invalidate(page, 0);
+		remove_from_page_cache(page, false);
+	}
+	unlock_page(page);
+	put_page(page);
+	return true;
+}
+
 /* Start reading the pages of [start, start + count) that are in the file and not in the cache.
  */
 static void start_window(struct address_space *mapping, pgoff_t start, pgoff_t count)
 {
 	pgoff_t end = ((pgoff_t)READ_ONCE(mapping->host->size) + PAGE_SIZE - 1) >> PAGE_SHIFT;
-	struct page *pages[WINDOW_MAX], *old;
+	struct page *pages[WINDOW_MAX];
 	unsigned n = 0;
 
 	for (end = min(end, start + count); start < end; start++) {
@@ -27,38 +44,18 @@ static void start_window(struct address_space *mapping, pgoff_t start, pgoff_t c
 
 		if (!page)
 			break;
-		old = add_to_page_cache(page, mapping, start);
-		if (!old) {
+		struct page *old = add_to_page_cache(page, mapping, start);
+		if (old) {
+			put_page(old);
+			put_page(page);
+		} else if (!dropped_behind_end(page)) {
 			pages[n++] = page;
-			continue;
 		}
-		put_page(old);
-		put_page(page);
 	}
 	if (n)
 		mapping->ops->readpages(mapping->host, pages, n);
 	while (n)
 		put_page(pages[--n]);
-}
-
-/* Referenced and uptodate, read in if need be; ERR_PTR(-EIO/-ENOMEM). */
-static struct page *read_page(struct address_space *mapping, pgoff_t index)
-{
-	struct page *page = find_or_create_page(mapping, index);
-	int error = 0;
-
-	if (!page)
-		return ERR_PTR(-ENOMEM);
-	if (page_uptodate(page))
-		unlock_page(page);
-	else
-		error = mapping->ops->readpages(mapping->host, &page, 1);
-	if (!error && !page_uptodate(page))
-		wait_on_page(page);
-	if (!error && page_uptodate(page))
-		return page;
-	put_page(page);
-	return ERR_PTR(error ? error : -EIO);
 }
 
 struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
@@ -76,19 +73,22 @@ struct page *page_cache_get(struct file *file, struct address_space *mapping, pg
 		file->readahead_next = index + size;
 		file->readahead_size = size;
 	}
-	page = read_page(mapping, index);
-	if (IS_ERR(page) || (u64)READ_ONCE(mapping->host->size) > (u64)index << PAGE_SHIFT)
+	page = find_or_create_page(mapping, index);
+	if (!page)
+		return ERR_PTR(-ENOMEM);
+	if (dropped_behind_end(page))
+		return NULL;
+	int error = 0;
+	if (page_uptodate(page))
+		unlock_page(page);
+	else
+		error = mapping->ops->readpages(mapping->host, &page, 1);
+	if (!error && !page_uptodate(page))
+		wait_on_page(page);
+	if (!error && page_uptodate(page))
 		return page;
-	/* Truncation may have passed before the page was in the cache: then drop it. */
-	lock_page(page);
-	if (page->mapping == mapping && !atomic_read(&page->mapcount) &&
-	    (u64)READ_ONCE(mapping->host->size) <= (u64)index << PAGE_SHIFT) { /* nor written to */
-		mapping->ops->invalidate(page, 0);
-		remove_from_page_cache(page, false);
-	}
-	unlock_page(page);
 	put_page(page);
-	return NULL;
+	return ERR_PTR(error ? error : -EIO);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

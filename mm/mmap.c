@@ -64,23 +64,22 @@ static bool on_noexec(const struct file *file)
 	return (file->path.mount->flags | file->inode->sb->flags) & SB_NOEXEC;
 }
 
-/* May @file be mapped so, and with which rights beyond? More bits of *@flags: 0, or -errno. */
-static int check_file(const struct file *file, unsigned *flags)
+/* Would programs write to @file through an area with these flags, who may not? */
+static bool writes_unasked(const struct file *file, unsigned flags)
 {
-	bool shared = *flags & VM_SHARED;
+	return flags & VM_SHARED && flags & VM_WRITE && !(file->mode & FMODE_WRITE);
+}
 
-	if (!(file->mode & FMODE_READ) ||
-	    (shared && *flags & VM_WRITE && !(file->mode & FMODE_WRITE)))
+/* May @file be mapped so? 0, or -errno. */
+static int check_file(const struct file *file, unsigned flags)
+{
+	if (!(file->mode & FMODE_READ) || writes_unasked(file, flags))
 		return -EACCES;
-	if (*flags & VM_EXEC && on_noexec(file))
+	if (flags & VM_EXEC && on_noexec(file))
 		return -EPERM;
 	if (file->fop->mmap == NOT_MAPPED)
 		return -ENODEV;
-	if (*flags & VM_GROWSDOWN)
-		return -EINVAL;
-	if (shared && !(file->mode & FMODE_WRITE))
-		*flags &= ~VM_MAYWRITE;
-	return 0;
+	return flags & VM_GROWSDOWN ? -EINVAL : 0;
 }
 
 /* The VM_* flags of the new area: 0, or -errno. */
@@ -93,11 +92,10 @@ static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct
 		return -EPERM;
 	if (map_flags & MAP_32BIT || (type != MAP_PRIVATE && (type != MAP_SHARED || !file)))
 		return type == MAP_SHARED_VALIDATE && file ? -EOPNOTSUPP : -EINVAL;
-	*flags = (prot & VM_RIGHTS) | VM_MAYWRITE | (type == MAP_SHARED ? VM_SHARED : 0);
-	if (map_flags & MAP_GROWSDOWN)
-		*flags |= VM_GROWSDOWN;
+	*flags = (prot & VM_RIGHTS) | (type == MAP_SHARED ? VM_SHARED : 0) |
+		 (map_flags & MAP_GROWSDOWN ? VM_GROWSDOWN : 0);
 	if (file)
-		return check_file(file, flags);
+		return check_file(file, *flags);
 	/* what could never be backed is refused, as Linux's overcommit 0 does */
 	return !(map_flags & MAP_NORESERVE) && prot & PROT_WRITE && pages > page_alloc_total_pages()
 		       ? -ENOMEM
@@ -179,8 +177,8 @@ static int may_change(const struct vma *vma, unsigned flags)
 {
 	u64 more = is_data(flags) && !is_data(vma->flags) ? vma->end - vma->start : 0;
 
-	if ((flags & VM_WRITE && !(vma->flags & VM_MAYWRITE)) ||
-	    (flags & VM_EXEC && vma->file && on_noexec(vma->file)))
+	if (vma->file && (writes_unasked(vma->file, flags) ||
+			  (flags & VM_EXEC && on_noexec(vma->file))))
 		return -EACCES;
 	return more && (vma->mm->data_pages << PAGE_SHIFT) + more > memory_limit(LIMIT_DATA)
 		       ? -ENOMEM
@@ -226,15 +224,14 @@ s64 sys_brk(u64 new_end)
 		return (s64)READ_ONCE(mm->brk_end);
 	guard(mm_write, mm);
 	u64 old_pages = page_round_up(mm->brk_end), new_pages = page_round_up(new_end);
-	struct vma heap = {
-		.start = old_pages, .end = new_pages, .flags = VM_READ | VM_WRITE | VM_MAYWRITE};
+	struct vma heap = {.start = old_pages, .end = new_pages, .flags = VM_READ | VM_WRITE};
 	u64 more = new_pages > old_pages ? (new_pages - old_pages) >> PAGE_SHIFT : 0;
 
-	if (more ? more > page_alloc_total_pages() || !may_expand(mm, more, heap.flags) ||
-			    !range_is_free(mm, old_pages, new_pages) || vma_add(mm, &heap)
-		 : unmap_range(mm, new_pages, old_pages))
-		return (s64)mm->brk_end;
-	return (s64)(mm->brk_end = new_end);
+	if (more ? more <= page_alloc_total_pages() && may_expand(mm, more, heap.flags) &&
+			    range_is_free(mm, old_pages, new_pages) && !vma_add(mm, &heap)
+		 : !unmap_range(mm, new_pages, old_pages))
+		mm->brk_end = new_end;
+	return (s64)mm->brk_end;
 }
 
 /* ---- madvise, msync -------------------------------------------------------------------------- */

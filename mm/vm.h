@@ -32,7 +32,6 @@ struct file;
 #define VM_EXEC (1u << 2)
 #define VM_RIGHTS (VM_READ | VM_WRITE | VM_EXEC)
 #define VM_SHARED (1u << 3)
-#define VM_MAYWRITE (1u << 5)
 #define VM_GROWSDOWN (1u << 8)
 
 struct vma {
