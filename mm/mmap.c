@@ -163,16 +163,6 @@ static void change_entry(pte_t *slot, u64 address, void *rights)
 	*slot = pte_set_prot(xchg(slot, 0), *(unsigned *)rights & allowed);
 }
 
-static void change_entries(struct vma *vma)
-{
-	struct mm *mm = vma->mm;
-	unsigned rights = vma_page_rights(vma);
-
-	guard(spinlock, &mm->page_table_lock);
-	visit_entries(mm, vma->start, vma->end, change_entry, &rights);
-	mmu_flush(&mm->mmu, vma->start, vma->end);
-}
-
 static int may_change(const struct vma *vma, unsigned flags)
 {
 	u64 more = is_data(flags) && !is_data(vma->flags) ? vma->end - vma->start : 0;
@@ -208,7 +198,10 @@ s64 sys_mprotect(u64 start, u64 length, u32 prot)
 		if (error)
 			break;
 		vma_change(vma, vma->start, vma->end, flags);
-		change_entries(vma);
+		guard(spinlock, &mm->page_table_lock);
+		unsigned rights = vma_page_rights(vma);
+		visit_entries(mm, vma->start, vma->end, change_entry, &rights);
+		mmu_flush(&mm->mmu, vma->start, vma->end);
 	}
 	vma_merge(mm, start, last);
 	return !error && last < end ? -ENOMEM : error; /* what lies before the hole is changed */

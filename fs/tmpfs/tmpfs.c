@@ -37,7 +37,7 @@ struct tmpfs_inode {
 #define FIRST_COOKIE 2		/* 0 and 1 are "." and ".." */
 #define DIRECTORY_ENTRY_SIZE 20 /* what Linux adds to a directory's size for a name */
 
-static const struct inode_operations directory_operations, other_operations;
+static const struct inode_operations inode_operations;
 static const struct file_operations directory_file_operations, file_operations;
 static const struct address_space_operations page_operations;
 static struct kmem_cache *inode_slab;
@@ -104,12 +104,11 @@ static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir
 	if (!inode)
 		return NULL;
 	inode_init_owner(inode, dir, mode);
-	inode->op = &other_operations;
+	inode->op = &inode_operations;
 	if (S_ISREG(mode)) {
 		inode->fop = &file_operations;
 		inode->data.ops = &page_operations;
 	} else if (S_ISDIR(mode)) {
-		inode->op = &directory_operations;
 		inode->fop = &directory_file_operations;
 		inode->nlink = 2;
 		inode->size = 2 * DIRECTORY_ENTRY_SIZE; /* "." and ".." */
@@ -418,17 +417,12 @@ static int tmpfs_store_xattrs(struct inode *inode, struct xattr **list)
 
 /* ---- tables of operations -------------------------------------------------------------------- */
 
-static const struct inode_operations directory_operations = {
+static const struct inode_operations inode_operations = {
 	.lookup = tmpfs_lookup,
 	.make = tmpfs_make,
 	.link = tmpfs_link,
 	.remove = tmpfs_remove,
 	.rename = tmpfs_rename,
-	.load_xattrs = tmpfs_load_xattrs,
-	.store_xattrs = tmpfs_store_xattrs,
-};
-
-static const struct inode_operations other_operations = {
 	.fallocate = tmpfs_fallocate,
 	.seek = tmpfs_seek,
 	.load_xattrs = tmpfs_load_xattrs,
