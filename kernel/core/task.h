@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include <arch/task.h>
+#include <arch/cpu.h>
 
 #include "kernel/core/list.h"
 

@@ -49,12 +49,11 @@ static void read_table(const u32 *table)
 void acpi_init(void)
 {
 	const u32 *root = phys_to_virt(boot_info.rsdt);
+	unsigned words = boot_info.rsdt ? root[TABLE_LENGTH] / sizeof(u32) : 0;
 
-	if (!boot_info.rsdt) {
+	if (!words)
 		pr_warn("acpi: no tables found, assuming a standard machine\n");
-		return;
-	}
-	for (unsigned i = TABLE_HEADER; i < root[TABLE_LENGTH] / sizeof(u32); i++)
+	for (unsigned i = TABLE_HEADER; i < words; i++)
 		read_table(phys_to_virt(root[i]));
 }
 

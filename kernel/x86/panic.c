@@ -51,11 +51,9 @@ static void print_registers(const struct registers *registers)
 /* Could @address be on a kernel stack: RAM in the direct map, or the image's data? */
 static bool readable(u64 address)
 {
-	if (address & 7)
-		return false;
-	if (address >= DIRECT_MAP_BASE && address < DIRECT_MAP_BASE + boot_info.max_phys)
-		return true;
-	return address >= (u64)(uintptr_t)data_start && address < (u64)(uintptr_t)kernel_end;
+	return !(address & 7) &&
+	       (address - DIRECT_MAP_BASE < boot_info.max_phys ||
+		address - (u64)(uintptr_t)data_start < (u64)(kernel_end - data_start));
 }
 
 void arch_backtrace(const struct registers *registers)

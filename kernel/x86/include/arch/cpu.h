@@ -13,6 +13,14 @@
 
 struct task;
 
+/* What the machine keeps in each struct task, as its first member. The registers that a program
+ * sees lie at the top of its kernel stack (arch/process.h). */
+struct arch_task {
+	u64 sp;	     /* kernel stack pointer while the task is not running */
+	u64 fs_base; /* thread pointer of the program (arch_prctl, CLONE_SETTLS) */
+	void *fpu;   /* XSAVE area in the kernel stack's top; NULL in a kernel thread */
+};
+
 /* A function that changes no register but its result's: for slow paths that are called from inlined
  * fast ones. */
 #define ARCH_SAVES_REGISTERS __attribute__((no_caller_saved_registers))

@@ -10,6 +10,10 @@
 
 struct task;
 
+struct arch_task {
+	int unused;
+};
+
 #define ARCH_SAVES_REGISTERS
 
 struct cpu {

@@ -1,6 +1,0 @@
-/* task.h - hosted: the architecture keeps nothing in a task. */
-#pragma once
-
-struct arch_task {
-	int unused;
-};
