@@ -328,10 +328,10 @@ void hash_report_json(struct hash_cache *cache, struct text *out)
 
 	collect(cache, &s);
 	text_printf(out,
-		    "{\"cache\":\"%s\",\"function\":\"%s\",\"structure\":\"%s\",\"rule\":\"%s\"",
+		    "{\"cache\":\"%s\",\"function\":\"%s\",\"structure\":\"%s\",\"rule\":\"%s\","
+		    "\"word\":%d",
 		    cache->name, cache->trees ? "none" : cache->function, cache->structure,
-		    cache->rule);
-	json_number(out, "word", HASH_WORD_BITS);
+		    cache->rule, HASH_WORD_BITS);
 	json_number(out, cache->trees ? "trees" : "buckets", s.buckets);
 	json_number(out, "bytes", cache->bytes);
 	json_number(out, "objects", s.objects);

@@ -29,11 +29,11 @@
 static const char *const rules[] = {"2.2.5", "2.2.16", "2.4", "2.6", "6.1"};
 enum rule { R_2_2_5, R_2_2_16, R_2_4, R_2_6, R_6_1, RULES };
 
-/* As many entries as fit into @bytes, rounded up to a power-of-two number of pages. */
-static u64 whole_pages(u64 bytes, size_t entry_bytes)
+/* At least @entries, rounded up to a power-of-two number of pages. */
+static u64 whole_pages(u64 entries, size_t entry_bytes)
 {
-	return roundup_pow_of_two(DIV_ROUND_UP(max(bytes, 1ull), PAGE_SIZE)) * PAGE_SIZE /
-	       entry_bytes;
+	return roundup_pow_of_two(DIV_ROUND_UP(max(entries, 1ull) * entry_bytes, PAGE_SIZE)) *
+	       PAGE_SIZE / entry_bytes;
 }
 
 /* Of the table of the cache whose name begins with @cache. */
@@ -43,13 +43,11 @@ static u64 entries_by(enum rule rule, char cache, size_t entry_bytes)
 	bool page = cache == 'p', buffer = cache == 'b', dentry = cache == 'd';
 	unsigned scale = page ? 0 : dentry ? 1 : 2; /* log2 of the frames for each entry */
 
-	if (rule == R_2_2_16 && page)
-		return whole_pages(pages * entry_bytes, entry_bytes);
-	if (rule <= R_2_2_16)
+	if (rule < R_2_2_16 || (rule == R_2_2_16 && !page))
 		return page ? 2048 : dentry ? 1024 : buffer ? 32 * PAGE_SIZE / entry_bytes : 256;
-	if (rule == R_2_4)
-		return buffer ? whole_pages((pages >> 14) * entry_bytes * PAGE_SIZE, entry_bytes)
-			      : whole_pages((pages >> scale) * entry_bytes, entry_bytes);
+	if (rule <= R_2_4)
+		return whole_pages(buffer ? (pages >> 14) * PAGE_SIZE : pages >> scale,
+				   entry_bytes);
 	for (u64 above = GB(64) >> PAGE_SHIFT; rule == R_6_1 && above < pages; above <<= 2)
 		scale++;
 	return min(roundup_pow_of_two(round_up(pages, MB(1) >> PAGE_SHIFT) >> scale),
