@@ -143,12 +143,12 @@ void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes);
  * enabled. */
 void hash_report_all(void);
 
-/* Have a thread do so soon (^T). Any context. */
+/* Have hash_report_serve() do so soon (^T). Any context. */
 void hash_report_request(void);
 
-/* Start that thread, which does so every stats_period= seconds, too, if that is on the command
- * line. */
-void hash_report_start(void);
+/* The work of a thread: do so whenever asked to, and every stats_period= seconds, if that is on the
+ * command line. */
+__noreturn void hash_report_serve(void);
 
 /* At shutdown, for stats=@kind: "json" sends a `stats` record for each cache to the control port
  * (may sleep), "text" prints the reports; anything else gets a warning. */

@@ -69,22 +69,14 @@ void hash_report_request(void)
 	wake_up(&report_wait);
 }
 
-static int report_thread(void *seconds)
-{
-	u64 period = seconds ? (uintptr_t)seconds * NSEC_PER_SEC : ~0ULL;
-
-	for (;;) {
-		wait_event_timeout(report_wait, xchg(&requested, false), period);
-		hash_report_all();
-	}
-	return 0;
-}
-
-void hash_report_start(void)
+void hash_report_serve(void)
 {
 	u64 seconds = 0;
 
 	cmdline_u64("stats_period", &seconds);
-	if (IS_ERR(kthread_create(report_thread, (void *)(uintptr_t)seconds, "reports")))
-		pr_err("no memory for the thread that prints reports\n");
+	for (;;) {
+		wait_event_timeout(report_wait, xchg(&requested, false),
+				   seconds ? seconds * NSEC_PER_SEC : ~0ULL);
+		hash_report_all();
+	}
 }

@@ -25,9 +25,8 @@ static int start_rest(void *unused)
 	ramdisk_init();
 	virtio_blk_init();
 	writeback_start();
-	hash_report_start();
 	init_start();
-	return 0;
+	hash_report_serve();
 }
 
 /* From boot/start.S, on CPU 0: what the loader left in EAX and EBX. */

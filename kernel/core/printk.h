@@ -30,10 +30,8 @@ void printk(const char *format, ...) __printf(1, 2);
 #define pr_warn_once(...)                                                                          \
 	({                                                                                         \
 		static bool _warned;                                                               \
-		if (!_warned) {                                                                    \
-			_warned = true;                                                            \
-			printk(KERN_WARNING "WARNING: " __VA_ARGS__);                              \
-		}                                                                                  \
+		if (!xchg(&_warned, true))                                                         \
+			pr_warn("WARNING: " __VA_ARGS__);                                          \
 	})
 
 /*
