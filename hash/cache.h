@@ -39,7 +39,7 @@
 #include <arch/cpu.h>
 #include <generated/hash_choice.h>
 
-#include "hash/random.h"
+#include "hash/word.h"
 
 /* After the words they compute in and the keys some of them have. */
 #include <generated/hash_functions.h>

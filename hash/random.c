@@ -1,5 +1,5 @@
 /*
- * random.c - draw the random numbers of the keyed functions. See random.h.
+ * random.c - draw the random numbers of the keyed functions. See word.h.
  */
 #include "hash/cache.h"
 #include "kernel/core/kernel.h"

@@ -1,5 +1,5 @@
 /*
- * word.h - the word in which hash functions compute, and the constants that they share.
+ * word.h - the word in which hash functions compute, the constants that they share, and their keys.
  *
  * CONFIG_HASH_WORD is 32 or 64. The functions of the 2.2 era assume 32-bit words: a product loses
  * its top bits, an address its high half. With 64 both keep them, so that the same formula is
@@ -87,3 +87,19 @@ static __always_inline u64 hash_take_bytes(const char **name, size_t *length, si
 	*length -= bytes;
 	return word;
 }
+
+/*
+ * The random numbers of the keyed functions, drawn once at boot (hash/random.c). Each is expanded
+ * from one seed by SplitMix64 (Steele 2014), so that a test can give a seed and know every number.
+ */
+#define HASH_TABULATION_BYTES 16
+/* One to add, one for the length, 64 for the words of a name of 256 bytes. */
+#define HASH_MULTILINEAR_KEYS 66
+
+extern u64 hash_siphash_key[2];
+extern u64 hash_multilinear_keys[HASH_MULTILINEAR_KEYS];
+extern u8 hash_pearson_table[256]; /* a permutation, by Fisher and Yates' shuffle */
+extern u32 hash_tabulation_table[HASH_TABULATION_BYTES][256];
+
+/* Expand @seed, after random_init(), before anything is hashed. */
+void hash_random_init(u64 seed);
