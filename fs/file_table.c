@@ -118,11 +118,6 @@ void file_table_put(struct file_table *table)
 	kfree(table);
 }
 
-struct file_table *file_table_unshare(struct file_table *table)
-{
-	return atomic_read(&table->refcount) == 1 ? table : file_table_fork(table);
-}
-
 void file_table_exec(struct file_table *table)
 {
 	for (u32 fd = 0; fd < table->end; fd++)

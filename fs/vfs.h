@@ -560,9 +560,6 @@ int fd_add(struct file *file, u32 lowest, bool close_on_exec);
 int fd_room(void); /* 0, or -EMFILE if there is no number left: to be asked before making a file */
 /* close the close-on-exec ones */
 void file_table_exec(struct file_table *table);
-/* @table itself if one task alone has it, else a copy for current, who then drops @table; NULL: no
- * memory. */
-struct file_table *file_table_unshare(struct file_table *table);
 void file_table_set_limit(struct file_table *table, u32 limit); /* RLIMIT_NOFILE; any context */
 #define FILE_TABLE_MAX 4096					/* its hard limit */
 

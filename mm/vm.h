@@ -64,9 +64,7 @@ struct mm {
 	u64 mmap_top; /* mappings grow down from here */
 	u64 stack_top;
 	u64 arg_start, arg_end, env_start, env_end; /* for /proc/PID/cmdline */
-	u64 code_start, code_end;
 	struct file *exe; /* with a reference */
-	u64 auxv[2 * 24];
 
 	/* Under page_table_lock. */
 	spinlock_t page_table_lock;

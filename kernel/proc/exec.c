@@ -54,15 +54,12 @@ struct elf_segment {
 	u64 offset, vaddr, paddr, filesz, memsz, align;
 };
 
-/* One execve on its way. */
+/* One execve on its way. The names, arguments and environment are in the program's memory, or, for
+ * init, which has no address space yet, in the kernel's. */
 struct program {
 	struct file *file;
 	char header[EXEC_HEADER + 1];
 	struct mm *mm;
-	u64 window_page; /* the page of @mm that is seen at @window */
-	u8 *window;
-
-	bool from_kernel; /* the arguments are in the kernel's memory: init */
 	u64 argc, envc;
 	u64 sp, lowest; /* the stack is filled downwards to here, and no further than there */
 
@@ -88,7 +85,7 @@ static u64 random_pages(unsigned bits)
 /* ---- the file -------------------------------------------------------------------------------- */
 
 /* Open a file that current may execute, and keep it from being written: -EACCES, -ETXTBSY, -ENOENT
- * ... */
+ * ... If *to is set the caller closes it. */
 static int exec_open(const char *name, struct file **to)
 {
 	struct path path __free(path) = {0};
@@ -100,16 +97,11 @@ static int exec_open(const char *name, struct file **to)
 	if (!S_ISREG(inode->mode) || ((path.mount->flags | path.mount->sb->flags) & SB_NOEXEC))
 		return -EACCES;
 	TRY(inode_permission(inode, MAY_EXEC));
+
+	struct file *file = *to = TRY_PTR(file_open_path(&path, O_RDONLY | O_LARGEFILE));
+
 	TRY(deny_write_access(inode));
-
-	struct file *file = file_open_path(&path, O_RDONLY | O_LARGEFILE);
-
-	if (IS_ERR(file)) {
-		allow_write_access(inode);
-		return (int)PTR_ERR(file);
-	}
 	file->mode |= FMODE_EXEC; /* fput() allows writing again */
-	*to = file;
 	return 0;
 }
 
@@ -138,13 +130,11 @@ static int make_stack(struct program *program)
 	struct mm *mm = program->mm = TRY_PTR(mm_create());
 	u64 limit = process_limit(RLIMIT_STACK), top = USER_TOP - random_pages(STACK_RANDOM_BITS);
 
-	program->window_page = mm->code_start = ~0ULL;
 	mm->stack_top = top;
 	mm->mmap_top = top - page_up(max(min(limit, (u64)GB(64)), (u64)STACK_GAP_MIN)) -
 		       random_pages(MMAP_RANDOM_BITS);
 	program->sp = top - 8;
-	program->lowest =
-		program->sp - max(min(limit / 4, STRINGS_SIZE_MAX), (u64)STRING_SIZE_MAX);
+	program->lowest = program->sp - max(min(limit / 4, STRINGS_SIZE_MAX), (u64)STRING_SIZE_MAX);
 	TRY(mm_map(mm, top - STACK_INITIAL, STACK_INITIAL, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_GROWSDOWN, NULL, 0));
 	return 0;
@@ -154,19 +144,13 @@ static int make_stack(struct program *program)
  * memory. Nobody else uses its mm: what is mapped stays, until something else is mapped there. */
 static u8 *program_byte(struct program *program, u64 address)
 {
-	u64 page = page_down(address);
-	pte_t *slot;
+	const pte_t *slot;
 
-	if (page != program->window_page) {
-		do {
-			if (mm_fault(program->mm, address, FAULT_WRITE))
-				return NULL;
-			slot = mmu_slot(&program->mm->mmu, address, false);
-		} while (!slot || !pte_present(*slot) || !pte_write(*slot));
-		program->window = phys_to_virt(pte_page(*slot));
-		program->window_page = page;
-	}
-	return program->window + (address - page);
+	while (slot = mmu_slot(&program->mm->mmu, address, false),
+	       !slot || !pte_present(*slot) || !pte_write(*slot))
+		if (mm_fault(program->mm, address, FAULT_WRITE))
+			return NULL;
+	return (u8 *)phys_to_virt(pte_page(*slot)) + address % PAGE_SIZE;
 }
 
 /* Bytes of a string of the program's with its NUL, or -EFAULT; too long ones are cut. */
@@ -205,9 +189,9 @@ static int push_string(struct program *program, const char *from, bool kernel)
 	return 0;
 }
 
-static int array_element(const struct program *program, const u64 *array, u64 i, u64 *pointer)
+static int array_element(const u64 *array, u64 i, u64 *pointer)
 {
-	if (!program->from_kernel)
+	if (current->mm)
 		return get_user(*pointer, array + i);
 	*pointer = array[i];
 	return 0;
@@ -219,7 +203,7 @@ static int push_array(struct program *program, const u64 *array, u64 *count)
 	u64 pointer = 0;
 
 	for (; array; ++*count) {
-		TRY(array_element(program, array, *count, &pointer));
+		TRY(array_element(array, *count, &pointer));
 		if (!pointer)
 			break;
 		program->lowest += sizeof(pointer); /* which will have to be there as well */
@@ -228,8 +212,8 @@ static int push_array(struct program *program, const u64 *array, u64 *count)
 		cond_resched();
 	}
 	for (u64 i = *count; i-- > 0;) {
-		TRY(array_element(program, array, i, &pointer));
-		TRY(push_string(program, (const char *)pointer, program->from_kernel));
+		TRY(array_element(array, i, &pointer));
+		TRY(push_string(program, (const char *)pointer, !current->mm));
 		if (fatal_signal_pending(current))
 			return -EINTR;
 	}
@@ -300,34 +284,56 @@ static int follow_scripts(struct program *program)
 
 /* ---- ELF ------------------------------------------------------------------------------------- */
 
-/* The header and, kmalloc'ed, the segments, each of which makes sense: all sums are below the top
- * of user memory. -ENOEXEC: it is not an ELF of this machine; -EACCES: memory to be both written
- * and executed; ... */
-static int read_image(struct file *file, struct elf_header *header, struct elf_segment **segments)
+/* The program's file, or its interpreter's. */
+struct image {
+	struct elf_header header;
+	struct elf_segment *segments;	 /* kmalloc'ed */
+	const struct elf_segment *named; /* the one with an interpreter's name, or NULL */
+	u64 low, high;			 /* what is loaded, in whole pages */
+	u64 phdr;			 /* where in it the program headers are */
+	u64 bias;			 /* to be added to all addresses */
+};
+DEFINE_FREE(image, struct image, kfree(variable->segments))
+
+static bool is_loaded(const struct elf_segment *segment)
 {
-	TRY(read_exactly(file, header, sizeof(*header), 0));
+	return segment->type == PT_LOAD && segment->memsz;
+}
+
+/* Read the header and the segments, each of which makes sense: all sums are below the top of user
+ * memory. -ENOEXEC: it is not an ELF of this machine; ... */
+static int read_image(struct file *file, struct image *image)
+{
+	const struct elf_header *header = &image->header;
+
+	TRY(read_exactly(file, &image->header, sizeof(*header), 0));
 	/* 64-bit, little-endian, version 1 */
 	if (memcmp(header->ident, "\177ELF\2\1\1", 7) || header->machine != ARCH_ELF_MACHINE ||
 	    (header->type != ET_EXEC && header->type != ET_DYN) ||
-	    header->phentsize != sizeof(**segments) || !header->phnum ||
+	    header->phentsize != sizeof(struct elf_segment) || !header->phnum ||
 	    header->phnum > SEGMENTS_MAX || header->phoff >> 62)
 		return -ENOEXEC;
 
-	size_t size = header->phnum * sizeof(**segments);
-	struct elf_segment *segment = *segments = TRY_PTR(kmalloc(size, GFP_KERNEL));
+	size_t size = header->phnum * sizeof(struct elf_segment);
+	const struct elf_segment *segment = image->segments = TRY_PTR(kmalloc(size, GFP_KERNEL));
 
-	TRY(read_exactly(file, segment, size, header->phoff));
-	for (; segment < *segments + header->phnum; segment++) {
-		if (segment->type != PT_LOAD)
+	TRY(read_exactly(file, image->segments, size, header->phoff));
+	image->low = ~0ULL;
+	for (; segment < image->segments + header->phnum; segment++) {
+		if (segment->type == PT_INTERP && !image->named)
+			image->named = segment;
+		if (!is_loaded(segment))
 			continue;
 		if (segment->filesz > segment->memsz || segment->vaddr >= USER_TOP ||
 		    segment->memsz >= USER_TOP || segment->offset >> 62 ||
 		    (segment->vaddr ^ segment->offset) & (PAGE_SIZE - 1))
 			return -ENOEXEC;
-		if ((segment->flags & (PF_W | PF_X)) == (PF_W | PF_X))
-			return -EACCES;
+		if (header->phoff - segment->offset < segment->filesz)
+			image->phdr = header->phoff - segment->offset + segment->vaddr;
+		image->low = min(image->low, page_down(segment->vaddr));
+		image->high = max(image->high, page_up(segment->vaddr + segment->memsz));
 	}
-	return 0;
+	return image->low < image->high ? 0 : -ENOEXEC;
 }
 
 static int map_segment(struct program *program, struct file *file,
@@ -341,7 +347,6 @@ static int map_segment(struct program *program, struct file *file,
 	u64 file_end = segment->filesz ? page_up(data_end) : start;
 	u64 end = page_up(segment->vaddr + segment->memsz) + bias;
 
-	program->window_page = ~0ULL;
 	if (file_end > start)
 		TRY(mm_map(program->mm, start, file_end - start, protection,
 			   MAP_PRIVATE | MAP_FIXED, file, page_down(segment->offset)));
@@ -349,100 +354,65 @@ static int map_segment(struct program *program, struct file *file,
 		TRY(mm_map(program->mm, file_end, end - file_end, protection,
 			   MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, NULL, 0));
 	/* What follows the file's part in its last page. */
-	if (segment->memsz > segment->filesz && file_end > data_end && (segment->flags & PF_W)) {
-		u8 *rest = program_byte(program, data_end);
-
-		if (!rest)
-			return -EFAULT;
-		memset(rest, 0, file_end - data_end);
-	}
+	if (segment->memsz > segment->filesz && file_end > data_end && (segment->flags & PF_W))
+		memset(TRY_PTR(program_byte(program, data_end)), 0, file_end - data_end);
 	return 0;
 }
 
-/* Note for /proc, brk() and the program itself where things lie. */
-static void note_extents(struct program *program, const struct elf_header *header,
-			 const struct elf_segment *segment, u64 bias)
+/* Map what @file's @image says; if it may lie anywhere at @place (0: where there is room). */
+static int map_image(struct program *program, struct file *file, struct image *image, u64 place)
 {
-	struct mm *mm = program->mm;
-	u64 start = segment->vaddr + bias;
+	const struct elf_segment *segment = image->segments;
 
-	if (header->phoff - segment->offset < segment->filesz)
-		program->phdr = header->phoff - segment->offset + start;
-	if (segment->flags & PF_X) {
-		mm->code_start = min(mm->code_start, start);
-		mm->code_end = max(mm->code_end, start + segment->filesz);
-	}
-	mm->brk_end = max(mm->brk_end, page_up(start + segment->memsz));
+	if (image->header.type == ET_DYN && !place) /* for the whole; segments replace it */
+		place = (u64)TRY(mm_map(program->mm, 0, image->high - image->low, PROT_NONE,
+					MAP_PRIVATE | MAP_ANONYMOUS, NULL, 0));
+	if (image->header.type == ET_DYN)
+		image->bias = place - image->low;
+	for (; segment < image->segments + image->header.phnum; segment++)
+		if (is_loaded(segment))
+			TRY(map_segment(program, file, segment, image->bias));
+	program->start = image->header.entry + image->bias;
+	return 0;
 }
 
-/*
- * Map @file: program->file, or its @interpreter, program->base then saying where. *@named is the
- * segment with an interpreter's name, if there is one.
- */
-static int load_image(struct program *program, struct file *file, bool interpreter,
-		      struct elf_segment *named)
+static int load_interpreter(struct program *program, const char *name)
 {
-	struct elf_segment *segments __free(kfree) = NULL;
-	struct elf_header header;
-	u64 low = ~0ULL, high = 0, bias = 0;
+	struct image image __free(image) = {0};
+	struct file *file __free(fput) = NULL;
 
-	TRY(read_image(file, &header, &segments));
-	for (struct elf_segment *segment = segments; segment < segments + header.phnum; segment++) {
-		if (segment->type == PT_INTERP && !named->type)
-			*named = *segment;
-		if (segment->type != PT_LOAD || !segment->memsz)
-			continue;
-		low = min(low, page_down(segment->vaddr));
-		high = max(high, page_up(segment->vaddr + segment->memsz));
-	}
-	if (high <= low)
-		return -ENOEXEC;
-	/* A file of fixed addresses has no bias. */
-	if (header.type == ET_DYN && interpreter) /* a place for the whole; segments replace it */
-		bias = (u64)TRY(mm_map(program->mm, 0, high - low, PROT_NONE,
-				       MAP_PRIVATE | MAP_ANONYMOUS, NULL, 0)) - low;
-	else if (header.type == ET_DYN)
-		bias = ARCH_PIE_BASE + random_pages(28) - low;
-	for (struct elf_segment *segment = segments; segment < segments + header.phnum; segment++) {
-		if (segment->type != PT_LOAD || !segment->memsz)
-			continue;
-		TRY(map_segment(program, file, segment, bias));
-		if (!interpreter)
-			note_extents(program, &header, segment, bias);
-	}
-	program->start = header.entry + bias;
-	if (interpreter) {
-		program->base = bias;
-		return 0;
-	}
-	program->entry = program->start;
-	program->phnum = header.phnum;
-	program->mm->brk_end += random_pages(BRK_RANDOM_BITS);
-	program->mm->brk_start = program->mm->brk_end;
+	TRY(exec_open(name, &file));
+	TRY(read_image(file, &image));
+	TRY(map_image(program, file, &image, 0));
+	program->base = image.bias;
 	return 0;
 }
 
 static int load_program(struct program *program)
 {
-	struct elf_segment named = {0}, none = {.type = PT_INTERP};
-	struct file *file;
+	struct image image __free(image) = {0};
+	char *name = program->header; /* of the interpreter: the header has been read */
 
-	TRY(load_image(program, program->file, false, &named));
-	if (!named.type)
+	TRY(read_image(program->file, &image));
+	TRY(map_image(program, program->file, &image, ARCH_PIE_BASE + random_pages(28)));
+	program->phdr = image.phdr + image.bias;
+	program->phnum = image.header.phnum;
+	program->entry = program->start;
+	program->mm->brk_end = image.high + image.bias + random_pages(BRK_RANDOM_BITS);
+	program->mm->brk_start = program->mm->brk_end;
+	if (!image.named)
 		return 0;
-	if (named.filesz < 2 || named.filesz > PATH_MAX)
+
+	u64 length = image.named->filesz;
+
+	if (length < 2 || length > EXEC_HEADER)
+		return -ENOEXEC;
+	TRY(read_exactly(program->file, name, length, image.named->offset));
+	if (name[length - 1])
 		return -ENOEXEC;
 
-	char *name __free(kfree) = TRY_PTR(kmalloc(named.filesz + 8, GFP_KERNEL));
+	int error = load_interpreter(program, name);
 
-	TRY(read_exactly(program->file, name, named.filesz, named.offset));
-	if (name[named.filesz - 1])
-		return -ENOEXEC;
-	TRY(exec_open(name, &file));
-
-	int error = load_image(program, file, true, &none);
-
-	fput(file);
 	return error == -ENOEXEC ? -ELIBBAD : error;
 }
 
@@ -467,20 +437,6 @@ static int prepare_credentials(struct program *program)
 	return 0;
 }
 
-/* The new program's descriptors are its own, whoever shared them with the old one. */
-static int unshare_files(void)
-{
-	struct file_table *old = current->files, *new = TRY_PTR(file_table_unshare(old));
-
-	if (new == old)
-		return 0;
-	spin_lock_irq(&process_lock); /* /proc looks at it */
-	current->files = new;
-	spin_unlock_irq(&process_lock);
-	file_table_put(old);
-	return 0;
-}
-
 /* All other threads end, and current is the one that has the process's number. -EINTR: we are to
  * end too. */
 static int end_other_threads(void)
@@ -491,14 +447,13 @@ static int end_other_threads(void)
 	if (process->exiting || process->exec_task)
 		return -EINTR;
 	process->exec_task = current;
-	signal_tell_others(process, ~0ULL, STATES_KILL);
+	signal_tell_threads(process, ~0ULL, STATES_KILL);
 	while (process->thread_count > 1 && !process->exiting) {
 		set_current_state(TASK_KILLABLE);
 		spin_unlock_irq(&process_lock);
 		schedule();
 		spin_lock_irq(&process_lock);
 	}
-	__set_current_state(TASK_RUNNING);
 	process->exec_task = NULL;
 	if (process->exiting)
 		return -EINTR;
@@ -515,7 +470,6 @@ static int prepare(struct program *program, const u64 *argv, const u64 *envp)
 	program->mm->arg_start = program->sp;
 	TRY(load_program(program));
 	TRY(prepare_credentials(program));
-	TRY(unshare_files());
 	return current->process->thread_count > 1 ? end_other_threads() : 0;
 }
 
@@ -534,13 +488,14 @@ static void begin_new_program(struct program *program)
 	spin_lock_irq(&process_lock); /* /proc looks at other tasks' mm under it */
 	task->mm = new;
 	process->did_exec = true;
-	process->exit_signal = SIGCHLD;
+	if (process->vforked) /* the parent's memory is its own again */
+		wake_up(&process->parent->wait_children);
+	process->vforked = false;
 	spin_unlock_irq(&process_lock);
 	mmu_switch(&new->mmu);
 	task->clear_child_tid = NULL;
 	if (old)
 		mm_put(old);
-	vfork_done(process);
 	signals_exec();
 	file_table_exec(task->files);
 	task_set_cred(program->cred);
@@ -567,9 +522,11 @@ static int finish_stack(struct program *program)
 {
 	struct mm *mm = program->mm;
 	const struct cred *cred = current->cred;
-	u64 platform = mm->arg_start - sizeof(ARCH_PLATFORM), string = mm->arg_start;
-	u64 seed[2] = {random_u64(), random_u64()};
-	u64 random = round_down(platform - sizeof(seed), 16ULL);
+	const struct {
+		u64 seed[2];
+		char platform[16];
+	} below = {{random_u64(), random_u64()}, ARCH_PLATFORM};
+	u64 string = mm->arg_start, random = round_down(string - sizeof(below), 16ULL);
 	const u64 auxiliary[] = {
 		51, ARCH_SIGNAL_STACK_SIZE, /* AT_MINSIGSTKSZ */
 		6, PAGE_SIZE, /* AT_PAGESZ */
@@ -588,23 +545,19 @@ static int finish_stack(struct program *program)
 		25, random, /* AT_RANDOM */
 		26, 0, /* AT_HWCAP2 */
 		31, mm->env_end, /* AT_EXECFN */
-		15, platform, /* AT_PLATFORM */
+		15, random + sizeof(below.seed), /* AT_PLATFORM */
 		0, 0, /* AT_NULL */
 	};
 	u64 words = ARRAY_SIZE(auxiliary) + program->argc + program->envc + 3;
 	u64 *at = (u64 *)round_down(random - words * sizeof(u64), 16ULL);
 
-	_Static_assert(sizeof(auxiliary) <= sizeof(mm->auxv), "mm->auxv is too small");
-	memcpy(mm->auxv, auxiliary, sizeof(auxiliary));
 	program->sp = (u64)at;
 	TRY(put_user(program->argc, at++));
 	TRY(put_pointers(&string, program->argc, &at));
 	TRY(put_pointers(&string, program->envc, &at));
-	return copy_to_user((void *)platform, ARCH_PLATFORM, sizeof(ARCH_PLATFORM)) ||
-			       copy_to_user((void *)random, seed, sizeof(seed)) ||
-			       copy_to_user(at, auxiliary, sizeof(auxiliary))
-		       ? -EFAULT
-		       : 0;
+	if (copy_to_user((void *)random, &below, sizeof(below)))
+		return -EFAULT;
+	return copy_to_user(at, auxiliary, sizeof(auxiliary)) ? -EFAULT : 0;
 }
 
 static void program_free(struct program **at)
@@ -620,19 +573,18 @@ static void program_free(struct program **at)
 	kfree(program);
 }
 
-static s64 execute(const char *name, bool from_kernel, const u64 *argv, const u64 *envp)
+s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
 {
 	struct program *program __attribute__((cleanup(program_free))) =
 		TRY_PTR(kzalloc(sizeof(*program), GFP_KERNEL));
 
-	program->from_kernel = from_kernel;
-	if (from_kernel) {
-		strlcpy(program->name, name, PATH_MAX);
-	} else {
+	if (current->mm) {
 		s64 length = TRY(strncpy_from_user(program->name, name, PATH_MAX));
 
 		if (length == 0 || length == PATH_MAX)
 			return length ? -ENAMETOOLONG : -ENOENT;
+	} else {
+		strlcpy(program->name, name, PATH_MAX);
 	}
 	TRY(prepare(program, argv, envp));
 	begin_new_program(program);
@@ -644,14 +596,4 @@ static s64 execute(const char *name, bool from_kernel, const u64 *argv, const u6
 	if (error)
 		process_exit_group(SIGSEGV);
 	arch_enter_user(start, sp);
-}
-
-s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
-{
-	return execute(name, false, argv, envp);
-}
-
-s64 kernel_exec(const char *name, const char *const *argv, const char *const *envp)
-{
-	return execute(name, true, (const u64 *)argv, (const u64 *)envp);
 }

@@ -3,8 +3,8 @@
  *
  * A thread gives back what it holds, leaves its process, and dies on its last switch (sched.c frees
  * it). The last thread makes the process a zombie: its children go to init, job control is told,
- * the parent gets its exit signal. From then on the struct process belongs to the parent and may
- * vanish at any moment.
+ * the parent gets SIGCHLD. From then on the struct process belongs to the parent and may vanish at
+ * any moment.
  *
  * What happens to a child is its one `event`, the last one if several: its end, a stop (WUNTRACED),
  * a continuation (WCONTINUED). A wait looks through the children under process_lock and takes it;
@@ -16,23 +16,6 @@
 #include "mm/vm.h"
 
 /* ---- what happened to a child ---------------------------------------------------------------- */
-
-/* Its event as SIGCHLD has it. */
-static struct siginfo child_info(const struct process *child)
-{
-	int event = child->event, signo = event & 0x7f;
-	struct siginfo info = {.signo = SIGCHLD,
-			       .code = signo ? CLD_KILLED : CLD_EXITED,
-			       .pid = child->pid,
-			       .uid = process_cred(child)->uid,
-			       .status = signo ? signo : event >> 8};
-
-	if (signo == 0x7f) {
-		info.code = event == EVENT_CONTINUED ? CLD_CONTINUED : CLD_STOPPED;
-		info.status = event == EVENT_CONTINUED ? SIGCONT : event >> 8;
-	}
-	return info;
-}
 
 static void reap(struct process *process)
 {
@@ -51,16 +34,27 @@ void process_event(struct process *process, int event)
 	if (!parent)
 		return;
 
-	struct siginfo info = child_info(process);
-	int signo = process->zombie ? process->exit_signal : SIGCHLD;
-	u64 flags = parent->handled & sigmask(SIGCHLD) ? signal_action(parent, SIGCHLD)->flags : 0;
-	bool ignored = signo == SIGCHLD && signal_handler(parent, SIGCHLD) == SIG_IGN;
+	struct siginfo info = {.code = CLD_EXITED,
+			       .pid = process->pid,
+			       .uid = process_cred(process)->uid,
+			       .status = event >> 8};
+	u64 flags = parent->handled & sigmask(SIGCHLD) ? parent->actions[SIGCHLD - 1].flags : 0;
+	bool ignored = signal_handler(parent, SIGCHLD) == SIG_IGN;
 
-	if (signo && !ignored && (process->zombie || !(flags & SA_NOCLDSTOP)))
-		signal_send_locked(parent, NULL, signo, &info);
+	if (event == EVENT_CONTINUED) {
+		info.code = CLD_CONTINUED;
+		info.status = SIGCONT;
+	} else if ((event & 0x7f) == 0x7f) {
+		info.code = CLD_STOPPED;
+	} else if (event & 0x7f) {
+		info.code = CLD_KILLED;
+		info.status = event & 0x7f;
+	}
+	if (!ignored && (process->zombie || !(flags & SA_NOCLDSTOP)))
+		signal_send_locked(parent, NULL, SIGCHLD, &info);
 	wake_up(&parent->wait_children);
 	/* Nobody will wait for the zombie of a parent that ignores its children. */
-	if (process->zombie && (ignored || (signo == SIGCHLD && flags & SA_NOCLDWAIT)))
+	if (process->zombie && (ignored || (flags & SA_NOCLDWAIT)))
 		reap(process);
 }
 
@@ -76,7 +70,6 @@ static void become_zombie(struct process *process)
 		list_del(&child->sibling);
 		child->parent = init_process;
 		child->parent_pid = init_process->pid;
-		child->exit_signal = SIGCHLD;
 		list_add_tail(&child->sibling, &init_process->children);
 		group_check_orphaned(child, process);
 		if (child->zombie)
@@ -106,7 +99,7 @@ static void leave_process(struct task *task, int code)
 	} else {
 		task_count--;
 		/* What it left of the process's signals is for others. */
-		signal_tell_others(process, process->pending, STATE_BIT(TASK_INTERRUPTIBLE));
+		signal_tell_threads(process, process->pending, STATE_BIT(TASK_INTERRUPTIBLE));
 		if (process->exec_task && process->thread_count == 1)
 			wake_up_task(process->exec_task);
 	}
@@ -140,13 +133,10 @@ void process_exit(int code)
 	task->mm = NULL; /* nor may a switch back to us load it again */
 	spin_unlock_irq(&process_lock);
 	process_parts_put(&parts);
-	if (last) {
-		vfork_done(process);
-		/* A session's leader ends: its terminal hangs up. Before the lock, since the
-		 * terminal takes its own first. */
-		if (process->session == process->pid)
-			tty_session_ended(process->session);
-	}
+	/* A session's leader ends: its terminal hangs up. Before the lock, since the terminal
+	 * takes its own first. */
+	if (last && process->session == process->pid)
+		tty_session_ended(process->session);
 	leave_process(task, code);
 	put_cred(task->cred);
 	task->cred = NULL;
@@ -162,9 +152,7 @@ void process_end(struct process *process, int code)
 	process->exiting = true;
 	process->stopped = false;
 	process->exit_code = code;
-	signal_tell_others(process, ~0ULL, STATES_KILL);
-	if (process == current->process)
-		task_set_pending(current, TASK_PENDING_SIGNAL);
+	signal_tell_threads(process, ~0ULL, STATES_KILL);
 }
 
 void process_exit_group(int code)
@@ -213,9 +201,7 @@ bool oom_kill(void)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-enum {
-	WNOHANG = 1, WUNTRACED = 2, WCONTINUED = 8, __WNOTHREAD = 0x20000000, __WALL = 0x40000000
-};
+enum { WNOHANG = 1, WUNTRACED = 2, WCONTINUED = 8, __WNOTHREAD = 0x20000000, __WALL = 0x40000000 };
 
 struct wait_request {
 	pid_t pid; /* process_is_meant() */
@@ -225,27 +211,8 @@ struct wait_request {
 	s64 result;		/* pid, 0, or -ECHILD */
 };
 
-/* Is there something to report of @child? Take it. */
-static bool report(struct wait_request *request, struct process *child)
-{
-	int option = child->event == EVENT_CONTINUED ? WCONTINUED : WUNTRACED;
-
-	if (!child->zombie && (!child->event || !(request->options & option)))
-		return false;
-	request->event = child->event;
-	request->result = child->pid;
-	child->event = 0;
-	if (child->zombie) {
-		/* What a child used counts as the parent's once it is waited for. */
-		request->times = child->times;
-		times_add(&request->times, &child->children_times);
-		times_add(&current->process->children_times, &request->times);
-		reap(child);
-	}
-	return true;
-}
-
-/* One look at all children: true if the call can return request->result. */
+/* One look at all children, to take what there is to report of one: true if the call can return
+ * request->result. */
 static bool look(struct wait_request *request)
 {
 	struct process *child;
@@ -253,11 +220,24 @@ static bool look(struct wait_request *request)
 	guard(spinlock_irq, &process_lock);
 	request->result = -ECHILD;
 	list_for_each_entry(child, &current->process->children, sibling) {
+		int option = child->event == EVENT_CONTINUED ? WCONTINUED : WUNTRACED;
+
 		if (!process_is_meant(child, request->pid))
 			continue;
 		request->result = 0;
-		if (report(request, child))
-			return true;
+		if (!child->zombie && !(child->event && (request->options & option)))
+			continue;
+		request->event = child->event;
+		request->result = child->pid;
+		child->event = 0;
+		if (child->zombie) {
+			/* What a child used counts as the parent's once it is waited for. */
+			request->times = child->times;
+			times_add(&request->times, &child->children_times);
+			times_add(&current->process->children_times, &request->times);
+			reap(child);
+		}
+		return true;
 	}
 	return request->result || (request->options & WNOHANG);
 }

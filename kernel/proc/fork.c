@@ -6,7 +6,7 @@
  * first run; whatever fails, the parts made so far are dropped in reverse.
  *
  * Limits, all -EINVAL: namespaces, pidfds; CLONE_THREAD, SIGHAND, FILES and FS not all together;
- * CLONE_VFORK with CLONE_THREAD.
+ * CLONE_VFORK with CLONE_THREAD; a signal to the parent at the end other than SIGCHLD.
  */
 #include <arch/process.h>
 
@@ -34,8 +34,9 @@ static int check_arguments(const struct clone_arguments *arguments)
 
 	if (asked && (asked != thread || !(flags & CLONE_VM) || (flags & CLONE_VFORK)))
 		return -EINVAL;
-	if (flags & (CLONE_NEW_SPACES | CLONE_PIDFD | CLONE_PTRACE | CLONE_PARENT) || flags >> 32 ||
-	    arguments->exit_signal > SIGNAL_COUNT)
+	if (flags & (CLONE_NEW_SPACES | CLONE_PIDFD | CLONE_PTRACE | CLONE_PARENT) || flags >> 32)
+		return -EINVAL;
+	if (!(flags & CLONE_THREAD) && arguments->exit_signal != SIGCHLD)
 		return -EINVAL;
 	if ((flags & CLONE_SETTLS) && arguments->tls >= USER_TOP)
 		return -EPERM; /* the register takes no such address */
@@ -79,19 +80,10 @@ static int copy_parts(struct task *child, u64 flags)
 		child->mm = mm_fork(parent->mm);
 	if (!child->fs || !child->files || !child->mm)
 		return -ENOMEM;
-	child->signals->blocked = parent->signals->blocked;
+	child->signals->blocked = child->signals->saved_blocked = parent->signals->blocked;
 	if (!(flags & CLONE_VM) || (flags & CLONE_VFORK))
 		child->signals->stack = parent->signals->stack;
 	return 0;
-}
-
-void vfork_done(struct process *process)
-{
-	if (likely(!process->vforked))
-		return;
-	guard(spinlock_irq, &process_lock);
-	process->vforked = false;
-	wake_up(&process->parent->wait_children);
 }
 
 /* The child, looked at by pid under the lock, may have been waited for by another thread. */
@@ -101,7 +93,7 @@ static bool vfork_is_over(pid_t pid)
 
 	const struct process *child = process_find(pid);
 
-	return !child || !child->vforked || fatal_signal_pending(current);
+	return !child || child->zombie || !child->vforked || fatal_signal_pending(current);
 }
 
 static s64 do_clone(const struct clone_arguments *arguments)
@@ -125,10 +117,8 @@ static s64 do_clone(const struct clone_arguments *arguments)
 			child->set_child_tid = (int *)arguments->child_tid;
 			child->pending |= TASK_PENDING_START;
 		}
-		if (!(flags & CLONE_THREAD)) {
-			process->exit_signal = (int)arguments->exit_signal;
-			process->vforked = flags & CLONE_VFORK;
-		}
+		if (flags & CLONE_VFORK)
+			process->vforked = true;
 		error = process_link_task(process, child);
 	}
 	if (error) {
@@ -157,13 +147,12 @@ static s64 do_clone(const struct clone_arguments *arguments)
 
 s64 sys_fork(void)
 {
-	return do_clone(&(struct clone_arguments){.exit_signal = SIGCHLD});
+	return sys_clone(SIGCHLD, 0, NULL, NULL, 0);
 }
 
 s64 sys_vfork(void)
 {
-	return do_clone(&(struct clone_arguments){.flags = CLONE_VM | CLONE_VFORK,
-						   .exit_signal = SIGCHLD});
+	return sys_clone(CLONE_VM | CLONE_VFORK | SIGCHLD, 0, NULL, NULL, 0);
 }
 
 s64 sys_clone(u64 flags, u64 stack, int *parent_tid, int *child_tid, u64 tls)

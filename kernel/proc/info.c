@@ -185,8 +185,8 @@ static void print_stat(struct text *out, pid_t pid, const struct process *p,
 		    mm->total_pages * PAGE_SIZE, mm->resident_pages, p->limits[RLIMIT_RSS].soft,
 		    mm->stack_top);
 	text_printf(out, "%llu %llu %llu %llu 0 0 0 %d %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-		    signals.pending, signals.blocked, signals.ignored, signals.caught,
-		    p->exit_signal, task ? task->cpu : 0);
+		    signals.pending, signals.blocked, signals.ignored, signals.caught, SIGCHLD,
+		    task ? task->cpu : 0);
 }
 
 static void print_statm(struct text *out, pid_t pid, const struct process *p,
@@ -194,8 +194,8 @@ static void print_statm(struct text *out, pid_t pid, const struct process *p,
 {
 	const struct mm *mm = memory_of(task);
 
-	text_printf(out, "%llu %llu %llu %llu 0 %llu 0\n", mm->total_pages, mm->resident_pages,
-		    mm->file_pages, (mm->code_end - mm->code_start) >> PAGE_SHIFT, mm->data_pages);
+	text_printf(out, "%llu %llu %llu 0 0 %llu 0\n", mm->total_pages, mm->resident_pages,
+		    mm->file_pages, mm->data_pages);
 }
 
 static void print_status(struct text *out, pid_t pid, const struct process *p,

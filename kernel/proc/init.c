@@ -62,7 +62,7 @@ static void try_program(const char *name)
 	arguments[0] = name;
 	memcpy(arguments + 1, words, (size_t)count * sizeof(*words));
 
-	s64 error = kernel_exec(name, arguments, environment);
+	s64 error = sys_execve(name, (const u64 *)arguments, (const u64 *)environment);
 
 	if (error != -ENOENT)
 		pr_err("init: cannot run %s: error %d\n", name, (int)-error);
@@ -105,7 +105,6 @@ void init_start(void)
 	process->limits[RLIMIT_MSGQUEUE] = (struct rlimit){819200, 819200};
 	process->limits[RLIMIT_NICE] = (struct rlimit){0, 0};
 	process->limits[RLIMIT_RTPRIO] = (struct rlimit){0, 0};
-	process->exit_signal = SIGCHLD;
 	BUG_ON(process_link_task(process, task) || process->pid != 1);
 	process->group = process->session = 1;
 	init_process = process;

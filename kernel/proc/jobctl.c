@@ -28,10 +28,24 @@ u64 current_file_limit(void)
 	return current->process ? process_limit(RLIMIT_FSIZE) : RLIM_INFINITY;
 }
 
+static int signal_group(pid_t group, int signo)
+{
+	struct process *process;
+	int result = -ESRCH;
+
+	list_for_each_entry(process, &process_list, all_link) {
+		if (process->group != group || process->zombie)
+			continue;
+		result = 0;
+		signal_send_locked(process, NULL, signo, NULL);
+	}
+	return result;
+}
+
 int signal_pgrp(pid_t pgrp, int signo)
 {
 	guard(spinlock_irqsave, &process_lock);
-	return signal_group_locked(pgrp, signo) ? 0 : -ESRCH;
+	return signal_group(pgrp, signo);
 }
 
 /* A process of @group, if asked for a stopped one, or NULL. process_lock held. */
@@ -80,7 +94,7 @@ int signal_background(int signo)
 		return signo == SIGTTIN ? -EIO : 0;
 	if (group_is_orphaned(process->group, NULL))
 		return -EIO;
-	signal_group_locked(process->group, signo);
+	signal_group(process->group, signo);
 	return -ERESTARTSYS;
 }
 
@@ -93,8 +107,8 @@ void group_check_orphaned(struct process *process, struct process *parent)
 	if (!parent || parent->group == process->group || parent->session != process->session ||
 	    !group_member(process->group, true) || !group_is_orphaned(process->group, process))
 		return;
-	signal_group_locked(process->group, SIGHUP);
-	signal_group_locked(process->group, SIGCONT);
+	signal_group(process->group, SIGHUP);
+	signal_group(process->group, SIGCONT);
 }
 
 s64 sys_setpgid(int pid, int group)

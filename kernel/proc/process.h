@@ -51,9 +51,7 @@ struct cpu_times {
 #define EVENT_CONTINUED 0xffff
 
 struct process {
-	/* Constant. */
-	pid_t pid;
-	int exit_signal; /* sent to the parent at the end: SIGCHLD, or what clone(2) was told */
+	pid_t pid; /* constant */
 
 	/* process_lock */
 	struct list_head threads; /* task->thread_link, the first thread first */
@@ -156,11 +154,6 @@ static inline struct task *main_thread(const struct process *process)
 	return list_first_entry(&process->threads, struct task, thread_link);
 }
 
-static inline struct signal_action *signal_action(struct process *process, int signo)
-{
-	return &process->actions[signo - 1];
-}
-
 static inline u64 signal_handler(const struct process *process, int signo)
 {
 	return process->handled & sigmask(signo) ? process->actions[signo - 1].handler : SIG_DFL;
@@ -180,12 +173,6 @@ static inline bool thread_must_end(const struct process *process, const struct t
 {
 	return process->exiting || (process->exec_task && process->exec_task != task);
 }
-/* The child no longer uses its parent's memory (exec, exit): wake the parent that waits in vfork.
- */
-void vfork_done(struct process *process);
-
-/* exec.c: execve(2) with arguments in kernel memory, for init. Returns only on error. */
-s64 kernel_exec(const char *name, const char *const *argv, const char *const *envp);
 
 /* ipc.c: take back what @process, which ends, did with SEM_UNDO. May sleep. */
 void semaphores_exit(const struct process *process);
@@ -214,12 +201,12 @@ void scheduler_tick(bool user);
 void exit_to_user(struct registers *registers);
 __noreturn void task_exit_kernel(void);
 /* For proc/ alone: */
-bool sched_wake(struct task *task, u32 states); /* if in one of them; was it? */
 #define STATE_BIT(state) (1u << (state))
 /* The sleeps that the end of the process ends. */
 #define STATES_KILL                                                                                \
 	(STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_KILLABLE) | STATE_BIT(TASK_STOPPED))
-void sched_notice(struct task *task); /* make @task, if in user mode, look at its `pending` */
+/* Have @task look at its signals, waking it from the sleeps @states. */
+void sched_tell(struct task *task, u32 states);
 
 /* info.c */
 void load_init(void);

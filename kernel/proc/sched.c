@@ -90,8 +90,8 @@ static int place(const struct task *task)
 	return task->cpu;
 }
 
-/* Wake @task if its state is one of @states. */
-bool sched_wake(struct task *task, u32 states)
+/* Wake @task if its state is one of @states; was it? */
+static bool wake(struct task *task, u32 states)
 {
 	struct run_queue *queue;
 	unsigned long flags = arch_irq_save();
@@ -130,13 +130,14 @@ bool sched_wake(struct task *task, u32 states)
 
 bool wake_up_task(struct task *task)
 {
-	return sched_wake(task, STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_UNINTERRUPTIBLE) |
-				  STATE_BIT(TASK_KILLABLE));
+	return wake(task, STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_UNINTERRUPTIBLE) |
+			  STATE_BIT(TASK_KILLABLE));
 }
 
-void sched_notice(struct task *task)
+void sched_tell(struct task *task, u32 states)
 {
-	if (task != current && task->on_cpu && task->cpu != (int)cpu_id())
+	task_set_pending(task, TASK_PENDING_SIGNAL);
+	if (!wake(task, states) && task->on_cpu && task->cpu != (int)cpu_id())
 		arch_send_reschedule((unsigned)task->cpu);
 }
 

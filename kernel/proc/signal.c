@@ -65,17 +65,6 @@ static int dequeue(u64 blocked, struct siginfo *info)
 	return signo;
 }
 
-bool signal_before_fork(void)
-{
-	const struct process *process = current->process;
-	const u64 timers = sigmask(SIGALRM) | sigmask(SIGVTALRM) | sigmask(SIGPROF);
-
-	/* Timers are left out: a fast one would never let a slow fork through. */
-	return process &&
-	       (thread_must_end(process, current) || process->stopped ||
-		(process->pending & ~current->signals->blocked & ~timers));
-}
-
 /* Recompute TASK_PENDING_SIGNAL of current. process_lock held. */
 static void recalculate(void)
 {
@@ -89,43 +78,34 @@ static void recalculate(void)
 		task_clear_pending(current, TASK_PENDING_SIGNAL);
 }
 
-/* Have @task look at its signals, waking it from the sleeps @states. process_lock held. */
-static void tell(struct task *task, u32 states)
-{
-	task_set_pending(task, TASK_PENDING_SIGNAL);
-	sched_wake(task, states);
-	sched_notice(task);
-}
-
-void signal_tell_others(struct process *process, u64 signals, u32 states)
+void signal_tell_threads(struct process *process, u64 signals, u32 states)
 {
 	struct task *task;
 
 	list_for_each_entry(task, &process->threads, thread_link)
-		if (task != current && (signals & ~task->signals->blocked))
-			tell(task, states);
+		if (signals & ~task->signals->blocked)
+			sched_tell(task, states);
 }
 
-void signal_set_blocked(u64 blocked)
+void signal_set_temporarily(u64 blocked)
 {
 	struct process *process = current->process;
-	u64 old = current->signals->blocked;
+	struct signal_state *signals = current->signals;
 
 	guard(spinlock_irq, &process_lock);
 	blocked &= ~SIGNALS_UNBLOCKABLE;
 	/* What we were chosen to take and block now, another thread may take. */
 	if (unlikely(process->thread_count > 1))
-		signal_tell_others(process, process->pending & blocked & ~old,
-				   STATE_BIT(TASK_INTERRUPTIBLE));
-	current->signals->blocked = blocked;
+		signal_tell_threads(process, process->pending & blocked & ~signals->blocked,
+				    STATE_BIT(TASK_INTERRUPTIBLE));
+	signals->blocked = blocked;
 	recalculate();
 }
 
-void signal_set_temporarily(u64 blocked)
+void signal_set_blocked(u64 blocked)
 {
+	signal_set_temporarily(blocked);
 	current->signals->saved_blocked = current->signals->blocked;
-	current->signals->restore_blocked = true;
-	signal_set_blocked(blocked);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -134,7 +114,7 @@ static bool is_ignored(const struct process *process, const struct task *thread,
 {
 	u64 handler = signal_handler(process, signo);
 
-	if ((thread->signals->blocked | thread->signals->awaited) & sigmask(signo))
+	if ((thread->signals->blocked | thread->signals->saved_blocked) & sigmask(signo))
 		return false; /* what is done about it is decided when it is unblocked, or taken */
 	if (process == init_process && handler == SIG_DFL)
 		return true;
@@ -150,7 +130,7 @@ static void go_on(struct process *process)
 	if (!process->stopped)
 		return;
 	process->stopped = false;
-	signal_tell_others(process, ~0ULL, STATE_BIT(TASK_STOPPED));
+	signal_tell_threads(process, ~0ULL, STATE_BIT(TASK_STOPPED));
 	process_event(process, EVENT_CONTINUED);
 }
 
@@ -188,21 +168,7 @@ void signal_send_locked(struct process *process, struct task *thread, int signo,
 	process->infos[signo - 1].signo = signo;
 	*set |= sigmask(signo);
 	if (!(taker->signals->blocked & sigmask(signo)))
-		tell(taker, STATE_BIT(TASK_INTERRUPTIBLE));
-}
-
-int signal_group_locked(pid_t pgid, int signo)
-{
-	struct process *process;
-	int count = 0;
-
-	list_for_each_entry(process, &process_list, all_link) {
-		if (process->group != pgid || process->zombie)
-			continue;
-		count++;
-		signal_send_locked(process, NULL, signo, NULL);
-	}
-	return count;
+		sched_tell(taker, STATE_BIT(TASK_INTERRUPTIBLE));
 }
 
 void send_signal_current(int signo)
@@ -220,6 +186,7 @@ void force_signal(int signo, int code, u64 address)
 	if ((signals->blocked & sigmask(signo)) || signal_handler(process, signo) == SIG_IGN) {
 		process->handled &= ~sigmask(signo);
 		signals->blocked &= ~sigmask(signo);
+		signals->saved_blocked &= ~sigmask(signo);
 	}
 	if (process == init_process && signal_handler(process, signo) == SIG_DFL)
 		panic("init (pid 1) got fatal signal %d (code %d) at address 0x%llx, ip 0x%llx",
@@ -241,7 +208,7 @@ static void act_by_default(struct process *process, int signo)
 		/* a group with nobody left in its session to continue it is stopped by SIGSTOP only
 		 */
 		process->stopped = true;
-		signal_tell_others(process, ~0ULL, STATE_BIT(TASK_INTERRUPTIBLE));
+		signal_tell_threads(process, ~0ULL, STATE_BIT(TASK_INTERRUPTIBLE));
 		process_event(process, EVENT_STOPPED(signo));
 	}
 }
@@ -277,7 +244,7 @@ static int take_signal(struct signal_action *action, struct siginfo *info)
 		u64 handler = signal_handler(process, signo);
 
 		if (handler > SIG_IGN) {
-			*action = *signal_action(process, signo);
+			*action = process->actions[signo - 1];
 			if (action->flags & SA_RESETHAND)
 				process->handled &= ~sigmask(signo);
 			break;
@@ -317,11 +284,10 @@ void signals_deliver(struct registers *registers)
 	struct signal_action action;
 	struct siginfo info;
 	int signo = take_signal(&action, &info);
-	u64 saved = signals->restore_blocked ? signals->saved_blocked : signals->blocked;
+	u64 saved = signals->saved_blocked;
 
 	finish_call(registers, signo ? &action : NULL);
 	arch_end_syscall(registers);
-	signals->restore_blocked = false;
 	if (!signo) {
 		if (saved != signals->blocked)
 			signal_set_blocked(saved);
@@ -341,14 +307,9 @@ void signals_exec(void)
 	struct process *process = current->process;
 
 	guard(spinlock_irq, &process_lock);
-	for (u64 left = process->handled; left; left &= left - 1) {
-		struct signal_action *action = &process->actions[__builtin_ctzll(left)];
-
-		if (action->handler == SIG_IGN)
-			*action = (struct signal_action){.handler = SIG_IGN};
-		else
+	for (u64 left = process->handled; left; left &= left - 1)
+		if (process->actions[__builtin_ctzll(left)].handler != SIG_IGN)
 			process->handled &= ~(left & -left);
-	}
 	current->signals->stack = (struct signal_stack){.flags = SS_DISABLE};
 }
 
@@ -368,10 +329,10 @@ s64 sys_rt_sigaction(int signo, const void *user_new, void *user_old, size_t set
 		return -EINVAL;
 	spin_lock_irq(&process_lock);
 	if (process->handled & sigmask(signo))
-		old = *signal_action(process, signo);
+		old = process->actions[signo - 1];
 	if (user_new) {
 		new.mask &= ~SIGNALS_UNBLOCKABLE;
-		*signal_action(process, signo) = new;
+		process->actions[signo - 1] = new;
 		process->handled |= sigmask(signo);
 		if (new.handler == SIG_IGN ||
 		    (new.handler == SIG_DFL && (SIGNALS_IGNORED & sigmask(signo)))) {
@@ -438,13 +399,12 @@ s64 sys_sigaltstack(const void *user_new, void *user_old)
 	bool on_it = on_signal_stack(stack, current_registers()->sp);
 
 	old.flags |= on_it ? SS_ONSTACK : 0;
-	old.pad = 0;
 	if (user_new) {
 		if (copy_from_user(&new, user_new, sizeof(new)))
 			return -EFAULT;
 		if (on_it)
 			return -EPERM;
-		if ((u32)new.flags & ~(SS_DISABLE | SS_ONSTACK))
+		if (new.flags & ~(SS_DISABLE | SS_ONSTACK))
 			return -EINVAL;
 		if (new.flags & SS_DISABLE)
 			new.sp = new.size = 0;
@@ -479,43 +439,31 @@ s64 sys_rt_sigsuspend(const u64 *user_set, size_t set_size)
 	return sys_pause();
 }
 
-static int take_awaited(u64 set, struct siginfo *info)
-{
-	guard(spinlock_irq, &process_lock);
-
-	int signo = dequeue(~set, info);
-
-	recalculate();
-	return signo;
-}
-
 s64 sys_rt_sigtimedwait(const u64 *user_set, void *user_info, const void *timeout, size_t set_size)
 {
 	struct signal_state *signals = current->signals;
-	u64 set, deadline, blocked = signals->blocked;
+	u8 whole[SIGINFO_USER_SIZE] = {0};
 	struct siginfo info;
+	u64 set, deadline;
 
 	TRY(get_signal_set(user_set, set_size, &set));
 	TRY(get_deadline(timeout, &deadline));
 	set &= ~SIGNALS_UNBLOCKABLE;
+	set_current_state(TASK_INTERRUPTIBLE);
+	/* Unblocked while we sleep, so that sending one wakes us, and one that is there ends it. */
+	signal_set_temporarily(signals->blocked & ~set);
 
-	int signo = take_awaited(set, &info);
+	bool in_time = schedule_until(deadline);
 
-	if (!signo && deadline) {
-		/* Unblocked while we sleep, so that sending one wakes us. */
-		set_current_state(TASK_INTERRUPTIBLE);
-		signals->awaited = set & blocked;
-		signal_set_blocked(blocked & ~set);
-		if (!schedule_until(deadline))
-			deadline = 0;
-		signo = take_awaited(set, &info);
-		signals->awaited = 0;
-		signal_set_blocked(blocked);
-	}
+	__set_current_state(TASK_RUNNING);
+	spin_lock_irq(&process_lock);
+
+	int signo = dequeue(~set, &info);
+
+	spin_unlock_irq(&process_lock);
+	signal_set_blocked(signals->saved_blocked);
 	if (!signo)
-		return deadline ? -EINTR : -EAGAIN;
-	u8 whole[SIGINFO_USER_SIZE] = {0};
-
+		return in_time ? -EINTR : -EAGAIN;
 	memcpy(whole, &info, sizeof(info));
 	if (user_info && copy_to_user(user_info, whole, sizeof(whole)))
 		return -EFAULT;

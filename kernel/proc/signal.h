@@ -21,8 +21,7 @@ enum { /* SIGXFSZ: fs/abi.h */
 	SIGSYS, SIGRTMIN, SIGNAL_COUNT = 64
 };
 
-#define SIG_DFL 0
-#define SIG_IGN 1
+enum { SIG_DFL, SIG_IGN };
 
 enum {
 	SA_NOCLDSTOP = 1, SA_NOCLDWAIT = 2, SA_SIGINFO = 4, SA_RESTORER = 0x04000000,
@@ -32,16 +31,10 @@ enum {
 
 enum { SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK };
 
-#define SS_ONSTACK 1
-#define SS_DISABLE 2
-#define MINSIGSTKSZ 2048
+enum { SS_ONSTACK = 1, SS_DISABLE, MINSIGSTKSZ = 2048 };
 
-#define SI_USER 0
-#define SI_KERNEL 0x80
-#define SI_TKILL (-6)
-#define SEGV_MAPERR 1
-#define SEGV_ACCERR 2
-#define BUS_ADRERR 2
+enum { SI_TKILL = -6, SI_USER = 0, SI_KERNEL = 0x80 };
+enum { SEGV_MAPERR = 1, SEGV_ACCERR, BUS_ADRERR = 2 };
 enum { CLD_EXITED = 1, CLD_KILLED, CLD_STOPPED = 5, CLD_CONTINUED };
 
 #define sigmask(signo) (1ULL << ((signo)-1))
@@ -100,12 +93,11 @@ struct signal_state {
 	u64 pending; /* for this thread alone; process_lock */
 	struct siginfo fault; /* its own doing, if .signo is set and pending */
 	u64 blocked;
-	u64 saved_blocked; /* to restore when a signal ends rt_sigsuspend, ppoll, pselect */
-	bool restore_blocked;
+	/* Other than that while rt_sigsuspend, rt_sigtimedwait, ppoll or pselect change it: what it
+	 * will be again. A signal in it is kept even if it is ignored. */
+	u64 saved_blocked;
 	bool repeats;	 /* a call is made again after a signal without a handler, and keeps */
 	u64 deadline_ns; /* the end of its wait (wait_deadline(), core/time.h) */
-	/* by rt_sigtimedwait: not blocked, but not to be thrown away when ignored */
-	u64 awaited;
 	struct signal_stack stack;
 };
 
@@ -114,21 +106,14 @@ struct signal_state {
 void signal_send_locked(struct process *process, struct task *thread, int signo,
 			const struct siginfo *info);
 
-/* Send to each process of group @pgid; number of processes. process_lock held. */
-int signal_group_locked(pid_t pgid, int signo);
-
 /* Raise @signo in the current thread whether it is blocked or ignored or not (faults). */
 void force_signal(int signo, int code, u64 address);
 
-/* Is there a signal that may have been meant for our whole group, and is no timer's? process_lock
- * held. */
-bool signal_before_fork(void);
+/* Have the threads of @process that do not block all of @signals look at their signals, waking them
+ * from the sleeps @states. process_lock held. */
+void signal_tell_threads(struct process *process, u64 signals, u32 states);
 
-/* Have the threads of @process but current that do not block all of @signals look at their signals,
- * waking them from the sleeps @states. process_lock held. */
-void signal_tell_others(struct process *process, u64 signals, u32 states);
-
-/* Set current's mask; until the call's end or the handler of a signal that ends it. */
+/* Set current's mask; until the call ends, or a signal ends it, but leave what is to come back. */
 void signal_set_blocked(u64 blocked);
 void signal_set_temporarily(u64 blocked);
 

@@ -158,6 +158,18 @@ static void link_process(struct process *process, pid_t pid)
 	list_add_tail(&process->sibling, &parent->children);
 }
 
+/* Is there a signal that may have been meant for our whole group? Timers' are left out: a fast one
+ * would never let a slow fork through. */
+static bool signal_before_fork(void)
+{
+	const struct process *process = current->process;
+	const u64 timers = sigmask(SIGALRM) | sigmask(SIGVTALRM) | sigmask(SIGPROF);
+
+	return process &&
+	       (thread_must_end(process, current) || process->stopped ||
+		(process->pending & ~current->signals->blocked & ~timers));
+}
+
 int process_link_task(struct process *process, struct task *task)
 {
 	guard(spinlock_irq, &process_lock);

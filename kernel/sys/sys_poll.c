@@ -30,10 +30,9 @@ static void leave_mask(s64 result)
 {
 	struct signal_state *signals = current->signals;
 
-	if (!signals->restore_blocked || result == -ERESTART_RESTARTBLOCK)
-		return; /* the signal is still to be delivered, under the temporary mask */
-	signals->restore_blocked = false;
-	signal_set_blocked(signals->saved_blocked);
+	/* Else the signal is still to be delivered, under the temporary mask. */
+	if (signals->saved_blocked != signals->blocked && result != -ERESTART_RESTARTBLOCK)
+		signal_set_blocked(signals->saved_blocked);
 }
 
 /* ppoll and pselect6 write back what is left; a fault there is not reported, as in Linux. */
