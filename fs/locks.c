@@ -223,7 +223,7 @@ static int may_lock(const struct file *file, int type)
 s64 fcntl_lock(int number, struct file *file, u32 command, void __user *user)
 {
 	struct file_table *table = current->files;
-	struct file_lock lock = {.owner = table, .pid = current_process_id()};
+	struct file_lock lock = {.owner = table, .pid = (pid_t)sys_getpid()};
 	bool open_file = command >= F_OFD_GETLK && command <= F_OFD_SETLKW;
 	struct flock_abi abi;
 

@@ -147,7 +147,7 @@ static void filesystems_show(struct text *out, const struct proc_entry *entry)
 
 static void self_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%d", current_process_id());
+	text_printf(out, "%d", (int)sys_getpid());
 }
 
 /* The node's data, a string: of a file a line. */

@@ -7,8 +7,7 @@
  */
 #pragma once
 
-/* Of the current process; 0 in a kernel thread. */
-pid_t current_process_id(void);
+/* Of the current process; 0 in a kernel thread. Its own number: sys_getpid(). */
 pid_t current_pgrp(void);
 pid_t current_session(void);
 

@@ -435,7 +435,7 @@ static int take_session(bool steal)
 {
 	pid_t session = current_session(), group = current_pgrp();
 
-	if (current_session() != current_process_id())
+	if (current_session() != sys_getpid())
 		return -EPERM;
 	guard(spinlock_irq, &tty_lock);
 	if (tty.session == session)
@@ -624,7 +624,7 @@ static s64 session_ioctl(unsigned command, pid_t __user *argument)
 		return -ENOTTY;
 	switch (command) {
 	case TIOCNOTTY:
-		if (current_session() != current_process_id())
+		if (current_session() != sys_getpid())
 			return -EPERM;
 		tty_session_ended(tty.session);
 		return 0;

@@ -390,6 +390,7 @@ static int load_interpreter(struct program *program, const char *name)
 
 static int load_program(struct program *program)
 {
+	struct mm *mm = program->mm;
 	struct image image __free(image) = {0};
 	char *name = program->header; /* of the interpreter: the header has been read */
 
@@ -398,8 +399,7 @@ static int load_program(struct program *program)
 	program->phdr = image.phdr + image.bias;
 	program->phnum = image.header.phnum;
 	program->entry = program->start;
-	program->mm->brk_end = image.high + image.bias + random_pages(BRK_RANDOM_BITS);
-	program->mm->brk_start = program->mm->brk_end;
+	mm->brk_start = mm->brk_end = image.high + image.bias + random_pages(BRK_RANDOM_BITS);
 	if (!image.named)
 		return 0;
 

@@ -53,11 +53,10 @@ static int check_process_limit(void)
 
 	if (uid == 0 || limit >= max_tasks)
 		return 0;
-	spin_lock_irq(&process_lock);
+	guard(spinlock_irq, &process_lock);
 	list_for_each_entry(process, &process_list, all_link)
 		list_for_each_entry(task, &process->threads, thread_link)
 			count += task->cred->uid == uid;
-	spin_unlock_irq(&process_lock);
 	return count < limit ? 0 : -EAGAIN;
 }
 

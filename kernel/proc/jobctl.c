@@ -18,11 +18,6 @@ pid_t current_session(void)
 	return current->process ? current->process->session : 0;
 }
 
-pid_t current_process_id(void)
-{
-	return current->process ? current->process->pid : 0;
-}
-
 u64 current_file_limit(void)
 {
 	return current->process ? process_limit(RLIMIT_FSIZE) : RLIM_INFINITY;

@@ -384,12 +384,10 @@ s64 sys_rt_sigpending(u64 *set, size_t set_size)
 {
 	if (set_size > sizeof(u64))
 		return -EINVAL;
-	spin_lock_irq(&process_lock);
 
-	u64 pending = (current->process->pending | current->signals->pending) &
-		      current->signals->blocked;
+	const struct signal_state *own = current->signals;
+	u64 pending = (current->process->pending | own->pending) & own->blocked;
 
-	spin_unlock_irq(&process_lock);
 	return copy_to_user(set, &pending, set_size) ? -EFAULT : 0;
 }
 
@@ -424,7 +422,6 @@ s64 sys_pause(void)
 		set_current_state(TASK_INTERRUPTIBLE);
 		schedule();
 	}
-	__set_current_state(TASK_RUNNING);
 	return -ERESTARTNOHAND;
 }
 

@@ -47,7 +47,7 @@ u64 current_file_limit(void)
 	return ~0ULL;
 }
 
-pid_t current_process_id(void)
+s64 sys_getpid(void)
 {
 	return current->pid;
 }
