@@ -491,12 +491,15 @@ static void begin_new_program(struct program *program)
 	if (process->vforked) /* the parent's memory is its own again */
 		wake_up(&process->parent->wait_children);
 	process->vforked = false;
+	for (u64 left = process->handled; left; left &= left - 1) /* handlers were the old one's */
+		if (process->actions[__builtin_ctzll(left)].handler != SIG_IGN)
+			process->handled &= ~(left & -left);
+	task->signals->stack = (struct signal_stack){.flags = SS_DISABLE};
 	spin_unlock_irq(&process_lock);
 	mmu_switch(&new->mmu);
 	task->clear_child_tid = NULL;
 	if (old)
 		mm_put(old);
-	signals_exec();
 	file_table_exec(task->files);
 	task_set_cred(program->cred);
 	process->not_dumpable = secret;

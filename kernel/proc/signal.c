@@ -302,17 +302,6 @@ void signals_deliver(struct registers *registers)
 	}
 }
 
-void signals_exec(void)
-{
-	struct process *process = current->process;
-
-	guard(spinlock_irq, &process_lock);
-	for (u64 left = process->handled; left; left &= left - 1)
-		if (process->actions[__builtin_ctzll(left)].handler != SIG_IGN)
-			process->handled &= ~(left & -left);
-	current->signals->stack = (struct signal_stack){.flags = SS_DISABLE};
-}
-
 /* ---- calls: actions and masks ---------------------------------------------------------------- */
 
 s64 sys_rt_sigaction(int signo, const void *user_new, void *user_old, size_t set_size)

@@ -122,6 +122,3 @@ int get_signal_set(const u64 *from, size_t size, u64 *set);
 
 /* exit_to_user()'s part: act on all that is pending for current. */
 void signals_deliver(struct registers *registers);
-
-/* execve: handlers back to default, alternative stack gone. */
-void signals_exec(void);
