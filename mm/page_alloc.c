@@ -183,17 +183,13 @@ struct page *alloc_pages(unsigned gfp, unsigned order)
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
-/* The stack is full: give its older half back. Interrupts are off: @flags to restore. */
+/* The stack is full: give half of it back. Interrupts are off: @flags to restore. */
 static noinline void spill_stack(struct frame_stack *stack, unsigned long flags)
 {
 	spin_lock(&buddy.lock);
-	for (unsigned i = 0; i < STACK_BATCH; i++)
-		block_give(stack->frames[i], 0);
-	spin_unlock(&buddy.lock);
-	stack->count -= STACK_BATCH;
-	memmove(stack->frames, stack->frames + STACK_BATCH,
-		stack->count * sizeof(stack->frames[0]));
-	arch_irq_restore(flags);
+	while (stack->count > STACK_BATCH)
+		block_give(stack->frames[--stack->count], 0);
+	spin_unlock_irqrestore(&buddy.lock, flags);
 }
 
 void free_single_page(struct page *page)
