@@ -19,6 +19,7 @@ static_assert(GFP_KERNEL == HASH_GFP_KERNEL, "what hash/ allocates with");
 #define SLAB_ORDER_MAX 3
 #define SLAB_MIN_OBJECTS 8
 #define KMALLOC_SLAB_MAX 8192
+#define KMALLOC_ORDER_MAX 10
 
 struct kmem_cache {
 	/* Constant after creation. */
@@ -293,7 +294,7 @@ void *kmalloc(size_t size, unsigned gfp)
 		return kmem_cache_alloc(&kmalloc_caches[index], gfp);
 	}
 	unsigned order = fls64((size - 1) >> PAGE_SHIFT);
-	struct page *page = alloc_pages(gfp, order);
+	struct page *page = order <= KMALLOC_ORDER_MAX ? alloc_pages(gfp, order) : NULL;
 	if (!page)
 		return NULL;
 	page->buddy_order = order;

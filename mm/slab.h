@@ -28,7 +28,8 @@ struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align
 void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp);
 void kmem_cache_free(struct kmem_cache *cache, void *object);
 
-/* Aligned to 8, powers of two to their size. kmalloc(0) gives a unique pointer. */
+/* Sizes up to 4 MB, aligned to 8, powers of two to their size. kmalloc(0) gives a unique pointer.
+ */
 void *kmalloc(size_t size, unsigned gfp);
 void *kzalloc(size_t size, unsigned gfp);
 void kfree(const void *object); /* NULL is allowed */
