@@ -222,23 +222,18 @@ static void end_request(struct block_request *request)
 	block_request_end(request); /* wakes who waits for any of this */
 }
 
-/* Locked buffers: those in a row that continue each other go in one request. Each is unlocked when
- * done. */
-static void submit_buffers(enum block_operation operation, struct buffer **buffers, unsigned count)
+/* One more locked buffer to read or write, after those of @request: the request that it is in. When
+ * that is done it is unlocked. */
+static struct block_request *add_buffer(struct block_request *request,
+					enum block_operation operation, struct buffer *buffer)
 {
-	struct block_request *request = NULL;
-
-	for (unsigned i = 0; i < count; i++) {
-		struct buffer *buffer = buffers[i];
-
-		request = block_request_add(request, buffer->device, operation,
-					    buffer->block * (buffer->size / SECTOR_SIZE),
-					    buffer->data, buffer->size);
-		request->done = end_request;
-		buffer->next_in_io = request->private;
-		request->private = buffer;
-	}
-	submit_block_request(request);
+	request = block_request_add(request, buffer->device, operation,
+				    buffer->block * (buffer->size / SECTOR_SIZE), buffer->data,
+				    buffer->size);
+	request->done = end_request;
+	buffer->next_in_io = request->private;
+	request->private = buffer;
+	return request;
 }
 
 int read_buffer(struct buffer *buffer)
@@ -250,30 +245,29 @@ int read_buffer(struct buffer *buffer)
 		unlock_buffer(buffer);
 		return 0;
 	}
-	submit_buffers(BLOCK_READ, &buffer, 1);
+	submit_block_request(add_buffer(NULL, BLOCK_READ, buffer));
 	wait_on_buffer(buffer);
 	return test_bit(B_UPTODATE, &buffer->flags) ? 0 : -EIO;
 }
 
 void write_buffers(struct buffer *first, unsigned count)
 {
-	struct buffer *batch[BLOCKS_PER_PAGE_MAX];
-	unsigned ready = 0;
+	struct block_request *request = NULL;
 
 	for (struct buffer *buffer = first; buffer < first + count; buffer++) {
 		if (!test_bit(B_DIRTY, &buffer->flags))
 			continue;
 		if (!trylock_buffer(buffer)) {
-			submit_buffers(BLOCK_WRITE, batch, ready); /* let go before we wait */
-			ready = 0;
+			submit_block_request(request); /* let go before we wait */
+			request = NULL;
 			wait_event(block_wait, trylock_buffer(buffer));
 		}
 		if (clean_buffer(buffer, true))
-			batch[ready++] = buffer;
+			request = add_buffer(request, BLOCK_WRITE, buffer);
 		else
 			unlock_buffer(buffer);
 	}
-	submit_buffers(BLOCK_WRITE, batch, ready);
+	submit_block_request(request);
 }
 
 /* ---- metadata -------------------------------------------------------------------------------- */
@@ -457,6 +451,7 @@ void forget_page_buffer(struct buffer *buffer)
 static unsigned write_batch(struct dirty_list *list, u64 until, bool *busy)
 {
 	struct buffer *batch[BATCH], *buffer, *next;
+	struct block_request *request = NULL;
 	unsigned count = 0, at;
 
 	spin_lock(&list->lock);
@@ -474,7 +469,9 @@ static unsigned write_batch(struct dirty_list *list, u64 until, bool *busy)
 		batch[at] = buffer;
 	}
 	spin_unlock(&list->lock);
-	submit_buffers(BLOCK_WRITE, batch, count);
+	for (at = 0; at < count; at++)
+		request = add_buffer(request, BLOCK_WRITE, batch[at]);
+	submit_block_request(request);
 	return count;
 }
 

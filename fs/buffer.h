@@ -125,8 +125,6 @@ void forget_page_buffer(struct buffer *buffer);
  */
 void write_buffers(struct buffer *first, unsigned count);
 
-#define BLOCKS_PER_PAGE_MAX (PAGE_SIZE / SECTOR_SIZE)
-
 static inline unsigned buffers_of_page(const struct page *page)
 {
 	return (unsigned)(PAGE_SIZE / page->buffers->size);

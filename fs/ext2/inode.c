@@ -245,20 +245,14 @@ static void drop_excess(struct inode *inode)
 
 int ext2_setattr(struct inode *inode, const struct iattr *attr)
 {
-	struct iattr rest = *attr;
-	bool shorter = attr->size < inode->size;
+	bool shorter = attr->valid & ATTR_SIZE && attr->size < inode->size;
 
-	if (attr->valid & ATTR_SIZE) {
-		if (!S_ISREG(inode->mode))
-			return S_ISDIR(inode->mode) ? -EISDIR : -EINVAL;
-		if (shorter)
-			TRY(block_truncate_page(inode, attr->size));
-		WRITE_ONCE(inode->size, attr->size);
-		if (shorter)
-			drop_excess(inode);
-	}
-	rest.valid &= ~ATTR_SIZE;
-	return simple_setattr(inode, &rest);
+	if (shorter)
+		TRY(block_truncate_page(inode, attr->size));
+	simple_setattr(inode, attr);
+	if (shorter)
+		ext2_truncate_blocks(inode, inode->size);
+	return 0;
 }
 
 /* ---- regular files: the page cache over ext2_get_block() ------------------------------------- */
