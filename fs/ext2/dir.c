@@ -164,6 +164,7 @@ static int append_block(struct cursor *cursor)
 		return -ENOSPC;
 	cursor->buffer = TRY_PTR(ext2_inode_block(dir, block_count(dir), true));
 	cursor->entry = entry_at(cursor->buffer, 0);
+	cursor->entry->inode = 0; /* there may have been one, behind the end of a damaged one */
 	cursor->entry->rec_len = (u16)cursor->buffer->size;
 	dir->size += cursor->buffer->size;
 	return 0;

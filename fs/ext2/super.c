@@ -131,7 +131,7 @@ static int ext2_statfs(struct super_block *sb, struct kstatfs *stat)
 	struct ext2_fs *fs = EXT2_FS(sb);
 
 	stat->type = EXT2_SUPER_MAGIC;
-	stat->blocks = fs->first[EXT2_BLOCKS] + fs->count[EXT2_BLOCKS] - fs->overhead;
+	stat->blocks = fs->count[EXT2_BLOCKS] - fs->overhead;
 	stat->bfree = (u64)atomic_read(&fs->free[EXT2_BLOCKS]);
 	stat->bavail = stat->bfree - min(stat->bfree, (u64)fs->layout.reserved_blocks_count);
 	stat->files = fs->count[EXT2_INODES];
@@ -228,7 +228,6 @@ static int read_groups(struct ext2_fs *fs)
 	const u32 descriptor_blocks = DIV_ROUND_UP(fs->group_count, per_block);
 
 	fs->groups = TRY_PTR(kzalloc(fs->group_count * sizeof(*fs->groups), GFP_KERNEL));
-	fs->overhead = fs->first[EXT2_BLOCKS];
 	for (u32 i = 0; i < fs->group_count; i++) {
 		u32 copies = has_super(fs, i) ? 1 + descriptor_blocks : 0;
 		struct ext2_group *group = &fs->groups[i];
@@ -274,7 +273,7 @@ static int read_super(struct ext2_fs *fs, bool silent)
 		super->first_inode = EXT2_FIRST_INODE_REV0;
 		super->inode_size = EXT2_OLD_INODE_SIZE;
 	}
-	if (super->magic != EXT2_MAGIC || (super->feature_incompat & ~EXT2_INCOMPAT_SUPPORTED)) {
+	if (super->magic != EXT2_MAGIC || (super->feature_incompat & ~EXT2_INCOMPAT_FILETYPE)) {
 		if (!silent)
 			pr_err("ext2 (%s): no ext2 superblock, or unknown features\n",
 			       sb->bdev->name);
