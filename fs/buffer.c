@@ -435,8 +435,7 @@ void map_page_buffer(struct buffer *buffer, u64 block)
 
 void forget_page_buffer(struct buffer *buffer)
 {
-	if (test_bit(B_MAPPED, &buffer->flags))
-		unhash(buffer, true);
+	unhash(buffer, true);
 	clean_buffer(buffer, false);
 	wait_on_buffer(buffer);
 	while (atomic_read(&buffer->refcount)) /* who reads the device: not long */

@@ -14,20 +14,15 @@
 #include "fs/buffer.h"
 #include "fs/vfs.h"
 
-static inline unsigned block_shift(const struct inode *inode)
-{
-	return ilog2(inode->sb->block_size);
-}
-
 /* Blocks of the file: those from here on lie behind its end. */
 static inline u64 file_blocks(const struct inode *inode)
 {
-	return ((u64)READ_ONCE(inode->size) + inode->sb->block_size - 1) >> block_shift(inode);
+	return DIV_ROUND_UP((u64)READ_ONCE(inode->size), inode->sb->block_size);
 }
 
 static inline u64 first_block(const struct inode *inode, const struct page *page)
 {
-	return page->index << (PAGE_SHIFT - block_shift(inode));
+	return page->index * (PAGE_SIZE / inode->sb->block_size);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -232,6 +227,6 @@ int block_truncate_page(struct inode *inode, loff_t from)
 	u64 block, rest = -(u64)from & (inode->sb->block_size - 1);
 
 	rest = min(rest, (u64)(inode->size - from));
-	TRY(inode->data.ops->get_block(inode, (u64)from >> block_shift(inode), &block, false));
+	TRY(inode->data.ops->get_block(inode, (u64)from / inode->sb->block_size, &block, false));
 	return block && rest ? (int)min(page_cache_zero(inode, from, rest), (ssize_t)0) : 0;
 }

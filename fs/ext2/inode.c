@@ -163,8 +163,7 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	raw->gid_high = (u16)(inode->gid >> 16);
 	raw->links_count = (u16)inode->nlink;
 	raw->size = (u32)inode->size;
-	if (S_ISREG(inode->mode))
-		raw->size_high = (u32)((u64)inode->size >> 32);
+	raw->size_high = (u32)((u64)inode->size >> 32);
 	raw->blocks = (u32)inode->blocks;
 	raw->dtime = ei->dtime;
 	raw->flags = ei->flags;
