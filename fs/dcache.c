@@ -401,7 +401,7 @@ DEFINE_HASH_CACHE(dentry, DENTRY, "Dentry", "dentries", "d_lookup");
 
 void dentry_cache_check(void)
 {
-	struct lookup_counts counts = {0};
+	struct hash_counters counts = {0};
 	struct dentry *dentry;
 
 	lru_check(&lru, &dentry_cache_hash);

@@ -11,19 +11,15 @@
 #include "hash/cache.h"
 
 /*
- * What a walk's lookups add up to: kept in registers, and added to this CPU's counters once
+ * @counts: what a walk's lookups add up to, kept in registers and added to this CPU's counters once
  * (count_lookups). Without HASH_STATS nothing reads it, so nothing of it is left.
  */
-struct lookup_counts {
-	u64 hits, hit_steps, misses, miss_steps, compares;
-};
-
 struct dentry_key {
 	const struct dentry *parent;
 	const char *name;
 	u32 hash;
 	u32 length;
-	struct lookup_counts *counts;
+	struct hash_counters *counts;
 };
 
 static __always_inline u64 load_word(const char *p)
@@ -76,7 +72,7 @@ static __always_inline u32 dentry_name_hash(const struct dentry *parent, const c
 	return name_hash((uintptr_t)parent, name, length);
 }
 
-static __always_inline void count_lookups(const struct lookup_counts *counts)
+static __always_inline void count_lookups(const struct hash_counters *counts)
 {
 #ifdef CONFIG_HASH_STATS
 	struct hash_counters *all = &dentry_counters[cpu_id()];
@@ -95,7 +91,7 @@ static __always_inline void count_lookups(const struct lookup_counts *counts)
  * as used. */
 static __always_inline struct dentry *d_lookup(const struct dentry *parent, const char *name,
 					       u32 length, u32 hash,
-					       struct lookup_counts *counts)
+					       struct hash_counters *counts)
 {
 	const struct dentry_key key = {parent, name, hash, length, counts};
 	u32 bucket = dentry_bucket(parent, hash);

@@ -71,25 +71,31 @@ static struct mount *find_mount(const struct mount *parent, const struct dentry 
 	struct mount *mount, *found = NULL;
 
 	list_for_each_entry(mount, &mounts, link)
-		if (mount->parent != mount && (!parent || mount->parent == parent) &&
-		    (!mountpoint || mount->mountpoint == mountpoint))
+		if ((!mountpoint || mount->mountpoint == mountpoint) &&
+		    (!parent || mount->parent == parent) && mount->parent != mount)
 			found = mount;
 	return found;
 }
 
+/* Go to what is mounted on *@path; false: nothing is. */
+static noinline bool follow_down(struct path *path)
+{
+	struct path above __free(path) = {0}; /* let go without the lock */
+
+	guard(spinlock, mount_lock());
+	struct mount *mount = find_mount(path->mount, path->dentry);
+	if (!mount)
+		return false;
+	above = *path;
+	*path = (struct path){mount, mount->root};
+	path_get(path);
+	return true;
+}
+
 void follow_mounts(struct path *path)
 {
-	while (path->dentry->flags & D_MOUNTED) {
-		struct path below __free(path) = {0}; /* let go without the lock */
-
-		guard(spinlock, mount_lock());
-		struct mount *mount = find_mount(path->mount, path->dentry);
-		if (!mount)
-			return;
-		below = *path;
-		*path = (struct path){mount, mount->root};
-		path_get(path);
-	}
+	while ((path->dentry->flags & D_MOUNTED) && follow_down(path))
+		continue;
 }
 
 bool follow_up(struct path *path)
@@ -273,9 +279,8 @@ void mount_free(struct mount *mount)
 
 DEFINE_FREE(mntput, struct mount *, mntput(*variable))
 
-/* A mount of a new or known superblock, not yet on the tree; ERR_PTR or NULL: no memory. */
-static struct mount *mount_make(struct filesystem *type, struct block_device *device,
-				unsigned flags, const char *device_name, const char *options)
+struct mount *mount_make(struct filesystem *type, struct block_device *device, unsigned flags,
+			 const char *device_name, const char *options)
 {
 	if (!type)
 		return ERR_PTR(-ENODEV);
@@ -484,11 +489,6 @@ s64 sys_umount2(const char *where, u32 flags)
 	follow_mounts(&path); /* "." stands below what is mounted on it */
 	return path.dentry == path.mount->root ? detach_tree(path.mount, flags & MNT_DETACH)
 					       : -EINVAL;
-}
-
-struct mount *vfs_mount_internal(const char *type, const char *options)
-{
-	return mount_make(find_filesystem(type), NULL, 0, type, options);
 }
 
 int vfs_mount_root(const char *device_name, const char *type_name, unsigned flags)

@@ -122,7 +122,7 @@ struct dentry *lookup_locked(struct dentry *parent, const char *name, u32 length
 {
 	struct inode *dir = parent->inode;
 	u32 hash = dentry_name_hash(parent, name, length);
-	struct lookup_counts counts = {0};
+	struct hash_counters counts = {0};
 
 	if (length > NAME_MAX) /* what was removed has no name at all */
 		return ERR_PTR(is_dead(dir) ? -ENOENT : -ENAMETOOLONG);
@@ -248,7 +248,7 @@ static noinline const char *step_slowly(struct walk *walk, const char *name, u32
  * mount point. */
 static __always_inline struct dentry *find_child(const struct dentry *dentry, const char *name,
 						 u32 length, struct inode **inode,
-						 struct lookup_counts *counts)
+						 struct hash_counters *counts)
 {
 	struct dentry *child = NULL;
 
@@ -279,7 +279,7 @@ static int last_slash(struct walk *walk)
 }
 
 static __always_inline int walk_names(struct walk *walk, const char *name,
-				      struct lookup_counts *counts)
+				      struct hash_counters *counts)
 {
 	/* the walk's place, while all is simple */
 	struct dentry *dentry = walk->path.dentry, *child;
@@ -361,7 +361,7 @@ searchable:
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
 		struct last *last, struct path *path)
 {
-	struct lookup_counts counts = {0};
+	struct hash_counters counts = {0};
 	bool absolute = *name == '/';
 	struct walk walk;
 

@@ -403,9 +403,10 @@ static inline void mntput(struct mount *mount)
 /* 0, or -EROFS when the mount or its file system is read-only. */
 int mount_writable(const struct mount *mount);
 
-/* A new file system of @type with mount(2)'s @options, for the kernel's own files, mounted nowhere;
- * ERR_PTR or NULL. Sleeps. */
-struct mount *vfs_mount_internal(const char *type, const char *options);
+/* A mount of a new or known superblock, which is not yet in the tree (for the kernel's own files it
+ * stays so); flags and options as mount(2)'s. ERR_PTR, or NULL: no memory. Sleeps. */
+struct mount *mount_make(struct filesystem *type, struct block_device *device, unsigned flags,
+			 const char *device_name, const char *options);
 /* boot: sets init's root and cwd */
 int vfs_mount_root(const char *device, const char *type, unsigned flags);
 int vfs_sync_all(void); /* sync(2): everything written and waited for */

@@ -554,7 +554,8 @@ int tmpfs_nameless(umode_t mode, struct path *path)
 	if (!READ_ONCE(nowhere)) {
 		guard(mutex, &lock);
 		if (!nowhere)
-			nowhere = TRY_PTR(vfs_mount_internal("tmpfs", "size=0,nr_inodes=0"));
+			nowhere = TRY_PTR(mount_make(&tmpfs_filesystem, NULL, 0, "none",
+						     "size=0,nr_inodes=0"));
 	}
 	path->dentry = TRY_PTR(d_alloc_root(tmpfs_inode(nowhere->sb, NULL, mode, 0)));
 	path->mount = nowhere;
