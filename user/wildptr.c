@@ -122,7 +122,6 @@ static struct call *make_table(size_t *count)
 		{"chroot", SYS_chroot, A(W), false},
 		{"mount", SYS_mount, A((long)"none", W, (long)"tmpfs", 0, 0), false},
 		{"umount2", SYS_umount2, A(W, 0), false},
-		{"sethostname", SYS_sethostname, A(W, 5), false},
 		{"getdents64", SYS_getdents64, A(directory, W, 1024), true},
 		{"clock_gettime", SYS_clock_gettime, A(0, W), true},
 		{"clock_getres", SYS_clock_getres, A(0, W), true},

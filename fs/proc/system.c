@@ -231,13 +231,9 @@ static const struct proc_node chainwalk_nodes[] = {
 };
 
 static const struct proc_node sys_kernel_nodes[] = {
-	{STRING("hostname", system_node_name)},
+	{STRING("hostname", SYSTEM_NODE)},
 	{STRING("osrelease", SYSTEM_RELEASE)},
-	{STRING("ostype", "Linux")},
-	{STRING("version", SYSTEM_VERSION)},
 	{STRING("pid_max", "32768")},
-	{STRING("ngroups_max", "65536")},
-	{STRING("cap_last_cap", "40")},
 	{NULL},
 };
 

@@ -9,9 +9,7 @@
 #include <arch/elf.h>
 
 #define SYSTEM_NAME "Linux"
+#define SYSTEM_NODE "chainwalk"
 #define SYSTEM_RELEASE "6.1.0-chainwalk"
 #define SYSTEM_VERSION "#1 SMP Chainwalk"
 #define SYSTEM_MACHINE ARCH_PLATFORM
-
-/* kernel/sys/sys_identity.c */
-extern char system_node_name[65];

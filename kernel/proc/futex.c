@@ -3,9 +3,10 @@
  * REQUEUE; and what becomes of locks whose owner ends.
  *
  * A futex is known by its address space and address, or, in memory that is shared between address
- * spaces, by what is mapped there and the offset in it. Waiters stand in a table of chains.
+ * spaces, by what is mapped there and the offset in it. Waiters stand in one list, through which
+ * each waking goes: they are at most as many as there are threads, and mostly a handful.
  *
- * Lock: futex_lock guards the table and the waiters in it; it is held for the few instructions of a
+ * Lock: futex_lock guards the list and the waiters in it; it is held for the few instructions of a
  * queueing or waking, and waking takes run queue locks below it.
  */
 #include "fs/vfs.h"
@@ -16,7 +17,6 @@ enum {
 	FUTEX_WAIT, FUTEX_WAKE, FUTEX_REQUEUE = 3, FUTEX_CMP_REQUEUE, FUTEX_WAIT_BITSET = 9,
 	FUTEX_WAKE_BITSET, FUTEX_COMMAND = 0x7f, FUTEX_PRIVATE = 0x80, FUTEX_CLOCK_REALTIME = 0x100
 };
-#define CHAINS 64
 
 struct futex_key {
 	const void *space; /* a struct mm, or the address_space of shared memory */
@@ -31,20 +31,7 @@ struct futex_waiter {
 };
 
 static DEFINE_SPINLOCK(futex_lock);
-static struct list_head chains[CHAINS]; /* oldest first */
-
-void futex_init(void)
-{
-	for (unsigned i = 0; i < CHAINS; i++)
-		INIT_LIST_HEAD(&chains[i]);
-}
-
-static struct list_head *chain_of(const struct futex_key *key)
-{
-	u64 hash = ((u64)key->space ^ key->offset) * 0x9e3779b97f4a7c15ULL;
-
-	return &chains[hash >> 58];
-}
+static LIST_HEAD(waiters); /* oldest first */
 
 /* -EINVAL, -EFAULT. */
 static int make_key(u32 *address, int operation, struct futex_key *key)
@@ -77,7 +64,7 @@ static s64 wake(const struct futex_key *from, unsigned count, u32 bits, const st
 	unsigned done = 0;
 
 	guard(spinlock, &futex_lock);
-	list_for_each_entry_safe(waiter, next, chain_of(from), link) {
+	list_for_each_entry_safe (waiter, next, &waiters, link) {
 		if (done == count + move)
 			break;
 		if (waiter->key.space != from->space || waiter->key.offset != from->offset ||
@@ -86,12 +73,8 @@ static s64 wake(const struct futex_key *from, unsigned count, u32 bits, const st
 		if (done++ < count) {
 			list_del_init(&waiter->link);
 			wake_up_task(waiter->task);
-			continue;
-		}
-		waiter->key = *to;
-		if (chain_of(to) != chain_of(from)) {
-			list_del(&waiter->link);
-			list_add_tail(&waiter->link, chain_of(to));
+		} else {
+			waiter->key = *to;
 		}
 	}
 	return done;
@@ -114,7 +97,7 @@ static s64 wait(u32 *address, int operation, u32 expected, u64 deadline_ns, u32 
 
 	TRY(make_key(address, operation, &waiter.key));
 	spin_lock(&futex_lock);
-	list_add_tail(&waiter.link, chain_of(&waiter.key));
+	list_add_tail(&waiter.link, &waiters);
 	spin_unlock(&futex_lock);
 	/* Queued before the look: a wake that follows the change of the word finds us. */
 	error = get_user(value, address);

@@ -227,7 +227,6 @@ struct cpu_info {
 void add_cpu_info(struct cpu_info *sum, unsigned cpu); /* sched.c */
 
 /* futex.c */
-void futex_init(void);
 void futex_wake_one(u32 *address);
 /* what current holds of the futexes on its robust list is marked, waiters woken */
 void futex_end_thread(void);

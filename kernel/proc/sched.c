@@ -154,7 +154,7 @@ static void dequeue(struct run_queue *queue, struct task *task)
 static void steal(struct run_queue *queue)
 {
 	struct run_queue *busiest = queue;
-	struct task *task, *found = NULL;
+	struct task *task;
 
 	for (unsigned i = 0; i < nr_cpus; i++)
 		if (READ_ONCE(run_queues[i].length) > READ_ONCE(busiest->length))
@@ -162,20 +162,18 @@ static void steal(struct run_queue *queue)
 	if (busiest == queue)
 		return;
 	spin_lock(&busiest->lock);
-	list_for_each_entry(task, &busiest->tasks, run_link) {
+	list_for_each_entry (task, &busiest->tasks, run_link) {
 		if (task->on_cpu)
 			continue;
-		found = task;
-		dequeue(busiest, found);
-		found->cpu = (int)(queue - run_queues);
-		break;
+		dequeue(busiest, task);
+		task->cpu = (int)(queue - run_queues);
+		spin_unlock(&busiest->lock);
+		spin_lock(&queue->lock);
+		enqueue(queue, task);
+		spin_unlock(&queue->lock);
+		return;
 	}
 	spin_unlock(&busiest->lock);
-	if (!found)
-		return;
-	spin_lock(&queue->lock);
-	enqueue(queue, found);
-	spin_unlock(&queue->lock);
 }
 
 void schedule_tail(struct task *previous)

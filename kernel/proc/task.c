@@ -30,7 +30,6 @@ void task_init(void)
 	task_cache = kmem_cache_create("task", sizeof(struct task_block), 64, 0);
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0);
 	stack_cache = kmem_cache_create("kernel_stack", KERNEL_STACK_SIZE, 64, 0);
-	futex_init();
 	load_init();
 	/* An eighth of memory at most for kernel stacks and tables of processes: about 32 KB each.
 	 */

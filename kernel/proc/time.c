@@ -214,18 +214,14 @@ int get_deadline(const void *timeout, u64 *deadline)
 /* @left: where to tell the time left, or NULL. */
 static s64 sleep_until(u64 deadline, void *left)
 {
-	set_current_state(TASK_INTERRUPTIBLE);
-	while (schedule_until(deadline)) {
-		if (signal_pending(current)) {
-			__set_current_state(TASK_RUNNING);
-			if (left)
-				TRY(put_timespec(left, time_left(deadline)));
-			return -ERESTART_RESTARTBLOCK;
-		}
+	do {
 		set_current_state(TASK_INTERRUPTIBLE);
-	}
-	__set_current_state(TASK_RUNNING);
-	return 0;
+		if (!schedule_until(deadline)) {
+			__set_current_state(TASK_RUNNING);
+			return 0;
+		}
+	} while (!signal_pending(current));
+	return left && put_timespec(left, time_left(deadline)) ? -EFAULT : -ERESTART_RESTARTBLOCK;
 }
 
 s64 sys_nanosleep(const void *request, void *left)

@@ -169,32 +169,16 @@ struct utsname {
 	char sysname[65], nodename[65], release[65], version[65], machine[65], domainname[65];
 };
 
-char system_node_name[65] = "chainwalk";
-
 s64 sys_uname(void *to)
 {
-	struct utsname name = {
+	const struct utsname name = {
 		.sysname = SYSTEM_NAME,
+		.nodename = SYSTEM_NODE,
 		.release = SYSTEM_RELEASE,
 		.version = SYSTEM_VERSION,
 		.machine = SYSTEM_MACHINE,
 		.domainname = "(none)",
 	};
 
-	strlcpy(name.nodename, system_node_name, sizeof(name.nodename));
 	return copy_to_user(to, &name, sizeof(name)) ? -EFAULT : 0;
-}
-
-s64 sys_sethostname(const char *from, int length)
-{
-	char name[sizeof(system_node_name)] = "";
-
-	if (!capable(current->cred))
-		return -EPERM;
-	if (length < 0 || length >= (int)sizeof(name))
-		return -EINVAL;
-	if (copy_from_user(name, from, (size_t)length))
-		return -EFAULT;
-	memcpy(system_node_name, name, sizeof(name));
-	return 0;
 }

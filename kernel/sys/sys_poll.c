@@ -13,12 +13,13 @@
 #define SELECT_MAX 4096 /* descriptors; select(2) itself is for 1024 */
 #define FOR_EVER (~0ULL)
 
-/* Block @user_mask while waiting; the way to user mode restores the old mask after a signal's
- * handler. */
-static int enter_mask(const u64 *user_mask, size_t set_size)
+/* What ppoll and pselect6 begin with: when the wait ends, and the signals to be blocked until then.
+ */
+static int begin_wait(const void *timeout, const u64 *user_mask, size_t set_size, u64 *deadline)
 {
 	u64 mask;
 
+	TRY(get_deadline(timeout, deadline));
 	if (!user_mask)
 		return 0;
 	TRY(get_signal_set(user_mask, set_size, &mask));
@@ -26,20 +27,18 @@ static int enter_mask(const u64 *user_mask, size_t set_size)
 	return 0;
 }
 
-static void leave_mask(s64 result)
+/* And end with: the old mask, unless a signal is still to be delivered under the temporary one (the
+ * way to user mode restores it then), and the time left; a fault there is not reported, as in
+ * Linux. */
+static s64 end_wait(s64 result, void *timeout, u64 deadline)
 {
 	struct signal_state *signals = current->signals;
 
-	/* Else the signal is still to be delivered, under the temporary mask. */
 	if (signals->saved_blocked != signals->blocked && result != -ERESTART_RESTARTBLOCK)
 		signal_set_blocked(signals->saved_blocked);
-}
-
-/* ppoll and pselect6 write back what is left; a fault there is not reported, as in Linux. */
-static void write_time_left(void *timeout, u64 deadline)
-{
 	if (timeout)
 		(void)put_timespec(timeout, time_left(deadline));
+	return result;
 }
 
 /* ---- poll ------------------------------------------------------------------------------------ */
@@ -125,14 +124,8 @@ s64 sys_ppoll(void *fds, u32 count, void *timeout, const u64 *sigmask, size_t se
 {
 	u64 deadline;
 
-	TRY(get_deadline(timeout, &deadline));
-	TRY(enter_mask(sigmask, set_size));
-
-	s64 result = poll_user(fds, count, deadline);
-
-	leave_mask(result);
-	write_time_left(timeout, deadline);
-	return result;
+	TRY(begin_wait(timeout, sigmask, set_size, &deadline));
+	return end_wait(poll_user(fds, count, deadline), timeout, deadline);
 }
 
 /* ---- select ---------------------------------------------------------------------------------- */
@@ -214,14 +207,8 @@ s64 sys_pselect6(int count, u64 *read, u64 *write, u64 *except, void *timeout, c
 {
 	u64 deadline, mask[2] = {0};
 
-	TRY(get_deadline(timeout, &deadline));
 	if (argument && copy_from_user(mask, argument, sizeof(mask)))
 		return -EFAULT;
-	TRY(enter_mask((const u64 *)mask[0], mask[1]));
-
-	s64 result = do_select(count, read, write, except, deadline);
-
-	leave_mask(result);
-	write_time_left(timeout, deadline);
-	return result;
+	TRY(begin_wait(timeout, (const u64 *)mask[0], mask[1], &deadline));
+	return end_wait(do_select(count, read, write, except, deadline), timeout, deadline);
 }
