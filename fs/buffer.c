@@ -532,7 +532,9 @@ static int writeback_thread(void *unused)
 {
 	current->in_reclaim = true; /* others wait for memory from us: we may use the reserve */
 	for (;;) {
-		wait_event_timeout(thread_wait, READ_ONCE(hurried), PERIOD_NS);
+		u64 next = ktime_ns() + PERIOD_NS;
+
+		wait_event_until(thread_wait, READ_ONCE(hurried), TASK_UNINTERRUPTIBLE, next);
 		writeback_once();
 	}
 	return 0;

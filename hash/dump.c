@@ -75,8 +75,9 @@ void hash_report_serve(void)
 
 	cmdline_u64("stats_period", &seconds);
 	for (;;) {
-		wait_event_timeout(report_wait, xchg(&requested, false),
-				   seconds ? seconds * NSEC_PER_SEC : ~0ULL);
+		u64 next = seconds ? ktime_ns() + seconds * NSEC_PER_SEC : ~0ULL;
+
+		wait_event_until(report_wait, xchg(&requested, false), TASK_UNINTERRUPTIBLE, next);
 		hash_report_all();
 	}
 }

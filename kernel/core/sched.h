@@ -23,17 +23,9 @@ extern bool system_running;
  * enabled. */
 void schedule(void);
 
-/* The same, but wake by ourselves after @ns; returns the nanoseconds left, 0 if the time has
- * passed. ~0 waits without limit (and returns ~0). */
-u64 schedule_timeout_ns(u64 ns);
-
-/* The same until the monotonic clock shows @deadline_ns, ~0: never; is that still to come? */
-static inline bool schedule_until(u64 deadline_ns)
-{
-	u64 left = deadline_ns == ~0ULL ? ~0ULL : time_left(deadline_ns);
-
-	return left && schedule_timeout_ns(left);
-}
+/* The same, but wake by ourselves when the monotonic clock shows @deadline_ns, ~0: never; is that
+ * still to come? In state TASK_RUNNING on return. */
+bool schedule_until(u64 deadline_ns);
 
 void yield(void);
 
@@ -66,8 +58,9 @@ static __always_inline void cond_resched(void)
 /* Sleep for at least @ns, whatever signals come. */
 static inline void sleep_ns(u64 ns)
 {
-	while (ns) {
+	u64 deadline_ns = ktime_ns() + ns;
+
+	do
 		set_current_state(TASK_UNINTERRUPTIBLE);
-		ns = schedule_timeout_ns(ns);
-	}
+	while (schedule_until(deadline_ns));
 }

@@ -78,17 +78,13 @@ static __always_inline void wake_up(wait_queue_head_t *queue)
 #define wait_event_interruptible(queue, condition)                                                 \
 	__wait_event(queue, condition, TASK_INTERRUPTIBLE, schedule())
 
-/* Until the condition holds, a signal comes (in TASK_INTERRUPTIBLE: -ERESTARTSYS) or @ns have
- * passed: the nanoseconds left, at least 1 if the condition held, else 0. */
-#define wait_event_state_timeout(queue, condition, state, ns)                                      \
+/* In @state until the condition holds (1), a signal comes (in TASK_INTERRUPTIBLE: -ERESTARTSYS) or
+ * the monotonic clock shows @deadline_ns, ~0: never (0). */
+#define wait_event_until(queue, condition, state, deadline_ns)                                     \
 	({                                                                                         \
-		u64 _left = (ns);                                                                  \
-		bool _held = false;                                                                \
-		int _signal = __wait_event(queue, (_held = (condition)) || !_left, state,          \
-					   _left = schedule_timeout_ns(_left));                    \
-		_signal ? (s64)_signal : _held && !_left ? (s64)1 : (s64)_left;                    \
+		u64 _deadline = (deadline_ns);                                                     \
+		bool _held = false, _waits = true;                                                 \
+		int _signal = __wait_event(queue, (_held = (condition)) || !_waits, state,         \
+					   _waits = schedule_until(_deadline));                    \
+		_signal ?: (int)_held;                                                             \
 	})
-#define wait_event_timeout(queue, condition, ns)                                                   \
-	wait_event_state_timeout(queue, condition, TASK_UNINTERRUPTIBLE, ns)
-#define wait_event_interruptible_timeout(queue, condition, ns)                                     \
-	wait_event_state_timeout(queue, condition, TASK_INTERRUPTIBLE, ns)

@@ -499,7 +499,7 @@ static int wait_input(struct file *file, size_t got)
 	/* VTIME bounds the whole wait without VMIN, else the gap behind the first byte. */
 	if (canonical || !time || (least && !got))
 		return wait_event_interruptible(tty_wait, readable()) ?: 1;
-	return TRY(wait_event_interruptible_timeout(tty_wait, readable(), time)) > 0;
+	return wait_event_until(tty_wait, readable(), TASK_INTERRUPTIBLE, ktime_ns() + time);
 }
 
 static ssize_t tty_read(struct file *file, struct io *io, loff_t *position)

@@ -276,7 +276,7 @@ static const char *start(struct disk *disk)
 
 	common->status = 0;
 	while (common->status) /* the reset goes on */
-		schedule_timeout_ns(NSEC_PER_MSEC);
+		schedule();
 	common->status = ACKNOWLEDGE | DRIVER;
 	common->device_select = 0;
 	disk->features = common->device_features & (READ_ONLY | FLUSH);

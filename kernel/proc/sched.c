@@ -242,23 +242,22 @@ static void wake_sleeper(void *task)
 	wake_up_task(task);
 }
 
-u64 schedule_timeout_ns(u64 ns)
+bool schedule_until(u64 deadline_ns)
 {
 	struct timer timer;
 
-	if (ns == ~0ULL) {
+	if (deadline_ns == ~0ULL) {
 		schedule();
-		return ns;
+		return true;
 	}
-
-	u64 now = ktime_ns(), deadline = ns < ~0ULL - now ? now + ns : ~0ULL - 1;
-
-	timer_init(&timer, wake_sleeper, current);
-	timer_start(&timer, deadline);
-	schedule();
-	timer_cancel(&timer);
+	if (time_left(deadline_ns)) {
+		timer_init(&timer, wake_sleeper, current);
+		timer_start(&timer, deadline_ns);
+		schedule();
+		timer_cancel(&timer);
+	}
 	__set_current_state(TASK_RUNNING);
-	return time_left(deadline);
+	return time_left(deadline_ns);
 }
 
 void scheduler_tick(bool user)

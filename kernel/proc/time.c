@@ -216,10 +216,8 @@ static s64 sleep_until(u64 deadline, void *left)
 {
 	do {
 		set_current_state(TASK_INTERRUPTIBLE);
-		if (!schedule_until(deadline)) {
-			__set_current_state(TASK_RUNNING);
+		if (!schedule_until(deadline))
 			return 0;
-		}
 	} while (!signal_pending(current));
 	return left && put_timespec(left, time_left(deadline)) ? -EFAULT : -ERESTART_RESTARTBLOCK;
 }

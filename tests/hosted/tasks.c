@@ -150,17 +150,15 @@ void schedule(void)
 	switch_to(next);
 }
 
-u64 schedule_timeout_ns(u64 ns)
+bool schedule_until(u64 deadline_ns)
 {
-	u64 deadline = hosted_clock_ns + ns;
-
-	if (ns != ~0ull)
-		running->wake_ns = deadline;
-	schedule();
-	running->wake_ns = 0;
-	if (ns == ~0ull)
-		return ns;
-	return hosted_clock_ns < deadline ? deadline - hosted_clock_ns : 0;
+	if (hosted_clock_ns < deadline_ns) {
+		running->wake_ns = deadline_ns == ~0ull ? 0 : deadline_ns;
+		schedule();
+		running->wake_ns = 0;
+	}
+	__set_current_state(TASK_RUNNING);
+	return hosted_clock_ns < deadline_ns;
 }
 
 void yield(void)
