@@ -104,12 +104,24 @@ void process_parts_put(struct process_parts *parts)
 
 #define PRINT_MAX 2048 /* of the functions below: a few numbers, and 32 groups */
 
-typedef void print_function(struct text *out, pid_t pid, const struct process *process,
-			    const struct task *task);
+struct view { /* of a process, or of one of its threads */
+	pid_t pid;
+	const struct process *process;
+	const struct task *task; /* NULL: a zombie */
+	const struct mm *mm;	 /* all zero: none */
+	const char *name, *state;
+	u64 pending, blocked, ignored, caught; /* signals */
+};
 
-/* Have the node's data, a print_function, print under process_lock; @task is NULL of a zombie. */
+typedef void print_function(struct text *out, const struct view *view);
+
+/* Have the node's data, a print_function, print under process_lock. */
 static void process_show(struct text *out, const struct proc_entry *entry)
 {
+	static const char *const states[] = {/* by enum task_state */
+					     "R (running)",    "S (sleeping)", "D (disk sleep)",
+					     "D (disk sleep)", "T (stopped)",  "X (dead)"};
+	static const struct mm no_memory;
 	print_function *print = entry->node->data;
 	struct process *process;
 
@@ -117,98 +129,72 @@ static void process_show(struct text *out, const struct proc_entry *entry)
 		return;
 	guard(spinlock_irq, &process_lock);
 	const struct task *task = find(entry->pid, &process);
-	if (process)
-		print(out, entry->pid, process, task);
-	else
+	if (!process) {
 		out->error = -ESRCH;
-}
-
-static const char *state_name(const struct process *process, const struct task *task)
-{
-	static const char *const names[] = {/* by enum task_state */
-					    "R (running)",    "S (sleeping)", "D (disk sleep)",
-					    "D (disk sleep)", "T (stopped)",  "X (dead)"};
-
-	return !task ? "Z (zombie)" : process->stopped ? "T (stopped)" : names[task->state];
-}
-
-static const char *name_of(const struct process *process, const struct task *task)
-{
-	return task ? task->comm : process->comm;
-}
-
-static const struct mm *memory_of(const struct task *task)
-{
-	static const struct mm none;
-
-	return task && task->mm ? task->mm : &none;
-}
-
-struct signal_sets {
-	u64 pending, blocked, ignored, caught;
-};
-
-static struct signal_sets signal_sets(const struct process *process, const struct task *task)
-{
-	struct signal_sets sets = {0};
-
-	if (!task)
-		return sets;
-	sets.pending = process->pending | task->signals->pending;
-	sets.blocked = task->signals->blocked;
-	for (int signo = 1; signo <= SIGNAL_COUNT; signo++) {
+		return;
+	}
+	struct view view = {
+		.pid = entry->pid,
+		.process = process,
+		.task = task,
+		.mm = task && task->mm ? task->mm : &no_memory,
+		.name = task ? task->comm : process->comm,
+		.state = !task		    ? "Z (zombie)"
+			 : process->stopped ? "T (stopped)"
+					    : states[task->state],
+		.pending = task ? process->pending | task->signals->pending : 0,
+		.blocked = task ? task->signals->blocked : 0,
+	};
+	for (int signo = 1; task && signo <= SIGNAL_COUNT; signo++) {
 		u64 handler = signal_handler(process, signo);
 
-		sets.ignored |= handler == SIG_IGN ? sigmask(signo) : 0;
-		sets.caught |= handler > SIG_IGN ? sigmask(signo) : 0;
+		view.ignored |= handler == SIG_IGN ? sigmask(signo) : 0;
+		view.caught |= handler > SIG_IGN ? sigmask(signo) : 0;
 	}
-	return sets;
+	print(out, &view);
 }
 
 /* The 52 fields of proc(5); what does not exist here is 0. */
-static void print_stat(struct text *out, pid_t pid, const struct process *p,
-		       const struct task *task)
+static void print_stat(struct text *out, const struct view *view)
 {
+	const struct process *p = view->process;
 	const struct cpu_times own = process_times(p), *children = &p->children_times;
-	const struct signal_sets signals = signal_sets(p, task);
-	const struct mm *mm = memory_of(task);
 	pid_t foreground;
 	u32 tty = tty_of_session(p->session, &foreground);
 
-	text_printf(out, "%d (%s) %c %d %d %d %u %d 0 ", pid, name_of(p, task),
-		    *state_name(p, task), p->parent_pid, p->group, p->session, tty, foreground);
+	text_printf(out, "%d (%s) %c %d %d %d %u %d 0 ", view->pid, view->name, *view->state,
+		    p->parent_pid, p->group, p->session, tty, foreground);
 	text_printf(out, "%llu %llu %llu 0 %llu %llu %llu %llu %d %d %u 0 ", own.minor_faults,
 		    children->minor_faults, own.major_faults, proc_ticks(own.user_ns),
 		    proc_ticks(own.system_ns), proc_ticks(children->user_ns),
 		    proc_ticks(children->system_ns), 20 + p->nice, p->nice, p->thread_count);
 	text_printf(out, "%llu %llu %llu %llu 0 0 %llu 0 0 ", proc_ticks(p->start_ns),
-		    mm->total_pages * PAGE_SIZE, mm->resident_pages, p->limits[RLIMIT_RSS].soft,
-		    mm->stack_top);
+		    view->mm->total_pages * PAGE_SIZE, view->mm->resident_pages,
+		    p->limits[RLIMIT_RSS].soft, view->mm->stack_top);
 	text_printf(out, "%llu %llu %llu %llu 0 0 0 %d %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-		    signals.pending, signals.blocked, signals.ignored, signals.caught, SIGCHLD,
-		    task ? task->cpu : 0);
+		    view->pending, view->blocked, view->ignored, view->caught, SIGCHLD,
+		    view->task ? view->task->cpu : 0);
 }
 
-static void print_statm(struct text *out, pid_t pid, const struct process *p,
-			const struct task *task)
+static void print_statm(struct text *out, const struct view *view)
 {
-	const struct mm *mm = memory_of(task);
+	const struct mm *mm = view->mm;
 
 	text_printf(out, "%llu %llu %llu 0 0 %llu 0\n", mm->total_pages, mm->resident_pages,
 		    mm->file_pages, mm->data_pages);
 }
 
-static void print_status(struct text *out, pid_t pid, const struct process *p,
-			 const struct task *task)
+static void print_status(struct text *out, const struct view *view)
 {
+	const struct process *p = view->process;
 	const struct cred *cred = process_cred(p);
-	const struct signal_sets signals = signal_sets(p, task);
-	const struct mm *mm = memory_of(task);
+	const struct task *task = view->task;
+	const struct mm *mm = view->mm;
 	unsigned long long all = ~0ULL >> 23, capabilities = cred->euid ? 0 : all;
 
 	text_printf(out, "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%d\nNgid:\t0\nPid:\t%d\n",
-		    name_of(p, task), task && task->fs ? task->fs->umask : 0, state_name(p, task),
-		    p->pid, pid);
+		    view->name, task && task->fs ? task->fs->umask : 0, view->state, p->pid,
+		    view->pid);
 	text_printf(out, "PPid:\t%d\nTracerPid:\t0\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n",
 		    p->parent_pid, cred->uid, cred->euid, cred->suid, cred->fsuid, cred->gid,
 		    cred->egid, cred->sgid, cred->fsgid);
@@ -222,14 +208,13 @@ static void print_status(struct text *out, pid_t pid, const struct process *p,
 		    "\nThreads:\t%u\nSigPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\n"
 		    "SigCgt:\t%016llx\nCapInh:\t%016llx\nCapPrm:\t%016llx\nCapEff:\t%016llx\n"
 		    "CapBnd:\t%016llx\nCapAmb:\t%016llx\n",
-		    p->thread_count, signals.pending, signals.blocked, signals.ignored,
-		    signals.caught, 0ULL, capabilities, capabilities, all, 0ULL);
+		    p->thread_count, view->pending, view->blocked, view->ignored, view->caught,
+		    0ULL, capabilities, capabilities, all, 0ULL);
 }
 
-static void print_comm(struct text *out, pid_t pid, const struct process *p,
-		       const struct task *task)
+static void print_comm(struct text *out, const struct view *view)
 {
-	text_printf(out, "%s\n", name_of(p, task));
+	text_printf(out, "%s\n", view->name);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */

@@ -53,15 +53,11 @@ s64 sys_syslog(int action, char *buffer, int length)
 	return done;
 }
 
-#define REBOOT_MAGIC 0xfee1dead
-#define REBOOT_MAGIC2 672274793
-
 s64 sys_reboot(u32 magic, u32 magic2, u32 command, void *argument)
 {
 	if (!capable(current->cred))
 		return -EPERM;
-	if (magic != REBOOT_MAGIC || (magic2 != REBOOT_MAGIC2 && magic2 != 85072278 &&
-				      magic2 != 369367448 && magic2 != 537993216))
+	if (magic != 0xfee1dead || magic2 != 672274793)
 		return -EINVAL;
 	switch (command) {
 	case 0x4321fedc: /* power off */
