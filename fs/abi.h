@@ -107,26 +107,6 @@ enum { XATTR_CREATE = 1, XATTR_REPLACE = 2, XATTR_NAME_MAX = 255 };
 
 enum { EXT2_SUPER_MAGIC = 0xef53, TMPFS_MAGIC = 0x01021994, PROC_SUPER_MAGIC = 0x9fa0 };
 
-/* What inode_operations.setattr is to change: ATTR_* in valid, and the values. */
-enum { ATTR_MODE = 1, ATTR_UID = 2, ATTR_GID = 4, ATTR_SIZE = 8, ATTR_ATIME = 16, ATTR_MTIME = 32 };
-enum {
-	ATTR_CTIME = 64,
-	/* to the given time (needs ownership); without: to now (needs write) */
-	ATTR_ATIME_SET = 128,
-	ATTR_MTIME_SET = 256,
-	ATTR_KILL_PRIV = 512, /* drop set-uid and set-gid: the file changed owner */
-	ATTR_TOUCH = 1024,    /* utimensat(NULL): both times to now */
-};
-
-struct iattr {
-	u32 valid;
-	umode_t mode;
-	uid_t uid;
-	gid_t gid;
-	loff_t size;
-	struct timespec64 atime, mtime, ctime;
-};
-
 /* ---- poll ------------------------------------------------------------------------------------ */
 
 enum { POLLIN = 0x1, POLLPRI = 0x2, POLLOUT = 0x4, POLLERR = 0x8, POLLHUP = 0x10, POLLNVAL = 0x20 };

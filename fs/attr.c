@@ -225,26 +225,6 @@ s64 sys_faccessat2(int dfd, const char *name, int mode, int flags)
 
 /* ---- changing attributes --------------------------------------------------------------------- */
 
-/* Is the change allowed? EPERM where only the owner may, or only root. */
-static int setattr_check(struct inode *inode, struct iattr *attr)
-{
-	const struct cred *cred = current->cred;
-	gid_t gid = attr->valid & ATTR_GID ? attr->gid : inode->gid;
-
-	if (cred->fsuid == 0)
-		return 0;
-	if (cred->fsuid != inode->uid && (attr->valid & ATTR_TOUCH))
-		return inode_permission(inode, MAY_WRITE);
-	if (cred->fsuid != inode->uid && (attr->valid & ~(u32)ATTR_KILL_PRIV))
-		return -EPERM;
-	if ((attr->valid & ATTR_UID) && attr->uid != inode->uid)
-		return -EPERM;
-	if (in_group(cred, gid))
-		return 0;
-	attr->mode &= ~(umode_t)S_ISGID;
-	return gid == inode->gid ? 0 : -EPERM;
-}
-
 umode_t mode_unprivileged(const struct inode *inode, umode_t mode)
 {
 	const struct cred *cred = current->cred;
@@ -253,92 +233,61 @@ umode_t mode_unprivileged(const struct inode *inode, umode_t mode)
 	return mode & (locking ? ~(umode_t)S_ISUID : ~(umode_t)(S_ISUID | S_ISGID));
 }
 
-static void drop_privileges(const struct inode *inode, struct iattr *attr)
+/* inode->lock is held for writing. */
+static int attributes_changed(struct inode *inode)
 {
-	umode_t mode = attr->valid & ATTR_MODE ? attr->mode : inode->mode;
-	umode_t kept = mode_unprivileged(inode, mode);
-
-	if (kept == mode)
-		return;
-	attr->valid |= ATTR_MODE;
-	attr->mode = kept;
+	inode->ctime = current_time();
+	mark_inode_dirty(inode);
+	return 0;
 }
 
-/* inode->lock held for writing; permission was checked. */
-static int apply_attr(struct inode *inode, struct iattr *attr)
-{
-	attr->valid |= ATTR_CTIME;
-	attr->ctime = current_time();
-	if (!(attr->valid & ATTR_ATIME_SET))
-		attr->atime = attr->ctime;
-	if (!(attr->valid & ATTR_MTIME_SET))
-		attr->mtime = attr->ctime;
-	if (attr->valid & ATTR_MODE)
-		attr->mode = (attr->mode & S_IALLUGO) | (inode->mode & S_IFMT);
-	return inode->op->setattr ? inode->op->setattr(inode, attr) : simple_setattr(inode, attr);
-}
-
-int vfs_setattr(const struct path *path, struct iattr *attr)
+int vfs_chmod(const struct path *path, umode_t mode)
 {
 	struct inode *inode = path->dentry->inode;
 
 	TRY(mount_writable(path->mount));
 	guard(write, &inode->lock);
-	if ((attr->valid & ATTR_KILL_PRIV) && !S_ISDIR(inode->mode))
-		drop_privileges(inode, attr); /* which takes the owner */
-	TRY(setattr_check(inode, attr));
-	return apply_attr(inode, attr);
+	if (!owner_or_root(inode) || (inode->sb->flags & SB_FIXED_OWNERS))
+		return -EPERM;
+	if (current->cred->fsuid != 0 && !in_group(current->cred, inode->gid))
+		mode &= ~(umode_t)S_ISGID;
+	inode->mode = (mode & S_IALLUGO) | (inode->mode & S_IFMT);
+	return attributes_changed(inode);
 }
 
-/* For memory file systems, and the generic part of others: copy the values. */
-int simple_setattr(struct inode *inode, const struct iattr *attr)
-{
-	if (attr->valid & ATTR_SIZE) {
-		loff_t old = inode->size;
-
-		WRITE_ONCE(inode->size, attr->size);
-		if (attr->size < old)
-			truncate_inode_pages(&inode->data, (u64)attr->size, FILE_END);
-	}
-	if (attr->valid & ATTR_UID)
-		inode->uid = attr->uid;
-	if (attr->valid & ATTR_GID)
-		inode->gid = attr->gid;
-	if (attr->valid & ATTR_MODE)
-		inode->mode = attr->mode;
-	if (attr->valid & ATTR_ATIME)
-		inode->atime = attr->atime;
-	if (attr->valid & ATTR_MTIME)
-		inode->mtime = attr->mtime;
-	if (attr->valid & ATTR_CTIME)
-		inode->ctime = attr->ctime;
-	mark_inode_dirty(inode);
-	return 0;
-}
-
-/* ---- the calls that change attributes -------------------------------------------------------- */
-
-static s64 set_mode(const struct path *path, umode_t mode)
-{
-	return vfs_setattr(path, &(struct iattr){.valid = ATTR_MODE, .mode = mode & S_IALLUGO});
-}
-
-PATH_CALL(fchmodat, (int dfd, const char *name, umode_t mode), dfd, name, LOOKUP_FOLLOW, set_mode,
+PATH_CALL(fchmodat, (int dfd, const char *name, umode_t mode), dfd, name, LOOKUP_FOLLOW, vfs_chmod,
 	  mode)
-PATH_CALL(fchmod, (int fd, umode_t mode), fd, NULL, LOOKUP_FD, set_mode, mode)
+PATH_CALL(fchmod, (int fd, umode_t mode), fd, NULL, LOOKUP_FD, vfs_chmod, mode)
 
-static s64 set_owner(const struct path *path, uid_t uid, gid_t gid)
+int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
 {
-	struct iattr attr = {.valid = ATTR_KILL_PRIV, .uid = uid, .gid = gid};
+	bool asked = uid != (uid_t)-1 || gid != (gid_t)-1;
+	struct inode *inode = path->dentry->inode;
+	const struct cred *cred = current->cred;
 
-	/* set-id bits go even if no owner changes */
-	attr.valid |= (uid != (uid_t)-1 ? ATTR_UID : 0) | (gid != (gid_t)-1 ? ATTR_GID : 0);
-	return vfs_setattr(path, &attr);
+	TRY(mount_writable(path->mount));
+	guard(write, &inode->lock);
+	/* set-id bits go even if no owner changes, which takes the owner as well */
+	umode_t mode = S_ISDIR(inode->mode) ? inode->mode : mode_unprivileged(inode, inode->mode);
+	if ((asked || mode != inode->mode) &&
+	    (!owner_or_root(inode) || (inode->sb->flags & SB_FIXED_OWNERS)))
+		return -EPERM;
+	if (uid == (uid_t)-1)
+		uid = inode->uid;
+	if (gid == (gid_t)-1)
+		gid = inode->gid;
+	if (cred->fsuid != 0 &&
+	    (uid != inode->uid || (gid != inode->gid && !in_group(cred, gid))))
+		return -EPERM;
+	inode->mode = mode;
+	inode->uid = uid;
+	inode->gid = gid;
+	return attributes_changed(inode);
 }
 
 PATH_CALL(fchownat, (int dfd, const char *name, uid_t uid, gid_t gid, int flags), dfd, name,
-	  TRY(at_lookup(flags, 0)), set_owner, uid, gid)
-PATH_CALL(fchown, (int fd, uid_t uid, gid_t gid), fd, NULL, LOOKUP_FD, set_owner, uid, gid)
+	  TRY(at_lookup(flags, 0)), vfs_chown, uid, gid)
+PATH_CALL(fchown, (int fd, uid_t uid, gid_t gid), fd, NULL, LOOKUP_FD, vfs_chown, uid, gid)
 
 /*
  * The access and modification time at @from (NULL: now), in seconds and parts of @unit nanoseconds.
@@ -346,8 +295,6 @@ PATH_CALL(fchown, (int fd, uid_t uid, gid_t gid), fd, NULL, LOOKUP_FD, set_owner
  */
 static s64 set_times(int dfd, const char __user *name, const void __user *from, s64 unit, int flags)
 {
-	static const u32 bits[2] = {ATTR_ATIME, ATTR_MTIME};
-	static const u32 given[2] = {ATTR_ATIME_SET, ATTR_MTIME_SET};
 	bool by_descriptor = !name && dfd != AT_FDCWD; /* futimens() */
 	struct path path __free(path) = {0};
 	struct timespec64 times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
@@ -364,20 +311,23 @@ static s64 set_times(int dfd, const char __user *name, const void __user *from, 
 	int lookup = TRY(at_lookup(flags, 0));
 	if (by_descriptor && flags)
 		return -EINVAL;
-	struct iattr attr = {.atime = times[0], .mtime = times[1]};
-	if (times[0].tv_nsec == UTIME_NOW && times[1].tv_nsec == UTIME_NOW)
-		attr.valid = ATTR_TOUCH;
-	for (int i = 0; i < 2; i++) {
-		if (times[i].tv_nsec != UTIME_OMIT)
-			attr.valid |= bits[i];
-		if (times[i].tv_nsec == UTIME_OMIT || times[i].tv_nsec == UTIME_NOW)
-			continue;
-		if ((u64)times[i].tv_nsec >= NSEC_PER_SEC)
+	bool touch = times[0].tv_nsec == UTIME_NOW && times[1].tv_nsec == UTIME_NOW;
+	for (int i = 0; i < 2; i++)
+		if (times[i].tv_nsec == UTIME_NOW)
+			times[i] = current_time();
+		else if (times[i].tv_nsec != UTIME_OMIT && (u64)times[i].tv_nsec >= NSEC_PER_SEC)
 			return -EINVAL;
-		attr.valid |= given[i];
-	}
 	TRY(user_path_at(dfd, name, by_descriptor ? (int)LOOKUP_FD : lookup, &path));
-	return vfs_setattr(&path, &attr);
+	TRY(mount_writable(path.mount));
+	struct inode *inode = path.dentry->inode;
+	guard(write, &inode->lock);
+	if (!owner_or_root(inode))
+		TRY(touch ? inode_permission(inode, MAY_WRITE) : -EPERM);
+	if (times[0].tv_nsec != UTIME_OMIT)
+		inode->atime = times[0];
+	if (times[1].tv_nsec != UTIME_OMIT)
+		inode->mtime = times[1];
+	return attributes_changed(inode);
 }
 
 s64 sys_utimensat(int dfd, const char *name, const void *times, int flags)
@@ -404,20 +354,22 @@ s64 sys_umask(u32 mask)
 /* Permission was checked. Changes the times only if @touch says so, or the size does change. */
 int do_truncate(struct inode *inode, loff_t size, bool touch)
 {
-	struct iattr attr = {.valid = ATTR_SIZE, .size = size};
-
 	if (size > inode->size)
 		TRY(limit_growth(inode, size));
 	if (size > (loff_t)inode->sb->max_bytes)
 		return -EFBIG;
 	TRY(get_write_access(inode));
 	down_write(&inode->lock);
-	if (current->cred->fsuid != 0)
-		drop_privileges(inode, &attr);
-	/* A file system in memory leaves the times as they are where the size stays. */
-	if (size != inode->size || touch || inode->op->setattr)
-		attr.valid |= ATTR_MTIME;
-	int error = apply_attr(inode, &attr);
+	/* A file system in memory leaves the time as it is where the size stays. */
+	touch = touch || size != inode->size || inode->sb->bdev;
+	int error = inode->op->truncate ? inode->op->truncate(inode, size) : 0;
+	if (!error) {
+		if (current->cred->fsuid != 0)
+			inode->mode = mode_unprivileged(inode, inode->mode);
+		attributes_changed(inode);
+		if (touch)
+			inode->mtime = inode->ctime;
+	}
 	up_write(&inode->lock);
 	put_write_access(inode);
 	return error;

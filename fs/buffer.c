@@ -2,7 +2,7 @@
  * buffer.c - the buffer cache: the table, metadata buffers and their memory, the buffers of file
  * pages; I/O on buffers, and when the dirty ones are written. See buffer.h for the rules.
  *
- * A metadata buffer has memory of its own and stands on the used list, which the shrinker walks
+ * A metadata buffer has memory of its own and stands on the used list, which reclaim walks
  * from the old end, giving what B_REFERENCED marks a second round. The buffers of file pages are
  * not on it; their page owns them. A lookup takes the lock of its bucket alone; list_lock is for
  * what comes and goes.
@@ -359,7 +359,7 @@ struct buffer *bread(struct block_device *device, u64 block)
 void bforget(struct buffer *buffer)
 {
 	clean_buffer(buffer, false);
-	brelse(buffer); /* now it is left to the shrinker */
+	brelse(buffer); /* now it is left to reclaim */
 }
 
 void invalidate_buffers(struct block_device *device)
@@ -554,18 +554,16 @@ void writeback_start(void)
 		pr_err("writeback: no thread, dirty buffers are written by sync and by writers alone\n");
 }
 
-static u64 shrink_count(struct shrinker *shrinker)
+/* Reclaim cannot take what is dirty: write-back is hurried along. */
+u64 shrink_buffers(unsigned priority)
 {
 	/* Not 0 while write-back could help. */
-	return (READ_ONCE(used_bytes) + (u64)atomic_read(&dirty_bytes)) / PAGE_SIZE +
-	       memory_use_total(MEMORY_DIRTY);
-}
-
-/* Reclaim cannot take what is dirty: write-back is hurried along. */
-static u64 shrink_scan(struct shrinker *shrinker, u64 objects)
-{
+	u64 objects = ((READ_ONCE(used_bytes) + (u64)atomic_read(&dirty_bytes)) / PAGE_SIZE +
+		       memory_use_total(MEMORY_DIRTY)) >> priority;
 	u64 freed = 0;
 
+	if (!objects)
+		return 0;
 	spin_lock(&list_lock);
 	for (u64 scan = min(2 * objects, used_bytes / SECTOR_SIZE);
 	     scan && freed < objects && !list_empty(&used_list); scan--) {
@@ -582,8 +580,6 @@ static u64 shrink_scan(struct shrinker *shrinker, u64 objects)
 	}
 	return freed;
 }
-
-static struct shrinker buffer_shrinker = {.count = shrink_count, .scan = shrink_scan};
 
 /* ---- checks, statistics, start --------------------------------------------------------------- */
 
@@ -624,7 +620,6 @@ void buffer_cache_init(void)
 
 	buffer_slab = kmem_cache_create("buffer", sizeof(struct buffer), 0, SLAB_RECLAIMABLE);
 	buffer_table_create(&table, &buffer_cache_hash);
-	register_shrinker(&buffer_shrinker);
 	for (unsigned i = 0; i < DIRTY_LISTS; i++) {
 		spin_lock_init(&dirty_lists[i].lock, "dirty_list");
 		INIT_LIST_HEAD(&dirty_lists[i].buffers);

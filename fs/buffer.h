@@ -34,7 +34,7 @@ enum buffer_flag {
 	B_MAPPED,
 	B_HASHED,
 	B_ERROR,      /* the last write failed */
-	B_REFERENCED, /* used since the shrinker last looked */
+	B_REFERENCED, /* used since reclaim last looked */
 	B_NEW,	      /* freshly allocated file block, its contents void until write_end */
 };
 
@@ -93,6 +93,8 @@ int sync_buffers(struct block_device *device, bool wait);
 void invalidate_buffers(struct block_device *device); /* umount: drop all clean, unused ones */
 /* The write-back thread: what is dirty, every 30 s and when memory is short. */
 void writeback_start(void);
+/* For reclaim: evict up to 1/2^@priority of the buffers, of those clean and unused; how many. */
+u64 shrink_buffers(unsigned priority);
 void writeback_once(void);    /* one round of it */
 bool writeback_is_busy(void); /* something is dirty or on its way to a disk */
 /* Called by writers, holding no page or buffer lock: writes out while more than a share of memory

@@ -33,7 +33,7 @@ static struct kmem_cache *dentry_slab;
 DEFINE_SPINLOCK(dentry_tree_lock);
 
 static bool take_unused(struct list_head *, void *), evict_taken(struct list_head *, void *);
-static struct lru lru = {.take = take_unused, .evict = evict_taken};
+struct lru dentry_lru = {.take = take_unused, .evict = evict_taken};
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 
@@ -154,7 +154,7 @@ static void dentry_hash_insert(struct dentry *dentry)
 	dentry_table_insert(&dentry_table_instance, NULL, bucket, dentry);
 	HASH_COUNT(dentry, inserts, 1);
 	atomic_add(DREF_KEPT, &dentry->refcount);
-	lru_add(&lru, &dentry->lru, &dentry->lru_cpu);
+	lru_add(&dentry_lru, &dentry->lru, &dentry->lru_cpu);
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
 }
 
@@ -171,7 +171,7 @@ static bool unhash(struct dentry *dentry, int others)
 		dentry_table_remove(&dentry_table_instance, NULL, bucket, dentry);
 		HASH_COUNT(dentry, removes, 1);
 		__atomic_fetch_or(&dentry->flags, D_UNHASHED, __ATOMIC_RELAXED);
-		lru_remove(&lru, &dentry->lru, dentry->lru_cpu);
+		lru_remove(&dentry_lru, &dentry->lru, dentry->lru_cpu);
 		atomic_sub(DREF_KEPT, &dentry->refcount);
 	}
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
@@ -347,11 +347,6 @@ static bool evict_taken(struct list_head *link, void *argument)
 	return evict_dentry(list_entry(link, struct dentry, lru), 0);
 }
 
-u64 shrink_dcache(u64 objects)
-{
-	return lru_shrink(&lru, NULL, objects, ~0ULL);
-}
-
 /* A child of @parent for which a reference could be had, skipping those in use unless @busy. */
 static struct dentry *some_child(struct dentry *parent, bool busy)
 {
@@ -404,9 +399,9 @@ void dentry_cache_check(void)
 	struct hash_counters counts = {0};
 	struct dentry *dentry;
 
-	lru_check(&lru, &dentry_cache_hash);
+	lru_check(&dentry_lru, &dentry_cache_hash);
 	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
-		list_for_each_entry(dentry, &lru.of_cpu[cpu].objects, lru) {
+		list_for_each_entry(dentry, &dentry_lru.of_cpu[cpu].objects, lru) {
 			struct dentry *found =
 				d_lookup(dentry->parent, dentry->name, dentry->name_length,
 					 dentry->name_hash, &counts);
@@ -419,6 +414,6 @@ void dentry_cache_check(void)
 void dentry_cache_init(void)
 {
 	dentry_slab = kmem_cache_create("dentry", sizeof(struct dentry), 8, SLAB_RECLAIMABLE);
-	lru_init(&lru, "dentry LRU");
+	lru_init(&dentry_lru, "dentry LRU");
 	dentry_table_create(&dentry_table_instance, &dentry_cache_hash);
 }

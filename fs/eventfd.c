@@ -14,14 +14,14 @@ static DEFINE_WAIT_QUEUE(event_wait);
 /* Take the whole count, or one of it, or add to it; false: there is nothing, or no room. */
 static bool change(struct file *file, u64 *value, bool take)
 {
-	u64 *counter = &file->inode->event_count, count = READ_ONCE(*counter);
+	u64 *count = &file->inode->event_count;
 
-	do {
-		if (take) /* private: it is a semaphore */
-			*value = file->private && count ? 1 : count;
-		if (take ? !count : *value > COUNT_MAX - count)
-			return false;
-	} while (!try_cmpxchg(counter, &count, take ? count - *value : count + *value));
+	guard(spinlock, &file->inode->spin);
+	if (take ? !*count : *value > COUNT_MAX - *count)
+		return false;
+	if (take)
+		*value = file->private ? 1 : *count; /* private: it is a semaphore */
+	WRITE_ONCE(*count, take ? *count - *value : *count + *value);
 	return true;
 }
 

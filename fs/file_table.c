@@ -71,25 +71,21 @@ struct file_table *file_table_fork(struct file_table *parent)
 
 	if (!table)
 		return NULL;
-	spin_lock(&parent->lock);
-	while (table->size < parent->end) {
-		spin_unlock(&parent->lock);
+	while (table->size < READ_ONCE(parent->end))
 		if (table_grow(table)) {
 			file_table_put(table);
 			return NULL;
 		}
-		spin_lock(&parent->lock);
-	}
+	guard(spinlock, &parent->lock);
 	table->limit = parent->limit;
-	table->lowest = parent->lowest;
-	table->end = parent->end;
-	for (u32 fd = 0; fd < parent->end; fd++)
-		if (parent->files[fd]) {
-			get_file(parent->files[fd]);
-			table->files[fd] = parent->files[fd];
+	/* What another thread has opened beyond that meanwhile came after the fork. */
+	table->end = min(parent->end, table->size);
+	table->lowest = min(parent->lowest, table->end);
+	for (u32 fd = 0; fd < table->end; fd++)
+		if ((table->files[fd] = parent->files[fd]) != NULL) {
+			get_file(table->files[fd]);
 			table->on_exec[fd] = parent->on_exec[fd];
 		}
-	spin_unlock(&parent->lock);
 	return table;
 }
 
@@ -312,19 +308,10 @@ s64 sys_close_range(u32 first, u32 last, u32 flags)
 /* The status flags that F_SETFL may change. */
 #define SETFL_MASK (O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_ASYNC)
 
-static s64 set_status_flags(struct file *file, u64 flags)
-{
-	if ((flags & O_NOATIME) && !(file->flags & O_NOATIME) && !owner_or_root(file->inode))
-		return -EPERM;
-	if (flags & (O_DIRECT | O_ASYNC) & ~file->flags)
-		return -EINVAL; /* neither is supported */
-	file->flags = (file->flags & ~(u32)SETFL_MASK) | ((u32)flags & SETFL_MASK);
-	return 0;
-}
-
 s64 sys_fcntl(int number, u32 command, u64 argument)
 {
 	struct fd fd __free(fd) = TRY_FD(fdget_raw(number));
+	u32 *flags = &fd.file->flags, new = (u32)argument & SETFL_MASK;
 
 	switch (command) {
 	case F_DUPFD:
@@ -337,12 +324,18 @@ s64 sys_fcntl(int number, u32 command, u64 argument)
 	case F_SETFD:
 		return fd_flags(number, command == F_SETFD, argument & FD_CLOEXEC);
 	case F_GETFL:
-		return fd.file->flags;
+		return *flags;
 	}
 	if (fd.file->mode & FMODE_PATH)
 		return -EBADF;
-	return command == F_SETFL ? set_status_flags(fd.file, argument)
-				  : fcntl_lock(number, fd.file, command, (void *)argument);
+	if (command != F_SETFL)
+		return fcntl_lock(number, fd.file, command, (void *)argument);
+	if ((new & ~*flags & O_NOATIME) && !owner_or_root(fd.file->inode))
+		return -EPERM;
+	if (new & ~*flags & (O_DIRECT | O_ASYNC))
+		return -EINVAL; /* neither is supported */
+	*flags = (*flags & ~(u32)SETFL_MASK) | new;
+	return 0;
 }
 
 s64 sys_ioctl(int number, u32 command, u64 argument)

@@ -10,7 +10,7 @@
  * reference. The step from 1 to 0 and I_FREEING are under inode->spin; a finder holds the bucket
  * lock and then spin.
  *
- * Dirty inodes (I_DIRTY: times, size, blocks; I_DIRTY_PAGES) are on sb->dirty until written back.
+ * Dirty inodes (times, size, blocks, or pages are) are on sb->dirty until written back.
  *
  * What is hashed is on the LRU list (lru.h), in use or not.
  *
@@ -36,13 +36,12 @@ static_assert(sizeof(struct inode) % HASH_INODE_LSB == 0,
 	      "what the page hashes divide by (hash/word.h)");
 
 static struct inode_table table;
-static struct kmem_cache *inode_slab;
 
 /* Waiters for I_NEW of any inode: rare, so one queue serves all. */
 static DEFINE_WAIT_QUEUE(inode_wait);
 
 static bool take_unused(struct list_head *, void *), evict_unused(struct list_head *, void *);
-static struct lru lru = {.take = take_unused, .evict = evict_unused};
+struct lru inode_lru = {.take = take_unused, .evict = evict_unused};
 
 static __always_inline int inode_compare(const struct inode *inode, const struct inode_key *key)
 {
@@ -64,7 +63,7 @@ static u32 bucket_of(const struct super_block *sb, ino_t number)
 static struct inode *inode_alloc(struct super_block *sb)
 {
 	struct inode *inode = sb->op->alloc_inode ? sb->op->alloc_inode(sb)
-						  : kmem_cache_alloc(inode_slab, GFP_KERNEL);
+						  : kmalloc(sizeof(*inode), GFP_KERNEL);
 
 	if (!inode)
 		return NULL;
@@ -89,7 +88,7 @@ static void inode_free(struct inode *inode)
 	if (sb->op->free_inode)
 		sb->op->free_inode(inode);
 	else
-		kmem_cache_free(inode_slab, inode);
+		kfree(inode);
 	atomic_dec(&sb->inode_count); /* @sb goes once it has no inodes */
 }
 
@@ -116,7 +115,7 @@ static void insert_locked(struct inode *inode, u32 bucket)
 	change_flags(inode, I_HASHED, 0);
 	inode_table_insert(&table, NULL, bucket, inode);
 	HASH_COUNT(inode, inserts, 1);
-	lru_add(&lru, &inode->lru, &inode->lru_cpu);
+	lru_add(&inode_lru, &inode->lru, &inode->lru_cpu);
 }
 
 void insert_inode_hash(struct inode *inode)
@@ -136,7 +135,7 @@ void remove_inode_hash(struct inode *inode)
 	if (inode->flags & I_HASHED) {
 		inode_table_remove(&table, NULL, bucket, inode);
 		HASH_COUNT(inode, removes, 1);
-		lru_remove(&lru, &inode->lru, inode->lru_cpu);
+		lru_remove(&inode_lru, &inode->lru, inode->lru_cpu);
 		change_flags(inode, 0, I_HASHED);
 	}
 	inode_table_unlock(&table, NULL, bucket);
@@ -278,12 +277,12 @@ static bool evict_unused(struct list_head *link, void *sb)
 {
 	struct inode *inode = list_entry(link, struct inode, lru);
 
-	if (inode->data.nr_pages && !(inode->flags & I_DIRTY_PAGES))
+	if (inode->data.nr_pages && !(inode->flags & I_DIRTY))
 		invalidate_inode_pages(&inode->data);
 	spin_lock(&inode->spin);
 	bool claimed =
 		atomic_read(&inode->refcount) == 1 &&
-		(sb || !(inode->data.nr_pages || (inode->flags & (I_DIRTY | I_DIRTY_PAGES))));
+		(sb || !(inode->data.nr_pages || (inode->flags & I_DIRTY)));
 	if (claimed) {
 		atomic_dec(&inode->refcount);
 		inode->flags |= I_FREEING;
@@ -296,41 +295,34 @@ static bool evict_unused(struct list_head *link, void *sb)
 	return claimed;
 }
 
-u64 shrink_icache(u64 objects)
-{
-	return lru_shrink(&lru, NULL, objects, ~0ULL);
-}
-
 u64 evict_inodes(struct super_block *sb)
 {
-	lru_shrink(&lru, sb, ~0ULL, ~0ULL);
+	lru_shrink(&inode_lru, sb, ~0ULL, ~0ULL);
 	return (u64)atomic_read(&sb->inode_count);
 }
 
 /* ---- writing back ---------------------------------------------------------------------------- */
 
-void __mark_inode_dirty(struct inode *inode, u32 what)
+void __mark_inode_dirty(struct inode *inode)
 {
 	struct super_block *sb = inode->sb;
 
 	guard(spinlock, &sb->inodes_lock);
 	guard(spinlock, &inode->spin);
-	inode->flags |= what;
+	inode->flags |= I_DIRTY;
 	/* A memory file system has nowhere to write to. */
 	if (sb->op->write_inode && !(inode->flags & I_FREEING) && list_empty(&inode->dirty_link))
 		list_add(&inode->dirty_link, &sb->dirty);
 }
 
-/* Take the dirty bits @which off @inode, and it off the list if it has no other: what becomes dirty
- * from now on puts it back. */
-static u32 take_dirty(struct inode *inode, u32 which)
+/* @inode is dirty no more: was it? What becomes dirty from now on puts it back on the list. */
+static bool take_dirty(struct inode *inode)
 {
 	guard(spinlock, &inode->sb->inodes_lock);
 	guard(spinlock, &inode->spin);
-	u32 dirty = inode->flags & which;
-	inode->flags &= ~dirty;
-	if (!(inode->flags & (I_DIRTY | I_DIRTY_PAGES)))
-		list_del_init(&inode->dirty_link);
+	bool dirty = inode->flags & I_DIRTY;
+	inode->flags &= ~(u32)I_DIRTY;
+	list_del_init(&inode->dirty_link);
 	return dirty;
 }
 
@@ -340,14 +332,15 @@ int write_inode_now(struct inode *inode)
 
 	if (!inode->sb->op->write_inode)
 		return 0;
-	if (take_dirty(inode, I_DIRTY_PAGES) || inode->data.nr_pages)
+	bool dirty = take_dirty(inode);
+	if (inode->data.ops) /* even if no page is left: one may have failed to be written */
 		error = page_cache_sync(&inode->data);
-	if (take_dirty(inode, I_DIRTY)) { /* mapping blocks for the pages may have set it */
+	if (take_dirty(inode) || dirty) { /* mapping blocks for the pages may have set it */
 		int second = inode->sb->op->write_inode(inode, false);
 
 		if (unlikely(second == -ENOMEM))
 			/* not lost: the next sync tries again */
-			__mark_inode_dirty(inode, I_DIRTY);
+			__mark_inode_dirty(inode);
 		error = error ? error : second;
 	}
 	return error;
@@ -409,12 +402,11 @@ DEFINE_HASH_CACHE(inode, INODE, "Inode", "inodes", "find_inode");
 
 void inode_cache_check(void)
 {
-	lru_check(&lru, &inode_cache_hash);
+	lru_check(&inode_lru, &inode_cache_hash);
 }
 
 void inode_cache_init(void)
 {
-	inode_slab = kmem_cache_create("inode", sizeof(struct inode), 8, SLAB_RECLAIMABLE);
-	lru_init(&lru, "inode LRU");
+	lru_init(&inode_lru, "inode LRU");
 	inode_table_create(&table, &inode_cache_hash);
 }

@@ -78,21 +78,16 @@ static int make_other(const struct cpio_entry *entry)
 
 static int make_entry(const struct cpio_entry *entry)
 {
-	const unsigned mode_too = S_ISLNK(entry->mode) ? 0 : ATTR_MODE;
-	struct iattr attr = {
-		.valid = ATTR_UID | ATTR_GID | ATTR_MTIME | ATTR_MTIME_SET | mode_too,
-		.uid = entry->uid,
-		.gid = entry->gid,
-		.mtime = {.tv_sec = entry->mtime},
-		.mode = entry->mode,
-	};
 	struct path path __free(path) = {};
 
 	if (S_ISREG(entry->mode) && entry->nlink > 1)
 		return -EMLINK;
 	TRY(S_ISREG(entry->mode) ? make_regular(entry) : make_other(entry));
 	TRY(kern_path(entry->name, 0, &path));
-	return vfs_setattr(&path, &attr);
+	path.dentry->inode->mtime = (struct timespec64){.tv_sec = entry->mtime};
+	TRY(vfs_chown(&path, entry->uid, entry->gid));
+	/* after the owner: a change of owner clears set-id bits */
+	return S_ISLNK(entry->mode) ? 0 : vfs_chmod(&path, entry->mode);
 }
 
 int initramfs_unpack(const void *start, size_t size)

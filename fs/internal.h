@@ -122,12 +122,10 @@ int limit_growth(const struct inode *inode, loff_t size);
 int may_create(struct inode *dir, const struct dentry *dentry);
 int may_delete(struct inode *dir, const struct dentry *dentry, bool directory);
 int do_truncate(struct inode *inode, loff_t size, bool touch);
-struct file *file_open_path(const struct path *path, u32 flags); /* consumes nothing; ERR_PTR */
 
 /* icache.c: the last reference of @sb's root is gone: evict what is left. How many are in use, or
  * being evicted by another. */
 u64 evict_inodes(struct super_block *sb);
-u64 shrink_icache(u64 objects);
 void inode_cache_check(void);
 
 /*

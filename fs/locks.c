@@ -180,7 +180,8 @@ static int range_from_abi(const struct file *file, const struct flock_abi *abi,
 	const loff_t bases[] = {
 		[SEEK_SET] = 0, [SEEK_CUR] = file->position, [SEEK_END] = file->inode->size};
 
-	if (abi->whence < SEEK_SET || abi->whence > SEEK_END)
+	if (abi->whence < SEEK_SET || abi->whence > SEEK_END || abi->type < F_RDLCK ||
+	    abi->type > F_UNLCK)
 		return -EINVAL;
 	if (__builtin_add_overflow(bases[abi->whence], abi->start, &lock->start))
 		return -EOVERFLOW;
@@ -213,48 +214,37 @@ static void report_conflict(const struct inode *inode, const struct file_lock *w
 	abi->pid = lock->pid;
 }
 
-static int may_lock(const struct file *file, int type)
-{
-	if (type != F_RDLCK && type != F_WRLCK)
-		return type == F_UNLCK ? 0 : -EINVAL;
-	return file->mode & (type == F_RDLCK ? FMODE_READ : FMODE_WRITE) ? 0 : -EBADF;
-}
-
 s64 fcntl_lock(int number, struct file *file, u32 command, void __user *user)
 {
-	struct file_table *table = current->files;
-	struct file_lock lock = {.owner = table, .pid = (pid_t)sys_getpid()};
+	static const u8 needed[] = {[F_RDLCK] = FMODE_READ, [F_WRLCK] = FMODE_WRITE, [F_UNLCK] = 0};
 	bool open_file = command >= F_OFD_GETLK && command <= F_OFD_SETLKW;
+	struct file_lock lock = {.owner = open_file ? (void *)file : current->files,
+				 .pid = open_file ? -1 : (pid_t)sys_getpid()};
 	struct flock_abi abi;
 
-	if (open_file) {
+	if (open_file)
 		command -= F_OFD_GETLK - F_GETLK;
-		lock.owner = file;
-		lock.pid = -1;
-	}
 	if (command < F_GETLK || command > F_SETLKW)
 		return -EINVAL;
 	if (copy_from_user(&abi, user, sizeof(abi)))
 		return -EFAULT;
-	if (open_file && abi.pid)
-		return -EINVAL;
-	if (command == F_GETLK && abi.type != F_RDLCK && abi.type != F_WRLCK)
+	if ((open_file && abi.pid) || (command == F_GETLK && abi.type == F_UNLCK))
 		return -EINVAL;
 	TRY(range_from_abi(file, &abi, &lock));
 	if (command == F_GETLK) {
 		report_conflict(file->inode, &lock, &abi);
 		return copy_to_user(user, &abi, sizeof(abi)) ? -EFAULT : 0;
 	}
-	TRY(may_lock(file, lock.type));
+	if (!(file->mode & needed[lock.type]) && lock.type != F_UNLCK)
+		return -EBADF;
 	TRY(set_lock(file->inode, &lock, command == F_SETLKW));
 	if (open_file || lock.type == F_UNLCK)
 		return 0;
 	/* Another thread's close that came first would never take the lock away. */
 	struct fd again __free(fd) = fdget(number);
-	if (again.file == file)
-		return 0;
-	locks_remove(file->inode, table);
-	return -EBADF;
+	if (again.file != file)
+		locks_remove(file->inode, lock.owner);
+	return again.file == file ? 0 : -EBADF;
 }
 
 /* ---- flock ----------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #include "fs/lru.h"
 #include "hash/cache.h"
 
-u64 lru_count(const struct lru *lru)
+static u64 lru_count(const struct lru *lru)
 {
 	u64 count = 0;
 
@@ -39,15 +39,11 @@ u64 lru_shrink(struct lru *lru, void *argument, u64 objects, u64 budget)
 	return freed;
 }
 
-static u64 shrinker_count(struct shrinker *shrinker)
+u64 lru_reclaim(struct lru *lru, unsigned priority)
 {
-	return lru_count(container_of(shrinker, struct lru, shrinker));
-}
+	u64 wanted = lru_count(lru) >> priority;
 
-/* A number of looks in proportion to @objects, however many are in use: all of tmpfs's are. */
-static u64 shrinker_scan(struct shrinker *shrinker, u64 objects)
-{
-	return lru_shrink(container_of(shrinker, struct lru, shrinker), NULL, objects, 2 * objects);
+	return lru_shrink(lru, NULL, wanted, 2 * wanted);
 }
 
 void lru_init(struct lru *lru, const char *class_name)
@@ -56,8 +52,6 @@ void lru_init(struct lru *lru, const char *class_name)
 		spin_lock_init(&lru->of_cpu[cpu].lock, class_name);
 		INIT_LIST_HEAD(&lru->of_cpu[cpu].objects);
 	}
-	lru->shrinker = (struct shrinker){.count = shrinker_count, .scan = shrinker_scan};
-	register_shrinker(&lru->shrinker);
 }
 
 static void add_size(u64 size, void *total)

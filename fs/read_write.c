@@ -282,29 +282,11 @@ static s64 copy_between(struct file *out, loff_t *to, struct file *in, loff_t *f
 		io = (struct io){buffer, (size_t)n, false};
 		n = vfs_write(out, &io, to);
 		done += max(n, (ssize_t)0);
-		if (start + n != *from) {
-			*from = start + max(n, (ssize_t)0);
-			break;
-		}
-		if (signal_pending(current))
+		*from = start + max(n, (ssize_t)0);
+		if (io.length || signal_pending(current))
 			break;
 	}
 	return done ? done : n;
-}
-
-/* A position may be the file's own, or one that the program gives and gets back changed. */
-static int get_position(const struct file *file, const loff_t __user *given, loff_t *position)
-{
-	*position = file->position;
-	return given && get_user(*position, given) ? -EFAULT : 0;
-}
-
-static int put_position(struct file *file, loff_t __user *given, loff_t position)
-{
-	if (given)
-		return put_user(position, given);
-	file->position = position;
-	return 0;
 }
 
 /* @in is checked before anything is known of @out, not even whether it is there. */
@@ -312,9 +294,10 @@ s64 sys_sendfile(int out_number, int in_number, loff_t *offset, size_t count)
 {
 	struct fd in __free(fd) = TRY_FD(fdget(in_number));
 	struct fd out __free(fd) = fdget(out_number);
-	loff_t from;
+	loff_t from = in.file->position;
 
-	TRY(get_position(in.file, offset, &from));
+	if (offset && get_user(from, offset))
+		return -EFAULT;
 	if (!(in.file->mode & FMODE_READ))
 		return -EBADF;
 	if (offset && !in.file->fop->seekable)
@@ -328,36 +311,29 @@ s64 sys_sendfile(int out_number, int in_number, loff_t *offset, size_t count)
 		return -EOVERFLOW;
 	if ((!S_ISREG(inode->mode) && !S_ISBLK(inode->mode)) || (out.file->flags & O_APPEND))
 		return -EINVAL;
-	s64 result = copy_between(out.file, &out.file->position, in.file, &from, count);
-	TRY(put_position(in.file, offset, from));
-	return result;
-}
-
-static int may_copy_range(const struct file *out, const struct file *in)
-{
-	umode_t a = in->inode->mode, b = out->inode->mode;
-
-	if (S_ISDIR(a) || S_ISDIR(b))
-		return -EISDIR;
-	if (!S_ISREG(a) || !S_ISREG(b))
-		return -EINVAL;
-	if (!(in->mode & FMODE_READ) || !(out->mode & FMODE_WRITE) || (out->flags & O_APPEND))
-		return -EBADF;
-	return in->inode->sb != out->inode->sb ? -EXDEV : 0;
+	s64 result = copy_between(out.file, &out.file->position, in.file,
+				  offset ? &from : &in.file->position, count);
+	return offset && put_user(from, offset) ? -EFAULT : result;
 }
 
 s64 sys_copy_file_range(int in_number, loff_t *from_given, int out_number, loff_t *to_given,
 			size_t count, u32 flags)
 {
-	loff_t from, to;
-
 	if (flags)
 		return -EINVAL;
 	struct fd in __free(fd) = TRY_FD(fdget(in_number));
 	struct fd out __free(fd) = TRY_FD(fdget(out_number));
-	TRY(get_position(in.file, from_given, &from));
-	TRY(get_position(out.file, to_given, &to));
-	TRY(may_copy_range(out.file, in.file));
+	loff_t from = in.file->position, to = out.file->position;
+	if ((from_given && get_user(from, from_given)) || (to_given && get_user(to, to_given)))
+		return -EFAULT;
+	umode_t a = in.file->inode->mode, b = out.file->inode->mode;
+	if (!S_ISREG(a) || !S_ISREG(b))
+		return S_ISDIR(a) || S_ISDIR(b) ? -EISDIR : -EINVAL;
+	if (!(in.file->mode & FMODE_READ) || !(out.file->mode & FMODE_WRITE) ||
+	    (out.file->flags & O_APPEND))
+		return -EBADF;
+	if (in.file->inode->sb != out.file->inode->sb)
+		return -EXDEV;
 	if ((u64)from + count < count || (u64)to + count < count)
 		return -EOVERFLOW;
 	count = min(count, (size_t)max(in.file->inode->size - from, (loff_t)0));
@@ -368,8 +344,9 @@ s64 sys_copy_file_range(int in_number, loff_t *from_given, int out_number, loff_
 	if (in.file->inode == out.file->inode && from < to + (loff_t)count &&
 	    to < from + (loff_t)count)
 		return -EINVAL;
-	s64 result = copy_between(out.file, &to, in.file, &from, count);
-	TRY(put_position(out.file, to_given, to));
-	TRY(put_position(in.file, from_given, from));
+	s64 result = copy_between(out.file, to_given ? &to : &out.file->position, in.file,
+				  from_given ? &from : &in.file->position, count);
+	if ((to_given && put_user(to, to_given)) || (from_given && put_user(from, from_given)))
+		return -EFAULT;
 	return result;
 }

@@ -24,9 +24,6 @@
 #include "mm/page_cache.h"
 #include "mm/slab.h"
 
-struct inode;
-struct poll_table;
-struct xattr;
 
 /* ---- memory that a read or a write moves ----------------------------------------------------- */
 
@@ -101,6 +98,14 @@ void fs_context_put(struct fs_context *fs); /* NULL is allowed; may sleep */
 
 /* ---- inodes ---------------------------------------------------------------------------------- */
 
+/* A list of extended attributes in memory (xattr.c). */
+struct xattr {
+	struct xattr *next;
+	const char *name; /* whole; behind the value */
+	size_t size;
+	u8 value[];
+};
+
 struct inode_operations {
 	/* All under dir->lock held for writing (lookup: at least for reading); may sleep; 0 or
 	 * -errno. */
@@ -130,9 +135,8 @@ struct inode_operations {
 	 */
 	char *(*get_link)(struct inode *inode);
 	int (*jump_link)(struct inode *inode, struct path *path);
-	/* Change what @attr->valid names (size: truncate); NULL: simple_setattr(). Under
-	 * inode->lock. */
-	int (*setattr)(struct inode *inode, const struct iattr *attr);
+	/* Give a regular file another size; NULL: it has none. Under inode->lock. */
+	int (*truncate)(struct inode *inode, loff_t size);
 	int (*fallocate)(struct inode *inode, int mode, loff_t offset, loff_t length);
 	/*
 	 * Extended attributes, both or none (then -EOPNOTSUPP): all of them as a list in *@list,
@@ -149,13 +153,11 @@ struct inode_operations {
 };
 
 /*
- * inode->flags. DIRTY: the inode itself (times, size, blocks) is newer than the disk; NEW: being
- * read in, others wait; FREEING: being torn down; REFERENCED: used since reclaim last looked;
- * HASHED: in the inode table; DIRTY_PAGES: has dirty pages in the page cache, on the dirty list as
- * well.
+ * inode->flags. DIRTY: the inode itself (times, size, blocks) is newer than the disk, or pages are;
+ * NEW: being read in, others wait; FREEING: being torn down; REFERENCED: used since reclaim last
+ * looked; HASHED: in the inode table.
  */
 enum { I_DIRTY = 1, I_NEW = 2, I_FREEING = 4, I_REFERENCED = 8, I_HASHED = 16 };
-enum { I_DIRTY_PAGES = 32 };
 
 struct inode {
 	/* Read by every path walk: kept in the first cache line. */
@@ -215,16 +217,14 @@ static inline void ihold(struct inode *inode)
 /* may sleep when last and nlink == 0 */
 void iput(struct inode *inode);
 DEFINE_FREE(iput, struct inode *, if (*variable) iput(*variable))
-void __mark_inode_dirty(struct inode *inode, u32 what);
-static inline void mark_inode(struct inode *inode, u32 what)
+/* The page cache calls this, too, when a page becomes dirty. Any lock but inode->spin may be held.
+ */
+void __mark_inode_dirty(struct inode *inode);
+static inline void mark_inode_dirty(struct inode *inode)
 {
-	if (!(READ_ONCE(inode->flags) & what))
-		__mark_inode_dirty(inode, what);
+	if (!(READ_ONCE(inode->flags) & I_DIRTY))
+		__mark_inode_dirty(inode);
 }
-#define mark_inode_dirty(inode) mark_inode(inode, I_DIRTY)
-/* The page cache calls this when a page of the inode becomes dirty. Any lock but inode->spin may be
- * held. */
-#define mark_inode_pages_dirty(inode) mark_inode(inode, I_DIRTY_PAGES)
 static inline void set_nlink(struct inode *inode, u32 nlink)
 {
 	inode->nlink = nlink;
@@ -320,7 +320,6 @@ void shrink_dcache_children(struct dentry *parent);
 /* Umount: drop all dentries of @sb but the root; @pinned: each positive one carries a reference of
  * the file system (tmpfs), to be dropped. -EBUSY when one is still in use. */
 int shrink_dcache_sb(struct super_block *sb, bool pinned);
-u64 shrink_dcache(u64 objects); /* drop so many unused dentries, oldest first; how many were */
 void dentry_cache_check(void);	/* CONFIG_DEBUG: table, LRU list and counters agree, or panic */
 void dentry_cache_init(void);
 
@@ -345,7 +344,8 @@ struct super_operations {
 /* MS_* of mount(2) */
 enum { SB_RDONLY = 1, SB_NOSUID = 2, SB_NODEV = 4, SB_NOEXEC = 8 };
 enum { SB_NOATIME = 1024, SB_NODIRATIME = 2048 };
-enum { SB_NO_USER_XATTRS = 1 << 30 }; /* of the extended attributes user.* is not kept */
+/* of the extended attributes user.* is not kept; owners and modes are not to be changed */
+enum { SB_NO_USER_XATTRS = 1 << 30, SB_FIXED_OWNERS = 1 << 29 };
 
 struct super_block {
 	const struct super_operations *op;
@@ -359,7 +359,7 @@ struct super_block {
 	struct mutex rename_lock;
 	atomic_t inode_count;
 	spinlock_t inodes_lock;
-	/* dirty: inodes with I_DIRTY or I_DIRTY_PAGES; link: all superblocks */
+	/* dirty: inodes with I_DIRTY; link: all superblocks */
 	struct list_head dirty, link;
 	void *private;
 };
@@ -448,21 +448,15 @@ enum { MAY_EXEC = 1, MAY_WRITE = 2, MAY_READ = 4 };
 /* of current's fsuid, fsgid, groups; 0 or -EACCES (-EROFS) */
 int inode_permission(struct inode *inode, int mask);
 
-/* Change what @attr->valid names, with the checks of chmod, chown and utimes. (The system calls on
- * files themselves are in fs/ too, and are declared by kernel/core/syscalls.h.) */
-int vfs_setattr(const struct path *path, struct iattr *attr);
+/* As the system calls; an owner of -1 stays. (Those on files are in fs/ too, and are declared by
+ * kernel/core/syscalls.h.) */
+int vfs_chmod(const struct path *path, umode_t mode);
+int vfs_chown(const struct path *path, uid_t uid, gid_t gid);
 /* What is left of @mode when the current process changes the owner or the contents: set-group-id
  * stays where it means locking and the process is of the group. */
 umode_t mode_unprivileged(const struct inode *inode, umode_t mode);
-int simple_setattr(struct inode *inode, const struct iattr *attr);
 
-/* xattr.c: a list of extended attributes in memory. */
-struct xattr {
-	struct xattr *next;
-	const char *name; /* whole; behind the value */
-	size_t size;
-	u8 value[];
-};
+/* xattr.c */
 /* As setxattr(2): a new one becomes the first, as in Linux's tmpfs; @value NULL: removed. */
 int xattr_set(struct xattr **list, const char *name, const void *value, size_t size, int flags);
 void xattr_free(struct xattr **list);
@@ -486,6 +480,20 @@ struct dir_context {
 	/* opaque to the VFS; the fs advances it past each emitted entry before the next */
 	loff_t position;
 };
+
+/* A file's poll method calls poll_wait() for the one queue whose wake-up may change its answer,
+ * before it looks; it must not sleep. @table NULL: its answer is enough. */
+struct poll_table {
+	wait_queue_head_t *queue;
+	struct wait_queue_entry entry;
+};
+static inline void poll_wait(struct file *file, wait_queue_head_t *queue, struct poll_table *table)
+{
+	if (!table)
+		return;
+	table->queue = queue;
+	add_wait_queue(queue, &table->entry);
+}
 
 struct file_operations {
 	/* may replace file->fop, set file->private */
@@ -572,20 +580,6 @@ int vfs_fsync(struct file *file, bool data_only);
  *	struct file *locked __free(position) = file_lock_position(file); */
 struct file *file_lock_position(struct file *file);
 DEFINE_FREE(position, struct file *, if (*variable) mutex_unlock(&(*variable)->position_lock))
-
-/* A file's poll method calls poll_wait() for the one queue whose wake-up may change its answer,
- * before it looks; it must not sleep. @table NULL: its answer is enough. */
-struct poll_table {
-	wait_queue_head_t *queue;
-	struct wait_queue_entry entry;
-};
-static inline void poll_wait(struct file *file, wait_queue_head_t *queue, struct poll_table *table)
-{
-	if (!table)
-		return;
-	table->queue = queue;
-	add_wait_queue(queue, &table->entry);
-}
 
 /* ---- generic pieces for file systems --------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
  * page_alloc.h - page frames: a buddy allocator with a short stack of single frames on each CPU.
  *
  * Locks: the per-CPU stacks are used with interrupts off, the buddy lists under one spinlock taken
- * once a batch. An allocation with GFP_KERNEL may run reclaim and the shrinkers, and sleep;
+ * once a batch. An allocation with GFP_KERNEL may run reclaim, and sleep;
  * GFP_ATOMIC never does.
  *
  * Watermarks (page_alloc.c): below `low` free frames GFP_KERNEL allocations reclaim first; the last
@@ -85,19 +85,10 @@ void page_alloc_add_range(phys_addr_t start, phys_addr_t end);
  * little would be left. It is never given back. */
 void *hash_alloc_table(u64 bytes);
 
-/* Shrinkers (reclaim.c): how memory pressure reaches the caches. */
-struct shrinker {
-	u64 (*count)(struct shrinker *shrinker); /* objects that could be freed */
-	/* try to free so many; returns how many were */
-	u64 (*scan)(struct shrinker *shrinker, u64 objects);
-	struct list_head link;
-};
-void register_shrinker(struct shrinker *shrinker); /* at boot */
-
 /*
- * Try to free @pages frames by dropping clean unused pages of the page cache and running the
- * shrinkers; how many were freed. Never starts writing a page: dirty ones are left to write-back
- * (its shrinker hurries it). May sleep. Does nothing when called from within itself.
+ * Try to free @pages frames by dropping clean unused pages of the page cache and shrinking the
+ * other caches; how many were freed. Never starts writing a page: dirty ones are left to write-back
+ * (which is hurried). May sleep. Does nothing when called from within itself.
  */
 u64 reclaim_pages(u64 pages);
 void drop_clean_pages(void); /* all of the page cache that are unused, whoever may want them */

@@ -160,7 +160,7 @@ void set_page_dirty(struct page *page)
 		memory_use_add(MEMORY_DIRTY, 1);
 	}
 	spin_unlock(&mapping->lock);
-	mark_inode_pages_dirty(mapping->host);
+	mark_inode_dirty(mapping->host);
 }
 
 bool clear_page_dirty(struct page *page)

@@ -1,6 +1,6 @@
 /*
  * reclaim.c - getting frames back when memory is short: clean pages of the page cache, empty slabs,
- * and what the caches' shrinkers give. Declared in page_alloc.h.
+ * and what the caches give. Declared in page_alloc.h.
  *
  * Page reclaim is a clock, as in Linux 2.2: a hand goes round all frames; a page that was used
  * since the hand last came (PG_referenced: found by a read, a write or a fault) gets a second
@@ -14,10 +14,11 @@
  * its owner.
  *
  * Reclaim starts no I/O and takes locks by trying only, so any GFP_KERNEL allocation may call it.
- * Dirty pages are for write-back, whose shrinker is asked like the others. Anonymous memory stays
+ * Dirty pages are for write-back, which is asked like the others. Anonymous memory stays
  * (no swap).
  */
 #include "fs/buffer.h"
+#include "fs/lru.h"
 #include "mm/slab.h"
 
 /* the first round looks at 1/64 of memory and of each cache, the last at all */
@@ -25,13 +26,7 @@
 #define PAUSE_NS (5 * NSEC_PER_MSEC)
 #define PAUSES 40 /* at most, while something is being written */
 
-static LIST_HEAD(shrinkers); /* complete after boot */
 static u64 hand;
-
-void register_shrinker(struct shrinker *shrinker)
-{
-	list_add_tail(&shrinker->link, &shrinkers);
-}
 
 /* The locked, referenced page: drop it if it is clean and unused; was it? One that is mapped is
  * unmapped only, for now: if it is still wanted a fault will say so. */
@@ -101,16 +96,12 @@ void drop_clean_pages(void)
 /* One turn; *@objects of the caches went, too. */
 static u64 reclaim_once(u64 pages, u64 *objects)
 {
-	struct shrinker *shrinker;
 	u64 freed = 0;
 
 	for (unsigned priority = PRIORITIES; priority-- && freed < pages;) {
 		freed += turn_clock(memmap_pages >> priority, pages - freed);
-		list_for_each_entry (shrinker, &shrinkers, link) {
-			u64 wanted = shrinker->count(shrinker) >> priority;
-
-			*objects += wanted ? shrinker->scan(shrinker, wanted) : 0;
-		}
+		*objects += lru_reclaim(&dentry_lru, priority) +
+			    lru_reclaim(&inode_lru, priority) + shrink_buffers(priority);
 		freed += slab_shrink();
 	}
 	return freed;

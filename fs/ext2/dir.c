@@ -450,7 +450,6 @@ const struct inode_operations ext2_dir_inode_operations = {
 	.link = ext2_link,
 	.remove = ext2_remove,
 	.rename = ext2_rename,
-	.setattr = ext2_setattr,
 	.load_xattrs = ext2_load_xattrs,
 	.store_xattrs = ext2_store_xattrs,
 };

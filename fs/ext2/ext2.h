@@ -197,7 +197,6 @@ struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_ino
 int ext2_write_inode(struct inode *inode, bool wait);
 void ext2_evict_inode(struct inode *inode);
 void ext2_set_operations(struct inode *inode);
-int ext2_setattr(struct inode *inode, const struct iattr *attr);
 int ext2_fsync(struct file *file, bool data_only);
 int ext2_write_symlink(struct inode *inode, const char *target);
 

@@ -240,17 +240,15 @@ static void drop_excess(struct inode *inode)
 	ext2_truncate_blocks(inode, inode->size);
 }
 
-/* ---- attributes ------------------------------------------------------------------------------ */
-
-int ext2_setattr(struct inode *inode, const struct iattr *attr)
+static int ext2_truncate(struct inode *inode, loff_t size)
 {
-	bool shorter = attr->valid & ATTR_SIZE && attr->size < inode->size;
+	bool shorter = size < inode->size;
 
 	if (shorter)
-		TRY(block_truncate_page(inode, attr->size));
-	simple_setattr(inode, attr);
+		TRY(block_truncate_page(inode, size));
+	WRITE_ONCE(inode->size, size);
 	if (shorter)
-		ext2_truncate_blocks(inode, inode->size);
+		drop_excess(inode);
 	return 0;
 }
 
@@ -291,7 +289,7 @@ int ext2_write_symlink(struct inode *inode, const char *target)
 /* ---- operations by type ---------------------------------------------------------------------- */
 
 static const struct inode_operations inode_operations = {
-	.setattr = ext2_setattr,
+	.truncate = ext2_truncate,
 	.load_xattrs = ext2_load_xattrs,
 	.store_xattrs = ext2_store_xattrs,
 	.seek = ext2_seek,

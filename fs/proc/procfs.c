@@ -13,8 +13,7 @@
 #define WRITE_MAX 4096
 #define NUMBERS 256 /* position of number 0 in a directory */
 
-static const struct inode_operations file_inode_operations, dir_inode_operations, link_operations,
-	place_operations;
+static const struct inode_operations dir_inode_operations, link_operations, place_operations;
 static const struct file_operations dir_file_operations, file_operations;
 
 static const struct proc_node root_node = {
@@ -69,7 +68,6 @@ static struct inode *proc_inode(struct super_block *sb, const struct proc_entry 
 	if (entry->pid)
 		process_exists(entry->pid, &inode->uid, &inode->gid);
 	inode->private = (void *)node;
-	inode->op = &file_inode_operations;
 	inode->fop = &file_operations;
 	if (S_ISDIR(node->mode)) {
 		inode->nlink = 2;
@@ -272,24 +270,11 @@ static ssize_t proc_write(struct file *file, struct io *io, loff_t *position)
 }
 
 /* "> /proc/file" truncates nothing. */
-static int no_setattr(struct inode *inode, const struct iattr *attr)
-{
-	return attr->valid & (ATTR_MODE | ATTR_UID | ATTR_GID) ? -EPERM : 0;
-}
-
-static const struct inode_operations file_inode_operations = {.setattr = no_setattr};
-static const struct inode_operations dir_inode_operations = {
-	.lookup = proc_lookup,
-	.setattr = no_setattr,
-};
-static const struct inode_operations link_operations = {
-	.get_link = proc_get_link,
-	.setattr = no_setattr,
-};
+static const struct inode_operations dir_inode_operations = {.lookup = proc_lookup};
+static const struct inode_operations link_operations = {.get_link = proc_get_link};
 static const struct inode_operations place_operations = {
 	.get_link = proc_get_link,
 	.jump_link = proc_jump,
-	.setattr = no_setattr,
 };
 static const struct file_operations dir_file_operations = {
 	.seekable = true,
@@ -318,7 +303,7 @@ static int proc_fill_super(struct super_block *sb, const char *options, bool sil
 	struct proc_entry entry = {.node = &root_node, .number = -1};
 
 	sb->op = &super_operations;
-	sb->flags |= SB_NOATIME;
+	sb->flags |= SB_NOATIME | SB_FIXED_OWNERS;
 	sb->root = d_alloc_root(proc_inode(sb, &entry));
 	return sb->root ? 0 : -ENOMEM;
 }

@@ -1,6 +1,7 @@
 /*
  * system.c - the files of /proc that are about the machine: memory, clocks, hash caches, switches.
  */
+#include "fs/lru.h"
 #include "fs/proc/proc.h"
 #include "hash/cache.h"
 #include "kernel/core/system_name.h"
@@ -71,9 +72,9 @@ static int drop_caches_write(const char *text, size_t length)
 	if (!read_number(text, &what) || what < 1 || what > 3)
 		return -EINVAL;
 	if (what & 2) {
-		while (shrink_dcache(~0ULL))
+		while (lru_shrink(&dentry_lru, NULL, ~0ULL, ~0ULL))
 			continue;
-		while (shrink_icache(~0ULL))
+		while (lru_shrink(&inode_lru, NULL, ~0ULL, ~0ULL))
 			continue;
 	}
 	if (what & 1)

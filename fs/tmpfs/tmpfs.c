@@ -383,6 +383,16 @@ static int reserve(struct inode *inode, u64 start, u64 end)
 	return 0;
 }
 
+static int tmpfs_truncate(struct inode *inode, loff_t size)
+{
+	loff_t old = inode->size;
+
+	WRITE_ONCE(inode->size, size);
+	if (size < old)
+		truncate_inode_pages(&inode->data, (u64)size, FILE_END);
+	return 0;
+}
+
 static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length)
 {
 	u64 limit = super_of(inode)->limit[PAGES], end = (u64)(offset + length);
@@ -423,6 +433,7 @@ static const struct inode_operations inode_operations = {
 	.link = tmpfs_link,
 	.remove = tmpfs_remove,
 	.rename = tmpfs_rename,
+	.truncate = tmpfs_truncate,
 	.fallocate = tmpfs_fallocate,
 	.seek = tmpfs_seek,
 	.load_xattrs = tmpfs_load_xattrs,

@@ -133,12 +133,11 @@ s64 read_at(const char *path, loff_t offset, void *data, size_t n)
 
 int chmod_path(const char *name, umode_t mode)
 {
-	struct iattr attr = {.valid = ATTR_MODE, .mode = mode};
 	struct path path;
 	int error = find_path(name, LOOKUP_FOLLOW, &path);
 
 	if (!error) {
-		error = vfs_setattr(&path, &attr);
+		error = vfs_chmod(&path, mode);
 		path_put(&path);
 	}
 	return error;

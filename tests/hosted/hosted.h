@@ -16,8 +16,13 @@
 #pragma once
 
 #include "fs/block.h"
+#include "fs/lru.h"
 #include "kernel/core/syscalls.h"
 #include "kernel/core/types.h"
+
+/* Drop so many unused ones, oldest first; how many were. */
+#define shrink_dcache(objects) lru_shrink(&dentry_lru, NULL, objects, ~0ULL)
+#define shrink_icache(objects) lru_shrink(&inode_lru, NULL, objects, ~0ULL)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 

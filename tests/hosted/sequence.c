@@ -13,8 +13,6 @@
 #include "mm/page_alloc.h"
 #include "model.h"
 
-u64 shrink_icache(u64 objects); /* fs/internal.h */
-
 #define HANDLES 4
 #define WRITE_MAX KB(24)
 

@@ -190,16 +190,15 @@ static void set_owner(struct node *node)
 {
 	static const umode_t modes[] = {0755, 0755, 0777, 0700, 0750, 0710,
 					0070, 0007, 0000, 0711, 0644, 0055};
-	struct iattr attr = {.valid = ATTR_MODE | ATTR_UID | ATTR_GID};
 	struct path path;
 
-	attr.mode = node->mode & ~07777u;
-	attr.mode |= pick(3) ? 0755 : modes[pick(ARRAY_SIZE(modes))];
-	node->mode = attr.mode;
-	node->uid = attr.uid = pick(3) ? 0 : 1000;
-	node->gid = attr.gid = pick(2) ? 0 : (gid_t)(100 * pick(4));
+	node->mode &= ~07777u;
+	node->mode |= pick(3) ? 0755 : modes[pick(ARRAY_SIZE(modes))];
+	node->uid = pick(3) ? 0 : 1000;
+	node->gid = pick(2) ? 0 : (gid_t)(100 * pick(4));
 	CHECK_EQUAL(find_path(PATH(node), 0, &path), 0);
-	CHECK_EQUAL(vfs_setattr(&path, &attr), 0);
+	CHECK_EQUAL(vfs_chown(&path, node->uid, node->gid), 0);
+	CHECK_EQUAL(vfs_chmod(&path, node->mode), 0);
 	path_put(&path);
 }
 
