@@ -96,9 +96,8 @@ static void block_give(struct page *page, unsigned order)
 static unsigned take_blocks(struct page **pages, unsigned count, unsigned order, u64 reserve)
 {
 	unsigned taken = 0;
-	unsigned long flags;
 
-	spin_lock_irqsave(&buddy.lock, flags);
+	guard(spinlock_irqsave, &buddy.lock);
 	while (taken < count && buddy.free >= reserve + (1u << order)) {
 		u64 most = min((u64)(count - taken), (buddy.free - reserve) >> order);
 		unsigned last = order + ilog2(most), from = order;
@@ -112,7 +111,6 @@ static unsigned take_blocks(struct page **pages, unsigned count, unsigned order,
 		for (unsigned i = 0; i < 1u << (from - order); i++)
 			pages[taken++] = page + (i << order);
 	}
-	spin_unlock_irqrestore(&buddy.lock, flags);
 	return taken;
 }
 
@@ -213,8 +211,6 @@ void free_single_page(struct page *page)
 
 void __free_pages(struct page *page, unsigned order)
 {
-	unsigned long flags;
-
 	if (order == 0) {
 		put_page(page);
 		return;
@@ -222,9 +218,8 @@ void __free_pages(struct page *page, unsigned order)
 	ASSERT(!((page - memmap) & ((1 << order) - 1)));
 	for (unsigned i = 0; i < 1u << order; i++)
 		page[i].flags = 0;
-	spin_lock_irqsave(&buddy.lock, flags);
+	guard(spinlock_irqsave, &buddy.lock);
 	block_give(page, order);
-	spin_unlock_irqrestore(&buddy.lock, flags);
 }
 
 void *get_free_pages(unsigned gfp, unsigned order)
@@ -281,9 +276,8 @@ void page_alloc_add_range(phys_addr_t start, phys_addr_t end)
 {
 	u64 frame = DIV_ROUND_UP(start, PAGE_SIZE);
 	u64 last = min(end / PAGE_SIZE, memmap_pages);
-	unsigned long flags;
 
-	spin_lock_irqsave(&buddy.lock, flags);
+	guard(spinlock_irqsave, &buddy.lock);
 	if (frame < last)
 		buddy.total += last - frame;
 	while (frame < last) {
@@ -295,7 +289,6 @@ void page_alloc_add_range(phys_addr_t start, phys_addr_t end)
 	}
 	buddy.min = int_sqrt(16 * buddy.total * (PAGE_SIZE / 1024)) / (PAGE_SIZE / 1024);
 	buddy.low = buddy.min + buddy.min / 4;
-	spin_unlock_irqrestore(&buddy.lock, flags);
 }
 
 void *hash_alloc_table(u64 bytes)

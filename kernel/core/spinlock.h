@@ -125,12 +125,6 @@ static __always_inline void spin_unlock(spinlock_t *lock)
 	__spin_unlock(lock);
 }
 
-#define spin_lock_irqsave(lock, flags)                                                             \
-	do {                                                                                       \
-		(flags) = arch_irq_save();                                                         \
-		spin_lock(lock);                                                                   \
-	} while (0)
-
 static __always_inline void spin_unlock_irqrestore(spinlock_t *lock, unsigned long flags)
 {
 	spin_unlock(lock);

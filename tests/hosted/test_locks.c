@@ -117,16 +117,15 @@ TEST(locks_misused)
 
 TEST(locks_used)
 {
-	unsigned long flags;
-
 	hosted_init(16);
 	for (int i = 0; i < 2; i++) {
 		in_order(&spin_a, &spin_b);
 		in_order(&spin_a, &spin_c);
 		in_order(&spin_b, &spin_c);
 	}
-	spin_lock_irqsave(&spin_c, flags);
-	spin_unlock_irqrestore(&spin_c, flags);
+	{
+		guard(spinlock_irqsave, &spin_c);
+	}
 	mutex_lock(&mutex_a);
 	lockdep_assert_held(&mutex_a);
 	mutex_unlock(&mutex_a);
