@@ -25,12 +25,10 @@ typedef u64 hash_word;
 
 /* Linux 2.6 and 3.x (Santos 2004): primes near the same ratio with few bits set, so that shifts
  * will do. */
-#define HASH_GOLDEN_PRIME                                                                          \
-	((hash_word)(HASH_WORD_BITS == 32 ? 0x9e370001u : 0x9e37fffffffc0001u))
+#define HASH_GOLDEN_PRIME ((hash_word)(HASH_WORD_BITS == 32 ? 0x9e370001u : 0x9e37fffffffc0001u))
 
 /* Linux since 4.7: the ratio itself (its complement), not prime. */
-#define HASH_GOLDEN_RATIO                                                                          \
-	((hash_word)(HASH_WORD_BITS == 32 ? 0x61c88647u : 0x61c8864680b583ebu))
+#define HASH_GOLDEN_RATIO ((hash_word)(HASH_WORD_BITS == 32 ? 0x61c88647u : 0x61c8864680b583ebu))
 
 /* The cache line: what addresses of slab objects are divided by. 32 on the papers' machines. */
 #define HASH_L1_BYTES 64

@@ -168,9 +168,9 @@ static noinline u64 spill_cpu_list(struct kmem_cache *cache, struct cpu_list *li
  * slab for them, try again. */
 static noinline void *alloc_slow(struct kmem_cache *cache, unsigned gfp)
 {
-	unsigned long flags;
+	unsigned long flags = arch_irq_save();
 
-	spin_lock_irqsave(&cache->lock, flags);
+	spin_lock(&cache->lock);
 	struct cpu_list *list = &cache->cpu[cpu_id()];
 	void **tail = &list->head;
 	while (*tail) /* an interrupt has filled it */

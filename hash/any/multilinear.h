@@ -13,6 +13,6 @@ static inline u32 any_multilinear(u64 sequential, u64 other, unsigned bits)
 	const u64 *keys = hash_multilinear_keys;
 
 	return hash_top(keys[0] + keys[1] * (u32)sequential + keys[2] * (sequential >> 32) +
-				  keys[3] * (u32)other + keys[4] * (other >> 32),
-			  bits);
+				keys[3] * (u32)other + keys[4] * (other >> 32),
+			bits);
 }

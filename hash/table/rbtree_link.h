@@ -9,7 +9,7 @@
 
 struct rbtree_link {
 	struct rbtree_link *child[2]; /* smaller, larger */
-	unsigned level; /* see rbtree.h */
+	unsigned level;		      /* see rbtree.h */
 };
 
 struct rbtree_root {

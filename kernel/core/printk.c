@@ -39,7 +39,8 @@ static void ring_put(const char *text, size_t length)
 		;
 }
 
-/* Each line of @text, behind its level "<N>", into the ring and, if it matters, onto the console. Under log_lock. */
+/* Each line of @text, behind its level "<N>", into the ring and, if it matters, onto the console.
+ * Under log_lock. */
 static void put_message(const char *text, size_t length)
 {
 	int level = text[1] - '0';
