@@ -82,14 +82,6 @@ struct file *open_path(const char *name, int flags, umode_t mode)
 	return error ? ERR_PTR(error) : filp_open(text.text, flags, mode);
 }
 
-void commit_cred(struct cred *cred)
-{
-	const struct cred *old = current->cred;
-
-	current->cred = cred;
-	put_cred(old);
-}
-
 int mount_disk(const char *name, unsigned flags)
 {
 	struct block_device *device = find_block_device(name, 0);

@@ -30,7 +30,6 @@ static inline void set_cred(const struct cred *cred)
 /* kern_path() and filp_open() of any string, without slack behind it. */
 int find_path(const char *name, unsigned flags, struct path *path);
 struct file *open_path(const char *name, int flags, umode_t mode);
-void commit_cred(struct cred *cred); /* prepare_cred()'s is current's from now on */
 int mount_disk(const char *name, unsigned flags); /* ext2 of disk @name on /mnt */
 int umount_disk(void);
 s64 write_at(const char *path, int flags, loff_t offset, const void *data, size_t n);
