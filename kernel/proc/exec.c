@@ -32,7 +32,7 @@
 #define STACK_RANDOM_BITS 22  /* pages */
 #define MMAP_RANDOM_BITS 28
 #define BRK_RANDOM_BITS 13
-#define EXEC_HEADER 256 /* bytes read to tell what a file is */
+#define EXEC_HEADER 256 /* bytes read to tell what a file is; ld.so's name is no longer either */
 #define SEGMENTS_MAX 128
 
 #define page_down(x) round_down((u64)(x), (u64)PAGE_SIZE)

@@ -8,12 +8,12 @@
  *
  * States of a process: running -> (stopped <-> running) -> zombie -> reaped (freed).
  *
- * process_lock (spinlock, interrupts disabled) guards the tree, the groups and sessions, the table
- * of pids, all queues and actions of signals, and stop and exit states: one lock, since at
- * most 16 CPUs take it, briefly. Order: tty locks -> process_lock -> wait queue locks -> run queue
- * locks.
+ * process_lock (spinlock, interrupts disabled) guards the tree, the groups and sessions, the pids,
+ * what signals are pending and their actions, and stop and exit states: one lock, since at most 16
+ * CPUs take it, briefly. Order: tty locks -> process_lock -> wait queue locks -> run queue locks.
  *
- * Limits: pids below PID_MAX; at most max_tasks tasks (by memory); groups of credentials: 32.
+ * Limits: pids below PID_MAX; at most max_tasks tasks and zombies (by memory); groups of
+ * credentials: 32.
  */
 #pragma once
 
