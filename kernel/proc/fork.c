@@ -60,12 +60,11 @@ static int check_process_limit(void)
 	return count < limit ? 0 : -EAGAIN;
 }
 
-/* Memory, files, working directory, credentials; 0 or -ENOMEM with what was made hung on @child. */
+/* Memory, files, working directory; 0 or -ENOMEM with what was made hung on @child. */
 static int copy_parts(struct task *child, u64 flags)
 {
 	struct task *parent = current;
 
-	child->cred = get_cred(parent->cred);
 	if (flags & CLONE_THREAD) {
 		fs_context_get(child->fs = parent->fs);
 		file_table_get(child->files = parent->files);
@@ -103,6 +102,9 @@ static s64 do_clone(const struct clone_arguments *arguments)
 	TRY(check_process_limit());
 
 	struct task *child = TRY_PTR(task_allocate(current->comm));
+
+	child->cred = get_cred(current->cred);
+
 	struct process *process =
 		flags & CLONE_THREAD ? current->process : process_allocate(current->process);
 	int error = process ? copy_parts(child, flags) : -ENOMEM;
@@ -124,8 +126,7 @@ static s64 do_clone(const struct clone_arguments *arguments)
 		if (process && process != current->process)
 			process_free(process);
 		process_parts_put(&(struct process_parts){child->mm, child->files, child->fs});
-		if (child->cred)
-			put_cred(child->cred);
+		put_cred(child->cred);
 		task_free(child);
 		return error;
 	}

@@ -95,9 +95,8 @@ void signal_set_temporarily(u64 blocked)
 	guard(spinlock_irq, &process_lock);
 	blocked &= ~SIGNALS_UNBLOCKABLE;
 	/* What we were chosen to take and block now, another thread may take. */
-	if (unlikely(process->thread_count > 1))
-		signal_tell_threads(process, process->pending & blocked & ~signals->blocked,
-				    STATE_BIT(TASK_INTERRUPTIBLE));
+	signal_tell_threads(process, process->pending & blocked & ~signals->blocked,
+			    STATE_BIT(TASK_INTERRUPTIBLE));
 	signals->blocked = blocked;
 	recalculate();
 }
@@ -289,8 +288,7 @@ void signals_deliver(struct registers *registers)
 	finish_call(registers, signo ? &action : NULL);
 	arch_end_syscall(registers);
 	if (!signo) {
-		if (saved != signals->blocked)
-			signal_set_blocked(saved);
+		signal_set_blocked(saved);
 	} else if (arch_push_signal_frame(registers, &action, &info, saved)) {
 		if (signo == SIGSEGV)
 			process_exit_group(SIGSEGV); /* the stack is gone: no handler can run */
@@ -459,41 +457,36 @@ s64 sys_rt_sigtimedwait(const u64 *user_set, void *user_info, const void *timeou
 /* ---- calls: sending -------------------------------------------------------------------------- */
 
 /* Same user, or root, or SIGCONT within the session. @signo 0: only ask. */
-static int send_checked(struct process *process, struct task *thread, int signo,
-			const struct siginfo *info)
+static int send_checked(struct process *process, struct task *thread, int signo)
 {
 	const struct cred *mine = current->cred, *theirs = process_cred(process);
+	const struct siginfo info = {.code = thread ? SI_TKILL : SI_USER,
+				     .pid = current->process->pid,
+				     .uid = mine->uid};
 
+	if (signo < 0 || signo > SIGNAL_COUNT)
+		return -EINVAL;
 	if (process != current->process && !capable(mine) && mine->euid != theirs->uid &&
 	    mine->euid != theirs->suid && mine->uid != theirs->uid && mine->uid != theirs->suid &&
 	    !(signo == SIGCONT && process->session == current->process->session))
 		return -EPERM;
 	if (signo)
-		signal_send_locked(process, thread, signo, info);
+		signal_send_locked(process, thread, signo, &info);
 	return 0;
-}
-
-static struct siginfo sender_info(int code)
-{
-	return (struct siginfo){
-		.code = code, .pid = current->process->pid, .uid = current->cred->uid};
 }
 
 s64 sys_kill(int pid, int signo)
 {
-	const struct siginfo info = sender_info(SI_USER);
 	struct process *process;
 	int result = -ESRCH;
 
-	if (signo < 0 || signo > SIGNAL_COUNT)
-		return -EINVAL;
 	guard(spinlock_irq, &process_lock);
 	list_for_each_entry(process, &process_list, all_link) {
 		if (!process_is_meant(process, pid) ||
 		    (pid == -1 && (process == init_process || process == current->process)))
 			continue;
 
-		int error = send_checked(process, NULL, signo, &info);
+		int error = send_checked(process, NULL, signo);
 
 		/* One success is success; -EPERM only if nobody could be signalled. */
 		if (!error || result == -ESRCH)
@@ -505,9 +498,7 @@ s64 sys_kill(int pid, int signo)
 /* To thread @thread of process @pid; 0: of any. */
 static s64 send_thread(pid_t pid, pid_t thread, int signo)
 {
-	const struct siginfo info = sender_info(SI_TKILL);
-
-	if (signo < 0 || signo > SIGNAL_COUNT || thread <= 0)
+	if (thread <= 0)
 		return -EINVAL;
 	guard(spinlock_irq, &process_lock);
 
@@ -515,7 +506,7 @@ static s64 send_thread(pid_t pid, pid_t thread, int signo)
 
 	if (!task || (pid && task->process->pid != pid))
 		return -ESRCH;
-	return send_checked(task->process, task, signo, &info);
+	return send_checked(task->process, task, signo);
 }
 
 s64 sys_tgkill(int pid, int thread, int signo)
