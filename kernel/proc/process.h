@@ -149,20 +149,14 @@ static inline void task_clear_pending(struct task *task, u32 bits)
 }
 
 /* The first thread of a process that has not ended. */
-static inline struct task *main_thread(const struct process *process)
-{
-	return list_first_entry(&process->threads, struct task, thread_link);
-}
+#define main_thread(process) list_first_entry(&(process)->threads, struct task, thread_link)
 
 static inline u64 signal_handler(const struct process *process, int signo)
 {
 	return process->handled & sigmask(signo) ? process->actions[signo - 1].handler : SIG_DFL;
 }
 
-static inline u64 process_limit(enum rlimit_kind kind)
-{
-	return current->process->limits[kind].soft;
-}
+#define process_limit(kind) (current->process->limits[kind].soft)
 
 /* Make @cred current's, under process_lock, since others look at it there. */
 void task_set_cred(struct cred *cred);
