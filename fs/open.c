@@ -46,7 +46,6 @@ void fput(struct file *file)
 /* A file open on @path, which keeps its own references. Permission was checked. */
 struct file *file_open_path(const struct path *path, u32 flags)
 {
-	static const u8 modes[4] = {FMODE_READ, FMODE_WRITE, FMODE_READ | FMODE_WRITE, 0};
 	struct inode *inode = path->dentry->inode;
 	bool room = atomic_inc_return(&open_files) <= OPEN_FILES_MAX;
 	struct file *file = likely(room) ? kmem_cache_alloc(file_slab, GFP_KERNEL) : NULL;
@@ -61,7 +60,8 @@ struct file *file_open_path(const struct path *path, u32 flags)
 		.inode = inode,
 		.refcount = ATOMIC_INIT(1),
 		.flags = flags & (u32)KEPT_FLAGS,
-		.mode = flags & O_PATH ? FMODE_PATH : modes[flags & O_ACCMODE],
+		/* O_RDONLY, O_WRONLY and O_RDWR are FMODE_READ, FMODE_WRITE and both, less one */
+		.mode = flags & O_PATH ? FMODE_PATH : (flags + 1) & O_ACCMODE,
 		.path = *path,
 	};
 	mutex_init(&file->position_lock, "file->position_lock");
