@@ -66,7 +66,7 @@ struct path_name {
 /* 0, -EFAULT, -ENAMETOOLONG, -ENOMEM. To be freed after a failure as well. */
 int path_name_get(struct path_name *name, const char __user *from);
 DEFINE_FREE(name, struct path_name,
-	    if (unlikely(variable->allocated != NULL)) free_pages(variable->allocated, 1))
+	    if (unlikely(variable->allocated != NULL)) kfree(variable->allocated))
 
 
 /*

@@ -44,7 +44,7 @@ int path_name_get(struct path_name *name, const char __user *from)
 	if (likely(TRY(strncpy_from_user(name->small, from, NAME_SMALL)) < NAME_SMALL))
 		return 0;
 	/* It does not fit the caller's frame: PATH_MAX and slack. */
-	name->text = name->allocated = TRY_PTR(get_free_pages(GFP_KERNEL, 1));
+	name->text = name->allocated = TRY_PTR(kmalloc(2 * PAGE_SIZE, GFP_KERNEL));
 	return TRY(strncpy_from_user(name->allocated, from, PATH_MAX)) < PATH_MAX ? 0
 										  : -ENAMETOOLONG;
 }

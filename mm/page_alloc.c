@@ -222,19 +222,6 @@ void __free_pages(struct page *page, unsigned order)
 	block_give(page, order);
 }
 
-void *get_free_pages(unsigned gfp, unsigned order)
-{
-	struct page *page = alloc_pages(gfp, order);
-
-	return page ? page_address(page) : NULL;
-}
-
-void free_pages(void *address, unsigned order)
-{
-	if (address)
-		__free_pages(virt_to_page(address), order);
-}
-
 /* ---- what there is --------------------------------------------------------------------------- */
 
 u64 page_alloc_free_pages(void)
@@ -298,5 +285,6 @@ void *hash_alloc_table(u64 bytes)
 	/* A table must leave memory to work with. */
 	if (frames > buddy.free / 4)
 		return NULL;
-	return get_free_pages(GFP_KERNEL | GFP_ZERO | GFP_NOWARN, fls64(frames - 1));
+	struct page *page = alloc_pages(GFP_KERNEL | GFP_ZERO | GFP_NOWARN, fls64(frames - 1));
+	return page ? page_address(page) : NULL;
 }

@@ -43,10 +43,6 @@ static inline void put_page(struct page *page)
 		free_single_page(page);
 }
 
-/* The same by address in the direct map; NULL when out of memory. */
-void *get_free_pages(unsigned gfp, unsigned order);
-void free_pages(void *address, unsigned order);
-
 /*
  * What frames are used for: counted per CPU, so a single slot may be negative; memory_use_total()
  * sums.

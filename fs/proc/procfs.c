@@ -171,7 +171,7 @@ void proc_get_place(struct fs_context *fs, bool root, struct path *path)
 
 void proc_show_path(struct text *out, const struct path *path)
 {
-	char *buffer = get_free_pages(GFP_KERNEL, 0), *text = ERR_PTR(-ENOMEM);
+	char *buffer __free(kfree) = kmalloc(PAGE_SIZE, GFP_KERNEL), *text = ERR_PTR(-ENOMEM);
 	struct path root;
 
 	if (buffer) {
@@ -183,7 +183,6 @@ void proc_show_path(struct text *out, const struct path *path)
 		out->error = (int)PTR_ERR(text);
 	else
 		text_write(out, text, strlen(text));
-	free_pages(buffer, 0);
 }
 
 static int proc_jump(struct inode *inode, struct path *path)

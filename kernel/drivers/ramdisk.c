@@ -63,13 +63,15 @@ static int copy_segment(bool write, u64 at, char *data, size_t length)
 
 		n = min(length, PAGE_SIZE - offset);
 		if (!page && write) {
-			page = get_free_pages(GFP_KERNEL | GFP_ZERO, 0);
-			if (page && !try_cmpxchg(slot, &none, page)) {
-				free_pages(page, 0); /* another request was faster */
+			struct page *frame = alloc_page(GFP_KERNEL | GFP_ZERO);
+
+			if (!frame)
+				return -EIO;
+			page = page_address(frame);
+			if (!try_cmpxchg(slot, &none, page)) {
+				put_page(frame); /* another request was faster */
 				page = none;
 			}
-			if (!page)
-				return -EIO;
 		}
 		if (write)
 			memcpy(page + offset, data, n);

@@ -11,7 +11,7 @@
 
 #include "kernel/proc/process.h"
 #include "kernel/x86/x86.h"
-#include "mm/page_alloc.h"
+#include "mm/slab.h"
 
 #define TRAMPOLINE 0x8000 /* a page of RAM below 1 MB, which nobody else uses */
 #define STACK_ORDER 3	  /* the idle task's, and above it those of exceptions */
@@ -70,7 +70,7 @@ static __noreturn void ap_main(void)
 
 static bool start_cpu(struct cpu *cpu, unsigned id, u32 apic_id)
 {
-	u8 *stack = get_free_pages(GFP_KERNEL, STACK_ORDER);
+	u8 *stack = kmalloc(PAGE_SIZE << STACK_ORDER, GFP_KERNEL);
 
 	if (!stack)
 		return false;

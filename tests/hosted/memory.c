@@ -96,24 +96,6 @@ void __free_pages(struct page *page, unsigned order)
 	put_page(page);
 }
 
-void *get_free_pages(unsigned gfp, unsigned order)
-{
-	struct page *page;
-
-	if (order)
-		return kmalloc(PAGE_SIZE << order, gfp);
-	page = alloc_page(gfp);
-	return page ? page_address(page) : NULL;
-}
-
-void free_pages(void *address, unsigned order)
-{
-	if (order)
-		kfree(address);
-	else if (address)
-		__free_pages(virt_to_page(address), 0);
-}
-
 u64 page_alloc_free_pages(void)
 {
 	return free_count;

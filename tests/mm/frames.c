@@ -228,7 +228,7 @@ static void give(struct owner *owner)
 		put_page(virt_to_page(owner->memory));
 		break;
 	case BLOCK:
-		free_pages(owner->memory, owner->order);
+		__free_pages(virt_to_page(owner->memory), owner->order);
 		break;
 	case KMALLOC:
 		kfree(owner->memory);
@@ -314,8 +314,10 @@ static void take_everything(void)
 {
 	u64 taken = 0;
 	void *list = NULL, *block;
+	struct page *page;
 
-	while ((block = get_free_pages(GFP_ATOMIC | GFP_NOWARN, 0))) {
+	while ((page = alloc_page(GFP_ATOMIC | GFP_NOWARN))) {
+		block = page_address(page);
 		*(void **)block = list;
 		list = block;
 		taken++;
@@ -324,7 +326,7 @@ static void take_everything(void)
 	      "memory does not end");
 	for (; list; list = block) {
 		block = *(void **)list;
-		free_pages(list, 0);
+		put_page(virt_to_page(list));
 	}
 	walk_blocks();
 }
