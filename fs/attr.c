@@ -312,9 +312,10 @@ static s64 set_times(int dfd, const char __user *name, const void __user *from, 
 	if (by_descriptor && flags)
 		return -EINVAL;
 	bool touch = times[0].tv_nsec == UTIME_NOW && times[1].tv_nsec == UTIME_NOW;
+	const struct timespec64 now = current_time();
 	for (int i = 0; i < 2; i++)
 		if (times[i].tv_nsec == UTIME_NOW)
-			times[i] = current_time();
+			times[i] = now;
 		else if (times[i].tv_nsec != UTIME_OMIT && (u64)times[i].tv_nsec >= NSEC_PER_SEC)
 			return -EINVAL;
 	TRY(user_path_at(dfd, name, by_descriptor ? (int)LOOKUP_FD : lookup, &path));

@@ -343,6 +343,8 @@ int write_inode_now(struct inode *inode)
 			__mark_inode_dirty(inode);
 		error = error ? error : second;
 	}
+	if (!list_empty(&inode->data.dirty_pages)) /* that became so meanwhile, or failed */
+		__mark_inode_dirty(inode);
 	return error;
 }
 
