@@ -6,7 +6,6 @@
  * them into the open file. Block devices share block_device_file_operations (fs/block.c).
  */
 #include "fs/block.h"
-#include "fs/devfs/devfs.h"
 #include "fs/internal.h"
 
 /* A node's open: put the device's operations into the file and open that. There are no sockets. */

@@ -588,6 +588,7 @@ extern const struct file_operations pipe_file_operations, block_device_file_oper
 bool dir_emit_dots(struct file *file, struct dir_context *context);
 /* Character devices, by number; @name appears in /dev. At start-up, permanent. devfs.c */
 void register_chrdev(dev_t dev, const char *name, umode_t mode, const struct file_operations *fop);
+const struct file_operations *find_chrdev(dev_t dev); /* or NULL */
 /* For device nodes, FIFOs: set i->fop from mode and rdev. */
 void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev);
 /* The same of /dev/zero, and of no file: anonymous memory, private or shared. */

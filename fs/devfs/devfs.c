@@ -4,8 +4,6 @@
  * There is one superblock for all mounts. Devices register at start-up, before it is first mounted;
  * programs may add links and nodes of their own. Its type is called devtmpfs, as scripts expect.
  */
-#include "fs/devfs/devfs.h"
-
 #include "fs/block.h"
 #include "fs/internal.h"
 #include "fs/tmpfs/tmpfs.h"

@@ -54,8 +54,7 @@ struct task {
 	u32 run_ticks;	   /* ticks left of the time slice */
 	u64 run_ns;	   /* CPU time used, exact, up to last_switch_ns */
 	u64 last_switch_ns;
-	u64 user_ns;	   /* the same sampled by ticks: only the ratio of these two is used */
-	u64 system_ns;
+	u64 user_ns;	   /* the part in user mode, sampled by ticks */
 
 	/* proc/ */
 	struct list_head thread_link; /* in process->threads */

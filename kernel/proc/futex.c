@@ -92,7 +92,7 @@ void futex_wake_one(u32 *address)
 static s64 wait(u32 *address, int operation, u32 expected, u64 deadline_ns, u32 bits)
 {
 	struct futex_waiter waiter = {.task = current, .bits = bits};
-	int error = 0;
+	int error;
 	u32 value;
 
 	TRY(make_key(address, operation, &waiter.key));

@@ -267,7 +267,7 @@ void scheduler_tick(bool user)
 
 	if (task == queue->idle)
 		return;
-	*(user ? &task->user_ns : &task->system_ns) += TICK_NS;
+	task->user_ns += user ? TICK_NS : 0;
 	*(user ? &queue->user_ns : &queue->system_ns) += TICK_NS;
 	if (task->process)
 		process_tick(task->process, user);

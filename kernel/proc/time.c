@@ -20,15 +20,12 @@
 
 struct cpu_times task_times(const struct task *task)
 {
-	u64 total = task->run_ns, user = task->user_ns, sampled = user + task->system_ns;
+	u64 total = task->run_ns, user;
 
 	if (task->on_cpu)
 		total += ktime_ns() - task->last_switch_ns;
-	/* The exact total, split as the ticks were; a program too short for a tick was in the
-	 * kernel. */
-	for (; sampled >> 32; sampled >>= 1)
-		user >>= 1;
-	user = sampled ? total / sampled * user + total % sampled * user / sampled : 0;
+	/* What no tick found in user mode of the exact total was in the kernel. */
+	user = min(task->user_ns, total);
 	return (struct cpu_times){user, total - user, task->minor_faults, task->major_faults};
 }
 
