@@ -137,7 +137,7 @@ void proc_mounts_show(struct text *out, const struct proc_entry *entry)
 
 static void cmdline_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%s\n", cmdline_text());
+	text_printf(out, "%s\n", cmdline_text);
 }
 
 static void filesystems_show(struct text *out, const struct proc_entry *entry)

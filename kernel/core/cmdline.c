@@ -5,7 +5,7 @@
 
 #define LINE_SIZE 2048
 
-static const char *original;
+const char *cmdline_text;
 static char storage[LINE_SIZE]; /* the same, a NUL after each word */
 static char *words[CMDLINE_WORDS + 1];
 static int word_count, option_count; /* options: words before `--` */
@@ -15,7 +15,7 @@ int cmdline_init(const char *line)
 	bool too_long = kernel_strlcpy(storage, line, LINE_SIZE) >= LINE_SIZE;
 	char *at = storage;
 
-	original = line;
+	cmdline_text = line;
 	for (word_count = 0;; word_count++) {
 		while (isspace_ascii(*at))
 			*at++ = '\0';
@@ -30,11 +30,6 @@ int cmdline_init(const char *line)
 		if (strcmp(words[option_count], "--") == 0)
 			break;
 	return too_long || *at ? -E2BIG : 0;
-}
-
-const char *cmdline_text(void)
-{
-	return original;
 }
 
 const char *cmdline_value(const char *name)

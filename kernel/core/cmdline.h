@@ -16,7 +16,7 @@
 int cmdline_init(const char *line);
 
 /* The line as it came, for /proc/cmdline. */
-const char *cmdline_text(void);
+extern const char *cmdline_text;
 
 /* Value of NAME=VALUE ("" for a bare NAME), or NULL. */
 const char *cmdline_value(const char *name);

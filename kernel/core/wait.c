@@ -17,8 +17,7 @@ void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 void remove_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 {
 	guard(spinlock_irqsave, &queue->lock);
-	if (!list_empty(&entry->link))
-		list_del_init(&entry->link);
+	list_del_init(&entry->link);
 }
 
 void __wake_up(wait_queue_head_t *queue)

@@ -151,7 +151,6 @@ enum { TCIFLUSH, TCOFLUSH, TCIOFLUSH }; /* of TCFLSH */
 /* ---- the terminal ---------------------------------------------------------------------------- */
 
 #define CHUNK 256
-#define VTIME_UNIT_NS (100 * NSEC_PER_MSEC)
 
 #define TTY_DEV MKDEV(5, 0)
 #define CONSOLE_DEV MKDEV(5, 1)
@@ -294,26 +293,26 @@ static unsigned key_of(u8 c)
 {
 	static const struct {
 		u8 key;
-		u16 input, local;
+		u16 flags; /* local ones, and IXON, whose place among those LFLAG_DONE leaves off */
 	} keys[] = {
-		{VSTART, IXON, 0},
-		{VSTOP, IXON, 0},
-		{VINTR, 0, ISIG},
-		{VQUIT, 0, ISIG},
-		{VSUSP, 0, ISIG},
-		{VERASE, 0, ICANON},
-		{VKILL, 0, ICANON},
-		{VWERASE, 0, ICANON | IEXTEN},
-		{VREPRINT, 0, ICANON | IEXTEN | ECHO},
-		{VLNEXT, 0, ICANON | IEXTEN},
-		{VEOF, 0, ICANON},
+		{VSTART, IXON},
+		{VSTOP, IXON},
+		{VINTR, ISIG},
+		{VQUIT, ISIG},
+		{VSUSP, ISIG},
+		{VERASE, ICANON},
+		{VKILL, ICANON},
+		{VWERASE, ICANON | IEXTEN},
+		{VREPRINT, ICANON | IEXTEN | ECHO},
+		{VLNEXT, ICANON | IEXTEN},
+		{VEOF, ICANON},
 	};
+	u32 off = ~(tty.termios.c_lflag | I_FLAG(IXON));
 
 	if (c == '\n' && L_FLAG(ICANON))
 		return NEWLINE;
 	for (unsigned i = 0; c && i < ARRAY_SIZE(keys); i++)
-		if (c == tty.termios.c_cc[keys[i].key] && I_FLAG(keys[i].input) == keys[i].input &&
-		    L_FLAG(keys[i].local) == keys[i].local)
+		if (c == tty.termios.c_cc[keys[i].key] && !(keys[i].flags & off))
 			return keys[i].key;
 	return NO_KEY;
 }
@@ -487,7 +486,7 @@ static size_t take_input(u8 *to, size_t n, bool *end)
 static int wait_input(struct file *file, size_t got)
 {
 	bool canonical = L_FLAG(ICANON);
-	u64 time = tty.termios.c_cc[VTIME] * VTIME_UNIT_NS;
+	u64 time = tty.termios.c_cc[VTIME] * 100 * NSEC_PER_MSEC;
 	size_t least = tty.termios.c_cc[VMIN];
 
 	if (readable())
