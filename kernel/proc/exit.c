@@ -50,11 +50,11 @@ void process_event(struct process *process, int event)
 		info.code = CLD_KILLED;
 		info.status = event & 0x7f;
 	}
-	if (!ignored && (process->zombie || !(flags & SA_NOCLDSTOP)))
+	if (!ignored && (!process->thread_count || !(flags & SA_NOCLDSTOP)))
 		signal_send_locked(parent, NULL, SIGCHLD, &info);
 	wake_up(&parent->wait_children);
 	/* Nobody will wait for the zombie of a parent that ignores its children. */
-	if (process->zombie && (ignored || (flags & SA_NOCLDWAIT)))
+	if (!process->thread_count && (ignored || (flags & SA_NOCLDWAIT)))
 		reap(process);
 }
 
@@ -72,11 +72,10 @@ static void become_zombie(struct process *process)
 		child->parent_pid = init_process->pid;
 		list_add_tail(&child->sibling, &init_process->children);
 		group_check_orphaned(child, process);
-		if (child->zombie)
+		if (!child->thread_count)
 			process_event(child, child->event);
 	}
 	group_check_orphaned(process, process->parent);
-	process->zombie = true;
 	process_event(process, process->exit_code);
 }
 
@@ -225,12 +224,12 @@ static bool look(struct wait_request *request)
 		if (!process_is_meant(child, request->pid))
 			continue;
 		request->result = 0;
-		if (!child->zombie && !(child->event && (request->options & option)))
+		if (child->thread_count && !(child->event && (request->options & option)))
 			continue;
 		request->event = child->event;
 		request->result = child->pid;
 		child->event = 0;
-		if (child->zombie) {
+		if (!child->thread_count) {
 			/* What a child used counts as the parent's once it is waited for. */
 			request->times = child->times;
 			times_add(&request->times, &child->children_times);

@@ -91,7 +91,7 @@ static bool vfork_is_over(pid_t pid)
 
 	const struct process *child = process_find(pid);
 
-	return !child || child->zombie || !child->vforked || fatal_signal_pending(current);
+	return !child || !child->thread_count || !child->vforked || fatal_signal_pending(current);
 }
 
 static s64 do_clone(const struct clone_arguments *arguments)

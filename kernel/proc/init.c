@@ -101,9 +101,6 @@ void init_start(void)
 	process->limits[RLIMIT_NPROC] = (struct rlimit){max_tasks / 2, max_tasks / 2};
 	process->limits[RLIMIT_NOFILE] = (struct rlimit){1024, 4096};
 	process->limits[RLIMIT_MEMLOCK] = (struct rlimit){MB(8), MB(8)};
-	process->limits[RLIMIT_MSGQUEUE] = (struct rlimit){819200, 819200};
-	process->limits[RLIMIT_NICE] = (struct rlimit){0, 0};
-	process->limits[RLIMIT_RTPRIO] = (struct rlimit){0, 0};
 	BUG_ON(process_link_task(process, task) || process->pid != 1);
 	process->group = process->session = 1;
 	init_process = process;

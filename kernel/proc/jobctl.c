@@ -29,7 +29,7 @@ static int signal_group(pid_t group, int signo)
 	int result = -ESRCH;
 
 	list_for_each_entry(process, &process_list, all_link) {
-		if (process->group != group || process->zombie)
+		if (process->group != group || !process->thread_count)
 			continue;
 		result = 0;
 		signal_send_locked(process, NULL, signo, NULL);
@@ -71,8 +71,8 @@ bool group_is_orphaned(pid_t group, const struct process *ignored)
 	list_for_each_entry(process, &process_list, all_link) {
 		const struct process *parent = process->parent;
 
-		if (process->group == group && process != ignored && !process->zombie && parent &&
-		    parent != init_process && parent->group != group &&
+		if (process->group == group && process != ignored && process->thread_count &&
+		    parent && parent != init_process && parent->group != group &&
 		    parent->session == process->session)
 			return false;
 	}

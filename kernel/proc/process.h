@@ -55,7 +55,7 @@ struct process {
 
 	/* process_lock */
 	struct list_head threads; /* task->thread_link, the first thread first */
-	unsigned thread_count;
+	unsigned thread_count;	  /* 0: a zombie */
 	atomic_t live;		  /* threads that have not begun to end */
 	struct task *exec_task;	  /* the thread in execve, for which all others are to end */
 	struct list_head all_link; /* process_list, oldest first */
@@ -64,7 +64,6 @@ struct process {
 	struct list_head children, sibling;
 	bool did_exec;	   /* setpgid by the parent is over */
 	bool vforked;	   /* its parent waits until it execs or exits */
-	bool zombie;
 	bool exiting;	   /* group_exit: all threads are to end with exit_code */
 	bool stopped;	   /* by job control: its threads wait for SIGCONT */
 	int exit_code;	   /* as wait4 reports it */

@@ -123,7 +123,7 @@ static struct process *whose_priority(int which, int who)
 
 	if (which != PRIO_PROCESS)
 		return ERR_PTR(-EINVAL);
-	return process && !process->zombie ? process : ERR_PTR(-ESRCH);
+	return process && process->thread_count ? process : ERR_PTR(-ESRCH);
 }
 
 s64 sys_setpriority(int which, int who, int nice)
