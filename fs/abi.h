@@ -114,8 +114,7 @@ enum { POLLRDNORM = 0x40, POLLRDBAND = 0x80, POLLWRNORM = 0x100, POLLWRBAND = 0x
 
 struct pollfd {
 	int fd;
-	s16 events;
-	s16 revents;
+	s16 events, revents;
 };
 
 /* ---- ioctl, signals -------------------------------------------------------------------------- */

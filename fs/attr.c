@@ -344,10 +344,7 @@ s64 sys_futimesat(int dfd, const char *name, const s64 *times)
 
 s64 sys_umask(u32 mask)
 {
-	u32 old = current->fs->umask;
-
-	current->fs->umask = mask & S_IRWXUGO;
-	return old;
+	return xchg(&current->fs->umask, mask & S_IRWXUGO);
 }
 
 /* ---- size ------------------------------------------------------------------------------------ */

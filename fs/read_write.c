@@ -249,12 +249,12 @@ s64 sys_fdatasync(int number)
  * reading. */
 s64 sys_fadvise64(int number, loff_t offset, loff_t length, int advice)
 {
-	enum { NORMAL, NOREUSE = 5 };
+	enum { NOREUSE = 5 }; /* the last */
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 
 	if (!fd.file->fop->seekable)
 		return -ESPIPE;
-	return offset < 0 || length < 0 || advice < NORMAL || advice > NOREUSE ? -EINVAL : 0;
+	return offset < 0 || length < 0 || (u32)advice > NOREUSE ? -EINVAL : 0;
 }
 
 /* ---- copying --------------------------------------------------------------------------------- */
