@@ -51,18 +51,6 @@ static inline pgoff_t mapping_pages(const struct address_space *mapping)
 	return ((pgoff_t)READ_ONCE(mapping->host->size) + PAGE_SIZE - 1) >> PAGE_SHIFT;
 }
 
-static inline void lock_area_mapping(const struct vma *vma)
-{
-	if (vma->mapping)
-		spin_lock(&vma->mapping->vma_lock);
-}
-
-static inline void unlock_area_mapping(const struct vma *vma)
-{
-	if (vma->mapping)
-		spin_unlock(&vma->mapping->vma_lock);
-}
-
 /* Call @visit for each slot of [start, end) that is not empty. The page-table lock is held. */
 static __always_inline void visit_entries(struct mm *mm, u64 start, u64 end,
 					  void (*visit)(pte_t *slot, u64 address, void *argument),

@@ -113,10 +113,10 @@ int vma_insert(struct mm *mm, unsigned index, const struct vma *wanted)
 	for (unsigned i = mm->area_count++; i > index; i--)
 		mm->areas[i] = mm->areas[i - 1];
 	mm->areas[index] = vma;
-	lock_area_mapping(vma);
-	if (vma->mapping)
+	if (vma->mapping) {
+		guard(spinlock, &vma->mapping->vma_lock);
 		list_add(&vma->link, &vma->mapping->vmas);
-	unlock_area_mapping(vma);
+	}
 	return 0;
 }
 
@@ -124,10 +124,10 @@ int vma_insert(struct mm *mm, unsigned index, const struct vma *wanted)
 static inline void leave(struct vma *vma)
 {
 	account(vma, -1);
-	lock_area_mapping(vma);
-	if (vma->mapping)
+	if (vma->mapping) {
+		guard(spinlock, &vma->mapping->vma_lock);
 		list_del(&vma->link);
-	unlock_area_mapping(vma);
+	}
 	list_add(&vma->link, &vma->mm->dead);
 }
 
@@ -176,13 +176,15 @@ void mm_write_unlock(struct mm *mm)
 
 void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags)
 {
+	/* others find it through the file alone */
+	spinlock_t *lock = vma->mapping ? &vma->mapping->vma_lock : &vma->mm->page_table_lock;
+
+	guard(spinlock, lock);
 	account(vma, -1);
-	lock_area_mapping(vma);
 	vma->page_offset += (pgoff_t)((s64)(start - vma->start) >> PAGE_SHIFT);
 	vma->start = start;
 	vma->end = end;
 	vma->flags = flags;
-	unlock_area_mapping(vma);
 	account(vma, 1);
 }
 
