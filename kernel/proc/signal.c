@@ -95,8 +95,9 @@ void signal_set_temporarily(u64 blocked)
 	guard(spinlock_irq, &process_lock);
 	blocked &= ~SIGNALS_UNBLOCKABLE;
 	/* What we were chosen to take and block now, another thread may take. */
-	signal_tell_threads(process, process->pending & blocked & ~signals->blocked,
-			    STATE_BIT(TASK_INTERRUPTIBLE));
+	if (unlikely(process->thread_count > 1))
+		signal_tell_threads(process, process->pending & blocked & ~signals->blocked,
+				    STATE_BIT(TASK_INTERRUPTIBLE));
 	signals->blocked = blocked;
 	recalculate();
 }
