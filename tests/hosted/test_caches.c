@@ -328,6 +328,31 @@ static s64 find_on_disk(const void *data, size_t n)
 	return at ? at - disk.image : -1;
 }
 
+static void write_second_page(void *data)
+{
+	CHECK_EQUAL(write_at("/mnt/file", O_WRONLY, PAGE_SIZE, data, PAGE_SIZE), PAGE_SIZE);
+}
+
+/* What is written while the file is being synced is there after the next sync. */
+TEST(written_while_synced)
+{
+	unsigned char data[2 * PAGE_SIZE];
+
+	start(32, 4096, 8192);
+	fill(data, sizeof(data), 1);
+	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, data, sizeof(data)), sizeof(data));
+	CHECK_EQUAL(vfs_sync_all(), 0);
+	fill(data, sizeof(data), 2);
+	CHECK_EQUAL(write_at("/mnt/file", O_WRONLY, 0, data, PAGE_SIZE), PAGE_SIZE);
+	task_start(write_second_page, data + PAGE_SIZE);
+	CHECK_EQUAL(vfs_sync_all(), 0);
+	tasks_wait();
+	CHECK_EQUAL(vfs_sync_all(), 0);
+	CHECK(find_on_disk(data, PAGE_SIZE) > 0);
+	CHECK(find_on_disk(data + PAGE_SIZE, PAGE_SIZE) > 0);
+	stop();
+}
+
 /* The block of a file page and the block of the device are one and the same, while the page has
  * buffers. */
 static void aliases(unsigned block_size)
