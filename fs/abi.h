@@ -62,7 +62,7 @@ enum { F_RDLCK, F_WRLCK, F_UNLCK };
 #define SEEK_DATA 3
 #define SEEK_HOLE 4
 
-enum { FALLOC_FL_KEEP_SIZE = 0x01, FALLOC_FL_PUNCH_HOLE = 0x02 };
+enum { FALLOC_FL_KEEP_SIZE = 0x01, FALLOC_FL_PUNCH_HOLE = 0x02, FALLOC_FL_ZERO_RANGE = 0x10 };
 
 #define UTIME_NOW ((1l << 30) - 1l)
 #define UTIME_OMIT ((1l << 30) - 2l)

@@ -405,7 +405,7 @@ s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 	if (offset < 0 || length <= 0)
 		return -EINVAL;
 	if (mode & FALLOC_FL_PUNCH_HOLE ? mode != (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
-					: mode & ~FALLOC_FL_KEEP_SIZE)
+					: mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_ZERO_RANGE))
 		return -EOPNOTSUPP;
 	if (!(fd.file->mode & FMODE_WRITE))
 		return -EBADF;
@@ -414,7 +414,7 @@ s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 		return S_ISFIFO(inode->mode) ? -ESPIPE : S_ISDIR(inode->mode) ? -EISDIR : -ENODEV;
 	if (length > (loff_t)inode->sb->max_bytes - offset)
 		return -EFBIG;
-	if (!inode->op->fallocate)
+	if (!inode->op->fallocate || mode & FALLOC_FL_ZERO_RANGE)
 		return -EOPNOTSUPP;
 	if (!mode)
 		TRY(limit_growth(inode, offset + length));
