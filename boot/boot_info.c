@@ -10,7 +10,6 @@
  * specification 2.0, section 3. Their maps of memory have entries of one form.
  */
 #include "boot/boot_info.h"
-#include "kernel/core/kernel.h"
 #include "mm/page_alloc.h"
 
 #define PVH_MAGIC 0x336ec578

@@ -19,7 +19,6 @@
 #include "fs/buffer.h"
 
 #include "fs/internal.h"
-#include "hash/cache.h"
 
 #define PERIOD_NS (30 * NSEC_PER_SEC)
 #define BATCH 256

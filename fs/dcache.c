@@ -287,10 +287,8 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 	struct dentry *dentry = path->dentry;
 	char *at = buf + size - 1, *end;
 
-	if (tmpfs_is_nameless(dentry) && !S_ISREG(dentry->inode->mode)) {
-		snprintf(buf, size,
-			 S_ISFIFO(dentry->inode->mode) ? "pipe:[%llu]" : "anon_inode:[eventfd]",
-			 (unsigned long long)dentry->inode->number);
+	if (tmpfs_is_nameless(dentry) && S_ISFIFO(dentry->inode->mode)) {
+		snprintf(buf, size, "pipe:[%llu]", (unsigned long long)dentry->inode->number);
 		return buf;
 	}
 	*at = '\0';

@@ -18,7 +18,6 @@
  */
 #include "fs/internal.h"
 #include "fs/lru.h"
-#include "hash/cache.h"
 
 struct inode_key {
 	const struct super_block *sb;

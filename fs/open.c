@@ -148,6 +148,25 @@ s64 sys_openat(int dfd, const char *from, int flags, umode_t mode)
 	return fd_add(file, 0, flags & O_CLOEXEC);
 }
 
+/* Unlike openat(2), what is not known or makes no sense is an error. */
+s64 sys_openat2(int dfd, const char *name, const void *user_how, size_t size)
+{
+	const u64 of_path = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	struct {
+		u64 flags, mode, resolve;
+	} how;
+
+	if (size != sizeof(how))
+		return size < sizeof(how) ? -EINVAL : -E2BIG;
+	if (copy_from_user(&how, user_how, sizeof(how)))
+		return -EFAULT;
+	if ((how.flags & ~(u64)OPEN_FLAGS) || how.resolve ||
+	    how.mode & (how.flags & O_CREAT ? ~(u64)S_IALLUGO : ~0ULL) ||
+	    (how.flags & O_PATH && how.flags & ~of_path))
+		return -EINVAL;
+	return sys_openat(dfd, name, (int)how.flags, (umode_t)how.mode);
+}
+
 struct file *filp_open(const char *name, int flags, umode_t mode)
 {
 	struct file *file = NULL;

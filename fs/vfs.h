@@ -195,7 +195,6 @@ struct inode {
 		void *private;
 		struct pipe *pipe;
 		struct block_device *bdev;
-		u64 event_count; /* an eventfd's */
 	};
 };
 

@@ -5,7 +5,6 @@
  * programs may add links and nodes of their own. Its type is called devtmpfs, as scripts expect.
  */
 #include "fs/block.h"
-#include "fs/internal.h"
 #include "fs/tmpfs/tmpfs.h"
 
 static struct chrdev {

@@ -8,7 +8,7 @@
 
 /* Also what devfs is made of. */
 int tmpfs_fill_super(struct super_block *sb, const char *options, bool silent);
-/* A new inode of @mode that no directory knows (a pipe, an eventfd), owned by the calling task: 0
+/* A new inode of @mode that no directory knows (a pipe, a memfd), owned by the calling task: 0
  * and a referenced path, for file_open_path(), or -ENOMEM. Sleeps. */
 int tmpfs_nameless(umode_t mode, struct path *path);
 static inline bool tmpfs_is_nameless(const struct dentry *dentry)

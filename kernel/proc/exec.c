@@ -16,10 +16,8 @@
  * numbers are a stranger's: each is checked before use, and mm_map() checks the ranges.
  */
 #include <arch/elf.h>
-#include <arch/process.h>
 #include <arch/signal.h>
 
-#include "fs/vfs.h"
 #include "kernel/proc/process.h"
 #include "mm/mman.h"
 #include "mm/vm.h"
@@ -532,6 +530,7 @@ static int finish_stack(struct program *program)
 	u64 string = mm->arg_start, random = round_down(string - sizeof(below), 16ULL);
 	const u64 auxiliary[] = {
 		51, ARCH_SIGNAL_STACK_SIZE, /* AT_MINSIGSTKSZ */
+		16, arch_hwcap(), /* AT_HWCAP */
 		6, PAGE_SIZE, /* AT_PAGESZ */
 		17, 100, /* AT_CLKTCK */
 		3, program->phdr, /* AT_PHDR */

@@ -10,7 +10,6 @@
  */
 #include <arch/process.h>
 
-#include "fs/vfs.h"
 #include "kernel/proc/process.h"
 #include "mm/vm.h"
 

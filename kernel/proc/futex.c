@@ -9,7 +9,6 @@
  * Lock: futex_lock guards the list and the waiters in it; it is held for the few instructions of a
  * queueing or waking, and waking takes run queue locks below it.
  */
-#include "fs/vfs.h"
 #include "kernel/proc/process.h"
 #include "mm/vm.h"
 

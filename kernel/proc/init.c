@@ -9,7 +9,6 @@
 
 #include "boot/boot_info.h"
 #include "fs/initramfs.h"
-#include "fs/vfs.h"
 #include "hash/cache.h"
 #include "kernel/proc/process.h"
 

@@ -15,7 +15,6 @@
  * that CPU's own queue), or that sleeps (place it anywhere).
  */
 #include <arch/process.h>
-#include <arch/time.h>
 
 #include "kernel/proc/process.h"
 #include "mm/vm.h"

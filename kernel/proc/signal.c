@@ -17,10 +17,8 @@
  */
 #include "kernel/proc/signal.h"
 
-#include <arch/process.h>
 #include <arch/signal.h>
 
-#include "fs/vfs.h"
 #include "kernel/proc/process.h"
 
 bool signal_pending(struct task *task)

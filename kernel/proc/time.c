@@ -11,7 +11,6 @@
  * coarse as the ticks. Under process_lock; the kernel timer is cancelled without it, by the process
  * itself.
  */
-#include "fs/vfs.h"
 #include "kernel/proc/process.h"
 
 #define REAL_PERIOD_MIN_NS (100 * NSEC_PER_USEC)

@@ -4,7 +4,6 @@
  * A change makes a new struct cred, so that whoever looks at the old one sees it whole. The one
  * privilege is an effective uid of 0. Limit: 32 supplementary groups (Linux: 65536).
  */
-#include "fs/vfs.h"
 #include "kernel/core/system_name.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
@@ -161,6 +160,25 @@ s64 sys_setgroups(int count, const gid_t *groups)
 	new->group_count = (unsigned)count;
 	task_set_cred(new);
 	return 0;
+}
+
+/* The one privilege there is, in the shape of capabilities: all or none. */
+s64 sys_capget(u32 *user_header, u32 *data)
+{
+	enum { VERSION_3 = 0x20080522 };
+	u32 all = capable(current->cred) ? ~0u : 0, header[2];
+	/* effective, permitted, inheritable, twice */
+	u32 sets[6] = {all, all, 0, all & 0x1ff, all & 0x1ff, 0};
+
+	if (copy_from_user(header, user_header, sizeof(header)))
+		return -EFAULT;
+	if (header[0] != VERSION_3) {
+		TRY(put_user((u32)VERSION_3, user_header));
+		return data ? -EINVAL : 0;
+	}
+	if (header[1] && (pid_t)header[1] != current->pid)
+		return (int)header[1] < 0 ? -EINVAL : -ESRCH; /* of others: not known */
+	return copy_to_user(data, sets, sizeof(sets)) ? -EFAULT : 0;
 }
 
 /* ---- the system's name ----------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 /*
  * sys_machine.c - the machine as a whole: sysinfo, the log, power-off.
  */
-#include "fs/vfs.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
 

@@ -6,7 +6,6 @@
  * is not lost; after one all files are looked at again. No locks are held over the calls of poll
  * methods. Time-outs are points in time: ~0 for ever, 0 not at all.
  */
-#include "fs/vfs.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
 

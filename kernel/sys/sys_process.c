@@ -1,10 +1,8 @@
 /*
  * sys_process.c - limits, niceness, and the small things a process asks about itself.
  */
-#include "fs/vfs.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
-#include "mm/vm.h"
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 

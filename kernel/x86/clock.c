@@ -6,7 +6,6 @@
  * one is the scheduler's tick, which rests while the CPU idles.
  */
 #include <arch/io.h>
-#include <arch/time.h>
 
 #include "kernel/proc/process.h"
 #include "kernel/x86/x86.h"

@@ -6,6 +6,8 @@
  * stacks of their own (IST 1-3), which lie above the idle task's. Nothing is locked: each CPU
  * writes its own entries.
  */
+#include <arch/elf.h>
+
 #include "fs/proc/proc.h"
 #include "kernel/x86/x86.h"
 
@@ -40,6 +42,14 @@ bool cpu_has(u32 leaf, unsigned reg, unsigned bit)
 
 	cpuid(leaf, 0, out);
 	return out[reg] >> bit & 1;
+}
+
+u32 arch_hwcap(void)
+{
+	u32 out[4];
+
+	cpuid(1, 0, out);
+	return out[3];
 }
 
 bool arch_random(u64 *value)

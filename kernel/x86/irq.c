@@ -10,7 +10,6 @@
 #include <arch/io.h>
 
 #include "kernel/core/kernel.h"
-#include "kernel/core/time.h"
 #include "kernel/x86/x86.h"
 
 enum {

@@ -24,8 +24,6 @@
  * Locks: the caller's page-table lock guards a root; no interrupt handler uses the per-CPU stock;
  * the kernel's tables change at start-up only.
  */
-#include <arch/io.h>
-
 #include "kernel/x86/x86.h"
 #include "mm/page_alloc.h"
 #include "mm/vm.h"

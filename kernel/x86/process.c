@@ -12,7 +12,6 @@
  * A signal's frame tells what a handler returns to: registers, stack, mask and vector state; not
  * the segments, of which there is one choice, nor a trap's number and error code.
  */
-#include <arch/process.h>
 #include <arch/signal.h>
 
 #include "kernel/proc/signal.h"

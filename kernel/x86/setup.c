@@ -7,11 +7,8 @@
  * without). Afterwards the boot page table, the only one with memory that is writable and
  * executable, is emptied.
  */
-#include <arch/time.h>
-
 #include "kernel/proc/process.h"
 #include "kernel/x86/x86.h"
-#include "mm/slab.h"
 
 #define TRAMPOLINE 0x8000 /* a page of RAM below 1 MB, which nobody else uses */
 #define STACK_ORDER 3	  /* the idle task's, and above it those of exceptions */

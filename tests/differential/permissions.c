@@ -481,6 +481,24 @@ SCENARIO(times_set)
 	T(utimensat(AT_FDCWD, "f", NULL, 0x40));
 }
 
+/* An ordinary user has none. */
+SCENARIO(capabilities)
+{
+	unsigned header[2] = {0x20080522, 0}, sets[6] = {1, 2, 3, 4, 5, 6};
+
+	AS(USER_A) {
+		T(syscall(SYS_capget, header, sets));
+		T(sets[0] | sets[1] | sets[2] | sets[3] | sets[4] | sets[5]);
+		header[1] = -1;
+		T(syscall(SYS_capget, header, sets));
+		header[0] = 7;
+		T(syscall(SYS_capget, header, sets));
+		T(header[0]);
+		T(syscall(SYS_capget, header, NULL));
+		T(syscall(SYS_capget, NULL, sets));
+	}
+}
+
 SCENARIO(times_permission)
 {
 	struct timespec times[2] = {{1000, 0}, {2000, 0}};

@@ -203,6 +203,36 @@ SCENARIO(umount_flags)
 	}
 }
 
+struct how {
+	unsigned long flags, mode, resolve, more;
+};
+
+static long open2(const char *name, struct how how, size_t size)
+{
+	long fd = syscall(SYS_openat2, AT_FDCWD, name, &how, size);
+
+	if (fd >= 0)
+		close((int)fd);
+	return fd >= 0 ? 0 : fd;
+}
+
+SCENARIO(openat2_arguments)
+{
+	make_file("f", "x");
+	T(open2("f", (struct how){0}, 16));
+	T(open2("f", (struct how){0, 0, 0, 1}, 32));
+	T(open2("f", (struct how){0}, 5000));
+	T(open2("f", (struct how){0, 0600, 0, 0}, 24));
+	T(open2("f", (struct how){O_CREAT, 0200000, 0, 0}, 24));
+	T(open2("f", (struct how){1UL << 40, 0, 0, 0}, 24));
+	T(open2("f", (struct how){0, 0, 64, 0}, 24));
+	T(open2("f", (struct how){0, 0, 24, 0}, 24));
+	T(open2("f", (struct how){O_PATH | O_RDWR, 0, 0, 0}, 24));
+	T(open2("nothing", (struct how){0}, 24));
+	T(open2("new", (struct how){O_CREAT | O_EXCL | O_WRONLY, 0600, 0, 0}, 24));
+	show_mode("new");
+}
+
 SCENARIO(close_range_calls)
 {
 	int a = open(".", O_RDONLY), b = dup(a), c = dup(a);
@@ -216,6 +246,9 @@ SCENARIO(close_range_calls)
 	T(syscall(SYS_close_range, 5, 4, 0));
 	T(syscall(SYS_close_range, 100000, 0xffffffffu, 0));
 	T(syscall(SYS_close_range, 100, 200, 64));
+	T(syscall(SYS_sync_file_range, a, 0L, 0L, 7u));
+	T(syscall(SYS_sync_file_range, a, 0L, 0L, 8u));
+	T(syscall(SYS_sync_file_range, a, -1L, 0L, 0u));
 	T(syncfs(a));
 	T(syncfs(99));
 }

@@ -23,49 +23,6 @@ SCENARIO(pipe_opened_again)
 	T(open(name, O_WRONLY | O_NONBLOCK) >= 0);
 }
 
-SCENARIO(eventfds)
-{
-	uint64_t value = 5;
-	char name[32];
-	int fd;
-
-	T(fd = eventfd(3, EFD_NONBLOCK));
-	T(write(fd, &value, 8));
-	T(read(fd, &value, 8));
-	T(value);
-	T(read(fd, &value, 8));
-	T(write(fd, &value, 7));
-	T(read(fd, &value, 7));
-	value = UINT64_MAX;
-	T(write(fd, &value, 8));
-	value = UINT64_MAX - 1;
-	T(write(fd, &value, 8));
-	value = 1;
-	T(write(fd, &value, 8));
-	T(poll(&(struct pollfd){fd, POLLIN | POLLOUT, 0}, 1, 0));
-	T(pread(fd, &value, 8, 0));
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	T(open(name, O_RDWR));
-	T(close(fd));
-	T(fd = eventfd(2, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC));
-	T(fcntl(fd, F_GETFD));
-	for (int i = 0; i < 3; i++)
-		T(read(fd, &value, 8));
-	T(value);
-	T(eventfd(1, 2));
-	if (!fork()) {
-		sleep(1);
-		value = 7;
-		write(fd, &value, 8);
-		_exit(0);
-	}
-	T(poll(&(struct pollfd){fd, POLLIN, 0}, 1, 10000));
-	T(fcntl(fd, F_SETFL, 0));
-	for (int i = 0; i < 7; i++)
-		read(fd, &value, 8);
-	T(poll(&(struct pollfd){fd, POLLIN, 0}, 1, 0));
-}
-
 /* dbench counts in memory that its clients share. */
 SCENARIO(shared_segments)
 {
