@@ -172,10 +172,10 @@ s64 sys_capget(u32 *user_header, u32 *data)
 
 	if (copy_from_user(header, user_header, sizeof(header)))
 		return -EFAULT;
-	if (header[0] != VERSION_3) {
+	if (header[0] != VERSION_3)
 		TRY(put_user((u32)VERSION_3, user_header));
+	if (!data || header[0] != VERSION_3)
 		return data ? -EINVAL : 0;
-	}
 	if (header[1] && (pid_t)header[1] != current->pid)
 		return (int)header[1] < 0 ? -EINVAL : -ESRCH; /* of others: not known */
 	return copy_to_user(data, sets, sizeof(sets)) ? -EFAULT : 0;
