@@ -268,7 +268,6 @@ static ssize_t proc_write(struct file *file, struct io *io, loff_t *position)
 	return (ssize_t)length;
 }
 
-/* "> /proc/file" truncates nothing. */
 static const struct inode_operations dir_inode_operations = {.lookup = proc_lookup};
 static const struct inode_operations link_operations = {.get_link = proc_get_link};
 static const struct inode_operations place_operations = {

@@ -90,6 +90,7 @@ int signal_background(int signo)
 	if (group_is_orphaned(process->group, NULL))
 		return -EIO;
 	signal_group(process->group, signo);
+	task_set_pending(current, TASK_PENDING_SIGNAL); /* whichever thread was told */
 	return -ERESTARTSYS;
 }
 

@@ -172,9 +172,11 @@ int process_link_task(struct process *process, struct task *task)
 {
 	guard(spinlock_irq, &process_lock);
 	/* A signal to our group must reach the child as well: it has not been in it, so let it be
-	 * made after. */
-	if (signal_before_fork())
+	 * made after, when we have taken the signal, if no other thread has. */
+	if (signal_before_fork()) {
+		task_set_pending(current, TASK_PENDING_SIGNAL);
 		return -ERESTARTNOINTR;
+	}
 	if (task_count >= max_tasks)
 		return -EAGAIN;
 	task->pid = pid_allocate();

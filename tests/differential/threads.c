@@ -206,6 +206,43 @@ SCENARIO(signal_goes_to_the_thread_that_takes_it)
 	say("%d %d", sigismember(&set, SIGUSR1), caught);
 }
 
+static int vforked[2], over[2]; /* pipes */
+
+static void *fork_and_tell(void *unused)
+{
+	char byte;
+	int status;
+	pid_t child;
+
+	read(vforked[0], &byte, 1);
+	T(kill(getpid(), SIGUSR1)); /* for the first thread, which does not look */
+	child = syscall(SYS_fork);
+	if (!child)
+		_exit(4);
+	say("%d %d", child > 0, caught);
+	T(waitpid(child, &status, 0) == child);
+	write(over[1], "x", 1);
+	return unused;
+}
+
+SCENARIO(fork_after_a_signal_for_another_thread)
+{
+	pthread_t thread;
+	char byte;
+
+	handle(SIGUSR1, 0);
+	pipe(vforked);
+	pipe(over);
+	pthread_create(&thread, NULL, fork_and_tell, NULL);
+	if (!vfork()) {
+		write(vforked[1], "x", 1);
+		read(over[0], &byte, 1);
+		_exit(0);
+	}
+	pthread_join(thread, NULL);
+	T(wait(NULL) > 0);
+}
+
 static char alternate[65536];
 static int was_on_alternate;
 
