@@ -68,10 +68,10 @@ bool remove_from_page_cache(struct page *page, bool if_unused)
 	stays = if_unused && atomic_read(&page->refcount) != 2; /* final under the bucket's lock */
 	if (!stays)
 		page_table_remove(&page_table_instance, &mapping->pages, bucket, page);
+	HASH_COUNT(page, removes, !stays);
 	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
 	if (stays)
 		return false;
-	HASH_COUNT(page, removes, 1);
 	memory_use_add(MEMORY_CACHED, -1);
 	memory_use_add(MEMORY_SHMEM, -!mapping->ops->writepage);
 	clear_page_dirty(page);

@@ -242,7 +242,13 @@ void vma_merge(struct mm *mm, u64 start, u64 end)
 
 int vma_add(struct mm *mm, const struct vma *wanted)
 {
-	TRY(vma_insert(mm, area_index(mm, wanted->start), wanted));
+	unsigned index = area_index(mm, wanted->start);
+
+	/* most often it goes below another of its kind: that grows, without an object to merge */
+	if (index < mm->area_count && can_join(wanted, mm->areas[index]))
+		vma_change(mm->areas[index], wanted->start, mm->areas[index]->end, wanted->flags);
+	else
+		TRY(vma_insert(mm, index, wanted));
 	vma_merge(mm, wanted->start, wanted->end);
 	return 0;
 }
