@@ -1,8 +1,8 @@
 /*
  * attr.c - who may do what to an inode, and reading and changing its attributes.
  *
- * Permission is decided by current's fsuid, fsgid and groups against the inode's owner, group and
- * mode; fsuid 0 may do everything but execute a file that nobody may execute. The functions that
+ * Permission is decided by current's euid, egid and groups against the inode's owner, group and
+ * mode; euid 0 may do everything but execute a file that nobody may execute. The functions that
  * change attributes check as Linux does and in its order, since the order decides which errno a
  * program sees.
  */
@@ -23,9 +23,9 @@ int inode_permission(struct inode *inode, int mask)
 
 	if (unlikely(mask & MAY_WRITE) && (inode->sb->flags & SB_RDONLY) && !is_special(inode))
 		return -EROFS;
-	if (cred->fsuid == 0)
+	if (cred->euid == 0)
 		return !(mask & MAY_EXEC) || S_ISDIR(mode) || (mode & S_IXUGO) ? 0 : -EACCES;
-	if (cred->fsuid == inode->uid)
+	if (cred->euid == inode->uid)
 		bits = mode >> 6;
 	else if (in_group(cred, inode->gid))
 		bits = mode >> 3;
@@ -36,7 +36,7 @@ int inode_permission(struct inode *inode, int mask)
 
 bool owner_or_root(const struct inode *inode)
 {
-	return current->cred->fsuid == 0 || current->cred->fsuid == inode->uid;
+	return current->cred->euid == 0 || current->cred->euid == inode->uid;
 }
 
 /* May a name be made in @dir? @dentry is what was found under it. */
@@ -206,20 +206,19 @@ static int access_at(int dfd, const char __user *name, int mode, int lookup)
 /* As the real user, unless AT_EACCESS. */
 s64 sys_faccessat2(int dfd, const char *name, int mode, int flags)
 {
-	const struct cred *saved = current->cred;
+	const struct cred *own = current->cred;
 	int lookup = TRY(at_lookup(flags, AT_EACCESS));
 
 	if (mode & ~(R_OK | W_OK | X_OK))
 		return -EINVAL;
-	if ((flags & AT_EACCESS) || (saved->fsuid == saved->uid && saved->fsgid == saved->gid))
+	if ((flags & AT_EACCESS) || (own->euid == own->uid && own->egid == own->gid))
 		return access_at(dfd, name, mode, lookup);
 	struct cred *real = TRY_PTR(prepare_cred());
-	real->fsuid = real->uid;
-	real->fsgid = real->gid;
-	current->cred = real;
+	real->euid = real->uid;
+	real->egid = real->gid;
+	swap_cred(real);
 	int error = access_at(dfd, name, mode, lookup);
-	current->cred = saved;
-	put_cred(real);
+	put_cred(swap_cred(own));
 	return error;
 }
 
@@ -228,7 +227,7 @@ s64 sys_faccessat2(int dfd, const char *name, int mode, int flags)
 umode_t mode_unprivileged(const struct inode *inode, umode_t mode)
 {
 	const struct cred *cred = current->cred;
-	bool locking = !(mode & S_IXGRP) && (!cred->fsuid || in_group(cred, inode->gid));
+	bool locking = !(mode & S_IXGRP) && (!cred->euid || in_group(cred, inode->gid));
 
 	return mode & (locking ? ~(umode_t)S_ISUID : ~(umode_t)(S_ISUID | S_ISGID));
 }
@@ -249,7 +248,7 @@ int vfs_chmod(const struct path *path, umode_t mode)
 	guard(write, &inode->lock);
 	if (!owner_or_root(inode) || (inode->sb->flags & SB_FIXED_OWNERS))
 		return -EPERM;
-	if (current->cred->fsuid != 0 && !in_group(current->cred, inode->gid))
+	if (current->cred->euid != 0 && !in_group(current->cred, inode->gid))
 		mode &= ~(umode_t)S_ISGID;
 	inode->mode = (mode & S_IALLUGO) | (inode->mode & S_IFMT);
 	return attributes_changed(inode);
@@ -276,7 +275,7 @@ int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
 		uid = inode->uid;
 	if (gid == (gid_t)-1)
 		gid = inode->gid;
-	if (cred->fsuid != 0 &&
+	if (cred->euid != 0 &&
 	    (uid != inode->uid || (gid != inode->gid && !in_group(cred, gid))))
 		return -EPERM;
 	inode->mode = mode;
@@ -362,7 +361,7 @@ int do_truncate(struct inode *inode, loff_t size, bool touch)
 	touch = touch || size != inode->size || inode->sb->bdev;
 	int error = inode->op->truncate ? inode->op->truncate(inode, size) : 0;
 	if (!error) {
-		if (current->cred->fsuid != 0)
+		if (current->cred->euid != 0)
 			inode->mode = mode_unprivileged(inode, inode->mode);
 		attributes_changed(inode);
 		if (touch)
@@ -420,7 +419,7 @@ s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 		TRY(limit_growth(inode, offset + length));
 	guard(write, &inode->lock);
 	TRY(inode->op->fallocate(inode, mode, offset, length));
-	if (current->cred->fsuid)
+	if (current->cred->euid)
 		inode->mode = mode_unprivileged(inode, inode->mode);
 	return 0;
 }
@@ -470,13 +469,13 @@ void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode
 {
 	const struct cred *cred = current->cred;
 
-	inode->uid = cred->fsuid;
-	inode->gid = cred->fsgid;
+	inode->uid = cred->euid;
+	inode->gid = cred->egid;
 	if (dir && (dir->mode & S_ISGID)) {
 		inode->gid = dir->gid;
 		if (S_ISDIR(mode))
 			mode |= S_ISGID;
-		else if ((mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && cred->fsuid != 0 &&
+		else if ((mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && cred->euid != 0 &&
 			 !in_group(cred, dir->gid))
 			mode &= ~(umode_t)S_ISGID;
 	}

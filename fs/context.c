@@ -36,7 +36,7 @@ struct cred *prepare_cred(void)
 
 bool in_group(const struct cred *cred, gid_t gid)
 {
-	if (cred->fsgid == gid)
+	if (cred->egid == gid)
 		return true;
 	for (unsigned i = 0; i < cred->group_count; i++)
 		if (cred->groups[i] == gid)

@@ -101,7 +101,7 @@ static int may_open(const struct path *path, int flags)
 	if ((flags & O_TRUNC) && S_ISREG(mode))
 		TRY(mount_writable(path->mount));
 	TRY(inode_permission(inode, mask));
-	if ((flags & O_NOATIME) && current->cred->fsuid != inode->uid && current->cred->fsuid != 0)
+	if ((flags & O_NOATIME) && current->cred->euid != inode->uid && current->cred->euid != 0)
 		return -EPERM;
 	return (mask & MAY_WRITE) && S_ISREG(mode) ? mount_writable(path->mount) : 0;
 }

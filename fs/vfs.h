@@ -63,8 +63,8 @@ static __always_inline size_t io_move(struct io *io, void *memory, size_t n, boo
 /* Immutable once shared: to change, copy, change, and replace current->cred. */
 struct cred {
 	atomic_t refcount;
-	uid_t uid, euid, suid, fsuid;
-	gid_t gid, egid, sgid, fsgid;
+	uid_t uid, euid, suid;
+	gid_t gid, egid, sgid;
 	unsigned group_count;
 	gid_t groups[NGROUPS_MAX_INLINE];
 };
@@ -86,7 +86,10 @@ extern struct cred init_cred; /* root's; never freed */
 const struct cred *get_cred(const struct cred *cred);
 void put_cred(const struct cred *cred);
 struct cred *prepare_cred(void); /* a private copy of current's, to be changed */
-bool in_group(const struct cred *cred, gid_t gid); /* fsgid or a supplementary group */
+/* Put @cred in place of current's, which is returned with its reference: under process_lock, since
+ * others look at it there. kernel/proc/task.c. */
+const struct cred *swap_cred(const struct cred *cred);
+bool in_group(const struct cred *cred, gid_t gid); /* egid or a supplementary group */
 static inline bool capable(const struct cred *cred)
 {
 	return cred->euid == 0; /* the only privilege there is: being root */
@@ -444,7 +447,7 @@ static inline void path_put(const struct path *path)
 DEFINE_FREE(path, struct path, if (variable->mount) path_put(variable))
 
 enum { MAY_EXEC = 1, MAY_WRITE = 2, MAY_READ = 4 };
-/* of current's fsuid, fsgid, groups; 0 or -EACCES (-EROFS) */
+/* of current's euid, egid, groups; 0 or -EACCES (-EROFS) */
 int inode_permission(struct inode *inode, int mask);
 
 /* As the system calls; an owner of -1 stays. (Those on files are in fs/ too, and are declared by

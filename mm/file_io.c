@@ -257,7 +257,7 @@ static int prepare_write(struct file *file, struct io *io, loff_t at)
 	if ((loff_t)io->length > limit - at)
 		io->length = (size_t)(limit - at);
 	if (unlikely(inode->mode & (S_ISUID | S_ISGID)) && S_ISREG(inode->mode) &&
-	    current->cred->fsuid) {
+	    current->cred->euid) {
 		/* Who can write a set-id program must not gain its rights. */
 		inode->mode = mode_unprivileged(inode, inode->mode);
 		mark_inode_dirty(inode);

@@ -103,7 +103,7 @@ s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool direct
 
 	if (kind == EXT2_BLOCKS &&
 	    atomic_read(&fs->free[kind]) <= fs->layout.reserved_blocks_count && cred &&
-	    cred->fsuid && cred->fsuid != fs->layout.default_reserved_uid)
+	    cred->euid && cred->euid != fs->layout.default_reserved_uid)
 		return error;
 	if (offset >= fs->count[kind])
 		offset = 0;

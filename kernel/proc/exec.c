@@ -429,8 +429,8 @@ static int prepare_credentials(struct program *program)
 		if ((inode->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
 			new->egid = inode->gid;
 	}
-	new->suid = new->fsuid = new->euid;
-	new->sgid = new->fsgid = new->egid;
+	new->suid = new->euid;
+	new->sgid = new->egid;
 	program->secure = new->euid != old->uid || new->egid != old->gid;
 	return 0;
 }

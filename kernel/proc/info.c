@@ -72,9 +72,9 @@ static int get_parts(pid_t pid, bool inspect, struct process_parts *parts)
 		return -ESRCH;
 
 	const struct cred *mine = current->cred, *theirs = process_cred(process);
-	bool same = mine->fsuid == theirs->uid && mine->fsuid == theirs->euid &&
-		    mine->fsuid == theirs->suid && mine->fsgid == theirs->gid &&
-		    mine->fsgid == theirs->egid && mine->fsgid == theirs->sgid;
+	bool same = mine->euid == theirs->uid && mine->euid == theirs->euid &&
+		    mine->euid == theirs->suid && mine->egid == theirs->gid &&
+		    mine->egid == theirs->egid && mine->egid == theirs->sgid;
 
 	if (inspect && !capable(mine) && process != current->process &&
 	    (!same || process->not_dumpable))
@@ -196,8 +196,8 @@ static void print_status(struct text *out, const struct view *view)
 		    view->name, task && task->fs ? task->fs->umask : 0, view->state, p->pid,
 		    view->pid);
 	text_printf(out, "PPid:\t%d\nTracerPid:\t0\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n",
-		    p->parent_pid, cred->uid, cred->euid, cred->suid, cred->fsuid, cred->gid,
-		    cred->egid, cred->sgid, cred->fsgid);
+		    p->parent_pid, cred->uid, cred->euid, cred->suid, cred->euid, cred->gid,
+		    cred->egid, cred->sgid, cred->egid);
 	text_printf(out, "FDSize:\t64\nGroups:\t");
 	for (unsigned i = 0; i < cred->group_count; i++)
 		text_printf(out, "%u ", cred->groups[i]);

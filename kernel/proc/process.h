@@ -157,7 +157,7 @@ static inline u64 signal_handler(const struct process *process, int signo)
 
 #define process_limit(kind) (current->process->limits[kind].soft)
 
-/* Make @cred current's, under process_lock, since others look at it there. */
+/* Make @cred current's for good. */
 void task_set_cred(struct cred *cred);
 
 /* fork.c */

@@ -191,17 +191,21 @@ int process_link_task(struct process *process, struct task *task)
 	return 0;
 }
 
-void task_set_cred(struct cred *cred)
+const struct cred *swap_cred(const struct cred *cred)
 {
 	const struct cred *old = current->cred;
 
-	spin_lock_irq(&process_lock);
+	guard(spinlock_irq, &process_lock);
 	current->cred = cred;
+	return old;
+}
+
+void task_set_cred(struct cred *cred)
+{
 	/* What it has read with other rights is not for the new user's eyes. */
-	if (cred->euid != old->euid || cred->egid != old->egid)
+	if (cred->euid != current->cred->euid || cred->egid != current->cred->egid)
 		current->process->not_dumpable = true;
-	spin_unlock_irq(&process_lock);
-	put_cred(old);
+	put_cred(swap_cred(cred));
 }
 
 const struct cred *process_cred(const struct process *process)

@@ -12,15 +12,15 @@
 
 /* A user's ids and a group's lie in the same order in struct cred: what is said of the one holds
  * for the other. */
-enum { REAL, EFFECTIVE, SAVED, FILESYSTEM /* follows EFFECTIVE, but in access(2) */ };
+enum { REAL, EFFECTIVE, SAVED, IDS };
 
 static u32 *ids_of(const struct cred *cred, bool group)
 {
 	return (u32 *)(group ? &cred->gid : &cred->uid);
 }
 
-static_assert(offsetof(struct cred, fsuid) - offsetof(struct cred, uid) == 12, "REAL ... in order");
-static_assert(offsetof(struct cred, fsgid) - offsetof(struct cred, gid) == 12, "REAL ... in order");
+static_assert(offsetof(struct cred, suid) - offsetof(struct cred, uid) == 8, "REAL ... in order");
+static_assert(offsetof(struct cred, sgid) - offsetof(struct cred, gid) == 8, "REAL ... in order");
 
 s64 sys_getpid(void)
 {
@@ -54,10 +54,9 @@ static s64 set_ids(bool group, u32 real, u32 effective, u32 saved)
 	struct cred *new = TRY_PTR(prepare_cred());
 	u32 *ids = ids_of(new, group);
 
-	for (int i = REAL; i <= SAVED; i++)
+	for (int i = REAL; i < IDS; i++)
 		if (new_ids[i] != KEEP)
 			ids[i] = new_ids[i];
-	ids[FILESYSTEM] = ids[EFFECTIVE];
 	task_set_cred(new);
 	return 0;
 }
@@ -75,8 +74,8 @@ static s64 set_id(bool group, u32 id)
 
 static s64 set_three(bool group, u32 real, u32 effective, u32 saved)
 {
-	if (!may_take(group, real, FILESYSTEM) || !may_take(group, effective, FILESYSTEM) ||
-	    !may_take(group, saved, FILESYSTEM))
+	if (!may_take(group, real, IDS) || !may_take(group, effective, IDS) ||
+	    !may_take(group, saved, IDS))
 		return -EPERM;
 	return set_ids(group, real, effective, saved);
 }
@@ -88,7 +87,7 @@ static s64 set_two(bool group, u32 real, u32 effective)
 	u32 next = effective != KEEP ? effective : ids[EFFECTIVE];
 	bool save = real != KEEP || (effective != KEEP && effective != ids[REAL]);
 
-	if (!may_take(group, real, SAVED) || !may_take(group, effective, FILESYSTEM))
+	if (!may_take(group, real, SAVED) || !may_take(group, effective, IDS))
 		return -EPERM;
 	return set_ids(group, real, next, save ? next : KEEP);
 }

@@ -46,6 +46,14 @@ bool hosted_threads;
 
 static struct fiber fibers[TASKS_MAX] = {{.task = &hosted_task}};
 static struct fiber *running = &fibers[0];
+
+const struct cred *swap_cred(const struct cred *cred)
+{
+	const struct cred *old = current->cred;
+
+	current->cred = cred;
+	return old;
+}
 static unsigned fiber_count = 1;
 static struct task *ended; /* its memory is freed by who runs next */
 static unsigned showing;   /* deadlock: tasks that have shown where they are */

@@ -309,7 +309,7 @@ TEST(ext2_reserved_blocks)
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
 	CHECK_EQUAL(chmod_path("/mnt", 0777), 0);
 	cred = prepare_cred();
-	cred->fsuid = cred->euid = 1000;
+	cred->euid = 1000;
 	set_cred(cred);
 	while ((n = write_at("/mnt/file", O_CREAT | O_WRONLY, at, data, sizeof(data))) > 0)
 		at += n;

@@ -64,10 +64,10 @@ static int allowed(const struct node *node, int mask)
 	const struct cred *cred = current->cred;
 	umode_t bits = node->mode;
 
-	if (cred->fsuid == 0)
+	if (cred->euid == 0)
 		return !(mask & MAY_EXEC) || S_ISDIR(node->mode) || (node->mode & 0111) ? 0
 											: -EACCES;
-	if (cred->fsuid == node->uid)
+	if (cred->euid == node->uid)
 		bits >>= 6;
 	else if (in_group(cred, node->gid))
 		bits >>= 3;
@@ -491,8 +491,8 @@ static void become(uid_t uid)
 		return;
 	}
 	cred = prepare_cred();
-	cred->uid = cred->euid = cred->fsuid = uid;
-	cred->gid = cred->egid = cred->fsgid = 100;
+	cred->uid = cred->euid = uid;
+	cred->gid = cred->egid = 100;
 	cred->group_count = 1;
 	cred->groups[0] = 200;
 	set_cred(cred);
