@@ -152,11 +152,14 @@ int for_each_super(int (*visit)(struct super_block *sb))
 /* Writes all, whatever fails; the first error. */
 static int sync_super(struct super_block *sb)
 {
-	int inodes = sync_inodes(sb), super = sb->op->sync_fs ? sb->op->sync_fs(sb, true) : 0;
+	int inodes = sync_inodes(sb);
+
+	if (sb->op->sync_fs)
+		sb->op->sync_fs(sb);
 	int buffers = sb->bdev ? sync_buffers(sb->bdev, true) : 0;
 	int flushed = sb->bdev ? block_flush(sb->bdev) : 0;
 
-	return inodes ?: super ?: buffers ?: flushed;
+	return inodes ?: buffers ?: flushed;
 }
 
 /* The last mount is gone. Everything is written; then nothing may be left in use, but memory

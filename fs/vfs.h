@@ -338,7 +338,7 @@ struct super_operations {
 	 * sleep. */
 	void (*evict_inode)(struct inode *inode);
 	int (*statfs)(struct super_block *sb, struct kstatfs *stat);
-	int (*sync_fs)(struct super_block *sb, bool wait);
+	void (*sync_fs)(struct super_block *sb);
 	int (*remount)(struct super_block *sb, unsigned flags, const char *options);
 	void (*put_super)(struct super_block *sb);
 };

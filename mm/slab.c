@@ -320,14 +320,6 @@ void kfree(const void *object)
 	__free_pages(page, page->buddy_order);
 }
 
-char *kstrdup(const char *string, unsigned gfp)
-{
-	size_t size = strlen(string) + 1;
-	char *copy = kmalloc(size, gfp);
-
-	return copy ? memcpy(copy, string, size) : NULL;
-}
-
 /* ---- reports --------------------------------------------------------------------------------- */
 
 void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void *arg)

@@ -38,7 +38,6 @@ static __always_inline void __free_kfree(void *variable)
 {
 	kfree(*(void **)variable);
 }
-char *kstrdup(const char *string, unsigned gfp);
 
 /* For /proc/slabinfo and the reports: walk all caches. */
 struct slab_info {

@@ -49,23 +49,22 @@ static void ext2_free_inode(struct inode *inode)
 /* ---- sync and umount ------------------------------------------------------------------------- */
 
 /* The caller writes the buffers. */
-static int ext2_sync_fs(struct super_block *sb, bool wait)
+static void ext2_sync_fs(struct super_block *sb)
 {
 	struct ext2_fs *fs = EXT2_FS(sb);
 
 	if (sb->flags & SB_RDONLY)
-		return 0;
+		return;
 	fs->super->free_blocks_count = (u32)atomic_read(&fs->free[EXT2_BLOCKS]);
 	fs->super->free_inodes_count = (u32)atomic_read(&fs->free[EXT2_INODES]);
 	fs->super->write_time = (u32)current_time().tv_sec;
 	mark_buffer_dirty(fs->super_buffer);
-	return 0;
 }
 
 /* The superblock goes to the disk last of all: that the file system is in use, or was left. */
 static int write_super(struct ext2_fs *fs, u32 state)
 {
-	ext2_sync_fs(fs->sb, true);
+	ext2_sync_fs(fs->sb);
 	TRY(sync_buffers(fs->sb->bdev, true));
 	TRY(block_flush(fs->sb->bdev));
 	fs->super->state = (u16)state;

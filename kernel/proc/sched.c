@@ -304,6 +304,7 @@ void sched_idle_loop(void)
 
 void exit_to_user(struct registers *registers)
 {
+	lockdep_assert_none_held();
 	if (current->pending & TASK_PENDING_START) {
 		task_clear_pending(current, TASK_PENDING_START);
 		/* As in Linux, a bad address is the program's own affair. */

@@ -185,13 +185,6 @@ void kfree(const void *object)
 	free((void *)object);
 }
 
-char *kstrdup(const char *string, unsigned gfp)
-{
-	char *copy = kmalloc(strlen(string) + 1, gfp);
-
-	return copy ? strcpy(copy, string) : NULL;
-}
-
 /* ---- leaks ----------------------------------------------------------------------------------- */
 
 static u64 pages_marked, objects_marked;
