@@ -224,9 +224,11 @@ void block_invalidate_page(struct page *page, unsigned from)
 
 int block_truncate_page(struct inode *inode, loff_t from)
 {
-	u64 block, rest = -(u64)from & (inode->sb->block_size - 1);
+	u64 block = 0, rest = -(u64)from & (inode->sb->block_size - 1);
 
 	rest = min(rest, (u64)(inode->size - from));
-	TRY(inode->data.ops->get_block(inode, (u64)from / inode->sb->block_size, &block, false));
-	return block && rest ? (int)min(page_cache_zero(inode, from, rest), (ssize_t)0) : 0;
+	if (rest) /* else the block goes as a whole, whatever its pointer is worth */
+		TRY(inode->data.ops->get_block(inode, (u64)from / inode->sb->block_size, &block,
+					       false));
+	return block ? (int)min(page_cache_zero(inode, from, rest), (ssize_t)0) : 0;
 }

@@ -506,3 +506,19 @@ TEST(damaged_pointers_multiply)
 	CHECK_EQUAL(umount_disk(), 0);
 	leak_check();
 }
+
+/* A file whose first block is nowhere can be emptied: that is the way to be rid of it. */
+TEST(damaged_pointer_emptied)
+{
+	struct kstat stat;
+
+	start(4096, 4096, IMAGE_USUAL);
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/large", &stat, 0), 0);
+	CHECK_EQUAL(umount_disk(), 0);
+	inode_at((u32)stat.ino)->block[0] = 0x7fffffff;
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	CHECK_EQUAL(sys_truncate("/mnt/large", 0), 0);
+	CHECK_EQUAL(umount_disk(), 0);
+	leak_check();
+}
