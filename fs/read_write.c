@@ -285,9 +285,9 @@ static s64 copy_between(struct file *out, loff_t *to, struct file *in, loff_t *f
 	count = min(count, IO_MAX);
 	while ((size_t)done < count) {
 		struct io io = {buffer, min(COPY_BYTES, count - (size_t)done), false};
-		loff_t start = *from;
+		loff_t start = *from, at = start; /* @from and @to may be one position */
 
-		n = vfs_read(in, &io, from);
+		n = vfs_read(in, &io, &at);
 		if (n <= 0)
 			break;
 		io = (struct io){buffer, (size_t)n, false};

@@ -385,6 +385,10 @@ SCENARIO(sendfile_basic)
 	slurp("b");
 	T(sendfile(out, 99, NULL, 1));
 	T(sendfile(in, out, NULL, 1));
+	T(lseek(out, 0, SEEK_SET));
+	T(sendfile(out, out, NULL, 4)); /* each byte to its own place */
+	T(lseek(out, 0, SEEK_CUR));
+	slurp("b");
 }
 
 SCENARIO(fallocate_basic)
