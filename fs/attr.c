@@ -166,7 +166,7 @@ s64 sys_statx(int dfd, const char *name, int flags, u32 mask, void *to)
 		.dev_major = MAJOR(inode->sb->dev),
 		.dev_minor = MINOR(inode->sb->dev),
 	};
-	return copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
+	return write_user(to, &out, sizeof(out));
 }
 
 static s64 statfs_path(const struct path *path, void __user *to)
@@ -183,7 +183,7 @@ static s64 statfs_path(const struct path *path, void __user *to)
 	};
 
 	TRY(sb->op->statfs(sb, &stat));
-	return copy_to_user(to, &stat, sizeof(stat)) ? -EFAULT : 0;
+	return write_user(to, &stat, sizeof(stat));
 }
 
 PATH_CALL(statfs, (const char *name, void *to), AT_FDCWD, name, LOOKUP_FOLLOW, statfs_path, to)
@@ -298,8 +298,7 @@ static s64 set_times(int dfd, const char __user *name, const void __user *from, 
 	struct path path __free(path) = {0};
 	struct timespec64 times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
 
-	if (from && copy_from_user(times, from, sizeof(times)))
-		return -EFAULT;
+	TRY(from ? read_user(times, from, sizeof(times)) : 0);
 	for (int i = 0; from && unit > 1 && i < 2; i++) {
 		if ((u64)times[i].tv_nsec >= NSEC_PER_SEC / (u64)unit)
 			return -EINVAL;

@@ -226,14 +226,13 @@ s64 fcntl_lock(int number, struct file *file, u32 command, void __user *user)
 		command -= F_OFD_GETLK - F_GETLK;
 	if (command < F_GETLK || command > F_SETLKW)
 		return -EINVAL;
-	if (copy_from_user(&abi, user, sizeof(abi)))
-		return -EFAULT;
+	TRY(read_user(&abi, user, sizeof(abi)));
 	if ((open_file && abi.pid) || (command == F_GETLK && abi.type == F_UNLCK))
 		return -EINVAL;
 	TRY(range_from_abi(file, &abi, &lock));
 	if (command == F_GETLK) {
 		report_conflict(file->inode, &lock, &abi);
-		return copy_to_user(user, &abi, sizeof(abi)) ? -EFAULT : 0;
+		return write_user(user, &abi, sizeof(abi));
 	}
 	if (!(file->mode & needed[lock.type]) && lock.type != F_UNLCK)
 		return -EBADF;

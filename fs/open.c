@@ -158,8 +158,7 @@ s64 sys_openat2(int dfd, const char *name, const void *user_how, size_t size)
 
 	if (size != sizeof(how))
 		return size < sizeof(how) ? -EINVAL : -E2BIG;
-	if (copy_from_user(&how, user_how, sizeof(how)))
-		return -EFAULT;
+	TRY(read_user(&how, user_how, sizeof(how)));
 	if ((how.flags & ~(u64)OPEN_FLAGS) || how.resolve ||
 	    how.mode & (how.flags & O_CREAT ? ~(u64)S_IALLUGO : ~0ULL) ||
 	    (how.flags & O_PATH && how.flags & ~of_path))

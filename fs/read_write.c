@@ -188,8 +188,7 @@ static s64 transfer_vector(int number, const void __user *from, u64 count, loff_
 	struct iovec *vector __free(kfree) = kmalloc(count * sizeof(*vector), GFP_KERNEL);
 	if (!vector)
 		return -ENOMEM;
-	if (copy_from_user(vector, from, count * sizeof(*vector)))
-		return -EFAULT;
+	TRY(read_user(vector, from, count * sizeof(*vector)));
 	for (u64 i = 0; i < count; i++) {
 		if ((s64)vector[i].length < 0)
 			return -EINVAL;

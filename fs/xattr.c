@@ -130,8 +130,7 @@ static s64 set_on(const struct path *path, const char __user *user_key, const vo
 	if (size > XATTR_SIZE_MAX)
 		return -E2BIG;
 	void *value __free(kfree) = TRY_PTR(kmalloc(size, GFP_KERNEL));
-	if (copy_from_user(value, from, size))
-		return -EFAULT;
+	TRY(read_user(value, from, size));
 	return change_on(path, user_key, value, size, flags);
 }
 

@@ -16,6 +16,10 @@
 #define copy_to_user(to, from, n) (might_sleep(), arch_copy_to_user(to, from, n))
 #define copy_from_user(to, from, n) (might_sleep(), arch_copy_from_user(to, from, n))
 
+/* The same as 0 or -EFAULT: TRY(read_user(&value, pointer, sizeof(value))). */
+#define read_user(to, from, n) (copy_from_user(to, from, n) ? -EFAULT : 0)
+#define write_user(to, from, n) (copy_to_user(to, from, n) ? -EFAULT : 0)
+
 /* Length of the string without its NUL; @n when it has none in @n bytes; -EFAULT. Bytes of @to
  * after the NUL, up to @n, are undefined. */
 #define strncpy_from_user(to, from, n) (might_sleep(), arch_strncpy_from_user(to, from, n))

@@ -566,8 +566,7 @@ static int set_termios(const void __user *from, bool flush)
 {
 	struct termios termios;
 
-	if (copy_from_user(&termios, from, sizeof(termios)))
-		return -EFAULT;
+	TRY(read_user(&termios, from, sizeof(termios)));
 	termios.c_iflag &= ~IFLAG_MISSING;
 	termios.c_oflag &= OPOST | ONLCR;
 	termios.c_lflag = (termios.c_lflag & LFLAG_DONE) | LFLAG_ALWAYS;
@@ -595,8 +594,7 @@ static int set_winsize(const void __user *from)
 {
 	struct winsize size, before = tty.winsize;
 
-	if (copy_from_user(&size, from, sizeof(size)))
-		return -EFAULT;
+	TRY(read_user(&size, from, sizeof(size)));
 	tty.winsize = size;
 	if (tty.foreground && memcmp(&size, &before, sizeof(size)))
 		signal_pgrp(tty.foreground, SIGWINCH);
@@ -654,11 +652,11 @@ static s64 tty_ioctl(struct file *file, unsigned command, u64 argument)
 	}
 	switch (command) {
 	case TCGETS:
-		return copy_to_user(user, &tty.termios, sizeof(tty.termios)) ? -EFAULT : 0;
+		return write_user(user, &tty.termios, sizeof(tty.termios));
 	case TCSETS ... TCSETSF:
 		return set_termios(user, command == TCSETSF);
 	case TIOCGWINSZ:
-		return copy_to_user(user, &tty.winsize, sizeof(tty.winsize)) ? -EFAULT : 0;
+		return write_user(user, &tty.winsize, sizeof(tty.winsize));
 	case TIOCSWINSZ:
 		return set_winsize(user);
 	case TCSBRK:

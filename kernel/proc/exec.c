@@ -557,9 +557,8 @@ static int finish_stack(struct program *program)
 	TRY(put_user(program->argc, at++));
 	TRY(put_pointers(&string, program->argc, &at));
 	TRY(put_pointers(&string, program->envc, &at));
-	if (copy_to_user((void *)random, &below, sizeof(below)))
-		return -EFAULT;
-	return copy_to_user(at, auxiliary, sizeof(auxiliary)) ? -EFAULT : 0;
+	TRY(write_user((void *)random, &below, sizeof(below)));
+	return write_user(at, auxiliary, sizeof(auxiliary));
 }
 
 static void program_free(struct program **at)

@@ -174,8 +174,7 @@ s64 sys_clone3(const void *user_arguments, size_t size)
 		return -E2BIG;
 	if (size < offsetof(struct clone_arguments, more))
 		return -EINVAL;
-	if (copy_from_user(&given, user_arguments, size))
-		return -EFAULT;
+	TRY(read_user(&given, user_arguments, size));
 	for (size_t i = 0; i < ARRAY_SIZE(given.more); i++)
 		if (given.more[i])
 			return -E2BIG;

@@ -222,8 +222,7 @@ s64 sys_semtimedop(int number, const void *operations, u64 n, const void *timeou
 		return n ? -E2BIG : -EINVAL;
 	if (timeout)
 		return -EINVAL;
-	if (copy_from_user(&waiter.operation, operations, sizeof(waiter.operation)))
-		return -EFAULT;
+	TRY(read_user(&waiter.operation, operations, sizeof(waiter.operation)));
 	if (TRY(begin(&waiter)) != WAITS)
 		return 0;
 	(void)wait_event_interruptible(changed, READ_ONCE(waiter.result) != WAITS);

@@ -308,8 +308,7 @@ s64 sys_rt_sigaction(int signo, const void *user_new, void *user_old, size_t set
 
 	if (set_size != sizeof(u64))
 		return -EINVAL;
-	if (user_new && copy_from_user(&new, user_new, sizeof(new)))
-		return -EFAULT;
+	TRY(user_new ? read_user(&new, user_new, sizeof(new)) : 0);
 	if (signo < 1 || signo > SIGNAL_COUNT ||
 	    (user_new && (SIGNALS_UNBLOCKABLE & sigmask(signo))))
 		return -EINVAL;
@@ -327,7 +326,7 @@ s64 sys_rt_sigaction(int signo, const void *user_new, void *user_old, size_t set
 		}
 	}
 	spin_unlock_irq(&process_lock);
-	return user_old && copy_to_user(user_old, &old, sizeof(old)) ? -EFAULT : 0;
+	return user_old ? write_user(user_old, &old, sizeof(old)) : 0;
 }
 
 int get_signal_set(const u64 *from, size_t size, u64 *set)
@@ -374,7 +373,7 @@ s64 sys_rt_sigpending(u64 *set, size_t set_size)
 	const struct signal_state *own = current->signals;
 	u64 pending = (current->process->pending | own->pending) & own->blocked;
 
-	return copy_to_user(set, &pending, set_size) ? -EFAULT : 0;
+	return write_user(set, &pending, set_size);
 }
 
 s64 sys_sigaltstack(const void *user_new, void *user_old)
@@ -384,8 +383,7 @@ s64 sys_sigaltstack(const void *user_new, void *user_old)
 
 	old.flags |= on_it ? SS_ONSTACK : 0;
 	if (user_new) {
-		if (copy_from_user(&new, user_new, sizeof(new)))
-			return -EFAULT;
+		TRY(read_user(&new, user_new, sizeof(new)));
 		if (on_it)
 			return -EPERM;
 		if (new.flags & ~(SS_DISABLE | SS_ONSTACK))
@@ -397,7 +395,7 @@ s64 sys_sigaltstack(const void *user_new, void *user_old)
 		new.flags &= ~SS_ONSTACK;
 		*stack = new;
 	}
-	return user_old && copy_to_user(user_old, &old, sizeof(old)) ? -EFAULT : 0;
+	return user_old ? write_user(user_old, &old, sizeof(old)) : 0;
 }
 
 /* ---- calls: waiting -------------------------------------------------------------------------- */
@@ -448,8 +446,7 @@ s64 sys_rt_sigtimedwait(const u64 *user_set, void *user_info, const void *timeou
 	if (!signo)
 		return in_time ? -EINTR : -EAGAIN;
 	memcpy(whole, &info, sizeof(info));
-	if (user_info && copy_to_user(user_info, whole, sizeof(whole)))
-		return -EFAULT;
+	TRY(user_info ? write_user(user_info, whole, sizeof(whole)) : 0);
 	return signo;
 }
 

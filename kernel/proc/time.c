@@ -55,36 +55,31 @@ s64 put_rusage(void *to, const struct cpu_times *times)
 			       .minflt = (s64)times->minor_faults,
 			       .majflt = (s64)times->major_faults};
 
-	return to && copy_to_user(to, &usage, sizeof(usage)) ? -EFAULT : 0;
+	return to ? write_user(to, &usage, sizeof(usage)) : 0;
+}
+
+enum { RUSAGE_CHILDREN = -1, RUSAGE_SELF, RUSAGE_THREAD };
+
+static struct cpu_times times_of(int who)
+{
+	guard(spinlock_irq, &process_lock);
+	return who == RUSAGE_SELF     ? process_times(current->process)
+	       : who == RUSAGE_THREAD ? task_times(current)
+				      : current->process->children_times;
 }
 
 s64 sys_getrusage(int who, void *usage)
 {
-	enum { RUSAGE_SELF = 0, RUSAGE_CHILDREN = -1, RUSAGE_THREAD = 1 };
+	const struct cpu_times times = times_of(who);
 
 	if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD)
 		return -EINVAL;
-	if (!usage)
-		return -EFAULT;
-	spin_lock_irq(&process_lock);
-
-	struct cpu_times times = who == RUSAGE_SELF	? process_times(current->process)
-				 : who == RUSAGE_THREAD ? task_times(current)
-							: current->process->children_times;
-
-	spin_unlock_irq(&process_lock);
-	return put_rusage(usage, &times);
+	return usage ? put_rusage(usage, &times) : -EFAULT;
 }
 
 s64 sys_times(void *to)
 {
-	spin_lock_irq(&process_lock);
-
-	struct cpu_times own = process_times(current->process),
-			 children = current->process->children_times;
-
-	spin_unlock_irq(&process_lock);
-
+	const struct cpu_times own = times_of(RUSAGE_SELF), children = times_of(RUSAGE_CHILDREN);
 	const u64 ticks[4] = {own.user_ns / TICK_NS, own.system_ns / TICK_NS,
 			      children.user_ns / TICK_NS, children.system_ns / TICK_NS};
 
@@ -104,8 +99,7 @@ int get_timespec(const void *from, u64 *ns)
 {
 	struct timespec64 time;
 
-	if (copy_from_user(&time, from, sizeof(time)))
-		return -EFAULT;
+	TRY(read_user(&time, from, sizeof(time)));
 	if (time.tv_sec < 0 || (u64)time.tv_nsec >= NSEC_PER_SEC)
 		return -EINVAL;
 	*ns = timespec64_to_ns(time);
@@ -116,17 +110,14 @@ int put_timespec(void *to, u64 ns)
 {
 	struct timespec64 time = ns_to_timespec64(ns);
 
-	return copy_to_user(to, &time, sizeof(time)) ? -EFAULT : 0;
+	return write_user(to, &time, sizeof(time));
 }
 
 static int read_clock(int clock, u64 *ns)
 {
 	if (clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID) {
-		guard(spinlock_irq, &process_lock);
-
-		struct cpu_times times = clock == CLOCK_THREAD_CPUTIME_ID
-						 ? task_times(current)
-						 : process_times(current->process);
+		const struct cpu_times times = times_of(
+			clock == CLOCK_THREAD_CPUTIME_ID ? RUSAGE_THREAD : RUSAGE_SELF);
 
 		*ns = times.user_ns + times.system_ns;
 	} else if (clock >= CLOCK_REALTIME && clock <= CLOCK_BOOTTIME) {
@@ -172,8 +163,7 @@ s64 sys_gettimeofday(void *time, void *zone)
 {
 	struct timeval64 now = ns_to_timeval(realtime_ns());
 
-	if (time && copy_to_user(time, &now, sizeof(now)))
-		return -EFAULT;
+	TRY(time ? write_user(time, &now, sizeof(now)) : 0);
 	return zone ? put_user(0ULL, (u64 *)zone) : 0;
 }
 
@@ -334,7 +324,7 @@ s64 sys_getitimer(int which, void *to)
 	const struct timeval64 value[2] = {ns_to_timeval(timer.interval_ns),
 					   ns_to_timeval(timer.left_ns)};
 
-	return copy_to_user(to, value, sizeof(value)) ? -EFAULT : 0;
+	return write_user(to, value, sizeof(value));
 }
 
 static int timeval_to_ns(const struct timeval64 *time, u64 *ns)
@@ -350,8 +340,7 @@ s64 sys_setitimer(int which, const void *from, void *old)
 	struct timeval64 value[2] = {0};
 	u64 ns, interval;
 
-	if (from && copy_from_user(value, from, sizeof(value)))
-		return -EFAULT;
+	TRY(from ? read_user(value, from, sizeof(value)) : 0);
 	if (which < ITIMER_REAL || which >= ITIMERS)
 		return -EINVAL;
 	TRY(timeval_to_ns(&value[0], &interval));

@@ -137,8 +137,7 @@ s64 sys_getgroups(int count, gid_t *groups)
 
 	if (count < 0 || (count && count < have))
 		return -EINVAL;
-	if (count && copy_to_user(groups, cred->groups, (size_t)have * sizeof(gid_t)))
-		return -EFAULT;
+	TRY(count ? write_user(groups, cred->groups, (size_t)have * sizeof(gid_t)) : 0);
 	return have;
 }
 
@@ -150,8 +149,7 @@ s64 sys_setgroups(int count, const gid_t *groups)
 		return -EPERM;
 	if (count < 0 || count > NGROUPS_MAX_INLINE)
 		return -EINVAL;
-	if (copy_from_user(copy, groups, (size_t)count * sizeof(gid_t)))
-		return -EFAULT;
+	TRY(read_user(copy, groups, (size_t)count * sizeof(gid_t)));
 
 	struct cred *new = TRY_PTR(prepare_cred());
 
@@ -169,15 +167,14 @@ s64 sys_capget(u32 *user_header, u32 *data)
 	/* effective, permitted, inheritable, twice */
 	u32 sets[6] = {all, all, 0, all & 0x1ff, all & 0x1ff, 0};
 
-	if (copy_from_user(header, user_header, sizeof(header)))
-		return -EFAULT;
+	TRY(read_user(header, user_header, sizeof(header)));
 	if (header[0] != VERSION_3)
 		TRY(put_user((u32)VERSION_3, user_header));
 	if (!data || header[0] != VERSION_3)
 		return data ? -EINVAL : 0;
 	if (header[1] && (pid_t)header[1] != current->pid)
 		return (int)header[1] < 0 ? -EINVAL : -ESRCH; /* of others: not known */
-	return copy_to_user(data, sets, sizeof(sets)) ? -EFAULT : 0;
+	return write_user(data, sets, sizeof(sets));
 }
 
 /* ---- the system's name ----------------------------------------------------------------------- */
@@ -197,5 +194,5 @@ s64 sys_uname(void *to)
 		.domainname = "(none)",
 	};
 
-	return copy_to_user(to, &name, sizeof(name)) ? -EFAULT : 0;
+	return write_user(to, &name, sizeof(name));
 }

@@ -27,7 +27,7 @@ s64 sys_sysinfo(void *to)
 		.unit = PAGE_SIZE,
 	};
 
-	return copy_to_user(to, &info, sizeof(info)) ? -EFAULT : 0;
+	return write_user(to, &info, sizeof(info));
 }
 
 /* The newest @length bytes of the log, or less. */
@@ -46,8 +46,7 @@ s64 sys_syslog(int action, char *buffer, int length)
 		n = log_read(&position, chunk, min(PAGE_SIZE, (size_t)(length - done)));
 		if (!n)
 			break;
-		if (copy_to_user(buffer + done, chunk, n))
-			return -EFAULT;
+		TRY(write_user(buffer + done, chunk, n));
 	}
 	return done;
 }

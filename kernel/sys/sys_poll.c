@@ -103,8 +103,7 @@ static s64 poll_user(struct pollfd *user_fds, u32 count, u64 deadline)
 	if (!items)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
-		if (copy_from_user(&items[i].fd, &user_fds[i], sizeof(items[i].fd)))
-			return -EFAULT;
+		TRY(read_user(&items[i].fd, &user_fds[i], sizeof(items[i].fd)));
 	s64 result = wait_for_items(items, count, deadline);
 	for (u32 i = 0; result >= 0 && i < count; i++)
 		if (put_user(items[i].fd.revents, &user_fds[i].revents))
@@ -143,8 +142,7 @@ static s64 do_select(int count, u64 *read, u64 *write, u64 *except, u64 deadline
 	count = min(count, SELECT_MAX);
 	size_t bytes = DIV_ROUND_UP((size_t)count, 64) * sizeof(u64);
 	for (unsigned i = 0; i < 3; i++)
-		if (user[i] && copy_from_user(sets[i], user[i], bytes))
-			return -EFAULT;
+		TRY(user[i] ? read_user(sets[i], user[i], bytes) : 0);
 	struct poll_item *items __free(kfree) = kzalloc((size_t)count * sizeof(*items), GFP_KERNEL);
 	if (!items)
 		return -ENOMEM;
@@ -173,8 +171,7 @@ static s64 do_select(int count, u64 *read, u64 *write, u64 *except, u64 deadline
 			}
 	}
 	for (unsigned i = 0; i < 3; i++)
-		if (user[i] && copy_to_user(user[i], sets[i], bytes))
-			return -EFAULT;
+		TRY(user[i] ? write_user(user[i], sets[i], bytes) : 0);
 	return found;
 }
 
@@ -184,8 +181,7 @@ s64 sys_select(int count, u64 *read, u64 *write, u64 *except, void *timeout)
 	u64 ns = FOR_EVER;
 
 	if (timeout) {
-		if (copy_from_user(&time, timeout, sizeof(time)))
-			return -EFAULT;
+		TRY(read_user(&time, timeout, sizeof(time)));
 		if (time.tv_sec < 0 || time.tv_usec < 0)
 			return -EINVAL;
 		ns = min((u64)time.tv_sec, 1ULL << 32) * NSEC_PER_SEC +
@@ -206,8 +202,7 @@ s64 sys_pselect6(int count, u64 *read, u64 *write, u64 *except, void *timeout, c
 {
 	u64 deadline, mask[2] = {0};
 
-	if (argument && copy_from_user(mask, argument, sizeof(mask)))
-		return -EFAULT;
+	TRY(argument ? read_user(mask, argument, sizeof(mask)) : 0);
 	TRY(begin_wait(timeout, (const u64 *)mask[0], mask[1], &deadline));
 	return end_wait(do_select(count, read, write, except, deadline), timeout, deadline);
 }

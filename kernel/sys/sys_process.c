@@ -31,8 +31,7 @@ s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
 
 	if (kind >= RLIMIT_COUNT)
 		return -EINVAL;
-	if (user_new && copy_from_user(&new, user_new, sizeof(new)))
-		return -EFAULT;
+	TRY(user_new ? read_user(&new, user_new, sizeof(new)) : 0);
 	{
 		guard(spinlock_irq, &process_lock);
 		struct process *process = pid ? process_find(pid) : current->process;
@@ -45,7 +44,7 @@ s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
 		if (user_new)
 			TRY(change_limit(process, kind, &new));
 	}
-	return user_old && copy_to_user(user_old, &old, sizeof(old)) ? -EFAULT : 0;
+	return user_old ? write_user(user_old, &old, sizeof(old)) : 0;
 }
 
 s64 sys_getrlimit(u32 kind, void *limit)
@@ -74,7 +73,7 @@ s64 sys_prctl(int option, u64 a, u64 b, u64 c, u64 d)
 		return 0;
 	case PR_GET_NAME:
 		memcpy(name, current->comm, sizeof(name));
-		return copy_to_user((void *)a, name, sizeof(name)) ? -EFAULT : 0;
+		return write_user((void *)a, name, sizeof(name));
 	case PR_SET_DUMPABLE:
 		if (a > 1)
 			return -EINVAL;

@@ -216,8 +216,7 @@ static int save_vectors(void __user *user)
 
 	fpu_save(area); /* a switch during the copy saves the same values again */
 	memcpy(area + SOFTWARE, software, sizeof(software));
-	if (copy_to_user(user, area, FPU_AREA_SIZE))
-		return -EFAULT;
+	TRY(write_user(user, area, FPU_AREA_SIZE));
 	return put_user(FP_XSTATE_MAGIC2, (u32 __user *)(user + FPU_AREA_SIZE));
 }
 
@@ -227,8 +226,7 @@ static int restore_vectors(const void __user *user)
 	u8 image[FPU_AREA_SIZE] __aligned(64); /* a switch during the copy saves over the area */
 	u64 *header = (u64 *)(image + XSTATE_HEADER);
 
-	if (copy_from_user(image, user, sizeof(image)))
-		return -EFAULT;
+	TRY(read_user(image, user, sizeof(image)));
 	*(u32 *)(image + MXCSR) &= MXCSR_MASK;
 	header[0] &= xfeatures;
 	memset(header + 1, 0, XSTATE_HEADER_SIZE - sizeof(u64));
@@ -259,8 +257,7 @@ int arch_push_signal_frame(struct registers *registers, const struct signal_acti
 	frame.uc.context.fpstate = fpu;
 	frame.uc.blocked = blocked;
 	frame.info = *info;
-	if (copy_to_user((void *)sp, &frame, sizeof(frame)))
-		return -EFAULT;
+	TRY(write_user((void *)sp, &frame, sizeof(frame)));
 	fpu_restore(initial_state);
 	registers->di = (u64)info->signo;
 	registers->ax = 0;
@@ -277,8 +274,7 @@ int arch_pop_signal_frame(struct registers *registers, u64 *blocked)
 	struct rt_sigframe *frame = (void *)(registers->sp - 8); /* the return address was popped */
 	struct ucontext uc;
 
-	if (copy_from_user(&uc, &frame->uc, sizeof(uc)))
-		return -EFAULT;
+	TRY(read_user(&uc, &frame->uc, sizeof(uc)));
 	for (unsigned i = 0; i < CONTEXT_REGISTERS; i++)
 		*register_at(registers, i) = uc.context.registers[i];
 	registers->ip = program_ip(registers->ip);
