@@ -103,13 +103,11 @@ PATH_CALL(chroot, (const char *name), AT_FDCWD, name, LOOKUP_FOLLOW, change_dire
 /* A directory that was removed has no path: -ENOENT. */
 s64 sys_getcwd(char *buffer, size_t size)
 {
+	char *page __free(kfree) = TRY_PTR(kmalloc(PAGE_SIZE, GFP_KERNEL));
 	struct path root __free(path), cwd __free(path);
-	char *page __free(kfree) = kmalloc(PAGE_SIZE, GFP_KERNEL);
 
 	context_path(&root, &current->fs->root);
 	context_path(&cwd, &current->fs->cwd);
-	if (!page)
-		return -ENOMEM;
 	if (d_unlinked(cwd.dentry))
 		return -ENOENT;
 	char *text = TRY_PTR(d_path(&cwd, &root, page, PAGE_SIZE));

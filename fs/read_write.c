@@ -185,9 +185,7 @@ static s64 transfer_vector(int number, const void __user *from, u64 count, loff_
 		return -EINVAL;
 	if (positioned && !fd.file->fop->seekable)
 		return -ESPIPE;
-	struct iovec *vector __free(kfree) = kmalloc(count * sizeof(*vector), GFP_KERNEL);
-	if (!vector)
-		return -ENOMEM;
+	struct iovec *vector __free(kfree) = TRY_PTR(kmalloc(count * sizeof(*vector), GFP_KERNEL));
 	TRY(read_user(vector, from, count * sizeof(*vector)));
 	for (u64 i = 0; i < count; i++) {
 		if ((s64)vector[i].length < 0)
@@ -275,12 +273,10 @@ s64 sys_fadvise64(int number, loff_t offset, loff_t length, int advice)
  * were none. */
 static s64 copy_between(struct file *out, loff_t *to, struct file *in, loff_t *from, size_t count)
 {
-	char *buffer __free(kfree) = kmalloc(COPY_BYTES, GFP_KERNEL);
+	char *buffer __free(kfree) = TRY_PTR(kmalloc(COPY_BYTES, GFP_KERNEL));
 	ssize_t n = 0;
 	s64 done = 0;
 
-	if (!buffer)
-		return -ENOMEM;
 	count = min(count, IO_MAX);
 	while ((size_t)done < count) {
 		struct io io = {buffer, min(COPY_BYTES, count - (size_t)done), false};

@@ -213,9 +213,7 @@ static __always_inline ssize_t write_page(struct inode *inode, struct io *io, lo
 	n = (unsigned)touch_source(io, min(PAGE_SIZE - from, io->length));
 	if (!n)
 		return -EFAULT;
-	page = find_or_create_page(&inode->data, (pgoff_t)at >> PAGE_SHIFT);
-	if (!page)
-		return -ENOMEM;
+	page = TRY_PTR(find_or_create_page(&inode->data, (pgoff_t)at >> PAGE_SHIFT));
 	error = ops->write_begin(inode, page, from, from + n);
 	if (!error) {
 		char *to = (char *)page_address(page) + from;

@@ -75,9 +75,7 @@ static int follow(struct inode *inode, u64 index, u64 *block, u64 *hole, bool cr
 
 		brelse(holder);
 		holder = next;
-		if (IS_ERR(next))
-			return (int)PTR_ERR(next);
-		pointers = next->data;
+		pointers = TRY_PTR(next)->data;
 		span >>= shift;
 		at = (u32)(rest / span);
 		rest %= span;

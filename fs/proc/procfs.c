@@ -111,9 +111,7 @@ static int proc_lookup(struct inode *dir, struct dentry *dentry)
 		node = NULL;
 	if (node) {
 		entry = child_entry(entry, node, number);
-		inode = proc_inode(dir->sb, &entry);
-		if (!inode)
-			return -ENOMEM;
+		inode = TRY_PTR(proc_inode(dir->sb, &entry));
 	}
 	if (inode && !entry.pid) {
 		d_add(dentry, inode);
@@ -258,9 +256,7 @@ static ssize_t proc_write(struct file *file, struct io *io, loff_t *position)
 
 	if (!node->write || length > WRITE_MAX)
 		return -EINVAL;
-	char *text __free(kfree) = kzalloc(length + 1, GFP_KERNEL);
-	if (!text)
-		return -ENOMEM;
+	char *text __free(kfree) = TRY_PTR(kzalloc(length + 1, GFP_KERNEL));
 	if (io_get(io, text, length) != length)
 		return -EFAULT;
 	TRY(node->write(text, length));

@@ -545,10 +545,8 @@ int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_
 	char text[32 + 8];
 
 	strlcpy(text, name, 32);
-	struct dentry *dentry = lookup_locked(sb->root, text, (u32)strlen(text), true);
-
-	if (IS_ERR(dentry))
-		return (int)PTR_ERR(dentry);
+	struct dentry *dentry =
+		TRY_PTR(lookup_locked(sb->root, text, (u32)strlen(text), true));
 	int error = tmpfs_make(sb->root->inode, dentry, mode, rdev, NULL);
 
 	dput(dentry);

@@ -99,9 +99,8 @@ static s64 poll_user(struct pollfd *user_fds, u32 count, u64 deadline)
 {
 	if (count > process_limit(RLIMIT_NOFILE))
 		return -EINVAL;
-	struct poll_item *items __free(kfree) = kzalloc(count * sizeof(*items), GFP_KERNEL);
-	if (!items)
-		return -ENOMEM;
+	struct poll_item *items __free(kfree) =
+		TRY_PTR(kzalloc(count * sizeof(*items), GFP_KERNEL));
 	for (u32 i = 0; i < count; i++)
 		TRY(read_user(&items[i].fd, &user_fds[i], sizeof(items[i].fd)));
 	s64 result = wait_for_items(items, count, deadline);
@@ -143,9 +142,8 @@ static s64 do_select(int count, u64 *read, u64 *write, u64 *except, u64 deadline
 	size_t bytes = DIV_ROUND_UP((size_t)count, 64) * sizeof(u64);
 	for (unsigned i = 0; i < 3; i++)
 		TRY(user[i] ? read_user(sets[i], user[i], bytes) : 0);
-	struct poll_item *items __free(kfree) = kzalloc((size_t)count * sizeof(*items), GFP_KERNEL);
-	if (!items)
-		return -ENOMEM;
+	struct poll_item *items __free(kfree) =
+		TRY_PTR(kzalloc((size_t)count * sizeof(*items), GFP_KERNEL));
 	u32 used = 0;
 	for (int fd = 0; fd < count; fd++) {
 		unsigned events = 0;

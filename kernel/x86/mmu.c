@@ -219,12 +219,9 @@ void mmu_flush(struct mmu_root *root, u64 start, u64 end)
 
 int mmu_create(struct mmu_root *root)
 {
-	struct page *page = take_table();
-	u64 *table;
+	const struct page *page = TRY_PTR(take_table());
+	u64 *table = page_address(page);
 
-	if (!page)
-		return -ENOMEM;
-	table = page_address(page);
 	table[DIRECT_ENTRY] = kernel_page_table[DIRECT_ENTRY];
 	table[IMAGE_ENTRY] = kernel_page_table[IMAGE_ENTRY];
 	root->table = page_to_phys(page);
