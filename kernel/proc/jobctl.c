@@ -5,7 +5,6 @@
  * its members is a walk through all processes, which only terminals' keys, kill(-pgid) and exits
  * do.
  */
-
 #include "kernel/proc/process.h"
 
 pid_t current_pgrp(void)

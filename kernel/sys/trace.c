@@ -117,8 +117,7 @@ static void trace_record(const char *kind, u64 number, const u64 *arguments, s64
 
 s64 syscall_other(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
-	u64 number = (u32)current_registers()->orig_ax,
-	    arguments[] = {a, b, c, d, e, f};
+	u64 number = (u32)current_registers()->orig_ax, arguments[] = {a, b, c, d, e, f};
 	bool traced = tracing && current->process != init_process;
 	s64 result;
 
