@@ -24,7 +24,6 @@
 #include "mm/page_cache.h"
 #include "mm/slab.h"
 
-
 /* ---- memory that a read or a write moves ----------------------------------------------------- */
 
 /* One contiguous piece of memory, the program's or the kernel's; base and length advance as it is
@@ -593,7 +592,6 @@ void register_chrdev(dev_t dev, const char *name, umode_t mode, const struct fil
 const struct file_operations *find_chrdev(dev_t dev); /* or NULL */
 /* For device nodes, FIFOs: set i->fop from mode and rdev. */
 void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev);
-/* The same of /dev/zero, and of no file: anonymous memory, private or shared. */
 void touch_atime(struct file *file); /* relatime unless SB_NOATIME */
 void touch_inode_atime(struct inode *inode, const struct mount *mount); /* of a link, too */
 struct timespec64 current_time(void);					/* now, for inode times */

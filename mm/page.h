@@ -49,8 +49,7 @@ struct page {
 			pgoff_t index;
 			struct page_table_link hash_link;
 			struct list_head mapping_link; /* in mapping->clean_pages or dirty_pages */
-			/* blocks of this page; circular through next_in_page */
-			struct buffer *buffers;
+			struct buffer *buffers; /* of its blocks, an array; or NULL */
 		};
 		struct { /* slab */
 			/* in every frame of the slab, the rest in the first */
