@@ -312,7 +312,8 @@ static int attach(struct mount *mount, const struct path *where)
 	if (!is_attached(where->mount))
 		return -EINVAL;
 	guard(write, &inode->lock);
-	if (is_dead(inode) || d_unlinked(dentry) || (dentry->flags & D_UNCACHED))
+	if (is_dead(inode) || d_unlinked(dentry) || (dentry->flags & D_UNCACHED) ||
+	    d_unlinked(mount->root))
 		return -ENOENT;
 	if (S_ISDIR(inode->mode) != S_ISDIR(mount->root->inode->mode))
 		return -ENOTDIR;
