@@ -283,12 +283,12 @@ static int tmpfs_fsync(struct file *file, bool data_only)
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-/* A page that is not dirty is one that was never written; it is charged when it is. */
+/* A page that is not dirty was never written; it is charged when it is. Faults do so at once. */
 static int tmpfs_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
 	if (!test_bit(PG_dirty, &page->flags)) {
 		TRY(charge(super_of(inode), PAGES));
-		inode->blocks += PAGE_SIZE / 512;
+		__atomic_fetch_add(&inode->blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
 	}
 	if (!page_uptodate(page) && to - from < PAGE_SIZE) {
 		memset(page_address(page), 0, from);
@@ -323,7 +323,7 @@ static void tmpfs_invalidate(struct page *page, unsigned from)
 
 	if (from == 0 && test_bit(PG_dirty, &page->flags)) {
 		uncharge(super_of(inode), PAGES);
-		inode->blocks -= PAGE_SIZE / 512;
+		__atomic_fetch_sub(&inode->blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
 	}
 }
 

@@ -827,6 +827,33 @@ static void threads_and_fork(void)
 	CHECK(errors_seen == 0 && munmap(p, 64 * PAGE) == 0);
 }
 
+static char *filled_by_four;
+
+static void *filler(void *first)
+{
+	for (char *p = first; p < filled_by_four + 4096 * PAGE; p += 4 * PAGE)
+		*p = 1;
+	return NULL;
+}
+
+/* Faults of several threads count the pages of one file. */
+static void blocks_are_counted(void)
+{
+	int fd = memfd_create("blocks", 0);
+	pthread_t threads[4];
+	struct stat status;
+
+	CHECK(fd >= 0 && ftruncate(fd, 4096 * PAGE) == 0);
+	filled_by_four = mmap(NULL, 4096 * PAGE, RW, MAP_SHARED, fd, 0);
+	CHECK(filled_by_four != MAP_FAILED);
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_create(&threads[i], NULL, filler, filled_by_four + i * PAGE) == 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	CHECK(fstat(fd, &status) == 0 && status.st_blocks == 4096 * PAGE / 512);
+	CHECK(munmap(filled_by_four, 4096 * PAGE) == 0 && close(fd) == 0);
+}
+
 /* ---- races ----------------------------------------------------------------------------------- */
 
 static void touch_for_ever(int seed)
@@ -1062,6 +1089,7 @@ static const struct {
 	C(kernel_copies_on_write),
 	C(many_forks),
 	C(threads_and_fork),
+	C(blocks_are_counted),
 	C(truncation_race),
 	N(copies_stay),
 	N(bomb),
