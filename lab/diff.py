@@ -30,9 +30,10 @@ CHANNEL = 1 << 30  # bytes of a sparse disk that carries a list or a trace out
 SHOWN = 30  # differences of a kind that are printed
 STRACE_HOME = "/usr/local/lib/strace"
 # Calls that programs make as often as time, the other CPUs and the place of their memory have it (Linux's vDSO alone
-# makes ld.so ask for a page more), or that the vDSO answers without the kernel. They count where they fail.
+# makes ld.so ask for a page more) or chance (mkstemp asks again when the bits it got would not spread evenly), or that
+# the vDSO answers without the kernel. They count where they fail.
 VARYING = {"clock_gettime", "gettimeofday", "time", "futex", "sched_yield", "restart_syscall", "rt_sigreturn"}
-VARYING |= {"mmap", "munmap", "brk", "madvise"}
+VARYING |= {"mmap", "munmap", "brk", "madvise", "getrandom"}
 # What Chainwalk has not, by decision: libraries ask for it and do without. Said, but no difference where it refuses.
 REFUSED = {"ENOSYS", "EAFNOSUPPORT"}
 UNOFFERED = {"rseq", "socket", "connect", "mremap"}
