@@ -7,8 +7,6 @@
  * with what came before the damage in place. A file with several names is refused: its data come
  * with one of them.
  */
-#include "fs/initramfs.h"
-
 #include "fs/internal.h"
 
 #define CPIO_MAGIC "070701"

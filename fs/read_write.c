@@ -242,17 +242,6 @@ s64 sys_fdatasync(int number)
 	return vfs_fsync(fd.file, true);
 }
 
-s64 sys_sync_file_range(int number, loff_t offset, loff_t bytes, u32 flags)
-{
-	struct fd fd __free(fd) = TRY_FD(fdget(number));
-
-	if ((flags & ~7u) || offset < 0 || bytes < 0 || offset + bytes < 0)
-		return -EINVAL;
-	if (!fd.file->fop->fsync)
-		return -ESPIPE;
-	return flags ? vfs_fsync(fd.file, true) : 0;
-}
-
 /* Hints, of which none asks for more than to be taken note of: readers show what they need by
  * reading. */
 s64 sys_fadvise64(int number, loff_t offset, loff_t length, int advice)

@@ -410,6 +410,9 @@ struct mount *mount_make(struct filesystem *type, struct block_device *device, u
 			 const char *device_name, const char *options);
 /* boot: sets init's root and cwd */
 int vfs_mount_root(const char *device, const char *type, unsigned flags);
+/* Unpack the newc archive of @size bytes into the current task's root directory. 0, -EINVAL
+ * (damaged; says so in the log), -ENOSPC, -ENOMEM. Sleeps. initramfs.c */
+int initramfs_unpack(const void *archive, size_t size);
 int vfs_sync_all(void); /* sync(2): everything written and waited for */
 /* kill no one, but write all out and unmount/remount read-only; debug: check refcounts */
 void vfs_shutdown(void);

@@ -8,7 +8,6 @@
 #include <arch/process.h>
 
 #include "boot/boot_info.h"
-#include "fs/initramfs.h"
 #include "hash/cache.h"
 #include "kernel/proc/process.h"
 

@@ -6,7 +6,6 @@
  */
 #include "kernel/core/system_name.h"
 #include "kernel/proc/process.h"
-#include "kernel/sys/syscalls.h"
 
 #define KEEP ((u32)-1) /* "leave this id as it is" */
 

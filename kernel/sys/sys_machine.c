@@ -2,7 +2,6 @@
  * sys_machine.c - the machine as a whole: sysinfo, the log, power-off.
  */
 #include "kernel/proc/process.h"
-#include "kernel/sys/syscalls.h"
 
 struct sysinfo {
 	s64 uptime;

@@ -7,7 +7,6 @@
  * methods. Time-outs are points in time: ~0 for ever, 0 not at all.
  */
 #include "kernel/proc/process.h"
-#include "kernel/sys/syscalls.h"
 
 #define SELECT_MAX 4096 /* descriptors; select(2) itself is for 1024 */
 #define FOR_EVER (~0ULL)

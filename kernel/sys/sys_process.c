@@ -2,7 +2,6 @@
  * sys_process.c - limits, niceness, and the small things a process asks about itself.
  */
 #include "kernel/proc/process.h"
-#include "kernel/sys/syscalls.h"
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 

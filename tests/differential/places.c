@@ -246,9 +246,6 @@ SCENARIO(close_range_calls)
 	T(syscall(SYS_close_range, 5, 4, 0));
 	T(syscall(SYS_close_range, 100000, 0xffffffffu, 0));
 	T(syscall(SYS_close_range, 100, 200, 64));
-	T(syscall(SYS_sync_file_range, a, 0L, 0L, 7u));
-	T(syscall(SYS_sync_file_range, a, 0L, 0L, 8u));
-	T(syscall(SYS_sync_file_range, a, -1L, 0L, 0u));
 	T(syncfs(a));
 	T(syncfs(99));
 }

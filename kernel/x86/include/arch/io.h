@@ -23,16 +23,9 @@ DEFINE_PORTS(b, u8)
 DEFINE_PORTS(w, u16)
 DEFINE_PORTS(l, u32)
 
-static inline u32 readl(const volatile void *address)
-{
-	return *(const volatile u32 *)address;
-}
-
-static inline void writel(u32 value, volatile void *address)
-{
-	barrier();
-	*(volatile u32 *)address = value;
-}
+/* A device's register in memory, from map_device(). What was written to memory before is there. */
+#define readl(address) (*(const volatile u32 *)(address))
+#define writel(value, address) ({ barrier(); *(volatile u32 *)(address) = (value); })
 
 /* @n bytes to one port, one after the other. */
 static inline void outsb(u16 port, const void *from, size_t n)
