@@ -163,7 +163,7 @@ static struct inode *find_inode(struct super_block *sb, ino_t number, struct ino
 	bool leaving, count = !fresh;
 	struct inode *inode;
 
-	for (;; yield()) {
+	for (;; schedule()) {
 		u64 steps = 0, compares = 0;
 		struct inode_key key = {sb, number, &compares};
 

@@ -27,8 +27,6 @@ void schedule(void);
  * still to come? In state TASK_RUNNING on return. */
 bool schedule_until(u64 deadline_ns);
 
-void yield(void);
-
 /* Make @task runnable if it sleeps (in any state but TASK_STOPPED and TASK_DEAD); did it? Any
  * context. */
 bool wake_up_task(struct task *task);

@@ -231,11 +231,6 @@ void schedule(void)
 	arch_irq_restore(flags);
 }
 
-void yield(void)
-{
-	schedule();
-}
-
 static void wake_sleeper(void *task)
 {
 	wake_up_task(task);

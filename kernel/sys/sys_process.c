@@ -92,7 +92,7 @@ s64 sys_set_tid_address(int *address)
 
 s64 sys_sched_yield(void)
 {
-	yield();
+	schedule();
 	return 0;
 }
 

@@ -658,7 +658,7 @@ static void run_task(void *argument)
 		while (pick(3) == 0)
 			share();
 		if (pick(4) == 0)
-			yield();
+			schedule();
 	}
 	close_all();
 	model_compare(&run.model, &run.rng, types);

@@ -169,12 +169,6 @@ bool schedule_until(u64 deadline_ns)
 	return hosted_clock_ns < deadline_ns;
 }
 
-void yield(void)
-{
-	disk_complete_one();
-	schedule();
-}
-
 bool wake_up_task(struct task *task)
 {
 	bool slept = task->state != TASK_RUNNING;
