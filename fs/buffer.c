@@ -582,17 +582,12 @@ u64 shrink_buffers(unsigned priority)
 
 /* ---- checks, statistics, start --------------------------------------------------------------- */
 
-static void add_size(u64 size, void *total)
-{
-	*(u64 *)total += size;
-}
-
 /* A metadata buffer is in its bucket, unless a file page pushed it out; what the table has, it was
  * given. */
 void buffer_cache_check(void)
 {
-	u64 hashed = 0, bytes = 0;
 	struct buffer *buffer;
+	u64 bytes = 0;
 
 	list_for_each_entry(buffer, &used_list, lru) {
 		u32 bucket = bucket_of(buffer->device, buffer->block);
@@ -603,12 +598,7 @@ void buffer_cache_check(void)
 		bytes += buffer->size;
 	}
 	BUG_ON(bytes != used_bytes);
-	buffer_cache_hash.walk(&table, add_size, &hashed);
-#ifdef CONFIG_HASH_STATS
-	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
-		hashed -= buffer_counters[cpu].inserts - buffer_counters[cpu].removes;
-	BUG_ON(hashed != 0);
-#endif
+	hash_cache_objects(&buffer_cache_hash);
 }
 
 DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "buffers", "find_buffer");

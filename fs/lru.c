@@ -54,15 +54,7 @@ void lru_init(struct lru *lru, const char *class_name)
 	}
 }
 
-static void add_size(u64 size, void *total)
-{
-	*(u64 *)total += size;
-}
-
 void lru_check(const struct lru *lru, struct hash_cache *cache)
 {
-	u64 hashed = 0;
-
-	cache->walk(cache->table, add_size, &hashed);
-	BUG_ON(hashed != lru_count(lru));
+	BUG_ON(hash_cache_objects(cache) != lru_count(lru));
 }

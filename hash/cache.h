@@ -159,6 +159,9 @@ void hash_report_shutdown(const char *kind);
 struct text;
 void hash_report_text(struct hash_cache *cache, struct text *out);
 void hash_report_json(struct hash_cache *cache, struct text *out);
+/* How many objects the table holds; debug builds panic unless they are those that came and did not
+ * go. Takes its locks one after the other. */
+u64 hash_cache_objects(struct hash_cache *cache);
 
 /* The same for the locks that somebody had to wait for (docs/counters.md). Takes none. */
 void lock_report_text(struct text *out);

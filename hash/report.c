@@ -199,6 +199,14 @@ static void collect(struct hash_cache *cache, struct hash_statistics *s)
 		compute(s);
 }
 
+u64 hash_cache_objects(struct hash_cache *cache)
+{
+	struct hash_statistics s;
+
+	collect(cache, &s);
+	return s.objects;
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 #define MILLI(value) (value) / 1000, (unsigned)((value) % 1000)	   /* for %llu.%03u */
