@@ -191,6 +191,7 @@ void force_signal(int signo, int code, u64 address)
 		      signo, code, (unsigned long long)address,
 		      (unsigned long long)current_registers()->ip);
 	signals->fault = (struct siginfo){.signo = signo, .code = code, .address = address};
+	process->infos[signo - 1] = signals->fault; /* if another fault takes its place */
 	signals->pending |= sigmask(signo);
 	task_set_pending(current, TASK_PENDING_SIGNAL);
 }
