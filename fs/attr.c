@@ -399,11 +399,13 @@ s64 sys_ftruncate(int number, loff_t size)
 s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 {
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
+	int kind = mode & ~FALLOC_FL_KEEP_SIZE;
 
 	if (offset < 0 || length <= 0)
 		return -EINVAL;
-	if (mode & FALLOC_FL_PUNCH_HOLE ? mode != (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
-					: mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_ZERO_RANGE))
+	/* one kind at most; holes keep the size, what moves contents does not */
+	if (kind & (kind - 1) || kind & ~0x7a || (kind == FALLOC_FL_PUNCH_HOLE && mode == kind) ||
+	    (kind & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE) && mode != kind))
 		return -EOPNOTSUPP;
 	if (!(fd.file->mode & FMODE_WRITE))
 		return -EBADF;
@@ -412,7 +414,7 @@ s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 		return S_ISFIFO(inode->mode) ? -ESPIPE : S_ISDIR(inode->mode) ? -EISDIR : -ENODEV;
 	if (length > (loff_t)inode->sb->max_bytes - offset)
 		return -EFBIG;
-	if (!inode->op->fallocate || mode & FALLOC_FL_ZERO_RANGE)
+	if (!inode->op->fallocate || mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE))
 		return -EOPNOTSUPP;
 	if (!mode)
 		TRY(limit_growth(inode, offset + length));
@@ -466,17 +468,9 @@ void file_update_time(struct inode *inode)
 
 void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode)
 {
-	const struct cred *cred = current->cred;
+	bool inherits = dir && (dir->mode & S_ISGID);
 
-	inode->uid = cred->euid;
-	inode->gid = cred->egid;
-	if (dir && (dir->mode & S_ISGID)) {
-		inode->gid = dir->gid;
-		if (S_ISDIR(mode))
-			mode |= S_ISGID;
-		else if ((mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && cred->euid != 0 &&
-			 !in_group(cred, dir->gid))
-			mode &= ~(umode_t)S_ISGID;
-	}
-	inode->mode = mode;
+	inode->uid = current->cred->euid;
+	inode->gid = inherits ? dir->gid : current->cred->egid;
+	inode->mode = inherits && S_ISDIR(mode) ? mode | S_ISGID : mode;
 }

@@ -94,10 +94,10 @@ void file_table_get(struct file_table *table)
 	atomic_inc(&table->refcount);
 }
 
-/* @file is no longer the table's: its record locks go, whichever descriptor it was. */
+/* @file is no longer the table's: its record locks go, whichever descriptor it was (but O_PATH). */
 static void let_go(struct file_table *table, struct file *file)
 {
-	if (unlikely(file->inode->locks != NULL))
+	if (unlikely(file->inode->locks != NULL) && !(file->mode & FMODE_PATH))
 		locks_remove(file->inode, table);
 	fput(file);
 }

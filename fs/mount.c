@@ -312,11 +312,12 @@ static int attach(struct mount *mount, const struct path *where)
 	if (!is_attached(where->mount))
 		return -EINVAL;
 	guard(write, &inode->lock);
-	if (is_dead(inode) || d_unlinked(dentry) || (dentry->flags & D_UNCACHED) ||
-	    d_unlinked(mount->root))
+	if (is_dead(inode) || d_unlinked(dentry) || (dentry->flags & D_UNCACHED))
 		return -ENOENT;
 	if (S_ISDIR(inode->mode) != S_ISDIR(mount->root->inode->mode))
 		return -ENOTDIR;
+	if (d_unlinked(mount->root))
+		return -ENOENT;
 	__atomic_fetch_or(&dentry->flags, D_MOUNTED, __ATOMIC_RELAXED);
 	path_get(where);
 	guard(every_cpu, &mount_locks[0]);
@@ -434,6 +435,8 @@ static int remount(const struct path *path, unsigned flags, const char *options)
 	if (!(flags & (ATIME_FLAGS | MS_STRICTATIME)))
 		flags |= mount->flags & ATIME_FLAGS;
 	guard(mutex, &mount_mutex);
+	if (!is_attached(mount))
+		return -EINVAL;
 	list_for_each_entry(other, &mounts, link)
 		if ((flags & SB_RDONLY) && atomic_read(&other->writers) &&
 		    (alone ? other == mount : other->sb == mount->sb))

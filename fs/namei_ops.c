@@ -67,8 +67,14 @@ static int link_locked(const struct path *parent, struct dentry *dentry, const s
 int make_locked(const struct path *parent, struct dentry *dentry, const struct new_name *new)
 {
 	struct inode *dir = parent->dentry->inode;
-	umode_t mode = new->mode & ~current->fs->umask;
+	const struct cred *cred = current->cred;
+	umode_t mode = new->mode;
 
+	/* who is not of the directory's group makes no program that takes it on */
+	if ((dir->mode & S_ISGID) && !S_ISDIR(mode) && cred->euid && !in_group(cred, dir->gid) &&
+	    (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
+		mode &= ~(umode_t)S_ISGID;
+	mode &= ~current->fs->umask;
 	TRY(mount_writable(parent->mount));
 	if (new->old)
 		return link_locked(parent, dentry, new->old);

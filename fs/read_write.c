@@ -304,7 +304,8 @@ s64 sys_sendfile(int out_number, int in_number, loff_t *offset, size_t count)
 	const struct inode *inode = in.file->inode;
 	if (offset && (u64)from + count > min(inode->sb->max_bytes, out.file->inode->sb->max_bytes))
 		return -EOVERFLOW;
-	if ((!S_ISREG(inode->mode) && !S_ISBLK(inode->mode)) || (out.file->flags & O_APPEND))
+	if ((count && !S_ISREG(inode->mode) && !S_ISBLK(inode->mode)) ||
+	    (out.file->flags & O_APPEND))
 		return -EINVAL;
 	s64 result = copy_between(out.file, &out.file->position, in.file,
 				  offset ? &from : &in.file->position, count);

@@ -382,6 +382,7 @@ static void lost_name(struct inode *dir, struct inode *inode)
 {
 	if (S_ISDIR(inode->mode)) {
 		inode->nlink = 0;
+		inode->size = 0;
 		drop_nlink(dir);
 	}
 	drop_nlink(inode);

@@ -404,6 +404,21 @@ SCENARIO(fallocate_basic)
 	T(fallocate(99, 0, 0, 1));
 }
 
+/* What a mode is refused for, before the descriptor is: each combination on one that cannot be written to. */
+SCENARIO(fallocate_modes)
+{
+	int fd;
+
+	make_file("f", "x");
+	fd = open("f", O_RDONLY);
+	for (int mode = 0; mode < 256; mode++) {
+		fallocate(fd, mode, 0, 1);
+		say("%d:%d", mode, errno);
+	}
+	T(fallocate(open("f", O_WRONLY), 0x08, 0, 4096));
+	T(fallocate(open("f", O_WRONLY), 0x10, 0, 4096));
+}
+
 SCENARIO(fsync_basic)
 {
 	int fds[2];
