@@ -3,7 +3,8 @@
  *
  * A struct pipe hangs on its inode (inode->pipe); it is made by the first open and goes with the
  * last close. The ring has 64 KB, in pages that are there from the first time that something is
- * written to them; a program cannot ask for another size.
+ * written to them, the first one from the start: a writer that gets no other waits until the pipe
+ * is empty. A program cannot ask for another size.
  *
  * Writes of up to PIPE_BUF bytes are atomic: they wait until all of it fits. A write without
  * readers is SIGPIPE and EPIPE; a read without writers is end of file.
@@ -43,7 +44,7 @@ static noinline bool new_page(char **page)
 	return *page != NULL;
 }
 
-/* Move what is there, or what fits, between the ring and @io: bytes, or -errno if none could be. */
+/* Move what is there, or what fits, between the ring and @io: bytes, 0 (no memory), or -EFAULT. */
 static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struct io *io)
 {
 	u32 used = pipe->used, start = pipe->tail + (side == WRITER ? used : 0), at = start;
@@ -60,7 +61,7 @@ static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struc
 		left -= moved;
 	} while (left && moved == n);
 	if (at == start)
-		return pipe->pages[at / PAGE_SIZE % PIPE_PAGES] ? -EFAULT : -ENOMEM;
+		return pipe->pages[at / PAGE_SIZE % PIPE_PAGES] ? -EFAULT : 0;
 	WRITE_ONCE(pipe->used, side == WRITER ? used + (at - start) : used - (at - start));
 	/* Empty: start over in the same lines of the cache. */
 	if (side == READER)
@@ -97,8 +98,11 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 	while (io->length && result >= 0) {
 		mutex_lock(&pipe->lock);
 		result = pipe->count[READER] ? 0 : -EPIPE;
-		if (!result && has_room(pipe, least))
+		if (!result && has_room(pipe, least)) {
 			result = ring_move(pipe, WRITER, io);
+			if (!result) /* no memory: an empty pipe has its first page */
+				least = PIPE_BYTES;
+		}
 		mutex_unlock(&pipe->lock);
 		if (result > 0) {
 			total += result;
@@ -182,7 +186,8 @@ static int fifo_open(struct inode *inode, struct file *file)
 		return -EINVAL; /* the pipe lives as long as it has a reader or a writer */
 	down_write(&inode->lock);
 	struct pipe *pipe = inode->pipe ? inode->pipe : kzalloc(sizeof(*pipe), GFP_KERNEL);
-	if (!pipe) {
+	if (!pipe || (!pipe->pages[0] && !new_page(&pipe->pages[0]))) {
+		kfree(pipe); /* it was new, or it would have that page */
 		up_write(&inode->lock);
 		return -ENOMEM;
 	}
