@@ -114,7 +114,8 @@ static unsigned take_blocks(struct page **pages, unsigned count, unsigned order,
 	return taken;
 }
 
-/* The same, reclaiming while there are none above the watermark. 0: out of memory. */
+/* The same, reclaiming while there are none above the watermark, and as long as that frees some,
+ * which others may be quicker to take. 0: out of memory. */
 static unsigned take_blocks_reclaim(struct page **pages, unsigned count, unsigned order,
 				    unsigned gfp)
 {
@@ -122,12 +123,12 @@ static unsigned take_blocks_reclaim(struct page **pages, unsigned count, unsigne
 
 	if (!(gfp & GFP_KERNEL) || current->in_reclaim)
 		return take_blocks(pages, count, order, 0);
-	for (unsigned round = 0; round < ARRAY_SIZE(reserves); round++) {
-		unsigned taken = take_blocks(pages, count, order, reserves[round]);
+	for (u64 round = 0, freed = 1; round < 4 || (freed && round < 64); round++) {
+		unsigned taken = take_blocks(pages, count, order, reserves[min(round, 3ULL)]);
 
 		if (taken)
 			return taken;
-		reclaim_pages(max(STACK_BATCH * 2u, 1u << order));
+		freed = reclaim_pages(max(STACK_BATCH * 2u, 1u << order));
 	}
 	if (!(gfp & GFP_NOWARN))
 		pr_warn_once("out of memory: %llu of %llu frames free, order %u wanted\n",

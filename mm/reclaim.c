@@ -114,14 +114,14 @@ u64 reclaim_pages(u64 pages)
 	if (current->in_reclaim)
 		return 0;
 	current->in_reclaim = true;
-	for (unsigned pauses = 0; pauses < PAUSES; pauses++) {
+	for (unsigned pauses = 0; pauses < PAUSES; pauses++, objects = 0) {
 		freed = reclaim_once(pages, &objects);
-		if (freed || objects)
+		if (freed)
 			break;
 		/* Everything is in use or dirty: let write-back and the victims of the OOM killer
-		 * get on. */
+		 * get on. Objects that went may be the last but one of their slab. */
 		sleep_ns(PAUSE_NS);
-		if (!writeback_is_busy())
+		if (!objects && !writeback_is_busy())
 			break;
 	}
 	current->in_reclaim = false;
