@@ -6,22 +6,34 @@ PYTHON := $(VENV)/bin/python3
 STAMPS := $(VENV)/stamps
 PYTHON_READY := $(STAMPS)/python
 PYTHON_TEST_READY := $(STAMPS)/python-test
+PYTHON_EXTRAS := $(STAMPS)/python-lab $(STAMPS)/python-dask
 
-.PHONY: setup setup-test
+.PHONY: setup setup-test setup-lab setup-dask
 setup: $(STAMPS)/packages-run $(PYTHON_READY)
 setup-test: $(STAMPS)/packages-test $(PYTHON_TEST_READY)
+setup-lab setup-dask: setup-%: $(STAMPS)/python-%
 
 $(STAMPS)/packages-%: lab/setup.sh
 	$(Q)CROSS_COMPILE=$(CROSS_COMPILE) sh lab/setup.sh $*
 	@mkdir -p $(@D) && touch $@
 
+PIP_INSTALL = $(PYTHON) -m pip install --quiet --disable-pip-version-check -r
+
 $(PYTHON_READY): lab/requirements.txt | $(STAMPS)/packages-run
 	@echo "  VENV    $(VENV) (pinned Python packages)"
 	$(Q)python3 -m venv $(VENV)
-	$(Q)$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(Q)$(PIP_INSTALL) $<
 	@mkdir -p $(@D) && touch $@
 
-$(PYTHON_TEST_READY): lab/requirements-test.txt $(PYTHON_READY) | $(STAMPS)/packages-test
-	@echo "  VENV    $(VENV) (for the tests)"
-	$(Q)$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
+# What only some commands need (lab/setup.py).
+$(PYTHON_EXTRAS): $(STAMPS)/python-%: lab/requirements-%.txt $(PYTHON_READY)
+	@echo "  VENV    $(VENV) ($*)"
+	$(Q)$(PIP_INSTALL) $<
 	@mkdir -p $(@D) && touch $@
+
+# The tests' list has the others in it: one installation, since two at once would be in each other's way.
+$(PYTHON_TEST_READY): lab/requirements-test.txt lab/requirements-lab.txt lab/requirements-dask.txt $(PYTHON_READY) \
+		| $(STAMPS)/packages-test
+	@echo "  VENV    $(VENV) (for the tests)"
+	$(Q)$(PIP_INSTALL) $<
+	@mkdir -p $(@D) && touch $@ $(PYTHON_EXTRAS)

@@ -1,0 +1,349 @@
+"""An experiment file: its parts as classes, and its reading, with the file and the line of everything that is wrong.
+
+docs/experiments.md describes the format. Here stands what a file can say and how its parts refer to each other;
+whether its defconfigs, settings and programs exist is asked by lab/sweep/validate.py before anything is built.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from lab.paths import TOP, LabError
+from lab.sweep.toml_lines import Path as Place
+from lab.sweep.toml_lines import line_numbers, line_of
+
+FOLDER = TOP / "experiments"
+CACHES = ("page", "buffer", "inode", "dentry")
+SOURCES = ("metric:NAME", "stats:CACHE.FIELD", "cachesim:CACHE.FIELD", "run:virtual_ns", "run:seconds")
+SOURCE = re.compile(r"metric:\w+|stats:(page|buffer|inode|dentry)(\.\w+)+|cachesim:\w[\w.]*|run:(virtual_ns|seconds)")
+ROWS = 17  # of a bucket histogram: sizes 0 to 15, and more
+
+
+def _memory(value: str) -> str:
+    match = re.fullmatch(r"([1-9]\d*)([MG])", value)
+    if not match or not 64 <= int(match[1]) * (1024 if match[2] == "G" else 1) <= 16384:
+        raise ValueError(f"'{value}' is no size of memory: give 64M to 16G")
+    return value
+
+
+def _source(value: str) -> str:
+    if not SOURCE.fullmatch(value):
+        raise ValueError(f"'{value}' says not where the number comes from. There are: {', '.join(SOURCES)}")
+    return value
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+def _different(values: list) -> list:
+    twice = [str(value) for value, count in Counter(values).items() if count > 1]
+    if twice:
+        raise ValueError(f"{', '.join(twice)} stands there twice")
+    return values
+
+
+Name = Annotated[str, Field(min_length=1, max_length=80)]
+Seeds = Annotated[list[Annotated[int, Field(ge=0, lt=1 << 31)]], Field(min_length=1), AfterValidator(_different)]
+Memories = Annotated[
+    list[Annotated[str, AfterValidator(_memory)]],
+    BeforeValidator(_as_list),
+    Field(min_length=1),
+    AfterValidator(_different),
+]
+Processors = Annotated[
+    list[Annotated[int, Field(ge=1, le=16)]], BeforeValidator(_as_list), Field(min_length=1), AfterValidator(_different)
+]
+Command = Annotated[list[str], Field(min_length=1)]
+Number = int | float
+PaperRow = dict[str, Number | str]
+
+
+class Part(BaseModel):
+    """A table of the file: its keys and their types are what stands here, and nothing else."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
+
+
+class Machine(Part):
+    """What to run on; None: as [machine] has it, or else the default."""
+
+    mem: Memories | None = None
+    smp: Processors | None = None
+    icount: bool | None = None
+    root: Literal["ext2", "tmpfs", "ram"] | None = None
+    disk_model: Literal["none", "fireball", "cheetah", "ssd"] | None = None
+    ext2_block: Literal[1024, 2048, 4096] | None = None
+    ext2_free: Annotated[int, Field(ge=1, le=65536)] | None = None  # MB
+    cmdline: str | None = None
+    timeout: Annotated[Number, Field(gt=0)] | None = None  # seconds of the host's clock
+    cache_sim: str | None = None
+    user: str | None = None
+
+    def over(self, under: Machine) -> Machine:
+        """This machine, with @under's values where it has none."""
+        names = Machine.model_fields
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return Machine.model_construct(**{**{name: getattr(under, name) for name in names}, **given})
+
+
+DEFAULTS = Machine(mem=["512M"], smp=[1], icount=True, cmdline="", timeout=600, user="root")
+
+
+class FullMachine(Machine):
+    """[machine] and what --full changes of it."""
+
+    full: Machine = Machine()
+
+
+class Kernel(Part):
+    name: Name
+    defconfig: str = ""
+    settings: list[str] = []
+    cmdline: str = ""
+    paper: PaperRow | dict[str, PaperRow] = {}
+
+    def paper_row(self, workload: str) -> PaperRow:
+        """What the paper printed for this kernel and a workload or case; a file with one row for all has no names."""
+        nested = {key: value for key, value in self.paper.items() if isinstance(value, dict)}
+        return nested.get(workload, {}) if nested else {k: v for k, v in self.paper.items() if not isinstance(v, dict)}
+
+
+class Workload(FullMachine):
+    name: Name
+    run: Command
+    full_run: Command | None = None
+    cases: list[Name] = []  # where one run prints several results: the names they have
+    packages: list[str] = []
+    add: list[str] = []
+
+
+class Measure(Part):
+    name: Name
+    unit: str = ""
+    better: Literal["higher", "lower", ""] = ""
+    paper: str = ""  # the key of the kernels' paper rows that holds the same
+    source: Annotated[str, AfterValidator(_source), Field(alias="from")]
+
+
+class PaperHistogram(Part):
+    objects: int | None = None
+    largest: int | None = None
+    lookups: int | None = None
+    hit_rate: Number | None = None  # percent
+    steps_per_lookup: Number | None = None
+    buckets: Annotated[list[int], Field(min_length=ROWS, max_length=ROWS)] | None = None
+
+
+class Histogram(Part):
+    kernel: str
+    cache: Literal["page", "buffer", "inode", "dentry"]
+    workload: str = ""  # the first
+    title: str = ""
+    paper: PaperHistogram = PaperHistogram()
+
+
+class Expect(Part):
+    text: Annotated[str, Field(min_length=1)]
+    measure: str
+    workload: str = ""  # the first
+    more: str
+    than: str
+    at_least: Annotated[Number, Field(gt=0)] = 1.0  # more / than >= at_least
+    finding: str = ""
+
+
+class Variant(Part):
+    """A workload on one machine: every value of the machine is one value."""
+
+    name: str
+    workload: Workload
+    run: list[str]
+    machine: Machine
+
+    @property
+    def cases(self) -> list[str]:
+        return self.workload.cases or [self.name]
+
+
+class Experiment(Part):
+    name: Name
+    title: Name
+    paper: str = ""
+    reference: str
+    seeds: Seeds
+    full_seeds: Seeds | None = None
+    keep: Literal["all", "middle"] = "all"
+    notes: str = ""
+    machine: FullMachine = FullMachine()
+    kernel: Annotated[list[Kernel], Field(min_length=1)]
+    workload: Annotated[list[Workload], Field(min_length=1)]
+    measure: Annotated[list[Measure], Field(min_length=1)]
+    histogram: list[Histogram] = []
+    expect: list[Expect] = []
+
+    def seeds_at(self, full: bool) -> list[int]:
+        return (self.full_seeds if full else None) or self.seeds
+
+    def variants(self, full: bool = False) -> list[Variant]:
+        """Every workload on every memory and number of CPUs; where there are several, the name says which."""
+        found = []
+        for workload in self.workload:
+            machine = workload.over(self.machine).over(DEFAULTS)
+            if full:
+                machine = workload.full.over(self.machine.full).over(machine)
+            run = (workload.full_run if full else None) or workload.run
+            memories, processors = machine.mem or [], machine.smp or []
+            for mem in memories:
+                for smp in processors:
+                    name = workload.name + (f", {mem}" if len(memories) > 1 else "")
+                    name += f", {smp} CPU{'s' if smp > 1 else ''}" if len(processors) > 1 else ""
+                    single = Machine(mem=[mem], smp=[smp]).over(machine)
+                    found.append(Variant(name=name, workload=workload, run=run, machine=single))
+        return found
+
+    def places(self, full: bool = False) -> list[str]:
+        """The names that results stand under: workloads, or the cases of those that have several."""
+        return [case for variant in self.variants(full) for case in variant.cases]
+
+    def find_kernel(self, name: str) -> Kernel:
+        return next(kernel for kernel in self.kernel if kernel.name == name)
+
+
+def load(name: str | Path) -> Experiment:
+    """Read experiments/NAME.toml, or a file by its path. LabError has a line for each fault."""
+    path = find(name)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabError(f"{path}: cannot be read: {error}") from None
+    return parse(text, path)
+
+
+def find(name: str | Path) -> Path:
+    """The file of an experiment that is given by name or by path."""
+    path = Path(name)
+    if path.suffix == ".toml":
+        if not path.exists():
+            raise LabError(f"there is no file {path}")
+        return path
+    if not (FOLDER / f"{name}.toml").exists():
+        there = "\n".join(f"  {file.stem}" for file in sorted(FOLDER.glob("*.toml")))
+        raise LabError(f"no experiment '{name}' in experiments/. There are:\n{there}")
+    return FOLDER / f"{name}.toml"
+
+
+def parse(text: str, path: Path) -> Experiment:
+    """The experiment that @text, the content of @path, describes."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        match = re.search(r"\(at line (\d+), column \d+\)", str(error))
+        where, what = (match[1], str(error).replace(match[0], "").strip()) if match else ("1", str(error))
+        raise LabError(f"{path}:{where}: this is no TOML: {what}") from None
+    try:
+        experiment = Experiment.model_validate(data)
+    except ValidationError as error:
+        raise located(path, text, [_fault(one) for one in error.errors()]) from None
+    faults = list(_inconsistent(experiment, path))
+    if faults:
+        raise located(path, text, faults)
+    return experiment
+
+
+def located(path: Path, text: str, faults: list[tuple[Place, str]]) -> LabError:
+    """All @faults as one error: `file:line: table: what is wrong, what is allowed`."""
+    numbers = line_numbers(text)
+    lines = sorted({(line_of(numbers, place), f"{_spoken(place)}{what}") for place, what in faults})
+    return LabError("\n".join(f"{path}:{line}: {what}" for line, what in lines))
+
+
+def _spoken(place: Place) -> str:
+    words = [str(word) for word in place if not isinstance(word, int)]
+    return f"{'.'.join(words)}: " if words else ""
+
+
+def _fault(error: Any) -> tuple[Place, str]:
+    """pydantic's words for what is wrong, in ours."""
+    place = tuple(part for part in error["loc"] if not str(part).startswith(("dict[", "function-", "list[")))
+    place = tuple("from" if part == "source" else part for part in place)
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        return place, f"there is no such key. There are: {', '.join(_keys(place[:-1]))}"
+    if kind == "missing":
+        return place, "is missing"
+    if kind == "value_error":
+        return place, str(error["ctx"]["error"])
+    given = error["input"]
+    shown = "" if isinstance(given, (dict, list)) else f", not {given!r}"
+    return place, error["msg"].replace("Input should be", "wanted is").replace("List should", "it should") + shown
+
+
+def _keys(place: Place) -> list[str]:
+    """The keys that the table at @place may have."""
+    model: type[BaseModel] = Experiment
+    for part in place:
+        model = TABLES.get(str(part), model)
+    return [one.alias or name for name, one in model.model_fields.items()]
+
+
+TABLES: dict[str, type[BaseModel]] = {
+    "machine": FullMachine, "kernel": Kernel, "workload": Workload, "measure": Measure, "histogram": Histogram,
+    "expect": Expect, "full": Machine, "paper": PaperHistogram,
+}  # fmt: skip
+
+
+def _inconsistent(experiment: Experiment, path: Path) -> Iterator[tuple[Place, str]]:
+    """What does not fit together in a file whose parts are right by themselves."""
+    if experiment.name != path.stem:
+        yield ("name",), f"'{experiment.name}' is not the file's name, '{path.stem}'"
+    kernels = [kernel.name for kernel in experiment.kernel]
+    places = list(dict.fromkeys([*experiment.places(), *experiment.places(full=True)]))
+    measures = [measure.name for measure in experiment.measure]
+    for table, names in (("kernel", kernels), ("workload", [one.name for one in experiment.workload]), ("measure", measures)):  # fmt: skip
+        for name, count in Counter(names).items():
+            if count > 1:
+                yield (table, len(names) - 1 - names[::-1].index(name), "name"), f"'{name}' stands there twice"
+    yield from _one_of(("reference",), experiment.reference, kernels, "kernel")
+    for key, seeds in (("seeds", experiment.seeds), ("full_seeds", experiment.full_seeds)):
+        if experiment.keep == "middle" and seeds is not None and len(seeds) < 4:
+            what = f'keep = "middle" leaves out two seeds\' runs: {len(seeds)} are too few, give four or more'
+            yield (key,), what
+    yield from _machines(experiment)
+    for index, kernel in enumerate(experiment.kernel):
+        for key, value in kernel.paper.items():
+            if isinstance(value, dict):
+                yield from _one_of(("kernel", index, "paper"), key, places, "workload or case")
+    for index, histogram in enumerate(experiment.histogram):
+        here = ("histogram", index)
+        yield from _one_of((*here, "kernel"), histogram.kernel, kernels, "kernel")
+        yield from _one_of((*here, "workload"), histogram.workload or places[0], places, "workload or case")
+    for index, expect in enumerate(experiment.expect):
+        here = ("expect", index)
+        yield from _one_of((*here, "measure"), expect.measure, measures, "measure")
+        yield from _one_of((*here, "workload"), expect.workload or places[0], places, "workload or case")
+        for key in ("more", "than"):
+            yield from _one_of((*here, key), getattr(expect, key), kernels, "kernel")
+
+
+def _machines(experiment: Experiment) -> Iterator[tuple[Place, str]]:
+    """Machines that cannot be."""
+    for full in (False, True):
+        for variant in experiment.variants(full):
+            place: Place = ("workload", experiment.workload.index(variant.workload))
+            if variant.machine.icount and (variant.machine.smp or [1])[0] > 1:
+                yield place, "icount counts the instructions of one CPU: set icount = false, or smp = 1"
+            if variant.machine.icount and variant.machine.root == "ext2":
+                yield place, 'the host\'s disk is not repeatable under icount: set root = "ram", or icount = false'
+
+
+def _one_of(place: Place, name: str, names: list[str], what: str) -> Iterator[tuple[Place, str]]:
+    if name not in names:
+        yield place, f"there is no {what} '{name}'. There are: {', '.join(dict.fromkeys(names))}"

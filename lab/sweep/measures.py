@@ -1,0 +1,30 @@
+"""The number that a measure of an experiment names, out of a cell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lab.sweep.store import Cell
+
+
+def result_line(cell: Cell, case: str = "") -> dict[str, Any]:
+    """The workload's result line of @case; a run that printed one line only has that for every case."""
+    for line in cell.results:
+        if line.get("case") == case:
+            return line
+    return cell.results[0] if len(cell.results) == 1 else {}
+
+
+def value(source: str, cell: Cell, case: str = "") -> Any:
+    """What @source, the `from` of a measure, has in @cell: a number, a list (a histogram), or None if it has none."""
+    kind, _, path = source.partition(":")
+    if kind == "metric":
+        return result_line(cell, case).get(path)
+    if kind == "run":
+        return getattr(cell, path)
+    found: Any = cell.stats if kind == "stats" else cell.cachesim
+    for name in path.split("."):
+        if not isinstance(found, dict):
+            return None
+        found = found.get(name)
+    return found
