@@ -41,6 +41,7 @@ Disk = Annotated[Path | None, typer.Option("--disk", metavar="FILE", help="The d
 Icount = Annotated[
     bool, typer.Option("--icount", help="One virtual nanosecond is one instruction; repeatable to the byte. One CPU.")
 ]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="With --icount: what differs from run to run (addresses, process numbers, random bytes) is drawn from N; 1 without it.")]  # fmt: skip
 User = Annotated[
     str, typer.Option("--user", metavar="NAME", help="Run the program as this user of the guest (root, user).")
 ]
@@ -61,6 +62,7 @@ def _machine(
     root: Root = "",
     disk: Disk = None,
     icount: Icount = False,
+    seed: Seed = None,
     user: User = "root",
     accel: Accel = "tcg",
     timeout: Timeout = 600,
@@ -68,10 +70,12 @@ def _machine(
     """What commands can be told of their machine; with_machine() gives a command those of these options that it takes."""
     from lab.machine import Options
 
+    if seed is not None and (not icount or kernel != "chainwalk"):
+        raise LabError("--seed is for runs that are repeatable: Chainwalk's own kernel with --icount")
     return Options(
         kernel=kernel, packages=package or [], documents=docs, add=add or [], settings=settings or [], defconfig=defconfig,
-        cmdline=cmdline, mem=mem, smp=smp, root=root, disk=disk and disk.absolute(), icount=icount, user=user, accel=accel,
-        timeout=timeout,
+        cmdline=cmdline, mem=mem, smp=smp, root=root, disk=disk and disk.absolute(), icount=icount, seed=1 if seed is None else seed,
+        user=user, accel=accel, timeout=timeout,
     )  # fmt: skip
 
 
@@ -114,7 +118,7 @@ def chosen_ext2(block: int, inode: int, free: int):
 
 
 @app.command(context_settings=PROGRAM, options_metavar="[OPTIONS] -- PROGRAM ARG...")
-@with_machine(f"{MACHINE} icount timeout")
+@with_machine(f"{MACHINE} icount seed timeout")
 def run(
     context: typer.Context,
     machine: Any,

@@ -59,6 +59,7 @@ class Options:
     root: str = ""  # "" : ram under icount, else ext2
     disk: Path | None = None
     icount: bool = False
+    seed: int = 1  # under icount: what differs from run to run is drawn from it
     stats: Path | None = None
     strace: bool = False
     timeout: float = 600
@@ -166,7 +167,7 @@ def _own_words(options: Options) -> list[str]:
     if options.quiet:
         words += ["quiet", "loglevel=1"]
     if options.icount:
-        words += ["icount", "seed=1"]
+        words += ["icount", f"seed={options.seed}"]
     if options.stats:
         words.append("stats=json")
     if options.strace:
@@ -270,6 +271,8 @@ def check_options(options: Options) -> None:
         raise LabError(f"no root '{options.root}'. There are: {', '.join(ROOTS)}")
     if not 1 <= options.smp <= 16:
         raise LabError("--smp takes 1 to 16")
+    if not 0 <= options.seed < 1 << 64:
+        raise LabError(f"--seed {options.seed}: give it as a number of 64 bits, not negative")
     if options.icount and options.smp != 1:
         raise LabError("--icount counts instructions of one CPU: leave out --smp")
     if options.mem[-1:].upper() not in ("M", "G") or not options.mem[:-1].isdigit():

@@ -279,6 +279,22 @@ void page_alloc_add_range(phys_addr_t start, phys_addr_t end)
 	buddy.low = buddy.min + buddy.min / 4;
 }
 
+void page_alloc_hold(u64 frame)
+{
+	guard(spinlock_irqsave, &buddy.lock);
+	for (unsigned order = 0; order < MAX_ORDER; order++) {
+		struct page *block = &memmap[frame >> order << order];
+
+		if (!(block->flags & BIT(PG_buddy)) || block->buddy_order != order)
+			continue;
+		block_remove(block);
+		buddy.free--;
+		while (order-- > 0)
+			block_add(&memmap[(frame >> order ^ 1) << order], order);
+		return;
+	}
+}
+
 void *hash_alloc_table(u64 bytes)
 {
 	u64 frames = DIV_ROUND_UP(bytes, PAGE_SIZE);

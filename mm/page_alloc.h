@@ -77,6 +77,10 @@ u64 page_alloc_total_pages(void); /* frames that this allocator was given at boo
 void page_alloc_init(phys_addr_t end);
 void page_alloc_add_range(phys_addr_t start, phys_addr_t end);
 
+/* Boot: the frame of this number is never given out, if it was free: the block around it falls into
+ * smaller ones, so which blocks come first depends on what frames were held. */
+void page_alloc_hold(u64 frame);
+
 /* Boot: contiguous zeroed memory of @bytes for a hash table; NULL when there is no such stretch, or
  * little would be left. It is never given back. */
 void *hash_alloc_table(u64 bytes);

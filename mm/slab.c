@@ -284,6 +284,15 @@ u64 slab_shrink(void)
 	return frames;
 }
 
+void slab_hold(u64 random)
+{
+	struct kmem_cache *cache;
+
+	list_for_each_entry (cache, &caches, link)
+		for (u64 count = splitmix64(&random) % cache->batch; count; count--)
+			kmem_cache_alloc(cache, GFP_KERNEL);
+}
+
 /* ---- kmalloc --------------------------------------------------------------------------------- */
 
 void *kmalloc(size_t size, unsigned gfp)

@@ -49,4 +49,7 @@ void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void 
 /* Give this CPU's free objects back, and so the slabs without others; frames freed. Any context. */
 u64 slab_shrink(void);
 
+/* Boot: up to a batch of objects of each cache, as @random has it, are never given out. */
+void slab_hold(u64 random);
+
 void slab_init(void);

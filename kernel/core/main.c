@@ -18,6 +18,18 @@ __noreturn void kernel_main(u32 magic, phys_addr_t info);
 
 bool system_running;
 
+/*
+ * With seed=: what earlier work would have left behind in memory, so that with another seed slabs,
+ * and the keys that are addresses in them, lie elsewhere. Some frames and objects stay taken. After
+ * the hash tables, whose sizes must not depend on it.
+ */
+static void scatter_memory(void)
+{
+	for (u64 count = 32 + random_u64() % 64; count; count--)
+		page_alloc_hold(random_u64() % memmap_pages);
+	slab_hold(random_u64());
+}
+
 static int start_rest(void *unused)
 {
 	mem_devices_init();
@@ -50,6 +62,8 @@ void kernel_main(u32 magic, phys_addr_t info)
 	task_init();
 	trace_init();
 	vfs_init();
+	if (random_fixed)
+		scatter_memory();
 	arch_smp_init();
 	system_running = true;
 	arch_irq_enable();

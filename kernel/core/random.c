@@ -4,13 +4,13 @@
 #include "kernel/core/kernel.h"
 
 static u64 state;
-static bool fixed; /* by `seed=` */
+bool random_fixed;
 
 u64 random_u64(void)
 {
 	u64 value;
 
-	if (!fixed && arch_random(&value))
+	if (!random_fixed && arch_random(&value))
 		return value;
 	value = __atomic_fetch_add(&state, SPLITMIX64_STEP, __ATOMIC_RELAXED);
 	return splitmix64(&value);
@@ -31,5 +31,5 @@ void get_random_bytes(void *buffer, size_t n)
 void random_init(void)
 {
 	state = arch_cycles() ^ realtime_ns();
-	fixed = cmdline_u64("seed", &state);
+	random_fixed = cmdline_u64("seed", &state);
 }

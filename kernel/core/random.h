@@ -20,6 +20,8 @@ static inline u64 splitmix64(u64 *state)
 
 void get_random_bytes(void *buffer, size_t n);
 u64 random_u64(void);
+/* By `seed=`: then what differs from one start to the next on a real machine is drawn from it. */
+extern bool random_fixed;
 
 /* After cmdline_init(). */
 void random_init(void);

@@ -100,6 +100,8 @@ void init_start(void)
 	process->limits[RLIMIT_NOFILE] = (struct rlimit){1024, 4096};
 	process->limits[RLIMIT_MEMLOCK] = (struct rlimit){MB(8), MB(8)};
 	BUG_ON(process_link_task(process, task) || process->pid != 1);
+	if (random_fixed)
+		last_pid += (pid_t)(random_u64() % (PID_MAX / 2));
 	process->group = process->session = 1;
 	init_process = process;
 	arch_prepare_kernel_thread(task, init_thread, NULL);

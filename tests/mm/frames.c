@@ -344,6 +344,11 @@ int main(int argc, char **argv)
 	page_alloc_add_range(PAGE_SIZE * 1003, FRAMES * PAGE_SIZE);
 	check(buddy.total == 1000 - 3 + FRAMES - 1003 && walk_blocks() == buddy.total,
 	      "not all memory was added");
+	page_alloc_hold(1);
+	check(buddy.free == buddy.total, "a frame that is none was held");
+	for (unsigned i = 0; i < 20; i++)
+		page_alloc_hold(7 + i / 2 * 31); /* each twice */
+	check(walk_blocks() == buddy.total - 10, "not just the frames that were free are held");
 	slab_init();
 	before = buddy.free + memory_use_total(MEMORY_SLAB) + frame_stacks[0].count;
 	for (unsigned i = 0; i < 4; i++)
