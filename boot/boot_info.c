@@ -105,6 +105,23 @@ void *boot_alloc(size_t size, size_t align)
 	panic("no memory for %zu bytes at start-up", size);
 }
 
+void *boot_alloc_top(size_t *size)
+{
+	struct range *top = NULL;
+
+	for (struct range *range = free_ranges; range < free_ranges + free_count; range++)
+		if (range->end - range->start > *size && (!top || range->end > top->end))
+			top = range;
+	if (!top)
+		panic("no memory for %zu bytes at start-up", *size);
+	if (top->end == boot_info.max_phys)
+		boot_info.max_phys -= *size;
+	else
+		*size -= *size / PAGE_SIZE * sizeof(struct page);
+	top->end -= *size;
+	return phys_to_virt(top->end);
+}
+
 void boot_release_memory(void)
 {
 	for (unsigned i = 0; i < free_count; i++)

@@ -81,6 +81,7 @@ static __always_inline struct buffer *lookup(u32 bucket, struct block_device *de
 	if (count) {
 		HASH_COUNT_FIND(buffer, buffer, steps, compares);
 	}
+	HASH_RECORD(buffer, count ? HASH_FIND : HASH_LOOK, buffer, device->dev, block);
 	return buffer;
 }
 
@@ -104,6 +105,7 @@ static void table_insert(struct buffer *buffer, u32 bucket)
 	buffer_table_insert(&table, NULL, bucket, buffer);
 	set_bit(B_HASHED, &buffer->flags);
 	HASH_COUNT(buffer, inserts, 1);
+	HASH_RECORD(buffer, HASH_INSERT, buffer, buffer->device->dev, buffer->block);
 }
 
 /*
@@ -122,6 +124,7 @@ static bool unhash(struct buffer *buffer, bool force)
 	if ((idle || force) && test_and_clear_bit(B_HASHED, &buffer->flags)) {
 		buffer_table_remove(&table, NULL, bucket, buffer);
 		HASH_COUNT(buffer, removes, 1);
+		HASH_RECORD(buffer, HASH_REMOVE, buffer, buffer->device->dev, buffer->block);
 	}
 	buffer_table_unlock(&table, NULL, bucket);
 	return idle;

@@ -153,6 +153,8 @@ static void dentry_hash_insert(struct dentry *dentry)
 	__atomic_fetch_and(&dentry->flags, (u8)~D_UNHASHED, __ATOMIC_RELAXED);
 	dentry_table_insert(&dentry_table_instance, NULL, bucket, dentry);
 	HASH_COUNT(dentry, inserts, 1);
+	hash_record(HASH_dentry, HASH_INSERT, dentry, (uintptr_t)dentry->parent, dentry->name_hash,
+		    dentry->name, dentry->name_length);
 	atomic_add(DREF_KEPT, &dentry->refcount);
 	lru_add(&dentry_lru, &dentry->lru, &dentry->lru_cpu);
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
@@ -170,6 +172,8 @@ static bool unhash(struct dentry *dentry, int others)
 	if (done) {
 		dentry_table_remove(&dentry_table_instance, NULL, bucket, dentry);
 		HASH_COUNT(dentry, removes, 1);
+		hash_record(HASH_dentry, HASH_REMOVE, dentry, (uintptr_t)dentry->parent,
+			    dentry->name_hash, dentry->name, dentry->name_length);
 		__atomic_fetch_or(&dentry->flags, D_UNHASHED, __ATOMIC_RELAXED);
 		lru_remove(&dentry_lru, &dentry->lru, dentry->lru_cpu);
 		atomic_sub(DREF_KEPT, &dentry->refcount);
@@ -402,7 +406,7 @@ void dentry_cache_check(void)
 		list_for_each_entry(dentry, &dentry_lru.of_cpu[cpu].objects, lru) {
 			struct dentry *found =
 				d_lookup(dentry->parent, dentry->name, dentry->name_length,
-					 dentry->name_hash, &counts);
+					 dentry->name_hash, &counts, false);
 
 			BUG_ON(found != dentry);
 			dput(found);

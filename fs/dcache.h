@@ -90,8 +90,8 @@ static __always_inline void count_lookups(const struct hash_counters *counts)
 /* The dentry of @name in @parent with a reference, or NULL; counted in @counts. Marks what it finds
  * as used. */
 static __always_inline struct dentry *d_lookup(const struct dentry *parent, const char *name,
-					       u32 length, u32 hash,
-					       struct hash_counters *counts)
+					       u32 length, u32 hash, struct hash_counters *counts,
+					       bool counted)
 {
 	const struct dentry_key key = {parent, name, hash, length, counts};
 	u32 bucket = dentry_bucket(parent, hash);
@@ -101,6 +101,8 @@ static __always_inline struct dentry *d_lookup(const struct dentry *parent, cons
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
 	dentry = dentry_table_find(&dentry_table_instance, NULL, bucket, &key, dentry_compare,
 				   &steps);
+	hash_record(HASH_dentry, counted ? HASH_FIND : HASH_LOOK, dentry, (uintptr_t)parent, hash,
+		    name, length);
 	if (likely(dentry != NULL)) {
 		dget(dentry);
 		dentry->referenced = 1;

@@ -114,6 +114,7 @@ static void insert_locked(struct inode *inode, u32 bucket)
 	change_flags(inode, I_HASHED, 0);
 	inode_table_insert(&table, NULL, bucket, inode);
 	HASH_COUNT(inode, inserts, 1);
+	HASH_RECORD(inode, HASH_INSERT, inode, inode->sb, inode->number);
 	lru_add(&inode_lru, &inode->lru, &inode->lru_cpu);
 }
 
@@ -134,6 +135,7 @@ void remove_inode_hash(struct inode *inode)
 	if (inode->flags & I_HASHED) {
 		inode_table_remove(&table, NULL, bucket, inode);
 		HASH_COUNT(inode, removes, 1);
+		HASH_RECORD(inode, HASH_REMOVE, inode, inode->sb, inode->number);
 		lru_remove(&inode_lru, &inode->lru, inode->lru_cpu);
 		change_flags(inode, 0, I_HASHED);
 	}
@@ -172,6 +174,7 @@ static struct inode *find_inode(struct super_block *sb, ino_t number, struct ino
 		if (count) {
 			HASH_COUNT_FIND(inode, inode, steps, compares);
 		}
+		HASH_RECORD(inode, count ? HASH_FIND : HASH_LOOK, inode, sb, number);
 		leaving = inode && !inode_get_live(inode);
 		if (!inode && fresh) {
 			fresh->flags = I_NEW;

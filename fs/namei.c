@@ -126,7 +126,7 @@ struct dentry *lookup_locked(struct dentry *parent, const char *name, u32 length
 
 	if (length > NAME_MAX) /* what was removed has no name at all */
 		return ERR_PTR(is_dead(dir) ? -ENOENT : -ENAMETOOLONG);
-	struct dentry *dentry = d_lookup(parent, name, length, hash, &counts);
+	struct dentry *dentry = d_lookup(parent, name, length, hash, &counts, counted);
 	if (counted)
 		count_lookups(&counts);
 	if (dentry)
@@ -255,7 +255,7 @@ static __always_inline struct dentry *find_child(const struct dentry *dentry, co
 	*inode = NULL;
 	if (likely(component_type(name, length) == LAST_NORM))
 		child = d_lookup(dentry, name, length, dentry_name_hash(dentry, name, length),
-				 counts);
+				 counts, true);
 	if (likely(child != NULL) && likely(!(child->flags & D_MOUNTED)))
 		*inode = smp_load_acquire(&child->inode);
 	return child;

@@ -131,6 +131,27 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
 #endif
 
 /*
+ * Key streams (docs/key-streams.md): every operation as the cache saw it, written under the lock of
+ * its bucket, so that all operations stand in an order in which they can have happened. A look is a
+ * find that is not counted; the seed is that of the keyed functions.
+ */
+enum hash_operation { HASH_FIND, HASH_INSERT, HASH_REMOVE, HASH_LOOK, HASH_SEED };
+enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry };
+#ifdef CONFIG_RECORD_KEYS
+/* @object, NULL for a miss, is of the key (@first, @second), the hash function's. */
+#define HASH_RECORD(cache, operation, object, first, second)                                       \
+	hash_record(HASH_##cache, operation, object, (uintptr_t)(first), second, NULL, 0)
+void hash_record(enum hash_cache_number cache, enum hash_operation operation, const void *object,
+		 u64 first, u64 second, const char *name, u32 length);
+/* Set memory aside, for record=SIZE on the command line: before the page allocator counts it. */
+void hash_record_init(void);
+#else
+#define HASH_RECORD(cache, operation, object, first, second) ((void)0)
+#define hash_record(...) ((void)0)
+#define hash_record_init() ((void)0)
+#endif
+
+/*
  * Choose the size of @cache from the command line (NAMEhash_entries= or hash_sizing=, per-cache
  * NAMEhash_sizing=) and memory (the rules: size.c), allocate @entry_bytes an entry, zeroed, halving
  * until contiguous memory can be had, and print Linux's boot line. Sets bits, entries, bytes, rule.

@@ -14,6 +14,7 @@ void hash_random_init(u64 seed)
 {
 	u64 state = seed;
 
+	HASH_RECORD(page, HASH_SEED, NULL, seed, 0);
 	for (unsigned i = 0; i < ARRAY_SIZE(hash_multilinear_keys); i++)
 		hash_multilinear_keys[i] = splitmix64(&state);
 	memcpy(hash_siphash_key, hash_multilinear_keys, sizeof(hash_siphash_key));

@@ -72,6 +72,7 @@ class Options:
     build: bool = True
     iso: Path | None = None  # boot this instead of -kernel
     firmware: Path | None = None
+    memory: Path | None = None  # the machine's memory as a file, made here and kept
     more_disks: list[Path] = field(default_factory=list)  # raw, behind the root's and --disk
     extra_qemu: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
@@ -182,7 +183,8 @@ def qemu_command(options: Options, folder: Path, line: str, tree: Tree) -> list[
     cpu = options.cpu or (linux.CPU if options.linux else "max")
     command = ["qemu-system-x86_64", "-accel", _accelerator(options), "-cpu", cpu]
     # Not reserved: 16 GB that the machine does not touch need not be there.
-    command += ["-object", f"memory-backend-ram,id=ram,size={options.mem},reserve=off", "-m", options.mem]
+    backing = f"file,mem-path={str(options.memory).replace(',', ',,')},share=on" if options.memory else "ram"
+    command += ["-object", f"memory-backend-{backing},id=ram,size={options.mem},reserve=off", "-m", options.mem]
     command += ["-machine", "pc,memory-backend=ram", "-smp", str(options.smp)]
     command += ["-nodefaults", "-no-user-config", "-no-reboot"]
     command += ["-display", "none", "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"]

@@ -44,6 +44,7 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 		page->flags = BIT(PG_locked) | BIT(PG_cache) | BIT(PG_referenced);
 		page_table_insert(&page_table_instance, &mapping->pages, bucket, page);
 		HASH_COUNT(page, inserts, 1);
+		HASH_RECORD(page, HASH_INSERT, page, mapping->host, (u64)index << PAGE_SHIFT);
 	}
 	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
 	if (old)
@@ -66,8 +67,10 @@ bool remove_from_page_cache(struct page *page, bool if_unused)
 	ASSERT(test_bit(PG_locked, &page->flags));
 	page_table_lock(&page_table_instance, &mapping->pages, bucket);
 	stays = if_unused && atomic_read(&page->refcount) != 2; /* final under the bucket's lock */
-	if (!stays)
+	if (!stays) {
 		page_table_remove(&page_table_instance, &mapping->pages, bucket, page);
+		HASH_RECORD(page, HASH_REMOVE, page, mapping->host, (u64)page->index << PAGE_SHIFT);
+	}
 	HASH_COUNT(page, removes, !stays);
 	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
 	if (stays)

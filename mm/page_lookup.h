@@ -52,6 +52,7 @@ static __always_inline struct page *page_find(struct address_space *mapping, u32
 					    page_compare, &steps);
 
 	HASH_COUNT_FIND(page, page, steps, compares);
+	HASH_RECORD(page, HASH_FIND, page, mapping->host, (u64)index << PAGE_SHIFT);
 	if (page)
 		get_page(page);
 	return page;

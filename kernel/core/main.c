@@ -49,6 +49,7 @@ void kernel_main(u32 magic, phys_addr_t info)
 	lock_classes_init();
 	printk_init(boot_info.command_line);
 	pr_info("Chainwalk, command line: %s\n", boot_info.command_line);
+	hash_record_init();
 	page_alloc_init(boot_info.max_phys);
 	boot_release_memory();
 	slab_init();
