@@ -317,6 +317,23 @@ def fuzz(
     finish(fuzz_files([root] if root else list(ROOTS), seed, sequences, smp, jobs, fresh, keep, without))
 
 
+@app.command("report")
+def make_report(
+    experiment: Annotated[list[str] | None, typer.Argument(metavar="EXPERIMENT...", help="Names of experiments/NAME.toml, or files.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every experiment that has results.")] = False,
+    results: Annotated[Path | None, typer.Option("--results", metavar="FILE", help="The results of sweeps; build/results.sqlite without it.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="The results of the full size.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Print plain text, without colours and at one width.")] = False,
+    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the tables as CSV; `-`: to stdout.")] = None,
+    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON; `-`: to stdout.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", metavar="DIR", help="Write all forms into a folder.")] = None,
+) -> None:  # fmt: skip
+    """What sweeps measured beside what the papers found: tables of ratios with intervals, histograms, judgements."""
+    from lab.report.command import report
+
+    report(experiment or [], every, results, full, text, csv, json, output)
+
+
 @app.command(hidden=True)
 def demo(mem: Mem = "512M", smp: Smp = 1, cmdline: Cmdline = "") -> None:
     """The job of `make run`."""

@@ -1,0 +1,462 @@
+"""What a report says of an experiment, computed from the file and its results; how it looks is for others.
+
+Everything here can be traced: each number has the ids of the cells that it comes from, and a place whose cell
+failed or is not there is a fault with its reason, not a hole.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from lab.report.numbers import Ratio, Run, Sample, Verdict, direction, judge, ratio, sample
+from lab.sweep.experiment import CACHES, Expect, Experiment, Histogram, Kernel, Measure, PaperHistogram, Variant
+from lab.sweep.measures import value
+from lab.sweep.store import Cell, Store, Use
+
+TOLERANCE = 0.03  # of the reference, below which Santos 2004 takes a difference for chance
+REGIONS = (*CACHES, "rest", "total")  # of the memory-cache simulation
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a result stands: a workload on a machine, or a case of it."""
+
+    name: str
+    variant: str
+    case: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A kernel at a place, in the table of a measure."""
+
+    place: Place
+    kernel: str
+    is_reference: bool
+    ours: Sample | None
+    ratio: Ratio | None
+    paper: Sample | None
+    paper_ratio: Ratio | None
+    paper_row: dict[str, Any]  # all that the paper printed, for the fold-out
+    missing: str  # what is not there of the runs that were asked for, in words
+
+    @property
+    def direction(self) -> Verdict | Literal[""]:
+        return "" if self.is_reference else direction(self.paper_ratio, self.ratio)
+
+
+@dataclass(frozen=True)
+class Table:
+    measure: Measure
+    rows: list[Row]
+
+    @property
+    def places(self) -> list[Place]:
+        return list(dict.fromkeys(row.place for row in self.rows))
+
+    @property
+    def has_paper(self) -> bool:
+        return any(row.paper for row in self.rows)
+
+    def at(self, place: Place) -> list[Row]:
+        return [row for row in self.rows if row.place == place]
+
+    def row(self, place: str, kernel: str) -> Row | None:
+        """The row of @kernel where @place is the name of the row's place or of a case of its run."""
+        return next((row for row in self.rows if row.kernel == kernel and place == row.place.name), None)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the paper found, and whether it was found here."""
+
+    expect: Expect
+    unit: str
+    place: str
+    verdict: Verdict
+    ratio: Ratio | None
+    paper_ratio: Ratio | None
+    more: Sample | None
+    than: Sample | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """A bucket histogram of one run, what chance would give, and the paper's."""
+
+    wanted: Histogram
+    title: str
+    place: str
+    cell: Cell | None
+    seed: int | None
+    report: dict[str, Any]  # the cache's, docs/counters.md
+    missing: str
+
+    @property
+    def buckets(self) -> list[int]:
+        return self.report.get("histogram", {}).get("buckets", [])
+
+    @property
+    def expected(self) -> list[float]:
+        return self.report.get("histogram", {}).get("expected", []) if self.report.get("buckets") else []
+
+    @property
+    def paper(self) -> PaperHistogram:
+        return self.wanted.paper
+
+
+@dataclass(frozen=True)
+class Chains:
+    """The lookups of a cache in the runs of a kernel: steps of hits and misses, and the table's memory."""
+
+    kernel: str
+    place: str
+    cache: str
+    hit: float | None
+    expected_hit: float | None
+    miss: float | None
+    expected_miss: float | None
+    lookups: float
+    bytes: float
+    structure: str
+    runs: int
+
+
+@dataclass(frozen=True)
+class Misses:
+    """Memory-cache misses of a region of the code, a mean over runs."""
+
+    kernel: str
+    place: str
+    region: str
+    counts: dict[str, float]
+    runs: int
+
+
+@dataclass(frozen=True)
+class Point:
+    count: int
+    ours: Sample | None
+    paper: Sample | None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A measure against a count in the places' names: `8 threads`."""
+
+    measure: Measure
+    noun: str
+    kernels: dict[str, list[Point]]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A run that gave no result."""
+
+    kernel: str
+    variant: str
+    seed: int
+    kind: str
+    message: str
+    cell: Cell | None
+
+
+@dataclass
+class Section:
+    """An experiment's part of a report."""
+
+    experiment: Experiment
+    scale: str
+    cells: dict[tuple[str, str, int], Cell | None]  # by kernel, variant, seed
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def full(self) -> bool:
+        return self.scale == "full"
+
+    @cached_property
+    def variants(self) -> list[Variant]:
+        return self.experiment.variants(self.full)
+
+    @cached_property
+    def seeds(self) -> list[int]:
+        return self.experiment.seeds_at(self.full)
+
+    @cached_property
+    def places(self) -> list[Place]:
+        return [Place(case, variant.name, case) for variant in self.variants for case in variant.cases]
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        return [_table(self, measure) for measure in self.experiment.measure]
+
+    @cached_property
+    def judgements(self) -> list[Judgement]:
+        return [_judgement(self, expect) for expect in self.experiment.expect]
+
+    @cached_property
+    def histograms(self) -> list[Buckets]:
+        return [_buckets(self, wanted) for wanted in self.experiment.histogram]
+
+    @cached_property
+    def chains(self) -> list[Chains]:
+        return list(_chains(self))
+
+    @cached_property
+    def misses(self) -> list[Misses]:
+        return list(_misses(self))
+
+    @cached_property
+    def curves(self) -> list[Curve]:
+        return list(_curves(self))
+
+    @cached_property
+    def faults(self) -> list[Fault]:
+        return list(_faults(self))
+
+    @property
+    def revisions(self) -> list[str]:
+        return sorted({cell.revision for cell in self.cells.values() if cell})
+
+    @property
+    def qemus(self) -> list[str]:
+        return sorted({cell.qemu for cell in self.cells.values() if cell})
+
+    def runs(self, kernel: str, variant: str) -> list[tuple[int, Cell | None]]:
+        """What was asked for of @kernel on @variant."""
+        return [(seed, self.cells.get((kernel, variant, seed))) for seed in self.seeds]
+
+    def good(self, kernel: str, variant: str) -> list[tuple[int, Cell]]:
+        return [(seed, cell) for seed, cell in self.runs(kernel, variant) if cell and cell.ok]
+
+
+def collect(store: Store, experiment: Experiment, full: bool) -> Section | None:
+    """What @store has of @experiment; None if no sweep of it began."""
+    scale = "full" if full else "reduced"
+    found: list[tuple[Use, Cell | None]] = store.cells(experiment.name, scale)
+    if not found:
+        return None
+    section = Section(experiment, scale, {(use.kernel, use.workload, use.seed): cell for use, cell in found})
+    section.remarks = list(_remarks(section))
+    return section
+
+
+def _remarks(section: Section) -> Iterator[str]:
+    """What a reader must know of the results as a whole."""
+    if len(section.revisions) > 1:
+        yield f"The runs are of {len(section.revisions)} revisions: {', '.join(section.revisions)}. Differences between kernels may be differences between revisions."
+    if any(revision.endswith("-dirty") for revision in section.revisions):
+        yield "Some runs are of a checkout with changes that are in no commit (-dirty): the revision alone does not repeat them."
+    if len(section.qemus) > 1:
+        yield f"The runs are of {len(section.qemus)} versions of QEMU: {', '.join(section.qemus)}."
+    kernels = {kernel.name for kernel in section.experiment.kernel}
+    known = {(k, variant.name, seed) for k in kernels for variant in section.variants for seed in section.seeds}
+    strange = [key for key in section.cells if key not in known]
+    if strange:
+        names = "; ".join(sorted({f"{kernel}, {variant}, seed {seed}" for kernel, variant, seed in strange}))
+        yield f"The results have {len(strange)} runs that the experiment's file does not ask for (it was changed since): {names}."
+    if section.experiment.keep == "middle" and len(section.seeds) < 4:
+        yield "The file leaves out the least and the greatest of the runs, and there are too few."
+    if section.faults:
+        yield f"{len(section.faults)} of {len(section.seeds) * len(section.variants) * len(section.experiment.kernel)} runs gave no result: see the faults."
+
+
+def _number(found: Any) -> float | None:
+    if isinstance(found, bool) or not isinstance(found, (int, float)) or not math.isfinite(found):
+        return None
+    return found
+
+
+def _table(section: Section, measure: Measure) -> Table:
+    experiment = section.experiment
+    places = section.places
+    if not measure.source.startswith("metric:"):  # of a run as a whole, whatever cases it has
+        places = list(dict.fromkeys(Place(place.variant, place.variant, "") for place in places))
+    rows = []
+    for place in places:
+        reference = _ours(section, measure, experiment.reference, place)[0]
+        paper_reference = _paper(section, measure, experiment.find_kernel(experiment.reference), place)
+        for kernel in experiment.kernel:
+            ours, missing = _ours(section, measure, kernel.name, place)
+            paper = _paper(section, measure, kernel, place)
+            is_reference = kernel.name == experiment.reference
+            paper_ratio = ratio(paper, paper_reference)
+            if is_reference and paper_ratio:
+                paper_ratio = Ratio(1.0, 1.0, 1.0)
+            rows.append(
+                Row(
+                    place,
+                    kernel.name,
+                    is_reference,
+                    ours,
+                    ratio(ours, reference),
+                    paper,
+                    paper_ratio,
+                    kernel.paper_row(place.name),
+                    missing,
+                )  # fmt: skip
+            )
+    return Table(measure, rows)
+
+
+def _ours(section: Section, measure: Measure, kernel: str, place: Place) -> tuple[Sample | None, str]:
+    """The runs' numbers, and in words what is missing."""
+    runs, without = [], []
+    for seed, cell in section.runs(kernel, place.variant):
+        if cell is None:
+            without.append(f"seed {seed}: not run yet")
+        elif not cell.ok:
+            without.append(f"seed {seed}: {cell.kind}")
+        else:
+            number = _number(value(measure.source, cell, place.case))
+            if number is None:
+                without.append(f"seed {seed}: has no {measure.source}")
+            else:
+                runs.append(Run(seed, number, cell.id))
+    return sample(runs, section.experiment.keep), "; ".join(without)
+
+
+def _paper(section: Section, measure: Measure, kernel: Kernel, place: Place) -> Sample | None:
+    """The paper's mean; its s and n are `KEY_s` and `KEY_n`, for the first measure also `s`, for all also `n`."""
+    row = kernel.paper_row(place.name)
+    mean = _number(row.get(measure.paper)) if measure.paper else None
+    if mean is None:
+        return None
+    first = measure.paper == section.experiment.measure[0].paper
+    s = _number(row.get(f"{measure.paper}_s", row.get("s") if first else None))
+    n = _number(row.get(f"{measure.paper}_n", row.get("n", paper_runs(section.experiment))))
+    return Sample(mean, s, None if n is None else int(n))
+
+
+def paper_runs(experiment: Experiment) -> int:
+    """How many runs the paper's means are of where its rows do not say: those of --full, which are as the paper's."""
+    return len(experiment.seeds_at(True)) - (2 if experiment.keep == "middle" else 0)
+
+
+def _judgement(section: Section, expect: Expect) -> Judgement:
+    table = next(table for table in section.tables if table.measure.name == expect.measure)
+    place = expect.workload or section.places[0].name
+    if not any(row.place.name == place for row in table.rows):  # a case, where the measure is of the whole run
+        place = next((one.variant for one in section.places if one.name == place), place)
+    more, than = table.row(place, expect.more), table.row(place, expect.than)
+    if not more or not than or not more.ours or not than.ours:
+        lacking = [f"{row.kernel}: {row.missing or 'no number'}" for row in (more, than) if row and not row.ours]
+        reason = "; ".join(lacking) or f"there is no '{place}' at this scale"
+        return Judgement(expect, table.measure.unit, place, "not measured", None, None, None, None, reason)
+    ours, paper = ratio(more.ours, than.ours), ratio(more.paper, than.paper)
+    if ours is None:
+        verdict: Verdict = "agree" if more.ours.mean > 0 else "within noise"
+        reason = f"{expect.than} has 0, so there is no ratio"
+    else:
+        verdict = judge(expect.at_least, ours, paper)
+        reason = _reason(expect, verdict, ours, paper)
+    return Judgement(expect, table.measure.unit, place, verdict, ours, paper, more.ours, than.ours, reason)
+
+
+def _reason(expect: Expect, verdict: Verdict, ours: Ratio, paper: Ratio | None) -> str:
+    bound = f"{expect.at_least:g}"
+    if ours.low is None or ours.high is None:
+        side = "at least" if verdict == "agree" else "less than"
+        return f"the ratio is {side} {bound}; there is no interval: {ours.why}"
+    if verdict == "agree":
+        return f"the whole interval is at least {bound}"
+    if verdict == "differ":
+        beside = " and has nothing in common with the paper's" if paper and paper.low is not None else ""
+        return f"the whole interval is below {bound}{beside}"
+    if ours.high >= expect.at_least:
+        return f"{bound} lies in the interval"
+    return f"the interval is below {bound}, but overlaps the paper's own"
+
+
+def _buckets(section: Section, wanted: Histogram) -> Buckets:
+    name = wanted.workload or section.places[0].name
+    variant = next((place.variant for place in section.places if place.name == name), "")
+    title = wanted.title or f"{wanted.cache.capitalize()} cache of {wanted.kernel}"
+    for seed, cell in section.good(wanted.kernel, variant):
+        report = cell.stats.get(wanted.cache)
+        if isinstance(report, dict) and report.get("histogram"):
+            return Buckets(wanted, title, name, cell, seed, report, "")
+    return Buckets(
+        wanted, title, name, None, None, {}, f"no run of {wanted.kernel} has a report of the {wanted.cache} cache"
+    )
+
+
+def _mean(numbers: list[Any]) -> float | None:
+    known = [number for number in map(_number, numbers) if number is not None]
+    return sum(known) / len(known) if known else None
+
+
+def concerned(experiment: Experiment) -> list[str]:
+    """The caches that an experiment is about, as its measures and histograms tell; or else all."""
+    named: set[str] = {histogram.cache for histogram in experiment.histogram}
+    named |= {cache for cache in CACHES for one in experiment.measure if one.source.split(".")[0].endswith(f":{cache}")}
+    return [cache for cache in CACHES if cache in named] or list(CACHES)
+
+
+def _chains(section: Section) -> Iterator[Chains]:
+    for variant in section.variants:
+        for kernel in section.experiment.kernel:
+            good = section.good(kernel.name, variant.name)
+            for cache in CACHES:
+                reports = [cell.stats[cache] for _, cell in good if isinstance(cell.stats.get(cache), dict)]
+                if not reports:
+                    continue
+                fields = "steps_per_hit expected_steps_per_hit steps_per_miss expected_steps_per_miss lookups bytes"
+                hit, expected_hit, miss, expected_miss, lookups, size = (
+                    _mean([report.get(name) for report in reports]) for name in fields.split()
+                )
+                structure = str(reports[0].get("structure", ""))
+                function = str(reports[0].get("function", ""))
+                if function and function != "none":
+                    structure = f"{function}, {structure}"
+                yield Chains(
+                    kernel.name, variant.name, cache, hit, expected_hit, miss, expected_miss, lookups or 0, size or 0,
+                    structure, len(reports),
+                )  # fmt: skip
+
+
+def _misses(section: Section) -> Iterator[Misses]:
+    for variant in section.variants:
+        for kernel in section.experiment.kernel:
+            found = [cell.cachesim for _, cell in section.good(kernel.name, variant.name) if cell.cachesim]
+            for region in REGIONS:
+                regions = [one[region] for one in found if isinstance(one.get(region), dict)]
+                names = dict.fromkeys(name for one in regions for name in one if _number(one[name]) is not None)
+                counts = {name: _mean([one.get(name) for one in regions]) or 0.0 for name in names}
+                if counts:
+                    yield Misses(kernel.name, variant.name, region, counts, len(regions))
+
+
+def _curves(section: Section) -> Iterator[Curve]:
+    """Of every measure of results: the places that differ in one number, three or more of them."""
+    groups: dict[str, dict[int, Place]] = {}
+    for place in section.places:
+        match = re.fullmatch(r"(\d+) (\w+)(.*)", place.name)
+        if match:
+            noun = match[2].removesuffix("s") + "s" + match[3]
+            groups.setdefault(noun, {})[int(match[1])] = place
+    for noun, places in groups.items():
+        for table in section.tables if len(places) >= 3 else ():
+            if not table.measure.source.startswith("metric:"):
+                continue
+            kernels = {}
+            for kernel in section.experiment.kernel:
+                rows = [(count, table.row(place.name, kernel.name)) for count, place in sorted(places.items())]
+                kernels[kernel.name] = [Point(count, row.ours, row.paper) for count, row in rows if row]
+            yield Curve(table.measure, noun, kernels)
+
+
+def _faults(section: Section) -> Iterator[Fault]:
+    for kernel in section.experiment.kernel:
+        for variant in section.variants:
+            for seed, cell in section.runs(kernel.name, variant.name):
+                if cell is None:
+                    yield Fault(kernel.name, variant.name, seed, "missing", "it has not been run yet: ./cw sweep goes on where it was", None)  # fmt: skip
+                elif not cell.ok:
+                    yield Fault(kernel.name, variant.name, seed, cell.kind, cell.message, cell)

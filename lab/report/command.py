@@ -1,0 +1,106 @@
+"""./cw report: which experiments, in which forms, to where."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from lab.paths import LabError
+from lab.report.collect import Section, collect
+from lab.sweep.experiment import find, load
+from lab.sweep.store import Store
+
+
+def gather(names: list[str], every: bool, results: Path | None, full: bool) -> list[Section]:
+    """The sections of the experiments @names, or of every one that has results. LabError where there is nothing."""
+    scale = "full" if full else "reduced"
+    wanted = [load(name) for name in names]
+    with Store(results, create=False) as store:
+        there = [name for name, size in store.experiments() if size == scale]
+        if not names and not every:
+            listed = "".join(f"\n  {name} ({size} size)" for name, size in store.experiments())
+            raise LabError(
+                f"which experiment? ./cw report EXPERIMENT..., or --all. There are results of:{listed or ' none'}"
+            )
+        if every:
+            known = {experiment.name for experiment in wanted}
+            for name in there:
+                if name not in known:
+                    try:
+                        wanted.append(load(find(name)))
+                    except LabError as error:  # the file has another name or place by now, or is wrong
+                        print(f"cw: {name} is left out: {str(error).splitlines()[0]}", file=sys.stderr)
+        sections = []
+        for experiment in wanted:
+            section = collect(store, experiment, full)
+            if section is None:
+                option = " --full" if full else ""
+                raise LabError(
+                    f"{store.path} has no results of {experiment.name} at {scale} size: run"
+                    f" ./cw sweep experiments/{experiment.name}.toml{option} first"
+                    + _elsewhere(store, experiment.name, full)
+                )
+            sections.append(section)
+        if not sections:
+            raise LabError(f"{store.path} has no results at {scale} size: run ./cw sweep first")
+    return sections
+
+
+def _elsewhere(store: Store, name: str, full: bool) -> str:
+    other = "reduced" if full else "full"
+    if (name, other) not in store.experiments():
+        return ""
+    return f" (there are results at {other} size: {'leave out' if full else 'add'} --full)"
+
+
+def report(
+    names: list[str],
+    every: bool = False,
+    results: Path | None = None,
+    full: bool = False,
+    text: bool = False,
+    csv: Path | None = None,
+    json: Path | None = None,
+    output: Path | None = None,
+) -> None:
+    """Print the report, and write what was asked for."""
+    from lab.report import export
+    from lab.report.text import WIDTH, plain, show
+    from lab.setup import need_lab
+
+    need_lab()
+    sections = gather(names, every, results, full)
+    source = str(results or "build/results.sqlite")
+    makers = {
+        "text": lambda: plain(sections), "csv": lambda: export.as_csv(sections), "json": lambda: export.as_json(sections, source)
+    }  # fmt: skip
+    files = [(path, form) for path, form in ((csv, "csv"), (json, "json")) if path]
+    if output:
+        files += [(output / "report.txt", "text"), (output / "report.csv", "csv"), (output / "report.json", "json")]
+    for path, form in files:
+        _write(path, makers[form]())
+    if Path("-") in (csv, json):
+        return  # stdout is a file's
+    if text:
+        sys.stdout.write(makers["text"]())
+    else:
+        console = Console(highlight=False)
+        show(sections, console if console.is_terminal else Console(highlight=False, width=WIDTH))
+
+
+def _write(path: Path, content: str | bytes) -> None:
+    """Write a file as a whole or not at all; `-` is stdout."""
+    data = content.encode() if isinstance(content, str) else content
+    if path == Path("-"):
+        sys.stdout.buffer.write(data)
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(path.name + ".new")
+        beside.write_bytes(data)
+        beside.replace(path)
+    except OSError as error:
+        raise LabError(f"{path} cannot be written: {error.strerror or error}") from None
+    print(f"wrote {path}", file=sys.stderr)

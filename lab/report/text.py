@@ -1,0 +1,210 @@
+"""A report as text: tables by rich, in colour on a terminal, plain in a file."""
+
+from __future__ import annotations
+
+import io
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from lab.report import words
+from lab.report.collect import TOLERANCE, Buckets, Curve, Section, Table, concerned
+from lab.sweep.experiment import ROWS
+
+STYLES = {"agree": "green", "differ": "bold red", "within noise": "yellow", "not measured": "dim"}
+WIDTH = 160  # of text that is on no terminal
+LAST_LINES = 5  # of a failed run's log
+
+
+def plain(sections: list[Section], width: int = WIDTH) -> str:
+    """The whole report for a file or a pipe."""
+    console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False, legacy_windows=False)
+    show(sections, console)
+    written = console.file
+    assert isinstance(written, io.StringIO)
+    return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
+
+
+def show(sections: list[Section], console: Console) -> None:
+    for section in sections:
+        _section(section, console)
+    console.print(Text("How to read this", style="bold"))
+    for paragraph in words.METHOD:
+        console.print(Padding(Text(paragraph), (0, 0, 1, 2)))
+
+
+def _line(console: Console, text: str, style: str = "") -> None:
+    """A line of ours: never broken, since it may be a command, and never read as markup."""
+    console.print(Text(text, style=style), soft_wrap=True)
+
+
+def _section(section: Section, console: Console) -> None:
+    experiment = section.experiment
+    _line(console, words.title(section), "bold")
+    for line in (experiment.paper, f"again: {words.sweep_command(section)}"):
+        _line(console, line) if line else None
+    for remark in section.remarks:
+        console.print(Text(f"! {remark}", style="yellow"))
+    console.print()
+    for table in section.tables:
+        _measure(section, table, console)
+    _judgements(section, console)
+    for curve in section.curves:
+        if curve.noun == "threads":
+            _tolerance(section, curve, console)
+    for histogram in section.histograms:
+        _histogram(histogram, console)
+    _chains(section, console)
+    _misses(section, console)
+    _faults(section, console)
+    if experiment.notes:
+        console.print(Padding(Text(f"Notes: {experiment.notes}"), (0, 0, 1, 0)))
+    _runs(section, console)
+
+
+def _grid(*columns: str) -> RichTable:
+    """A table whose columns are numbers but for those that begin with `<`."""
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        left = column.startswith("<")
+        table.add_column(Text(column.lstrip("<")), justify="left" if left else "right", overflow="fold")
+    return table
+
+
+def _print(title: str, grid: RichTable, console: Console) -> None:
+    _line(console, title, "bold")
+    console.print(grid)
+
+
+def _add(table: RichTable, *cells: str | Text, end: bool = False) -> None:
+    table.add_row(*[cell if isinstance(cell, Text) else Text(cell) for cell in cells], end_section=end)
+
+
+def _verdict(verdict: str) -> Text:
+    return Text(f"{words.SIGNS[verdict]} {verdict}", style=STYLES[verdict])
+
+
+def _measure(section: Section, table: Table, console: Console) -> None:
+    title = words.heading(table.measure, section.experiment.reference)
+    ratios = ["paper's ratio"] if table.has_paper else []
+    absolute = ["paper's mean", "<direction"] if table.has_paper else []
+    grid = _grid("<kernel", *ratios, "our ratio", *absolute, "our mean", "<seeds", "<remarks")
+    for place in table.places:
+        if len(table.places) > 1:
+            _add(grid, Text(place.name, style="italic"))
+        rows = table.at(place)
+        for row in rows:
+            direction = _verdict(row.direction) if row.direction else Text("")
+            theirs = [words.quotient(row.paper_ratio)] if table.has_paper else []
+            both: list[str | Text] = [words.mean_s_n(row.paper), direction] if table.has_paper else []
+            end = row is rows[-1]
+            _add(
+                grid, row.kernel, *theirs, words.quotient(row.ratio), *both, words.mean_s_n(row.ours), words.seeds(row),
+                words.note(row), end=end,
+            )  # fmt: skip
+    _print(title, grid, console)
+
+
+def _judgements(section: Section, console: Console) -> None:
+    if not section.judgements:
+        return
+    console.print(Text("What the paper found", style="bold"))
+    for one in section.judgements:
+        expect = one.expect
+        console.print(Text("  ").append_text(_verdict(one.verdict)).append(f": {expect.text}"))
+        paper = f"; paper {words.quotient(one.paper_ratio)}" if one.paper_ratio else ""
+        _line(
+            console,
+            f"      {expect.measure}, {one.place}: {expect.more} / {expect.than} = {words.quotient(one.ratio)},"
+            f" wanted at least {expect.at_least:g}{paper}; {one.reason}",
+        )
+        if expect.finding and one.verdict != "agree":
+            console.print(Padding(Text(expect.finding), (0, 0, 0, 6)))
+    console.print()
+
+
+def _tolerance(section: Section, curve: Curve, console: Console) -> None:
+    """The table of Santos 2004: A is the reference, differences above the tolerance are marked."""
+    reference = section.experiment.reference
+    for name, points in curve.kernels.items():
+        if name == reference:
+            continue
+        title = f"{curve.measure.name}: A = {reference}, B = {name}; tolerance = {TOLERANCE:.0%} of A"
+        grid = _grid(curve.noun, "A", "B", "% diff", "diff", "tolerance", "<", "paper's % diff")
+        for line in words.tolerance_rows(curve.kernels[reference], points):
+            _add(grid, *line)
+        _print(title, grid, console)
+
+
+def _histogram(histogram: Buckets, console: Console) -> None:
+    title = f"{histogram.title}: {histogram.place}, " + (histogram.missing or f"seed {histogram.seed}")
+    paper = histogram.paper
+    grid = _grid("size", "buckets", "expected", *(["paper's buckets"] if paper.buckets else []))
+    for size in range(ROWS if histogram.buckets else 0):
+        beside = [str(paper.buckets[size])] if paper.buckets else []
+        expected = f"{histogram.expected[size]:.1f}" if histogram.expected else words.NONE
+        _add(grid, words.size_name(size), str(histogram.buckets[size]), expected, *beside)
+    _print(title, grid, console)
+    for name, ours, theirs in words.figures(histogram):
+        _line(console, f"  {name}: {ours}" + (f" (paper {theirs})" if theirs else ""))
+    if histogram.cell:
+        _line(console, f"  {histogram.cell.command}")
+    console.print()
+
+
+def _chains(section: Section, console: Console) -> None:
+    if not section.chains:
+        return
+    title = "Steps, against those of uniform hashing, and memory of the tables"
+    grid = _grid(
+        title, "<cache", "<kernel", "<workload", "steps/hit", "uniform", "steps/miss", "uniform", "bytes", "<function"
+    )
+    about = concerned(section.experiment)
+    for cache in about:
+        lines = [one for one in section.chains if one.cache == cache]
+        for one in lines:
+            numbers = (one.hit, one.expected_hit, one.miss, one.expected_miss, one.bytes)
+            shown = [words.number(number) for number in numbers]
+            _add(grid, cache, one.kernel, one.place, *shown, one.structure, end=one is lines[-1])
+    _print(title, grid, console)
+
+
+def _misses(section: Section, console: Console) -> None:
+    if not section.misses:
+        return
+    title = "Simulated memory caches"
+    names = list(dict.fromkeys(name for one in section.misses for name in one.counts))
+    grid = _grid(
+        "simulated memory caches", "<kernel", "<workload", "<region", *(name.replace("_", " ") for name in names)
+    )
+    for one in section.misses:
+        _add(grid, one.kernel, one.place, one.region, *(words.number(one.counts.get(name)) for name in names))
+    _print(title, grid, console)
+
+
+def _faults(section: Section, console: Console) -> None:
+    if not section.faults:
+        return
+    console.print(Text("Runs without a result", style="bold"))
+    for fault in section.faults:
+        _line(console, f"  {fault.kernel}, {fault.variant}, seed {fault.seed}: {fault.kind}: {fault.message}", "red")
+        if fault.cell:
+            for line in fault.cell.log.strip().splitlines()[-LAST_LINES:]:
+                _line(console, f"      | {line}")
+            _line(console, f"      {fault.cell.command}")
+    console.print()
+
+
+def _runs(section: Section, console: Console) -> None:
+    found = words.commands(section)
+    if not found:
+        return
+    console.print(Text("The runs behind these numbers", style="bold"))
+    _line(console, f"  revision {', '.join(section.revisions)}; {', '.join(section.qemus)}")
+    for kernel, place, command in found:
+        _line(console, f"  {kernel}, {place}:")
+        _line(console, f"    {command}")
+    console.print()

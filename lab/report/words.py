@@ -1,0 +1,171 @@
+"""What all forms of a report say alike: numbers, intervals, verdicts, the method in words, the commands of runs."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+
+from lab.report.collect import TOLERANCE, Buckets, Point, Row, Section
+from lab.report.numbers import Ratio, Sample
+from lab.sweep.experiment import ROWS, Measure
+from lab.sweep.store import Cell
+
+SIGNS = {"agree": "✓", "differ": "✗", "within noise": "≈", "not measured": "–"}
+NONE = "–"
+
+METHOD = (
+    "A ratio is the quotient of two means: the kernel's by the reference kernel's. In brackets is its 95 % interval by "
+    "Fieller's theorem: all quotients that a t test of the two means does not exclude. Runs of two kernels with the same "
+    "seeds are pairs, and what the seed does to both is taken out (marked “paired”); otherwise, and for the paper, "
+    "the runs are independent, with Welch's degrees of freedom. The paper's interval is from its s and number of runs.",
+    "agree: our whole interval is at or above what the paper's finding demands. differ: our whole interval is below, and "
+    "has nothing in common with the paper's own. within noise: the rest, since the interval reaches across the bound. "
+    "With a single run there is no interval, and the ratio alone decides.",
+    "Direction says whether a kernel is on the same side of the reference in the paper and here: agree or differ where "
+    "both intervals exclude 1, within noise where one of them has 1 in it.",
+    "Where the least and the greatest run are left out (keep = middle), mean and s are of the kept ones, as in the "
+    "paper; such an s is smaller than that of all runs, so these intervals are somewhat too narrow, theirs as ours.",
+)
+
+
+def number(value: float | None) -> str:
+    """A mean as tables show it: at least four digits, without a tail of zeros nobody measured."""
+    if value is None:
+        return NONE
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value)}"
+    return f"{value:.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def factor(value: float | None, decimals: int = 3) -> str:
+    """A ratio: three decimals or as many as are said, or three digits where it is far from 1."""
+    if value is None:
+        return NONE
+    if value == 0 or 0.1 <= abs(value) < 20:
+        return f"{value:.{decimals}f}"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def decimals(one: Ratio) -> int:
+    """As many as tell the ends of a narrow interval apart."""
+    if one.low is None or one.high is None or one.low >= one.high:
+        return 3
+    return min(max(3, math.ceil(-math.log10(one.high - one.low)) + 1), 6)
+
+
+def interval(one: Ratio | None) -> str:
+    """[0.998, 1.004], or nothing."""
+    if one is None or one.low is None or one.high is None:
+        return ""
+    return f"[{factor(one.low, decimals(one))}, {factor(one.high, decimals(one))}]"
+
+
+def quotient(one: Ratio | None) -> str:
+    return NONE if one is None else f"{factor(one.value, decimals(one))} {interval(one)}".strip()
+
+
+def mean_s_n(one: Sample | None) -> str:
+    """4282.8 s=29.96 n=5, in the papers' form."""
+    if one is None:
+        return NONE
+    s = "" if one.s is None else f" s={number(one.s)}"
+    return f"{number(one.mean)}{s}" + ("" if one.n is None else f" n={one.n}")
+
+
+def note(row: Row) -> str:
+    """How a row's interval came about, or why there is none, or what is missing."""
+    parts = []
+    if row.ratio and not row.is_reference:
+        parts.append(row.ratio.why or ("paired" if row.ratio.paired else "not paired"))
+    if row.missing:
+        parts.append(row.missing)
+    return "; ".join(parts)
+
+
+def seeds(row: Row) -> str:
+    """Which runs are in the mean, and which were left out."""
+    if row.ours is None:
+        return NONE
+    kept = " ".join(str(run.seed) for run in row.ours.kept)
+    dropped = " ".join(str(run.seed) for run in row.ours.dropped)
+    return f"{kept} (without {dropped})" if dropped else kept
+
+
+def heading(measure: Measure, reference: str) -> str:
+    """Above the table of a measure."""
+    about = [measure.unit, f"{measure.better} is better" if measure.better else ""]
+    said = "; ".join(word for word in about if word)
+    return f"{measure.name}{f' ({said})' if said else ''}: ratios to {reference}"
+
+
+def title(section: Section) -> str:
+    return f"{section.experiment.title} ({section.experiment.name}, {section.scale} size)"
+
+
+def commands(section: Section) -> list[tuple[str, str, str]]:
+    """(kernel, workload, command) of the runs; runs that differ in nothing but the seed are one loop of the shell."""
+    found = []
+    for kernel in section.experiment.kernel:
+        for variant in section.variants:
+            cells = [(seed, cell) for seed, cell in section.runs(kernel.name, variant.name) if cell]
+            found += [(kernel.name, variant.name, command) for command in _loop(cells)]
+    return found
+
+
+def _loop(cells: list[tuple[int, Cell]]) -> list[str]:
+    general = {re.sub(rf"(--seed[ =]|\bseed=){seed}\b", r"\1$seed", cell.command) for seed, cell in cells}
+    if len(cells) < 2 or len(general) != 1 or "'" in next(iter(general)):  # the shell sets nothing in between quotes
+        return [cell.command for _, cell in cells]
+    return [f"for seed in {' '.join(str(seed) for seed, _ in cells)}; do {general.pop()}; done"]
+
+
+def sweep_command(section: Section) -> str:
+    """What makes all of an experiment's results anew."""
+    return shlex.join(
+        ["./cw", "sweep", f"experiments/{section.experiment.name}.toml", *(["--full"] if section.full else [])]
+    )
+
+
+def tolerance_rows(reference: list[Point], points: list[Point]) -> list[list[str]]:
+    """Lines of Santos's table: count, A, B, % diff, diff, tolerance, *, the paper's % diff."""
+    rows = []
+    for a, b in zip(reference, points, strict=True):
+        theirs = f"{100 * (b.paper.mean / a.paper.mean - 1):+.2f}" if a.paper and b.paper and a.paper.mean else ""
+        if not a.ours or not b.ours or not a.ours.mean:
+            rows.append([str(a.count), *[NONE] * 5, "", theirs])
+            continue
+        difference, tolerance = b.ours.mean - a.ours.mean, TOLERANCE * a.ours.mean
+        mark = "*" if abs(difference) > tolerance else ""
+        percent = f"{100 * difference / a.ours.mean:+.2f}"
+        shown = [f"{one:.2f}" for one in (a.ours.mean, b.ours.mean)]
+        rows.append([str(a.count), *shown, percent, f"{difference:+.2f}", f"{tolerance:.2f}", mark, theirs])
+    return rows
+
+
+def size_name(size: int) -> str:
+    return str(size) if size < ROWS - 1 else f">{ROWS - 2}"
+
+
+def figures(histogram: Buckets) -> list[tuple[str, str, str]]:
+    """(name, ours, the paper's or nothing) of what stands above a histogram."""
+    report, paper = histogram.report, histogram.paper
+    largest = report.get("expected_largest")
+    found = [
+        ("buckets", report.get("buckets", report.get("trees")), None if paper.buckets is None else sum(paper.buckets)),
+        ("objects", report.get("objects"), paper.objects),
+        (
+            "largest bucket" + ("" if largest is None else f" (expected {largest})"),
+            report.get("largest"),
+            paper.largest,
+        ),
+        ("lookups", report.get("lookups"), paper.lookups),
+        ("hit rate in %", report.get("hit_rate_percent"), paper.hit_rate),
+        ("steps per lookup", report.get("steps_per_lookup"), paper.steps_per_lookup),
+        ("z of the buckets against uniform", report.get("bucket_fit", {}).get("z"), None),
+    ]
+    return [
+        (name, number(ours), "" if theirs is None else number(theirs))
+        for name, ours, theirs in found
+        if isinstance(ours, (int, float))
+    ]
