@@ -48,11 +48,15 @@ def build(
 def effective_config() -> dict[str, str]:
     """What the built kernel was configured with: NAME -> value."""
     values = {}
-    for line in (output_folder() / "effective.config").read_text().splitlines():
+    for line in config_file().read_text().splitlines():
         if line.startswith("CONFIG_"):
             name, _, value = line[len("CONFIG_") :].partition("=")
             values[name] = value.strip('"')
     return values
+
+
+def config_file() -> Path:
+    return output_folder() / "effective.config"
 
 
 def kernel_image() -> Path:

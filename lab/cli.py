@@ -123,6 +123,7 @@ def run(
     context: typer.Context,
     machine: Any,
     stats: Annotated[Path | None, typer.Option("--stats", metavar="FILE.json", help="Write all four caches' statistics at the end of the run.")] = None,
+    result_file: Annotated[Path | None, typer.Option("--result", metavar="FILE.json", help="Write all there is to know of the run, however it ended: status, results, statistics, configuration, log (docs/experiments.md).")] = None,
     strace: Annotated[str, typer.Option("--strace", metavar="[=FILE]", help="Trace the program's system calls as `strace -f` does: to stderr at the end, or to FILE.")] = "",
     quiet: Annotated[bool, typer.Option("--quiet", help="The program's output alone on stdout.")] = False,
     ext2_block: Annotated[int, typer.Option(metavar="BYTES", help="Block size of the ext2 image.")] = 4096,
@@ -139,10 +140,15 @@ def run(
     if not context.args:
         raise LabError("which program? ./cw run [options] -- PROGRAM ARG...")
     options = replace(
-        machine, job=context.args, stats=stats and stats.absolute(), strace=bool(strace), quiet=quiet,
-        ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free),
+        machine, job=context.args, stats=(stats or result_file or Path()).absolute() if stats or result_file else None,
+        strace=bool(strace), quiet=quiet, ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free),
     )  # fmt: skip
-    result = run_machine(options, sys.stdout.buffer, sys.stdin.buffer)
+    if result_file:
+        from lab.result import run_with_result
+
+        result = run_with_result(result_file.absolute(), options, sys.argv[1:], sys.stdout.buffer, sys.stdin.buffer)
+    else:
+        result = run_machine(options, sys.stdout.buffer, sys.stdin.buffer)
     if stats:
         import json
 

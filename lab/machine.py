@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from lab import configure, control, linux
-from lab.build import build, build_lock, effective_config, kernel_image
+from lab.build import build, build_lock, config_file, effective_config, kernel_image
 from lab.console import execute
 from lab.image import Ext2, copy_sparse, cpio_image, ext2_image
 from lab.packages import add_packages, package_set
@@ -101,6 +101,8 @@ class Result:
     log: control.ControlLog
     output: bytes = b""
     seconds: float = 0.0
+    config: str = ""  # of the kernel that ran, as .config lines; "" for Linux
+    cachesim: dict[str, Any] = field(default_factory=dict)  # what the memory-cache simulation counted
 
     @property
     def stats(self) -> dict[str, Any]:
@@ -303,6 +305,7 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
                 goals = ("user",) if options.linux else ()
                 build(tuple(options.settings), options.defconfig, options.quiet, goals)
             _take(options.linux.image if options.linux else kernel_image(), folder / "kernel")
+            config = "" if options.linux else config_file().read_text()
             tree = tree_of(options)
             line = kernel_command_line(options, tree)
             command = qemu_command(options, folder, line, tree)
@@ -313,7 +316,7 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         if options.firmware:  # which writes its own messages to every serial port, before the kernel runs
             data = data[max(data.find(b"@CW 0 "), 0) :]
         result = judge(ended, control.parse(data))
-        result.output, result.seconds = output, seconds
+        result.output, result.seconds, result.config = output, seconds, config
         return result
 
 

@@ -455,6 +455,7 @@ int main(void)
 		become_job(&job);
 	status = pid < 0 ? 126 : wait_for(pid);
 	SIGN_TO_COUNTER(2);
+	mark("job_end");
 
 	end_others();
 	if (job.list[0])
