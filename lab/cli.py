@@ -38,6 +38,7 @@ Mem = Annotated[str, typer.Option("--mem", metavar="SIZE", help="Memory of the m
 Smp = Annotated[int, typer.Option("--smp", metavar="N", help="Number of CPUs, 1 to 16.")]
 Root = Annotated[str, typer.Option("--root", metavar="ext2|tmpfs|ram", help="Root file system: ext2 on a virtio disk (default), tmpfs, or ext2 on a RAM disk (default with --icount).")]  # fmt: skip
 Disk = Annotated[Path | None, typer.Option("--disk", metavar="FILE", help="The disk /dev/vda, changed in place. With --root ext2 it is the root, made if it is not there.")]  # fmt: skip
+DiskModel = Annotated[str, typer.Option("--disk-model", metavar="none|fireball|cheetah|ssd", help="The RAM disk takes this disk's time (docs/disk-model.md).")]  # fmt: skip
 Icount = Annotated[
     bool, typer.Option("--icount", help="One virtual nanosecond is one instruction; repeatable to the byte. One CPU.")
 ]
@@ -61,6 +62,7 @@ def _machine(
     smp: Smp = 1,
     root: Root = "",
     disk: Disk = None,
+    disk_model: DiskModel = "none",
     icount: Icount = False,
     seed: Seed = None,
     user: User = "root",
@@ -74,7 +76,7 @@ def _machine(
         raise LabError("--seed is for runs that are repeatable: Chainwalk's own kernel with --icount")
     return Options(
         kernel=kernel, packages=package or [], documents=docs, add=add or [], settings=settings or [], defconfig=defconfig,
-        cmdline=cmdline, mem=mem, smp=smp, root=root, disk=disk and disk.absolute(), icount=icount, seed=1 if seed is None else seed,
+        cmdline=cmdline, mem=mem, smp=smp, root=root, disk=disk and disk.absolute(), disk_model=disk_model, icount=icount, seed=1 if seed is None else seed,
         user=user, accel=accel, timeout=timeout,
     )  # fmt: skip
 
@@ -118,7 +120,7 @@ def chosen_ext2(block: int, inode: int, free: int):
 
 
 @app.command(context_settings=PROGRAM, options_metavar="[OPTIONS] -- PROGRAM ARG...")
-@with_machine(f"{MACHINE} icount seed timeout")
+@with_machine(f"{MACHINE} disk_model icount seed timeout")
 def run(
     context: typer.Context,
     machine: Any,

@@ -26,6 +26,7 @@ from typing import Any, BinaryIO
 from lab import configure, control, linux
 from lab.build import build, build_lock, config_file, effective_config, kernel_image
 from lab.console import execute
+from lab.disks import disk_option
 from lab.image import Ext2, copy_sparse, cpio_image, ext2_image
 from lab.packages import add_packages, package_set
 from lab.paths import LabError, output_folder
@@ -58,6 +59,7 @@ class Options:
     smp: int = 1
     root: str = ""  # "" : ram under icount, else ext2
     disk: Path | None = None
+    disk_model: str = "none"  # what the RAM disk is timed as (lab/disks.py)
     icount: bool = False
     seed: int = 1  # under icount: what differs from run to run is drawn from it
     stats: Path | None = None
@@ -171,6 +173,8 @@ def _own_words(options: Options) -> list[str]:
         words += ["quiet", "loglevel=1"]
     if options.icount:
         words += ["icount", f"seed={options.seed}"]
+    if options.disk_model != "none":
+        words.append(disk_option(options.disk_model))
     if options.stats:
         words.append("stats=json")
     if options.strace:
@@ -273,6 +277,8 @@ def check_options(options: Options) -> None:
         )
     if options.root and options.root not in ROOTS:
         raise LabError(f"no root '{options.root}'. There are: {', '.join(ROOTS)}")
+    if disk_option(options.disk_model) and (options.kernel != "chainwalk" or options.root_kind() != "ram"):
+        raise LabError("--disk-model times the RAM disk of Chainwalk's own kernel: --root ram (as with --icount)")
     if not 1 <= options.smp <= 16:
         raise LabError("--smp takes 1 to 16")
     if not 0 <= options.seed < 1 << 64:

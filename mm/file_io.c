@@ -31,14 +31,16 @@ static bool dropped_behind_end(struct page *page)
 	return true;
 }
 
-/* Start reading the pages of [start, start + count) that are in the file and not in the cache.
- */
-static void start_window(struct address_space *mapping, pgoff_t start, pgoff_t count)
+/* Start reading the pages of [start, start + count) that are in the file and not in the cache. If
+ * the reader does not wait for a disk that is slower, the second is marked: for @ahead, where who
+ * comes to it has the next window started. */
+static void start_window(struct address_space *mapping, pgoff_t start, pgoff_t count, bool ahead)
 {
 	pgoff_t end = ((pgoff_t)READ_ONCE(mapping->host->size) + PAGE_SIZE - 1) >> PAGE_SHIFT;
 	struct page *pages[WINDOW_MAX];
 	unsigned n = 0;
 
+	ahead &= end > start + count;
 	for (end = min(end, start + count); start < end; start++) {
 		struct page *page = alloc_page(GFP_KERNEL | GFP_NOWARN);
 
@@ -54,24 +56,39 @@ static void start_window(struct address_space *mapping, pgoff_t start, pgoff_t c
 	}
 	if (n)
 		mapping->ops->readpages(mapping->host, pages, n);
+	if (ahead && n > 1 && test_bit(PG_locked, &pages[1]->flags))
+		set_bit(PG_readahead, &pages[1]->flags);
 	while (n)
 		put_page(pages[--n]);
+}
+
+/* The next window of @file, from @index on. */
+static void next_window(struct file *file, struct address_space *mapping, pgoff_t index,
+			pgoff_t wanted)
+{
+	bool goes_on = index == file->readahead_next;
+
+	/* Who goes on where the last window ended gets one twice as large. Racing readers of one
+	 * open file may mix it up: then too much is read, or too little. */
+	if (goes_on)
+		wanted = max_t(pgoff_t, wanted, 2 * file->readahead_size + WINDOW_MIN);
+	wanted = min_t(pgoff_t, wanted, WINDOW_MAX);
+	file->readahead_next = index + wanted;
+	file->readahead_size = wanted;
+	start_window(mapping, index, wanted, goes_on);
 }
 
 struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
 			    pgoff_t wanted, struct page *page)
 {
 	if (page) {
+		/* another reader's window may have been marked */
+		if (test_and_clear_bit(PG_readahead, &page->flags) &&
+		    file->readahead_next - index <= WINDOW_MAX)
+			next_window(file, mapping, file->readahead_next, 0);
 		put_page(page);
 	} else if (mapping->ops->writepage) {
-		/* Who goes on where the last window ended gets one twice as large. Racing readers
-		 * of one open file may mix it up: then too much is read, or too little. */
-		if (index == file->readahead_next)
-			wanted = max_t(pgoff_t, wanted, 2 * file->readahead_size + WINDOW_MIN);
-		pgoff_t size = min_t(pgoff_t, wanted, WINDOW_MAX);
-		start_window(mapping, index, size);
-		file->readahead_next = index + size;
-		file->readahead_size = size;
+		next_window(file, mapping, index, wanted);
 	}
 	page = find_or_create_page(mapping, index);
 	if (!page)
@@ -89,6 +106,13 @@ struct page *page_cache_get(struct file *file, struct address_space *mapping, pg
 		return page;
 	put_page(page);
 	return ERR_PTR(error ? error : -EIO);
+}
+
+/* Uptodate, and not where the next window is to be started. */
+static inline bool page_ready(const struct page *page)
+{
+	return (READ_ONCE(page->flags) & (BIT(PG_uptodate) | BIT(PG_readahead))) ==
+	       BIT(PG_uptodate);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -130,7 +154,7 @@ static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *pos
 		if (!looked_up)
 			page = find_get_page(mapping, index);
 		looked_up = false;
-		if (unlikely(!page || !page_uptodate(page))) {
+		if (unlikely(!page || !page_ready(page))) {
 			page = page_cache_get(file, mapping, index,
 					      DIV_ROUND_UP(offset + io->length, PAGE_SIZE), page);
 			if (IS_ERR_OR_NULL(page)) {
@@ -168,7 +192,7 @@ ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
 		return read_pages(file, io, position, NULL, false);
 	page = page_lookup(&inode->data, at >> PAGE_SHIFT);
 	barrier();
-	if (unlikely(!page || !page_uptodate(page)))
+	if (unlikely(!page || !page_ready(page)))
 		return read_pages(file, io, position, page, true);
 	n = io_put(io, (char *)page_address(page) + (at & (PAGE_SIZE - 1)), io->length);
 	put_page(page);

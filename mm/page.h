@@ -34,6 +34,7 @@ enum page_flag {
 	PG_slab,
 	PG_buddy,      /* free, head of a block */
 	PG_error,      /* last I/O failed */
+	PG_readahead,  /* who reads this page has what follows read, too (file_io.c) */
 };
 
 struct page {

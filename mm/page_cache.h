@@ -147,9 +147,10 @@ ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position);
 ssize_t page_cache_zero(struct inode *inode, loff_t at, size_t length);
 
 /*
- * @page is what find_get_page() gave for @index: NULL, or one that is not uptodate, whose reference
- * is taken over. The page, read in, and what follows it started to be read, as the way tells in
- * which @file is read; @wanted pages from @index on are needed. NULL: behind the end;
+ * @page is what find_get_page() gave for @index: NULL, or one that is not uptodate or has
+ * PG_readahead, whose reference is taken over. The page, read in, and what follows it started to
+ * be read, as the way tells in which @file is read; @wanted pages from @index on are needed.
+ * NULL: behind the end;
  * ERR_PTR(-EIO/-ENOMEM). Sleeps.
  */
 struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,

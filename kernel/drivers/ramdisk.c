@@ -4,19 +4,23 @@
  * it is an empty disk of ramdisk_size=KB (as in Linux), at most half of all memory, which is taken
  * page by page as it is written to; when there is none a write is an I/O error.
  *
- * A request is copied and completed within submit, so that under icount a disk access is a fixed
- * number of instructions.
+ * A request is copied within submit, and without a model completed there, so that under icount a
+ * disk access is a fixed number of instructions.
  *
- * With ramdisk_seek=US or ramdisk_rate=MB it takes the time of a disk with a moving head,
- * on the kernel's clock: under icount virtual time, so that what waits for the disk is repeatable
- * too. Requests are served one after the other, in the order they came; who submits one sleeps
- * until then. One that begins where the last one ended costs its transfer alone; else the head
- * moves first, by
+ * With ramdisk_model= it takes the time of a disk, on the kernel's clock: under icount virtual
+ * time, so that what waits for the disk is repeatable too. Requests wait in a queue, of which one
+ * is served at a time: the next one upwards from the head, or from the lowest when there is none
+ * (C-LOOK, as Linux 2.2 sorts them); a timer ends it while processes run. Serving one takes
  *
- *	seek / 4  +  seek * 9/4 * distance / size of the disk
+ *	command  +  seek + (stroke - seek) * sqrt(distance / size of the disk), to another cylinder
+ *		 +  the rest of the turn until its first sector comes  +  sectors * turn / track
  *
- * which is `seek` at a third of the disk, the mean distance between two random places. The time for
- * the disk to turn is part of `seek`. A flush costs nothing: there is no cache.
+ * The image is stretched over the whole disk: its cylinders are those of the disk, but fewer and
+ * further apart. Where the platter stands follows from the clock. After a request the head goes on,
+ * for a turn at most, into the drive's buffer: a read that continues the last request, and a write
+ * that has been waiting to, cost what is left of their transfer. Neither the change to the next
+ * track nor a flush costs anything: tracks are skewed, and there is no cache of writes. Without a
+ * stroke nothing moves or turns. docs/disk-model.md has the numbers of some disks.
  */
 
 #include "boot/boot_info.h"
@@ -25,33 +29,79 @@
 #include "mm/page_alloc.h"
 
 #define RAMDISK_MAJOR 1
-#define EMPTY_KILOBYTES 4096		 /* as Linux has had it for long */
-#define SEEK_MICROSECONDS_MAX 1000000ULL /* a second */
+#define EMPTY_KILOBYTES 4096	   /* as Linux has had it for long */
+#define MODEL_MAX 1000000000000ULL /* so that nothing overflows */
 
 static struct block_device ramdisk;
 static void **pages; /* of the image, or those of an empty disk that were written to */
 
-/* The model: */
-static u64 seek_ns, sector_ns; /* both 0: none */
+/* The model. COMMAND to TURN are nanoseconds, the others sectors; no TURN: there is none. */
+enum { COMMAND, SEEK, STROKE, TURN, TRACK, CYLINDER, MODEL_NUMBERS };
+static u64 model[MODEL_NUMBERS];
+
+/* Under the lock: */
 static DEFINE_SPINLOCK(ramdisk_lock);
-static u64 served_ns;	     /* when the last request is served */
-static sector_t head_sector; /* where the head will stand then */
+static LIST_HEAD(queue);
+static struct block_request *in_service; /* NULL: the queue is empty, too */
+static struct timer service;		 /* its end */
+static sector_t head_sector;		 /* where the head will have come to with it, */
+static u64 head_ns;			 /* and when */
 
-/* In how long @request will be served, which is submitted now. */
-static u64 serve(const struct block_request *request)
+static u64 seek_ns(sector_t to)
 {
-	u64 now = ktime_ns();
+	u64 cylinders = ramdisk.sectors / model[CYLINDER] + 1;
+	u64 from = head_sector / model[CYLINDER], goal = to / model[CYLINDER];
+	u64 distance = goal > from ? goal - from : from - goal;
+	u64 root = int_sqrt((distance << 32) / cylinders); /* of the fraction, in 65536ths */
 
-	guard(spinlock, &ramdisk_lock);
-	u64 distance = request->sector > head_sector ? request->sector - head_sector
-						     : head_sector - request->sector;
+	return distance ? model[SEEK] + ((model[STROKE] - model[SEEK]) * root >> 16) : 0;
+}
 
-	served_ns = max(served_ns, now) + request->sectors * sector_ns;
-	if (request->sectors && distance)
-		served_ns += seek_ns / 4 + seek_ns / 4 * 9 * distance / ramdisk.sectors;
-	if (request->sectors)
-		head_sector = request->sector + request->sectors;
-	return served_ns - now;
+/* When @request will have been served, which is begun at @now. */
+static u64 serve(const struct block_request *request, u64 now)
+{
+	u64 ready = now + model[COMMAND];
+	bool goes_on = request->sector == head_sector &&
+		       (request->operation == BLOCK_READ || now <= head_ns);
+
+	head_ns = max(head_ns, now - min(now, model[TURN]));
+	if (model[STROKE] && !goes_on) {
+		u64 angle = request->sector % model[TRACK] * model[TURN] / model[TRACK];
+
+		head_ns = ready + seek_ns(request->sector);
+		head_ns += (angle + model[TURN] - head_ns % model[TURN]) % model[TURN];
+	} else if (!model[STROKE]) {
+		head_ns = ready;
+	}
+	head_ns += request->sectors * model[TURN] / model[TRACK];
+	head_sector = request->sector + request->sectors;
+	return max(head_ns, ready);
+}
+
+static void serve_next(u64 now)
+{
+	struct block_request *request;
+
+	in_service = NULL;
+	/* What lies behind the head wraps round, and so comes last. */
+	list_for_each_entry(request, &queue, link)
+		if (!in_service ||
+		    request->sector - head_sector < in_service->sector - head_sector)
+			in_service = request;
+	if (in_service) {
+		list_del(&in_service->link);
+		timer_start(&service, serve(in_service, now));
+	}
+}
+
+static void served(void *unused)
+{
+	struct block_request *request = in_service;
+
+	spin_lock(&ramdisk_lock);
+	serve_next(service.deadline_ns);
+	spin_unlock(&ramdisk_lock);
+	request->done(request);
 }
 
 /* -EIO: no memory for what is written. */
@@ -94,9 +144,29 @@ static void ramdisk_submit(struct block_device *device, struct block_request *re
 					       segment->length);
 		at += segment->length;
 	}
-	if (unlikely(seek_ns | sector_ns))
-		sleep_ns(serve(request));
-	request->done(request);
+	if (likely(!model[TURN]) || !request->sectors) {
+		request->done(request);
+		return;
+	}
+	guard(spinlock_irqsave, &ramdisk_lock);
+	list_add_tail(&request->link, &queue);
+	if (!in_service)
+		serve_next(ktime_ns());
+}
+
+static void read_model(void)
+{
+	const char *at = cmdline_value("ramdisk_model");
+	bool valid = true;
+
+	for (unsigned i = 0; at && i < MODEL_NUMBERS; at += *at == ',')
+		valid &= (model[i++] = memparse(at, &at)) < MODEL_MAX;
+	if (at && (!valid || *at || !model[TRACK] || !model[CYLINDER] ||
+		   (model[STROKE] && model[STROKE] < model[SEEK]))) {
+		pr_err("ramdisk_model= is no disk (docs/disk-model.md): it takes no time\n");
+		model[TURN] = 0;
+	}
+	timer_init(&service, served, NULL);
 }
 
 void ramdisk_init(void)
@@ -104,16 +174,9 @@ void ramdisk_init(void)
 	u64 bytes = boot_info.initrd_end - boot_info.initrd_start, kilobytes = EMPTY_KILOBYTES;
 	char *memory = phys_to_virt(boot_info.initrd_start);
 	bool image = bytes >= SECTOR_SIZE && memcmp(memory, "070701", 6);
-	u64 microseconds = 0, megabytes = 0;
 
 	cmdline_u64("ramdisk_size", &kilobytes);
-	cmdline_u64("ramdisk_seek", &microseconds);
-	cmdline_u64("ramdisk_rate", &megabytes);
-	seek_ns = min(microseconds, SEEK_MICROSECONDS_MAX) * NSEC_PER_USEC;
-	sector_ns = megabytes ? SECTOR_SIZE * 1000 / megabytes : 0;
-	if (seek_ns | sector_ns)
-		pr_info("the RAM disk takes time: %llu ns a seek, %llu ns a sector\n", seek_ns,
-			sector_ns);
+	read_model();
 	if (!image && kilobytes > page_alloc_total_pages() * (PAGE_SIZE / KB(1)) / 2) {
 		pr_err("ramdisk_size=%llu: no memory for a disk so large, there is none\n",
 		       kilobytes);

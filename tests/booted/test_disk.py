@@ -204,23 +204,6 @@ def test_ram_disks(cw_run):
     assert int(lines[3]) >= 5
 
 
-def test_a_ram_disk_with_a_head_to_move(cw_run):
-    """It takes time, the same in every counted run, and the data are right with many requests waiting."""
-    script = """
-        cat /proc/uptime; find / -xdev -type f | xargs cat | md5sum
-        for i in 1 2 3 4; do (cp /bin/busybox /root/y$i; sync; cmp /bin/busybox /root/y$i || echo differ) & done
-        wait; sync; cat /proc/uptime
-    """
-    model = "ramdisk_seek=9000 ramdisk_rate=10"
-    runs = [cw_run(script=script, root="ram", icount=True, cmdline=line).output for line in ("", model, model)]
-    assert runs[1] == runs[2]
-    assert b"differ" not in b"".join(runs)
-    assert runs[0].split()[2] == runs[1].split()[2]
-    seconds = [float(run.split()[-2]) - float(run.split()[0]) for run in runs]
-    assert seconds[1] > seconds[0] + 0.2
-    cw_run(script=script, root="ram", smp=4, cmdline="ramdisk_seek=900 ramdisk_rate=20")
-
-
 def test_a_ram_disk_without_being_asked(cw_run):
     """ram0 is there, of 4 MB, and takes memory only where it is written to."""
     script = """
