@@ -111,12 +111,14 @@ def with_machine(names: str, **defaults):
 MACHINE = "kernel package docs add settings defconfig cmdline mem smp root disk user accel"
 
 
-def chosen_ext2(block: int, inode: int, free: int):
+def chosen_ext2(block: int, inode: int, free: int | None):
     from lab.image import Ext2
 
     if block not in (1024, 2048, 4096) or inode not in (128, 256):
         raise LabError("ext2 has blocks of 1024, 2048 or 4096 bytes and inodes of 128 or 256")
-    return Ext2(block_size=block, inode_size=inode, free_bytes=free << 20)
+    if free is not None and free < 1:
+        raise LabError(f"--ext2-free {free}: give it in MB, 1 or more")
+    return Ext2(block_size=block, inode_size=inode, free_bytes=None if free is None else free << 20)
 
 
 @app.command(context_settings=PROGRAM, options_metavar="[OPTIONS] -- PROGRAM ARG...")
@@ -130,7 +132,7 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", help="The program's output alone on stdout.")] = False,
     ext2_block: Annotated[int, typer.Option(metavar="BYTES", help="Block size of the ext2 image.")] = 4096,
     ext2_inode: Annotated[int, typer.Option(metavar="BYTES", help="Inode size of the ext2 image.")] = 256,
-    ext2_free: Annotated[int, typer.Option(metavar="MB", help="Free space of the ext2 image.")] = 64,
+    ext2_free: Annotated[int | None, typer.Option(metavar="MB", help="Free space of the ext2 image: 64, on a RAM disk 16.")] = None,
 ) -> None:  # fmt: skip
     """Boot, run PROGRAM as the job, print its output, exit with its status.
 

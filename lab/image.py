@@ -13,7 +13,7 @@ import struct
 import subprocess
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.paths import LabError, output_folder
@@ -29,11 +29,24 @@ class Ext2:
 
     block_size: int = 4096
     inode_size: int = 256
-    free_bytes: int = 64 << 20  # room beyond the tree
-    free_inodes: int = 8192
+    free_bytes: int | None = None  # room beyond the tree; None: as much as the disk that it is for likes
+    free_inodes: int | None = None  # None: one for every 8 KB of it
+
+    def filled(self, free_bytes: int, free_inodes: int) -> Ext2:
+        """With these numbers where none are given; a given room has at least so many inodes."""
+        room = free_bytes if self.free_bytes is None else self.free_bytes
+        inodes = free_inodes if self.free_bytes is None else max(room >> 13, free_inodes)
+        return replace(self, free_bytes=room, free_inodes=inodes if self.free_inodes is None else self.free_inodes)
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """Bytes and inodes; of one that is filled."""
+        assert self.free_bytes is not None and self.free_inodes is not None
+        return self.free_bytes, self.free_inodes
 
     def name(self) -> str:
-        return f"b{self.block_size}-i{self.inode_size}-f{self.free_bytes >> 10}k-n{self.free_inodes}"
+        room, inodes = self.room
+        return f"b{self.block_size}-i{self.inode_size}-f{room >> 10}k-n{inodes}"
 
 
 def image_folder() -> Path:
@@ -64,6 +77,7 @@ def kept(name: str, make) -> Path:
 
 def ext2_image(tree: Tree, options: Ext2 = Ext2()) -> Path:
     """A file with @tree as an ext2 file system. Not to be written: take a copy (copy_sparse)."""
+    options = options.filled(64 << 20, 8192)
     return kept(f"tree-{tree.signature()}-{options.name()}.ext2", lambda path: make_ext2(tree, path, options))
 
 
@@ -92,12 +106,14 @@ def _cpio_member(out, number: int, name: str, mode: int, uid: int, gid: int, dat
 
 def make_ext2(tree: Tree, path: Path, options: Ext2) -> None:
     """mke2fs fills the image from a staged copy; owners and times are then put right in the inodes."""
+    options = options.filled(64 << 20, 8192)
     entries = tree.items()
     blocks = sum(_blocks(entry.size, options.block_size) for _, entry in entries)
     blocks += sum(_blocks(size, options.block_size) for size in _folder_sizes(entries).values())
-    inodes = len(entries) + 16 + options.free_inodes
+    room, free_inodes = options.room
+    inodes = len(entries) + 16 + free_inodes
     # Bitmaps, tables and the reserve of a group come to less than a sixteenth, plus the inodes themselves.
-    total = blocks + blocks // 16 + (inodes * options.inode_size + options.free_bytes) // options.block_size + 256
+    total = blocks + blocks // 16 + (inodes * options.inode_size + room) // options.block_size + 256
     with tempfile.TemporaryDirectory(prefix="cw-stage-", dir=path.parent) as stage:
         _stage(entries, Path(stage))
         _mke2fs(path, total, inodes, options, Path(stage))

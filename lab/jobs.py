@@ -40,12 +40,13 @@ class Job:
         add = [*options.add, f"{COMMON}:/jobs/common.sh", f"{self.path}:/jobs/{self.path.name}"]
         if self.source:
             add.append(f"{self.fetched()}:/jobs/source.tar.gz")
+        space = Ext2() if options.root_kind() == "ram" else SPACE
         return replace(
             options,
             packages=sorted({*options.packages, *self.packages}),
             add=add,
             mem=max(options.mem, MEM, key=megabytes),
-            ext2=replace(options.ext2, free_bytes=SPACE.free_bytes, free_inodes=SPACE.free_inodes),
+            ext2=replace(options.ext2, free_bytes=space.free_bytes, free_inodes=space.free_inodes),
             environment={**options.environment, "WORK": work},
             job=["bash", "-o", "pipefail", "-c", f"bash /jobs/{self.path.name} < /dev/null 2>&1 | cat"],
         )

@@ -19,7 +19,7 @@ import shutil
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -229,9 +229,8 @@ def _storage(options: Options, folder: Path, tree: Tree) -> list[str]:
         _fits(2 * image.stat().st_size, "the archive of the tree and the tmpfs it is unpacked into", options)
         arguments = ["-initrd", str(image)]
     elif kind == "ram":
-        # A RAM disk is memory of the machine and is loaded at each start: little free space.
-        small = replace(options.ext2, free_bytes=min(options.ext2.free_bytes, RAM_FREE), free_inodes=2048)
-        image = ext2_image(tree, small)
+        # A RAM disk is memory of the machine and is loaded at each start: little free space, unless told otherwise.
+        image = ext2_image(tree, options.ext2.filled(RAM_FREE, 2048))
         image = linux.initramfs(kernel, image=image) if kernel else image
         _fits(image.stat().st_size, "the image on the RAM disk", options)
         arguments = ["-initrd", str(image)]

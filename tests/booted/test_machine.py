@@ -64,6 +64,16 @@ def test_a_full_disk_says_so_and_stays_whole(cw_run):
     assert b"No space left on device" in result.output and int(result.output.split()[-1]) >= 20
 
 
+def test_a_ram_disk_is_as_large_as_is_wanted(cw):
+    """--ext2-free counts there too, and its inodes with it; without it a RAM disk is small."""
+    script = ["--icount", "--quiet", "--", "/bin/sh", "-c", "df -m / | tail -n 1; df -i / | tail -n 1"]
+    small = cw("run", *script).stdout.split()
+    large = cw("run", "--ext2-free", "100", *script).stdout.split()
+    assert 15 <= int(small[3]) <= 20 and 100 <= int(large[3]) <= 104
+    assert int(large[9]) >= 12800 > int(small[9])
+    assert b"--ext2-free 0" in cw("run", "--ext2-free", "0", *script).stderr
+
+
 def test_what_the_guest_wrote_is_on_the_disk(cw_run, tmp_path):
     from lab.image import read_back
 
