@@ -29,6 +29,7 @@ PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": False, "allow_int
 
 Add = Annotated[list[str] | None, typer.Option("--add", metavar="HOSTPATH[:GUESTPATH]", help="Put a file or folder into the image; may be repeated. Without GUESTPATH it goes to /root.")]  # fmt: skip
 Package = Annotated[list[str] | None, typer.Option("--package", metavar="NAME[=VERSION]", help="A Debian package for the image, with all it depends on; may be repeated (docs/packages.md).")]  # fmt: skip
+Image = Annotated[str, typer.Option("--image", metavar="NAME", help="A prepared image for a load of /bin/workload: base, sdm (docs/workloads.md, ./cw list IMAGE).")]  # fmt: skip
 Documents = Annotated[bool, typer.Option("--docs", help="With the packages' documentation, manual pages and translations.")]  # fmt: skip
 Kernel = Annotated[str, typer.Option("--kernel", metavar="chainwalk|linux[=VERSION]", help="linux: Debian's cloud kernel on the same image and machine (docs/linux.md).")]  # fmt: skip
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A Kconfig setting for this run: BUFFER_HASH=steiner, HASH_WORD=32 ... (./cw list).")]  # fmt: skip
@@ -53,6 +54,7 @@ Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="En
 def _machine(
     kernel: Kernel = "chainwalk",
     package: Package = None,
+    image: Image = "",
     docs: Documents = False,
     add: Add = None,
     settings: Set = None,
@@ -75,7 +77,7 @@ def _machine(
     if seed is not None and (not icount or kernel != "chainwalk"):
         raise LabError("--seed is for runs that are repeatable: Chainwalk's own kernel with --icount")
     return Options(
-        kernel=kernel, packages=package or [], documents=docs, add=add or [], settings=settings or [], defconfig=defconfig,
+        kernel=kernel, packages=package or [], image=image, documents=docs, add=add or [], settings=settings or [], defconfig=defconfig,
         cmdline=cmdline, mem=mem, smp=smp, root=root, disk=disk and disk.absolute(), disk_model=disk_model, icount=icount, seed=1 if seed is None else seed,
         user=user, accel=accel, timeout=timeout,
     )  # fmt: skip
@@ -108,7 +110,7 @@ def with_machine(names: str, **defaults):
     return wrap
 
 
-MACHINE = "kernel package docs add settings defconfig cmdline mem smp root disk user accel"
+MACHINE = "kernel package image docs add settings defconfig cmdline mem smp root disk user accel"
 
 
 def chosen_ext2(block: int, inode: int, free: int | None):
@@ -132,7 +134,7 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", help="The program's output alone on stdout.")] = False,
     ext2_block: Annotated[int, typer.Option(metavar="BYTES", help="Block size of the ext2 image.")] = 4096,
     ext2_inode: Annotated[int, typer.Option(metavar="BYTES", help="Inode size of the ext2 image.")] = 256,
-    ext2_free: Annotated[int | None, typer.Option(metavar="MB", help="Free space of the ext2 image: 64, on a RAM disk 16.")] = None,
+    ext2_free: Annotated[int | None, typer.Option(metavar="MB", help="Free space of the ext2 image: 64, on a RAM disk 16 or what its --image needs.")] = None,
 ) -> None:  # fmt: skip
     """Boot, run PROGRAM as the job, print its output, exit with its status.
 

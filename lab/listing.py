@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from lab import configure
+from lab import configure, workloads
 from lab.paths import TOP, LabError
 
 
@@ -30,8 +30,10 @@ def print_choices(what: str = "") -> None:
         values = {name: list(configure.choice_values(c)) for name, c in kconfig.named_choices.items()}
         texts = {s.name: s.nodes[0].prompt[0] for s in kconfig.unique_defined_syms if s.nodes[0].prompt}
     what = what.upper().removeprefix("CONFIG_")
-    if what and what not in (*names, "DEFCONFIG"):
-        raise LabError(f"no choice '{what}'. There are:\n" + "\n".join(f"  {n}" for n in ["DEFCONFIG", *names]))
+    if what and what not in (*names, "DEFCONFIG", "IMAGE"):
+        raise LabError(
+            f"no choice '{what}'. There are:\n" + "\n".join(f"  {n}" for n in ["DEFCONFIG", "IMAGE", *names])
+        )
     for name, members in values.items():
         if what in ("", name):
             _print_choice(name, members, generated.get(name, {}))
@@ -39,6 +41,11 @@ def print_choices(what: str = "") -> None:
         print("DEFCONFIG                      ./cw run --defconfig NAME, make NAME_defconfig")
         for name, about in defconfigs().items():
             print(f"  {name:28} {about}")
+        print()
+    if what in ("", "IMAGE"):
+        print("IMAGE                          ./cw run --image NAME")
+        for image in workloads.IMAGES:
+            print(f"  {image.name:28} {image.about}")
         print()
     plain = [name for name in names if name not in values and what in ("", name)]
     if plain:

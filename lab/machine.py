@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from lab import configure, control, linux
+from lab import configure, control, linux, workloads
 from lab.build import build, build_lock, config_file, effective_config, kernel_image
 from lab.console import execute
 from lab.disks import disk_option
@@ -37,7 +37,6 @@ QEMU_PANIC, QEMU_SHUTDOWN = 85, 33
 
 KERNELS = ("chainwalk", "linux")
 ROOTS = ("ext2", "tmpfs", "ram")
-RAM_FREE = 16 << 20
 RESERVE = 24  # MB that kernel, tables and programs want beside an image in memory
 ICOUNT_DATE = "2026-01-01T00:00:00"
 
@@ -51,6 +50,7 @@ class Options:
     cpu: str = ""  # QEMU's -cpu; "": max, and for Linux lab.linux.CPU
     packages: list[str] = field(default_factory=list)  # Debian packages, NAME or NAME=VERSION
     documents: bool = False  # with the packages' documentation
+    image: str = ""  # a recipe of lab/workloads.py
     add: list[str] = field(default_factory=list)
     settings: list[str] = field(default_factory=list)
     defconfig: str = ""
@@ -230,7 +230,8 @@ def _storage(options: Options, folder: Path, tree: Tree) -> list[str]:
         arguments = ["-initrd", str(image)]
     elif kind == "ram":
         # A RAM disk is memory of the machine and is loaded at each start: little free space, unless told otherwise.
-        image = ext2_image(tree, options.ext2.filled(RAM_FREE, 2048))
+        recipe = workloads.find(options.image or "base")
+        image = ext2_image(tree, options.ext2.filled(recipe.free_mb << 20, recipe.free_inodes))
         image = linux.initramfs(kernel, image=image) if kernel else image
         _fits(image.stat().st_size, "the image on the RAM disk", options)
         arguments = ["-initrd", str(image)]
@@ -238,9 +239,9 @@ def _storage(options: Options, folder: Path, tree: Tree) -> list[str]:
         disk = options.disk or folder / "disk"
         if not disk.exists():
             copy_sparse(ext2_image(tree, options.ext2), disk)
-        elif options.add or options.packages:
+        elif options.add or options.packages or options.image:
             raise LabError(
-                f"--add, --package: {disk} is an image already and stays as it is; without the file a new one is made"
+                f"--add, --package, --image: {disk} is an image already and stays as it is; without the file a new one is made"
             )
         return _disk(disk) + (["-initrd", str(linux.initramfs(kernel))] if kernel else [])
     return arguments + (_disk(options.disk) if options.disk else [])
@@ -274,6 +275,7 @@ def check_options(options: Options) -> None:
         raise LabError(
             "--set, --defconfig, --stats and --strace are for Chainwalk's own kernel: leave out --kernel linux"
         )
+    workloads.find(options.image or "base")
     if options.root and options.root not in ROOTS:
         raise LabError(f"no root '{options.root}'. There are: {', '.join(ROOTS)}")
     if disk_option(options.disk_model) and (options.kernel != "chainwalk" or options.root_kind() != "ram"):
@@ -301,8 +303,9 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
     runs = output_folder() / "runs"
     runs.mkdir(parents=True, exist_ok=True)
     _sweep(runs)
-    if options.packages:
-        package_set(options.packages)  # may take a while: not under the lock
+    recipe = workloads.find(options.image or "base")
+    if options.packages or recipe.packages:
+        package_set([*options.packages, *recipe.packages])  # may take a while: not under the lock
     with tempfile.TemporaryDirectory(prefix="run-", dir=_short(runs)) as name:
         folder = Path(name)
         with build_lock():
@@ -327,7 +330,9 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
 
 def tree_of(options: Options) -> Tree:
     """The guest's files: the base system, the packages, what is added."""
-    tree = options.tree or base_tree(merged=bool(options.packages))
+    recipe = workloads.find(options.image or "base")
+    tree = options.tree or base_tree(merged=bool(options.packages or recipe.packages))
+    recipe.add_to(tree)
     if options.packages:
         add_packages(tree, package_set(options.packages), options.documents)
     for specification in options.add:

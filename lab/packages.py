@@ -28,7 +28,7 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -105,12 +105,19 @@ def _set_of(names: list[str], only: str = "") -> PackageSet:
     return found
 
 
-def add_packages(tree: Tree, chosen: PackageSet, documents: bool = False) -> None:
-    """Put the files of @chosen into @tree (a base_tree(merged=True)), without documents unless wanted."""
+def add_packages(
+    tree: Tree, chosen: PackageSet, documents: bool = False, wanted: Callable[[str], bool] | None = None
+) -> None:
+    """Put the files of @chosen into @tree (a base_tree(merged=True)), without documents unless wanted.
+
+    @wanted: takes a path; of files and links only those come for which it is true."""
     alternatives: dict[str, tuple[int, str, str]] = {}
     for package in chosen.packages:
         manifest = _manifest(package.folder)
-        _add_files(tree, package, manifest["entries"], documents)
+        entries = manifest["entries"]
+        if wanted:
+            entries = [entry for entry in entries if not stat.S_ISDIR(entry[1]) and wanted(entry[0])]
+        _add_files(tree, package, entries, documents)
         for link, name, path, priority in manifest["alternatives"]:
             if (documents or "/man/" not in link) and priority > alternatives.get(link, (-1,))[0]:
                 alternatives[link] = (priority, name, path)

@@ -239,6 +239,7 @@ def base_tree(merged: bool = False) -> Tree:
     for program in sorted((output_folder() / "user").glob("*")):
         if program.name not in ("init", "linuxinit") and program.is_file() and os.access(program, os.X_OK):
             tree.file(f"/usr/local/bin/{program.name}", program, 0o755)
+    tree.link("/bin/workload", "/usr/local/bin/workload")
     return tree
 
 
