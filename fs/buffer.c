@@ -70,7 +70,7 @@ static inline u32 bucket_of(const struct block_device *device, u64 block)
 }
 
 /* Look (@device, @block) up in its locked bucket; counted if @count. */
-static __always_inline struct buffer *lookup(u32 bucket, struct block_device *device, u64 block,
+static CACHE_LOOKUP struct buffer *lookup(u32 bucket, struct block_device *device, u64 block,
 					     bool count)
 {
 	u64 steps = 0, compares = 0;

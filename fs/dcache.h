@@ -89,7 +89,7 @@ static __always_inline void count_lookups(const struct hash_counters *counts)
 
 /* The dentry of @name in @parent with a reference, or NULL; counted in @counts. Marks what it finds
  * as used. */
-static __always_inline struct dentry *d_lookup(const struct dentry *parent, const char *name,
+static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent, const char *name,
 					       u32 length, u32 hash, struct hash_counters *counts,
 					       bool counted)
 {

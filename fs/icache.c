@@ -159,7 +159,8 @@ static bool inode_get_live(struct inode *inode)
  * With @fresh, a second look that is not counted: @fresh goes in unless somebody was faster. One
  * that is being freed is waited for.
  */
-static struct inode *find_inode(struct super_block *sb, ino_t number, struct inode *fresh)
+static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t number,
+					     struct inode *fresh)
 {
 	u32 bucket = bucket_of(sb, number);
 	bool leaving, count = !fresh;

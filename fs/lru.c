@@ -39,9 +39,9 @@ u64 lru_shrink(struct lru *lru, void *argument, u64 objects, u64 budget)
 	return freed;
 }
 
-u64 lru_reclaim(struct lru *lru, unsigned priority)
+u64 lru_reclaim(struct lru *lru, u64 share)
 {
-	u64 wanted = lru_count(lru) >> priority;
+	u64 wanted = lru_count(lru) / share;
 
 	return lru_shrink(lru, NULL, wanted, 2 * wanted);
 }

@@ -54,8 +54,8 @@ static __always_inline void lru_remove(struct lru *lru, struct list_head *link, 
  * twice; it becomes the newest. What is taken is evicted, until @objects were: how many.
  */
 u64 lru_shrink(struct lru *lru, void *argument, u64 objects, u64 budget);
-/* The same for reclaim, of 1/2^@priority of the objects: a number of looks in proportion to it,
+/* The same for reclaim, of 1/@share of the objects: a number of looks in proportion to it,
  * however many are in use; all of tmpfs's are. */
-u64 lru_reclaim(struct lru *lru, unsigned priority);
+u64 lru_reclaim(struct lru *lru, u64 share);
 /* Panic unless as many are listed as @cache has. Nothing else runs. */
 void lru_check(const struct lru *lru, struct hash_cache *cache);

@@ -44,6 +44,13 @@
 /* After the words they compute in and the keys some of them have. */
 #include <generated/hash_functions.h>
 
+/* A function that looks something up, from bucket to object: CACHE_LOOKUP_INLINE decides. */
+#ifdef CONFIG_CACHE_LOOKUP_INLINE
+#define CACHE_LOOKUP __always_inline
+#else
+#define CACHE_LOOKUP __attribute__((__noinline__, noclone, unused))
+#endif
+
 /* One CPU's counters of one cache. Exact definitions: docs/counters.md. */
 struct hash_counters {
 	u64 hits;	/* lookups that found their object */

@@ -59,7 +59,7 @@ static __always_inline struct page *page_find(struct address_space *mapping, u32
 }
 
 /* find_get_page(), inlined. */
-static __always_inline struct page *page_lookup(struct address_space *mapping, pgoff_t index)
+static CACHE_LOOKUP struct page *page_lookup(struct address_space *mapping, pgoff_t index)
 {
 	u32 bucket = page_bucket(mapping, index);
 	struct page *page;

@@ -93,15 +93,31 @@ void drop_clean_pages(void)
 		continue;
 }
 
+/*
+ * A round's dentries, @before its pages or after them, which were @enough: by DENTRY_SHRINK of the
+ * configuration. Arcangeli's share, by priority and aggressively: Lever 1999, section 3.3.
+ */
+static u64 prune_dentries(unsigned priority, bool before, bool enough)
+{
+#if defined(CONFIG_DENTRY_SHRINK_AGGRESSIVE)
+	return before ? lru_reclaim(&dentry_lru, priority + 1) : 0;
+#elif defined(CONFIG_DENTRY_SHRINK_PRIORITY)
+	return before || enough ? 0 : lru_reclaim(&dentry_lru, priority + 1);
+#else
+	return before ? 0 : lru_reclaim(&dentry_lru, 1ULL << priority);
+#endif
+}
+
 /* One turn; *@objects of the caches went, too. */
 static u64 reclaim_once(u64 pages, u64 *objects)
 {
 	u64 freed = 0;
 
 	for (unsigned priority = PRIORITIES; priority-- && freed < pages;) {
+		*objects += prune_dentries(priority, true, false);
 		freed += turn_clock(memmap_pages >> priority, pages - freed);
-		*objects += lru_reclaim(&dentry_lru, priority) +
-			    lru_reclaim(&inode_lru, priority) + shrink_buffers(priority);
+		*objects += prune_dentries(priority, false, freed >= pages) +
+			    lru_reclaim(&inode_lru, 1ULL << priority) + shrink_buffers(priority);
 		freed += slab_shrink();
 	}
 	return freed;
