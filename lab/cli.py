@@ -346,6 +346,67 @@ def make_report(
     report(experiment or [], every, results, full, text, csv, json, output)
 
 
+Results = Annotated[Path | None, typer.Option("--results", metavar="FILE", help="The file of results; build/results.sqlite without it.")]  # fmt: skip
+Full = Annotated[bool, typer.Option("--full", help="The full size, as in the paper.")]
+Jobs = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Machines at once; 0: as many as this host has CPUs.")]  # fmt: skip
+Dask = Annotated[str, typer.Option("--dask", metavar="ADDRESS|local", help="Run on a dask.distributed cluster, tcp://HOST:8786 (docs/experiments.md).")]  # fmt: skip
+
+
+@app.command("sweep")
+def run_sweep(
+    experiment: Annotated[list[str], typer.Argument(metavar="EXPERIMENT...", help="Names of experiments/NAME.toml, or files.")],
+    full: Full = False,
+    seeds: Annotated[str, typer.Option("--seeds", metavar="1,2,5-7", help="Other seeds than the file's.")] = "",
+    only: Annotated[list[str] | None, typer.Option("--only", metavar="KERNEL[/WORKLOAD]", help="Run only these cells; * and ? as in a shell; may be repeated.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Run what is recorded already, too.")] = False,
+    jobs: Jobs = 0,
+    results: Results = None,
+    dask: Dask = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be run, and how long it would take.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only look whether the files are right.")] = False,
+) -> None:  # fmt: skip
+    """Run an experiment's kernels x workloads x machines x seeds, and record each run as it ends.
+
+    What is recorded is not run again, so after Ctrl-C the same command goes on. Exit status 0: every cell ended
+    well; 1: some failed, which are named; 125: a file is wrong, or results cannot be written.
+    """
+    from lab.sweep.command import Request, number_list, sweep
+
+    chosen = number_list(seeds) if seeds else []
+    finish(sweep(Request(experiment, full, chosen, only or [], again, jobs, results, dask, dry_run, check)))
+
+
+@app.command()
+def reproduce(
+    group: Annotated[str, typer.Argument(metavar="lever|santos|all", help="Whose tables and histograms.")],
+    full: Full = False,
+    report: Annotated[Path | None, typer.Option("--report", metavar="DIR", help="Where the report goes; build/report/GROUP without it.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Run what is recorded already, too.")] = False,
+    jobs: Jobs = 0,
+    results: Results = None,
+    dask: Dask = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be run, and how long it would take.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only look whether the files are right.")] = False,
+) -> None:  # fmt: skip
+    """Run all experiments of a paper, and write the report: what was measured beside what the paper found."""
+    from lab.sweep.command import Request
+    from lab.sweep.command import reproduce as reproduce_group
+
+    request = Request([], full, [], [], again, jobs, results, dask, dry_run, check)
+    finish(reproduce_group(group, request, report))
+
+
+@app.command()
+def worker(
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="The scheduler's, tcp://HOST:8786.")],
+    jobs: Jobs = 0,
+) -> None:
+    """Let this machine run cells of sweeps: a dask worker in this checkout (docs/experiments.md)."""
+    from lab.sweep.cluster import worker as join
+
+    finish(join(address, jobs or os.cpu_count() or 1))
+
+
 @app.command(hidden=True)
 def demo(mem: Mem = "512M", smp: Smp = 1, cmdline: Cmdline = "") -> None:
     """The job of `make run`."""

@@ -85,6 +85,7 @@ class Machine(Part):
     cmdline: str | None = None
     timeout: Annotated[Number, Field(gt=0)] | None = None  # seconds of the host's clock
     cache_sim: str | None = None
+    image: str | None = None  # a recipe of lab/workloads.py
     user: str | None = None
 
     def over(self, under: Machine) -> Machine:

@@ -140,6 +140,12 @@ class Store:
             known = dict(self.connection.execute("SELECT id, seconds FROM cell"))
         return {id: known[id] for id in ids if id in known}
 
+    def timings(self) -> list[tuple[str, dict[str, Any], float]]:
+        """Id, configuration and seconds of every cell that was run and did not fail."""
+        with self._explained():
+            found = self.connection.execute("SELECT id, config, seconds FROM cell WHERE status = 'ok'")
+            return [(id, json.loads(config), seconds) for id, config, seconds in found]
+
     def experiments(self) -> list[tuple[str, str]]:
         """Every (experiment, scale) that has places."""
         with self._explained():

@@ -1,0 +1,199 @@
+"""./cw sweep and ./cw reproduce: from files to recorded results."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+
+from lab.paths import TOP, LabError
+from lab.sweep import kernels
+from lab.sweep.experiment import FOLDER, Experiment
+from lab.sweep.plan import Plan, Planned
+from lab.sweep.progress import Display, Estimate, spoken, table
+from lab.sweep.store import Cell, Store
+from lab.sweep.validate import load
+
+SHOWN_LOGS, SHOWN_LINES = 3, 5  # of the failed cells, and of each one's log
+GROUPS = ("lever", "santos", "all")
+
+
+@dataclass
+class Request:
+    """What was asked for on the command line."""
+
+    names: list[str]
+    full: bool = False
+    seeds: list[int] = field(default_factory=list)
+    only: list[str] = field(default_factory=list)
+    again: bool = False
+    jobs: int = 0
+    results: Path | None = None
+    dask: str = ""
+    dry_run: bool = False
+    check: bool = False
+
+
+def number_list(text: str) -> list[int]:
+    """1,2,5-7 as numbers."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        try:
+            low, high = int(first), int(last) if dash else int(first)
+        except ValueError:
+            raise LabError(f"--seeds {text}: give numbers, such as 1,2,3 or 1-5") from None
+        if not 0 <= low <= high < 1 << 31 or high - low > 10000:
+            raise LabError(f"--seeds {text}: seeds are 0 to {(1 << 31) - 1}, the lower first")
+        found += range(low, high + 1)
+    return list(dict.fromkeys(found))
+
+
+def sweep(request: Request) -> int:
+    """Run what is not recorded yet. 0: all cells are there and ended well; 1: some failed."""
+    console = Console(file=sys.stdout, highlight=False)
+    experiments = _experiments(request.names)
+    plan = Plan()
+    for experiment in experiments:
+        plan.add(experiment, request.full, request.seeds or None)
+    wanted = plan.only(request.only)
+    jobs = request.jobs or os.cpu_count() or 1
+    if request.check:
+        for experiment in experiments:
+            count = sum(use.experiment == experiment.name for use in plan.uses)
+            console.print(f"{experiment.name}: right; {count} runs of {len(experiment.kernel)} kernels", soft_wrap=True)
+        return 0
+    with Store(request.results and request.results.absolute()) as store:
+        estimate = Estimate(store)
+        recorded = set() if request.again else store.finished([cell.id for cell in wanted])
+        todo = [cell for cell in wanted if cell.id not in recorded]
+        if request.dry_run:
+            _show_plan(console, wanted, todo, estimate, jobs)
+            return 0
+        store.plan(plan.uses)
+        console.print(_summary(wanted, todo, estimate, jobs), soft_wrap=True)
+        failed = _run(request, console, store, todo, estimate, jobs)
+    return _closing_words(console, request, wanted, failed)
+
+
+def _experiments(names: list[str]) -> list[Experiment]:
+    """All that are named; the faults of all files together."""
+    found, faults = [], []
+    for name in names:
+        try:
+            found.append(load(name))
+        except LabError as error:
+            faults.append(str(error))
+    if faults:
+        raise LabError("\n".join(faults))
+    return found
+
+
+def _summary(wanted: list[Planned], todo: list[Planned], estimate: Estimate, jobs: int) -> str:
+    parts = [f"{len(wanted)} cells: {len(wanted) - len(todo)} recorded already, {len(todo)} to run, {jobs} at a time"]
+    builds = len(kernels.missing(cell.kernel for cell in todo))
+    parts += [f"{builds} kernel{'s' if builds != 1 else ''} to build first"] if builds else []
+    rest = estimate.rest(todo, jobs)
+    if todo:
+        parts.append(f"about {spoken(rest)}" if rest is not None else "no earlier run tells how long that takes")
+    return "; ".join(parts)
+
+
+def _show_plan(console: Console, wanted: list[Planned], todo: list[Planned], estimate: Estimate, jobs: int) -> None:
+    """--dry-run: a row for each kernel and workload, and the sum."""
+    console.print(_summary(wanted, todo, estimate, jobs), soft_wrap=True)
+    missing = {cell.id for cell in todo}
+    groups: dict[tuple[str, str, str], list[Planned]] = {}
+    for cell in wanted:
+        use = cell.uses[0]
+        groups.setdefault((use.experiment, use.kernel, use.workload), []).append(cell)
+    rows = []
+    for names, cells in groups.items():
+        run = [cell for cell in cells if cell.id in missing]
+        seconds = [estimate.seconds(cell) for cell in run]
+        known = None if None in seconds else sum(one or 0 for one in seconds)
+        rows.append((*names, str(len(cells)), str(len(run)), spoken(known) if run else ""))
+    console.print(table(rows, ("experiment", "kernel", "workload", "seeds", "to run", "time of one core")))
+
+
+def _run(
+    request: Request, console: Console, store: Store, todo: list[Planned], estimate: Estimate, jobs: int
+) -> list[tuple[Planned, Cell]]:
+    """Run @todo and record each as it ends; those that failed."""
+    failed: list[tuple[Planned, Cell]] = []
+    if not todo:
+        return failed
+    with Display(console, todo, estimate, jobs) as display:
+        try:
+            with closing(_cells(request, todo, display, jobs)) as ended:
+                for cell, result in ended:
+                    store.record(result)
+                    display.ended(cell, result)
+                    if not result.ok:
+                        failed.append((cell, result))
+        except KeyboardInterrupt:
+            done = len(todo) - len(display.left)
+            console.print(f"interrupted: {done} of {len(todo)} cells are recorded; the same command goes on from there")
+            raise
+    return failed
+
+
+def _cells(request: Request, todo: list[Planned], display: Display, jobs: int) -> Generator[tuple[Planned, Cell]]:
+    """The cells as they end, on this machine or on a cluster."""
+    if request.dask:
+        from lab.sweep.cluster import run_on_cluster
+
+        yield from run_on_cluster(todo, request.dask, jobs, display.running)
+        return
+    from lab.sweep.runner import run_local
+
+    def tell(number: int, total: int, choice: kernels.Choice) -> None:
+        settings = "".join(f" {setting}" for setting in choice.settings)
+        display.building(number, total, f"{choice.defconfig or 'default'}{settings}")
+
+    builds = kernels.prepare([cell.kernel for cell in todo], tell)
+    yield from run_local(todo, lambda cell: builds[cell.kernel], jobs, display.running)
+
+
+def _closing_words(
+    console: Console, request: Request, wanted: list[Planned], failed: list[tuple[Planned, Cell]]
+) -> int:
+    if failed:
+        console.print(f"\n{len(failed)} of {len(wanted)} cells failed:", style="bold red")
+        for number, (cell, result) in enumerate(failed):
+            console.print(f"  {cell.name}: {result.kind}: {result.message}", markup=False, soft_wrap=True)
+            for line in result.log.rstrip().splitlines()[-SHOWN_LINES:] if number < SHOWN_LOGS else []:
+                console.print(f"      {line}", markup=False, soft_wrap=True)
+            console.print(f"    again: {result.command}", markup=False, soft_wrap=True)
+        console.print("Their whole logs are in the results; the same command runs them again.")
+        return 1
+    console.print(f"{len(wanted)} cells are recorded", soft_wrap=True)
+    return 0
+
+
+def group(name: str) -> list[str]:
+    """The names of a group's experiments: those whose file's name begins with the group's."""
+    if name not in GROUPS:
+        raise LabError(f"nothing to reproduce is called '{name}'. There are: {', '.join(GROUPS)}")
+    found = [path.stem for path in sorted(FOLDER.glob("*.toml")) if name == "all" or path.stem.startswith(f"{name}-")]
+    if not found:
+        raise LabError(f"experiments/ has no {name}-*.toml")
+    return found
+
+
+def reproduce(name: str, request: Request, folder: Path | None) -> int:
+    """All experiments of a group as one sweep, and the report of what came of it."""
+    request.names = group(name)
+    status = sweep(request)
+    if request.check or request.dry_run:
+        return status
+    from lab.report.command import report
+
+    folder = folder or TOP / "build" / "report" / (f"{name}-full" if request.full else name)
+    report(request.names, results=request.results, full=request.full, output=folder)
+    return status

@@ -1,0 +1,181 @@
+"""The kernels of a sweep: built once each, and kept in build/kernels for the next sweep.
+
+    work/            where make builds, one after another: what two kernels have in common is compiled once
+    built-KEY/       one build's kernel. KEY stands for the sources and the configuration without the command line
+    user-KEY/        one build's user programs
+    KEY/             a build folder as ./cw run wants one ($CW_OUTPUT): kernel, configuration with the command line,
+                     user programs and images, all of them links to what others share
+
+KEYs are made of contents, so what is there is right, and two sweeps may work here at the same time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from lab.build import build, build_lock, config_file, kernel_image
+from lab.paths import TOP, LabError
+from lab.tree import find_busybox
+
+SOURCES = ("boot", "kernel", "mm", "fs", "hash", "user", "lab/make", "Makefile", "Kconfig")
+PROGRAM_SOURCES = ("user", "kernel", "lab/make", "Makefile")
+# What decides what a machine is and what lies in its image, besides the sources.
+MAKERS = ("lab/machine.py", "lab/console.py", "lab/image.py", "lab/tree.py", "lab/packages.py", "lab/workloads.py")
+KEPT = 100
+
+
+def folder() -> Path:
+    return TOP / "build" / "kernels"
+
+
+def digest_of(paths: Iterable[Path]) -> str:
+    """A hash of names and contents; a folder stands for all files below it."""
+    total = hashlib.sha256()
+    for path in paths:
+        files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+        for file in files:
+            if "__pycache__" not in file.parts and file.exists():
+                total.update(f"{file.relative_to(path.parent)}\0{file.stat().st_size}\0".encode() + file.read_bytes())
+    return total.hexdigest()
+
+
+@cache
+def sources_digest() -> str:
+    """Everything of this checkout and of its tools that decides what a run counts, but for the configuration."""
+    compiler = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=False).stdout.splitlines()[:1]
+    parts = [digest_of(TOP / name for name in (*SOURCES, *MAKERS)), digest_of([Path(find_busybox())]), *compiler]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A kernel to build: how make is told, and the configuration that comes of it."""
+
+    defconfig: str
+    settings: tuple[str, ...]
+    config: str  # as .config lines
+
+    @property
+    def build_key(self) -> str:
+        lines = [line for line in self.config.splitlines() if not line.startswith("CONFIG_CMDLINE=")]
+        return _key(sources_digest(), *lines)
+
+    @property
+    def key(self) -> str:
+        return _key(sources_digest(), self.config)
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def missing(choices: Iterable[Choice]) -> list[Choice]:
+    """One of each build that is not there yet, in an order in which neighbours have much in common."""
+    wanted = {choice.build_key: choice for choice in choices if not _built(choice).exists()}
+    return sorted(wanted.values(), key=lambda choice: choice.config)
+
+
+def prepare(choices: Iterable[Choice], tell: Callable[[int, int, Choice], None]) -> dict[Choice, Path]:
+    """The build folder of each of @choices, built where it is not there. @tell: called before each build."""
+    choices = list(dict.fromkeys(choices))
+    folder().mkdir(parents=True, exist_ok=True)
+    needed = missing(choices)
+    if needed or not _programs().exists():
+        with _working() as work:
+            needed = missing(choices)  # another sweep may have built some meanwhile
+            for number, choice in enumerate(needed):
+                tell(number, len(needed), choice)
+                _build(choice, work)
+            if not _programs().exists():
+                build((), "default", quiet=True, goals=("user",))
+                _keep(work / "user", _programs())
+    folders = {choice: _laid_out(choice) for choice in choices}
+    _tidy()
+    return folders
+
+
+@contextlib.contextmanager
+def _working() -> Iterator[Path]:
+    """The build folder for all, to oneself. $CW_OUTPUT names it meanwhile."""
+    before = {name: os.environ.get(name) for name in ("CW_OUTPUT", "CW_BUILD")}
+    os.environ["CW_OUTPUT"] = str(folder() / "work")
+    os.environ.pop("CW_BUILD", None)
+    try:
+        with build_lock():
+            yield folder() / "work"
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _build(choice: Choice, work: Path) -> None:
+    build(choice.settings, choice.defconfig or "default", quiet=True)
+    if config_file().read_text() != choice.config:
+        raise LabError(f"{choice.defconfig or 'default'}: the configuration has changed meanwhile: start again")
+    with _new(_built(choice)) as new:
+        for name in ("chainwalk", "chainwalk.stripped", "chainwalk.map"):
+            shutil.copyfile(work / name, new / name)
+    if not _programs().exists():
+        _keep(work / "user", _programs())
+
+
+def _built(choice: Choice) -> Path:
+    return folder() / f"built-{choice.build_key}"
+
+
+@cache
+def _programs() -> Path:
+    return folder() / f"user-{_key(digest_of(TOP / name for name in PROGRAM_SOURCES))}"
+
+
+def _keep(source: Path, target: Path) -> None:
+    with _new(target) as new:
+        shutil.copytree(source, new, dirs_exist_ok=True)
+
+
+@contextlib.contextmanager
+def _new(target: Path) -> Iterator[Path]:
+    """A folder that becomes @target when the block ends well, and nothing otherwise."""
+    made = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
+    try:
+        yield made
+        made.chmod(0o755)
+        with contextlib.suppress(OSError):  # another sweep was quicker: the same content
+            made.rename(target)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _laid_out(choice: Choice) -> Path:
+    """The build folder for ./cw run."""
+    target = folder() / choice.key
+    if not target.exists():
+        (folder() / "images").mkdir(exist_ok=True)
+        with _new(target) as new:
+            (new / config_file().name).write_text(choice.config)
+            for name in ("chainwalk", "chainwalk.map", kernel_image().name):
+                os.link(_built(choice) / name, new / name)
+            (new / "user").symlink_to(_programs())
+            (new / "images").symlink_to(folder() / "images")
+    for used in (target, _built(choice), _programs()):
+        os.utime(used)
+    return target
+
+
+def _tidy() -> None:
+    """The longest unused builds go away."""
+    found = [path for path in folder().iterdir() if path.name not in ("work", "images") and path.is_dir()]
+    for old in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT * 2 :]:
+        shutil.rmtree(old, ignore_errors=True)

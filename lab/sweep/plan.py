@@ -1,0 +1,172 @@
+"""From an experiment to its cells: each run that it asks for, with everything that determines it.
+
+A cell's id is a hash of its configuration: the kernel's sources and .config, its command line, machine, image, job and
+seed, and QEMU's version. The same run asked for twice, by one experiment or by two, is one cell.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import json
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from lab.paths import TOP, LabError
+from lab.result import qemu_version
+from lab.sweep.experiment import Experiment, Kernel, Machine, Variant
+from lab.sweep.kernels import Choice, digest_of, sources_digest
+from lab.sweep.store import Use
+from lab.sweep.validate import Configurator, image_recipes
+
+WORDS_ONLY = ("defconfig", "settings", "requested_packages")  # of a configuration: how it was asked for, not what it is
+
+
+@dataclass
+class Planned:
+    """A cell to run."""
+
+    id: str
+    config: dict[str, Any]
+    kernel: Choice
+    options: list[str]  # of ./cw run, without the kernel's
+    job: list[str]
+    timeout: float
+    needs: list[str]  # the cases of which there must be a result; [""]: any result
+    uses: list[Use] = field(default_factory=list)
+
+    @property
+    def command(self) -> str:
+        """What repeats the run."""
+        kernel = ["--defconfig", self.kernel.defconfig or "default"]
+        kernel += [word for setting in self.kernel.settings for word in ("--set", setting)]
+        return shlex.join(["./cw", "run", *kernel, *self.options, "--result", "result.json", "--", *self.job])
+
+    @property
+    def name(self) -> str:
+        use = self.uses[0]
+        return f"{use.experiment}: {use.kernel}, {use.workload}, seed {use.seed}"
+
+    @property
+    def kind(self) -> str:
+        """Cells of one kind take about as long as one another: the same job on the same machine."""
+        return kind_of(self.config)
+
+
+def kind_of(config: dict[str, Any]) -> str:
+    names = ("mem", "smp", "icount", "root", "image", "packages", "disk_model", "cache_sim", "ext2_free")
+    job = list(config.get("run", []))
+    if "--seed" in job:
+        del job[job.index("--seed") : job.index("--seed") + 2]
+    return json.dumps([job, *(config.get(name) for name in names)])
+
+
+class Plan:
+    """All cells of some experiments, each once."""
+
+    def __init__(self) -> None:
+        self.cells: dict[str, Planned] = {}
+        self.configurator = Configurator()
+        self.choices: dict[str, Choice] = {}
+
+    @property
+    def uses(self) -> dict[Use, str]:
+        return {use: cell.id for cell in self.cells.values() for use in cell.uses}
+
+    def add(self, experiment: Experiment, full: bool = False, seeds: list[int] | None = None) -> None:
+        """The cells of @experiment."""
+        scale = "full" if full else "reduced"
+        for kernel in experiment.kernel:
+            choice = self._choice(kernel)
+            for variant in experiment.variants(full):
+                for seed in seeds or experiment.seeds_at(full):
+                    made = _planned(experiment, kernel, choice, variant, seed)
+                    cell = self.cells.setdefault(made.id, made)
+                    cell.needs = list(dict.fromkeys([*cell.needs, *made.needs]))
+                    cell.uses.append(Use(experiment.name, kernel.name, variant.name, seed, scale))
+
+    def _choice(self, kernel: Kernel) -> Choice:
+        wanted = json.dumps([kernel.defconfig, kernel.settings])
+        if wanted not in self.choices:
+            text = self.configurator.text(kernel)
+            self.choices[wanted] = Choice(kernel.defconfig, tuple(kernel.settings), text)
+        return self.choices[wanted]
+
+    def only(self, patterns: Iterable[str]) -> list[Planned]:
+        """The cells whose KERNEL/WORKLOAD fits one of @patterns (`*` and `?` as in a shell); all, without patterns."""
+        chosen: dict[str, Planned] = {}
+        for pattern in patterns:
+            kernel, _, workload = pattern.partition("/")
+            found = {
+                cell.id: cell
+                for cell in self.cells.values()
+                for use in cell.uses
+                if fnmatch.fnmatchcase(use.kernel, kernel or "*") and fnmatch.fnmatchcase(use.workload, workload or "*")
+            }
+            if not found:
+                there = dict.fromkeys(f"{use.kernel}/{use.workload}" for use in self.uses)
+                raise LabError(f"--only {pattern} fits nothing. There are:\n" + "\n".join(f"  {one}" for one in there))
+            chosen.update(found)
+        return list(chosen.values()) if chosen else list(self.cells.values())
+
+
+def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Variant, seed: int) -> Planned:
+    machine, workload = variant.machine, variant.workload
+    job = [word.replace("{seed}", str(seed)) for word in variant.run]
+    measured = any(measure.source.startswith("metric:") for measure in experiment.measure)
+    if job[0] == "workload" and "--seed" not in job:
+        job += ["--seed", str(seed)]
+    needs = list(workload.cases) if measured and workload.cases else [""] if measured or job[0] == "workload" else []
+    cmdline = " ".join(part for part in (machine.cmdline, kernel.cmdline) if part)
+    config = {
+        "defconfig": kernel.defconfig or "default", "settings": list(kernel.settings), "sources": sources_digest(),
+        "kernel_config": choice.config, "kernel_config_sha256": hashlib.sha256(choice.config.encode()).hexdigest(),
+        "cmdline": cmdline, "run": job, "seed": seed, "requested_packages": list(workload.packages), "packages": package_versions(workload.packages, machine.image),
+        "add": {one: digest_of([TOP / one.partition(":")[0]]) for one in workload.add},
+        "qemu": qemu_version(), **_in_words(machine),
+    }  # fmt: skip
+    text = json.dumps({key: value for key, value in config.items() if key not in WORDS_ONLY}, sort_keys=True)
+    return Planned(
+        id=hashlib.sha256(text.encode()).hexdigest()[:32], config=config, kernel=choice,
+        options=_options(machine, workload.packages, workload.add, cmdline, seed), job=job,
+        timeout=float(machine.timeout or 600), needs=needs,
+    )  # fmt: skip
+
+
+def _in_words(machine: Machine) -> dict[str, Any]:
+    """What a machine is, in a cell's configuration."""
+    names = ("icount", "root", "disk_model", "ext2_block", "ext2_free", "cache_sim", "user", "image")
+    return {
+        "mem": (machine.mem or [""])[0],
+        "smp": (machine.smp or [1])[0],
+        **{name: getattr(machine, name) for name in names},
+    }
+
+
+def _options(machine: Machine, packages: list[str], add: list[str], cmdline: str, seed: int) -> list[str]:
+    """The same as options of ./cw run."""
+    options = ["--icount", "--seed", str(seed)] if machine.icount else []
+    options += ["--mem", (machine.mem or ["512M"])[0]]
+    options += ["--smp", str((machine.smp or [1])[0])] if (machine.smp or [1])[0] != 1 else []
+    for name in ("root", "disk_model", "ext2_block", "ext2_free", "cache_sim", "image"):
+        value = getattr(machine, name)
+        options += [f"--{name.replace('_', '-')}", str(value)] if value is not None else []
+    options += ["--user", machine.user] if machine.user not in (None, "root") else []
+    options += [word for package in packages for word in ("--package", package)]
+    options += [word for one in add for word in ("--add", one)]
+    options += ["--cmdline", cmdline] if cmdline else []
+    return [*options, "--timeout", f"{machine.timeout:g}"]
+
+
+def package_versions(packages: list[str], image: str | None) -> list[str]:
+    """The versions of all packages that are in the image."""
+    requested = list(packages)
+    if image:
+        requested += image_recipes().find(image).packages
+    if not requested:
+        return []
+    from lab.packages import package_set
+
+    return package_set(requested).versions()

@@ -1,0 +1,123 @@
+"""What a sweep shows while it runs: on a terminal a bar with the estimated rest, elsewhere a line for each cell."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+
+from lab.sweep.plan import Planned, kind_of
+from lab.sweep.store import Cell, Store
+
+
+class Estimate:
+    """How long cells take, from those that were run: the same one, else others of its kind, else all of this sweep."""
+
+    def __init__(self, store: Store) -> None:
+        self.own: dict[str, float] = {}
+        self.kinds: dict[str, list[float]] = {}
+        self.here: list[float] = []
+        for id, config, seconds in store.timings():
+            self.own[id] = seconds
+            self.kinds.setdefault(kind_of(config), []).append(seconds)
+
+    def learn(self, cell: Planned, seconds: float) -> None:
+        self.own[cell.id] = seconds
+        self.kinds.setdefault(cell.kind, []).append(seconds)
+        self.here.append(seconds)
+
+    def seconds(self, cell: Planned) -> float | None:
+        known = self.kinds.get(cell.kind) or self.here
+        return self.own.get(cell.id) or (sum(known) / len(known) if known else None)
+
+    def rest(self, cells: Iterable[Planned], jobs: int) -> float | None:
+        """Seconds until @cells are done; None where nothing is known of one of them."""
+        each = [self.seconds(cell) for cell in cells]
+        if any(one is None for one in each):
+            return None
+        known = [one for one in each if one is not None]
+        return max(sum(known) / max(jobs, 1), max(known, default=0.0))
+
+
+def spoken(seconds: float | None) -> str:
+    """A length of time in words: 8 s, 3 min 20 s, 2 h 5 min."""
+    if seconds is None:
+        return "unknown"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+class Display:
+    """Use it as a context manager around the run."""
+
+    def __init__(self, console: Console, cells: list[Planned], estimate: Estimate, jobs: int) -> None:
+        self.console, self.estimate, self.jobs = console, estimate, jobs
+        self.left = {cell.id: cell for cell in cells}
+        self.total, self.failed = len(cells), 0
+        self.began = time.monotonic()
+        self.bar: Progress | None = None
+        self.task = TaskID(0)
+        if console.is_terminal:
+            self.bar = Progress(
+                TextColumn("{task.description}"), BarColumn(bar_width=None), MofNCompleteColumn(),
+                TextColumn("{task.fields[failed]}"), TextColumn("{task.fields[rest]}"), console=console,
+                transient=True, refresh_per_second=4,
+            )  # fmt: skip
+            self.task = self.bar.add_task("sweep", total=self.total, failed="", rest="")
+
+    def __enter__(self) -> Display:
+        if self.bar:
+            self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar:
+            self.bar.stop()
+
+    def building(self, number: int, total: int, name: str) -> None:
+        self._say(f"building kernel {number + 1} of {total}: {name}")
+
+    def running(self, cells: list[Planned]) -> None:
+        """Called now and then, with the cells that run."""
+        if self.bar:
+            names = "; ".join(cell.name.partition(": ")[2] for cell in cells[:2]) or "sweep"
+            more = f" and {len(cells) - 2} more" if len(cells) > 2 else ""
+            self.bar.update(self.task, description=names + more, rest=self._rest())
+
+    def ended(self, cell: Planned, result: Cell) -> None:
+        """One is done and recorded."""
+        del self.left[cell.id]
+        self.estimate.learn(cell, result.seconds)
+        done = self.total - len(self.left)
+        how = f"{result.seconds:.1f} s" if result.ok else f"FAILED ({result.kind}): {result.message}"
+        self.failed += not result.ok
+        if self.bar:
+            self.bar.update(self.task, completed=done, failed=f"{self.failed} failed" if self.failed else "")
+            if result.ok:
+                return
+        rest = "" if self.bar else self._rest()
+        self._say(f"[{done}/{self.total}] {cell.name}: {how}" + (f"; {rest}" if rest else ""))
+
+    def _rest(self) -> str:
+        rest = self.estimate.rest(self.left.values(), self.jobs)
+        return f"about {spoken(rest)} left" if self.left and rest is not None else ""
+
+    def _say(self, text: str) -> None:
+        (self.bar.console if self.bar else self.console).print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def table(rows: Iterable[tuple[str, ...]], header: tuple[str, ...]) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    made = Table(*header, box=box.SIMPLE)
+    for row in rows:
+        made.add_row(*row)
+    return made
