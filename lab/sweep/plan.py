@@ -14,12 +14,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from lab import workloads
 from lab.paths import TOP, LabError
 from lab.result import qemu_version
 from lab.sweep.experiment import Experiment, Kernel, Machine, Variant
 from lab.sweep.kernels import Choice, digest_of, sources_digest
 from lab.sweep.store import Use
-from lab.sweep.validate import Configurator, image_recipes
+from lab.sweep.validate import Configurator
 
 WORDS_ONLY = ("defconfig", "settings", "requested_packages")  # of a configuration: how it was asked for, not what it is
 
@@ -164,7 +165,7 @@ def package_versions(packages: list[str], image: str | None) -> list[str]:
     """The versions of all packages that are in the image."""
     requested = list(packages)
     if image:
-        requested += image_recipes().find(image).packages
+        requested += workloads.find(image).packages
     if not requested:
         return []
     from lab.packages import package_set

@@ -12,9 +12,8 @@ import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from lab import configure
+from lab import configure, workloads
 from lab.machine import check_sizing
 from lab.packages import package_set
 from lab.paths import TOP, LabError
@@ -122,24 +121,9 @@ def _cache_sim(value: str | None, place: Place) -> Iterator[tuple[Place, str]]:
             yield place, str(error)
 
 
-def image_names() -> list[str]:
-    """The recipes of prepared images (./cw run --image)."""
-    recipes = image_recipes()
-    return list(recipes.names()) if recipes else []
-
-
-def image_recipes() -> Any:
-    """lab/workloads.py, None in a checkout without it."""
-    try:
-        return importlib.import_module("lab.workloads")
-    except ImportError:
-        return None
-
-
 def _image(value: str | None, place: Place) -> Iterator[tuple[Place, str]]:
-    names = image_names()
-    if value and value not in names:
-        yield place, f"there is no image '{value}'. There are: {', '.join(names) or 'none'}"
+    if value and value not in workloads.names():
+        yield place, f"there is no image '{value}'. There are: {', '.join(workloads.names())}"
 
 
 def loads() -> list[str]:
