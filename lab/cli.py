@@ -338,12 +338,13 @@ def make_report(
     text: Annotated[bool, typer.Option("--text", help="Print plain text, without colours and at one width.")] = False,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the tables as CSV; `-`: to stdout.")] = None,
     json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON; `-`: to stdout.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one HTML page, its charts as PNG and SVG in a folder beside it.")] = None,
     output: Annotated[Path | None, typer.Option("--output", metavar="DIR", help="Write all forms into a folder.")] = None,
 ) -> None:  # fmt: skip
     """What sweeps measured beside what the papers found: tables of ratios with intervals, histograms, judgements."""
     from lab.report.command import report
 
-    report(experiment or [], every, results, full, text, csv, json, output)
+    report(experiment or [], every, results, full, text, csv, json, html, output)
 
 
 Results = Annotated[Path | None, typer.Option("--results", metavar="FILE", help="The file of results; build/results.sqlite without it.")]  # fmt: skip

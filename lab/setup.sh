@@ -33,6 +33,7 @@ gdb|gdb|gdb|gdb|x86_64-elf-gdb
 clang|clang|clang|clang|llvm
 clang-rt|libclang-rt-dev|compiler-rt|compiler-rt|llvm
 clang-format|clang-format|clang-tools-extra|clang|clang-format
+chromium|chromium|chromium|chromium|-
 '
 
 present() {
@@ -42,6 +43,8 @@ present() {
 	busybox-static) busybox_is_static ;;
 	ovmf) [ -e /usr/share/ovmf/OVMF.fd ] || [ -e /usr/share/OVMF/OVMF_CODE.fd ] ||
 		[ -e /usr/share/edk2/ovmf/OVMF_CODE.fd ] || [ -e /usr/share/edk2/x64/OVMF_CODE.fd ] ;;
+	chromium) command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 ||
+		command -v google-chrome >/dev/null 2>&1 || chromium_is_no_package ;;
 	clang-rt) [ -n "$(find /usr/lib /usr/lib64 -name 'libclang_rt.asan*.a' -print -quit 2>/dev/null)" ] ;;
 	*) command -v "$1" >/dev/null 2>&1 ;;
 	esac
@@ -49,6 +52,11 @@ present() {
 
 busybox_is_static() {
 	[ -x /bin/busybox ] && ! ldd /bin/busybox >/dev/null 2>&1
+}
+
+# Ubuntu has it as a snap only; the tests that want a browser are skipped where there is none.
+chromium_is_no_package() {
+	grep -qx 'ID=ubuntu' /etc/os-release 2>/dev/null
 }
 
 # Print column $1 of every need that is absent.

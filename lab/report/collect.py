@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -250,7 +251,8 @@ def collect(store: Store, experiment: Experiment, full: bool) -> Section | None:
 def _remarks(section: Section) -> Iterator[str]:
     """What a reader must know of the results as a whole."""
     if len(section.revisions) > 1:
-        yield f"The runs are of {len(section.revisions)} revisions: {', '.join(section.revisions)}. Differences between kernels may be differences between revisions."
+        shown = ", ".join(f"{short_revision(one)} ({count} runs)" for one, count in sorted(_counted(section).items()))
+        yield f"The runs are of {len(section.revisions)} revisions: {shown}. Differences between kernels may be differences between revisions."
     if any(revision.endswith("-dirty") for revision in section.revisions):
         yield "Some runs are of a checkout with changes that are in no commit (-dirty): the revision alone does not repeat them."
     if len(section.qemus) > 1:
@@ -264,7 +266,16 @@ def _remarks(section: Section) -> Iterator[str]:
     if section.experiment.keep == "middle" and len(section.seeds) < 4:
         yield "The file leaves out the least and the greatest of the runs, and there are too few."
     if section.faults:
-        yield f"{len(section.faults)} of {len(section.seeds) * len(section.variants) * len(section.experiment.kernel)} runs gave no result: see the faults."
+        yield f"{len(section.faults)} of {len(section.seeds) * len(section.variants) * len(section.experiment.kernel)} runs gave no result; they are listed below."
+
+
+def _counted(section: Section) -> Counter[str]:
+    return Counter(cell.revision for cell in section.cells.values() if cell)
+
+
+def short_revision(revision: str) -> str:
+    """Ten digits, and whether there were changes."""
+    return revision[:10] + ("-dirty" if revision.endswith("-dirty") and len(revision) > 10 else "")
 
 
 def _number(found: Any) -> float | None:

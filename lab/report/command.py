@@ -63,6 +63,7 @@ def report(
     text: bool = False,
     csv: Path | None = None,
     json: Path | None = None,
+    html: Path | None = None,
     output: Path | None = None,
 ) -> None:
     """Print the report, and write what was asked for."""
@@ -81,7 +82,10 @@ def report(
         files += [(output / "report.txt", "text"), (output / "report.csv", "csv"), (output / "report.json", "json")]
     for path, form in files:
         _write(path, makers[form]())
-    if Path("-") in (csv, json):
+    for wanted in (html, output and output / "report.html"):
+        if wanted:
+            write_page(sections, source, wanted)
+    if Path("-") in (csv, json, html):
         return  # stdout is a file's
     if text:
         sys.stdout.write(makers["text"]())
@@ -90,7 +94,22 @@ def report(
         show(sections, console if console.is_terminal else Console(highlight=False, width=WIDTH))
 
 
-def _write(path: Path, content: str | bytes) -> None:
+def write_page(sections: list[Section], source: str, path: Path) -> None:
+    """The page, and its charts as files in a folder of its name beside it."""
+    from lab.report.page import page
+
+    folder = f"{path.stem}-charts"
+    text, charts = page(sections, source, folder)
+    _write(path, text)
+    if path == Path("-"):
+        return
+    for chart in charts:
+        for ending, data in chart.files.items():
+            _write(path.parent / folder / f"{chart.name}.{ending}", data, quiet=True)
+    print(f"wrote {2 * len(charts)} charts in {path.parent / folder}", file=sys.stderr)
+
+
+def _write(path: Path, content: str | bytes, quiet: bool = False) -> None:
     """Write a file as a whole or not at all; `-` is stdout."""
     data = content.encode() if isinstance(content, str) else content
     if path == Path("-"):
@@ -103,4 +122,5 @@ def _write(path: Path, content: str | bytes) -> None:
         beside.replace(path)
     except OSError as error:
         raise LabError(f"{path} cannot be written: {error.strerror or error}") from None
-    print(f"wrote {path}", file=sys.stderr)
+    if not quiet:
+        print(f"wrote {path}", file=sys.stderr)

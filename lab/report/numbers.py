@@ -1,8 +1,8 @@
 """Means, and ratios of means with their intervals: all the statistics of a report, on plain numbers.
 
 The interval of a ratio of two means is Fieller's (1954), at 95 %: all quotients q for which mean(a) - q mean(b) is not
-told from zero by a t test. Runs of two kernels that had the same seeds are pairs, and their covariance counts;
-otherwise the runs are independent, and the degrees of freedom are Welch's (1947). Nothing is drawn at random here.
+told from zero by a t test. Runs of two kernels that had the same seeds, of which none was left out, are pairs, and
+their covariance counts; otherwise the runs are independent, and the degrees of freedom are Welch's (1947). Nothing is drawn at random here.
 """
 
 from __future__ import annotations
@@ -88,6 +88,7 @@ def ratio(a: Sample | None, b: Sample | None) -> Ratio | None:
         alone = next(one for one in (a, b) if one.error2 is None)
         return Ratio(value, why="one run has no deviation" if alone.n == 1 else "the deviation is not known")
     paired = bool(a.kept) and [run.seed for run in a.kept] == [run.seed for run in b.kept]
+    paired = paired and not a.dropped and not b.dropped  # or else the runs left out would decide on the method
     common = covariance([run.value for run in a.kept], [run.value for run in b.kept]) / len(a.kept) if paired else 0.0
     freedom = _freedom(a, b, value, paired)
     return _fieller(a, b, value, common, student(freedom), paired)

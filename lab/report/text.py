@@ -103,9 +103,10 @@ def _measure(section: Section, table: Table, console: Console) -> None:
             end = row is rows[-1]
             _add(
                 grid, row.kernel, *theirs, words.quotient(row.ratio), *both, words.mean_s_n(row.ours), words.seeds(row),
-                words.note(row), end=end,
+                words.note(row, table), end=end,
             )  # fmt: skip
     _print(title, grid, console)
+    _line(console, f" {words.interval_note(table)}\n")
 
 
 def _judgements(section: Section, console: Console) -> None:

@@ -6,7 +6,7 @@ import math
 import re
 import shlex
 
-from lab.report.collect import TOLERANCE, Buckets, Point, Row, Section
+from lab.report.collect import TOLERANCE, Buckets, Point, Row, Section, Table
 from lab.report.numbers import Ratio, Sample
 from lab.sweep.experiment import ROWS, Measure
 from lab.sweep.store import Cell
@@ -17,8 +17,8 @@ NONE = "–"
 METHOD = (
     "A ratio is the quotient of two means: the kernel's by the reference kernel's. In brackets is its 95 % interval by "
     "Fieller's theorem: all quotients that a t test of the two means does not exclude. Runs of two kernels with the same "
-    "seeds are pairs, and what the seed does to both is taken out (marked “paired”); otherwise, and for the paper, "
-    "the runs are independent, with Welch's degrees of freedom. The paper's interval is from its s and number of runs.",
+    "seeds, none of which was left out, are pairs, and what the seed does to both is taken out (“paired”, it says below a "
+    "table); otherwise, and for the paper, the runs are independent, with Welch's degrees of freedom. The paper's interval is from its s and number of runs.",
     "agree: our whole interval is at or above what the paper's finding demands. differ: our whole interval is below, and "
     "has nothing in common with the paper's own. within noise: the rest, since the interval reaches across the bound. "
     "With a single run there is no interval, and the ratio alone decides.",
@@ -73,14 +73,29 @@ def mean_s_n(one: Sample | None) -> str:
     return f"{number(one.mean)}{s}" + ("" if one.n is None else f" n={one.n}")
 
 
-def note(row: Row) -> str:
-    """How a row's interval came about, or why there is none, or what is missing."""
-    parts = []
-    if row.ratio and not row.is_reference:
-        parts.append(row.ratio.why or ("paired" if row.ratio.paired else "not paired"))
-    if row.missing:
-        parts.append(row.missing)
-    return "; ".join(parts)
+def _origin(row: Row) -> str:
+    """How our interval came about, or why there is none."""
+    if not row.ratio or row.is_reference:
+        return ""
+    return row.ratio.why or ("paired" if row.ratio.paired else "not paired")
+
+
+def common_note(table: Table) -> str:
+    """What all rows of a table would have as a note, if they are of one kind."""
+    origins = {origin for row in table.rows if (origin := _origin(row))}
+    return origins.pop() if len(origins) == 1 else ""
+
+
+def note(row: Row, table: Table) -> str:
+    """What is to be said of a row: its interval's origin, unless that of all rows is the same; what is missing."""
+    origin = "" if common_note(table) else _origin(row)
+    return "; ".join(part for part in (origin, row.missing) if part)
+
+
+def interval_note(table: Table) -> str:
+    """Below a table: what the brackets are."""
+    common = common_note(table)
+    return "In brackets: 95 % intervals" + (f"; ours: {common}." if common else ".")
 
 
 def seeds(row: Row) -> str:

@@ -34,7 +34,12 @@ def test_ratios_are_those_of_the_kept_means(tmp_path):
     assert [run.seed for run in row.ours.dropped] == [1, 5]
     assert row.ours.s == 1.0
     assert row.ratio.value == 1023 / 1003
-    assert row.ratio.paired
+    assert not row.ratio.paired  # where runs are left out
+    everything = table(section(tmp_path / "all", TEXT.replace('"middle"', '"all"')), "throughput").row(
+        "16 scripts", "twice"
+    )
+    assert everything.ratio.paired and everything.ours.n == 5
+    assert everything.ratio.high - everything.ratio.low < row.ratio.high - row.ratio.low
     assert row.paper_ratio.value == pytest.approx(4380.8 / 4282.8)
     assert row.paper.n == 7 and table(found, "throughput").row("16 scripts", "plain").paper.n == 3  # five less two
     assert row.direction == "agree"
@@ -88,11 +93,13 @@ def test_a_failed_seed_leaves_the_others_and_they_are_no_pairs(tmp_path):
             if (use.kernel, use.seed) == ("twice", 3):
                 store.record(replace(cell, status="failed", kind="hang", message="no sign of life"))
 
-    found = section(tmp_path / "r", change=fail)
-    row = table(found, "throughput").row("16 scripts", "twice")
-    assert [run.seed for run in row.ours.kept] == [2, 4]
-    assert not row.ratio.paired
+    found = section(tmp_path / "r", TEXT.replace('"middle"', '"all"'), change=fail)
+    rows = table(found, "throughput")
+    row = rows.row("16 scripts", "twice")
+    assert [run.seed for run in row.ours.kept] == [1, 2, 4, 5]
+    assert not row.ratio.paired and rows.row("16 scripts", "four times").ratio.paired
     assert row.missing == "seed 3: hang"
+    assert words.note(row, rows) == "not paired; seed 3: hang"
     assert len(found.faults) == 1
 
 
@@ -217,7 +224,7 @@ def test_csv(tmp_path):
     assert (row["seeds"], row["dropped_seeds"]) == ("2 3 4", "1 5")
     assert float(row["ratio"]) == 1023 / 1003
     assert float(row["ratio_low"]) < 1023 / 1003 < float(row["ratio_high"])
-    assert (row["paired"], row["direction"], row["paper_n"]) == ("yes", "agree", "7")
+    assert (row["paired"], row["direction"], row["paper_n"]) == ("no", "agree", "7")
     assert len(row["cells"].split()) == 5
     assert row["revisions"] == "0" * 40
 

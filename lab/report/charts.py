@@ -1,0 +1,481 @@
+"""The charts of a report, drawn by matplotlib: as SVG inside the page, as SVG and PNG files beside it.
+
+A kernel has its colour and its mark by its place in the experiment's file, in all charts; the reference is ink. The
+colours differ in lightness too, and no chart needs them to be read: rows are labelled, lines have marks. Inside
+the page each colour is a variable of the style sheet, so that charts follow the page from light to dark.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from lab.report import words
+from lab.report.collect import Buckets, Chains, Curve, Section, Table, concerned
+from lab.report.numbers import Ratio, Sample, student
+from lab.sweep.experiment import CACHES, ROWS, Experiment
+
+INK, MUTED, RULE, PAPER = "#1b2026", "#5a6470", "#d5dbe1", "#ffffff"
+KERNELS = ("#0b62a8", "#b4540a", "#00755c", "#9c2f7d", "#6b5b00", "#0d7f94", "#6d4fc4", "#a8324a")
+VARIABLES = {INK: "ink", MUTED: "muted", RULE: "rule", PAPER: "paper"} | {
+    colour: f"kernel-{number}" for number, colour in enumerate(KERNELS, 1)
+}
+MARKS = "osD^vPXh"
+WIDTH = 5.0  # inches, which is 480 pixels of a page: readable when a phone shrinks it to its width
+ROW = 0.27  # inches
+
+STYLE = {
+    "font.size": 10, "axes.titlesize": 10, "axes.labelsize": 10, "legend.fontsize": 9.5, "xtick.labelsize": 9.5,
+    "ytick.labelsize": 9.5, "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": MUTED, "xtick.color": MUTED,
+    "ytick.color": MUTED, "xtick.labelcolor": INK, "ytick.labelcolor": INK, "grid.color": RULE, "grid.linewidth": 0.8,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "axes.linewidth": 0.8,
+    "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "legend.frameon": False,
+    "text.parse_math": False, "lines.linewidth": 1.6, "hatch.linewidth": 0.7,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawn chart. `inline` is the SVG for the page, `files` those beside it by their ending."""
+
+    name: str  # of the files
+    title: str
+    alt: str  # the same in words, for who does not see it
+    inline: str
+    files: dict[str, bytes]
+
+
+def colour(experiment: Experiment, kernel: str) -> str:
+    return INK if kernel == experiment.reference else KERNELS[_rank(experiment, kernel) % len(KERNELS)]
+
+
+def mark(experiment: Experiment, kernel: str) -> str:
+    return "o" if kernel == experiment.reference else MARKS[_rank(experiment, kernel) % len(MARKS)]
+
+
+def _rank(experiment: Experiment, kernel: str) -> int:
+    """The number of a kernel that is not the reference."""
+    return [one.name for one in experiment.kernel if one.name != experiment.reference].index(kernel)
+
+
+def variable(hex_colour: str) -> str:
+    """The style sheet's name of a colour."""
+    return f"var(--{VARIABLES[hex_colour]})"
+
+
+def label(name: str, longest: int = 26) -> str:
+    """A name as charts can draw it."""
+    shown = "".join(letter if letter.isprintable() else "?" for letter in name)
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+
+
+@cache
+def _library() -> tuple[Any, Any]:
+    import matplotlib.patheffects
+    import matplotlib.ticker
+    from matplotlib.figure import Figure
+
+    return matplotlib, Figure
+
+
+def _draw(
+    name: str, title: str, alt: str, height: float, paint: Callable[[Any], None], columns: int = 1, rows: int = 1
+) -> Chart:
+    """A chart of @columns × @rows axes which @paint fills."""
+    matplotlib, figure_of = _library()
+    settings = STYLE | {"svg.hashsalt": name}  # the same file every time
+    with matplotlib.rc_context(settings), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # letters that the font does not have are boxes
+        figure = figure_of(figsize=(WIDTH, height), layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False, sharey="row" if columns > 1 else False)
+        paint(axes[0] if rows == 1 else [line[0] for line in axes])
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # what was laid out stays so, three times
+        inline = _saved(figure, "svg", {"svg.fonttype": "none"}).decode()
+        files = {"svg": _saved(figure, "svg", {"svg.fonttype": "path"}, PAPER), "png": _saved(figure, "png", {}, PAPER)}
+    return Chart(name, title, alt, _for_page(inline, name, title, alt), files)
+
+
+def _saved(figure: Any, form: str, settings: dict[str, str], background: str = "none") -> bytes:
+    matplotlib, _ = _library()
+    data = io.BytesIO()
+    metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
+    with matplotlib.rc_context(settings):
+        figure.savefig(data, format=form, dpi=200, metadata=metadata, facecolor=background)
+    return data.getvalue()
+
+
+def _for_page(svg: str, name: str, title: str, alt: str) -> str:
+    """An SVG file as a part of a page: ids of its own, colours by name, words for who does not see it."""
+    from markupsafe import escape
+
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    svg = re.sub(r"url\(#", f"url(#{name}-", svg)
+    svg = re.sub(r'xlink:href="#', f'xlink:href="#{name}-', svg)
+    for hex_colour in VARIABLES:
+        svg = svg.replace(hex_colour, variable(hex_colour))
+    svg = re.sub(r'font: ([\d.]+px) [^;"]*', r"font-size: \1", svg)
+    head, _, rest = svg.partition(">")
+    size = re.search(r'viewBox="0 0 ([\d.]+)', head)
+    wide = f"{float(size[1]) * 4 / 3:.0f}" if size else "480"
+    head = re.sub(r' (width|height)="[^"]*"', "", head)
+    said = f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-alt">{escape(alt)}</desc>'
+    return f'{head} width="{wide}" role="img" aria-labelledby="{name}-title {name}-alt">{said}{rest}'
+
+
+def charts(section: Section) -> dict[str, list[Chart]]:
+    """All charts of an experiment by the part of the page that they stand in; a measure's stand under its name."""
+    found: dict[str, list[Chart]] = {}
+    for number, table in enumerate(section.tables, 1):
+        found[f"measure {table.measure.name}"] = list(_ratios(section, table, number))
+    found["curves"] = [_curve(section, curve, number) for number, curve in enumerate(section.curves, 1)]
+    for number, histogram in enumerate(section.histograms):
+        found[f"histogram {number}"] = [_histogram(section, histogram, number + 1)] if histogram.buckets else []
+    found["steps"] = list(_steps(section))
+    found["memory"] = list(_memory(section))
+    found["misses"] = list(_misses(section))
+    return found
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a chart: a kernel, or without one the name of the rows that follow."""
+
+    kernel: str
+    text: str
+
+
+def _lines(section: Section, places: Sequence[str], without: str = "") -> list[tuple[str, Line]]:
+    """(place, row) for all kernels but @without, under a heading for each place if there are several."""
+    found = []
+    for place in places:
+        if len(places) > 1:
+            found.append((place, Line("", label(place, 40))))
+        kernels = [one.name for one in section.experiment.kernel if one.name != without]
+        found += [(place, Line(kernel, label(kernel))) for kernel in kernels]
+    return found
+
+
+def _label_rows(axes: Any, lines: list[tuple[str, Line]]) -> None:
+    axes.set_ylim(len(lines) - 0.5, -0.6)
+    if axes.get_subplotspec().is_first_col():
+        axes.set_yticks(range(len(lines)), [line.text for _, line in lines])
+        for tick, (_, line) in zip(axes.get_yticklabels(), lines, strict=True):
+            tick.set_fontweight("normal" if line.kernel else "bold")
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x")
+
+
+def _height(lines: Sequence[Any]) -> float:
+    return 0.95 + ROW * len(lines)
+
+
+def _scale(axes: Any, values: list[float], log_above: float = 5.0) -> bool:
+    """A logarithmic axis where the values are far apart."""
+    positive = [value for value in values if value > 0]
+    if len(positive) < len(values) or not positive or max(positive) / min(positive) < log_above:
+        return False
+    axes.set_xscale("log")
+    if max(positive) / min(positive) < 100:
+        axes.xaxis.set_major_locator(_library()[0].ticker.LogLocator(subs=(1, 2, 5)))
+    _plain_numbers(axes.xaxis)
+    return True
+
+
+def _plain_numbers(axis: Any) -> None:
+    """0.1, 1, 10 on a logarithmic axis, and nothing between them."""
+    matplotlib, _ = _library()
+    axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+
+
+def _legend(axes: Any, handles: list[Any], columns: int = 3) -> None:
+    axes.legend(
+        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, handlelength=1.3,
+        handletextpad=0.5, columnspacing=1.4, borderpad=0,
+    )  # fmt: skip
+
+
+def _key(text: str, **style: Any) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=text, linestyle=style.pop("linestyle", "none"), color=style.pop("color", INK), **style)
+
+
+def _file(section: Section, *parts: str) -> str:
+    """The name of a chart's files, letters that any file system and any page takes."""
+    return "-".join(
+        re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-") or "x" for part in (section.experiment.name, *parts)
+    )
+
+
+def _ratios(section: Section, table: Table, number: int) -> Iterator[Chart]:
+    """Each kernel's ratio with its interval, the paper's above ours."""
+    experiment = section.experiment
+    lines = _lines(section, [place.name for place in table.places], experiment.reference)
+    rows = {(row.place.name, row.kernel): row for row in table.rows}
+    shown = [rows[place, line.kernel] for place, line in lines if line.kernel]
+    points = [one for row in shown for one in (row.paper_ratio, row.ratio) if one]
+    if not points:
+        return
+
+    def paint(all_axes: Any) -> None:
+        axes = all_axes[0]
+        _label_rows(axes, lines)
+        axes.axvline(1, color=INK, linewidth=1)
+        for height, (place, line) in enumerate(lines):
+            if not line.kernel:
+                continue
+            row = rows[place, line.kernel]
+            shift = 0.17 if row.paper_ratio and row.ratio else 0.0
+            look = {"color": colour(experiment, line.kernel), "marker": mark(experiment, line.kernel)}
+            _point(axes, row.paper_ratio, height - shift, color=MUTED, marker="D", hollow=True)
+            _point(axes, row.ratio, height + shift, hollow=False, **look)
+        if not _scale(axes, [one.value for one in points]):
+            _limit(axes, points)
+        axes.set_xlabel(f"{label(table.measure.name, 30)}, ratio to {label(experiment.reference)}")
+        keys = [_key("here", marker="o")]
+        if table.has_paper:
+            keys.append(_key("paper", marker="D", markerfacecolor=PAPER, color=MUTED))
+        _legend(axes, keys)
+
+    said = [
+        f"{row.kernel} at {row.place.name}: {words.quotient(row.ratio)}"
+        + (f", paper {words.quotient(row.paper_ratio)}" if row.paper_ratio else "")
+        for row in shown
+    ]
+    title = f"{table.measure.name}, ratios to {experiment.reference}"
+    yield _draw(_file(section, "ratio", str(number)), title, "; ".join(said), _height(lines), paint)
+
+
+def _point(axes: Any, one: Ratio | None, height: float, color: str, marker: str, hollow: bool) -> None:
+    if one is None:
+        return
+    if one.low is not None and one.high is not None:
+        axes.plot([one.low, one.high], [height, height], color=color, linewidth=1.8, solid_capstyle="butt")
+    face = PAPER if hollow else color
+    axes.plot(
+        [one.value], [height], marker=marker, markersize=5.5, color=color, markerfacecolor=face, markeredgewidth=1.3
+    )
+
+
+def _limit(axes: Any, points: list[Ratio]) -> None:
+    """All points and 1, and of intervals as much as does not squeeze the points together."""
+    low = min(1.0, *(one.value for one in points))
+    high = max(1.0, *(one.value for one in points))
+    room = max(1.2 * (high - low), 0.002)
+    ends = [end for one in points for end in (one.low, one.high) if end is not None]
+    left, right = max(low - room, min([low, *ends])), min(high + room, max([high, *ends]))
+    pad = 0.06 * (right - left) or 0.01
+    axes.set_xlim(left - pad, right + pad)
+
+
+def _histogram(section: Section, histogram: Buckets, number: int) -> Chart:
+    """Shares of the buckets by size: ours as bars, what chance gives as a line, the paper's as outlines."""
+    ours = [count / sum(histogram.buckets) * 100 for count in histogram.buckets]
+    expected = [count / sum(histogram.buckets) * 100 for count in histogram.expected]
+    paper = histogram.paper.buckets
+    theirs = [count / sum(paper) * 100 for count in paper] if paper and sum(paper) else []
+    kernel_colour = colour(section.experiment, histogram.wanted.kernel)
+    floor = min([share for share in (*ours, *theirs) if share > 0], default=0.1)
+    floor = min(floor / 2, 0.05)
+
+    def paint(all_axes: Any) -> None:
+        axes = all_axes[0]
+        places = list(range(ROWS))
+        width = 0.4 if theirs else 0.8
+        shift = width / 2 if theirs else 0.0
+        axes.bar([x - shift for x in places], ours, width, color=kernel_colour, linewidth=0)
+        keys = [_key("here", marker="s", color=kernel_colour, markersize=8)]
+        if theirs:
+            axes.bar(
+                [x + shift for x in places], theirs, width, facecolor="none", edgecolor=MUTED, hatch="////", linewidth=1
+            )
+            keys.append(_key("paper", marker="s", color=MUTED, markerfacecolor="none", markersize=8))
+        if expected:
+            halo = [_library()[0].patheffects.withStroke(linewidth=3.2, foreground=PAPER)]
+            axes.plot(places, expected, color=INK, marker=".", markersize=6, linewidth=1.3, path_effects=halo)
+            keys.append(_key("binomial", marker=".", linestyle="-", linewidth=1.3))
+        axes.set_yscale("log")
+        axes.set_ylim(floor, 100)
+        _plain_numbers(axes.yaxis)
+        axes.set_xticks(places, [words.size_name(size) if size % 2 == 0 or size == ROWS - 1 else "" for size in places])
+        axes.set_xlabel("objects in a bucket")
+        axes.set_ylabel("% of buckets")
+        axes.grid(axis="y")
+        _legend(axes, keys)
+
+    said = [f"{words.size_name(size)}: {histogram.buckets[size]}" for size in range(ROWS) if histogram.buckets[size]]
+    alt = f"Buckets by the number of objects in them, of {sum(histogram.buckets)}: {', '.join(said)}"
+    return _draw(_file(section, "histogram", str(number)), histogram.title, alt, 2.9, paint)
+
+
+def _curve(section: Section, curve: Curve, number: int) -> Chart:
+    experiment = section.experiment
+    has_paper = any(point.paper for points in curve.kernels.values() for point in points)
+
+    def lines(axes: Any, which: str) -> None:
+        for kernel, points in curve.kernels.items():
+            there = [(point.count, sample) for point in points if (sample := getattr(point, which))]
+            look = {"color": colour(experiment, kernel), "marker": mark(experiment, kernel)}
+            axes.errorbar(
+                [count for count, _ in there], [sample.mean for _, sample in there],
+                yerr=[_half(sample) for _, sample in there], markersize=5, capsize=2, elinewidth=1, label=label(kernel), **look,
+            )  # fmt: skip
+        axes.set_xscale("log", base=2)
+        counts = sorted({point.count for points in curve.kernels.values() for point in points})
+        axes.set_xticks(counts, [str(count) for count in counts])
+        axes.minorticks_off()
+        means = [
+            sample.mean for points in curve.kernels.values() for point in points if (sample := getattr(point, which))
+        ]
+        if means and min(means) < max(means) / 2:
+            axes.set_ylim(bottom=0)
+        axes.grid(axis="y")
+        axes.set_ylabel(
+            f"{'here' if which == 'ours' else 'paper'}: {label(curve.measure.unit or curve.measure.name, 24)}"
+        )
+
+    def paint(all_axes: Any) -> None:
+        lines(all_axes[0], "ours")
+        if has_paper:
+            lines(all_axes[1], "paper")
+        all_axes[-1].set_xlabel(label(curve.noun, 40))
+        handles, names = all_axes[0].get_legend_handles_labels()
+        all_axes[0].legend(handles, names, loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderpad=0)
+
+    said = [
+        f"{kernel}: " + ", ".join(f"{point.count}: {words.number(point.ours.mean)}" for point in points if point.ours)
+        for kernel, points in curve.kernels.items()
+    ]
+    title = f"{curve.measure.name} against {curve.noun}"
+    height = 5.2 if has_paper else 2.9
+    return _draw(_file(section, "curve", str(number)), title, "; ".join(said), height, paint, rows=1 + has_paper)
+
+
+def _half(one: Sample) -> float:
+    """Half the interval of a mean."""
+    return 0.0 if one.error2 is None or not one.n else student(one.n - 1) * one.error2**0.5
+
+
+def _steps(section: Section) -> Iterator[Chart]:
+    """Steps of hits and of misses beside what uniform hashing of the same table gives, a chart for each cache."""
+    for cache_name in concerned(section.experiment):
+        chains = {(one.place, one.kernel): one for one in section.chains if one.cache == cache_name}
+        if not chains:
+            continue
+        lines = _lines(section, list(dict.fromkeys(place for place, _ in chains)))
+        title = f"{cache_name} cache: steps of a hit and of a miss"
+        said = [
+            f"{one.kernel} at {one.place}: hit {words.number(one.hit)} (uniform {words.number(one.expected_hit)}),"
+            f" miss {words.number(one.miss)} (uniform {words.number(one.expected_miss)})"
+            for one in chains.values()
+        ]
+        paint = _steps_painter(section, lines, chains)
+        yield _draw(_file(section, "steps", cache_name), title, "; ".join(said), _height(lines), paint, columns=2)
+
+
+def _steps_painter(
+    section: Section, lines: list[tuple[str, Line]], chains: dict[tuple[str, str], Chains]
+) -> Callable[[Any], None]:
+    def paint(all_axes: Any) -> None:
+        for axes, name in zip(all_axes, ("hit", "miss"), strict=True):
+            _label_rows(axes, lines)
+            values = []
+            for height, (place, line) in enumerate(lines):
+                one = chains.get((place, line.kernel))
+                found, wanted = (getattr(one, name), getattr(one, f"expected_{name}")) if one else (None, None)
+                values += [value for value in (found, wanted) if value is not None]
+                if found is not None and wanted is not None:
+                    axes.plot(
+                        [wanted, found], [height, height], color=RULE, linewidth=3, solid_capstyle="butt", zorder=1
+                    )
+                if wanted is not None:
+                    axes.plot([wanted], [height], marker="|", markersize=11, markeredgewidth=1.8, color=MUTED, zorder=2)
+                if found is not None:
+                    look = {
+                        "color": colour(section.experiment, line.kernel),
+                        "marker": mark(section.experiment, line.kernel),
+                    }
+                    axes.plot([found], [height], markersize=6, zorder=3, **look)
+            if not _scale(axes, values):
+                axes.set_xlim(left=0)
+            axes.set_xlabel(f"steps a {name}")
+        _legend(all_axes[0], [_key("here", marker="o"), _key("uniform", marker="|", color=MUTED, markersize=10)])
+
+    return paint
+
+
+def _memory(section: Section) -> Iterator[Chart]:
+    """Bytes of the tables of buckets, of the caches that the experiment is about."""
+    about = concerned(section.experiment)
+    sizes: dict[tuple[str, str], float] = {}
+    for one in section.chains:
+        if one.cache in about:
+            sizes[one.place, one.kernel] = sizes.get((one.place, one.kernel), 0.0) + one.bytes / 1024
+    if not any(sizes.values()):
+        return
+    places = list(dict.fromkeys(place for place, _ in sizes))
+    kernels = [one.name for one in section.experiment.kernel]
+    if len({tuple(sizes.get((place, kernel)) for kernel in kernels) for place in places}) == 1:
+        places = places[:1]  # the workload does not matter
+    lines = _lines(section, places)
+    named = ", ".join(about) if len(about) < len(CACHES) else "all four"
+
+    def paint(all_axes: Any) -> None:
+        axes = all_axes[0]
+        _label_rows(axes, lines)
+        for height, key in enumerate((place, line.kernel) for place, line in lines):
+            if key in sizes:
+                axes.barh([height], [sizes[key]], 0.6, color=colour(section.experiment, key[1]), linewidth=0)
+                axes.annotate(
+                    f"{sizes[key]:g}", (sizes[key], height), (4, 0), textcoords="offset points", va="center", fontsize=9
+                )  # fmt: skip
+        axes.margins(x=0.12)
+        axes.set_xlabel(f"KB of hash tables ({named})")
+
+    said = [f"{kernel} at {place}: {size:g} KB" for (place, kernel), size in sizes.items() if place in places]
+    yield _draw(_file(section, "memory"), f"Memory of the tables ({named})", "; ".join(said), _height(lines), paint)
+
+
+def _misses(section: Section) -> Iterator[Chart]:
+    """Misses of the simulated memory caches for each lookup."""
+    levels = ("l1_misses", "l2_misses")
+    for cache_name in concerned(section.experiment):
+        rates: dict[tuple[str, str], list[float | None]] = {}
+        for one in section.misses:
+            lookups = one.counts.get("lookups")
+            if one.region == cache_name and lookups:
+                rates[one.place, one.kernel] = [
+                    one.counts[name] / lookups if name in one.counts else None for name in levels
+                ]
+        if rates:
+            yield _miss_chart(section, cache_name, rates)
+
+
+def _miss_chart(section: Section, cache_name: str, rates: dict[tuple[str, str], list[float | None]]) -> Chart:
+    lines = _lines(section, list(dict.fromkeys(place for place, _ in rates)))
+
+    def paint(all_axes: Any) -> None:
+        for axes, level, name in zip(all_axes, (0, 1), ("L1", "L2"), strict=True):
+            _label_rows(axes, lines)
+            for height, key in enumerate((place, line.kernel) for place, line in lines):
+                rate = rates[key][level] if key in rates else None
+                if rate is not None:
+                    axes.barh([height], [rate], 0.6, color=colour(section.experiment, key[1]), linewidth=0)
+            axes.set_xlim(left=0)
+            axes.set_xlabel(f"{name} misses a lookup")
+
+    said = [
+        f"{kernel} at {place}: L1 {words.number(first)}, L2 {words.number(second)}"
+        for (place, kernel), (first, second) in rates.items()
+    ]
+    title = f"{cache_name} cache: memory-cache misses for each lookup"
+    return _draw(_file(section, "misses", cache_name), title, "; ".join(said), _height(lines), paint, columns=2)
