@@ -329,21 +329,13 @@ static s64 set_times(int dfd, const char __user *name, const void __user *from, 
 	return attributes_changed(inode);
 }
 
-s64 sys_utimensat(int dfd, const char *name, const void *times, int flags)
-{
-	return set_times(dfd, name, times, 1, flags);
-}
+SYSCALL_IS(utimensat, (int dfd, const char *name, const void *times, int flags),
+	   set_times(dfd, name, times, 1, flags))
 
 /* Times in seconds and microseconds. */
-s64 sys_futimesat(int dfd, const char *name, const s64 *times)
-{
-	return set_times(dfd, name, times, 1000, 0);
-}
-
-s64 sys_umask(u32 mask)
-{
-	return xchg(&current->fs->umask, mask & S_IRWXUGO);
-}
+SYSCALL_IS(futimesat, (int dfd, const char *name, const s64 *times),
+	   set_times(dfd, name, times, 1000, 0))
+SYSCALL_IS(umask, (u32 mask), xchg(&current->fs->umask, mask & S_IRWXUGO))
 
 /* ---- size ------------------------------------------------------------------------------------ */
 

@@ -40,12 +40,5 @@ void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev)
 
 /* ---- sockets: there are none ----------------------------------------------------------------- */
 
-s64 sys_socket(int family, int type, int protocol)
-{
-	return -EAFNOSUPPORT;
-}
-
-s64 sys_socketpair(int family, int type, int protocol, int *fds)
-{
-	return -EAFNOSUPPORT;
-}
+SYSCALL_IS(socket, (int family, int type, int protocol), -EAFNOSUPPORT)
+SYSCALL_IS(socketpair, (int family, int type, int protocol, int *fds), -EAFNOSUPPORT)

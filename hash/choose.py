@@ -100,7 +100,8 @@ def check_function(cache, name):
         raise ChoiceError(f"no {cache} hash function '{name}'. There are:\n" + "\n".join(f"  {n}" for n in names))
     path = header(cache, name)
     function = f"{cache}_hash" if path.parent.name == cache else any_function(name)
-    if not re.search(rf"\bu32\s+{function}\s*\(|#define\s+{function}\b", code(path)):
+    repeated = r"|\bHASH_(?:BYTES|WORDS)\(" if cache == "name" else ""
+    if not re.search(rf"\bu32\s+{function}\s*\(|#define\s+{function}\b{repeated}", code(path)):
         raise ChoiceError(f"hash/{path.parent.name}/{name}.h does not define `u32 {function}(...)`: see hash/cache.h")
 
 
@@ -137,9 +138,9 @@ def note(chosen):
 
 
 def ignores(cache, function, parameter):
-    """Has a function of the cache's own no use for @parameter: is it named once?"""
+    """Has a function of the cache's own no use for @parameter: is it named once at most?"""
     path = header(cache, function)
-    return path.parent.name == cache and len(re.findall(rf"\b{parameter}\b", code(path))) == 1
+    return path.parent.name == cache and len(re.findall(rf"\b{parameter}\b", code(path))) <= 1
 
 
 def choice_header(chosen):

@@ -87,6 +87,35 @@ static __always_inline u64 hash_take_bytes(const char **name, size_t *length, si
 }
 
 /*
+ * Name hashes that are a step repeated: h is @begin, then for each byte c, or each word w of eight
+ * bytes, @next of h and it; the hash is @end of the last h. i is the number of the byte.
+ */
+#define HASH_BYTES(type, begin, next, end)                                                         \
+	static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)               \
+	{                                                                                          \
+		type h = begin;                                                                    \
+                                                                                                   \
+		for (size_t i = 0; i < length; i++) {                                              \
+			const u8 c = (u8)name[i];                                                  \
+                                                                                                   \
+			h = next;                                                                  \
+		}                                                                                  \
+		return end;                                                                        \
+	}
+#define HASH_WORDS(type, begin, next, end)                                                         \
+	static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)               \
+	{                                                                                          \
+		type h = begin;                                                                    \
+                                                                                                   \
+		while (length) {                                                                   \
+			const u64 w = hash_take(u64, &name, &length);                              \
+                                                                                                   \
+			h = next;                                                                  \
+		}                                                                                  \
+		return end;                                                                        \
+	}
+
+/*
  * The random numbers of the keyed functions, drawn once at boot (hash/random.c). Each is expanded
  * from one seed by SplitMix64 (Steele 2014), so that a test can give a seed and know every number.
  */

@@ -7,11 +7,4 @@
  */
 #include "hash/any/crc32c.h"
 
-static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
-{
-	u32 h = (u32)length;
-
-	while (length)
-		h = hash_crc32c_word(h, hash_take(u64, &name, &length));
-	return h;
-}
+HASH_WORDS(u32, (u32)length, hash_crc32c_word(h, w), h)

@@ -5,11 +5,4 @@
  * Source: Lever 1999, section 3.3; Linux 2.2, dcache.h. Cost: two instructions a byte. Weakness: a
  * byte's influence meets that of the byte sixteen places on (eight, with 32-bit words).
  */
-static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
-{
-	hash_word h = 0;
-
-	for (size_t i = 0; i < length; i++)
-		h = hash_rotate_left(h, 4) ^ (u8)name[i];
-	return (u32)(h + hash_right(h, 32));
-}
+HASH_BYTES(hash_word, 0, hash_rotate_left(h, 4) ^ c, (u32)(h + hash_right(h, 32)))

@@ -4,11 +4,4 @@
  * Source: Linux 2.6, partial_name_hash() in dcache.h. Cost: about five instructions a byte.
  * Weakness: short names fill few of the 32 bits.
  */
-static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
-{
-	hash_word h = 0;
-
-	for (size_t i = 0; i < length; i++)
-		h = (h + ((hash_word)(u8)name[i] << 4) + ((u8)name[i] >> 4)) * 11;
-	return (u32)h;
-}
+HASH_BYTES(hash_word, 0, (h + ((hash_word)c << 4) + (c >> 4)) * 11, (u32)h)

@@ -7,11 +7,4 @@
  */
 #include "hash/any/murmur3.h"
 
-static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
-{
-	u64 h = length;
-
-	while (length)
-		h = hash_fmix64(h ^ hash_take(u64, &name, &length));
-	return (u32)h;
-}
+HASH_WORDS(u64, length, hash_fmix64(h ^ w), (u32)h)

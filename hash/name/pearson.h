@@ -6,11 +6,4 @@
  */
 #include "hash/any/pearson.h"
 
-static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
-{
-	u32 h = HASH_PEARSON_BEGIN;
-
-	for (size_t i = 0; i < length; i++)
-		h = hash_pearson_byte(h, (u8)name[i]);
-	return h;
-}
+HASH_BYTES(u32, HASH_PEARSON_BEGIN, hash_pearson_byte(h, c), h)

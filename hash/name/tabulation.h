@@ -8,12 +8,5 @@
  */
 #include "hash/any/tabulation.h"
 
-static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
-{
-	u32 h = (u32)length;
-
-	for (size_t i = 0; i < length; i++)
-		h = hash_rotate_left(h, 1) ^
-		    hash_tabulation_table[i % HASH_TABULATION_BYTES][(u8)name[i]];
-	return h;
-}
+HASH_BYTES(u32, (u32)length,
+	   hash_rotate_left(h, 1) ^ hash_tabulation_table[i % HASH_TABULATION_BYTES][c], h)

@@ -7,11 +7,4 @@
  */
 #include "hash/any/wyhash.h"
 
-static inline u32 name_hash(uintptr_t salt, const char *name, size_t length)
-{
-	u64 h = length;
-
-	while (length)
-		h = hash_wyhash(h ^ hash_take(u64, &name, &length), 0);
-	return (u32)(h ^ h >> 32);
-}
+HASH_WORDS(u64, length, hash_wyhash(h ^ w, 0), (u32)(h ^ h >> 32))

@@ -233,10 +233,8 @@ s64 sys_semtimedop(int number, const void *operations, u64 n, const void *timeou
 	return -EINTR;
 }
 
-s64 sys_semop(int number, const void *operations, u64 n)
-{
-	return sys_semtimedop(number, operations, n, NULL);
-}
+SYSCALL_IS(semop, (int number, const void *operations, u64 n),
+	   sys_semtimedop(number, operations, n, NULL))
 
 s64 sys_semctl(int number, int index, int command, u64 unused)
 {

@@ -153,10 +153,7 @@ s64 sys_getpgid(int pid)
 	return process ? process->group : -ESRCH;
 }
 
-s64 sys_getpgrp(void)
-{
-	return current->process->group;
-}
+SYSCALL_IS(getpgrp, (void), current->process->group)
 
 s64 sys_getsid(int pid)
 {

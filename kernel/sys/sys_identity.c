@@ -21,20 +21,9 @@ static u32 *ids_of(const struct cred *cred, bool group)
 static_assert(offsetof(struct cred, suid) - offsetof(struct cred, uid) == 8, "REAL ... in order");
 static_assert(offsetof(struct cred, sgid) - offsetof(struct cred, gid) == 8, "REAL ... in order");
 
-s64 sys_getpid(void)
-{
-	return current->process->pid;
-}
-
-s64 sys_gettid(void)
-{
-	return current->pid;
-}
-
-s64 sys_getppid(void)
-{
-	return READ_ONCE(current->process->parent_pid);
-}
+SYSCALL_IS(getpid, (void), current->process->pid)
+SYSCALL_IS(gettid, (void), current->pid)
+SYSCALL_IS(getppid, (void), READ_ONCE(current->process->parent_pid))
 
 /* May the caller take @id: root, or has it as one of the first @count of its own? */
 static bool may_take(bool group, u32 id, int count)
@@ -102,30 +91,14 @@ static s64 get_three(bool group, u32 *real, u32 *effective, u32 *saved)
 
 /* The calls on a user's ids, and again on a group's. */
 #define ID_CALLS(id, group)                                                                        \
-	s64 sys_get##id(void)                                                                      \
-	{                                                                                          \
-		return ids_of(current->cred, group)[REAL];                                         \
-	}                                                                                          \
-	s64 sys_gete##id(void)                                                                     \
-	{                                                                                          \
-		return ids_of(current->cred, group)[EFFECTIVE];                                    \
-	}                                                                                          \
-	s64 sys_set##id(u32 id)                                                                    \
-	{                                                                                          \
-		return set_id(group, id);                                                          \
-	}                                                                                          \
-	s64 sys_setre##id(u32 real, u32 effective)                                                 \
-	{                                                                                          \
-		return set_two(group, real, effective);                                            \
-	}                                                                                          \
-	s64 sys_setres##id(u32 real, u32 effective, u32 saved)                                     \
-	{                                                                                          \
-		return set_three(group, real, effective, saved);                                   \
-	}                                                                                          \
-	s64 sys_getres##id(u32 *real, u32 *effective, u32 *saved)                                  \
-	{                                                                                          \
-		return get_three(group, real, effective, saved);                                   \
-	}
+	SYSCALL_IS(get##id, (void), ids_of(current->cred, group)[REAL])                            \
+	SYSCALL_IS(gete##id, (void), ids_of(current->cred, group)[EFFECTIVE])                      \
+	SYSCALL_IS(set##id, (u32 id), set_id(group, id))                                           \
+	SYSCALL_IS(setre##id, (u32 real, u32 effective), set_two(group, real, effective))          \
+	SYSCALL_IS(setres##id, (u32 real, u32 effective, u32 saved),                               \
+		   set_three(group, real, effective, saved))                                       \
+	SYSCALL_IS(getres##id, (u32 * real, u32 * effective, u32 * saved),                         \
+		   get_three(group, real, effective, saved))
 ID_CALLS(uid, false)
 ID_CALLS(gid, true)
 
