@@ -1,6 +1,7 @@
 /*
  * system.c - the files of /proc that are about the machine: memory, clocks, hash caches, switches.
  */
+#include "fs/buffer.h"
 #include "fs/lru.h"
 #include "fs/proc/proc.h"
 #include "hash/cache.h"
@@ -64,7 +65,7 @@ static bool read_number(const char *text, u64 *value)
 	return end != text && (!*end || *end == '\n');
 }
 
-/* 1: clean pages; 2: unused dentries and inodes; 3: both. */
+/* 1: clean pages and metadata blocks; 2: unused dentries and inodes; 3: both. */
 static int drop_caches_write(const char *text, size_t length)
 {
 	u64 what;
@@ -77,8 +78,12 @@ static int drop_caches_write(const char *text, size_t length)
 		while (lru_shrink(&inode_lru, NULL, ~0ULL, ~0ULL))
 			continue;
 	}
-	if (what & 1)
+	if (what & 1) {
 		drop_clean_pages();
+		for (unsigned vain = 0; vain < 2; vain++) /* the recently used have two lives */
+			while (shrink_buffers(0))
+				vain = 0;
+	}
 	return 0;
 }
 

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
+import signal
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
 from lab import machine, workloads
 from lab.paths import LabError, output_folder
+
+LOADS = "sdm sdet files lat readdir mkstemp maildir tree miss".split()
+
+# Every load that needs nothing of an image, in a size of which a debug kernel makes short work.
+SMALL = [
+    "files --files 400 --depth 1 --operations 1500 --processes 3 --seed 9",
+    "files --files 300 --depth 2 --width 5 --operations 800 --name-style mail --access-share 50 --cold",
+    "files --files 200 --depth 0 --operations 300 --name-style hash --mix create=3,remove=2,readdir=1",
+    "lat --calls 20",
+    "readdir --entries 10,300 --passes 3",
+    "mkstemp --entries 10,300 --calls 30 --seed 4",
+    "maildir --messages 20,50 --mailboxes 3 --operations 40",
+    "tree --files 200 --depth 2 --width 4 --passes 1 --cold",
+]
 
 needs_packages = pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt on this machine")
 
@@ -24,6 +43,14 @@ def on_host(*arguments, status=0, **options) -> subprocess.CompletedProcess:
     result = subprocess.run(command, capture_output=True, timeout=300, check=False, **options)
     assert result.returncode == status, result.stderr.decode()
     return result
+
+
+@pytest.fixture
+def host(tmp_path) -> Path:
+    """An empty folder of the host."""
+    folder = tmp_path / "host"
+    folder.mkdir()
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -44,6 +71,20 @@ def on_host(*arguments, status=0, **options) -> subprocess.CompletedProcess:
         (["sdm", "--keep=1"], "takes no value"),
         (["sdm", "16"], "All arguments are options"),
         (["sdm", "--source", "/nowhere"], "--image sdm"),
+        (["sdet", "--threads", "0"], "from 1 to 128"),
+        (["files", "--mix", "lookup"], "NAME=WEIGHT"),
+        (["files", "--mix", "lookup=1,mkdir=2"], "no such operation. There are lookup, read"),
+        (["files", "--mix", "lookup=x"], "the weight is a number"),
+        (["files", "--mix", "lookup=0,read=0"], "no operation has a weight"),
+        (["files", "--files", "50"], "50 files in 100 folders"),
+        (["files", "--files", "51000001"], "from 1 to 50000000"),
+        (["files", "--files", "99999999999G"], "too much"),
+        (["files", "--name-style", "big"], "short|long|numbered|mail|hash"),
+        (["lat", "--only", "stat 3-comp"], "no case is called so"),
+        (["tree", "--walks", "find,ls"], "there are find, du, read and rm"),
+        (["tree", "--tree", "/nowhere"], "No such file"),
+        (["readdir", "--entries", "0"], "from 1 to"),
+        (["maildir", "--messages", "10,"], "no number"),
     ],
 )
 def test_wrong_arguments(arguments, said):
@@ -51,10 +92,12 @@ def test_wrong_arguments(arguments, said):
 
 
 def test_help():
-    loads = on_host("--help").stdout.decode()
-    assert "sdm" in loads and "sdet" in loads
-    text = on_host("sdm", "--help").stdout.decode()
-    assert "--scripts N,..." in text and "--seed N" in text
+    text = on_host("--help").stdout.decode()
+    for load in LOADS:
+        assert f"  {load} " in text
+        its = on_host(load, "--help").stdout.decode()
+        assert its.startswith(f"Usage: workload {load} ") and "--seed N" in its and "Exit status" in its
+    assert "--scripts N,..." in on_host("sdm", "--help").stdout.decode()
 
 
 def test_image_names(cw):
@@ -65,6 +108,132 @@ def test_image_names(cw):
         workloads.find("")
 
 
+def of_any_time(line: dict) -> dict:
+    """What of a result has nothing to do with time."""
+    times = ("_ns", "ns_", "_per_")
+    return {key: value for key, value in line.items() if not any(part in key for part in times)}
+
+
+def test_the_same_operations_here_and_on_linux(cw_run, host):
+    """Each load by the same seed: the same cases, counts and checksums of operations; and nothing is left."""
+    script = "cd /var/tmp; " + "; ".join(f"workload {load} 2>/dev/null || exit" for load in SMALL) + "; ls -A"
+    here = cw_run(script=script, timeout=240)
+    linux = [line for load in SMALL for line in results(on_host(*load.split(), "--dir", host).stdout)]
+    assert len(linux) > 40 and not list(host.iterdir())
+    assert [of_any_time(line) for line in results(here.output)] == [of_any_time(line) for line in linux]
+    assert len(here.output.splitlines()) == len(linux), here.output[-500:]
+    other = results(on_host(*SMALL[0].split()[:-1], "10", "--dir", host).stdout)
+    assert other[0]["digest"] != linux[0]["digest"]
+
+
+def test_the_same_tree_here_and_on_linux(cw_run, host):
+    """What files leaves with --keep: names, modes, sizes, links."""
+    load = "files --files 500 --depth 1 --operations 3000 --processes 2 --keep"
+    tree = "find . -type f -exec stat -c '%n %a %s' {} + | sort; find . -type l -exec readlink {} ';' | sort"
+    here = cw_run(script=f"cd /var/tmp; workload {load} 2>/dev/null >&2; cd workload/set && {{ {tree}; }}").output
+    on_host(*load.split(), "--dir", host)
+    linux = subprocess.run(tree, shell=True, cwd=host / "workload/set", capture_output=True, check=True).stdout
+    assert len(linux.splitlines()) > 480
+    assert here.decode().splitlines() == linux.decode().splitlines()
+
+
+def test_loads_are_repeatable(cw_run):
+    script = "cd /var/tmp; " + "; ".join(f"workload {load} || exit" for load in (SMALL[0], *SMALL[3:]))
+    first, second = (cw_run(script=script, icount=True, debug=False).output for _ in range(2))
+    assert len(results(first)) == 40
+    assert first == second
+
+
+def test_a_miss_costs_more_than_a_hit(cw_run):
+    """On a disk that is timed: what is read from it costs milliseconds, what is cached microseconds."""
+    run = cw_run(["workload", "miss", "--objects", "40"], icount=True, debug=False, disk_model="cheetah")
+    found = {line["case"]: line for line in results(run.output)}
+    assert len(found) == 9
+    for name, line in found.items():
+        slow = name.endswith(("on disk", "buffer miss", "page miss"))
+        assert (line["ns_per_call"] > 1e6) == slow, line
+        assert "more_ns" not in line or line["more_ns"] > 0
+    assert found["dentry miss, blocks cached"]["more_ns"] > found["dentry hit"]["ns_per_call"]
+
+
+def test_an_ordinary_user(cw_run):
+    """Anyone may run a load; to drop the caches takes root, and the message says so."""
+    script = (
+        "cd /; workload tree --files 50 --depth 1 && ! workload miss && ! workload lat --dir /root && ls -A /var/tmp"
+    )
+    said = cw_run(script=script, user="user").output.decode()
+    assert len(results(said.encode())) == 7
+    assert "root only" in said and "no folder can be made in /root" in said
+    assert "workload\r\n" not in said
+
+
+def test_a_full_disk(cw_run):
+    script = "workload files --files 100000 --size-mean 0; s=$?; ls -A /var/tmp; df -i / | awk 'NR == 2 { print $3 }'; exit $s"
+    said = cw_run(script=script, icount=True, debug=False, status=1).output.decode()
+    assert "--ext2-free" in said and not results(said.encode())
+    assert int(said.split()[-1]) < 1000  # inodes in use
+
+
+def start_on_host(folder, *arguments) -> subprocess.Popen:
+    """A load on the host, when its folder is there."""
+    command = [str(output_folder() / "user" / "workload"), *arguments, "--dir", str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for _ in range(1000):
+        if list(folder.glob("workload/set/d*")):
+            return process
+        time.sleep(0.01)
+    process.kill()
+    raise AssertionError(process.communicate())
+
+
+def group_of(parent: int) -> list[int]:
+    """The processes in the group of a process's only child."""
+    child = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()[0]
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            words = stat.read_text().rpartition(")")[2].split()
+            if words[2] == child and words[0] != "Z":
+                found.append(int(stat.parent.name))
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_cleans_up(host, number):
+    process = start_on_host(host, "files", "--files", "2000000")
+    assert group_of(process.pid)
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == -number and not out
+    assert not list(host.iterdir())
+
+
+def test_a_load_that_is_killed(host):
+    """Its supervisor says so, and cleans up."""
+    process = start_on_host(host, "files", "--files", "2000000")
+    os.kill(group_of(process.pid)[0], signal.SIGKILL)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1 and b"ended by signal 9" in said
+    assert not list(host.iterdir())
+
+
+def test_folders_do_not_collide(host):
+    """Two at once in one place; what was there before stays."""
+    (host / "workload").mkdir()
+    (host / "workload" / "mine").touch()
+    on_host("readdir", "--entries", "10", "--dir", host)
+    assert [path.name for path in host.rglob("*")] == ["workload", "mine"]
+
+
+def test_progress(host):
+    """None into a file unless wanted; never in the way of the results."""
+    quiet = on_host("tree", "--files", "50", "--depth", "1", "--dir", host)
+    assert quiet.stderr == b""
+    loud = on_host("files", "--operations", "200000", "--dir", host, "--progress")
+    assert b"workload files: " in loud.stderr and b"%)" in loud.stderr
+    assert len(loud.stdout.splitlines()) == len(results(loud.stdout)) == 1
+
+
 @needs_packages
 def test_sdm_is_repeatable_and_leaves_nothing(cw_run):
     """Twice under --icount: the same to the byte, the clock's nanoseconds included."""
@@ -73,7 +242,7 @@ def test_sdm_is_repeatable_and_leaves_nothing(cw_run):
     first, second = (cw_run(**options).output for _ in range(2))
     assert first == second
     two, one = results(first)
-    assert [two["case"], one["case"]] == ["2 scripts", "1 scripts"]
+    assert [two["case"], one["case"]] == ["2 scripts", "1 script"]
     assert (two["steps"], one["steps"], two["scripts"], two["seed"]) == (28, 14, 2, 5)
     assert two["scripts_per_hour"] == pytest.approx(2 * 3600e9 / two["elapsed_ns"], rel=1e-6)
     assert len(first.splitlines()) == 2

@@ -2,12 +2,16 @@
 #define _GNU_SOURCE
 #include "workload.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#define MORE_ROOM                                                                                  \
+	"\n(a smaller load, see --help; or more room: ./cw run --image files or --ext2-free MB)"
 
 void fail_errno(const char *format, ...)
 {
@@ -18,7 +22,7 @@ void fail_errno(const char *format, ...)
 	va_start(arguments, format);
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);
-	fprintf(stderr, ": %s\n", strerror(error));
+	fprintf(stderr, ": %s%s\n", strerror(error), error == ENOSPC ? MORE_ROOM : "");
 	exit(STATUS_FAILED);
 }
 
@@ -82,6 +86,17 @@ void make_folder(const char *path)
 {
 	if (mkdir(path, 0755))
 		fail_errno("mkdir %s", path);
+}
+
+void drop_caches(int what)
+{
+	static const char path[] = "/proc/sys/vm/drop_caches";
+	int fd = open(path, O_WRONLY);
+
+	sync();
+	if (fd < 0 || dprintf(fd, "%d\n", what) < 0)
+		fail_errno("%s (caches are dropped by root only)", path);
+	close(fd);
 }
 
 pid_t fork_child(void)

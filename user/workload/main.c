@@ -7,7 +7,9 @@
 
 struct common common = {.seed = 1};
 
-static const struct load *const loads[] = {&sdm_load, &sdet_load};
+static const struct load *const loads[] = {&sdm_load,	  &sdet_load,	 &files_load,
+					   &lat_load,	  &readdir_load, &mkstemp_load,
+					   &maildir_load, &tree_load,	 &miss_load};
 
 enum { LOADS = sizeof(loads) / sizeof(loads[0]) };
 
@@ -180,6 +182,8 @@ static void parse(const struct load *load, char **argv)
 
 int main(int argc, char **argv)
 {
+	if (argc == 2 && !strcmp(argv[1], EXIT_AT_ONCE))
+		return 0;
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
 		print_loads(stdout);
 		return 0;

@@ -122,7 +122,29 @@ static struct outcome run_scripts(unsigned count)
 		     (unsigned long long)outcome.steps);
 	if (chdir(".."))
 		fail_errno("%s/..", what);
+	free(what);
+	free(plans);
 	return outcome;
+}
+
+/* "16 scripts", "1 script" */
+static char *case_name(uint64_t count, const char *one)
+{
+	return join("%llu %s%s", (unsigned long long)count, one, count == 1 ? "" : "s");
+}
+
+/* The run of number @place of @counts; the files of the one before go first, so that there is room
+ * for one at least. */
+static struct outcome run_after(const struct list *counts, unsigned place)
+{
+	if (place) {
+		char *folder = join("scripts-%u", (unsigned)counts->values[place - 1]);
+
+		if (!remove_tree(folder))
+			fail_errno("%s cannot be removed", folder);
+		free(folder);
+	}
+	return run_scripts((unsigned)counts->values[place]);
 }
 
 /* The environment of the programs: no language, temporary files where the script is. */
@@ -138,8 +160,8 @@ static void run_sdm(void)
 {
 	set_environment();
 	for (unsigned i = 0; i < scripts.count; i++) {
-		struct outcome outcome = run_scripts((unsigned)scripts.values[i]);
-		char *name = join("%u scripts", (unsigned)scripts.values[i]);
+		struct outcome outcome = run_after(&scripts, i);
+		char *name = case_name(scripts.values[i], "script");
 
 		result_begin(name, outcome.elapsed_ns);
 		result_number("scripts", scripts.values[i]);
@@ -155,8 +177,8 @@ static void run_sdet(void)
 {
 	set_environment();
 	for (unsigned i = 0; i < threads.count; i++) {
-		struct outcome outcome = run_scripts((unsigned)threads.values[i]);
-		char *name = join("%u threads", (unsigned)threads.values[i]);
+		struct outcome outcome = run_after(&threads, i);
+		char *name = case_name(threads.values[i], "thread");
 
 		result_begin(name, outcome.elapsed_ns);
 		result_number("threads", threads.values[i]);

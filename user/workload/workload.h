@@ -27,6 +27,9 @@
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 enum { LIST_LENGTH = 32 };
 
+/* The argument of a program that lat executes: it ends at once. */
+#define EXIT_AT_ONCE "--exit"
+
 /* Numbers of a list option, "16,32". */
 struct list {
 	unsigned count;
@@ -60,7 +63,8 @@ struct load {
 	void (*run)(void);
 };
 
-extern const struct load sdm_load, sdet_load;
+extern const struct load sdm_load, sdet_load, files_load, lat_load, readdir_load, mkstemp_load,
+	maildir_load, tree_load, miss_load;
 
 /* What every load is told. */
 struct common {
@@ -148,6 +152,10 @@ int remove_tree(const char *path);
 
 /* Make the folder @path, or end. */
 void make_folder(const char *path);
+
+/* Write back, then drop clean pages (1), unused dentries and inodes (2) or both (3); needs root. Or
+ * end. */
+void drop_caches(int what);
 
 /* Fork, or end. What is buffered on stdout is written before, so that it is written once. */
 pid_t fork_child(void);
