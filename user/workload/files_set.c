@@ -1,7 +1,6 @@
 /* The names, sizes and making of a set of files. */
 #define _GNU_SOURCE
 #include "files.h"
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -121,11 +120,7 @@ void make_file(const char *path, uint64_t size)
 		ssize_t done = write(fd, text, part);
 
 		if (done <= 0)
-			fail_errno(
-				"write %s%s", path,
-				errno == ENOSPC
-					? " (fewer --files, a smaller --size-mean, or ./cw run --ext2-free MB)"
-					: "");
+			fail_errno("write %s", path);
 		size -= (uint64_t)done;
 	}
 	close(fd);
