@@ -7,8 +7,7 @@
  * damaged one never hands out the group's own tables. A group whose bitmap is bad counts as full.
  *
  * A file goes into its directory's group, or the next one with room, so that a directory's files
- * lie together. Directories are spread over the groups at the top of the tree and kept near their
- * parent below.
+ * lie together. Directories are spread over the groups, as by Linux 2.2.
  */
 #include "fs/ext2/ext2.h"
 
@@ -176,6 +175,25 @@ static int must_be_free(struct ext2_fs *fs, u32 number)
 	return ext2_error(fs, "its bitmap says free, but in use is inode", number);
 }
 
+/* For a directory: of the groups with no fewer free inodes than others, that with most free blocks.
+ */
+static u32 emptiest_group(const struct ext2_fs *fs)
+{
+	s64 average = atomic_read(&fs->free[EXT2_INODES]) / fs->group_count;
+	const u16 *best = NULL, *count;
+	u32 found = 0;
+
+	for (u32 i = 0; i < fs->group_count; i++) {
+		count = fs->groups[i].descriptor->free_count; /* a hint: not locked */
+		if (count[EXT2_INODES] >= average &&
+		    (!best || count[EXT2_BLOCKS] > best[EXT2_BLOCKS])) {
+			best = count;
+			found = i;
+		}
+	}
+	return found;
+}
+
 struct inode *ext2_new_inode(struct inode *dir, umode_t mode)
 {
 	struct inode *inode = new_inode(dir->sb);
@@ -183,8 +201,7 @@ struct inode *ext2_new_inode(struct inode *dir, umode_t mode)
 	if (!inode)
 		return ERR_PTR(-ENOMEM);
 	struct ext2_fs *fs = EXT2_FS(dir->sb);
-	bool top = S_ISDIR(mode) && dir->number == EXT2_ROOT_INODE; /* in turn, as it has them */
-	u32 group = top ? dir->nlink % fs->group_count : ext2_inode_group(dir);
+	u32 group = S_ISDIR(mode) ? emptiest_group(fs) : ext2_inode_group(dir);
 	s64 number = ext2_allocate(fs, EXT2_INODES, group * fs->per_group[EXT2_INODES] + 1,
 				   S_ISDIR(mode));
 	int error = number < 0 ? (int)number : must_be_free(fs, (u32)number);
