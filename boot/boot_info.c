@@ -110,14 +110,15 @@ void *boot_alloc_top(size_t *size)
 	struct range *top = NULL;
 
 	for (struct range *range = free_ranges; range < free_ranges + free_count; range++)
-		if (range->end - range->start > *size && (!top || range->end > top->end))
+		if (range->end - range->start > *size && (!top || range->end > top->end) &&
+		    range->end <= GB(4)) /* what start.S maps */
 			top = range;
 	if (!top)
 		panic("no memory for %zu bytes at start-up", *size);
 	if (top->end == boot_info.max_phys)
 		boot_info.max_phys -= *size;
 	else
-		*size -= *size / PAGE_SIZE * sizeof(struct page);
+		*size -= round_up(*size / PAGE_SIZE * sizeof(struct page), PAGE_SIZE);
 	top->end -= *size;
 	return phys_to_virt(top->end);
 }

@@ -140,9 +140,10 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
 /*
  * Key streams (docs/key-streams.md): every operation as the cache saw it, written under the lock of
  * its bucket, so that all operations stand in an order in which they can have happened. A look is a
- * find that is not counted; the seed is that of the keyed functions.
+ * find that is not counted; the seed is that of the keyed functions; a report tells where the
+ * counters stood that the cache sent at shutdown.
  */
-enum hash_operation { HASH_FIND, HASH_INSERT, HASH_REMOVE, HASH_LOOK, HASH_SEED };
+enum hash_operation { HASH_FIND, HASH_INSERT, HASH_REMOVE, HASH_LOOK, HASH_SEED, HASH_REPORT };
 enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry };
 #ifdef CONFIG_RECORD_KEYS
 /* @object, NULL for a miss, is of the key (@first, @second), the hash function's. */

@@ -6,6 +6,7 @@
 #include "hash/text.h"
 #include "kernel/core/kernel.h"
 
+/* By enum hash_cache_number. */
 static struct hash_cache *const caches[] = {&page_cache_hash, &buffer_cache_hash, &inode_cache_hash,
 					    &dentry_cache_hash};
 
@@ -51,6 +52,7 @@ void hash_report_shutdown(const char *kind)
 	for (unsigned i = 0; json && i < ARRAY_SIZE(caches); i++) {
 		struct text out = {0};
 
+		hash_record(i, HASH_REPORT, NULL, 0, 0, NULL, 0);
 		hash_report_json(caches[i], &out);
 		if (out.error)
 			pr_err("no memory for the statistics of the %s cache\n", caches[i]->name);

@@ -41,7 +41,10 @@ Root = Annotated[str, typer.Option("--root", metavar="ext2|tmpfs|ram", help="Roo
 Disk = Annotated[Path | None, typer.Option("--disk", metavar="FILE", help="The disk /dev/vda, changed in place. With --root ext2 it is the root, made if it is not there.")]  # fmt: skip
 DiskModel = Annotated[str, typer.Option("--disk-model", metavar="none|fireball|cheetah|ssd", help="The RAM disk takes this disk's time (docs/disk-model.md).")]  # fmt: skip
 Icount = Annotated[
-    bool, typer.Option("--icount", help="One virtual nanosecond is one instruction; repeatable to the byte. One CPU.")
+    bool,
+    typer.Option(
+        "--icount/--no-icount", help="One virtual nanosecond is one instruction; repeatable to the byte. One CPU."
+    ),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="With --icount: what differs from run to run (addresses, process numbers, random bytes) is drawn from N; 1 without it.")]  # fmt: skip
 User = Annotated[
@@ -293,6 +296,55 @@ def bench(
     if what != "boot":
         raise LabError(f"no benchmark '{what}'. There are: boot, and --against linux")
     bench_boot(rebuild)
+
+
+@app.command("record", context_settings=PROGRAM, options_metavar="[OPTIONS] --output FILE.keys -- PROGRAM ARG...")
+@with_machine(f"{MACHINE} disk_model icount seed timeout", icount=True)
+def record_keys(
+    context: typer.Context,
+    machine: Any,
+    output: Annotated[Path, typer.Option("--output", metavar="FILE.keys", help="The key stream to write (docs/key-streams.md).")],
+    size: Annotated[str, typer.Option("--size", metavar="SIZE", help="Memory for the recording, which the machine gets besides: 40 bytes an operation.")] = "256M",
+    quiet: Annotated[bool, typer.Option("--quiet", help="The program's output alone on stdout.")] = False,
+) -> None:  # fmt: skip
+    """Run PROGRAM and keep every operation of the four caches, with its key, for ./cw replay. Exits as ./cw run does."""
+    from lab.setup import need_lab
+
+    need_lab()
+    from lab.keys.record import record
+
+    if not context.args:
+        raise LabError("which program? ./cw record [options] --output FILE.keys -- PROGRAM ARG...")
+    result = record(replace(machine, job=context.args, quiet=quiet), output, size, sys.argv[1:], sys.stdout.buffer)
+    if result.kind != "exit":
+        print(f"cw: {result.message}", file=sys.stderr)
+    finish(result.status)
+
+
+@app.command("replay")
+def replay_keys(
+    file: Annotated[Path, typer.Argument(metavar="FILE.keys", help="What ./cw record wrote.")],
+    cache: Annotated[str, typer.Option("--cache", metavar="NAME", help="page, buffer, inode, dentry: several by commas; all without it.")] = "",
+    functions: Annotated[str, typer.Option("--functions", metavar="all|A,B", help="Hash functions (./cw list); without it the recorded one.")] = "",
+    tables: Annotated[str, typer.Option("--tables", metavar="all|A,B", help="Table structures: chained, rbtree ...")] = "",
+    bits: Annotated[str, typer.Option("--bits", metavar="N|N..M", help="Sizes of the table: 2^N buckets; several by commas.")] = "",
+    word: Annotated[str, typer.Option("--word", metavar="32|64|32,64", help="The word in which functions compute (HASH_WORD).")] = "",
+    names: Annotated[str, typer.Option("--names", metavar="all|A,B", help="Name hashes, for --cache dentry.")] = "",
+    repeats: Annotated[int, typer.Option("--repeats", metavar="N", help="Replay each so often; the best time counts.")] = 3,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, with each table's whole report.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="As CSV.")] = False,
+    histogram: Annotated[bool, typer.Option("--histogram", help="With the bucket histograms, found and expected.")] = False,
+) -> None:  # fmt: skip
+    """Replay a key stream through hash functions, structures and sizes: steps, fit to chance, time (docs/key-streams.md).
+
+    What was recorded is compared with the kernel's own counters: `equal`, or exit status 1.
+    """
+    from lab.setup import need_lab
+
+    need_lab()
+    from lab.keys.replay import replay_file
+
+    finish(replay_file(file, cache, functions, tables, bits, word, names, repeats, as_json, as_csv, histogram))
 
 
 @app.command()
