@@ -89,8 +89,8 @@ struct key {
 #define TABLE_ORDER(object) ((object)->second)
 #include TABLE_HEADER
 
-/* As page_compare(), buffer_compare(), inode_compare() and dentry_compare(): what is compared first,
- * what counts as a compare, what the sign is. */
+/* As page_compare(), buffer_compare(), inode_compare() and dentry_compare(): what is compared
+ * first, what counts as a compare, what the sign is. */
 static __always_inline int compare(const struct object *object, const struct key *key)
 {
 #if defined(REPLAY_PAGE) || defined(REPLAY_BUFFER) || defined(REPLAY_INODE)
@@ -114,7 +114,7 @@ DEFINE_HASH_CACHE(inode, INODE, "Inode", "inodes", "find_inode");
 DEFINE_HASH_CACHE(dentry, DENTRY, "Dentry", "dentries", "d_lookup");
 
 static struct TABLE table;
-static struct T(root) *roots;
+static struct T(root) * roots;
 static struct object *objects;
 static void *buckets;
 static u64 table_entries;
@@ -192,7 +192,8 @@ u64 replay_expand(const u8 *kinds, u64 n, const u32 *object_column, const u64 *f
 		  const u64 *second, const u32 *root_column, const u16 *lengths, const char *names,
 		  u32 count, struct operation *out)
 {
-	u64 *came = calloc(count + 1ull, sizeof(*came)), at = 0; /* 1 + the operation that brought it */
+	u64 *came = calloc(count + 1ull, sizeof(*came)),
+	    at = 0; /* 1 + the operation that brought it */
 
 	if (!came)
 		return 0;
@@ -371,7 +372,8 @@ u64 replay_run(const struct operation *operations, u64 from, u64 to, bool same_n
 	return i - 1;
 }
 
-/* The kernel's report of the table as it is now, as text or JSON, terminated, into @out; its length. */
+/* The kernel's report of the table as it is now, as text or JSON, terminated, into @out; its
+ * length. */
 u64 replay_report(bool json, char *out, u64 size)
 {
 	struct text text = {0};
