@@ -1,6 +1,6 @@
-# A file set that lies in all groups of an ext2 file system, as on a disk of 1999 that was in use for a while: a folder
-# at the top for each group (there Linux and Chainwalk spread folders over the groups), FILES small files in it and one
-# of SIZE bytes. Then all names and inodes are read PASSES times, with dentries and inodes dropped before each.
+# A file set that lies in all groups of an ext2 file system: GROUPS folders, which ext2 spreads over the groups, with
+# FILES small files in each and one of SIZE bytes. Then all names and inodes are read PASSES times, with dentries and
+# inodes dropped before each.
 # Usage: spread.sh GROUPS FILES SIZE PASSES [remove: remove it all at the end]
 set -e
 group=0
