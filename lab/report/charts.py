@@ -275,6 +275,7 @@ def _limit(axes: Any, points: list[Ratio]) -> None:
     left, right = max(low - room, min([low, *ends])), min(high + room, max([high, *ends]))
     pad = 0.06 * (right - left) or 0.01
     axes.set_xlim(left - pad, right + pad)
+    axes.locator_params(axis="x", nbins=6)
 
 
 def _histogram(section: Section, histogram: Buckets, number: int) -> Chart:

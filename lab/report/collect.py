@@ -341,7 +341,8 @@ def _paper(section: Section, measure: Measure, kernel: Kernel, place: Place) -> 
         return None
     first = measure.paper == section.experiment.measure[0].paper
     s = _number(row.get(f"{measure.paper}_s", row.get("s") if first else None))
-    n = _number(row.get(f"{measure.paper}_n", row.get("n", paper_runs(section.experiment))))
+    told = row.get(f"{measure.paper}_n", row.get("n"))
+    n = _number(told if told is not None or s is None else paper_runs(section.experiment))
     return Sample(mean, s, None if n is None else int(n))
 
 

@@ -109,7 +109,7 @@ def page(sections: list[Section], results: str, folder: str) -> tuple[str, list[
     )
     views = [View(section, number) for number, section in enumerate(sections, 1)]
     text = environment.get_template("page.html").render(
-        views=views, words=words, results=results, folder=folder, log_tail=log_tail, short_revision=short_revision, Markup=Markup,
+        views=views, words=words, results=results, folder=folder, log_tail=log_tail, log_length=LOG, short_revision=short_revision, Markup=Markup,
         css=Markup((FOLDER / "page.css").read_text(encoding="utf-8")),
         script=Markup((FOLDER / "page.js").read_text(encoding="utf-8")),
         verdicts=[(verdict, sum(dict(view.counts).get(verdict, 0) for view in views)) for verdict in words.SIGNS],

@@ -98,11 +98,11 @@ def _measure(section: Section, table: Table, console: Console) -> None:
         rows = table.at(place)
         for row in rows:
             direction = _verdict(row.direction) if row.direction else Text("")
-            theirs = [words.quotient(row.paper_ratio)] if table.has_paper else []
+            shown = ["1" if one and row.is_reference else words.quotient(one) for one in (row.paper_ratio, row.ratio)]
             both: list[str | Text] = [words.mean_s_n(row.paper), direction] if table.has_paper else []
             end = row is rows[-1]
             _add(
-                grid, row.kernel, *theirs, words.quotient(row.ratio), *both, words.mean_s_n(row.ours), words.seeds(row),
+                grid, row.kernel, *shown[0 if table.has_paper else 1 :], *both, words.mean_s_n(row.ours), words.seeds(row),
                 words.note(row, table), end=end,
             )  # fmt: skip
     _print(title, grid, console)

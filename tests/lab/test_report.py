@@ -47,7 +47,8 @@ def test_ratios_are_those_of_the_kept_means(tmp_path):
 
 def test_s_in_a_papers_row_belongs_to_the_first_measure(tmp_path):
     row = table(section(tmp_path / "r"), "steps").row("16 scripts", "twice")
-    assert row.paper.s is None
+    assert (row.paper.s, row.paper.n) == (None, 7)  # its row says n
+    assert table(section(tmp_path / "o"), "steps").row("16 scripts", "plain").paper.n is None
     named = TEXT.replace("steps = 0.242", "steps = 0.242, steps_s = 0.5, steps_n = 4")
     row = table(section(tmp_path / "n", named), "steps").row("16 scripts", "twice")
     assert (row.paper.s, row.paper.n) == (0.5, 4)
