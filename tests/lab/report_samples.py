@@ -82,6 +82,30 @@ than = "plain"
 at_least = 1.0199401794616152
 """
 
+# Few charts, for tests that draw for themselves.
+SMALL = """
+name = "sample"
+title = "A small sample"
+reference = "plain"
+seeds = [1, 2]
+
+[[kernel]]
+name = "plain"
+defconfig = "lever-reference"
+
+[[kernel]]
+name = "twice"
+defconfig = "lever-a"
+
+[[workload]]
+name = "16 scripts"
+run = ["workload", "sdm"]
+
+[[measure]]
+name = "steps"
+from = "stats:buffer.steps_per_lookup"
+"""
+
 CURVE = """
 name = "curve"
 title = "Operations a second against threads"

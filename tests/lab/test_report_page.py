@@ -13,7 +13,7 @@ import pytest
 from lab.report import charts
 from lab.report.page import LOG, log_tail, page
 from lab.setup import need_lab
-from tests.lab.report_samples import CURVE, HOSTILE, TEXT, experiment, section
+from tests.lab.report_samples import CURVE, HOSTILE, SMALL, TEXT, experiment, section
 
 need_lab()
 
@@ -125,7 +125,7 @@ def test_charts_are_pictures(sample_page):
 
 
 def test_the_same_results_are_the_same_page(tmp_path):
-    found = section(tmp_path / "r")
+    found = section(tmp_path / "r", SMALL)
     first, second = (page([found], "results", "charts") for _ in range(2))
     assert first == second
 
@@ -152,7 +152,7 @@ def test_the_style_sheet_has_the_charts_colours():
 
 def test_a_chart_survives_any_name(tmp_path):
     """Dollars are no formula, and what cannot be printed is a question mark."""
-    text = TEXT.replace('"twice"', '"$x^2_$ \\u0007 \\u6F22 & a name that is far too long for a chart\'s margin"')
+    text = SMALL.replace('"twice"', '"$x^2_$ \\u0007 \\u6F22 & a name that is far too long for a chart\'s margin"')
     _, drawn = page([section(tmp_path / "r", text)], "results", "charts")
     ElementTree.fromstring(drawn[0].files["svg"])
     assert "$x^2_$ ? " in drawn[0].inline
@@ -171,7 +171,7 @@ def test_memory_cache_misses_are_shown_where_there_are_any(tmp_path):
             region = {"lookups": 1000, "accesses": 5000, "l1_misses": 250, "l2_misses": 40, "cycles": 9000}
             store.record(replace(cell, cachesim={"accesses": 1, "buffer": region, "inode": region, "total": region}))
 
-    found = section(tmp_path / "r", change=simulate)
+    found = section(tmp_path / "r", SMALL, change=simulate)
     assert {one.region for one in found.misses} == {"buffer", "inode", "total"}
     text, drawn = page([found], "results", "charts")
     chart = next(one for one in drawn if one.name == "sample-misses-buffer")
