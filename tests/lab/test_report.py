@@ -255,7 +255,7 @@ def test_json_has_everything_and_is_the_same_again(tmp_path):
 def test_hostile_names_stay_what_they_are(tmp_path):
     text = TEXT.replace('"twice"', json.dumps(HOSTILE)).replace('"16 scripts"', json.dumps("[bold]16[/bold]"))
     found = section(tmp_path / "r", text)
-    said = plain([found])
+    said = plain([found], width=600)
     assert said.count("<script>alert(1)</script>") == said.count(HOSTILE) >= 6  # in tables, judgements, commands
     assert said.count("[bold]16[/bold]") >= 6
     assert HOSTILE in {row["kernel"] for row in lines(found)}
