@@ -64,6 +64,10 @@ def kind_of(config: dict[str, Any]) -> str:
     return json.dumps([job, *(config.get(name) for name in names)])
 
 
+# Loads whose files stay, so that what the caches hold when the machine ends is what the load left in them.
+KEPT = ("sdm", "sdet", "files")
+
+
 class Plan:
     """All cells of some experiments, each once."""
 
@@ -119,6 +123,8 @@ def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Va
     measured = any(measure.source.startswith("metric:") for measure in experiment.measure)
     if job[0] == "workload" and "--seed" not in job:
         job += ["--seed", str(seed)]
+    if job[0] == "workload" and job[1:2] and job[1] in KEPT and "--keep" not in job:
+        job.append("--keep")
     needs = list(workload.cases) if measured and workload.cases else [""] if measured or job[0] == "workload" else []
     cmdline = " ".join(part for part in (machine.cmdline, kernel.cmdline) if part)
     config = {
