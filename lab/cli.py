@@ -256,6 +256,33 @@ def diff_kernels(
     finish(diff(options, trace, ignored))
 
 
+@app.command(context_settings=PROGRAM, options_metavar="[OPTIONS] -- PROGRAM ARG...")
+@with_machine("package add settings defconfig cmdline mem root disk_model icount seed user timeout", icount=True)
+def profile(
+    context: typer.Context,
+    machine: Any,
+    top: Annotated[int, typer.Option("--top", metavar="N", help="So many functions of the kernel.")] = 20,
+    flame: Annotated[Path | None, typer.Option("--flame", metavar="FILE.svg", help="Write a flame graph, for a browser.")] = None,
+    period: Annotated[int, typer.Option("--period", metavar="NS", help="Virtual nanoseconds from sample to sample.")] = 20_011,
+) -> None:  # fmt: skip
+    """Run PROGRAM under icount and show which functions of the kernel its time goes to (docs/profile.md)."""
+    from lab.profile import flame_graph, run_profiled, table
+
+    if not context.args:
+        raise LabError("which program? ./cw profile [options] -- PROGRAM ARG...")
+    if flame and not flame.absolute().parent.is_dir():
+        raise LabError(f"--flame {flame}: there is no folder {flame.parent}")
+    result, found = run_profiled(replace(machine, job=context.args), period)
+    if result.kind != "exit":
+        print(f"cw: {result.message}", file=sys.stderr)
+        finish(result.status)
+    print(table(found, top))
+    if flame:
+        flame.write_text(flame_graph(found, " ".join(context.args)), encoding="utf-8")
+        print(f"flame graph: {flame}")
+    finish(result.status)
+
+
 @app.command()
 def packages(
     update: Annotated[bool, typer.Option("--update", help="Get the newest index and forget the versions chosen so far.")] = False,

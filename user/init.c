@@ -447,6 +447,7 @@ int main(void)
 		since = wait_for_second();
 	/* from here on, input that comes is the job's */
 	mark("job");
+	write_file("/proc/profile", "1\n"); /* with profile= on the command line */
 	SIGN_TO_COUNTER(1);
 	pid = fork();
 	if (pid < 0)
@@ -455,6 +456,7 @@ int main(void)
 		become_job(&job);
 	status = pid < 0 ? 126 : wait_for(pid);
 	SIGN_TO_COUNTER(2);
+	write_file("/proc/profile", "0\n");
 	mark("job_end");
 
 	end_others();

@@ -266,6 +266,7 @@ const struct proc_node proc_root_nodes[] = {
 	{"filesystems", PROC_FILE, .show = filesystems_show},
 	{"cmdline", PROC_FILE, .show = cmdline_show},
 	{"slabinfo", PROC_FILE, .show = slabinfo_show},
+	{"profile", PROC_FILE | 0200, .show = proc_profile_show, .write = proc_profile_write},
 	{"sysrq-trigger", PROC_SWITCH, .write = sysrq_write},
 	{"sys", PROC_DIR, .children = sys_nodes},
 	{"hash", PROC_DIR, .children = hash_nodes},

@@ -21,7 +21,6 @@ void control_output(const char *text, size_t length);
 /* One record of @type. @json: one JSON value without newlines. Any context. */
 void control_record(const char *type, const char *json, size_t length);
 void control_recordf(const char *type, const char *format, ...) __printf(2, 3);
-
 /* The last record. */
 void control_end(void);
 

@@ -29,8 +29,7 @@
 #include "mm/page_alloc.h"
 
 #define RAMDISK_MAJOR 1
-#define EMPTY_KILOBYTES 4096	   /* as Linux has had it for long */
-#define MODEL_MAX 1000000000000ULL /* so that nothing overflows */
+#define EMPTY_KILOBYTES 4096 /* as Linux has had it for long */
 
 static struct block_device ramdisk;
 static void **pages; /* of the image, or those of an empty disk that were written to */
@@ -157,11 +156,10 @@ static void ramdisk_submit(struct block_device *device, struct block_request *re
 static void read_model(void)
 {
 	const char *at = cmdline_value("ramdisk_model");
-	bool valid = true;
 
 	for (unsigned i = 0; at && i < MODEL_NUMBERS; at += *at == ',')
-		valid &= (model[i++] = memparse(at, &at)) < MODEL_MAX;
-	if (at && (!valid || *at || !model[TRACK] || !model[CYLINDER] ||
+		model[i++] = memparse(at, &at);
+	if (at && (*at || !model[TRACK] || !model[CYLINDER] ||
 		   (model[STROKE] && model[STROKE] < model[SEEK]))) {
 		pr_err("ramdisk_model= is no disk (docs/disk-model.md): it takes no time\n");
 		model[TURN] = 0;

@@ -89,13 +89,14 @@ void arch_timer_set(u64 deadline_ns)
 static void tick(void *cpu)
 {
 	timer_start(&ticks[cpu_id()], arch_clock_ns() + TICK_NS);
-	scheduler_tick(((struct cpu *)cpu)->interrupted_user);
+	scheduler_tick(user_mode(((struct cpu *)cpu)->interrupted));
 }
 
 void clock_init_cpu(void)
 {
 	timer_init(&ticks[cpu_id()], tick, this_cpu());
 	timer_start(&ticks[cpu_id()], arch_clock_ns() + TICK_NS);
+	profile_init_cpu();
 }
 
 void arch_halt(void)

@@ -104,7 +104,7 @@ void irq_dispatch(unsigned vector, struct registers *registers)
 
 	this_cpu()->interrupts++;
 	lockdep_irq(1);
-	this_cpu()->interrupted_user = user_mode(registers);
+	this_cpu()->interrupted = registers;
 	if (vector == VECTOR_TIMER)
 		timer_interrupt();
 	else if (vector == VECTOR_FLUSH)

@@ -56,6 +56,21 @@ static bool readable(u64 address)
 		address - (u64)(uintptr_t)data_start < (u64)(kernel_end - data_start));
 }
 
+u64 arch_caller(u64 *frame)
+{
+	const u64 *words = (const u64 *)(uintptr_t)(*frame & ~1UL);
+	const struct registers *saved = (const void *)words;
+
+	if (!*frame || !readable(*frame & ~1UL))
+		return 0;
+	if (!(*frame & 1)) {
+		*frame = words[0];
+		return words[1];
+	}
+	*frame = user_mode(saved) ? 0 : saved->bp;
+	return saved->ip;
+}
+
 void arch_backtrace(const struct registers *registers)
 {
 	/* As if entry code had left it: the registers come first. */
@@ -65,15 +80,14 @@ void arch_backtrace(const struct registers *registers)
 	if (registers)
 		print_registers(registers);
 	printk(KERN_EMERG "Trace, CPU %u:\n", cpu_id());
-	for (unsigned i = 0; i < MOST_FRAMES && frame && readable(frame & ~1UL); i++) {
-		const u64 *words = (const u64 *)(uintptr_t)(frame & ~1UL);
-		const struct registers *saved = (const void *)words;
+	for (unsigned i = 0; i < MOST_FRAMES; i++) {
 		bool interrupted = frame & 1;
-		u64 ip = interrupted ? saved->ip : words[1];
+		u64 ip = arch_caller(&frame);
 
+		if (!ip)
+			break;
 		printk(KERN_EMERG "  %016llx %pS%s\n", ip, (void *)(uintptr_t)ip,
 		       interrupted ? ", interrupted" : "");
-		frame = !interrupted ? words[0] : user_mode(saved) ? 0 : saved->bp;
 	}
 }
 

@@ -143,7 +143,7 @@ def test_data_are_right_with_many_requests_waiting(cw_run):
         assert cw_run(script=script, root="ram", **options).output == b""
 
 
-@pytest.mark.parametrize("numbers", ["1,2", "0,5,4,9,9,9", "1,2,3,4,5,x", "1,2,3,4,5,6,7", "1,2,3,9999999999999,5,6"])
+@pytest.mark.parametrize("numbers", ["1,2", "0,5,4,9,9,9", "1,2,3,4,5,x", "1,2,3,4,5,6,7"])
 def test_numbers_that_are_no_disk(cw_run, numbers):
     result = cw_run(script="echo up", root="ram", quiet=False, debug=False, cmdline=f"ramdisk_model={numbers}")
     assert b"is no disk" in result.output and b"up" in result.output

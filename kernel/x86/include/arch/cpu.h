@@ -35,8 +35,8 @@ struct cpu {
 	u32 apic_id;
 	volatile bool online;
 	struct mmu_root *mmu_root; /* address space loaded; NULL: the kernel's own */
-	bool interrupted_user;	   /* the interrupt being handled came from a program */
-	u64 interrupts;		   /* device interrupts and IPIs taken */
+	const struct registers *interrupted; /* of the interrupt being handled */
+	u64 interrupts;			     /* device interrupts and IPIs taken */
 } __aligned(64);
 
 extern struct cpu cpus[NR_CPUS];
