@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Generator
-from contextlib import closing
+from contextlib import closing, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -192,8 +193,18 @@ def reproduce(name: str, request: Request, folder: Path | None) -> int:
     status = sweep(request)
     if request.check or request.dry_run:
         return status
-    from lab.report.command import report
+    from lab.report.command import gather, report
 
     folder = folder or TOP / "build" / "report" / (f"{name}-full" if request.full else name)
-    report(request.names, results=request.results, full=request.full, output=folder)
+    with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing):  # its text is in the folder, and long
+        report(request.names, results=request.results, full=request.full, text=True, output=folder)
+    counts: Counter[str] = Counter()
+    for section in gather(request.names, False, request.results, request.full):
+        print(f"\n{section.experiment.name}: {section.experiment.title}")
+        for one in section.judgements:
+            counts[one.verdict] += 1
+            ratio = f" ({one.expect.more} / {one.expect.than} = {one.ratio.value:.4g})" if one.ratio else ""
+            print(f"  {one.verdict:12}  {one.expect.text}{ratio}")
+    print(f"\n{', '.join(f'{count} {verdict}' for verdict, count in counts.items()) or 'no findings'}")
+    print(f"the report: {folder}/report.html, report.txt, report.csv, report.json")
     return status

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from lab.paths import TOP, LabError
-from lab.sweep.command import number_list
+from lab.sweep import command, experiment
+from lab.sweep.command import group, number_list
 from lab.sweep.plan import Plan
 from lab.sweep.progress import Estimate, spoken
 from lab.sweep.runner import finished_cell
@@ -198,6 +199,25 @@ def test_what_a_run_must_print(tmp_path):
     assert (hung.status, hung.kind) == ("failed", "hang")
 
 
+def test_the_papers_experiments_are_right():
+    """All files of experiments/, at both sizes; what the tables have in common is run once."""
+    plan, places = Plan(), 0
+    for path in sorted((TOP / "experiments").glob("*.toml")):
+        experiment = load(path)
+        for full in (False, True):
+            plan.add(experiment, full)
+            places += len(experiment.kernel) * len(experiment.variants(full)) * len(experiment.seeds_at(full))
+    assert places == len(plan.uses) and len(plan.cells) < places
+    builds = {cell.kernel.build_key for cell in plan.cells.values()}
+    assert len(builds) < len({cell.kernel.key for cell in plan.cells.values()})
+
+
+def test_a_group_that_is_not_there():
+    assert "lever-table3" in group("lever") and set(group("lever")) <= set(group("all"))
+    with pytest.raises(LabError, match="nothing to reproduce is called 'levers'. There are: lever, santos, all"):
+        group("levers")
+
+
 # ---- runs --------------------------------------------------------------------------------------------------
 
 
@@ -354,6 +374,24 @@ def test_a_full_disk_loses_nothing_that_was_recorded(tmp_path):
     recorded = rows(tmp_path / "r.sqlite")
     assert 1 <= len(recorded) < 6 and all(row[0] == "ok" and len(row[3]) > 100000 for row in recorded.values())
     assert done.stdout.count(" s; about") == len(recorded)
+
+
+def test_reproduce_sweeps_a_group_and_writes_its_report(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "experiments"
+    folder.mkdir()
+    finding = '\n[[expect]]\ntext = "the same"\nmeasure = "n"\nmore = "reference"\nthan = "12 bits"\n'
+    write(folder, (HEAD + OTHER + WORKLOAD + finding).replace('"small"', '"lever-small"'), "lever-small")
+    write(folder, "this is another group's", "santos-small")
+    for module in (command, experiment):
+        monkeypatch.setattr(module, "FOLDER", folder)
+    monkeypatch.delenv("CW_BUILD", raising=False)
+    request = command.Request([], results=tmp_path / "r.sqlite")
+    assert command.reproduce("lever", request, tmp_path / "report") == 0
+    said = capsys.readouterr().out
+    assert "4 cells are recorded" in said and "lever-small: Small" in said
+    assert "the same (reference / 12 bits = 1)" in said and "the report:" in said
+    for name in ("report.html", "report.txt", "report.csv", "report.json"):
+        assert "lever-small" in (tmp_path / "report" / name).read_text()
 
 
 # ---- a cluster ---------------------------------------------------------------------------------------------
