@@ -233,7 +233,7 @@ umode_t mode_unprivileged(const struct inode *inode, umode_t mode)
 }
 
 /* inode->lock is held for writing. */
-static int attributes_changed(struct inode *inode)
+int inode_changed(struct inode *inode)
 {
 	inode->ctime = current_time();
 	mark_inode_dirty(inode);
@@ -251,7 +251,7 @@ int vfs_chmod(const struct path *path, umode_t mode)
 	if (current->cred->euid != 0 && !in_group(current->cred, inode->gid))
 		mode &= ~(umode_t)S_ISGID;
 	inode->mode = (mode & S_IALLUGO) | (inode->mode & S_IFMT);
-	return attributes_changed(inode);
+	return inode_changed(inode);
 }
 
 PATH_CALL(fchmodat, (int dfd, const char *name, umode_t mode), dfd, name, LOOKUP_FOLLOW, vfs_chmod,
@@ -281,7 +281,7 @@ int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
 	inode->mode = mode;
 	inode->uid = uid;
 	inode->gid = gid;
-	return attributes_changed(inode);
+	return inode_changed(inode);
 }
 
 PATH_CALL(fchownat, (int dfd, const char *name, uid_t uid, gid_t gid, int flags), dfd, name,
@@ -326,7 +326,7 @@ static s64 set_times(int dfd, const char __user *name, const void __user *from, 
 		inode->atime = times[0];
 	if (times[1].tv_nsec != UTIME_OMIT)
 		inode->mtime = times[1];
-	return attributes_changed(inode);
+	return inode_changed(inode);
 }
 
 SYSCALL_IS(utimensat, (int dfd, const char *name, const void *times, int flags),
@@ -354,7 +354,7 @@ int do_truncate(struct inode *inode, loff_t size, bool touch)
 	if (!error) {
 		if (current->cred->euid != 0)
 			inode->mode = mode_unprivileged(inode, inode->mode);
-		attributes_changed(inode);
+		inode_changed(inode);
 		if (touch)
 			inode->mtime = inode->ctime;
 	}

@@ -61,11 +61,6 @@ struct fs_context *fs_context_fork(struct fs_context *parent)
 	return fs;
 }
 
-void fs_context_get(struct fs_context *fs)
-{
-	atomic_inc(&fs->refcount);
-}
-
 void fs_context_put(struct fs_context *fs)
 {
 	if (!fs || !atomic_dec_and_test(&fs->refcount))

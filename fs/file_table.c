@@ -128,7 +128,7 @@ void file_table_set_limit(struct file_table *table, u32 limit)
 
 /* ---- from number to file --------------------------------------------------------------------- */
 
-static noinline struct fd fdget_shared(struct file_table *table, u32 fd)
+noinline struct fd fdget_shared(struct file_table *table, u32 fd)
 {
 	guard(spinlock, &table->lock);
 	struct file *file = fd < table->size ? table->files[fd] : NULL;
@@ -157,11 +157,6 @@ struct fd fdget(int number)
 		fd = (struct fd){NULL, false};
 	}
 	return fd;
-}
-
-struct file *file_table_get_file(struct file_table *table, int fd)
-{
-	return fdget_shared(table, (u32)fd).file;
 }
 
 int file_table_next(struct file_table *table, int fd)

@@ -298,12 +298,6 @@ static bool evict_unused(struct list_head *link, void *sb)
 	return claimed;
 }
 
-u64 evict_inodes(struct super_block *sb)
-{
-	lru_shrink(&inode_lru, sb, ~0ULL, ~0ULL);
-	return (u64)atomic_read(&sb->inode_count);
-}
-
 /* ---- writing back ---------------------------------------------------------------------------- */
 
 void __mark_inode_dirty(struct inode *inode)

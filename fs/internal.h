@@ -31,8 +31,9 @@ void follow_mounts(struct path *path);
 bool follow_up(struct path *path);
 /* Of any mount, seen from anywhere. */
 bool is_mountpoint(const struct dentry *dentry);
-/* Visit all mounts in order of mounting (under a mutex; the visitor may sleep but not mount). */
-void for_each_mount(void (*visit)(struct mount *mount, void *argument), void *argument);
+/* All mounts in order of mounting, under mount_mutex, below which nothing may be mounted. */
+extern struct list_head mounts;
+extern struct mutex mount_mutex;
 /* The first error of @visit, which sees all, whatever fails. */
 int for_each_super(int (*visit)(struct super_block *sb));
 
@@ -123,9 +124,7 @@ int may_create(struct inode *dir, const struct dentry *dentry);
 int may_delete(struct inode *dir, const struct dentry *dentry, bool directory);
 int do_truncate(struct inode *inode, loff_t size, bool touch);
 
-/* icache.c: the last reference of @sb's root is gone: evict what is left. How many are in use, or
- * being evicted by another. */
-u64 evict_inodes(struct super_block *sb);
+/* icache.c */
 void inode_cache_check(void);
 
 /*
@@ -140,5 +139,3 @@ void locks_remove(struct inode *inode, const void *owner);
 extern const struct file_operations bad_file_operations;
 extern const struct inode_operations no_inode_operations;
 void file_cache_init(void);
-void ext2_init(void);
-void tmpfs_init(void);

@@ -19,12 +19,13 @@
  */
 #include "fs/buffer.h"
 #include "fs/internal.h"
+#include "fs/lru.h"
 
 static struct mount_lock {
 	spinlock_t lock;
 } __aligned(64) mount_locks[NR_CPUS];
-static DEFINE_MUTEX(mount_mutex);
-static LIST_HEAD(mounts);	/* all mounts, in order of mounting; mount_lock */
+DEFINE_MUTEX(mount_mutex);
+LIST_HEAD(mounts);	/* all mounts, in order of mounting; mount_lock */
 static LIST_HEAD(super_blocks); /* mount_mutex */
 
 struct filesystem *const filesystems[] = {&ext2_filesystem, &tmpfs_filesystem, &proc_filesystem,
@@ -124,15 +125,6 @@ int mount_writable(const struct mount *mount)
 	return (mount->flags | mount->sb->flags) & SB_RDONLY ? -EROFS : 0;
 }
 
-void for_each_mount(void (*visit)(struct mount *mount, void *argument), void *argument)
-{
-	struct mount *mount;
-
-	guard(mutex, &mount_mutex);
-	list_for_each_entry(mount, &mounts, link)
-		visit(mount, argument);
-}
-
 int for_each_super(int (*visit)(struct super_block *sb))
 {
 	struct super_block *sb;
@@ -167,7 +159,7 @@ static int sync_super(struct super_block *sb)
 static void super_shutdown(struct super_block *sb)
 {
 	unsigned tries = 2000;
-	u64 busy;
+	int busy;
 
 	/* what is dirty can only be written now */
 	while (((sync_super(sb) == -ENOMEM && tries > 1000) ||
@@ -175,11 +167,12 @@ static void super_shutdown(struct super_block *sb)
 	       --tries)
 		sleep_ns(NSEC_PER_MSEC);
 	dput(sb->root);
-	while ((busy = evict_inodes(sb)) != 0 && tries && --tries)
+	/* evict what is left; others may be at it too */
+	while (lru_shrink(&inode_lru, sb, ~0ULL, ~0ULL),
+	       (busy = atomic_read(&sb->inode_count)) != 0 && tries && --tries)
 		sleep_ns(NSEC_PER_MSEC);
 	if (!tries)
-		pr_err("%s: %llu inodes still in use after unmounting\n", sb->type->name,
-		       (unsigned long long)busy);
+		pr_err("%s: %d inodes still in use after unmounting\n", sb->type->name, busy);
 	ASSERT(!busy);
 	sync_super(sb); /* what was freed */
 	if (sb->op->put_super)
@@ -523,8 +516,10 @@ void vfs_init(void)
 	inode_cache_init();
 	buffer_cache_init();
 	file_cache_init();
-	ext2_init();
-	tmpfs_init();
+	for (struct filesystem *const *type = filesystems; *type; type++)
+		if ((*type)->inode_bytes)
+			(*type)->inode_slab = kmem_cache_create(
+				(*type)->name, (*type)->inode_bytes, 0, SLAB_RECLAIMABLE);
 }
 
 int vfs_sync_all(void)

@@ -95,7 +95,7 @@ static inline bool capable(const struct cred *cred)
 }
 extern struct fs_context init_fs_context; /* init's; vfs_mount_root() sets root and cwd */
 struct fs_context *fs_context_fork(struct fs_context *parent); /* a copy */
-void fs_context_get(struct fs_context *fs);
+#define fs_context_get(fs) atomic_inc(&(fs)->refcount)
 void fs_context_put(struct fs_context *fs); /* NULL is allowed; may sleep */
 
 /* ---- inodes ---------------------------------------------------------------------------------- */
@@ -370,6 +370,8 @@ struct filesystem {
 	/* needs_device; single: one superblock for all mounts (proc, dev); pinned: its dentries are
 	 * its only directory, so that each positive one carries a reference */
 	bool needs_device, single, pinned;
+	size_t inode_bytes;	       /* its inodes' own structure; 0: none */
+	struct kmem_cache *inode_slab; /* of such */
 	/* Read the superblock and make sb->root. 0 or -errno (-EINVAL: not this kind; -EUCLEAN:
 	 * damaged). */
 	int (*fill_super)(struct super_block *sb, const char *options, bool silent);
@@ -564,8 +566,7 @@ DEFINE_FREE(fd, struct fd, fdput(*variable))
 			return -EBADF;                                                             \
 		__fd;                                                                              \
 	})
-/* another task's (/proc/PID/fd); NULL */
-struct file *file_table_get_file(struct file_table *table, int fd);
+struct fd fdget_shared(struct file_table *table, u32 fd); /* another task's (/proc/PID/fd) */
 int file_table_next(struct file_table *table, int fd); /* lowest open descriptor >= fd, or -1 */
 /* The lowest free number from @lowest on, for @file, whose reference is taken over in any case; or
  * -EMFILE, -ENOMEM. */
@@ -598,6 +599,7 @@ void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev);
 void touch_atime(struct file *file); /* relatime unless SB_NOATIME */
 void touch_inode_atime(struct inode *inode, const struct mount *mount); /* of a link, too */
 struct timespec64 current_time(void);					/* now, for inode times */
+int inode_changed(struct inode *inode); /* ctime; 0 */
 void file_update_time(struct inode *inode);
 /* Ownership and mode of a new inode in @dir (set-gid directories, umask is already applied). */
 void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode);

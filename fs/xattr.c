@@ -117,9 +117,7 @@ static s64 change_on(const struct path *path, const char __user *user_key, const
 	TRY(inode->op->load_xattrs(inode, &list));
 	TRY(xattr_set(&list, key, value, size, flags));
 	TRY(inode->op->store_xattrs(inode, &list));
-	inode->ctime = current_time();
-	mark_inode_dirty(inode);
-	return 0;
+	return inode_changed(inode);
 }
 
 static s64 set_on(const struct path *path, const char __user *user_key, const void __user *from,

@@ -307,16 +307,6 @@ void hash_report_text(struct hash_cache *cache, struct text *out)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void json_number(struct text *out, const char *name, u64 value)
-{
-	text_printf(out, ",\"%s\":%llu", name, value);
-}
-
-static void json_milli(struct text *out, const char *name, u64 value)
-{
-	text_printf(out, ",\"%s\":%llu.%03u", name, MILLI(value));
-}
-
 static void json_row(struct text *out, const char *before, const u64 *row, bool milli)
 {
 	for (unsigned i = 0; i < HASH_ROWS; i++) {
@@ -340,29 +330,31 @@ void hash_report_json(struct hash_cache *cache, struct text *out)
 		    "\"word\":%d",
 		    cache->name, cache->trees ? "none" : cache->function, cache->structure,
 		    cache->rule, HASH_WORD_BITS);
-	json_number(out, cache->trees ? "trees" : "buckets", s.buckets);
-	json_number(out, "bytes", cache->bytes);
-	json_number(out, "objects", s.objects);
-	json_number(out, "largest", s.largest);
-	json_number(out, "empty", s.row_buckets[0]);
+	text_printf(out,
+		    ",\"%s\":%llu,\"bytes\":%llu,\"objects\":%llu,\"largest\":%llu,\"empty\":%llu",
+		    cache->trees ? "trees" : "buckets", s.buckets, cache->bytes, s.objects,
+		    s.largest, s.row_buckets[0]);
 	if (cache->counters) {
-		json_number(out, "lookups", s.lookups);
+		text_printf(out, ",\"lookups\":%llu", s.lookups);
 		for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
-			json_number(out, names[i], ((const u64 *)c)[i]);
-		json_milli(out, "hit_rate_percent", ratio(c->hits, s.lookups, 100000));
-		json_milli(out, "steps_per_lookup",
-			   ratio(c->hit_steps + c->miss_steps, s.lookups, 1000));
-		json_milli(out, "steps_per_hit", ratio(c->hit_steps, c->hits, 1000));
-		json_milli(out, "steps_per_miss", ratio(c->miss_steps, c->misses, 1000));
+			text_printf(out, ",\"%s\":%llu", names[i], ((const u64 *)c)[i]);
+		text_printf(out,
+			    ",\"hit_rate_percent\":%llu.%03u,\"steps_per_lookup\":%llu.%03u"
+			    ",\"steps_per_hit\":%llu.%03u,\"steps_per_miss\":%llu.%03u",
+			    MILLI(ratio(c->hits, s.lookups, 100000)),
+			    MILLI(ratio(c->hit_steps + c->miss_steps, s.lookups, 1000)),
+			    MILLI(ratio(c->hit_steps, c->hits, 1000)),
+			    MILLI(ratio(c->miss_steps, c->misses, 1000)));
 	}
 	json_row(out, ",\"histogram\":{\"buckets\":[", s.row_buckets, false);
 	json_row(out, ",\"objects\":[", s.row_objects, false);
 	if (!cache->trees) {
 		json_row(out, ",\"expected\":[", s.row_expected_milli, true);
-		text_printf(out, "}");
-		json_milli(out, "expected_steps_per_hit", s.expected_hit_milli);
-		json_milli(out, "expected_steps_per_miss", s.expected_miss_milli);
-		json_number(out, "expected_largest", s.expected_largest);
+		text_printf(out,
+			    "},\"expected_steps_per_hit\":%llu.%03u"
+			    ",\"expected_steps_per_miss\":%llu.%03u,\"expected_largest\":%llu",
+			    MILLI(s.expected_hit_milli), MILLI(s.expected_miss_milli),
+			    s.expected_largest);
 		print_fit(&s.buckets_fit, "bucket_fit", true, out);
 		print_fit(&s.histogram_fit, "histogram_fit", true, out);
 		text_printf(out, ",\"dragon_q\":%llu.%04u", TENTHS(s.dragon_q_tenthousandths));

@@ -152,7 +152,7 @@ static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *pos
 		if ((loff_t)n > size - at)
 			n = (size_t)(size - at);
 		if (!looked_up)
-			page = find_get_page(mapping, index);
+			page = page_lookup(mapping, index);
 		looked_up = false;
 		if (unlikely(!page || !page_ready(page))) {
 			page = page_cache_get(file, mapping, index,

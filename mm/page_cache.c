@@ -22,11 +22,6 @@ static DEFINE_WAIT_QUEUE(write_wait); /* some mapping's writes fell to 0 */
 
 /* ---- find, add, remove ----------------------------------------------------------------------- */
 
-struct page *find_get_page(struct address_space *mapping, pgoff_t index)
-{
-	return page_lookup(mapping, index);
-}
-
 struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index)
 {
 	u32 bucket = page_bucket(mapping, index);
@@ -282,9 +277,9 @@ void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end)
 		mm_unmap_file(mapping, first, behind - 1, copies);
 	if (!READ_ONCE(mapping->nr_pages))
 		return;
-	if (head && (page = find_get_page(mapping, first - 1)))
+	if (head && (page = page_lookup(mapping, first - 1)))
 		truncate_page(mapping, page, head, first > behind ? tail : PAGE_SIZE);
-	if (tail && first <= behind && (page = find_get_page(mapping, behind)))
+	if (tail && first <= behind && (page = page_lookup(mapping, behind)))
 		truncate_page(mapping, page, 0, tail);
 	while (any && ((page = next_page(mapping, &mapping->clean_pages, first, behind - 1)) ||
 		       (page = next_page(mapping, &mapping->dirty_pages, first, behind - 1)))) {

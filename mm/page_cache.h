@@ -86,9 +86,8 @@ struct address_space {
 void address_space_init(struct address_space *mapping, struct inode *host,
 			const struct address_space_operations *ops);
 
-/* The page at @index with a reference, or NULL. Counted as a lookup. Does not sleep. */
-struct page *find_get_page(struct address_space *mapping, pgoff_t index);
-/* The same, locked (sleeps), or freshly added, locked and not uptodate. NULL: out of memory. */
+/* The page at @index with a reference, locked (sleeps): what page_lookup() finds, or freshly added
+ * and not uptodate. NULL: out of memory. */
 struct page *find_or_create_page(struct address_space *mapping, pgoff_t index);
 
 /* Add the fresh page @page (its only reference is the caller's) at @index, locked and not uptodate:
@@ -147,7 +146,7 @@ ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position);
 ssize_t page_cache_zero(struct inode *inode, loff_t at, size_t length);
 
 /*
- * @page is what find_get_page() gave for @index: NULL, or one that is not uptodate or has
+ * @page is what page_lookup() gave for @index: NULL, or one that is not uptodate or has
  * PG_readahead, whose reference is taken over. The page, read in, and what follows it started to
  * be read, as the way tells in which @file is read; @wanted pages from @index on are needed.
  * NULL: behind the end;

@@ -13,6 +13,7 @@
 #include "mm/slab.h"
 
 #include "hash/cache.h"
+#include "hash/text.h"
 
 static_assert(GFP_KERNEL == HASH_GFP_KERNEL, "what hash/ allocates with");
 
@@ -311,11 +312,6 @@ void *kmalloc(size_t size, unsigned gfp)
 	return page_address(page);
 }
 
-void *kzalloc(size_t size, unsigned gfp)
-{
-	return kmalloc(size, gfp | GFP_ZERO);
-}
-
 void kfree(const void *object)
 {
 	if (!object)
@@ -331,23 +327,20 @@ void kfree(const void *object)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void *arg)
+void slab_show(struct text *out)
 {
 	struct kmem_cache *cache;
 
+	text_printf(out,
+		    "# name            <active_objs> <num_objs> <objsize> : pages <num_pages>\n");
 	list_for_each_entry (cache, &caches, link) {
-		struct slab_info info = {
-			.name = cache->name,
-			.objects_active = cache->out,
-			.objects_total = cache->slabs * ((PAGE_SIZE << cache->order) / cache->size),
-			.object_size = cache->size,
-			.pages = cache->slabs << cache->order,
-		};
+		u64 objects = cache->slabs * ((PAGE_SIZE << cache->order) / cache->size), free = 0;
 
 		for (unsigned i = 0; i < NR_CPUS; i++)
-			info.objects_active -=
-				min(info.objects_active, (u64)READ_ONCE(cache->cpu[i].count));
-		visit(&info, arg);
+			free += READ_ONCE(cache->cpu[i].count);
+		text_printf(out, "%-17s %6llu %6llu %6u : pages %6llu\n", cache->name,
+			    cache->out - min(cache->out, free), objects, cache->size,
+			    cache->slabs << cache->order);
 	}
 }
 

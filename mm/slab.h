@@ -31,7 +31,7 @@ void kmem_cache_free(struct kmem_cache *cache, void *object);
 /* Sizes up to 4 MB, aligned to 8, powers of two to their size. kmalloc(0) gives a unique pointer.
  */
 void *kmalloc(size_t size, unsigned gfp);
-void *kzalloc(size_t size, unsigned gfp);
+#define kzalloc(size, gfp) kmalloc(size, (gfp) | GFP_ZERO)
 void kfree(const void *object); /* NULL is allowed */
 /* char *text __free(kfree) = ...: freed at the end of the scope */
 static __always_inline void __free_kfree(void *variable)
@@ -39,12 +39,9 @@ static __always_inline void __free_kfree(void *variable)
 	kfree(*(void **)variable);
 }
 
-/* For /proc/slabinfo and the reports: walk all caches. */
-struct slab_info {
-	const char *name;
-	u64 objects_active, objects_total, object_size, pages;
-};
-void slab_for_each(void (*visit)(const struct slab_info *info, void *arg), void *arg);
+/* For /proc/slabinfo: a line for each cache. */
+struct text;
+void slab_show(struct text *out);
 
 /* Give this CPU's free objects back, and so the slabs without others; frames freed. Any context. */
 u64 slab_shrink(void);

@@ -122,17 +122,10 @@ static s64 entry_number(struct inode *dir, const struct dentry *dentry)
 
 static const u8 d_types[8] = {DT_UNKNOWN, DT_REG, DT_DIR, DT_CHR, DT_BLK, DT_FIFO, DT_SOCK, DT_LNK};
 
-static void touch(struct inode *inode)
-{
-	inode->ctime = current_time();
-	mark_inode_dirty(inode);
-}
-
 static int changed(struct cursor *cursor)
 {
 	mark_buffer_dirty(cursor->buffer);
-	touch(cursor->dir);
-	cursor->dir->mtime = cursor->dir->ctime;
+	file_update_time(cursor->dir);
 	EXT2_I(cursor->dir)->flags &= ~EXT2_FL_INDEX; /* its hash tree is not kept up */
 	return 0;
 }
@@ -325,7 +318,7 @@ static void drop_nlink(struct inode *inode)
 {
 	if (inode->nlink)
 		inode->nlink--;
-	touch(inode);
+	inode_changed(inode);
 }
 
 /* An object of any type, @target a symbolic link's text. If it fails, the last reference frees the
@@ -369,7 +362,7 @@ static int ext2_link(struct dentry *old, struct inode *dir, struct dentry *dentr
 		return -EMLINK;
 	TRY(add_entry(dir, dentry, inode));
 	inode->nlink++;
-	touch(inode);
+	inode_changed(inode);
 	ihold(inode);
 	d_instantiate(dentry, inode);
 	return 0;
@@ -440,8 +433,8 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 	if (moves_back)
 		TRY(move_parent(target, new_dir, old_dir));
 	if (exchange)
-		touch(target);
-	touch(inode);
+		inode_changed(target);
+	inode_changed(inode);
 	return 0;
 }
 

@@ -4,8 +4,6 @@
  */
 #include "fs/ext2/ext2.h"
 
-static struct kmem_cache *ext2_inode_slab;
-
 int ext2_error(struct ext2_fs *fs, const char *what, u64 number)
 {
 	static u64 next_ns;
@@ -30,7 +28,7 @@ int ext2_error(struct ext2_fs *fs, const char *what, u64 number)
 
 static struct inode *ext2_alloc_inode(struct super_block *sb)
 {
-	struct ext2_inode *ei = kmem_cache_alloc(ext2_inode_slab, GFP_KERNEL);
+	struct ext2_inode *ei = kmem_cache_alloc(ext2_filesystem.inode_slab, GFP_KERNEL);
 
 	if (!ei)
 		return NULL;
@@ -43,7 +41,7 @@ static void ext2_free_inode(struct inode *inode)
 {
 	if (S_ISLNK(inode->mode) && inode->link != (const char *)EXT2_I(inode)->data)
 		kfree(inode->link);
-	kmem_cache_free(ext2_inode_slab, EXT2_I(inode));
+	kmem_cache_free(ext2_filesystem.inode_slab, EXT2_I(inode));
 }
 
 /* ---- sync and umount ------------------------------------------------------------------------- */
@@ -321,10 +319,5 @@ static int ext2_fill_super(struct super_block *sb, const char *options, bool sil
 }
 
 struct filesystem ext2_filesystem = {
-	.name = "ext2", .needs_device = true, .fill_super = ext2_fill_super};
-
-void ext2_init(void)
-{
-	ext2_inode_slab =
-		kmem_cache_create("ext2_inode", sizeof(struct ext2_inode), 0, SLAB_RECLAIMABLE);
-}
+	.name = "ext2", .inode_bytes = sizeof(struct ext2_inode), .needs_device = true,
+	.fill_super = ext2_fill_super};

@@ -44,7 +44,6 @@ extern const struct proc_node proc_root_nodes[]; /* system.c */
 
 /* Append @path as current sees it. procfs.c */
 void proc_show_path(struct text *out, const struct path *path);
-void proc_get_place(struct fs_context *fs, bool root, struct path *path); /* root or cwd */
 
 void proc_mounts_show(struct text *out, const struct proc_entry *entry); /* system.c */
 
@@ -53,9 +52,8 @@ void proc_mounts_show(struct text *out, const struct proc_entry *entry); /* syst
 extern const struct proc_node proc_process_node; /* what /proc/PID looks like */
 /* proc_node.next of /proc and, of the threads of process @pid, of /proc/PID/task */
 int process_next(pid_t pid, int from);
-/* Does process @pid exist (a zombie does)? Cheap: asked on each lookup under /proc. *@uid, *@gid:
- * its effective ones, the owner of /proc/PID. */
-bool process_exists(pid_t pid, uid_t *uid, gid_t *gid);
+/* The owner of /proc/PID: a process's effective ids, a zombie's too; untouched if there is none. */
+void process_owner(pid_t pid, uid_t *uid, gid_t *gid);
 /* Its root or working directory, referenced; @inspect: if current may look into it (maps, fd ...).
  * Or -EACCES, -ENOENT, -ESRCH. */
 int process_place(pid_t pid, bool inspect, bool root, struct path *path);

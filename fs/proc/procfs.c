@@ -66,7 +66,7 @@ static struct inode *proc_inode(struct super_block *sb, const struct proc_entry 
 	inode->uid = 0;
 	inode->gid = 0;
 	if (entry->pid)
-		process_exists(entry->pid, &inode->uid, &inode->gid);
+		process_owner(entry->pid, &inode->uid, &inode->gid);
 	inode->private = (void *)node;
 	inode->fop = &file_operations;
 	if (S_ISDIR(node->mode)) {
@@ -159,21 +159,13 @@ static int proc_iterate(struct file *file, struct dir_context *context)
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-void proc_get_place(struct fs_context *fs, bool root, struct path *path)
-{
-	spin_lock(&fs->lock);
-	*path = root ? fs->root : fs->cwd;
-	path_get(path);
-	spin_unlock(&fs->lock);
-}
-
 void proc_show_path(struct text *out, const struct path *path)
 {
 	char *buffer __free(kfree) = kmalloc(PAGE_SIZE, GFP_KERNEL), *text = ERR_PTR(-ENOMEM);
 	struct path root;
 
 	if (buffer) {
-		proc_get_place(current->fs, true, &root);
+		context_path(&root, &current->fs->root);
 		text = d_path(path, &root, buffer, PAGE_SIZE);
 		path_put(&root);
 	}

@@ -1,6 +1,7 @@
 /*
  * system.c - the files of /proc that are about the machine: memory, clocks, hash caches, switches.
  */
+#include "boot/boot_info.h"
 #include "fs/buffer.h"
 #include "fs/lru.h"
 #include "fs/proc/proc.h"
@@ -43,17 +44,9 @@ static void meminfo_show(struct text *out, const struct proc_entry *entry)
 			    rows[i].pages << (PAGE_SHIFT - 10));
 }
 
-static void slab_line(const struct slab_info *info, void *out)
-{
-	text_printf(out, "%-17s %6llu %6llu %6llu : pages %6llu\n", info->name,
-		    info->objects_active, info->objects_total, info->object_size, info->pages);
-}
-
 static void slabinfo_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out,
-		    "# name            <active_objs> <num_objs> <objsize> : pages <num_pages>\n");
-	slab_for_each(slab_line, out);
+	slab_show(out);
 }
 
 /* What is written is one number. */
@@ -89,61 +82,52 @@ static int drop_caches_write(const char *text, size_t length)
 
 /* ---- mounts ---------------------------------------------------------------------------------- */
 
-struct mounts_walk {
-	struct text *out;
-	struct path root; /* the process's */
-	char *buffer;	  /* two pages */
-	bool details;	  /* as mountinfo has them */
-};
-
-static void mount_line(struct mount *mount, void *argument)
+/* @buffer: two pages. @details: as mountinfo has them. */
+static void mount_line(struct text *out, struct mount *mount, const struct path *root,
+		       char *buffer, bool details)
 {
-	struct mounts_walk *walk = argument;
 	struct super_block *sb = mount->sb;
 	unsigned flags = mount->flags | (sb->flags & SB_RDONLY);
 	/* so that the way from the file system's root is told, as if nothing were above it */
 	struct mount alone = {.root = sb->root, .parent = &alone};
 	struct path place = {mount, mount->root}, inside = {&alone, mount->root},
 		    top = {&alone, sb->root};
-	char *at = d_path(&place, &walk->root, walk->buffer, PAGE_SIZE);
-	char *from = d_path(&inside, &top, walk->buffer + PAGE_SIZE, PAGE_SIZE);
+	char *at = d_path(&place, root, buffer, PAGE_SIZE);
+	char *from = d_path(&inside, &top, buffer + PAGE_SIZE, PAGE_SIZE);
 
 	if (IS_ERR(at) || IS_ERR(from) || *at != '/')
 		return; /* outside the process's root */
-	if (walk->details)
-		text_printf(walk->out, "%d %d %u:%u %s %s ", mount->id, mount->parent->id,
+	if (details)
+		text_printf(out, "%d %d %u:%u %s %s ", mount->id, mount->parent->id,
 			    MAJOR(sb->dev), MINOR(sb->dev), from, at);
 	else
-		text_printf(walk->out, "%s %s %s ", mount->device_name, at, sb->type->name);
-	text_printf(walk->out, "%s%s%s%s%s%s", flags & SB_RDONLY ? "ro" : "rw",
+		text_printf(out, "%s %s %s ", mount->device_name, at, sb->type->name);
+	text_printf(out, "%s%s%s%s%s%s", flags & SB_RDONLY ? "ro" : "rw",
 		    flags & SB_NOSUID ? ",nosuid" : "", flags & SB_NODEV ? ",nodev" : "",
 		    flags & SB_NOEXEC ? ",noexec" : "", flags & SB_NOATIME ? ",noatime" : "",
 		    flags & MS_RELATIME ? ",relatime" : "");
-	if (walk->details)
-		text_printf(walk->out, " - %s %s %s\n", sb->type->name, mount->device_name,
+	if (details)
+		text_printf(out, " - %s %s %s\n", sb->type->name, mount->device_name,
 			    sb->flags & SB_RDONLY ? "ro" : "rw");
 	else
-		text_printf(walk->out, " 0 0\n");
+		text_printf(out, " 0 0\n");
 }
 
 void proc_mounts_show(struct text *out, const struct proc_entry *entry)
 {
 	struct path root __free(path) = {0};
+	struct mount *mount;
 	char *buffer __free(kfree) = kmalloc(2 * PAGE_SIZE, GFP_KERNEL);
 
 	out->error = buffer ? process_place(entry->pid, false, true, &root) : -ENOMEM;
 	if (out->error)
 		return;
-	struct mounts_walk walk = {out, root, buffer, entry->node->data != NULL};
-	for_each_mount(mount_line, &walk);
+	guard(mutex, &mount_mutex);
+	list_for_each_entry (mount, &mounts, link)
+		mount_line(out, mount, &root, buffer, entry->node->data != NULL);
 }
 
 /* ---- names and devices ----------------------------------------------------------------------- */
-
-static void cmdline_show(struct text *out, const struct proc_entry *entry)
-{
-	text_printf(out, "%s\n", cmdline_text);
-}
 
 static void filesystems_show(struct text *out, const struct proc_entry *entry)
 {
@@ -264,7 +248,7 @@ const struct proc_node proc_root_nodes[] = {
 	{"cpuinfo", PROC_FILE, .show = proc_cpuinfo_show},
 	{STRING("version", "Linux version " SYSTEM_RELEASE " (chainwalk) " SYSTEM_VERSION)},
 	{"filesystems", PROC_FILE, .show = filesystems_show},
-	{"cmdline", PROC_FILE, .show = cmdline_show},
+	{STRING("cmdline", boot_info.command_line)},
 	{"slabinfo", PROC_FILE, .show = slabinfo_show},
 	{"profile", PROC_FILE | 0200, .show = proc_profile_show, .write = proc_profile_write},
 	{"sysrq-trigger", PROC_SWITCH, .write = sysrq_write},

@@ -20,6 +20,7 @@
 #include "fs/tmpfs/tmpfs.h"
 
 #include "fs/internal.h"
+#include "mm/page_lookup.h"
 
 enum { PAGES, INODES, MODE, UID, GID, OPTIONS };
 
@@ -40,7 +41,6 @@ struct tmpfs_inode {
 static const struct inode_operations inode_operations;
 static const struct file_operations directory_file_operations, file_operations;
 static const struct address_space_operations page_operations;
-static struct kmem_cache *inode_slab;
 
 static struct tmpfs_super *super_of(const struct inode *inode)
 {
@@ -76,7 +76,7 @@ static struct inode *tmpfs_alloc_inode(struct super_block *sb)
 
 	if (charge(sb->private, INODES))
 		return NULL;
-	ti = kmem_cache_alloc(inode_slab, GFP_KERNEL);
+	ti = kmem_cache_alloc(tmpfs_filesystem.inode_slab, GFP_KERNEL);
 	if (!ti) {
 		uncharge(sb->private, INODES);
 		return NULL;
@@ -92,7 +92,7 @@ static void tmpfs_free_inode(struct inode *inode)
 	if (S_ISLNK(inode->mode))
 		kfree(inode->link);
 	uncharge(super_of(inode), INODES);
-	kmem_cache_free(inode_slab, TMPFS_I(inode));
+	kmem_cache_free(tmpfs_filesystem.inode_slab, TMPFS_I(inode));
 }
 
 /* NULL: no memory, or too many, which is ENOSPC both in Linux. */
@@ -337,7 +337,7 @@ static const struct address_space_operations page_operations = {
 /* The first page of data from @index on; one behind all if there is none. */
 static pgoff_t next_data(struct inode *inode, pgoff_t index)
 {
-	struct page *page = find_get_page(&inode->data, index);
+	struct page *page = page_lookup(&inode->data, index);
 	pgoff_t next = FILE_END >> PAGE_SHIFT;
 	bool data = page && test_bit(PG_dirty, &page->flags);
 
@@ -587,10 +587,5 @@ struct file *tmpfs_file(umode_t mode, u64 size)
 }
 
 struct filesystem tmpfs_filesystem = {
-	.name = "tmpfs", .fill_super = tmpfs_fill_super, .pinned = true};
-
-void tmpfs_init(void)
-{
-	inode_slab =
-		kmem_cache_create("tmpfs_inode", sizeof(struct tmpfs_inode), 0, SLAB_RECLAIMABLE);
-}
+	.name = "tmpfs", .fill_super = tmpfs_fill_super, .pinned = true,
+	.inode_bytes = sizeof(struct tmpfs_inode)};

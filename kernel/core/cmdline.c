@@ -5,7 +5,6 @@
 
 #define LINE_SIZE 2048
 
-const char *cmdline_text;
 static char storage[LINE_SIZE]; /* the same, a NUL after each word */
 static char *words[CMDLINE_WORDS + 1];
 static int word_count, option_count; /* options: words before `--` */
@@ -15,7 +14,6 @@ int cmdline_init(const char *line)
 	bool too_long = kernel_strlcpy(storage, line, LINE_SIZE) >= LINE_SIZE;
 	char *at = storage;
 
-	cmdline_text = line;
 	for (word_count = 0;; word_count++) {
 		while (isspace_ascii(*at))
 			*at++ = '\0';

@@ -15,9 +15,6 @@
  * there). */
 int cmdline_init(const char *line);
 
-/* The line as it came, for /proc/cmdline. */
-extern const char *cmdline_text;
-
 /* Value of NAME=VALUE ("" for a bare NAME), or NULL. */
 const char *cmdline_value(const char *name);
 

@@ -1,6 +1,6 @@
 /*
  * export.c - framing of the control port's records (export.h). Text formatting only: the port
- * itself is behind control_output(), so this file compiles hosted too.
+ * itself is behind serial_write(), so this file compiles hosted too.
  *
  * export_lock keeps a record together.
  */
@@ -42,10 +42,11 @@ void control_record(const char *type, const char *json, size_t length)
 	char head[80];
 
 	guard(spinlock_irqsave, &export_lock);
-	control_output(head, (size_t)scnprintf(head, sizeof(head), "@CW %u %zu %08x %s ", sequence++,
-					       length, crc32(json, length), type));
-	control_output(json, length);
-	control_output("\n", 1);
+	serial_write(CONTROL, head,
+		     (size_t)scnprintf(head, sizeof(head), "@CW %u %zu %08x %s ", sequence++,
+				       length, crc32(json, length), type));
+	serial_write(CONTROL, json, length);
+	serial_write(CONTROL, "\n", 1);
 }
 
 void control_recordf(const char *type, const char *format, ...)

@@ -7,9 +7,9 @@
  */
 #pragma once
 
-/* Of the current process; 0 in a kernel thread. Its own number: sys_getpid(). */
-pid_t current_pgrp(void);
-pid_t current_session(void);
+/* Of the current process, whose own number is sys_getpid(). */
+#define current_pgrp() ((pid_t)sys_getpgrp())
+#define current_session() ((pid_t)sys_getsid(0))
 
 /* Send @signo (1..64) to every process of group @pgrp: 0, or -ESRCH if it has none. Any context. */
 int signal_pgrp(pid_t pgrp, int signo);

@@ -21,11 +21,11 @@ void console_write(const char *text, size_t length, bool expand)
 
 	guard(spinlock_irqsave, &console_lock);
 	for (; expand && (newline = memchr(text, '\n', length)); text = newline + 1) {
-		console_output(text, (size_t)(newline - text));
-		console_output("\r\n", 2);
+		serial_write(CONSOLE, text, (size_t)(newline - text));
+		serial_write(CONSOLE, "\r\n", 2);
 		length -= (size_t)(newline + 1 - text);
 	}
-	console_output(text, length);
+	serial_write(CONSOLE, text, length);
 }
 
 static void ring_put(const char *text, size_t length)

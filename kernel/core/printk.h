@@ -40,10 +40,6 @@ void printk(const char *format, ...) __printf(1, 2);
  */
 void console_write(const char *text, size_t length, bool expand);
 
-/* Where the console's text goes: given by the serial driver; to nowhere before it has started, and
- * without a port. Called with the console lock held and interrupts off. */
-void console_output(const char *text, size_t length);
-
 /*
  * Copy log text from position @position (0: the oldest kept) into buffer[0..size), whole lines
  * only; moves *position past them. Returns the bytes copied, 0 at the end. A position that was

@@ -31,7 +31,8 @@ bool schedule_until(u64 deadline_ns);
  * context. */
 bool wake_up_task(struct task *task);
 
-/* A kernel thread that runs function(argument) on any CPU; ERR_PTR(-ENOMEM). It starts at once. */
+/* A kernel thread that runs function(argument), which must not return, on any CPU; it starts at
+ * once. ERR_PTR(-ENOMEM). */
 struct task *kthread_create(int (*function)(void *), void *argument, const char *name);
 
 static __always_inline void set_current_state(enum task_state state)

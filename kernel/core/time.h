@@ -43,16 +43,6 @@ static inline struct timespec64 ns_to_timespec64(u64 ns)
 	return (struct timespec64){(time64_t)(ns / NSEC_PER_SEC), (s64)(ns % NSEC_PER_SEC)};
 }
 
-/* ~0 when it is beyond what 64 bits of nanoseconds hold; 0 for negative times. */
-static inline u64 timespec64_to_ns(struct timespec64 t)
-{
-	if (t.tv_sec < 0)
-		return 0;
-	if ((u64)t.tv_sec >= ~0ULL / NSEC_PER_SEC)
-		return ~0ULL;
-	return (u64)t.tv_sec * NSEC_PER_SEC + (u64)t.tv_nsec;
-}
-
 /* Seconds and microseconds. */
 struct timeval64 {
 	s64 tv_sec, tv_usec;

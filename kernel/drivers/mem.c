@@ -1,5 +1,6 @@
 /*
- * mem.c - the memory devices: null, zero, full, random, urandom.
+ * mem.c - the memory devices: null, zero, full, random, urandom; and getrandom, which reads the
+ * last of them.
  */
 #include "fs/vfs.h"
 #include "kernel/drivers/drivers.h"
@@ -8,16 +9,13 @@
 
 enum { NULL_MINOR = 3, ZERO_MINOR = 5, FULL_MINOR = 7, RANDOM_MINOR, URANDOM_MINOR };
 
-/* Zeros or numbers, piece by piece. */
-static ssize_t data_read(struct file *file, struct io *io, loff_t *position)
+/* Zeros or random numbers, piece by piece. */
+static ssize_t give(struct io *io, bool random)
 {
 	static char zeros[PAGE_SIZE];
-	bool random = MINOR(file->inode->rdev) >= RANDOM_MINOR;
 	size_t wanted = io->length, n, moved;
 	char numbers[CHUNK];
 
-	if (MINOR(file->inode->rdev) == NULL_MINOR)
-		return 0;
 	do {
 		n = min(io->length, random ? sizeof(numbers) : sizeof(zeros));
 		if (random)
@@ -26,6 +24,20 @@ static ssize_t data_read(struct file *file, struct io *io, loff_t *position)
 		cond_resched();
 	} while (io->length && moved == n && !signal_pending(current));
 	return io->length == wanted && wanted ? -EFAULT : (ssize_t)(wanted - io->length);
+}
+
+s64 sys_getrandom(void *buffer, size_t count, u32 flags)
+{
+	struct io io = {buffer, min(count, (size_t)0x1ffffff), true};
+
+	return flags & ~7u ? -EINVAL : give(&io, true);
+}
+
+static ssize_t data_read(struct file *file, struct io *io, loff_t *position)
+{
+	unsigned minor = MINOR(file->inode->rdev);
+
+	return minor == NULL_MINOR ? 0 : give(io, minor >= RANDOM_MINOR);
 }
 
 /* All is swallowed; what is meant for the generator adds nothing to it, but is no error. */

@@ -44,7 +44,7 @@ enum { SIGHUP = 1, SIGINT, SIGQUIT, SIGCONT = 18, SIGTSTP = 20, SIGTTIN, SIGTTOU
 #define COM1_IRQ 4
 #define COM2 0x2f8
 
-static u16 console_port, control_port; /* 0: there is no UART */
+static u16 ports[2]; /* of enum serial_line; 0: there is no UART */
 
 /* Registers and their bits: National Semiconductor PC16550D data sheet, table 2. */
 enum { UART_DATA, INTERRUPT_ENABLE, FIFO_CONTROL, LINE_CONTROL, MODEM_CONTROL, UART_LINE_STATUS };
@@ -55,8 +55,10 @@ enum { MCR_DTR_RTS_OUT2 = 0x0b, LSR_DATA_READY = 0x01, LSR_TRANSMIT_EMPTY = 0x20
 #define FIFO_BYTES 16
 #define POLLS_MAX 10000000 /* then the byte is lost: a wedged UART must not wedge the kernel */
 
-static void serial_write(u16 port, const char *text, size_t length)
+void serial_write(enum serial_line line, const char *text, size_t length)
 {
+	u16 port = ports[line];
+
 	while (port && length) {
 		size_t burst = min_t(size_t, length, FIFO_BYTES);
 		unsigned polls = 0;
@@ -67,16 +69,6 @@ static void serial_write(u16 port, const char *text, size_t length)
 		outsb(port + UART_DATA, text, burst);
 		text += burst;
 	}
-}
-
-void console_output(const char *text, size_t length)
-{
-	serial_write(console_port, text, length);
-}
-
-void control_output(const char *text, size_t length)
-{
-	serial_write(control_port, text, length);
 }
 
 /* 115200 baud, 8 bits, no parity. @port, or 0 if there is no UART. */
@@ -97,8 +89,8 @@ static u16 serial_setup(u16 port)
 
 void serial_early_init(void)
 {
-	console_port = serial_setup(COM1);
-	control_port = serial_setup(COM2);
+	ports[CONSOLE] = serial_setup(COM1);
+	ports[CONTROL] = serial_setup(COM2);
 }
 
 /* ---- Linux's numbers for terminals -------------------------------------------------------------
@@ -388,7 +380,7 @@ static void drain(void *unused)
 {
 	guard(spinlock_irqsave, &tty_lock);
 	while ((tty.head - tty.tail < TTY_BUFFER - 1 || tty.canonical == tty.tail) &&
-	       console_port && inb(COM1 + UART_LINE_STATUS) & LSR_DATA_READY)
+	       ports[CONSOLE] && inb(COM1 + UART_LINE_STATUS) & LSR_DATA_READY)
 		receive(inb(COM1 + UART_DATA));
 	wake_up(&tty_wait);
 }

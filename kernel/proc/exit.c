@@ -116,8 +116,11 @@ void process_exit(int code)
 
 	if (unlikely(tracing) && process != init_process)
 		control_recordf("exited", "[%d,%d]", task->pid, code);
-	if (last && process == init_process)
-		init_exited(process->exiting ? process->exit_code : code);
+	if (last && process == init_process) {
+		code = process->exiting ? process->exit_code : code;
+		panic("init (pid 1) ended, by signal %d, with status %d; it should end the machine by reboot(2)",
+		      code & 0x7f, code >> 8);
+	}
 	futex_end_thread();
 	/* of use only if somebody is there to look at it */
 	if (address && task->mm && atomic_read(&task->mm->users) > 1 && !put_user(0u, address))

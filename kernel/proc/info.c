@@ -45,7 +45,7 @@ int process_next(pid_t pid, int from)
 	return best;
 }
 
-bool process_exists(pid_t pid, uid_t *uid, gid_t *gid)
+void process_owner(pid_t pid, uid_t *uid, gid_t *gid)
 {
 	struct process *process;
 
@@ -55,7 +55,6 @@ bool process_exists(pid_t pid, uid_t *uid, gid_t *gid)
 		*uid = process_cred(process)->euid;
 		*gid = process_cred(process)->egid;
 	}
-	return process;
 }
 
 /* References to what process @pid has, NULL: nothing of the kind (a zombie). @inspect: only if
@@ -219,7 +218,6 @@ static void print_comm(struct text *out, const struct view *view)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-DEFINE_FREE(file, struct file *, if (*variable) fput(*variable))
 
 /* Copy from the page that @address is in, which is there; false if it is not. */
 static bool copy_present(struct mm *mm, u64 address, void *to, size_t n)
@@ -303,7 +301,9 @@ int process_place(pid_t pid, bool inspect, bool root, struct path *path)
 	TRY(get_parts(pid, inspect, &parts));
 	if (!parts.fs)
 		return -ENOENT;
-	proc_get_place(parts.fs, root, path);
+	guard(spinlock, &parts.fs->lock);
+	*path = root ? parts.fs->root : parts.fs->cwd;
+	path_get(path);
 	return 0;
 }
 
@@ -316,13 +316,13 @@ static int place_jump(const struct proc_entry *entry, struct path *path)
 static int file_jump(const struct proc_entry *entry, struct path *path)
 {
 	struct process_parts parts __free(parts) = {0};
-	struct file *open __free(file) = NULL;
+	struct fd open __free(fd) = {0};
 
 	TRY(get_parts(entry->pid, true, &parts));
 	if (entry->number >= 0 && parts.files)
-		open = file_table_get_file(parts.files, entry->number);
+		open = fdget_shared(parts.files, (u32)entry->number);
 
-	const struct file *file = entry->number >= 0 ? open : parts.mm ? parts.mm->exe : NULL;
+	const struct file *file = entry->number >= 0 ? open.file : parts.mm ? parts.mm->exe : NULL;
 
 	if (!file)
 		return -ENOENT;

@@ -108,12 +108,6 @@ void init_start(void)
 	wake_up_task(task);
 }
 
-void init_exited(int status)
-{
-	panic("init (pid 1) ended, by signal %d, with status %d; it should end the machine by reboot(2)",
-	      status & 0x7f, status >> 8);
-}
-
 void machine_shutdown(bool reboot)
 {
 	const char *kind = cmdline_value("stats");

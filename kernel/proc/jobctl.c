@@ -7,16 +7,6 @@
  */
 #include "kernel/proc/process.h"
 
-pid_t current_pgrp(void)
-{
-	return current->process ? current->process->group : 0;
-}
-
-pid_t current_session(void)
-{
-	return current->process ? current->process->session : 0;
-}
-
 u64 current_file_limit(void)
 {
 	return current->process ? process_limit(RLIMIT_FSIZE) : RLIM_INFINITY;
@@ -144,22 +134,15 @@ s64 sys_setsid(void)
 	return me->session = me->group = me->pid;
 }
 
-s64 sys_getpgid(int pid)
+static s64 group_or_session(int pid, bool session)
 {
 	guard(spinlock_irq, &process_lock);
 
 	const struct process *process = pid ? process_find(pid) : current->process;
 
-	return process ? process->group : -ESRCH;
+	return !process ? -ESRCH : session ? process->session : process->group;
 }
 
-SYSCALL_IS(getpgrp, (void), current->process->group)
-
-s64 sys_getsid(int pid)
-{
-	guard(spinlock_irq, &process_lock);
-
-	const struct process *process = pid ? process_find(pid) : current->process;
-
-	return process ? process->session : -ESRCH;
-}
+SYSCALL_IS(getpgid, (int pid), group_or_session(pid, false))
+SYSCALL_IS(getpgrp, (void), group_or_session(0, false))
+SYSCALL_IS(getsid, (int pid), group_or_session(pid, true))

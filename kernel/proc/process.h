@@ -122,7 +122,7 @@ const struct cred *process_cred(const struct process *process);
 /* time.c; process_lock held */
 struct cpu_times process_times(const struct process *process);
 struct cpu_times task_times(const struct task *task);
-void itimer_init(struct process *process);
+void real_timer_expired(void *process); /* in an interrupt */
 void itimer_cancel(struct process *process); /* the process ends; process_lock not held */
 /* A tick, in an interrupt, for the timers that count CPU time. */
 void process_tick(struct process *process, bool user);
@@ -192,7 +192,6 @@ __noreturn void sched_idle_loop(void);
 void schedule_tail(struct task *previous);
 void scheduler_tick(bool user);
 void exit_to_user(struct registers *registers);
-__noreturn void task_exit_kernel(void);
 /* For proc/ alone: */
 #define STATE_BIT(state) (1u << (state))
 /* The sleeps that the end of the process ends. */
@@ -226,7 +225,5 @@ void futex_end_thread(void);
 
 /* init.c. Boot: make process 1, which mounts the root file system and runs the first program. */
 void init_start(void);
-/* Process 1 ended with wait status @status: nothing can go on. */
-__noreturn void init_exited(int status);
 /* Write everything back, print the reports, end the control port's stream, and go. */
 __noreturn void machine_shutdown(bool reboot);

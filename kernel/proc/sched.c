@@ -323,14 +323,6 @@ struct task *kthread_create(int (*function)(void *), void *argument, const char 
 	return task;
 }
 
-void task_exit_kernel(void)
-{
-	put_cred(current->cred);
-	current->state = TASK_DEAD;
-	schedule();
-	BUG();
-}
-
 void add_cpu_info(struct cpu_info *sum, unsigned cpu)
 {
 	const struct run_queue *queue = &run_queues[cpu];

@@ -78,7 +78,7 @@ struct process *process_allocate(struct process *parent)
 	INIT_LIST_HEAD(&process->threads);
 	INIT_LIST_HEAD(&process->children);
 	init_waitqueue_head(&process->wait_children);
-	itimer_init(process);
+	timer_init(&process->real_timer, real_timer_expired, process);
 	process->start_ns = ktime_ns();
 	return process;
 }

@@ -102,7 +102,9 @@ int get_timespec(const void *from, u64 *ns)
 	TRY(read_user(&time, from, sizeof(time)));
 	if (time.tv_sec < 0 || (u64)time.tv_nsec >= NSEC_PER_SEC)
 		return -EINVAL;
-	*ns = timespec64_to_ns(time);
+	*ns = (u64)time.tv_sec < ~0ULL / NSEC_PER_SEC
+		      ? (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec
+		      : ~0ULL;
 	return 0;
 }
 
@@ -235,7 +237,7 @@ s64 sys_clock_nanosleep(int clock, int flags, const void *request, void *left)
 
 /* ---- interval timers ------------------------------------------------------------------------- */
 
-static void real_timer_expired(void *argument)
+void real_timer_expired(void *argument)
 {
 	struct process *process = argument;
 	struct interval_timer *timer = &process->timers[ITIMER_REAL];
@@ -249,11 +251,6 @@ static void real_timer_expired(void *argument)
 					    : 0;
 	if (timer->left_ns)
 		timer_start(&process->real_timer, timer->left_ns);
-}
-
-void itimer_init(struct process *process)
-{
-	timer_init(&process->real_timer, real_timer_expired, process);
 }
 
 void itimer_cancel(struct process *process)

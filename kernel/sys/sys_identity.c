@@ -151,20 +151,11 @@ s64 sys_capget(u32 *user_header, u32 *data)
 
 /* ---- the system's name ----------------------------------------------------------------------- */
 
-struct utsname {
-	char sysname[65], nodename[65], release[65], version[65], machine[65], domainname[65];
-};
-
+/* Linux's struct utsname: six texts of 65 bytes, the last of them the domain's name. */
 s64 sys_uname(void *to)
 {
-	const struct utsname name = {
-		.sysname = SYSTEM_NAME,
-		.nodename = SYSTEM_NODE,
-		.release = SYSTEM_RELEASE,
-		.version = SYSTEM_VERSION,
-		.machine = SYSTEM_MACHINE,
-		.domainname = "(none)",
-	};
+	static const char names[6][65] = {SYSTEM_NAME,	  SYSTEM_NODE,	  SYSTEM_RELEASE,
+					  SYSTEM_VERSION, SYSTEM_MACHINE, "(none)"};
 
-	return write_user(to, &name, sizeof(name));
+	return write_user(to, names, sizeof(names));
 }

@@ -140,20 +140,3 @@ s64 sys_getpriority(int which, int who)
 	guard(spinlock_irq, &process_lock);
 	return 20 - TRY_PTR(whose_priority(which, who))->nice;
 }
-
-s64 sys_getrandom(void *buffer, size_t count, u32 flags)
-{
-	u8 chunk[256];
-
-	if (flags & ~7u)
-		return -EINVAL;
-	count = min(count, (size_t)0x1ffffff);
-	for (size_t done = 0, n; done < count; done += n) {
-		n = min(count - done, sizeof(chunk));
-		get_random_bytes(chunk, n);
-		if ((done && signal_pending(current)) || copy_to_user(buffer + done, chunk, n))
-			return done ? (s64)done : -EFAULT;
-		cond_resched();
-	}
-	return (s64)count;
-}

@@ -120,9 +120,7 @@ task_start:
 	jz exit_long
 	movq %r13, %rdi
 	call *%r12
-	movl %eax, %edi
-	call task_exit_kernel
-	ud2
+	ud2			/* kernel threads run for ever */
 
 	/* Exceptions and interrupts: "error code", rdi and the vector are there when these
 	 * begin. */

@@ -173,11 +173,6 @@ void *kmalloc(size_t size, unsigned gfp)
 	return object;
 }
 
-void *kzalloc(size_t size, unsigned gfp)
-{
-	return kmalloc(size, gfp | GFP_ZERO);
-}
-
 void kfree(const void *object)
 {
 	if (object)

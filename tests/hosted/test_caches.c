@@ -10,6 +10,7 @@
 #include "harness.h"
 #include "hash/cache.h"
 #include "mm/page_alloc.h"
+#include "mm/page_lookup.h"
 #include "sequence.h"
 
 static struct hosted_disk disk;
@@ -335,7 +336,7 @@ static void change_second_page(void *data)
 	struct path path;
 
 	CHECK_EQUAL(find_path("/mnt/file", 0, &path), 0);
-	page = find_get_page(&path.dentry->inode->data, 1);
+	page = page_lookup(&path.dentry->inode->data, 1);
 	CHECK(page != NULL);
 	memcpy(page_address(page), data, PAGE_SIZE);
 	set_bit(PG_dirty_all, &page->flags);

@@ -52,6 +52,10 @@ void printk(const char *format, ...)
 	(void)format;
 }
 
+void text_printf(struct text *text, const char *format, ...)
+{
+}
+
 void *boot_alloc(size_t size, size_t align)
 {
 	return aligned_alloc(align, round_up(size, align));

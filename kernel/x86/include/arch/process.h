@@ -14,7 +14,6 @@
  *	exit_to_user(registers)		interrupts on; called while current->pending != 0
  *	schedule_tail(previous)		first thing a new task runs
  *	force_signal(signo, code, address)
- *	task_exit_kernel()		a kernel thread's function returned
  */
 #pragma once
 
