@@ -21,12 +21,12 @@
 const struct task sdm_first[] = {
 	{"copy a part of the source", SMALL, {
 		{.line = "mkdir src doc obj"},
-		{.line = "cp -p %L src"},
-		{.line = "cp -p %S/doc/lua.1 %S/doc/luac.1 %S/doc/readme.html doc"},
+		{.line = "cp %L src"},
+		{.line = "cp %S/doc/lua.1 %S/doc/luac.1 %S/doc/readme.html doc"},
 	}},
 	{"copy the source", WHOLE, {
 		{.line = "mkdir obj"},
-		{.line = "cp -pR %S/src %S/doc ."},
+		{.line = "cp -R %S/src %S/doc ."},
 	}},
 	{"copy the source again", IO, {
 		{.line = "cp -R %S/src version1"},
