@@ -87,6 +87,7 @@ static CACHE_LOOKUP struct buffer *lookup(u32 bucket, struct block_device *devic
 
 struct buffer *find_buffer(struct block_device *device, u64 block)
 {
+	REGION_MARK(HASH_buffer, 0);
 	u32 bucket = bucket_of(device, block);
 
 	buffer_table_lock(&table, NULL, bucket);
@@ -95,6 +96,7 @@ struct buffer *find_buffer(struct block_device *device, u64 block)
 	if (buffer)
 		atomic_inc(&buffer->refcount);
 	buffer_table_unlock(&table, NULL, bucket);
+	REGION_MARK(HASH_buffer, 1);
 	if (buffer && !test_bit(B_REFERENCED, &buffer->flags))
 		set_bit(B_REFERENCED, &buffer->flags);
 	return buffer;

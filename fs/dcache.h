@@ -94,13 +94,15 @@ static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent, const c
 					       bool counted)
 {
 	const struct dentry_key key = {parent, name, hash, length, counts};
-	u32 bucket = dentry_bucket(parent, hash);
-	struct dentry *dentry;
 	u64 steps = 0;
 
+	REGION_MARK(HASH_dentry, 0);
+	u32 bucket = dentry_bucket(parent, hash);
+
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
-	dentry = dentry_table_find(&dentry_table_instance, NULL, bucket, &key, dentry_compare,
-				   &steps);
+	struct dentry *dentry = dentry_table_find(&dentry_table_instance, NULL, bucket, &key,
+						  dentry_compare, &steps);
+
 	hash_record(HASH_dentry, counted ? HASH_FIND : HASH_LOOK, dentry, (uintptr_t)parent, hash,
 		    name, length);
 	if (likely(dentry != NULL)) {
@@ -108,6 +110,7 @@ static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent, const c
 		dentry->referenced = 1;
 	}
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+	REGION_MARK(HASH_dentry, 1);
 	if (likely(dentry != NULL)) {
 		counts->hits++;
 		counts->hit_steps += steps;

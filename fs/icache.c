@@ -162,7 +162,6 @@ static bool inode_get_live(struct inode *inode)
 static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t number,
 					     struct inode *fresh)
 {
-	u32 bucket = bucket_of(sb, number);
 	bool leaving, count = !fresh;
 	struct inode *inode;
 
@@ -170,8 +169,12 @@ static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t numbe
 		u64 steps = 0, compares = 0;
 		struct inode_key key = {sb, number, &compares};
 
+		REGION_MARK(HASH_inode, 0);
+		u32 bucket = bucket_of(sb, number);
+
 		inode_table_lock(&table, NULL, bucket);
 		inode = inode_table_find(&table, NULL, bucket, &key, inode_compare, &steps);
+		REGION_MARK(HASH_inode, 1);
 		if (count) {
 			HASH_COUNT_FIND(inode, inode, steps, compares);
 		}

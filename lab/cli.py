@@ -40,6 +40,7 @@ Smp = Annotated[int, typer.Option("--smp", metavar="N", help="Number of CPUs, 1 
 Root = Annotated[str, typer.Option("--root", metavar="ext2|tmpfs|ram", help="Root file system: ext2 on a virtio disk (default), tmpfs, or ext2 on a RAM disk (default with --icount).")]  # fmt: skip
 Disk = Annotated[Path | None, typer.Option("--disk", metavar="FILE", help="The disk /dev/vda, changed in place. With --root ext2 it is the root, made if it is not there.")]  # fmt: skip
 DiskModel = Annotated[str, typer.Option("--disk-model", metavar="none|fireball|cheetah|ssd", help="The RAM disk takes this disk's time (docs/disk-model.md).")]  # fmt: skip
+CacheSim = Annotated[str, typer.Option("--cache-sim", metavar="PRESET|l1d=SIZE/WAYS/LINE,l2=...", help="Simulate a processor's memory caches: ppro, xeon-p2, current or sizes of yours (docs/cache-simulation.md).")]  # fmt: skip
 Icount = Annotated[
     bool,
     typer.Option(
@@ -68,6 +69,7 @@ def _machine(
     root: Root = "",
     disk: Disk = None,
     disk_model: DiskModel = "none",
+    cache_sim: CacheSim = "",
     icount: Icount = False,
     seed: Seed = None,
     user: User = "root",
@@ -81,7 +83,7 @@ def _machine(
         raise LabError("--seed is for runs that are repeatable: Chainwalk's own kernel with --icount")
     return Options(
         kernel=kernel, packages=package or [], image=image, documents=docs, add=add or [], settings=settings or [], defconfig=defconfig,
-        cmdline=cmdline, mem=mem, smp=smp, root=root, disk=disk and disk.absolute(), disk_model=disk_model, icount=icount, seed=1 if seed is None else seed,
+        cmdline=cmdline, mem=mem, smp=smp, root=root, disk=disk and disk.absolute(), disk_model=disk_model, cache_sim=cache_sim, icount=icount, seed=1 if seed is None else seed,
         user=user, accel=accel, timeout=timeout,
     )  # fmt: skip
 
@@ -127,7 +129,7 @@ def chosen_ext2(block: int, inode: int, free: int | None):
 
 
 @app.command(context_settings=PROGRAM, options_metavar="[OPTIONS] -- PROGRAM ARG...")
-@with_machine(f"{MACHINE} disk_model icount seed timeout")
+@with_machine(f"{MACHINE} disk_model cache_sim icount seed timeout")
 def run(
     context: typer.Context,
     machine: Any,
@@ -166,6 +168,10 @@ def run(
         from lab.strace import write_trace
 
         write_trace(result.log.records, strace)
+    if result.cachesim:
+        from lab.cachesim import print_table
+
+        print_table(result.cachesim)
     if result.kind != "exit":
         print(f"cw: {result.message}", file=sys.stderr)
     elif stats and not result.stats:

@@ -60,6 +60,7 @@ class Options:
     root: str = ""  # "" : ram under icount, else ext2
     disk: Path | None = None
     disk_model: str = "none"  # what the RAM disk is timed as (lab/disks.py)
+    cache_sim: str = ""  # the memory caches to simulate (lab/cachesim)
     icount: bool = False
     seed: int = 1  # under icount: what differs from run to run is drawn from it
     stats: Path | None = None
@@ -300,6 +301,10 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
     """Build, boot, run the job. Console output goes to @sink as it comes and into the result; what
     @source gives goes to the console. Interactive runs hand QEMU this process's terminal instead."""
     check_options(options)
+    if options.cache_sim:
+        from lab import cachesim
+
+        return cachesim.run(options, sink, source)
     runs = output_folder() / "runs"
     runs.mkdir(parents=True, exist_ok=True)
     _sweep(runs)

@@ -24,11 +24,13 @@ static DEFINE_WAIT_QUEUE(write_wait); /* some mapping's writes fell to 0 */
 
 struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index)
 {
+	REGION_MARK(HASH_page, 0);
 	u32 bucket = page_bucket(mapping, index);
-	struct page *old;
 
 	page_table_lock(&page_table_instance, &mapping->pages, bucket);
-	old = page_find(mapping, bucket, index);
+	struct page *old = page_find(mapping, bucket, index);
+
+	REGION_MARK(HASH_page, 1);
 	if (!old) {
 		page->mapping = mapping;
 		page->index = index;

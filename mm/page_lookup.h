@@ -61,12 +61,14 @@ static __always_inline struct page *page_find(struct address_space *mapping, u32
 /* find_get_page(), inlined. */
 static CACHE_LOOKUP struct page *page_lookup(struct address_space *mapping, pgoff_t index)
 {
+	REGION_MARK(HASH_page, 0);
 	u32 bucket = page_bucket(mapping, index);
-	struct page *page;
 
 	page_table_lock(&page_table_instance, &mapping->pages, bucket);
-	page = page_find(mapping, bucket, index);
+	struct page *page = page_find(mapping, bucket, index);
+
 	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
+	REGION_MARK(HASH_page, 1);
 	if (page && !test_bit(PG_referenced, &page->flags))
 		set_bit(PG_referenced, &page->flags);
 	return page;

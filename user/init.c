@@ -10,6 +10,7 @@
  *	job_cwd=DIR	in this folder (default: the user's home)
  *	job_tty=raw	the console hands the job's bytes through as they are: no "\r" before
  *			"\n", no echo
+ *	job_input=none	the job reads nothing: its standard input is /dev/null
  *	job_env=A=B	one more environment variable; may be repeated
  *	job_list=DEVICE	when the job has ended, write to DEVICE what it has changed in / and /tmp
  *			(listtree.c); it starts at a whole second, so that what is older can be told
@@ -53,6 +54,7 @@ struct job {
 	char cwd[256];
 	char list[64]; /* "": no list of changes is wanted */
 	bool raw;
+	bool no_input;
 };
 
 struct user {
@@ -248,6 +250,8 @@ static void take_option(struct job *job, char *word)
 		snprintf(job->list, sizeof(job->list), "%s", word + 9);
 	else if (!strcmp(word, "job_tty=raw"))
 		job->raw = true;
+	else if (!strcmp(word, "job_input=none"))
+		job->no_input = true;
 	else if (!strncmp(word, "job_env=", 8)) {
 		decode(word + 8);
 		putenv(word + 8);
@@ -319,6 +323,11 @@ static void become_job(const struct job *job)
 	 */
 	if (ioctl(0, TIOCSCTTY, 0))
 		complain("taking the console as controlling terminal");
+	if (job->no_input) {
+		close(0);
+		if (open("/dev/null", O_RDONLY))
+			complain("/dev/null");
+	}
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (find_user(job->user, &user)) {

@@ -1,4 +1,4 @@
-"""HASH_STATS=n, RECORD_KEYS=n: nothing of counting and recording is left in the object code of a lookup.
+"""HASH_STATS=n, RECORD_KEYS=n, REGION_MARKS=n: nothing of counting, recording and marking is left in the object code of a lookup.
 
 The objects that look things up are built as they are and from a copy whose counting lines are taken out: the
 instructions must be the same, one after the other. That this would notice a counter is seen by planting one.
@@ -21,7 +21,7 @@ OBJECTS = (*ALIKE, "fs/icache", "fs/dcache")
 LOOKUPS = ("mm/page_cache", "fs/buffer", "fs/dcache", "fs/namei")
 SOURCES = ("hash/table/chained.h", "mm/page_lookup.h", "fs/dcache.h", "fs/buffer.c", "fs/icache.c")
 COUNTING = re.compile(
-    r"^\s*(\+\+\*steps|(key->)?counts->\w+(\+\+| \+= \w+)|\+\+\*key->compares|HASH_(COUNT\w*|RECORD)\([^;]*\)|hash_record\([^;]*\));",
+    r"^\s*(\+\+\*steps|(key->)?counts->\w+(\+\+| \+= \w+)|\+\+\*key->compares|(HASH_(COUNT\w*|RECORD)|REGION_MARK)\([^;]*\)|hash_record\([^;]*\));",
     re.MULTILINE,
 )
 

@@ -25,6 +25,20 @@ struct arch_task {
  * fast ones. */
 #define ARCH_SAVES_REGISTERS __attribute__((no_caller_saved_registers))
 
+/*
+ * An instruction that does nothing but be seen by the memory-cache simulation (lab/cachesim,
+ * docs/cache-simulation.md): here begins (@end 0) or ends (1) the lookup of a cache (enum
+ * hash_cache_number), or the handling of an interrupt. Regions nest, and nothing sleeps in them.
+ */
+#ifdef CONFIG_REGION_MARKS
+#define REGION_MARK(region, end)                                                                   \
+	__asm__ __volatile__(".long 0x00841f0f, %c0" ::"i"(0xc4c40000 | (region) << 8 | (end))     \
+			     : "memory")
+#else
+#define REGION_MARK(region, end) ((void)0)
+#endif
+#define REGION_INTERRUPT 4
+
 /* Read by assembly (offsets in kernel/x86/offsets.h). */
 struct cpu {
 	struct cpu *self;
