@@ -30,7 +30,9 @@ from lab.tree import find_busybox
 SOURCES = ("boot", "kernel", "mm", "fs", "hash", "user", "lab/make", "Makefile", "Kconfig")
 PROGRAM_SOURCES = ("user", "kernel", "lab/make", "Makefile")
 # What decides what a machine is and what lies in its image, besides the sources.
-MAKERS = ("lab/machine.py", "lab/console.py", "lab/image.py", "lab/tree.py", "lab/packages.py", "lab/workloads.py")
+MAKERS = (
+    "lab/machine.py", "lab/console.py", "lab/image.py", "lab/tree.py", "lab/packages.py", "lab/workloads.py", "lab/cachesim",
+)  # fmt: skip
 OF_ONE_CACHE = re.compile(r"CONFIG_(PAGE|BUFFER|INODE|DENTRY|NAME)_(HASH|TABLE)=")
 KEPT = 100
 

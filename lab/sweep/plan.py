@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lab import workloads
+from lab.cachesim import MARKS
 from lab.paths import TOP, LabError
 from lab.result import qemu_version
 from lab.sweep.experiment import Experiment, Kernel, Machine, Variant
@@ -84,15 +85,18 @@ class Plan:
         """The cells of @experiment."""
         scale = "full" if full else "reduced"
         for kernel in experiment.kernel:
-            choice = self._choice(kernel)
             for variant in experiment.variants(full):
+                choice = self._choice(kernel, bool(variant.machine.cache_sim))
                 for seed in seeds or experiment.seeds_at(full):
                     made = _planned(experiment, kernel, choice, variant, seed)
                     cell = self.cells.setdefault(made.id, made)
                     cell.needs = list(dict.fromkeys([*cell.needs, *made.needs]))
                     cell.uses.append(Use(experiment.name, kernel.name, variant.name, seed, scale))
 
-    def _choice(self, kernel: Kernel) -> Choice:
+    def _choice(self, kernel: Kernel, marks: bool) -> Choice:
+        """What to build for @kernel; @marks: with those that the memory-cache simulation needs."""
+        if marks:
+            kernel = kernel.model_copy(update={"settings": [*kernel.settings, MARKS]})
         wanted = json.dumps([kernel.defconfig, kernel.settings])
         if wanted not in self.choices:
             text = self.configurator.text(kernel)

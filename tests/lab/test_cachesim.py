@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from lab import cachesim
 from lab.cachesim import PRESETS, Level, Specification, parse_specification
 from lab.paths import LabError, output_folder
+from lab.sweep.plan import Plan
+from lab.sweep.validate import load
 
 HERE = Path(__file__).resolve().parent
 # For memorywalk.c: 16 sets of 4 ways, and 64 sets of 4 ways.
@@ -153,6 +155,18 @@ def test_options_that_do_not_go_with_it(cw):
     ):
         result = cw("run", *arguments, "--", "/bin/true")
         assert result.returncode == 125 and word in result.stderr, result.stderr
+
+
+def test_a_sweep_builds_the_marks_where_they_are_needed(tmp_path):
+    (tmp_path / "small.toml").write_text(
+        'name = "small"\ntitle = "Small"\nreference = "a"\nseeds = [1]\n[[kernel]]\nname = "a"\n'
+        '[[workload]]\nname = "with"\nrun = ["true"]\ncache_sim = "ppro"\n[[workload]]\nname = "without"\nrun = ["true"]\n'
+        '[[measure]]\nname = "misses"\nfrom = "cachesim:buffer.l1_misses"\n'
+    )
+    plan = Plan()
+    plan.add(load(tmp_path / "small.toml"))
+    marked = {cell.uses[0].workload: "CONFIG_REGION_MARKS=y" in cell.kernel.config for cell in plan.cells.values()}
+    assert marked == {"with": True, "without": False}
 
 
 def test_cycles_are_charged_by_where_a_line_is_found():
