@@ -223,8 +223,8 @@ def _ratios(section: Section, table: Table, number: int) -> Iterator[Chart]:
     rows = {(row.place.name, row.kernel): row for row in table.rows}
     shown = [rows[place, line.kernel] for place, line in lines if line.kernel]
     points = [one for row in shown for one in (row.paper_ratio, row.ratio) if one]
-    if not points:
-        return
+    if not table.has_paper and all(one.value == 1 for one in points):
+        return  # nothing to see: there are no ratios, or all are the same
 
     def paint(all_axes: Any) -> None:
         axes = all_axes[0]
@@ -304,6 +304,10 @@ def _histogram(section: Section, histogram: Buckets, number: int) -> Chart:
             halo = [_library()[0].patheffects.withStroke(linewidth=3.2, foreground=PAPER)]
             axes.plot(places, expected, color=INK, marker=".", markersize=6, linewidth=1.3, path_effects=halo)
             keys.append(_key("binomial", marker=".", linestyle="-", linewidth=1.3))
+        if theirs and histogram.paper.objects:
+            chance = binomial(histogram.paper.objects, sum(paper or []))
+            axes.plot(places, [100 * share for share in chance], color=MUTED, linestyle=":", linewidth=1.5)
+            keys.append(_key("the paper's binomial", color=MUTED, linestyle=":", linewidth=1.5))
         axes.set_yscale("log")
         axes.set_ylim(floor, 100)
         _plain_numbers(axes.yaxis)
@@ -311,11 +315,19 @@ def _histogram(section: Section, histogram: Buckets, number: int) -> Chart:
         axes.set_xlabel("objects in a bucket")
         axes.set_ylabel("% of buckets")
         axes.grid(axis="y")
-        _legend(axes, keys)
+        _legend(axes, keys, 4)
 
     said = [f"{words.size_name(size)}: {histogram.buckets[size]}" for size in range(ROWS) if histogram.buckets[size]]
     alt = f"Buckets by the number of objects in them, of {sum(histogram.buckets)}: {', '.join(said)}"
     return _draw(_file(section, "histogram", str(number)), histogram.title, alt, 2.9, paint)
+
+
+def binomial(objects: int, buckets: int) -> list[float]:
+    """The share of @buckets that chance gives 0, 1, … 15 and more of @objects."""
+    from scipy.stats import binom
+
+    shares = [float(binom.pmf(size, objects, 1 / buckets)) for size in range(ROWS - 1)]
+    return [*shares, float(binom.sf(ROWS - 2, objects, 1 / buckets))]
 
 
 def _curve(section: Section, curve: Curve, number: int) -> Chart:

@@ -53,8 +53,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
+    """The rows of a measure; `without`: the workloads that do not print it, none of whose runs has it."""
+
     measure: Measure
     rows: list[Row]
+    without: list[str]
 
     @property
     def places(self) -> list[Place]:
@@ -289,8 +292,9 @@ def _table(section: Section, measure: Measure) -> Table:
     places = section.places
     if not measure.source.startswith("metric:"):  # of a run as a whole, whatever cases it has
         places = list(dict.fromkeys(Place(place.variant, place.variant, "") for place in places))
-    rows = []
-    for place in places:
+    rows: list[Row] = []
+    without = [place for place in places if _is_without(section, measure, place)]
+    for place in [one for one in places if one not in without]:
         reference = _ours(section, measure, experiment.reference, place)[0]
         paper_reference = _paper(section, measure, experiment.find_kernel(experiment.reference), place)
         for kernel in experiment.kernel:
@@ -313,35 +317,39 @@ def _table(section: Section, measure: Measure) -> Table:
                     missing,
                 )  # fmt: skip
             )
-    return Table(measure, rows)
+    return Table(measure, rows, [place.name for place in without])
+
+
+def _is_without(section: Section, measure: Measure, place: Place) -> bool:
+    """Whether runs of @place ended well, and not one of any kernel has the number."""
+    cells = [cell for kernel in section.experiment.kernel for _, cell in section.good(kernel.name, place.variant)]
+    return bool(cells) and all(value(measure.source, cell, place.case) is None for cell in cells)
 
 
 def _ours(section: Section, measure: Measure, kernel: str, place: Place) -> tuple[Sample | None, str]:
     """The runs' numbers, and in words what is missing."""
-    runs, without = [], []
+    runs: list[Run] = []
+    without: dict[str, list[str]] = {}
     for seed, cell in section.runs(kernel, place.variant):
-        if cell is None:
-            without.append(f"seed {seed}: not run yet")
-        elif not cell.ok:
-            without.append(f"seed {seed}: {cell.kind}")
+        number = _number(value(measure.source, cell, place.case)) if cell and cell.ok else None
+        if cell and number is not None:
+            runs.append(Run(seed, number, cell.id))
         else:
-            number = _number(value(measure.source, cell, place.case))
-            if number is None:
-                without.append(f"seed {seed}: has no {measure.source}")
-            else:
-                runs.append(Run(seed, number, cell.id))
-    return sample(runs, section.experiment.keep), "; ".join(without)
+            why = "not run yet" if not cell else f"has no {measure.source}" if cell.ok else cell.kind
+            without.setdefault(why, []).append(str(seed))
+    missing = (f"seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)}: {why}" for why, seeds in without.items())
+    return sample(runs, section.experiment.keep), "; ".join(missing)
 
 
 def _paper(section: Section, measure: Measure, kernel: Kernel, place: Place) -> Sample | None:
-    """The paper's mean; its s and n are `KEY_s` and `KEY_n`, for the first measure also `s`, for all also `n`."""
+    """The paper's mean; its s and n are `s_KEY` and `n_KEY`, for the first measure also `s`, for all also `n`."""
     row = kernel.paper_row(place.name)
     mean = _number(row.get(measure.paper)) if measure.paper else None
     if mean is None:
         return None
     first = measure.paper == section.experiment.measure[0].paper
-    s = _number(row.get(f"{measure.paper}_s", row.get("s") if first else None))
-    told = row.get(f"{measure.paper}_n", row.get("n"))
+    s = _number(row.get(f"s_{measure.paper}", row.get("s") if first else None))
+    told = row.get(f"n_{measure.paper}", row.get("n"))
     n = _number(told if told is not None or s is None else paper_runs(section.experiment))
     return Sample(mean, s, None if n is None else int(n))
 

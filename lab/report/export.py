@@ -104,7 +104,13 @@ def _table(table: Table) -> dict[str, Any]:
         }
         for row in table.rows
     ]  # fmt: skip
-    about = {"measure": measure.name, "unit": measure.unit, "better": measure.better, "from": measure.source}
+    about = {
+        "measure": measure.name,
+        "unit": measure.unit,
+        "better": measure.better,
+        "from": measure.source,
+        "without": table.without,
+    }
     return {**about, "rows": rows}
 
 

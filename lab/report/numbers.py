@@ -78,8 +78,8 @@ def sample(runs: Sequence[Run], keep: str = "all") -> Sample | None:
 
 
 def ratio(a: Sample | None, b: Sample | None) -> Ratio | None:
-    """@a's mean by @b's; None where one is missing or @b's is 0."""
-    if a is None or b is None or b.mean == 0:
+    """@a's mean by @b's; None where one is missing, @b's is 0, or one is negative: then it says nothing (a z, say)."""
+    if a is None or b is None or b.mean == 0 or a.mean * b.mean < 0:
         return None
     value = a.mean / b.mean
     if a.kept == b.kept and a.kept:

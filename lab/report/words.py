@@ -95,7 +95,14 @@ def note(row: Row, table: Table) -> str:
 def interval_note(table: Table) -> str:
     """Below a table: what the brackets are."""
     common = common_note(table)
-    return "In brackets: 95 % intervals" + (f"; ours: {common}." if common else ".")
+    said = ["In brackets: 95 % intervals."]
+    if any(row.ratio and row.ratio.why for row in table.rows) and common:
+        said = [f"There is no interval of ours: {common}."]
+    elif common:
+        said = [f"In brackets: 95 % intervals; ours: {common}."]
+    if table.without:
+        said.append(f"{', '.join(table.without)}: the workload does not tell this.")
+    return " ".join(said)
 
 
 def seeds(row: Row) -> str:

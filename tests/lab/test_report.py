@@ -49,7 +49,7 @@ def test_s_in_a_papers_row_belongs_to_the_first_measure(tmp_path):
     row = table(section(tmp_path / "r"), "steps").row("16 scripts", "twice")
     assert (row.paper.s, row.paper.n) == (None, 7)  # its row says n
     assert table(section(tmp_path / "o"), "steps").row("16 scripts", "plain").paper.n is None
-    named = TEXT.replace("steps = 0.242", "steps = 0.242, steps_s = 0.5, steps_n = 4")
+    named = TEXT.replace("steps = 0.242", "steps = 0.242, s_steps = 0.5, n_steps = 4")
     row = table(section(tmp_path / "n", named), "steps").row("16 scripts", "twice")
     assert (row.paper.s, row.paper.n) == (0.5, 4)
 
@@ -71,7 +71,7 @@ def test_what_failed_is_shown_and_not_in_the_means(tmp_path):
     found = section(tmp_path / "r", failed=("twice",))
     row = table(found, "throughput").row("16 scripts", "twice")
     assert row.ours is None and row.ratio is None
-    assert row.missing.count("panic") == 5
+    assert row.missing == "seeds 1, 2, 3, 4, 5: panic"
     assert [one.verdict for one in found.judgements] == ["not measured", "differ", "not measured"]
     assert {(fault.kernel, fault.kind) for fault in found.faults} == {("twice", "panic")}
     text = plain([found])
@@ -210,6 +210,19 @@ def test_an_expectation_of_a_case_finds_the_run(tmp_path):
     assert (found.verdict, found.place) == ("agree", "sdet")
 
 
+def test_a_workload_that_does_not_tell_a_measure_is_named_once(tmp_path):
+    text = TEXT + '\n[[workload]]\nname = "silent"\nrun = ["workload", "lat"]\n'
+
+    def silence(store):
+        for use, cell in store.cells("sample", "reduced"):
+            if use.workload == "silent":
+                store.record(replace(cell, results=[{"workload": "lat", "ns_per_call": 1.0}]))
+
+    found = table(section(tmp_path / "r", text, change=silence), "throughput")
+    assert (found.without, [place.name for place in found.places]) == (["silent"], ["16 scripts"])
+    assert words.interval_note(found).endswith("silent: the workload does not tell this.")
+
+
 def test_nothing_to_divide_by(tmp_path):
     text = TEXT.replace("stats:buffer.steps_per_lookup", "stats:buffer.steps_per_miss")
     found = section(tmp_path / "r", text)
@@ -233,7 +246,7 @@ def test_csv(tmp_path):
 def test_csv_of_what_is_missing_has_the_row_with_the_reason(tmp_path):
     row = next(one for one in lines(section(tmp_path / "r", failed=("twice",))) if one["kernel"] == "twice")
     assert (row["mean"], row["ratio"]) == ("", "")
-    assert "seed 5: panic" in row["missing"]
+    assert "seeds 1, 2, 3, 4, 5: panic" in row["missing"]
 
 
 def test_json_has_everything_and_is_the_same_again(tmp_path):

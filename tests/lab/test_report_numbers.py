@@ -125,13 +125,18 @@ def test_a_paper_without_s_has_no_interval():
 
 
 def test_a_reference_around_zero_has_no_interval():
-    found = ratio(of(5.0, 6.0, 7.0), of(-1.0, 0.5, 1.5))
+    found = ratio(of(5.0, 6.0, 7.0), of(-1.0, 0.5, 1.5))  # 0.33 in the mean
     assert found is not None
     assert found.low is None and "not told from 0" in found.why
 
 
 def test_a_reference_of_zero_has_no_ratio():
     assert ratio(of(1.0, 2.0), of(0.0, 0.0)) is None
+
+
+def test_what_may_be_negative_has_no_ratio():
+    assert ratio(of(-1.0, -2.0), of(1.0, 2.0)) is None
+    assert ratio(of(0.0, 0.0), of(1.0, 1.0)) == Ratio(0.0, 0.0, 0.0, paired=True)
 
 
 def test_the_reference_to_itself_is_one():

@@ -141,6 +141,14 @@ def test_a_kernel_has_one_colour_in_all_charts(sample_page):
         assert b"#0b62a8" in chart.files["svg"]
 
 
+def test_what_chance_gives_is_the_binomial_distribution():
+    """Two objects in four buckets: 9/16, 6/16, 1/16. Lever's histogram 3: 1686 empty buckets expected of 16384."""
+    found = charts.binomial(2, 4)
+    assert found[:3] == pytest.approx([9 / 16, 6 / 16, 1 / 16]) and sum(found) == pytest.approx(1)
+    assert charts.binomial(37261, 16384)[0] * 16384 == pytest.approx(1686, abs=1)
+    assert charts.binomial(9785, 256)[-1] == pytest.approx(1, abs=1e-4)
+
+
 def test_the_style_sheet_has_the_charts_colours():
     from lab.report.page import FOLDER
 
