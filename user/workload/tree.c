@@ -102,6 +102,8 @@ static void walk_tree(enum walk_kind kind, const char *path, uint64_t pass)
 				     : join("%s %llu", kind_names[kind], (unsigned long long)pass);
 	uint64_t start, digest = DIGEST_START;
 
+	if (cold)
+		drop_caches(3);
 	progress_start(name, given ? 0 : set.files + set_leaves(&set));
 	start = now_ns();
 	region_start();
@@ -142,8 +144,6 @@ static void run(void)
 		if (chdir(".."))
 			fail_errno("..");
 	}
-	if (cold)
-		drop_caches(3);
 	for (int kind = 0; kind < WALK_RM; kind++)
 		for (uint64_t pass = 1; wanted((enum walk_kind)kind) && pass <= passes; pass++)
 			walk_tree((enum walk_kind)kind, path, pass);
@@ -178,7 +178,7 @@ static const struct option_row options[] = {
 	{"tree", OPTION_TEXT, "DIRECTORY", "walk this one and leave it as it is, instead of making one", &given, 0, 0},
 	{"walks", OPTION_TEXT, "find,du,read,rm", "which; rm only of a tree that was made, and not with --keep", &walks, 0, 0},
 	{"passes", OPTION_NUMBER, "N", "how often each but rm; 2 without it", &passes, 1, 1000},
-	{"cold", OPTION_FLAG, NULL, "write back and drop the caches before the first walk", &cold, 0, 0},
+	{"cold", OPTION_FLAG, NULL, "write back and drop the caches before each walk", &cold, 0, 0},
 	{"files", OPTION_NUMBER, "N", "files of the tree; 2000 without it", &set.files, 1, 50000000},
 	{"depth", OPTION_NUMBER, "N", "levels of folders, up to 8; 3 without it", &set.depth, 0, 8},
 	{"width", OPTION_NUMBER, "N", "folders in a folder; 5 without it", &set.width, 1, 1000},
