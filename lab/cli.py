@@ -380,6 +380,25 @@ def replay_keys(
     finish(replay_file(file, cache, functions, tables, bits, word, names, repeats, as_json, as_csv, histogram))
 
 
+@app.command("hashcost")
+def hash_cost(
+    cache: Annotated[str, typer.Option("--cache", metavar="NAME", help="page, buffer, inode, dentry, name: several by commas; all without it.")] = "",
+    functions: Annotated[str, typer.Option("--functions", metavar="A,B", help="These functions alone (./cw list).")] = "",
+    bits: Annotated[int, typer.Option("--bits", metavar="N", help="The table's size: 2^N buckets.")] = 14,
+    word: Annotated[str, typer.Option("--word", metavar="32|64|32,64", help="The word in which functions compute (HASH_WORD).")] = "64",
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:  # fmt: skip
+    """What each hash function costs: instructions executed and bytes of code, compiled with the kernel's flags.
+
+    KCFLAGS=-mcrc32 in the environment counts, as in the build (docs/key-streams.md).
+    """
+    from lab.keys.cost import hashcost
+
+    if not word or not set(word.split(",")) <= {"32", "64"}:
+        raise LabError(f"--word {word}: there are 32 and 64, or both as 32,64")
+    hashcost(cache, functions, bits, [int(one) for one in dict.fromkeys(word.split(","))], as_json)
+
+
 @app.command()
 def fuzz(
     sequences: Annotated[int, typer.Option("--sequences", metavar="N", help="How many sequences of file calls.")] = 2000,

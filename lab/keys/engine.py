@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import importlib.util
 import json
 import os
 import subprocess
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from lab.keys.choices import load_choose
 from lab.keys.stream import REPORT, Operations, Stream
 from lab.paths import TOP, LabError, output_folder
 
@@ -35,16 +35,6 @@ FLAGS = (
 CHUNK = 1 << 20  # operations in a call, between which Ctrl-C is seen
 LARGEST_BITS = 28  # 2 GB of pointers
 OPERATION_BYTES = 40
-
-
-@cache
-def load_choose() -> Any:
-    """hash/choose.py, which is no module of a package."""
-    specification = importlib.util.spec_from_file_location("choose", TOP / "hash" / "choose.py")
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
 
 
 @dataclass(frozen=True)

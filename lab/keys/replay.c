@@ -346,7 +346,7 @@ static __always_inline const char *step(const struct operation *from, unsigned b
 
 /*
  * Operations @from to before @to, after those before them. @same_names: name hashes must come out
- * as recorded. Returns @to, or the operation that cannot be, with a complaint; adds the time to
+ * as recorded. Returns @to, or the operation that cannot be, with a complaint; adds the CPU time to
  * *@nanoseconds.
  */
 u64 replay_run(const struct operation *operations, u64 from, u64 to, bool same_names,
@@ -360,10 +360,10 @@ u64 replay_run(const struct operation *operations, u64 from, u64 to, bool same_n
 
 	if (setjmp(out_of_here))
 		return from;
-	clock_gettime(CLOCK_MONOTONIC, &begin);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
 	while (i < to && !wrong)
 		wrong = step(&operations[i++], bits, trees, same_names);
-	clock_gettime(CLOCK_MONOTONIC, &end);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
 	*nanoseconds += (u64)(end.tv_sec - begin.tv_sec) * NSEC_PER_SEC + (u64)end.tv_nsec -
 			(u64)begin.tv_nsec;
 	if (!wrong)

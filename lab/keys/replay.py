@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.keys import stream
+from lab.keys.choices import load_choose
 from lab.keys.engine import (
     LARGEST_BITS,
     Choice,
@@ -20,7 +21,6 @@ from lab.keys.engine import (
     Replayed,
     check_choice,
     compile_all,
-    load_choose,
     replay,
 )
 from lab.paths import LabError

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
+import os
 import re
 import struct
 import zlib
@@ -17,7 +19,8 @@ from hypothesis import strategies as st
 
 from lab.keys import engine, record, stream
 from lab.keys import replay as command
-from lab.paths import TOP, LabError
+from lab.keys.choices import load_choose
+from lab.paths import TOP, LabError, output_folder
 
 # Tables so small that chains are long; files made, found, missed, renamed and removed; caches dropped in between.
 SMALL = "phash_entries=64 bhash_entries=32 ihash_entries=16 dhash_entries=32"
@@ -31,12 +34,10 @@ CONTENTS = (
     "dd if=/dev/zero of=/root/x bs=4096 count=700 2>/dev/null; for i in 1 2 3; do dd if=/root/x bs=65536 2>/dev/null | wc -c; done;"
     " cp /root/x /root/y; : > /root/x; sync; echo 1 > /proc/sys/vm/drop_caches; wc -c /root/y; rm /root/y; ls /root/z; true"
 )
+# Both words, both structures, keyed functions and those of the papers.
 KERNELS = {
-    "default": [],
-    "keyed-32": [
-        "HASH_WORD=32", "PAGE_HASH=tabulation", "BUFFER_HASH=siphash", "INODE_HASH=pearson", "DENTRY_HASH=multilinear", "NAME_HASH=siphash",
-    ],
-    "trees": ["PAGE_TABLE=rbtree", "BUFFER_HASH=linux-2.2", "INODE_HASH=linux-2.4", "DENTRY_HASH=linux-2.2", "NAME_HASH=linux-2.2"],
+    "keyed": ["PAGE_HASH=tabulation", "BUFFER_HASH=siphash", "INODE_HASH=pearson", "DENTRY_HASH=multilinear", "NAME_HASH=siphash"],
+    "trees-32": ["HASH_WORD=32", "PAGE_TABLE=rbtree", "BUFFER_HASH=linux-2.2", "INODE_HASH=linux-2.4", "DENTRY_HASH=linux-2.2", "NAME_HASH=linux-2.2"],
 }  # fmt: skip
 
 
@@ -46,22 +47,29 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def recorded(cw, folder, monkeypatch):
-    """A stream of a job on one of KERNELS, recorded as a user would."""
+def recorded(cw, tmp_path_factory, monkeypatch):
+    """A stream of a job on one of KERNELS, recorded as a user would; once for all tests that run at the same time."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "streams"
+    shared.mkdir(exist_ok=True)
 
     def make(kernel, script, name, *options):
-        path = folder / f"{kernel}-{name}.keys"
-        if path.exists():
-            return path
-        monkeypatch.setenv("CW_OUTPUT", str(folder / kernel / "default"))
-        sets = [word for setting in KERNELS[kernel] for word in ("--set", setting)]
-        result = cw(
-            "record", "--quiet", "--mem", "96M", "--timeout", "200", *sets, *options, "--cmdline", SMALL, "--output", path,
-            "--", "/bin/sh", "-c", script, timeout=900,
-        )  # fmt: skip
-        assert result.returncode == 0, (result.stdout + result.stderr).decode(errors="replace")[-3000:]
-        make.said = result.stderr.decode()
-        return path
+        path = shared / f"{kernel}-{name}.keys"
+        with (shared / f"{kernel}.lock").open("w") as lock, monkeypatch.context() as patch:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            # Kept between runs of the tests: then a kernel is brought up to date, and not built anew.
+            patch.setenv("CW_OUTPUT", str(output_folder().parent / "keys-tests" / kernel / "default"))
+            said = path.with_suffix(".said")
+            if path.exists():
+                return path, said.read_text()
+            sets = [word for setting in KERNELS[kernel] for word in ("--set", setting)]
+            result = cw(
+                "record", "--quiet", "--mem", "96M", "--timeout", "200", *sets, *options, "--cmdline", SMALL, "--output", path,
+                "--", "/bin/sh", "-c", script, timeout=900,
+            )  # fmt: skip
+            assert result.returncode == 0, (result.stdout + result.stderr).decode(errors="replace")[-3000:]
+            said.write_bytes(result.stderr)
+            return path, result.stderr.decode()
 
     return make
 
@@ -74,7 +82,7 @@ def replayed(path: Path, cache: str) -> engine.Replayed:
 @pytest.mark.parametrize("job", ["trees", "contents"])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_replay_counts_what_the_kernel_counted(recorded, kernel, job):
-    path = recorded(kernel, {"trees": TREES, "contents": CONTENTS}[job], job)
+    path, _ = recorded(kernel, {"trees": TREES, "contents": CONTENTS}[job], job)
     header = stream.read_header(path)
     assert header["status"] == 0 and not header["cut"]
     for cache in stream.CACHES:
@@ -89,10 +97,9 @@ def test_a_replay_counts_what_the_kernel_counted(recorded, kernel, job):
         found = reports[cache]
         assert min(found[name] for name in ("hits", "misses", "inserts", "removes")) > 2, (cache, found)
         assert found["hit_steps"] + found["miss_steps"] > found["lookups"], (cache, found)
-    if kernel == "trees":
-        assert reports["page"]["structure"] == "rbtree"
-    if kernel == "keyed-32":
-        assert int(header["seed"], 16) and {r["word"] for r in reports.values()} == {32}
+    word, structure = (32, "rbtree") if kernel == "trees-32" else (64, "chained")
+    assert reports["page"]["structure"] == structure and {r["word"] for r in reports.values()} == {word}
+    assert int(header["seed"], 16)
 
 
 def without(source: stream.Stream, cache: str, operation: int) -> stream.Stream:
@@ -117,7 +124,7 @@ def without(source: stream.Stream, cache: str, operation: int) -> stream.Stream:
 @pytest.mark.parametrize("cache", stream.CACHES)
 def test_one_operation_left_out_is_noticed(recorded, folder, cw, cache, operation):
     path = folder / "one-less.keys"
-    stream.write(without(stream.read(recorded("default", TREES, "trees")), cache, operation), path)
+    stream.write(without(stream.read(recorded("keyed", TREES, "trees")[0]), cache, operation), path)
     result = cw("replay", path, "--cache", cache, "--repeats", 1)
     said = result.stderr.decode()
     assert result.returncode != 0 and (
@@ -126,12 +133,12 @@ def test_one_operation_left_out_is_noticed(recorded, folder, cw, cache, operatio
 
 
 def test_the_command_prints_what_it_found(recorded, cw):
-    path = recorded("default", TREES, "trees")
+    path, _ = recorded("keyed", TREES, "trees")
     text = cw("replay", path).stdout.decode()
     assert text.count(" equal\n") == 4, text
     options = ("--cache", "buffer", "--functions", "all", "--bits", "4..6", "--word", "32,64", "--repeats", 1)
     found = json.loads(cw("replay", path, *options, "--json").stdout)
-    functions = engine.load_choose().functions("buffer")
+    functions = load_choose().functions("buffer")
     assert [(r["word"], r["function"], r["bits"]) for r in found] == [
         (word, function, bits) for word in (32, 64) for function in functions for bits in (4, 5, 6)
     ]
@@ -145,18 +152,20 @@ def test_the_command_prints_what_it_found(recorded, cw):
 
 
 def test_other_name_hashes_give_other_chains(recorded, cw):
-    path = recorded("default", TREES, "trees")
+    path, _ = recorded("keyed", TREES, "trees")
     found = json.loads(cw("replay", path, "--cache", "dentry", "--names", "all", "--repeats", 1, "--json").stdout)
-    assert len({row["name_function"] for row in found}) == len(engine.load_choose().functions("name"))
+    assert len({row["name_function"] for row in found}) == len(load_choose().functions("name"))
     assert len({row["hit_steps"] for row in found}) > 5
     assert len({row["hits"] for row in found}) == 1
 
 
 def test_a_full_memory_cuts_the_stream_and_says_how_much_is_needed(recorded, folder, cw):
-    path = recorded("default", "find / -xdev | wc -l; find / -xdev | wc -l; ls -lR / | wc -l", "cut", "--size", "1M")
+    path, said = recorded(
+        "keyed", "find / -xdev | wc -l; find / -xdev | wc -l; ls -lR / | wc -l", "cut", "--size", "1M"
+    )
     header = stream.read_header(path)
     assert header["cut"] and header["lost"] > 1000
-    assert re.search(r"--size \d+M would have held all", recorded.said)
+    assert re.search(r"--size \d+M would have held all", said)
     result = cw("replay", path)
     assert result.returncode == 0 and "The stream is cut" in result.stdout.decode()
     assert "equal" not in result.stdout.decode().rsplit("chance:", 1)[0]
@@ -164,7 +173,7 @@ def test_a_full_memory_cuts_the_stream_and_says_how_much_is_needed(recorded, fol
 
 def test_a_run_gives_the_same_stream_again(recorded, folder):
     """To the byte, but for the name of the file in the command."""
-    one, two = (recorded("default", "ls -lR /etc", name) for name in ("again-1", "again-2"))
+    one, two = (recorded("keyed", "ls -lR /etc", name)[0] for name in ("again-1", "again-2"))
     assert one.read_bytes() != b"" and len(one.read_bytes()) == len(two.read_bytes())
     streams = [stream.read(path) for path in (one, two)]
     for column in stream.COLUMNS:
@@ -264,7 +273,7 @@ def test_every_truncation_is_refused(file, tmp_path):
 def test_every_changed_byte_is_refused(file, tmp_path):
     data, path = file.read_bytes(), tmp_path / "changed.keys"
     for place in range(len(data)):
-        for change in (1, 0x80, 0xFF):
+        for change in (1 << place % 8, 0xFF):
             changed = bytearray(data)
             changed[place] ^= change
             path.write_bytes(changed)
