@@ -339,6 +339,9 @@ def record_keys(
     output: Annotated[Path, typer.Option("--output", metavar="FILE.keys", help="The key stream to write (docs/key-streams.md).")],
     size: Annotated[str, typer.Option("--size", metavar="SIZE", help="Memory for the recording, which the machine gets besides: 40 bytes an operation.")] = "256M",
     quiet: Annotated[bool, typer.Option("--quiet", help="The program's output alone on stdout.")] = False,
+    ext2_block: Annotated[int, typer.Option(metavar="BYTES", help="Block size of the ext2 image.")] = 4096,
+    ext2_inode: Annotated[int, typer.Option(metavar="BYTES", help="Inode size of the ext2 image.")] = 256,
+    ext2_free: Annotated[int | None, typer.Option(metavar="MB", help="Free space of the ext2 image.")] = None,
 ) -> None:  # fmt: skip
     """Run PROGRAM and keep every operation of the four caches, with its key, for ./cw replay. Exits as ./cw run does."""
     from lab.setup import need_lab
@@ -348,7 +351,8 @@ def record_keys(
 
     if not context.args:
         raise LabError("which program? ./cw record [options] --output FILE.keys -- PROGRAM ARG...")
-    result = record(replace(machine, job=context.args, quiet=quiet), output, size, sys.argv[1:], sys.stdout.buffer)
+    options = replace(machine, job=context.args, quiet=quiet, ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free))
+    result = record(options, output, size, sys.argv[1:], sys.stdout.buffer)
     if result.kind != "exit":
         print(f"cw: {result.message}", file=sys.stderr)
     finish(result.status)
