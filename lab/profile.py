@@ -120,7 +120,7 @@ def run_profiled(options: Options, period_ns: int = PERIOD_NS) -> tuple[Result, 
         raise LabError(f"--period {period_ns}: at least {PERIOD_LEAST} ns, or programs get no time")
     if options.kernel != "chainwalk":
         raise LabError("Linux has no /proc/profile of this kind: leave out --kernel linux")
-    options = replace(options, cmdline=f"{options.cmdline} profile={period_ns}".strip(), quiet=True)
+    options = replace(options, cmdline=f"{options.cmdline} job_profile={period_ns}".strip(), quiet=True)
     result = run(options, sys.stdout.buffer)  # without input, which would come at the host's time
     if result.kind != "exit":
         return result, Profile(period_ns, 0)

@@ -14,6 +14,7 @@
  *	job_env=A=B	one more environment variable; may be repeated
  *	job_list=DEVICE	when the job has ended, write to DEVICE what it has changed in / and /tmp
  *			(listtree.c); it starts at a whole second, so that what is older can be told
+ *	job_profile=NS	sample the kernel meanwhile, about every NS (docs/profile.md)
  *	-- PROGRAM ARG...	the job; %XX stands for a byte that a command line cannot carry
  *
  * Without a job on the command line, /etc/cw/job is read: the arguments, one a line, written the
@@ -53,6 +54,7 @@ struct job {
 	char user[64];
 	char cwd[256];
 	char list[64]; /* "": no list of changes is wanted */
+	char profile[16]; /* "": none */
 	bool raw;
 	bool no_input;
 };
@@ -248,6 +250,8 @@ static void take_option(struct job *job, char *word)
 		snprintf(job->cwd, sizeof(job->cwd), "%s", word + 8);
 	else if (!strncmp(word, "job_list=", 9))
 		snprintf(job->list, sizeof(job->list), "%s", word + 9);
+	else if (!strncmp(word, "job_profile=", 12))
+		snprintf(job->profile, sizeof(job->profile), "%s", word + 12);
 	else if (!strcmp(word, "job_tty=raw"))
 		job->raw = true;
 	else if (!strcmp(word, "job_input=none"))
@@ -456,7 +460,8 @@ int main(void)
 		since = wait_for_second();
 	/* from here on, input that comes is the job's */
 	mark("job");
-	write_file("/proc/profile", "1\n"); /* with profile= on the command line */
+	if (job.profile[0])
+		write_file("/proc/profile", job.profile);
 	SIGN_TO_COUNTER(1);
 	pid = fork();
 	if (pid < 0)
@@ -465,7 +470,8 @@ int main(void)
 		become_job(&job);
 	status = pid < 0 ? 126 : wait_for(pid);
 	SIGN_TO_COUNTER(2);
-	write_file("/proc/profile", "0\n");
+	if (job.profile[0])
+		write_file("/proc/profile", "0");
 	mark("job_end");
 
 	end_others();

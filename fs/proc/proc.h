@@ -60,7 +60,7 @@ int process_place(pid_t pid, bool inspect, bool root, struct path *path);
 void proc_stat_show(struct text *out, const struct proc_entry *entry);
 void proc_uptime_show(struct text *out, const struct proc_entry *entry);
 void proc_loadavg_show(struct text *out, const struct proc_entry *entry);
-/* kernel/x86/profile.c: "0" ends the sampling, all else begins it anew; -ENODEV without profile=. */
+/* kernel/x86/profile.c: written is the period in ns, 0 ends it; -EINVAL, -ENOMEM. */
 void proc_profile_show(struct text *out, const struct proc_entry *entry);
 int proc_profile_write(const char *text, size_t length);
 void proc_cpuinfo_show(struct text *out, const struct proc_entry *entry); /* kernel/x86/cpu.c */

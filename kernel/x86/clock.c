@@ -96,7 +96,6 @@ void clock_init_cpu(void)
 {
 	timer_init(&ticks[cpu_id()], tick, this_cpu());
 	timer_start(&ticks[cpu_id()], arch_clock_ns() + TICK_NS);
-	profile_init_cpu();
 }
 
 void arch_halt(void)

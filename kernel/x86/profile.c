@@ -1,34 +1,35 @@
 /*
- * profile.c - where the kernel's time goes. With profile=NS on the command line a timer of that
- * mean period on every CPU looks at what its interrupt has interrupted, and counts how often it
- * found the same stack. Writing 1 to /proc/profile begins anew, 0 ends it and sends what was found
- * to the control port; init does so around its job. Reading it gives a line with the number of
- * samples, then a line for each stack: how often, and the addresses in it from the inside out; none
- * in what programs did themselves. An idle CPU is in sched_idle_loop().
+ * profile.c - where the kernel's time goes. Writing a number of nanoseconds to /proc/profile begins
+ * anew: a timer of that mean period looks at what its interrupt has interrupted on the CPU that
+ * wrote, and counts how often it found the same stack. 0 ends it and sends what was found to the
+ * control port; init does so around its job. Reading it gives a line with the number of samples,
+ * then a line for each stack: how often, and the addresses in it from the inside out; none in what
+ * programs did themselves. An idle CPU is in sched_idle_loop().
  *
  * Under icount the interrupts come at the same instructions in every run. What runs with interrupts
  * off is found where it turns them on again. A stack deeper than DEPTH loses its outer end; one
  * that finds no room in the table is not counted, but among the samples.
+ *
+ * There is one timer, and who writes stops it first: so there is no lock. Only two writers at once
+ * may mix up what is found.
  */
 #include "fs/proc/proc.h"
-#include "kernel/proc/process.h"
 #include "kernel/x86/x86.h"
 
 #define STACKS 8192
 #define DEPTH 30
 #define PROBES 32
 #define SCATTER 0x9e3779b97f4a7c15ULL
-#define PERIOD_MIN 10000ULL /* a shorter one leaves programs no time */
+#define PERIOD_MIN 10000 /* a shorter one leaves programs no time */
 
 static struct stack {
 	u64 count; /* 0: free */
 	u64 addresses[DEPTH];
-} *stacks; /* NULL: no profile= */
+} *stacks; /* NULL until it is first begun; stays */
 
-static struct timer timers[NR_CPUS];
 static u64 period_ns, samples;
-static bool running;
-static DEFINE_SPINLOCK(profile_lock); /* for all of these */
+static void take_sample(void *);
+static struct timer timer = {.function = take_sample, .cpu = -1};
 
 static void take_sample(void *unused)
 {
@@ -37,15 +38,12 @@ static void take_sample(void *unused)
 	u64 address, hash = 0;
 
 	/* Half to one and a half periods, so that no loop of the job keeps step. */
-	timer_start(&timers[cpu_id()],
-		    ktime_ns() + period_ns / 2 + (samples * SCATTER >> 32) % period_ns);
+	timer_start(&timer, ktime_ns() + period_ns / 2 + (samples++ * SCATTER >> 32) % period_ns);
 	for (unsigned i = 0; i < DEPTH && (s64)(address = arch_caller(&frame)) < 0; i++) {
 		found.addresses[i] = address;
 		hash = (hash ^ address) * SCATTER;
 	}
-	guard(spinlock, &profile_lock);
-	samples += running;
-	for (unsigned i = 0; running && i < PROBES; i++) {
+	for (unsigned i = 0; i < PROBES; i++) {
 		struct stack *stack = &stacks[((hash >> 40) + i) % STACKS];
 
 		if (!stack->count)
@@ -55,18 +53,6 @@ static void take_sample(void *unused)
 			return;
 		}
 	}
-}
-
-/* On each CPU, the boot CPU first. */
-void profile_init_cpu(void)
-{
-	if (cpu_id() == 0 && cmdline_u64("profile", &period_ns))
-		stacks = kzalloc(STACKS * sizeof(*stacks), GFP_KERNEL);
-	if (!stacks)
-		return;
-	period_ns = max(period_ns, PERIOD_MIN);
-	timer_init(&timers[cpu_id()], take_sample, NULL);
-	timer_start(&timers[cpu_id()], ktime_ns() + period_ns);
 }
 
 /* Without @entry: for the control port, as a JSON string, with a mark for each line end. */
@@ -88,21 +74,23 @@ void proc_profile_show(struct text *out, const struct proc_entry *entry)
 
 int proc_profile_write(const char *text, size_t length)
 {
+	u64 period = memparse(text, &text);
 	struct text out = {0};
 
-	if (!stacks)
-		return -ENODEV;
-	WRITE_ONCE(running, false);
-	if (text[0] == '0') {
-		proc_profile_show(&out, NULL);
-		if (!out.error)
-			control_record("profile", out.data, out.length);
-		kfree(out.data);
-		return out.error;
+	if (period && period < PERIOD_MIN)
+		return -EINVAL;
+	stacks = stacks ?: TRY_PTR(kzalloc(STACKS * sizeof(*stacks), GFP_KERNEL));
+	timer_cancel(&timer);
+	if (period) {
+		memset(stacks, 0, STACKS * sizeof(*stacks));
+		samples = 0;
+		period_ns = period;
+		timer_start(&timer, ktime_ns() + period);
+		return 0;
 	}
-	guard(spinlock_irqsave, &profile_lock);
-	memset(stacks, 0, STACKS * sizeof(*stacks));
-	samples = 0;
-	running = true;
-	return 0;
+	proc_profile_show(&out, NULL);
+	if (!out.error)
+		control_record("profile", out.data, out.length);
+	kfree(out.data);
+	return out.error;
 }

@@ -115,7 +115,6 @@ void irq_dispatch(unsigned vector, struct registers *registers);
 /* clock.c */
 void clock_init(void);
 void clock_init_cpu(void);
-void profile_init_cpu(void);
 
 /* A step out along frame pointers: the next address of code, and *frame that of its frame, with bit
  * 0 set where entry code has left registers. 0: no more. Any context; reads no wild pointer. */

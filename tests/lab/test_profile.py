@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from lab.paths import TOP, LabError, output_folder
+from lab.paths import TOP, LabError
 from lab.profile import Profile, flame_graph, own_and_total, read_profile, table
 from tests.conftest import PATIENCE
 
@@ -50,13 +50,13 @@ def test_waiting_for_a_disk_is_idleness(cw):
 
 
 def test_counters_are_what_was_sampled(cw_run):
-    """The file and the record agree; it begins anew, and ends; on four CPUs too."""
+    """The file and the record agree; it begins anew, and ends; one of four CPUs too."""
     script = """
         i=0; while [ $i -lt 300 ]; do i=$((i + 1)); [ -e /etc/none$i ]; done; find / -xdev > /dev/null
         echo 0 > /proc/profile; cat /proc/profile
     """
     for options in ({"icount": True}, {"smp": 4}):
-        result = cw_run(script=script, cmdline="profile=50021", **options)
+        result = cw_run(script=script, cmdline="job_profile=50021", **options)
         head, *lines = result.output.decode().splitlines()
         assert result.log.all("profile")[0] == ";".join([head, *lines, ""])
         samples = int(head.split()[-1])
@@ -159,4 +159,4 @@ def test_interrupted(tmp_path):
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30 * PATIENCE)
     assert process.returncode == 130 and b"Traceback" not in errors
-    assert not (tmp_path / "x.svg").exists() and not list((output_folder() / "runs").glob("run-*/qmp"))
+    assert not (tmp_path / "x.svg").exists()
