@@ -62,6 +62,7 @@ Processors = Annotated[
     list[Annotated[int, Field(ge=1, le=16)]], BeforeValidator(_as_list), Field(min_length=1), AfterValidator(_different)
 ]
 Command = Annotated[list[str], Field(min_length=1)]
+DiskModel = Literal["none", "fireball", "cheetah", "ssd"]
 Number = int | float
 PaperRow = dict[str, Number | str]
 
@@ -79,7 +80,7 @@ class Machine(Part):
     smp: Processors | None = None
     icount: bool | None = None
     root: Literal["ext2", "tmpfs", "ram"] | None = None
-    disk_model: Literal["none", "fireball", "cheetah", "ssd"] | None = None
+    disk_model: DiskModel | None = None
     ext2_block: Literal[1024, 2048, 4096] | None = None
     ext2_free: Annotated[int, Field(ge=1, le=65536)] | None = None  # MB
     cmdline: str | None = None
@@ -109,6 +110,7 @@ class Kernel(Part):
     defconfig: str = ""
     settings: list[str] = []
     cmdline: str = ""
+    disk_model: DiskModel | None = None  # in place of the machine's
     paper: PaperRow | dict[str, PaperRow] = {}
 
     def paper_row(self, workload: str) -> PaperRow:

@@ -122,7 +122,7 @@ class Plan:
 
 
 def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Variant, seed: int) -> Planned:
-    machine, workload = variant.machine, variant.workload
+    machine, workload = Machine(disk_model=kernel.disk_model).over(variant.machine), variant.workload
     job = [word.replace("{seed}", str(seed)) for word in variant.run]
     measured = any(measure.source.startswith("metric:") for measure in experiment.measure)
     if job[0] == "workload" and "--seed" not in job:
