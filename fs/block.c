@@ -53,13 +53,22 @@ int set_block_size(struct block_device *device, unsigned size)
 
 DEFINE_WAIT_QUEUE(block_wait);
 
+/* For who finds no memory, so that what would free some can be written: one at a time goes on. */
+static struct block_request reserve;
+static unsigned long reserve_taken;
+
 static struct block_request *request_get(struct block_device *device,
 					 enum block_operation operation, sector_t sector)
 {
 	struct block_request *request;
 
-	while (!(request = kmalloc(sizeof(*request), GFP_ATOMIC)))
-		sleep_ns(NSEC_PER_MSEC); /* some are in flight, and go back to the last reserve */
+	while (!(request = kmalloc(sizeof(*request), GFP_ATOMIC))) {
+		if (!test_and_set_bit(0, &reserve_taken)) {
+			request = &reserve;
+			break;
+		}
+		sleep_ns(NSEC_PER_MSEC);
+	}
 	request->device = device;
 	request->operation = operation;
 	request->segment_count = 0;
@@ -119,7 +128,10 @@ void block_request_end(struct block_request *request)
 		pr_err("%s: I/O error %s sector %llu\n", request->device->name,
 		       verbs[request->operation], (unsigned long long)request->sector);
 	}
-	kfree(request);
+	if (request == &reserve)
+		clear_bit(0, &reserve_taken);
+	else
+		kfree(request);
 	wake_up(&block_wait);
 }
 

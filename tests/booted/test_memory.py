@@ -79,3 +79,14 @@ def test_programs_go_on_after_a_bomb(cw_run, memory_program):
     script = "/root/memory /root bomb; cp /bin/busybox copy && cmp copy /bin/busybox && echo alive"
     result = cw_run(script=script, add=[f"{memory_program}:/root/memory"], mem="64M", smp=2)
     assert result.output.decode().rstrip().endswith("alive")
+
+
+def test_a_disk_full_of_changes_is_written_without_free_memory(cw_run):
+    """The requests that would free memory find none: one is kept for them (fs/block.c)."""
+    from lab.image import Ext2
+
+    result = cw_run(
+        "workload files --files 12000 --size-mean 1500 --operations 2000 --keep".split(), icount=True, debug=False,
+        mem="168M", disk_model="cheetah", ext2=Ext2(block_size=1024, free_bytes=110 << 20),
+    )  # fmt: skip
+    assert b'"operations":2000' in result.output
