@@ -266,7 +266,7 @@ def _remarks(section: Section) -> Iterator[str]:
     if strange:
         names = "; ".join(sorted({f"{kernel}, {variant}, seed {seed}" for kernel, variant, seed in strange}))
         yield f"The results have {len(strange)} runs that the experiment's file does not ask for (it was changed since): {names}."
-    if section.experiment.keep == "middle" and len(section.seeds) < 4:
+    if section.experiment.keep_at(section.full) == "middle" and len(section.seeds) < 4:
         yield "The file leaves out the least and the greatest of the runs, and there are too few."
     if section.faults:
         yield f"{len(section.faults)} of {len(section.seeds) * len(section.variants) * len(section.experiment.kernel)} runs gave no result; they are listed below."
@@ -338,7 +338,7 @@ def _ours(section: Section, measure: Measure, kernel: str, place: Place) -> tupl
             why = "not run yet" if not cell else f"has no {measure.source}" if cell.ok else cell.kind
             without.setdefault(why, []).append(str(seed))
     missing = (f"seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)}: {why}" for why, seeds in without.items())
-    return sample(runs, section.experiment.keep), "; ".join(missing)
+    return sample(runs, section.experiment.keep_at(section.full)), "; ".join(missing)
 
 
 def _paper(section: Section, measure: Measure, kernel: Kernel, place: Place) -> Sample | None:
@@ -356,7 +356,7 @@ def _paper(section: Section, measure: Measure, kernel: Kernel, place: Place) -> 
 
 def paper_runs(experiment: Experiment) -> int:
     """How many runs the paper's means are of where its rows do not say: those of --full, which are as the paper's."""
-    return len(experiment.seeds_at(True)) - (2 if experiment.keep == "middle" else 0)
+    return len(experiment.seeds_at(True)) - (2 if experiment.keep_at(True) == "middle" else 0)
 
 
 def _judgement(section: Section, expect: Expect) -> Judgement:

@@ -68,7 +68,7 @@ def _experiment(section: Section) -> dict[str, Any]:
     experiment = section.experiment
     return {
         "name": experiment.name, "title": experiment.title, "paper": experiment.paper, "scale": section.scale,
-        "reference": experiment.reference, "keep": experiment.keep, "notes": experiment.notes,
+        "reference": experiment.reference, "keep": experiment.keep_at(section.full), "notes": experiment.notes,
         "again": words.sweep_command(section), "revisions": section.revisions, "qemu": section.qemus,
         "remarks": section.remarks,
         "tables": [_table(table) for table in section.tables],

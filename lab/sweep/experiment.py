@@ -184,6 +184,7 @@ class Experiment(Part):
     seeds: Seeds
     full_seeds: Seeds | None = None
     keep: Literal["all", "middle"] = "all"
+    full_keep: Literal["all", "middle"] | None = None
     notes: str = ""
     machine: FullMachine = FullMachine()
     kernel: Annotated[list[Kernel], Field(min_length=1)]
@@ -194,6 +195,9 @@ class Experiment(Part):
 
     def seeds_at(self, full: bool) -> list[int]:
         return (self.full_seeds if full else None) or self.seeds
+
+    def keep_at(self, full: bool) -> str:
+        return (self.full_keep if full else None) or self.keep
 
     def variants(self, full: bool = False) -> list[Variant]:
         """Every workload on every memory and number of CPUs; where there are several, the name says which."""
@@ -315,10 +319,11 @@ def _inconsistent(experiment: Experiment, path: Path) -> Iterator[tuple[Place, s
             if count > 1:
                 yield (table, len(names) - 1 - names[::-1].index(name), "name"), f"'{name}' stands there twice"
     yield from _one_of(("reference",), experiment.reference, kernels, "kernel")
-    for key, seeds in (("seeds", experiment.seeds), ("full_seeds", experiment.full_seeds)):
-        if experiment.keep == "middle" and seeds is not None and len(seeds) < 4:
+    for full in (False, True):
+        seeds = experiment.seeds_at(full)
+        if experiment.keep_at(full) == "middle" and len(seeds) < 4:
             what = f'keep = "middle" leaves out two seeds\' runs: {len(seeds)} are too few, give four or more'
-            yield (key,), what
+            yield ("full_seeds" if full and experiment.full_seeds else "seeds",), what
     yield from _machines(experiment)
     for index, kernel in enumerate(experiment.kernel):
         for key, value in kernel.paper.items():

@@ -96,19 +96,21 @@ def missing(choices: Iterable[Choice]) -> list[Choice]:
 
 
 def prepare(choices: Iterable[Choice], tell: Callable[[int, int, Choice], None]) -> dict[Choice, Path]:
-    """The build folder of each of @choices, built where it is not there. @tell: called before each build."""
+    """The build folder of each of @choices, built where it is not there. @tell: called before each build.
+
+    Waits for another sweep that builds. One kernel at a time is built under the lock, so that two take turns."""
     choices = list(dict.fromkeys(choices))
     folder().mkdir(parents=True, exist_ok=True)
     needed = missing(choices)
-    if needed or not _programs().exists():
+    for number, choice in enumerate(needed):
+        tell(number, len(needed), choice)
         with _working() as work:
-            needed = missing(choices)  # another sweep may have built some meanwhile
-            for number, choice in enumerate(needed):
-                tell(number, len(needed), choice)
+            if not _built(choice).exists():  # another sweep may have built it meanwhile
                 _build(choice, work)
-            if not _programs().exists():
-                build((), "default", quiet=True, goals=("user",))
-                _keep(work / "user", _programs())
+    if not _programs().exists():
+        with _working() as work:
+            build((), "default", quiet=True, goals=("user",))
+            _keep(work / "user", _programs())
     folders = {choice: _laid_out(choice) for choice in choices}
     _tidy()
     return folders
