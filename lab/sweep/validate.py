@@ -7,13 +7,13 @@ reported at once.
 
 from __future__ import annotations
 
-import importlib
 import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from lab import configure, workloads
+from lab.cachesim import parse_specification
 from lab.machine import check_sizing
 from lab.packages import package_set
 from lab.paths import TOP, LabError
@@ -110,11 +110,6 @@ def _machines(experiment: Experiment) -> Iterator[tuple[Place, str]]:
 
 def _cache_sim(value: str | None, place: Place) -> Iterator[tuple[Place, str]]:
     if value:
-        try:
-            parse_specification = importlib.import_module("lab.cachesim").parse_specification
-        except (ImportError, AttributeError):
-            yield place, "this checkout has no memory-cache simulation"
-            return
         try:
             parse_specification(value)
         except LabError as error:

@@ -75,6 +75,7 @@ def rows(path: Path) -> dict[str, tuple]:
     [
         ("seeds = [1, 2]", "seads = [1, 2]", ["5: seads: there is no such key", "seeds"]),
         ("seeds = [1, 2]", 'seeds = [1, 2]\nfull_keep = "middle"', ["5: seeds: keep = \"middle\" leaves out two"]),
+        ('mem = "128M"', 'cache_sim = "pentium"', ["8: machine.cache_sim: ", "pentium", "ppro"]),
         ('mem = "128M"', "mem = 128", ["8: machine.mem: ", "string"]),
         ('mem = "128M"', 'mem = "12M"', ["8: machine.mem: '12M' is no size of memory: give 64M to 16G"]),
         ('mem = "128M"', 'image = "sdn"', ["8: machine.image: there is no image 'sdn'"]),
