@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lab import machine, workloads
-from lab.paths import LabError, output_folder
+from lab.paths import TOP, LabError, output_folder
 
 LOADS = "sdm sdet files lat readdir mkstemp maildir tree miss".split()
 
@@ -106,6 +106,20 @@ def test_image_names(cw):
     assert b"--image" in cw("list", "image").stdout
     with pytest.raises(LabError, match="There are"):
         workloads.find("")
+
+
+def test_random_numbers(tmp_path):
+    """xoshiro256**'s reference values from the state 1, 2, 3, 4; the exponential distribution's mean and its share
+    above it; each digit as often as the others within five deviations; a permutation."""
+    program = tmp_path / "random"
+    sources = [TOP / "tests/lab/random_numbers.c", TOP / "user/workload/common.c"]
+    subprocess.run(["cc", "-std=gnu11", "-I", TOP, "-o", program, *sources], check=True)
+    words = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+    assert words[:4] == ["11520", "0", "1509978240", "1215971899390074240"]
+    assert float(words[4]) == pytest.approx(4096, rel=0.01)
+    assert float(words[5]) == pytest.approx(0.3679, abs=0.005)
+    assert all(abs(int(count) - 20000) < 5 * 134 for count in words[6:16])
+    assert words[16] == str(99 * 100 // 2)
 
 
 def of_any_time(line: dict) -> dict:

@@ -10,9 +10,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
@@ -333,6 +335,7 @@ static uint64_t run_operations(void)
 	region_start();
 	for (unsigned number = 1; number < processes; number++) {
 		if (fork_child() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			work(number);
 			_exit(0);
 		}

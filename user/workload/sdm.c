@@ -9,8 +9,9 @@
 #define _GNU_SOURCE
 #include "sdm.h"
 #include "../region.h"
+#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +53,7 @@ static void script(const struct plan *plan, unsigned number, const int *gate)
 {
 	char *folder = join("script%u", number), byte;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(gate[1]);
 	if (chdir(folder))
 		fail_errno("%s", folder);
