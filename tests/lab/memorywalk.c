@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,6 +104,25 @@ static void read_pages(unsigned number)
 	region_stop();
 }
 
+/* Read one page, then another at the same address: lines of another page of memory, that miss
+ * again.
+ */
+static void read_two_pages(void)
+{
+	int file = open("/tmp/two", O_RDWR | O_CREAT, 0600);
+	char *other = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+	if (ftruncate(file, 8192) || other == MAP_FAILED || page == MAP_FAILED)
+		exit(1);
+	write_all(other, 8192, LINE);
+	read_all(others, sizeof(others), LINE, 2);
+	read_all(page, 4096, LINE, 2);
+	mmap(page, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 4096);
+	READ(page); /* and so it is there */
+	MEASURE(read_all(page, 4096, LINE, 1));
+}
+
 int main(int argc, char **argv)
 {
 	const char *pattern = argc > 1 ? argv[1] : "";
@@ -115,6 +135,10 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	memset(others, 1, sizeof(others));
+	if (!strcmp(pattern, "two-pages")) {
+		read_two_pages();
+		return 0;
+	}
 	if (!strcmp(pattern, "stat"))
 		stat_files(1);
 	read_all(others, sizeof(others), LINE, 2);

@@ -234,6 +234,13 @@ def test_a_pattern_misses_as_arithmetic_has_it(walk, pattern, accesses, first, s
     )
 
 
+def test_addresses_are_physical(walk):
+    """Another page of memory at the same address: all lines but the one that was read before miss in both levels."""
+    found = walk("two-pages")
+    assert found["user"]["accesses"] == 64
+    assert found["user"]["l1_misses"] >= found["user"]["l2_misses"] >= 63
+
+
 def test_lookups_are_charged_to_their_cache(walk):
     """A stat of /etc/passwd looks two dentries up, a read of a page one page; both find them in the caches."""
     found = walk("stat", 500)
