@@ -223,8 +223,8 @@ def digest(specification: Specification, counted: dict[str, Any]) -> dict[str, A
             del region["lookups"]
     return {
         "accesses": found["total"]["accesses"], **found, "specification": str(specification),
-        "by_program": counted["by_program"], "unbalanced": counted["unbalanced"],
-        "untranslated": counted["untranslated"],
+        "by_program": counted["by_program"], "interrupts": regions["interrupt"]["lookups"],
+        "unbalanced": counted["unbalanced"], "untranslated": counted["untranslated"],
     }  # fmt: skip
 
 
