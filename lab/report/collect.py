@@ -190,7 +190,11 @@ class Section:
 
     @cached_property
     def seeds(self) -> list[int]:
-        return self.experiment.seeds_at(self.full)
+        """Those that were swept: ./cw sweep may have been told others than the file's."""
+        variants = {variant.name for variant in self.variants}
+        kernels = {kernel.name for kernel in self.experiment.kernel}
+        swept = {seed for kernel, variant, seed in self.cells if kernel in kernels and variant in variants}
+        return sorted(swept) or self.experiment.seeds_at(self.full)
 
     @cached_property
     def places(self) -> list[Place]:
@@ -266,10 +270,17 @@ def _remarks(section: Section) -> Iterator[str]:
     if strange:
         names = "; ".join(sorted({f"{kernel}, {variant}, seed {seed}" for kernel, variant, seed in strange}))
         yield f"The results have {len(strange)} runs that the experiment's file does not ask for (it was changed since): {names}."
+    asked = sorted(section.experiment.seeds_at(section.full))
+    if section.seeds != asked:
+        yield f"The sweep was of the seeds {_listed(section.seeds)}; the file's are {_listed(asked)}."
     if section.experiment.keep_at(section.full) == "middle" and len(section.seeds) < 4:
-        yield "The file leaves out the least and the greatest of the runs, and there are too few."
+        yield "The least and the greatest of the runs are to be left out, and there are few."
     if section.faults:
         yield f"{len(section.faults)} of {len(section.seeds) * len(section.variants) * len(section.experiment.kernel)} runs gave no result; they are listed below."
+
+
+def _listed(seeds: list[int]) -> str:
+    return ", ".join(map(str, seeds))
 
 
 def _counted(section: Section) -> Counter[str]:

@@ -133,6 +133,17 @@ def test_results_that_the_file_no_longer_asks_for_are_pointed_out(tmp_path):
     assert any("gone, 16 scripts, seed 1" in remark for remark in section(tmp_path / "r", change=more).remarks)
 
 
+def test_a_sweep_of_other_seeds_is_reported_as_it_is(tmp_path):
+    def others(store):
+        cells = store.cells("sample", "reduced")
+        store.plan({use: cell.id for use, cell in cells if use.seed in (2, 4)})
+
+    found = section(tmp_path / "r", change=others)
+    assert found.seeds == [2, 4] and not found.faults
+    assert "The sweep was of the seeds 2, 4; the file's are 1, 2, 3, 4, 5." in found.remarks
+    assert table(found, "throughput").row("16 scripts", "twice").ours.n == 2
+
+
 def test_no_sweep_is_no_section(tmp_path):
     from lab.report.collect import collect
 
