@@ -144,9 +144,12 @@ def _loop(cells: list[tuple[int, Cell]]) -> list[str]:
 
 def sweep_command(section: Section) -> str:
     """What makes all of an experiment's results anew."""
-    return shlex.join(
-        ["./cw", "sweep", f"experiments/{section.experiment.name}.toml", *(["--full"] if section.full else [])]
-    )
+    command = ["./cw", "sweep", f"experiments/{section.experiment.name}.toml"]
+    if section.full:
+        command.append("--full")
+    if section.seeds != sorted(section.experiment.seeds_at(section.full)):
+        command += ["--seeds", ",".join(map(str, section.seeds))]
+    return shlex.join(command)
 
 
 def tolerance_rows(reference: list[Point], points: list[Point]) -> list[list[str]]:

@@ -140,6 +140,7 @@ def test_a_sweep_of_other_seeds_is_reported_as_it_is(tmp_path):
 
     found = section(tmp_path / "r", change=others)
     assert found.seeds == [2, 4] and not found.faults
+    assert words.sweep_command(found) == "./cw sweep experiments/sample.toml --seeds 2,4"
     assert "The sweep was of the seeds 2, 4; the file's are 1, 2, 3, 4, 5." in found.remarks
     assert table(found, "throughput").row("16 scripts", "twice").ours.n == 2
 
