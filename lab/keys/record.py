@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from lab import machine
+from lab.build import config_file
 from lab.keys.stream import (
     CACHE_SHIFT,
     CACHES,
@@ -44,6 +45,7 @@ RECORD_MAGIC = b"CWRECORD"
 RECORD_HEAD = np.dtype([("magic", "S8"), ("bytes", "<u8"), ("operations", "<u8"), ("name_bytes", "<u8"), ("lost", "<u8"), ("unused", "<u8", 3)])  # fmt: skip
 RECORD = np.dtype([("cache", "u1"), ("operation", "u1"), ("cpu", "u1"), ("unused", "u1"), ("length", "<u4"), ("first", "<u8"), ("second", "<u8"), ("object", "<u8")])  # fmt: skip
 PAGE = 4096
+INTERRUPTED = "interrupted"
 
 
 def size_of(text: str) -> int:
@@ -79,7 +81,7 @@ def record(
                 options, memory=memory, mem=f"{total}M", settings=[*settings, "RECORD_KEYS=y"], build=True,
                 stats=Path(folder), cmdline=f"record={bytes_set_aside} {options.cmdline}".strip(),
             )  # fmt: skip
-            result = machine.run(recording, sink)
+            result = _run(recording, sink)
             stream = _take(memory, bytes_set_aside, result, options, command)
     finally:
         os.environ["CW_OUTPUT"] = str(kernels)
@@ -93,7 +95,20 @@ def record(
             f" cut. --size {needed}M would have held all",
             file=sys.stderr,
         )
+    if result.kind == INTERRUPTED:
+        raise KeyboardInterrupt
     return result
+
+
+def _run(options: machine.Options, sink: BinaryIO | None) -> machine.Result:
+    """lab.machine.run(); a result also where Ctrl-C ends the machine: what it had recorded until then is kept."""
+    try:
+        return machine.run(options, sink)
+    except KeyboardInterrupt:
+        if not options.memory or not options.memory.exists():
+            raise
+        log = machine.control.parse(b"")
+        return machine.Result(130, INTERRUPTED, "Ctrl-C", log, config=config_file().read_text())
 
 
 def _needed(stream: Stream, size: int, lost: int) -> int:

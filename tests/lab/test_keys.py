@@ -7,7 +7,9 @@ import fcntl
 import json
 import os
 import re
+import signal
 import struct
+import subprocess
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -169,6 +171,25 @@ def test_a_full_memory_cuts_the_stream_and_says_how_much_is_needed(recorded, fol
     result = cw("replay", path)
     assert result.returncode == 0 and "The stream is cut" in result.stdout.decode()
     assert "equal" not in result.stdout.decode().rsplit("chance:", 1)[0]
+
+
+def test_an_interrupted_run_leaves_what_it_had(recorded, folder, cw, monkeypatch):
+    recorded("keyed", TREES, "trees")  # the kernel is built
+    monkeypatch.setenv("CW_OUTPUT", str(output_folder().parent / "keys-tests" / "keyed" / "default"))
+    path = folder / "interrupted.keys"
+    sets = [word for setting in KERNELS["keyed"] for word in ("--set", setting)]
+    job = ["/bin/sh", "-c", "while ls -lR / > /dev/null 2>&1; do echo once more; done"]
+    command = [TOP / "cw", "record", "--quiet", "--mem", "96M", "--timeout", "200", *sets, "--output", path, "--", *job]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert b"once more" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=200)
+    assert process.returncode == 130 and b"interrupted" in said, said
+    header = stream.read_header(path)
+    assert header["kind"] == "interrupted" and header["caches"]["dentry"]["report"] is None
+    result = cw("replay", path, "--cache", "dentry", "--bits", "10", "--repeats", 1)
+    assert result.returncode == 0 and int(re.search(r"([\d,]+) hits", result.stdout.decode())[1].replace(",", "")) > 300
+    assert "give --bits" in cw("replay", path, "--cache", "dentry").stderr.decode()
 
 
 def test_a_run_gives_the_same_stream_again(recorded, folder):
