@@ -20,7 +20,11 @@ from lab.sweep.measures import value
 from lab.sweep.store import Cell, Store, Use
 
 TOLERANCE = 0.03  # of the reference, below which Santos 2004 takes a difference for chance
-REGIONS = (*CACHES, "rest", "total")  # of the memory-cache simulation
+REGIONS = (*CACHES, "rest", "total")  # of the memory-cache simulation, and what is shown of each
+REGION_COUNTS = (
+    "lookups", "instructions", "accesses", "l1_misses", "l2_misses", "l3_misses", "cycles", "l1_misses_per_lookup",
+    "cycles_per_lookup",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -458,7 +462,7 @@ def _misses(section: Section) -> Iterator[Misses]:
             found = [cell.cachesim for _, cell in section.good(kernel.name, variant.name) if cell.cachesim]
             for region in REGIONS:
                 regions = [one[region] for one in found if isinstance(one.get(region), dict)]
-                names = dict.fromkeys(name for one in regions for name in one if _number(one[name]) is not None)
+                names = [name for name in REGION_COUNTS if any(_number(one.get(name)) is not None for one in regions)]
                 counts = {name: _mean([one.get(name) for one in regions]) or 0.0 for name in names}
                 if counts:
                     yield Misses(kernel.name, variant.name, region, counts, len(regions))
