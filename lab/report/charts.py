@@ -417,7 +417,7 @@ def _steps_painter(
                         "color": colour(section.experiment, line.kernel),
                         "marker": mark(section.experiment, line.kernel),
                     }
-                    axes.plot([found], [height], markersize=6, zorder=3, **look)
+                    axes.plot([found], [height], markersize=6, zorder=3, clip_on=False, **look)
             if not _scale(axes, values):
                 axes.set_xlim(left=0)
             axes.set_xlabel(f"steps a {name}")

@@ -183,6 +183,7 @@ class Section:
     scale: str
     cells: dict[tuple[str, str, int], Cell | None]  # by kernel, variant, seed
     remarks: list[str] = field(default_factory=list)
+    file: str = ""  # the experiment's, where it was given by its path
 
     @property
     def full(self) -> bool:

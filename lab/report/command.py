@@ -17,6 +17,7 @@ def gather(names: list[str], every: bool, results: Path | None, full: bool) -> l
     """The sections of the experiments @names, or of every one that has results. LabError where there is nothing."""
     scale = "full" if full else "reduced"
     wanted = [load(name) for name in names]
+    files = {one.name: name for one, name in zip(wanted, names, strict=True) if name.endswith(".toml")}
     with Store(results, create=False) as store:
         there = [name for name, size in store.experiments() if size == scale]
         if not names and not every:
@@ -42,6 +43,7 @@ def gather(names: list[str], every: bool, results: Path | None, full: bool) -> l
                     f" ./cw sweep experiments/{experiment.name}.toml{option} first"
                     + _elsewhere(store, experiment.name, full)
                 )
+            section.file = files.get(experiment.name, "")
             sections.append(section)
         if not sections:
             raise LabError(f"{store.path} has no results at {scale} size: run ./cw sweep first")

@@ -139,12 +139,15 @@ def _loop(cells: list[tuple[int, Cell]]) -> list[str]:
     general = {re.sub(rf"(--seed[ =]|\bseed=){seed}\b", r"\1$seed", cell.command) for seed, cell in cells}
     if len(cells) < 2 or len(general) != 1 or "'" in next(iter(general)):  # the shell sets nothing in between quotes
         return [cell.command for _, cell in cells]
-    return [f"for seed in {' '.join(str(seed) for seed, _ in cells)}; do {general.pop()}; done"]
+    one = general.pop().replace(
+        "--result result.json", "--result result-$seed.json"
+    )  # or each would overwrite the last
+    return [f"for seed in {' '.join(str(seed) for seed, _ in cells)}; do {one}; done"]
 
 
 def sweep_command(section: Section) -> str:
     """What makes all of an experiment's results anew."""
-    command = ["./cw", "sweep", f"experiments/{section.experiment.name}.toml"]
+    command = ["./cw", "sweep", section.file or f"experiments/{section.experiment.name}.toml"]
     if section.full:
         command.append("--full")
     if section.seeds != sorted(section.experiment.seeds_at(section.full)):

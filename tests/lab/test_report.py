@@ -313,6 +313,7 @@ def test_the_command_prints_and_writes(cw, filled):
     )
     assert done.returncode == 0, done.stderr
     assert "✓ agree: plain takes twice the steps" in done.stdout.decode()
+    assert f"again: ./cw sweep {filled / 'sample.toml'}" in done.stdout.decode()
     assert (filled / "x.csv").read_bytes() == (out / "report.csv").read_bytes()
     assert json.loads((out / "report.json").read_text())["version"] == 1
     assert "✓ agree: plain takes twice the steps" in (out / "report.txt").read_text()
