@@ -14,7 +14,8 @@ from lab.sweep.store import Cell, Store
 
 
 class Estimate:
-    """How long cells take, from those that were run: the same one, else others of its kind, else all of this sweep."""
+    """How long cells take, from those that were run: the same one, else others of its kind, else what this sweep has
+    run so far, else all that are recorded."""
 
     def __init__(self, store: Store) -> None:
         self.own: dict[str, float] = {}
@@ -30,7 +31,7 @@ class Estimate:
         self.here.append(seconds)
 
     def seconds(self, cell: Planned) -> float | None:
-        known = self.kinds.get(cell.kind) or self.here
+        known = self.kinds.get(cell.kind) or self.here or list(self.own.values())
         return self.own.get(cell.id) or (sum(known) / len(known) if known else None)
 
     def rest(self, cells: Iterable[Planned], jobs: int) -> float | None:

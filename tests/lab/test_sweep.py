@@ -180,6 +180,8 @@ def test_estimates(tmp_path):
         store.record(finished_cell(first, result))
         estimate = Estimate(store)
     assert estimate.seconds(first) == 8.0 and estimate.rest([first], 4) == 8.0
+    plan.add(load(write(tmp_path, (HEAD + WORKLOAD).replace("find /", "find /usr"))))
+    assert estimate.seconds(list(plan.cells.values())[2]) == 8.0, "of another kind: as what is recorded"
     estimate.learn(second, 4.0)
     assert estimate.rest([first, second], 2) == 8.0, "no sooner than the longest"
     assert estimate.rest([first, second], 1) == 12.0
