@@ -54,20 +54,20 @@ static u64 entries_by(enum rule rule, char cache, size_t entry_bytes)
 		   max(pages * PAGE_SIZE / 16 / entry_bytes, 2ull));
 }
 
-/* The number of the rule that @value names, which @option has; RULES: there is none. */
-static enum rule find_rule(const char *value, const char *option)
+/* The number of the rule that @value names, which @option has; @otherwise: there is none. */
+static enum rule find_rule(const char *option, const char *value, enum rule otherwise)
 {
 	static const char *complained; /* once is enough for four caches */
-	enum rule rule = value ? 0 : RULES;
 
-	while (rule < RULES && strcmp(rules[rule], value) != 0)
-		rule++;
-	if (value && rule == RULES && value != complained) {
+	for (enum rule rule = 0; value && rule < RULES; rule++)
+		if (strcmp(rules[rule], value) == 0)
+			return rule;
+	if (value && value != complained) {
 		complained = value;
 		pr_err("%s=%s: there is no such rule. There are %s, %s, %s, %s and %s.\n", option,
 		       value, rules[0], rules[1], rules[2], rules[3], rules[4]);
 	}
-	return rule;
+	return otherwise;
 }
 
 /* What is wanted, a power of two from 2 to LARGEST_TABLE; sets cache->rule. */
@@ -80,14 +80,10 @@ static u64 wanted_entries(struct hash_cache *cache, size_t entry_bytes)
 	if (cmdline_u64(number, &entries) && entries) {
 		cache->rule = "number";
 	} else {
-		enum rule rule = find_rule(cmdline_value(sizing), sizing);
+		enum rule rule = find_rule("HASH_SIZING", CONFIG_HASH_SIZING, R_6_1);
 
-		if (rule == RULES)
-			rule = find_rule(cmdline_value("hash_sizing"), "hash_sizing");
-		if (rule == RULES)
-			rule = find_rule(CONFIG_HASH_SIZING, "HASH_SIZING");
-		if (rule == RULES)
-			rule = R_6_1;
+		rule = find_rule("hash_sizing", cmdline_value("hash_sizing"), rule);
+		rule = find_rule(sizing, cmdline_value(sizing), rule);
 		cache->rule = rules[rule];
 		/* A cap need not be a power of two: Linux rounds down. */
 		entries = 1ull << ilog2(entries_by(rule, cache->name[0], entry_bytes));

@@ -169,12 +169,11 @@ bool clear_page_dirty(struct page *page)
 
 	if (!test_bit(PG_dirty, &page->flags))
 		return false;
-	spin_lock(&mapping->lock);
+	guard(spinlock, &mapping->lock);
 	if (test_and_clear_bit(PG_dirty, &page->flags) && mapping->ops->writepage) {
 		list_move_tail(&page->mapping_link, &mapping->clean_pages);
 		memory_use_add(MEMORY_DIRTY, -1);
 	}
-	spin_unlock(&mapping->lock);
 	return true;
 }
 

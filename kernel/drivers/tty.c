@@ -223,13 +223,6 @@ static void reprint(void)
 		echo(char_at(at));
 }
 
-/* By its first byte: of letters beyond ASCII all are. */
-static bool is_word_character(u8 c)
-{
-	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' ||
-	       c >= 0x80;
-}
-
 /* VERASE: the last character; VWERASE: back over what is no word, then over the word; VKILL: all.
  * A tab's width is not known, so then the line is printed again. */
 static void erase(unsigned key)
@@ -242,7 +235,8 @@ static void erase(unsigned key)
 		while (at != tty.canonical && is_continuation(char_at(at)))
 			at--;
 		u8 c = char_at(at);
-		bool word = is_word_character(c);
+		bool word = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+			    c == '_' || c >= 0x80; /* of letters beyond ASCII all are */
 
 		if (is_continuation(c) || (key == VWERASE && in_word && !word))
 			break;
@@ -312,6 +306,7 @@ static unsigned key_of(u8 c)
 /* A character arrived. */
 static void receive(u8 c)
 {
+	static const u8 signals[] = {[VINTR] = SIGINT, [VQUIT] = SIGQUIT, [VSUSP] = SIGTSTP};
 	bool literal = tty.literal, enter = c == '\r' && I_FLAG(ICRNL) && !literal;
 	unsigned key;
 
@@ -335,9 +330,7 @@ static void receive(u8 c)
 			flush_input();
 		echo(c);
 		if (tty.foreground)
-			signal_pgrp(tty.foreground, key == VINTR   ? SIGINT
-						    : key == VQUIT ? SIGQUIT
-								   : SIGTSTP);
+			signal_pgrp(tty.foreground, signals[key]);
 		break;
 	case VERASE:
 	case VKILL:
@@ -604,37 +597,11 @@ static int count_readable(void)
 	return count;
 }
 
-/* What a process may ask of its controlling terminal only. */
-static s64 session_ioctl(unsigned command, pid_t __user *argument)
-{
-	pid_t group, session;
-
-	if (!tty.session || tty.session != current_session())
-		return -ENOTTY;
-	switch (command) {
-	case TIOCNOTTY:
-		if (current_session() != sys_getpid())
-			return -EPERM;
-		tty_session_ended(tty.session);
-		return 0;
-	case TIOCGPGRP:
-		return put_user(tty.foreground, argument);
-	case TIOCSPGRP:
-		TRY(get_user(group, argument));
-		session = group < 0 ? 0 : pgrp_session(group);
-		if (session != current_session())
-			return group < 0 ? -EINVAL : session ? -EPERM : -ESRCH;
-		tty.foreground = group;
-		return 0;
-	case TIOCGSID:
-		return put_user(tty.session, argument);
-	}
-	return -ENOTTY;
-}
-
 static s64 tty_ioctl(struct file *file, unsigned command, u64 argument)
 {
 	void __user *user = (void __user *)(uintptr_t)argument;
+	pid_t __user *id = user;
+	pid_t group, session;
 
 	switch (command) { /* what changes the terminal a background group may not do unasked */
 	case TCSETS ... TCSETSF:
@@ -667,7 +634,27 @@ static s64 tty_ioctl(struct file *file, unsigned command, u64 argument)
 	case TIOCSCTTY:
 		return take_session(argument == 1 && current->cred->euid == 0);
 	}
-	return session_ioctl(command, user);
+	if (!tty.session || tty.session != current_session())
+		return -ENOTTY;
+	switch (command) { /* what a process may ask of its controlling terminal only */
+	case TIOCNOTTY:
+		if (current_session() != sys_getpid())
+			return -EPERM;
+		tty_session_ended(tty.session);
+		return 0;
+	case TIOCGPGRP:
+		return put_user(tty.foreground, id);
+	case TIOCSPGRP:
+		TRY(get_user(group, id));
+		session = group < 0 ? 0 : pgrp_session(group);
+		if (session != current_session())
+			return group < 0 ? -EINVAL : session ? -EPERM : -ESRCH;
+		tty.foreground = group;
+		return 0;
+	case TIOCGSID:
+		return put_user(tty.session, id);
+	}
+	return -ENOTTY;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */

@@ -35,17 +35,6 @@ static void read_madt(const u8 *at, const u8 *end)
 	}
 }
 
-static void read_table(const u32 *table)
-{
-	if (!memcmp(table, "APIC", 4)) {
-		read_madt((const void *)(table + MADT_ENTRIES),
-			  (const void *)table + table[TABLE_LENGTH]);
-	} else if (!memcmp(table, "FACP", 4)) {
-		acpi.pm1a_control = (u16)table[FADT_PM1A_CONTROL];
-		acpi.pm_timer_port = (u16)table[FADT_PM_TIMER];
-	}
-}
-
 void acpi_init(void)
 {
 	const u32 *root = phys_to_virt(boot_info.rsdt);
@@ -53,8 +42,17 @@ void acpi_init(void)
 
 	if (!words)
 		pr_warn("acpi: no tables found, assuming a standard machine\n");
-	for (unsigned i = TABLE_HEADER; i < words; i++)
-		read_table(phys_to_virt(root[i]));
+	for (unsigned i = TABLE_HEADER; i < words; i++) {
+		const u32 *table = phys_to_virt(root[i]);
+
+		if (!memcmp(table, "APIC", 4)) {
+			read_madt((const void *)(table + MADT_ENTRIES),
+				  (const void *)table + table[TABLE_LENGTH]);
+		} else if (!memcmp(table, "FACP", 4)) {
+			acpi.pm1a_control = (u16)table[FADT_PM1A_CONTROL];
+			acpi.pm_timer_port = (u16)table[FADT_PM_TIMER];
+		}
+	}
 }
 
 /* ---- leaving the machine --------------------------------------------------------------------- */
@@ -72,11 +70,12 @@ void arch_leave(u8 status)
 	outb(status, EXIT_PORT); /* does not return where the device is there */
 	if (status == EXIT_NORMAL && acpi.pm1a_control)
 		outw(SLP_EN, acpi.pm1a_control); /* sleep type 0: off, of a virtual machine */
-	arch_halt_forever(); /* a panic's message stays on the screen */
+	arch_halt_forever();			 /* a panic's message stays on the screen */
 }
 
 void arch_reboot(void)
 {
-	__asm__ __volatile__("lidt %0; int3" ::"m"((struct descriptor_pointer){0})); /* a triple fault resets it */
+	__asm__ __volatile__("lidt %0; int3" ::"m"(
+		(struct descriptor_pointer){0})); /* a triple fault resets it */
 	arch_halt_forever();
 }

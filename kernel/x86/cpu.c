@@ -38,18 +38,12 @@ extern char syscall_entry[];
 
 bool cpu_has(u32 leaf, unsigned reg, unsigned bit)
 {
-	u32 out[4];
-
-	cpuid(leaf, 0, out);
-	return out[reg] >> bit & 1;
+	return cpuid(leaf, reg) >> bit & 1;
 }
 
 u32 arch_hwcap(void)
 {
-	u32 out[4];
-
-	cpuid(1, 0, out);
-	return out[3];
+	return cpuid(1, 3);
 }
 
 bool arch_random(u64 *value)

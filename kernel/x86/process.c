@@ -42,10 +42,7 @@ static inline void fpu_restore(const void *area)
 
 void fpu_init_cpu(void)
 {
-	u32 out[4];
-
-	cpuid(13, 0, out);
-	xfeatures = out[0] & XFEATURES_WANTED;
+	xfeatures = cpuid(13, 0) & XFEATURES_WANTED;
 	__asm__ __volatile__("fninit; xsetbv" ::"c"(0), "a"((u32)xfeatures), "d"(0));
 	fpu_restore(initial_state);
 }
@@ -185,7 +182,8 @@ struct rt_sigframe {
 };
 
 _Static_assert(sizeof(struct rt_sigframe) + RED_ZONE + FRAME_VECTORS + 64 + 16 <
-		       ARCH_SIGNAL_STACK_SIZE, "no room for a frame");
+		       ARCH_SIGNAL_STACK_SIZE,
+	       "no room for a frame");
 
 static u64 choose_stack(const struct registers *registers, const struct signal_action *action)
 {
@@ -197,15 +195,10 @@ static u64 choose_stack(const struct registers *registers, const struct signal_a
 	return registers->sp - RED_ZONE;
 }
 
-#define AT(name) offsetof(struct registers, name)
+#define AT(name) (offsetof(struct registers, name) / sizeof(u64))
 static const u8 context_order[CONTEXT_REGISTERS] = {
 	AT(r8), AT(r9), AT(r10), AT(r11), AT(r12), AT(r13), AT(r14), AT(r15), AT(di),
 	AT(si), AT(bp), AT(bx),	 AT(dx),  AT(ax),  AT(cx),  AT(sp),  AT(ip),  AT(flags)};
-
-static u64 *register_at(struct registers *registers, unsigned i)
-{
-	return (u64 *)((char *)registers + context_order[i]);
-}
 
 /* Put the vector state at @user, as the XSAVE image that Linux puts at sigcontext.fpstate. */
 static int save_vectors(void __user *user)
@@ -253,7 +246,7 @@ int arch_push_signal_frame(struct registers *registers, const struct signal_acti
 	if (on_signal_stack(&frame.uc.stack, registers->sp))
 		frame.uc.stack.flags |= SS_ONSTACK;
 	for (unsigned i = 0; i < CONTEXT_REGISTERS; i++)
-		frame.uc.context.registers[i] = *register_at(registers, i);
+		frame.uc.context.registers[i] = ((u64 *)registers)[context_order[i]];
 	frame.uc.context.fpstate = fpu;
 	frame.uc.blocked = blocked;
 	frame.info = *info;
@@ -276,7 +269,7 @@ int arch_pop_signal_frame(struct registers *registers, u64 *blocked)
 
 	TRY(read_user(&uc, &frame->uc, sizeof(uc)));
 	for (unsigned i = 0; i < CONTEXT_REGISTERS; i++)
-		*register_at(registers, i) = uc.context.registers[i];
+		((u64 *)registers)[context_order[i]] = uc.context.registers[i];
 	registers->ip = program_ip(registers->ip);
 	arch_end_syscall(registers);
 	registers->flags = (registers->flags & FLAGS_USER) | FLAGS_FIXED | FLAGS_IF;

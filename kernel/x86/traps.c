@@ -86,15 +86,6 @@ void uaccess_patch_smap(void)
 			memcpy(*site, "\x0f\x1f\x00", 3); /* a no-op as long as stac and clac */
 }
 
-/* Where a faulting access to a program's memory goes on; 0: @ip is no such access. */
-static u64 find_fixup(u64 ip)
-{
-	for (const struct extable_entry *entry = extable; entry < extable_end; entry++)
-		if (entry->instruction == ip)
-			return entry->fixup;
-	return 0;
-}
-
 static __noreturn void fatal_exception(const struct registers *registers, unsigned vector)
 {
 	const char *name = trap_table[vector & 31].name;
@@ -108,16 +99,19 @@ static __noreturn void fatal_exception(const struct registers *registers, unsign
 static void kernel_fault(struct registers *registers, unsigned vector, u64 address, unsigned access)
 {
 	struct mm *mm = current ? current->mm : NULL;
-	u64 fixup = find_fixup(registers->ip);
+	const struct extable_entry *entry = extable;
 
-	if ((s64)address < 0 || !fixup)
+	/* Where a faulting access to a program's memory goes on. */
+	while (entry < extable_end && entry->instruction != registers->ip)
+		entry++;
+	if ((s64)address < 0 || entry == extable_end)
 		fatal_exception(registers, vector);
 	if (mm && address < USER_TOP && !current->in_page_fault && (registers->flags & FLAGS_IF)) {
 		arch_irq_enable();
 		if (mm_fault(mm, address, access) == 0)
 			return;
 	}
-	registers->ip = fixup;
+	registers->ip = entry->fixup;
 	registers->flags &= ~FLAGS_AC; /* the program's memory is closed */
 }
 

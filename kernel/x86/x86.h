@@ -42,11 +42,15 @@ static inline void write_msr(u32 msr, u64 value)
 			     : "memory");
 }
 
-static inline void cpuid(u32 leaf, u32 subleaf, u32 out[4])
+/* Register @reg of EAX EBX ECX EDX, of the first subleaf. */
+static inline u32 cpuid(u32 leaf, unsigned reg)
 {
+	u32 out[4];
+
 	__asm__ __volatile__("cpuid"
 			     : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]), "=d"(out[3])
-			     : "a"(leaf), "c"(subleaf));
+			     : "a"(leaf), "c"(0));
+	return out[reg];
 }
 
 /* Control register @n. */
@@ -56,8 +60,7 @@ static inline void cpuid(u32 leaf, u32 subleaf, u32 out[4])
 		__asm__ __volatile__("mov %%cr" #n ", %0" : "=r"(_value));                         \
 		_value;                                                                            \
 	})
-#define write_cr(n, value)                                                                         \
-	__asm__ __volatile__("mov %0, %%cr" #n ::"r"((u64)(value)) : "memory")
+#define write_cr(n, value) __asm__ __volatile__("mov %0, %%cr" #n ::"r"((u64)(value)) : "memory")
 
 /* What lgdt and lidt take. */
 struct descriptor_pointer {
