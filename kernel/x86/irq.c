@@ -102,7 +102,7 @@ void irq_dispatch(unsigned vector, struct registers *registers)
 {
 	unsigned index = vector - VECTOR_DEVICE_FIRST;
 
-	REGION_MARK(REGION_INTERRUPT, 0);
+	REGION_MARK(4, 0); /* an interrupt */
 	this_cpu()->interrupts++;
 	lockdep_irq(1);
 	this_cpu()->interrupted = registers;
@@ -116,5 +116,5 @@ void irq_dispatch(unsigned vector, struct registers *registers)
 	 * other is being served, so that to acknowledge it ends none. */
 	lockdep_irq(-1);
 	writel(0, lapic + LAPIC_EOI);
-	REGION_MARK(REGION_INTERRUPT, 1);
+	REGION_MARK(4, 1);
 }

@@ -27,17 +27,15 @@ struct arch_task {
 
 /*
  * An instruction that does nothing but be seen by the memory-cache simulation (lab/cachesim,
- * docs/cache-simulation.md): here begins (@end 0) or ends (1) the lookup of a cache (enum
- * hash_cache_number), or the handling of an interrupt. Regions nest, and nothing sleeps in them.
+ * docs/cache-simulation.md): here begins (@end 0) or ends (1) a region, the lookup of a cache (@id
+ * of enum hash_cache_number) or the handling of an interrupt (4). They nest; nothing sleeps in one.
  */
 #ifdef CONFIG_REGION_MARKS
-#define REGION_MARK(region, end)                                                                   \
-	__asm__ __volatile__(".long 0x00841f0f, %c0" ::"i"(0xc4c40000 | (region) << 8 | (end))     \
-			     : "memory")
+#define REGION_MARK(id, end)                                                                       \
+	__asm__ __volatile__(".long 0x841f0f, %c0" ::"i"(0xc4c40000 | (id) << 8 | (end)) : "memory")
 #else
-#define REGION_MARK(region, end) ((void)0)
+#define REGION_MARK(id, end) ((void)0)
 #endif
-#define REGION_INTERRUPT 4
 
 /* Read by assembly (offsets in kernel/x86/offsets.h). */
 struct cpu {
