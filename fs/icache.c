@@ -192,7 +192,22 @@ static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t numbe
 	}
 }
 
-struct inode *iget_locked(struct super_block *sb, ino_t number)
+/* @inode, which is I_NEW, from its file system's disk; ERR_PTR: nobody will find it. */
+static struct inode *read_in(struct inode *inode)
+{
+	int error = inode->sb->op->read_inode(inode);
+
+	if (unlikely(error))
+		remove_inode_hash(inode);
+	change_flags(inode, 0, I_NEW);
+	wake_up(&inode_wait);
+	if (likely(!error))
+		return inode;
+	iput(inode);
+	return ERR_PTR(error);
+}
+
+struct inode *iget(struct super_block *sb, ino_t number)
 {
 	for (;;) {
 		struct inode *inode = find_inode(sb, number, NULL);
@@ -201,11 +216,11 @@ struct inode *iget_locked(struct super_block *sb, ino_t number)
 			struct inode *fresh = inode_alloc(sb);
 
 			if (!fresh)
-				return NULL;
+				return ERR_PTR(-ENOMEM);
 			fresh->number = number;
 			inode = find_inode(sb, number, fresh);
 			if (inode == fresh)
-				return fresh;
+				return read_in(fresh);
 			inode_free(fresh);
 		}
 		wait_event(inode_wait, !(READ_ONCE(inode->flags) & I_NEW));
@@ -213,19 +228,6 @@ struct inode *iget_locked(struct super_block *sb, ino_t number)
 			return inode;
 		iput(inode); /* reading it failed for the one before us: try ourselves */
 	}
-}
-
-void unlock_new_inode(struct inode *inode)
-{
-	change_flags(inode, 0, I_NEW);
-	wake_up(&inode_wait);
-}
-
-void iget_failed(struct inode *inode)
-{
-	remove_inode_hash(inode);
-	unlock_new_inode(inode);
-	iput(inode);
 }
 
 /* ---- letting go ------------------------------------------------------------------------------ */

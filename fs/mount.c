@@ -530,11 +530,8 @@ int vfs_sync_all(void)
 	return error ?: second;
 }
 
-s64 sys_sync(void)
-{
-	vfs_sync_all(); /* has no way to fail; errors are reported by fsync() */
-	return 0;
-}
+/* It has no way to fail; errors are reported by fsync(). */
+SYSCALL_IS(sync, (void), (vfs_sync_all(), 0))
 
 s64 sys_syncfs(int number)
 {

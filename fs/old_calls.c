@@ -4,12 +4,8 @@
  */
 #include "fs/abi.h"
 
-#define PARAMETERS(...) __VA_ARGS__
 #define OLD_CALL(call, parameters, successor, ...)                                                 \
-	s64 sys_##call(PARAMETERS parameters)                                                      \
-	{                                                                                          \
-		return sys_##successor(__VA_ARGS__);                                               \
-	}
+	SYSCALL_IS(call, parameters, sys_##successor(__VA_ARGS__))
 
 /* clang-format off */
 OLD_CALL(open, (const char *name, int flags, umode_t mode), openat, AT_FDCWD, name, flags, mode)

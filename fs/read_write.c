@@ -139,25 +139,13 @@ static __always_inline s64 transfer(int number, const void __user *buffer, size_
 	return function(fd.file, &io, &fd.file->position);
 }
 
-s64 sys_read(int fd, void *buffer, size_t count)
-{
-	return transfer(fd, buffer, count, NULL, vfs_read);
-}
-
-s64 sys_write(int fd, const void *buffer, size_t count)
-{
-	return transfer(fd, buffer, count, NULL, vfs_write);
-}
-
-s64 sys_pread64(int fd, void *buffer, size_t count, loff_t offset)
-{
-	return transfer(fd, buffer, count, &offset, vfs_read);
-}
-
-s64 sys_pwrite64(int fd, const void *buffer, size_t count, loff_t offset)
-{
-	return transfer(fd, buffer, count, &offset, vfs_write);
-}
+SYSCALL_IS(read, (int fd, void *buffer, size_t count), transfer(fd, buffer, count, NULL, vfs_read))
+SYSCALL_IS(write, (int fd, const void *buffer, size_t count),
+	   transfer(fd, buffer, count, NULL, vfs_write))
+SYSCALL_IS(pread64, (int fd, void *buffer, size_t count, loff_t offset),
+	   transfer(fd, buffer, count, &offset, vfs_read))
+SYSCALL_IS(pwrite64, (int fd, const void *buffer, size_t count, loff_t offset),
+	   transfer(fd, buffer, count, &offset, vfs_write))
 
 /* ---- vectors --------------------------------------------------------------------------------- */
 
@@ -211,15 +199,12 @@ static s64 transfer_vector(int number, const void __user *from, u64 count, loff_
 	return total ? total : result;
 }
 
-s64 sys_preadv2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
-{
-	return transfer_vector(fd, vector, count, offset, flags, vfs_read);
-}
-
-s64 sys_pwritev2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
-{
-	return transfer_vector(fd, vector, count, offset, flags, vfs_write);
-}
+SYSCALL_IS(preadv2,
+	   (int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags),
+	   transfer_vector(fd, vector, count, offset, flags, vfs_read))
+SYSCALL_IS(pwritev2,
+	   (int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags),
+	   transfer_vector(fd, vector, count, offset, flags, vfs_write))
 
 /* ---- writing back, reading ahead ------------------------------------------------------------- */
 

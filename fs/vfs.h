@@ -201,12 +201,8 @@ struct inode {
 };
 
 /* icache.c */
-/* found, or new with I_NEW; NULL: no memory */
-struct inode *iget_locked(struct super_block *sb, ino_t number);
-/* contents valid: wake waiters */
-void unlock_new_inode(struct inode *inode);
-/* reading it in failed: forget it */
-void iget_failed(struct inode *inode);
+/* found, or read in by read_inode(); referenced; ERR_PTR: its error, -ENOMEM. Sleeps. */
+struct inode *iget(struct super_block *sb, ino_t number);
 /* not hashed (pipes, tmpfs); NULL: no memory */
 struct inode *new_inode(struct super_block *sb);
 void insert_inode_hash(struct inode *inode);
@@ -331,6 +327,8 @@ struct super_operations {
 	 * NULL: plain. */
 	struct inode *(*alloc_inode)(struct super_block *sb);
 	void (*free_inode)(struct inode *inode);
+	/* fill in what has its number: 0 or -errno */
+	int (*read_inode)(struct inode *inode);
 	/* copy to its buffer; wait: and to the disk */
 	int (*write_inode)(struct inode *inode, bool wait);
 	/* Last reference gone and nlink == 0: free the blocks. NULL: only drop the pages. May

@@ -304,7 +304,7 @@ static int ext2_lookup(struct inode *dir, struct dentry *dentry)
 	s64 number = entry_number(dir, dentry);
 
 	if (number != -ENOENT) {
-		inode = TRY_PTR(ext2_iget(dir->sb, (ino_t)TRY(number)));
+		inode = TRY_PTR(iget(dir->sb, (ino_t)TRY(number)));
 		TRY(check_child(dir, dentry, inode));
 	}
 	d_add(dentry, inode);

@@ -190,7 +190,7 @@ void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, b
 struct inode *ext2_new_inode(struct inode *dir, umode_t mode);
 
 /* inode.c */
-struct inode *ext2_iget(struct super_block *sb, ino_t number); /* referenced, or ERR_PTR */
+int ext2_read_inode(struct inode *inode);
 /* The buffer of the table of inodes that holds @number, and the entry; ERR_PTR. */
 struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_inode **raw,
 			     bool patient);

@@ -81,10 +81,16 @@ static int load_link(struct inode *inode)
 	return 0;
 }
 
-static int read_inode(struct ext2_fs *fs, struct inode *inode)
+int ext2_read_inode(struct inode *inode)
 {
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	struct ext2_inode *ei = EXT2_I(inode);
 	struct ext2_raw_inode *raw;
+
+	if ((inode->number != EXT2_ROOT_INODE && inode->number < fs->layout.first_inode) ||
+	    inode->number > fs->count[EXT2_INODES])
+		return ext2_error(fs, "inode number out of range", inode->number);
+
 	struct buffer *buffer __free(buffer) =
 		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, false));
 	bool extra = has_extra_times(fs, raw);
@@ -117,32 +123,6 @@ static int read_inode(struct ext2_fs *fs, struct inode *inode)
 	return 0;
 }
 
-struct inode *ext2_iget(struct super_block *sb, ino_t number)
-{
-	struct ext2_fs *fs = EXT2_FS(sb);
-
-	if ((number != EXT2_ROOT_INODE && number < fs->layout.first_inode) ||
-	    number > fs->count[EXT2_INODES])
-		return ERR_PTR(ext2_error(fs, "inode number out of range", number));
-	struct inode *inode = iget_locked(sb, number);
-
-	if (!inode)
-		return ERR_PTR(-ENOMEM);
-	if (!(READ_ONCE(inode->flags) & I_NEW))
-		return inode;
-	int error = read_inode(fs, inode);
-
-	if (error) {
-		iget_failed(inode);
-		return ERR_PTR(error);
-	}
-	unlock_new_inode(inode);
-	return inode;
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-/* @extra: NULL if there is no room for it. */
 static void encode_time(struct timespec64 time, u32 *seconds, u32 *extra)
 {
 	*seconds = (u32)time.tv_sec;

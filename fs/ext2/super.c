@@ -139,6 +139,7 @@ static int ext2_statfs(struct super_block *sb, struct kstatfs *stat)
 static const struct super_operations ext2_super_operations = {
 	.alloc_inode = ext2_alloc_inode,
 	.free_inode = ext2_free_inode,
+	.read_inode = ext2_read_inode,
 	.write_inode = ext2_write_inode,
 	.evict_inode = ext2_evict_inode,
 	.statfs = ext2_statfs,
@@ -295,7 +296,7 @@ static int fill(struct super_block *sb, bool silent)
 	}
 	if (!(sb->flags & SB_RDONLY))
 		TRY(mark_mounted(fs));
-	struct inode *root = ext2_iget(sb, EXT2_ROOT_INODE);
+	struct inode *root = iget(sb, EXT2_ROOT_INODE);
 
 	sb->root = IS_ERR(root) ? NULL : d_alloc_root(root);
 	if (sb->root)

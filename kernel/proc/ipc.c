@@ -105,10 +105,7 @@ static int remove(struct object *object)
 
 /* ---- shared memory --------------------------------------------------------------------------- */
 
-s64 sys_shmget(int key, u64 size, u32 flags)
-{
-	return size ? create(false, key, size, flags) : -EINVAL;
-}
+SYSCALL_IS(shmget, (int key, u64 size, u32 flags), size ? create(false, key, size, flags) : -EINVAL)
 
 s64 sys_shmat(int number, u64 address, u32 flags)
 {
@@ -131,10 +128,8 @@ s64 sys_shmctl(int number, int command, void *unused)
 
 /* ---- semaphores ------------------------------------------------------------------------------ */
 
-s64 sys_semget(int key, int count, u32 flags)
-{
-	return count == 1 ? create(true, key, 0, flags) : -EINVAL;
-}
+SYSCALL_IS(semget, (int key, int count, u32 flags),
+	   count == 1 ? create(true, key, 0, flags) : -EINVAL)
 
 /* 0, WAITS, -EAGAIN where that is not wanted, -ERANGE, -ENOSPC: another one has its SEM_UNDO. */
 static int operate(struct object *set, const struct waiter *waiter)

@@ -85,11 +85,7 @@ s64 sys_set_tid_address(int *address)
 	return current->pid;
 }
 
-s64 sys_sched_yield(void)
-{
-	schedule();
-	return 0;
-}
+SYSCALL_IS(sched_yield, (void), (schedule(), 0))
 
 s64 sys_sched_getaffinity(int pid, u32 size, u64 *mask)
 {
