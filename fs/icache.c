@@ -61,13 +61,17 @@ static u32 bucket_of(const struct super_block *sb, ino_t number)
 
 static struct inode *inode_alloc(struct super_block *sb)
 {
-	struct inode *inode = sb->op->alloc_inode ? sb->op->alloc_inode(sb)
-						  : kmalloc(sizeof(*inode), GFP_KERNEL);
+	const struct filesystem *type = sb->type;
+	char *block = kmem_cache_alloc(type->inode_slab, GFP_KERNEL | GFP_ZERO);
+	struct inode *inode = (struct inode *)(block + type->inode_before);
 
-	if (!inode)
+	if (!block)
 		return NULL;
-	memset(inode, 0, sizeof(*inode));
 	inode->sb = sb;
+	if (sb->op->init_inode && sb->op->init_inode(inode)) {
+		kmem_cache_free(type->inode_slab, block);
+		return NULL;
+	}
 	inode->nlink = 1;
 	inode->op = &no_inode_operations;
 	inode->fop = &bad_file_operations;
@@ -83,11 +87,13 @@ static struct inode *inode_alloc(struct super_block *sb)
 static void inode_free(struct inode *inode)
 {
 	struct super_block *sb = inode->sb;
+	char *block = (char *)inode - sb->type->inode_before;
 
 	if (sb->op->free_inode)
 		sb->op->free_inode(inode);
-	else
-		kfree(inode);
+	if (S_ISLNK(inode->mode) && (inode->link < block || inode->link > (char *)inode))
+		kfree(inode->link);
+	kmem_cache_free(sb->type->inode_slab, block);
 	atomic_dec(&sb->inode_count); /* @sb goes once it has no inodes */
 }
 

@@ -517,9 +517,9 @@ void vfs_init(void)
 	buffer_cache_init();
 	file_cache_init();
 	for (struct filesystem *const *type = filesystems; *type; type++)
-		if ((*type)->inode_bytes)
-			(*type)->inode_slab = kmem_cache_create(
-				(*type)->name, (*type)->inode_bytes, 0, SLAB_RECLAIMABLE);
+		(*type)->inode_slab = kmem_cache_create(
+			(*type)->name, (*type)->inode_before + sizeof(struct inode), 0,
+			SLAB_RECLAIMABLE);
 }
 
 int vfs_sync_all(void)

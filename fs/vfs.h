@@ -323,9 +323,9 @@ void dentry_cache_init(void);
 /* ---- file systems and superblocks ------------------------------------------------------------ */
 
 struct super_operations {
-	/* Allocate/free the fs's own inode (embedding struct inode, which icache.c initialises);
-	 * NULL: plain. */
-	struct inode *(*alloc_inode)(struct super_block *sb);
+	/* Begin the fs's own part (filesystem.inode_before), which is zeros: 0 or -errno; end it.
+	 * NULL: nothing to do. */
+	int (*init_inode)(struct inode *inode);
 	void (*free_inode)(struct inode *inode);
 	/* fill in what has its number: 0 or -errno */
 	int (*read_inode)(struct inode *inode);
@@ -368,8 +368,8 @@ struct filesystem {
 	/* needs_device; single: one superblock for all mounts (proc, dev); pinned: its dentries are
 	 * its only directory, so that each positive one carries a reference */
 	bool needs_device, single, pinned;
-	size_t inode_bytes;	       /* its inodes' own structure; 0: none */
-	struct kmem_cache *inode_slab; /* of such */
+	size_t inode_before;	       /* bytes of its own in front of each struct inode */
+	struct kmem_cache *inode_slab; /* both together */
 	/* Read the superblock and make sb->root. 0 or -errno (-EINVAL: not this kind; -EUCLEAN:
 	 * damaged). */
 	int (*fill_super)(struct super_block *sb, const char *options, bool silent);

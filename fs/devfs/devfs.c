@@ -42,4 +42,5 @@ static int devfs_fill_super(struct super_block *sb, const char *options, bool si
 }
 
 struct filesystem devtmpfs_filesystem = {
-	.name = "devtmpfs", .fill_super = devfs_fill_super, .single = true, .pinned = true};
+	.name = "devtmpfs", .fill_super = devfs_fill_super, .single = true, .pinned = true,
+	.inode_before = TMPFS_INODE_BEFORE};

@@ -26,22 +26,10 @@ int ext2_error(struct ext2_fs *fs, const char *what, u64 number)
 
 /* ---- inodes ---------------------------------------------------------------------------------- */
 
-static struct inode *ext2_alloc_inode(struct super_block *sb)
+static int ext2_init_inode(struct inode *inode)
 {
-	struct ext2_inode *ei = kmem_cache_alloc(ext2_filesystem.inode_slab, GFP_KERNEL);
-
-	if (!ei)
-		return NULL;
-	memset(ei, 0, offsetof(struct ext2_inode, inode));
-	init_rwsem(&ei->map_lock, "ext2_inode.map_lock");
-	return &ei->inode;
-}
-
-static void ext2_free_inode(struct inode *inode)
-{
-	if (S_ISLNK(inode->mode) && inode->link != (const char *)EXT2_I(inode)->data)
-		kfree(inode->link);
-	kmem_cache_free(ext2_filesystem.inode_slab, EXT2_I(inode));
+	init_rwsem(&EXT2_I(inode)->map_lock, "ext2_inode.map_lock");
+	return 0;
 }
 
 /* ---- sync and umount ------------------------------------------------------------------------- */
@@ -137,8 +125,7 @@ static int ext2_statfs(struct super_block *sb, struct kstatfs *stat)
 }
 
 static const struct super_operations ext2_super_operations = {
-	.alloc_inode = ext2_alloc_inode,
-	.free_inode = ext2_free_inode,
+	.init_inode = ext2_init_inode,
 	.read_inode = ext2_read_inode,
 	.write_inode = ext2_write_inode,
 	.evict_inode = ext2_evict_inode,
@@ -320,5 +307,5 @@ static int ext2_fill_super(struct super_block *sb, const char *options, bool sil
 }
 
 struct filesystem ext2_filesystem = {
-	.name = "ext2", .inode_bytes = sizeof(struct ext2_inode), .needs_device = true,
+	.name = "ext2", .inode_before = offsetof(struct ext2_inode, inode), .needs_device = true,
 	.fill_super = ext2_fill_super};

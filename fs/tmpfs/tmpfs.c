@@ -34,6 +34,7 @@ struct tmpfs_inode {
 	struct dentry *hint;  /* of a directory, where the last reader stopped; or NULL */
 	struct inode inode;
 };
+static_assert(offsetof(struct tmpfs_inode, inode) == TMPFS_INODE_BEFORE);
 
 #define FIRST_COOKIE 2		/* 0 and 1 are "." and ".." */
 #define DIRECTORY_ENTRY_SIZE 20 /* what Linux adds to a directory's size for a name */
@@ -70,29 +71,15 @@ static int charge(struct tmpfs_super *super, int kind)
 
 /* ---- inodes ---------------------------------------------------------------------------------- */
 
-static struct inode *tmpfs_alloc_inode(struct super_block *sb)
+static int tmpfs_init_inode(struct inode *inode)
 {
-	struct tmpfs_inode *ti;
-
-	if (charge(sb->private, INODES))
-		return NULL;
-	ti = kmem_cache_alloc(tmpfs_filesystem.inode_slab, GFP_KERNEL);
-	if (!ti) {
-		uncharge(sb->private, INODES);
-		return NULL;
-	}
-	ti->xattrs = NULL;
-	ti->hint = NULL;
-	return &ti->inode;
+	return charge(super_of(inode), INODES);
 }
 
 static void tmpfs_free_inode(struct inode *inode)
 {
 	xattr_free(&TMPFS_I(inode)->xattrs);
-	if (S_ISLNK(inode->mode))
-		kfree(inode->link);
 	uncharge(super_of(inode), INODES);
-	kmem_cache_free(tmpfs_filesystem.inode_slab, TMPFS_I(inode));
 }
 
 /* NULL: no memory, or too many, which is ENOSPC both in Linux. */
@@ -512,7 +499,7 @@ static int tmpfs_remount(struct super_block *sb, unsigned flags, const char *tex
 }
 
 static const struct super_operations super_operations = {
-	.alloc_inode = tmpfs_alloc_inode,
+	.init_inode = tmpfs_init_inode,
 	.free_inode = tmpfs_free_inode,
 	.statfs = tmpfs_statfs,
 	.remount = tmpfs_remount,
@@ -588,4 +575,4 @@ struct file *tmpfs_file(umode_t mode, u64 size)
 
 struct filesystem tmpfs_filesystem = {
 	.name = "tmpfs", .fill_super = tmpfs_fill_super, .pinned = true,
-	.inode_bytes = sizeof(struct tmpfs_inode)};
+	.inode_before = TMPFS_INODE_BEFORE};

@@ -7,6 +7,7 @@
 #include "fs/vfs.h"
 
 /* Also what devfs is made of. */
+#define TMPFS_INODE_BEFORE (2 * sizeof(void *)) /* filesystem.inode_before */
 int tmpfs_fill_super(struct super_block *sb, const char *options, bool silent);
 /* A new inode of @mode that no directory knows (a pipe, a memfd), owned by the calling task: 0
  * and a referenced path, for file_open_path(), or -ENOMEM. Sleeps. */
