@@ -174,6 +174,7 @@ static s64 statfs_path(const struct path *path, void __user *to)
 	const unsigned told = SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME;
 	struct super_block *sb = path->dentry->inode->sb;
 	struct kstatfs stat = {
+		.type = sb->type->magic,
 		.namelen = NAME_MAX,
 		.bsize = sb->block_size,
 		.frsize = sb->block_size,
@@ -182,7 +183,8 @@ static s64 statfs_path(const struct path *path, void __user *to)
 			 (path->mount->flags & MS_RELATIME ? ST_RELATIME : 0),
 	};
 
-	TRY(sb->op->statfs(sb, &stat));
+	if (sb->op->statfs)
+		sb->op->statfs(sb, &stat);
 	return write_user(to, &stat, sizeof(stat));
 }
 

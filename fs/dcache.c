@@ -19,7 +19,6 @@
 #include "fs/internal.h"
 #include "fs/dcache.h"
 #include "fs/lru.h"
-#include "fs/tmpfs/tmpfs.h"
 
 #ifndef CONFIG_DEBUG
 static_assert(sizeof(struct dentry) <= 192 && sizeof(struct inode) <= 600,

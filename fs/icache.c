@@ -410,11 +410,6 @@ int change_writers(struct inode *inode, int by, bool release)
 
 DEFINE_HASH_CACHE(inode, INODE, "Inode", "inodes", "find_inode");
 
-void inode_cache_check(void)
-{
-	lru_check(&inode_lru, &inode_cache_hash);
-}
-
 void inode_cache_init(void)
 {
 	lru_init(&inode_lru, "inode LRU");

@@ -124,8 +124,6 @@ int may_create(struct inode *dir, const struct dentry *dentry);
 int may_delete(struct inode *dir, const struct dentry *dentry, bool directory);
 int do_truncate(struct inode *inode, loff_t size, bool touch);
 
-/* icache.c */
-void inode_cache_check(void);
 
 /*
  * locks.c. The fcntl commands on locks (else -EINVAL), of descriptor @number, which is @file; and

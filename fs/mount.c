@@ -20,6 +20,7 @@
 #include "fs/buffer.h"
 #include "fs/internal.h"
 #include "fs/lru.h"
+#include "hash/cache.h"
 
 static struct mount_lock {
 	spinlock_t lock;
@@ -177,8 +178,10 @@ static void super_shutdown(struct super_block *sb)
 	sync_super(sb); /* what was freed */
 	if (sb->op->put_super)
 		sb->op->put_super(sb);
-	if (!busy)
-		kfree(sb);
+	if (busy)
+		return;
+	kfree(sb->private);
+	kfree(sb);
 }
 
 /* Under mount_mutex, so that who mounts the device again waits until it is unmounted. */
@@ -223,6 +226,7 @@ static struct super_block *super_get(struct filesystem *type, struct block_devic
 	INIT_LIST_HEAD(&sb->dirty);
 	int error = type->fill_super(sb, options, flags & MS_SILENT);
 	if (error) {
+		kfree(sb->private);
 		kfree(sb);
 		return ERR_PTR(error);
 	}
@@ -411,7 +415,9 @@ static int remount_super(struct super_block *sb, unsigned read_only, const char 
 	if ((sb->flags & SB_RDONLY) != read_only)
 		TRY(sync_super(sb));
 	if (sb->op->remount)
-		TRY(sb->op->remount(sb, read_only, options));
+		TRY(sb->op->remount(sb, read_only));
+	else if (*options)
+		return -EINVAL;
 	sb->flags = (sb->flags & ~SB_RDONLY) | read_only;
 	return 0;
 }
@@ -553,7 +559,7 @@ void vfs_shutdown(void)
 		pr_err("vfs: not everything could be written: error %d\n", -(error ?: second));
 #ifdef CONFIG_DEBUG
 	dentry_cache_check();
-	inode_cache_check();
+	lru_check(&inode_lru, &inode_cache_hash);
 	buffer_cache_check();
 #endif
 }

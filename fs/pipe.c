@@ -15,7 +15,6 @@
  * empty and writers while it is full, so they are hardly ever there together.
  */
 #include "fs/internal.h"
-#include "fs/tmpfs/tmpfs.h"
 
 #define SIGPIPE 13 /* as in kernel/proc/signal.h, and on the host */
 #define PIPE_PAGES 16

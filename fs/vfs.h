@@ -334,9 +334,9 @@ struct super_operations {
 	/* Last reference gone and nlink == 0: free the blocks. NULL: only drop the pages. May
 	 * sleep. */
 	void (*evict_inode)(struct inode *inode);
-	int (*statfs)(struct super_block *sb, struct kstatfs *stat);
+	void (*statfs)(struct super_block *sb, struct kstatfs *stat); /* what is used and free */
 	void (*sync_fs)(struct super_block *sb);
-	int (*remount)(struct super_block *sb, unsigned flags, const char *options);
+	int (*remount)(struct super_block *sb, unsigned flags); /* NULL: takes no options */
 	void (*put_super)(struct super_block *sb);
 };
 
@@ -365,6 +365,7 @@ struct super_block {
 
 struct filesystem {
 	const char *name; /* "ext2" */
+	s64 magic;	  /* what statfs(2) tells its kind by */
 	/* needs_device; single: one superblock for all mounts (proc, dev); pinned: its dentries are
 	 * its only directory, so that each positive one carries a reference */
 	bool needs_device, single, pinned;
@@ -601,3 +602,21 @@ int inode_changed(struct inode *inode); /* ctime; 0 */
 void file_update_time(struct inode *inode);
 /* Ownership and mode of a new inode in @dir (set-gid directories, umask is already applied). */
 void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode);
+
+/* ---- tmpfs: files in the page cache, names in the dentry cache, nowhere else ----------------- */
+
+/* Also what devfs is made of. */
+#define TMPFS_INODE_BEFORE (2 * sizeof(void *)) /* filesystem.inode_before */
+int tmpfs_fill_super(struct super_block *sb, const char *options, bool silent);
+/* A new inode of @mode that no directory knows (a pipe, a memfd), owned by the calling task: 0
+ * and a referenced path, for file_open_path(), or -ENOMEM. Sleeps. */
+int tmpfs_nameless(umode_t mode, struct path *path);
+static inline bool tmpfs_is_nameless(const struct dentry *dentry)
+{
+	return dentry->parent == dentry && !S_ISDIR(dentry->inode->mode);
+}
+/* The same of a regular file of @size bytes, open for reading and writing; it is
+ * the caller's. ERR_PTR(-ENOMEM: more than there is; -ENFILE). Sleeps. */
+struct file *tmpfs_file(umode_t mode, u64 size);
+/* Make a node directly under the root of @sb (a device): 0 or -errno. */
+int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_t rdev);

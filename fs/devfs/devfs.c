@@ -5,7 +5,7 @@
  * programs may add links and nodes of their own. Its type is called devtmpfs, as scripts expect.
  */
 #include "fs/block.h"
-#include "fs/tmpfs/tmpfs.h"
+#include "fs/vfs.h"
 
 static struct chrdev {
 	dev_t dev;
@@ -42,5 +42,5 @@ static int devfs_fill_super(struct super_block *sb, const char *options, bool si
 }
 
 struct filesystem devtmpfs_filesystem = {
-	.name = "devtmpfs", .fill_super = devfs_fill_super, .single = true, .pinned = true,
+	.name = "devtmpfs", .magic = TMPFS_MAGIC, .fill_super = devfs_fill_super, .single = true, .pinned = true,
 	.inode_before = TMPFS_INODE_BEFORE};

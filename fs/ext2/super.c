@@ -87,7 +87,6 @@ static void free_fs(struct ext2_fs *fs)
 	kfree(fs->groups);
 	brelse(fs->super_buffer);
 	invalidate_buffers(fs->sb->bdev);
-	kfree(fs);
 }
 
 static void ext2_put_super(struct super_block *sb)
@@ -102,7 +101,7 @@ static bool can_be_written(const struct ext2_fs *fs)
 	return !fs->sb->bdev->read_only && !(fs->layout.feature_ro_compat & ~EXT2_RO_SUPPORTED);
 }
 
-static int ext2_remount(struct super_block *sb, unsigned flags, const char *options)
+static int ext2_remount(struct super_block *sb, unsigned flags)
 {
 	if (!((flags ^ sb->flags) & SB_RDONLY))
 		return 0;
@@ -111,17 +110,15 @@ static int ext2_remount(struct super_block *sb, unsigned flags, const char *opti
 	return can_be_written(EXT2_FS(sb)) ? mark_mounted(EXT2_FS(sb)) : -EROFS;
 }
 
-static int ext2_statfs(struct super_block *sb, struct kstatfs *stat)
+static void ext2_statfs(struct super_block *sb, struct kstatfs *stat)
 {
 	struct ext2_fs *fs = EXT2_FS(sb);
 
-	stat->type = EXT2_SUPER_MAGIC;
 	stat->blocks = fs->count[EXT2_BLOCKS] - fs->overhead;
 	stat->bfree = (u64)atomic_read(&fs->free[EXT2_BLOCKS]);
 	stat->bavail = stat->bfree - min(stat->bfree, (u64)fs->layout.reserved_blocks_count);
 	stat->files = fs->count[EXT2_INODES];
 	stat->ffree = (u64)atomic_read(&fs->free[EXT2_INODES]);
-	return 0;
 }
 
 static const struct super_operations ext2_super_operations = {
@@ -294,10 +291,9 @@ static int fill(struct super_block *sb, bool silent)
 
 static int ext2_fill_super(struct super_block *sb, const char *options, bool silent)
 {
-	struct ext2_fs *fs = TRY_PTR(kzalloc(sizeof(*fs), GFP_KERNEL));
+	struct ext2_fs *fs = sb->private = TRY_PTR(kzalloc(sizeof(*fs), GFP_KERNEL));
 
 	fs->sb = sb;
-	sb->private = fs;
 	sb->op = &ext2_super_operations;
 	int error = fill(sb, silent);
 
@@ -307,5 +303,5 @@ static int ext2_fill_super(struct super_block *sb, const char *options, bool sil
 }
 
 struct filesystem ext2_filesystem = {
-	.name = "ext2", .inode_before = offsetof(struct ext2_inode, inode), .needs_device = true,
+	.name = "ext2", .magic = EXT2_SUPER_MAGIC, .inode_before = offsetof(struct ext2_inode, inode), .needs_device = true,
 	.fill_super = ext2_fill_super};

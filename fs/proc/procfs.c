@@ -276,13 +276,7 @@ static const struct file_operations file_operations = {
 
 /* ---- the superblock -------------------------------------------------------------------------- */
 
-static int proc_statfs(struct super_block *sb, struct kstatfs *stat)
-{
-	stat->type = PROC_SUPER_MAGIC;
-	return 0;
-}
-
-static const struct super_operations super_operations = {.statfs = proc_statfs};
+static const struct super_operations super_operations;
 
 static int proc_fill_super(struct super_block *sb, const char *options, bool silent)
 {
@@ -294,4 +288,5 @@ static int proc_fill_super(struct super_block *sb, const char *options, bool sil
 	return sb->root ? 0 : -ENOMEM;
 }
 
-struct filesystem proc_filesystem = {.name = "proc", .fill_super = proc_fill_super, .single = true};
+struct filesystem proc_filesystem = {.name = "proc", .magic = PROC_SUPER_MAGIC,
+				     .fill_super = proc_fill_super, .single = true};

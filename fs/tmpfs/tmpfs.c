@@ -17,7 +17,6 @@
  * Locks: a directory's names are under its inode->lock, like every change to it, and its dentry's
  * lock; an inode's extended attributes are under its own.
  */
-#include "fs/tmpfs/tmpfs.h"
 
 #include "fs/internal.h"
 #include "mm/page_lookup.h"
@@ -443,7 +442,7 @@ static const struct file_operations file_operations = {
 
 /* ---- the superblock -------------------------------------------------------------------------- */
 
-static int tmpfs_statfs(struct super_block *sb, struct kstatfs *stat)
+static void tmpfs_statfs(struct super_block *sb, struct kstatfs *stat)
 {
 	struct tmpfs_super *super = sb->private;
 	u64 free[2];
@@ -451,17 +450,10 @@ static int tmpfs_statfs(struct super_block *sb, struct kstatfs *stat)
 	for (int kind = PAGES; kind <= INODES; kind++)
 		free[kind] = super->limit[kind] -
 			     min((u64)atomic_read(&super->used[kind]), super->limit[kind]);
-	stat->type = TMPFS_MAGIC;
 	stat->blocks = super->limit[PAGES];
 	stat->bfree = stat->bavail = free[PAGES];
 	stat->files = super->limit[INODES];
 	stat->ffree = free[INODES];
-	return 0;
-}
-
-static void tmpfs_put_super(struct super_block *sb)
-{
-	kfree(sb->private);
 }
 
 /* size=N[KMG] or N%, nr_inodes=, mode=OCTAL, uid=, gid=: 0, or -EINVAL for others. */
@@ -492,30 +484,21 @@ static int parse_options(const char *at, u64 values[OPTIONS])
 	return 0;
 }
 
-/* The limits stay. */
-static int tmpfs_remount(struct super_block *sb, unsigned flags, const char *text)
-{
-	return *text ? -EINVAL : 0;
-}
-
 static const struct super_operations super_operations = {
 	.init_inode = tmpfs_init_inode,
 	.free_inode = tmpfs_free_inode,
 	.statfs = tmpfs_statfs,
-	.remount = tmpfs_remount,
-	.put_super = tmpfs_put_super,
 };
 
 int tmpfs_fill_super(struct super_block *sb, const char *text, bool silent)
 {
 	u64 half = page_alloc_total_pages() / 2;
 	u64 values[OPTIONS] = {half, half, [MODE] = S_ISVTX | 0777};
-	struct tmpfs_super *super __free(kfree) = TRY_PTR(kzalloc(sizeof(*super), GFP_KERNEL));
+	struct tmpfs_super *super = sb->private = TRY_PTR(kzalloc(sizeof(*super), GFP_KERNEL));
 
 	TRY(parse_options(text, values));
 	memcpy(super->limit, values, sizeof(super->limit));
 	sb->op = &super_operations;
-	sb->private = super;
 	sb->flags |= SB_NO_USER_XATTRS;
 	struct inode *root =
 		TRY_PTR(tmpfs_inode(sb, NULL, S_IFDIR | (values[MODE] & S_IALLUGO), 0));
@@ -523,7 +506,6 @@ int tmpfs_fill_super(struct super_block *sb, const char *text, bool silent)
 	root->uid = (uid_t)values[UID];
 	root->gid = (gid_t)values[GID];
 	sb->root = TRY_PTR(d_alloc_root(root));
-	super = NULL;
 	return 0;
 }
 
@@ -574,5 +556,5 @@ struct file *tmpfs_file(umode_t mode, u64 size)
 }
 
 struct filesystem tmpfs_filesystem = {
-	.name = "tmpfs", .fill_super = tmpfs_fill_super, .pinned = true,
+	.name = "tmpfs", .magic = TMPFS_MAGIC, .fill_super = tmpfs_fill_super, .pinned = true,
 	.inode_before = TMPFS_INODE_BEFORE};

@@ -19,7 +19,6 @@
 #include <arch/signal.h>
 
 #include "kernel/proc/process.h"
-#include "mm/mman.h"
 #include "mm/vm.h"
 
 #define STRING_SIZE_MAX (32 * PAGE_SIZE) /* one argument, as in Linux */

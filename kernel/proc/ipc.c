@@ -3,7 +3,7 @@
  * them: made without a key, attached whole and anywhere; sets of one semaphore, one operation a
  * call. They last until somebody removes them.
  *
- * An object is a file of the tmpfs that is mounted nowhere (fs/tmpfs/tmpfs.h) and its number. The
+ * An object is a file of the tmpfs that is mounted nowhere (tmpfs_file()) and its number. The
  * file's inode says whose it is and who may use it; a segment's file is also its memory: who
  * attaches it maps the file, and so keeps it.
  *
@@ -12,9 +12,7 @@
  * for zero, and the first of them that runs removes the set. Who waits sleeps in one queue for all
  * sets: they are few.
  */
-#include "fs/tmpfs/tmpfs.h"
 #include "kernel/proc/process.h"
-#include "mm/mman.h"
 #include "mm/vm.h"
 
 #define OBJECTS 128

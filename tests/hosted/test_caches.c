@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fs/internal.h"
+#include "fs/lru.h"
 #include "harness.h"
 #include "hash/cache.h"
 #include "mm/page_alloc.h"
@@ -208,7 +209,7 @@ TEST(inode_counts)
 	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/other", &stat, 0), 0);
 	grown = since(inode_counters, &inode_last);
 	CHECK(grown.hits == 1 && grown.misses == 0);
-	inode_cache_check();
+	lru_check(&inode_lru, &inode_cache_hash);
 	stop();
 }
 #endif
@@ -498,7 +499,7 @@ TEST(buffer_counts)
 static void check_all(void)
 {
 	dentry_cache_check();
-	inode_cache_check();
+	lru_check(&inode_lru, &inode_cache_hash);
 	buffer_cache_check();
 	CHECK_EQUAL(objects_in(&page_cache_hash), memory_use_total(MEMORY_CACHED));
 }

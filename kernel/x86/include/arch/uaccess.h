@@ -47,16 +47,15 @@ int cmpxchg_user(u32 *pointer, u32 old, u32 new, u32 *seen);
 		".pushsection .extable, \"a\"\n\t.quad 662b, " fixup "\n\t.popsection\n\t"
 
 /* *pointer = x in user memory; 0 or -EFAULT (14). Sizes 1, 2, 4, 8, at once. */
-#define put_user(x, pointer)                                                                  \
+#define __access_user(pointer, instruction, output, ...)                                           \
 	({                                                                                         \
 		__label__ fault;                                                                   \
-		__typeof__(&*(pointer)) _pointer = (pointer);                                      \
-		__typeof__(*(pointer)) _value = (x);                                               \
-		int _error = -14;                                                                  \
+		int _error = -14; /* -EFAULT */                                                    \
                                                                                                    \
-		if (likely((s64)(uintptr_t)_pointer >= 0)) {                                       \
-			__asm__ __volatile__ goto(__USER_ACCESS("mov %0, %1", "%l2")::"r"(_value), \
-						  "m"(*_pointer)                                   \
+		if (likely((s64)(uintptr_t)(pointer) >= 0)) {                                      \
+			__asm__ __volatile__ goto(__USER_ACCESS(instruction, "%l2")                \
+						  : output                                         \
+						  : __VA_ARGS__                                    \
 						  : "memory"                                       \
 						  : fault);                                        \
 			_error = 0;                                                                \
@@ -64,25 +63,19 @@ int cmpxchg_user(u32 *pointer, u32 old, u32 new, u32 *seen);
 	fault:                                                                                     \
 		_error;                                                                            \
 	})
-
-/* x = *pointer from user memory; 0, or -EFAULT with x set to 0. Sizes 1, 2, 4, 8, at once. */
-#define get_user(x, pointer)                                                                  \
+#define put_user(x, pointer)                                                                       \
 	({                                                                                         \
-		__label__ fault;                                                                   \
+		__typeof__(&*(pointer)) _pointer = (pointer);                                      \
+		__typeof__(*(pointer)) _value = (x);                                               \
+                                                                                                   \
+		__access_user(_pointer, "mov %0, %1", , "r"(_value), "m"(*_pointer));              \
+	})
+#define get_user(x, pointer)                                                                       \
+	({                                                                                         \
 		__typeof__(&*(pointer)) _pointer = (pointer);                                      \
 		__typeof__((__typeof__(*(pointer)))0) _value;                                      \
-		int _error = -14;                                                                  \
+		int _failed = __access_user(_pointer, "mov %1, %0", "=r"(_value), "m"(*_pointer)); \
                                                                                                    \
-		(x) = 0;                                                                           \
-		if (likely((s64)(uintptr_t)_pointer >= 0)) {                                       \
-			__asm__ __volatile__ goto(__USER_ACCESS("mov %1, %0", "%l2")               \
-						  : "=r"(_value)                                   \
-						  : "m"(*_pointer)                                 \
-						  : "memory"                                       \
-						  : fault);                                        \
-			(x) = _value;                                                              \
-			_error = 0;                                                                \
-		}                                                                                  \
-	fault:                                                                                     \
-		_error;                                                                            \
+		(x) = _failed ? 0 : _value;                                                        \
+		_failed;                                                                           \
 	})
