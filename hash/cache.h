@@ -193,7 +193,8 @@ void hash_report_json(struct hash_cache *cache, struct text *out);
 u64 hash_cache_objects(struct hash_cache *cache);
 
 /* The same for the locks that somebody had to wait for (docs/counters.md). Takes none. */
-void lock_report_text(struct text *out);
+struct proc_entry; /* not looked at: as the files of /proc have it */
+void lock_report_text(struct text *out, const struct proc_entry *unused);
 
 /*
  * What hash/ asks of the memory below it, given by mm/ (or by the hosted build), which stands on

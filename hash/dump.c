@@ -16,7 +16,7 @@ void hash_report_all(void)
 
 	for (unsigned i = 0; i < ARRAY_SIZE(caches); i++)
 		hash_report_text(caches[i], &out);
-	lock_report_text(&out);
+	lock_report_text(&out, NULL);
 	/* A line at a time, since interrupts are off meanwhile. */
 	for (char *line = out.data, *end = line + out.length, *next; line < end; line = next) {
 		next = 1 + (char *)(memchr(line, '\n', (size_t)(end - line)) ?: end - 1);
@@ -27,7 +27,7 @@ void hash_report_all(void)
 	kfree(out.data);
 }
 
-void lock_report_text(struct text *out)
+void lock_report_text(struct text *out, const struct proc_entry *unused)
 {
 	text_printf(out, "%-24s %12s %14s\n", "lock waited for", "times", "spins");
 	for (unsigned i = 0; i < READ_ONCE(lock_class_count); i++) {

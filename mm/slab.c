@@ -327,7 +327,7 @@ void kfree(const void *object)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-void slab_show(struct text *out)
+void slab_show(struct text *out, const struct proc_entry *unused)
 {
 	struct kmem_cache *cache;
 

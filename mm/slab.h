@@ -40,8 +40,9 @@ static __always_inline void __free_kfree(void *variable)
 }
 
 /* For /proc/slabinfo: a line for each cache. */
+struct proc_entry;
 struct text;
-void slab_show(struct text *out);
+void slab_show(struct text *out, const struct proc_entry *unused);
 
 /* Give this CPU's free objects back, and so the slabs without others; frames freed. Any context. */
 u64 slab_shrink(void);

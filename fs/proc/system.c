@@ -44,11 +44,6 @@ static void meminfo_show(struct text *out, const struct proc_entry *entry)
 			    rows[i].pages << (PAGE_SHIFT - 10));
 }
 
-static void slabinfo_show(struct text *out, const struct proc_entry *entry)
-{
-	slab_show(out);
-}
-
 /* What is written is one number. */
 static bool read_number(const char *text, u64 *value)
 {
@@ -160,11 +155,6 @@ static void hash_json_show(struct text *out, const struct proc_entry *entry)
 	text_printf(out, "\n");
 }
 
-static void locks_show(struct text *out, const struct proc_entry *entry)
-{
-	lock_report_text(out);
-}
-
 static int dump_write(const char *text, size_t length)
 {
 	hash_report_all();
@@ -214,7 +204,7 @@ static const struct proc_node hash_nodes[] = {
 };
 
 static const struct proc_node chainwalk_nodes[] = {
-	{"locks", PROC_FILE, .show = locks_show},
+	{"locks", PROC_FILE, .show = lock_report_text},
 	{"exit", PROC_SWITCH, .write = exit_write},
 	{"mark", PROC_SWITCH, .write = mark_write},
 	{NULL},
@@ -249,7 +239,7 @@ const struct proc_node proc_root_nodes[] = {
 	{STRING("version", "Linux version " SYSTEM_RELEASE " (chainwalk) " SYSTEM_VERSION)},
 	{"filesystems", PROC_FILE, .show = filesystems_show},
 	{STRING("cmdline", boot_info.command_line)},
-	{"slabinfo", PROC_FILE, .show = slabinfo_show},
+	{"slabinfo", PROC_FILE, .show = slab_show},
 	{"profile", PROC_FILE | 0200, .show = proc_profile_show, .write = proc_profile_write},
 	{"sysrq-trigger", PROC_SWITCH, .write = sysrq_write},
 	{"sys", PROC_DIR, .children = sys_nodes},

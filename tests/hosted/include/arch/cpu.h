@@ -31,6 +31,8 @@ static inline struct cpu *this_cpu(void)
 	return &cpus[0];
 }
 
+#define REGION_MARK(region, end) ((void)0)
+
 static inline unsigned cpu_id(void)
 {
 	return 0;
