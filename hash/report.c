@@ -172,29 +172,22 @@ static void add_counters(const struct hash_cache *cache, struct hash_statistics 
 	s->lookups = s->counted.hits + s->counted.misses;
 }
 
-/*
- * Debug builds: the table holds what was inserted and not removed. Both are counted under the
- * bucket's lock, so what changes during the walk is seen in the counters too, and then nothing can
- * be said. (Not so in trees.)
- */
-static void check_objects(const struct hash_cache *cache, const struct hash_statistics *s)
-{
-	struct hash_statistics after = {0};
-
-	add_counters(cache, &after);
-	ASSERT(cache->trees || !cache->counters || after.counted.inserts != s->counted.inserts ||
-	       after.counted.removes != s->counted.removes ||
-	       s->objects == s->counted.inserts - s->counted.removes);
-}
-
 /* Walk @cache's table, add its counters, compute. Takes the table's locks one after the other;
  * never sleeps. */
 static void collect(struct hash_cache *cache, struct hash_statistics *s)
 {
-	*s = (struct hash_statistics){0};
+	struct hash_statistics after = {0};
+
+	*s = after;
 	add_counters(cache, s);
 	cache->walk(cache->table, add_bucket, s);
-	check_objects(cache, s);
+	/* The table holds what was inserted and not removed. Both are counted under the bucket's
+	 * lock, so what changes during the walk is seen in the counters too, and then nothing can
+	 * be said. (Not so in trees.) */
+	add_counters(cache, &after);
+	ASSERT(cache->trees || !cache->counters || after.counted.inserts != s->counted.inserts ||
+	       after.counted.removes != s->counted.removes ||
+	       s->objects == s->counted.inserts - s->counted.removes);
 	if (!cache->trees)
 		compute(s);
 }

@@ -76,11 +76,6 @@ static bool is_poisoned(const struct kmem_cache *cache, const u8 *object)
 
 /* ---- slabs ----------------------------------------------------------------------------------- */
 
-static struct page *object_slab(const struct kmem_cache *cache, const void *object)
-{
-	return virt_to_page((void *)((uintptr_t)object & ~((PAGE_SIZE << cache->order) - 1)));
-}
-
 /* The slab @page comes onto the partial list, or leaves it and its cache. The lock is held. */
 static void slab_link(struct kmem_cache *cache, struct page *page, bool comes)
 {
@@ -126,7 +121,8 @@ static bool slab_create(struct kmem_cache *cache, unsigned gfp)
 /* An object of a slab becomes free. The lock is held. */
 static void slab_put_object(struct kmem_cache *cache, void *object)
 {
-	struct page *page = object_slab(cache, object);
+	u64 first = round_down((u64)(uintptr_t)object, (u64)PAGE_SIZE << cache->order);
+	struct page *page = virt_to_page((void *)(uintptr_t)first);
 
 	ASSERT(page->slab_cache == cache);
 	if (!page->slab_free)

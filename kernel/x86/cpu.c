@@ -36,11 +36,6 @@ static const struct descriptor_pointer gdt_pointer = {sizeof(gdt) - 1, (u64)(uin
 
 extern char syscall_entry[];
 
-bool cpu_has(u32 leaf, unsigned reg, unsigned bit)
-{
-	return cpuid(leaf, reg) >> bit & 1;
-}
-
 u32 arch_hwcap(void)
 {
 	return cpuid(1, 3);

@@ -185,16 +185,6 @@ _Static_assert(sizeof(struct rt_sigframe) + RED_ZONE + FRAME_VECTORS + 64 + 16 <
 		       ARCH_SIGNAL_STACK_SIZE,
 	       "no room for a frame");
 
-static u64 choose_stack(const struct registers *registers, const struct signal_action *action)
-{
-	const struct signal_stack *stack = &current->signals->stack;
-
-	if ((action->flags & SA_ONSTACK) && !(stack->flags & SS_DISABLE) &&
-	    !on_signal_stack(stack, registers->sp))
-		return stack->sp + stack->size;
-	return registers->sp - RED_ZONE;
-}
-
 #define AT(name) (offsetof(struct registers, name) / sizeof(u64))
 static const u8 context_order[CONTEXT_REGISTERS] = {
 	AT(r8), AT(r9), AT(r10), AT(r11), AT(r12), AT(r13), AT(r14), AT(r15), AT(di),
@@ -230,11 +220,15 @@ static int restore_vectors(const void __user *user)
 int arch_push_signal_frame(struct registers *registers, const struct signal_action *action,
 			   const struct siginfo *info, u64 blocked)
 {
+	const struct signal_stack *stack = &current->signals->stack;
+	bool on_it = on_signal_stack(stack, registers->sp);
+	u64 sp = registers->sp - RED_ZONE, fpu;
 	struct rt_sigframe frame;
-	u64 sp = choose_stack(registers, action), fpu;
 
 	if (!(action->flags & SA_RESTORER))
 		return -EFAULT;
+	if (action->flags & SA_ONSTACK && !(stack->flags & SS_DISABLE) && !on_it)
+		sp = stack->sp + stack->size;
 	fpu = round_down(sp - FRAME_VECTORS, 64);
 	sp = round_down(fpu - sizeof(frame), 16) - 8; /* as if the handler had been called */
 	if (!access_ok((void *)sp, sizeof(frame)) || save_vectors((void *)fpu))
@@ -242,9 +236,8 @@ int arch_push_signal_frame(struct registers *registers, const struct signal_acti
 	memset(&frame, 0, sizeof(frame));
 	frame.return_address = action->restorer;
 	frame.uc.flags = UC_FP_XSTATE;
-	frame.uc.stack = current->signals->stack;
-	if (on_signal_stack(&frame.uc.stack, registers->sp))
-		frame.uc.stack.flags |= SS_ONSTACK;
+	frame.uc.stack = *stack;
+	frame.uc.stack.flags |= on_it ? SS_ONSTACK : 0;
 	for (unsigned i = 0; i < CONTEXT_REGISTERS; i++)
 		frame.uc.context.registers[i] = ((u64 *)registers)[context_order[i]];
 	frame.uc.context.fpstate = fpu;

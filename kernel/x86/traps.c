@@ -88,11 +88,9 @@ void uaccess_patch_smap(void)
 
 static __noreturn void fatal_exception(const struct registers *registers, unsigned vector)
 {
-	const char *name = trap_table[vector & 31].name;
-
 	panic_registers = registers;
-	panic("%s at %016llx, error %llx, CR2 %016llx", name ?: "exception", registers->ip,
-	      registers->orig_ax, read_cr(2));
+	panic("%s at %016llx, error %llx, CR2 %016llx", trap_table[vector & 31].name ?: "exception",
+	      registers->ip, registers->orig_ax, read_cr(2));
 }
 
 /* The kernel cannot reach @address. */

@@ -17,7 +17,6 @@
 #define CPU_SMEP 7, 1, 7
 #define CPU_SMAP 7, 1, 20
 #define CPU_UMIP 7, 2, 2
-bool cpu_has(u32 leaf, unsigned reg, unsigned bit);
 
 #define MSR_STAR 0xc0000081
 #define MSR_LSTAR 0xc0000082
@@ -51,6 +50,11 @@ static inline u32 cpuid(u32 leaf, unsigned reg)
 			     : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]), "=d"(out[3])
 			     : "a"(leaf), "c"(0));
 	return out[reg];
+}
+
+static inline bool cpu_has(u32 leaf, unsigned reg, unsigned bit)
+{
+	return cpuid(leaf, reg) >> bit & 1;
 }
 
 /* Control register @n. */
