@@ -58,7 +58,7 @@ static __always_inline struct page *page_find(struct address_space *mapping, u32
 	return page;
 }
 
-/* find_get_page(), inlined. */
+/* The page at @index with a reference, or NULL. Counted as a lookup. Does not sleep. */
 static CACHE_LOOKUP struct page *page_lookup(struct address_space *mapping, pgoff_t index)
 {
 	REGION_MARK(HASH_page, 0);
