@@ -19,7 +19,7 @@ import shutil
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -297,6 +297,18 @@ def check_options(options: Options) -> None:
         )
 
 
+def without_input(options: Options) -> Options:
+    """The job reads nothing: what is typed, and be it only its end, comes when the host gets to it, as an interrupt."""
+    return replace(options, cmdline=f"{options.cmdline} job_input=none".strip())
+
+
+def _is_nothing(source: BinaryIO | None) -> bool:
+    try:
+        return source is not None and os.path.samestat(os.fstat(source.fileno()), os.stat(os.devnull))
+    except (OSError, ValueError):
+        return False
+
+
 def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None = None) -> Result:
     """Build, boot, run the job. Console output goes to @sink as it comes and into the result; what
     @source gives goes to the console. Interactive runs hand QEMU this process's terminal instead."""
@@ -305,6 +317,8 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         from lab import cachesim
 
         return cachesim.run(options, sink, source)
+    if options.icount and _is_nothing(source):
+        options, source = without_input(options), None
     runs = output_folder() / "runs"
     runs.mkdir(parents=True, exist_ok=True)
     _sweep(runs)

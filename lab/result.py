@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from lab.control import ControlLog
-from lab.machine import ERROR, Options, Result, run
+from lab.machine import ERROR, Options, Result, run, without_input
 from lab.paths import TOP, LabError
 
 
@@ -70,6 +70,8 @@ def run_with_result(
     if not path.parent.is_dir():
         raise LabError(f"--result {path}: there is no folder {path.parent}")
     path.unlink(missing_ok=True)  # what is there afterwards is of this run
+    if options.icount:  # the run that repeats it is the same, whatever its standard input
+        options, source = without_input(options), None
     try:
         result = run(options, sink, source)
     except (LabError, OSError) as error:

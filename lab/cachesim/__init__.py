@@ -160,9 +160,7 @@ def run(options: Options, sink: BinaryIO | None, source: BinaryIO | None) -> Res
         levels = "".join(f",level={level.size}/{level.ways}/{level.line}" for level in specification.levels)
         given = ["-plugin", f"file={library},out={out}{levels}"]
         if options.icount:
-            # What is typed, and be it only its end, comes when the host gets to it, with an interrupt.
-            marked = replace(marked, cmdline=f"{marked.cmdline} job_input=none".strip())
-            source = None
+            marked, source = machine.without_input(marked), None
         result = machine.run(replace(marked, cache_sim="", extra_qemu=[*marked.extra_qemu, *given]), sink, source)
         if result.kind != "exit":
             return result
