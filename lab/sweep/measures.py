@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from lab.sweep.store import Cell
@@ -22,9 +23,23 @@ def value(source: str, cell: Cell, case: str = "") -> Any:
         return result_line(cell, case).get(path)
     if kind == "run":
         return getattr(cell, path)
+    if kind == "hashcost":
+        name, _, of = path.partition(".")
+        table = cell.stats.get(name)
+        return table and getattr(_cost(name, table["function"], table["word"], table["buckets"].bit_length() - 1), of)
     found: Any = cell.stats if kind == "stats" else cell.cachesim
     for name in path.split("."):
         if not isinstance(found, dict):
             return None
         found = found.get(name)
     return found
+
+
+@cache
+def _cost(cache_name: str, function: str, word: int, bits: int) -> Any:
+    """What ./cw hashcost counts of the function of a table that a cell had."""
+    from lab.keys.choices import load_choose
+    from lab.keys.cost import measure
+
+    header = load_choose().header(cache_name, function)
+    return measure([(cache_name, function, header)], [word], bits)[0]
