@@ -127,6 +127,16 @@ def run_profiled(options: Options, period_ns: int = PERIOD_NS) -> tuple[Result, 
     return result, profile_of(result, kernel_image().with_name("chainwalk"))
 
 
+def functions_of(result: Result) -> dict[str, float]:
+    """The percentage of the kernel's samples that fell into each function, or into what it called."""
+    stacks = profile_of(result, kernel_image().with_name("chainwalk")).kernel
+    total: Counter[str] = Counter()
+    for stack, count in stacks.items():
+        for name in {name.removesuffix(" (inlined)") for name in stack}:
+            total[name] += count
+    return {name: round(100 * count / stacks.total(), 3) for name, count in total.items()}
+
+
 # ---- the table ---------------------------------------------------------------------------------------------------
 
 

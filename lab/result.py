@@ -83,10 +83,15 @@ def run_with_result(
 
 def summary(result: Result, command: list[str]) -> dict[str, Any]:
     """What the file holds. A result is `ok` when the machine ended well and the job's status was 0."""
+    from lab.profile import functions_of
+
     text = result.output.decode(errors="replace").replace("\r\n", "\n")
+    stats = dict(result.stats)
+    if result.kind == "exit" and result.log.last("profile") is not None:
+        stats["profile"] = functions_of(result)
     return {
         "status": "ok" if result.kind == "exit" and result.status == 0 else "failed", "kind": result.kind,
-        "message": result.message, "exit": result.status, "results": result_lines(text), "stats": result.stats,
+        "message": result.message, "exit": result.status, "results": result_lines(text), "stats": stats,
         "cachesim": result.cachesim, "virtual_ns": virtual_ns(result.log), "seconds": round(result.seconds, 3),
         "command": shlex.join(["./cw", *command]), "revision": revision(), "qemu": qemu_version(),
         "config": result.config, "log": text,

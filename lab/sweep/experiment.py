@@ -23,12 +23,12 @@ FOLDER = TOP / "experiments"
 CACHES = ("page", "buffer", "inode", "dentry")
 SOURCES = (
     "metric:NAME", "stats:CACHE.FIELD", "cachesim:CACHE.FIELD", "hashcost:CACHE.instructions", "hashcost:CACHE.called",
-    "hashcost:CACHE.code_bytes", "run:virtual_ns", "run:seconds",
+    "hashcost:CACHE.code_bytes", "profile:FUNCTION", "run:virtual_ns", "run:seconds",
 )  # fmt: skip
 _CACHE = "(page|buffer|inode|dentry)"
 SOURCE = re.compile(
     rf"metric:\w+|stats:{_CACHE}(\.\w+)+|cachesim:\w[\w.]*|hashcost:{_CACHE}\.(instructions|called|code_bytes)"
-    r"|run:(virtual_ns|seconds)"
+    r"|profile:\w+|run:(virtual_ns|seconds)"
 )
 ROWS = 17  # of a bucket histogram: sizes 0 to 15, and more
 

@@ -23,6 +23,9 @@ def value(source: str, cell: Cell, case: str = "") -> Any:
         return result_line(cell, case).get(path)
     if kind == "run":
         return getattr(cell, path)
+    if kind == "profile":
+        profile = cell.stats.get("profile")
+        return profile and profile.get(path, 0.0)
     if kind == "hashcost":
         name, _, of = path.partition(".")
         table = cell.stats.get(name)
