@@ -45,7 +45,7 @@ class Flash:
 
 DISKS: dict[str, Drive | Flash | None] = {
     "none": None,
-    # Quantum Fireball, about 2 GB, 1996: Lever's four-way machine has a pair. 5,400 rpm and 12 ms are the data sheet's of
+    # Quantum Fireball, about 2 GB, 1996: Lever's dual Pentium Pro has a pair. 5,400 rpm and 12 ms are the data sheet's of
     # the series. Assumed: 2.5 ms to the next track, 4 heads, the mean track of 116 sectors (5.3 MB/s from the
     # medium), and 0.5 ms for a command of a drive of that year.
     "fireball": Drive(5400, 2.5, 12.0, 0.5, 116, 4),
