@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import re
+import signal
 import subprocess
 import termios
 
@@ -53,7 +54,10 @@ def shell():
     )  # fmt: skip
     child.expect(PROMPT, timeout=180)
     yield child
-    child.close(force=True)
+    if child.isalive():
+        child.kill(signal.SIGKILL)
+        child.ptyproc.wait()  # close() gives it a tenth of a second, which a busy host may need for other work
+    child.close()
 
 
 def begin(shell, line: str, wait: float = SETTLE) -> None:
