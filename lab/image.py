@@ -32,7 +32,7 @@ class Ext2:
     free_bytes: int | None = None  # room beyond the tree; None: as much as the disk that it is for likes
     free_inodes: int | None = None  # None: one for every 8 KB of it
 
-    def filled(self, free_bytes: int, free_inodes: int) -> Ext2:
+    def filled(self, free_bytes: int = 64 << 20, free_inodes: int = 8192) -> Ext2:
         """With these numbers where none are given; a given room has at least so many inodes."""
         room = free_bytes if self.free_bytes is None else self.free_bytes
         inodes = free_inodes if self.free_bytes is None else max(room >> 13, free_inodes)
@@ -77,7 +77,7 @@ def kept(name: str, make) -> Path:
 
 def ext2_image(tree: Tree, options: Ext2 = Ext2()) -> Path:
     """A file with @tree as an ext2 file system. Not to be written: take a copy (copy_sparse)."""
-    options = options.filled(64 << 20, 8192)
+    options = options.filled()
     return kept(f"tree-{tree.signature()}-{options.name()}.ext2", lambda path: make_ext2(tree, path, options))
 
 
@@ -106,7 +106,7 @@ def _cpio_member(out, number: int, name: str, mode: int, uid: int, gid: int, dat
 
 def make_ext2(tree: Tree, path: Path, options: Ext2) -> None:
     """mke2fs fills the image from a staged copy; owners and times are then put right in the inodes."""
-    options = options.filled(64 << 20, 8192)
+    options = options.filled()
     entries = tree.items()
     blocks = sum(_blocks(entry.size, options.block_size) for _, entry in entries)
     blocks += sum(_blocks(size, options.block_size) for size in _folder_sizes(entries).values())

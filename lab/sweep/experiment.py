@@ -234,11 +234,15 @@ class Experiment(Part):
 def load(name: str | Path) -> Experiment:
     """Read experiments/NAME.toml, or a file by its path. LabError has a line for each fault."""
     path = find(name)
+    return parse(read(path), path)
+
+
+def read(path: Path) -> str:
+    """The text of an experiment's file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise LabError(f"{path}: cannot be read: {error}") from None
-    return parse(text, path)
 
 
 def find(name: str | Path) -> Path:

@@ -17,7 +17,7 @@ from lab.cachesim import parse_specification
 from lab.machine import check_sizing
 from lab.packages import package_set
 from lab.paths import TOP, LabError
-from lab.sweep.experiment import Experiment, Kernel, find, located, parse
+from lab.sweep.experiment import Experiment, Kernel, find, located, parse, read
 from lab.sweep.toml_lines import Path as Place
 
 LOADS = re.compile(r"^(?:const )?struct load \w+ = \{\s*(?:\.name = )?\"([\w-]+)\"", re.MULTILINE)
@@ -54,10 +54,7 @@ class Configurator:
 def load(name: str | Path) -> Experiment:
     """The experiment of that name or file, right in itself and in what it asks for. LabError has every fault's line."""
     path = find(name)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LabError(f"{path}: cannot be read: {error}") from None
+    text = read(path)
     experiment = parse(text, path)
     faults = [*_kernels(experiment), *_machines(experiment), *_workloads(experiment)]
     if faults:
