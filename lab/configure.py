@@ -4,6 +4,7 @@
 Inputs:   Kconfig, the files of hash/ (each is a choice), OUTPUT/.config or a defconfig, --set NAME=VALUE.
 Outputs:  OUTPUT/effective.config          everything that is chosen, as .config lines (for hash/choose.py)
           OUTPUT/include/generated/autoconf.h   what every file sees (without the names of functions)
+          OUTPUT/include/generated/dentry_shrink.h   a choice that one file alone looks at
 
 A file is only rewritten when it changes, so that make rebuilds what it must. Settings given with --set
 hold for this build alone; --save and --menu write OUTPUT/.config.
@@ -16,6 +17,8 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
+WRITTEN = "/* Written by lab/configure.py. */"
+OWN_HEADERS = {"DENTRY_SHRINK": "dentry_shrink.h"}  # choices of which few files know: another one rebuilds those alone
 
 
 class ConfigureError(Exception):
@@ -187,11 +190,11 @@ def config_text(kconfig):
 
 
 def autoconf_text(kconfig):
-    """autoconf.h: everything but the names of hash functions and structures."""
+    """autoconf.h: everything but the names of hash functions and structures, and what has a header of its own."""
     import kconfiglib
 
-    generated = set(hash_choices())
-    lines = ["/* Written by lab/configure.py. */"]
+    generated = {*hash_choices(), *OWN_HEADERS}
+    lines = [WRITTEN]
     for symbol in kconfig.unique_defined_syms:
         if symbol.name == "CMDLINE" or (symbol.choice is not None and symbol.choice.name in generated):
             continue
@@ -208,6 +211,12 @@ def autoconf_text(kconfig):
                 f'#define CONFIG_{name} "{value}"' if name != "HASH_WORD" else f"#define CONFIG_{name} {value}"
             )
     return "\n".join(lines) + "\n"
+
+
+def choice_text(kconfig, name):
+    """The header of the choice @name: the member that is chosen."""
+    chosen_one = kconfig.named_choices[name].selection
+    return f"{WRITTEN}\n#define CONFIG_{chosen_one.name} 1\n"
 
 
 def configure(output, defconfig=None, settings=(), save=False):
@@ -229,6 +238,8 @@ def configure(output, defconfig=None, settings=(), save=False):
         write_if_changed(saved, config_text(kconfig))
     write_if_changed(output / "effective.config", config_text(kconfig))
     write_if_changed(output / "include/generated/autoconf.h", autoconf_text(kconfig))
+    for name, header in OWN_HEADERS.items():
+        write_if_changed(output / "include/generated" / header, choice_text(kconfig, name))
     return kconfig
 
 

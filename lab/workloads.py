@@ -8,9 +8,11 @@ a source as with the jobs of lab/jobs, both fetched once and checked.
 from __future__ import annotations
 
 import fnmatch
+import re
 import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from lab.packages import add_packages, package_set
@@ -41,8 +43,12 @@ class Image:
         if self.complete:
             self.complete(tree)
 
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(fnmatch.translate, self.files)))
+
     def takes(self, path: str) -> bool:
-        return any(fnmatch.fnmatchcase(path, pattern) for pattern in self.files)
+        return bool(self.files) and self._pattern.match(path) is not None
 
 
 def _programs(names: str) -> tuple[str, ...]:

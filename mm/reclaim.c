@@ -19,6 +19,7 @@
  */
 #include "fs/buffer.h"
 #include "fs/lru.h"
+#include "generated/dentry_shrink.h"
 #include "mm/slab.h"
 
 /* the first round looks at 1/64 of memory and of each cache, the last at all */

@@ -46,14 +46,18 @@ class Level:
 @dataclass(frozen=True)
 class Specification:
     """What is simulated. @cost: the cycles that an access takes besides its instruction's one when it is found in the
-    second level, in the third (if there is one), and in memory."""
+    second level, in the third (if there is one), and in memory. @clock: millions of cycles a second."""
 
     levels: tuple[Level, ...]
     cost: tuple[int, ...]
+    clock: int
+    from_mark: bool = False  # the caches stay empty until the program's first mark: what is before takes less time
 
     def __str__(self) -> str:
         levels = [f"{name}={level}" for name, level in zip(LEVELS, self.levels, strict=False)]
-        return ",".join([*levels, f"cost={'/'.join(map(str, self.cost))}"])
+        return ",".join(
+            [*levels, f"cost={'/'.join(map(str, self.cost))}", f"clock={self.clock}", *["from=mark"] * self.from_mark]
+        )
 
 
 KB, MB = 1 << 10, 1 << 20
@@ -61,23 +65,30 @@ KB, MB = 1 << 10, 1 << 20
 PRESETS = {
     # Pentium Pro 200 with 256 KB, 1996, one of Lever's machines. The caches are Intel's data sheet's. Assumed: 4 cycles
     # more for the L2, which runs at the core's clock, and 40 (200 ns) for EDO memory on the 66 MHz bus.
-    "ppro": Specification((Level(8 * KB, 2, 32), Level(256 * KB, 4, 32)), (4, 40)),
+    "ppro": Specification((Level(8 * KB, 2, 32), Level(256 * KB, 4, 32)), (4, 40), 200),
     # Pentium II Xeon 450 with 512 KB, 1998, another of them. The caches are Intel's data sheet's. Assumed: 11 cycles more
     # for the L2, outside of the core at its clock, and 65 (145 ns) for SDRAM on the 100 MHz bus.
-    "xeon-p2": Specification((Level(16 * KB, 4, 32), Level(512 * KB, 4, 32)), (11, 65)),
+    "xeon-p2": Specification((Level(16 * KB, 4, 32), Level(512 * KB, 4, 32)), (11, 65), 450),
     # A core of a Ryzen 9000 (Zen 5, 2024) at 5.5 GHz, with the whole L3 of its die. The caches and the L2's 14 cycles, 10
     # more than the L1's 4, are AMD's. Assumed: 42 more for the L3, 440 (80 ns) for DDR5 memory.
-    "current": Specification((Level(48 * KB, 12, 64), Level(1 * MB, 16, 64), Level(32 * MB, 16, 64)), (10, 42, 440)),
+    "current": Specification(
+        (Level(48 * KB, 12, 64), Level(1 * MB, 16, 64), Level(32 * MB, 16, 64)), (10, 42, 440), 5500
+    ),
 }
 
 ALLOWED = f"""There are the presets {", ".join(PRESETS)}, and caches of your own:
-  l1d=SIZE/WAYS/LINE,l2=SIZE/WAYS/LINE[,l3=SIZE/WAYS/LINE][,cost=L2[/L3]/MEMORY]
+  l1d=SIZE/WAYS/LINE,l2=SIZE/WAYS/LINE[,l3=SIZE/WAYS/LINE][,cost=L2[/L3]/MEMORY][,clock=MHZ]
 for example l1d=32K/8/64,l2=1M/16/64,cost=10/300. Sizes are in bytes, K or M; lines have 16 to 256 bytes, no fewer than
-the level before; size / ways / line, the sets, is a power of two. The cost is in cycles, 0 to 100000."""
+the level before; size / ways / line, the sets, is a power of two. The cost is in cycles, 0 to 100000; the clock 1 to
+100000 MHz, 5500 without it. Behind either ,from=mark: nothing is simulated before the program's first mark."""
 
 
 def parse_specification(text: str) -> Specification:
     """--cache-sim's value. LabError says what is wrong and what is allowed."""
+    text, from_mark, more = text.partition(",from=mark")
+    if from_mark and not more:
+        return replace(parse_specification(text), from_mark=True)
+    text += from_mark + more
     if text in PRESETS:
         return PRESETS[text]
     if "=" not in text:
@@ -85,12 +96,12 @@ def parse_specification(text: str) -> Specification:
     given: dict[str, str] = {}
     for part in text.split(","):
         name, _, value = part.partition("=")
-        if name not in (*LEVELS, "cost"):
-            raise _wrong(text, f"'{part}' is none of {', '.join(LEVELS)}, cost")
+        if name not in (*LEVELS, "cost", "clock"):
+            raise _wrong(text, f"'{part}' is none of {', '.join(LEVELS)}, cost, clock")
         if name in given:
             raise _wrong(text, f"{name} is there twice")
         given[name] = value
-    cost = given.pop("cost", None)
+    cost, clock = given.pop("cost", None), given.pop("clock", str(PRESETS["current"].clock))
     levels = tuple(_level(text, name, given[name]) for name in LEVELS if name in given)
     if list(given) != list(LEVELS[: len(given)]) or len(given) < 2:
         raise _wrong(
@@ -99,7 +110,9 @@ def parse_specification(text: str) -> Specification:
     for before, level in zip(levels, levels[1:], strict=False):
         if level.line < before.line:
             raise _wrong(text, f"lines of {level.line} bytes behind lines of {before.line}")
-    return Specification(levels, _cost(text, cost, len(levels)))
+    if not re.fullmatch(r"[1-9]\d{0,4}|100000", clock):
+        raise _wrong(text, f"clock={clock} is not 1 to 100000 MHz")
+    return Specification(levels, _cost(text, cost, len(levels)), int(clock))
 
 
 def _wrong(text: str, reason: str) -> LabError:
@@ -158,6 +171,7 @@ def run(options: Options, sink: BinaryIO | None, source: BinaryIO | None) -> Res
     with tempfile.TemporaryDirectory(prefix="cachesim-") as folder, _marked(options) as marked:
         out = Path(folder) / "counts"
         levels = "".join(f",level={level.size}/{level.ways}/{level.line}" for level in specification.levels)
+        levels += ",from=mark" * specification.from_mark
         given = ["-plugin", f"file={library},out={out}{levels}"]
         if options.icount:
             marked, source = machine.without_input(marked), None
@@ -170,6 +184,11 @@ def run(options: Options, sink: BinaryIO | None, source: BinaryIO | None) -> Res
             raise LabError(
                 "this QEMU has counted nothing: was it built with plugins (qemu-system-x86_64 -plugin)?"
             ) from None
+        if specification.from_mark and not counted["by_program"]:
+            raise LabError(
+                f"--cache-sim {options.cache_sim}: the program has set no mark (user/region.h), so nothing was counted: "
+                "leave out from=mark"
+            )
     result.cachesim = digest(specification, counted)
     return result
 
@@ -203,12 +222,23 @@ def _marked(options: Options) -> Iterator[Options]:
 
 
 def digest(specification: Specification, counted: dict[str, Any]) -> dict[str, Any]:
-    """The counts of the plugin with sums and cycles: the value of `cachesim` in a run's results."""
+    """The counts of the plugin with sums and cycles: the value of `cachesim` in a run's results. `parts` has the same
+    regions of each part that the program marked."""
     regions = {name: counts for name, counts in counted.items() if isinstance(counts, dict)}
+    found = _with_sums(specification, regions)
+    return {
+        "accesses": found["total"]["accesses"], **found, "specification": str(specification),
+        "clock": specification.clock, "by_program": counted["by_program"], "interrupts": regions["interrupt"]["lookups"],
+        "unbalanced": counted["unbalanced"], "untranslated": counted["untranslated"],
+        "parts": [_with_sums(specification, part) for part in counted.get("parts", [])],
+    }  # fmt: skip
+
+
+def _with_sums(specification: Specification, regions: dict[str, dict[str, int]]) -> dict[str, dict[str, Any]]:
     rest = ("kernel", "interrupt", "user")
-    found: dict[str, Any] = {name: regions[name] for name in CACHES}
+    found: dict[str, Any] = {name: dict(regions[name]) for name in CACHES}
     found["kernel"] = {**_sum(regions[name] for name in ("kernel", "interrupt")), "lookups": 0}
-    found["user"] = regions["user"]
+    found["user"] = dict(regions["user"])
     found["rest"] = {**_sum(regions[name] for name in rest), "lookups": 0}
     found["total"] = _sum([*(regions[name] for name in CACHES), found["rest"]])
     for name, region in found.items():
@@ -219,11 +249,7 @@ def digest(specification: Specification, counted: dict[str, Any]) -> dict[str, A
             region.update({f"{key}_per_lookup": round(region[key] / lookups, 4) for key in names})
         else:
             del region["lookups"]
-    return {
-        "accesses": found["total"]["accesses"], **found, "specification": str(specification),
-        "by_program": counted["by_program"], "interrupts": regions["interrupt"]["lookups"],
-        "unbalanced": counted["unbalanced"], "untranslated": counted["untranslated"],
-    }  # fmt: skip
+    return found
 
 
 def _sum(regions) -> dict[str, int]:

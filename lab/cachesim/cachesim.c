@@ -2,10 +2,11 @@
  * cachesim.c - a plugin for QEMU: the memory caches of a processor, fed with every access of the
  * guest to its memory. lab/cachesim/__init__.py builds it and reads what it writes.
  *
- * Arguments: out=FILE, then a level=BYTES/WAYS/LINE for each level, the first level first. The
- *caches are those of model.h, one set of them, for one CPU. They are indexed and tagged with
- *physical addresses: so a line is the same line whichever process uses it, and the first levels of
- *the presets, whose ways are no larger than a page, are indexed the same with either.
+ * Arguments: out=FILE, then a level=BYTES/WAYS/LINE for each level, the first level first, and
+ * perhaps from=mark. The caches are those of model.h, one set of them, for one CPU. They are
+ *indexed and tagged with physical addresses: so a line is the same line whichever process uses it,
+ *and the first levels of the presets, whose ways are no larger than a page, are indexed the same
+ *with either.
  *
  * What is counted is decided by marks, instructions that do nothing but be seen here:
  *
@@ -14,19 +15,20 @@
  *	nopl 0xc4c4RRNN(%rax,%rax)	the kernel (hash/cache.h): region RR begins (0), ends (1)
  *
  * The job's accesses are counted from its begin to its end, with empty caches at first. If a
- *program has a mark of its own, what was counted until then is forgotten, and only what lies
- *between such marks counts; the caches are kept up to date throughout. At the job's end the counts
- *of all regions are written to FILE.
+ * program has a mark of its own, what was counted until then is forgotten, and only what lies
+ * between such marks counts: each such part by itself, and all together. The caches are kept up to
+ * date throughout, or with from=mark empty until the first mark. At the job's end the counts of all
+ * regions are written to FILE.
  *
  * An access belongs to the innermost region that has begun and not ended, else to the kernel or to
  * programs, by the address of the instruction. Regions may nest: handling an interrupt is one, too.
  *
  * Instructions are counted a translated block at a time, as it is entered, and after each mark
- *anew. So of a block that a fault leaves in its midst all counts, and again what follows when it
- *goes on.
+ * anew. So of a block that a fault leaves in its midst all counts, and again what follows when it
+ * goes on.
  *
  * The declarations of QEMU's plugin interface stand here, since Debian has no package with its
- *header. Versions from 9 on count inline by another function, so there a callback does it.
+ * header. Versions from 9 on count inline by another function, so there a callback does it.
  */
 #include "model.h"
 
@@ -80,15 +82,27 @@ enum region { PAGE, BUFFER, INODE, DENTRY, INTERRUPT, MARKED, KERNEL = MARKED, U
 static const char *const region_names[REGIONS] = {"page",      "buffer", "inode", "dentry",
 						  "interrupt", "kernel", "user"};
 #define DEEPEST 8
+#define MOST_PARTS 1024
 
 static struct model model;
 static char out[4096];
 
 static struct counts regions[REGIONS], not_counted;
+
+/* What was counted between a program's marks: each time by itself, the first MOST_PARTS of them,
+ * and all times together. */
+struct part {
+	struct counts regions[REGIONS];
+};
+
+static struct part parts[MOST_PARTS], sum;
+static size_t count_of_parts;
 static struct counts *of_kernel = &not_counted, *of_user = &not_counted; /* where accesses count */
 static uint64_t kernel_instructions, user_instructions; /* since the last change of these two */
 
 static bool in_job, by_program; /* between init's marks; a program has had marks of its own */
+static bool from_mark;		/* the caches stay empty until a program's first mark */
+static bool simulating;		/* accesses go to the caches */
 static bool counting;
 static enum region stack[DEEPEST + 1] = {KERNEL}; /* of regions that have begun */
 static unsigned depth;
@@ -140,21 +154,34 @@ static void stop_counting(void)
 	change_region();
 }
 
-static void write_counts(void)
+static void add_counts(struct counts *to, const struct counts *more)
 {
-	FILE *file = fopen(out, "w");
+	to->lookups += more->lookups;
+	to->accesses += more->accesses;
+	to->instructions += more->instructions;
+	for (unsigned level = 0; level < model.levels; level++)
+		to->misses[level] += more->misses[level];
+}
 
-	if (!file)
-		return;
-	fprintf(file, "{\"by_program\": %s, \"unbalanced\": %llu, \"untranslated\": %llu",
-		by_program ? "true" : "false", (unsigned long long)unbalanced,
-		(unsigned long long)untranslated);
+/* A program's part has ended: put it by, and begin with nothing again. */
+static void end_part(void)
+{
+	if (count_of_parts < MOST_PARTS)
+		memcpy(parts[count_of_parts++].regions, regions, sizeof(regions));
+	for (unsigned i = 0; i < REGIONS; i++)
+		add_counts(&sum.regions[i], &regions[i]);
+	memset(regions, 0, sizeof(regions));
+}
+
+/* The members of an object, all regions of a part. */
+static void write_part(FILE *file, const struct part *part)
+{
 	for (unsigned i = 0; i < REGIONS; i++) {
-		const struct counts *counts = &regions[i];
+		const struct counts *counts = &part->regions[i];
 
 		fprintf(file,
-			", \"%s\": {\"lookups\": %llu, \"accesses\": %llu, \"instructions\": %llu",
-			region_names[i], (unsigned long long)counts->lookups,
+			"%s\"%s\": {\"lookups\": %llu, \"accesses\": %llu, \"instructions\": %llu",
+			i ? ", " : "", region_names[i], (unsigned long long)counts->lookups,
 			(unsigned long long)counts->accesses,
 			(unsigned long long)counts->instructions);
 		for (unsigned level = 0; level < model.levels; level++)
@@ -162,6 +189,28 @@ static void write_counts(void)
 				(unsigned long long)counts->misses[level]);
 		fprintf(file, "}");
 	}
+}
+
+/* What was counted since the last part's end is of the job, or of a part that never ended. */
+static void write_counts(void)
+{
+	FILE *file = fopen(out, "w");
+
+	if (!file)
+		return;
+	for (unsigned i = 0; i < REGIONS; i++)
+		add_counts(&sum.regions[i], &regions[i]);
+	fprintf(file,
+		"{\"by_program\": %s, \"unbalanced\": %llu, \"untranslated\": %llu, \"parts\": [",
+		by_program ? "true" : "false", (unsigned long long)unbalanced,
+		(unsigned long long)untranslated);
+	for (size_t i = 0; i < count_of_parts; i++) {
+		fprintf(file, "%s{", i ? ", " : "");
+		write_part(file, &parts[i]);
+		fprintf(file, "}");
+	}
+	fprintf(file, "], ");
+	write_part(file, &sum);
 	fprintf(file, "}\n");
 	fclose(file);
 }
@@ -171,9 +220,12 @@ static void job_mark(unsigned number)
 	if (number == 1 && !in_job) {
 		in_job = true;
 		model_clear(&model);
-		count_from_here();
+		if (!from_mark) {
+			simulating = true;
+			count_from_here();
+		}
 	} else if (number == 2 && in_job) {
-		in_job = false;
+		in_job = simulating = false;
 		stop_counting();
 		write_counts();
 	}
@@ -184,14 +236,16 @@ static void program_mark(unsigned number)
 	if (!in_job)
 		return;
 	if (!by_program) {
-		by_program = true;
+		by_program = simulating = true;
 		stop_counting();
 		memset(regions, 0, sizeof(regions));
 	}
-	if (number == 0)
+	if (number == 0) {
 		count_from_here();
-	else
+	} else if (counting) {
 		stop_counting();
+		end_part();
+	}
 }
 
 /* ---- physical addresses -------------------------------------------------------------------- */
@@ -280,7 +334,7 @@ static void kernel_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t
 {
 	(void)cpu;
 	(void)data;
-	if (in_job)
+	if (simulating)
 		access_memory(of_kernel, info, address);
 }
 
@@ -288,7 +342,7 @@ static void user_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t a
 {
 	(void)cpu;
 	(void)data;
-	if (in_job)
+	if (simulating)
 		access_memory(of_user, info, address);
 }
 
@@ -433,6 +487,8 @@ static bool take_argument(const char *argument)
 
 	if (!strncmp(argument, "out=", 4))
 		return snprintf(out, sizeof(out), "%s", argument + 4) < (int)sizeof(out);
+	if (!strcmp(argument, "from=mark"))
+		return from_mark = true;
 	return sscanf(argument, "level=%llu/%u/%u", &bytes, &ways, &line) == 3 &&
 	       model_add(&model, bytes, ways, line) && line >= LONGEST;
 }

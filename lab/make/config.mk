@@ -1,7 +1,7 @@
 # Configuration: $(O)/.config -> autoconf.h (read by every file) and hash_choice.h (read by the caches).
 #
 # The names of the chosen functions and structures are kept out of autoconf.h, so that another hash
-# function rebuilds the files of its cache and not the whole kernel.
+# function rebuilds the files of its cache and not the whole kernel; so is the policy of shrinking.
 
 GENERATED := $(O)/include/generated
 AUTOCONF := $(GENERATED)/autoconf.h

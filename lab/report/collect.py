@@ -306,7 +306,7 @@ def _number(found: Any) -> float | None:
 def _table(section: Section, measure: Measure) -> Table:
     experiment = section.experiment
     places = section.places
-    if not measure.source.startswith("metric:"):  # of a run as a whole, whatever cases it has
+    if not measure.of_case:
         places = list(dict.fromkeys(Place(place.variant, place.variant, "") for place in places))
     rows: list[Row] = []
     without = [place for place in places if _is_without(section, measure, place)]
@@ -479,7 +479,7 @@ def _curves(section: Section) -> Iterator[Curve]:
             groups.setdefault(noun, {})[int(match[1])] = place
     for noun, places in groups.items():
         for table in section.tables if len(places) >= 3 else ():
-            if not table.measure.source.startswith("metric:"):
+            if not table.measure.of_result:
                 continue
             kernels = {}
             for kernel in section.experiment.kernel:

@@ -22,12 +22,13 @@ from lab.sweep.toml_lines import line_numbers, line_of
 FOLDER = TOP / "experiments"
 CACHES = ("page", "buffer", "inode", "dentry")
 SOURCES = (
-    "metric:NAME", "stats:CACHE.FIELD", "cachesim:CACHE.FIELD", "hashcost:CACHE.instructions", "hashcost:CACHE.called",
-    "hashcost:CACHE.code_bytes", "profile:FUNCTION", "run:virtual_ns", "run:seconds",
+    "metric:NAME", "counters:CACHE.FIELD", "simulated:RATE", "stats:CACHE.FIELD", "cachesim:CACHE.FIELD",
+    "hashcost:CACHE.instructions", "hashcost:CACHE.called", "hashcost:CACHE.code_bytes", "profile:FUNCTION", "run:virtual_ns", "run:seconds",
 )  # fmt: skip
 _CACHE = "(page|buffer|inode|dentry)"
 SOURCE = re.compile(
     rf"metric:\w+|stats:{_CACHE}(\.\w+)+|cachesim:\w[\w.]*|hashcost:{_CACHE}\.(instructions|called|code_bytes)"
+    rf"|counters:{_CACHE}\.(lookups|steps_per_(lookup|hit|miss))|simulated:\w+_per_(second|hour)"
     r"|profile:\w+|run:(virtual_ns|seconds)"
 )
 ROWS = 17  # of a bucket histogram: sizes 0 to 15, and more
@@ -141,6 +142,20 @@ class Measure(Part):
     better: Literal["higher", "lower", ""] = ""
     paper: str = ""  # the key of the kernels' paper rows that holds the same
     source: Annotated[str, AfterValidator(_source), Field(alias="from")]
+
+    @property
+    def kind(self) -> str:
+        return self.source.partition(":")[0]
+
+    @property
+    def of_case(self) -> bool:
+        """Of each case its own number, not one of a run as a whole."""
+        return self.kind in ("metric", "counters", "simulated", "cachesim")
+
+    @property
+    def of_result(self) -> bool:
+        """A number of the workload's result, or made from one: there is none without a result line."""
+        return self.kind in ("metric", "simulated")
 
 
 class PaperHistogram(Part):

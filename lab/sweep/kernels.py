@@ -33,7 +33,7 @@ PROGRAM_SOURCES = ("user", "kernel", "lab/make", "Makefile")
 MAKERS = (
     "lab/machine.py", "lab/console.py", "lab/image.py", "lab/tree.py", "lab/packages.py", "lab/workloads.py", "lab/cachesim",
 )  # fmt: skip
-OF_ONE_CACHE = re.compile(r"CONFIG_(PAGE|BUFFER|INODE|DENTRY|NAME)_(HASH|TABLE)=")
+OF_ONE_CACHE = re.compile(r"CONFIG_(PAGE|BUFFER|INODE|DENTRY|NAME)_(HASH|TABLE|SHRINK)=")
 KEPT = 100
 
 

@@ -124,7 +124,7 @@ class Plan:
 def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Variant, seed: int) -> Planned:
     machine, workload = Machine(disk_model=kernel.disk_model).over(variant.machine), variant.workload
     job = [word.replace("{seed}", str(seed)) for word in variant.run]
-    measured = any(measure.source.startswith("metric:") for measure in experiment.measure)
+    measured = any(measure.of_result for measure in experiment.measure)
     if job[0] == "workload" and "--seed" not in job:
         job += ["--seed", str(seed)]
     if job[0] == "workload" and job[1:2] and job[1] in KEPT and "--keep" not in job:

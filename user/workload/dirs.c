@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include "files.h"
-#include "../region.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -85,14 +84,14 @@ static void readdir_one(uint64_t size)
 	make_entries(name, size, (enum name_style)style);
 	expect_entries(name, size);
 	progress_start(name, times);
+	measured_start();
 	start = now_ns();
-	region_start();
 	for (uint64_t i = 0; i < times; i++) {
 		expect_entries(name, size);
 		progress_add(1);
 	}
-	region_stop();
 	start = now_ns() - start;
+	measured_stop();
 	digest_add(&digest, name);
 	digest_add_number(&digest, times);
 	result_begin(name, start);
@@ -140,7 +139,7 @@ static void mkstemp_one(uint64_t size)
 	random_start(&random, common.seed, size);
 	make_entries(name, size, (enum name_style)style);
 	progress_start(name, calls);
-	region_start();
+	measured_start();
 	for (uint64_t i = 0; i < calls; i++) {
 		uint64_t start = now_ns(), made;
 		int fd = make_temporary(&random, path);
@@ -156,7 +155,7 @@ static void mkstemp_one(uint64_t size)
 		removing += now_ns() - start;
 		progress_add(1);
 	}
-	region_stop();
+	measured_stop();
 	expect_entries(name, size);
 	result_begin(name, making + removing);
 	result_number("entries", size);
@@ -245,14 +244,14 @@ static void maildir_one(uint64_t size)
 		fail_errno("%s", name);
 	make_mailboxes(size);
 	progress_start("marks", marks);
+	measured_start();
 	start = now_ns();
-	region_start();
 	for (uint64_t i = 0; i < marks; i++) {
 		mark_one(&random, flags, size, &digest);
 		progress_add(1);
 	}
-	region_stop();
 	start = now_ns() - start;
+	measured_stop();
 	if (chdir(".."))
 		fail_errno("..");
 	result_begin(name, start);

@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include "files.h"
-#include "../region.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -331,8 +330,8 @@ static uint64_t run_operations(void)
 	int status;
 
 	progress_start("operations", operations);
+	measured_start();
 	start = now_ns();
-	region_start();
 	for (unsigned number = 1; number < processes; number++) {
 		if (fork_child() == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -347,8 +346,9 @@ static uint64_t run_operations(void)
 		if (!WIFEXITED(status) || WEXITSTATUS(status))
 			exit(STATUS_FAILED);
 	}
-	region_stop();
-	return now_ns() - start;
+	start = now_ns() - start;
+	measured_stop();
+	return start;
 }
 
 static void print(uint64_t create_ns, uint64_t run_ns, uint64_t remove_ns)

@@ -7,7 +7,6 @@
  */
 #define _GNU_SOURCE
 #include "files.h"
-#include "../region.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -206,7 +205,7 @@ static void measure(const char *name, void (*call)(void), unsigned share, unsign
 	progress_add(1);
 	if (!strstr(name, only))
 		return;
-	region_start();
+	measured_start();
 	for (int i = 0; i <= BATCHES; i++) {
 		uint64_t start = now_ns();
 
@@ -215,7 +214,7 @@ static void measure(const char *name, void (*call)(void), unsigned share, unsign
 		ns[i] = now_ns() - start;
 		all += i ? ns[i] : 0;
 	}
-	region_stop();
+	measured_stop();
 	qsort(ns + 1, BATCHES, sizeof(*ns), compare);
 	digest_add(&digest, name);
 	digest_add_number(&digest, batch);

@@ -17,7 +17,6 @@
  */
 #define _GNU_SOURCE
 #include "files.h"
-#include "../region.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -121,12 +120,12 @@ static double measure(const struct miss_case *one, double hit)
 	if (one->drop)
 		drop_caches(one->drop);
 	digest_add(&digest, one->name);
+	measured_start();
 	start = now_ns();
-	region_start();
 	for (unsigned i = 0; i < objects; i++)
 		one->call(order[i]);
-	region_stop();
 	start = now_ns() - start;
+	measured_stop();
 	for (unsigned i = 0; i < objects; i++)
 		digest_add_number(&digest, order[i]);
 	each = (double)start / (double)objects;

@@ -8,7 +8,6 @@
  */
 #define _GNU_SOURCE
 #include "sdm.h"
-#include "../region.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -113,12 +112,12 @@ static struct outcome run_scripts(unsigned count)
 			script(&plans[i], i, gate);
 	}
 	close(gate[0]);
+	measured_start();
 	outcome.elapsed_ns = now_ns();
-	region_start();
 	close(gate[1]);
 	wait_for_scripts(count);
-	region_stop();
 	outcome.elapsed_ns = now_ns() - outcome.elapsed_ns;
+	measured_stop();
 	if (progress_count() != outcome.steps)
 		fail("%llu of %llu steps were done", (unsigned long long)progress_count(),
 		     (unsigned long long)outcome.steps);

@@ -61,6 +61,7 @@ void result_real(const char *name, double value)
 
 void result_end(uint64_t digest)
 {
+	measured_print();
 	printf(",\"digest\":\"%016llx\"}\n", (unsigned long long)digest);
 	if (fflush(stdout))
 		fail_errno("stdout");

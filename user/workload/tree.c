@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE
 #include "files.h"
-#include "../region.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -105,11 +104,11 @@ static void walk_tree(enum walk_kind kind, const char *path, uint64_t pass)
 	if (cold)
 		drop_caches(3);
 	progress_start(name, given ? 0 : set.files + set_leaves(&set));
+	measured_start();
 	start = now_ns();
-	region_start();
 	walk_folder(&walk, AT_FDCWD, path);
-	region_stop();
 	start = now_ns() - start;
+	measured_stop();
 	if (!given && walk.entries < set.files + set_leaves(&set) - (set.depth == 0))
 		fail("%s saw %llu entries, there are %llu files", name,
 		     (unsigned long long)walk.entries, (unsigned long long)set.files);

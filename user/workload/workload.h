@@ -128,6 +128,20 @@ void result_number(const char *name, uint64_t value);
 void result_real(const char *name, double value);
 void result_end(uint64_t digest);
 
+/* ---- what is measured ---- */
+
+/*
+ * Begin and end the part of a load that its next result is about. The memory-cache simulation
+ * counts in it alone, and what the kernel's four caches counted meanwhile, if it tells
+ * (/proc/hash), becomes part of that result. The clock is read after the one and before the other:
+ * to read the counters takes time.
+ */
+void measured_start(void);
+void measured_stop(void);
+
+/* The counters of the part measured last, as a member of the result's object; once. */
+void measured_print(void);
+
 /* Rates: @count in @elapsed_ns a second; 0 where no time passed. */
 double per_second(uint64_t count, uint64_t elapsed_ns);
 
