@@ -7,6 +7,7 @@ import inspect
 import os
 import signal
 import sys
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -88,24 +89,24 @@ def _machine(
     )  # fmt: skip
 
 
-def with_machine(names: str, **defaults):
-    """A command gets these options of _machine() beside its own, and their outcome as `machine`.
+def with_shared(outcome: str, options: Callable[..., Any], names: Iterable[str], **defaults):
+    """A command gets these options of @options beside its own, and what @options makes of them as @outcome.
 
-    @defaults: where they differ from _machine()'s."""
+    @defaults: where they differ from those of @options."""
 
     def wrap(command):
         own = {
             name: parameter
             for name, parameter in inspect.signature(command, eval_str=True).parameters.items()
-            if name != "machine"
+            if name != outcome
         }
-        every = inspect.signature(_machine, eval_str=True).parameters
-        shared = {name: every[name].replace(default=defaults.get(name, every[name].default)) for name in names.split()}
+        every = inspect.signature(options, eval_str=True).parameters
+        shared = {name: every[name].replace(default=defaults.get(name, every[name].default)) for name in names}
         order = sorted([*own.values(), *shared.values()], key=lambda one: one.default is not inspect.Parameter.empty)
 
         @functools.wraps(command)
         def call(**given):
-            return command(machine=_machine(**{name: given.pop(name) for name in shared}), **given)
+            return command(**{outcome: options(**{name: given.pop(name) for name in shared})}, **given)
 
         call.__signature__ = inspect.Signature([one.replace(kind=one.KEYWORD_ONLY) for one in order])
         call.__annotations__ = {one.name: one.annotation for one in order}
@@ -113,6 +114,11 @@ def with_machine(names: str, **defaults):
         return call
 
     return wrap
+
+
+def with_machine(names: str, **defaults):
+    """A command gets these options of _machine(), and their outcome as `machine`."""
+    return with_shared("machine", _machine, names.split(), **defaults)
 
 
 MACHINE = "kernel package image docs add settings defconfig cmdline mem smp root disk user accel"
@@ -461,48 +467,57 @@ Jobs = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Machines 
 Dask = Annotated[str, typer.Option("--dask", metavar="ADDRESS|local", help="Run on a dask.distributed cluster, tcp://HOST:8786 (docs/experiments.md).")]  # fmt: skip
 
 
-@app.command("sweep")
-def run_sweep(
-    experiment: Annotated[list[str], typer.Argument(metavar="EXPERIMENT...", help="Names of experiments/NAME.toml, or files.")],
-    full: Full = False,
-    seeds: Annotated[str, typer.Option("--seeds", metavar="1,2,5-7", help="Other seeds than the file's.")] = "",
-    only: Annotated[list[str] | None, typer.Option("--only", metavar="KERNEL[/WORKLOAD]", help="Run only these cells; * and ? as in a shell; may be repeated.")] = None,
+def _request(
     again: Annotated[bool, typer.Option("--again", help="Run what is recorded already, too.")] = False,
     jobs: Jobs = 0,
     results: Results = None,
     dask: Dask = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be run, and how long it would take.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be run, and how long it would take.")
+    ] = False,
     check: Annotated[bool, typer.Option("--check", help="Only look whether the files are right.")] = False,
+) -> Any:  # Request
+    """What both commands that run cells can be told of how; which cells is each one's own."""
+    from lab.sweep.command import Request
+
+    return Request([], again=again, jobs=jobs, results=results, dask=dask, dry_run=dry_run, check=check)
+
+
+with_request = with_shared("request", _request, inspect.signature(_request).parameters)
+
+
+@app.command("sweep")
+@with_request
+def run_sweep(
+    request: Any,
+    experiment: Annotated[list[str], typer.Argument(metavar="EXPERIMENT...", help="Names of experiments/NAME.toml, or files.")],
+    full: Full = False,
+    seeds: Annotated[str, typer.Option("--seeds", metavar="1,2,5-7", help="Other seeds than the file's.")] = "",
+    only: Annotated[list[str] | None, typer.Option("--only", metavar="KERNEL[/WORKLOAD]", help="Run only these cells; * and ? as in a shell; may be repeated.")] = None,
 ) -> None:  # fmt: skip
     """Run an experiment's kernels x workloads x machines x seeds, and record each run as it ends.
 
     What is recorded is not run again, so after Ctrl-C the same command goes on. Exit status 0: every cell ended
     well; 1: some failed, which are named; 125: a file is wrong, or results cannot be written.
     """
-    from lab.sweep.command import Request, number_list, sweep
+    from lab.sweep.command import number_list, sweep
 
     chosen = number_list(seeds) if seeds else []
-    finish(sweep(Request(experiment, full, chosen, only or [], again, jobs, results, dask, dry_run, check)))
+    finish(sweep(replace(request, names=experiment, full=full, seeds=chosen, only=only or [])))
 
 
 @app.command()
+@with_request
 def reproduce(
+    request: Any,
     group: Annotated[str, typer.Argument(metavar="lever|santos|all", help="Whose tables and histograms.")],
     full: Full = False,
     report: Annotated[Path | None, typer.Option("--report", metavar="DIR", help="Where the report goes; build/report/GROUP without it.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Run what is recorded already, too.")] = False,
-    jobs: Jobs = 0,
-    results: Results = None,
-    dask: Dask = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be run, and how long it would take.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Only look whether the files are right.")] = False,
 ) -> None:  # fmt: skip
     """Run all experiments of a paper, and write the report: what was measured beside what the paper found."""
-    from lab.sweep.command import Request
     from lab.sweep.command import reproduce as reproduce_group
 
-    request = Request([], full, [], [], again, jobs, results, dask, dry_run, check)
-    finish(reproduce_group(group, request, report))
+    finish(reproduce_group(group, replace(request, full=full), report))
 
 
 @app.command()
