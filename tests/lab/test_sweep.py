@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import time
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from lab.paths import TOP, LabError
-from lab.sweep import command, experiment
+from lab.sweep import command, experiment, kernels
 from lab.sweep.command import group, number_list
 from lab.sweep.plan import Plan
 from lab.sweep.progress import Estimate, spoken
@@ -199,8 +200,6 @@ def test_what_a_run_must_print(tmp_path):
     assert (lacking.status, lacking.message) == ("failed", "the job printed no result for b")
     nothing = finished_cell(cell, {**found, "results": []})
     assert (nothing.status, nothing.message) == ("failed", "the job printed no result")
-    hung = finished_cell(cell, {**found, "status": "failed", "kind": "hang", "message": "the machine hangs"})
-    assert (hung.status, hung.kind) == ("failed", "hang")
 
 
 def test_the_papers_experiments_are_right():
@@ -252,6 +251,48 @@ def test_a_sweep_goes_on_over_cells_that_fail(cw, tmp_path):
     assert "small: reference, panics, seed 1: panic: the kernel panicked" in said
     done = cw("sweep", path, "--results", results, "--only", "*/fails", "--only", "*/well")
     assert b"2 cells: 1 recorded already, 1 to run" in done.stdout and done.returncode == 1
+
+
+def plant_a_hang(build: Path, folder: Path) -> Path:
+    """The build folder @build copied to @folder, where /proc/sysrq-trigger halts the CPU with interrupts off."""
+    shutil.copytree(build, folder, symlinks=True)
+    symbols = subprocess.run(["nm", folder / "chainwalk"], capture_output=True, text=True, check=True).stdout
+    (address,) = [int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" sysrq_write")]
+    path = folder / "chainwalk.stripped"
+    image = bytearray(path.read_bytes())
+    offset, start = struct.unpack_from("<QQ", image, 64 + 8)  # of the first segment, the code
+    at = address - start + offset
+    image[at : at + 4] = b"\xfa\xf4\xeb\xfd"  # cli; 1: hlt; jmp 1b
+    path.unlink()  # a link to what all sweeps share
+    path.write_bytes(image)
+    return folder
+
+
+def test_a_sweep_goes_on_over_a_machine_that_hangs(cw, tmp_path, monkeypatch, capsys):
+    """One cell's kernel halts for good in a system call; the other's, the same, does not come there."""
+    scripts = {"hangs": "echo c > /proc/sysrq-trigger", "well": "echo '{\\\"n\\\":5}'"}
+    workloads = "".join(
+        f'\n[[workload]]\nname = "{name}"\nrun = ["sh", "-c", "echo said; {script}"]\n'
+        f"timeout = {5 * PATIENCE if name == 'hangs' else 300}\n"
+        for name, script in scripts.items()
+    )
+    text = HEAD.replace("[1, 2]", "[1]") + workloads + '\n[[measure]]\nname = "n"\nfrom = "metric:n"\n'
+    path, results = write(tmp_path, text), tmp_path / "r.sqlite"
+    prepare = kernels.prepare
+
+    def prepare_hanging(choices, tell):
+        return {choice: plant_a_hang(build, tmp_path / choice.key) for choice, build in prepare(choices, tell).items()}
+
+    monkeypatch.setattr(kernels, "prepare", prepare_hanging)
+    assert command.sweep(command.Request([str(path)], jobs=1, results=results)) == 1
+    said = capsys.readouterr().out
+    assert "1 of 2 cells failed:" in said and "small: reference, hangs, seed 1: hang: the machine hangs" in said
+    found = {place.split("/")[1]: row for place, row in rows(results).items()}
+    assert {name: row[:2] for name, row in found.items()} == {"hangs": ("failed", "hang"), "well": ("ok", "exit")}
+    assert all("said" in row[3] for row in found.values()), "each has its log"
+    report = cw("report", path, "--results", results, "--text")
+    assert report.returncode == 0, report.stderr
+    assert "reference, hangs, seed 1: hang: the machine hangs" in report.stdout.decode()
 
 
 def test_equal_on_two_runs_and_by_the_command_that_is_printed(cw, tmp_path):
