@@ -1,4 +1,4 @@
-"""Where the numbers of reports come from, apart from the workload's results and the caches' reports."""
+"""Where the numbers of reports come from."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from lab.keys.choices import load_choose
+from lab.keys.cost import measure
 from lab.sweep.experiment import SOURCE
 from lab.sweep.measures import value
 from lab.sweep.store import Cell
@@ -18,6 +20,50 @@ CELL = Cell(
 
 def of_function(name: str) -> Cell:
     return replace(CELL, stats={"buffer": {**CELL.stats["buffer"], "function": name}})
+
+
+def test_a_metric_is_of_the_result_line_of_its_case():
+    both = replace(CELL, results=[{"case": "a", "n": 1}, {"case": "b", "n": 2, "m": 3}])
+    assert [value("metric:n", both, case) for case in ("a", "b")] == [1, 2]
+    assert value("metric:m", both, "b") == 3 and value("metric:m", both, "a") is None
+    assert value("metric:n", both, "c") is None and value("metric:n", both) is None, "which of the two is not known"
+    one = replace(CELL, results=[{"case": "a", "n": 1}])
+    assert [value("metric:n", one, case) for case in ("a", "b", "")] == [1, 1, 1]
+    assert value("metric:n", CELL) is None
+
+
+def test_what_is_of_the_run():
+    cell = replace(CELL, seconds=2.5, virtual_ns=7)
+    assert (value("run:seconds", cell), value("run:virtual_ns", cell)) == (2.5, 7)
+    assert value("run:virtual_ns", CELL) is None
+
+
+def test_a_report_is_gone_into_as_far_as_it_goes():
+    """What the kernel reports of a cache and what the simulation does are under the same names."""
+    cell = replace(
+        CELL, stats={"page": {"buckets": 8, "bucket_fit": {"z": 1.5}, "histogram": [3, 2]}},
+        cachesim={"page": {"l1_misses_per_lookup": 4, "buckets": 9}},
+    )  # fmt: skip
+    assert value("stats:page.buckets", cell) == 8 and value("stats:page.histogram", cell) == [3, 2]
+    assert value("stats:page.bucket_fit.z", cell) == 1.5
+    assert value("cachesim:page.l1_misses_per_lookup", cell) == 4 and value("cachesim:page.buckets", cell) == 9
+    for source in ("inode.buckets", "page.l1_misses_per_lookup", "page.buckets.z", "page.histogram.z.z"):
+        assert value(f"stats:{source}", cell) is None, source
+    for source in ("inode.buckets", "page.bucket_fit.z", "page.histogram"):
+        assert value(f"cachesim:{source}", cell) is None, source
+
+
+@pytest.mark.parametrize(
+    ("cache", "function", "word", "bits"),
+    [("buffer", "linux-2.4", 32, 8), ("buffer", "linux-2.4", 64, 8), ("page", "fibonacci", 32, 10), ("page", "offset", 64, 10)],
+)  # fmt: skip
+def test_the_cost_of_a_hash_function_is_that_of_its_table(cache, function, word, bits):
+    """With another cache, word or size one of these functions costs more or less."""
+    table = {"function": function, "word": word, "buckets": 1 << bits}
+    cell = replace(CELL, stats={**CELL.stats, cache: table})
+    (cost,) = measure([(cache, function, load_choose().header(cache, function))], [word], bits)
+    for what in ("instructions", "called", "code_bytes"):
+        assert value(f"hashcost:{cache}.{what}", cell) == getattr(cost, what), what
 
 
 def test_the_cost_of_a_hash_function_is_that_of_the_cells_own():
