@@ -4,9 +4,9 @@
  *
  * Arguments: out=FILE, then a level=BYTES/WAYS/LINE for each level, the first level first, and
  * perhaps from=mark. The caches are those of model.h, one set of them, for one CPU. They are
- *indexed and tagged with physical addresses: so a line is the same line whichever process uses it,
- *and the first levels of the presets, whose ways are no larger than a page, are indexed the same
- *with either.
+ * indexed and tagged with physical addresses: so a line is the same line whichever process uses it,
+ * and the first levels of the presets, whose ways are no larger than a page, are indexed the same
+ * with either.
  *
  * What is counted is decided by marks, instructions that do nothing but be seen here:
  *

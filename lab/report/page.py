@@ -6,7 +6,9 @@ themes, page.js what moves: without it the page is whole, only tables do not sor
 
 from __future__ import annotations
 
+import os
 import re
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +25,11 @@ CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
 class View:
     """A section as the template sees it: ids, charts, and what is put together for it."""
 
-    def __init__(self, section: Section, number: int) -> None:
+    def __init__(self, section: Section, number: int, drawn: dict[str, list[Chart]]) -> None:
         self.section = section
         self.experiment = section.experiment
         self.id = f"experiment-{number}"
-        self.charts = charts.charts(section)
+        self.charts = drawn
         self.run_ids: dict[tuple[str, str, int], str] = {}
         for one, key in enumerate(section.cells, 1):
             self.run_ids[key] = f"{self.id}-run-{one}"
@@ -95,6 +97,15 @@ def log_tail(text: str) -> str:
     return CONTROL.sub("", text.replace("\r\n", "\n"))[-LOG:]
 
 
+def draw(sections: list[Section]) -> list[dict[str, list[Chart]]]:
+    """The charts of each section, on all CPUs: one takes about half a second, and some experiments have twenty."""
+    workers = min(os.cpu_count() or 1, len(sections))
+    if workers < 2:
+        return [charts.charts(section) for section in sections]
+    with ProcessPoolExecutor(workers) as pool:
+        return list(pool.map(charts.charts, sections))
+
+
 def page(sections: list[Section], results: str, folder: str) -> tuple[str, list[Chart]]:
     """The page, and its charts; @folder: where their files are, as the page is to link them."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -107,7 +118,8 @@ def page(sections: list[Section], results: str, folder: str) -> tuple[str, list[
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    views = [View(section, number) for number, section in enumerate(sections, 1)]
+    drawn = draw(sections)
+    views = [View(section, number, drawn[number - 1]) for number, section in enumerate(sections, 1)]
     text = environment.get_template("page.html").render(
         views=views, words=words, results=results, folder=folder, log_tail=log_tail, log_length=LOG, short_revision=short_revision, Markup=Markup,
         css=Markup((FOLDER / "page.css").read_text(encoding="utf-8")),
@@ -116,5 +128,4 @@ def page(sections: list[Section], results: str, folder: str) -> tuple[str, list[
         faults=sum(len(view.section.faults) for view in views),
         paragraphs=lambda text: [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()],
     )  # fmt: skip
-    drawn = [chart for view in views for group in view.charts.values() for chart in group]
-    return text, drawn
+    return text, [chart for view in views for group in view.charts.values() for chart in group]

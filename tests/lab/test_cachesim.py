@@ -114,12 +114,16 @@ def test_caches_that_cannot_be(model):
 
 
 def test_a_specification_is_read():
-    asked = parse_specification("l1d=32K/8/64,l2=1M/16/64,l3=24M/12/64,cost=1/2/3")
-    assert asked == Specification((Level(32 << 10, 8, 64), Level(1 << 20, 16, 64), Level(24 << 20, 12, 64)), (1, 2, 3))
+    asked = parse_specification("l1d=32K/8/64,l2=1M/16/64,l3=24M/12/64,cost=1/2/3,clock=3000")
+    levels = (Level(32 << 10, 8, 64), Level(1 << 20, 16, 64), Level(24 << 20, 12, 64))
+    assert asked == Specification(levels, (1, 2, 3), 3000)
     assert parse_specification(str(asked)) == asked
-    assert parse_specification("l1d=4K/4/64,l2=16K/4/64").cost == (10, 440)
-    for preset in PRESETS.values():
+    plain = parse_specification("l1d=4K/4/64,l2=16K/4/64")
+    assert plain.cost == (10, 440) and plain.clock == 5500 and not plain.from_mark
+    for name, preset in PRESETS.items():
         assert parse_specification(str(preset)) == preset
+        from_mark = parse_specification(f"{name},from=mark")
+        assert from_mark.from_mark and parse_specification(str(from_mark)) == from_mark != preset
 
 
 @pytest.mark.parametrize(
@@ -139,6 +143,10 @@ def test_a_specification_is_read():
         ("l1d=8K/2/32,l2=2048M/4/32", "up to 64 ways and 1024M"),
         ("l1d=8K/2/32,l2=1M/4/32,cost=1/2/3", "is not L2/MEMORY"),
         ("l1d=8K/2/32,l2=1M/4/32,cost=-1/2", "is not L2/MEMORY"),
+        ("l1d=8K/2/32,l2=1M/4/32,clock=0", "clock=0 is not 1 to 100000 MHz"),
+        ("l1d=8K/2/32,l2=1M/4/32,clock=1,clock=1", "clock is there twice"),
+        ("ppro,from=boot", "'ppro' is none of"),
+        ("ppro,from=mark,from=mark", "'ppro' is none of"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(text, reason):
@@ -258,6 +266,38 @@ def test_lookups_are_charged_to_their_cache(walk):
     assert found["kernel"]["l1_misses"] + found["user"]["l1_misses"] >= 300 * 64
 
 
+def test_before_the_first_mark_nothing_is_simulated_if_so_wanted(walk):
+    """What the program does after its mark misses as before; what came before has brought no line in."""
+    found = walk("read", cache_sim=f"{SMALL},from=mark")
+    assert found["user"]["accesses"] == 4096
+    assert 512 <= found["user"]["l2_misses"] <= 512 + found["kernel"]["l2_misses"]
+    warm, cold = walk("stat", 500, cache_sim="current"), walk("stat", 500, cache_sim="current,from=mark")
+    assert warm["dentry"]["accesses"] == cold["dentry"]["accesses"]
+    assert warm["dentry"]["l3_misses"] < cold["dentry"]["l3_misses"]
+
+
+def test_a_program_without_a_mark_is_told_so(cw):
+    result = cw("run", "--icount", "--cache-sim", "ppro,from=mark", "--", "/bin/true")
+    assert result.returncode == 125 and b"has set no mark" in result.stderr, result.stderr
+
+
+def test_each_part_by_itself(cw_run):
+    """Of three cases three parts; what the kernel's counters say of a part, the simulation says, too."""
+    result = cw_run(["workload", "readdir", "--entries", "10,100,300", "--passes", "2"], icount=True, debug=False,
+                    cache_sim="ppro")  # fmt: skip
+    lines = [json.loads(line) for line in result.output.decode().splitlines() if line.startswith("{")]
+    parts = result.cachesim["parts"]
+    assert len(lines) == len(parts) == 3
+    for line, part in zip(lines, parts, strict=True):
+        counted = line["counters"]["dentry"]
+        assert counted["hits"] + counted["misses"] == part["dentry"]["lookups"] > 0
+        assert abs(line["elapsed_ns"] - part["total"]["instructions"]) < 0.05 * line["elapsed_ns"]
+    for region in (*cachesim.CACHES, "kernel", "user", "total"):
+        for name in ("accesses", "instructions", "l1_misses", "l2_misses", "cycles"):
+            assert sum(part[region][name] for part in parts) == result.cachesim[region][name]
+    assert parts[0]["total"]["cycles"] < parts[1]["total"]["cycles"] < parts[2]["total"]["cycles"]
+
+
 def test_regions_add_up_and_a_run_repeats_itself(cw_run):
     """All of a job, boot's caches not among it, twice; programs', kernel's and lookups' accesses are all there are."""
 
@@ -289,7 +329,7 @@ def test_the_command_prints_a_table_and_writes_the_result(cw, tmp_path):
                 "--", "/bin/sh", "-c", "ls -l /etc", env={**os.environ, "CW_OUTPUT": str(output_folder())})  # fmt: skip
     assert result.returncode == 0, result.stderr
     text = result.stderr.decode()
-    assert "dentry" in text and "L2 misses" in text and "l1d=16K/4/32,l2=512K/4/32,cost=11/65" in text
+    assert "dentry" in text and "L2 misses" in text and "l1d=16K/4/32,l2=512K/4/32,cost=11/65,clock=450" in text
     found = json.loads((tmp_path / "r.json").read_text())
     assert str(found["cachesim"]["dentry"]["lookups"]) in text
     assert "CONFIG_REGION_MARKS=y" in found["config"] and (marks / "chainwalk.stripped").exists()

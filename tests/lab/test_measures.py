@@ -80,12 +80,87 @@ def test_a_profile_tells_of_functions_that_were_met_and_of_others():
     assert value("profile:page_find", CELL) is None
 
 
-@pytest.mark.parametrize("source", ["hashcost:page.instructions", "profile:page_find", "stats:page.bucket_fit.z"])
+def counters(hits: int, misses: int, hit_steps: int, miss_steps: int) -> dict[str, int]:
+    return {"hits": hits, "misses": misses, "hit_steps": hit_steps, "miss_steps": miss_steps}
+
+
+NOTHING = {"page": counters(0, 0, 0, 0)}
+TWO_CASES = replace(
+    CELL,
+    results=[
+        {"case": "prepared"},
+        {"case": "a", "elapsed_ns": 1000, "jobs_per_second": 10.0, "counters": {"page": counters(8, 2, 24, 1)}},
+        {"case": "b", "elapsed_ns": 5000, "jobs_per_second": 20.0, "counters": NOTHING},
+    ],
+    stats={"page": {**counters(100, 100, 100, 100), "largest": 7}},
+    cachesim={
+        "clock": 500,
+        "total": {"cycles": 12000},
+        "parts": [{"total": {"cycles": 2000, "instructions": 1001}}, {"total": {"cycles": 10000, "instructions": 4000}}],
+    },
+)  # fmt: skip
+
+
+def test_counters_are_those_of_the_measured_part():
+    assert value("counters:page.lookups", TWO_CASES, "a") == 10
+    assert value("counters:page.steps_per_lookup", TWO_CASES, "a") == 2.5
+    assert value("counters:page.steps_per_hit", TWO_CASES, "a") == 3
+    assert value("counters:page.steps_per_miss", TWO_CASES, "a") == 0.5
+    assert value("counters:page.lookups", TWO_CASES, "b") == 0
+    for name in ("steps_per_lookup", "steps_per_hit", "steps_per_miss"):
+        assert value(f"counters:page.{name}", TWO_CASES, "b") is None, "there was none"
+    assert value("counters:buffer.lookups", TWO_CASES, "a") is None
+    assert value("stats:page.largest", TWO_CASES, "a") == 7, "of the whole run"
+
+
+def test_of_a_program_without_counters_the_whole_run_counts_but_not_for_one_of_many_cases():
+    assert value("counters:page.steps_per_hit", replace(TWO_CASES, results=[{"case": "alone"}]), "alone") == 1
+    assert value("counters:page.steps_per_hit", replace(TWO_CASES, results=[]), "") == 1
+    assert value("counters:page.steps_per_hit", TWO_CASES, "prepared") is None
+    assert value("counters:buffer.steps_per_hit", CELL, "") is None, "HASH_STATS=n"
+
+
+def test_the_simulation_has_a_part_for_each_case():
+    assert value("cachesim:total.cycles", TWO_CASES, "a") == 2000
+    assert value("cachesim:total.cycles", TWO_CASES, "b") == 10000
+    assert value("cachesim:total.cycles", TWO_CASES, "prepared") is None
+    assert value("cachesim:total.cycles", replace(TWO_CASES, results=TWO_CASES.results[:1]), "prepared") == 12000
+
+
+def test_a_rate_by_simulated_cycles():
+    """Case a: 2000 cycles of 2 ns instead of 1000 ns. Case b: 10000 of them and 1000 ns in which nothing was done."""
+    assert value("simulated:jobs_per_second", TWO_CASES, "a") == pytest.approx(10 * 1000 / 4000)
+    assert value("simulated:jobs_per_second", TWO_CASES, "b") == pytest.approx(20 * 5000 / 21000)
+    assert value("simulated:jobs_per_second", TWO_CASES, "prepared") is None
+    assert value("simulated:calls_per_second", TWO_CASES, "a") is None
+    assert value("simulated:jobs_per_second", replace(TWO_CASES, cachesim={}), "a") is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "hashcost:page.instructions",
+        "profile:page_find",
+        "stats:page.bucket_fit.z",
+        "counters:page.lookups",
+        "simulated:scripts_per_hour",
+    ],
+)
 def test_sources_that_there_are(source):
     assert SOURCE.fullmatch(source)
 
 
-@pytest.mark.parametrize("source", ["hashcost:page", "hashcost:page.branches", "hashcost:name.called", "profile:a b"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "hashcost:page",
+        "hashcost:page.branches",
+        "hashcost:name.called",
+        "profile:a b",
+        "counters:page.largest",
+        "simulated:elapsed_ns",
+    ],
+)
 def test_sources_that_there_are_not(source):
     assert not SOURCE.fullmatch(source)
 

@@ -123,8 +123,8 @@ def test_random_numbers(tmp_path):
 
 
 def of_any_time(line: dict) -> dict:
-    """What of a result has nothing to do with time."""
-    times = ("_ns", "ns_", "_per_")
+    """What of a result has nothing to do with time, nor with this kernel's counters."""
+    times = ("_ns", "ns_", "_per_", "counters")
     return {key: value for key, value in line.items() if not any(part in key for part in times)}
 
 
@@ -135,6 +135,7 @@ def test_the_same_operations_here_and_on_linux(cw_run, host):
     linux = [line for load in SMALL for line in results(on_host(*load.split(), "--dir", host).stdout)]
     assert len(linux) > 40 and not list(host.iterdir())
     assert [of_any_time(line) for line in results(here.output)] == [of_any_time(line) for line in linux]
+    assert not any("counters" in line for line in linux)
     assert len(here.output.splitlines()) == len(linux), here.output[-500:]
     other = results(on_host(*SMALL[0].split()[:-1], "10", "--dir", host).stdout)
     assert other[0]["digest"] != linux[0]["digest"]
@@ -156,6 +157,21 @@ def test_loads_are_repeatable(cw_run):
     first, second = (cw_run(script=script, icount=True, debug=False).output for _ in range(2))
     assert len(results(first)) == 40
     assert first == second
+
+
+def test_counters_are_of_the_measured_part_alone(cw_run):
+    """20 calls of stat in a case of lat look a dentry up for each component, whatever the case before did."""
+    script = "workload lat --calls 20; workload files --files 400 --depth 1 --operations 50 --cold; cat /proc/hash/dentry.json"
+    *lines, last = results(cw_run(script=script, icount=True, debug=False).output)
+    assert all(list(line["counters"]) == ["page", "buffer", "inode", "dentry"] for line in lines)
+    counted = {
+        line["case"]: {name: of["hits"] + of["misses"] for name, of in line["counters"].items()} for line in lines
+    }
+    assert counted["null call"] == {"page": 0, "buffer": 0, "inode": 0, "dentry": 0}
+    assert counted["read 4K"]["page"] > 0 == counted["read 4K"]["buffer"]
+    cold = lines[-1]["counters"]
+    assert cold["inode"]["misses"] > 10 and cold["buffer"]["misses"] > 10, "they had been dropped"
+    assert sum(one["dentry"] for one in counted.values()) < last["lookups"]
 
 
 def test_a_miss_costs_more_than_a_hit(cw_run):
