@@ -6,6 +6,7 @@
 GENERATED := $(O)/include/generated
 AUTOCONF := $(GENERATED)/autoconf.h
 HASH_CHOICE := $(GENERATED)/hash_choice.h
+DENTRY_SHRINK_CHOICE := $(GENERATED)/dentry_shrink.h
 
 HASH_FILES := $(sort $(wildcard $(foreach folder,any page buffer inode dentry name table,hash/$(folder)/*.h)))
 
@@ -33,7 +34,7 @@ $(O)/.config.done: $(O)/.config.key Kconfig lab/configure.py hash/choose.py $(wi
 	@touch $@
 
 # Rewritten only when the content changes, so another choice rebuilds what it must and no more.
-$(AUTOCONF): $(O)/.config.done
+$(AUTOCONF) $(DENTRY_SHRINK_CHOICE): $(O)/.config.done
 	@:
 
 $(O)/.choice.done: $(O)/.config.done
