@@ -4,8 +4,8 @@
  *
  * A mark is one long no-operation, `nopl imm32(%rax,%rax)`: processors do nothing, and the
  * simulator's plugin, which sees each instruction as it is translated, knows it by its constant.
- * Between the first mark and the second accesses are counted; without any mark they are counted
- * from boot to power-off.
+ * What lies between a start and its stop is counted, each such part by itself and all together;
+ * without any mark the whole job is.
  */
 #pragma once
 

@@ -6,9 +6,10 @@ themes, page.js what moves: without it the page is whole, only tables do not sor
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
-from concurrent.futures import ProcessPoolExecutor
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +103,15 @@ def draw(sections: list[Section]) -> list[dict[str, list[Chart]]]:
     workers = min(os.cpu_count() or 1, len(sections))
     if workers < 2:
         return [charts.charts(section) for section in sections]
-    with ProcessPoolExecutor(workers) as pool:
-        return list(pool.map(charts.charts, sections))
+    for section in sections:
+        _ = section.tables, section.judgements  # which the page needs as well: made once, they travel along
+    with multiprocessing.get_context("spawn").Pool(workers, _let_the_parent_decide) as pool:  # at its end they are gone
+        return pool.map(charts.charts, sections, chunksize=1)
+
+
+def _let_the_parent_decide() -> None:
+    """A worker is ended by its parent, which hears of Ctrl-C itself."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def page(sections: list[Section], results: str, folder: str) -> tuple[str, list[Chart]]:

@@ -159,7 +159,7 @@ def _histogram(histogram: Buckets, console: Console) -> None:
 def _chains(section: Section, console: Console) -> None:
     if not section.chains:
         return
-    title = "Steps, against those of uniform hashing, and memory of the tables"
+    title = "Steps in whole runs, against those of uniform hashing, and memory of the tables"
     grid = _grid(
         title, "<cache", "<kernel", "<workload", "steps/hit", "uniform", "steps/miss", "uniform", "bytes", "<function"
     )

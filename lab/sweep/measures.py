@@ -69,11 +69,9 @@ def _counter(caches: Any, cache_name: str, name: str) -> float | None:
 
 
 def _simulated_part(cell: Cell, case: str) -> dict[str, Any] | None:
-    """What the memory caches' simulation counted of @case: each result line stands for one part, in their order."""
-    lines = [line for line in cell.results if "counters" in line]
-    parts = cell.cachesim.get("parts", [])
-    line = result_line(cell, case)
-    return parts[lines.index(line)] if line in lines and len(parts) == len(lines) else None
+    """What the memory caches' simulation counted of @case: its result line says which part it is about."""
+    number, parts = result_line(cell, case).get("part"), cell.cachesim.get("parts", [])
+    return parts[number] if number is not None and number < len(parts) else None
 
 
 def _simulated_rate(cell: Cell, case: str, name: str) -> float | None:

@@ -56,7 +56,7 @@ def load(name: str | Path) -> Experiment:
     path = find(name)
     text = read(path)
     experiment = parse(text, path)
-    faults = [*_kernels(experiment), *_machines(experiment), *_workloads(experiment)]
+    faults = [*_kernels(experiment), *_machines(experiment), *_workloads(experiment), *_measures(experiment)]
     if faults:
         raise located(path, text, faults)
     return experiment
@@ -103,6 +103,17 @@ def _machines(experiment: Experiment) -> Iterator[tuple[Place, str]]:
             yield from _line(getattr(machine, "cmdline", None) or "", (*here, "cmdline"))
             yield from _cache_sim(getattr(machine, "cache_sim", None), (*here, "cache_sim"))
             yield from _image(getattr(machine, "image", None), (*here, "image"))
+
+
+def _measures(experiment: Experiment) -> Iterator[tuple[Place, str]]:
+    """What the simulation of memory caches counts is there if it is asked for, and its time if instructions are time."""
+    machines = [variant.machine for full in (False, True) for variant in experiment.variants(full)]
+    for index, measure in enumerate(experiment.measure):
+        place = ("measure", index, "from")
+        if measure.kind in ("cachesim", "simulated") and not any(machine.cache_sim for machine in machines):
+            yield place, f"'{measure.source}' needs cache_sim, in [machine] or of a workload"
+        elif measure.kind == "simulated" and any(machine.cache_sim and not machine.icount for machine in machines):
+            yield place, f"'{measure.source}' replaces the time of instructions: it needs icount = true"
 
 
 def _cache_sim(value: str | None, place: Place) -> Iterator[tuple[Place, str]]:

@@ -177,6 +177,23 @@ def test_a_sweep_builds_the_marks_where_they_are_needed(tmp_path):
     assert marked == {"with": True, "without": False}
 
 
+@pytest.mark.parametrize(
+    ("machine", "source", "reason"),
+    [
+        ("", "simulated:ops_per_second", "needs cache_sim"),
+        ("", "cachesim:total.cycles", "needs cache_sim"),
+        ('cache_sim = "ppro"\nicount = false\n', "simulated:ops_per_second", "needs icount = true"),
+    ],
+)
+def test_a_measure_of_what_is_not_simulated_is_refused(tmp_path, machine, source, reason):
+    (tmp_path / "small.toml").write_text(
+        f'name = "small"\ntitle = "Small"\nreference = "a"\nseeds = [1]\n[machine]\n{machine}[[kernel]]\nname = "a"\n'
+        f'[[workload]]\nname = "with"\nrun = ["true"]\n[[measure]]\nname = "m"\nfrom = "{source}"\n'
+    )
+    with pytest.raises(LabError, match=reason):
+        load(tmp_path / "small.toml")
+
+
 def test_cycles_are_charged_by_where_a_line_is_found():
     specification = parse_specification("l1d=4K/4/64,l2=16K/4/64,l3=64K/4/64,cost=10/40/200")
     region = {"instructions": 1000, "l1_misses": 50, "l2_misses": 20, "l3_misses": 5}

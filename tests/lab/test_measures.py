@@ -89,8 +89,8 @@ TWO_CASES = replace(
     CELL,
     results=[
         {"case": "prepared"},
-        {"case": "a", "elapsed_ns": 1000, "jobs_per_second": 10.0, "counters": {"page": counters(8, 2, 24, 1)}},
-        {"case": "b", "elapsed_ns": 5000, "jobs_per_second": 20.0, "counters": NOTHING},
+        {"case": "a", "elapsed_ns": 1000, "part": 0, "jobs_per_second": 10.0, "counters": {"page": counters(8, 2, 24, 1)}},
+        {"case": "b", "elapsed_ns": 5000, "part": 1, "jobs_per_second": 20.0, "counters": NOTHING},
     ],
     stats={"page": {**counters(100, 100, 100, 100), "largest": 7}},
     cachesim={
@@ -133,6 +133,10 @@ def test_a_rate_by_simulated_cycles():
     assert value("simulated:jobs_per_second", TWO_CASES, "b") == pytest.approx(20 * 5000 / 21000)
     assert value("simulated:jobs_per_second", TWO_CASES, "prepared") is None
     assert value("simulated:calls_per_second", TWO_CASES, "a") is None
+    short = {**TWO_CASES.cachesim, "parts": TWO_CASES.cachesim["parts"][:1]}
+    assert value("simulated:jobs_per_second", replace(TWO_CASES, cachesim=short), "b") is None, "beyond what was kept"
+    uncounted = [{key: of for key, of in line.items() if key != "counters"} for line in TWO_CASES.results]
+    assert value("simulated:jobs_per_second", replace(TWO_CASES, results=uncounted), "a") == pytest.approx(2.5)
     assert value("simulated:jobs_per_second", replace(TWO_CASES, cachesim={}), "a") is None
 
 

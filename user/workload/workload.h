@@ -139,7 +139,8 @@ void result_end(uint64_t digest);
 void measured_start(void);
 void measured_stop(void);
 
-/* The counters of the part measured last, as a member of the result's object; once. */
+/* Which part was measured last, 0 the first, and its counters, as members of the result's object;
+ * once. */
 void measured_print(void);
 
 /* Rates: @count in @elapsed_ns a second; 0 where no time passed. */
