@@ -308,7 +308,8 @@ def test_each_part_by_itself(cw_run):
     for line, part in zip(lines, parts, strict=True):
         counted = line["counters"]["dentry"]
         assert counted["hits"] + counted["misses"] == part["dentry"]["lookups"] > 0
-        assert abs(line["elapsed_ns"] - part["total"]["instructions"]) < 0.05 * line["elapsed_ns"]
+        reading_the_clock = part["total"]["instructions"] - line["elapsed_ns"]  # twice, between the marks
+        assert -0.01 * line["elapsed_ns"] < reading_the_clock < 2500 + 0.01 * line["elapsed_ns"]
     for region in (*cachesim.CACHES, "kernel", "user", "total"):
         for name in ("accesses", "instructions", "l1_misses", "l2_misses", "cycles"):
             assert sum(part[region][name] for part in parts) == result.cachesim[region][name]
