@@ -20,6 +20,11 @@ for ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL)
 
 
+def pytest_collection_modifyitems(items):
+    """The programs' tests first: the longest are among them, and one that comes last runs while other CPUs are idle."""
+    items.sort(key=lambda item: "programs" not in item.path.parts)
+
+
 @pytest.fixture
 def cw_run(tmp_path):
     """Boot a machine of its own and run a job in it: cw_run(["/bin/ls", "/"], smp=2) -> Result.

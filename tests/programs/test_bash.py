@@ -56,6 +56,8 @@ def converse(child: pexpect.spawn) -> list[str]:
                 continue
         child.expect_exact(PROMPT)
         text = child.before.replace("\r", "")
+        if line.startswith("^"):
+            text = text.removeprefix(line)  # a signal flushes what the terminal has not sent yet, on Linux its own echo
         text = re.sub(r"(\[\d+\])[+ -] +(?=Terminated)", r"\1 ", text)  # which job is the current one is a race
         said.append(
             f"{line}: "
