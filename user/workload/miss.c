@@ -1,19 +1,17 @@
 /*
  * miss - what a miss costs: of the dentry cache, against a page fault and a miss of the buffer
- *cache. Lever 1999, section 6, leaves that question open: how eagerly the dentry cache may be
- *shrunk depends on it.
+ * cache. Lever 1999, section 6, leaves that question open: how eagerly the dentry cache may be
+ * shrunk depends on it.
  *
  * Each case is a call on each of --objects objects, in random order, once with what it needs in the
- *cache, and once after it was dropped through /proc/sys/vm/drop_caches; `more_ns` is the
- *difference, the miss. What must stay in the cache is held: the folder of each file is open, and so
- *no part of a path but the last is looked up.
+ * cache, and once after it was dropped through /proc/sys/vm/drop_caches; `more_ns` is the
+ * difference, the miss. What must stay in the cache is held: the folder of each file is open, and
+ * so no part of a path but the last is looked up.
  *
- *	dentry		fstatat() of a file's name in its folder: hit; miss with the folder's and
- *the inode's blocks in the buffer cache; miss with them on the disk
- *	buffer		getdents() of a folder of one block, which is in the buffer cache, or on the
- *disk page		pread() of a page in the page cache, or on the disk
- *	fault		the first access to a page mapped from a file, in the page cache, or on the
- *disk
+ * dentry: fstatat() of a file's name in its folder: a hit; a miss with the folder's and the inode's
+ * blocks in the buffer cache; a miss with them on the disk. buffer: getdents() of a folder of one
+ * block, in the buffer cache or on the disk. page: pread() of a page, in the page cache or on the
+ * disk. fault: the first access to a page mapped from a file, in the page cache or on the disk.
  */
 #define _GNU_SOURCE
 #include "files.h"

@@ -1,7 +1,7 @@
 /*
  * What the scripts do, after SPEC SDM's ("commands typically used by software developers, such as
- *cc, ed, nroff, and spell", Lever 1999, section 2), on the source of Lua: a tree with C files,
- *headers and a Makefile in src, and manual pages and HTML in doc.
+ * cc, ed, nroff, and spell", Lever 1999, section 2), on the source of Lua: a tree with C files,
+ * headers and a Makefile in src, and manual pages and HTML in doc.
  *
  *	%S the source tree	%c a C file of the script, without .c, the same in a whole task
  *	%d another one		%w a word that every C file of it has

@@ -1,21 +1,19 @@
 /*
  * workload - loads for the four caches, after those of the papers: one static Linux program, many
- *loads.
+ * loads.
  *
  * `workload LOAD [options]` runs one of the loads below and prints its results on stdout, one JSON
- *object a line:
+ * object a line:
  *
- *	{"workload":"sdm","case":"16
- *scripts","seed":1,"elapsed_ns":812345678,...,"digest":"90c1..."}
+ *	{"workload":"sdm","case":"16 scripts","seed":1,"elapsed_ns":812345678,...,"digest":"90c1.."}
  *
  * Nothing else on stdout begins with a brace. Times are CLOCK_MONOTONIC's. Whatever is random is
- *drawn from
- * --seed by the generator here, so that a seed means the same operations on every system; "digest"
- *is a checksum of them. Files are made in a folder of the program's own below --dir, which is
- *removed at the end, also by SIGINT and SIGTERM; with --keep it stays.
+ * drawn from --seed by the generator here, so that a seed means the same operations on every
+ * system; "digest" is a checksum of them. Files are made in a folder of the program's own below
+ * --dir, which is removed at the end, also by SIGINT and SIGTERM; with --keep it stays.
  *
- * Exit status: 0 all went well; 1 something failed, and stderr says what; 2 wrong arguments; 128 +
- *N ended by signal N. docs/workloads.md says what each load stands for.
+ * Exit status: 0 all went well; 1 something failed, and stderr says what; 2 wrong arguments; 128+N
+ * ended by signal N. docs/workloads.md says what each load stands for.
  */
 #pragma once
 
