@@ -126,8 +126,8 @@ def page(sections: list[Section], results: str, folder: str) -> tuple[str, list[
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    drawn = draw(sections)
-    views = [View(section, number, drawn[number - 1]) for number, section in enumerate(sections, 1)]
+    drawn = zip(sections, draw(sections), strict=True)
+    views = [View(section, number, found) for number, (section, found) in enumerate(drawn, 1)]
     text = environment.get_template("page.html").render(
         views=views, words=words, results=results, folder=folder, log_tail=log_tail, log_length=LOG, short_revision=short_revision, Markup=Markup,
         css=Markup((FOLDER / "page.css").read_text(encoding="utf-8")),

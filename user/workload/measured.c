@@ -21,7 +21,6 @@ struct counts {
 static struct counts part;    /* of the part that was measured last */
 static int counted;	      /* there are counters, and `part` is filled in */
 static uint64_t measured;     /* parts so far */
-static uint64_t printed;      /* of them, those that a result has told of */
 static int report_fd[CACHES]; /* open all the time: to open them would be lookups */
 
 /* The number that follows the key @name in one of /proc/hash's objects; false if it has none. */
@@ -81,10 +80,7 @@ void measured_stop(void)
 
 void measured_print(void)
 {
-	if (measured > printed) {
-		printed = measured;
-		printf(",\"part\":%llu", (unsigned long long)measured - 1);
-	}
+	printf(",\"part\":%llu", (unsigned long long)measured - 1);
 	for (int i = 0; counted && i < CACHES; i++) {
 		printf("%s\"%s\":{", i ? "," : ",\"counters\":{", caches[i]);
 		for (int j = 0; j < COUNTERS; j++)
@@ -92,5 +88,4 @@ void measured_print(void)
 			       (unsigned long long)part.of[i][j]);
 		printf("}%s", i == CACHES - 1 ? "}" : "");
 	}
-	counted = 0;
 }

@@ -137,8 +137,8 @@ void result_end(uint64_t digest);
 void measured_start(void);
 void measured_stop(void);
 
-/* Which part was measured last, 0 the first, and its counters, as members of the result's object;
- * once. */
+/* Which part was measured last, 0 the first, and its counters, as members of the result's object.
+ * Each result is of a part of its own. */
 void measured_print(void);
 
 /* Rates: @count in @elapsed_ns a second; 0 where no time passed. */
