@@ -1,4 +1,4 @@
-"""make lines: lines of code by folder, without comments and blank lines. The kernel's promise is < 20,000."""
+"""make lines: lines of code by folder, without comments and blank lines. At most LIMIT for the kernel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from lab.paths import TOP
 
 KERNEL = ("boot", "kernel", "mm", "fs", "hash")
 OTHERS = ("user", "lab", "tests")
-C_LIKE = {".c", ".h", ".S", ".ld"}
+C_LIKE = {".c", ".h", ".S", ".ld", ".def"}
+LIMIT = 22_500  # of the kernel, so that it can be read in a term
 HASH_LIKE = {".py", ".sh", ".mk"}
 
 
@@ -45,7 +46,7 @@ def main() -> None:
         if folder == "kernel":
             for part in sorted(p for p in (TOP / folder).iterdir() if p.is_dir()):
                 print(f"  {part.name:8} {count(f'{folder}/{part.name}'):7}")
-    print(f"{'the kernel':10} {total:7}   (at most 20000)")
+    print(f"{'the kernel':10} {total:7}   (at most {LIMIT})")
     for folder in OTHERS:
         print(f"{folder:10} {count(folder):7}")
 
