@@ -14,10 +14,10 @@
  * allow it. Page-table walks take no lock.
  *
  * Between translation and access other CPUs may do anything but complete a mmu_flush(), which waits
- * for the instruction, as its interrupt would. mmu_pause() stands there for them. With tasks.c alone
- * it is NULL: tasks change between instructions. A scheduler that switches anywhere sets it; then it
- * must let others run, and must not switch inside of this file elsewhere (it is the hardware: it is
- * compiled without such a scheduler's instrumentation).
+ * for the instruction, as its interrupt would. mmu_pause() stands there for them. With tasks.c
+ * alone it is NULL: tasks change between instructions. A scheduler that switches anywhere sets it;
+ * then it must let others run, and must not switch inside of this file elsewhere: it is the
+ * hardware, to be compiled without such a scheduler's instrumentation.
  *
  * Locks: the caller's page-table lock around all that takes a root, as arch/mmu.h says.
  */
