@@ -228,7 +228,7 @@ void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, b
 	(void)mapping, (void)first, (void)last, (void)copies;
 }
 
-void mm_clean_file(struct address_space *mapping)
+void mm_protect_page(struct page *page)
 {
-	(void)mapping;
+	(void)page;
 }
