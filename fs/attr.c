@@ -5,6 +5,10 @@
  * mode; euid 0 may do everything but execute a file that nobody may execute. The functions that
  * change attributes check as Linux does and in its order, since the order decides which errno a
  * program sees.
+ *
+ * They change them under inode->lock. Who asks for permission, or for stat(2), reads them without,
+ * as in Linux: it may see one of two changes in a row. That is not enough to give rights away:
+ * cred_of_program() takes the lock.
  */
 #include "fs/internal.h"
 
@@ -64,6 +68,22 @@ int may_delete(struct inode *dir, const struct dentry *dentry, bool directory)
 	if (dentry->parent == dentry)
 		return -EBUSY;
 	return is_dead(dir) ? -ENOENT : 0;
+}
+
+void cred_of_program(struct cred *cred, const struct path *path)
+{
+	struct inode *inode = path->dentry->inode;
+
+	if (!((path->mount->flags | path->mount->sb->flags) & SB_NOSUID)) {
+		/* chown() takes the bits away first: not those of the old owner with the new one */
+		guard(read, &inode->lock);
+		if (inode->mode & S_ISUID)
+			cred->euid = inode->uid;
+		if ((inode->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
+			cred->egid = inode->gid;
+	}
+	cred->suid = cred->euid;
+	cred->sgid = cred->egid;
 }
 
 /* ---- AT_* flags ------------------------------------------------------------------------------ */

@@ -57,6 +57,11 @@ static __always_inline size_t io_move(struct io *io, void *memory, size_t n, boo
 
 /* ---- who and where --------------------------------------------------------------------------- */
 
+struct path {
+	struct mount *mount;
+	struct dentry *dentry;
+};
+
 #define NGROUPS_MAX_INLINE 32
 
 /* Immutable once shared: to change, copy, change, and replace current->cred. */
@@ -66,11 +71,6 @@ struct cred {
 	gid_t gid, egid, sgid;
 	unsigned group_count;
 	gid_t groups[NGROUPS_MAX_INLINE];
-};
-
-struct path {
-	struct mount *mount;
-	struct dentry *dentry;
 };
 
 struct fs_context {
@@ -88,6 +88,9 @@ struct cred *prepare_cred(void); /* a private copy of current's, to be changed *
 /* Put @cred in place of current's, which is returned with its reference: under process_lock, since
  * others look at it there. kernel/proc/task.c. */
 const struct cred *swap_cred(const struct cred *cred);
+/* What running the file at @path makes of @cred, which is current's own copy: set-id bits and owner
+ * as they are at one moment, whatever chmod and chown are at. Sleeps: inode->lock. attr.c */
+void cred_of_program(struct cred *cred, const struct path *path);
 bool in_group(const struct cred *cred, gid_t gid); /* egid or a supplementary group */
 static inline bool capable(const struct cred *cred)
 {
