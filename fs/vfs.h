@@ -312,6 +312,9 @@ static inline int dentry_count(const struct dentry *dentry)
 struct dentry *dget_parent(struct dentry *dentry); /* referenced */
 /* has its name been removed? Not fooled by a rename. */
 bool d_unlinked(const struct dentry *dentry);
+/* Does @dentry lie below @ancestor of the same file system, or is it that? At one moment: a rename
+ * is seen whole. */
+bool d_is_below(const struct dentry *dentry, const struct dentry *ancestor);
 /* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);
  * " (deleted)" is appended for unhashed ones; unreachable from root: "(unreachable)" in front. */
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size);
@@ -583,6 +586,9 @@ void file_table_set_limit(struct file_table *table, u32 limit); /* RLIMIT_NOFILE
 ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);
 ssize_t vfs_write(struct file *file, struct io *io, loff_t *position);
 int vfs_fsync(struct file *file, bool data_only);
+/* May a file grow to @size (RLIMIT_FSIZE)? 0, or -EFBIG and SIGXFSZ. Asked under inode->lock, since
+ * others may make it grow. read_write.c */
+int limit_growth(const struct inode *inode, loff_t size);
 /* Lock file->position while the variable lives, if others share the file:
  *	struct file *locked __free(position) = file_lock_position(file); */
 struct file *file_lock_position(struct file *file);
