@@ -484,9 +484,14 @@ static void begin_new_program(struct program *program)
 	if (process->vforked) /* the parent's memory is its own again */
 		wake_up(&process->parent->wait_children);
 	process->vforked = false;
-	for (u64 left = process->handled; left; left &= left - 1) /* handlers were the old one's */
-		if (process->actions[__builtin_ctzll(left)].handler != SIG_IGN)
+	for (u64 left = process->handled; left; left &= left - 1) {
+		struct signal_action *action = &process->actions[__builtin_ctzll(left)];
+
+		if (action->handler == SIG_IGN)
+			*action = (struct signal_action){.handler = SIG_IGN};
+		else /* a handler was the old one's */
 			process->handled &= ~(left & -left);
+	}
 	task->signals->stack = (struct signal_stack){.flags = SS_DISABLE};
 	spin_unlock_irq(&process_lock);
 	mmu_switch(&new->mmu);

@@ -62,3 +62,41 @@ TEST(credentials_of_one_moment)
 	put_cred(gained);
 	path_put(&program);
 }
+
+/* ---- RLIMIT_FSIZE ---------------------------------------------------------------------------- */
+
+static s64 written[2];
+
+static void append_six(void *place)
+{
+	*(s64 *)place = write_at("/file", O_CREAT | O_WRONLY | O_APPEND, 0, "abcdef", 6);
+}
+
+/* Two append at once: what the limit leaves is counted when the first has written. */
+TEST(limit_of_two_writers)
+{
+	struct path path;
+
+	hosted_init(16);
+	hosted_file_limit = 10;
+	CHECK_EQUAL(write_at("/file", O_CREAT | O_WRONLY, 0, "", 0), 0);
+	CHECK_EQUAL(find_path("/file", 0, &path), 0);
+
+	struct inode *inode = path.dentry->inode;
+
+	down_write(&inode->lock);
+	task_start(append_six, &written[0]);
+	task_start(append_six, &written[1]);
+	let_others_run();
+	up_write(&inode->lock);
+	tasks_wait();
+	CHECK_EQUAL(written[0] + written[1], 10);
+	CHECK_EQUAL(inode->size, 10);
+	CHECK_EQUAL(hosted_signals, 0);
+	append_six(&written[0]);
+	CHECK_EQUAL(written[0], -EFBIG);
+	CHECK_EQUAL(sys_truncate("/file", 11), -EFBIG);
+	CHECK_EQUAL(hosted_signals, 2);
+	CHECK_EQUAL(sys_truncate("/file", 10), 0);
+	path_put(&path);
+}
