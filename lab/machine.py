@@ -355,7 +355,7 @@ def tree_of(options: Options) -> Tree:
     if options.packages:
         add_packages(tree, package_set(options.packages), options.documents)
     for specification in options.add:
-        tree.add(specification)
+        tree.add(specification, tree.user(options.user))
     return tree
 
 
