@@ -38,6 +38,7 @@ QEMU_PANIC, QEMU_SHUTDOWN = 85, 33
 KERNELS = ("chainwalk", "linux")
 ROOTS = ("ext2", "tmpfs", "ram")
 RESERVE = 24  # MB that kernel, tables and programs want beside an image in memory
+COMMAND_LINE_WORDS = 99  # that Chainwalk takes, all counted
 ICOUNT_DATE = "2026-01-01T00:00:00"
 
 
@@ -158,8 +159,14 @@ def kernel_command_line(options: Options, tree: Tree) -> str:
     if not job:
         return line
     with_job = f"{line} -- {' '.join(job)}"
-    if len(with_job) < 1800 and len(job) + len(words) < 100:
+    most = linux.INIT_ARGUMENTS if options.linux else COMMAND_LINE_WORDS - len(words)
+    if len(with_job) < 1800 and len(job) <= most:
         return with_job
+    if options.root_kind() == "ext2" and options.disk and options.disk.exists():
+        raise LabError(
+            f"{len(job)} arguments are more than fit on the kernel's command line, so they would go into the image; but"
+            f" {options.disk} is one already and stays as it is: give the program a script on it"
+        )
     tree.text("/etc/cw/job", "".join(f"{word}\n" for word in job))
     return line
 
