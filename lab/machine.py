@@ -28,6 +28,7 @@ from lab.build import build, build_lock, config_file, effective_config, kernel_i
 from lab.console import execute
 from lab.disks import disk_option
 from lab.image import Ext2, copy_sparse, cpio_image, ext2_image
+from lab.kvm import check_kvm, likely_cause
 from lab.packages import add_packages, package_set
 from lab.paths import LabError, output_folder
 from lab.tree import Tree, base_tree
@@ -298,6 +299,12 @@ def check_options(options: Options) -> None:
         raise LabError(f"--mem {options.mem}: give it as 64M or 2G")
     if options.icount and options.root_kind() == "ext2":
         print("cw: disk I/O of the host is not repeatable under --icount; --root ram is", file=sys.stderr)
+    if options.accel not in ("tcg", "kvm"):
+        raise LabError(f"--accel {options.accel}: there are tcg and kvm")
+    if options.accel == "kvm" and options.icount:
+        raise LabError("--icount counts translated instructions: leave out --accel kvm")
+    if options.accel == "kvm":
+        check_kvm()
     if shutil.which("qemu-system-x86_64") is None:
         raise LabError(
             "qemu-system-x86_64 is missing: install qemu-system-x86 (Debian, Ubuntu), qemu-system-x86-core (dnf) or qemu"
@@ -350,6 +357,8 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         if options.firmware:  # which writes its own messages to every serial port, before the kernel runs
             data = data[max(data.find(b"@CW 0 "), 0) :]
         result = judge(ended, control.parse(data))
+        if options.accel == "kvm" and result.kind in ("silence", "hang", "timeout"):
+            result.message = likely_cause(result.message)
         result.output, result.seconds, result.config = output, seconds, config
         return result
 
