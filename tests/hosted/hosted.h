@@ -86,6 +86,8 @@ static inline u64 rng_below(struct rng *rng, u64 n)
 void task_start(void (*function)(void *), void *argument);
 void tasks_wait(void); /* until all but kernel threads have ended */
 extern bool hosted_threads; /* kernel threads run; false: tests call what they would do */
+extern u64 hosted_file_limit;   /* RLIMIT_FSIZE of all tasks */
+extern unsigned hosted_signals; /* that tasks were sent */
 
 /* ---- address spaces: see user.h -------------------------------------------------------------- */
 

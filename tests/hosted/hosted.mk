@@ -54,7 +54,7 @@ $(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/configure.py hash/choose.py $(wil
 	$(Q)$(PYTHON) hash/choose.py $(HOSTED_O)/effective.config $(HOSTED_O)/include/generated/hash_choice.h
 	@touch $@
 
-$(HOSTED_O)/%.o: %.c $(HOSTED_CONFIG)
+$(HOSTED_O)/%.o: %.c $(HOSTED_CONFIG) tests/hosted/hosted.mk
 	@mkdir -p $(@D)
 	@echo "  HOSTED  $<"
 	$(Q)$(HOSTED_CC) $(HOSTED_CFLAGS) -c -o $@ $<

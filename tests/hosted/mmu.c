@@ -166,7 +166,7 @@ static char *translate(struct tlb *tlb, u64 address, unsigned access, unsigned *
 	bool hit = cached->page == page;
 	pte_t entry = hit ? cached->entry : walk(tlb->root, address, access);
 
-	if (hit && allows(entry, access) && access & FAULT_WRITE && !pte_dirty(entry))
+	if (hit && allows(entry, access) && access & FAULT_WRITE && !(entry & PTE_DIRTY))
 		entry = walk(tlb->root, address, access);
 	if (!allows(entry, access)) {
 		if (hit)
