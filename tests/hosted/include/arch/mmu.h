@@ -6,3 +6,10 @@
 struct mmu_root {
 	int unused;
 };
+
+/* No stacks to give back. */
+static inline u64 arch_shrink_stacks(unsigned spare)
+{
+	(void)spare;
+	return 0;
+}
