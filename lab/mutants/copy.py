@@ -19,6 +19,9 @@ from lab.mutants.kept import Mutant, git_apply
 from lab.paths import TOP, LabError
 
 
+SET_UP = ("lab/requirements", "lab/setup.sh")
+
+
 def tree_files(top: Path) -> list[str]:
     """All files of the checkout, those not yet added included, those that are ignored not."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
@@ -45,8 +48,13 @@ class Copy:
             if target.is_file() and not target.is_symlink() and target.read_bytes() == content:
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
+            known = target.exists()
             target.write_bytes(content)
-            shutil.copymode(source, target)
+            # what was built from the old content is older than the new; the set-up in .venv is the checkout's own
+            if known and not name.startswith(SET_UP):
+                shutil.copymode(source, target)
+            else:
+                shutil.copystat(source, target)
         self.digest = whole.hexdigest()[:16]
         self.remove_all_but(set(names))
         environment = self.path / ".venv"
