@@ -7,6 +7,7 @@ command goes on where it was (--anew begins anew), as long as the sources are th
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import signal
@@ -106,11 +107,16 @@ def judge_all(options: argparse.Namespace) -> list[Verdict]:
     folder = output_folder().parent / "mutants"
     folder.mkdir(parents=True, exist_ok=True)
     results = folder / "results.jsonl"
+    lock = (folder / ".lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise LabError(f"another run is at work in {folder}; O= gives this one a folder of its own") from None
     copy = Copy(folder / "tree")
     copy.bring_up_to_date()
     known = {} if options.anew else read_results(results, copy.digest)
     judge = Judge(copy, options.limit, options.jobs, not options.short)
-    if problem := judge.prepare():
+    if options.count and (problem := judge.prepare()):
         raise LabError(f"without any mutant the kernel does not build:\n{problem}")
     verdicts: list[Verdict] = []
 
@@ -149,7 +155,8 @@ def confirm(judge: Judge, verdicts: list[Verdict]) -> list[Verdict]:
 
 def main() -> int:
     options = options_of(sys.argv[1:])
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):  # also when a script has started us in the background
+        signal.signal(number, signal.default_int_handler)
     try:
         if options.list:
             print_list(options)

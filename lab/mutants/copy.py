@@ -18,7 +18,6 @@ from pathlib import Path
 from lab.mutants.kept import Mutant, git_apply
 from lab.paths import TOP, LabError
 
-
 SET_UP = ("lab/requirements", "lab/setup.sh")
 
 

@@ -18,6 +18,7 @@ from lab.mutants.kept import Mutant
 from lab.mutants.rooms import needs_kernels, stages_of
 
 KILLED, HANG, SURVIVED, UNBUILT, STALE, SAME = "killed", "hang", "survived", "not built", "stale", "same"
+NOT_BUILT = -1000  # instead of a status
 MARK = "CW_MUTANTS_RUN"  # in the environment of all that we start: how they are found again
 
 BUILD_KERNELS = "from lab import runtests; runtests.build_kernels()"
@@ -102,8 +103,8 @@ class Judge:
         if needs_kernels(arguments):
             began = time.monotonic()
             status, output = run([sys.executable, "-c", BUILD_KERNELS], self.copy, left, {"CI": "1"})
-            if status != 0:
-                return status, output
+            if status:
+                return NOT_BUILT, output
             left -= time.monotonic() - began
         words = shlex.split(arguments)
         if words[0].endswith("pytest"):
@@ -123,10 +124,10 @@ class Judge:
 
     def planted(self, mutant: Mutant, began: float) -> tuple[str, str]:
         in_kernel = any(not name.startswith(("lab/", "tests/", "user/")) for name in mutant.files)
-        if in_kernel:
+        if in_kernel and not mutant.kept:
             if problem := self.build():
                 return UNBUILT, problem
-            if not mutant.kept and self.clean_kernel == self.kernel():
+            if self.clean_kernel == self.kernel():
                 return SAME, "the kernel is the same, byte for byte"
         stages = list(mutant.caught_by) or stages_of(mutant.room, self.copy.path)
         if not mutant.caught_by and not self.last_stage:
@@ -134,6 +135,8 @@ class Judge:
         for stage in stages:
             left = self.limit - (time.monotonic() - began)
             status, output = self.tests(stage, left)
+            if status == NOT_BUILT:
+                return UNBUILT, output[-2000:]
             if status is None:
                 return HANG, f"{stage}: not done in {self.limit:.0f} seconds"
             if status == 5:  # pytest's "no tests were collected"
