@@ -4,13 +4,19 @@ MEM ?= 512M
 SMP ?= 1
 ISO ?= $(O)/chainwalk.iso
 
-.PHONY: run test iso gdb lines docs lint format clean distclean
+.PHONY: run test mutants iso gdb lines docs lint format clean distclean
 
 run: $(PYTHON_READY) kernel user
 	@CW_OUTPUT=$(O) CW_SETTINGS="$(CONFIG_SET)" CW_DEFCONFIG=$(DEFCONFIG) $(PYTHON) -m lab demo --mem $(MEM) --smp $(SMP) --cmdline "$(CMDLINE)"
 
 test: setup-test
 	@CW_OUTPUT=$(O) $(PYTHON) -m lab.runtests $(TESTS)
+
+# Planted bugs that the tests must notice: the kept ones of tests/mutants, and COUNT new ones drawn by SEED.
+SEED ?= 1
+COUNT ?= 0
+mutants: setup-test
+	@CW_OUTPUT=$(O) $(PYTHON) -m lab.mutants --seed $(SEED) --count $(COUNT) $(MUTANTS)
 
 iso: $(STAMPS)/packages-iso kernel user
 	@CW_OUTPUT=$(O) $(PYTHON) -m lab iso $(ISO) --cmdline "$(CMDLINE)"
