@@ -155,7 +155,8 @@ struct inode_operations {
 	int (*remove)(struct inode *dir, struct dentry *dentry);
 	/* @new may be positive (then it is replaced). Types and emptiness of directories are
 	 * checked by the fs as far as it alone can know. Flags: RENAME_NOREPLACE is handled by the
-	 * VFS, RENAME_EXCHANGE passed. */
+	 * VFS, RENAME_EXCHANGE passed. Locked are also: what is replaced, and each directory that
+	 * moves to another. If it fails, both names are as they were. */
 	int (*rename)(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
 		      struct dentry *new, unsigned flags);
 	/*
