@@ -10,6 +10,8 @@
 #include "harness.h"
 #include "kernel/core/sched.h"
 
+static struct hosted_disk disk;
+
 /* Let the others run until they wait or end. */
 static void let_others_run(void)
 {
@@ -99,4 +101,71 @@ TEST(limit_of_two_writers)
 	CHECK_EQUAL(hosted_signals, 2);
 	CHECK_EQUAL(sys_truncate("/file", 10), 0);
 	path_put(&path);
+}
+
+/* ---- vectors --------------------------------------------------------------------------------- */
+
+#define WRITERS 4
+#define RECORDS 40
+#define PIECES 7
+#define RECORD (PIECES * 300)
+
+/* A record says in each byte who wrote it; its pieces are not of one size, and cross pages. */
+static void append_records(void *who)
+{
+	struct file *file = open_path("/mnt/log", O_CREAT | O_WRONLY | O_APPEND, 0644);
+	static const size_t sizes[PIECES] = {1, 599, 300, 0, 500, 600, 100}; /* RECORD in all */
+	unsigned char text[600];
+	struct iovec vector[PIECES];
+	int fd = fd_add(file, 0, false);
+
+	memset(text, *(unsigned char *)who, sizeof(text));
+	for (int i = 0; i < PIECES; i++)
+		vector[i] = (struct iovec){text, sizes[i]};
+	for (int i = 0; i < RECORDS; i++)
+		CHECK_EQUAL(sys_pwritev2(fd, vector, PIECES, -1, 0, 0), RECORD);
+	sys_close(fd);
+}
+
+/* No record is torn by another's; tasks change wherever a write waits: for a page, for the disk. */
+static void records(void)
+{
+	static unsigned char text[WRITERS * RECORDS * RECORD];
+	static unsigned char names[WRITERS];
+	unsigned seen[WRITERS] = {0};
+
+	for (int i = 0; i < WRITERS; i++) {
+		names[i] = (unsigned char)('a' + i);
+		task_start(append_records, &names[i]);
+	}
+	tasks_wait();
+	CHECK_EQUAL(read_at("/mnt/log", 0, text, sizeof(text)), sizeof(text));
+	for (size_t at = 0; at < sizeof(text); at += RECORD) {
+		for (size_t i = 1; i < RECORD; i++)
+			if (text[at + i] != text[at]) {
+				CHECK(!"a record is torn");
+				return;
+			}
+		seen[(text[at] - 'a') % WRITERS]++;
+	}
+	for (int i = 0; i < WRITERS; i++)
+		CHECK_EQUAL(seen[i], RECORDS);
+}
+
+TEST(records_on_tmpfs)
+{
+	hosted_init(16);
+	records();
+}
+
+TEST(records_on_ext2)
+{
+	hosted_init(16);
+	disk_create(&disk, "sda", 0, MB(4));
+	image_make(&disk, 1024, 4096, IMAGE_USUAL);
+	disk.asynchronous = true;
+	CHECK_EQUAL(mount_disk("sda", 0), 0);
+	records();
+	CHECK_EQUAL(umount_disk(), 0);
+	image_check(&disk);
 }
