@@ -45,9 +45,10 @@ HOSTED_CONFIG := $(HOSTED_O)/.configured
 .SECONDARY:
 all: $(HOSTED_PROGRAMS)
 
-# Rewritten when other choices are made.
-$(shell mkdir -p $(HOSTED_O); [ "$$(cat $(HOSTED_O)/.key 2>/dev/null)" = "$(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)" ] || \
-	echo "$(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)" > $(HOSTED_O)/.key)
+# Rewritten when other choices are made; the dependency files hold the folder's name.
+HOSTED_KEY := $(HOSTED_O) $(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)
+$(shell mkdir -p $(HOSTED_O); [ "$$(cat $(HOSTED_O)/.key 2>/dev/null)" = "$(HOSTED_KEY)" ] || \
+	echo "$(HOSTED_KEY)" > $(HOSTED_O)/.key)
 $(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/configure.py hash/choose.py $(wildcard hash/*/*.h)
 	@echo "  CONFIG  $(HOSTED_O) $(HOSTED_SET) $(HOSTED_CHOICES)"
 	$(Q)$(PYTHON) lab/configure.py --output $(HOSTED_O) $(addprefix --set ,$(HOSTED_SET) $(HOSTED_CHOICES))
