@@ -39,7 +39,7 @@ struct page *memmap;
 u64 memmap_pages;
 u64 hosted_pages_in_use, hosted_objects_in_use;
 int hosted_fail_after;
-unsigned ring_frames = 64;
+unsigned ring_frames = 32;
 struct memory_use_counts memory_use_counts[NR_CPUS];
 
 static char *arena, *arena_free;
@@ -88,6 +88,15 @@ const char *memory_wrong(uintptr_t address)
 	if (!object->live)
 		return "use of what is free";
 	return address >= object->start + object->size ? "access behind the end" : NULL;
+}
+
+uintptr_t memory_granule(uintptr_t address)
+{
+	uintptr_t in_memmap = address - (uintptr_t)memmap;
+
+	if (in_memmap < memmap_pages * sizeof(struct page))
+		return 1 + in_memmap / sizeof(struct page); /* far below all others */
+	return address / 64;
 }
 
 void memory_describe(uintptr_t address, char *text, size_t size)

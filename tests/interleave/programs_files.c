@@ -16,41 +16,39 @@
 
 /* ---- a page frame used again -------------------------------------------------------------------- */
 
-static void write_and_remove(void *argument)
+static void remove_and_write(void *unused)
 {
-	const char *name = argument;
-	char data[100];
-
-	for (unsigned i = 0; i < 2; i++) {
-		memset(data, 'a' + (int)i, sizeof(data));
-		CHECK_EQUAL(write_at(name, O_CREAT | O_WRONLY, 0, data, sizeof(data)), sizeof(data));
-		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, name, 0), 0);
-	}
+	(void)unused;
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/one", 0), 0);
+	CHECK_EQUAL(write_at("/mnt/two", O_CREAT | O_WRONLY, 0, "two", 3), 3);
 }
 
 static void turn_the_clock(void *unused)
 {
 	(void)unused;
-	reclaim_pages(~0ull);
+	drop_clean_pages();
 }
 
-/* Files come and go while reclaim looks for frames. */
-RING_PROGRAM(frames, world_ext2, 100)
+/* A page goes and its frame becomes another's while reclaim looks at it. */
+static void frames(void)
 {
 	world_mount();
-	task_start(write_and_remove, "/mnt/one");
+	CHECK_EQUAL(write_at("/mnt/one", O_CREAT | O_WRONLY, 0, "one", 3), 3);
+	drop_clean_pages(); /* no page counts as used lately */
+	task_start(remove_and_write, NULL);
 	task_start(turn_the_clock, NULL);
 	ring_run();
 	world_unmount();
+}
+
+RING_PROGRAM(frames_ext2, world_ext2, 100)
+{
+	frames();
 }
 
 RING_PROGRAM(frames_tmpfs, world_tmpfs, 100)
 {
-	world_mount();
-	task_start(write_and_remove, "/mnt/one");
-	task_start(turn_the_clock, NULL);
-	ring_run();
-	world_unmount();
+	frames();
 }
 
 /* ---- fsync ------------------------------------------------------------------------------------ */
@@ -143,17 +141,30 @@ RING_PROGRAM(fsync_indirect, world_ext2, 100)
 
 /* ---- directories -------------------------------------------------------------------------------- */
 
+#define LONG_NAME 200 /* five of them fill a block */
+
+static const char *long_name(const char *dir, unsigned n)
+{
+	static char names[RING_TASKS][PATH_MAX];
+	char *name = names[ring_cpu_id()];
+	int length = snprintf(name, PATH_MAX, "%s/%u", dir, n);
+
+	memset(name + length, 'x', LONG_NAME);
+	name[length + LONG_NAME] = 0;
+	return name;
+}
+
+static s64 make_long(const char *dir, unsigned n)
+{
+	return sys_mknodat(AT_FDCWD, long_name(dir, n), S_IFREG | 0600, 0);
+}
+
 static void fill_directory(void *unused)
 {
-	char name[64];
-
 	(void)unused;
-	for (unsigned i = 0; i < 4; i++) {
-		s64 result;
+	for (unsigned n = 10; n < 14; n++) {
+		s64 result = make_long(n % 2 ? "/mnt/b/moved" : "/mnt/a/moved", n);
 
-		snprintf(name, sizeof(name), "/mnt/%s/a-name-that-is-rather-long-%u",
-			 i % 2 ? "b/moved" : "a/moved", i);
-		result = sys_mknodat(AT_FDCWD, name, S_IFREG | 0600, 0);
 		if (result && result != -ENOENT)
 			test_failed(__FILE__, __LINE__, "mknod: %lld", result);
 	}
@@ -166,13 +177,17 @@ static void move_directory(void *unused)
 	CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/b/moved", AT_FDCWD, "/mnt/a/moved", 0), 0);
 }
 
-/* Names are made in a directory that moves. */
+/* Names are made in a directory of several blocks that moves. */
 RING_PROGRAM(move_directory, world_ext2, 100)
 {
 	world_mount();
 	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/a", 0755), 0);
 	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/b", 0755), 0);
 	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/a/moved", 0755), 0);
+	for (unsigned n = 0; n < 6; n++)
+		CHECK_EQUAL(make_long("/mnt/a/moved", n), 0);
+	/* who looks for a name begins where the last one was found: in the second block */
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, long_name("/mnt/a/moved", 5), 0), 0);
 	task_start(fill_directory, NULL);
 	task_start(move_directory, NULL);
 	ring_run();

@@ -19,7 +19,8 @@
 #include "ring.h"
 
 #define ACCESSES 6
-#define SYNCS 65536 /* atomic variables, at most; a power of 2 */
+#define SYNCS 16384 /* atomic variables, at most; a power of 2 */
+#define GROUP 64    /* cells of which is known whether one was ever used */
 
 struct access {
 	u32 epoch; /* 0: none */
@@ -32,12 +33,15 @@ struct cell {
 };
 
 struct sync {
-	uintptr_t address; /* 0: free */
+	uintptr_t key;
 	struct ring_clock released;
 };
 
+/* A run begins with fresh memory and touches as little of it as it can: it is short. */
 static struct cell *arena_cells, *data_cells;
-static struct sync *syncs;
+static u8 group_used[ARENA_BYTES / 8 / GROUP];
+static struct sync *syncs; /* in order of their first use */
+static u16 sync_index[2 * SYNCS], sync_count; /* hashed; 0: free */
 
 extern char __data_start[], _end[];
 
@@ -62,6 +66,22 @@ static inline struct cell *cell_of(uintptr_t address)
 	if (address >= (uintptr_t)__data_start && address < (uintptr_t)_end)
 		return &data_cells[address / 8 - (uintptr_t)__data_start / 8];
 	return NULL;
+}
+
+/* Of the arena only. */
+static bool cell_used(const struct cell *cell)
+{
+	u64 number = (u64)(cell - arena_cells);
+
+	return number >= ARENA_BYTES / 8 || group_used[number / GROUP];
+}
+
+static void use_cell(const struct cell *cell)
+{
+	u64 number = (u64)(cell - arena_cells);
+
+	if (number < ARENA_BYTES / 8)
+		group_used[number / GROUP] = true;
 }
 
 bool races_tracked(uintptr_t address)
@@ -93,12 +113,16 @@ static struct sync *sync_of(uintptr_t address)
 	uintptr_t key = address / 4;
 
 	for (u64 i = key * 0x9e3779b97f4a7c15ull >> 40;; i++) {
-		struct sync *sync = &syncs[i % SYNCS];
+		u16 *index = &sync_index[i % ARRAY_SIZE(sync_index)];
 
-		if (!sync->address)
-			sync->address = key;
-		if (sync->address == key)
-			return sync;
+		if (!*index) {
+			if (sync_count == SYNCS - 1)
+				ring_fail("too many atomic variables");
+			*index = ++sync_count;
+			syncs[*index].key = key;
+		}
+		if (syncs[*index].key == key)
+			return &syncs[*index];
 	}
 }
 
@@ -166,7 +190,7 @@ static struct ring_site *site_of(u32 pc)
 
 static void note_shared(uintptr_t address, u32 pc, u32 other)
 {
-	uintptr_t granule = address / 64;
+	uintptr_t granule = memory_granule(address);
 
 	site_of(pc)->shared = site_of(other)->shared = true;
 	for (u64 i = granule * 0x9e3779b97f4a7c15ull >> 40;; i++) {
@@ -299,11 +323,18 @@ void races_access(uintptr_t address, size_t size, enum ring_kind kind, u32 pc)
 		unsigned to = end - at < 8 ? (unsigned)(end - at) : 8;
 
 		access.mask = (u8)((0xffu << from) & (0xffu >> (8 - to)));
+		if (kind == RING_FREE && !cell_used(cell))
+			continue;
+		use_cell(cell);
 		access_cell(cell, at, &access);
 	}
 }
 
 void races_forget(uintptr_t address, size_t size)
 {
-	memset(cell_of(address), 0, DIV_ROUND_UP(size, 8) * sizeof(struct cell));
+	struct cell *cell = cell_of(address);
+
+	for (size_t left = DIV_ROUND_UP(size, 8); left--; cell++)
+		if (cell_used(cell) && cell->access[0].epoch)
+			memset(cell, 0, sizeof(*cell));
 }

@@ -58,7 +58,7 @@ void ring_run(void);
 /* ---- what runs share, and the command looks at ------------------------------------------------ */
 
 #define RING_SITES 8192    /* places in the kernel that access memory; a power of 2 */
-#define RING_GRANULES 4096 /* 64 bytes of memory that tasks share; a power of 2 */
+#define RING_GRANULES 4096 /* pieces of memory that tasks share; a power of 2 */
 #define RING_RACES 256
 #define RING_DEPTH 40
 
@@ -165,7 +165,9 @@ extern unsigned ring_frames; /* that there are; small, so that they are used aga
 void *arena_take(size_t bytes, size_t align);
 /* What is wrong with accessing it now, or NULL. */
 const char *memory_wrong(uintptr_t address);
-/* "8 bytes at offset 16 of an object of inode" */
+/* The piece of memory it belongs to: a struct page, else 64 bytes. */
+uintptr_t memory_granule(uintptr_t address);
+/* "byte 16 of dentry" */
 void memory_describe(uintptr_t address, char *text, size_t size);
 
 /* ---- stacks ----------------------------------------------------------------------------------- */

@@ -9,8 +9,10 @@
  *   steps   anywhere among as many as the profile took
  *   places  at places in the code that share memory, each as likely as any other, however often it
  *           runs; and at one of its first times, or any
- *   focus   at every access to a piece or two of shared memory (64 bytes), by throwing a coin:
- *           what goes wrong there mostly wants several steps that alternate
+ *   focus   at every access to a piece or two of shared memory (a struct page, or 64 bytes), by
+ *           throwing a coin: what goes wrong there mostly wants several steps that alternate
+ *   chase   at one of the places; and from then on at every access to the memory it was about to
+ *           touch, by throwing a coin
  *   walk    everywhere, by throwing a coin
  *
  * Schedule 0, the profile, has no such points.
@@ -20,7 +22,7 @@
 #define CHANGES_MAX 4
 
 static struct rng rng;
-static enum { PROFILE, STEPS, PLACES, FOCUS, WALK } strategy;
+static enum { PROFILE, STEPS, PLACES, FOCUS, CHASE, WALK } strategy;
 static unsigned change_count;
 static u64 step, lowest;
 static u64 change_step[CHANGES_MAX];
@@ -83,21 +85,39 @@ static void choose_granules(void)
 
 void schedule_begin(u64 seed)
 {
-	static const u8 strategies[] = {STEPS, PLACES, FOCUS, FOCUS, PLACES, STEPS, FOCUS, WALK};
+	static const u8 strategies[] = {STEPS, PLACES, FOCUS, CHASE, PLACES, CHASE, FOCUS,
+					 CHASE, STEPS, WALK};
 
 	rng.state = seed * 0x9e3779b97f4a7c15ull;
 	lowest = 1ull << 32;
 	strategy = seed ? strategies[seed % sizeof(strategies)] : PROFILE;
-	change_count = 1 + (unsigned)draw(strategy == FOCUS ? 2 : 3);
-	one_in = 2u << draw(strategy == FOCUS ? 3 : 8);
+	change_count = 1 + (unsigned)draw(strategy == FOCUS ? 2 : strategy == CHASE ? 1 : 3);
+	one_in = 2u << draw(strategy == WALK ? 8 : 4);
 	interrupts_here = draw(2);
 	disk_rng.state = rng_next(&rng);
 	if (strategy == STEPS)
 		choose_steps();
-	else if (strategy == PLACES)
+	else if (strategy == PLACES || strategy == CHASE)
 		choose_sites();
 	else if (strategy == FOCUS)
 		choose_granules();
+}
+
+/* Its time has come? */
+static bool at_site(u32 pc)
+{
+	for (unsigned i = 0; i < change_count; i++)
+		if (change_site[i].pc == pc && change_site[i].times && !--change_site[i].times)
+			return true;
+	return false;
+}
+
+static bool at_granule(uintptr_t address)
+{
+	for (unsigned i = 0; i < change_count; i++)
+		if (change_granule[i] == memory_granule(address))
+			return !draw(one_in);
+	return false;
 }
 
 static bool at_change(uintptr_t address, u32 pc)
@@ -109,16 +129,14 @@ static bool at_change(uintptr_t address, u32 pc)
 				return true;
 		return false;
 	case PLACES:
-		for (unsigned i = 0; i < change_count; i++)
-			if (change_site[i].pc == pc && change_site[i].times &&
-			    !--change_site[i].times)
-				return true;
-		return false;
+		return at_site(pc);
 	case FOCUS:
-		for (unsigned i = 0; i < change_count; i++)
-			if (change_granule[i] == address / 64)
-				return !draw(one_in);
-		return false;
+		return at_granule(address);
+	case CHASE:
+		if (!at_site(pc))
+			return at_granule(address);
+		change_granule[0] = memory_granule(address);
+		return true;
 	case WALK:
 		return !draw(one_in);
 	default:

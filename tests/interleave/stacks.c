@@ -13,27 +13,32 @@
 #include "kernel/core/assert.h"
 #include "ring.h"
 
-#define NODES 262144 /* a power of 2 */
+#define NODES 65536 /* a power of 2 */
 
 static struct node {
-	u32 parent, pc; /* 0: free */
-} nodes[NODES];
+	u32 parent, pc;
+} nodes[NODES]; /* 0 is the bottom of all stacks */
+static u32 node_count;
+static u16 node_index[2 * NODES]; /* hashed; 0: free */
 
 void stacks_enter(u32 call_pc)
 {
-	u32 parent = running->node, i = (parent * 31 + call_pc) * 2654435761u >> 7;
+	u32 parent = running->node;
 
-	for (;; i++) {
-		struct node *node = &nodes[i % NODES];
+	for (u32 i = (parent * 31 + call_pc) * 2654435761u >> 7;; i++) {
+		u16 *index = &node_index[i % ARRAY_SIZE(node_index)];
 
-		if (!(i % NODES)) /* the bottom of all stacks */
-			continue;
-		if (!node->pc)
-			*node = (struct node){parent, call_pc};
-		if (node->parent == parent && node->pc == call_pc)
-			break;
+		if (!*index) {
+			if (node_count == NODES - 1)
+				ring_fail("too many different stacks");
+			*index = (u16)++node_count;
+			nodes[*index] = (struct node){parent, call_pc};
+		}
+		if (nodes[*index].parent == parent && nodes[*index].pc == call_pc) {
+			running->node = *index;
+			return;
+		}
 	}
-	running->node = i % NODES;
 }
 
 void stacks_leave(void)
