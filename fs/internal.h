@@ -118,8 +118,6 @@ struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length, b
 /* ---- attr.c, inodes -------------------------------------------------------------------------- */
 
 bool owner_or_root(const struct inode *inode);
-/* May a file grow to @size (RLIMIT_FSIZE)? 0, or -EFBIG and SIGXFSZ. read_write.c */
-int limit_growth(const struct inode *inode, loff_t size);
 int may_create(struct inode *dir, const struct dentry *dentry);
 int may_delete(struct inode *dir, const struct dentry *dentry, bool directory);
 int do_truncate(struct inode *inode, loff_t size, bool touch);

@@ -38,20 +38,6 @@ int limit_growth(const struct inode *inode, loff_t size)
 	return -EFBIG;
 }
 
-/* RLIMIT_FSIZE: shorten @io to what the file may get from @position on; -EFBIG: nothing. */
-static noinline int limit_write(const struct file *file, struct io *io, loff_t position)
-{
-	u64 limit = current_file_limit();
-
-	if (!io->length || !S_ISREG(file->inode->mode))
-		return 0;
-	if (file->flags & O_APPEND)
-		position = file->inode->size;
-	if ((u64)position < limit)
-		io->length = min((u64)io->length, limit - (u64)position);
-	return limit_growth(file->inode, position + 1);
-}
-
 ssize_t vfs_write(struct file *file, struct io *io, loff_t *position)
 {
 	if (unlikely(!(file->mode & FMODE_WRITE)))
@@ -59,8 +45,6 @@ ssize_t vfs_write(struct file *file, struct io *io, loff_t *position)
 	if (unlikely(!file->fop->write))
 		return -EINVAL;
 	TRY(check_io(io, position));
-	if (unlikely(current_file_limit() != ~0ULL))
-		TRY(limit_write(file, io, *position));
 	return file->fop->write(file, io, position);
 }
 

@@ -57,6 +57,11 @@ static __always_inline size_t io_move(struct io *io, void *memory, size_t n, boo
 
 /* ---- who and where --------------------------------------------------------------------------- */
 
+struct path {
+	struct mount *mount;
+	struct dentry *dentry;
+};
+
 #define NGROUPS_MAX_INLINE 32
 
 /* Immutable once shared: to change, copy, change, and replace current->cred. */
@@ -66,11 +71,6 @@ struct cred {
 	gid_t gid, egid, sgid;
 	unsigned group_count;
 	gid_t groups[NGROUPS_MAX_INLINE];
-};
-
-struct path {
-	struct mount *mount;
-	struct dentry *dentry;
 };
 
 struct fs_context {
@@ -88,6 +88,9 @@ struct cred *prepare_cred(void); /* a private copy of current's, to be changed *
 /* Put @cred in place of current's, which is returned with its reference: under process_lock, since
  * others look at it there. kernel/proc/task.c. */
 const struct cred *swap_cred(const struct cred *cred);
+/* What running the file at @path makes of @cred, which is current's own copy: set-id bits and owner
+ * as they are at one moment, whatever chmod and chown are at. Sleeps: inode->lock. attr.c */
+void cred_of_program(struct cred *cred, const struct path *path);
 bool in_group(const struct cred *cred, gid_t gid); /* egid or a supplementary group */
 static inline bool capable(const struct cred *cred)
 {
@@ -156,10 +159,10 @@ struct inode_operations {
 
 /*
  * inode->flags. DIRTY: the inode itself (times, size, blocks) is newer than the disk, or pages are;
- * NEW: being read in, others wait; FREEING: being torn down; REFERENCED: used since reclaim last
- * looked; HASHED: in the inode table.
+ * WRITING: somebody writes it back, others who want to wait; NEW: being read in, others wait;
+ * FREEING: being torn down; REFERENCED: used since reclaim last looked; HASHED: in the inode table.
  */
-enum { I_DIRTY = 1, I_NEW = 2, I_FREEING = 4, I_REFERENCED = 8, I_HASHED = 16 };
+enum { I_DIRTY = 1, I_NEW = 2, I_FREEING = 4, I_REFERENCED = 8, I_HASHED = 16, I_WRITING = 32 };
 
 struct inode {
 	/* Read by every path walk: kept in the first cache line. */
@@ -214,11 +217,12 @@ static inline void ihold(struct inode *inode)
 /* may sleep when last and nlink == 0 */
 void iput(struct inode *inode);
 DEFINE_FREE(iput, struct inode *, if (*variable) iput(*variable))
-/* The page cache calls this, too, when a page becomes dirty. Any lock but inode->spin may be held.
- */
+/* Something in @inode has changed. The page cache calls this, too, when a page becomes dirty. Any
+ * lock but inode->spin may be held. */
 void __mark_inode_dirty(struct inode *inode);
 static inline void mark_inode_dirty(struct inode *inode)
 {
+	smp_mb(); /* the change is seen by who takes the flag that we find set */
 	if (!(READ_ONCE(inode->flags) & I_DIRTY))
 		__mark_inode_dirty(inode);
 }
@@ -309,6 +313,9 @@ static inline int dentry_count(const struct dentry *dentry)
 struct dentry *dget_parent(struct dentry *dentry); /* referenced */
 /* has its name been removed? Not fooled by a rename. */
 bool d_unlinked(const struct dentry *dentry);
+/* Does @dentry lie below @ancestor of the same file system, or is it that? At one moment: a rename
+ * is seen whole. */
+bool d_is_below(const struct dentry *dentry, const struct dentry *ancestor);
 /* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);
  * " (deleted)" is appended for unhashed ones; unreachable from root: "(unreachable)" in front. */
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size);
@@ -355,10 +362,10 @@ struct super_block {
 	unsigned flags /* SB_* */, block_size;
 	u64 max_bytes;
 	atomic_t active; /* mounts */
-	struct mutex rename_lock;
+	struct mutex rename_lock, sync_lock;
 	atomic_t inode_count;
 	spinlock_t inodes_lock;
-	/* dirty: inodes with I_DIRTY; link: all superblocks */
+	/* dirty: inodes with I_DIRTY or I_WRITING; link: all superblocks */
 	struct list_head dirty, link;
 	void *private;
 };
@@ -580,6 +587,9 @@ void file_table_set_limit(struct file_table *table, u32 limit); /* RLIMIT_NOFILE
 ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);
 ssize_t vfs_write(struct file *file, struct io *io, loff_t *position);
 int vfs_fsync(struct file *file, bool data_only);
+/* May a file grow to @size (RLIMIT_FSIZE)? 0, or -EFBIG and SIGXFSZ. Asked under inode->lock, since
+ * others may make it grow. read_write.c */
+int limit_growth(const struct inode *inode, loff_t size);
 /* Lock file->position while the variable lives, if others share the file:
  *	struct file *locked __free(position) = file_lock_position(file); */
 struct file *file_lock_position(struct file *file);

@@ -268,16 +268,16 @@ ssize_t page_cache_zero(struct inode *inode, loff_t at, size_t length)
 	return write_page(inode, &io, at);
 }
 
-/* What write(2) checks and changes before the first byte: 0 or -EFBIG. */
+/* What write(2) checks and changes before the first byte, under inode->lock: 0 or -EFBIG. */
 static int prepare_write(struct file *file, struct io *io, loff_t at)
 {
 	struct inode *inode = file->inode;
-	loff_t limit = (loff_t)inode->sb->max_bytes;
+	u64 limit = min(inode->sb->max_bytes, current_file_limit());
 
-	if (at >= limit)
-		return -EFBIG;
-	if ((loff_t)io->length > limit - at)
-		io->length = (size_t)(limit - at);
+	if (unlikely((u64)at >= limit))
+		return limit_growth(inode, at + 1) ?: -EFBIG;
+	if (io->length > limit - (u64)at)
+		io->length = limit - (u64)at;
 	if (unlikely(inode->mode & (S_ISUID | S_ISGID)) && S_ISREG(inode->mode) &&
 	    current->cred->euid) {
 		/* Who can write a set-id program must not gain its rights. */

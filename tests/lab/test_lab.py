@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import subprocess
 import sys
 import zlib
@@ -85,6 +86,14 @@ def small_tree(folder) -> Tree:
     tree.add(f"{folder}:/data")
     tree.text("/etc/motd", "hello\n")
     return tree
+
+
+def test_an_added_folder_leaves_the_one_that_is_there_as_it_is(tmp_path):
+    (tmp_path / "file").write_text("x")
+    tree = Tree()
+    tree.folder("/tmp", 0o1777)
+    tree.add(f"{tmp_path}:/tmp")
+    assert tree.entries["/tmp"].mode == stat.S_IFDIR | 0o1777 and tree.has("/tmp/file")
 
 
 @pytest.mark.parametrize(("block", "inode"), [(1024, 128), (2048, 256), (4096, 256)])
