@@ -13,6 +13,7 @@
 #include "kernel/core/assert.h"
 #include "kernel/core/sched.h"
 #include "ring.h"
+#include "user.h"
 
 #define STEPS_UNFAIR 20 /* times the profile's: a schedule may keep somebody waiting, but not so long */
 #define STEPS_MAX 200	/* that long, and with taking turns, it hangs */
@@ -27,6 +28,7 @@ static char kernel_stacks[RING_TASKS][KERNEL_STACK_SIZE] __aligned(64);
 static struct ring_clock io_clock; /* of all that was asked of disks */
 static bool look_again;		   /* who is highest may have changed */
 static unsigned in_flight;
+static unsigned paused; /* who did last, and nobody has reached a point since */
 
 /* ---- what the compiled kernel asks ------------------------------------------------------------ */
 
@@ -212,13 +214,15 @@ void ring_point(uintptr_t address, enum ring_kind kind, u32 pc)
 		return;
 	too_long();
 	ring_shared->trace_hash = (ring_shared->trace_hash ^ running->number ^ (u64)pc << 4 ^
-				   (u64)address << 20) * 0x100000001b3ull;
+				   (u64)ring_place(address) << 20) * 0x100000001b3ull;
 	if (unlikely(ring_trace))
-		printf("%u %d %#x %#lx\n", running->number, kind, pc, (unsigned long)address);
+		printf("%u %d %#x %#lx\n", running->number, kind, pc,
+		       (unsigned long)ring_place(address));
 	if (schedule_change(address, kind, pc))
 		step_back();
 	if (in_flight && !running->irqs_off && !running->in_interrupt && schedule_interrupt())
 		interrupt();
+	paused = RING_TASKS;
 	if (look_again)
 		take_turn();
 }
@@ -230,6 +234,20 @@ void ring_relax(void)
 		ring_fail("waits by looking for what nobody will do");
 	step_back();
 	take_turn();
+}
+
+/* Between a translation of an address and its use; or somebody waits for such a use. */
+static void between_translation_and_use(void)
+{
+	unsigned number = running->number;
+
+	if (!ring_active)
+		return;
+	if (number == paused)
+		ring_relax();
+	else
+		ring_point(0, RING_MARKED_WRITE, 0);
+	paused = number;
 }
 
 /* ---- the kernel's scheduler ------------------------------------------------------------------- */
@@ -287,6 +305,7 @@ bool wake_up_task(struct task *task)
 static void entry(void)
 {
 	running->function(running->argument);
+	user_leave();
 	ring_active = false; /* its end is no part of the program */
 #ifdef CONFIG_DEBUG
 	lockdep_assert_none_held();
@@ -346,6 +365,7 @@ void ring_begin(void)
 	fibers[0].started = true;
 	fibers[0].clock.at[0] = 1;
 	nr_cpus = RING_TASKS;
+	mmu_pause = between_translation_and_use;
 	fiber_start(disk_task, NULL);
 	fibers[1].thread = true;
 }

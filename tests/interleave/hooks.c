@@ -10,7 +10,7 @@
 
 #include "ring.h"
 
-#define PC ((u32)(uintptr_t)__builtin_return_address(0))
+#define PC ((u32)ring_place((uintptr_t)__builtin_return_address(0)))
 
 static __always_inline void look(const volatile void *address, size_t size, enum ring_kind kind,
 				 u32 pc)
@@ -36,7 +36,7 @@ void __tsan_func_entry(void *call_pc);
 void __tsan_func_entry(void *call_pc)
 {
 	if (ring_active)
-		stacks_enter((u32)(uintptr_t)call_pc);
+		stacks_enter((u32)ring_place((uintptr_t)call_pc));
 }
 
 void __tsan_func_exit(void);

@@ -7,7 +7,8 @@
  *                                    until the first failure; each program for so many runs, or so
  *                                    long, from that seed of the programs on
  *   ring NAME --seed P:S             that run again; --trace prints every point of it
- *                                    --no-races: only what goes wrong, not what races
+ *                                    --no-races: only what goes wrong, not what races;
+ *                                    --go-on: after a failure, too
  *   ring [NAME...] --minutes M       in turns, from fresh seeds, and goes on after failures
  */
 #include <getopt.h>
@@ -40,7 +41,7 @@ static bool failing; /* a failure is being told: another one changes nothing */
 static struct {
 	u64 runs, first, program_seed, schedule_seed;
 	double seconds, minutes;
-	bool replay, no_races;
+	bool replay, no_races, go_on;
 } options = {.first = 1};
 
 void ring_register(struct ring_program *program)
@@ -322,7 +323,7 @@ static const struct option long_options[] = {
 	{"list", no_argument, NULL, 'l'},	{"runs", required_argument, NULL, 'r'},
 	{"seconds", required_argument, NULL, 's'}, {"first", required_argument, NULL, 'f'},
 	{"seed", required_argument, NULL, 'S'}, {"trace", no_argument, NULL, 't'},
-	{"minutes", required_argument, NULL, 'm'}, {"no-races", no_argument, NULL, 'n'}, {},
+	{"minutes", required_argument, NULL, 'm'}, {"no-races", no_argument, NULL, 'n'}, {"go-on", no_argument, NULL, 'g'}, {},
 };
 
 static bool take_option(int option)
@@ -344,6 +345,8 @@ static bool take_option(int option)
 	case 'm':
 		options.minutes = strtod(optarg, NULL);
 		return true;
+	case 'g':
+		return options.go_on = true;
 	case 'n':
 		return options.no_races = true;
 	case 't':
@@ -379,6 +382,6 @@ int main(int argc, char **argv)
 		return for_minutes(argc, argv);
 	for (struct ring_program *program = programs; program; program = program->next)
 		if (chosen(program, argc, argv))
-			status |= in_world(program, false, options.seconds);
+			status |= in_world(program, options.go_on, options.seconds);
 	return status;
 }

@@ -95,8 +95,8 @@ uintptr_t memory_granule(uintptr_t address)
 	uintptr_t in_memmap = address - (uintptr_t)memmap;
 
 	if (in_memmap < memmap_pages * sizeof(struct page))
-		return 1 + in_memmap / sizeof(struct page); /* far below all others */
-	return address / 64;
+		return 1 + in_memmap / sizeof(struct page); /* below all others */
+	return KB(64) + ring_place(address) / 64;
 }
 
 void memory_describe(uintptr_t address, char *text, size_t size)
@@ -114,7 +114,7 @@ void memory_describe(uintptr_t address, char *text, size_t size)
 	else if (address - ARENA_BASE < ARENA_BYTES)
 		snprintf(text, size, "a task's stack, or a table");
 	else
-		snprintf(text, size, "static data at %#lx", (unsigned long)address);
+		snprintf(text, size, "static data at %#lx", (unsigned long)ring_place(address));
 }
 
 /* It is the running task's from now on; what was done to it before it was freed comes before. */
@@ -204,6 +204,12 @@ void free_single_page(struct page *page)
 {
 	if (page->flags & (BIT(PG_cache) | BIT(PG_locked)))
 		ring_fail("a frame is freed that is in the page cache, or locked");
+	if (page->mapcount.counter)
+		ring_fail("a frame is freed that is mapped");
+	mmu_frame_freed(page_to_phys(page));
+	if (page->flags & BIT(PG_anon))
+		memory_use_counts[ring_cpu_id()].pages[MEMORY_ANON]--;
+	page->flags = 0;
 	object_ends(&frames[page - memmap]);
 	memset(page_address(page), 0x6b, PAGE_SIZE);
 	free_frames[free_frame_count++] = (u64)(page - memmap);
@@ -402,16 +408,4 @@ void leak_check(void)
 		if (cache->objects != cache->marked)
 			test_failed(__FILE__, __LINE__, "%lld objects too many in the cache of %s",
 				    (long long)(cache->objects - cache->marked), cache->name);
-}
-
-/* ---- no programs, no mappings ----------------------------------------------------------------- */
-
-void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool copies)
-{
-	(void)mapping, (void)first, (void)last, (void)copies;
-}
-
-void mm_clean_file(struct address_space *mapping)
-{
-	(void)mapping;
 }

@@ -43,7 +43,7 @@ static u8 group_used[ARENA_BYTES / 8 / GROUP];
 static struct sync *syncs; /* in order of their first use */
 static u16 sync_index[2 * SYNCS], sync_count; /* hashed; 0: free */
 
-extern char __data_start[], _end[];
+extern char __data_start[];
 
 void races_begin(void)
 {

@@ -96,6 +96,17 @@ struct ring_shared {
 extern struct ring_shared *ring_shared;
 extern bool ring_trace; /* print every point */
 
+/* Addresses of this program, of its code and static data, are those of its file: the host may load
+ * it anywhere. Others stay. */
+extern char __executable_start[], _end[];
+static inline uintptr_t ring_place(uintptr_t address)
+{
+	return address - (address - (uintptr_t)__executable_start <
+					  (uintptr_t)(_end - __executable_start)
+				  ? (uintptr_t)__executable_start
+				  : 0);
+}
+
 /* ---- hooks and scheduling --------------------------------------------------------------------- */
 
 enum ring_kind { RING_READ, RING_WRITE, RING_MARKED_READ, RING_MARKED_WRITE, RING_FREE };
