@@ -321,9 +321,11 @@ static void entry(void)
 static struct fiber *fiber_start(void (*function)(void *), void *argument)
 {
 	struct fiber *fiber = &fibers[1];
+	bool active = ring_active;
 	struct task *task;
 	char *stack;
 
+	ring_active = false; /* nobody sees it half made */
 	while (fiber->task)
 		BUG_ON(++fiber == fibers + RING_TASKS);
 	stack = fiber->stack ?: arena_take(STACK_BYTES, 64);
@@ -351,6 +353,8 @@ static struct fiber *fiber_start(void (*function)(void *), void *argument)
 	fiber->start.uc_stack.ss_sp = stack;
 	fiber->start.uc_stack.ss_size = STACK_BYTES;
 	makecontext(&fiber->start, entry, 0);
+	ring_active = active;
+	look_again = true;
 	return fiber;
 }
 

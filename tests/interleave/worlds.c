@@ -31,6 +31,12 @@ void world_ext2(void)
 	leak_mark();
 }
 
+void world_memory(void)
+{
+	ring_frames = 64;
+	world_ext2();
+}
+
 void world_tmpfs(void)
 {
 	hosted_init(1);
@@ -47,10 +53,39 @@ void world_mount(void)
 		CHECK_EQUAL(sys_mount("none", "/mnt", "tmpfs", 0, "mode=755"), 0);
 }
 
+static bool listed(const struct page *page, const struct list_head *list)
+{
+	const struct page *other;
+
+	list_for_each_entry(other, list, mapping_link)
+		if (other == page)
+			return true;
+	return false;
+}
+
+/* Nobody holds a page any more but the cache; the lists say what the flags do. */
+static void check_pages(void)
+{
+	for (struct page *page = memmap; page < memmap + memmap_pages; page++) {
+		bool dirty = test_bit(PG_dirty, &page->flags);
+
+		if (!test_bit(PG_cache, &page->flags))
+			continue;
+		CHECK_EQUAL(atomic_read(&page->refcount), 1);
+		CHECK_EQUAL(atomic_read(&page->mapcount), 0);
+		CHECK(!test_bit(PG_locked, &page->flags));
+		CHECK(dirty || !test_bit(PG_dirty_all, &page->flags));
+		dirty &= page->mapping->ops->writepage != NULL; /* else it has nowhere to go */
+		CHECK(listed(page, dirty ? &page->mapping->dirty_pages
+					 : &page->mapping->clean_pages));
+	}
+}
+
 void world_unmount(void)
 {
 	bool ran = ring_shared->run_steps != 0;
 
+	check_pages();
 	dentry_cache_check();
 	buffer_cache_check();
 	CHECK_EQUAL(umount_disk(), 0);

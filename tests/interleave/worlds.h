@@ -9,6 +9,7 @@
 /* As a program's prepare: memory, and a small ext2 or a tmpfs. */
 void world_ext2(void);
 void world_tmpfs(void);
+void world_memory(void); /* ext2, and frames for programs' memory */
 
 void world_mount(void);
 /* The caches agree with themselves; nothing leaked; of some schedules: the disk is clean. */
