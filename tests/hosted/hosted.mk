@@ -31,7 +31,7 @@ HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unu
 
 HOSTED_CORE := $(filter-out %/main.c %/export.c %/panic.c %/printk.c %/random.c %/timer.c \
 	%/string.c,$(wildcard kernel/core/*.c))
-HOSTED_MM := $(wildcard $(addprefix mm/,page_cache.c file_io.c reclaim.c fault.c mm.c mmap.c rmap.c vma.c))
+HOSTED_MM := $(wildcard $(addprefix mm/,page_cache.c file_io.c reclaim.c fault.c mm.c mmap.c rmap.c vma.c areas.c))
 HOSTED_FS := $(filter-out fs/initramfs.c,$(wildcard fs/*.c)) $(wildcard fs/ext2/*.c fs/tmpfs/*.c fs/devfs/*.c)
 HOSTED_HASH ?= $(wildcard hash/*.c)
 HOSTED_OWN := $(addprefix tests/hosted/,memory.c kernel.c tasks.c disk.c mmu.c user.c start.c runner.c harness.c \
