@@ -139,10 +139,12 @@ class Judge:
                 return UNBUILT, output[-2000:]
             if status is None:
                 return HANG, f"{stage}: not done in {self.limit:.0f} seconds"
-            if status == 5:  # pytest's "no tests were collected"
-                return STALE, f"{stage}: there is no such test"
-            if status:
-                return KILLED, failed_test(output) or stage
+            if stage.startswith("$") and status:
+                return KILLED, stage
+            if status and (test := failed_test(output)):
+                return KILLED, test
+            if status:  # no such test, or pytest itself could not go on
+                return STALE, f"{stage}: {output.strip()[-500:]}"
         return SURVIVED, "; ".join(stages)
 
 

@@ -126,7 +126,7 @@ def test_job_control_of_debians_bash_and_dash():
 def test_canonical_line_editing(shell):
     """The terminal's own editing, which cat uses: erase, kill, end of file."""
     shell.sendline("cat")
-    shell.expect_exact("cat")
+    shell.expect_exact("cat\r\n")
     pexpect.run("sleep 0.5")
     # Each line comes twice: as it was typed, and as cat got it, which is a line of its own.
     for keys, line in (("abX\x7fc", "abc"), ("rubbish\x15clean", "clean"), ("one two\x17three", "one three")):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PARTS = 13
+PARTS = 12
 
 
 @pytest.fixture(scope="session")

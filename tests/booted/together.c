@@ -215,58 +215,6 @@ static void file_is_cut(void)
 	change_while_watched(map_shared, cut, 'f', -SIGBUS);
 }
 
-/* ---- cut off while it is read in -------------------------------------------------------------- */
-
-#define CUT_PAGES 256UL
-#define CUT_THREADS 2UL
-#define CUT_ROUNDS 30
-
-static volatile char *long_area;
-
-/* Touch every eighth page, of which the file's end may come before. */
-static void *touch(void *first)
-{
-	for (unsigned long page = 8 * (unsigned long)first; page < CUT_PAGES; page += 8 * CUT_THREADS) {
-		done = 1;
-		look(long_area + page * PAGE);
-	}
-	return first;
-}
-
-static void forget_clean_pages(void)
-{
-	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
-
-	if (access("/proc/chainwalk", F_OK) == 0 && write(fd, "3\n", 2) != 2)
-		failed_line = __LINE__;
-	close(fd);
-}
-
-/* A fault that waits for the disk comes back after the file has been cut: it must not show the page. */
-static void nothing_is_mapped_behind_a_cut(void)
-{
-	static char bytes[CUT_PAGES * PAGE];
-
-	memset(bytes, 'f', sizeof(bytes));
-	for (int round = 0; round < CUT_ROUNDS; round++) {
-		pthread_t threads[CUT_THREADS];
-
-		CHECK(pwrite(file, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) && fsync(file) == 0);
-		forget_clean_pages();
-		long_area = mmap(NULL, sizeof(bytes), RW, MAP_SHARED, file, 0);
-		done = 0;
-		for (unsigned long i = 0; i < CUT_THREADS; i++)
-			pthread_create(&threads[i], NULL, touch, (void *)i);
-		AWAIT(done);
-		CHECK(ftruncate(file, 0) == 0);
-		for (unsigned long i = 0; i < CUT_THREADS; i++)
-			pthread_join(threads[i], NULL);
-		for (unsigned long page = 0; page < CUT_PAGES; page++)
-			CHECK(look(long_area + page * PAGE) == -SIGBUS);
-		munmap((void *)long_area, sizeof(bytes));
-	}
-}
-
 /* ---- one stores on and on --------------------------------------------------------------------- */
 
 static volatile long *counter, *progress; /* progress is shared with children */
@@ -353,6 +301,15 @@ static void *store_twice(void *argument)
 	return argument;
 }
 
+static void forget_clean_pages(void)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
+
+	if (access("/proc/chainwalk", F_OK) == 0 && write(fd, "3\n", 2) != 2)
+		failed_line = __LINE__;
+	close(fd);
+}
+
 static void stores_behind_a_write_back_are_kept(void)
 {
 	pthread_t thread;
@@ -425,7 +382,6 @@ static const struct {
 	PART(page_is_forbidden),
 	PART(page_is_unmapped),
 	PART(file_is_cut),
-	PART(nothing_is_mapped_behind_a_cut),
 	PART(stores_end_with_the_right),
 	PART(stores_behind_a_fork_are_not_the_childs),
 	PART(stores_behind_a_write_back_are_kept),
