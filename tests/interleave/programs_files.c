@@ -108,6 +108,27 @@ RING_PROGRAM(fsync_writeback, world_ext2, 100)
 	world_unmount();
 }
 
+static void find_data(void *unused)
+{
+	int fd = (int)sys_openat(AT_FDCWD, "/mnt/file", O_RDONLY, 0);
+
+	(void)unused;
+	CHECK_EQUAL(sys_lseek(fd, 0, SEEK_DATA), 0); /* gives all pages their blocks */
+	sys_close(fd);
+}
+
+RING_PROGRAM(fsync_seek, world_ext2, 100)
+{
+	static const unsigned char one = 1;
+
+	world_mount();
+	write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "x", 1);
+	task_start(write_fsync_look, (void *)&one);
+	task_start(find_data, NULL);
+	ring_run();
+	world_unmount();
+}
+
 static void write_far_fsync_look(void *argument)
 {
 	unsigned block = *(const unsigned *)argument;
