@@ -112,6 +112,8 @@ static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index)
 	if (!test_bit(B_MAPPED, &buffer->flags)) /* else it was pushed out */
 		fresh = TRY(inode->data.ops->get_block(inode, index, &block, true));
 	map_page_buffer(buffer, block);
+	if (page_uptodate(buffer->page)) /* what it has is right, also where a truncation passed */
+		set_bit(B_UPTODATE, &buffer->flags);
 	if (fresh && test_bit(B_UPTODATE, &buffer->flags))
 		mark_buffer_dirty(buffer); /* was a hole: whatever becomes of the write */
 	else if (fresh)

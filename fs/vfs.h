@@ -26,16 +26,37 @@
 
 /* ---- memory that a read or a write moves ----------------------------------------------------- */
 
-/* One contiguous piece of memory, the program's or the kernel's; base and length advance as it is
- * used. */
-struct io {
-	void *base;
-	size_t length;
-	bool user; /* base is a user address */
+/* Of readv(2) and writev(2), as the program gives it. */
+struct iovec {
+	void __user *base;
+	u64 length;
 };
 
+/*
+ * What a read or a write still has to move: so many bytes, of the kernel's memory, of the
+ * program's, or of several pieces of the program's, one after the other. A file takes it as one,
+ * under its locks, by io_put() and io_get().
+ */
+struct io {
+	void *base; /* the next byte; of a vector: the struct iovec that it is in ... */
+	size_t length;
+	enum { IO_KERNEL, IO_USER, IO_VECTOR } kind;
+	u32 offset; /* ... where in it (read_write.c sees to it that 32 bits do) */
+};
+
+/* read_write.c. Of a vector, which has something left: the address it is at, and in *@n how many of
+ * the next *@n bytes lie there in one piece; and what io_advance() and io_move() do with it. */
+void __user *io_piece(struct io *io, size_t *n);
+size_t io_advance_vector(struct io *io, size_t n);
+size_t io_move_vector(struct io *io, void *memory, size_t n, bool into_io);
+/* Of any: go @n bytes back, which were moved or passed. */
+void io_retreat(struct io *io, size_t n);
+
+/* Pass @n bytes (n <= io->length): n. */
 static __always_inline size_t io_advance(struct io *io, size_t n)
 {
+	if (unlikely(io->kind == IO_VECTOR))
+		return io_advance_vector(io, n);
 	io->base = (char *)io->base + n;
 	io->length -= n;
 	return n;
@@ -45,12 +66,17 @@ static __always_inline size_t io_advance(struct io *io, size_t n)
  * that were moved (short: fault). */
 static __always_inline size_t io_move(struct io *io, void *memory, size_t n, bool into_io)
 {
-	if (unlikely(!io->user))
+	if (unlikely(io->kind != IO_USER)) {
+		if (io->kind == IO_VECTOR)
+			return io_move_vector(io, memory, n, into_io);
 		memcpy(into_io ? io->base : memory, into_io ? memory : io->base, n);
-	else
+	} else {
 		n -= into_io ? copy_to_user(io->base, memory, n)
 			     : copy_from_user(memory, io->base, n);
-	return io_advance(io, n);
+	}
+	io->base = (char *)io->base + n;
+	io->length -= n;
+	return n;
 }
 #define io_put(io, from, n) io_move(io, (void *)(from), n, true)
 #define io_get(io, to, n) io_move(io, to, n, false)
@@ -129,7 +155,8 @@ struct inode_operations {
 	int (*remove)(struct inode *dir, struct dentry *dentry);
 	/* @new may be positive (then it is replaced). Types and emptiness of directories are
 	 * checked by the fs as far as it alone can know. Flags: RENAME_NOREPLACE is handled by the
-	 * VFS, RENAME_EXCHANGE passed. */
+	 * VFS, RENAME_EXCHANGE passed. Locked are also: what is replaced, and each directory that
+	 * moves to another. If it fails, both names are as they were. */
 	int (*rename)(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
 		      struct dentry *new, unsigned flags);
 	/*
@@ -625,8 +652,8 @@ static inline bool tmpfs_is_nameless(const struct dentry *dentry)
 {
 	return dentry->parent == dentry && !S_ISDIR(dentry->inode->mode);
 }
-/* The same of a regular file of @size bytes, open for reading and writing; it is
+/* The same of a regular file of @size bytes, open for @access (O_RDONLY, O_WRONLY, O_RDWR); it is
  * the caller's. ERR_PTR(-ENOMEM: more than there is; -ENFILE). Sleeps. */
-struct file *tmpfs_file(umode_t mode, u64 size);
+struct file *tmpfs_file(umode_t mode, u64 size, int access);
 /* Make a node directly under the root of @sb (a device): 0 or -errno. */
 int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_t rdev);

@@ -259,9 +259,8 @@ static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
 static noinline int grow_stack(struct mm *mm, u64 address)
 {
 	guard(write, &mm->lock);
-	unsigned index = area_index(mm, address);
-	struct vma *vma = index < mm->area_count ? mm->areas[index] : NULL;
-	const struct vma *below = index ? mm->areas[index - 1] : NULL;
+	struct vma *vma = first_area(mm, address);
+	const struct vma *below = vma ? vma->below : NULL;
 
 	if (!vma)
 		return -EFAULT;

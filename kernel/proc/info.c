@@ -293,8 +293,8 @@ static void maps_show(struct text *out, const struct proc_entry *entry)
 	if (!mm)
 		return;
 	guard(read, &mm->lock);
-	for (unsigned i = 0; i < mm->area_count; i++)
-		map_line(out, mm, mm->areas[i]);
+	for (const struct vma *vma = find_vma(mm, 0); vma; vma = vma->above)
+		map_line(out, mm, vma);
 }
 
 /* ---- places and descriptors ------------------------------------------------------------------ */

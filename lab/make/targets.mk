@@ -6,13 +6,19 @@ ISO ?= $(O)/chainwalk.iso
 
 MINUTES ?= 60
 
-.PHONY: run test torture iso gdb lines docs lint format clean distclean
+.PHONY: run test mutants torture iso gdb lines docs lint format clean distclean
 
 run: $(PYTHON_READY) kernel user
 	@CW_OUTPUT=$(O) CW_SETTINGS="$(CONFIG_SET)" CW_DEFCONFIG=$(DEFCONFIG) $(PYTHON) -m lab demo --mem $(MEM) --smp $(SMP) --cmdline "$(CMDLINE)"
 
 test: setup-test
 	@CW_OUTPUT=$(O) $(PYTHON) -m lab.runtests $(TESTS)
+
+# Planted bugs that the tests must notice: the kept ones of tests/mutants, and COUNT new ones drawn by SEED.
+SEED ?= 1
+COUNT ?= 0
+mutants: setup-test
+	@CW_OUTPUT=$(O) $(PYTHON) -m lab.mutants --seed $(SEED) --count $(COUNT) $(MUTANTS)
 
 # Rings of tests that look for what no single test meets, by fresh seeds, side by side for MINUTES. Each is a makefile
 # whose target `torture` prints what it finds and how to see it again, and fails if there was something.

@@ -284,3 +284,11 @@ void mmu_free_tables(struct mmu_root *root)
 	list_for_each_entry_safe (table, next, &freed, table_list)
 		free_table(table);
 }
+
+/* ---- kernel stacks: tasks have those of the process ------------------------------------------- */
+
+u64 arch_shrink_stacks(unsigned spare)
+{
+	(void)spare;
+	return 0;
+}

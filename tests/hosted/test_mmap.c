@@ -81,6 +81,21 @@ static int file_byte(const char *path, u64 offset)
 	return read_at(path, (loff_t)offset, &byte, 1) == 1 ? byte : -1;
 }
 
+/* Tasks take turns: each waits for its own. */
+static unsigned turn;
+static DEFINE_WAIT_QUEUE(turns);
+
+static void wait_turn(unsigned mine)
+{
+	wait_event(turns, turn == mine);
+}
+
+static void next_turn(void)
+{
+	turn++;
+	wake_up(&turns);
+}
+
 /* ---- one address space ----------------------------------------------------------------------- */
 
 static void anonymous(void)
@@ -110,6 +125,20 @@ TEST(mmap_anonymous)
 	on_each(anonymous);
 }
 
+/* No thread can go on writing to what another runs. */
+static void write_again(void *argument)
+{
+	u64 faults, at = *(u64 *)argument;
+
+	CHECK_EQUAL(poke(at, 'x'), 0);
+	next_turn();
+	wait_turn(2);
+	faults = current->minor_faults;
+	CHECK_EQUAL(poke(at, 'y'), 0);
+	CHECK_EQUAL(current->minor_faults, faults + 1);
+	next_turn();
+}
+
 static void write_or_run(void)
 {
 	u64 at = MAPPED(user_map(0, PAGE(2), RW | PROT_EXEC, MAP_PRIVATE, NULL, 0));
@@ -119,6 +148,12 @@ static void write_or_run(void)
 		CHECK_EQUAL(user_fetch(at), 0);
 		CHECK_EQUAL(peek(at), 'a' + (int)round);
 	}
+	turn = 0;
+	user_start(user_share(), write_again, &at);
+	wait_turn(1);
+	CHECK_EQUAL(user_fetch(at), 0);
+	next_turn();
+	wait_turn(3);
 }
 
 TEST(mmap_write_or_run)
@@ -276,6 +311,30 @@ TEST(mmap_shared_file)
 	on_each(shared_file);
 }
 
+/* A store to a hole has no block yet; a write that gets one must leave what was stored: in a hole
+ * from the start, and in what a truncation left. */
+static void store_and_write(void)
+{
+	make_file("/mnt/f", 2);
+	CHECK_EQUAL(truncate_path("/mnt/f", 100), 0);
+	CHECK_EQUAL(truncate_path("/mnt/f", (loff_t)PAGE(2)), 0);
+	u64 at = MAPPED(user_map(0, PAGE(2), RW, MAP_SHARED, "/mnt/f", 0));
+
+	for (unsigned n = 0; n < 2; n++) {
+		u64 offset = PAGE(n) + 3000;
+
+		CHECK_EQUAL(poke(at + offset, 's'), 0);
+		CHECK_EQUAL(write_at("/mnt/f", O_RDWR, (loff_t)offset + 1, "w", 1), 1);
+		CHECK_EQUAL(peek(at + offset + 1), 'w');
+		CHECK_EQUAL(peek(at + offset), 's');
+	}
+}
+
+TEST(mmap_store_and_write)
+{
+	on_each(store_and_write);
+}
+
 static void private_file(void)
 {
 	make_file("/mnt/f", 3);
@@ -404,6 +463,31 @@ TEST(mmap_reclaimed)
 	on_each(reclaimed);
 }
 
+/* Nothing on a file system that says so can be run, however it is mapped. */
+static void noexec(void)
+{
+	enum { MS_NOEXEC = 8 };
+
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/noexec", 0755), 0);
+	CHECK_EQUAL(sys_mount("", "/mnt/noexec", "tmpfs", MS_NOEXEC, ""), 0);
+	make_file("/mnt/noexec/f", 1);
+	CHECK_EQUAL(user_map(0, PAGE(1), PROT_EXEC, MAP_PRIVATE, "/mnt/noexec/f", 0), -EPERM);
+	u64 at = MAPPED(user_map(0, PAGE(1), PROT_READ, MAP_PRIVATE, "/mnt/noexec/f", 0));
+	CHECK_EQUAL(sys_mprotect(at, PAGE(1), PROT_READ | PROT_EXEC), -EACCES);
+	CHECK_EQUAL(user_fetch(at), USER_SIGSEGV);
+	CHECK_EQUAL(sys_munmap(at, PAGE(1)), 0);
+	CHECK_EQUAL(sys_umount2("/mnt/noexec", 0), 0);
+	make_file("/mnt/f", 1);
+	at = MAPPED(user_map(0, PAGE(1), PROT_READ, MAP_PRIVATE, "/mnt/f", 0));
+	CHECK_EQUAL(sys_mprotect(at, PAGE(1), PROT_READ | PROT_EXEC), 0);
+	CHECK_EQUAL(user_fetch(at), 0);
+}
+
+TEST(mmap_noexec)
+{
+	on_each(noexec);
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 #define POINTER(address) ((void *)(uintptr_t)(address))
@@ -442,21 +526,6 @@ TEST(mmap_buffers_of_calls)
 }
 
 /* ---- several tasks --------------------------------------------------------------------------- */
-
-/* Tasks take turns: each waits for its own. */
-static unsigned turn;
-static DEFINE_WAIT_QUEUE(turns);
-
-static void wait_turn(unsigned mine)
-{
-	wait_event(turns, turn == mine);
-}
-
-static void next_turn(void)
-{
-	turn++;
-	wake_up(&turns);
-}
 
 static void forked_child(void *argument)
 {

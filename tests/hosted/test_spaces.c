@@ -32,6 +32,7 @@
 
 struct file_model {
 	char path[16];
+	struct file *open; /* what is mapped: areas can be joined only if they have it in common */
 	u64 size;
 	unsigned char bytes[FILE_BYTES];
 };
@@ -223,13 +224,10 @@ static void map(struct space *space)
 	pick_pages(&first, &count);
 	if (file)
 		count = min(count, FILE_PAGES - index);
-	/* a shared one may be made writable later */
-	u64 at = page_start(first), length = count * PAGE_SIZE;
-	CHECK_EQUAL(user_map(at, length, prot | (shared ? PROT_WRITE : 0),
-			     MAP_FIXED | (shared ? MAP_SHARED : MAP_PRIVATE),
-			     file ? file->path : NULL, index * PAGE_SIZE),
-		    at);
-	CHECK_EQUAL(sys_mprotect(at, length, prot), 0);
+	CHECK_EQUAL(mm_map(current->mm, page_start(first), count * PAGE_SIZE, prot,
+			   MAP_FIXED | (shared ? MAP_SHARED : MAP_PRIVATE),
+			   file ? file->open : NULL, index * PAGE_SIZE),
+		    page_start(first));
 	unmap_model(space, first, count);
 	for (unsigned n = 0; n < count; n++)
 		space->pages[first + n] = (struct page_model){
@@ -451,7 +449,8 @@ static void spaces_sequence(u64 seed, bool ext2)
 	for (unsigned n = 0; n < FILES; n++) {
 		memset(&files[n], 0, sizeof(files[n]));
 		snprintf(files[n].path, sizeof(files[n].path), "/mnt/%u", n);
-		CHECK_EQUAL(write_at(files[n].path, O_CREAT | O_TRUNC | O_RDWR, 0, "", 0), 0);
+		files[n].open = open_path(files[n].path, O_CREAT | O_TRUNC | O_RDWR, 0644);
+		CHECK(!IS_ERR(files[n].open));
 	}
 	for (struct space *space = spaces; space < spaces + SPACES; space++)
 		*space = (struct space){.mm = mm_create()};
@@ -465,6 +464,8 @@ static void spaces_sequence(u64 seed, bool ext2)
 		unmap_model(space, 0, WINDOW);
 		mm_put(space->mm);
 	}
+	for (unsigned n = 0; n < FILES; n++)
+		fput(files[n].open);
 	if (ext2) {
 		CHECK_EQUAL(umount_disk(), 0);
 		CHECK_EQUAL(mount_disk("ram0", 0), 0);

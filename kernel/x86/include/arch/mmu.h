@@ -45,6 +45,10 @@ void mmu_free_tables(struct mmu_root *root);
  * CPUs: interrupts must be enabled, and no lock be held that an interrupt handler takes. */
 void mmu_flush(struct mmu_root *root, u64 start, u64 end);
 
+/* Give back the memory of kernel stacks that nobody uses, but for @spare of them: frames freed.
+ * Interrupts and locks as for mmu_flush(). */
+u64 arch_shrink_stacks(unsigned spare);
+
 /* mmu_slot() by walking from the root. */
 pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create);
 
