@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "fs/buffer.h"
 #include "fs/internal.h"
@@ -59,7 +58,7 @@ static void write_fsync_look(void *argument)
 	struct file *file = open_path("/mnt/file", O_RDWR, 0);
 	loff_t offset = (loff_t)(byte % 4) * 256, at = offset;
 	unsigned char data[256], found[256];
-	struct io io = {data, sizeof(data), false};
+	struct io io = {.base = data, .length = sizeof(data)};
 
 	memset(data, byte, sizeof(data));
 	CHECK_EQUAL(vfs_write(file, &io, &at), sizeof(data));
@@ -135,7 +134,7 @@ static void write_far_fsync_look(void *argument)
 	struct file *file = open_path("/mnt/file", O_RDWR, 0);
 	loff_t offset = (loff_t)block * 1024, at = offset;
 	unsigned char data[64], found[64];
-	struct io io = {data, sizeof(data), false};
+	struct io io = {.base = data, .length = sizeof(data)};
 
 	memset(data, 1 + (int)block, sizeof(data));
 	CHECK_EQUAL(vfs_write(file, &io, &at), sizeof(data));
