@@ -345,9 +345,9 @@ static bool evict_dentry(struct dentry *dentry, int others)
 static bool take_unused(struct list_head *link, void *argument)
 {
 	struct dentry *dentry = list_entry(link, struct dentry, lru);
-	bool unused = !dentry->referenced && atomic_read(&dentry->refcount) == DREF_KEPT;
+	bool unused = !READ_ONCE(dentry->referenced) && atomic_read(&dentry->refcount) == DREF_KEPT;
 
-	dentry->referenced = 0;
+	WRITE_ONCE(dentry->referenced, 0);
 	if (unused)
 		dget(dentry); /* on the list, so it is still there */
 	return unused;

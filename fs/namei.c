@@ -264,7 +264,7 @@ static __always_inline struct dentry *find_child(const struct dentry *dentry, co
 	if (likely(component_type(name, length) == LAST_NORM))
 		child = d_lookup(dentry, name, length, dentry_name_hash(dentry, name, length),
 				 counts, true);
-	if (likely(child != NULL) && likely(!(child->flags & D_MOUNTED)))
+	if (likely(child != NULL) && likely(!(READ_ONCE(child->flags) & D_MOUNTED)))
 		*inode = smp_load_acquire(&child->inode);
 	return child;
 }

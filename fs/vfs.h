@@ -155,7 +155,8 @@ struct inode_operations {
 	int (*remove)(struct inode *dir, struct dentry *dentry);
 	/* @new may be positive (then it is replaced). Types and emptiness of directories are
 	 * checked by the fs as far as it alone can know. Flags: RENAME_NOREPLACE is handled by the
-	 * VFS, RENAME_EXCHANGE passed. */
+	 * VFS, RENAME_EXCHANGE passed. Locked are also: what is replaced, and each directory that
+	 * moves to another. If it fails, both names are as they were. */
 	int (*rename)(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
 		      struct dentry *new, unsigned flags);
 	/*
@@ -651,8 +652,8 @@ static inline bool tmpfs_is_nameless(const struct dentry *dentry)
 {
 	return dentry->parent == dentry && !S_ISDIR(dentry->inode->mode);
 }
-/* The same of a regular file of @size bytes, open for reading and writing; it is
+/* The same of a regular file of @size bytes, open for @access (O_RDONLY, O_WRONLY, O_RDWR); it is
  * the caller's. ERR_PTR(-ENOMEM: more than there is; -ENFILE). Sleeps. */
-struct file *tmpfs_file(umode_t mode, u64 size);
+struct file *tmpfs_file(umode_t mode, u64 size, int access);
 /* Make a node directly under the root of @sb (a device): 0 or -errno. */
 int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_t rdev);

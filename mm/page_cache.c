@@ -39,7 +39,8 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 		atomic_inc(&page->refcount); /* reclaim may have one for a moment, too */
 		/* In one store, for reclaim: what has PG_cache is locked or has been unlocked by
 		 * its owner. */
-		page->flags = BIT(PG_locked) | BIT(PG_cache) | BIT(PG_referenced);
+		smp_store_release(&page->flags,
+				  BIT(PG_locked) | BIT(PG_cache) | BIT(PG_referenced));
 		page_table_insert(&page_table_instance, &mapping->pages, bucket, page);
 		HASH_COUNT(page, inserts, 1);
 		HASH_RECORD(page, HASH_INSERT, page, mapping->host, (u64)index << PAGE_SHIFT);

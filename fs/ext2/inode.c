@@ -135,6 +135,7 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 {
 	struct ext2_inode *ei = EXT2_I(inode);
 	bool extra = has_extra_times(fs, raw);
+	u64 size = (u64)READ_ONCE(inode->size);
 
 	raw->mode = (u16)inode->mode;
 	raw->uid = (u16)inode->uid;
@@ -142,8 +143,8 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	raw->gid = (u16)inode->gid;
 	raw->gid_high = (u16)(inode->gid >> 16);
 	raw->links_count = (u16)inode->nlink;
-	raw->size = (u32)inode->size;
-	raw->size_high = (u32)((u64)inode->size >> 32);
+	raw->size = (u32)size;
+	raw->size_high = (u32)(size >> 32);
 	raw->blocks = (u32)inode->blocks;
 	raw->dtime = ei->dtime;
 	raw->flags = ei->flags;

@@ -28,9 +28,9 @@ u64 gdt[(TSS_SELECTOR >> 3) + 2 * NR_CPUS] = {
 	[USER_CS >> 3] = 0x00affb000000ffff,
 };
 
-struct cpu cpus[NR_CPUS] = {
-	{.self = &cpus[0], .kernel_stack = (u64)(uintptr_t)boot_stack + KERNEL_STACK_SIZE,
-	 .exception_stacks = boot_stack + KERNEL_STACK_SIZE}};
+struct cpu cpus[NR_CPUS] = {{.self = &cpus[0],
+			     .kernel_stack = (u64)(uintptr_t)boot_stack + KERNEL_STACK_SIZE,
+			     .exception_stacks = boot_stack + KERNEL_STACK_SIZE}};
 unsigned nr_cpus = 1;
 
 static const struct descriptor_pointer gdt_pointer = {sizeof(gdt) - 1, (u64)(uintptr_t)gdt};

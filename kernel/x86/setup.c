@@ -66,12 +66,15 @@ static __noreturn void ap_main(void)
 
 static bool start_cpu(struct cpu *cpu, unsigned id, u32 apic_id)
 {
-	char *stack = arch_stack_alloc(), *more = kmalloc(EXCEPTION_STACKS * PAGE_SIZE, GFP_KERNEL);
+	char *exception_stacks = kmalloc(EXCEPTION_STACKS * PAGE_SIZE, GFP_KERNEL);
+	char *stack = exception_stacks ? arch_stack_alloc() : NULL;
 
-	if (!stack || !more)
+	if (!stack) {
+		kfree(exception_stacks);
 		return false;
+	}
 	*cpu = (struct cpu){
-		.self = cpu, .id = id, .apic_id = apic_id, .exception_stacks = more};
+		.self = cpu, .id = id, .apic_id = apic_id, .exception_stacks = exception_stacks};
 	cpu->kernel_stack = (u64)(uintptr_t)stack + KERNEL_STACK_SIZE;
 	idle_task_init(id, stack);
 	start_percpu = cpu;

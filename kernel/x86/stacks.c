@@ -4,8 +4,8 @@
  *
  * From STACKS_BASE on there are places of twice a stack's size: the upper half is the stack, of
  * single frames, the lower half is never mapped. A stack that is given back stays mapped, for the
- * next task, as long as there are few of them. Otherwise it is unmapped, its frames go back when all
- * CPUs have forgotten it, and its place can be taken again. The first processor's idle task has
+ * next task, as long as there are few of them. Otherwise it is unmapped, its frames go back when
+ * all CPUs have forgotten it, and its place can be taken again. The first processor's idle task has
  * boot_stack, with a page below it that is not mapped either.
  *
  * stack_lock guards the list of free stacks and the places. Whoever has taken a stack off the list,

@@ -31,7 +31,7 @@ HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unu
 
 HOSTED_CORE := $(filter-out %/main.c %/export.c %/panic.c %/printk.c %/random.c %/timer.c \
 	%/string.c,$(wildcard kernel/core/*.c))
-HOSTED_MM := $(wildcard $(addprefix mm/,page_cache.c file_io.c reclaim.c fault.c mm.c mmap.c rmap.c vma.c))
+HOSTED_MM := $(wildcard $(addprefix mm/,page_cache.c file_io.c reclaim.c fault.c mm.c mmap.c rmap.c vma.c areas.c))
 HOSTED_FS := $(filter-out fs/initramfs.c,$(wildcard fs/*.c)) $(wildcard fs/ext2/*.c fs/tmpfs/*.c fs/devfs/*.c)
 HOSTED_HASH ?= $(wildcard hash/*.c)
 HOSTED_OWN := $(addprefix tests/hosted/,memory.c kernel.c tasks.c disk.c mmu.c user.c start.c runner.c harness.c \
@@ -45,9 +45,10 @@ HOSTED_CONFIG := $(HOSTED_O)/.configured
 .SECONDARY:
 all: $(HOSTED_PROGRAMS)
 
-# Rewritten when other choices are made.
-$(shell mkdir -p $(HOSTED_O); [ "$$(cat $(HOSTED_O)/.key 2>/dev/null)" = "$(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)" ] || \
-	echo "$(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)" > $(HOSTED_O)/.key)
+# Rewritten when other choices are made; the dependency files hold the folder's name.
+HOSTED_KEY := $(HOSTED_O) $(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)
+$(shell mkdir -p $(HOSTED_O); [ "$$(cat $(HOSTED_O)/.key 2>/dev/null)" = "$(HOSTED_KEY)" ] || \
+	echo "$(HOSTED_KEY)" > $(HOSTED_O)/.key)
 $(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/configure.py hash/choose.py $(wildcard hash/*/*.h)
 	@echo "  CONFIG  $(HOSTED_O) $(HOSTED_SET) $(HOSTED_CHOICES)"
 	$(Q)$(PYTHON) lab/configure.py --output $(HOSTED_O) $(addprefix --set ,$(HOSTED_SET) $(HOSTED_CHOICES))

@@ -12,6 +12,34 @@
 
 static struct hosted_disk disk;
 
+static void mount_ext2(void)
+{
+	hosted_init(16);
+	disk_create(&disk, "sda", 0, MB(4));
+	image_make(&disk, 1024, 4096, IMAGE_USUAL);
+	disk.asynchronous = true;
+	CHECK_EQUAL(mount_disk("sda", 0), 0);
+}
+
+static void unmount_ext2(void)
+{
+	CHECK_EQUAL(umount_disk(), 0);
+	image_check(&disk);
+}
+
+static struct inode *inode_at(const char *name)
+{
+	struct path path;
+
+	CHECK_EQUAL(find_path(name, 0, &path), 0);
+
+	struct inode *inode = path.dentry->inode;
+
+	ihold(inode);
+	path_put(&path);
+	return inode;
+}
+
 /* Let the others run until they wait or end. */
 static void let_others_run(void)
 {
@@ -77,14 +105,11 @@ static void append_six(void *place)
 /* Two append at once: what the limit leaves is counted when the first has written. */
 TEST(limit_of_two_writers)
 {
-	struct path path;
-
 	hosted_init(16);
 	hosted_file_limit = 10;
 	CHECK_EQUAL(write_at("/file", O_CREAT | O_WRONLY, 0, "", 0), 0);
-	CHECK_EQUAL(find_path("/file", 0, &path), 0);
 
-	struct inode *inode = path.dentry->inode;
+	struct inode *inode = inode_at("/file");
 
 	down_write(&inode->lock);
 	task_start(append_six, &written[0]);
@@ -100,7 +125,7 @@ TEST(limit_of_two_writers)
 	CHECK_EQUAL(sys_truncate("/file", 11), -EFBIG);
 	CHECK_EQUAL(hosted_signals, 2);
 	CHECK_EQUAL(sys_truncate("/file", 10), 0);
-	path_put(&path);
+	iput(inode);
 }
 
 /* ---- vectors --------------------------------------------------------------------------------- */
@@ -160,12 +185,129 @@ TEST(records_on_tmpfs)
 
 TEST(records_on_ext2)
 {
-	hosted_init(16);
-	disk_create(&disk, "sda", 0, MB(4));
-	image_make(&disk, 1024, 4096, IMAGE_USUAL);
-	disk.asynchronous = true;
-	CHECK_EQUAL(mount_disk("sda", 0), 0);
+	mount_ext2();
 	records();
+	unmount_ext2();
+}
+
+/* ---- rename across directories --------------------------------------------------------------- */
+
+static s64 renamed;
+static u32 rename_flags;
+
+static void rename_directory(void *unused)
+{
+	renamed = sys_renameat2(AT_FDCWD, "/mnt/a/d", AT_FDCWD, "/mnt/b/e", rename_flags);
+}
+
+static void start_rename(u32 flags)
+{
+	renamed = 1;
+	rename_flags = flags;
+	task_start(rename_directory, NULL);
+}
+
+/* As long as somebody changes the directory @name, it gets no other parent. */
+static void rename_waits_for(const char *name, u32 flags)
+{
+	struct inode *inode = inode_at(name);
+
+	down_write(&inode->lock);
+	start_rename(flags);
+	let_others_run();
+	CHECK_EQUAL(renamed, 1);
+	up_write(&inode->lock);
+	tasks_wait();
+	CHECK_EQUAL(renamed, 0);
+	iput(inode);
+}
+
+static void make_directories(void)
+{
+	static const char *const names[] = {"/mnt/a", "/mnt/b", "/mnt/a/d", "/mnt/b/e"};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+		CHECK_EQUAL(sys_mkdirat(AT_FDCWD, names[i], 0755), 0);
+}
+
+TEST(moved_directories_are_locked)
+{
+	mount_ext2();
+	make_directories();
+	rename_waits_for("/mnt/a/d", RENAME_EXCHANGE);
+	rename_waits_for("/mnt/b/e", RENAME_EXCHANGE);
+	rename_waits_for("/mnt/b/e", 0); /* which is replaced */
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/a/d", 0755), 0);
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/b/e", AT_REMOVEDIR), 0);
+	rename_waits_for("/mnt/a/d", 0);
+	unmount_ext2();
+}
+
+/* The sector where the names of directory @name begin. */
+static u64 sector_of_names(const char *name)
+{
+	struct inode *inode = inode_at(name);
+	unsigned char number[4] = {(unsigned char)inode->number, (unsigned char)(inode->number >> 8)};
+
+	iput(inode);
+	for (size_t at = 0; at < disk.bytes; at += 1024)
+		if (!memcmp(disk.image + at, number, 4) && !memcmp(disk.image + at + 6, "\1\2.", 3))
+			return at / SECTOR_SIZE;
+	CHECK(!"a directory is not on the disk");
+	return ~0ull;
+}
+
+/* Rename a directory, while what was read is dropped whenever that may be. From the @moment on, in
+ * steps of the task, the block with the names of @name cannot be read any more. Did it fail? */
+static bool rename_with_bad_block(const char *name, int moment)
+{
+	char file[] = "/mnt/b/0 and so long that sixteen fill the only block";
+	bool there, here;
+	u64 bad;
+
+	image_make(&disk, 1024, 4096, IMAGE_USUAL);
+	CHECK_EQUAL(mount_disk("sda", 0), 0);
+	make_directories();
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/b/e", AT_REMOVEDIR), 0);
+	for (; file[7] < '@'; file[7]++)
+		CHECK_EQUAL(write_at(file, O_CREAT | O_WRONLY, 0, "", 0), 0);
+	CHECK_EQUAL(vfs_sync_all(), 0);
+	bad = sector_of_names(name);
+	while (shrink_buffers(0))
+		continue;
+	start_rename(0);
+	for (int step = 0; renamed == 1; step++) {
+		while (shrink_buffers(0))
+			continue;
+		disk.fail_sector = step >= moment ? bad : ~0ull;
+		schedule();
+	}
+	tasks_wait();
+	disk.fail_sector = ~0ull;
 	CHECK_EQUAL(umount_disk(), 0);
 	image_check(&disk);
+	CHECK_EQUAL(mount_disk("sda", 0), 0);
+	there = sys_faccessat2(AT_FDCWD, "/mnt/a/d", 0, 0) == 0;
+	here = sys_faccessat2(AT_FDCWD, "/mnt/b/e", 0, 0) == 0;
+	CHECK_EQUAL(there, renamed != 0);
+	CHECK_EQUAL(here, renamed == 0);
+	CHECK_EQUAL(umount_disk(), 0);
+	return renamed != 0;
+}
+
+/* Wherever the disk fails, the directory has one name, and says where it is. */
+TEST(rename_fails_whole)
+{
+	unsigned failures = 0;
+
+	hosted_init(16);
+	disk_create(&disk, "sda", 0, MB(4));
+	disk.asynchronous = true;
+	for (int moment = 0; moment < 12; moment++) {
+		test_where("moment %d", moment);
+		failures += rename_with_bad_block("/mnt/a", moment);
+		failures += rename_with_bad_block("/mnt/a/d", moment);
+	}
+	CHECK(failures > 0 && failures < 24);
+	printf("# %u of 24 failed\n", failures);
 }

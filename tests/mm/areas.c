@@ -25,6 +25,7 @@ struct lock_class lock_classes[LOCK_CLASSES];
 
 static struct mm mm;
 static unsigned pages, flags_at[PAGES_MAX]; /* the model: VM_* of each page and 1 << 31, or 0 */
+static bool touched[PAGES_MAX];		    /* has an anonymous page */
 static unsigned allocations_left = ~0u;
 static u64 seed;
 
@@ -101,7 +102,9 @@ void fput(struct file *file)
 
 void vma_zap(struct vma *vma, u64 start, u64 end, bool copies)
 {
-	(void)vma, (void)start, (void)end, (void)copies;
+	(void)copies;
+	if (vma->mm == &mm)
+		memset(touched + (start - BASE) / PAGE_SIZE, 0, (end - start) / PAGE_SIZE);
 }
 
 /* ---- the tree's invariants ------------------------------------------------------------------- */
@@ -265,8 +268,21 @@ static void map_pages(unsigned begin, unsigned end)
 
 static void unmap_pages(unsigned begin, unsigned end)
 {
-	if (vma_remove(&mm, address_of(begin), address_of(end)) >= 0)
-		set_pages(begin, end, 0);
+	if (vma_remove(&mm, address_of(begin), address_of(end)) < 0)
+		return;
+	set_pages(begin, end, 0);
+	for (unsigned page = begin; page < end; page++)
+		check(!touched[page], "a page was left where no area is");
+}
+
+static void touch(unsigned page)
+{
+	struct vma *vma = first_area(&mm, address_of(page));
+
+	if (!vma || vma->start > address_of(page))
+		return;
+	vma->has_anonymous = true;
+	touched[page] = true;
 }
 
 /* As mprotect does it, with what lies between holes as well. */
@@ -334,6 +350,7 @@ static void step(void)
 	down_write(&mm.lock);
 	/* now and then memory ends in the middle */
 	allocations_left = random_below(20) ? ~0u : (unsigned)random_below(3);
+	touch(begin);
 	switch (random_below(8)) {
 	case 0 ... 3:
 		map_pages(begin, end);
@@ -378,6 +395,8 @@ int main(int argc, char **argv)
 	vma_remove(&mm, 0, USER_TOP);
 	mm_write_unlock(&mm);
 	check(!mm.areas && !mm.area_count && !mm.total_pages && !mm.data_pages, "some stayed");
+	for (unsigned page = 0; page < pages; page++)
+		check(!touched[page], "a page stayed");
 	printf("ok, %u areas\n", most);
 	return 0;
 }
