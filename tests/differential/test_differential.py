@@ -1,7 +1,7 @@
 """The same static program makes the same file-system calls on Linux and on Chainwalk: outcomes must be equal.
 
 linux.txt is what Linux (6.x) printed; where this host lets us be root, that is checked too, so that the
-record cannot drift from the oracle. `python3 tests/differential/test_differential.py` writes it anew.
+record cannot drift from the oracle. `.venv/bin/python3 -m tests.differential.test_differential` writes it anew.
 """
 
 from __future__ import annotations

@@ -362,7 +362,7 @@ static void read_to_memory(struct space *space)
 		data[i] = file->bytes[start + i];
 	}
 	struct file *open = open_path(file->path, O_RDONLY, 0);
-	struct io io = {(void *)(uintptr_t)(WINDOW_START + to), length, true};
+	struct io io = {(void *)(uintptr_t)(WINDOW_START + to), length, IO_USER, 0};
 	loff_t position = start;
 	CHECK_EQUAL(vfs_read(open, &io, &position), length);
 	fput(open);

@@ -86,7 +86,7 @@ s64 user_map(u64 address, u64 length, unsigned prot, unsigned flags, const char 
 		file = TRY_PTR(
 			open_path(path, shared && prot & PROT_WRITE ? O_RDWR : O_RDONLY, 0));
 	else if (shared) /* as sys_mmap() */
-		file = TRY_PTR(tmpfs_file(0777, length));
+		file = TRY_PTR(tmpfs_file(0777, length, O_RDWR));
 	return mm_map(current->mm, address, length, prot, path ? flags : flags | MAP_ANONYMOUS,
 		      file, offset);
 }
