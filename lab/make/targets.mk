@@ -1,16 +1,19 @@
-# What a person types, apart from the build: run, test, iso, gdb, lines, lint, clean.
+# What a person types, apart from the build: run, test, check, iso, gdb, lines, lint, clean.
 
 MEM ?= 512M
 SMP ?= 1
 ISO ?= $(O)/chainwalk.iso
 
-.PHONY: run test iso gdb lines docs lint format clean distclean
+.PHONY: run test check iso gdb lines docs lint format clean distclean
 
 run: $(PYTHON_READY) kernel user
 	@CW_OUTPUT=$(O) CW_SETTINGS="$(CONFIG_SET)" CW_DEFCONFIG=$(DEFCONFIG) $(PYTHON) -m lab demo --mem $(MEM) --smp $(SMP) --cmdline "$(CMDLINE)"
 
 test: setup-test
 	@CW_OUTPUT=$(O) $(PYTHON) -m lab.runtests $(TESTS)
+
+check: setup-test
+	@CW_OUTPUT=$(O) $(PYTHON) -m lab.runtests --check $(TESTS)
 
 iso: $(STAMPS)/packages-iso kernel user
 	@CW_OUTPUT=$(O) $(PYTHON) -m lab iso $(ISO) --cmdline "$(CMDLINE)"
