@@ -14,6 +14,7 @@
 
 #define MULTIBOOT2_MAGIC 0xe85250d6
 #define STACK_SIZE 16384 /* KERNEL_STACK_SIZE; above it the stacks of exceptions */
+#define GUARD_SIZE 4096	 /* which mmu.c unmaps */
 
 	.section .boot.header, "a"
 	.balign 8
@@ -89,7 +90,7 @@ ap_end:
 	/* Of the CPU that starts: its struct cpu and its first function. */
 	.data
 	.balign 8
-	.globl start_percpu, start_function, boot_page_table, boot_stack
+	.globl start_percpu, start_function, boot_page_table, boot_stack, boot_guard
 start_percpu:
 	.quad cpus
 start_function:
@@ -119,6 +120,8 @@ boot_directories:
 
 	.bss
 	.balign 4096
+boot_guard:
+	.skip GUARD_SIZE
 boot_stack:
 	.skip STACK_SIZE + EXCEPTION_STACKS * 4096
 

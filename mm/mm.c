@@ -18,7 +18,6 @@ struct zap {
 	struct mm *mm;
 	u64 start, end; /* of the entries */
 	bool exiting;	/* no CPU runs programs in it any more: nothing to forget */
-	bool shared;	/* the area's pages are written through */
 	bool copies;	/* pages of private areas that are no file's go, too */
 	unsigned count;
 	struct page *pages[ZAP_BATCH];
@@ -40,12 +39,10 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 
 	if (!file && !zap->copies)
 		return;
-	pte_t pte = xchg(slot, 0);
+	*slot = 0;
 	zap->mm->resident_pages--;
 	if (file) {
 		zap->mm->file_pages--;
-		if (zap->shared && pte_dirty(pte))
-			note_dirty_entry(page);
 		atomic_dec(&page->mapcount);
 	}
 	if (zap->exiting) {
@@ -66,7 +63,6 @@ void vma_zap(struct vma *vma, u64 start, u64 end, bool copies)
 
 	zap.mm = vma->mm;
 	zap.exiting = !atomic_read(&vma->mm->users);
-	zap.shared = vma->flags & VM_SHARED;
 	zap.copies = copies;
 	zap.count = 0;
 	guard(spinlock, &zap.mm->page_table_lock);
@@ -93,7 +89,6 @@ static struct mm *mm_alloc(const struct mm *parent)
 	init_rwsem(&mm->lock, "mm->lock");
 	spin_lock_init(&mm->page_table_lock, "mm->page_table_lock");
 	INIT_LIST_HEAD(&mm->dead);
-	mm->searched_from = USER_TOP;
 	mm->resident_pages = mm->file_pages = 0;
 	memcpy(&mm->idle_tables, &parent->idle_tables,
 	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, idle_tables));
@@ -120,7 +115,6 @@ void mm_put(struct mm *mm)
 	mmu_destroy(&mm->mmu);
 	if (mm->exe)
 		fput(mm->exe);
-	kfree(mm->areas);
 	kfree(mm);
 }
 
@@ -156,12 +150,9 @@ static int copy_entries(struct mm *child, struct mm *parent)
 
 	guard(spinlock, &parent->page_table_lock);
 	spin_lock_nested(&child->page_table_lock, 1);
-	for (unsigned index = 0; index < child->area_count && !copy.error; index++) {
-		const struct vma *vma = child->areas[index];
-
-		if (vma->has_anonymous)
+	for_each_area (vma, child, 0, USER_TOP)
+		if (vma->has_anonymous && !copy.error)
 			visit_entries(parent, vma->start, vma->end, copy_entry, &copy);
-	}
 	spin_unlock(&child->page_table_lock);
 	mmu_flush(&parent->mmu, 0, USER_TOP);
 	return copy.error;
@@ -173,9 +164,7 @@ struct mm *mm_fork(struct mm *parent)
 
 	down_write(&parent->lock);
 	struct mm *child = mm_alloc(parent);
-	for (unsigned index = 0; child && !error && index < parent->area_count; index++)
-		error = vma_insert(child, index, parent->areas[index]);
-	if (child && !error)
+	if (child && (error = areas_copy(child, parent)) == 0)
 		error = copy_entries(child, parent);
 	up_write(&parent->lock);
 	if (!error)

@@ -16,9 +16,8 @@ DEFINE_GUARD(mm_write, struct mm, down_write(&object->lock), mm_write_unlock)
 /* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
 static int unmap_range(struct mm *mm, u64 start, u64 end)
 {
-	if (range_is_free(mm, start, end))
+	if (!TRY(vma_remove(mm, start, end)))
 		return 0;
-	TRY(vma_remove(mm, start, end));
 	/* Tables without an area stay for the next one, which often comes at once, up to a number
 	 * that keeps freeing them cheap however many areas there are. */
 	u64 spans = (end - 1) / MMU_SLOTS_SPAN - start / MMU_SLOTS_SPAN;
@@ -121,7 +120,7 @@ static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_f
 	if (map_flags & MAP_FIXED_NOREPLACE)
 		return -EEXIST;
 	if (fixed)
-		return unmap_range(mm, address, address + length) ? -ENOMEM : (s64)address;
+		return unmap_range(mm, address, address + length) ?: (s64)address;
 	return find_free_range(mm, length);
 }
 
@@ -187,10 +186,11 @@ s64 sys_mprotect(u64 start, u64 length, u32 prot)
 		return -ENOMEM;
 	guard(mm_write, mm);
 	u64 last = mapped_end(mm, start, end);
-	int error = 0;
-	for (unsigned index = (unsigned)TRY(vma_carve(mm, start, last));
-	     index < mm->area_count && mm->areas[index]->start < last; index++) {
-		struct vma *vma = mm->areas[index];
+	struct vma *first = vma_carve(mm, start, last);
+	int error = PTR_ERR_OR_ZERO(first);
+	if (error)
+		return error;
+	for_each_area_from (vma, first, last) {
 		unsigned flags = (vma->flags & ~VM_RIGHTS) | prot;
 
 		error = may_change(vma, flags);
@@ -238,12 +238,9 @@ s64 sys_madvise(u64 address, u64 length, u32 advice)
 	if (address & (PAGE_SIZE - 1) || (length && end <= address) || advice > MADV_DONTNEED)
 		return -EINVAL;
 	guard(read, &mm->lock);
-	for_each_area (index, mm, address, end) {
-		struct vma *vma = mm->areas[index];
-
+	for_each_area (vma, mm, address, end)
 		if (advice == MADV_DONTNEED)
 			vma_zap(vma, max(address, vma->start), min(end, vma->end), true);
-	}
 	return mapped_end(mm, address, end) < end ? -ENOMEM : 0;
 }
 

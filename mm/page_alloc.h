@@ -46,7 +46,8 @@ static inline void put_page(struct page *page)
 /*
  * What frames are used for: counted per CPU, so a single slot may be negative; memory_use_total()
  * sums.
- * Any context. The buffer cache counts MEMORY_BUFFER and MEMORY_DIRTY pages of its own.
+ * Any context: an interrupt that ends I/O frees frames and objects, and may come within another
+ * call. The buffer cache counts MEMORY_BUFFER and MEMORY_DIRTY pages of its own.
  */
 enum memory_use {
 	MEMORY_CACHED,
@@ -66,7 +67,7 @@ extern struct memory_use_counts {
 
 static inline void memory_use_add(enum memory_use use, s64 pages)
 {
-	memory_use_counts[cpu_id()].pages[use] += pages;
+	arch_local_add(&memory_use_counts[cpu_id()].pages[use], pages);
 }
 u64 memory_use_total(enum memory_use use);
 

@@ -17,6 +17,8 @@
  * Dirty pages are for write-back, which is asked like the others. Anonymous memory stays
  * (no swap).
  */
+#include <arch/mmu.h>
+
 #include "fs/buffer.h"
 #include "fs/lru.h"
 #include "generated/dentry_shrink.h"
@@ -119,7 +121,7 @@ static u64 reclaim_once(u64 pages, u64 *objects)
 		freed += turn_clock(memmap_pages >> priority, pages - freed);
 		*objects += prune_dentries(priority, false, freed >= pages) +
 			    lru_reclaim(&inode_lru, 1ULL << priority) + shrink_buffers(priority);
-		freed += slab_shrink();
+		freed += slab_shrink() + arch_shrink_stacks(0);
 	}
 	return freed;
 }

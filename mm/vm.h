@@ -1,11 +1,10 @@
 /*
  * vm.h - address spaces: what a process has mapped where, page faults, mmap and its relatives.
  *
- * A struct mm holds areas (struct vma), in an array by address, and the page tables. An
- * entry that maps a page holds a reference to it. An anonymous page with one reference belongs to
+ * A struct mm holds areas (struct vma), in a tree by address, and the page tables. An entry that
+ * maps a page holds a reference to it. An anonymous page with one reference belongs to
  * its only mapper, so a write fault need not copy it. A page of a file is mapped writable only in
- * shared areas and only after it was marked dirty; what the program writes later is found by the
- * entry's dirty bit.
+ * shared areas and only as long as it is marked dirty: the machine's dirty bits are not needed.
  *
  * W^X: no page is writable and executable. Of an area with PROT_WRITE | PROT_EXEC, as programs that
  * make code ask for, each page is the one or the other, and changes when a fault says so.
@@ -44,15 +43,23 @@ enum { MS_ASYNC = 1, MS_INVALIDATE = 2, MS_SYNC = 4 };
 #define VM_SHARED (1u << 3)
 #define VM_GROWSDOWN (1u << 8)
 
+enum area_side { BELOW, ABOVE };
+
 struct vma {
 	u64 start, end;	    /* page aligned, end exclusive */
 	unsigned flags;	    /* VM_* */
 	bool has_anonymous; /* some page is (or was) anonymous: fork must look */
+	u8 height;	    /* of its subtree; a leaf's is 1 */
 	struct mm *mm;
 	struct file *file;	       /* NULL: anonymous */
 	struct address_space *mapping; /* the file's, whose pages it shows; or NULL */
 	pgoff_t page_offset;	       /* of its start in the file */
 	struct list_head link;	       /* in mapping->vmas; what was taken out: in mm->dead */
+
+	/* Among the areas of mm, with height: areas.c. */
+	struct vma *below, *above;     /* the next ones; NULL: none */
+	struct vma *parent, *child[2]; /* in the tree; the children by side */
+	u64 largest_gap;	       /* below an area of its subtree: no more bytes than these */
 };
 
 struct mm {
@@ -60,12 +67,11 @@ struct mm {
 	struct rw_semaphore lock;
 
 	/* Under lock. */
-	struct vma **areas; /* by address: area_count of them, room for area_room */
-	unsigned area_count, area_room;
-	struct vma *last_hit;		    /* hint for find_vma(): any area, or NULL */
-	struct list_head dead;		    /* taken out; mm_write_unlock() frees them */
-	u64 searched_from, searched_length; /* hint for find_free_range() */
-	u64 total_pages, data_pages;	    /* of the areas: RLIMIT_AS, RLIMIT_DATA */
+	struct vma *areas; /* the root of their tree; NULL: there are none */
+	unsigned area_count;
+	struct vma *last_hit;	     /* hint for find_vma(): any area, or NULL */
+	struct list_head dead;	     /* taken out; mm_write_unlock() frees them */
+	u64 total_pages, data_pages; /* of the areas: RLIMIT_AS, RLIMIT_DATA */
 
 	/* Under lock; what a fork copies. */
 	unsigned idle_tables;	     /* page tables that may have been left without an area ... */

@@ -3,7 +3,8 @@
  * said otherwise.
  *
  *	mm.c	an address space as a whole: made, forked, given up; clearing and copying entries
- *	vma.c	areas: find, insert, split, merge, take out
+ *	areas.c	the areas in order: finding one, finding room
+ *	vma.c	areas come, split, merge, leave
  *	mmap.c	the calls
  *	fault.c	page faults; rmap.c: from a file's pages to the entries that map them
  */
@@ -67,43 +68,56 @@ static __always_inline void visit_entries(struct mm *mm, u64 start, u64 end,
 	}
 }
 
-/* ---- vma.c ----------------------------------------------------------------------------------- */
+/* ---- areas.c --------------------------------------------------------------------------------- */
 
-/* The index of the first area that ends behind @address; mm->area_count: none does. */
-unsigned area_index(const struct mm *mm, u64 address);
+/* The first area that ends behind @address; NULL: none does. mm->lock (any) is held. */
+struct vma *first_area(const struct mm *mm, u64 address);
 
-/* The indices of the areas that have a part in [start, end). */
-#define for_each_area(index, mm, low, high)                                                        \
-	for (unsigned index = area_index(mm, low);                                                 \
-	     index < (mm)->area_count && (mm)->areas[index]->start < (high); index++)
+/* The areas from @first on that begin below @high. */
+#define for_each_area_from(vma, first, high)                                                       \
+	for (struct vma *vma = (first); vma && vma->start < (high); vma = vma->above)
+/* The areas that have a part in [low, high). */
+#define for_each_area(vma, mm, low, high) for_each_area_from (vma, first_area(mm, low), high)
 
 /* No area overlaps [start, end). */
 static inline bool range_is_free(const struct mm *mm, u64 start, u64 end)
 {
-	unsigned index = area_index(mm, start);
+	const struct vma *vma = first_area(mm, start);
 
-	return index == mm->area_count || mm->areas[index]->start >= end;
+	return !vma || vma->start >= end;
 }
 
-/* Where the areas that follow one another from @start on without a hole end, at most @end. */
-u64 mapped_end(struct mm *mm, u64 start, u64 end);
 /* The highest free stretch of @length below mm->mmap_top: its address, or -ENOMEM. */
 s64 find_free_range(struct mm *mm, u64 length);
 
-/* A new area as @wanted says, with a reference to its file; nothing may be there. vma_insert(): at
- * this index; vma_add(): as part of its neighbours if nothing but the bounds tells them apart. 0 or
- * -ENOMEM. */
-int vma_insert(struct mm *mm, unsigned index, const struct vma *wanted);
+/* @vma, whose start no area has, comes into the tree and between its neighbours. */
+void areas_insert(struct mm *mm, struct vma *vma);
+/* The areas from @first up to @behind (NULL: to the last) leave; they still know their neighbours.
+ */
+void areas_remove(struct mm *mm, struct vma *first, const struct vma *behind);
+/* Copies of all areas of @from for @mm, which has none: 0, or -ENOMEM with those made so far. */
+int areas_copy(struct mm *mm, const struct mm *from);
+
+/* ---- vma.c ----------------------------------------------------------------------------------- */
+
+/* Where the areas that follow one another from @start on without a hole end, at most @end. */
+u64 mapped_end(struct mm *mm, u64 start, u64 end);
+
+/* A new area as @wanted says, with a reference to its file; nothing may be there. vma_add(): as
+ * part of its neighbours if nothing but the bounds tells them apart; 0 or -ENOMEM. vma_create(): in
+ * no tree yet; NULL: out of memory. */
+struct vma *vma_create(struct mm *mm, const struct vma *wanted);
 int vma_add(struct mm *mm, const struct vma *wanted);
-/* Make [start, end) a whole number of areas: the index of the first, or -ENOMEM. */
-int vma_carve(struct mm *mm, u64 start, u64 end);
+/* Make [start, end) a whole number of areas: the first that ends behind @start, NULL: none does, or
+ * ERR_PTR(-ENOMEM). */
+struct vma *vma_carve(struct mm *mm, u64 start, u64 end);
 /* Join the areas of [start, end] where nothing but the bounds tells them apart. */
 void vma_merge(struct mm *mm, u64 start, u64 end);
-/* All areas leave [start, end) with their pages, for mm->dead: 0, or -ENOMEM (nothing was changed).
- */
+/* All areas leave [start, end) with their pages, for mm->dead: 1, 0: there was none, or -ENOMEM
+ * (nothing was changed). */
 int vma_remove(struct mm *mm, u64 start, u64 end);
 void mm_write_unlock(struct mm *mm); /* up_write(), then free what was taken out; may sleep */
-/* Move the bounds of @vma into free space, or back; change its flags. */
+/* Move the bounds of @vma into free space, or off what another area has too; change its flags. */
 void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags);
 
 /* ---- mm.c ------------------------------------------------------------------------------------ */
@@ -112,14 +126,6 @@ void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags);
  * those that map pages of the file, not what a private area made of them. mm->lock (any) or
  * vma_lock is held. */
 void vma_zap(struct vma *vma, u64 start, u64 end, bool copies);
-/* A page of a shared file area was written to: pass it on to the page. The page-table lock is held.
- */
-static inline void note_dirty_entry(struct page *page)
-{
-	if (!test_bit(PG_dirty_all, &page->flags))
-		set_bit(PG_dirty_all, &page->flags);
-	set_page_dirty(page);
-}
 
 /* ---- mmap.c ---------------------------------------------------------------------------------- */
 

@@ -1,77 +1,15 @@
 /*
  * vma.c - the areas of an address space. Declared in vm.h and vm_internal.h.
  *
- * mm->areas has them by address, as an array: found by halving, walked by counting, and a new one
- * moves those above it up by one pointer. They do not overlap. A range of addresses becomes a whole
- * number of areas by vma_carve(), then each of them is changed, then vma_merge() joins what nothing
- * tells apart any more: all calls that change areas work so.
+ * They do not overlap; areas.c has them in order. A range of addresses becomes a whole number of
+ * areas by vma_carve(), then each of them is changed, then vma_merge() joins what nothing tells
+ * apart any more: all calls that change areas work so.
  *
  * An area that shows pages of a file is on the file's list as well (mapping->vmas), through which
  * truncation, sync and reclaim find the entries; so each page that is mapped must lie in an area on
  * that list at any time that mapping->vma_lock is free.
  */
 #include "mm/vm_internal.h"
-
-/* ---- finding --------------------------------------------------------------------------------- */
-
-unsigned area_index(const struct mm *mm, u64 address)
-{
-	unsigned low = 0, high = mm->area_count;
-
-	while (low < high) {
-		unsigned middle = (low + high) / 2;
-
-		if (mm->areas[middle]->end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-struct vma *find_vma(struct mm *mm, u64 address)
-{
-	struct vma *vma = READ_ONCE(mm->last_hit);
-
-	if (likely(vma && address < vma->end && address >= vma->start))
-		return vma;
-	unsigned index = area_index(mm, address);
-	if (index == mm->area_count)
-		return NULL;
-	vma = mm->areas[index];
-	WRITE_ONCE(mm->last_hit, vma);
-	return vma;
-}
-
-u64 mapped_end(struct mm *mm, u64 start, u64 end)
-{
-	for_each_area (index, mm, start, end) {
-		if (mm->areas[index]->start > start)
-			break;
-		start = mm->areas[index]->end;
-	}
-	return min(start, end);
-}
-
-/* All free stretches from mm->searched_from on are shorter than mm->searched_length. */
-s64 find_free_range(struct mm *mm, u64 length)
-{
-	u64 from = length >= mm->searched_length ? mm->searched_from : mm->mmap_top;
-
-	for (unsigned index = area_index(mm, from) + 1; index--;) {
-		const struct vma *vma = index < mm->area_count ? mm->areas[index] : NULL;
-		u64 floor = index ? mm->areas[index - 1]->end : LOWEST_ADDRESS;
-		u64 high = vma ? min(mm->mmap_top, vma->start) : mm->mmap_top;
-
-		if (vma && vma->flags & VM_GROWSDOWN)
-			high -= min(high, STACK_GAP);
-		if (high < floor + length)
-			continue;
-		mm->searched_length = length;
-		return (s64)(mm->searched_from = high - length);
-	}
-	return -ENOMEM;
-}
 
 /* ---- coming and leaving ---------------------------------------------------------------------- */
 
@@ -85,42 +23,33 @@ static inline void account(const struct vma *vma, int sign)
 		vma->mm->data_pages += pages;
 }
 
-/* Room for more areas: 0 or -ENOMEM. */
-static noinline int make_room(struct mm *mm)
+struct vma *vma_create(struct mm *mm, const struct vma *wanted)
 {
-	unsigned room = max(2 * mm->area_room, 16u);
+	struct vma *vma = kmalloc(sizeof(*vma), GFP_KERNEL);
 
-	if (room > AREAS_MAX)
-		return -ENOMEM;
-	struct vma **areas = TRY_PTR(kmalloc(room * sizeof(*areas), GFP_KERNEL));
-	memcpy(areas, mm->areas, mm->area_count * sizeof(*areas));
-	kfree(mm->areas);
-	mm->areas = areas;
-	mm->area_room = room;
-	return 0;
-}
-
-int vma_insert(struct mm *mm, unsigned index, const struct vma *wanted)
-{
-	if (unlikely(mm->area_count == mm->area_room))
-		TRY(make_room(mm));
-	struct vma *vma = TRY_PTR(kmalloc(sizeof(*vma), GFP_KERNEL));
+	if (!vma)
+		return NULL;
 	*vma = *wanted;
 	vma->mm = mm;
 	if (vma->file)
 		get_file(vma->file);
 	account(vma, 1);
-	for (unsigned i = mm->area_count++; i > index; i--)
-		mm->areas[i] = mm->areas[i - 1];
-	mm->areas[index] = vma;
 	if (vma->mapping) {
 		guard(spinlock, &vma->mapping->vma_lock);
 		list_add(&vma->link, &vma->mapping->vmas);
 	}
+	return vma;
+}
+
+static int insert(struct mm *mm, const struct vma *wanted)
+{
+	if (mm->area_count == AREAS_MAX)
+		return -ENOMEM;
+	areas_insert(mm, TRY_PTR(vma_create(mm, wanted)));
 	return 0;
 }
 
-/* @vma leaves, but for its place in the array. */
+/* @vma leaves, but for its place among the areas. */
 static inline void leave(struct vma *vma)
 {
 	account(vma, -1);
@@ -131,30 +60,19 @@ static inline void leave(struct vma *vma)
 	list_add(&vma->link, &vma->mm->dead);
 }
 
-/* The places with these indices go. */
-static void close_up(struct mm *mm, unsigned first, unsigned behind)
-{
-	for (unsigned index = behind; index < mm->area_count; index++)
-		mm->areas[index - behind + first] = mm->areas[index];
-	mm->area_count -= behind - first;
-	mm->last_hit = NULL;
-	/* what is free now ends there, or the search would have gone on */
-	mm->searched_from =
-		max(mm->searched_from, first < mm->area_count ? mm->areas[first]->start : USER_TOP);
-}
-
 int vma_remove(struct mm *mm, u64 start, u64 end)
 {
-	unsigned first = (unsigned)TRY(vma_carve(mm, start, end)), behind = first;
+	struct vma *first = vma_carve(mm, start, end), *behind = first;
 
-	for (; behind < mm->area_count && mm->areas[behind]->start < end; behind++) {
-		struct vma *vma = mm->areas[behind];
-
-		vma_zap(vma, vma->start, vma->end, true);
-		leave(vma);
+	if (IS_ERR(first))
+		return PTR_ERR(first);
+	for (; behind && behind->start < end; behind = behind->above) {
+		if (behind->mapping || behind->has_anonymous) /* else no page was ever there */
+			vma_zap(behind, behind->start, behind->end, true);
+		leave(behind);
 	}
-	close_up(mm, first, behind);
-	return 0;
+	areas_remove(mm, first, behind);
+	return first != behind;
 }
 
 void mm_write_unlock(struct mm *mm)
@@ -189,27 +107,41 @@ void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags)
 }
 
 /* In this order each page is always in an area. */
-static int split(struct mm *mm, unsigned index, u64 address)
+static int split(struct vma *lower, u64 address)
 {
-	struct vma *lower = mm->areas[index], upper = *lower;
+	struct vma upper = *lower;
 
 	upper.page_offset = vma_page_index(lower, address);
 	upper.start = address;
-	TRY(vma_insert(mm, index + 1, &upper));
+	TRY(insert(lower->mm, &upper));
 	vma_change(lower, lower->start, address, lower->flags);
 	return 0;
 }
 
-int vma_carve(struct mm *mm, u64 start, u64 end)
+struct vma *vma_carve(struct mm *mm, u64 start, u64 end)
 {
-	unsigned first = area_index(mm, start);
+	struct vma *first = first_area(mm, start), *last = first;
+	int error = 0;
 
-	if (first < mm->area_count && mm->areas[first]->start < start)
-		TRY(split(mm, first++, start));
-	unsigned last = area_index(mm, end);
-	if (last < mm->area_count && mm->areas[last]->start < end)
-		TRY(split(mm, last, end));
-	return (int)first;
+	if (first && first->start < start) {
+		error = split(first, start);
+		last = first = error ? first : first->above;
+	}
+	if (last && last->end < end)
+		last = first_area(mm, end);
+	if (!error && last && last->start < end && last->end > end)
+		error = split(last, end);
+	return error ? ERR_PTR(error) : first;
+}
+
+u64 mapped_end(struct mm *mm, u64 start, u64 end)
+{
+	for_each_area (vma, mm, start, end) {
+		if (vma->start > start)
+			break;
+		start = vma->end;
+	}
+	return min(start, end);
 }
 
 /* Does @upper continue @lower? */
@@ -220,35 +152,43 @@ static bool can_join(const struct vma *lower, const struct vma *upper)
 	       (!lower->mapping || vma_page_index(lower, lower->end) == upper->page_offset);
 }
 
-/* In this order each page is always in an area. The array is closed up once, however many go. */
+/* @lower takes over the area above it. In this order each page is always in an area. */
+static void join(struct vma *lower, struct vma *upper)
+{
+	lower->has_anonymous |= upper->has_anonymous;
+	vma_change(lower, lower->start, upper->end, lower->flags);
+	areas_remove(lower->mm, upper, upper->above);
+	leave(upper);
+}
+
 void vma_merge(struct mm *mm, u64 start, u64 end)
 {
-	unsigned last = area_index(mm, start - 1), index = last + 1;
+	struct vma *lower = first_area(mm, start - 1), *upper;
 
-	for (; index < mm->area_count && mm->areas[index]->start <= end; index++) {
-		struct vma *lower = mm->areas[last], *upper = mm->areas[index];
-
-		if (!can_join(lower, upper)) {
-			mm->areas[++last] = upper;
-			continue;
-		}
-		lower->has_anonymous |= upper->has_anonymous;
-		vma_change(lower, lower->start, upper->end, lower->flags);
-		leave(upper);
-	}
-	if (last + 1 < index)
-		close_up(mm, last + 1, index);
+	while (lower && (upper = lower->above) && upper->start <= end)
+		if (can_join(lower, upper))
+			join(lower, upper);
+		else
+			lower = upper;
 }
 
 int vma_add(struct mm *mm, const struct vma *wanted)
 {
-	unsigned index = area_index(mm, wanted->start);
+	struct vma *above = first_area(mm, wanted->start - 1), *lower = NULL;
 
-	/* most often it goes below another of its kind: that grows, without an object to merge */
-	if (index < mm->area_count && can_join(wanted, mm->areas[index]))
-		vma_change(mm->areas[index], wanted->start, mm->areas[index]->end, wanted->flags);
-	else
-		TRY(vma_insert(mm, index, wanted));
-	vma_merge(mm, wanted->start, wanted->end);
+	if (above && above->end == wanted->start) {
+		lower = above;
+		above = above->above;
+	}
+	/* most often it goes below another of its kind: that grows, without an object to join */
+	if (above && can_join(wanted, above)) {
+		vma_change(above, wanted->start, above->end, wanted->flags);
+		if (lower && can_join(lower, above))
+			join(lower, above);
+	} else if (lower && can_join(lower, wanted)) {
+		vma_change(lower, lower->start, wanted->end, wanted->flags);
+	} else {
+		return insert(mm, wanted);
+	}
 	return 0;
 }

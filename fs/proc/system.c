@@ -184,11 +184,26 @@ static int mark_write(const char *text, size_t length)
 	return 0;
 }
 
-/* As Linux's: c panics at once, to see what a harness makes of it. */
+#ifdef CONFIG_DEBUG
+/* Goes down the stack for ever. */
+static noinline unsigned overflow_stack(unsigned depth)
+{
+	volatile unsigned frame[16] = {depth};
+
+	return frame[depth % 16] == ~0u ? 0 : overflow_stack(depth + 1) + frame[0];
+}
+#endif
+
+/* As Linux's: c panics at once, to see what a harness makes of it. Of a debug kernel also k: the
+ * kernel's stack overflows. */
 static int sysrq_write(const char *text, size_t length)
 {
 	if (text[0] == 'c')
 		panic("sysrq triggered a crash");
+#ifdef CONFIG_DEBUG
+	if (text[0] == 'k')
+		return (int)overflow_stack(0);
+#endif
 	return -EINVAL;
 }
 

@@ -541,7 +541,7 @@ int tmpfs_nameless(umode_t mode, struct path *path)
 	return 0;
 }
 
-struct file *tmpfs_file(umode_t mode, u64 size)
+struct file *tmpfs_file(umode_t mode, u64 size, int access)
 {
 	struct path path __free(path) = {0};
 	int error = size > page_alloc_total_pages() << PAGE_SHIFT
@@ -552,7 +552,7 @@ struct file *tmpfs_file(umode_t mode, u64 size)
 		return ERR_PTR(error);
 	path.dentry->inode->size = (loff_t)size;
 	path.dentry->inode->nlink = 0; /* it goes with its last user */
-	return file_open_path(&path, O_RDWR);
+	return file_open_path(&path, access);
 }
 
 struct filesystem tmpfs_filesystem = {

@@ -57,8 +57,19 @@ void process_owner(pid_t pid, uid_t *uid, gid_t *gid)
 	}
 }
 
+/* process_lock held: may current look into @process (maps, fd, cwd, environ)? */
+static bool may_inspect(const struct process *process)
+{
+	const struct cred *mine = current->cred, *theirs = process_cred(process);
+	bool same = mine->euid == theirs->uid && mine->euid == theirs->euid &&
+		    mine->euid == theirs->suid && mine->egid == theirs->gid &&
+		    mine->egid == theirs->egid && mine->egid == theirs->sgid;
+
+	return capable(mine) || process == current->process || (same && !process->not_dumpable);
+}
+
 /* References to what process @pid has, NULL: nothing of the kind (a zombie). @inspect: only if
- * current may look into it (maps, fd, cwd, environ). 0, -EACCES, -ESRCH. */
+ * current may look into it; execve() changes that and the mm in one step. 0, -EACCES, -ESRCH. */
 static int get_parts(pid_t pid, bool inspect, struct process_parts *parts)
 {
 	struct process *process;
@@ -70,13 +81,7 @@ static int get_parts(pid_t pid, bool inspect, struct process_parts *parts)
 	if (!process)
 		return -ESRCH;
 
-	const struct cred *mine = current->cred, *theirs = process_cred(process);
-	bool same = mine->euid == theirs->uid && mine->euid == theirs->euid &&
-		    mine->euid == theirs->suid && mine->egid == theirs->gid &&
-		    mine->egid == theirs->egid && mine->egid == theirs->sgid;
-
-	if (inspect && !capable(mine) && process != current->process &&
-	    (!same || process->not_dumpable))
+	if (inspect && !may_inspect(process))
 		return -EACCES;
 	if (!task)
 		return 0;
@@ -169,7 +174,7 @@ static void print_stat(struct text *out, const struct view *view)
 		    proc_ticks(children->system_ns), 20 + p->nice, p->nice, p->thread_count);
 	text_printf(out, "%llu %llu %llu %llu 0 0 %llu 0 0 ", proc_ticks(p->start_ns),
 		    view->mm->total_pages * PAGE_SIZE, view->mm->resident_pages,
-		    p->limits[RLIMIT_RSS].soft, view->mm->stack_top);
+		    p->limits[RLIMIT_RSS].soft, may_inspect(p) ? view->mm->stack_top : 0);
 	text_printf(out, "%llu %llu %llu %llu 0 0 0 %d %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
 		    view->pending, view->blocked, view->ignored, view->caught, SIGCHLD,
 		    view->task ? view->task->cpu : 0);
@@ -288,8 +293,8 @@ static void maps_show(struct text *out, const struct proc_entry *entry)
 	if (!mm)
 		return;
 	guard(read, &mm->lock);
-	for (unsigned i = 0; i < mm->area_count; i++)
-		map_line(out, mm, mm->areas[i]);
+	for (const struct vma *vma = find_vma(mm, 0); vma; vma = vma->above)
+		map_line(out, mm, vma);
 }
 
 /* ---- places and descriptors ------------------------------------------------------------------ */

@@ -65,7 +65,7 @@ static s64 create(bool is_semaphore, int key, u64 size, u32 flags)
 	while (slot->file)
 		if (++slot == objects + OBJECTS)
 			return -ENOSPC;
-	struct file *file = TRY_PTR(tmpfs_file(flags & 0777, size));
+	struct file *file = TRY_PTR(tmpfs_file(flags & 0777, size, O_RDWR));
 
 	made = (made + 1) % GENERATIONS;
 	*slot = (struct object){

@@ -5,6 +5,8 @@
  * is given out again only when no thread, process, group or session has it; there is always one,
  * since there are at most PID_MAX / 4 tasks and zombies, which have at most three each.
  */
+#include <arch/process.h>
+
 #include "kernel/proc/process.h"
 
 /* A task with what every task needs besides. */
@@ -21,14 +23,13 @@ u64 total_forks;
 pid_t last_pid;
 bool tracing;
 
-static struct kmem_cache *task_cache, *process_cache, *stack_cache;
+static struct kmem_cache *task_cache, *process_cache;
 static bool pids_wrapped;
 
 void task_init(void)
 {
 	task_cache = kmem_cache_create("task", sizeof(struct task_block), 64, 0);
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0);
-	stack_cache = kmem_cache_create("kernel_stack", KERNEL_STACK_SIZE, 64, 0);
 	load_init();
 	/* An eighth of memory at most for kernel stacks and tables of processes: about 32 KB each.
 	 */
@@ -43,7 +44,7 @@ struct task *task_allocate(const char *comm)
 	if (!block)
 		return NULL;
 
-	void *stack = kmem_cache_alloc(stack_cache, GFP_KERNEL | GFP_NOWARN);
+	void *stack = arch_stack_alloc();
 
 	if (!stack) {
 		kmem_cache_free(task_cache, block);
@@ -63,7 +64,7 @@ struct task *task_allocate(const char *comm)
 
 void task_free(struct task *task)
 {
-	kmem_cache_free(stack_cache, task->kernel_stack);
+	arch_stack_free(task->kernel_stack);
 	kmem_cache_free(task_cache, container_of(task, struct task_block, task));
 }
 

@@ -29,7 +29,10 @@ s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 off
 			return -EBADF;
 	}
 	if ((flags & MAP_TYPE) == MAP_SHARED && (!f.file || f.file->fop->mmap == MAPPED_ZEROS)) {
-		memory = TRY_PTR(tmpfs_file(0777, length));
+		/* opened as the device was: so far goes what mprotect may add */
+		int access = f.file ? (int)(f.file->mode - 1) & O_ACCMODE : O_RDWR;
+
+		memory = TRY_PTR(tmpfs_file(0777, length, access));
 		offset = 0;
 	}
 	return mm_map(current->mm, address, length, protection, flags, memory ? memory : f.file,
@@ -45,5 +48,5 @@ s64 sys_memfd_create(const char *name, u32 flags)
 		return -EINVAL;
 	if (TRY(strncpy_from_user(text, name, sizeof(text))) == sizeof(text))
 		return -EINVAL;
-	return fd_add(TRY_PTR(tmpfs_file(0777, 0)), 0, flags & CLOEXEC);
+	return fd_add(TRY_PTR(tmpfs_file(0777, 0, O_RDWR)), 0, flags & CLOEXEC);
 }

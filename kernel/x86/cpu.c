@@ -3,7 +3,7 @@
  * state with its stacks, system call entry, and the protections that it has.
  *
  * Each CPU has its own TSS; GDT and IDT are common. NMI, double fault and machine check run on
- * stacks of their own (IST 1-3), which lie above the idle task's. Nothing is locked: each CPU
+ * stacks of their own (IST 1-3). Nothing is locked: each CPU
  * writes its own entries.
  */
 #include <arch/elf.h>
@@ -28,8 +28,9 @@ u64 gdt[(TSS_SELECTOR >> 3) + 2 * NR_CPUS] = {
 	[USER_CS >> 3] = 0x00affb000000ffff,
 };
 
-struct cpu cpus[NR_CPUS] = {
-	{.self = &cpus[0], .kernel_stack = (u64)(uintptr_t)boot_stack + KERNEL_STACK_SIZE}};
+struct cpu cpus[NR_CPUS] = {{.self = &cpus[0],
+			     .kernel_stack = (u64)(uintptr_t)boot_stack + KERNEL_STACK_SIZE,
+			     .exception_stacks = boot_stack + KERNEL_STACK_SIZE}};
 unsigned nr_cpus = 1;
 
 static const struct descriptor_pointer gdt_pointer = {sizeof(gdt) - 1, (u64)(uintptr_t)gdt};
@@ -54,7 +55,7 @@ void cpu_init_tables(struct cpu *cpu)
 {
 	u64 base = (u64)(uintptr_t)&tss[cpu->id];
 	unsigned selector = TSS_SELECTOR + 16 * cpu->id;
-	u64 stacks = (u64)(uintptr_t)idle_tasks[cpu->id].kernel_stack + KERNEL_STACK_SIZE;
+	u64 stacks = (u64)(uintptr_t)cpu->exception_stacks;
 
 	gdt[selector >> 3] = (sizeof(struct tss) - 1) | (base & 0xffffff) << 16 | 0x89ULL << 40 |
 			     (base >> 24 & 0xff) << 56;

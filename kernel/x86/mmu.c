@@ -5,11 +5,12 @@
  *	ffff800000000000  the direct map: the first 4 GB and all RAM, writable, never executable, in
  *			  large pages
  *	ffffff8000000000  map_device(): device registers, uncached
+ *	ffffff9000000000  kernel stacks (stacks.c)
  *	ffffffff80000000  the kernel's image: text read-execute, rodata read-only, rest read-write
  *
  * No address is both writable and executable. These are two entries of the top level, which never
  * change after boot, so every root has them by copy. The kernel's tables come from boot_alloc(),
- * that for 2 MB of device registers too.
+ * that for 2 MB of device registers too; only the lowest of the stacks are made later.
  *
  * Four levels. Tables of one root hang in a list through struct page, each knowing the entry that
  * points to it, so that giving back an address space never scans a table. A table is given back
@@ -41,7 +42,7 @@
 static u64 *kernel_page_table;
 
 /* The entry for @address at the level whose entries cover 1 << @shift bytes. */
-static u64 *kernel_entry(u64 address, unsigned shift)
+u64 *mmu_kernel_entry(u64 address, unsigned shift)
 {
 	u64 *table = kernel_page_table;
 
@@ -60,7 +61,7 @@ static u64 *kernel_entry(u64 address, unsigned shift)
 static void map_pages(u64 address, phys_addr_t phys, u64 size, u64 flags)
 {
 	for (u64 offset = 0; offset < size; offset += PAGE_SIZE)
-		*kernel_entry(address + offset, PAGE_SHIFT) = (phys + offset) | flags;
+		*mmu_kernel_entry(address + offset, PAGE_SHIFT) = (phys + offset) | flags;
 }
 
 static void map_image(const char *start, const char *end, u64 flags)
@@ -72,11 +73,14 @@ void mmu_init_kernel(void)
 {
 	kernel_page_table = memset(boot_alloc(PAGE_SIZE, PAGE_SIZE), 0, PAGE_SIZE);
 	for (phys_addr_t at = 0; at < max_t(u64, boot_info.max_phys, GB(4)); at += MB(2))
-		*kernel_entry(DIRECT_MAP_BASE + at, 21) = at | PAGE_KERNEL | PTE_LARGE;
+		*mmu_kernel_entry(DIRECT_MAP_BASE + at, 21) = at | PAGE_KERNEL | PTE_LARGE;
 	map_image(text_start, text_end, PAGE_KERNEL_TEXT);
 	map_image(rodata_start, rodata_end, PAGE_KERNEL_TEXT | PTE_NX);
 	map_image(data_start, kernel_end, PAGE_KERNEL);
-	kernel_entry(DEVICE_MAP_BASE, PAGE_SHIFT);
+	*mmu_kernel_entry((u64)(uintptr_t)boot_guard, PAGE_SHIFT) = 0;
+	mmu_kernel_entry(DEVICE_MAP_BASE, PAGE_SHIFT);
+	mmu_kernel_entry(STACKS_BASE, 21);
+	boot_page_table[IMAGE_ENTRY] = kernel_page_table[IMAGE_ENTRY]; /* with the stacks of CPUs */
 	mmu_load_kernel();
 }
 
@@ -155,7 +159,7 @@ void mmu_switch(struct mmu_root *root)
 
 /* What each CPU asks of others. */
 static struct request {
-	struct mmu_root *root;
+	struct mmu_root *root; /* NULL: the kernel's */
 	u64 start, end;
 	u64 waiting; /* CPUs that have not answered */
 } __percpu_slot requests[NR_CPUS];
@@ -178,7 +182,9 @@ void mmu_flush_interrupt(void)
 	for (unsigned i = 0; i < nr_cpus; i++) {
 		if (!(__atomic_load_n(&requests[i].waiting, __ATOMIC_ACQUIRE) & bit))
 			continue;
-		if (cpu->mmu_root == requests[i].root) {
+		if (!requests[i].root) {
+			flush_here(requests[i].start, requests[i].end);
+		} else if (cpu->mmu_root == requests[i].root) {
 			if (current->mm && &current->mm->mmu == cpu->mmu_root)
 				flush_here(requests[i].start, requests[i].end);
 			else
@@ -213,6 +219,15 @@ void mmu_flush(struct mmu_root *root, u64 start, u64 end)
 		flush_here(start, end);
 	if (unlikely(cpus_of_root & ~self))
 		flush_others(root, cpus_of_root & ~self, start, end);
+}
+
+void mmu_flush_kernel(u64 start, u64 end)
+{
+	u64 others = (BIT(nr_cpus) - 1) & ~BIT(cpu_id());
+
+	flush_here(start, end);
+	if (others)
+		flush_others(NULL, others, start, end);
 }
 
 /* ---- roots and their tables ------------------------------------------------------------------ */

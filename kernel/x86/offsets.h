@@ -26,7 +26,7 @@
 
 #define TRAP_STUB_BYTES 16 /* of each vector, in entry.S */
 
-#define EXCEPTION_STACKS 3 /* a page each, above every idle task's stack */
+#define EXCEPTION_STACKS 3 /* of each CPU, a page each; the first one's lie above its boot_stack */
 
 /* Interrupt vectors: 0..31 exceptions, then devices. */
 #define VECTOR_DEVICE_FIRST 0x20

@@ -48,11 +48,13 @@ static void print_registers(const struct registers *registers)
 	printk(KERN_EMERG "  cr2 %016llx   cr3 %016llx\n", read_cr(2), read_cr(3));
 }
 
-/* Could @address be on a kernel stack: RAM in the direct map, or the image's data? */
+/* Could @address be on a stack: this task's, or in RAM in the direct map or the image's data, as
+ * those of exceptions are? */
 static bool readable(u64 address)
 {
-	return !(address & 7) &&
-	       (address - DIRECT_MAP_BASE < boot_info.max_phys ||
+	return !(address & 7) && !is_below_stack(address) &&
+	       (address - (u64)(uintptr_t)current->kernel_stack < KERNEL_STACK_SIZE ||
+		address - DIRECT_MAP_BASE < boot_info.max_phys ||
 		address - (u64)(uintptr_t)data_start < (u64)(kernel_end - data_start));
 }
 

@@ -11,7 +11,6 @@
 #include "kernel/x86/x86.h"
 
 #define TRAMPOLINE 0x8000 /* a page of RAM below 1 MB, which nobody else uses */
-#define STACK_ORDER 3	  /* the idle task's, and above it those of exceptions */
 
 struct task idle_tasks[NR_CPUS];
 
@@ -67,11 +66,15 @@ static __noreturn void ap_main(void)
 
 static bool start_cpu(struct cpu *cpu, unsigned id, u32 apic_id)
 {
-	u8 *stack = kmalloc(PAGE_SIZE << STACK_ORDER, GFP_KERNEL);
+	char *exception_stacks = kmalloc(EXCEPTION_STACKS * PAGE_SIZE, GFP_KERNEL);
+	char *stack = exception_stacks ? arch_stack_alloc() : NULL;
 
-	if (!stack)
+	if (!stack) {
+		kfree(exception_stacks);
 		return false;
-	*cpu = (struct cpu){.self = cpu, .id = id, .apic_id = apic_id};
+	}
+	*cpu = (struct cpu){
+		.self = cpu, .id = id, .apic_id = apic_id, .exception_stacks = exception_stacks};
 	cpu->kernel_stack = (u64)(uintptr_t)stack + KERNEL_STACK_SIZE;
 	idle_task_init(id, stack);
 	start_percpu = cpu;

@@ -89,6 +89,8 @@ void uaccess_patch_smap(void)
 static __noreturn void fatal_exception(const struct registers *registers, unsigned vector)
 {
 	panic_registers = registers;
+	if ((vector == 8 || vector == 14) && is_below_stack(read_cr(2)))
+		panic("kernel stack overflow at %016llx, CR2 %016llx", registers->ip, read_cr(2));
 	panic("%s at %016llx, error %llx, CR2 %016llx", trap_table[vector & 31].name ?: "exception",
 	      registers->ip, registers->orig_ax, read_cr(2));
 }

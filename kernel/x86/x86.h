@@ -74,7 +74,7 @@ struct descriptor_pointer {
 
 /* Sections of the image (boot/kernel.ld) and stacks (boot/start.S). */
 extern char kernel_end[], text_start[], text_end[], rodata_start[], rodata_end[];
-extern char data_start[], boot_stack[];
+extern char data_start[], boot_stack[], boot_guard[];
 extern u64 boot_page_table[512];
 
 #define KERNEL_STACK_MAGIC 0x57ac6c1a1f7e11edUL /* in the lowest word of every kernel stack */
@@ -96,6 +96,12 @@ void fpu_init_cpu(void);
 void mmu_init_kernel(void);
 void mmu_load_kernel(void);
 void mmu_flush_interrupt(void);
+u64 *mmu_kernel_entry(u64 address, unsigned shift); /* at the level of 1 << @shift bytes */
+void mmu_flush_kernel(u64 start, u64 end); /* as mmu_flush(), what all CPUs have of the kernel */
+
+/* stacks.c */
+#define STACKS_BASE 0xffffff9000000000UL
+bool is_below_stack(u64 address); /* where nothing is mapped, so that it is not run over */
 
 /* acpi.c: also power-off and reset */
 extern struct acpi_info {

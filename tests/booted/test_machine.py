@@ -230,3 +230,26 @@ def test_ticket_locks(cw, tmp_path):
     lines = result.stdout.split()
     assert result.returncode == 0, result.stderr
     assert len(lines) == 4 and len(set(lines)) == 1, result.stdout
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_a_kernel_stack_that_overflows_ends_in_a_panic_that_says_so(cw_run, cpus):
+    """k of a debug kernel goes down the stack for ever; below it nothing is mapped."""
+    result = cw_run(script="echo k > /proc/sysrq-trigger; exit 0", kind="panic", smp=cpus, quiet=False)
+    assert "kernel stack overflow" in result.message
+    assert result.output.count(b"overflow_stack+") > 10
+
+
+@pytest.mark.parametrize("cpus", [1, 4])
+def test_kernel_stacks_come_back(cw_run, cpus):
+    """300 processes at a time have 300 stacks of 16 KB; of those that nobody uses 32 stay."""
+    script = (
+        "stacks() { sed -n 's/^KernelStack: *//p' /proc/meminfo; }; stacks; "
+        "for round in 1 2 3; do for i in $(seq 300); do sleep 1000 & done; "
+        "stacks; kill $(jobs -p); wait; sleep 0; stacks; done 2>/dev/null"
+    )
+    sizes = [int(line.split()[0]) for line in cw_run(script=script, smp=cpus).output.decode().splitlines()]
+    few, many, after = sizes[0], sizes[1::2], sizes[2::2]
+    assert len(sizes) == 7 and few > 0
+    assert all(size >= 300 * 16 for size in many)
+    assert all(size <= few + 40 * 16 for size in after), sizes

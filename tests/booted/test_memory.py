@@ -36,6 +36,24 @@ def test_as_on_linux(cw_run, memory_program, root, cpus):
     assert all(line.startswith("ok ") for line in lines)
 
 
+def costs(cw_run, program: Path, count: int) -> dict[str, tuple[int, int]]:
+    """Instructions of an mmap and of a munmap among @count areas, by the order in which they come and go."""
+    job = ["/root/areas", str(count)]
+    result = cw_run(job, add=[f"{program}:/root/areas"], debug=False, icount=True, mem="512M", timeout=300)
+    rows = [line.split() for line in result.output.decode().splitlines()]
+    return {row[0]: (int(row[2]), int(row[3])) for row in rows}
+
+
+def test_the_cost_of_an_area_does_not_grow_with_their_number(cw_run, tmp_path):
+    program = tmp_path / "areas"
+    subprocess.run(["musl-gcc", "-std=gnu11", "-O1", "-static", "-o", program, HERE / "areas.c"], check=True)
+    few, many = costs(cw_run, program, 1000), costs(cw_run, program, 32000)
+    assert len(few) == len(many) == 5
+    for pattern in few:
+        for cost_of_few, cost_of_many in zip(few[pattern], many[pattern], strict=True):
+            assert cost_of_many <= 2 * cost_of_few, (pattern, few, many)
+
+
 def areas(cw_run, **options) -> tuple[str, str]:
     """Where the heap and the stack of a program are: two programs, one boot."""
     script = "for i in 1 2; do cat /proc/self/maps | grep -E 'heap|stack' | cut -d- -f1 | tr '\\n' ' '; echo; done"

@@ -753,10 +753,17 @@ SCENARIO(device_null)
 	T(ftruncate(fd, 0));
 }
 
+static int map_shared(int fd, int protection)
+{
+	return mmap(NULL, 4096, protection, MAP_SHARED, fd, 0) == MAP_FAILED ? -1 : 0;
+}
+
 SCENARIO(device_zero_full)
 {
 	char buffer[8] = "zzz";
 	int zero = open("/dev/zero", O_RDWR), full = open("/dev/full", O_RDWR);
+	int r = open("/dev/zero", O_RDONLY), w = open("/dev/zero", O_WRONLY);
+	void *zeros = mmap(NULL, 4096, PROT_READ, MAP_SHARED, r, 0);
 
 	T(read(zero, buffer, 8));
 	T(buffer[0]);
@@ -765,6 +772,13 @@ SCENARIO(device_zero_full)
 	buffer[0] = 'x';
 	T(read(full, buffer, 8));
 	T(buffer[0]);
+	T(mprotect(zeros, 4096, PROT_READ | PROT_WRITE));
+	T(mprotect(zeros, 4096, PROT_NONE));
+	T(mprotect(zeros, 4096, PROT_READ));
+	T(*(char *)zeros);
+	T(map_shared(r, PROT_READ | PROT_WRITE));
+	T(map_shared(w, PROT_READ));
+	T(map_shared(zero, PROT_READ | PROT_WRITE));
 }
 
 SCENARIO(not_a_terminal)

@@ -1,4 +1,4 @@
-"""The allocators of frames and objects alone, against a model, under the sanitizers."""
+"""The allocators of frames and objects alone, against a model, under the sanitizers; and what frames are used for."""
 
 from __future__ import annotations
 
@@ -26,3 +26,11 @@ def frames(request) -> Path:
 def test_random_allocations(frames, seed):
     result = subprocess.run([frames, str(seed), "60000"], capture_output=True, text=True, check=False, timeout=300)
     assert (result.returncode, result.stdout) == (0, "ok\n"), result.stdout + result.stderr[-3000:]
+
+
+@pytest.mark.parametrize("optimized", ["-O0", "-O2"])
+def test_an_interrupt_loses_no_count(optimized):
+    flags = (optimized, f"-I{compiled.TOP}/kernel/x86/include")
+    program = compiled.build(str(HERE / "counts.c"), compiled.scratch() / f"counts{optimized}", {}, (), flags)
+    result = subprocess.run([program], capture_output=True, text=True, check=False, timeout=60)
+    assert result.returncode == 0 and result.stdout.startswith("ok"), result.stdout

@@ -43,6 +43,7 @@ struct cpu {
 	struct task *running; /* what `current` reads */
 	u64 kernel_stack;     /* where a system call's registers begin to be pushed; first boot's */
 	u64 user_sp;	      /* scratch of the system call entry */
+	char *exception_stacks;
 	u32 id;		      /* 0 .. nr_cpus-1 */
 	u32 apic_id;
 	volatile bool online;
@@ -103,6 +104,12 @@ static __always_inline bool arch_irqs_disabled(void)
 
 	__asm__ __volatile__("pushfq; popq %0" : "=rm"(flags));
 	return !(flags & FLAGS_IF);
+}
+
+/* Add to a counter of this CPU in one instruction: whole to its interrupts, not to other CPUs. */
+static __always_inline void arch_local_add(s64 *counter, s64 value)
+{
+	__asm__("addq %1, %0" : "+m"(*counter) : "er"(value));
 }
 
 /*

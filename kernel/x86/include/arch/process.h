@@ -50,6 +50,10 @@ static inline struct registers *task_registers(const struct task *task)
  */
 struct task *arch_switch(struct task *previous, struct task *next);
 
+/* A kernel stack, its lowest address; NULL: out of memory. May sleep. */
+void *arch_stack_alloc(void);
+void arch_stack_free(void *stack); /* any context but an interrupt's */
+
 /* Prepare @task, whose kernel_stack is set, to run function(argument) in the kernel when first
  * switched to. */
 void arch_prepare_kernel_thread(struct task *task, int (*function)(void *), void *argument);

@@ -49,6 +49,11 @@ static inline void cpu_relax(void)
 {
 }
 
+static inline void arch_local_add(s64 *counter, s64 value)
+{
+	*counter += value;
+}
+
 static inline unsigned long arch_irq_save(void)
 {
 	unsigned long flags = hosted_irqs_off;
