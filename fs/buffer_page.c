@@ -134,11 +134,16 @@ static int dirty_all(struct inode *inode, struct page *page)
 
 int block_write_page(struct inode *inode, struct page *page)
 {
-	bool all = test_and_clear_bit(PG_dirty_all, &page->flags);
-	loff_t inside = READ_ONCE(inode->size) - (loff_t)(page->index << PAGE_SHIFT);
+	bool all = test_bit(PG_dirty_all, &page->flags);
+	loff_t inside;
+	int error = 0;
 
+	if (all) /* first: from here on nothing is stored until the page is unlocked */
+		mm_protect_page(page);
+	clear_bit(PG_dirty_all, &page->flags);
 	clear_page_dirty(page);
-	int error = all && page_uptodate(page) ? dirty_all(inode, page) : 0;
+	if (all && page_uptodate(page))
+		error = dirty_all(inode, page);
 
 	if (unlikely(error == -ENOMEM)) { /* not lost: the next write-back tries again */
 		set_bit(PG_dirty_all, &page->flags);
@@ -149,6 +154,7 @@ int block_write_page(struct inode *inode, struct page *page)
 			     -error);
 	}
 	/* what a mapping wrote behind the end is not the file's */
+	inside = READ_ONCE(inode->size) - (loff_t)(page->index << PAGE_SHIFT);
 	if (inside < (loff_t)PAGE_SIZE) {
 		inside = max_t(loff_t, inside, 0);
 		memset((char *)page_address(page) + inside, 0, PAGE_SIZE - (size_t)inside);

@@ -222,6 +222,7 @@ static struct super_block *super_get(struct filesystem *type, struct block_devic
 	sb->max_bytes = ~0ULL >> 1;
 	atomic_set(&sb->active, 1);
 	mutex_init(&sb->rename_lock, "sb->rename_lock");
+	mutex_init(&sb->sync_lock, "sb->sync_lock");
 	spin_lock_init(&sb->inodes_lock, "sb->inodes_lock");
 	INIT_LIST_HEAD(&sb->dirty);
 	int error = type->fill_super(sb, options, flags & MS_SILENT);

@@ -156,10 +156,10 @@ struct inode_operations {
 
 /*
  * inode->flags. DIRTY: the inode itself (times, size, blocks) is newer than the disk, or pages are;
- * NEW: being read in, others wait; FREEING: being torn down; REFERENCED: used since reclaim last
- * looked; HASHED: in the inode table.
+ * WRITING: somebody writes it back, others who want to wait; NEW: being read in, others wait;
+ * FREEING: being torn down; REFERENCED: used since reclaim last looked; HASHED: in the inode table.
  */
-enum { I_DIRTY = 1, I_NEW = 2, I_FREEING = 4, I_REFERENCED = 8, I_HASHED = 16 };
+enum { I_DIRTY = 1, I_NEW = 2, I_FREEING = 4, I_REFERENCED = 8, I_HASHED = 16, I_WRITING = 32 };
 
 struct inode {
 	/* Read by every path walk: kept in the first cache line. */
@@ -214,11 +214,12 @@ static inline void ihold(struct inode *inode)
 /* may sleep when last and nlink == 0 */
 void iput(struct inode *inode);
 DEFINE_FREE(iput, struct inode *, if (*variable) iput(*variable))
-/* The page cache calls this, too, when a page becomes dirty. Any lock but inode->spin may be held.
- */
+/* Something in @inode has changed. The page cache calls this, too, when a page becomes dirty. Any
+ * lock but inode->spin may be held. */
 void __mark_inode_dirty(struct inode *inode);
 static inline void mark_inode_dirty(struct inode *inode)
 {
+	smp_mb(); /* the change is seen by who takes the flag that we find set */
 	if (!(READ_ONCE(inode->flags) & I_DIRTY))
 		__mark_inode_dirty(inode);
 }
@@ -355,10 +356,10 @@ struct super_block {
 	unsigned flags /* SB_* */, block_size;
 	u64 max_bytes;
 	atomic_t active; /* mounts */
-	struct mutex rename_lock;
+	struct mutex rename_lock, sync_lock;
 	atomic_t inode_count;
 	spinlock_t inodes_lock;
-	/* dirty: inodes with I_DIRTY; link: all superblocks */
+	/* dirty: inodes with I_DIRTY or I_WRITING; link: all superblocks */
 	struct list_head dirty, link;
 	void *private;
 };

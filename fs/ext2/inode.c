@@ -171,7 +171,8 @@ int ext2_write_inode(struct inode *inode, bool wait)
 	struct buffer *buffer __free(buffer) =
 		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, !inode->nlink));
 
-	down_read(&EXT2_I(inode)->map_lock);   /* pointers and block count belong together */
+	/* pointers and block count belong together; another may write it, too */
+	down_write(&EXT2_I(inode)->map_lock);
 	if (raw->dtime || !raw->links_count) { /* its first writing: what was there goes */
 		memset(raw, 0, fs->layout.inode_size);
 		if (fs->layout.inode_size > EXT2_OLD_INODE_SIZE)
@@ -179,7 +180,7 @@ int ext2_write_inode(struct inode *inode, bool wait)
 	}
 	encode(fs, inode, raw);
 	mark_buffer_dirty(buffer);
-	up_read(&EXT2_I(inode)->map_lock);
+	up_write(&EXT2_I(inode)->map_lock);
 	return wait ? sync_dirty_buffer(buffer) : 0;
 }
 
@@ -201,13 +202,15 @@ void ext2_evict_inode(struct inode *inode)
 int ext2_fsync(struct file *file, bool data_only)
 {
 	struct inode *inode = file->inode;
+	struct ext2_inode *ei = EXT2_I(inode);
 
 	TRY(write_inode_now(inode));
 	if (inode->sb->flags & SB_RDONLY)
 		return 0;
-	if (S_ISDIR(inode->mode) || EXT2_I(inode)->indirect_dirty) {
-		EXT2_I(inode)->indirect_dirty = false;
+	u32 changes = smp_load_acquire(&ei->indirect_changes);
+	if (S_ISDIR(inode->mode) || changes != READ_ONCE(ei->indirect_synced)) {
 		TRY(sync_buffers(inode->sb->bdev, true)); /* they lie anywhere among them */
+		WRITE_ONCE(ei->indirect_synced, changes);
 	}
 	TRY(ext2_write_inode(inode, true));
 	return block_flush(inode->sb->bdev);

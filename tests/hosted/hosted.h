@@ -87,6 +87,13 @@ void task_start(void (*function)(void *), void *argument);
 void tasks_wait(void); /* until all but kernel threads have ended */
 extern bool hosted_threads; /* kernel threads run; false: tests call what they would do */
 
+/* ---- address spaces: see user.h -------------------------------------------------------------- */
+
+/* Current has none any more, and its reference is dropped: so ends a task, too. */
+void user_leave(void);
+/* The frame is free: panics if some TLB still has it. */
+void mmu_frame_freed(phys_addr_t frame);
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* without the pool of block requests, which only grows */

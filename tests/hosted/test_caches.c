@@ -339,9 +339,11 @@ static void change_second_page(void *data)
 	CHECK_EQUAL(find_path("/mnt/file", 0, &path), 0);
 	page = page_lookup(&path.dentry->inode->data, 1);
 	CHECK(page != NULL);
+	lock_page(page);
 	memcpy(page_address(page), data, PAGE_SIZE);
 	set_bit(PG_dirty_all, &page->flags);
 	set_page_dirty(page);
+	unlock_page(page);
 	put_page(page);
 	path_put(&path);
 }
