@@ -11,6 +11,10 @@
  * All run under the directories' inode->lock; the VFS has checked permissions and existence. A
  * directory has one name, and its ".." must say in which directory: lookup checks that, so that
  * directories which lie in a circle on a damaged disk are not reachable.
+ *
+ * After a power cut a file that was moved has its old name or its new one: the block that it leaves
+ * is written after the one that it comes to (RANK_LAST). What a file replaces keeps its inode on
+ * the disk until the name there is the new one's, whose inode is written before. See commit.c.
  */
 #include "fs/ext2/ext2.h"
 
@@ -122,9 +126,9 @@ static s64 entry_number(struct inode *dir, const struct dentry *dentry)
 
 static const u8 d_types[8] = {DT_UNKNOWN, DT_REG, DT_DIR, DT_CHR, DT_BLK, DT_FIFO, DT_SOCK, DT_LNK};
 
-static int changed(struct cursor *cursor)
+static int changed(struct cursor *cursor, enum buffer_rank rank)
 {
-	mark_buffer_dirty(cursor->buffer);
+	mark_buffer_ranked(cursor->buffer, rank);
 	file_update_time(cursor->dir);
 	EXT2_I(cursor->dir)->flags &= ~EXT2_FL_INDEX; /* its hash tree is not kept up */
 	return 0;
@@ -163,49 +167,83 @@ static int append_block(struct cursor *cursor)
 	return 0;
 }
 
-static int add_entry(struct inode *dir, const struct dentry *dentry, struct inode *inode)
+/* *@cursor is where @dentry's name, which is @inode's, has been put. */
+static int add_entry(struct cursor *cursor, struct inode *dir, const struct dentry *dentry,
+		     struct inode *inode)
 {
 	struct ext2_inode *ei = EXT2_I(dir);
-	struct cursor cursor __free(cursor) =
-		cursor_at(dir, ei->insert_hint, block_count(dir) - ei->insert_hint);
 	u32 needed = EXT2_DIR_REC_LEN(dentry->name_length), used;
 
+	*cursor = cursor_at(dir, ei->insert_hint, block_count(dir) - ei->insert_hint);
 	do {
-		if (!TRY(next_entry(&cursor)))
-			TRY(append_block(&cursor));
-		used = cursor.entry->inode ? EXT2_DIR_REC_LEN(cursor.entry->name_len) : 0;
-	} while (cursor.entry->rec_len < used + needed);
+		if (!TRY(next_entry(cursor)))
+			TRY(append_block(cursor));
+		used = cursor->entry->inode ? EXT2_DIR_REC_LEN(cursor->entry->name_len) : 0;
+	} while (cursor->entry->rec_len < used + needed);
 	if (dentry->name_length <= 32)
-		ei->insert_hint = cursor.block;
-	needed = cursor.entry->rec_len - used;
+		ei->insert_hint = cursor->block;
+	needed = cursor->entry->rec_len - used;
 	if (used)
-		cursor.entry->rec_len = (u16)used;
-	fill_entry((struct ext2_dir_entry *)((char *)cursor.entry + used), needed, dentry->name,
+		cursor->entry->rec_len = (u16)used;
+	fill_entry((struct ext2_dir_entry *)((char *)cursor->entry + used), needed, dentry->name,
 		   dentry->name_length, inode);
-	return changed(&cursor);
+	return changed(cursor, RANK_NAMES);
 }
 
-/* @dentry's name in @dir becomes @inode's; NULL: it goes. */
-static int set_entry(struct inode *dir, const struct dentry *dentry, struct inode *inode)
+static int remove_entry(struct cursor *cursor, enum buffer_rank rank)
 {
-	struct cursor cursor __free(cursor) = {};
-	struct ext2_inode *ei = EXT2_I(dir);
+	struct ext2_inode *ei = EXT2_I(cursor->dir);
+
+	if (cursor->previous != cursor->at)
+		entry_at(cursor->buffer, cursor->previous)->rec_len =
+			(u16)(cursor->next - cursor->previous);
+	cursor->entry->inode = 0;
+	ei->insert_hint = min(ei->insert_hint, cursor->block);
+	return changed(cursor, rank);
+}
+
+/* @dentry's name in @dir, where *@cursor is then, becomes @inode's. */
+static int set_entry(struct cursor *cursor, struct inode *dir, const struct dentry *dentry,
+		     struct inode *inode)
+{
 	struct timespec64 mtime = dir->mtime;
 
-	TRY(find_entry(&cursor, dir, dentry));
-	if (inode) {
-		set_inode(cursor.entry, inode);
-	} else {
-		if (cursor.previous != cursor.at)
-			entry_at(cursor.buffer, cursor.previous)->rec_len =
-				(u16)(cursor.next - cursor.previous);
-		cursor.entry->inode = 0;
-		ei->insert_hint = min(ei->insert_hint, cursor.block);
-	}
-	changed(&cursor);
+	TRY(find_entry(cursor, dir, dentry));
+	set_inode(cursor->entry, inode);
+	changed(cursor, RANK_NAMES);
 	if (dentry == &parent_entry) /* the directory moved, its names are as they were */
 		dir->mtime = mtime;
 	return 0;
+}
+
+/* ---- the order of names on the disk ---------------------------------------------------------- */
+
+/* @inode has got the name at *@cursor; an old one may go, if @moves. */
+static void named(struct inode *inode, const struct cursor *cursor, bool moves)
+{
+	struct buffer *buffer = cursor->buffer;
+	struct ext2_inode *ei = EXT2_I(inode);
+	bool late = test_bit(B_DIRTY, &buffer->flags) && buffer->rank == RANK_LAST;
+
+	smp_mb(); /* ext2_commit() */
+	ei->named = READ_ONCE(EXT2_FS(inode->sb)->commits_begun) + 1;
+	ei->name_block = late ? 0 : buffer->block;
+	if (moves && !late)
+		set_bit(B_ARRIVED, &buffer->flags);
+}
+
+/* The name at *@cursor is to go, and @inode keeps others: the rank at which its newest one is on
+ * the disk before. If two blocks would have to wait for each other, a commit comes first. */
+static int rank_to_leave(const struct cursor *cursor, struct inode *inode)
+{
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
+	struct ext2_inode *ei = EXT2_I(inode);
+
+	if (ei->named <= READ_ONCE(fs->commits_done) || ei->name_block == cursor->buffer->block)
+		return RANK_NAMES;
+	if (ei->name_block && !test_bit(B_ARRIVED, &cursor->buffer->flags))
+		return RANK_LAST;
+	return ext2_commit(fs) ?: RANK_NAMES;
 }
 
 static int make_empty(struct inode *dir, struct inode *parent)
@@ -216,7 +254,7 @@ static int make_empty(struct inode *dir, struct inode *parent)
 	TRY(append_block(&cursor));
 	fill_entry(cursor.entry, length, ".", 1, dir);
 	fill_entry(entry_at(cursor.buffer, length), cursor.buffer->size - length, "..", 2, parent);
-	return changed(&cursor);
+	return changed(&cursor, RANK_NAMES);
 }
 
 /* 0, -ENOTEMPTY, or what went wrong. */
@@ -331,6 +369,7 @@ static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev
 	if (S_ISLNK(mode) && strlen(target) >= dir->sb->block_size)
 		return -ENAMETOOLONG;
 	struct inode *inode = TRY_PTR(ext2_new_inode(dir, mode));
+	struct cursor cursor __free(cursor) = {};
 	int error = 0;
 
 	if (S_ISDIR(mode)) {
@@ -342,12 +381,13 @@ static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev
 		init_special_inode(inode, inode->mode, rdev);
 	}
 	mark_inode_dirty(inode); /* only now: write-back may be quick */
-	error = error ?: add_entry(dir, dentry, inode);
+	error = error ?: add_entry(&cursor, dir, dentry, inode);
 	if (error) {
 		set_nlink(inode, 0);
 		iput(inode);
 		return error;
 	}
+	named(inode, &cursor, false);
 	d_instantiate(dentry, inode);
 	if (S_ISDIR(mode))
 		set_nlink(dir, dir->nlink + 1); /* its ".." */
@@ -357,10 +397,12 @@ static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev
 static int ext2_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
 	struct inode *inode = old->inode;
+	struct cursor cursor __free(cursor) = {};
 
 	if (inode->nlink >= EXT2_LINK_MAX)
 		return -EMLINK;
-	TRY(add_entry(dir, dentry, inode));
+	TRY(add_entry(&cursor, dir, dentry, inode));
+	named(inode, &cursor, true);
 	inode->nlink++;
 	inode_changed(inode);
 	ihold(inode);
@@ -383,17 +425,27 @@ static void lost_name(struct inode *dir, struct inode *inode)
 
 static int ext2_remove(struct inode *dir, struct dentry *dentry)
 {
-	if (S_ISDIR(dentry->inode->mode))
-		TRY(must_be_empty(dentry->inode));
-	TRY(set_entry(dir, dentry, NULL));
-	lost_name(dir, dentry->inode);
+	struct cursor cursor __free(cursor) = {};
+
+	struct inode *inode = dentry->inode;
+	int rank = RANK_NAMES;
+
+	if (S_ISDIR(inode->mode))
+		TRY(must_be_empty(inode));
+	TRY(find_entry(&cursor, dir, dentry));
+	if (!S_ISDIR(inode->mode) && inode->nlink > 1)
+		rank = TRY(rank_to_leave(&cursor, inode));
+	remove_entry(&cursor, rank);
+	lost_name(dir, inode);
 	return 0;
 }
 
 /* @inode, a directory, has moved from @from to @to. */
 static int move_parent(struct inode *inode, struct inode *from, struct inode *to)
 {
-	TRY(set_entry(inode, &parent_entry, to));
+	struct cursor cursor __free(cursor) = {};
+
+	TRY(set_entry(&cursor, inode, &parent_entry, to));
 	drop_nlink(from);
 	set_nlink(to, to->nlink + 1);
 	return 0;
@@ -409,6 +461,22 @@ static int must_find(struct inode *dir, struct dentry *dentry, bool moves)
 	return 0;
 }
 
+/* Before a name of @target becomes @inode's: that is to be there, with its data, when the name is;
+ * and @target's other names, if it has any. */
+static int prepare_to_replace(struct inode *inode, struct inode *target)
+{
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
+
+	if (!S_ISDIR(target->mode) && target->nlink > 1 &&
+	    EXT2_I(target)->named > READ_ONCE(fs->commits_done))
+		TRY(ext2_commit(fs));
+	if (!(READ_ONCE(inode->flags) & I_DIRTY))
+		return 0;
+	if (S_ISREG(inode->mode))
+		TRY(page_cache_flush(&inode->data));
+	return ext2_write_inode(inode, false);
+}
+
 static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
 		       struct dentry *new, unsigned flags)
 {
@@ -416,6 +484,7 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 	bool exchange = flags & RENAME_EXCHANGE, across = old_dir != new_dir;
 	bool moves = across && S_ISDIR(inode->mode);
 	bool moves_back = across && exchange && S_ISDIR(target->mode);
+	struct cursor there __free(cursor) = {}, here __free(cursor) = {};
 
 	TRY(must_find(old_dir, old, moves));
 	if (exchange)
@@ -424,10 +493,21 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 		TRY(must_be_empty(target));
 	else if (!target && moves && new_dir->nlink >= EXT2_LINK_MAX)
 		return -EMLINK;
-	TRY(target ? set_entry(new_dir, new, inode) : add_entry(new_dir, new, inode));
 	if (target && !exchange)
+		TRY(prepare_to_replace(inode, target));
+	TRY(target ? set_entry(&there, new_dir, new, inode)
+		   : add_entry(&there, new_dir, new, inode));
+	if (target && !exchange) {
+		EXT2_I(target)->replaced = S_ISDIR(target->mode) || target->nlink == 1;
 		lost_name(new_dir, target);
-	TRY(set_entry(old_dir, old, exchange ? target : NULL));
+	}
+	named(inode, &there, true);
+	if (exchange) {
+		TRY(set_entry(&here, old_dir, old, target));
+	} else {
+		TRY(find_entry(&here, old_dir, old));
+		remove_entry(&here, TRY(rank_to_leave(&here, inode)));
+	}
 	if (moves)
 		TRY(move_parent(inode, old_dir, new_dir));
 	if (moves_back)

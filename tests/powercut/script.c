@@ -15,7 +15,7 @@
 #include "powercut.h"
 
 const char *const name_texts[NAMES_MAX] = {"lost+found", "foo", "bar", "new",  "keep", "A",
-					   "B",		 "dir", "link", "soft", "x",    "y"};
+					   "B",		 "dir", "link", "soft", "x",    "x2"};
 
 /* All that scripts are made of. Small and large files, within one directory and across. */
 const char *const vocabulary[] = {
