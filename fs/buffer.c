@@ -373,6 +373,12 @@ struct buffer *bread(struct block_device *device, u64 block)
 	return ERR_PTR(-EIO);
 }
 
+void abandon_buffer(struct buffer *buffer)
+{
+	clean_buffer(buffer, false);
+	wait_on_buffer(buffer);
+}
+
 void bforget(struct buffer *buffer)
 {
 	clean_buffer(buffer, false);

@@ -101,13 +101,22 @@ static inline void mark_buffer_dirty(struct buffer *buffer)
 static inline void mark_buffer_ranked(struct buffer *buffer, enum buffer_rank rank)
 {
 	smp_mb();
-	if (!test_bit(B_DIRTY, &buffer->flags) || READ_ONCE(buffer->rank) != rank)
+	enum buffer_rank old = READ_ONCE(buffer->rank);
+	if (!test_bit(B_DIRTY, &buffer->flags) || (old > RANK_FRESH && old < rank))
 		__mark_buffer_dirty(buffer, rank);
 }
+/* It is not to be written any more, nor being written. Sleeps. */
+void abandon_buffer(struct buffer *buffer);
 /* the block was freed: drop contents unwritten, and the reference */
 void bforget(struct buffer *buffer);
 int read_buffer(struct buffer *buffer);	    /* if it is not uptodate: 0 or -EIO. Sleeps */
 void wait_on_buffer(struct buffer *buffer); /* until it is not locked */
+/* Before a change that what is in flight may not have: that would be there before its rank. */
+static inline void buffer_stable(struct buffer *buffer)
+{
+	if (unlikely(test_bit(B_LOCKED, &buffer->flags)))
+		wait_on_buffer(buffer);
+}
 
 /* ---- write-back ------------------------------------------------------------------------------ */
 

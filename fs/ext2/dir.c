@@ -183,6 +183,7 @@ static int add_entry(struct cursor *cursor, struct inode *dir, const struct dent
 	if (dentry->name_length <= 32)
 		ei->insert_hint = cursor->block;
 	needed = cursor->entry->rec_len - used;
+	buffer_stable(cursor->buffer);
 	if (used)
 		cursor->entry->rec_len = (u16)used;
 	fill_entry((struct ext2_dir_entry *)((char *)cursor->entry + used), needed, dentry->name,
@@ -194,6 +195,7 @@ static int remove_entry(struct cursor *cursor, enum buffer_rank rank)
 {
 	struct ext2_inode *ei = EXT2_I(cursor->dir);
 
+	buffer_stable(cursor->buffer);
 	if (cursor->previous != cursor->at)
 		entry_at(cursor->buffer, cursor->previous)->rec_len =
 			(u16)(cursor->next - cursor->previous);
@@ -209,6 +211,7 @@ static int set_entry(struct cursor *cursor, struct inode *dir, const struct dent
 	struct timespec64 mtime = dir->mtime;
 
 	TRY(find_entry(cursor, dir, dentry));
+	buffer_stable(cursor->buffer);
 	set_inode(cursor->entry, inode);
 	changed(cursor, RANK_NAMES);
 	if (dentry == &parent_entry) /* the directory moved, its names are as they were */

@@ -173,6 +173,7 @@ int ext2_write_inode(struct inode *inode, bool wait)
 
 	/* pointers and block count belong together; another may write it, too */
 	down_write(&EXT2_I(inode)->map_lock);
+	buffer_stable(buffer);
 	if (raw->dtime || !raw->links_count) { /* its first writing: what was there goes */
 		memset(raw, 0, fs->layout.inode_size);
 		if (fs->layout.inode_size > EXT2_OLD_INODE_SIZE)

@@ -38,6 +38,8 @@ static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *h
 					  : ext2_group_start(inode);
 	struct buffer *cleared __free(buffer) = clear ? TRY_PTR(ext2_new_block(fs, goal)) : NULL;
 
+	if (holder)
+		buffer_stable(holder);
 	pointers[at] = cleared ? (u32)cleared->block
 			       : (u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, goal, false));
 	ei->next_goal = pointers[at] + 1;
@@ -195,6 +197,8 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 		}
 		u32 *pointers = buffer->data;
 
+		if (!keep)
+			abandon_buffer(buffer); /* the file on the disk may come back whole */
 		for (u64 i = keep / span, part = keep % span; i < 1ULL << shift; i++, part = 0)
 			free_tree(run, &pointers[i], level - 1, part);
 		if (keep) {

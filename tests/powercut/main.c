@@ -34,7 +34,7 @@ static struct options {
 	const char *script;
 	struct cut cut;
 	bool one_cut;
-} options = {.seed = 1, .threes = 200, .budget = 5, .jobs = 1, .pairs = true};
+} options = {.seed = 1, .threes = 200, .jobs = 1, .pairs = true};
 
 static struct shared {
 	struct cut_totals totals; /* under no lock: jobs have one each */
@@ -271,7 +271,6 @@ static void parse(int argc, char **argv)
 			break;
 		case SCRIPT:
 			options.script = optarg;
-			options.budget = ~0u;
 			options.jobs = 1;
 			break;
 		case CUT:
@@ -301,6 +300,8 @@ int main(int argc, char **argv)
 
 	program = argv[0];
 	parse(argc, argv);
+	if (!options.budget)
+		options.budget = options.script ? 400 : 5;
 	shared = share(options.jobs * sizeof(*shared));
 	seen = share(SEEN_SIZE * sizeof(*seen));
 	prepare();
