@@ -370,6 +370,8 @@ struct super_operations {
 	void (*evict_inode)(struct inode *inode);
 	void (*statfs)(struct super_block *sb, struct kstatfs *stat); /* what is used and free */
 	void (*sync_fs)(struct super_block *sb);
+	/* Write-back has been to the inodes, and will write the buffers. NULL: nothing to do. */
+	void (*write_back)(struct super_block *sb);
 	int (*remount)(struct super_block *sb, unsigned flags); /* NULL: takes no options */
 	void (*put_super)(struct super_block *sb);
 };

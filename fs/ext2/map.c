@@ -38,6 +38,8 @@ static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *h
 					  : ext2_group_start(inode);
 	struct buffer *cleared __free(buffer) = clear ? TRY_PTR(ext2_new_block(fs, goal)) : NULL;
 
+	if (holder)
+		buffer_stable(holder);
 	pointers[at] = cleared ? (u32)cleared->block
 			       : (u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, goal, false));
 	ei->next_goal = pointers[at] + 1;
@@ -146,6 +148,7 @@ int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
  * indirect blocks that lead to each other seem to hold billions. */
 struct free_run {
 	struct inode *inode;
+	struct ext2_gone *gone;
 	u32 start, count;
 	u64 left; /* blocks that may still be followed */
 };
@@ -160,7 +163,8 @@ static void free_block(struct free_run *run, u32 block)
 		run->count++;
 		return;
 	}
-	ext2_free(fs, EXT2_BLOCKS, run->start, run->count, false);
+	if (run->count)
+		ext2_gather(fs, run->gone, EXT2_BLOCKS, run->start, run->count, false);
 	run->inode->blocks -= min(run->inode->blocks, sectors);
 	run->start = block;
 	run->count = block != 0;
@@ -193,6 +197,8 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 		}
 		u32 *pointers = buffer->data;
 
+		if (!keep)
+			abandon_buffer(buffer); /* the file on the disk may come back whole */
 		for (u64 i = keep / span, part = keep % span; i < 1ULL << shift; i++, part = 0)
 			free_tree(run, &pointers[i], level - 1, part);
 		if (keep) {
@@ -205,14 +211,13 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 	free_block(run, block);
 }
 
-void ext2_truncate_blocks(struct inode *inode, loff_t size)
+void ext2_gather_blocks(struct inode *inode, loff_t size, struct ext2_gone *gone)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	struct ext2_inode *ei = EXT2_I(inode);
-	struct free_run run = {.inode = inode};
+	struct free_run run = {.inode = inode, .gone = gone};
 	u64 keep = ((u64)size + (1u << fs->block_shift) - 1) >> fs->block_shift;
 
-	guard(write, &ei->map_lock);
 	/* the last is an error */
 	run.left = min(inode->blocks >> (fs->block_shift - 9), (u64)fs->count[EXT2_BLOCKS]) + 1;
 	for (unsigned i = 0; i < EXT2_POINTERS; i++) {
@@ -226,4 +231,15 @@ void ext2_truncate_blocks(struct inode *inode, loff_t size)
 	free_block(&run, 0);
 	ei->next_goal = 0;
 	mark_inode_dirty(inode);
+}
+
+void ext2_truncate_blocks(struct inode *inode, loff_t size)
+{
+	struct ext2_gone gone;
+
+	guard(write, &EXT2_I(inode)->map_lock);
+	ext2_gone_begin(inode, &gone);
+	ext2_gather_blocks(inode, size, &gone);
+	ext2_forget_pointers(inode);
+	ext2_let_go(EXT2_FS(inode->sb), &gone);
 }

@@ -119,6 +119,9 @@ struct hosted_disk {
 	u64 failed;
 	u64 reads, writes, sectors_written;
 	bool flushed;	   /* no write since the last flush */
+	/* For who writes down what the disk is asked for (tests/powercut); NULL: nobody. */
+	void (*submitted)(struct hosted_disk *disk, const struct block_request *request);
+	void (*done)(struct hosted_disk *disk, const struct block_request *request);
 };
 
 /* registers it */
