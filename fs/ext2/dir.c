@@ -123,8 +123,9 @@ static const u8 d_types[8] = {DT_UNKNOWN, DT_REG, DT_DIR, DT_CHR, DT_BLK, DT_FIF
 static int changed(struct cursor *cursor)
 {
 	mark_buffer_dirty(cursor->buffer);
+	/* its hash tree is not kept up; before the inode is dirty, and may be written */
+	EXT2_I(cursor->dir)->flags &= ~EXT2_FL_INDEX;
 	file_update_time(cursor->dir);
-	EXT2_I(cursor->dir)->flags &= ~EXT2_FL_INDEX; /* its hash tree is not kept up */
 	return 0;
 }
 
@@ -183,8 +184,8 @@ static int add_entry(struct inode *dir, const struct dentry *dentry, struct inod
 	return changed(&cursor);
 }
 
-/* The entry found becomes @inode's; NULL: it goes, into the one before it, which is looked for anew:
- * entries may have been added to the block since. Cannot fail. */
+/* The entry found becomes @inode's; NULL: it goes, into the one before it, which is looked for
+ * anew: entries may have been added to the block since. Cannot fail. */
 static void set_entry(struct cursor *cursor, struct inode *inode)
 {
 	struct ext2_inode *ei = EXT2_I(cursor->dir);

@@ -142,12 +142,12 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	raw->uid_high = (u16)(inode->uid >> 16);
 	raw->gid = (u16)inode->gid;
 	raw->gid_high = (u16)(inode->gid >> 16);
-	raw->links_count = (u16)inode->nlink;
+	raw->links_count = (u16)READ_ONCE(inode->nlink);
 	raw->size = (u32)size;
 	raw->size_high = (u32)(size >> 32);
 	raw->blocks = (u32)inode->blocks;
 	raw->dtime = ei->dtime;
-	raw->flags = ei->flags;
+	raw->flags = READ_ONCE(ei->flags);
 	raw->generation = inode->generation;
 	raw->attribute_block = ei->attribute_block;
 	memcpy(raw->block, ei->data, sizeof(raw->block));
@@ -170,7 +170,7 @@ int ext2_write_inode(struct inode *inode, bool wait)
 	if (inode->sb->flags & SB_RDONLY)
 		return 0;
 	struct buffer *buffer __free(buffer) =
-		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, !inode->nlink));
+		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, !READ_ONCE(inode->nlink)));
 
 	/* pointers and block count belong together; another may write it, too */
 	down_write(&EXT2_I(inode)->map_lock);

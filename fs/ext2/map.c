@@ -127,7 +127,7 @@ int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 	u64 block, length;
 
 	TRY(page_cache_flush(&inode->data)); /* what mappings wrote gets its blocks */
-	for (*found = offset; *found < inode->size;) {
+	for (*found = offset; *found < READ_ONCE(inode->size);) {
 		u64 index = (u64)*found >> shift;
 
 		TRY(look_up(inode, index, &block, &length));
@@ -136,7 +136,7 @@ int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 		*found = (loff_t)((index + (block ? 1 : length)) << shift);
 		cond_resched();
 	}
-	*found = inode->size;
+	*found = READ_ONCE(inode->size);
 	return hole ? 0 : -ENXIO;
 }
 

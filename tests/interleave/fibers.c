@@ -65,6 +65,11 @@ bool arch_irqs_disabled(void)
 	return running->irqs_off;
 }
 
+void arch_local_add(s64 *counter, s64 value)
+{
+	*counter += value;
+}
+
 u64 arch_clock_ns(void)
 {
 	return hosted_clock_ns += 100;

@@ -27,6 +27,7 @@
 #include "ring.h"
 
 #define TURN_SECONDS 20 /* of a program, in a long run */
+#define FAILURES_MAX 3	/* in a turn; mostly they are one */
 #define RUN_SECONDS 60	/* of CPU time; far more than any takes */
 
 struct ring_shared *ring_shared;
@@ -245,7 +246,7 @@ static int run_all(const struct ring_program *program, bool go_on, double second
 			continue;
 		failures++;
 		say_replay(program, runs + 1, now() - start);
-		if (!go_on)
+		if (!go_on || (failures == FAILURES_MAX && options.minutes))
 			return 1;
 	}
 	printf("%s %s: %llu runs, %llu points, %.1f s\n", failures ? "not ok" : "ok", program->name,

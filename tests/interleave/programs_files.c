@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "fs/buffer.h"
 #include "fs/internal.h"
@@ -59,7 +58,7 @@ static void write_fsync_look(void *argument)
 	struct file *file = open_path("/mnt/file", O_RDWR, 0);
 	loff_t offset = (loff_t)(byte % 4) * 256, at = offset;
 	unsigned char data[256], found[256];
-	struct io io = {data, sizeof(data), false};
+	struct io io = {.base = data, .length = sizeof(data)};
 
 	memset(data, byte, sizeof(data));
 	CHECK_EQUAL(vfs_write(file, &io, &at), sizeof(data));
@@ -108,13 +107,34 @@ RING_PROGRAM(fsync_writeback, world_ext2, 100)
 	world_unmount();
 }
 
+static void find_data(void *unused)
+{
+	int fd = (int)sys_openat(AT_FDCWD, "/mnt/file", O_RDONLY, 0);
+
+	(void)unused;
+	CHECK_EQUAL(sys_lseek(fd, 0, SEEK_DATA), 0); /* gives all pages their blocks */
+	sys_close(fd);
+}
+
+RING_PROGRAM(fsync_seek, world_ext2, 100)
+{
+	static const unsigned char one = 1;
+
+	world_mount();
+	write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "x", 1);
+	task_start(write_fsync_look, (void *)&one);
+	task_start(find_data, NULL);
+	ring_run();
+	world_unmount();
+}
+
 static void write_far_fsync_look(void *argument)
 {
 	unsigned block = *(const unsigned *)argument;
 	struct file *file = open_path("/mnt/file", O_RDWR, 0);
 	loff_t offset = (loff_t)block * 1024, at = offset;
 	unsigned char data[64], found[64];
-	struct io io = {data, sizeof(data), false};
+	struct io io = {.base = data, .length = sizeof(data)};
 
 	memset(data, 1 + (int)block, sizeof(data));
 	CHECK_EQUAL(vfs_write(file, &io, &at), sizeof(data));

@@ -37,6 +37,12 @@ void world_memory(void)
 	world_ext2();
 }
 
+void world_tmpfs_memory(void)
+{
+	ring_frames = 64;
+	world_tmpfs();
+}
+
 void world_tmpfs(void)
 {
 	hosted_init(1);

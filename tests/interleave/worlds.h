@@ -10,6 +10,7 @@
 void world_ext2(void);
 void world_tmpfs(void);
 void world_memory(void); /* ext2, and frames for programs' memory */
+void world_tmpfs_memory(void);
 
 void world_mount(void);
 /* The caches agree with themselves; nothing leaked; of some schedules: the disk is clean. */

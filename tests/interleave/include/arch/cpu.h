@@ -73,3 +73,6 @@ static inline void arch_irq_disable(void)
 }
 
 bool arch_irqs_disabled(void);
+
+/* One instruction: no interrupt of this CPU comes between. */
+void arch_local_add(s64 *counter, s64 value);
