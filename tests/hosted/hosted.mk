@@ -1,4 +1,4 @@
-# The hosted tests: fs/, the caches of mm/ and hash/ in an ordinary process, under the sanitizers.
+# The hosted tests: fs/, mm/ but for its allocators, and hash/ in an ordinary process, under the sanitizers.
 #
 #   make -f tests/hosted/hosted.mk            build all test programs into $(HOSTED_O)
 #   make -f tests/hosted/hosted.mk check      build and run them: `ok NAME` or `not ok NAME` for each test
