@@ -2,6 +2,7 @@
 #
 #   make run                 set-up, build, boot, the demo job, four histograms
 #   make test                set-up, then every test; last line "N passed, N failed"
+#   make check               while working: linters, hosted tests, some boots; the same last line
 #   make kernel              only the kernel, $(O)/chainwalk
 #   make menuconfig          choose by menu; make NAME_defconfig: take configs/NAME_defconfig
 #   make run BUFFER_HASH=steiner HASH_WORD=32 ...      choose for this one command
@@ -12,9 +13,16 @@
 # $(O)/include/generated/autoconf.h and hash/choose.py into .../hash_choice.h. O= names another output
 # folder, CROSS_COMPILE= a compiler's prefix, CI=1 turns warnings into errors, V=1 shows commands.
 
-# Absolute: the dependency files hold these names, and ./cw calls with an absolute one.
+# One name for a folder, however it is given, since the dependency files hold it: from here if it lies in the checkout,
+# whose own path may then have blanks, else absolute. make cannot have a blank in a name of its own.
 O ?= build/default
-override O := $(abspath $(O))
+empty :=
+blank := $(empty) $(empty)
+absolute = $(subst |,$(blank),$(abspath $(subst $(blank),|,$(if $(filter /%,$(1)),,$(CURDIR)/)$(1))))
+override O := $(subst $(CURDIR)/,,$(call absolute,$(O)))
+ifneq ($(words $(O)),1)
+$(error O=$(O): make cannot build in a folder with a blank in its path. Choose another (of ./cw: CW_OUTPUT))
+endif
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:

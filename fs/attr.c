@@ -5,6 +5,10 @@
  * mode; euid 0 may do everything but execute a file that nobody may execute. The functions that
  * change attributes check as Linux does and in its order, since the order decides which errno a
  * program sees.
+ *
+ * They change them under inode->lock. Who asks for permission, or for stat(2), reads them without,
+ * as in Linux: it may see one of two changes in a row. That is not enough to give rights away:
+ * cred_of_program() takes the lock.
  */
 #include "fs/internal.h"
 
@@ -66,6 +70,22 @@ int may_delete(struct inode *dir, const struct dentry *dentry, bool directory)
 	return is_dead(dir) ? -ENOENT : 0;
 }
 
+void cred_of_program(struct cred *cred, const struct path *path)
+{
+	struct inode *inode = path->dentry->inode;
+
+	if (!((path->mount->flags | path->mount->sb->flags) & SB_NOSUID)) {
+		/* chown() takes the bits away first: not those of the old owner with the new one */
+		guard(read, &inode->lock);
+		if (inode->mode & S_ISUID)
+			cred->euid = inode->uid;
+		if ((inode->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
+			cred->egid = inode->gid;
+	}
+	cred->suid = cred->euid;
+	cred->sgid = cred->egid;
+}
+
 /* ---- AT_* flags ------------------------------------------------------------------------------ */
 
 /* As LOOKUP_*; -EINVAL: there are others than these two and @more. */
@@ -91,7 +111,7 @@ static __always_inline s64 stat_inode(const struct inode *inode, void __user *to
 		.rdev = inode->rdev,
 		.size = READ_ONCE(inode->size),
 		.blksize = inode->sb->block_size,
-		.blocks = (s64)inode->blocks,
+		.blocks = (s64)READ_ONCE(inode->blocks),
 		.atime = inode->atime,
 		.mtime = inode->mtime,
 		.ctime = inode->ctime,
@@ -344,21 +364,23 @@ SYSCALL_IS(umask, (u32 mask), xchg(&current->fs->umask, mask & S_IRWXUGO))
 /* Permission was checked. Changes the times only if @touch says so, or the size does change. */
 int do_truncate(struct inode *inode, loff_t size, bool touch)
 {
-	if (size > inode->size)
-		TRY(limit_growth(inode, size));
-	if (size > (loff_t)inode->sb->max_bytes)
-		return -EFBIG;
 	TRY(get_write_access(inode));
 	down_write(&inode->lock);
 	/* A file system in memory leaves the time as it is where the size stays. */
 	touch = touch || size != inode->size || inode->sb->bdev;
-	int error = inode->op->truncate ? inode->op->truncate(inode, size) : 0;
+	int error = size > inode->size ? limit_growth(inode, size) : 0;
+	if (size > (loff_t)inode->sb->max_bytes)
+		error = -EFBIG;
+	if (!error && inode->op->truncate)
+		error = inode->op->truncate(inode, size);
 	if (!error) {
 		if (current->cred->euid != 0)
 			inode->mode = mode_unprivileged(inode, inode->mode);
-		inode_changed(inode);
+		/* the times first: once it is dirty it may be written */
 		if (touch)
-			inode->mtime = inode->ctime;
+			file_update_time(inode);
+		else
+			inode_changed(inode);
 	}
 	up_write(&inode->lock);
 	put_write_access(inode);
@@ -410,9 +432,9 @@ s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 		return -EFBIG;
 	if (!inode->op->fallocate || mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE))
 		return -EOPNOTSUPP;
-	if (!mode)
-		TRY(limit_growth(inode, offset + length));
 	guard(write, &inode->lock);
+	if (!(mode & FALLOC_FL_PUNCH_HOLE) && offset + length > inode->size)
+		TRY(limit_growth(inode, offset + length));
 	TRY(inode->op->fallocate(inode, mode, offset, length));
 	if (current->cred->euid)
 		inode->mode = mode_unprivileged(inode, inode->mode);

@@ -173,12 +173,12 @@ void __mark_buffer_dirty(struct buffer *buffer)
 
 /*
  * Take @buffer off its dirty list, which is locked; was it dirty? With @write it is from now on in
- * flight, and B_LOCKED is the caller's; else its contents are void. A sync must see it on the list,
- * or flying.
+ * flight, and B_LOCKED is the caller's; else its contents are void. A sync must see it dirty, or
+ * counted as flying: so it is counted before it is clean.
  */
 static bool take_dirty(struct buffer *buffer, bool write)
 {
-	if (!test_and_clear_bit(B_DIRTY, &buffer->flags))
+	if (!test_bit(B_DIRTY, &buffer->flags))
 		return false;
 	if (write) {
 		atomic_add(buffer->size, &flying_bytes);
@@ -186,6 +186,8 @@ static bool take_dirty(struct buffer *buffer, bool write)
 		if (buffer->page)
 			atomic_inc(&buffer->page->mapping->writes);
 	}
+	/* fully ordered: the disk reads what was stored before others find it dirty still */
+	test_and_clear_bit(B_DIRTY, &buffer->flags);
 	list_del_init(&buffer->dirty_link);
 	atomic_sub(buffer->size, &dirty_bytes);
 	return true;
@@ -578,8 +580,8 @@ u64 shrink_buffers(unsigned priority)
 			freed += evict(buffer);
 	}
 	spin_unlock(&list_lock);
-	if (!hurried && writeback_is_busy()) {
-		hurried = true;
+	if (!READ_ONCE(hurried) && writeback_is_busy()) {
+		WRITE_ONCE(hurried, true);
 		wake_up(&thread_wait);
 	}
 	return freed;

@@ -74,8 +74,11 @@ static inline void brelse(struct buffer *buffer) /* NULL is allowed */
 DEFINE_FREE(buffer, struct buffer *, if (!IS_ERR(*variable)) brelse(*variable))
 
 void __mark_buffer_dirty(struct buffer *buffer);
+/* The caller has changed the contents; they are written after this call. Any lock but the dirty
+ * list's may be held. */
 static inline void mark_buffer_dirty(struct buffer *buffer)
 {
+	smp_mb(); /* the change is seen by who takes the flag that we find set */
 	if (!test_bit(B_DIRTY, &buffer->flags))
 		__mark_buffer_dirty(buffer);
 }

@@ -112,6 +112,8 @@ static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index)
 	if (!test_bit(B_MAPPED, &buffer->flags)) /* else it was pushed out */
 		fresh = TRY(inode->data.ops->get_block(inode, index, &block, true));
 	map_page_buffer(buffer, block);
+	if (page_uptodate(buffer->page)) /* what it has is right, also where a truncation passed */
+		set_bit(B_UPTODATE, &buffer->flags);
 	if (fresh && test_bit(B_UPTODATE, &buffer->flags))
 		mark_buffer_dirty(buffer); /* was a hole: whatever becomes of the write */
 	else if (fresh)
@@ -134,11 +136,16 @@ static int dirty_all(struct inode *inode, struct page *page)
 
 int block_write_page(struct inode *inode, struct page *page)
 {
-	bool all = test_and_clear_bit(PG_dirty_all, &page->flags);
-	loff_t inside = READ_ONCE(inode->size) - (loff_t)(page->index << PAGE_SHIFT);
+	bool all = test_bit(PG_dirty_all, &page->flags);
+	loff_t inside;
+	int error = 0;
 
+	if (all) /* first: from here on nothing is stored until the page is unlocked */
+		mm_protect_page(page);
+	clear_bit(PG_dirty_all, &page->flags);
 	clear_page_dirty(page);
-	int error = all && page_uptodate(page) ? dirty_all(inode, page) : 0;
+	if (all && page_uptodate(page))
+		error = dirty_all(inode, page);
 
 	if (unlikely(error == -ENOMEM)) { /* not lost: the next write-back tries again */
 		set_bit(PG_dirty_all, &page->flags);
@@ -149,6 +156,7 @@ int block_write_page(struct inode *inode, struct page *page)
 			     -error);
 	}
 	/* what a mapping wrote behind the end is not the file's */
+	inside = READ_ONCE(inode->size) - (loff_t)(page->index << PAGE_SHIFT);
 	if (inside < (loff_t)PAGE_SIZE) {
 		inside = max_t(loff_t, inside, 0);
 		memset((char *)page_address(page) + inside, 0, PAGE_SIZE - (size_t)inside);

@@ -278,6 +278,14 @@ bool d_unlinked(const struct dentry *dentry)
 
 /* ---- the way from the root ------------------------------------------------------------------- */
 
+bool d_is_below(const struct dentry *dentry, const struct dentry *ancestor)
+{
+	guard(spinlock, &dentry_tree_lock);
+	while (dentry != ancestor && dentry->parent != dentry)
+		dentry = dentry->parent;
+	return dentry == ancestor;
+}
+
 /* @text in front of @at, or NULL if there is no room from @start on, or @at is NULL. */
 static char *prepend(char *at, const char *start, const char *text, size_t length)
 {
@@ -305,6 +313,8 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 			dentry = mount->mountpoint;
 			mount = mount->parent;
 		} else if (dentry == mount->root || dentry->parent == dentry) {
+			if (dentry != mount->root) /* moved out of it: where to is not told */
+				at = end;
 			at = prepend(at == end ? prepend(at, buf, "/", 1) : at, buf,
 				     "(unreachable)", 13);
 			break;
@@ -335,9 +345,9 @@ static bool evict_dentry(struct dentry *dentry, int others)
 static bool take_unused(struct list_head *link, void *argument)
 {
 	struct dentry *dentry = list_entry(link, struct dentry, lru);
-	bool unused = !dentry->referenced && atomic_read(&dentry->refcount) == DREF_KEPT;
+	bool unused = !READ_ONCE(dentry->referenced) && atomic_read(&dentry->refcount) == DREF_KEPT;
 
-	dentry->referenced = 0;
+	WRITE_ONCE(dentry->referenced, 0);
 	if (unused)
 		dget(dentry); /* on the list, so it is still there */
 	return unused;

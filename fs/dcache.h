@@ -107,7 +107,7 @@ static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent, const c
 		    name, length);
 	if (likely(dentry != NULL)) {
 		dget(dentry);
-		dentry->referenced = 1;
+		WRITE_ONCE(dentry->referenced, 1);
 	}
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
 	REGION_MARK(HASH_dentry, 1);

@@ -10,7 +10,8 @@
  * reference. The step from 1 to 0 and I_FREEING are under inode->spin; a finder holds the bucket
  * lock and then spin.
  *
- * Dirty inodes (times, size, blocks, or pages are) are on sb->dirty until written back.
+ * Dirty inodes (times, size, blocks, or pages are) are on sb->dirty until they have been written
+ * back.
  *
  * What is hashed is on the LRU list (lru.h), in use or not.
  *
@@ -36,7 +37,7 @@ static_assert(sizeof(struct inode) % HASH_INODE_LSB == 0,
 
 static struct inode_table table;
 
-/* Waiters for I_NEW of any inode: rare, so one queue serves all. */
+/* Waiters for I_NEW and I_WRITING of any inode: rare, so one queue serves all. */
 static DEFINE_WAIT_QUEUE(inode_wait);
 
 static bool take_unused(struct list_head *, void *), evict_unused(struct list_head *, void *);
@@ -109,10 +110,14 @@ struct inode *new_inode(struct super_block *sb)
 	return inode;
 }
 
-static void change_flags(struct inode *inode, u32 set, u32 clear)
+/* What the flags were before. */
+static u32 change_flags(struct inode *inode, u32 set, u32 clear)
 {
 	guard(spinlock, &inode->spin);
-	inode->flags = (inode->flags | set) & ~clear;
+	u32 old = inode->flags;
+
+	inode->flags = (old | set) & ~clear;
+	return old;
 }
 
 static void insert_locked(struct inode *inode, u32 bucket)
@@ -138,7 +143,7 @@ void remove_inode_hash(struct inode *inode)
 	u32 bucket = bucket_of(inode->sb, inode->number);
 
 	inode_table_lock(&table, NULL, bucket);
-	if (inode->flags & I_HASHED) {
+	if (READ_ONCE(inode->flags) & I_HASHED) {
 		inode_table_remove(&table, NULL, bucket, inode);
 		HASH_COUNT(inode, removes, 1);
 		HASH_RECORD(inode, HASH_REMOVE, inode, inode->sb, inode->number);
@@ -243,10 +248,13 @@ static void evict(struct inode *inode)
 {
 	struct super_block *sb = inode->sb;
 
-	if (inode->flags & I_HASHED)
+	if (READ_ONCE(inode->flags) & I_HASHED)
 		remove_inode_hash(inode);
-	if (inode->data.nr_pages)
+	if (READ_ONCE(inode->data.nr_pages))
 		truncate_inode_pages(&inode->data, 0, FILE_END);
+	/* reclaim may have dropped the last page just now: until it has let go */
+	spin_lock(&inode->data.lock);
+	spin_unlock(&inode->data.lock);
 	if (sb->op->evict_inode && inode->nlink == 0)
 		sb->op->evict_inode(inode);
 	if (sb->op->write_inode) { /* else it is never listed */
@@ -291,12 +299,12 @@ static bool evict_unused(struct list_head *link, void *sb)
 {
 	struct inode *inode = list_entry(link, struct inode, lru);
 
-	if (inode->data.nr_pages && !(inode->flags & I_DIRTY))
+	if (READ_ONCE(inode->data.nr_pages) && !(READ_ONCE(inode->flags) & I_DIRTY))
 		invalidate_inode_pages(&inode->data);
 	spin_lock(&inode->spin);
 	bool claimed =
 		atomic_read(&inode->refcount) == 1 &&
-		(sb || !(inode->data.nr_pages || (inode->flags & I_DIRTY)));
+		(sb || !(READ_ONCE(inode->data.nr_pages) || (inode->flags & I_DIRTY)));
 	if (claimed) {
 		atomic_dec(&inode->refcount);
 		inode->flags |= I_FREEING;
@@ -323,15 +331,28 @@ void __mark_inode_dirty(struct inode *inode)
 		list_add(&inode->dirty_link, &sb->dirty);
 }
 
-/* @inode is dirty no more: was it? What becomes dirty from now on puts it back on the list. */
-static bool take_dirty(struct inode *inode)
+/*
+ * One at a time writes an inode back, and until he has finished it stays on sb->dirty: so a sync
+ * that comes meanwhile finds it there, and waits for him, before it looks whether anything is left
+ * to be done.
+ */
+static void begin_writing(struct inode *inode)
 {
-	guard(spinlock, &inode->sb->inodes_lock);
-	guard(spinlock, &inode->spin);
-	bool dirty = inode->flags & I_DIRTY;
-	inode->flags &= ~(u32)I_DIRTY;
-	list_del_init(&inode->dirty_link);
-	return dirty;
+	wait_event(inode_wait, !(change_flags(inode, I_WRITING, 0) & I_WRITING));
+}
+
+static void end_writing(struct inode *inode)
+{
+	struct super_block *sb = inode->sb;
+
+	spin_lock(&sb->inodes_lock);
+	spin_lock(&inode->spin);
+	if (!(inode->flags & I_DIRTY))
+		list_del_init(&inode->dirty_link);
+	inode->flags &= ~(u32)I_WRITING;
+	spin_unlock(&inode->spin);
+	spin_unlock(&sb->inodes_lock);
+	wake_up(&inode_wait);
 }
 
 int write_inode_now(struct inode *inode)
@@ -340,10 +361,12 @@ int write_inode_now(struct inode *inode)
 
 	if (!inode->sb->op->write_inode)
 		return 0;
-	bool dirty = take_dirty(inode);
+	begin_writing(inode);
+	bool dirty = change_flags(inode, 0, I_DIRTY) & I_DIRTY;
 	if (inode->data.ops) /* even if no page is left: one may have failed to be written */
 		error = page_cache_sync(&inode->data);
-	if (take_dirty(inode) || dirty) { /* mapping blocks for the pages may have set it */
+	/* mapping blocks for the pages may have set it */
+	if ((change_flags(inode, 0, I_DIRTY) & I_DIRTY) || dirty) {
 		int second = inode->sb->op->write_inode(inode, false);
 
 		if (unlikely(second == -ENOMEM))
@@ -353,6 +376,7 @@ int write_inode_now(struct inode *inode)
 	}
 	if (!list_empty(&inode->data.dirty_pages)) /* that became so meanwhile, or failed */
 		__mark_inode_dirty(inode);
+	end_writing(inode);
 	return error;
 }
 
@@ -374,12 +398,13 @@ static struct inode *next_dirty(struct super_block *sb)
 }
 
 /* The list is in order of becoming dirty: so many are to be written, and not those that follow
- * meanwhile. */
+ * meanwhile. Only one at a time turns it round, or another's turn could hide some from us. */
 int sync_inodes(struct super_block *sb)
 {
 	int left = 0, error = 0;
 	struct inode *inode;
 
+	guard(mutex, &sb->sync_lock);
 	spin_lock(&sb->inodes_lock);
 	list_for_each_entry (inode, &sb->dirty, dirty_link)
 		left++;

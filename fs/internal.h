@@ -6,11 +6,13 @@
 #include "fs/vfs.h"
 
 /* Nesting levels of inode->lock for the lock-order checker: a directory before what is in it. */
-enum { LOCK_PARENT = 1, LOCK_PARENT2, LOCK_CHILD };
+enum { LOCK_PARENT = 1, LOCK_PARENT2, LOCK_CHILD, LOCK_CHILD2 };
 #define unlock_inode(inode) ((inode) ? up_write(&(inode)->lock) : (void)0)
 DEFINE_GUARD(parent, struct inode, down_write_nested(&object->lock, LOCK_PARENT), unlock_inode)
 DEFINE_GUARD(child, struct inode, /* NULL: none */
 	     if (object) down_write_nested(&object->lock, LOCK_CHILD), unlock_inode)
+DEFINE_GUARD(child2, struct inode, /* as well */
+	     if (object) down_write_nested(&object->lock, LOCK_CHILD2), unlock_inode)
 
 /* Sleep in @queue until @condition. 0, -EAGAIN if @file does not wait, -ERESTARTSYS. */
 #define file_wait(file, queue, condition)                                                          \
@@ -118,8 +120,6 @@ struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length, b
 /* ---- attr.c, inodes -------------------------------------------------------------------------- */
 
 bool owner_or_root(const struct inode *inode);
-/* May a file grow to @size (RLIMIT_FSIZE)? 0, or -EFBIG and SIGXFSZ. read_write.c */
-int limit_growth(const struct inode *inode, loff_t size);
 int may_create(struct inode *dir, const struct dentry *dentry);
 int may_delete(struct inode *dir, const struct dentry *dentry, bool directory);
 int do_truncate(struct inode *inode, loff_t size, bool touch);

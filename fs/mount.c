@@ -96,7 +96,7 @@ static noinline bool follow_down(struct path *path)
 
 void follow_mounts(struct path *path)
 {
-	while ((path->dentry->flags & D_MOUNTED) && follow_down(path))
+	while ((READ_ONCE(path->dentry->flags) & D_MOUNTED) && follow_down(path))
 		continue;
 }
 
@@ -115,7 +115,7 @@ bool follow_up(struct path *path)
 
 bool is_mountpoint(const struct dentry *dentry)
 {
-	if (likely(!(dentry->flags & D_MOUNTED)))
+	if (likely(!(READ_ONCE(dentry->flags) & D_MOUNTED)))
 		return false;
 	guard(spinlock, mount_lock());
 	return find_mount(NULL, dentry);
@@ -222,6 +222,7 @@ static struct super_block *super_get(struct filesystem *type, struct block_devic
 	sb->max_bytes = ~0ULL >> 1;
 	atomic_set(&sb->active, 1);
 	mutex_init(&sb->rename_lock, "sb->rename_lock");
+	mutex_init(&sb->sync_lock, "sb->sync_lock");
 	spin_lock_init(&sb->inodes_lock, "sb->inodes_lock");
 	INIT_LIST_HEAD(&sb->dirty);
 	int error = type->fill_super(sb, options, flags & MS_SILENT);

@@ -75,24 +75,34 @@ static void walk_set_root(struct walk *walk)
 		context_path(&walk->root, &current->fs->root);
 }
 
-/* ".." */
-static noinline void walk_up(struct walk *walk)
+/*
+ * "..". A mount of a part of a file system (a bind) is not left through a directory that a rename
+ * has moved out of that part: -ENOENT, as in Linux. What is below such a directory can be reached.
+ */
+static noinline int walk_up(struct walk *walk)
 {
 	struct path *path = &walk->path;
 
 	walk_set_root(walk);
 	do {
-		if (path->dentry == walk->root.dentry && path->mount == walk->root.mount)
+		const struct mount *mount = path->mount;
+
+		if (path->dentry == walk->root.dentry && mount == walk->root.mount)
 			break;
-		if (path->dentry != path->mount->root) {
+		if (path->dentry != mount->root) {
 			struct dentry *parent = dget_parent(path->dentry);
 
+			if (mount->root != mount->sb->root && !d_is_below(parent, mount->root)) {
+				dput(parent);
+				return -ENOENT;
+			}
 			dput(path->dentry);
 			path->dentry = parent;
 			break;
 		}
 	} while (follow_up(path));
 	follow_mounts(path);
+	return 0;
 }
 
 /* What descriptor @number has open (even by O_PATH if @any), referenced. */
@@ -219,11 +229,9 @@ static noinline const char *step_slowly(struct walk *walk, const char *name, u32
 	struct new_name *create = last ? walk->create : NULL;
 	enum last_type type = component_type(name, length);
 
-	if (type == LAST_DOTDOT)
-		walk_up(walk);
 	if (type != LAST_NORM)
-		return NULL;
-	if (found && create && !found->inode) {
+		return type == LAST_DOTDOT ? ERR_PTR(walk_up(walk)) : NULL;
+	if (found && create && !READ_ONCE(found->inode)) {
 		dput(found);
 		found = NULL;
 	}
@@ -256,7 +264,7 @@ static __always_inline struct dentry *find_child(const struct dentry *dentry, co
 	if (likely(component_type(name, length) == LAST_NORM))
 		child = d_lookup(dentry, name, length, dentry_name_hash(dentry, name, length),
 				 counts, true);
-	if (likely(child != NULL) && likely(!(child->flags & D_MOUNTED)))
+	if (likely(child != NULL) && likely(!(READ_ONCE(child->flags) & D_MOUNTED)))
 		*inode = smp_load_acquire(&child->inode);
 	return child;
 }

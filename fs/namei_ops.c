@@ -6,7 +6,10 @@
  * sees.
  *
  * Locks: sb->rename_lock (renames across directories), then directories, an ancestor first, then
- * the inode whose name it is. Levels for the lock-order checker: internal.h.
+ * the inode whose name it is. A rename across directories locks two of those, if each is a
+ * directory that gets another parent, or one that and the other replaced: neither lies below the
+ * other, and rename_lock sees to it that nobody else locks two so. Levels for the lock-order
+ * checker: internal.h.
  */
 #include "fs/internal.h"
 
@@ -260,15 +263,19 @@ static int rename_locked(const struct name_at *from, const struct name_at *to,
 	if (source == target) /* two names of one file: nothing to do */
 		return 0;
 	TRY(rename_permission(old_dir, old, new_dir, new, exchange));
+	/* Locked, below both parents: a directory whose ".." changes, and what is replaced. */
+	struct inode *moved = old_dir != new_dir && S_ISDIR(source->mode) ? source : NULL;
+	struct inode *other = target;
 	if (exchange)
-		target = NULL;
+		other = old_dir != new_dir && S_ISDIR(target->mode) ? target : NULL;
 	else if (target)
 		ihold(*gone = target);
-	guard(child, target);
+	guard(child, moved);
+	guard(child2, other);
 	if (is_mountpoint(old) || is_mountpoint(new))
 		return -EBUSY;
 	TRY(old_dir->op->rename(old_dir, old, new_dir, new, flags));
-	if (target && S_ISDIR(target->mode))
+	if (!exchange && target && S_ISDIR(target->mode))
 		shrink_dcache_children(new);
 	d_move(old, new, exchange);
 	return 0;

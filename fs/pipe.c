@@ -43,7 +43,8 @@ static noinline bool new_page(char **page)
 	return *page != NULL;
 }
 
-/* Move what is there, or what fits, between the ring and @io: bytes, 0 (no memory), or -EFAULT. */
+/* Move what is there, or what fits, between the ring and @io: bytes, 0 (no memory), or -EFAULT. Of
+ * a page of the ring that meets a fault nothing counts as moved, as in Linux. */
 static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struct io *io)
 {
 	u32 used = pipe->used, start = pipe->tail + (side == WRITER ? used : 0), at = start;
@@ -56,9 +57,13 @@ static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struc
 			break;
 		n = min(left, PAGE_SIZE - at % PAGE_SIZE);
 		moved = io_move(io, *page + at % PAGE_SIZE, n, side == READER);
-		at += (u32)moved;
-		left -= moved;
-	} while (left && moved == n);
+		if (unlikely(moved < n)) {
+			io_retreat(io, moved);
+			break;
+		}
+		at += (u32)n;
+		left -= n;
+	} while (left);
 	if (at == start)
 		return pipe->pages[at / PAGE_SIZE % PIPE_PAGES] ? -EFAULT : 0;
 	WRITE_ONCE(pipe->used, side == WRITER ? used + (at - start) : used - (at - start));

@@ -8,9 +8,67 @@
 /* Linux moves at most this many bytes a call. */
 #define IO_MAX ((size_t)0x7ffff000)
 
+/* ---- vectors as memory ----------------------------------------------------------------------- */
+
+void *io_piece(struct io *io, size_t *n)
+{
+	const struct iovec *at = io->base;
+
+	for (; io->offset == at->length; io->base = (void *)++at)
+		io->offset = 0;
+	*n = min(*n, at->length - io->offset);
+	return (char *)at->base + io->offset;
+}
+
+size_t io_advance_vector(struct io *io, size_t n)
+{
+	for (size_t left = n, part; left; left -= part) {
+		part = left;
+		io_piece(io, &part);
+		io->offset += (u32)part;
+		io->length -= part;
+	}
+	return n;
+}
+
+size_t io_move_vector(struct io *io, void *memory, size_t n, bool into_io)
+{
+	size_t done = 0, part = 0, moved = 0;
+
+	while (done < n && moved == part) {
+		part = n - done;
+
+		struct io piece = {.base = io_piece(io, &part), .length = part, .kind = IO_USER};
+
+		moved = io_move(&piece, (char *)memory + done, part, into_io);
+		io->offset += (u32)moved;
+		io->length -= moved;
+		done += moved;
+	}
+	return done;
+}
+
+void io_retreat(struct io *io, size_t n)
+{
+	io->length += n;
+	if (io->kind != IO_VECTOR) {
+		io->base = (char *)io->base - n;
+		return;
+	}
+	const struct iovec *at = io->base;
+
+	for (; n > io->offset; io->offset = (u32)at->length, io->base = (void *)at) {
+		n -= io->offset;
+		at--;
+	}
+	io->offset -= (u32)n;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
 static __always_inline ssize_t check_io(struct io *io, const loff_t *position)
 {
-	if (io->user && unlikely(!access_ok(io->base, io->length)))
+	if (io->kind == IO_USER && unlikely(!access_ok(io->base, io->length)))
 		return -EFAULT;
 	/* None of position, length and end may be negative. */
 	if (unlikely((s64)((u64)*position | io->length | ((u64)*position + io->length)) < 0))
@@ -38,20 +96,6 @@ int limit_growth(const struct inode *inode, loff_t size)
 	return -EFBIG;
 }
 
-/* RLIMIT_FSIZE: shorten @io to what the file may get from @position on; -EFBIG: nothing. */
-static noinline int limit_write(const struct file *file, struct io *io, loff_t position)
-{
-	u64 limit = current_file_limit();
-
-	if (!io->length || !S_ISREG(file->inode->mode))
-		return 0;
-	if (file->flags & O_APPEND)
-		position = file->inode->size;
-	if ((u64)position < limit)
-		io->length = min((u64)io->length, limit - (u64)position);
-	return limit_growth(file->inode, position + 1);
-}
-
 ssize_t vfs_write(struct file *file, struct io *io, loff_t *position)
 {
 	if (unlikely(!(file->mode & FMODE_WRITE)))
@@ -59,8 +103,6 @@ ssize_t vfs_write(struct file *file, struct io *io, loff_t *position)
 	if (unlikely(!file->fop->write))
 		return -EINVAL;
 	TRY(check_io(io, position));
-	if (unlikely(current_file_limit() != ~0ULL))
-		TRY(limit_write(file, io, *position));
 	return file->fop->write(file, io, position);
 }
 
@@ -89,7 +131,7 @@ s64 sys_lseek(int number, loff_t offset, int whence)
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	struct inode *inode = fd.file->inode;
 	bool device = S_ISBLK(inode->mode);
-	loff_t size = device ? (loff_t)inode->bdev->sectors * SECTOR_SIZE : inode->size;
+	loff_t size = device ? (loff_t)inode->bdev->sectors * SECTOR_SIZE : READ_ONCE(inode->size);
 
 	if (unlikely(whence < SEEK_SET || whence > SEEK_HOLE))
 		return -EINVAL;
@@ -128,7 +170,7 @@ typedef ssize_t (*transfer_function)(struct file *file, struct io *io, loff_t *p
 static __always_inline s64 transfer(int number, const void __user *buffer, size_t count,
 				    loff_t *offset, transfer_function function)
 {
-	struct io io = {.base = (void *)buffer, .length = count, .user = true};
+	struct io io = {.base = (void *)buffer, .length = count, .kind = IO_USER};
 
 	if (unlikely(offset && *offset < 0))
 		return -EINVAL;
@@ -147,22 +189,33 @@ SYSCALL_IS(pread64, (int fd, void *buffer, size_t count, loff_t offset),
 SYSCALL_IS(pwrite64, (int fd, const void *buffer, size_t count, loff_t offset),
 	   transfer(fd, buffer, count, &offset, vfs_write))
 
-/* ---- vectors --------------------------------------------------------------------------------- */
+/* ---- the calls with vectors ------------------------------------------------------------------ */
 
 #define IOV_MAX 1024
 
-struct iovec {
-	u64 base, length;
-};
+/* Copy and check a vector of @count pieces: its bytes, of which IO_MAX at most count; -EINVAL,
+ * -EFAULT. */
+static s64 get_vector(struct iovec *vector, const void __user *from, u64 count)
+{
+	size_t left = IO_MAX;
 
-/* No flag is known; @offset -1 is the file's own position. Piece by piece until one is short: bytes
- * moved, or the first piece's error. */
+	TRY(read_user(vector, from, count * sizeof(*vector)));
+	for (u64 i = 0; i < count; i++) {
+		if ((s64)vector[i].length < 0)
+			return -EINVAL;
+		if (!access_ok(vector[i].base, vector[i].length))
+			return -EFAULT;
+		vector[i].length = min(vector[i].length, left);
+		left -= vector[i].length;
+	}
+	return (s64)(IO_MAX - left);
+}
+
+/* No flag is known; @offset -1 is the file's own position. One read or write of all the pieces. */
 static s64 transfer_vector(int number, const void __user *from, u64 count, loff_t offset, u32 flags,
 			   transfer_function function)
 {
 	bool positioned = offset != -1;
-	size_t left = IO_MAX;
-	s64 total = 0, result = 0;
 
 	if (flags)
 		return -EOPNOTSUPP;
@@ -174,29 +227,15 @@ static s64 transfer_vector(int number, const void __user *from, u64 count, loff_
 	if (positioned && !fd.file->fop->seekable)
 		return -ESPIPE;
 	struct iovec *vector __free(kfree) = TRY_PTR(kmalloc(count * sizeof(*vector), GFP_KERNEL));
-	TRY(read_user(vector, from, count * sizeof(*vector)));
-	for (u64 i = 0; i < count; i++) {
-		if ((s64)vector[i].length < 0)
-			return -EINVAL;
-		if (!access_ok(vector[i].base, vector[i].length))
-			return -EFAULT;
-		vector[i].length = min(vector[i].length, left);
-		left -= vector[i].length;
-	}
+	size_t length = (size_t)TRY(get_vector(vector, from, count));
+	struct io io = {vector, length, IO_VECTOR, 0};
+
 	if (!(fd.file->mode & (function == vfs_read ? FMODE_READ : FMODE_WRITE)))
 		return -EBADF;
+	if (!length)
+		return 0;
 	struct file *locked __free(position) = positioned ? NULL : file_lock_position(fd.file);
-	for (u64 i = 0; i < count && result >= 0; i++) {
-		struct io io = {(void *)vector[i].base, vector[i].length, true};
-
-		if (!io.length)
-			continue;
-		result = function(fd.file, &io, positioned ? &offset : &fd.file->position);
-		total += max(result, (s64)0);
-		if ((u64)result < vector[i].length)
-			break;
-	}
-	return total ? total : result;
+	return function(fd.file, &io, positioned ? &offset : &fd.file->position);
 }
 
 SYSCALL_IS(preadv2,
@@ -253,13 +292,13 @@ static s64 copy_between(struct file *out, loff_t *to, struct file *in, loff_t *f
 
 	count = min(count, IO_MAX);
 	while ((size_t)done < count) {
-		struct io io = {buffer, min(COPY_BYTES, count - (size_t)done), false};
+		struct io io = {buffer, min(COPY_BYTES, count - (size_t)done), IO_KERNEL, 0};
 		loff_t start = *from, at = start; /* @from and @to may be one position */
 
 		n = vfs_read(in, &io, &at);
 		if (n <= 0)
 			break;
-		io = (struct io){buffer, (size_t)n, false};
+		io = (struct io){buffer, (size_t)n, IO_KERNEL, 0};
 		n = vfs_write(out, &io, to);
 		done += max(n, (ssize_t)0);
 		*from = start + max(n, (ssize_t)0);

@@ -26,16 +26,37 @@
 
 /* ---- memory that a read or a write moves ----------------------------------------------------- */
 
-/* One contiguous piece of memory, the program's or the kernel's; base and length advance as it is
- * used. */
-struct io {
-	void *base;
-	size_t length;
-	bool user; /* base is a user address */
+/* Of readv(2) and writev(2), as the program gives it. */
+struct iovec {
+	void __user *base;
+	u64 length;
 };
 
+/*
+ * What a read or a write still has to move: so many bytes, of the kernel's memory, of the
+ * program's, or of several pieces of the program's, one after the other. A file takes it as one,
+ * under its locks, by io_put() and io_get().
+ */
+struct io {
+	void *base; /* the next byte; of a vector: the struct iovec that it is in ... */
+	size_t length;
+	enum { IO_KERNEL, IO_USER, IO_VECTOR } kind;
+	u32 offset; /* ... where in it (read_write.c sees to it that 32 bits do) */
+};
+
+/* read_write.c. Of a vector, which has something left: the address it is at, and in *@n how many of
+ * the next *@n bytes lie there in one piece; and what io_advance() and io_move() do with it. */
+void __user *io_piece(struct io *io, size_t *n);
+size_t io_advance_vector(struct io *io, size_t n);
+size_t io_move_vector(struct io *io, void *memory, size_t n, bool into_io);
+/* Of any: go @n bytes back, which were moved or passed. */
+void io_retreat(struct io *io, size_t n);
+
+/* Pass @n bytes (n <= io->length): n. */
 static __always_inline size_t io_advance(struct io *io, size_t n)
 {
+	if (unlikely(io->kind == IO_VECTOR))
+		return io_advance_vector(io, n);
 	io->base = (char *)io->base + n;
 	io->length -= n;
 	return n;
@@ -45,17 +66,27 @@ static __always_inline size_t io_advance(struct io *io, size_t n)
  * that were moved (short: fault). */
 static __always_inline size_t io_move(struct io *io, void *memory, size_t n, bool into_io)
 {
-	if (unlikely(!io->user))
+	if (unlikely(io->kind != IO_USER)) {
+		if (io->kind == IO_VECTOR)
+			return io_move_vector(io, memory, n, into_io);
 		memcpy(into_io ? io->base : memory, into_io ? memory : io->base, n);
-	else
+	} else {
 		n -= into_io ? copy_to_user(io->base, memory, n)
 			     : copy_from_user(memory, io->base, n);
-	return io_advance(io, n);
+	}
+	io->base = (char *)io->base + n;
+	io->length -= n;
+	return n;
 }
 #define io_put(io, from, n) io_move(io, (void *)(from), n, true)
 #define io_get(io, to, n) io_move(io, to, n, false)
 
 /* ---- who and where --------------------------------------------------------------------------- */
+
+struct path {
+	struct mount *mount;
+	struct dentry *dentry;
+};
 
 #define NGROUPS_MAX_INLINE 32
 
@@ -66,11 +97,6 @@ struct cred {
 	gid_t gid, egid, sgid;
 	unsigned group_count;
 	gid_t groups[NGROUPS_MAX_INLINE];
-};
-
-struct path {
-	struct mount *mount;
-	struct dentry *dentry;
 };
 
 struct fs_context {
@@ -88,6 +114,9 @@ struct cred *prepare_cred(void); /* a private copy of current's, to be changed *
 /* Put @cred in place of current's, which is returned with its reference: under process_lock, since
  * others look at it there. kernel/proc/task.c. */
 const struct cred *swap_cred(const struct cred *cred);
+/* What running the file at @path makes of @cred, which is current's own copy: set-id bits and owner
+ * as they are at one moment, whatever chmod and chown are at. Sleeps: inode->lock. attr.c */
+void cred_of_program(struct cred *cred, const struct path *path);
 bool in_group(const struct cred *cred, gid_t gid); /* egid or a supplementary group */
 static inline bool capable(const struct cred *cred)
 {
@@ -126,7 +155,8 @@ struct inode_operations {
 	int (*remove)(struct inode *dir, struct dentry *dentry);
 	/* @new may be positive (then it is replaced). Types and emptiness of directories are
 	 * checked by the fs as far as it alone can know. Flags: RENAME_NOREPLACE is handled by the
-	 * VFS, RENAME_EXCHANGE passed. */
+	 * VFS, RENAME_EXCHANGE passed. Locked are also: what is replaced, and each directory that
+	 * moves to another. If it fails, both names are as they were. */
 	int (*rename)(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
 		      struct dentry *new, unsigned flags);
 	/*
@@ -156,10 +186,10 @@ struct inode_operations {
 
 /*
  * inode->flags. DIRTY: the inode itself (times, size, blocks) is newer than the disk, or pages are;
- * NEW: being read in, others wait; FREEING: being torn down; REFERENCED: used since reclaim last
- * looked; HASHED: in the inode table.
+ * WRITING: somebody writes it back, others who want to wait; NEW: being read in, others wait;
+ * FREEING: being torn down; REFERENCED: used since reclaim last looked; HASHED: in the inode table.
  */
-enum { I_DIRTY = 1, I_NEW = 2, I_FREEING = 4, I_REFERENCED = 8, I_HASHED = 16 };
+enum { I_DIRTY = 1, I_NEW = 2, I_FREEING = 4, I_REFERENCED = 8, I_HASHED = 16, I_WRITING = 32 };
 
 struct inode {
 	/* Read by every path walk: kept in the first cache line. */
@@ -214,11 +244,12 @@ static inline void ihold(struct inode *inode)
 /* may sleep when last and nlink == 0 */
 void iput(struct inode *inode);
 DEFINE_FREE(iput, struct inode *, if (*variable) iput(*variable))
-/* The page cache calls this, too, when a page becomes dirty. Any lock but inode->spin may be held.
- */
+/* Something in @inode has changed. The page cache calls this, too, when a page becomes dirty. Any
+ * lock but inode->spin may be held. */
 void __mark_inode_dirty(struct inode *inode);
 static inline void mark_inode_dirty(struct inode *inode)
 {
+	smp_mb(); /* the change is seen by who takes the flag that we find set */
 	if (!(READ_ONCE(inode->flags) & I_DIRTY))
 		__mark_inode_dirty(inode);
 }
@@ -309,6 +340,9 @@ static inline int dentry_count(const struct dentry *dentry)
 struct dentry *dget_parent(struct dentry *dentry); /* referenced */
 /* has its name been removed? Not fooled by a rename. */
 bool d_unlinked(const struct dentry *dentry);
+/* Does @dentry lie below @ancestor of the same file system, or is it that? At one moment: a rename
+ * is seen whole. */
+bool d_is_below(const struct dentry *dentry, const struct dentry *ancestor);
 /* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);
  * " (deleted)" is appended for unhashed ones; unreachable from root: "(unreachable)" in front. */
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size);
@@ -355,10 +389,10 @@ struct super_block {
 	unsigned flags /* SB_* */, block_size;
 	u64 max_bytes;
 	atomic_t active; /* mounts */
-	struct mutex rename_lock;
+	struct mutex rename_lock, sync_lock;
 	atomic_t inode_count;
 	spinlock_t inodes_lock;
-	/* dirty: inodes with I_DIRTY; link: all superblocks */
+	/* dirty: inodes with I_DIRTY or I_WRITING; link: all superblocks */
 	struct list_head dirty, link;
 	void *private;
 };
@@ -542,7 +576,11 @@ DEFINE_FREE(fput, struct file *, if (*variable) fput(*variable))
 struct file_table *file_table_create(void);		       /* NULL: out of memory */
 struct file_table *file_table_fork(struct file_table *parent); /* a copy */
 void file_table_get(struct file_table *table);
+/* With the last task's reference all is closed; not with any lock held that is below mount_mutex. */
 void file_table_put(struct file_table *table);
+/* For who looks at another task's: the table stays, what is open in it does not. Any context. */
+void file_table_hold(struct file_table *table);
+void file_table_release(struct file_table *table);
 /* A reference to the file behind @fd, or NULL. With a table used by one task only no count is
  * taken: the returned word says so in its low bit; give it to fdput(). Hot path. */
 struct fd {
@@ -580,6 +618,9 @@ void file_table_set_limit(struct file_table *table, u32 limit); /* RLIMIT_NOFILE
 ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);
 ssize_t vfs_write(struct file *file, struct io *io, loff_t *position);
 int vfs_fsync(struct file *file, bool data_only);
+/* May a file grow to @size (RLIMIT_FSIZE)? 0, or -EFBIG and SIGXFSZ. Asked under inode->lock, since
+ * others may make it grow. read_write.c */
+int limit_growth(const struct inode *inode, loff_t size);
 /* Lock file->position while the variable lives, if others share the file:
  *	struct file *locked __free(position) = file_lock_position(file); */
 struct file *file_lock_position(struct file *file);

@@ -28,7 +28,7 @@ app = typer.Typer(
 ERROR = 125
 PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": False, "allow_interspersed_args": False}
 
-Add = Annotated[list[str] | None, typer.Option("--add", metavar="HOSTPATH[:GUESTPATH]", help="Put a file or folder into the image; may be repeated. Without GUESTPATH it goes to /root.")]  # fmt: skip
+Add = Annotated[list[str] | None, typer.Option("--add", metavar="HOSTPATH[:GUESTPATH]", help="Put a file or folder into the image; may be repeated. It belongs to the program's user (--user), and without GUESTPATH goes to that user's home.")]  # fmt: skip
 Package = Annotated[list[str] | None, typer.Option("--package", metavar="NAME[=VERSION]", help="A Debian package for the image, with all it depends on; may be repeated (docs/packages.md).")]  # fmt: skip
 Image = Annotated[str, typer.Option("--image", metavar="NAME", help="A prepared image for a load of /bin/workload: base, files, sdm (docs/workloads.md, ./cw list IMAGE).")]  # fmt: skip
 Documents = Annotated[bool, typer.Option("--docs", help="With the packages' documentation, manual pages and translations.")]  # fmt: skip

@@ -18,7 +18,8 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
 WRITTEN = "/* Written by lab/configure.py. */"
-OWN_HEADERS = {"DENTRY_SHRINK": "dentry_shrink.h"}  # choices of which few files know; lab/make/config.mk names them, too
+# Choices of which few files know; lab/make/config.mk names them, too.
+OWN_HEADERS = {"DENTRY_SHRINK": "dentry_shrink.h"}
 
 
 class ConfigureError(Exception):

@@ -28,6 +28,7 @@ from lab.build import build, build_lock, config_file, effective_config, kernel_i
 from lab.console import execute
 from lab.disks import disk_option
 from lab.image import Ext2, copy_sparse, cpio_image, ext2_image
+from lab.kvm import check_kvm, likely_cause
 from lab.packages import add_packages, package_set
 from lab.paths import LabError, output_folder
 from lab.tree import Tree, base_tree
@@ -38,6 +39,7 @@ QEMU_PANIC, QEMU_SHUTDOWN = 85, 33
 KERNELS = ("chainwalk", "linux")
 ROOTS = ("ext2", "tmpfs", "ram")
 RESERVE = 24  # MB that kernel, tables and programs want beside an image in memory
+COMMAND_LINE_WORDS = 99  # that Chainwalk takes, all counted
 ICOUNT_DATE = "2026-01-01T00:00:00"
 
 
@@ -158,8 +160,14 @@ def kernel_command_line(options: Options, tree: Tree) -> str:
     if not job:
         return line
     with_job = f"{line} -- {' '.join(job)}"
-    if len(with_job) < 1800 and len(job) + len(words) < 100:
+    most = linux.INIT_ARGUMENTS if options.linux else COMMAND_LINE_WORDS - len(words)
+    if len(with_job) < 1800 and len(job) <= most:
         return with_job
+    if options.root_kind() == "ext2" and options.disk and options.disk.exists():
+        raise LabError(
+            f"{len(job)} arguments are more than fit on the kernel's command line, so they would go into the image; but"
+            f" {options.disk} is one already and stays as it is: give the program a script on it"
+        )
     tree.text("/etc/cw/job", "".join(f"{word}\n" for word in job))
     return line
 
@@ -291,6 +299,12 @@ def check_options(options: Options) -> None:
         raise LabError(f"--mem {options.mem}: give it as 64M or 2G")
     if options.icount and options.root_kind() == "ext2":
         print("cw: disk I/O of the host is not repeatable under --icount; --root ram is", file=sys.stderr)
+    if options.accel not in ("tcg", "kvm"):
+        raise LabError(f"--accel {options.accel}: there are tcg and kvm")
+    if options.accel == "kvm" and options.icount:
+        raise LabError("--icount counts translated instructions: leave out --accel kvm")
+    if options.accel == "kvm":
+        check_kvm()
     if shutil.which("qemu-system-x86_64") is None:
         raise LabError(
             "qemu-system-x86_64 is missing: install qemu-system-x86 (Debian, Ubuntu), qemu-system-x86-core (dnf) or qemu"
@@ -343,6 +357,8 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         if options.firmware:  # which writes its own messages to every serial port, before the kernel runs
             data = data[max(data.find(b"@CW 0 "), 0) :]
         result = judge(ended, control.parse(data))
+        if options.accel == "kvm" and result.kind in ("silence", "hang", "timeout"):
+            result.message = likely_cause(result.message)
         result.output, result.seconds, result.config = output, seconds, config
         return result
 
@@ -355,7 +371,7 @@ def tree_of(options: Options) -> Tree:
     if options.packages:
         add_packages(tree, package_set(options.packages), options.documents)
     for specification in options.add:
-        tree.add(specification)
+        tree.add(specification, tree.user(options.user))
     return tree
 
 

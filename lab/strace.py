@@ -181,7 +181,7 @@ def _pad(call: str, result: str) -> str:
 
 class _Tracer:
     def __init__(self) -> None:
-        self.calls = read_table()
+        self.calls = read_table(macro="SYSCALL_TRIED") | read_table()
         self.open: dict[int, tuple[Call, list[int], dict[str, Any]]] = {}
         self.begun = False
 

@@ -23,14 +23,14 @@ class Call:
     number: int
     name: str
     arguments: tuple[Argument, ...]
-    differs: str
+    differs: str  # from Linux; of a call that is only tried: who tries it
 
 
-def read_table(path: Path = TABLE) -> dict[int, Call]:
-    """The calls of syscalls.def by number."""
+def read_table(path: Path = TABLE, macro: str = "SYSCALL") -> dict[int, Call]:
+    """The calls of syscalls.def by number; with SYSCALL_TRIED those that are not there, and that programs only try."""
     calls = {}
     for number, name, types, differs in re.findall(
-        r'^SYSCALL\((\d+), (\w+), \((.*?)\),\s*"(.*)"\)$', path.read_text(), re.MULTILINE
+        rf'^{macro}\((\d+), (\w+), \((.*?)\),\s*"(.*)"\)$', path.read_text(), re.MULTILINE
     ):
         words = [re.fullmatch(r"(.*?)\s*(\w+)", word.strip()) for word in types.split(",") if word != "void"]
         arguments = tuple(Argument(word[1], word[2]) for word in words if word)
@@ -50,6 +50,13 @@ several calls, and where each is done: [system-calls.md](system-calls.md).
 | --- | --- | --- |
 """
 
+TRIED = """
+Not here either, but tried by programs at every start: these return ENOSYS, and the log says nothing.
+
+| number | call | who tries it |
+| --- | --- | --- |
+"""
+
 
 def page() -> str:
     """docs/syscalls.md as it has to be."""
@@ -57,7 +64,10 @@ def page() -> str:
     for call in read_table().values():
         arguments = ", ".join(argument.name for argument in call.arguments)
         rows.append(f"| {call.number} | `{call.name}({arguments})` | {call.differs} |\n")
-    return HEAD + "".join(rows)
+    tried = [
+        f"| {call.number} | `{call.name}` | {call.differs} |\n" for call in read_table(macro="SYSCALL_TRIED").values()
+    ]
+    return HEAD + "".join(rows) + TRIED + "".join(tried)
 
 
 if __name__ == "__main__":

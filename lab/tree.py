@@ -48,6 +48,18 @@ class Entry:
         return f"{self.mode:o} {self.uid} {self.gid} {what}"
 
 
+@dataclass(frozen=True)
+class User:
+    """A user of the guest, as its /etc/passwd has it."""
+
+    uid: int = 0
+    gid: int = 0
+    home: str = "/root"
+
+
+ROOT = User()
+
+
 class Tree:
     """Guest path (absolute, normalised) -> Entry; the folders above an entry are made as needed."""
 
@@ -111,13 +123,25 @@ class Tree:
         data = content.encode() if isinstance(content, str) else content
         self.put(path, Entry(stat.S_IFREG | mode, content=data))
 
-    def file(self, path: str, source: Path, mode: int | None = None) -> None:
+    def file(self, path: str, source: Path, mode: int | None = None, owner: User = ROOT) -> None:
         bits = mode if mode is not None else (0o755 if os.access(source, os.X_OK) else 0o644)
-        self.put(path, Entry(stat.S_IFREG | bits, source=source))
+        self.put(path, Entry(stat.S_IFREG | bits, owner.uid, owner.gid, source=source))
 
-    def add(self, specification: str) -> None:
+    def user(self, name: str) -> User:
+        """The user of this name; root's numbers for one that the tree does not know (yet)."""
+        passwd = self.follow("/etc/passwd")
+        for line in passwd.data().decode(errors="replace").splitlines() if passwd else []:
+            words = line.split(":")
+            if words[0] == name and len(words) >= 6:
+                return User(int(words[2]), int(words[3]), words[5])
+        return ROOT
+
+    def add(self, specification: str, owner: User = ROOT) -> None:
         """HOSTPATH[:GUESTPATH]: a file or a whole folder; without GUESTPATH it keeps its own path's name
-        in the root's home (/root/NAME)."""
+        in the home of @owner.
+
+        Files keep their modes and are @owner's, as they are here his who adds them: what only the owner may read
+        (made under umask 077, say) he may read there, too."""
         host, colon, guest = specification.rpartition(":")
         if not colon or not guest.startswith("/"):
             host, guest = specification, ""
@@ -125,26 +149,27 @@ class Tree:
         if not source.exists():
             raise LabError(f"--add {specification}: there is no '{host}' on this machine")
         if not guest:
-            guest = f"/root/{source.resolve().name}"
+            guest = f"{owner.home.rstrip('/')}/{source.resolve().name}"
         elif guest.endswith("/"):
             guest += source.resolve().name
-        self._add_host(source.absolute(), guest)
+        self._add_host(source.absolute(), guest, owner)
 
-    def _add_host(self, source: Path, guest: str) -> None:
+    def _add_host(self, source: Path, guest: str, owner: User) -> None:
         status = source.lstat()
         if stat.S_ISLNK(status.st_mode) and guest not in self.entries and not source.is_file():
             self.link(guest, os.readlink(source))
         elif stat.S_ISREG(status.st_mode) or (stat.S_ISLNK(status.st_mode) and source.is_file()):
-            self.file(guest, source, stat.S_IMODE(source.stat().st_mode) & 0o777)
+            self.file(guest, source, stat.S_IMODE(source.stat().st_mode) & 0o777, owner)
         elif stat.S_ISDIR(status.st_mode):
-            if guest.rstrip("/"):
-                self.folder(guest)
+            there = self.follow(guest)
+            if there is None or not stat.S_ISDIR(there.mode):
+                self.folder(guest, 0o755, owner.uid, owner.gid)
             for child in sorted(source.iterdir()):
                 status = child.lstat()
                 if stat.S_ISLNK(status.st_mode):
                     self.link(f"{guest}/{child.name}", os.readlink(child))
                 else:
-                    self._add_host(child, f"{guest}/{child.name}")
+                    self._add_host(child, f"{guest}/{child.name}", owner)
         # Sockets, devices and pipes of the host have no business in an image.
 
     def items(self) -> list[tuple[str, Entry]]:

@@ -35,7 +35,7 @@ static struct page *anonymous_page(struct vma *vma, unsigned gfp)
 
 	if (likely(page)) {
 		page->flags = BIT(PG_anon);
-		vma->has_anonymous = true;
+		WRITE_ONCE(vma->has_anonymous, true); /* other faults may do so, too */
 		memory_use_add(MEMORY_ANON, 1);
 	}
 	return page;
@@ -178,9 +178,9 @@ static int write_private(struct fault *fault, struct page *page)
 }
 
 /*
- * The first write to @page of a shared area since it was cleaned: dirty first, then writable, both
- * under the page lock, so that who cleans the page in between starts with the entries
- * (mm_clean_file()).
+ * The first write to @page of a shared area since it was clean: dirty first, then writable, both
+ * under the page lock. Who makes the page clean holds that, too, and takes the right to write away
+ * first (mm_protect_page()): so a page that some entry lets a program write to is always dirty.
  */
 static int write_shared(struct fault *fault, struct page *page)
 {
@@ -195,7 +195,8 @@ static int write_shared(struct fault *fault, struct page *page)
 	    !test_bit(PG_dirty, &page->flags))
 		error = mapping->ops->write_begin(mapping->host, page, 0, 0);
 	if (likely(page->mapping == mapping && !error)) {
-		note_dirty_entry(page);
+		set_bit(PG_dirty_all, &page->flags);
+		set_page_dirty(page);
 		set_entry(fault, page, MMU_READ | MMU_WRITE);
 	} else {
 		put_page(page);

@@ -205,20 +205,37 @@ ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Fault in the first and the last byte of the next @n that will be copied; how many will be there.
- */
-static size_t touch_source(const struct io *io, size_t n)
+/* Fault in the first and the last byte of the @n at @first; how many will be there. */
+static __always_inline size_t touch(const char *first, size_t n)
 {
-	const char *first = io->base, *last = first + n - 1;
+	const char *last = first + n - 1;
 	char byte __maybe_unused;
 
-	if (!io->user)
-		return n;
 	if (get_user(byte, first))
 		return 0;
 	if (((uintptr_t)first ^ (uintptr_t)last) & PAGE_MASK && get_user(byte, last))
 		return PAGE_SIZE - ((uintptr_t)first & (PAGE_SIZE - 1));
 	return n;
+}
+
+static noinline size_t touch_vector(struct io io, size_t n)
+{
+	size_t done = 0, part = 0, touched = 0;
+
+	for (; done < n && touched == part; done += touched) {
+		part = n - done;
+		touched = touch(io_piece(&io, &part), part);
+		io_advance(&io, part);
+	}
+	return done;
+}
+
+/* The same of the next @n bytes that will be copied. */
+static __always_inline size_t touch_source(const struct io *io, size_t n)
+{
+	if (likely(io->kind == IO_USER))
+		return touch(io->base, n);
+	return io->kind == IO_VECTOR ? touch_vector(*io, n) : n;
 }
 
 /*
@@ -247,8 +264,7 @@ static __always_inline ssize_t write_page(struct inode *inode, struct io *io, lo
 		current->pagefault_disabled = false;
 		if (unlikely(moved < n) && !page_uptodate(page)) {
 			memset(to + moved, 0, n - moved);
-			io->base = (char *)io->base - moved;
-			io->length += moved;
+			io_retreat(io, moved);
 			moved = 0;
 		}
 		error = ops->write_end(inode, page, from, from + (unsigned)moved);
@@ -263,21 +279,21 @@ static __always_inline ssize_t write_page(struct inode *inode, struct io *io, lo
 ssize_t page_cache_zero(struct inode *inode, loff_t at, size_t length)
 {
 	static char zeros[PAGE_SIZE];
-	struct io io = {zeros, length, false};
+	struct io io = {zeros, length, IO_KERNEL, 0};
 
 	return write_page(inode, &io, at);
 }
 
-/* What write(2) checks and changes before the first byte: 0 or -EFBIG. */
+/* What write(2) checks and changes before the first byte, under inode->lock: 0 or -EFBIG. */
 static int prepare_write(struct file *file, struct io *io, loff_t at)
 {
 	struct inode *inode = file->inode;
-	loff_t limit = (loff_t)inode->sb->max_bytes;
+	u64 limit = min(inode->sb->max_bytes, current_file_limit());
 
-	if (at >= limit)
-		return -EFBIG;
-	if ((loff_t)io->length > limit - at)
-		io->length = (size_t)(limit - at);
+	if (unlikely((u64)at >= limit))
+		return limit_growth(inode, at + 1) ?: -EFBIG;
+	if (io->length > limit - (u64)at)
+		io->length = limit - (u64)at;
 	if (unlikely(inode->mode & (S_ISUID | S_ISGID)) && S_ISREG(inode->mode) &&
 	    current->cred->euid) {
 		/* Who can write a set-id program must not gain its rights. */

@@ -18,7 +18,6 @@ struct zap {
 	struct mm *mm;
 	u64 start, end; /* of the entries */
 	bool exiting;	/* no CPU runs programs in it any more: nothing to forget */
-	bool shared;	/* the area's pages are written through */
 	bool copies;	/* pages of private areas that are no file's go, too */
 	unsigned count;
 	struct page *pages[ZAP_BATCH];
@@ -40,12 +39,10 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 
 	if (!file && !zap->copies)
 		return;
-	pte_t pte = xchg(slot, 0);
+	*slot = 0;
 	zap->mm->resident_pages--;
 	if (file) {
 		zap->mm->file_pages--;
-		if (zap->shared && pte_dirty(pte))
-			note_dirty_entry(page);
 		atomic_dec(&page->mapcount);
 	}
 	if (zap->exiting) {
@@ -66,7 +63,6 @@ void vma_zap(struct vma *vma, u64 start, u64 end, bool copies)
 
 	zap.mm = vma->mm;
 	zap.exiting = !atomic_read(&vma->mm->users);
-	zap.shared = vma->flags & VM_SHARED;
 	zap.copies = copies;
 	zap.count = 0;
 	guard(spinlock, &zap.mm->page_table_lock);

@@ -161,7 +161,8 @@ struct page *alloc_page(unsigned gfp)
 	ASSERT(atomic_read(&page->refcount) == 0);
 	page->flags = 0;
 	atomic_set(&page->mapcount, 0);
-	atomic_set(&page->refcount, 1);
+	/* last: reclaim takes a reference to what has one, and then looks at the flags */
+	smp_store_release(&page->refcount.counter, 1);
 	if (gfp & GFP_ZERO)
 		memset(page_address(page), 0, PAGE_SIZE);
 	return page;

@@ -14,7 +14,8 @@
 #include "mm/page_lookup.h"
 
 #define WAIT_QUEUES 64
-#define LAST_PAGE (~(pgoff_t)0)
+#define LAST_PAGE ((FILE_END >> PAGE_SHIFT) - 1) /* of the largest file */
+#define GATHERED 16 /* pages that truncation takes from a list at a time */
 
 struct page_table page_table_instance;
 static wait_queue_head_t wait_queues[WAIT_QUEUES];
@@ -35,10 +36,11 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 		page->mapping = mapping;
 		page->index = index;
 		page->buffers = NULL;
-		atomic_set(&page->refcount, 2);
+		atomic_inc(&page->refcount); /* reclaim may have one for a moment, too */
 		/* In one store, for reclaim: what has PG_cache is locked or has been unlocked by
 		 * its owner. */
-		page->flags = BIT(PG_locked) | BIT(PG_cache) | BIT(PG_referenced);
+		smp_store_release(&page->flags,
+				  BIT(PG_locked) | BIT(PG_cache) | BIT(PG_referenced));
 		page_table_insert(&page_table_instance, &mapping->pages, bucket, page);
 		HASH_COUNT(page, inserts, 1);
 		HASH_RECORD(page, HASH_INSERT, page, mapping->host, (u64)index << PAGE_SHIFT);
@@ -179,39 +181,45 @@ bool clear_page_dirty(struct page *page)
 
 /* ---- writing a file out ---------------------------------------------------------------------- */
 
-/* The next page of @list in [first, last], referenced; or NULL. It and those before it go to the
- * end of the list. */
-static struct page *next_page(struct address_space *mapping, struct list_head *list, pgoff_t first,
-			      pgoff_t last)
+/* The first page of @list, referenced, which goes to the end of it; or NULL. */
+static struct page *next_page(struct list_head *list)
 {
+	struct page *page;
+
 	if (list_empty(list))
 		return NULL;
-	guard(spinlock, &mapping->lock);
-	for (u64 left = mapping->nr_pages; left && !list_empty(list); left--) {
-		struct page *page = list_first_entry(list, struct page, mapping_link);
-
-		list_move_tail(&page->mapping_link, list);
-		if (page->index >= first && page->index <= last) {
-			get_page(page);
-			return page;
-		}
-	}
-	return NULL;
+	page = list_first_entry(list, struct page, mapping_link);
+	list_move_tail(&page->mapping_link, list);
+	get_page(page);
+	return page;
 }
 
+/*
+ * The next page to be written, or NULL. It counts as a write until its writepage() has counted the
+ * blocks: so who waits for mapping->writes to fall to 0 waits for every page that another has
+ * picked, too, dirty still or no longer.
+ */
+static struct page *pick_dirty_page(struct address_space *mapping)
+{
+	guard(spinlock, &mapping->lock);
+	struct page *page = next_page(&mapping->dirty_pages);
+
+	if (page)
+		atomic_inc(&mapping->writes);
+	return page;
+}
+
+/* Nothing but being picked moves a page back on the list: so as many as the file has pages are
+ * enough to come to each that was dirty at the beginning. Others may go on dirtying meanwhile. */
 int page_cache_flush(struct address_space *mapping)
 {
 	u64 left = READ_ONCE(mapping->nr_pages);
 	struct page *page;
 	int error = 0;
 
-	if (!left || !mapping->ops->writepage)
+	if (!mapping->ops->writepage)
 		return 0;
-	if (!list_empty(&mapping->vmas))
-		mm_clean_file(mapping);
-	left += 16; /* others may go on dirtying: end some time */
-	while (left-- && error != -ENOMEM &&
-	       (page = next_page(mapping, &mapping->dirty_pages, 0, LAST_PAGE))) {
+	while (left-- && error != -ENOMEM && (page = pick_dirty_page(mapping))) {
 		int result = 0;
 
 		lock_page(page);
@@ -220,6 +228,7 @@ int page_cache_flush(struct address_space *mapping)
 		else
 			unlock_page(page);
 		error = error && result != -ENOMEM ? error : result;
+		end_mapping_write(mapping);
 		put_page(page);
 	}
 	return error;
@@ -266,6 +275,44 @@ static void truncate_page(struct address_space *mapping, struct page *page, unsi
 	put_page(page);
 }
 
+/* Up to GATHERED pages of @list in [first, last], referenced, into @pages: how many. They stay
+ * where they are on the list, on which write-back relies. */
+static unsigned gather_pages(struct address_space *mapping, const struct list_head *list,
+			     pgoff_t first, pgoff_t last, struct page **pages)
+{
+	struct page *page;
+	unsigned count = 0;
+
+	if (list_empty(list))
+		return 0;
+	guard(spinlock, &mapping->lock);
+	list_for_each_entry (page, list, mapping_link) {
+		if (page->index < first || page->index > last)
+			continue;
+		get_page(page);
+		pages[count++] = page;
+		if (count == GATHERED)
+			break;
+	}
+	return count;
+}
+
+/* The pages [first, last] go as a whole. */
+static void truncate_whole_pages(struct address_space *mapping, pgoff_t first, pgoff_t last)
+{
+	struct page *pages[GATHERED];
+	unsigned count;
+
+	while ((count = gather_pages(mapping, &mapping->clean_pages, first, last, pages)) ||
+	       (count = gather_pages(mapping, &mapping->dirty_pages, first, last, pages))) {
+		for (unsigned i = 0; i < count; i++)
+			truncate_page(mapping, pages[i], 0, PAGE_SIZE);
+		if (last != LAST_PAGE && fatal_signal_pending(current))
+			break; /* what is inside the file readers may bring back for ever */
+		cond_resched();
+	}
+}
+
 void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end)
 {
 	/* the pages that go as a whole, if any */
@@ -282,23 +329,20 @@ void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end)
 		truncate_page(mapping, page, head, first > behind ? tail : PAGE_SIZE);
 	if (tail && first <= behind && (page = page_lookup(mapping, behind)))
 		truncate_page(mapping, page, 0, tail);
-	while (any && ((page = next_page(mapping, &mapping->clean_pages, first, behind - 1)) ||
-		       (page = next_page(mapping, &mapping->dirty_pages, first, behind - 1)))) {
-		truncate_page(mapping, page, 0, PAGE_SIZE);
-		if (end != FILE_END && fatal_signal_pending(current))
-			break; /* what is inside the file readers may bring back for ever */
-		cond_resched();
-	}
+	if (any)
+		truncate_whole_pages(mapping, first, behind - 1);
 	if (any && !list_empty(&mapping->vmas))
 		mm_unmap_file(mapping, first, behind - 1, copies);
 }
 
 void invalidate_inode_pages(struct address_space *mapping)
 {
-	struct page *page;
-
-	for (u64 left = mapping->nr_pages;
-	     left && (page = next_page(mapping, &mapping->clean_pages, 0, LAST_PAGE)); left--) {
+	for (u64 left = READ_ONCE(mapping->nr_pages); left; left--) {
+		spin_lock(&mapping->lock);
+		struct page *page = next_page(&mapping->clean_pages);
+		spin_unlock(&mapping->lock);
+		if (!page)
+			break;
 		drop_unused_page(page);
 		cond_resched();
 	}

@@ -6,7 +6,8 @@
  * system's readpages, unlocked when uptodate. Whoever looks a page up gets a reference.
  *
  * States of a page: absent -> added (PG_locked, PG_cache) -> uptodate, clean -> dirty -> clean ->
- * removed by truncation or reclaim. Nobody removes a page without its lock. PG_dirty says that
+ * removed by truncation or reclaim. Nobody removes a page, makes it dirty or clean without its
+ * lock. PG_dirty says that
  * bytes may be newer than the disk: the page is on mapping->dirty_pages. Write-back that works on
  * buffers alone leaves PG_dirty; a page whose buffers are all clean is clean (they can be freed),
  * and writepage() of it has nothing to do.
@@ -38,9 +39,10 @@ struct address_space_operations {
 	 */
 	int (*readpages)(struct inode *inode, struct page **pages, unsigned count);
 	/*
-	 * Start writing out the locked dirty @page; clears PG_dirty (clear_page_dirty()), counts
-	 * in mapping->writes until the end of the I/O, and unlocks the page. PG_dirty_all: a
-	 * program wrote to it through a shared mapping, so every block inside the file is dirty.
+	 * Start writing out the locked dirty @page; write-protects what maps it if PG_dirty_all is
+	 * set (mm_protect_page()), clears that and PG_dirty (clear_page_dirty()), counts in
+	 * mapping->writes until the end of the I/O, and unlocks the page. PG_dirty_all: a
+	 * program writes to it through a shared mapping, so every block inside the file is dirty.
 	 * NULL: the file lives in memory alone, and nothing is gained by reading ahead.
 	 */
 	int (*writepage)(struct inode *inode, struct page *page);
@@ -80,7 +82,7 @@ struct address_space {
 	struct list_head vmas;
 
 	int write_error; /* -errno of a failed write, reported once by page_cache_sync() */
-	atomic_t writes; /* blocks that are being written */
+	atomic_t writes; /* blocks that are being written, and pages picked for it */
 };
 
 void address_space_init(struct address_space *mapping, struct inode *host,
@@ -102,7 +104,7 @@ bool drop_unused_page(struct page *page);
 
 void wait_on_page(struct page *page); /* until it is not locked */
 void wake_page(const struct page *page);
-/* A block counted in mapping->writes has been written. Any context. */
+/* What was counted in mapping->writes has been written. Any context. */
 void end_mapping_write(struct address_space *mapping);
 
 /* Any context. */
@@ -169,7 +171,8 @@ void invalidate_inode_pages(struct address_space *mapping);
 /* Unmap pages [first, last] of @mapping from every process; with @copies also what private areas
  * made of them by writing: truncation takes them along, reclaim must not. Takes vma_lock. */
 void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool copies);
-/* Mark the pages dirty that programs wrote to, and write-protect them to notice the next time. */
-void mm_clean_file(struct address_space *mapping);
+/* The locked @page is about to be written: from now on no program writes to it but after a fault,
+ * which waits for the page's lock. Takes vma_lock, waits for other CPUs to forget. */
+void mm_protect_page(struct page *page);
 
 void page_cache_init(void); /* sizes and allocates the table */

@@ -22,32 +22,25 @@ void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, b
 	}
 }
 
-/* Clean the entry if it could be written through. */
-static void clean_entry(pte_t *slot, u64 address, void *changed)
+void mm_protect_page(struct page *page)
 {
-	(void)address;
-	if (!pte_write(*slot) && !pte_dirty(*slot))
-		return;
-	pte_t pte = xchg(slot, 0);
-	*slot = pte_mkclean(pte_write_protect(pte));
-	if (pte_dirty(pte))
-		note_dirty_entry(phys_to_page(pte_page(pte)));
-	*(bool *)changed = true;
-}
-
-void mm_clean_file(struct address_space *mapping)
-{
+	struct address_space *mapping = page->mapping;
 	struct vma *vma;
 
+	if (!atomic_read(&page->mapcount))
+		return;
 	guard(spinlock, &mapping->vma_lock);
 	list_for_each_entry (vma, &mapping->vmas, link) {
-		bool changed = false;
+		u64 address = vma->start + ((page->index - vma->page_offset) << PAGE_SHIFT);
 
-		if (!(vma->flags & VM_SHARED))
+		if (!(vma->flags & VM_SHARED) || page->index < vma->page_offset ||
+		    address >= vma->end)
 			continue;
 		guard(spinlock, &vma->mm->page_table_lock);
-		visit_entries(vma->mm, vma->start, vma->end, clean_entry, &changed);
-		if (changed)
-			mmu_flush(&vma->mm->mmu, vma->start, vma->end);
+		pte_t *slot = mmu_slot(&vma->mm->mmu, address, false);
+		if (slot && pte_write(*slot)) {
+			*slot = pte_write_protect(*slot);
+			mmu_flush(&vma->mm->mmu, address, address + PAGE_SIZE);
+		}
 	}
 }

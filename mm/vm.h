@@ -4,8 +4,7 @@
  * A struct mm holds areas (struct vma), in a tree by address, and the page tables. An entry that
  * maps a page holds a reference to it. An anonymous page with one reference belongs to
  * its only mapper, so a write fault need not copy it. A page of a file is mapped writable only in
- * shared areas and only after it was marked dirty; what the program writes later is found by the
- * entry's dirty bit.
+ * shared areas and only as long as it is marked dirty: the machine's dirty bits are not needed.
  *
  * W^X: no page is writable and executable. Of an area with PROT_WRITE | PROT_EXEC, as programs that
  * make code ask for, each page is the one or the other, and changes when a fault says so.

@@ -129,14 +129,6 @@ void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags);
  * those that map pages of the file, not what a private area made of them. mm->lock (any) or
  * vma_lock is held. */
 void vma_zap(struct vma *vma, u64 start, u64 end, bool copies);
-/* A page of a shared file area was written to: pass it on to the page. The page-table lock is held.
- */
-static inline void note_dirty_entry(struct page *page)
-{
-	if (!test_bit(PG_dirty_all, &page->flags))
-		set_bit(PG_dirty_all, &page->flags);
-	set_page_dirty(page);
-}
 
 /* ---- mmap.c ---------------------------------------------------------------------------------- */
 

@@ -185,8 +185,8 @@ static u32 emptiest_group(const struct ext2_fs *fs)
 
 	for (u32 i = 0; i < fs->group_count; i++) {
 		count = fs->groups[i].descriptor->free_count; /* a hint: not locked */
-		if (count[EXT2_INODES] >= average &&
-		    (!best || count[EXT2_BLOCKS] > best[EXT2_BLOCKS])) {
+		if (READ_ONCE(count[EXT2_INODES]) >= average &&
+		    (!best || READ_ONCE(count[EXT2_BLOCKS]) > READ_ONCE(best[EXT2_BLOCKS]))) {
 			best = count;
 			found = i;
 		}

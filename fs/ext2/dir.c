@@ -22,8 +22,7 @@ struct cursor {
 	struct buffer *buffer;	      /* of the current entry; NULL before the first */
 	struct ext2_dir_entry *entry; /* the current one */
 	u32 block, left;	      /* its block, and how many are to come, itself included */
-	u32 at, previous; /* offsets of the current entry, and of the one before it or itself */
-	u32 next;
+	u32 at, next; /* offsets of the current entry, and of what follows it */
 };
 
 DEFINE_FREE(cursor, struct cursor, brelse(variable->buffer))
@@ -82,7 +81,6 @@ static inline int next_entry(struct cursor *cursor)
 	if (unlikely(!entry_ok(cursor, cursor->entry)))
 		return ext2_error(EXT2_FS(cursor->dir->sb), "bad entry in directory",
 				  cursor->dir->number);
-	cursor->previous = cursor->at;
 	cursor->at = cursor->next;
 	cursor->next += cursor->entry->rec_len;
 	return 1;
@@ -125,8 +123,9 @@ static const u8 d_types[8] = {DT_UNKNOWN, DT_REG, DT_DIR, DT_CHR, DT_BLK, DT_FIF
 static int changed(struct cursor *cursor)
 {
 	mark_buffer_dirty(cursor->buffer);
+	/* its hash tree is not kept up; before the inode is dirty, and may be written */
+	EXT2_I(cursor->dir)->flags &= ~EXT2_FL_INDEX;
 	file_update_time(cursor->dir);
-	EXT2_I(cursor->dir)->flags &= ~EXT2_FL_INDEX; /* its hash tree is not kept up */
 	return 0;
 }
 
@@ -185,27 +184,26 @@ static int add_entry(struct inode *dir, const struct dentry *dentry, struct inod
 	return changed(&cursor);
 }
 
-/* @dentry's name in @dir becomes @inode's; NULL: it goes. */
-static int set_entry(struct inode *dir, const struct dentry *dentry, struct inode *inode)
+/* The entry found becomes @inode's; NULL: it goes, into the one before it, which is looked for
+ * anew: entries may have been added to the block since. Cannot fail. */
+static void set_entry(struct cursor *cursor, struct inode *inode)
 {
-	struct cursor cursor __free(cursor) = {};
-	struct ext2_inode *ei = EXT2_I(dir);
-	struct timespec64 mtime = dir->mtime;
+	struct ext2_inode *ei = EXT2_I(cursor->dir);
+	u32 before = 0, next;
 
-	TRY(find_entry(&cursor, dir, dentry));
 	if (inode) {
-		set_inode(cursor.entry, inode);
-	} else {
-		if (cursor.previous != cursor.at)
-			entry_at(cursor.buffer, cursor.previous)->rec_len =
-				(u16)(cursor.next - cursor.previous);
-		cursor.entry->inode = 0;
-		ei->insert_hint = min(ei->insert_hint, cursor.block);
+		set_inode(cursor->entry, inode);
+		changed(cursor);
+		return;
 	}
-	changed(&cursor);
-	if (dentry == &parent_entry) /* the directory moved, its names are as they were */
-		dir->mtime = mtime;
-	return 0;
+	while ((next = before + entry_at(cursor->buffer, before)->rec_len) < cursor->at &&
+	       next > before) /* which only who writes to the disk itself makes untrue */
+		before = next;
+	if (cursor->at)
+		entry_at(cursor->buffer, before)->rec_len += cursor->entry->rec_len;
+	cursor->entry->inode = 0;
+	ei->insert_hint = min(ei->insert_hint, cursor->block);
+	changed(cursor);
 }
 
 static int make_empty(struct inode *dir, struct inode *parent)
@@ -383,55 +381,73 @@ static void lost_name(struct inode *dir, struct inode *inode)
 
 static int ext2_remove(struct inode *dir, struct dentry *dentry)
 {
+	struct cursor cursor __free(cursor) = {};
+
 	if (S_ISDIR(dentry->inode->mode))
 		TRY(must_be_empty(dentry->inode));
-	TRY(set_entry(dir, dentry, NULL));
+	TRY(find_entry(&cursor, dir, dentry));
+	set_entry(&cursor, NULL);
 	lost_name(dir, dentry->inode);
 	return 0;
 }
 
-/* @inode, a directory, has moved from @from to @to. */
-static int move_parent(struct inode *inode, struct inode *from, struct inode *to)
+/* A name that is to be another's, and, of a directory that gets another parent, its "..". */
+struct move {
+	struct cursor name, up;
+};
+
+DEFINE_FREE(move, struct move, __free_cursor(&variable->name); __free_cursor(&variable->up))
+
+/* Find what will be changed, and keep its blocks: no change can fail from then on. */
+static int prepare_move(struct move *move, struct inode *dir, struct dentry *dentry, bool parent)
 {
-	TRY(set_entry(inode, &parent_entry, to));
+	TRY(find_entry(&move->name, dir, dentry));
+	if (move->name.entry->inode != dentry->inode->number)
+		return ext2_error(EXT2_FS(dir->sb), "a name is lost of directory", dir->number);
+	return parent ? find_entry(&move->up, dentry->inode, &parent_entry) : 0;
+}
+
+/* If it was found: the directory has moved from @from to @to. Its names are as they were. */
+static void set_parent(struct cursor *up, struct inode *from, struct inode *to)
+{
+	struct timespec64 mtime;
+
+	if (!up->buffer)
+		return;
+	mtime = up->dir->mtime;
+	set_entry(up, to);
+	up->dir->mtime = mtime;
 	drop_nlink(from);
 	set_nlink(to, to->nlink + 1);
-	return 0;
 }
 
-/* Before anything changes: is what will be changed there, and can it be read? */
-static int must_find(struct inode *dir, struct dentry *dentry, bool moves)
-{
-	if ((ino_t)TRY(entry_number(dir, dentry)) != dentry->inode->number)
-		return ext2_error(EXT2_FS(dir->sb), "a name is lost of directory", dir->number);
-	if (moves)
-		TRY(entry_number(dentry->inode, &parent_entry));
-	return 0;
-}
-
+/* Directories whose parent changes are locked, as what is replaced. A failure leaves all as it was:
+ * what can fail comes first, the new name, for which there may be no room, last of it. */
 static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
 		       struct dentry *new, unsigned flags)
 {
 	struct inode *inode = old->inode, *target = new->inode;
 	bool exchange = flags & RENAME_EXCHANGE, across = old_dir != new_dir;
 	bool moves = across && S_ISDIR(inode->mode);
-	bool moves_back = across && exchange && S_ISDIR(target->mode);
+	struct move there __free(move) = {}, back __free(move) = {};
 
-	TRY(must_find(old_dir, old, moves));
-	if (exchange)
-		TRY(must_find(new_dir, new, moves_back));
-	else if (target && S_ISDIR(inode->mode))
+	TRY(prepare_move(&there, old_dir, old, moves));
+	if (target)
+		TRY(prepare_move(&back, new_dir, new,
+				 across && exchange && S_ISDIR(target->mode)));
+	if (target && !exchange && S_ISDIR(inode->mode))
 		TRY(must_be_empty(target));
-	else if (!target && moves && new_dir->nlink >= EXT2_LINK_MAX)
+	if (!target && moves && new_dir->nlink >= EXT2_LINK_MAX)
 		return -EMLINK;
-	TRY(target ? set_entry(new_dir, new, inode) : add_entry(new_dir, new, inode));
+	if (target)
+		set_entry(&back.name, inode);
+	else
+		TRY(add_entry(new_dir, new, inode));
 	if (target && !exchange)
 		lost_name(new_dir, target);
-	TRY(set_entry(old_dir, old, exchange ? target : NULL));
-	if (moves)
-		TRY(move_parent(inode, old_dir, new_dir));
-	if (moves_back)
-		TRY(move_parent(target, new_dir, old_dir));
+	set_entry(&there.name, exchange ? target : NULL);
+	set_parent(&there.up, old_dir, new_dir);
+	set_parent(&back.up, new_dir, old_dir);
 	if (exchange)
 		inode_changed(target);
 	inode_changed(inode);

@@ -137,7 +137,8 @@ struct ext2_inode {
 	u32 data[EXT2_POINTERS]; /* block pointers, or the text of a fast symbolic link */
 	u32 link_slack[2];	 /* what is read behind that text */
 	u32 flags, attribute_block, dtime;
-	bool indirect_dirty; /* an indirect block has changed since the last fsync */
+	/* how often an indirect block has changed, under map_lock; and had so at the last sync */
+	u32 indirect_changes, indirect_synced;
 	struct rw_semaphore map_lock;
 	u32 next_goal; /* where the next block would best lie; 0: not known */
 	/* directories: block of the last find; no room before this one */

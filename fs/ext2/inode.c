@@ -135,18 +135,19 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 {
 	struct ext2_inode *ei = EXT2_I(inode);
 	bool extra = has_extra_times(fs, raw);
+	u64 size = (u64)READ_ONCE(inode->size);
 
 	raw->mode = (u16)inode->mode;
 	raw->uid = (u16)inode->uid;
 	raw->uid_high = (u16)(inode->uid >> 16);
 	raw->gid = (u16)inode->gid;
 	raw->gid_high = (u16)(inode->gid >> 16);
-	raw->links_count = (u16)inode->nlink;
-	raw->size = (u32)inode->size;
-	raw->size_high = (u32)((u64)inode->size >> 32);
+	raw->links_count = (u16)READ_ONCE(inode->nlink);
+	raw->size = (u32)size;
+	raw->size_high = (u32)(size >> 32);
 	raw->blocks = (u32)inode->blocks;
 	raw->dtime = ei->dtime;
-	raw->flags = ei->flags;
+	raw->flags = READ_ONCE(ei->flags);
 	raw->generation = inode->generation;
 	raw->attribute_block = ei->attribute_block;
 	memcpy(raw->block, ei->data, sizeof(raw->block));
@@ -169,9 +170,10 @@ int ext2_write_inode(struct inode *inode, bool wait)
 	if (inode->sb->flags & SB_RDONLY)
 		return 0;
 	struct buffer *buffer __free(buffer) =
-		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, !inode->nlink));
+		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, !READ_ONCE(inode->nlink)));
 
-	down_read(&EXT2_I(inode)->map_lock);   /* pointers and block count belong together */
+	/* pointers and block count belong together; another may write it, too */
+	down_write(&EXT2_I(inode)->map_lock);
 	if (raw->dtime || !raw->links_count) { /* its first writing: what was there goes */
 		memset(raw, 0, fs->layout.inode_size);
 		if (fs->layout.inode_size > EXT2_OLD_INODE_SIZE)
@@ -179,7 +181,7 @@ int ext2_write_inode(struct inode *inode, bool wait)
 	}
 	encode(fs, inode, raw);
 	mark_buffer_dirty(buffer);
-	up_read(&EXT2_I(inode)->map_lock);
+	up_write(&EXT2_I(inode)->map_lock);
 	return wait ? sync_dirty_buffer(buffer) : 0;
 }
 
@@ -201,13 +203,15 @@ void ext2_evict_inode(struct inode *inode)
 int ext2_fsync(struct file *file, bool data_only)
 {
 	struct inode *inode = file->inode;
+	struct ext2_inode *ei = EXT2_I(inode);
 
 	TRY(write_inode_now(inode));
 	if (inode->sb->flags & SB_RDONLY)
 		return 0;
-	if (S_ISDIR(inode->mode) || EXT2_I(inode)->indirect_dirty) {
-		EXT2_I(inode)->indirect_dirty = false;
+	u32 changes = smp_load_acquire(&ei->indirect_changes);
+	if (S_ISDIR(inode->mode) || changes != READ_ONCE(ei->indirect_synced)) {
 		TRY(sync_buffers(inode->sb->bdev, true)); /* they lie anywhere among them */
+		WRITE_ONCE(ei->indirect_synced, changes);
 	}
 	TRY(ext2_write_inode(inode, true));
 	return block_flush(inode->sb->bdev);

@@ -16,6 +16,15 @@ static inline unsigned pointer_shift(const struct ext2_fs *fs)
 	return fs->block_shift - 2; /* of the pointers in a block */
 }
 
+/* The indirect block in @buffer has changed. An fsync that sees the count finds it dirty. */
+static void indirect_changed(struct inode *inode, struct buffer *buffer)
+{
+	struct ext2_inode *ei = EXT2_I(inode);
+
+	mark_buffer_dirty(buffer);
+	smp_store_release(&ei->indirect_changes, ei->indirect_changes + 1);
+}
+
 /* A new block in pointers[at], which are in @holder (NULL: in the inode): behind the block before
  * it in the file, else behind the last one allocated, else behind its pointer. @clear: as zeroes.
  */
@@ -33,10 +42,8 @@ static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *h
 			       : (u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, goal, false));
 	ei->next_goal = pointers[at] + 1;
 	inode->blocks += 1u << (fs->block_shift - 9);
-	if (holder) {
-		ei->indirect_dirty = true;
-		mark_buffer_dirty(holder);
-	}
+	if (holder)
+		indirect_changed(inode, holder);
 	mark_inode_dirty(inode);
 	return 0;
 }
@@ -120,7 +127,7 @@ int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 	u64 block, length;
 
 	TRY(page_cache_flush(&inode->data)); /* what mappings wrote gets its blocks */
-	for (*found = offset; *found < inode->size;) {
+	for (*found = offset; *found < READ_ONCE(inode->size);) {
 		u64 index = (u64)*found >> shift;
 
 		TRY(look_up(inode, index, &block, &length));
@@ -129,7 +136,7 @@ int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 		*found = (loff_t)((index + (block ? 1 : length)) << shift);
 		cond_resched();
 	}
-	*found = inode->size;
+	*found = READ_ONCE(inode->size);
 	return hole ? 0 : -ENXIO;
 }
 
@@ -189,8 +196,7 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 		for (u64 i = keep / span, part = keep % span; i < 1ULL << shift; i++, part = 0)
 			free_tree(run, &pointers[i], level - 1, part);
 		if (keep) {
-			EXT2_I(run->inode)->indirect_dirty = true;
-			mark_buffer_dirty(buffer);
+			indirect_changed(run->inode, buffer);
 			brelse(buffer);
 			return;
 		}

@@ -11,7 +11,7 @@
 
 #ifdef CONFIG_DEBUG
 
-#define LEVELS 4
+#define LEVELS 5
 #define KEYS (LOCK_CLASSES * LEVELS)
 #define EDGES_MAX 4096
 #define LOCKS_HELD_MAX 24

@@ -11,7 +11,7 @@
  * A lock of class 0 (all-zero memory is such a lock) is not checked: use that for a lock that one
  * task takes and another releases (the run queue's, across a switch).
  *
- * Limits: 192 names, 4 nesting levels of each, 24 locks held by a task, 4096 orders.
+ * Limits: 192 names, 5 nesting levels of each, 24 locks held by a task, 4096 orders.
  */
 #pragma once
 

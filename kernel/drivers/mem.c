@@ -28,7 +28,7 @@ static ssize_t give(struct io *io, bool random)
 
 s64 sys_getrandom(void *buffer, size_t count, u32 flags)
 {
-	struct io io = {buffer, min(count, (size_t)0x1ffffff), true};
+	struct io io = {buffer, min(count, (size_t)0x1ffffff), IO_USER, 0};
 
 	return flags & ~7u ? -EINVAL : give(&io, true);
 }

@@ -303,6 +303,18 @@ static unsigned key_of(u8 c)
 	return NO_KEY;
 }
 
+/*
+ * Does @c, ^T, ask for the caches' report? Where keys are signals, and at the prompt of the shell
+ * that leads the session, whose line editor has turned them off. Any other program in the
+ * foreground that has done so (an editor) gets the key.
+ */
+static bool is_status_key(u8 c)
+{
+	bool prompt = tty.session && tty.foreground == tty.session;
+
+	return c == KEY_STATUS && !tty.literal && (L_FLAG(ISIG) || prompt);
+}
+
 /* A character arrived. */
 static void receive(u8 c)
 {
@@ -310,13 +322,13 @@ static void receive(u8 c)
 	bool literal = tty.literal, enter = c == '\r' && I_FLAG(ICRNL) && !literal;
 	unsigned key;
 
-	tty.literal = false;
-	if (enter)
-		c = '\n';
-	if (L_FLAG(ISIG) && c == KEY_STATUS && !literal) {
+	if (is_status_key(c)) {
 		hash_report_request();
 		return;
 	}
+	tty.literal = false;
+	if (enter)
+		c = '\n';
 	switch (key = literal ? NO_KEY : key_of(c)) {
 	case VSTART:
 	case VSTOP:

@@ -417,19 +417,10 @@ static int load_program(struct program *program)
 
 static int prepare_credentials(struct program *program)
 {
-	const struct path *path = &program->file->path;
-	const struct inode *inode = program->file->inode;
 	const struct cred *old = current->cred;
 	struct cred *new = program->cred = TRY_PTR(prepare_cred());
 
-	if (!((path->mount->flags | path->mount->sb->flags) & SB_NOSUID)) {
-		if (inode->mode & S_ISUID)
-			new->euid = inode->uid;
-		if ((inode->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
-			new->egid = inode->gid;
-	}
-	new->suid = new->euid;
-	new->sgid = new->egid;
+	cred_of_program(new, &program->file->path);
 	program->secure = new->euid != old->uid || new->egid != old->gid;
 	return 0;
 }
@@ -476,30 +467,39 @@ static void begin_new_program(struct program *program)
 	struct task *task = current;
 	struct process *process = task->process;
 	struct mm *old = task->mm, *new = program->mm;
+	const struct cred *old_cred = task->cred;
 	const char *name = program->name, *slash;
 	/* Who may not read the program may not look into its memory either. */
 	bool secret = program->secure || inode_permission(program->file->inode, MAY_READ);
 
 	futex_end_thread();
 	new->exe = program->file;
-	spin_lock_irq(&process_lock); /* /proc looks at other tasks' mm under it */
+	/* What may be looked at and who may look change at once: /proc decides and takes its
+	 * reference to the mm under this lock. */
+	spin_lock_irq(&process_lock);
 	task->mm = new;
+	task->cred = program->cred;
+	process->not_dumpable = secret;
 	process->did_exec = true;
 	if (process->vforked) /* the parent's memory is its own again */
 		wake_up(&process->parent->wait_children);
 	process->vforked = false;
-	for (u64 left = process->handled; left; left &= left - 1) /* handlers were the old one's */
-		if (process->actions[__builtin_ctzll(left)].handler != SIG_IGN)
+	for (u64 left = process->handled; left; left &= left - 1) {
+		struct signal_action *action = &process->actions[__builtin_ctzll(left)];
+
+		if (action->handler == SIG_IGN)
+			*action = (struct signal_action){.handler = SIG_IGN};
+		else /* a handler was the old one's */
 			process->handled &= ~(left & -left);
+	}
 	task->signals->stack = (struct signal_stack){.flags = SS_DISABLE};
 	spin_unlock_irq(&process_lock);
 	mmu_switch(&new->mmu);
 	task->clear_child_tid = NULL;
 	if (old)
 		mm_put(old);
+	put_cred(old_cred);
 	file_table_exec(task->files);
-	task_set_cred(program->cred);
-	process->not_dumpable = secret;
 	while ((slash = strchr(name, '/')) != NULL)
 		name = slash + 1;
 	strlcpy(task->comm, name, sizeof(task->comm));

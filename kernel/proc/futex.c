@@ -3,8 +3,10 @@
  * REQUEUE; and what becomes of locks whose owner ends.
  *
  * A futex is known by its address space and address, or, in memory that is shared between address
- * spaces, by what is mapped there and the offset in it. Waiters stand in one list, through which
- * each waking goes: they are at most as many as there are threads, and mostly a handful.
+ * spaces, by what is mapped there and the offset in it. The former takes no look at the memory, so
+ * to wake where none is, is to find nobody; who does not say FUTEX_PRIVATE gets EFAULT. Waiters
+ * stand in one list, through which each waking goes: they are at most as many as there are threads,
+ * and mostly a handful.
  *
  * Lock: futex_lock guards the list and the waiters in it; it is held for the few instructions of a
  * queueing or waking, and waking takes run queue locks below it.
@@ -32,10 +34,12 @@ struct futex_waiter {
 static DEFINE_SPINLOCK(futex_lock);
 static LIST_HEAD(waiters); /* oldest first */
 
-/* -EINVAL, -EFAULT. */
+/* -EINVAL, -EFAULT; if the futex may be shared, also where nothing can be read, or could ever
+ * change (memory that is private and read only). */
 static int make_key(u32 *address, int operation, struct futex_key *key)
 {
 	struct mm *mm = current->mm;
+	u32 value __maybe_unused;
 
 	*key = (struct futex_key){mm, (u64)address};
 	if ((u64)address % sizeof(*address))
@@ -44,11 +48,15 @@ static int make_key(u32 *address, int operation, struct futex_key *key)
 		return -EFAULT;
 	if (operation & FUTEX_PRIVATE)
 		return 0;
+	TRY(get_user(value, address));
 	guard(read, &mm->lock);
 
 	const struct vma *vma = find_vma(mm, (u64)address);
 
-	if (vma && vma->start <= (u64)address && (vma->flags & VM_SHARED))
+	if (!vma || vma->start > (u64)address ||
+	    !(vma->mapping || vma->flags & (VM_SHARED | VM_WRITE)))
+		return -EFAULT;
+	if (vma->flags & VM_SHARED)
 		*key = (struct futex_key){vma->mapping, (u64)address - vma->start +
 								vma->page_offset * PAGE_SIZE};
 	return 0;

@@ -182,7 +182,7 @@ void force_signal(int signo, int code, u64 address)
 
 	guard(spinlock_irqsave, &process_lock);
 	if ((signals->blocked & sigmask(signo)) || signal_handler(process, signo) == SIG_IGN) {
-		process->handled &= ~sigmask(signo);
+		process->actions[signo - 1].handler = SIG_DFL;
 		signals->blocked &= ~sigmask(signo);
 		signals->saved_blocked &= ~sigmask(signo);
 	}
@@ -244,8 +244,8 @@ static int take_signal(struct signal_action *action, struct siginfo *info)
 
 		if (handler > SIG_IGN) {
 			*action = process->actions[signo - 1];
-			if (action->flags & SA_RESETHAND)
-				process->handled &= ~sigmask(signo);
+			if (action->flags & SA_RESETHAND) /* flags and mask stay */
+				process->actions[signo - 1].handler = SIG_DFL;
 			break;
 		}
 		if (handler == SIG_DFL && !(SIGNALS_IGNORED & sigmask(signo)) &&

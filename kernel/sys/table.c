@@ -1,6 +1,6 @@
 /*
- * table.c - the dispatch table, made from syscalls.def, and what happens to numbers that are not in
- * it.
+ * table.c - the dispatch table, made from syscalls.def, and what happens to calls that are not
+ * there.
  */
 #include <arch/process.h>
 
@@ -18,11 +18,18 @@ static s64 syscall_missing(void)
 	return -ENOSYS;
 }
 
+static s64 syscall_tried(void)
+{
+	return -ENOSYS;
+}
+
 /* Entries are called with six registers' worth of arguments and take as many as they want. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 const syscall_function syscall_table[SYSCALL_LIMIT] = {
 	[0 ... SYSCALL_LIMIT - 1] = (syscall_function)(void *)syscall_missing,
 #define SYSCALL(number, name, arguments, differs) [number] = (syscall_function)(void *)sys_##name,
+#define SYSCALL_TRIED(number, name, arguments, without)                                            \
+	[number] = (syscall_function)(void *)syscall_tried,
 #include "kernel/sys/syscalls.def"
 #undef SYSCALL
 };

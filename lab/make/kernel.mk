@@ -22,7 +22,7 @@ LDFLAGS := -nostdlib -static -z max-page-size=0x1000 -z noexecstack --build-id=n
 .PHONY: kernel
 kernel: $(O)/chainwalk
 
-$(KERNEL_OBJECTS): lab/make/kernel.mk | $(AUTOCONF) $(HASH_CHOICE)
+$(KERNEL_OBJECTS): Makefile lab/make/kernel.mk | $(AUTOCONF) $(HASH_CHOICE)
 
 $(O)/%.o: %.c
 	@mkdir -p $(@D)

@@ -9,12 +9,12 @@ WORKLOAD_OBJECTS := $(patsubst user/workload/%.c,$(O)/user/objects/%.o,$(wildcar
 .PHONY: user
 user: $(USER_PROGRAMS) $(O)/user/workload
 
-$(O)/user/%: user/%.c lab/make/user.mk | $(STAMPS)/packages-run
+$(O)/user/%: user/%.c Makefile lab/make/user.mk | $(STAMPS)/packages-run
 	@mkdir -p $(@D)
 	@echo "  USER    $@"
 	$(Q)$(USER_CC) $(USER_CFLAGS) -MMD -MP -MF $@.d -o $@ $<
 
-$(O)/user/objects/%.o: user/workload/%.c lab/make/user.mk | $(STAMPS)/packages-run
+$(O)/user/objects/%.o: user/workload/%.c Makefile lab/make/user.mk | $(STAMPS)/packages-run
 	@mkdir -p $(@D)
 	$(Q)$(USER_CC) $(USER_CFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
 

@@ -340,7 +340,7 @@ static const struct part {
 	{"descriptors", test_descriptors}, {"paths", test_paths}, {"elf", test_elf}, {"memory", test_memory},
 	{"sigreturn", test_sigreturn}, {"instructions", test_instructions}, {"storm", test_storm},
 	{"stops", test_stops}, {"orphans", test_orphans}, {"groups", test_groups}, {"vfork", test_vfork},
-	{"threads", test_threads}, {"kill", test_kill}, {"hogs", test_hogs},
+	{"threads", test_threads}, {"kill", test_kill}, {"refused", test_refused}, {"hogs", test_hogs},
 	{"calls", test_calls}, {"entries", test_entries}, {"deep", test_deep}, {"links", test_links},
 	{"cuts", test_cuts}, {"moments", test_moments},
 };

@@ -60,4 +60,5 @@ void test_groups(void);
 void test_vfork(void);
 void test_threads(void);
 void test_kill(void);
+void test_refused(void);
 int exec_of_thread(void);

@@ -565,3 +565,67 @@ void test_kill(void)
 		check(kill(-pid, 0) == -1 && errno == ESRCH, "somebody of the group lives", pid);
 	}
 }
+
+/* ---- no room for another process ---------------------------------------------------------------------------------------- */
+
+#define REFUSED 24
+
+/* A process with rights of its own asks once the machine is full, tells, and ends. */
+static void ask_when_full(int number, int go, int told)
+{
+	gid_t group = (gid_t)(100 + number);
+	char byte;
+	pid_t pid;
+
+	check(getuid() || !setresgid(group, group, group), "setresgid", number);
+	(void)!read(go, &byte, 1);
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	byte = pid == -1 && (errno == EAGAIN || errno == ENOMEM);
+	(void)!write(told, &byte, 1);
+	_exit(0);
+}
+
+/* Fork until nothing goes any more. On Linux, where that is far, a limit says when. */
+void test_refused(void)
+{
+	int go[2], told[2], status, count = 0;
+	struct rlimit limit = {400, 400};
+	pid_t first = 0, pid;
+	char bytes[REFUSED] = {0};
+
+	fflush(stdout);
+	pid = must_fork();
+	if (pid) {
+		check(waitpid(pid, &status, 0) == pid && !status, "refused", status);
+		return;
+	}
+	setpgid(0, 0);
+	(void)!(pipe(go) + pipe(told));
+	if (access("/proc/chainwalk", F_OK))
+		check(!setrlimit(RLIMIT_NPROC, &limit) && !setresuid(54321, 54321, 54321), "a limit", errno);
+	for (int i = 0; i < REFUSED; i++)
+		if (!must_fork())
+			ask_when_full(i, go[0], told[1]);
+	while ((pid = fork()) > 0) {
+		first = first ? first : pid;
+		setpgid(pid, first);
+		count++;
+	}
+	if (!pid)
+		for (;;)
+			pause();
+	check(errno == EAGAIN || errno == ENOMEM, "fork when the machine is full", errno);
+	check(count > 50, "processes", count);
+	check(write(go[1], bytes, REFUSED) == REFUSED, "go", 0);
+	/* nobody is waited for before all have asked: what has ended takes its place in the table till then */
+	for (int i = 0; i < REFUSED; i++)
+		check(read(told[0], bytes, 1) == 1 && bytes[0], "who asked when it was full", i);
+	for (int i = 0; i < REFUSED; i++)
+		check(wait(&status) > 0 && !status, "its end", status);
+	kill(-first, SIGKILL);
+	while (count--)
+		check(wait(&status) > 0 && WTERMSIG(status) == SIGKILL, "who filled it", status);
+	_exit(wrong ? 1 : 0);
+}

@@ -39,6 +39,7 @@ def run(shell, line: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", shell.before).replace("\r", "").strip()
 
 
+@pytest.mark.check
 def test_prompt_pipes_redirection_globbing(shell):
     assert run(shell, "echo hello world | tr a-z A-Z") == "HELLO WORLD"
     assert run(shell, "cd /tmp; seq 1 5 > f; sort -rn < f | head -n 1") == "5"
@@ -126,12 +127,13 @@ def test_job_control_of_debians_bash_and_dash():
 def test_canonical_line_editing(shell):
     """The terminal's own editing, which cat uses: erase, kill, end of file."""
     shell.sendline("cat")
-    shell.expect_exact("cat")
+    shell.expect_exact("cat\r\n")
     pexpect.run("sleep 0.5")
-    shell.send("abX\x7fc\n")
-    shell.expect("abc\r\n")
-    shell.send("rubbish\x15clean\n")
-    shell.expect("clean\r\n")
+    # Each line comes twice: as it was typed, and as cat got it, which is a line of its own.
+    for keys, line in (("abX\x7fc", "abc"), ("rubbish\x15clean", "clean"), ("one two\x17three", "one three")):
+        shell.send(f"{keys}\n")
+        shell.expect(r"\r\n([^\r]*)\r\n")
+        assert shell.match[1] == line
     shell.sendcontrol("d")
     shell.expect(PROMPT)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
@@ -10,6 +11,7 @@ from lab import machine
 from lab.paths import TOP
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("root", ["ext2", "tmpfs", "ram"])
 @pytest.mark.parametrize("debug", [False, True], ids=["plain", "debug"])
 def test_the_jobs_own_status(cw_run, root, debug):
@@ -94,3 +96,25 @@ def test_an_ordinary_user(cw_run):
     result = cw_run(script="id -un; cd; pwd; touch mine; stat -c %U mine; touch /etc/x", user="user", status=1)
     assert result.output.decode().splitlines()[:3] == ["user", "/home/user", "user"]
     assert b"Permission denied" in result.output
+
+
+@pytest.fixture
+def umask_077():
+    before = os.umask(0o077)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.parametrize("root", ["ext2", "tmpfs"])
+def test_what_is_added_is_the_users_whatever_the_umask(cw_run, tmp_path, umask_077, root):
+    """Modes are the host's, folders the lab's own; what only the owner may read the job's user may read."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "private").write_text("mine\n")
+    (tmp_path / "folder" / "public").write_text("all's\n")
+    (tmp_path / "folder" / "public").chmod(0o644)
+    script = "cd; pwd; cat folder/private; echo more > folder/new; cd /srv/new/folder; stat -c '%a %U %n' . * .. ../.."
+    add = [f"{tmp_path}/folder", f"{tmp_path}/folder:/srv/new/"]
+    result = cw_run(script=script, user="user", add=add, root=root)
+    assert result.output.decode().split("\n")[:-1] == [
+        "/home/user", "mine", "755 user .", "600 user private", "644 user public", "755 root ..", "755 root ../..",
+    ]  # fmt: skip

@@ -95,3 +95,19 @@ if __name__ == "__main__":
 
     with tempfile.TemporaryDirectory() as scratch_folder:
         RECORD.write_text("".join(f"{line}\n" for line in comparable(traced_on_linux(Path(scratch_folder)))))
+
+
+def test_the_log_names_calls_that_are_missing_but_not_those_only_tried(cw_run, tmp_path):
+    """Each refused call once; one that every program tries would only hide what a program truly lacks."""
+    there = syscalls.read_table()
+    tried = syscalls.read_table(macro="SYSCALL_TRIED")
+    assert tried and not set(there) & set(tried)
+    missing = next(number for number in range(200, 460) if number not in there | tried)
+    source = tmp_path / "refused.c"
+    source.write_text("#include <stdlib.h>\n#include <unistd.h>\n#include <sys/syscall.h>\n#include <errno.h>\n"
+        "int main(int n, char **numbers) { while (--n) if (syscall(atoi(numbers[n])) != -1 || errno != ENOSYS) return 1; return 0; }\n")  # fmt: skip
+    subprocess.run(["musl-gcc", "-static", "-o", tmp_path / "refused", source], check=True)
+    numbers = " ".join(str(number) for number in [*tried, missing, missing])
+    result = cw_run(script=f"/refused {numbers} && dmesg", add=[f"{tmp_path}/refused:/refused"])
+    said = re.findall(rb"system call (\d+) is not there", result.output)
+    assert said == [str(missing).encode()]

@@ -223,6 +223,18 @@ def test_control_t_reports_while_a_program_runs(shell):
     finish(shell)
 
 
+def test_control_t_reports_at_the_prompt_and_spares_programs_without_signals(shell):
+    """The prompt's line editor has turned signals off, as has an editor, which gets the key."""
+    shell.send("echo sti\x14ll")
+    for cache in ("Page", "Buffer", "Inode", "Dentry"):
+        shell.expect(f"{cache} cache total lookups: \\d+")
+    shell.send(" there\n")
+    assert b"still there\r\n" in finish(shell)
+    begin(shell, "stty -isig; head -n 1 | od -An -c; stty isig")
+    shell.send(b"\x14\n")
+    assert b"024  \\n" in finish(shell)
+
+
 def test_the_end_of_a_session_hangs_up(shell):
     run(shell, "(trap 'echo hup > /root/hup; exit' HUP; sleep 1000 & wait) &")
     shell.sendline("exit 3")

@@ -26,12 +26,13 @@ SCENARIO(pipe_opened_again)
 /* dbench counts in memory that its clients share. */
 SCENARIO(shared_segments)
 {
-	int id, *p, *again, status;
+	int id, other, *p, *again, status;
 
 	T(shmget(0x4321, 100, 0600));
 	T(shmget(IPC_PRIVATE, 0, IPC_CREAT | 0600));
 	T((id = shmget(IPC_PRIVATE, 10000, 0640)) >= 0);
-	T(shmget(IPC_PRIVATE, 100, IPC_CREAT | 0600) == id);
+	T((other = shmget(IPC_PRIVATE, 100, IPC_CREAT | 0600)) == id);
+	T(shmctl(other, IPC_RMID, NULL));
 	p = shmat(id, NULL, 0);
 	again = shmat(id, NULL, 0);
 	T(p != (void *)-1 && again != (void *)-1 && p != again);
@@ -103,12 +104,13 @@ SCENARIO(semaphores)
 {
 	struct sembuf up = {0, 3, 0}, down = {0, -1, 0}, zero = {0, 0, 0}, now = {0, 0, IPC_NOWAIT};
 	struct sembuf second = {1, 1, 0}, most = {0, 32767, 0};
-	int id, status;
+	int id, other, status;
 
 	T(semget(0x77, 1, 0600));
 	T((id = semget(IPC_PRIVATE, 1, 0600)) >= 0);
 	T(semget(IPC_PRIVATE, 0, IPC_CREAT | 0600));
-	T(semget(IPC_PRIVATE, 1, IPC_CREAT | 0600) == id);
+	T((other = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600)) == id);
+	T(semctl(other, 0, IPC_RMID));
 	T(semop(id, &up, 1));
 	T(semctl(id, 0, GETVAL));
 	T(semop(id, &now, 1));

@@ -89,9 +89,15 @@ u16 lock_class(const char *name)
 	return 0;
 }
 
+/* The lock that is held so that somebody has to wait for it, and how often that came: he gets it. */
+static spinlock_t *held;
+static unsigned waits;
+
 void spin_lock_wait(spinlock_t *lock, u8 ticket)
 {
-	panic("a lock that nobody holds is taken");
+	if (lock != held)
+		panic("a lock that nobody holds is taken");
+	waits++;
 }
 
 static __always_inline int compare(const struct object *object, const struct key *key)
@@ -188,6 +194,46 @@ static void check_walks(void)
 	CHECK(total == present);
 }
 
+/* A walk may follow links only under the lock of those who change them. */
+static void check_walk_waits_for(spinlock_t *lock)
+{
+	held = lock;
+	waits = 0;
+	spin_lock(lock);
+	check_walks();
+	CHECK(waits == 1);
+	held = NULL; /* the walk has released it */
+}
+
+static void check_walk_takes_locks(void)
+{
+#ifdef TREE
+	check_walk_waits_for(&table.list_lock);
+#else
+	for (u32 bucket = 0; bucket < BUCKETS; bucket++)
+		check_walk_waits_for(&table.locks[bucket % CHAINED_LOCKS]);
+#endif
+}
+
+#ifdef TREE
+/* The list of trees is everybody's: the first object of a tree and the last wait for its lock, no others. */
+static void check_list_is_locked(void)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		bool first_or_last = i == 0 || i == 3;
+
+		held = &table.list_lock;
+		waits = 0;
+		spin_lock(held);
+		change_one(&objects[i % 2]);
+		CHECK(waits == first_or_last);
+		if (!first_or_last)
+			spin_unlock(held);
+		held = NULL;
+	}
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	test_table_root_init(&root);
@@ -202,6 +248,9 @@ int main(int argc, char **argv)
 	}
 	for (unsigned i = 0; i < OBJECTS; i++)
 		objects[i].number = i * 3 % OBJECTS + (i % 7 ? 0 : OBJECTS * (u64)i);
+#ifdef TREE
+	check_list_is_locked();
+#endif
 	for (unsigned round = 0; round < 60000; round++) {
 		/* Fill up, thin out, fill up again: all sizes are met. */
 		struct object *object = &objects[draw() % OBJECTS];
@@ -214,6 +263,8 @@ int main(int argc, char **argv)
 			check_structure();
 			check_walks();
 		}
+		if (round % 4000 == 0)
+			check_walk_takes_locks();
 	}
 	for (unsigned i = 0; i < OBJECTS; i++)
 		if (objects[i].there)

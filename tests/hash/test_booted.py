@@ -31,6 +31,7 @@ def reports(text):
     return {r["cache"]: r for r in map(json.loads, re.findall(r"^\{.*\}\r?$", text, re.MULTILINE))}
 
 
+@pytest.mark.check
 def test_reports_agree_with_themselves(cw_run):
     result = cw_run(script=f"{WORK}; cd /proc/hash; cat page.json buffer.json inode.json dentry.json")
     found = reports(result.output.decode())
@@ -43,8 +44,11 @@ def test_reports_agree_with_themselves(cw_run):
 def test_reports_of_four_cpus(cw_run):
     busy = "for i in 1 2 3 4; do (find / -xdev | wc -l; ls -lR /etc | wc -l) & done; wait"
     result = cw_run(script=f"{busy}; cd /proc/hash; cat page.json buffer.json inode.json dentry.json", smp=4)
-    for report in reports(result.output.decode()).values():
+    found = reports(result.output.decode())
+    assert set(found) == set(CACHES)
+    for report in found.values():
         check(report)
+    assert min(found[cache]["hits"] for cache in ("page", "dentry")) > 400
 
 
 def test_text_has_levers_layout(cw_run):

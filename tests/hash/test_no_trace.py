@@ -27,7 +27,7 @@ COUNTING = re.compile(
 
 
 def make(tree, output, *settings):
-    names = [f"{tree / output}/{name}.o" for name in OBJECTS]
+    names = [f"{output}/{name}.o" for name in OBJECTS]
     command = ["make", "-s", "-j2", f"O={tree / output}", *settings, *names]
     result = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr

@@ -66,7 +66,7 @@ static s64 judge(s64 result, bool changes, const char *call, int line)
 static s64 read_piece(struct file *file, loff_t position)
 {
 	static char data[READ_PIECE];
-	struct io io = {data, sizeof(data), false};
+	struct io io = {data, sizeof(data), IO_KERNEL, 0};
 
 	return position < 0 ? 0 : vfs_read(file, &io, &position);
 }

@@ -99,7 +99,7 @@ int umount_disk(void)
 
 s64 write_at(const char *path, int flags, loff_t offset, const void *data, size_t n)
 {
-	struct io io = {(void *)data, n, true};
+	struct io io = {(void *)data, n, IO_USER, 0};
 	struct file *file = open_path(path, flags, 0644);
 	s64 result;
 
@@ -112,7 +112,7 @@ s64 write_at(const char *path, int flags, loff_t offset, const void *data, size_
 
 s64 read_at(const char *path, loff_t offset, void *data, size_t n)
 {
-	struct io io = {data, n, true};
+	struct io io = {data, n, IO_USER, 0};
 	struct file *file = open_path(path, O_RDONLY, 0);
 	s64 result;
 

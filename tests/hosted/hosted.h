@@ -86,6 +86,15 @@ static inline u64 rng_below(struct rng *rng, u64 n)
 void task_start(void (*function)(void *), void *argument);
 void tasks_wait(void); /* until all but kernel threads have ended */
 extern bool hosted_threads; /* kernel threads run; false: tests call what they would do */
+extern u64 hosted_file_limit;   /* RLIMIT_FSIZE of all tasks */
+extern unsigned hosted_signals; /* that tasks were sent */
+
+/* ---- address spaces: see user.h -------------------------------------------------------------- */
+
+/* Current has none any more, and its reference is dropped: so ends a task, too. */
+void user_leave(void);
+/* The frame is free: panics if some TLB still has it. */
+void mmu_frame_freed(phys_addr_t frame);
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 

@@ -84,6 +84,10 @@ struct page *alloc_pages(unsigned gfp, unsigned order)
 void free_single_page(struct page *page)
 {
 	BUG_ON(page->flags & (BIT(PG_cache) | BIT(PG_locked)));
+	BUG_ON(atomic_read(&page->mapcount) != 0);
+	mmu_frame_freed(page_to_phys(page));
+	if (page->flags & BIT(PG_anon))
+		memory_use_add(MEMORY_ANON, -1);
 	memset(page_address(page), 0x6b, PAGE_SIZE);
 	ASAN_POISON_MEMORY_REGION(page_address(page), PAGE_SIZE);
 	free_stack[free_count++] = (u64)(page - memmap);
@@ -219,16 +223,4 @@ u64 slab_shrink(void)
 
 void slab_init(void)
 {
-}
-
-/* ---- no programs, no mappings ---------------------------------------------------------------- */
-
-void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool copies)
-{
-	(void)mapping, (void)first, (void)last, (void)copies;
-}
-
-void mm_clean_file(struct address_space *mapping)
-{
-	(void)mapping;
 }

@@ -350,7 +350,7 @@ static void compare_piece(struct file *file, const struct model_node *node, cons
 			  u64 offset, size_t n)
 {
 	unsigned char want[PIECE], got[PIECE];
-	struct io io = {got, n, false};
+	struct io io = {got, n, IO_KERNEL, 0};
 	loff_t position = (loff_t)offset;
 	s64 expected = offset >= node->size ? 0 : (s64)min((u64)n, node->size - offset), result;
 

@@ -256,7 +256,7 @@ static void write_file(struct file *file, struct model_node *node)
 	/* bytes before memory ends */
 	size_t reach = fault ? n - min(n, (size_t)pick(PAGE_SIZE)) : n;
 	unsigned char *bytes = run.bytes;
-	struct io io = {bytes + WRITE_MAX - reach, n, true};
+	struct io io = {bytes + WRITE_MAX - reach, n, IO_USER, 0};
 	loff_t position = (loff_t)offset;
 	size_t whole = reach;
 	s64 result;

@@ -37,14 +37,18 @@ void hosted_init(unsigned megabytes)
 
 /* ---- what only programs need ----------------------------------------------------------------- */
 
+u64 hosted_file_limit = ~0ULL;
+unsigned hosted_signals;
+
 void send_signal_current(int signal)
 {
 	(void)signal;
+	hosted_signals++;
 }
 
 u64 current_file_limit(void)
 {
-	return ~0ULL;
+	return hosted_file_limit;
 }
 
 s64 sys_getpid(void)

@@ -184,6 +184,7 @@ static void entry(void)
 {
 	arrived();
 	running->function(running->argument);
+	user_leave();
 #ifdef CONFIG_DEBUG
 	lockdep_assert_none_held();
 #endif

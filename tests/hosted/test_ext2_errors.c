@@ -79,7 +79,7 @@ TEST(ext2_error_is_reported)
 {
 	char data[4096] = "these are the bytes of the file";
 	struct file *file;
-	struct io io = {data, sizeof(data), false};
+	struct io io = {data, sizeof(data), IO_KERNEL, 0};
 	loff_t position = 0;
 	struct kstat stat;
 
@@ -89,14 +89,14 @@ TEST(ext2_error_is_reported)
 	file = open_path("/mnt/file", O_CREAT | O_RDWR, 0644);
 	CHECK_EQUAL(vfs_write(file, &io, &position), sizeof(data));
 	CHECK_EQUAL(vfs_fsync(file, false), 0);
-	io = (struct io){data, sizeof(data), false};
+	io = (struct io){data, sizeof(data), IO_KERNEL, 0};
 	position = 0;
 	CHECK_EQUAL(vfs_write(file, &io, &position), sizeof(data));
 	sequence_disk.fail_sector = sector_of(data); /* the file's own block alone */
 	CHECK_EQUAL(vfs_fsync(file, false), -EIO);
 	sequence_disk.fail_sector = ~0ull;
 	CHECK_EQUAL(vfs_fsync(file, false), 0);
-	io = (struct io){data, sizeof(data), false};
+	io = (struct io){data, sizeof(data), IO_KERNEL, 0};
 	position = 0;
 	CHECK_EQUAL(vfs_write(file, &io, &position), sizeof(data));
 	CHECK_EQUAL(vfs_fsync(file, false), 0);

@@ -10,7 +10,6 @@ import fcntl
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -27,11 +26,11 @@ OUTPUT = output_folder().parent / f"{output_folder().name}-hosted"
 
 
 def build(output: Path, *arguments: str) -> Path:
-    """Build into @output, one at a time."""
+    """Build @arguments, or all, into @output, one at a time. Named from the top, whose own path may have blanks."""
     output.mkdir(parents=True, exist_ok=True)
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     command = ["make", "-f", "tests/hosted/hosted.mk", f"-j{os.cpu_count() or 1}"]
-    command += [f"HOSTED_O={output}", f"PYTHON={sys.executable}", *arguments]
+    command += [f"HOSTED_O={os.path.relpath(output, TOP)}", *arguments]
     with (output / ".lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         built = subprocess.run(command, cwd=TOP, env=environment, capture_output=True, text=True, check=False)
@@ -45,6 +44,7 @@ def programs() -> Path:
     return build(OUTPUT)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("program", "name"), TESTS, ids=[name for _, name in TESTS])
 def test_hosted(programs, program, name):
     result = subprocess.run(
@@ -55,6 +55,7 @@ def test_hosted(programs, program, name):
     print(said)
 
 
+@pytest.mark.check
 def test_every_test_is_listed(programs):
     """What the programs know and what was found in their sources are the same."""
     for program in {program for program, _ in TESTS}:
@@ -80,7 +81,7 @@ def test_other_tables(tables):
     """The caches behave the same whatever structure their tables have."""
     output = OUTPUT.with_name(f"{OUTPUT.name}-{'-'.join(dict.fromkeys(tables.values()))}")
     choices = [f"{name}={value}" for name, value in tables.items()]
-    build(output, *choices, str(output / "test_caches"), str(output / "test_ext2"))
+    build(output, *choices, *(os.path.relpath(output / name, TOP) for name in ("test_caches", "test_ext2")))
     environment = {**os.environ, "HOSTED_SCALE": str(0.2 * float(os.environ.get("HOSTED_SCALE", "1")))}
     for command in (["test_caches"], ["test_ext2", "ext2_2k"]):
         result = subprocess.run(

@@ -26,6 +26,29 @@ static void use_files(void)
 	CHECK_EQUAL(read_at("/mnt/d/s", 0, text, sizeof(text)), -ENOENT);
 }
 
+/* What a call has promised to be on the disk is behind a flush, and not only at the end. */
+static void sync_files(void)
+{
+	struct file *file;
+
+	file = open_path("/mnt/d/h", O_WRONLY, 0);
+	CHECK(!IS_ERR(file));
+	CHECK_EQUAL(vfs_fsync(file, false), 0);
+	CHECK(disk.flushed);
+	for (unsigned way = 0; way < 3; way++) {
+		u64 writes = disk.writes;
+
+		CHECK_EQUAL(write_at("/mnt/d/h", O_WRONLY, 0, "hello", 5), 5);
+		if (way < 2)
+			CHECK_EQUAL(vfs_fsync(file, way), 0);
+		else
+			CHECK_EQUAL(vfs_sync_all(), 0);
+		CHECK(disk.flushed);
+		CHECK(disk.writes > writes);
+	}
+	fput(file);
+}
+
 static void smoke(bool asynchronous)
 {
 	char text[64] = "";
@@ -37,6 +60,7 @@ static void smoke(bool asynchronous)
 	leak_mark();
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
 	use_files();
+	sync_files();
 	CHECK_EQUAL(umount_disk(), 0);
 	image_check(&disk);
 	CHECK(disk.flushed);

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import subprocess
 import sys
 import zlib
+from types import SimpleNamespace
 
 import pexpect
 import pytest
@@ -15,6 +17,7 @@ import pytest
 from lab import configure, control, image, listing, machine
 from lab.lines import KERNEL, LIMIT, code_lines, count
 from lab.paths import LabError
+from lab.runtests import Counter
 from lab.tree import Tree
 
 
@@ -85,6 +88,14 @@ def small_tree(folder) -> Tree:
     tree.add(f"{folder}:/data")
     tree.text("/etc/motd", "hello\n")
     return tree
+
+
+def test_an_added_folder_leaves_the_one_that_is_there_as_it_is(tmp_path):
+    (tmp_path / "file").write_text("x")
+    tree = Tree()
+    tree.folder("/tmp", 0o1777)
+    tree.add(f"{tmp_path}:/tmp")
+    assert tree.entries["/tmp"].mode == stat.S_IFDIR | 0o1777 and tree.has("/tmp/file")
 
 
 @pytest.mark.parametrize(("block", "inode"), [(1024, 128), (2048, 256), (4096, 256)])
@@ -187,6 +198,25 @@ def test_code_lines_leave_out_comments(tmp_path):
     assert code_lines(path) == 2
 
 
+def test_a_run_of_the_tests_names_the_slowest_and_what_they_cost(capsys):
+    counter = Counter()
+    for number in range(30):
+        for when, seconds, properties in (
+            ("setup", 1, []),
+            ("call", number, []),
+            ("teardown", 0, [("cpu_seconds", 2)]),
+        ):
+            counter.pytest_runtest_logreport(SimpleNamespace(
+                nodeid=f"test_{number}", when=when, duration=seconds, user_properties=properties, failed=False,
+                skipped=False,
+            ))  # fmt: skip
+    counter.print_slowest()
+    first, *rows = capsys.readouterr().out.splitlines()
+    assert first.startswith("60 CPU seconds in all") and counter.count("passed") == 30
+    assert [row.split() for row in rows] == [[f"{n + 1}.0", "2.0", f"test_{n}"] for n in range(29, 9, -1)]
+
+
+@pytest.mark.check
 def test_the_kernel_is_small():
     assert sum(count(folder) for folder in KERNEL) <= LIMIT, "make lines tells by folder"
 

@@ -42,6 +42,15 @@ def test_roots_in_memory_and_icount(kernel, root, expected):
     assert result.output.decode().startswith(expected) and result.output.endswith(b"x\n")
 
 
+@pytest.mark.parametrize("count", [linux.INIT_ARGUMENTS, 50, 255])
+def test_a_job_of_many_arguments(kernel, count):
+    """More than Linux gives its init go another way: it would panic."""
+    words = ["printf", "%s.", *map(str, range(2, count))]
+    result = machine.run(machine.Options(kernel="linux", job=words, quiet=True, timeout=240, root="tmpfs"))
+    assert result.status == 0, result.message
+    assert result.output.decode() == "".join(f"{number}." for number in range(2, count))
+
+
 def test_a_panic_is_no_success(kernel):
     assert job("echo c > /proc/sysrq-trigger").status == machine.SILENCE
 

@@ -89,13 +89,11 @@ static inline u64 pte_prot_bits(unsigned prot)
 #define pte_present(pte) (((pte) & (PTE_PRESENT | PTE_NO_ACCESS)) != 0)
 #define pte_write(pte) (((pte)&PTE_WRITE) != 0)
 #define pte_exec(pte) (((pte)&PTE_NX) == 0)
-#define pte_dirty(pte) (((pte)&PTE_DIRTY) != 0)
 #define pte_page(pte) ((phys_addr_t)((pte)&PTE_ADDRESS))
 
-/* The entry changed: with another page, not writable, clean, with another @prot. */
+/* The entry changed: with another page, not writable, with another @prot. */
 #define pte_with_page(pte, page) (((pte) & ~PTE_ADDRESS) | (page))
 #define pte_write_protect(pte) ((pte) & ~PTE_WRITE)
-#define pte_mkclean(pte) ((pte) & ~PTE_DIRTY)
 #define pte_set_prot(pte, prot)                                                                    \
 	(((pte) & (PTE_ADDRESS | PTE_ACCESSED | PTE_DIRTY)) | pte_prot_bits(prot))
 

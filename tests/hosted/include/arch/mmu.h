@@ -1,15 +1,13 @@
-/* mmu.h - hosted: no page tables. */
+/*
+ * mmu.h - hosted: page tables as x86 has them, in frames of the arena, walked by mmu.c.
+ *
+ * The contract and the form of the entries are the machine's own header. Only the addresses differ:
+ * a program's lie where no allocation of the process that we are does, so that an address says by
+ * itself whose it is (see uaccess.h).
+ */
 #pragma once
 
-#include "kernel/core/types.h"
+#include "kernel/x86/include/arch/mmu.h"
 
-struct mmu_root {
-	int unused;
-};
-
-/* No stacks to give back. */
-static inline u64 arch_shrink_stacks(unsigned spare)
-{
-	(void)spare;
-	return 0;
-}
+#undef USER_TOP
+#define USER_TOP 0x00000ffffffff000ULL

@@ -1,6 +1,7 @@
 /*
- * uaccess.h - hosted: a program's memory is plain memory, and faults happen where the test says so:
- * an access that touches [hosted_fault_start, hosted_fault_end) fails there.
+ * uaccess.h - hosted: an address below USER_TOP of a task that has an address space is translated
+ * as its program's (user.h). Any other is plain memory of the test, and faults happen where the
+ * test says so: an access that touches [hosted_fault_start, hosted_fault_end) fails there.
  */
 #pragma once
 
@@ -9,6 +10,10 @@
 #include "kernel/core/types.h"
 
 extern uintptr_t hosted_fault_start, hosted_fault_end;
+
+/* user.c */
+bool user_address(const void *address); /* is it in the address space of current? */
+size_t user_copy(const void *address, void *data, size_t n, bool write); /* bytes not copied */
 
 static inline bool arch_access_ok(u64 address, u64 size)
 {
@@ -29,6 +34,8 @@ static inline size_t arch_copy_to_user(void *to, const void *from, size_t n)
 {
 	size_t part = hosted_reachable(to, n);
 
+	if (user_address(to))
+		return user_copy(to, (void *)from, n, true);
 	memcpy(to, from, part);
 	return n - part;
 }
@@ -37,6 +44,8 @@ static inline size_t arch_copy_from_user(void *to, const void *from, size_t n)
 {
 	size_t part = hosted_reachable(from, n);
 
+	if (user_address(from))
+		return user_copy(from, to, n, false);
 	memcpy(to, from, part);
 	return n - part;
 }
@@ -44,21 +53,20 @@ static inline size_t arch_copy_from_user(void *to, const void *from, size_t n)
 static inline s64 arch_strncpy_from_user(char *to, const char *from, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (!hosted_reachable(from + i, 1))
+		if (arch_copy_from_user(to + i, from + i, 1))
 			return -14;
-		to[i] = from[i];
 		if (!to[i])
 			return (s64)i;
 	}
 	return (s64)n;
 }
 
-#define put_user(x, ptr)                                                                      \
+#define put_user(x, ptr)                                                                           \
 	({                                                                                         \
 		__typeof__(*(ptr)) _value = (x);                                                   \
 		arch_copy_to_user((void *)(ptr), &_value, sizeof(_value)) ? -14 : 0;               \
 	})
-#define get_user(x, ptr)                                                                      \
+#define get_user(x, ptr)                                                                           \
 	({                                                                                         \
 		__typeof__(x) _value = 0;                                                          \
 		size_t _left = arch_copy_from_user(&_value, (const void *)(ptr), sizeof(*(ptr)));  \

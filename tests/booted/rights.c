@@ -1,0 +1,88 @@
+/*
+ * rights.c - what an ordinary user must not get by being quick: a set-user-id program is run again
+ * and again, while others of the user who started it look into it.
+ *
+ *	rights maps PROGRAM	run it, a set-id copy of this; prints "maps: ok" or how much was seen
+ *	rights wait		what the copy does: nothing, for a moment
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROUNDS 40
+#define WATCHERS 2
+#define OLD_MEMORY (16 << 20) /* of the program that goes: to let go of it takes a while */
+
+struct shared {
+	volatile pid_t target;
+	volatile int done, seen, reads;
+};
+static struct shared *shared;
+
+/* Read the maps of whoever is the target: those of a set-id program are not for us. */
+static void watch(const char *program)
+{
+	char name[64], text[4096];
+
+	while (!shared->done) {
+		ssize_t n = 0;
+
+		snprintf(name, sizeof(name), "/proc/%d/maps", shared->target);
+		int fd = open(name, O_RDONLY);
+		if (fd >= 0)
+			n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+		__atomic_add_fetch(&shared->reads, n > 0, __ATOMIC_RELAXED);
+		text[n > 0 ? n : 0] = 0;
+		if (strstr(text, program))
+			__atomic_add_fetch(&shared->seen, 1, __ATOMIC_RELAXED);
+	}
+	_exit(0);
+}
+
+static int maps(const char *program)
+{
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared->target = getpid();
+	for (int i = 0; i < WATCHERS; i++)
+		if (!fork())
+			watch(program);
+	for (int i = 0; i < ROUNDS; i++) {
+		pid_t child = fork();
+
+		if (!child) {
+			memset(malloc(OLD_MEMORY), 1, OLD_MEMORY);
+			shared->target = getpid();
+			execl(program, program, "wait", NULL);
+			_exit(1);
+		}
+		waitpid(child, NULL, 0);
+	}
+	shared->done = 1;
+	while (wait(NULL) > 0)
+		;
+	bool wrong = shared->seen || !shared->reads; /* the old program's may be read, and must be */
+
+	printf("maps: %s: %d reads, %d of the set-id program's\n", wrong ? "WRONG" : "ok",
+	       shared->reads, shared->seen);
+	return wrong;
+}
+
+int main(int count, char **arguments)
+{
+	if (count == 3 && !strcmp(arguments[1], "maps")) {
+		if (geteuid() == 0) { /* who has been root cannot be looked into: begin anew */
+			if (setgid(1000) || setuid(1000))
+				return 1;
+			execv(arguments[0], arguments);
+		}
+		return maps(arguments[2]);
+	}
+	return count == 2 && !strcmp(arguments[1], "wait") && geteuid() == 0 ? 0 : 2;
+}

@@ -1,0 +1,25 @@
+"""Rights that a program must not get by being quick (rights.c); what is fitted in between is in the hosted tests."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="session")
+def rights(tmp_path_factory) -> Path:
+    program = tmp_path_factory.mktemp("rights") / "rights"
+    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["musl-gcc", *flags, "-o", program, HERE / "rights.c"], check=True)
+    return program
+
+
+def test_maps_of_a_set_id_program(cw_run, rights):
+    """Its memory and its owner change at once: whoever started it never sees the new program's maps."""
+    script = "cp /rights /privileged && chmod 4755 /privileged && /rights maps /privileged"
+    result = cw_run(script=script, add=[f"{rights}:/rights"], root="tmpfs", smp=4, debug=False)
+    assert b"maps: ok" in result.output

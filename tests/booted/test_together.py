@@ -1,0 +1,30 @@
+"""What threads on several CPUs must see of each other's doings at once: together.c, on Linux and on Chainwalk."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PARTS = 12
+
+
+@pytest.fixture(scope="session")
+def together(tmp_path_factory) -> Path:
+    program = tmp_path_factory.mktemp("together") / "together"
+    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["musl-gcc", *flags, "-o", program, Path(__file__).parent / "together.c"], check=True)
+    return program
+
+
+def test_linux_agrees(together, tmp_path):
+    done = subprocess.run([together, tmp_path], capture_output=True, timeout=300, check=False)
+    assert done.returncode == 0 and done.stdout.count(b"ok ") == PARTS, done.stdout.decode()
+
+
+@pytest.mark.parametrize(("root", "cpus"), [("ext2", 2), ("tmpfs", 4)])
+def test_threads_on_several_cpus(cw_run, together, root, cpus):
+    result = cw_run(["/root/together", "/root"], add=[f"{together}:/root/together"], root=root, smp=cpus, status=None)
+    lines = [line for line in result.output.decode().replace("\r", "").splitlines() if "ok " in line]
+    assert len(lines) == PARTS and all(line.startswith("ok ") for line in lines), lines
