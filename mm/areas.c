@@ -107,8 +107,8 @@ static struct vma *rotate(struct vma *node, enum area_side side)
 /* One side of @node has changed by 1 in height. */
 static void rebalance(struct vma *node)
 {
-	for (u8 before; node; node = node->parent) {
-		before = node->height;
+	for (; node; node = node->parent) {
+		u8 before = node->height;
 		int difference = update_height(node);
 
 		if (unlikely(difference < -1 || difference > 1)) {
