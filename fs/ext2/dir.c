@@ -183,8 +183,8 @@ static int add_entry(struct inode *dir, const struct dentry *dentry, struct inod
 	return changed(&cursor);
 }
 
-/* The entry found becomes @inode's; NULL: it goes, into the one before it, which is looked for anew:
- * entries may have been added to the block since. Cannot fail. */
+/* The entry found becomes @inode's; NULL: it goes, into the one before it, which is looked for
+ * anew: entries may have been added to the block since. Cannot fail. */
 static void set_entry(struct cursor *cursor, struct inode *inode)
 {
 	struct ext2_inode *ei = EXT2_I(cursor->dir);

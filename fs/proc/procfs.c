@@ -205,8 +205,8 @@ static char *proc_get_link(struct inode *inode)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Of an open file. Its lock is held while the text is made and copied to the program, which may fault
- * and wait: that is only for who reads the same open file. Outside mm->lock. */
+/* Of an open file. Its lock is held while the text is made and copied to the program, which may
+ * fault and wait: that is only for who reads the same open file. Outside mm->lock. */
 struct open_text {
 	struct mutex lock;
 	struct text text;

@@ -103,8 +103,8 @@ static struct fs_context *get_fs(pid_t pid, bool inspect)
 	return task->fs;
 }
 
-/* To be released. Nothing else is referenced, since this is done with a directory's lock held, below
- * which no file may be let go. */
+/* To be released. Nothing else is referenced, since this is done with a directory's lock held,
+ * below which no file may be let go. */
 static struct file_table *hold_files(pid_t pid)
 {
 	guard(spinlock_irq, &process_lock);

@@ -247,7 +247,8 @@ TEST(moved_directories_are_locked)
 static u64 sector_of_names(const char *name)
 {
 	struct inode *inode = inode_at(name);
-	unsigned char number[4] = {(unsigned char)inode->number, (unsigned char)(inode->number >> 8)};
+	unsigned char number[4] = {(unsigned char)inode->number,
+				   (unsigned char)(inode->number >> 8)};
 
 	iput(inode);
 	for (size_t at = 0; at < disk.bytes; at += 1024)
