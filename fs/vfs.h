@@ -578,7 +578,7 @@ DEFINE_FREE(fput, struct file *, if (*variable) fput(*variable))
 struct file_table *file_table_create(void);		       /* NULL: out of memory */
 struct file_table *file_table_fork(struct file_table *parent); /* a copy */
 void file_table_get(struct file_table *table);
-/* With the last task's reference all is closed; with no lock held that is below mount_mutex. */
+/* With the last task's reference all is closed; not with a lock held that is below mount_mutex. */
 void file_table_put(struct file_table *table);
 /* For who looks at another task's: the table stays, what is open in it does not. Any context. */
 void file_table_hold(struct file_table *table);
