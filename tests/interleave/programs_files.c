@@ -256,3 +256,41 @@ RING_PROGRAM(append_tmpfs, world_tmpfs, 100)
 {
 	append_records();
 }
+
+/* ---- a set-id program's rights ------------------------------------------------------------------ */
+
+#define SOMEBODY 1000
+#define CALLER 1234
+
+static void take_rights(void *argument)
+{
+	const struct path *program = argument;
+	struct cred *cred = prepare_cred();
+
+	cred->uid = cred->euid = cred->suid = CALLER;
+	cred_of_program(cred, program);
+	CHECK(cred->euid == SOMEBODY || cred->euid == CALLER);
+	put_cred(cred);
+}
+
+static void give_to_root(void *argument)
+{
+	CHECK_EQUAL(vfs_chown(argument, 0, 0), 0);
+}
+
+/* A program has the set-id bit, or belongs to root: nobody who runs it becomes root. */
+RING_PROGRAM(set_id_chown, world_ext2, 100)
+{
+	struct path program;
+
+	world_mount();
+	write_at("/mnt/program", O_CREAT | O_WRONLY, 0, "x", 1);
+	CHECK_EQUAL(find_path("/mnt/program", LOOKUP_FOLLOW, &program), 0);
+	CHECK_EQUAL(vfs_chown(&program, SOMEBODY, SOMEBODY), 0);
+	CHECK_EQUAL(vfs_chmod(&program, S_ISUID | 0755), 0);
+	task_start(take_rights, &program);
+	task_start(give_to_root, &program);
+	ring_run();
+	path_put(&program);
+	world_unmount();
+}

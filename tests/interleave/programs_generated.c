@@ -21,12 +21,12 @@
 #define RECORD 64
 
 struct call {
-	void (*make)(const struct call *call);
+	const struct kind *kind; /* NULL: the end */
 	char path[32], other[32];
 	unsigned at; /* a record, or a flag */
 };
 
-static struct call calls[TASKS][CALLS + 1]; /* each task's end with one that makes nothing */
+static struct call calls[TASKS][CALLS + 1];
 
 static void judge(const char *what, s64 result)
 {
@@ -154,11 +154,17 @@ static void store_mapped(const struct call *call)
 	user_leave();
 }
 
-static void (*const kinds[])(const struct call *) = {
-	write_record, write_record, read_record,  read_record,	   cut,	       make_directory,
-	remove_name,  remove_name,  link_names,	  rename_names,	   rename_names, look_at,
-	list_names,   sync_file,    sync_file,	  sync_everything, write_back, drop_pages,
-	drop_names,   drop_buffers, store_mapped,
+#define KIND(function) {#function, function}
+static const struct kind {
+	const char *name;
+	void (*make)(const struct call *);
+} kinds[] = {
+	KIND(write_record), KIND(write_record),	   KIND(read_record),	 KIND(read_record),
+	KIND(cut),	    KIND(make_directory),  KIND(remove_name),	 KIND(remove_name),
+	KIND(link_names),   KIND(rename_names),	   KIND(rename_names),	 KIND(look_at),
+	KIND(list_names),   KIND(sync_file),	   KIND(sync_file),	 KIND(sync_everything),
+	KIND(write_back),   KIND(drop_pages),	   KIND(drop_names),	 KIND(drop_buffers),
+	KIND(store_mapped),
 };
 
 /* ---- programs ----------------------------------------------------------------------------------- */
@@ -175,27 +181,31 @@ static void choose_name(char *name)
 	strcpy(name, names[pick(ARRAY_SIZE(names))]);
 }
 
-static void choose_calls(struct call *call)
+/* A seed that is run again shows them. */
+static void choose_calls(unsigned task, struct call *call)
 {
 	unsigned count = 2 + (unsigned)pick(CALLS - 1);
 
 	for (unsigned i = 0; i < count; i++, call++) {
-		call->make = kinds[pick(ARRAY_SIZE(kinds))];
+		call->kind = &kinds[pick(ARRAY_SIZE(kinds))];
 		choose_name(call->path);
 		choose_name(call->other);
 		call->at = (unsigned)pick(40); /* the first page, where indirect blocks begin not */
 		if (pick(4) == 0)
 			call->at += 200; /* behind the twelfth block */
-		if (call->make == store_mapped)
+		if (call->kind->make == store_mapped)
 			call->at %= PAGE_SIZE / RECORD;
+		if (!hosted_quiet)
+			printf("# task %u: %s %s %s %u\n", task, call->kind->name, call->path,
+			       call->other, call->at);
 	}
-	call->make = NULL;
+	call->kind = NULL;
 }
 
 static void make_calls(void *argument)
 {
-	for (const struct call *call = argument; call->make; call++)
-		call->make(call);
+	for (const struct call *call = argument; call->kind; call++)
+		call->kind->make(call);
 }
 
 static void generated(void)
@@ -207,7 +217,7 @@ static void generated(void)
 	CHECK_EQUAL(write_at("/mnt/a", O_CREAT | O_WRONLY, 0, "aaaa", 4), 4);
 	CHECK_EQUAL(write_at("/mnt/d/a", O_CREAT | O_WRONLY, 0, "aaaa", 4), 4);
 	for (unsigned i = 0; i < tasks; i++) {
-		choose_calls(calls[i]);
+		choose_calls(2 + i, calls[i]);
 		task_start(make_calls, calls[i]);
 	}
 	ring_run();
