@@ -93,7 +93,8 @@ TEST(a_file_lies_together)
 		breaks = 0;
 		for (unsigned n = 1; n < 600; n++)
 			breaks += block_of("/mnt/f", n) != block_of("/mnt/f", n - 1) + 1;
-		/* of 12 direct ones, of 256 below the first indirect one, and of twice 256 below the second */
+		/* of 12 direct ones, of 256 below the first indirect one, and of twice 256 below
+		 * the second */
 		CHECK_EQUAL(breaks, 3);
 		CHECK_EQUAL(block_of("/mnt/f", 12), block_of("/mnt/f", 11) + 2);
 		CHECK_EQUAL(block_of("/mnt/f", 268), block_of("/mnt/f", 267) + 3);
@@ -188,8 +189,9 @@ TEST(links_in_the_inode)
 	end();
 }
 
-/* The blocks of a page go in one request, and those of many pages come in one: a window grows as long as it is read from
- * one end to the other, and what is read here and there does not bring its neighbours. */
+/* The blocks of a page go in one request, and those of many pages come in one: a window grows as
+ * long as it is read from one end to the other, and what is read here and there does not bring its
+ * neighbours. */
 TEST(few_requests)
 {
 	enum { PAGES = 128 };
