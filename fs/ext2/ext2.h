@@ -212,6 +212,11 @@ struct ext2_gone {
 	u8 commits;   /* else: so many are to be waited for */
 	struct list_head freed;
 };
+/* Until then the blocks of pointers and attributes are what they were. */
+static inline bool ext2_stays(const struct ext2_gone *gone)
+{
+	return !gone->at_once && gone->commits > 1;
+}
 /* Of @inode, under its map_lock or when nobody else has it. */
 void ext2_gone_begin(struct inode *inode, struct ext2_gone *gone);
 /* Consecutive ones, as by ext2_free(). Sleeps. */

@@ -233,7 +233,7 @@ void ext2_evict_inode(struct inode *inode)
 		inode->size = 0;
 		ext2_gather_blocks(inode, 0, &gone);
 	}
-	if (!gone.at_once && gone.commits == 1)
+	if (!gone.at_once && !ext2_stays(&gone))
 		ext2_write_inode(inode, false);
 	ext2_gather(fs, &gone, EXT2_INODES, (u32)inode->number, 1, S_ISDIR(inode->mode));
 	ext2_let_go(fs, &gone);

@@ -4,7 +4,7 @@
  *
  * Reading follows the pointers under map_lock shared; allocating and truncating hold it
  * exclusively. A pointer of level 0 leads to a block of the file, one of level n to a block of
- * pointers of level n - 1. Truncation clears each pointer before it frees the block, so that
+ * pointers of level n - 1. Truncation clears each pointer before it frees the block, and counts, so that
  * pointers that run in a circle on a damaged disk come to an end.
  */
 #include "fs/ext2/ext2.h"
@@ -176,13 +176,14 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 	struct ext2_fs *fs = EXT2_FS(run->inode->sb);
 	unsigned shift = pointer_shift(fs);
 	u64 span = level ? 1ULL << ((level - 1) * shift) : 1;
+	bool stays = ext2_stays(run->gone);
 	u32 block = *slot;
 
 	if (!block || !run->left)
 		return;
 	if (!--run->left)
 		ext2_error(fs, "more blocks than it counts has inode", run->inode->number);
-	if (!keep)
+	if (!keep && !stays)
 		*slot = 0;
 	if (!ext2_block_ok(fs, block)) {
 		ext2_error(fs, "block number out of range", block);
@@ -197,7 +198,7 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 		}
 		u32 *pointers = buffer->data;
 
-		if (!keep)
+		if (!keep && !stays)
 			abandon_buffer(buffer); /* the file on the disk may come back whole */
 		for (u64 i = keep / span, part = keep % span; i < 1ULL << shift; i++, part = 0)
 			free_tree(run, &pointers[i], level - 1, part);
@@ -206,7 +207,10 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 			brelse(buffer);
 			return;
 		}
-		bforget(buffer);
+		if (stays)
+			brelse(buffer);
+		else
+			bforget(buffer);
 	}
 	free_block(run, block);
 }

@@ -170,7 +170,10 @@ static void drop_block(struct inode *inode, struct buffer *buffer, struct ext2_g
 		mark_buffer_dirty(buffer);
 		brelse(buffer);
 	} else {
-		bforget(buffer);
+		if (ext2_stays(gone))
+			brelse(buffer);
+		else
+			bforget(buffer);
 		ext2_gather(EXT2_FS(inode->sb), gone, EXT2_BLOCKS, block, 1, false);
 	}
 }

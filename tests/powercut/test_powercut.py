@@ -34,6 +34,9 @@ DEFECTS = [
     "rename foo A/new; rename A/foo foo; writeback",
     "write new 0 2048; rename new foo; writeback",
     "write new 0 2048; rename new foo; create x2; fsync x2",
+    "append foo 1024; writeback; unlink foo",
+    "setxattr foo; rename bar foo; rename A B/dir",
+    "write new 0 20480; rename new foo; rename bar foo; writeback",
     "link foo B/link; unlink foo; writeback",
     "link foo B/link; rename A/foo foo; writeback",
 ]
