@@ -15,7 +15,8 @@
  * Lock order: inode->lock -> page lock -> ext2_inode.map_lock -> ext2_fs.commit_lock
  * -> ext2_group.lock -> buffers.
  *	map_lock	block pointers of the inode and its indirect blocks, inode->blocks, goals
- *	commit_lock	one commit at a time (commit.c); who reads, allocates and frees takes no notice
+ *	commit_lock	one commit at a time (commit.c); who reads, allocates and frees does not
+ *			take it
  *	ext2_group.lock	the group's bitmaps, descriptor and freed list; never two groups at once
  *	inode->lock	directory contents and hints, extended attributes (writers exclusively)
  * Nothing is locked for the file system as a whole: totals are atomic.
