@@ -61,7 +61,7 @@ static struct dirty_list {
 } __aligned(64) dirty_lists[DIRTY_LISTS];
 
 static atomic64_t dirty_bytes, flying_bytes; /* to be written; being written */
-static atomic64_t metadata_writes = {1};     /* how many metadata buffers were begun to be written */
+static atomic64_t metadata_writes = {1};     /* of metadata buffers, begun */
 static u64 background_bytes, limit_bytes;    /* a tenth and a quarter of memory */
 static DEFINE_WAIT_QUEUE(thread_wait);
 static bool hurried;

@@ -4,8 +4,8 @@
  *
  * Reading follows the pointers under map_lock shared; allocating and truncating hold it
  * exclusively. A pointer of level 0 leads to a block of the file, one of level n to a block of
- * pointers of level n - 1. Truncation clears each pointer before it frees the block, and counts, so that
- * pointers that run in a circle on a damaged disk come to an end.
+ * pointers of level n - 1. Truncation clears each pointer before it frees the block, and counts, so
+ * that pointers that run in a circle on a damaged disk come to an end.
  */
 #include "fs/ext2/ext2.h"
 
