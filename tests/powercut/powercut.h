@@ -7,13 +7,13 @@
  * from outside. What is told apart here is the disk's cache: of the writes since the last flush any
  * subset may have reached the platter.
  *
- *	journal.c  what the disk was asked for, and what a cut leaves on the platter
- *	script.c   the calls: their text, running them, and what they do to the model
- *	vocabulary.c  all of them
- *	repair.c   e2fsck
- *	judge.c    a look at everything, and the comparison with the model
- *	cuts.c     which cuts and subsets of one script are tried
- *	main.c     which scripts, in processes of their own
+ *	journal.c	what the disk was asked for, and what a cut leaves on the platter
+ *	script.c	the calls: their text, running them, and what they do to the model
+ *	vocabulary.c	all of them
+ *	repair.c	e2fsck
+ *	judge.c		a look at everything, and the comparison with the model
+ *	cuts.c		which cuts and subsets of one script are tried
+ *	main.c		which scripts, in processes of their own
  */
 #pragma once
 
