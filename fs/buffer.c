@@ -61,7 +61,7 @@ static struct dirty_list {
 } __aligned(64) dirty_lists[DIRTY_LISTS];
 
 static atomic64_t dirty_bytes, flying_bytes; /* to be written; being written */
-static atomic64_t metadata_writes = {1};     /* metadata buffers that were begun to be written */
+static atomic64_t metadata_writes = {1};     /* of metadata buffers, begun */
 static u64 background_bytes, limit_bytes;    /* a tenth and a quarter of memory */
 static DEFINE_WAIT_QUEUE(thread_wait);
 static bool hurried;
@@ -668,8 +668,8 @@ u64 shrink_buffers(unsigned priority)
 			freed += evict(buffer);
 	}
 	spin_unlock(&list_lock);
-	if (!READ_ONCE(hurried) && writeback_is_busy()) {
-		WRITE_ONCE(hurried, true);
+	if (!hurried && writeback_is_busy()) {
+		hurried = true;
 		wake_up(&thread_wait);
 	}
 	return freed;

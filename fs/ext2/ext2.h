@@ -15,8 +15,7 @@
  * Lock order: inode->lock -> page lock -> ext2_inode.map_lock -> ext2_fs.commit_lock
  * -> ext2_group.lock -> buffers.
  *	map_lock	block pointers of the inode and its indirect blocks, inode->blocks, goals
- *	commit_lock	one commit at a time (commit.c); who reads, allocates and frees does not
- *			take it
+ *	commit_lock	one commit at a time (commit.c); readers and writers take no notice
  *	ext2_group.lock	the group's bitmaps, descriptor and freed list; never two groups at once
  *	inode->lock	directory contents and hints, extended attributes (writers exclusively)
  * Nothing is locked for the file system as a whole: totals are atomic.
@@ -149,11 +148,11 @@ struct ext2_inode {
 	/* how often a block beside the inode has changed, of pointers or attributes, under
 	 * map_lock; and had so at the last sync */
 	u32 indirect_changes, indirect_synced;
-	u64 born;  /* buffers_stamp() when it was made, 0: it was on the disk */
-	u64 named; /* the commit with which its newest name is on the disk, in this block */
+	u64 born;	/* buffers_stamp() when it was made, 0: it was on the disk */
+	u64 named;	/* the commit with which its newest name is on the disk, in this block */
 	u64 name_block; /* 0: it may be written as late as any */
-	bool encoded;  /* its buffer in the table of inodes has been written to; under map_lock */
-	bool replaced; /* a rename took its last name over: on the disk that may be its own */
+	bool encoded;	/* its buffer in the table of inodes has been written to; under map_lock */
+	bool replaced;	/* a rename took its last name over: on the disk that may be its own */
 	struct rw_semaphore map_lock;
 	u32 next_goal; /* where the next block would best lie; 0: not known */
 	/* directories: block of the last find; no room before this one */

@@ -60,7 +60,8 @@ static const char *long_name(unsigned number)
 	return name;
 }
 
-/* Names that come take the room of names that went, in whatever order: a directory does not grow. */
+/* Names that come take the room of names that went, in whatever order: a directory does not grow.
+ */
 TEST(directories_reuse_their_room)
 {
 	start(2048, IMAGE_USUAL " -N 256");

@@ -19,7 +19,7 @@ static unsigned journal_room;
 static unsigned char *base;
 static u64 base_hash;
 
-const char *const subset_names[SUBSETS] = {"none", "all",  "all-but", "only",
+const char *const subset_names[SUBSETS] = {"none",  "all",  "all-but", "only",
 					   "first", "mask", "random",  "torn"};
 
 /* ---- writing down ---------------------------------------------------------------------------- */

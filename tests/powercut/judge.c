@@ -221,8 +221,8 @@ static bool all_found(void)
 	return true;
 }
 
-const char *judge(struct hosted_disk *disk, const struct script *of, const struct cut *cut, u64 hash,
-		  unsigned char *image)
+const char *judge(struct hosted_disk *disk, const struct script *of, const struct cut *cut,
+		  u64 hash, unsigned char *image)
 {
 	bool good = repair(hash, image);
 

@@ -38,7 +38,7 @@ static struct options {
 
 static struct shared {
 	struct cut_totals totals; /* under no lock: jobs have one each */
-} *shared; /* [jobs] */
+} * shared;			  /* [jobs] */
 static u64 *seen;
 static unsigned job;
 static const char *program;
@@ -100,8 +100,8 @@ static void report(const struct script *script, const struct cut *cut, const cha
 	       "kept: %s %llu\n  %s\n  %s --script '%s' --seed %llu --cut %u:%s:%llu\n",
 	       script_text, cut->after, journal_length, cut_pending(cut->after),
 	       subset_names[cut->subset], (unsigned long long)cut->which, wrong, program,
-	       script_text, (unsigned long long)options.seed, cut->after,
-	       subset_names[cut->subset], (unsigned long long)cut->which);
+	       script_text, (unsigned long long)options.seed, cut->after, subset_names[cut->subset],
+	       (unsigned long long)cut->which);
 	fflush(stdout);
 }
 
@@ -240,11 +240,11 @@ static void parse(int argc, char **argv)
 {
 	enum { SEED = 1, THREES, NO_PAIRS, MINUTES, BUDGET, JOBS, SCRIPT, CUT, LIST };
 	static const struct option names[] = {
-		{"seed", 1, NULL, SEED},     {"threes", 1, NULL, THREES},
+		{"seed", 1, NULL, SEED},	 {"threes", 1, NULL, THREES},
 		{"no-pairs", 0, NULL, NO_PAIRS}, {"minutes", 1, NULL, MINUTES},
-		{"budget", 1, NULL, BUDGET}, {"jobs", 1, NULL, JOBS},
-		{"script", 1, NULL, SCRIPT}, {"cut", 1, NULL, CUT},
-		{"list", 0, NULL, LIST},     {0}};
+		{"budget", 1, NULL, BUDGET},	 {"jobs", 1, NULL, JOBS},
+		{"script", 1, NULL, SCRIPT},	 {"cut", 1, NULL, CUT},
+		{"list", 0, NULL, LIST},	 {0}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {

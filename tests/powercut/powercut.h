@@ -7,12 +7,13 @@
  * from outside. What is told apart here is the disk's cache: of the writes since the last flush any
  * subset may have reached the platter.
  *
- *	journal.c  what the disk was asked for, and what a cut leaves on the platter
- *	script.c   the calls: their text, running them, and what they do to the model
- *	repair.c   e2fsck
- *	judge.c    a look at everything, and the comparison with the model
- *	cuts.c     which cuts and subsets of one script are tried
- *	main.c     which scripts, in processes of their own
+ *	journal.c	what the disk was asked for, and what a cut leaves on the platter
+ *	script.c	the calls: their text, running them, and what they do to the model
+ *	vocabulary.c	all of them
+ *	repair.c	e2fsck
+ *	judge.c		a look at everything, and the comparison with the model
+ *	cuts.c		which cuts and subsets of one script are tried
+ *	main.c		which scripts, in processes of their own
  */
 #pragma once
 
@@ -41,8 +42,17 @@ void journal_stop(void);
 /* A cut after so many events, and what of the pending writes is on the platter. */
 struct cut {
 	unsigned after;
-	enum subset { KEEP_NONE, KEEP_ALL, KEEP_ALL_BUT, KEEP_ONLY, KEEP_FIRST, KEEP_MASK,
-		      KEEP_RANDOM, KEEP_TORN, SUBSETS } subset;
+	enum subset {
+		KEEP_NONE,
+		KEEP_ALL,
+		KEEP_ALL_BUT,
+		KEEP_ONLY,
+		KEEP_FIRST,
+		KEEP_MASK,
+		KEEP_RANDOM,
+		KEEP_TORN,
+		SUBSETS
+	} subset;
 	u64 which; /* a block's number among those pending; the mask; a seed */
 };
 extern const char *const subset_names[SUBSETS];
@@ -62,9 +72,25 @@ u64 cut_image(const struct cut *cut, unsigned char *image);
 #define SCRIPT_MAX 256
 
 enum verb {
-	VERB_CREATE, VERB_WRITE, VERB_APPEND, VERB_SYNCWRITE, VERB_REPLACE, VERB_TRUNCATE, VERB_LINK,
-	VERB_RENAME, VERB_UNLINK, VERB_MKDIR, VERB_RMDIR, VERB_SYMLINK, VERB_SETXATTR,
-	VERB_REMOVEXATTR, VERB_FSYNC, VERB_FDATASYNC, VERB_SYNC, VERB_WRITEBACK, VERBS
+	VERB_CREATE,
+	VERB_WRITE,
+	VERB_APPEND,
+	VERB_SYNCWRITE,
+	VERB_REPLACE,
+	VERB_TRUNCATE,
+	VERB_LINK,
+	VERB_RENAME,
+	VERB_UNLINK,
+	VERB_MKDIR,
+	VERB_RMDIR,
+	VERB_SYMLINK,
+	VERB_SETXATTR,
+	VERB_REMOVEXATTR,
+	VERB_FSYNC,
+	VERB_FDATASYNC,
+	VERB_SYNC,
+	VERB_WRITEBACK,
+	VERBS
 };
 
 struct op {
@@ -79,9 +105,9 @@ enum type { TYPE_NONE, TYPE_FILE, TYPE_DIR, TYPE_LINK };
 /* An object at one time: after so many calls. */
 struct version {
 	bool exists;
-	u32 size;	     /* bytes; of a link: of its text */
-	u8 attribute;	     /* the call that set it; 0: there is none */
-	u8 entries[NAMES_MAX]; /* of a directory: objects; 0: none */
+	u32 size;		 /* bytes; of a link: of its text */
+	u8 attribute;		 /* the call that set it; 0: there is none */
+	u8 entries[NAMES_MAX];	 /* of a directory: objects; 0: none */
 	u8 writers[RECORDS_MAX]; /* the call that wrote each record; 0: nobody, zeros */
 };
 

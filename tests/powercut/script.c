@@ -14,40 +14,22 @@
 #include "kernel/core/assert.h"
 #include "powercut.h"
 
-const char *const name_texts[NAMES_MAX] = {"lost+found", "foo", "bar", "new",  "keep", "A",
-					   "B",		 "dir", "link", "soft", "x",    "x2"};
-
-/* All that scripts are made of. Small and large files, within one directory and across. */
-const char *const vocabulary[] = {
-	"create new", "create A/new", "write new 0 1024", "write new 0 20480", "write A/new 0 2048",
-	"write foo 0 1024", "write foo 704 1536", "write foo 12288 2048", "write foo 307200 1024",
-	"write bar 307200 1024", "append foo 1024", "append bar 6016", "append A/foo 16384",
-	"syncwrite foo 1024 1024", "syncwrite new 0 3072", "syncwrite bar 12288 1024", "replace foo 2048",
-	"replace foo 20480", "truncate foo 0", "truncate foo 704", "truncate foo 13312",
-	"truncate foo 40960", "truncate bar 1024", "link foo link", "link foo B/link",
-	"link bar A/link", "rename foo bar", "rename foo new", "rename bar foo", "rename new foo",
-	"rename new bar", "rename foo A/new", "rename A/foo foo", "rename A/foo B/foo", "rename A B/dir",
-	"rename link bar", "unlink foo", "unlink bar", "unlink new", "unlink A/foo", "unlink link",
-	"mkdir dir", "mkdir A/dir", "rmdir B", "rmdir dir", "symlink soft 40", "symlink A/soft 200",
-	"setxattr foo", "setxattr A", "removexattr foo", "fsync foo", "fsync bar", "fsync new",
-	"fsync A/foo", "fsync A/new", "fsync A", "fsync .", "fdatasync foo", "fdatasync new", "sync",
-	"writeback",
-};
-const unsigned vocabulary_size = ARRAY_SIZE(vocabulary);
+const char *const name_texts[NAMES_MAX] = {"lost+found", "foo", "bar",	"new",	"keep", "A",
+					   "B",		 "dir", "link", "soft", "x",	"x2"};
 
 static const struct verb_name {
 	const char *text;
 	unsigned paths, numbers;
 } verbs[VERBS] = {
-	[VERB_CREATE] = {"create", 1, 0},	[VERB_WRITE] = {"write", 1, 2},
-	[VERB_APPEND] = {"append", 1, 1},	[VERB_SYNCWRITE] = {"syncwrite", 1, 2},
-	[VERB_REPLACE] = {"replace", 1, 1},	[VERB_TRUNCATE] = {"truncate", 1, 1},
-	[VERB_LINK] = {"link", 2, 0},		[VERB_RENAME] = {"rename", 2, 0},
-	[VERB_UNLINK] = {"unlink", 1, 0},	[VERB_MKDIR] = {"mkdir", 1, 0},
-	[VERB_RMDIR] = {"rmdir", 1, 0},		[VERB_SYMLINK] = {"symlink", 1, 1},
-	[VERB_SETXATTR] = {"setxattr", 1, 0},	[VERB_REMOVEXATTR] = {"removexattr", 1, 0},
-	[VERB_FSYNC] = {"fsync", 1, 0},		[VERB_FDATASYNC] = {"fdatasync", 1, 0},
-	[VERB_SYNC] = {"sync", 0, 0},		[VERB_WRITEBACK] = {"writeback", 0, 0},
+	[VERB_CREATE] = {"create", 1, 0},     [VERB_WRITE] = {"write", 1, 2},
+	[VERB_APPEND] = {"append", 1, 1},     [VERB_SYNCWRITE] = {"syncwrite", 1, 2},
+	[VERB_REPLACE] = {"replace", 1, 1},   [VERB_TRUNCATE] = {"truncate", 1, 1},
+	[VERB_LINK] = {"link", 2, 0},	      [VERB_RENAME] = {"rename", 2, 0},
+	[VERB_UNLINK] = {"unlink", 1, 0},     [VERB_MKDIR] = {"mkdir", 1, 0},
+	[VERB_RMDIR] = {"rmdir", 1, 0},	      [VERB_SYMLINK] = {"symlink", 1, 1},
+	[VERB_SETXATTR] = {"setxattr", 1, 0}, [VERB_REMOVEXATTR] = {"removexattr", 1, 0},
+	[VERB_FSYNC] = {"fsync", 1, 0},	      [VERB_FDATASYNC] = {"fdatasync", 1, 0},
+	[VERB_SYNC] = {"sync", 0, 0},	      [VERB_WRITEBACK] = {"writeback", 0, 0},
 };
 
 bool is_sync(enum verb verb)
@@ -58,8 +40,8 @@ bool is_sync(enum verb verb)
 void record_fill(char *record, unsigned object, unsigned writer, u32 index)
 {
 	char head[32];
-	int length = snprintf(head, sizeof(head), "object %u call %u record %u ", object, writer,
-			      index);
+	int length =
+		snprintf(head, sizeof(head), "object %u call %u record %u ", object, writer, index);
 
 	memset(record, 'a' + (int)(object % 26), RECORD);
 	memcpy(record, head, (size_t)length);
@@ -250,7 +232,8 @@ static bool model_apply(struct script *script, struct version *at, const struct 
 		return true;
 	case VERB_SETXATTR:
 	case VERB_REMOVEXATTR:
-		if (type == TYPE_LINK || (op->verb == VERB_REMOVEXATTR && !at[place.object].attribute))
+		if (type == TYPE_LINK ||
+		    (op->verb == VERB_REMOVEXATTR && !at[place.object].attribute))
 			return false;
 		at[place.object].attribute = op->verb == VERB_SETXATTR ? (u8)writer : 0;
 		return true;
@@ -284,7 +267,7 @@ static bool parse_op(struct op *op, char *text)
 
 /* What is there before each script. */
 static const char *const furniture[] = {
-	"write foo 0 20480", "write bar 0 3072", "mkdir A", "write A/foo 0 2048", "mkdir B",
+	"write foo 0 20480", "write bar 0 3072",   "mkdir A",	   "write A/foo 0 2048", "mkdir B",
 	"write x 0 64",	     "write keep 0 20480", "setxattr foo",
 };
 
