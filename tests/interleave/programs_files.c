@@ -13,7 +13,8 @@
 #include "ring.h"
 #include "worlds.h"
 
-/* ---- a page frame used again -------------------------------------------------------------------- */
+/* ---- a page frame used again --------------------------------------------------------------------
+ */
 
 static void remove_and_write(void *unused)
 {
@@ -50,7 +51,8 @@ RING_PROGRAM(frames_tmpfs, world_tmpfs, 100)
 	frames();
 }
 
-/* ---- fsync ------------------------------------------------------------------------------------ */
+/* ---- fsync ------------------------------------------------------------------------------------
+ */
 
 static void write_fsync_look(void *argument)
 {
@@ -64,7 +66,8 @@ static void write_fsync_look(void *argument)
 	CHECK_EQUAL(vfs_write(file, &io, &at), sizeof(data));
 	CHECK_EQUAL(vfs_fsync(file, false), 0);
 	ring_active = false; /* the power goes here */
-	CHECK_EQUAL(world_on_disk(file->inode->number, offset, found, sizeof(found)), sizeof(found));
+	CHECK_EQUAL(world_on_disk(file->inode->number, offset, found, sizeof(found)),
+		    sizeof(found));
 	CHECK(memcmp(data, found, sizeof(data)) == 0);
 	ring_active = true;
 	fput(file);
@@ -140,7 +143,8 @@ static void write_far_fsync_look(void *argument)
 	CHECK_EQUAL(vfs_write(file, &io, &at), sizeof(data));
 	CHECK_EQUAL(vfs_fsync(file, block % 2), 0);
 	ring_active = false;
-	CHECK_EQUAL(world_on_disk(file->inode->number, offset, found, sizeof(found)), sizeof(found));
+	CHECK_EQUAL(world_on_disk(file->inode->number, offset, found, sizeof(found)),
+		    sizeof(found));
 	CHECK(memcmp(data, found, sizeof(data)) == 0);
 	ring_active = true;
 	fput(file);
@@ -159,7 +163,8 @@ RING_PROGRAM(fsync_indirect, world_ext2, 100)
 	world_unmount();
 }
 
-/* ---- directories -------------------------------------------------------------------------------- */
+/* ---- directories --------------------------------------------------------------------------------
+ */
 
 #define LONG_NAME 200 /* five of them fill a block */
 
@@ -214,7 +219,8 @@ RING_PROGRAM(move_directory, world_ext2, 100)
 	world_unmount();
 }
 
-/* ---- vectors ------------------------------------------------------------------------------------ */
+/* ---- vectors ------------------------------------------------------------------------------------
+ */
 
 static void append_record(void *argument)
 {
@@ -257,7 +263,8 @@ RING_PROGRAM(append_tmpfs, world_tmpfs, 100)
 	append_records();
 }
 
-/* ---- a set-id program's rights ------------------------------------------------------------------ */
+/* ---- a set-id program's rights ------------------------------------------------------------------
+ */
 
 #define SOMEBODY 1000
 #define CALLER 1234
