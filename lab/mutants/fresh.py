@@ -14,6 +14,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from lab.mutants.kept import Mutant
@@ -120,7 +121,7 @@ def dropped_not(tokens: list[Token], at: int, rng: random.Random) -> Iterator[Ch
 def off_by_one(tokens: list[Token], at: int, rng: random.Random) -> Iterator[Change]:
     token, before, after = tokens[at], tokens[at - 1], tokens[at + 1]
     if token.text in "+-" and after.text == "1" and (before.kind == "word" or before.text in ")]"):
-        yield Change(token.start, after.end, "")
+        yield Change(before.end, after.end, "")
     elif token.kind == "number" and re.fullmatch(r"\d{1,4}", token.text) and before.text not in ("=", "[", "case", "."):
         yield Change(token.start, token.end, str(int(token.text) + 1))
 
@@ -163,7 +164,7 @@ def dropped_flag(tokens: list[Token], at: int, rng: random.Random) -> Iterator[C
     """One of A | B, or the ~ of a & ~B."""
     token, before, after = tokens[at], tokens[at - 1], tokens[at + 1]
     if token.text == "|" and re.fullmatch(r"[A-Z_0-9]+", after.text) and (before.kind == "word" or before.text == ")"):
-        yield Change(token.start, after.end, "")
+        yield Change(before.end, after.end, "")
     elif token.text == "~" and before.text == "&":
         yield Change(token.start, token.end, "")
 
@@ -209,12 +210,16 @@ PYTHON_RULES: dict[str, Rule] = {
 
 
 def line_around(text: str, place: int) -> str:
-    """The statement's own line and the one before it, which may hold the beginning of a call."""
-    start = text.rfind("\n", 0, max(text.rfind("\n", 0, place), 0)) + 1
+    """The line of @place, with the one before if a statement goes on from there: it may be the log's."""
+    start = text.rfind("\n", 0, place) + 1
     end = text.find("\n", place)
+    before = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    if not text[before:start].rstrip().endswith((";", "{", "}", ":")):
+        start = before
     return text[start : end if end >= 0 else len(text)]
 
 
+@lru_cache(maxsize=100)
 def sites(text: str, python: bool) -> dict[str, list[int]]:
     """By rule, the indices of the tokens where it has something to say."""
     tokens = tokens_of(text, python)
@@ -261,7 +266,7 @@ def fresh_mutants(top: Path, names: list[str], seed: int, rooms: list[str] | Non
     seen: set[str] = set()
     number = 0
     while wanted:
-        room = wanted[number % len(wanted)]
+        room = wanted[len(seen) % len(wanted)]  # each in turn
         number += 1
         files = by_room[room]
         path = rng.choices(files, [(top / name).stat().st_size for name in files])[0]

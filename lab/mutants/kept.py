@@ -1,7 +1,8 @@
 """What a mutant is, and those that are kept: tests/mutants/NAME.patch.
 
 A patch begins with free text: what it plants, a line "room: mm" and lines "caught by: ..." - pytest's arguments
-("tests/hosted/test_hosted.py -k smoke"), or a command that must end with a status other than 0 ("$ ./cw ...").
+("tests/hosted/test_hosted.py -k smoke"), or a command that must end with a status other than 0 ("$ ./cw ..."),
+or several, with commas between. They are tried in this order.
 A patch mend-NN-NAME takes a mend out again.
 """
 
@@ -31,22 +32,27 @@ class Mutant:
 
     @property
     def files(self) -> list[str]:
-        return re.findall(r"^\+\+\+ b/(\S+)", self.patch, re.MULTILINE)
+        return changed_files(self.patch)
 
     @property
     def digest(self) -> str:
         return hashlib.sha256("\n".join([self.patch, *self.caught_by]).encode()).hexdigest()[:16]
 
 
+def changed_files(patch: str) -> list[str]:
+    return re.findall(r"^\+\+\+ [ab]/(\S+)", patch, re.MULTILINE)
+
+
 def read_patch(path: Path) -> Mutant:
     """The mutant of one file. What its text does not say is found in the patch: the room by the file it changes."""
     text = path.read_text()
     head = re.split(r"^(?:diff |--- )", text, maxsplit=1, flags=re.MULTILINE)[0]
-    changed = re.findall(r"^\+\+\+ b/(\S+)", text, re.MULTILINE)
+    changed = changed_files(text)
     if not changed:
         raise LabError(f"{path}: there is no patch in it")
     room = re.search(r"^room: *(\S+)", head, re.MULTILINE)
-    caught = [line.strip() for line in re.findall(r"^caught by: *(.+)", head, re.MULTILINE)]
+    lines = re.findall(r"^caught by: *(.+)", head, re.MULTILINE)
+    caught = [part.strip() for line in lines for part in re.split(r",\s+(?=tests/|\$)", line)]
     prose = [line for line in head.splitlines() if line.strip() and not re.match(r"(room|caught by):", line)]
     return Mutant(
         name=path.stem,

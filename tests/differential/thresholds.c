@@ -278,3 +278,291 @@ SCENARIO(exec_forgets_where_to_tell_of_the_threads_end)
 	slurp("f");
 	close(ends[1]);
 }
+
+/* ---- limits, niceness, groups ------------------------------------------------------------------ */
+
+static long nice_of(int which, int who)
+{
+	return syscall(SYS_getpriority, which, who); /* 1 .. 40 */
+}
+
+SCENARIO(niceness)
+{
+	T(nice_of(PRIO_PROCESS, 0));
+	T(setpriority(PRIO_PROCESS, 0, 19));
+	T(nice_of(PRIO_PROCESS, 0));
+	T(setpriority(PRIO_PROCESS, 0, 20));
+	T(nice_of(PRIO_PROCESS, getpid()));
+	T(setpriority(PRIO_PROCESS, 0, -20));
+	T(nice_of(PRIO_PROCESS, 0));
+	T(setpriority(PRIO_PROCESS, 0, -21));
+	T(nice_of(PRIO_PROCESS, 0));
+	T(setpriority(PRIO_PROCESS, 0, 5));
+	T(setpriority(77, 0, 5));
+	T(nice_of(77, 0));
+	T(setpriority(PRIO_PROCESS, 1 << 30, 5));
+	T(nice_of(PRIO_PROCESS, 1 << 30));
+	AS(USER_A)
+	{
+		T(nice_of(PRIO_PROCESS, 0));
+		T(setpriority(PRIO_PROCESS, 0, 5));
+		T(setpriority(PRIO_PROCESS, 0, 6));
+		T(setpriority(PRIO_PROCESS, 0, 5));
+		T(setpriority(PRIO_PROCESS, getppid(), 7));
+		T(nice_of(PRIO_PROCESS, getppid()));
+	}
+}
+
+SCENARIO(limits_may_go_down)
+{
+	struct rlimit limit = {10, 20};
+
+	T(setrlimit(RLIMIT_CORE, &limit));
+	AS(USER_A)
+	{
+		limit = (struct rlimit){20, 20};
+		T(setrlimit(RLIMIT_CORE, &limit));
+		limit = (struct rlimit){21, 20};
+		T(setrlimit(RLIMIT_CORE, &limit));
+		limit = (struct rlimit){20, 21};
+		T(setrlimit(RLIMIT_CORE, &limit));
+		limit = (struct rlimit){0, 19};
+		T(setrlimit(RLIMIT_CORE, &limit));
+		limit = (struct rlimit){0, 20};
+		T(setrlimit(RLIMIT_CORE, &limit));
+		T(getrlimit(RLIMIT_CORE, &limit));
+		say("%ld %ld", (long)limit.rlim_cur, (long)limit.rlim_max);
+		T(prlimit(getppid(), RLIMIT_CORE, NULL, &limit));
+		T(syscall(SYS_prlimit64, 0, 16, NULL, &limit));
+		T(syscall(SYS_prlimit64, 0, 15, NULL, &limit));
+		T(syscall(SYS_prlimit64, 0, RLIMIT_CORE, (void *)8, NULL));
+		T(syscall(SYS_prlimit64, 0, RLIMIT_CORE, NULL, (void *)8));
+	}
+	T(getrlimit(RLIMIT_CORE, &limit));
+	say("%ld %ld", (long)limit.rlim_cur, (long)limit.rlim_max);
+}
+
+SCENARIO(groups_given_and_asked)
+{
+	gid_t groups[3] = {5, 6, 7}, found[4] = {0, 0, 0, 99};
+
+	T(setgroups(3, groups));
+	T(getgroups(0, found));
+	T(getgroups(2, found));
+	T(getgroups(3, found));
+	say("%u %u %u %u", found[0], found[1], found[2], found[3]);
+	T(getgroups(-1, found));
+	T(syscall(SYS_getgroups, 3, (void *)8));
+	T(syscall(SYS_setgroups, 3, (void *)8));
+	T(syscall(SYS_setgroups, -1, groups));
+	T(getgroups(4, found));
+	T(setgroups(0, NULL));
+	T(getgroups(0, NULL));
+	AS(USER_A)
+	{
+		T(setgroups(1, groups));
+		T(setgroups(0, NULL));
+	}
+}
+
+/* ---- signals and times ------------------------------------------------------------------------- */
+
+static long action(int number, const struct sigaction *given, size_t size)
+{
+	char kernel[32] = {0}; /* the default */
+
+	return syscall(SYS_rt_sigaction, number, given ? kernel : NULL, NULL, size);
+}
+
+SCENARIO(signal_numbers)
+{
+	struct sigaction plain = {0};
+	unsigned long set = 0;
+	stack_t stack = {.ss_sp = bytes, .ss_size = 2048};
+
+	T(action(1, &plain, 8));
+	T(action(64, &plain, 8));
+	T(action(65, &plain, 8));
+	T(action(0, &plain, 8));
+	T(action(SIGKILL, &plain, 8));
+	T(action(SIGSTOP, &plain, 8));
+	T(action(SIGKILL, NULL, 8));
+	T(action(1, &plain, 4));
+	T(kill(getpid(), 0));
+	T(kill(getpid(), 65));
+	T(kill(getpid(), -1));
+	T(kill(1 << 30, 0));
+	T(syscall(SYS_tgkill, getpid(), getpid(), 0));
+	T(syscall(SYS_tgkill, 1, getpid(), 0));
+	T(syscall(SYS_tgkill, getpid(), 0, 0));
+	T(syscall(SYS_tkill, -1, 0));
+	T(syscall(SYS_rt_sigprocmask, 3, &set, NULL, 8));
+	T(syscall(SYS_rt_sigprocmask, 2, &set, NULL, 8));
+	T(syscall(SYS_rt_sigprocmask, 3, NULL, NULL, 8));
+	T(syscall(SYS_rt_sigprocmask, 2, &set, NULL, 16));
+	set = ~0UL;
+	T(syscall(SYS_rt_sigprocmask, 2, &set, NULL, 8));
+	T(syscall(SYS_rt_sigprocmask, 0, NULL, &set, 8));
+	say("%lx", set);
+	T(kill(getpid(), SIGUSR1));
+	T(kill(getpid(), 64));
+	T(syscall(SYS_rt_sigpending, &set, 8));
+	say("%lx", set);
+	T(syscall(SYS_rt_sigpending, &set, 9));
+	stack.ss_flags = 77;
+	T(syscall(SYS_sigaltstack, &stack, NULL));
+	AS(USER_A)
+	{
+		T(kill(getppid(), 0));
+		T(kill(getpid(), 0));
+		T(kill(-(1 << 30), 0));
+	}
+}
+
+SCENARIO(times_that_are_none)
+{
+	struct timespec none = {0, 0}, most = {0, 999999999}, more = {0, 1000000000}, before = {-1, 0};
+	struct itimerval timer = {{0, 0}, {100, 999999}};
+	struct timeval wait = {0, 0};
+	sigset_t set;
+
+	T(nanosleep(&none, NULL));
+	T(nanosleep(&more, NULL));
+	T(nanosleep(&before, NULL));
+	T(nanosleep((void *)8, NULL));
+	T(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &most, NULL));
+	T(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &more, NULL));
+	T(clock_nanosleep(77, 0, &none, NULL));
+	T(clock_gettime(77, &none));
+	T(clock_getres(CLOCK_REALTIME, NULL));
+	T(setitimer(ITIMER_REAL, &timer, NULL));
+	T(setitimer(ITIMER_REAL, NULL, &timer));
+	timer.it_value.tv_usec = 1000000;
+	T(setitimer(ITIMER_REAL, &timer, NULL));
+	timer.it_value.tv_usec = -1;
+	T(setitimer(ITIMER_REAL, &timer, NULL));
+	T(setitimer(3, NULL, &timer));
+	T(getitimer(3, &timer));
+	T(getitimer(ITIMER_PROF, &timer));
+	say("%ld", (long)timer.it_value.tv_sec);
+	T(alarm(30));
+	T(alarm(20) == 30);
+	T(alarm(0) == 20);
+	T(alarm(10));
+	sigemptyset(&set);
+	T(sigtimedwait(&set, NULL, &none));
+	T(sigtimedwait(&set, NULL, &more));
+	T(select(0, NULL, NULL, NULL, &wait));
+	wait.tv_usec = -1;
+	T(select(0, NULL, NULL, NULL, &wait));
+	T(select(-1, NULL, NULL, NULL, NULL));
+	T(ppoll(NULL, 0, &none, NULL));
+	T(ppoll(NULL, 0, &more, NULL));
+}
+
+/* ---- waiting for files and children ------------------------------------------------------------ */
+
+SCENARIO(select_and_poll_at_their_limits)
+{
+	struct rlimit limit = {8, 8};
+	struct timeval none = {0, 0};
+	struct pollfd many[9];
+	fd_set in, out;
+	int ends[2];
+
+	T(pipe(ends));
+	FD_ZERO(&in);
+	FD_ZERO(&out);
+	FD_SET(ends[0], &in);
+	FD_SET(ends[1], &out);
+	T(select(ends[1] + 1, &in, &out, NULL, &none));
+	say("%d %d", !!FD_ISSET(ends[0], &in), !!FD_ISSET(ends[1], &out));
+	T(write(ends[1], "x", 1));
+	FD_SET(ends[0], &in);
+	T(select(ends[1] + 1, &in, &out, NULL, &none));
+	say("%d %d", !!FD_ISSET(ends[0], &in), !!FD_ISSET(ends[1], &out));
+	FD_SET(ends[0], &in);
+	T(select(ends[0], &in, NULL, NULL, &none)); /* below its number */
+	T(select(ends[1], &in, NULL, NULL, &none));
+	FD_ZERO(&in);
+	FD_SET(7, &in);
+	T(select(8, &in, NULL, NULL, &none));
+	for (int i = 0; i < 9; i++)
+		many[i] = (struct pollfd){.fd = i < 8 ? -1 : ends[0], .events = POLLIN};
+	T(setrlimit(RLIMIT_NOFILE, &limit));
+	T(poll(many, 8, 0));
+	T(poll(many, 9, 0));
+	T(poll(many + 8, 1, 0));
+	many[7].fd = 7;
+	T(poll(many, 8, 0));
+	say("%x %x", many[7].revents, many[6].revents);
+	T(syscall(SYS_poll, (void *)8, 1, 0));
+}
+
+SCENARIO(children_waited_for)
+{
+	pid_t child, other;
+	int status;
+
+	T(waitpid(-1, &status, 0));
+	T(waitpid(-1, &status, 0x100));
+	T(waitpid(getpid(), &status, WNOHANG));
+	child = fork();
+	if (!child)
+		_exit(3);
+	T(waitpid(-getpgrp(), &status, WUNTRACED) == child);
+	say("%x", status);
+	T(waitpid(child, &status, 0));
+	child = fork();
+	if (!child) {
+		setpgid(0, 0);
+		pause();
+	}
+	setpgid(child, child);
+	other = fork();
+	if (!other)
+		_exit(4);
+	T(waitpid(0, &status, 0) == other);
+	say("%x", status);
+	T(waitpid(0, &status, WNOHANG));
+	T(waitpid(-child, &status, WNOHANG));
+	T(kill(child, SIGSTOP));
+	T(waitpid(child, &status, WUNTRACED) == child);
+	say("%x", status);
+	T(waitpid(child, &status, WUNTRACED | WNOHANG));
+	T(kill(-child, SIGCONT));
+	T(waitpid(child, &status, WCONTINUED) == child);
+	say("%x", status);
+	T(kill(child, SIGTERM));
+	T(waitpid(-1, &status, 0) == child);
+	say("%x", status);
+}
+
+/* ---- vectors ----------------------------------------------------------------------------------- */
+
+SCENARIO(vectors_of_many_pieces)
+{
+	static struct iovec vector[1025];
+	int fd = open("f", O_CREAT | O_RDWR, 0644);
+
+	for (int i = 0; i < 1025; i++)
+		vector[i] = (struct iovec){bytes + i, 1};
+	T(writev(fd, vector, 1024));
+	T(writev(fd, vector, 1025));
+	T(writev(fd, vector, 0));
+	T(writev(fd, vector, -1));
+	show_size("f");
+	T(preadv(fd, vector, 1024, 1));
+	T(preadv(fd, vector, 1024, -1));
+	T(pwritev(fd, vector, 2, 1023));
+	show_size("f");
+	vector[1].iov_len = (size_t)-1;
+	T(writev(fd, vector, 2));
+	vector[1] = (struct iovec){(void *)8, 1};
+	T(pwritev(fd, vector, 2, 0)); /* what can be read is written */
+	T(pwritev(fd, vector + 1, 1, 0));
+	T(syscall(SYS_writev, fd, (void *)8, 1));
+	T(syscall(SYS_preadv2, fd, vector, 1, 0, 0, 1 << 30));
+	T(writev(99, vector, 1));
+	show_size("f");
+}

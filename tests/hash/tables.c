@@ -89,7 +89,8 @@ u16 lock_class(const char *name)
 	return 0;
 }
 
-/* The lock that is held so that somebody has to wait for it, and how often that came: he gets it. */
+/* The lock that is held so that somebody has to wait for it, and how often that came: he gets it.
+ */
 static spinlock_t *held;
 static unsigned waits;
 
@@ -216,7 +217,8 @@ static void check_walk_takes_locks(void)
 }
 
 #ifdef TREE
-/* The list of trees is everybody's: the first object of a tree and the last wait for its lock, no others. */
+/* The list of trees is everybody's: the first object of a tree and the last wait for its lock, no
+ * others. */
 static void check_list_is_locked(void)
 {
 	for (unsigned i = 0; i < 4; i++) {

@@ -69,7 +69,8 @@ TEST(cut_before_a_fault_is_done)
 	disk_create(&disk, "ram0", 0, MB(4));
 	image_make(&disk, 4096, 4096, IMAGE_USUAL);
 	for (unsigned round = 0; round < 2; round++) {
-		CHECK_EQUAL(round ? mount_disk("ram0", 0) : sys_mount("", "/mnt", "tmpfs", 0, ""), 0);
+		CHECK_EQUAL(round ? mount_disk("ram0", 0) : sys_mount("", "/mnt", "tmpfs", 0, ""),
+			    0);
 		user_enter(mm_create());
 		for (unsigned kept = 0; kept < PAGES; kept++) {
 			cut(kept, MAP_SHARED);
