@@ -13,7 +13,8 @@
 #include "ring.h"
 #include "worlds.h"
 
-/* ---- a page frame used again -------------------------------------------------------------------- */
+/* ---- a page frame used again --------------------------------------------------------------------
+ */
 
 static void remove_and_write(void *unused)
 {
@@ -50,7 +51,8 @@ RING_PROGRAM(frames_tmpfs, world_tmpfs, 100)
 	frames();
 }
 
-/* ---- fsync ------------------------------------------------------------------------------------ */
+/* ---- fsync ------------------------------------------------------------------------------------
+ */
 
 static void write_fsync_look(void *argument)
 {
@@ -64,7 +66,8 @@ static void write_fsync_look(void *argument)
 	CHECK_EQUAL(vfs_write(file, &io, &at), sizeof(data));
 	CHECK_EQUAL(vfs_fsync(file, false), 0);
 	ring_active = false; /* the power goes here */
-	CHECK_EQUAL(world_on_disk(file->inode->number, offset, found, sizeof(found)), sizeof(found));
+	CHECK_EQUAL(world_on_disk(file->inode->number, offset, found, sizeof(found)),
+		    sizeof(found));
 	CHECK(memcmp(data, found, sizeof(data)) == 0);
 	ring_active = true;
 	fput(file);
@@ -140,7 +143,8 @@ static void write_far_fsync_look(void *argument)
 	CHECK_EQUAL(vfs_write(file, &io, &at), sizeof(data));
 	CHECK_EQUAL(vfs_fsync(file, block % 2), 0);
 	ring_active = false;
-	CHECK_EQUAL(world_on_disk(file->inode->number, offset, found, sizeof(found)), sizeof(found));
+	CHECK_EQUAL(world_on_disk(file->inode->number, offset, found, sizeof(found)),
+		    sizeof(found));
 	CHECK(memcmp(data, found, sizeof(data)) == 0);
 	ring_active = true;
 	fput(file);
@@ -159,7 +163,61 @@ RING_PROGRAM(fsync_indirect, world_ext2, 100)
 	world_unmount();
 }
 
-/* ---- directories -------------------------------------------------------------------------------- */
+/* ---- what was written before
+ * ---------------------------------------------------------------------- */
+
+static void look_at_disk(const struct file *file)
+{
+	char found[3] = "";
+
+	ring_active = false;
+	CHECK_EQUAL(world_on_disk(file->inode->number, 0, found, sizeof(found)), sizeof(found));
+	CHECK(memcmp(found, "old", sizeof(found)) == 0);
+	ring_active = true;
+}
+
+static void fsync_look(void *file)
+{
+	CHECK_EQUAL(vfs_fsync(file, false), 0);
+	look_at_disk(file);
+}
+
+static void sync_look(void *file)
+{
+	sys_sync();
+	look_at_disk(file);
+}
+
+static void only_fsync(void *file)
+{
+	CHECK_EQUAL(vfs_fsync(file, false), 0);
+}
+
+static void write_buffers_out(void *file)
+{
+	CHECK_EQUAL(sync_buffers(((struct file *)file)->inode->sb->bdev, true), 0);
+}
+
+/* Who syncs waits for what another has begun to write, in whatever state that is. */
+RING_PROGRAM(sync_meets, world_ext2, 60)
+{
+	static void (*const first[])(void *) = {fsync_look, sync_look};
+	static void (*const others[])(void *) = {only_fsync, write_buffers_out, find_data,
+						 write_back, sync_all};
+	struct file *file;
+
+	world_mount();
+	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "old", 3), 3);
+	file = open_path("/mnt/file", O_RDWR, 0);
+	task_start(first[rng_below(&ring_program_rng, ARRAY_SIZE(first))], file);
+	task_start(others[rng_below(&ring_program_rng, ARRAY_SIZE(others))], file);
+	ring_run();
+	fput(file);
+	world_unmount();
+}
+
+/* ---- directories --------------------------------------------------------------------------------
+ */
 
 #define LONG_NAME 200 /* five of them fill a block */
 
@@ -214,7 +272,8 @@ RING_PROGRAM(move_directory, world_ext2, 100)
 	world_unmount();
 }
 
-/* ---- vectors ------------------------------------------------------------------------------------ */
+/* ---- vectors ------------------------------------------------------------------------------------
+ */
 
 static void append_record(void *argument)
 {
@@ -257,7 +316,8 @@ RING_PROGRAM(append_tmpfs, world_tmpfs, 100)
 	append_records();
 }
 
-/* ---- a set-id program's rights ------------------------------------------------------------------ */
+/* ---- a set-id program's rights ------------------------------------------------------------------
+ */
 
 #define SOMEBODY 1000
 #define CALLER 1234

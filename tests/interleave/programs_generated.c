@@ -34,7 +34,8 @@ static void judge(const char *what, s64 result)
 		test_failed(__FILE__, __LINE__, "%s: %lld", what, (long long)result);
 }
 
-/* ---- calls -------------------------------------------------------------------------------------- */
+/* ---- calls --------------------------------------------------------------------------------------
+ */
 
 static void write_record(const struct call *call)
 {
@@ -154,20 +155,24 @@ static void store_mapped(const struct call *call)
 	user_leave();
 }
 
-#define KIND(function) {#function, function}
+#define KIND(function)                                                                             \
+	{                                                                                          \
+#function, function                                                                \
+	}
 static const struct kind {
 	const char *name;
 	void (*make)(const struct call *);
 } kinds[] = {
-	KIND(write_record), KIND(write_record),	   KIND(read_record),	 KIND(read_record),
-	KIND(cut),	    KIND(make_directory),  KIND(remove_name),	 KIND(remove_name),
-	KIND(link_names),   KIND(rename_names),	   KIND(rename_names),	 KIND(look_at),
-	KIND(list_names),   KIND(sync_file),	   KIND(sync_file),	 KIND(sync_everything),
-	KIND(write_back),   KIND(drop_pages),	   KIND(drop_names),	 KIND(drop_buffers),
+	KIND(write_record), KIND(write_record),	  KIND(read_record),  KIND(read_record),
+	KIND(cut),	    KIND(make_directory), KIND(remove_name),  KIND(remove_name),
+	KIND(link_names),   KIND(rename_names),	  KIND(rename_names), KIND(look_at),
+	KIND(list_names),   KIND(sync_file),	  KIND(sync_file),    KIND(sync_everything),
+	KIND(write_back),   KIND(drop_pages),	  KIND(drop_names),   KIND(drop_buffers),
 	KIND(store_mapped),
 };
 
-/* ---- programs ----------------------------------------------------------------------------------- */
+/* ---- programs -----------------------------------------------------------------------------------
+ */
 
 static u64 pick(u64 n)
 {
