@@ -21,6 +21,7 @@ SEED = os.environ.get("POWERCUT_SEED", "1")
 # fsync, a block of pointers was written after what leads there, a file that was moved or replaced was gone.
 DEFECTS = [
     "truncate foo 0; syncwrite new 0 3072",
+    "truncate foo 0; syncwrite new 0 64; syncwrite x2 0 3072",
     "replace foo 2048; syncwrite new 0 3072",
     "rmdir B; syncwrite new 0 3072",
     "create A/new; fsync A/new",
@@ -62,6 +63,12 @@ def run(*command: str) -> None:
 @pytest.mark.parametrize("script", DEFECTS)
 def test_cuts_of(powercut, script):
     run(powercut, "--script", script, "--budget", str(int(60 * SCALE)))
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_fsync_waits_for_its_writes(powercut, seed):
+    """In whatever order the disk completes them."""
+    run(powercut, "--script", "write foo 0 1024; fsync foo", "--budget", "20", "--seed", str(seed))
 
 
 def test_all_scripts_of_two_calls(powercut):
