@@ -111,7 +111,7 @@ static __always_inline s64 stat_inode(const struct inode *inode, void __user *to
 		.rdev = inode->rdev,
 		.size = READ_ONCE(inode->size),
 		.blksize = inode->sb->block_size,
-		.blocks = (s64)inode->blocks,
+		.blocks = (s64)READ_ONCE(inode->blocks),
 		.atime = inode->atime,
 		.mtime = inode->mtime,
 		.ctime = inode->ctime,
@@ -376,9 +376,11 @@ int do_truncate(struct inode *inode, loff_t size, bool touch)
 	if (!error) {
 		if (current->cred->euid != 0)
 			inode->mode = mode_unprivileged(inode, inode->mode);
-		inode_changed(inode);
+		/* the times first: once it is dirty it may be written */
 		if (touch)
-			inode->mtime = inode->ctime;
+			file_update_time(inode);
+		else
+			inode_changed(inode);
 	}
 	up_write(&inode->lock);
 	put_write_access(inode);

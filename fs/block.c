@@ -147,13 +147,18 @@ static void flush_done(struct block_request *request)
 
 int block_flush(struct block_device *device)
 {
-	struct block_request *request = request_get(device, BLOCK_FLUSH, 0);
+	s64 covered = atomic_read(&device->writes_done);
 	int result = 0;
 
+	if (covered == atomic_read(&device->writes_flushed))
+		return 0;
+	struct block_request *request = request_get(device, BLOCK_FLUSH, 0);
 	request->done = flush_done;
 	request->private = &result;
 	submit_block_request(request);
 	wait_event(block_wait, smp_load_acquire(&result) != 0);
+	if (result > 0) /* another's may be newer: then one flush too many is to come */
+		atomic_set(&device->writes_flushed, covered);
 	return min(result, 0);
 }
 

@@ -52,6 +52,7 @@ struct block_device {
 	unsigned block_size; /* set by register_block_device() and set_block_size() */
 	struct list_head link;
 	int write_error; /* of write-back, until sync_buffers() has reported it */
+	atomic64_t writes_done, writes_flushed; /* writes completed; those before the last flush */
 };
 
 /* Make @device known; /dev/NAME exists from now on. Devices do not go away. */
@@ -84,4 +85,5 @@ void block_request_end(struct block_request *request);
 /* Woken whenever a request has ended: for all who wait for I/O. */
 extern wait_queue_head_t block_wait;
 
-int block_flush(struct block_device *device); /* the device's own write cache; 0 or -EIO */
+/* The device's own write cache, if anything was written since it was flushed: 0 or -EIO. */
+int block_flush(struct block_device *device);

@@ -8,10 +8,11 @@
  * what comes and goes.
  *
  * A buffer that becomes dirty goes to the end of a dirty list: there are several, for regions of
- * blocks in turn, each with a lock of its own, so that writers of different files seldom meet.
- * Write-back takes a batch from the front of one, sorts it by block and submits it, blocks that
- * continue each other in one request. What it takes is clean, locked, and counted as flying until
- * it is written, which is what a sync waits for in the end.
+ * blocks in turn, each with a lock of its own, so that writers of different files seldom meet; and
+ * in each one for every rank. Write-back goes from rank to rank, waiting and flushing in between.
+ * It takes a batch from the front of a list, sorts it by block and submits it, blocks that continue
+ * each other in one request. What it takes is clean, locked, and counted as flying until it is
+ * written, which is what a sync waits for in the end.
  *
  * Memory: while more than a tenth of it is dirty, writers write themselves, and wait while more
  * than a quarter is on its way to a disk.
@@ -56,10 +57,11 @@ static u64 used_bytes;
 
 static struct dirty_list {
 	spinlock_t lock;
-	struct list_head buffers; /* oldest first */
+	struct list_head buffers[RANKS]; /* mostly oldest first */
 } __aligned(64) dirty_lists[DIRTY_LISTS];
 
 static atomic64_t dirty_bytes, flying_bytes; /* to be written; being written */
+static atomic64_t metadata_writes = {1};     /* of metadata buffers, begun */
 static u64 background_bytes, limit_bytes;    /* a tenth and a quarter of memory */
 static DEFINE_WAIT_QUEUE(thread_wait);
 static bool hurried;
@@ -156,19 +158,23 @@ static struct dirty_list *list_of(const struct buffer *buffer)
 	return &dirty_lists[(buffer->block >> REGION_SHIFT) % DIRTY_LISTS];
 }
 
-void __mark_buffer_dirty(struct buffer *buffer)
+void __mark_buffer_dirty(struct buffer *buffer, enum buffer_rank rank)
 {
 	struct dirty_list *list = list_of(buffer);
 
 	guard(spinlock, &list->lock);
+	bool dirty = test_bit(B_DIRTY, &buffer->flags);
 	/* A metadata buffer that was pushed out has no block any more. */
-	if (test_bit(B_DIRTY, &buffer->flags) ||
-	    !(buffer->page || test_bit(B_HASHED, &buffer->flags)))
+	if (dirty ? buffer->rank <= RANK_FRESH || buffer->rank >= rank
+		  : !(buffer->page || test_bit(B_HASHED, &buffer->flags)))
 		return;
-	set_bit(B_DIRTY, &buffer->flags);
-	buffer->dirtied_ns = ktime_ns();
-	list_add_tail(&buffer->dirty_link, &list->buffers);
-	atomic_add(buffer->size, &dirty_bytes);
+	if (!dirty) {
+		set_bit(B_DIRTY, &buffer->flags);
+		buffer->dirtied_ns = ktime_ns();
+		atomic_add(buffer->size, &dirty_bytes);
+	}
+	buffer->rank = rank;
+	list_move_tail(&buffer->dirty_link, &list->buffers[rank]);
 }
 
 /*
@@ -183,8 +189,11 @@ static bool take_dirty(struct buffer *buffer, bool write)
 	if (write) {
 		atomic_add(buffer->size, &flying_bytes);
 		clear_bit(B_ERROR, &buffer->flags);
+		clear_bit(B_ARRIVED, &buffer->flags);
 		if (buffer->page)
 			atomic_inc(&buffer->page->mapping->writes);
+		else
+			atomic_inc(&metadata_writes);
 	}
 	/* fully ordered: the disk reads what was stored before others find it dirty still */
 	test_and_clear_bit(B_DIRTY, &buffer->flags);
@@ -207,6 +216,8 @@ static void end_request(struct block_request *request)
 	bool write = request->operation == BLOCK_WRITE;
 	struct buffer *buffer = request->private, *next;
 
+	if (write) /* before anybody can see that it is done, and ask for a flush */
+		atomic_inc_return(&request->device->writes_done);
 	for (; buffer; buffer = next) {
 		struct address_space *mapping = buffer->page ? buffer->page->mapping : NULL;
 
@@ -362,6 +373,12 @@ struct buffer *bread(struct block_device *device, u64 block)
 	return ERR_PTR(-EIO);
 }
 
+void abandon_buffer(struct buffer *buffer)
+{
+	clean_buffer(buffer, false);
+	wait_on_buffer(buffer);
+}
+
 void bforget(struct buffer *buffer)
 {
 	clean_buffer(buffer, false);
@@ -451,18 +468,20 @@ void forget_page_buffer(struct buffer *buffer)
 
 /* ---- writing batches ------------------------------------------------------------------------- */
 
-/* Start writing a batch of what became dirty at @until or before; how many buffers. *@busy: some
- * are in flight since before they became dirty, and must wait. */
-static unsigned write_batch(struct dirty_list *list, u64 until, bool *busy)
+/* Start writing a batch of what of @rank became dirty at @until or before; how many buffers.
+ * *@busy: some are in flight since before they became dirty, and must wait. */
+static unsigned write_batch(struct dirty_list *list, enum buffer_rank rank, u64 until, bool *busy)
 {
 	struct buffer *batch[BATCH], *buffer, *next;
 	struct block_request *request = NULL;
 	unsigned count = 0, at;
 
 	spin_lock(&list->lock);
-	list_for_each_entry_safe (buffer, next, &list->buffers, dirty_link) {
-		if (count == BATCH || buffer->dirtied_ns > until)
+	list_for_each_entry_safe (buffer, next, &list->buffers[rank], dirty_link) {
+		if (count == BATCH)
 			break;
+		if (buffer->dirtied_ns > until)
+			continue;
 		if (!trylock_buffer(buffer)) {
 			*busy = true;
 			continue;
@@ -480,30 +499,90 @@ static unsigned write_batch(struct dirty_list *list, u64 until, bool *busy)
 	return count;
 }
 
-/* Start writing what became dirty at @until or before, until no more than @enough bytes are; were
- * some busy? */
-static bool write_dirty(u64 until, u64 enough)
+static void wait_for_flying(void)
 {
-	bool busy = false;
+	wait_event(block_wait, !atomic_read(&flying_bytes));
+}
 
+/* Start writing what of @rank became dirty at @until or before, until no more than @enough bytes
+ * are dirty at all; what was in flight when it became so is waited for, and written again. */
+static void write_rank(enum buffer_rank rank, u64 until, u64 enough)
+{
+	bool busy;
+
+	do {
+		busy = false;
+		for (unsigned i = 0; i < DIRTY_LISTS; i++)
+			while ((u64)atomic_read(&dirty_bytes) > enough &&
+			       write_batch(&dirty_lists[i], rank, until, &busy))
+				cond_resched();
+		if (busy)
+			wait_for_flying();
+	} while (busy);
+}
+
+static bool any_dirty(enum buffer_rank rank)
+{
 	for (unsigned i = 0; i < DIRTY_LISTS; i++)
-		while ((u64)atomic_read(&dirty_bytes) > enough &&
-		       write_batch(&dirty_lists[i], until, &busy))
-			cond_resched();
-	return busy;
+		if (!list_empty(&dirty_lists[i].buffers[rank]))
+			return true;
+	return false;
+}
+
+/* What was written until now is on the platters, of all devices, before what leads there is. */
+static void settle(void)
+{
+	struct block_device *each = NULL;
+
+	wait_for_flying();
+	while ((each = next_block_device(each)) != NULL)
+		if (block_flush(each))
+			each->write_error = -EIO;
+}
+
+static void write_dirty(u64 until, u64 enough)
+{
+	for (enum buffer_rank rank = RANK_DATA;
+	     rank < RANKS && (u64)atomic_read(&dirty_bytes) > enough; rank++) {
+		if (!any_dirty(rank))
+			continue;
+		if (rank > RANK_FRESH)
+			settle();
+		write_rank(rank, until, enough);
+	}
+}
+
+void sync_fresh_buffers(void)
+{
+	if (!any_dirty(RANK_FRESH))
+		return;
+	write_rank(RANK_FRESH, ktime_ns(), 0);
+	wait_for_flying();
+}
+
+u64 buffers_stamp(void)
+{
+	u64 stamp = (u64)atomic_read(&metadata_writes);
+
+	smp_mb(); /* take_dirty() has it the other way round */
+	/* what is in flight may yet read what is changed now */
+	return atomic_read(&flying_bytes) ? 0 : stamp;
+}
+
+bool buffers_stamp_good(u64 stamp)
+{
+	return stamp && stamp == (u64)atomic_read(&metadata_writes);
 }
 
 int sync_buffers(struct block_device *device, bool wait)
 {
 	struct block_device *each = NULL;
-	u64 now = ktime_ns();
 	int error = 0;
 
-	while (write_dirty(now, 0) && wait)
-		wait_event(block_wait, !atomic_read(&flying_bytes));
+	write_dirty(ktime_ns(), 0);
 	if (!wait)
 		return 0;
-	wait_event(block_wait, !atomic_read(&flying_bytes));
+	wait_for_flying();
 	while ((each = next_block_device(each)) != NULL)
 		if (!device || each == device)
 			error = xchg(&each->write_error, 0) ?: error;
@@ -521,10 +600,19 @@ int sync_dirty_buffer(struct buffer *buffer)
 
 /* Inodes keep their memory while they or their pages are dirty, and pages that were written to
  * through a mapping have no dirty buffers yet: so the inodes first. */
+static int write_super(struct super_block *sb)
+{
+	int error = sync_inodes(sb);
+
+	if (sb->op->write_back)
+		sb->op->write_back(sb);
+	return error;
+}
+
 void writeback_once(void)
 {
 	WRITE_ONCE(hurried, false);
-	for_each_super(sync_inodes);
+	for_each_super(write_super);
 	write_dirty(ktime_ns(), 0);
 }
 
@@ -618,7 +706,8 @@ void buffer_cache_init(void)
 	buffer_table_create(&table, &buffer_cache_hash);
 	for (unsigned i = 0; i < DIRTY_LISTS; i++) {
 		spin_lock_init(&dirty_lists[i].lock, "dirty_list");
-		INIT_LIST_HEAD(&dirty_lists[i].buffers);
+		for (unsigned rank = 0; rank < RANKS; rank++)
+			INIT_LIST_HEAD(&dirty_lists[i].buffers[rank]);
 	}
 	background_bytes = bytes / 10;
 	limit_bytes = bytes / 4;

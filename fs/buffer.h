@@ -36,6 +36,20 @@ enum buffer_flag {
 	B_ERROR,      /* the last write failed */
 	B_REFERENCED, /* used since reclaim last looked */
 	B_NEW,	      /* freshly allocated file block, its contents void until write_end */
+	B_ARRIVED,    /* dirty: a directory's, into which a file was moved */
+};
+
+/*
+ * The order in which what is dirty goes to the disk. Between two ranks the disk is flushed, so
+ * after a power cut nothing there leads to what was never written.
+ */
+enum buffer_rank {
+	RANK_DATA,  /* of files */
+	RANK_FRESH, /* new blocks of pointers, names or attributes: nothing leads there yet */
+	RANK_USUAL, /* inodes, blocks of pointers, bitmaps */
+	RANK_NAMES, /* directories: after the inodes that they name */
+	RANK_LAST,  /* those that a file has left: after those that have its new name */
+	RANKS,
 };
 
 struct buffer {
@@ -51,6 +65,7 @@ struct buffer {
 	struct list_head lru;	   /* metadata: used list */
 	struct list_head dirty_link;
 	u64 dirtied_ns;
+	enum buffer_rank rank; /* while it is dirty; under its dirty list's lock */
 };
 
 /* ---- metadata -------------------------------------------------------------------------------- */
@@ -73,26 +88,47 @@ static inline void brelse(struct buffer *buffer) /* NULL is allowed */
 /* struct buffer *buffer __free(buffer) = ...: released at the end of the scope */
 DEFINE_FREE(buffer, struct buffer *, if (!IS_ERR(*variable)) brelse(*variable))
 
-void __mark_buffer_dirty(struct buffer *buffer);
+void __mark_buffer_dirty(struct buffer *buffer, enum buffer_rank rank);
 /* The caller has changed the contents; they are written after this call. Any lock but the dirty
  * list's may be held. */
 static inline void mark_buffer_dirty(struct buffer *buffer)
 {
 	smp_mb(); /* the change is seen by who takes the flag that we find set */
 	if (!test_bit(B_DIRTY, &buffer->flags))
-		__mark_buffer_dirty(buffer);
+		__mark_buffer_dirty(buffer, buffer->page ? RANK_DATA : RANK_USUAL);
 }
+/* The same, to be written no sooner than @rank. What is dirty and fresh stays so. */
+static inline void mark_buffer_ranked(struct buffer *buffer, enum buffer_rank rank)
+{
+	smp_mb();
+	enum buffer_rank old = READ_ONCE(buffer->rank);
+	if (!test_bit(B_DIRTY, &buffer->flags) || (old > RANK_FRESH && old < rank))
+		__mark_buffer_dirty(buffer, rank);
+}
+/* It is not to be written any more, nor being written. Sleeps. */
+void abandon_buffer(struct buffer *buffer);
 /* the block was freed: drop contents unwritten, and the reference */
 void bforget(struct buffer *buffer);
 int read_buffer(struct buffer *buffer);	    /* if it is not uptodate: 0 or -EIO. Sleeps */
 void wait_on_buffer(struct buffer *buffer); /* until it is not locked */
+/* Before a change that what is in flight may not have: that would be there before its rank. */
+static inline void buffer_stable(struct buffer *buffer)
+{
+	if (unlikely(test_bit(B_LOCKED, &buffer->flags)))
+		wait_on_buffer(buffer);
+}
 
 /* ---- write-back ------------------------------------------------------------------------------ */
 
 int sync_dirty_buffer(struct buffer *buffer); /* write and wait: 0 or -EIO */
-/* Start writing all dirty buffers, in block order. @wait: until they, and writes that were in
- * flight, are on their devices; 0, or -EIO if one to @device failed (NULL: to any). */
+/* Start writing all dirty buffers, rank by rank, in block order. @wait: until they, and writes that
+ * were in flight, are on their devices; 0, or -EIO if one to @device failed (NULL: to any). */
 int sync_buffers(struct block_device *device, bool wait);
+void sync_fresh_buffers(void); /* write what is RANK_FRESH, and wait */
+/* What is on the disk: as long as the stamp is good (0 never is) no metadata has been written since
+ * it was taken. So what was made and taken back in between never was on a disk. */
+u64 buffers_stamp(void);
+bool buffers_stamp_good(u64 stamp);
 void invalidate_buffers(struct block_device *device); /* umount: drop all clean, unused ones */
 /* The write-back thread: what is dirty, every 30 s and when memory is short. */
 void writeback_start(void);

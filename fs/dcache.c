@@ -200,7 +200,8 @@ void d_delete(struct dentry *dentry)
 	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
 
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
-	bool stays = atomic_read(&dentry->refcount) == (DREF_KEPT | 1);
+	/* what others did with the inode is behind them */
+	bool stays = smp_load_acquire(&dentry->refcount.counter) == (DREF_KEPT | 1);
 	struct inode *inode = dentry->inode;
 	if (stays)
 		dentry->inode = NULL;
@@ -215,14 +216,17 @@ void d_delete(struct dentry *dentry)
 
 static void swap_names(struct dentry *a, struct dentry *b)
 {
-	const struct dentry was = *a;
+	const char *name = a->name;
+	u8 length = a->name_length;
+	char text[DNAME_INLINE];
 
+	memcpy(text, a->inline_name, DNAME_INLINE);
 	a->name = name_is_inline(b) ? a->inline_name : b->name;
-	b->name = was.name == a->inline_name ? b->inline_name : was.name;
+	b->name = name == a->inline_name ? b->inline_name : name;
 	memcpy(a->inline_name, b->inline_name, DNAME_INLINE);
-	memcpy(b->inline_name, was.inline_name, DNAME_INLINE);
+	memcpy(b->inline_name, text, DNAME_INLINE);
 	a->name_length = b->name_length;
-	b->name_length = was.name_length;
+	b->name_length = length;
 }
 
 /* Put @dentry, which has its name, into @parent, with a reference on that. */

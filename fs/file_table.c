@@ -4,7 +4,9 @@
  * A table belongs to one task, or to several (threads). The number of tasks is its refcount, and
  * what one task alone uses needs neither lock nor file references to read: only current changes it.
  * A shared table is read under its lock, and a reader takes a reference to the file, since another
- * thread may close it.
+ * thread may close it. So does who looks at it from outside (/proc), who keeps the table by another
+ * count: when its last task ends, its files are closed, in that task and not under whatever locks
+ * the looker has.
  *
  * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors. A number is given out together
  * with its file, so a file in its place is all that says that a number is used.
@@ -16,6 +18,7 @@
 
 struct file_table {
 	atomic_t refcount; /* tasks */
+	atomic_t holders;  /* who looks at it, and one for all tasks */
 	spinlock_t lock;   /* all below, when shared */
 	u32 size;	   /* of the arrays */
 	u32 limit;	   /* numbers below it may be given out */
@@ -33,6 +36,7 @@ struct file_table *file_table_create(void)
 	if (!table)
 		return NULL;
 	atomic_set(&table->refcount, 1);
+	atomic_set(&table->holders, 1);
 	spin_lock_init(&table->lock, "file_table->lock");
 	table->size = FILE_TABLE_FIRST;
 	table->limit = FILE_LIMIT;
@@ -94,21 +98,15 @@ void file_table_get(struct file_table *table)
 	atomic_inc(&table->refcount);
 }
 
-/* @file is no longer the table's: its record locks go, whichever descriptor it was (but O_PATH). */
-static void let_go(struct file_table *table, struct file *file)
+void file_table_hold(struct file_table *table)
 {
-	if (unlikely(file->inode->locks != NULL) && !(file->mode & FMODE_PATH))
-		locks_remove(file->inode, table);
-	fput(file);
+	atomic_inc(&table->holders);
 }
 
-void file_table_put(struct file_table *table)
+void file_table_release(struct file_table *table)
 {
-	if (!table || !atomic_dec_and_test(&table->refcount))
+	if (!atomic_dec_and_test(&table->holders))
 		return;
-	for (u32 fd = 0; fd < table->end; fd++)
-		if (table->files[fd])
-			let_go(table, table->files[fd]);
 	if (table->files != table->first_files)
 		kfree(table->files);
 	kfree(table);
@@ -225,6 +223,30 @@ int fd_add(struct file *file, u32 lowest, bool close_on_exec)
 	} while (!error);
 	fput(file);
 	return error;
+}
+
+/* @file is no longer the table's: its record locks go, whichever descriptor it was (but O_PATH). */
+static void let_go(struct file_table *table, struct file *file)
+{
+	if (unlikely(file->inode->locks != NULL) && !(file->mode & FMODE_PATH))
+		locks_remove(file->inode, table);
+	fput(file);
+}
+
+void file_table_put(struct file_table *table)
+{
+	might_lock(&mount_mutex); /* as fput() */
+	if (!table || !atomic_dec_and_test(&table->refcount))
+		return;
+	for (u32 fd = 0; fd < table->end; fd++) {
+		if (!table->files[fd])
+			continue;
+		spin_lock(&table->lock);
+		struct file *file = put_at(table, fd, NULL, false);
+		spin_unlock(&table->lock);
+		let_go(table, file);
+	}
+	file_table_release(table);
 }
 
 s64 sys_close(int fd)

@@ -143,7 +143,7 @@ void remove_inode_hash(struct inode *inode)
 	u32 bucket = bucket_of(inode->sb, inode->number);
 
 	inode_table_lock(&table, NULL, bucket);
-	if (inode->flags & I_HASHED) {
+	if (READ_ONCE(inode->flags) & I_HASHED) {
 		inode_table_remove(&table, NULL, bucket, inode);
 		HASH_COUNT(inode, removes, 1);
 		HASH_RECORD(inode, HASH_REMOVE, inode, inode->sb, inode->number);
@@ -248,10 +248,13 @@ static void evict(struct inode *inode)
 {
 	struct super_block *sb = inode->sb;
 
-	if (inode->flags & I_HASHED)
+	if (READ_ONCE(inode->flags) & I_HASHED)
 		remove_inode_hash(inode);
-	if (inode->data.nr_pages)
+	if (READ_ONCE(inode->data.nr_pages))
 		truncate_inode_pages(&inode->data, 0, FILE_END);
+	/* reclaim may have dropped the last page just now: until it has let go */
+	spin_lock(&inode->data.lock);
+	spin_unlock(&inode->data.lock);
 	if (sb->op->evict_inode && inode->nlink == 0)
 		sb->op->evict_inode(inode);
 	if (sb->op->write_inode) { /* else it is never listed */
@@ -296,12 +299,12 @@ static bool evict_unused(struct list_head *link, void *sb)
 {
 	struct inode *inode = list_entry(link, struct inode, lru);
 
-	if (inode->data.nr_pages && !(inode->flags & I_DIRTY))
+	if (READ_ONCE(inode->data.nr_pages) && !(READ_ONCE(inode->flags) & I_DIRTY))
 		invalidate_inode_pages(&inode->data);
 	spin_lock(&inode->spin);
 	bool claimed =
 		atomic_read(&inode->refcount) == 1 &&
-		(sb || !(inode->data.nr_pages || (inode->flags & I_DIRTY)));
+		(sb || !(READ_ONCE(inode->data.nr_pages) || (inode->flags & I_DIRTY)));
 	if (claimed) {
 		atomic_dec(&inode->refcount);
 		inode->flags |= I_FREEING;

@@ -96,7 +96,7 @@ static noinline bool follow_down(struct path *path)
 
 void follow_mounts(struct path *path)
 {
-	while ((path->dentry->flags & D_MOUNTED) && follow_down(path))
+	while ((READ_ONCE(path->dentry->flags) & D_MOUNTED) && follow_down(path))
 		continue;
 }
 
@@ -115,7 +115,7 @@ bool follow_up(struct path *path)
 
 bool is_mountpoint(const struct dentry *dentry)
 {
-	if (likely(!(dentry->flags & D_MOUNTED)))
+	if (likely(!(READ_ONCE(dentry->flags) & D_MOUNTED)))
 		return false;
 	guard(spinlock, mount_lock());
 	return find_mount(NULL, dentry);

@@ -231,7 +231,7 @@ static noinline const char *step_slowly(struct walk *walk, const char *name, u32
 
 	if (type != LAST_NORM)
 		return type == LAST_DOTDOT ? ERR_PTR(walk_up(walk)) : NULL;
-	if (found && create && !found->inode) {
+	if (found && create && !READ_ONCE(found->inode)) {
 		dput(found);
 		found = NULL;
 	}

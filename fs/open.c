@@ -37,6 +37,7 @@ static noinline void file_release(struct file *file)
 
 void fput(struct file *file)
 {
+	might_lock(&mount_mutex); /* the last file on a mount that was taken away unmounts it */
 	if (atomic_dec_return(&file->refcount) == 0)
 		file_release(file);
 }

@@ -43,8 +43,8 @@ static noinline bool new_page(char **page)
 	return *page != NULL;
 }
 
-/* Move what is there, or what fits, between the ring and @io: bytes, 0 (no memory), or -EFAULT. Of a
- * page of the ring that meets a fault nothing counts as moved, as in Linux. */
+/* Move what is there, or what fits, between the ring and @io: bytes, 0 (no memory), or -EFAULT. Of
+ * a page of the ring that meets a fault nothing counts as moved, as in Linux. */
 static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struct io *io)
 {
 	u32 used = pipe->used, start = pipe->tail + (side == WRITER ? used : 0), at = start;

@@ -370,6 +370,8 @@ struct super_operations {
 	void (*evict_inode)(struct inode *inode);
 	void (*statfs)(struct super_block *sb, struct kstatfs *stat); /* what is used and free */
 	void (*sync_fs)(struct super_block *sb);
+	/* Write-back has been to the inodes, and will write the buffers. NULL: nothing to do. */
+	void (*write_back)(struct super_block *sb);
 	int (*remount)(struct super_block *sb, unsigned flags); /* NULL: takes no options */
 	void (*put_super)(struct super_block *sb);
 };
@@ -576,7 +578,11 @@ DEFINE_FREE(fput, struct file *, if (*variable) fput(*variable))
 struct file_table *file_table_create(void);		       /* NULL: out of memory */
 struct file_table *file_table_fork(struct file_table *parent); /* a copy */
 void file_table_get(struct file_table *table);
+/* With the last task's reference all is closed; not with a lock held that is below mount_mutex. */
 void file_table_put(struct file_table *table);
+/* For who looks at another task's: the table stays, what is open in it does not. Any context. */
+void file_table_hold(struct file_table *table);
+void file_table_release(struct file_table *table);
 /* A reference to the file behind @fd, or NULL. With a table used by one task only no count is
  * taken: the returned word says so in its low bit; give it to fdput(). Hot path. */
 struct fd {

@@ -19,7 +19,8 @@ bool text_reserve(struct text *text, size_t more)
 		text->error = -ENOMEM;
 		return false;
 	}
-	memcpy(data, text->data, text->length);
+	if (text->length)
+		memcpy(data, text->data, text->length);
 	kfree(text->data);
 	text->data = data;
 	text->capacity = capacity;

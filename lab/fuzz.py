@@ -57,7 +57,8 @@ def compile_program(sources: list[Path], name: str, headers: list[Path] | None =
 
 
 def file_fuzzer() -> Path:
-    return compile_program([SOURCES / name for name in ("filefuzz.c", "generate.c", "operations.c")], "filefuzz")
+    operations = sorted(SOURCES.glob("operations*.c"))
+    return compile_program([SOURCES / "filefuzz.c", SOURCES / "generate.c", *operations], "filefuzz")
 
 
 @dataclass

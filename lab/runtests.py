@@ -2,6 +2,8 @@
 
 Arguments are pytest's (TESTS="tests/booted -k shell"). A build that fails, a test file that cannot be read
 and a run without a single test are failures. Nothing that failed can end in status 0.
+
+make check (--check): the same for the tests with the mark `check`, the hosted ones at a fifth of their length.
 """
 
 from __future__ import annotations
@@ -34,13 +36,17 @@ def build_kernels() -> None:
 
 
 class Counter:
-    """A pytest plugin that counts outcomes, setup and teardown errors among the failures."""
+    """A pytest plugin that counts outcomes, setup and teardown errors among the failures, and what each test took."""
 
     def __init__(self) -> None:
         self.outcome: dict[str, str] = {}
+        self.seconds: dict[str, float] = {}
+        self.cpu_seconds: dict[str, float] = {}  # tests/conftest.py
         self.collection_errors = 0
 
     def pytest_runtest_logreport(self, report) -> None:
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0) + report.duration
+        self.cpu_seconds[report.nodeid] = dict(report.user_properties).get("cpu_seconds", 0)
         if report.failed:
             self.outcome[report.nodeid] = "failed"
         elif report.skipped:
@@ -55,6 +61,13 @@ class Counter:
     def count(self, what: str) -> int:
         return sum(1 for outcome in self.outcome.values() if outcome == what)
 
+    def print_slowest(self, count: int = 20) -> None:
+        """On a busy host seconds tell little; a CPU's, of all that a test starts, tell what it costs."""
+        slowest = sorted(self.seconds, key=lambda test: -self.seconds[test])[:count]
+        print(f"{sum(self.cpu_seconds.values()):.0f} CPU seconds in all; seconds and CPU seconds of the slowest:")
+        for test in slowest:
+            print(f"{self.seconds[test]:8.1f} {self.cpu_seconds[test]:8.1f}  {test}")
+
 
 def main() -> None:
     import pytest
@@ -65,8 +78,12 @@ def main() -> None:
     try:
         build_kernels()
         arguments = sys.argv[1:] or ["tests"]
+        if "--check" in arguments:
+            arguments = [word for word in arguments if word != "--check"] + ["-m", "check"]
+            os.environ.setdefault("HOSTED_SCALE", "0.2")
         if not any(word.startswith("-n") for word in arguments):
-            arguments += ["-n", str(min(os.cpu_count() or 1, 8)), "--dist", "worksteal"]
+            # One more than there are CPUs: many tests wait, for a key's echo or a time-out.
+            arguments += ["-n", str(min((os.cpu_count() or 1) + 1, 8)), "--dist", "worksteal"]
         status = int(
             pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(TOP), *arguments], plugins=[counter])
         )
@@ -76,6 +93,8 @@ def main() -> None:
     failed = counter.count("failed") + counter.collection_errors + extra
     if status and not failed:
         failed = 1  # interrupted, no tests, an internal error: never a success
+    if len(counter.seconds) > 1:
+        counter.print_slowest()
     skipped = counter.count("skipped")
     if skipped:
         print(f"{skipped} skipped")

@@ -13,9 +13,10 @@
  * Each node has a bound, largest_gap: no gap of an area in its subtree is longer. Looking for the
  * highest gap of a length leaves out every subtree whose bound is shorter. A bound may be too high,
  * never too low. So an area that comes or grows, which makes gaps shorter, has no bounds to change
- * but for its own gap; one that leaves raises those on the way to the area above it; and a search
- * that finds less than a bound has promised lowers it to what is there. A bound is found wrong once
- * for each time that it has become so: in the long run a search, too, takes time by the height.
+ * but for its own gap; one that leaves raises those of the area above it and its parents; and a
+ * search that finds less than a bound has promised lowers it to what is there. A bound is found
+ * wrong once for each time that it has become so: in the long run a search, too, takes time by the
+ * height.
  *
  * hash/table/rbtree.h is the other tree of this kernel, of pages in a file: it has no gaps to know,
  * and is to be read beside the other table structures.
@@ -106,8 +107,8 @@ static struct vma *rotate(struct vma *node, enum area_side side)
 /* One side of @node has changed by 1 in height. */
 static void rebalance(struct vma *node)
 {
-	for (u8 before; node; node = node->parent) {
-		before = node->height;
+	for (; node; node = node->parent) {
+		u8 before = node->height;
 		int difference = update_height(node);
 
 		if (unlikely(difference < -1 || difference > 1)) {
@@ -138,6 +139,12 @@ static void link_neighbours(struct vma *below, struct vma *above)
 		below->above = above;
 	if (above)
 		above->below = below;
+}
+
+void areas_gap_grew(struct vma *vma)
+{
+	if (vma)
+		raise_bounds(vma, gap_below(vma));
 }
 
 void areas_insert(struct mm *mm, struct vma *vma)
@@ -183,8 +190,7 @@ static void remove_one(struct mm *mm, struct vma *vma)
 		heir->largest_gap = vma->largest_gap;
 	}
 	link_neighbours(vma->below, vma->above);
-	if (vma->above)
-		raise_bounds(vma->above, gap_below(vma->above));
+	areas_gap_grew(vma->above);
 	rebalance(changed);
 	mm->area_count--;
 	if (mm->last_hit == vma)

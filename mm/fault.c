@@ -35,7 +35,7 @@ static struct page *anonymous_page(struct vma *vma, unsigned gfp)
 
 	if (likely(page)) {
 		page->flags = BIT(PG_anon);
-		vma->has_anonymous = true;
+		WRITE_ONCE(vma->has_anonymous, true); /* other faults may do so, too */
 		memory_use_add(MEMORY_ANON, 1);
 	}
 	return page;

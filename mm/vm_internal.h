@@ -95,6 +95,8 @@ void areas_insert(struct mm *mm, struct vma *vma);
 /* The areas from @first up to @behind (NULL: to the last) leave; they still know their neighbours.
  */
 void areas_remove(struct mm *mm, struct vma *first, const struct vma *behind);
+/* The stretch below @vma (NULL: nothing to do) has become longer. */
+void areas_gap_grew(struct vma *vma);
 /* Copies of all areas of @from for @mm, which has none: 0, or -ENOMEM with those made so far. */
 int areas_copy(struct mm *mm, const struct mm *from);
 
@@ -117,7 +119,8 @@ void vma_merge(struct mm *mm, u64 start, u64 end);
  * (nothing was changed). */
 int vma_remove(struct mm *mm, u64 start, u64 end);
 void mm_write_unlock(struct mm *mm); /* up_write(), then free what was taken out; may sleep */
-/* Move the bounds of @vma into free space, or off what another area has too; change its flags. */
+/* Move the bounds of @vma into free space, or back, which areas_gap_grew() must hear of where no
+ * other area has it; change its flags. */
 void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags);
 
 /* ---- mm.c ------------------------------------------------------------------------------------ */

@@ -60,21 +60,6 @@ static inline void leave(struct vma *vma)
 	list_add(&vma->link, &vma->mm->dead);
 }
 
-int vma_remove(struct mm *mm, u64 start, u64 end)
-{
-	struct vma *first = vma_carve(mm, start, end), *behind = first;
-
-	if (IS_ERR(first))
-		return PTR_ERR(first);
-	for (; behind && behind->start < end; behind = behind->above) {
-		if (behind->mapping || behind->has_anonymous) /* else no page was ever there */
-			vma_zap(behind, behind->start, behind->end, true);
-		leave(behind);
-	}
-	areas_remove(mm, first, behind);
-	return first != behind;
-}
-
 void mm_write_unlock(struct mm *mm)
 {
 	struct vma *vma, *next;
@@ -116,6 +101,48 @@ static int split(struct vma *lower, u64 address)
 	TRY(insert(lower->mm, &upper));
 	vma_change(lower, lower->start, address, lower->flags);
 	return 0;
+}
+
+/* The pages of [start, end) in @vma go. */
+static inline void clear(struct vma *vma, u64 start, u64 end)
+{
+	if (vma->mapping || vma->has_anonymous) /* else no page was ever there */
+		vma_zap(vma, start, end, true);
+}
+
+/* [start, end), at the upper or at the lower end of @vma, is not of it any more. */
+static void cut(struct vma *vma, u64 start, u64 end)
+{
+	clear(vma, start, end);
+	if (start > vma->start) {
+		vma_change(vma, vma->start, start, vma->flags);
+		areas_gap_grew(vma->above);
+	} else {
+		vma_change(vma, end, vma->end, vma->flags);
+		areas_gap_grew(vma);
+	}
+}
+
+int vma_remove(struct mm *mm, u64 start, u64 end)
+{
+	struct vma *first = first_area(mm, start), *behind;
+
+	if (!first || first->start >= end)
+		return 0;
+	if (first->start < start) {
+		if (first->end > end)
+			TRY(split(first, end));
+		cut(first, start, min(first->end, end));
+		first = first->above;
+	}
+	for (behind = first; behind && behind->end <= end; behind = behind->above) {
+		clear(behind, behind->start, behind->end);
+		leave(behind);
+	}
+	areas_remove(mm, first, behind);
+	if (behind && behind->start < end)
+		cut(behind, behind->start, end);
+	return 1;
 }
 
 struct vma *vma_carve(struct mm *mm, u64 start, u64 end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from pathlib import Path
 
@@ -23,6 +24,29 @@ for ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
 def pytest_collection_modifyitems(items):
     """The programs' tests first: the longest are among them, and one that comes last runs while other CPUs are idle."""
     items.sort(key=lambda item: "programs" not in item.path.parts)
+
+
+def cpu_seconds() -> float:
+    """Of this process and of what it has started and waited for: machines, compilers."""
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+BEGAN = pytest.StashKey[float]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    item.stash[BEGAN] = cpu_seconds()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """What the test cost, with its last report (lab/runtests.py prints it)."""
+    report = yield
+    if report.when == "teardown":
+        report.user_properties.append(("cpu_seconds", cpu_seconds() - item.stash.get(BEGAN, 0)))
+    return report
 
 
 @pytest.fixture

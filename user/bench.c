@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BATCHES = 8, BATCH = 200, PAGE = 4096, PAGES = 64 };
+enum { BATCHES = 8, BATCH = 200, PAGE = 4096, PAGES = 64, AREAS = 2000 };
 
 /* The path shapes of Tsai 2015, figure 6. */
 #define DIR2 "XXX/"
@@ -285,6 +285,27 @@ static void map_unmap(void)
 	munmap((void *)map_pages(MAP_PRIVATE | MAP_ANONYMOUS, -1), PAGES * PAGE);
 }
 
+/*
+ * Many areas of a page each, which cannot join since their rights alternate, come and go: first
+ * every second one, so that the others stand alone.
+ */
+static uint64_t many_areas(void)
+{
+	static void *areas[AREAS];
+	uint64_t start = ticks();
+
+	for (int i = 0; i < AREAS; i++) {
+		areas[i] = mmap(NULL, PAGE, i & 1 ? PROT_READ : PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (areas[i] == MAP_FAILED)
+			fail("mmap");
+	}
+	for (int odd = 0; odd < 2; odd++)
+		for (int i = odd; i < AREAS; i += 2)
+			expect(munmap(areas[i], PAGE), 0, "munmap");
+	return ticks() - start;
+}
+
 /* A file of some pages from its begin to its end, a page a call. */
 static uint64_t read_on(void)
 {
@@ -340,6 +361,7 @@ static const struct row rows[] = {
 	{"page fault", NULL, PAGES, fault_anonymous},
 	{"page fault of a file", NULL, PAGES, fault_file},
 	{"mmap munmap", map_unmap, BATCH, NULL},
+	{"one of 2000 areas", NULL, AREAS, many_areas},
 	{"read 4K on", NULL, PAGES, read_on},
 	{"write 4K on", NULL, PAGES, write_on},
 };

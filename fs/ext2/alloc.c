@@ -94,16 +94,11 @@ static s64 take_bit(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 fro
 	return (s64)start + bit;
 }
 
-s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool directory)
+/* The first one from @offset on, then before it. */
+static s64 take_any(struct ext2_fs *fs, enum ext2_kind kind, u32 offset, bool directory)
 {
-	u32 offset = goal - fs->first[kind];
-	const struct cred *cred = current->cred;
 	s64 error = -ENOSPC;
 
-	if (kind == EXT2_BLOCKS &&
-	    atomic_read(&fs->free[kind]) <= fs->layout.reserved_blocks_count && cred &&
-	    cred->euid && cred->euid != fs->layout.default_reserved_uid)
-		return error;
 	if (offset >= fs->count[kind])
 		offset = 0;
 	for (u32 i = 0; i < fs->group_count; i++) {
@@ -117,6 +112,24 @@ s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool direct
 		offset = group + 1 < fs->group_count ? (group + 1) * fs->per_group[kind] : 0;
 	}
 	return error;
+}
+
+s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool directory)
+{
+	const struct cred *cred = current->cred;
+	s64 free = atomic_read(&fs->free[kind]) + atomic_read(&fs->leaving[kind]), number;
+
+	if (kind == EXT2_BLOCKS && free <= fs->layout.reserved_blocks_count && cred &&
+	    cred->euid && cred->euid != fs->layout.default_reserved_uid)
+		return -ENOSPC;
+	number = take_any(fs, kind, goal - fs->first[kind], directory);
+	/* two may be needed; another may be faster */
+	for (unsigned tries = 0; number == -ENOSPC && atomic_read(&fs->leaving[kind]) && tries < 4;
+	     tries++) {
+		ext2_commit_quietly(fs);
+		number = take_any(fs, kind, goal - fs->first[kind], directory);
+	}
+	return number;
 }
 
 void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, bool directory)
@@ -158,7 +171,7 @@ struct buffer *ext2_new_block(struct ext2_fs *fs, u32 goal)
 	wait_on_buffer(buffer); /* an old write of the block when it was something else */
 	memset(buffer->data, 0, buffer->size);
 	set_bit(B_UPTODATE, &buffer->flags);
-	mark_buffer_dirty(buffer);
+	mark_buffer_ranked(buffer, RANK_FRESH);
 	return buffer;
 }
 
@@ -185,8 +198,8 @@ static u32 emptiest_group(const struct ext2_fs *fs)
 
 	for (u32 i = 0; i < fs->group_count; i++) {
 		count = fs->groups[i].descriptor->free_count; /* a hint: not locked */
-		if (count[EXT2_INODES] >= average &&
-		    (!best || count[EXT2_BLOCKS] > best[EXT2_BLOCKS])) {
+		if (READ_ONCE(count[EXT2_INODES]) >= average &&
+		    (!best || READ_ONCE(count[EXT2_BLOCKS]) > READ_ONCE(best[EXT2_BLOCKS]))) {
 			best = count;
 			found = i;
 		}
@@ -214,6 +227,7 @@ struct inode *ext2_new_inode(struct inode *dir, umode_t mode)
 	}
 	inode->nlink = 1;
 	inode->number = (ino_t)number;
+	EXT2_I(inode)->born = buffers_stamp();
 	inode_init_owner(inode, dir, mode);
 	inode->generation = (u32)random_u64();
 	ext2_set_operations(inode);

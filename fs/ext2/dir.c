@@ -11,6 +11,10 @@
  * All run under the directories' inode->lock; the VFS has checked permissions and existence. A
  * directory has one name, and its ".." must say in which directory: lookup checks that, so that
  * directories which lie in a circle on a damaged disk are not reachable.
+ *
+ * After a power cut a file that was moved has its old name or its new one: the block that it leaves
+ * is written after the one that it comes to (RANK_LAST). What a file replaces keeps its inode on
+ * the disk until the name there is the new one's, whose inode is written before. See commit.c.
  */
 #include "fs/ext2/ext2.h"
 
@@ -120,11 +124,12 @@ static s64 entry_number(struct inode *dir, const struct dentry *dentry)
 
 static const u8 d_types[8] = {DT_UNKNOWN, DT_REG, DT_DIR, DT_CHR, DT_BLK, DT_FIFO, DT_SOCK, DT_LNK};
 
-static int changed(struct cursor *cursor)
+static int changed(struct cursor *cursor, enum buffer_rank rank)
 {
-	mark_buffer_dirty(cursor->buffer);
+	mark_buffer_ranked(cursor->buffer, rank);
+	/* its hash tree is not kept up; before the inode is dirty, and may be written */
+	EXT2_I(cursor->dir)->flags &= ~EXT2_FL_INDEX;
 	file_update_time(cursor->dir);
-	EXT2_I(cursor->dir)->flags &= ~EXT2_FL_INDEX; /* its hash tree is not kept up */
 	return 0;
 }
 
@@ -161,40 +166,46 @@ static int append_block(struct cursor *cursor)
 	return 0;
 }
 
-static int add_entry(struct inode *dir, const struct dentry *dentry, struct inode *inode)
+/* *@cursor is where @dentry's name, which is @inode's, has been put. */
+static int add_entry(struct cursor *cursor, struct inode *dir, const struct dentry *dentry,
+		     struct inode *inode)
 {
 	struct ext2_inode *ei = EXT2_I(dir);
-	struct cursor cursor __free(cursor) =
-		cursor_at(dir, ei->insert_hint, block_count(dir) - ei->insert_hint);
 	u32 needed = EXT2_DIR_REC_LEN(dentry->name_length), used;
 
+	*cursor = cursor_at(dir, ei->insert_hint, block_count(dir) - ei->insert_hint);
 	do {
-		if (!TRY(next_entry(&cursor)))
-			TRY(append_block(&cursor));
-		used = cursor.entry->inode ? EXT2_DIR_REC_LEN(cursor.entry->name_len) : 0;
-	} while (cursor.entry->rec_len < used + needed);
+		if (!TRY(next_entry(cursor)))
+			TRY(append_block(cursor));
+		used = cursor->entry->inode ? EXT2_DIR_REC_LEN(cursor->entry->name_len) : 0;
+	} while (cursor->entry->rec_len < used + needed);
 	if (dentry->name_length <= 32)
-		ei->insert_hint = cursor.block;
-	needed = cursor.entry->rec_len - used;
+		ei->insert_hint = cursor->block;
+	needed = cursor->entry->rec_len - used;
+	buffer_stable(cursor->buffer);
 	if (used)
-		cursor.entry->rec_len = (u16)used;
-	fill_entry((struct ext2_dir_entry *)((char *)cursor.entry + used), needed, dentry->name,
+		cursor->entry->rec_len = (u16)used;
+	fill_entry((struct ext2_dir_entry *)((char *)cursor->entry + used), needed, dentry->name,
 		   dentry->name_length, inode);
-	return changed(&cursor);
+	return changed(cursor, RANK_NAMES);
 }
 
-/* The entry found becomes @inode's; NULL: it goes, into the one before it, which is looked for anew:
- * entries may have been added to the block since. Cannot fail. */
+/* The entry found becomes @inode's. */
 static void set_entry(struct cursor *cursor, struct inode *inode)
+{
+	buffer_stable(cursor->buffer);
+	set_inode(cursor->entry, inode);
+	changed(cursor, RANK_NAMES);
+}
+
+/* The entry found goes, into the one before it, which is looked for anew: entries may have been
+ * added to the block since. */
+static void remove_entry(struct cursor *cursor, enum buffer_rank rank)
 {
 	struct ext2_inode *ei = EXT2_I(cursor->dir);
 	u32 before = 0, next;
 
-	if (inode) {
-		set_inode(cursor->entry, inode);
-		changed(cursor);
-		return;
-	}
+	buffer_stable(cursor->buffer);
 	while ((next = before + entry_at(cursor->buffer, before)->rec_len) < cursor->at &&
 	       next > before) /* which only who writes to the disk itself makes untrue */
 		before = next;
@@ -202,7 +213,37 @@ static void set_entry(struct cursor *cursor, struct inode *inode)
 		entry_at(cursor->buffer, before)->rec_len += cursor->entry->rec_len;
 	cursor->entry->inode = 0;
 	ei->insert_hint = min(ei->insert_hint, cursor->block);
-	changed(cursor);
+	changed(cursor, rank);
+}
+
+/* ---- the order of names on the disk ---------------------------------------------------------- */
+
+/* @inode has got the name at *@cursor; an old one may go, if @moves. */
+static void named(struct inode *inode, const struct cursor *cursor, bool moves)
+{
+	struct buffer *buffer = cursor->buffer;
+	struct ext2_inode *ei = EXT2_I(inode);
+	bool late = test_bit(B_DIRTY, &buffer->flags) && buffer->rank == RANK_LAST;
+
+	smp_mb(); /* ext2_commit() */
+	ei->named = READ_ONCE(EXT2_FS(inode->sb)->commits_begun) + 1;
+	ei->name_block = late ? 0 : buffer->block;
+	if (moves && !late)
+		set_bit(B_ARRIVED, &buffer->flags);
+}
+
+/* The name at *@cursor is to go, and @inode keeps others: the rank at which its newest one is on
+ * the disk before. If two blocks would have to wait for each other, a commit comes first. */
+static int rank_to_leave(const struct cursor *cursor, struct inode *inode)
+{
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
+	struct ext2_inode *ei = EXT2_I(inode);
+
+	if (ei->named <= READ_ONCE(fs->commits_done) || ei->name_block == cursor->buffer->block)
+		return RANK_NAMES;
+	if (ei->name_block && !test_bit(B_ARRIVED, &cursor->buffer->flags))
+		return RANK_LAST;
+	return ext2_commit(fs) ?: RANK_NAMES;
 }
 
 static int make_empty(struct inode *dir, struct inode *parent)
@@ -213,7 +254,7 @@ static int make_empty(struct inode *dir, struct inode *parent)
 	TRY(append_block(&cursor));
 	fill_entry(cursor.entry, length, ".", 1, dir);
 	fill_entry(entry_at(cursor.buffer, length), cursor.buffer->size - length, "..", 2, parent);
-	return changed(&cursor);
+	return changed(&cursor, RANK_NAMES);
 }
 
 /* 0, -ENOTEMPTY, or what went wrong. */
@@ -328,6 +369,7 @@ static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev
 	if (S_ISLNK(mode) && strlen(target) >= dir->sb->block_size)
 		return -ENAMETOOLONG;
 	struct inode *inode = TRY_PTR(ext2_new_inode(dir, mode));
+	struct cursor cursor __free(cursor) = {};
 	int error = 0;
 
 	if (S_ISDIR(mode)) {
@@ -339,12 +381,13 @@ static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev
 		init_special_inode(inode, inode->mode, rdev);
 	}
 	mark_inode_dirty(inode); /* only now: write-back may be quick */
-	error = error ?: add_entry(dir, dentry, inode);
+	error = error ?: add_entry(&cursor, dir, dentry, inode);
 	if (error) {
 		set_nlink(inode, 0);
 		iput(inode);
 		return error;
 	}
+	named(inode, &cursor, false);
 	d_instantiate(dentry, inode);
 	if (S_ISDIR(mode))
 		set_nlink(dir, dir->nlink + 1); /* its ".." */
@@ -354,10 +397,12 @@ static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev
 static int ext2_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
 	struct inode *inode = old->inode;
+	struct cursor cursor __free(cursor) = {};
 
 	if (inode->nlink >= EXT2_LINK_MAX)
 		return -EMLINK;
-	TRY(add_entry(dir, dentry, inode));
+	TRY(add_entry(&cursor, dir, dentry, inode));
+	named(inode, &cursor, true);
 	inode->nlink++;
 	inode_changed(inode);
 	ihold(inode);
@@ -381,12 +426,16 @@ static void lost_name(struct inode *dir, struct inode *inode)
 static int ext2_remove(struct inode *dir, struct dentry *dentry)
 {
 	struct cursor cursor __free(cursor) = {};
+	struct inode *inode = dentry->inode;
+	int rank = RANK_NAMES;
 
-	if (S_ISDIR(dentry->inode->mode))
-		TRY(must_be_empty(dentry->inode));
+	if (S_ISDIR(inode->mode))
+		TRY(must_be_empty(inode));
 	TRY(find_entry(&cursor, dir, dentry));
-	set_entry(&cursor, NULL);
-	lost_name(dir, dentry->inode);
+	if (!S_ISDIR(inode->mode) && inode->nlink > 1)
+		rank = TRY(rank_to_leave(&cursor, inode));
+	remove_entry(&cursor, (enum buffer_rank)rank);
+	lost_name(dir, inode);
 	return 0;
 }
 
@@ -404,6 +453,31 @@ static int prepare_move(struct move *move, struct inode *dir, struct dentry *den
 	if (move->name.entry->inode != dentry->inode->number)
 		return ext2_error(EXT2_FS(dir->sb), "a name is lost of directory", dir->number);
 	return parent ? find_entry(&move->up, dentry->inode, &parent_entry) : 0;
+}
+
+/* Before a name of @target becomes @inode's: that is to be there, with its data, when the name is;
+ * and @target's other names, if it has any. */
+static int prepare_to_replace(struct inode *inode, struct inode *target)
+{
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
+
+	if (!S_ISDIR(target->mode) && target->nlink > 1 &&
+	    EXT2_I(target)->named > READ_ONCE(fs->commits_done))
+		TRY(ext2_commit(fs));
+	if (!(READ_ONCE(inode->flags) & I_DIRTY))
+		return 0;
+	if (S_ISREG(inode->mode))
+		TRY(page_cache_flush(&inode->data));
+	return ext2_write_inode(inode, false);
+}
+
+/* @inode's new name is there: its old one at *@cursor goes. A disk that fails to be committed to
+ * keeps no order, but the names are as they should be. */
+static void leave_name(struct cursor *cursor, struct inode *inode)
+{
+	int rank = rank_to_leave(cursor, inode);
+
+	remove_entry(cursor, rank < 0 ? RANK_LAST : (enum buffer_rank)rank);
 }
 
 /* If it was found: the directory has moved from @from to @to. Its names are as they were. */
@@ -427,24 +501,32 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 {
 	struct inode *inode = old->inode, *target = new->inode;
 	bool exchange = flags & RENAME_EXCHANGE, across = old_dir != new_dir;
-	bool moves = across && S_ISDIR(inode->mode);
+	bool moves = across && S_ISDIR(inode->mode), replaces = target && !exchange;
 	struct move there __free(move) = {}, back __free(move) = {};
 
 	TRY(prepare_move(&there, old_dir, old, moves));
 	if (target)
 		TRY(prepare_move(&back, new_dir, new,
 				 across && exchange && S_ISDIR(target->mode)));
-	if (target && !exchange && S_ISDIR(inode->mode))
+	if (replaces && S_ISDIR(inode->mode))
 		TRY(must_be_empty(target));
 	if (!target && moves && new_dir->nlink >= EXT2_LINK_MAX)
 		return -EMLINK;
+	if (replaces)
+		TRY(prepare_to_replace(inode, target));
 	if (target)
 		set_entry(&back.name, inode);
 	else
-		TRY(add_entry(new_dir, new, inode));
-	if (target && !exchange)
+		TRY(add_entry(&back.name, new_dir, new, inode));
+	if (replaces) {
+		EXT2_I(target)->replaced = S_ISDIR(target->mode) || target->nlink == 1;
 		lost_name(new_dir, target);
-	set_entry(&there.name, exchange ? target : NULL);
+	}
+	named(inode, &back.name, true);
+	if (exchange)
+		set_entry(&there.name, target);
+	else
+		leave_name(&there.name, inode);
 	set_parent(&there.up, old_dir, new_dir);
 	set_parent(&back.up, new_dir, old_dir);
 	if (exchange)

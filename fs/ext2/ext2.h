@@ -12,9 +12,11 @@
  * -EIO where reading failed) and one line in the log (ext2_error), and the superblock is marked to
  * be checked.
  *
- * Lock order: inode->lock -> page lock -> ext2_inode.map_lock -> ext2_group.lock -> buffers.
+ * Lock order: inode->lock -> page lock -> ext2_inode.map_lock -> ext2_fs.commit_lock
+ * -> ext2_group.lock -> buffers.
  *	map_lock	block pointers of the inode and its indirect blocks, inode->blocks, goals
- *	ext2_group.lock	the group's bitmaps and descriptor; never two groups at once
+ *	commit_lock	one commit at a time (commit.c); readers and writers take no notice
+ *	ext2_group.lock	the group's bitmaps, descriptor and freed list; never two groups at once
  *	inode->lock	directory contents and hints, extended attributes (writers exclusively)
  * Nothing is locked for the file system as a whole: totals are atomic.
  *
@@ -113,6 +115,7 @@ struct ext2_group {
 	struct mutex lock;
 	struct ext2_group_descriptor *descriptor; /* in its buffer; under lock */
 	struct buffer *descriptor_buffer;
+	struct list_head freed; /* waits for the next commit; under lock */
 };
 
 struct ext2_fs {
@@ -130,15 +133,26 @@ struct ext2_fs {
 	u32 overhead; /* blocks that files can never have, as Linux counts them */
 	unsigned block_shift;
 
-	atomic64_t free[2];
+	/* free[]: to be had now; leaving[]: once a commit is done (commit.c) */
+	atomic64_t free[2], leaving[2];
+
+	struct mutex commit_lock; /* all that follows */
+	struct list_head committing;
+	u64 commits_begun, commits_done; /* read without */
 };
 
 struct ext2_inode {
 	u32 data[EXT2_POINTERS]; /* block pointers, or the text of a fast symbolic link */
 	u32 link_slack[2];	 /* what is read behind that text */
 	u32 flags, attribute_block, dtime;
-	/* how often an indirect block has changed, under map_lock; and had so at the last sync */
+	/* how often a block beside the inode has changed, of pointers or attributes, under
+	 * map_lock; and had so at the last sync */
 	u32 indirect_changes, indirect_synced;
+	u64 born;	/* buffers_stamp() when it was made, 0: it was on the disk */
+	u64 named;	/* the commit with which its newest name is on the disk, in this block */
+	u64 name_block; /* 0: it may be written as late as any */
+	bool encoded;	/* its buffer in the table of inodes has been written to; under map_lock */
+	bool replaced;	/* a rename took its last name over: on the disk that may be its own */
 	struct rw_semaphore map_lock;
 	u32 next_goal; /* where the next block would best lie; 0: not known */
 	/* directories: block of the last find; no room before this one */
@@ -185,11 +199,37 @@ struct buffer *ext2_bread(struct ext2_fs *fs, u32 block, bool patient);
 s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool directory);
 /* A new block, as zeroes and dirty; ERR_PTR. */
 struct buffer *ext2_new_block(struct ext2_fs *fs, u32 goal);
-/* Consecutive ones, which were checked to lie in the file system. */
+/* Consecutive ones, which were checked to lie in the file system; nothing on the disk may lead
+ * there (commit.c). */
 void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, bool directory);
 /* hashed, nlink 1, not yet dirty; ERR_PTR */
 struct inode *ext2_new_inode(struct inode *dir, umode_t mode);
 
+/* commit.c */
+/* What one call frees, gathered until nothing in the buffers leads there. */
+struct ext2_gone {
+	bool at_once; /* nothing on the disk does either */
+	u8 commits;   /* else: so many are to be waited for */
+	struct list_head freed;
+};
+/* Until then the blocks of pointers and attributes are what they were. */
+static inline bool ext2_stays(const struct ext2_gone *gone)
+{
+	return !gone->at_once && gone->commits > 1;
+}
+/* Of @inode, under its map_lock or when nobody else has it. */
+void ext2_gone_begin(struct inode *inode, struct ext2_gone *gone);
+/* Consecutive ones, as by ext2_free(). Sleeps. */
+void ext2_gather(struct ext2_fs *fs, struct ext2_gone *gone, enum ext2_kind kind, u32 number,
+		 u32 count, bool directory);
+/* They will be free. */
+void ext2_let_go(struct ext2_fs *fs, struct ext2_gone *gone);
+/* All that is in dirty buffers is on the platter, in the order of their ranks, and what was freed
+ * before is free: 0, or -EIO. Sleeps; any lock but those of groups may be held. */
+int ext2_commit(struct ext2_fs *fs);
+void ext2_commit_quietly(struct ext2_fs *fs); /* an error is left to the next sync */
+void ext2_commit_freed(struct ext2_fs *fs, unsigned times); /* while anything waits to be free */
+void ext2_commit_end(struct ext2_fs *fs);		    /* forget what waits */
 /* inode.c */
 int ext2_read_inode(struct inode *inode);
 /* The buffer of the table of inodes that holds @number, and the entry; ERR_PTR. */
@@ -197,6 +237,8 @@ struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_ino
 			     bool patient);
 int ext2_write_inode(struct inode *inode, bool wait);
 void ext2_evict_inode(struct inode *inode);
+/* The table of inodes, in its buffer, leads to nothing that @inode has given up. Under map_lock. */
+void ext2_forget_pointers(struct inode *inode);
 void ext2_set_operations(struct inode *inode);
 int ext2_fsync(struct file *file, bool data_only);
 int ext2_write_symlink(struct inode *inode, const char *target);
@@ -208,6 +250,8 @@ int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create);
 struct buffer *ext2_inode_block(struct inode *inode, u64 index, bool create);
 int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found);
 void ext2_truncate_blocks(struct inode *inode, loff_t size); /* free what lies behind */
+/* The same for who calls ext2_let_go() himself. */
+void ext2_gather_blocks(struct inode *inode, loff_t size, struct ext2_gone *gone);
 
 /* dir.c */
 extern const struct file_operations ext2_dir_operations;
@@ -216,4 +260,4 @@ extern const struct inode_operations ext2_dir_inode_operations;
 /* xattr.c */
 int ext2_load_xattrs(struct inode *inode, struct xattr **list);
 int ext2_store_xattrs(struct inode *inode, struct xattr **list);
-void ext2_free_attributes(struct inode *inode); /* its block, with the inode */
+void ext2_gather_attributes(struct inode *inode, struct ext2_gone *gone); /* with the inode */

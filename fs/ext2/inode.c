@@ -136,18 +136,19 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	struct ext2_inode *ei = EXT2_I(inode);
 	bool extra = has_extra_times(fs, raw);
 	u64 size = (u64)READ_ONCE(inode->size);
+	u32 nlink = READ_ONCE(inode->nlink);
 
 	raw->mode = (u16)inode->mode;
 	raw->uid = (u16)inode->uid;
 	raw->uid_high = (u16)(inode->uid >> 16);
 	raw->gid = (u16)inode->gid;
 	raw->gid_high = (u16)(inode->gid >> 16);
-	raw->links_count = (u16)inode->nlink;
+	raw->links_count = nlink ? (u16)nlink : ei->replaced;
 	raw->size = (u32)size;
 	raw->size_high = (u32)(size >> 32);
 	raw->blocks = (u32)inode->blocks;
 	raw->dtime = ei->dtime;
-	raw->flags = ei->flags;
+	raw->flags = READ_ONCE(ei->flags);
 	raw->generation = inode->generation;
 	raw->attribute_block = ei->attribute_block;
 	memcpy(raw->block, ei->data, sizeof(raw->block));
@@ -170,34 +171,83 @@ int ext2_write_inode(struct inode *inode, bool wait)
 	if (inode->sb->flags & SB_RDONLY)
 		return 0;
 	struct buffer *buffer __free(buffer) =
-		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, !inode->nlink));
+		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, !READ_ONCE(inode->nlink)));
 
 	/* pointers and block count belong together; another may write it, too */
 	down_write(&EXT2_I(inode)->map_lock);
+	buffer_stable(buffer);
 	if (raw->dtime || !raw->links_count) { /* its first writing: what was there goes */
 		memset(raw, 0, fs->layout.inode_size);
 		if (fs->layout.inode_size > EXT2_OLD_INODE_SIZE)
 			raw->extra_size = EXT2_EXTRA_SIZE;
 	}
 	encode(fs, inode, raw);
+	EXT2_I(inode)->encoded = true;
 	mark_buffer_dirty(buffer);
 	up_write(&EXT2_I(inode)->map_lock);
 	return wait ? sync_dirty_buffer(buffer) : 0;
 }
 
+void ext2_forget_pointers(struct inode *inode)
+{
+	struct ext2_inode *ei = EXT2_I(inode);
+	struct ext2_raw_inode *raw;
+
+	if (!ei->encoded && ei->born)
+		return; /* it has none */
+	struct buffer *buffer __free(buffer) =
+		ext2_read_raw(EXT2_FS(inode->sb), (u32)inode->number, &raw, true);
+	if (IS_ERR(buffer)) {
+		ext2_error(EXT2_FS(inode->sb), "what it had is lost, of inode", inode->number);
+		return;
+	}
+	if (raw->dtime || !raw->links_count)
+		return; /* nothing there is its own yet */
+	bool file = S_ISREG(inode->mode);
+	/* What the inode has got since is not put there before its data are written. */
+	for (unsigned i = 0; i < EXT2_POINTERS && file; i++)
+		if (raw->block[i] != ei->data[i])
+			raw->block[i] = 0;
+	raw->attribute_block = ei->attribute_block;
+	if (file && inode->size < (loff_t)(raw->size | (u64)raw->size_high << 32)) {
+		raw->size = (u32)inode->size;
+		raw->size_high = (u32)((u64)inode->size >> 32);
+	}
+	mark_buffer_dirty(buffer);
+}
+
+/* The inode on the disk goes first, and then what it had. But if a rename took its name, the disk
+ * may still have that name for it: then it goes with the commit (commit.c). */
 void ext2_evict_inode(struct inode *inode)
 {
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
+	struct ext2_gone gone;
+
 	if (inode->sb->flags & SB_RDONLY)
 		return;
+	ext2_gone_begin(inode, &gone);
 	EXT2_I(inode)->dtime = (u32)current_time().tv_sec;
+	ext2_gather_attributes(inode, &gone);
 	if (S_ISREG(inode->mode) || S_ISDIR(inode->mode) ||
 	    (S_ISLNK(inode->mode) && !is_fast_link(inode))) {
 		inode->size = 0;
-		ext2_truncate_blocks(inode, 0);
+		ext2_gather_blocks(inode, 0, &gone);
 	}
-	ext2_free_attributes(inode);
-	ext2_write_inode(inode, false);
-	ext2_free(EXT2_FS(inode->sb), EXT2_INODES, (u32)inode->number, 1, S_ISDIR(inode->mode));
+	if (!gone.at_once && !ext2_stays(&gone))
+		ext2_write_inode(inode, false);
+	ext2_gather(fs, &gone, EXT2_INODES, (u32)inode->number, 1, S_ISDIR(inode->mode));
+	ext2_let_go(fs, &gone);
+}
+
+/* The directories above, and their own names, up to the root: into their buffers. */
+static int write_parents(struct dentry *dentry)
+{
+	struct dentry *parent __free(dput) = dget_parent(dentry);
+
+	if (parent == dentry)
+		return 0;
+	TRY(ext2_write_inode(parent->inode, false));
+	return write_parents(parent);
 }
 
 int ext2_fsync(struct file *file, bool data_only)
@@ -208,11 +258,22 @@ int ext2_fsync(struct file *file, bool data_only)
 	TRY(write_inode_now(inode));
 	if (inode->sb->flags & SB_RDONLY)
 		return 0;
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	u32 changes = smp_load_acquire(&ei->indirect_changes);
-	if (S_ISDIR(inode->mode) || changes != READ_ONCE(ei->indirect_synced)) {
-		TRY(sync_buffers(inode->sb->bdev, true)); /* they lie anywhere among them */
+	bool renamed = ei->named > READ_ONCE(fs->commits_done);
+
+	if (S_ISDIR(inode->mode)) /* and what its names lead to */
+		TRY(sync_inodes(inode->sb));
+	if (renamed)
+		TRY(write_parents(file->path.dentry));
+	if (S_ISDIR(inode->mode) || renamed || changes != READ_ONCE(ei->indirect_synced)) {
+		TRY(ext2_write_inode(inode, false));
+		TRY(ext2_commit(fs)); /* it lies anywhere among them */
 		WRITE_ONCE(ei->indirect_synced, changes);
+		return 0;
 	}
+	sync_fresh_buffers(); /* to which other inodes of the block may lead */
+	TRY(block_flush(inode->sb->bdev));
 	TRY(ext2_write_inode(inode, true));
 	return block_flush(inode->sb->bdev);
 }

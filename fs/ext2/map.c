@@ -4,8 +4,8 @@
  *
  * Reading follows the pointers under map_lock shared; allocating and truncating hold it
  * exclusively. A pointer of level 0 leads to a block of the file, one of level n to a block of
- * pointers of level n - 1. Truncation clears each pointer before it frees the block, so that
- * pointers that run in a circle on a damaged disk come to an end.
+ * pointers of level n - 1. Truncation clears each pointer before it frees the block, and counts, so
+ * that pointers that run in a circle on a damaged disk come to an end.
  */
 #include "fs/ext2/ext2.h"
 
@@ -38,6 +38,8 @@ static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *h
 					  : ext2_group_start(inode);
 	struct buffer *cleared __free(buffer) = clear ? TRY_PTR(ext2_new_block(fs, goal)) : NULL;
 
+	if (holder)
+		buffer_stable(holder);
 	pointers[at] = cleared ? (u32)cleared->block
 			       : (u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, goal, false));
 	ei->next_goal = pointers[at] + 1;
@@ -127,7 +129,7 @@ int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 	u64 block, length;
 
 	TRY(page_cache_flush(&inode->data)); /* what mappings wrote gets its blocks */
-	for (*found = offset; *found < inode->size;) {
+	for (*found = offset; *found < READ_ONCE(inode->size);) {
 		u64 index = (u64)*found >> shift;
 
 		TRY(look_up(inode, index, &block, &length));
@@ -136,7 +138,7 @@ int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 		*found = (loff_t)((index + (block ? 1 : length)) << shift);
 		cond_resched();
 	}
-	*found = inode->size;
+	*found = READ_ONCE(inode->size);
 	return hole ? 0 : -ENXIO;
 }
 
@@ -146,6 +148,7 @@ int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
  * indirect blocks that lead to each other seem to hold billions. */
 struct free_run {
 	struct inode *inode;
+	struct ext2_gone *gone;
 	u32 start, count;
 	u64 left; /* blocks that may still be followed */
 };
@@ -160,7 +163,8 @@ static void free_block(struct free_run *run, u32 block)
 		run->count++;
 		return;
 	}
-	ext2_free(fs, EXT2_BLOCKS, run->start, run->count, false);
+	if (run->count)
+		ext2_gather(fs, run->gone, EXT2_BLOCKS, run->start, run->count, false);
 	run->inode->blocks -= min(run->inode->blocks, sectors);
 	run->start = block;
 	run->count = block != 0;
@@ -172,13 +176,14 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 	struct ext2_fs *fs = EXT2_FS(run->inode->sb);
 	unsigned shift = pointer_shift(fs);
 	u64 span = level ? 1ULL << ((level - 1) * shift) : 1;
+	bool stays = ext2_stays(run->gone);
 	u32 block = *slot;
 
 	if (!block || !run->left)
 		return;
 	if (!--run->left)
 		ext2_error(fs, "more blocks than it counts has inode", run->inode->number);
-	if (!keep)
+	if (!keep && !stays)
 		*slot = 0;
 	if (!ext2_block_ok(fs, block)) {
 		ext2_error(fs, "block number out of range", block);
@@ -193,6 +198,8 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 		}
 		u32 *pointers = buffer->data;
 
+		if (!keep && !stays)
+			abandon_buffer(buffer); /* the file on the disk may come back whole */
 		for (u64 i = keep / span, part = keep % span; i < 1ULL << shift; i++, part = 0)
 			free_tree(run, &pointers[i], level - 1, part);
 		if (keep) {
@@ -200,19 +207,21 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 			brelse(buffer);
 			return;
 		}
-		bforget(buffer);
+		if (stays)
+			brelse(buffer);
+		else
+			bforget(buffer);
 	}
 	free_block(run, block);
 }
 
-void ext2_truncate_blocks(struct inode *inode, loff_t size)
+void ext2_gather_blocks(struct inode *inode, loff_t size, struct ext2_gone *gone)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	struct ext2_inode *ei = EXT2_I(inode);
-	struct free_run run = {.inode = inode};
+	struct free_run run = {.inode = inode, .gone = gone};
 	u64 keep = ((u64)size + (1u << fs->block_shift) - 1) >> fs->block_shift;
 
-	guard(write, &ei->map_lock);
 	/* the last is an error */
 	run.left = min(inode->blocks >> (fs->block_shift - 9), (u64)fs->count[EXT2_BLOCKS]) + 1;
 	for (unsigned i = 0; i < EXT2_POINTERS; i++) {
@@ -226,4 +235,15 @@ void ext2_truncate_blocks(struct inode *inode, loff_t size)
 	free_block(&run, 0);
 	ei->next_goal = 0;
 	mark_inode_dirty(inode);
+}
+
+void ext2_truncate_blocks(struct inode *inode, loff_t size)
+{
+	struct ext2_gone gone;
+
+	guard(write, &EXT2_I(inode)->map_lock);
+	ext2_gone_begin(inode, &gone);
+	ext2_gather_blocks(inode, size, &gone);
+	ext2_forget_pointers(inode);
+	ext2_let_go(EXT2_FS(inode->sb), &gone);
 }

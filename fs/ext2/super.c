@@ -34,22 +34,30 @@ static int ext2_init_inode(struct inode *inode)
 
 /* ---- sync and umount ------------------------------------------------------------------------- */
 
-/* The caller writes the buffers. */
+/* The caller writes what the commit has freed, and the superblock. */
 static void ext2_sync_fs(struct super_block *sb)
 {
 	struct ext2_fs *fs = EXT2_FS(sb);
 
 	if (sb->flags & SB_RDONLY)
 		return;
+	ext2_commit_quietly(fs);
 	fs->super->free_blocks_count = (u32)atomic_read(&fs->free[EXT2_BLOCKS]);
 	fs->super->free_inodes_count = (u32)atomic_read(&fs->free[EXT2_INODES]);
 	fs->super->write_time = (u32)current_time().tv_sec;
 	mark_buffer_dirty(fs->super_buffer);
 }
 
+static void ext2_write_back(struct super_block *sb)
+{
+	if (!(sb->flags & SB_RDONLY))
+		ext2_commit_freed(EXT2_FS(sb), 1);
+}
+
 /* The superblock goes to the disk last of all: that the file system is in use, or was left. */
 static int write_super(struct ext2_fs *fs, u32 state)
 {
+	ext2_commit_freed(fs, 3);
 	ext2_sync_fs(fs->sb);
 	TRY(sync_buffers(fs->sb->bdev, true));
 	TRY(block_flush(fs->sb->bdev));
@@ -84,6 +92,8 @@ static void free_fs(struct ext2_fs *fs)
 {
 	for (u32 i = 0; fs->groups && i < fs->group_count; i++)
 		brelse(fs->groups[i].descriptor_buffer);
+	if (fs->groups)
+		ext2_commit_end(fs);
 	kfree(fs->groups);
 	brelse(fs->super_buffer);
 	invalidate_buffers(fs->sb->bdev);
@@ -115,10 +125,12 @@ static void ext2_statfs(struct super_block *sb, struct kstatfs *stat)
 	struct ext2_fs *fs = EXT2_FS(sb);
 
 	stat->blocks = fs->count[EXT2_BLOCKS] - fs->overhead;
-	stat->bfree = (u64)atomic_read(&fs->free[EXT2_BLOCKS]);
+	stat->bfree = (u64)(atomic_read(&fs->free[EXT2_BLOCKS]) +
+			    atomic_read(&fs->leaving[EXT2_BLOCKS]));
 	stat->bavail = stat->bfree - min(stat->bfree, (u64)fs->layout.reserved_blocks_count);
 	stat->files = fs->count[EXT2_INODES];
-	stat->ffree = (u64)atomic_read(&fs->free[EXT2_INODES]);
+	stat->ffree = (u64)(atomic_read(&fs->free[EXT2_INODES]) +
+			    atomic_read(&fs->leaving[EXT2_INODES]));
 }
 
 static const struct super_operations ext2_super_operations = {
@@ -128,6 +140,7 @@ static const struct super_operations ext2_super_operations = {
 	.evict_inode = ext2_evict_inode,
 	.statfs = ext2_statfs,
 	.sync_fs = ext2_sync_fs,
+	.write_back = ext2_write_back,
 	.remount = ext2_remount,
 	.put_super = ext2_put_super,
 };
@@ -211,10 +224,13 @@ static int read_groups(struct ext2_fs *fs)
 
 	fs->groups = TRY_PTR(kzalloc(fs->group_count * sizeof(*fs->groups), GFP_KERNEL));
 	for (u32 i = 0; i < fs->group_count; i++) {
+		mutex_init(&fs->groups[i].lock, "ext2_group.lock");
+		INIT_LIST_HEAD(&fs->groups[i].freed);
+	}
+	for (u32 i = 0; i < fs->group_count; i++) {
 		u32 copies = has_super(fs, i) ? 1 + descriptor_blocks : 0;
 		struct ext2_group *group = &fs->groups[i];
 
-		mutex_init(&group->lock, "ext2_group.lock");
 		group->descriptor_buffer =
 			TRY_PTR(bread(fs->sb->bdev, fs->first[EXT2_BLOCKS] + 1 + i / per_block));
 		group->descriptor = (struct ext2_group_descriptor *)group->descriptor_buffer->data +
@@ -294,6 +310,8 @@ static int ext2_fill_super(struct super_block *sb, const char *options, bool sil
 	struct ext2_fs *fs = sb->private = TRY_PTR(kzalloc(sizeof(*fs), GFP_KERNEL));
 
 	fs->sb = sb;
+	mutex_init(&fs->commit_lock, "ext2_fs.commit_lock");
+	INIT_LIST_HEAD(&fs->committing);
 	sb->op = &ext2_super_operations;
 	int error = fill(sb, silent);
 

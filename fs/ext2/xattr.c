@@ -3,8 +3,9 @@
  *
  * The block begins with a header; entries follow it, in order of prefix, length of name and name,
  * up to four zero bytes; their values fill the block from its end. Each call makes a list of it
- * (fs/xattr.c), and a change makes a new block of the list. A block may be shared by inodes (a
- * refcount in the header, made by other systems): who changes it takes another.
+ * (fs/xattr.c), and a change makes a new block of the list, so that a power cut leaves the old ones
+ * or the new ones. A block may be shared by inodes (a refcount in the header, made by other
+ * systems).
  */
 #include "fs/ext2/ext2.h"
 
@@ -158,7 +159,7 @@ static int make_block(char *block, size_t size, const struct xattr *list)
 }
 
 /* @block, in @buffer, is one inode's less: freed with the last. */
-static void drop_block(struct inode *inode, struct buffer *buffer)
+static void drop_block(struct inode *inode, struct buffer *buffer, struct ext2_gone *gone)
 {
 	struct xattr_header *header = buffer->data;
 	u32 block = (u32)buffer->block;
@@ -169,12 +170,24 @@ static void drop_block(struct inode *inode, struct buffer *buffer)
 		mark_buffer_dirty(buffer);
 		brelse(buffer);
 	} else {
-		bforget(buffer);
-		ext2_free(EXT2_FS(inode->sb), EXT2_BLOCKS, block, 1, false);
+		if (ext2_stays(gone))
+			brelse(buffer);
+		else
+			bforget(buffer);
+		ext2_gather(EXT2_FS(inode->sb), gone, EXT2_BLOCKS, block, 1, false);
 	}
 }
 
-/* A block that is the inode's alone is written over, else it gets another. */
+/* May the attributes in @buffer be written over? Not if others have them too, and not if they are
+ * on the disk, where they may not become half of the new ones. */
+static bool is_own(const struct buffer *buffer)
+{
+	const struct xattr_header *header = buffer->data;
+
+	return header->refcount == 1 && test_bit(B_DIRTY, &buffer->flags) &&
+	       buffer->rank == RANK_FRESH;
+}
+
 int ext2_store_xattrs(struct inode *inode, struct xattr **list)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
@@ -187,29 +200,35 @@ int ext2_store_xattrs(struct inode *inode, struct xattr **list)
 	struct buffer *old __free(buffer) = get_block(inode, false), *new = NULL;
 	if (IS_ERR(old))
 		return (int)PTR_ERR(old);
-	guard(write, &EXT2_I(inode)->map_lock);
-	if (*list) {
-		bool shared = old && ((struct xattr_header *)old->data)->refcount > 1;
+	struct ext2_inode *ei = EXT2_I(inode);
+	struct ext2_gone gone;
 
-		new = old && !shared ? old : TRY_PTR(ext2_new_block(fs, ext2_group_start(inode)));
+	guard(write, &ei->map_lock);
+	ext2_gone_begin(inode, &gone);
+	if (*list) {
+		new = old && is_own(old) ? old
+					 : TRY_PTR(ext2_new_block(fs, ext2_group_start(inode)));
 		memcpy(new->data, image, size);
-		mark_buffer_dirty(new);
+		mark_buffer_ranked(new, RANK_FRESH);
 	}
+	smp_store_release(&ei->indirect_changes, ei->indirect_changes + 1);
 	if (new == old)
 		return 0;
+	ei->attribute_block = new ? (u32)new->block : 0;
+	ext2_forget_pointers(inode);
 	if (old)
-		drop_block(inode, old);
+		drop_block(inode, old, &gone);
+	ext2_let_go(fs, &gone);
 	old = new; /* to be released */
 	inode->blocks += new ? size / 512 : 0;
-	EXT2_I(inode)->attribute_block = new ? (u32)new->block : 0;
 	return 0;
 }
 
-void ext2_free_attributes(struct inode *inode)
+void ext2_gather_attributes(struct inode *inode, struct ext2_gone *gone)
 {
 	struct buffer *buffer = get_block(inode, true);
 
 	EXT2_I(inode)->attribute_block = 0;
 	if (!IS_ERR_OR_NULL(buffer))
-		drop_block(inode, buffer);
+		drop_block(inode, buffer, gone);
 }

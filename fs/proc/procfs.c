@@ -205,28 +205,37 @@ static char *proc_get_link(struct inode *inode)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static DEFINE_MUTEX(text_lock); /* the texts of all open files, file->private; outside mm->lock */
+/* Of an open file. Its lock is held while the text is made and copied to the program, which may
+ * fault and wait: that is only for who reads the same open file. Outside mm->lock. */
+struct open_text {
+	struct mutex lock;
+	struct text text;
+};
 
 static int proc_open(struct inode *inode, struct file *file)
 {
-	file->private = kzalloc(sizeof(struct text), GFP_KERNEL);
-	return file->private ? 0 : -ENOMEM;
+	struct open_text *open = TRY_PTR(kzalloc(sizeof(*open), GFP_KERNEL));
+
+	mutex_init(&open->lock, "proc text");
+	file->private = open;
+	return 0;
 }
 
 static void proc_release(struct file *file)
 {
-	struct text *text = file->private;
+	struct open_text *open = file->private;
 
-	kfree(text->data);
-	kfree(text);
+	kfree(open->text.data);
+	kfree(open);
 }
 
 static ssize_t proc_read(struct file *file, struct io *io, loff_t *position)
 {
 	struct proc_entry entry = entry_of(file->inode);
-	struct text *text = file->private;
+	struct open_text *open = file->private;
+	struct text *text = &open->text;
 
-	guard(mutex, &text_lock);
+	guard(mutex, &open->lock);
 	if (entry.node->show && (*position == 0 || !text->data)) {
 		text->length = 0;
 		text->error = 0;

@@ -37,9 +37,10 @@ typedef struct spinlock {
 /* @class_name is a literal: its number is looked up once for each place in the source. */
 #define spin_lock_init(lock, class_name)                                                           \
 	({                                                                                         \
-		static u16 _class;                                                                 \
+		static u16 _known; /* to all who come here at once, the same */                    \
+		u16 _class = READ_ONCE(_known);                                                    \
 		if (unlikely(!_class))                                                             \
-			_class = lock_class(class_name);                                           \
+			WRITE_ONCE(_known, _class = lock_class(class_name));                       \
 		*(lock) = (spinlock_t){.class = _class};                                           \
 	})
 

@@ -152,7 +152,7 @@ enum { TCIFLUSH, TCOFLUSH, TCIOFLUSH }; /* of TCFLSH */
 #define TTY_LINE_END 0x100 /* marks beside a character in the ring */
 #define TTY_END_OF_FILE 0x200
 
-#define KEY_STATUS 0x14 /* ^T: not in termios of Linux, which lacks VSTATUS; see is_status_key() */
+#define KEY_STATUS 0x14 /* ^T: not in termios of Linux, which lacks VSTATUS */
 
 static DEFINE_WAIT_QUEUE(tty_wait); /* input, new settings, output going on after ^S, `writing` */
 static bool writing;		    /* one at a time */

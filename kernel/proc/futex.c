@@ -4,8 +4,9 @@
  *
  * A futex is known by its address space and address, or, in memory that is shared between address
  * spaces, by what is mapped there and the offset in it. The former takes no look at the memory, so
- * to wake where none is, is to find nobody; who does not say FUTEX_PRIVATE gets EFAULT. Waiters stand in one list, through which
- * each waking goes: they are at most as many as there are threads, and mostly a handful.
+ * to wake where none is, is to find nobody; who does not say FUTEX_PRIVATE gets EFAULT. Waiters
+ * stand in one list, through which each waking goes: they are at most as many as there are threads,
+ * and mostly a handful.
  *
  * Lock: futex_lock guards the list and the waiters in it; it is held for the few instructions of a
  * queueing or waking, and waking takes run queue locks below it.
@@ -33,8 +34,8 @@ struct futex_waiter {
 static DEFINE_SPINLOCK(futex_lock);
 static LIST_HEAD(waiters); /* oldest first */
 
-/* -EINVAL, -EFAULT; if the futex may be shared, also where nothing can be read, or could ever change
- * (memory that is private and read only). */
+/* -EINVAL, -EFAULT; if the futex may be shared, also where nothing can be read, or could ever
+ * change (memory that is private and read only). */
 static int make_key(u32 *address, int operation, struct futex_key *key)
 {
 	struct mm *mm = current->mm;

@@ -68,32 +68,55 @@ static bool may_inspect(const struct process *process)
 	return capable(mine) || process == current->process || (same && !process->not_dumpable);
 }
 
-/* References to what process @pid has, NULL: nothing of the kind (a zombie). @inspect: only if
- * current may look into it; execve() changes that and the mm in one step. 0, -EACCES, -ESRCH. */
-static int get_parts(pid_t pid, bool inspect, struct process_parts *parts)
+/* process_lock held: the thread @pid, NULL for a zombie. @inspect: if current may look into it;
+ * execve() changes that and the mm in one step. ERR_PTR(-EACCES), ERR_PTR(-ESRCH). */
+static const struct task *look_at(pid_t pid, bool inspect)
 {
 	struct process *process;
-
-	guard(spinlock_irq, &process_lock);
-
 	const struct task *task = find(pid, &process);
 
 	if (!process)
-		return -ESRCH;
-
-	if (inspect && !may_inspect(process))
-		return -EACCES;
-	if (!task)
-		return 0;
-	*parts = (struct process_parts){task->mm, task->files, task->fs};
-	if (parts->mm)
-		atomic_inc(&parts->mm->users);
-	if (parts->files)
-		file_table_get(parts->files);
-	if (parts->fs)
-		fs_context_get(parts->fs);
-	return 0;
+		return ERR_PTR(-ESRCH);
+	return inspect && !may_inspect(process) ? ERR_PTR(-EACCES) : task;
 }
+
+/* What the thread has, referenced; NULL: nothing of the kind (a zombie); or ERR_PTR. */
+static struct mm *get_mm(pid_t pid, bool inspect)
+{
+	guard(spinlock_irq, &process_lock);
+	const struct task *task = look_at(pid, inspect);
+
+	if (IS_ERR_OR_NULL(task) || !task->mm)
+		return IS_ERR(task) ? ERR_CAST(task) : NULL;
+	atomic_inc(&task->mm->users);
+	return task->mm;
+}
+
+static struct fs_context *get_fs(pid_t pid, bool inspect)
+{
+	guard(spinlock_irq, &process_lock);
+	const struct task *task = look_at(pid, inspect);
+
+	if (IS_ERR_OR_NULL(task) || !task->fs)
+		return IS_ERR(task) ? ERR_CAST(task) : NULL;
+	fs_context_get(task->fs);
+	return task->fs;
+}
+
+/* To be released. Nothing else is referenced, since this is done with a directory's lock held,
+ * below which no file may be let go. */
+static struct file_table *hold_files(pid_t pid)
+{
+	guard(spinlock_irq, &process_lock);
+	const struct task *task = look_at(pid, true);
+
+	if (IS_ERR_OR_NULL(task) || !task->files)
+		return IS_ERR(task) ? ERR_CAST(task) : NULL;
+	file_table_hold(task->files);
+	return task->files;
+}
+
+DEFINE_FREE(mm, struct mm *, if (!IS_ERR_OR_NULL(*variable)) mm_put(*variable))
 
 void process_parts_put(struct process_parts *parts)
 {
@@ -242,11 +265,10 @@ static bool copy_present(struct mm *mm, u64 address, void *to, size_t n)
 static void strings_show(struct text *out, const struct proc_entry *entry)
 {
 	bool environment = entry->node->data != NULL;
-	struct process_parts parts __free(parts) = {0};
+	struct mm *mm __free(mm) = get_mm(entry->pid, environment);
 
-	out->error = get_parts(entry->pid, environment, &parts);
-	struct mm *mm = parts.mm;
-	if (!mm)
+	out->error = PTR_ERR_OR_ZERO(mm);
+	if (IS_ERR_OR_NULL(mm))
 		return;
 	u64 at = environment ? mm->env_start : mm->arg_start;
 	u64 end = environment ? mm->env_end : mm->arg_end;
@@ -286,11 +308,10 @@ static void map_line(struct text *out, const struct mm *mm, const struct vma *vm
 
 static void maps_show(struct text *out, const struct proc_entry *entry)
 {
-	struct process_parts parts __free(parts) = {0};
+	struct mm *mm __free(mm) = get_mm(entry->pid, true);
 
-	out->error = get_parts(entry->pid, true, &parts);
-	struct mm *mm = parts.mm;
-	if (!mm)
+	out->error = PTR_ERR_OR_ZERO(mm);
+	if (IS_ERR_OR_NULL(mm))
 		return;
 	guard(read, &mm->lock);
 	for (const struct vma *vma = find_vma(mm, 0); vma; vma = vma->above)
@@ -301,14 +322,15 @@ static void maps_show(struct text *out, const struct proc_entry *entry)
 
 int process_place(pid_t pid, bool inspect, bool root, struct path *path)
 {
-	struct process_parts parts __free(parts) = {0};
+	struct fs_context *fs = get_fs(pid, inspect);
 
-	TRY(get_parts(pid, inspect, &parts));
-	if (!parts.fs)
-		return -ENOENT;
-	guard(spinlock, &parts.fs->lock);
-	*path = root ? parts.fs->root : parts.fs->cwd;
+	if (IS_ERR_OR_NULL(fs))
+		return fs ? (int)PTR_ERR(fs) : -ENOENT;
+	spin_lock(&fs->lock);
+	*path = root ? fs->root : fs->cwd;
 	path_get(path);
+	spin_unlock(&fs->lock);
+	fs_context_put(fs);
 	return 0;
 }
 
@@ -317,18 +339,8 @@ static int place_jump(const struct proc_entry *entry, struct path *path)
 	return process_place(entry->pid, true, entry->node->data != NULL, path);
 }
 
-/* An open file, or the program (which has no number). */
-static int file_jump(const struct proc_entry *entry, struct path *path)
+static int file_place(const struct file *file, struct path *path)
 {
-	struct process_parts parts __free(parts) = {0};
-	struct fd open __free(fd) = {0};
-
-	TRY(get_parts(entry->pid, true, &parts));
-	if (entry->number >= 0 && parts.files)
-		open = fdget_shared(parts.files, (u32)entry->number);
-
-	const struct file *file = entry->number >= 0 ? open.file : parts.mm ? parts.mm->exe : NULL;
-
 	if (!file)
 		return -ENOENT;
 	*path = file->path;
@@ -336,12 +348,36 @@ static int file_jump(const struct proc_entry *entry, struct path *path)
 	return 0;
 }
 
+static int program_jump(const struct proc_entry *entry, struct path *path)
+{
+	struct mm *mm __free(mm) = get_mm(entry->pid, true);
+
+	return IS_ERR(mm) ? (int)PTR_ERR(mm) : file_place(mm ? mm->exe : NULL, path);
+}
+
+static int file_jump(const struct proc_entry *entry, struct path *path)
+{
+	struct file_table *files = hold_files(entry->pid);
+
+	if (IS_ERR_OR_NULL(files))
+		return files ? (int)PTR_ERR(files) : -ENOENT;
+
+	struct fd open __free(fd) = fdget_shared(files, (u32)entry->number);
+
+	file_table_release(files);
+	return file_place(open.file, path);
+}
+
 static int fd_next(pid_t pid, int from)
 {
-	struct process_parts parts __free(parts) = {0};
+	struct file_table *files = hold_files(pid);
 
-	TRY(get_parts(pid, true, &parts));
-	int fd = parts.files ? file_table_next(parts.files, from) : -1;
+	if (IS_ERR_OR_NULL(files))
+		return files ? (int)PTR_ERR(files) : -ENOENT;
+
+	int fd = file_table_next(files, from);
+
+	file_table_release(files);
 	return fd < 0 ? -ENOENT : fd;
 }
 
@@ -364,7 +400,7 @@ static const struct proc_node process_nodes[] = {
 	{"mountinfo", PROC_FILE, .show = proc_mounts_show, .data = "details"},
 	{"cwd", PROC_LINK, .jump = place_jump},
 	{"root", PROC_LINK, .jump = place_jump, .data = "root"},
-	{"exe", PROC_LINK, .jump = file_jump},
+	{"exe", PROC_LINK, .jump = program_jump},
 	{"fd", S_IFDIR | 0500, .next = fd_next, .each = &fd_node},
 	{NULL},
 };

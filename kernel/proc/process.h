@@ -209,7 +209,6 @@ struct process_parts {
 	struct fs_context *fs;
 };
 void process_parts_put(struct process_parts *parts);
-DEFINE_FREE(parts, struct process_parts, process_parts_put(variable))
 
 struct cpu_info {
 	u64 user_ns, system_ns; /* by ticks */

@@ -1,4 +1,4 @@
-# What a person types, apart from the build: run, test, iso, gdb, lines, lint, clean.
+# What a person types, apart from the build: run, test, check, iso, gdb, lines, lint, clean.
 
 MEM ?= 512M
 SMP ?= 1
@@ -6,13 +6,16 @@ ISO ?= $(O)/chainwalk.iso
 
 MINUTES ?= 60
 
-.PHONY: run test mutants torture iso gdb lines docs lint format clean distclean
+.PHONY: run test check mutants torture iso gdb lines docs lint format clean distclean
 
 run: $(PYTHON_READY) kernel user
 	@CW_OUTPUT=$(O) CW_SETTINGS="$(CONFIG_SET)" CW_DEFCONFIG=$(DEFCONFIG) $(PYTHON) -m lab demo --mem $(MEM) --smp $(SMP) --cmdline "$(CMDLINE)"
 
 test: setup-test
 	@CW_OUTPUT=$(O) $(PYTHON) -m lab.runtests $(TESTS)
+
+check: setup-test
+	@CW_OUTPUT=$(O) $(PYTHON) -m lab.runtests --check $(TESTS)
 
 # Planted bugs that the tests must notice: the kept ones of tests/mutants, and COUNT new ones drawn by SEED.
 SEED ?= 1

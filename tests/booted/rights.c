@@ -2,7 +2,7 @@
  * rights.c - what an ordinary user must not get by being quick: a set-user-id program is run again
  * and again, while others of the user who started it look into it.
  *
- *	rights maps PROGRAM	run it, a set-id copy of this; prints "maps: ok" or how much was seen
+ *	rights maps PROGRAM	run it, a set-id copy of this: "maps: ok", or what was seen
  *	rights wait		what the copy does: nothing, for a moment
  */
 #define _GNU_SOURCE
@@ -67,7 +67,8 @@ static int maps(const char *program)
 	shared->done = 1;
 	while (wait(NULL) > 0)
 		;
-	bool wrong = shared->seen || !shared->reads; /* the old program's may be read, and must be */
+	bool wrong =
+		shared->seen || !shared->reads; /* the old program's may be read, and must be */
 
 	printf("maps: %s: %d reads, %d of the set-id program's\n", wrong ? "WRONG" : "ok",
 	       shared->reads, shared->seen);

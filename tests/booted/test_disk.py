@@ -165,6 +165,17 @@ def test_a_disk_that_fails_to_write(cw_run, disk):
     assert disk.read_bytes()[: 100 << 10] == before[: 100 << 10]
 
 
+def test_fsync_flushes_the_disk(cw_run, disk):
+    """A disk takes what is written into its own cache, and cannot flush that: who syncs is told, and nobody else."""
+    script = """
+        dd if=/dev/zero of=/dev/vdb bs=1k count=10 conv=notrunc; echo status $?
+        dd if=/dev/zero of=/dev/vdb bs=1k count=10 conv=notrunc,fsync; echo status $?
+    """
+    result = cw_run(script=script, extra_qemu=failing(disk, "flush_to_disk", -1))
+    statuses = [line for line in result.output.decode().splitlines() if line.startswith("status")]
+    assert statuses == ["status 0", "status 1"], result.output
+
+
 def test_a_failing_file_system_disk_does_not_bring_the_machine_down(cw_run, tmp_path):
     from lab.tree import Tree
 

@@ -70,3 +70,11 @@ def test_files_of_proc(cw_run):
     assert part["environ"] == ["HELLO=proc"]
     assert part["task"][1] == "sh"
     assert all("No such file" in line for line in part["gone"]) and len(part["gone"]) == 2
+
+
+def test_looking_at_descriptors_closes_none(cw_run):
+    """A table's last file may unmount what it was on, under a lock that mounting takes before a directory's: whoever
+    lists a process that ends must not be left with that. The debug kernel tells by the order of the locks alone.
+    """
+    script = "mkdir /m; mount -t tmpfs none /m; ls -l /proc/self/fd /proc/1/fd > /dev/null; umount /m; echo listed"
+    assert b"listed" in cw_run(script=script).output

@@ -39,6 +39,7 @@ def run(shell, line: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", shell.before).replace("\r", "").strip()
 
 
+@pytest.mark.check
 def test_prompt_pipes_redirection_globbing(shell):
     assert run(shell, "echo hello world | tr a-z A-Z") == "HELLO WORLD"
     assert run(shell, "cd /tmp; seq 1 5 > f; sort -rn < f | head -n 1") == "5"

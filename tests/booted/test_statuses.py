@@ -11,6 +11,7 @@ from lab import machine
 from lab.paths import TOP
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("root", ["ext2", "tmpfs", "ram"])
 @pytest.mark.parametrize("debug", [False, True], ids=["plain", "debug"])
 def test_the_jobs_own_status(cw_run, root, debug):

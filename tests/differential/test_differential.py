@@ -61,6 +61,7 @@ def test_record_is_what_linux_does(scenarios):
     assert found == RECORD.read_text().splitlines()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("root", ["tmpfs", "ext2"])
 def test_chainwalk_does_the_same(cw_run, scenarios, root):
     script = "mkdir /root/scratch && /root/scenarios /root/scratch && ls -A /root/scratch"
@@ -98,6 +99,7 @@ def test_wild_pointers(cw_run):
     assert b"wildptr: survived" in result.output
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_every_call_number_with_wild_arguments(cw_run, cpus):
     result = cw_run(["/usr/local/bin/wildptr", "numbers"], smp=cpus, timeout=240)

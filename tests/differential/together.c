@@ -18,7 +18,10 @@ static void show_action(int signo)
 	struct sigaction action;
 
 	sigaction(signo, NULL, &action);
-	say("%s %x %d", action.sa_handler == SIG_DFL ? "default" : action.sa_handler == SIG_IGN ? "ignored" : "handler",
+	say("%s %x %d",
+	    action.sa_handler == SIG_DFL   ? "default"
+	    : action.sa_handler == SIG_IGN ? "ignored"
+					   : "handler",
 	    action.sa_flags, sigismember(&action.sa_mask, SIGUSR2));
 	fflush(stdout);
 }
@@ -47,7 +50,8 @@ SCENARIO(exec_and_actions)
 
 SCENARIO(action_after_reset)
 {
-	struct sigaction action = {.sa_handler = catch, .sa_flags = SA_RESETHAND | SA_RESTART | SA_NODEFER};
+	struct sigaction action = {.sa_handler = catch,
+				   .sa_flags = SA_RESETHAND | SA_RESTART | SA_NODEFER};
 
 	sigaddset(&action.sa_mask, SIGUSR2);
 	T(sigaction(SIGUSR1, &action, NULL));
@@ -65,9 +69,17 @@ SCENARIO(action_after_reset)
 
 /* ---- futexes --------------------------------------------------------------------------------- */
 
-enum { FUTEX_WAIT, FUTEX_WAKE, FUTEX_REQUEUE = 3, FUTEX_CMP_REQUEUE, FUTEX_WAKE_BITSET = 10, FUTEX_PRIVATE = 128 };
+enum {
+	FUTEX_WAIT,
+	FUTEX_WAKE,
+	FUTEX_REQUEUE = 3,
+	FUTEX_CMP_REQUEUE,
+	FUTEX_WAKE_BITSET = 10,
+	FUTEX_PRIVATE = 128
+};
 
-static int futex(void *word, int operation, unsigned value, unsigned long more, void *second, unsigned third)
+static int futex(void *word, int operation, unsigned value, unsigned long more, void *second,
+		 unsigned third)
 {
 	return (int)syscall(SYS_futex, word, operation, value, more, second, third);
 }
@@ -123,7 +135,8 @@ static void try_places(void)
 	T(mkdir("../made", 0755));
 	T(access("inside", F_OK));
 	T(access(".", F_OK));
-	say("%s", syscall(SYS_getcwd, name, sizeof(name)) > 0 && name[0] == '/' ? "reachable" : name);
+	say("%s",
+	    syscall(SYS_getcwd, name, sizeof(name)) > 0 && name[0] == '/' ? "reachable" : name);
 }
 
 /* a/b is mounted on m; we are in m/c, which is moved to a/c, out of what is mounted. */

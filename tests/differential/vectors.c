@@ -1,5 +1,6 @@
 /*
- * vectors.c - scenarios of readv and writev: each is one read or write, of files, pipes and devices.
+ * vectors.c - scenarios of readv and writev: each is one read or write, of files, pipes and
+ * devices.
  */
 #include "scenarios.h"
 
@@ -46,7 +47,8 @@ SCENARIO(vectors_in_files)
 	write_vectors(fd, in, "file");
 	slurp("f");
 	show_size("f");
-	write_vectors(open("g", O_CREAT | O_WRONLY | O_APPEND, 0644), open("g", O_RDONLY), "append");
+	write_vectors(open("g", O_CREAT | O_WRONLY | O_APPEND, 0644), open("g", O_RDONLY),
+		      "append");
 	slurp("g");
 	T(lseek(fd, 0, SEEK_CUR));
 	T(lseek(in, 0, SEEK_CUR));
@@ -67,7 +69,8 @@ SCENARIO(vectors_in_pipes)
 SCENARIO(vectors_are_atomic_in_pipes)
 {
 	static char full[65536];
-	struct iovec two[] = {{full, 2000}, {full, 2000}}, three[] = {{full, 2000}, {full, 2000}, {full, 2000}};
+	struct iovec two[] = {{full, 2000}, {full, 2000}},
+		     three[] = {{full, 2000}, {full, 2000}, {full, 2000}};
 	int ends[2], left;
 
 	pipe2(ends, O_NONBLOCK);

@@ -31,6 +31,7 @@ def reports(text):
     return {r["cache"]: r for r in map(json.loads, re.findall(r"^\{.*\}\r?$", text, re.MULTILINE))}
 
 
+@pytest.mark.check
 def test_reports_agree_with_themselves(cw_run):
     result = cw_run(script=f"{WORK}; cd /proc/hash; cat page.json buffer.json inode.json dentry.json")
     found = reports(result.output.decode())

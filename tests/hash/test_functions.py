@@ -15,6 +15,8 @@ from tests.hash import compiled, reference
 from tests.hash.compiled import BITS, TABLE_CACHES, WORDS
 from tests.hash.keys import KEYS, names
 
+pytestmark = pytest.mark.check
+
 FUNCTIONS = [(c, n, w) for c in TABLE_CACHES for n in compiled.headers(c) for w in WORDS]
 NAMES = [(n, w) for n in compiled.headers("name") for w in WORDS]
 U32, U64 = st.integers(0, (1 << 32) - 1), st.integers(0, (1 << 64) - 1)

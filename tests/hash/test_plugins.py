@@ -12,6 +12,8 @@ import pytest
 from tests.hash import compiled
 from tests.hash.reference import REFERENCE
 
+pytestmark = pytest.mark.check
+
 STUDENT = """\
 /*
  * A student's first buffer hash: three times the block.

@@ -9,6 +9,8 @@ import pytest
 
 from tests.hash import compiled
 
+pytestmark = pytest.mark.check
+
 PAGE, MB, GB = 4096, 1 << 20, 1 << 30
 CACHES = ("page", "buffer", "inode", "dentry")
 RULES = ("2.2.5", "2.2.16", "2.4", "2.6", "6.1")

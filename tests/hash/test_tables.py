@@ -8,6 +8,8 @@ import pytest
 
 from tests.hash import compiled
 
+pytestmark = pytest.mark.check
+
 STRUCTURES = compiled.load_choose().structures()
 
 

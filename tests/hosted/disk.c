@@ -58,6 +58,8 @@ static void transfer(struct hosted_disk *disk, struct block_request *request)
 		disk->sectors_written += sectors;
 	disk->flushed = request->operation == BLOCK_FLUSH ||
 			(disk->flushed && request->operation == BLOCK_READ);
+	if (disk->done)
+		disk->done(disk, request);
 }
 
 static void submit(struct block_device *device, struct block_request *request)
@@ -65,6 +67,8 @@ static void submit(struct block_device *device, struct block_request *request)
 	struct hosted_disk *disk = device->driver;
 
 	BUG_ON(request->operation != BLOCK_FLUSH && request->segment_count == 0);
+	if (disk->submitted)
+		disk->submitted(disk, request);
 	if (disk->asynchronous) {
 		request->status = (int)device->dev; /* whose it is */
 		list_add_tail(&request->link, &in_flight);

@@ -1,12 +1,12 @@
 /*
  * hosted.h - the kernel's caches and file systems inside an ordinary process, for tests.
  *
- * fs/, the caches of mm/, and hash/ are compiled as they are, with the address and
+ * fs/, mm/ but for its allocators, and hash/ are compiled as they are, with the address and
  * undefined-behaviour sanitizers; <arch/...> comes from include/arch here, and what needs a machine
- * from memory.c (frames, slabs), kernel.c (log, time), tasks.c and disk.c (block devices). Tasks
- * run one at a time until they sleep, as in a kernel without preemption on one CPU; who runs next,
- * and which I/O in flight is done when, is drawn from disk_rng. When all sleep and no I/O is in
- * flight, that is a deadlock, and the test fails.
+ * from memory.c (frames, slabs), mmu.c (page tables), kernel.c (log, time), tasks.c and disk.c
+ * (block devices). Tasks run one at a time until they sleep, as in a kernel without preemption on
+ * one CPU; who runs next, and which I/O in flight is done when, is drawn from disk_rng. When all
+ * sleep and no I/O is in flight, that is a deadlock, and the test fails.
  *
  * A test program is a file test_NAME.c with functions TEST(name) { ... }. Without arguments it runs
  * each in a process of its own and prints `ok NAME` or `not ok NAME`; with names it runs those
@@ -119,6 +119,9 @@ struct hosted_disk {
 	u64 failed;
 	u64 reads, writes, sectors_written;
 	bool flushed;	   /* no write since the last flush */
+	/* For who writes down what the disk is asked for (tests/powercut); NULL: nobody. */
+	void (*submitted)(struct hosted_disk *disk, const struct block_request *request);
+	void (*done)(struct hosted_disk *disk, const struct block_request *request);
 };
 
 /* registers it */

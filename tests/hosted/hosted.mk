@@ -1,4 +1,4 @@
-# The hosted tests: fs/, the caches of mm/ and hash/ in an ordinary process, under the sanitizers.
+# The hosted tests: fs/, mm/ but for its allocators, and hash/ in an ordinary process, under the sanitizers.
 #
 #   make -f tests/hosted/hosted.mk            build all test programs into $(HOSTED_O)
 #   make -f tests/hosted/hosted.mk check      build and run them: `ok NAME` or `not ok NAME` for each test
@@ -39,11 +39,12 @@ HOSTED_OWN := $(addprefix tests/hosted/,memory.c kernel.c tasks.c disk.c mmu.c u
 HOSTED_SOURCES := $(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH) $(HOSTED_OWN)
 HOSTED_OBJECTS := $(HOSTED_SOURCES:%.c=$(HOSTED_O)/%.o)
 HOSTED_PROGRAMS := $(patsubst tests/hosted/%.c,$(HOSTED_O)/%,$(wildcard tests/hosted/test_*.c))
+HOSTED_POWERCUT := $(patsubst %.c,$(HOSTED_O)/%.o,$(wildcard tests/powercut/*.c))
 HOSTED_CONFIG := $(HOSTED_O)/.configured
 
 .PHONY: all check fuzz
 .SECONDARY:
-all: $(HOSTED_PROGRAMS)
+all: $(HOSTED_PROGRAMS) $(HOSTED_O)/powercut
 
 # Rewritten when other choices are made; the dependency files hold the folder's name.
 HOSTED_KEY := $(HOSTED_O) $(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)
@@ -67,6 +68,11 @@ $(HOSTED_O)/test_%: $(HOSTED_O)/tests/hosted/test_%.o $(HOSTED_O)/tests/hosted/m
 	@echo "  LINK    $@"
 	$(Q)$(HOSTED_CC) $(HOSTED_SANITIZE) -o $@ $^
 
+# The ring of power cuts (tests/powercut/main.c).
+$(HOSTED_O)/powercut: $(HOSTED_POWERCUT) $(HOSTED_O)/libhosted.a
+	@echo "  LINK    $@"
+	$(Q)$(HOSTED_CC) $(HOSTED_SANITIZE) -o $@ $^
+
 check: all
 	@status=0; for program in $(HOSTED_PROGRAMS); do $$program || status=1; done; exit $$status
 
@@ -86,4 +92,4 @@ $(HOSTED_O)/fuzz_ext2: $(HOSTED_O)/tests/hosted/fuzz_ext2.o $(HOSTED_O)/libhoste
 	@echo "  LINK    $@"
 	$(Q)clang -fsanitize=address,undefined,fuzzer -o $@ $^
 
--include $(HOSTED_OBJECTS:.o=.d) $(wildcard $(HOSTED_O)/tests/hosted/*.d)
+-include $(HOSTED_OBJECTS:.o=.d) $(wildcard $(HOSTED_O)/tests/hosted/*.d $(HOSTED_O)/tests/powercut/*.d)

@@ -630,7 +630,7 @@ TEST(mmap_threads)
 
 /* ---- memory ends ----------------------------------------------------------------------------- */
 
-/* Whichever allocation of a fork, a fault or a call fails: nothing is half done, nothing is lost. */
+/* Whichever allocation of a fork or a call fails: nothing is half done, nothing is lost. */
 static void allocations_fail(void)
 {
 	struct mm *child;

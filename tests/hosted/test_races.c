@@ -247,7 +247,8 @@ TEST(moved_directories_are_locked)
 static u64 sector_of_names(const char *name)
 {
 	struct inode *inode = inode_at(name);
-	unsigned char number[4] = {(unsigned char)inode->number, (unsigned char)(inode->number >> 8)};
+	unsigned char number[4] = {(unsigned char)inode->number,
+				   (unsigned char)(inode->number >> 8)};
 
 	iput(inode);
 	for (size_t at = 0; at < disk.bytes; at += 1024)
@@ -310,4 +311,46 @@ TEST(rename_fails_whole)
 	}
 	CHECK(failures > 0 && failures < 24);
 	printf("# %u of 24 failed\n", failures);
+}
+
+/* ---- extended attributes --------------------------------------------------------------------- */
+
+#define ROUNDS 200
+
+/* Set an attribute of our own on one file for all, and on a file of our own; what was set is there
+ * whatever the others do. Every third round it goes, and with it, of our own file, the block. */
+static void change_attributes(void *number)
+{
+	unsigned who = *(unsigned *)number;
+	char name[16], file[16], value[200], got[200];
+
+	snprintf(name, sizeof(name), "user.%u", who);
+	snprintf(file, sizeof(file), "/mnt/own%u", who);
+	CHECK_EQUAL(write_at(file, O_CREAT | O_WRONLY, 0, "x", 1), 1);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		const char *path = round % 2 ? file : "/mnt/all";
+		size_t size = round * 37 % sizeof(value);
+
+		memset(value, (int)(who * 50 + round % 50), sizeof(value));
+		CHECK_EQUAL(sys_setxattr(path, name, value, size, 0), 0);
+		schedule();
+		CHECK_EQUAL(sys_getxattr(path, name, got, sizeof(got)), size);
+		CHECK(!memcmp(got, value, size));
+		if (round % 3 == 0)
+			CHECK_EQUAL(sys_removexattr(path, name), 0);
+		if (round % 50 == 0)
+			CHECK_EQUAL(vfs_sync_all(), 0);
+	}
+}
+
+TEST(attributes_of_four_tasks)
+{
+	static unsigned numbers[] = {0, 1, 2, 3};
+
+	mount_ext2();
+	CHECK_EQUAL(write_at("/mnt/all", O_CREAT | O_WRONLY, 0, "", 0), 0);
+	for (int i = 0; i < 4; i++)
+		task_start(change_attributes, &numbers[i]);
+	tasks_wait();
+	unmount_ext2();
 }

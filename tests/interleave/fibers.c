@@ -15,8 +15,9 @@
 #include "ring.h"
 #include "user.h"
 
-#define STEPS_UNFAIR 20 /* times the profile's: a schedule may keep somebody waiting, but not so long */
-#define STEPS_MAX 200	/* that long, and with taking turns, it hangs */
+#define STEPS_UNFAIR                                                                               \
+	20 /* times the profile's: a schedule may keep somebody waiting, but not so long */
+#define STEPS_MAX 200 /* that long, and with taking turns, it hangs */
 
 struct fiber fibers[RING_TASKS];
 struct fiber *running = &fibers[0];
@@ -30,7 +31,8 @@ static bool look_again;		   /* who is highest may have changed */
 static unsigned in_flight;
 static unsigned paused; /* who did last, and nobody has reached a point since */
 
-/* ---- what the compiled kernel asks ------------------------------------------------------------ */
+/* ---- what the compiled kernel asks ------------------------------------------------------------
+ */
 
 unsigned ring_cpu_id(void)
 {
@@ -65,6 +67,11 @@ bool arch_irqs_disabled(void)
 	return running->irqs_off;
 }
 
+void arch_local_add(s64 *counter, s64 value)
+{
+	*counter += value;
+}
+
 u64 arch_clock_ns(void)
 {
 	return hosted_clock_ns += 100;
@@ -78,7 +85,8 @@ const struct cred *swap_cred(const struct cred *cred)
 	return old;
 }
 
-/* ---- switching -------------------------------------------------------------------------------- */
+/* ---- switching --------------------------------------------------------------------------------
+ */
 
 static void switch_to(struct fiber *next)
 {
@@ -142,7 +150,8 @@ static void take_turn(void)
 	switch_to(highest());
 }
 
-/* ---- interrupts ------------------------------------------------------------------------------- */
+/* ---- interrupts -------------------------------------------------------------------------------
+ */
 
 static void interrupt(void)
 {
@@ -189,7 +198,8 @@ void ring_disk(struct hosted_disk *disk)
 	disk->device.submit = submit;
 }
 
-/* ---- points ----------------------------------------------------------------------------------- */
+/* ---- points -----------------------------------------------------------------------------------
+ */
 
 static void too_long(void)
 {
@@ -214,7 +224,8 @@ void ring_point(uintptr_t address, enum ring_kind kind, u32 pc)
 		return;
 	too_long();
 	ring_shared->trace_hash = (ring_shared->trace_hash ^ running->number ^ (u64)pc << 4 ^
-				   (u64)ring_place(address) << 20) * 0x100000001b3ull;
+				   (u64)ring_place(address) << 20) *
+				  0x100000001b3ull;
 	if (unlikely(ring_trace))
 		printf("%u %d %#x %#lx\n", running->number, kind, pc,
 		       (unsigned long)ring_place(address));
@@ -250,7 +261,8 @@ static void between_translation_and_use(void)
 	paused = number;
 }
 
-/* ---- the kernel's scheduler ------------------------------------------------------------------- */
+/* ---- the kernel's scheduler -------------------------------------------------------------------
+ */
 
 static void sleep_until_woken(void)
 {
@@ -300,7 +312,8 @@ bool wake_up_task(struct task *task)
 	return slept;
 }
 
-/* ---- starting and ending ---------------------------------------------------------------------- */
+/* ---- starting and ending ----------------------------------------------------------------------
+ */
 
 static void entry(void)
 {

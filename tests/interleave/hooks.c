@@ -25,7 +25,8 @@ static __always_inline void look(const volatile void *address, size_t size, enum
 		races_store((uintptr_t)address, __ATOMIC_RELAXED);
 }
 
-/* ---- functions -------------------------------------------------------------------------------- */
+/* ---- functions --------------------------------------------------------------------------------
+ */
 
 void __tsan_init(void);
 void __tsan_init(void)
@@ -46,7 +47,8 @@ void __tsan_func_exit(void)
 		stacks_leave();
 }
 
-/* ---- plain and volatile accesses -------------------------------------------------------------- */
+/* ---- plain and volatile accesses --------------------------------------------------------------
+ */
 
 #define ACCESS(name, size, kind)                                                                   \
 	void __tsan_##name(void *address);                                                         \
@@ -81,7 +83,8 @@ void __tsan_write_range(void *address, size_t size)
 	look(address, size, RING_WRITE, PC);
 }
 
-/* ---- copies: calls are renamed to these (interleave.mk) --------------------------------------- */
+/* ---- copies: calls are renamed to these (interleave.mk) ---------------------------------------
+ */
 
 void *ring_memcpy(void *to, const void *from, size_t size);
 void *ring_memcpy(void *to, const void *from, size_t size)
@@ -121,7 +124,8 @@ int ring_memcmp(const void *a, const void *b, size_t size)
 	return memcmp(a, b, size);
 }
 
-/* ---- atomic operations ------------------------------------------------------------------------ */
+/* ---- atomic operations ------------------------------------------------------------------------
+ */
 
 static __always_inline void before(const volatile void *address, size_t size, enum ring_kind kind,
 				   u32 pc)

@@ -14,14 +14,17 @@ include tests/hosted/hosted.mk
 RING_HOOKS := -fsanitize=thread -Wno-tsan --param tsan-distinguish-volatile=1 \
 	$(foreach f,memcpy memmove memset memcmp,-fno-builtin-$(f) -D$(f)=ring_$(f))
 RING_FLAGS := -Itests/interleave/include -Itests/interleave -DRING_RACES_FILE='"$(CURDIR)/tests/interleave/races.txt"'
-RING_PLAIN := kernel/core/lockdep.c $(addprefix tests/hosted/,kernel.c disk.c mmu.c user.c start.c runner.c harness.c hash.c)
+RING_PLAIN := kernel/core/lockdep.c $(addprefix tests/hosted/,kernel.c disk.c mmu.c user.c start.c runner.c hash.c)
 RING_OWN := $(wildcard tests/interleave/*.c)
 RING_TOYS := $(wildcard tests/interleave/toys/*.c)
-RING_KERNEL := $(filter-out $(RING_PLAIN),$(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH))
+RING_KERNEL := $(filter-out $(RING_PLAIN),$(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH)) \
+	tests/hosted/harness.c # it takes locks
 RING_OBJECTS := $(patsubst %.c,$(HOSTED_O)/%.o,$(RING_OWN) $(RING_TOYS))
 RING_LIBRARY := $(patsubst %.c,$(HOSTED_O)/%.o,$(RING_KERNEL) $(RING_PLAIN))
 
 $(patsubst %.c,$(HOSTED_O)/%.o,$(RING_KERNEL) $(RING_TOYS)): HOSTED_SANITIZE = $(RING_FLAGS) $(RING_HOOKS)
+
+$(RING_OBJECTS) $(RING_LIBRARY): tests/interleave/interleave.mk
 
 MINUTES ?= 60
 

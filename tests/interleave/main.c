@@ -27,6 +27,7 @@
 #include "ring.h"
 
 #define TURN_SECONDS 20 /* of a program, in a long run */
+#define FAILURES_MAX 3	/* in a turn; mostly they are one */
 #define RUN_SECONDS 60	/* of CPU time; far more than any takes */
 
 struct ring_shared *ring_shared;
@@ -58,7 +59,8 @@ static double now(void)
 	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* ---- one run ---------------------------------------------------------------------------------- */
+/* ---- one run ----------------------------------------------------------------------------------
+ */
 
 static __noreturn void end_failing(void)
 {
@@ -142,7 +144,8 @@ static bool run_once(const struct ring_program *program, u64 seed)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* ---- races ------------------------------------------------------------------------------------ */
+/* ---- races ------------------------------------------------------------------------------------
+ */
 
 static char *rules; /* races.txt */
 
@@ -211,7 +214,8 @@ static bool races_meant(unsigned *seen)
 	return meant;
 }
 
-/* ---- a program's runs ------------------------------------------------------------------------- */
+/* ---- a program's runs -------------------------------------------------------------------------
+ */
 
 static void say_replay(const struct ring_program *program, u64 runs, double seconds)
 {
@@ -245,7 +249,7 @@ static int run_all(const struct ring_program *program, bool go_on, double second
 			continue;
 		failures++;
 		say_replay(program, runs + 1, now() - start);
-		if (!go_on)
+		if (!go_on || (failures == FAILURES_MAX && options.minutes))
 			return 1;
 	}
 	printf("%s %s: %llu runs, %llu points, %.1f s\n", failures ? "not ok" : "ok", program->name,
@@ -317,13 +321,15 @@ static int for_minutes(int argc, char **argv)
 	return status;
 }
 
-/* ---- the command ------------------------------------------------------------------------------ */
+/* ---- the command ------------------------------------------------------------------------------
+ */
 
 static const struct option long_options[] = {
-	{"list", no_argument, NULL, 'l'},	{"runs", required_argument, NULL, 'r'},
+	{"list", no_argument, NULL, 'l'},	   {"runs", required_argument, NULL, 'r'},
 	{"seconds", required_argument, NULL, 's'}, {"first", required_argument, NULL, 'f'},
-	{"seed", required_argument, NULL, 'S'}, {"trace", no_argument, NULL, 't'},
-	{"minutes", required_argument, NULL, 'm'}, {"no-races", no_argument, NULL, 'n'}, {"go-on", no_argument, NULL, 'g'}, {},
+	{"seed", required_argument, NULL, 'S'},	   {"trace", no_argument, NULL, 't'},
+	{"minutes", required_argument, NULL, 'm'}, {"no-races", no_argument, NULL, 'n'},
+	{"go-on", no_argument, NULL, 'g'},	   {},
 };
 
 static bool take_option(int option)
@@ -368,7 +374,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		if (!take_option(option)) {
-			fprintf(stderr, "%s: see tests/interleave/main.c for the options\n", argv[0]);
+			fprintf(stderr, "%s: see tests/interleave/main.c for the options\n",
+				argv[0]);
 			return 2;
 		}
 	ring_shared = mmap(NULL, sizeof(*ring_shared), PROT_READ | PROT_WRITE,

@@ -18,10 +18,10 @@
 #include "mm/slab.h"
 #include "ring.h"
 
-#define UNIT 16		  /* bytes; objects begin at a multiple */
+#define UNIT 16 /* bytes; objects begin at a multiple */
 #define UNITS (ARENA_BYTES / UNIT)
-#define CLASSES 24	  /* free lists, of sizes 64 << n/2 */
-#define KEPT_BACK 24	  /* free objects of a class that are not given out */
+#define CLASSES 24   /* free lists, of sizes 64 << n/2 */
+#define KEPT_BACK 24 /* free objects of a class that are not given out */
 #define FRAMES_MAX 1024
 #define TABLE_BITS 4 /* few buckets, so that chains are shared */
 
@@ -47,7 +47,8 @@ static struct object **object_at; /* of each unit; NULL: none */
 static struct object frames[FRAMES_MAX];
 static u64 free_frames[FRAMES_MAX], free_frame_count;
 
-/* ---- the arena -------------------------------------------------------------------------------- */
+/* ---- the arena --------------------------------------------------------------------------------
+ */
 
 static void arena_make(void)
 {
@@ -142,7 +143,8 @@ static bool fail_now(void)
 	return hosted_fail_after > 0 && --hosted_fail_after == 0;
 }
 
-/* ---- frames ----------------------------------------------------------------------------------- */
+/* ---- frames -----------------------------------------------------------------------------------
+ */
 
 void page_alloc_init(phys_addr_t end)
 {
@@ -241,7 +243,8 @@ u64 memory_use_total(enum memory_use use)
 	return (u64)max(total, 0ll);
 }
 
-/* ---- tables ----------------------------------------------------------------------------------- */
+/* ---- tables -----------------------------------------------------------------------------------
+ */
 
 void *hash_alloc_table(u64 bytes)
 {
@@ -257,7 +260,8 @@ void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes)
 	return arena_take(cache->bytes, 64);
 }
 
-/* ---- objects ---------------------------------------------------------------------------------- */
+/* ---- objects ----------------------------------------------------------------------------------
+ */
 
 struct kmem_cache {
 	const char *name;
@@ -378,7 +382,8 @@ void slab_init(void)
 {
 }
 
-/* ---- leaks ------------------------------------------------------------------------------------ */
+/* ---- leaks ------------------------------------------------------------------------------------
+ */
 
 static u64 pages_marked, objects_marked;
 

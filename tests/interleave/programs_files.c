@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "fs/buffer.h"
 #include "fs/internal.h"
@@ -14,7 +13,8 @@
 #include "ring.h"
 #include "worlds.h"
 
-/* ---- a page frame used again -------------------------------------------------------------------- */
+/* ---- a page frame used again --------------------------------------------------------------------
+ */
 
 static void remove_and_write(void *unused)
 {
@@ -51,7 +51,8 @@ RING_PROGRAM(frames_tmpfs, world_tmpfs, 100)
 	frames();
 }
 
-/* ---- fsync ------------------------------------------------------------------------------------ */
+/* ---- fsync ------------------------------------------------------------------------------------
+ */
 
 static void write_fsync_look(void *argument)
 {
@@ -59,13 +60,14 @@ static void write_fsync_look(void *argument)
 	struct file *file = open_path("/mnt/file", O_RDWR, 0);
 	loff_t offset = (loff_t)(byte % 4) * 256, at = offset;
 	unsigned char data[256], found[256];
-	struct io io = {data, sizeof(data), false};
+	struct io io = {.base = data, .length = sizeof(data)};
 
 	memset(data, byte, sizeof(data));
 	CHECK_EQUAL(vfs_write(file, &io, &at), sizeof(data));
 	CHECK_EQUAL(vfs_fsync(file, false), 0);
 	ring_active = false; /* the power goes here */
-	CHECK_EQUAL(world_on_disk(file->inode->number, offset, found, sizeof(found)), sizeof(found));
+	CHECK_EQUAL(world_on_disk(file->inode->number, offset, found, sizeof(found)),
+		    sizeof(found));
 	CHECK(memcmp(data, found, sizeof(data)) == 0);
 	ring_active = true;
 	fput(file);
@@ -108,19 +110,41 @@ RING_PROGRAM(fsync_writeback, world_ext2, 100)
 	world_unmount();
 }
 
+static void find_data(void *unused)
+{
+	int fd = (int)sys_openat(AT_FDCWD, "/mnt/file", O_RDONLY, 0);
+
+	(void)unused;
+	CHECK_EQUAL(sys_lseek(fd, 0, SEEK_DATA), 0); /* gives all pages their blocks */
+	sys_close(fd);
+}
+
+RING_PROGRAM(fsync_seek, world_ext2, 100)
+{
+	static const unsigned char one = 1;
+
+	world_mount();
+	write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "x", 1);
+	task_start(write_fsync_look, (void *)&one);
+	task_start(find_data, NULL);
+	ring_run();
+	world_unmount();
+}
+
 static void write_far_fsync_look(void *argument)
 {
 	unsigned block = *(const unsigned *)argument;
 	struct file *file = open_path("/mnt/file", O_RDWR, 0);
 	loff_t offset = (loff_t)block * 1024, at = offset;
 	unsigned char data[64], found[64];
-	struct io io = {data, sizeof(data), false};
+	struct io io = {.base = data, .length = sizeof(data)};
 
 	memset(data, 1 + (int)block, sizeof(data));
 	CHECK_EQUAL(vfs_write(file, &io, &at), sizeof(data));
 	CHECK_EQUAL(vfs_fsync(file, block % 2), 0);
 	ring_active = false;
-	CHECK_EQUAL(world_on_disk(file->inode->number, offset, found, sizeof(found)), sizeof(found));
+	CHECK_EQUAL(world_on_disk(file->inode->number, offset, found, sizeof(found)),
+		    sizeof(found));
 	CHECK(memcmp(data, found, sizeof(data)) == 0);
 	ring_active = true;
 	fput(file);
@@ -139,7 +163,61 @@ RING_PROGRAM(fsync_indirect, world_ext2, 100)
 	world_unmount();
 }
 
-/* ---- directories -------------------------------------------------------------------------------- */
+/* ---- what was written before
+ * ---------------------------------------------------------------------- */
+
+static void look_at_disk(const struct file *file)
+{
+	char found[3] = "";
+
+	ring_active = false;
+	CHECK_EQUAL(world_on_disk(file->inode->number, 0, found, sizeof(found)), sizeof(found));
+	CHECK(memcmp(found, "old", sizeof(found)) == 0);
+	ring_active = true;
+}
+
+static void fsync_look(void *file)
+{
+	CHECK_EQUAL(vfs_fsync(file, false), 0);
+	look_at_disk(file);
+}
+
+static void sync_look(void *file)
+{
+	sys_sync();
+	look_at_disk(file);
+}
+
+static void only_fsync(void *file)
+{
+	CHECK_EQUAL(vfs_fsync(file, false), 0);
+}
+
+static void write_buffers_out(void *file)
+{
+	CHECK_EQUAL(sync_buffers(((struct file *)file)->inode->sb->bdev, true), 0);
+}
+
+/* Who syncs waits for what another has begun to write, in whatever state that is. */
+RING_PROGRAM(sync_meets, world_ext2, 60)
+{
+	static void (*const first[])(void *) = {fsync_look, sync_look};
+	static void (*const others[])(void *) = {only_fsync, write_buffers_out, find_data,
+						 write_back, sync_all};
+	struct file *file;
+
+	world_mount();
+	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "old", 3), 3);
+	file = open_path("/mnt/file", O_RDWR, 0);
+	task_start(first[rng_below(&ring_program_rng, ARRAY_SIZE(first))], file);
+	task_start(others[rng_below(&ring_program_rng, ARRAY_SIZE(others))], file);
+	ring_run();
+	fput(file);
+	world_unmount();
+}
+
+/* ---- directories --------------------------------------------------------------------------------
+ */
 
 #define LONG_NAME 200 /* five of them fill a block */
 
@@ -194,7 +272,8 @@ RING_PROGRAM(move_directory, world_ext2, 100)
 	world_unmount();
 }
 
-/* ---- vectors ------------------------------------------------------------------------------------ */
+/* ---- vectors ------------------------------------------------------------------------------------
+ */
 
 static void append_record(void *argument)
 {
@@ -235,4 +314,43 @@ RING_PROGRAM(append_ext2, world_ext2, 100)
 RING_PROGRAM(append_tmpfs, world_tmpfs, 100)
 {
 	append_records();
+}
+
+/* ---- a set-id program's rights ------------------------------------------------------------------
+ */
+
+#define SOMEBODY 1000
+#define CALLER 1234
+
+static void take_rights(void *argument)
+{
+	const struct path *program = argument;
+	struct cred *cred = prepare_cred();
+
+	cred->uid = cred->euid = cred->suid = CALLER;
+	cred_of_program(cred, program);
+	CHECK(cred->euid == SOMEBODY || cred->euid == CALLER);
+	put_cred(cred);
+}
+
+static void give_to_root(void *argument)
+{
+	CHECK_EQUAL(vfs_chown(argument, 0, 0), 0);
+}
+
+/* A program has the set-id bit, or belongs to root: nobody who runs it becomes root. */
+RING_PROGRAM(set_id_chown, world_ext2, 100)
+{
+	struct path program;
+
+	world_mount();
+	write_at("/mnt/program", O_CREAT | O_WRONLY, 0, "x", 1);
+	CHECK_EQUAL(find_path("/mnt/program", LOOKUP_FOLLOW, &program), 0);
+	CHECK_EQUAL(vfs_chown(&program, SOMEBODY, SOMEBODY), 0);
+	CHECK_EQUAL(vfs_chmod(&program, S_ISUID | 0755), 0);
+	task_start(take_rights, &program);
+	task_start(give_to_root, &program);
+	ring_run();
+	path_put(&program);
+	world_unmount();
 }

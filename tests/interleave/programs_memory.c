@@ -61,7 +61,8 @@ static void turn_the_clock(void *unused)
 	drop_clean_pages();
 }
 
-/* ---- stores are not lost ------------------------------------------------------------------------ */
+/* ---- stores are not lost ------------------------------------------------------------------------
+ */
 
 static void extend_and_store(void *unused)
 {
@@ -134,7 +135,8 @@ RING_PROGRAM(map_reclaim, world_memory, 100)
 	world_unmount();
 }
 
-/* ---- a page that goes while it is touched ------------------------------------------------------- */
+/* ---- a page that goes while it is touched -------------------------------------------------------
+ */
 
 static void touch(void *unused)
 {
@@ -171,13 +173,14 @@ RING_PROGRAM(map_truncate, world_memory, 100)
 	world_unmount();
 }
 
-/* ---- fork, and threads of one program ----------------------------------------------------------- */
+/* ---- fork, and threads of one program -----------------------------------------------------------
+ */
 
 static void map_private(void)
 {
-	CHECK_EQUAL(user_map(PAGE, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, NULL,
-			     0),
-		    PAGE);
+	CHECK_EQUAL(
+		user_map(PAGE, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, NULL, 0),
+		PAGE);
 }
 
 static void store_own(void *argument)

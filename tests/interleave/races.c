@@ -6,8 +6,8 @@
  * was released into it; who acquires it takes that over. (Flanagan and Freund, FastTrack, 2009;
  * fences as in C11.) For every 8 bytes of memory a few accesses are kept: whose, when, which bytes,
  * where in the code. Two accesses race if they touch a common byte, one at least writes, one at
- * least is plain (see may_meet()), and neither comes before the other. That does not depend on their having met in
- * this run: a run in which they were far apart shows the race as well.
+ * least is plain (see may_meet()), and neither comes before the other. That does not depend on
+ * their having met in this run: a run in which they were far apart shows the race as well.
  *
  * Known limit: of more than ACCESSES in a cell the oldest are forgotten, and their races with them.
  */
@@ -40,7 +40,7 @@ struct sync {
 /* A run begins with fresh memory and touches as little of it as it can: it is short. */
 static struct cell *arena_cells, *data_cells;
 static u8 group_used[ARENA_BYTES / 8 / GROUP];
-static struct sync *syncs; /* in order of their first use */
+static struct sync *syncs;		      /* in order of their first use */
 static u16 sync_index[2 * SYNCS], sync_count; /* hashed; 0: free */
 
 extern char __data_start[];
@@ -89,7 +89,8 @@ bool races_tracked(uintptr_t address)
 	return cell_of(address) != NULL;
 }
 
-/* ---- clocks ----------------------------------------------------------------------------------- */
+/* ---- clocks -----------------------------------------------------------------------------------
+ */
 
 void races_join(struct ring_clock *into, const struct ring_clock *from)
 {
@@ -172,7 +173,8 @@ void races_fence(int order)
 		races_publish(&running->fence_release);
 }
 
-/* ---- the profile: what tasks share ------------------------------------------------------------ */
+/* ---- the profile: what tasks share ------------------------------------------------------------
+ */
 
 static struct ring_site *site_of(u32 pc)
 {
@@ -203,7 +205,8 @@ static void note_shared(uintptr_t address, u32 pc, u32 other)
 	}
 }
 
-/* ---- accesses --------------------------------------------------------------------------------- */
+/* ---- accesses ---------------------------------------------------------------------------------
+ */
 
 static const char *kind_name(unsigned kind)
 {
@@ -277,7 +280,7 @@ static void access_cell(struct cell *cell, uintptr_t address, const struct acces
 			place = place ?: old;
 			break; /* they are filled from the front */
 		}
-		if (old->task != new->task && old->mask & new->mask &&
+		if (old->task != new->task && old->mask &new->mask &&
 		    (writes(old->kind) || writes(new->kind))) {
 			if (!ring_shared->steps) /* the profile is being made */
 				note_shared(address, new->pc, old->pc);

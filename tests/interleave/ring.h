@@ -46,7 +46,7 @@ void ring_register(struct ring_program *program);
 	}                                                                                          \
 	static void program_##id(void)
 
-extern u64 ring_program_seed;	   /* what the program is made from */
+extern u64 ring_program_seed;	    /* what the program is made from */
 extern struct rng ring_program_rng; /* begins there */
 
 void ring_begin(void);			  /* of a run, before anything else */
@@ -55,9 +55,10 @@ void ring_disk(struct hosted_disk *disk); /* its requests are done by the schedu
 /* Run what task_start() has prepared until all have ended, switching everywhere. */
 void ring_run(void);
 
-/* ---- what runs share, and the command looks at ------------------------------------------------ */
+/* ---- what runs share, and the command looks at ------------------------------------------------
+ */
 
-#define RING_SITES 8192    /* places in the kernel that access memory; a power of 2 */
+#define RING_SITES 8192	   /* places in the kernel that access memory; a power of 2 */
 #define RING_GRANULES 4096 /* pieces of memory that tasks share; a power of 2 */
 #define RING_RACES 256
 #define RING_DEPTH 40
@@ -101,13 +102,14 @@ extern bool ring_trace; /* print every point */
 extern char __executable_start[], _end[];
 static inline uintptr_t ring_place(uintptr_t address)
 {
-	return address - (address - (uintptr_t)__executable_start <
-					  (uintptr_t)(_end - __executable_start)
-				  ? (uintptr_t)__executable_start
-				  : 0);
+	return address -
+	       (address - (uintptr_t)__executable_start < (uintptr_t)(_end - __executable_start)
+			? (uintptr_t)__executable_start
+			: 0);
 }
 
-/* ---- hooks and scheduling --------------------------------------------------------------------- */
+/* ---- hooks and scheduling ---------------------------------------------------------------------
+ */
 
 enum ring_kind { RING_READ, RING_WRITE, RING_MARKED_READ, RING_MARKED_WRITE, RING_FREE };
 
@@ -121,11 +123,12 @@ void schedule_begin(u64 seed);
 bool schedule_change(uintptr_t address, enum ring_kind kind, u32 pc); /* the task steps back? */
 bool schedule_interrupt(void); /* a request is done now, on this CPU? */
 bool schedule_time_passes(void);
-u64 schedule_priority(void); /* of a new task */
-u64 schedule_lowest(void);   /* of one who steps back: below all others */
+u64 schedule_priority(void);	     /* of a new task */
+u64 schedule_lowest(void);	     /* of one who steps back: below all others */
 void schedule_unfair_for_long(void); /* from now on it takes turns */
 
-/* ---- tasks ------------------------------------------------------------------------------------ */
+/* ---- tasks ------------------------------------------------------------------------------------
+ */
 
 struct ring_clock {
 	u32 at[RING_TASKS];
@@ -150,7 +153,8 @@ struct fiber {
 extern struct fiber fibers[RING_TASKS];
 extern struct fiber *running;
 
-/* ---- the checker of races --------------------------------------------------------------------- */
+/* ---- the checker of races ---------------------------------------------------------------------
+ */
 
 void races_begin(void);
 void races_access(uintptr_t address, size_t size, enum ring_kind kind, u32 pc);
@@ -166,7 +170,8 @@ void races_publish(struct ring_clock *clock);
 void races_forget(uintptr_t address, size_t size);
 bool races_tracked(uintptr_t address);
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory -----------------------------------------------------------------------------------
+ */
 
 #define ARENA_BASE 0x100000000000ul
 #define ARENA_BYTES MB(16)
@@ -181,7 +186,8 @@ uintptr_t memory_granule(uintptr_t address);
 /* "byte 16 of dentry" */
 void memory_describe(uintptr_t address, char *text, size_t size);
 
-/* ---- stacks ----------------------------------------------------------------------------------- */
+/* ---- stacks -----------------------------------------------------------------------------------
+ */
 
 void stacks_enter(u32 call_pc);
 void stacks_leave(void);

@@ -85,8 +85,8 @@ static void choose_granules(void)
 
 void schedule_begin(u64 seed)
 {
-	static const u8 strategies[] = {STEPS, PLACES, FOCUS, CHASE, PLACES, CHASE, FOCUS,
-					 CHASE, STEPS, WALK};
+	static const u8 strategies[] = {STEPS, PLACES, FOCUS, CHASE, PLACES,
+					CHASE, FOCUS,  CHASE, STEPS, WALK};
 
 	rng.state = seed * 0x9e3779b97f4a7c15ull;
 	lowest = 1ull << 32;

@@ -105,7 +105,8 @@ void stacks_show_tasks(void)
 	for (struct fiber *fiber = fibers; fiber < fibers + RING_TASKS; fiber++) {
 		if (!fiber->task || !fiber->node)
 			continue;
-		fprintf(stderr, "  task %u%s:\n", fiber->number, fiber == running ? ", running" : "");
+		fprintf(stderr, "  task %u%s:\n", fiber->number,
+			fiber == running ? ", running" : "");
 		stacks_get(fiber->node, fiber->last_pc, &stack);
 		stacks_print(&stack);
 	}

@@ -9,7 +9,6 @@ import fcntl
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -45,7 +44,7 @@ def ring() -> Path:
     OUTPUT.mkdir(parents=True, exist_ok=True)
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     command = ["make", "-f", "tests/interleave/interleave.mk", f"-j{os.cpu_count() or 1}"]
-    command += [f"HOSTED_O={OUTPUT}", f"PYTHON={sys.executable}"]
+    command += [f"HOSTED_O={os.path.relpath(OUTPUT, TOP)}"]
     with (OUTPUT / ".lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         built = subprocess.run(command, cwd=TOP, env=environment, capture_output=True, text=True, check=False)

@@ -37,6 +37,12 @@ void world_memory(void)
 	world_ext2();
 }
 
+void world_tmpfs_memory(void)
+{
+	ring_frames = 64;
+	world_tmpfs();
+}
+
 void world_tmpfs(void)
 {
 	hosted_init(1);
@@ -57,7 +63,7 @@ static bool listed(const struct page *page, const struct list_head *list)
 {
 	const struct page *other;
 
-	list_for_each_entry(other, list, mapping_link)
+	list_for_each_entry (other, list, mapping_link)
 		if (other == page)
 			return true;
 	return false;
@@ -76,8 +82,8 @@ static void check_pages(void)
 		CHECK(!test_bit(PG_locked, &page->flags));
 		CHECK(dirty || !test_bit(PG_dirty_all, &page->flags));
 		dirty &= page->mapping->ops->writepage != NULL; /* else it has nowhere to go */
-		CHECK(listed(page, dirty ? &page->mapping->dirty_pages
-					 : &page->mapping->clean_pages));
+		CHECK(listed(page,
+			     dirty ? &page->mapping->dirty_pages : &page->mapping->clean_pages));
 	}
 }
 
@@ -96,7 +102,8 @@ void world_unmount(void)
 		image_check(&disk);
 }
 
-/* ---- the disk as it is ------------------------------------------------------------------------ */
+/* ---- the disk as it is ------------------------------------------------------------------------
+ */
 
 static u32 word_at(u64 byte)
 {

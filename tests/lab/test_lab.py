@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import zlib
+from types import SimpleNamespace
 
 import pexpect
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from lab import configure, control, image, listing, machine
 from lab.lines import KERNEL, LIMIT, code_lines, count
 from lab.paths import LabError
+from lab.runtests import Counter
 from lab.tree import Tree
 
 
@@ -196,6 +198,25 @@ def test_code_lines_leave_out_comments(tmp_path):
     assert code_lines(path) == 2
 
 
+def test_a_run_of_the_tests_names_the_slowest_and_what_they_cost(capsys):
+    counter = Counter()
+    for number in range(30):
+        for when, seconds, properties in (
+            ("setup", 1, []),
+            ("call", number, []),
+            ("teardown", 0, [("cpu_seconds", 2)]),
+        ):
+            counter.pytest_runtest_logreport(SimpleNamespace(
+                nodeid=f"test_{number}", when=when, duration=seconds, user_properties=properties, failed=False,
+                skipped=False,
+            ))  # fmt: skip
+    counter.print_slowest()
+    first, *rows = capsys.readouterr().out.splitlines()
+    assert first.startswith("60 CPU seconds in all") and counter.count("passed") == 30
+    assert [row.split() for row in rows] == [[f"{n + 1}.0", "2.0", f"test_{n}"] for n in range(29, 9, -1)]
+
+
+@pytest.mark.check
 def test_the_kernel_is_small():
     assert sum(count(folder) for folder in KERNEL) <= LIMIT, "make lines tells by folder"
 

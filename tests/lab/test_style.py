@@ -18,6 +18,7 @@ TOOLS = {
 }
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("tool", TOOLS)
 def test_lint(tool):
     result = subprocess.run([sys.executable, *TOOLS[tool]], cwd=TOP, capture_output=True, text=True, check=False)

@@ -21,6 +21,7 @@ def frames(request) -> Path:
     return compiled.build(str(HERE / "frames.c"), compiled.scratch() / f"frames-{request.param}", {}, defines, flags)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_random_allocations(frames, seed):
     result = subprocess.run([frames, str(seed), "60000"], capture_output=True, text=True, check=False, timeout=300)

@@ -1,7 +1,7 @@
 /*
- * cpu.h - interleavings: each task runs on a CPU of its own, whose interrupts are a flag of its own.
- * Which task that is, only the run-time knows (fibers.c): the compiled kernel asks by calls, which
- * are no accesses to memory that it would see.
+ * cpu.h - interleavings: each task runs on a CPU of its own, whose interrupts are a flag of its
+ * own. Which task that is, only the run-time knows (fibers.c): the compiled kernel asks by calls,
+ * which are no accesses to memory that it would see.
  */
 #pragma once
 
@@ -73,3 +73,6 @@ static inline void arch_irq_disable(void)
 }
 
 bool arch_irqs_disabled(void);
+
+/* One instruction: no interrupt of this CPU comes between. */
+void arch_local_add(s64 *counter, s64 value);
