@@ -23,7 +23,12 @@ void timer_init(struct timer *timer, void (*function)(void *argument), void *arg
 	*timer = (struct timer){.function = function, .argument = argument, .cpu = -1};
 }
 
-/* Off its list, if it is on one. */
+static void set_alarm(const struct timer_list *list)
+{
+	arch_timer_set(list->first ? list->first->deadline_ns : ~0ULL); /* ~0: none */
+}
+
+/* Off its list, if it is on one; then this CPU is not woken for it: one that idles rests. */
 static void detach(struct timer *timer)
 {
 	if (timer->cpu < 0)
@@ -32,6 +37,8 @@ static void detach(struct timer *timer)
 	for (struct timer **at = &lists[timer->cpu].first; *at; at = &(*at)->next) {
 		if (*at == timer) {
 			*at = timer->next;
+			if (at == &lists[timer->cpu].first && timer->cpu == (int)cpu_id())
+				set_alarm(&lists[timer->cpu]);
 			return;
 		}
 	}
@@ -83,5 +90,5 @@ void timer_interrupt(void)
 		spin_lock(&list->lock);
 		smp_store_release(&list->running, NULL);
 	}
-	arch_timer_set(list->first ? list->first->deadline_ns : ~0ULL); /* ~0: none */
+	set_alarm(list);
 }

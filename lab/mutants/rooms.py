@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 ROOM_BY_FOLDER = {  # the longest that fits counts
@@ -58,6 +59,6 @@ def needs_kernels(arguments: str) -> bool:
     """Do these tests boot anything? Hosted ones and those of the lab's own functions do not."""
     return not all(
         word.startswith(("tests/hosted", "tests/mm", "tests/hash/test_tables"))
-        for word in arguments.split()
+        for word in shlex.split(arguments)
         if word.startswith("tests")
     )

@@ -359,29 +359,35 @@ static void on_late(int number)
 	late = number;
 }
 
-/* Whoever is woken runs on a CPU that has nothing to do, though the waker goes on computing: not
- * only when some other interrupt comes there. Nobody is to be fast: the waker has 300 ticks for
- * itself before that counts as missed. */
+/*
+ * Whoever is woken runs on a CPU that has nothing to do, though the waker goes on computing: not
+ * only when some other interrupt comes there, as a kernel thread's does now and then. Nobody has to
+ * be fast: the waker has 20 ticks for itself alone before a round counts as missed, and half of
+ * them may be.
+ */
 static void sleeper_runs_while_its_waker_computes(void)
 {
 	pthread_t thread;
+	int missed = 0;
 
 	CHECK(pipe(ends) == 0);
-	woken = late = 0;
+	woken = 0;
 	signal(SIGVTALRM, on_late);
 	pthread_create(&thread, NULL, sleep_often, NULL);
 	for (int round = 1; round <= ROUNDS; round++) {
-		usleep(500); /* asleep again, its CPU idle */
+		usleep(30000); /* asleep again, its CPU idle, and its last tick over */
 		if (write(ends[1], "x", 1) != 1)
 			failed_line = __LINE__;
-		setitimer(ITIMER_VIRTUAL, &(struct itimerval){.it_value = {3, 0}}, NULL);
-		AWAIT(woken == round || late);
-		CHECK(!late);
+		late = 0;
+		setitimer(ITIMER_VIRTUAL, &(struct itimerval){.it_value = {0, 200000}}, NULL);
+		AWAIT(woken == round);
+		missed += late != 0;
 	}
 	setitimer(ITIMER_VIRTUAL, &(struct itimerval){0}, NULL);
 	close(ends[1]);
 	pthread_join(thread, NULL);
 	close(ends[0]);
+	CHECK(missed < ROUNDS / 2);
 }
 
 /* ---- all --------------------------------------------------------------------------------------
