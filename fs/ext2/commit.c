@@ -14,7 +14,8 @@
  * What never was on the disk, since it was made after the last write of any metadata, is free at
  * once: so short-lived files cost nothing. A file that was replaced by a rename takes two commits:
  * until the first is done the name on the disk may still be its own, so its inode there is left
- * alone; then that is cleared, and what it had waits for the second.
+ * alone; then that is cleared, and what it had waits for the second. Not so what it loses before,
+ * while somebody has it open: that is a change of the old file like any other.
  *
  * The ideas are those of soft updates (Ganger, McKusick, Soules, Patt 2000), for the whole file
  * system at a time instead of for each block.
@@ -29,12 +30,12 @@ struct ext2_freed {
 	bool directory;
 };
 
-void ext2_gone_begin(struct inode *inode, struct ext2_gone *gone)
+void ext2_gone_begin(struct inode *inode, struct ext2_gone *gone, bool leaves)
 {
 	struct ext2_inode *ei = EXT2_I(inode);
 
 	gone->at_once = !ei->encoded && buffers_stamp_good(ei->born);
-	gone->commits = ei->replaced ? 2 : 1;
+	gone->commits = leaves && ei->replaced ? 2 : 1;
 	INIT_LIST_HEAD(&gone->freed);
 }
 

@@ -217,8 +217,8 @@ static inline bool ext2_stays(const struct ext2_gone *gone)
 {
 	return !gone->at_once && gone->commits > 1;
 }
-/* Of @inode, under its map_lock or when nobody else has it. */
-void ext2_gone_begin(struct inode *inode, struct ext2_gone *gone);
+/* Of @inode, under its map_lock, or when nobody else has it and it @leaves. */
+void ext2_gone_begin(struct inode *inode, struct ext2_gone *gone, bool leaves);
 /* Consecutive ones, as by ext2_free(). Sleeps. */
 void ext2_gather(struct ext2_fs *fs, struct ext2_gone *gone, enum ext2_kind kind, u32 number,
 		 u32 count, bool directory);

@@ -225,7 +225,7 @@ void ext2_evict_inode(struct inode *inode)
 
 	if (inode->sb->flags & SB_RDONLY)
 		return;
-	ext2_gone_begin(inode, &gone);
+	ext2_gone_begin(inode, &gone, true);
 	EXT2_I(inode)->dtime = (u32)current_time().tv_sec;
 	ext2_gather_attributes(inode, &gone);
 	if (S_ISREG(inode->mode) || S_ISDIR(inode->mode) ||
@@ -242,12 +242,18 @@ void ext2_evict_inode(struct inode *inode)
 /* The directories above, and their own names, up to the root: into their buffers. */
 static int write_parents(struct dentry *dentry)
 {
-	struct dentry *parent __free(dput) = dget_parent(dentry);
+	struct dentry *place __free(dput) = dget(dentry);
 
-	if (parent == dentry)
-		return 0;
-	TRY(ext2_write_inode(parent->inode, false));
-	return write_parents(parent);
+	for (;;) {
+		struct dentry *parent = dget_parent(place);
+		bool root = parent == place;
+
+		dput(place);
+		place = parent;
+		if (root)
+			return 0;
+		TRY(ext2_write_inode(place->inode, false));
+	}
 }
 
 int ext2_fsync(struct file *file, bool data_only)

@@ -242,7 +242,7 @@ void ext2_truncate_blocks(struct inode *inode, loff_t size)
 	struct ext2_gone gone;
 
 	guard(write, &EXT2_I(inode)->map_lock);
-	ext2_gone_begin(inode, &gone);
+	ext2_gone_begin(inode, &gone, false);
 	ext2_gather_blocks(inode, size, &gone);
 	ext2_forget_pointers(inode);
 	ext2_let_go(EXT2_FS(inode->sb), &gone);

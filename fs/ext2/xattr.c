@@ -204,7 +204,7 @@ int ext2_store_xattrs(struct inode *inode, struct xattr **list)
 	struct ext2_gone gone;
 
 	guard(write, &ei->map_lock);
-	ext2_gone_begin(inode, &gone);
+	ext2_gone_begin(inode, &gone, false);
 	if (*list) {
 		new = old && is_own(old) ? old
 					 : TRY_PTR(ext2_new_block(fs, ext2_group_start(inode)));
