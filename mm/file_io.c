@@ -138,9 +138,10 @@ static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *pos
 	struct inode *inode = file->inode;
 	struct address_space *mapping = &inode->data;
 	loff_t start = *position, at = start;
-	bool wanted = io->length != 0;
 	ssize_t error = 0;
 
+	if (unlikely(!io->length && inode->sb->bdev))
+		return 0; /* without a new time, as Linux's ext2 has it; its tmpfs has one */
 	while (io->length) {
 		loff_t size = READ_ONCE(inode->size);
 		pgoff_t index = (pgoff_t)at >> PAGE_SHIFT;
@@ -173,8 +174,7 @@ static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *pos
 			break;
 	}
 	*position = at;
-	if (wanted || !file->inode->sb->bdev) /* as Linux's ext2 and its tmpfs have it */
-		touch_atime(file);
+	touch_atime(file);
 	return at > start ? at - start : error;
 }
 
