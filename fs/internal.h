@@ -25,9 +25,15 @@ DEFINE_GUARD(child2, struct inode, /* as well */
 /* The lock of this CPU on the mount tree: parent, mountpoint. Outermost of the spinlocks. */
 spinlock_t *mount_lock(void);
 
-/* If something is mounted on *@path (whose dentry has D_MOUNTED), go there, to the top of what is
- * mounted; references move along. */
-void follow_mounts(struct path *path);
+/* If something is mounted on *@path, whose dentry has D_MOUNTED, go there: was there something?
+ * References move along. */
+bool follow_down(struct path *path);
+/* To the top of what is mounted there. */
+static inline void follow_mounts(struct path *path)
+{
+	while (unlikely(READ_ONCE(path->dentry->flags) & D_MOUNTED) && follow_down(path))
+		continue;
+}
 /* From the root of a mount to the place it is mounted on: true, references moved; false at the very
  * top. */
 bool follow_up(struct path *path);

@@ -79,8 +79,7 @@ static struct mount *find_mount(const struct mount *parent, const struct dentry 
 	return found;
 }
 
-/* Go to what is mounted on *@path; false: nothing is. */
-static noinline bool follow_down(struct path *path)
+bool follow_down(struct path *path)
 {
 	struct path above __free(path) = {0}; /* let go without the lock */
 
@@ -92,12 +91,6 @@ static noinline bool follow_down(struct path *path)
 	*path = (struct path){mount, mount->root};
 	path_get(path);
 	return true;
-}
-
-void follow_mounts(struct path *path)
-{
-	while ((READ_ONCE(path->dentry->flags) & D_MOUNTED) && follow_down(path))
-		continue;
 }
 
 bool follow_up(struct path *path)
