@@ -224,8 +224,8 @@ static struct vma *copy_tree(struct mm *mm, const struct vma *node, struct vma *
 	copy->above = NULL;
 	*last = copy;
 	set_child(copy, BELOW, below);
-	if (node->child[ABOVE])
-		set_child(copy, ABOVE, copy_tree(mm, node->child[ABOVE], last));
+	set_child(copy, ABOVE,
+		  node->child[ABOVE] ? copy_tree(mm, node->child[ABOVE], last) : NULL);
 	return copy;
 }
 

@@ -49,17 +49,17 @@ struct vma {
 	u64 start, end;	    /* page aligned, end exclusive */
 	unsigned flags;	    /* VM_* */
 	bool has_anonymous; /* some page is (or was) anonymous: fork must look */
-	u8 height;	    /* of its subtree; a leaf's is 1 */
+	u8 height;	    /* of its subtree (areas.c); a leaf's is 1 */
+	u64 largest_gap;    /* below an area of its subtree: no more bytes than these */
 	struct mm *mm;
 	struct file *file;	       /* NULL: anonymous */
 	struct address_space *mapping; /* the file's, whose pages it shows; or NULL */
 	pgoff_t page_offset;	       /* of its start in the file */
-	struct list_head link;	       /* in mapping->vmas; what was taken out: in mm->dead */
 
-	/* Among the areas of mm, with height: areas.c. */
-	struct vma *below, *above;     /* the next ones; NULL: none */
-	struct vma *parent, *child[2]; /* in the tree; the children by side */
-	u64 largest_gap;	       /* below an area of its subtree: no more bytes than these */
+	/* Each area's own: a copy begins without. */
+	struct list_head link;	       /* in mapping->vmas; what was taken out: in mm->dead */
+	struct vma *below, *above;     /* among the areas of mm, the next ones; NULL: none */
+	struct vma *parent, *child[2]; /* in their tree; the children by side */
 };
 
 struct mm {

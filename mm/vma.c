@@ -29,7 +29,7 @@ struct vma *vma_create(struct mm *mm, const struct vma *wanted)
 
 	if (!vma)
 		return NULL;
-	*vma = *wanted;
+	memcpy(vma, wanted, offsetof(struct vma, link));
 	vma->mm = mm;
 	if (vma->file)
 		get_file(vma->file);
