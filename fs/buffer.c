@@ -668,8 +668,8 @@ u64 shrink_buffers(unsigned priority)
 			freed += evict(buffer);
 	}
 	spin_unlock(&list_lock);
-	if (!hurried && writeback_is_busy()) {
-		hurried = true;
+	if (!READ_ONCE(hurried) && writeback_is_busy()) {
+		WRITE_ONCE(hurried, true);
 		wake_up(&thread_wait);
 	}
 	return freed;

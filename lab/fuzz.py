@@ -598,7 +598,8 @@ def leaks(before: str, after: str) -> list[str]:
 
     def counts(text: str) -> dict[str, int]:
         rows = (line.split() for line in text.splitlines() if line and not line.startswith("#"))
-        return {row[0]: int(row[1]) for row in rows if len(row) > 2 and row[1].isdigit()}
+        # A name with a colon is of /proc/meminfo, if somebody has printed that, too.
+        return {row[0]: int(row[1]) for row in rows if len(row) > 2 and row[1].isdigit() and row[0][-1] != ":"}
 
     old, new = counts(before), counts(after)
     return [f"{name}: {old.get(name, 0)} before, {n} after" for name, n in new.items() if n > old.get(name, 0)]
