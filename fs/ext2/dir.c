@@ -519,7 +519,9 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 	else
 		TRY(add_entry(&back.name, new_dir, new, inode));
 	if (replaces) {
-		EXT2_I(target)->replaced = S_ISDIR(target->mode) || target->nlink == 1;
+		/* before it has no name: another may write it back */
+		WRITE_ONCE(EXT2_I(target)->replaced,
+			   S_ISDIR(target->mode) || target->nlink == 1);
 		lost_name(new_dir, target);
 	}
 	named(inode, &back.name, true);

@@ -143,7 +143,7 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	raw->uid_high = (u16)(inode->uid >> 16);
 	raw->gid = (u16)inode->gid;
 	raw->gid_high = (u16)(inode->gid >> 16);
-	raw->links_count = nlink ? (u16)nlink : ei->replaced;
+	raw->links_count = nlink ? (u16)nlink : READ_ONCE(ei->replaced);
 	raw->size = (u32)size;
 	raw->size_high = (u32)(size >> 32);
 	raw->blocks = (u32)inode->blocks;

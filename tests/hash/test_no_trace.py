@@ -38,7 +38,12 @@ def instructions(tree, output, name):
     command = ["objdump", "-d", "--no-show-raw-insn", f"{output}/{name}.o"]
     text = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True).stdout
     lines = [line.split("\t")[1].split() for line in text.splitlines() if line.count("\t") == 1]
-    return [words[0] for words in lines if not words[0].startswith(("nop", "data16", "xchg"))]
+    mnemonics = [words[0] for words in lines if not words[0].startswith(("nop", "data16", "xchg"))]
+    # a comparison whose operands changed places has its condition mirrored
+    return [
+        re.sub(r"^(j|set|cmov)([lb])(e?)$", lambda m: m[1] + {"l": "g", "b": "a"}[m[2]] + m[3], word)
+        for word in mnemonics
+    ]
 
 
 def counters_used(tree, output, name):

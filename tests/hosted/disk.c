@@ -70,7 +70,6 @@ static void submit(struct block_device *device, struct block_request *request)
 	if (disk->submitted)
 		disk->submitted(disk, request);
 	if (disk->asynchronous) {
-		request->status = (int)device->dev; /* whose it is */
 		list_add_tail(&request->link, &in_flight);
 		in_flight_count++;
 		while (!hosted_irqs_off && rng_below(&disk_rng, 3) == 0 && disk_complete_one())
@@ -95,7 +94,7 @@ bool disk_complete_one(void)
 	list_del(link);
 	in_flight_count--;
 	hosted_irqs_off = true;
-	transfer(find_block_device(NULL, (dev_t)request->status)->driver, request);
+	transfer(request->device->driver, request); /* as an interrupt: without a lock */
 	request->done(request);
 	hosted_irqs_off = irqs;
 	return true;
