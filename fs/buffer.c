@@ -122,7 +122,7 @@ static bool unhash(struct buffer *buffer, bool force)
 	u32 bucket = bucket_of(buffer->device, buffer->block);
 
 	buffer_table_lock(&table, NULL, bucket);
-	bool idle = atomic_read(&buffer->refcount) == 0 &&
+	bool idle = smp_load_acquire(&buffer->refcount.counter) == 0 &&
 		    !(READ_ONCE(buffer->flags) & (BIT(B_DIRTY) | BIT(B_LOCKED)));
 
 	if ((idle || force) && test_and_clear_bit(B_HASHED, &buffer->flags)) {
@@ -173,7 +173,7 @@ void __mark_buffer_dirty(struct buffer *buffer, enum buffer_rank rank)
 		buffer->dirtied_ns = ktime_ns();
 		atomic_add(buffer->size, &dirty_bytes);
 	}
-	buffer->rank = rank;
+	WRITE_ONCE(buffer->rank, rank);
 	list_move_tail(&buffer->dirty_link, &list->buffers[rank]);
 }
 
@@ -461,7 +461,7 @@ void forget_page_buffer(struct buffer *buffer)
 	unhash(buffer, true);
 	clean_buffer(buffer, false);
 	wait_on_buffer(buffer);
-	while (atomic_read(&buffer->refcount)) /* who reads the device: not long */
+	while (smp_load_acquire(&buffer->refcount.counter)) /* who reads the device: not long */
 		sleep_ns(100 * NSEC_PER_USEC);
 	buffer->flags = 0;
 }

@@ -303,7 +303,7 @@ static bool evict_unused(struct list_head *link, void *sb)
 		invalidate_inode_pages(&inode->data);
 	spin_lock(&inode->spin);
 	bool claimed =
-		atomic_read(&inode->refcount) == 1 &&
+		smp_load_acquire(&inode->refcount.counter) == 1 && /* others are through with it */
 		(sb || !(READ_ONCE(inode->data.nr_pages) || (inode->flags & I_DIRTY)));
 	if (claimed) {
 		atomic_dec(&inode->refcount);

@@ -223,11 +223,12 @@ static void named(struct inode *inode, const struct cursor *cursor, bool moves)
 {
 	struct buffer *buffer = cursor->buffer;
 	struct ext2_inode *ei = EXT2_I(inode);
-	bool late = test_bit(B_DIRTY, &buffer->flags) && buffer->rank == RANK_LAST;
+	bool late = test_bit(B_DIRTY, &buffer->flags) && READ_ONCE(buffer->rank) == RANK_LAST;
 
 	smp_mb(); /* ext2_commit() */
-	ei->named = READ_ONCE(EXT2_FS(inode->sb)->commits_begun) + 1;
-	ei->name_block = late ? 0 : buffer->block;
+	/* others look without a lock */
+	WRITE_ONCE(ei->named, READ_ONCE(EXT2_FS(inode->sb)->commits_begun) + 1);
+	WRITE_ONCE(ei->name_block, late ? 0 : buffer->block);
 	if (moves && !late)
 		set_bit(B_ARRIVED, &buffer->flags);
 }
@@ -237,11 +238,12 @@ static void named(struct inode *inode, const struct cursor *cursor, bool moves)
 static int rank_to_leave(const struct cursor *cursor, struct inode *inode)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
-	struct ext2_inode *ei = EXT2_I(inode);
+	u64 named_in = READ_ONCE(EXT2_I(inode)->name_block);
 
-	if (ei->named <= READ_ONCE(fs->commits_done) || ei->name_block == cursor->buffer->block)
+	if (READ_ONCE(EXT2_I(inode)->named) <= READ_ONCE(fs->commits_done) ||
+	    named_in == cursor->buffer->block)
 		return RANK_NAMES;
-	if (ei->name_block && !test_bit(B_ARRIVED, &cursor->buffer->flags))
+	if (named_in && !test_bit(B_ARRIVED, &cursor->buffer->flags))
 		return RANK_LAST;
 	return ext2_commit(fs) ?: RANK_NAMES;
 }
@@ -462,7 +464,7 @@ static int prepare_to_replace(struct inode *inode, struct inode *target)
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 
 	if (!S_ISDIR(target->mode) && target->nlink > 1 &&
-	    EXT2_I(target)->named > READ_ONCE(fs->commits_done))
+	    READ_ONCE(EXT2_I(target)->named) > READ_ONCE(fs->commits_done))
 		TRY(ext2_commit(fs));
 	if (!(READ_ONCE(inode->flags) & I_DIRTY))
 		return 0;

@@ -266,7 +266,7 @@ int ext2_fsync(struct file *file, bool data_only)
 		return 0;
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	u32 changes = smp_load_acquire(&ei->indirect_changes);
-	bool renamed = ei->named > READ_ONCE(fs->commits_done);
+	bool renamed = READ_ONCE(ei->named) > READ_ONCE(fs->commits_done);
 
 	if (S_ISDIR(inode->mode)) /* and what its names lead to */
 		TRY(sync_inodes(inode->sb));
