@@ -167,6 +167,7 @@ static void stores_sequence(u64 seed, bool extend, unsigned char *image)
 	fput(file);
 	image_keep(&disk, image);
 	end();
+	image_check(&disk);
 	image_restore(&disk, image);
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
 	CHECK_EQUAL(read_at(PATH_OF_FILE, 0, data, BYTES), size);
