@@ -16,6 +16,8 @@ setup-lab setup-dask: setup-%: $(STAMPS)/python-%
 $(STAMPS)/packages-%: lab/setup.sh
 	$(Q)CROSS_COMPILE=$(CROSS_COMPILE) sh lab/setup.sh $*
 	@mkdir -p $(@D) && touch $@
+# One after the other: two apt-gets at once are in each other's way.
+$(STAMPS)/packages-iso $(STAMPS)/packages-test: | $(STAMPS)/packages-run
 
 PIP_INSTALL = $(PYTHON) -m pip install --quiet --disable-pip-version-check -r
 
