@@ -171,14 +171,16 @@ struct inode_operations {
 	int (*truncate)(struct inode *inode, loff_t size);
 	int (*fallocate)(struct inode *inode, int mode, loff_t offset, loff_t length);
 	/*
-	 * Extended attributes, both or none (then -EOPNOTSUPP): all of them as a list in *@list,
-	 * which is the caller's, to change and to xattr_free(); and what is to be there instead:
-	 * the list may be taken over and another left. Names are whole, with the prefix of their
-	 * namespace. inode->lock is held: for writing by store, else for reading. store renews
-	 * no times; -ENOSPC: it does not fit.
+	 * Extended attributes, both or none (then -EOPNOTSUPP). Names are whole, with the prefix of
+	 * their namespace. inode->lock is held: for writing by set, else for reading.
+	 * load: all of them, or @name alone if it is not NULL, into *@list, which is NULL; the list
+	 * is the caller's, to xattr_free() whatever the result.
+	 * set: one, as setxattr(2); @value NULL: removed. It renews no times; -ENOSPC: it does not
+	 * fit.
 	 */
-	int (*load_xattrs)(struct inode *inode, struct xattr **list);
-	int (*store_xattrs)(struct inode *inode, struct xattr **list);
+	int (*load_xattrs)(struct inode *inode, const char *name, struct xattr **list);
+	int (*set_xattr)(struct inode *inode, const char *name, const void *value, size_t size,
+			 int flags);
 	/* SEEK_DATA, SEEK_HOLE: the first byte from @offset (inside the file) on that is data, or
 	 * in a hole (the end of the file is one): *@found, or -ENXIO. NULL: all is data. */
 	int (*seek)(struct inode *inode, loff_t offset, bool hole, loff_t *found);

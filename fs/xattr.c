@@ -107,16 +107,13 @@ static s64 change_on(const struct path *path, const char __user *user_key, const
 		     size_t size, int flags)
 {
 	struct inode *inode = path->dentry->inode;
-	struct xattr *list __free(xattrs) = NULL;
 	char key[XATTR_NAME_MAX + 1];
 
 	TRY(mount_writable(path->mount));
 	TRY(get_key(key, user_key));
 	guard(write, &inode->lock);
 	TRY(xattr_permission(inode, key, MAY_WRITE));
-	TRY(inode->op->load_xattrs(inode, &list));
-	TRY(xattr_set(&list, key, value, size, flags));
-	TRY(inode->op->store_xattrs(inode, &list));
+	TRY(inode->op->set_xattr(inode, key, value, size, flags));
 	return inode_changed(inode);
 }
 
@@ -144,13 +141,12 @@ static s64 get_on(const struct path *path, const char __user *user_key, void __u
 	TRY(get_key(key, user_key));
 	guard(read, &inode->lock);
 	TRY(xattr_permission(inode, key, MAY_READ));
-	TRY(inode->op->load_xattrs(inode, &list));
-	const struct xattr *xattr = *find(&list, key);
-	if (!xattr)
+	TRY(inode->op->load_xattrs(inode, key, &list));
+	if (!list)
 		return -ENODATA;
-	if (size && xattr->size > size)
+	if (size && list->size > size)
 		return -ERANGE;
-	return size && copy_to_user(to, xattr->value, xattr->size) ? -EFAULT : (s64)xattr->size;
+	return size && copy_to_user(to, list->value, list->size) ? -EFAULT : (s64)list->size;
 }
 
 /* The names of those that current may see. */
@@ -162,7 +158,7 @@ static s64 list_on(const struct path *path, char __user *names, size_t size)
 
 	guard(read, &inode->lock);
 	if (inode->op->load_xattrs)
-		TRY(inode->op->load_xattrs(inode, &list));
+		TRY(inode->op->load_xattrs(inode, NULL, &list));
 	size = min(size, (size_t)XATTR_SIZE_MAX);
 	for (const struct xattr *each = list; each; each = each->next) {
 		size_t length = strlen(each->name) + 1;

@@ -546,5 +546,5 @@ const struct inode_operations ext2_dir_inode_operations = {
 	.remove = ext2_remove,
 	.rename = ext2_rename,
 	.load_xattrs = ext2_load_xattrs,
-	.store_xattrs = ext2_store_xattrs,
+	.set_xattr = ext2_set_xattr,
 };

@@ -258,6 +258,7 @@ extern const struct file_operations ext2_dir_operations;
 extern const struct inode_operations ext2_dir_inode_operations;
 
 /* xattr.c */
-int ext2_load_xattrs(struct inode *inode, struct xattr **list);
-int ext2_store_xattrs(struct inode *inode, struct xattr **list);
+int ext2_load_xattrs(struct inode *inode, const char *name, struct xattr **list);
+int ext2_set_xattr(struct inode *inode, const char *name, const void *value, size_t size,
+		   int flags);
 void ext2_gather_attributes(struct inode *inode, struct ext2_gone *gone); /* with the inode */

@@ -2,10 +2,10 @@
  * xattr.c - extended attributes, in a block of their own. See ext2.h.
  *
  * The block begins with a header; entries follow it, in order of prefix, length of name and name,
- * up to four zero bytes; their values fill the block from its end. Each call makes a list of it
- * (fs/xattr.c), and a change makes a new block of the list, so that a power cut leaves the old ones
- * or the new ones. A block may be shared by inodes (a refcount in the header, made by other
- * systems).
+ * up to four zero bytes; their values fill the block from its end. Who changes one copies the
+ * others, entry by entry, into a new block, so that a power cut leaves the old ones or the new
+ * ones; each call passes over the entries once. A block may be shared by inodes (a refcount in the
+ * header, made by other systems).
  */
 #include "fs/ext2/ext2.h"
 
@@ -20,6 +20,12 @@ struct xattr_entry {
 	u16 value_offset;
 	u32 value_block, value_size, hash;
 	char name[];
+};
+
+/* An entry that is looked for, or made: with room for the longest name. */
+union xattr_key {
+	struct xattr_entry entry;
+	char bytes[sizeof(struct xattr_entry) + XATTR_NAME_MAX + 1];
 };
 
 /* By number. Those that are no name's beginning here are access lists, which are kept as they are.
@@ -38,34 +44,91 @@ static size_t entry_size(size_t name_length)
 	return round_up(sizeof(struct xattr_entry) + name_length, 4);
 }
 
-/* @name without its prefix, whose number is *@prefix. */
-static const char *split_name(const char *name, unsigned *prefix)
+/* ---- entries --------------------------------------------------------------------------------- */
+
+/* @buffer may be NULL, as an inode's without attributes: its only entry is the end. */
+static const struct xattr_entry *first_entry(const struct buffer *buffer)
 {
-	*prefix = 1;
-	while (*prefix < ARRAY_SIZE(prefixes) - 1 &&
-	       strncmp(name, prefixes[*prefix], strlen(prefixes[*prefix])))
-		++*prefix;
-	return name + strlen(prefixes[*prefix]);
+	return buffer ? buffer->data + sizeof(struct xattr_header) : NULL;
+}
+
+static const struct xattr_entry *next_entry(const struct xattr_entry *entry)
+{
+	return (const void *)entry + entry_size(entry->name_length);
+}
+
+static bool is_end(const struct xattr_entry *entry)
+{
+	return !entry || !*(const u32 *)entry;
+}
+
+/* @name in the form of an entry; the rest of it is zeroes. */
+static void make_key(union xattr_key *key, const char *name)
+{
+	unsigned prefix = 1;
+
+	while (prefix < ARRAY_SIZE(prefixes) - 1 &&
+	       strncmp(name, prefixes[prefix], strlen(prefixes[prefix])))
+		prefix++;
+	name += strlen(prefixes[prefix]);
+	*key = (union xattr_key){.entry.prefix = (u8)prefix, .entry.name_length = (u8)strlen(name)};
+	memcpy(key->entry.name, name, key->entry.name_length);
+}
+
+/* < 0, > 0: the order of the two on the disk. */
+static int compare(const struct xattr_entry *a, const struct xattr_entry *b)
+{
+	if (a->prefix != b->prefix)
+		return a->prefix - b->prefix;
+	if (a->name_length != b->name_length)
+		return a->name_length - b->name_length;
+	return memcmp(a->name, b->name, a->name_length);
+}
+
+/* The entry of the name of @key, or the end. */
+static const struct xattr_entry *find_entry(const struct buffer *buffer,
+					    const struct xattr_entry *key)
+{
+	const struct xattr_entry *entry = first_entry(buffer);
+
+	while (!is_end(entry) && compare(entry, key))
+		entry = next_entry(entry);
+	return entry;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int add_entry(struct ext2_fs *fs, struct xattr **list, const struct buffer *buffer,
-		     const struct xattr_entry *entry)
+/* Do the entries and their values lie in the block? */
+static bool entries_ok(const struct buffer *buffer)
 {
-	size_t at = (size_t)((const char *)entry - (const char *)buffer->data), size = buffer->size;
+	const struct xattr_entry *entry = first_entry(buffer);
+	size_t size = buffer->size;
+
+	for (; !is_end(entry); entry = next_entry(entry)) {
+		size_t at = (size_t)((const char *)entry - (const char *)buffer->data);
+
+		if (at + entry_size(entry->name_length) + 4 > size || entry->value_block ||
+		    entry->value_size > size || entry->value_offset + entry->value_size > size ||
+		    !entry->prefix || entry->prefix >= ARRAY_SIZE(prefixes))
+			return false;
+	}
+	return true;
+}
+
+static int add_to_list(struct xattr **list, const struct buffer *buffer,
+		       const struct xattr_entry *entry)
+{
+	const char *prefix = prefixes[entry->prefix];
+	size_t length = strlen(prefix);
 	char name[32 + 256];
 
-	if (at + entry_size(entry->name_length) + 4 > size || entry->value_block ||
-	    entry->value_size > size || entry->value_offset + entry->value_size > size ||
-	    !entry->prefix || entry->prefix >= ARRAY_SIZE(prefixes))
-		return ext2_error(fs, "bad attributes in block", buffer->block);
-	snprintf(name, sizeof(name), "%s%.*s", prefixes[entry->prefix], entry->name_length,
-		 entry->name);
+	memcpy(name, prefix, length);
+	memcpy(name + length, entry->name, entry->name_length);
+	name[length + entry->name_length] = '\0';
 	return xattr_set(list, name, buffer->data + entry->value_offset, entry->value_size, 0);
 }
 
-/* The buffer of the inode's attributes, checked, or NULL: it has none; ERR_PTR. */
+/* The buffer of the inode's attributes, its header checked, or NULL: it has none; ERR_PTR. */
 static struct buffer *get_block(struct inode *inode, bool patient)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
@@ -81,80 +144,100 @@ static struct buffer *get_block(struct inode *inode, bool patient)
 	return ERR_PTR(ext2_error(fs, "no attributes are in block", block));
 }
 
-int ext2_load_xattrs(struct inode *inode, struct xattr **list)
+/* The same, and its entries are checked. */
+static struct buffer *get_entries(struct inode *inode)
 {
-	struct buffer *buffer __free(buffer) = get_block(inode, false);
+	struct buffer *buffer = get_block(inode, false);
+
+	if (IS_ERR_OR_NULL(buffer) || entries_ok(buffer))
+		return buffer;
+	int error = ext2_error(EXT2_FS(inode->sb), "bad attributes in block", buffer->block);
+
+	brelse(buffer);
+	return ERR_PTR(error);
+}
+
+int ext2_load_xattrs(struct inode *inode, const char *name, struct xattr **list)
+{
+	struct buffer *buffer __free(buffer) = get_entries(inode);
 
 	if (IS_ERR_OR_NULL(buffer))
 		return PTR_ERR_OR_ZERO(buffer);
-	const struct xattr_entry *entry = buffer->data + sizeof(struct xattr_header);
-	for (; *(const u32 *)entry; entry = (const void *)entry + entry_size(entry->name_length))
-		TRY(add_entry(EXT2_FS(inode->sb), list, buffer, entry));
+	const struct xattr_entry *entry = first_entry(buffer);
+	if (name) {
+		union xattr_key key;
+
+		make_key(&key, name);
+		entry = find_entry(buffer, &key.entry);
+		return is_end(entry) ? 0 : add_to_list(list, buffer, entry);
+	}
+	for (; !is_end(entry); entry = next_entry(entry)) {
+		TRY(add_to_list(list, buffer, entry));
+		list = &(*list)->next; /* behind it: where nothing is there is nothing to search */
+	}
 	return 0;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
-
-/* < 0, > 0: the order of the two on the disk. */
-static int compare(const struct xattr *a, const struct xattr *b)
-{
-	unsigned prefix_a, prefix_b;
-	const char *name_a = split_name(a->name, &prefix_a);
-	const char *name_b = split_name(b->name, &prefix_b);
-	int length = (int)strlen(name_a) - (int)strlen(name_b);
-
-	if (prefix_a != prefix_b)
-		return (int)prefix_a - (int)prefix_b;
-	return length ? length : strcmp(name_a, name_b);
-}
-
-/* The next of the list behind @last in that order, or NULL. */
-static const struct xattr *next_in_order(const struct xattr *list, const struct xattr *last)
-{
-	const struct xattr *found = NULL;
-
-	for (; list; list = list->next)
-		if ((!last || compare(list, last) > 0) && (!found || compare(list, found) < 0))
-			found = list;
-	return found;
-}
 
 static u32 rotate(u32 value, unsigned by)
 {
 	return value << by | value >> (32 - by);
 }
 
-/* Make @block, which is zeroes, of the list: 0, or -ENOSPC. The hash functions are the format's. */
-static int make_block(char *block, size_t size, const struct xattr *list)
+/* The format's hash of an attribute; its value counts as filled up with zeroes to four bytes. */
+static u32 hash_of(const struct xattr_entry *entry, const char *value)
 {
-	struct xattr_header *header = (void *)block;
-	char *at = (char *)(header + 1), *value = block + size;
-	const struct xattr *xattr = NULL;
+	u32 hash = 0;
 
-	*header = (struct xattr_header){.magic = XATTR_MAGIC, .refcount = 1, .blocks = 1};
-	while ((xattr = next_in_order(list, xattr)) != NULL) {
-		struct xattr_entry *entry = (void *)at;
-		size_t room = round_up(xattr->size, 4);
-		unsigned prefix;
-		const char *name = split_name(xattr->name, &prefix);
-		size_t length = strlen(name);
+	for (size_t i = 0; i < entry->name_length; i++)
+		hash = rotate(hash, 5) ^ (u8)entry->name[i];
+	for (size_t i = 0; i < entry->value_size; i += 4) {
+		u32 word = 0;
 
-		if ((size_t)(value - at) < entry_size(length) + room + 4)
-			return -ENOSPC;
-		value -= room;
-		memcpy(value, xattr->value, xattr->size);
-		memcpy(entry->name, name, length);
-		entry->name_length = (u8)length;
-		entry->prefix = (u8)prefix;
-		entry->value_offset = room ? (u16)(value - block) : 0;
-		entry->value_size = (u32)xattr->size;
-		for (size_t i = 0; i < length; i++)
-			entry->hash = rotate(entry->hash, 5) ^ (u8)name[i];
-		for (size_t i = 0; i < room; i += 4)
-			entry->hash = rotate(entry->hash, 16) ^ *(u32 *)(value + i);
-		header->hash = rotate(header->hash, 16) ^ entry->hash;
-		at += entry_size(length);
+		memcpy(&word, value + i, min_t(size_t, 4, entry->value_size - i));
+		hash = rotate(hash, 16) ^ word;
 	}
+	return hash;
+}
+
+/* A block that is put together: entries from the front on, values from the end; between @at and
+ * @value there are zeroes. */
+struct xattr_image {
+	struct xattr_header *header;
+	char *at, *value;
+};
+
+/* One more attribute, named as @like is. */
+static int append(struct xattr_image *image, const struct xattr_entry *like, const void *value)
+{
+	size_t bytes = entry_size(like->name_length), room = round_up(like->value_size, 4);
+	struct xattr_entry *entry = (void *)image->at;
+
+	if ((size_t)(image->value - image->at) < bytes + room + 4)
+		return -ENOSPC;
+	memcpy(entry, like, bytes);
+	image->at += bytes;
+	image->value -= room;
+	memcpy(image->value, value, like->value_size);
+	entry->value_offset = room ? (u16)(image->value - (char *)image->header) : 0;
+	image->header->hash = rotate(image->header->hash, 16) ^ entry->hash;
+	return 0;
+}
+
+/* All attributes of @old, but of the name of @key with @value (NULL: without it). */
+static int append_all(struct xattr_image *image, const struct buffer *old,
+		      const struct xattr_entry *key, const void *value)
+{
+	const struct xattr_entry *entry = first_entry(old);
+
+	for (; !is_end(entry) && compare(entry, key) < 0; entry = next_entry(entry))
+		TRY(append(image, entry, old->data + entry->value_offset));
+	if (value)
+		TRY(append(image, key, value));
+	for (; !is_end(entry); entry = next_entry(entry))
+		if (compare(entry, key))
+			TRY(append(image, entry, old->data + entry->value_offset));
 	return 0;
 }
 
@@ -178,50 +261,73 @@ static void drop_block(struct inode *inode, struct buffer *buffer, struct ext2_g
 	}
 }
 
-/* May the attributes in @buffer be written over? Not if others have them too, and not if they are
- * on the disk, where they may not become half of the new ones. */
+/* May the attributes in @buffer, if there are any, be written over? Not if others have them too,
+ * and not if they are on the disk, where they may not become half of the new ones. */
 static bool is_own(const struct buffer *buffer)
 {
-	const struct xattr_header *header = buffer->data;
+	const struct xattr_header *header = buffer ? buffer->data : NULL;
 
-	return header->refcount == 1 && test_bit(B_DIRTY, &buffer->flags) &&
+	return header && header->refcount == 1 && test_bit(B_DIRTY, &buffer->flags) &&
 	       buffer->rank == RANK_FRESH;
 }
 
-int ext2_store_xattrs(struct inode *inode, struct xattr **list)
+/* Give the inode a block with the contents @image (NULL: none) in place of that in *@old, which may
+ * be NULL. *@old is then what is to be released. */
+static int replace_block(struct inode *inode, struct buffer **old, const char *image)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
-	size_t size = inode->sb->block_size;
-
-	if (!fs->layout.revision)
-		return -EOPNOTSUPP;
-	char *image __free(kfree) = TRY_PTR(kzalloc(size, GFP_KERNEL));
-	TRY(make_block(image, size, *list));
-	struct buffer *old __free(buffer) = get_block(inode, false), *new = NULL;
-	if (IS_ERR(old))
-		return (int)PTR_ERR(old);
 	struct ext2_inode *ei = EXT2_I(inode);
+	struct buffer *new = NULL;
 	struct ext2_gone gone;
 
 	guard(write, &ei->map_lock);
 	ext2_gone_begin(inode, &gone, false);
-	if (*list) {
-		new = old && is_own(old) ? old
-					 : TRY_PTR(ext2_new_block(fs, ext2_group_start(inode)));
-		memcpy(new->data, image, size);
+	if (image) {
+		new = is_own(*old) ? *old : TRY_PTR(ext2_new_block(fs, ext2_group_start(inode)));
+		memcpy(new->data, image, new->size);
 		mark_buffer_ranked(new, RANK_FRESH);
 	}
 	smp_store_release(&ei->indirect_changes, ei->indirect_changes + 1);
-	if (new == old)
+	if (new == *old)
 		return 0;
 	ei->attribute_block = new ? (u32)new->block : 0;
 	ext2_forget_pointers(inode);
-	if (old)
-		drop_block(inode, old, &gone);
+	if (*old)
+		drop_block(inode, *old, &gone);
 	ext2_let_go(fs, &gone);
-	old = new; /* to be released */
-	inode->blocks += new ? size / 512 : 0;
+	*old = new;
+	inode->blocks += new ? new->size / 512 : 0;
 	return 0;
+}
+
+int ext2_set_xattr(struct inode *inode, const char *name, const void *value, size_t size, int flags)
+{
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
+	size_t block_size = inode->sb->block_size;
+	union xattr_key key;
+
+	if (!fs->layout.revision)
+		return -EOPNOTSUPP;
+	char *block __free(kfree) = TRY_PTR(kzalloc(block_size, GFP_KERNEL));
+	struct buffer *old __free(buffer) = get_entries(inode);
+	if (IS_ERR(old))
+		return (int)PTR_ERR(old);
+	make_key(&key, name);
+	bool found = !is_end(find_entry(old, &key.entry));
+	if (found && flags & XATTR_CREATE)
+		return -EEXIST;
+	if (!found && (!value || flags & XATTR_REPLACE))
+		return -ENODATA;
+	if (size > block_size)
+		return -ENOSPC;
+	key.entry.value_size = (u32)size;
+	key.entry.hash = hash_of(&key.entry, value);
+
+	struct xattr_header *header = (void *)block;
+	struct xattr_image image = {header, (char *)(header + 1), block + block_size};
+	*header = (struct xattr_header){.magic = XATTR_MAGIC, .refcount = 1, .blocks = 1};
+	TRY(append_all(&image, old, &key.entry, value));
+	return replace_block(inode, &old, image.at > (char *)(header + 1) ? block : NULL);
 }
 
 void ext2_gather_attributes(struct inode *inode, struct ext2_gone *gone)

@@ -396,19 +396,21 @@ static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t 
 	return 0;
 }
 
-static int tmpfs_load_xattrs(struct inode *inode, struct xattr **list)
+static int tmpfs_load_xattrs(struct inode *inode, const char *name, struct xattr **list)
 {
 	for (const struct xattr *each = TMPFS_I(inode)->xattrs; each; each = each->next) {
+		if (name && strcmp(name, each->name))
+			continue;
 		TRY(xattr_set(list, each->name, each->value, each->size, 0));
 		list = &(*list)->next;
 	}
 	return 0;
 }
 
-static int tmpfs_store_xattrs(struct inode *inode, struct xattr **list)
+static int tmpfs_set_xattr(struct inode *inode, const char *name, const void *value, size_t size,
+			   int flags)
 {
-	*list = xchg(&TMPFS_I(inode)->xattrs, *list);
-	return 0;
+	return xattr_set(&TMPFS_I(inode)->xattrs, name, value, size, flags);
 }
 
 /* ---- tables of operations -------------------------------------------------------------------- */
@@ -423,7 +425,7 @@ static const struct inode_operations inode_operations = {
 	.fallocate = tmpfs_fallocate,
 	.seek = tmpfs_seek,
 	.load_xattrs = tmpfs_load_xattrs,
-	.store_xattrs = tmpfs_store_xattrs,
+	.set_xattr = tmpfs_set_xattr,
 };
 
 static const struct file_operations directory_file_operations = {
