@@ -163,18 +163,20 @@ void __mark_buffer_dirty(struct buffer *buffer, enum buffer_rank rank)
 	struct dirty_list *list = list_of(buffer);
 
 	guard(spinlock, &list->lock);
-	bool dirty = test_bit(B_DIRTY, &buffer->flags);
-	/* A metadata buffer that was pushed out has no block any more. */
-	if (dirty ? buffer->rank <= RANK_FRESH || buffer->rank >= rank
-		  : !(buffer->page || test_bit(B_HASHED, &buffer->flags)))
-		return;
-	if (!dirty) {
+	if (test_bit(B_DIRTY, &buffer->flags)) {
+		if (buffer->rank <= RANK_FRESH || buffer->rank >= rank)
+			return;
+		list_del(&buffer->dirty_link);
+	} else {
+		/* A metadata buffer that was pushed out has no block any more. */
+		if (!buffer->page && !test_bit(B_HASHED, &buffer->flags))
+			return;
 		set_bit(B_DIRTY, &buffer->flags);
 		buffer->dirtied_ns = ktime_ns();
 		atomic_add(buffer->size, &dirty_bytes);
 	}
 	WRITE_ONCE(buffer->rank, rank);
-	list_move_tail(&buffer->dirty_link, &list->buffers[rank]);
+	list_add_tail(&buffer->dirty_link, &list->buffers[rank]);
 }
 
 /*
