@@ -192,6 +192,7 @@ static bool take_dirty(struct buffer *buffer, bool write)
 		atomic_add(buffer->size, &flying_bytes);
 		clear_bit(B_ERROR, &buffer->flags);
 		clear_bit(B_ARRIVED, &buffer->flags);
+		clear_bit(B_LEADS, &buffer->flags);
 		if (buffer->page)
 			atomic_inc(&buffer->page->mapping->writes);
 		else
@@ -515,7 +516,8 @@ static void write_rank(enum buffer_rank rank, u64 until, u64 enough)
 	do {
 		busy = false;
 		for (unsigned i = 0; i < DIRTY_LISTS; i++)
-			while ((u64)atomic_read(&dirty_bytes) > enough &&
+			while (!list_empty(&dirty_lists[i].buffers[rank]) &&
+			       (u64)atomic_read(&dirty_bytes) > enough &&
 			       write_batch(&dirty_lists[i], rank, until, &busy))
 				cond_resched();
 		if (busy)
