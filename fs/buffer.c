@@ -163,18 +163,20 @@ void __mark_buffer_dirty(struct buffer *buffer, enum buffer_rank rank)
 	struct dirty_list *list = list_of(buffer);
 
 	guard(spinlock, &list->lock);
-	bool dirty = test_bit(B_DIRTY, &buffer->flags);
-	/* A metadata buffer that was pushed out has no block any more. */
-	if (dirty ? buffer->rank <= RANK_FRESH || buffer->rank >= rank
-		  : !(buffer->page || test_bit(B_HASHED, &buffer->flags)))
-		return;
-	if (!dirty) {
+	if (test_bit(B_DIRTY, &buffer->flags)) {
+		if (buffer->rank <= RANK_FRESH || buffer->rank >= rank)
+			return;
+		list_del(&buffer->dirty_link);
+	} else {
+		/* A metadata buffer that was pushed out has no block any more. */
+		if (!buffer->page && !test_bit(B_HASHED, &buffer->flags))
+			return;
 		set_bit(B_DIRTY, &buffer->flags);
 		buffer->dirtied_ns = ktime_ns();
 		atomic_add(buffer->size, &dirty_bytes);
 	}
 	WRITE_ONCE(buffer->rank, rank);
-	list_move_tail(&buffer->dirty_link, &list->buffers[rank]);
+	list_add_tail(&buffer->dirty_link, &list->buffers[rank]);
 }
 
 /*
@@ -190,6 +192,7 @@ static bool take_dirty(struct buffer *buffer, bool write)
 		atomic_add(buffer->size, &flying_bytes);
 		clear_bit(B_ERROR, &buffer->flags);
 		clear_bit(B_ARRIVED, &buffer->flags);
+		clear_bit(B_LEADS, &buffer->flags);
 		if (buffer->page)
 			atomic_inc(&buffer->page->mapping->writes);
 		else
@@ -513,7 +516,8 @@ static void write_rank(enum buffer_rank rank, u64 until, u64 enough)
 	do {
 		busy = false;
 		for (unsigned i = 0; i < DIRTY_LISTS; i++)
-			while ((u64)atomic_read(&dirty_bytes) > enough &&
+			while (!list_empty(&dirty_lists[i].buffers[rank]) &&
+			       (u64)atomic_read(&dirty_bytes) > enough &&
 			       write_batch(&dirty_lists[i], rank, until, &busy))
 				cond_resched();
 		if (busy)

@@ -11,17 +11,21 @@
  */
 #include "fs/ext2/ext2.h"
 
+/* Is @block, which lies in @group, @offset behind its start, none of the group's own tables? */
+static inline bool group_block_ok(const struct ext2_fs *fs, const struct ext2_group *group,
+				  u32 block, u32 offset)
+{
+	return offset >= group->system_blocks && block != group->bitmap[EXT2_BLOCKS] &&
+	       block != group->bitmap[EXT2_INODES] &&
+	       block - group->inode_table >= fs->inode_table_blocks;
+}
+
 bool ext2_block_ok(const struct ext2_fs *fs, u32 block)
 {
-	u32 offset = block - fs->first[EXT2_BLOCKS];
+	u32 offset = block - fs->first[EXT2_BLOCKS], per_group = fs->per_group[EXT2_BLOCKS];
 
-	if (offset >= fs->count[EXT2_BLOCKS])
-		return false;
-	const struct ext2_group *group = &fs->groups[offset / fs->per_group[EXT2_BLOCKS]];
-
-	return offset % fs->per_group[EXT2_BLOCKS] >= group->system_blocks &&
-	       block != group->bitmap[EXT2_BLOCKS] && block != group->bitmap[EXT2_INODES] &&
-	       block - group->inode_table >= fs->inode_table_blocks;
+	return offset < fs->count[EXT2_BLOCKS] &&
+	       group_block_ok(fs, &fs->groups[offset / per_group], block, offset % per_group);
 }
 
 struct buffer *ext2_read(struct ext2_fs *fs, u32 block, bool patient)
@@ -87,7 +91,7 @@ static s64 take_bit(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 fro
 	if (bit >= size)
 		bit = (u32)find_next_zero_bit(bitmap->data, size, 0);
 	start += fs->first[kind];
-	if (bit >= size || (kind == EXT2_BLOCKS && !ext2_block_ok(fs, start + bit)))
+	if (bit >= size || (kind == EXT2_BLOCKS && !group_block_ok(fs, group, start + bit, bit)))
 		return ext2_error(fs, "its bitmap and descriptor are wrong, of group", number);
 	set_bit(bit, bitmap->data);
 	count_free(fs, kind, group, bitmap, -1, directory);
@@ -114,22 +118,38 @@ static s64 take_any(struct ext2_fs *fs, enum ext2_kind kind, u32 offset, bool di
 	return error;
 }
 
-s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool directory)
+/* All that is free waits for a commit. Two may be needed; another may be faster. */
+static noinline s64 commit_and_take(struct ext2_fs *fs, enum ext2_kind kind, u32 offset,
+				    bool directory)
 {
-	const struct cred *cred = current->cred;
-	s64 free = atomic_read(&fs->free[kind]) + atomic_read(&fs->leaving[kind]), number;
+	s64 number = -ENOSPC;
 
-	if (kind == EXT2_BLOCKS && free <= fs->layout.reserved_blocks_count && cred &&
-	    cred->euid && cred->euid != fs->layout.default_reserved_uid)
-		return -ENOSPC;
-	number = take_any(fs, kind, goal - fs->first[kind], directory);
-	/* two may be needed; another may be faster */
 	for (unsigned tries = 0; number == -ENOSPC && atomic_read(&fs->leaving[kind]) && tries < 4;
 	     tries++) {
 		ext2_commit_quietly(fs);
-		number = take_any(fs, kind, goal - fs->first[kind], directory);
+		number = take_any(fs, kind, offset, directory);
 	}
 	return number;
+}
+
+/* Are the last blocks kept from the current process? */
+static bool is_reserved(const struct ext2_fs *fs)
+{
+	const struct cred *cred = current->cred;
+
+	return atomic_read(&fs->free[EXT2_BLOCKS]) + atomic_read(&fs->leaving[EXT2_BLOCKS]) <=
+		       fs->layout.reserved_blocks_count &&
+	       cred && cred->euid && cred->euid != fs->layout.default_reserved_uid;
+}
+
+s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool directory)
+{
+	u32 offset = goal - fs->first[kind];
+
+	if (kind == EXT2_BLOCKS && is_reserved(fs))
+		return -ENOSPC;
+	s64 number = take_any(fs, kind, offset, directory);
+	return unlikely(number == -ENOSPC) ? commit_and_take(fs, kind, offset, directory) : number;
 }
 
 void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, bool directory)

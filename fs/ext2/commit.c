@@ -72,13 +72,32 @@ void ext2_gather(struct ext2_fs *fs, struct ext2_gone *gone, enum ext2_kind kind
 	list_add_tail(&entry->link, &gone->freed);
 }
 
+/* Does @entry go on where @last ends? */
+static bool continues(const struct ext2_freed *last, const struct ext2_freed *entry)
+{
+	return last->number + last->count == entry->number && last->commits == entry->commits &&
+	       last->directory == entry->directory;
+}
+
+/* From the list it is on to that of its group. What is removed was often made in a row. */
 static void queue(struct ext2_fs *fs, struct ext2_freed *entry)
 {
 	u32 number = (entry->number - fs->first[entry->kind]) / fs->per_group[entry->kind];
 	struct ext2_group *group = &fs->groups[number];
+	struct list_head *list = &group->freed[entry->kind];
 
 	guard(mutex, &group->lock);
-	list_move_tail(&entry->link, &group->freed);
+	if (!list_empty(list)) {
+		struct ext2_freed *last = list_last_entry(list, struct ext2_freed, link);
+
+		if (continues(last, entry)) {
+			last->count += entry->count;
+			list_del(&entry->link);
+			kfree(entry);
+			return;
+		}
+	}
+	list_move_tail(&entry->link, list);
 }
 
 void ext2_let_go(struct ext2_fs *fs, struct ext2_gone *gone)
@@ -113,8 +132,8 @@ static void clear_inode(struct ext2_fs *fs, u32 number)
 /* Nothing on the disk's names leads to @entry any more. */
 static void release(struct ext2_fs *fs, struct ext2_freed *entry)
 {
-	if (entry->kind == EXT2_INODES && entry->commits > 1)
-		clear_inode(fs, entry->number);
+	for (u32 i = 0; i < entry->count && entry->kind == EXT2_INODES && entry->commits > 1; i++)
+		clear_inode(fs, entry->number + i);
 	if (--entry->commits) {
 		queue(fs, entry);
 		return;
@@ -131,11 +150,12 @@ static void take_freed(struct ext2_group *group, struct list_head *list)
 	struct ext2_freed *entry, *next;
 
 	guard(mutex, &group->lock);
-	list_for_each_entry_safe (entry, next, &group->freed, link)
-		list_move_tail(&entry->link, list);
+	for (unsigned kind = 0; kind < 2; kind++)
+		list_for_each_entry_safe (entry, next, &group->freed[kind], link)
+			list_move_tail(&entry->link, list);
 }
 
-static bool any_leaving(struct ext2_fs *fs)
+bool ext2_any_leaving(struct ext2_fs *fs)
 {
 	return atomic_read(&fs->leaving[EXT2_BLOCKS]) || atomic_read(&fs->leaving[EXT2_INODES]);
 }
@@ -148,7 +168,7 @@ int ext2_commit(struct ext2_fs *fs)
 	guard(mutex, &fs->commit_lock);
 	WRITE_ONCE(fs->commits_begun, fs->commits_begun + 1);
 	smp_mb(); /* named() in dir.c */
-	for (u32 i = 0; any_leaving(fs) && i < fs->group_count; i++)
+	for (u32 i = 0; ext2_any_leaving(fs) && i < fs->group_count; i++)
 		take_freed(&fs->groups[i], &fs->committing);
 	TRY(sync_buffers(device, true));
 	TRY(block_flush(device));
@@ -166,7 +186,7 @@ void ext2_commit_quietly(struct ext2_fs *fs)
 
 void ext2_commit_freed(struct ext2_fs *fs, unsigned times)
 {
-	while (any_leaving(fs) && times--)
+	while (ext2_any_leaving(fs) && times--)
 		ext2_commit_quietly(fs);
 }
 

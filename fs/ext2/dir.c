@@ -441,6 +441,23 @@ static int ext2_remove(struct inode *dir, struct dentry *dentry)
 	return 0;
 }
 
+/* The entry found, which is @inode's, gets @dentry's name, if it has room for that and lies in one
+ * sector: the disk has the old name or the new one, and neither waits for another block. */
+static bool change_name(struct cursor *cursor, const struct dentry *dentry, struct inode *inode)
+{
+	struct ext2_dir_entry *entry = cursor->entry;
+	u32 length = max(EXT2_DIR_REC_LEN(dentry->name_length), EXT2_DIR_REC_LEN(entry->name_len));
+
+	if (entry->rec_len < length ||
+	    cursor->at / SECTOR_SIZE != (cursor->at + length - 1) / SECTOR_SIZE)
+		return false;
+	buffer_stable(cursor->buffer);
+	fill_entry(entry, entry->rec_len, dentry->name, dentry->name_length, inode);
+	changed(cursor, RANK_NAMES);
+	named(inode, cursor, false);
+	return true;
+}
+
 /* A name that is to be another's, and, of a directory that gets another parent, its "..". */
 struct move {
 	struct cursor name, up;
@@ -510,6 +527,10 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 	if (target)
 		TRY(prepare_move(&back, new_dir, new,
 				 across && exchange && S_ISDIR(target->mode)));
+	if (!target && !across && change_name(&there.name, new, inode)) {
+		inode_changed(inode);
+		return 0;
+	}
 	if (replaces && S_ISDIR(inode->mode))
 		TRY(must_be_empty(target));
 	if (!target && moves && new_dir->nlink >= EXT2_LINK_MAX)

@@ -16,7 +16,7 @@
  * -> ext2_group.lock -> buffers.
  *	map_lock	block pointers of the inode and its indirect blocks, inode->blocks, goals
  *	commit_lock	one commit at a time (commit.c); readers and writers take no notice
- *	ext2_group.lock	the group's bitmaps, descriptor and freed list; never two groups at once
+ *	ext2_group.lock	the group's bitmaps, descriptor and freed lists; never two groups at once
  *	inode->lock	directory contents and hints, extended attributes (writers exclusively)
  * Nothing is locked for the file system as a whole: totals are atomic.
  *
@@ -115,7 +115,7 @@ struct ext2_group {
 	struct mutex lock;
 	struct ext2_group_descriptor *descriptor; /* in its buffer; under lock */
 	struct buffer *descriptor_buffer;
-	struct list_head freed; /* waits for the next commit; under lock */
+	struct list_head freed[2]; /* waits for the next commit; under lock */
 };
 
 struct ext2_fs {
@@ -230,6 +230,7 @@ int ext2_commit(struct ext2_fs *fs);
 void ext2_commit_quietly(struct ext2_fs *fs); /* an error is left to the next sync */
 void ext2_commit_freed(struct ext2_fs *fs, unsigned times); /* while anything waits to be free */
 void ext2_commit_end(struct ext2_fs *fs);		    /* forget what waits */
+bool ext2_any_leaving(struct ext2_fs *fs);		    /* does anything wait? */
 /* inode.c */
 int ext2_read_inode(struct inode *inode);
 /* The buffer of the table of inodes that holds @number, and the entry; ERR_PTR. */

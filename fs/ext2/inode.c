@@ -131,6 +131,17 @@ static void encode_time(struct timespec64 time, u32 *seconds, u32 *extra)
 			 ((u32)((time.tv_sec - (s32)time.tv_sec) >> 32) & 3);
 }
 
+/* Does @inode lead to other places than it does in the table? */
+static bool leads_elsewhere(struct inode *inode, const struct ext2_raw_inode *raw)
+{
+	struct ext2_inode *ei = EXT2_I(inode);
+	u64 size = (u64)READ_ONCE(inode->size);
+
+	return size != (raw->size | (u64)raw->size_high << 32) ||
+	       ei->attribute_block != raw->attribute_block ||
+	       memcmp(ei->data, raw->block, sizeof(raw->block));
+}
+
 static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inode *raw)
 {
 	struct ext2_inode *ei = EXT2_I(inode);
@@ -181,8 +192,12 @@ int ext2_write_inode(struct inode *inode, bool wait)
 		if (fs->layout.inode_size > EXT2_OLD_INODE_SIZE)
 			raw->extra_size = EXT2_EXTRA_SIZE;
 	}
+	bool leads = leads_elsewhere(inode, raw);
+
 	encode(fs, inode, raw);
 	EXT2_I(inode)->encoded = true;
+	if (leads) /* after the change, or a write that begins just now would take it for done */
+		set_bit(B_LEADS, &buffer->flags);
 	mark_buffer_dirty(buffer);
 	up_write(&EXT2_I(inode)->map_lock);
 	return wait ? sync_dirty_buffer(buffer) : 0;
@@ -252,8 +267,26 @@ static int write_parents(struct dentry *dentry)
 		place = parent;
 		if (root)
 			return 0;
-		TRY(ext2_write_inode(place->inode, false));
+		TRY(write_inode_now(place->inode));
 	}
+}
+
+/* The block of the table of inodes that has @inode, whose data are written: onto the platters, all
+ * its inodes. If one of them leads where it did not before, what is there goes first; else it does
+ * not matter which of the two the disk has first. */
+static int sync_table(struct inode *inode)
+{
+	struct block_device *device = inode->sb->bdev;
+	struct ext2_raw_inode *raw;
+	struct buffer *buffer __free(buffer) =
+		TRY_PTR(ext2_read_raw(EXT2_FS(inode->sb), (u32)inode->number, &raw, false));
+
+	if (test_bit(B_LEADS, &buffer->flags)) {
+		sync_fresh_buffers();
+		TRY(block_flush(device));
+	}
+	TRY(sync_dirty_buffer(buffer));
+	return block_flush(device);
 }
 
 int ext2_fsync(struct file *file, bool data_only)
@@ -273,15 +306,11 @@ int ext2_fsync(struct file *file, bool data_only)
 	if (renamed)
 		TRY(write_parents(file->path.dentry));
 	if (S_ISDIR(inode->mode) || renamed || changes != READ_ONCE(ei->indirect_synced)) {
-		TRY(ext2_write_inode(inode, false));
 		TRY(ext2_commit(fs)); /* it lies anywhere among them */
 		WRITE_ONCE(ei->indirect_synced, changes);
 		return 0;
 	}
-	sync_fresh_buffers(); /* to which other inodes of the block may lead */
-	TRY(block_flush(inode->sb->bdev));
-	TRY(ext2_write_inode(inode, true));
-	return block_flush(inode->sb->bdev);
+	return sync_table(inode);
 }
 
 /* No block may lie behind the end of the file. */

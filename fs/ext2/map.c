@@ -91,9 +91,11 @@ static int follow(struct inode *inode, u64 index, u64 *block, u64 *hole, bool cr
 	}
 	*hole = span - rest;
 	*block = pointers[at];
+	if (fresh)
+		return 1;
 	if (*block && unlikely(!ext2_block_ok(fs, (u32)*block)))
 		return ext2_error(fs, "block number out of range", *block);
-	return fresh;
+	return 0;
 }
 
 static int look_up(struct inode *inode, u64 index, u64 *block, u64 *hole)
@@ -106,9 +108,8 @@ int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create)
 {
 	u64 hole;
 
-	TRY(look_up(inode, index, block, &hole));
-	if (!create || *block)
-		return 0;
+	if (!create)
+		return look_up(inode, index, block, &hole);
 	guard(write, &EXT2_I(inode)->map_lock);
 	return follow(inode, index, block, &hole, true);
 }
@@ -201,7 +202,8 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 		if (!keep && !stays)
 			abandon_buffer(buffer); /* the file on the disk may come back whole */
 		for (u64 i = keep / span, part = keep % span; i < 1ULL << shift; i++, part = 0)
-			free_tree(run, &pointers[i], level - 1, part);
+			if (pointers[i])
+				free_tree(run, &pointers[i], level - 1, part);
 		if (keep) {
 			indirect_changed(run->inode, buffer);
 			brelse(buffer);

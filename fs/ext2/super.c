@@ -34,18 +34,27 @@ static int ext2_init_inode(struct inode *inode)
 
 /* ---- sync and umount ------------------------------------------------------------------------- */
 
-/* The caller writes what the commit has freed, and the superblock. */
+/* What is free now, and when that was, into the superblock's buffer. */
+static void update_super(struct ext2_fs *fs)
+{
+	fs->super->free_blocks_count = (u32)atomic_read(&fs->free[EXT2_BLOCKS]);
+	fs->super->free_inodes_count = (u32)atomic_read(&fs->free[EXT2_INODES]);
+	fs->super->write_time = (u32)current_time().tv_sec;
+	mark_buffer_dirty(fs->super_buffer);
+}
+
+/* The superblock goes with the commit. What that frees the caller writes. */
 static void ext2_sync_fs(struct super_block *sb)
 {
 	struct ext2_fs *fs = EXT2_FS(sb);
 
 	if (sb->flags & SB_RDONLY)
 		return;
+	bool leaving = ext2_any_leaving(fs);
+	update_super(fs);
 	ext2_commit_quietly(fs);
-	fs->super->free_blocks_count = (u32)atomic_read(&fs->free[EXT2_BLOCKS]);
-	fs->super->free_inodes_count = (u32)atomic_read(&fs->free[EXT2_INODES]);
-	fs->super->write_time = (u32)current_time().tv_sec;
-	mark_buffer_dirty(fs->super_buffer);
+	if (leaving)
+		update_super(fs);
 }
 
 static void ext2_write_back(struct super_block *sb)
@@ -225,7 +234,8 @@ static int read_groups(struct ext2_fs *fs)
 	fs->groups = TRY_PTR(kzalloc(fs->group_count * sizeof(*fs->groups), GFP_KERNEL));
 	for (u32 i = 0; i < fs->group_count; i++) {
 		mutex_init(&fs->groups[i].lock, "ext2_group.lock");
-		INIT_LIST_HEAD(&fs->groups[i].freed);
+		INIT_LIST_HEAD(&fs->groups[i].freed[EXT2_BLOCKS]);
+		INIT_LIST_HEAD(&fs->groups[i].freed[EXT2_INODES]);
 	}
 	for (u32 i = 0; i < fs->group_count; i++) {
 		u32 copies = has_super(fs, i) ? 1 + descriptor_blocks : 0;

@@ -122,3 +122,65 @@ TEST(inodes_are_to_be_had_again)
 	}
 	end();
 }
+
+static unsigned flushes;
+
+static void count_flush(struct hosted_disk *counted, const struct block_request *request)
+{
+	(void)counted;
+	flushes += request->operation == BLOCK_FLUSH;
+}
+
+/* How often the disk is flushed for an fsync of the file after @n bytes more at @offset. */
+static unsigned flushes_after(loff_t offset, size_t n)
+{
+	static char data[KB(4)];
+	struct file *file __free(fput) = open_path("/mnt/file", O_CREAT | O_WRONLY, 0644);
+
+	CHECK(!IS_ERR(file));
+	CHECK_EQUAL(write_at("/mnt/file", O_WRONLY, offset, data, n), n);
+	flushes = 0;
+	CHECK_EQUAL(vfs_fsync(file, false), 0);
+	return flushes;
+}
+
+/* An order costs a flush: so there is none where nothing new is led to. */
+TEST(no_more_flushes_than_there_is_order)
+{
+	start(2048, IMAGE_USUAL);
+	disk.submitted = count_flush;
+	CHECK_EQUAL(flushes_after(0, KB(2)), 3); /* data, inode, name */
+	CHECK_EQUAL(flushes_after(0, KB(2)), 1);
+	CHECK_EQUAL(flushes_after(KB(2), 1), 2); /* its size */
+	CHECK_EQUAL(flushes_after(KB(2), 1), 1);
+	CHECK_EQUAL(flushes_after(KB(3), 1), 2); /* a block */
+	flushes = 0;
+	CHECK_EQUAL(vfs_sync_all(), 0);
+	CHECK_EQUAL(flushes, 1); /* the superblock */
+	disk.submitted = NULL;
+	end();
+}
+
+/* Names that change in blocks which are on the disk wait for no other block, to and fro. */
+TEST(a_name_changes_in_its_place)
+{
+	char name[80];
+
+	start(2048, IMAGE_USUAL " -N 256");
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/dir", 0755), 0);
+	for (unsigned i = 0; i < 100; i++)
+		CHECK_EQUAL(sys_mknodat(AT_FDCWD, long_name(i), S_IFREG | 0644, 0), 0);
+	CHECK_EQUAL(vfs_sync_all(), 0);
+	loff_t size = directory_size();
+	disk.submitted = count_flush;
+	flushes = 0;
+	for (unsigned i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "%s", long_name(i));
+		name[11] = 'z';
+		CHECK_EQUAL(sys_renameat2(AT_FDCWD, long_name(i), AT_FDCWD, name, 0), 0);
+	}
+	CHECK_EQUAL(directory_size(), size);
+	CHECK(flushes <= 10);
+	disk.submitted = NULL;
+	end();
+}
