@@ -163,7 +163,17 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	encode_time(inode->ctime, &raw->ctime, extra ? &raw->ctime_extra : NULL);
 }
 
-int ext2_write_inode(struct inode *inode, bool wait)
+/* An inode is about to be written to its buffer: for who writes that alone, and not in a commit.
+ * What it leads to may be on its way to the disk only. */
+static void note_encoding(struct ext2_fs *fs, struct inode *inode)
+{
+	atomic_inc(&fs->encodings);
+	if (!list_empty(&inode->data.dirty_pages) || atomic_read(&inode->data.writes))
+		WRITE_ONCE(fs->leads_ahead, READ_ONCE(fs->commits_begun) + 1);
+	smp_mb();
+}
+
+int ext2_write_inode(struct inode *inode)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	struct ext2_raw_inode *raw;
@@ -174,7 +184,9 @@ int ext2_write_inode(struct inode *inode, bool wait)
 		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, !READ_ONCE(inode->nlink)));
 
 	/* pointers and block count belong together; another may write it, too */
-	down_write(&EXT2_I(inode)->map_lock);
+	guard(write, &EXT2_I(inode)->map_lock);
+	guard(read, &ranks_lock);
+	note_encoding(fs, inode);
 	buffer_stable(buffer);
 	if (raw->dtime || !raw->links_count) { /* its first writing: what was there goes */
 		memset(raw, 0, fs->layout.inode_size);
@@ -184,8 +196,17 @@ int ext2_write_inode(struct inode *inode, bool wait)
 	encode(fs, inode, raw);
 	EXT2_I(inode)->encoded = true;
 	mark_buffer_dirty(buffer);
-	up_write(&EXT2_I(inode)->map_lock);
-	return wait ? sync_dirty_buffer(buffer) : 0;
+	return 0;
+}
+
+/* What is in its buffer of the table of inodes goes to the disk. */
+static int write_raw(struct inode *inode)
+{
+	struct ext2_raw_inode *raw;
+	struct buffer *buffer __free(buffer) =
+		TRY_PTR(ext2_read_raw(EXT2_FS(inode->sb), (u32)inode->number, &raw, false));
+
+	return sync_dirty_buffer(buffer);
 }
 
 void ext2_forget_pointers(struct inode *inode)
@@ -234,7 +255,7 @@ void ext2_evict_inode(struct inode *inode)
 		ext2_gather_blocks(inode, 0, &gone);
 	}
 	if (!gone.at_once && !ext2_stays(&gone))
-		ext2_write_inode(inode, false);
+		ext2_write_inode(inode);
 	ext2_gather(fs, &gone, EXT2_INODES, (u32)inode->number, 1, S_ISDIR(inode->mode));
 	ext2_let_go(fs, &gone);
 }
@@ -252,8 +273,34 @@ static int write_parents(struct dentry *dentry)
 		place = parent;
 		if (root)
 			return 0;
-		TRY(ext2_write_inode(place->inode, false));
+		TRY(ext2_write_inode(place->inode));
 	}
+}
+
+/* All that is dirty, with what lies beside the inode, wherever that is. */
+static int sync_widely(struct inode *inode, u32 indirect_changes)
+{
+	TRY(ext2_write_inode(inode));
+	TRY(ext2_commit(EXT2_FS(inode->sb)));
+	WRITE_ONCE(EXT2_I(inode)->indirect_synced, indirect_changes);
+	return 0;
+}
+
+/* The block of the table of inodes alone, with all of its inodes: what they lead to is to be on the
+ * disk before. 0; 1: it may not be, since one was put there meanwhile, or a file's that is being
+ * written; -EIO. */
+static int sync_narrowly(struct inode *inode)
+{
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
+	s64 encodings = atomic_read(&fs->encodings);
+
+	sync_fresh_buffers();
+	TRY(block_flush(inode->sb->bdev));
+	if (READ_ONCE(fs->leads_ahead) > READ_ONCE(fs->commits_done) ||
+	    atomic_read(&fs->encodings) != encodings)
+		return 1;
+	TRY(write_raw(inode));
+	return block_flush(inode->sb->bdev);
 }
 
 int ext2_fsync(struct file *file, bool data_only)
@@ -264,24 +311,17 @@ int ext2_fsync(struct file *file, bool data_only)
 	TRY(write_inode_now(inode));
 	if (inode->sb->flags & SB_RDONLY)
 		return 0;
-	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	u32 changes = smp_load_acquire(&ei->indirect_changes);
-	bool renamed = READ_ONCE(ei->named) > READ_ONCE(fs->commits_done);
+	bool renamed = READ_ONCE(ei->named) > READ_ONCE(EXT2_FS(inode->sb)->commits_done);
 
 	if (S_ISDIR(inode->mode)) /* and what its names lead to */
 		TRY(sync_inodes(inode->sb));
 	if (renamed)
 		TRY(write_parents(file->path.dentry));
-	if (S_ISDIR(inode->mode) || renamed || changes != READ_ONCE(ei->indirect_synced)) {
-		TRY(ext2_write_inode(inode, false));
-		TRY(ext2_commit(fs)); /* it lies anywhere among them */
-		WRITE_ONCE(ei->indirect_synced, changes);
-		return 0;
-	}
-	sync_fresh_buffers(); /* to which other inodes of the block may lead */
-	TRY(block_flush(inode->sb->bdev));
-	TRY(ext2_write_inode(inode, true));
-	return block_flush(inode->sb->bdev);
+	if (S_ISDIR(inode->mode) || renamed || changes != READ_ONCE(ei->indirect_synced) ||
+	    TRY(sync_narrowly(inode)))
+		return sync_widely(inode, changes);
+	return 0;
 }
 
 /* No block may lie behind the end of the file. */
