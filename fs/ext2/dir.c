@@ -13,8 +13,8 @@
  * directories which lie in a circle on a damaged disk are not reachable.
  *
  * After a power cut a file that was moved has its old name or its new one: the block that it leaves
- * is written after the one that it comes to (RANK_LAST). Of two that are exchanged the second has no
- * name in between: two blocks cannot change at once. What a file replaces keeps its inode on
+ * is written after the one that it comes to (RANK_LAST). Of two that are exchanged the second has
+ * no name in between: two blocks cannot change at once. What a file replaces keeps its inode on
  * the disk until the name there is the new one's, whose inode is written before. See commit.c.
  */
 #include "fs/ext2/ext2.h"
