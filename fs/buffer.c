@@ -65,6 +65,7 @@ static atomic64_t metadata_writes = {1};     /* of metadata buffers, begun */
 static u64 background_bytes, limit_bytes;    /* a tenth and a quarter of memory */
 static DEFINE_WAIT_QUEUE(thread_wait);
 static bool hurried;
+struct rw_semaphore ranks_lock;
 
 static inline u32 bucket_of(const struct block_device *device, u64 block)
 {
@@ -544,15 +545,20 @@ static void settle(void)
 			each->write_error = -EIO;
 }
 
+/* Data first, which may take long; once that is not enough, all ranks, each wholly. */
 static void write_dirty(u64 until, u64 enough)
 {
-	for (enum buffer_rank rank = RANK_DATA;
-	     rank < RANKS && (u64)atomic_read(&dirty_bytes) > enough; rank++) {
+	write_rank(RANK_DATA, until, enough);
+	if ((u64)atomic_read(&dirty_bytes) <= enough)
+		return;
+	guard(write, &ranks_lock);
+	until = ktime_ns(); /* with all that led to what is dirty now */
+	for (enum buffer_rank rank = RANK_DATA; rank < RANKS; rank++) {
 		if (!any_dirty(rank))
 			continue;
 		if (rank > RANK_FRESH)
 			settle();
-		write_rank(rank, until, enough);
+		write_rank(rank, until, 0);
 	}
 }
 
@@ -713,6 +719,7 @@ void buffer_cache_init(void)
 		for (unsigned rank = 0; rank < RANKS; rank++)
 			INIT_LIST_HEAD(&dirty_lists[i].buffers[rank]);
 	}
+	init_rwsem(&ranks_lock, "ranks");
 	background_bytes = bytes / 10;
 	limit_bytes = bytes / 4;
 }

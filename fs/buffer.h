@@ -18,7 +18,8 @@
  * when its count is 0 and it is neither B_DIRTY nor B_LOCKED. Nobody keeps a reference to a buffer
  * while copying to user memory or waiting for a page lock.
  *
- * Lock order: page lock -> B_LOCKED -> list lock -> bucket lock; B_LOCKED -> dirty list lock. Who
+ * Lock order: ranks_lock -> B_LOCKED;
+ * page lock -> B_LOCKED -> list lock -> bucket lock; B_LOCKED -> dirty list lock. Who
  * holds buffers locked that are not submitted, or a list lock, may only try to lock further ones.
  * Completion runs in interrupts and takes none of these.
  */
@@ -52,6 +53,14 @@ enum buffer_rank {
 	RANK_LAST,  /* those that a file has left: after those that have its new name */
 	RANKS,
 };
+
+/*
+ * Who changes a block of metadata such that it leads to others, or leads there no more, holds this
+ * shared for the change: so he comes before a round of all ranks, and what it leads to, dirty
+ * before, is written by the same round or was by an earlier one; or after it. Inside of all locks
+ * that sleep; nothing is allocated or written under it.
+ */
+extern struct rw_semaphore ranks_lock;
 
 struct buffer {
 	struct buffer_table_link hash_link;

@@ -367,7 +367,7 @@ int write_inode_now(struct inode *inode)
 		error = page_cache_sync(&inode->data);
 	/* mapping blocks for the pages may have set it */
 	if ((change_flags(inode, 0, I_DIRTY) & I_DIRTY) || dirty) {
-		int second = inode->sb->op->write_inode(inode, false);
+		int second = inode->sb->op->write_inode(inode);
 
 		if (unlikely(second == -ENOMEM))
 			/* not lost: the next sync tries again */

@@ -365,8 +365,8 @@ struct super_operations {
 	void (*free_inode)(struct inode *inode);
 	/* fill in what has its number: 0 or -errno */
 	int (*read_inode)(struct inode *inode);
-	/* copy to its buffer; wait: and to the disk */
-	int (*write_inode)(struct inode *inode, bool wait);
+	/* copy to its buffer */
+	int (*write_inode)(struct inode *inode);
 	/* Last reference gone and nlink == 0: free the blocks. NULL: only drop the pages. May
 	 * sleep. */
 	void (*evict_inode)(struct inode *inode);

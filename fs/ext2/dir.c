@@ -13,7 +13,8 @@
  * directories which lie in a circle on a damaged disk are not reachable.
  *
  * After a power cut a file that was moved has its old name or its new one: the block that it leaves
- * is written after the one that it comes to (RANK_LAST). What a file replaces keeps its inode on
+ * is written after the one that it comes to (RANK_LAST). Of two that are exchanged the second has
+ * no name in between: two blocks cannot change at once. What a file replaces keeps its inode on
  * the disk until the name there is the new one's, whose inode is written before. See commit.c.
  */
 #include "fs/ext2/ext2.h"
@@ -182,6 +183,7 @@ static int add_entry(struct cursor *cursor, struct inode *dir, const struct dent
 	if (dentry->name_length <= 32)
 		ei->insert_hint = cursor->block;
 	needed = cursor->entry->rec_len - used;
+	guard(read, &ranks_lock);
 	buffer_stable(cursor->buffer);
 	if (used)
 		cursor->entry->rec_len = (u16)used;
@@ -191,11 +193,12 @@ static int add_entry(struct cursor *cursor, struct inode *dir, const struct dent
 }
 
 /* The entry found becomes @inode's. */
-static void set_entry(struct cursor *cursor, struct inode *inode)
+static void set_entry(struct cursor *cursor, struct inode *inode, enum buffer_rank rank)
 {
+	guard(read, &ranks_lock);
 	buffer_stable(cursor->buffer);
 	set_inode(cursor->entry, inode);
-	changed(cursor, RANK_NAMES);
+	changed(cursor, rank);
 }
 
 /* The entry found goes, into the one before it, which is looked for anew: entries may have been
@@ -205,6 +208,7 @@ static void remove_entry(struct cursor *cursor, enum buffer_rank rank)
 	struct ext2_inode *ei = EXT2_I(cursor->dir);
 	u32 before = 0, next;
 
+	guard(read, &ranks_lock);
 	buffer_stable(cursor->buffer);
 	while ((next = before + entry_at(cursor->buffer, before)->rec_len) < cursor->at &&
 	       next > before) /* which only who writes to the disk itself makes untrue */
@@ -451,6 +455,7 @@ static bool change_name(struct cursor *cursor, const struct dentry *dentry, stru
 	if (entry->rec_len < length ||
 	    cursor->at / SECTOR_SIZE != (cursor->at + length - 1) / SECTOR_SIZE)
 		return false;
+	guard(read, &ranks_lock);
 	buffer_stable(cursor->buffer);
 	fill_entry(entry, entry->rec_len, dentry->name, dentry->name_length, inode);
 	changed(cursor, RANK_NAMES);
@@ -474,8 +479,17 @@ static int prepare_move(struct move *move, struct inode *dir, struct dentry *den
 	return parent ? find_entry(&move->up, dentry->inode, &parent_entry) : 0;
 }
 
-/* Before a name of @target becomes @inode's: that is to be there, with its data, when the name is;
- * and @target's other names, if it has any. */
+/* Before @inode gets another's name: it is to be there, with its data, when the name is. */
+static int prepare_to_take(struct inode *inode)
+{
+	if (!(READ_ONCE(inode->flags) & I_DIRTY))
+		return 0;
+	if (S_ISREG(inode->mode))
+		TRY(page_cache_flush(&inode->data));
+	return ext2_write_inode(inode);
+}
+
+/* The same for @target's other names, if it has any. */
 static int prepare_to_replace(struct inode *inode, struct inode *target)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
@@ -483,20 +497,22 @@ static int prepare_to_replace(struct inode *inode, struct inode *target)
 	if (!S_ISDIR(target->mode) && target->nlink > 1 &&
 	    READ_ONCE(EXT2_I(target)->named) > READ_ONCE(fs->commits_done))
 		TRY(ext2_commit(fs));
-	if (!(READ_ONCE(inode->flags) & I_DIRTY))
-		return 0;
-	if (S_ISREG(inode->mode))
-		TRY(page_cache_flush(&inode->data));
-	return ext2_write_inode(inode, false);
+	return prepare_to_take(inode);
 }
 
-/* @inode's new name is there: its old one at *@cursor goes. A disk that fails to be committed to
- * keeps no order, but the names are as they should be. */
-static void leave_name(struct cursor *cursor, struct inode *inode)
+/* @inode's new name is there: its old one at *@cursor goes, or becomes @target's. A disk that fails
+ * to be committed to keeps no order, but the names are as they should be. */
+static void leave_name(struct cursor *cursor, struct inode *inode, struct inode *target)
 {
-	int rank = rank_to_leave(cursor, inode);
+	int result = rank_to_leave(cursor, inode);
+	enum buffer_rank rank = result < 0 ? RANK_LAST : (enum buffer_rank)result;
 
-	remove_entry(cursor, rank < 0 ? RANK_LAST : (enum buffer_rank)rank);
+	if (!target) {
+		remove_entry(cursor, rank);
+		return;
+	}
+	set_entry(cursor, target, rank);
+	named(target, cursor, true);
 }
 
 /* If it was found: the directory has moved from @from to @to. Its names are as they were. */
@@ -507,7 +523,7 @@ static void set_parent(struct cursor *up, struct inode *from, struct inode *to)
 	if (!up->buffer)
 		return;
 	mtime = up->dir->mtime;
-	set_entry(up, to);
+	set_entry(up, to, RANK_NAMES);
 	up->dir->mtime = mtime;
 	drop_nlink(from);
 	set_nlink(to, to->nlink + 1);
@@ -537,8 +553,10 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 		return -EMLINK;
 	if (replaces)
 		TRY(prepare_to_replace(inode, target));
+	if (exchange)
+		TRY(prepare_to_take(inode) ?: prepare_to_take(target));
 	if (target)
-		set_entry(&back.name, inode);
+		set_entry(&back.name, inode, RANK_NAMES);
 	else
 		TRY(add_entry(&back.name, new_dir, new, inode));
 	if (replaces) {
@@ -548,10 +566,7 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 		lost_name(new_dir, target);
 	}
 	named(inode, &back.name, true);
-	if (exchange)
-		set_entry(&there.name, target);
-	else
-		leave_name(&there.name, inode);
+	leave_name(&there.name, inode, exchange ? target : NULL);
 	set_parent(&there.up, old_dir, new_dir);
 	set_parent(&back.up, new_dir, old_dir);
 	if (exchange)

@@ -139,6 +139,11 @@ struct ext2_fs {
 	struct mutex commit_lock; /* all that follows */
 	struct list_head committing;
 	u64 commits_begun, commits_done; /* read without */
+
+	/* For who writes one block of inodes alone: how often any was put into its buffer; and the
+	 * commit behind which what such inodes lead to is on the disk. */
+	atomic64_t encodings;
+	u64 leads_ahead;
 };
 
 struct ext2_inode {
@@ -236,7 +241,7 @@ int ext2_read_inode(struct inode *inode);
 /* The buffer of the table of inodes that holds @number, and the entry; ERR_PTR. */
 struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_inode **raw,
 			     bool patient);
-int ext2_write_inode(struct inode *inode, bool wait);
+int ext2_write_inode(struct inode *inode); /* to its buffer */
 void ext2_evict_inode(struct inode *inode);
 /* The table of inodes, in its buffer, leads to nothing that @inode has given up. Under map_lock. */
 void ext2_forget_pointers(struct inode *inode);

@@ -174,7 +174,17 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	encode_time(inode->ctime, &raw->ctime, extra ? &raw->ctime_extra : NULL);
 }
 
-int ext2_write_inode(struct inode *inode, bool wait)
+/* An inode is about to be written to its buffer: for who writes that alone, and not in a commit.
+ * What it leads to may be on its way to the disk only. */
+static void note_encoding(struct ext2_fs *fs, struct inode *inode)
+{
+	atomic_inc(&fs->encodings);
+	if (!list_empty(&inode->data.dirty_pages) || atomic_read(&inode->data.writes))
+		WRITE_ONCE(fs->leads_ahead, READ_ONCE(fs->commits_begun) + 1);
+	smp_mb();
+}
+
+int ext2_write_inode(struct inode *inode)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	struct ext2_raw_inode *raw;
@@ -185,7 +195,9 @@ int ext2_write_inode(struct inode *inode, bool wait)
 		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, !READ_ONCE(inode->nlink)));
 
 	/* pointers and block count belong together; another may write it, too */
-	down_write(&EXT2_I(inode)->map_lock);
+	guard(write, &EXT2_I(inode)->map_lock);
+	guard(read, &ranks_lock);
+	note_encoding(fs, inode);
 	buffer_stable(buffer);
 	if (raw->dtime || !raw->links_count) { /* its first writing: what was there goes */
 		memset(raw, 0, fs->layout.inode_size);
@@ -199,8 +211,7 @@ int ext2_write_inode(struct inode *inode, bool wait)
 	if (leads) /* after the change, or a write that begins just now would take it for done */
 		set_bit(B_LEADS, &buffer->flags);
 	mark_buffer_dirty(buffer);
-	up_write(&EXT2_I(inode)->map_lock);
-	return wait ? sync_dirty_buffer(buffer) : 0;
+	return 0;
 }
 
 void ext2_forget_pointers(struct inode *inode)
@@ -249,7 +260,7 @@ void ext2_evict_inode(struct inode *inode)
 		ext2_gather_blocks(inode, 0, &gone);
 	}
 	if (!gone.at_once && !ext2_stays(&gone))
-		ext2_write_inode(inode, false);
+		ext2_write_inode(inode);
 	ext2_gather(fs, &gone, EXT2_INODES, (u32)inode->number, 1, S_ISDIR(inode->mode));
 	ext2_let_go(fs, &gone);
 }
@@ -271,22 +282,46 @@ static int write_parents(struct dentry *dentry)
 	}
 }
 
+/* All that is dirty, with what lies beside the inode, wherever that is. */
+static int sync_widely(struct inode *inode, u32 indirect_changes)
+{
+	TRY(ext2_commit(EXT2_FS(inode->sb)));
+	WRITE_ONCE(EXT2_I(inode)->indirect_synced, indirect_changes);
+	return 0;
+}
+
+/* @buffer, of the table of inodes, to the disk; but 1 if it leads to what may not be there: an inode
+ * was put into a buffer since there were @encodings, or one of a file that is being written. */
+static int write_unless_ahead(struct ext2_fs *fs, struct buffer *buffer, s64 encodings)
+{
+	guard(write, &ranks_lock); /* no inode is put there between look and write */
+	if (test_bit(B_LEADS, &buffer->flags) &&
+	    (READ_ONCE(fs->leads_ahead) > READ_ONCE(fs->commits_done) ||
+	     atomic_read(&fs->encodings) != encodings))
+		return 1;
+	return sync_dirty_buffer(buffer);
+}
+
 /* The block of the table of inodes that has @inode, whose data are written: onto the platters, all
  * its inodes. If one of them leads where it did not before, what is there goes first; else it does
- * not matter which of the two the disk has first. */
-static int sync_table(struct inode *inode)
+ * not matter which of the two the disk has first. 0; 1: it cannot be written alone, since more was
+ * put there meanwhile, or what leads to a file that is being written; -EIO. */
+static int sync_narrowly(struct inode *inode)
 {
 	struct block_device *device = inode->sb->bdev;
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
+	s64 encodings = atomic_read(&fs->encodings);
 	struct ext2_raw_inode *raw;
 	struct buffer *buffer __free(buffer) =
-		TRY_PTR(ext2_read_raw(EXT2_FS(inode->sb), (u32)inode->number, &raw, false));
+		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, false));
 
 	if (test_bit(B_LEADS, &buffer->flags)) {
 		sync_fresh_buffers();
 		TRY(block_flush(device));
 	}
-	TRY(sync_dirty_buffer(buffer));
-	return block_flush(device);
+	int result = write_unless_ahead(fs, buffer, encodings);
+
+	return result ?: block_flush(device);
 }
 
 int ext2_fsync(struct file *file, bool data_only)
@@ -297,20 +332,18 @@ int ext2_fsync(struct file *file, bool data_only)
 	TRY(write_inode_now(inode));
 	if (inode->sb->flags & SB_RDONLY)
 		return 0;
-	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	u32 changes = smp_load_acquire(&ei->indirect_changes);
-	bool renamed = READ_ONCE(ei->named) > READ_ONCE(fs->commits_done);
+	bool renamed = READ_ONCE(ei->named) > READ_ONCE(EXT2_FS(inode->sb)->commits_done);
 
 	if (S_ISDIR(inode->mode)) /* and what its names lead to */
 		TRY(sync_inodes(inode->sb));
 	if (renamed)
 		TRY(write_parents(file->path.dentry));
-	if (S_ISDIR(inode->mode) || renamed || changes != READ_ONCE(ei->indirect_synced)) {
-		TRY(ext2_commit(fs)); /* it lies anywhere among them */
-		WRITE_ONCE(ei->indirect_synced, changes);
-		return 0;
-	}
-	return sync_table(inode);
+	if (S_ISDIR(inode->mode) || renamed || changes != READ_ONCE(ei->indirect_synced))
+		return sync_widely(inode, changes); /* it lies anywhere among them */
+	int result = sync_narrowly(inode);
+
+	return result == 1 ? sync_widely(inode, changes) : result;
 }
 
 /* No block may lie behind the end of the file. */

@@ -38,14 +38,18 @@ static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *h
 					  : ext2_group_start(inode);
 	struct buffer *cleared __free(buffer) = clear ? TRY_PTR(ext2_new_block(fs, goal)) : NULL;
 
-	if (holder)
+	u32 block = cleared ? (u32)cleared->block
+			    : (u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, goal, false));
+	if (holder) {
+		guard(read, &ranks_lock);
 		buffer_stable(holder);
-	pointers[at] = cleared ? (u32)cleared->block
-			       : (u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, goal, false));
+		pointers[at] = block;
+		indirect_changed(inode, holder);
+	} else {
+		pointers[at] = block;
+	}
 	ei->next_goal = pointers[at] + 1;
 	inode->blocks += 1u << (fs->block_shift - 9);
-	if (holder)
-		indirect_changed(inode, holder);
 	mark_inode_dirty(inode);
 	return 0;
 }

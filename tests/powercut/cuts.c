@@ -57,6 +57,7 @@ static u64 key_of(const struct script *script, const struct cut *cut, u64 hash)
 		const struct op *op = &script->ops[i];
 
 		hash = mix(hash, &op->verb, sizeof(op->verb));
+		hash = mix(hash, &op->stage, sizeof(op->stage));
 		hash = mix(hash, op->path[0], strlen(op->path[0]) + 1);
 		hash = mix(hash, op->path[1], strlen(op->path[1]) + 1);
 		hash = mix(hash, op->number, sizeof(op->number));

@@ -162,10 +162,10 @@ static u64 sector_hash(u64 sector, const unsigned char *data)
 void journal_start(struct hosted_disk *disk)
 {
 	if (!base)
-		base = malloc(IMAGE_BYTES);
+		base = malloc(IMAGE_MAX);
 	memcpy(base, disk->image, IMAGE_BYTES);
 	base_hash = 0;
-	for (u64 i = 0; i < SECTORS; i++)
+	for (u64 i = 0; i < IMAGE_BYTES / SECTOR_SIZE; i++)
 		base_hash += sector_hash(i, base + i * SECTOR_SIZE);
 	disk->submitted = submitted;
 	disk->done = done;
@@ -191,7 +191,7 @@ unsigned cut_pending(unsigned after)
 
 	for (unsigned i = 0; i < after; i++)
 		if (is_pending(&journal[i], after))
-			count += (unsigned)DIV_ROUND_UP(journal[i].bytes, UNIT);
+			count += (unsigned)DIV_ROUND_UP(journal[i].bytes, geometry->block);
 	return count;
 }
 
@@ -223,9 +223,9 @@ static void apply(const struct cut *cut, const struct journal_event *event, bool
 	bool keep = true;
 
 	for (u64 at = 0; at < event->bytes; at += SECTOR_SIZE) {
-		if (pending && (at % UNIT == 0 || cut->subset == KEEP_TORN))
+		if (pending && (at % geometry->block == 0 || cut->subset == KEEP_TORN))
 			keep = keeps(cut, *unit, rng);
-		*unit += pending && (at + SECTOR_SIZE) % UNIT == 0;
+		*unit += pending && (at + SECTOR_SIZE) % geometry->block == 0;
 		if (keep)
 			newest[event->sector + at / SECTOR_SIZE] = event->data + at;
 	}
@@ -233,7 +233,7 @@ static void apply(const struct cut *cut, const struct journal_event *event, bool
 
 u64 cut_image(const struct cut *cut, unsigned char *image)
 {
-	static const unsigned char *newest[SECTORS];
+	static const unsigned char *newest[IMAGE_MAX / SECTOR_SIZE];
 	struct rng rng = {cut->which};
 	u64 hash = base_hash;
 	unsigned unit = 0;
@@ -245,7 +245,7 @@ u64 cut_image(const struct cut *cut, unsigned char *image)
 			      newest);
 	if (image)
 		memcpy(image, base, IMAGE_BYTES);
-	for (u64 i = 0; i < SECTORS; i++) {
+	for (u64 i = 0; i < IMAGE_BYTES / SECTOR_SIZE; i++) {
 		if (!newest[i])
 			continue;
 		hash += sector_hash(i, newest[i]) - sector_hash(i, base + i * SECTOR_SIZE);

@@ -18,6 +18,7 @@
 static const struct script *script;
 static struct promises promises;
 static bool found[OBJECTS_MAX];
+static bool torn; /* requests were, in the middle of blocks */
 static char wrong[256];
 
 static bool complain(const char *format, ...)
@@ -35,29 +36,52 @@ static const struct version *version(unsigned time, unsigned object)
 	return &script->times[time][object];
 }
 
-static bool compare_record(const char *path, unsigned object, const char *data, u32 index)
+/* The @index-th record of @object at @time. */
+static void record_at(char *record, unsigned time, unsigned object, u32 index)
 {
-	static const char zeros[RECORD];
+	const struct version *file = version(time, object);
+	unsigned writer = index < file->size / RECORD ? file->writers[index] : 0;
+
+	memset(record, 0, RECORD);
+	if (writer)
+		record_fill(record, object, writer, index);
+}
+
+/* Are the first @length bytes at @data those that the record has from @at on, at some time? */
+static bool is_of_some_time(unsigned object, const char *data, u32 index, unsigned at, u32 length)
+{
 	char record[RECORD];
 
 	for (unsigned time = promises.contents[object]; time <= promises.now; time++) {
-		const struct version *file = version(time, object);
-		unsigned writer = index < file->size / RECORD ? file->writers[index] : 0;
-
-		if (!writer && !memcmp(data, zeros, RECORD))
-			return true;
-		if (!writer)
-			continue;
-		record_fill(record, object, writer, index);
-		if (!memcmp(data, record, RECORD))
+		record_at(record, time, object, index);
+		if (!memcmp(data, record + at, length))
 			return true;
 	}
-	return complain("%s: byte %u is not its own: \"%.32s\"", path, index * RECORD, data);
+	return false;
+}
+
+/* Stores are single: of those that were not synced any may be there. */
+static bool was_stored_to(unsigned object)
+{
+	for (unsigned time = promises.contents[object] + 1u; time <= promises.now; time++)
+		if (script->ops[time - 1].verb == VERB_STORE &&
+		    memchr(version(time, object)->writers, (int)time, RECORDS_MAX))
+			return true;
+	return false;
+}
+
+static bool compare_record(const char *path, unsigned object, const char *data, u32 index)
+{
+	u32 step = was_stored_to(object) ? STORE : RECORD, at = 0;
+
+	while (at < RECORD && is_of_some_time(object, data + at, index, at, step))
+		at += step;
+	return at == RECORD || complain("%s: byte %u is not its own: \"%.32s\"", path, index * RECORD, data);
 }
 
 static bool compare_bytes(const char *path, unsigned object, u32 size)
 {
-	static char data[RECORDS_MAX * RECORD + UNIT];
+	static char data[RECORDS_MAX * RECORD + KB(4)];
 	s64 length = read_at(path, 0, data, sizeof(data));
 
 	if (length != size)
@@ -105,7 +129,7 @@ static bool compare_file(const char *path, unsigned object, u32 size)
 		most = max(most, version(time, object)->size);
 	}
 	if (least != most) /* e2fsck may make it reach to the end of its last block */
-		most = round_up(most, UNIT);
+		most = round_up(most, geometry->block);
 	if (size < least || size > most)
 		return complain("%s: its size is %u, not %u to %u", path, size, least, most);
 	return compare_bytes(path, object, size) && compare_attribute(path, object);
@@ -145,6 +169,27 @@ static bool compare_object(const char *path, unsigned object, const struct kstat
 	return compare_dir(path, object) && compare_attribute(path, object);
 }
 
+/* A directory has one name: e2fsck takes the other away if an exchange was cut between the two. */
+static bool may_be_half_exchanged(unsigned dir, unsigned name)
+{
+	for (unsigned op = promises.names[dir][name]; op < promises.now; op++) {
+		const struct op *call = &script->ops[op];
+		struct place one, other;
+
+		if (call->verb != VERB_EXCHANGE)
+			continue;
+		find_place(script, script->times[op], call->path[0], &one);
+		find_place(script, script->times[op], call->path[1], &other);
+		bool meant = (one.dir == dir && one.name == name) ||
+			     (other.dir == dir && other.name == name);
+		if (meant && (one.dir != other.dir || torn) &&
+		    (script->types[one.object] == TYPE_DIR ||
+		     script->types[other.object] == TYPE_DIR))
+			return true;
+	}
+	return false;
+}
+
 /* What may be there under this name is; and nothing else. */
 static bool compare_name(const char *path, unsigned dir, unsigned name)
 {
@@ -165,7 +210,8 @@ static bool compare_name(const char *path, unsigned dir, unsigned name)
 			matched = found[object] = true;
 	}
 	if (error == -ENOENT)
-		return absent || complain("%s is not there", path);
+		return absent || may_be_half_exchanged(dir, name) ||
+		       complain("%s is not there", path);
 	if (error)
 		return complain("%s: error %d", path, -error);
 	return matched || (any ? false : complain("%s is there", path));
@@ -206,12 +252,60 @@ static bool has_name(unsigned time, unsigned object)
 	return false;
 }
 
+/* May @object be in lost+found, because an exchange gave its name away before it got the other's?
+ * The first file's new name comes first, so it is the second one; but a block may be torn. */
+static bool may_be_nameless(unsigned object)
+{
+	for (unsigned op = promises.object[object]; op < promises.now; op++) {
+		const struct op *call = &script->ops[op];
+		struct place first, second;
+
+		if (call->verb != VERB_EXCHANGE)
+			continue;
+		find_place(script, script->times[op], call->path[0], &first);
+		find_place(script, script->times[op], call->path[1], &second);
+		if (object == second.object || (torn && object == first.object))
+			return true;
+	}
+	return false;
+}
+
+struct lost_names {
+	char paths[OBJECTS_MAX][64];
+	unsigned count;
+};
+
+static void add_lost(const char *name, unsigned type, void *names)
+{
+	struct lost_names *lost = names;
+
+	(void)type;
+	if (lost->count < OBJECTS_MAX)
+		snprintf(lost->paths[lost->count++], sizeof(lost->paths[0]), "/mnt/lost+found/%s",
+			 name);
+}
+
+/* There it is whole, under the number of its inode. */
+static bool is_in_lost_found(unsigned object)
+{
+	struct lost_names lost = {.count = 0};
+	struct kstat stat;
+
+	list_directory("/mnt/lost+found", 0, add_lost, &lost);
+	for (unsigned i = 0; i < lost.count; i++)
+		if (!sys_newfstatat(AT_FDCWD, lost.paths[i], &stat, AT_SYMLINK_NOFOLLOW) &&
+		    compare_object(lost.paths[i], object, &stat))
+			return found[object] = true;
+	return false;
+}
+
 static bool all_found(void)
 {
 	for (unsigned object = ROOT_OBJECT + 1; object <= script->objects; object++) {
 		unsigned time = promises.object[object];
 
-		if (time == NOT_PROMISED || found[object])
+		if (time == NOT_PROMISED || found[object] ||
+		    (may_be_nameless(object) && is_in_lost_found(object)))
 			continue;
 		while (time <= promises.now && has_name(time, object))
 			time++;
@@ -231,6 +325,7 @@ const char *judge(struct hosted_disk *disk, const struct script *of, const struc
 	script = of;
 	script_promises(of, cut->after, &promises);
 	memset(found, 0, sizeof(found));
+	torn = cut->subset == KEEP_TORN;
 	memcpy(disk->image, image, IMAGE_BYTES);
 	if (mount_disk("ram0", SB_RDONLY) != 0)
 		return "it cannot be mounted";

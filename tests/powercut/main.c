@@ -3,6 +3,9 @@
  *
  *	powercut                          all scripts of two calls, and 200 of three
  *	powercut --threes 5000 --seed 7   as many of three, drawn from a seed
+ *	powercut --together 500           and of two and three of which some run at the same time
+ *	powercut --pairs-one-in 4         a fourth of those of two, drawn from the seed
+ *	powercut --image 4k-groups        on blocks of 4 KB, in several groups
  *	powercut --minutes 60             of three to five until the time is over
  *	powercut --script "truncate foo 0; syncwrite new 0 3072" [--cut 7:only:3]
  *
@@ -29,12 +32,12 @@
 static struct hosted_disk disk;
 static struct options {
 	u64 seed;
-	unsigned minutes, threes, budget, jobs;
-	bool pairs;
+	unsigned minutes, threes, together, budget, jobs;
+	unsigned pairs_one_in; /* 0: none */
 	const char *script;
 	struct cut cut;
 	bool one_cut;
-} options = {.seed = 1, .threes = 200, .jobs = 1, .pairs = true};
+} options = {.seed = 1, .threes = 200, .jobs = 1, .pairs_one_in = 1};
 
 static struct shared {
 	struct cut_totals totals; /* under no lock: jobs have one each */
@@ -42,48 +45,6 @@ static struct shared {
 static u64 *seen;
 static unsigned job;
 static const char *program;
-
-/* ---- the image that all scripts begin with --------------------------------------------------- */
-
-/* What is free is full of a deleted file's indirect blocks: a block that is used before it was
- * written leads to blocks that are others'. */
-static void fill_free_blocks(void)
-{
-	const unsigned char *bitmap;
-	u32 bitmap_block, own[64], count = 0;
-	char record[RECORD];
-
-	for (u32 i = 0; i < 20; i++) {
-		record_fill(record, 8, FIRST_WRITER, i * (UNIT / RECORD)); /* keep */
-		for (u32 block = 1; block < IMAGE_BYTES / UNIT; block++)
-			if (!memcmp(disk.image + block * UNIT, record, RECORD))
-				own[count++] = block;
-	}
-	CHECK(count >= 20);
-	memcpy(&bitmap_block, disk.image + 2 * UNIT, sizeof(bitmap_block));
-	bitmap = disk.image + bitmap_block * UNIT;
-	for (u32 block = 1; block < IMAGE_BYTES / UNIT; block++) {
-		u32 *words = (u32 *)(disk.image + block * UNIT);
-
-		for (u32 i = 0; i < UNIT / 4 && !(bitmap[(block - 1) / 8] >> (block - 1) % 8 & 1);
-		     i++)
-			words[i] = own[i % count];
-	}
-}
-
-static void prepare(void)
-{
-	hosted_quiet = true;
-	hosted_init(64);
-	disk_create(&disk, "ram0", 0, IMAGE_BYTES);
-	image_make(&disk, UNIT, IMAGE_BYTES / 1024,
-		   "-I 256 -m 0 -N 64 -O none,sparse_super,filetype,large_file,ext_attr");
-	CHECK_EQUAL(mount_disk("ram0", 0), 0);
-	script_prepare();
-	CHECK_EQUAL(umount_disk(), 0);
-	image_check(&disk);
-	fill_free_blocks();
-}
 
 /* ---- one script ------------------------------------------------------------------------------ */
 
@@ -97,10 +58,12 @@ static void report(const struct script *script, const struct cut *cut, const cha
 	if (++reports > REPORTS_MAX && !options.one_cut)
 		return;
 	printf("not ok: %s\n  the power is cut after %u of %u requests, of %u pending blocks are "
-	       "kept: %s %llu\n  %s\n  %s --script '%s' --seed %llu --cut %u:%s:%llu\n",
+	       "kept: %s %llu\n  %s\n  %s --image %s --script '%s' --seed %llu "
+	       "--cut %u:%s:%llu\n",
 	       script_text, cut->after, journal_length, cut_pending(cut->after),
 	       subset_names[cut->subset], (unsigned long long)cut->which, wrong, program,
-	       script_text, (unsigned long long)options.seed, cut->after, subset_names[cut->subset],
+	       geometry->name, script_text, (unsigned long long)options.seed, cut->after,
+	       subset_names[cut->subset],
 	       (unsigned long long)cut->which);
 	fflush(stdout);
 }
@@ -117,7 +80,7 @@ static void show_journal(const struct script *script)
 			printf("#   %u: flush\n", i);
 		else
 			printf("#   %u: write of block %llu, %llu bytes\n", i,
-			       (unsigned long long)journal[i].sector * SECTOR_SIZE / UNIT,
+			       (unsigned long long)journal[i].sector * SECTOR_SIZE / geometry->block,
 			       (unsigned long long)journal[i].bytes);
 	}
 }
@@ -158,12 +121,12 @@ static void run_text(const char *text)
 		run_script(&script, text);
 }
 
-static void run_pairs(void)
+static void run_pairs(struct rng *rng)
 {
 	char text[SCRIPT_MAX];
 
 	for (unsigned i = 0; i < vocabulary_size * vocabulary_size; i++) {
-		if (i % options.jobs != job)
+		if (i % options.jobs != job || rng_below(rng, options.pairs_one_in))
 			continue;
 		snprintf(text, sizeof(text), "%s; %s", vocabulary[i / vocabulary_size],
 			 vocabulary[i % vocabulary_size]);
@@ -171,19 +134,25 @@ static void run_pairs(void)
 	}
 }
 
-/* @calls of the vocabulary that have a meaning one after the other. */
-static void run_random(struct rng *rng, unsigned calls)
+/* @calls of the vocabulary that have a meaning one after the other; @together: or at the same time,
+ * and then mostly with a sync among them. */
+static void run_random(struct rng *rng, unsigned calls, bool together)
 {
 	static struct script script;
 	char text[SCRIPT_MAX] = "", longer[2 * SCRIPT_MAX];
+	const char *join = ";";
 
 	for (unsigned i = 0; i < calls;) {
-		snprintf(longer, sizeof(longer), "%s%s%s", text, i ? "; " : "",
+		bool sync = together && rng_below(rng, 2);
+
+		snprintf(longer, sizeof(longer), "%s%s%s%s", text, i ? join : "", i ? " " : "",
 			 vocabulary[rng_below(rng, vocabulary_size)]);
-		if (strlen(longer) < SCRIPT_MAX && script_make(&script, longer)) {
-			strcpy(text, longer);
-			i++;
-		}
+		if (strlen(longer) >= SCRIPT_MAX || !script_make(&script, longer) ||
+		    (sync && script.ops[i].verb < VERB_MSYNC && strcmp(join, " &") == 0))
+			continue;
+		strcpy(text, longer);
+		i++;
+		join = together && rng_below(rng, 3) ? " &" : ";";
 	}
 	run_text(text);
 }
@@ -201,11 +170,14 @@ static void run_job(void)
 		run_text(options.script);
 	} else {
 		for (unsigned i = 0; i < options.threes / options.jobs; i++)
-			run_random(&rng, 3);
-		if (options.pairs)
-			run_pairs();
+			run_random(&rng, 3, false);
+		for (unsigned i = 0; i < options.together / options.jobs; i++)
+			run_random(&rng, 2 + i % 2, true);
+		if (options.pairs_one_in)
+			run_pairs(&rng);
 		while (options.minutes && time(NULL) < end)
-			run_random(&rng, 2 + (unsigned)rng_below(&rng, OPS_MAX - 1));
+			run_random(&rng, 2 + (unsigned)rng_below(&rng, OPS_MAX - 1),
+				   rng_below(&rng, 2));
 	}
 	unlink(path);
 	fflush(stdout);
@@ -216,6 +188,7 @@ static void run_job(void)
 static void usage(void)
 {
 	fprintf(stderr, "usage: powercut [--seed N] [--threes N] [--no-pairs] [--minutes N] "
+			"[--together N] [--pairs-one-in N] [--image NAME] "
 			"[--budget N] [--jobs N] [--script TEXT [--cut AFTER:SUBSET:WHICH]]\n"
 			"       powercut --list: the calls\n");
 	exit(2);
@@ -238,13 +211,16 @@ static void parse_cut(char *text)
 
 static void parse(int argc, char **argv)
 {
-	enum { SEED = 1, THREES, NO_PAIRS, MINUTES, BUDGET, JOBS, SCRIPT, CUT, LIST };
+	enum { SEED = 1, THREES, NO_PAIRS, MINUTES, BUDGET, JOBS, SCRIPT, CUT, LIST,
+	       TOGETHER, PAIRS, IMAGE };
 	static const struct option names[] = {
 		{"seed", 1, NULL, SEED},	 {"threes", 1, NULL, THREES},
 		{"no-pairs", 0, NULL, NO_PAIRS}, {"minutes", 1, NULL, MINUTES},
 		{"budget", 1, NULL, BUDGET},	 {"jobs", 1, NULL, JOBS},
 		{"script", 1, NULL, SCRIPT},	 {"cut", 1, NULL, CUT},
-		{"list", 0, NULL, LIST},	 {0}};
+		{"together", 1, NULL, TOGETHER}, {"pairs-one-in", 1, NULL, PAIRS},
+		{"image", 1, NULL, IMAGE},	 {"list", 0, NULL, LIST},
+		{0}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
@@ -258,7 +234,7 @@ static void parse(int argc, char **argv)
 			options.threes = number;
 			break;
 		case NO_PAIRS:
-			options.pairs = false;
+			options.pairs_one_in = 0;
 			break;
 		case MINUTES:
 			options.minutes = number;
@@ -272,6 +248,16 @@ static void parse(int argc, char **argv)
 		case SCRIPT:
 			options.script = optarg;
 			options.jobs = 1;
+			break;
+		case TOGETHER:
+			options.together = number;
+			break;
+		case PAIRS:
+			options.pairs_one_in = number;
+			break;
+		case IMAGE:
+			if (!choose_geometry(optarg))
+				usage();
 			break;
 		case CUT:
 			parse_cut(optarg);
@@ -304,7 +290,9 @@ int main(int argc, char **argv)
 		options.budget = options.script ? 400 : 5;
 	shared = share(options.jobs * sizeof(*shared));
 	seen = share(SEEN_SIZE * sizeof(*seen));
-	prepare();
+	hosted_quiet = true;
+	hosted_init(64);
+	prepare_image(&disk);
 	for (job = 0; job < options.jobs; job++)
 		if (options.jobs > 1 && fork() == 0) {
 			run_job();

@@ -8,8 +8,11 @@
  * subset may have reached the platter.
  *
  *	journal.c	what the disk was asked for, and what a cut leaves on the platter
- *	script.c	the calls: their text, running them, and what they do to the model
+ *	script.c	the calls: their text, and what is promised behind them
+ *	model.c		what they do to the model
+ *	run.c		running them
  *	vocabulary.c	all of them
+ *	image.c		the file systems
  *	repair.c	e2fsck
  *	judge.c		a look at everything, and the comparison with the model
  *	cuts.c		which cuts and subsets of one script are tried
@@ -19,9 +22,19 @@
 
 #include "hosted.h"
 
-#define IMAGE_BYTES KB(640)
-#define UNIT 1024 /* the file system's blocks, by which subsets are chosen */
-#define SECTORS (IMAGE_BYTES / SECTOR_SIZE)
+/* The file systems that scripts run on. */
+struct geometry {
+	const char *name;
+	u32 block;     /* bytes; by these subsets are chosen */
+	u32 kilobytes; /* of the image */
+	u32 per_group; /* blocks */
+};
+extern const struct geometry *geometry;
+#define IMAGE_MAX KB(1280)
+#define IMAGE_BYTES KB(geometry->kilobytes)
+bool choose_geometry(const char *name); /* false: there is none of that name */
+/* @disk: with what is there before each script. */
+void prepare_image(struct hosted_disk *disk);
 
 /* ---- the journal ----------------------------------------------------------------------------- */
 
@@ -56,7 +69,7 @@ struct cut {
 	u64 which; /* a block's number among those pending; the mask; a seed */
 };
 extern const char *const subset_names[SUBSETS];
-/* Blocks that are pending at such a cut: requests' pieces of UNIT bytes, in order. */
+/* Blocks that are pending at such a cut: requests' pieces of a block each, in order. */
 unsigned cut_pending(unsigned after);
 /* What is on the platter into @image (NULL: only the hash): its hash. */
 u64 cut_image(const struct cut *cut, unsigned char *image);
@@ -66,28 +79,38 @@ u64 cut_image(const struct cut *cut, unsigned char *image);
 #define OPS_MAX 5 /* calls of a script */
 #define TIMES (OPS_MAX + 1)
 #define RECORD 64 /* bytes of a file that tell whose they are: sizes and offsets are multiples */
+#define STORE 8	  /* of them a program stores at a time */
 #define RECORDS_MAX (KB(320) / RECORD)
-#define OBJECTS_MAX 20
+#define OBJECTS_MAX 16
 #define NAMES_MAX 12 /* that objects may have, by name_texts */
 #define SCRIPT_MAX 256
 
 enum verb {
-	VERB_CREATE,
+	/* into a file */
 	VERB_WRITE,
 	VERB_APPEND,
-	VERB_SYNCWRITE,
+	VERB_SYNCWRITE,	 /* O_SYNC */
+	VERB_DSYNCWRITE, /* O_DSYNC */
 	VERB_REPLACE,
+	VERB_STORE, /* through a shared mapping */
+	/* that make something */
+	VERB_CREATE,
+	VERB_MKDIR,
+	VERB_SYMLINK,
 	VERB_TRUNCATE,
 	VERB_LINK,
 	VERB_RENAME,
+	VERB_NOREPLACE,
+	VERB_EXCHANGE,
 	VERB_UNLINK,
-	VERB_MKDIR,
 	VERB_RMDIR,
-	VERB_SYMLINK,
 	VERB_SETXATTR,
 	VERB_REMOVEXATTR,
+	/* that change nothing */
+	VERB_MSYNC,
 	VERB_FSYNC,
 	VERB_FDATASYNC,
+	VERB_SYNCFS,
 	VERB_SYNC,
 	VERB_WRITEBACK,
 	VERBS
@@ -97,7 +120,9 @@ struct op {
 	enum verb verb;
 	char path[2][40];
 	u32 number[2];
+	unsigned stage;	      /* the calls of one run at the same time, each in a task of its own */
 	unsigned begun, done; /* length of the journal when the call began and had returned */
+	unsigned started, returned; /* the same moments, by a clock of the script's own */
 };
 
 enum type { TYPE_NONE, TYPE_FILE, TYPE_DIR, TYPE_LINK };
@@ -119,22 +144,48 @@ struct script {
 	struct version (*times)[OBJECTS_MAX]; /* [TIMES] */
 };
 #define ROOT_OBJECT 1
+#define FURNITURE_OBJECTS 8 /* the root and what is there before the script */
+#define KEEP_OBJECT 8
 #define FIRST_WRITER 100 /* what wrote what is there before the script */
 
 extern const char *const name_texts[NAMES_MAX];
 extern const char *const vocabulary[];
 extern const unsigned vocabulary_size;
 
-/* Parse "rename foo bar; fsync bar" and run it on the model: false if it has no meaning, because a
- * file is missing for example. */
+/* Parse "append foo 1024; rename foo bar & sync; unlink bar" and run it on the model; what stands
+ * between "&" runs at the same time. false if it has no meaning, because a file is missing for
+ * example, or because it depends on which of those comes first. */
 bool script_make(struct script *script, const char *text);
 /* Make what is there before each script, below /mnt, and the model of it. */
 void script_prepare(void);
+/* The @number-th call of those that make it, on the model too; false: there are no more. */
+bool script_furniture(struct script *script, unsigned number, struct op *op);
 /* Run the calls on /mnt; the test fails if one does. */
 void script_run(struct script *script);
-bool is_sync(enum verb verb);
+static inline bool is_synced_write(enum verb verb)
+{
+	return verb == VERB_SYNCWRITE || verb == VERB_DSYNCWRITE;
+}
+static inline bool is_sync(enum verb verb)
+{
+	return is_synced_write(verb) || (verb >= VERB_MSYNC && verb <= VERB_SYNC);
+}
+/* The time at which the calls of @op's stage begin. */
+unsigned stage_start(const struct script *script, unsigned op);
 /* The @index-th record of what @object's @writer wrote, into @record. */
 void record_fill(char *record, unsigned object, unsigned writer, u32 index);
+
+/* A name in a directory. */
+struct place {
+	unsigned dir, name, object; /* 0: none */
+};
+/* false: a directory on the way is missing. "." is the root, in no directory. */
+bool find_place(const struct script *script, const struct version *at, const char *path,
+		struct place *place);
+/* The model of an empty file system at time 0. */
+void model_clear(struct script *script);
+/* The @writer-th call, on the objects as they are @at a time: does it have a meaning? */
+bool model_apply(struct script *script, struct version *at, const struct op *op, unsigned writer);
 
 /* From which time on what is known is promised: the last sync of each. */
 struct promises {

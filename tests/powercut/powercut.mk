@@ -7,7 +7,11 @@ HOSTED_O ?= build/hosted
 include tests/hosted/hosted.mk
 
 MINUTES ?= 60
+POWERCUT_IMAGES := 1k 1k-groups 2k 2k-groups 4k 4k-groups
 
+# All scripts of two calls; then each file system for its share of the time.
 .PHONY: torture
 torture: $(HOSTED_O)/powercut
-	$(HOSTED_O)/powercut --minutes $(MINUTES) --seed $$(date +%s)
+	$(HOSTED_O)/powercut --threes 0 --seed $$(date +%s)
+	for image in $(POWERCUT_IMAGES); do $(HOSTED_O)/powercut --image $$image --no-pairs --threes 0 \
+		--minutes $$((($(MINUTES) + 5) / 6)) --seed $$(date +%s) || exit 1; done

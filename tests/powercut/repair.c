@@ -41,7 +41,8 @@ static void move_image(unsigned char *image, bool out)
 {
 	int fd = open(judge_image_path, out ? O_WRONLY | O_CREAT : O_RDONLY, 0600);
 
-	if ((out ? write(fd, image, IMAGE_BYTES) : read(fd, image, IMAGE_BYTES)) != IMAGE_BYTES)
+	if ((out ? write(fd, image, IMAGE_BYTES) : read(fd, image, IMAGE_BYTES)) !=
+	    (ssize_t)IMAGE_BYTES)
 		panic("%s cannot be used", judge_image_path);
 	close(fd);
 }
