@@ -290,8 +290,9 @@ static int sync_widely(struct inode *inode, u32 indirect_changes)
 	return 0;
 }
 
-/* @buffer, of the table of inodes, to the disk; but 1 if it leads to what may not be there: an inode
- * was put into a buffer since there were @encodings, or one of a file that is being written. */
+/* @buffer, of the table of inodes, to the disk; but 1 if it leads to what may not be there: an
+ * inode was put into a buffer since there were @encodings, or one of a file that is being written.
+ */
 static int write_unless_ahead(struct ext2_fs *fs, struct buffer *buffer, s64 encodings)
 {
 	guard(write, &ranks_lock); /* no inode is put there between look and write */
