@@ -515,6 +515,19 @@ static void leave_name(struct cursor *cursor, struct inode *inode, struct inode 
 	named(target, cursor, true);
 }
 
+/* Two names that lie in one block: that has both as they were, or both exchanged. */
+static void exchange_in_block(struct cursor *there, struct inode *inode, struct cursor *back,
+			      struct inode *target)
+{
+	guard(read, &ranks_lock);
+	buffer_stable(there->buffer);
+	set_inode(there->entry, target);
+	set_inode(back->entry, inode);
+	changed(there, RANK_NAMES);
+	named(inode, back, false);
+	named(target, there, false);
+}
+
 /* If it was found: the directory has moved from @from to @to. Its names are as they were. */
 static void set_parent(struct cursor *up, struct inode *from, struct inode *to)
 {
@@ -553,8 +566,17 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 		return -EMLINK;
 	if (replaces)
 		TRY(prepare_to_replace(inode, target));
-	if (exchange)
+	if (exchange) {
 		TRY(prepare_to_take(inode) ?: prepare_to_take(target));
+		WRITE_ONCE(EXT2_I(inode)->replaced, true);
+		WRITE_ONCE(EXT2_I(target)->replaced, true);
+	}
+	if (exchange && there.name.buffer == back.name.buffer) {
+		exchange_in_block(&there.name, inode, &back.name, target);
+		inode_changed(target);
+		inode_changed(inode);
+		return 0;
+	}
 	if (target)
 		set_entry(&back.name, inode, RANK_NAMES);
 	else

@@ -157,7 +157,7 @@ struct ext2_inode {
 	u64 named;	/* the commit with which its newest name is on the disk, in this block */
 	u64 name_block; /* 0: it may be written as late as any */
 	bool encoded;	/* its buffer in the table of inodes has been written to; under map_lock */
-	bool replaced;	/* a rename took its last name over: on the disk that may be its own */
+	bool replaced;	/* a rename took a name of its over: on the disk that may be its own */
 	struct rw_semaphore map_lock;
 	u32 next_goal; /* where the next block would best lie; 0: not known */
 	/* directories: block of the last find; no room before this one */

@@ -174,7 +174,7 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	encode_time(inode->ctime, &raw->ctime, extra ? &raw->ctime_extra : NULL);
 }
 
-/* An inode is about to be written to its buffer: for who writes that alone, and not in a commit.
+/* An inode is about to be put into its buffer: for who writes that alone, and not in a commit.
  * What it leads to may be on its way to the disk only. */
 static void note_encoding(struct ext2_fs *fs, struct inode *inode)
 {
@@ -230,14 +230,22 @@ void ext2_forget_pointers(struct inode *inode)
 	if (raw->dtime || !raw->links_count)
 		return; /* nothing there is its own yet */
 	bool file = S_ISREG(inode->mode);
+
+	guard(read, &ranks_lock);
 	/* What the inode has got since is not put there before its data are written. */
 	for (unsigned i = 0; i < EXT2_POINTERS && file; i++)
 		if (raw->block[i] != ei->data[i])
 			raw->block[i] = 0;
+	bool leads = raw->attribute_block != ei->attribute_block;
+
 	raw->attribute_block = ei->attribute_block;
 	if (file && inode->size < (loff_t)(raw->size | (u64)raw->size_high << 32)) {
 		raw->size = (u32)inode->size;
 		raw->size_high = (u32)((u64)inode->size >> 32);
+	}
+	if (leads) {
+		atomic_inc(&EXT2_FS(inode->sb)->encodings);
+		set_bit(B_LEADS, &buffer->flags);
 	}
 	mark_buffer_dirty(buffer);
 }

@@ -175,6 +175,8 @@ def test_a_profiled_run_tells_shares_of_functions(cw, tmp_path):
 
     result = tmp_path / "result.json"
     script = "i=0; while [ $i -lt 300 ]; do [ -e /etc/passwd ]; i=$((i + 1)); done"
-    cw("run", "--icount", "--cmdline", "job_profile=20011", "--result", str(result), "--", "sh", "-c", script)
+    job = ["sh", "-c", script]
+    done = cw("run", "--icount", "--cmdline", "job_profile=20011", "--result", str(result), "--", *job)
+    assert done.returncode == 0, done.stderr.decode()
     found = json.loads(result.read_text())["stats"]["profile"]
     assert 0 < max(found.values()) <= 100 and any(name.startswith("sys_") for name in found)

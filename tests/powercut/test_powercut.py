@@ -12,6 +12,7 @@ import subprocess
 
 import pytest
 
+from lab.paths import TOP
 from tests.hosted.test_hosted import OUTPUT, build
 
 SCALE = float(os.environ.get("POWERCUT_SCALE", "1"))
@@ -44,6 +45,8 @@ DEFECTS = [
     "link foo B/link; unlink foo; writeback",
     "link foo B/link; rename A/foo foo; writeback",
     "exchange foo bar; fsync foo",
+    "rename foo A/new; exchange A B",
+    "exchange foo A/foo; unlink A/foo; fsync .",
     "exchange foo A/foo; writeback",
     "write new 0 2048; exchange new A/foo; create x2; fsync x2",
     "mkdir A/dir; sync; exchange A/dir B; writeback",
@@ -60,7 +63,7 @@ IMAGES = ["1k-groups", "2k", "2k-groups", "4k", "4k-groups"]
 @pytest.fixture(scope="session")
 def powercut() -> str:
     """The program, built."""
-    return str(build(OUTPUT, str(OUTPUT / "powercut")) / "powercut")
+    return str(build(OUTPUT, os.path.relpath(OUTPUT / "powercut", TOP)) / "powercut")
 
 
 def run(*command: str) -> None:
