@@ -136,3 +136,58 @@ SCENARIO(seek_data_and_holes)
 	T(lseek(fd, 60000, SEEK_HOLE));
 	T(lseek(fd, 100000, SEEK_HOLE));
 }
+
+/*
+ * Where the data behind a hole is found from every place of the hole: blocks of pointers are
+ * missing on the way, in the file's first part and in its last. Each page of data is 4,096 bytes at
+ * a multiple of that.
+ */
+SCENARIO(seek_data_from_within_a_hole)
+{
+	const long first = 1036 * 4096L, second = first + 900 * 4096L, page = 4096;
+	int fd = open("f", O_RDWR | O_CREAT, 0600), found = 0, holes = 0;
+
+	T(pwrite(fd, "x", 1, first));
+	T(pwrite(fd, "x", 1, second));
+	T(ftruncate(fd, second + 3000 * page));
+	for (long at = 0; at < first; at += 37 * page)
+		found += lseek(fd, at, SEEK_DATA) == first;
+	for (long at = first + page; at < second; at += 37 * page + 1) {
+		found += lseek(fd, at, SEEK_DATA) == second;
+		holes += lseek(fd, at, SEEK_HOLE) == at;
+	}
+	say("%d %d", found, holes);
+	T(lseek(fd, first - 500 * page, SEEK_DATA));
+	T(lseek(fd, first, SEEK_HOLE));
+	T(lseek(fd, second + page, SEEK_DATA));
+	T(lseek(fd, second + 2999 * page, SEEK_DATA));
+	T(lseek(fd, second + 2999 * page, SEEK_HOLE));
+}
+
+/* At the borders of 32 bits and of the four times that by which ext2 prolongs them. */
+SCENARIO(times_far_from_now)
+{
+	static const long seconds[] = {
+		0, 1, -1, -86400, INT32_MIN, INT32_MAX, INT32_MAX + 1L, 2208988800L, UINT32_MAX,
+		1L << 32, (1L << 32) + INT32_MAX, (1L << 33) + 5, (3L << 32) + INT32_MAX,
+	};
+	const int count = sizeof(seconds) / sizeof(seconds[0]);
+	struct stat st;
+	char name[8];
+
+	for (int i = 0; i < count; i++) {
+		struct timespec times[2] = {{seconds[i], 999999999}, {seconds[count - 1 - i], i}};
+
+		snprintf(name, sizeof(name), "f%d", i);
+		make_file(name, "");
+		if (utimensat(AT_FDCWD, name, times, 0))
+			say("%s: %d", name, errno);
+	}
+	drop_caches();
+	for (int i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "f%d", i);
+		stat(name, &st);
+		say("%ld.%ld %ld.%ld", (long)st.st_atim.tv_sec, st.st_atim.tv_nsec,
+		    (long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+	}
+}

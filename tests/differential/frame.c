@@ -185,6 +185,20 @@ void list(const char *name)
 	fflush(stdout);
 }
 
+void drop_caches(void)
+{
+	struct statfs fs;
+	int fd;
+
+	if (statfs(".", &fs) || fs.f_type != 0xef53)
+		return;
+	sync();
+	fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
+	if (write(fd, "3", 1) != 1)
+		give_up("drop_caches", "");
+	close(fd);
+}
+
 bool as_begin(uid_t uid, gid_t gid)
 {
 	pid_t pid;

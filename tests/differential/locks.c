@@ -203,6 +203,55 @@ SCENARIO(lock_waits_are_interrupted)
 	T(flock(fd, LOCK_SH));
 }
 
+/* A child that waits, by F_SETLKW or F_OFD_SETLKW, for a read lock of [start, start + 3). */
+static pid_t reader(int command, long start)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		int fd = open("f", O_RDWR);
+
+		_exit(lock(fd, command, F_RDLCK, start, 3) ? 1 : 7);
+	}
+	usleep(100000); /* it waits by now */
+	return child;
+}
+
+static void how_it_ends(pid_t child)
+{
+	int status = -1;
+
+	T(waitpid(child, &status, 0) == child);
+	T(WEXITSTATUS(status));
+}
+
+/* A write lock that becomes a read lock, in part, lets readers go on; and so do other kinds. */
+SCENARIO(lock_waits_end_with_a_downgrade)
+{
+	int fd = open("f", O_CREAT | O_RDWR, 0644);
+	pid_t child;
+
+	T(lock(fd, F_SETLK, F_WRLCK, 0, 10));
+	child = reader(F_SETLKW, 0);
+	T(lock(fd, F_SETLK, F_RDLCK, 0, 5));
+	how_it_ends(child);
+	child = reader(F_OFD_SETLKW, 6);
+	T(lock(fd, F_SETLKW, F_RDLCK, 6, 4));
+	how_it_ends(child);
+	T(lock(fd, F_SETLK, F_UNLCK, 0, 0));
+	T(lock(fd, F_OFD_SETLK, F_WRLCK, 0, 0));
+	child = reader(F_SETLKW, 0);
+	T(lock(fd, F_OFD_SETLK, F_RDLCK, 0, 0));
+	how_it_ends(child);
+	T(flock(fd, LOCK_EX));
+	child = fork();
+	if (!child)
+		_exit(flock(open("f", O_RDONLY), LOCK_SH) ? 1 : 7);
+	usleep(100000);
+	T(flock(fd, LOCK_SH));
+	how_it_ends(child);
+}
+
 SCENARIO(open_file_locks)
 {
 	int a = open("f", O_CREAT | O_RDWR, 0644), b = open("f", O_RDWR), c = dup(a);

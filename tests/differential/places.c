@@ -4,6 +4,8 @@
  */
 #include "scenarios.h"
 
+#include <sys/xattr.h>
+
 static long copy_range(int in, long *from, int out, long *to, size_t count, unsigned flags)
 {
 	return syscall(SYS_copy_file_range, in, from, out, to, count, flags);
@@ -56,6 +58,53 @@ SCENARIO(copy_file_range_errors)
 	T(copy_range(in, &zero, out, &negative, 1, 0));
 }
 
+/*
+ * A copy that is cut short, by the target's room or its limit, leaves the source's position behind
+ * what was copied.
+ */
+SCENARIO(copies_cut_short)
+{
+	static char block[16384];
+	struct rlimit limit = {10, 10};
+	int in = open("in", O_CREAT | O_RDWR, 0644), out, ends[2];
+	long from = 0, to = 0;
+
+	T(write(in, block, sizeof(block)));
+	pipe2(ends, O_NONBLOCK);
+	T(write(ends[1], block, 61440));
+	T(sendfile(ends[1], in, &from, 12288));
+	T(sendfile(ends[1], in, &from, 12288));
+	T(read(ends[0], block, 4096));
+	T(lseek(in, 4096, SEEK_SET));
+	T(sendfile(ends[1], in, NULL, 12288));
+	T(sendfile(ends[1], in, NULL, 12288));
+	say("%ld %ld", from, (long)lseek(in, 0, SEEK_CUR));
+	make_directory("m");
+	T(mount("none", "m", "tmpfs", 0, "size=8k"));
+	out = open("m/f", O_CREAT | O_RDWR, 0644);
+	T(sendfile(out, in, &from, 12288));
+	say("%ld %ld", from, (long)lseek(out, 0, SEEK_CUR));
+	close(out);
+	T(umount("m"));
+	signal(SIGXFSZ, SIG_IGN);
+	T(setrlimit(RLIMIT_FSIZE, &limit));
+	from = 0;
+	out = open("out", O_CREAT | O_RDWR, 0644);
+	T(sendfile(out, in, &from, 16));
+	T(sendfile(out, in, &from, 16));
+	T(lseek(out, 7, SEEK_SET));
+	T(lseek(in, 7, SEEK_SET));
+	T(sendfile(out, in, NULL, 16));
+	say("%ld %ld", from, (long)lseek(in, 0, SEEK_CUR));
+	from = 4;
+	T(copy_range(in, &from, out, &to, 16, 0));
+	say("%ld %ld", from, to);
+	T(lseek(in, 3, SEEK_SET));
+	T(lseek(out, 8, SEEK_SET));
+	T(copy_range(in, NULL, out, NULL, 16, 0));
+	say("%ld %ld", (long)lseek(in, 0, SEEK_CUR), (long)lseek(out, 0, SEEK_CUR));
+}
+
 SCENARIO(mount_bind)
 {
 	make_directory("a");
@@ -104,6 +153,80 @@ SCENARIO(mount_bind_read_only)
 	T(mount(NULL, "b", NULL, MS_BIND | MS_REMOUNT, NULL));
 	T(mkdir("b/new", 0755));
 	T(umount("b"));
+}
+
+/* Whatever attribute it is, and by whatever way: the mount that is read-only is asked first. */
+SCENARIO(attributes_on_read_only_mounts)
+{
+	static const char *const keys[] = {"user.x", "trusted.x", "security.x"};
+
+	make_directory("a");
+	make_file("a/file", "x");
+	make_directory("b");
+	T(mount("a", "b", NULL, MS_BIND, NULL));
+	T(mount(NULL, "b", NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL));
+	int fd = open("b/file", O_RDONLY);
+	for (int i = 0; i < 3; i++) {
+		say("%s:", keys[i]);
+		T(setxattr("b/file", keys[i], "1", 1, 0));
+		T(lsetxattr("b", keys[i], "1", 1, XATTR_CREATE));
+		T(fsetxattr(fd, keys[i], "1", 1, XATTR_REPLACE));
+		T(removexattr("b", keys[i]));
+		T(lremovexattr("b/file", keys[i]));
+		T(fremovexattr(fd, keys[i]));
+	}
+	close(fd);
+	T(umount("b"));
+	T(mount("none", "b", "tmpfs", MS_RDONLY, NULL));
+	for (int i = 0; i < 3; i++) {
+		T(setxattr("b", keys[i], "1", 1, 0));
+		T(removexattr("b", keys[i]));
+	}
+	T(umount("b"));
+}
+
+static bool is_touched(const char *name, long atime, long mtime)
+{
+	struct timespec now, times[2];
+	struct stat st;
+	char c;
+	int fd = open(name, O_RDONLY);
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	times[0] = (struct timespec){now.tv_sec + atime, 0};
+	times[1] = (struct timespec){now.tv_sec + mtime, 0};
+	futimens(fd, times);
+	read(fd, &c, 1);
+	fstat(fd, &st);
+	close(fd);
+	return st.st_atim.tv_sec != times[0].tv_sec;
+}
+
+/* The change time is that of the setting: now. */
+SCENARIO(access_times_of_mounts)
+{
+	static const struct {
+		const char *name;
+		unsigned long flags;
+	} ways[] = {
+		{"usual", 0},
+		{"relatime", MS_RELATIME},
+		{"strictatime", MS_STRICTATIME},
+		{"noatime", MS_NOATIME},
+	};
+
+	make_directory("m");
+	for (int i = 0; i < 4; i++) {
+		T(mount("none", "m", "tmpfs", ways[i].flags, NULL));
+		make_file("m/f", "x");
+		say("%s:", ways[i].name);
+		T(is_touched("m/f", 1000, 500));   /* later than both */
+		T(is_touched("m/f", 1000, 2000));  /* than the change only */
+		T(is_touched("m/f", -500, -1000)); /* than the contents only */
+		T(is_touched("m/f", -1000, -500));
+		T(is_touched("m/f", 1000, 1000));
+		T(umount("m"));
+	}
 }
 
 SCENARIO(mount_bind_with_children)
@@ -203,6 +326,45 @@ SCENARIO(umount_flags)
 		T(umount("nothing"));
 		T(chroot("m"));
 	}
+}
+
+static long exchange(const char *one, const char *other)
+{
+	return syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, 2);
+}
+
+/*
+ * A directory that goes to another place has its ".." changed: who moves it must be able to write to
+ * it, and to nothing else that moves.
+ */
+SCENARIO(exchanges_across_directories)
+{
+	make_directory("a");
+	make_directory("b");
+	make_directory("a/mine");
+	make_directory("b/mine");
+	make_directory("a/roots");
+	make_directory("b/roots");
+	make_file("a/roots_file", "x");
+	make_file("b/roots_file", "y");
+	chown("a", USER_A, USER_A);
+	chown("b", USER_A, USER_A);
+	chown("a/mine", USER_A, USER_A);
+	chown("b/mine", USER_A, USER_A);
+	AS(USER_A)
+	{
+		T(exchange("a/mine", "b/roots"));
+		T(exchange("a/roots", "b/mine"));
+		T(exchange("a/roots", "b/roots"));
+		T(exchange("a/roots_file", "b/roots"));
+		T(exchange("a/roots", "b/roots_file"));
+		T(exchange("a/roots_file", "b/mine"));
+		T(exchange("a/roots_file", "b/roots_file"));
+		T(exchange("a/mine", "a/roots"));
+		T(rename("a/roots_file", "b/new"));
+	}
+	list("a");
+	list("b");
 }
 
 struct how {

@@ -73,6 +73,9 @@ void show_links(const char *name);
 void show_size(const char *name);
 void list(const char *name); /* sorted names */
 
+/* On ext2, what is on disk is to be read from there again. */
+void drop_caches(void);
+
 /* Run what follows as this user in a child, and wait: AS(USER_A) { ... } */
 bool as_begin(uid_t uid, gid_t gid);
 void as_end(void);
