@@ -334,8 +334,8 @@ static long exchange(const char *one, const char *other)
 }
 
 /*
- * A directory that goes to another place has its ".." changed: who moves it must be able to write to
- * it, and to nothing else that moves.
+ * A directory that goes to another place has its ".." changed: who moves it must be able to write
+ * to it, and to nothing else that moves.
  */
 SCENARIO(exchanges_across_directories)
 {
