@@ -30,7 +30,7 @@ STAGES = {
     "mm": ["tests/mm", "tests/booted/test_memory.py", HOSTED, MACHINES, REST],
     "hash": ["tests/hash", HOSTED, MACHINES, "tests/programs"],
     "core": [HOSTED, MACHINES, REST],
-    "x86": ["tests/booted/test_memory.py", MACHINES, REST],
+    "x86": ["tests/hosted/test_rtc.py", "tests/booted/test_memory.py", MACHINES, REST],
     "proc": ["tests/differential", MACHINES, REST],
     "sys": ["tests/differential", MACHINES, REST],
     "drivers": ["tests/booted/test_disk.py tests/booted/test_terminal.py", MACHINES, REST],

@@ -534,6 +534,42 @@ static void copies_stay(void)
 	close(fd);
 }
 
+/* Look at the byte at @p; the faults that it took. */
+static struct rusage faults_of(const volatile char *p)
+{
+	struct rusage before, after;
+
+	getrusage(RUSAGE_SELF, &before);
+	(void)*p;
+	getrusage(RUSAGE_SELF, &after);
+	after.ru_minflt -= before.ru_minflt;
+	after.ru_majflt -= before.ru_majflt;
+	return after;
+}
+
+/* A fault that reads from the disk is a major one and nothing else; one that finds the page in the
+ * cache a minor one. */
+static void major_faults(void)
+{
+	int fd = make_file("major", 1), drop = open("/proc/sys/vm/drop_caches", O_WRONLY);
+	char *first = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	char *second = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
+	struct rusage faults;
+	char here = 0;
+
+	CHECK(drop >= 0 && first != MAP_FAILED && second != MAP_FAILED && fsync(fd) == 0);
+	CHECK(write(drop, "1", 1) == 1);
+	faults_of(&here); /* the program's own pages are there again */
+	faults = faults_of(first);
+	CHECK(faults.ru_majflt == 1 && faults.ru_minflt == 0);
+	faults = faults_of(second);
+	CHECK(faults.ru_majflt == 0 && faults.ru_minflt == 1);
+	faults = faults_of(first);
+	CHECK(faults.ru_majflt == 0 && faults.ru_minflt == 0);
+	close(drop);
+	close(fd);
+}
+
 static void file_shared(void)
 {
 	int fd = make_file("shared", 40);
@@ -1092,6 +1128,7 @@ static const struct {
 	C(blocks_are_counted),
 	C(truncation_race),
 	N(copies_stay),
+	N(major_faults),
 	N(bomb),
 	N(fork_bomb),
 	N(large_file),

@@ -79,6 +79,21 @@ long report(const char *name, const u64 *given, u64 count, const u64 *counters, 
 	return result;
 }
 
+/* @piece behind @before other bytes, into @out; how long it is all together. */
+u64 append(u64 before, const char *piece, char *out)
+{
+	struct text text = {0};
+	u64 length;
+
+	memset(out, '-', before);
+	text_write(&text, out, before);
+	text_printf(&text, "%s", piece);
+	length = text.length;
+	memcpy(out, text.data, length);
+	kfree(text.data);
+	return length;
+}
+
 void fail_allocations(bool fail)
 {
 	no_memory = fail;

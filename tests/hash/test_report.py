@@ -217,6 +217,18 @@ def test_real_powers(library, m, n):
         assert abs(found - (Decimal(m - 1) / m) ** n * scale) <= 1 + Decimal(scale) / 2**28
 
 
+@pytest.mark.parametrize("capacity", [4096, 8192])
+def test_a_piece_may_end_where_the_room_does(library, capacity):
+    """Or a few bytes before or behind it; formatting wants a byte more than the piece has."""
+    library.append.restype = ctypes.c_uint64
+    out = ctypes.create_string_buffer(2 * capacity)
+    for length in (1, 99, 100, 101, 102, 200, 4000):
+        piece = bytes(ord("a") + i % 26 for i in range(length))
+        for before in range(capacity - length - 2, capacity - length + 3):
+            assert library.append(ctypes.c_uint64(before), piece, out) == before + length
+            assert out.raw[: before + length] == b"-" * before + piece, (before, length)
+
+
 def test_text_without_memory_says_so(library):
     library.fail_allocations(ctypes.c_bool(True))
     given, out = np.zeros(4, np.uint64), ctypes.create_string_buffer(16)

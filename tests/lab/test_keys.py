@@ -23,6 +23,9 @@ from lab.keys import engine, record, stream
 from lab.keys import replay as command
 from lab.keys.choices import load_choose
 from lab.paths import TOP, LabError, output_folder
+from tests.hash import compiled
+
+HERE = Path(__file__).resolve().parent
 
 # Tables so small that chains are long; files made, found, missed, renamed and removed; caches dropped in between.
 SMALL = "phash_entries=64 bhash_entries=32 ihash_entries=16 dhash_entries=32"
@@ -384,6 +387,28 @@ def test_a_header_at_random_is_refused(file, tmp_path):
     start = struct.pack("<8sII", stream.MAGIC, 1, len(text))
     path.write_bytes(start + struct.pack("<I", zlib.crc32(text, zlib.crc32(start))) + text)
     assert "no JSON object" in refused(path)
+
+
+def test_nothing_is_recorded_behind_what_was_lost(tmp_path):
+    """However little the next operation takes: a stream has an end and no gaps."""
+    library = compiled.shared(str(HERE / "recording.c"), "recording")
+    memory = np.zeros(2 * record.PAGE, np.uint8)
+    library.begin(compiled.pointer(memory), ctypes.c_uint64(len(memory)))
+    free = len(memory) - record.RECORD_HEAD.itemsize
+    names = [b"name%d" % number * (1 + number % 7) for number in range(400)]
+    kept = 0
+    while free >= record.RECORD.itemsize + 100:
+        free -= record.RECORD.itemsize + len(names[kept])
+        kept += 1
+    lost = [b"n" * (free - record.RECORD.itemsize + 1), b"", b"n" * 20, b""]
+    for number, name in enumerate([*names[:kept], *lost]):
+        object_at, length = ctypes.c_uint64(64 * (number + 1)), ctypes.c_uint32(len(name))
+        library.record(stream.CACHES.index("dentry"), stream.INSERT, object_at, ctypes.c_uint64(number), name, length)
+    path = tmp_path / "memory"
+    memory.tofile(path)
+    head, records, kept_names = record.find_records(path, len(memory))
+    assert (head["operations"], head["lost"]) == (kept, len(lost))
+    assert records["first"].tolist() == list(range(kept)) and kept_names.tobytes() == b"".join(names[:kept][::-1])
 
 
 def test_a_history_that_cannot_be_is_a_fault_of_the_kernel():

@@ -152,6 +152,20 @@ def test_a_signature_follows_the_content(tmp_path):
     assert tree.signature() == other.signature()
 
 
+def test_a_signature_follows_a_file_that_is_edited_in_place(tmp_path):
+    """To the same length: only its time tells, to the nanosecond."""
+    tree, file, signatures = Tree(), tmp_path / "file", set()
+    file.write_text("one")
+    tree.file("/file", file)
+    for content, nanoseconds in (("two", 10**18), ("six", 10**18 + 1), ("ten", 2 * 10**18)):
+        file.write_text(content)
+        os.utime(file, ns=(0, nanoseconds))
+        signatures.add(tree.signature())
+    assert len(signatures) == 3
+    os.utime(file, ns=(1, 2 * 10**18))  # that it was read is no change
+    assert tree.signature() in signatures
+
+
 def test_add_names_what_is_missing():
     with pytest.raises(LabError, match="no-such-file"):
         Tree().add("/no-such-file:/x")

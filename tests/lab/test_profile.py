@@ -83,6 +83,11 @@ def test_shares_add_up():
     assert said[4:] == ["   65.2%  65.2%  copy", "   21.7%  87.0%  read"]
 
 
+def test_a_function_that_calls_itself_counts_once():
+    own, total = own_and_total(Counter({("entry", "walk", "walk", "walk"): 4, ("walk", "read", "walk", "read"): 3}))
+    assert own == {"walk": 4, "read": 3} and total == {"entry": 4, "walk": 7, "read": 3}
+
+
 def test_the_flame_graph_is_whole():
     """Every function as wide as it was found, inside what called it; names are escaped, and nothing is fetched."""
     text = flame_graph(sample_profile(), "a & b")

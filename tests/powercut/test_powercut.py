@@ -19,7 +19,8 @@ SCALE = float(os.environ.get("POWERCUT_SCALE", "1"))
 SEED = os.environ.get("POWERCUT_SEED", "1")
 
 # Each was seen to fail: what is freed was handed out at once, a file's name and its attributes were not there after
-# fsync, a block of pointers was written after what leads there, a file that was moved or replaced was gone.
+# fsync, a block of pointers was written after what leads there, a file that was moved or replaced was gone, one that was
+# linked had neither name.
 DEFECTS = [
     "truncate foo 0; syncwrite new 0 3072",
     "truncate foo 0; syncwrite new 0 64; syncwrite x2 0 3072",
@@ -44,6 +45,7 @@ DEFECTS = [
     "write new 0 20480; rename new foo; rename bar foo; writeback",
     "link foo B/link; unlink foo; writeback",
     "link foo B/link; rename A/foo foo; writeback",
+    "link A/foo link; link foo B/link; unlink foo; unlink A/foo; writeback",
     "exchange foo bar; fsync foo",
     "rename foo A/new; exchange A B",
     "exchange foo A/foo; unlink A/foo; fsync .",
