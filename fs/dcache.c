@@ -9,7 +9,8 @@
  * cached dentry touches a list or a lock: being used only sets the byte `referenced`.
  *
  * Who may change what:
- *   - hashing and unhashing: bucket lock; the caller holds a reference
+ *   - hashing and unhashing: bucket lock; the caller holds a reference, and the directory's lock or
+ *     tree_lock, without which the dentry may be in another bucket by then
  *   - negative -> positive: the directory's lock; positive -> negative: that, and the bucket lock
  * with the only reference, so that lookup cannot take another meanwhile
  *   - parent and name: only while unhashed, under tree_lock and dentry->lock (d_move)
@@ -335,10 +336,13 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 
 /* ---- reclaim --------------------------------------------------------------------------------- */
 
-/* Unhash @dentry if ours (and @others) are its only references, then drop ours. Did it go? */
+/* Unhash @dentry if ours (and @others) are its only references, then drop ours. Did it go? A rename
+ * that found it before may be about to move it: then its bucket is another, and its lock. */
 static bool evict_dentry(struct dentry *dentry, int others)
 {
+	spin_lock(&dentry_tree_lock);
 	bool unused = unhash(dentry, others);
+	spin_unlock(&dentry_tree_lock);
 
 	if (unused && others)
 		dput(dentry);
