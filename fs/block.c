@@ -203,7 +203,7 @@ static ssize_t move(struct file *file, struct io *io, loff_t *position, bool wri
 		if (write) {
 			wait_on_buffer(buffer); /* a read in flight would write over it */
 			memcpy((char *)buffer->data + offset, copy, n);
-			set_bit(B_UPTODATE, &buffer->flags);
+			set_bit_release(B_UPTODATE, &buffer->flags);
 			mark_buffer_dirty(buffer);
 		} else {
 			memcpy(copy, (char *)buffer->data + offset, n);

@@ -227,7 +227,7 @@ static void end_request(struct block_request *request)
 
 		next = buffer->next_in_io;
 		if (likely(!request->status)) {
-			set_bit(B_UPTODATE, &buffer->flags);
+			set_bit_release(B_UPTODATE, &buffer->flags);
 		} else if (write) {
 			set_bit(B_ERROR, &buffer->flags);
 			request->device->write_error = -EIO;
@@ -259,7 +259,8 @@ static struct block_request *add_buffer(struct block_request *request,
 
 int read_buffer(struct buffer *buffer)
 {
-	if (likely(test_bit(B_UPTODATE, &buffer->flags)))
+	/* what made it so is seen by who reads it */
+	if (likely(smp_load_acquire(&buffer->flags) & BIT(B_UPTODATE)))
 		return 0;
 	wait_event(block_wait, trylock_buffer(buffer));
 	if (test_bit(B_UPTODATE, &buffer->flags)) {

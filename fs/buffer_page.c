@@ -35,7 +35,7 @@ static void end_read(struct page *page, int error)
 	if (!atomic_dec_and_test(&page->reads))
 		return;
 	if (likely(!test_bit(PG_error, &page->flags)))
-		set_bit(PG_uptodate, &page->flags);
+		set_bit_release(PG_uptodate, &page->flags);
 	unlock_page(page);
 }
 
@@ -69,7 +69,7 @@ static int start_read(struct inode *inode, struct page *page, struct block_reque
 		if (!block) {
 			memset(data, 0, size);
 			if (buffer)
-				set_bit(B_UPTODATE, &buffer->flags);
+				set_bit_release(B_UPTODATE, &buffer->flags);
 		} else if (buffer) {
 			if (!test_bit(B_MAPPED, &buffer->flags))
 				map_page_buffer(buffer, block);
@@ -113,7 +113,7 @@ static int begin_buffer(struct inode *inode, struct buffer *buffer, u64 index)
 		fresh = TRY(inode->data.ops->get_block(inode, index, &block, true));
 	map_page_buffer(buffer, block);
 	if (page_uptodate(buffer->page)) /* what it has is right, also where a truncation passed */
-		set_bit(B_UPTODATE, &buffer->flags);
+		set_bit_release(B_UPTODATE, &buffer->flags);
 	if (fresh && test_bit(B_UPTODATE, &buffer->flags))
 		mark_buffer_dirty(buffer); /* was a hole: whatever becomes of the write */
 	else if (fresh)
@@ -209,11 +209,11 @@ int block_write_end(struct inode *inode, struct page *page, unsigned from, unsig
 			uptodate &= test_bit(B_UPTODATE, &buffer->flags);
 			continue;
 		}
-		set_bit(B_UPTODATE, &buffer->flags);
+		set_bit_release(B_UPTODATE, &buffer->flags);
 		mark_buffer_dirty(buffer);
 	}
 	if (uptodate && !page_uptodate(page))
-		set_bit(PG_uptodate, &page->flags);
+		set_bit_release(PG_uptodate, &page->flags);
 	set_page_dirty(page);
 	return 0;
 }

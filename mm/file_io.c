@@ -108,10 +108,10 @@ struct page *page_cache_get(struct file *file, struct address_space *mapping, pg
 	return ERR_PTR(error ? error : -EIO);
 }
 
-/* Uptodate, and not where the next window is to be started. */
+/* Uptodate, as page_uptodate(), and not where the next window is to be started. */
 static inline bool page_ready(const struct page *page)
 {
-	return (READ_ONCE(page->flags) & (BIT(PG_uptodate) | BIT(PG_readahead))) ==
+	return (smp_load_acquire(&page->flags) & (BIT(PG_uptodate) | BIT(PG_readahead))) ==
 	       BIT(PG_uptodate);
 }
 

@@ -130,9 +130,10 @@ static inline void lock_page(struct page *page)
 		wait_on_page(page);
 }
 
+/* If so, the bytes that made it so are seen by what follows. */
 static inline bool page_uptodate(const struct page *page)
 {
-	return test_bit(PG_uptodate, &page->flags);
+	return smp_load_acquire(&page->flags) & BIT(PG_uptodate);
 }
 
 /* Bytes of the page are newer than the disk. Takes mapping->lock; not in interrupts. */

@@ -190,7 +190,7 @@ struct buffer *ext2_new_block(struct ext2_fs *fs, u32 goal)
 	}
 	wait_on_buffer(buffer); /* an old write of the block when it was something else */
 	memset(buffer->data, 0, buffer->size);
-	set_bit(B_UPTODATE, &buffer->flags);
+	set_bit_release(B_UPTODATE, &buffer->flags);
 	mark_buffer_ranked(buffer, RANK_FRESH);
 	return buffer;
 }

@@ -125,13 +125,19 @@ static s64 entry_number(struct inode *dir, const struct dentry *dentry)
 
 static const u8 d_types[8] = {DT_UNKNOWN, DT_REG, DT_DIR, DT_CHR, DT_BLK, DT_FIFO, DT_SOCK, DT_LNK};
 
-static int changed(struct cursor *cursor, enum buffer_rank rank)
+/* The entry has changed: its block is dirty, and its hash tree, which is not kept up, is gone. The
+ * caller makes the inode dirty after that. */
+static void entry_changed(struct cursor *cursor, enum buffer_rank rank)
 {
 	mark_buffer_ranked(cursor->buffer, rank);
-	/* its hash tree is not kept up; before the inode is dirty, and may be written */
 	EXT2_I(cursor->dir)->flags &= ~EXT2_FL_INDEX;
+}
+
+/* The same, of a name: the directory has new times. */
+static void name_changed(struct cursor *cursor, enum buffer_rank rank)
+{
+	entry_changed(cursor, rank);
 	file_update_time(cursor->dir);
-	return 0;
 }
 
 static void set_inode(struct ext2_dir_entry *entry, const struct inode *inode)
@@ -189,16 +195,17 @@ static int add_entry(struct cursor *cursor, struct inode *dir, const struct dent
 		cursor->entry->rec_len = (u16)used;
 	fill_entry((struct ext2_dir_entry *)((char *)cursor->entry + used), needed, dentry->name,
 		   dentry->name_length, inode);
-	return changed(cursor, RANK_NAMES);
+	name_changed(cursor, RANK_NAMES);
+	return 0;
 }
 
-/* The entry found becomes @inode's. */
+/* The entry found becomes @inode's. The directory's times are the caller's. */
 static void set_entry(struct cursor *cursor, struct inode *inode, enum buffer_rank rank)
 {
 	guard(read, &ranks_lock);
 	buffer_stable(cursor->buffer);
 	set_inode(cursor->entry, inode);
-	changed(cursor, rank);
+	entry_changed(cursor, rank);
 }
 
 /* The entry found goes, into the one before it, which is looked for anew: entries may have been
@@ -217,7 +224,7 @@ static void remove_entry(struct cursor *cursor, enum buffer_rank rank)
 		entry_at(cursor->buffer, before)->rec_len += cursor->entry->rec_len;
 	cursor->entry->inode = 0;
 	ei->insert_hint = min(ei->insert_hint, cursor->block);
-	changed(cursor, rank);
+	name_changed(cursor, rank);
 }
 
 /* ---- the order of names on the disk ---------------------------------------------------------- */
@@ -260,7 +267,8 @@ static int make_empty(struct inode *dir, struct inode *parent)
 	TRY(append_block(&cursor));
 	fill_entry(cursor.entry, length, ".", 1, dir);
 	fill_entry(entry_at(cursor.buffer, length), cursor.buffer->size - length, "..", 2, parent);
-	return changed(&cursor, RANK_NAMES);
+	name_changed(&cursor, RANK_FRESH); /* so far nothing leads there */
+	return 0;
 }
 
 /* 0, -ENOTEMPTY, or what went wrong. */
@@ -458,7 +466,7 @@ static bool change_name(struct cursor *cursor, const struct dentry *dentry, stru
 	guard(read, &ranks_lock);
 	buffer_stable(cursor->buffer);
 	fill_entry(entry, entry->rec_len, dentry->name, dentry->name_length, inode);
-	changed(cursor, RANK_NAMES);
+	name_changed(cursor, RANK_NAMES);
 	named(inode, cursor, false);
 	return true;
 }
@@ -512,6 +520,7 @@ static void leave_name(struct cursor *cursor, struct inode *inode, struct inode 
 		return;
 	}
 	set_entry(cursor, target, rank);
+	file_update_time(cursor->dir);
 	named(target, cursor, true);
 }
 
@@ -523,21 +532,18 @@ static void exchange_in_block(struct cursor *there, struct inode *inode, struct 
 	buffer_stable(there->buffer);
 	set_inode(there->entry, target);
 	set_inode(back->entry, inode);
-	changed(there, RANK_NAMES);
+	name_changed(there, RANK_NAMES);
 	named(inode, back, false);
 	named(target, there, false);
 }
 
-/* If it was found: the directory has moved from @from to @to. Its names are as they were. */
+/* If it was found: the directory has moved from @from to @to. Its names are as they were, and so is
+ * its mtime; the caller makes it dirty. */
 static void set_parent(struct cursor *up, struct inode *from, struct inode *to)
 {
-	struct timespec64 mtime;
-
 	if (!up->buffer)
 		return;
-	mtime = up->dir->mtime;
 	set_entry(up, to, RANK_NAMES);
-	up->dir->mtime = mtime;
 	drop_nlink(from);
 	set_nlink(to, to->nlink + 1);
 }
@@ -577,10 +583,12 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 		inode_changed(inode);
 		return 0;
 	}
-	if (target)
+	if (target) {
 		set_entry(&back.name, inode, RANK_NAMES);
-	else
+		file_update_time(new_dir);
+	} else {
 		TRY(add_entry(&back.name, new_dir, new, inode));
+	}
 	if (replaces) {
 		/* before it has no name: another may write it back */
 		WRITE_ONCE(EXT2_I(target)->replaced,

@@ -403,7 +403,7 @@ int ext2_write_symlink(struct inode *inode, const char *target)
 		struct buffer *buffer __free(buffer) = TRY_PTR(ext2_inode_block(inode, 0, true));
 
 		memcpy(buffer->data, target, (size_t)inode->size);
-		mark_buffer_dirty(buffer);
+		mark_buffer_ranked(buffer, RANK_FRESH); /* so far nothing leads there */
 	}
 	return load_link(inode);
 }

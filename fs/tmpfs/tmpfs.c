@@ -286,7 +286,7 @@ static int tmpfs_write_begin(struct inode *inode, struct page *page, unsigned fr
 static int tmpfs_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
 	if (!page_uptodate(page))
-		set_bit(PG_uptodate, &page->flags);
+		set_bit_release(PG_uptodate, &page->flags);
 	set_page_dirty(page);
 	return 0;
 }
@@ -296,7 +296,7 @@ static int tmpfs_readpages(struct inode *inode, struct page **pages, unsigned co
 {
 	for (unsigned i = 0; i < count; i++) {
 		memset(page_address(pages[i]), 0, PAGE_SIZE);
-		set_bit(PG_uptodate, &pages[i]->flags);
+		set_bit_release(PG_uptodate, &pages[i]->flags);
 		unlock_page(pages[i]);
 	}
 	return 0;

@@ -15,6 +15,12 @@ static inline void set_bit(unsigned long n, volatile unsigned long *map)
 	__atomic_fetch_or(map + BIT_WORD(n), BIT_MASK(n), __ATOMIC_RELAXED);
 }
 
+/* What was stored before is there for who finds the bit set. */
+static inline void set_bit_release(unsigned long n, volatile unsigned long *map)
+{
+	__atomic_fetch_or(map + BIT_WORD(n), BIT_MASK(n), __ATOMIC_RELEASE);
+}
+
 static inline void clear_bit(unsigned long n, volatile unsigned long *map)
 {
 	__atomic_fetch_and(map + BIT_WORD(n), ~BIT_MASK(n), __ATOMIC_RELEASE);

@@ -85,13 +85,22 @@ static void write_back(void *unused)
 	writeback_once();
 }
 
+/* A file that fsync() writes alone, since its name is on the disk; or one whose name is not. */
+static void make_file(const char *text, size_t length, bool named)
+{
+	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "...", length), length);
+	if (named)
+		sys_sync();
+	CHECK_EQUAL(write_at("/mnt/file", O_WRONLY, 0, text, length), length);
+}
+
 /* What fsync() has said is on the disk is on the disk, whoever else writes the file out. */
 RING_PROGRAM(fsync_two, world_ext2, 100)
 {
 	static const unsigned char one = 1, two = 2;
 
 	world_mount();
-	write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "x", 1);
+	make_file("x", 1, rng_below(&ring_program_rng, 2));
 	task_start(write_fsync_look, (void *)&one);
 	task_start(write_fsync_look, (void *)&two);
 	ring_run();
@@ -103,7 +112,7 @@ RING_PROGRAM(fsync_writeback, world_ext2, 100)
 	static const unsigned char one = 1;
 
 	world_mount();
-	write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "x", 1);
+	make_file("x", 1, rng_below(&ring_program_rng, 2));
 	task_start(write_fsync_look, (void *)&one);
 	task_start(rng_below(&ring_program_rng, 2) ? write_back : sync_all, NULL);
 	ring_run();
@@ -124,7 +133,7 @@ RING_PROGRAM(fsync_seek, world_ext2, 100)
 	static const unsigned char one = 1;
 
 	world_mount();
-	write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "x", 1);
+	make_file("x", 1, rng_below(&ring_program_rng, 2));
 	task_start(write_fsync_look, (void *)&one);
 	task_start(find_data, NULL);
 	ring_run();
@@ -156,7 +165,7 @@ RING_PROGRAM(fsync_indirect, world_ext2, 100)
 	static const unsigned one = 14, two = 19;
 
 	world_mount();
-	write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "x", 1);
+	make_file("x", 1, rng_below(&ring_program_rng, 2));
 	task_start(write_far_fsync_look, (void *)&one);
 	task_start(write_far_fsync_look, (void *)&two);
 	ring_run();
@@ -198,22 +207,72 @@ static void write_buffers_out(void *file)
 	CHECK_EQUAL(sync_buffers(((struct file *)file)->inode->sb->bdev, true), 0);
 }
 
-/* Who syncs waits for what another has begun to write, in whatever state that is. */
-RING_PROGRAM(sync_meets, world_ext2, 60)
+static void meet(void (*first)(void *), void (*other)(void *))
 {
-	static void (*const first[])(void *) = {fsync_look, sync_look};
-	static void (*const others[])(void *) = {only_fsync, write_buffers_out, find_data,
-						 write_back, sync_all};
 	struct file *file;
 
 	world_mount();
-	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "old", 3), 3);
+	make_file("old", 3, true);
 	file = open_path("/mnt/file", O_RDWR, 0);
-	task_start(first[rng_below(&ring_program_rng, ARRAY_SIZE(first))], file);
-	task_start(others[rng_below(&ring_program_rng, ARRAY_SIZE(others))], file);
+	task_start(first, file);
+	task_start(other, file);
 	ring_run();
 	fput(file);
 	world_unmount();
+}
+
+static void (*const writers[])(void *) = {only_fsync, write_buffers_out, find_data, write_back,
+					  sync_all};
+
+/* Who syncs waits for what another has begun to write, in whatever state that is. */
+RING_PROGRAM(fsync_meets, world_ext2, 60)
+{
+	meet(fsync_look, writers[rng_below(&ring_program_rng, ARRAY_SIZE(writers))]);
+}
+
+RING_PROGRAM(sync_meets, world_ext2, 60)
+{
+	meet(sync_look, writers[rng_below(&ring_program_rng, ARRAY_SIZE(writers))]);
+}
+
+/* ---- a page that is new -------------------------------------------------------------------------
+ */
+
+static void fill_hole(void *unused)
+{
+	(void)unused;
+	CHECK_EQUAL(write_at("/mnt/file", O_WRONLY, 100, "filled", 6), 6);
+}
+
+static void read_hole(void *unused)
+{
+	char data[106], none[100] = "";
+
+	(void)unused;
+	CHECK_EQUAL(read_at("/mnt/file", 0, data, sizeof(data)), sizeof(data));
+	CHECK(!memcmp(data, none, sizeof(none)));
+}
+
+/* What was there before a page's first bytes are put there is read by nobody. */
+static void new_page(void)
+{
+	world_mount();
+	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "", 0), 0);
+	CHECK_EQUAL(truncate_path("/mnt/file", 2 * PAGE_SIZE), 0);
+	task_start(fill_hole, NULL);
+	task_start(read_hole, NULL);
+	ring_run();
+	world_unmount();
+}
+
+RING_PROGRAM(new_page_ext2, world_ext2, 100)
+{
+	new_page();
+}
+
+RING_PROGRAM(new_page_tmpfs, world_tmpfs, 100)
+{
+	new_page();
 }
 
 /* ---- directories --------------------------------------------------------------------------------

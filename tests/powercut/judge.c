@@ -270,6 +270,22 @@ static bool may_be_nameless(unsigned object)
 	return false;
 }
 
+/* e2fsck -fy takes a file without name away if it has no blocks; what is cut off and written anew is
+ * empty in between. */
+static bool may_be_empty(unsigned object)
+{
+	if (script->types[object] != TYPE_FILE)
+		return false;
+	for (unsigned time = promises.contents[object]; time <= promises.now; time++) {
+		const struct version *file = version(time, object);
+
+		if (!file->attribute && (!file->size || (time > promises.contents[object] &&
+							  was_replaced(time, object))))
+			return true;
+	}
+	return false;
+}
+
 struct lost_names {
 	char paths[OBJECTS_MAX][64];
 	unsigned count;
@@ -305,7 +321,8 @@ static bool all_found(void)
 		unsigned time = promises.object[object];
 
 		if (time == NOT_PROMISED || found[object] ||
-		    (may_be_nameless(object) && is_in_lost_found(object)))
+		    (may_be_nameless(object) &&
+		     (is_in_lost_found(object) || may_be_empty(object))))
 			continue;
 		while (time <= promises.now && has_name(time, object))
 			time++;

@@ -233,7 +233,8 @@ static unsigned synced_time(const struct script *script, unsigned sync)
 	return time;
 }
 
-static void promise_sync(const struct script *script, struct promises *promises, unsigned sync)
+/* What the @sync-th call promises: the time of which it holds. */
+static unsigned promise_sync(const struct script *script, struct promises *promises, unsigned sync)
 {
 	const struct op *op = &script->ops[sync];
 	unsigned time = synced_time(script, sync), start = stage_start(script, sync);
@@ -241,11 +242,12 @@ static void promise_sync(const struct script *script, struct promises *promises,
 	if (op->verb < VERB_SYNCFS) {
 		promise_path(script, promises, op->path[0],
 			     is_synced_write(op->verb) ? sync + 1 : start, time);
-		return;
+		return time;
 	}
 	for (unsigned object = 1; object <= script->objects; object++)
 		if (script->times[time][object].exists)
 			promise(script, promises, object, time);
+	return time;
 }
 
 void script_promises(const struct script *script, unsigned after, struct promises *promises)
@@ -266,6 +268,6 @@ void script_promises(const struct script *script, unsigned after, struct promise
 		if (op->begun < after || done)
 			promises->now = i + 1;
 		if (done)
-			promise_sync(script, promises, i);
+			promises->now = max(promises->now, promise_sync(script, promises, i));
 	}
 }
