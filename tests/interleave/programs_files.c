@@ -85,13 +85,20 @@ static void write_back(void *unused)
 	writeback_once();
 }
 
-/* A file that fsync() writes alone, since its name is on the disk; or one whose name is not. */
-static void make_file(const char *text, size_t length, bool named)
+enum made { NEW, NAMED, BEHIND_POINTERS };
+#define POINTED_AT (13 * 1024) /* behind a block of pointers that has led to another block before */
+
+/* "old" is written to the file, and so far in memory: to a new one; to one whose name is on the disk,
+ * which fsync() writes alone; or behind an indirect block that is on the disk. Where it is. */
+static loff_t make_file(enum made made)
 {
-	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "...", length), length);
-	if (named)
+	loff_t at = made == BEHIND_POINTERS ? POINTED_AT : 0, before = at ? at - 1024 : 0;
+
+	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, before, "...", 3), 3);
+	if (made != NEW)
 		sys_sync();
-	CHECK_EQUAL(write_at("/mnt/file", O_WRONLY, 0, text, length), length);
+	CHECK_EQUAL(write_at("/mnt/file", O_WRONLY, at, "old", 3), 3);
+	return at;
 }
 
 /* What fsync() has said is on the disk is on the disk, whoever else writes the file out. */
@@ -100,7 +107,7 @@ RING_PROGRAM(fsync_two, world_ext2, 100)
 	static const unsigned char one = 1, two = 2;
 
 	world_mount();
-	make_file("x", 1, rng_below(&ring_program_rng, 2));
+	make_file(rng_below(&ring_program_rng, 2) ? NAMED : NEW);
 	task_start(write_fsync_look, (void *)&one);
 	task_start(write_fsync_look, (void *)&two);
 	ring_run();
@@ -112,7 +119,7 @@ RING_PROGRAM(fsync_writeback, world_ext2, 100)
 	static const unsigned char one = 1;
 
 	world_mount();
-	make_file("x", 1, rng_below(&ring_program_rng, 2));
+	make_file(rng_below(&ring_program_rng, 2) ? NAMED : NEW);
 	task_start(write_fsync_look, (void *)&one);
 	task_start(rng_below(&ring_program_rng, 2) ? write_back : sync_all, NULL);
 	ring_run();
@@ -133,7 +140,7 @@ RING_PROGRAM(fsync_seek, world_ext2, 100)
 	static const unsigned char one = 1;
 
 	world_mount();
-	make_file("x", 1, rng_below(&ring_program_rng, 2));
+	make_file(rng_below(&ring_program_rng, 2) ? NAMED : NEW);
 	task_start(write_fsync_look, (void *)&one);
 	task_start(find_data, NULL);
 	ring_run();
@@ -165,7 +172,7 @@ RING_PROGRAM(fsync_indirect, world_ext2, 100)
 	static const unsigned one = 14, two = 19;
 
 	world_mount();
-	make_file("x", 1, rng_below(&ring_program_rng, 2));
+	make_file(rng_below(&ring_program_rng, 2) ? NAMED : NEW);
 	task_start(write_far_fsync_look, (void *)&one);
 	task_start(write_far_fsync_look, (void *)&two);
 	ring_run();
@@ -175,12 +182,15 @@ RING_PROGRAM(fsync_indirect, world_ext2, 100)
 /* ---- what was written before
  * ---------------------------------------------------------------------- */
 
+static loff_t meeting_place;
+
 static void look_at_disk(const struct file *file)
 {
 	char found[3] = "";
 
 	ring_active = false;
-	CHECK_EQUAL(world_on_disk(file->inode->number, 0, found, sizeof(found)), sizeof(found));
+	CHECK_EQUAL(world_on_disk(file->inode->number, meeting_place, found, sizeof(found)),
+		    sizeof(found));
 	CHECK(memcmp(found, "old", sizeof(found)) == 0);
 	ring_active = true;
 }
@@ -207,32 +217,36 @@ static void write_buffers_out(void *file)
 	CHECK_EQUAL(sync_buffers(((struct file *)file)->inode->sb->bdev, true), 0);
 }
 
-static void meet(void (*first)(void *), void (*other)(void *))
+/* Who syncs waits for what another has begun to write, in whatever state that is. */
+static void meet(void (*syncer)(void *), enum made made)
 {
+	static void (*const others[])(void *) = {only_fsync, write_buffers_out, find_data,
+						 write_back, sync_all};
 	struct file *file;
 
 	world_mount();
-	make_file("old", 3, true);
+	meeting_place = make_file(made);
 	file = open_path("/mnt/file", O_RDWR, 0);
-	task_start(first, file);
-	task_start(other, file);
+	task_start(syncer, file);
+	task_start(others[rng_below(&ring_program_rng, ARRAY_SIZE(others))], file);
 	ring_run();
 	fput(file);
 	world_unmount();
 }
 
-static void (*const writers[])(void *) = {only_fsync, write_buffers_out, find_data, write_back,
-					  sync_all};
-
-/* Who syncs waits for what another has begun to write, in whatever state that is. */
 RING_PROGRAM(fsync_meets, world_ext2, 60)
 {
-	meet(fsync_look, writers[rng_below(&ring_program_rng, ARRAY_SIZE(writers))]);
+	meet(fsync_look, NAMED);
+}
+
+RING_PROGRAM(fsync_meets_far, world_ext2, 60)
+{
+	meet(fsync_look, BEHIND_POINTERS);
 }
 
 RING_PROGRAM(sync_meets, world_ext2, 60)
 {
-	meet(sync_look, writers[rng_below(&ring_program_rng, ARRAY_SIZE(writers))]);
+	meet(sync_look, NEW);
 }
 
 /* ---- a page that is new -------------------------------------------------------------------------
