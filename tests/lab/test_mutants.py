@@ -7,10 +7,12 @@ import random
 import re
 import shlex
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
+from _pytest.mark.expression import Expression
 
 from lab.mutants import __main__ as command
 from lab.mutants import fresh, judge, kept, rooms
@@ -36,6 +38,40 @@ def test_a_kept_patch_says_who_catches_it(mutant):
         if not words.startswith("$"):
             files = [word.split("::")[0] for word in shlex.split(words) if word.startswith("tests/")]
             assert files and all((TOP / file).exists() for file in files), words
+
+
+@pytest.fixture(scope="module")
+def all_tests() -> list[str]:
+    """Of all tests there are, as pytest names them."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "tests"]
+    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True)
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+def selected(ids: list[str], words: str) -> list[str]:
+    """Those of @ids that pytest would run if it were given @words: places, and an expression behind -k."""
+    *places, expression = shlex.split(words) if " -k " in words else [*shlex.split(words), ""]
+    places = [place.rstrip("/") for place in places if place != "-k"]
+    names = Expression.compile(expression) if expression else None
+
+    def matches(test: str) -> bool:
+        parts = test.lower().replace("::", "/").split("/")
+        return names is None or names.evaluate(lambda name: any(name.lower() in part for part in parts))
+
+    return [test for test in ids if any(test.startswith(place) for place in places) and matches(test)]
+
+
+def test_what_pytest_would_select():
+    ids = ["tests/a/test_b.py::test_c[ext2]", "tests/a/test_b.py::test_d", "tests/x/test_b.py::test_c[tmpfs]"]
+    assert selected(ids, "tests/a") == ids[:2]
+    assert selected(ids, "tests -k 'c and not tmpfs'") == ids[:1]
+    assert selected(ids, "tests/a/test_b.py::test_c[ext2]") == ids[:1] and selected(ids, "tests/a -k gone") == []
+
+
+@pytest.mark.parametrize("mutant", KEPT, ids=lambda mutant: mutant.name)
+def test_a_kept_patch_is_caught_by_tests_that_exist(mutant, all_tests):
+    for words in mutant.caught_by:
+        assert words.startswith("$") or selected(all_tests, words), f"no test: {words}"
 
 
 def test_a_patch_is_read(tmp_path):
