@@ -8,7 +8,7 @@
 #   make run BUFFER_HASH=steiner HASH_WORD=32 ...      choose for this one command
 #   make iso | gdb | lines | lint | clean
 #
-# One Makefile, not recursive: every *.c and *.S in boot kernel mm fs hash is part of the kernel, so a
+# One Makefile, not recursive: every *.c and *.S in boot core arch hash mm fs kernel is part of the kernel, so a
 # file dropped in is built. What is chosen lives in $(O)/.config; lab/configure.py turns it into
 # $(O)/include/generated/autoconf.h and hash/choose.py into .../hash_choice.h. O= names another output
 # folder, CROSS_COMPILE= a compiler's prefix, CI=1 turns warnings into errors, V=1 shows commands.

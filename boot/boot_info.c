@@ -10,7 +10,7 @@
  * specification 2.0, section 3. Their maps of memory have entries of one form.
  */
 #include "boot/boot_info.h"
-#include "mm/page_alloc.h"
+#include "core/memory/page_alloc.h"
 
 #define PVH_MAGIC 0x336ec578
 #define MULTIBOOT2_MAGIC 0x36d76289

@@ -1,13 +1,13 @@
 /*
  * boot_info.h - what the boot loader told us, in one form, whichever loader it was, and the memory
- * that is given out before mm/page_alloc.c is up.
+ * that is given out before core/memory/page_alloc.c is up.
  *
  * Filled by boot_info_init() from a PVH start info or a multiboot2 information structure, both
  * copied, so that the loader's memory may be reused; only the initial RAM disk stays where it is.
  */
 #pragma once
 
-#include "kernel/core/types.h"
+#include "core/base/types.h"
 
 extern struct boot_info {
 	char command_line[2048];

@@ -4,10 +4,10 @@
  * address the kernel is linked at. A processor without long mode or NX resets itself here.
  *
  * The tables here map the first 4 GB three times: at 0 (until the jump), at the direct map and, its
- * first gigabyte, at the kernel's base; all executable. kernel/x86/mmu.c replaces them with tables
- * that are not.
+ * first gigabyte, at the kernel's base; all executable. arch/x86/memory/mmu.c replaces them with
+ * tables that are not.
  */
-#include "kernel/x86/offsets.h"
+#include "arch/x86/entry/offsets.h"
 
 #define KERNEL_BASE 0xffffffff80000000
 #define PHYS(symbol) ((symbol) - KERNEL_BASE)
@@ -74,7 +74,7 @@ long_mode:
 	call *start_function
 	ud2
 
-	/* What kernel/x86/setup.c copies to a page below 1 MB, where a processor begins. */
+	/* What arch/x86/cpu/setup.c copies to a page below 1 MB, where a processor begins. */
 	.globl ap_start, ap_end
 	.code16
 ap_start:

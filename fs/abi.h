@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "kernel/core/kernel.h"
+#include "core/kernel.h"
 
 #define PATH_MAX 4096 /* with the NUL */
 #define NAME_MAX 255

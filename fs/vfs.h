@@ -21,8 +21,8 @@
 #pragma once
 
 #include "fs/abi.h" /* S_IF*, O_*, struct kstat, AT_* ... Linux's numbers */
-#include "mm/page_cache.h"
-#include "mm/slab.h"
+#include "mm/cache/page_cache.h"
+#include "core/memory/slab.h"
 
 /* ---- memory that a read or a write moves ----------------------------------------------------- */
 
@@ -209,7 +209,6 @@ struct inode {
 
 	/* Under lock (writers); size also read without it. */
 	struct rw_semaphore lock;
-	loff_t size;
 	u64 blocks; /* 512-byte units */
 	struct timespec64 atime, mtime, ctime;
 
@@ -492,7 +491,7 @@ enum { MAY_EXEC = 1, MAY_WRITE = 2, MAY_READ = 4 };
 int inode_permission(struct inode *inode, int mask);
 
 /* As the system calls; an owner of -1 stays. (Those on files are in fs/ too, and are declared by
- * kernel/core/syscalls.h.) */
+ * core/syscalls.h.) */
 int vfs_chmod(const struct path *path, umode_t mode);
 int vfs_chown(const struct path *path, uid_t uid, gid_t gid);
 /* What is left of @mode when the current process changes the owner or the contents: set-group-id
@@ -563,7 +562,7 @@ struct file {
 	struct mutex position_lock; /* taken only if the file is shared: refcount > 1 */
 	loff_t position;
 	struct path path;
-	pgoff_t readahead_next, readahead_size; /* mm/file_io.c: the last window's end and length */
+	pgoff_t readahead_next, readahead_size; /* file_io.c: the last window's end and length */
 	void *private;
 };
 /* PATH: O_PATH; EXEC: runs as a program, so deny_write_access() holds until the last fput(). */

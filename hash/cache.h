@@ -183,8 +183,8 @@ __noreturn void hash_report_serve(void);
  * (may sleep), "text" prints the reports; anything else gets a warning. */
 void hash_report_shutdown(const char *kind);
 
-/* Append one cache's report to @out (hash/text.h), as text or as one JSON object. docs/counters.md.
- * Takes the table's locks one after the other; sleeps if writing to @out does. */
+/* Append one cache's report to @out (core/log/text.h), as text or as one JSON object.
+ * docs/counters.md. Takes the table's locks one after the other; sleeps if writing to @out does. */
 struct text;
 void hash_report_text(struct hash_cache *cache, struct text *out);
 void hash_report_json(struct hash_cache *cache, struct text *out);
@@ -195,19 +195,3 @@ u64 hash_cache_objects(struct hash_cache *cache);
 /* The same for the locks that somebody had to wait for (docs/counters.md). Takes none. */
 struct proc_entry; /* not looked at: as the files of /proc have it */
 void lock_report_text(struct text *out, const struct proc_entry *unused);
-
-/*
- * What hash/ asks of the memory below it, given by mm/ (or by the hosted build), which stands on
- * hash/ and so is not included by it.
- */
-
-/* Contiguous zeroed memory, never given back; NULL: there is no such stretch. Boot. */
-void *hash_alloc_table(u64 bytes);
-
-/* Frames of memory that the machine has for use. */
-u64 page_alloc_total_pages(void);
-
-/* The slab allocator's: HASH_GFP_KERNEL may sleep; NULL: out of memory. */
-#define HASH_GFP_KERNEL 1u
-void *kmalloc(size_t size, unsigned gfp);
-void kfree(const void *object);

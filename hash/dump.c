@@ -3,8 +3,9 @@
  * shutdown.
  */
 #include "hash/cache.h"
-#include "hash/text.h"
-#include "kernel/core/kernel.h"
+#include "core/log/text.h"
+#include "core/kernel.h"
+#include "core/memory/slab.h"
 
 /* By enum hash_cache_number. */
 static struct hash_cache *const caches[] = {&page_cache_hash, &buffer_cache_hash, &inode_cache_hash,

@@ -2,7 +2,7 @@
  * random.c - draw the random numbers of the keyed functions. See word.h.
  */
 #include "hash/cache.h"
-#include "kernel/core/kernel.h"
+#include "core/kernel.h"
 
 u64 hash_siphash_key[2];
 u64 hash_multilinear_keys[HASH_MULTILINEAR_KEYS];

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "kernel/core/kernel.h"
+#include "core/kernel.h"
 
 /* mantissa * 2^exponent; the mantissa's top bit is set, or it is 0. */
 struct real {

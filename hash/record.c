@@ -11,7 +11,7 @@
 #ifdef CONFIG_RECORD_KEYS
 #include "boot/boot_info.h"
 #include "hash/cache.h"
-#include "kernel/core/kernel.h"
+#include "core/kernel.h"
 
 struct record_head {
 	char magic[8];

@@ -9,7 +9,7 @@
  */
 #include "hash/cache.h"
 #include "hash/real.h"
-#include "hash/text.h"
+#include "core/log/text.h"
 
 #define HASH_ROWS 17 /* bucket sizes 0 to 15, and more */
 #define HASH_LAST_ROW (HASH_ROWS - 1)

@@ -22,7 +22,8 @@
  * Sources: Lever 1999, section 3, and 2000, section 3.1; the start-up code of the kernels.
  */
 #include "hash/cache.h"
-#include "kernel/core/kernel.h"
+#include "core/kernel.h"
+#include "core/memory/slab.h"
 
 #define LARGEST_TABLE (1ull << 31)
 

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "kernel/core/types.h"
+#include "core/base/types.h"
 
 #if defined(CONFIG_HASH_WORD_32) || (defined(CONFIG_HASH_WORD) && CONFIG_HASH_WORD == 32)
 typedef u32 hash_word;
@@ -36,8 +36,8 @@ typedef u64 hash_word;
 /*
  * Linux 2.2 divides an inode's address by the lowest set bit of sizeof(struct inode), to lose the
  * bits that never differ. Ours has other sizes with lock checking and with trees in it; 8 divides
- * them all (fs/icache.c asserts it) and is that bit in the plain kernel. 2.4 takes the mapping in
- * the inode: its place displaces all addresses alike, so that it need not be exact.
+ * them all (fs/inode/icache.c asserts it) and is that bit in the plain kernel. 2.4 takes the
+ * mapping in the inode: its place displaces all addresses alike, so that it need not be exact.
  */
 #define HASH_INODE_LSB 8
 #define HASH_MAPPING_OFFSET 160

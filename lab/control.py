@@ -1,4 +1,4 @@
-"""Read the control port: the records that the kernel sends on COM2 (kernel/core/export.h).
+"""Read the control port: the records that the kernel sends on COM2 (core/log/export.h).
 
 One record a line: `@CW SEQUENCE LENGTH CHECKSUM TYPE JSON`. Nothing is believed that is not whole: a gap in
 the sequence, a wrong length or checksum, or no `end` record makes `complete` False.

@@ -576,7 +576,7 @@ def call_table() -> str:
             letters += BY_NAME.get(argument.name) or BY_TYPE.get(argument.kind) or pointer
         lines.append(f'{{{call.number}, "{call.name}", "{letters}"}},')
     if len(lines) < 100:
-        raise LabError("kernel/sys/syscalls.def: its form has changed, the fuzzer of calls cannot read it")
+        raise LabError("core/syscalls.def: its form has changed, the fuzzer of calls cannot read it")
     return "\n".join(lines) + "\n"
 
 

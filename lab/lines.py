@@ -6,10 +6,10 @@ import re
 import subprocess
 from pathlib import Path
 
-from lab.paths import TOP
+from lab.paths import KERNEL_FOLDERS, TOP
 
-KERNEL = ("boot", "kernel", "mm", "fs", "hash")
-OTHERS = ("user", "lab", "tests")
+KERNEL = KERNEL_FOLDERS
+OTHERS = ("hosted", "user", "lab", "tests")
 C_LIKE = {".c", ".h", ".S", ".ld", ".def"}
 LIMIT = 22_500  # of the kernel, so that it can be read in a term
 HASH_LIKE = {".py", ".sh", ".mk"}

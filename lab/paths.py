@@ -7,6 +7,8 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
 
+KERNEL_FOLDERS = ("boot", "core", "arch", "hash", "mm", "fs", "kernel")  # what the kernel is built from
+
 
 class LabError(Exception):
     """Something the user can put right; the message says how."""

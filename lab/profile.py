@@ -1,6 +1,6 @@
 """./cw profile: which functions of the kernel a job's time goes to, as a table and as a flame graph.
 
-The kernel looks at what it is doing at a timer's interrupts and counts each stack it finds (kernel/x86/profile.c);
+The kernel looks at what it is doing at a timer's interrupts and counts each stack it finds (arch/x86/debug/profile.c);
 addresses become names here, with those of the functions that the compiler has inlined (docs/profile.md).
 """
 
@@ -19,7 +19,7 @@ from lab.machine import Options, Result, run
 from lab.paths import LabError
 
 PERIOD_NS = 20_011  # on the average
-PERIOD_LEAST = 10_000  # as in kernel/x86/profile.c
+PERIOD_LEAST = 10_000  # as in arch/x86/debug/profile.c
 IDLE = "sched_idle_loop"
 WIDTH, ROW, LETTER = 1200, 17, 6.6
 

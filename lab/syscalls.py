@@ -1,4 +1,4 @@
-"""The table of system calls, kernel/sys/syscalls.def, and the page made from it, docs/syscalls.md (`make docs`)."""
+"""The table of system calls, core/syscalls.def, and the page made from it, docs/syscalls.md (`make docs`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab.paths import TOP
 
-TABLE = TOP / "kernel/sys/syscalls.def"
+TABLE = TOP / "core/syscalls.def"
 PAGE = TOP / "docs/syscalls.md"
 
 
@@ -40,9 +40,9 @@ def read_table(path: Path = TABLE, macro: str = "SYSCALL") -> dict[int, Call]:
 
 HEAD = """# System calls
 
-<!-- made by `make docs` from kernel/sys/syscalls.def -->
+<!-- made by `make docs` from core/syscalls.def -->
 
-One line of [kernel/sys/syscalls.def](../kernel/sys/syscalls.def) a call. A call without a remark does what Linux
+One line of [core/syscalls.def](../core/syscalls.def) a call. A call without a remark does what Linux
 does, as far as is known; any number that is not here returns ENOSYS and says so once in the log. What holds for
 several calls, and where each is done: [system-calls.md](system-calls.md).
 

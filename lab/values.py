@@ -1,4 +1,4 @@
-"""What arguments of system calls are called in a trace: numbers and memory by the types of kernel/core/syscalls.h."""
+"""What arguments of system calls are called in a trace: numbers and memory by the types of core/syscalls.h."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
  * There is one superblock for all mounts. Devices register at start-up, before it is first mounted;
  * programs may add links and nodes of their own. Its type is called devtmpfs, as scripts expect.
  */
-#include "fs/block.h"
+#include "fs/block/block.h"
 #include "fs/vfs.h"
 
 static struct chrdev {

@@ -6,10 +6,10 @@
  * had been given to another file meanwhile, an inode of old on the disk would still lead there, and
  * e2fsck would "repair" the new owner's bytes; an inode that was given away would show a stranger's
  * file under an old name. So blocks and inodes that are freed wait, still marked as used, until a
- * commit that began later is done: all dirty buffers written, rank by rank (fs/buffer.h), and the
- * disk flushed. Who frees has changed what led there, in its buffer, before. A commit is part of
- * every sync, of an fsync that needs more than one inode, and of write-back; and who finds no space
- * makes one.
+ * commit that began later is done: all dirty buffers written, rank by rank (fs/block/buffer.h), and
+ * the disk flushed. Who frees has changed what led there, in its buffer, before. A commit is part
+ * of every sync, of an fsync that needs more than one inode, and of write-back; and who finds no
+ * space makes one.
  *
  * What never was on the disk, since it was made after the last write of any metadata, is free at
  * once: so short-lived files cost nothing. A file that was replaced by a rename takes two commits:

@@ -34,7 +34,7 @@ DEFINE_FREE(cursor, struct cursor, brelse(variable->buffer))
 
 static inline u32 block_count(const struct inode *dir)
 {
-	return (u32)((u64)dir->size >> EXT2_FS(dir->sb)->block_shift);
+	return (u32)((u64)dir->data.size >> EXT2_FS(dir->sb)->block_shift);
 }
 
 static inline struct cursor cursor_at(struct inode *dir, u32 block, u32 left)
@@ -163,13 +163,13 @@ static int append_block(struct cursor *cursor)
 {
 	struct inode *dir = cursor->dir;
 
-	if ((u64)dir->size >= MB(1024))
+	if ((u64)dir->data.size >= MB(1024))
 		return -ENOSPC;
 	cursor->buffer = TRY_PTR(ext2_inode_block(dir, block_count(dir), true));
 	cursor->entry = entry_at(cursor->buffer, 0);
 	cursor->entry->inode = 0; /* there may have been one, behind the end of a damaged one */
 	cursor->entry->rec_len = (u16)cursor->buffer->size;
-	dir->size += cursor->buffer->size;
+	dir->data.size += cursor->buffer->size;
 	return 0;
 }
 
@@ -292,7 +292,7 @@ static int ext2_iterate(struct file *file, struct dir_context *context)
 	u64 start = (u64)context->position;
 	struct cursor cursor __free(cursor) = cursor_at(dir, (u32)(start >> fs->block_shift), 0);
 
-	if (start >= (u64)dir->size)
+	if (start >= (u64)dir->data.size)
 		return 0;
 	cursor.left = block_count(dir) - cursor.block;
 	while (TRY(next_entry(&cursor))) {
@@ -431,7 +431,7 @@ static void lost_name(struct inode *dir, struct inode *inode)
 {
 	if (S_ISDIR(inode->mode)) {
 		inode->nlink = 0;
-		inode->size = 0;
+		inode->data.size = 0;
 		drop_nlink(dir);
 	}
 	drop_nlink(inode);

@@ -12,7 +12,7 @@
 /* Is the text of the symbolic link in the inode? */
 static bool is_fast_link(const struct inode *inode)
 {
-	return inode->size < (loff_t)sizeof(((struct ext2_inode *)NULL)->data);
+	return inode->data.size < (loff_t)sizeof(((struct ext2_inode *)NULL)->data);
 }
 
 struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_inode **raw,
@@ -55,14 +55,14 @@ static dev_t decode_dev(const u32 *data)
 static bool size_ok(struct ext2_fs *fs, const struct inode *inode)
 {
 	u32 block_size = 1u << fs->block_shift;
-	u64 size = (u64)inode->size, blocks = size >> fs->block_shift;
+	u64 size = (u64)inode->data.size, blocks = size >> fs->block_shift;
 
 	if (S_ISDIR(inode->mode))
 		return size && !(size & (block_size - 1)) && blocks <= fs->count[EXT2_BLOCKS] &&
 		       blocks <= inode->blocks >> (fs->block_shift - 9);
 	if (S_ISLNK(inode->mode))
 		return size && size < block_size;
-	return inode->size >= 0;
+	return inode->data.size >= 0;
 }
 
 /* A link's text stays in memory with its inode. */
@@ -73,10 +73,10 @@ static int load_link(struct inode *inode)
 	if (!is_fast_link(inode)) {
 		struct buffer *buffer __free(buffer) = TRY_PTR(ext2_inode_block(inode, 0, false));
 
-		text = TRY_PTR(kzalloc((size_t)inode->size + 9, GFP_KERNEL)); /* as vfs.h wants */
-		memcpy(text, buffer->data, (size_t)inode->size);
+		text = TRY_PTR(kzalloc((size_t)inode->data.size + 9, GFP_KERNEL)); /* as vfs.h wants */
+		memcpy(text, buffer->data, (size_t)inode->data.size);
 	}
-	text[inode->size] = 0;
+	text[inode->data.size] = 0;
 	inode->link = text;
 	return 0;
 }
@@ -105,9 +105,9 @@ int ext2_read_inode(struct inode *inode)
 	inode->gid = raw->gid | (u32)raw->gid_high << 16;
 	inode->blocks = raw->blocks;
 	inode->generation = raw->generation;
-	inode->size = raw->size;
+	inode->data.size = raw->size;
 	if (S_ISREG(inode->mode))
-		inode->size |= (loff_t)((u64)raw->size_high << 32);
+		inode->data.size |= (loff_t)((u64)raw->size_high << 32);
 	if (!size_ok(fs, inode))
 		return ext2_error(fs, "impossible size of inode", inode->number);
 	ei->flags = raw->flags;
@@ -135,7 +135,7 @@ static void encode_time(struct timespec64 time, u32 *seconds, u32 *extra)
 static bool leads_elsewhere(struct inode *inode, const struct ext2_raw_inode *raw)
 {
 	struct ext2_inode *ei = EXT2_I(inode);
-	u64 size = (u64)READ_ONCE(inode->size);
+	u64 size = (u64)READ_ONCE(inode->data.size);
 
 	return size != (raw->size | (u64)raw->size_high << 32) ||
 	       ei->attribute_block != raw->attribute_block ||
@@ -146,7 +146,7 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 {
 	struct ext2_inode *ei = EXT2_I(inode);
 	bool extra = has_extra_times(fs, raw);
-	u64 size = (u64)READ_ONCE(inode->size);
+	u64 size = (u64)READ_ONCE(inode->data.size);
 	u32 nlink = READ_ONCE(inode->nlink);
 
 	raw->mode = (u16)inode->mode;
@@ -239,9 +239,9 @@ void ext2_forget_pointers(struct inode *inode)
 	bool leads = raw->attribute_block != ei->attribute_block;
 
 	raw->attribute_block = ei->attribute_block;
-	if (file && inode->size < (loff_t)(raw->size | (u64)raw->size_high << 32)) {
-		raw->size = (u32)inode->size;
-		raw->size_high = (u32)((u64)inode->size >> 32);
+	if (file && inode->data.size < (loff_t)(raw->size | (u64)raw->size_high << 32)) {
+		raw->size = (u32)inode->data.size;
+		raw->size_high = (u32)((u64)inode->data.size >> 32);
 	}
 	if (leads) {
 		atomic_inc(&EXT2_FS(inode->sb)->encodings);
@@ -264,7 +264,7 @@ void ext2_evict_inode(struct inode *inode)
 	ext2_gather_attributes(inode, &gone);
 	if (S_ISREG(inode->mode) || S_ISDIR(inode->mode) ||
 	    (S_ISLNK(inode->mode) && !is_fast_link(inode))) {
-		inode->size = 0;
+		inode->data.size = 0;
 		ext2_gather_blocks(inode, 0, &gone);
 	}
 	if (!gone.at_once && !ext2_stays(&gone))
@@ -358,17 +358,17 @@ int ext2_fsync(struct file *file, bool data_only)
 /* No block may lie behind the end of the file. */
 static void drop_excess(struct inode *inode)
 {
-	truncate_inode_pages(&inode->data, (u64)inode->size, FILE_END);
-	ext2_truncate_blocks(inode, inode->size);
+	truncate_inode_pages(&inode->data, (u64)inode->data.size, FILE_END);
+	ext2_truncate_blocks(inode, inode->data.size);
 }
 
 static int ext2_truncate(struct inode *inode, loff_t size)
 {
-	bool shorter = size < inode->size;
+	bool shorter = size < inode->data.size;
 
 	if (shorter)
 		TRY(block_truncate_page(inode, size));
-	WRITE_ONCE(inode->size, size);
+	WRITE_ONCE(inode->data.size, size);
 	if (shorter)
 		drop_excess(inode);
 	return 0;
@@ -396,13 +396,13 @@ static const struct file_operations file_operations = {
 
 int ext2_write_symlink(struct inode *inode, const char *target)
 {
-	inode->size = (loff_t)strlen(target);
+	inode->data.size = (loff_t)strlen(target);
 	if (is_fast_link(inode)) {
-		memcpy(EXT2_I(inode)->data, target, (size_t)inode->size);
+		memcpy(EXT2_I(inode)->data, target, (size_t)inode->data.size);
 	} else {
 		struct buffer *buffer __free(buffer) = TRY_PTR(ext2_inode_block(inode, 0, true));
 
-		memcpy(buffer->data, target, (size_t)inode->size);
+		memcpy(buffer->data, target, (size_t)inode->data.size);
 		mark_buffer_ranked(buffer, RANK_FRESH); /* so far nothing leads there */
 	}
 	return load_link(inode);

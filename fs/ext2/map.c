@@ -134,7 +134,7 @@ int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 	u64 block, length;
 
 	TRY(page_cache_flush(&inode->data)); /* what mappings wrote gets its blocks */
-	for (*found = offset; *found < READ_ONCE(inode->size);) {
+	for (*found = offset; *found < READ_ONCE(inode->data.size);) {
 		u64 index = (u64)*found >> shift;
 
 		TRY(look_up(inode, index, &block, &length));
@@ -143,7 +143,7 @@ int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 		*found = (loff_t)((index + (block ? 1 : length)) << shift);
 		cond_resched();
 	}
-	*found = READ_ONCE(inode->size);
+	*found = READ_ONCE(inode->data.size);
 	return hole ? 0 : -ENXIO;
 }
 

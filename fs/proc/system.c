@@ -2,11 +2,11 @@
  * system.c - the files of /proc that are about the machine: memory, clocks, hash caches, switches.
  */
 #include "boot/boot_info.h"
-#include "fs/buffer.h"
-#include "fs/lru.h"
+#include "fs/block/buffer.h"
+#include "fs/inode/lru.h"
 #include "fs/proc/proc.h"
 #include "hash/cache.h"
-#include "kernel/core/system_name.h"
+#include "core/log/system_name.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 

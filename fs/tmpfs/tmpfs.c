@@ -19,7 +19,7 @@
  */
 
 #include "fs/internal.h"
-#include "mm/page_lookup.h"
+#include "mm/cache/page_lookup.h"
 
 enum { PAGES, INODES, MODE, UID, GID, OPTIONS };
 
@@ -97,7 +97,7 @@ static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir
 	} else if (S_ISDIR(mode)) {
 		inode->fop = &directory_file_operations;
 		inode->nlink = 2;
-		inode->size = 2 * DIRECTORY_ENTRY_SIZE; /* "." and ".." */
+		inode->data.size = 2 * DIRECTORY_ENTRY_SIZE; /* "." and ".." */
 	} else if (!S_ISLNK(mode)) {
 		init_special_inode(inode, mode, rdev);
 	}
@@ -131,7 +131,7 @@ static void place(struct dentry *dentry, bool name)
 
 static void changed(struct inode *dir, struct inode *inode, int names)
 {
-	dir->size += names * DIRECTORY_ENTRY_SIZE;
+	dir->data.size += names * DIRECTORY_ENTRY_SIZE;
 	dir->mtime = dir->ctime = current_time();
 	if (inode)
 		inode->ctime = dir->ctime;
@@ -165,7 +165,7 @@ static int tmpfs_make(struct inode *dir, struct dentry *dentry, umode_t mode, de
 	}
 	if (text) {
 		inode->link = memcpy(text, target, length);
-		inode->size = (loff_t)length;
+		inode->data.size = (loff_t)length;
 	}
 	add_name(dir, dentry, inode);
 	dir->nlink += S_ISDIR(mode);
@@ -186,7 +186,7 @@ static int tmpfs_remove(struct inode *dir, struct dentry *dentry)
 	struct inode *inode = dentry->inode;
 	bool directory = S_ISDIR(inode->mode);
 
-	if (directory && inode->size > 2 * DIRECTORY_ENTRY_SIZE)
+	if (directory && inode->data.size > 2 * DIRECTORY_ENTRY_SIZE)
 		return -ENOTEMPTY;
 	place(dentry, false);
 	changed(dir, inode, -1);
@@ -346,8 +346,8 @@ static int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *fou
 		index = next_data(inode, index);
 	while (hole && next_data(inode, index) == index)
 		index++;
-	*found = (loff_t)min(max((u64)offset, index << PAGE_SHIFT), (u64)inode->size);
-	return hole || *found < inode->size ? 0 : -ENXIO;
+	*found = (loff_t)min(max((u64)offset, index << PAGE_SHIFT), (u64)inode->data.size);
+	return hole || *found < inode->data.size ? 0 : -ENXIO;
 }
 
 /* Reserve: make every page of the range exist. */
@@ -371,9 +371,9 @@ static int reserve(struct inode *inode, u64 start, u64 end)
 
 static int tmpfs_truncate(struct inode *inode, loff_t size)
 {
-	loff_t old = inode->size;
+	loff_t old = inode->data.size;
 
-	WRITE_ONCE(inode->size, size);
+	WRITE_ONCE(inode->data.size, size);
 	if (size < old)
 		truncate_inode_pages(&inode->data, (u64)size, FILE_END);
 	return 0;
@@ -390,8 +390,8 @@ static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t 
 		truncate_inode_pages(&inode->data, (u64)offset, end);
 	else
 		TRY(reserve(inode, (u64)offset, end));
-	if (!(mode & FALLOC_FL_KEEP_SIZE) && (loff_t)end > inode->size)
-		inode->size = (loff_t)end;
+	if (!(mode & FALLOC_FL_KEEP_SIZE) && (loff_t)end > inode->data.size)
+		inode->data.size = (loff_t)end;
 	inode->mtime = inode->ctime = current_time();
 	return 0;
 }
@@ -552,7 +552,7 @@ struct file *tmpfs_file(umode_t mode, u64 size, int access)
 
 	if (error)
 		return ERR_PTR(error);
-	path.dentry->inode->size = (loff_t)size;
+	path.dentry->inode->data.size = (loff_t)size;
 	path.dentry->inode->nlink = 0; /* it goes with its last user */
 	return file_open_path(&path, access);
 }

@@ -18,8 +18,8 @@
  * Locks: each tree's own, then the list of trees'.
  */
 #include "hash/table/template.h"
-#include "kernel/core/list.h"
-#include "kernel/core/printk.h"
+#include "core/base/list.h"
+#include "core/log/printk.h"
 
 struct TABLE {
 	spinlock_t list_lock;	/* guards: */

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "kernel/core/list.h"
-#include "kernel/core/spinlock.h"
+#include "core/base/list.h"
+#include "core/lock/spinlock.h"
 
 struct rbtree_link {
 	struct rbtree_link *child[2]; /* smaller, larger */

@@ -5,7 +5,7 @@
  * A .c file instantiates one structure, once.
  */
 #include "hash/cache.h"
-#include "kernel/core/spinlock.h"
+#include "core/lock/spinlock.h"
 
 #define TABLE_PASTE_(a, b) a##_##b
 #define TABLE_PASTE(a, b) TABLE_PASTE_(a, b)

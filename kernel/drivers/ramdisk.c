@@ -24,9 +24,9 @@
  */
 
 #include "boot/boot_info.h"
-#include "fs/block.h"
+#include "fs/block/block.h"
 #include "kernel/drivers/drivers.h"
-#include "mm/page_alloc.h"
+#include "core/memory/page_alloc.h"
 
 #define RAMDISK_MAJOR 1
 #define EMPTY_KILOBYTES 4096 /* as Linux has had it for long */

@@ -14,9 +14,9 @@
  */
 #include <arch/io.h>
 
-#include "fs/block.h"
+#include "fs/block/block.h"
 #include "kernel/drivers/drivers.h"
-#include "mm/slab.h"
+#include "core/memory/slab.h"
 
 enum { ID_TRANSITIONAL = 0x10011af4, ID_MODERN = 0x10421af4 };
 #define VIRTBLK_MAJOR 254 /* Linux takes the highest that is free */

@@ -19,7 +19,7 @@
 #include <arch/signal.h>
 
 #include "kernel/proc/process.h"
-#include "mm/vm.h"
+#include "mm/space/vm.h"
 
 #define STRING_SIZE_MAX (32 * PAGE_SIZE) /* one argument, as in Linux */
 #define STRINGS_SIZE_MAX MB(6)		 /* all of them */

@@ -13,7 +13,7 @@
 #include "fs/vfs.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
-#include "mm/vm.h"
+#include "mm/space/vm.h"
 
 /* ---- what happened to a child ---------------------------------------------------------------- */
 

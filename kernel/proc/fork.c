@@ -11,7 +11,7 @@
 #include <arch/process.h>
 
 #include "kernel/proc/process.h"
-#include "mm/vm.h"
+#include "mm/space/vm.h"
 
 enum {
 	CLONE_SIGNAL_MASK = 0xff, CLONE_VM = 0x100, CLONE_FS = 0x200, CLONE_FILES = 0x400,

@@ -9,7 +9,7 @@
 #include "fs/proc/proc.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
-#include "mm/vm.h"
+#include "mm/space/vm.h"
 
 /* process_lock held: the thread @pid, and its process; the first thread, or NULL for a zombie, if
  * @pid is a process. */

@@ -17,7 +17,7 @@
 #include <arch/process.h>
 
 #include "kernel/proc/process.h"
-#include "mm/vm.h"
+#include "mm/space/vm.h"
 
 /* Ticks of a time slice: 6 .. 1 for nice -20 .. 19, 3 in the middle. */
 static inline u32 slice_ticks(const struct task *task)

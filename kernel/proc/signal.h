@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "kernel/core/kernel.h"
+#include "core/kernel.h"
 
 enum { /* SIGXFSZ: fs/abi.h */
 	SIGHUP = 1, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGUSR1,

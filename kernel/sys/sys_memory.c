@@ -1,12 +1,12 @@
 /*
  * sys_memory.c - mmap(2), and memory that processes share by inheritance or descriptor: MAP_SHARED
- * without a file, memfd_create(2). The other calls on the address space are in mm/mmap.c.
+ * without a file, memfd_create(2). The other calls on the address space are in mm/space/mmap.c.
  *
  * All that is shared so is a file of a tmpfs that is mounted nowhere and has no limits: who takes
  * all memory by it is ended as by any other.
  */
 #include "kernel/proc/process.h"
-#include "mm/vm.h"
+#include "mm/space/vm.h"
 
 static_assert((int)LIMIT_DATA == RLIMIT_DATA && (int)LIMIT_STACK == RLIMIT_STACK);
 static_assert((int)LIMIT_AS == RLIMIT_AS);

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "kernel/core/syscalls.h"
+#include "core/syscalls.h"
 
 typedef s64 (*syscall_function)(u64, u64, u64, u64, u64, u64);
 

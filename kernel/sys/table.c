@@ -4,7 +4,7 @@
  */
 #include <arch/process.h>
 
-#include "kernel/core/kernel.h"
+#include "core/kernel.h"
 #include "kernel/sys/syscalls.h"
 
 static s64 syscall_missing(void)
@@ -30,6 +30,6 @@ const syscall_function syscall_table[SYSCALL_LIMIT] = {
 #define SYSCALL(number, name, arguments, differs) [number] = (syscall_function)(void *)sys_##name,
 #define SYSCALL_TRIED(number, name, arguments, without)                                            \
 	[number] = (syscall_function)(void *)syscall_tried,
-#include "kernel/sys/syscalls.def"
+#include "core/syscalls.def"
 #undef SYSCALL
 };

@@ -9,7 +9,7 @@
  */
 #include <arch/process.h>
 
-#include "hash/text.h"
+#include "core/log/text.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
 
@@ -21,7 +21,7 @@ u32 syscall_count = SYSCALL_LIMIT;
 
 static const char *const argument_types[SYSCALL_LIMIT] = {
 #define SYSCALL(number, name, arguments, differs) [number] = #arguments,
-#include "kernel/sys/syscalls.def"
+#include "core/syscalls.def"
 #undef SYSCALL
 };
 

@@ -12,7 +12,12 @@ from collections import Counter
 import gdb
 
 CACHES = {"page": "struct page", "buffer": "struct buffer", "inode": "struct inode", "dentry": "struct dentry"}
-SOURCES = {"page": "mm/page_cache.c", "buffer": "fs/buffer.c", "inode": "fs/icache.c", "dentry": "fs/dcache.c"}
+SOURCES = {
+    "page": "mm/cache/page_cache.c",
+    "buffer": "fs/block/buffer.c",
+    "inode": "fs/inode/icache.c",
+    "dentry": "fs/path/dcache.c",
+}
 LARGEST_ROW = 15
 
 

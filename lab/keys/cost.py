@@ -89,7 +89,7 @@ def measure(
         place = Path(folder)
         sources = [source_of(cache, header, f"cost_{number}") for number, (cache, _, header, _) in enumerate(wanted)]
         # What a function has by itself: frame and return.
-        sources.append('#include "kernel/core/types.h"\nvoid cost_empty(uintptr_t a, u64 b, u32 c) { }\n')
+        sources.append('#include "core/base/types.h"\nvoid cost_empty(uintptr_t a, u64 b, u32 c) { }\n')
         symbols = [f"cost_{number}" for number in range(len(wanted))] + ["cost_empty"]
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             words_of = [word for *_, word in wanted] + [64]
@@ -131,7 +131,7 @@ def _compile(place: Path, flags: list[str], symbol: str, source: str, word: int)
     command = [
         *flags,
         f"-I{TOP}",
-        f"-I{TOP}/kernel/x86/include",
+        f"-I{TOP}/arch/x86/include",
         f"-DCONFIG_HASH_WORD={word}",
         "-c",
         "-o",

@@ -68,7 +68,7 @@ def check_choice(choice: Choice) -> None:
 @cache
 def _sources() -> str:
     """A digest of everything but the chosen functions that goes into an engine."""
-    folders = ("hash", "hash/any", "hash/name", "hash/table", "kernel/core", "tests/hosted/include/arch")
+    folders = ("hash", "hash/any", "hash/name", "hash/table", "core", "core/base", "core/log", "hosted/include/arch")
     files = [path for folder in folders for path in sorted((TOP / folder).glob("*.[ch]"))]
     said = subprocess.run([CC, "--version"], capture_output=True, text=True, check=False).stdout
     digest = hashlib.sha256(f"{said} {FLAGS}".encode())
@@ -96,7 +96,7 @@ def compiled(choice: Choice) -> Path:
         made = folder / "engine.so"
         command = [CC, *FLAGS, "-shared", "-fPIC", "-DHOSTED", "-D_GNU_SOURCE", "-DCONFIG_HASH_STATS=1"]
         command += [f"-DCONFIG_HASH_WORD={choice.word}", f"-DREPLAY_{choice.cache.upper()}", f"-I{TOP}"]
-        command += [f"-I{TOP}/tests/hosted/include", f"-I{folder}", "-o", str(made), str(SOURCE)]
+        command += [f"-I{TOP}/hosted/include", f"-I{folder}", "-o", str(made), str(SOURCE)]
         try:
             result = subprocess.run(command, capture_output=True, text=True, check=False)
         except FileNotFoundError:

@@ -14,11 +14,11 @@
 #include <time.h>
 
 #include "hash/cache.h"
-#include "kernel/core/kernel.h"
+#include "core/kernel.h"
 #include "hash/random.c"
 #include "hash/report.c"
-#include "hash/text.c"
-#include "kernel/core/format.c"
+#include "core/log/text.c"
+#include "core/log/format.c"
 
 /* Bits of a kind: lab/keys/stream.py. */
 #define KIND_OPERATION 7

@@ -1,4 +1,4 @@
-# The kernel: every *.c and *.S of five folders, linked twice so that it can name its own functions.
+# The kernel: every *.c and *.S of seven folders, linked twice so that it can name its own functions.
 
 CC := $(CROSS_COMPILE)gcc
 LD := $(CROSS_COMPILE)ld
@@ -6,11 +6,11 @@ NM := $(CROSS_COMPILE)nm
 STRIP := $(CROSS_COMPILE)strip
 OBJDUMP := $(CROSS_COMPILE)objdump
 
-KERNEL_FOLDERS := boot kernel mm fs hash
+KERNEL_FOLDERS := boot core arch hash mm fs kernel
 KERNEL_SOURCES := $(sort $(shell find $(KERNEL_FOLDERS) -name '*.[cS]'))
 KERNEL_OBJECTS := $(addprefix $(O)/,$(addsuffix .o,$(basename $(KERNEL_SOURCES))))
 
-CPPFLAGS := -I. -Ikernel/x86/include -I$(O)/include -include $(AUTOCONF)
+CPPFLAGS := -I. -Iarch/x86/include -I$(O)/include -include $(AUTOCONF)
 CFLAGS := -std=gnu11 -O2 -g -ffreestanding -fbuiltin -nostdinc -isystem $(shell $(CC) -print-file-name=include) \
 	-fno-pic -mcmodel=kernel -mno-red-zone -mgeneral-regs-only -mpreferred-stack-boundary=3 \
 	-fno-omit-frame-pointer -fno-stack-protector -fno-strict-aliasing -fno-strict-overflow -fno-common \

@@ -25,7 +25,7 @@ mutants: setup-test
 
 # Rings of tests that look for what no single test meets, by fresh seeds, side by side for MINUTES. Each is a makefile
 # whose target `torture` prints what it finds and how to see it again, and fails if there was something.
-TORTURES := tests/interleave/interleave.mk tests/powercut/powercut.mk
+TORTURES := hosted/interleave/interleave.mk hosted/powercut/powercut.mk
 
 torture: setup-test
 	@for ring in $(TORTURES); do $(MAKE) -f $$ring torture MINUTES=$(MINUTES) & rings="$$rings $$!"; done; \

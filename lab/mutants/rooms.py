@@ -10,8 +10,8 @@ ROOM_BY_FOLDER = {  # the longest that fits counts
     "fs/ext2": "ext2",
     "mm": "mm",
     "hash": "hash",
-    "kernel/core": "core",
-    "kernel/x86": "x86",
+    "core": "core",
+    "arch": "x86",
     "boot": "x86",
     "kernel/proc": "proc",
     "kernel/sys": "sys",
@@ -27,7 +27,13 @@ REST = "tests/programs tests/hash"
 STAGES = {
     "fs": ["tests/differential", HOSTED, MACHINES, REST],
     "ext2": [HOSTED, "tests/booted/test_disk.py tests/booted/test_machine.py", MACHINES, REST],
-    "mm": ["tests/mm", "tests/booted/test_memory.py", HOSTED, MACHINES, REST],
+    "mm": [
+        "tests/hosted/test_areas.py tests/hosted/test_frames.py",
+        "tests/booted/test_memory.py",
+        HOSTED,
+        MACHINES,
+        REST,
+    ],
     "hash": ["tests/hash", HOSTED, MACHINES, "tests/programs"],
     "core": [HOSTED, MACHINES, REST],
     "x86": ["tests/hosted/test_rtc.py", "tests/booted/test_memory.py", MACHINES, REST],
@@ -58,7 +64,7 @@ def stages_of(room: str, tree: Path) -> list[str]:
 def needs_kernels(arguments: str) -> bool:
     """Do these tests boot anything? Hosted ones and those of the lab's own functions do not."""
     return not all(
-        word.startswith(("tests/hosted", "tests/mm", "tests/hash/test_tables"))
+        word.startswith(("tests/hosted", "tests/hash/test_tables"))
         for word in shlex.split(arguments)
         if word.startswith("tests")
     )

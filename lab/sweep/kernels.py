@@ -24,11 +24,11 @@ from functools import cache
 from pathlib import Path
 
 from lab.build import build, build_lock, config_file, kernel_image
-from lab.paths import TOP, LabError
+from lab.paths import KERNEL_FOLDERS, TOP, LabError
 from lab.tree import find_busybox
 
-SOURCES = ("boot", "kernel", "mm", "fs", "hash", "user", "lab/make", "Makefile", "Kconfig")
-PROGRAM_SOURCES = ("user", "kernel", "lab/make", "Makefile")
+SOURCES = (*KERNEL_FOLDERS, "user", "lab/make", "Makefile", "Kconfig")
+PROGRAM_SOURCES = ("user", "lab/make", "Makefile")
 # What decides what a machine is and what lies in its image, besides the sources.
 MAKERS = (
     "lab/machine.py", "lab/console.py", "lab/image.py", "lab/tree.py", "lab/packages.py", "lab/workloads.py", "lab/cachesim",

@@ -45,8 +45,8 @@ def symbols(output, name):
 
 
 LOOKUPS = {
-    "mm/file_io": "page_lookup", "mm/page_cache": "page_lookup", "mm/fault": "page_lookup", "fs/buffer": "lookup",
-    "fs/icache": "find_inode", "fs/dcache": "d_lookup", "fs/namei": "d_lookup",
+    "fs/file/file_io": "page_lookup", "mm/cache/page_cache": "page_lookup", "mm/space/fault": "page_lookup", "fs/block/buffer": "lookup",
+    "fs/inode/icache": "find_inode", "fs/path/dcache": "d_lookup", "fs/path/namei": "d_lookup",
 }  # fmt: skip
 
 

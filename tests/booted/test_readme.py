@@ -90,4 +90,4 @@ def test_a_changed_header_is_noticed_whoever_builds(checkout):
     assert in_shell(again, checkout) == ""
     in_shell("touch hash/any/fibonacci.h", checkout)
     rebuilt = re.findall(r"CC +(\S+\.c)", in_shell(again, checkout))
-    assert "mm/page_cache.c" in rebuilt and len(rebuilt) < 30, rebuilt
+    assert "mm/cache/page_cache.c" in rebuilt and len(rebuilt) < 30, rebuilt

@@ -17,7 +17,7 @@ import numpy as np
 
 from lab.paths import TOP, output_folder
 
-HERE = Path(__file__).resolve().parent
+PARTS = TOP / "hosted" / "parts"
 CC = os.environ.get("CC", "cc")
 BITS = (1, 8, 10, 11, 13, 14, 16, 20)
 WORDS = (32, 64)
@@ -51,7 +51,7 @@ def scratch() -> Path:
 
 
 def build(source: str, output: Path, chosen: dict | None = None, defines=(), flags=(), hash_folder=TOP / "hash"):
-    """Compile tests/hash/@source into @output with the functions @chosen; the compiler's words if it fails."""
+    """Compile hosted/parts/@source into @output with the functions @chosen; the compiler's words if it fails."""
     include = output.parent / f"{output.name}.include"
     (include / "generated").mkdir(parents=True, exist_ok=True)
     load_choose(hash_folder).write_headers(chosen or {}, include / "generated" / "hash_choice.h")
@@ -65,7 +65,7 @@ def build(source: str, output: Path, chosen: dict | None = None, defines=(), fla
         f"-iquote{hash_folder.parent}",
         f"-I{TOP}",
     ]
-    command += [f"-I{TOP}/tests/hosted/include", f"-I{include}", "-o", str(output), str(HERE / source)]
+    command += [f"-I{TOP}/hosted/include", f"-I{include}", "-o", str(output), str(PARTS / source)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, f"{' '.join(command)}\n{result.stderr}"
     return output
@@ -74,8 +74,8 @@ def build(source: str, output: Path, chosen: dict | None = None, defines=(), fla
 @cache
 def sources_digest() -> str:
     """What a hash function's object is made of, but for its own header."""
-    files = [HERE / "functions.c", HERE / "compiled.py", *sorted((TOP / "hash").glob("*.[ch]"))]
-    files += [*sorted((TOP / "hash" / "any").glob("*.h")), TOP / "kernel" / "core" / "types.h"]
+    files = [PARTS / "functions.c", Path(__file__).resolve(), *sorted((TOP / "hash").glob("*.[ch]"))]
+    files += [*sorted((TOP / "hash" / "any").glob("*.h")), TOP / "core" / "base" / "types.h"]
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 

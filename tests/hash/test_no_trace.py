@@ -12,14 +12,20 @@ import subprocess
 
 import pytest
 
-from tests.hash.compiled import TOP
+from lab.paths import KERNEL_FOLDERS, TOP
 
-# Those whose every function must come out alike. In fs/icache.c and fs/dcache.c the compiler weighs inlining by the
+# Those whose every function must come out alike. In fs/inode/icache.c and fs/path/dcache.c the compiler weighs inlining by the
 # lines that it throws away later, so they are only looked through for counters.
-ALIKE = ("mm/page_cache", "mm/file_io", "fs/buffer", "fs/namei")
-OBJECTS = (*ALIKE, "fs/icache", "fs/dcache")
-LOOKUPS = ("mm/page_cache", "fs/buffer", "fs/dcache", "fs/namei")
-SOURCES = ("hash/table/chained.h", "mm/page_lookup.h", "fs/dcache.h", "fs/buffer.c", "fs/icache.c")
+ALIKE = ("mm/cache/page_cache", "fs/file/file_io", "fs/block/buffer", "fs/path/namei")
+OBJECTS = (*ALIKE, "fs/inode/icache", "fs/path/dcache")
+LOOKUPS = ("mm/cache/page_cache", "fs/block/buffer", "fs/path/dcache", "fs/path/namei")
+SOURCES = (
+    "hash/table/chained.h",
+    "mm/cache/page_lookup.h",
+    "fs/path/dcache.h",
+    "fs/block/buffer.c",
+    "fs/inode/icache.c",
+)
 COUNTING = re.compile(
     r"^\s*(\+\+\*steps|(key->)?counts->\w+(\+\+| \+= \w+)|\+\+\*key->compares|(HASH_(COUNT\w*|RECORD)|REGION_MARK)\([^;]*\)|hash_record\([^;]*\));",
     re.MULTILINE,
@@ -56,7 +62,7 @@ def tree(tmp_path):
     """A copy of the sources."""
     folder = tmp_path / "tree"
     ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("boot", "kernel", "mm", "fs", "hash", "lab", "configs", "user", "tests"):
+    for name in (*KERNEL_FOLDERS, "lab", "configs", "user", "hosted"):
         shutil.copytree(TOP / name, folder / name, ignore=ignored)
     for name in ("Makefile", "Kconfig"):
         shutil.copy2(TOP / name, folder / name)

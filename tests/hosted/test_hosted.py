@@ -1,4 +1,4 @@
-"""The hosted programs as tests: each TEST(name) of tests/hosted/test_*.c is one, in a process of its own.
+"""The hosted programs as tests: each TEST(name) of hosted/tests/test_*.c is one, in a process of its own.
 
 Programs are built once, under a lock, into build/<name>-hosted. HOSTED_SCALE=10 makes the random ones ten times
 as long, HOSTED_SEED=n begins elsewhere.
@@ -16,10 +16,10 @@ import pytest
 
 from lab.paths import TOP, output_folder
 
-HERE = Path(__file__).resolve().parent
+SOURCES = TOP / "hosted" / "tests"
 TESTS = [
     (source.stem, name)
-    for source in sorted(HERE.glob("test_*.c"))
+    for source in sorted(SOURCES.glob("test_*.c"))
     for name in re.findall(r"^TEST\((\w+)\)", source.read_text(), re.MULTILINE)
 ]
 OUTPUT = output_folder().parent / f"{output_folder().name}-hosted"
@@ -29,7 +29,7 @@ def build(output: Path, *arguments: str) -> Path:
     """Build @arguments, or all, into @output, one at a time. Named from the top, whose own path may have blanks."""
     output.mkdir(parents=True, exist_ok=True)
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    command = ["make", "-f", "tests/hosted/hosted.mk", f"-j{os.cpu_count() or 1}"]
+    command = ["make", "-f", "hosted/hosted.mk", f"-j{os.cpu_count() or 1}"]
     command += [f"HOSTED_O={os.path.relpath(output, TOP)}", *arguments]
     with (output / ".lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)

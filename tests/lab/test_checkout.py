@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from lab.paths import TOP, output_folder
+from lab.paths import KERNEL_FOLDERS, TOP, output_folder
 
-FOLDERS = ("boot", "configs", "fs", "hash", "kernel", "lab", "mm", "tests", "user")
+FOLDERS = (*KERNEL_FOLDERS, "configs", "hosted", "lab", "tests", "user")
 
 
 @pytest.fixture
@@ -36,10 +36,10 @@ def test_make_builds_in_it(checkout, output):
     """An object, a program, and what all the rest would be built by."""
     given = [f"O={output.format(checkout)}"] if output else []
     folder = "build/other" if output == "build/other" else "build/default"
-    done = make(checkout, *given, f"{folder}/hash/text.o", f"{folder}/user/listtree")
+    done = make(checkout, *given, f"{folder}/hash/size.o", f"{folder}/user/listtree")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    assert (checkout / folder / "hash/text.o").exists() and (checkout / folder / "user/listtree").exists()
-    for goals in (["kernel", "user"], ["-f", "tests/hosted/hosted.mk", "HOSTED_O=build/hosted"]):
+    assert (checkout / folder / "hash/size.o").exists() and (checkout / folder / "user/listtree").exists()
+    for goals in (["kernel", "user"], ["-f", "hosted/hosted.mk", "HOSTED_O=build/hosted"]):
         done = make(checkout, *(given if "-f" not in goals else []), "-n", *goals)
         assert (done.returncode, done.stderr) == (0, ""), done.stderr
 

@@ -1,0 +1,94 @@
+/*
+ * timer.c - one list of timers for each CPU, sorted by deadline.
+ *
+ * A list's lock guards the links and deadlines of its timers and `running`. The callback runs
+ * without the lock, so that it may start timers and wake tasks; timer_cancel() waits while
+ * `running` is its timer, so that a timer on a stack may be given up afterwards.
+ */
+#include "core/kernel.h"
+
+static struct timer_list {
+	spinlock_t lock;
+	struct timer *first, *running;
+} __percpu_slot lists[NR_CPUS];
+
+void timers_init(void)
+{
+	for (unsigned i = 0; i < NR_CPUS; i++)
+		spin_lock_init(&lists[i].lock, "timer_list");
+}
+
+void timer_init(struct timer *timer, void (*function)(void *argument), void *argument)
+{
+	*timer = (struct timer){.function = function, .argument = argument, .cpu = -1};
+}
+
+static void set_alarm(const struct timer_list *list)
+{
+	arch_timer_set(list->first ? list->first->deadline_ns : ~0ULL); /* ~0: none */
+}
+
+/* Off its list, if it is on one; then this CPU is not woken for it: one that idles rests. */
+static void detach(struct timer *timer)
+{
+	if (timer->cpu < 0)
+		return;
+	guard(spinlock_irqsave, &lists[timer->cpu].lock);
+	for (struct timer **at = &lists[timer->cpu].first; *at; at = &(*at)->next) {
+		if (*at == timer) {
+			*at = timer->next;
+			if (at == &lists[timer->cpu].first && timer->cpu == (int)cpu_id())
+				set_alarm(&lists[timer->cpu]);
+			return;
+		}
+	}
+}
+
+void timer_start(struct timer *timer, u64 deadline_ns)
+{
+	struct timer_list *list = &lists[cpu_id()];
+	struct timer **at = &list->first;
+
+	detach(timer);
+	guard(spinlock_irqsave, &list->lock);
+	timer->deadline_ns = deadline_ns;
+	timer->cpu = (int)cpu_id();
+	while (*at && (*at)->deadline_ns <= deadline_ns)
+		at = &(*at)->next;
+	timer->next = *at;
+	*at = timer;
+	if (list->first == timer)
+		arch_timer_set(deadline_ns);
+}
+
+void timer_cancel(struct timer *timer)
+{
+	int cpu;
+
+	do { /* the callback may start it again */
+		cpu = timer->cpu;
+		detach(timer);
+		cpu_relax();
+		/* On our own CPU only we can be the callback: not to be waited for. */
+	} while (cpu >= 0 && cpu != (int)cpu_id() &&
+		 smp_load_acquire(&lists[cpu].running) == timer);
+}
+
+void timer_interrupt(void)
+{
+	struct timer_list *list = &lists[cpu_id()];
+	u64 now = ktime_ns();
+
+	guard(spinlock, &list->lock);
+	while (list->first && list->first->deadline_ns <= now) {
+		struct timer *timer = list->first;
+
+		list->first = timer->next;
+		WRITE_ONCE(list->running, timer);
+		spin_unlock(&list->lock);
+		timer->function(timer->argument);
+		spin_lock(&list->lock);
+		smp_store_release(&list->running, NULL);
+	}
+	set_alarm(list);
+}

@@ -1,0 +1,182 @@
+/*
+ * buffer.h - the buffer cache: disk blocks in memory, found by (device, block) through the buffer
+ * hash table.
+ *
+ * As in Linux 2.2 it holds metadata blocks and the blocks of dirty file pages. A metadata buffer
+ * has memory of its own. A file page that is written gets one buffer a block whose data aliases the
+ * page's memory (buffer->page); such a buffer stays hashed until the page goes away, so that
+ * write-back works on buffers alone, in block order. Pages that are only read have no buffers.
+ *
+ * One block, one buffer: a block that a file page takes over pushes a metadata buffer of the same
+ * block out of the table, unwritten; a file block is only freed after its page's buffers are gone,
+ * a metadata block after bforget(). I/O in flight is waited for in both cases, so that an old write
+ * cannot land on new data.
+ *
+ * States (flags): B_UPTODATE; B_DIRTY (on a dirty list with the time it became so); B_LOCKED (I/O,
+ * or somebody is about to start it); B_MAPPED (block number valid); B_HASHED. A buffer becomes
+ * clean when it is locked to be written, and dirty again when it changes meanwhile. It may go away
+ * when its count is 0 and it is neither B_DIRTY nor B_LOCKED. Nobody keeps a reference to a buffer
+ * while copying to user memory or waiting for a page lock.
+ *
+ * Lock order: ranks_lock -> B_LOCKED;
+ * page lock -> B_LOCKED -> list lock -> bucket lock; B_LOCKED -> dirty list lock. Who
+ * holds buffers locked that are not submitted, or a list lock, may only try to lock further ones.
+ * Completion runs in interrupts and takes none of these.
+ */
+#pragma once
+
+#include "fs/block/block.h"
+#include "mm/cache/page_cache.h"
+
+enum buffer_flag {
+	B_UPTODATE,
+	B_DIRTY,
+	B_LOCKED,
+	B_MAPPED,
+	B_HASHED,
+	B_ERROR,      /* the last write failed */
+	B_REFERENCED, /* used since reclaim last looked */
+	B_NEW,	      /* freshly allocated file block, its contents void until write_end */
+	B_ARRIVED,    /* dirty: a directory's, into which a file was moved */
+	B_LEADS,      /* dirty: leads to what may not be on the disk yet */
+};
+
+/*
+ * The order in which what is dirty goes to the disk. Between two ranks the disk is flushed, so
+ * after a power cut nothing there leads to what was never written.
+ */
+enum buffer_rank {
+	RANK_DATA,  /* of files */
+	RANK_FRESH, /* new blocks of pointers, names or attributes: nothing leads there yet */
+	RANK_USUAL, /* inodes, blocks of pointers, bitmaps */
+	RANK_NAMES, /* directories: after the inodes that they name */
+	RANK_LAST,  /* those that a file has left: after those that have its new name */
+	RANKS,
+};
+
+/*
+ * Who changes a block of metadata such that it leads to others, or leads there no more, holds this
+ * shared for the change: so he comes before a round of all ranks, and what it leads to, dirty
+ * before, is written by the same round or was by an earlier one; or after it. Inside of all locks
+ * that sleep; nothing is allocated or written under it.
+ */
+extern struct rw_semaphore ranks_lock;
+
+struct buffer {
+	struct buffer_table_link hash_link;
+	u64 block;
+	struct block_device *device;
+	unsigned long flags; /* set_bit() ... with enum buffer_flag */
+	atomic_t refcount;
+	u32 size;
+	void *data;
+	struct page *page;	   /* in whose memory the data lie; NULL: metadata */
+	struct buffer *next_in_io; /* blocks of one request */
+	struct list_head lru;	   /* metadata: used list */
+	struct list_head dirty_link;
+	u64 dirtied_ns;
+	enum buffer_rank rank; /* while it is dirty; under its dirty list's lock */
+};
+
+/* ---- metadata -------------------------------------------------------------------------------- */
+
+/* Referenced buffer, uptodate or not; ERR_PTR(-ENOMEM), ERR_PTR(-EIO) when past the device. Sleeps.
+ */
+struct buffer *buffer_get(struct block_device *device, u64 block);
+/* Referenced and uptodate: ERR_PTR(-EIO) when reading failed. Sleeps. Name as in every Unix: bread.
+ */
+struct buffer *bread(struct block_device *device, u64 block);
+/* Find only; NULL if not cached. Counted, as the finds of the calls above are: one a call. */
+struct buffer *find_buffer(struct block_device *device, u64 block);
+
+static inline void brelse(struct buffer *buffer) /* NULL is allowed */
+{
+	if (buffer)
+		atomic_dec_return(&buffer->refcount); /* after all use of it */
+}
+
+/* struct buffer *buffer __free(buffer) = ...: released at the end of the scope */
+DEFINE_FREE(buffer, struct buffer *, if (!IS_ERR(*variable)) brelse(*variable))
+
+void __mark_buffer_dirty(struct buffer *buffer, enum buffer_rank rank);
+/* The caller has changed the contents; they are written after this call. Any lock but the dirty
+ * list's may be held. */
+static inline void mark_buffer_dirty(struct buffer *buffer)
+{
+	smp_mb(); /* the change is seen by who takes the flag that we find set */
+	if (!test_bit(B_DIRTY, &buffer->flags))
+		__mark_buffer_dirty(buffer, buffer->page ? RANK_DATA : RANK_USUAL);
+}
+/* The same, to be written no sooner than @rank. What is dirty and fresh stays so. */
+static inline void mark_buffer_ranked(struct buffer *buffer, enum buffer_rank rank)
+{
+	smp_mb();
+	enum buffer_rank old = READ_ONCE(buffer->rank);
+	if (!test_bit(B_DIRTY, &buffer->flags) || (old > RANK_FRESH && old < rank))
+		__mark_buffer_dirty(buffer, rank);
+}
+/* It is not to be written any more, nor being written. Sleeps. */
+void abandon_buffer(struct buffer *buffer);
+/* the block was freed: drop contents unwritten, and the reference */
+void bforget(struct buffer *buffer);
+int read_buffer(struct buffer *buffer);	    /* if it is not uptodate: 0 or -EIO. Sleeps */
+void wait_on_buffer(struct buffer *buffer); /* until it is not locked */
+/* Before a change that what is in flight may not have: that would be there before its rank. */
+static inline void buffer_stable(struct buffer *buffer)
+{
+	if (unlikely(test_bit(B_LOCKED, &buffer->flags)))
+		wait_on_buffer(buffer);
+}
+
+/* ---- write-back ------------------------------------------------------------------------------ */
+
+int sync_dirty_buffer(struct buffer *buffer); /* write and wait: 0 or -EIO */
+/* Start writing all dirty buffers, rank by rank, in block order. @wait: until they, and writes that
+ * were in flight, are on their devices; 0, or -EIO if one to @device failed (NULL: to any). */
+int sync_buffers(struct block_device *device, bool wait);
+void sync_fresh_buffers(void); /* write what is RANK_FRESH, and wait */
+/* What is on the disk: as long as the stamp is good (0 never is) no metadata has been written since
+ * it was taken. So what was made and taken back in between never was on a disk. */
+u64 buffers_stamp(void);
+bool buffers_stamp_good(u64 stamp);
+void invalidate_buffers(struct block_device *device); /* umount: drop all clean, unused ones */
+/* The write-back thread: what is dirty, every 30 s and when memory is short. */
+void writeback_start(void);
+/* For reclaim: evict up to 1/2^@priority of the buffers, of those clean and unused; how many. */
+u64 shrink_buffers(unsigned priority);
+void writeback_once(void);    /* one round of it */
+bool writeback_is_busy(void); /* something is dirty or on its way to a disk */
+/* Called by writers, holding no page or buffer lock: writes out while more than a share of memory
+ * is dirty. */
+void balance_dirty(void);
+
+void buffer_cache_check(void); /* CONFIG_DEBUG, tests: table, lists and counts agree, or panic */
+void buffer_cache_init(void);
+
+/* ---- file pages over blocks (buffer_page.c) -------------------------------------------------- */
+
+/* They find the blocks by address_space_operations.get_block (mm/cache/page_cache.h). */
+int block_read_pages(struct inode *inode, struct page **pages, unsigned count);
+int block_write_page(struct inode *inode, struct page *page);
+int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to);
+int block_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to);
+void block_invalidate_page(struct page *page, unsigned from);
+/* Zero the rest of the block in which @from lies, on disk too. Before a truncation. 0, -EIO,
+ * -ENOMEM. */
+int block_truncate_page(struct inode *inode, loff_t from);
+
+/* buffer.c for buffer_page.c: a page's buffers, an array. */
+/* if it has none: 0 or -ENOMEM */
+int create_page_buffers(struct page *page, struct block_device *device);
+bool free_page_buffers(struct page *page);		/* false: one of them is busy */
+void map_page_buffer(struct buffer *buffer, u64 block); /* and hash it, pushing others out */
+/* unhash, drop unwritten, wait until nobody uses it */
+void forget_page_buffer(struct buffer *buffer);
+/* Start writing those of @count buffers side by side that are dirty. One in flight is waited for.
+ */
+void write_buffers(struct buffer *first, unsigned count);
+
+static inline unsigned buffers_of_page(const struct page *page)
+{
+	return (unsigned)(PAGE_SIZE / page->buffers->size);
+}

@@ -1,0 +1,378 @@
+/*
+ * file_table.c - descriptors: small numbers for open files.
+ *
+ * A table belongs to one task, or to several (threads). The number of tasks is its refcount, and
+ * what one task alone uses needs neither lock nor file references to read: only current changes it.
+ * A shared table is read under its lock, and a reader takes a reference to the file, since another
+ * thread may close it. So does who looks at it from outside (/proc), who keeps the table by another
+ * count: when its last task ends, its files are closed, in that task and not under whatever locks
+ * the looker has.
+ *
+ * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors. A number is given out together
+ * with its file, so a file in its place is all that says that a number is used.
+ */
+#include "fs/internal.h"
+
+#define FILE_TABLE_FIRST 64
+#define FILE_LIMIT 1024 /* RLIMIT_NOFILE of the first process */
+
+struct file_table {
+	atomic_t refcount; /* tasks */
+	atomic_t holders;  /* who looks at it, and one for all tasks */
+	spinlock_t lock;   /* all below, when shared */
+	u32 size;	   /* of the arrays */
+	u32 limit;	   /* numbers below it may be given out */
+	u32 lowest, end;   /* all numbers below the one, none from the other on, are used */
+	struct file **files;
+	bool *on_exec; /* close on exec */
+	struct file *first_files[FILE_TABLE_FIRST];
+	bool first_on_exec[FILE_TABLE_FIRST];
+};
+
+struct file_table *file_table_create(void)
+{
+	struct file_table *table = kzalloc(sizeof(*table), GFP_KERNEL);
+
+	if (!table)
+		return NULL;
+	atomic_set(&table->refcount, 1);
+	atomic_set(&table->holders, 1);
+	spin_lock_init(&table->lock, "file_table->lock");
+	table->size = FILE_TABLE_FIRST;
+	table->limit = FILE_LIMIT;
+	table->files = table->first_files;
+	table->on_exec = table->first_on_exec;
+	return table;
+}
+
+/* Twice as many descriptors, in one piece of memory. The lock is not held. 0 or -ENOMEM. */
+static int table_grow(struct file_table *table)
+{
+	u32 size = 2 * READ_ONCE(table->size);
+	struct file **files = kzalloc(size * (sizeof(*files) + sizeof(bool)), GFP_KERNEL);
+	struct file **old = files;
+
+	if (!files)
+		return -ENOMEM;
+	spin_lock(&table->lock);
+	if (table->size < size) { /* else another thread was faster */
+		old = table->files;
+		memcpy(files, old, table->size * sizeof(*files));
+		memcpy(files + size, table->on_exec, table->size * sizeof(bool));
+		table->files = files;
+		table->on_exec = (bool *)(files + size);
+		table->size = size;
+	}
+	spin_unlock(&table->lock);
+	if (old != table->first_files)
+		kfree(old);
+	return 0;
+}
+
+struct file_table *file_table_fork(struct file_table *parent)
+{
+	struct file_table *table = file_table_create();
+
+	if (!table)
+		return NULL;
+	while (table->size < READ_ONCE(parent->end))
+		if (table_grow(table)) {
+			file_table_put(table);
+			return NULL;
+		}
+	guard(spinlock, &parent->lock);
+	table->limit = parent->limit;
+	/* What another thread has opened beyond that meanwhile came after the fork. */
+	table->end = min(parent->end, table->size);
+	table->lowest = min(parent->lowest, table->end);
+	for (u32 fd = 0; fd < table->end; fd++)
+		if ((table->files[fd] = parent->files[fd]) != NULL) {
+			get_file(table->files[fd]);
+			table->on_exec[fd] = parent->on_exec[fd];
+		}
+	return table;
+}
+
+void file_table_get(struct file_table *table)
+{
+	atomic_inc(&table->refcount);
+}
+
+void file_table_hold(struct file_table *table)
+{
+	atomic_inc(&table->holders);
+}
+
+void file_table_release(struct file_table *table)
+{
+	if (!atomic_dec_and_test(&table->holders))
+		return;
+	if (table->files != table->first_files)
+		kfree(table->files);
+	kfree(table);
+}
+
+void file_table_exec(struct file_table *table)
+{
+	for (u32 fd = 0; fd < table->end; fd++)
+		if (table->on_exec[fd])
+			sys_close((int)fd);
+}
+
+void file_table_set_limit(struct file_table *table, u32 limit)
+{
+	WRITE_ONCE(table->limit, min(limit, (u32)FILE_TABLE_MAX));
+}
+
+/* ---- from number to file --------------------------------------------------------------------- */
+
+noinline struct fd fdget_shared(struct file_table *table, u32 fd)
+{
+	guard(spinlock, &table->lock);
+	struct file *file = fd < table->size ? table->files[fd] : NULL;
+	if (file)
+		get_file(file);
+	return (struct fd){file, file != NULL};
+}
+
+struct fd fdget_raw(int fd)
+{
+	struct file_table *table = current->files;
+
+	if (unlikely(atomic_read(&table->refcount) != 1))
+		return fdget_shared(table, (u32)fd);
+	if (unlikely((u32)fd >= table->size))
+		return (struct fd){NULL, false};
+	return (struct fd){table->files[fd], false};
+}
+
+struct fd fdget(int number)
+{
+	struct fd fd = fdget_raw(number);
+
+	if (unlikely(fd.file && (fd.file->mode & FMODE_PATH))) {
+		fdput(fd);
+		fd = (struct fd){NULL, false};
+	}
+	return fd;
+}
+
+int file_table_next(struct file_table *table, int fd)
+{
+	guard(spinlock, &table->lock);
+	for (; fd >= 0 && (u32)fd < table->end; fd++)
+		if (table->files[fd])
+			return fd;
+	return -1;
+}
+
+/* ---- giving out numbers, and taking them back ------------------------------------------------ */
+
+/* The lowest free number from @from on; it may be beyond the arrays. The lock is held. */
+static u32 free_number(struct file_table *table, u32 from)
+{
+	u32 fd = max(from, table->lowest);
+
+	while (fd < table->size && table->files[fd])
+		fd++;
+	if (from <= table->lowest)
+		table->lowest = fd;
+	return fd;
+}
+
+/* Put @file (NULL: nothing) at @fd, a number within the arrays: what was there. The lock is held.
+ */
+static struct file *put_at(struct file_table *table, u32 fd, struct file *file, bool close_on_exec)
+{
+	struct file *old = table->files[fd];
+
+	table->files[fd] = file;
+	table->on_exec[fd] = close_on_exec;
+	if (file)
+		table->end = max(table->end, fd + 1);
+	else
+		table->lowest = min(table->lowest, fd);
+	return old;
+}
+
+int fd_room(void)
+{
+	struct file_table *table = current->files;
+
+	guard(spinlock, &table->lock);
+	return free_number(table, 0) < table->limit ? 0 : -EMFILE;
+}
+
+int fd_add(struct file *file, u32 lowest, bool close_on_exec)
+{
+	struct file_table *table = current->files;
+	int error;
+
+	do {
+		spin_lock(&table->lock);
+		u32 fd = free_number(table, lowest);
+		bool room = fd < table->size;
+		error = fd < table->limit ? 0 : -EMFILE;
+		if (!error && room)
+			put_at(table, fd, file, close_on_exec);
+		spin_unlock(&table->lock);
+		if (!error && room)
+			return (int)fd;
+		if (!error)
+			error = table_grow(table);
+	} while (!error);
+	fput(file);
+	return error;
+}
+
+/* @file is no longer the table's: its record locks go, whichever descriptor it was (but O_PATH). */
+static void let_go(struct file_table *table, struct file *file)
+{
+	if (unlikely(file->inode->locks != NULL) && !(file->mode & FMODE_PATH))
+		locks_remove(file->inode, table);
+	fput(file);
+}
+
+void file_table_put(struct file_table *table)
+{
+	might_lock(&mount_mutex); /* as fput() */
+	if (!table || !atomic_dec_and_test(&table->refcount))
+		return;
+	for (u32 fd = 0; fd < table->end; fd++) {
+		if (!table->files[fd])
+			continue;
+		spin_lock(&table->lock);
+		struct file *file = put_at(table, fd, NULL, false);
+		spin_unlock(&table->lock);
+		let_go(table, file);
+	}
+	file_table_release(table);
+}
+
+s64 sys_close(int fd)
+{
+	struct file_table *table = current->files;
+	struct file *file = NULL;
+
+	spin_lock(&table->lock);
+	if (likely((u32)fd < table->size))
+		file = put_at(table, (u32)fd, NULL, false);
+	spin_unlock(&table->lock);
+	if (!file)
+		return -EBADF;
+	let_go(table, file);
+	return 0;
+}
+
+s64 sys_dup3(int old, int new, int flags)
+{
+	struct file_table *table = current->files;
+
+	if (old == new || (flags & ~O_CLOEXEC))
+		return -EINVAL;
+	struct fd fd __free(fd) = TRY_FD(fdget_raw(old));
+	if ((u32) new >= table->limit)
+		return -EBADF;
+	while ((u32) new >= READ_ONCE(table->size))
+		TRY(table_grow(table));
+	get_file(fd.file);
+	spin_lock(&table->lock);
+	struct file *replaced = put_at(table, (u32) new, fd.file, flags & O_CLOEXEC);
+	spin_unlock(&table->lock);
+	if (replaced)
+		let_go(table, replaced);
+	return new;
+}
+
+s64 sys_dup2(int old, int new)
+{
+	struct fd fd __free(fd) = TRY_FD(fdget_raw(old));
+
+	return old == new ? new : sys_dup3(old, new, 0);
+}
+
+/* ---- fcntl, ioctl ---------------------------------------------------------------------------- */
+
+/* F_SETFD if @set, else F_GETFD. */
+static int fd_flags(int number, bool set, bool close_on_exec)
+{
+	struct file_table *table = current->files;
+
+	guard(spinlock, &table->lock);
+	if ((u32)number >= table->size || !table->files[number])
+		return -EBADF;
+	if (!set)
+		return table->on_exec[number] ? FD_CLOEXEC : 0;
+	table->on_exec[number] = close_on_exec;
+	return 0;
+}
+
+s64 sys_close_range(u32 first, u32 last, u32 flags)
+{
+	enum { CLOSE_RANGE_CLOEXEC = 4 };
+	int fd = (int)min(first, (u32)FILE_TABLE_MAX);
+
+	if (first > last || (flags & ~(u32)CLOSE_RANGE_CLOEXEC))
+		return -EINVAL;
+	for (; (fd = file_table_next(current->files, fd)) >= 0 && (u32)fd <= last; fd++)
+		if (flags & CLOSE_RANGE_CLOEXEC)
+			fd_flags(fd, true, true);
+		else
+			sys_close(fd);
+	return 0;
+}
+
+/* The status flags that F_SETFL may change. */
+#define SETFL_MASK (O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_ASYNC)
+
+s64 sys_fcntl(int number, u32 command, u64 argument)
+{
+	struct fd fd __free(fd) = TRY_FD(fdget_raw(number));
+	u32 *flags = &fd.file->flags, new = (u32)argument & SETFL_MASK;
+
+	switch (command) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		if (argument >= current->files->limit)
+			return -EINVAL;
+		get_file(fd.file);
+		return fd_add(fd.file, (u32)argument, command == F_DUPFD_CLOEXEC);
+	case F_GETFD:
+	case F_SETFD:
+		return fd_flags(number, command == F_SETFD, argument & FD_CLOEXEC);
+	case F_GETFL:
+		return *flags;
+	}
+	if (fd.file->mode & FMODE_PATH)
+		return -EBADF;
+	if (command != F_SETFL)
+		return fcntl_lock(number, fd.file, command, (void *)argument);
+	if ((new & ~*flags & O_NOATIME) && !owner_or_root(fd.file->inode))
+		return -EPERM;
+	if (new & ~*flags & (O_DIRECT | O_ASYNC))
+		return -EINVAL; /* neither is supported */
+	*flags = (*flags & ~(u32)SETFL_MASK) | new;
+	return 0;
+}
+
+s64 sys_ioctl(int number, u32 command, u64 argument)
+{
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
+	struct file *file = fd.file;
+	int on;
+
+	switch (command) {
+	case FIOCLEX:
+	case FIONCLEX:
+		return fd_flags(number, true, command == FIOCLEX);
+	case FIONBIO:
+		if (get_user(on, (int *)argument))
+			return -EFAULT;
+		file->flags = on ? file->flags | O_NONBLOCK : file->flags & ~(u32)O_NONBLOCK;
+		return 0;
+	case FIONREAD:
+		if (S_ISREG(file->inode->mode))
+			return put_user((int)(file->inode->data.size - file->position), (int *)argument);
+	}
+	return file->fop->ioctl ? file->fop->ioctl(file, command, argument) : -ENOTTY;
+}

@@ -1,0 +1,273 @@
+/*
+ * locks.c - advisory locks on files: fcntl's record locks and flock's locks on the whole.
+ *
+ * One kind of object serves all: a range, read or write, that belongs to an owner. The owner is
+ *   a file table    POSIX record locks (F_SETLK): all of a process's on a file go with its first
+ *                   close of any descriptor for it, so at its exit as well
+ *   an open file    open-file-description locks (F_OFD_SETLK), with the last close
+ *   an open file    flock(2), from 0 to the end; these do not see the other two kinds
+ * An inode's locks hang on inode->locks: those of an owner in one run, in order of their start.
+ * Setting a range cuts what its owner has there and joins what touches it; unlocking is setting a
+ * range to nothing.
+ *
+ * All waiters sleep on one queue: whoever gives up a part of a lock wakes them, and each tries
+ * again. That two of them wait for each other is not found: they wait until a signal comes.
+ *
+ * LOCKS_MAX locks in all (twice as many by cutting some in two), then ENOLCK. All is under
+ * locks_lock, taken by these calls and by the close of a file that has locks, never by reading and
+ * writing.
+ */
+#include "fs/internal.h"
+
+#define LOCKS_MAX 16384
+#define RANGE_END ((loff_t)(~0ULL >> 1))
+
+struct file_lock {
+	struct file_lock *next; /* of the inode's */
+	const void *owner;
+	loff_t start, end; /* both within */
+	pid_t pid;	   /* POSIX: as F_GETLK tells it; -1 for the others */
+	short type;	   /* F_RDLCK, F_WRLCK; F_UNLCK: what is asked for is to let go */
+	bool whole;	   /* flock(2)'s */
+};
+
+static DEFINE_SPINLOCK(locks_lock);
+static DEFINE_WAIT_QUEUE(locks_wait);
+static u32 lock_count;
+
+/* ---- under locks_lock ------------------------------------------------------------------------ */
+
+static bool same_owner(const struct file_lock *a, const struct file_lock *b)
+{
+	return a->owner == b->owner && a->whole == b->whole;
+}
+
+static struct file_lock *find_conflict(const struct inode *inode, const struct file_lock *wanted)
+{
+	struct file_lock *lock;
+
+	for (lock = inode->locks; lock; lock = lock->next)
+		if (lock->whole == wanted->whole && lock->owner != wanted->owner &&
+		    (lock->type == F_WRLCK || wanted->type == F_WRLCK) &&
+		    lock->start <= wanted->end && wanted->start <= lock->end)
+			break;
+	return lock;
+}
+
+static void unlink_lock(struct file_lock **at)
+{
+	struct file_lock *lock = *at;
+
+	*at = lock->next;
+	lock_count--;
+	kfree(lock);
+}
+
+static void link_lock(struct inode *inode, struct file_lock *lock)
+{
+	struct file_lock **at = &inode->locks;
+
+	while (*at && !same_owner(*at, lock))
+		at = &(*at)->next;
+	while (*at && same_owner(*at, lock) && (*at)->start < lock->start)
+		at = &(*at)->next;
+	lock->next = *at;
+	WRITE_ONCE(*at, lock);
+	lock_count++;
+}
+
+/*
+ * Give @new's owner its type over its range, whatever he had there. Uses up *@new, unless that is
+ * F_UNLCK, and *@spare if a lock has to be cut in two; both NULL then. 0 or -ENOLCK.
+ */
+static int set_range(struct inode *inode, struct file_lock **new, struct file_lock **spare)
+{
+	struct file_lock *want = *new, *lock;
+	struct file_lock **at = &inode->locks;
+
+	while ((lock = *at) != NULL) {
+		bool joins = lock->type == want->type;
+		loff_t touch = joins ? 1 : 0; /* of one type: neighbours become one */
+		bool before = lock->start < want->start;
+		bool behind = lock->end > want->end;
+
+		if (!same_owner(lock, want) || lock->end < want->start - touch ||
+		    lock->start - touch > want->end) {
+			at = &lock->next;
+			continue;
+		}
+		if (joins) {
+			want->start = min(want->start, lock->start);
+			want->end = max(want->end, lock->end);
+		}
+		if (joins || (!before && !behind)) {
+			unlink_lock(at);
+			continue;
+		}
+		if (before && behind) {
+			if (lock_count >= 2 * LOCKS_MAX)
+				return -ENOLCK; /* no other was changed: this one covers all */
+			**spare = *lock;
+			(*spare)->start = want->end + 1;
+			link_lock(inode, *spare);
+			*spare = NULL; /* no other overlaps */
+		}
+		if (before)
+			lock->end = want->start - 1;
+		else
+			lock->start = want->end + 1;
+		at = &lock->next;
+	}
+	if (want->type != F_UNLCK) {
+		link_lock(inode, want);
+		*new = NULL;
+	}
+	wake_up(&locks_wait);
+	return 0;
+}
+
+/* ---- setting --------------------------------------------------------------------------------- */
+
+/* One try: 0, -EAGAIN or -ENOLCK. */
+static int try_range(struct inode *inode, struct file_lock **new, struct file_lock **spare)
+{
+	bool unlock = (*new)->type == F_UNLCK;
+
+	guard(spinlock, &locks_lock);
+	if (!unlock && find_conflict(inode, *new))
+		return -EAGAIN;
+	return !unlock && lock_count >= LOCKS_MAX ? -ENOLCK : set_range(inode, new, spare);
+}
+
+/* Set @wanted, waiting for others if @wait. 0, -EAGAIN, -ENOLCK, -ERESTARTSYS. */
+static int set_lock(struct inode *inode, const struct file_lock *wanted, bool wait)
+{
+	struct file_lock *new __free(kfree) = kmalloc(sizeof(*new), GFP_KERNEL);
+	struct file_lock *spare __free(kfree) = kmalloc(sizeof(*spare), GFP_KERNEL);
+	int error;
+
+	if (!new || !spare)
+		return -ENOLCK;
+	*new = *wanted;
+	TRY(wait_event_interruptible(locks_wait,
+				     (error = try_range(inode, &new, &spare)) != -EAGAIN || !wait));
+	return error;
+}
+
+void locks_remove(struct inode *inode, const void *owner)
+{
+	guard(spinlock, &locks_lock);
+	for (struct file_lock **at = &inode->locks; *at;) {
+		if ((*at)->owner == owner)
+			unlink_lock(at);
+		else
+			at = &(*at)->next;
+	}
+	wake_up(&locks_wait);
+}
+
+/* ---- fcntl ----------------------------------------------------------------------------------- */
+
+struct flock_abi {
+	s16 type, whence;
+	s64 start, length; /* 0: to the end; negative: before start */
+	pid_t pid;
+};
+
+static int range_from_abi(const struct file *file, const struct flock_abi *abi,
+			  struct file_lock *lock)
+{
+	const loff_t bases[] = {
+		[SEEK_SET] = 0, [SEEK_CUR] = file->position, [SEEK_END] = file->inode->data.size};
+
+	if (abi->whence < SEEK_SET || abi->whence > SEEK_END || abi->type < F_RDLCK ||
+	    abi->type > F_UNLCK)
+		return -EINVAL;
+	if (__builtin_add_overflow(bases[abi->whence], abi->start, &lock->start))
+		return -EOVERFLOW;
+	if (lock->start < 0)
+		return -EINVAL;
+	lock->end = RANGE_END;
+	if (abi->length > 0 && __builtin_add_overflow(lock->start, abi->length - 1, &lock->end))
+		return -EOVERFLOW;
+	if (abi->length < 0) {
+		lock->end = lock->start - 1;
+		lock->start += abi->length;
+	}
+	lock->type = abi->type;
+	return lock->start < 0 ? -EINVAL : 0;
+}
+
+/* F_GETLK: the first lock in the way of *@abi, or F_UNLCK. */
+static void report_conflict(const struct inode *inode, const struct file_lock *wanted,
+			    struct flock_abi *abi)
+{
+	guard(spinlock, &locks_lock);
+	const struct file_lock *lock = find_conflict(inode, wanted);
+	abi->type = F_UNLCK;
+	if (!lock)
+		return;
+	abi->type = lock->type;
+	abi->whence = SEEK_SET;
+	abi->start = lock->start;
+	abi->length = lock->end == RANGE_END ? 0 : lock->end - lock->start + 1;
+	abi->pid = lock->pid;
+}
+
+s64 fcntl_lock(int number, struct file *file, u32 command, void __user *user)
+{
+	static const u8 needed[] = {[F_RDLCK] = FMODE_READ, [F_WRLCK] = FMODE_WRITE, [F_UNLCK] = 0};
+	bool open_file = command >= F_OFD_GETLK && command <= F_OFD_SETLKW;
+	struct file_lock lock = {.owner = open_file ? (void *)file : current->files,
+				 .pid = open_file ? -1 : (pid_t)sys_getpid()};
+	struct flock_abi abi;
+
+	if (open_file)
+		command -= F_OFD_GETLK - F_GETLK;
+	if (command < F_GETLK || command > F_SETLKW)
+		return -EINVAL;
+	TRY(read_user(&abi, user, sizeof(abi)));
+	if ((open_file && abi.pid) || (command == F_GETLK && abi.type == F_UNLCK))
+		return -EINVAL;
+	TRY(range_from_abi(file, &abi, &lock));
+	if (command == F_GETLK) {
+		report_conflict(file->inode, &lock, &abi);
+		return write_user(user, &abi, sizeof(abi));
+	}
+	if (!(file->mode & needed[lock.type]) && lock.type != F_UNLCK)
+		return -EBADF;
+	TRY(set_lock(file->inode, &lock, command == F_SETLKW));
+	if (open_file || lock.type == F_UNLCK)
+		return 0;
+	/* Another thread's close that came first would never take the lock away. */
+	struct fd again __free(fd) = fdget(number);
+	if (again.file != file)
+		locks_remove(file->inode, lock.owner);
+	return again.file == file ? 0 : -EBADF;
+}
+
+/* ---- flock ----------------------------------------------------------------------------------- */
+
+s64 sys_flock(int number, u32 operation)
+{
+	enum { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8 };
+	static const short types[] = {-1, F_RDLCK, F_WRLCK, -1, -1, -1, -1, -1, F_UNLCK};
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
+	u32 kind = operation & ~(u32)LOCK_NB;
+	struct file_lock lock = {.owner = fd.file, .end = RANGE_END, .pid = -1, .whole = true};
+
+	lock.type = kind > LOCK_UN ? -1 : types[kind];
+	if (lock.type < 0)
+		return -EINVAL;
+	if (kind != LOCK_UN && !(fd.file->mode & (FMODE_READ | FMODE_WRITE)))
+		return -EBADF;
+	int error = set_lock(fd.file->inode, &lock, false);
+	if (error != -EAGAIN)
+		return error;
+	/* A change from one type to the other lets the old lock go before it waits, or fails: as on
+	 * Linux. */
+	struct file_lock none = lock;
+	none.type = F_UNLCK;
+	set_lock(fd.file->inode, &none, false);
+	return set_lock(fd.file->inode, &lock, !(operation & LOCK_NB));
+}

@@ -1,0 +1,438 @@
+/*
+ * dcache.c - the dentry cache: making, hashing, moving and freeing dentries, and their LRU list.
+ *
+ * States of a dentry:
+ *   new (d_alloc): unhashed, negative, count 1, among its parent's children
+ *   cached (d_add): hashed and on the LRU list, DREF_KEPT set; positive or negative; count may be 0
+ *   dropped (d_move, d_delete of one in use): unhashed, off the list; freed with its last reference
+ * Hashed, on the LRU list (lru.h) and DREF_KEPT are one and the same, so neither dget nor dput of a
+ * cached dentry touches a list or a lock: being used only sets the byte `referenced`.
+ *
+ * Who may change what:
+ *   - hashing and unhashing: bucket lock; the caller holds a reference, and the directory's lock or
+ *     tree_lock, without which the dentry may be in another bucket by then
+ *   - negative -> positive: the directory's lock; positive -> negative: that, and the bucket lock
+ * with the only reference, so that lookup cannot take another meanwhile
+ *   - parent and name: only while unhashed, under tree_lock and dentry->lock (d_move)
+ *   - children: the parent's dentry->lock
+ * Lock order: tree_lock -> bucket lock -> dentry->lock -> LRU list.
+ */
+#include "fs/internal.h"
+#include "fs/path/dcache.h"
+#include "fs/inode/lru.h"
+
+#ifndef CONFIG_DEBUG
+static_assert(sizeof(struct dentry) <= 192 && sizeof(struct inode) <= 600,
+	      "a cached file takes no more than Linux's dentry and ext4 inode");
+#endif
+
+struct dentry_table dentry_table_instance;
+static struct kmem_cache *dentry_slab;
+
+/* Parents and names: taken by d_move, d_path and whoever walks upwards without references. */
+DEFINE_SPINLOCK(dentry_tree_lock);
+
+static bool take_unused(struct list_head *, void *), evict_taken(struct list_head *, void *);
+struct lru dentry_lru = {.take = take_unused, .evict = evict_taken};
+
+/* ---- making and freeing ---------------------------------------------------------------------- */
+
+static bool name_is_inline(const struct dentry *dentry)
+{
+	return dentry->name == dentry->inline_name;
+}
+
+static struct dentry *dentry_alloc(const char *name, u32 length, u32 hash)
+{
+	struct dentry *dentry = kmem_cache_alloc(dentry_slab, GFP_KERNEL);
+
+	if (unlikely(!dentry))
+		return NULL;
+	char *to = likely(length < DNAME_INLINE) ? dentry->inline_name
+						 : kmalloc(length + 9, GFP_KERNEL);
+	if (unlikely(!to)) {
+		kmem_cache_free(dentry_slab, dentry);
+		return NULL;
+	}
+	for (u32 i = 0; i <= length; i += 8) /* in whole words; the source has the slack */
+		__builtin_memcpy(to + i, name + i, 8);
+	to[length] = '\0';
+	dentry->name = to;
+	dentry->name_length = (u8)length;
+	dentry->name_hash = hash;
+	dentry->flags = D_UNHASHED;
+	dentry->referenced = 0;
+	dentry->inode = NULL;
+	dentry->cookie = 0;
+	atomic_set(&dentry->refcount, 1);
+	spin_lock_init(&dentry->lock, "dentry->lock");
+	INIT_LIST_HEAD(&dentry->children);
+	return dentry;
+}
+
+static void link_child(struct dentry *dentry, struct dentry *parent)
+{
+	guard(spinlock, &parent->lock);
+	(dentry->cookie ? list_add_tail : list_add)(&dentry->child_link, &parent->children);
+}
+
+static void unlink_child(struct dentry *dentry, struct dentry *parent)
+{
+	guard(spinlock, &parent->lock);
+	list_del(&dentry->child_link);
+}
+
+struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 length, u32 hash)
+{
+	struct dentry *dentry = dentry_alloc(name, length, hash);
+
+	if (unlikely(!dentry))
+		return NULL;
+	dentry->parent = dget(parent);
+	link_child(dentry, parent);
+	return dentry;
+}
+
+/* A root, or the nameless dentry of a pipe: its own parent, never hashed. */
+struct dentry *d_alloc_root(struct inode *root)
+{
+	static const char name[16] = "/";
+
+	if (!root)
+		return NULL;
+	struct dentry *dentry = dentry_alloc(name, 1, 0);
+	if (!dentry) {
+		remove_inode_hash(root); /* so that it goes away at once */
+		iput(root);
+		return NULL;
+	}
+	dentry->parent = dentry;
+	INIT_LIST_HEAD(&dentry->child_link);
+	dentry->inode = root;
+	return dentry;
+}
+
+void dentry_free(struct dentry *dentry)
+{
+	struct dentry *parent;
+
+	do {
+		struct inode *inode = dentry->inode;
+
+		ASSERT(dentry->flags & D_UNHASHED);
+		ASSERT(list_empty(&dentry->children));
+		parent = dentry->parent;
+		if (parent != dentry)
+			unlink_child(dentry, parent);
+		if (unlikely(!name_is_inline(dentry)))
+			kfree(dentry->name);
+		kmem_cache_free(dentry_slab, dentry);
+		if (inode)
+			iput(inode);
+		if (parent == dentry)
+			return;
+		dentry = parent; /* whose reference we held */
+	} while (atomic_dec_return(&dentry->refcount) == 0);
+}
+
+struct dentry *dget_parent(struct dentry *dentry)
+{
+	guard(spinlock, &dentry->lock);
+	return dget(dentry->parent);
+}
+
+/* ---- hashing --------------------------------------------------------------------------------- */
+
+static void dentry_hash_insert(struct dentry *dentry)
+{
+	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
+
+	ASSERT(dentry->flags & D_UNHASHED);
+	dentry_table_lock(&dentry_table_instance, NULL, bucket);
+	/* D_MOUNTED has another lock */
+	__atomic_fetch_and(&dentry->flags, (u8)~D_UNHASHED, __ATOMIC_RELAXED);
+	dentry_table_insert(&dentry_table_instance, NULL, bucket, dentry);
+	HASH_COUNT(dentry, inserts, 1);
+	hash_record(HASH_dentry, HASH_INSERT, dentry, (uintptr_t)dentry->parent, dentry->name_hash,
+		    dentry->name, dentry->name_length);
+	atomic_add(DREF_KEPT, &dentry->refcount);
+	lru_add(&dentry_lru, &dentry->lru, &dentry->lru_cpu);
+	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+}
+
+/* The caller has a reference, which with @others is all there are; @others < 0: however many. Was
+ * it hashed, and so? */
+static bool unhash(struct dentry *dentry, int others)
+{
+	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
+
+	dentry_table_lock(&dentry_table_instance, NULL, bucket);
+	bool done = !(dentry->flags & D_UNHASHED) &&
+		    (others < 0 || atomic_read(&dentry->refcount) == (DREF_KEPT | (1 + others)));
+	if (done) {
+		dentry_table_remove(&dentry_table_instance, NULL, bucket, dentry);
+		HASH_COUNT(dentry, removes, 1);
+		hash_record(HASH_dentry, HASH_REMOVE, dentry, (uintptr_t)dentry->parent,
+			    dentry->name_hash, dentry->name, dentry->name_length);
+		__atomic_fetch_or(&dentry->flags, D_UNHASHED, __ATOMIC_RELAXED);
+		lru_remove(&dentry_lru, &dentry->lru, dentry->lru_cpu);
+		atomic_sub(DREF_KEPT, &dentry->refcount);
+	}
+	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+	return done;
+}
+
+void d_add(struct dentry *dentry, struct inode *inode)
+{
+	dentry->inode = inode;
+	dentry_hash_insert(dentry);
+}
+
+void d_instantiate(struct dentry *dentry, struct inode *inode)
+{
+	ASSERT(!dentry->inode);
+	smp_store_release(&dentry->inode, inode);
+}
+
+/* The name is gone. If nobody else looks at the dentry it stays, as the knowledge that there is no
+ * such name. */
+void d_delete(struct dentry *dentry)
+{
+	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
+
+	dentry_table_lock(&dentry_table_instance, NULL, bucket);
+	/* what others did with the inode is behind them */
+	bool stays = smp_load_acquire(&dentry->refcount.counter) == (DREF_KEPT | 1);
+	struct inode *inode = dentry->inode;
+	if (stays)
+		dentry->inode = NULL;
+	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+	if (stays)
+		iput(inode);
+	else
+		unhash(dentry, -1);
+}
+
+/* ---- moving ---------------------------------------------------------------------------------- */
+
+static void swap_names(struct dentry *a, struct dentry *b)
+{
+	const char *name = a->name;
+	u8 length = a->name_length;
+	char text[DNAME_INLINE];
+
+	memcpy(text, a->inline_name, DNAME_INLINE);
+	a->name = name_is_inline(b) ? a->inline_name : b->name;
+	b->name = name == a->inline_name ? b->inline_name : name;
+	memcpy(a->inline_name, b->inline_name, DNAME_INLINE);
+	memcpy(b->inline_name, text, DNAME_INLINE);
+	a->name_length = b->name_length;
+	b->name_length = length;
+}
+
+/* Put @dentry, which has its name, into @parent, with a reference on that. */
+static void place(struct dentry *dentry, struct dentry *parent)
+{
+	if (dentry->parent != parent) {
+		unlink_child(dentry, dentry->parent);
+		spin_lock(&dentry->lock);
+		dentry->parent = dget(parent);
+		spin_unlock(&dentry->lock);
+		link_child(dentry, parent);
+	}
+	dentry->name_hash = dentry_name_hash(parent, dentry->name, dentry->name_length);
+	dentry_hash_insert(dentry);
+}
+
+/*
+ * @dentry takes the name and place of @target, which takes @dentry's, or is left unhashed with its
+ * own name, for d_path of those who have it open (if one of the two is long, they swap). Both
+ * directories are locked, so whoever misses the dentry between its two places waits for them.
+ */
+void d_move(struct dentry *dentry, struct dentry *target, bool exchange)
+{
+	struct dentry *from = dentry->parent, *to = target->parent;
+
+	/* over all of it: d_path() must not see the dentry between its places */
+	spin_lock(&dentry_tree_lock);
+	unhash(dentry, -1);
+	unhash(target, -1);
+	if (exchange || !name_is_inline(dentry) || !name_is_inline(target)) {
+		swap_names(dentry, target);
+	} else {
+		memcpy(dentry->inline_name, target->inline_name, DNAME_INLINE);
+		dentry->name_length = target->name_length;
+	}
+	place(dentry, to);
+	if (exchange)
+		place(target, from);
+	spin_unlock(&dentry_tree_lock);
+	if (from == to)
+		return;
+	dput(from);
+	if (exchange)
+		dput(to);
+}
+
+bool d_unlinked(const struct dentry *dentry)
+{
+	guard(spinlock, &dentry_tree_lock);
+	return (dentry->flags & (D_UNHASHED | D_UNCACHED)) == D_UNHASHED &&
+	       dentry->parent != dentry;
+}
+
+/* ---- the way from the root ------------------------------------------------------------------- */
+
+bool d_is_below(const struct dentry *dentry, const struct dentry *ancestor)
+{
+	guard(spinlock, &dentry_tree_lock);
+	while (dentry != ancestor && dentry->parent != dentry)
+		dentry = dentry->parent;
+	return dentry == ancestor;
+}
+
+/* @text in front of @at, or NULL if there is no room from @start on, or @at is NULL. */
+static char *prepend(char *at, const char *start, const char *text, size_t length)
+{
+	return at && (size_t)(at - start) >= length ? memcpy(at - length, text, length) : NULL;
+}
+
+char *d_path(const struct path *path, const struct path *root, char *buf, size_t size)
+{
+	struct mount *mount = path->mount;
+	struct dentry *dentry = path->dentry;
+	char *at = buf + size - 1, *end;
+
+	if (tmpfs_is_nameless(dentry) && S_ISFIFO(dentry->inode->mode)) {
+		snprintf(buf, size, "pipe:[%llu]", (unsigned long long)dentry->inode->number);
+		return buf;
+	}
+	*at = '\0';
+	if (d_unlinked(dentry))
+		at = prepend(at, buf, " (deleted)", 10);
+	end = at;
+	guard(spinlock, mount_lock());
+	guard(spinlock, &dentry_tree_lock);
+	while (at && (dentry != root->dentry || mount != root->mount)) {
+		if (dentry == mount->root && mount->parent != mount) {
+			dentry = mount->mountpoint;
+			mount = mount->parent;
+		} else if (dentry == mount->root || dentry->parent == dentry) {
+			if (dentry != mount->root) /* moved out of it: where to is not told */
+				at = end;
+			at = prepend(at == end ? prepend(at, buf, "/", 1) : at, buf,
+				     "(unreachable)", 13);
+			break;
+		} else {
+			at = prepend(at, buf, dentry->name, dentry->name_length);
+			at = prepend(at, buf, "/", 1);
+			dentry = dentry->parent;
+		}
+	}
+	if (at == end)
+		at = prepend(at, buf, "/", 1);
+	return at ? at : ERR_PTR(-ENAMETOOLONG);
+}
+
+/* ---- reclaim --------------------------------------------------------------------------------- */
+
+/* Unhash @dentry if ours (and @others) are its only references, then drop ours. Did it go? A rename
+ * that found it before may be about to move it: then its bucket is another, and its lock. */
+static bool evict_dentry(struct dentry *dentry, int others)
+{
+	spin_lock(&dentry_tree_lock);
+	bool unused = unhash(dentry, others);
+	spin_unlock(&dentry_tree_lock);
+
+	if (unused && others)
+		dput(dentry);
+	dput(dentry);
+	return unused;
+}
+
+static bool take_unused(struct list_head *link, void *argument)
+{
+	struct dentry *dentry = list_entry(link, struct dentry, lru);
+	bool unused = !READ_ONCE(dentry->referenced) && atomic_read(&dentry->refcount) == DREF_KEPT;
+
+	WRITE_ONCE(dentry->referenced, 0);
+	if (unused)
+		dget(dentry); /* on the list, so it is still there */
+	return unused;
+}
+
+static bool evict_taken(struct list_head *link, void *argument)
+{
+	return evict_dentry(list_entry(link, struct dentry, lru), 0);
+}
+
+/* A child of @parent for which a reference could be had, skipping those in use unless @busy. */
+static struct dentry *some_child(struct dentry *parent, bool busy)
+{
+	struct dentry *child;
+
+	guard(spinlock, &parent->lock);
+	list_for_each_entry(child, &parent->children, child_link)
+		if ((busy || dentry_count(child) == 0) && atomic_inc_not_zero(&child->refcount))
+			return child;
+	return NULL;
+}
+
+void shrink_dcache_children(struct dentry *parent)
+{
+	struct dentry *child;
+
+	while ((child = some_child(parent, false)) != NULL)
+		if (!evict_dentry(child, 0))
+			/* somebody uses the name of a removed directory: it goes with that use */
+			break;
+}
+
+/* From the root down to a leaf again and again: each goes before its parent, so no recursion is
+ * needed. */
+int shrink_dcache_sb(struct super_block *sb, bool pinned)
+{
+	for (;;) {
+		struct dentry *dentry = dget(sb->root), *child;
+
+		while ((child = some_child(dentry, true)) != NULL) {
+			dput(dentry);
+			dentry = child;
+		}
+		if (dentry == sb->root) {
+			dput(dentry);
+			return 0;
+		}
+		if (!evict_dentry(dentry, pinned && dentry->inode ? 1 : 0))
+			return -EBUSY;
+		cond_resched();
+	}
+}
+
+/* ---- boot and checks ------------------------------------------------------------------------- */
+
+DEFINE_HASH_CACHE(dentry, DENTRY, "Dentry", "dentries", "d_lookup");
+
+void dentry_cache_check(void)
+{
+	struct hash_counters counts = {0};
+	struct dentry *dentry;
+
+	lru_check(&dentry_lru, &dentry_cache_hash);
+	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
+		list_for_each_entry(dentry, &dentry_lru.of_cpu[cpu].objects, lru) {
+			struct dentry *found =
+				d_lookup(dentry->parent, dentry->name, dentry->name_length,
+					 dentry->name_hash, &counts, false);
+
+			BUG_ON(found != dentry);
+			dput(found);
+		}
+}
+
+void dentry_cache_init(void)
+{
+	dentry_slab = kmem_cache_create("dentry", sizeof(struct dentry), 8, SLAB_RECLAIMABLE);
+	lru_init(&dentry_lru, "dentry LRU");
+	dentry_table_create(&dentry_table_instance, &dentry_cache_hash);
+}

@@ -1,0 +1,93 @@
+# The hosted tests: fs/, mm/ but for its allocators, and hash/ in an ordinary process, under the sanitizers.
+#
+#   make -f hosted/hosted.mk            build all test programs into $(HOSTED_O)
+#   make -f hosted/hosted.mk check      build and run them: `ok NAME` or `not ok NAME` for each test
+#   make -f hosted/hosted.mk fuzz       the libFuzzer target (needs clang), run for FUZZ_SECONDS
+#   make -f hosted/hosted.mk HOSTED_CC=clang    with another compiler
+#   PAGE_TABLE=rbtree BUFFER_HASH=mult ...    choose as for the kernel
+#
+# The configuration is made like the kernel's, with DEBUG=y: assertions and the lock-order checker are on.
+# A new test program is a file test_NAME.c here.
+
+HOSTED_O ?= build/hosted
+HOSTED_CC ?= gcc
+HOSTED_SET ?= DEBUG=y
+PYTHON ?= $(if $(wildcard .venv/bin/python3),.venv/bin/python3,python3)
+FUZZ_SECONDS ?= 60
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+ifeq ($(V),)
+Q := @
+endif
+
+HOSTED_CHOICES := $(foreach n,PAGE_HASH BUFFER_HASH INODE_HASH DENTRY_HASH NAME_HASH PAGE_TABLE BUFFER_TABLE \
+	INODE_TABLE DENTRY_TABLE HASH_WORD HASH_STATS,$(if $(filter command line environment,$(origin $(n))),$(n)=$($(n))))
+# nonnull-attribute: no bytes may be copied from NULL, in the kernel
+HOSTED_SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute
+HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-parameter -DHOSTED -DHOSTED_TASKS -D_GNU_SOURCE $(HOSTED_SANITIZE) \
+	-I. -Ihosted/include -I$(HOSTED_O)/include \
+	-include $(HOSTED_O)/include/generated/autoconf.h -MMD -MP $(if $(CI),-Werror)
+
+HOSTED_CORE := core/cmdline.c core/log/format.c core/log/text.c core/time/time.c core/sched/wait.c $(wildcard core/lock/*.c)
+HOSTED_MM := $(wildcard mm/cache/*.c mm/space/*.c)
+HOSTED_FS := $(wildcard $(foreach folder,path inode file block ext2 tmpfs devfs,fs/$(folder)/*.c)) fs/old_calls.c
+HOSTED_HASH ?= $(wildcard hash/*.c)
+HOSTED_OWN := $(wildcard hosted/machine/*.c) $(filter-out hosted/harness/main.c,$(wildcard hosted/harness/*.c))
+HOSTED_SOURCES := $(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH) $(HOSTED_OWN)
+HOSTED_OBJECTS := $(HOSTED_SOURCES:%.c=$(HOSTED_O)/%.o)
+HOSTED_PROGRAMS := $(patsubst hosted/tests/%.c,$(HOSTED_O)/%,$(wildcard hosted/tests/test_*.c))
+HOSTED_POWERCUT := $(patsubst %.c,$(HOSTED_O)/%.o,$(wildcard hosted/powercut/*.c))
+HOSTED_CONFIG := $(HOSTED_O)/.configured
+
+.PHONY: all check fuzz
+.SECONDARY:
+all: $(HOSTED_PROGRAMS) $(HOSTED_O)/powercut
+
+# Rewritten when other choices are made; the dependency files hold the folder's name.
+HOSTED_KEY := $(HOSTED_O) $(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)
+$(shell mkdir -p $(HOSTED_O); [ "$$(cat $(HOSTED_O)/.key 2>/dev/null)" = "$(HOSTED_KEY)" ] || \
+	echo "$(HOSTED_KEY)" > $(HOSTED_O)/.key)
+$(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/configure.py hash/choose.py $(wildcard hash/*/*.h)
+	@echo "  CONFIG  $(HOSTED_O) $(HOSTED_SET) $(HOSTED_CHOICES)"
+	$(Q)$(PYTHON) lab/configure.py --output $(HOSTED_O) $(addprefix --set ,$(HOSTED_SET) $(HOSTED_CHOICES))
+	$(Q)$(PYTHON) hash/choose.py $(HOSTED_O)/effective.config $(HOSTED_O)/include/generated/hash_choice.h
+	@touch $@
+
+$(HOSTED_O)/%.o: %.c $(HOSTED_CONFIG) hosted/hosted.mk
+	@mkdir -p $(@D)
+	@echo "  HOSTED  $<"
+	$(Q)$(HOSTED_CC) $(HOSTED_CFLAGS) -c -o $@ $<
+
+$(HOSTED_O)/libhosted.a: $(HOSTED_OBJECTS)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(HOSTED_O)/test_%: $(HOSTED_O)/hosted/tests/test_%.o $(HOSTED_O)/hosted/harness/main.o $(HOSTED_O)/libhosted.a
+	@echo "  LINK    $@"
+	$(Q)$(HOSTED_CC) $(HOSTED_SANITIZE) -o $@ $^
+
+# The ring of power cuts (hosted/powercut/main.c).
+$(HOSTED_O)/powercut: $(HOSTED_POWERCUT) $(HOSTED_O)/libhosted.a
+	@echo "  LINK    $@"
+	$(Q)$(HOSTED_CC) $(HOSTED_SANITIZE) -o $@ $^
+
+check: all
+	@status=0; for program in $(HOSTED_PROGRAMS); do $$program || status=1; done; exit $$status
+
+# libFuzzer: the same sources with clang's coverage, in one folder of their own, beginning with small images.
+FUZZ_O := $(HOSTED_O)-fuzz
+fuzz:
+	@$(MAKE) -f hosted/hosted.mk HOSTED_O=$(FUZZ_O) HOSTED_CC=clang \
+		HOSTED_SANITIZE="-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined" $(FUZZ_O)/fuzz_ext2
+	@mkdir -p $(FUZZ_O)/corpus $(FUZZ_O)/seeds/tree/dir
+	@cd $(FUZZ_O)/seeds && head -c 20000 /dev/zero | tr '\0' x > tree/file && ln -sf file tree/link && touch tree/dir/a tree/dir/b
+	@cd $(FUZZ_O)/seeds && for size in 1024 2048 4096; do PATH=$$PATH:/sbin:/usr/sbin mke2fs -q -F -t ext2 -b $$size -N 16 -I 128 \
+		-O none,filetype -d tree image-$$size $$((size * 16 / 256))k || exit 1; done
+	$(FUZZ_O)/fuzz_ext2 -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=262144 -len_control=0 -artifact_prefix=$(FUZZ_O)/ \
+		$(FUZZ_O)/corpus $(FUZZ_O)/seeds
+
+$(HOSTED_O)/fuzz_ext2: $(HOSTED_O)/hosted/tests/fuzz_ext2.o $(HOSTED_O)/libhosted.a
+	@echo "  LINK    $@"
+	$(Q)clang -fsanitize=address,undefined,fuzzer -o $@ $^
+
+-include $(HOSTED_OBJECTS:.o=.d) $(wildcard $(HOSTED_O)/hosted/*/*.d)

@@ -1,0 +1,26 @@
+/* time.h - hosted: a clock that moves when the tests move it, and a little at each look. */
+#pragma once
+
+#include "core/base/types.h"
+
+extern u64 hosted_clock_ns;
+
+static inline u64 arch_clock_ns(void)
+{
+	return hosted_clock_ns += 100;
+}
+
+static inline u64 arch_cycles(void)
+{
+	return arch_clock_ns();
+}
+
+static inline void arch_timer_set(u64 deadline_ns)
+{
+	(void)deadline_ns;
+}
+
+static inline u64 arch_rtc_seconds(void)
+{
+	return 1700000000;
+}

@@ -1,0 +1,44 @@
+# Interleavings: the hosted kernel with a point at every access to memory; see ring.h and docs/testing.md.
+#
+#   make -f hosted/interleave/interleave.mk        build $(HOSTED_O)/ring, build/interleave/ring unless said otherwise
+#   make -f hosted/interleave/interleave.mk torture MINUTES=60    all programs, by fresh seeds
+#
+# What is compiled, and how it is configured, is hosted.mk's; the rooms of the kernel get the hooks, our own files and
+# the checker of lock orders, which races with itself by design, do not.
+
+HOSTED_O ?= build/interleave
+HOSTED_SANITIZE = $(RING_FLAGS)
+.DEFAULT_GOAL := ring
+include hosted/hosted.mk
+
+RING_HOOKS := -fsanitize=thread -Wno-tsan --param tsan-distinguish-volatile=1 \
+	$(foreach f,memcpy memmove memset memcmp,-fno-builtin-$(f) -D$(f)=ring_$(f))
+RING_FLAGS := -Ihosted/interleave/include -DRING_RACES_FILE='"$(CURDIR)/hosted/interleave/races.txt"'
+RING_PLAIN := core/lock/lockdep.c $(addprefix hosted/machine/,kernel.c disk.c mmu.c user.c start.c hash.c) hosted/harness/runner.c
+RING_OWN := $(wildcard hosted/interleave/ring/*.c hosted/interleave/programs/*.c)
+RING_TOYS := $(wildcard hosted/interleave/toys/*.c)
+RING_KERNEL := $(filter-out $(RING_PLAIN),$(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH)) \
+	hosted/harness/harness.c # it takes locks
+RING_OBJECTS := $(patsubst %.c,$(HOSTED_O)/%.o,$(RING_OWN) $(RING_TOYS))
+RING_LIBRARY := $(patsubst %.c,$(HOSTED_O)/%.o,$(RING_KERNEL) $(RING_PLAIN))
+
+$(patsubst %.c,$(HOSTED_O)/%.o,$(RING_KERNEL) $(RING_TOYS)): HOSTED_SANITIZE = $(RING_FLAGS) $(RING_HOOKS)
+
+$(RING_OBJECTS) $(RING_LIBRARY): hosted/interleave/interleave.mk
+
+MINUTES ?= 60
+
+.PHONY: ring torture
+ring: $(HOSTED_O)/ring
+
+torture: ring
+	$(HOSTED_O)/ring --minutes $(MINUTES)
+
+$(HOSTED_O)/libring.a: $(RING_LIBRARY)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(HOSTED_O)/ring: $(RING_OBJECTS) $(HOSTED_O)/libring.a
+	@echo "  LINK    $@"
+	$(Q)$(HOSTED_CC) -o $@ $^
+
+-include $(RING_OBJECTS:.o=.d) $(RING_LIBRARY:.o=.d)

@@ -1,0 +1,21 @@
+/*
+ * worlds.h - interleavings: the file systems that programs work on, mounted on /mnt, and what must
+ * hold of them in the end.
+ */
+#pragma once
+
+#include "hosted/machine/hosted.h"
+
+/* As a program's prepare: memory, and a small ext2 or a tmpfs. */
+void world_ext2(void);
+void world_tmpfs(void);
+void world_memory(void); /* ext2, and frames for programs' memory */
+void world_tmpfs_memory(void);
+
+void world_mount(void);
+/* The caches agree with themselves; nothing leaked; of some schedules: the disk is clean. */
+void world_unmount(void);
+
+/* Bytes of file @number as the disk's image has them now, if the power went: how many, or -errno.
+ */
+s64 world_on_disk(ino_t number, loff_t offset, void *data, size_t bytes);

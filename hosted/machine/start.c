@@ -1,0 +1,57 @@
+/*
+ * start.c - hosted: bring the caches and file systems up in the order of kernel/main.c.
+ */
+#include "fs/block/buffer.h"
+#include "fs/internal.h"
+#include "hash/cache.h"
+#include "hosted/machine/hosted.h"
+#include "core/log/assert.h"
+#include "core/base/string.h"
+#include "core/memory/page_alloc.h"
+#include "mm/cache/page_cache.h"
+#include "core/memory/slab.h"
+
+/* fs/proc stands on processes, of which there are none. */
+struct filesystem proc_filesystem = {.name = "none"};
+
+void hosted_init(unsigned megabytes)
+{
+	/* the lock checker keeps its list at the end */
+	static char stack[KERNEL_STACK_SIZE] __aligned(64);
+
+	hosted_task.kernel_stack = stack;
+	hosted_task.state = TASK_RUNNING;
+	lockdep_task_init(&hosted_task);
+	lock_classes_init();
+	page_alloc_init(MB(megabytes));
+	slab_init();
+	page_cache_init();
+	hash_random_init(random_u64());
+	vfs_init();
+	hosted_task.fs = &init_fs_context;
+	hosted_task.files = file_table_create();
+	BUG_ON(!hosted_task.files);
+	BUG_ON(vfs_mount_root(NULL, "tmpfs", 0) != 0);
+	BUG_ON(sys_mkdirat(AT_FDCWD, "/mnt", 0755) != 0);
+}
+
+/* ---- what only programs need ----------------------------------------------------------------- */
+
+u64 hosted_file_limit = ~0ULL;
+unsigned hosted_signals;
+
+void send_signal_current(int signal)
+{
+	(void)signal;
+	hosted_signals++;
+}
+
+u64 current_file_limit(void)
+{
+	return hosted_file_limit;
+}
+
+s64 sys_getpid(void)
+{
+	return current->pid;
+}

@@ -1,0 +1,74 @@
+/*
+ * main.c - start-up: from the machine's first C instruction to the first program, in this order.
+ *
+ * Each step may use what the steps before it brought up. Until boot_release_memory() memory comes
+ * from boot_alloc(); until arch_irq_init() interrupts are off and the clock stands at 0. What may
+ * sleep runs in a kernel thread (start_rest): CPU 0's own thread ends as its idle task, as every
+ * other CPU's does, and an idle task never sleeps.
+ */
+#include <arch/boot.h>
+
+#include "fs/block/buffer.h"
+#include "hash/cache.h"
+#include "kernel/drivers/drivers.h"
+#include "kernel/proc/process.h"
+#include "kernel/sys/syscalls.h"
+
+__noreturn void kernel_main(u32 magic, phys_addr_t info);
+
+bool system_running;
+
+/*
+ * With seed=: what earlier work would have left behind in memory, so that with another seed slabs,
+ * and the keys that are addresses in them, lie elsewhere. Some frames and objects stay taken. After
+ * the hash tables, whose sizes must not depend on it.
+ */
+static void scatter_memory(void)
+{
+	for (u64 count = 32 + random_u64() % 64; count; count--)
+		page_alloc_hold(random_u64() % memmap_pages);
+	slab_hold(random_u64());
+}
+
+static int start_rest(void *unused)
+{
+	mem_devices_init();
+	tty_init();
+	ramdisk_init();
+	virtio_blk_init();
+	writeback_start();
+	init_start();
+	hash_report_serve();
+}
+
+/* From boot/start.S, on CPU 0: what the loader left in EAX and EBX. */
+void kernel_main(u32 magic, phys_addr_t info)
+{
+	serial_early_init();
+	arch_early_init(magic, info);
+	lock_classes_init();
+	printk_init(boot_info.command_line);
+	pr_info("Chainwalk, command line: %s\n", boot_info.command_line);
+	hash_record_init();
+	page_alloc_init(boot_info.max_phys);
+	boot_release_memory();
+	slab_init();
+	page_cache_init();
+	timers_init();
+	arch_irq_init();
+	time_init();
+	random_init();
+	hash_random_init(random_u64());
+	sched_init(&idle_tasks[0]);
+	task_init();
+	trace_init();
+	vfs_init();
+	if (random_fixed)
+		scatter_memory();
+	arch_smp_init();
+	system_running = true;
+	arch_irq_enable();
+	if (IS_ERR(kthread_create(start_rest, NULL, "start")))
+		panic("no memory for the first thread");
+	sched_idle_loop();
+}

@@ -1,0 +1,372 @@
+/*
+ * page_cache.c - the table of file pages, page locks, dirty bookkeeping, writing a file's pages
+ * out, and dropping them: because the file shrinks, goes away, or is unmounted.
+ *
+ * A lookup computes the bucket from (inode address, byte offset), takes the bucket's lock, walks,
+ * and takes a reference before it lets go; so whoever holds the bucket lock and sees only the
+ * references he knows of may remove the page. Waiting for a page uses one of a few hashed queues:
+ * PG_waiters says that it is worth a look.
+ *
+ * Locks: see page_cache.h. Nothing sleeps while it holds one of the spinlocks.
+ */
+#include "mm/cache/page_cache.h"
+
+#include "mm/cache/page_lookup.h"
+
+#define WAIT_QUEUES 64
+#define LAST_PAGE ((FILE_END >> PAGE_SHIFT) - 1) /* of the largest file */
+#define GATHERED 16 /* pages that truncation takes from a list at a time */
+
+struct page_table page_table_instance;
+static wait_queue_head_t wait_queues[WAIT_QUEUES];
+static DEFINE_WAIT_QUEUE(write_wait); /* some mapping's writes fell to 0 */
+
+/* ---- find, add, remove ----------------------------------------------------------------------- */
+
+struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index)
+{
+	REGION_MARK(HASH_page, 0);
+	u32 bucket = page_bucket(mapping, index);
+
+	page_table_lock(&page_table_instance, &mapping->pages, bucket);
+	struct page *old = page_find(mapping, bucket, index);
+
+	REGION_MARK(HASH_page, 1);
+	if (!old) {
+		page->mapping = mapping;
+		page->index = index;
+		page->buffers = NULL;
+		atomic_inc(&page->refcount); /* reclaim may have one for a moment, too */
+		/* In one store, for reclaim: what has PG_cache is locked or has been unlocked by
+		 * its owner. */
+		smp_store_release(&page->flags,
+				  BIT(PG_locked) | BIT(PG_cache) | BIT(PG_referenced));
+		page_table_insert(&page_table_instance, &mapping->pages, bucket, page);
+		HASH_COUNT(page, inserts, 1);
+		HASH_RECORD(page, HASH_INSERT, page, mapping->host, (u64)index << PAGE_SHIFT);
+	}
+	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
+	if (old)
+		return old;
+	spin_lock(&mapping->lock);
+	list_add_tail(&page->mapping_link, &mapping->clean_pages);
+	mapping->nr_pages++;
+	spin_unlock(&mapping->lock);
+	memory_use_add(MEMORY_CACHED, 1);
+	memory_use_add(MEMORY_SHMEM, !mapping->ops->writepage);
+	return NULL;
+}
+
+bool remove_from_page_cache(struct page *page, bool if_unused)
+{
+	struct address_space *mapping = page->mapping;
+	u32 bucket = page_bucket(mapping, page->index);
+	bool stays;
+
+	ASSERT(test_bit(PG_locked, &page->flags));
+	page_table_lock(&page_table_instance, &mapping->pages, bucket);
+	stays = if_unused && atomic_read(&page->refcount) != 2; /* final under the bucket's lock */
+	if (!stays) {
+		page_table_remove(&page_table_instance, &mapping->pages, bucket, page);
+		HASH_RECORD(page, HASH_REMOVE, page, mapping->host, (u64)page->index << PAGE_SHIFT);
+	}
+	HASH_COUNT(page, removes, !stays);
+	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
+	if (stays)
+		return false;
+	memory_use_add(MEMORY_CACHED, -1);
+	memory_use_add(MEMORY_SHMEM, -!mapping->ops->writepage);
+	clear_page_dirty(page);
+	spin_lock(&mapping->lock);
+	list_del(&page->mapping_link);
+	page->mapping = NULL;
+	mapping->nr_pages--;
+	clear_bit(PG_cache, &page->flags);
+	spin_unlock(&mapping->lock); /* the mapping may be gone from here on */
+	put_page(page);
+	return true;
+}
+
+struct page *find_or_create_page(struct address_space *mapping, pgoff_t index)
+{
+	struct page *page = page_lookup(mapping, index);
+
+	if (!page) {
+		struct page *fresh = alloc_page(GFP_KERNEL);
+
+		if (!fresh)
+			return NULL;
+		page = add_to_page_cache(fresh, mapping, index);
+		if (!page)
+			return fresh;
+		put_page(fresh);
+	}
+	lock_page(page);
+	if (likely(page->mapping == mapping))
+		return page;
+	unlock_page(page); /* truncated while we waited */
+	put_page(page);
+	return find_or_create_page(mapping, index);
+}
+
+/* ---- waiting ------------------------------------------------------------------------------- */
+
+static wait_queue_head_t *queue_of(const struct page *page)
+{
+	return &wait_queues[((uintptr_t)page / sizeof(struct page)) % WAIT_QUEUES];
+}
+
+static bool unlocked_or_mark(struct page *page)
+{
+	if (!test_bit(PG_locked, &page->flags))
+		return true;
+	set_bit(PG_waiters, &page->flags);
+	smp_mb();
+	return !test_bit(PG_locked, &page->flags);
+}
+
+void wait_on_page(struct page *page)
+{
+	wait_event(*queue_of(page), unlocked_or_mark(page));
+}
+
+void end_mapping_write(struct address_space *mapping)
+{
+	if (atomic_dec_and_test(&mapping->writes))
+		wake_up(&write_wait);
+}
+
+/* The caller has cleared the flags. The frame may be another's by now: then its waiters wake for
+ * nothing. */
+void wake_page(const struct page *page)
+{
+	wake_up(queue_of(page));
+}
+
+/* ---- dirty ----------------------------------------------------------------------------------- */
+
+void set_page_dirty(struct page *page)
+{
+	struct address_space *mapping = READ_ONCE(page->mapping);
+
+	if (test_bit(PG_dirty, &page->flags) || !mapping)
+		return;
+	if (!mapping->ops->writepage) {
+		/* nowhere to write it to: the flag alone keeps it from reclaim */
+		set_bit(PG_dirty, &page->flags);
+		return;
+	}
+	spin_lock(&mapping->lock);
+	if (page->mapping && !test_and_set_bit(PG_dirty, &page->flags)) {
+		list_move_tail(&page->mapping_link, &mapping->dirty_pages);
+		memory_use_add(MEMORY_DIRTY, 1);
+	}
+	spin_unlock(&mapping->lock);
+	mark_inode_dirty(mapping->host);
+}
+
+bool clear_page_dirty(struct page *page)
+{
+	struct address_space *mapping = page->mapping;
+
+	if (!test_bit(PG_dirty, &page->flags))
+		return false;
+	guard(spinlock, &mapping->lock);
+	if (test_and_clear_bit(PG_dirty, &page->flags) && mapping->ops->writepage) {
+		list_move_tail(&page->mapping_link, &mapping->clean_pages);
+		memory_use_add(MEMORY_DIRTY, -1);
+	}
+	return true;
+}
+
+/* ---- writing a file out ---------------------------------------------------------------------- */
+
+/* The first page of @list, referenced, which goes to the end of it; or NULL. */
+static struct page *next_page(struct list_head *list)
+{
+	struct page *page;
+
+	if (list_empty(list))
+		return NULL;
+	page = list_first_entry(list, struct page, mapping_link);
+	list_move_tail(&page->mapping_link, list);
+	get_page(page);
+	return page;
+}
+
+/*
+ * The next page to be written, or NULL. It counts as a write until its writepage() has counted the
+ * blocks: so who waits for mapping->writes to fall to 0 waits for every page that another has
+ * picked, too, dirty still or no longer.
+ */
+static struct page *pick_dirty_page(struct address_space *mapping)
+{
+	guard(spinlock, &mapping->lock);
+	struct page *page = next_page(&mapping->dirty_pages);
+
+	if (page)
+		atomic_inc(&mapping->writes);
+	return page;
+}
+
+/* Nothing but being picked moves a page back on the list: so as many as the file has pages are
+ * enough to come to each that was dirty at the beginning. Others may go on dirtying meanwhile. */
+int page_cache_flush(struct address_space *mapping)
+{
+	u64 left = READ_ONCE(mapping->nr_pages);
+	struct page *page;
+	int error = 0;
+
+	if (!mapping->ops->writepage)
+		return 0;
+	while (left-- && error != -ENOMEM && (page = pick_dirty_page(mapping))) {
+		int result = 0;
+
+		lock_page(page);
+		if (page->mapping == mapping && test_bit(PG_dirty, &page->flags))
+			result = mapping->ops->writepage(mapping->host, page);
+		else
+			unlock_page(page);
+		error = error && result != -ENOMEM ? error : result;
+		end_mapping_write(mapping);
+		put_page(page);
+	}
+	return error;
+}
+
+int page_cache_sync(struct address_space *mapping)
+{
+	int error = page_cache_flush(mapping), late;
+
+	wait_event(write_wait, !atomic_read(&mapping->writes));
+	late = xchg(&mapping->write_error, 0);
+	return error ? error : late;
+}
+
+/* ---- truncation and invalidation ------------------------------------------------------------- */
+
+/*
+ * Truncation races with readers and faults that add or map pages. The order that keeps it right:
+ * the caller has set the new i_size; programs' mappings of the range are removed; the pages are
+ * removed; mappings are removed again. Who adds a page looks at i_size after it is in the cache,
+ * and who maps a page looks at page->mapping under the page-table lock; so neither can be missed
+ * twice.
+ */
+
+/* The bytes [from, to) of the page, whose reference is taken over, go; if that is all, so does it.
+ */
+static void truncate_page(struct address_space *mapping, struct page *page, unsigned from,
+			  unsigned to)
+{
+	bool whole = to - from == PAGE_SIZE;
+
+	lock_page(page);
+	if (page->mapping == mapping) {
+		if (!whole)
+			memset((char *)page_address(page) + from, 0, to - from);
+		if (to == PAGE_SIZE)
+			mapping->ops->invalidate(page, from);
+		if (whole) {
+			clear_bit(PG_dirty_all, &page->flags);
+			remove_from_page_cache(page, false);
+		}
+	}
+	unlock_page(page);
+	put_page(page);
+}
+
+/* Up to GATHERED pages of @list in [first, last], referenced, into @pages: how many. They stay
+ * where they are on the list, on which write-back relies. */
+static unsigned gather_pages(struct address_space *mapping, const struct list_head *list,
+			     pgoff_t first, pgoff_t last, struct page **pages)
+{
+	struct page *page;
+	unsigned count = 0;
+
+	if (list_empty(list))
+		return 0;
+	guard(spinlock, &mapping->lock);
+	list_for_each_entry (page, list, mapping_link) {
+		if (page->index < first || page->index > last)
+			continue;
+		get_page(page);
+		pages[count++] = page;
+		if (count == GATHERED)
+			break;
+	}
+	return count;
+}
+
+/* The pages [first, last] go as a whole. */
+static void truncate_whole_pages(struct address_space *mapping, pgoff_t first, pgoff_t last)
+{
+	struct page *pages[GATHERED];
+	unsigned count;
+
+	while ((count = gather_pages(mapping, &mapping->clean_pages, first, last, pages)) ||
+	       (count = gather_pages(mapping, &mapping->dirty_pages, first, last, pages))) {
+		for (unsigned i = 0; i < count; i++)
+			truncate_page(mapping, pages[i], 0, PAGE_SIZE);
+		if (last != LAST_PAGE && fatal_signal_pending(current))
+			break; /* what is inside the file readers may bring back for ever */
+		cond_resched();
+	}
+}
+
+void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end)
+{
+	/* the pages that go as a whole, if any */
+	pgoff_t first = (start + PAGE_SIZE - 1) >> PAGE_SHIFT, behind = end >> PAGE_SHIFT;
+	unsigned head = start & (PAGE_SIZE - 1), tail = end & (PAGE_SIZE - 1);
+	bool any = first < behind, copies = end == FILE_END;
+	struct page *page;
+
+	if (any && !list_empty(&mapping->vmas))
+		mm_unmap_file(mapping, first, behind - 1, copies);
+	if (!READ_ONCE(mapping->nr_pages))
+		return;
+	if (head && (page = page_lookup(mapping, first - 1)))
+		truncate_page(mapping, page, head, first > behind ? tail : PAGE_SIZE);
+	if (tail && first <= behind && (page = page_lookup(mapping, behind)))
+		truncate_page(mapping, page, 0, tail);
+	if (any)
+		truncate_whole_pages(mapping, first, behind - 1);
+	if (any && !list_empty(&mapping->vmas))
+		mm_unmap_file(mapping, first, behind - 1, copies);
+}
+
+void invalidate_inode_pages(struct address_space *mapping)
+{
+	for (u64 left = READ_ONCE(mapping->nr_pages); left; left--) {
+		spin_lock(&mapping->lock);
+		struct page *page = next_page(&mapping->clean_pages);
+		spin_unlock(&mapping->lock);
+		if (!page)
+			break;
+		drop_unused_page(page);
+		cond_resched();
+	}
+}
+
+/* ---- set-up ---------------------------------------------------------------------------------- */
+
+void address_space_init(struct address_space *mapping, struct inode *host,
+			const struct address_space_operations *ops)
+{
+	*mapping = (struct address_space){.host = host, .ops = ops};
+	page_table_root_init(&mapping->pages);
+	spin_lock_init(&mapping->lock, "mapping->lock");
+	INIT_LIST_HEAD(&mapping->clean_pages);
+	INIT_LIST_HEAD(&mapping->dirty_pages);
+	spin_lock_init(&mapping->vma_lock, "mapping->vma_lock");
+	INIT_LIST_HEAD(&mapping->vmas);
+}
+
+DEFINE_HASH_CACHE(page, PAGE, "Page", "pages", "find_page");
+
+void page_cache_init(void)
+{
+	for (unsigned i = 0; i < WAIT_QUEUES; i++)
+		init_waitqueue_head(&wait_queues[i]);
+	page_table_create(&page_table_instance, &page_cache_hash);
+}

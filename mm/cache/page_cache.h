@@ -1,0 +1,180 @@
+/*
+ * page_cache.h - file pages in memory, found through the page hash table by (inode, offset).
+ *
+ * An inode (file or block device) has an address_space; the pages of all address spaces are in one
+ * table (or, with PAGE_TABLE=rbtree, in a tree on each). A page is added locked, filled by the file
+ * system's readpages, unlocked when uptodate. Whoever looks a page up gets a reference.
+ *
+ * States of a page: absent -> added (PG_locked, PG_cache) -> uptodate, clean -> dirty -> clean ->
+ * removed by truncation or reclaim. Nobody removes a page, makes it dirty or clean without its
+ * lock. PG_dirty says that
+ * bytes may be newer than the disk: the page is on mapping->dirty_pages. Write-back that works on
+ * buffers alone leaves PG_dirty; a page whose buffers are all clean is clean (they can be freed),
+ * and writepage() of it has nothing to do.
+ *
+ * Lock order: inode->lock (rw_semaphore of the file) -> mm->lock -> page lock -> mapping->vma_lock
+ * -> mm->page_table_lock -> bucket lock of the page table; mapping->lock. Neither of the last is
+ * held for the other.
+ *
+ * Limits: pages are found one by one; a page's owner changes only by truncation.
+ */
+#pragma once
+
+#include "core/memory/page_alloc.h"
+
+struct file;
+struct inode;
+struct io;
+
+struct address_space_operations {
+	/*
+	 * Of a file system on a disk, for fs/block/buffer_page.c: map file block @index to a disk
+	 * block: sets *@block (0: hole), allocating if @create. 0, 1 when it is new, or -errno.
+	 */
+	int (*get_block)(struct inode *inode, u64 index, u64 *block, bool create);
+	/*
+	 * Start filling @count locked pages, in order of their indices; each is unlocked when done
+	 * (uptodate set, or error set). May complete asynchronously. 0, or -errno of the last page
+	 * (which has been unlocked too). The caller keeps its references until this returns.
+	 */
+	int (*readpages)(struct inode *inode, struct page **pages, unsigned count);
+	/*
+	 * Start writing out the locked dirty @page; write-protects what maps it if PG_dirty_all is
+	 * set (mm_protect_page()), clears that and PG_dirty (clear_page_dirty()), counts in
+	 * mapping->writes until the end of the I/O, and unlocks the page. PG_dirty_all: a
+	 * program writes to it through a shared mapping, so every block inside the file is dirty.
+	 * NULL: the file lives in memory alone, and nothing is gained by reading ahead.
+	 */
+	int (*writepage)(struct inode *inode, struct page *page);
+	/*
+	 * Make [from, to) of the locked @page writable: map blocks, read partial blocks. 0 or
+	 * -ENOSPC, -EIO...
+	 */
+	int (*write_begin)(struct inode *inode, struct page *page, unsigned from, unsigned to);
+	/*
+	 * The bytes are in the page: mark what has to be written dirty. The caller updates i_size
+	 * afterwards. Called after every write_begin that succeeded. @to is the end of what was
+	 * copied: if the copy was cut short by a fault and the page is not uptodate, @to == @from,
+	 * and nothing counts as written.
+	 */
+	int (*write_end)(struct inode *inode, struct page *page, unsigned from, unsigned to);
+	/* write(2) ended before all that write_begin was told of was there: what was allocated
+	 * behind the end of the file goes. Under inode->lock. NULL: nothing was. */
+	void (*write_failed)(struct inode *inode);
+	/* The locked @page is going away from byte @from on: drop its buffers (all of them if from
+	 * == 0). */
+	void (*invalidate)(struct page *page, unsigned from);
+};
+
+struct address_space {
+	struct inode *host;
+	loff_t size; /* of the file, in bytes; changes under inode->lock, read without it */
+	const struct address_space_operations *ops;
+	struct page_table_root pages; /* per-owner part of the page table (empty for hashes) */
+
+	/* Under lock: every page is on one of the lists, for truncation and sync without a hash
+	 * walk. */
+	spinlock_t lock;
+	struct list_head clean_pages, dirty_pages;
+	u64 nr_pages;
+
+	/* Under vma_lock: the areas that map this file, for truncation, sync and reclaim. */
+	spinlock_t vma_lock;
+	struct list_head vmas;
+
+	int write_error; /* -errno of a failed write, reported once by page_cache_sync() */
+	atomic_t writes; /* blocks that are being written, and pages picked for it */
+};
+
+void address_space_init(struct address_space *mapping, struct inode *host,
+			const struct address_space_operations *ops);
+
+/* The page at @index with a reference, locked (sleeps): what page_lookup() finds, or freshly added
+ * and not uptodate. NULL: out of memory. */
+struct page *find_or_create_page(struct address_space *mapping, pgoff_t index);
+
+/* Add the fresh page @page (its only reference is the caller's) at @index, locked and not uptodate:
+ * NULL. If there is one already: that, referenced, and @page is unchanged. Counted as a lookup. */
+struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index);
+/* The locked page leaves the cache; drops the cache's reference, not the caller's. For reclaim only
+ * @if_unused, when nobody else has a reference: false if it stays. */
+bool remove_from_page_cache(struct page *page, bool if_unused);
+/* reclaim.c: drop the page if it is clean, unused and unlocked; was it? Takes the reference over.
+ * Starts no I/O, does not sleep. */
+bool drop_unused_page(struct page *page);
+
+void wait_on_page(struct page *page); /* until it is not locked */
+void wake_page(const struct page *page);
+/* What was counted in mapping->writes has been written. Any context. */
+void end_mapping_write(struct address_space *mapping);
+
+/* Any context. */
+static inline void unlock_page(struct page *page)
+{
+	/* Both bits at once: afterwards the page may be gone. Woken waiters set the second again.
+	 */
+	if (unlikely(__atomic_fetch_and(&page->flags, ~(BIT(PG_locked) | BIT(PG_waiters)),
+					__ATOMIC_SEQ_CST) &
+		     BIT(PG_waiters)))
+		wake_page(page);
+}
+
+static inline bool trylock_page(struct page *page)
+{
+	return !test_and_set_bit(PG_locked, &page->flags);
+}
+
+/* Sleeps. */
+static inline void lock_page(struct page *page)
+{
+	while (unlikely(!trylock_page(page)))
+		wait_on_page(page);
+}
+
+/* If so, the bytes that made it so are seen by what follows. */
+static inline bool page_uptodate(const struct page *page)
+{
+	return smp_load_acquire(&page->flags) & BIT(PG_uptodate);
+}
+
+/* Bytes of the page are newer than the disk. Takes mapping->lock; not in interrupts. */
+void set_page_dirty(struct page *page);
+/* The locked page is about to be written or has proved clean; was it dirty? */
+bool clear_page_dirty(struct page *page);
+
+/* The file operations of ordinary files: bytes read/written, or -errno. */
+ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position);
+/* takes inode->lock */
+ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position);
+/* @length bytes, not 0, of one page; inode->lock is held. Their number, or -errno. */
+ssize_t page_cache_zero(struct inode *inode, loff_t at, size_t length);
+
+/*
+ * @page is what page_lookup() gave for @index: NULL, or one that is not uptodate or has
+ * PG_readahead, whose reference is taken over. The page, read in, and what follows it started to
+ * be read, as the way tells in which @file is read; @wanted pages from @index on are needed.
+ * NULL: behind the end;
+ * ERR_PTR(-EIO/-ENOMEM). Sleeps.
+ */
+struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
+			    pgoff_t wanted, struct page *page);
+/* Drop the pages of [start, end) and unmap them from processes; of partial ones the bytes are
+ * zeroed. Up to FILE_END the copies that private areas made of them go, too. */
+#define FILE_END (1ULL << 63) /* behind the largest offset */
+void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end);
+/* Write all dirty pages out and wait: 0 or the first error. */
+int page_cache_sync(struct address_space *mapping);
+/* Start write-back of dirty pages without waiting: 0 or the first error. */
+int page_cache_flush(struct address_space *mapping);
+/* Unused clean pages of @mapping are dropped (umount, drop_caches). */
+void invalidate_inode_pages(struct address_space *mapping);
+
+/* What process mappings have to do with it (mm/space/rmap.c). */
+/* Unmap pages [first, last] of @mapping from every process; with @copies also what private areas
+ * made of them by writing: truncation takes them along, reclaim must not. Takes vma_lock. */
+void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool copies);
+/* The locked @page is about to be written: from now on no program writes to it but after a fault,
+ * which waits for the page's lock. Takes vma_lock, waits for other CPUs to forget. */
+void mm_protect_page(struct page *page);
+
+void page_cache_init(void); /* sizes and allocates the table */

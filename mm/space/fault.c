@@ -1,0 +1,330 @@
+/*
+ * fault.c - page faults. Declared in vm.h.
+ *
+ * mm->lock is held for reading, so areas and page tables stay; the page-table lock is let go while
+ * memory is allocated or a page is read, and what was found in the entry is checked again before it
+ * is replaced. When somebody else was faster the fault has nothing to do: the program tries again.
+ *
+ * Anonymous memory: a fresh zeroed frame at the first touch, reading or writing (there is no shared
+ * zero page: most of what is read first is written soon, and that would be a second fault). Private
+ * file: the page of the cache, read-only, until it is written to: then a copy. Shared file:
+ * read-only until written to, then the page is marked dirty first. A read fault maps what the cache
+ * has of the pages around it too.
+ */
+#include "mm/cache/page_lookup.h"
+#include "mm/space/vm_internal.h"
+
+#define AROUND 8u /* pages that a read fault maps if the cache has them, aligned; as Linux */
+#define OOM_PAUSE_NS (10 * NSEC_PER_MSEC)
+#define OOM_ROUNDS 300
+
+struct fault {
+	struct vma *vma;
+	u64 address; /* of the page */
+	unsigned access;
+	pte_t *slot, old; /* old: what was in it */
+	/* a page of it was dirtied and there are too many: to be written out; or NULL */
+	struct file *dirtied;
+};
+
+/* ---- anonymous pages ------------------------------------------------------------------------- */
+
+static struct page *anonymous_page(struct vma *vma, unsigned gfp)
+{
+	struct page *page = alloc_page(GFP_KERNEL | GFP_NOWARN | gfp);
+
+	if (likely(page)) {
+		page->flags = BIT(PG_anon);
+		WRITE_ONCE(vma->has_anonymous, true); /* other faults may do so, too */
+		memory_use_add(MEMORY_ANON, 1);
+	}
+	return page;
+}
+
+/* The most common fault: nothing is known of the entry, but most likely it is empty. */
+static int fault_anonymous(struct vma *vma, u64 address)
+{
+	struct mm *mm = vma->mm;
+	struct page *page = anonymous_page(vma, GFP_ZERO);
+	pte_t *slot;
+
+	if (unlikely(!page))
+		return -ENOMEM;
+	spin_lock(&mm->page_table_lock);
+	slot = mmu_slot(&mm->mmu, address, true);
+	if (likely(slot && !*slot)) {
+		*slot = pte_make(page_to_phys(page), vma_page_rights(vma));
+		mm->resident_pages++;
+		page = NULL;
+	}
+	spin_unlock(&mm->page_table_lock);
+	if (unlikely(page))
+		put_page(page);
+	return slot ? 0 : -ENOMEM;
+}
+
+/* ---- pages of files -------------------------------------------------------------------------- */
+
+/* The uptodate page that the fault is about, with a reference; ERR_PTR(-EIO): behind the end, or
+ * unreadable. */
+static struct page *file_page(const struct fault *fault)
+{
+	struct vma *vma = fault->vma;
+	struct address_space *mapping = vma->mapping;
+	pgoff_t index = vma_page_index(vma, fault->address);
+	pgoff_t wanted = vma_page_index(vma, vma->end) - index;
+	struct page *page;
+
+	if (unlikely(index >= mapping_pages(mapping)))
+		return ERR_PTR(-EIO);
+	page = page_lookup(mapping, index);
+	if (likely(page && page_uptodate(page)))
+		return page;
+	if (!page && mapping->ops->writepage) {
+		current->minor_faults--;
+		current->major_faults++;
+	}
+	page = page_cache_get(vma->file, mapping, index, min_t(pgoff_t, wanted, AROUND), page);
+	return page ? page : ERR_PTR(-EIO);
+}
+
+/* Map what is in the cache of the pages around the one at fault, whose slot is filled. The lock is
+ * held. */
+static void map_around(struct fault *fault)
+{
+	struct vma *vma = fault->vma;
+	struct address_space *mapping = vma->mapping;
+	u64 bytes = AROUND * PAGE_SIZE, mapped = 0;
+	u64 start = max(round_down(fault->address, bytes), vma->start);
+	u64 end = min(round_down(fault->address, bytes) + bytes, vma->end);
+	pte_t *slot = fault->slot - ((fault->address - start) >> PAGE_SHIFT);
+	pgoff_t index = vma_page_index(vma, start), pages = mapping_pages(mapping);
+	const pte_t entry = pte_make(0, vma_page_rights(vma) & ~(unsigned)MMU_WRITE);
+
+	for (; start < end && index < pages; start += PAGE_SIZE, slot++, index++) {
+		struct page *page;
+
+		if (*slot)
+			continue;
+		page = page_lookup(mapping, index);
+		if (!page)
+			continue;
+		if (unlikely(!page_uptodate(page) || READ_ONCE(page->mapping) != mapping)) {
+			put_page(page);
+			continue;
+		}
+		atomic_inc(&page->mapcount);
+		*slot = pte_with_page(entry, page_to_phys(page));
+		mapped++;
+	}
+	vma->mm->resident_pages += mapped;
+	vma->mm->file_pages += mapped;
+}
+
+/* ---- the entry ------------------------------------------------------------------------------- */
+
+/*
+ * Make @page the entry in place of what was there when the fault began; takes its reference over.
+ * When somebody else was faster, or the page of a file was truncated meanwhile (see page_cache.c),
+ * the fault has nothing to do. The processor that faulted has forgotten the old entry of the same
+ * page; another one faults, and comes here.
+ */
+static void set_entry(struct fault *fault, struct page *page, unsigned rights)
+{
+	struct mm *mm = fault->vma->mm;
+	struct page *old = fault->old ? phys_to_page(pte_page(fault->old)) : NULL;
+	bool file = !test_bit(PG_anon, &page->flags);
+	bool old_file = old && !test_bit(PG_anon, &old->flags);
+
+	spin_lock(&mm->page_table_lock);
+	if (unlikely(*fault->slot != fault->old ||
+		     (file && page->mapping != fault->vma->mapping))) {
+		spin_unlock(&mm->page_table_lock);
+		put_page(page);
+		return;
+	}
+	*fault->slot = pte_make(page_to_phys(page), rights);
+	if (file)
+		atomic_inc(&page->mapcount);
+	mm->file_pages += file - old_file;
+	mm->resident_pages += !old;
+	if (old && (old != page || pte_exec(fault->old)))
+		mmu_flush(&mm->mmu, fault->address, fault->address + PAGE_SIZE);
+	else if (file && !(fault->access & FAULT_WRITE))
+		map_around(fault);
+	spin_unlock(&mm->page_table_lock);
+	if (old && old_file)
+		atomic_dec(&old->mapcount);
+	if (old)
+		put_page(old);
+}
+
+/* @page: what is shown so far, with a reference. */
+static int write_private(struct fault *fault, struct page *page)
+{
+	/* Unless nobody else has it but this entry: with mm->lock held no fork can share it now. */
+	if (!test_bit(PG_anon, &page->flags) || atomic_read(&page->refcount) != 2) {
+		struct page *shown = page;
+
+		page = anonymous_page(fault->vma, 0);
+		if (likely(page))
+			memcpy(page_address(page), page_address(shown), PAGE_SIZE);
+		put_page(shown);
+	}
+	if (unlikely(!page))
+		return -ENOMEM;
+	set_entry(fault, page, MMU_READ | MMU_WRITE);
+	return 0;
+}
+
+/*
+ * The first write to @page of a shared area since it was clean: dirty first, then writable, both
+ * under the page lock. Who makes the page clean holds that, too, and takes the right to write away
+ * first (mm_protect_page()): so a page that some entry lets a program write to is always dirty.
+ */
+static int write_shared(struct fault *fault, struct page *page)
+{
+	struct vma *vma = fault->vma;
+	struct address_space *mapping = vma->mapping;
+	int error = 0;
+
+	get_page(page);
+	lock_page(page);
+	/* a file in memory grows by this page: its file system may be full */
+	if (page->mapping == mapping && !mapping->ops->writepage &&
+	    !test_bit(PG_dirty, &page->flags))
+		error = mapping->ops->write_begin(mapping->host, page, 0, 0);
+	if (likely(page->mapping == mapping && !error)) {
+		set_bit(PG_dirty_all, &page->flags);
+		set_page_dirty(page);
+		set_entry(fault, page, MMU_READ | MMU_WRITE);
+	} else {
+		put_page(page);
+	}
+	unlock_page(page);
+	put_page(page);
+	file_update_time(vma->file->inode);
+	/* who dirties pages faster than they are written must write himself, as write(2) does */
+	if (fault->access & FAULT_USER && mapping->ops->writepage &&
+	    unlikely(memory_use_total(MEMORY_DIRTY) > page_alloc_total_pages() / 4))
+		get_file(fault->dirtied = vma->file);
+	return error ? -EIO : 0;
+}
+
+/* ---- the fault ------------------------------------------------------------------------------- */
+
+/* mm->lock is held for reading; it is let go. */
+static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
+{
+	struct fault fault = {.vma = vma, .address = address, .access = access};
+	struct mm *mm = vma->mm;
+	struct page *page = NULL;
+	int error = 0;
+
+	spin_lock(&mm->page_table_lock);
+	fault.slot = mmu_slot(&mm->mmu, address, true);
+	fault.old = fault.slot ? *fault.slot : 0;
+	if (fault.old && access & FAULT_WRITE && !pte_write(fault.old)) {
+		page = phys_to_page(pte_page(fault.old));
+		get_page(page);
+	} else if (fault.old && access & FAULT_EXEC && !pte_exec(fault.old)) {
+		*fault.slot = pte_set_prot(xchg(fault.slot, 0), vma_page_rights(vma));
+		mmu_flush(&mm->mmu, address, address + PAGE_SIZE);
+	}
+	spin_unlock(&mm->page_table_lock);
+	if (unlikely(!fault.slot))
+		error = -ENOMEM;
+	else if (!fault.old && !vma->mapping)
+		error = fault_anonymous(vma, address);
+	else if (!fault.old)
+		error = PTR_ERR_OR_ZERO(page = file_page(&fault));
+	if (page && !error) {
+		if (!(access & FAULT_WRITE))
+			set_entry(&fault, page, vma_page_rights(vma) & ~(unsigned)MMU_WRITE);
+		else if (vma->flags & VM_SHARED)
+			error = write_shared(&fault, page);
+		else
+			error = write_private(&fault, page);
+	}
+	up_read(&mm->lock);
+	/* without mm->lock: writing takes locks of the file system */
+	if (unlikely(fault.dirtied)) {
+		page_cache_flush(&fault.dirtied->inode->data);
+		fput(fault.dirtied);
+	}
+	return error;
+}
+
+/* No area at @address, page aligned: perhaps one lies above it that grows down. 0: try again. */
+static noinline int grow_stack(struct mm *mm, u64 address)
+{
+	guard(write, &mm->lock);
+	struct vma *vma = first_area(mm, address);
+	const struct vma *below = vma ? vma->below : NULL;
+
+	if (!vma)
+		return -EFAULT;
+	if (address >= vma->start)
+		return 0;
+	if (!(vma->flags & VM_GROWSDOWN) || address < LOWEST_ADDRESS ||
+	    vma->end - address > memory_limit(LIMIT_STACK) ||
+	    !may_expand(mm, (vma->start - address) >> PAGE_SHIFT, vma->flags) ||
+	    (below && !(below->flags & VM_GROWSDOWN) && below->flags & VM_RIGHTS &&
+	     address < below->end + STACK_GAP))
+		return -EFAULT;
+	vma_change(vma, address, vma->end, vma->flags);
+	return 0;
+}
+
+static int try_fault(struct mm *mm, u64 address, unsigned access)
+{
+	/* any right lets the machine read; the others each stand for themselves */
+	unsigned needed = access & FAULT_WRITE	? VM_WRITE
+			  : access & FAULT_EXEC ? VM_EXEC
+						: VM_RIGHTS;
+	struct vma *vma;
+	int error;
+
+	down_read(&mm->lock);
+	vma = find_vma(mm, address);
+	address = round_down(address, (u64)PAGE_SIZE);
+	if (unlikely(!vma || address < vma->start)) {
+		up_read(&mm->lock);
+		TRY(vma ? grow_stack(mm, address) : -EFAULT);
+		return try_fault(mm, address, access);
+	}
+	if (unlikely(!(vma->flags & needed))) {
+		up_read(&mm->lock);
+		return -EACCES;
+	}
+	if (vma->mapping || access & FAULT_PRESENT)
+		return fault_in_area(vma, address, access);
+	error = fault_anonymous(vma, address); /* the most common: no need to look first */
+	up_read(&mm->lock);
+	return error;
+}
+
+int mm_fault(struct mm *mm, u64 address, unsigned access)
+{
+	int error;
+
+	if (unlikely(current->pagefault_disabled))
+		return -EFAULT;
+	current->minor_faults++;
+	error = try_fault(mm, address, access);
+	/*
+	 * Out of memory: have somebody's end give us some, and wait for it. Not for ever when the
+	 * fault is the kernel's own: the lock that the victim needs for its end may be ours.
+	 */
+	for (unsigned round = 0; unlikely(error == -ENOMEM) && round < OOM_ROUNDS; round++) {
+		if (fatal_signal_pending(current))
+			break;
+		if (!reclaim_pages(1)) {
+			if (!oom_kill() || fatal_signal_pending(current))
+				break;
+			sleep_ns(OOM_PAUSE_NS);
+		}
+		error = try_fault(mm, address, access);
+	}
+	return error;
+}

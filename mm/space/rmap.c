@@ -1,0 +1,46 @@
+/*
+ * rmap.c - from the pages of a file to the page-table entries that map them, through the areas on
+ * mapping->vmas. Declared in page_cache.h. Anonymous pages need no such way: they stay where they
+ * are.
+ *
+ * mapping->vma_lock keeps the areas, their bounds, and their address spaces' page tables.
+ */
+#include "mm/space/vm_internal.h"
+
+void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool copies)
+{
+	struct vma *vma;
+
+	guard(spinlock, &mapping->vma_lock);
+	list_for_each_entry (vma, &mapping->vmas, link) {
+		pgoff_t low = max(first, vma->page_offset);
+		pgoff_t behind = min(last + 1, vma_page_index(vma, vma->end));
+		u64 start = vma->start + ((low - vma->page_offset) << PAGE_SHIFT);
+
+		if (low < behind)
+			vma_zap(vma, start, start + ((behind - low) << PAGE_SHIFT), copies);
+	}
+}
+
+void mm_protect_page(struct page *page)
+{
+	struct address_space *mapping = page->mapping;
+	struct vma *vma;
+
+	if (!atomic_read(&page->mapcount))
+		return;
+	guard(spinlock, &mapping->vma_lock);
+	list_for_each_entry (vma, &mapping->vmas, link) {
+		u64 address = vma->start + ((page->index - vma->page_offset) << PAGE_SHIFT);
+
+		if (!(vma->flags & VM_SHARED) || page->index < vma->page_offset ||
+		    address >= vma->end)
+			continue;
+		guard(spinlock, &vma->mm->page_table_lock);
+		pte_t *slot = mmu_slot(&vma->mm->mmu, address, false);
+		if (slot && pte_write(*slot)) {
+			*slot = pte_write_protect(*slot);
+			mmu_flush(&vma->mm->mmu, address, address + PAGE_SIZE);
+		}
+	}
+}

@@ -1,0 +1,95 @@
+"""Interleavings: each program of hosted/interleave by fixed seeds, and the run-time itself by toys with planted defects.
+
+The ring is built once, under a lock, into build/<name>-interleave. docs/testing.md says how to see a seed again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab.paths import TOP, output_folder
+
+RING = TOP / "hosted" / "interleave"
+OUTPUT = output_folder().parent / f"{output_folder().name}-interleave"
+PROGRAMS = [
+    name
+    for source in sorted([*RING.glob("programs/*.c"), *RING.glob("toys/*.c")])
+    for name in re.findall(r"^RING_PROGRAM\((\w+),", source.read_text(), re.MULTILINE)
+]
+KERNEL = [name for name in PROGRAMS if not name.startswith("toy_")]
+# Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
+RUNS = {"frames_tmpfs": 4000, "fsync_meets": 6000, "sync_meets": 2500, "map_extend": 2000}
+USUAL_RUNS = 600
+
+# What each toy's defect looks like when it is found; and where the other task was.
+PLANTED = {
+    "toy_counter": ("data race on static data", "count_plain"),
+    "toy_lost": ("counter is 1, not 2", ""),
+    "toy_late_lock": ("counter is 1, not 2", ""),
+    "toy_two_locks": ("data race on static data", "count_other"),
+    "toy_no_release": ("data race on static data", "publish_too_early"),
+    "toy_lost_wakeup": ("deadlock: all tasks wait", "await_badly"),
+    "toy_freed": ("of memory of kmalloc()", "drop_box"),
+}
+
+
+@pytest.fixture(scope="session")
+def ring() -> Path:
+    """The program, built: one at a time."""
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    command = ["make", "-f", "hosted/interleave/interleave.mk", f"-j{os.cpu_count() or 1}"]
+    command += [f"HOSTED_O={os.path.relpath(OUTPUT, TOP)}"]
+    with (OUTPUT / ".lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        built = subprocess.run(command, cwd=TOP, env=environment, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, f"the ring does not build:\n{built.stdout[-3000:]}\n{built.stderr[-3000:]}"
+    return OUTPUT / "ring"
+
+
+def run(ring: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(ring), *arguments], capture_output=True, text=True, timeout=3000, check=False)
+
+
+@pytest.mark.parametrize("program", KERNEL)
+def test_program(ring, program):
+    """Nothing goes wrong, and nothing races, in so many schedules."""
+    result = run(ring, program, "--runs", str(RUNS.get(program, USUAL_RUNS)))
+    assert result.returncode == 0 and f"ok {program}:" in result.stdout, (result.stdout + result.stderr)[-8000:]
+    print(result.stdout)
+
+
+@pytest.mark.parametrize("toy", PLANTED)
+def test_planted_defect_is_found(ring, toy):
+    """It is found, by a seed that shows it again, point by point the same."""
+    message, place = PLANTED[toy]
+    found = run(ring, toy, "--runs", "2000")
+    seed = re.search(r"--seed (\d+:\d+)$", found.stdout, re.MULTILINE)
+    assert found.returncode == 1 and seed, found.stdout + found.stderr
+    assert message in found.stderr and place in found.stderr, found.stderr
+    first, again = (run(ring, toy, "--seed", seed[1], "--trace") for _ in range(2))
+    assert first.returncode == 1 and message in first.stderr, first.stdout + first.stderr
+    assert first.stdout == again.stdout and first.stderr == again.stderr
+    assert len(first.stdout.splitlines()) > 2
+
+
+@pytest.mark.parametrize("toy", [name for name in PROGRAMS if name.startswith("toy_") and name not in PLANTED])
+def test_correct_toy_is_quiet(ring, toy):
+    result = run(ring, toy, "--runs", "2000")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_schedules_differ(ring):
+    """Other seeds are other traces, of a program long enough for that; the same seed is the same one."""
+    traces = [run(ring, "generated_tmpfs", "--seed", f"1:{1000 + n % 4}").stdout.split()[-1] for n in range(8)]
+    assert traces[:4] == traces[4:] and len(set(traces)) == 4, traces
+
+
+def test_every_program_is_listed(ring):
+    assert sorted(run(ring, "--list").stdout.split()) == sorted(PROGRAMS)

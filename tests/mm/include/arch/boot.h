@@ -1,6 +1,0 @@
-/* boot.h - for tests of the allocators alone. */
-#pragma once
-
-#include "kernel/core/types.h"
-
-void *boot_alloc(size_t size, size_t align);

@@ -1,4 +1,0 @@
-/* mmu.h - for tests of mm/ alone: entries as the machine has them, and nobody who walks tables. */
-#pragma once
-
-#include "kernel/x86/include/arch/mmu.h"
