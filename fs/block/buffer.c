@@ -20,6 +20,7 @@
 #include "fs/block/buffer.h"
 
 #include "fs/internal.h"
+#include "core/memory/shrinker.h"
 
 #define PERIOD_NS (30 * NSEC_PER_SEC)
 #define BATCH 256
@@ -709,8 +710,18 @@ void buffer_cache_check(void)
 
 DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "buffers", "find_buffer");
 
+static u64 shrink_after_pages(unsigned priority, bool enough)
+{
+	return shrink_buffers(priority);
+}
+
 void buffer_cache_init(void)
 {
+	static struct shrinker shrinker = {
+		.name = "buffers",
+		.after_pages = shrink_after_pages,
+		.is_busy = writeback_is_busy,
+	};
 	u64 bytes = page_alloc_total_pages() * PAGE_SIZE;
 
 	buffer_slab = kmem_cache_create("buffer", sizeof(struct buffer), 0, SLAB_RECLAIMABLE);
@@ -723,4 +734,5 @@ void buffer_cache_init(void)
 	init_rwsem(&ranks_lock, "ranks");
 	background_bytes = bytes / 10;
 	limit_bytes = bytes / 4;
+	shrinker_register(&shrinker);
 }

@@ -369,4 +369,5 @@ void page_cache_init(void)
 	for (unsigned i = 0; i < WAIT_QUEUES; i++)
 		init_waitqueue_head(&wait_queues[i]);
 	page_table_create(&page_table_instance, &page_cache_hash);
+	reclaim_init();
 }

@@ -168,6 +168,8 @@ int page_cache_sync(struct address_space *mapping);
 int page_cache_flush(struct address_space *mapping);
 /* Unused clean pages of @mapping are dropped (umount, drop_caches). */
 void invalidate_inode_pages(struct address_space *mapping);
+/* All unused clean pages are, whoever may want them. reclaim.c */
+void drop_clean_pages(void);
 
 /* What process mappings have to do with it (mm/space/rmap.c). */
 /* Unmap pages [first, last] of @mapping from every process; with @copies also what private areas
@@ -177,4 +179,5 @@ void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, b
  * which waits for the page's lock. Takes vma_lock, waits for other CPUs to forget. */
 void mm_protect_page(struct page *page);
 
-void page_cache_init(void); /* sizes and allocates the table */
+void page_cache_init(void); /* sizes and allocates the table; reclaim_init() */
+void reclaim_init(void);    /* from now on reclaim_pages() (core/memory/shrinker.h) works */

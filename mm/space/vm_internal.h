@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "core/memory/shrinker.h"
 #include "fs/vfs.h"
 #include "mm/space/vm.h"
 
