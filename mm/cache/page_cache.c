@@ -162,7 +162,7 @@ void set_page_dirty(struct page *page)
 		memory_use_add(MEMORY_DIRTY, 1);
 	}
 	spin_unlock(&mapping->lock);
-	mark_inode_dirty(mapping->host);
+	mapping->ops->page_dirtied(mapping->host);
 }
 
 bool clear_page_dirty(struct page *page)

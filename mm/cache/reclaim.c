@@ -21,7 +21,6 @@
 #include <arch/mmu.h>
 
 #include "core/memory/shrinker.h"
-#include "fs/block/buffer.h"
 #include "mm/cache/page_cache.h"
 
 /* the first round looks at 1/64 of memory and of each cache, the last at all */
@@ -45,7 +44,7 @@ static bool drop_page(struct page *page)
 		mm_unmap_file(mapping, page->index, page->index, false);
 		return false;
 	}
-	if (page->buffers && !free_page_buffers(page))
+	if (page->buffers && !mapping->ops->free_buffers(page))
 		return false;
 	clear_page_dirty(page);
 	return remove_from_page_cache(page, true);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "core/memory/shrinker.h"
+#include "fs/file/file_io.h"
 #include "fs/vfs.h"
 #include "mm/space/vm.h"
 
