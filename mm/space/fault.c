@@ -18,6 +18,8 @@
 #define OOM_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define OOM_ROUNDS 300
 
+static bool (*oom_kill)(void); /* set at boot; NULL: nobody can be ended */
+
 struct fault {
 	struct vma *vma;
 	u64 address; /* of the page */
@@ -304,6 +306,20 @@ static int try_fault(struct mm *mm, u64 address, unsigned access)
 	return error;
 }
 
+void oom_killer_register(bool (*kill)(void))
+{
+	oom_kill = kill;
+}
+
+/* Somebody's end is to give memory: wait for it a while. false: nobody's will, or it is our own. */
+static bool wait_for_victim(void)
+{
+	if (!oom_kill || !oom_kill() || fatal_signal_pending(current))
+		return false;
+	sleep_ns(OOM_PAUSE_NS);
+	return true;
+}
+
 int mm_fault(struct mm *mm, u64 address, unsigned access)
 {
 	int error;
@@ -319,11 +335,8 @@ int mm_fault(struct mm *mm, u64 address, unsigned access)
 	for (unsigned round = 0; unlikely(error == -ENOMEM) && round < OOM_ROUNDS; round++) {
 		if (fatal_signal_pending(current))
 			break;
-		if (!reclaim_pages(1)) {
-			if (!oom_kill() || fatal_signal_pending(current))
-				break;
-			sleep_ns(OOM_PAUSE_NS);
-		}
+		if (!reclaim_pages(1) && !wait_for_victim())
+			break;
 		error = try_fault(mm, address, access);
 	}
 	return error;

@@ -136,6 +136,3 @@ void vma_zap(struct vma *vma, u64 start, u64 end, bool copies);
 
 /* Do the limits allow @pages more with these flags? */
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags);
-
-/* kernel/proc: end the process whose end gives the most memory (SIGKILL); false: there is none. */
-bool oom_kill(void);
