@@ -516,6 +516,7 @@ void vfs_init(void)
 	inode_cache_init();
 	buffer_cache_init();
 	file_cache_init();
+	mapped_files_init();
 	for (struct filesystem *const *type = filesystems; *type; type++)
 		(*type)->inode_slab = kmem_cache_create(
 			(*type)->name, (*type)->inode_before + sizeof(struct inode), 0,

@@ -11,8 +11,9 @@
 #pragma once
 
 #include "core/memory/shrinker.h"
-#include "fs/file/file_io.h"
-#include "fs/vfs.h"
+#include "core/memory/slab.h"
+#include "mm/cache/page_cache.h"
+#include "mm/space/mapped_file.h"
 #include "mm/space/vm.h"
 
 #define AREAS_MAX 65536
