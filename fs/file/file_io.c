@@ -27,7 +27,7 @@ static bool dropped_behind_end(struct page *page)
 		return false;
 	if (!atomic_read(&page->mapcount)) {
 		mapping->ops->invalidate(page, 0);
-		remove_from_page_cache(page, false);
+		remove_from_page_cache(page);
 	}
 	unlock_page(page);
 	put_page(page);

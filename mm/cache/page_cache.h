@@ -3,8 +3,8 @@
  *
  * An inode has an address_space; the pages of all address spaces are in one table (or, with
  * PAGE_TABLE=rbtree, in a tree on each). A page is added locked, filled by the file system's
- * readpages, unlocked when uptodate. Whoever looks a page up gets a reference. What an inode is, the
- * cache need not know: its address is part of the hash key, and what has to be done to it is an
+ * readpages, unlocked when uptodate. Whoever looks a page up gets a reference. The cache does not
+ * know what an inode is: its address is part of the hash key, and what has to be done to it is an
  * operation of the mapping. Reading and writing through the cache: fs/file/file_io.h.
  *
  * States of a page: absent -> added (PG_locked, PG_cache) -> uptodate, clean -> dirty -> clean ->
@@ -106,9 +106,11 @@ struct page *find_or_create_page(struct address_space *mapping, pgoff_t index);
 /* Add the fresh page @page (its only reference is the caller's) at @index, locked and not uptodate:
  * NULL. If there is one already: that, referenced, and @page is unchanged. Counted as a lookup. */
 struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index);
-/* The locked page leaves the cache; drops the cache's reference, not the caller's. For reclaim only
- * @if_unused, when nobody else has a reference: false if it stays. */
-bool remove_from_page_cache(struct page *page, bool if_unused);
+/* The locked page leaves the cache; drops the cache's reference, not the caller's. */
+void remove_from_page_cache(struct page *page);
+/* For reclaim: the same if nobody has a reference but the cache and the caller; else it stays, and
+ * the answer is false. */
+bool remove_unused_page(struct page *page);
 /* reclaim.c: drop the page if it is clean, unused and unlocked; was it? Takes the reference over.
  * Starts no I/O, does not sleep. */
 bool drop_unused_page(struct page *page);
@@ -134,6 +136,12 @@ static inline bool trylock_page(struct page *page)
 	return !test_and_set_bit(PG_locked, &page->flags);
 }
 
+/* In debug builds: panic unless somebody has locked the page. */
+static inline void assert_page_locked(const struct page *page)
+{
+	ASSERT(test_bit(PG_locked, &page->flags));
+}
+
 /* Sleeps. */
 static inline void lock_page(struct page *page)
 {
@@ -147,7 +155,7 @@ static inline bool page_uptodate(const struct page *page)
 	return smp_load_acquire(&page->flags) & BIT(PG_uptodate);
 }
 
-/* Bytes of the page are newer than the disk. Takes mapping->lock; not in interrupts. */
+/* Bytes of the locked page are newer than the disk. Takes mapping->lock; not in interrupts. */
 void set_page_dirty(struct page *page);
 /* The locked page is about to be written or has proved clean; was it dirty? */
 bool clear_page_dirty(struct page *page);
@@ -166,9 +174,13 @@ void invalidate_inode_pages(struct address_space *mapping);
 void drop_clean_pages(void);
 
 /* What process mappings have to do with it (mm/space/rmap.c). */
-/* Unmap pages [first, last] of @mapping from every process; with @copies also what private areas
- * made of them by writing: truncation takes them along, reclaim must not. Takes vma_lock. */
-void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool copies);
+
+/* Which entries of an area that shows a file are cleared: those of the file's pages alone, or also
+ * those of what a private area made of them by writing. Truncation takes these along, reclaim must
+ * not. */
+enum zapped { ZAP_FILE_PAGES, ZAP_COPIES_TOO };
+/* Unmap pages [first, last] of @mapping from every process. Takes vma_lock. */
+void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, enum zapped what);
 /* The locked @page is about to be written: from now on no program writes to it but after a fault,
  * which waits for the page's lock. Takes vma_lock, waits for other CPUs to forget. */
 void mm_protect_page(struct page *page);

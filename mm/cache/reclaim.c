@@ -36,18 +36,19 @@ static bool drop_page(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
 
+	assert_page_locked(page);
 	/* newer than what a disk has, if any: so are all pages of files in memory */
 	if (!mapping || test_bit(PG_dirty_all, &page->flags) ||
 	    (test_bit(PG_dirty, &page->flags) && !page->buffers))
 		return false;
 	if (atomic_read(&page->mapcount)) {
-		mm_unmap_file(mapping, page->index, page->index, false);
+		mm_unmap_file(mapping, page->index, page->index, ZAP_FILE_PAGES);
 		return false;
 	}
 	if (page->buffers && !mapping->ops->free_buffers(page))
 		return false;
 	clear_page_dirty(page);
-	return remove_from_page_cache(page, true);
+	return remove_unused_page(page);
 }
 
 bool drop_unused_page(struct page *page)

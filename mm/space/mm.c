@@ -20,7 +20,7 @@ struct zap {
 	struct mm *mm;
 	u64 start, end; /* of the entries */
 	bool exiting;	/* no CPU runs programs in it any more: nothing to forget */
-	bool copies;	/* pages of private areas that are no file's go, too */
+	enum zapped what;
 	unsigned count;
 	struct page *pages[ZAP_BATCH];
 };
@@ -39,7 +39,7 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 	struct page *page = phys_to_page(pte_page(*slot));
 	bool file = !test_bit(PG_anon, &page->flags);
 
-	if (!file && !zap->copies)
+	if (!file && zap->what == ZAP_FILE_PAGES)
 		return;
 	*slot = 0;
 	zap->mm->resident_pages--;
@@ -59,13 +59,13 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 		zap_finish(zap);
 }
 
-void vma_zap(struct vma *vma, u64 start, u64 end, bool copies)
+void vma_zap(struct vma *vma, u64 start, u64 end, enum zapped what)
 {
 	struct zap zap;
 
 	zap.mm = vma->mm;
 	zap.exiting = !atomic_read(&vma->mm->users);
-	zap.copies = copies;
+	zap.what = what;
 	zap.count = 0;
 	guard(spinlock, &zap.mm->page_table_lock);
 	visit_entries(zap.mm, start, end, zap_entry, &zap);

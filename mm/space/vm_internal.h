@@ -128,10 +128,9 @@ void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags);
 
 /* ---- mm.c ------------------------------------------------------------------------------------ */
 
-/* Clear the entries of [start, end) in @vma and forget the translations: all, or without @copies
- * those that map pages of the file, not what a private area made of them. mm->lock (any) or
- * vma_lock is held. */
-void vma_zap(struct vma *vma, u64 start, u64 end, bool copies);
+/* Clear the entries of [start, end) in @vma and forget the translations: all (ZAP_COPIES_TOO), or
+ * those alone that map pages of the file. mm->lock (any) or vma_lock is held. */
+void vma_zap(struct vma *vma, u64 start, u64 end, enum zapped what);
 
 /* ---- mmap.c ---------------------------------------------------------------------------------- */
 
