@@ -23,6 +23,7 @@ static bool dropped_behind_end(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
 
+	assert_page_locked(page);
 	if (likely((u64)READ_ONCE(mapping->size) > (u64)page->index << PAGE_SHIFT))
 		return false;
 	if (!atomic_read(&page->mapcount)) {
@@ -34,16 +35,16 @@ static bool dropped_behind_end(struct page *page)
 	return true;
 }
 
-/* Start reading the pages of [start, start + count) that are in the file and not in the cache. If
- * the reader does not wait for a disk that is slower, the second is marked: for @ahead, where who
- * comes to it has the next window started. */
-static void start_window(struct address_space *mapping, pgoff_t start, pgoff_t count, bool ahead)
+/* Start reading the pages of [start, start + count) that are in the file and not in the cache.
+ * @goes_on: the reader has come here from the window before. If he does not wait for a disk that is
+ * slower, the second page is marked: who comes to it has the next window started. */
+static void start_window(struct address_space *mapping, pgoff_t start, pgoff_t count, bool goes_on)
 {
 	pgoff_t end = ((pgoff_t)READ_ONCE(mapping->size) + PAGE_SIZE - 1) >> PAGE_SHIFT;
 	struct page *pages[WINDOW_MAX];
 	unsigned n = 0;
 
-	ahead &= end > start + count;
+	bool more = end > start + count;
 	for (end = min(end, start + count); start < end; start++) {
 		struct page *page = alloc_page(GFP_KERNEL | GFP_NOWARN);
 
@@ -59,7 +60,7 @@ static void start_window(struct address_space *mapping, pgoff_t start, pgoff_t c
 	}
 	if (n)
 		mapping->ops->readpages(mapping->host, pages, n);
-	if (ahead && n > 1 && test_bit(PG_locked, &pages[1]->flags))
+	if (goes_on && more && n > 1 && test_bit(PG_locked, &pages[1]->flags))
 		set_bit(PG_readahead, &pages[1]->flags);
 	while (n)
 		put_page(pages[--n]);
@@ -108,7 +109,9 @@ struct page *page_cache_get(struct file *file, struct address_space *mapping, pg
 	if (!error && page_uptodate(page))
 		return page;
 	put_page(page);
-	return ERR_PTR(error ? error : -EIO);
+	if (!error)
+		error = -EIO;
+	return ERR_PTR(error);
 }
 
 /* Uptodate, as page_uptodate(), and not where the next window is to be started. */
@@ -133,10 +136,13 @@ static __always_inline bool must_stop(ssize_t *error)
 	return false;
 }
 
-/* From *@position on, page by page; @page: the first one, if it was looked up already, or NULL and
- * @looked_up. */
+/* Whether page_lookup() has been asked for a page: it counts. */
+enum looked { NOT_LOOKED_UP, LOOKED_UP };
+
+/* From *@position on, page by page; @page: the first one, what was found if it was looked up
+ * already. */
 static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *position,
-				   struct page *page, bool looked_up)
+				   struct page *page, enum looked looked)
 {
 	struct inode *inode = file->inode;
 	struct address_space *mapping = &inode->data;
@@ -155,9 +161,9 @@ static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *pos
 		n = min(PAGE_SIZE - offset, io->length);
 		if ((loff_t)n > size - at)
 			n = (size_t)(size - at);
-		if (!looked_up)
+		if (looked == NOT_LOOKED_UP)
 			page = page_lookup(mapping, index);
-		looked_up = false;
+		looked = NOT_LOOKED_UP;
 		if (unlikely(!page || !page_ready(page))) {
 			page = page_cache_get(file, mapping, index,
 					      DIV_ROUND_UP(offset + io->length, PAGE_SIZE), page);
@@ -192,11 +198,11 @@ ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position)
 
 	if (unlikely(end - (at & PAGE_MASK) > PAGE_SIZE || end > (u64)READ_ONCE(inode->data.size) ||
 		     end == at))
-		return read_pages(file, io, position, NULL, false);
+		return read_pages(file, io, position, NULL, NOT_LOOKED_UP);
 	page = page_lookup(&inode->data, at >> PAGE_SHIFT);
 	barrier();
 	if (unlikely(!page || !page_ready(page)))
-		return read_pages(file, io, position, page, true);
+		return read_pages(file, io, position, page, LOOKED_UP);
 	n = io_put(io, (char *)page_address(page) + (at & (PAGE_SIZE - 1)), io->length);
 	put_page(page);
 	if (unlikely(!n))
@@ -238,7 +244,9 @@ static __always_inline size_t touch_source(const struct io *io, size_t n)
 {
 	if (likely(io->kind == IO_USER))
 		return touch(io->base, n);
-	return io->kind == IO_VECTOR ? touch_vector(*io, n) : n;
+	if (io->kind == IO_VECTOR)
+		return touch_vector(*io, n);
+	return n; /* the kernel's own is there */
 }
 
 /*
@@ -284,6 +292,7 @@ ssize_t page_cache_zero(struct inode *inode, loff_t at, size_t length)
 	static char zeros[PAGE_SIZE];
 	struct io io = {zeros, length, IO_KERNEL, 0};
 
+	lockdep_assert_held(&inode->lock);
 	return write_page(inode, &io, at);
 }
 
@@ -293,8 +302,11 @@ static int prepare_write(struct file *file, struct io *io, loff_t at)
 	struct inode *inode = file->inode;
 	u64 limit = min(inode->sb->max_bytes, current_file_limit());
 
-	if (unlikely((u64)at >= limit))
-		return limit_growth(inode, at + 1) ?: -EFBIG;
+	lockdep_assert_held(&inode->lock);
+	if (unlikely((u64)at >= limit)) {
+		TRY(limit_growth(inode, at + 1));
+		return -EFBIG;
+	}
 	if (io->length > limit - (u64)at)
 		io->length = limit - (u64)at;
 	if (unlikely(inode->mode & (S_ISUID | S_ISGID)) && S_ISREG(inode->mode) &&
@@ -314,6 +326,7 @@ static ssize_t write_pages(struct inode *inode, struct io *io, loff_t at)
 	unsigned short_copies = 0;
 	ssize_t result = 0;
 
+	lockdep_assert_held(&inode->lock);
 	while (io->length && result >= 0) {
 		result = write_page(inode, io, at);
 		if (result > 0)
@@ -339,7 +352,9 @@ ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position)
 	if (!io->length)
 		return 0;
 	down_write(&inode->lock);
-	at = file->flags & O_APPEND ? inode->data.size : *position;
+	at = *position;
+	if (file->flags & O_APPEND)
+		at = inode->data.size;
 	result = prepare_write(file, io, at);
 	if (!result)
 		result = write_pages(inode, io, at);
@@ -349,7 +364,10 @@ ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position)
 	*position = at + result;
 	if (inode->data.ops->writepage)
 		balance_dirty();
-	if (unlikely(file->flags & O_DSYNC) && file->fop->fsync)
-		TRY(file->fop->fsync(file, !(file->flags & O_SYNC & ~O_DSYNC)));
+	if (unlikely(file->flags & O_DSYNC) && file->fop->fsync) {
+		bool data_only = !(file->flags & O_SYNC & ~O_DSYNC);
+
+		TRY(file->fop->fsync(file, data_only));
+	}
 	return result;
 }

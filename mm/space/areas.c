@@ -210,12 +210,16 @@ void areas_remove(struct mm *mm, struct vma *first, const struct vma *behind)
 	}
 }
 
-/* A copy of @node's subtree, its areas above *last; up to where memory ended. */
+/* A copy of @node's subtree (NULL: an empty one), its areas above *last; up to where memory ended.
+ */
 static struct vma *copy_tree(struct mm *mm, const struct vma *node, struct vma **last)
 {
-	struct vma *below = node->child[BELOW] ? copy_tree(mm, node->child[BELOW], last) : NULL;
-	struct vma *copy = vma_create(mm, node);
+	struct vma *below, *copy;
 
+	if (!node)
+		return NULL;
+	below = copy_tree(mm, node->child[BELOW], last);
+	copy = vma_create(mm, node);
 	if (!copy)
 		return below;
 	mm->area_count++;
@@ -224,8 +228,7 @@ static struct vma *copy_tree(struct mm *mm, const struct vma *node, struct vma *
 	copy->above = NULL;
 	*last = copy;
 	set_child(copy, BELOW, below);
-	set_child(copy, ABOVE,
-		  node->child[ABOVE] ? copy_tree(mm, node->child[ABOVE], last) : NULL);
+	set_child(copy, ABOVE, copy_tree(mm, node->child[ABOVE], last));
 	return copy;
 }
 
@@ -233,9 +236,12 @@ int areas_copy(struct mm *mm, const struct mm *from)
 {
 	struct vma *last = NULL;
 
-	if (from->areas && (mm->areas = copy_tree(mm, from->areas, &last)))
+	mm->areas = copy_tree(mm, from->areas, &last);
+	if (mm->areas)
 		mm->areas->parent = NULL;
-	return mm->area_count == from->area_count ? 0 : -ENOMEM;
+	if (mm->area_count != from->area_count)
+		return -ENOMEM;
+	return 0;
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -284,14 +290,26 @@ static struct vma *find_gap(struct vma *node, u64 length)
 	return found;
 }
 
+/* Where the highest area ends. */
+static u64 areas_end(const struct mm *mm)
+{
+	const struct vma *highest = mm->areas;
+
+	if (!highest)
+		return LOWEST_ADDRESS;
+	while (highest->child[ABOVE])
+		highest = highest->child[ABOVE];
+	return highest->end;
+}
+
 s64 find_free_range(struct mm *mm, u64 length)
 {
-	const struct vma *highest = mm->areas, *above;
+	const struct vma *above;
 
-	while (highest && highest->child[ABOVE])
-		highest = highest->child[ABOVE];
-	if ((highest ? highest->end : LOWEST_ADDRESS) + length <= mm->mmap_top)
+	if (areas_end(mm) + length <= mm->mmap_top)
 		return (s64)(mm->mmap_top - length);
 	above = find_gap(mm->areas, length);
-	return above ? (s64)(gap_top(above) - length) : -ENOMEM;
+	if (!above)
+		return -ENOMEM;
+	return (s64)(gap_top(above) - length);
 }

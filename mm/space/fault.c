@@ -238,12 +238,14 @@ static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
 		mmu_flush(&mm->mmu, address, address + PAGE_SIZE);
 	}
 	spin_unlock(&mm->page_table_lock);
-	if (unlikely(!fault.slot))
+	if (unlikely(!fault.slot)) {
 		error = -ENOMEM;
-	else if (!fault.old && !vma->mapping)
+	} else if (!fault.old && !vma->mapping) {
 		error = fault_anonymous(vma, address);
-	else if (!fault.old)
-		error = PTR_ERR_OR_ZERO(page = file_page(&fault));
+	} else if (!fault.old) {
+		page = file_page(&fault);
+		error = PTR_ERR_OR_ZERO(page);
+	}
 	if (page && !error) {
 		if (!(access & FAULT_WRITE))
 			set_entry(&fault, page, vma_page_rights(vma) & ~(unsigned)MMU_WRITE);
@@ -261,22 +263,34 @@ static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
 	return error;
 }
 
+/* An area without one of these rights forbids the access. */
+static inline unsigned needed_rights(unsigned access)
+{
+	if (access & FAULT_WRITE)
+		return VM_WRITE;
+	if (access & FAULT_EXEC)
+		return VM_EXEC;
+	return VM_RIGHTS; /* any right lets the machine read; the others stand for themselves */
+}
+
 /* No area at @address, page aligned: perhaps one lies above it that grows down. 0: try again. */
 static noinline int grow_stack(struct mm *mm, u64 address)
 {
 	guard(write, &mm->lock);
 	struct vma *vma = first_area(mm, address);
-	const struct vma *below = vma ? vma->below : NULL;
 
 	if (!vma)
 		return -EFAULT;
 	if (address >= vma->start)
-		return 0;
-	if (!(vma->flags & VM_GROWSDOWN) || address < LOWEST_ADDRESS ||
-	    vma->end - address > memory_limit(LIMIT_STACK) ||
-	    !may_expand(mm, (vma->start - address) >> PAGE_SHIFT, vma->flags) ||
-	    (below && !(below->flags & VM_GROWSDOWN) && below->flags & VM_RIGHTS &&
-	     address < below->end + STACK_GAP))
+		return 0; /* another thread was faster */
+	if (!(vma->flags & VM_GROWSDOWN) || address < LOWEST_ADDRESS)
+		return -EFAULT;
+	if (vma->end - address > memory_limit(LIMIT_STACK) ||
+	    !may_expand(mm, (vma->start - address) >> PAGE_SHIFT, vma->flags))
+		return -EFAULT;
+	const struct vma *below = vma->below;
+	if (below && !(below->flags & VM_GROWSDOWN) && below->flags & VM_RIGHTS &&
+	    address < below->end + STACK_GAP)
 		return -EFAULT;
 	vma_change(vma, address, vma->end, vma->flags);
 	return 0;
@@ -284,10 +298,6 @@ static noinline int grow_stack(struct mm *mm, u64 address)
 
 static int try_fault(struct mm *mm, u64 address, unsigned access)
 {
-	/* any right lets the machine read; the others each stand for themselves */
-	unsigned needed = access & FAULT_WRITE	? VM_WRITE
-			  : access & FAULT_EXEC ? VM_EXEC
-						: VM_RIGHTS;
 	struct vma *vma;
 	int error;
 
@@ -296,10 +306,12 @@ static int try_fault(struct mm *mm, u64 address, unsigned access)
 	address = round_down(address, (u64)PAGE_SIZE);
 	if (unlikely(!vma || address < vma->start)) {
 		up_read(&mm->lock);
-		TRY(vma ? grow_stack(mm, address) : -EFAULT);
+		if (!vma)
+			return -EFAULT;
+		TRY(grow_stack(mm, address));
 		return try_fault(mm, address, access);
 	}
-	if (unlikely(!(vma->flags & needed))) {
+	if (unlikely(!(vma->flags & needed_rights(access)))) {
 		up_read(&mm->lock);
 		return -EACCES;
 	}

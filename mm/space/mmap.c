@@ -16,7 +16,8 @@ DEFINE_GUARD(mm_write, struct mm, down_write(&object->lock), mm_write_unlock)
 /* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
 static int unmap_range(struct mm *mm, u64 start, u64 end)
 {
-	if (!TRY(vma_remove(mm, start, end)))
+	int removed = TRY(vma_remove(mm, start, end));
+	if (!removed)
 		return 0;
 	/* Tables without an area stay for the next one, which often comes at once, up to a number
 	 * that keeps freeing them cheap however many areas there are. */
@@ -52,9 +53,10 @@ s64 sys_munmap(u64 address, u64 length)
 
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags)
 {
-	return mm->total_pages + pages <= memory_limit(LIMIT_AS) >> PAGE_SHIFT &&
-	       (!is_data(flags) ||
-		mm->data_pages + pages <= memory_limit(LIMIT_DATA) >> PAGE_SHIFT);
+	if (mm->total_pages + pages > memory_limit(LIMIT_AS) >> PAGE_SHIFT)
+		return false;
+	return !is_data(flags) ||
+	       mm->data_pages + pages <= memory_limit(LIMIT_DATA) >> PAGE_SHIFT;
 }
 
 /* The VM_* flags of the new area: 0, or -errno. */
@@ -104,9 +106,10 @@ static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_f
 	}
 	if (map_flags & MAP_FIXED_NOREPLACE)
 		return -EEXIST;
-	if (fixed)
-		return unmap_range(mm, address, address + length) ?: (s64)address;
-	return find_free_range(mm, length);
+	if (!fixed)
+		return find_free_range(mm, length);
+	TRY(unmap_range(mm, address, address + length));
+	return (s64)address;
 }
 
 s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags,
@@ -142,9 +145,11 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 /* What the entry may allow now: writing only where no fault has to see it first. */
 static void change_entry(pte_t *slot, u64 address, void *rights)
 {
-	unsigned allowed = pte_write(*slot) ? ~0u : ~MMU_WRITE;
+	unsigned allowed = *(unsigned *)rights;
 
-	*slot = pte_set_prot(xchg(slot, 0), *(unsigned *)rights & allowed);
+	if (!pte_write(*slot))
+		allowed &= ~MMU_WRITE;
+	*slot = pte_set_prot(xchg(slot, 0), allowed);
 }
 
 static int may_change(const struct vma *vma, unsigned flags)
@@ -190,10 +195,24 @@ s64 sys_mprotect(u64 start, u64 length, u32 prot)
 		mmu_flush(&mm->mmu, vma->start, vma->end);
 	}
 	vma_merge(mm, start, last);
-	return !error && last < end ? -ENOMEM : error; /* what lies before the hole is changed */
+	if (!error && last < end) /* what lies before the hole is changed */
+		error = -ENOMEM;
+	return error;
 }
 
 /* ---- the break ------------------------------------------------------------------------------- */
+
+/* The heap takes [start, end), page aligned, as well: 0 or -ENOMEM. */
+static int grow_heap(struct mm *mm, u64 start, u64 end)
+{
+	struct vma heap = {.start = start, .end = end, .flags = VM_READ | VM_WRITE};
+	u64 pages = (end - start) >> PAGE_SHIFT;
+
+	if (pages > page_alloc_total_pages() || !may_expand(mm, pages, heap.flags) ||
+	    !range_is_free(mm, start, end))
+		return -ENOMEM;
+	return vma_add(mm, &heap);
+}
 
 s64 sys_brk(u64 new_end)
 {
@@ -202,15 +221,16 @@ s64 sys_brk(u64 new_end)
 	if (new_end < mm->brk_start || new_end > USER_TOP)
 		return (s64)READ_ONCE(mm->brk_end);
 	guard(mm_write, mm);
-	u64 old_pages = page_round_up(mm->brk_end), new_pages = page_round_up(new_end);
-	struct vma heap = {.start = old_pages, .end = new_pages, .flags = VM_READ | VM_WRITE};
-	u64 more = new_pages > old_pages ? (new_pages - old_pages) >> PAGE_SHIFT : 0;
+	u64 from = page_round_up(mm->brk_end), to = page_round_up(new_end);
+	int error = 0;
 
-	if (more ? more <= page_alloc_total_pages() && may_expand(mm, more, heap.flags) &&
-			    range_is_free(mm, old_pages, new_pages) && !vma_add(mm, &heap)
-		 : !unmap_range(mm, new_pages, old_pages))
+	if (to > from)
+		error = grow_heap(mm, from, to);
+	else if (to < from)
+		error = unmap_range(mm, to, from);
+	if (!error)
 		mm->brk_end = new_end;
-	return (s64)mm->brk_end;
+	return (s64)mm->brk_end; /* an error is told by the old one */
 }
 
 /* ---- madvise, msync -------------------------------------------------------------------------- */
@@ -228,7 +248,9 @@ s64 sys_madvise(u64 address, u64 length, u32 advice)
 	for_each_area (vma, mm, address, end)
 		if (advice == MADV_DONTNEED)
 			vma_zap(vma, max(address, vma->start), min(end, vma->end), ZAP_COPIES_TOO);
-	return mapped_end(mm, address, end) < end ? -ENOMEM : 0;
+	if (mapped_end(mm, address, end) < end)
+		return -ENOMEM;
+	return 0;
 }
 
 /* Go on from *@address to the end of its area, or of the hole there and the area behind that, but

@@ -45,7 +45,10 @@ static int insert(struct mm *mm, const struct vma *wanted)
 {
 	if (mm->area_count == AREAS_MAX)
 		return -ENOMEM;
-	areas_insert(mm, TRY_PTR(vma_create(mm, wanted)));
+	struct vma *vma = vma_create(mm, wanted);
+	if (!vma)
+		return -ENOMEM;
+	areas_insert(mm, vma);
 	return 0;
 }
 
@@ -148,17 +151,22 @@ int vma_remove(struct mm *mm, u64 start, u64 end)
 struct vma *vma_carve(struct mm *mm, u64 start, u64 end)
 {
 	struct vma *first = first_area(mm, start), *last = first;
-	int error = 0;
+	int error;
 
 	if (first && first->start < start) {
 		error = split(first, start);
-		last = first = error ? first : first->above;
+		if (error)
+			return ERR_PTR(error);
+		last = first = first->above;
 	}
 	if (last && last->end < end)
 		last = first_area(mm, end);
-	if (!error && last && last->start < end && last->end > end)
+	if (last && last->start < end && last->end > end) {
 		error = split(last, end);
-	return error ? ERR_PTR(error) : first;
+		if (error)
+			return ERR_PTR(error);
+	}
+	return first;
 }
 
 u64 mapped_end(struct mm *mm, u64 start, u64 end)
@@ -190,13 +198,13 @@ static void join(struct vma *lower, struct vma *upper)
 
 void vma_merge(struct mm *mm, u64 start, u64 end)
 {
-	struct vma *lower = first_area(mm, start - 1), *upper;
+	struct vma *lower = first_area(mm, start - 1);
 
-	while (lower && (upper = lower->above) && upper->start <= end)
-		if (can_join(lower, upper))
-			join(lower, upper);
+	while (lower && lower->above && lower->above->start <= end)
+		if (can_join(lower, lower->above))
+			join(lower, lower->above);
 		else
-			lower = upper;
+			lower = lower->above;
 }
 
 int vma_add(struct mm *mm, const struct vma *wanted)
