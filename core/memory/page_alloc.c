@@ -41,6 +41,7 @@ static struct frame_stack {
 
 static void block_add(struct page *page, unsigned order)
 {
+	lockdep_assert_held(&buddy.lock);
 	page->flags = BIT(PG_buddy);
 	page->buddy_order = order;
 	list_add(&page->buddy_list, &buddy.blocks[order]);
@@ -48,6 +49,7 @@ static void block_add(struct page *page, unsigned order)
 
 static void block_remove(struct page *page)
 {
+	lockdep_assert_held(&buddy.lock);
 	list_del(&page->buddy_list);
 	page->flags = 0;
 }
@@ -57,6 +59,7 @@ static struct page *block_take(unsigned order)
 	struct page *page;
 	unsigned from = order;
 
+	lockdep_assert_held(&buddy.lock);
 	while (from < MAX_ORDER && list_empty(&buddy.blocks[from]))
 		from++;
 	if (from == MAX_ORDER)
@@ -75,6 +78,7 @@ static void block_give(struct page *page, unsigned order)
 {
 	u64 frame = (u64)(page - memmap);
 
+	lockdep_assert_held(&buddy.lock);
 	buddy.free += 1u << order;
 	while (order < MAX_ORDER - 1) {
 		u64 other = frame ^ (1u << order);

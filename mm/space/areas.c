@@ -151,6 +151,7 @@ void areas_insert(struct mm *mm, struct vma *vma)
 {
 	struct vma **place = &mm->areas, *parent = NULL;
 
+	lockdep_assert_held(&mm->lock);
 	vma->below = vma->above = NULL;
 	while (*place) {
 		parent = *place;
@@ -199,6 +200,7 @@ static void remove_one(struct mm *mm, struct vma *vma)
 
 void areas_remove(struct mm *mm, struct vma *first, const struct vma *behind)
 {
+	lockdep_assert_held(&mm->lock);
 	if (first && !first->below && !behind) { /* all: no need to take the tree apart */
 		mm->areas = mm->last_hit = NULL;
 		mm->area_count = 0;
@@ -236,6 +238,7 @@ int areas_copy(struct mm *mm, const struct mm *from)
 {
 	struct vma *last = NULL;
 
+	lockdep_assert_held(&from->lock);
 	mm->areas = copy_tree(mm, from->areas, &last);
 	if (mm->areas)
 		mm->areas->parent = NULL;
@@ -265,6 +268,7 @@ struct vma *find_vma(struct mm *mm, u64 address)
 {
 	struct vma *vma = READ_ONCE(mm->last_hit);
 
+	lockdep_assert_held(&mm->lock);
 	if (likely(vma && address < vma->end && address >= vma->start))
 		return vma;
 	vma = first_area(mm, address);
@@ -306,6 +310,7 @@ s64 find_free_range(struct mm *mm, u64 length)
 {
 	const struct vma *above;
 
+	lockdep_assert_held(&mm->lock);
 	if (areas_end(mm) + length <= mm->mmap_top)
 		return (s64)(mm->mmap_top - length);
 	above = find_gap(mm->areas, length);

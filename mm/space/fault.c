@@ -104,6 +104,7 @@ static void map_around(struct fault *fault)
 	pgoff_t index = vma_page_index(vma, start), pages = mapping_pages(mapping);
 	const pte_t entry = pte_make(0, vma_page_rights(vma) & ~(unsigned)MMU_WRITE);
 
+	lockdep_assert_held(&vma->mm->page_table_lock);
 	for (; start < end && index < pages; start += PAGE_SIZE, slot++, index++) {
 		struct page *page;
 
@@ -227,6 +228,7 @@ static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
 	struct page *page = NULL;
 	int error = 0;
 
+	lockdep_assert_held(&mm->lock);
 	spin_lock(&mm->page_table_lock);
 	fault.slot = mmu_slot(&mm->mmu, address, true);
 	fault.old = fault.slot ? *fault.slot : 0;

@@ -27,6 +27,7 @@ struct zap {
 
 static void zap_finish(struct zap *zap)
 {
+	lockdep_assert_held(&zap->mm->page_table_lock);
 	mmu_flush(&zap->mm->mmu, zap->start, zap->end);
 	for (unsigned i = 0; i < zap->count; i++)
 		put_page(zap->pages[i]);

@@ -16,6 +16,7 @@ DEFINE_GUARD(mm_write, struct mm, down_write(&object->lock), mm_write_unlock)
 /* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
 static int unmap_range(struct mm *mm, u64 start, u64 end)
 {
+	lockdep_assert_held(&mm->lock);
 	int removed = TRY(vma_remove(mm, start, end));
 	if (!removed)
 		return 0;
@@ -53,6 +54,7 @@ s64 sys_munmap(u64 address, u64 length)
 
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags)
 {
+	lockdep_assert_held(&mm->lock);
 	if (mm->total_pages + pages > memory_limit(LIMIT_AS) >> PAGE_SHIFT)
 		return false;
 	return !is_data(flags) ||
@@ -92,6 +94,7 @@ static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_f
 {
 	bool fixed = map_flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
 
+	lockdep_assert_held(&mm->lock);
 	if (fixed && address & (PAGE_SIZE - 1))
 		return -EINVAL;
 	address = round_down(address, (u64)PAGE_SIZE);
@@ -154,6 +157,7 @@ static void change_entry(pte_t *slot, u64 address, void *rights)
 
 static int may_change(const struct vma *vma, unsigned flags)
 {
+	lockdep_assert_held(&vma->mm->lock);
 	if (vma->file)
 		TRY(mapped_files->protect(vma->file, flags));
 	if (is_data(flags) && !is_data(vma->flags)) {
@@ -208,6 +212,7 @@ static int grow_heap(struct mm *mm, u64 start, u64 end)
 	struct vma heap = {.start = start, .end = end, .flags = VM_READ | VM_WRITE};
 	u64 pages = (end - start) >> PAGE_SHIFT;
 
+	lockdep_assert_held(&mm->lock);
 	if (pages > page_alloc_total_pages() || !may_expand(mm, pages, heap.flags) ||
 	    !range_is_free(mm, start, end))
 		return -ENOMEM;

@@ -60,6 +60,7 @@ static __always_inline void visit_entries(struct mm *mm, u64 start, u64 end,
 					  void (*visit)(pte_t *slot, u64 address, void *argument),
 					  void *argument)
 {
+	lockdep_assert_held(&mm->page_table_lock);
 	for (u64 next; start < end; start = next) {
 		pte_t *slot = mmu_slot(&mm->mmu, start, false), *last;
 

@@ -82,6 +82,7 @@ void mm_write_unlock(struct mm *mm)
 
 void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags)
 {
+	lockdep_assert_held(&vma->mm->lock);
 	/* others find it through the file alone */
 	spinlock_t *lock = vma->mapping ? &vma->mapping->vma_lock : &vma->mm->page_table_lock;
 
@@ -130,6 +131,7 @@ int vma_remove(struct mm *mm, u64 start, u64 end)
 {
 	struct vma *first = first_area(mm, start), *behind;
 
+	lockdep_assert_held(&mm->lock);
 	if (!first || first->start >= end)
 		return 0;
 	if (first->start < start) {
@@ -153,6 +155,7 @@ struct vma *vma_carve(struct mm *mm, u64 start, u64 end)
 	struct vma *first = first_area(mm, start), *last = first;
 	int error;
 
+	lockdep_assert_held(&mm->lock);
 	if (first && first->start < start) {
 		error = split(first, start);
 		if (error)
@@ -171,6 +174,7 @@ struct vma *vma_carve(struct mm *mm, u64 start, u64 end)
 
 u64 mapped_end(struct mm *mm, u64 start, u64 end)
 {
+	lockdep_assert_held(&mm->lock);
 	for_each_area (vma, mm, start, end) {
 		if (vma->start > start)
 			break;
@@ -200,6 +204,7 @@ void vma_merge(struct mm *mm, u64 start, u64 end)
 {
 	struct vma *lower = first_area(mm, start - 1);
 
+	lockdep_assert_held(&mm->lock);
 	while (lower && lower->above && lower->above->start <= end)
 		if (can_join(lower, lower->above))
 			join(lower, lower->above);
@@ -211,6 +216,7 @@ int vma_add(struct mm *mm, const struct vma *wanted)
 {
 	struct vma *above = first_area(mm, wanted->start - 1), *lower = NULL;
 
+	lockdep_assert_held(&mm->lock);
 	if (above && above->end == wanted->start) {
 		lower = above;
 		above = above->above;
