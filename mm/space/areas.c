@@ -212,15 +212,13 @@ void areas_remove(struct mm *mm, struct vma *first, const struct vma *behind)
 	}
 }
 
-/* A copy of @node's subtree (NULL: an empty one), its areas above *last; up to where memory ended.
- */
+/* A copy of @node's subtree, its areas above *last; up to where memory ended. */
 static struct vma *copy_tree(struct mm *mm, const struct vma *node, struct vma **last)
 {
-	struct vma *below, *copy;
+	struct vma *below = NULL, *above = NULL, *copy;
 
-	if (!node)
-		return NULL;
-	below = copy_tree(mm, node->child[BELOW], last);
+	if (node->child[BELOW])
+		below = copy_tree(mm, node->child[BELOW], last);
 	copy = vma_create(mm, node);
 	if (!copy)
 		return below;
@@ -230,7 +228,9 @@ static struct vma *copy_tree(struct mm *mm, const struct vma *node, struct vma *
 	copy->above = NULL;
 	*last = copy;
 	set_child(copy, BELOW, below);
-	set_child(copy, ABOVE, copy_tree(mm, node->child[ABOVE], last));
+	if (node->child[ABOVE])
+		above = copy_tree(mm, node->child[ABOVE], last);
+	set_child(copy, ABOVE, above);
 	return copy;
 }
 
@@ -239,7 +239,8 @@ int areas_copy(struct mm *mm, const struct mm *from)
 	struct vma *last = NULL;
 
 	lockdep_assert_held(&from->lock);
-	mm->areas = copy_tree(mm, from->areas, &last);
+	if (from->areas)
+		mm->areas = copy_tree(mm, from->areas, &last);
 	if (mm->areas)
 		mm->areas->parent = NULL;
 	if (mm->area_count != from->area_count)
