@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lab.paths import TOP, LabError
+from lab.base.paths import TOP, LabError
 from lab.sweep import kernels
 from lab.sweep.experiment import FOLDER, Experiment
 from lab.sweep.plan import Plan, Planned

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import syscalls
+from lab.base import syscalls
 
 HERE = Path(__file__).parent
 RECORD = HERE / "traced.txt"

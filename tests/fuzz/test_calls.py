@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from lab import fuzz
-from lab.runtests import debug_output
+from lab.check import fuzz
+from lab.check.runtests import debug_output
 
 PATIENCE = float(os.environ.get("CW_PATIENCE", "1"))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lab import fuzz
-from lab.runtests import debug_output
+from lab.check import fuzz
+from lab.check.runtests import debug_output
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab import cachesim
-from lab.cachesim import PRESETS, Level, Specification, parse_specification
-from lab.paths import LabError, output_folder
+from lab.base.paths import LabError, output_folder
+from lab.run import cachesim
+from lab.run.cachesim import PRESETS, Level, Specification, parse_specification
 from lab.sweep.plan import Plan
 from lab.sweep.validate import load
 

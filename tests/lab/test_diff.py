@@ -6,9 +6,11 @@ import shutil
 
 import pytest
 
-from lab import control, diff, jobs, machine
-from lab.diff import Call, Outcome
-from lab.paths import LabError
+from lab.base.paths import LabError
+from lab.compare import diff
+from lab.compare.diff import Call, Outcome
+from lab.guest import jobs
+from lab.run import control, machine
 
 
 def outcome(kernel: str, output: bytes = b"one\ntwo\n", status: int = 0, **given) -> Outcome:

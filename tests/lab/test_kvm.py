@@ -6,8 +6,9 @@ import os
 
 import pytest
 
-from lab import kvm, machine
-from lab.paths import LabError
+from lab.base.paths import LabError
+from lab.run import machine
+from lab.run.qemu import kvm
 
 
 def test_a_device_that_refuses_is_told_with_what_to_do(tmp_path):

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from _pytest.mark.expression import Expression
 
-from lab.mutants import __main__ as command
-from lab.mutants import fresh, judge, kept, rooms
-from lab.mutants.copy import Copy, tree_files
-from lab.paths import TOP
+from lab.base.paths import TOP
+from lab.check.mutants import __main__ as command
+from lab.check.mutants import fresh, judge, kept, rooms
+from lab.check.mutants.copy import Copy, tree_files
 
 KEPT = kept.kept_mutants()
 
@@ -300,7 +300,7 @@ def test_a_test_that_fails_without_the_bug_has_noticed_nothing(tree, capsys):
 
 def test_the_list_plants_nothing():
     done = subprocess.run(
-        [TOP / ".venv/bin/python3", "-m", "lab.mutants", "--list", "--count", "3", "--seed", "2"],
+        [TOP / ".venv/bin/python3", "-m", "lab.check.mutants", "--list", "--count", "3", "--seed", "2"],
         cwd=TOP, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert len(done.stdout.splitlines()) == len(KEPT) + 3

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.paths import TOP, LabError
+from lab.base.paths import TOP, LabError
 from lab.sweep import command, experiment, kernels
 from lab.sweep.command import group, number_list
 from lab.sweep.plan import Plan

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import jobs, machine, packages
-from lab.paths import output_folder
+from lab.base.paths import output_folder
+from lab.guest import jobs, packages
+from lab.run import machine
 
 TOGETHER = ("tools", "git", "make", "sqlite", "perl", "tools", "git", "dbench")
 
