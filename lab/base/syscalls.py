@@ -1,4 +1,4 @@
-"""The table of system calls, core/syscalls.def, and the page made from it, docs/syscalls.md (`make docs`)."""
+"""The table of system calls, core/syscalls.def."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from lab.base.paths import TOP
 
 TABLE = TOP / "core/syscalls.def"
-PAGE = TOP / "docs/syscalls.md"
 
 
 @dataclass(frozen=True)
@@ -36,39 +35,3 @@ def read_table(path: Path = TABLE, macro: str = "SYSCALL") -> dict[int, Call]:
         arguments = tuple(Argument(word[1], word[2]) for word in words if word)
         calls[int(number)] = Call(int(number), name, arguments, differs)
     return calls
-
-
-HEAD = """# System calls
-
-<!-- made by `make docs` from core/syscalls.def -->
-
-One line of [core/syscalls.def](../core/syscalls.def) a call. A call without a remark does what Linux
-does, as far as is known; any number that is not here returns ENOSYS and says so once in the log. What holds for
-several calls, and where each is done: [system-calls.md](system-calls.md).
-
-| number | call | differs from Linux |
-| --- | --- | --- |
-"""
-
-TRIED = """
-Not here either, but tried by programs at every start: these return ENOSYS, and the log says nothing.
-
-| number | call | who tries it |
-| --- | --- | --- |
-"""
-
-
-def page() -> str:
-    """docs/syscalls.md as it has to be."""
-    rows = []
-    for call in read_table().values():
-        arguments = ", ".join(argument.name for argument in call.arguments)
-        rows.append(f"| {call.number} | `{call.name}({arguments})` | {call.differs} |\n")
-    tried = [
-        f"| {call.number} | `{call.name}` | {call.differs} |\n" for call in read_table(macro="SYSCALL_TRIED").values()
-    ]
-    return HEAD + "".join(rows) + TRIED + "".join(tried)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")

@@ -25,6 +25,7 @@ from lab.base.syscalls import read_table
 from lab.guest import image
 from lab.guest.tree import Tree
 from lab.run import machine
+from lab.run.options import Options
 
 SOURCES = TOP / "tests" / "fuzz"
 FOUND = SOURCES / "found"
@@ -156,7 +157,7 @@ def in_machine(root: str, command: list[str], add: list[str], smp: int, timeout:
     """The same in a machine of its own; and how it ended, if not well. On ext2 the disk is checked afterwards."""
     with tempfile.TemporaryDirectory(prefix="cw-fuzz-") as name:
         disk = Path(name) / "disk" if root == "ext2" else None
-        given = machine.Options(
+        given = Options(
             job=["/bin/sh", "-c", 'mkdir -m 755 /root/top && exec "$@"', "sh", *command], add=add,
             root=root, smp=smp, mem="256M", quiet=True, build=False, timeout=timeout, disk=disk,
         )  # fmt: skip
@@ -619,7 +620,7 @@ def fuzz_calls(
     with tempfile.TemporaryDirectory(prefix="cw-fuzz-") as name:
         disk = Path(name) / "disk" if root == "ext2" else None
         result = machine.run(
-            machine.Options(
+            Options(
                 job=["/bin/sh", "-c", script],
                 add=[f"{call_fuzzer()}:/callfuzz"],
                 root=root,

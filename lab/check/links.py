@@ -14,6 +14,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.base.graph import circles
 from lab.base.house import goes_up, room_of
 from lab.base.paths import TOP, LabError, output_folder
 
@@ -63,35 +64,13 @@ def upward(all_references: list[Reference]) -> list[Reference]:
     return [reference for reference in all_references if goes_up(reference.user, reference.used)]
 
 
-def circles(all_references: list[Reference]) -> list[list[str]]:
-    """Sets of objects that all reach each other (strongly connected), the largest first. Tarjan 1972."""
+def users(all_references: list[Reference]) -> dict[str, set[str]]:
+    """Each object, and the others that it takes something from."""
     graph: dict[str, set[str]] = defaultdict(set)
     for reference in all_references:
         if reference.used != reference.user:
             graph[reference.user].add(reference.used)
-    number: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    path: list[str] = []
-    found: list[list[str]] = []
-
-    def visit(node: str) -> None:
-        number[node] = lowest[node] = len(number)
-        path.append(node)
-        for other in sorted(graph[node]):
-            if other not in number:
-                visit(other)
-                lowest[node] = min(lowest[node], lowest[other])
-            elif other in path:
-                lowest[node] = min(lowest[node], number[other])
-        if lowest[node] == number[node]:
-            start = path.index(node)
-            found.append(sorted(path[start:]))
-            del path[start:]
-
-    for node in sorted(graph):
-        if node not in number:
-            visit(node)
-    return sorted((circle for circle in found if len(circle) > 1), key=len, reverse=True)
+    return graph
 
 
 def main() -> int:
@@ -101,7 +80,7 @@ def main() -> int:
     except LabError as error:
         print(f"links: {error}", file=sys.stderr)
         return 2
-    up, loops = upward(found), circles(found)
+    up, loops = upward(found), circles(users(found))
     print(f"{len(up)} references go up (at most {MOST_UPWARD})")
     for reference in up:
         print(f"  {reference}")

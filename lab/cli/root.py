@@ -78,7 +78,7 @@ def _machine(
     timeout: Timeout = 600,
 ) -> Any:  # Options
     """What commands can be told of their machine; with_machine() gives a command those of these options that it takes."""
-    from lab.run.machine import Options
+    from lab.run.options import Options
 
     if seed is not None and (not icount or kernel != "chainwalk"):
         raise LabError("--seed is for runs that are repeatable: Chainwalk's own kernel with --icount")
@@ -175,7 +175,7 @@ def run(
 
         write_trace(result.log.records, strace)
     if result.cachesim:
-        from lab.run.cachesim import print_table
+        from lab.run.cachesim.counts import print_table
 
         print_table(result.cachesim)
     if result.kind != "exit":
@@ -263,7 +263,7 @@ def diff_kernels(
     options = replace(machine, job=context.args, kernel=kernel)
     ignored = list(ignore or [])
     if job:
-        options = jobs.find(job).options(options)
+        options = options.with_job(jobs.find(job))
         ignored += jobs.find(job).ignored
     finish(diff(options, trace, ignored))
 
@@ -278,7 +278,8 @@ def profile(
     period: Annotated[int, typer.Option("--period", metavar="NS", help="Virtual nanoseconds from sample to sample.")] = 20_011,
 ) -> None:  # fmt: skip
     """Run PROGRAM under icount and show which functions of the kernel its time goes to (docs/profile.md)."""
-    from lab.measure.profile import flame_graph, run_profiled, table
+    from lab.measure.flame import flame_graph
+    from lab.measure.profile import run_profiled, table
 
     if not context.args:
         raise LabError("which program? ./cw profile [options] -- PROGRAM ARG...")
@@ -515,7 +516,7 @@ def reproduce(
     report: Annotated[Path | None, typer.Option("--report", metavar="DIR", help="Where the report goes; build/report/GROUP without it.")] = None,
 ) -> None:  # fmt: skip
     """Run all experiments of a paper, and write the report: what was measured beside what the paper found."""
-    from lab.sweep.command import reproduce as reproduce_group
+    from lab.report.reproduce import reproduce as reproduce_group
 
     finish(reproduce_group(group, replace(request, full=full), report))
 

@@ -26,7 +26,8 @@ from lab.guest import image
 from lab.guest.packages import add_packages, package_set
 from lab.guest.tree import Tree, base_tree
 from lab.run import linux, machine
-from lab.run.machine import Options, Result
+from lab.run.machine import Result
+from lab.run.options import Options
 
 CHANNEL = 1 << 30  # bytes of a sparse disk that carries a list or a trace out
 SHOWN = 30  # differences of a kind that are printed

@@ -8,7 +8,8 @@ from typing import Any
 
 from lab.base.paths import LabError, output_folder
 from lab.run.listing import defconfigs
-from lab.run.machine import Options, Result, run
+from lab.run.machine import Result, run
+from lab.run.options import Options
 
 CACHES = ("page", "buffer", "inode", "dentry")
 

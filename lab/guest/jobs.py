@@ -12,17 +12,13 @@ import os
 import re
 import urllib.error
 import urllib.request
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base.paths import TOP, LabError, cache_folder
-from lab.guest.image import Ext2
-from lab.run.machine import Options, megabytes
 
 FOLDER = TOP / "lab/jobs"
 COMMON = FOLDER / "common.sh"
-MEM = "1G"  # what every job is content with, and the image beside it
-SPACE = Ext2(free_bytes=512 << 20, free_inodes=30000)
 
 
 @dataclass(frozen=True)
@@ -35,21 +31,12 @@ class Job:
     ignored: tuple[str, ...]
     source: tuple[str, ...]  # a URL and a checksum, or nothing
 
-    def options(self, options: Options, work: str = "/work") -> Options:
-        """@options with this job to run in @work. Its output is a pipe's, so that no program sees a terminal."""
-        add = [*options.add, f"{COMMON}:/jobs/common.sh", f"{self.path}:/jobs/{self.path.name}"]
+    def added(self) -> list[str]:
+        """What lies in the guest's /jobs for it, as --add has it."""
+        add = [f"{COMMON}:/jobs/common.sh", f"{self.path}:/jobs/{self.path.name}"]
         if self.source:
             add.append(f"{self.fetched()}:/jobs/source.tar.gz")
-        space = Ext2() if options.root_kind() == "ram" else SPACE
-        return replace(
-            options,
-            packages=sorted({*options.packages, *self.packages}),
-            add=add,
-            mem=max(options.mem, MEM, key=megabytes),
-            ext2=replace(options.ext2, free_bytes=space.free_bytes, free_inodes=space.free_inodes),
-            environment={**options.environment, "WORK": work},
-            job=["bash", "-o", "pipefail", "-c", f"bash /jobs/{self.path.name} < /dev/null 2>&1 | cat"],
-        )
+        return add
 
     def fetched(self) -> Path:
         """The archive of its source, got once and checked."""

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lab.base.paths import LabError
+from lab.guest import jobs
 from lab.guest.packages import add_packages, package_set
 from lab.guest.tree import Tree
 
@@ -68,8 +69,6 @@ SDM_LIBRARIES = "libc libm libpthread libdl libz libselinux libacl libattr libpc
 
 def _complete_sdm(tree: Tree) -> None:
     """Lua's source, and the words that comm compares with, in the order in which sort has them."""
-    from lab.guest import jobs  # which know machines, which know images
-
     add_source(tree, jobs.find("make").fetched(), SOURCE)
     word_list = tree.follow(WORD_LIST)
     assert word_list is not None

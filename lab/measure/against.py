@@ -20,7 +20,7 @@ from lab.base.paths import LabError
 from lab.guest import jobs
 from lab.measure import instructions
 from lab.run import linux, machine
-from lab.run.machine import Options
+from lab.run.options import Options
 
 WANTED = 0.5  # of Linux's instructions, at most
 DYNAMIC = "/usr/bin/true"
@@ -59,7 +59,7 @@ def job(options: Options, name: str, command: str) -> dict[str, Any]:
 
     @command: the name of a job of lab/jobs, which then works in /tmp, a tmpfs; or a shell command."""
     if command in jobs.names():
-        options = jobs.find(command).options(options, work="/tmp/work")
+        options = options.with_job(jobs.find(command), work="/tmp/work")
     else:
         options = replace(options, job=["sh", "-c", command])
     found = []

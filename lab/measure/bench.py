@@ -17,7 +17,8 @@ from typing import Any
 from lab.base.paths import TOP, LabError, output_folder
 from lab.build.configure import hash_functions
 from lab.build.kernel import build, build_lock, kernel_image
-from lab.run.machine import Options, run
+from lab.run.machine import run
+from lab.run.options import Options
 
 # Debian's Linux 6.1 under QEMU 7.2 TCG, -icount shift=0, the same kind of program on tmpfs: instructions a call.
 LINUX = {

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lab.base.paths import TOP, LabError
 from lab.run import machine
+from lab.run.options import Options
 from lab.run.qemu.plugin import plugin
 
 SOURCE = TOP / "lab/measure/instructions.c"
@@ -23,7 +24,7 @@ class Instructions:
     kernel: int
 
 
-def count(options: machine.Options, out: Path) -> tuple[machine.Result, Instructions]:
+def count(options: Options, out: Path) -> tuple[machine.Result, Instructions]:
     """Run the job under --icount and count; @out is a file for the plugin."""
     out.unlink(missing_ok=True)
     arguments = ["-plugin", f"file={plugin(SOURCE)},out={out}"]

@@ -38,6 +38,7 @@ from lab.record.stream import (
     write,
 )
 from lab.run import machine
+from lab.run.options import Options, check_options, megabytes
 from lab.run.result import qemu_version, revision
 
 # struct record_head and struct record of hash/record.c.
@@ -56,18 +57,16 @@ def size_of(text: str) -> int:
     return int(match[1]) << (20 if match[2] in "Mm" else 30)
 
 
-def record(
-    options: machine.Options, path: Path, size: str, command: list[str], sink: BinaryIO | None = None
-) -> machine.Result:
+def record(options: Options, path: Path, size: str, command: list[str], sink: BinaryIO | None = None) -> machine.Result:
     """Run @options' job and write the stream @path. @command: the words behind ./cw, for the file."""
     bytes_set_aside = size_of(size)
     if not path.absolute().parent.is_dir():
         raise LabError(f"--output {path}: there is no folder {path.absolute().parent}")
     if options.kernel != "chainwalk":
         raise LabError("--kernel: what is recorded are the caches of Chainwalk's own kernel")
-    machine.check_options(options)
+    check_options(options)
     kernels = output_folder()
-    total = machine.megabytes(options.mem) + (bytes_set_aside >> 20)
+    total = megabytes(options.mem) + (bytes_set_aside >> 20)
     settings = [one for one in options.settings if not one.startswith("RECORD_KEYS=")]
     if "HASH_STATS=n" in settings:
         raise LabError("--set HASH_STATS=n: a stream is kept with the kernel's own counters, which that leaves out")
@@ -100,7 +99,7 @@ def record(
     return result
 
 
-def _run(options: machine.Options, sink: BinaryIO | None) -> machine.Result:
+def _run(options: Options, sink: BinaryIO | None) -> machine.Result:
     """lab.run.machine.run(); a result also where Ctrl-C ends the machine: what it had recorded until then is kept."""
     try:
         return machine.run(options, sink)
@@ -161,7 +160,7 @@ def _places(descriptor: int) -> list[int]:
     return found[::-1]
 
 
-def _take(memory: Path, size: int, result: machine.Result, options: machine.Options, command: list[str]) -> Stream:
+def _take(memory: Path, size: int, result: machine.Result, options: Options, command: list[str]) -> Stream:
     head, records, names = find_records(memory, size)
     seeds = records["first"][records["operation"] == SEED]
     config = dict(re.findall(r'^CONFIG_(\w+)="?(.*?)"?$', result.config, re.MULTILINE))

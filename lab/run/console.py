@@ -14,10 +14,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
-if TYPE_CHECKING:
-    from lab.run.machine import Options
+from lab.run.options import Options
 
 
 def execute(command: list[str], options: Options, folder: Path, sink, source) -> tuple[int | str, bytes]:

@@ -18,7 +18,8 @@ from pathlib import Path
 from lab.base.paths import TOP, LabError, output_folder
 from lab.guest.image import Ext2, check, read_back
 from lab.guest.tree import Tree, base_tree
-from lab.run.machine import Options, run
+from lab.run.machine import run
+from lab.run.options import Options
 
 WANTED_FILES = 3400
 LARGEST_FILE = 512 << 10

@@ -16,86 +16,27 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import sys
 import tempfile
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from lab.base.paths import LabError, output_folder
-from lab.build import configure
-from lab.build.kernel import build, build_lock, config_file, effective_config, kernel_image
+from lab.build.kernel import build, build_lock, config_file, kernel_image
 from lab.guest import workloads
-from lab.guest.image import Ext2, copy_sparse, cpio_image, ext2_image
 from lab.guest.packages import add_packages, package_set
 from lab.guest.tree import Tree, base_tree
-from lab.run import control, linux
+from lab.run import control
+from lab.run.cachesim import simulation
+from lab.run.cmdline import kernel_command_line
 from lab.run.console import execute
-from lab.run.qemu.disks import disk_option
-from lab.run.qemu.kvm import check_kvm, likely_cause
+from lab.run.options import Options, check_options, without_input
+from lab.run.qemu.command import qemu_command
+from lab.run.qemu.kvm import likely_cause
 
 PANIC, SILENCE, HANG, TIMEOUT, ERROR = 120, 121, 122, 124, 125
 QEMU_PANIC, QEMU_SHUTDOWN = 85, 33
-
-KERNELS = ("chainwalk", "linux")
-ROOTS = ("ext2", "tmpfs", "ram")
-RESERVE = 24  # MB that kernel, tables and programs want beside an image in memory
-COMMAND_LINE_WORDS = 99  # that Chainwalk takes, all counted
-ICOUNT_DATE = "2026-01-01T00:00:00"
-
-
-@dataclass
-class Options:
-    """What to boot and what to run in it."""
-
-    job: list[str] = field(default_factory=list)
-    kernel: str = "chainwalk"  # or "linux", "linux=VERSION": Debian's cloud kernel
-    cpu: str = ""  # QEMU's -cpu; "": max, and for Linux lab.run.linux.CPU
-    packages: list[str] = field(default_factory=list)  # Debian packages, NAME or NAME=VERSION
-    documents: bool = False  # with the packages' documentation
-    image: str = ""  # a recipe of lab/guest/workloads.py
-    add: list[str] = field(default_factory=list)
-    settings: list[str] = field(default_factory=list)
-    defconfig: str = ""
-    cmdline: str = ""
-    mem: str = "512M"
-    smp: int = 1
-    root: str = ""  # "" : ram under icount, else ext2
-    disk: Path | None = None
-    disk_model: str = "none"  # what the RAM disk is timed as (lab/run/qemu/disks.py)
-    cache_sim: str = ""  # the memory caches to simulate (lab/run/cachesim)
-    icount: bool = False
-    seed: int = 1  # under icount: what differs from run to run is drawn from it
-    stats: Path | None = None
-    strace: bool = False
-    timeout: float = 600
-    quiet: bool = False
-    user: str = "root"
-    accel: str = "tcg"
-    interactive: bool = False
-    ext2: Ext2 = field(default_factory=Ext2)
-    tree: Tree | None = None  # instead of the base system
-    build: bool = True
-    iso: Path | None = None  # boot this instead of -kernel
-    firmware: Path | None = None
-    memory: Path | None = None  # the machine's memory as a file, made here and kept
-    more_disks: list[Path] = field(default_factory=list)  # raw, behind the root's and --disk
-    extra_qemu: list[str] = field(default_factory=list)
-    environment: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def linux(self) -> linux.LinuxKernel | None:
-        name, _, version = self.kernel.partition("=")
-        return linux.linux_kernel(version) if name == "linux" else None
-
-    def disk_device(self, number: int) -> str:
-        """The guest's name of more_disks[number]."""
-        before = 1 if self.root_kind() == "ext2" or self.disk else 0
-        return f"/dev/vd{'abcdefgh'[before + number]}"
-
-    def root_kind(self) -> str:
-        return self.root or ("ram" if self.icount else "ext2")
 
 
 @dataclass
@@ -130,194 +71,6 @@ def collect_stats(log: control.ControlLog) -> dict[str, Any]:
     return caches
 
 
-def encode_word(word: str) -> str:
-    """An argument for the kernel's command line; user/init.c decodes it."""
-    plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=:,@"
-    coded = "".join(chr(b) if chr(b) in plain else f"%{b:02x}" for b in os.fsencode(word))
-    return coded or "%"
-
-
-def check_sizing(cmdline: str) -> None:
-    """Refuse a sizing rule that the kernel does not have; it would only say so on its console, and go on."""
-    with tempfile.TemporaryDirectory() as folder:
-        kconfig = configure.load_kconfig(Path(folder))
-    rules = list(configure.choice_values(kconfig.named_choices["HASH_SIZING"]))
-    for word in cmdline.split(" -- ")[0].split():
-        name, _, rule = word.partition("=")
-        if name.endswith("hash_sizing") and rule not in rules:
-            raise LabError(f"{word}: there is no such rule. There are:\n" + "\n".join(f"  {r}" for r in rules))
-
-
-def kernel_command_line(options: Options, tree: Tree) -> str:
-    """The command line; a job too long for it goes into the image, as /etc/cw/job."""
-    words = linux.command_words(options.root_kind(), options.icount) if options.linux else _own_words(options)
-    if options.user != "root":
-        words.append(f"job_user={options.user}")
-    if not options.interactive:
-        words.append("job_tty=raw")
-    words += [f"job_env={encode_word(f'{name}={value}')}" for name, value in options.environment.items()]
-    words += [options.cmdline] if options.cmdline else []
-    job = [encode_word(word) for word in options.job]
-    line = " ".join(words)
-    if not job:
-        return line
-    with_job = f"{line} -- {' '.join(job)}"
-    most = linux.INIT_ARGUMENTS if options.linux else COMMAND_LINE_WORDS - len(words)
-    if len(with_job) < 1800 and len(job) <= most:
-        return with_job
-    if options.root_kind() == "ext2" and options.disk and options.disk.exists():
-        raise LabError(
-            f"{len(job)} arguments are more than fit on the kernel's command line, so they would go into the image; but"
-            f" {options.disk} is one already and stays as it is: give the program a script on it"
-        )
-    tree.text("/etc/cw/job", "".join(f"{word}\n" for word in job))
-    return line
-
-
-def _own_words(options: Options) -> list[str]:
-    """What Chainwalk's kernel is told besides what init reads."""
-    root = {"ext2": "/dev/vda", "ram": "/dev/ram0", "tmpfs": "tmpfs"}[options.root_kind()]
-    words = [f"root={root}", "init=/init"]
-    built_in = effective_config().get("CMDLINE", "")
-    words += [built_in] if built_in else []
-    if options.quiet:
-        words += ["quiet", "loglevel=1"]
-    if options.icount:
-        words += ["icount", f"seed={options.seed}"]
-    if options.disk_model != "none":
-        words.append(disk_option(options.disk_model))
-    if options.stats:
-        words.append("stats=json")
-    if options.strace:
-        words.append("strace")
-    if "hash_sizing" in options.cmdline:
-        check_sizing(options.cmdline)
-    return words
-
-
-def qemu_command(options: Options, folder: Path, line: str, tree: Tree) -> list[str]:
-    """The whole QEMU command."""
-    cpu = options.cpu or (linux.CPU if options.linux else "max")
-    command = ["qemu-system-x86_64", "-accel", _accelerator(options), "-cpu", cpu]
-    # Not reserved: 16 GB that the machine does not touch need not be there.
-    backing = f"file,mem-path={str(options.memory).replace(',', ',,')},share=on" if options.memory else "ram"
-    command += ["-object", f"memory-backend-{backing},id=ram,size={options.mem},reserve=off", "-m", options.mem]
-    command += ["-machine", "pc,memory-backend=ram", "-smp", str(options.smp)]
-    command += ["-nodefaults", "-no-user-config", "-no-reboot"]
-    command += ["-display", "none", "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"]
-    command += ["-qmp", f"unix:{folder}/qmp,server=on,wait=off"]
-    if options.interactive:
-        command += ["-chardev", "stdio,id=console,mux=on,signal=off", "-mon", "chardev=console"]
-    else:
-        command += ["-chardev", "stdio,id=console,signal=off"]
-    command += ["-serial", "chardev:console", "-serial", f"file:{folder}/control"]
-    if options.icount:
-        command += ["-icount", "shift=0,sleep=off", "-rtc", f"base={ICOUNT_DATE},clock=vm"]
-    if options.iso:
-        command += ["-cdrom", str(options.iso), *(["-bios", str(options.firmware)] if options.firmware else [])]
-    else:
-        command += ["-kernel", f"{folder}/kernel", "-append", line]
-    command += _storage(options, folder, tree)
-    for number, disk in enumerate(options.more_disks):
-        command += _disk(disk, f"more{number}")
-    return command + options.extra_qemu
-
-
-def _accelerator(options: Options) -> str:
-    if options.accel == "tcg" and options.smp > 1 and not options.icount:
-        return "tcg,thread=multi"
-    return options.accel
-
-
-def _storage(options: Options, folder: Path, tree: Tree) -> list[str]:
-    """Root file system and disks."""
-    if options.iso:
-        return _disk(options.disk) if options.disk else []
-    kind = options.root_kind()
-    kernel = options.linux
-    if kind == "tmpfs":
-        image = linux.initramfs(kernel, tree=tree) if kernel else cpio_image(tree)
-        _fits(2 * image.stat().st_size, "the archive of the tree and the tmpfs it is unpacked into", options)
-        arguments = ["-initrd", str(image)]
-    elif kind == "ram":
-        # A RAM disk is memory of the machine and is loaded at each start: little free space, unless told otherwise.
-        recipe = workloads.find(options.image or "base")
-        image = ext2_image(tree, options.ext2.filled(recipe.free_mb << 20, recipe.free_inodes))
-        image = linux.initramfs(kernel, image=image) if kernel else image
-        _fits(image.stat().st_size, "the image on the RAM disk", options)
-        arguments = ["-initrd", str(image)]
-    else:
-        disk = options.disk or folder / "disk"
-        if not disk.exists():
-            copy_sparse(ext2_image(tree, options.ext2), disk)
-        elif options.add or options.packages or options.image:
-            raise LabError(
-                f"--add, --package, --image: {disk} is an image already and stays as it is; without the file a new one is made"
-            )
-        return _disk(disk) + (["-initrd", str(linux.initramfs(kernel))] if kernel else [])
-    return arguments + (_disk(options.disk) if options.disk else [])
-
-
-def _fits(size: int, what: str, options: Options) -> None:
-    """Refuse an image that leaves a machine too little memory to run in."""
-    needed = (size >> 20) + RESERVE
-    if needed > megabytes(options.mem):
-        raise LabError(f"{what} take {size >> 20} MB: give the machine more memory (--mem {needed}M) or --root ext2")
-
-
-def megabytes(mem: str) -> int:
-    return int(mem[:-1]) << (10 if mem[-1] in "gG" else 0)
-
-
-def _disk(disk: Path, name: str = "vda") -> list[str]:
-    if not disk.exists():
-        raise LabError(f"--disk {disk}: there is no such file")
-    drive = f"if=none,id={name},format=raw,cache=writeback,aio=threads,file={str(disk).replace(',', ',,')}"
-    return ["-drive", drive, "-device", f"virtio-blk-pci,drive={name}"]
-
-
-def check_options(options: Options) -> None:
-    """Refuse what cannot work, before anything is built."""
-    if len(options.job) > 255:
-        raise LabError(f"{len(options.job)} arguments are more than init takes (255)")
-    if options.kernel.partition("=")[0] not in KERNELS:
-        raise LabError(f"no kernel '{options.kernel}'. There are: {', '.join(KERNELS)}, linux=VERSION")
-    if options.kernel != "chainwalk" and (options.settings or options.defconfig or options.stats or options.strace):
-        raise LabError(
-            "--set, --defconfig, --stats and --strace are for Chainwalk's own kernel: leave out --kernel linux"
-        )
-    workloads.find(options.image or "base")
-    if options.root and options.root not in ROOTS:
-        raise LabError(f"no root '{options.root}'. There are: {', '.join(ROOTS)}")
-    if disk_option(options.disk_model) and (options.kernel != "chainwalk" or options.root_kind() != "ram"):
-        raise LabError("--disk-model times the RAM disk of Chainwalk's own kernel: --root ram (as with --icount)")
-    if not 1 <= options.smp <= 16:
-        raise LabError("--smp takes 1 to 16")
-    if not 0 <= options.seed < 1 << 64:
-        raise LabError(f"--seed {options.seed}: give it as a number of 64 bits, not negative")
-    if options.icount and options.smp != 1:
-        raise LabError("--icount counts instructions of one CPU: leave out --smp")
-    if options.mem[-1:].upper() not in ("M", "G") or not options.mem[:-1].isdigit():
-        raise LabError(f"--mem {options.mem}: give it as 64M or 2G")
-    if options.icount and options.root_kind() == "ext2":
-        print("cw: disk I/O of the host is not repeatable under --icount; --root ram is", file=sys.stderr)
-    if options.accel not in ("tcg", "kvm"):
-        raise LabError(f"--accel {options.accel}: there are tcg and kvm")
-    if options.accel == "kvm" and options.icount:
-        raise LabError("--icount counts translated instructions: leave out --accel kvm")
-    if options.accel == "kvm":
-        check_kvm()
-    if shutil.which("qemu-system-x86_64") is None:
-        raise LabError(
-            "qemu-system-x86_64 is missing: install qemu-system-x86 (Debian, Ubuntu), qemu-system-x86-core (dnf) or qemu"
-        )
-
-
-def without_input(options: Options) -> Options:
-    """The job reads nothing: what is typed, and be it only its end, comes when the host gets to it, as an interrupt."""
-    return replace(options, cmdline=f"{options.cmdline} job_input=none".strip())
-
-
 def _is_nothing(source: BinaryIO | None) -> bool:
     try:
         return source is not None and os.path.samestat(os.fstat(source.fileno()), os.stat(os.devnull))
@@ -330,9 +83,7 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
     @source gives goes to the console. Interactive runs hand QEMU this process's terminal instead."""
     check_options(options)
     if options.cache_sim:
-        from lab.run import cachesim
-
-        return cachesim.run(options, sink, source)
+        return _run_simulated(options, sink, source)
     if options.icount and _is_nothing(source):
         options, source = without_input(options), None
     runs = output_folder() / "runs"
@@ -363,6 +114,17 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
             result.message = likely_cause(result.message)
         result.output, result.seconds, result.config = output, seconds, config
         return result
+
+
+def _run_simulated(options: Options, sink: BinaryIO | None, source: BinaryIO | None) -> Result:
+    """run() with the memory caches of options.cache_sim; Result.cachesim has what they counted."""
+    with simulation.prepared(options) as (watched, counts):
+        if options.icount:
+            watched, source = without_input(watched), None
+        result = run(watched, sink, source)
+        if result.kind == "exit":
+            result.cachesim = simulation.read_counts(options.cache_sim, counts)
+    return result
 
 
 def tree_of(options: Options) -> Tree:

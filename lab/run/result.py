@@ -16,7 +16,9 @@ from typing import Any, BinaryIO
 
 from lab.base.paths import TOP, LabError
 from lab.run.control import ControlLog
-from lab.run.machine import ERROR, Options, Result, run, without_input
+from lab.run.machine import ERROR, Result, run
+from lab.run.options import Options, without_input
+from lab.run.stacks import functions_of
 
 
 @cache
@@ -83,8 +85,6 @@ def run_with_result(
 
 def summary(result: Result, command: list[str]) -> dict[str, Any]:
     """What the file holds. A result is `ok` when the machine ended well and the job's status was 0."""
-    from lab.measure.profile import functions_of
-
     text = result.output.decode(errors="replace").replace("\r\n", "\n")
     stats = dict(result.stats)
     if result.kind == "exit" and result.log.last("profile") is not None:

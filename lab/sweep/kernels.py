@@ -31,7 +31,8 @@ SOURCES = (*KERNEL_FOLDERS, "user", "lab/build/make", "Makefile", "Kconfig")
 PROGRAM_SOURCES = ("user", "lab/build/make", "Makefile")
 # What decides what a machine is and what lies in its image, besides the sources.
 MAKERS = (
-    "lab/run/machine.py", "lab/run/console.py", "lab/guest/image.py", "lab/guest/tree.py", "lab/guest/packages.py", "lab/guest/workloads.py", "lab/run/cachesim",
+    "lab/run/options.py", "lab/run/cmdline.py", "lab/run/machine.py", "lab/run/console.py", "lab/run/qemu",
+    "lab/run/cachesim", "lab/guest/tree.py", "lab/guest/image.py", "lab/guest/packages.py", "lab/guest/workloads.py",
 )  # fmt: skip
 OF_ONE_CACHE = re.compile(r"CONFIG_(PAGE|BUFFER|INODE|DENTRY|NAME)_(HASH|TABLE|SHRINK)=")
 KEPT = 100

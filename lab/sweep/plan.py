@@ -16,7 +16,7 @@ from typing import Any
 
 from lab.base.paths import TOP, LabError
 from lab.guest import workloads
-from lab.run.cachesim import MARKS
+from lab.run.cachesim.simulation import MARKS
 from lab.run.result import qemu_version
 from lab.sweep.experiment import Experiment, Kernel, Machine, Variant
 from lab.sweep.kernels import Choice, digest_of, sources_digest

@@ -16,8 +16,8 @@ from lab.base.paths import TOP, LabError
 from lab.build import configure
 from lab.guest import workloads
 from lab.guest.packages import package_set
-from lab.run.cachesim import parse_specification
-from lab.run.machine import check_sizing
+from lab.run.cachesim.specification import parse_specification
+from lab.run.cmdline import check_sizing
 from lab.sweep.experiment import Experiment, Kernel, find, located, parse, read
 from lab.sweep.toml_lines import Path as Place
 

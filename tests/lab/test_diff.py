@@ -135,4 +135,4 @@ def test_jobs_say_what_they_need():
 def test_a_job_of_real_programs_does_the_same_on_both(capsys):
     """One for the way through ./cw diff --job; tests/programs compares them all."""
     options = machine.Options(kernel="linux", root="tmpfs", smp=2, timeout=240)
-    assert diff.diff(jobs.find("perl").options(options), traced=False) == 0, capsys.readouterr().out
+    assert diff.diff(options.with_job(jobs.find("perl")), traced=False) == 0, capsys.readouterr().out

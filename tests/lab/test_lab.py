@@ -20,7 +20,7 @@ from lab.check.lines import KERNEL, LIMIT, code_lines, count
 from lab.check.runtests import Counter
 from lab.guest import image
 from lab.guest.tree import Tree
-from lab.run import control, listing, machine
+from lab.run import cmdline, control, listing, machine
 
 
 def record(sequence: int, kind: str, value) -> bytes:
@@ -70,7 +70,7 @@ def test_a_panic_record_outdoes_a_status():
 
 @pytest.mark.parametrize("word", ["plain", "", "two words", "q\"uo'te\\s", "100%", "%41", "ü", "--", "a\nb"])
 def test_words_survive_the_command_line(word):
-    coded = machine.encode_word(word)
+    coded = cmdline.encode_word(word)
     assert coded and not set(coded) & set(" \"'\\\n")
     decoded = subprocess.run(
         ["python3", "-c", "import sys,urllib.parse as u; sys.stdout.write(u.unquote(sys.argv[1]))", coded],

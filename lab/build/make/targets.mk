@@ -42,7 +42,7 @@ lines: $(PYTHON_READY)
 	@$(PYTHON) -m lab.check.lines
 
 docs: $(PYTHON_READY)
-	@$(PYTHON) -m lab.base.syscalls
+	@$(PYTHON) -m lab.check.syscalls
 
 PYTHON_FOLDERS := lab tests hash boot
 C_FILES = $(shell git ls-files '*.c' '*.h')

@@ -1,6 +1,6 @@
 /*
  * cachesim.c - a plugin for QEMU: the memory caches of a processor, fed with every access of the
- * guest to its memory. lab/run/cachesim/__init__.py builds it and reads what it writes.
+ * guest to its memory. lab/run/cachesim/simulation.py builds it and reads what it writes.
  *
  * Arguments: out=FILE, then a level=BYTES/WAYS/LINE for each level, the first level first, and
  * perhaps from=mark. The caches are those of model.h, one set of them, for one CPU. They are

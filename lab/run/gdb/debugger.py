@@ -16,7 +16,9 @@ from pathlib import Path
 from lab.base.paths import TOP, LabError, output_folder
 from lab.build.kernel import build, build_lock
 from lab.guest.tree import base_tree
-from lab.run.machine import Options, check_options, kernel_command_line, qemu_command
+from lab.run.cmdline import kernel_command_line
+from lab.run.options import Options, check_options
+from lab.run.qemu.command import qemu_command
 
 
 def debug() -> int:
