@@ -15,15 +15,7 @@ from typing import Any
 from lab.base.choose import load_choose
 from lab.base.paths import LabError
 from lab.record import stream
-from lab.record.engine import (
-    LARGEST_BITS,
-    Choice,
-    Replayable,
-    Replayed,
-    check_choice,
-    compile_all,
-    replay,
-)
+from lab.record.engine import LARGEST_BITS, Choice, Replayable, Replayed, check_choice, compile_all, replay
 
 
 class Progress:
