@@ -48,9 +48,9 @@ all: $(HOSTED_PROGRAMS) $(HOSTED_O)/powercut
 HOSTED_KEY := $(HOSTED_O) $(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)
 $(shell mkdir -p $(HOSTED_O); [ "$$(cat $(HOSTED_O)/.key 2>/dev/null)" = "$(HOSTED_KEY)" ] || \
 	echo "$(HOSTED_KEY)" > $(HOSTED_O)/.key)
-$(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/configure.py hash/choose.py $(wildcard hash/*/*.h)
+$(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/build/configure.py hash/choose.py $(wildcard hash/*/*.h)
 	@echo "  CONFIG  $(HOSTED_O) $(HOSTED_SET) $(HOSTED_CHOICES)"
-	$(Q)$(PYTHON) lab/configure.py --output $(HOSTED_O) $(addprefix --set ,$(HOSTED_SET) $(HOSTED_CHOICES))
+	$(Q)$(PYTHON) lab/build/configure.py --output $(HOSTED_O) $(addprefix --set ,$(HOSTED_SET) $(HOSTED_CHOICES))
 	$(Q)$(PYTHON) hash/choose.py $(HOSTED_O)/effective.config $(HOSTED_O)/include/generated/hash_choice.h
 	@touch $@
 

@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 
-from lab.paths import TOP
+from lab.base.paths import TOP
 from tests.hosted.test_hosted import OUTPUT, build
 
 SCALE = float(os.environ.get("POWERCUT_SCALE", "1"))
