@@ -8,7 +8,7 @@
  */
 #include <arch/boot.h>
 
-#include "fs/block/buffer.h"
+#include "fs/writeback.h"
 #include "hash/cache.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"

@@ -17,7 +17,7 @@
  *
  * All mounts are private: there is no propagation, and a bind has no mounts below it.
  */
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
 #include "fs/internal.h"
 #include "fs/inode/lru.h"
 #include "hash/cache.h"

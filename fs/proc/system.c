@@ -2,7 +2,7 @@
  * system.c - the files of /proc that are about the machine: memory, clocks, hash caches, switches.
  */
 #include "boot/boot_info.h"
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
 #include "fs/inode/lru.h"
 #include "fs/proc/proc.h"
 #include "hash/cache.h"

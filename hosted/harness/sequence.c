@@ -7,6 +7,7 @@
 
 #include <arch/uaccess.h>
 
+#include "fs/writeback.h"
 #include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
