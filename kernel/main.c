@@ -8,6 +8,7 @@
  */
 #include <arch/boot.h>
 
+#include "fs/start.h"
 #include "fs/writeback.h"
 #include "hash/cache.h"
 #include "kernel/drivers/drivers.h"

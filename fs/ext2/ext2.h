@@ -26,6 +26,7 @@
 #pragma once
 
 #include "fs/block/dirty.h"
+#include "fs/devfs/special.h"
 #include "fs/vfs.h"
 
 #define EXT2_MAGIC 0xef53

@@ -126,8 +126,8 @@ void proc_mounts_show(struct text *out, const struct proc_entry *entry)
 
 static void filesystems_show(struct text *out, const struct proc_entry *entry)
 {
-	for (struct filesystem *const *type = filesystems; *type; type++)
-		text_printf(out, "%s\t%s\n", (*type)->needs_device ? "" : "nodev", (*type)->name);
+	for (const struct filesystem *type = filesystems; type; type = type->next)
+		text_printf(out, "%s\t%s\n", type->needs_device ? "" : "nodev", type->name);
 }
 
 static void self_show(struct text *out, const struct proc_entry *entry)

@@ -1,4 +1,5 @@
 /* sequence.c - hosted: see sequence.h. */
+#include "fs/start.h"
 #include "hosted/harness/sequence.h"
 
 #include <stdio.h>

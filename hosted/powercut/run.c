@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs/start.h"
 #include "fs/writeback.h"
 #include "fs/internal.h"
 #include "hosted/harness/harness.h"

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "fs/start.h"
 #include "fs/writeback.h"
 #include "fs/internal.h"
 #include "hosted/harness/harness.h"
