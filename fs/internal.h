@@ -110,19 +110,6 @@ DEFINE_FREE(name, struct path_name,
 	    if (unlikely(variable->allocated != NULL)) kfree(variable->allocated))
 
 
-/*
- * A system call on what @name leads to from @dfd, with the parameters in @parameters: @work with
- * the path and the further arguments.
- */
-#define PATH_CALL(call, parameters, dfd, name, lookup, work, ...)                                  \
-	s64 sys_##call parameters                                                                  \
-	{                                                                                          \
-		struct path path __free(path) = {0};                                               \
-                                                                                                   \
-		TRY(user_path_at(dfd, name, lookup, &path));                                       \
-		return work(&path, __VA_ARGS__);                                                   \
-	}
-
 enum last_type { LAST_NORM, LAST_ROOT, LAST_DOT, LAST_DOTDOT };
 
 /* The last component of a path, in the path's own text. */
@@ -146,12 +133,28 @@ struct new_name {
  * there, or NULL. With @last only to the directory that holds the last component. */
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
 		struct last *last, struct path *path);
+/* ---- names.c --------------------------------------------------------------------------------- */
+
 /* Make @new's object, of the negative @dentry in a locked directory. */
 int make_locked(const struct path *parent, struct dentry *dentry, const struct new_name *new);
 /* The dentry of @name in @dir, positive or negative: from the cache or asked of the file system.
  * @dir's inode->lock is held for writing; @counted: this is the first look. Referenced, or ERR_PTR.
  */
 struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length, bool counted);
+enum removed_kind { REMOVE_FILE, REMOVE_DIRECTORY };
+/* Remove the name @dentry, positive, which is in @dir, whose lock is held: 0, -EPERM, -EACCES,
+ * -EISDIR, -ENOTDIR, -ENOTEMPTY, -EBUSY ... Who holds a reference to the inode lets go of that
+ * without the lock. */
+int remove_locked(struct inode *dir, struct dentry *dentry, enum removed_kind kind);
+/* One side of a rename: a name in a directory, which the caller has referenced. */
+struct renamed {
+	struct dentry *parent;
+	const char *name;
+	u32 length;
+	bool must_be_directory; /* a slash follows it */
+};
+/* As renameat2(2), of names on one file system that can be written to. Takes all locks. */
+int rename_names(const struct renamed *from, const struct renamed *to, unsigned flags);
 /* Has a directory lost its name, so that there are none in it any more? Asked under its lock. */
 #define is_dead(inode) ((inode)->nlink == 0)
 
