@@ -8,7 +8,8 @@
  */
 #include <arch/boot.h>
 
-#include "fs/block/buffer.h"
+#include "fs/start.h"
+#include "fs/writeback.h"
 #include "hash/cache.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"

@@ -11,7 +11,7 @@
  * All are called with the page locked. Blocks are allocated by write_begin, or by writepage for
  * mappings.
  */
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
 #include "fs/vfs.h"
 
 /* Blocks of the file: those from here on lie behind its end. */

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
 #include "fs/vfs.h"
 #include "hosted/machine/hosted.h"
 #include "core/log/printk.h"

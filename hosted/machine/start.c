@@ -1,7 +1,8 @@
 /*
  * start.c - hosted: bring the caches and file systems up in the order of kernel/main.c.
  */
-#include "fs/block/buffer.h"
+#include "fs/start.h"
+#include "fs/block/dirty.h"
 #include "fs/internal.h"
 #include "hash/cache.h"
 #include "hosted/machine/hosted.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fs/start.h"
 #include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/sched/sched.h"

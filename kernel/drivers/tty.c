@@ -25,6 +25,7 @@
  */
 #include <arch/io.h>
 
+#include "fs/devfs/special.h"
 #include "fs/vfs.h"
 #include "hash/cache.h"
 #include "kernel/drivers/drivers.h"

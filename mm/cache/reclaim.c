@@ -19,7 +19,7 @@
  */
 #include <arch/mmu.h>
 
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
 #include "fs/inode/lru.h"
 #include "generated/dentry_shrink.h"
 #include "core/memory/slab.h"

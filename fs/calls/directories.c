@@ -1,11 +1,15 @@
 /*
- * readdir.c - getdents64: a directory's entries, packed into the program's buffer.
- *
+ * directories.c - the calls that read a directory, and that ask and change where the task stands.
+ */
+#include "fs/calls/calls.h"
+
+/* ---- getdents -------------------------------------------------------------------------------- */
+
+/*
  * Entries are built in the program's memory one by one. The position after an entry is known only
  * when the file system goes on to the next, so it is filled into an entry when its successor, or
  * the end, has come.
  */
-#include "fs/internal.h"
 
 /* As getdents64(2) gives it; the name is as long as it needs, so @bytes are less. */
 struct entry {
@@ -72,15 +76,64 @@ s64 sys_getdents64(int number, void *buffer, u32 count)
 									 : (s64)(count - out.left);
 }
 
-bool dir_emit_dots(struct file *file, struct dir_context *context)
-{
-	for (; context->position < 2; context->position++) {
-		bool up = context->position == 1;
-		struct dentry *dentry = file->path.dentry,
-			      *dir __free(dput) = up ? dget_parent(dentry) : dget(dentry);
+/* ---- where the task stands ------------------------------------------------------------------- */
 
-		if (!context->emit(context, "..", up ? 2 : 1, dir->inode->number, DT_DIR))
-			return false;
-	}
-	return true;
+/* Go to the directory @path, as *@slot of the task's context. */
+static s64 change_directory(const struct path *path, struct path *slot)
+{
+	struct inode *inode = path->dentry->inode;
+	struct fs_context *fs = current->fs;
+	struct path old __free(path) = {0}; /* let go when the lock is */
+
+	if (!S_ISDIR(inode->mode))
+		return -ENOTDIR;
+	TRY(inode_permission(inode, MAY_EXEC));
+	if (slot == &fs->root && !capable(current->cred))
+		return -EPERM;
+	path_get(path);
+	guard(spinlock, &fs->lock);
+	old = *slot;
+	*slot = *path;
+	return 0;
+}
+
+s64 sys_chdir(const char *name)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
+	return change_directory(&path, &current->fs->cwd);
+}
+
+s64 sys_fchdir(int fd)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(fd, NULL, LOOKUP_FD_PATH, &path));
+	return change_directory(&path, &current->fs->cwd);
+}
+
+s64 sys_chroot(const char *name)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
+	return change_directory(&path, &current->fs->root);
+}
+
+/* A directory that was removed has no path: -ENOENT. */
+s64 sys_getcwd(char *buffer, size_t size)
+{
+	char *page __free(kfree) = TRY_PTR(kmalloc(PAGE_SIZE, GFP_KERNEL));
+	struct path root __free(path), cwd __free(path);
+
+	context_path(&root, &current->fs->root);
+	context_path(&cwd, &current->fs->cwd);
+	if (d_unlinked(cwd.dentry))
+		return -ENOENT;
+	char *text = TRY_PTR(d_path(&cwd, &root, page, PAGE_SIZE));
+	size_t length = (size_t)(page + PAGE_SIZE - text);
+	if (length > size)
+		return -ERANGE;
+	return copy_to_user(buffer, text, length) ? -EFAULT : (s64)length;
 }

@@ -1,168 +1,10 @@
 /*
- * read_write.c - reading, writing and seeking in an open file, and copying from one to another:
- * checks, then the file's own operation.
+ * read_write.c - the calls that read, write and seek in an open file, and copy from one to another.
  */
 #include "fs/block/block.h"
-#include "fs/internal.h"
+#include "fs/calls/calls.h"
 
-/* Linux moves at most this many bytes a call. */
-#define IO_MAX ((size_t)0x7ffff000)
-
-/* ---- vectors as memory ----------------------------------------------------------------------- */
-
-void *io_piece(struct io *io, size_t *n)
-{
-	const struct iovec *at = io->base;
-
-	for (; io->offset == at->length; io->base = (void *)++at)
-		io->offset = 0;
-	*n = min(*n, at->length - io->offset);
-	return (char *)at->base + io->offset;
-}
-
-size_t io_advance_vector(struct io *io, size_t n)
-{
-	for (size_t left = n, part; left; left -= part) {
-		part = left;
-		io_piece(io, &part);
-		io->offset += (u32)part;
-		io->length -= part;
-	}
-	return n;
-}
-
-size_t io_move_vector(struct io *io, void *memory, size_t n, bool into_io)
-{
-	size_t done = 0, part = 0, moved = 0;
-
-	while (done < n && moved == part) {
-		part = n - done;
-
-		struct io piece = {.base = io_piece(io, &part), .length = part, .kind = IO_USER};
-
-		moved = io_move(&piece, (char *)memory + done, part, into_io);
-		io->offset += (u32)moved;
-		io->length -= moved;
-		done += moved;
-	}
-	return done;
-}
-
-void io_retreat(struct io *io, size_t n)
-{
-	io->length += n;
-	if (io->kind != IO_VECTOR) {
-		io->base = (char *)io->base - n;
-		return;
-	}
-	const struct iovec *at = io->base;
-
-	for (; n > io->offset; io->offset = (u32)at->length, io->base = (void *)at) {
-		n -= io->offset;
-		at--;
-	}
-	io->offset -= (u32)n;
-}
-
-/* ---- checks ---------------------------------------------------------------------------------- */
-
-static __always_inline ssize_t check_io(struct io *io, const loff_t *position)
-{
-	if (io->kind == IO_USER && unlikely(!access_ok(io->base, io->length)))
-		return -EFAULT;
-	/* None of position, length and end may be negative. */
-	if (unlikely((s64)((u64)*position | io->length | ((u64)*position + io->length)) < 0))
-		return -EINVAL;
-	if (unlikely(io->length > IO_MAX))
-		io->length = IO_MAX;
-	return 0;
-}
-
-ssize_t vfs_read(struct file *file, struct io *io, loff_t *position)
-{
-	if (unlikely(!(file->mode & FMODE_READ)))
-		return -EBADF;
-	TRY(check_io(io, position));
-	if (unlikely(!file->fop->read))
-		return S_ISDIR(file->inode->mode) ? -EISDIR : -EINVAL;
-	return file->fop->read(file, io, position);
-}
-
-int limit_growth(const struct inode *inode, loff_t size)
-{
-	if (likely((u64)size <= current_file_limit()) || !S_ISREG(inode->mode))
-		return 0;
-	send_signal_current(SIGXFSZ);
-	return -EFBIG;
-}
-
-ssize_t vfs_write(struct file *file, struct io *io, loff_t *position)
-{
-	if (unlikely(!(file->mode & FMODE_WRITE)))
-		return -EBADF;
-	if (unlikely(!file->fop->write))
-		return -EINVAL;
-	TRY(check_io(io, position));
-	return file->fop->write(file, io, position);
-}
-
-ssize_t kernel_read(struct file *file, void *buf, size_t n, loff_t offset)
-{
-	struct io io = {.base = buf, .length = n};
-
-	return vfs_read(file, &io, &offset);
-}
-
-struct file *file_lock_position(struct file *file)
-{
-	if (likely(atomic_read(&file->refcount) == 1))
-		return NULL;
-	/* The others may wait long in a read, and have no position. */
-	if (!S_ISREG(file->inode->mode) && !S_ISDIR(file->inode->mode))
-		return NULL;
-	mutex_lock(&file->position_lock);
-	return file;
-}
-
-/* ---- seeking --------------------------------------------------------------------------------- */
-
-s64 sys_lseek(int number, loff_t offset, int whence)
-{
-	struct fd fd __free(fd) = TRY_FD(fdget(number));
-	struct inode *inode = fd.file->inode;
-	bool device = S_ISBLK(inode->mode);
-	loff_t size = device ? (loff_t)inode->bdev->sectors * SECTOR_SIZE : READ_ONCE(inode->data.size);
-
-	if (unlikely(whence < SEEK_SET || whence > SEEK_HOLE))
-		return -EINVAL;
-	if (unlikely(!fd.file->fop->seekable))
-		return -ESPIPE;
-	if (S_ISCHR(inode->mode))
-		return fd.file->position = 0; /* has positions in name only */
-	/* A directory in memory has positions, but no end. */
-	if (S_ISDIR(inode->mode) && whence > SEEK_CUR && !inode->sb->bdev)
-		return -EINVAL;
-	struct file *locked __free(position) = file_lock_position(fd.file);
-	if (whence == SEEK_CUR)
-		offset += fd.file->position;
-	if (whence == SEEK_END)
-		offset += size;
-	if (whence >= SEEK_DATA) {
-		if (device)
-			return -EINVAL;
-		if (offset < 0 || offset >= size)
-			return -ENXIO;
-		if (inode->op->seek)
-			TRY(inode->op->seek(inode, offset, whence == SEEK_HOLE, &offset));
-		else if (whence == SEEK_HOLE)
-			offset = size;
-	}
-	if ((u64)offset > (device ? (u64)size : inode->sb->max_bytes))
-		return -EINVAL;
-	return fd.file->position = offset;
-}
-
-/* ---- the calls ------------------------------------------------------------------------------- */
+/* ---- one piece of memory --------------------------------------------------------------------- */
 
 typedef ssize_t (*transfer_function)(struct file *file, struct io *io, loff_t *position);
 
@@ -181,13 +23,25 @@ static __always_inline s64 transfer(int number, const void __user *buffer, size_
 	return function(fd.file, &io, &fd.file->position);
 }
 
-SYSCALL_IS(read, (int fd, void *buffer, size_t count), transfer(fd, buffer, count, NULL, vfs_read))
-SYSCALL_IS(write, (int fd, const void *buffer, size_t count),
-	   transfer(fd, buffer, count, NULL, vfs_write))
-SYSCALL_IS(pread64, (int fd, void *buffer, size_t count, loff_t offset),
-	   transfer(fd, buffer, count, &offset, vfs_read))
-SYSCALL_IS(pwrite64, (int fd, const void *buffer, size_t count, loff_t offset),
-	   transfer(fd, buffer, count, &offset, vfs_write))
+s64 sys_read(int fd, void *buffer, size_t count)
+{
+	return transfer(fd, buffer, count, NULL, vfs_read);
+}
+
+s64 sys_write(int fd, const void *buffer, size_t count)
+{
+	return transfer(fd, buffer, count, NULL, vfs_write);
+}
+
+s64 sys_pread64(int fd, void *buffer, size_t count, loff_t offset)
+{
+	return transfer(fd, buffer, count, &offset, vfs_read);
+}
+
+s64 sys_pwrite64(int fd, const void *buffer, size_t count, loff_t offset)
+{
+	return transfer(fd, buffer, count, &offset, vfs_write);
+}
 
 /* ---- the calls with vectors ------------------------------------------------------------------ */
 
@@ -238,19 +92,55 @@ static s64 transfer_vector(int number, const void __user *from, u64 count, loff_
 	return function(fd.file, &io, positioned ? &offset : &fd.file->position);
 }
 
-SYSCALL_IS(preadv2,
-	   (int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags),
-	   transfer_vector(fd, vector, count, offset, flags, vfs_read))
-SYSCALL_IS(pwritev2,
-	   (int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags),
-	   transfer_vector(fd, vector, count, offset, flags, vfs_write))
+s64 sys_preadv2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
+{
+	return transfer_vector(fd, vector, count, offset, flags, vfs_read);
+}
+
+s64 sys_pwritev2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
+{
+	return transfer_vector(fd, vector, count, offset, flags, vfs_write);
+}
+
+/* ---- seeking --------------------------------------------------------------------------------- */
+
+s64 sys_lseek(int number, loff_t offset, int whence)
+{
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
+	struct inode *inode = fd.file->inode;
+	bool device = S_ISBLK(inode->mode);
+	loff_t size = device ? (loff_t)inode->bdev->sectors * SECTOR_SIZE : READ_ONCE(inode->data.size);
+
+	if (unlikely(whence < SEEK_SET || whence > SEEK_HOLE))
+		return -EINVAL;
+	if (unlikely(!fd.file->fop->seekable))
+		return -ESPIPE;
+	if (S_ISCHR(inode->mode))
+		return fd.file->position = 0; /* has positions in name only */
+	/* A directory in memory has positions, but no end. */
+	if (S_ISDIR(inode->mode) && whence > SEEK_CUR && !inode->sb->bdev)
+		return -EINVAL;
+	struct file *locked __free(position) = file_lock_position(fd.file);
+	if (whence == SEEK_CUR)
+		offset += fd.file->position;
+	if (whence == SEEK_END)
+		offset += size;
+	if (whence >= SEEK_DATA) {
+		if (device)
+			return -EINVAL;
+		if (offset < 0 || offset >= size)
+			return -ENXIO;
+		if (inode->op->seek)
+			TRY(inode->op->seek(inode, offset, whence == SEEK_HOLE, &offset));
+		else if (whence == SEEK_HOLE)
+			offset = size;
+	}
+	if ((u64)offset > (device ? (u64)size : inode->sb->max_bytes))
+		return -EINVAL;
+	return fd.file->position = offset;
+}
 
 /* ---- writing back, reading ahead ------------------------------------------------------------- */
-
-int vfs_fsync(struct file *file, bool data_only)
-{
-	return file->fop->fsync ? file->fop->fsync(file, data_only) : -EINVAL;
-}
 
 s64 sys_fsync(int number)
 {
