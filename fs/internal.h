@@ -189,3 +189,4 @@ void locks_remove(struct inode *inode, const void *owner);
 extern const struct file_operations bad_file_operations;
 extern const struct inode_operations no_inode_operations;
 void file_cache_init(void);
+void mapped_files_init(void); /* mapped.c: mm/ can map files from now on */

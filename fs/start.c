@@ -4,6 +4,7 @@
  * This file stands above all others of fs/: it alone knows which file systems there are.
  */
 #include "fs/block/dirty.h"
+#include "fs/file/file_io.h"
 #include "fs/inode/lru.h"
 #include "fs/internal.h"
 #include "fs/start.h"
@@ -16,6 +17,7 @@ void vfs_init(void)
 	inode_cache_init();
 	buffer_cache_init();
 	file_cache_init();
+	mapped_files_init();
 	register_filesystem(&ext2_filesystem);
 	register_filesystem(&tmpfs_filesystem);
 	register_filesystem(&proc_filesystem);

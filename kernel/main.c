@@ -14,6 +14,7 @@
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
+#include "mm/space/vm.h"
 
 __noreturn void kernel_main(u32 magic, phys_addr_t info);
 
@@ -62,6 +63,7 @@ void kernel_main(u32 magic, phys_addr_t info)
 	hash_random_init(random_u64());
 	sched_init(&idle_tasks[0]);
 	task_init();
+	oom_killer_register(oom_kill);
 	trace_init();
 	vfs_init();
 	if (random_fixed)

@@ -16,6 +16,8 @@
 
 #include <arch/boot.h>
 
+#include "core/memory/shrinker.h"
+
 #define STACK_SIZE 64
 #define STACK_BATCH 32
 

@@ -85,11 +85,3 @@ void page_alloc_hold(u64 frame);
 /* Boot: contiguous zeroed memory of @bytes for a hash table; NULL when there is no such stretch, or
  * little would be left. It is never given back. */
 void *hash_alloc_table(u64 bytes);
-
-/*
- * Try to free @pages frames by dropping clean unused pages of the page cache and shrinking the
- * other caches; how many were freed. Never starts writing a page: dirty ones are left to write-back
- * (which is hurried). May sleep. Does nothing when called from within itself.
- */
-u64 reclaim_pages(u64 pages);
-void drop_clean_pages(void); /* all of the page cache that are unused, whoever may want them */

@@ -13,6 +13,7 @@
 #include "core/memory/slab.h"
 
 #include "core/log/text.h"
+#include "core/memory/shrinker.h"
 
 #define SLAB_ORDER_MAX 3
 #define SLAB_MIN_OBJECTS 8
@@ -265,7 +266,8 @@ struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align
 	return cache_setup(cache, name, size, align, flags);
 }
 
-u64 slab_shrink(void)
+/* Give this CPU's free objects back, and so the slabs without others: frames freed. Any context. */
+static u64 slab_shrink(void)
 {
 	struct kmem_cache *cache;
 	u64 frames = 0;
@@ -339,6 +341,7 @@ void slab_show(struct text *out, const struct proc_entry *unused)
 
 void slab_init(void)
 {
+	static struct shrinker shrinker = {.name = "slabs", .give_frames = slab_shrink};
 	static char names[ARRAY_SIZE(kmalloc_caches)][16];
 
 	cache_setup(&cache_cache, "kmem_cache", sizeof(struct kmem_cache), 64, 0);
@@ -348,4 +351,5 @@ void slab_init(void)
 		snprintf(names[i], sizeof(names[i]), "kmalloc-%u", size);
 		cache_setup(&kmalloc_caches[i], names[i], size, size, 0);
 	}
+	shrinker_register(&shrinker);
 }

@@ -44,9 +44,6 @@ struct proc_entry;
 struct text;
 void slab_show(struct text *out, const struct proc_entry *unused);
 
-/* Give this CPU's free objects back, and so the slabs without others; frames freed. Any context. */
-u64 slab_shrink(void);
-
 /* Boot: up to a batch of objects of each cache, as @random has it, are never given out. */
 void slab_hold(u64 random);
 

@@ -12,6 +12,7 @@
  * mappings.
  */
 #include "fs/block/dirty.h"
+#include "fs/file/file_io.h"
 #include "fs/vfs.h"
 
 /* Blocks of the file: those from here on lie behind its end. */

@@ -8,6 +8,7 @@
  * of the buffer cache, of which the inode has a copy.
  */
 #include "fs/ext2/ext2.h"
+#include "fs/file/file_io.h"
 
 /* Is the text of the symbolic link in the inode? */
 static bool is_fast_link(const struct inode *inode)
@@ -380,10 +381,12 @@ static const struct address_space_operations mapping_operations = {
 	.get_block = ext2_get_block,
 	.readpages = block_read_pages,
 	.writepage = block_write_page,
+	.page_dirtied = mark_inode_dirty,
 	.write_begin = block_write_begin,
 	.write_end = block_write_end,
 	.write_failed = drop_excess,
 	.invalidate = block_invalidate_page,
+	.free_buffers = free_page_buffers,
 };
 
 static const struct file_operations file_operations = {

@@ -1,12 +1,15 @@
 /*
- * file_io.c - read and write of files through the page cache. Declared in page_cache.h.
+ * file_io.c - read and write of files through the page cache.
  *
  * A read takes no lock but the reference to the page it copies from: it sees each page as some
  * writer left it. A write holds inode->lock, and the page lock while it fills a page. It must not
  * take a fault then, since the fault might want this very page: so the program's memory is touched
  * first, and the copy runs with faults disabled; if it falls short nevertheless, it is tried again.
  */
+#include "fs/file/file_io.h"
+
 #include "fs/block/dirty.h"
+#include "fs/vfs.h"
 #include "mm/cache/page_lookup.h"
 
 #define WINDOW_MIN 4

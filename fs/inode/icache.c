@@ -19,6 +19,7 @@
  */
 #include "fs/internal.h"
 #include "fs/inode/lru.h"
+#include "core/memory/shrinker.h"
 
 struct inode_key {
 	const struct super_block *sb;
@@ -439,8 +440,16 @@ int change_writers(struct inode *inode, int by, bool release)
 
 DEFINE_HASH_CACHE(inode, INODE, "Inode", "inodes", "find_inode");
 
+static u64 shrink_inodes(unsigned priority, bool enough)
+{
+	return lru_reclaim(&inode_lru, 1ULL << priority);
+}
+
 void inode_cache_init(void)
 {
+	static struct shrinker shrinker = {.name = "inodes", .after_pages = shrink_inodes};
+
 	lru_init(&inode_lru, "inode LRU");
+	shrinker_register(&shrinker);
 	inode_table_create(&table, &inode_cache_hash);
 }

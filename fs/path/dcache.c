@@ -20,6 +20,8 @@
 #include "fs/internal.h"
 #include "fs/path/dcache.h"
 #include "fs/inode/lru.h"
+#include "core/memory/shrinker.h"
+#include "generated/dentry_shrink.h"
 
 #ifndef CONFIG_DEBUG
 static_assert(sizeof(struct dentry) <= 192 && sizeof(struct inode) <= 600,
@@ -387,9 +389,37 @@ void dentry_cache_check(void)
 		}
 }
 
+/*
+ * How many dentries reclaim prunes in a round, before or after its pages, is DENTRY_SHRINK of the
+ * configuration. Arcangeli's share, by priority and aggressively: Lever 1999, section 3.3.
+ */
+#if defined(CONFIG_DENTRY_SHRINK_AGGRESSIVE)
+static u64 shrink_by_priority(unsigned priority)
+{
+	return lru_reclaim(&dentry_lru, priority + 1);
+}
+
+static struct shrinker shrinker = {.name = "dentries", .before_pages = shrink_by_priority};
+#elif defined(CONFIG_DENTRY_SHRINK_PRIORITY)
+static u64 shrink_if_needed(unsigned priority, bool enough)
+{
+	return enough ? 0 : lru_reclaim(&dentry_lru, priority + 1);
+}
+
+static struct shrinker shrinker = {.name = "dentries", .after_pages = shrink_if_needed};
+#else
+static u64 shrink_share(unsigned priority, bool enough)
+{
+	return lru_reclaim(&dentry_lru, 1ULL << priority);
+}
+
+static struct shrinker shrinker = {.name = "dentries", .after_pages = shrink_share};
+#endif
+
 void dentry_cache_init(void)
 {
 	dentry_slab = kmem_cache_create("dentry", sizeof(struct dentry), 8, SLAB_RECLAIMABLE);
 	lru_init(&dentry_lru, "dentry LRU");
+	shrinker_register(&shrinker);
 	dentry_table_create(&dentry_table_instance, &dentry_cache_hash);
 }

@@ -19,6 +19,7 @@
  */
 
 #include "fs/devfs/special.h"
+#include "fs/file/file_io.h"
 #include "fs/internal.h"
 #include "mm/cache/page_lookup.h"
 

@@ -13,6 +13,7 @@
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
 #include "core/memory/page_alloc.h"
+#include "core/memory/shrinker.h"
 #include "hosted/harness/model.h"
 
 #define HANDLES 4

@@ -20,12 +20,6 @@ u64 memory_limit(enum memory_limit kind)
 	return user_limits[kind];
 }
 
-/* There are no processes that could be ended. */
-bool oom_kill(void)
-{
-	return false;
-}
-
 /* ---- running in an address space ------------------------------------------------------------- */
 
 void user_leave(void)

@@ -94,11 +94,8 @@ void kfree(const void *object)
 	free((void *)object);
 }
 
-void fput(struct file *file)
-{
-	(void)file;
-	panic("these areas have no files");
-}
+/* These areas have no files. */
+const struct mapped_file_operations *mapped_files;
 
 void vma_zap(struct vma *vma, u64 start, u64 end, bool copies)
 {

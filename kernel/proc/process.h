@@ -171,6 +171,9 @@ static inline bool thread_must_end(const struct process *process, const struct t
 void semaphores_exit(const struct process *process);
 
 /* exit.c */
+/* End the process whose end gives the most memory (SIGKILL); false: there is none. For mm/, when
+ * memory is out. */
+bool oom_kill(void);
 __noreturn void process_exit(int code);	 /* this thread; the process with its last thread */
 __noreturn void process_exit_group(int code); /* the whole process */
 /* @process is to end with @code, from wherever its threads are. process_lock held. */

@@ -162,7 +162,7 @@ void set_page_dirty(struct page *page)
 		memory_use_add(MEMORY_DIRTY, 1);
 	}
 	spin_unlock(&mapping->lock);
-	mark_inode_dirty(mapping->host);
+	mapping->ops->page_dirtied(mapping->host);
 }
 
 bool clear_page_dirty(struct page *page)
@@ -369,4 +369,5 @@ void page_cache_init(void)
 	for (unsigned i = 0; i < WAIT_QUEUES; i++)
 		init_waitqueue_head(&wait_queues[i]);
 	page_table_create(&page_table_instance, &page_cache_hash);
+	reclaim_init();
 }

@@ -1,14 +1,14 @@
 /*
- * page_lookup.h - the page hash table as lookup sees it: private to page_cache.c, file_io.c and
- * fault.c, who inline it.
+ * page_lookup.h - the page hash table as lookup sees it: for page_cache.c, fault.c, and file
+ * systems' reading and writing (fs/file/file_io.c), who inline it.
  *
  * The key of a page is (mapping, index); the hash function's is the inode's address and the byte
  * offset.
  */
 #pragma once
 
-#include "fs/vfs.h"
 #include "hash/cache.h"
+#include "mm/cache/page_cache.h"
 
 struct page_key {
 	struct address_space *mapping;

@@ -18,6 +18,8 @@
 #define OOM_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define OOM_ROUNDS 300
 
+static bool (*oom_kill)(void); /* set at boot; NULL: nobody can be ended */
+
 struct fault {
 	struct vma *vma;
 	u64 address; /* of the page */
@@ -84,7 +86,8 @@ static struct page *file_page(const struct fault *fault)
 		current->minor_faults--;
 		current->major_faults++;
 	}
-	page = page_cache_get(vma->file, mapping, index, min_t(pgoff_t, wanted, AROUND), page);
+	page = mapped_files->read_page(vma->file, mapping, index, min_t(pgoff_t, wanted, AROUND),
+				       page);
 	return page ? page : ERR_PTR(-EIO);
 }
 
@@ -203,11 +206,13 @@ static int write_shared(struct fault *fault, struct page *page)
 	}
 	unlock_page(page);
 	put_page(page);
-	file_update_time(vma->file->inode);
+	mapped_files->stored(vma->file);
 	/* who dirties pages faster than they are written must write himself, as write(2) does */
 	if (fault->access & FAULT_USER && mapping->ops->writepage &&
-	    unlikely(memory_use_total(MEMORY_DIRTY) > page_alloc_total_pages() / 4))
-		get_file(fault->dirtied = vma->file);
+	    unlikely(memory_use_total(MEMORY_DIRTY) > page_alloc_total_pages() / 4)) {
+		fault->dirtied = vma->file;
+		mapped_files->get(fault->dirtied);
+	}
 	return error ? -EIO : 0;
 }
 
@@ -217,6 +222,7 @@ static int write_shared(struct fault *fault, struct page *page)
 static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
 {
 	struct fault fault = {.vma = vma, .address = address, .access = access};
+	struct address_space *mapping = vma->mapping;
 	struct mm *mm = vma->mm;
 	struct page *page = NULL;
 	int error = 0;
@@ -249,8 +255,8 @@ static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
 	up_read(&mm->lock);
 	/* without mm->lock: writing takes locks of the file system */
 	if (unlikely(fault.dirtied)) {
-		page_cache_flush(&fault.dirtied->inode->data);
-		fput(fault.dirtied);
+		page_cache_flush(mapping);
+		mapped_files->put(fault.dirtied);
 	}
 	return error;
 }
@@ -304,6 +310,20 @@ static int try_fault(struct mm *mm, u64 address, unsigned access)
 	return error;
 }
 
+void oom_killer_register(bool (*kill)(void))
+{
+	oom_kill = kill;
+}
+
+/* Somebody's end is to give memory: wait for it a while. false: nobody's will, or it is our own. */
+static bool wait_for_victim(void)
+{
+	if (!oom_kill || !oom_kill() || fatal_signal_pending(current))
+		return false;
+	sleep_ns(OOM_PAUSE_NS);
+	return true;
+}
+
 int mm_fault(struct mm *mm, u64 address, unsigned access)
 {
 	int error;
@@ -319,11 +339,8 @@ int mm_fault(struct mm *mm, u64 address, unsigned access)
 	for (unsigned round = 0; unlikely(error == -ENOMEM) && round < OOM_ROUNDS; round++) {
 		if (fatal_signal_pending(current))
 			break;
-		if (!reclaim_pages(1)) {
-			if (!oom_kill() || fatal_signal_pending(current))
-				break;
-			sleep_ns(OOM_PAUSE_NS);
-		}
+		if (!reclaim_pages(1) && !wait_for_victim())
+			break;
 		error = try_fault(mm, address, access);
 	}
 	return error;

@@ -11,6 +11,8 @@
 
 #define ZAP_BATCH 64
 
+const struct mapped_file_operations *mapped_files;
+
 /* ---- clearing entries ------------------------------------------------------------------------ */
 
 /* Pages whose entries have been cleared, until the translations are forgotten. */
@@ -93,8 +95,13 @@ static struct mm *mm_alloc(const struct mm *parent)
 	memcpy(&mm->idle_tables, &parent->idle_tables,
 	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, idle_tables));
 	if (mm->exe)
-		get_file(mm->exe);
+		mapped_files->get(mm->exe);
 	return mm;
+}
+
+void mapped_files_register(const struct mapped_file_operations *operations)
+{
+	mapped_files = operations;
 }
 
 struct mm *mm_create(void)
@@ -114,7 +121,7 @@ void mm_put(struct mm *mm)
 	ASSERT(!mm->resident_pages && !mm->file_pages);
 	mmu_destroy(&mm->mmu);
 	if (mm->exe)
-		fput(mm->exe);
+		mapped_files->put(mm->exe);
 	kfree(mm);
 }
 

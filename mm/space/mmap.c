@@ -57,47 +57,32 @@ bool may_expand(const struct mm *mm, u64 pages, unsigned flags)
 		mm->data_pages + pages <= memory_limit(LIMIT_DATA) >> PAGE_SHIFT);
 }
 
-static bool on_noexec(const struct file *file)
-{
-	return (file->path.mount->flags | file->inode->sb->flags) & SB_NOEXEC;
-}
-
-/* Would programs write to @file through an area with these flags, who may not? */
-static bool writes_unasked(const struct file *file, unsigned flags)
-{
-	return flags & VM_SHARED && flags & VM_WRITE && !(file->mode & FMODE_WRITE);
-}
-
-/* May @file be mapped so? 0, or -errno. */
-static int check_file(const struct file *file, unsigned flags)
-{
-	if (!(file->mode & FMODE_READ) || writes_unasked(file, flags))
-		return -EACCES;
-	if (flags & VM_EXEC && on_noexec(file))
-		return -EPERM;
-	if (file->fop->mmap == NOT_MAPPED)
-		return -ENODEV;
-	return flags & VM_GROWSDOWN ? -EINVAL : 0;
-}
-
 /* The VM_* flags of the new area: 0, or -errno. */
-static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct file *file,
-		      unsigned *flags)
+static int area_flags(unsigned prot, unsigned map_flags, const struct file *file, unsigned *flags)
 {
 	unsigned type = map_flags & MAP_TYPE;
 
 	if (map_flags & MAP_LOCKED) /* as if RLIMIT_MEMLOCK were 0 */
 		return -EPERM;
-	if (map_flags & MAP_32BIT || (type != MAP_PRIVATE && (type != MAP_SHARED || !file)))
-		return type == MAP_SHARED_VALIDATE && file ? -EOPNOTSUPP : -EINVAL;
-	*flags = (prot & VM_RIGHTS) | (type == MAP_SHARED ? VM_SHARED : 0) |
-		 (map_flags & MAP_GROWSDOWN ? VM_GROWSDOWN : 0);
-	if (file)
-		return check_file(file, *flags);
-	/* what could never be backed is refused, as Linux's overcommit 0 does */
-	return !(map_flags & MAP_NORESERVE) && prot & PROT_WRITE && pages > page_alloc_total_pages()
-		       ? -ENOMEM
-		       : 0;
+	if (type == MAP_SHARED_VALIDATE && file)
+		return -EOPNOTSUPP;
+	if (map_flags & MAP_32BIT || (type != MAP_PRIVATE && type != MAP_SHARED))
+		return -EINVAL;
+	if (type == MAP_SHARED && !file)
+		return -EINVAL;
+	*flags = prot & VM_RIGHTS;
+	if (type == MAP_SHARED)
+		*flags |= VM_SHARED;
+	if (map_flags & MAP_GROWSDOWN)
+		*flags |= VM_GROWSDOWN;
+	return 0;
+}
+
+/* What could never be backed is refused, as Linux's overcommit 0 does. */
+static bool is_too_much(u64 pages, unsigned prot, unsigned map_flags)
+{
+	return !(map_flags & MAP_NORESERVE) && prot & PROT_WRITE &&
+	       pages > page_alloc_total_pages();
 }
 
 /* Where the new area is to be; what is there for MAP_FIXED is unmapped. An address, or -errno. */
@@ -136,12 +121,13 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 		return -ENOMEM;
 	if (offset + length < offset)
 		return -EOVERFLOW;
-	TRY(area_flags(length >> PAGE_SHIFT, prot, map_flags, file, &area.flags));
-	if (file && file->fop->mmap == MAPPED_PAGES) {
+	TRY(area_flags(prot, map_flags, file, &area.flags));
+	if (file)
+		TRY(mapped_files->map(file, area.flags, &area.mapping));
+	else if (is_too_much(length >> PAGE_SHIFT, prot, map_flags))
+		return -ENOMEM;
+	if (area.mapping)
 		area.file = file;
-		area.mapping = &file->inode->data;
-		touch_atime(file);
-	}
 	guard(mm_write, mm);
 	area.start = (u64)TRY(choose_address(mm, address, length, map_flags));
 	area.end = area.start + length;
@@ -163,14 +149,15 @@ static void change_entry(pte_t *slot, u64 address, void *rights)
 
 static int may_change(const struct vma *vma, unsigned flags)
 {
-	u64 more = is_data(flags) && !is_data(vma->flags) ? vma->end - vma->start : 0;
+	if (vma->file)
+		TRY(mapped_files->protect(vma->file, flags));
+	if (is_data(flags) && !is_data(vma->flags)) {
+		u64 bytes = (vma->mm->data_pages << PAGE_SHIFT) + (vma->end - vma->start);
 
-	if (vma->file && (writes_unasked(vma->file, flags) ||
-			  (flags & VM_EXEC && on_noexec(vma->file))))
-		return -EACCES;
-	return more && (vma->mm->data_pages << PAGE_SHIFT) + more > memory_limit(LIMIT_DATA)
-		       ? -ENOMEM
-		       : 0;
+		if (bytes > memory_limit(LIMIT_DATA))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 s64 sys_mprotect(u64 start, u64 length, u32 prot)
@@ -244,29 +231,50 @@ s64 sys_madvise(u64 address, u64 length, u32 advice)
 	return mapped_end(mm, address, end) < end ? -ENOMEM : 0;
 }
 
+/* Go on from *@address to the end of its area, or of the hole there and the area behind that, but
+ * not behind @end: is there no hole? *@file: what the area shares, with a reference, or NULL. */
+static bool next_shared(struct mm *mm, u64 *address, u64 end, struct file **file)
+{
+	guard(read, &mm->lock);
+	const struct vma *vma = find_vma(mm, *address);
+	u64 from = *address;
+
+	*file = NULL;
+	*address = end;
+	if (!vma)
+		return false;
+	*address = vma->end;
+	if (vma->start < end && vma->flags & VM_SHARED) {
+		*file = vma->file;
+		mapped_files->get(*file);
+	}
+	return vma->start <= from;
+}
+
 s64 sys_msync(u64 address, u64 length, u32 flags)
 {
 	struct mm *mm = current->mm;
 	u64 end = address + page_round_up(length);
 	bool hole = false;
+	int error = 0;
 
 	if (flags & ~(unsigned)(MS_ASYNC | MS_INVALIDATE | MS_SYNC) ||
 	    (flags & MS_ASYNC && flags & MS_SYNC) || address & (PAGE_SIZE - 1))
 		return -EINVAL;
 	if (end < address)
 		return -ENOMEM;
-	while (address < end) {
-		struct file *file __free(fput) = NULL;
+	while (address < end && !error) {
+		struct file *file;
 
-		down_read(&mm->lock);
-		const struct vma *vma = find_vma(mm, address);
-		hole |= !vma || vma->start > address;
-		address = vma ? vma->end : end;
-		if (vma && vma->start < end && vma->flags & VM_SHARED && flags & MS_SYNC)
-			get_file(file = vma->file);
-		up_read(&mm->lock);
-		if (file)
-			TRY(vfs_fsync(file, true));
+		if (!next_shared(mm, &address, end, &file))
+			hole = true;
+		if (!file)
+			continue;
+		if (flags & MS_SYNC)
+			error = mapped_files->sync(file);
+		mapped_files->put(file);
 	}
-	return hole ? -ENOMEM : 0;
+	if (!error && hole)
+		error = -ENOMEM;
+	return error;
 }

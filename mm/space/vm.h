@@ -112,3 +112,8 @@ u64 memory_limit(enum memory_limit kind);
  * makes the copy return early). Counts the task's minor_faults and major_faults.
  */
 int mm_fault(struct mm *mm, u64 address, unsigned access);
+
+/* Boot: what mm_fault() calls when there is no memory and nothing to reclaim: @kill begins to end
+ * the process whose end gives the most memory, and sleeps no longer than for its locks; false:
+ * there is none. Without one such a fault is -ENOMEM. */
+void oom_killer_register(bool (*kill)(void));

@@ -10,7 +10,10 @@
  */
 #pragma once
 
-#include "fs/vfs.h"
+#include "core/memory/shrinker.h"
+#include "core/memory/slab.h"
+#include "mm/cache/page_cache.h"
+#include "mm/space/mapped_file.h"
 #include "mm/space/vm.h"
 
 #define AREAS_MAX 65536
@@ -134,6 +137,3 @@ void vma_zap(struct vma *vma, u64 start, u64 end, bool copies);
 
 /* Do the limits allow @pages more with these flags? */
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags);
-
-/* kernel/proc: end the process whose end gives the most memory (SIGKILL); false: there is none. */
-bool oom_kill(void);

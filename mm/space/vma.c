@@ -32,7 +32,7 @@ struct vma *vma_create(struct mm *mm, const struct vma *wanted)
 	memcpy(vma, wanted, offsetof(struct vma, link));
 	vma->mm = mm;
 	if (vma->file)
-		get_file(vma->file);
+		mapped_files->get(vma->file);
 	account(vma, 1);
 	if (vma->mapping) {
 		guard(spinlock, &vma->mapping->vma_lock);
@@ -70,7 +70,7 @@ void mm_write_unlock(struct mm *mm)
 	up_write(&mm->lock);
 	list_for_each_entry_safe (vma, next, &dead, link) {
 		if (vma->file)
-			fput(vma->file);
+			mapped_files->put(vma->file);
 		kfree(vma);
 	}
 }
