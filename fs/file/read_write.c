@@ -90,7 +90,7 @@ ssize_t vfs_read(struct file *file, struct io *io, loff_t *position)
 
 int limit_growth(const struct inode *inode, loff_t size)
 {
-	if (likely((u64)size <= current_file_limit()) || !S_ISREG(inode->mode))
+	if (likely((u64)size <= current_limit(RLIMIT_FSIZE)) || !S_ISREG(inode->mode))
 		return 0;
 	send_signal_current(SIGXFSZ);
 	return -EFBIG;

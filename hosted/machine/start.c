@@ -37,7 +37,8 @@ void hosted_init(unsigned megabytes)
 
 /* ---- what only programs need ----------------------------------------------------------------- */
 
-u64 hosted_file_limit = ~0ULL;
+struct rlimit hosted_limits[RLIMIT_COUNT] = {
+	[0 ... RLIMIT_COUNT - 1] = {RLIM_INFINITY, RLIM_INFINITY}};
 unsigned hosted_signals;
 
 void send_signal_current(int signal)
@@ -46,12 +47,3 @@ void send_signal_current(int signal)
 	hosted_signals++;
 }
 
-u64 current_file_limit(void)
-{
-	return hosted_file_limit;
-}
-
-s64 sys_getpid(void)
-{
-	return current->pid;
-}

@@ -52,9 +52,9 @@ s64 sys_munmap(u64 address, u64 length)
 
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags)
 {
-	return mm->total_pages + pages <= memory_limit(LIMIT_AS) >> PAGE_SHIFT &&
+	return mm->total_pages + pages <= current_limit(RLIMIT_AS) >> PAGE_SHIFT &&
 	       (!is_data(flags) ||
-		mm->data_pages + pages <= memory_limit(LIMIT_DATA) >> PAGE_SHIFT);
+		mm->data_pages + pages <= current_limit(RLIMIT_DATA) >> PAGE_SHIFT);
 }
 
 static bool on_noexec(const struct file *file)
@@ -168,7 +168,7 @@ static int may_change(const struct vma *vma, unsigned flags)
 	if (vma->file && (writes_unasked(vma->file, flags) ||
 			  (flags & VM_EXEC && on_noexec(vma->file))))
 		return -EACCES;
-	return more && (vma->mm->data_pages << PAGE_SHIFT) + more > memory_limit(LIMIT_DATA)
+	return more && (vma->mm->data_pages << PAGE_SHIFT) + more > current_limit(RLIMIT_DATA)
 		       ? -ENOMEM
 		       : 0;
 }
