@@ -291,7 +291,7 @@ ssize_t page_cache_zero(struct inode *inode, loff_t at, size_t length)
 static int prepare_write(struct file *file, struct io *io, loff_t at)
 {
 	struct inode *inode = file->inode;
-	u64 limit = min(inode->sb->max_bytes, current_file_limit());
+	u64 limit = min(inode->sb->max_bytes, current_limit(RLIMIT_FSIZE));
 
 	if (unlikely((u64)at >= limit))
 		return limit_growth(inode, at + 1) ?: -EFBIG;

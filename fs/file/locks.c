@@ -222,7 +222,7 @@ s64 fcntl_lock(struct file *file, u32 command, void __user *user)
 	static const u8 needed[] = {[F_RDLCK] = FMODE_READ, [F_WRLCK] = FMODE_WRITE, [F_UNLCK] = 0};
 	bool open_file = command >= F_OFD_GETLK && command <= F_OFD_SETLKW;
 	struct file_lock lock = {.owner = open_file ? (void *)file : current->files,
-				 .pid = open_file ? -1 : (pid_t)sys_getpid()};
+				 .pid = open_file ? -1 : current->process_id};
 	struct flock_abi abi;
 
 	if (open_file)

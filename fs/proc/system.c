@@ -132,7 +132,7 @@ static void filesystems_show(struct text *out, const struct proc_entry *entry)
 
 static void self_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%d", (int)sys_getpid());
+	text_printf(out, "%d", current->process_id);
 }
 
 /* The node's data, a string: of a file a line. */

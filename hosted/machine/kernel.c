@@ -67,21 +67,6 @@ void console_write(const char *text, size_t length, bool expand)
 	fwrite(text, 1, length, stderr);
 }
 
-/* ---- signals: there are none ------------------------------------------------------------------
- */
-
-bool signal_pending(struct task *task)
-{
-	(void)task;
-	return false;
-}
-
-bool fatal_signal_pending(struct task *task)
-{
-	(void)task;
-	return false;
-}
-
 /* ---- random numbers -------------------------------------------------------------------------- */
 
 u64 rng_next(struct rng *rng)

@@ -38,7 +38,8 @@ void hosted_init(unsigned megabytes)
 
 /* ---- what only programs need ----------------------------------------------------------------- */
 
-u64 hosted_file_limit = ~0ULL;
+struct rlimit hosted_limits[RLIMIT_COUNT] = {
+	[0 ... RLIMIT_COUNT - 1] = {RLIM_INFINITY, RLIM_INFINITY}};
 unsigned hosted_signals;
 
 void send_signal_current(int signal)
@@ -47,12 +48,3 @@ void send_signal_current(int signal)
 	hosted_signals++;
 }
 
-u64 current_file_limit(void)
-{
-	return hosted_file_limit;
-}
-
-s64 sys_getpid(void)
-{
-	return current->pid;
-}

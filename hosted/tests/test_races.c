@@ -107,7 +107,7 @@ static void append_six(void *place)
 TEST(limit_of_two_writers)
 {
 	hosted_init(16);
-	hosted_file_limit = 10;
+	hosted_limits[RLIMIT_FSIZE].soft = 10;
 	CHECK_EQUAL(write_at("/file", O_CREAT | O_WRONLY, 0, "", 0), 0);
 
 	struct inode *inode = inode_at("/file");

@@ -273,7 +273,7 @@ static noinline int grow_stack(struct mm *mm, u64 address)
 	if (address >= vma->start)
 		return 0;
 	if (!(vma->flags & VM_GROWSDOWN) || address < LOWEST_ADDRESS ||
-	    vma->end - address > memory_limit(LIMIT_STACK) ||
+	    vma->end - address > current_limit(RLIMIT_STACK) ||
 	    !may_expand(mm, (vma->start - address) >> PAGE_SHIFT, vma->flags) ||
 	    (below && !(below->flags & VM_GROWSDOWN) && below->flags & VM_RIGHTS &&
 	     address < below->end + STACK_GAP))

@@ -52,9 +52,9 @@ s64 sys_munmap(u64 address, u64 length)
 
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags)
 {
-	return mm->total_pages + pages <= memory_limit(LIMIT_AS) >> PAGE_SHIFT &&
+	return mm->total_pages + pages <= current_limit(RLIMIT_AS) >> PAGE_SHIFT &&
 	       (!is_data(flags) ||
-		mm->data_pages + pages <= memory_limit(LIMIT_DATA) >> PAGE_SHIFT);
+		mm->data_pages + pages <= current_limit(RLIMIT_DATA) >> PAGE_SHIFT);
 }
 
 /* The VM_* flags of the new area: 0, or -errno. */
@@ -154,7 +154,7 @@ static int may_change(const struct vma *vma, unsigned flags)
 	if (is_data(flags) && !is_data(vma->flags)) {
 		u64 bytes = (vma->mm->data_pages << PAGE_SHIFT) + (vma->end - vma->start);
 
-		if (bytes > memory_limit(LIMIT_DATA))
+		if (bytes > current_limit(RLIMIT_DATA))
 			return -ENOMEM;
 	}
 	return 0;

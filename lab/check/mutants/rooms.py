@@ -16,6 +16,8 @@ ROOM_BY_FOLDER = {  # the longest that fits counts
     "kernel/proc": "proc",
     "kernel/sys": "sys",
     "kernel/drivers": "drivers",
+    "kernel/ipc": "ipc",
+    "kernel/tty": "tty",
     "lab": "lab",
 }
 
@@ -40,6 +42,8 @@ STAGES = {
     "proc": ["tests/differential", MACHINES, REST],
     "sys": ["tests/differential", MACHINES, REST],
     "drivers": ["tests/booted/test_disk.py tests/booted/test_terminal.py", MACHINES, REST],
+    "ipc": ["tests/differential", MACHINES, REST],
+    "tty": ["tests/booted/test_terminal.py tests/booted/test_shell.py", MACHINES, REST],
     "lab": ["tests/lab", "tests/booted", "tests"],
 }
 

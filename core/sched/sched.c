@@ -14,18 +14,10 @@
  * run_queue->running: set TASK_RUNNING, nothing else), that is leaving its CPU (on_cpu: put it on
  * that CPU's own queue), or that sleeps (place it anywhere).
  */
+#include <arch/mmu.h>
 #include <arch/process.h>
 
-#include "kernel/proc/process.h"
-#include "mm/space/vm.h"
-
-/* Ticks of a time slice: 6 .. 1 for nice -20 .. 19, 3 in the middle. */
-static inline u32 slice_ticks(const struct task *task)
-{
-	int nice = task->process ? task->process->nice : 0;
-
-	return (u32)(24 - nice) / 8 + (nice < -16);
-}
+#include "core/kernel.h"
 
 struct run_queue {
 	spinlock_t lock;
@@ -38,6 +30,9 @@ struct run_queue {
 } __aligned(64);
 
 static struct run_queue run_queues[NR_CPUS];
+static const struct sched_hooks *hooks; /* NULL: there are no processes yet */
+static const struct cred *kernel_cred;	/* of kernel threads */
+bool system_running;
 
 static inline struct run_queue *this_queue(void)
 {
@@ -49,8 +44,9 @@ static inline bool queue_is_idle(const struct run_queue *queue)
 	return READ_ONCE(queue->running) == queue->idle && !READ_ONCE(queue->length);
 }
 
-void sched_init(struct task *boot_task)
+void sched_init(struct task *boot_task, const struct cred *cred)
 {
+	kernel_cred = cred;
 	for (unsigned i = 0; i < NR_CPUS; i++) {
 		spin_lock_init(&run_queues[i].lock, "run_queue");
 		INIT_LIST_HEAD(&run_queues[i].tasks);
@@ -74,6 +70,7 @@ void sched_adopt_idle(struct task *task)
 
 static void enqueue(struct run_queue *queue, struct task *task)
 {
+	lockdep_assert_held(&queue->lock);
 	list_add_tail(&task->run_link, &queue->tasks);
 	queue->length++;
 }
@@ -133,9 +130,9 @@ bool wake_up_task(struct task *task)
 			  STATE_BIT(TASK_KILLABLE));
 }
 
-void sched_tell(struct task *task, u32 states)
+void sched_tell(struct task *task, u32 bits, u32 states)
 {
-	task_set_pending(task, TASK_PENDING_SIGNAL);
+	task_set_pending(task, bits);
 	if (!wake(task, states) && task->on_cpu && task->cpu != (int)cpu_id())
 		arch_send_reschedule((unsigned)task->cpu);
 }
@@ -144,6 +141,7 @@ void sched_tell(struct task *task, u32 states)
 
 static void dequeue(struct run_queue *queue, struct task *task)
 {
+	lockdep_assert_held(&queue->lock);
 	list_del_init(&task->run_link);
 	queue->length--;
 }
@@ -214,7 +212,7 @@ void schedule(void)
 		spin_unlock_irqrestore(&queue->lock, flags);
 		return;
 	}
-	next->run_ticks = slice_ticks(next);
+	next->run_ticks = next->slice_ticks;
 
 	u64 now = ktime_ns();
 
@@ -225,8 +223,8 @@ void schedule(void)
 	spin_unlock(&queue->lock);
 	previous->run_ns += now - previous->last_switch_ns;
 	/* a kernel thread runs on whatever is loaded: it never looks at the lower half */
-	if (next->mm)
-		mmu_switch(&next->mm->mmu);
+	if (next->mmu)
+		mmu_switch(next->mmu);
 	schedule_tail(arch_switch(previous, next));
 	arch_irq_restore(flags);
 }
@@ -261,17 +259,43 @@ void scheduler_tick(bool user)
 
 	if (task == queue->idle)
 		return;
-	task->user_ns += user ? TICK_NS : 0;
-	*(user ? &queue->user_ns : &queue->system_ns) += TICK_NS;
+	if (user) {
+		task->user_ns += TICK_NS;
+		queue->user_ns += TICK_NS;
+	} else {
+		queue->system_ns += TICK_NS;
+	}
 	if (task->process)
-		process_tick(task->process, user);
+		hooks->tick(task, user);
 	if (task->run_ticks > 1) {
 		task->run_ticks--;
 	} else {
-		task->run_ticks = slice_ticks(task);
+		task->run_ticks = task->slice_ticks;
 		if (queue->length)
 			task_set_pending(task, TASK_PENDING_RESCHED);
 	}
+}
+
+void task_set_nice(struct task *task, int nice)
+{
+	int ticks = max((24 - nice) / 8, 1); /* 3 in the middle */
+
+	if (nice < -16)
+		ticks = 6;
+	WRITE_ONCE(task->slice_ticks, (u32)ticks);
+}
+
+/* ---- what the room of processes does --------------------------------------------------------- */
+
+void sched_set_hooks(const struct sched_hooks *new_hooks)
+{
+	hooks = new_hooks;
+}
+
+void send_signal_current(int signo)
+{
+	if (current->process)
+		hooks->signal_current(signo);
 }
 
 /* ---- idle and kernel threads ----------------------------------------------------------------- */
@@ -297,27 +321,13 @@ void sched_idle_loop(void)
 	}
 }
 
-void exit_to_user(struct registers *registers)
-{
-	lockdep_assert_none_held();
-	if (current->pending & TASK_PENDING_START) {
-		task_clear_pending(current, TASK_PENDING_START);
-		/* As in Linux, a bad address is the program's own affair. */
-		(void)put_user(current->pid, current->set_child_tid);
-	}
-	if (current->pending & TASK_PENDING_RESCHED)
-		schedule();
-	if (current->pending & TASK_PENDING_SIGNAL)
-		signals_deliver(registers);
-}
-
 struct task *kthread_create(int (*function)(void *), void *argument, const char *name)
 {
 	struct task *task = task_allocate(name);
 
 	if (!task)
 		return ERR_PTR(-ENOMEM);
-	task->cred = get_cred(&init_cred);
+	task->cred = kernel_cred; /* for ever, as the thread is: nobody counts it */
 	arch_prepare_kernel_thread(task, function, argument);
 	wake_up_task(task);
 	return task;
