@@ -41,12 +41,20 @@ def symbols(path: Path) -> list[tuple[str, str]]:
     return [(match[1], match[2]) for match in found if match]
 
 
+def objects(build: Path) -> list[Path]:
+    """The objects of the kernel that was linked last: an older one may lie there still."""
+    listed = build / "objects.list"  # lab/build/make/kernel.mk
+    if not listed.exists():
+        return sorted(build.absolute().rglob("*.o"))
+    return sorted(TOP / line for line in listed.read_text().split())
+
+
 def references(build: Path) -> list[Reference]:
     """All references between objects of the kernel in the build folder @build."""
     defined: dict[str, str] = {}
     wanted: list[tuple[str, str]] = []
-    for path in sorted(build.rglob("*.o")):
-        name = str(path.relative_to(build).with_suffix(""))
+    for path in objects(build):
+        name = str(path.relative_to(build.absolute()).with_suffix(""))
         if not room_of(name):
             continue
         for letter, symbol in symbols(path):
