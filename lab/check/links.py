@@ -88,7 +88,8 @@ def main() -> int:
     except LabError as error:
         print(f"links: {error}", file=sys.stderr)
         return 2
-    up, loops = upward(found), circles(users(found))
+    up = upward(found)
+    loops = circles(users([reference for reference in found if reference not in up]))
     print(f"{len(up)} references go up (at most {MOST_UPWARD})")
     for reference in up:
         print(f"  {reference}")
