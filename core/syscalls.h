@@ -6,8 +6,8 @@
  * task, interrupts enabled, and may sleep; pointers are the program's and unchecked.
  *
  * The types of arguments that syscalls.def uses are plain C types under names that say what an
- * argument means; lab/values.py prints an argument by its type's name, and kernel/sys/trace.c knows
- * from it which memory of the program to copy.
+ * argument means; lab/compare/values.py prints an argument by its type's name, and
+ * kernel/sys/trace.c knows from it which memory of the program to copy.
  */
 #pragma once
 

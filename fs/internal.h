@@ -42,8 +42,40 @@ bool is_mountpoint(const struct dentry *dentry);
 /* All mounts in order of mounting, under mount_mutex, below which nothing may be mounted. */
 extern struct list_head mounts;
 extern struct mutex mount_mutex;
+/* ---- super.c --------------------------------------------------------------------------------- */
+
 /* The first error of @visit, which sees all, whatever fails. */
 int for_each_super(int (*visit)(struct super_block *sb));
+int sync_super(struct super_block *sb); /* writes all, whatever fails; the first error. Sleeps */
+/* The superblock that serves this mount already (that of the device, or of a type that has one for
+ * all), or a new one, counted in sb->active; ERR_PTR(-EBUSY: it is mounted with other rights; what
+ * the file system says) or NULL: no memory. Takes mount_mutex. */
+struct super_block *super_get(struct filesystem *type, struct block_device *device, unsigned flags,
+			      const char *options);
+/* Of a mount that is gone; the last shuts the file system down. Takes mount_mutex. */
+void super_put(struct super_block *sb);
+/* Under mount_mutex: the file system becomes writable, or not (SB_RDONLY). 0 or -errno. */
+int remount_super(struct super_block *sb, unsigned read_only, const char *options);
+
+/* ---- mount.c --------------------------------------------------------------------------------- */
+
+/* What mount(2) and umount2(2) do, each under mount_mutex. 0, or -EINVAL, -EBUSY, -ENOENT, -ENOTDIR,
+ * -ENOMEM and what the file system says. Sleep. */
+/* A new mount of @type on @where; @device NULL: it has none. */
+int mount_new(struct filesystem *type, struct block_device *device, const struct path *where,
+	      unsigned flags, const char *device_name, const char *options);
+int mount_bind(const struct path *from, const struct path *where);
+/* The mount that @from is the root of moves to @to. */
+int mount_move(const struct path *from, const struct path *to);
+/* MS_REMOUNT: other flags. With MS_BIND those of the mount alone. */
+int mount_change(const struct path *path, unsigned flags, const char *options);
+/* Take @top, which the caller holds, off the tree; if @lazily with all that is mounted below it,
+ * and even if it is in use. */
+int mount_detach(struct mount *top, bool lazily);
+/* At start-up: @mount is the root of the tree, and where current stands. */
+void mount_first(struct mount *mount);
+void mounts_init(void);
+
 
 /* A path of the context of current, referenced. Its lock is needed only if another task shares the
  * context. */
@@ -78,19 +110,6 @@ DEFINE_FREE(name, struct path_name,
 	    if (unlikely(variable->allocated != NULL)) kfree(variable->allocated))
 
 
-/*
- * A system call on what @name leads to from @dfd, with the parameters in @parameters: @work with
- * the path and the further arguments.
- */
-#define PATH_CALL(call, parameters, dfd, name, lookup, work, ...)                                  \
-	s64 sys_##call parameters                                                                  \
-	{                                                                                          \
-		struct path path __free(path) = {0};                                               \
-                                                                                                   \
-		TRY(user_path_at(dfd, name, lookup, &path));                                       \
-		return work(&path, __VA_ARGS__);                                                   \
-	}
-
 enum last_type { LAST_NORM, LAST_ROOT, LAST_DOT, LAST_DOTDOT };
 
 /* The last component of a path, in the path's own text. */
@@ -114,12 +133,28 @@ struct new_name {
  * there, or NULL. With @last only to the directory that holds the last component. */
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
 		struct last *last, struct path *path);
+/* ---- names.c --------------------------------------------------------------------------------- */
+
 /* Make @new's object, of the negative @dentry in a locked directory. */
 int make_locked(const struct path *parent, struct dentry *dentry, const struct new_name *new);
 /* The dentry of @name in @dir, positive or negative: from the cache or asked of the file system.
  * @dir's inode->lock is held for writing; @counted: this is the first look. Referenced, or ERR_PTR.
  */
 struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length, bool counted);
+enum removed_kind { REMOVE_FILE, REMOVE_DIRECTORY };
+/* Remove the name @dentry, positive, which is in @dir, whose lock is held: 0, -EPERM, -EACCES,
+ * -EISDIR, -ENOTDIR, -ENOTEMPTY, -EBUSY ... Who holds a reference to the inode lets go of that
+ * without the lock. */
+int remove_locked(struct inode *dir, struct dentry *dentry, enum removed_kind kind);
+/* One side of a rename: a name in a directory, which the caller has referenced. */
+struct renamed {
+	struct dentry *parent;
+	const char *name;
+	u32 length;
+	bool must_be_directory; /* a slash follows it */
+};
+/* As renameat2(2), of names on one file system that can be written to. Takes all locks. */
+int rename_names(const struct renamed *from, const struct renamed *to, unsigned flags);
 /* Has a directory lost its name, so that there are none in it any more? Asked under its lock. */
 #define is_dead(inode) ((inode)->nlink == 0)
 
@@ -128,15 +163,26 @@ struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length, b
 bool owner_or_root(const struct inode *inode);
 int may_create(struct inode *dir, const struct dentry *dentry);
 int may_delete(struct inode *dir, const struct dentry *dentry, bool directory);
-int do_truncate(struct inode *inode, loff_t size, bool touch);
+/* Give it another size; permission was checked. Its times change if @times says so, and in any case
+ * if the size does. */
+enum truncate_times { TOUCH_IF_RESIZED, TOUCH_ALWAYS };
+int do_truncate(struct inode *inode, loff_t size, enum truncate_times times);
+/* As fallocate(2), whose @mode is one that it may have: 0, -EFBIG, -EOPNOTSUPP, -ENOSPC ... */
+int change_space(struct inode *inode, int mode, loff_t offset, loff_t length);
+/* The access and the modification time; UTIME_OMIT: not that. @both_now: they are the present, for
+ * which the right to write is enough. */
+int set_times(const struct path *path, const struct timespec64 times[2], bool both_now);
 
 
-/*
- * locks.c. The fcntl commands on locks (else -EINVAL), of descriptor @number, which is @file; and
- * when a descriptor or an open file is closed, if its inode has locks: those that belong to @owner,
- * the file table or the file, go. May sleep.
- */
-s64 fcntl_lock(int number, struct file *file, u32 command, void __user *flock);
+/* locks.c. The fcntl command @command on the locks of @file (F_GETLK ... F_OFD_SETLKW), whose
+ * parameter is at @flock: 0, or 1 if the process has got a record lock, which goes with its first
+ * close of the file; -EINVAL (none of them), -EBADF, -EAGAIN, -ENOLCK, -ERESTARTSYS. */
+s64 fcntl_lock(struct file *file, u32 command, void __user *flock);
+/* flock(2)'s lock of @file becomes of @type, F_UNLCK: none: 0, -EAGAIN (others have it, and not
+ * @wait), -ENOLCK, -ERESTARTSYS. Sleeps. */
+int flock_file(struct file *file, int type, bool wait);
+/* When a descriptor or an open file is closed, if its inode has locks: those that belong to @owner,
+ * the file table or the file, go. */
 void locks_remove(struct inode *inode, const void *owner);
 
 /* special.c */

@@ -344,6 +344,8 @@ bool d_unlinked(const struct dentry *dentry);
 /* Does @dentry lie below @ancestor of the same file system, or is it that? At one moment: a rename
  * is seen whole. */
 bool d_is_below(const struct dentry *dentry, const struct dentry *ancestor);
+/* Parents and names: taken by d_move(), d_path() and whoever walks upwards without references. */
+extern spinlock_t dentry_tree_lock;
 /* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);
  * " (deleted)" is appended for unhashed ones; unreachable from root: "(unreachable)" in front. */
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size);
@@ -411,10 +413,12 @@ struct filesystem {
 	/* Read the superblock and make sb->root. 0 or -errno (-EINVAL: not this kind; -EUCLEAN:
 	 * damaged). */
 	int (*fill_super)(struct super_block *sb, const char *options, bool silent);
+	struct filesystem *next; /* register_filesystem()'s */
 };
-/* mount.c: what there is, NULL at the end */
-extern struct filesystem *const filesystems[], ext2_filesystem, tmpfs_filesystem, proc_filesystem,
-	devtmpfs_filesystem;
+extern struct filesystem ext2_filesystem, tmpfs_filesystem, proc_filesystem, devtmpfs_filesystem;
+extern struct filesystem *filesystems; /* the first, and by ->next all, in order of registration */
+void register_filesystem(struct filesystem *type); /* at start-up, permanent */
+struct filesystem *find_filesystem(const char *name); /* or NULL */
 
 struct mount {
 	atomic_t refcount;
@@ -440,21 +444,18 @@ static inline void mntput(struct mount *mount)
 		mount_free(mount);
 }
 /* 0, or -EROFS when the mount or its file system is read-only. */
-int mount_writable(const struct mount *mount);
+static inline int mount_writable(const struct mount *mount)
+{
+	return (mount->flags | mount->sb->flags) & SB_RDONLY ? -EROFS : 0;
+}
 
 /* A mount of a new or known superblock, which is not yet in the tree (for the kernel's own files it
  * stays so); flags and options as mount(2)'s. ERR_PTR, or NULL: no memory. Sleeps. */
 struct mount *mount_make(struct filesystem *type, struct block_device *device, unsigned flags,
 			 const char *device_name, const char *options);
-/* boot: sets init's root and cwd */
-int vfs_mount_root(const char *device, const char *type, unsigned flags);
 /* Unpack the newc archive of @size bytes into the current task's root directory. 0, -EINVAL
  * (damaged; says so in the log), -ENOSPC, -ENOMEM. Sleeps. initramfs.c */
 int initramfs_unpack(const void *archive, size_t size);
-int vfs_sync_all(void); /* sync(2): everything written and waited for */
-/* kill no one, but write all out and unmount/remount read-only; debug: check refcounts */
-void vfs_shutdown(void);
-void vfs_init(void); /* caches, file systems */
 
 /* ---- path walk (namei.c) --------------------------------------------------------------------- */
 
@@ -489,6 +490,7 @@ DEFINE_FREE(path, struct path, if (variable->mount) path_put(variable))
 enum { MAY_EXEC = 1, MAY_WRITE = 2, MAY_READ = 4 };
 /* of current's euid, egid, groups; 0 or -EACCES (-EROFS) */
 int inode_permission(struct inode *inode, int mask);
+bool is_special(const struct inode *inode); /* writing to it does not change a file system */
 
 /* As the system calls; an owner of -1 stays. (Those on files are in fs/ too, and are declared by
  * core/syscalls.h.) */
@@ -502,12 +504,23 @@ umode_t mode_unprivileged(const struct inode *inode, umode_t mode);
 /* As setxattr(2): a new one becomes the first, as in Linux's tmpfs; @value NULL: removed. */
 int xattr_set(struct xattr **list, const char *name, const void *value, size_t size, int flags);
 void xattr_free(struct xattr **list);
+/* Set @name, or remove it (@value NULL), as setxattr(2), if current may: 0 or -errno. */
+int xattr_change(const struct path *path, const char *name, const void *value, size_t size,
+		 int flags);
+/* @name, or all there are, into *@list, which is NULL; it is the caller's to free, whatever the
+ * result. 0, -ENODATA, -EACCES, -EOPNOTSUPP ... Take inode->lock. */
+int xattr_read(struct inode *inode, const char *name, struct xattr **list);
+int xattr_read_all(struct inode *inode, struct xattr **list);
+/* May current see that it is there? */
+bool xattr_is_shown(const struct xattr *xattr);
 DEFINE_FREE(xattrs, struct xattr *, xattr_free(variable))
 
 /* Open what @path leads to, with O_* @flags and no permission check; consumes nothing; ERR_PTR. */
 struct file *file_open_path(const struct path *path, u32 flags);
 /* Open by kernel path, as kern_path(), for the kernel's own use: referenced file or ERR_PTR. */
 struct file *filp_open(const char *name, int flags, umode_t mode);
+/* The same from @dfd on, as openat(2): 0 and an open file in *@opened, or -errno. Sleeps. */
+int open_at(int dfd, const char *name, int flags, umode_t mode, struct file **opened);
 /* Read into kernel memory; @file was opened for reading. Bytes (fewer at the end of the file) or
  * -errno. Sleeps. */
 ssize_t kernel_read(struct file *file, void *buf, size_t n, loff_t offset);
@@ -612,21 +625,68 @@ int file_table_next(struct file_table *table, int fd); /* lowest open descriptor
  * -EMFILE, -ENOMEM. */
 int fd_add(struct file *file, u32 lowest, bool close_on_exec);
 int fd_room(void); /* 0, or -EMFILE if there is no number left: to be asked before making a file */
+/* @file also at @number, in place of what is there, which is closed: @number, or -EBADF (too large),
+ * -ENOMEM. */
+int fd_replace(u32 number, struct file *file, bool close_on_exec);
+/* As fd_add(), with a reference of its own; -EINVAL: @lowest is too large. */
+int fd_duplicate(struct file *file, u64 lowest, bool close_on_exec);
+int fd_close(int number); /* 0 or -EBADF; sleeps */
+int fd_get_flags(int number); /* FD_CLOEXEC or 0; -EBADF */
+int fd_set_flags(int number, int flags);
 /* close the close-on-exec ones */
 void file_table_exec(struct file_table *table);
 void file_table_set_limit(struct file_table *table, u32 limit); /* RLIMIT_NOFILE; any context */
 #define FILE_TABLE_MAX 4096					/* its hard limit */
 
-/* checks mode; -EBADF, -EISDIR, -EINVAL */
-ssize_t vfs_read(struct file *file, struct io *io, loff_t *position);
-ssize_t vfs_write(struct file *file, struct io *io, loff_t *position);
+/* Linux moves at most this many bytes a call. */
+#define IO_MAX ((size_t)0x7ffff000)
+
+static __always_inline ssize_t check_io(struct io *io, const loff_t *position)
+{
+	if (io->kind == IO_USER && unlikely(!access_ok(io->base, io->length)))
+		return -EFAULT;
+	/* None of position, length and end may be negative. */
+	if (unlikely((s64)((u64)*position | io->length | ((u64)*position + io->length)) < 0))
+		return -EINVAL;
+	if (unlikely(io->length > IO_MAX))
+		io->length = IO_MAX;
+	return 0;
+}
+
+/* From *@position on, which moves along: bytes, or -EBADF (not open for that), -EISDIR, -EINVAL,
+ * -EFAULT, and what the file's own operation says. Sleeps. Inline, since read(2) is nothing else. */
+static inline ssize_t vfs_read(struct file *file, struct io *io, loff_t *position)
+{
+	if (unlikely(!(file->mode & FMODE_READ)))
+		return -EBADF;
+	TRY(check_io(io, position));
+	if (unlikely(!file->fop->read))
+		return S_ISDIR(file->inode->mode) ? -EISDIR : -EINVAL;
+	return file->fop->read(file, io, position);
+}
+
+static inline ssize_t vfs_write(struct file *file, struct io *io, loff_t *position)
+{
+	if (unlikely(!(file->mode & FMODE_WRITE)))
+		return -EBADF;
+	if (unlikely(!file->fop->write))
+		return -EINVAL;
+	TRY(check_io(io, position));
+	return file->fop->write(file, io, position);
+}
 int vfs_fsync(struct file *file, bool data_only);
 /* May a file grow to @size (RLIMIT_FSIZE)? 0, or -EFBIG and SIGXFSZ. Asked under inode->lock, since
- * others may make it grow. read_write.c */
+ * others may make it grow. attributes.c */
 int limit_growth(const struct inode *inode, loff_t size);
 /* Lock file->position while the variable lives, if others share the file:
  *	struct file *locked __free(position) = file_lock_position(file); */
-struct file *file_lock_position(struct file *file);
+struct file *__file_lock_position(struct file *file);
+static inline struct file *file_lock_position(struct file *file)
+{
+	if (likely(atomic_read(&file->refcount) == 1))
+		return NULL;
+	return __file_lock_position(file);
+}
 DEFINE_FREE(position, struct file *, if (*variable) mutex_unlock(&(*variable)->position_lock))
 
 /* ---- generic pieces for file systems --------------------------------------------------------- */
@@ -634,14 +694,13 @@ DEFINE_FREE(position, struct file *, if (*variable) mutex_unlock(&(*variable)->p
 extern const struct file_operations pipe_file_operations, block_device_file_operations;
 /* Emit "." and ".." at positions 0 and 1; false: the buffer is full. */
 bool dir_emit_dots(struct file *file, struct dir_context *context);
-/* Character devices, by number; @name appears in /dev. At start-up, permanent. devfs.c */
-void register_chrdev(dev_t dev, const char *name, umode_t mode, const struct file_operations *fop);
-const struct file_operations *find_chrdev(dev_t dev); /* or NULL */
-/* For device nodes, FIFOs: set i->fop from mode and rdev. */
-void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev);
 void touch_atime(struct file *file); /* relatime unless SB_NOATIME */
 void touch_inode_atime(struct inode *inode, const struct mount *mount); /* of a link, too */
-struct timespec64 current_time(void);					/* now, for inode times */
+/* Now, for inode times. */
+static inline struct timespec64 current_time(void)
+{
+	return ns_to_timespec64(realtime_ns());
+}
 int inode_changed(struct inode *inode); /* ctime; 0 */
 void file_update_time(struct inode *inode);
 /* Ownership and mode of a new inode in @dir (set-gid directories, umask is already applied). */

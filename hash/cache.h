@@ -63,8 +63,12 @@ struct hash_counters {
 } __aligned(64);
 #define HASH_COUNTED 7 /* numbers in there */
 
+/* The numbers of the caches, in the order of reports; key streams know them by these. */
+enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry, HASH_CACHES };
+
 struct hash_cache {
 	/* Set before boot by DEFINE_HASH_CACHE(). */
+	enum hash_cache_number number;
 	const char *title;     /* "Buffer": the report's first word */
 	const char *objects;   /* "buffers" */
 	const char *finder;    /* "find_buffer": the function the report names */
@@ -89,9 +93,14 @@ struct hash_cache {
 	struct hash_counters *counters;
 };
 
-/* DEFINE_HASH_CACHE(page, PAGE, "Page", "pages", "find_page"): what a cache sets before boot. */
+/*
+ * DEFINE_HASH_CACHE(page, PAGE, "Page", "pages", "find_page"): what a cache sets before boot. The
+ * linker gathers the pointers to all that are defined (hash_caches), wherever that is: so the
+ * reports know the caches, which stand above hash/, without naming them.
+ */
 #define DEFINE_HASH_CACHE(cache, CACHE, its_title, its_objects, its_finder)                        \
 	struct hash_cache cache##_cache_hash = {                                                   \
+		.number = HASH_##cache,                                                            \
 		.title = (its_title),                                                              \
 		.objects = (its_objects),                                                          \
 		.finder = (its_finder),                                                            \
@@ -99,7 +108,9 @@ struct hash_cache {
 		.function = CONFIG_##CACHE##_HASH,                                                 \
 		.structure = CONFIG_##CACHE##_TABLE,                                               \
 		.counters = HASH_COUNTERS(cache),                                                  \
-	}
+	};                                                                                         \
+	static struct hash_cache *const cache##_cache_entry                                        \
+		__attribute__((used, section("hash_caches"))) = &cache##_cache_hash
 
 extern struct hash_cache page_cache_hash, buffer_cache_hash, inode_cache_hash, dentry_cache_hash;
 
@@ -144,7 +155,6 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
  * counters stood that the cache sent at shutdown.
  */
 enum hash_operation { HASH_FIND, HASH_INSERT, HASH_REMOVE, HASH_LOOK, HASH_SEED, HASH_REPORT };
-enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry };
 #ifdef CONFIG_RECORD_KEYS
 /* @object, NULL for a miss, is of the key (@first, @second), the hash function's. */
 #define HASH_RECORD(cache, operation, object, first, second)                                       \

@@ -31,7 +31,7 @@ HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unu
 
 HOSTED_CORE := core/cmdline.c core/log/format.c core/log/text.c core/memory/shrinker.c core/time/time.c core/sched/wait.c $(wildcard core/lock/*.c)
 HOSTED_MM := $(wildcard mm/cache/*.c mm/space/*.c)
-HOSTED_FS := $(wildcard $(foreach folder,path inode file block ext2 tmpfs devfs,fs/$(folder)/*.c)) fs/old_calls.c
+HOSTED_FS := $(wildcard $(foreach folder,path inode file block ext2 tmpfs devfs calls,fs/$(folder)/*.c)) fs/cred.c fs/start.c fs/writeback.c
 HOSTED_HASH ?= $(wildcard hash/*.c)
 HOSTED_OWN := $(wildcard hosted/machine/*.c) $(filter-out hosted/harness/main.c,$(wildcard hosted/harness/*.c))
 HOSTED_SOURCES := $(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH) $(HOSTED_OWN)
@@ -48,9 +48,9 @@ all: $(HOSTED_PROGRAMS) $(HOSTED_O)/powercut
 HOSTED_KEY := $(HOSTED_O) $(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)
 $(shell mkdir -p $(HOSTED_O); [ "$$(cat $(HOSTED_O)/.key 2>/dev/null)" = "$(HOSTED_KEY)" ] || \
 	echo "$(HOSTED_KEY)" > $(HOSTED_O)/.key)
-$(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/configure.py hash/choose.py $(wildcard hash/*/*.h)
+$(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/build/configure.py hash/choose.py $(wildcard hash/*/*.h)
 	@echo "  CONFIG  $(HOSTED_O) $(HOSTED_SET) $(HOSTED_CHOICES)"
-	$(Q)$(PYTHON) lab/configure.py --output $(HOSTED_O) $(addprefix --set ,$(HOSTED_SET) $(HOSTED_CHOICES))
+	$(Q)$(PYTHON) lab/build/configure.py --output $(HOSTED_O) $(addprefix --set ,$(HOSTED_SET) $(HOSTED_CHOICES))
 	$(Q)$(PYTHON) hash/choose.py $(HOSTED_O)/effective.config $(HOSTED_O)/include/generated/hash_choice.h
 	@touch $@
 

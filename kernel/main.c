@@ -8,16 +8,16 @@
  */
 #include <arch/boot.h>
 
-#include "fs/block/buffer.h"
+#include "fs/start.h"
+#include "fs/writeback.h"
 #include "hash/cache.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
+#include "kernel/tty/tty.h"
 #include "mm/space/vm.h"
 
 __noreturn void kernel_main(u32 magic, phys_addr_t info);
-
-bool system_running;
 
 /*
  * With seed=: what earlier work would have left behind in memory, so that with another seed slabs,
@@ -60,7 +60,7 @@ void kernel_main(u32 magic, phys_addr_t info)
 	time_init();
 	random_init();
 	hash_random_init(random_u64());
-	sched_init(&idle_tasks[0]);
+	sched_init(&idle_tasks[0], &init_cred);
 	task_init();
 	oom_killer_register(oom_kill);
 	trace_init();

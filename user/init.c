@@ -388,7 +388,7 @@ static void end_others(void)
 
 /*
  * An instruction that does nothing but be seen by the plugin that counts instructions
- * (lab/instructions.c): the job begins, the job has ended.
+ * (lab/measure/instructions.c): the job begins, the job has ended.
  */
 #define SIGN_TO_COUNTER(number) __asm__ __volatile__("nopl 0x4357000" #number "(%%rax)" ::: "memory")
 

@@ -14,12 +14,6 @@
  */
 #pragma once
 
-/* Text to the person or records to the program: the serial driver's; to nowhere before it has
- * started, and without a port. Called with the console's or the records' lock held and interrupts
- * off. */
-enum serial_line { CONSOLE, CONTROL };
-void serial_write(enum serial_line line, const char *text, size_t length);
-
 /* One record of @type. @json: one JSON value without newlines. Any context. */
 void control_record(const char *type, const char *json, size_t length);
 void control_recordf(const char *type, const char *format, ...) __printf(2, 3);

@@ -6,6 +6,7 @@
  * guards the ring, console_lock the console; both are leaves (console_lock inside log_lock).
  */
 #include "core/kernel.h"
+#include "core/log/port.h"
 
 static DEFINE_SPINLOCK(log_lock);
 static char ring[LOG_SIZE];
@@ -21,11 +22,11 @@ void console_write(const char *text, size_t length, bool expand)
 
 	guard(spinlock_irqsave, &console_lock);
 	for (; expand && (newline = memchr(text, '\n', length)); text = newline + 1) {
-		serial_write(CONSOLE, text, (size_t)(newline - text));
-		serial_write(CONSOLE, "\r\n", 2);
+		log_port_write(CONSOLE, text, (size_t)(newline - text));
+		log_port_write(CONSOLE, "\r\n", 2);
 		length -= (size_t)(newline + 1 - text);
 	}
-	serial_write(CONSOLE, text, length);
+	log_port_write(CONSOLE, text, length);
 }
 
 static void ring_put(const char *text, size_t length)

@@ -62,10 +62,6 @@ struct block_device *find_block_device(const char *name, dev_t dev);
 /* The device after @previous (NULL: the first) in order of registration, or NULL. */
 struct block_device *next_block_device(struct block_device *previous);
 
-/* Write out and forget the device's buffers, and use blocks of @size bytes (512, 1024, 2048 or
- * 4096) from now on. 0 or -EIO. Sleeps. */
-int set_block_size(struct block_device *device, unsigned size);
-
 /*
  * Append memory for the sectors from @sector on to @request; if they do not continue it, it is full
  * or NULL, it is submitted and a new one begun, with private NULL: the request that they are in

@@ -18,6 +18,10 @@
  * when its count is 0 and it is neither B_DIRTY nor B_LOCKED. Nobody keeps a reference to a buffer
  * while copying to user memory or waiting for a page lock.
  *
+ * A caller has bread() give him the block, changes what lies at buffer->data, says so by
+ * mark_buffer_dirty() (dirty.h), and lets go by brelse(); a new block comes from buffer_get(), a
+ * block that was freed goes by bforget().
+ *
  * Lock order: ranks_lock -> B_LOCKED;
  * page lock -> B_LOCKED -> list lock -> bucket lock; B_LOCKED -> dirty list lock. Who
  * holds buffers locked that are not submitted, or a list lock, may only try to lock further ones.
@@ -53,14 +57,6 @@ enum buffer_rank {
 	RANK_LAST,  /* those that a file has left: after those that have its new name */
 	RANKS,
 };
-
-/*
- * Who changes a block of metadata such that it leads to others, or leads there no more, holds this
- * shared for the change: so he comes before a round of all ranks, and what it leads to, dirty
- * before, is written by the same round or was by an earlier one; or after it. Inside of all locks
- * that sleep; nothing is allocated or written under it.
- */
-extern struct rw_semaphore ranks_lock;
 
 struct buffer {
 	struct buffer_table_link hash_link;
@@ -98,58 +94,19 @@ static inline void brelse(struct buffer *buffer) /* NULL is allowed */
 /* struct buffer *buffer __free(buffer) = ...: released at the end of the scope */
 DEFINE_FREE(buffer, struct buffer *, if (!IS_ERR(*variable)) brelse(*variable))
 
-void __mark_buffer_dirty(struct buffer *buffer, enum buffer_rank rank);
-/* The caller has changed the contents; they are written after this call. Any lock but the dirty
- * list's may be held. */
-static inline void mark_buffer_dirty(struct buffer *buffer)
-{
-	smp_mb(); /* the change is seen by who takes the flag that we find set */
-	if (!test_bit(B_DIRTY, &buffer->flags))
-		__mark_buffer_dirty(buffer, buffer->page ? RANK_DATA : RANK_USUAL);
-}
-/* The same, to be written no sooner than @rank. What is dirty and fresh stays so. */
-static inline void mark_buffer_ranked(struct buffer *buffer, enum buffer_rank rank)
-{
-	smp_mb();
-	enum buffer_rank old = READ_ONCE(buffer->rank);
-	if (!test_bit(B_DIRTY, &buffer->flags) || (old > RANK_FRESH && old < rank))
-		__mark_buffer_dirty(buffer, rank);
-}
 /* It is not to be written any more, nor being written. Sleeps. */
 void abandon_buffer(struct buffer *buffer);
 /* the block was freed: drop contents unwritten, and the reference */
 void bforget(struct buffer *buffer);
-int read_buffer(struct buffer *buffer);	    /* if it is not uptodate: 0 or -EIO. Sleeps */
-void wait_on_buffer(struct buffer *buffer); /* until it is not locked */
-/* Before a change that what is in flight may not have: that would be there before its rank. */
-static inline void buffer_stable(struct buffer *buffer)
-{
-	if (unlikely(test_bit(B_LOCKED, &buffer->flags)))
-		wait_on_buffer(buffer);
-}
+/* ---- the cache as a whole --------------------------------------------------------------------- */
 
-/* ---- write-back ------------------------------------------------------------------------------ */
-
-int sync_dirty_buffer(struct buffer *buffer); /* write and wait: 0 or -EIO */
-/* Start writing all dirty buffers, rank by rank, in block order. @wait: until they, and writes that
- * were in flight, are on their devices; 0, or -EIO if one to @device failed (NULL: to any). */
-int sync_buffers(struct block_device *device, bool wait);
-void sync_fresh_buffers(void); /* write what is RANK_FRESH, and wait */
-/* What is on the disk: as long as the stamp is good (0 never is) no metadata has been written since
- * it was taken. So what was made and taken back in between never was on a disk. */
-u64 buffers_stamp(void);
-bool buffers_stamp_good(u64 stamp);
-void invalidate_buffers(struct block_device *device); /* umount: drop all clean, unused ones */
-/* The write-back thread: what is dirty, every 30 s and when memory is short. */
-void writeback_start(void);
+/* Umount: drop all clean, unused ones. */
+void invalidate_buffers(struct block_device *device);
+/* Write out and forget the device's buffers, and use blocks of @size bytes (512, 1024, 2048 or
+ * 4096) from now on. 0 or -EIO. Sleeps. */
+int set_block_size(struct block_device *device, unsigned size);
 /* For reclaim: evict up to 1/2^@priority of the buffers, of those clean and unused; how many. */
 u64 shrink_buffers(unsigned priority);
-void writeback_once(void);    /* one round of it */
-bool writeback_is_busy(void); /* something is dirty or on its way to a disk */
-/* Called by writers, holding no page or buffer lock: writes out while more than a share of memory
- * is dirty. */
-void balance_dirty(void);
-
 void buffer_cache_check(void); /* CONFIG_DEBUG, tests: table, lists and counts agree, or panic */
 void buffer_cache_init(void);
 
@@ -172,10 +129,6 @@ int create_page_buffers(struct page *page, struct block_device *device);
 void map_page_buffer(struct buffer *buffer, u64 block); /* and hash it, pushing others out */
 /* unhash, drop unwritten, wait until nobody uses it */
 void forget_page_buffer(struct buffer *buffer);
-/* Start writing those of @count buffers side by side that are dirty. One in flight is waited for.
- */
-void write_buffers(struct buffer *first, unsigned count);
-
 static inline unsigned buffers_of_page(const struct page *page)
 {
 	return (unsigned)(PAGE_SIZE / page->buffers->size);

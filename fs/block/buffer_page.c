@@ -11,7 +11,7 @@
  * All are called with the page locked. Blocks are allocated by write_begin, or by writepage for
  * mappings.
  */
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
 #include "fs/file/file_io.h"
 #include "fs/vfs.h"
 

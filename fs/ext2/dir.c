@@ -590,9 +590,9 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 		TRY(add_entry(&back.name, new_dir, new, inode));
 	}
 	if (replaces) {
-		/* before it has no name: another may write it back */
-		WRITE_ONCE(EXT2_I(target)->replaced,
-			   S_ISDIR(target->mode) || target->nlink == 1);
+		/* before it has no name: another may write it back; also if it has others still, which
+		 * may all be gone before the disk knows of this */
+		WRITE_ONCE(EXT2_I(target)->replaced, true);
 		lost_name(new_dir, target);
 	}
 	named(inode, &back.name, true);

@@ -25,7 +25,8 @@
  */
 #pragma once
 
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
+#include "fs/devfs/special.h"
 #include "fs/vfs.h"
 
 #define EXT2_MAGIC 0xef53

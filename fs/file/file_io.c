@@ -8,7 +8,7 @@
  */
 #include "fs/file/file_io.h"
 
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
 #include "fs/vfs.h"
 #include "mm/cache/page_lookup.h"
 
@@ -300,7 +300,7 @@ ssize_t page_cache_zero(struct inode *inode, loff_t at, size_t length)
 static int prepare_write(struct file *file, struct io *io, loff_t at)
 {
 	struct inode *inode = file->inode;
-	u64 limit = min(inode->sb->max_bytes, current_file_limit());
+	u64 limit = min(inode->sb->max_bytes, current_limit(RLIMIT_FSIZE));
 
 	lockdep_assert_held(&inode->lock);
 	if (unlikely((u64)at >= limit)) {

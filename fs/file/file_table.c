@@ -112,13 +112,6 @@ void file_table_release(struct file_table *table)
 	kfree(table);
 }
 
-void file_table_exec(struct file_table *table)
-{
-	for (u32 fd = 0; fd < table->end; fd++)
-		if (table->on_exec[fd])
-			sys_close((int)fd);
-}
-
 void file_table_set_limit(struct file_table *table, u32 limit)
 {
 	WRITE_ONCE(table->limit, min(limit, (u32)FILE_TABLE_MAX));
@@ -249,7 +242,7 @@ void file_table_put(struct file_table *table)
 	file_table_release(table);
 }
 
-s64 sys_close(int fd)
+int fd_close(int fd)
 {
 	struct file_table *table = current->files;
 	struct file *file = NULL;
@@ -264,115 +257,57 @@ s64 sys_close(int fd)
 	return 0;
 }
 
-s64 sys_dup3(int old, int new, int flags)
+int fd_replace(u32 number, struct file *file, bool close_on_exec)
 {
 	struct file_table *table = current->files;
 
-	if (old == new || (flags & ~O_CLOEXEC))
-		return -EINVAL;
-	struct fd fd __free(fd) = TRY_FD(fdget_raw(old));
-	if ((u32) new >= table->limit)
+	if (number >= table->limit)
 		return -EBADF;
-	while ((u32) new >= READ_ONCE(table->size))
+	while (number >= READ_ONCE(table->size))
 		TRY(table_grow(table));
-	get_file(fd.file);
+	get_file(file);
 	spin_lock(&table->lock);
-	struct file *replaced = put_at(table, (u32) new, fd.file, flags & O_CLOEXEC);
+	struct file *replaced = put_at(table, number, file, close_on_exec);
 	spin_unlock(&table->lock);
 	if (replaced)
 		let_go(table, replaced);
-	return new;
+	return (int)number;
 }
 
-s64 sys_dup2(int old, int new)
+int fd_duplicate(struct file *file, u64 lowest, bool close_on_exec)
 {
-	struct fd fd __free(fd) = TRY_FD(fdget_raw(old));
-
-	return old == new ? new : sys_dup3(old, new, 0);
+	if (lowest >= current->files->limit)
+		return -EINVAL;
+	get_file(file);
+	return fd_add(file, (u32)lowest, close_on_exec);
 }
 
-/* ---- fcntl, ioctl ---------------------------------------------------------------------------- */
+/* ---- close on exec --------------------------------------------------------------------------- */
 
-/* F_SETFD if @set, else F_GETFD. */
-static int fd_flags(int number, bool set, bool close_on_exec)
+int fd_get_flags(int number)
 {
 	struct file_table *table = current->files;
 
 	guard(spinlock, &table->lock);
 	if ((u32)number >= table->size || !table->files[number])
 		return -EBADF;
-	if (!set)
-		return table->on_exec[number] ? FD_CLOEXEC : 0;
-	table->on_exec[number] = close_on_exec;
-	return 0;
+	return table->on_exec[number] ? FD_CLOEXEC : 0;
 }
 
-s64 sys_close_range(u32 first, u32 last, u32 flags)
+int fd_set_flags(int number, int flags)
 {
-	enum { CLOSE_RANGE_CLOEXEC = 4 };
-	int fd = (int)min(first, (u32)FILE_TABLE_MAX);
+	struct file_table *table = current->files;
 
-	if (first > last || (flags & ~(u32)CLOSE_RANGE_CLOEXEC))
-		return -EINVAL;
-	for (; (fd = file_table_next(current->files, fd)) >= 0 && (u32)fd <= last; fd++)
-		if (flags & CLOSE_RANGE_CLOEXEC)
-			fd_flags(fd, true, true);
-		else
-			sys_close(fd);
-	return 0;
-}
-
-/* The status flags that F_SETFL may change. */
-#define SETFL_MASK (O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_ASYNC)
-
-s64 sys_fcntl(int number, u32 command, u64 argument)
-{
-	struct fd fd __free(fd) = TRY_FD(fdget_raw(number));
-	u32 *flags = &fd.file->flags, new = (u32)argument & SETFL_MASK;
-
-	switch (command) {
-	case F_DUPFD:
-	case F_DUPFD_CLOEXEC:
-		if (argument >= current->files->limit)
-			return -EINVAL;
-		get_file(fd.file);
-		return fd_add(fd.file, (u32)argument, command == F_DUPFD_CLOEXEC);
-	case F_GETFD:
-	case F_SETFD:
-		return fd_flags(number, command == F_SETFD, argument & FD_CLOEXEC);
-	case F_GETFL:
-		return *flags;
-	}
-	if (fd.file->mode & FMODE_PATH)
+	guard(spinlock, &table->lock);
+	if ((u32)number >= table->size || !table->files[number])
 		return -EBADF;
-	if (command != F_SETFL)
-		return fcntl_lock(number, fd.file, command, (void *)argument);
-	if ((new & ~*flags & O_NOATIME) && !owner_or_root(fd.file->inode))
-		return -EPERM;
-	if (new & ~*flags & (O_DIRECT | O_ASYNC))
-		return -EINVAL; /* neither is supported */
-	*flags = (*flags & ~(u32)SETFL_MASK) | new;
+	table->on_exec[number] = flags & FD_CLOEXEC;
 	return 0;
 }
 
-s64 sys_ioctl(int number, u32 command, u64 argument)
+void file_table_exec(struct file_table *table)
 {
-	struct fd fd __free(fd) = TRY_FD(fdget(number));
-	struct file *file = fd.file;
-	int on;
-
-	switch (command) {
-	case FIOCLEX:
-	case FIONCLEX:
-		return fd_flags(number, true, command == FIOCLEX);
-	case FIONBIO:
-		if (get_user(on, (int *)argument))
-			return -EFAULT;
-		file->flags = on ? file->flags | O_NONBLOCK : file->flags & ~(u32)O_NONBLOCK;
-		return 0;
-	case FIONREAD:
-		if (S_ISREG(file->inode->mode))
-			return put_user((int)(file->inode->data.size - file->position), (int *)argument);
-	}
-	return file->fop->ioctl ? file->fop->ioctl(file, command, argument) : -ENOTTY;
+	for (u32 fd = 0; fd < table->end; fd++)
+		if (table->on_exec[fd])
+			fd_close((int)fd);
 }

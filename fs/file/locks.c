@@ -139,8 +139,10 @@ static int try_range(struct inode *inode, struct file_lock **new, struct file_lo
 	return !unlock && lock_count >= LOCKS_MAX ? -ENOLCK : set_range(inode, new, spare);
 }
 
-/* Set @wanted, waiting for others if @wait. 0, -EAGAIN, -ENOLCK, -ERESTARTSYS. */
-static int set_lock(struct inode *inode, const struct file_lock *wanted, bool wait)
+enum patience { DO_NOT_WAIT, WAIT_FOR_OTHERS };
+
+/* 0, -EAGAIN (others have it), -ENOLCK, -ERESTARTSYS. */
+static int set_lock(struct inode *inode, const struct file_lock *wanted, enum patience patience)
 {
 	struct file_lock *new __free(kfree) = kmalloc(sizeof(*new), GFP_KERNEL);
 	struct file_lock *spare __free(kfree) = kmalloc(sizeof(*spare), GFP_KERNEL);
@@ -149,8 +151,9 @@ static int set_lock(struct inode *inode, const struct file_lock *wanted, bool wa
 	if (!new || !spare)
 		return -ENOLCK;
 	*new = *wanted;
-	TRY(wait_event_interruptible(locks_wait,
-				     (error = try_range(inode, &new, &spare)) != -EAGAIN || !wait));
+	if (patience == DO_NOT_WAIT)
+		return try_range(inode, &new, &spare);
+	TRY(wait_event_interruptible(locks_wait, (error = try_range(inode, &new, &spare)) != -EAGAIN));
 	return error;
 }
 
@@ -214,12 +217,12 @@ static void report_conflict(const struct inode *inode, const struct file_lock *w
 	abi->pid = lock->pid;
 }
 
-s64 fcntl_lock(int number, struct file *file, u32 command, void __user *user)
+s64 fcntl_lock(struct file *file, u32 command, void __user *user)
 {
 	static const u8 needed[] = {[F_RDLCK] = FMODE_READ, [F_WRLCK] = FMODE_WRITE, [F_UNLCK] = 0};
 	bool open_file = command >= F_OFD_GETLK && command <= F_OFD_SETLKW;
 	struct file_lock lock = {.owner = open_file ? (void *)file : current->files,
-				 .pid = open_file ? -1 : (pid_t)sys_getpid()};
+				 .pid = open_file ? -1 : current->process_id};
 	struct flock_abi abi;
 
 	if (open_file)
@@ -236,38 +239,25 @@ s64 fcntl_lock(int number, struct file *file, u32 command, void __user *user)
 	}
 	if (!(file->mode & needed[lock.type]) && lock.type != F_UNLCK)
 		return -EBADF;
-	TRY(set_lock(file->inode, &lock, command == F_SETLKW));
-	if (open_file || lock.type == F_UNLCK)
-		return 0;
-	/* Another thread's close that came first would never take the lock away. */
-	struct fd again __free(fd) = fdget(number);
-	if (again.file != file)
-		locks_remove(file->inode, lock.owner);
-	return again.file == file ? 0 : -EBADF;
+	TRY(set_lock(file->inode, &lock, command == F_SETLKW ? WAIT_FOR_OTHERS : DO_NOT_WAIT));
+	return !open_file && lock.type != F_UNLCK;
 }
 
 /* ---- flock ----------------------------------------------------------------------------------- */
 
-s64 sys_flock(int number, u32 operation)
+int flock_file(struct file *file, int type, bool wait)
 {
-	enum { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8 };
-	static const short types[] = {-1, F_RDLCK, F_WRLCK, -1, -1, -1, -1, -1, F_UNLCK};
-	struct fd fd __free(fd) = TRY_FD(fdget(number));
-	u32 kind = operation & ~(u32)LOCK_NB;
-	struct file_lock lock = {.owner = fd.file, .end = RANGE_END, .pid = -1, .whole = true};
+	struct inode *inode = file->inode;
+	struct file_lock lock = {
+		.owner = file, .end = RANGE_END, .pid = -1, .type = (short)type, .whole = true};
+	int error = set_lock(inode, &lock, DO_NOT_WAIT);
 
-	lock.type = kind > LOCK_UN ? -1 : types[kind];
-	if (lock.type < 0)
-		return -EINVAL;
-	if (kind != LOCK_UN && !(fd.file->mode & (FMODE_READ | FMODE_WRITE)))
-		return -EBADF;
-	int error = set_lock(fd.file->inode, &lock, false);
 	if (error != -EAGAIN)
 		return error;
 	/* A change from one type to the other lets the old lock go before it waits, or fails: as on
 	 * Linux. */
 	struct file_lock none = lock;
 	none.type = F_UNLCK;
-	set_lock(fd.file->inode, &none, false);
-	return set_lock(fd.file->inode, &lock, !(operation & LOCK_NB));
+	set_lock(inode, &none, DO_NOT_WAIT);
+	return set_lock(inode, &lock, wait ? WAIT_FOR_OTHERS : DO_NOT_WAIT);
 }

@@ -225,25 +225,3 @@ const struct file_operations pipe_file_operations = {
 	.ioctl = pipe_ioctl,
 	.poll = pipe_poll,
 };
-
-s64 sys_pipe2(int *fds, int flags)
-{
-	struct path path __free(path) = {0};
-	int numbers[2];
-
-	if (flags & ~(O_CLOEXEC | O_NONBLOCK | O_DIRECT))
-		return -EINVAL;
-	TRY(tmpfs_nameless(S_IFIFO | 0600, &path));
-	for (int i = 0; i < 2; i++) {
-		u32 mode = i ? O_WRONLY : O_RDONLY;
-		struct file *file = file_open_path(&path, mode | (flags & O_NONBLOCK));
-
-		numbers[i] = IS_ERR(file) ? (int)PTR_ERR(file) : fd_add(file, 0, flags & O_CLOEXEC);
-	}
-	if (numbers[0] >= 0 && numbers[1] >= 0 && !copy_to_user(fds, numbers, sizeof(numbers)))
-		return 0;
-	for (int i = 0; i < 2; i++)
-		if (numbers[i] >= 0)
-			sys_close(numbers[i]);
-	return numbers[0] < 0 ? numbers[0] : numbers[1] < 0 ? numbers[1] : -EFAULT;
-}

@@ -59,6 +59,10 @@ static u32 bucket_of(const struct super_block *sb, ino_t number)
 	return inode_hash((uintptr_t)sb, number, inode_cache_hash.bits);
 }
 
+/* What an inode has until its file system gives it something else. */
+const struct file_operations bad_file_operations;
+const struct inode_operations no_inode_operations;
+
 /* ---- making ---------------------------------------------------------------------------------- */
 
 static struct inode *inode_alloc(struct super_block *sb)

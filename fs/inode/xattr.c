@@ -1,6 +1,6 @@
 /*
- * xattr.c - extended attributes: lists of them in memory, the calls, and who may do what in which
- * namespace. What is kept, and where, is the file system's (inode_operations.load_xattrs).
+ * xattr.c - extended attributes: lists of them in memory, and who may do what in which namespace.
+ * See xattr.h. What is kept, and where, is the file system's (inode_operations.load_xattrs).
  *
  * user.*      as the file's contents; only regular files and directories have them
  * trusted.*   root's alone: others neither see nor change them
@@ -85,7 +85,8 @@ static int xattr_permission(struct inode *inode, const char *name, int mask)
 		if (change && !capable(current->cred))
 			return -EPERM;
 	} else {
-		TRY(has_prefix(name, "system.") ? 0 : inode_permission(inode, mask));
+		if (!has_prefix(name, "system."))
+			TRY(inode_permission(inode, mask));
 		return -EOPNOTSUPP;
 	}
 	if (!inode->op->load_xattrs)
@@ -93,101 +94,36 @@ static int xattr_permission(struct inode *inode, const char *name, int mask)
 	return strchr(name, '.')[1] ? 0 : -EINVAL;
 }
 
-/* @key: XATTR_NAME_MAX + 1 bytes. */
-static int get_key(char *key, const char __user *from)
-{
-	s64 length = TRY(strncpy_from_user(key, from, XATTR_NAME_MAX + 1));
+/* ---- changing and reading -------------------------------------------------------------------- */
 
-	return length == 0 || length > XATTR_NAME_MAX ? -ERANGE : 0;
-}
-
-/* ---- changing -------------------------------------------------------------------------------- */
-
-static s64 change_on(const struct path *path, const char __user *user_key, const void *value,
-		     size_t size, int flags)
+int xattr_change(const struct path *path, const char *name, const void *value, size_t size,
+		 int flags)
 {
 	struct inode *inode = path->dentry->inode;
-	char key[XATTR_NAME_MAX + 1];
 
-	TRY(mount_writable(path->mount));
-	TRY(get_key(key, user_key));
 	guard(write, &inode->lock);
-	TRY(xattr_permission(inode, key, MAY_WRITE));
-	TRY(inode->op->set_xattr(inode, key, value, size, flags));
+	TRY(xattr_permission(inode, name, MAY_WRITE));
+	TRY(inode->op->set_xattr(inode, name, value, size, flags));
 	return inode_changed(inode);
 }
 
-static s64 set_on(const struct path *path, const char __user *user_key, const void __user *from,
-		  size_t size, int flags)
+int xattr_read(struct inode *inode, const char *name, struct xattr **list)
 {
-	if (flags & ~(XATTR_CREATE | XATTR_REPLACE))
-		return -EINVAL;
-	if (size > XATTR_SIZE_MAX)
-		return -E2BIG;
-	void *value __free(kfree) = TRY_PTR(kmalloc(size, GFP_KERNEL));
-	TRY(read_user(value, from, size));
-	return change_on(path, user_key, value, size, flags);
-}
-
-/* ---- reading --------------------------------------------------------------------------------- */
-
-static s64 get_on(const struct path *path, const char __user *user_key, void __user *to,
-		  size_t size)
-{
-	struct inode *inode = path->dentry->inode;
-	struct xattr *list __free(xattrs) = NULL;
-	char key[XATTR_NAME_MAX + 1];
-
-	TRY(get_key(key, user_key));
 	guard(read, &inode->lock);
-	TRY(xattr_permission(inode, key, MAY_READ));
-	TRY(inode->op->load_xattrs(inode, key, &list));
-	if (!list)
-		return -ENODATA;
-	if (size && list->size > size)
-		return -ERANGE;
-	return size && copy_to_user(to, list->value, list->size) ? -EFAULT : (s64)list->size;
+	TRY(xattr_permission(inode, name, MAY_READ));
+	TRY(inode->op->load_xattrs(inode, name, list));
+	return *list ? 0 : -ENODATA;
 }
 
-/* The names of those that current may see. */
-static s64 list_on(const struct path *path, char __user *names, size_t size)
+int xattr_read_all(struct inode *inode, struct xattr **list)
 {
-	struct inode *inode = path->dentry->inode;
-	struct xattr *list __free(xattrs) = NULL;
-	size_t total = 0;
-
 	guard(read, &inode->lock);
-	if (inode->op->load_xattrs)
-		TRY(inode->op->load_xattrs(inode, NULL, &list));
-	size = min(size, (size_t)XATTR_SIZE_MAX);
-	for (const struct xattr *each = list; each; each = each->next) {
-		size_t length = strlen(each->name) + 1;
-
-		if ((has_prefix(each->name, "trusted.") && !capable(current->cred)) ||
-		    has_prefix(each->name, "system."))
-			continue; /* access lists of other systems: kept, not known */
-		if (total + length <= size && copy_to_user(names + total, each->name, length))
-			return -EFAULT;
-		total += length;
-	}
-	if (size && total > size)
-		return size == XATTR_SIZE_MAX ? -E2BIG : -ERANGE;
-	return (s64)total;
+	return inode->op->load_xattrs ? inode->op->load_xattrs(inode, NULL, list) : 0;
 }
 
-/* ---- the calls ------------------------------------------------------------------------------- */
-
-/* Each comes in three: by name, by name but not through a last link, and by descriptor. */
-#define THREE_WAYS(call, work, parameters, ...)                                                    \
-	PATH_CALL(call, (const char *name, PARAMETERS parameters), AT_FDCWD, name, LOOKUP_FOLLOW,  \
-		  work, __VA_ARGS__)                                                               \
-	PATH_CALL(l##call, (const char *name, PARAMETERS parameters), AT_FDCWD, name, 0, work,     \
-		  __VA_ARGS__)                                                                     \
-	PATH_CALL(f##call, (int fd, PARAMETERS parameters), fd, NULL, LOOKUP_FD, work, __VA_ARGS__)
-#define PARAMETERS(...) __VA_ARGS__
-
-THREE_WAYS(setxattr, set_on, (const char *key, const void *value, size_t size, int flags), key,
-	   value, size, flags)
-THREE_WAYS(getxattr, get_on, (const char *key, void *value, size_t size), key, value, size)
-THREE_WAYS(listxattr, list_on, (char *list, size_t size), list, size)
-THREE_WAYS(removexattr, change_on, (const char *key), key, NULL, 0, XATTR_REPLACE)
+bool xattr_is_shown(const struct xattr *xattr)
+{
+	if (has_prefix(xattr->name, "trusted."))
+		return capable(current->cred);
+	return !has_prefix(xattr->name, "system."); /* access lists of other systems: kept, not known */
+}

@@ -293,49 +293,6 @@ bool d_is_below(const struct dentry *dentry, const struct dentry *ancestor)
 	return dentry == ancestor;
 }
 
-/* @text in front of @at, or NULL if there is no room from @start on, or @at is NULL. */
-static char *prepend(char *at, const char *start, const char *text, size_t length)
-{
-	return at && (size_t)(at - start) >= length ? memcpy(at - length, text, length) : NULL;
-}
-
-char *d_path(const struct path *path, const struct path *root, char *buf, size_t size)
-{
-	struct mount *mount = path->mount;
-	struct dentry *dentry = path->dentry;
-	char *at = buf + size - 1, *end;
-
-	if (tmpfs_is_nameless(dentry) && S_ISFIFO(dentry->inode->mode)) {
-		snprintf(buf, size, "pipe:[%llu]", (unsigned long long)dentry->inode->number);
-		return buf;
-	}
-	*at = '\0';
-	if (d_unlinked(dentry))
-		at = prepend(at, buf, " (deleted)", 10);
-	end = at;
-	guard(spinlock, mount_lock());
-	guard(spinlock, &dentry_tree_lock);
-	while (at && (dentry != root->dentry || mount != root->mount)) {
-		if (dentry == mount->root && mount->parent != mount) {
-			dentry = mount->mountpoint;
-			mount = mount->parent;
-		} else if (dentry == mount->root || dentry->parent == dentry) {
-			if (dentry != mount->root) /* moved out of it: where to is not told */
-				at = end;
-			at = prepend(at == end ? prepend(at, buf, "/", 1) : at, buf,
-				     "(unreachable)", 13);
-			break;
-		} else {
-			at = prepend(at, buf, dentry->name, dentry->name_length);
-			at = prepend(at, buf, "/", 1);
-			dentry = dentry->parent;
-		}
-	}
-	if (at == end)
-		at = prepend(at, buf, "/", 1);
-	return at ? at : ERR_PTR(-ENAMETOOLONG);
-}
-
 /* ---- reclaim --------------------------------------------------------------------------------- */
 
 /* Unhash @dentry if ours (and @others) are its only references, then drop ours. Did it go? A rename

@@ -1,5 +1,5 @@
 /*
- * mount.c - file systems, their superblocks, and the tree of mounts.
+ * mount.c - the tree of mounts: walked, and changed. See super.c for what is mounted.
  *
  * A mount joins a superblock's tree to a directory of another mount. A dentry that is (or once was)
  * a mount point carries D_MOUNTED, so that a path walk asks this file only there; what is mounted
@@ -17,29 +17,12 @@
  *
  * All mounts are private: there is no propagation, and a bind has no mounts below it.
  */
-#include "fs/block/buffer.h"
 #include "fs/internal.h"
-#include "fs/inode/lru.h"
-#include "hash/cache.h"
 
 static struct mount_lock {
 	spinlock_t lock;
 } __aligned(64) mount_locks[NR_CPUS];
-DEFINE_MUTEX(mount_mutex);
-LIST_HEAD(mounts);	/* all mounts, in order of mounting; mount_lock */
-static LIST_HEAD(super_blocks); /* mount_mutex */
-
-struct filesystem *const filesystems[] = {&ext2_filesystem, &tmpfs_filesystem, &proc_filesystem,
-					  &devtmpfs_filesystem, NULL};
-
-static struct filesystem *find_filesystem(const char *name)
-{
-	struct filesystem *const *type = filesystems;
-
-	while (*type && strcmp((*type)->name, name))
-		type++;
-	return *type;
-}
+LIST_HEAD(mounts); /* all mounts, in order of mounting; mount_lock */
 
 /* ---- mount_lock ------------------------------------------------------------------------------ */
 
@@ -112,120 +95,6 @@ bool is_mountpoint(const struct dentry *dentry)
 		return false;
 	guard(spinlock, mount_lock());
 	return find_mount(NULL, dentry);
-}
-
-int mount_writable(const struct mount *mount)
-{
-	return (mount->flags | mount->sb->flags) & SB_RDONLY ? -EROFS : 0;
-}
-
-int for_each_super(int (*visit)(struct super_block *sb))
-{
-	struct super_block *sb;
-	int error = 0;
-
-	guard(mutex, &mount_mutex);
-	list_for_each_entry(sb, &super_blocks, link) {
-		int one = visit(sb);
-
-		error = error ?: one;
-	}
-	return error;
-}
-
-/* ---- superblocks ----------------------------------------------------------------------------- */
-
-/* Writes all, whatever fails; the first error. */
-static int sync_super(struct super_block *sb)
-{
-	int inodes = sync_inodes(sb);
-
-	if (sb->op->sync_fs)
-		sb->op->sync_fs(sb);
-	int buffers = sb->bdev ? sync_buffers(sb->bdev, true) : 0;
-	int flushed = sb->bdev ? block_flush(sb->bdev) : 0;
-
-	return inodes ?: buffers ?: flushed;
-}
-
-/* The last mount is gone. Everything is written; then nothing may be left in use, but memory
- * reclaim on another CPU may have some in its hands for a moment. */
-static void super_shutdown(struct super_block *sb)
-{
-	unsigned tries = 2000;
-	int busy;
-
-	/* what is dirty can only be written now */
-	while (((sync_super(sb) == -ENOMEM && tries > 1000) ||
-		shrink_dcache_sb(sb, sb->type->pinned) || dentry_count(sb->root) > 1) &&
-	       --tries)
-		sleep_ns(NSEC_PER_MSEC);
-	dput(sb->root);
-	/* evict what is left; others may be at it too */
-	while (lru_shrink(&inode_lru, sb, ~0ULL, ~0ULL),
-	       (busy = atomic_read(&sb->inode_count)) != 0 && tries && --tries)
-		sleep_ns(NSEC_PER_MSEC);
-	if (!tries)
-		pr_err("%s: %d inodes still in use after unmounting\n", sb->type->name, busy);
-	ASSERT(!busy);
-	sync_super(sb); /* what was freed */
-	if (sb->op->put_super)
-		sb->op->put_super(sb);
-	if (busy)
-		return;
-	kfree(sb->private);
-	kfree(sb);
-}
-
-/* Under mount_mutex, so that who mounts the device again waits until it is unmounted. */
-static void super_put(struct super_block *sb)
-{
-	guard(mutex, &mount_mutex);
-	if (!atomic_dec_and_test(&sb->active))
-		return;
-	list_del(&sb->link);
-	super_shutdown(sb);
-}
-
-/* The superblock that serves this mount already (that of the device, or of a type that has one for
- * all), or a new one; ERR_PTR or NULL: no memory. Counted in sb->active. */
-static struct super_block *super_get(struct filesystem *type, struct block_device *device,
-				     unsigned flags, const char *options)
-{
-	static u32 minor; /* of those without a device */
-	struct super_block *sb;
-
-	guard(mutex, &mount_mutex);
-	list_for_each_entry(sb, &super_blocks, link) {
-		if (sb->type != type || (device ? sb->bdev != device : !type->single))
-			continue;
-		if (device && ((sb->flags ^ flags) & SB_RDONLY))
-			return ERR_PTR(-EBUSY);
-		atomic_inc(&sb->active);
-		return sb;
-	}
-	sb = kzalloc(sizeof(*sb), GFP_KERNEL);
-	if (!sb)
-		return NULL;
-	sb->type = type;
-	sb->bdev = device;
-	sb->dev = device ? device->dev : MKDEV(0, ++minor);
-	sb->flags = flags & (SB_RDONLY | SB_NOATIME | SB_NODIRATIME);
-	sb->block_size = PAGE_SIZE;
-	sb->max_bytes = ~0ULL >> 1;
-	atomic_set(&sb->active, 1);
-	mutex_init(&sb->rename_lock, "sb->rename_lock");
-	mutex_init(&sb->sync_lock, "sb->sync_lock");
-	spin_lock_init(&sb->inodes_lock, "sb->inodes_lock");
-	INIT_LIST_HEAD(&sb->dirty);
-	int error = type->fill_super(sb, options, flags & MS_SILENT);
-	if (error) {
-		kfree(sb->private);
-		kfree(sb);
-		return ERR_PTR(error);
-	}
-	list_add_tail(&sb->link, &super_blocks);
-	return sb;
 }
 
 /* ---- mounts ---------------------------------------------------------------------------------- */
@@ -325,7 +194,7 @@ static int attach(struct mount *mount, const struct path *where)
 
 /* Take @top, which the caller holds, off the tree; if @lazily with all that is mounted below it,
  * and even if it is in use. Who walks comes to a mount under mount_lock. */
-static int detach_tree(struct mount *top, bool lazily)
+int mount_detach(struct mount *top, bool lazily)
 {
 	struct mount *mount, *child;
 
@@ -355,27 +224,19 @@ static int detach_tree(struct mount *top, bool lazily)
 
 /* ---- mount(2) and umount2(2) ----------------------------------------------------------------- */
 
-static int mount_new(const char *device_name, const struct path *where, const char *type_name,
-		     unsigned flags, const char *options)
+int mount_new(struct filesystem *type, struct block_device *device, const struct path *where,
+	      unsigned flags, const char *device_name, const char *options)
 {
-	struct filesystem *type = find_filesystem(type_name);
-	struct path path __free(path) = {0};
-	struct block_device *device = NULL;
-
-	if (type && type->needs_device) {
-		TRY(kern_path(device_name, LOOKUP_FOLLOW, &path));
-		if (!S_ISBLK(path.dentry->inode->mode))
-			return -ENOTBLK;
-		device = find_block_device(NULL, path.dentry->inode->rdev);
-	}
 	struct mount *mount __free(mntput) =
 		TRY_PTR(mount_make(type, device, flags, device_name, options));
+
 	guard(mutex, &mount_mutex);
-	/* not the same thing on top of itself */
-	return where->dentry == mount->root ? -EBUSY : attach(mount, where);
+	if (where->dentry == mount->root)
+		return -EBUSY; /* not the same thing on top of itself */
+	return attach(mount, where);
 }
 
-static int mount_bind(const struct path *from, const struct path *where)
+int mount_bind(const struct path *from, const struct path *where)
 {
 	struct mount *old = from->mount;
 
@@ -387,7 +248,7 @@ static int mount_bind(const struct path *from, const struct path *where)
 }
 
 /* The mount that @from is the root of moves to @to. */
-static int mount_move(const struct path *from, const struct path *to)
+int mount_move(const struct path *from, const struct path *to)
 {
 	struct mount *mount = from->mount;
 
@@ -403,22 +264,9 @@ static int mount_move(const struct path *from, const struct path *to)
 	return attach(mount, to);
 }
 
-/* mount_mutex held: the file system becomes writable, or not. */
-static int remount_super(struct super_block *sb, unsigned read_only, const char *options)
-{
-	if ((sb->flags & SB_RDONLY) != read_only)
-		TRY(sync_super(sb));
-	if (sb->op->remount)
-		TRY(sb->op->remount(sb, read_only));
-	else if (*options)
-		return -EINVAL;
-	sb->flags = (sb->flags & ~SB_RDONLY) | read_only;
-	return 0;
-}
-
 /* With MS_BIND the file system's own flags stay, and who writes through other mounts does not
  * matter. */
-static int remount(const struct path *path, unsigned flags, const char *options)
+int mount_change(const struct path *path, unsigned flags, const char *options)
 {
 	struct mount *mount = path->mount, *other;
 	bool alone = flags & MS_BIND;
@@ -440,121 +288,20 @@ static int remount(const struct path *path, unsigned flags, const char *options)
 	return 0;
 }
 
-s64 sys_mount(const char *device, const char *where, const char *type, u64 all_flags,
-	      const char *options)
+/* ---- start-up -------------------------------------------------------------------------------- */
+
+void mount_first(struct mount *mount)
 {
-	const unsigned propagation = MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE;
-	unsigned flags = (unsigned)all_flags;
-	struct path_name type_text __free(name) = {0}, device_text __free(name) = {.text = ""};
-	struct path_name options_text __free(name) = {.text = ""};
-	struct path path __free(path) = {0}, from __free(path) = {0};
-
-	if (type)
-		TRY(path_name_get(&type_text, type));
-	if (device)
-		TRY(path_name_get(&device_text, device));
-	if (options)
-		TRY(path_name_get(&options_text, options));
-	TRY(user_path_at(AT_FDCWD, where, LOOKUP_FOLLOW, &path));
-	if (!capable(current->cred))
-		return -EPERM;
-	if ((flags & MS_MGC_MSK) == MS_MGC_VAL)
-		flags &= ~MS_MGC_MSK;
-	if (flags & MS_REMOUNT)
-		return remount(&path, flags, options_text.text);
-	if (!(flags & MS_BIND) && (flags & propagation)) /* private is all there is */
-		return (flags & propagation) == MS_PRIVATE && path.dentry == path.mount->root
-			       ? 0
-			       : -EINVAL;
-	follow_mounts(&path);
-	if (!(flags & (MS_BIND | MS_MOVE)))
-		return type ? mount_new(*device_text.text ? device_text.text : "none", &path,
-					type_text.text, flags, options_text.text)
-			    : -EINVAL;
-	if (!*device_text.text || (flags & MS_REC))
-		return -EINVAL;
-	TRY(kern_path(device_text.text, LOOKUP_FOLLOW, &from));
-	return flags & MS_BIND ? mount_bind(&from, &path) : mount_move(&from, &path);
-}
-
-s64 sys_umount2(const char *where, u32 flags)
-{
-	struct path path __free(path) = {0};
-
-	if (flags & ~(u32)(MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW))
-		return -EINVAL;
-	TRY(user_path_at(AT_FDCWD, where, flags & UMOUNT_NOFOLLOW ? 0 : LOOKUP_FOLLOW, &path));
-	if (!capable(current->cred))
-		return -EPERM;
-	follow_mounts(&path); /* "." stands below what is mounted on it */
-	return path.dentry == path.mount->root ? detach_tree(path.mount, flags & MNT_DETACH)
-					       : -EINVAL;
-}
-
-int vfs_mount_root(const char *device_name, const char *type_name, unsigned flags)
-{
-	struct block_device *device = device_name ? find_block_device(device_name, 0) : NULL;
 	struct fs_context *fs = current->fs;
-	/* A tmpfs of that mode, as Linux's root file system has it: not a folder for everybody. */
-	const char *options = device ? "" : "mode=755";
-	struct mount *mount = TRY_PTR(mount_make(find_filesystem(type_name), device, flags,
-						 device ? device_name : type_name, options));
+
 	list_add(&mount->link, &mounts); /* nothing else runs yet */
 	fs->root = fs->cwd = (struct path){mount, mount->root};
 	path_get(&fs->root);
 	path_get(&fs->cwd);
-	return 0;
 }
 
-/* ---- everything ------------------------------------------------------------------------------ */
-
-void vfs_init(void)
+void mounts_init(void)
 {
 	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
 		spin_lock_init(&mount_locks[cpu].lock, "mount_lock");
-	dentry_cache_init();
-	inode_cache_init();
-	buffer_cache_init();
-	file_cache_init();
-	mapped_files_init();
-	for (struct filesystem *const *type = filesystems; *type; type++)
-		(*type)->inode_slab = kmem_cache_create(
-			(*type)->name, (*type)->inode_before + sizeof(struct inode), 0,
-			SLAB_RECLAIMABLE);
-}
-
-int vfs_sync_all(void)
-{
-	int error = for_each_super(sync_super);
-	int second = sync_buffers(NULL, true); /* devices written to without a file system */
-
-	return error ?: second;
-}
-
-/* It has no way to fail; errors are reported by fsync(). */
-SYSCALL_IS(sync, (void), (vfs_sync_all(), 0))
-
-s64 sys_syncfs(int number)
-{
-	struct fd fd __free(fd) = fdget(number);
-
-	return fd.file ? sync_super(fd.file->inode->sb) : -EBADF;
-}
-
-static int make_read_only(struct super_block *sb)
-{
-	return remount_super(sb, SB_RDONLY, "");
-}
-
-void vfs_shutdown(void)
-{
-	int error = vfs_sync_all(), second = for_each_super(make_read_only);
-
-	if (error || second)
-		pr_err("vfs: not everything could be written: error %d\n", -(error ?: second));
-#ifdef CONFIG_DEBUG
-	dentry_cache_check();
-	lru_check(&inode_lru, &inode_cache_hash);
-	buffer_cache_check();
-#endif
 }

@@ -41,12 +41,13 @@ int path_name_get(struct path_name *name, const char __user *from)
 {
 	name->allocated = NULL;
 	name->text = name->small;
-	if (likely(TRY(strncpy_from_user(name->small, from, NAME_SMALL)) < NAME_SMALL))
+	s64 small = TRY(strncpy_from_user(name->small, from, NAME_SMALL));
+	if (likely(small < NAME_SMALL))
 		return 0;
 	/* It does not fit the caller's frame: PATH_MAX and slack. */
 	name->text = name->allocated = TRY_PTR(kmalloc(2 * PAGE_SIZE, GFP_KERNEL));
-	return TRY(strncpy_from_user(name->allocated, from, PATH_MAX)) < PATH_MAX ? 0
-										  : -ENAMETOOLONG;
+	s64 length = TRY(strncpy_from_user(name->allocated, from, PATH_MAX));
+	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
 /* Length of the component at @name: up to the next '/' or NUL. */
@@ -108,8 +109,10 @@ static noinline int walk_up(struct walk *walk)
 /* What descriptor @number has open (even by O_PATH if @any), referenced. */
 static noinline int descriptor_path(int number, bool any, struct path *path)
 {
-	struct fd fd __free(fd) = TRY_FD(any ? fdget_raw(number) : fdget(number));
+	struct fd fd __free(fd) = any ? fdget_raw(number) : fdget(number);
 
+	if (!fd.file)
+		return -EBADF;
 	*path = fd.file->path;
 	path_get(path);
 	return 0;
@@ -127,30 +130,6 @@ static noinline void walk_release(struct walk *walk)
 }
 
 /* ---- one component --------------------------------------------------------------------------- */
-
-struct dentry *lookup_locked(struct dentry *parent, const char *name, u32 length, bool counted)
-{
-	struct inode *dir = parent->inode;
-	u32 hash = dentry_name_hash(parent, name, length);
-	struct hash_counters counts = {0};
-
-	if (length > NAME_MAX) /* what was removed has no name at all */
-		return ERR_PTR(is_dead(dir) ? -ENOENT : -ENAMETOOLONG);
-	struct dentry *dentry = d_lookup(parent, name, length, hash, &counts, counted);
-	if (counted)
-		count_lookups(&counts);
-	if (dentry)
-		return dentry;
-	if (is_dead(dir))
-		return ERR_PTR(-ENOENT);
-	dentry = d_alloc_hashed(parent, name, length, hash);
-	int error = dentry ? dir->op->lookup(dir, dentry) : -ENOMEM;
-	if (!error)
-		return dentry;
-	if (dentry)
-		dput(dentry);
-	return ERR_PTR(error);
-}
 
 /* Not in the cache: ask the file system, or make @create if it is not there. Referenced, positive
  * or negative, or ERR_PTR. */

@@ -2,7 +2,7 @@
  * system.c - the files of /proc that are about the machine: memory, clocks, hash caches, switches.
  */
 #include "boot/boot_info.h"
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
 #include "fs/inode/lru.h"
 #include "fs/proc/proc.h"
 #include "hash/cache.h"
@@ -126,13 +126,13 @@ void proc_mounts_show(struct text *out, const struct proc_entry *entry)
 
 static void filesystems_show(struct text *out, const struct proc_entry *entry)
 {
-	for (struct filesystem *const *type = filesystems; *type; type++)
-		text_printf(out, "%s\t%s\n", (*type)->needs_device ? "" : "nodev", (*type)->name);
+	for (const struct filesystem *type = filesystems; type; type = type->next)
+		text_printf(out, "%s\t%s\n", type->needs_device ? "" : "nodev", type->name);
 }
 
 static void self_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%d", (int)sys_getpid());
+	text_printf(out, "%d", current->process_id);
 }
 
 /* The node's data, a string: of a file a line. */

@@ -18,6 +18,7 @@
  * lock; an inode's extended attributes are under its own.
  */
 
+#include "fs/devfs/special.h"
 #include "fs/file/file_io.h"
 #include "fs/internal.h"
 #include "mm/cache/page_lookup.h"

@@ -1,4 +1,5 @@
 /* exercise.c - hosted: see exercise.h. */
+#include "fs/start.h"
 #include "hosted/harness/exercise.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
 #include "fs/vfs.h"
 #include "hosted/machine/hosted.h"
 

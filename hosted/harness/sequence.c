@@ -1,4 +1,5 @@
 /* sequence.c - hosted: see sequence.h. */
+#include "fs/start.h"
 #include "hosted/harness/sequence.h"
 
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 #include <arch/uaccess.h>
 
+#include "fs/writeback.h"
 #include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"

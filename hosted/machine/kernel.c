@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
 #include "fs/vfs.h"
 #include "hosted/machine/hosted.h"
 #include "core/log/printk.h"
@@ -65,21 +65,6 @@ void assert_failed(const char *what, const char *file, int line, const char *fun
 void console_write(const char *text, size_t length, bool expand)
 {
 	fwrite(text, 1, length, stderr);
-}
-
-/* ---- signals: there are none ------------------------------------------------------------------
- */
-
-bool signal_pending(struct task *task)
-{
-	(void)task;
-	return false;
-}
-
-bool fatal_signal_pending(struct task *task)
-{
-	(void)task;
-	return false;
 }
 
 /* ---- random numbers -------------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /*
  * start.c - hosted: bring the caches and file systems up in the order of kernel/main.c.
  */
-#include "fs/block/buffer.h"
+#include "fs/start.h"
+#include "fs/block/dirty.h"
 #include "fs/internal.h"
 #include "hash/cache.h"
 #include "hosted/machine/hosted.h"
@@ -37,7 +38,8 @@ void hosted_init(unsigned megabytes)
 
 /* ---- what only programs need ----------------------------------------------------------------- */
 
-u64 hosted_file_limit = ~0ULL;
+struct rlimit hosted_limits[RLIMIT_COUNT] = {
+	[0 ... RLIMIT_COUNT - 1] = {RLIM_INFINITY, RLIM_INFINITY}};
 unsigned hosted_signals;
 
 void send_signal_current(int signal)
@@ -46,12 +48,3 @@ void send_signal_current(int signal)
 	hosted_signals++;
 }
 
-u64 current_file_limit(void)
-{
-	return hosted_file_limit;
-}
-
-s64 sys_getpid(void)
-{
-	return current->pid;
-}

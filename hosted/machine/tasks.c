@@ -40,7 +40,7 @@ struct fiber {
 	bool thread; /* of the kernel: never ends */
 };
 
-struct task hosted_task = {.comm = "test", .pid = 1, .cred = &init_cred};
+struct task hosted_task = {.comm = "test", .pid = 1, .process_id = 1, .cred = &init_cred, .limits = hosted_limits};
 struct task *hosted_current = &hosted_task;
 bool hosted_threads;
 
@@ -232,6 +232,8 @@ static struct fiber *fiber_start(void (*function)(void *), void *argument)
 	task->state = TASK_RUNNING;
 	task->pending = TASK_PENDING_RESCHED; /* whenever somebody asks */
 	task->pid = (pid_t)(fiber - fibers) + 1;
+	task->process_id = task->pid;
+	task->limits = hosted_limits;
 	task->cred = &init_cred;
 	task->fs = current->fs;
 	task->files = current->files;

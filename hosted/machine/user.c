@@ -13,13 +13,6 @@
 #define INSTRUCTION 8u /* bytes that one touches at most */
 #define TICK_ONE_IN 16 /* instructions */
 
-u64 user_limits[16] = {[0 ... 15] = ~0ULL};
-
-u64 memory_limit(enum memory_limit kind)
-{
-	return user_limits[kind];
-}
-
 /* ---- running in an address space ------------------------------------------------------------- */
 
 void user_leave(void)

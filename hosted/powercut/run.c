@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs/start.h"
+#include "fs/writeback.h"
 #include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"

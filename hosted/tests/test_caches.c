@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs/start.h"
+#include "fs/writeback.h"
 #include "fs/internal.h"
 #include "fs/inode/lru.h"
 #include "hosted/harness/harness.h"

@@ -4,6 +4,8 @@
  */
 #include <stdio.h>
 
+#include "fs/start.h"
+#include "fs/writeback.h"
 #include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/sched/sched.h"

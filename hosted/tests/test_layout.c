@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "fs/start.h"
 #include "fs/ext2/ext2.h"
 #include "hosted/harness/harness.h"
 #include "mm/cache/page_cache.h"

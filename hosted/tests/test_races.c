@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fs/start.h"
 #include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/sched/sched.h"
@@ -106,7 +107,7 @@ static void append_six(void *place)
 TEST(limit_of_two_writers)
 {
 	hosted_init(16);
-	hosted_file_limit = 10;
+	hosted_limits[RLIMIT_FSIZE].soft = 10;
 	CHECK_EQUAL(write_at("/file", O_CREAT | O_WRONLY, 0, "", 0), 0);
 
 	struct inode *inode = inode_at("/file");

@@ -2,6 +2,7 @@
  * check. */
 #include <string.h>
 
+#include "fs/start.h"
 #include "hosted/harness/harness.h"
 
 static struct hosted_disk disk;

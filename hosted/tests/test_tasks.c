@@ -5,7 +5,8 @@
  */
 #include <stdio.h>
 
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
+#include "fs/writeback.h"
 #include "hosted/harness/harness.h"
 #include "hosted/harness/sequence.h"
 

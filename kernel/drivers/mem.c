@@ -2,6 +2,7 @@
  * mem.c - the memory devices: null, zero, full, random, urandom; and getrandom, which reads the
  * last of them.
  */
+#include "fs/devfs/special.h"
 #include "fs/vfs.h"
 #include "kernel/drivers/drivers.h"
 

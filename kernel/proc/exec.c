@@ -125,7 +125,7 @@ static int read_exactly(struct file *file, void *buffer, size_t n, u64 offset)
 static int make_stack(struct program *program)
 {
 	struct mm *mm = program->mm = TRY_PTR(mm_create());
-	u64 limit = process_limit(RLIMIT_STACK), top = USER_TOP - random_pages(STACK_RANDOM_BITS);
+	u64 limit = current_limit(RLIMIT_STACK), top = USER_TOP - random_pages(STACK_RANDOM_BITS);
 
 	mm->stack_top = top;
 	mm->mmap_top = top - page_up(max(min(limit, (u64)GB(64)), (u64)STACK_GAP_MIN)) -
@@ -435,7 +435,7 @@ static int end_other_threads(void)
 	if (process->exiting || process->exec_task)
 		return -EINTR;
 	process->exec_task = current;
-	signal_tell_threads(process, ~0ULL, STATES_KILL);
+	signal_end_threads(process, current);
 	while (process->thread_count > 1 && !process->exiting) {
 		set_current_state(TASK_KILLABLE);
 		spin_unlock_irq(&process_lock);
@@ -478,6 +478,7 @@ static void begin_new_program(struct program *program)
 	 * reference to the mm under this lock. */
 	spin_lock_irq(&process_lock);
 	task->mm = new;
+	task->mmu = &new->mmu;
 	task->cred = program->cred;
 	process->not_dumpable = secret;
 	process->did_exec = true;

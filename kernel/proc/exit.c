@@ -11,7 +11,6 @@
  * the end frees the zombie.
  */
 #include "fs/vfs.h"
-#include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
 
@@ -103,7 +102,8 @@ static void leave_process(struct task *task, int code)
 			wake_up_task(process->exec_task);
 	}
 	task->process = NULL;
-	task_clear_pending(task, TASK_PENDING_SIGNAL);
+	task->limits = NULL;
+	task_clear_pending(task, TASK_PENDING_SIGNAL | TASK_PENDING_END);
 }
 
 void process_exit(int code)
@@ -132,13 +132,14 @@ void process_exit(int code)
 	spin_lock_irq(&process_lock); /* /proc looks at them */
 	task->files = NULL;
 	task->fs = NULL;
-	task->mm = NULL; /* nor may a switch back to us load it again */
+	task->mm = NULL;
+	task->mmu = NULL; /* nor may a switch back to us load it again */
 	spin_unlock_irq(&process_lock);
 	process_parts_put(&parts);
 	/* A session's leader ends: its terminal hangs up. Before the lock, since the terminal
 	 * takes its own first. */
-	if (last && process->session == process->pid)
-		tty_session_ended(process->session);
+	if (last && process->session == process->pid && terminal)
+		terminal->session_ended(process->session);
 	leave_process(task, code);
 	put_cred(task->cred);
 	task->cred = NULL;
@@ -154,7 +155,7 @@ void process_end(struct process *process, int code)
 	process->exiting = true;
 	process->stopped = false;
 	process->exit_code = code;
-	signal_tell_threads(process, ~0ULL, STATES_KILL);
+	signal_end_threads(process, NULL);
 }
 
 void process_exit_group(int code)

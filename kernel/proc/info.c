@@ -7,7 +7,6 @@
  * its own: what belongs to the process is the same, the state and the CPU are the thread's.
  */
 #include "fs/proc/proc.h"
-#include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
 
@@ -186,8 +185,8 @@ static void print_stat(struct text *out, const struct view *view)
 {
 	const struct process *p = view->process;
 	const struct cpu_times own = process_times(p), *children = &p->children_times;
-	pid_t foreground;
-	u32 tty = tty_of_session(p->session, &foreground);
+	pid_t foreground = -1;
+	u32 tty = terminal ? terminal->of_session(p->session, &foreground) : 0;
 
 	text_printf(out, "%d (%s) %c %d %d %d %u %d 0 ", view->pid, view->name, *view->state,
 		    p->parent_pid, p->group, p->session, tty, foreground);

@@ -8,6 +8,7 @@
 #include <arch/process.h>
 
 #include "boot/boot_info.h"
+#include "fs/start.h"
 #include "hash/cache.h"
 #include "kernel/proc/process.h"
 

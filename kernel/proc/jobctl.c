@@ -1,5 +1,5 @@
 /*
- * jobctl.c - process groups and sessions: setpgid, setsid, and what terminals ask (core/jobctl.h).
+ * jobctl.c - process groups and sessions: setpgid, setsid, and what terminals ask.
  *
  * A group or session is not an object: it is the set of processes that carry its number. So finding
  * its members is a walk through all processes, which only terminals' keys, kill(-pgid) and exits
@@ -7,9 +7,11 @@
  */
 #include "kernel/proc/process.h"
 
-u64 current_file_limit(void)
+const struct terminal_hooks *terminal;
+
+void terminal_register(const struct terminal_hooks *hooks)
 {
-	return current->process ? process_limit(RLIMIT_FSIZE) : RLIM_INFINITY;
+	terminal = hooks;
 }
 
 static int signal_group(pid_t group, int signo)

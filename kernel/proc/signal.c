@@ -21,16 +21,6 @@
 
 #include "kernel/proc/process.h"
 
-bool signal_pending(struct task *task)
-{
-	return task->pending & TASK_PENDING_SIGNAL;
-}
-
-bool fatal_signal_pending(struct task *task)
-{
-	return signal_pending(task) && task->process && thread_must_end(task->process, task);
-}
-
 /* ---- what is pending ------------------------------------------------------------------------- */
 
 static void drop(struct process *process, u64 signals)
@@ -69,6 +59,8 @@ static void recalculate(void)
 	const struct process *process = current->process;
 	const struct signal_state *own = current->signals;
 
+	lockdep_assert_held(&process_lock);
+	ASSERT(fatal_signal_pending(current) == thread_must_end(process, current));
 	if (((process->pending | own->pending) & ~own->blocked) || process->stopped ||
 	    thread_must_end(process, current))
 		task_set_pending(current, TASK_PENDING_SIGNAL);
@@ -80,9 +72,20 @@ void signal_tell_threads(struct process *process, u64 signals, u32 states)
 {
 	struct task *task;
 
+	lockdep_assert_held(&process_lock);
 	list_for_each_entry(task, &process->threads, thread_link)
 		if (signals & ~task->signals->blocked)
-			sched_tell(task, states);
+			sched_tell(task, TASK_PENDING_SIGNAL, states);
+}
+
+void signal_end_threads(struct process *process, const struct task *survivor)
+{
+	struct task *task;
+
+	lockdep_assert_held(&process_lock);
+	list_for_each_entry (task, &process->threads, thread_link)
+		if (task != survivor)
+			sched_tell(task, TASK_PENDING_SIGNAL | TASK_PENDING_END, STATES_KILL);
 }
 
 void signal_set_temporarily(u64 blocked)
@@ -166,10 +169,10 @@ void signal_send_locked(struct process *process, struct task *thread, int signo,
 	process->infos[signo - 1].signo = signo;
 	*set |= sigmask(signo);
 	if (!(taker->signals->blocked & sigmask(signo)))
-		sched_tell(taker, STATE_BIT(TASK_INTERRUPTIBLE));
+		sched_tell(taker, TASK_PENDING_SIGNAL, STATE_BIT(TASK_INTERRUPTIBLE));
 }
 
-void send_signal_current(int signo)
+void signal_current(int signo)
 {
 	guard(spinlock_irq, &process_lock);
 	signal_send_locked(current->process, current, signo, NULL);
@@ -277,7 +280,8 @@ static void finish_call(struct registers *registers, const struct signal_action 
 	arch_repeat_syscall(registers);
 }
 
-void signals_deliver(struct registers *registers)
+/* Act on all that is pending for current. */
+static void deliver(struct registers *registers)
 {
 	struct signal_state *signals = current->signals;
 	struct signal_action action;
@@ -298,6 +302,20 @@ void signals_deliver(struct registers *registers)
 		signal_set_blocked(signals->blocked | action.mask |
 				   (action.flags & SA_NODEFER ? 0 : sigmask(signo)));
 	}
+}
+
+void exit_to_user(struct registers *registers)
+{
+	lockdep_assert_none_held();
+	if (current->pending & TASK_PENDING_START) {
+		task_clear_pending(current, TASK_PENDING_START);
+		/* As in Linux, a bad address is the program's own affair. */
+		(void)put_user(current->pid, current->set_child_tid);
+	}
+	if (current->pending & TASK_PENDING_RESCHED)
+		schedule();
+	if (current->pending & TASK_PENDING_SIGNAL)
+		deliver(registers);
 }
 
 /* ---- calls: actions and masks ---------------------------------------------------------------- */

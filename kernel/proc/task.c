@@ -1,5 +1,5 @@
 /*
- * task.c - allocating tasks and processes, giving out pids, finding them again.
+ * task.c - processes and their threads: making them, giving out pids, finding them again.
  *
  * Processes, zombies too, and threads are found by a walk: what asks for them by pid is rare. A pid
  * is given out again only when no thread, process, group or session has it; there is always one,
@@ -9,12 +9,6 @@
 
 #include "kernel/proc/process.h"
 
-/* A task with what every task needs besides. */
-struct task_block {
-	struct task task;
-	struct signal_state signals;
-};
-
 DEFINE_SPINLOCK(process_lock);
 LIST_HEAD(process_list);
 struct process *init_process;
@@ -23,49 +17,23 @@ u64 total_forks;
 pid_t last_pid;
 bool tracing;
 
-static struct kmem_cache *task_cache, *process_cache;
+static struct kmem_cache *process_cache;
 static bool pids_wrapped;
 
 void task_init(void)
 {
-	task_cache = kmem_cache_create("task", sizeof(struct task_block), 64, 0);
+	static const struct sched_hooks hooks = {
+		.tick = process_tick,
+		.signal_current = signal_current,
+	};
+
+	sched_set_hooks(&hooks);
+	tasks_init(sizeof(struct signal_state));
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0);
 	load_init();
 	/* An eighth of memory at most for kernel stacks and tables of processes: about 32 KB each.
 	 */
 	max_tasks = (unsigned)min(max(page_alloc_free_pages() / 64, (u64)64), (u64)PID_MAX / 4);
-}
-
-struct task *task_allocate(const char *comm)
-{
-	struct task_block *block = kmem_cache_alloc(task_cache, GFP_KERNEL);
-	struct task *task = &block->task;
-
-	if (!block)
-		return NULL;
-
-	void *stack = arch_stack_alloc();
-
-	if (!stack) {
-		kmem_cache_free(task_cache, block);
-		return NULL;
-	}
-	memset(block, 0, sizeof(*block));
-	task->kernel_stack = stack;
-	task->signals = &block->signals;
-	block->signals.stack.flags = SS_DISABLE;
-	task->state = TASK_UNINTERRUPTIBLE;
-	task->cpu = (int)cpu_id();
-	INIT_LIST_HEAD(&task->run_link);
-	strlcpy(task->comm, comm, sizeof(task->comm));
-	lockdep_task_init(task);
-	return task;
-}
-
-void task_free(struct task *task)
-{
-	arch_stack_free(task->kernel_stack);
-	kmem_cache_free(task_cache, container_of(task, struct task_block, task));
 }
 
 struct process *process_allocate(struct process *parent)
@@ -184,6 +152,9 @@ int process_link_task(struct process *process, struct task *task)
 	if (list_empty(&process->threads))
 		link_process(process, task->pid);
 	task->process = process;
+	task->process_id = process->pid;
+	task->limits = process->limits;
+	task_set_nice(task, process->nice);
 	list_add_tail(&task->thread_link, &process->threads);
 	process->thread_count++;
 	atomic_inc(&process->live);

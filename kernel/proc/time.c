@@ -275,8 +275,9 @@ static void count_down(struct process *process, int which, int signo)
 	}
 }
 
-void process_tick(struct process *process, bool user)
+void process_tick(struct task *task, bool user)
 {
+	struct process *process = task->process;
 	const struct interval_timer *timers = process->timers;
 
 	if (likely(!(timers[ITIMER_VIRTUAL].left_ns | timers[ITIMER_PROF].left_ns)))

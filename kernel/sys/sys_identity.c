@@ -21,7 +21,7 @@ static u32 *ids_of(const struct cred *cred, bool group)
 static_assert(offsetof(struct cred, suid) - offsetof(struct cred, uid) == 8, "REAL ... in order");
 static_assert(offsetof(struct cred, sgid) - offsetof(struct cred, gid) == 8, "REAL ... in order");
 
-SYSCALL_IS(getpid, (void), current->process->pid)
+SYSCALL_IS(getpid, (void), current->process_id)
 SYSCALL_IS(gettid, (void), current->pid)
 SYSCALL_IS(getppid, (void), READ_ONCE(current->process->parent_pid))
 

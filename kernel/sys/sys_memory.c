@@ -8,14 +8,6 @@
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
 
-static_assert((int)LIMIT_DATA == RLIMIT_DATA && (int)LIMIT_STACK == RLIMIT_STACK);
-static_assert((int)LIMIT_AS == RLIMIT_AS);
-
-u64 memory_limit(enum memory_limit kind)
-{
-	return process_limit((enum rlimit_kind)kind);
-}
-
 s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 offset)
 {
 	struct fd f __free(fd) = {0};

@@ -121,12 +121,15 @@ s64 sys_setpriority(int which, int who, int nice)
 	guard(spinlock_irq, &process_lock);
 	struct process *process = TRY_PTR(whose_priority(which, who));
 	uid_t uid = process_cred(process)->uid;
+	struct task *task;
 
 	if (!capable(mine) && uid != mine->uid && uid != mine->euid)
 		return -EPERM;
 	if (nice < process->nice && !capable(mine))
 		return -EACCES;
 	process->nice = nice;
+	list_for_each_entry (task, &process->threads, thread_link)
+		task_set_nice(task, nice);
 	return 0;
 }
 

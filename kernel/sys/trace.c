@@ -1,6 +1,6 @@
 /*
  * trace.c - the trace behind `./cw run --strace`: what every call of the job was given and
- * answered, as records on the control port; lab/strace.py makes text of them.
+ * answered, as records on the control port; lab/compare/strace.py makes text of them.
  *
  * It costs nothing when it is off: syscall_count is 0 while it is on, so that the entry code takes
  * every call for one that is not in the table. Process 1 is not traced, everything it starts is.

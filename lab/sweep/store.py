@@ -19,7 +19,7 @@ from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from lab.paths import TOP, LabError
+from lab.base.paths import TOP, LabError
 
 APPLICATION, VERSION = 0xC4A11A1C - (1 << 32), 1  # SQLite keeps them in the file's head, as signed 32-bit numbers
 PATIENCE = 60  # seconds to wait for another sweep's transaction

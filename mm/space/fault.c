@@ -287,7 +287,7 @@ static noinline int grow_stack(struct mm *mm, u64 address)
 		return 0; /* another thread was faster */
 	if (!(vma->flags & VM_GROWSDOWN) || address < LOWEST_ADDRESS)
 		return -EFAULT;
-	if (vma->end - address > memory_limit(LIMIT_STACK) ||
+	if (vma->end - address > current_limit(RLIMIT_STACK) ||
 	    !may_expand(mm, (vma->start - address) >> PAGE_SHIFT, vma->flags))
 		return -EFAULT;
 	const struct vma *below = vma->below;

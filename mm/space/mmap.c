@@ -55,10 +55,10 @@ s64 sys_munmap(u64 address, u64 length)
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags)
 {
 	lockdep_assert_held(&mm->lock);
-	if (mm->total_pages + pages > memory_limit(LIMIT_AS) >> PAGE_SHIFT)
+	if (mm->total_pages + pages > current_limit(RLIMIT_AS) >> PAGE_SHIFT)
 		return false;
 	return !is_data(flags) ||
-	       mm->data_pages + pages <= memory_limit(LIMIT_DATA) >> PAGE_SHIFT;
+	       mm->data_pages + pages <= current_limit(RLIMIT_DATA) >> PAGE_SHIFT;
 }
 
 /* The VM_* flags of the new area: 0, or -errno. */
@@ -163,7 +163,7 @@ static int may_change(const struct vma *vma, unsigned flags)
 	if (is_data(flags) && !is_data(vma->flags)) {
 		u64 bytes = (vma->mm->data_pages << PAGE_SHIFT) + (vma->end - vma->start);
 
-		if (bytes > memory_limit(LIMIT_DATA))
+		if (bytes > current_limit(RLIMIT_DATA))
 			return -ENOMEM;
 	}
 	return 0;

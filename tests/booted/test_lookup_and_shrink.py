@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
-from lab import machine
-from lab.build import build
-from lab.image import Ext2
-from lab.paths import output_folder
+from lab.base.paths import output_folder
+from lab.build.kernel import build
+from lab.guest.image import Ext2
+from lab.run import machine
 from tests.conftest import PATIENCE
 
 # 6,000 small files' names compete with a file of more pages than there is memory for.

@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 
-from lab.paths import KERNEL_FOLDERS, TOP
+from lab.base.paths import KERNEL_FOLDERS, TOP
 
 # Those whose every function must come out alike. In fs/inode/icache.c and fs/path/dcache.c the compiler weighs inlining by the
 # lines that it throws away later, so they are only looked through for counters.

@@ -8,8 +8,9 @@ import subprocess
 
 import pytest
 
-from lab import against, instructions, machine
-from lab.paths import TOP, LabError
+from lab.base.paths import TOP, LabError
+from lab.measure import against, instructions
+from lab.run import machine
 
 needs_apt = pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt on this machine")
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab import cachesim
-from lab.cachesim import PRESETS, Level, Specification, parse_specification
-from lab.paths import LabError, output_folder
+from lab.base.paths import LabError, output_folder
+from lab.run.cachesim import counts
+from lab.run.cachesim.specification import PRESETS, Level, Specification, parse_specification
 from lab.sweep.plan import Plan
 from lab.sweep.validate import load
 
@@ -197,7 +197,7 @@ def test_a_measure_of_what_is_not_simulated_is_refused(tmp_path, machine, source
 def test_cycles_are_charged_by_where_a_line_is_found():
     specification = parse_specification("l1d=4K/4/64,l2=16K/4/64,l3=64K/4/64,cost=10/40/200")
     region = {"instructions": 1000, "l1_misses": 50, "l2_misses": 20, "l3_misses": 5}
-    assert cachesim.cycles(specification, region) == 1000 + 30 * 10 + 15 * 40 + 5 * 200
+    assert counts.cycles(specification, region) == 1000 + 30 * 10 + 15 * 40 + 5 * 200
 
 
 # ---- booted ------------------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_a_pattern_misses_as_arithmetic_has_it(walk, pattern, accesses, first, s
     assert first <= program["l1_misses"] <= first + kernel["l1_misses"]
     assert second <= program["l2_misses"] <= second + kernel["l2_misses"]
     assert kernel["accesses"] < 2000, "at most an interrupt"
-    assert all(found[cache]["lookups"] == 0 for cache in cachesim.CACHES)
+    assert all(found[cache]["lookups"] == 0 for cache in counts.CACHES)
     assert found["total"]["cycles"] == (
         found["total"]["instructions"]
         + 10 * (found["total"]["l1_misses"] - found["total"]["l2_misses"])
@@ -310,7 +310,7 @@ def test_each_part_by_itself(cw_run):
         assert counted["hits"] + counted["misses"] == part["dentry"]["lookups"] > 0
         reading_the_clock = part["total"]["instructions"] - line["elapsed_ns"]  # twice, between the marks
         assert -0.01 * line["elapsed_ns"] < reading_the_clock < 2500 + 0.01 * line["elapsed_ns"]
-    for region in (*cachesim.CACHES, "kernel", "user", "total"):
+    for region in (*counts.CACHES, "kernel", "user", "total"):
         for name in ("accesses", "instructions", "l1_misses", "l2_misses", "cycles"):
             assert sum(part[region][name] for part in parts) == result.cachesim[region][name]
     assert parts[0]["total"]["cycles"] < parts[1]["total"]["cycles"] < parts[2]["total"]["cycles"]
@@ -330,9 +330,9 @@ def test_regions_add_up_and_a_run_repeats_itself(cw_run):
     found = first.cachesim
     assert json.dumps(found) == json.dumps(again.cachesim)
     assert not found["by_program"] and found["unbalanced"] == found["untranslated"] == 0
-    assert all(found[cache]["lookups"] > 10 for cache in cachesim.CACHES)
+    assert all(found[cache]["lookups"] > 10 for cache in counts.CACHES)
     for name in ("accesses", "instructions", "l1_misses", "l2_misses", "cycles"):
-        assert sum(found[cache][name] for cache in (*cachesim.CACHES, "rest")) == found["total"][name]
+        assert sum(found[cache][name] for cache in (*counts.CACHES, "rest")) == found["total"][name]
         assert found["kernel"][name] + found["user"][name] == found["rest"][name]
     assert found["interrupts"] >= 1, "of the timer"
     # One virtual nanosecond is one instruction. Blocks that are left early count as a whole.

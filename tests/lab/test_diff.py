@@ -6,9 +6,11 @@ import shutil
 
 import pytest
 
-from lab import control, diff, jobs, machine
-from lab.diff import Call, Outcome
-from lab.paths import LabError
+from lab.base.paths import LabError
+from lab.compare import diff
+from lab.compare.diff import Call, Outcome
+from lab.guest import jobs
+from lab.run import control, machine
 
 
 def outcome(kernel: str, output: bytes = b"one\ntwo\n", status: int = 0, **given) -> Outcome:
@@ -133,4 +135,4 @@ def test_jobs_say_what_they_need():
 def test_a_job_of_real_programs_does_the_same_on_both(capsys):
     """One for the way through ./cw diff --job; tests/programs compares them all."""
     options = machine.Options(kernel="linux", root="tmpfs", smp=2, timeout=240)
-    assert diff.diff(jobs.find("perl").options(options), traced=False) == 0, capsys.readouterr().out
+    assert diff.diff(options.with_job(jobs.find("perl")), traced=False) == 0, capsys.readouterr().out

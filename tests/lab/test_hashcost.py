@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from lab.keys import cost
-from lab.keys.choices import load_choose
-from lab.paths import LabError
+from lab.base.choose import load_choose
+from lab.base.paths import LabError
+from lab.measure import cost
 
 # Assembly, so that no compiler decides how many there are.
 STRAIGHT = """static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)

@@ -19,10 +19,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lab.keys import engine, record, stream
-from lab.keys import replay as command
-from lab.keys.choices import load_choose
-from lab.paths import TOP, LabError, output_folder
+from lab.base.choose import load_choose
+from lab.base.paths import TOP, LabError, output_folder
+from lab.record import engine, record, stream
+from lab.record import replay as command
 from tests.hash import compiled
 
 HERE = Path(__file__).resolve().parent

@@ -6,8 +6,9 @@ import os
 
 import pytest
 
-from lab import kvm, machine
-from lab.paths import LabError
+from lab.base.paths import LabError
+from lab.run import machine, options
+from lab.run.qemu import kvm
 
 
 def test_a_device_that_refuses_is_told_with_what_to_do(tmp_path):
@@ -35,7 +36,7 @@ def test_a_machine_that_kvm_does_not_run_names_kvm(tmp_path, monkeypatch, qemu, 
     program.write_text(f"#!/bin/sh\n{qemu}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(machine, "check_kvm", lambda: None)
+    monkeypatch.setattr(options, "check_kvm", lambda: None)
     result = machine.run(machine.Options(job=["true"], accel="kvm", timeout=0.5, quiet=True, build=False))
     assert result.kind == kind
     assert "run without --accel kvm" in result.message

@@ -14,11 +14,13 @@ from types import SimpleNamespace
 import pexpect
 import pytest
 
-from lab import configure, control, image, listing, machine
-from lab.lines import KERNEL, LIMIT, code_lines, count
-from lab.paths import LabError
-from lab.runtests import Counter
-from lab.tree import Tree
+from lab.base.paths import LabError
+from lab.build import configure
+from lab.check.lines import KERNEL, LIMIT, code_lines, count
+from lab.check.runtests import Counter
+from lab.guest import image
+from lab.guest.tree import Tree
+from lab.run import cmdline, control, listing, machine
 
 
 def record(sequence: int, kind: str, value) -> bytes:
@@ -68,7 +70,7 @@ def test_a_panic_record_outdoes_a_status():
 
 @pytest.mark.parametrize("word", ["plain", "", "two words", "q\"uo'te\\s", "100%", "%41", "ü", "--", "a\nb"])
 def test_words_survive_the_command_line(word):
-    coded = machine.encode_word(word)
+    coded = cmdline.encode_word(word)
     assert coded and not set(coded) & set(" \"'\\\n")
     decoded = subprocess.run(
         ["python3", "-c", "import sys,urllib.parse as u; sys.stdout.write(u.unquote(sys.argv[1]))", coded],
@@ -240,7 +242,7 @@ def test_menuconfig_saves_what_was_chosen(tmp_path):
     names = configure.hash_functions("page")
     configure.configure(tmp_path, settings=[f"PAGE_HASH={names[0]}"], save=True)
     child = pexpect.spawn(
-        sys.executable, [str(configure.TOP / "lab/configure.py"), "--output", str(tmp_path), "--menu"],
+        sys.executable, [str(configure.TOP / "lab/build/configure.py"), "--output", str(tmp_path), "--menu"],
         env={**os.environ, "TERM": "xterm"}, dimensions=(40, 120), timeout=20, encoding="utf-8",
     )  # fmt: skip
     child.expect("Caches: hash functions and structures")

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from lab import linux, machine
-from lab.paths import LabError
+from lab.base.paths import LabError
+from lab.run import linux, machine
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from lab.keys.choices import load_choose
-from lab.keys.cost import measure
+from lab.base.choose import load_choose
+from lab.measure.cost import measure
 from lab.sweep.experiment import SOURCE
 from lab.sweep.measures import value
 from lab.sweep.store import Cell

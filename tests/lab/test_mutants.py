@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from _pytest.mark.expression import Expression
 
-from lab.mutants import __main__ as command
-from lab.mutants import fresh, judge, kept, rooms
-from lab.mutants.copy import Copy, tree_files
-from lab.paths import TOP
+from lab.base.paths import TOP
+from lab.check.mutants import __main__ as command
+from lab.check.mutants import fresh, judge, kept, rooms
+from lab.check.mutants.copy import Copy, tree_files
 
 KEPT = kept.kept_mutants()
 
@@ -82,12 +82,12 @@ def test_a_patch_is_read(tmp_path):
     (tmp_path / "bare.patch").write_text(patch)
     bare, some = kept.kept_mutants(tmp_path)
     assert (some.room, some.what, some.caught_by) == ("mm", "Areas overlap.", ("tests/mm", "$ false"))
-    assert some.files == bare.files == ["mm/space/vma.c"]
+    assert some.files == bare.files == ["mm/vma.c"]
     assert (bare.room, bare.caught_by) == ("mm", ()) and bare.digest != some.digest
 
 
 def test_rooms():
-    assert [rooms.room_of(name) for name in ("fs/file/pipe.c", "fs/ext2/map.c", "hash/any/x.h", "docs/x.md")] == [
+    assert [rooms.room_of(name) for name in ("fs/pipe.c", "fs/ext2/map.c", "hash/any/x.h", "docs/x.md")] == [
         "fs", "ext2", "hash", "other",
     ]  # fmt: skip
     for room in rooms.STAGES:
@@ -175,7 +175,7 @@ def tree(tmp_path) -> Path:
     """A small checkout."""
     top = tmp_path / "top"
     (top / "fs").mkdir(parents=True)
-    (top / "fs/file/pipe.c").write_text("one\ntwo\nthree\n")
+    (top / "fs/pipe.c").write_text("one\ntwo\nthree\n")
     (top / ".gitignore").write_text("/build/\n")
     for words in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *words], cwd=top, check=True, capture_output=True)
@@ -196,17 +196,17 @@ def test_a_bug_is_planted_in_the_copy_alone(tree):
     assert (copy.path / "fs/new.c").exists()
     with copy.planted(PLANT) as problem:
         assert problem == ""
-        assert (copy.path / "fs/file/pipe.c").read_text() == "one\nTWO\nthree\n"
-        assert (tree / "fs/file/pipe.c").read_text() == "one\ntwo\nthree\n"
-    assert (copy.path / "fs/file/pipe.c").read_text() == "one\ntwo\nthree\n"
-    (copy.path / "fs/file/pipe.c").write_text("left by a run that was killed\n")
+        assert (copy.path / "fs/pipe.c").read_text() == "one\nTWO\nthree\n"
+        assert (tree / "fs/pipe.c").read_text() == "one\ntwo\nthree\n"
+    assert (copy.path / "fs/pipe.c").read_text() == "one\ntwo\nthree\n"
+    (copy.path / "fs/pipe.c").write_text("left by a run that was killed\n")
     (copy.path / "fs/left.c").write_text("this, too\n")
     (tree / "fs/new.c").write_text("changed\n")
     copy.bring_up_to_date()
-    assert (copy.path / "fs/file/pipe.c").read_text() == "one\ntwo\nthree\n"
+    assert (copy.path / "fs/pipe.c").read_text() == "one\ntwo\nthree\n"
     assert not (copy.path / "fs/left.c").exists()
     assert (copy.path / "fs/new.c").read_text() == "changed\n" and copy.digest != before
-    (tree / "fs/file/pipe.c").write_text("moved on\n")
+    (tree / "fs/pipe.c").write_text("moved on\n")
     copy.bring_up_to_date()
     with copy.planted(PLANT) as problem:
         assert "does not apply" in problem
@@ -271,14 +271,14 @@ def verdict(name: str, room: str, outcome: str, **more) -> judge.Verdict:
 def test_score_by_room():
     found = [
         verdict("one", "fs", judge.KILLED),
-        verdict("two", "fs", judge.SURVIVED, what="fs/file/pipe.c:3: boundary"),
+        verdict("two", "fs", judge.SURVIVED, what="fs/pipe.c:3: boundary"),
         verdict("three", "mm", judge.HANG),
         verdict("four", "mm", judge.SAME),
         verdict("five", "mm", judge.UNBUILT),
     ]
     lines = command.score(found).splitlines()
     assert [line.split()[:3] for line in lines[1:4]] == [["fs", "1", "2"], ["mm", "1", "1"], ["all", "2", "3"]]
-    assert lines[2].endswith("1, 1") and lines[4] == "survived: two (fs/file/pipe.c:3: boundary)" and len(lines) == 5
+    assert lines[2].endswith("1, 1") and lines[4] == "survived: two (fs/pipe.c:3: boundary)" and len(lines) == 5
     assert not command.failed(found), "fresh ones are counted, nothing else"
 
 
@@ -300,7 +300,7 @@ def test_a_test_that_fails_without_the_bug_has_noticed_nothing(tree, capsys):
 
 def test_the_list_plants_nothing():
     done = subprocess.run(
-        [TOP / ".venv/bin/python3", "-m", "lab.mutants", "--list", "--count", "3", "--seed", "2"],
+        [TOP / ".venv/bin/python3", "-m", "lab.check.mutants", "--list", "--count", "3", "--seed", "2"],
         cwd=TOP, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert len(done.stdout.splitlines()) == len(KEPT) + 3

@@ -9,10 +9,11 @@ import subprocess
 
 import pytest
 
-from lab import image, machine, packages
-from lab.packages import add_packages, package_set
-from lab.paths import TOP, LabError
-from lab.tree import Entry, Tree, base_tree
+from lab.base.paths import TOP, LabError
+from lab.guest import image, packages
+from lab.guest.packages import add_packages, package_set
+from lab.guest.tree import Entry, Tree, base_tree
+from lab.run import machine
 
 REQUEST = ["tcc", "libc6-dev"]
 

@@ -11,8 +11,10 @@ from collections import Counter
 
 import pytest
 
-from lab.paths import TOP, LabError
-from lab.profile import Profile, flame_graph, own_and_total, read_profile, table
+from lab.base.paths import TOP, LabError
+from lab.measure.flame import flame_graph
+from lab.measure.profile import own_and_total, table
+from lab.run.stacks import Profile, read_profile
 from tests.conftest import PATIENCE
 
 # Bytes that are made zero in the kernel, page by page; and names that are not there, looked up in a directory.

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
+from lab.build.setup import need_lab
 from lab.report import export, words
 from lab.report.text import plain
-from lab.setup import need_lab
 from lab.sweep.store import Store, Use
 from tests.lab.report_samples import CURVE, HOSTILE, TEXT, experiment, section
 

@@ -70,7 +70,7 @@ def page_file(tmp_path_factory):
 def browser():
     from playwright.sync_api import sync_playwright
 
-    assert CHROMIUM, "CI has a chromium: lab/setup.sh test installs it"
+    assert CHROMIUM, "CI has a chromium: lab/build/setup.sh test installs it"
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield started

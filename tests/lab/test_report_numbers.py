@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from lab.build.setup import need_lab
 from lab.report.numbers import Ratio, Run, Sample, direction, judge, ratio, sample, student
-from lab.setup import need_lab
 
 need_lab()
 

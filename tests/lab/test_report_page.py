@@ -10,9 +10,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from lab.report import charts
-from lab.report.page import LOG, log_tail, page
-from lab.setup import need_lab
+from lab.build.setup import need_lab
+from lab.report.web import charts
+from lab.report.web.page import LOG, log_tail, page
 from tests.lab.report_samples import CURVE, HOSTILE, SMALL, TEXT, experiment, section
 
 need_lab()
@@ -150,7 +150,7 @@ def test_what_chance_gives_is_the_binomial_distribution():
 
 
 def test_the_style_sheet_has_the_charts_colours():
-    from lab.report.page import FOLDER
+    from lab.report.web.page import FOLDER
 
     css = (FOLDER / "page.css").read_text()
     light = css[: css.index("data-theme")]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import result
-from lab.control import ControlLog
-from lab.paths import TOP
+from lab.base.paths import TOP
+from lab.run import result
+from lab.run.control import ControlLog
 
 MEMBERS = {
     "status", "kind", "message", "exit", "results", "stats", "cachesim", "virtual_ns", "seconds", "command", "revision",
@@ -73,7 +73,7 @@ def test_a_folder_that_is_not_there_is_refused_at_once(cw, tmp_path):
 def test_a_file_that_cannot_be_written_whole_is_not_there(tmp_path):
     """A limit on files' sizes stands in for a full disk."""
     script = (
-        "import resource, signal, sys; from pathlib import Path; from lab import result;"
+        "import resource, signal, sys; from pathlib import Path; from lab.run import result;"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
         "result.write(Path(sys.argv[1]), {'log': 'x' * 10000})"
     )

@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from lab import style
-from lab.paths import TOP
+from lab.base.paths import TOP
+from lab.check import style
 
 TOOLS = {
     "ruff check": ["-m", "ruff", "check", "-q", "lab", "tests", "hash", "boot"],
     "ruff format": ["-m", "ruff", "format", "-q", "--check", "lab", "tests", "hash", "boot"],
     "mypy": ["-m", "mypy", "--no-error-summary"],
-    "lab.style": ["-m", "lab.style"],
+    "lab.check.style": ["-m", "lab.check.style"],
 }
 
 

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.paths import TOP, LabError
+from lab.base.paths import TOP, LabError
+from lab.report import reproduce
+from lab.report.reproduce import group
 from lab.sweep import command, experiment, kernels
-from lab.sweep.command import group, number_list
+from lab.sweep.command import number_list
 from lab.sweep.plan import Plan
 from lab.sweep.progress import Estimate, spoken
 from lab.sweep.runner import finished_cell
@@ -427,11 +429,11 @@ def test_reproduce_sweeps_a_group_and_writes_its_report(tmp_path, monkeypatch, c
     finding = '\n[[expect]]\ntext = "the same"\nmeasure = "n"\nmore = "reference"\nthan = "12 bits"\n'
     write(folder, (HEAD + OTHER + WORKLOAD + finding).replace('"small"', '"lever-small"'), "lever-small")
     write(folder, "this is another group's", "santos-small")
-    for module in (command, experiment):
+    for module in (reproduce, experiment):
         monkeypatch.setattr(module, "FOLDER", folder)
     monkeypatch.delenv("CW_BUILD", raising=False)
     request = command.Request([], results=tmp_path / "r.sqlite")
-    assert command.reproduce("lever", request, tmp_path / "report") == 0
+    assert reproduce.reproduce("lever", request, tmp_path / "report") == 0
     said = capsys.readouterr().out
     assert "4 cells are recorded" in said and "lever-small: Small" in said
     assert "the same (reference / 12 bits = 1)" in said and "the report:" in said

@@ -7,8 +7,8 @@
  */
 #include <arch/io.h>
 
-#include "kernel/proc/process.h"
 #include "arch/x86/x86.h"
+#include "core/kernel.h"
 
 #define CALIBRATION_PM_TICKS 3570 /* a millisecond */
 #define READINGS 5

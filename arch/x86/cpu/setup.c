@@ -7,8 +7,9 @@
  * without). Afterwards the boot page table, the only one with memory that is writable and
  * executable, is emptied.
  */
-#include "kernel/proc/process.h"
 #include "arch/x86/x86.h"
+#include "core/kernel.h"
+#include "core/memory/slab.h"
 
 #define TRAMPOLINE 0x8000 /* a page of RAM below 1 MB, which nobody else uses */
 

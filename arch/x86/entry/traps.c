@@ -6,9 +6,9 @@
  * exception table lists (uaccess.S); anything else is a bug and is not allowed to fault a page in.
  */
 
-#include "kernel/proc/signal.h"
 #include "arch/x86/x86.h"
-#include "mm/space/vm.h"
+#include "core/kernel.h"
+#include "core/signal.h"
 
 #define IDT_ENTRIES 256
 

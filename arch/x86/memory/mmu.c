@@ -27,7 +27,6 @@
  */
 #include "arch/x86/x86.h"
 #include "core/memory/page_alloc.h"
-#include "mm/space/vm.h"
 
 #define ENTRIES 512
 #define DEVICE_MAP_BASE 0xffffff8000000000UL
@@ -185,7 +184,7 @@ void mmu_flush_interrupt(void)
 		if (!requests[i].root) {
 			flush_here(requests[i].start, requests[i].end);
 		} else if (cpu->mmu_root == requests[i].root) {
-			if (current->mm && &current->mm->mmu == cpu->mmu_root)
+			if (current->mmu == cpu->mmu_root)
 				flush_here(requests[i].start, requests[i].end);
 			else
 				mmu_switch(NULL);

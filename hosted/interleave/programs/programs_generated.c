@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
+#include "fs/writeback.h"
 #include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/memory/page_alloc.h"

@@ -21,7 +21,7 @@
 
 struct fiber fibers[RING_TASKS];
 struct fiber *running = &fibers[0];
-struct task hosted_task = {.comm = "test", .pid = 1, .cred = &init_cred};
+struct task hosted_task = {.comm = "test", .pid = 1, .process_id = 1, .cred = &init_cred, .limits = hosted_limits};
 bool ring_active, ring_trace, hosted_threads;
 
 static struct task tasks[RING_TASKS];
@@ -353,6 +353,8 @@ static struct fiber *fiber_start(void (*function)(void *), void *argument)
 	*task = (struct task){
 		.kernel_stack = kernel_stacks[fiber->number],
 		.pid = (pid_t)fiber->number + 1,
+		.process_id = (pid_t)fiber->number + 1,
+		.limits = hosted_limits,
 		.cred = &init_cred,
 		.fs = current->fs,
 		.files = current->files,

@@ -1,0 +1,211 @@
+/*
+ * attributes.c - the calls that ask for permission and that change a file's mode, owner, times and
+ * size.
+ */
+#include "fs/calls/calls.h"
+
+/* ---- access ---------------------------------------------------------------------------------- */
+
+static int access_at(int dfd, const char __user *name, int mode, int lookup)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(dfd, name, lookup, &path));
+	struct inode *inode = path.dentry->inode;
+	if ((mode & X_OK) && S_ISREG(inode->mode) && (path.mount->flags & SB_NOEXEC))
+		return -EACCES;
+	TRY(inode_permission(inode, mode));
+	return (mode & W_OK) && !is_special(inode) ? mount_writable(path.mount) : 0;
+}
+
+/* As the real user, unless AT_EACCESS. */
+s64 sys_faccessat2(int dfd, const char *name, int mode, int flags)
+{
+	const struct cred *own = current->cred;
+	int lookup = TRY(at_lookup(flags, AT_EACCESS));
+
+	if (mode & ~(R_OK | W_OK | X_OK))
+		return -EINVAL;
+	if ((flags & AT_EACCESS) || (own->euid == own->uid && own->egid == own->gid))
+		return access_at(dfd, name, mode, lookup);
+	struct cred *real = TRY_PTR(prepare_cred());
+	real->euid = real->uid;
+	real->egid = real->gid;
+	swap_cred(real);
+	int error = access_at(dfd, name, mode, lookup);
+	put_cred(swap_cred(own));
+	return error;
+}
+
+/* ---- mode and owner -------------------------------------------------------------------------- */
+
+s64 sys_fchmodat(int dfd, const char *name, umode_t mode)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(dfd, name, LOOKUP_FOLLOW, &path));
+	return vfs_chmod(&path, mode);
+}
+
+s64 sys_fchmod(int fd, umode_t mode)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
+	return vfs_chmod(&path, mode);
+}
+
+s64 sys_fchownat(int dfd, const char *name, uid_t uid, gid_t gid, int flags)
+{
+	struct path path __free(path) = {0};
+	int lookup = TRY(at_lookup(flags, 0));
+
+	TRY(user_path_at(dfd, name, (unsigned)lookup, &path));
+	return vfs_chown(&path, uid, gid);
+}
+
+s64 sys_fchown(int fd, uid_t uid, gid_t gid)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
+	return vfs_chown(&path, uid, gid);
+}
+
+s64 sys_umask(u32 mask)
+{
+	return xchg(&current->fs->umask, mask & S_IRWXUGO);
+}
+
+/* ---- times ----------------------------------------------------------------------------------- */
+
+/* Two times from the program, whose fractions count @unit nanoseconds each: 0, -EFAULT, -EINVAL. */
+static int get_times(struct timespec64 times[2], const void __user *from, s64 unit)
+{
+	TRY(read_user(times, from, 2 * sizeof(*times)));
+	if (unit == 1)
+		return 0; /* among them may be UTIME_NOW and UTIME_OMIT */
+	for (int i = 0; i < 2; i++) {
+		if ((u64)times[i].tv_nsec >= NSEC_PER_SEC / (u64)unit)
+			return -EINVAL;
+		times[i].tv_nsec *= unit;
+	}
+	return 0;
+}
+
+/* UTIME_NOW becomes @now: 0, or -EINVAL if one of the two is no time. */
+static int settle_times(struct timespec64 times[2], struct timespec64 now)
+{
+	for (int i = 0; i < 2; i++) {
+		if (times[i].tv_nsec == UTIME_NOW)
+			times[i] = now;
+		else if (times[i].tv_nsec != UTIME_OMIT && (u64)times[i].tv_nsec >= NSEC_PER_SEC)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/*
+ * The access and modification time at @from (NULL: now), in seconds and parts of @unit nanoseconds.
+ * A time that is set, be it to now, takes the owner; both to now only the right to write.
+ */
+static s64 change_times(int dfd, const char __user *name, const void __user *from, s64 unit,
+			int flags)
+{
+	bool by_descriptor = !name && dfd != AT_FDCWD; /* futimens() */
+	struct path path __free(path) = {0};
+	struct timespec64 times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
+
+	if (from)
+		TRY(get_times(times, from, unit));
+	if (times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
+		return 0; /* whatever else is asked */
+	int lookup = TRY(at_lookup(flags, 0));
+	if (by_descriptor) {
+		if (flags)
+			return -EINVAL;
+		lookup = LOOKUP_FD;
+	}
+	bool both_now = times[0].tv_nsec == UTIME_NOW && times[1].tv_nsec == UTIME_NOW;
+	TRY(settle_times(times, current_time()));
+	TRY(user_path_at(dfd, name, (unsigned)lookup, &path));
+	return set_times(&path, times, both_now);
+}
+
+s64 sys_utimensat(int dfd, const char *name, const void *times, int flags)
+{
+	return change_times(dfd, name, times, 1, flags);
+}
+
+/* Times in seconds and microseconds. */
+s64 sys_futimesat(int dfd, const char *name, const s64 *times)
+{
+	return change_times(dfd, name, times, 1000, 0);
+}
+
+/* ---- size ------------------------------------------------------------------------------------ */
+
+s64 sys_truncate(const char *name, loff_t size)
+{
+	struct path path __free(path) = {0};
+
+	if (size < 0)
+		return -EINVAL;
+	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
+	struct inode *inode = path.dentry->inode;
+	if (!S_ISREG(inode->mode))
+		return S_ISDIR(inode->mode) ? -EISDIR : -EINVAL;
+	TRY(mount_writable(path.mount));
+	TRY(inode_permission(inode, MAY_WRITE));
+	return do_truncate(inode, size, TOUCH_IF_RESIZED);
+}
+
+s64 sys_ftruncate(int number, loff_t size)
+{
+	if (size < 0)
+		return -EINVAL;
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
+	if (!S_ISREG(fd.file->inode->mode) || !(fd.file->mode & FMODE_WRITE))
+		return -EINVAL;
+	return do_truncate(fd.file->inode, size, TOUCH_ALWAYS);
+}
+
+/* All that fallocate(2) knows; of the kinds of it at most one is asked for. */
+#define FALLOC_KINDS                                                                               \
+	(FALLOC_FL_PUNCH_HOLE | FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_ZERO_RANGE |                  \
+	 FALLOC_FL_INSERT_RANGE | FALLOC_FL_UNSHARE_RANGE)
+
+/* Does @mode make sense? Holes keep the size, what moves contents does not. */
+static bool space_mode_ok(int mode)
+{
+	int kind = mode & ~FALLOC_FL_KEEP_SIZE;
+	bool keeps_size = mode & FALLOC_FL_KEEP_SIZE;
+
+	if ((kind & ~FALLOC_KINDS) || (kind & (kind - 1)))
+		return false;
+	if (kind == FALLOC_FL_PUNCH_HOLE)
+		return keeps_size;
+	if (kind & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE))
+		return !keeps_size;
+	return true;
+}
+
+s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
+{
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
+	struct inode *inode = fd.file->inode;
+
+	if (offset < 0 || length <= 0)
+		return -EINVAL;
+	if (!space_mode_ok(mode))
+		return -EOPNOTSUPP;
+	if (!(fd.file->mode & FMODE_WRITE))
+		return -EBADF;
+	if (S_ISFIFO(inode->mode))
+		return -ESPIPE;
+	if (S_ISDIR(inode->mode))
+		return -EISDIR;
+	if (!S_ISREG(inode->mode))
+		return -ENODEV;
+	return change_space(inode, mode, offset, length);
+}

@@ -1,0 +1,97 @@
+/*
+ * descriptors.c - the calls on descriptors: closing, duplicating, fcntl and ioctl.
+ */
+#include "fs/calls/calls.h"
+
+s64 sys_close(int fd)
+{
+	return fd_close(fd);
+}
+
+s64 sys_close_range(u32 first, u32 last, u32 flags)
+{
+	enum { CLOSE_RANGE_CLOEXEC = 4 };
+	int fd = (int)min(first, (u32)FILE_TABLE_MAX);
+
+	if (first > last || (flags & ~(u32)CLOSE_RANGE_CLOEXEC))
+		return -EINVAL;
+	for (; (fd = file_table_next(current->files, fd)) >= 0 && (u32)fd <= last; fd++)
+		if (flags & CLOSE_RANGE_CLOEXEC)
+			fd_set_flags(fd, FD_CLOEXEC);
+		else
+			fd_close(fd);
+	return 0;
+}
+
+s64 sys_dup3(int old, int new, int flags)
+{
+	if (old == new || (flags & ~O_CLOEXEC))
+		return -EINVAL;
+	struct fd fd __free(fd) = TRY_FD(fdget_raw(old));
+	return fd_replace((u32)new, fd.file, flags & O_CLOEXEC);
+}
+
+s64 sys_dup2(int old, int new)
+{
+	struct fd fd __free(fd) = TRY_FD(fdget_raw(old));
+
+	return old == new ? new : sys_dup3(old, new, 0);
+}
+
+/* ---- fcntl, ioctl ---------------------------------------------------------------------------- */
+
+/* The status flags that F_SETFL may change. */
+#define SETFL_MASK (O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_ASYNC)
+
+s64 sys_fcntl(int number, u32 command, u64 argument)
+{
+	struct fd fd __free(fd) = TRY_FD(fdget_raw(number));
+	u32 *flags = &fd.file->flags, new = (u32)argument & SETFL_MASK;
+
+	switch (command) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		return fd_duplicate(fd.file, argument, command == F_DUPFD_CLOEXEC);
+	case F_GETFD:
+		return fd_get_flags(number);
+	case F_SETFD:
+		return fd_set_flags(number, argument & FD_CLOEXEC);
+	case F_GETFL:
+		return *flags;
+	}
+	if (fd.file->mode & FMODE_PATH)
+		return -EBADF;
+	if (command != F_SETFL)
+		return fcntl_lock_call(number, fd.file, command, (void *)argument);
+	if ((new & ~*flags & O_NOATIME) && !owner_or_root(fd.file->inode))
+		return -EPERM;
+	if (new & ~*flags & (O_DIRECT | O_ASYNC))
+		return -EINVAL; /* neither is supported */
+	*flags = (*flags & ~(u32)SETFL_MASK) | new;
+	return 0;
+}
+
+s64 sys_ioctl(int number, u32 command, u64 argument)
+{
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
+	struct file *file = fd.file;
+	int on;
+
+	switch (command) {
+	case FIOCLEX:
+	case FIONCLEX:
+		return fd_set_flags(number, command == FIOCLEX ? FD_CLOEXEC : 0);
+	case FIONBIO:
+		if (get_user(on, (int *)argument))
+			return -EFAULT;
+		if (on)
+			file->flags |= O_NONBLOCK;
+		else
+			file->flags &= ~(u32)O_NONBLOCK;
+		return 0;
+	case FIONREAD:
+		if (S_ISREG(file->inode->mode))
+			return put_user((int)(file->inode->data.size - file->position), (int *)argument);
+	}
+	return file->fop->ioctl ? file->fop->ioctl(file, command, argument) : -ENOTTY;
+}

@@ -1,0 +1,139 @@
+/*
+ * directories.c - the calls that read a directory, and that ask and change where the task stands.
+ */
+#include "fs/calls/calls.h"
+
+/* ---- getdents -------------------------------------------------------------------------------- */
+
+/*
+ * Entries are built in the program's memory one by one. The position after an entry is known only
+ * when the file system goes on to the next, so it is filled into an entry when its successor, or
+ * the end, has come.
+ */
+
+/* As getdents64(2) gives it; the name is as long as it needs, so @bytes are less. */
+struct entry {
+	u64 ino;
+	s64 next; /* position of the next entry */
+	u16 bytes;
+	u8 type;
+	char name[NAME_MAX + 1 + 8];
+};
+
+struct getdents {
+	struct dir_context context; /* first: emit() is given this */
+	char *at;		    /* user memory: where the next entry goes */
+	char *previous;		    /* the entry whose d_off is to be filled in; NULL: none */
+	unsigned left;
+	int error;
+};
+
+static bool getdents_emit(struct dir_context *context, const char *name, unsigned length, ino_t ino,
+			  unsigned type)
+{
+	struct getdents *out = (struct getdents *)context;
+	unsigned bytes = round_up(offsetof(struct entry, name) + length + 1, 8u);
+	struct entry entry;
+
+	if (unlikely(bytes > out->left || length > NAME_MAX)) {
+		out->error = length > NAME_MAX ? -EIO : -EINVAL; /* if it is the first */
+		return false;
+	}
+	entry.ino = ino;
+	entry.next = 0;
+	entry.bytes = (u16)bytes;
+	entry.type = (u8)type;
+	memcpy(entry.name, name, length);
+	memset(entry.name + length, 0, 8);
+	if ((out->previous && put_user(context->position, (s64 *)(out->previous + 8))) ||
+	    copy_to_user(out->at, &entry, bytes)) {
+		out->error = -EFAULT;
+		return false;
+	}
+	out->previous = out->at;
+	out->at += bytes;
+	out->left -= bytes;
+	return true;
+}
+
+s64 sys_getdents64(int number, void *buffer, u32 count)
+{
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
+	struct file *file = fd.file, *locked __free(position) = file_lock_position(file);
+	struct getdents out = {{getdents_emit, file->position}, buffer, NULL, count, 0};
+
+	if (!file->fop->iterate)
+		return -ENOTDIR;
+	guard(read, &file->inode->lock);
+	if (is_dead(file->inode))
+		return -ENOENT;
+	int error = file->fop->iterate(file, &out.context);
+	file->position = out.context.position;
+	touch_atime(file);
+	if (!out.previous)
+		return error < 0 ? error : out.error;
+	return put_user(out.context.position, (s64 *)(out.previous + 8)) ? -EFAULT
+									 : (s64)(count - out.left);
+}
+
+/* ---- where the task stands ------------------------------------------------------------------- */
+
+/* Go to the directory @path, as *@slot of the task's context. */
+static s64 change_directory(const struct path *path, struct path *slot)
+{
+	struct inode *inode = path->dentry->inode;
+	struct fs_context *fs = current->fs;
+	struct path old __free(path) = {0}; /* let go when the lock is */
+
+	if (!S_ISDIR(inode->mode))
+		return -ENOTDIR;
+	TRY(inode_permission(inode, MAY_EXEC));
+	if (slot == &fs->root && !capable(current->cred))
+		return -EPERM;
+	path_get(path);
+	guard(spinlock, &fs->lock);
+	old = *slot;
+	*slot = *path;
+	return 0;
+}
+
+s64 sys_chdir(const char *name)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
+	return change_directory(&path, &current->fs->cwd);
+}
+
+s64 sys_fchdir(int fd)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(fd, NULL, LOOKUP_FD_PATH, &path));
+	return change_directory(&path, &current->fs->cwd);
+}
+
+s64 sys_chroot(const char *name)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
+	return change_directory(&path, &current->fs->root);
+}
+
+/* A directory that was removed has no path: -ENOENT. */
+s64 sys_getcwd(char *buffer, size_t size)
+{
+	char *page __free(kfree) = TRY_PTR(kmalloc(PAGE_SIZE, GFP_KERNEL));
+	struct path root __free(path), cwd __free(path);
+
+	context_path(&root, &current->fs->root);
+	context_path(&cwd, &current->fs->cwd);
+	if (d_unlinked(cwd.dentry))
+		return -ENOENT;
+	char *text = TRY_PTR(d_path(&cwd, &root, page, PAGE_SIZE));
+	size_t length = (size_t)(page + PAGE_SIZE - text);
+	if (length > size)
+		return -ERANGE;
+	return copy_to_user(buffer, text, length) ? -EFAULT : (s64)length;
+}

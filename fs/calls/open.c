@@ -1,0 +1,94 @@
+/*
+ * open.c - the calls that make open files: open and pipe. There are no sockets.
+ */
+#include "fs/calls/calls.h"
+
+#define OPEN_FLAGS                                                                                 \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |      \
+	 O_DSYNC | O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME |       \
+	 O_CLOEXEC | O_PATH | O_TMPFILE)
+
+s64 sys_openat(int dfd, const char *from, int flags, umode_t mode)
+{
+	struct path_name name __free(name); /* not cleared: it is large */
+
+	TRY(path_name_get(&name, from));
+	flags &= OPEN_FLAGS;
+	if (flags & O_TMPFILE & ~O_DIRECTORY)
+		return -EOPNOTSUPP;
+	if (flags & O_PATH)
+		flags &= O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC;
+	if ((flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
+		return -EINVAL;
+	TRY(fd_room());
+	struct file *file;
+	TRY(open_at(dfd, name.text, flags, mode, &file));
+	return fd_add(file, 0, flags & O_CLOEXEC);
+}
+
+/* Unlike openat(2), what is not known or makes no sense is an error. */
+s64 sys_openat2(int dfd, const char *name, const void *user_how, size_t size)
+{
+	const u64 of_path = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	struct {
+		u64 flags, mode, resolve;
+	} how;
+
+	if (size != sizeof(how))
+		return size < sizeof(how) ? -EINVAL : -E2BIG;
+	TRY(read_user(&how, user_how, sizeof(how)));
+	if ((how.flags & ~(u64)OPEN_FLAGS) || how.resolve ||
+	    how.mode & (how.flags & O_CREAT ? ~(u64)S_IALLUGO : ~0ULL) ||
+	    (how.flags & O_PATH && how.flags & ~of_path))
+		return -EINVAL;
+	return sys_openat(dfd, name, (int)how.flags, (umode_t)how.mode);
+}
+
+/* ---- pipes, sockets -------------------------------------------------------------------------- */
+
+/* Two descriptors for the ends of the pipe at @path: 0, or -errno and neither. */
+static int open_ends(const struct path *path, int flags, int numbers[2])
+{
+	static const u32 modes[2] = {O_RDONLY, O_WRONLY};
+
+	for (int i = 0; i < 2; i++) {
+		struct file *file = file_open_path(path, modes[i] | (u32)(flags & O_NONBLOCK));
+
+		if (IS_ERR(file))
+			numbers[i] = (int)PTR_ERR(file);
+		else
+			numbers[i] = fd_add(file, 0, flags & O_CLOEXEC);
+		if (numbers[i] < 0) {
+			if (i == 1)
+				fd_close(numbers[0]);
+			return numbers[i];
+		}
+	}
+	return 0;
+}
+
+s64 sys_pipe2(int *fds, int flags)
+{
+	struct path path __free(path) = {0};
+	int numbers[2];
+
+	if (flags & ~(O_CLOEXEC | O_NONBLOCK | O_DIRECT))
+		return -EINVAL;
+	TRY(tmpfs_nameless(S_IFIFO | 0600, &path));
+	TRY(open_ends(&path, flags, numbers));
+	if (!copy_to_user(fds, numbers, sizeof(numbers)))
+		return 0;
+	fd_close(numbers[0]);
+	fd_close(numbers[1]);
+	return -EFAULT;
+}
+
+s64 sys_socket(int family, int type, int protocol)
+{
+	return -EAFNOSUPPORT;
+}
+
+s64 sys_socketpair(int family, int type, int protocol, int *fds)
+{
+	return -EAFNOSUPPORT;
+}

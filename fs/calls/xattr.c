@@ -1,0 +1,179 @@
+/*
+ * xattr.c - the calls on extended attributes. Each comes in three: by name, by name but not through a
+ * last link, and by descriptor.
+ */
+#include "fs/calls/calls.h"
+
+/* @key: XATTR_NAME_MAX + 1 bytes. */
+static int get_key(char *key, const char __user *from)
+{
+	s64 length = TRY(strncpy_from_user(key, from, XATTR_NAME_MAX + 1));
+
+	return length == 0 || length > XATTR_NAME_MAX ? -ERANGE : 0;
+}
+
+/* ---- setting --------------------------------------------------------------------------------- */
+
+static s64 set_on(const struct path *path, const char __user *user_key, const void __user *from,
+		  size_t size, int flags)
+{
+	char key[XATTR_NAME_MAX + 1];
+
+	if (flags & ~(XATTR_CREATE | XATTR_REPLACE))
+		return -EINVAL;
+	if (size > XATTR_SIZE_MAX)
+		return -E2BIG;
+	void *value __free(kfree) = TRY_PTR(kmalloc(size, GFP_KERNEL));
+	TRY(read_user(value, from, size));
+	TRY(mount_writable(path->mount));
+	TRY(get_key(key, user_key));
+	return xattr_change(path, key, value, size, flags);
+}
+
+s64 sys_setxattr(const char *name, const char *key, const void *value, size_t size, int flags)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
+	return set_on(&path, key, value, size, flags);
+}
+
+s64 sys_lsetxattr(const char *name, const char *key, const void *value, size_t size, int flags)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(AT_FDCWD, name, 0, &path));
+	return set_on(&path, key, value, size, flags);
+}
+
+s64 sys_fsetxattr(int fd, const char *key, const void *value, size_t size, int flags)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
+	return set_on(&path, key, value, size, flags);
+}
+
+/* ---- getting --------------------------------------------------------------------------------- */
+
+static s64 get_on(const struct path *path, const char __user *user_key, void __user *to,
+		  size_t size)
+{
+	struct xattr *list __free(xattrs) = NULL;
+	char key[XATTR_NAME_MAX + 1];
+
+	TRY(get_key(key, user_key));
+	TRY(xattr_read(path->dentry->inode, key, &list));
+	if (!size)
+		return (s64)list->size; /* how much room it takes */
+	if (list->size > size)
+		return -ERANGE;
+	return copy_to_user(to, list->value, list->size) ? -EFAULT : (s64)list->size;
+}
+
+s64 sys_getxattr(const char *name, const char *key, void *value, size_t size)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
+	return get_on(&path, key, value, size);
+}
+
+s64 sys_lgetxattr(const char *name, const char *key, void *value, size_t size)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(AT_FDCWD, name, 0, &path));
+	return get_on(&path, key, value, size);
+}
+
+s64 sys_fgetxattr(int fd, const char *key, void *value, size_t size)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
+	return get_on(&path, key, value, size);
+}
+
+/* ---- listing --------------------------------------------------------------------------------- */
+
+/* The names of those that current may see. */
+static s64 list_on(const struct path *path, char __user *names, size_t size)
+{
+	struct xattr *list __free(xattrs) = NULL;
+	size_t total = 0;
+
+	TRY(xattr_read_all(path->dentry->inode, &list));
+	size = min(size, (size_t)XATTR_SIZE_MAX);
+	for (const struct xattr *each = list; each; each = each->next) {
+		size_t length = strlen(each->name) + 1;
+
+		if (!xattr_is_shown(each))
+			continue;
+		if (total + length <= size && copy_to_user(names + total, each->name, length))
+			return -EFAULT;
+		total += length;
+	}
+	if (size && total > size)
+		return size == XATTR_SIZE_MAX ? -E2BIG : -ERANGE;
+	return (s64)total;
+}
+
+s64 sys_listxattr(const char *name, char *list, size_t size)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
+	return list_on(&path, list, size);
+}
+
+s64 sys_llistxattr(const char *name, char *list, size_t size)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(AT_FDCWD, name, 0, &path));
+	return list_on(&path, list, size);
+}
+
+s64 sys_flistxattr(int fd, char *list, size_t size)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
+	return list_on(&path, list, size);
+}
+
+/* ---- removing -------------------------------------------------------------------------------- */
+
+static s64 remove_on(const struct path *path, const char __user *user_key)
+{
+	char key[XATTR_NAME_MAX + 1];
+
+	TRY(mount_writable(path->mount));
+	TRY(get_key(key, user_key));
+	return xattr_change(path, key, NULL, 0, XATTR_REPLACE);
+}
+
+s64 sys_removexattr(const char *name, const char *key)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
+	return remove_on(&path, key);
+}
+
+s64 sys_lremovexattr(const char *name, const char *key)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(AT_FDCWD, name, 0, &path));
+	return remove_on(&path, key);
+}
+
+s64 sys_fremovexattr(int fd, const char *key)
+{
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
+	return remove_on(&path, key);
+}

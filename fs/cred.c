@@ -1,0 +1,71 @@
+/*
+ * context.c - who a task is (struct cred) and where it stands (struct fs_context).
+ *
+ * A cred is never changed once a task has it: the task makes a copy, changes that and puts it in
+ * place of the old. A reference can be had only by the task itself, or under a lock that keeps it
+ * (proc/).
+ */
+#include "fs/internal.h"
+
+struct cred init_cred = {.refcount = ATOMIC_INIT(1)};
+struct fs_context init_fs_context = {.refcount = ATOMIC_INIT(1), .umask = 022};
+NAME_LOCK(init_fs_context, init_fs_context.lock, "fs_context->lock");
+
+const struct cred *get_cred(const struct cred *cred)
+{
+	atomic_inc(&((struct cred *)cred)->refcount);
+	return cred;
+}
+
+void put_cred(const struct cred *cred)
+{
+	if (atomic_dec_and_test(&((struct cred *)cred)->refcount) && cred != &init_cred)
+		kfree(cred);
+}
+
+struct cred *prepare_cred(void)
+{
+	struct cred *cred = kmalloc(sizeof(*cred), GFP_KERNEL);
+
+	if (!cred)
+		return NULL;
+	*cred = *current->cred;
+	atomic_set(&cred->refcount, 1);
+	return cred;
+}
+
+bool in_group(const struct cred *cred, gid_t gid)
+{
+	if (cred->egid == gid)
+		return true;
+	for (unsigned i = 0; i < cred->group_count; i++)
+		if (cred->groups[i] == gid)
+			return true;
+	return false;
+}
+
+struct fs_context *fs_context_fork(struct fs_context *parent)
+{
+	struct fs_context *fs = kmalloc(sizeof(*fs), GFP_KERNEL);
+
+	if (!fs)
+		return NULL;
+	atomic_set(&fs->refcount, 1);
+	spin_lock_init(&fs->lock, "fs_context->lock");
+	guard(spinlock, &parent->lock);
+	fs->umask = parent->umask;
+	fs->root = parent->root;
+	fs->cwd = parent->cwd;
+	path_get(&fs->root);
+	path_get(&fs->cwd);
+	return fs;
+}
+
+void fs_context_put(struct fs_context *fs)
+{
+	if (!fs || !atomic_dec_and_test(&fs->refcount))
+		return;
+	path_put(&fs->root);
+	path_put(&fs->cwd);
+	kfree(fs);
+}

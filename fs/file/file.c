@@ -1,0 +1,119 @@
+/*
+ * file.c - open files: made, read and written by their own operations, let go. See file.h.
+ */
+#include "fs/internal.h"
+
+static struct kmem_cache *file_slab;
+static atomic_t open_files;
+#define OPEN_FILES_MAX 65536 /* ENFILE beyond it */
+
+/* What F_GETFL tells: not what only mattered while opening. */
+#define KEPT_FLAGS (~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC))
+
+/* ---- made and let go ------------------------------------------------------------------------- */
+
+static noinline void file_release(struct file *file)
+{
+	struct inode *inode = file->inode;
+
+	if (file->fop->release)
+		file->fop->release(file);
+	if (unlikely(inode->locks != NULL))
+		locks_remove(inode, file);
+	if ((file->mode & FMODE_WRITE) && S_ISREG(inode->mode)) {
+		put_write_access(inode);
+		atomic_dec(&file->path.mount->writers);
+	}
+	if (file->mode & FMODE_EXEC)
+		allow_write_access(inode);
+	path_put(&file->path);
+	kmem_cache_free(file_slab, file);
+	atomic_dec(&open_files);
+}
+
+void fput(struct file *file)
+{
+	might_lock(&mount_mutex); /* the last file on a mount that was taken away unmounts it */
+	if (atomic_dec_return(&file->refcount) == 0)
+		file_release(file);
+}
+
+/* A file open on @path, which keeps its own references. Permission was checked. */
+struct file *file_open_path(const struct path *path, u32 flags)
+{
+	struct inode *inode = path->dentry->inode;
+	bool room = atomic_inc_return(&open_files) <= OPEN_FILES_MAX;
+	struct file *file = likely(room) ? kmem_cache_alloc(file_slab, GFP_KERNEL) : NULL;
+	int error = 0;
+
+	if (unlikely(!file)) {
+		atomic_dec(&open_files);
+		return ERR_PTR(room ? -ENOMEM : -ENFILE);
+	}
+	*file = (struct file){
+		.fop = flags & O_PATH ? &bad_file_operations : inode->fop,
+		.inode = inode,
+		.refcount = ATOMIC_INIT(1),
+		.flags = flags & (u32)KEPT_FLAGS,
+		/* O_RDONLY, O_WRONLY and O_RDWR are FMODE_READ, FMODE_WRITE and both, less one */
+		.mode = flags & O_PATH ? FMODE_PATH : (flags + 1) & O_ACCMODE,
+		.path = *path,
+	};
+	mutex_init(&file->position_lock, "file->position_lock");
+	path_get(path);
+	if ((file->mode & FMODE_WRITE) && S_ISREG(inode->mode)) {
+		error = get_write_access(inode);
+		if (likely(!error))
+			atomic_inc(&path->mount->writers);
+		else
+			file->mode = 0;
+	}
+	if (likely(!error) && file->fop->open)
+		error = file->fop->open(inode, file);
+	if (likely(!error))
+		return file;
+	file->fop = &bad_file_operations; /* not open, so not to be released */
+	fput(file);
+	return ERR_PTR(error);
+}
+
+/* ---- used ------------------------------------------------------------------------------------ */
+
+ssize_t kernel_read(struct file *file, void *buf, size_t n, loff_t offset)
+{
+	struct io io = {.base = buf, .length = n};
+
+	return vfs_read(file, &io, &offset);
+}
+
+int vfs_fsync(struct file *file, bool data_only)
+{
+	return file->fop->fsync ? file->fop->fsync(file, data_only) : -EINVAL;
+}
+
+struct file *__file_lock_position(struct file *file)
+{
+	/* The others may wait long in a read, and have no position. */
+	if (!S_ISREG(file->inode->mode) && !S_ISDIR(file->inode->mode))
+		return NULL;
+	mutex_lock(&file->position_lock);
+	return file;
+}
+
+bool dir_emit_dots(struct file *file, struct dir_context *context)
+{
+	for (; context->position < 2; context->position++) {
+		bool up = context->position == 1;
+		struct dentry *dentry = file->path.dentry,
+			      *dir __free(dput) = up ? dget_parent(dentry) : dget(dentry);
+
+		if (!context->emit(context, "..", up ? 2 : 1, dir->inode->number, DT_DIR))
+			return false;
+	}
+	return true;
+}
+
+void file_cache_init(void)
+{
+	file_slab = kmem_cache_create("file", sizeof(struct file), 8, 0);
+}

@@ -1,0 +1,134 @@
+/*
+ * attributes.c - changing an inode's mode, owner, times and size. See attributes.h.
+ *
+ * The checks are Linux's, and in its order, since that decides which errno a program sees.
+ */
+#include "fs/internal.h"
+
+int vfs_chmod(const struct path *path, umode_t mode)
+{
+	struct inode *inode = path->dentry->inode;
+
+	TRY(mount_writable(path->mount));
+	guard(write, &inode->lock);
+	if (!owner_or_root(inode) || (inode->sb->flags & SB_FIXED_OWNERS))
+		return -EPERM;
+	if (current->cred->euid != 0 && !in_group(current->cred, inode->gid))
+		mode &= ~(umode_t)S_ISGID;
+	inode->mode = (mode & S_IALLUGO) | (inode->mode & S_IFMT);
+	return inode_changed(inode);
+}
+
+int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
+{
+	bool asked = uid != (uid_t)-1 || gid != (gid_t)-1;
+	struct inode *inode = path->dentry->inode;
+	const struct cred *cred = current->cred;
+
+	TRY(mount_writable(path->mount));
+	guard(write, &inode->lock);
+	/* set-id bits go even if no owner changes, which takes the owner as well */
+	umode_t mode = S_ISDIR(inode->mode) ? inode->mode : mode_unprivileged(inode, inode->mode);
+	if ((asked || mode != inode->mode) &&
+	    (!owner_or_root(inode) || (inode->sb->flags & SB_FIXED_OWNERS)))
+		return -EPERM;
+	if (uid == (uid_t)-1)
+		uid = inode->uid;
+	if (gid == (gid_t)-1)
+		gid = inode->gid;
+	if (cred->euid != 0 &&
+	    (uid != inode->uid || (gid != inode->gid && !in_group(cred, gid))))
+		return -EPERM;
+	inode->mode = mode;
+	inode->uid = uid;
+	inode->gid = gid;
+	return inode_changed(inode);
+}
+
+int set_times(const struct path *path, const struct timespec64 times[2], bool both_now)
+{
+	struct inode *inode = path->dentry->inode;
+
+	TRY(mount_writable(path->mount));
+	guard(write, &inode->lock);
+	if (!owner_or_root(inode)) {
+		if (!both_now)
+			return -EPERM;
+		TRY(inode_permission(inode, MAY_WRITE));
+	}
+	if (times[0].tv_nsec != UTIME_OMIT)
+		inode->atime = times[0];
+	if (times[1].tv_nsec != UTIME_OMIT)
+		inode->mtime = times[1];
+	return inode_changed(inode);
+}
+
+/* ---- size ------------------------------------------------------------------------------------ */
+
+int limit_growth(const struct inode *inode, loff_t size)
+{
+	if (likely((u64)size <= current_limit(RLIMIT_FSIZE)) || !S_ISREG(inode->mode))
+		return 0;
+	send_signal_current(SIGXFSZ);
+	return -EFBIG;
+}
+
+int do_truncate(struct inode *inode, loff_t size, enum truncate_times times)
+{
+	TRY(get_write_access(inode));
+	down_write(&inode->lock);
+	/* A file system in memory leaves the time as it is where the size stays. */
+	bool touch = times == TOUCH_ALWAYS || size != inode->data.size || inode->sb->bdev;
+	int error = 0;
+	if (size > inode->data.size)
+		error = limit_growth(inode, size);
+	if (size > (loff_t)inode->sb->max_bytes)
+		error = -EFBIG;
+	if (!error && inode->op->truncate)
+		error = inode->op->truncate(inode, size);
+	if (!error) {
+		if (current->cred->euid != 0)
+			inode->mode = mode_unprivileged(inode, inode->mode);
+		/* the times first: once it is dirty it may be written */
+		if (touch)
+			file_update_time(inode);
+		else
+			inode_changed(inode);
+	}
+	up_write(&inode->lock);
+	put_write_access(inode);
+	return error;
+}
+
+int change_space(struct inode *inode, int mode, loff_t offset, loff_t length)
+{
+	if (length > (loff_t)inode->sb->max_bytes - offset)
+		return -EFBIG;
+	if (!inode->op->fallocate || (mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE)))
+		return -EOPNOTSUPP;
+	guard(write, &inode->lock);
+	if (!(mode & FALLOC_FL_PUNCH_HOLE) && offset + length > inode->data.size)
+		TRY(limit_growth(inode, offset + length));
+	TRY(inode->op->fallocate(inode, mode, offset, length));
+	if (current->cred->euid != 0)
+		inode->mode = mode_unprivileged(inode, inode->mode);
+	return 0;
+}
+
+/* ---- running it ------------------------------------------------------------------------------ */
+
+void cred_of_program(struct cred *cred, const struct path *path)
+{
+	struct inode *inode = path->dentry->inode;
+
+	if (!((path->mount->flags | path->mount->sb->flags) & SB_NOSUID)) {
+		/* chown() takes the bits away first: not those of the old owner with the new one */
+		guard(read, &inode->lock);
+		if (inode->mode & S_ISUID)
+			cred->euid = inode->uid;
+		if ((inode->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
+			cred->egid = inode->gid;
+	}
+	cred->suid = cred->euid;
+	cred->sgid = cred->egid;
+}

@@ -1,0 +1,81 @@
+/*
+ * permission.c - who may do what to an inode. See permission.h.
+ *
+ * Permission is decided by current's euid, egid and groups against the inode's owner, group and
+ * mode; euid 0 may do everything but execute a file that nobody may execute. Checks are made as
+ * Linux makes them and in its order, since the order decides which errno a program sees.
+ */
+#include "fs/internal.h"
+
+/* Writing to it does not change a file system. */
+bool is_special(const struct inode *inode)
+{
+	return !S_ISREG(inode->mode) && !S_ISDIR(inode->mode) && !S_ISLNK(inode->mode);
+}
+
+int inode_permission(struct inode *inode, int mask)
+{
+	const struct cred *cred = current->cred;
+	umode_t mode = inode->mode, bits;
+
+	if (unlikely(mask & MAY_WRITE) && (inode->sb->flags & SB_RDONLY) && !is_special(inode))
+		return -EROFS;
+	if (cred->euid == 0)
+		return !(mask & MAY_EXEC) || S_ISDIR(mode) || (mode & S_IXUGO) ? 0 : -EACCES;
+	if (cred->euid == inode->uid)
+		bits = mode >> 6;
+	else if (in_group(cred, inode->gid))
+		bits = mode >> 3;
+	else
+		bits = mode;
+	return (mask & ~bits & (MAY_READ | MAY_WRITE | MAY_EXEC)) ? -EACCES : 0;
+}
+
+bool owner_or_root(const struct inode *inode)
+{
+	return current->cred->euid == 0 || current->cred->euid == inode->uid;
+}
+
+/* May a name be made in @dir? @dentry is what was found under it. */
+int may_create(struct inode *dir, const struct dentry *dentry)
+{
+	if (dentry->inode)
+		return -EEXIST;
+	if (is_dead(dir))
+		return -ENOENT;
+	return inode_permission(dir, MAY_WRITE | MAY_EXEC);
+}
+
+/* May @dentry's name be removed from @dir, as a directory or as something else? */
+int may_delete(struct inode *dir, const struct dentry *dentry, bool directory)
+{
+	const struct inode *inode = dentry->inode;
+
+	if (!inode)
+		return -ENOENT;
+	TRY(inode_permission(dir, MAY_WRITE | MAY_EXEC));
+	if ((dir->mode & S_ISVTX) && !owner_or_root(inode) && !owner_or_root(dir))
+		return -EPERM;
+	if (directory != S_ISDIR(inode->mode))
+		return directory ? -ENOTDIR : -EISDIR;
+	if (dentry->parent == dentry)
+		return -EBUSY;
+	return is_dead(dir) ? -ENOENT : 0;
+}
+
+umode_t mode_unprivileged(const struct inode *inode, umode_t mode)
+{
+	const struct cred *cred = current->cred;
+	bool locking = !(mode & S_IXGRP) && (!cred->euid || in_group(cred, inode->gid));
+
+	return mode & (locking ? ~(umode_t)S_ISUID : ~(umode_t)(S_ISUID | S_ISGID));
+}
+
+void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode)
+{
+	bool inherits = dir && (dir->mode & S_ISGID);
+
+	inode->uid = current->cred->euid;
+	inode->gid = inherits ? dir->gid : current->cred->egid;
+	inode->mode = inherits && S_ISDIR(mode) ? mode | S_ISGID : mode;
+}

@@ -1,0 +1,45 @@
+/*
+ * times.c - an inode's three times: when it was read, written and changed. See times.h.
+ */
+#include "fs/internal.h"
+
+#define ATIME_SECONDS (24 * 3600) /* an access time older than this is renewed */
+
+static __always_inline bool later(const struct timespec64 *a, const struct timespec64 *b)
+{
+	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
+}
+
+/* relatime: only when the last read is older than the last change, or than a day. */
+void touch_inode_atime(struct inode *inode, const struct mount *mount)
+{
+	unsigned flags = inode->sb->flags | mount->flags;
+
+	if ((flags & (SB_NOATIME | SB_RDONLY)) || ((flags & SB_NODIRATIME) && S_ISDIR(inode->mode)))
+		return;
+	if ((flags & MS_RELATIME) && later(&inode->atime, &inode->mtime) &&
+	    later(&inode->atime, &inode->ctime) &&
+	    realtime_ns() < (u64)(inode->atime.tv_sec + ATIME_SECONDS) * NSEC_PER_SEC)
+		return;
+	inode->atime = current_time();
+	mark_inode_dirty(inode);
+}
+
+void touch_atime(struct file *file)
+{
+	if (!(file->flags & O_NOATIME))
+		touch_inode_atime(file->inode, file->path.mount);
+}
+
+void file_update_time(struct inode *inode)
+{
+	inode->mtime = inode->ctime = current_time();
+	mark_inode_dirty(inode);
+}
+
+int inode_changed(struct inode *inode)
+{
+	inode->ctime = current_time();
+	mark_inode_dirty(inode);
+	return 0;
+}

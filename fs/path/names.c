@@ -1,0 +1,247 @@
+/*
+ * names.c - what is done to names in locked directories: looking one up, making, linking, removing
+ * and renaming. See names.h.
+ *
+ * The file system does the work; the checks before it are Linux's, and in its order, since that
+ * decides which errno a program sees.
+ *
+ * Locks: sb->rename_lock (renames across directories), then directories, an ancestor first, then
+ * the inode whose name it is. A rename across directories locks two of those, if each is a
+ * directory that gets another parent, or one that and the other replaced: neither lies below the
+ * other, and rename_lock sees to it that nobody else locks two so. Levels for the lock-order
+ * checker: names.h.
+ */
+#include "fs/path/dcache.h"
+#include "fs/internal.h"
+
+/* ---- looking up ------------------------------------------------------------------------------ */
+
+struct dentry *lookup_locked(struct dentry *parent, const char *name, u32 length, bool counted)
+{
+	struct inode *dir = parent->inode;
+	u32 hash = dentry_name_hash(parent, name, length);
+	struct hash_counters counts = {0};
+
+	if (length > NAME_MAX) /* what was removed has no name at all */
+		return ERR_PTR(is_dead(dir) ? -ENOENT : -ENAMETOOLONG);
+	struct dentry *dentry = d_lookup(parent, name, length, hash, &counts, counted);
+	if (counted)
+		count_lookups(&counts);
+	if (dentry)
+		return dentry;
+	if (is_dead(dir))
+		return ERR_PTR(-ENOENT);
+	dentry = d_alloc_hashed(parent, name, length, hash);
+	int error = dentry ? dir->op->lookup(dir, dentry) : -ENOMEM;
+	if (!error)
+		return dentry;
+	if (dentry)
+		dput(dentry);
+	return ERR_PTR(error);
+}
+
+/* ---- new names ------------------------------------------------------------------------------- */
+
+/* fs.protected_hardlinks: who links to another's file must be able to read and write it, and it
+ * must be an ordinary file without set-id bits. */
+static int may_link(struct inode *inode)
+{
+	umode_t mode = inode->mode;
+
+	if (owner_or_root(inode))
+		return 0;
+	if (!S_ISREG(mode) || (mode & S_ISUID) ||
+	    (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) ||
+	    inode_permission(inode, MAY_READ | MAY_WRITE))
+		return -EPERM;
+	return 0;
+}
+
+static int link_locked(const struct path *parent, struct dentry *dentry, const struct path *old)
+{
+	struct inode *dir = parent->dentry->inode, *inode = old->dentry->inode;
+
+	if (old->mount != parent->mount)
+		return -EXDEV;
+	TRY(may_link(inode));
+	TRY(may_create(dir, dentry));
+	if (!dir->op->link || S_ISDIR(inode->mode))
+		return -EPERM;
+	guard(child, inode);
+	if (inode->nlink == 0)
+		return -ENOENT;
+	return dir->op->link(old->dentry, dir, dentry);
+}
+
+int make_locked(const struct path *parent, struct dentry *dentry, const struct new_name *new)
+{
+	struct inode *dir = parent->dentry->inode;
+	const struct cred *cred = current->cred;
+	umode_t mode = new->mode;
+
+	/* who is not of the directory's group makes no program that takes it on */
+	if ((dir->mode & S_ISGID) && !S_ISDIR(mode) && cred->euid && !in_group(cred, dir->gid) &&
+	    (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
+		mode &= ~(umode_t)S_ISGID;
+	mode &= ~current->fs->umask;
+	TRY(mount_writable(parent->mount));
+	if (new->old)
+		return link_locked(parent, dentry, new->old);
+	TRY(may_create(dir, dentry));
+	if (!dir->op->make)
+		return S_ISREG(mode) ? -EACCES : -EPERM;
+	if ((S_ISCHR(mode) || S_ISBLK(mode)) && !capable(current->cred))
+		return -EPERM;
+	if (S_ISLNK(mode))
+		mode = new->mode; /* whose mode means nothing, and is not masked */
+	return dir->op->make(dir, dentry, mode, new->rdev, new->target);
+}
+
+/* ---- one name that is there ------------------------------------------------------------------ */
+
+int remove_locked(struct inode *dir, struct dentry *dentry, enum removed_kind kind)
+{
+	struct inode *inode = dentry->inode;
+
+	TRY(may_delete(dir, dentry, kind == REMOVE_DIRECTORY));
+	if (!dir->op->remove)
+		return -EPERM;
+	{
+		guard(child, inode);
+		if (is_mountpoint(dentry))
+			return -EBUSY;
+		TRY(dir->op->remove(dir, dentry));
+	}
+	if (kind == REMOVE_DIRECTORY)
+		shrink_dcache_children(dentry);
+	d_delete(dentry);
+	return 0;
+}
+
+/* ---- rename ---------------------------------------------------------------------------------- */
+
+/* The child of @ancestor on the way down to @dentry, or NULL if @dentry does not lie below it. */
+static struct dentry *child_towards(struct dentry *dentry, const struct dentry *ancestor)
+{
+	for (; dentry->parent != dentry; dentry = dentry->parent)
+		if (dentry->parent == ancestor)
+			return dentry;
+	return NULL;
+}
+
+/* Two directories under rename_lock, so the tree stays as it is: the ancestor first, else by
+ * address. The child of one through which the other lies below it, or NULL. */
+static struct dentry *lock_directories(struct dentry *a, struct dentry *b)
+{
+	if (a == b) {
+		down_write_nested(&a->inode->lock, LOCK_PARENT);
+		return NULL;
+	}
+	mutex_lock(&a->inode->sb->rename_lock);
+	struct dentry *to_b = child_towards(b, a), *to_a = to_b ? NULL : child_towards(a, b);
+	bool a_first = to_b || (!to_a && a < b);
+	down_write_nested(&(a_first ? a : b)->inode->lock, LOCK_PARENT);
+	down_write_nested(&(a_first ? b : a)->inode->lock, LOCK_PARENT2);
+	return to_b ? to_b : to_a;
+}
+
+static void unlock_directories(struct dentry *a, struct dentry *b)
+{
+	up_write(&a->inode->lock);
+	if (a == b)
+		return;
+	up_write(&b->inode->lock);
+	mutex_unlock(&a->inode->sb->rename_lock);
+}
+
+/* May @old, which is there, be renamed to @new so? */
+static int rename_permission(struct inode *old_dir, const struct dentry *old, struct inode *new_dir,
+			     const struct dentry *new, bool exchange)
+{
+	struct inode *source = old->inode, *target = new->inode;
+	bool directory = S_ISDIR(source->mode), replaces = directory;
+
+	if (exchange)
+		replaces = S_ISDIR(target->mode);
+	TRY(may_delete(old_dir, old, directory));
+	if (target)
+		TRY(may_delete(new_dir, new, replaces));
+	else
+		TRY(may_create(new_dir, new));
+	if (!old_dir->op->rename)
+		return -EPERM;
+	if (old_dir != new_dir && directory) /* its ".." changes */
+		TRY(inode_permission(source, MAY_WRITE));
+	if (old_dir != new_dir && exchange && replaces)
+		TRY(inode_permission(target, MAY_WRITE));
+	return 0;
+}
+
+/* Is what the two names stand for such that @flags and slashes behind them allow it? */
+static int rename_makes_sense(const struct renamed *from, const struct dentry *old,
+			      const struct renamed *to, const struct dentry *new, unsigned flags)
+{
+	const struct inode *source = old->inode, *target = new->inode;
+	const struct inode *comes_here = flags & RENAME_EXCHANGE ? target : source;
+
+	if ((flags & RENAME_EXCHANGE) && !target)
+		return -ENOENT;
+	if ((flags & RENAME_NOREPLACE) && target)
+		return -EEXIST;
+	if (from->must_be_directory && !S_ISDIR(source->mode))
+		return -ENOTDIR;
+	if (to->must_be_directory && !S_ISDIR(comes_here->mode))
+		return -ENOTDIR;
+	return 0;
+}
+
+/* The directories are locked; @ancestor is what that told. *@gone: the file that was replaced. */
+static int rename_locked(const struct renamed *from, const struct renamed *to,
+			 const struct dentry *ancestor, unsigned flags, struct inode **gone)
+{
+	struct inode *old_dir = from->parent->inode, *new_dir = to->parent->inode;
+	bool exchange = flags & RENAME_EXCHANGE;
+	struct dentry *old __free(dput) =
+		TRY_PTR(lookup_locked(from->parent, from->name, from->length, true));
+
+	if (!old->inode)
+		return -ENOENT;
+	struct dentry *new __free(dput) =
+		TRY_PTR(lookup_locked(to->parent, to->name, to->length, true));
+	struct inode *source = old->inode, *target = new->inode;
+	TRY(rename_makes_sense(from, old, to, new, flags));
+	if (old == ancestor)
+		return -EINVAL;
+	if (new == ancestor)
+		return exchange ? -EINVAL : -ENOTEMPTY;
+	if (source == target) /* two names of one file: nothing to do */
+		return 0;
+	TRY(rename_permission(old_dir, old, new_dir, new, exchange));
+	/* Locked, below both parents: a directory whose ".." changes, and what is replaced. */
+	struct inode *moved = old_dir != new_dir && S_ISDIR(source->mode) ? source : NULL;
+	struct inode *other = target;
+	if (exchange)
+		other = old_dir != new_dir && S_ISDIR(target->mode) ? target : NULL;
+	else if (target)
+		ihold(*gone = target);
+	guard(child, moved);
+	guard(child2, other);
+	if (is_mountpoint(old) || is_mountpoint(new))
+		return -EBUSY;
+	TRY(old_dir->op->rename(old_dir, old, new_dir, new, flags));
+	if (!exchange && target && S_ISDIR(target->mode))
+		shrink_dcache_children(new);
+	d_move(old, new, exchange);
+	return 0;
+}
+
+int rename_names(const struct renamed *from, const struct renamed *to, unsigned flags)
+{
+	/* let go once the directories are unlocked, since freeing its blocks may take long */
+	struct inode *gone __free(iput) = NULL;
+	const struct dentry *ancestor = lock_directories(from->parent, to->parent);
+	int error = rename_locked(from, to, ancestor, flags, &gone);
+
+	unlock_directories(from->parent, to->parent);
+	return error;
+}

@@ -1,0 +1,180 @@
+/*
+ * super.c - file systems by name, and their superblocks: made by the first mount, written out, and
+ * shut down with the last mount. See super.h.
+ *
+ * Locks: mount_mutex guards the list of superblocks, so that who mounts a device again waits until
+ * it is unmounted, and whoever visits all of them sees none go away.
+ */
+#include "fs/block/dirty.h"
+#include "fs/inode/lru.h"
+#include "fs/internal.h"
+
+struct filesystem *filesystems; /* in order of registration; only at start-up does it change */
+DEFINE_MUTEX(mount_mutex);
+static LIST_HEAD(super_blocks); /* mount_mutex */
+
+/* ---- kinds of file systems ------------------------------------------------------------------- */
+
+void register_filesystem(struct filesystem *type)
+{
+	size_t bytes = type->inode_before + sizeof(struct inode);
+	struct filesystem **at = &filesystems;
+
+	while (*at)
+		at = &(*at)->next;
+	*at = type;
+	type->inode_slab = kmem_cache_create(type->name, bytes, 0, SLAB_RECLAIMABLE);
+}
+
+struct filesystem *find_filesystem(const char *name)
+{
+	for (struct filesystem *type = filesystems; type; type = type->next)
+		if (!strcmp(type->name, name))
+			return type;
+	return NULL;
+}
+
+/* ---- superblocks ----------------------------------------------------------------------------- */
+
+/* Writes all, whatever fails; the first error. */
+int sync_super(struct super_block *sb)
+{
+	int inodes = sync_inodes(sb);
+
+	if (sb->op->sync_fs)
+		sb->op->sync_fs(sb);
+	int buffers = sb->bdev ? sync_buffers(sb->bdev, true) : 0;
+	int flushed = sb->bdev ? block_flush(sb->bdev) : 0;
+
+	return inodes ?: buffers ?: flushed;
+}
+
+/* One try to drop all dentries but the root, and what is dirty can only be written now: has it
+ * succeeded? @patient: not while there is no memory to write with. */
+static bool names_gone(struct super_block *sb, bool patient)
+{
+	if (sync_super(sb) == -ENOMEM && patient)
+		return false;
+	return !shrink_dcache_sb(sb, sb->type->pinned) && dentry_count(sb->root) == 1;
+}
+
+/* The last mount is gone. Everything is written; then nothing may be left in use, but memory
+ * reclaim on another CPU may have some in its hands for a moment. */
+static void super_shutdown(struct super_block *sb)
+{
+	unsigned tries = 2000;
+	int busy;
+
+	while (!names_gone(sb, tries > 1000) && --tries)
+		sleep_ns(NSEC_PER_MSEC);
+	dput(sb->root);
+	/* evict what is left; others may be at it too */
+	for (;;) {
+		lru_shrink(&inode_lru, sb, ~0ULL, ~0ULL);
+		busy = atomic_read(&sb->inode_count);
+		if (!busy || !tries || !--tries)
+			break;
+		sleep_ns(NSEC_PER_MSEC);
+	}
+	if (!tries)
+		pr_err("%s: %d inodes still in use after unmounting\n", sb->type->name, busy);
+	ASSERT(!busy);
+	sync_super(sb); /* what was freed */
+	if (sb->op->put_super)
+		sb->op->put_super(sb);
+	if (busy)
+		return;
+	kfree(sb->private);
+	kfree(sb);
+}
+
+/* Under mount_mutex, so that who mounts the device again waits until it is unmounted. */
+void super_put(struct super_block *sb)
+{
+	guard(mutex, &mount_mutex);
+	if (!atomic_dec_and_test(&sb->active))
+		return;
+	list_del(&sb->link);
+	super_shutdown(sb);
+}
+
+/* A new one, counted once. NULL: no memory. */
+static struct super_block *super_alloc(struct filesystem *type, struct block_device *device,
+				       unsigned flags)
+{
+	static u32 minor; /* of those without a device; mount_mutex */
+	struct super_block *sb = kzalloc(sizeof(*sb), GFP_KERNEL);
+
+	if (!sb)
+		return NULL;
+	sb->type = type;
+	sb->bdev = device;
+	sb->dev = device ? device->dev : MKDEV(0, ++minor);
+	sb->flags = flags & (SB_RDONLY | SB_NOATIME | SB_NODIRATIME);
+	sb->block_size = PAGE_SIZE;
+	sb->max_bytes = ~0ULL >> 1;
+	atomic_set(&sb->active, 1);
+	mutex_init(&sb->rename_lock, "sb->rename_lock");
+	mutex_init(&sb->sync_lock, "sb->sync_lock");
+	spin_lock_init(&sb->inodes_lock, "sb->inodes_lock");
+	INIT_LIST_HEAD(&sb->dirty);
+	return sb;
+}
+
+/* The superblock that serves this mount already (that of the device, or of a type that has one for
+ * all), or a new one; ERR_PTR or NULL: no memory. Counted in sb->active. */
+struct super_block *super_get(struct filesystem *type, struct block_device *device,
+				     unsigned flags, const char *options)
+{
+	struct super_block *sb;
+
+	guard(mutex, &mount_mutex);
+	list_for_each_entry(sb, &super_blocks, link) {
+		if (sb->type != type || (device ? sb->bdev != device : !type->single))
+			continue;
+		if (device && ((sb->flags ^ flags) & SB_RDONLY))
+			return ERR_PTR(-EBUSY);
+		atomic_inc(&sb->active);
+		return sb;
+	}
+	sb = super_alloc(type, device, flags);
+	if (!sb)
+		return NULL;
+	int error = type->fill_super(sb, options, flags & MS_SILENT);
+	if (error) {
+		kfree(sb->private);
+		kfree(sb);
+		return ERR_PTR(error);
+	}
+	list_add_tail(&sb->link, &super_blocks);
+	return sb;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+int for_each_super(int (*visit)(struct super_block *sb))
+{
+	struct super_block *sb;
+	int error = 0;
+
+	guard(mutex, &mount_mutex);
+	list_for_each_entry(sb, &super_blocks, link) {
+		int one = visit(sb);
+
+		error = error ?: one;
+	}
+	return error;
+}
+
+/* mount_mutex held: the file system becomes writable, or not. */
+int remount_super(struct super_block *sb, unsigned read_only, const char *options)
+{
+	if ((sb->flags & SB_RDONLY) != read_only)
+		TRY(sync_super(sb));
+	if (sb->op->remount)
+		TRY(sb->op->remount(sb, read_only));
+	else if (*options)
+		return -EINVAL;
+	sb->flags = (sb->flags & ~SB_RDONLY) | read_only;
+	return 0;
+}
