@@ -7,7 +7,11 @@
  * with what came before the damage in place. A file with several names is refused: its data come
  * with one of them.
  */
-#include "fs/internal.h"
+#include "fs/file/open.h"
+#include "fs/initramfs.h"
+#include "fs/inode/attributes.h"
+#include "fs/path/namei.h"
+#include "core/memory/slab.h"
 
 #define CPIO_MAGIC "070701"
 #define CPIO_HEADER 110

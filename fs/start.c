@@ -4,9 +4,12 @@
  * This file stands above all others of fs/: it alone knows which file systems there are.
  */
 #include "fs/block/dirty.h"
+#include "fs/devfs/special.h"
+#include "fs/ext2/ext2.h"
 #include "fs/inode/lru.h"
-#include "fs/internal.h"
+#include "fs/proc/proc.h"
 #include "fs/start.h"
+#include "fs/tmpfs/tmpfs.h"
 #include "hash/cache.h"
 
 void vfs_init(void)

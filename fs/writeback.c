@@ -6,7 +6,7 @@
  * have no dirty buffers yet.
  */
 #include "fs/block/dirty.h"
-#include "fs/internal.h"
+#include "fs/path/super.h"
 #include "fs/writeback.h"
 
 #define PERIOD_NS (30 * NSEC_PER_SEC)

@@ -3,7 +3,8 @@
  * Linux 2.2, so that they see what a mounted file system has not yet written.
  */
 #include "fs/block/dirty.h"
-#include "fs/vfs.h"
+#include "fs/file/file.h"
+#include "core/memory/slab.h"
 
 #define BLKROGET 0x125e
 #define BLKSSZGET 0x1268

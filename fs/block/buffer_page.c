@@ -12,7 +12,8 @@
  * mappings.
  */
 #include "fs/block/dirty.h"
-#include "fs/vfs.h"
+#include "fs/inode/inode.h"
+#include "fs/path/super.h"
 
 /* Blocks of the file: those from here on lie behind its end. */
 static inline u64 file_blocks(const struct inode *inode)

@@ -3,6 +3,7 @@
  * size.
  */
 #include "fs/calls/calls.h"
+#include "fs/inode/attributes.h"
 
 /* ---- access ---------------------------------------------------------------------------------- */
 

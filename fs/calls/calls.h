@@ -4,7 +4,9 @@
  */
 #pragma once
 
-#include "fs/internal.h"
+#include "fs/file/file_table.h"
+#include "fs/inode/permission.h"
+#include "fs/path/namei.h"
 
 /* As LOOKUP_*; -EINVAL: there are others than these two and @more. */
 static __always_inline int at_lookup(int flags, int more)

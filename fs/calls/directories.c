@@ -2,6 +2,8 @@
  * directories.c - the calls that read a directory, and that ask and change where the task stands.
  */
 #include "fs/calls/calls.h"
+#include "fs/inode/times.h"
+#include "core/memory/slab.h"
 
 /* ---- getdents -------------------------------------------------------------------------------- */
 

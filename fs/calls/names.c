@@ -4,6 +4,8 @@
  * Each walks to the directory of the last component and has names.c of fs/path do the work there.
  */
 #include "fs/calls/calls.h"
+#include "fs/inode/times.h"
+#include "core/memory/slab.h"
 
 /* One name in one directory. */
 struct name_at {

@@ -3,6 +3,7 @@
  */
 #include "fs/block/block.h"
 #include "fs/calls/calls.h"
+#include "core/memory/slab.h"
 
 /* ---- one piece of memory --------------------------------------------------------------------- */
 

@@ -3,6 +3,8 @@
  * last link, and by descriptor.
  */
 #include "fs/calls/calls.h"
+#include "fs/inode/xattr.h"
+#include "core/memory/slab.h"
 
 /* @key: XATTR_NAME_MAX + 1 bytes. */
 static int get_key(char *key, const char __user *from)

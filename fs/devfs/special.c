@@ -4,7 +4,7 @@
  */
 #include "fs/block/block.h"
 #include "fs/devfs/special.h"
-#include "fs/internal.h"
+#include "fs/file/file.h"
 
 /* ---- character devices ----------------------------------------------------------------------- */
 

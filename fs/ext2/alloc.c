@@ -10,6 +10,7 @@
  * lie together. Directories are spread over the groups, as by Linux 2.2.
  */
 #include "fs/ext2/ext2.h"
+#include "fs/inode/permission.h"
 
 /* Is @block, which lies in @group, @offset behind its start, none of the group's own tables? */
 static inline bool group_block_ok(const struct ext2_fs *fs, const struct ext2_group *group,

@@ -18,6 +18,7 @@
  * the disk until the name there is the new one's, whose inode is written before. See commit.c.
  */
 #include "fs/ext2/ext2.h"
+#include "fs/inode/times.h"
 
 /* ---- entries --------------------------------------------------------------------------------- */
 

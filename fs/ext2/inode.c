@@ -8,6 +8,7 @@
  * of the buffer cache, of which the inode has a copy.
  */
 #include "fs/ext2/ext2.h"
+#include "core/memory/slab.h"
 
 /* Is the text of the symbolic link in the inode? */
 static bool is_fast_link(const struct inode *inode)

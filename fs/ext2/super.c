@@ -3,6 +3,7 @@
  * ext2.h.
  */
 #include "fs/ext2/ext2.h"
+#include "core/memory/slab.h"
 
 int ext2_error(struct ext2_fs *fs, const char *what, u64 number)
 {

@@ -8,6 +8,7 @@
  * header, made by other systems).
  */
 #include "fs/ext2/ext2.h"
+#include "core/memory/slab.h"
 
 #define XATTR_MAGIC 0xea020000u
 

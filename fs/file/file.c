@@ -1,7 +1,8 @@
 /*
  * file.c - open files: made, read and written by their own operations, let go. See file.h.
  */
-#include "fs/internal.h"
+#include "fs/file/locks.h"
+#include "core/memory/slab.h"
 
 static struct kmem_cache *file_slab;
 static atomic_t open_files;

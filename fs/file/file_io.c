@@ -7,6 +7,9 @@
  * first, and the copy runs with faults disabled; if it falls short nevertheless, it is tried again.
  */
 #include "fs/block/dirty.h"
+#include "fs/inode/attributes.h"
+#include "fs/inode/permission.h"
+#include "fs/inode/times.h"
 #include "mm/cache/page_lookup.h"
 
 #define WINDOW_MIN 4

@@ -11,7 +11,9 @@
  * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors. A number is given out together
  * with its file, so a file in its place is all that says that a number is used.
  */
-#include "fs/internal.h"
+#include "fs/file/file_table.h"
+#include "fs/file/locks.h"
+#include "core/memory/slab.h"
 
 #define FILE_TABLE_FIRST 64
 #define FILE_LIMIT 1024 /* RLIMIT_NOFILE of the first process */

@@ -17,7 +17,8 @@
  * locks_lock, taken by these calls and by the close of a file that has locks, never by reading and
  * writing.
  */
-#include "fs/internal.h"
+#include "fs/file/locks.h"
+#include "core/memory/slab.h"
 
 #define LOCKS_MAX 16384
 #define RANGE_END ((loff_t)(~0ULL >> 1))

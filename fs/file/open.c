@@ -1,7 +1,10 @@
 /*
  * open.c - opening a file by its name: permission, O_CREAT, O_EXCL, O_TRUNC. See open.h.
  */
-#include "fs/internal.h"
+#include "fs/file/open.h"
+#include "fs/inode/attributes.h"
+#include "fs/inode/permission.h"
+#include "fs/path/namei.h"
 
 /* May what @path leads to be opened so? */
 static int may_open(const struct path *path, int flags)

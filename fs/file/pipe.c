@@ -14,7 +14,9 @@
  * takes a pipe's lock inside a fault. Everybody waits in one queue: readers wait while the pipe is
  * empty and writers while it is full, so they are hardly ever there together.
  */
-#include "fs/internal.h"
+#include "fs/inode/times.h"
+#include "fs/tmpfs/tmpfs.h"
+#include "core/memory/slab.h"
 
 #define SIGPIPE 13 /* as in kernel/proc/signal.h, and on the host */
 #define PIPE_PAGES 16

@@ -3,7 +3,9 @@
  *
  * The checks are Linux's, and in its order, since that decides which errno a program sees.
  */
-#include "fs/internal.h"
+#include "fs/inode/attributes.h"
+#include "fs/inode/permission.h"
+#include "fs/inode/times.h"
 
 int vfs_chmod(const struct path *path, umode_t mode)
 {

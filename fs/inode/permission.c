@@ -5,7 +5,7 @@
  * mode; euid 0 may do everything but execute a file that nobody may execute. Checks are made as
  * Linux makes them and in its order, since the order decides which errno a program sees.
  */
-#include "fs/internal.h"
+#include "fs/inode/permission.h"
 
 /* Writing to it does not change a file system. */
 bool is_special(const struct inode *inode)

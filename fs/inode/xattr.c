@@ -9,7 +9,10 @@
  *
  * The order of the checks is Linux's, since it decides which errno a program sees.
  */
-#include "fs/internal.h"
+#include "fs/inode/permission.h"
+#include "fs/inode/times.h"
+#include "fs/inode/xattr.h"
+#include "core/memory/slab.h"
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * It goes up through dentries and mounts: so it stands above both, takes mount_lock and, inside of
  * it, dentry_tree_lock.
  */
-#include "fs/internal.h"
+#include "fs/tmpfs/tmpfs.h"
 
 /* @text in front of @at, or NULL if there is no room from @start on, or @at is NULL. */
 static char *prepend(char *at, const char *start, const char *text, size_t length)

@@ -17,9 +17,10 @@
  *   - children: the parent's dentry->lock
  * Lock order: tree_lock -> bucket lock -> dentry->lock -> LRU list.
  */
-#include "fs/internal.h"
-#include "fs/path/dcache.h"
+#include "fs/file/file.h"
 #include "fs/inode/lru.h"
+#include "fs/path/dcache.h"
+#include "core/memory/slab.h"
 
 #ifndef CONFIG_DEBUG
 static_assert(sizeof(struct dentry) <= 192 && sizeof(struct inode) <= 600,

@@ -17,7 +17,9 @@
  *
  * All mounts are private: there is no propagation, and a bind has no mounts below it.
  */
-#include "fs/internal.h"
+#include "fs/block/block.h"
+#include "fs/cred.h"
+#include "core/memory/slab.h"
 
 static struct mount_lock {
 	spinlock_t lock;

@@ -14,8 +14,12 @@
  *
  * No lock is held between components. A directory that is renamed meanwhile takes the walk with it.
  */
+#include "fs/file/file_table.h"
+#include "fs/inode/permission.h"
+#include "fs/inode/times.h"
 #include "fs/path/dcache.h"
-#include "fs/internal.h"
+#include "fs/path/namei.h"
+#include "core/memory/slab.h"
 
 struct held_link {
 	struct dentry *dentry; /* referenced: keeps the inode, and so a fast link's text */

@@ -11,8 +11,9 @@
  * other, and rename_lock sees to it that nobody else locks two so. Levels for the lock-order
  * checker: names.h.
  */
+#include "fs/inode/permission.h"
 #include "fs/path/dcache.h"
-#include "fs/internal.h"
+#include "fs/path/names.h"
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 

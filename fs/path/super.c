@@ -7,7 +7,8 @@
  */
 #include "fs/block/dirty.h"
 #include "fs/inode/lru.h"
-#include "fs/internal.h"
+#include "fs/path/super.h"
+#include "core/memory/slab.h"
 
 struct filesystem *filesystems; /* in order of registration; only at start-up does it change */
 DEFINE_MUTEX(mount_mutex);

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "fs/internal.h"
+#include "fs/path/mount.h"
 #include "core/log/text.h"
 
 struct proc_entry {
@@ -40,6 +40,7 @@ struct proc_node {
 	void *data; /* the show function's */
 };
 
+extern struct filesystem proc_filesystem;
 extern const struct proc_node proc_root_nodes[]; /* system.c */
 
 /* Append @path as current sees it. procfs.c */

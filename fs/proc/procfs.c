@@ -6,7 +6,10 @@
  * lies. Nothing is remembered here: what belongs to a process, and a name that was not there, is
  * looked up each time.
  */
+#include "fs/cred.h"
+#include "fs/file/file.h"
 #include "fs/proc/proc.h"
+#include "core/memory/slab.h"
 
 #define PID_SHIFT 40
 #define NUMBER_SHIFT 24

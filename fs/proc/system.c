@@ -5,6 +5,7 @@
 #include "fs/block/dirty.h"
 #include "fs/inode/lru.h"
 #include "fs/proc/proc.h"
+#include "core/memory/slab.h"
 #include "hash/cache.h"
 #include "core/log/system_name.h"
 

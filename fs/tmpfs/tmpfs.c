@@ -19,7 +19,11 @@
  */
 
 #include "fs/devfs/special.h"
-#include "fs/internal.h"
+#include "fs/inode/permission.h"
+#include "fs/inode/xattr.h"
+#include "fs/path/names.h"
+#include "fs/tmpfs/tmpfs.h"
+#include "core/memory/slab.h"
 #include "mm/cache/page_lookup.h"
 
 enum { PAGES, INODES, MODE, UID, GID, OPTIONS };

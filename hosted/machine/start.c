@@ -1,9 +1,10 @@
 /*
  * start.c - hosted: bring the caches and file systems up in the order of kernel/main.c.
  */
-#include "fs/start.h"
 #include "fs/block/dirty.h"
-#include "fs/internal.h"
+#include "fs/cred.h"
+#include "fs/file/file_table.h"
+#include "fs/start.h"
 #include "hash/cache.h"
 #include "hosted/machine/hosted.h"
 #include "core/log/assert.h"

@@ -25,8 +25,9 @@
  */
 #include <arch/io.h>
 
+#include "fs/cred.h"
 #include "fs/devfs/special.h"
-#include "fs/vfs.h"
+#include "fs/file/file.h"
 #include "hash/cache.h"
 #include "kernel/drivers/drivers.h"
 

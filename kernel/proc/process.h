@@ -17,7 +17,9 @@
  */
 #pragma once
 
-#include "fs/vfs.h"
+#include "core/memory/slab.h"
+#include "fs/cred.h"
+#include "fs/file/file_table.h"
 #include "kernel/proc/signal.h"
 
 #define PID_MAX 32768

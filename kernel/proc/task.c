@@ -26,8 +26,19 @@ bool tracing;
 static struct kmem_cache *task_cache, *process_cache;
 static bool pids_wrapped;
 
+/* Others look at a task's cred under process_lock. */
+static const struct cred *swap_cred_locked(const struct cred *cred)
+{
+	const struct cred *old = current->cred;
+
+	guard(spinlock_irq, &process_lock);
+	current->cred = cred;
+	return old;
+}
+
 void task_init(void)
 {
+	swap_cred = swap_cred_locked;
 	task_cache = kmem_cache_create("task", sizeof(struct task_block), 64, 0);
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0);
 	load_init();
@@ -190,15 +201,6 @@ int process_link_task(struct process *process, struct task *task)
 	task_count++;
 	total_forks++;
 	return 0;
-}
-
-const struct cred *swap_cred(const struct cred *cred)
-{
-	const struct cred *old = current->cred;
-
-	guard(spinlock_irq, &process_lock);
-	current->cred = cred;
-	return old;
 }
 
 void task_set_cred(struct cred *cred)

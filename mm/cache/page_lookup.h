@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "fs/vfs.h"
 #include "hash/cache.h"
+#include "mm/cache/page_cache.h"
 
 struct page_key {
 	struct address_space *mapping;

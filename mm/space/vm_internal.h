@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "fs/vfs.h"
+#include "mm/cache/page_cache.h"
 #include "mm/space/vm.h"
 
 #define AREAS_MAX 65536

@@ -7,6 +7,7 @@
  * without). Afterwards the boot page table, the only one with memory that is writable and
  * executable, is emptied.
  */
+#include "core/memory/slab.h"
 #include "kernel/proc/process.h"
 #include "arch/x86/x86.h"
 
