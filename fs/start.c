@@ -19,6 +19,7 @@ void vfs_init(void)
 	inode_cache_init();
 	buffer_cache_init();
 	file_cache_init();
+	proc_init();
 	register_filesystem(&ext2_filesystem);
 	register_filesystem(&tmpfs_filesystem);
 	register_filesystem(&proc_filesystem);

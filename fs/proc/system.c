@@ -115,7 +115,9 @@ void proc_mounts_show(struct text *out, const struct proc_entry *entry)
 	struct mount *mount;
 	char *buffer __free(kfree) = kmalloc(2 * PAGE_SIZE, GFP_KERNEL);
 
-	out->error = buffer ? process_place(entry->pid, false, true, &root) : -ENOMEM;
+	out->error = -ENOMEM;
+	if (buffer)
+		out->error = proc_root_of(entry->pid, &root);
 	if (out->error)
 		return;
 	guard(mutex, &mount_mutex);
@@ -129,11 +131,6 @@ static void filesystems_show(struct text *out, const struct proc_entry *entry)
 {
 	for (const struct filesystem *type = filesystems; type; type = type->next)
 		text_printf(out, "%s\t%s\n", type->needs_device ? "" : "nodev", type->name);
-}
-
-static void self_show(struct text *out, const struct proc_entry *entry)
-{
-	text_printf(out, "%d", (int)sys_getpid());
 }
 
 /* The node's data, a string: of a file a line. */
@@ -244,13 +241,9 @@ static const struct proc_node sys_nodes[] = {
 	{NULL},
 };
 
-const struct proc_node proc_root_nodes[] = {
-	{"self", PROC_LINK, .show = self_show},
+static const struct proc_node root_nodes[] = {
 	{"mounts", PROC_LINK, .show = string_show, .data = "self/mounts"},
 	{"meminfo", PROC_FILE, .show = meminfo_show},
-	{"stat", PROC_FILE, .show = proc_stat_show},
-	{"uptime", PROC_FILE, .show = proc_uptime_show},
-	{"loadavg", PROC_FILE, .show = proc_loadavg_show},
 	{"cpuinfo", PROC_FILE, .show = proc_cpuinfo_show},
 	{STRING("version", "Linux version " SYSTEM_RELEASE " (chainwalk) " SYSTEM_VERSION)},
 	{"filesystems", PROC_FILE, .show = filesystems_show},
@@ -263,3 +256,8 @@ const struct proc_node proc_root_nodes[] = {
 	{"chainwalk", PROC_DIR, .children = chainwalk_nodes},
 	{NULL},
 };
+
+void proc_init(void)
+{
+	proc_register(root_nodes);
+}

@@ -16,6 +16,10 @@
 /* fs/proc stands on processes, of which there are none. */
 struct filesystem proc_filesystem = {.name = "none"};
 
+void proc_init(void)
+{
+}
+
 void hosted_init(unsigned megabytes)
 {
 	/* the lock checker keeps its list at the end */

@@ -202,8 +202,8 @@ void exit_to_user(struct registers *registers);
 /* Have @task look at its signals, waking it from the sleeps @states. */
 void sched_tell(struct task *task, u32 states);
 
-/* info.c */
-void load_init(void);
+/* info.c: /proc gets its processes, and the load is measured. */
+void info_init(void);
 /* What a task shares by reference. */
 struct process_parts {
 	struct mm *mm;
