@@ -239,5 +239,7 @@ int block_truncate_page(struct inode *inode, loff_t from)
 	if (rest) /* else the block goes as a whole, whatever its pointer is worth */
 		TRY(inode->data.ops->get_block(inode, (u64)from / inode->sb->block_size, &block,
 					       false));
-	return block ? (int)min(page_cache_zero(inode, from, rest), (ssize_t)0) : 0;
+	if (block)
+		return (int)min(page_cache_zero(inode, from, rest), (ssize_t)0);
+	return 0;
 }

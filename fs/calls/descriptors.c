@@ -35,7 +35,9 @@ s64 sys_dup2(int old, int new)
 {
 	struct fd fd __free(fd) = TRY_FD(fdget_raw(old));
 
-	return old == new ? new : sys_dup3(old, new, 0);
+	if (old == new)
+		return new;
+	return sys_dup3(old, new, 0);
 }
 
 /* ---- fcntl, ioctl ---------------------------------------------------------------------------- */
@@ -93,5 +95,7 @@ s64 sys_ioctl(int number, u32 command, u64 argument)
 		if (S_ISREG(file->inode->mode))
 			return put_user((int)(file->inode->data.size - file->position), (int *)argument);
 	}
-	return file->fop->ioctl ? file->fop->ioctl(file, command, argument) : -ENOTTY;
+	if (file->fop->ioctl)
+		return file->fop->ioctl(file, command, argument);
+	return -ENOTTY;
 }

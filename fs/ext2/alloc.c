@@ -150,7 +150,9 @@ s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool direct
 	if (kind == EXT2_BLOCKS && is_reserved(fs))
 		return -ENOSPC;
 	s64 number = take_any(fs, kind, offset, directory);
-	return unlikely(number == -ENOSPC) ? commit_and_take(fs, kind, offset, directory) : number;
+	if (unlikely(number == -ENOSPC))
+		return commit_and_take(fs, kind, offset, directory);
+	return number;
 }
 
 void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, bool directory)

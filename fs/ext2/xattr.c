@@ -50,7 +50,9 @@ static size_t entry_size(size_t name_length)
 /* @buffer may be NULL, as an inode's without attributes: its only entry is the end. */
 static const struct xattr_entry *first_entry(const struct buffer *buffer)
 {
-	return buffer ? buffer->data + sizeof(struct xattr_header) : NULL;
+	if (buffer)
+		return buffer->data + sizeof(struct xattr_header);
+	return NULL;
 }
 
 static const struct xattr_entry *next_entry(const struct xattr_entry *entry)
@@ -170,7 +172,9 @@ int ext2_load_xattrs(struct inode *inode, const char *name, struct xattr **list)
 
 		make_key(&key, name);
 		entry = find_entry(buffer, &key.entry);
-		return is_end(entry) ? 0 : add_to_list(list, buffer, entry);
+		if (is_end(entry))
+			return 0;
+		return add_to_list(list, buffer, entry);
 	}
 	for (; !is_end(entry); entry = next_entry(entry)) {
 		TRY(add_to_list(list, buffer, entry));

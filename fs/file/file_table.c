@@ -195,7 +195,9 @@ int fd_room(void)
 	struct file_table *table = current->files;
 
 	guard(spinlock, &table->lock);
-	return free_number(table, 0) < table->limit ? 0 : -EMFILE;
+	if (free_number(table, 0) < table->limit)
+		return 0;
+	return -EMFILE;
 }
 
 int fd_add(struct file *file, u32 lowest, bool close_on_exec)
@@ -293,7 +295,9 @@ int fd_get_flags(int number)
 	guard(spinlock, &table->lock);
 	if ((u32)number >= table->size || !table->files[number])
 		return -EBADF;
-	return table->on_exec[number] ? FD_CLOEXEC : 0;
+	if (table->on_exec[number])
+		return FD_CLOEXEC;
+	return 0;
 }
 
 int fd_set_flags(int number, int flags)

@@ -55,10 +55,14 @@ static __always_inline size_t io_move(struct io *io, void *memory, size_t n, boo
 	if (unlikely(io->kind != IO_USER)) {
 		if (io->kind == IO_VECTOR)
 			return io_move_vector(io, memory, n, into_io);
-		memcpy(into_io ? io->base : memory, into_io ? memory : io->base, n);
+		if (into_io)
+			memcpy(io->base, memory, n);
+		else
+			memcpy(memory, io->base, n);
+	} else if (into_io) {
+		n -= copy_to_user(io->base, memory, n);
 	} else {
-		n -= into_io ? copy_to_user(io->base, memory, n)
-			     : copy_from_user(memory, io->base, n);
+		n -= copy_from_user(memory, io->base, n);
 	}
 	io->base = (char *)io->base + n;
 	io->length -= n;

@@ -88,7 +88,7 @@ static int set_range(struct inode *inode, struct file_lock **new, struct file_lo
 
 	while ((lock = *at) != NULL) {
 		bool joins = lock->type == want->type;
-		loff_t touch = joins ? 1 : 0; /* of one type: neighbours become one */
+		loff_t touch = joins; /* of one type: neighbours become one */
 		bool before = lock->start < want->start;
 		bool behind = lock->end > want->end;
 
@@ -137,7 +137,9 @@ static int try_range(struct inode *inode, struct file_lock **new, struct file_lo
 	guard(spinlock, &locks_lock);
 	if (!unlock && find_conflict(inode, *new))
 		return -EAGAIN;
-	return !unlock && lock_count >= LOCKS_MAX ? -ENOLCK : set_range(inode, new, spare);
+	if (!unlock && lock_count >= LOCKS_MAX)
+		return -ENOLCK;
+	return set_range(inode, new, spare);
 }
 
 enum patience { DO_NOT_WAIT, WAIT_FOR_OTHERS };
@@ -199,7 +201,9 @@ static int range_from_abi(const struct file *file, const struct flock_abi *abi,
 		lock->start += abi->length;
 	}
 	lock->type = abi->type;
-	return lock->start < 0 ? -EINVAL : 0;
+	if (lock->start < 0)
+		return -EINVAL;
+	return 0;
 }
 
 /* F_GETLK: the first lock in the way of *@abi, or F_UNLCK. */
@@ -222,12 +226,14 @@ s64 fcntl_lock(struct file *file, u32 command, void __user *user)
 {
 	static const u8 needed[] = {[F_RDLCK] = FMODE_READ, [F_WRLCK] = FMODE_WRITE, [F_UNLCK] = 0};
 	bool open_file = command >= F_OFD_GETLK && command <= F_OFD_SETLKW;
-	struct file_lock lock = {.owner = open_file ? (void *)file : current->files,
-				 .pid = open_file ? -1 : (pid_t)sys_getpid()};
+	struct file_lock lock = {.owner = current->files, .pid = (pid_t)sys_getpid()};
 	struct flock_abi abi;
 
-	if (open_file)
+	if (open_file) {
 		command -= F_OFD_GETLK - F_GETLK;
+		lock.owner = file;
+		lock.pid = -1;
+	}
 	if (command < F_GETLK || command > F_SETLKW)
 		return -EINVAL;
 	TRY(read_user(&abi, user, sizeof(abi)));

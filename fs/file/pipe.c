@@ -123,7 +123,9 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 		send_signal_current(SIGPIPE);
 	if (total && !tmpfs_is_nameless(file->path.dentry))
 		file_update_time(file->inode);
-	return total ? total : result;
+	if (total)
+		return total;
+	return result;
 }
 
 static unsigned pipe_poll(struct file *file, struct poll_table *table)

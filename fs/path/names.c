@@ -139,10 +139,16 @@ static struct dentry *lock_directories(struct dentry *a, struct dentry *b)
 		return NULL;
 	}
 	mutex_lock(&a->inode->sb->rename_lock);
-	struct dentry *to_b = child_towards(b, a), *to_a = to_b ? NULL : child_towards(a, b);
-	bool a_first = to_b || (!to_a && a < b);
-	down_write_nested(&(a_first ? a : b)->inode->lock, LOCK_PARENT);
-	down_write_nested(&(a_first ? b : a)->inode->lock, LOCK_PARENT2);
+	struct dentry *to_b = child_towards(b, a), *to_a = NULL;
+	if (!to_b)
+		to_a = child_towards(a, b);
+	struct dentry *first = a, *second = b;
+	if (to_a || (!to_b && b < a)) {
+		first = b;
+		second = a;
+	}
+	down_write_nested(&first->inode->lock, LOCK_PARENT);
+	down_write_nested(&second->inode->lock, LOCK_PARENT2);
 	return to_b ? to_b : to_a;
 }
 

@@ -176,7 +176,9 @@ static int proc_iterate(struct file *file, struct dir_context *context)
 			return 0;
 		context->position++;
 	}
-	return number == -ENOENT ? 0 : number;
+	if (number == -ENOENT)
+		return 0;
+	return number;
 }
 
 /* ---- links ----------------------------------------------------------------------------------- */
@@ -269,7 +271,9 @@ static ssize_t proc_read(struct file *file, struct io *io, loff_t *position)
 	size_t n = io_put(io, text->data + *position,
 			  min(io->length, text->length - (size_t)*position));
 	*position += (loff_t)n;
-	return n ? (ssize_t)n : -EFAULT;
+	if (n)
+		return (ssize_t)n;
+	return -EFAULT;
 }
 
 static ssize_t proc_write(struct file *file, struct io *io, loff_t *position)
@@ -316,7 +320,9 @@ static int proc_fill_super(struct super_block *sb, const char *options, bool sil
 	sb->op = &super_operations;
 	sb->flags |= SB_NOATIME | SB_FIXED_OWNERS;
 	sb->root = d_alloc_root(proc_inode(sb, &entry));
-	return sb->root ? 0 : -ENOMEM;
+	if (sb->root)
+		return 0;
+	return -ENOMEM;
 }
 
 struct filesystem proc_filesystem = {
@@ -328,5 +334,7 @@ struct filesystem proc_filesystem = {
 
 int proc_root_of(pid_t pid, struct path *path)
 {
-	return processes ? processes->root(pid, path) : -ESRCH;
+	if (processes)
+		return processes->root(pid, path);
+	return -ESRCH;
 }

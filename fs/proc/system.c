@@ -78,6 +78,14 @@ static int drop_caches_write(const char *text, size_t length)
 
 /* ---- mounts ---------------------------------------------------------------------------------- */
 
+static const struct {
+	unsigned flag;
+	const char *name;
+} mount_options[] = {
+	{SB_NOSUID, "nosuid"},	 {SB_NODEV, "nodev"},	     {SB_NOEXEC, "noexec"},
+	{SB_NOATIME, "noatime"}, {MS_RELATIME, "relatime"},
+};
+
 /* @buffer: two pages. @details: as mountinfo has them. */
 static void mount_line(struct text *out, struct mount *mount, const struct path *root,
 		       char *buffer, bool details)
@@ -98,10 +106,10 @@ static void mount_line(struct text *out, struct mount *mount, const struct path 
 			    MAJOR(sb->dev), MINOR(sb->dev), from, at);
 	else
 		text_printf(out, "%s %s %s ", mount->device_name, at, sb->type->name);
-	text_printf(out, "%s%s%s%s%s%s", flags & SB_RDONLY ? "ro" : "rw",
-		    flags & SB_NOSUID ? ",nosuid" : "", flags & SB_NODEV ? ",nodev" : "",
-		    flags & SB_NOEXEC ? ",noexec" : "", flags & SB_NOATIME ? ",noatime" : "",
-		    flags & MS_RELATIME ? ",relatime" : "");
+	text_printf(out, "%s", flags & SB_RDONLY ? "ro" : "rw");
+	for (unsigned i = 0; i < ARRAY_SIZE(mount_options); i++)
+		if (flags & mount_options[i].flag)
+			text_printf(out, ",%s", mount_options[i].name);
 	if (details)
 		text_printf(out, " - %s %s %s\n", sb->type->name, mount->device_name,
 			    sb->flags & SB_RDONLY ? "ro" : "rw");
@@ -188,7 +196,9 @@ static noinline unsigned overflow_stack(unsigned depth)
 {
 	volatile unsigned frame[16] = {depth};
 
-	return frame[depth % 16] == ~0u ? 0 : overflow_stack(depth + 1) + frame[0];
+	if (frame[depth % 16] == ~0u)
+		return 0;
+	return overflow_stack(depth + 1) + frame[0];
 }
 #endif
 
