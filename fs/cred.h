@@ -3,8 +3,8 @@
  *
  * A cred is immutable once a task has it. To change one: prepare_cred() makes a copy of current's,
  * which is private until it is given to the task in place of the old one (kernel/proc/task.c).
- * References: the task's, and those of get_cred(), which only the task itself may call, or who holds
- * a lock that keeps the task's cred as it is.
+ * References: the task's, and those of get_cred(), which only the task itself may call, or who
+ * holds a lock that keeps the task's cred as it is.
  *
  * A context is shared by the threads of a process; a process of its own gets a copy
  * (fs_context_fork()). A path of it is read by context_path(), which gives a reference.

@@ -1,6 +1,7 @@
 /*
- * calls.h - what the system calls on files share. Each call copies its arguments, looks up what they
- * name and has the object's own function do the work: fs/path, fs/inode, fs/file say what that is.
+ * calls.h - what the system calls on files share. Each call copies its arguments, looks up what
+ * they name and has the object's own function do the work: fs/path, fs/inode, fs/file say what that
+ * is.
  */
 #pragma once
 

@@ -77,7 +77,7 @@ s64 sys_ioctl(int number, u32 command, u64 argument)
 {
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	struct file *file = fd.file;
-	int on;
+	int on, left;
 
 	switch (command) {
 	case FIOCLEX:
@@ -92,8 +92,10 @@ s64 sys_ioctl(int number, u32 command, u64 argument)
 			file->flags &= ~(u32)O_NONBLOCK;
 		return 0;
 	case FIONREAD:
-		if (S_ISREG(file->inode->mode))
-			return put_user((int)(file->inode->data.size - file->position), (int *)argument);
+		if (S_ISREG(file->inode->mode)) {
+			left = (int)(file->inode->data.size - file->position);
+			return put_user(left, (int *)argument);
+		}
 	}
 	if (file->fop->ioctl)
 		return file->fop->ioctl(file, command, argument);

@@ -5,7 +5,8 @@
 #include "fs/calls/calls.h"
 #include "fs/start.h"
 
-/* A file system of the type @type_name, of the device that @device_name leads to if it needs one. */
+/* A file system of the type @type_name, of the device that @device_name leads to if it needs
+ * one. */
 static int mount_type(const char *device_name, const struct path *where, const char *type_name,
 		      unsigned flags, const char *options)
 {
@@ -58,7 +59,8 @@ s64 sys_mount(const char *device, const char *where, const char *type, u64 all_f
 	if (!(flags & (MS_BIND | MS_MOVE))) {
 		if (!type)
 			return -EINVAL;
-		return mount_type(device_text.text, &path, type_text.text, flags, options_text.text);
+		return mount_type(device_text.text, &path, type_text.text, flags,
+				  options_text.text);
 	}
 	if (!*device_text.text || (flags & MS_REC))
 		return -EINVAL;

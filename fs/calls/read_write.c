@@ -113,8 +113,10 @@ s64 sys_lseek(int number, loff_t offset, int whence)
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	struct inode *inode = fd.file->inode;
 	bool device = S_ISBLK(inode->mode);
-	loff_t size = device ? (loff_t)inode->bdev->sectors * SECTOR_SIZE : READ_ONCE(inode->data.size);
+	loff_t size = READ_ONCE(inode->data.size);
 
+	if (device)
+		size = (loff_t)inode->bdev->sectors * SECTOR_SIZE;
 	if (unlikely(whence < SEEK_SET || whence > SEEK_HOLE))
 		return -EINVAL;
 	if (unlikely(!fd.file->fop->seekable))

@@ -1,6 +1,6 @@
 /*
- * xattr.c - the calls on extended attributes. Each comes in three: by name, by name but not through a
- * last link, and by descriptor.
+ * xattr.c - the calls on extended attributes. Each comes in three: by name, by name but not through
+ * a last link, and by descriptor.
  */
 #include "fs/calls/calls.h"
 #include "fs/inode/xattr.h"

@@ -66,6 +66,7 @@ static void count_free(struct ext2_fs *fs, enum ext2_kind kind, struct ext2_grou
 {
 	struct ext2_group_descriptor *descriptor = group->descriptor;
 
+	lockdep_assert_held(&group->lock);
 	descriptor->free_count[kind] = (u16)(descriptor->free_count[kind] + bits);
 	if (directory)
 		descriptor->used_directories_count =

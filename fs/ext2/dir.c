@@ -165,6 +165,7 @@ int ext2_add_entry(struct cursor *cursor, struct inode *dir, const struct dentry
 	struct ext2_inode *ei = EXT2_I(dir);
 	u32 needed = EXT2_DIR_REC_LEN(dentry->name_length), used;
 
+	lockdep_assert_held(&dir->lock);
 	*cursor = cursor_at(dir, ei->insert_hint, block_count(dir) - ei->insert_hint);
 	do {
 		if (!TRY(next_entry(cursor)))
@@ -178,8 +179,8 @@ int ext2_add_entry(struct cursor *cursor, struct inode *dir, const struct dentry
 	buffer_stable(cursor->buffer);
 	if (used)
 		cursor->entry->rec_len = (u16)used;
-	ext2_fill_entry((struct ext2_dir_entry *)((char *)cursor->entry + used), needed, dentry->name,
-		   dentry->name_length, inode);
+	ext2_fill_entry((void *)((char *)cursor->entry + used), needed, dentry->name,
+			dentry->name_length, inode);
 	ext2_name_changed(cursor, RANK_NAMES);
 	return 0;
 }
@@ -187,6 +188,7 @@ int ext2_add_entry(struct cursor *cursor, struct inode *dir, const struct dentry
 /* The entry found becomes @inode's. The directory's times are the caller's. */
 void ext2_set_entry(struct cursor *cursor, struct inode *inode, enum buffer_rank rank)
 {
+	lockdep_assert_held(&cursor->dir->lock);
 	guard(read, &ranks_lock);
 	buffer_stable(cursor->buffer);
 	ext2_set_inode(cursor->entry, inode);
@@ -200,6 +202,7 @@ void ext2_remove_entry(struct cursor *cursor, enum buffer_rank rank)
 	struct ext2_inode *ei = EXT2_I(cursor->dir);
 	u32 before = 0, next;
 
+	lockdep_assert_held(&cursor->dir->lock);
 	guard(read, &ranks_lock);
 	buffer_stable(cursor->buffer);
 	while ((next = before + entry_at(cursor->buffer, before)->rec_len) < cursor->at &&
@@ -212,7 +215,7 @@ void ext2_remove_entry(struct cursor *cursor, enum buffer_rank rank)
 	ext2_name_changed(cursor, rank);
 }
 
-/* ---- whole directories ------------------------------------------------------------------------ */
+/* ---- whole directories ----------------------------------------------------------------------- */
 
 int ext2_make_empty(struct inode *dir, struct inode *parent)
 {
@@ -231,6 +234,7 @@ int ext2_must_be_empty(struct inode *dir)
 {
 	struct cursor cursor __free(cursor) = cursor_at(dir, 0, block_count(dir));
 
+	lockdep_assert_held(&dir->lock);
 	while (TRY(next_entry(&cursor)))
 		if (cursor.entry->inode && !matches(cursor.entry, ".", 1) &&
 		    !matches(cursor.entry, "..", 2))
@@ -247,6 +251,7 @@ static int ext2_iterate(struct file *file, struct dir_context *context)
 	u64 start = (u64)context->position;
 	struct cursor cursor __free(cursor) = cursor_at(dir, (u32)(start >> fs->block_shift), 0);
 
+	lockdep_assert_held(&dir->lock);
 	if (start >= (u64)dir->data.size)
 		return 0;
 	cursor.left = block_count(dir) - cursor.block;
@@ -312,6 +317,7 @@ int ext2_lookup(struct inode *dir, struct dentry *dentry)
 	struct inode *inode __free(iput) = NULL;
 	s64 number = entry_number(dir, dentry);
 
+	lockdep_assert_held(&dir->lock);
 	if (number != -ENOENT) {
 		inode = TRY_PTR(iget(dir->sb, (ino_t)TRY(number)));
 		TRY(check_child(dir, dentry, inode));

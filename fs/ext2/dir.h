@@ -2,9 +2,9 @@
  * dir.h - entries of directories: private to dir.c and names.c. Everything is called with the
  * directory's inode->lock held, for writing where it changes something.
  *
- * A cursor stands on an entry and keeps its block: begin with {}, find or add, use cursor.entry, and
- * let go at the end of the scope (__free(cursor)). An entry that was found stays where it is while
- * others are added to its block.
+ * A cursor stands on an entry and keeps its block: begin with {}, find or add, use cursor.entry,
+ * and let go at the end of the scope (__free(cursor)). An entry that was found stays where it is
+ * while others are added to its block.
  */
 #pragma once
 
@@ -33,8 +33,9 @@ int ext2_add_entry(struct cursor *cursor, struct inode *dir, const struct dentry
  * case. The block is written no sooner than @rank. */
 void ext2_set_entry(struct cursor *cursor, struct inode *inode, enum buffer_rank rank);
 void ext2_remove_entry(struct cursor *cursor, enum buffer_rank rank);
-/* Fill an entry in, or give it another inode: the caller has ranks_lock, waits for what is in flight
- * and calls ext2_name_changed(), which makes the block dirty and the directory's times new. */
+/* Fill an entry in, or give it another inode: the caller has ranks_lock, waits for what is in
+ * flight and calls ext2_name_changed(), which makes the block dirty and the directory's times
+ * new. */
 void ext2_fill_entry(struct ext2_dir_entry *entry, u32 rec_len, const char *name, unsigned length,
 		     const struct inode *inode);
 void ext2_set_inode(struct ext2_dir_entry *entry, const struct inode *inode);

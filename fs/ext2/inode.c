@@ -103,7 +103,8 @@ static int load_link(struct inode *inode)
 	if (!is_fast_link(inode)) {
 		struct buffer *buffer __free(buffer) = TRY_PTR(ext2_inode_block(inode, 0, false));
 
-		text = TRY_PTR(kzalloc((size_t)inode->data.size + 9, GFP_KERNEL)); /* as vfs.h wants */
+		/* eight readable bytes behind the end, as everywhere (dentry.h) */
+		text = TRY_PTR(kzalloc((size_t)inode->data.size + 9, GFP_KERNEL));
 		memcpy(text, buffer->data, (size_t)inode->data.size);
 	}
 	text[inode->data.size] = 0;

@@ -25,8 +25,9 @@ static void indirect_changed(struct inode *inode, struct buffer *buffer)
 	smp_store_release(&ei->indirect_changes, ei->indirect_changes + 1);
 }
 
-/* Where the block of pointers[at], which are in @holder (NULL: in the inode), would best lie: behind
- * the block before it in the file, else behind the last one allocated, else behind its pointer. */
+/* Where the block of pointers[at], which are in @holder (NULL: in the inode), would best lie:
+ * behind the block before it in the file, else behind the last one allocated, else behind its
+ * pointer. */
 static u32 goal_of(struct inode *inode, const u32 *pointers, u32 at, const struct buffer *holder)
 {
 	if (at && pointers[at - 1])
@@ -44,6 +45,7 @@ static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *h
 	u32 goal = goal_of(inode, pointers, at, holder), block;
 	struct buffer *cleared __free(buffer) = NULL;
 
+	lockdep_assert_held(&ei->map_lock);
 	if (clear) {
 		cleared = TRY_PTR(ext2_new_block(fs, goal));
 		block = (u32)cleared->block;
@@ -77,6 +79,7 @@ static int follow(struct inode *inode, u64 index, u64 *block, u64 *hole, bool cr
 	struct buffer *holder __free(buffer) = NULL;
 	bool fresh;
 
+	lockdep_assert_held(&EXT2_I(inode)->map_lock);
 	*block = 0;
 	*hole = 1;
 	if (index >= EXT2_DIRECT) {

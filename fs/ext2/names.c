@@ -1,6 +1,6 @@
 /*
- * names.c - what is done to names in directories: made, linked, removed and moved, and in which order
- * that reaches the disk. See ext2.h, and dir.h for entries.
+ * names.c - what is done to names in directories: made, linked, removed and moved, and in which
+ * order that reaches the disk. See ext2.h, and dir.h for entries.
  *
  * After a power cut a file that was moved has its old name or its new one: the block that it leaves
  * is written after the one that it comes to (RANK_LAST). Of two that are exchanged the second has
@@ -56,6 +56,7 @@ static void drop_nlink(struct inode *inode)
 static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev,
 		     const char *target)
 {
+	lockdep_assert_held(&dir->lock);
 	if (S_ISDIR(mode) && dir->nlink >= EXT2_LINK_MAX)
 		return -EMLINK;
 	if (S_ISLNK(mode) && strlen(target) >= dir->sb->block_size)
@@ -91,6 +92,7 @@ static int ext2_link(struct dentry *old, struct inode *dir, struct dentry *dentr
 	struct inode *inode = old->inode;
 	struct cursor cursor __free(cursor) = {};
 
+	lockdep_assert_held(&dir->lock);
 	if (inode->nlink >= EXT2_LINK_MAX)
 		return -EMLINK;
 	TRY(ext2_add_entry(&cursor, dir, dentry, inode));
@@ -121,6 +123,7 @@ static int ext2_remove(struct inode *dir, struct dentry *dentry)
 	struct inode *inode = dentry->inode;
 	int rank = RANK_NAMES;
 
+	lockdep_assert_held(&dir->lock);
 	if (S_ISDIR(inode->mode))
 		TRY(ext2_must_be_empty(inode));
 	TRY(ext2_find_entry(&cursor, dir, dentry));
@@ -238,6 +241,8 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 	bool moves = across && S_ISDIR(inode->mode), replaces = target && !exchange;
 	struct move there __free(move) = {}, back __free(move) = {};
 
+	lockdep_assert_held(&old_dir->lock);
+	lockdep_assert_held(&new_dir->lock);
 	TRY(prepare_move(&there, old_dir, old, moves));
 	if (target)
 		TRY(prepare_move(&back, new_dir, new,

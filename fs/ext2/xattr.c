@@ -164,6 +164,7 @@ int ext2_load_xattrs(struct inode *inode, const char *name, struct xattr **list)
 {
 	struct buffer *buffer __free(buffer) = get_entries(inode);
 
+	lockdep_assert_held(&inode->lock);
 	if (IS_ERR_OR_NULL(buffer))
 		return PTR_ERR_OR_ZERO(buffer);
 	const struct xattr_entry *entry = first_entry(buffer);
@@ -311,6 +312,7 @@ int ext2_set_xattr(struct inode *inode, const char *name, const void *value, siz
 	size_t block_size = inode->sb->block_size;
 	union xattr_key key;
 
+	lockdep_assert_held(&inode->lock);
 	if (!fs->layout.revision)
 		return -EOPNOTSUPP;
 	char *block __free(kfree) = TRY_PTR(kzalloc(block_size, GFP_KERNEL));

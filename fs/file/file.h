@@ -6,8 +6,8 @@
  * mount. vfs_read() and vfs_write() check and call its file operations.
  *
  * A file's position is its own if nobody shares it; else file_lock_position() before it is used.
- * Lock order: position_lock -> inode->lock. The last fput() may unmount: under no lock that is inside
- * of mount_mutex.
+ * Lock order: position_lock -> inode->lock. The last fput() may unmount: under no lock that is
+ * inside of mount_mutex.
  */
 #pragma once
 
@@ -94,7 +94,8 @@ static __always_inline ssize_t check_io(struct io *io, const loff_t *position)
 }
 
 /* From *@position on, which moves along: bytes, or -EBADF (not open for that), -EISDIR, -EINVAL,
- * -EFAULT, and what the file's own operation says. Sleeps. Inline, since read(2) is nothing else. */
+ * -EFAULT, and what the file's own operation says. Sleeps. Inline, since read(2) is nothing
+ * else. */
 static inline ssize_t vfs_read(struct file *file, struct io *io, loff_t *position)
 {
 	if (unlikely(!(file->mode & FMODE_READ)))

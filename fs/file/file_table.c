@@ -168,6 +168,7 @@ static u32 free_number(struct file_table *table, u32 from)
 {
 	u32 fd = max(from, table->lowest);
 
+	lockdep_assert_held(&table->lock);
 	while (fd < table->size && table->files[fd])
 		fd++;
 	if (from <= table->lowest)
@@ -181,6 +182,7 @@ static struct file *put_at(struct file_table *table, u32 fd, struct file *file, 
 {
 	struct file *old = table->files[fd];
 
+	lockdep_assert_held(&table->lock);
 	table->files[fd] = file;
 	table->on_exec[fd] = close_on_exec;
 	if (file)

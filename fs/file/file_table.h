@@ -4,8 +4,8 @@
  * A table is made by file_table_create() or _fork() for a process and shared by its threads
  * (file_table_get()/_put()); who looks at another task's holds it (file_table_hold()/_release()).
  * A call takes a file by fdget() and lets it go by fdput() (__free(fd)): hot, so without a count
- * where no other task can close it meanwhile. fd_add() gives a file a number and takes its reference
- * over.
+ * where no other task can close it meanwhile. fd_add() gives a file a number and takes its
+ * reference over.
  *
  * Lock: the table's own, inside of all that sleep; no file is let go under it.
  */
@@ -49,7 +49,8 @@ int file_table_next(struct file_table *table, int fd); /* lowest open descriptor
  * -EMFILE, -ENOMEM. */
 int fd_add(struct file *file, u32 lowest, bool close_on_exec);
 int fd_room(void); /* 0, or -EMFILE if there is no number left: to be asked before making a file */
-/* @file also at @number, in place of what is there, which is closed: @number, or -EBADF (too large),
+/* @file also at @number, in place of what is there, which is closed: @number, or -EBADF (too
+ * large),
  * -ENOMEM. */
 int fd_replace(u32 number, struct file *file, bool close_on_exec);
 /* As fd_add(), with a reference of its own; -EINVAL: @lowest is too large. */

@@ -47,6 +47,7 @@ static struct file_lock *find_conflict(const struct inode *inode, const struct f
 {
 	struct file_lock *lock;
 
+	lockdep_assert_held(&locks_lock);
 	for (lock = inode->locks; lock; lock = lock->next)
 		if (lock->whole == wanted->whole && lock->owner != wanted->owner &&
 		    (lock->type == F_WRLCK || wanted->type == F_WRLCK) &&
@@ -59,6 +60,7 @@ static void unlink_lock(struct file_lock **at)
 {
 	struct file_lock *lock = *at;
 
+	lockdep_assert_held(&locks_lock);
 	*at = lock->next;
 	lock_count--;
 	kfree(lock);
@@ -68,6 +70,7 @@ static void link_lock(struct inode *inode, struct file_lock *lock)
 {
 	struct file_lock **at = &inode->locks;
 
+	lockdep_assert_held(&locks_lock);
 	while (*at && !same_owner(*at, lock))
 		at = &(*at)->next;
 	while (*at && same_owner(*at, lock) && (*at)->start < lock->start)
@@ -86,6 +89,7 @@ static int set_range(struct inode *inode, struct file_lock **new, struct file_lo
 	struct file_lock *want = *new, *lock;
 	struct file_lock **at = &inode->locks;
 
+	lockdep_assert_held(&locks_lock);
 	while ((lock = *at) != NULL) {
 		bool joins = lock->type == want->type;
 		loff_t touch = joins; /* of one type: neighbours become one */
@@ -156,8 +160,9 @@ static int set_lock(struct inode *inode, const struct file_lock *wanted, enum pa
 	*new = *wanted;
 	if (patience == DO_NOT_WAIT)
 		return try_range(inode, &new, &spare);
-	TRY(wait_event_interruptible(locks_wait, (error = try_range(inode, &new, &spare)) != -EAGAIN));
-	return error;
+	int interrupted = wait_event_interruptible(
+		locks_wait, (error = try_range(inode, &new, &spare)) != -EAGAIN);
+	return interrupted ? interrupted : error;
 }
 
 void locks_remove(struct inode *inode, const void *owner)

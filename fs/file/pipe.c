@@ -52,6 +52,7 @@ static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struc
 	u32 used = pipe->used, start = pipe->tail + (side == WRITER ? used : 0), at = start;
 	size_t n, moved, left = min(io->length, side == WRITER ? PIPE_BYTES - used : used);
 
+	lockdep_assert_held(&pipe->lock);
 	do {
 		char **page = &pipe->pages[at / PAGE_SIZE % PIPE_PAGES];
 
@@ -160,6 +161,7 @@ static s64 pipe_ioctl(struct file *file, unsigned command, u64 argument)
 /* One more (or less) open file on the pipe; the others look again. inode->lock held. */
 static void pipe_count(struct pipe *pipe, const struct file *file, int change)
 {
+	lockdep_assert_held(&file->inode->lock);
 	mutex_lock(&pipe->lock);
 	for (unsigned side = READER; side <= WRITER; side++)
 		if (file->mode & (side == READER ? FMODE_READ : FMODE_WRITE)) {

@@ -69,6 +69,7 @@ int set_times(const struct path *path, const struct timespec64 times[2], bool bo
 
 int limit_growth(const struct inode *inode, loff_t size)
 {
+	lockdep_assert_held(&inode->lock);
 	if (likely((u64)size <= current_file_limit()) || !S_ISREG(inode->mode))
 		return 0;
 	send_signal_current(SIGXFSZ);

@@ -12,15 +12,18 @@
  *		the reference is the dentry's from d_add() on
  *	one that makes a file: new_inode(), fill it in, insert_inode_hash() if it is to be found by
  *		number, d_instantiate()
- *	who changes it: inode->lock for writing; change the fields; mark_inode_dirty() last, since it
+ *	who changes it: inode->lock for writing; change the fields; mark_inode_dirty() last, since
+ * it
  *		may be written from then on
- *	who is done with a reference: iput(), which may free the file, so under no lock that is taken
+ *	who is done with a reference: iput(), which may free the file, so under no lock that is
+ * taken
  *		for that
  *
  * References: each positive dentry, each iget() and ihold(); an open file holds it by its dentry.
  *
- * Lock order: inode->lock of directories, parent before child, then of files -> page lock -> the file
- * system's own locks -> buffer lock -> bucket lock of the inode table, sb->inodes_lock -> LRU list
+ * Lock order: inode->lock of directories, parent before child, then of files -> page lock -> the
+ * file system's own locks -> buffer lock -> bucket lock of the inode table, sb->inodes_lock -> LRU
+ * list
  * -> inode->spin.
  */
 #pragma once

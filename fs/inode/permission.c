@@ -44,6 +44,7 @@ bool owner_or_root(const struct inode *inode)
 /* May a name be made in @dir? @dentry is what was found under it. */
 int may_create(struct inode *dir, const struct dentry *dentry)
 {
+	lockdep_assert_held(&dir->lock);
 	if (dentry->inode)
 		return -EEXIST;
 	if (is_dead(dir))
@@ -56,6 +57,7 @@ int may_delete(struct inode *dir, const struct dentry *dentry, bool directory)
 {
 	const struct inode *inode = dentry->inode;
 
+	lockdep_assert_held(&dir->lock);
 	if (!inode)
 		return -ENOENT;
 	TRY(inode_permission(dir, MAY_WRITE | MAY_EXEC));

@@ -13,8 +13,8 @@ int inode_permission(struct inode *inode, int mask);
 bool is_special(const struct inode *inode); /* writing to it does not change a file system */
 
 bool owner_or_root(const struct inode *inode);
-/* May a name be made in @dir? @dentry is what was found under it: 0, -EEXIST, -ENOENT (the directory
- * is gone), -EACCES, -EROFS. */
+/* May a name be made in @dir? @dentry is what was found under it: 0, -EEXIST, -ENOENT (the
+ * directory is gone), -EACCES, -EROFS. */
 int may_create(struct inode *dir, const struct dentry *dentry);
 /* May @dentry's name be removed from @dir, as a directory or as something else? */
 int may_delete(struct inode *dir, const struct dentry *dentry, bool directory);

@@ -1,7 +1,8 @@
 /*
- * times.h - an inode's three times. file_update_time() and inode_changed() are called with inode->lock
- * held for writing; who has only read a file calls touch_atime(), under no lock: of two at once one
- * is lost.
+ * times.h - an inode's three times. file_update_time() and inode_changed() are called with
+ * inode->lock held for writing; but a rename, which locks directories only, renews the ctime of
+ * what it moves under theirs. Who has only read a file calls touch_atime(), under no lock: of two
+ * at once one is lost.
  */
 #pragma once
 

@@ -1,20 +1,22 @@
 /*
  * dentry.h - dentries: the names in directories, known to exist or known not to.
  *
- * States: new (unhashed, negative, count 1) -> cached (d_add(): hashed and on the LRU list, DREF_KEPT;
- * positive or negative; its count may be 0) -> dropped (its name was removed or is another's: unhashed)
- * -> freed with its last reference. A positive one has an inode; a negative one says that there is no
- * such name.
+ * States: new (unhashed, negative, count 1) -> cached (d_add(): hashed and on the LRU list,
+ * DREF_KEPT; positive or negative; its count may be 0) -> dropped (its name was removed or is
+ * another's: unhashed)
+ * -> freed with its last reference. A positive one has an inode; a negative one says that there is
+ * no such name.
  *
- * Who calls what, in this order: a lookup finds a cached dentry (names.h), or makes a new one and has
- * the file system d_add() it; who makes a file, d_instantiate()s the negative dentry; who removes the
- * name, calls d_delete(); who renames, d_move(). Each with the directory's inode->lock held for
- * writing, and with a reference, which dput() lets go.
+ * Who calls what, in this order: a lookup finds a cached dentry (names.h), or makes a new one and
+ * has the file system d_add() it; who makes a file, d_instantiate()s the negative dentry; who
+ * removes the name, calls d_delete(); who renames, d_move(). Each with the directory's inode->lock
+ * held for writing, and with a reference, which dput() lets go.
  *
  * References: dget(); a dentry holds its parent and its inode. Names are found word by word: a name
  * that is looked up, and the text of a symbolic link, has 8 readable bytes behind its end.
  *
- * Lock order: inode->lock of the directory -> dentry_tree_lock -> dentry bucket lock -> dentry->lock
+ * Lock order: inode->lock of the directory -> dentry_tree_lock -> dentry bucket lock ->
+ * dentry->lock
  * -> LRU list.
  */
 #pragma once

@@ -160,6 +160,7 @@ struct mount *mount_make(struct filesystem *type, struct block_device *device, u
 /* Is @mount part of the tree? mount_mutex held. */
 static bool is_attached(const struct mount *mount)
 {
+	lockdep_assert_held(&mount_mutex);
 	return !list_empty(&mount->link);
 }
 
@@ -171,6 +172,7 @@ static int attach(struct mount *mount, const struct path *where)
 	struct inode *inode = dentry->inode;
 	struct path old __free(path) = {0}; /* let go without the locks */
 
+	lockdep_assert_held(&mount_mutex);
 	if (!is_attached(where->mount))
 		return -EINVAL;
 	guard(write, &inode->lock);

@@ -2,12 +2,12 @@
  * mount.h - the tree of mounts, and struct path: a dentry seen through a mount.
  *
  * A mount joins a superblock's root, or a directory in it (a bind), to a place in the tree. States:
- * made (mount_make(), in nobody's tree: the kernel's own files stay there) -> attached -> detached ->
- * freed with the last reference. References: mntget(), one for being in the tree, one for each child,
- * one for each struct path.
+ * made (mount_make(), in nobody's tree: the kernel's own files stay there) -> attached -> detached
+ * -> freed with the last reference. References: mntget(), one for being in the tree, one for each
+ * child, one for each struct path.
  *
- * Who walks: follow_mounts() when he has come to a dentry with D_MOUNTED, follow_up() at the root of
- * a mount. Who looks at the tree as a whole: under mount_mutex.
+ * Who walks: follow_mounts() when he has come to a dentry with D_MOUNTED, follow_up() at the root
+ * of a mount. Who looks at the tree as a whole: under mount_mutex.
  *
  * Lock order: mount_mutex -> inode->lock of the mount point -> mount_lock -> dentry_tree_lock.
  */
@@ -100,7 +100,8 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 
 /* All mounts in order of mounting, under mount_mutex. */
 extern struct list_head mounts;
-/* What mount(2) and umount2(2) do, each under mount_mutex. 0, or -EINVAL, -EBUSY, -ENOENT, -ENOTDIR,
+/* What mount(2) and umount2(2) do, each under mount_mutex. 0, or -EINVAL, -EBUSY, -ENOENT,
+ * -ENOTDIR,
  * -ENOMEM and what the file system says. Sleep. */
 /* A new mount of @type on @where; @device NULL: it has none. */
 int mount_new(struct filesystem *type, struct block_device *device, const struct path *where,

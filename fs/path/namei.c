@@ -273,8 +273,8 @@ static int last_slash(struct walk *walk)
 	return 0;
 }
 
-/* Where the first component of @name begins, or of the text that waits for it to end; NULL: there is
- * none, the walk stands at its end. */
+/* Where the first component of @name begins, or of the text that waits for it to end; NULL: there
+ * is none, the walk stands at its end. */
 static __always_inline const char *first_component(struct walk *walk, const char *name)
 {
 	while (*name == '/')
@@ -307,8 +307,8 @@ static __always_inline int may_search(struct inode *inode)
  * From @name, a component, through all but the last one: that, and its length, to be walked in the
  * directory where the walk then stands; NULL: there is none; or ERR_PTR.
  */
-static __always_inline const char *walk_directories(struct walk *walk, const char *name, u32 *length,
-						    struct hash_counters *counts)
+static __always_inline const char *walk_directories(struct walk *walk, const char *name,
+						    u32 *length, struct hash_counters *counts)
 {
 	/* the walk's place, while all is simple */
 	struct dentry *dentry = walk->path.dentry, *child;

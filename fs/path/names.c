@@ -23,6 +23,7 @@ struct dentry *lookup_locked(struct dentry *parent, const char *name, u32 length
 	u32 hash = dentry_name_hash(parent, name, length);
 	struct hash_counters counts = {0};
 
+	lockdep_assert_held(&dir->lock);
 	if (length > NAME_MAX) /* what was removed has no name at all */
 		return ERR_PTR(is_dead(dir) ? -ENOENT : -ENAMETOOLONG);
 	struct dentry *dentry = d_lookup(parent, name, length, hash, &counts, counted);
@@ -62,6 +63,7 @@ static int link_locked(const struct path *parent, struct dentry *dentry, const s
 {
 	struct inode *dir = parent->dentry->inode, *inode = old->dentry->inode;
 
+	lockdep_assert_held(&dir->lock);
 	if (old->mount != parent->mount)
 		return -EXDEV;
 	TRY(may_link(inode));
@@ -80,6 +82,7 @@ int make_locked(const struct path *parent, struct dentry *dentry, const struct n
 	const struct cred *cred = current->cred;
 	umode_t mode = new->mode;
 
+	lockdep_assert_held(&dir->lock);
 	/* who is not of the directory's group makes no program that takes it on */
 	if ((dir->mode & S_ISGID) && !S_ISDIR(mode) && cred->euid && !in_group(cred, dir->gid) &&
 	    (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
@@ -104,6 +107,7 @@ int remove_locked(struct inode *dir, struct dentry *dentry, enum removed_kind ki
 {
 	struct inode *inode = dentry->inode;
 
+	lockdep_assert_held(&dir->lock);
 	TRY(may_delete(dir, dentry, kind == REMOVE_DIRECTORY));
 	if (!dir->op->remove)
 		return -EPERM;
@@ -168,6 +172,7 @@ static int rename_permission(struct inode *old_dir, const struct dentry *old, st
 	struct inode *source = old->inode, *target = new->inode;
 	bool directory = S_ISDIR(source->mode), replaces = directory;
 
+	lockdep_assert_held(&old_dir->lock);
 	if (exchange)
 		replaces = S_ISDIR(target->mode);
 	TRY(may_delete(old_dir, old, directory));
@@ -211,6 +216,8 @@ static int rename_locked(const struct renamed *from, const struct renamed *to,
 	struct dentry *old __free(dput) =
 		TRY_PTR(lookup_locked(from->parent, from->name, from->length, true));
 
+	lockdep_assert_held(&old_dir->lock);
+	lockdep_assert_held(&new_dir->lock);
 	if (!old->inode)
 		return -ENOENT;
 	struct dentry *new __free(dput) =

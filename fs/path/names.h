@@ -1,9 +1,9 @@
 /*
  * names.h - what is done to names in locked directories.
  *
- * The caller walks to the directory (namei.h), locks it (guard(parent, dir)), looks the name up, and
- * has it made or removed; a rename locks its directories itself. What a removed name stood for is let
- * go when the directory is unlocked, since freeing its blocks may take long.
+ * The caller walks to the directory (namei.h), locks it (guard(parent, dir)), looks the name up,
+ * and has it made or removed; a rename locks its directories itself. What a removed name stood for
+ * is let go when the directory is unlocked, since freeing its blocks may take long.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ struct new_name {
 	umode_t mode; /* with the type, umask not applied; 0: a link to @old */
 	bool made;    /* by path_lookup() */
 	dev_t rdev;
-	const char *target; /* of a symbolic link; slack behind it, as everywhere (vfs.h) */
+	const char *target; /* of a symbolic link; slack behind it, as everywhere (dentry.h) */
 	const struct path *old;
 };
 

@@ -2,9 +2,9 @@
  * super.h - kinds of file systems, and superblocks: each a file system that is mounted.
  *
  * A superblock is made by the first mount (super_get()), serves all mounts of its device or, of a
- * `single` type, of its type, each counted in sb->active, and goes with the last (super_put()): all is
- * written, no dentry and no inode is left, then put_super() and it is freed. One that is read-only
- * (SB_RDONLY) is never written to.
+ * `single` type, of its type, each counted in sb->active, and goes with the last (super_put()): all
+ * is written, no dentry and no inode is left, then put_super() and it is freed. One that is
+ * read-only (SB_RDONLY) is never written to.
  *
  * Lock order: mount_mutex -> sb->sync_lock -> inode locks. sb->rename_lock (renames across
  * directories) is outermost of the inode locks. sb->inodes_lock is inside of all that sleep.
@@ -79,8 +79,8 @@ extern struct filesystem *filesystems; /* the first, and by ->next all, in order
 void register_filesystem(struct filesystem *type); /* at start-up, permanent */
 struct filesystem *find_filesystem(const char *name); /* or NULL */
 
-/* Mounting and unmounting, and the lists of superblocks and mounts; below it nothing may be mounted.
- * Sleeps. */
+/* Mounting and unmounting, and the lists of superblocks and mounts; below it nothing may be
+ * mounted. Sleeps. */
 extern struct mutex mount_mutex;
 /* The first error of @visit, which sees all, whatever fails. */
 int for_each_super(int (*visit)(struct super_block *sb));

@@ -43,8 +43,8 @@ struct proc_node {
 extern struct filesystem proc_filesystem;
 
 /*
- * What /proc tells of processes, from who knows them (kernel/proc/info.c). A process that has gone in
- * between is -ESRCH or -ENOENT. All may be called with a directory's inode->lock held.
+ * What /proc tells of processes, from who knows them (kernel/proc/info.c). A process that has gone
+ * in between is -ESRCH or -ENOENT. All may be called with a directory's inode->lock held.
  */
 struct proc_processes {
 	const struct proc_node *node; /* what /proc/PID looks like */

@@ -117,6 +117,7 @@ int tmpfs_truncate(struct inode *inode, loff_t size)
 {
 	loff_t old = inode->data.size;
 
+	lockdep_assert_held(&inode->lock);
 	WRITE_ONCE(inode->data.size, size);
 	if (size < old)
 		truncate_inode_pages(&inode->data, (u64)size, FILE_END);
@@ -128,6 +129,7 @@ int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length)
 	u64 limit = super_of(inode)->limit[PAGES], end = (u64)(offset + length);
 	bool punch = mode & FALLOC_FL_PUNCH_HOLE;
 
+	lockdep_assert_held(&inode->lock);
 	if (!punch && limit && (u64)length >> PAGE_SHIFT > limit)
 		return -ENOSPC; /* before it has taken all there is */
 	if (punch)

@@ -1,6 +1,6 @@
 /*
- * pages.h - tmpfs's own part of inodes and superblocks, and its files' pages: private to tmpfs.c and
- * pages.c.
+ * pages.h - tmpfs's own part of inodes and superblocks, and its files' pages: private to tmpfs.c
+ * and pages.c.
  */
 #pragma once
 

@@ -83,6 +83,7 @@ static void place(struct dentry *dentry, bool name)
 	struct dentry *dir = dentry->parent;
 	struct tmpfs_inode *ti = TMPFS_I(dir->inode);
 
+	lockdep_assert_held(&dir->inode->lock);
 	guard(spinlock, &dir->lock);
 	if (ti->hint == dentry)
 		ti->hint = next_name(dir, dentry);
@@ -206,6 +207,7 @@ static struct dentry *first_name(struct dentry *dir, u64 position)
 {
 	struct dentry *found = NULL, *hint = READ_ONCE(TMPFS_I(dir->inode)->hint);
 
+	lockdep_assert_held(&dir->inode->lock);
 	guard(spinlock, &dir->lock);
 	struct list_head *link =
 		hint && hint->cookie >= position ? &hint->child_link : dir->children.prev;
@@ -249,6 +251,7 @@ static int tmpfs_fsync(struct file *file, bool data_only)
 
 static int tmpfs_load_xattrs(struct inode *inode, const char *name, struct xattr **list)
 {
+	lockdep_assert_held(&inode->lock);
 	for (const struct xattr *each = TMPFS_I(inode)->xattrs; each; each = each->next) {
 		if (name && strcmp(name, each->name))
 			continue;
@@ -261,6 +264,7 @@ static int tmpfs_load_xattrs(struct inode *inode, const char *name, struct xattr
 static int tmpfs_set_xattr(struct inode *inode, const char *name, const void *value, size_t size,
 			   int flags)
 {
+	lockdep_assert_held(&inode->lock);
 	return xattr_set(&TMPFS_I(inode)->xattrs, name, value, size, flags);
 }
 
@@ -367,6 +371,7 @@ int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_
 	char text[32 + 8];
 
 	strlcpy(text, name, 32);
+	guard(parent, sb->root->inode);
 	struct dentry *dentry =
 		TRY_PTR(lookup_locked(sb->root, text, (u32)strlen(text), true));
 	int error = tmpfs_make(sb->root->inode, dentry, mode, rdev, NULL);

@@ -1,6 +1,6 @@
 /*
- * tmpfs.h - the memory file system: files in the page cache, names in the dentry cache, nowhere else.
- * devfs is made of it, and so are the files that have no name (pipes, memfds, shared memory).
+ * tmpfs.h - the memory file system: files in the page cache, names in the dentry cache, nowhere
+ * else. devfs is made of it, and so are the files that have no name (pipes, memfds, shared memory).
  */
 #pragma once
 
