@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "fs/block/dirty.h"
-#include "fs/vfs.h"
+#include "fs/file/file.h"
 #include "hosted/machine/hosted.h"
 #include "core/log/printk.h"
 #include "core/sched/sched.h"

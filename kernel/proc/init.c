@@ -8,6 +8,8 @@
 #include <arch/process.h>
 
 #include "boot/boot_info.h"
+#include "fs/file/open.h"
+#include "fs/initramfs.h"
 #include "fs/start.h"
 #include "hash/cache.h"
 #include "kernel/proc/process.h"

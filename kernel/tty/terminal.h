@@ -15,7 +15,8 @@
 #pragma once
 
 #include "core/signal.h"
-#include "fs/vfs.h"
+#include "fs/file/file.h"
+#include "fs/inode/inode.h"
 
 /* ---- Linux's numbers ---------------------------------------------------------------------------
  *

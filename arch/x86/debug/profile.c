@@ -13,6 +13,7 @@
  * There is one timer, and who writes stops it first: so there is no lock. Only two writers at once
  * may mix up what is found.
  */
+#include "core/memory/slab.h"
 #include "fs/proc/proc.h"
 #include "arch/x86/x86.h"
 
