@@ -60,10 +60,6 @@ int process_place(pid_t pid, bool inspect, bool root, struct path *path);
 void proc_stat_show(struct text *out, const struct proc_entry *entry);
 void proc_uptime_show(struct text *out, const struct proc_entry *entry);
 void proc_loadavg_show(struct text *out, const struct proc_entry *entry);
-/* arch/x86/debug/profile.c: written is the period in ns, 0 ends it; -EINVAL, -ENOMEM. */
-void proc_profile_show(struct text *out, const struct proc_entry *entry);
-int proc_profile_write(const char *text, size_t length);
-void proc_cpuinfo_show(struct text *out, const struct proc_entry *entry); /* arch/x86/cpu/cpu.c */
 
 /* Times are told in these. */
 #define USER_HZ 100

@@ -1,12 +1,14 @@
 /*
  * system.c - the files of /proc that are about the machine: memory, clocks, hash caches, switches.
  */
+#include <arch/report.h>
+
 #include "boot/boot_info.h"
 #include "fs/block/buffer.h"
 #include "fs/inode/lru.h"
 #include "fs/proc/proc.h"
 #include "hash/cache.h"
-#include "core/log/system_name.h"
+#include "core/system_name.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
