@@ -70,10 +70,6 @@ void proc_show_path(struct text *out, const struct path *path);
 /* The mounts that process entry->pid sees; as mountinfo has them if the node has data. system.c */
 void proc_mounts_show(struct text *out, const struct proc_entry *entry);
 
-/* arch/x86/debug/profile.c: written is the period in ns, 0 ends it; -EINVAL, -ENOMEM. */
-void proc_profile_show(struct text *out, const struct proc_entry *entry);
-int proc_profile_write(const char *text, size_t length);
-void proc_cpuinfo_show(struct text *out, const struct proc_entry *entry); /* arch/x86/cpu/cpu.c */
 
 /* Times are told in these. */
 #define USER_HZ 100

@@ -1,13 +1,15 @@
 /*
  * system.c - the files of /proc that are about the machine: memory, clocks, hash caches, switches.
  */
+#include <arch/report.h>
+
 #include "boot/boot_info.h"
 #include "fs/block/dirty.h"
 #include "fs/inode/lru.h"
 #include "fs/proc/proc.h"
 #include "core/memory/slab.h"
 #include "hash/cache.h"
-#include "core/log/system_name.h"
+#include "core/system_name.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
 /*
- * format.c - numbers to text and back: snprintf, strlcpy, parsing of integers. Also compiled
- * hosted.
+ * format.c - numbers to text and back (string.h): snprintf, strlcpy, parsing of integers. Also
+ * compiled hosted.
  */
-
 #include "core/kernel.h"
+#include "core/log/symbols.h"
 
 struct output {
 	char *buffer;
