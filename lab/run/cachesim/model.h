@@ -7,7 +7,7 @@
  * nothing. docs/cache-simulation.md says what else is not modelled.
  *
  * A set is an array of tags, the most recently used first; 0 is an empty place. Plain C without a
- * word of QEMU: cachesim.c includes it, and so does tests/lab/cachesim_model.c.
+ * word of QEMU: cachesim.c includes it, and so does tests/lab/run/cachesim_model.c.
  */
 #pragma once
 

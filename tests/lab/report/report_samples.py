@@ -7,7 +7,7 @@ from pathlib import Path
 from lab.report.collect import Section, collect
 from lab.sweep.experiment import Experiment, parse
 from lab.sweep.store import Store
-from tests.lab import sample_results
+from tests.lab.report import sample_results
 
 HOSTILE = "<script>alert(1)</script>[red]&\\\"'=1+1"
 

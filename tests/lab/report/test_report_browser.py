@@ -12,7 +12,7 @@ import shutil
 
 import pytest
 
-from tests.lab.report_samples import CURVE, HOSTILE, TEXT, section
+from tests.lab.report.report_samples import CURVE, HOSTILE, TEXT, section
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None

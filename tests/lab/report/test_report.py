@@ -14,7 +14,7 @@ from lab.build.setup import need_lab
 from lab.report import export, words
 from lab.report.text import plain
 from lab.sweep.store import Store, Use
-from tests.lab.report_samples import CURVE, HOSTILE, TEXT, experiment, section
+from tests.lab.report.report_samples import CURVE, HOSTILE, TEXT, experiment, section
 
 need_lab()
 

@@ -1,6 +1,6 @@
 /*
  * memorywalk.c - patterns of accesses whose misses are known by arithmetic, for the caches of
- * tests/lab/test_cachesim.py: lines of 64 bytes, a first level of 16 sets and 4 ways, a second of
+ * tests/lab/run/test_cachesim.py: lines of 64 bytes, a first level of 16 sets and 4 ways, a second of
  *64 sets and 4 ways. A way of either is no larger than a page, so that virtual addresses tell the
  *set.
  *
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../user/region.h"
+#include "../../../user/region.h"
 
 #define LINE 64
 #define BYTES (64 << 10)

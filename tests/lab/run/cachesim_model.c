@@ -1,6 +1,6 @@
 /* The caches of the memory-cache simulation for a test that has addresses of its own: a shared
  * object. */
-#include "../../lab/run/cachesim/model.h"
+#include "../../../lab/run/cachesim/model.h"
 
 /*
  * Access @number addresses in empty caches of @levels levels (bytes, ways, line each), and write

@@ -13,7 +13,7 @@ import pytest
 from lab.build.setup import need_lab
 from lab.report.web import charts
 from lab.report.web.page import LOG, log_tail, page
-from tests.lab.report_samples import CURVE, HOSTILE, SMALL, TEXT, experiment, section
+from tests.lab.report.report_samples import CURVE, HOSTILE, SMALL, TEXT, experiment, section
 
 need_lab()
 
