@@ -2,9 +2,9 @@
  * tables.S - memory that start.S runs on: the page tables of the first steps, the first processor's
  * stack.
  *
- * The tables map the first 4 GB three times: at 0 (until the jump), at the direct map and, its first
- * gigabyte, at the kernel's base; all executable. arch/x86/memory/mmu.c replaces them with tables
- * that are not.
+ * The tables map the first 4 GB three times: at 0 (until the jump), at the direct map and, its
+ * first gigabyte, at the kernel's base; all executable. arch/x86/memory/mmu.c replaces them with
+ * tables that are not.
  */
 #include "arch/x86/entry/offsets.h"
 

@@ -18,18 +18,57 @@ static void put(struct output *out, char c, int count)
 			out->buffer[out->length] = c;
 }
 
-/* A width or a precision at *@format, which moves on; @star: the argument if it is a star. */
-static int number_at(const char **format, int star)
+/* The arguments that are left: va_list is an array, which a function cannot take by reference. */
+struct arguments {
+	va_list list;
+};
+
+/* What stands between a % and its letter. */
+struct directive {
+	bool left, zero; /* '-', '0' */
+	bool is_long;	 /* 'l', 'z': an integer of 64 bits */
+	int width;
+	int precision; /* -1: none: all of a string */
+};
+
+/* What is to be put: so many bytes, with a '-' in front of them. */
+struct body {
+	const char *text;
+	int length;
+	bool negative;
+};
+
+/* A width or a precision at *@format, which moves on; a star is an argument. */
+static int number_at(const char **format, struct arguments *arguments)
 {
 	int number = 0;
 
 	if (**format == '*') {
 		(*format)++;
-		return star;
+		return va_arg(arguments->list, int);
 	}
 	for (; isdigit_ascii(**format); (*format)++)
 		number = number * 10 + (**format - '0');
 	return number;
+}
+
+/* The directive behind the % at @format, whose letter is returned. */
+static const char *read_directive(struct directive *directive, const char *format,
+				  struct arguments *arguments)
+{
+	*directive = (struct directive){.precision = -1};
+	for (format++; *format == '-' || *format == '0'; format++) {
+		directive->left |= *format == '-';
+		directive->zero |= *format == '0';
+	}
+	directive->width = number_at(&format, arguments);
+	if (*format == '.') {
+		format++;
+		directive->precision = number_at(&format, arguments);
+	}
+	for (; *format == 'l' || *format == 'z'; format++)
+		directive->is_long = true;
+	return format;
 }
 
 /* The digits of @value, at least @least of them but no more than MAX_DIGITS, before @end. */
@@ -41,80 +80,119 @@ static char *digits(char *end, u64 value, unsigned base, int least)
 	return end;
 }
 
-int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list arguments)
+static unsigned base_of(char letter)
+{
+	if (letter == 'x')
+		return 16;
+	if (letter == 'o')
+		return 8;
+	return 10;
+}
+
+static u64 integer_of(const struct directive *directive, char letter, struct arguments *arguments)
+{
+	if (directive->is_long)
+		return va_arg(arguments->list, u64);
+	if (letter == 'd')
+		return (u64)va_arg(arguments->list, int);
+	return va_arg(arguments->list, u32);
+}
+
+/* %d, %u, %x, %o; the digits end at @end. */
+static struct body integer_body(const struct directive *directive, char letter, char *end,
+				struct arguments *arguments)
+{
+	u64 value = integer_of(directive, letter, arguments);
+	bool negative = letter == 'd' && (s64)value < 0;
+	int least = directive->precision;
+
+	if (least < 0 && directive->zero && !directive->left)
+		least = directive->width - negative;
+	else if (least < 0)
+		least = 1;
+	if (directive->precision < 0)
+		least = max(least, 1);
+	const char *text = digits(end, negative ? -value : value, base_of(letter), least);
+
+	return (struct body){text, (int)(end - text), negative};
+}
+
+/* %p; with @symbol the function that holds it, and the offset. */
+static struct body pointer_body(bool symbol, char *text, size_t size, struct arguments *arguments)
+{
+	u64 value = (uintptr_t)va_arg(arguments->list, void *);
+
+	if (symbol) {
+		const char *name = symbol_lookup(value, &value);
+		int length = scnprintf(text, size, "%s+0x%llx", name ?: "?", value);
+
+		return (struct body){text, length, false};
+	}
+	char *end = text + size;
+	const char *start = digits(end, value, 16, 2 * (int)sizeof(void *));
+
+	return (struct body){start, (int)(end - start), false};
+}
+
+static struct body string_body(const char *text, int precision)
+{
+	return (struct body){text, (int)strnlen(text, (size_t)precision), false};
+}
+
+static void put_body(struct output *out, const struct directive *directive, struct body body)
+{
+	int blanks = directive->width - body.length - body.negative;
+
+	if (!directive->left)
+		put(out, ' ', blanks);
+	put(out, '-', body.negative);
+	for (int i = 0; i < body.length; i++)
+		put(out, body.text[i], 1);
+	if (directive->left)
+		put(out, ' ', blanks);
+}
+
+int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list list)
 {
 	struct output out = {buffer, size, 0};
+	struct arguments arguments;
 
+	va_copy(arguments.list, list);
 	for (; *format; format++) {
-		char text[100], *end = text + sizeof(text);
-		const char *body = "%"; /* %% */
-		bool left = false, zero = false, negative = false;
-		int precision = -1; /* none: all of a string */
-		size_t bytes = sizeof(int);
-		unsigned base;
-		u64 value;
+		struct directive directive;
+		char text[100];
+		struct body body;
 
 		if (*format != '%') {
 			put(&out, *format, 1);
 			continue;
 		}
-		for (format++; *format == '-' || *format == '0'; format++) {
-			left |= *format == '-';
-			zero |= *format == '0';
-		}
-		int width = number_at(&format, *format == '*' ? va_arg(arguments, int) : 0);
-
-		if (*format == '.') {
-			format++;
-			precision = number_at(&format, *format == '*' ? va_arg(arguments, int) : 0);
-		}
-		for (; *format == 'l' || *format == 'z'; format++)
-			bytes = sizeof(u64);
+		format = read_directive(&directive, format, &arguments);
 		switch (*format) {
 		case 's':
-			body = va_arg(arguments, const char *) ?: "(null)";
+			body = string_body(va_arg(arguments.list, const char *) ?: "(null)",
+					   directive.precision);
 			break;
 		case 'c':
-			text[0] = (char)va_arg(arguments, int);
-			body = text;
-			precision = 1;
+			text[0] = (char)va_arg(arguments.list, int);
+			body = (struct body){text, text[0] != 0, false};
 			break;
 		case 'p':
-			value = (uintptr_t)va_arg(arguments, void *);
-			precision = 2 * (int)sizeof(void *);
-			body = digits(end, value, 16, precision);
-			if (format[1] == 'S') { /* the function that holds it, and the offset */
-				const char *name = symbol_lookup(value, &value);
-
-				precision = scnprintf(text, sizeof(text), "%s+0x%llx", name ?: "?",
-						      value);
-				body = text;
-				format++;
-			}
+			body = pointer_body(format[1] == 'S', text, sizeof(text), &arguments);
+			format += format[1] == 'S';
 			break;
 		case 'd':
 		case 'u':
 		case 'x':
 		case 'o':
-			value = bytes == sizeof(u64) ? va_arg(arguments, u64)
-				: *format == 'd'     ? (u64)va_arg(arguments, int)
-						     : va_arg(arguments, u32);
-			negative = *format == 'd' && (s64)value < 0;
-			base = *format == 'x' ? 16 : *format == 'o' ? 8 : 10;
-			if (precision < 0)
-				precision = zero && !left ? max(width - negative, 1) : 1;
-			body = digits(end, negative ? -value : value, base, precision);
-			precision = (int)(end - body);
+			body = integer_body(&directive, *format, text + sizeof(text), &arguments);
+			break;
+		default: /* %% */
+			body = string_body("%", directive.precision);
 		}
-		int length = (int)strnlen(body, (size_t)precision);
-
-		width -= length + negative;
-		put(&out, ' ', left ? 0 : width);
-		put(&out, '-', negative);
-		while (length-- > 0)
-			put(&out, *body++, 1);
-		put(&out, ' ', left ? width : 0);
+		put_body(&out, &directive, body);
 	}
+	va_end(arguments.list);
 	if (size)
 		buffer[min(out.length, size - 1)] = '\0';
 	return (int)out.length;
@@ -147,16 +225,23 @@ size_t kernel_strlcpy(char *to, const char *from, size_t size)
 u64 memparse(const char *s, const char **end)
 {
 	static const char digits[] = "0123456789abcdef", suffixes[] = "kmg";
-	bool hexadecimal = s[0] == '0' && (s[1] | 0x20) == 'x';
-	unsigned base = hexadecimal ? 16 : s[0] == '0' ? 8 : 10;
-	const char *at = s + 2 * hexadecimal, *digit;
+	const char *at = s, *digit, *suffix = NULL;
+	unsigned base = 10;
 	u64 value = 0;
 
-	for (*end = s; (digit = strchr(digits, *at | 0x20)) && digit < digits + base; *end = ++at)
+	if (s[0] == '0' && (s[1] | 0x20) == 'x') {
+		base = 16;
+		at += 2;
+	} else if (s[0] == '0') {
+		base = 8;
+	}
+	*end = s;
+	while ((digit = strchr(digits, *at | 0x20)) && digit < digits + base) {
 		value = value * base + (u64)(digit - digits);
-
-	const char *suffix = *end > s ? strchr(suffixes, **end | 0x20) : NULL;
-
+		*end = ++at;
+	}
+	if (*end > s)
+		suffix = strchr(suffixes, **end | 0x20);
 	if (!suffix)
 		return value;
 	++*end;

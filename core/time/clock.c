@@ -1,6 +1,6 @@
 /*
- * clock.c - the scale of the monotonic clock, which arch_clock_ns() reads from anywhere: the machine
- * sets it when it has measured its counter.
+ * clock.c - the scale of the monotonic clock, which arch_clock_ns() reads from anywhere: the
+ * machine sets it when it has measured its counter.
  */
 #include <arch/time.h>
 

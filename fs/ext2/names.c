@@ -275,8 +275,8 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 		TRY(ext2_add_entry(&back.name, new_dir, new, inode));
 	}
 	if (replaces) {
-		/* before it has no name: another may write it back; also if it has others still, which
-		 * may all be gone before the disk knows of this */
+		/* before it has no name: another may write it back; also if it has others still,
+		 * which may all be gone before the disk knows of this */
 		WRITE_ONCE(EXT2_I(target)->replaced, true);
 		lost_name(new_dir, target);
 	}

@@ -40,14 +40,17 @@ struct filesystem *find_filesystem(const char *name)
 /* Writes all, whatever fails; the first error. */
 int sync_super(struct super_block *sb)
 {
-	int inodes = sync_inodes(sb);
+	int inodes = sync_inodes(sb), buffers = 0, flushed = 0;
 
 	if (sb->op->sync_fs)
 		sb->op->sync_fs(sb);
-	int buffers = sb->bdev ? sync_buffers(sb->bdev, true) : 0;
-	int flushed = sb->bdev ? block_flush(sb->bdev) : 0;
-
-	return inodes ?: buffers ?: flushed;
+	if (sb->bdev) {
+		buffers = sync_buffers(sb->bdev, true);
+		flushed = block_flush(sb->bdev);
+	}
+	if (inodes)
+		return inodes;
+	return buffers ?: flushed;
 }
 
 /* One try to drop all dentries but the root, and what is dirty can only be written now: has it

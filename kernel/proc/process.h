@@ -191,7 +191,8 @@ int signal_background(int signo);
 
 /* What the terminal does for processes; it registers itself. */
 struct terminal_hooks {
-	/* The leader of @session ends. Not under process_lock, of which the terminal's comes before. */
+	/* The leader of @session ends. Not under process_lock, of which the terminal's comes
+	 * before. */
 	void (*session_ended)(pid_t session);
 	/* The device number of @session's terminal, or 0; *foreground its group, or -1. */
 	u32 (*of_session)(pid_t session, pid_t *foreground);

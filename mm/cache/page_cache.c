@@ -9,7 +9,6 @@
  *
  * Locks: see page_cache.h. Nothing sleeps while it holds one of the spinlocks.
  */
-#include "fs/inode/inode.h"
 #include "mm/cache/page_cache.h"
 
 #include "mm/cache/page_lookup.h"

@@ -11,7 +11,6 @@
  * read-only until written to, then the page is marked dirty first. A read fault maps what the cache
  * has of the pages around it too.
  */
-#include "fs/inode/times.h"
 #include "mm/cache/page_lookup.h"
 #include "mm/space/vm_internal.h"
 

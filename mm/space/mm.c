@@ -7,7 +7,6 @@
  * forget it, then the page loses its reference: so a frame never has another owner while some CPU
  * can still write to it.
  */
-#include "fs/file/file.h"
 #include "core/memory/slab.h"
 #include "mm/space/vm_internal.h"
 

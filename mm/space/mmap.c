@@ -5,7 +5,6 @@
  * Each changes areas and entries under mm->lock held for writing; what areas refer to (files) is
  * let go after it, since a last reference may need the locks of a file system.
  */
-#include "fs/inode/times.h"
 #include "mm/space/vm_internal.h"
 
 #define IDLE_TABLES_MAX 32

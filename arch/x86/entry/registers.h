@@ -1,6 +1,6 @@
 /*
- * registers.h - pushing and popping registers in the order of struct registers (arch/process.h), for
- * assembly.
+ * registers.h - pushing and popping registers in the order of struct registers (arch/process.h),
+ * for assembly.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
  * switch.c - tasks as the machine switches them; kernel threads.
  *
- * A new task's stack is laid out so that the first switch to it returns to where it begins (switch_stacks.S,
- * exit.S).
+ * A new task's stack is laid out so that the first switch to it returns to where it begins
+ * (switch_stacks.S, exit.S).
  */
 #include "arch/x86/entry/fpu.h"
 #include "arch/x86/x86.h"

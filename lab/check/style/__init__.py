@@ -1,4 +1,4 @@
-"""make lint, the C part: the rules of docs/architecture.md and CONTRIBUTING.md that a program can check.
+"""make lint, the C part: the rules of docs/kernel/architecture.md and CONTRIBUTING.md that a program can check.
 
 text.py looks at lines, code.py at tokens, locks.py at comments about locks; known.toml is the list of what breaks a rule
 and was there before it: a number for each rule and file that may only become less (known.py). Layout beyond that is what

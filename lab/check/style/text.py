@@ -32,7 +32,7 @@ def faults(name: str, text: str) -> Iterator[Fault]:
         include = re.match(r'#include "([^"]+)"', line)
         if include and not may_include(name, include[1]):
             room = name.rsplit("/", 1)[0]
-            yield Fault("includes", name, number, f"{room}/ may not include {include[1]} (docs/architecture.md)")
+            yield Fault("includes", name, number, f"{room}/ may not include {include[1]} (docs/kernel/architecture.md)")
     if (
         name.endswith(".h")
         and name.startswith(("core/", "arch/", "mm/", "fs/", "kernel/"))

@@ -266,11 +266,11 @@ def test_what_was_written_is_read(file):
 
 
 def test_the_document_is_enough_to_read_it(file):
-    """docs/key-streams.md has a reader of its own, in a few lines without the lab: it finds the same."""
-    text = (TOP / "docs/key-streams.md").read_text()
+    """docs/lab/key-streams.md has a reader of its own, in a few lines without the lab: it finds the same."""
+    text = (TOP / "docs/lab/key-streams.md").read_text()
     code = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]
     space = {}
-    exec(compile(code, "docs/key-streams.md", "exec"), space)
+    exec(compile(code, "docs/lab/key-streams.md", "exec"), space)
     found = list(space["operations"](file))
     there = made()
     whole = stream.join(there.blocks)

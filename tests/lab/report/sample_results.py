@@ -53,7 +53,7 @@ def sample(experiment: Experiment, rank: int, variant: Variant, seed: int, panic
 
 
 def cache_report(cache: str, rank: int, seed: int) -> dict:
-    """A report in the form of docs/counters.md: 1024 buckets, objects spread evenly at the load STEPS / 2^rank."""
+    """A report in the form of docs/kernel/counters.md: 1024 buckets, objects spread evenly at the load STEPS / 2^rank."""
     steps = STEPS / 2**rank
     filled = max(int(1024 / 2**rank), 1)
     size = min(int(steps), 16)
