@@ -51,9 +51,7 @@ int path_name_get(struct path_name *name, const char __user *from)
 	/* It does not fit the caller's frame: PATH_MAX and slack. */
 	name->text = name->allocated = TRY_PTR(kmalloc(2 * PAGE_SIZE, GFP_KERNEL));
 	s64 length = TRY(strncpy_from_user(name->allocated, from, PATH_MAX));
-	if (length < PATH_MAX)
-		return 0;
-	return -ENAMETOOLONG;
+	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
 /* Length of the component at @name: up to the next '/' or NUL. */
@@ -273,8 +271,8 @@ static int last_slash(struct walk *walk)
 	return 0;
 }
 
-/* Go to the first component of *@name, or of the text that waits for it to end: false: there is none,
- * the walk stands at its end. */
+/* Go to the first component of *@name, or of the text that waits for it to end. false: there is
+ * none, the walk stands at its end. */
 static __always_inline bool first_component(struct walk *walk, const char **name)
 {
 	while (**name == '/')
@@ -308,7 +306,9 @@ static __always_inline int may_search(struct inode *inode)
 /* @name, of @length bytes, is the last component: that goes to walk->last. */
 static void note_last(struct walk *walk, const char *name, u32 length)
 {
-	*walk->last = (struct last){name, length, component_type(name, length), name[length] == '/'};
+	bool slash = name[length] == '/';
+
+	*walk->last = (struct last){name, length, component_type(name, length), slash};
 }
 
 static __always_inline int walk_names(struct walk *walk, const char *name,
@@ -319,7 +319,6 @@ static __always_inline int walk_names(struct walk *walk, const char *name,
 	const char *next, *text;
 	struct inode *inode;
 	u32 length;
-
 next_text:
 	if (!first_component(walk, &name))
 		return 0;
