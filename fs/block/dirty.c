@@ -161,9 +161,7 @@ int __read_buffer(struct buffer *buffer)
 	}
 	submit_block_request(add_buffer(NULL, BLOCK_READ, buffer));
 	wait_on_buffer(buffer);
-	if (test_bit(B_UPTODATE, &buffer->flags))
-		return 0;
-	return -EIO;
+	return test_bit(B_UPTODATE, &buffer->flags) ? 0 : -EIO;
 }
 
 void write_buffers(struct buffer *first, unsigned count)
@@ -292,9 +290,7 @@ u64 buffers_stamp(void)
 
 	smp_mb(); /* take_dirty() has it the other way round */
 	/* what is in flight may yet read what is changed now */
-	if (atomic_read(&flying_bytes))
-		return 0;
-	return stamp;
+	return atomic_read(&flying_bytes) ? 0 : stamp;
 }
 
 bool buffers_stamp_good(u64 stamp)
@@ -321,9 +317,7 @@ int sync_dirty_buffer(struct buffer *buffer)
 {
 	write_buffers(buffer, 1);
 	wait_on_buffer(buffer);
-	if (test_bit(B_ERROR, &buffer->flags))
-		return -EIO;
-	return 0;
+	return test_bit(B_ERROR, &buffer->flags) ? -EIO : 0;
 }
 
 /* ---- when ------------------------------------------------------------------------------------ */

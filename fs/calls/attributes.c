@@ -42,37 +42,42 @@ s64 sys_faccessat2(int dfd, const char *name, int mode, int flags)
 
 /* ---- mode and owner -------------------------------------------------------------------------- */
 
-s64 sys_fchmodat(int dfd, const char *name, umode_t mode)
+static s64 change_mode(int dfd, const char __user *name, unsigned lookup, umode_t mode)
 {
 	struct path path __free(path) = {0};
 
-	TRY(user_path_at(dfd, name, LOOKUP_FOLLOW, &path));
+	TRY(user_path_at(dfd, name, lookup, &path));
 	return vfs_chmod(&path, mode);
+}
+
+s64 sys_fchmodat(int dfd, const char *name, umode_t mode)
+{
+	return change_mode(dfd, name, LOOKUP_FOLLOW, mode);
 }
 
 s64 sys_fchmod(int fd, umode_t mode)
 {
+	return change_mode(fd, NULL, LOOKUP_FD, mode);
+}
+
+static s64 change_owner(int dfd, const char __user *name, unsigned lookup, uid_t uid, gid_t gid)
+{
 	struct path path __free(path) = {0};
 
-	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
-	return vfs_chmod(&path, mode);
+	TRY(user_path_at(dfd, name, lookup, &path));
+	return vfs_chown(&path, uid, gid);
 }
 
 s64 sys_fchownat(int dfd, const char *name, uid_t uid, gid_t gid, int flags)
 {
-	struct path path __free(path) = {0};
 	int lookup = TRY(at_lookup(flags, 0));
 
-	TRY(user_path_at(dfd, name, (unsigned)lookup, &path));
-	return vfs_chown(&path, uid, gid);
+	return change_owner(dfd, name, (unsigned)lookup, uid, gid);
 }
 
 s64 sys_fchown(int fd, uid_t uid, gid_t gid)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
-	return vfs_chown(&path, uid, gid);
+	return change_owner(fd, NULL, LOOKUP_FD, uid, gid);
 }
 
 s64 sys_umask(u32 mask)

@@ -33,9 +33,7 @@ static int make_name(int dfd, const char __user *name, struct new_name *new)
 
 	TRY(path_name_get(&text, name));
 	TRY(path_lookup(dfd, text.text, LOOKUP_EXCLUSIVE, new, NULL, &path));
-	if (new->made)
-		return 0;
-	return -EEXIST;
+	return new->made ? 0 : -EEXIST;
 }
 
 s64 sys_mkdirat(int dfd, const char *name, umode_t mode)
@@ -168,7 +166,5 @@ s64 sys_readlinkat(int dfd, const char *name, char *buffer, int size)
 		text = copy = TRY_PTR(inode->op->get_link(inode));
 	touch_inode_atime(inode, path.mount);
 	s64 result = (s64)min(strlen(text), (size_t)size);
-	if (copy_to_user(buffer, text, (size_t)result))
-		return -EFAULT;
-	return result;
+	return copy_to_user(buffer, text, (size_t)result) ? -EFAULT : result;
 }

@@ -159,9 +159,7 @@ int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 		cond_resched();
 	}
 	*found = READ_ONCE(inode->data.size);
-	if (hole)
-		return 0;
-	return -ENXIO;
+	return hole ? 0 : -ENXIO;
 }
 
 /* ---- truncation ------------------------------------------------------------------------------ */

@@ -197,9 +197,7 @@ int fd_room(void)
 	struct file_table *table = current->files;
 
 	guard(spinlock, &table->lock);
-	if (free_number(table, 0) < table->limit)
-		return 0;
-	return -EMFILE;
+	return free_number(table, 0) < table->limit ? 0 : -EMFILE;
 }
 
 int fd_add(struct file *file, u32 lowest, bool close_on_exec)
@@ -297,9 +295,7 @@ int fd_get_flags(int number)
 	guard(spinlock, &table->lock);
 	if ((u32)number >= table->size || !table->files[number])
 		return -EBADF;
-	if (table->on_exec[number])
-		return FD_CLOEXEC;
-	return 0;
+	return table->on_exec[number] ? FD_CLOEXEC : 0;
 }
 
 int fd_set_flags(int number, int flags)

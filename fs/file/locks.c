@@ -206,9 +206,7 @@ static int range_from_abi(const struct file *file, const struct flock_abi *abi,
 		lock->start += abi->length;
 	}
 	lock->type = abi->type;
-	if (lock->start < 0)
-		return -EINVAL;
-	return 0;
+	return lock->start < 0 ? -EINVAL : 0;
 }
 
 /* F_GETLK: the first lock in the way of *@abi, or F_UNLCK. */

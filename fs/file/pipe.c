@@ -124,9 +124,7 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 		send_signal_current(SIGPIPE);
 	if (total && !tmpfs_is_nameless(file->path.dentry))
 		file_update_time(file->inode);
-	if (total)
-		return total;
-	return result;
+	return total ? total : result;
 }
 
 static unsigned pipe_poll(struct file *file, struct poll_table *table)

@@ -31,9 +31,7 @@ int inode_permission(struct inode *inode, int mask)
 		bits = mode >> 3;
 	else
 		bits = mode;
-	if ((mask & ~bits & (MAY_READ | MAY_WRITE | MAY_EXEC)))
-		return -EACCES;
-	return 0;
+	return (mask & ~bits & (MAY_READ | MAY_WRITE | MAY_EXEC)) ? -EACCES : 0;
 }
 
 bool owner_or_root(const struct inode *inode)
@@ -67,9 +65,7 @@ int may_delete(struct inode *dir, const struct dentry *dentry, bool directory)
 		return directory ? -ENOTDIR : -EISDIR;
 	if (dentry->parent == dentry)
 		return -EBUSY;
-	if (is_dead(dir))
-		return -ENOENT;
-	return 0;
+	return is_dead(dir) ? -ENOENT : 0;
 }
 
 umode_t mode_unprivileged(const struct inode *inode, umode_t mode)

@@ -115,9 +115,7 @@ int xattr_read(struct inode *inode, const char *name, struct xattr **list)
 	guard(read, &inode->lock);
 	TRY(xattr_permission(inode, name, MAY_READ));
 	TRY(inode->op->load_xattrs(inode, name, list));
-	if (*list)
-		return 0;
-	return -ENODATA;
+	return *list ? 0 : -ENODATA;
 }
 
 int xattr_read_all(struct inode *inode, struct xattr **list)

@@ -51,9 +51,7 @@ static inline void mntput(struct mount *mount)
 /* 0, or -EROFS when the mount or its file system is read-only. */
 static inline int mount_writable(const struct mount *mount)
 {
-	if ((mount->flags | mount->sb->flags) & SB_RDONLY)
-		return -EROFS;
-	return 0;
+	return (mount->flags | mount->sb->flags) & SB_RDONLY ? -EROFS : 0;
 }
 
 /* A mount of a new or known superblock, which is not yet in the tree (for the kernel's own files it

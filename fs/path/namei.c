@@ -51,9 +51,7 @@ int path_name_get(struct path_name *name, const char __user *from)
 	/* It does not fit the caller's frame: PATH_MAX and slack. */
 	name->text = name->allocated = TRY_PTR(kmalloc(2 * PAGE_SIZE, GFP_KERNEL));
 	s64 length = TRY(strncpy_from_user(name->allocated, from, PATH_MAX));
-	if (length < PATH_MAX)
-		return 0;
-	return -ENAMETOOLONG;
+	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
 /* Length of the component at @name: up to the next '/' or NUL. */
@@ -273,19 +271,21 @@ static int last_slash(struct walk *walk)
 	return 0;
 }
 
-/* Where the first component of @name begins, or of the text that waits for it to end; NULL: there
- * is none, the walk stands at its end. */
-static __always_inline const char *first_component(struct walk *walk, const char *name)
+/* Go to the first component of *@name, or of the text that waits for it to end. false: there is
+ * none, the walk stands at its end. */
+static __always_inline bool first_component(struct walk *walk, const char **name)
 {
-	while (*name == '/')
-		name++;
-	if (likely(*name))
-		return name;
-	if (walk->depth)
-		return walk->rest[--walk->depth];
+	while (**name == '/')
+		++*name;
+	if (likely(**name))
+		return true;
+	if (walk->depth) {
+		*name = walk->rest[--walk->depth];
+		return true;
+	}
 	if (walk->last)
 		walk->last->type = LAST_ROOT;
-	return NULL;
+	return false;
 }
 
 /* A directory that everybody may search: one test instead of two. */
@@ -298,102 +298,79 @@ static __always_inline int may_search(struct inode *inode)
 {
 	if (likely(is_open_directory(inode)))
 		return 0;
-	if (S_ISDIR(inode->mode))
-		return inode_permission(inode, MAY_EXEC);
-	return -ENOTDIR;
+	if (!S_ISDIR(inode->mode))
+		return -ENOTDIR;
+	return inode_permission(inode, MAY_EXEC);
 }
 
-/*
- * From @name, a component, through all but the last one: that, and its length, to be walked in the
- * directory where the walk then stands; NULL: there is none; or ERR_PTR.
- */
-static __always_inline const char *walk_directories(struct walk *walk, const char *name,
-						    u32 *length, struct hash_counters *counts)
+/* @name, of @length bytes, is the last component: that goes to walk->last. */
+static void note_last(struct walk *walk, const char *name, u32 length)
+{
+	bool slash = name[length] == '/';
+
+	*walk->last = (struct last){name, length, component_type(name, length), slash};
+}
+
+static __always_inline int walk_names(struct walk *walk, const char *name,
+				      struct hash_counters *counts)
 {
 	/* the walk's place, while all is simple */
 	struct dentry *dentry = walk->path.dentry, *child;
-	bool searchable = false; /* this was seen of it already */
 	const char *next, *text;
 	struct inode *inode;
-
+	u32 length;
+next_text:
+	if (!first_component(walk, &name))
+		return 0;
+next_directory: /* @name is a component of what must be a directory, @dentry */
+	TRY(may_search(dentry->inode));
 	for (;;) {
-		int error = searchable ? 0 : may_search(dentry->inode);
-		if (unlikely(error))
-			return ERR_PTR(error);
-		*length = component_length(name);
-		next = name + *length;
+		length = component_length(name);
+		next = name + length;
 		while (*next == '/')
 			next++;
 		if (!*next) {
 			if (likely(!walk->depth))
-				return name;
+				break; /* it is the last one */
 			next = walk->rest[--walk->depth];
 		}
-		child = find_child(dentry, name, *length, &inode, counts);
-		searchable = likely(inode != NULL) && likely(is_open_directory(inode));
-		if (searchable) {
+		child = find_child(dentry, name, length, &inode, counts);
+		if (likely(inode != NULL) && likely(is_open_directory(inode))) {
 			walk->path.dentry = child;
 			dput(dentry);
 			dentry = child;
 			name = next;
 			continue;
 		}
-		text = step_slowly(walk, name, *length, child, ON_THE_WAY);
+		text = step_slowly(walk, name, length, child, ON_THE_WAY);
+		if (IS_ERR(text))
+			return (int)PTR_ERR(text);
 		dentry = walk->path.dentry;
 		name = next;
-		if (text) {
-			if (IS_ERR(text))
-				return text;
-			walk->rest[walk->depth++] = next;
-			name = first_component(walk, text);
-			if (!name)
-				return NULL;
-		}
+		if (!text)
+			goto next_directory;
+		walk->rest[walk->depth++] = next;
+		name = text;
+		goto next_text;
 	}
-}
-
-/* The last component, at @name: NULL: the walk stands on it, or has noted it. A text: it was a
- * symbolic link, whose text is to be walked; or ERR_PTR. */
-static __always_inline const char *walk_last(struct walk *walk, const char *name, u32 length,
-					     struct hash_counters *counts)
-{
-	struct dentry *dentry = walk->path.dentry, *child;
-	enum last_type type = component_type(name, length);
-	bool slash = name[length] == '/';
-	struct inode *inode;
-
 	if (walk->last) {
-		*walk->last = (struct last){name, length, type, slash};
-		return NULL;
+		note_last(walk, name, length);
+		return 0;
 	}
-	if (unlikely(slash) && type == LAST_NORM) {
-		int error = last_slash(walk);
-		if (error)
-			return ERR_PTR(error);
-	}
+	if (unlikely(name[length] == '/') && component_type(name, length) == LAST_NORM)
+		TRY(last_slash(walk));
 	child = find_child(dentry, name, length, &inode, counts);
 	if (likely(inode != NULL) && likely(!S_ISLNK(inode->mode))) {
 		walk->path.dentry = child;
 		dput(dentry);
-		return NULL;
+		return 0;
 	}
-	return step_slowly(walk, name, length, child, AT_THE_END);
-}
-
-static __always_inline int walk_names(struct walk *walk, const char *name,
-				      struct hash_counters *counts)
-{
-	u32 length;
-
-	/* once, and once more for each symbolic link at the end */
-	do {
-		name = first_component(walk, name);
-		if (likely(name != NULL))
-			name = walk_directories(walk, name, &length, counts);
-		if (likely(!IS_ERR_OR_NULL(name)))
-			name = walk_last(walk, name, length, counts);
-	} while (unlikely(name != NULL) && !IS_ERR(name));
-	return PTR_ERR_OR_ZERO(name);
+	text = step_slowly(walk, name, length, child, AT_THE_END);
+	if (!text || IS_ERR(text))
+		return PTR_ERR_OR_ZERO(text);
+	dentry = walk->path.dentry;
+	name = text;
+	goto next_text;
 }
 
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,

@@ -176,9 +176,7 @@ static int proc_iterate(struct file *file, struct dir_context *context)
 			return 0;
 		context->position++;
 	}
-	if (number == -ENOENT)
-		return 0;
-	return number;
+	return number == -ENOENT ? 0 : number;
 }
 
 /* ---- links ----------------------------------------------------------------------------------- */
@@ -271,9 +269,7 @@ static ssize_t proc_read(struct file *file, struct io *io, loff_t *position)
 	size_t n = io_put(io, text->data + *position,
 			  min(io->length, text->length - (size_t)*position));
 	*position += (loff_t)n;
-	if (n)
-		return (ssize_t)n;
-	return -EFAULT;
+	return n ? (ssize_t)n : -EFAULT;
 }
 
 static ssize_t proc_write(struct file *file, struct io *io, loff_t *position)
@@ -320,9 +316,7 @@ static int proc_fill_super(struct super_block *sb, const char *options, bool sil
 	sb->op = &super_operations;
 	sb->flags |= SB_NOATIME | SB_FIXED_OWNERS;
 	sb->root = d_alloc_root(proc_inode(sb, &entry));
-	if (sb->root)
-		return 0;
-	return -ENOMEM;
+	return sb->root ? 0 : -ENOMEM;
 }
 
 struct filesystem proc_filesystem = {
