@@ -141,7 +141,7 @@ static __always_inline void copy_entry(pte_t *from, u64 address, void *argument)
 
 	if (!test_bit(PG_anon, &page->flags))
 		return;
-	pte_t *to = mmu_slot(&copy->child->mmu, address, true);
+	pte_t *to = mmu_slot(&copy->child->mmu, address, MMU_MAKE);
 	if (unlikely(!to)) {
 		copy->error = -ENOMEM;
 		return;

@@ -38,7 +38,7 @@ void mm_protect_page(struct page *page)
 		    address >= vma->end)
 			continue;
 		guard(spinlock, &vma->mm->page_table_lock);
-		pte_t *slot = mmu_slot(&vma->mm->mmu, address, false);
+		pte_t *slot = mmu_slot(&vma->mm->mmu, address, MMU_FIND);
 		if (slot && pte_write(*slot)) {
 			*slot = pte_write_protect(*slot);
 			mmu_flush(&vma->mm->mmu, address, address + PAGE_SIZE);

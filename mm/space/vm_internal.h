@@ -62,7 +62,7 @@ static __always_inline void visit_entries(struct mm *mm, u64 start, u64 end,
 {
 	lockdep_assert_held(&mm->page_table_lock);
 	for (u64 next; start < end; start = next) {
-		pte_t *slot = mmu_slot(&mm->mmu, start, false), *last;
+		pte_t *slot = mmu_slot(&mm->mmu, start, MMU_FIND), *last;
 
 		next = min(round_down(start, MMU_SLOTS_SPAN) + MMU_SLOTS_SPAN, end);
 		last = slot ? slot + ((next - start) >> PAGE_SHIFT) : NULL;
