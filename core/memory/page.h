@@ -1,9 +1,9 @@
 /*
  * page.h - the page frame descriptor, one for each 4 KB frame of memory.
  *
- * States: free (in the buddy allocator or on a CPU's stack) -> allocated; an allocated frame is part
- * of a slab, a page of the page cache, anonymous memory, a page table, or plain kernel memory. The
- * unions follow these states.
+ * States: free (in the buddy allocator or on a CPU's stack) -> allocated; an allocated frame is
+ * part of a slab, a page of the page cache, anonymous memory, a page table, or plain kernel memory.
+ * The unions follow these states.
  *
  * There is one descriptor a frame for all rooms, which is why it lies in core/ and has fields of
  * theirs: those of the page cache are mm/cache/page_cache.h's and fs/'s (buffers), those of a page

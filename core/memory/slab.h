@@ -9,8 +9,8 @@
  * The slab's order is chosen as SLUB chooses it: the smallest of 0..3 that holds enough objects (8)
  * and wastes at most a sixteenth, else an eighth, else a quarter.
  *
- * A slab without objects in use is given back at once; what CPUs keep on their lists, when memory is
- * short (shrinker.h).
+ * A slab without objects in use is given back at once; what CPUs keep on their lists, when memory
+ * is short (shrinker.h).
  *
  * Debug builds poison free objects (0x6b) and check it on allocation and when they are freed again.
  * No locks to hold; GFP_KERNEL may sleep. Allocating and freeing are allowed in interrupts

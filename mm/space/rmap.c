@@ -18,7 +18,7 @@ void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, e
 		u64 start = vma->start + ((low - vma->page_offset) << PAGE_SHIFT);
 
 		if (low < behind)
-			vma_zap(vma, start, start + ((behind - low) << PAGE_SHIFT), what);
+			vma_zap_mapped(vma, start, start + ((behind - low) << PAGE_SHIFT), what);
 	}
 }
 

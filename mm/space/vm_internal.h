@@ -129,9 +129,12 @@ void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags);
 
 /* ---- mm.c ------------------------------------------------------------------------------------ */
 
-/* Clear the entries of [start, end) in @vma and forget the translations: all (ZAP_COPIES_TOO), or
- * those alone that map pages of the file. mm->lock (any) or vma_lock is held. */
-void vma_zap(struct vma *vma, u64 start, u64 end, enum zapped what);
+/* Clear the entries of [start, end) in @vma, all of them, and forget the translations. mm->lock
+ * (any) is held. */
+void vma_zap(struct vma *vma, u64 start, u64 end);
+/* The same of an area that was found through its file, of what @what says. The file's
+ * mapping->vma_lock is held. */
+void vma_zap_mapped(struct vma *vma, u64 start, u64 end, enum zapped what);
 
 /* ---- mmap.c ---------------------------------------------------------------------------------- */
 
