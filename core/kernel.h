@@ -8,7 +8,6 @@
 #pragma once
 
 #include <arch/page.h>
-#include <arch/power.h>
 #include "core/base/bitops.h"
 #include "core/base/cleanup.h"
 #include "core/cmdline.h"

@@ -1,7 +1,7 @@
 /*
  * signal.h - signals as programs know them: numbers, flags, sets, and the structures of the ABI,
- * Linux's on x86-64. For those who send signals (kernel/), and for the machine, which puts them on a
- * program's stack (<arch/signal.h>).
+ * Linux's on x86-64. For those who send signals (kernel/), and for the machine, which puts them on
+ * a program's stack (<arch/signal.h>).
  */
 #pragma once
 

@@ -51,7 +51,7 @@
 #define CACHE_LOOKUP __attribute__((__noinline__, noclone, unused))
 #endif
 
-/* One CPU's counters of one cache. Exact definitions: docs/counters.md. */
+/* One CPU's counters of one cache. Exact definitions: docs/kernel/counters.md. */
 struct hash_counters {
 	u64 hits;	/* lookups that found their object */
 	u64 misses;	/* lookups that did not */
@@ -149,10 +149,10 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
 #endif
 
 /*
- * Key streams (docs/key-streams.md): every operation as the cache saw it, written under the lock of
- * its bucket, so that all operations stand in an order in which they can have happened. A look is a
- * find that is not counted; the seed is that of the keyed functions; a report tells where the
- * counters stood that the cache sent at shutdown.
+ * Key streams (docs/lab/key-streams.md): every operation as the cache saw it, written under the
+ * lock of its bucket, so that all operations stand in an order in which they can have happened. A
+ * look is a find that is not counted; the seed is that of the keyed functions; a report tells where
+ * the counters stood that the cache sent at shutdown.
  */
 enum hash_operation { HASH_FIND, HASH_INSERT, HASH_REMOVE, HASH_LOOK, HASH_SEED, HASH_REPORT };
 #ifdef CONFIG_RECORD_KEYS
@@ -194,7 +194,8 @@ __noreturn void hash_report_serve(void);
 void hash_report_shutdown(const char *kind);
 
 /* Append one cache's report to @out (core/log/text.h), as text or as one JSON object.
- * docs/counters.md. Takes the table's locks one after the other; sleeps if writing to @out does. */
+ * docs/kernel/counters.md. Takes the table's locks one after the other; sleeps if writing to @out
+ * does. */
 struct text;
 void hash_report_text(struct hash_cache *cache, struct text *out);
 void hash_report_json(struct hash_cache *cache, struct text *out);
@@ -202,6 +203,6 @@ void hash_report_json(struct hash_cache *cache, struct text *out);
  * go. Takes its locks one after the other. */
 u64 hash_cache_objects(struct hash_cache *cache);
 
-/* The same for the locks that somebody had to wait for (docs/counters.md). Takes none. */
+/* The same for the locks that somebody had to wait for (docs/kernel/counters.md). Takes none. */
 struct proc_entry; /* not looked at: as the files of /proc have it */
 void lock_report_text(struct text *out, const struct proc_entry *unused);

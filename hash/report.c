@@ -1,7 +1,7 @@
 /*
  * report.c - a cache's statistics: the table is walked, the counters are summed, the rest is
  * computed, and comes out as text in the layout of Lever's histograms (1999, section 3) or as JSON.
- * docs/counters.md is the reference and defines each number.
+ * docs/kernel/counters.md is the reference and defines each number.
  *
  * Formulas: HASH_ROWS rows of m C(n,k) (1/m)^k (1-1/m)^(n-k) by the recurrence between neighbours;
  * chi squared of the buckets, (m/n) sum b^2 - n; the Dragon book's Q (Aho, Sethi, Ullman

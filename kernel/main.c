@@ -31,6 +31,22 @@ static void scatter_memory(void)
 	slab_hold(random_u64());
 }
 
+/* The command line, and what it says of the log. */
+static void options_init(void)
+{
+	int error = cmdline_init(boot_info.command_line);
+	u64 level = LOG_LEVELS - 1;
+
+	if (cmdline_flag("quiet"))
+		level = 4;
+	if (cmdline_flag("debug"))
+		level = LOG_LEVELS;
+	cmdline_u64("loglevel", &level);
+	printk_set_level(level);
+	if (error)
+		pr_err("command line: too many words or characters, the rest is ignored\n");
+}
+
 static int start_rest(void *unused)
 {
 	mem_devices_init();
@@ -48,7 +64,7 @@ void kernel_main(u32 magic, phys_addr_t info)
 	serial_early_init();
 	arch_early_init(magic, info);
 	lock_classes_init();
-	printk_init(boot_info.command_line);
+	options_init();
 	pr_info("Chainwalk, command line: %s\n", boot_info.command_line);
 	hash_record_init();
 	page_alloc_init(boot_info.max_phys);

@@ -10,7 +10,7 @@
  * `exit`, `panic`, `stats`, `mark`, `call`, `result`, `signal`, `exited`, `end`. The last
  * record of an orderly run is `end` with {"records":N}: a reader that finds a gap, a bad checksum or
  * no `end` knows that something is missing.
- * docs/control-port.md is the reference.
+ * docs/kernel/control-port.md is the reference.
  */
 #pragma once
 

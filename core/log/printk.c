@@ -14,7 +14,7 @@ static u64 log_first; /* oldest whole line */
 u64 log_complete;     /* after the last line */
 
 static DEFINE_SPINLOCK(console_lock);
-static int console_loglevel = 7; /* levels below it are printed there */
+static int console_loglevel = LOG_LEVELS - 1; /* levels below it are printed there */
 
 void console_write(const char *text, size_t length, bool expand)
 {
@@ -41,13 +41,14 @@ static void ring_put(const char *text, size_t length)
 }
 
 /* Each line of @text, behind its level "<N>", into the ring and, if it matters, onto the console.
- * Under log_lock. */
+ * log_lock held. */
 static void put_message(const char *text, size_t length)
 {
 	int level = text[1] - '0';
 	const char *end = text + length;
 	u64 us = ktime_ns() / 1000;
 
+	lockdep_assert_held(&log_lock);
 	for (text += 3; text < end;) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text)) ?: end;
 		char head[32];
@@ -92,13 +93,7 @@ size_t log_read(u64 *position, char *buffer, size_t size)
 	return whole;
 }
 
-void printk_init(const char *command_line)
+void printk_set_level(u64 level)
 {
-	int error = cmdline_init(command_line);
-	u64 level = cmdline_flag("debug") ? 8 : cmdline_flag("quiet") ? 4 : 7;
-
-	cmdline_u64("loglevel", &level);
-	console_loglevel = (int)min_t(u64, level, 8);
-	if (error)
-		pr_err("command line: too many words or characters, the rest is ignored\n");
+	console_loglevel = (int)min_t(u64, level, LOG_LEVELS);
 }

@@ -14,8 +14,8 @@
 #include "core/sched/task.h"
 #include "core/time/time.h"
 
-/* Set by kernel/main.c when all CPUs and the scheduler run: from then on sleeping with interrupts off is a
- * bug. */
+/* Set by kernel/main.c when all CPUs and the scheduler run: from then on sleeping with interrupts
+ * off is a bug. */
 extern bool system_running;
 
 /* Give up the CPU. In state TASK_RUNNING others run first; in another the task sleeps until woken;

@@ -117,6 +117,7 @@ static void account(struct buffer *buffer, int sign)
 {
 	u64 pages = used_bytes / PAGE_SIZE;
 
+	lockdep_assert_held(&list_lock);
 	used_bytes += (u64)sign * buffer->size;
 	memory_use_add(MEMORY_BUFFER, (s64)(used_bytes / PAGE_SIZE - pages));
 }
@@ -131,6 +132,7 @@ static void free_buffer(struct buffer *buffer)
 /* Free a metadata buffer if nobody uses it. Under list_lock. */
 static bool evict(struct buffer *buffer)
 {
+	lockdep_assert_held(&list_lock);
 	if (!unhash(buffer, false))
 		return false;
 	list_del_init(&buffer->lru);

@@ -98,7 +98,7 @@ DEFINE_FREE(buffer, struct buffer *, if (!IS_ERR(*variable)) brelse(*variable))
 void abandon_buffer(struct buffer *buffer);
 /* the block was freed: drop contents unwritten, and the reference */
 void bforget(struct buffer *buffer);
-/* ---- the cache as a whole --------------------------------------------------------------------- */
+/* ---- the cache as a whole -------------------------------------------------------------------- */
 
 /* Umount: drop all clean, unused ones. */
 void invalidate_buffers(struct block_device *device);

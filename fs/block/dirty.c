@@ -81,6 +81,7 @@ void __mark_buffer_dirty(struct buffer *buffer, enum buffer_rank rank)
  */
 static bool take_dirty(struct buffer *buffer, bool write)
 {
+	lockdep_assert_held(&list_of(buffer)->lock);
 	if (!test_bit(B_DIRTY, &buffer->flags))
 		return false;
 	if (write) {
@@ -160,7 +161,9 @@ int __read_buffer(struct buffer *buffer)
 	}
 	submit_block_request(add_buffer(NULL, BLOCK_READ, buffer));
 	wait_on_buffer(buffer);
-	return test_bit(B_UPTODATE, &buffer->flags) ? 0 : -EIO;
+	if (test_bit(B_UPTODATE, &buffer->flags))
+		return 0;
+	return -EIO;
 }
 
 void write_buffers(struct buffer *first, unsigned count)
@@ -289,7 +292,9 @@ u64 buffers_stamp(void)
 
 	smp_mb(); /* take_dirty() has it the other way round */
 	/* what is in flight may yet read what is changed now */
-	return atomic_read(&flying_bytes) ? 0 : stamp;
+	if (atomic_read(&flying_bytes))
+		return 0;
+	return stamp;
 }
 
 bool buffers_stamp_good(u64 stamp)
@@ -316,7 +321,9 @@ int sync_dirty_buffer(struct buffer *buffer)
 {
 	write_buffers(buffer, 1);
 	wait_on_buffer(buffer);
-	return test_bit(B_ERROR, &buffer->flags) ? -EIO : 0;
+	if (test_bit(B_ERROR, &buffer->flags))
+		return -EIO;
+	return 0;
 }
 
 /* ---- when ------------------------------------------------------------------------------------ */

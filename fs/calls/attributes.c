@@ -3,6 +3,7 @@
  * size.
  */
 #include "fs/calls/calls.h"
+#include "fs/inode/attributes.h"
 
 /* ---- access ---------------------------------------------------------------------------------- */
 
@@ -15,7 +16,9 @@ static int access_at(int dfd, const char __user *name, int mode, int lookup)
 	if ((mode & X_OK) && S_ISREG(inode->mode) && (path.mount->flags & SB_NOEXEC))
 		return -EACCES;
 	TRY(inode_permission(inode, mode));
-	return (mode & W_OK) && !is_special(inode) ? mount_writable(path.mount) : 0;
+	if ((mode & W_OK) && !is_special(inode))
+		return mount_writable(path.mount);
+	return 0;
 }
 
 /* As the real user, unless AT_EACCESS. */

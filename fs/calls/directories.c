@@ -2,6 +2,8 @@
  * directories.c - the calls that read a directory, and that ask and change where the task stands.
  */
 #include "fs/calls/calls.h"
+#include "fs/inode/times.h"
+#include "core/memory/slab.h"
 
 /* ---- getdents -------------------------------------------------------------------------------- */
 
@@ -135,5 +137,7 @@ s64 sys_getcwd(char *buffer, size_t size)
 	size_t length = (size_t)(page + PAGE_SIZE - text);
 	if (length > size)
 		return -ERANGE;
-	return copy_to_user(buffer, text, length) ? -EFAULT : (s64)length;
+	if (copy_to_user(buffer, text, length))
+		return -EFAULT;
+	return (s64)length;
 }

@@ -4,6 +4,8 @@
  * Each walks to the directory of the last component and has names.c of fs/path do the work there.
  */
 #include "fs/calls/calls.h"
+#include "fs/inode/times.h"
+#include "core/memory/slab.h"
 
 /* One name in one directory. */
 struct name_at {
@@ -31,7 +33,9 @@ static int make_name(int dfd, const char __user *name, struct new_name *new)
 
 	TRY(path_name_get(&text, name));
 	TRY(path_lookup(dfd, text.text, LOOKUP_EXCLUSIVE, new, NULL, &path));
-	return new->made ? 0 : -EEXIST;
+	if (new->made)
+		return 0;
+	return -EEXIST;
 }
 
 s64 sys_mkdirat(int dfd, const char *name, umode_t mode)
@@ -61,7 +65,9 @@ s64 sys_symlinkat(const char *target, int dfd, const char *name)
 
 	TRY(path_name_get(&text, target));
 	struct new_name new = {.mode = S_IFLNK | 0777, .target = text.text};
-	return *text.text ? make_name(dfd, name, &new) : -ENOENT;
+	if (*text.text)
+		return make_name(dfd, name, &new);
+	return -ENOENT;
 }
 
 s64 sys_linkat(int old_dfd, const char *old_name, int new_dfd, const char *name, int flags)
@@ -162,5 +168,7 @@ s64 sys_readlinkat(int dfd, const char *name, char *buffer, int size)
 		text = copy = TRY_PTR(inode->op->get_link(inode));
 	touch_inode_atime(inode, path.mount);
 	s64 result = (s64)min(strlen(text), (size_t)size);
-	return copy_to_user(buffer, text, (size_t)result) ? -EFAULT : result;
+	if (copy_to_user(buffer, text, (size_t)result))
+		return -EFAULT;
+	return result;
 }

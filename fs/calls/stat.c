@@ -26,7 +26,9 @@ static __always_inline s64 stat_inode(const struct inode *inode, void __user *to
 		.unused = {0, 0, 0}, /* all are named, so none is cleared first */
 	};
 
-	return unlikely(copy_to_user(to, &stat, sizeof(stat))) ? -EFAULT : 0;
+	if (unlikely(copy_to_user(to, &stat, sizeof(stat))))
+		return -EFAULT;
+	return 0;
 }
 
 s64 sys_fstat(int number, void *to)

@@ -1,15 +1,19 @@
 /*
- * xattr.c - the calls on extended attributes. Each comes in three: by name, by name but not through a
- * last link, and by descriptor.
+ * xattr.c - the calls on extended attributes. Each comes in three: by name, by name but not through
+ * a last link, and by descriptor.
  */
 #include "fs/calls/calls.h"
+#include "fs/inode/xattr.h"
+#include "core/memory/slab.h"
 
 /* @key: XATTR_NAME_MAX + 1 bytes. */
 static int get_key(char *key, const char __user *from)
 {
 	s64 length = TRY(strncpy_from_user(key, from, XATTR_NAME_MAX + 1));
 
-	return length == 0 || length > XATTR_NAME_MAX ? -ERANGE : 0;
+	if (length == 0 || length > XATTR_NAME_MAX)
+		return -ERANGE;
+	return 0;
 }
 
 /* ---- setting --------------------------------------------------------------------------------- */
@@ -68,7 +72,9 @@ static s64 get_on(const struct path *path, const char __user *user_key, void __u
 		return (s64)list->size; /* how much room it takes */
 	if (list->size > size)
 		return -ERANGE;
-	return copy_to_user(to, list->value, list->size) ? -EFAULT : (s64)list->size;
+	if (copy_to_user(to, list->value, list->size))
+		return -EFAULT;
+	return (s64)list->size;
 }
 
 s64 sys_getxattr(const char *name, const char *key, void *value, size_t size)

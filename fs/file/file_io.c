@@ -9,7 +9,9 @@
 #include "fs/file/file_io.h"
 
 #include "fs/block/dirty.h"
-#include "fs/vfs.h"
+#include "fs/inode/attributes.h"
+#include "fs/inode/permission.h"
+#include "fs/inode/times.h"
 #include "mm/cache/page_lookup.h"
 
 #define WINDOW_MIN 4

@@ -31,3 +31,6 @@ ssize_t page_cache_zero(struct inode *inode, loff_t at, size_t length);
  */
 struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
 			    pgoff_t wanted, struct page *page);
+
+/* mapped.c: mm/ can map files from now on. Start-up. */
+void mapped_files_init(void);

@@ -11,7 +11,9 @@
  * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors. A number is given out together
  * with its file, so a file in its place is all that says that a number is used.
  */
-#include "fs/internal.h"
+#include "fs/file/file_table.h"
+#include "fs/file/locks.h"
+#include "core/memory/slab.h"
 
 #define FILE_TABLE_FIRST 64
 #define FILE_LIMIT 1024 /* RLIMIT_NOFILE of the first process */
@@ -166,6 +168,7 @@ static u32 free_number(struct file_table *table, u32 from)
 {
 	u32 fd = max(from, table->lowest);
 
+	lockdep_assert_held(&table->lock);
 	while (fd < table->size && table->files[fd])
 		fd++;
 	if (from <= table->lowest)
@@ -179,6 +182,7 @@ static struct file *put_at(struct file_table *table, u32 fd, struct file *file, 
 {
 	struct file *old = table->files[fd];
 
+	lockdep_assert_held(&table->lock);
 	table->files[fd] = file;
 	table->on_exec[fd] = close_on_exec;
 	if (file)
@@ -193,7 +197,9 @@ int fd_room(void)
 	struct file_table *table = current->files;
 
 	guard(spinlock, &table->lock);
-	return free_number(table, 0) < table->limit ? 0 : -EMFILE;
+	if (free_number(table, 0) < table->limit)
+		return 0;
+	return -EMFILE;
 }
 
 int fd_add(struct file *file, u32 lowest, bool close_on_exec)
@@ -291,7 +297,9 @@ int fd_get_flags(int number)
 	guard(spinlock, &table->lock);
 	if ((u32)number >= table->size || !table->files[number])
 		return -EBADF;
-	return table->on_exec[number] ? FD_CLOEXEC : 0;
+	if (table->on_exec[number])
+		return FD_CLOEXEC;
+	return 0;
 }
 
 int fd_set_flags(int number, int flags)

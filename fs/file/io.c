@@ -1,7 +1,7 @@
 /*
  * io.c - the parts of struct io that are not inline: vectors of the program's memory. See io.h.
  */
-#include "fs/vfs.h"
+#include "fs/file/io.h"
 
 void *io_piece(struct io *io, size_t *n)
 {

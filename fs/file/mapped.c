@@ -4,8 +4,11 @@
  */
 #include "mm/space/mapped_file.h"
 
+#include "fs/file/file.h"
 #include "fs/file/file_io.h"
-#include "fs/internal.h"
+#include "fs/inode/times.h"
+#include "fs/path/mount.h"
+#include "fs/path/super.h"
 #include "mm/space/vm.h"
 
 static bool on_noexec(const struct file *file)

@@ -14,7 +14,9 @@
  * takes a pipe's lock inside a fault. Everybody waits in one queue: readers wait while the pipe is
  * empty and writers while it is full, so they are hardly ever there together.
  */
-#include "fs/internal.h"
+#include "fs/inode/times.h"
+#include "fs/tmpfs/tmpfs.h"
+#include "core/memory/slab.h"
 
 #define SIGPIPE 13 /* as in kernel/proc/signal.h, and on the host */
 #define PIPE_PAGES 16
@@ -50,6 +52,7 @@ static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struc
 	u32 used = pipe->used, start = pipe->tail + (side == WRITER ? used : 0), at = start;
 	size_t n, moved, left = min(io->length, side == WRITER ? PIPE_BYTES - used : used);
 
+	lockdep_assert_held(&pipe->lock);
 	do {
 		char **page = &pipe->pages[at / PAGE_SIZE % PIPE_PAGES];
 
@@ -121,7 +124,9 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 		send_signal_current(SIGPIPE);
 	if (total && !tmpfs_is_nameless(file->path.dentry))
 		file_update_time(file->inode);
-	return total ? total : result;
+	if (total)
+		return total;
+	return result;
 }
 
 static unsigned pipe_poll(struct file *file, struct poll_table *table)
@@ -156,6 +161,7 @@ static s64 pipe_ioctl(struct file *file, unsigned command, u64 argument)
 /* One more (or less) open file on the pipe; the others look again. inode->lock held. */
 static void pipe_count(struct pipe *pipe, const struct file *file, int change)
 {
+	lockdep_assert_held(&file->inode->lock);
 	mutex_lock(&pipe->lock);
 	for (unsigned side = READER; side <= WRITER; side++)
 		if (file->mode & (side == READER ? FMODE_READ : FMODE_WRITE)) {

@@ -17,9 +17,10 @@
  *
  * Lock order: bucket lock, sb->inodes_lock -> LRU list -> inode->spin.
  */
-#include "fs/internal.h"
+#include "fs/file/file.h"
 #include "fs/inode/lru.h"
 #include "core/memory/shrinker.h"
+#include "core/memory/slab.h"
 
 struct inode_key {
 	const struct super_block *sb;

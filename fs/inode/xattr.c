@@ -9,7 +9,10 @@
  *
  * The order of the checks is Linux's, since it decides which errno a program sees.
  */
-#include "fs/internal.h"
+#include "fs/inode/permission.h"
+#include "fs/inode/times.h"
+#include "fs/inode/xattr.h"
+#include "core/memory/slab.h"
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
@@ -112,13 +115,17 @@ int xattr_read(struct inode *inode, const char *name, struct xattr **list)
 	guard(read, &inode->lock);
 	TRY(xattr_permission(inode, name, MAY_READ));
 	TRY(inode->op->load_xattrs(inode, name, list));
-	return *list ? 0 : -ENODATA;
+	if (*list)
+		return 0;
+	return -ENODATA;
 }
 
 int xattr_read_all(struct inode *inode, struct xattr **list)
 {
 	guard(read, &inode->lock);
-	return inode->op->load_xattrs ? inode->op->load_xattrs(inode, NULL, list) : 0;
+	if (inode->op->load_xattrs)
+		return inode->op->load_xattrs(inode, NULL, list);
+	return 0;
 }
 
 bool xattr_is_shown(const struct xattr *xattr)

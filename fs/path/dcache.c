@@ -17,9 +17,10 @@
  *   - children: the parent's dentry->lock
  * Lock order: tree_lock -> bucket lock -> dentry->lock -> LRU list.
  */
-#include "fs/internal.h"
-#include "fs/path/dcache.h"
+#include "fs/file/file.h"
 #include "fs/inode/lru.h"
+#include "fs/path/dcache.h"
+#include "core/memory/slab.h"
 #include "core/memory/shrinker.h"
 #include "generated/dentry_shrink.h"
 
@@ -202,6 +203,7 @@ void d_delete(struct dentry *dentry)
 {
 	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
 
+	lockdep_assert_held(&dentry->parent->inode->lock);
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
 	/* what others did with the inode is behind them */
 	bool stays = smp_load_acquire(&dentry->refcount.counter) == (DREF_KEPT | 1);
@@ -235,6 +237,7 @@ static void swap_names(struct dentry *a, struct dentry *b)
 /* Put @dentry, which has its name, into @parent, with a reference on that. */
 static void place(struct dentry *dentry, struct dentry *parent)
 {
+	lockdep_assert_held(&dentry_tree_lock);
 	if (dentry->parent != parent) {
 		unlink_child(dentry, dentry->parent);
 		spin_lock(&dentry->lock);
@@ -255,6 +258,8 @@ void d_move(struct dentry *dentry, struct dentry *target, bool exchange)
 {
 	struct dentry *from = dentry->parent, *to = target->parent;
 
+	lockdep_assert_held(&from->inode->lock);
+	lockdep_assert_held(&to->inode->lock);
 	/* over all of it: d_path() must not see the dentry between its places */
 	spin_lock(&dentry_tree_lock);
 	unhash(dentry, -1);

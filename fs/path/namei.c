@@ -14,8 +14,12 @@
  *
  * No lock is held between components. A directory that is renamed meanwhile takes the walk with it.
  */
+#include "fs/file/file_table.h"
+#include "fs/inode/permission.h"
+#include "fs/inode/times.h"
 #include "fs/path/dcache.h"
-#include "fs/internal.h"
+#include "fs/path/namei.h"
+#include "core/memory/slab.h"
 
 struct held_link {
 	struct dentry *dentry; /* referenced: keeps the inode, and so a fast link's text */
@@ -47,7 +51,9 @@ int path_name_get(struct path_name *name, const char __user *from)
 	/* It does not fit the caller's frame: PATH_MAX and slack. */
 	name->text = name->allocated = TRY_PTR(kmalloc(2 * PAGE_SIZE, GFP_KERNEL));
 	s64 length = TRY(strncpy_from_user(name->allocated, from, PATH_MAX));
-	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
+	if (length < PATH_MAX)
+		return 0;
+	return -ENAMETOOLONG;
 }
 
 /* Length of the component at @name: up to the next '/' or NUL. */
@@ -199,13 +205,14 @@ static __always_inline enum last_type component_type(const char *name, u32 lengt
 /*
  * Step onto component @name where it is not simple; @found is what the cache has, referenced, or
  * NULL. NULL: the walk stands on it. A text: it was a symbolic link, whose text is to be walked
- * first (of the @last only if asked for). ERR_PTR: -ENOENT and the like; the walk stays where it
+ * first (of the last one only if asked for). ERR_PTR: -ENOENT and the like; the walk stays where it
  * was.
  */
+enum place { ON_THE_WAY, AT_THE_END };
 static noinline const char *step_slowly(struct walk *walk, const char *name, u32 length,
-					struct dentry *found, bool last)
+					struct dentry *found, enum place place)
 {
-	struct new_name *create = last ? walk->create : NULL;
+	struct new_name *create = place == AT_THE_END ? walk->create : NULL;
 	enum last_type type = component_type(name, length);
 
 	if (type != LAST_NORM)
@@ -223,7 +230,8 @@ static noinline const char *step_slowly(struct walk *walk, const char *name, u32
 		dput(found);
 		return ERR_PTR(-ENOENT);
 	}
-	if (S_ISLNK(inode->mode) && (!last || (walk->flags & LOOKUP_FOLLOW) || walk->directory))
+	bool follows = place == ON_THE_WAY || (walk->flags & LOOKUP_FOLLOW) || walk->directory;
+	if (S_ISLNK(inode->mode) && follows)
 		return follow_link(walk, found);
 	dput(walk->path.dentry);
 	walk->path.dentry = found;
@@ -265,84 +273,127 @@ static int last_slash(struct walk *walk)
 	return 0;
 }
 
-static __always_inline int walk_names(struct walk *walk, const char *name,
-				      struct hash_counters *counts)
+/* Where the first component of @name begins, or of the text that waits for it to end; NULL: there
+ * is none, the walk stands at its end. */
+static __always_inline const char *first_component(struct walk *walk, const char *name)
+{
+	while (*name == '/')
+		name++;
+	if (likely(*name))
+		return name;
+	if (walk->depth)
+		return walk->rest[--walk->depth];
+	if (walk->last)
+		walk->last->type = LAST_ROOT;
+	return NULL;
+}
+
+/* A directory that everybody may search: one test instead of two. */
+static __always_inline bool is_open_directory(const struct inode *inode)
+{
+	return (inode->mode & (S_IFMT | S_IXUGO)) == (S_IFDIR | S_IXUGO);
+}
+
+static __always_inline int may_search(struct inode *inode)
+{
+	if (likely(is_open_directory(inode)))
+		return 0;
+	if (S_ISDIR(inode->mode))
+		return inode_permission(inode, MAY_EXEC);
+	return -ENOTDIR;
+}
+
+/*
+ * From @name, a component, through all but the last one: that, and its length, to be walked in the
+ * directory where the walk then stands; NULL: there is none; or ERR_PTR.
+ */
+static __always_inline const char *walk_directories(struct walk *walk, const char *name,
+						    u32 *length, struct hash_counters *counts)
 {
 	/* the walk's place, while all is simple */
 	struct dentry *dentry = walk->path.dentry, *child;
+	bool searchable = false; /* this was seen of it already */
 	const char *next, *text;
 	struct inode *inode;
-	u32 length;
 
-again:
-	while (*name == '/')
-		name++;
-	if (unlikely(!*name)) {
-		if (!walk->depth) {
-			if (walk->last)
-				walk->last->type = LAST_ROOT;
-			return 0;
-		}
-		name = walk->rest[--walk->depth];
-	}
-	for (;;) { /* @name is a component of what must be a directory, @dentry */
-		inode = dentry->inode;
-		if (unlikely((inode->mode & (S_IFMT | S_IXUGO)) != (S_IFDIR | S_IXUGO))) {
-			if (!S_ISDIR(inode->mode))
-				return -ENOTDIR;
-			TRY(inode_permission(inode, MAY_EXEC));
-		}
-searchable:
-		length = component_length(name);
-		next = name + length;
+	for (;;) {
+		int error = searchable ? 0 : may_search(dentry->inode);
+		if (unlikely(error))
+			return ERR_PTR(error);
+		*length = component_length(name);
+		next = name + *length;
 		while (*next == '/')
 			next++;
 		if (!*next) {
 			if (likely(!walk->depth))
-				break;
+				return name;
 			next = walk->rest[--walk->depth];
 		}
-		child = find_child(dentry, name, length, &inode, counts);
-		/* A directory that everybody may search: one test, none at the next turn. */
-		if (likely(inode != NULL) &&
-		    likely((inode->mode & (S_IFMT | S_IXUGO)) == (S_IFDIR | S_IXUGO))) {
+		child = find_child(dentry, name, *length, &inode, counts);
+		searchable = likely(inode != NULL) && likely(is_open_directory(inode));
+		if (searchable) {
 			walk->path.dentry = child;
 			dput(dentry);
 			dentry = child;
 			name = next;
-			goto searchable;
+			continue;
 		}
-		text = step_slowly(walk, name, length, child, false);
+		text = step_slowly(walk, name, *length, child, ON_THE_WAY);
 		dentry = walk->path.dentry;
+		name = next;
 		if (text) {
 			if (IS_ERR(text))
-				return (int)PTR_ERR(text);
+				return text;
 			walk->rest[walk->depth++] = next;
-			name = text;
-			goto again;
+			name = first_component(walk, text);
+			if (!name)
+				return NULL;
 		}
-		name = next;
 	}
-	/* The last component. */
+}
+
+/* The last component, at @name: NULL: the walk stands on it, or has noted it. A text: it was a
+ * symbolic link, whose text is to be walked; or ERR_PTR. */
+static __always_inline const char *walk_last(struct walk *walk, const char *name, u32 length,
+					     struct hash_counters *counts)
+{
+	struct dentry *dentry = walk->path.dentry, *child;
+	enum last_type type = component_type(name, length);
+	bool slash = name[length] == '/';
+	struct inode *inode;
+
 	if (walk->last) {
-		*walk->last = (struct last){name, length, component_type(name, length),
-					    name[length] == '/'};
-		return 0;
+		*walk->last = (struct last){name, length, type, slash};
+		return NULL;
 	}
-	if (unlikely(name[length] == '/') && component_type(name, length) == LAST_NORM)
-		TRY(last_slash(walk));
+	if (unlikely(slash) && type == LAST_NORM) {
+		int error = last_slash(walk);
+		if (error)
+			return ERR_PTR(error);
+	}
 	child = find_child(dentry, name, length, &inode, counts);
 	if (likely(inode != NULL) && likely(!S_ISLNK(inode->mode))) {
 		walk->path.dentry = child;
 		dput(dentry);
-		return 0;
+		return NULL;
 	}
-	text = step_slowly(walk, name, length, child, true);
-	if (!text || IS_ERR(text))
-		return PTR_ERR_OR_ZERO(text);
-	dentry = walk->path.dentry;
-	name = text;
-	goto again;
+	return step_slowly(walk, name, length, child, AT_THE_END);
+}
+
+static __always_inline int walk_names(struct walk *walk, const char *name,
+				      struct hash_counters *counts)
+{
+	u32 length;
+
+	/* once, and once more for each symbolic link at the end */
+	do {
+		name = first_component(walk, name);
+		if (likely(name != NULL))
+			name = walk_directories(walk, name, &length, counts);
+		if (likely(!IS_ERR_OR_NULL(name)))
+			name = walk_last(walk, name, length, counts);
+	} while (unlikely(name != NULL) && !IS_ERR(name));
+	return PTR_ERR_OR_ZERO(name);
 }
 
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,

@@ -5,7 +5,8 @@
 #pragma once
 
 #include "fs/block/dirty.h"
-#include "fs/vfs.h"
+#include "fs/cred.h"
+#include "fs/file/file.h"
 #include "hosted/machine/hosted.h"
 
 /* Fill @disk with a new file system of @kilobytes; @options: further ones of mke2fs. The test fails

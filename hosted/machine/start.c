@@ -1,9 +1,10 @@
 /*
  * start.c - hosted: bring the caches and file systems up in the order of kernel/main.c.
  */
-#include "fs/start.h"
 #include "fs/block/dirty.h"
-#include "fs/internal.h"
+#include "fs/cred.h"
+#include "fs/file/file_table.h"
+#include "fs/start.h"
 #include "hash/cache.h"
 #include "hosted/machine/hosted.h"
 #include "core/log/assert.h"
@@ -14,6 +15,10 @@
 
 /* fs/proc stands on processes, of which there are none. */
 struct filesystem proc_filesystem = {.name = "none"};
+
+void proc_init(void)
+{
+}
 
 void hosted_init(unsigned megabytes)
 {

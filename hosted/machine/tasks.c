@@ -9,7 +9,8 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "fs/vfs.h"
+#include "fs/cred.h"
+#include "fs/file/file_table.h"
 #include "hosted/machine/hosted.h"
 #include "core/log/assert.h"
 #include "core/sched/sched.h"
@@ -46,14 +47,6 @@ bool hosted_threads;
 
 static struct fiber fibers[TASKS_MAX] = {{.task = &hosted_task}};
 static struct fiber *running = &fibers[0];
-
-const struct cred *swap_cred(const struct cred *cred)
-{
-	const struct cred *old = current->cred;
-
-	current->cred = cred;
-	return old;
-}
 static unsigned fiber_count = 1;
 static struct task *ended; /* its memory is freed by who runs next */
 static unsigned showing;   /* deadlock: tasks that have shown where they are */

@@ -2,6 +2,8 @@
  * user.c - hosted: programs' memory, and what the kernel's other half (kernel/proc, kernel/sys)
  * gives to mm/. See user.h.
  */
+#include "fs/tmpfs/tmpfs.h"
+#include "core/memory/slab.h"
 #include "hosted/machine/user.h"
 
 #include <string.h>

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "fs/vfs.h"
+#include "fs/inode/inode.h"
 #include "hosted/machine/hosted.h"
 #include "mm/space/vm.h"
 

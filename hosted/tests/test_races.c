@@ -6,8 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fs/block/buffer.h"
+#include "fs/cred.h"
+#include "fs/file/file_table.h"
+#include "fs/inode/attributes.h"
+#include "fs/path/namei.h"
 #include "fs/start.h"
-#include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/sched/sched.h"
 

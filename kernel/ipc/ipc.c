@@ -12,6 +12,8 @@
  * for zero, and the first of them that runs removes the set. Who waits sleeps in one queue for all
  * sets: they are few.
  */
+#include "fs/inode/permission.h"
+#include "fs/tmpfs/tmpfs.h"
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
 

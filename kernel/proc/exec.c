@@ -18,6 +18,9 @@
 #include <arch/elf.h>
 #include <arch/signal.h>
 
+#include "fs/inode/attributes.h"
+#include "fs/inode/permission.h"
+#include "fs/path/namei.h"
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
 

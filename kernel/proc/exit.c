@@ -10,7 +10,7 @@
  * a continuation (WCONTINUED). A wait looks through the children under process_lock and takes it;
  * the end frees the zombie.
  */
-#include "fs/vfs.h"
+#include "fs/cred.h"
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
 

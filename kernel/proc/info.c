@@ -27,7 +27,7 @@ static int lower(int best, int number, int from)
 	return number >= from && (best < 0 || number < best) ? number : best;
 }
 
-int process_next(pid_t pid, int from)
+static int process_next(pid_t pid, int from)
 {
 	const struct process *process;
 	const struct task *task;
@@ -44,7 +44,7 @@ int process_next(pid_t pid, int from)
 	return best;
 }
 
-void process_owner(pid_t pid, uid_t *uid, gid_t *gid)
+static void process_owner(pid_t pid, uid_t *uid, gid_t *gid)
 {
 	struct process *process;
 
@@ -245,7 +245,6 @@ static void print_comm(struct text *out, const struct view *view)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-
 /* Copy from the page that @address is in, which is there; false if it is not. */
 static bool copy_present(struct mm *mm, u64 address, void *to, size_t n)
 {
@@ -319,7 +318,7 @@ static void maps_show(struct text *out, const struct proc_entry *entry)
 
 /* ---- places and descriptors ------------------------------------------------------------------ */
 
-int process_place(pid_t pid, bool inspect, bool root, struct path *path)
+static int process_place(pid_t pid, bool inspect, bool root, struct path *path)
 {
 	struct fs_context *fs = get_fs(pid, inspect);
 
@@ -331,6 +330,11 @@ int process_place(pid_t pid, bool inspect, bool root, struct path *path)
 	spin_unlock(&fs->lock);
 	fs_context_put(fs);
 	return 0;
+}
+
+static int process_root(pid_t pid, struct path *path)
+{
+	return process_place(pid, false, true, path);
 }
 
 static int place_jump(const struct proc_entry *entry, struct path *path)
@@ -405,7 +409,7 @@ static const struct proc_node process_nodes[] = {
 };
 
 static const struct proc_node thread_node = {NULL, PROC_DIR, .children = process_nodes + 1};
-const struct proc_node proc_process_node = {NULL, PROC_DIR, .children = process_nodes};
+static const struct proc_node process_node = {NULL, PROC_DIR, .children = process_nodes};
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
@@ -436,19 +440,13 @@ static void sample_load(void *unused)
 	timer_start(&load_timer, load_timer.deadline_ns + LOAD_PERIOD_NS);
 }
 
-void load_init(void)
-{
-	timer_init(&load_timer, sample_load, NULL);
-	timer_start(&load_timer, ktime_ns() + LOAD_PERIOD_NS);
-}
-
 static void cpu_line(struct text *out, const struct cpu_info *info)
 {
 	text_printf(out, " %llu 0 %llu %llu 0 0 0 0 0 0\n", proc_ticks(info->user_ns),
 		    proc_ticks(info->system_ns), proc_ticks(info->idle_ns));
 }
 
-void proc_stat_show(struct text *out, const struct proc_entry *entry)
+static void stat_show(struct text *out, const struct proc_entry *entry)
 {
 	struct cpu_info sum = all_cpus();
 	u64 interrupts = 0;
@@ -469,7 +467,7 @@ void proc_stat_show(struct text *out, const struct proc_entry *entry)
 		    sum.runnable);
 }
 
-void proc_uptime_show(struct text *out, const struct proc_entry *entry)
+static void uptime_show(struct text *out, const struct proc_entry *entry)
 {
 	unsigned long long up = proc_ticks(ktime_ns()), idle = proc_ticks(all_cpus().idle_ns);
 
@@ -477,9 +475,39 @@ void proc_uptime_show(struct text *out, const struct proc_entry *entry)
 		    idle % USER_HZ);
 }
 
-void proc_loadavg_show(struct text *out, const struct proc_entry *entry)
+static void loadavg_show(struct text *out, const struct proc_entry *entry)
 {
 	for (int i = 0; i < 3; i++)
 		text_printf(out, "%llu.%02llu ", loads[i] >> 16, (loads[i] & 0xffff) * 100 >> 16);
 	text_printf(out, "%u/%u %d\n", all_cpus().runnable, task_count, last_pid);
+}
+
+/* ---- registration ---------------------------------------------------------------------------- */
+
+static void self_show(struct text *out, const struct proc_entry *entry)
+{
+	text_printf(out, "%d", current->process->pid);
+}
+
+static const struct proc_node root_nodes[] = {
+	{"self", PROC_LINK, .show = self_show},
+	{"stat", PROC_FILE, .show = stat_show},
+	{"uptime", PROC_FILE, .show = uptime_show},
+	{"loadavg", PROC_FILE, .show = loadavg_show},
+	{NULL},
+};
+
+static const struct proc_processes processes = {
+	.node = &process_node,
+	.next = process_next,
+	.owner = process_owner,
+	.root = process_root,
+};
+
+void info_init(void)
+{
+	proc_register(root_nodes);
+	proc_register_processes(&processes);
+	timer_init(&load_timer, sample_load, NULL);
+	timer_start(&load_timer, ktime_ns() + LOAD_PERIOD_NS);
 }

@@ -17,8 +17,10 @@
  */
 #pragma once
 
+#include "core/memory/slab.h"
 #include "core/sched/limits.h"
-#include "fs/vfs.h"
+#include "fs/cred.h"
+#include "fs/file/file_table.h"
 #include "kernel/proc/signal.h"
 
 #define PID_MAX 32768
@@ -189,7 +191,8 @@ int signal_background(int signo);
 
 /* What the terminal does for processes; it registers itself. */
 struct terminal_hooks {
-	/* The leader of @session ends. Not under process_lock, of which the terminal's comes before. */
+	/* The leader of @session ends. Not under process_lock, of which the terminal's comes
+	 * before. */
 	void (*session_ended)(pid_t session);
 	/* The device number of @session's terminal, or 0; *foreground its group, or -1. */
 	u32 (*of_session)(pid_t session, pid_t *foreground);
@@ -200,8 +203,8 @@ extern const struct terminal_hooks *terminal; /* NULL: there is none */
 /* The sleeps that the end of the process ends. */
 #define STATES_KILL                                                                                \
 	(STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_KILLABLE) | STATE_BIT(TASK_STOPPED))
-/* info.c */
-void load_init(void);
+/* info.c: /proc gets its processes, and the load is measured. */
+void info_init(void);
 /* What a task shares by reference. */
 struct process_parts {
 	struct mm *mm;

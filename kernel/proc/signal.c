@@ -293,7 +293,7 @@ static void deliver(struct registers *registers)
 	arch_end_syscall(registers);
 	if (!signo) {
 		signal_set_blocked(saved);
-	} else if (arch_push_signal_frame(registers, &action, &info, saved)) {
+	} else if (arch_push_signal_frame(registers, &action, &info, saved, &signals->stack)) {
 		if (signo == SIGSEGV)
 			process_exit_group(SIGSEGV); /* the stack is gone: no handler can run */
 		signal_set_blocked(saved);
@@ -377,7 +377,7 @@ s64 sys_rt_sigreturn(void)
 {
 	u64 blocked;
 
-	if (arch_pop_signal_frame(current_registers(), &blocked))
+	if (arch_pop_signal_frame(current_registers(), &blocked, &current->signals->stack))
 		force_signal(SIGSEGV, SI_KERNEL, 0);
 	else
 		signal_set_blocked(blocked);

@@ -20,6 +20,16 @@ bool tracing;
 static struct kmem_cache *process_cache;
 static bool pids_wrapped;
 
+/* Others look at a task's cred under process_lock. */
+static const struct cred *swap_cred_locked(const struct cred *cred)
+{
+	const struct cred *old = current->cred;
+
+	guard(spinlock_irq, &process_lock);
+	current->cred = cred;
+	return old;
+}
+
 void task_init(void)
 {
 	static const struct sched_hooks hooks = {
@@ -29,8 +39,9 @@ void task_init(void)
 
 	sched_set_hooks(&hooks);
 	tasks_init(sizeof(struct signal_state));
+	swap_cred = swap_cred_locked;
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0);
-	load_init();
+	info_init();
 	/* An eighth of memory at most for kernel stacks and tables of processes: about 32 KB each.
 	 */
 	max_tasks = (unsigned)min(max(page_alloc_free_pages() / 64, (u64)64), (u64)PID_MAX / 4);
@@ -161,15 +172,6 @@ int process_link_task(struct process *process, struct task *task)
 	task_count++;
 	total_forks++;
 	return 0;
-}
-
-const struct cred *swap_cred(const struct cred *cred)
-{
-	const struct cred *old = current->cred;
-
-	guard(spinlock_irq, &process_lock);
-	current->cred = cred;
-	return old;
 }
 
 void task_set_cred(struct cred *cred)

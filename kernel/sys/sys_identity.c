@@ -4,7 +4,7 @@
  * A change makes a new struct cred, so that whoever looks at the old one sees it whole. The one
  * privilege is an effective uid of 0. Limit: 32 supplementary groups (Linux: 65536).
  */
-#include "core/log/system_name.h"
+#include "core/system_name.h"
 #include "kernel/proc/process.h"
 
 #define KEEP ((u32)-1) /* "leave this id as it is" */

@@ -5,6 +5,7 @@
  * All that is shared so is a file of a tmpfs that is mounted nowhere and has no limits: who takes
  * all memory by it is ended as by any other.
  */
+#include "fs/tmpfs/tmpfs.h"
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
 

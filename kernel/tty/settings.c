@@ -32,7 +32,8 @@ static int set_termios(const void __user *from, bool flush)
 	tty.termios = termios;
 	tty.stopped &= I_FLAG(IXON) != 0;
 	spin_unlock_irq(&tty_lock);
-	tty_drain(NULL); /* into the room of what was flushed; what is readable may be another thing */
+	/* into the room of what was flushed; what is readable may be another thing */
+	tty_drain(NULL);
 	return 0;
 }
 

@@ -15,7 +15,8 @@
 #pragma once
 
 #include "core/signal.h"
-#include "fs/vfs.h"
+#include "fs/file/file.h"
+#include "fs/inode/inode.h"
 
 /* ---- Linux's numbers ---------------------------------------------------------------------------
  *
@@ -95,13 +96,13 @@ extern struct terminal tty;
 void tty_output(const char *text, size_t length);
 /* All that was typed and not read is forgotten. tty_lock held. */
 void tty_flush_input(void);
-/* Take what the UART holds, as long as there is room: on its interrupt, and when a reader or a flush
- * has made some. Takes tty_lock. Any context. */
+/* Take what the UART holds, as long as there is room: on its interrupt, and when a reader or a
+ * flush has made some. Takes tty_lock. Any context. */
 void tty_drain(void *unused);
 
-/* session.c. May the current task, if it is in a background group of the terminal's session, do what
- * @signo (SIGTTIN, SIGTTOU) stands for? 0: yes. -ERESTARTSYS: its group has been sent the signal.
- * -EIO: no. */
+/* session.c. May the current task, if it is in a background group of the terminal's session, do
+ * what @signo (SIGTTIN, SIGTTOU) stands for? 0: yes. -ERESTARTSYS: its group has been sent the
+ * signal. -EIO: no. */
 int tty_check_background(int signo);
 /* May the current session leader take the terminal from another session? */
 enum take { TAKE_FREE, TAKE_FROM_OTHERS };

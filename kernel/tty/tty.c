@@ -125,8 +125,14 @@ static ssize_t tty_write(struct file *file, struct io *io, loff_t *position)
 
 static unsigned tty_poll(struct file *file, struct poll_table *table)
 {
+	unsigned events = 0;
+
 	poll_wait(file, &tty_wait, table);
-	return (readable() ? POLLIN | POLLRDNORM : 0) | (tty.stopped ? 0 : POLLOUT | POLLWRNORM);
+	if (readable())
+		events |= POLLIN | POLLRDNORM;
+	if (!tty.stopped)
+		events |= POLLOUT | POLLWRNORM;
+	return events;
 }
 
 static int tty_open(struct inode *inode, struct file *file)

@@ -1,4 +1,4 @@
-"""The rooms of the kernel's house, from the ground up: who may use whom (docs/architecture.md).
+"""The rooms of the kernel's house, from the ground up: who may use whom (docs/kernel/architecture.md).
 
 A room uses what lies below it, in includes (lab/check/style.py) and in what the linker resolves (lab/check/links.py).
 """

@@ -1,4 +1,4 @@
-"""Who uses whom in what is linked: references that go up, and circles (docs/architecture.md, "One direction").
+"""Who uses whom in what is linked: references that go up, and circles (docs/kernel/architecture.md, "One direction").
 
     .venv/bin/python3 -m lab.check.links [BUILD_FOLDER]
 

@@ -1,11 +1,11 @@
-"""make docs: the page of the system calls, docs/syscalls.md, made from their table."""
+"""make docs: the page of the system calls, docs/kernel/syscalls.md, made from their table."""
 
 from __future__ import annotations
 
 from lab.base.paths import TOP
 from lab.base.syscalls import read_table
 
-PAGE = TOP / "docs/syscalls.md"
+PAGE = TOP / "docs/kernel/syscalls.md"
 
 HEAD = """# System calls
 
@@ -28,7 +28,7 @@ Not here either, but tried by programs at every start: these return ENOSYS, and 
 
 
 def page() -> str:
-    """docs/syscalls.md as it has to be."""
+    """docs/kernel/syscalls.md as it has to be."""
     rows = []
     for call in read_table().values():
         arguments = ", ".join(argument.name for argument in call.arguments)

@@ -21,7 +21,7 @@ def profile(
     flame: Annotated[Path | None, typer.Option("--flame", metavar="FILE.svg", help="Write a flame graph, for a browser.")] = None,
     period: Annotated[int, typer.Option("--period", metavar="NS", help="Virtual nanoseconds from sample to sample.")] = 20_011,
 ) -> None:  # fmt: skip
-    """Run PROGRAM under icount and show which functions of the kernel its time goes to (docs/profile.md)."""
+    """Run PROGRAM under icount and show which functions of the kernel its time goes to (docs/lab/profile.md)."""
     from lab.measure.flame import flame_graph
     from lab.measure.profile import run_profiled, table
 
@@ -45,7 +45,7 @@ def bench(
     machine: Any,
     what: Annotated[str, typer.Argument(help="boot: the figures of starting up and of single system calls.")] = "boot",
     rebuild: Annotated[bool, typer.Option(help="Time a clean build too.")] = True,
-    against: Annotated[str, typer.Option("--against", metavar="linux[=VERSION]", help="Instructions a call here and on Linux, side by side (docs/linux.md).")] = "",
+    against: Annotated[str, typer.Option("--against", metavar="linux[=VERSION]", help="Instructions a call here and on Linux, side by side (docs/lab/linux.md).")] = "",
     row: Annotated[list[str] | None, typer.Option("--row", metavar="NAME", help="With --against: only this row of the table; may be repeated.")] = None,
     job: Annotated[list[str] | None, typer.Option("--job", metavar="NAME|COMMAND", help="With --against: instructions of this job of lab/jobs or shell command instead, programs' and kernel's apart; may be repeated.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="With --against: as JSON.")] = False,
@@ -74,7 +74,7 @@ def hash_cost(
 ) -> None:  # fmt: skip
     """What each hash function costs: instructions executed and bytes of code, compiled with the kernel's flags.
 
-    KCFLAGS=-mcrc32 in the environment counts, as in the build (docs/key-streams.md).
+    KCFLAGS=-mcrc32 in the environment counts, as in the build (docs/lab/key-streams.md).
     """
     from lab.measure.cost import hashcost
 

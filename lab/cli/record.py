@@ -17,7 +17,7 @@ from lab.cli.options import MACHINE, chosen_ext2, finish, with_machine
 def record_keys(
     context: typer.Context,
     machine: Any,
-    output: Annotated[Path, typer.Option("--output", metavar="FILE.keys", help="The key stream to write (docs/key-streams.md).")],
+    output: Annotated[Path, typer.Option("--output", metavar="FILE.keys", help="The key stream to write (docs/lab/key-streams.md).")],
     size: Annotated[str, typer.Option("--size", metavar="SIZE", help="Memory for the recording, which the machine gets besides: 40 bytes an operation.")] = "256M",
     quiet: Annotated[bool, typer.Option("--quiet", help="The program's output alone on stdout.")] = False,
     ext2_block: Annotated[int, typer.Option(metavar="BYTES", help="Block size of the ext2 image.")] = 4096,
@@ -52,7 +52,7 @@ def replay_keys(
     as_csv: Annotated[bool, typer.Option("--csv", help="As CSV.")] = False,
     histogram: Annotated[bool, typer.Option("--histogram", help="With the bucket histograms, found and expected.")] = False,
 ) -> None:  # fmt: skip
-    """Replay a key stream through hash functions, structures and sizes: steps, fit to chance, time (docs/key-streams.md).
+    """Replay a key stream through hash functions, structures and sizes: steps, fit to chance, time (docs/lab/key-streams.md).
 
     What was recorded is compared with the kernel's own counters: `equal`, or exit status 1.
     """

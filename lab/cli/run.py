@@ -19,7 +19,7 @@ def run(
     context: typer.Context,
     machine: Any,
     stats: Annotated[Path | None, typer.Option("--stats", metavar="FILE.json", help="Write all four caches' statistics at the end of the run.")] = None,
-    result_file: Annotated[Path | None, typer.Option("--result", metavar="FILE.json", help="Write all there is to know of the run, however it ended: status, results, statistics, configuration, log (docs/experiments.md).")] = None,
+    result_file: Annotated[Path | None, typer.Option("--result", metavar="FILE.json", help="Write all there is to know of the run, however it ended: status, results, statistics, configuration, log (docs/lab/experiments.md).")] = None,
     strace: Annotated[str, typer.Option("--strace", metavar="[=FILE]", help="Trace the program's system calls as `strace -f` does: to stderr at the end, or to FILE.")] = "",
     quiet: Annotated[bool, typer.Option("--quiet", help="The program's output alone on stdout.")] = False,
     ext2_block: Annotated[int, typer.Option(metavar="BYTES", help="Block size of the ext2 image.")] = 4096,

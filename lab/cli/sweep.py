@@ -15,7 +15,7 @@ from lab.cli.options import finish, with_shared
 Results = Annotated[Path | None, typer.Option("--results", metavar="FILE", help="The file of results; build/results.sqlite without it.")]  # fmt: skip
 Full = Annotated[bool, typer.Option("--full", help="The full size, as in the paper.")]
 Jobs = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Machines at once; 0: as many as this host has CPUs.")]  # fmt: skip
-Dask = Annotated[str, typer.Option("--dask", metavar="ADDRESS|local", help="Run on a dask.distributed cluster, tcp://HOST:8786 (docs/experiments.md).")]  # fmt: skip
+Dask = Annotated[str, typer.Option("--dask", metavar="ADDRESS|local", help="Run on a dask.distributed cluster, tcp://HOST:8786 (docs/lab/experiments.md).")]  # fmt: skip
 
 
 def _request(
@@ -60,7 +60,7 @@ def worker(
     address: Annotated[str, typer.Argument(metavar="ADDRESS", help="The scheduler's, tcp://HOST:8786.")],
     jobs: Jobs = 0,
 ) -> None:
-    """Let this machine run cells of sweeps: a dask worker in this checkout (docs/experiments.md)."""
+    """Let this machine run cells of sweeps: a dask worker in this checkout (docs/lab/experiments.md)."""
     from lab.sweep.cluster import worker as join
 
     finish(join(address, jobs or os.cpu_count() or 1))

@@ -10,7 +10,7 @@ one to name.) Each package is unpacked once, into the cache folder:
 
 A request that was answered once is answered the same way from then on, versions and all, without apt; `./cw
 packages --update` forgets the answers. Maintainer scripts are not run. What they would have done that a
-program needs is done here: ld.so.cache, the links of update-alternatives. docs/packages.md says more.
+program needs is done here: ld.so.cache, the links of update-alternatives. docs/lab/packages.md says more.
 """
 
 from __future__ import annotations

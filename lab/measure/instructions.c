@@ -7,39 +7,11 @@
  * block as it is entered, to the one or the other by its address: both kernels live in the upper
  * half. So of a block that a fault leaves in its midst, all counts; a fault is rare against blocks,
  * and it is the same for both kernels.
- *
- * The few declarations of QEMU's plugin interface that it needs stand here, since Debian has no
- * package with its header; they are the same in all versions. PLUGIN_VERSION is the interface's
- * version, which QEMU wants to know.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
-
-typedef void (*translated_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *block);
-typedef void (*executed_t)(unsigned int cpu, void *data);
-
-extern void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, translated_t callback);
-extern void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, executed_t callback,
-						 enum qemu_plugin_cb_flags flags, void *data);
-extern void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *instruction,
-						   executed_t callback,
-						   enum qemu_plugin_cb_flags flags, void *data);
-extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
-extern uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *block);
-extern struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block,
-							size_t index);
-extern size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *instruction);
-extern void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *instruction);
-
-__attribute__((visibility("default"))) int qemu_plugin_version = PLUGIN_VERSION;
+#include "../run/qemu/plugin.h"
 
 /* nopl 0x4357000N(%rax), without its lowest byte */
 static const unsigned char sign[] = {0x0f, 0x1f, 0x80};

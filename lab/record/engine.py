@@ -172,7 +172,7 @@ class Replayed:
 
     choice: Choice
     bits: int
-    report: dict[str, Any]  # as the kernel's JSON, docs/counters.md
+    report: dict[str, Any]  # as the kernel's JSON, docs/kernel/counters.md
     text: str  # the same as the kernel's text
     operations: int
     nanoseconds: float  # an operation, on this processor; the best of the repeats

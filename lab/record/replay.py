@@ -142,7 +142,7 @@ def replay_file(
 
 
 def as_row(one: Replayed) -> dict[str, Any]:
-    """A result's figures by name: as the kernel's JSON (docs/counters.md), one level deep."""
+    """A result's figures by name: as the kernel's JSON (docs/kernel/counters.md), one level deep."""
     report, choice = one.report, one.choice
     row: dict[str, Any] = {
         "cache": choice.cache, "function": report["function"], "structure": choice.structure, "word": choice.word,

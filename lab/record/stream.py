@@ -1,4 +1,4 @@
-"""The file of a key stream: what docs/key-streams.md says, written and read.
+"""The file of a key stream: what docs/lab/key-streams.md says, written and read.
 
 Every byte of the file is under a checksum and every number in it is checked before it is used, so that a file that
 was cut, damaged, or made by something else is refused with the reason, and never read wrongly.
@@ -87,7 +87,7 @@ def has_key(kinds: U8) -> npt.NDArray[np.bool_]:
 
 @dataclass
 class Stream:
-    """A recorded run. `header`: docs/key-streams.md; `blocks`: its operations in order, in pieces."""
+    """A recorded run. `header`: docs/lab/key-streams.md; `blocks`: its operations in order, in pieces."""
 
     header: dict[str, Any]
     blocks: list[Operations] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """./cw run --result FILE.json: everything about one run in one file, for sweeps and for scripts.
 
 The file is there however the run ended: after a panic, a hang, a time-out, and when the lab itself failed, which is
-kind `error`. It appears as a whole or not at all. docs/experiments.md describes its members.
+kind `error`. It appears as a whole or not at all. docs/lab/experiments.md describes its members.
 """
 
 from __future__ import annotations

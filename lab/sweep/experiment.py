@@ -1,6 +1,6 @@
 """An experiment file: its parts as classes, and its reading, with the file and the line of everything that is wrong.
 
-docs/experiments.md describes the format. Here stands what a file can say and how its parts refer to each other;
+docs/lab/experiments.md describes the format. Here stands what a file can say and how its parts refer to each other;
 whether its defconfigs, settings and programs exist is asked by lab/sweep/validate.py before anything is built.
 """
 

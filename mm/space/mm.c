@@ -7,6 +7,7 @@
  * forget it, then the page loses its reference: so a frame never has another owner while some CPU
  * can still write to it.
  */
+#include "core/memory/slab.h"
 #include "mm/space/vm_internal.h"
 
 #define ZAP_BATCH 64

@@ -9,6 +9,7 @@
  * truncation, sync and reclaim find the entries; so each page that is mapped must lie in an area on
  * that list at any time that mapping->vma_lock is free.
  */
+#include "core/memory/slab.h"
 #include "mm/space/vm_internal.h"
 
 /* ---- coming and leaving ---------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-"""./cw run --strace writes what strace writes on Linux; docs/syscalls.md is what the table says."""
+"""./cw run --strace writes what strace writes on Linux; docs/kernel/syscalls.md is what the table says."""
 
 from __future__ import annotations
 

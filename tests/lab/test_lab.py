@@ -16,7 +16,6 @@ import pytest
 
 from lab.base.paths import LabError
 from lab.build import configure
-from lab.check.lines import KERNEL, LIMIT, code_lines, count
 from lab.check.runtests import Counter
 from lab.guest import image
 from lab.guest.tree import Tree
@@ -208,12 +207,6 @@ def test_every_function_can_be_chosen(tmp_path):
             assert f'CONFIG_{choice}="{value}"' in (tmp_path / "effective.config").read_text()
 
 
-def test_code_lines_leave_out_comments(tmp_path):
-    path = tmp_path / "a.c"
-    path.write_text('/* one\n * two */\nint a; // three\n\nchar *s = "/* not a comment */";\n')
-    assert code_lines(path) == 2
-
-
 def test_a_run_of_the_tests_names_the_slowest_and_what_they_cost(capsys):
     counter = Counter()
     for number in range(30):
@@ -230,11 +223,6 @@ def test_a_run_of_the_tests_names_the_slowest_and_what_they_cost(capsys):
     first, *rows = capsys.readouterr().out.splitlines()
     assert first.startswith("60 CPU seconds in all") and counter.count("passed") == 30
     assert [row.split() for row in rows] == [[f"{n + 1}.0", "2.0", f"test_{n}"] for n in range(29, 9, -1)]
-
-
-@pytest.mark.check
-def test_the_kernel_is_small():
-    assert sum(count(folder) for folder in KERNEL) <= LIMIT, "make lines tells by folder"
 
 
 def test_menuconfig_saves_what_was_chosen(tmp_path):

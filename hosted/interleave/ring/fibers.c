@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fs/vfs.h"
+#include "fs/block/block.h"
+#include "fs/cred.h"
+#include "fs/file/file_table.h"
 #include "core/log/assert.h"
 #include "core/sched/sched.h"
 #include "hosted/interleave/ring/ring.h"
@@ -75,14 +77,6 @@ void arch_local_add(s64 *counter, s64 value)
 u64 arch_clock_ns(void)
 {
 	return hosted_clock_ns += 100;
-}
-
-const struct cred *swap_cred(const struct cred *cred)
-{
-	const struct cred *old = current->cred;
-
-	current->cred = cred;
-	return old;
 }
 
 /* ---- switching --------------------------------------------------------------------------------

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fs/internal.h"
 #include "hash/cache.h"
 #include "core/log/assert.h"
 #include "core/base/bitops.h"

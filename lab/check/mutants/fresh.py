@@ -17,18 +17,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from lab.check.c_tokens import TOKEN, Token
 from lab.check.mutants.kept import Mutant
 from lab.check.mutants.rooms import room_of
 
-TOKEN = re.compile(
-    r"(?P<comment>/\*.*?\*/|//[^\n]*)"
-    r"|(?P<directive>^[ \t]*#(?:[^\n\\]|\\.|\\\n)*)"
-    r"|(?P<string>\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
-    r"|(?P<word>[A-Za-z_]\w*)"
-    r"|(?P<number>\d\w*)"
-    r"|(?P<operator>->|<<=|>>=|<=|>=|==|!=|&&|\|\||\+\+|--|<<|>>|[-+*/%&|^]=|[^\sA-Za-z_0-9])",
-    re.DOTALL | re.MULTILINE,
-)
 PYTHON_TOKEN = re.compile(
     r"(?P<comment>#[^\n]*)"
     r"|(?P<string>[rfb]*(?:\"\"\".*?\"\"\"|'''.*?'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'))"
@@ -42,17 +34,6 @@ LEFT_ALONE = re.compile(
     r"|HASH_RECORD|REGION_MARK|\w*_init|init_\w+|DEFINE_\w+|likely_never|help|description|print|assert|raise|import)\b"
 )
 ERRORS = "EPERM ENOENT EINTR EIO EBADF EAGAIN ENOMEM EACCES EFAULT EBUSY EEXIST EXDEV ENOTDIR EISDIR EINVAL ENOSPC ESPIPE EROFS ERANGE".split()
-
-
-@dataclass(frozen=True)
-class Token:
-    kind: str
-    text: str
-    start: int
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
 
 
 @dataclass(frozen=True)

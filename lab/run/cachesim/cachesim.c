@@ -27,51 +27,10 @@
  * anew. So of a block that a fault leaves in its midst all counts, and again what follows when it
  * goes on.
  *
- * The declarations of QEMU's plugin interface stand here, since Debian has no package with its
- * header. Versions from 9 on count inline by another function, so there a callback does it.
+ * Versions of QEMU from 9 on count inline by another function, so there a callback does it.
  */
+#include "../qemu/plugin.h"
 #include "model.h"
-
-typedef uint64_t qemu_plugin_id_t;
-typedef uint32_t qemu_plugin_meminfo_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-struct qemu_plugin_hwaddr;
-enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
-enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_MEM_RW };
-enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
-
-typedef void (*translated_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *block);
-typedef void (*executed_t)(unsigned int cpu, void *data);
-typedef void (*accessed_t)(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
-			   void *data);
-
-extern void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, translated_t callback);
-extern void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, executed_t callback,
-						 enum qemu_plugin_cb_flags flags, void *data);
-extern void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *block,
-						     enum qemu_plugin_op op, void *number,
-						     uint64_t value) __attribute__((weak));
-extern void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *instruction,
-						   executed_t callback,
-						   enum qemu_plugin_cb_flags flags, void *data);
-extern void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *instruction,
-					     accessed_t callback, enum qemu_plugin_cb_flags flags,
-					     enum qemu_plugin_mem_rw which, void *data);
-extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
-extern uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *block);
-extern struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block,
-							size_t index);
-extern size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *instruction);
-extern uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
-extern void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *instruction);
-extern unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
-extern struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info,
-							 uint64_t address);
-extern bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *physical);
-extern uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *physical);
-
-__attribute__((visibility("default"))) int qemu_plugin_version = PLUGIN_VERSION;
 
 #define PAGE_BITS 12
 #define PAGE_MASK ((1ull << PAGE_BITS) - 1)
@@ -397,7 +356,9 @@ static struct code code_of(const struct qemu_plugin_insn *instruction)
 	size_t room = PAGE_MASK + 1 - (qemu_plugin_insn_vaddr(instruction) & PAGE_MASK);
 	const unsigned char *bytes = qemu_plugin_insn_haddr(instruction);
 
-	return (struct code){bytes, !bytes ? 0 : size < room ? size : room};
+	if (!bytes)
+		return (struct code){NULL, 0};
+	return (struct code){bytes, size < room ? size : room};
 }
 
 /* The low half of a mark's number, or 0 for any other instruction. @kernel: one of the kernel's,

@@ -4,10 +4,10 @@
  * A miss in one level is looked up in the next, and the line comes into all levels that missed,
  * reads and writes alike (write-allocate). The levels are neither inclusive nor exclusive: what one
  * drops stays in the others. Written lines are not told from others, so writing them back costs
- * nothing. docs/cache-simulation.md says what else is not modelled.
+ * nothing. docs/lab/cache-simulation.md says what else is not modelled.
  *
  * A set is an array of tags, the most recently used first; 0 is an empty place. Plain C without a
- * word of QEMU: cachesim.c includes it, and so does tests/lab/cachesim_model.c.
+ * word of QEMU: cachesim.c includes it, and so does tests/lab/run/cachesim_model.c.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-"""The disks that the RAM disk can be timed as: --disk-model NAME (docs/disk-model.md, kernel/drivers/ramdisk.c).
+"""The disks that the RAM disk can be timed as: --disk-model NAME (docs/lab/disk-model.md, kernel/drivers/ramdisk.c).
 
 A drive is described as its data sheet does; the kernel gets it in nanoseconds and sectors.
 """

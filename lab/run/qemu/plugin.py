@@ -7,13 +7,15 @@ import re
 import subprocess
 from pathlib import Path
 
-from lab.base.paths import LabError, output_folder
+from lab.base.paths import TOP, LabError, output_folder
+
+INTERFACE = TOP / "lab/run/qemu/plugin.h"
 
 
 def plugin(*sources: Path) -> Path:
     """The plugin of the first of @sources, built if it is not there or older than one of them."""
     target = output_folder() / f"{sources[0].stem}.so"
-    if target.exists() and target.stat().st_mtime >= max(source.stat().st_mtime for source in sources):
+    if target.exists() and target.stat().st_mtime >= max(source.stat().st_mtime for source in (*sources, INTERFACE)):
         return target
     said = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=True).stdout
     version = int((re.search(r"version (\d+)", said) or ["", "0"])[1])

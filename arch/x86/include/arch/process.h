@@ -31,8 +31,8 @@ struct registers {
 /* Was the code that was interrupted a program's? */
 #define user_mode(registers) (((registers)->cs & 3) != 0)
 
-/* On the way to user mode, interrupts on: called while current->pending != 0. May sleep, and need not
- * return. */
+/* On the way to user mode, interrupts on: called while current->pending != 0. May sleep, and need
+ * not return. */
 void exit_to_user(struct registers *registers);
 
 /* Raise @signo in the current thread, of a fault of its own, whether it is blocked or ignored or
