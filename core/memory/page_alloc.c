@@ -1,6 +1,6 @@
 /*
- * page_alloc.c - page frames: buddy lists of blocks of 1, 2, 4 ... 1024 frames, and on each CPU a
- * stack of single frames that most allocations and frees touch alone.
+ * page_alloc.c - page frames: buddy lists of blocks of 1, 2, 4 ... 1 << (MAX_ORDER - 1) frames, and
+ * on each CPU a stack of single frames that most allocations and frees touch alone.
  *
  * States of a frame: on a CPU's stack (flags and refcount 0) -> allocated -> back; or part of a
  * free block, whose first frame has PG_buddy, its order, and is on the list of that order. A block

@@ -103,9 +103,8 @@ void kfree(const void *object)
 /* These areas have no files. */
 const struct mapped_file_operations *mapped_files;
 
-void vma_zap(struct vma *vma, u64 start, u64 end, enum zapped what)
+void vma_zap(struct vma *vma, u64 start, u64 end)
 {
-	(void)what;
 	if (vma->mm == &mm)
 		memset(touched + (start - BASE) / PAGE_SIZE, 0, (end - start) / PAGE_SIZE);
 }

@@ -146,7 +146,7 @@ static u8 *program_byte(struct program *program, u64 address)
 {
 	const pte_t *slot;
 
-	while (slot = mmu_slot(&program->mm->mmu, address, false),
+	while (slot = mmu_slot(&program->mm->mmu, address, MMU_FIND),
 	       !slot || !pte_present(*slot) || !pte_write(*slot))
 		if (mm_fault(program->mm, address, FAULT_WRITE))
 			return NULL;

@@ -250,7 +250,7 @@ static bool copy_present(struct mm *mm, u64 address, void *to, size_t n)
 {
 	guard(spinlock, &mm->page_table_lock);
 
-	const pte_t *slot = mmu_slot(&mm->mmu, address, false);
+	const pte_t *slot = mmu_slot(&mm->mmu, address, MMU_FIND);
 
 	if (!slot || !pte_present(*slot))
 		return false;

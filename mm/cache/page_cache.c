@@ -57,7 +57,7 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 	return NULL;
 }
 
-/* The bucket's lock is held. */
+/* The page leaves the table. Between page_table_lock() and page_table_unlock(). */
 static inline void unhash(struct page *page, struct address_space *mapping, u32 bucket)
 {
 	page_table_remove(&page_table_instance, &mapping->pages, bucket, page);

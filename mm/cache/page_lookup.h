@@ -42,7 +42,8 @@ static __always_inline u32 page_bucket(const struct address_space *mapping, pgof
 	return page_hash((uintptr_t)mapping->host, (u64)index << PAGE_SHIFT, page_cache_hash.bits);
 }
 
-/* The page with a reference, or NULL; counted. The bucket lock is held. */
+/* The page with a reference, or NULL; counted. Between page_table_lock() and page_table_unlock().
+ */
 static __always_inline struct page *page_find(struct address_space *mapping, u32 bucket,
 					      pgoff_t index)
 {

@@ -254,6 +254,7 @@ struct vma *first_area(const struct mm *mm, u64 address)
 {
 	struct vma *found = NULL;
 
+	lockdep_assert_held(&mm->lock);
 	for (struct vma *node = mm->areas; node;) {
 		if (address < node->end) {
 			found = node;

@@ -53,7 +53,7 @@ static int fault_anonymous(struct vma *vma, u64 address)
 	if (unlikely(!page))
 		return -ENOMEM;
 	spin_lock(&mm->page_table_lock);
-	slot = mmu_slot(&mm->mmu, address, true);
+	slot = mmu_slot(&mm->mmu, address, MMU_MAKE);
 	if (likely(slot && !*slot)) {
 		*slot = pte_make(page_to_phys(page), vma_page_rights(vma));
 		mm->resident_pages++;
@@ -230,7 +230,7 @@ static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
 
 	lockdep_assert_held(&mm->lock);
 	spin_lock(&mm->page_table_lock);
-	fault.slot = mmu_slot(&mm->mmu, address, true);
+	fault.slot = mmu_slot(&mm->mmu, address, MMU_MAKE);
 	fault.old = fault.slot ? *fault.slot : 0;
 	if (fault.old && access & FAULT_WRITE && !pte_write(fault.old)) {
 		page = phys_to_page(pte_page(fault.old));

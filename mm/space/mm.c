@@ -61,7 +61,7 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 		zap_finish(zap);
 }
 
-void vma_zap(struct vma *vma, u64 start, u64 end, enum zapped what)
+static void zap_entries(struct vma *vma, u64 start, u64 end, enum zapped what)
 {
 	struct zap zap;
 
@@ -73,6 +73,18 @@ void vma_zap(struct vma *vma, u64 start, u64 end, enum zapped what)
 	visit_entries(zap.mm, start, end, zap_entry, &zap);
 	if (zap.count)
 		zap_finish(&zap);
+}
+
+void vma_zap(struct vma *vma, u64 start, u64 end)
+{
+	lockdep_assert_held(&vma->mm->lock);
+	zap_entries(vma, start, end, ZAP_COPIES_TOO);
+}
+
+void vma_zap_mapped(struct vma *vma, u64 start, u64 end, enum zapped what)
+{
+	lockdep_assert_held(&vma->mapping->vma_lock);
+	zap_entries(vma, start, end, what);
 }
 
 /* ---- making and giving up -------------------------------------------------------------------- */
@@ -142,7 +154,7 @@ static __always_inline void copy_entry(pte_t *from, u64 address, void *argument)
 
 	if (!test_bit(PG_anon, &page->flags))
 		return;
-	pte_t *to = mmu_slot(&copy->child->mmu, address, true);
+	pte_t *to = mmu_slot(&copy->child->mmu, address, MMU_MAKE);
 	if (unlikely(!to)) {
 		copy->error = -ENOMEM;
 		return;
@@ -159,7 +171,7 @@ static int copy_entries(struct mm *child, struct mm *parent)
 
 	guard(spinlock, &parent->page_table_lock);
 	spin_lock_nested(&child->page_table_lock, 1);
-	for_each_area (vma, child, 0, USER_TOP)
+	for_each_area (vma, parent, 0, USER_TOP)
 		if (vma->has_anonymous && !copy.error)
 			visit_entries(parent, vma->start, vma->end, copy_entry, &copy);
 	spin_unlock(&child->page_table_lock);
@@ -173,7 +185,9 @@ struct mm *mm_fork(struct mm *parent)
 
 	down_write(&parent->lock);
 	struct mm *child = mm_alloc(parent);
-	if (child && (error = areas_copy(child, parent)) == 0)
+	if (child)
+		error = areas_copy(child, parent);
+	if (child && !error)
 		error = copy_entries(child, parent);
 	up_write(&parent->lock);
 	if (!error)

@@ -252,7 +252,7 @@ s64 sys_madvise(u64 address, u64 length, u32 advice)
 	guard(read, &mm->lock);
 	for_each_area (vma, mm, address, end)
 		if (advice == MADV_DONTNEED)
-			vma_zap(vma, max(address, vma->start), min(end, vma->end), ZAP_COPIES_TOO);
+			vma_zap(vma, max(address, vma->start), min(end, vma->end));
 	if (mapped_end(mm, address, end) < end)
 		return -ENOMEM;
 	return 0;

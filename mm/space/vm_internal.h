@@ -62,7 +62,7 @@ static __always_inline void visit_entries(struct mm *mm, u64 start, u64 end,
 {
 	lockdep_assert_held(&mm->page_table_lock);
 	for (u64 next; start < end; start = next) {
-		pte_t *slot = mmu_slot(&mm->mmu, start, false), *last;
+		pte_t *slot = mmu_slot(&mm->mmu, start, MMU_FIND), *last;
 
 		next = min(round_down(start, MMU_SLOTS_SPAN) + MMU_SLOTS_SPAN, end);
 		last = slot ? slot + ((next - start) >> PAGE_SHIFT) : NULL;
@@ -129,9 +129,12 @@ void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags);
 
 /* ---- mm.c ------------------------------------------------------------------------------------ */
 
-/* Clear the entries of [start, end) in @vma and forget the translations: all (ZAP_COPIES_TOO), or
- * those alone that map pages of the file. mm->lock (any) or vma_lock is held. */
-void vma_zap(struct vma *vma, u64 start, u64 end, enum zapped what);
+/* Clear the entries of [start, end) in @vma, all of them, and forget the translations. mm->lock
+ * (any) is held. */
+void vma_zap(struct vma *vma, u64 start, u64 end);
+/* The same of an area that was found through its file, of what @what says. The file's
+ * mapping->vma_lock is held. */
+void vma_zap_mapped(struct vma *vma, u64 start, u64 end, enum zapped what);
 
 /* ---- mmap.c ---------------------------------------------------------------------------------- */
 

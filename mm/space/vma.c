@@ -112,7 +112,7 @@ static int split(struct vma *lower, u64 address)
 static inline void clear(struct vma *vma, u64 start, u64 end)
 {
 	if (vma->mapping || vma->has_anonymous) /* else no page was ever there */
-		vma_zap(vma, start, end, ZAP_COPIES_TOO);
+		vma_zap(vma, start, end);
 }
 
 /* [start, end), at the upper or at the lower end of @vma, is not of it any more. */
