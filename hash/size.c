@@ -42,34 +42,11 @@ struct cache_sizes {
 };
 
 static const struct cache_sizes cache_sizes[] = {
-	{
-		.cache = "page",
-		.option = "phash",
-		.entries_2_2 = 2048,
-		.follows_memory_2_2 = true,
-		.multiple_of_2_4 = 1,
-	},
-	{
-		.cache = "buffer",
-		.option = "bhash",
-		.pages_2_2 = 32,
-		.frames_shift = 2,
-		.multiple_of_2_4 = 1 << 14,
-	},
-	{
-		.cache = "inode",
-		.option = "ihash",
-		.entries_2_2 = 256,
-		.frames_shift = 2,
-		.multiple_of_2_4 = 1,
-	},
-	{
-		.cache = "dentry",
-		.option = "dhash",
-		.entries_2_2 = 1024,
-		.frames_shift = 1,
-		.multiple_of_2_4 = 1,
-	},
+	/* cache, option, entries_2_2, pages_2_2, follows_memory, frames_shift, multiple_of_2_4 */
+	{"page", "phash", 2048, 0, true, 0, 1},
+	{"buffer", "bhash", 0, 32, false, 2, 1 << 14},
+	{"inode", "ihash", 256, 0, false, 2, 1},
+	{"dentry", "dhash", 1024, 0, false, 1, 1},
 };
 
 static const struct cache_sizes *sizes_of(const struct hash_cache *cache)

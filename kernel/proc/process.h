@@ -96,6 +96,7 @@ extern bool tracing;   /* signals and ends of threads go to the trace (sys/trace
 void task_init(void);
 struct process *process_find(pid_t pid); /* zombies too; NULL; process_lock held */
 struct task *task_find(pid_t pid);	 /* a live thread; process_lock held */
+
 struct process *process_allocate(struct process *parent); /* NULL: no memory; init has no parent */
 void process_free(struct process *process);
 /* Give out a pid for @task (and @process when new) and enter both everywhere; a new one joins its
@@ -148,6 +149,7 @@ void task_set_cred(struct cred *cred);
  * it, ask fatal_signal_pending(). */
 static inline bool thread_must_end(const struct process *process, const struct task *task)
 {
+	lockdep_assert_held(&process_lock);
 	return process->exiting || (process->exec_task && process->exec_task != task);
 }
 
@@ -203,8 +205,10 @@ extern const struct terminal_hooks *terminal; /* NULL: there is none */
 /* The sleeps that the end of the process ends. */
 #define STATES_KILL                                                                                \
 	(STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_KILLABLE) | STATE_BIT(TASK_STOPPED))
-/* info.c: /proc gets its processes, and the load is measured. */
+/* info.c. Start-up: /proc gets its processes. */
 void info_init(void);
+/* load.c. Start-up: /proc tells of all CPUs, and the load is measured. */
+void load_init(void);
 /* What a task shares by reference. */
 struct process_parts {
 	struct mm *mm;

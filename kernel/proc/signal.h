@@ -34,6 +34,13 @@ struct signal_state {
 	struct signal_stack stack;
 };
 
+/* Take @signals out of what is pending for @process and its threads. */
+void signal_drop(struct process *process, u64 signals);
+/* Take the next signal for current among those not in @blocked: its number or 0. */
+int signal_dequeue(u64 blocked, struct siginfo *info);
+/* Set current's TASK_PENDING_SIGNAL as what is pending and blocked now says. */
+void signal_recalculate(void);
+
 /* Send @signo with @info (NULL: from the kernel) to @thread, or, when that is NULL, to the process.
  * process_lock held. */
 void signal_send_locked(struct process *process, struct task *thread, int signo,

@@ -42,6 +42,7 @@ void task_init(void)
 	swap_cred = swap_cred_locked;
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0);
 	info_init();
+	load_init();
 	/* An eighth of memory at most for kernel stacks and tables of processes: about 32 KB each.
 	 */
 	max_tasks = (unsigned)min(max(page_alloc_free_pages() / 64, (u64)64), (u64)PID_MAX / 4);
@@ -80,6 +81,7 @@ struct process *process_find(pid_t pid)
 
 bool process_is_meant(const struct process *process, pid_t pid)
 {
+	lockdep_assert_held(&process_lock);
 	if (pid > 0)
 		return process->pid == pid;
 	return pid == -1 || process->group == (pid ? -pid : current->process->group);
@@ -90,6 +92,7 @@ struct task *task_find(pid_t pid)
 	struct process *process;
 	struct task *task;
 
+	lockdep_assert_held(&process_lock);
 	list_for_each_entry(process, &process_list, all_link)
 		list_for_each_entry(task, &process->threads, thread_link)
 			if (task->pid == pid)
@@ -184,5 +187,6 @@ void task_set_cred(struct cred *cred)
 
 const struct cred *process_cred(const struct process *process)
 {
+	lockdep_assert_held(&process_lock);
 	return list_empty(&process->threads) ? process->zombie_cred : main_thread(process)->cred;
 }

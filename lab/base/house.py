@@ -12,7 +12,7 @@ FLOORS = (
     ("mm/",),
     ("fs/",),
     ("kernel/drivers/",),
-    ("kernel/proc/", "kernel/ipc/"),
+    ("kernel/proc/", "kernel/ipc/", "kernel/exec/"),
     ("kernel/tty/",),
     ("kernel/sys/",),
     ("kernel/",),  # main.c

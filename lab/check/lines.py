@@ -1,7 +1,7 @@
 """make lines: lines of code by folder, without comments and blank lines.
 
 The default kernel, what a student reads in a term, has at most LIMIT. What is off by default is an optional room, counted
-apart, of at most ROOM_LIMIT each: ROOMS says which files are whose. Every hash function and table structure that is not
+apart, of at most ROOM_LIMIT each: ROOMS says which files are whose, and by which symbol of Kconfig lines elsewhere are. Every hash function and table structure that is not
 the default one is such a room by itself being there.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -35,14 +36,16 @@ class Room:
     choice: str  # what puts it in
     files: tuple[str, ...]  # patterns, `*` being of one name or of many
     but: tuple[str, ...] = ()  # files among them that the default kernel does have
+    symbol: str = ""  # what is between #ifdef CONFIG_... and #else or #endif elsewhere is this room's, too
 
     def has(self, name: str) -> bool:
         return name not in self.but and any(fnmatchcase(name, pattern) for pattern in self.files)
 
 
 ROOMS = (
-    Room("recording keys", "RECORD_KEYS=y", ("hash/record.c",)),
-    Room("lock-order checker", "DEBUG=y", ("core/lock/lockdep.c",)),
+    Room("recording keys", "RECORD_KEYS=y", ("hash/record.c",), symbol="RECORD_KEYS"),
+    Room("checks of a debug kernel", "DEBUG=y", ("core/lock/lockdep.c",), symbol="DEBUG"),
+    Room("region marks", "REGION_MARKS=y", (), symbol="REGION_MARKS"),
 )
 
 
@@ -69,8 +72,35 @@ def room_of(name: str) -> Room | None:
     return next((room for room in rooms() if room.has(name)), None)
 
 
-def code_lines(path: Path) -> int:
-    """Lines that hold code: comments and blank lines do not count."""
+# A statement of one line that a kernel without DEBUG has nothing of (core/lock/lockdep.h, core/log/assert.h).
+ASSERTION = re.compile(r"\s*(lockdep_assert_\w+|assert_page_locked|ASSERT)\(.*\);\s*")
+
+
+def lines_under(text: str) -> Counter[str]:
+    """Of C without comments: lines of code by the symbol of the innermost #ifdef of a room that they stand in, "" for none.
+
+    Assertions are a debug kernel's alone.
+    """
+    symbols = {room.symbol for room in ROOMS if room.symbol}
+    found: Counter[str] = Counter()
+    within: list[str] = []
+    for line in text.splitlines():
+        if re.match(r"\s*#\s*if", line):
+            condition = re.match(r"\s*#\s*ifdef CONFIG_(\w+)", line)
+            within.append(condition[1] if condition and condition[1] in symbols else "")
+        elif re.match(r"\s*#\s*el", line) and within:
+            within[-1] = ""
+        elif re.match(r"\s*#\s*endif", line) and within:
+            within.pop()
+        if ASSERTION.fullmatch(line):
+            found["DEBUG"] += 1
+        elif line.strip():
+            found[next((symbol for symbol in reversed(within) if symbol), "")] += 1
+    return found
+
+
+def code(path: Path) -> str:
+    """The text without its comments."""
     text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix in C_LIKE:
         pattern = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*'
@@ -79,8 +109,20 @@ def code_lines(path: Path) -> int:
         text = re.sub(r'^\s*(?:r?""".*?""")\s*$', "", text, flags=re.DOTALL | re.MULTILINE)
         text = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
     else:
-        return 0
-    return sum(1 for line in text.splitlines() if line.strip())
+        return ""
+    return text
+
+
+def code_lines(path: Path) -> int:
+    """Lines that hold code: comments and blank lines do not count."""
+    return sum(1 for line in code(path).splitlines() if line.strip())
+
+
+def lines_for(path: Path, symbol: str) -> int:
+    """Those of them that are there by CONFIG_@symbol; "": without any room's symbol."""
+    if path.suffix not in C_LIKE:
+        return 0 if symbol else code_lines(path)
+    return lines_under(code(path))[symbol]
 
 
 def files(folder: str) -> Iterator[str]:
@@ -94,11 +136,20 @@ def files(folder: str) -> Iterator[str]:
 
 def count(folder: str) -> int:
     """The lines below @folder, those of optional rooms left out."""
-    return sum(code_lines(TOP / name) for name in files(folder) if room_of(name) is None)
+    if folder.split("/")[0] not in KERNEL:
+        return sum(code_lines(TOP / name) for name in files(folder))
+    return sum(lines_for(TOP / name, "") for name in files(folder) if room_of(name) is None)
 
 
 def count_room(room: Room) -> int:
-    return sum(code_lines(TOP / name) for folder in KERNEL for name in files(folder) if room_of(name) == room)
+    """Its own files, and what stands under its symbol in those of the default kernel."""
+    lines = 0
+    for name in (name for folder in KERNEL for name in files(folder)):
+        if room_of(name) == room:
+            lines += code_lines(TOP / name)
+        elif room.symbol and room_of(name) is None:
+            lines += lines_for(TOP / name, room.symbol)
+    return lines
 
 
 def main() -> None:

@@ -101,8 +101,9 @@ static inline u64 pte_prot_bits(unsigned prot)
 
 /*
  * The slot that translates @address; NULL if there is none (MMU_FIND), or no memory for a table
- * (MMU_MAKE). Valid until mmu_free_tables() or mmu_destroy(); consecutive slots follow one another up to
- * the next MMU_SLOTS_SPAN boundary (2 MB), which is how loops over ranges avoid a walk a page.
+ * (MMU_MAKE). Valid until mmu_free_tables() or mmu_destroy(); consecutive slots follow one another
+ * up to the next MMU_SLOTS_SPAN boundary (2 MB), which is how loops over ranges avoid a walk a
+ * page.
  */
 static inline pte_t *mmu_slot(struct mmu_root *root, u64 address, enum mmu_tables tables)
 {

@@ -1,6 +1,6 @@
 /*
- * exec.c - execve(2): the file, its scripts' interpreters, the arguments, the ELF64 program
- * (static, static position-independent, or with an interpreter, ld.so), the new program's stack.
+ * exec.c - execve(2): the file, its scripts' interpreters, the arguments, the new program's stack.
+ * elf.c maps the program.
  *
  * Steps: open and check the file; copy the argument strings onto the stack of a new address space;
  * follow "#!" lines; map the program; then - the point of no return, begin_new_program() - make
@@ -11,9 +11,6 @@
  * The stack, from the top: 8 zero bytes, the file name, the environment's strings, the arguments'
  * strings, the platform's name, 16 random bytes; then aligned to 16 the auxiliary vector,
  * environment and argument pointers, and argc at the stack pointer.
- *
- * Segments become private file mappings, what lies beyond the file's part anonymous ones. A file's
- * numbers are a stranger's: each is checked before use, and mm_map() checks the ranges.
  */
 #include <arch/elf.h>
 #include <arch/signal.h>
@@ -22,6 +19,7 @@
 #include "fs/inode/permission.h"
 #include "fs/path/namei.h"
 #include "kernel/proc/process.h"
+#include "kernel/exec/program.h"
 #include "mm/space/vm.h"
 
 #define STRING_SIZE_MAX (32 * PAGE_SIZE) /* one argument, as in Linux */
@@ -31,49 +29,8 @@
 #define STACK_GAP_MIN MB(128) /* kept free for the stack below its top */
 #define STACK_RANDOM_BITS 22  /* pages */
 #define MMAP_RANDOM_BITS 28
-#define BRK_RANDOM_BITS 13
-#define EXEC_HEADER 256 /* bytes read to tell what a file is; ld.so's name is no longer either */
-#define SEGMENTS_MAX 128
 
-#define page_down(x) round_down((u64)(x), (u64)PAGE_SIZE)
-#define page_up(x) round_up((u64)(x), (u64)PAGE_SIZE)
-
-enum { ET_EXEC = 2, ET_DYN, PT_LOAD = 1, PT_INTERP = 3, PF_X = 1, PF_W = 2, PF_R = 4 };
-
-struct elf_header {
-	u8 ident[16];
-	u16 type, machine;
-	u32 version;
-	u64 entry, phoff, shoff;
-	u32 flags;
-	u16 ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
-};
-
-struct elf_segment {
-	u32 type, flags;
-	u64 offset, vaddr, paddr, filesz, memsz, align;
-};
-
-/* One execve on its way. The names, arguments and environment are in the program's memory, or, for
- * init, which has no address space yet, in the kernel's. */
-struct program {
-	struct file *file;
-	char header[EXEC_HEADER + 1];
-	struct mm *mm;
-	u64 argc, envc;
-	u64 sp, lowest; /* the stack is filled downwards to here, and no further than there */
-
-	u64 entry, start;      /* of the program; where it starts: its interpreter's */
-	u64 phdr, phnum, base; /* the program headers in memory; where the interpreter lies */
-
-	struct cred *cred;
-	bool secure;		  /* it is a set-user-id or set-group-id program */
-	char name[PATH_MAX + 16]; /* as given; the slack is for the path walk, which reads words */
-};
-
-/* A random number of pages below 2^@bits, in bytes; 0 where addresses are to be the same each time:
- * under `icount` and `norandmaps`. */
-static u64 random_pages(unsigned bits)
+u64 random_pages(unsigned bits)
 {
 	static int fixed = -1;
 
@@ -84,9 +41,7 @@ static u64 random_pages(unsigned bits)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Open a file that current may execute, and keep it from being written: -EACCES, -ETXTBSY, -ENOENT
- * ... If *to is set the caller closes it. */
-static int exec_open(const char *name, struct file **to)
+int exec_open(const char *name, struct file **to)
 {
 	struct path path __free(path) = {0};
 
@@ -116,7 +71,7 @@ static int open_program(struct program *program, const char *name)
 	return 0;
 }
 
-static int read_exactly(struct file *file, void *buffer, size_t n, u64 offset)
+int read_exactly(struct file *file, void *buffer, size_t n, u64 offset)
 {
 	ssize_t got = TRY(kernel_read(file, buffer, n, (loff_t)offset));
 
@@ -140,16 +95,17 @@ static int make_stack(struct program *program)
 	return 0;
 }
 
-/* Where the kernel sees byte @address of the new program, to write up to the page's end; NULL: no
- * memory. Nobody else uses its mm: what is mapped stays, until something else is mapped there. */
-static u8 *program_byte(struct program *program, u64 address)
+u8 *program_byte(struct program *program, u64 address)
 {
 	const pte_t *slot;
 
-	while (slot = mmu_slot(&program->mm->mmu, address, MMU_FIND),
-	       !slot || !pte_present(*slot) || !pte_write(*slot))
+	for (;;) {
+		slot = mmu_slot(&program->mm->mmu, address, MMU_FIND);
+		if (slot && pte_present(*slot) && pte_write(*slot))
+			break;
 		if (mm_fault(program->mm, address, FAULT_WRITE))
 			return NULL;
+	}
 	return (u8 *)phys_to_virt(pte_page(*slot)) + address % PAGE_SIZE;
 }
 
@@ -282,140 +238,6 @@ static int follow_scripts(struct program *program)
 	return 0;
 }
 
-/* ---- ELF ------------------------------------------------------------------------------------- */
-
-/* The program's file, or its interpreter's. */
-struct image {
-	struct elf_header header;
-	struct elf_segment *segments;	 /* kmalloc'ed */
-	const struct elf_segment *named; /* the one with an interpreter's name, or NULL */
-	u64 low, high;			 /* what is loaded, in whole pages */
-	u64 phdr;			 /* where in it the program headers are */
-	u64 bias;			 /* to be added to all addresses */
-};
-DEFINE_FREE(image, struct image, kfree(variable->segments))
-
-static bool is_loaded(const struct elf_segment *segment)
-{
-	return segment->type == PT_LOAD && segment->memsz;
-}
-
-/* Read the header and the segments, each of which makes sense: all sums are below the top of user
- * memory. -ENOEXEC: it is not an ELF of this machine; ... */
-static int read_image(struct file *file, struct image *image)
-{
-	const struct elf_header *header = &image->header;
-
-	TRY(read_exactly(file, &image->header, sizeof(*header), 0));
-	/* 64-bit, little-endian, version 1 */
-	if (memcmp(header->ident, "\177ELF\2\1\1", 7) || header->machine != ARCH_ELF_MACHINE ||
-	    (header->type != ET_EXEC && header->type != ET_DYN) ||
-	    header->phentsize != sizeof(struct elf_segment) || !header->phnum ||
-	    header->phnum > SEGMENTS_MAX || header->phoff >> 62)
-		return -ENOEXEC;
-
-	size_t size = header->phnum * sizeof(struct elf_segment);
-	const struct elf_segment *segment = image->segments = TRY_PTR(kmalloc(size, GFP_KERNEL));
-
-	TRY(read_exactly(file, image->segments, size, header->phoff));
-	image->low = ~0ULL;
-	for (; segment < image->segments + header->phnum; segment++) {
-		if (segment->type == PT_INTERP && !image->named)
-			image->named = segment;
-		if (!is_loaded(segment))
-			continue;
-		if (segment->filesz > segment->memsz || segment->vaddr >= USER_TOP ||
-		    segment->memsz >= USER_TOP || segment->offset >> 62 ||
-		    (segment->vaddr ^ segment->offset) & (PAGE_SIZE - 1))
-			return -ENOEXEC;
-		if (header->phoff - segment->offset < segment->filesz)
-			image->phdr = header->phoff - segment->offset + segment->vaddr;
-		image->low = min(image->low, page_down(segment->vaddr));
-		image->high = max(image->high, page_up(segment->vaddr + segment->memsz));
-	}
-	return image->low < image->high ? 0 : -ENOEXEC;
-}
-
-static int map_segment(struct program *program, struct file *file,
-		       const struct elf_segment *segment, u64 bias)
-{
-	unsigned protection = (segment->flags & PF_R ? PROT_READ : 0) |
-			      (segment->flags & PF_W ? PROT_WRITE : 0) |
-			      (segment->flags & PF_X ? PROT_EXEC : 0);
-	u64 start = page_down(segment->vaddr) + bias;
-	u64 data_end = segment->vaddr + segment->filesz + bias;
-	u64 file_end = segment->filesz ? page_up(data_end) : start;
-	u64 end = page_up(segment->vaddr + segment->memsz) + bias;
-
-	if (file_end > start)
-		TRY(mm_map(program->mm, start, file_end - start, protection,
-			   MAP_PRIVATE | MAP_FIXED, file, page_down(segment->offset)));
-	if (end > file_end)
-		TRY(mm_map(program->mm, file_end, end - file_end, protection,
-			   MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, NULL, 0));
-	/* What follows the file's part in its last page. */
-	if (segment->memsz > segment->filesz && file_end > data_end && (segment->flags & PF_W))
-		memset(TRY_PTR(program_byte(program, data_end)), 0, file_end - data_end);
-	return 0;
-}
-
-/* Map what @file's @image says; if it may lie anywhere at @place (0: where there is room). */
-static int map_image(struct program *program, struct file *file, struct image *image, u64 place)
-{
-	const struct elf_segment *segment = image->segments;
-
-	if (image->header.type == ET_DYN && !place) /* for the whole; segments replace it */
-		place = (u64)TRY(mm_map(program->mm, 0, image->high - image->low, PROT_NONE,
-					MAP_PRIVATE | MAP_ANONYMOUS, NULL, 0));
-	if (image->header.type == ET_DYN)
-		image->bias = place - image->low;
-	for (; segment < image->segments + image->header.phnum; segment++)
-		if (is_loaded(segment))
-			TRY(map_segment(program, file, segment, image->bias));
-	program->start = image->header.entry + image->bias;
-	return 0;
-}
-
-static int load_interpreter(struct program *program, const char *name)
-{
-	struct image image __free(image) = {0};
-	struct file *file __free(fput) = NULL;
-
-	TRY(exec_open(name, &file));
-	TRY(read_image(file, &image));
-	TRY(map_image(program, file, &image, 0));
-	program->base = image.bias;
-	return 0;
-}
-
-static int load_program(struct program *program)
-{
-	struct mm *mm = program->mm;
-	struct image image __free(image) = {0};
-	char *name = program->header; /* of the interpreter: the header has been read */
-
-	TRY(read_image(program->file, &image));
-	TRY(map_image(program, program->file, &image, ARCH_PIE_BASE + random_pages(28)));
-	program->phdr = image.phdr + image.bias;
-	program->phnum = image.header.phnum;
-	program->entry = program->start;
-	mm->brk_start = mm->brk_end = image.high + image.bias + random_pages(BRK_RANDOM_BITS);
-	if (!image.named)
-		return 0;
-
-	u64 length = image.named->filesz;
-
-	if (length < 2 || length > EXEC_HEADER)
-		return -ENOEXEC;
-	TRY(read_exactly(program->file, name, length, image.named->offset));
-	if (name[length - 1])
-		return -ENOEXEC;
-
-	int error = load_interpreter(program, name);
-
-	return error == -ENOEXEC ? -ELIBBAD : error;
-}
-
 /* ---- the call -------------------------------------------------------------------------------- */
 
 static int prepare_credentials(struct program *program)
@@ -537,7 +359,7 @@ static int finish_stack(struct program *program)
 		6, PAGE_SIZE, /* AT_PAGESZ */
 		17, 100, /* AT_CLKTCK */
 		3, program->phdr, /* AT_PHDR */
-		4, sizeof(struct elf_segment), /* AT_PHENT */
+		4, ELF_SEGMENT_SIZE, /* AT_PHENT */
 		5, program->phnum, /* AT_PHNUM */
 		7, program->base, /* AT_BASE */
 		8, 0, /* AT_FLAGS */
