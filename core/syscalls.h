@@ -36,13 +36,6 @@ typedef u32 umask_t, rlimit_t, umount_flags_t, rename_flags_t, random_flags_t, s
 typedef u32 close_flags_t, rw_flags_t, device_t, hex_t;
 typedef u64 clone_flags_t, mount_flags_t;
 
-/* Define a call that is one expression: a plain question, or another call with fixed arguments. */
-#define SYSCALL_IS(name, parameters, ...)                                                          \
-	s64 sys_##name parameters                                                                  \
-	{                                                                                          \
-		return __VA_ARGS__;                                                                \
-	}
-
 #define SYSCALL(number, name, arguments, differs) s64 sys_##name arguments;
 #include "core/syscalls.def"
 #undef SYSCALL

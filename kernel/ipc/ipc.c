@@ -105,7 +105,10 @@ static int remove(struct object *object)
 
 /* ---- shared memory --------------------------------------------------------------------------- */
 
-SYSCALL_IS(shmget, (int key, u64 size, u32 flags), size ? create(false, key, size, flags) : -EINVAL)
+s64 sys_shmget(int key, u64 size, u32 flags)
+{
+	return size ? create(false, key, size, flags) : -EINVAL;
+}
 
 s64 sys_shmat(int number, u64 address, u32 flags)
 {
@@ -128,8 +131,10 @@ s64 sys_shmctl(int number, int command, void *unused)
 
 /* ---- semaphores ------------------------------------------------------------------------------ */
 
-SYSCALL_IS(semget, (int key, int count, u32 flags),
-	   count == 1 ? create(true, key, 0, flags) : -EINVAL)
+s64 sys_semget(int key, int count, u32 flags)
+{
+	return count == 1 ? create(true, key, 0, flags) : -EINVAL;
+}
 
 /* 0, WAITS, -EAGAIN where that is not wanted, -ERANGE, -ENOSPC: another one has its SEM_UNDO. */
 static int operate(struct object *set, const struct waiter *waiter)
@@ -228,8 +233,10 @@ s64 sys_semtimedop(int number, const void *operations, u64 n, const void *timeou
 	return -EINTR;
 }
 
-SYSCALL_IS(semop, (int number, const void *operations, u64 n),
-	   sys_semtimedop(number, operations, n, NULL))
+s64 sys_semop(int number, const void *operations, u64 n)
+{
+	return sys_semtimedop(number, operations, n, NULL);
+}
 
 s64 sys_semctl(int number, int index, int command, u64 unused)
 {

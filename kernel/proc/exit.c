@@ -166,8 +166,15 @@ void process_exit_group(int code)
 	process_exit(current->process->exit_code);
 }
 
-SYSCALL_IS(exit, (int status), (process_exit((status & 0xff) << 8), 0))
-SYSCALL_IS(exit_group, (int status), (process_exit_group((status & 0xff) << 8), 0))
+s64 sys_exit(int status)
+{
+	process_exit((status & 0xff) << 8);
+}
+
+s64 sys_exit_group(int status)
+{
+	process_exit_group((status & 0xff) << 8);
+}
 
 bool oom_kill(void)
 {

@@ -151,8 +151,15 @@ static s64 do_clone(const struct clone_arguments *arguments)
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-SYSCALL_IS(fork, (void), sys_clone(SIGCHLD, 0, NULL, NULL, 0))
-SYSCALL_IS(vfork, (void), sys_clone(CLONE_VM | CLONE_VFORK | SIGCHLD, 0, NULL, NULL, 0))
+s64 sys_fork(void)
+{
+	return sys_clone(SIGCHLD, 0, NULL, NULL, 0);
+}
+
+s64 sys_vfork(void)
+{
+	return sys_clone(CLONE_VM | CLONE_VFORK | SIGCHLD, 0, NULL, NULL, 0);
+}
 
 s64 sys_clone(u64 flags, u64 stack, int *parent_tid, int *child_tid, u64 tls)
 {

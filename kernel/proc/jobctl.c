@@ -145,6 +145,18 @@ static s64 group_or_session(int pid, bool session)
 	return !process ? -ESRCH : session ? process->session : process->group;
 }
 
-SYSCALL_IS(getpgid, (int pid), group_or_session(pid, false))
-SYSCALL_IS(getpgrp, (void), group_or_session(0, false))
-SYSCALL_IS(getsid, (int pid), group_or_session(pid, true))
+s64 sys_getpgid(int pid)
+{
+	return group_or_session(pid, false);
+}
+
+s64 sys_getpgrp(void)
+{
+	return group_or_session(0, false);
+}
+
+s64 sys_getsid(int pid)
+{
+	return group_or_session(pid, true);
+}
+

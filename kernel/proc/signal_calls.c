@@ -213,6 +213,13 @@ static s64 send_thread(pid_t pid, pid_t thread, int signo)
 	return send_checked(task->process, task, signo);
 }
 
-SYSCALL_IS(tgkill, (int pid, int thread, int signo),
-	   pid <= 0 ? -EINVAL : send_thread(pid, thread, signo))
-SYSCALL_IS(tkill, (int thread, int signo), send_thread(0, thread, signo))
+s64 sys_tgkill(int pid, int thread, int signo)
+{
+	return pid <= 0 ? -EINVAL : send_thread(pid, thread, signo);
+}
+
+s64 sys_tkill(int thread, int signo)
+{
+	return send_thread(0, thread, signo);
+}
+

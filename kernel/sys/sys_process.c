@@ -46,10 +46,15 @@ s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
 	return user_old ? write_user(user_old, &old, sizeof(old)) : 0;
 }
 
-SYSCALL_IS(getrlimit, (u32 kind, void *limit),
-	   !limit && kind < RLIMIT_COUNT ? -EFAULT : sys_prlimit64(0, kind, NULL, limit))
-SYSCALL_IS(setrlimit, (u32 kind, const void *limit),
-	   limit ? sys_prlimit64(0, kind, limit, NULL) : -EFAULT)
+s64 sys_getrlimit(u32 kind, void *limit)
+{
+	return !limit && kind < RLIMIT_COUNT ? -EFAULT : sys_prlimit64(0, kind, NULL, limit);
+}
+
+s64 sys_setrlimit(u32 kind, const void *limit)
+{
+	return limit ? sys_prlimit64(0, kind, limit, NULL) : -EFAULT;
+}
 
 /* ---- small things a process asks about itself ------------------------------------------------ */
 
@@ -85,7 +90,11 @@ s64 sys_set_tid_address(int *address)
 	return current->pid;
 }
 
-SYSCALL_IS(sched_yield, (void), (schedule(), 0))
+s64 sys_sched_yield(void)
+{
+	schedule();
+	return 0;
+}
 
 s64 sys_sched_getaffinity(int pid, u32 size, u64 *mask)
 {
