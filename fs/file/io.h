@@ -34,7 +34,8 @@ struct io {
  * the next *@n bytes lie there in one piece; and what io_advance() and io_move() do with it. */
 void __user *io_piece(struct io *io, size_t *n);
 size_t io_advance_vector(struct io *io, size_t n);
-size_t io_move_vector(struct io *io, void *memory, size_t n, bool into_io);
+enum io_direction { INTO_IO, OUT_OF_IO };
+size_t io_move_vector(struct io *io, void *memory, size_t n, enum io_direction direction);
 /* Of any: go @n bytes back, which were moved or passed. */
 void io_retreat(struct io *io, size_t n);
 
@@ -50,16 +51,17 @@ static __always_inline size_t io_advance(struct io *io, size_t n)
 
 /* Copy @n bytes out of @memory into the io, or the other way (n <= io->length), and advance; bytes
  * that were moved (short: fault). */
-static __always_inline size_t io_move(struct io *io, void *memory, size_t n, bool into_io)
+static __always_inline size_t io_move(struct io *io, void *memory, size_t n,
+				      enum io_direction direction)
 {
 	if (unlikely(io->kind != IO_USER)) {
 		if (io->kind == IO_VECTOR)
-			return io_move_vector(io, memory, n, into_io);
-		if (into_io)
+			return io_move_vector(io, memory, n, direction);
+		if (direction == INTO_IO)
 			memcpy(io->base, memory, n);
 		else
 			memcpy(memory, io->base, n);
-	} else if (into_io) {
+	} else if (direction == INTO_IO) {
 		n -= copy_to_user(io->base, memory, n);
 	} else {
 		n -= copy_from_user(memory, io->base, n);
@@ -68,8 +70,14 @@ static __always_inline size_t io_move(struct io *io, void *memory, size_t n, boo
 	io->length -= n;
 	return n;
 }
-#define io_put(io, from, n) io_move(io, (void *)(from), n, true)
-#define io_get(io, to, n) io_move(io, to, n, false)
+static __always_inline size_t io_put(struct io *io, const void *from, size_t n)
+{
+	return io_move(io, (void *)from, n, INTO_IO);
+}
+static __always_inline size_t io_get(struct io *io, void *to, size_t n)
+{
+	return io_move(io, to, n, OUT_OF_IO);
+}
 
 /* Linux moves at most this many bytes a call. */
 #define IO_MAX ((size_t)0x7ffff000)

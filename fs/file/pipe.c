@@ -59,7 +59,8 @@ static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struc
 		if (side == WRITER && unlikely(!*page) && !new_page(page))
 			break;
 		n = min(left, PAGE_SIZE - at % PAGE_SIZE);
-		moved = io_move(io, *page + at % PAGE_SIZE, n, side == READER);
+		moved = io_move(io, *page + at % PAGE_SIZE, n,
+				side == READER ? INTO_IO : OUT_OF_IO);
 		if (unlikely(moved < n)) {
 			io_retreat(io, moved);
 			break;

@@ -427,14 +427,36 @@ int sync_inodes(struct super_block *sb)
 
 /* ---- programs and writers -------------------------------------------------------------------- */
 
-/* Opens for writing (+1) exclude running programs (-1), and the other way round. */
-int change_writers(struct inode *inode, int by, bool release)
+/* inode->writers: opens for writing count up, running programs down, and exclude each other. */
+
+int get_write_access(struct inode *inode)
 {
 	guard(spinlock, &inode->spin);
-	if (!release && inode->writers && (inode->writers > 0) != (by > 0))
+	if (inode->writers < 0)
 		return -ETXTBSY;
-	inode->writers += by;
+	inode->writers++;
 	return 0;
+}
+
+void put_write_access(struct inode *inode)
+{
+	guard(spinlock, &inode->spin);
+	inode->writers--;
+}
+
+int deny_write_access(struct inode *inode)
+{
+	guard(spinlock, &inode->spin);
+	if (inode->writers > 0)
+		return -ETXTBSY;
+	inode->writers--;
+	return 0;
+}
+
+void allow_write_access(struct inode *inode)
+{
+	guard(spinlock, &inode->spin);
+	inode->writers++;
 }
 
 /* ---- boot and checks ------------------------------------------------------------------------- */

@@ -161,13 +161,12 @@ static inline void set_nlink(struct inode *inode, u32 nlink)
 	inode->nlink = nlink;
 	mark_inode_dirty(inode);
 }
-/* ETXTBSY: a file is open for writing (count > 0) or runs as a program (count < 0). 0 or -ETXTBSY.
- */
-int change_writers(struct inode *inode, int by, bool release);
-#define get_write_access(inode) change_writers(inode, 1, false)
-#define put_write_access(inode) change_writers(inode, -1, true)
-#define deny_write_access(inode) change_writers(inode, -1, false)
-#define allow_write_access(inode) change_writers(inode, 1, true)
+/* A file is open for writing, or runs as a program: 0, or -ETXTBSY if it is the other already. Each
+ * that succeeds is taken back once. Any context; inode->spin. */
+int get_write_access(struct inode *inode);
+void put_write_access(struct inode *inode);
+int deny_write_access(struct inode *inode);
+void allow_write_access(struct inode *inode);
 /* to the buffer cache; sb op write_inode */
 int write_inode_now(struct inode *inode);
 int sync_inodes(struct super_block *sb); /* data and inodes; waits */
