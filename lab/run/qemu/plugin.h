@@ -1,6 +1,6 @@
 /*
- * plugin.h - QEMU's plugin interface, as far as the lab's plugins use it: Debian has no package with
- * its header. The declarations are the same in all versions, but for what is weak here.
+ * plugin.h - QEMU's plugin interface, as far as the lab's plugins use it: Debian has no package
+ * with its header. The declarations are the same in all versions, but for what is weak here.
  * PLUGIN_VERSION is the interface's version, which QEMU wants to know (plugin.py gives it).
  */
 #pragma once
