@@ -6,7 +6,7 @@
 #include "fs/block/dirty.h"
 #include "fs/devfs/special.h"
 #include "fs/ext2/ext2.h"
-#include "fs/file/file_io.h"
+#include "fs/regular/file_io.h"
 #include "fs/inode/lru.h"
 #include "fs/proc/proc.h"
 #include "fs/start.h"

@@ -12,7 +12,7 @@
  * mappings.
  */
 #include "fs/block/dirty.h"
-#include "fs/file/file_io.h"
+#include "fs/regular/file_io.h"
 #include "fs/inode/inode.h"
 #include "fs/path/super.h"
 

@@ -8,7 +8,7 @@
  * of the buffer cache, of which the inode has a copy.
  */
 #include "fs/ext2/ext2.h"
-#include "fs/file/file_io.h"
+#include "fs/regular/file_io.h"
 #include "core/memory/slab.h"
 
 /* Is the text of the symbolic link in the inode? */

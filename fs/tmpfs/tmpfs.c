@@ -13,7 +13,7 @@
  */
 
 #include "fs/devfs/special.h"
-#include "fs/file/file_io.h"
+#include "fs/regular/file_io.h"
 #include "fs/inode/permission.h"
 #include "fs/inode/xattr.h"
 #include "fs/path/names.h"

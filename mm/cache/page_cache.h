@@ -5,7 +5,7 @@
  * PAGE_TABLE=rbtree, in a tree on each). A page is added locked, filled by the file system's
  * readpages, unlocked when uptodate. Whoever looks a page up gets a reference. The cache does not
  * know what an inode is: its address is part of the hash key, and what has to be done to it is an
- * operation of the mapping. Reading and writing through the cache: fs/file/file_io.h.
+ * operation of the mapping. Reading and writing through the cache: fs/regular/file_io.h.
  *
  * States of a page: absent -> added (PG_locked, PG_cache) -> uptodate, clean -> dirty -> clean ->
  * removed by truncation or reclaim. Nobody removes a page, makes it dirty or clean without its

@@ -1,6 +1,6 @@
 /*
  * page_lookup.h - the page hash table as lookup sees it: for page_cache.c, fault.c, and file
- * systems' reading and writing (fs/file/file_io.c), who inline it.
+ * systems' reading and writing (fs/regular/file_io.c), who inline it.
  *
  * The key of a page is (mapping, index); the hash function's is the inode's address and the byte
  * offset.

@@ -1,7 +1,7 @@
 /*
  * mapped_file.h - what mm/ asks of an open file that an area shows, or that a program was started
  * from: struct file is fs/'s, and opaque here. fs/ registers the one table of these operations at
- * boot (fs/file/mapped.c).
+ * boot (fs/regular/mapped.c).
  *
  * A file's pages themselves are found through its address_space (mm/cache/page_cache.h), without a
  * call: only what has no page yet, or goes beyond pages, comes here.
@@ -28,7 +28,7 @@ struct mapped_file_operations {
 	/* The area that shows @file may have these flags instead: 0, or -EACCES. */
 	int (*protect)(struct file *file, unsigned flags);
 
-	/* For a fault: as page_cache_get() (fs/file/file_io.h). mm->lock is held; sleeps. */
+	/* For a fault: as page_cache_get() (fs/regular/file_io.h). mm->lock is held; sleeps. */
 	struct page *(*read_page)(struct file *file, struct address_space *mapping, pgoff_t index,
 				  pgoff_t wanted, struct page *page);
 	/* A shared area's page, clean until now, is written to: the file has changed. mm->lock is

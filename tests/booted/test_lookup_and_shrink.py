@@ -45,7 +45,7 @@ def symbols(output, name):
 
 
 LOOKUPS = {
-    "fs/file/file_io": "page_lookup", "mm/cache/page_cache": "page_lookup", "mm/space/fault": "page_lookup", "fs/block/buffer": "lookup",
+    "fs/regular/file_io": "page_lookup", "mm/cache/page_cache": "page_lookup", "mm/space/fault": "page_lookup", "fs/block/buffer": "lookup",
     "fs/inode/icache": "find_inode", "fs/path/dcache": "d_lookup", "fs/path/namei": "d_lookup", "fs/path/names": "d_lookup",
 }  # fmt: skip
 

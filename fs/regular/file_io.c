@@ -6,7 +6,7 @@
  * take a fault then, since the fault might want this very page: so the program's memory is touched
  * first, and the copy runs with faults disabled; if it falls short nevertheless, it is tried again.
  */
-#include "fs/file/file_io.h"
+#include "fs/regular/file_io.h"
 
 #include "fs/block/dirty.h"
 #include "fs/inode/attributes.h"

@@ -5,7 +5,7 @@
 #include "mm/space/mapped_file.h"
 
 #include "fs/file/file.h"
-#include "fs/file/file_io.h"
+#include "fs/regular/file_io.h"
 #include "fs/inode/times.h"
 #include "fs/path/mount.h"
 #include "fs/path/super.h"
