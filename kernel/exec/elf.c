@@ -87,12 +87,23 @@ static int read_image(struct file *file, struct image *image)
 	return image->low < image->high ? 0 : -ENOEXEC;
 }
 
+static unsigned protection_of(const struct elf_segment *segment)
+{
+	unsigned protection = 0;
+
+	if (segment->flags & PF_R)
+		protection |= PROT_READ;
+	if (segment->flags & PF_W)
+		protection |= PROT_WRITE;
+	if (segment->flags & PF_X)
+		protection |= PROT_EXEC;
+	return protection;
+}
+
 static int map_segment(struct program *program, struct file *file,
 		       const struct elf_segment *segment, u64 bias)
 {
-	unsigned protection = (segment->flags & PF_R ? PROT_READ : 0) |
-			      (segment->flags & PF_W ? PROT_WRITE : 0) |
-			      (segment->flags & PF_X ? PROT_EXEC : 0);
+	unsigned protection = protection_of(segment);
 	u64 start = page_down(segment->vaddr) + bias;
 	u64 data_end = segment->vaddr + segment->filesz + bias;
 	u64 file_end = segment->filesz ? page_up(data_end) : start;
@@ -105,8 +116,11 @@ static int map_segment(struct program *program, struct file *file,
 		TRY(mm_map(program->mm, file_end, end - file_end, protection,
 			   MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, NULL, 0));
 	/* What follows the file's part in its last page. */
-	if (segment->memsz > segment->filesz && file_end > data_end && (segment->flags & PF_W))
-		memset(TRY_PTR(program_byte(program, data_end)), 0, file_end - data_end);
+	if (segment->memsz > segment->filesz && file_end > data_end && (segment->flags & PF_W)) {
+		u8 *rest = TRY_PTR(program_byte(program, data_end));
+
+		memset(rest, 0, file_end - data_end);
+	}
 	return 0;
 }
 
@@ -146,7 +160,8 @@ int load_program(struct program *program)
 	char *name = program->header; /* of the interpreter: the header has been read */
 
 	TRY(read_image(program->file, &image));
-	TRY(map_image(program, program->file, &image, ARCH_PIE_BASE + random_pages(PIE_RANDOM_BITS)));
+	TRY(map_image(program, program->file, &image,
+		      ARCH_PIE_BASE + random_pages(PIE_RANDOM_BITS)));
 	program->phdr = image.phdr + image.bias;
 	program->phnum = image.header.phnum;
 	program->entry = program->start;

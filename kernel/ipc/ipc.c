@@ -107,7 +107,9 @@ static int remove(struct object *object)
 
 s64 sys_shmget(int key, u64 size, u32 flags)
 {
-	return size ? create(false, key, size, flags) : -EINVAL;
+	if (!size)
+		return -EINVAL;
+	return create(false, key, size, flags);
 }
 
 s64 sys_shmat(int number, u64 address, u32 flags)
@@ -133,7 +135,9 @@ s64 sys_shmctl(int number, int command, void *unused)
 
 s64 sys_semget(int key, int count, u32 flags)
 {
-	return count == 1 ? create(true, key, 0, flags) : -EINVAL;
+	if (count != 1)
+		return -EINVAL;
+	return create(true, key, 0, flags);
 }
 
 /* 0, WAITS, -EAGAIN where that is not wanted, -ERANGE, -ENOSPC: another one has its SEM_UNDO. */

@@ -215,7 +215,9 @@ static s64 send_thread(pid_t pid, pid_t thread, int signo)
 
 s64 sys_tgkill(int pid, int thread, int signo)
 {
-	return pid <= 0 ? -EINVAL : send_thread(pid, thread, signo);
+	if (pid <= 0)
+		return -EINVAL;
+	return send_thread(pid, thread, signo);
 }
 
 s64 sys_tkill(int thread, int signo)

@@ -100,7 +100,7 @@ static s64 get_three(bool group, u32 *real, u32 *effective, u32 *saved)
 	return put_user(ids[SAVED], saved);
 }
 
-/* ---- the calls on a user's ids, and on a group's ---------------------------------------------- */
+/* ---- the calls on a user's ids, and on a group's --------------------------------------------- */
 
 s64 sys_getuid(void)
 {

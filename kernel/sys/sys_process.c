@@ -48,12 +48,16 @@ s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
 
 s64 sys_getrlimit(u32 kind, void *limit)
 {
-	return !limit && kind < RLIMIT_COUNT ? -EFAULT : sys_prlimit64(0, kind, NULL, limit);
+	if (!limit && kind < RLIMIT_COUNT)
+		return -EFAULT;
+	return sys_prlimit64(0, kind, NULL, limit);
 }
 
 s64 sys_setrlimit(u32 kind, const void *limit)
 {
-	return limit ? sys_prlimit64(0, kind, limit, NULL) : -EFAULT;
+	if (!limit)
+		return -EFAULT;
+	return sys_prlimit64(0, kind, limit, NULL);
 }
 
 /* ---- small things a process asks about itself ------------------------------------------------ */
