@@ -81,6 +81,7 @@ static void serve_next(u64 now)
 {
 	struct block_request *request;
 
+	lockdep_assert_held(&ramdisk_lock);
 	in_service = NULL;
 	/* What lies behind the head wraps round, and so comes last. */
 	list_for_each_entry(request, &queue, link)

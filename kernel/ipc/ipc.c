@@ -84,6 +84,7 @@ static struct object *find(bool is_semaphore, int number, int mask)
 {
 	struct object *object = &objects[(unsigned)number % OBJECTS];
 
+	lockdep_assert_held(&ipc_lock);
 	if (!object->file || object->number != number || object->is_semaphore != is_semaphore)
 		return ERR_PTR(-EINVAL);
 
@@ -95,6 +96,7 @@ static struct object *find(bool is_semaphore, int number, int mask)
 /* 0 or -EPERM. ipc_lock held. */
 static int remove(struct object *object)
 {
+	lockdep_assert_held(&ipc_lock);
 	if (current->cred->euid != object->file->inode->uid && !capable(current->cred))
 		return -EPERM;
 	fput(object->file);
@@ -145,6 +147,7 @@ static int operate(struct object *set, const struct waiter *waiter)
 {
 	int change = waiter->operation.change, value = set->value + change;
 
+	lockdep_assert_held(&ipc_lock);
 	if (value < 0 || (!change && value))
 		return waiter->operation.flags & IPC_NOWAIT ? -EAGAIN : WAITS;
 	if (value > SEMAPHORE_MAX)
@@ -168,6 +171,7 @@ static void serve(struct object *set)
 	struct waiter *waiter, *next;
 	bool again = true;
 
+	lockdep_assert_held(&ipc_lock);
 	while (again) {
 		again = false;
 		list_for_each_entry_safe (waiter, next, &waiters, link) {

@@ -18,6 +18,7 @@
 
 static void reap(struct process *process)
 {
+	lockdep_assert_held(&process_lock);
 	list_del(&process->all_link);
 	list_del(&process->sibling);
 	put_cred(process->zombie_cred);
@@ -29,6 +30,7 @@ void process_event(struct process *process, int event)
 {
 	struct process *parent = process->parent;
 
+	lockdep_assert_held(&process_lock);
 	process->event = event;
 	if (!parent)
 		return;
@@ -63,6 +65,7 @@ static void become_zombie(struct process *process)
 {
 	struct process *child, *next;
 
+	lockdep_assert_held(&process_lock);
 	process->zombie_cred = get_cred(current->cred);
 	memcpy(process->comm, current->comm, sizeof(process->comm));
 	list_for_each_entry_safe(child, next, &process->children, sibling) {
@@ -150,6 +153,7 @@ void process_exit(int code)
 
 void process_end(struct process *process, int code)
 {
+	lockdep_assert_held(&process_lock);
 	if (process->exiting)
 		return;
 	process->exiting = true;

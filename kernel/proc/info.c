@@ -15,6 +15,7 @@ static struct task *find(pid_t pid, struct process **process)
 {
 	struct task *task = task_find(pid);
 
+	lockdep_assert_held(&process_lock);
 	*process = task ? task->process : process_find(pid);
 	if (!task && *process && !list_empty(&(*process)->threads))
 		task = main_thread(*process);
@@ -63,6 +64,7 @@ static bool may_inspect(const struct process *process)
 		    mine->euid == theirs->suid && mine->egid == theirs->gid &&
 		    mine->egid == theirs->egid && mine->egid == theirs->sgid;
 
+	lockdep_assert_held(&process_lock);
 	return capable(mine) || process == current->process || (same && !process->not_dumpable);
 }
 
@@ -73,6 +75,7 @@ static const struct task *look_at(pid_t pid, bool inspect)
 	struct process *process;
 	const struct task *task = find(pid, &process);
 
+	lockdep_assert_held(&process_lock);
 	if (!process)
 		return ERR_PTR(-ESRCH);
 	return inspect && !may_inspect(process) ? ERR_PTR(-EACCES) : task;
@@ -187,6 +190,7 @@ static void print_stat(struct text *out, const struct view *view)
 	pid_t foreground = -1;
 	u32 tty = terminal ? terminal->of_session(p->session, &foreground) : 0;
 
+	lockdep_assert_held(&process_lock);
 	text_printf(out, "%d (%s) %c %d %d %d %u %d 0 ", view->pid, view->name, *view->state,
 		    p->parent_pid, p->group, p->session, tty, foreground);
 	text_printf(out, "%llu %llu %llu 0 %llu %llu %llu %llu %d %d %u 0 ", own.minor_faults,
@@ -217,6 +221,7 @@ static void print_status(struct text *out, const struct view *view)
 	const struct mm *mm = view->mm;
 	unsigned long long all = ~0ULL >> 23, capabilities = cred->euid ? 0 : all;
 
+	lockdep_assert_held(&process_lock);
 	text_printf(out, "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%d\nNgid:\t0\nPid:\t%d\n",
 		    view->name, task && task->fs ? task->fs->umask : 0, view->state, p->pid,
 		    view->pid);

@@ -19,6 +19,7 @@ static int signal_group(pid_t group, int signo)
 	struct process *process;
 	int result = -ESRCH;
 
+	lockdep_assert_held(&process_lock);
 	list_for_each_entry(process, &process_list, all_link) {
 		if (process->group != group || !process->thread_count)
 			continue;
@@ -39,6 +40,7 @@ static struct process *group_member(pid_t group, bool stopped)
 {
 	struct process *process;
 
+	lockdep_assert_held(&process_lock);
 	list_for_each_entry(process, &process_list, all_link)
 		if (process->group == group && (process->stopped || !stopped))
 			return process;
@@ -91,6 +93,7 @@ int signal_background(int signo)
  */
 void group_check_orphaned(struct process *process, struct process *parent)
 {
+	lockdep_assert_held(&process_lock);
 	if (!parent || parent->group == process->group || parent->session != process->session ||
 	    !group_member(process->group, true) || !group_is_orphaned(process->group, process))
 		return;

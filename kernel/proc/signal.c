@@ -27,6 +27,7 @@ void signal_drop(struct process *process, u64 signals)
 {
 	struct task *task;
 
+	lockdep_assert_held(&process_lock);
 	process->pending &= ~signals;
 	list_for_each_entry(task, &process->threads, thread_link)
 		task->signals->pending &= ~signals;
@@ -40,6 +41,7 @@ int signal_dequeue(u64 blocked, struct siginfo *info)
 	u64 ready = *set & ~blocked, faults = ready & SIGNALS_SYNCHRONOUS;
 	int signo = ready ? __builtin_ctzll(faults ? faults : ready) + 1 : 0;
 
+	lockdep_assert_held(&process_lock);
 	if (!signo)
 		return 0;
 	*set &= ~sigmask(signo);
@@ -112,6 +114,7 @@ static bool is_ignored(const struct process *process, const struct task *thread,
 {
 	u64 handler = signal_handler(process, signo);
 
+	lockdep_assert_held(&process_lock);
 	if ((thread->signals->blocked | thread->signals->saved_blocked) & sigmask(signo))
 		return false; /* what is done about it is decided when it is unblocked, or taken */
 	if (process == init_process && handler == SIG_DFL)
@@ -124,6 +127,7 @@ static bool is_ignored(const struct process *process, const struct task *thread,
 /* What SIGCONT does when it is sent, even if ignored or blocked. */
 static void go_on(struct process *process)
 {
+	lockdep_assert_held(&process_lock);
 	signal_drop(process, SIGNALS_STOP);
 	if (!process->stopped)
 		return;
@@ -201,6 +205,7 @@ void force_signal(int signo, int code, u64 address)
 /* The default action of @signo, which is not to ignore it. */
 static void act_by_default(struct process *process, int signo)
 {
+	lockdep_assert_held(&process_lock);
 	if (!(SIGNALS_STOP & sigmask(signo))) {
 		process_end(process, signo);
 	} else if (signo == SIGSTOP || !group_is_orphaned(process->group, NULL)) {

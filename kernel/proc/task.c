@@ -73,6 +73,7 @@ struct process *process_find(pid_t pid)
 {
 	struct process *process;
 
+	lockdep_assert_held(&process_lock);
 	list_for_each_entry(process, &process_list, all_link)
 		if (process->pid == pid)
 			return process;
@@ -104,6 +105,7 @@ static bool pid_is_used(pid_t pid)
 {
 	struct process *process;
 
+	lockdep_assert_held(&process_lock);
 	list_for_each_entry(process, &process_list, all_link)
 		if (process->pid == pid || process->group == pid || process->session == pid)
 			return true;
@@ -112,6 +114,7 @@ static bool pid_is_used(pid_t pid)
 
 static pid_t pid_allocate(void)
 {
+	lockdep_assert_held(&process_lock);
 	do {
 		if (++last_pid >= PID_MAX) {
 			last_pid = 300; /* the low ones stay with the first programs, as in Linux */
@@ -128,6 +131,7 @@ static void link_process(struct process *process, pid_t pid)
 	const size_t to = offsetof(struct process, actions);
 	struct process *parent = process->parent;
 
+	lockdep_assert_held(&process_lock);
 	process->pid = pid;
 	list_add_tail(&process->all_link, &process_list);
 	if (!parent)
@@ -146,6 +150,7 @@ static bool signal_before_fork(void)
 	const struct process *process = current->process;
 	const u64 timers = sigmask(SIGALRM) | sigmask(SIGVTALRM) | sigmask(SIGPROF);
 
+	lockdep_assert_held(&process_lock);
 	return process &&
 	       (thread_must_end(process, current) || process->stopped ||
 		(process->pending & ~current->signals->blocked & ~timers));

@@ -10,6 +10,7 @@ static int change_limit(struct process *process, u32 kind, const struct rlimit *
 {
 	struct task *task;
 
+	lockdep_assert_held(&process_lock);
 	if (new->soft > new->hard)
 		return -EINVAL;
 	if (new->hard > process->limits[kind].hard && !capable(current->cred))
@@ -121,6 +122,7 @@ static struct process *whose_priority(int which, int who)
 {
 	struct process *process = who ? process_find(who) : current->process;
 
+	lockdep_assert_held(&process_lock);
 	if (which != PRIO_PROCESS)
 		return ERR_PTR(-EINVAL);
 	return process && process->thread_count ? process : ERR_PTR(-ESRCH);

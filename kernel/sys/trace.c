@@ -33,6 +33,7 @@ static u8 bytes[STRING_MAX]; /* copied */
 
 static void add_copied(u64 count)
 {
+	lockdep_assert_held(&trace_lock);
 	add("\"");
 	for (u64 i = 0; i < count; i++)
 		add("%02x", bytes[i]);

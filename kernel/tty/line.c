@@ -68,6 +68,7 @@ static void echo(u8 c)
 {
 	const char pair[2] = {'^', (char)(c ^ 0x40)};
 
+	lockdep_assert_held(&tty_lock);
 	if (!L_FLAG(ECHO))
 		return;
 	if (L_FLAG(ECHOCTL) && is_control(c))
@@ -81,6 +82,7 @@ static void echo(u8 c)
 /* The line on a new line of the screen. */
 static void reprint(void)
 {
+	lockdep_assert_held(&tty_lock);
 	tty_output("\n", 1);
 	for (u32 at = tty.canonical; at != tty.head; at++)
 		echo(char_at(at));
@@ -125,6 +127,7 @@ static bool put(unsigned c)
 {
 	u32 room = TTY_BUFFER - (tty.head - tty.tail);
 
+	lockdep_assert_held(&tty_lock);
 	if (room == 0 || (room == 1 && !(c & TTY_LINE_END)))
 		return false;
 	tty.buffer[tty.head++ % TTY_BUFFER] = (u16)c;
@@ -164,6 +167,7 @@ static unsigned key_of(u8 c)
 	};
 	u32 off = ~(tty.termios.c_lflag | I_FLAG(IXON));
 
+	lockdep_assert_held(&tty_lock);
 	if (c == '\n' && L_FLAG(ICANON))
 		return NEWLINE;
 	for (unsigned i = 0; c && i < ARRAY_SIZE(keys); i++)
@@ -181,12 +185,14 @@ static bool is_status_key(u8 c)
 {
 	bool prompt = tty.session && tty.foreground == tty.session;
 
+	lockdep_assert_held(&tty_lock);
 	return c == KEY_STATUS && !tty.literal && (L_FLAG(ISIG) || prompt);
 }
 
 /* A key that is a signal to the foreground group. */
 static void signal_key(u8 c, int signo)
 {
+	lockdep_assert_held(&tty_lock);
 	tty.stopped = false;
 	if (!L_FLAG(NOFLSH))
 		tty_flush_input();
@@ -198,6 +204,7 @@ static void signal_key(u8 c, int signo)
 /* An ordinary character; @enter: the key, mapped to a newline. */
 static void receive_plain(u8 c, bool enter)
 {
+	lockdep_assert_held(&tty_lock);
 	if (!put(c)) {
 		if (I_FLAG(IMAXBEL))
 			tty_output("\a", 1);
