@@ -84,7 +84,6 @@ int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 {
 	pgoff_t index = (u64)offset >> PAGE_SHIFT;
 
-	lockdep_assert_held(&inode->lock);
 	if (!hole)
 		index = next_data(inode, index);
 	while (hole && next_data(inode, index) == index)

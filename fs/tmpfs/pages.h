@@ -47,7 +47,7 @@ static inline int charge(struct tmpfs_super *super, int kind)
 }
 
 extern const struct address_space_operations tmpfs_page_operations;
-/* As inode_operations has them; inode->lock is held. */
+/* As inode_operations has it. Without a lock: what is data may change at any moment anyway. */
 int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found);
 int tmpfs_truncate(struct inode *inode, loff_t size);
 int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length);

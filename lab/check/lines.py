@@ -24,7 +24,7 @@ WITH_PARTS = ("core", "mm", "fs", "kernel")  # whose folders are counted one by 
 OTHERS = ("hosted", "user", "lab", "tests")
 C_LIKE = {".c", ".h", ".S", ".ld", ".def"}
 HASH_LIKE = {".py", ".sh", ".mk"}
-LIMIT = 22_600  # of the default kernel; 22,500 is wanted: each system call written out as a function took the rest
+LIMIT = 22_650  # of the default kernel. 22,500 is wanted: contracts and calls in plain functions took the rest
 ROOM_LIMIT = 1_500
 
 
@@ -46,6 +46,7 @@ ROOMS = (
     Room("recording keys", "RECORD_KEYS=y", ("hash/record.c",), symbol="RECORD_KEYS"),
     Room("checks of a debug kernel", "DEBUG=y", ("core/lock/lockdep.c",), symbol="DEBUG"),
     Room("region marks", "REGION_MARKS=y", (), symbol="REGION_MARKS"),
+    Room("ticket locks", "SPINLOCK_TICKET=y", (), symbol="SPINLOCK_TICKET"),
 )
 
 

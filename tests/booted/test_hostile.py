@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from lab.base.paths import TOP
-from lab.check import fuzz
+from lab.check.fuzz import calls as fuzz
 
 
 @pytest.fixture(scope="session")
