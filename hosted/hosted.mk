@@ -1,4 +1,4 @@
-# The hosted tests: fs/, mm/ but for its allocators, and hash/ in an ordinary process, under the sanitizers.
+# The hosted build: fs/, mm/ and hash/ in an ordinary process, under the sanitizers (README.md).
 #
 #   make -f hosted/hosted.mk            build all test programs into $(HOSTED_O)
 #   make -f hosted/hosted.mk check      build and run them: `ok NAME` or `not ok NAME` for each test
@@ -7,7 +7,7 @@
 #   PAGE_TABLE=rbtree BUFFER_HASH=mult ...    choose as for the kernel
 #
 # The configuration is made like the kernel's, with DEBUG=y: assertions and the lock-order checker are on.
-# A new test program is a file test_NAME.c here.
+# A new test program is a file tests/test_NAME.c.
 
 HOSTED_O ?= build/hosted
 HOSTED_CC ?= gcc

@@ -1,5 +1,5 @@
 /*
- * harness.h - hosted: files as the tests want them, over the calls of fs/vfs.h. All return 0 or a
+ * harness.h - hosted: files as the tests want them, over the calls of fs/. All return 0 or a
  * count, or -errno.
  */
 #pragma once
