@@ -11,7 +11,7 @@ HEAD = """# System calls
 
 <!-- made by `make docs` from core/syscalls.def -->
 
-One line of [core/syscalls.def](../core/syscalls.def) a call. A call without a remark does what Linux
+One line of [core/syscalls.def](../../core/syscalls.def) a call. A call without a remark does what Linux
 does, as far as is known; any number that is not here returns ENOSYS and says so once in the log. What holds for
 several calls, and where each is done: [system-calls.md](system-calls.md).
 
