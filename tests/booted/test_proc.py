@@ -78,3 +78,39 @@ def test_looking_at_descriptors_closes_none(cw_run):
     """
     script = "mkdir /m; mount -t tmpfs none /m; ls -l /proc/self/fd /proc/1/fd > /dev/null; umount /m; echo listed"
     assert b"listed" in cw_run(script=script).output
+
+
+def kilobytes(text: str) -> dict[str, int]:
+    return {name: int(number) for name, number in re.findall(r"^(\S+): +(\d+) kB", text, re.MULTILINE)}
+
+
+def test_what_memory_is_used_for_goes_down_again(cw_run):
+    """Counts of /proc/meminfo that grew with files and their names are back when those are gone from the caches."""
+    script = (
+        "drop() { sync; echo 3 > /proc/sys/vm/drop_caches; echo 3 > /proc/sys/vm/drop_caches; };"
+        "files() { mkdir m; for i in $(seq 1500); do echo $i > m/$i; done; cat m/* > /dev/null; };"
+        "cd /root; files; rm -r m; drop; cat /proc/meminfo; echo PART; files; cat /proc/meminfo; echo PART;"
+        " rm -r m; drop; cat /proc/meminfo"
+    )
+    for root in ("ext2", "tmpfs"):
+        output = cw_run(script=script, root=root).output.decode().replace("\r", "")
+        before, meanwhile, after = (kilobytes(part) for part in output.split("PART\n"))
+        assert (
+            meanwhile["SReclaimable"] > before["SReclaimable"] + 300 and meanwhile["Cached"] > before["Cached"] + 4000
+        )
+        for name in (
+            "SReclaimable",
+            "SUnreclaim",
+            "Slab",
+            "Cached",
+            "Buffers",
+            "Dirty",
+            "AnonPages",
+            "Shmem",
+            "PageTables",
+        ):
+            assert after[name] <= before[name] + 200, name
+            assert max(before[name], meanwhile[name], after[name]) <= before["MemTotal"], name
+        assert (
+            after["MemFree"] + 400 >= before["MemFree"] and after["Slab"] == after["SReclaimable"] + after["SUnreclaim"]
+        )

@@ -86,6 +86,15 @@ def test_a_long_argument_list_arrives(cw):
     assert result.returncode == 125, "more than 255 arguments are refused, not cut"
 
 
+@pytest.mark.parametrize("length", [300, 700, 1100, 1700, 2500])
+@pytest.mark.parametrize("character", ['"', "%", "\n"])
+def test_a_long_script_arrives_whatever_is_in_it(cw, character, length):
+    """Each character takes several on the way: what is too long for the command line goes by a file."""
+    script = f": '{character * length}'; echo arrived"
+    result = cw("run", "--quiet", "--", "sh", "-c", script)
+    assert (result.returncode, result.stdout) == (0, b"arrived\n"), result.stderr
+
+
 def test_standard_input_reaches_the_job():
     command = [TOP / "cw", "run", "--quiet", "--timeout", "60", "--", "/bin/cat"]
     done = subprocess.run(command, input=b"one\ntwo\n", capture_output=True, timeout=120, check=False)
