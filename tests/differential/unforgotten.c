@@ -401,7 +401,7 @@ static void goes(const char *where, int number, enum way way)
 	T(way == REMOVED ? unlink(from) : rename(from, to));
 }
 
-/* After the first piece the name @ahead of the last one that was read goes. */
+/* After two pieces the name @ahead of the last one that was read goes; whether its new name is seen is left open. */
 static void read_while(const char *where, enum way way, int ahead)
 {
 	static struct reading whole, pieces;
@@ -424,7 +424,6 @@ static void read_while(const char *where, enum way way, int ahead)
 		missing += whole.seen[i] && !pieces.seen[i] && i != gone;
 		twice += pieces.seen[i] > 1;
 	}
-	/* whether a new name of the same directory is seen is left open */
 	say("missing %d twice %d strange %d", missing, twice, way != RENAMED && pieces.foreign);
 }
 
