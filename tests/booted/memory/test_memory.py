@@ -1,4 +1,4 @@
-"""Address spaces as programs see them: memory.c on Linux, the oracle, and on Chainwalk; and little memory."""
+"""Address spaces as programs see them: checks/*.c on Linux, the oracle, and on Chainwalk; and little memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 def memory_program(tmp_path_factory) -> Path:
     program = tmp_path_factory.mktemp("memory") / "memory"
     flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, HERE / "memory.c"], check=True)
+    subprocess.run(["musl-gcc", *flags, "-o", program, *sorted((HERE / "checks").glob("*.c"))], check=True)
     return program
 
 

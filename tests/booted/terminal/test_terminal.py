@@ -23,7 +23,7 @@ SETTLE = 0.7  # for what was started to be reading
 def terminal_program(tmp_path_factory):
     """terminal.c, which prints what the terminal's system calls answer."""
     program = tmp_path_factory.mktemp("terminal") / "terminal"
-    source = TOP / "tests/booted/terminal.c"
+    source = TOP / "tests/booted/terminal/terminal.c"
     subprocess.run(["musl-gcc", "-static", "-O2", "-o", program, source], check=True)
     return program
 

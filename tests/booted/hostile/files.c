@@ -1,5 +1,5 @@
 /*
- * hostile_files.c - an ordinary user's files at their worst: very many in one directory, trees very
+ * files.c - an ordinary user's files at their worst: very many in one directory, trees very
  * deep, the longest names, links that lead to themselves, mapped files that are cut under their
  * readers, and a signal at every moment of a call. SIZE= in the environment makes them larger.
  */

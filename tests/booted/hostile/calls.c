@@ -1,5 +1,5 @@
 /*
- * hostile_calls.c - many calls in no order that anybody would write, by several processes in one
+ * calls.c - many calls in no order that anybody would write, by several processes in one
  * folder: their arguments make sense often enough that most calls get far. What they return is not
  * judged; the kernel's own checks, and e2fsck afterwards, are.
  */

@@ -23,7 +23,27 @@ void check(bool right, const char *what, long value)
 	printf("  not as it must be: %s (%ld, errno %d)\n", what, value, errno);
 }
 
-/* Run @function in a child; its wait status. */
+void pause_ms(long ms)
+{
+	struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+
+	while (nanosleep(&time, &time) == -1 && errno == EINTR)
+		;
+}
+
+pid_t must_fork(void)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0) {
+		perror("fork");
+		_exit(3);
+	}
+	return pid;
+}
+
 int in_child(void (*function)(void))
 {
 	int status = -1;

@@ -1,5 +1,5 @@
 /*
- * hostile_memory.c - using up the machine's memory by other ways than plain pages: what the kernel itself
+ * memory.c - using up the machine's memory by other ways than plain pages: what the kernel itself
  * allocates for a program. Each way ends in an error or in the end of the program, never in the kernel's.
  */
 #include "hostile.h"

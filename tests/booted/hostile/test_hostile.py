@@ -13,9 +13,9 @@ from lab.check.fuzz import calls as fuzz
 
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory):
-    """hostile*.c as one static program, which prints "PART: ok" for each of its parts."""
+    """All of hostile/ as one static program, which prints "PART: ok" for each of its parts."""
     program = tmp_path_factory.mktemp("hostile") / "hostile"
-    sources = sorted((TOP / "tests/booted").glob("hostile*.c"))
+    sources = sorted((TOP / "tests/booted/hostile").glob("*.c"))
     flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
     subprocess.run(["musl-gcc", *flags, "-o", program, *sources], check=True)
     return program

@@ -1,5 +1,5 @@
 /*
- * hostile_machine.c - registers that no program has, given back by rt_sigreturn, and instructions that are not
+ * machine.c - registers that no program has, given back by rt_sigreturn, and instructions that are not
  * for programs.
  */
 #include "hostile.h"

@@ -34,31 +34,36 @@ uint64_t next_random(void);
 void check(bool right, const char *what, long value);
 /* Run @function in a child of its own, at most a minute; its wait status. */
 int in_child(void (*function)(void));
+void pause_ms(long ms);
+/* A test that goes on with -1 for a child would kill everybody: this ends instead. */
+pid_t must_fork(void);
 
-/* hostile_machine.c: registers and instructions. */
+/* machine.c: registers and instructions. */
 void test_sigreturn(void);
 void test_instructions(void);
 
-/* hostile_calls.c */
+/* calls.c */
 void test_calls(void);
 
-/* hostile_memory.c */
+/* memory.c */
 void test_hogs(void);
 
-/* hostile_files.c */
+/* files.c */
 void test_entries(void);
 void test_deep(void);
 void test_links(void);
 void test_cuts(void);
 void test_moments(void);
 
-/* hostile_processes.c */
+/* processes.c */
 void test_storm(void);
 void test_stops(void);
 void test_orphans(void);
 void test_groups(void);
 void test_vfork(void);
-void test_threads(void);
 void test_kill(void);
 void test_refused(void);
+
+/* threads.c */
+void test_threads(void);
 int exec_of_thread(void);
