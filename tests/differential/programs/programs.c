@@ -1,7 +1,7 @@
 /*
  * programs.c - what real programs were seen to do when they failed here and not on Linux.
  */
-#include "scenarios.h"
+#include "../scenarios.h"
 
 /* bash's process substitution: comm <(...) opens /dev/fd/63 when its writer may have gone already.
  */

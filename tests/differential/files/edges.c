@@ -2,7 +2,7 @@
  * edges.c - scenarios at the edges: access mode 3, limits below what is open, sums that overflow,
  * dots, closed files.
  */
-#include "scenarios.h"
+#include "../scenarios.h"
 
 SCENARIO(fifo_without_access)
 {

@@ -2,7 +2,7 @@
  * together.c - scenarios of what calls do to each other: places that a rename takes out of their
  * mount, what is kept of a signal's action; and futexes where there is no memory.
  */
-#include "scenarios.h"
+#include "../scenarios.h"
 
 /* ---- signals --------------------------------------------------------------------------------- */
 

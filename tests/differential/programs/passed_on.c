@@ -5,7 +5,7 @@
  * Some children are given a moment so that they wait by then; were they late, they would find done
  * what they wait for.
  */
-#include "scenarios.h"
+#include "../scenarios.h"
 
 #include <pthread.h>
 #include <sys/times.h>

@@ -2,7 +2,7 @@
  * vectors.c - scenarios of readv and writev: each is one read or write, of files, pipes and
  * devices.
  */
-#include "scenarios.h"
+#include "../scenarios.h"
 
 static volatile sig_atomic_t caught;
 

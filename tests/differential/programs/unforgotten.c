@@ -2,7 +2,7 @@
  * unforgotten.c - scenarios of what must not be forgotten: a count that a refused call has changed, marks of descriptors
  * when their table grows, a mask when a call fails, who is to be looked at again after another was served.
  */
-#include "scenarios.h"
+#include "../scenarios.h"
 
 #include <sys/select.h>
 

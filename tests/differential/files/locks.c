@@ -5,7 +5,7 @@
  */
 #include <sys/file.h>
 
-#include "scenarios.h"
+#include "../scenarios.h"
 
 #define IN_CHILD() AS(0)
 

@@ -2,7 +2,7 @@
  * places.c - scenarios of mounts (bind, move, flags, lazy unmounting), and of copying between files
  * in the kernel.
  */
-#include "scenarios.h"
+#include "../scenarios.h"
 
 #include <sys/xattr.h>
 
