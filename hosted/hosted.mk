@@ -34,7 +34,7 @@ HOSTED_CORE := core/cmdline.c core/base/format.c core/log/text.c core/memory/shr
 HOSTED_MM := $(wildcard mm/cache/*.c mm/space/*.c)
 HOSTED_FS := $(wildcard $(foreach folder,path inode file regular block ext2 tmpfs devfs calls,fs/$(folder)/*.c)) fs/cred.c fs/start.c fs/writeback.c
 HOSTED_HASH ?= $(wildcard hash/*.c)
-HOSTED_OWN := $(wildcard hosted/machine/*.c) $(filter-out hosted/harness/main.c,$(wildcard hosted/harness/*.c))
+HOSTED_OWN := $(wildcard hosted/machine/*.c hosted/machine/shared/*.c) $(filter-out hosted/harness/main.c,$(wildcard hosted/harness/*.c))
 HOSTED_SOURCES := $(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH) $(HOSTED_OWN)
 HOSTED_OBJECTS := $(HOSTED_SOURCES:%.c=$(HOSTED_O)/%.o)
 HOSTED_PROGRAMS := $(patsubst hosted/tests/%.c,$(HOSTED_O)/%,$(wildcard hosted/tests/test_*.c))

@@ -8,7 +8,7 @@
 
 #include "hash/cache.h"
 #include "hosted/machine/hosted.h"
-#include "hosted/machine/in_use.h"
+#include "hosted/machine/shared/in_use.h"
 #include "core/log/assert.h"
 #include "core/base/bitops.h"
 #include "core/memory/page_alloc.h"

@@ -10,7 +10,7 @@
 #include <ucontext.h>
 
 #include "hosted/machine/hosted.h"
-#include "hosted/machine/tasks.h"
+#include "hosted/machine/shared/tasks.h"
 #include "core/log/assert.h"
 #include "core/sched/sched.h"
 

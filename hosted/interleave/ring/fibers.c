@@ -12,7 +12,7 @@
 #include "core/log/assert.h"
 #include "core/sched/sched.h"
 #include "hosted/interleave/ring/ring.h"
-#include "hosted/machine/tasks.h"
+#include "hosted/machine/shared/tasks.h"
 #include "hosted/machine/user.h"
 
 #define STEPS_UNFAIR                                                                               \

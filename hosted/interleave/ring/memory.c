@@ -17,7 +17,7 @@
 #include "core/memory/shrinker.h"
 #include "core/memory/slab.h"
 #include "hosted/interleave/ring/ring.h"
-#include "hosted/machine/in_use.h"
+#include "hosted/machine/shared/in_use.h"
 
 #define UNIT 16 /* bytes; objects begin at a multiple */
 #define UNITS (ARENA_BYTES / UNIT)

@@ -1,7 +1,7 @@
 /*
  * in_use.c - hosted: counts of pages and objects, caches of objects, allocations that fail, leaks.
  */
-#include "hosted/machine/in_use.h"
+#include "hosted/machine/shared/in_use.h"
 
 #include <stdlib.h>
 

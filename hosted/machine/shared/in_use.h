@@ -1,6 +1,6 @@
 /*
  * in_use.h - what the hosted allocators count, and how a test looks for leaks: the same for memory.c
- * here, whose objects are malloc's, and for hosted/interleave/ring/memory.c, whose are an arena's.
+ * of hosted/machine, whose objects are malloc's, and of hosted/interleave/ring, whose are an arena's.
  *
  * Who allocates asks allocation_fails() first, and keeps hosted_pages_in_use, hosted_objects_in_use and
  * a cache's own count.

@@ -7,7 +7,7 @@
 #include "fs/cred.h"
 #include "fs/file/file_table.h"
 #include "hosted/machine/hosted.h"
-#include "hosted/machine/tasks.h"
+#include "hosted/machine/shared/tasks.h"
 
 struct task hosted_task = {
 	.comm = "test", .pid = 1, .process_id = 1, .cred = &init_cred, .limits = hosted_limits};

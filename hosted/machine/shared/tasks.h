@@ -1,5 +1,5 @@
 /*
- * tasks.h - how hosted tasks begin and end, the same whoever switches them: tasks.c here, at places
+ * tasks.h - how hosted tasks begin and end, the same whoever switches them: machine/tasks.c, at places
  * where the kernel sleeps, or hosted/interleave/ring/fibers.c, at each access to memory.
  */
 #pragma once
