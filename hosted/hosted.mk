@@ -4,6 +4,7 @@
 #   make -f hosted/hosted.mk check      build and run them: `ok NAME` or `not ok NAME` for each test
 #   make -f hosted/hosted.mk fuzz       the libFuzzer target (needs clang), run for FUZZ_SECONDS
 #   make -f hosted/hosted.mk HOSTED_CC=clang    with another compiler
+#   make -f hosted/hosted.mk HOSTED_SET=DEBUG=n HOSTED_SANITIZE= HOSTED_O=build/hosted-plain check    as it ships
 #   PAGE_TABLE=rbtree BUFFER_HASH=mult ...    choose as for the kernel
 #
 # The configuration is made like the kernel's, with DEBUG=y: assertions and the lock-order checker are on.
@@ -33,7 +34,7 @@ HOSTED_CORE := core/cmdline.c core/base/format.c core/log/text.c core/memory/shr
 HOSTED_MM := $(wildcard mm/cache/*.c mm/space/*.c)
 HOSTED_FS := $(wildcard $(foreach folder,path inode file regular block ext2 tmpfs devfs calls,fs/$(folder)/*.c)) fs/cred.c fs/start.c fs/writeback.c
 HOSTED_HASH ?= $(wildcard hash/*.c)
-HOSTED_OWN := $(wildcard hosted/machine/*.c) $(filter-out hosted/harness/main.c,$(wildcard hosted/harness/*.c))
+HOSTED_OWN := $(wildcard hosted/machine/*.c hosted/machine/shared/*.c) $(filter-out hosted/harness/main.c,$(wildcard hosted/harness/*.c))
 HOSTED_SOURCES := $(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH) $(HOSTED_OWN)
 HOSTED_OBJECTS := $(HOSTED_SOURCES:%.c=$(HOSTED_O)/%.o)
 HOSTED_PROGRAMS := $(patsubst hosted/tests/%.c,$(HOSTED_O)/%,$(wildcard hosted/tests/test_*.c))
@@ -45,7 +46,7 @@ HOSTED_CONFIG := $(HOSTED_O)/.configured
 all: $(HOSTED_PROGRAMS) $(HOSTED_O)/powercut
 
 # Rewritten when other choices are made; the dependency files hold the folder's name.
-HOSTED_KEY := $(HOSTED_O) $(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)
+HOSTED_KEY := $(HOSTED_O) $(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES) $(HOSTED_SANITIZE)
 $(shell mkdir -p $(HOSTED_O); [ "$$(cat $(HOSTED_O)/.key 2>/dev/null)" = "$(HOSTED_KEY)" ] || \
 	echo "$(HOSTED_KEY)" > $(HOSTED_O)/.key)
 $(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/build/configure.py hash/choose.py $(wildcard hash/*/*.h)

@@ -556,7 +556,7 @@ static void prepare(bool directory_types)
 	types = directory_types;
 	run.bytes = aligned_alloc(PAGE_SIZE, WRITE_MAX + PAGE_SIZE);
 	hosted_fault_start = (uintptr_t)run.bytes + WRITE_MAX;
-	hosted_fault_end = hosted_fault_start + KB(64);
+	hosted_fault_end = hosted_fault_start + PAGE_SIZE; /* allocated, so nobody else's */
 }
 
 void sequence_prepare(unsigned block_size, unsigned kilobytes, const char *options)

@@ -14,7 +14,8 @@ include hosted/hosted.mk
 RING_HOOKS := -fsanitize=thread -Wno-tsan --param tsan-distinguish-volatile=1 \
 	$(foreach f,memcpy memmove memset memcmp,-fno-builtin-$(f) -D$(f)=ring_$(f))
 RING_FLAGS := -Ihosted/interleave/include -DRING_RACES_FILE='"$(CURDIR)/hosted/interleave/races.txt"'
-RING_PLAIN := core/lock/lockdep.c $(addprefix hosted/machine/,kernel.c disk.c mmu.c user.c start.c hash.c) hosted/harness/runner.c
+RING_PLAIN := core/lock/lockdep.c hosted/harness/runner.c \
+	$(addprefix hosted/machine/,kernel.c disk.c mmu.c user.c start.c hash.c shared/in_use.c shared/begin.c)
 RING_OWN := $(wildcard hosted/interleave/ring/*.c hosted/interleave/programs/*.c)
 RING_TOYS := $(wildcard hosted/interleave/toys/*.c)
 RING_KERNEL := $(filter-out $(RING_PLAIN),$(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH)) \

@@ -15,6 +15,7 @@ __attribute__((weak)) void *hash_cache_create(struct hash_cache *cache, size_t e
 	return calloc(cache->entries, entry_bytes);
 }
 
+#ifdef CONFIG_DEBUG
 __attribute__((weak)) void hash_check_bucket(const struct hash_cache *cache, u64 bucket)
 {
 	if (bucket >= cache->entries)
@@ -22,6 +23,7 @@ __attribute__((weak)) void hash_check_bucket(const struct hash_cache *cache, u64
 		      cache->function, (unsigned long long)bucket,
 		      (unsigned long long)cache->entries);
 }
+#endif
 
 #ifdef CONFIG_HASH_STATS
 __attribute__((weak)) struct hash_counters page_counters[NR_CPUS], buffer_counters[NR_CPUS];

@@ -3,8 +3,8 @@
  *
  * fs/, mm/ but for its allocators, and hash/ are compiled as they are, with the address and
  * undefined-behaviour sanitizers; <arch/...> comes from include/arch here, and what needs a machine
- * from memory.c (frames, slabs), mmu.c (page tables), kernel.c (log, time), tasks.c and disk.c
- * (block devices). Tasks run one at a time until they sleep, as in a kernel without preemption on
+ * from memory.c (frames, slabs), mmu.c (page tables), kernel.c (log, time), tasks.c, shared/,
+ * and disk.c (block devices). Tasks run one at a time until they sleep, as in a kernel without preemption on
  * one CPU; who runs next, and which I/O in flight is done when, is drawn from disk_rng. When all
  * sleep and no I/O is in flight, that is a deadlock, and the test fails.
  *

@@ -8,6 +8,7 @@
 
 #include "hash/cache.h"
 #include "hosted/machine/hosted.h"
+#include "hosted/machine/shared/in_use.h"
 #include "core/log/assert.h"
 #include "core/base/bitops.h"
 #include "core/memory/page_alloc.h"
@@ -27,16 +28,8 @@
 char *hosted_memory;
 struct page *memmap;
 u64 memmap_pages;
-u64 hosted_pages_in_use, hosted_objects_in_use;
-int hosted_fail_after;
-struct memory_use_counts memory_use_counts[NR_CPUS];
 
 static u64 *free_stack, free_count;
-
-static bool fail_now(void)
-{
-	return hosted_fail_after > 0 && --hosted_fail_after == 0;
-}
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
@@ -59,7 +52,7 @@ struct page *alloc_page(unsigned gfp)
 {
 	struct page *page;
 
-	if (fail_now())
+	if (allocation_fails())
 		return NULL;
 	if (!free_count && (gfp & GFP_KERNEL))
 		reclaim_pages(32);
@@ -75,12 +68,6 @@ struct page *alloc_page(unsigned gfp)
 	return page;
 }
 
-struct page *alloc_pages(unsigned gfp, unsigned order)
-{
-	BUG_ON(order != 0); /* larger blocks are asked for by address */
-	return alloc_page(gfp);
-}
-
 void free_single_page(struct page *page)
 {
 	BUG_ON(page->flags & (BIT(PG_cache) | BIT(PG_locked)));
@@ -94,12 +81,6 @@ void free_single_page(struct page *page)
 	hosted_pages_in_use--;
 }
 
-void __free_pages(struct page *page, unsigned order)
-{
-	BUG_ON(order != 0);
-	put_page(page);
-}
-
 u64 page_alloc_free_pages(void)
 {
 	return free_count;
@@ -110,11 +91,6 @@ u64 page_alloc_total_pages(void)
 	return memmap_pages / 2;
 }
 
-u64 memory_use_total(enum memory_use use)
-{
-	return (u64)memory_use_counts[0].pages[use];
-}
-
 __attribute__((weak)) void *hash_alloc_table(u64 bytes)
 {
 	return calloc(1, bytes);
@@ -122,32 +98,11 @@ __attribute__((weak)) void *hash_alloc_table(u64 bytes)
 
 /* ---- slabs ----------------------------------------------------------------------------------- */
 
-struct kmem_cache {
-	const char *name;
-	size_t size;
-	u64 objects, marked;
-	struct kmem_cache *next;
-};
-
-static struct kmem_cache *caches;
-
-struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align, unsigned flags)
-{
-	struct kmem_cache *cache = calloc(1, sizeof(*cache));
-
-	(void)align, (void)flags;
-	cache->name = name;
-	cache->size = size;
-	cache->next = caches;
-	caches = cache;
-	return cache;
-}
-
 void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)
 {
 	void *object;
 
-	if (fail_now())
+	if (allocation_fails())
 		return NULL;
 	object = aligned_alloc(64, round_up(cache->size, 64));
 	memset(object, gfp & GFP_ZERO ? 0 : 0x6b, cache->size);
@@ -169,7 +124,7 @@ void *kmalloc(size_t size, unsigned gfp)
 {
 	void *object;
 
-	if (size > MB(4) || fail_now())
+	if (size > MB(4) || allocation_fails())
 		return NULL;
 	object = malloc(size ? size : 1);
 	memset(object, gfp & GFP_ZERO ? 0 : 0x6b, size);
@@ -182,40 +137,4 @@ void kfree(const void *object)
 	if (object)
 		hosted_objects_in_use--;
 	free((void *)object);
-}
-
-/* ---- leaks ----------------------------------------------------------------------------------- */
-
-static u64 pages_marked, objects_marked;
-
-static void drop_caches(void)
-{
-	while (shrink_dcache(~0ull >> 2))
-		;
-	while (shrink_icache(~0ull >> 2))
-		;
-}
-
-void leak_mark(void)
-{
-	drop_caches();
-	pages_marked = hosted_pages_in_use;
-	objects_marked = hosted_objects_in_use;
-	for (struct kmem_cache *cache = caches; cache; cache = cache->next)
-		cache->marked = cache->objects;
-}
-
-void leak_check(void)
-{
-	drop_caches();
-	CHECK_EQUAL(hosted_pages_in_use, pages_marked);
-	CHECK_EQUAL(hosted_objects_in_use, objects_marked);
-	for (struct kmem_cache *cache = caches; cache; cache = cache->next)
-		if (cache->objects != cache->marked)
-			test_failed(__FILE__, __LINE__, "%lld objects too many in the cache of %s",
-				    (long long)(cache->objects - cache->marked), cache->name);
-}
-
-void slab_init(void)
-{
 }

@@ -9,9 +9,8 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "fs/cred.h"
-#include "fs/file/file_table.h"
 #include "hosted/machine/hosted.h"
+#include "hosted/machine/shared/tasks.h"
 #include "core/log/assert.h"
 #include "core/sched/sched.h"
 
@@ -41,9 +40,7 @@ struct fiber {
 	bool thread; /* of the kernel: never ends */
 };
 
-struct task hosted_task = {.comm = "test", .pid = 1, .process_id = 1, .cred = &init_cred, .limits = hosted_limits};
 struct task *hosted_current = &hosted_task;
-bool hosted_threads;
 
 static struct fiber fibers[TASKS_MAX] = {{.task = &hosted_task}};
 static struct fiber *running = &fibers[0];
@@ -178,11 +175,7 @@ static void entry(void)
 	arrived();
 	running->function(running->argument);
 	user_leave();
-#ifdef CONFIG_DEBUG
-	lockdep_assert_none_held();
-#endif
-	fs_context_put(current->fs);
-	file_table_put(current->files);
+	task_end();
 	ended = running->task;
 	running->task = NULL; /* the stack is used for the next one */
 	hosted_task.state = TASK_RUNNING; /* which may wait for us */
@@ -198,20 +191,26 @@ static void make_context(ucontext_t *context, void *stack)
 	makecontext(context, entry, 0);
 }
 
-static struct fiber *fiber_start(void (*function)(void *), void *argument)
+/* The sanitizer wants to know our own stack. */
+static void find_own_stack(void)
+{
+	pthread_attr_t attributes;
+
+	if (fibers[0].stack)
+		return;
+	pthread_getattr_np(pthread_self(), &attributes);
+	pthread_attr_getstack(&attributes, &fibers[0].stack, &fibers[0].stack_bytes);
+	pthread_attr_destroy(&attributes);
+}
+
+struct task *task_launch(void (*function)(void *), void *argument, bool thread)
 {
 	struct fiber *fiber = fibers;
-	struct task *task = calloc(1, sizeof(*task));
+	struct task *task = malloc(sizeof(*task));
 
 	while (fiber->task)
 		BUG_ON(++fiber == fibers + TASKS_MAX);
-	if (!fibers[0].stack) { /* our own stack: the sanitizer wants to know */
-		pthread_attr_t attributes;
-
-		pthread_getattr_np(pthread_self(), &attributes);
-		pthread_attr_getstack(&attributes, &fibers[0].stack, &fibers[0].stack_bytes);
-		pthread_attr_destroy(&attributes);
-	}
+	find_own_stack();
 	if (!fiber->stack)
 		fiber->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -220,27 +219,13 @@ static struct fiber *fiber_start(void (*function)(void *), void *argument)
 				.stack = fiber->stack,
 				.stack_bytes = STACK_BYTES,
 				.function = function,
-				.argument = argument};
-	task->kernel_stack = aligned_alloc(64, KERNEL_STACK_SIZE);
-	task->state = TASK_RUNNING;
+				.argument = argument,
+				.thread = thread};
+	task_begin(task, (unsigned)(fiber - fibers), aligned_alloc(64, KERNEL_STACK_SIZE));
 	task->pending = TASK_PENDING_RESCHED; /* whenever somebody asks */
-	task->pid = (pid_t)(fiber - fibers) + 1;
-	task->process_id = task->pid;
-	task->limits = hosted_limits;
-	task->cred = &init_cred;
-	task->fs = current->fs;
-	task->files = current->files;
-	fs_context_get(task->fs);
-	file_table_get(task->files);
-	lockdep_task_init(task);
 	make_context(&fiber->context, fiber->stack);
 	fiber_count++;
-	return fiber;
-}
-
-void task_start(void (*function)(void *), void *argument)
-{
-	fiber_start(function, argument);
+	return task;
 }
 
 void tasks_wait(void)
@@ -255,33 +240,4 @@ void tasks_wait(void)
 		set_current_state(TASK_UNINTERRUPTIBLE);
 		schedule();
 	}
-}
-
-struct thread_start {
-	int (*function)(void *);
-	void *argument;
-};
-
-static void run_thread(void *argument)
-{
-	struct thread_start start = *(struct thread_start *)argument;
-
-	free(argument);
-	start.function(start.argument);
-}
-
-struct task *kthread_create(int (*function)(void *), void *argument, const char *name)
-{
-	static struct task none;
-	struct thread_start *start;
-	struct fiber *fiber;
-
-	(void)name;
-	if (!hosted_threads)
-		return &none;
-	start = malloc(sizeof(*start));
-	*start = (struct thread_start){function, argument};
-	fiber = fiber_start(run_thread, start);
-	fiber->thread = true;
-	return fiber->task;
 }

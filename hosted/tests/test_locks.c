@@ -14,6 +14,16 @@ static DEFINE_SPINLOCK(spin_b);
 static DEFINE_SPINLOCK(spin_c);
 static DEFINE_MUTEX(mutex_a);
 
+static void in_order(spinlock_t *first, spinlock_t *second)
+{
+	spin_lock(first);
+	spin_lock(second);
+	spin_unlock(second);
+	spin_unlock(first);
+}
+
+#ifdef CONFIG_DEBUG /* else nobody looks */
+
 /* Does @misuse end in a panic that says @words? */
 static void panics(void (*misuse)(void), const char *words)
 {
@@ -38,14 +48,6 @@ static void panics(void (*misuse)(void), const char *words)
 	BUG_ON(waitpid(pid, &status, 0) != pid);
 	if (!status || !strstr(said, words))
 		panic("no panic of \"%s\" but %s", words, said);
-}
-
-static void in_order(spinlock_t *first, spinlock_t *second)
-{
-	spin_lock(first);
-	spin_lock(second);
-	spin_unlock(second);
-	spin_unlock(first);
 }
 
 static void two_orders(void)
@@ -114,6 +116,8 @@ TEST(locks_misused)
 	panics(left_held, "with a lock held");
 	panics(in_interrupts, "elsewhere with interrupts enabled: spin_a");
 }
+
+#endif /* CONFIG_DEBUG */
 
 TEST(locks_used)
 {

@@ -199,6 +199,14 @@ void drop_caches(void)
 	close(fd);
 }
 
+void pause_ms(long ms)
+{
+	struct timespec span = {ms / 1000, ms % 1000 * 1000000};
+
+	while (nanosleep(&span, &span) && errno == EINTR)
+		;
+}
+
 bool as_begin(uid_t uid, gid_t gid)
 {
 	pid_t pid;

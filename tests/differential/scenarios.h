@@ -79,6 +79,9 @@ void copy_myself(const char *name, mode_t mode);
 /* On ext2, what is on disk is to be read from there again. */
 void drop_caches(void);
 
+/* Sleep so long, whatever signals come. */
+void pause_ms(long ms);
+
 /* Run what follows as this user in a child, and wait: AS(USER_A) { ... } */
 bool as_begin(uid_t uid, gid_t gid);
 void as_end(void);

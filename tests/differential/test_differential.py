@@ -29,7 +29,7 @@ DIFFERENT_ON_EXT2: dict[str, str] = {
 def compile_scenarios(folder: Path) -> Path:
     program = folder / "scenarios"
     flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Wno-unused-result", "-Wno-unused-value"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, *sorted(HERE.glob("*.c"))], check=True)
+    subprocess.run(["musl-gcc", *flags, "-o", program, *sorted(HERE.rglob("*.c"))], check=True)
     return program
 
 

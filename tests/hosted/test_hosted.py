@@ -89,3 +89,18 @@ def test_other_tables(tables):
         )
         said = (result.stdout + result.stderr).decode(errors="replace")
         assert result.returncode == 0 and "not ok" not in said, said[-6000:]
+
+
+# What has no use for the checks of a debug build: locks that are used as they should be, calls, several tasks.
+PLAIN = ("test_locks", "test_smoke", "test_tasks", "test_spaces")
+
+
+def test_without_checks_and_sanitizers():
+    """As the kernel ships: no assertions, no lock-order checker; memory of tests lies where malloc() puts it."""
+    output = OUTPUT.with_name(f"{OUTPUT.name}-plain")
+    targets = [os.path.relpath(output / name, TOP) for name in PLAIN]
+    build(output, "HOSTED_SET=DEBUG=n", "HOSTED_SANITIZE=", *targets)
+    for name in PLAIN:
+        result = subprocess.run([str(output / name)], capture_output=True, timeout=600, check=False)
+        said = (result.stdout + result.stderr).decode(errors="replace")
+        assert result.returncode == 0 and re.search(r"^ok ", said, re.MULTILINE), said[-6000:]

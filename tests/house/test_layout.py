@@ -25,8 +25,6 @@ PLUG_INS = {
     "tests/mutants": "a planted bug each",
     "user/workload": "a load each",
 }
-# Larger than they should be; a number here may only become smaller.
-KNOWN = {"tests/booted": 37, "tests/differential": 17, "tests/fuzz": 14}
 
 
 def tree() -> list[str]:
@@ -42,9 +40,7 @@ def large(names: list[str]) -> dict[str, int]:
 
 
 def test_folders_are_seen_at_a_glance():
-    found = large(tree())
-    assert all(found[folder] <= KNOWN.get(folder, MOST_FILES) for folder in found), found
-    assert set(KNOWN) <= set(found), "a folder of KNOWN has become small: take it out"
+    assert not large(tree())
     assert large([f"a/{i}" for i in range(13)]) == {"a": 13} and not large([f"a/{i}" for i in range(12)])
 
 

@@ -1,6 +1,6 @@
 /*
- * cpu.h - hosted: one CPU, the calling thread; interrupts are a flag that nothing but assertions
- * looks at.
+ * cpu.h - hosted: processors of an ordinary process. Which of them runs, and how it is known whether
+ * its interrupts are on, each build says for itself (own.h).
  */
 #pragma once
 
@@ -14,8 +14,6 @@ struct arch_task {
 	int unused;
 };
 
-#define ARCH_SAVES_REGISTERS
-
 struct cpu {
 	u32 id;
 	volatile bool online;
@@ -23,63 +21,24 @@ struct cpu {
 
 extern struct cpu cpus[NR_CPUS];
 extern unsigned nr_cpus;
-extern struct task hosted_task;
-extern bool hosted_irqs_off;
+extern struct task hosted_task; /* the test itself */
+
+#define ARCH_SAVES_REGISTERS
+#define REGION_MARK(region, end) ((void)0) /* there is no cache simulation here */
+
+#include <arch/own.h>
 
 static inline struct cpu *this_cpu(void)
 {
-	return &cpus[0];
-}
-
-#define REGION_MARK(region, end) ((void)0)
-
-static inline unsigned cpu_id(void)
-{
-	return 0;
-}
-
-#ifdef HOSTED_TASKS /* hosted/machine/tasks.c: several, one at a time */
-extern struct task *hosted_current;
-#define current hosted_current
-#else
-#define current (&hosted_task)
-#endif
-
-static inline void cpu_relax(void)
-{
-}
-
-static inline void arch_local_add(s64 *counter, s64 value)
-{
-	*counter += value;
-}
-
-static inline unsigned long arch_irq_save(void)
-{
-	unsigned long flags = hosted_irqs_off;
-
-	hosted_irqs_off = true;
-	return flags;
-}
-
-static inline void arch_irq_restore(unsigned long flags)
-{
-	hosted_irqs_off = flags != 0;
+	return &cpus[cpu_id()];
 }
 
 static inline void arch_irq_enable(void)
 {
-	hosted_irqs_off = false;
+	arch_irq_restore(0);
 }
 
 static inline void arch_irq_disable(void)
 {
-	hosted_irqs_off = true;
+	arch_irq_save();
 }
-
-static inline bool arch_irqs_disabled(void)
-{
-	return hosted_irqs_off;
-}
-
-#define REGION_MARK(region, end) ((void)0) /* there is no cache simulation here */

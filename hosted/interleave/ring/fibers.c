@@ -7,14 +7,12 @@
  * takes its interrupts; some schedules have other CPUs take them in between two of their accesses.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "fs/block/block.h"
-#include "fs/cred.h"
-#include "fs/file/file_table.h"
 #include "core/log/assert.h"
 #include "core/sched/sched.h"
 #include "hosted/interleave/ring/ring.h"
+#include "hosted/machine/shared/tasks.h"
 #include "hosted/machine/user.h"
 
 #define STEPS_UNFAIR                                                                               \
@@ -23,8 +21,7 @@
 
 struct fiber fibers[RING_TASKS];
 struct fiber *running = &fibers[0];
-struct task hosted_task = {.comm = "test", .pid = 1, .process_id = 1, .cred = &init_cred, .limits = hosted_limits};
-bool ring_active, ring_trace, hosted_threads;
+bool ring_active, ring_trace;
 
 static struct task tasks[RING_TASKS];
 static char kernel_stacks[RING_TASKS][KERNEL_STACK_SIZE] __aligned(64);
@@ -51,7 +48,7 @@ bool *ring_irqs_off(void)
 	return &running->irqs_off;
 }
 
-unsigned long ring_irq_save(void)
+unsigned long arch_irq_save(void)
 {
 	unsigned long flags = running->irqs_off;
 
@@ -59,7 +56,7 @@ unsigned long ring_irq_save(void)
 	return flags;
 }
 
-void ring_irq_restore(unsigned long flags)
+void arch_irq_restore(unsigned long flags)
 {
 	running->irqs_off = flags != 0;
 }
@@ -174,11 +171,11 @@ static void (*disk_submit)(struct block_device *, struct block_request *);
 /* Before disk.c's own: it is to complete nothing by itself. */
 static void submit(struct block_device *device, struct block_request *request)
 {
-	unsigned long flags = ring_irq_save();
+	unsigned long flags = arch_irq_save();
 
 	races_publish(&io_clock);
 	disk_submit(device, request);
-	ring_irq_restore(flags);
+	arch_irq_restore(flags);
 	if (!((struct hosted_disk *)device->driver)->asynchronous)
 		return;
 	in_flight++;
@@ -314,22 +311,17 @@ static void entry(void)
 	running->function(running->argument);
 	user_leave();
 	ring_active = false; /* its end is no part of the program */
-#ifdef CONFIG_DEBUG
-	lockdep_assert_none_held();
-#endif
-	fs_context_put(current->fs);
-	file_table_put(current->files);
+	task_end();
 	ring_active = true;
 	races_publish(&fibers[0].wake_clock);
 	running->task = NULL;
 	switch_to(highest()); /* there is always the test itself */
 }
 
-static struct fiber *fiber_start(void (*function)(void *), void *argument)
+struct task *task_launch(void (*function)(void *), void *argument, bool thread)
 {
 	struct fiber *fiber = &fibers[1];
 	bool active = ring_active;
-	struct task *task;
 	char *stack;
 
 	ring_active = false; /* nobody sees it half made */
@@ -337,39 +329,22 @@ static struct fiber *fiber_start(void (*function)(void *), void *argument)
 		BUG_ON(++fiber == fibers + RING_TASKS);
 	stack = fiber->stack ?: arena_take(STACK_BYTES, 64);
 	*fiber = (struct fiber){.number = (unsigned)(fiber - fibers), .stack = stack};
-	task = fiber->task = &tasks[fiber->number];
+	fiber->task = &tasks[fiber->number];
+	fiber->thread = thread;
 	fiber->function = function;
 	fiber->argument = argument;
 	fiber->priority = schedule_priority();
 	fiber->clock = running->clock;
 	fiber->clock.at[fiber->number]++;
 	running->clock.at[running->number]++;
-	*task = (struct task){
-		.kernel_stack = kernel_stacks[fiber->number],
-		.pid = (pid_t)fiber->number + 1,
-		.process_id = (pid_t)fiber->number + 1,
-		.limits = hosted_limits,
-		.cred = &init_cred,
-		.fs = current->fs,
-		.files = current->files,
-	};
-	if (task->fs) { /* the disk has none */
-		fs_context_get(task->fs);
-		file_table_get(task->files);
-	}
-	lockdep_task_init(task);
+	task_begin(fiber->task, fiber->number, kernel_stacks[fiber->number]);
 	getcontext(&fiber->start);
 	fiber->start.uc_stack.ss_sp = stack;
 	fiber->start.uc_stack.ss_size = STACK_BYTES;
 	makecontext(&fiber->start, entry, 0);
 	ring_active = active;
 	look_again = true;
-	return fiber;
-}
-
-void task_start(void (*function)(void *), void *argument)
-{
-	fiber_start(function, argument);
+	return fiber->task;
 }
 
 void ring_begin(void)
@@ -379,8 +354,7 @@ void ring_begin(void)
 	fibers[0].clock.at[0] = 1;
 	nr_cpus = RING_TASKS;
 	mmu_pause = between_translation_and_use;
-	fiber_start(disk_task, NULL);
-	fibers[1].thread = true;
+	task_launch(disk_task, NULL, true);
 }
 
 static bool all_done(void)
@@ -402,35 +376,6 @@ void ring_run(void)
 	}
 	ring_active = false;
 	races_join(&running->clock, &running->wake_clock);
-}
-
-struct thread_start {
-	int (*function)(void *);
-	void *argument;
-};
-
-static void run_thread(void *argument)
-{
-	struct thread_start start = *(struct thread_start *)argument;
-
-	free(argument);
-	start.function(start.argument);
-}
-
-struct task *kthread_create(int (*function)(void *), void *argument, const char *name)
-{
-	static struct task none;
-	struct thread_start *start;
-	struct fiber *fiber;
-
-	(void)name;
-	if (!hosted_threads)
-		return &none;
-	start = malloc(sizeof(*start));
-	*start = (struct thread_start){function, argument};
-	fiber = fiber_start(run_thread, start);
-	fiber->thread = true;
-	return fiber->task;
 }
 
 /* The hosted tests' own name for it. */

@@ -17,6 +17,7 @@
 #include "core/memory/shrinker.h"
 #include "core/memory/slab.h"
 #include "hosted/interleave/ring/ring.h"
+#include "hosted/machine/shared/in_use.h"
 
 #define UNIT 16 /* bytes; objects begin at a multiple */
 #define UNITS (ARENA_BYTES / UNIT)
@@ -37,10 +38,7 @@ struct object {
 char *hosted_memory;
 struct page *memmap;
 u64 memmap_pages;
-u64 hosted_pages_in_use, hosted_objects_in_use;
-int hosted_fail_after;
 unsigned ring_frames = 32;
-struct memory_use_counts memory_use_counts[NR_CPUS];
 
 static char *arena, *arena_free;
 static struct object **object_at; /* of each unit; NULL: none */
@@ -138,11 +136,6 @@ static void object_ends(struct object *object)
 	object->live = false;
 }
 
-static bool fail_now(void)
-{
-	return hosted_fail_after > 0 && --hosted_fail_after == 0;
-}
-
 /* ---- frames -----------------------------------------------------------------------------------
  */
 
@@ -180,7 +173,7 @@ struct page *alloc_page(unsigned gfp)
 	struct page *page;
 	u64 frame;
 
-	if (fail_now())
+	if (allocation_fails())
 		return NULL;
 	if (!free_frame_count && (gfp & GFP_KERNEL))
 		reclaim_pages(8);
@@ -194,12 +187,6 @@ struct page *alloc_page(unsigned gfp)
 	hosted_pages_in_use++;
 	begin_page(page);
 	return page;
-}
-
-struct page *alloc_pages(unsigned gfp, unsigned order)
-{
-	BUG_ON(order != 0); /* larger blocks are asked for by address */
-	return alloc_page(gfp);
 }
 
 void free_single_page(struct page *page)
@@ -218,12 +205,6 @@ void free_single_page(struct page *page)
 	hosted_pages_in_use--;
 }
 
-void __free_pages(struct page *page, unsigned order)
-{
-	BUG_ON(order != 0);
-	put_page(page);
-}
-
 u64 page_alloc_free_pages(void)
 {
 	return free_frame_count;
@@ -232,15 +213,6 @@ u64 page_alloc_free_pages(void)
 u64 page_alloc_total_pages(void)
 {
 	return memmap_pages;
-}
-
-u64 memory_use_total(enum memory_use use)
-{
-	s64 total = 0;
-
-	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
-		total += memory_use_counts[cpu].pages[use];
-	return (u64)max(total, 0ll);
 }
 
 /* ---- tables -----------------------------------------------------------------------------------
@@ -263,14 +235,6 @@ void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes)
 /* ---- objects ----------------------------------------------------------------------------------
  */
 
-struct kmem_cache {
-	const char *name;
-	size_t size;
-	u64 objects, marked;
-	struct kmem_cache *next;
-};
-
-static struct kmem_cache *caches;
 static struct free_list {
 	struct object *first, **end;
 	unsigned count;
@@ -337,18 +301,9 @@ static void object_free(void *address)
 	hosted_objects_in_use--;
 }
 
-struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align, unsigned flags)
-{
-	struct kmem_cache *cache = calloc(1, sizeof(*cache));
-
-	(void)align, (void)flags;
-	*cache = (struct kmem_cache){.name = name, .size = size, .next = caches};
-	return caches = cache;
-}
-
 void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)
 {
-	if (fail_now())
+	if (allocation_fails())
 		return NULL;
 	cache->objects++;
 	return object_alloc(cache->size, cache->name, gfp);
@@ -362,7 +317,7 @@ void kmem_cache_free(struct kmem_cache *cache, void *object)
 
 void *kmalloc(size_t size, unsigned gfp)
 {
-	if (size > MB(1) || fail_now())
+	if (size > MB(1) || allocation_fails())
 		return NULL;
 	return object_alloc(max(size, (size_t)1), "memory of kmalloc()", gfp);
 }
@@ -371,41 +326,4 @@ void kfree(const void *object)
 {
 	if (object)
 		object_free((void *)object);
-}
-
-void slab_init(void)
-{
-}
-
-/* ---- leaks ------------------------------------------------------------------------------------
- */
-
-static u64 pages_marked, objects_marked;
-
-static void drop_caches(void)
-{
-	while (shrink_dcache(~0ull >> 2))
-		;
-	while (shrink_icache(~0ull >> 2))
-		;
-}
-
-void leak_mark(void)
-{
-	drop_caches();
-	pages_marked = hosted_pages_in_use;
-	objects_marked = hosted_objects_in_use;
-	for (struct kmem_cache *cache = caches; cache; cache = cache->next)
-		cache->marked = cache->objects;
-}
-
-void leak_check(void)
-{
-	drop_caches();
-	CHECK_EQUAL(hosted_pages_in_use, pages_marked);
-	CHECK_EQUAL(hosted_objects_in_use, objects_marked);
-	for (struct kmem_cache *cache = caches; cache; cache = cache->next)
-		if (cache->objects != cache->marked)
-			test_failed(__FILE__, __LINE__, "%lld objects too many in the cache of %s",
-				    (long long)(cache->objects - cache->marked), cache->name);
 }

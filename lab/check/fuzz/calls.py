@@ -54,7 +54,7 @@ def call_fuzzer() -> Path:
     table = call_table()
     if not header.exists() or header.read_text() != table:
         header.write_text(table)
-    return compile_program([SOURCES / "callfuzz.c"], "callfuzz", [header])
+    return compile_program(sorted((SOURCES / "calls").glob("*.c")), "callfuzz", [header])
 
 
 def leaks(before: str, after: str) -> list[str]:

@@ -9,7 +9,7 @@ from lab.check.fuzz.programs import SOURCES, compile_program
 
 
 def matrix() -> Path:
-    return compile_program([SOURCES / "matrix.c"], "matrix")
+    return compile_program(sorted((SOURCES / "permissions").glob("*.c")), "matrix")
 
 
 def cells(text: str) -> dict[str, list[str]]:

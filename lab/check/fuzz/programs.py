@@ -17,7 +17,7 @@ def compile_program(sources: list[Path], name: str, headers: list[Path] | None =
     folder = output_folder() / "fuzz"
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / name
-    watched = [*sources, *SOURCES.glob("*.h"), *(headers or [])]
+    watched = [*sources, *SOURCES.rglob("*.h"), *(headers or [])]
     if not program.exists() or any(path.stat().st_mtime > program.stat().st_mtime for path in watched):
         handle, new = tempfile.mkstemp(dir=folder)
         os.close(handle)
@@ -33,8 +33,7 @@ def compile_program(sources: list[Path], name: str, headers: list[Path] | None =
 
 
 def file_fuzzer() -> Path:
-    operations = sorted(SOURCES.glob("operations*.c"))
-    return compile_program([SOURCES / "filefuzz.c", SOURCES / "generate.c", *operations], "filefuzz")
+    return compile_program(sorted((SOURCES / "sequences").glob("*.c")), "filefuzz")
 
 
 def operations_of(seed: int, absent: str) -> list[str]:

@@ -28,22 +28,22 @@ REST = "tests/programs tests/hash"
 # One run of pytest each; the first that fails ends it. Folders that are not there are left out.
 STAGES = {
     "fs": ["tests/differential", HOSTED, MACHINES, REST],
-    "ext2": [HOSTED, "tests/booted/test_disk.py tests/booted/test_machine.py", MACHINES, REST],
+    "ext2": [HOSTED, "tests/booted/machine/test_disk.py tests/booted/machine/test_machine.py", MACHINES, REST],
     "mm": [
         "tests/hosted/test_areas.py tests/hosted/test_frames.py",
-        "tests/booted/test_memory.py",
+        "tests/booted/memory/test_memory.py",
         HOSTED,
         MACHINES,
         REST,
     ],
     "hash": ["tests/hash", HOSTED, MACHINES, "tests/programs"],
     "core": [HOSTED, MACHINES, REST],
-    "x86": ["tests/hosted/test_rtc.py", "tests/booted/test_memory.py", MACHINES, REST],
+    "x86": ["tests/hosted/test_rtc.py", "tests/booted/memory/test_memory.py", MACHINES, REST],
     "proc": ["tests/differential", MACHINES, REST],
     "sys": ["tests/differential", MACHINES, REST],
-    "drivers": ["tests/booted/test_disk.py tests/booted/test_terminal.py", MACHINES, REST],
+    "drivers": ["tests/booted/machine/test_disk.py tests/booted/terminal/test_terminal.py", MACHINES, REST],
     "ipc": ["tests/differential", MACHINES, REST],
-    "tty": ["tests/booted/test_terminal.py tests/booted/test_shell.py", MACHINES, REST],
+    "tty": ["tests/booted/terminal/test_terminal.py tests/booted/terminal/test_shell.py", MACHINES, REST],
     "lab": ["tests/lab", "tests/booted", "tests"],
 }
 

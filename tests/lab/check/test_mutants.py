@@ -94,7 +94,7 @@ def test_rooms():
         stages = rooms.stages_of(room, TOP)
         assert stages and all((TOP / word).exists() for s in stages for word in s.split(" -k ")[0].split())
     assert not rooms.needs_kernels("tests/hosted -k 'not other_tables'") and rooms.needs_kernels("tests/booted")
-    assert rooms.needs_kernels("'tests/booted/test_shell.py::test_window_size[a b]'"), "as confirm() quotes it"
+    assert rooms.needs_kernels("'tests/booted/terminal/test_shell.py::test_window_size[a b]'"), "as confirm() quotes it"
 
 
 # ---- the rules

@@ -1,0 +1,148 @@
+/*
+ * mappings.c - scenarios of mapped files and of memory shared with children.
+ */
+#include "../scenarios.h"
+
+SCENARIO(mmap_private)
+{
+	char *p;
+	int fd;
+
+	make_file("f", "private");
+	fd = open("f", O_RDONLY);
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	T(p != MAP_FAILED);
+	p[0] = 'X';
+	say("%.7s", p);
+	slurp("f");
+	T(munmap(p, 4096));
+}
+
+SCENARIO(mmap_shared)
+{
+	char *p, buffer[8] = "";
+	int fd;
+
+	make_file("f", "shared!");
+	fd = open("f", O_RDWR);
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	T(p != MAP_FAILED);
+	p[0] = 'S';
+	T(pread(fd, buffer, 7, 0));
+	say("%s", buffer);
+	T(pwrite(fd, "R", 1, 6));
+	say("%.7s", p);
+	T(msync(p, 4096, MS_SYNC));
+	T(msync(p, 4096, MS_SYNC | MS_ASYNC));
+	T(munmap(p, 4096));
+	slurp("f");
+}
+
+SCENARIO(mmap_shared_with_child)
+{
+	char *p;
+	int fd = open("f", O_CREAT | O_RDWR, 0644);
+
+	ftruncate(fd, 4096);
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (!fork()) {
+		strcpy(p, "from the child");
+		_exit(0);
+	}
+	wait(NULL);
+	say("%s", p);
+	T(access("f", F_OK));
+}
+
+SCENARIO(mmap_anonymous_shared)
+{
+	int *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	T(p != MAP_FAILED);
+	if (!fork()) {
+		*p = 42;
+		_exit(0);
+	}
+	wait(NULL);
+	T(*p);
+}
+
+SCENARIO(mmap_errors)
+{
+	int r, w;
+
+	make_file("f", "x");
+	r = open("f", O_RDONLY);
+	w = open("f", O_WRONLY);
+	T(mmap(NULL, 4096, PROT_READ, MAP_SHARED, w, 0) == MAP_FAILED ? -1 : 0);
+	T(mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, r, 0) == MAP_FAILED ? -1 : 0);
+	T(mmap(NULL, 4096, PROT_WRITE, MAP_PRIVATE, w, 0) == MAP_FAILED ? -1 : 0);
+	T(mmap(NULL, 0, PROT_READ, MAP_PRIVATE, r, 0) == MAP_FAILED ? -1 : 0);
+	T(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, r, 100) == MAP_FAILED ? -1 : 0);
+	T(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 99, 0) == MAP_FAILED ? -1 : 0);
+	T(mmap(NULL, 4096, PROT_READ, 0, r, 0) == MAP_FAILED ? -1 : 0);
+	T(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, open(".", O_RDONLY), 0) == MAP_FAILED ? -1 : 0);
+	T(mmap((void *)1, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, r, 0) == MAP_FAILED ? -1 : 0);
+	T(munmap((void *)1, 4096));
+	T(mprotect((void *)0x10000, 4096, PROT_READ));
+}
+
+static void on_bus(int signo)
+{
+	say("signal %d", signo);
+	_exit(0);
+}
+
+SCENARIO(mmap_past_end)
+{
+	volatile char *p;
+	int fd;
+
+	make_file("f", "short");
+	fd = open("f", O_RDONLY);
+	p = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, fd, 0);
+	T(p[4095]);
+	signal(SIGBUS, on_bus);
+	T(p[4096]);
+}
+
+SCENARIO(mmap_truncated_file)
+{
+	volatile char *p;
+	int fd = open("f", O_CREAT | O_RDWR, 0644);
+
+	ftruncate(fd, 8192);
+	p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	p[5000] = 'x';
+	T(p[5000]);
+	ftruncate(fd, 4096);
+	T(p[0]);
+	signal(SIGBUS, on_bus);
+	T(p[5000]);
+}
+
+SCENARIO(mmap_write_protection)
+{
+	volatile char *p;
+	int fd;
+
+	make_file("f", "x");
+	fd = open("f", O_RDONLY);
+	p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	T(mprotect((void *)p, 4096, PROT_READ | PROT_WRITE));
+	signal(SIGSEGV, on_bus);
+	p[0] = 'y';
+}
+
+SCENARIO(mmap_unlinked_file)
+{
+	char *p;
+	int fd;
+
+	make_file("f", "still here");
+	fd = open("f", O_RDONLY);
+	p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	unlink("f");
+	say("%s", p);
+}

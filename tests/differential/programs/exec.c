@@ -1,0 +1,176 @@
+/*
+ * exec.c - scenarios of execve(2): scripts, what is too much, set-id programs, what a program is told.
+ */
+#include "../scenarios.h"
+
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+
+static void make_script(const char *name, const char *text)
+{
+	int fd = open(name, O_CREAT | O_WRONLY | O_TRUNC, 0755);
+
+	write(fd, text, strlen(text));
+	close(fd);
+}
+
+/* execve here or in a child, which shows its status. */
+static void try_program(const char *name)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		char *const arguments[] = {(char *)name, "1", "2", NULL};
+
+		execv(name, arguments);
+		_exit(100 + errno);
+	}
+	waitpid(child, &status, 0);
+	say("%s=%d", name, WEXITSTATUS(status));
+}
+
+SCENARIO(scripts)
+{
+	static char name[32], text[300];
+
+	make_script("two", "#!/bin/sh\nexit $#");
+	try_program("./two");
+	make_script("argument", "#! /bin/sh  -e \t\nfalse\nexit 3");
+	try_program("./argument");
+	make_script("nested", "#!./two");
+	try_program("./nested");
+	make_script("with", "#!./two a b");
+	try_program("./with");
+	make_script("empty", "");
+	try_program("./empty");
+	make_script("nobody", "#!\n");
+	try_program("./nobody");
+	make_script("blank", "#!  \t \nexit 3\n");
+	try_program("./blank");
+	make_script("missing", "#!/no/such\n");
+	try_program("./missing");
+	make_script("folder", "#!/bin\n");
+	try_program("./folder");
+	make_script("self", "#!./self\n");
+	try_program("./self");
+	for (int i = 0; i < 7; i++) {
+		snprintf(name, sizeof(name), "./deep%d", i);
+		snprintf(text, sizeof(text), "#!%s\n", i ? "./deep" : "/bin/sh");
+		if (i)
+			snprintf(text, sizeof(text), "#!./deep%d\n", i - 1);
+		else
+			snprintf(text, sizeof(text), "#!/bin/true\n");
+		make_script(name, text);
+		try_program(name);
+	}
+	memset(text, 'x', sizeof(text) - 1);
+	memcpy(text, "#!/", 3);
+	make_script("long", text);
+	try_program("./long");
+	memcpy(text, "#!/bin/true ", 12);
+	make_script("longargument", text);
+	try_program("./longargument");
+	chmod("two", 0644);
+	try_program("./two");
+	try_program("./");
+	try_program("./nowhere");
+}
+
+SCENARIO(exec_of_too_much)
+{
+	static char big[200000];
+	char *const one[] = {"true", big, NULL};
+	char *many[100], **volatile nowhere = (char **)8;
+	struct rlimit limit = {1 << 20, 1 << 20};
+
+	memset(big, 'x', sizeof(big) - 1);
+	T(execv("/bin/true", one));
+	big[130000] = 0;
+	for (int i = 0; i < 99; i++)
+		many[i] = big;
+	many[99] = NULL;
+	T(execv("/bin/true", many));
+	setrlimit(RLIMIT_STACK, &limit);
+	many[3] = NULL;
+	T(execv("/bin/true", many));
+	T(execv("/bin/true", nowhere));
+	many[0] = (char *)nowhere;
+	many[1] = NULL;
+	T(execv("/bin/true", many));
+}
+
+SCENARIO(dumpable)
+{
+	T(prctl(PR_GET_DUMPABLE));
+	AS(USER_A)
+	{
+		T(prctl(PR_GET_DUMPABLE));
+		T(prctl(PR_SET_DUMPABLE, 1));
+		T(prctl(PR_GET_DUMPABLE));
+		T(prctl(PR_SET_DUMPABLE, 7));
+	}
+}
+
+/* This program again, as `suid` and the like: what it has become is its exit status. */
+__attribute__((constructor)) static void tell_secure(void)
+{
+	if (getenv("TELL_SECURE"))
+		_exit(getauxval(AT_SECURE) * 8 + (geteuid() == 0) * 4 + (getegid() == 0) * 2 +
+		      (prctl(PR_GET_DUMPABLE) == 1));
+}
+
+static void run_copy(const char *name)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		execle(name, name, (char *)NULL, (char *[]){"TELL_SECURE=1", NULL});
+		_exit(100 + errno);
+	}
+	waitpid(child, &status, 0);
+	say("%s=%d", name, WEXITSTATUS(status));
+}
+
+SCENARIO(set_id_programs)
+{
+	make_directory("nosuid");
+	T(mount("none", "nosuid", "tmpfs", MS_NOSUID, NULL));
+	copy_myself("plain", 0755);
+	copy_myself("uid", 04755);
+	copy_myself("gid", 02755);
+	copy_myself("lockinggid", 02745); /* not a program to become somebody by */
+	copy_myself("unreadable", 0711);
+	copy_myself("nosuid/uid", 04755);
+	run_copy("./uid");
+	AS(USER_A)
+	{
+		run_copy("./plain");
+		run_copy("./uid");
+		run_copy("./gid");
+		run_copy("./unreadable");
+		run_copy("./nosuid/uid");
+	}
+	T(umount("nosuid"));
+}
+
+extern char **environ;
+
+SCENARIO(auxiliary_vector)
+{
+	extern char _start[];
+	const unsigned char *random = (void *)getauxval(AT_RANDOM);
+	char **end = environ;
+
+	while (*end)
+		end++;
+	say("%ld %ld %ld", getauxval(AT_PAGESZ), getauxval(AT_CLKTCK), getauxval(AT_PHENT));
+	say("%ld %ld %ld", getauxval(AT_SECURE), getauxval(AT_BASE), getauxval(AT_FLAGS));
+	say("%ld %ld %ld", getauxval(AT_UID), getauxval(AT_EUID), getauxval(AT_GID));
+	say("%s %d", (char *)getauxval(AT_PLATFORM), getauxval(AT_ENTRY) == (unsigned long)_start);
+	say("%d", random[0] || random[1] || random[2]);
+	say("%d", getauxval(AT_EXECFN) > (unsigned long)end && !strcmp(strrchr((char *)getauxval(AT_EXECFN), '/'),
+									strrchr(program_invocation_name, '/')));
+	say("%d", getauxval(51) >= 1024); /* AT_MINSIGSTKSZ */
+}

@@ -1,0 +1,313 @@
+/*
+ * signals.c - scenarios of signals: which thread takes them, what they interrupt, on which stack; timers.
+ *
+ * Nothing here is decided by who is faster: threads meet by joins, pipes and futexes.
+ */
+#include "../scenarios.h"
+
+#include <pthread.h>
+
+static volatile sig_atomic_t caught, caught_order[8];
+static volatile pthread_t caught_in;
+
+static void catch (int signo)
+{
+	if (caught < 8)
+		caught_order[caught] = signo;
+	caught++;
+	caught_in = pthread_self();
+}
+
+static void handle(int signo, int flags)
+{
+	struct sigaction action = {.sa_handler = catch, .sa_flags = flags};
+
+	sigaction(signo, &action, NULL);
+	caught = 0;
+}
+
+static void *take_signal(void *ready)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	write(*(int *)ready, "x", 1);
+	while (!caught)
+		pause_ms(1);
+	return (void *)(long)pthread_equal(caught_in, pthread_self());
+}
+
+SCENARIO(signal_goes_to_the_thread_that_takes_it)
+{
+	int ends[2];
+	char byte;
+	sigset_t set;
+	pthread_t thread;
+	void *result;
+
+	handle(SIGUSR1, 0);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	pipe(ends);
+	pthread_create(&thread, NULL, take_signal, &ends[1]);
+	read(ends[0], &byte, 1);
+	T(kill(getpid(), SIGUSR1));
+	pthread_join(thread, &result);
+	say("%ld %d", (long)result, caught);
+	T(pthread_kill(pthread_self(), SIGUSR1));
+	T(sigpending(&set));
+	say("%d %d", sigismember(&set, SIGUSR1), caught);
+}
+
+static int vforked[2], over[2]; /* pipes */
+
+static void *fork_and_tell(void *unused)
+{
+	char byte;
+	int status;
+	pid_t child;
+
+	read(vforked[0], &byte, 1);
+	T(kill(getpid(), SIGUSR1)); /* for the first thread, which does not look */
+	child = syscall(SYS_fork);
+	if (!child)
+		_exit(4);
+	say("%d %d", child > 0, caught);
+	T(waitpid(child, &status, 0) == child);
+	write(over[1], "x", 1);
+	return unused;
+}
+
+SCENARIO(fork_after_a_signal_for_another_thread)
+{
+	pthread_t thread;
+	char byte;
+
+	handle(SIGUSR1, 0);
+	pipe(vforked);
+	pipe(over);
+	pthread_create(&thread, NULL, fork_and_tell, NULL);
+	if (!vfork()) {
+		write(vforked[1], "x", 1);
+		read(over[0], &byte, 1);
+		_exit(0);
+	}
+	pthread_join(thread, NULL);
+	T(wait(NULL) > 0);
+}
+
+static char alternate[65536];
+static int was_on_alternate;
+
+static void look_at_stack(int signo)
+{
+	stack_t now;
+	char here;
+
+	sigaltstack(NULL, &now);
+	was_on_alternate = (&here >= alternate && &here < alternate + sizeof(alternate)) * 2 +
+			   (now.ss_flags == SS_ONSTACK);
+	(void)signo;
+}
+
+SCENARIO(alternate_stack)
+{
+	stack_t stack = {.ss_sp = alternate, .ss_size = 1024}, old;
+	struct sigaction action = {.sa_handler = look_at_stack, .sa_flags = SA_ONSTACK};
+
+	T(sigaltstack(&stack, NULL));
+	stack.ss_size = sizeof(alternate);
+	T(sigaltstack(&stack, NULL));
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	say("%d", was_on_alternate);
+	T(sigaltstack(NULL, &old));
+	say("%d %d", old.ss_flags, old.ss_sp == alternate);
+}
+
+/* A child that sends us SIGUSR1, and a while later writes a byte. */
+static pid_t disturb(int fd)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child)
+		return child;
+	pause_ms(60);
+	kill(parent, SIGUSR1);
+	pause_ms(60);
+	write(fd, "x", 1);
+	_exit(3);
+}
+
+SCENARIO(interrupted_calls)
+{
+	int ends[2], status;
+	char byte;
+	struct timespec span = {5, 0}, left = {0, 0};
+	struct pollfd poller;
+	sigset_t none;
+	pid_t child;
+
+	pipe(ends);
+	handle(SIGUSR1, SA_RESTART);
+	child = disturb(ends[1]);
+	T(read(ends[0], &byte, 1));
+	T(waitpid(child, &status, 0) == child);
+	child = disturb(ends[1]);
+	T(waitpid(child, &status, 0) == child); /* begun again */
+	read(ends[0], &byte, 1);
+	say("%d %d", caught, status);
+
+	poller = (struct pollfd){.fd = ends[0], .events = POLLIN};
+	child = disturb(ends[1]);
+	T(poll(&poller, 1, 5000)); /* never begun again */
+	waitpid(child, &status, 0);
+	read(ends[0], &byte, 1);
+	child = disturb(ends[1]);
+	T(nanosleep(&span, &left));
+	say("%d", left.tv_sec >= 3 && left.tv_sec < 5);
+	waitpid(child, &status, 0);
+	read(ends[0], &byte, 1);
+	child = disturb(ends[1]);
+	sigemptyset(&none);
+	T(sigsuspend(&none));
+	waitpid(child, &status, 0);
+	read(ends[0], &byte, 1);
+
+	handle(SIGUSR1, 0);
+	child = disturb(ends[1]);
+	T(read(ends[0], &byte, 1));
+	waitpid(child, &status, 0);
+	read(ends[0], &byte, 1);
+	child = disturb(ends[1]);
+	T(waitpid(child, &status, 0));
+	waitpid(child, &status, 0);
+}
+
+SCENARIO(stopped_sleep_goes_on)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		struct timespec span = {0, 150000000};
+
+		_exit(nanosleep(&span, NULL) ? 1 : 0);
+	}
+	pause_ms(20);
+	T(kill(child, SIGSTOP));
+	T(waitpid(child, &status, WUNTRACED) == child);
+	say("%x", status);
+	T(kill(child, SIGCONT));
+	T(waitpid(child, &status, WCONTINUED) == child);
+	say("%x", status);
+	T(waitpid(child, &status, 0) == child);
+	say("%x", status);
+}
+
+static volatile int sent_by, sent_how;
+
+static void take_sender(int signo, siginfo_t *info, void *context)
+{
+	(void)context;
+	catch (signo);
+	sent_by = info->si_pid;
+	sent_how = info->si_code;
+}
+
+SCENARIO(pending_signals)
+{
+	struct sigaction action = {.sa_sigaction = take_sender, .sa_flags = SA_SIGINFO};
+	struct timespec now = {0, 0};
+	sigset_t set;
+	siginfo_t info;
+
+	sigfillset(&action.sa_mask); /* one handler after the other */
+	sigaction(SIGRTMIN, &action, NULL);
+	sigaction(SIGRTMIN + 2, &action, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	sigfillset(&set);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	caught = 0;
+	T(kill(getpid(), SIGRTMIN + 2));
+	T(kill(getpid(), SIGRTMIN));
+	T(kill(getpid(), SIGUSR1));
+	T(kill(getpid(), SIGUSR1));
+	T(kill(getpid(), 65));
+	sigemptyset(&set);
+	sigaddset(&set, SIGRTMIN + 2);
+	say("%d", sigtimedwait(&set, &info, &now) == SIGRTMIN + 2);
+	say("%d %d", info.si_pid == getpid(), info.si_code == SI_USER);
+	T(sigtimedwait(&set, &info, &now));
+	sigfillset(&set);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	say("%d by %d %d", caught, sent_by == getpid(), sent_how == SI_USER);
+	say("%d %d", caught_order[0] == SIGUSR1, caught_order[1] == SIGRTMIN);
+	T(pthread_kill(pthread_self(), SIGRTMIN + 2));
+	say("%d by %d %d", caught, sent_by == getpid(), sent_how == SI_TKILL);
+}
+
+SCENARIO(orphaned_group_is_told)
+{
+	int ends[2];
+	char byte = 0;
+	pid_t middle;
+
+	pipe(ends);
+	middle = fork();
+	if (!middle) {
+		pid_t child = fork();
+
+		if (!child) {
+			setpgid(0, 0);
+			handle(SIGHUP, 0);
+			raise(SIGSTOP);
+			while (!caught)
+				pause_ms(1);
+			write(ends[1], caught_order[0] == SIGHUP ? "h" : "?", 1);
+			_exit(0);
+		}
+		setpgid(child, child);
+		waitpid(child, NULL, WUNTRACED);
+		_exit(0); /* which leaves the stopped group without anybody in its session */
+	}
+	setpgid(middle, middle);
+	T(waitpid(middle, NULL, 0) == middle);
+	T(read(ends[0], &byte, 1));
+	say("%c", byte);
+}
+
+SCENARIO(interval_timers)
+{
+	struct itimerval value = {{0, 0}, {0, 30000}}, old;
+	sigset_t none;
+
+	sigemptyset(&none);
+	handle(SIGALRM, 0);
+	handle(SIGVTALRM, 0);
+	handle(SIGPROF, 0);
+	T(setitimer(ITIMER_REAL, &value, NULL));
+	T(pause());
+	T(getitimer(ITIMER_REAL, &old));
+	say("%d %ld %ld", caught_order[0], (long)old.it_value.tv_sec, (long)old.it_value.tv_usec);
+	caught = 0;
+	T(setitimer(ITIMER_VIRTUAL, &value, NULL));
+	while (!caught)
+		;
+	say("%d", caught_order[0]);
+	caught = 0;
+	T(setitimer(ITIMER_PROF, &value, NULL));
+	while (!caught)
+		;
+	say("%d", caught_order[0]);
+	T(alarm(100));
+	T(alarm(0));
+	T(alarm(0));
+	value.it_value.tv_usec = 1000000;
+	T(setitimer(ITIMER_REAL, &value, NULL));
+	T(setitimer(3, NULL, NULL));
+	T(getitimer(-1, &old));
+}
