@@ -68,8 +68,9 @@ def check_choice(choice: Choice) -> None:
 @cache
 def _sources() -> str:
     """A digest of everything but the chosen functions that goes into an engine."""
-    folders = ("hash", "hash/any", "hash/name", "hash/table", "core", "core/base", "core/log", "hosted/include/arch")
-    files = [path for folder in folders for path in sorted((TOP / folder).glob("*.[ch]"))]
+    folders = [TOP / name for name in ("hash", "hash/any", "hash/name", "hash/table", "hosted/include/arch", "core")]
+    folders += sorted(path for path in (TOP / "core").rglob("*") if path.is_dir())
+    files = [path for folder in folders for path in sorted(folder.glob("*")) if path.suffix in (".c", ".h", ".def")]
     said = subprocess.run([CC, "--version"], capture_output=True, text=True, check=False).stdout
     digest = hashlib.sha256(f"{said} {FLAGS}".encode())
     for path in (SOURCE, TOP / "hash" / "choose.py", *files):
