@@ -155,11 +155,15 @@ static void mark(const char *name)
 	send_record("mark", text);
 }
 
-/* The job's status, and the end. The orderly end of a machine is the value 33 from QEMU. */
+/*
+ * The job's status, and the end. The orderly end of a machine is the value 33 from QEMU. What the
+ * console has yet to send goes out first: QEMU ends at once, with whatever is still in a buffer.
+ */
 static void report_and_leave(int status)
 {
 	char text[32];
 
+	tcdrain(STDOUT_FILENO);
 	snprintf(text, sizeof(text), "exit %d\n", status);
 	if (write_file("/proc/chainwalk/exit", text)) {
 		snprintf(text, sizeof(text), "{\"status\":%d}", status);

@@ -1,13 +1,14 @@
 /*
  * linuxinit.c - the first program of a Linux kernel that is to run a job of ours: it loads modules,
- *makes the root file system of the tree, and hands process 1 over to the tree's own /init (init.c).
+ * makes the root file system of the tree, and hands process 1 over to the tree's own /init
+ * (init.c).
  *
  * It stands as /init in an initramfs that lab/run/linux.py makes, beside
  *
  *	/modules/	the modules to load, in the order of their names
  *	/image		with cw_root=ram: the ext2 image, copied onto the RAM disk /dev/ram0
- *	/tree		with cw_root=tmpfs: the tree itself, as the kernel unpacked it into its
- *tmpfs
+ *	/tree		with cw_root=tmpfs: the tree itself, as the kernel unpacked it into
+ *			its tmpfs
  *
  * The kernel's command line says cw_root=vda, ram or tmpfs. Nothing here runs once the job does.
  */

@@ -4,17 +4,17 @@
  *
  * Usage: listtree SECONDS DIRECTORY...
  *
- * A line for each file whose status changed at SECONDS (of the epoch) or later, fields between
- *tabs:
+ * A line for each file whose status changed at SECONDS (of the epoch) or later, with tabs between
+ * its fields:
  *
  *	PATH TYPE MODE UID GID LINKS SIZE CONTENT
  *
  * TYPE is a letter as of ls -l, MODE octal, CONTENT the FNV-1a hash of a regular file's bytes, a
- *symbolic link's target, a device's number, else "-". Of a file that has not changed, in a folder
- *that has, only PATH and "=" are printed; all others are left out: an image's thousands of files
- *were not touched by the job and need no reading. What cannot be read has "!" and the error's
- *number. Bytes that are no plain text stand as \ooo. The last line is "end" and the number of lines
- *before it. Other file systems that are mounted below a DIRECTORY are left out.
+ * symbolic link's target, a device's number, else "-". Of a file that has not changed, in a folder
+ * that has, only PATH and "=" are printed; all others are left out: an image's thousands of files
+ * were not touched by the job and need no reading. What cannot be read has "!" and the error's
+ * number. Bytes that are no plain text stand as \ooo. The last line is "end" and the number of lines
+ * before it. Other file systems that are mounted below a DIRECTORY are left out.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -19,7 +19,7 @@ from lab.guest.tree import Tree
 
 PINNED = "6.1.176-1"  # that of a Debian 12 point release; taken where the archive still has it
 CPU = "max,-erms,-fsrm"  # without these Linux copies and clears word by word, as instruction counts want it
-FIXED = "init_on_alloc=0 mitigations=off nopti tsc=reliable console=ttyS0 panic=-1"
+FIXED = "init_on_alloc=0 mitigations=off nopti tsc=reliable no_timer_check console=ttyS0 panic=-1"
 INIT_ARGUMENTS = 31  # behind the "--" of its command line; it panics at one more (CONFIG_INIT_ENV_ARG_LIMIT)
 # What the cloud kernel has as modules, in the order in which they must be loaded.
 MODULES = ("virtio", "virtio_ring", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_blk", "brd")

@@ -5,10 +5,10 @@
  *	callfuzz SEED CALLS [PROCESSES [THREADS]]
  *
  * lab/check/fuzz/calls.py makes calls.h from core/syscalls.def: a letter for each argument says
- *what it means. Descriptors, names, addresses and structures come from pools that live: what one
- *call makes another one finds. What a call returns is not judged, only counted: the kernel's own
- *checks and what is left afterwards are. The same seed draws the same calls; under --icount, where
- *only instructions tell the time, they also meet in the same order.
+ * what it means. Descriptors, names, addresses and structures come from pools that live: what one
+ * call makes another one finds. What a call returns is not judged, only counted: the kernel's own
+ * checks and what is left afterwards are. The same seed draws the same calls; under --icount, where
+ * only instructions tell the time, they also meet in the same order.
  *
  * A process ends by whatever it does to itself and is made anew, until all calls are made. One that
  * makes none for a while sleeps for good, or is stopped: it is killed. In the end nobody of this

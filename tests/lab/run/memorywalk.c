@@ -1,8 +1,8 @@
 /*
  * memorywalk.c - patterns of accesses whose misses are known by arithmetic, for the caches of
  * tests/lab/run/test_cachesim.py: lines of 64 bytes, a first level of 16 sets and 4 ways, a second of
- *64 sets and 4 ways. A way of either is no larger than a page, so that virtual addresses tell the
- *set.
+ * 64 sets and 4 ways. A way of either is no larger than a page, so that virtual addresses tell the
+ * set.
  *
  *	memorywalk PATTERN [NUMBER]
  *
