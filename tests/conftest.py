@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.base.paths import TOP, output_folder
-from lab.check.runtests import debug_output
+from lab.check.runtests import debug_output, full_output
 from lab.guest import image
 from lab.run import machine
 
@@ -56,12 +56,16 @@ def cw_run(tmp_path):
 
     `script="..."` runs a shell script instead. The run must end with status @status (None: any) and in the
     way @kind; a panic, hang, silence or time-out fails the test with the console's last lines. A disk that
-    the run wrote is checked with e2fsck. The debug kernel is booted unless debug=False.
+    the run wrote is checked with e2fsck. The debug kernel is booted, which has all optional rooms that programs
+    may need; with debug=False the kernel as it ships, with full=True that with these rooms and without the checks.
     """
 
-    def boot(job=None, *, script=None, status=0, kind="exit", debug=True, fsck=True, input_file=None, **options):
+    def boot(
+        job=None, *, script=None, status=0, kind="exit", debug=True, full=False, fsck=True, input_file=None, **options
+    ):
         plain = str(output_folder())
-        os.environ["CW_OUTPUT"] = debug_output() if debug else plain
+        checked = debug_output() if debug else plain
+        os.environ["CW_OUTPUT"] = full_output() if full else checked
         try:
             if script is not None:
                 job = ["/bin/sh", "-c", script]

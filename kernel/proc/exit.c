@@ -109,6 +109,8 @@ static void leave_process(struct task *task, int code)
 	task_clear_pending(task, TASK_PENDING_SIGNAL | TASK_PENDING_END);
 }
 
+void (*undo_semaphores)(const struct process *process);
+
 void process_exit(int code)
 {
 	struct task *task = current;
@@ -130,7 +132,8 @@ void process_exit(int code)
 		futex_wake_one(address);
 	if (last) {
 		itimer_cancel(process);
-		semaphores_exit(process);
+		if (READ_ONCE(undo_semaphores))
+			undo_semaphores(process);
 	}
 	spin_lock_irq(&process_lock); /* /proc looks at them */
 	task->files = NULL;

@@ -153,8 +153,9 @@ static inline bool thread_must_end(const struct process *process, const struct t
 	return process->exiting || (process->exec_task && process->exec_task != task);
 }
 
-/* ipc.c: take back what @process, which ends, did with SEM_UNDO. May sleep. */
-void semaphores_exit(const struct process *process);
+/* Takes back what @process, which ends, did with SEM_UNDO; may sleep. NULL until somebody has done
+ * such a thing (kernel/ipc/sysv). */
+extern void (*undo_semaphores)(const struct process *process);
 
 /* exit.c */
 /* End the process whose end gives the most memory (SIGKILL); false: there is none. For mm/, when

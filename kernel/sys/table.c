@@ -7,14 +7,33 @@
 #include "core/kernel.h"
 #include "kernel/sys/syscalls.h"
 
+/* The optional room that would bring the call of @number; NULL: there is none. */
+static const char *room_with(u64 number)
+{
+	switch (number) {
+#define SYSCALL(number, name, arguments, differs)
+#define SYSCALL_OF(room, number, name, arguments, differs)                                         \
+	case number:                                                                               \
+		return #room;
+#include "core/syscalls.def"
+#undef SYSCALL
+	}
+	return NULL;
+}
+
 static s64 syscall_missing(void)
 {
 	static unsigned long said[SYSCALL_LIMIT / 64 + 1];
 	u64 number = current_registers()->orig_ax;
+	const char *room;
 
-	if (number < SYSCALL_LIMIT && !test_and_set_bit(number, said))
-		pr_info("%s[%d]: system call %llu is not there: ENOSYS\n", current->comm,
-			current->pid, number);
+	if (number >= SYSCALL_LIMIT || test_and_set_bit(number, said))
+		return -ENOSYS;
+	pr_info("%s[%d]: system call %llu is not there: ENOSYS\n", current->comm, current->pid,
+		number);
+	room = room_with(number);
+	if (room)
+		pr_info("a kernel built with %s=y has it\n", room);
 	return -ENOSYS;
 }
 
@@ -22,6 +41,14 @@ static s64 syscall_tried(void)
 {
 	return -ENOSYS;
 }
+
+/* Calls of optional rooms: what the linker takes where the room is not compiled. */
+#pragma GCC diagnostic ignored "-Wattribute-alias"
+#define SYSCALL(number, name, arguments, differs)
+#define SYSCALL_OF(room, number, name, arguments, differs)                                         \
+	s64 __attribute__((weak, alias("syscall_missing"))) sys_##name arguments;
+#include "core/syscalls.def"
+#undef SYSCALL
 
 /* Entries are called with six registers' worth of arguments and take as many as they want. */
 #pragma GCC diagnostic ignored "-Woverride-init"

@@ -5,6 +5,7 @@ Inputs:   Kconfig, the files of hash/ (each is a choice), OUTPUT/.config or a de
 Outputs:  OUTPUT/effective.config          everything that is chosen, as .config lines (for hash/choose.py)
           OUTPUT/include/generated/autoconf.h   what every file sees (without the names of functions)
           OUTPUT/include/generated/dentry_shrink.h   a choice that one file alone looks at
+          OUTPUT/include/generated/rooms.mk   for make: the optional rooms that are not compiled
 
 A file is only rewritten when it changes, so that make rebuilds what it must. Settings given with --set
 hold for this build alone; --save and --menu write OUTPUT/.config.
@@ -17,6 +18,10 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
+sys.path.append(str(TOP))
+
+from lab.base.rooms import optional_rooms  # noqa: E402 - this is a script, which has to say where lab is
+
 WRITTEN = "/* Written by lab/build/configure.py. */"
 # Choices of which few files know; lab/build/make/config.mk names them, too.
 OWN_HEADERS = {"DENTRY_SHRINK": "dentry_shrink.h"}
@@ -220,6 +225,12 @@ def choice_text(kconfig, name):
     return f"{WRITTEN}\n#define CONFIG_{chosen_one.name} 1\n"
 
 
+def rooms_text(kconfig):
+    """rooms.mk: what lies in these folders is left out."""
+    absent = [folder for folder, name in optional_rooms().items() if kconfig.syms[name].str_value != "y"]
+    return f"# Written by lab/build/configure.py.\nABSENT_ROOMS := {' '.join(absent)}\n"
+
+
 def configure(output, defconfig=None, settings=(), save=False):
     """Write the build's headers below @output. Returns the parsed Kconfig."""
     kconfig = load_kconfig(output)
@@ -239,6 +250,7 @@ def configure(output, defconfig=None, settings=(), save=False):
         write_if_changed(saved, config_text(kconfig))
     write_if_changed(output / "effective.config", config_text(kconfig))
     write_if_changed(output / "include/generated/autoconf.h", autoconf_text(kconfig))
+    write_if_changed(output / "include/generated/rooms.mk", rooms_text(kconfig))
     for name, header in OWN_HEADERS.items():
         write_if_changed(output / "include/generated" / header, choice_text(kconfig, name))
     return kconfig

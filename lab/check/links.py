@@ -60,6 +60,8 @@ def references(build: Path) -> list[Reference]:
         for letter, symbol in symbols(path):
             if letter == "U":
                 wanted.append((name, symbol))
+            elif letter == "W":  # what the linker takes if nobody else has it
+                defined.setdefault(symbol, name)
             elif letter.isupper():
                 defined[symbol] = name
     if not defined:

@@ -1,7 +1,7 @@
 """The jobs of lab/jobs: real programs at real work, for ./cw diff --job, ./cw bench --against linux --job and the tests.
 
 A job is a bash script that prints what its programs said and the whole tree that they left, in the folder $WORK. Its
-head says what it needs: `# packages: NAMES`; `# source: URL SHA256`, an archive that it finds as /jobs/source.tar.gz;
+head says what it needs: `# packages: NAMES`; `# settings: NAME=y ...` of a Chainwalk that can run it; `# source: URL SHA256`, an archive that it finds as /jobs/source.tar.gz;
 `# ignore: PATTERNS` of files that hold times or process numbers and so differ from run to run.
 """
 
@@ -28,6 +28,7 @@ class Job:
     name: str
     path: Path
     packages: tuple[str, ...]
+    settings: tuple[str, ...]
     ignored: tuple[str, ...]
     source: tuple[str, ...]  # a URL and a checksum, or nothing
 
@@ -72,4 +73,4 @@ def find(name: str) -> Job:
         raise LabError(f"no job '{name}' in lab/jobs. There are: {', '.join(names())}")
     path = FOLDER / f"{name}.sh"
     text = path.read_text()
-    return Job(name, path, *(_words(text, word) for word in ("packages", "ignore", "source")))
+    return Job(name, path, *(_words(text, word) for word in ("packages", "settings", "ignore", "source")))

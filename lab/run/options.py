@@ -79,6 +79,7 @@ class Options:
         return replace(
             self,
             packages=sorted({*self.packages, *job.packages}),
+            settings=[*self.settings, *job.settings],
             add=[*self.add, *job.added()],
             mem=max(self.mem, JOB_MEM, key=megabytes),
             ext2=replace(self.ext2, free_bytes=space.free_bytes, free_inodes=space.free_inodes),

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from lab.base.house import FLOORS, floor_of, goes_up, room_of
 from lab.base.paths import KERNEL_FOLDERS, TOP, output_folder
 from lab.check import links
+from lab.check.runtests import full_output
 
 pytestmark = pytest.mark.check
 PAGE = TOP / "docs" / "kernel" / "architecture.md"
 
 
-@pytest.fixture(scope="module")
-def found() -> list[links.Reference]:
-    return links.references(output_folder())
+@pytest.fixture(scope="module", params=["plain", "full"])
+def found(request) -> list[links.Reference]:
+    """Of the kernel as it ships, and of that with all optional rooms."""
+    return links.references(Path(full_output()) if request.param == "full" else output_folder())
 
 
 def told() -> set[tuple[str, str]]:

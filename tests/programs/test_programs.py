@@ -11,6 +11,7 @@ import difflib
 import fcntl
 import hashlib
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,8 @@ def on_linux(name: str) -> str:
     with (folder / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
-            result = machine.run(machine.Options(kernel="linux", quiet=True, build=False, timeout=600).with_job(job))
+            options = machine.Options(quiet=True, build=False, timeout=600).with_job(job)
+            result = machine.run(replace(options, kernel="linux", settings=[]))
             said = result.output.decode(errors="replace")
             assert result.kind == "exit" and not result.status, f"Linux: {result.message}\n{said[-3000:]}"
             kept.write_text(said)
@@ -68,7 +70,7 @@ def chosen(options: machine.Options, **others) -> dict:
 @pytest.mark.parametrize(("name", "work", "cpus"), WAYS)
 def test_as_on_linux(cw_run, name, work, cpus):
     options = machine.Options().with_job(jobs.find(name), work)
-    result = cw_run(options.job, debug=False, smp=cpus, timeout=600, **chosen(options))
+    result = cw_run(options.job, full=True, smp=cpus, timeout=600, **chosen(options))
     same(name, on_linux(name), result.output.decode(errors="replace"))
 
 

@@ -43,7 +43,7 @@ def of_symbol(symbol: str) -> str:
         return configure.load_kconfig(Path(folder)).syms[symbol].str_value
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+@pytest.mark.parametrize("room", (*ROOMS, *lines.folders()), ids=lambda room: room.name)
 def test_a_room_is_off_by_default(room):
     symbol, _, value = room.choice.partition("=")
     assert value == "y" and of_symbol(symbol) == "n"

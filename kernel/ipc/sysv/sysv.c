@@ -1,5 +1,5 @@
 /*
- * ipc.c - System V's segments of shared memory and its semaphores, as far as dbench's clients use
+ * sysv.c - System V's segments of shared memory and its semaphores, as far as dbench's clients use
  * them: made without a key, attached whole and anywhere; sets of one semaphore, one operation a
  * call. They last until somebody removes them.
  *
@@ -52,7 +52,6 @@ struct waiter { /* a call of semop */
 
 static DEFINE_MUTEX(ipc_lock);	   /* guards all of these; mm->lock may be taken below it */
 static LIST_HEAD(waiters);	   /* oldest first */
-static bool undo_wanted;	   /* by anybody, ever */
 static DEFINE_WAIT_QUEUE(changed); /* the result of some waiter */
 
 /* The number of a new one, -EINVAL, -ENOENT, -ENOSPC, -ENOMEM, -ENFILE. */
@@ -142,6 +141,8 @@ s64 sys_semget(int key, int count, u32 flags)
 	return create(true, key, 0, flags);
 }
 
+static void undo(const struct process *process);
+
 /* 0, WAITS, -EAGAIN where that is not wanted, -ERANGE, -ENOSPC: another one has its SEM_UNDO. */
 static int operate(struct object *set, const struct waiter *waiter)
 {
@@ -159,7 +160,7 @@ static int operate(struct object *set, const struct waiter *waiter)
 			return -ERANGE;
 		set->undo -= change;
 		set->undo_process = set->undo ? waiter->process : NULL;
-		undo_wanted = true;
+		WRITE_ONCE(undo_semaphores, undo);
 	}
 	set->value = value;
 	return 0;
@@ -175,10 +176,12 @@ static void serve(struct object *set)
 	while (again) {
 		again = false;
 		list_for_each_entry_safe (waiter, next, &waiters, link) {
-			int result = waiter->number != set->number ? WAITS
-				     : set->file		   ? operate(set, waiter)
-								   : -EIDRM;
+			int result = -EIDRM;
 
+			if (waiter->number != set->number)
+				continue;
+			if (set->file)
+				result = operate(set, waiter);
 			if (result == WAITS)
 				continue;
 			again |= !result && waiter->operation.change;
@@ -189,10 +192,9 @@ static void serve(struct object *set)
 	wake_up(&changed);
 }
 
-void semaphores_exit(const struct process *process)
+/* @process ends: what it did with SEM_UNDO is taken back. */
+static void undo(const struct process *process)
 {
-	if (likely(!READ_ONCE(undo_wanted)))
-		return;
 	guard(mutex, &ipc_lock);
 	for (struct object *set = objects; set < objects + OBJECTS; set++) {
 		if (set->undo_process != process)

@@ -1,0 +1,69 @@
+"""Optional rooms, folders with a Kconfig of their own: left out by default, built by a choice, told of where missed."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab.base.paths import TOP, output_folder
+from lab.base.rooms import optional_rooms
+from lab.base.syscalls import read_table
+from lab.build.configure import configure
+from lab.check.runtests import full_output
+
+pytestmark = pytest.mark.check
+
+
+def linked(build: Path) -> list[str]:
+    """The kernel's objects, as kernel/main.o."""
+    return [str((TOP / line).relative_to(build)) for line in (build / "objects.list").read_text().split()]
+
+
+def test_the_full_kernel_has_every_room():
+    chosen = (TOP / "configs/full_defconfig").read_text().split("\n")
+    assert optional_rooms() and {f"CONFIG_{name}=y" for name in optional_rooms().values()} <= set(chosen)
+
+
+def test_what_make_leaves_out(tmp_path):
+    """A folder with its symbol is a room by lying there; of a chosen one nothing is left out."""
+    for settings in [], [f"{name}=y" for name in optional_rooms().values()]:
+        configure(tmp_path, settings=settings)
+        text = (tmp_path / "include/generated/rooms.mk").read_text()
+        absent = text.rpartition(":=")[2].split()
+        assert absent == ([] if settings else sorted(optional_rooms(), key=absent.index))
+
+
+@pytest.mark.parametrize("folder", optional_rooms())
+def test_only_a_chosen_room_is_linked(folder):
+    assert not [name for name in linked(output_folder()) if name.startswith(f"{folder}/")]
+    assert [name for name in linked(Path(full_output())) if name.startswith(f"{folder}/")]
+
+
+def test_a_folder_becomes_a_room_by_its_kconfig(tmp_path):
+    (tmp_path / "fs/new").mkdir(parents=True)
+    (tmp_path / "fs/old").mkdir()
+    (tmp_path / "fs/new/Kconfig").write_text('# of its own\nconfig NEW\n\tbool "new"\nconfig NEW_TOO\n\tbool "too"\n')
+    assert optional_rooms(tmp_path) == {"fs/new": "NEW"}
+
+
+def test_every_call_of_a_room_names_one_that_is_there():
+    rooms = {call.room for call in read_table().values() if call.room}
+    assert rooms and rooms <= set(optional_rooms().values())
+
+
+def test_the_objects_of_a_goal_that_needs_no_kernel_stay():
+    """`make user` knows nothing of what is chosen: it must not write a list that has every room."""
+    before = (output_folder() / "objects.list").read_text()
+    subprocess.run(["make", "-s", "-n", "user", f"O={output_folder()}"], cwd=TOP, check=True, capture_output=True)
+    assert (output_folder() / "objects.list").read_text() == before
+
+
+def test_who_misses_a_call_is_told_what_brings_it(cw_run):
+    """ENOSYS, and once in the log the choice that has it."""
+    script = "mkdir /ipc && cd /ipc && ipcmk -M 4096; ipcmk -M 4096; dmesg | grep -A1 'call 29 '"
+    result = cw_run(script=script, debug=False, packages=["util-linux"])
+    said = result.output.decode()
+    assert said.count("call 29 is not there: ENOSYS") == said.count("a kernel built with SYSVIPC=y has it") == 1, said
+    assert "Function not implemented" in said
