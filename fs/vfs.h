@@ -577,6 +577,7 @@ struct file {
 	struct path path;
 	pgoff_t readahead_next, readahead_size; /* file_io.c: the last window's end and length */
 	void *private;
+	struct watch *watches; /* those that events/epoll.c has on it: its lock */
 };
 /* PATH: O_PATH; EXEC: runs as a program, so deny_write_access() holds until the last fput(). */
 enum { FMODE_READ = 1, FMODE_WRITE = 2, FMODE_PATH = 4, FMODE_EXEC = 8 };
@@ -586,6 +587,8 @@ static inline void get_file(struct file *file)
 	atomic_inc(&file->refcount);
 }
 void fput(struct file *file);
+/* Called with a file that has watches when its last reference is gone. events/epoll.c sets it. */
+extern void (*file_drop_watches)(struct file *file);
 DEFINE_FREE(fput, struct file *, if (*variable) fput(*variable))
 
 /* file_table.c: descriptors */

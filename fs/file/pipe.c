@@ -79,11 +79,12 @@ static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
 
 	while (io->length) {
 		mutex_lock(&pipe->lock);
+		bool end = !pipe->count[WRITER], full = !has_room(pipe, PIPE_BUF);
 		ssize_t result = pipe->used ? ring_move(pipe, READER, io) : 0;
-		bool end = !pipe->count[WRITER];
+		bool opened = full && has_room(pipe, PIPE_BUF); /* to who asked by poll */
 		mutex_unlock(&pipe->lock);
 		if (result > 0)
-			wake_up(&pipe->wait);
+			wake_up_events(&pipe->wait, opened ? POLLOUT | POLLWRNORM : 0);
 		if (result || end)
 			return result;
 		TRY(file_wait(file, pipe->wait,
@@ -110,7 +111,7 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 		mutex_unlock(&pipe->lock);
 		if (result > 0) {
 			total += result;
-			wake_up(&pipe->wait);
+			wake_up_events(&pipe->wait, POLLIN | POLLRDNORM);
 		}
 		if (result < 0 || !io->length)
 			break;
