@@ -65,48 +65,56 @@ struct program {
 
 	struct cred *cred;
 	bool secure;		  /* it is a set-user-id or set-group-id program */
-	char name[PATH_MAX + 16]; /* as given; the slack is for the path walk, which reads words */
+	bool name_closes;	  /* by its name nobody can open it: that is of a descriptor */
+	/* as given; the slack is for the path walk, which reads words, and for "/dev/fd/1234567890/" */
+	char name[PATH_MAX + 32];
 };
 
 /* A random number of pages below 2^@bits, in bytes; 0 where addresses are to be the same each time:
- * under `icount` and `norandmaps`. */
-static u64 random_pages(unsigned bits)
+ * under `icount` and `norandmaps`, and for who asked by personality(2), but not of a program that
+ * may have rights he has not. */
+static u64 random_pages(const struct program *program, unsigned bits)
 {
 	static int fixed = -1;
 
 	if (fixed < 0)
 		fixed = cmdline_flag("icount") || cmdline_flag("norandmaps");
-	return fixed ? 0 : (random_u64() & ((1ULL << bits) - 1)) * PAGE_SIZE;
+	if (fixed || (current->process->personality & ADDR_NO_RANDOMIZE &&
+		      !(program->file->inode->mode & (S_ISUID | S_ISGID))))
+		return 0;
+	return (random_u64() & ((1ULL << bits) - 1)) * PAGE_SIZE;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Open a file that current may execute, and keep it from being written: -EACCES, -ETXTBSY, -ENOENT
- * ... If *to is set the caller closes it. */
-static int exec_open(const char *name, struct file **to)
+/* Open a file that current may execute, and keep it from being written: -EACCES, -ETXTBSY ... If *to
+ * is set the caller closes it. */
+static int exec_open_path(const struct path *path, struct file **to)
 {
-	struct path path __free(path) = {0};
+	struct inode *inode = path->dentry->inode;
 
-	TRY(kern_path(name, LOOKUP_FOLLOW, &path));
-
-	struct inode *inode = path.dentry->inode;
-
-	if (!S_ISREG(inode->mode) || ((path.mount->flags | path.mount->sb->flags) & SB_NOEXEC))
+	if (!S_ISREG(inode->mode) || ((path->mount->flags | path->mount->sb->flags) & SB_NOEXEC))
 		return -EACCES;
 	TRY(inode_permission(inode, MAY_EXEC));
 
-	struct file *file = *to = TRY_PTR(file_open_path(&path, O_RDONLY | O_LARGEFILE));
+	struct file *file = *to = TRY_PTR(file_open_path(path, O_RDONLY | O_LARGEFILE));
 
 	TRY(deny_write_access(inode));
 	file->mode |= FMODE_EXEC; /* fput() allows writing again */
 	return 0;
 }
 
-/* Open @name as program->file and read its beginning. */
-static int open_program(struct program *program, const char *name)
+/* The same by its name: -ENOENT ... */
+static int exec_open(const char *name, struct file **to)
 {
-	TRY(exec_open(name, &program->file));
+	struct path path __free(path) = {0};
 
+	TRY(kern_path(name, LOOKUP_FOLLOW, &path));
+	return exec_open_path(&path, to);
+}
+
+static int read_header(struct program *program)
+{
 	ssize_t n = TRY(kernel_read(program->file, program->header, EXEC_HEADER, 0));
 
 	memset(program->header + n, 0, sizeof(program->header) - (size_t)n);
@@ -125,11 +133,11 @@ static int read_exactly(struct file *file, void *buffer, size_t n, u64 offset)
 static int make_stack(struct program *program)
 {
 	struct mm *mm = program->mm = TRY_PTR(mm_create());
-	u64 limit = process_limit(RLIMIT_STACK), top = USER_TOP - random_pages(STACK_RANDOM_BITS);
+	u64 limit = process_limit(RLIMIT_STACK), top = USER_TOP - random_pages(program, STACK_RANDOM_BITS);
 
 	mm->stack_top = top;
 	mm->mmap_top = top - page_up(max(min(limit, (u64)GB(64)), (u64)STACK_GAP_MIN)) -
-		       random_pages(MMAP_RANDOM_BITS);
+		       random_pages(program, MMAP_RANDOM_BITS);
 	program->sp = top - 8;
 	program->lowest = program->sp - max(min(limit / 4, STRINGS_SIZE_MAX), (u64)STRING_SIZE_MAX);
 	TRY(mm_map(mm, top - STACK_INITIAL, STACK_INITIAL, PROT_READ | PROT_WRITE,
@@ -253,6 +261,8 @@ static int follow_scripts(struct program *program)
 
 		if (depth == SCRIPTS_MAX)
 			return -ELOOP;
+		if (program->name_closes)
+			return -ENOENT;
 		if (!end)
 			end = header + strlen(header);
 		while (end > header + 2 && (end[-1] == ' ' || end[-1] == '\t'))
@@ -274,7 +284,8 @@ static int follow_scripts(struct program *program)
 		strlcpy(script, interpreter, sizeof(script));
 		fput(program->file);
 		program->file = NULL;
-		TRY(open_program(program, script));
+		TRY(exec_open(script, &program->file));
+		TRY(read_header(program));
 	}
 	return 0;
 }
@@ -392,11 +403,11 @@ static int load_program(struct program *program)
 	char *name = program->header; /* of the interpreter: the header has been read */
 
 	TRY(read_image(program->file, &image));
-	TRY(map_image(program, program->file, &image, ARCH_PIE_BASE + random_pages(28)));
+	TRY(map_image(program, program->file, &image, ARCH_PIE_BASE + random_pages(program, 28)));
 	program->phdr = image.phdr + image.bias;
 	program->phnum = image.header.phnum;
 	program->entry = program->start;
-	mm->brk_start = mm->brk_end = image.high + image.bias + random_pages(BRK_RANDOM_BITS);
+	mm->brk_start = mm->brk_end = image.high + image.bias + random_pages(program, BRK_RANDOM_BITS);
 	if (!image.named)
 		return 0;
 
@@ -449,9 +460,10 @@ static int end_other_threads(void)
 	return 0;
 }
 
+/* All but to open program->file. */
 static int prepare(struct program *program, const u64 *argv, const u64 *envp)
 {
-	TRY(open_program(program, program->name));
+	TRY(read_header(program));
 	TRY(make_stack(program));
 	TRY(push_strings(program, argv, envp));
 	TRY(follow_scripts(program));
@@ -481,6 +493,8 @@ static void begin_new_program(struct program *program)
 	task->cred = program->cred;
 	process->not_dumpable = secret;
 	process->did_exec = true;
+	if (program->secure)
+		process->personality = 0;
 	if (process->vforked) /* the parent's memory is its own again */
 		wake_up(&process->parent->wait_children);
 	process->vforked = false;
@@ -573,19 +587,11 @@ static void program_free(struct program **at)
 	kfree(program);
 }
 
-s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
+DEFINE_FREE(program, struct program *, program_free(variable))
+
+/* Run program->file in place of current's program; returns only if it fails. */
+static s64 run(struct program *program, const u64 *argv, const u64 *envp)
 {
-	struct program *program __attribute__((cleanup(program_free))) =
-		TRY_PTR(kzalloc(sizeof(*program), GFP_KERNEL));
-
-	if (current->mm) {
-		s64 length = TRY(strncpy_from_user(program->name, name, PATH_MAX));
-
-		if (length == 0 || length == PATH_MAX)
-			return length ? -ENAMETOOLONG : -ENOENT;
-	} else {
-		strlcpy(program->name, name, PATH_MAX);
-	}
 	TRY(prepare(program, argv, envp));
 	begin_new_program(program);
 
@@ -596,4 +602,56 @@ s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
 	if (error)
 		process_exit_group(SIGSEGV);
 	arch_enter_user(start, sp);
+}
+
+s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
+{
+	struct program *program __free(program) = TRY_PTR(kzalloc(sizeof(*program), GFP_KERNEL));
+
+	if (current->mm) {
+		s64 length = TRY(strncpy_from_user(program->name, name, PATH_MAX));
+
+		if (length == 0 || length == PATH_MAX)
+			return length ? -ENAMETOOLONG : -ENOENT;
+	} else {
+		strlcpy(program->name, name, PATH_MAX);
+	}
+	TRY(exec_open(program->name, &program->file));
+	return run(program, argv, envp);
+}
+
+/* The name that a script's interpreter is to open it by, of a name that begins at a descriptor. */
+static void name_by_descriptor(struct program *program, int dfd)
+{
+	char text[32];
+	size_t length = strlen(program->name);
+	const char *format = length ? "/dev/fd/%d/" : "/dev/fd/%d";
+	size_t before = (size_t)snprintf(text, sizeof(text), format, dfd);
+
+	memmove(program->name + before, program->name, length + 1);
+	memcpy(program->name, text, before);
+	program->name_closes = fd_get_flags(dfd) == FD_CLOEXEC;
+}
+
+s64 sys_execveat(int dfd, const char *name, const u64 *argv, const u64 *envp, int flags)
+{
+	struct program *program __free(program) = TRY_PTR(kzalloc(sizeof(*program), GFP_KERNEL));
+	unsigned lookup = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
+
+	if (flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
+		return -EINVAL;
+	s64 length = TRY(strncpy_from_user(program->name, name, PATH_MAX));
+	if (length == PATH_MAX)
+		return -ENAMETOOLONG;
+	{ /* nothing is held any more where there is no way back */
+		struct path path __free(path) = {0};
+
+		TRY(user_path_at(dfd, name, lookup | (flags & LOOKUP_EMPTY), &path));
+		if (S_ISLNK(path.dentry->inode->mode))
+			return -ELOOP;
+		TRY(exec_open_path(&path, &program->file));
+	}
+	if (dfd != AT_FDCWD && program->name[0] != '/')
+		name_by_descriptor(program, dfd);
+	return run(program, argv, envp);
 }

@@ -28,6 +28,7 @@ enum rlimit_kind {
 	RLIMIT_NICE, RLIMIT_RTPRIO, RLIMIT_RTTIME, RLIMIT_COUNT
 };
 #define RLIM_INFINITY (~0ULL)
+#define ADDR_NO_RANDOMIZE 0x0040000u /* personality(2): exec puts things where it always does */
 
 struct rlimit {
 	u64 soft, hard;
@@ -85,6 +86,7 @@ struct process {
 	pid_t group, session;
 	int nice; /* -20 .. 19 */
 	bool not_dumpable;
+	u32 personality; /* ADDR_NO_RANDOMIZE or nothing */
 
 	/* From here on not cleared when it is made: */
 	struct rlimit limits[RLIMIT_COUNT];

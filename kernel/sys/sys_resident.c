@@ -1,0 +1,214 @@
+/*
+ * sys_resident.c - which pages are in memory: mincore(2), and those that are to stay: mlock(2) and
+ * its relatives.
+ *
+ * There is no swap: a page that a process has to itself stays until it goes itself, locked or not.
+ * So to lock means to touch all pages, and to unlock nothing. Nothing is remembered.
+ *
+ * Limits: only what one call asks for counts for RLIMIT_MEMLOCK; pages of a file may be dropped and
+ * read in again; MCL_FUTURE: what is mapped later comes when it is touched.
+ */
+#include "kernel/proc/process.h"
+#include "mm/cache/page_lookup.h"
+#include "mm/space/vm.h"
+
+/* ---- mincore --------------------------------------------------------------------------------- */
+
+#define SHOWN_MAX 256 /* pages at a time */
+
+/* Who could not change the file is not told what others read of it: all of it, as in Linux. */
+static bool may_know(const struct vma *vma)
+{
+	struct inode *inode = vma->file ? vma->file->inode : NULL;
+
+	return !inode || current->cred->euid == inode->uid || !inode_permission(inode, MAY_WRITE);
+}
+
+static bool is_resident(const struct vma *vma, u64 address)
+{
+	struct mm *mm = vma->mm;
+
+	{
+		guard(spinlock, &mm->page_table_lock);
+		const pte_t *slot = mmu_slot(&mm->mmu, address, false);
+		if (slot && *slot)
+			return true;
+	}
+	if (!vma->mapping)
+		return false;
+	pgoff_t index = vma->page_offset + ((address - vma->start) >> PAGE_SHIFT);
+	struct page *page = page_lookup(vma->mapping, index);
+	bool resident = page && page_uptodate(page);
+	if (page)
+		put_page(page);
+	return resident;
+}
+
+/* Of the area at @address, up to @pages of them: how many, or -ENOMEM. */
+static s64 show_resident(struct mm *mm, u64 address, u64 pages, u8 *shown)
+{
+	guard(read, &mm->lock);
+	const struct vma *vma = find_vma(mm, address);
+	if (!vma || vma->start > address)
+		return -ENOMEM;
+	bool known = may_know(vma);
+	pages = min(pages, (vma->end - address) >> PAGE_SHIFT);
+	for (u64 i = 0; i < pages; i++)
+		shown[i] = !known || is_resident(vma, address + i * PAGE_SIZE);
+	return (s64)pages;
+}
+
+s64 sys_mincore(u64 address, u64 length, void *vector)
+{
+	u8 shown[SHOWN_MAX], *to = vector;
+
+	if (address & (PAGE_SIZE - 1))
+		return -EINVAL;
+	if (!access_ok((void *)address, length))
+		return -ENOMEM;
+	u64 pages = DIV_ROUND_UP(length, PAGE_SIZE);
+	if (!access_ok(vector, pages))
+		return -EFAULT;
+	while (pages) {
+		u64 wanted = min(pages, (u64)SHOWN_MAX);
+		u64 n = (u64)TRY(show_resident(current->mm, address, wanted, shown));
+
+		TRY(write_user(to, shown, n));
+		to += n;
+		address += n * PAGE_SIZE;
+		pages -= n;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* ---- mlock ----------------------------------------------------------------------------------- */
+
+enum { MCL_CURRENT = 1, MCL_FUTURE = 2, MCL_ONFAULT = 4, MLOCK_ONFAULT = 1 };
+
+/* May the process lock @pages? 0, -EPERM (it may lock nothing), -ENOMEM. */
+static int may_lock(u64 pages)
+{
+	u64 limit = process_limit(RLIMIT_MEMLOCK);
+
+	if (capable(current->cred))
+		return 0;
+	if (!limit)
+		return -EPERM;
+	return pages > limit >> PAGE_SHIFT ? -ENOMEM : 0;
+}
+
+/* Have the page at @address be there, and be the process's own where it may write to it: 0, -ENOMEM
+ * (nothing is there, or it must not be touched) or -EAGAIN (out of memory). */
+static int touch(struct mm *mm, u64 address)
+{
+	unsigned access = FAULT_USER;
+	bool there;
+
+	{
+		guard(read, &mm->lock);
+		const struct vma *vma = find_vma(mm, address);
+		if (!vma || vma->start > address || !(vma->flags & VM_RIGHTS))
+			return -ENOMEM;
+		if ((vma->flags & (VM_WRITE | VM_SHARED)) == VM_WRITE)
+			access |= FAULT_WRITE;
+		guard(spinlock, &mm->page_table_lock);
+		const pte_t *slot = mmu_slot(&mm->mmu, address, false);
+		there = slot && *slot;
+		if (there && (!(access & FAULT_WRITE) || pte_write(*slot)))
+			return 0;
+	}
+	int error = mm_fault(mm, address, access | (there ? FAULT_PRESENT : 0));
+	if (error == -ENOMEM)
+		return -EAGAIN;
+	return error ? -ENOMEM : 0;
+}
+
+/* All pages from @start to @end, as long as none fails. */
+static int touch_range(struct mm *mm, u64 start, u64 end)
+{
+	for (; start < end; start += PAGE_SIZE) {
+		TRY(touch(mm, start));
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Is every address from @start to @end mapped? 0 or -ENOMEM. */
+static int check_mapped(struct mm *mm, u64 start, u64 end)
+{
+	guard(read, &mm->lock);
+	while (start < end) {
+		const struct vma *vma = find_vma(mm, start);
+
+		if (!vma || vma->start > start)
+			return -ENOMEM;
+		start = vma->end;
+	}
+	return 0;
+}
+
+static s64 lock_range(u64 start, u64 length, bool counts, bool touches)
+{
+	u64 end = round_up(start + length, (u64)PAGE_SIZE);
+
+	start = round_down(start, (u64)PAGE_SIZE);
+	TRY(counts ? may_lock((end - start) >> PAGE_SHIFT) : 0);
+	if (end < start)
+		return -EINVAL;
+	TRY(check_mapped(current->mm, start, end));
+	return touches ? touch_range(current->mm, start, end) : 0;
+}
+
+s64 sys_mlock2(u64 address, u64 length, u32 flags)
+{
+	if (flags & ~(u32)MLOCK_ONFAULT)
+		return -EINVAL;
+	return lock_range(address, length, true, !(flags & MLOCK_ONFAULT));
+}
+
+s64 sys_mlock(u64 address, u64 length)
+{
+	return lock_range(address, length, true, true);
+}
+
+s64 sys_munlock(u64 address, u64 length)
+{
+	return lock_range(address, length, false, false);
+}
+
+/* As in Linux, what cannot be touched is left out. */
+static void touch_all(struct mm *mm)
+{
+	for (u64 at = 0; at < USER_TOP && !fatal_signal_pending(current);) {
+		u64 end = USER_TOP;
+		{
+			guard(read, &mm->lock);
+			const struct vma *vma = find_vma(mm, at);
+			if (vma)
+				end = vma->end;
+			at = vma ? max(at, vma->start) : USER_TOP;
+		}
+		(void)touch_range(mm, at, end);
+		at = end;
+	}
+}
+
+s64 sys_mlockall(u32 flags)
+{
+	struct mm *mm = current->mm;
+
+	if (!flags || flags == MCL_ONFAULT || flags & ~(u32)(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT))
+		return -EINVAL;
+	TRY(may_lock(flags & MCL_CURRENT ? READ_ONCE(mm->total_pages) : 0));
+	if ((flags & (MCL_CURRENT | MCL_ONFAULT)) == MCL_CURRENT)
+		touch_all(mm);
+	return 0;
+}
+
+s64 sys_munlockall(void)
+{
+	return 0; /* nothing is held by being locked */
+}
