@@ -102,6 +102,7 @@ ONE_OF = {
     ),
 }
 BITS = {
+    "mremap_flags_t": _names("MAYMOVE=1 FIXED=2 DONTUNMAP=4", "MREMAP_"),
     "mlock_flags_t": _names("ONFAULT=1", "MLOCK_"),
     "mlockall_flags_t": _names("CURRENT=1 FUTURE=2 ONFAULT=4", "MCL_"),
     "sync_range_t": _names("WAIT_BEFORE=1 WRITE=2 WAIT_AFTER=4", "SYNC_FILE_RANGE_"),

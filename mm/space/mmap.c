@@ -13,8 +13,7 @@ DEFINE_GUARD(mm_write, struct mm, down_write(&object->lock), mm_write_unlock)
 
 /* ---- unmap ----------------------------------------------------------------------------------- */
 
-/* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
-static int unmap_range(struct mm *mm, u64 start, u64 end)
+int unmap_range(struct mm *mm, u64 start, u64 end)
 {
 	if (!TRY(vma_remove(mm, start, end)))
 		return 0;

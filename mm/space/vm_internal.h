@@ -5,7 +5,7 @@
  *	mm.c	an address space as a whole: made, forked, given up; clearing and copying entries
  *	areas.c	the areas in order: finding one, finding room
  *	vma.c	areas come, split, merge, leave
- *	mmap.c	the calls
+ *	mmap.c	the calls; mremap.c: that one
  *	fault.c	page faults; rmap.c: from a file's pages to the entries that map them
  */
 #pragma once
@@ -131,6 +131,9 @@ void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags);
 void vma_zap(struct vma *vma, u64 start, u64 end, bool copies);
 
 /* ---- mmap.c ---------------------------------------------------------------------------------- */
+
+/* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
+int unmap_range(struct mm *mm, u64 start, u64 end);
 
 /* Do the limits allow @pages more with these flags? */
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags);
