@@ -69,8 +69,8 @@ static __always_inline void wake_up_events(wait_queue_head_t *queue, unsigned ev
 		int _result = 0;                                                                   \
 		might_sleep();                                                                     \
 		if (!(condition)) {                                                                \
-			struct wait_queue_entry _entry = {                                         \
-				.task = current, .link = LIST_HEAD_INIT(_entry.link)};             \
+			struct wait_queue_entry _entry = {.task = current,                         \
+							  .link = LIST_HEAD_INIT(_entry.link)};    \
 			for (;;) {                                                                 \
 				__set_current_state(state); /* first: a wake-up takes us off */    \
 				add_wait_queue(&(queue), &_entry);                                 \

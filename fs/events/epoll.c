@@ -15,8 +15,8 @@
  *	epoll->mutex (sleeps; collecting copies to the program under it)
  *	-> the lock of a file's wait queue -> epoll->lock (ready) -> epoll->wait's lock -> run queues
  *	epoll->mutex -> watches_lock (file->watches of all files, epoll->users)
- * Poll methods are called under epoll->mutex or epoll->lock, so they take no locks but that of their
- * wait queue, and that only with a table.
+ * Poll methods are called under epoll->mutex or epoll->lock, so they take no locks but that of
+ * their wait queue, and that only with a table.
  *
  * Limits: no epoll in an epoll (ELOOP, as Linux says of the sixth level); WATCHES_MAX watches in
  * all; EPOLLEXCLUSIVE wakes all, EPOLLWAKEUP has no meaning.
@@ -32,7 +32,8 @@ enum { EPOLL_CTL_ADD = 1, EPOLL_CTL_DEL, EPOLL_CTL_MOD };
 #define EPOLLONESHOT (1u << 30)
 #define EPOLLET (1u << 31)
 #define EPOLL_HOW (EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET)
-#define EPOLLEXCLUSIVE_OK (POLLIN | POLLOUT | POLLERR | POLLHUP | EPOLLWAKEUP | EPOLLET | EPOLLEXCLUSIVE)
+#define EPOLLEXCLUSIVE_OK                                                                          \
+	(POLLIN | POLLOUT | POLLERR | POLLHUP | EPOLLWAKEUP | EPOLLET | EPOLLEXCLUSIVE)
 
 struct epoll {
 	struct mutex mutex;
@@ -274,7 +275,8 @@ static struct watch *take_ready(struct epoll *epoll, struct list_head *list)
 	return watch;
 }
 
-/* Ask the watches that are ready now, each once: how many had events, at most @count, or -EFAULT. */
+/* Ask the watches that are ready now, each once: how many had events, at most @count, or -EFAULT.
+ */
 static int collect(struct epoll *epoll, struct epoll_event __user *to, int count)
 {
 	LIST_HEAD(batch);

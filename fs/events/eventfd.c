@@ -4,7 +4,7 @@
  * A read waits while it is 0, a write while the sum would be more than COUNT_MAX. Of a semaphore a
  * read takes 1, else all.
  *
- * Lock: eventfd->lock, a spinlock that nothing is taken inside of: user memory is copied without it.
+ * Lock: eventfd->lock, a spinlock inside of which none is taken: user memory is copied without it.
  */
 #include "fs/events/events.h"
 #include "fs/internal.h"

@@ -66,7 +66,7 @@ struct program {
 	struct cred *cred;
 	bool secure;		  /* it is a set-user-id or set-group-id program */
 	bool name_closes;	  /* by its name nobody can open it: that is of a descriptor */
-	/* as given; the slack is for the path walk, which reads words, and for "/dev/fd/1234567890/" */
+	/* as given; the slack is for the path walk, which reads words, and for "/dev/fd/12345/" */
 	char name[PATH_MAX + 32];
 };
 
@@ -87,8 +87,8 @@ static u64 random_pages(const struct program *program, unsigned bits)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Open a file that current may execute, and keep it from being written: -EACCES, -ETXTBSY ... If *to
- * is set the caller closes it. */
+/* Open a file that current may execute, and keep it from being written: -EACCES, -ETXTBSY ... If
+ * *to is set the caller closes it. */
 static int exec_open_path(const struct path *path, struct file **to)
 {
 	struct inode *inode = path->dentry->inode;
@@ -133,7 +133,8 @@ static int read_exactly(struct file *file, void *buffer, size_t n, u64 offset)
 static int make_stack(struct program *program)
 {
 	struct mm *mm = program->mm = TRY_PTR(mm_create());
-	u64 limit = process_limit(RLIMIT_STACK), top = USER_TOP - random_pages(program, STACK_RANDOM_BITS);
+	u64 limit = process_limit(RLIMIT_STACK);
+	u64 top = USER_TOP - random_pages(program, STACK_RANDOM_BITS);
 
 	mm->stack_top = top;
 	mm->mmap_top = top - page_up(max(min(limit, (u64)GB(64)), (u64)STACK_GAP_MIN)) -
@@ -407,7 +408,8 @@ static int load_program(struct program *program)
 	program->phdr = image.phdr + image.bias;
 	program->phnum = image.header.phnum;
 	program->entry = program->start;
-	mm->brk_start = mm->brk_end = image.high + image.bias + random_pages(program, BRK_RANDOM_BITS);
+	mm->brk_start = image.high + image.bias + random_pages(program, BRK_RANDOM_BITS);
+	mm->brk_end = mm->brk_start;
 	if (!image.named)
 		return 0;
 

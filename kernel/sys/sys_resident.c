@@ -200,7 +200,8 @@ s64 sys_mlockall(u32 flags)
 {
 	struct mm *mm = current->mm;
 
-	if (!flags || flags == MCL_ONFAULT || flags & ~(u32)(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT))
+	if (!flags || flags == MCL_ONFAULT ||
+	    flags & ~(u32)(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT))
 		return -EINVAL;
 	TRY(may_lock(flags & MCL_CURRENT ? READ_ONCE(mm->total_pages) : 0));
 	if ((flags & (MCL_CURRENT | MCL_ONFAULT)) == MCL_CURRENT)

@@ -403,7 +403,7 @@ SCENARIO(epoll_of_fork)
 	look(ep);
 }
 
-/* An epoll is itself a file with events; in another epoll it may be, as long as there is no circle. */
+/* An epoll is itself a file with events. */
 SCENARIO(epoll_polled)
 {
 	int ep = epoll_create1(0), fd = eventfd(0, 0);
@@ -509,10 +509,11 @@ SCENARIO(epoll_of_threads)
 	control(shared_epoll, EPOLL_CTL_ADD, stop, EPOLLIN, 100);
 	for (int i = 0; i < 3; i++)
 		pthread_create(&threads[i], NULL, wait_and_take, NULL);
-	for (int i = 0; i < 50; i++)
+	for (uint64_t i = 1; i <= 50; i++) {
 		put(fd[i % 2], 4);
-	while (sum < 200 && read(finished, &value, 8) == 8)
-		sum += value;
+		while (sum < 4 * i && read(finished, &value, 8) == 8)
+			sum += value;
+	}
 	put(stop, 1);
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
