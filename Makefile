@@ -9,7 +9,7 @@
 #   make iso | gdb | lines | lint | clean
 #
 # One Makefile, not recursive: every *.c and *.S in boot core arch hash mm fs kernel is part of the kernel, so a
-# file dropped in is built. What is chosen lives in $(O)/.config; lab/configure.py turns it into
+# file dropped in is built. What is chosen lives in $(O)/.config; lab/build/configure.py turns it into
 # $(O)/include/generated/autoconf.h and hash/choose.py into .../hash_choice.h. O= names another output
 # folder, CROSS_COMPILE= a compiler's prefix, CI=1 turns warnings into errors, V=1 shows commands.
 
@@ -39,8 +39,8 @@ all: kernel
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
 
-include lab/make/setup.mk
-include lab/make/config.mk
-include lab/make/kernel.mk
-include lab/make/user.mk
-include lab/make/targets.mk
+include lab/build/make/setup.mk
+include lab/build/make/config.mk
+include lab/build/make/kernel.mk
+include lab/build/make/user.mk
+include lab/build/make/targets.mk

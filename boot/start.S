@@ -3,9 +3,7 @@
  * it, or from 16-bit real mode, where an application processor begins, to C in long mode at the
  * address the kernel is linked at. A processor without long mode or NX resets itself here.
  *
- * The tables here map the first 4 GB three times: at 0 (until the jump), at the direct map and, its
- * first gigabyte, at the kernel's base; all executable. arch/x86/memory/mmu.c replaces them with
- * tables that are not.
+ * Page tables and the first stack: tables.S.
  */
 #include "arch/x86/entry/offsets.h"
 
@@ -13,9 +11,6 @@
 #define PHYS(symbol) ((symbol) - KERNEL_BASE)
 
 #define MULTIBOOT2_MAGIC 0xe85250d6
-#define STACK_SIZE 16384 /* KERNEL_STACK_SIZE; above it the stacks of exceptions */
-#define GUARD_SIZE 4096	 /* which mmu.c unmaps */
-
 	.section .boot.header, "a"
 	.balign 8
 multiboot2_header:
@@ -90,39 +85,10 @@ ap_end:
 	/* Of the CPU that starts: its struct cpu and its first function. */
 	.data
 	.balign 8
-	.globl start_percpu, start_function, boot_page_table, boot_stack, boot_guard
+	.globl start_percpu, start_function
 start_percpu:
 	.quad cpus
 start_function:
 	.quad kernel_main
-
-	/* Entries: present, writable; those of the 2048 large pages accessed and dirty as well. */
-	.balign 4096
-boot_page_table:
-	.quad PHYS(boot_pointers) + 3
-	.fill 255, 8, 0
-	.quad PHYS(boot_pointers) + 3 /* entry 256: the direct map */
-	.fill 254, 8, 0
-	.quad PHYS(boot_pointers) + 3 /* the last, and its last but one: the kernel's base */
-boot_pointers:
-	.irp gigabyte, 0, 1, 2, 3
-	.quad PHYS(boot_directories) + 4096 * \gigabyte + 3
-	.endr
-	.fill 506, 8, 0
-	.quad PHYS(boot_directories) + 3
-	.quad 0
-boot_directories:
-	.set address, 0
-	.rept 2048
-	.quad address + 0xe3
-	.set address, address + 0x200000
-	.endr
-
-	.bss
-	.balign 4096
-boot_guard:
-	.skip GUARD_SIZE
-boot_stack:
-	.skip STACK_SIZE + EXCEPTION_STACKS * 4096
 
 	.section .note.GNU-stack, "", @progbits

@@ -8,15 +8,14 @@
 #pragma once
 
 #include <arch/page.h>
-#include <arch/power.h>
 #include "core/base/bitops.h"
 #include "core/base/cleanup.h"
 #include "core/cmdline.h"
 #include "core/log/export.h"
-#include "core/jobctl.h"
 #include "core/log/printk.h"
 #include "core/random.h"
 #include "core/base/string.h"
 #include "core/syscalls.h"
 #include "core/base/uaccess.h"
+#include "core/sched/limits.h"
 #include "core/sched/wait.h"

@@ -6,8 +6,8 @@
  * task, interrupts enabled, and may sleep; pointers are the program's and unchecked.
  *
  * The types of arguments that syscalls.def uses are plain C types under names that say what an
- * argument means; lab/values.py prints an argument by its type's name, and kernel/sys/trace.c knows
- * from it which memory of the program to copy.
+ * argument means; lab/compare/values.py prints an argument by its type's name, and
+ * kernel/sys/trace.c knows from it which memory of the program to copy.
  */
 #pragma once
 
@@ -37,13 +37,6 @@ typedef u32 protection_t, map_flags_t, msync_flags_t, madvise_t, ioctl_t, fcntl_
 typedef u32 umask_t, rlimit_t, umount_flags_t, rename_flags_t, random_flags_t, statx_mask_t;
 typedef u32 close_flags_t, rw_flags_t, device_t, hex_t;
 typedef u64 clone_flags_t, mount_flags_t;
-
-/* Define a call that is one expression: a plain question, or another call with fixed arguments. */
-#define SYSCALL_IS(name, parameters, ...)                                                          \
-	s64 sys_##name parameters                                                                  \
-	{                                                                                          \
-		return __VA_ARGS__;                                                                \
-	}
 
 #define SYSCALL(number, name, arguments, differs) s64 sys_##name arguments;
 #include "core/syscalls.def"

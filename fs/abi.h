@@ -70,7 +70,7 @@ enum { FALLOC_FL_ZERO_RANGE = 0x10, FALLOC_FL_INSERT_RANGE = 0x20, FALLOC_FL_UNS
 
 /* ---- mount(2), umount2(2) -------------------------------------------------------------------- */
 
-/* The flags of a mount itself: SB_* in vfs.h. */
+/* The flags of a mount itself: SB_* in dentry.h. */
 enum { MS_REMOUNT = 1 << 5, MS_BIND = 1 << 12, MS_MOVE = 1 << 13, MS_REC = 1 << 14 };
 enum { MS_SILENT = 1 << 15, MS_RELATIME = 1 << 21, MS_STRICTATIME = 1 << 24 };
 enum { MS_UNBINDABLE = 1 << 17, MS_PRIVATE = 1 << 18, MS_SLAVE = 1 << 19, MS_SHARED = 1 << 20 };

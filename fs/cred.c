@@ -1,15 +1,27 @@
 /*
- * context.c - who a task is (struct cred) and where it stands (struct fs_context).
+ * cred.c - who a task is (struct cred) and where it stands (struct fs_context). See cred.h.
  *
  * A cred is never changed once a task has it: the task makes a copy, changes that and puts it in
  * place of the old. A reference can be had only by the task itself, or under a lock that keeps it
  * (proc/).
  */
-#include "fs/internal.h"
+#include "fs/cred.h"
+#include "core/memory/slab.h"
 
 struct cred init_cred = {.refcount = ATOMIC_INIT(1)};
 struct fs_context init_fs_context = {.refcount = ATOMIC_INIT(1), .umask = 022};
 NAME_LOCK(init_fs_context, init_fs_context.lock, "fs_context->lock");
+
+/* As long as nobody else looks at a task's cred, which is what who owns tasks changes. */
+static const struct cred *swap_alone(const struct cred *cred)
+{
+	const struct cred *old = current->cred;
+
+	current->cred = cred;
+	return old;
+}
+
+const struct cred *(*swap_cred)(const struct cred *cred) = swap_alone;
 
 const struct cred *get_cred(const struct cred *cred)
 {

@@ -7,7 +7,11 @@
  * with what came before the damage in place. A file with several names is refused: its data come
  * with one of them.
  */
-#include "fs/internal.h"
+#include "fs/file/open.h"
+#include "fs/initramfs.h"
+#include "fs/inode/attributes.h"
+#include "fs/path/namei.h"
+#include "core/memory/slab.h"
 
 #define CPIO_MAGIC "070701"
 #define CPIO_HEADER 110
@@ -56,7 +60,9 @@ static int make_regular(const struct cpio_entry *entry)
 	while (io.length && written > 0)
 		written = vfs_write(file, &io, &position);
 	fput(file);
-	return written < 0 ? (int)written : io.length ? -EIO : 0;
+	if (written < 0)
+		return (int)written;
+	return io.length ? -EIO : 0;
 }
 
 /* A directory, node, or symbolic link, whose text needs an end. */
@@ -71,7 +77,9 @@ static int make_other(const struct cpio_entry *entry)
 
 	memcpy(target, entry->data, entry->size);
 	TRY(path_lookup(AT_FDCWD, entry->name, LOOKUP_EXCLUSIVE, &new, NULL, &path));
-	return new.made || S_ISDIR(entry->mode) ? 0 : -EEXIST;
+	if (new.made || S_ISDIR(entry->mode))
+		return 0;
+	return -EEXIST;
 }
 
 static int make_entry(const struct cpio_entry *entry)
@@ -80,12 +88,17 @@ static int make_entry(const struct cpio_entry *entry)
 
 	if (S_ISREG(entry->mode) && entry->nlink > 1)
 		return -EMLINK;
-	TRY(S_ISREG(entry->mode) ? make_regular(entry) : make_other(entry));
+	if (S_ISREG(entry->mode))
+		TRY(make_regular(entry));
+	else
+		TRY(make_other(entry));
 	TRY(kern_path(entry->name, 0, &path));
 	path.dentry->inode->mtime = (struct timespec64){.tv_sec = entry->mtime};
 	TRY(vfs_chown(&path, entry->uid, entry->gid));
 	/* after the owner: a change of owner clears set-id bits */
-	return S_ISLNK(entry->mode) ? 0 : vfs_chmod(&path, entry->mode);
+	if (S_ISLNK(entry->mode))
+		return 0;
+	return vfs_chmod(&path, entry->mode);
 }
 
 int initramfs_unpack(const void *start, size_t size)

@@ -4,9 +4,13 @@
  * This file stands above all others of fs/: it alone knows which file systems there are.
  */
 #include "fs/block/dirty.h"
+#include "fs/devfs/special.h"
+#include "fs/ext2/ext2.h"
+#include "fs/regular/file_io.h"
 #include "fs/inode/lru.h"
-#include "fs/internal.h"
+#include "fs/proc/proc.h"
 #include "fs/start.h"
+#include "fs/tmpfs/tmpfs.h"
 #include "hash/cache.h"
 
 void vfs_init(void)
@@ -16,6 +20,8 @@ void vfs_init(void)
 	inode_cache_init();
 	buffer_cache_init();
 	file_cache_init();
+	mapped_files_init();
+	proc_init();
 	register_filesystem(&ext2_filesystem);
 	register_filesystem(&tmpfs_filesystem);
 	register_filesystem(&proc_filesystem);

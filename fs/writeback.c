@@ -2,11 +2,11 @@
  * writeback.c - the write-back thread. See writeback.h.
  *
  * It stands above superblocks, inodes and buffers alike, and visits them in this order: inodes keep
- * their memory while they or their pages are dirty, and pages that were written to through a mapping
- * have no dirty buffers yet.
+ * their memory while they or their pages are dirty, and pages that were written to through a
+ * mapping have no dirty buffers yet.
  */
 #include "fs/block/dirty.h"
-#include "fs/internal.h"
+#include "fs/path/super.h"
 #include "fs/writeback.h"
 
 #define PERIOD_NS (30 * NSEC_PER_SEC)

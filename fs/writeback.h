@@ -1,6 +1,6 @@
 /*
- * writeback.h - the write-back thread: what is dirty goes to the disk, every 30 s and when memory is
- * short (hurry_writeback(), fs/block/dirty.h).
+ * writeback.h - the write-back thread: what is dirty goes to the disk, every 30 s and when memory
+ * is short (hurry_writeback(), fs/block/dirty.h).
  */
 #pragma once
 

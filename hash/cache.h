@@ -51,7 +51,7 @@
 #define CACHE_LOOKUP __attribute__((__noinline__, noclone, unused))
 #endif
 
-/* One CPU's counters of one cache. Exact definitions: docs/counters.md. */
+/* One CPU's counters of one cache. Exact definitions: docs/kernel/counters.md. */
 struct hash_counters {
 	u64 hits;	/* lookups that found their object */
 	u64 misses;	/* lookups that did not */
@@ -63,8 +63,12 @@ struct hash_counters {
 } __aligned(64);
 #define HASH_COUNTED 7 /* numbers in there */
 
+/* The numbers of the caches, in the order of reports; key streams know them by these. */
+enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry, HASH_CACHES };
+
 struct hash_cache {
 	/* Set before boot by DEFINE_HASH_CACHE(). */
+	enum hash_cache_number number;
 	const char *title;     /* "Buffer": the report's first word */
 	const char *objects;   /* "buffers" */
 	const char *finder;    /* "find_buffer": the function the report names */
@@ -89,9 +93,14 @@ struct hash_cache {
 	struct hash_counters *counters;
 };
 
-/* DEFINE_HASH_CACHE(page, PAGE, "Page", "pages", "find_page"): what a cache sets before boot. */
+/*
+ * DEFINE_HASH_CACHE(page, PAGE, "Page", "pages", "find_page"): what a cache sets before boot. The
+ * linker gathers the pointers to all that are defined (hash_caches), wherever that is: so the
+ * reports know the caches, which stand above hash/, without naming them.
+ */
 #define DEFINE_HASH_CACHE(cache, CACHE, its_title, its_objects, its_finder)                        \
 	struct hash_cache cache##_cache_hash = {                                                   \
+		.number = HASH_##cache,                                                            \
 		.title = (its_title),                                                              \
 		.objects = (its_objects),                                                          \
 		.finder = (its_finder),                                                            \
@@ -99,7 +108,9 @@ struct hash_cache {
 		.function = CONFIG_##CACHE##_HASH,                                                 \
 		.structure = CONFIG_##CACHE##_TABLE,                                               \
 		.counters = HASH_COUNTERS(cache),                                                  \
-	}
+	};                                                                                         \
+	static struct hash_cache *const cache##_cache_entry                                        \
+		__attribute__((used, section("hash_caches"))) = &cache##_cache_hash
 
 extern struct hash_cache page_cache_hash, buffer_cache_hash, inode_cache_hash, dentry_cache_hash;
 
@@ -138,13 +149,12 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
 #endif
 
 /*
- * Key streams (docs/key-streams.md): every operation as the cache saw it, written under the lock of
- * its bucket, so that all operations stand in an order in which they can have happened. A look is a
- * find that is not counted; the seed is that of the keyed functions; a report tells where the
- * counters stood that the cache sent at shutdown.
+ * Key streams (docs/lab/key-streams.md): every operation as the cache saw it, written under the
+ * lock of its bucket, so that all operations stand in an order in which they can have happened. A
+ * look is a find that is not counted; the seed is that of the keyed functions; a report tells where
+ * the counters stood that the cache sent at shutdown.
  */
 enum hash_operation { HASH_FIND, HASH_INSERT, HASH_REMOVE, HASH_LOOK, HASH_SEED, HASH_REPORT };
-enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry };
 #ifdef CONFIG_RECORD_KEYS
 /* @object, NULL for a miss, is of the key (@first, @second), the hash function's. */
 #define HASH_RECORD(cache, operation, object, first, second)                                       \
@@ -184,7 +194,8 @@ __noreturn void hash_report_serve(void);
 void hash_report_shutdown(const char *kind);
 
 /* Append one cache's report to @out (core/log/text.h), as text or as one JSON object.
- * docs/counters.md. Takes the table's locks one after the other; sleeps if writing to @out does. */
+ * docs/kernel/counters.md. Takes the table's locks one after the other; sleeps if writing to @out
+ * does. */
 struct text;
 void hash_report_text(struct hash_cache *cache, struct text *out);
 void hash_report_json(struct hash_cache *cache, struct text *out);
@@ -192,6 +203,6 @@ void hash_report_json(struct hash_cache *cache, struct text *out);
  * go. Takes its locks one after the other. */
 u64 hash_cache_objects(struct hash_cache *cache);
 
-/* The same for the locks that somebody had to wait for (docs/counters.md). Takes none. */
+/* The same for the locks that somebody had to wait for (docs/kernel/counters.md). Takes none. */
 struct proc_entry; /* not looked at: as the files of /proc have it */
 void lock_report_text(struct text *out, const struct proc_entry *unused);

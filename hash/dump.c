@@ -2,27 +2,49 @@
  * dump.c - the reports of all four caches: on the console when asked for and at a period, and at
  * shutdown.
  */
-#include "hash/cache.h"
-#include "core/log/text.h"
 #include "core/kernel.h"
+#include "core/log/text.h"
 #include "core/memory/slab.h"
+#include "hash/cache.h"
 
-/* By enum hash_cache_number. */
-static struct hash_cache *const caches[] = {&page_cache_hash, &buffer_cache_hash, &inode_cache_hash,
-					    &dentry_cache_hash};
+extern struct hash_cache *const __start_hash_caches[], *const __stop_hash_caches[];
+
+/* The cache of this number, or NULL: there is none in this kernel. */
+static struct hash_cache *cache_of(enum hash_cache_number number)
+{
+	for (struct hash_cache *const *at = __start_hash_caches; at < __stop_hash_caches; at++)
+		if ((*at)->number == number)
+			return *at;
+	return NULL;
+}
+
+#define for_each_cache(cache)                                                                      \
+	for (enum hash_cache_number number = 0; number < HASH_CACHES; number++)                    \
+		if ((cache = cache_of(number)))
+
+static void write_lines(const struct text *text)
+{
+	const char *end = text->data + text->length;
+
+	/* A line at a time, since interrupts are off meanwhile. */
+	for (const char *line = text->data; line < end;) {
+		const char *newline = memchr(line, '\n', (size_t)(end - line));
+		const char *next = newline ? newline + 1 : end;
+
+		console_write(line, (size_t)(next - line), true);
+		line = next;
+	}
+}
 
 void hash_report_all(void)
 {
 	struct text out = {0};
+	struct hash_cache *cache;
 
-	for (unsigned i = 0; i < ARRAY_SIZE(caches); i++)
-		hash_report_text(caches[i], &out);
+	for_each_cache (cache)
+		hash_report_text(cache, &out);
 	lock_report_text(&out, NULL);
-	/* A line at a time, since interrupts are off meanwhile. */
-	for (char *line = out.data, *end = line + out.length, *next; line < end; line = next) {
-		next = 1 + (char *)(memchr(line, '\n', (size_t)(end - line)) ?: end - 1);
-		console_write(line, (size_t)(next - line), true);
-	}
+	write_lines(&out);
 	if (out.error)
 		pr_err("no memory for all of the statistics\n");
 	kfree(out.data);
@@ -41,25 +63,31 @@ void lock_report_text(struct text *out, const struct proc_entry *unused)
 	}
 }
 
+/* To the program that started the machine, a record. */
+static void send_record(struct hash_cache *cache)
+{
+	struct text out = {0};
+
+	hash_record(cache->number, HASH_REPORT, NULL, 0, 0, NULL, 0);
+	hash_report_json(cache, &out);
+	if (out.error)
+		pr_err("no memory for the statistics of the %s cache\n", cache->name);
+	else
+		control_record("stats", out.data, out.length);
+	kfree(out.data);
+}
+
 void hash_report_shutdown(const char *kind)
 {
-	bool json = strcmp(kind, "json") == 0;
+	struct hash_cache *cache;
 
-	if (strcmp(kind, "text") == 0)
+	if (strcmp(kind, "text") == 0) {
 		hash_report_all();
-	else if (!json)
+	} else if (strcmp(kind, "json") == 0) {
+		for_each_cache (cache)
+			send_record(cache);
+	} else {
 		pr_warn("stats=%s: there are stats=json and stats=text\n", kind);
-	/* To the program that started the machine, a record for each cache. */
-	for (unsigned i = 0; json && i < ARRAY_SIZE(caches); i++) {
-		struct text out = {0};
-
-		hash_record(i, HASH_REPORT, NULL, 0, 0, NULL, 0);
-		hash_report_json(caches[i], &out);
-		if (out.error)
-			pr_err("no memory for the statistics of the %s cache\n", caches[i]->name);
-		else
-			control_record("stats", out.data, out.length);
-		kfree(out.data);
 	}
 }
 

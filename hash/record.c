@@ -1,6 +1,6 @@
 /*
  * record.c - key streams: every operation of the four caches, written to memory that the machine's
- * host reads as a file while we run and afterwards (lab/keys, docs/key-streams.md).
+ * host reads as a file while we run and afterwards (lab/record, docs/lab/key-streams.md).
  *
  * The memory begins with a head that always tells how much there is; records follow, of one size,
  * in the order they happened. The names of dentries stand at its other end: each record's in front

@@ -1,7 +1,7 @@
 /*
  * report.c - a cache's statistics: the table is walked, the counters are summed, the rest is
  * computed, and comes out as text in the layout of Lever's histograms (1999, section 3) or as JSON.
- * docs/counters.md is the reference and defines each number.
+ * docs/kernel/counters.md is the reference and defines each number.
  *
  * Formulas: HASH_ROWS rows of m C(n,k) (1/m)^k (1-1/m)^(n-k) by the recurrence between neighbours;
  * chi squared of the buckets, (m/n) sum b^2 - n; the Dragon book's Q (Aho, Sethi, Ullman
@@ -210,8 +210,17 @@ static u64 ratio(u64 part, u64 whole, u64 scale)
 	return whole ? part * scale / whole : 0;
 }
 
+/* The first column of a histogram: the size, or "more than". */
+static void print_row_size(unsigned row, struct text *out)
+{
+	if (row < HASH_LAST_ROW)
+		text_printf(out, "%6u", row);
+	else
+		text_printf(out, "   >%u", HASH_LAST_ROW - 1u);
+}
+
 /* What Lever prints: the first lines, to the end of the histogram. Ours follow. */
-static void print_his(const struct hash_cache *cache, const struct hash_statistics *s,
+static void print_histogram(const struct hash_cache *cache, const struct hash_statistics *s,
 		      struct text *out)
 {
 	const char *bucket = cache->trees ? "tree" : "bucket";
@@ -233,8 +242,7 @@ static void print_his(const struct hash_cache *cache, const struct hash_statisti
 	text_printf(out, " hash table histogram:\n  size  buckets%9s  sum-pct\n", cache->objects);
 	for (unsigned row = 0; row < HASH_ROWS; row++) {
 		sum += s->row_objects[row];
-		text_printf(out, row < HASH_LAST_ROW ? "%6u" : "   >%u",
-			    min(row, HASH_LAST_ROW - 1u));
+		print_row_size(row, out);
 		text_printf(out, "%9llu%9llu%9llu\n", s->row_buckets[row], s->row_objects[row],
 			    ratio(sum, s->objects, 100));
 	}
@@ -251,15 +259,24 @@ static void print_steps(const char *what, u64 lookups, u64 steps, u64 expected_m
 	text_printf(out, "\n");
 }
 
-static void print_fit(const struct hash_fit *fit, const char *what, bool json, struct text *out)
+/* z has a sign, which %llu has not. */
+static const char *sign_of(s64 value)
 {
-	u64 z = (u64)(fit->z_milli < 0 ? -fit->z_milli : fit->z_milli);
+	return value < 0 ? "-" : "";
+}
 
-	text_printf(
-		out,
-		json ? ",\"%s\":{\"chi2\":%llu.%03u,\"degrees_of_freedom\":%llu,\"z\":%s%llu.%03u}"
-		     : " %s: chi^2 %llu.%03u, %llu degrees of freedom, z %s%llu.%03u\n",
-		what, MILLI(fit->chi2_milli), fit->freedom, fit->z_milli < 0 ? "-" : "", MILLI(z));
+static u64 magnitude(s64 value)
+{
+	return (u64)(value < 0 ? -value : value);
+}
+
+static void print_fit(const struct hash_fit *fit, const char *what, struct text *out)
+{
+	if (!fit->freedom)
+		return;
+	text_printf(out, " %s: chi^2 %llu.%03u, %llu degrees of freedom, z %s%llu.%03u\n", what,
+		    MILLI(fit->chi2_milli), fit->freedom, sign_of(fit->z_milli),
+		    MILLI(magnitude(fit->z_milli)));
 }
 
 void hash_report_text(struct hash_cache *cache, struct text *out)
@@ -268,7 +285,7 @@ void hash_report_text(struct hash_cache *cache, struct text *out)
 	const struct hash_counters *c = &s.counted;
 
 	collect(cache, &s);
-	print_his(cache, &s, out);
+	print_histogram(cache, &s, out);
 
 	bool expect = s.expected_hit_milli;
 
@@ -284,15 +301,12 @@ void hash_report_text(struct hash_cache *cache, struct text *out)
 	if (!expect)
 		return;
 	text_printf(out, " largest bucket expected: %llu\n", s.expected_largest);
-	if (s.buckets_fit.freedom)
-		print_fit(&s.buckets_fit, "bucket sizes against uniform", false, out);
-	if (s.histogram_fit.freedom)
-		print_fit(&s.histogram_fit, "histogram against binomial", false, out);
+	print_fit(&s.buckets_fit, "bucket sizes against uniform", out);
+	print_fit(&s.histogram_fit, "histogram against binomial", out);
 	text_printf(out, " Dragon-book Q: %llu.%04u\n", TENTHS(s.dragon_q_tenthousandths));
 	text_printf(out, " expected histogram:\n  size  buckets    expected\n");
 	for (unsigned row = 0; row < HASH_ROWS; row++) {
-		text_printf(out, row < HASH_LAST_ROW ? "%6u" : "   >%u",
-			    min(row, HASH_LAST_ROW - 1u));
+		print_row_size(row, out);
 		text_printf(out, "%9llu%8llu.%03u\n", s.row_buckets[row],
 			    MILLI(s.row_expected_milli[row]));
 	}
@@ -300,14 +314,28 @@ void hash_report_text(struct hash_cache *cache, struct text *out)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void json_row(struct text *out, const char *before, const u64 *row, bool milli)
+static void json_row(struct text *out, const char *before, const u64 *row)
 {
-	for (unsigned i = 0; i < HASH_ROWS; i++) {
-		text_printf(out, "%s%llu", i ? "," : before, milli ? row[i] / 1000 : row[i]);
-		if (milli)
-			text_printf(out, ".%03u", (unsigned)(row[i] % 1000));
-	}
+	text_printf(out, "%s%llu", before, row[0]);
+	for (unsigned i = 1; i < HASH_ROWS; i++)
+		text_printf(out, ",%llu", row[i]);
 	text_printf(out, "]");
+}
+
+static void json_milli_row(struct text *out, const char *before, const u64 *row)
+{
+	text_printf(out, "%s%llu.%03u", before, MILLI(row[0]));
+	for (unsigned i = 1; i < HASH_ROWS; i++)
+		text_printf(out, ",%llu.%03u", MILLI(row[i]));
+	text_printf(out, "]");
+}
+
+static void json_fit(struct text *out, const char *name, const struct hash_fit *fit)
+{
+	text_printf(out,
+		    ",\"%s\":{\"chi2\":%llu.%03u,\"degrees_of_freedom\":%llu,\"z\":%s%llu.%03u}",
+		    name, MILLI(fit->chi2_milli), fit->freedom, sign_of(fit->z_milli),
+		    MILLI(magnitude(fit->z_milli)));
 }
 
 void hash_report_json(struct hash_cache *cache, struct text *out)
@@ -339,17 +367,17 @@ void hash_report_json(struct hash_cache *cache, struct text *out)
 			    MILLI(ratio(c->hit_steps, c->hits, 1000)),
 			    MILLI(ratio(c->miss_steps, c->misses, 1000)));
 	}
-	json_row(out, ",\"histogram\":{\"buckets\":[", s.row_buckets, false);
-	json_row(out, ",\"objects\":[", s.row_objects, false);
+	json_row(out, ",\"histogram\":{\"buckets\":[", s.row_buckets);
+	json_row(out, ",\"objects\":[", s.row_objects);
 	if (!cache->trees) {
-		json_row(out, ",\"expected\":[", s.row_expected_milli, true);
+		json_milli_row(out, ",\"expected\":[", s.row_expected_milli);
 		text_printf(out,
 			    "},\"expected_steps_per_hit\":%llu.%03u"
 			    ",\"expected_steps_per_miss\":%llu.%03u,\"expected_largest\":%llu",
 			    MILLI(s.expected_hit_milli), MILLI(s.expected_miss_milli),
 			    s.expected_largest);
-		print_fit(&s.buckets_fit, "bucket_fit", true, out);
-		print_fit(&s.histogram_fit, "histogram_fit", true, out);
+		json_fit(out, "bucket_fit", &s.buckets_fit);
+		json_fit(out, "histogram_fit", &s.histogram_fit);
 		text_printf(out, ",\"dragon_q\":%llu.%04u", TENTHS(s.dragon_q_tenthousandths));
 	}
 	text_printf(out, cache->trees ? "}}" : "}");

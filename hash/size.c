@@ -21,38 +21,97 @@
  *
  * Sources: Lever 1999, section 3, and 2000, section 3.1; the start-up code of the kernels.
  */
-#include "hash/cache.h"
 #include "core/kernel.h"
-#include "core/memory/slab.h"
+#include "core/memory/page_alloc.h"
+#include "hash/cache.h"
 
 #define LARGEST_TABLE (1ull << 31)
 
 static const char *const rules[] = {"2.2.5", "2.2.16", "2.4", "2.6", "6.1"};
 enum rule { R_2_2_5, R_2_2_16, R_2_4, R_2_6, R_6_1, RULES };
 
-/* At least @entries, rounded up to a power-of-two number of pages. */
-static u64 whole_pages(u64 entries, size_t entry_bytes)
+/* What the rules have for one cache. Another cache with a table is a line more in cache_sizes[]. */
+struct cache_sizes {
+	const char *cache;	  /* hash_cache.name */
+	const char *option;	  /* what its options on the command line begin with */
+	u64 entries_2_2;	  /* by 2.2.5: so many, ... */
+	unsigned pages_2_2;	  /* ... or so many pages of them */
+	bool follows_memory_2_2;  /* but by 2.2.16 as by 2.4 */
+	unsigned frames_shift;	  /* by the later ones: one for 1 << frames_shift frames */
+	unsigned multiple_of_2_4; /* by 2.4, of the frames that are a multiple of so many */
+};
+
+static const struct cache_sizes cache_sizes[] = {
+	/* cache, option, entries_2_2, pages_2_2, follows_memory, frames_shift, multiple_of_2_4 */
+	{"page", "phash", 2048, 0, true, 0, 1},
+	{"buffer", "bhash", 0, 32, false, 2, 1 << 14},
+	{"inode", "ihash", 256, 0, false, 2, 1},
+	{"dentry", "dhash", 1024, 0, false, 1, 1},
+};
+
+static const struct cache_sizes *sizes_of(const struct hash_cache *cache)
 {
-	return roundup_pow_of_two(DIV_ROUND_UP(max(entries, 1ull) * entry_bytes, PAGE_SIZE)) *
-	       PAGE_SIZE / entry_bytes;
+	for (unsigned i = 0; i < ARRAY_SIZE(cache_sizes); i++)
+		if (strcmp(cache_sizes[i].cache, cache->name) == 0)
+			return &cache_sizes[i];
+	panic("hash/size.c has no sizes for the %s cache", cache->name);
 }
 
-/* Of the table of the cache whose name begins with @cache. */
-static u64 entries_by(enum rule rule, char cache, size_t entry_bytes)
+static u64 entries_2_2(const struct cache_sizes *sizes, size_t entry_bytes)
 {
-	u64 pages = page_alloc_total_pages();
-	bool page = cache == 'p', buffer = cache == 'b', dentry = cache == 'd';
-	unsigned scale = page ? 0 : dentry ? 1 : 2; /* log2 of the frames for each entry */
+	if (sizes->pages_2_2)
+		return sizes->pages_2_2 * PAGE_SIZE / entry_bytes;
+	return sizes->entries_2_2;
+}
 
-	if (rule < R_2_2_16 || (rule == R_2_2_16 && !page))
-		return page ? 2048 : dentry ? 1024 : buffer ? 32 * PAGE_SIZE / entry_bytes : 256;
-	if (rule <= R_2_4)
-		return whole_pages(buffer ? (pages >> 14) * PAGE_SIZE : pages >> scale,
-				   entry_bytes);
-	for (u64 above = GB(64) >> PAGE_SHIFT; rule == R_6_1 && above < pages; above <<= 2)
-		scale++;
-	return min(roundup_pow_of_two(round_up(pages, MB(1) >> PAGE_SHIFT) >> scale),
-		   max(pages * PAGE_SIZE / 16 / entry_bytes, 2ull));
+/* At least so many, rounded up to a power-of-two number of pages. */
+static u64 entries_2_4(const struct cache_sizes *sizes, u64 frames, size_t entry_bytes)
+{
+	u64 entries = round_down(frames, (u64)sizes->multiple_of_2_4) >> sizes->frames_shift;
+	u64 pages = DIV_ROUND_UP(max(entries, 1ull) * entry_bytes, PAGE_SIZE);
+
+	return roundup_pow_of_two(pages) * PAGE_SIZE / entry_bytes;
+}
+
+/* @coarser: so many powers of two fewer. */
+static u64 entries_2_6(const struct cache_sizes *sizes, u64 frames, size_t entry_bytes,
+		       unsigned coarser)
+{
+	u64 whole_megabytes = round_up(frames, MB(1) >> PAGE_SHIFT);
+	u64 most = frames * PAGE_SIZE / 16 / entry_bytes;
+
+	return min(roundup_pow_of_two(whole_megabytes >> (sizes->frames_shift + coarser)),
+		   max(most, 2ull));
+}
+
+/* Powers of 4 that memory has above 64 GB. */
+static unsigned coarser_6_1(u64 frames)
+{
+	unsigned steps = 0;
+
+	for (u64 above = GB(64) >> PAGE_SHIFT; above < frames; above <<= 2)
+		steps++;
+	return steps;
+}
+
+static u64 entries_by(enum rule rule, const struct cache_sizes *sizes, size_t entry_bytes)
+{
+	u64 frames = page_alloc_total_pages();
+
+	switch (rule) {
+	case R_2_2_5:
+		return entries_2_2(sizes, entry_bytes);
+	case R_2_2_16:
+		if (!sizes->follows_memory_2_2)
+			return entries_2_2(sizes, entry_bytes);
+		return entries_2_4(sizes, frames, entry_bytes);
+	case R_2_4:
+		return entries_2_4(sizes, frames, entry_bytes);
+	case R_2_6:
+		return entries_2_6(sizes, frames, entry_bytes, 0);
+	default:
+		return entries_2_6(sizes, frames, entry_bytes, coarser_6_1(frames));
+	}
 }
 
 /* The number of the rule that @value names, which @option has; @otherwise: there is none. */
@@ -74,10 +133,12 @@ static enum rule find_rule(const char *option, const char *value, enum rule othe
 /* What is wanted, a power of two from 2 to LARGEST_TABLE; sets cache->rule. */
 static u64 wanted_entries(struct hash_cache *cache, size_t entry_bytes)
 {
-	char number[] = "?hash_entries", sizing[] = "?hash_sizing";
+	const struct cache_sizes *sizes = sizes_of(cache);
+	char number[32], sizing[32];
 	u64 entries = 0;
 
-	number[0] = sizing[0] = cache->name[0];
+	scnprintf(number, sizeof(number), "%s_entries", sizes->option);
+	scnprintf(sizing, sizeof(sizing), "%s_sizing", sizes->option);
 	if (cmdline_u64(number, &entries) && entries) {
 		cache->rule = "number";
 	} else {
@@ -87,19 +148,30 @@ static u64 wanted_entries(struct hash_cache *cache, size_t entry_bytes)
 		rule = find_rule(sizing, cmdline_value(sizing), rule);
 		cache->rule = rules[rule];
 		/* A cap need not be a power of two: Linux rounds down. */
-		entries = 1ull << ilog2(entries_by(rule, cache->name[0], entry_bytes));
+		entries = 1ull << ilog2(entries_by(rule, sizes, entry_bytes));
 	}
 	return max(roundup_pow_of_two(min(entries, LARGEST_TABLE)), 2ull);
+}
+
+/* log2 of the pages that @bytes take, as Linux prints it. */
+static int order_of(u64 bytes)
+{
+	if (bytes <= PAGE_SIZE)
+		return 0;
+	return ilog2(bytes) - PAGE_SHIFT;
 }
 
 void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes)
 {
 	u64 wanted = wanted_entries(cache, entry_bytes), entries = wanted;
-	void *table;
+	void *table = hash_alloc_table(entries * entry_bytes);
 
-	for (; !(table = hash_alloc_table(entries * entry_bytes)); entries /= 2)
+	while (!table) {
 		if (entries * entry_bytes <= PAGE_SIZE || entries == 2)
 			panic("no memory for the %s cache's hash table", cache->name);
+		entries /= 2;
+		table = hash_alloc_table(entries * entry_bytes);
+	}
 	if (entries != wanted)
 		pr_warn("%s cache: no contiguous memory for %llu hash table entries\n",
 			cache->title, wanted);
@@ -107,7 +179,6 @@ void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes)
 	cache->bits = ilog2(entries);
 	cache->bytes = entries * entry_bytes;
 	pr_info("%s cache hash table entries: %llu (order: %d, %llu bytes)\n", cache->title,
-		entries, cache->bytes > PAGE_SIZE ? ilog2(cache->bytes) - PAGE_SHIFT : 0,
-		cache->bytes);
+		entries, order_of(cache->bytes), cache->bytes);
 	return table;
 }

@@ -1,4 +1,4 @@
-# The hosted tests: fs/, mm/ but for its allocators, and hash/ in an ordinary process, under the sanitizers.
+# The hosted build: fs/, mm/ and hash/ in an ordinary process, under the sanitizers (README.md).
 #
 #   make -f hosted/hosted.mk            build all test programs into $(HOSTED_O)
 #   make -f hosted/hosted.mk check      build and run them: `ok NAME` or `not ok NAME` for each test
@@ -7,7 +7,7 @@
 #   PAGE_TABLE=rbtree BUFFER_HASH=mult ...    choose as for the kernel
 #
 # The configuration is made like the kernel's, with DEBUG=y: assertions and the lock-order checker are on.
-# A new test program is a file test_NAME.c here.
+# A new test program is a file tests/test_NAME.c.
 
 HOSTED_O ?= build/hosted
 HOSTED_CC ?= gcc
@@ -29,9 +29,9 @@ HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unu
 	-I. -Ihosted/include -I$(HOSTED_O)/include \
 	-include $(HOSTED_O)/include/generated/autoconf.h -MMD -MP $(if $(CI),-Werror)
 
-HOSTED_CORE := core/cmdline.c core/log/format.c core/log/text.c core/time/time.c core/sched/wait.c $(wildcard core/lock/*.c)
+HOSTED_CORE := core/cmdline.c core/base/format.c core/log/text.c core/memory/shrinker.c core/time/time.c core/sched/wait.c $(wildcard core/lock/*.c)
 HOSTED_MM := $(wildcard mm/cache/*.c mm/space/*.c)
-HOSTED_FS := $(wildcard $(foreach folder,path inode file block ext2 tmpfs devfs calls,fs/$(folder)/*.c)) fs/start.c fs/writeback.c
+HOSTED_FS := $(wildcard $(foreach folder,path inode file regular block ext2 tmpfs devfs calls,fs/$(folder)/*.c)) fs/cred.c fs/start.c fs/writeback.c
 HOSTED_HASH ?= $(wildcard hash/*.c)
 HOSTED_OWN := $(wildcard hosted/machine/*.c) $(filter-out hosted/harness/main.c,$(wildcard hosted/harness/*.c))
 HOSTED_SOURCES := $(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH) $(HOSTED_OWN)
@@ -48,9 +48,9 @@ all: $(HOSTED_PROGRAMS) $(HOSTED_O)/powercut
 HOSTED_KEY := $(HOSTED_O) $(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES)
 $(shell mkdir -p $(HOSTED_O); [ "$$(cat $(HOSTED_O)/.key 2>/dev/null)" = "$(HOSTED_KEY)" ] || \
 	echo "$(HOSTED_KEY)" > $(HOSTED_O)/.key)
-$(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/configure.py hash/choose.py $(wildcard hash/*/*.h)
+$(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/build/configure.py hash/choose.py $(wildcard hash/*/*.h)
 	@echo "  CONFIG  $(HOSTED_O) $(HOSTED_SET) $(HOSTED_CHOICES)"
-	$(Q)$(PYTHON) lab/configure.py --output $(HOSTED_O) $(addprefix --set ,$(HOSTED_SET) $(HOSTED_CHOICES))
+	$(Q)$(PYTHON) lab/build/configure.py --output $(HOSTED_O) $(addprefix --set ,$(HOSTED_SET) $(HOSTED_CHOICES))
 	$(Q)$(PYTHON) hash/choose.py $(HOSTED_O)/effective.config $(HOSTED_O)/include/generated/hash_choice.h
 	@touch $@
 

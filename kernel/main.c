@@ -14,10 +14,10 @@
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
+#include "kernel/tty/tty.h"
+#include "mm/space/vm.h"
 
 __noreturn void kernel_main(u32 magic, phys_addr_t info);
-
-bool system_running;
 
 /*
  * With seed=: what earlier work would have left behind in memory, so that with another seed slabs,
@@ -29,6 +29,22 @@ static void scatter_memory(void)
 	for (u64 count = 32 + random_u64() % 64; count; count--)
 		page_alloc_hold(random_u64() % memmap_pages);
 	slab_hold(random_u64());
+}
+
+/* The command line, and what it says of the log. */
+static void options_init(void)
+{
+	int error = cmdline_init(boot_info.command_line);
+	u64 level = LOG_LEVELS - 1;
+
+	if (cmdline_flag("quiet"))
+		level = 4;
+	if (cmdline_flag("debug"))
+		level = LOG_LEVELS;
+	cmdline_u64("loglevel", &level);
+	printk_set_level(level);
+	if (error)
+		pr_err("command line: too many words or characters, the rest is ignored\n");
 }
 
 static int start_rest(void *unused)
@@ -48,7 +64,7 @@ void kernel_main(u32 magic, phys_addr_t info)
 	serial_early_init();
 	arch_early_init(magic, info);
 	lock_classes_init();
-	printk_init(boot_info.command_line);
+	options_init();
 	pr_info("Chainwalk, command line: %s\n", boot_info.command_line);
 	hash_record_init();
 	page_alloc_init(boot_info.max_phys);
@@ -60,8 +76,9 @@ void kernel_main(u32 magic, phys_addr_t info)
 	time_init();
 	random_init();
 	hash_random_init(random_u64());
-	sched_init(&idle_tasks[0]);
+	sched_init(&idle_tasks[0], &init_cred);
 	task_init();
+	oom_killer_register(oom_kill);
 	trace_init();
 	vfs_init();
 	if (random_fixed)

@@ -1,1 +1,22 @@
-"""The laboratory around the kernel: build it, make images, boot it, read what it counted."""
+"""The laboratory around the kernel: a package for each thing a user does. ./cw and make are its doors.
+
+Who stands on whom: a package imports, inside functions too, from those in its row and from no others, and no modules
+import each other in a circle (lab/check/imports.py holds it to that).
+
+    package  stands on
+    base     -
+    build    base
+    guest    base build
+    run      base build guest
+    measure  base build guest run
+    record   base build run
+    compare  base guest run
+    sweep    base build guest run measure
+    report   base build sweep
+    check    base build guest run
+    cli      everything
+
+base is what all stand on; build, guest and run make a machine: its kernel, its files, itself. measure, record, compare
+ask it something, sweep asks it over and over, report says what came of that, check asks whether all holds.
+jobs/ is no package: the scripts of real programs at work that guest/jobs.py gives to machines.
+"""

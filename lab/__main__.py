@@ -1,5 +1,5 @@
 """python3 -m lab: what ./cw runs."""
 
-from lab.cli import main
+from lab.cli.root import main
 
 main()

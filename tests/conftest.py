@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lab import image, machine
-from lab.paths import TOP, output_folder
-from lab.runtests import debug_output
+from lab.base.paths import TOP, output_folder
+from lab.check.runtests import debug_output
+from lab.guest import image
+from lab.run import machine
 
 PATIENCE = float(os.environ.get("CW_PATIENCE", "1"))  # how much longer than usual a busy host may take
 
@@ -42,7 +43,7 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """What the test cost, with its last report (lab/runtests.py prints it)."""
+    """What the test cost, with its last report (lab/check/runtests.py prints it)."""
     report = yield
     if report.when == "teardown":
         report.user_properties.append(("cpu_seconds", cpu_seconds() - item.stash.get(BEGAN, 0)))

@@ -1,5 +1,5 @@
 /*
- * bench - the cost of single system calls, for the table in docs/figures.md.
+ * bench - the cost of single system calls, for the table in docs/lab/figures.md.
  *
  * A plain static Linux program: the same binary runs on Chainwalk and on Linux. It reads the
  * time-stamp counter around batches of calls; under QEMU's `-icount shift=0` one tick is one

@@ -3,8 +3,8 @@
  * power-off.
  *
  * A plain Linux program: it works as init of a Linux kernel too, where /proc/chainwalk does not
- * exist; there it writes the records of docs/control-port.md to the second serial port itself, and
- * leaves by QEMU's isa-debug-exit. It is told what to do on the kernel's command line:
+ * exist; there it writes the records of docs/kernel/control-port.md to the second serial port
+ * itself, and leaves by QEMU's isa-debug-exit. It is told what to do on the kernel's command line:
  *
  *	job_user=NAME	run the job as this user of /etc/passwd (default root)
  *	job_cwd=DIR	in this folder (default: the user's home)
@@ -14,7 +14,7 @@
  *	job_env=A=B	one more environment variable; may be repeated
  *	job_list=DEVICE	when the job has ended, write to DEVICE what it has changed in / and /tmp
  *			(listtree.c); it starts at a whole second, so that what is older can be told
- *	job_profile=NS	sample the kernel meanwhile, about every NS (docs/profile.md)
+ *	job_profile=NS	sample the kernel meanwhile, about every NS (docs/lab/profile.md)
  *	-- PROGRAM ARG...	the job; %XX stands for a byte that a command line cannot carry
  *
  * Without a job on the command line, /etc/cw/job is read: the arguments, one a line, written the
@@ -388,7 +388,7 @@ static void end_others(void)
 
 /*
  * An instruction that does nothing but be seen by the plugin that counts instructions
- * (lab/instructions.c): the job begins, the job has ended.
+ * (lab/measure/instructions.c): the job begins, the job has ended.
  */
 #define SIGN_TO_COUNTER(number) __asm__ __volatile__("nopl 0x4357000" #number "(%%rax)" ::: "memory")
 

@@ -2,7 +2,7 @@
  * linuxinit.c - the first program of a Linux kernel that is to run a job of ours: it loads modules,
  *makes the root file system of the tree, and hands process 1 over to the tree's own /init (init.c).
  *
- * It stands as /init in an initramfs that lab/linux.py makes, beside
+ * It stands as /init in an initramfs that lab/run/linux.py makes, beside
  *
  *	/modules/	the modules to load, in the order of their names
  *	/image		with cw_root=ram: the ext2 image, copied onto the RAM disk /dev/ram0

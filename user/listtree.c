@@ -1,6 +1,6 @@
 /*
- * listtree - what has become of a file system since a moment: for ./cw diff (lab/diff.py), as a
- *job's last step.
+ * listtree - what has become of a file system since a moment: for ./cw diff
+ * (lab/compare/diff.py), as a job's last step.
  *
  * Usage: listtree SECONDS DIRECTORY...
  *

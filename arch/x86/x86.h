@@ -1,5 +1,5 @@
 /*
- * x86.h - private to kernel/x86: features, control registers, MSRs, and what its files offer each
+ * x86.h - private to arch/x86: features, control registers, MSRs, and what its files offer each
  * other.
  */
 #pragma once
@@ -72,7 +72,7 @@ struct descriptor_pointer {
 	u64 base;
 } __packed;
 
-/* Sections of the image (boot/kernel.ld) and stacks (boot/start.S). */
+/* Sections of the image (boot/kernel.ld) and stacks (boot/tables.S). */
 extern char kernel_end[], text_start[], text_end[], rodata_start[], rodata_end[];
 extern char data_start[], boot_stack[], boot_guard[];
 extern u64 boot_page_table[512];
@@ -80,17 +80,18 @@ extern u64 boot_page_table[512];
 #define KERNEL_STACK_MAGIC 0x57ac6c1a1f7e11edUL /* in the lowest word of every kernel stack */
 
 /* cpu.c */
-void cpu_init_tables(struct cpu *cpu); /* GDT, TSS, IDT, system call MSRs, of the running CPU */
+void cpu_init_tables(struct cpu *cpu); /* GDT, TSS of the running CPU */
 void cpu_enable_features(void); /* control registers; after the kernel page tables are loaded */
 void cpu_set_kernel_stack(struct cpu *cpu, u64 top);
 
 /* traps.c */
 void idt_init(void);
-extern const struct descriptor_pointer idt_pointer;
+void traps_init_cpu(void); /* IDT and system call MSRs, of the running CPU; after its GDT */
 void uaccess_patch_smap(void);
 
-/* process.c */
-void fpu_init_cpu(void);
+/* switch.c. Before a task's first switch: it begins at @start of assembly, with these in r12 and
+ * r13. */
+void switch_prepare(struct task *task, const char *start, u64 r12, u64 r13);
 
 /* mmu.c */
 void mmu_init_kernel(void);
@@ -133,4 +134,6 @@ void clock_init_cpu(void);
  * 0 set where entry code has left registers. 0: no more. Any context; reads no wild pointer. */
 u64 arch_caller(u64 *frame);
 
-extern volatile bool cpus_stopped; /* panic.c: NMIs end CPUs */
+/* panic.c */
+void panic_init(void);
+extern volatile bool cpus_stopped; /* NMIs end CPUs */

@@ -6,6 +6,7 @@
 struct lock_class lock_classes[LOCK_CLASSES] = {{.name = "(unnamed)"}};
 unsigned lock_class_count = 1;
 static spinlock_t classes_lock;
+bool panicking;
 
 extern const struct lock_name __start_lock_names[], __stop_lock_names[];
 

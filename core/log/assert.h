@@ -13,7 +13,16 @@ struct registers;
 /* Print the message, registers and a trace, and leave the machine with a failure. Any context. */
 __noreturn __cold void panic(const char *format, ...) __printf(1, 2);
 
-extern bool panicking; /* panic() has stopped the other CPUs: nobody will release their locks */
+/* panic() has stopped the other CPUs: nobody will release their locks (core/lock/spinlock.c). */
+extern bool panicking;
+
+/* What the machine does at the end, on the CPU that panics; it registers itself. */
+struct panic_machine {
+	void (*stop_others)(void); /* so that the console is ours */
+	void (*backtrace)(const struct registers *registers); /* and they, unless NULL */
+	__noreturn void (*leave)(void);
+};
+void panic_set_machine(const struct panic_machine *machine);
 
 /* Of a fault, set before panic(): printed, and traced from, instead of the caller. */
 extern const struct registers *panic_registers;

@@ -1,10 +1,11 @@
 /*
  * export.c - framing of the control port's records (export.h). Text formatting only: the port
- * itself is behind serial_write(), so this file compiles hosted too.
+ * itself is behind log_port_write(), so this file compiles hosted too.
  *
  * export_lock keeps a record together.
  */
 #include "core/kernel.h"
+#include "core/log/port.h"
 
 static DEFINE_SPINLOCK(export_lock);
 static u32 sequence;
@@ -42,11 +43,11 @@ void control_record(const char *type, const char *json, size_t length)
 	char head[80];
 
 	guard(spinlock_irqsave, &export_lock);
-	serial_write(CONTROL, head,
+	log_port_write(CONTROL, head,
 		     (size_t)scnprintf(head, sizeof(head), "@CW %u %zu %08x %s ", sequence++,
 				       length, crc32(json, length), type));
-	serial_write(CONTROL, json, length);
-	serial_write(CONTROL, "\n", 1);
+	log_port_write(CONTROL, json, length);
+	log_port_write(CONTROL, "\n", 1);
 }
 
 void control_recordf(const char *type, const char *format, ...)

@@ -10,15 +10,9 @@
  * `exit`, `panic`, `stats`, `mark`, `call`, `result`, `signal`, `exited`, `end`. The last
  * record of an orderly run is `end` with {"records":N}: a reader that finds a gap, a bad checksum or
  * no `end` knows that something is missing.
- * docs/control-port.md is the reference.
+ * docs/kernel/control-port.md is the reference.
  */
 #pragma once
-
-/* Text to the person or records to the program: the serial driver's; to nowhere before it has
- * started, and without a port. Called with the console's or the records' lock held and interrupts
- * off. */
-enum serial_line { CONSOLE, CONTROL };
-void serial_write(enum serial_line line, const char *text, size_t length);
 
 /* One record of @type. @json: one JSON value without newlines. Any context. */
 void control_record(const char *type, const char *json, size_t length);

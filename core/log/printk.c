@@ -6,6 +6,7 @@
  * guards the ring, console_lock the console; both are leaves (console_lock inside log_lock).
  */
 #include "core/kernel.h"
+#include "core/log/port.h"
 
 static DEFINE_SPINLOCK(log_lock);
 static char ring[LOG_SIZE];
@@ -13,7 +14,7 @@ static u64 log_first; /* oldest whole line */
 u64 log_complete;     /* after the last line */
 
 static DEFINE_SPINLOCK(console_lock);
-static int console_loglevel = 7; /* levels below it are printed there */
+static int console_loglevel = LOG_LEVELS - 1; /* levels below it are printed there */
 
 void console_write(const char *text, size_t length, bool expand)
 {
@@ -21,11 +22,11 @@ void console_write(const char *text, size_t length, bool expand)
 
 	guard(spinlock_irqsave, &console_lock);
 	for (; expand && (newline = memchr(text, '\n', length)); text = newline + 1) {
-		serial_write(CONSOLE, text, (size_t)(newline - text));
-		serial_write(CONSOLE, "\r\n", 2);
+		log_port_write(CONSOLE, text, (size_t)(newline - text));
+		log_port_write(CONSOLE, "\r\n", 2);
 		length -= (size_t)(newline + 1 - text);
 	}
-	serial_write(CONSOLE, text, length);
+	log_port_write(CONSOLE, text, length);
 }
 
 static void ring_put(const char *text, size_t length)
@@ -40,13 +41,14 @@ static void ring_put(const char *text, size_t length)
 }
 
 /* Each line of @text, behind its level "<N>", into the ring and, if it matters, onto the console.
- * Under log_lock. */
+ * log_lock held. */
 static void put_message(const char *text, size_t length)
 {
 	int level = text[1] - '0';
 	const char *end = text + length;
 	u64 us = ktime_ns() / 1000;
 
+	lockdep_assert_held(&log_lock);
 	for (text += 3; text < end;) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text)) ?: end;
 		char head[32];
@@ -91,13 +93,7 @@ size_t log_read(u64 *position, char *buffer, size_t size)
 	return whole;
 }
 
-void printk_init(const char *command_line)
+void printk_set_level(u64 level)
 {
-	int error = cmdline_init(command_line);
-	u64 level = cmdline_flag("debug") ? 8 : cmdline_flag("quiet") ? 4 : 7;
-
-	cmdline_u64("loglevel", &level);
-	console_loglevel = (int)min_t(u64, level, 8);
-	if (error)
-		pr_err("command line: too many words or characters, the rest is ignored\n");
+	console_loglevel = (int)min_t(u64, level, LOG_LEVELS);
 }

@@ -49,5 +49,6 @@ size_t log_read(u64 *position, char *buffer, size_t size);
 extern u64 log_complete; /* position after the last line */
 #define LOG_SIZE 65536
 
-/* Take the command line, and from it `quiet` and `loglevel=`. */
-void printk_init(const char *command_line);
+/* Messages of levels below @level go to the console: all, from LOG_LEVELS on. */
+#define LOG_LEVELS 8
+void printk_set_level(u64 level);

@@ -1,9 +1,13 @@
 /*
  * page.h - the page frame descriptor, one for each 4 KB frame of memory.
  *
- * States: free (in the buddy allocator or on a CPU's list) -> allocated; an allocated frame is a
- * slab, a page of the page cache, anonymous memory, or plain kernel memory. The unions follow these
- * states.
+ * States: free (in the buddy allocator or on a CPU's stack) -> allocated; an allocated frame is
+ * part of a slab, a page of the page cache, anonymous memory, a page table, or plain kernel memory.
+ * The unions follow these states.
+ *
+ * There is one descriptor a frame for all rooms, which is why it lies in core/ and has fields of
+ * theirs: those of the page cache are mm/cache/page_cache.h's and fs/'s (buffers), those of a page
+ * table the machine's. core/memory itself uses the slab's and the free block's, and clears flags.
  *
  * Locks: `flags` and `refcount` are atomic. `mapping` and `index` change only under the page lock
  * (PG_locked) and the bucket lock of the page cache table. `mapping_link` is under mapping->lock.
@@ -34,7 +38,7 @@ enum page_flag {
 	PG_slab,
 	PG_buddy,      /* free, head of a block */
 	PG_error,      /* last I/O failed */
-	PG_readahead,  /* who reads this page has what follows read, too (file_io.c) */
+	PG_readahead,  /* who reads this page has what follows read, too (fs/file) */
 };
 
 struct page {
@@ -45,7 +49,7 @@ struct page {
 		atomic_t reads;	   /* while it is filled: what is still to be read, and one */
 	};
 	union {
-		struct { /* page cache */
+		struct { /* page cache: mm/cache */
 			struct address_space *mapping;
 			pgoff_t index;
 			struct page_table_link hash_link;

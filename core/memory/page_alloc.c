@@ -1,6 +1,6 @@
 /*
- * page_alloc.c - page frames: buddy lists of blocks of 1, 2, 4 ... 1024 frames, and on each CPU a
- * stack of single frames that most allocations and frees touch alone.
+ * page_alloc.c - page frames: buddy lists of blocks of 1, 2, 4 ... 1 << (MAX_ORDER - 1) frames, and
+ * on each CPU a stack of single frames that most allocations and frees touch alone.
  *
  * States of a frame: on a CPU's stack (flags and refcount 0) -> allocated -> back; or part of a
  * free block, whose first frame has PG_buddy, its order, and is on the list of that order. A block
@@ -15,6 +15,8 @@
 #include "core/memory/page_alloc.h"
 
 #include <arch/boot.h>
+
+#include "core/memory/shrinker.h"
 
 #define STACK_SIZE 64
 #define STACK_BATCH 32
@@ -39,6 +41,7 @@ static struct frame_stack {
 
 static void block_add(struct page *page, unsigned order)
 {
+	lockdep_assert_held(&buddy.lock);
 	page->flags = BIT(PG_buddy);
 	page->buddy_order = order;
 	list_add(&page->buddy_list, &buddy.blocks[order]);
@@ -46,6 +49,7 @@ static void block_add(struct page *page, unsigned order)
 
 static void block_remove(struct page *page)
 {
+	lockdep_assert_held(&buddy.lock);
 	list_del(&page->buddy_list);
 	page->flags = 0;
 }
@@ -55,6 +59,7 @@ static struct page *block_take(unsigned order)
 	struct page *page;
 	unsigned from = order;
 
+	lockdep_assert_held(&buddy.lock);
 	while (from < MAX_ORDER && list_empty(&buddy.blocks[from]))
 		from++;
 	if (from == MAX_ORDER)
@@ -73,6 +78,7 @@ static void block_give(struct page *page, unsigned order)
 {
 	u64 frame = (u64)(page - memmap);
 
+	lockdep_assert_held(&buddy.lock);
 	buddy.free += 1u << order;
 	while (order < MAX_ORDER - 1) {
 		u64 other = frame ^ (1u << order);

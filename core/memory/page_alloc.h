@@ -1,12 +1,26 @@
 /*
  * page_alloc.h - page frames: a buddy allocator with a short stack of single frames on each CPU.
  *
+ * It stands in core/, below the rooms whose memory it gives out: objects (slab.h), page tables and
+ * stacks (arch/), the page cache and programs' memory (mm/), the hash tables. What they do with a
+ * frame it does not know but for what is in the frame's descriptor (page.h); to get frames back it
+ * asks for reclaim_pages() (shrinker.h), whoever does that.
+ *
+ * How it is used: alloc_page() for one frame, which is counted: get_page(), put_page(), and the
+ * last reference frees it. alloc_pages() for blocks, which are not: __free_pages() with the same
+ * order. The hosted build has another in its place (hosted/machine/memory.c) that sees each frame's
+ * lifetime.
+ *
  * Locks: the per-CPU stacks are used with interrupts off, the buddy lists under one spinlock taken
  * once a batch. An allocation with GFP_KERNEL may run reclaim, and sleep;
  * GFP_ATOMIC never does.
  *
  * Watermarks (page_alloc.c): below `low` free frames GFP_KERNEL allocations reclaim first; the last
- * quarter below `min` is for GFP_ATOMIC alone. Exhaustion is NULL, never a panic.
+ * quarter below `min` is for GFP_ATOMIC and for who reclaims or writes back himself
+ * (task->in_reclaim). Exhaustion is NULL, never a panic.
+ *
+ * Limits: no zones and no nodes, all frames are equal; what is in use is not moved, so large blocks
+ * are for boot.
  */
 #pragma once
 
@@ -85,11 +99,3 @@ void page_alloc_hold(u64 frame);
 /* Boot: contiguous zeroed memory of @bytes for a hash table; NULL when there is no such stretch, or
  * little would be left. It is never given back. */
 void *hash_alloc_table(u64 bytes);
-
-/*
- * Try to free @pages frames by dropping clean unused pages of the page cache and shrinking the
- * other caches; how many were freed. Never starts writing a page: dirty ones are left to write-back
- * (which is hurried). May sleep. Does nothing when called from within itself.
- */
-u64 reclaim_pages(u64 pages);
-void drop_clean_pages(void); /* all of the page cache that are unused, whoever may want them */

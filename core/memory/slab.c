@@ -13,6 +13,7 @@
 #include "core/memory/slab.h"
 
 #include "core/log/text.h"
+#include "core/memory/shrinker.h"
 
 #define SLAB_ORDER_MAX 3
 #define SLAB_MIN_OBJECTS 8
@@ -73,22 +74,16 @@ static bool is_poisoned(const struct kmem_cache *cache, const u8 *object)
 
 /* ---- slabs ----------------------------------------------------------------------------------- */
 
-/* The slab @page comes onto the partial list, or leaves it and its cache. The lock is held. */
-static void slab_link(struct kmem_cache *cache, struct page *page, bool comes)
+/* @cache has so many @slabs more. The lock is held. */
+static void count_slabs(struct kmem_cache *cache, s64 slabs)
 {
-	s64 pages = comes ? 1 << cache->order : -(1 << cache->order);
+	s64 pages = slabs * (1 << cache->order);
 
+	lockdep_assert_held(&cache->lock);
+	cache->slabs += (u64)slabs;
 	memory_use_add(MEMORY_SLAB, pages);
 	if (cache->reclaimable)
 		memory_use_add(MEMORY_SLAB_RECLAIMABLE, pages);
-	if (comes) {
-		list_add(&page->slab_list, &cache->partial);
-		cache->slabs++;
-		return;
-	}
-	list_del(&page->slab_list);
-	cache->slabs--;
-	__free_pages(page, cache->order);
 }
 
 /* A new slab, its objects chained in address order: false: out of memory. May sleep. */
@@ -111,7 +106,8 @@ static bool slab_create(struct kmem_cache *cache, unsigned gfp)
 			poison(cache, object);
 	}
 	guard(spinlock_irqsave, &cache->lock);
-	slab_link(cache, page, true);
+	count_slabs(cache, 1);
+	list_add(&page->slab_list, &cache->partial);
 	return true;
 }
 
@@ -121,14 +117,19 @@ static void slab_put_object(struct kmem_cache *cache, void *object)
 	u64 first = round_down((u64)(uintptr_t)object, (u64)PAGE_SIZE << cache->order);
 	struct page *page = virt_to_page((void *)(uintptr_t)first);
 
+	lockdep_assert_held(&cache->lock);
 	ASSERT(page->slab_cache == cache);
 	if (!page->slab_free)
 		list_add(&page->slab_list, &cache->partial);
 	*free_link(object) = page->slab_free;
 	page->slab_free = object;
 	cache->out--;
-	if (!--page->slab_in_use)
-		slab_link(cache, page, false);
+	page->slab_in_use--;
+	if (page->slab_in_use)
+		return;
+	count_slabs(cache, -1);
+	list_del(&page->slab_list);
+	__free_pages(page, cache->order);
 }
 
 /* Give all but the @keep most recently freed objects of this CPU back to their slabs; frames freed.
@@ -184,7 +185,9 @@ static noinline void *alloc_slow(struct kmem_cache *cache, unsigned gfp)
 	*tail = NULL;
 	bool filled = list->count;
 	spin_unlock_irqrestore(&cache->lock, flags);
-	return filled || slab_create(cache, gfp) ? kmem_cache_alloc(cache, gfp) : NULL;
+	if (!filled && !slab_create(cache, gfp))
+		return NULL;
+	return kmem_cache_alloc(cache, gfp);
 }
 
 void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)
@@ -205,7 +208,9 @@ void *kmem_cache_alloc(struct kmem_cache *cache, unsigned gfp)
 			panic("slab %s: free object %p was written", cache->name, object);
 		((u8 *)object)[cache->size - 1] = 0; /* or one never used looked free */
 	}
-	return unlikely(gfp & GFP_ZERO) ? memset(object, 0, cache->size) : object;
+	if (unlikely(gfp & GFP_ZERO))
+		memset(object, 0, cache->size);
+	return object;
 }
 
 void kmem_cache_free(struct kmem_cache *cache, void *object)
@@ -265,7 +270,8 @@ struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align
 	return cache_setup(cache, name, size, align, flags);
 }
 
-u64 slab_shrink(void)
+/* Give this CPU's free objects back, and so the slabs without others: frames freed. Any context. */
+static u64 slab_shrink(void)
 {
 	struct kmem_cache *cache;
 	u64 frames = 0;
@@ -297,7 +303,9 @@ void *kmalloc(size_t size, unsigned gfp)
 		return kmem_cache_alloc(&kmalloc_caches[index], gfp);
 	}
 	unsigned order = fls64((size - 1) >> PAGE_SHIFT);
-	struct page *page = order <= KMALLOC_ORDER_MAX ? alloc_pages(gfp, order) : NULL;
+	if (order > KMALLOC_ORDER_MAX)
+		return NULL;
+	struct page *page = alloc_pages(gfp, order);
 	if (!page)
 		return NULL;
 	page->buddy_order = order;
@@ -339,6 +347,7 @@ void slab_show(struct text *out, const struct proc_entry *unused)
 
 void slab_init(void)
 {
+	static struct shrinker shrinker = {.name = "slabs", .give_frames = slab_shrink};
 	static char names[ARRAY_SIZE(kmalloc_caches)][16];
 
 	cache_setup(&cache_cache, "kmem_cache", sizeof(struct kmem_cache), 64, 0);
@@ -348,4 +357,5 @@ void slab_init(void)
 		snprintf(names[i], sizeof(names[i]), "kmalloc-%u", size);
 		cache_setup(&kmalloc_caches[i], names[i], size, size, 0);
 	}
+	shrinker_register(&shrinker);
 }

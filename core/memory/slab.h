@@ -1,5 +1,5 @@
 /*
- * slab.h - caches of equal objects, and kmalloc.
+ * slab.h - caches of equal objects, and kmalloc, over page_alloc.h.
  *
  * Objects are packed the way Linux packs them (size rounded up to the alignment, objects one after
  * the other from the start of a slab of 1 << order pages), because the addresses of inodes and
@@ -9,9 +9,14 @@
  * The slab's order is chosen as SLUB chooses it: the smallest of 0..3 that holds enough objects (8)
  * and wastes at most a sixteenth, else an eighth, else a quarter.
  *
+ * A slab without objects in use is given back at once; what CPUs keep on their lists, when memory
+ * is short (shrinker.h).
+ *
  * Debug builds poison free objects (0x6b) and check it on allocation and when they are freed again.
  * No locks to hold; GFP_KERNEL may sleep. Allocating and freeing are allowed in interrupts
  * (GFP_ATOMIC).
+ *
+ * Limits: caches are made at boot and stay; reclaim empties the list of the CPU it runs on alone.
  */
 #pragma once
 
@@ -43,9 +48,6 @@ static __always_inline void __free_kfree(void *variable)
 struct proc_entry;
 struct text;
 void slab_show(struct text *out, const struct proc_entry *unused);
-
-/* Give this CPU's free objects back, and so the slabs without others; frames freed. Any context. */
-u64 slab_shrink(void);
 
 /* Boot: up to a batch of objects of each cache, as @random has it, are never given out. */
 void slab_hold(u64 random);

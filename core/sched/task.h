@@ -13,11 +13,14 @@
 #include "core/base/list.h"
 
 struct mm;
+struct mmu_root;
 struct cred;
 struct fs_context;
 struct file_table;
 struct process;
 struct held_locks;
+struct rlimit;
+struct signal_state;
 
 enum task_state {
 	TASK_RUNNING,	      /* on a CPU or on a run queue */
@@ -29,7 +32,7 @@ enum task_state {
 };
 
 struct task {
-	/* Read by assembly; offsets are checked in kernel/x86. Owned by the task itself. */
+	/* Read by assembly; offsets are checked in arch/x86. Owned by the task itself. */
 	struct arch_task arch; /* saved stack pointer, FS base, FPU area */
 	void *kernel_stack;    /* lowest address; KERNEL_STACK_SIZE bytes */
 
@@ -39,8 +42,11 @@ struct task {
 	struct fs_context *fs;	  /* root, working directory, umask */
 	struct file_table *files; /* descriptors */
 	struct process *process;  /* thread group; NULL in a kernel thread before it has one */
-	pid_t pid;		  /* thread id; the process id is process->pid */
+	pid_t pid;		  /* thread id */
 	volatile u32 pending;	  /* TASK_PENDING_* bits tested on return to user mode */
+	struct mmu_root *mmu;	  /* page tables that the switch loads: those of mm, or NULL */
+	pid_t process_id;	  /* what getpid() says; 0: of no process */
+	const struct rlimit *limits; /* of its process (limits.h); NULL: none */
 	u64 minor_faults, major_faults; /* major: a page had to be read */
 	bool in_page_fault;
 	bool in_reclaim;	 /* mm/: reclaiming; an allocation must not reclaim again */
@@ -55,6 +61,7 @@ struct task {
 	u64 run_ns;	   /* CPU time used, exact, up to last_switch_ns */
 	u64 last_switch_ns;
 	u64 user_ns;	   /* the part in user mode, sampled by ticks */
+	u32 slice_ticks;   /* of a whole time slice (task_set_nice()); any time, by anybody */
 
 	/* proc/ */
 	struct list_head thread_link; /* in process->threads */
@@ -70,12 +77,31 @@ struct task {
 #define TASK_PENDING_SIGNAL (1u << 0) /* a signal may be deliverable: look at it */
 #define TASK_PENDING_RESCHED (1u << 1) /* give up the CPU */
 #define TASK_PENDING_START (1u << 2)   /* a new task: store set_child_tid */
+/* The thread is to end, with its process or for another thread's execve. Set for good, together
+ * with TASK_PENDING_SIGNAL, by proc/. */
+#define TASK_PENDING_END (1u << 3)
 
 #define KERNEL_STACK_SIZE 16384
 
-/* Is there a signal that would interrupt an interruptible sleep? Any context of the current task.
- */
-bool signal_pending(struct task *task);
+/* Any context, of any task. */
+static inline void task_set_pending(struct task *task, u32 bits)
+{
+	__atomic_fetch_or(&task->pending, bits, __ATOMIC_SEQ_CST);
+}
+
+static inline void task_clear_pending(struct task *task, u32 bits)
+{
+	__atomic_fetch_and(&task->pending, ~bits, __ATOMIC_SEQ_CST);
+}
+
+/* Is there a signal that would interrupt an interruptible sleep? Any context. */
+static inline bool signal_pending(const struct task *task)
+{
+	return task->pending & TASK_PENDING_SIGNAL;
+}
 
 /* Is a SIGKILL (or the process's exit) pending? Ends waits that are otherwise uninterruptible. */
-bool fatal_signal_pending(struct task *task);
+static inline bool fatal_signal_pending(const struct task *task)
+{
+	return task->pending & TASK_PENDING_END;
+}

@@ -25,6 +25,7 @@ void timer_init(struct timer *timer, void (*function)(void *argument), void *arg
 
 static void set_alarm(const struct timer_list *list)
 {
+	lockdep_assert_held(&list->lock);
 	arch_timer_set(list->first ? list->first->deadline_ns : ~0ULL); /* ~0: none */
 }
 

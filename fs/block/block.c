@@ -22,7 +22,9 @@ struct block_device *next_block_device(struct block_device *previous)
 	guard(spinlock, &devices_lock);
 	struct list_head *next = previous ? previous->link.next : devices.next;
 
-	return next == &devices ? NULL : list_entry(next, struct block_device, link);
+	if (next == &devices)
+		return NULL;
+	return list_entry(next, struct block_device, link);
 }
 
 struct block_device *find_block_device(const char *name, dev_t dev)

@@ -3,7 +3,8 @@
  * Linux 2.2, so that they see what a mounted file system has not yet written.
  */
 #include "fs/block/dirty.h"
-#include "fs/vfs.h"
+#include "fs/file/file.h"
+#include "core/memory/slab.h"
 
 #define BLKROGET 0x125e
 #define BLKSSZGET 0x1268
@@ -57,7 +58,9 @@ static ssize_t move(struct file *file, struct io *io, loff_t *position, bool wri
 	}
 	if (write)
 		balance_dirty();
-	return *position > start ? *position - start : error;
+	if (*position > start)
+		return *position - start;
+	return error;
 }
 
 static ssize_t block_file_read(struct file *file, struct io *io, loff_t *position)
@@ -67,7 +70,9 @@ static ssize_t block_file_read(struct file *file, struct io *io, loff_t *positio
 
 static ssize_t block_file_write(struct file *file, struct io *io, loff_t *position)
 {
-	return file->inode->bdev->read_only ? -EPERM : move(file, io, position, true);
+	if (file->inode->bdev->read_only)
+		return -EPERM;
+	return move(file, io, position, true);
 }
 
 static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)

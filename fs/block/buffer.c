@@ -8,6 +8,8 @@
  * what comes and goes.
  */
 #include "fs/block/dirty.h"
+
+#include "core/memory/shrinker.h"
 #include "core/memory/slab.h"
 #include "hash/cache.h"
 
@@ -115,6 +117,7 @@ static void account(struct buffer *buffer, int sign)
 {
 	u64 pages = used_bytes / PAGE_SIZE;
 
+	lockdep_assert_held(&list_lock);
 	used_bytes += (u64)sign * buffer->size;
 	memory_use_add(MEMORY_BUFFER, (s64)(used_bytes / PAGE_SIZE - pages));
 }
@@ -129,6 +132,7 @@ static void free_buffer(struct buffer *buffer)
 /* Free a metadata buffer if nobody uses it. Under list_lock. */
 static bool evict(struct buffer *buffer)
 {
+	lockdep_assert_held(&list_lock);
 	if (!unhash(buffer, false))
 		return false;
 	list_del_init(&buffer->lru);
@@ -345,9 +349,21 @@ void buffer_cache_check(void)
 
 DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "buffers", "find_buffer");
 
+static u64 shrink_after_pages(unsigned priority, bool enough)
+{
+	return shrink_buffers(priority);
+}
+
 void buffer_cache_init(void)
 {
+	static struct shrinker shrinker = {
+		.name = "buffers",
+		.after_pages = shrink_after_pages,
+		.is_busy = writeback_is_busy,
+	};
+
 	buffer_slab = kmem_cache_create("buffer", sizeof(struct buffer), 0, SLAB_RECLAIMABLE);
 	buffer_table_create(&table, &buffer_cache_hash);
 	dirty_lists_init();
+	shrinker_register(&shrinker);
 }

@@ -98,7 +98,7 @@ DEFINE_FREE(buffer, struct buffer *, if (!IS_ERR(*variable)) brelse(*variable))
 void abandon_buffer(struct buffer *buffer);
 /* the block was freed: drop contents unwritten, and the reference */
 void bforget(struct buffer *buffer);
-/* ---- the cache as a whole --------------------------------------------------------------------- */
+/* ---- the cache as a whole -------------------------------------------------------------------- */
 
 /* Umount: drop all clean, unused ones. */
 void invalidate_buffers(struct block_device *device);
@@ -118,6 +118,7 @@ int block_write_page(struct inode *inode, struct page *page);
 int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to);
 int block_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to);
 void block_invalidate_page(struct page *page, unsigned from);
+bool free_page_buffers(struct page *page); /* .free_buffers; buffer.c */
 /* Zero the rest of the block in which @from lies, on disk too. Before a truncation. 0, -EIO,
  * -ENOMEM. */
 int block_truncate_page(struct inode *inode, loff_t from);
@@ -125,7 +126,6 @@ int block_truncate_page(struct inode *inode, loff_t from);
 /* buffer.c for buffer_page.c: a page's buffers, an array. */
 /* if it has none: 0 or -ENOMEM */
 int create_page_buffers(struct page *page, struct block_device *device);
-bool free_page_buffers(struct page *page);		/* false: one of them is busy */
 void map_page_buffer(struct buffer *buffer, u64 block); /* and hash it, pushing others out */
 /* unhash, drop unwritten, wait until nobody uses it */
 void forget_page_buffer(struct buffer *buffer);

@@ -12,7 +12,9 @@
  * mappings.
  */
 #include "fs/block/dirty.h"
-#include "fs/vfs.h"
+#include "fs/regular/file_io.h"
+#include "fs/inode/inode.h"
+#include "fs/path/super.h"
 
 /* Blocks of the file: those from here on lie behind its end. */
 static inline u64 file_blocks(const struct inode *inode)
@@ -238,5 +240,7 @@ int block_truncate_page(struct inode *inode, loff_t from)
 	if (rest) /* else the block goes as a whole, whatever its pointer is worth */
 		TRY(inode->data.ops->get_block(inode, (u64)from / inode->sb->block_size, &block,
 					       false));
-	return block ? (int)min(page_cache_zero(inode, from, rest), (ssize_t)0) : 0;
+	if (block)
+		return (int)min(page_cache_zero(inode, from, rest), (ssize_t)0);
+	return 0;
 }

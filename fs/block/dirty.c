@@ -81,6 +81,7 @@ void __mark_buffer_dirty(struct buffer *buffer, enum buffer_rank rank)
  */
 static bool take_dirty(struct buffer *buffer, bool write)
 {
+	lockdep_assert_held(&list_of(buffer)->lock);
 	if (!test_bit(B_DIRTY, &buffer->flags))
 		return false;
 	if (write) {

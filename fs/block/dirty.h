@@ -25,7 +25,7 @@
  */
 extern struct rw_semaphore ranks_lock;
 
-/* ---- marking ----------------------------------------------------------------------------------- */
+/* ---- marking --------------------------------------------------------------------------------- */
 
 void __mark_buffer_dirty(struct buffer *buffer, enum buffer_rank rank);
 /* The caller has changed the contents; they are written after this call. Any lock but the dirty
@@ -44,11 +44,11 @@ static inline void mark_buffer_ranked(struct buffer *buffer, enum buffer_rank ra
 	if (!test_bit(B_DIRTY, &buffer->flags) || (old > RANK_FRESH && old < rank))
 		__mark_buffer_dirty(buffer, rank);
 }
-/* Take it off its dirty list: was it there? @write: it is from now on in flight, and its B_LOCKED is
- * the caller's; else what it holds is void. */
+/* Take it off its dirty list: was it there? @write: it is from now on in flight, and its B_LOCKED
+ * is the caller's; else what it holds is void. */
 bool clean_buffer(struct buffer *buffer, bool write);
 
-/* ---- I/O on one --------------------------------------------------------------------------------- */
+/* ---- I/O on one ------------------------------------------------------------------------------ */
 
 int __read_buffer(struct buffer *buffer);
 /* If it is not uptodate, read it: 0 or -EIO. Sleeps. */

@@ -3,6 +3,7 @@
  * size.
  */
 #include "fs/calls/calls.h"
+#include "fs/inode/attributes.h"
 
 /* ---- access ---------------------------------------------------------------------------------- */
 
@@ -15,7 +16,9 @@ static int access_at(int dfd, const char __user *name, int mode, int lookup)
 	if ((mode & X_OK) && S_ISREG(inode->mode) && (path.mount->flags & SB_NOEXEC))
 		return -EACCES;
 	TRY(inode_permission(inode, mode));
-	return (mode & W_OK) && !is_special(inode) ? mount_writable(path.mount) : 0;
+	if ((mode & W_OK) && !is_special(inode))
+		return mount_writable(path.mount);
+	return 0;
 }
 
 /* As the real user, unless AT_EACCESS. */
@@ -39,37 +42,42 @@ s64 sys_faccessat2(int dfd, const char *name, int mode, int flags)
 
 /* ---- mode and owner -------------------------------------------------------------------------- */
 
-s64 sys_fchmodat(int dfd, const char *name, umode_t mode)
+static s64 change_mode(int dfd, const char __user *name, unsigned lookup, umode_t mode)
 {
 	struct path path __free(path) = {0};
 
-	TRY(user_path_at(dfd, name, LOOKUP_FOLLOW, &path));
+	TRY(user_path_at(dfd, name, lookup, &path));
 	return vfs_chmod(&path, mode);
+}
+
+s64 sys_fchmodat(int dfd, const char *name, umode_t mode)
+{
+	return change_mode(dfd, name, LOOKUP_FOLLOW, mode);
 }
 
 s64 sys_fchmod(int fd, umode_t mode)
 {
+	return change_mode(fd, NULL, LOOKUP_FD, mode);
+}
+
+static s64 change_owner(int dfd, const char __user *name, unsigned lookup, uid_t uid, gid_t gid)
+{
 	struct path path __free(path) = {0};
 
-	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
-	return vfs_chmod(&path, mode);
+	TRY(user_path_at(dfd, name, lookup, &path));
+	return vfs_chown(&path, uid, gid);
 }
 
 s64 sys_fchownat(int dfd, const char *name, uid_t uid, gid_t gid, int flags)
 {
-	struct path path __free(path) = {0};
 	int lookup = TRY(at_lookup(flags, 0));
 
-	TRY(user_path_at(dfd, name, (unsigned)lookup, &path));
-	return vfs_chown(&path, uid, gid);
+	return change_owner(dfd, name, (unsigned)lookup, uid, gid);
 }
 
 s64 sys_fchown(int fd, uid_t uid, gid_t gid)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
-	return vfs_chown(&path, uid, gid);
+	return change_owner(fd, NULL, LOOKUP_FD, uid, gid);
 }
 
 s64 sys_umask(u32 mask)
@@ -149,7 +157,8 @@ s64 sys_utime(const char *name, const s64 *seconds)
 	struct path path __free(path) = {0};
 	s64 given[2];
 
-	TRY(seconds ? read_user(given, seconds, sizeof(given)) : 0);
+	if (seconds)
+		TRY(read_user(given, seconds, sizeof(given)));
 	struct timespec64 times[2] = {current_time(), current_time()};
 	for (int i = 0; seconds && i < 2; i++)
 		times[i] = (struct timespec64){.tv_sec = given[i]};

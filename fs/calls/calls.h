@@ -1,10 +1,13 @@
 /*
- * calls.h - what the system calls on files share. Each call copies its arguments, looks up what they
- * name and has the object's own function do the work: fs/path, fs/inode, fs/file say what that is.
+ * calls.h - what the system calls on files share. Each call copies its arguments, looks up what
+ * they name and has the object's own function do the work: fs/path, fs/inode, fs/file say what that
+ * is.
  */
 #pragma once
 
-#include "fs/internal.h"
+#include "fs/file/file_table.h"
+#include "fs/inode/permission.h"
+#include "fs/path/namei.h"
 
 /* As LOOKUP_*; -EINVAL: there are others than these two and @more. */
 static __always_inline int at_lookup(int flags, int more)

@@ -35,7 +35,9 @@ s64 sys_dup2(int old, int new)
 {
 	struct fd fd __free(fd) = TRY_FD(fdget_raw(old));
 
-	return old == new ? new : sys_dup3(old, new, 0);
+	if (old == new)
+		return new;
+	return sys_dup3(old, new, 0);
 }
 
 /* ---- fcntl, ioctl ---------------------------------------------------------------------------- */
@@ -75,7 +77,7 @@ s64 sys_ioctl(int number, u32 command, u64 argument)
 {
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	struct file *file = fd.file;
-	int on;
+	int on, left;
 
 	switch (command) {
 	case FIOCLEX:
@@ -90,8 +92,12 @@ s64 sys_ioctl(int number, u32 command, u64 argument)
 			file->flags &= ~(u32)O_NONBLOCK;
 		return 0;
 	case FIONREAD:
-		if (S_ISREG(file->inode->mode))
-			return put_user((int)(file->inode->data.size - file->position), (int *)argument);
+		if (S_ISREG(file->inode->mode)) {
+			left = (int)(file->inode->data.size - file->position);
+			return put_user(left, (int *)argument);
+		}
 	}
-	return file->fop->ioctl ? file->fop->ioctl(file, command, argument) : -ENOTTY;
+	if (file->fop->ioctl)
+		return file->fop->ioctl(file, command, argument);
+	return -ENOTTY;
 }

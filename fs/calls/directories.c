@@ -2,6 +2,8 @@
  * directories.c - the calls that read a directory, and that ask and change where the task stands.
  */
 #include "fs/calls/calls.h"
+#include "fs/inode/times.h"
+#include "core/memory/slab.h"
 
 /* ---- getdents -------------------------------------------------------------------------------- */
 
@@ -78,47 +80,39 @@ s64 sys_getdents64(int number, void *buffer, u32 count)
 
 /* ---- where the task stands ------------------------------------------------------------------- */
 
-/* Go to the directory @path, as *@slot of the task's context. */
-static s64 change_directory(const struct path *path, struct path *slot)
+/* Go to the directory that @name leads to from @dfd, as *@slot of the task's context. */
+static s64 change_directory(int dfd, const char __user *name, unsigned lookup, struct path *slot)
 {
-	struct inode *inode = path->dentry->inode;
 	struct fs_context *fs = current->fs;
-	struct path old __free(path) = {0}; /* let go when the lock is */
+	struct path path __free(path) = {0};
 
+	TRY(user_path_at(dfd, name, lookup, &path));
+	struct inode *inode = path.dentry->inode;
 	if (!S_ISDIR(inode->mode))
 		return -ENOTDIR;
 	TRY(inode_permission(inode, MAY_EXEC));
 	if (slot == &fs->root && !capable(current->cred))
 		return -EPERM;
-	path_get(path);
 	guard(spinlock, &fs->lock);
-	old = *slot;
-	*slot = *path;
+	struct path old = *slot;
+	*slot = path;
+	path = old; /* let go once the lock is */
 	return 0;
 }
 
 s64 sys_chdir(const char *name)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
-	return change_directory(&path, &current->fs->cwd);
+	return change_directory(AT_FDCWD, name, LOOKUP_FOLLOW, &current->fs->cwd);
 }
 
 s64 sys_fchdir(int fd)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(fd, NULL, LOOKUP_FD_PATH, &path));
-	return change_directory(&path, &current->fs->cwd);
+	return change_directory(fd, NULL, LOOKUP_FD_PATH, &current->fs->cwd);
 }
 
 s64 sys_chroot(const char *name)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
-	return change_directory(&path, &current->fs->root);
+	return change_directory(AT_FDCWD, name, LOOKUP_FOLLOW, &current->fs->root);
 }
 
 /* A directory that was removed has no path: -ENOENT. */

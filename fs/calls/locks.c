@@ -2,6 +2,7 @@
  * locks.c - the calls for advisory locks: fcntl's record locks, and flock.
  */
 #include "fs/calls/calls.h"
+#include "fs/file/locks.h"
 
 s64 fcntl_lock_call(int number, struct file *file, u32 command, void __user *user)
 {

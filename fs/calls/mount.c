@@ -5,7 +5,8 @@
 #include "fs/calls/calls.h"
 #include "fs/start.h"
 
-/* A file system of the type @type_name, of the device that @device_name leads to if it needs one. */
+/* A file system of the type @type_name, of the device that @device_name leads to if it needs
+ * one. */
 static int mount_type(const char *device_name, const struct path *where, const char *type_name,
 		      unsigned flags, const char *options)
 {
@@ -50,18 +51,23 @@ s64 sys_mount(const char *device, const char *where, const char *type, u64 all_f
 		/* private is all there is */
 		bool is_root = path.dentry == path.mount->root;
 
-		return is_root && (flags & propagation) == MS_PRIVATE ? 0 : -EINVAL;
+		if (is_root && (flags & propagation) == MS_PRIVATE)
+			return 0;
+		return -EINVAL;
 	}
 	follow_mounts(&path);
 	if (!(flags & (MS_BIND | MS_MOVE))) {
 		if (!type)
 			return -EINVAL;
-		return mount_type(device_text.text, &path, type_text.text, flags, options_text.text);
+		return mount_type(device_text.text, &path, type_text.text, flags,
+				  options_text.text);
 	}
 	if (!*device_text.text || (flags & MS_REC))
 		return -EINVAL;
 	TRY(kern_path(device_text.text, LOOKUP_FOLLOW, &from));
-	return flags & MS_BIND ? mount_bind(&from, &path) : mount_move(&from, &path);
+	if (flags & MS_BIND)
+		return mount_bind(&from, &path);
+	return mount_move(&from, &path);
 }
 
 s64 sys_umount2(const char *where, u32 flags)

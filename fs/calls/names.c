@@ -4,6 +4,8 @@
  * Each walks to the directory of the last component and has names.c of fs/path do the work there.
  */
 #include "fs/calls/calls.h"
+#include "fs/inode/times.h"
+#include "core/memory/slab.h"
 
 /* One name in one directory. */
 struct name_at {
@@ -61,7 +63,9 @@ s64 sys_symlinkat(const char *target, int dfd, const char *name)
 
 	TRY(path_name_get(&text, target));
 	struct new_name new = {.mode = S_IFLNK | 0777, .target = text.text};
-	return *text.text ? make_name(dfd, name, &new) : -ENOENT;
+	if (*text.text)
+		return make_name(dfd, name, &new);
+	return -ENOENT;
 }
 
 s64 sys_linkat(int old_dfd, const char *old_name, int new_dfd, const char *name, int flags)

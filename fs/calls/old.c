@@ -112,7 +112,9 @@ s64 sys_pipe(int *fds)
 /* To the newer ones an offset of -1 is the file's own position, to these an error as below it. */
 static loff_t given_offset(loff_t offset)
 {
-	return offset < 0 ? -2 : offset;
+	if (offset < 0)
+		return -2;
+	return offset;
 }
 
 s64 sys_readv(int fd, const void *vector, u64 n)

@@ -2,6 +2,8 @@
  * open.c - the calls that make open files: open and pipe. There are no sockets.
  */
 #include "fs/calls/calls.h"
+#include "fs/file/open.h"
+#include "fs/tmpfs/tmpfs.h"
 
 #define OPEN_FLAGS                                                                                 \
 	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |      \

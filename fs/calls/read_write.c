@@ -3,6 +3,7 @@
  */
 #include "fs/block/block.h"
 #include "fs/calls/calls.h"
+#include "core/memory/slab.h"
 
 /* ---- one piece of memory --------------------------------------------------------------------- */
 
@@ -70,6 +71,7 @@ static s64 transfer_vector(int number, const void __user *from, u64 count, loff_
 			   transfer_function function)
 {
 	bool positioned = offset != -1;
+	u32 mode = function == vfs_read ? FMODE_READ : FMODE_WRITE;
 
 	if (flags)
 		return -EOPNOTSUPP;
@@ -84,12 +86,14 @@ static s64 transfer_vector(int number, const void __user *from, u64 count, loff_
 	size_t length = (size_t)TRY(get_vector(vector, from, count));
 	struct io io = {vector, length, IO_VECTOR, 0};
 
-	if (!(fd.file->mode & (function == vfs_read ? FMODE_READ : FMODE_WRITE)))
+	if (!(fd.file->mode & mode))
 		return -EBADF;
 	if (!length)
 		return 0;
-	struct file *locked __free(position) = positioned ? NULL : file_lock_position(fd.file);
-	return function(fd.file, &io, positioned ? &offset : &fd.file->position);
+	if (positioned)
+		return function(fd.file, &io, &offset);
+	struct file *locked __free(position) = file_lock_position(fd.file);
+	return function(fd.file, &io, &fd.file->position);
 }
 
 s64 sys_preadv2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
@@ -109,8 +113,10 @@ s64 sys_lseek(int number, loff_t offset, int whence)
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	struct inode *inode = fd.file->inode;
 	bool device = S_ISBLK(inode->mode);
-	loff_t size = device ? (loff_t)inode->bdev->sectors * SECTOR_SIZE : READ_ONCE(inode->data.size);
+	loff_t size = READ_ONCE(inode->data.size);
 
+	if (device)
+		size = (loff_t)inode->bdev->sectors * SECTOR_SIZE;
 	if (unlikely(whence < SEEK_SET || whence > SEEK_HOLE))
 		return -EINVAL;
 	if (unlikely(!fd.file->fop->seekable))
@@ -165,7 +171,9 @@ s64 sys_fadvise64(int number, loff_t offset, loff_t length, int advice)
 
 	if (!fd.file->fop->seekable)
 		return -ESPIPE;
-	return offset < 0 || length < 0 || (u32)advice > NOREUSE ? -EINVAL : 0;
+	if (offset < 0 || length < 0 || (u32)advice > NOREUSE)
+		return -EINVAL;
+	return 0;
 }
 
 /* ---- copying --------------------------------------------------------------------------------- */
@@ -221,9 +229,11 @@ s64 sys_sendfile(int out_number, int in_number, loff_t *offset, size_t count)
 	if ((count && !S_ISREG(inode->mode) && !S_ISBLK(inode->mode)) ||
 	    (out.file->flags & O_APPEND))
 		return -EINVAL;
-	s64 result = copy_between(out.file, &out.file->position, in.file,
-				  offset ? &from : &in.file->position, count);
-	return offset && put_user(from, offset) ? -EFAULT : result;
+	loff_t *start = offset ? &from : &in.file->position;
+	s64 result = copy_between(out.file, &out.file->position, in.file, start, count);
+	if (offset && put_user(from, offset))
+		return -EFAULT;
+	return result;
 }
 
 s64 sys_copy_file_range(int in_number, loff_t *from_given, int out_number, loff_t *to_given,
@@ -254,8 +264,9 @@ s64 sys_copy_file_range(int in_number, loff_t *from_given, int out_number, loff_
 	if (in.file->inode == out.file->inode && from < to + (loff_t)count &&
 	    to < from + (loff_t)count)
 		return -EINVAL;
-	s64 result = copy_between(out.file, to_given ? &to : &out.file->position, in.file,
-				  from_given ? &from : &in.file->position, count);
+	loff_t *read_at = from_given ? &from : &in.file->position;
+	loff_t *write_at = to_given ? &to : &out.file->position;
+	s64 result = copy_between(out.file, write_at, in.file, read_at, count);
 	if ((to_given && put_user(to, to_given)) || (from_given && put_user(from, from_given)))
 		return -EFAULT;
 	return result;

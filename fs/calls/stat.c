@@ -99,20 +99,22 @@ s64 sys_statx(int dfd, const char *name, int flags, u32 mask, void *to)
 
 /* ---- file systems ---------------------------------------------------------------------------- */
 
-static s64 statfs_path(const struct path *path, void __user *to)
+static s64 statfs_at(int dfd, const char __user *name, unsigned lookup, void __user *to)
 {
 	const unsigned told = SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME;
-	struct super_block *sb = path->dentry->inode->sb;
+	struct path path __free(path) = {0};
+
+	TRY(user_path_at(dfd, name, lookup, &path));
+	struct super_block *sb = path.dentry->inode->sb;
 	struct kstatfs stat = {
 		.type = sb->type->magic,
 		.namelen = NAME_MAX,
 		.bsize = sb->block_size,
 		.frsize = sb->block_size,
 		.fsid = {(u32)sb->dev},
-		.flags = ST_VALID | ((sb->flags | path->mount->flags) & told),
+		.flags = ST_VALID | ((sb->flags | path.mount->flags) & told),
 	};
-
-	if (path->mount->flags & MS_RELATIME)
+	if (path.mount->flags & MS_RELATIME)
 		stat.flags |= ST_RELATIME;
 	if (sb->op->statfs)
 		sb->op->statfs(sb, &stat);
@@ -121,16 +123,10 @@ static s64 statfs_path(const struct path *path, void __user *to)
 
 s64 sys_statfs(const char *name, void *to)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
-	return statfs_path(&path, to);
+	return statfs_at(AT_FDCWD, name, LOOKUP_FOLLOW, to);
 }
 
 s64 sys_fstatfs(int fd, void *to)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(fd, NULL, LOOKUP_FD_PATH, &path));
-	return statfs_path(&path, to);
+	return statfs_at(fd, NULL, LOOKUP_FD_PATH, to);
 }

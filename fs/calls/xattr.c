@@ -1,109 +1,104 @@
 /*
- * xattr.c - the calls on extended attributes. Each comes in three: by name, by name but not through a
- * last link, and by descriptor.
+ * xattr.c - the calls on extended attributes. Each comes in three: by name, by name but not through
+ * a last link, and by descriptor.
  */
 #include "fs/calls/calls.h"
+#include "fs/inode/xattr.h"
+#include "core/memory/slab.h"
 
 /* @key: XATTR_NAME_MAX + 1 bytes. */
 static int get_key(char *key, const char __user *from)
 {
 	s64 length = TRY(strncpy_from_user(key, from, XATTR_NAME_MAX + 1));
 
-	return length == 0 || length > XATTR_NAME_MAX ? -ERANGE : 0;
+	if (length == 0 || length > XATTR_NAME_MAX)
+		return -ERANGE;
+	return 0;
 }
 
 /* ---- setting --------------------------------------------------------------------------------- */
 
-static s64 set_on(const struct path *path, const char __user *user_key, const void __user *from,
-		  size_t size, int flags)
+static s64 set_on(int dfd, const char __user *name, unsigned lookup, const char __user *user_key,
+		  const void __user *from, size_t size, int flags)
 {
+	struct path path __free(path) = {0};
 	char key[XATTR_NAME_MAX + 1];
 
+	TRY(user_path_at(dfd, name, lookup, &path));
 	if (flags & ~(XATTR_CREATE | XATTR_REPLACE))
 		return -EINVAL;
 	if (size > XATTR_SIZE_MAX)
 		return -E2BIG;
 	void *value __free(kfree) = TRY_PTR(kmalloc(size, GFP_KERNEL));
 	TRY(read_user(value, from, size));
-	TRY(mount_writable(path->mount));
+	TRY(mount_writable(path.mount));
 	TRY(get_key(key, user_key));
-	return xattr_change(path, key, value, size, flags);
+	return xattr_change(&path, key, value, size, flags);
 }
 
 s64 sys_setxattr(const char *name, const char *key, const void *value, size_t size, int flags)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
-	return set_on(&path, key, value, size, flags);
+	return set_on(AT_FDCWD, name, LOOKUP_FOLLOW, key, value, size, flags);
 }
 
 s64 sys_lsetxattr(const char *name, const char *key, const void *value, size_t size, int flags)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(AT_FDCWD, name, 0, &path));
-	return set_on(&path, key, value, size, flags);
+	return set_on(AT_FDCWD, name, 0, key, value, size, flags);
 }
 
 s64 sys_fsetxattr(int fd, const char *key, const void *value, size_t size, int flags)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
-	return set_on(&path, key, value, size, flags);
+	return set_on(fd, NULL, LOOKUP_FD, key, value, size, flags);
 }
 
 /* ---- getting --------------------------------------------------------------------------------- */
 
-static s64 get_on(const struct path *path, const char __user *user_key, void __user *to,
-		  size_t size)
+static s64 get_on(int dfd, const char __user *name, unsigned lookup, const char __user *user_key,
+		  void __user *to, size_t size)
 {
+	struct path path __free(path) = {0};
 	struct xattr *list __free(xattrs) = NULL;
 	char key[XATTR_NAME_MAX + 1];
 
+	TRY(user_path_at(dfd, name, lookup, &path));
 	TRY(get_key(key, user_key));
-	TRY(xattr_read(path->dentry->inode, key, &list));
+	TRY(xattr_read(path.dentry->inode, key, &list));
 	if (!size)
 		return (s64)list->size; /* how much room it takes */
 	if (list->size > size)
 		return -ERANGE;
-	return copy_to_user(to, list->value, list->size) ? -EFAULT : (s64)list->size;
+	if (copy_to_user(to, list->value, list->size))
+		return -EFAULT;
+	return (s64)list->size;
 }
 
 s64 sys_getxattr(const char *name, const char *key, void *value, size_t size)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
-	return get_on(&path, key, value, size);
+	return get_on(AT_FDCWD, name, LOOKUP_FOLLOW, key, value, size);
 }
 
 s64 sys_lgetxattr(const char *name, const char *key, void *value, size_t size)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(AT_FDCWD, name, 0, &path));
-	return get_on(&path, key, value, size);
+	return get_on(AT_FDCWD, name, 0, key, value, size);
 }
 
 s64 sys_fgetxattr(int fd, const char *key, void *value, size_t size)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
-	return get_on(&path, key, value, size);
+	return get_on(fd, NULL, LOOKUP_FD, key, value, size);
 }
 
 /* ---- listing --------------------------------------------------------------------------------- */
 
 /* The names of those that current may see. */
-static s64 list_on(const struct path *path, char __user *names, size_t size)
+static s64 list_on(int dfd, const char __user *name, unsigned lookup, char __user *names,
+		   size_t size)
 {
+	struct path path __free(path) = {0};
 	struct xattr *list __free(xattrs) = NULL;
 	size_t total = 0;
 
-	TRY(xattr_read_all(path->dentry->inode, &list));
+	TRY(user_path_at(dfd, name, lookup, &path));
+	TRY(xattr_read_all(path.dentry->inode, &list));
 	size = min(size, (size_t)XATTR_SIZE_MAX);
 	for (const struct xattr *each = list; each; each = each->next) {
 		size_t length = strlen(each->name) + 1;
@@ -121,59 +116,43 @@ static s64 list_on(const struct path *path, char __user *names, size_t size)
 
 s64 sys_listxattr(const char *name, char *list, size_t size)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
-	return list_on(&path, list, size);
+	return list_on(AT_FDCWD, name, LOOKUP_FOLLOW, list, size);
 }
 
 s64 sys_llistxattr(const char *name, char *list, size_t size)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(AT_FDCWD, name, 0, &path));
-	return list_on(&path, list, size);
+	return list_on(AT_FDCWD, name, 0, list, size);
 }
 
 s64 sys_flistxattr(int fd, char *list, size_t size)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
-	return list_on(&path, list, size);
+	return list_on(fd, NULL, LOOKUP_FD, list, size);
 }
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
-static s64 remove_on(const struct path *path, const char __user *user_key)
+static s64 remove_on(int dfd, const char __user *name, unsigned lookup, const char __user *user_key)
 {
+	struct path path __free(path) = {0};
 	char key[XATTR_NAME_MAX + 1];
 
-	TRY(mount_writable(path->mount));
+	TRY(user_path_at(dfd, name, lookup, &path));
+	TRY(mount_writable(path.mount));
 	TRY(get_key(key, user_key));
-	return xattr_change(path, key, NULL, 0, XATTR_REPLACE);
+	return xattr_change(&path, key, NULL, 0, XATTR_REPLACE);
 }
 
 s64 sys_removexattr(const char *name, const char *key)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
-	return remove_on(&path, key);
+	return remove_on(AT_FDCWD, name, LOOKUP_FOLLOW, key);
 }
 
 s64 sys_lremovexattr(const char *name, const char *key)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(AT_FDCWD, name, 0, &path));
-	return remove_on(&path, key);
+	return remove_on(AT_FDCWD, name, 0, key);
 }
 
 s64 sys_fremovexattr(int fd, const char *key)
 {
-	struct path path __free(path) = {0};
-
-	TRY(user_path_at(fd, NULL, LOOKUP_FD, &path));
-	return remove_on(&path, key);
+	return remove_on(fd, NULL, LOOKUP_FD, key);
 }

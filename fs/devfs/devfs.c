@@ -6,7 +6,7 @@
  */
 #include "fs/block/block.h"
 #include "fs/devfs/special.h"
-#include "fs/vfs.h"
+#include "fs/tmpfs/tmpfs.h"
 
 static int devfs_fill_super(struct super_block *sb, const char *options, bool silent)
 {

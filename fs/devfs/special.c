@@ -4,7 +4,7 @@
  */
 #include "fs/block/block.h"
 #include "fs/devfs/special.h"
-#include "fs/internal.h"
+#include "fs/file/file.h"
 
 /* ---- character devices ----------------------------------------------------------------------- */
 
@@ -29,7 +29,9 @@ const struct chrdev *next_chrdev(const struct chrdev *previous)
 {
 	const struct chrdev *next = previous ? previous + 1 : chrdevs;
 
-	return next < chrdevs + chrdev_count ? next : NULL;
+	if (next < chrdevs + chrdev_count)
+		return next;
+	return NULL;
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -47,7 +49,9 @@ static int special_open(struct inode *inode, struct file *file)
 	if (!fop)
 		return -ENXIO;
 	file->fop = fop;
-	return fop->open ? fop->open(inode, file) : 0;
+	if (fop->open)
+		return fop->open(inode, file);
+	return 0;
 }
 
 static const struct file_operations special_file_operations = {.open = special_open};

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "fs/vfs.h"
+#include "fs/file/file.h"
 
 struct chrdev {
 	dev_t dev;
@@ -22,6 +22,8 @@ void register_chrdev(dev_t dev, const char *name, umode_t mode, const struct fil
 const struct file_operations *find_chrdev(dev_t dev); /* or NULL */
 /* The one registered after @previous (NULL: the first), or NULL. */
 const struct chrdev *next_chrdev(const struct chrdev *previous);
+
+extern struct filesystem devtmpfs_filesystem; /* devfs.c */
 
 /* For device nodes, FIFOs: set @inode's type, device number and file operations. */
 void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev);

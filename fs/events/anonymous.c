@@ -5,6 +5,7 @@
  * through /proc/PID/fd, but to open it a second time would be to share what belongs to the file.
  */
 #include "fs/events/events.h"
+#include "fs/tmpfs/tmpfs.h"
 
 static int no_second_open(struct inode *inode, struct file *file)
 {

@@ -13,10 +13,9 @@
  *
  * Lock order:
  *	epoll->mutex (sleeps; collecting copies to the program under it)
- *	-> the lock of a file's wait queue -> epoll->lock (ready) -> epoll->wait's lock -> run queues
+ *	-> locks of poll methods -> the lock of a file's wait queue -> epoll->lock (ready)
+ *	-> epoll->wait's lock -> run queues
  *	epoll->mutex -> watches_lock (file->watches of all files, epoll->users)
- * Poll methods are called under epoll->mutex or epoll->lock, so they take no locks but that of
- * their wait queue, and that only with a table.
  *
  * Limits: no epoll in an epoll (ELOOP, as Linux says of the sixth level); WATCHES_MAX watches in
  * all; EPOLLEXCLUSIVE wakes all, EPOLLWAKEUP has no meaning.
@@ -95,18 +94,34 @@ static u32 ask(struct watch *watch, struct poll_table *table)
 	return events & watch->events & ~EPOLL_HOW;
 }
 
+/* The first of @list, which leaves it, or NULL. */
+static struct watch *take_ready(struct epoll *epoll, struct list_head *list)
+{
+	struct watch *watch;
+
+	guard(spinlock_irq, &epoll->lock);
+	if (list_empty(list))
+		return NULL;
+	watch = list_first_entry(list, struct watch, ready);
+	list_del_init(&watch->ready);
+	return watch;
+}
+
 /* An epoll is itself a file that can be polled: readable when a watch has events. */
 static unsigned epoll_poll(struct file *file, struct poll_table *table)
 {
 	struct epoll *epoll = file->private;
-	struct watch *watch, *next;
+	struct watch *watch;
 
 	poll_wait(file, &epoll->wait, table);
-	guard(spinlock_irqsave, &epoll->lock);
-	list_for_each_entry_safe(watch, next, &epoll->ready, ready) {
-		if (ask(watch, NULL))
-			return POLLIN | POLLRDNORM;
-		list_del_init(&watch->ready); /* a wake-up puts it back */
+	guard(mutex, &epoll->mutex);
+	while ((watch = take_ready(epoll, &epoll->ready))) { /* a wake-up puts it back */
+		if (!ask(watch, NULL))
+			continue;
+		guard(spinlock_irq, &epoll->lock);
+		if (list_empty(&watch->ready))
+			list_add(&watch->ready, &epoll->ready);
+		return POLLIN | POLLRDNORM;
 	}
 	return 0;
 }
@@ -127,6 +142,7 @@ static struct watch *find_watch(struct epoll *epoll, struct file *file, int numb
 /* The file may have events already: then it is ready. epoll->mutex held. */
 static void look_first(struct watch *watch, struct poll_table *table)
 {
+	lockdep_assert_held(&watch->epoll->mutex);
 	if (!ask(watch, table))
 		return;
 	spin_lock_irq(&watch->epoll->lock);
@@ -139,12 +155,13 @@ static void look_first(struct watch *watch, struct poll_table *table)
 static int add_watch(struct epoll *epoll, struct file *file, int number,
 		     const struct epoll_event *event)
 {
-	bool room = atomic_inc_return(&watch_count) <= WATCHES_MAX;
-	struct watch *watch = room ? kzalloc(sizeof(*watch), GFP_KERNEL) : NULL;
+	struct watch *watch = TRY_PTR(kzalloc(sizeof(*watch), GFP_KERNEL));
 
-	if (!watch) {
+	lockdep_assert_held(&epoll->mutex);
+	if (atomic_inc_return(&watch_count) > WATCHES_MAX) {
 		atomic_dec(&watch_count);
-		return room ? -ENOMEM : -ENOSPC;
+		kfree(watch);
+		return -ENOSPC;
 	}
 	watch->epoll = epoll;
 	watch->file = file;
@@ -209,12 +226,13 @@ static void drop_watches(struct file *file)
 	for (;;) {
 		spin_lock(&watches_lock);
 		struct watch *watch = file->watches;
-		struct epoll *epoll = watch ? watch->epoll : NULL;
-		if (epoll)
-			epoll->users++;
-		spin_unlock(&watches_lock);
-		if (!epoll)
+		if (!watch) {
+			spin_unlock(&watches_lock);
 			return;
+		}
+		struct epoll *epoll = watch->epoll;
+		epoll->users++;
+		spin_unlock(&watches_lock);
 		mutex_lock(&epoll->mutex);
 		spin_lock(&watches_lock);
 		bool still_there = file->watches == watch;
@@ -262,19 +280,6 @@ static int report(struct watch *watch, struct epoll_event __user *to)
 	return failed ? -EFAULT : 1;
 }
 
-/* The first of @list, which leaves it, or NULL. */
-static struct watch *take_ready(struct epoll *epoll, struct list_head *list)
-{
-	struct watch *watch;
-
-	guard(spinlock_irq, &epoll->lock);
-	if (list_empty(list))
-		return NULL;
-	watch = list_first_entry(list, struct watch, ready);
-	list_del_init(&watch->ready);
-	return watch;
-}
-
 /* Ask the watches that are ready now, each once: how many had events, at most @count, or -EFAULT.
  */
 static int collect(struct epoll *epoll, struct epoll_event __user *to, int count)
@@ -314,14 +319,14 @@ s64 epoll_wait_events(struct file *file, struct epoll_event __user *to, int coun
 	if (file->fop != &epoll_operations)
 		return -EINVAL;
 	for (;;) {
-		int found = list_empty(&epoll->ready) ? 0 : collect(epoll, to, count);
+		int found = collect(epoll, to, count);
 
 		if (found || deadline_ns <= ktime_ns())
 			return found;
 		found = wait_event_until(epoll->wait, !list_empty(&epoll->ready),
 					 TASK_INTERRUPTIBLE, deadline_ns);
-		if (found <= 0)
-			return found ? -EINTR : 0;
+		if (found < 0)
+			return -EINTR;
 	}
 }
 
@@ -348,7 +353,9 @@ s64 sys_epoll_create1(int flags)
 
 s64 sys_epoll_create(int size)
 {
-	return size > 0 ? sys_epoll_create1(0) : -EINVAL; /* the size is none any more */
+	if (size <= 0)
+		return -EINVAL; /* of no other meaning any more */
+	return sys_epoll_create1(0);
 }
 
 /* Do @operation of @file under @number, as the program says: 0, -EEXIST, -ENOENT, -EINVAL ... */
@@ -361,7 +368,9 @@ static int control(struct epoll *epoll, int operation, struct file *file, int nu
 	event->events |= POLLERR | POLLHUP;
 	switch (operation) {
 	case EPOLL_CTL_ADD:
-		return watch ? -EEXIST : add_watch(epoll, file, number, event);
+		if (watch)
+			return -EEXIST;
+		return add_watch(epoll, file, number, event);
 	case EPOLL_CTL_DEL:
 		if (!watch)
 			return -ENOENT;

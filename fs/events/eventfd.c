@@ -7,7 +7,6 @@
  * Lock: eventfd->lock, a spinlock inside of which none is taken: user memory is copied without it.
  */
 #include "fs/events/events.h"
-#include "fs/internal.h"
 
 #define COUNT_MAX (~0ULL - 1)
 
@@ -24,7 +23,9 @@ struct eventfd {
 static u64 take(struct eventfd *eventfd)
 {
 	guard(spinlock, &eventfd->lock);
-	u64 value = eventfd->semaphore && eventfd->count ? 1 : eventfd->count;
+	u64 value = eventfd->count;
+	if (eventfd->semaphore)
+		value = min(value, 1ULL);
 	eventfd->count -= value;
 	return value;
 }
@@ -47,7 +48,9 @@ static ssize_t eventfd_read(struct file *file, struct io *io, loff_t *position)
 		return -EINVAL;
 	TRY(file_wait(file, eventfd->wait, (value = take(eventfd)) != 0));
 	wake_up_events(&eventfd->wait, POLLOUT);
-	return io_put(io, &value, sizeof(value)) < sizeof(value) ? -EFAULT : (ssize_t)sizeof(value);
+	if (io_put(io, &value, sizeof(value)) < sizeof(value))
+		return -EFAULT;
+	return sizeof(value);
 }
 
 static ssize_t eventfd_write(struct file *file, struct io *io, loff_t *position)
@@ -69,10 +72,15 @@ static ssize_t eventfd_write(struct file *file, struct io *io, loff_t *position)
 static unsigned eventfd_poll(struct file *file, struct poll_table *table)
 {
 	struct eventfd *eventfd = file->private;
+	unsigned mask = 0;
 
 	poll_wait(file, &eventfd->wait, table);
 	u64 count = READ_ONCE(eventfd->count);
-	return (count ? POLLIN : 0) | (count < COUNT_MAX ? POLLOUT : 0);
+	if (count)
+		mask |= POLLIN;
+	if (count < COUNT_MAX)
+		mask |= POLLOUT;
+	return mask;
 }
 
 static void eventfd_release(struct file *file)

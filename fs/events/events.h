@@ -7,7 +7,8 @@
  */
 #pragma once
 
-#include "fs/vfs.h"
+#include "core/memory/slab.h"
+#include "fs/file/file_table.h"
 
 /* A file with the operations @fop and @private, for reading and writing, O_NONBLOCK if @flags says
  * so. /proc shows it as anon_inode:@name, and cannot open it again. ERR_PTR(-ENOMEM, -ENFILE):

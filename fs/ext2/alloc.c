@@ -10,6 +10,7 @@
  * lie together. Directories are spread over the groups, as by Linux 2.2.
  */
 #include "fs/ext2/ext2.h"
+#include "fs/inode/permission.h"
 
 /* Is @block, which lies in @group, @offset behind its start, none of the group's own tables? */
 static inline bool group_block_ok(const struct ext2_fs *fs, const struct ext2_group *group,
@@ -65,6 +66,7 @@ static void count_free(struct ext2_fs *fs, enum ext2_kind kind, struct ext2_grou
 {
 	struct ext2_group_descriptor *descriptor = group->descriptor;
 
+	lockdep_assert_held(&group->lock);
 	descriptor->free_count[kind] = (u16)(descriptor->free_count[kind] + bits);
 	if (directory)
 		descriptor->used_directories_count =
@@ -149,7 +151,9 @@ s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool direct
 	if (kind == EXT2_BLOCKS && is_reserved(fs))
 		return -ENOSPC;
 	s64 number = take_any(fs, kind, offset, directory);
-	return unlikely(number == -ENOSPC) ? commit_and_take(fs, kind, offset, directory) : number;
+	if (unlikely(number == -ENOSPC))
+		return commit_and_take(fs, kind, offset, directory);
+	return number;
 }
 
 void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, bool directory)

@@ -21,6 +21,7 @@
  * system at a time instead of for each block.
  */
 #include "fs/ext2/ext2.h"
+#include "core/memory/slab.h"
 
 /* Waits in its group's list. */
 struct ext2_freed {

@@ -27,7 +27,8 @@
 
 #include "fs/block/dirty.h"
 #include "fs/devfs/special.h"
-#include "fs/vfs.h"
+#include "fs/file/file.h"
+#include "fs/inode/xattr.h"
 
 #define EXT2_MAGIC 0xef53
 #define EXT2_ROOT_INODE 2
@@ -190,6 +191,7 @@ static inline u32 ext2_group_start(const struct inode *inode)
 }
 
 /* super.c */
+extern struct filesystem ext2_filesystem;
 /* The file system is damaged: @what and its @number in the log (one line a second), and the mark in
  * the superblock. Returns -EUCLEAN. Any lock but spinlocks may be held. */
 int ext2_error(struct ext2_fs *fs, const char *what, u64 number);

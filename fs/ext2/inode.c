@@ -8,6 +8,8 @@
  * of the buffer cache, of which the inode has a copy.
  */
 #include "fs/ext2/ext2.h"
+#include "fs/regular/file_io.h"
+#include "core/memory/slab.h"
 
 /* Is the text of the symbolic link in the inode? */
 static bool is_fast_link(const struct inode *inode)
@@ -43,12 +45,41 @@ static struct timespec64 decode_time(u32 seconds, u32 extra)
 	return (struct timespec64){(s32)seconds + ((time64_t)(extra & 3) << 32), nanoseconds};
 }
 
+static void decode_times(struct inode *inode, const struct ext2_raw_inode *raw, bool extra)
+{
+	if (extra) {
+		inode->atime = decode_time(raw->atime, raw->atime_extra);
+		inode->mtime = decode_time(raw->mtime, raw->mtime_extra);
+		inode->ctime = decode_time(raw->ctime, raw->ctime_extra);
+	} else {
+		inode->atime = decode_time(raw->atime, 0);
+		inode->mtime = decode_time(raw->mtime, 0);
+		inode->ctime = decode_time(raw->ctime, 0);
+	}
+}
+
 /* Device numbers: of 16 bits in data[0], or, as they are written here, in data[1]. */
 static dev_t decode_dev(const u32 *data)
 {
 	u32 number = data[0] ? data[0] & 0xffff : data[1];
 
 	return MKDEV((number >> 8) & 0xfff, (number & 0xff) | (number >> 20) << 8);
+}
+
+static bool type_is_known(umode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFIFO:
+	case S_IFCHR:
+	case S_IFDIR:
+	case S_IFBLK:
+	case S_IFREG:
+	case S_IFLNK:
+	case S_IFSOCK:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* Is the size one that an inode of this type may have? */
@@ -73,7 +104,8 @@ static int load_link(struct inode *inode)
 	if (!is_fast_link(inode)) {
 		struct buffer *buffer __free(buffer) = TRY_PTR(ext2_inode_block(inode, 0, false));
 
-		text = TRY_PTR(kzalloc((size_t)inode->data.size + 9, GFP_KERNEL)); /* as vfs.h wants */
+		/* eight readable bytes behind the end, as everywhere (dentry.h) */
+		text = TRY_PTR(kzalloc((size_t)inode->data.size + 9, GFP_KERNEL));
 		memcpy(text, buffer->data, (size_t)inode->data.size);
 	}
 	text[inode->data.size] = 0;
@@ -93,10 +125,8 @@ int ext2_read_inode(struct inode *inode)
 
 	struct buffer *buffer __free(buffer) =
 		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, false));
-	bool extra = has_extra_times(fs, raw);
 
-	/* FIFO, CHR, DIR, BLK, REG, LNK or SOCK */
-	if (!raw->links_count || !(0x1556 >> S_DT(raw->mode) & 1) ||
+	if (!raw->links_count || !type_is_known(raw->mode) ||
 	    (inode->number == EXT2_ROOT_INODE && !S_ISDIR(raw->mode)))
 		return ext2_error(fs, "deleted, or of no known type, but named is inode",
 				  inode->number);
@@ -113,9 +143,7 @@ int ext2_read_inode(struct inode *inode)
 	ei->flags = raw->flags;
 	ei->attribute_block = raw->attribute_block;
 	memcpy(ei->data, raw->block, sizeof(ei->data));
-	inode->atime = decode_time(raw->atime, extra ? raw->atime_extra : 0);
-	inode->mtime = decode_time(raw->mtime, extra ? raw->mtime_extra : 0);
-	inode->ctime = decode_time(raw->ctime, extra ? raw->ctime_extra : 0);
+	decode_times(inode, raw, has_extra_times(fs, raw));
 	ext2_set_operations(inode);
 	if (S_ISLNK(inode->mode))
 		TRY(load_link(inode));
@@ -123,12 +151,10 @@ int ext2_read_inode(struct inode *inode)
 	return 0;
 }
 
-static void encode_time(struct timespec64 time, u32 *seconds, u32 *extra)
+/* What of @time its 32 bits of seconds do not hold. */
+static u32 extra_time(struct timespec64 time)
 {
-	*seconds = (u32)time.tv_sec;
-	if (extra)
-		*extra = (u32)time.tv_nsec << 2 |
-			 ((u32)((time.tv_sec - (s32)time.tv_sec) >> 32) & 3);
+	return (u32)time.tv_nsec << 2 | ((u32)((time.tv_sec - (s32)time.tv_sec) >> 32) & 3);
 }
 
 /* Does @inode lead to other places than it does in the table? */
@@ -145,7 +171,6 @@ static bool leads_elsewhere(struct inode *inode, const struct ext2_raw_inode *ra
 static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inode *raw)
 {
 	struct ext2_inode *ei = EXT2_I(inode);
-	bool extra = has_extra_times(fs, raw);
 	u64 size = (u64)READ_ONCE(inode->data.size);
 	u32 nlink = READ_ONCE(inode->nlink);
 
@@ -169,9 +194,14 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 		raw->block[0] = 0;
 		raw->block[1] = (minor & 0xff) | MAJOR(inode->rdev) << 8 | (minor >> 8) << 20;
 	}
-	encode_time(inode->atime, &raw->atime, extra ? &raw->atime_extra : NULL);
-	encode_time(inode->mtime, &raw->mtime, extra ? &raw->mtime_extra : NULL);
-	encode_time(inode->ctime, &raw->ctime, extra ? &raw->ctime_extra : NULL);
+	raw->atime = (u32)inode->atime.tv_sec;
+	raw->mtime = (u32)inode->mtime.tv_sec;
+	raw->ctime = (u32)inode->ctime.tv_sec;
+	if (has_extra_times(fs, raw)) {
+		raw->atime_extra = extra_time(inode->atime);
+		raw->mtime_extra = extra_time(inode->mtime);
+		raw->ctime_extra = extra_time(inode->ctime);
+	}
 }
 
 /* An inode is about to be put into its buffer: for who writes that alone, and not in a commit.
@@ -352,7 +382,9 @@ int ext2_fsync(struct file *file, bool data_only)
 		return sync_widely(inode, changes); /* it lies anywhere among them */
 	int result = sync_narrowly(inode);
 
-	return result == 1 ? sync_widely(inode, changes) : result;
+	if (result == 1)
+		return sync_widely(inode, changes);
+	return result;
 }
 
 /* No block may lie behind the end of the file. */
@@ -380,10 +412,12 @@ static const struct address_space_operations mapping_operations = {
 	.get_block = ext2_get_block,
 	.readpages = block_read_pages,
 	.writepage = block_write_page,
+	.page_dirtied = mark_inode_dirty,
 	.write_begin = block_write_begin,
 	.write_end = block_write_end,
 	.write_failed = drop_excess,
 	.invalidate = block_invalidate_page,
+	.free_buffers = free_page_buffers,
 };
 
 static const struct file_operations file_operations = {

@@ -25,21 +25,33 @@ static void indirect_changed(struct inode *inode, struct buffer *buffer)
 	smp_store_release(&ei->indirect_changes, ei->indirect_changes + 1);
 }
 
-/* A new block in pointers[at], which are in @holder (NULL: in the inode): behind the block before
- * it in the file, else behind the last one allocated, else behind its pointer. @clear: as zeroes.
- */
+/* Where the block of pointers[at], which are in @holder (NULL: in the inode), would best lie:
+ * behind the block before it in the file, else behind the last one allocated, else behind its
+ * pointer. */
+static u32 goal_of(struct inode *inode, const u32 *pointers, u32 at, const struct buffer *holder)
+{
+	if (at && pointers[at - 1])
+		return pointers[at - 1] + 1;
+	if (EXT2_I(inode)->next_goal)
+		return EXT2_I(inode)->next_goal;
+	return holder ? (u32)holder->block + 1 : ext2_group_start(inode);
+}
+
+/* A new block in pointers[at], which are in @holder (NULL: in the inode). @clear: as zeroes. */
 static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *holder, bool clear)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	struct ext2_inode *ei = EXT2_I(inode);
-	u32 goal = at && pointers[at - 1] ? pointers[at - 1] + 1
-		   : ei->next_goal	  ? ei->next_goal
-		   : holder		  ? (u32)holder->block + 1
-					  : ext2_group_start(inode);
-	struct buffer *cleared __free(buffer) = clear ? TRY_PTR(ext2_new_block(fs, goal)) : NULL;
+	u32 goal = goal_of(inode, pointers, at, holder), block;
+	struct buffer *cleared __free(buffer) = NULL;
 
-	u32 block = cleared ? (u32)cleared->block
-			    : (u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, goal, false));
+	lockdep_assert_held(&ei->map_lock);
+	if (clear) {
+		cleared = TRY_PTR(ext2_new_block(fs, goal));
+		block = (u32)cleared->block;
+	} else {
+		block = (u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, goal, false));
+	}
 	if (holder) {
 		guard(read, &ranks_lock);
 		buffer_stable(holder);
@@ -67,6 +79,7 @@ static int follow(struct inode *inode, u64 index, u64 *block, u64 *hole, bool cr
 	struct buffer *holder __free(buffer) = NULL;
 	bool fresh;
 
+	lockdep_assert_held(&EXT2_I(inode)->map_lock);
 	*block = 0;
 	*hole = 1;
 	if (index >= EXT2_DIRECT) {
@@ -125,7 +138,9 @@ struct buffer *ext2_inode_block(struct inode *inode, u64 index, bool create)
 
 	if (error >= 0 && !block)
 		error = ext2_error(EXT2_FS(inode->sb), "hole in inode", inode->number);
-	return error < 0 ? ERR_PTR(error) : ext2_bread(EXT2_FS(inode->sb), (u32)block, false);
+	if (error < 0)
+		return ERR_PTR(error);
+	return ext2_bread(EXT2_FS(inode->sb), (u32)block, false);
 }
 
 int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)

@@ -3,6 +3,7 @@
  * ext2.h.
  */
 #include "fs/ext2/ext2.h"
+#include "core/memory/slab.h"
 
 int ext2_error(struct ext2_fs *fs, const char *what, u64 number)
 {
@@ -93,7 +94,9 @@ static int mark_mounted(struct ext2_fs *fs)
 /* In order, or as it was found. */
 static int mark_unmounted(struct ext2_fs *fs)
 {
-	return fs->sb->flags & SB_RDONLY ? 0 : write_super(fs, fs->layout.state);
+	if (fs->sb->flags & SB_RDONLY)
+		return 0;
+	return write_super(fs, fs->layout.state);
 }
 
 /* Also when mounting has failed half-way. */
@@ -126,7 +129,9 @@ static int ext2_remount(struct super_block *sb, unsigned flags)
 		return 0;
 	if (flags & SB_RDONLY)
 		return mark_unmounted(EXT2_FS(sb));
-	return can_be_written(EXT2_FS(sb)) ? mark_mounted(EXT2_FS(sb)) : -EROFS;
+	if (can_be_written(EXT2_FS(sb)))
+		return mark_mounted(EXT2_FS(sb));
+	return -EROFS;
 }
 
 static void ext2_statfs(struct super_block *sb, struct kstatfs *stat)
@@ -312,7 +317,9 @@ static int fill(struct super_block *sb, bool silent)
 	if (sb->root)
 		return 0;
 	mark_unmounted(fs);
-	return IS_ERR(root) ? (int)PTR_ERR(root) : -ENOMEM;
+	if (IS_ERR(root))
+		return (int)PTR_ERR(root);
+	return -ENOMEM;
 }
 
 static int ext2_fill_super(struct super_block *sb, const char *options, bool silent)

@@ -8,6 +8,7 @@
  * header, made by other systems).
  */
 #include "fs/ext2/ext2.h"
+#include "core/memory/slab.h"
 
 #define XATTR_MAGIC 0xea020000u
 
@@ -49,7 +50,9 @@ static size_t entry_size(size_t name_length)
 /* @buffer may be NULL, as an inode's without attributes: its only entry is the end. */
 static const struct xattr_entry *first_entry(const struct buffer *buffer)
 {
-	return buffer ? buffer->data + sizeof(struct xattr_header) : NULL;
+	if (buffer)
+		return buffer->data + sizeof(struct xattr_header);
+	return NULL;
 }
 
 static const struct xattr_entry *next_entry(const struct xattr_entry *entry)
@@ -161,6 +164,7 @@ int ext2_load_xattrs(struct inode *inode, const char *name, struct xattr **list)
 {
 	struct buffer *buffer __free(buffer) = get_entries(inode);
 
+	lockdep_assert_held(&inode->lock);
 	if (IS_ERR_OR_NULL(buffer))
 		return PTR_ERR_OR_ZERO(buffer);
 	const struct xattr_entry *entry = first_entry(buffer);
@@ -169,7 +173,9 @@ int ext2_load_xattrs(struct inode *inode, const char *name, struct xattr **list)
 
 		make_key(&key, name);
 		entry = find_entry(buffer, &key.entry);
-		return is_end(entry) ? 0 : add_to_list(list, buffer, entry);
+		if (is_end(entry))
+			return 0;
+		return add_to_list(list, buffer, entry);
 	}
 	for (; !is_end(entry); entry = next_entry(entry)) {
 		TRY(add_to_list(list, buffer, entry));
@@ -306,6 +312,7 @@ int ext2_set_xattr(struct inode *inode, const char *name, const void *value, siz
 	size_t block_size = inode->sb->block_size;
 	union xattr_key key;
 
+	lockdep_assert_held(&inode->lock);
 	if (!fs->layout.revision)
 		return -EOPNOTSUPP;
 	char *block __free(kfree) = TRY_PTR(kzalloc(block_size, GFP_KERNEL));

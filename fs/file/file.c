@@ -1,7 +1,8 @@
 /*
  * file.c - open files: made, read and written by their own operations, let go. See file.h.
  */
-#include "fs/internal.h"
+#include "fs/file/locks.h"
+#include "core/memory/slab.h"
 
 static struct kmem_cache *file_slab;
 static atomic_t open_files;
@@ -55,14 +56,18 @@ struct file *file_open_path(const struct path *path, u32 flags)
 		return ERR_PTR(room ? -ENOMEM : -ENFILE);
 	}
 	*file = (struct file){
-		.fop = flags & O_PATH ? &bad_file_operations : inode->fop,
+		.fop = inode->fop,
 		.inode = inode,
 		.refcount = ATOMIC_INIT(1),
 		.flags = flags & (u32)KEPT_FLAGS,
 		/* O_RDONLY, O_WRONLY and O_RDWR are FMODE_READ, FMODE_WRITE and both, less one */
-		.mode = flags & O_PATH ? FMODE_PATH : (flags + 1) & O_ACCMODE,
+		.mode = (flags + 1) & O_ACCMODE,
 		.path = *path,
 	};
+	if (unlikely(flags & O_PATH)) {
+		file->fop = &bad_file_operations;
+		file->mode = FMODE_PATH;
+	}
 	mutex_init(&file->position_lock, "file->position_lock");
 	path_get(path);
 	if ((file->mode & FMODE_WRITE) && S_ISREG(inode->mode)) {
@@ -92,7 +97,9 @@ ssize_t kernel_read(struct file *file, void *buf, size_t n, loff_t offset)
 
 int vfs_fsync(struct file *file, bool data_only)
 {
-	return file->fop->fsync ? file->fop->fsync(file, data_only) : -EINVAL;
+	if (file->fop->fsync)
+		return file->fop->fsync(file, data_only);
+	return -EINVAL;
 }
 
 struct file *__file_lock_position(struct file *file)

@@ -11,7 +11,9 @@
  * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors. A number is given out together
  * with its file, so a file in its place is all that says that a number is used.
  */
-#include "fs/internal.h"
+#include "fs/file/file_table.h"
+#include "fs/file/locks.h"
+#include "core/memory/slab.h"
 
 #define FILE_TABLE_FIRST 64
 #define FILE_LIMIT 1024 /* RLIMIT_NOFILE of the first process */
@@ -166,6 +168,7 @@ static u32 free_number(struct file_table *table, u32 from)
 {
 	u32 fd = max(from, table->lowest);
 
+	lockdep_assert_held(&table->lock);
 	while (fd < table->size && table->files[fd])
 		fd++;
 	if (from <= table->lowest)
@@ -179,6 +182,7 @@ static struct file *put_at(struct file_table *table, u32 fd, struct file *file, 
 {
 	struct file *old = table->files[fd];
 
+	lockdep_assert_held(&table->lock);
 	table->files[fd] = file;
 	table->on_exec[fd] = close_on_exec;
 	if (file)

@@ -1,7 +1,7 @@
 /*
  * io.c - the parts of struct io that are not inline: vectors of the program's memory. See io.h.
  */
-#include "fs/vfs.h"
+#include "fs/file/io.h"
 
 void *io_piece(struct io *io, size_t *n)
 {
@@ -24,7 +24,7 @@ size_t io_advance_vector(struct io *io, size_t n)
 	return n;
 }
 
-size_t io_move_vector(struct io *io, void *memory, size_t n, bool into_io)
+size_t io_move_vector(struct io *io, void *memory, size_t n, enum io_direction direction)
 {
 	size_t done = 0, part = 0, moved = 0;
 
@@ -33,7 +33,7 @@ size_t io_move_vector(struct io *io, void *memory, size_t n, bool into_io)
 
 		struct io piece = {.base = io_piece(io, &part), .length = part, .kind = IO_USER};
 
-		moved = io_move(&piece, (char *)memory + done, part, into_io);
+		moved = io_move(&piece, (char *)memory + done, part, direction);
 		io->offset += (u32)moved;
 		io->length -= moved;
 		done += moved;

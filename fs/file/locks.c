@@ -17,7 +17,8 @@
  * locks_lock, taken by these calls and by the close of a file that has locks, never by reading and
  * writing.
  */
-#include "fs/internal.h"
+#include "fs/file/locks.h"
+#include "core/memory/slab.h"
 
 #define LOCKS_MAX 16384
 #define RANGE_END ((loff_t)(~0ULL >> 1))
@@ -46,6 +47,7 @@ static struct file_lock *find_conflict(const struct inode *inode, const struct f
 {
 	struct file_lock *lock;
 
+	lockdep_assert_held(&locks_lock);
 	for (lock = inode->locks; lock; lock = lock->next)
 		if (lock->whole == wanted->whole && lock->owner != wanted->owner &&
 		    (lock->type == F_WRLCK || wanted->type == F_WRLCK) &&
@@ -58,6 +60,7 @@ static void unlink_lock(struct file_lock **at)
 {
 	struct file_lock *lock = *at;
 
+	lockdep_assert_held(&locks_lock);
 	*at = lock->next;
 	lock_count--;
 	kfree(lock);
@@ -67,6 +70,7 @@ static void link_lock(struct inode *inode, struct file_lock *lock)
 {
 	struct file_lock **at = &inode->locks;
 
+	lockdep_assert_held(&locks_lock);
 	while (*at && !same_owner(*at, lock))
 		at = &(*at)->next;
 	while (*at && same_owner(*at, lock) && (*at)->start < lock->start)
@@ -85,9 +89,10 @@ static int set_range(struct inode *inode, struct file_lock **new, struct file_lo
 	struct file_lock *want = *new, *lock;
 	struct file_lock **at = &inode->locks;
 
+	lockdep_assert_held(&locks_lock);
 	while ((lock = *at) != NULL) {
 		bool joins = lock->type == want->type;
-		loff_t touch = joins ? 1 : 0; /* of one type: neighbours become one */
+		loff_t touch = joins; /* of one type: neighbours become one */
 		bool before = lock->start < want->start;
 		bool behind = lock->end > want->end;
 
@@ -136,7 +141,9 @@ static int try_range(struct inode *inode, struct file_lock **new, struct file_lo
 	guard(spinlock, &locks_lock);
 	if (!unlock && find_conflict(inode, *new))
 		return -EAGAIN;
-	return !unlock && lock_count >= LOCKS_MAX ? -ENOLCK : set_range(inode, new, spare);
+	if (!unlock && lock_count >= LOCKS_MAX)
+		return -ENOLCK;
+	return set_range(inode, new, spare);
 }
 
 enum patience { DO_NOT_WAIT, WAIT_FOR_OTHERS };
@@ -153,8 +160,9 @@ static int set_lock(struct inode *inode, const struct file_lock *wanted, enum pa
 	*new = *wanted;
 	if (patience == DO_NOT_WAIT)
 		return try_range(inode, &new, &spare);
-	TRY(wait_event_interruptible(locks_wait, (error = try_range(inode, &new, &spare)) != -EAGAIN));
-	return error;
+	int interrupted = wait_event_interruptible(
+		locks_wait, (error = try_range(inode, &new, &spare)) != -EAGAIN);
+	return interrupted ? interrupted : error;
 }
 
 void locks_remove(struct inode *inode, const void *owner)
@@ -221,12 +229,14 @@ s64 fcntl_lock(struct file *file, u32 command, void __user *user)
 {
 	static const u8 needed[] = {[F_RDLCK] = FMODE_READ, [F_WRLCK] = FMODE_WRITE, [F_UNLCK] = 0};
 	bool open_file = command >= F_OFD_GETLK && command <= F_OFD_SETLKW;
-	struct file_lock lock = {.owner = open_file ? (void *)file : current->files,
-				 .pid = open_file ? -1 : (pid_t)sys_getpid()};
+	struct file_lock lock = {.owner = current->files, .pid = current->process_id};
 	struct flock_abi abi;
 
-	if (open_file)
+	if (open_file) {
 		command -= F_OFD_GETLK - F_GETLK;
+		lock.owner = file;
+		lock.pid = -1;
+	}
 	if (command < F_GETLK || command > F_SETLKW)
 		return -EINVAL;
 	TRY(read_user(&abi, user, sizeof(abi)));

@@ -1,7 +1,10 @@
 /*
  * open.c - opening a file by its name: permission, O_CREAT, O_EXCL, O_TRUNC. See open.h.
  */
-#include "fs/internal.h"
+#include "fs/file/open.h"
+#include "fs/inode/attributes.h"
+#include "fs/inode/permission.h"
+#include "fs/path/namei.h"
 
 /* May what @path leads to be opened so? */
 static int may_open(const struct path *path, int flags)
@@ -12,8 +15,10 @@ static int may_open(const struct path *path, int flags)
 				    [O_ACCMODE] = MAY_READ | MAY_WRITE};
 	struct inode *inode = path->dentry->inode;
 	umode_t mode = inode->mode;
-	int mask = masks[flags & O_ACCMODE] | (flags & O_TRUNC ? MAY_WRITE : 0);
+	int mask = masks[flags & O_ACCMODE];
 
+	if (flags & O_TRUNC)
+		mask |= MAY_WRITE;
 	if (S_ISLNK(mode))
 		return -ELOOP;
 	if (S_ISDIR(mode) && (mask & MAY_WRITE))
@@ -26,7 +31,9 @@ static int may_open(const struct path *path, int flags)
 	TRY(inode_permission(inode, mask));
 	if ((flags & O_NOATIME) && current->cred->euid != inode->uid && current->cred->euid != 0)
 		return -EPERM;
-	return (mask & MAY_WRITE) && S_ISREG(mode) ? mount_writable(path->mount) : 0;
+	if ((mask & MAY_WRITE) && S_ISREG(mode))
+		return mount_writable(path->mount);
+	return 0;
 }
 
 int open_at(int dfd, const char *name, int flags, umode_t mode, struct file **opened)
@@ -57,5 +64,7 @@ struct file *filp_open(const char *name, int flags, umode_t mode)
 	struct file *file = NULL;
 	int error = open_at(AT_FDCWD, name, flags, mode, &file);
 
-	return error ? ERR_PTR(error) : file;
+	if (error)
+		return ERR_PTR(error);
+	return file;
 }

@@ -14,7 +14,9 @@
  * takes a pipe's lock inside a fault. Everybody waits in one queue: readers wait while the pipe is
  * empty and writers while it is full, so they are hardly ever there together.
  */
-#include "fs/internal.h"
+#include "fs/inode/times.h"
+#include "fs/tmpfs/tmpfs.h"
+#include "core/memory/slab.h"
 
 #define SIGPIPE 13 /* as in kernel/proc/signal.h, and on the host */
 #define PIPE_PAGES 16
@@ -50,13 +52,15 @@ static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struc
 	u32 used = pipe->used, start = pipe->tail + (side == WRITER ? used : 0), at = start;
 	size_t n, moved, left = min(io->length, side == WRITER ? PIPE_BYTES - used : used);
 
+	lockdep_assert_held(&pipe->lock);
 	do {
 		char **page = &pipe->pages[at / PAGE_SIZE % PIPE_PAGES];
 
 		if (side == WRITER && unlikely(!*page) && !new_page(page))
 			break;
 		n = min(left, PAGE_SIZE - at % PAGE_SIZE);
-		moved = io_move(io, *page + at % PAGE_SIZE, n, side == READER);
+		moved = io_move(io, *page + at % PAGE_SIZE, n,
+				side == READER ? INTO_IO : OUT_OF_IO);
 		if (unlikely(moved < n)) {
 			io_retreat(io, moved);
 			break;
@@ -78,13 +82,16 @@ static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
 	struct pipe *pipe = file->inode->pipe;
 
 	while (io->length) {
+		unsigned events = 0;
+
 		mutex_lock(&pipe->lock);
 		bool end = !pipe->count[WRITER], full = !has_room(pipe, PIPE_BUF);
 		ssize_t result = pipe->used ? ring_move(pipe, READER, io) : 0;
-		bool opened = full && has_room(pipe, PIPE_BUF); /* to who asked by poll */
+		if (full && has_room(pipe, PIPE_BUF))
+			events = POLLOUT | POLLWRNORM; /* now they have become true */
 		mutex_unlock(&pipe->lock);
 		if (result > 0)
-			wake_up_events(&pipe->wait, opened ? POLLOUT | POLLWRNORM : 0);
+			wake_up_events(&pipe->wait, events);
 		if (result || end)
 			return result;
 		TRY(file_wait(file, pipe->wait,
@@ -157,6 +164,7 @@ static s64 pipe_ioctl(struct file *file, unsigned command, u64 argument)
 /* One more (or less) open file on the pipe; the others look again. inode->lock held. */
 static void pipe_count(struct pipe *pipe, const struct file *file, int change)
 {
+	lockdep_assert_held(&file->inode->lock);
 	mutex_lock(&pipe->lock);
 	for (unsigned side = READER; side <= WRITER; side++)
 		if (file->mode & (side == READER ? FMODE_READ : FMODE_WRITE)) {

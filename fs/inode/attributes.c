@@ -3,7 +3,9 @@
  *
  * The checks are Linux's, and in its order, since that decides which errno a program sees.
  */
-#include "fs/internal.h"
+#include "fs/inode/attributes.h"
+#include "fs/inode/permission.h"
+#include "fs/inode/times.h"
 
 int vfs_chmod(const struct path *path, umode_t mode)
 {
@@ -67,7 +69,8 @@ int set_times(const struct path *path, const struct timespec64 times[2], bool bo
 
 int limit_growth(const struct inode *inode, loff_t size)
 {
-	if (likely((u64)size <= current_file_limit()) || !S_ISREG(inode->mode))
+	lockdep_assert_held(&inode->lock);
+	if (likely((u64)size <= current_limit(RLIMIT_FSIZE)) || !S_ISREG(inode->mode))
 		return 0;
 	send_signal_current(SIGXFSZ);
 	return -EFBIG;

@@ -17,8 +17,10 @@
  *
  * Lock order: bucket lock, sb->inodes_lock -> LRU list -> inode->spin.
  */
-#include "fs/internal.h"
+#include "fs/file/file.h"
 #include "fs/inode/lru.h"
+#include "core/memory/shrinker.h"
+#include "core/memory/slab.h"
 
 struct inode_key {
 	const struct super_block *sb;
@@ -425,22 +427,52 @@ int sync_inodes(struct super_block *sb)
 
 /* ---- programs and writers -------------------------------------------------------------------- */
 
-/* Opens for writing (+1) exclude running programs (-1), and the other way round. */
-int change_writers(struct inode *inode, int by, bool release)
+/* inode->writers: opens for writing count up, running programs down, and exclude each other. */
+
+int get_write_access(struct inode *inode)
 {
 	guard(spinlock, &inode->spin);
-	if (!release && inode->writers && (inode->writers > 0) != (by > 0))
+	if (inode->writers < 0)
 		return -ETXTBSY;
-	inode->writers += by;
+	inode->writers++;
 	return 0;
+}
+
+void put_write_access(struct inode *inode)
+{
+	guard(spinlock, &inode->spin);
+	inode->writers--;
+}
+
+int deny_write_access(struct inode *inode)
+{
+	guard(spinlock, &inode->spin);
+	if (inode->writers > 0)
+		return -ETXTBSY;
+	inode->writers--;
+	return 0;
+}
+
+void allow_write_access(struct inode *inode)
+{
+	guard(spinlock, &inode->spin);
+	inode->writers++;
 }
 
 /* ---- boot and checks ------------------------------------------------------------------------- */
 
 DEFINE_HASH_CACHE(inode, INODE, "Inode", "inodes", "find_inode");
 
+static u64 shrink_inodes(unsigned priority, bool enough)
+{
+	return lru_reclaim(&inode_lru, 1ULL << priority);
+}
+
 void inode_cache_init(void)
 {
+	static struct shrinker shrinker = {.name = "inodes", .after_pages = shrink_inodes};
+
 	lru_init(&inode_lru, "inode LRU");
+	shrinker_register(&shrinker);
 	inode_table_create(&table, &inode_cache_hash);
 }

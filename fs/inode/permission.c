@@ -5,7 +5,7 @@
  * mode; euid 0 may do everything but execute a file that nobody may execute. Checks are made as
  * Linux makes them and in its order, since the order decides which errno a program sees.
  */
-#include "fs/internal.h"
+#include "fs/inode/permission.h"
 
 /* Writing to it does not change a file system. */
 bool is_special(const struct inode *inode)
@@ -20,8 +20,11 @@ int inode_permission(struct inode *inode, int mask)
 
 	if (unlikely(mask & MAY_WRITE) && (inode->sb->flags & SB_RDONLY) && !is_special(inode))
 		return -EROFS;
-	if (cred->euid == 0)
-		return !(mask & MAY_EXEC) || S_ISDIR(mode) || (mode & S_IXUGO) ? 0 : -EACCES;
+	if (cred->euid == 0) {
+		bool runs = S_ISDIR(mode) || (mode & S_IXUGO); /* nobody may run other files */
+
+		return (mask & MAY_EXEC) && !runs ? -EACCES : 0;
+	}
 	if (cred->euid == inode->uid)
 		bits = mode >> 6;
 	else if (in_group(cred, inode->gid))
@@ -39,6 +42,7 @@ bool owner_or_root(const struct inode *inode)
 /* May a name be made in @dir? @dentry is what was found under it. */
 int may_create(struct inode *dir, const struct dentry *dentry)
 {
+	lockdep_assert_held(&dir->lock);
 	if (dentry->inode)
 		return -EEXIST;
 	if (is_dead(dir))
@@ -51,6 +55,7 @@ int may_delete(struct inode *dir, const struct dentry *dentry, bool directory)
 {
 	const struct inode *inode = dentry->inode;
 
+	lockdep_assert_held(&dir->lock);
 	if (!inode)
 		return -ENOENT;
 	TRY(inode_permission(dir, MAY_WRITE | MAY_EXEC));
@@ -68,14 +73,20 @@ umode_t mode_unprivileged(const struct inode *inode, umode_t mode)
 	const struct cred *cred = current->cred;
 	bool locking = !(mode & S_IXGRP) && (!cred->euid || in_group(cred, inode->gid));
 
-	return mode & (locking ? ~(umode_t)S_ISUID : ~(umode_t)(S_ISUID | S_ISGID));
+	mode &= ~(umode_t)S_ISUID;
+	if (!locking)
+		mode &= ~(umode_t)S_ISGID;
+	return mode;
 }
 
 void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode)
 {
-	bool inherits = dir && (dir->mode & S_ISGID);
-
 	inode->uid = current->cred->euid;
-	inode->gid = inherits ? dir->gid : current->cred->egid;
-	inode->mode = inherits && S_ISDIR(mode) ? mode | S_ISGID : mode;
+	inode->gid = current->cred->egid;
+	inode->mode = mode;
+	if (dir && (dir->mode & S_ISGID)) {
+		inode->gid = dir->gid;
+		if (S_ISDIR(mode))
+			inode->mode |= S_ISGID;
+	}
 }

@@ -1,7 +1,7 @@
 /*
  * times.c - an inode's three times: when it was read, written and changed. See times.h.
  */
-#include "fs/internal.h"
+#include "fs/inode/times.h"
 
 #define ATIME_SECONDS (24 * 3600) /* an access time older than this is renewed */
 

@@ -9,7 +9,10 @@
  *
  * The order of the checks is Linux's, since it decides which errno a program sees.
  */
-#include "fs/internal.h"
+#include "fs/inode/permission.h"
+#include "fs/inode/times.h"
+#include "fs/inode/xattr.h"
+#include "core/memory/slab.h"
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
@@ -118,7 +121,9 @@ int xattr_read(struct inode *inode, const char *name, struct xattr **list)
 int xattr_read_all(struct inode *inode, struct xattr **list)
 {
 	guard(read, &inode->lock);
-	return inode->op->load_xattrs ? inode->op->load_xattrs(inode, NULL, list) : 0;
+	if (inode->op->load_xattrs)
+		return inode->op->load_xattrs(inode, NULL, list);
+	return 0;
 }
 
 bool xattr_is_shown(const struct xattr *xattr)

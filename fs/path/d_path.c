@@ -4,12 +4,14 @@
  * It goes up through dentries and mounts: so it stands above both, takes mount_lock and, inside of
  * it, dentry_tree_lock.
  */
-#include "fs/internal.h"
+#include "fs/tmpfs/tmpfs.h"
 
 /* @text in front of @at, or NULL if there is no room from @start on, or @at is NULL. */
 static char *prepend(char *at, const char *start, const char *text, size_t length)
 {
-	return at && (size_t)(at - start) >= length ? memcpy(at - length, text, length) : NULL;
+	if (at && (size_t)(at - start) >= length)
+		return memcpy(at - length, text, length);
+	return NULL;
 }
 
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size)
@@ -39,8 +41,9 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 		} else if (dentry == mount->root || dentry->parent == dentry) {
 			if (dentry != mount->root) /* moved out of it: where to is not told */
 				at = end;
-			at = prepend(at == end ? prepend(at, buf, "/", 1) : at, buf,
-				     "(unreachable)", 13);
+			if (at == end)
+				at = prepend(at, buf, "/", 1);
+			at = prepend(at, buf, "(unreachable)", 13);
 			break;
 		} else {
 			at = prepend(at, buf, dentry->name, dentry->name_length);
@@ -50,5 +53,7 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 	}
 	if (at == end)
 		at = prepend(at, buf, "/", 1);
-	return at ? at : ERR_PTR(-ENAMETOOLONG);
+	if (at)
+		return at;
+	return ERR_PTR(-ENAMETOOLONG);
 }

@@ -17,9 +17,12 @@
  *   - children: the parent's dentry->lock
  * Lock order: tree_lock -> bucket lock -> dentry->lock -> LRU list.
  */
-#include "fs/internal.h"
-#include "fs/path/dcache.h"
+#include "fs/file/file.h"
 #include "fs/inode/lru.h"
+#include "fs/path/dcache.h"
+#include "core/memory/slab.h"
+#include "core/memory/shrinker.h"
+#include "generated/dentry_shrink.h"
 
 #ifndef CONFIG_DEBUG
 static_assert(sizeof(struct dentry) <= 192 && sizeof(struct inode) <= 600,
@@ -200,6 +203,7 @@ void d_delete(struct dentry *dentry)
 {
 	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
 
+	lockdep_assert_held(&dentry->parent->inode->lock);
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
 	/* what others did with the inode is behind them */
 	bool stays = smp_load_acquire(&dentry->refcount.counter) == (DREF_KEPT | 1);
@@ -233,6 +237,7 @@ static void swap_names(struct dentry *a, struct dentry *b)
 /* Put @dentry, which has its name, into @parent, with a reference on that. */
 static void place(struct dentry *dentry, struct dentry *parent)
 {
+	lockdep_assert_held(&dentry_tree_lock);
 	if (dentry->parent != parent) {
 		unlink_child(dentry, dentry->parent);
 		spin_lock(&dentry->lock);
@@ -253,6 +258,8 @@ void d_move(struct dentry *dentry, struct dentry *target, bool exchange)
 {
 	struct dentry *from = dentry->parent, *to = target->parent;
 
+	lockdep_assert_held(&from->inode->lock);
+	lockdep_assert_held(&to->inode->lock);
 	/* over all of it: d_path() must not see the dentry between its places */
 	spin_lock(&dentry_tree_lock);
 	unhash(dentry, -1);
@@ -387,9 +394,37 @@ void dentry_cache_check(void)
 		}
 }
 
+/*
+ * How many dentries reclaim prunes in a round, before or after its pages, is DENTRY_SHRINK of the
+ * configuration. Arcangeli's share, by priority and aggressively: Lever 1999, section 3.3.
+ */
+#if defined(CONFIG_DENTRY_SHRINK_AGGRESSIVE)
+static u64 shrink_by_priority(unsigned priority)
+{
+	return lru_reclaim(&dentry_lru, priority + 1);
+}
+
+static struct shrinker shrinker = {.name = "dentries", .before_pages = shrink_by_priority};
+#elif defined(CONFIG_DENTRY_SHRINK_PRIORITY)
+static u64 shrink_if_needed(unsigned priority, bool enough)
+{
+	return enough ? 0 : lru_reclaim(&dentry_lru, priority + 1);
+}
+
+static struct shrinker shrinker = {.name = "dentries", .after_pages = shrink_if_needed};
+#else
+static u64 shrink_share(unsigned priority, bool enough)
+{
+	return lru_reclaim(&dentry_lru, 1ULL << priority);
+}
+
+static struct shrinker shrinker = {.name = "dentries", .after_pages = shrink_share};
+#endif
+
 void dentry_cache_init(void)
 {
 	dentry_slab = kmem_cache_create("dentry", sizeof(struct dentry), 8, SLAB_RECLAIMABLE);
 	lru_init(&dentry_lru, "dentry LRU");
+	shrinker_register(&shrinker);
 	dentry_table_create(&dentry_table_instance, &dentry_cache_hash);
 }

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "fs/vfs.h"
+#include "fs/path/dentry.h"
 #include "hash/cache.h"
 
 /*

@@ -17,7 +17,9 @@
  *
  * All mounts are private: there is no propagation, and a bind has no mounts below it.
  */
-#include "fs/internal.h"
+#include "fs/block/block.h"
+#include "fs/cred.h"
+#include "core/memory/slab.h"
 
 static struct mount_lock {
 	spinlock_t lock;
@@ -158,6 +160,7 @@ struct mount *mount_make(struct filesystem *type, struct block_device *device, u
 /* Is @mount part of the tree? mount_mutex held. */
 static bool is_attached(const struct mount *mount)
 {
+	lockdep_assert_held(&mount_mutex);
 	return !list_empty(&mount->link);
 }
 
@@ -169,6 +172,7 @@ static int attach(struct mount *mount, const struct path *where)
 	struct inode *inode = dentry->inode;
 	struct path old __free(path) = {0}; /* let go without the locks */
 
+	lockdep_assert_held(&mount_mutex);
 	if (!is_attached(where->mount))
 		return -EINVAL;
 	guard(write, &inode->lock);

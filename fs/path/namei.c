@@ -14,8 +14,12 @@
  *
  * No lock is held between components. A directory that is renamed meanwhile takes the walk with it.
  */
+#include "fs/file/file_table.h"
+#include "fs/inode/permission.h"
+#include "fs/inode/times.h"
 #include "fs/path/dcache.h"
-#include "fs/internal.h"
+#include "fs/path/namei.h"
+#include "core/memory/slab.h"
 
 struct held_link {
 	struct dentry *dentry; /* referenced: keeps the inode, and so a fast link's text */
@@ -199,13 +203,14 @@ static __always_inline enum last_type component_type(const char *name, u32 lengt
 /*
  * Step onto component @name where it is not simple; @found is what the cache has, referenced, or
  * NULL. NULL: the walk stands on it. A text: it was a symbolic link, whose text is to be walked
- * first (of the @last only if asked for). ERR_PTR: -ENOENT and the like; the walk stays where it
+ * first (of the last one only if asked for). ERR_PTR: -ENOENT and the like; the walk stays where it
  * was.
  */
+enum place { ON_THE_WAY, AT_THE_END };
 static noinline const char *step_slowly(struct walk *walk, const char *name, u32 length,
-					struct dentry *found, bool last)
+					struct dentry *found, enum place place)
 {
-	struct new_name *create = last ? walk->create : NULL;
+	struct new_name *create = place == AT_THE_END ? walk->create : NULL;
 	enum last_type type = component_type(name, length);
 
 	if (type != LAST_NORM)
@@ -223,7 +228,8 @@ static noinline const char *step_slowly(struct walk *walk, const char *name, u32
 		dput(found);
 		return ERR_PTR(-ENOENT);
 	}
-	if (S_ISLNK(inode->mode) && (!last || (walk->flags & LOOKUP_FOLLOW) || walk->directory))
+	bool follows = place == ON_THE_WAY || (walk->flags & LOOKUP_FOLLOW) || walk->directory;
+	if (S_ISLNK(inode->mode) && follows)
 		return follow_link(walk, found);
 	dput(walk->path.dentry);
 	walk->path.dentry = found;
@@ -265,6 +271,46 @@ static int last_slash(struct walk *walk)
 	return 0;
 }
 
+/* Go to the first component of *@name, or of the text that waits for it to end. false: there is
+ * none, the walk stands at its end. */
+static __always_inline bool first_component(struct walk *walk, const char **name)
+{
+	while (**name == '/')
+		++*name;
+	if (likely(**name))
+		return true;
+	if (walk->depth) {
+		*name = walk->rest[--walk->depth];
+		return true;
+	}
+	if (walk->last)
+		walk->last->type = LAST_ROOT;
+	return false;
+}
+
+/* A directory that everybody may search: one test instead of two. */
+static __always_inline bool is_open_directory(const struct inode *inode)
+{
+	return (inode->mode & (S_IFMT | S_IXUGO)) == (S_IFDIR | S_IXUGO);
+}
+
+static __always_inline int may_search(struct inode *inode)
+{
+	if (likely(is_open_directory(inode)))
+		return 0;
+	if (!S_ISDIR(inode->mode))
+		return -ENOTDIR;
+	return inode_permission(inode, MAY_EXEC);
+}
+
+/* @name, of @length bytes, is the last component: that goes to walk->last. */
+static void note_last(struct walk *walk, const char *name, u32 length)
+{
+	bool slash = name[length] == '/';
+
+	*walk->last = (struct last){name, length, component_type(name, length), slash};
+}
+
 static __always_inline int walk_names(struct walk *walk, const char *name,
 				      struct hash_counters *counts)
 {
@@ -273,60 +319,42 @@ static __always_inline int walk_names(struct walk *walk, const char *name,
 	const char *next, *text;
 	struct inode *inode;
 	u32 length;
-
-again:
-	while (*name == '/')
-		name++;
-	if (unlikely(!*name)) {
-		if (!walk->depth) {
-			if (walk->last)
-				walk->last->type = LAST_ROOT;
-			return 0;
-		}
-		name = walk->rest[--walk->depth];
-	}
-	for (;;) { /* @name is a component of what must be a directory, @dentry */
-		inode = dentry->inode;
-		if (unlikely((inode->mode & (S_IFMT | S_IXUGO)) != (S_IFDIR | S_IXUGO))) {
-			if (!S_ISDIR(inode->mode))
-				return -ENOTDIR;
-			TRY(inode_permission(inode, MAY_EXEC));
-		}
-searchable:
+next_text:
+	if (!first_component(walk, &name))
+		return 0;
+next_directory: /* @name is a component of what must be a directory, @dentry */
+	TRY(may_search(dentry->inode));
+	for (;;) {
 		length = component_length(name);
 		next = name + length;
 		while (*next == '/')
 			next++;
 		if (!*next) {
 			if (likely(!walk->depth))
-				break;
+				break; /* it is the last one */
 			next = walk->rest[--walk->depth];
 		}
 		child = find_child(dentry, name, length, &inode, counts);
-		/* A directory that everybody may search: one test, none at the next turn. */
-		if (likely(inode != NULL) &&
-		    likely((inode->mode & (S_IFMT | S_IXUGO)) == (S_IFDIR | S_IXUGO))) {
+		if (likely(inode != NULL) && likely(is_open_directory(inode))) {
 			walk->path.dentry = child;
 			dput(dentry);
 			dentry = child;
 			name = next;
-			goto searchable;
+			continue;
 		}
-		text = step_slowly(walk, name, length, child, false);
+		text = step_slowly(walk, name, length, child, ON_THE_WAY);
+		if (IS_ERR(text))
+			return (int)PTR_ERR(text);
 		dentry = walk->path.dentry;
-		if (text) {
-			if (IS_ERR(text))
-				return (int)PTR_ERR(text);
-			walk->rest[walk->depth++] = next;
-			name = text;
-			goto again;
-		}
 		name = next;
+		if (!text)
+			goto next_directory;
+		walk->rest[walk->depth++] = next;
+		name = text;
+		goto next_text;
 	}
-	/* The last component. */
 	if (walk->last) {
-		*walk->last = (struct last){name, length, component_type(name, length),
-					    name[length] == '/'};
+		note_last(walk, name, length);
 		return 0;
 	}
 	if (unlikely(name[length] == '/') && component_type(name, length) == LAST_NORM)
@@ -337,12 +365,12 @@ searchable:
 		dput(dentry);
 		return 0;
 	}
-	text = step_slowly(walk, name, length, child, true);
+	text = step_slowly(walk, name, length, child, AT_THE_END);
 	if (!text || IS_ERR(text))
 		return PTR_ERR_OR_ZERO(text);
 	dentry = walk->path.dentry;
 	name = text;
-	goto again;
+	goto next_text;
 }
 
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,

@@ -11,8 +11,9 @@
  * other, and rename_lock sees to it that nobody else locks two so. Levels for the lock-order
  * checker: names.h.
  */
+#include "fs/inode/permission.h"
 #include "fs/path/dcache.h"
-#include "fs/internal.h"
+#include "fs/path/names.h"
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
@@ -22,6 +23,7 @@ struct dentry *lookup_locked(struct dentry *parent, const char *name, u32 length
 	u32 hash = dentry_name_hash(parent, name, length);
 	struct hash_counters counts = {0};
 
+	lockdep_assert_held(&dir->lock);
 	if (length > NAME_MAX) /* what was removed has no name at all */
 		return ERR_PTR(is_dead(dir) ? -ENOENT : -ENAMETOOLONG);
 	struct dentry *dentry = d_lookup(parent, name, length, hash, &counts, counted);
@@ -61,6 +63,7 @@ static int link_locked(const struct path *parent, struct dentry *dentry, const s
 {
 	struct inode *dir = parent->dentry->inode, *inode = old->dentry->inode;
 
+	lockdep_assert_held(&dir->lock);
 	if (old->mount != parent->mount)
 		return -EXDEV;
 	TRY(may_link(inode));
@@ -79,6 +82,7 @@ int make_locked(const struct path *parent, struct dentry *dentry, const struct n
 	const struct cred *cred = current->cred;
 	umode_t mode = new->mode;
 
+	lockdep_assert_held(&dir->lock);
 	/* who is not of the directory's group makes no program that takes it on */
 	if ((dir->mode & S_ISGID) && !S_ISDIR(mode) && cred->euid && !in_group(cred, dir->gid) &&
 	    (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
@@ -103,6 +107,7 @@ int remove_locked(struct inode *dir, struct dentry *dentry, enum removed_kind ki
 {
 	struct inode *inode = dentry->inode;
 
+	lockdep_assert_held(&dir->lock);
 	TRY(may_delete(dir, dentry, kind == REMOVE_DIRECTORY));
 	if (!dir->op->remove)
 		return -EPERM;
@@ -138,10 +143,16 @@ static struct dentry *lock_directories(struct dentry *a, struct dentry *b)
 		return NULL;
 	}
 	mutex_lock(&a->inode->sb->rename_lock);
-	struct dentry *to_b = child_towards(b, a), *to_a = to_b ? NULL : child_towards(a, b);
-	bool a_first = to_b || (!to_a && a < b);
-	down_write_nested(&(a_first ? a : b)->inode->lock, LOCK_PARENT);
-	down_write_nested(&(a_first ? b : a)->inode->lock, LOCK_PARENT2);
+	struct dentry *to_b = child_towards(b, a), *to_a = NULL;
+	if (!to_b)
+		to_a = child_towards(a, b);
+	struct dentry *first = a, *second = b;
+	if (to_a || (!to_b && b < a)) {
+		first = b;
+		second = a;
+	}
+	down_write_nested(&first->inode->lock, LOCK_PARENT);
+	down_write_nested(&second->inode->lock, LOCK_PARENT2);
 	return to_b ? to_b : to_a;
 }
 
@@ -161,6 +172,7 @@ static int rename_permission(struct inode *old_dir, const struct dentry *old, st
 	struct inode *source = old->inode, *target = new->inode;
 	bool directory = S_ISDIR(source->mode), replaces = directory;
 
+	lockdep_assert_held(&old_dir->lock);
 	if (exchange)
 		replaces = S_ISDIR(target->mode);
 	TRY(may_delete(old_dir, old, directory));
@@ -204,6 +216,8 @@ static int rename_locked(const struct renamed *from, const struct renamed *to,
 	struct dentry *old __free(dput) =
 		TRY_PTR(lookup_locked(from->parent, from->name, from->length, true));
 
+	lockdep_assert_held(&old_dir->lock);
+	lockdep_assert_held(&new_dir->lock);
 	if (!old->inode)
 		return -ENOENT;
 	struct dentry *new __free(dput) =

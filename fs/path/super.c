@@ -7,7 +7,8 @@
  */
 #include "fs/block/dirty.h"
 #include "fs/inode/lru.h"
-#include "fs/internal.h"
+#include "fs/path/super.h"
+#include "core/memory/slab.h"
 
 struct filesystem *filesystems; /* in order of registration; only at start-up does it change */
 DEFINE_MUTEX(mount_mutex);
@@ -39,14 +40,17 @@ struct filesystem *find_filesystem(const char *name)
 /* Writes all, whatever fails; the first error. */
 int sync_super(struct super_block *sb)
 {
-	int inodes = sync_inodes(sb);
+	int inodes = sync_inodes(sb), buffers = 0, flushed = 0;
 
 	if (sb->op->sync_fs)
 		sb->op->sync_fs(sb);
-	int buffers = sb->bdev ? sync_buffers(sb->bdev, true) : 0;
-	int flushed = sb->bdev ? block_flush(sb->bdev) : 0;
-
-	return inodes ?: buffers ?: flushed;
+	if (sb->bdev) {
+		buffers = sync_buffers(sb->bdev, true);
+		flushed = block_flush(sb->bdev);
+	}
+	if (inodes)
+		return inodes;
+	return buffers ?: flushed;
 }
 
 /* One try to drop all dentries but the root, and what is dirty can only be written now: has it
@@ -65,6 +69,7 @@ static void super_shutdown(struct super_block *sb)
 	unsigned tries = 2000;
 	int busy;
 
+	lockdep_assert_held(&mount_mutex);
 	while (!names_gone(sb, tries > 1000) && --tries)
 		sleep_ns(NSEC_PER_MSEC);
 	dput(sb->root);
@@ -105,6 +110,7 @@ static struct super_block *super_alloc(struct filesystem *type, struct block_dev
 	static u32 minor; /* of those without a device; mount_mutex */
 	struct super_block *sb = kzalloc(sizeof(*sb), GFP_KERNEL);
 
+	lockdep_assert_held(&mount_mutex);
 	if (!sb)
 		return NULL;
 	sb->type = type;
@@ -169,6 +175,7 @@ int for_each_super(int (*visit)(struct super_block *sb))
 /* mount_mutex held: the file system becomes writable, or not. */
 int remount_super(struct super_block *sb, unsigned read_only, const char *options)
 {
+	lockdep_assert_held(&mount_mutex);
 	if ((sb->flags & SB_RDONLY) != read_only)
 		TRY(sync_super(sb));
 	if (sb->op->remount)

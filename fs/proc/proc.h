@@ -1,5 +1,5 @@
 /*
- * proc.h - what the files of /proc share: the nodes of the tree, and who fills them.
+ * proc.h - the tree of /proc: its nodes, who fills them, and how they get there.
  *
  * A node is a name in the tree; a file's or text link's is filled by its show function, so a new
  * file is one function and one line in a table (system.c, kernel/proc/info.c). Under a directory
@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "fs/internal.h"
+#include "fs/path/mount.h"
 #include "core/log/text.h"
 
 struct proc_entry {
@@ -40,30 +40,36 @@ struct proc_node {
 	void *data; /* the show function's */
 };
 
-extern const struct proc_node proc_root_nodes[]; /* system.c */
+extern struct filesystem proc_filesystem;
 
+/*
+ * What /proc tells of processes, from who knows them (kernel/proc/info.c). A process that has gone
+ * in between is -ESRCH or -ENOENT. All may be called with a directory's inode->lock held.
+ */
+struct proc_processes {
+	const struct proc_node *node; /* what /proc/PID looks like */
+	/* proc_node.next of /proc: the lowest pid from @from on. */
+	int (*next)(pid_t pid, int from);
+	/* The owner of /proc/PID: a process's effective ids, a zombie's too; untouched if there is
+	 * none. */
+	void (*owner)(pid_t pid, uid_t *uid, gid_t *gid);
+	/* Its root directory, referenced, or -errno. */
+	int (*root)(pid_t pid, struct path *path);
+};
+
+/* At start-up, before /proc is first mounted, and permanent: processes; and files, links and
+ * directories in /proc itself, a list that ends with a node without a name. */
+void proc_register_processes(const struct proc_processes *processes);
+void proc_register(const struct proc_node *nodes);
+void proc_init(void); /* the files of system.c */
+
+/* The root directory of process @pid, referenced, or -errno. procfs.c */
+int proc_root_of(pid_t pid, struct path *path);
 /* Append @path as current sees it. procfs.c */
 void proc_show_path(struct text *out, const struct path *path);
+/* The mounts that process entry->pid sees; as mountinfo has them if the node has data. system.c */
+void proc_mounts_show(struct text *out, const struct proc_entry *entry);
 
-void proc_mounts_show(struct text *out, const struct proc_entry *entry); /* system.c */
-
-/* Of kernel/proc/info.c, which fs/ cannot include: /proc/PID and the files about CPUs. A process
- * that has gone in between is -ESRCH or -ENOENT. */
-extern const struct proc_node proc_process_node; /* what /proc/PID looks like */
-/* proc_node.next of /proc and, of the threads of process @pid, of /proc/PID/task */
-int process_next(pid_t pid, int from);
-/* The owner of /proc/PID: a process's effective ids, a zombie's too; untouched if there is none. */
-void process_owner(pid_t pid, uid_t *uid, gid_t *gid);
-/* Its root or working directory, referenced; @inspect: if current may look into it (maps, fd ...).
- * Or -EACCES, -ENOENT, -ESRCH. */
-int process_place(pid_t pid, bool inspect, bool root, struct path *path);
-void proc_stat_show(struct text *out, const struct proc_entry *entry);
-void proc_uptime_show(struct text *out, const struct proc_entry *entry);
-void proc_loadavg_show(struct text *out, const struct proc_entry *entry);
-/* arch/x86/debug/profile.c: written is the period in ns, 0 ends it; -EINVAL, -ENOMEM. */
-void proc_profile_show(struct text *out, const struct proc_entry *entry);
-int proc_profile_write(const char *text, size_t length);
-void proc_cpuinfo_show(struct text *out, const struct proc_entry *entry); /* arch/x86/cpu/cpu.c */
 
 /* Times are told in these. */
 #define USER_HZ 100

@@ -1,12 +1,15 @@
 /*
- * procfs.c - /proc: inodes, lookup and reading of directories and files for the nodes of system.c
- * and kernel/proc/info.c.
+ * procfs.c - /proc: inodes, lookup and reading of directories and files for the nodes that were
+ * registered, by system.c and by kernel/proc/info.c. See proc.h.
  *
  * An inode stands for an entry and is made of it: pid << 40 | (number + 1) << 24 | where the node
  * lies. Nothing is remembered here: what belongs to a process, and a name that was not there, is
  * looked up each time.
  */
+#include "fs/cred.h"
+#include "fs/file/file.h"
 #include "fs/proc/proc.h"
+#include "core/memory/slab.h"
 
 #define PID_SHIFT 40
 #define NUMBER_SHIFT 24
@@ -16,12 +19,31 @@
 static const struct inode_operations dir_inode_operations, link_operations, place_operations;
 static const struct file_operations dir_file_operations, file_operations;
 
-static const struct proc_node root_node = {
-	.mode = PROC_DIR,
-	.children = proc_root_nodes,
-	.next = process_next,
-	.each = &proc_process_node,
-};
+#define ROOT_NODES 32 /* in /proc itself, the end included */
+
+/* Constant once /proc has been mounted. */
+static struct proc_node root_nodes[ROOT_NODES];
+static struct proc_node root_node = {.mode = PROC_DIR, .children = root_nodes};
+static const struct proc_processes *processes; /* NULL: there are none */
+
+void proc_register(const struct proc_node *nodes)
+{
+	struct proc_node *end = root_nodes;
+
+	while (end->name)
+		end++;
+	for (; nodes->name; nodes++) {
+		BUG_ON(end == &root_nodes[ROOT_NODES - 1]);
+		*end++ = *nodes;
+	}
+}
+
+void proc_register_processes(const struct proc_processes *registered)
+{
+	processes = registered;
+	root_node.next = registered->next;
+	root_node.each = registered->node;
+}
 
 /* ---- entries and inodes ---------------------------------------------------------------------- */
 
@@ -66,7 +88,7 @@ static struct inode *proc_inode(struct super_block *sb, const struct proc_entry 
 	inode->uid = 0;
 	inode->gid = 0;
 	if (entry->pid)
-		process_owner(entry->pid, &inode->uid, &inode->gid);
+		processes->owner(entry->pid, &inode->uid, &inode->gid);
 	inode->private = (void *)node;
 	inode->fop = &file_operations;
 	if (S_ISDIR(node->mode)) {
@@ -297,5 +319,16 @@ static int proc_fill_super(struct super_block *sb, const char *options, bool sil
 	return sb->root ? 0 : -ENOMEM;
 }
 
-struct filesystem proc_filesystem = {.name = "proc", .magic = PROC_SUPER_MAGIC,
-				     .fill_super = proc_fill_super, .single = true};
+struct filesystem proc_filesystem = {
+	.name = "proc",
+	.magic = PROC_SUPER_MAGIC,
+	.fill_super = proc_fill_super,
+	.single = true,
+};
+
+int proc_root_of(pid_t pid, struct path *path)
+{
+	if (processes)
+		return processes->root(pid, path);
+	return -ESRCH;
+}

@@ -1,12 +1,15 @@
 /*
  * system.c - the files of /proc that are about the machine: memory, clocks, hash caches, switches.
  */
+#include <arch/report.h>
+
 #include "boot/boot_info.h"
 #include "fs/block/dirty.h"
 #include "fs/inode/lru.h"
 #include "fs/proc/proc.h"
+#include "core/memory/slab.h"
 #include "hash/cache.h"
-#include "core/log/system_name.h"
+#include "core/system_name.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -77,6 +80,14 @@ static int drop_caches_write(const char *text, size_t length)
 
 /* ---- mounts ---------------------------------------------------------------------------------- */
 
+static const struct {
+	unsigned flag;
+	const char *name;
+} mount_options[] = {
+	{SB_NOSUID, "nosuid"},	 {SB_NODEV, "nodev"},	     {SB_NOEXEC, "noexec"},
+	{SB_NOATIME, "noatime"}, {MS_RELATIME, "relatime"},
+};
+
 /* @buffer: two pages. @details: as mountinfo has them. */
 static void mount_line(struct text *out, struct mount *mount, const struct path *root,
 		       char *buffer, bool details)
@@ -97,10 +108,10 @@ static void mount_line(struct text *out, struct mount *mount, const struct path 
 			    MAJOR(sb->dev), MINOR(sb->dev), from, at);
 	else
 		text_printf(out, "%s %s %s ", mount->device_name, at, sb->type->name);
-	text_printf(out, "%s%s%s%s%s%s", flags & SB_RDONLY ? "ro" : "rw",
-		    flags & SB_NOSUID ? ",nosuid" : "", flags & SB_NODEV ? ",nodev" : "",
-		    flags & SB_NOEXEC ? ",noexec" : "", flags & SB_NOATIME ? ",noatime" : "",
-		    flags & MS_RELATIME ? ",relatime" : "");
+	text_printf(out, "%s", flags & SB_RDONLY ? "ro" : "rw");
+	for (unsigned i = 0; i < ARRAY_SIZE(mount_options); i++)
+		if (flags & mount_options[i].flag)
+			text_printf(out, ",%s", mount_options[i].name);
 	if (details)
 		text_printf(out, " - %s %s %s\n", sb->type->name, mount->device_name,
 			    sb->flags & SB_RDONLY ? "ro" : "rw");
@@ -114,7 +125,9 @@ void proc_mounts_show(struct text *out, const struct proc_entry *entry)
 	struct mount *mount;
 	char *buffer __free(kfree) = kmalloc(2 * PAGE_SIZE, GFP_KERNEL);
 
-	out->error = buffer ? process_place(entry->pid, false, true, &root) : -ENOMEM;
+	out->error = -ENOMEM;
+	if (buffer)
+		out->error = proc_root_of(entry->pid, &root);
 	if (out->error)
 		return;
 	guard(mutex, &mount_mutex);
@@ -128,11 +141,6 @@ static void filesystems_show(struct text *out, const struct proc_entry *entry)
 {
 	for (const struct filesystem *type = filesystems; type; type = type->next)
 		text_printf(out, "%s\t%s\n", type->needs_device ? "" : "nodev", type->name);
-}
-
-static void self_show(struct text *out, const struct proc_entry *entry)
-{
-	text_printf(out, "%d", (int)sys_getpid());
 }
 
 /* The node's data, a string: of a file a line. */
@@ -190,7 +198,9 @@ static noinline unsigned overflow_stack(unsigned depth)
 {
 	volatile unsigned frame[16] = {depth};
 
-	return frame[depth % 16] == ~0u ? 0 : overflow_stack(depth + 1) + frame[0];
+	if (frame[depth % 16] == ~0u)
+		return 0;
+	return overflow_stack(depth + 1) + frame[0];
 }
 #endif
 
@@ -243,13 +253,9 @@ static const struct proc_node sys_nodes[] = {
 	{NULL},
 };
 
-const struct proc_node proc_root_nodes[] = {
-	{"self", PROC_LINK, .show = self_show},
+static const struct proc_node root_nodes[] = {
 	{"mounts", PROC_LINK, .show = string_show, .data = "self/mounts"},
 	{"meminfo", PROC_FILE, .show = meminfo_show},
-	{"stat", PROC_FILE, .show = proc_stat_show},
-	{"uptime", PROC_FILE, .show = proc_uptime_show},
-	{"loadavg", PROC_FILE, .show = proc_loadavg_show},
 	{"cpuinfo", PROC_FILE, .show = proc_cpuinfo_show},
 	{STRING("version", "Linux version " SYSTEM_RELEASE " (chainwalk) " SYSTEM_VERSION)},
 	{"filesystems", PROC_FILE, .show = filesystems_show},
@@ -262,3 +268,8 @@ const struct proc_node proc_root_nodes[] = {
 	{"chainwalk", PROC_DIR, .children = chainwalk_nodes},
 	{NULL},
 };
+
+void proc_init(void)
+{
+	proc_register(root_nodes);
+}

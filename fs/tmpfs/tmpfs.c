@@ -8,66 +8,25 @@
  * creation: the position of an open directory is the cookie to go on from, whatever is created and
  * removed meanwhile.
  *
- * A file's pages have no disk to go to: they are born uptodate, stay dirty, so that reclaim leaves
- * them alone, and are freed when the file is truncated or its last name and use are gone. A page
- * that is not dirty is a hole. The number of pages and that of inodes are limited (to half of
- * memory's pages, or size= and nr_inodes=) since a full tmpfs must be ENOSPC and not the end of the
- * machine. As in Linux, each further name of a file counts as an inode.
- *
  * Locks: a directory's names are under its inode->lock, like every change to it, and its dentry's
  * lock; an inode's extended attributes are under its own.
  */
 
 #include "fs/devfs/special.h"
-#include "fs/internal.h"
-#include "mm/cache/page_lookup.h"
+#include "fs/regular/file_io.h"
+#include "fs/inode/permission.h"
+#include "fs/inode/xattr.h"
+#include "fs/path/names.h"
+#include "fs/tmpfs/pages.h"
+#include "core/memory/slab.h"
 
-enum { PAGES, INODES, MODE, UID, GID, OPTIONS };
-
-struct tmpfs_super {
-	atomic64_t used[2];
-	u64 limit[2]; /* 0: none */
-};
-
-struct tmpfs_inode {
-	struct xattr *xattrs; /* newest first */
-	struct dentry *hint;  /* of a directory, where the last reader stopped; or NULL */
-	struct inode inode;
-};
-static_assert(offsetof(struct tmpfs_inode, inode) == TMPFS_INODE_BEFORE);
+enum { MODE = CHARGED, UID, GID, OPTIONS }; /* of mount(2); before them what is charged */
 
 #define FIRST_COOKIE 2		/* 0 and 1 are "." and ".." */
 #define DIRECTORY_ENTRY_SIZE 20 /* what Linux adds to a directory's size for a name */
 
 static const struct inode_operations inode_operations;
 static const struct file_operations directory_file_operations, file_operations;
-static const struct address_space_operations page_operations;
-
-static struct tmpfs_super *super_of(const struct inode *inode)
-{
-	return inode->sb->private;
-}
-
-static struct tmpfs_inode *TMPFS_I(struct inode *inode)
-{
-	return container_of(inode, struct tmpfs_inode, inode);
-}
-
-static void uncharge(struct tmpfs_super *super, int kind)
-{
-	atomic_dec(&super->used[kind]);
-}
-
-/* One more page or inode (@kind) in use: 0 or -ENOSPC. */
-static int charge(struct tmpfs_super *super, int kind)
-{
-	u64 used = (u64)atomic_inc_return(&super->used[kind]);
-
-	if (likely(!super->limit[kind] || used <= super->limit[kind]))
-		return 0;
-	uncharge(super, kind);
-	return -ENOSPC;
-}
 
 /* ---- inodes ---------------------------------------------------------------------------------- */
 
@@ -94,7 +53,7 @@ static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir
 	inode->op = &inode_operations;
 	if (S_ISREG(mode)) {
 		inode->fop = &file_operations;
-		inode->data.ops = &page_operations;
+		inode->data.ops = &tmpfs_page_operations;
 	} else if (S_ISDIR(mode)) {
 		inode->fop = &directory_file_operations;
 		inode->nlink = 2;
@@ -112,7 +71,9 @@ static inline struct dentry *next_name(struct dentry *dir, struct dentry *dentry
 {
 	struct list_head *next = dentry->child_link.next;
 
-	return next == &dir->children ? NULL : list_entry(next, struct dentry, child_link);
+	if (next == &dir->children)
+		return NULL;
+	return list_entry(next, struct dentry, child_link);
 }
 
 /* @dentry becomes the youngest name in its directory, or no name (@name). A reader that stopped
@@ -123,11 +84,17 @@ static void place(struct dentry *dentry, bool name)
 	struct dentry *dir = dentry->parent;
 	struct tmpfs_inode *ti = TMPFS_I(dir->inode);
 
+	lockdep_assert_held(&dir->inode->lock);
 	guard(spinlock, &dir->lock);
 	if (ti->hint == dentry)
 		ti->hint = next_name(dir, dentry);
-	dentry->cookie = name ? (u64)atomic_inc_return(&next_cookie) : 0;
-	(name ? list_move_tail : list_move)(&dentry->child_link, &dir->children);
+	if (name) {
+		dentry->cookie = (u64)atomic_inc_return(&next_cookie);
+		list_move_tail(&dentry->child_link, &dir->children);
+	} else {
+		dentry->cookie = 0;
+		list_move(&dentry->child_link, &dir->children);
+	}
 }
 
 static void changed(struct inode *dir, struct inode *inode, int names)
@@ -156,16 +123,23 @@ static void add_name(struct inode *dir, struct dentry *dentry, struct inode *ino
 static int tmpfs_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev,
 		      const char *target)
 {
-	size_t length = S_ISLNK(mode) ? strlen(target) : 0;
-	char *text = length ? kzalloc(length + 9, GFP_KERNEL) : NULL;
-	struct inode *inode = text || !length ? tmpfs_inode(dir->sb, dir, mode, rdev) : NULL;
+	char *text = NULL;
+	size_t length = 0;
 
+	if (S_ISLNK(mode)) {
+		length = strlen(target);
+		text = kzalloc(length + 9, GFP_KERNEL);
+		if (!text)
+			return -ENOSPC;
+		memcpy(text, target, length);
+	}
+	struct inode *inode = tmpfs_inode(dir->sb, dir, mode, rdev);
 	if (!inode) {
 		kfree(text);
 		return -ENOSPC;
 	}
 	if (text) {
-		inode->link = memcpy(text, target, length);
+		inode->link = text;
 		inode->data.size = (loff_t)length;
 	}
 	add_name(dir, dentry, inode);
@@ -216,8 +190,13 @@ static int tmpfs_rename(struct inode *old_dir, struct dentry *old, struct inode 
 	place(old, true);
 	old_dir->nlink -= S_ISDIR(inode->mode);
 	new_dir->nlink += S_ISDIR(inode->mode);
-	changed(old_dir, inode, exchange ? 0 : -1);
-	changed(new_dir, exchange ? target : NULL, exchange ? 0 : 1);
+	if (exchange) {
+		changed(old_dir, inode, 0);
+		changed(new_dir, target, 0);
+	} else {
+		changed(old_dir, inode, -1);
+		changed(new_dir, NULL, 1);
+	}
 	return 0;
 }
 
@@ -229,6 +208,7 @@ static struct dentry *first_name(struct dentry *dir, u64 position)
 {
 	struct dentry *found = NULL, *hint = READ_ONCE(TMPFS_I(dir->inode)->hint);
 
+	lockdep_assert_held(&dir->inode->lock);
 	guard(spinlock, &dir->lock);
 	struct list_head *link =
 		hint && hint->cookie >= position ? &hint->child_link : dir->children.prev;
@@ -268,137 +248,11 @@ static int tmpfs_fsync(struct file *file, bool data_only)
 	return 0; /* memory is as far as it goes */
 }
 
-/* ---- pages ----------------------------------------------------------------------------------- */
-
-/* A page that is not dirty was never written; it is charged when it is. Faults do so at once. */
-static int tmpfs_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
-{
-	if (!test_bit(PG_dirty, &page->flags)) {
-		TRY(charge(super_of(inode), PAGES));
-		__atomic_fetch_add(&inode->blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
-	}
-	if (!page_uptodate(page) && to - from < PAGE_SIZE) {
-		memset(page_address(page), 0, from);
-		memset((char *)page_address(page) + to, 0, PAGE_SIZE - to);
-	}
-	return 0;
-}
-
-static int tmpfs_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to)
-{
-	if (!page_uptodate(page))
-		set_bit_release(PG_uptodate, &page->flags);
-	set_page_dirty(page);
-	return 0;
-}
-
-/* A page that is not there is zeros. */
-static int tmpfs_readpages(struct inode *inode, struct page **pages, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++) {
-		memset(page_address(pages[i]), 0, PAGE_SIZE);
-		set_bit_release(PG_uptodate, &pages[i]->flags);
-		unlock_page(pages[i]);
-	}
-	return 0;
-}
-
-/* A dirty page goes away for good: give its charge back. */
-static void tmpfs_invalidate(struct page *page, unsigned from)
-{
-	struct inode *inode = page->mapping->host;
-
-	if (from == 0 && test_bit(PG_dirty, &page->flags)) {
-		uncharge(super_of(inode), PAGES);
-		__atomic_fetch_sub(&inode->blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
-	}
-}
-
-static const struct address_space_operations page_operations = {
-	.readpages = tmpfs_readpages,
-	.write_begin = tmpfs_write_begin,
-	.write_end = tmpfs_write_end,
-	.invalidate = tmpfs_invalidate,
-};
-
-/* The first page of data from @index on; one behind all if there is none. */
-static pgoff_t next_data(struct inode *inode, pgoff_t index)
-{
-	struct page *page = page_lookup(&inode->data, index);
-	pgoff_t next = FILE_END >> PAGE_SHIFT;
-	bool data = page && test_bit(PG_dirty, &page->flags);
-
-	if (page)
-		put_page(page);
-	if (data)
-		return index;
-	guard(spinlock, &inode->data.lock);
-	list_for_each_entry (page, &inode->data.clean_pages, mapping_link)
-		if (page->index > index && test_bit(PG_dirty, &page->flags))
-			next = min(next, page->index);
-	return next;
-}
-
-static int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
-{
-	pgoff_t index = (u64)offset >> PAGE_SHIFT;
-
-	if (!hole)
-		index = next_data(inode, index);
-	while (hole && next_data(inode, index) == index)
-		index++;
-	*found = (loff_t)min(max((u64)offset, index << PAGE_SHIFT), (u64)inode->data.size);
-	return hole || *found < inode->data.size ? 0 : -ENXIO;
-}
-
-/* Reserve: make every page of the range exist. */
-static int reserve(struct inode *inode, u64 start, u64 end)
-{
-	for (pgoff_t i = start >> PAGE_SHIFT; i << PAGE_SHIFT < end; i++) {
-		struct page *page = TRY_PTR(find_or_create_page(&inode->data, i));
-		int error = tmpfs_write_begin(inode, page, 0, 0);
-
-		if (!error)
-			tmpfs_write_end(inode, page, 0, 0);
-		unlock_page(page);
-		put_page(page);
-		TRY(error);
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		cond_resched();
-	}
-	return 0;
-}
-
-static int tmpfs_truncate(struct inode *inode, loff_t size)
-{
-	loff_t old = inode->data.size;
-
-	WRITE_ONCE(inode->data.size, size);
-	if (size < old)
-		truncate_inode_pages(&inode->data, (u64)size, FILE_END);
-	return 0;
-}
-
-static int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length)
-{
-	u64 limit = super_of(inode)->limit[PAGES], end = (u64)(offset + length);
-	bool punch = mode & FALLOC_FL_PUNCH_HOLE;
-
-	if (!punch && limit && (u64)length >> PAGE_SHIFT > limit)
-		return -ENOSPC; /* before it has taken all there is */
-	if (punch)
-		truncate_inode_pages(&inode->data, (u64)offset, end);
-	else
-		TRY(reserve(inode, (u64)offset, end));
-	if (!(mode & FALLOC_FL_KEEP_SIZE) && (loff_t)end > inode->data.size)
-		inode->data.size = (loff_t)end;
-	inode->mtime = inode->ctime = current_time();
-	return 0;
-}
+/* ---- extended attributes --------------------------------------------------------------------- */
 
 static int tmpfs_load_xattrs(struct inode *inode, const char *name, struct xattr **list)
 {
+	lockdep_assert_held(&inode->lock);
 	for (const struct xattr *each = TMPFS_I(inode)->xattrs; each; each = each->next) {
 		if (name && strcmp(name, each->name))
 			continue;
@@ -411,6 +265,7 @@ static int tmpfs_load_xattrs(struct inode *inode, const char *name, struct xattr
 static int tmpfs_set_xattr(struct inode *inode, const char *name, const void *value, size_t size,
 			   int flags)
 {
+	lockdep_assert_held(&inode->lock);
 	return xattr_set(&TMPFS_I(inode)->xattrs, name, value, size, flags);
 }
 
@@ -517,6 +372,7 @@ int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_
 	char text[32 + 8];
 
 	strlcpy(text, name, 32);
+	guard(parent, sb->root->inode);
 	struct dentry *dentry =
 		TRY_PTR(lookup_locked(sb->root, text, (u32)strlen(text), true));
 	int error = tmpfs_make(sb->root->inode, dentry, mode, rdev, NULL);
@@ -547,10 +403,9 @@ int tmpfs_nameless(umode_t mode, struct path *path)
 struct file *tmpfs_file(umode_t mode, u64 size, int access)
 {
 	struct path path __free(path) = {0};
-	int error = size > page_alloc_total_pages() << PAGE_SHIFT
-			    ? -ENOMEM
-			    : tmpfs_nameless(S_IFREG | mode, &path);
-
+	if (size > page_alloc_total_pages() << PAGE_SHIFT)
+		return ERR_PTR(-ENOMEM);
+	int error = tmpfs_nameless(S_IFREG | mode, &path);
 	if (error)
 		return ERR_PTR(error);
 	path.dentry->inode->data.size = (loff_t)size;
@@ -559,5 +414,9 @@ struct file *tmpfs_file(umode_t mode, u64 size, int access)
 }
 
 struct filesystem tmpfs_filesystem = {
-	.name = "tmpfs", .magic = TMPFS_MAGIC, .fill_super = tmpfs_fill_super, .pinned = true,
-	.inode_before = TMPFS_INODE_BEFORE};
+	.name = "tmpfs",
+	.magic = TMPFS_MAGIC,
+	.fill_super = tmpfs_fill_super,
+	.pinned = true,
+	.inode_before = TMPFS_INODE_BEFORE,
+};

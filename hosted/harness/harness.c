@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fs/internal.h"
+#include "fs/block/block.h"
+#include "fs/file/open.h"
+#include "fs/inode/attributes.h"
+#include "fs/path/namei.h"
 #include "core/log/assert.h"
 
 /* ---- images ---------------------------------------------------------------------------------- */

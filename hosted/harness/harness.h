@@ -1,11 +1,12 @@
 /*
- * harness.h - hosted: files as the tests want them, over the calls of fs/vfs.h. All return 0 or a
+ * harness.h - hosted: files as the tests want them, over the calls of fs/. All return 0 or a
  * count, or -errno.
  */
 #pragma once
 
 #include "fs/block/dirty.h"
-#include "fs/vfs.h"
+#include "fs/cred.h"
+#include "fs/file/file.h"
 #include "hosted/machine/hosted.h"
 
 /* Fill @disk with a new file system of @kilobytes; @options: further ones of mke2fs. The test fails

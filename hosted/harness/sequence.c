@@ -1,5 +1,9 @@
 /* sequence.c - hosted: see sequence.h. */
+#include "fs/block/dirty.h"
+#include "fs/file/file.h"
+#include "fs/inode/attributes.h"
 #include "fs/start.h"
+#include "fs/writeback.h"
 #include "hosted/harness/sequence.h"
 
 #include <stdio.h>
@@ -8,11 +12,10 @@
 
 #include <arch/uaccess.h>
 
-#include "fs/writeback.h"
-#include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
 #include "core/memory/page_alloc.h"
+#include "core/memory/shrinker.h"
 #include "hosted/harness/model.h"
 
 #define HANDLES 4

@@ -17,6 +17,7 @@
 
 #include "fs/block/block.h"
 #include "fs/inode/lru.h"
+#include "core/sched/limits.h"
 #include "core/syscalls.h"
 #include "core/base/types.h"
 
@@ -86,7 +87,7 @@ static inline u64 rng_below(struct rng *rng, u64 n)
 void task_start(void (*function)(void *), void *argument);
 void tasks_wait(void); /* until all but kernel threads have ended */
 extern bool hosted_threads; /* kernel threads run; false: tests call what they would do */
-extern u64 hosted_file_limit;   /* RLIMIT_FSIZE of all tasks */
+extern struct rlimit hosted_limits[RLIMIT_COUNT]; /* of all tasks: none, as from the start */
 extern unsigned hosted_signals; /* that tasks were sent */
 
 /* ---- address spaces: see user.h -------------------------------------------------------------- */

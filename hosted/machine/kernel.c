@@ -10,16 +10,17 @@
 #include <unistd.h>
 
 #include "fs/block/dirty.h"
-#include "fs/vfs.h"
+#include "fs/file/file.h"
 #include "hosted/machine/hosted.h"
 #include "core/log/printk.h"
+#include "core/log/symbols.h"
 #include "core/sched/sched.h"
 #include "core/memory/page_alloc.h"
 #include "core/memory/slab.h"
 
 struct cpu cpus[NR_CPUS];
 unsigned nr_cpus = 1;
-bool hosted_irqs_off, system_running = true, panicking;
+bool hosted_irqs_off, system_running = true;
 u64 hosted_clock_ns = 60 * NSEC_PER_SEC;
 uintptr_t hosted_fault_start, hosted_fault_end;
 bool hosted_quiet;
@@ -62,24 +63,15 @@ void assert_failed(const char *what, const char *file, int line, const char *fun
 	panic("%s:%d: %s: does not hold: %s", file, line, function, what);
 }
 
+/* Functions are named by the debugger. */
+const char *symbol_lookup(u64 address, u64 *offset)
+{
+	return NULL;
+}
+
 void console_write(const char *text, size_t length, bool expand)
 {
 	fwrite(text, 1, length, stderr);
-}
-
-/* ---- signals: there are none ------------------------------------------------------------------
- */
-
-bool signal_pending(struct task *task)
-{
-	(void)task;
-	return false;
-}
-
-bool fatal_signal_pending(struct task *task)
-{
-	(void)task;
-	return false;
 }
 
 /* ---- random numbers -------------------------------------------------------------------------- */

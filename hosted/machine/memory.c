@@ -6,12 +6,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fs/internal.h"
 #include "hash/cache.h"
 #include "hosted/machine/hosted.h"
 #include "core/log/assert.h"
 #include "core/base/bitops.h"
 #include "core/memory/page_alloc.h"
+#include "core/memory/shrinker.h"
 #include "core/memory/slab.h"
 
 #ifndef __has_feature
@@ -214,11 +214,6 @@ void leak_check(void)
 		if (cache->objects != cache->marked)
 			test_failed(__FILE__, __LINE__, "%lld objects too many in the cache of %s",
 				    (long long)(cache->objects - cache->marked), cache->name);
-}
-
-u64 slab_shrink(void)
-{
-	return 0;
 }
 
 void slab_init(void)

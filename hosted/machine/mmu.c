@@ -245,7 +245,7 @@ void mmu_destroy(struct mmu_root *root)
 	free_table(phys_to_page(root->table));
 }
 
-pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create)
+pte_t *mmu_walk(struct mmu_root *root, u64 address, enum mmu_tables tables)
 {
 	u64 *table = phys_to_virt(root->table);
 
@@ -253,7 +253,7 @@ pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create)
 		u64 *entry = &table[address >> shift & (ENTRIES - 1)];
 
 		if (!*entry) {
-			struct page *page = create ? new_table() : NULL;
+			struct page *page = tables == MMU_MAKE ? new_table() : NULL;
 
 			if (!page)
 				return NULL;

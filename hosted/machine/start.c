@@ -1,9 +1,10 @@
 /*
  * start.c - hosted: bring the caches and file systems up in the order of kernel/main.c.
  */
-#include "fs/start.h"
 #include "fs/block/dirty.h"
-#include "fs/internal.h"
+#include "fs/cred.h"
+#include "fs/file/file_table.h"
+#include "fs/start.h"
 #include "hash/cache.h"
 #include "hosted/machine/hosted.h"
 #include "core/log/assert.h"
@@ -14,6 +15,10 @@
 
 /* fs/proc stands on processes, of which there are none. */
 struct filesystem proc_filesystem = {.name = "none"};
+
+void proc_init(void)
+{
+}
 
 void hosted_init(unsigned megabytes)
 {
@@ -38,7 +43,8 @@ void hosted_init(unsigned megabytes)
 
 /* ---- what only programs need ----------------------------------------------------------------- */
 
-u64 hosted_file_limit = ~0ULL;
+struct rlimit hosted_limits[RLIMIT_COUNT] = {
+	[0 ... RLIMIT_COUNT - 1] = {RLIM_INFINITY, RLIM_INFINITY}};
 unsigned hosted_signals;
 
 void send_signal_current(int signal)
@@ -47,12 +53,3 @@ void send_signal_current(int signal)
 	hosted_signals++;
 }
 
-u64 current_file_limit(void)
-{
-	return hosted_file_limit;
-}
-
-s64 sys_getpid(void)
-{
-	return current->pid;
-}

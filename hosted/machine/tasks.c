@@ -9,7 +9,8 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "fs/vfs.h"
+#include "fs/cred.h"
+#include "fs/file/file_table.h"
 #include "hosted/machine/hosted.h"
 #include "core/log/assert.h"
 #include "core/sched/sched.h"
@@ -40,20 +41,12 @@ struct fiber {
 	bool thread; /* of the kernel: never ends */
 };
 
-struct task hosted_task = {.comm = "test", .pid = 1, .cred = &init_cred};
+struct task hosted_task = {.comm = "test", .pid = 1, .process_id = 1, .cred = &init_cred, .limits = hosted_limits};
 struct task *hosted_current = &hosted_task;
 bool hosted_threads;
 
 static struct fiber fibers[TASKS_MAX] = {{.task = &hosted_task}};
 static struct fiber *running = &fibers[0];
-
-const struct cred *swap_cred(const struct cred *cred)
-{
-	const struct cred *old = current->cred;
-
-	current->cred = cred;
-	return old;
-}
 static unsigned fiber_count = 1;
 static struct task *ended; /* its memory is freed by who runs next */
 static unsigned showing;   /* deadlock: tasks that have shown where they are */
@@ -232,6 +225,8 @@ static struct fiber *fiber_start(void (*function)(void *), void *argument)
 	task->state = TASK_RUNNING;
 	task->pending = TASK_PENDING_RESCHED; /* whenever somebody asks */
 	task->pid = (pid_t)(fiber - fibers) + 1;
+	task->process_id = task->pid;
+	task->limits = hosted_limits;
 	task->cred = &init_cred;
 	task->fs = current->fs;
 	task->files = current->files;

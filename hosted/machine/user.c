@@ -2,6 +2,8 @@
  * user.c - hosted: programs' memory, and what the kernel's other half (kernel/proc, kernel/sys)
  * gives to mm/. See user.h.
  */
+#include "fs/tmpfs/tmpfs.h"
+#include "core/memory/slab.h"
 #include "hosted/machine/user.h"
 
 #include <string.h>
@@ -12,19 +14,6 @@
 
 #define INSTRUCTION 8u /* bytes that one touches at most */
 #define TICK_ONE_IN 16 /* instructions */
-
-u64 user_limits[16] = {[0 ... 15] = ~0ULL};
-
-u64 memory_limit(enum memory_limit kind)
-{
-	return user_limits[kind];
-}
-
-/* There are no processes that could be ended. */
-bool oom_kill(void)
-{
-	return false;
-}
 
 /* ---- running in an address space ------------------------------------------------------------- */
 

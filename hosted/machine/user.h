@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "fs/vfs.h"
+#include "fs/inode/inode.h"
 #include "hosted/machine/hosted.h"
 #include "mm/space/vm.h"
 
@@ -28,7 +28,6 @@ struct mm *user_share(void); /* ours, with another reference */
  * @prot has that. */
 s64 user_map(u64 address, u64 length, unsigned prot, unsigned flags, const char *path, u64 offset);
 
-extern u64 user_limits[16]; /* by enum memory_limit; ~0: none, as from the start */
 
 /* ---- what a program does --------------------------------------------------------------------- */
 

@@ -8,11 +8,17 @@
 
 #include "hash/size.c"
 #include "core/cmdline.c"
-#include "core/log/format.c"
+#include "core/base/format.c"
 
 static u64 pages, largest;
 static char log_text[8192];
 static u64 allocated;
+
+/* "%pS" is not for here. */
+const char *symbol_lookup(u64 address, u64 *offset)
+{
+	return NULL;
+}
 
 u64 page_alloc_total_pages(void)
 {

@@ -118,9 +118,23 @@ static bool was_replaced(unsigned time, unsigned object)
 	       version(time, object)->writers[0] == time;
 }
 
+/* Did a write make it while other calls ran? Then one of those may have written it back before it
+ * had its bytes; a sync of its directory brings the name, and what the file holds is for its own. */
+static bool was_seen_empty(unsigned object)
+{
+	unsigned born = promises.contents[object];
+
+	if (!born || version(born - 1, object)->exists || script->ops[born - 1].verb > VERB_STORE)
+		return false;
+	for (unsigned op = 0; op < script->count; op++)
+		if (op != born - 1 && script->ops[op].stage == script->ops[born - 1].stage)
+			return true;
+	return false;
+}
+
 static bool compare_file(const char *path, unsigned object, u32 size)
 {
-	u32 least = ~0u, most = 0;
+	u32 least = was_seen_empty(object) ? 0 : ~0u, most = 0;
 
 	for (unsigned time = promises.contents[object]; time <= promises.now; time++) {
 		least = min(least, version(time, object)->size);

@@ -1,7 +1,7 @@
 /*
  * powercut.h - the ring of power cuts: short scripts of calls run on ext2 over a disk with a
  * volatile cache; the power is cut after every write and every flush; e2fsck repairs what is left,
- * and the judge asks whether all that was promised (docs/durability.md) is there.
+ * and the judge asks whether all that was promised (docs/kernel/durability.md) is there.
  *
  * After CrashMonkey and ACE (Mohan et al., OSDI 2018): all short scripts, on a small disk, judged
  * from outside. What is told apart here is the disk's cache: of the writes since the last flush any

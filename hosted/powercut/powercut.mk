@@ -1,4 +1,4 @@
-# Power cuts: the ring alone, for make torture (docs/durability.md).
+# Power cuts: the ring alone, for make torture (docs/kernel/durability.md).
 #
 #   make -f hosted/powercut/powercut.mk torture MINUTES=60    scripts of two to five calls, by a fresh seed
 

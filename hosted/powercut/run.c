@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs/file/file.h"
 #include "fs/start.h"
 #include "fs/writeback.h"
-#include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
 #include "core/sched/sched.h"

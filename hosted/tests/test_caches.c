@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs/block/dirty.h"
+#include "fs/file/file.h"
+#include "fs/inode/lru.h"
 #include "fs/start.h"
 #include "fs/writeback.h"
-#include "fs/internal.h"
-#include "fs/inode/lru.h"
 #include "hosted/harness/harness.h"
 #include "hash/cache.h"
 #include "core/memory/page_alloc.h"

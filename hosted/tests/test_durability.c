@@ -4,9 +4,10 @@
  */
 #include <stdio.h>
 
+#include "fs/block/dirty.h"
+#include "fs/file/file.h"
 #include "fs/start.h"
 #include "fs/writeback.h"
-#include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/sched/sched.h"
 

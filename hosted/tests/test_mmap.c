@@ -268,14 +268,14 @@ static void stack_and_break(void)
 	CHECK_EQUAL(user_map(top - PAGE(1), PAGE(1), RW, MAP_PRIVATE | MAP_FIXED | MAP_GROWSDOWN,
 			     NULL, 0),
 		    top - PAGE(1));
-	user_limits[LIMIT_STACK] = PAGE(8);
+	hosted_limits[RLIMIT_STACK].soft = PAGE(8);
 	CHECK_EQUAL(poke(top - PAGE(8), 's'), 0);
 	CHECK_EQUAL(poke(top - PAGE(8) - 1, 's'), -USER_SIGSEGV);
-	user_limits[LIMIT_STACK] = ~0ULL;
-	user_limits[LIMIT_AS] = PAGE(mm->total_pages + 1);
+	hosted_limits[RLIMIT_STACK].soft = ~0ULL;
+	hosted_limits[RLIMIT_AS].soft = PAGE(mm->total_pages + 1);
 	CHECK_EQUAL(user_map(0, PAGE(2), RW, MAP_PRIVATE, NULL, 0), -ENOMEM);
 	CHECK(user_map(0, PAGE(1), RW, MAP_PRIVATE, NULL, 0) > 0);
-	user_limits[LIMIT_AS] = ~0ULL;
+	hosted_limits[RLIMIT_AS].soft = ~0ULL;
 }
 
 TEST(mmap_stack_and_break)

@@ -25,21 +25,11 @@ static void quick_show(struct text *out, const struct proc_entry *entry)
 	text_printf(out, "quick");
 }
 
-const struct proc_node proc_root_nodes[] = {
+static const struct proc_node nodes[] = {
 	{"slow", PROC_FILE, .show = slow_show},
 	{"quick", PROC_FILE, .show = quick_show},
 	{NULL},
 };
-const struct proc_node proc_process_node = {.mode = PROC_DIR};
-
-int process_next(pid_t pid, int from)
-{
-	return -ENOENT;
-}
-
-void process_owner(pid_t pid, uid_t *uid, gid_t *gid)
-{
-}
 
 static char slow[8], quick[8];
 
@@ -58,6 +48,7 @@ TEST(proc_files_are_read_side_by_side)
 {
 	hosted_init(16);
 	tested_filesystem.inode_slab = kmem_cache_create("proc", sizeof(struct inode), 0, 0);
+	proc_register(nodes);
 
 	struct mount *mount = mount_make(&tested_filesystem, NULL, 0, "proc", "");
 

@@ -6,8 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fs/block/buffer.h"
+#include "fs/cred.h"
+#include "fs/file/file_table.h"
+#include "fs/inode/attributes.h"
+#include "fs/path/namei.h"
 #include "fs/start.h"
-#include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/sched/sched.h"
 
@@ -107,7 +111,7 @@ static void append_six(void *place)
 TEST(limit_of_two_writers)
 {
 	hosted_init(16);
-	hosted_file_limit = 10;
+	hosted_limits[RLIMIT_FSIZE].soft = 10;
 	CHECK_EQUAL(write_at("/file", O_CREAT | O_WRONLY, 0, "", 0), 0);
 
 	struct inode *inode = inode_at("/file");

@@ -14,6 +14,7 @@
 
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
+#include "core/memory/shrinker.h"
 #include "core/sched/sched.h"
 #include "mm/cache/page_cache.h"
 #include "hosted/machine/user.h"

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/internal.h"
+#include "fs/file/file.h"
+#include "fs/inode/attributes.h"
+#include "fs/inode/permission.h"
+#include "fs/path/namei.h"
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
 

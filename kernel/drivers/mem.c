@@ -3,7 +3,7 @@
  * last of them.
  */
 #include "fs/devfs/special.h"
-#include "fs/vfs.h"
+#include "fs/file/file.h"
 #include "kernel/drivers/drivers.h"
 
 #define CHUNK 256

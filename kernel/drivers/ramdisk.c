@@ -20,7 +20,7 @@
  * for a turn at most, into the drive's buffer: a read that continues the last request, and a write
  * that has been waiting to, cost what is left of their transfer. Neither the change to the next
  * track nor a flush costs anything: tracks are skewed, and there is no cache of writes. Without a
- * stroke nothing moves or turns. docs/disk-model.md has the numbers of some disks.
+ * stroke nothing moves or turns. docs/lab/disk-model.md has the numbers of some disks.
  */
 
 #include "boot/boot_info.h"
@@ -81,6 +81,7 @@ static void serve_next(u64 now)
 {
 	struct block_request *request;
 
+	lockdep_assert_held(&ramdisk_lock);
 	in_service = NULL;
 	/* What lies behind the head wraps round, and so comes last. */
 	list_for_each_entry(request, &queue, link)
@@ -161,7 +162,7 @@ static void read_model(void)
 		model[i++] = memparse(at, &at);
 	if (at && (*at || !model[TRACK] || !model[CYLINDER] ||
 		   (model[STROKE] && model[STROKE] < model[SEEK]))) {
-		pr_err("ramdisk_model= is no disk (docs/disk-model.md): it takes no time\n");
+		pr_err("ramdisk_model= is no disk (docs/lab/disk-model.md): it takes no time\n");
 		model[TURN] = 0;
 	}
 	timer_init(&service, served, NULL);

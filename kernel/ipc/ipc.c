@@ -12,6 +12,8 @@
  * for zero, and the first of them that runs removes the set. Who waits sleeps in one queue for all
  * sets: they are few.
  */
+#include "fs/inode/permission.h"
+#include "fs/tmpfs/tmpfs.h"
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
 
@@ -82,6 +84,7 @@ static struct object *find(bool is_semaphore, int number, int mask)
 {
 	struct object *object = &objects[(unsigned)number % OBJECTS];
 
+	lockdep_assert_held(&ipc_lock);
 	if (!object->file || object->number != number || object->is_semaphore != is_semaphore)
 		return ERR_PTR(-EINVAL);
 
@@ -93,6 +96,7 @@ static struct object *find(bool is_semaphore, int number, int mask)
 /* 0 or -EPERM. ipc_lock held. */
 static int remove(struct object *object)
 {
+	lockdep_assert_held(&ipc_lock);
 	if (current->cred->euid != object->file->inode->uid && !capable(current->cred))
 		return -EPERM;
 	fput(object->file);
@@ -103,7 +107,12 @@ static int remove(struct object *object)
 
 /* ---- shared memory --------------------------------------------------------------------------- */
 
-SYSCALL_IS(shmget, (int key, u64 size, u32 flags), size ? create(false, key, size, flags) : -EINVAL)
+s64 sys_shmget(int key, u64 size, u32 flags)
+{
+	if (!size)
+		return -EINVAL;
+	return create(false, key, size, flags);
+}
 
 s64 sys_shmat(int number, u64 address, u32 flags)
 {
@@ -126,14 +135,19 @@ s64 sys_shmctl(int number, int command, void *unused)
 
 /* ---- semaphores ------------------------------------------------------------------------------ */
 
-SYSCALL_IS(semget, (int key, int count, u32 flags),
-	   count == 1 ? create(true, key, 0, flags) : -EINVAL)
+s64 sys_semget(int key, int count, u32 flags)
+{
+	if (count != 1)
+		return -EINVAL;
+	return create(true, key, 0, flags);
+}
 
 /* 0, WAITS, -EAGAIN where that is not wanted, -ERANGE, -ENOSPC: another one has its SEM_UNDO. */
 static int operate(struct object *set, const struct waiter *waiter)
 {
 	int change = waiter->operation.change, value = set->value + change;
 
+	lockdep_assert_held(&ipc_lock);
 	if (value < 0 || (!change && value))
 		return waiter->operation.flags & IPC_NOWAIT ? -EAGAIN : WAITS;
 	if (value > SEMAPHORE_MAX)
@@ -157,6 +171,7 @@ static void serve(struct object *set)
 	struct waiter *waiter, *next;
 	bool again = true;
 
+	lockdep_assert_held(&ipc_lock);
 	while (again) {
 		again = false;
 		list_for_each_entry_safe (waiter, next, &waiters, link) {
@@ -226,8 +241,10 @@ s64 sys_semtimedop(int number, const void *operations, u64 n, const void *timeou
 	return -EINTR;
 }
 
-SYSCALL_IS(semop, (int number, const void *operations, u64 n),
-	   sys_semtimedop(number, operations, n, NULL))
+s64 sys_semop(int number, const void *operations, u64 n)
+{
+	return sys_semtimedop(number, operations, n, NULL);
+}
 
 s64 sys_semctl(int number, int index, int command, u64 unused)
 {

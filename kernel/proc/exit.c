@@ -10,8 +10,7 @@
  * a continuation (WCONTINUED). A wait looks through the children under process_lock and takes it;
  * the end frees the zombie.
  */
-#include "fs/vfs.h"
-#include "kernel/drivers/drivers.h"
+#include "fs/cred.h"
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
 
@@ -19,6 +18,7 @@
 
 static void reap(struct process *process)
 {
+	lockdep_assert_held(&process_lock);
 	list_del(&process->all_link);
 	list_del(&process->sibling);
 	put_cred(process->zombie_cred);
@@ -29,6 +29,7 @@ static void reap(struct process *process)
 /* What SIGCHLD and waitid(2) tell of @event. process_lock held. */
 static struct siginfo event_info(const struct process *process, int event)
 {
+	lockdep_assert_held(&process_lock);
 	struct siginfo info = {.code = CLD_EXITED,
 			       .pid = process->pid,
 			       .uid = process_cred(process)->uid,
@@ -50,6 +51,7 @@ void process_event(struct process *process, int event)
 {
 	struct process *parent = process->parent;
 
+	lockdep_assert_held(&process_lock);
 	process->event = event;
 	if (!parent)
 		return;
@@ -72,6 +74,7 @@ static void become_zombie(struct process *process)
 {
 	struct process *child, *next;
 
+	lockdep_assert_held(&process_lock);
 	process->zombie_cred = get_cred(current->cred);
 	memcpy(process->comm, current->comm, sizeof(process->comm));
 	list_for_each_entry_safe(child, next, &process->children, sibling) {
@@ -111,7 +114,8 @@ static void leave_process(struct task *task, int code)
 			wake_up_task(process->exec_task);
 	}
 	task->process = NULL;
-	task_clear_pending(task, TASK_PENDING_SIGNAL);
+	task->limits = NULL;
+	task_clear_pending(task, TASK_PENDING_SIGNAL | TASK_PENDING_END);
 }
 
 void process_exit(int code)
@@ -140,13 +144,14 @@ void process_exit(int code)
 	spin_lock_irq(&process_lock); /* /proc looks at them */
 	task->files = NULL;
 	task->fs = NULL;
-	task->mm = NULL; /* nor may a switch back to us load it again */
+	task->mm = NULL;
+	task->mmu = NULL; /* nor may a switch back to us load it again */
 	spin_unlock_irq(&process_lock);
 	process_parts_put(&parts);
 	/* A session's leader ends: its terminal hangs up. Before the lock, since the terminal
 	 * takes its own first. */
-	if (last && process->session == process->pid)
-		tty_session_ended(process->session);
+	if (last && process->session == process->pid && terminal)
+		terminal->session_ended(process->session);
 	leave_process(task, code);
 	put_cred(task->cred);
 	task->cred = NULL;
@@ -157,12 +162,13 @@ void process_exit(int code)
 
 void process_end(struct process *process, int code)
 {
+	lockdep_assert_held(&process_lock);
 	if (process->exiting)
 		return;
 	process->exiting = true;
 	process->stopped = false;
 	process->exit_code = code;
-	signal_tell_threads(process, ~0ULL, STATES_KILL);
+	signal_end_threads(process, NULL);
 }
 
 void process_exit_group(int code)
@@ -173,8 +179,15 @@ void process_exit_group(int code)
 	process_exit(current->process->exit_code);
 }
 
-SYSCALL_IS(exit, (int status), (process_exit((status & 0xff) << 8), 0))
-SYSCALL_IS(exit_group, (int status), (process_exit_group((status & 0xff) << 8), 0))
+s64 sys_exit(int status)
+{
+	process_exit((status & 0xff) << 8);
+}
+
+s64 sys_exit_group(int status)
+{
+	process_exit_group((status & 0xff) << 8);
+}
 
 bool oom_kill(void)
 {
@@ -309,6 +322,7 @@ s64 sys_waitid(int kind, int id, void *user_info, int options, void *usage)
 		request.info.signo = SIGCHLD;
 		TRY(put_rusage(usage, &request.times));
 	}
-	TRY(user_info ? write_user(user_info, &request.info, size) : 0);
+	if (user_info)
+		TRY(write_user(user_info, &request.info, size));
 	return min(result, (s64)0);
 }

@@ -43,10 +43,10 @@ static int check_arguments(const struct clone_arguments *arguments)
 }
 
 /* RLIMIT_NPROC: the processes of this user. */
-static int check_process_limit(void)
+static int check_current_limit(void)
 {
 	uid_t uid = current->cred->uid;
-	u64 limit = process_limit(RLIMIT_NPROC), count = 0;
+	u64 limit = current_limit(RLIMIT_NPROC), count = 0;
 	struct process *process;
 	struct task *task;
 
@@ -65,21 +65,28 @@ static int copy_parts(struct task *child, u64 flags)
 	struct task *parent = current;
 
 	if (flags & CLONE_THREAD) {
-		fs_context_get(child->fs = parent->fs);
-		file_table_get(child->files = parent->files);
+		child->fs = parent->fs;
+		child->files = parent->files;
+		fs_context_get(child->fs);
+		file_table_get(child->files);
 	} else {
 		child->fs = fs_context_fork(parent->fs);
 		child->files = file_table_fork(parent->files);
 	}
-	if (flags & CLONE_VM)
-		atomic_inc(&(child->mm = parent->mm)->users);
-	else
+	if (flags & CLONE_VM) {
+		child->mm = parent->mm;
+		atomic_inc(&child->mm->users);
+	} else {
 		child->mm = mm_fork(parent->mm);
+	}
 	if (!child->fs || !child->files || !child->mm)
 		return -ENOMEM;
+	child->mmu = &child->mm->mmu;
 	child->signals->blocked = child->signals->saved_blocked = parent->signals->blocked;
 	if (!(flags & CLONE_VM) || (flags & CLONE_VFORK))
 		child->signals->stack = parent->signals->stack;
+	else
+		child->signals->stack.flags = SS_DISABLE;
 	return 0;
 }
 
@@ -98,7 +105,7 @@ static s64 do_clone(const struct clone_arguments *arguments)
 	u64 flags = arguments->flags;
 
 	TRY(check_arguments(arguments));
-	TRY(check_process_limit());
+	TRY(check_current_limit());
 
 	struct task *child = TRY_PTR(task_allocate(current->comm));
 
@@ -144,8 +151,15 @@ static s64 do_clone(const struct clone_arguments *arguments)
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-SYSCALL_IS(fork, (void), sys_clone(SIGCHLD, 0, NULL, NULL, 0))
-SYSCALL_IS(vfork, (void), sys_clone(CLONE_VM | CLONE_VFORK | SIGCHLD, 0, NULL, NULL, 0))
+s64 sys_fork(void)
+{
+	return sys_clone(SIGCHLD, 0, NULL, NULL, 0);
+}
+
+s64 sys_vfork(void)
+{
+	return sys_clone(CLONE_VM | CLONE_VFORK | SIGCHLD, 0, NULL, NULL, 0);
+}
 
 s64 sys_clone(u64 flags, u64 stack, int *parent_tid, int *child_tid, u64 tls)
 {

@@ -1,13 +1,11 @@
 /*
- * info.c - what /proc tells of processes, /proc/PID and /proc/PID/task/TID, and of the CPUs' time
- * and load.
+ * info.c - what /proc tells of processes: /proc/PID and /proc/PID/task/TID.
  *
  * What belongs to a process is printed, or referenced, under process_lock: a task's mm, files, fs
  * and cred are replaced only under it. Where a process is asked for by its pid, a thread may be by
  * its own: what belongs to the process is the same, the state and the CPU are the thread's.
  */
 #include "fs/proc/proc.h"
-#include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
 
@@ -17,6 +15,7 @@ static struct task *find(pid_t pid, struct process **process)
 {
 	struct task *task = task_find(pid);
 
+	lockdep_assert_held(&process_lock);
 	*process = task ? task->process : process_find(pid);
 	if (!task && *process && !list_empty(&(*process)->threads))
 		task = main_thread(*process);
@@ -28,7 +27,7 @@ static int lower(int best, int number, int from)
 	return number >= from && (best < 0 || number < best) ? number : best;
 }
 
-int process_next(pid_t pid, int from)
+static int process_next(pid_t pid, int from)
 {
 	const struct process *process;
 	const struct task *task;
@@ -45,7 +44,7 @@ int process_next(pid_t pid, int from)
 	return best;
 }
 
-void process_owner(pid_t pid, uid_t *uid, gid_t *gid)
+static void process_owner(pid_t pid, uid_t *uid, gid_t *gid)
 {
 	struct process *process;
 
@@ -65,6 +64,7 @@ static bool may_inspect(const struct process *process)
 		    mine->euid == theirs->suid && mine->egid == theirs->gid &&
 		    mine->egid == theirs->egid && mine->egid == theirs->sgid;
 
+	lockdep_assert_held(&process_lock);
 	return capable(mine) || process == current->process || (same && !process->not_dumpable);
 }
 
@@ -75,6 +75,7 @@ static const struct task *look_at(pid_t pid, bool inspect)
 	struct process *process;
 	const struct task *task = find(pid, &process);
 
+	lockdep_assert_held(&process_lock);
 	if (!process)
 		return ERR_PTR(-ESRCH);
 	return inspect && !may_inspect(process) ? ERR_PTR(-EACCES) : task;
@@ -186,9 +187,10 @@ static void print_stat(struct text *out, const struct view *view)
 {
 	const struct process *p = view->process;
 	const struct cpu_times own = process_times(p), *children = &p->children_times;
-	pid_t foreground;
-	u32 tty = tty_of_session(p->session, &foreground);
+	pid_t foreground = -1;
+	u32 tty = terminal ? terminal->of_session(p->session, &foreground) : 0;
 
+	lockdep_assert_held(&process_lock);
 	text_printf(out, "%d (%s) %c %d %d %d %u %d 0 ", view->pid, view->name, *view->state,
 		    p->parent_pid, p->group, p->session, tty, foreground);
 	text_printf(out, "%llu %llu %llu 0 %llu %llu %llu %llu %d %d %u 0 ", own.minor_faults,
@@ -219,6 +221,7 @@ static void print_status(struct text *out, const struct view *view)
 	const struct mm *mm = view->mm;
 	unsigned long long all = ~0ULL >> 23, capabilities = cred->euid ? 0 : all;
 
+	lockdep_assert_held(&process_lock);
 	text_printf(out, "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%d\nNgid:\t0\nPid:\t%d\n",
 		    view->name, task && task->fs ? task->fs->umask : 0, view->state, p->pid,
 		    view->pid);
@@ -246,13 +249,12 @@ static void print_comm(struct text *out, const struct view *view)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-
 /* Copy from the page that @address is in, which is there; false if it is not. */
 static bool copy_present(struct mm *mm, u64 address, void *to, size_t n)
 {
 	guard(spinlock, &mm->page_table_lock);
 
-	const pte_t *slot = mmu_slot(&mm->mmu, address, false);
+	const pte_t *slot = mmu_slot(&mm->mmu, address, MMU_FIND);
 
 	if (!slot || !pte_present(*slot))
 		return false;
@@ -320,7 +322,7 @@ static void maps_show(struct text *out, const struct proc_entry *entry)
 
 /* ---- places and descriptors ------------------------------------------------------------------ */
 
-int process_place(pid_t pid, bool inspect, bool root, struct path *path)
+static int process_place(pid_t pid, bool inspect, bool root, struct path *path)
 {
 	struct fs_context *fs = get_fs(pid, inspect);
 
@@ -332,6 +334,11 @@ int process_place(pid_t pid, bool inspect, bool root, struct path *path)
 	spin_unlock(&fs->lock);
 	fs_context_put(fs);
 	return 0;
+}
+
+static int process_root(pid_t pid, struct path *path)
+{
+	return process_place(pid, false, true, path);
 }
 
 static int place_jump(const struct proc_entry *entry, struct path *path)
@@ -406,81 +413,29 @@ static const struct proc_node process_nodes[] = {
 };
 
 static const struct proc_node thread_node = {NULL, PROC_DIR, .children = process_nodes + 1};
-const struct proc_node proc_process_node = {NULL, PROC_DIR, .children = process_nodes};
+static const struct proc_node process_node = {NULL, PROC_DIR, .children = process_nodes};
 
-/* ---- the machine ----------------------------------------------------------------------------- */
+/* ---- registration ---------------------------------------------------------------------------- */
 
-#define LOAD_PERIOD_NS (5 * NSEC_PER_SEC)
-
-static struct timer load_timer;
-static u64 loads[3]; /* << 16 */
-
-/* Of all CPUs. */
-static struct cpu_info all_cpus(void)
+static void self_show(struct text *out, const struct proc_entry *entry)
 {
-	struct cpu_info sum = {0};
-
-	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
-		add_cpu_info(&sum, cpu);
-	return sum;
+	text_printf(out, "%d", current->process->pid);
 }
 
-/* Exponential decay over 1, 5 and 15 minutes, sampled every 5 seconds: factors exp(-5 s/60 s) ...
- * << 16. */
-static void sample_load(void *unused)
+static const struct proc_node root_nodes[] = {
+	{"self", PROC_LINK, .show = self_show},
+	{NULL},
+};
+
+static const struct proc_processes processes = {
+	.node = &process_node,
+	.next = process_next,
+	.owner = process_owner,
+	.root = process_root,
+};
+
+void info_init(void)
 {
-	static const u64 decay[3] = {60296, 64453, 65173};
-	u64 runnable = all_cpus().runnable;
-
-	for (int i = 0; i < 3; i++)
-		loads[i] = (loads[i] * decay[i] >> 16) + runnable * (65536 - decay[i]);
-	timer_start(&load_timer, load_timer.deadline_ns + LOAD_PERIOD_NS);
-}
-
-void load_init(void)
-{
-	timer_init(&load_timer, sample_load, NULL);
-	timer_start(&load_timer, ktime_ns() + LOAD_PERIOD_NS);
-}
-
-static void cpu_line(struct text *out, const struct cpu_info *info)
-{
-	text_printf(out, " %llu 0 %llu %llu 0 0 0 0 0 0\n", proc_ticks(info->user_ns),
-		    proc_ticks(info->system_ns), proc_ticks(info->idle_ns));
-}
-
-void proc_stat_show(struct text *out, const struct proc_entry *entry)
-{
-	struct cpu_info sum = all_cpus();
-	u64 interrupts = 0;
-
-	text_printf(out, "cpu ");
-	cpu_line(out, &sum);
-	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
-		struct cpu_info one = {0};
-
-		add_cpu_info(&one, cpu);
-		text_printf(out, "cpu%u", cpu);
-		cpu_line(out, &one);
-		interrupts += cpus[cpu].interrupts;
-	}
-	text_printf(out, "intr %llu\nctxt %llu\nbtime %llu\n", interrupts, sum.switches,
-		    (realtime_ns() - ktime_ns()) / NSEC_PER_SEC);
-	text_printf(out, "processes %llu\nprocs_running %u\nprocs_blocked 0\n", total_forks,
-		    sum.runnable);
-}
-
-void proc_uptime_show(struct text *out, const struct proc_entry *entry)
-{
-	unsigned long long up = proc_ticks(ktime_ns()), idle = proc_ticks(all_cpus().idle_ns);
-
-	text_printf(out, "%llu.%02llu %llu.%02llu\n", up / USER_HZ, up % USER_HZ, idle / USER_HZ,
-		    idle % USER_HZ);
-}
-
-void proc_loadavg_show(struct text *out, const struct proc_entry *entry)
-{
-	for (int i = 0; i < 3; i++)
-		text_printf(out, "%llu.%02llu ", loads[i] >> 16, (loads[i] & 0xffff) * 100 >> 16);
-	text_printf(out, "%u/%u %d\n", all_cpus().runnable, task_count, last_pid);
+	proc_register(root_nodes);
+	proc_register_processes(&processes);
 }

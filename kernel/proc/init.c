@@ -5,9 +5,12 @@
  * root=/dev/NAME with rootfstype= (default ext2) and `ro`; init=PROGRAM (default /init, /sbin/init,
  * /bin/sh); words after `--` are the program's arguments.
  */
+#include <arch/power.h>
 #include <arch/process.h>
 
 #include "boot/boot_info.h"
+#include "fs/file/open.h"
+#include "fs/initramfs.h"
 #include "fs/start.h"
 #include "hash/cache.h"
 #include "kernel/proc/process.h"

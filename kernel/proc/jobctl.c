@@ -1,5 +1,5 @@
 /*
- * jobctl.c - process groups and sessions: setpgid, setsid, and what terminals ask (core/jobctl.h).
+ * jobctl.c - process groups and sessions: setpgid, setsid, and what terminals ask.
  *
  * A group or session is not an object: it is the set of processes that carry its number. So finding
  * its members is a walk through all processes, which only terminals' keys, kill(-pgid) and exits
@@ -7,9 +7,11 @@
  */
 #include "kernel/proc/process.h"
 
-u64 current_file_limit(void)
+const struct terminal_hooks *terminal;
+
+void terminal_register(const struct terminal_hooks *hooks)
 {
-	return current->process ? process_limit(RLIMIT_FSIZE) : RLIM_INFINITY;
+	terminal = hooks;
 }
 
 static int signal_group(pid_t group, int signo)
@@ -17,6 +19,7 @@ static int signal_group(pid_t group, int signo)
 	struct process *process;
 	int result = -ESRCH;
 
+	lockdep_assert_held(&process_lock);
 	list_for_each_entry(process, &process_list, all_link) {
 		if (process->group != group || !process->thread_count)
 			continue;
@@ -37,6 +40,7 @@ static struct process *group_member(pid_t group, bool stopped)
 {
 	struct process *process;
 
+	lockdep_assert_held(&process_lock);
 	list_for_each_entry(process, &process_list, all_link)
 		if (process->group == group && (process->stopped || !stopped))
 			return process;
@@ -89,6 +93,7 @@ int signal_background(int signo)
  */
 void group_check_orphaned(struct process *process, struct process *parent)
 {
+	lockdep_assert_held(&process_lock);
 	if (!parent || parent->group == process->group || parent->session != process->session ||
 	    !group_member(process->group, true) || !group_is_orphaned(process->group, process))
 		return;
@@ -143,6 +148,18 @@ static s64 group_or_session(int pid, bool session)
 	return !process ? -ESRCH : session ? process->session : process->group;
 }
 
-SYSCALL_IS(getpgid, (int pid), group_or_session(pid, false))
-SYSCALL_IS(getpgrp, (void), group_or_session(0, false))
-SYSCALL_IS(getsid, (int pid), group_or_session(pid, true))
+s64 sys_getpgid(int pid)
+{
+	return group_or_session(pid, false);
+}
+
+s64 sys_getpgrp(void)
+{
+	return group_or_session(0, false);
+}
+
+s64 sys_getsid(int pid)
+{
+	return group_or_session(pid, true);
+}
+

@@ -17,22 +17,15 @@
  */
 #pragma once
 
-#include "fs/vfs.h"
+#include "core/memory/slab.h"
+#include "core/sched/limits.h"
+#include "fs/cred.h"
+#include "fs/file/file_table.h"
 #include "kernel/proc/signal.h"
 
 #define PID_MAX 32768
 
-enum rlimit_kind {
-	RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_CORE, RLIMIT_RSS, RLIMIT_NPROC,
-	RLIMIT_NOFILE, RLIMIT_MEMLOCK, RLIMIT_AS, RLIMIT_LOCKS, RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE,
-	RLIMIT_NICE, RLIMIT_RTPRIO, RLIMIT_RTTIME, RLIMIT_COUNT
-};
-#define RLIM_INFINITY (~0ULL)
 #define ADDR_NO_RANDOMIZE 0x0040000u /* personality(2): exec puts things where it always does */
-
-struct rlimit {
-	u64 soft, hard;
-};
 
 enum { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF, ITIMERS };
 
@@ -106,10 +99,7 @@ extern bool tracing;   /* signals and ends of threads go to the trace (sys/trace
 void task_init(void);
 struct process *process_find(pid_t pid); /* zombies too; NULL; process_lock held */
 struct task *task_find(pid_t pid);	 /* a live thread; process_lock held */
-/* A task with kernel stack and signal state, all else zero; comm copied from @comm. NULL: no
- * memory. */
-struct task *task_allocate(const char *comm);
-void task_free(struct task *task);
+
 struct process *process_allocate(struct process *parent); /* NULL: no memory; init has no parent */
 void process_free(struct process *process);
 /* Give out a pid for @task (and @process when new) and enter both everywhere; a new one joins its
@@ -126,8 +116,16 @@ struct cpu_times process_times(const struct process *process);
 struct cpu_times task_times(const struct task *task);
 void real_timer_expired(void *process); /* in an interrupt */
 void itimer_cancel(struct process *process); /* the process ends; process_lock not held */
-/* A tick, in an interrupt, for the timers that count CPU time. */
-void process_tick(struct process *process, bool user);
+/* The hook in the scheduler's tick, in an interrupt, for the timers that count CPU time. */
+void process_tick(struct task *task, bool user);
+/* A timespec of the program as nanoseconds (~0 at most), and back: 0, -EFAULT, -EINVAL. */
+int get_timespec(const void *from, u64 *ns);
+int put_timespec(void *to, u64 ns);
+/* When a wait of @ns ends that the current call begins: ~0 never, 0 at once. A call that returned
+ * -ERESTART_RESTARTBLOCK and is made again keeps the end it had. */
+u64 wait_deadline(u64 ns);
+/* The same of the program's timespec at @timeout, NULL: for ever. 0, -EFAULT, -EINVAL. */
+int get_deadline(const void *timeout, u64 *deadline);
 /* Fill the program's struct rusage; NULL is allowed. */
 s64 put_rusage(void *to, const struct cpu_times *times);
 
@@ -139,16 +137,6 @@ static inline void times_add(struct cpu_times *sum, const struct cpu_times *more
 	sum->major_faults += more->major_faults;
 }
 
-static inline void task_set_pending(struct task *task, u32 bits)
-{
-	__atomic_fetch_or(&task->pending, bits, __ATOMIC_SEQ_CST);
-}
-
-static inline void task_clear_pending(struct task *task, u32 bits)
-{
-	__atomic_fetch_and(&task->pending, ~bits, __ATOMIC_SEQ_CST);
-}
-
 /* The first thread of a process that has not ended. */
 #define main_thread(process) list_first_entry(&(process)->threads, struct task, thread_link)
 
@@ -157,15 +145,14 @@ static inline u64 signal_handler(const struct process *process, int signo)
 	return process->handled & sigmask(signo) ? process->actions[signo - 1].handler : SIG_DFL;
 }
 
-#define process_limit(kind) (current->process->limits[kind].soft)
-
 /* Make @cred current's for good. */
 void task_set_cred(struct cred *cred);
 
-/* fork.c */
-/* Must the current thread end: with its process, or for another thread's execve? */
+/* Must the thread end: with its process, or for another thread's execve? process_lock held; without
+ * it, ask fatal_signal_pending(). */
 static inline bool thread_must_end(const struct process *process, const struct task *task)
 {
+	lockdep_assert_held(&process_lock);
 	return process->exiting || (process->exec_task && process->exec_task != task);
 }
 
@@ -173,6 +160,9 @@ static inline bool thread_must_end(const struct process *process, const struct t
 void semaphores_exit(const struct process *process);
 
 /* exit.c */
+/* End the process whose end gives the most memory (SIGKILL); false: there is none. For mm/, when
+ * memory is out. */
+bool oom_kill(void);
 __noreturn void process_exit(int code);	 /* this thread; the process with its last thread */
 __noreturn void process_exit_group(int code); /* the whole process */
 /* @process is to end with @code, from wherever its threads are. process_lock held. */
@@ -185,24 +175,42 @@ void process_event(struct process *process, int event);
 bool group_is_orphaned(pid_t group, const struct process *ignored);
 void group_check_orphaned(struct process *process, struct process *parent);
 
-/* sched.c. Boot: queues of all CPUs; @boot_task, which runs on CPU 0, is to be its idle task. */
-void sched_init(struct task *boot_task);
-/* Each further CPU: the task it runs becomes its idle task; then it calls sched_idle_loop(). */
-void sched_adopt_idle(struct task *task);
-__noreturn void sched_idle_loop(void);
-/* Called by the machine (arch/process.h, arch/time.h). */
-void schedule_tail(struct task *previous);
-void scheduler_tick(bool user);
-void exit_to_user(struct registers *registers);
-/* For proc/ alone: */
-#define STATE_BIT(state) (1u << (state))
+/*
+ * jobctl.c, for a terminal, which belongs to at most one session and names it by the session's
+ * number (the pid of its leader): a process's controlling terminal is the one whose session is its
+ * own. These take process_lock.
+ */
+#define current_pgrp() READ_ONCE(current->process->group)
+#define current_session() READ_ONCE(current->process->session)
+
+/* Send @signo (1..64) to every process of group @pgrp: 0, or -ESRCH if it has none. Any context. */
+int signal_pgrp(pid_t pgrp, int signo);
+
+/* The session of process group @pgrp, or 0 if there is no such group. */
+pid_t pgrp_session(pid_t pgrp);
+
+/* The current process, in a background group of its terminal's session, is about to do what @signo
+ * (SIGTTIN, SIGTTOU) stands for. 0: it may. -ERESTARTSYS: its group has been sent the signal. -EIO:
+ * it may not, since it ignores the signal, or nobody could continue the group. */
+int signal_background(int signo);
+
+/* What the terminal does for processes; it registers itself. */
+struct terminal_hooks {
+	/* The leader of @session ends. Not under process_lock, of which the terminal's comes
+	 * before. */
+	void (*session_ended)(pid_t session);
+	/* The device number of @session's terminal, or 0; *foreground its group, or -1. */
+	u32 (*of_session)(pid_t session, pid_t *foreground);
+};
+void terminal_register(const struct terminal_hooks *hooks);
+extern const struct terminal_hooks *terminal; /* NULL: there is none */
+
 /* The sleeps that the end of the process ends. */
 #define STATES_KILL                                                                                \
 	(STATE_BIT(TASK_INTERRUPTIBLE) | STATE_BIT(TASK_KILLABLE) | STATE_BIT(TASK_STOPPED))
-/* Have @task look at its signals, waking it from the sleeps @states. */
-void sched_tell(struct task *task, u32 states);
-
-/* info.c */
+/* info.c. Start-up: /proc gets its processes. */
+void info_init(void);
+/* load.c. Start-up: /proc tells of all CPUs, and the load is measured. */
 void load_init(void);
 /* What a task shares by reference. */
 struct process_parts {
@@ -211,13 +219,6 @@ struct process_parts {
 	struct fs_context *fs;
 };
 void process_parts_put(struct process_parts *parts);
-
-struct cpu_info {
-	u64 user_ns, system_ns; /* by ticks */
-	u64 idle_ns, switches;
-	unsigned runnable; /* tasks that run or want to */
-};
-void add_cpu_info(struct cpu_info *sum, unsigned cpu); /* sched.c */
 
 /* futex.c */
 void futex_wake_one(u32 *address);

@@ -1,6 +1,6 @@
 /*
- * signal.c - signals: sending them, taking them, acting on them on the way to user mode, and the
- * calls about them.
+ * signal.c - signals: sending them, taking them, acting on them on the way to user mode. The calls
+ * about them are in signal_calls.c.
  *
  * Sending puts a signal into a set, the process's or one thread's, and makes a thread that does not
  * block it look (TASK_PENDING_SIGNAL, and a wake-up if it sleeps interruptibly). So a signal, a
@@ -21,30 +21,19 @@
 
 #include "kernel/proc/process.h"
 
-bool signal_pending(struct task *task)
-{
-	return task->pending & TASK_PENDING_SIGNAL;
-}
-
-bool fatal_signal_pending(struct task *task)
-{
-	return signal_pending(task) && task->process && thread_must_end(task->process, task);
-}
-
 /* ---- what is pending ------------------------------------------------------------------------- */
 
-static void drop(struct process *process, u64 signals)
+void signal_drop(struct process *process, u64 signals)
 {
 	struct task *task;
 
+	lockdep_assert_held(&process_lock);
 	process->pending &= ~signals;
 	list_for_each_entry(task, &process->threads, thread_link)
 		task->signals->pending &= ~signals;
 }
 
-/* Take the next signal for current among those not in @blocked: its number or 0. process_lock held.
- */
-static int dequeue(u64 blocked, struct siginfo *info)
+int signal_dequeue(u64 blocked, struct siginfo *info)
 {
 	struct process *process = current->process;
 	struct signal_state *own = current->signals;
@@ -52,6 +41,7 @@ static int dequeue(u64 blocked, struct siginfo *info)
 	u64 ready = *set & ~blocked, faults = ready & SIGNALS_SYNCHRONOUS;
 	int signo = ready ? __builtin_ctzll(faults ? faults : ready) + 1 : 0;
 
+	lockdep_assert_held(&process_lock);
 	if (!signo)
 		return 0;
 	*set &= ~sigmask(signo);
@@ -63,12 +53,13 @@ static int dequeue(u64 blocked, struct siginfo *info)
 	return signo;
 }
 
-/* Recompute TASK_PENDING_SIGNAL of current. process_lock held. */
-static void recalculate(void)
+void signal_recalculate(void)
 {
 	const struct process *process = current->process;
 	const struct signal_state *own = current->signals;
 
+	lockdep_assert_held(&process_lock);
+	ASSERT(fatal_signal_pending(current) == thread_must_end(process, current));
 	if (((process->pending | own->pending) & ~own->blocked) || process->stopped ||
 	    thread_must_end(process, current))
 		task_set_pending(current, TASK_PENDING_SIGNAL);
@@ -80,9 +71,20 @@ void signal_tell_threads(struct process *process, u64 signals, u32 states)
 {
 	struct task *task;
 
+	lockdep_assert_held(&process_lock);
 	list_for_each_entry(task, &process->threads, thread_link)
 		if (signals & ~task->signals->blocked)
-			sched_tell(task, states);
+			sched_tell(task, TASK_PENDING_SIGNAL, states);
+}
+
+void signal_end_threads(struct process *process, const struct task *survivor)
+{
+	struct task *task;
+
+	lockdep_assert_held(&process_lock);
+	list_for_each_entry (task, &process->threads, thread_link)
+		if (task != survivor)
+			sched_tell(task, TASK_PENDING_SIGNAL | TASK_PENDING_END, STATES_KILL);
 }
 
 void signal_set_temporarily(u64 blocked)
@@ -97,7 +99,7 @@ void signal_set_temporarily(u64 blocked)
 		signal_tell_threads(process, process->pending & blocked & ~signals->blocked,
 				    STATE_BIT(TASK_INTERRUPTIBLE));
 	signals->blocked = blocked;
-	recalculate();
+	signal_recalculate();
 }
 
 void signal_set_blocked(u64 blocked)
@@ -112,6 +114,7 @@ static bool is_ignored(const struct process *process, const struct task *thread,
 {
 	u64 handler = signal_handler(process, signo);
 
+	lockdep_assert_held(&process_lock);
 	if ((thread->signals->blocked | thread->signals->saved_blocked) & sigmask(signo))
 		return false; /* what is done about it is decided when it is unblocked, or taken */
 	if (process == init_process && handler == SIG_DFL)
@@ -124,7 +127,8 @@ static bool is_ignored(const struct process *process, const struct task *thread,
 /* What SIGCONT does when it is sent, even if ignored or blocked. */
 static void go_on(struct process *process)
 {
-	drop(process, SIGNALS_STOP);
+	lockdep_assert_held(&process_lock);
+	signal_drop(process, SIGNALS_STOP);
 	if (!process->stopped)
 		return;
 	process->stopped = false;
@@ -139,7 +143,7 @@ void signal_send_locked(struct process *process, struct task *thread, int signo,
 	if (list_empty(&process->threads)) /* a zombie */
 		return;
 	if (SIGNALS_STOP & sigmask(signo))
-		drop(process, sigmask(SIGCONT));
+		signal_drop(process, sigmask(SIGCONT));
 	else if (signo == SIGCONT)
 		go_on(process);
 
@@ -166,10 +170,10 @@ void signal_send_locked(struct process *process, struct task *thread, int signo,
 	process->infos[signo - 1].signo = signo;
 	*set |= sigmask(signo);
 	if (!(taker->signals->blocked & sigmask(signo)))
-		sched_tell(taker, STATE_BIT(TASK_INTERRUPTIBLE));
+		sched_tell(taker, TASK_PENDING_SIGNAL, STATE_BIT(TASK_INTERRUPTIBLE));
 }
 
-void send_signal_current(int signo)
+void signal_current(int signo)
 {
 	guard(spinlock_irq, &process_lock);
 	signal_send_locked(current->process, current, signo, NULL);
@@ -201,6 +205,7 @@ void force_signal(int signo, int code, u64 address)
 /* The default action of @signo, which is not to ignore it. */
 static void act_by_default(struct process *process, int signo)
 {
+	lockdep_assert_held(&process_lock);
 	if (!(SIGNALS_STOP & sigmask(signo))) {
 		process_end(process, signo);
 	} else if (signo == SIGSTOP || !group_is_orphaned(process->group, NULL)) {
@@ -233,7 +238,7 @@ static int take_signal(struct signal_action *action, struct siginfo *info)
 			spin_unlock_irq(&process_lock);
 			process_exit(process->exit_code);
 		}
-		signo = dequeue(current->signals->blocked, info);
+		signo = signal_dequeue(current->signals->blocked, info);
 		if (!signo)
 			break;
 		if (unlikely(tracing))
@@ -252,7 +257,7 @@ static int take_signal(struct signal_action *action, struct siginfo *info)
 		    process != init_process)
 			act_by_default(process, signo);
 	}
-	recalculate();
+	signal_recalculate();
 	spin_unlock_irq(&process_lock);
 	return signo;
 }
@@ -277,7 +282,8 @@ static void finish_call(struct registers *registers, const struct signal_action 
 	arch_repeat_syscall(registers);
 }
 
-void signals_deliver(struct registers *registers)
+/* Act on all that is pending for current. */
+static void deliver(struct registers *registers)
 {
 	struct signal_state *signals = current->signals;
 	struct signal_action action;
@@ -289,7 +295,7 @@ void signals_deliver(struct registers *registers)
 	arch_end_syscall(registers);
 	if (!signo) {
 		signal_set_blocked(saved);
-	} else if (arch_push_signal_frame(registers, &action, &info, saved)) {
+	} else if (arch_push_signal_frame(registers, &action, &info, saved, &signals->stack)) {
 		if (signo == SIGSEGV)
 			process_exit_group(SIGSEGV); /* the stack is gone: no handler can run */
 		signal_set_blocked(saved);
@@ -300,212 +306,16 @@ void signals_deliver(struct registers *registers)
 	}
 }
 
-/* ---- calls: actions and masks ---------------------------------------------------------------- */
-
-s64 sys_rt_sigaction(int signo, const void *user_new, void *user_old, size_t set_size)
+void exit_to_user(struct registers *registers)
 {
-	struct process *process = current->process;
-	struct signal_action new = {0}, old = {0};
-
-	if (set_size != sizeof(u64))
-		return -EINVAL;
-	TRY(user_new ? read_user(&new, user_new, sizeof(new)) : 0);
-	if (signo < 1 || signo > SIGNAL_COUNT ||
-	    (user_new && (SIGNALS_UNBLOCKABLE & sigmask(signo))))
-		return -EINVAL;
-	spin_lock_irq(&process_lock);
-	if (process->handled & sigmask(signo))
-		old = process->actions[signo - 1];
-	if (user_new) {
-		new.mask &= ~SIGNALS_UNBLOCKABLE;
-		process->actions[signo - 1] = new;
-		process->handled |= sigmask(signo);
-		if (new.handler == SIG_IGN ||
-		    (new.handler == SIG_DFL && (SIGNALS_IGNORED & sigmask(signo)))) {
-			drop(process, sigmask(signo));
-			recalculate();
-		}
+	lockdep_assert_none_held();
+	if (current->pending & TASK_PENDING_START) {
+		task_clear_pending(current, TASK_PENDING_START);
+		/* As in Linux, a bad address is the program's own affair. */
+		(void)put_user(current->pid, current->set_child_tid);
 	}
-	spin_unlock_irq(&process_lock);
-	return user_old ? write_user(user_old, &old, sizeof(old)) : 0;
-}
-
-int get_signal_set(const u64 *from, size_t size, u64 *set)
-{
-	return size != sizeof(u64) ? -EINVAL : get_user(*set, from);
-}
-
-s64 sys_rt_sigprocmask(int how, const u64 *user_set, u64 *user_old, size_t set_size)
-{
-	u64 old = current->signals->blocked, set;
-
-	if (set_size != sizeof(u64))
-		return -EINVAL;
-	if (user_set) {
-		TRY(get_user(set, user_set));
-		if (how == SIG_BLOCK)
-			set |= old;
-		else if (how == SIG_UNBLOCK)
-			set = old & ~set;
-		else if (how != SIG_SETMASK)
-			return -EINVAL;
-		if ((set & ~SIGNALS_UNBLOCKABLE) != old)
-			signal_set_blocked(set);
-	}
-	return user_old ? put_user(old, user_old) : 0;
-}
-
-s64 sys_rt_sigreturn(void)
-{
-	u64 blocked;
-
-	if (arch_pop_signal_frame(current_registers(), &blocked))
-		force_signal(SIGSEGV, SI_KERNEL, 0);
-	else
-		signal_set_blocked(blocked);
-	arch_return_to_user();
-}
-
-s64 sys_rt_sigpending(u64 *set, size_t set_size)
-{
-	if (set_size > sizeof(u64))
-		return -EINVAL;
-
-	const struct signal_state *own = current->signals;
-	u64 pending = (current->process->pending | own->pending) & own->blocked;
-
-	return write_user(set, &pending, set_size);
-}
-
-s64 sys_sigaltstack(const void *user_new, void *user_old)
-{
-	struct signal_stack *stack = &current->signals->stack, new, old = *stack;
-	bool on_it = on_signal_stack(stack, current_registers()->sp);
-
-	old.flags |= on_it ? SS_ONSTACK : 0;
-	if (user_new) {
-		TRY(read_user(&new, user_new, sizeof(new)));
-		if (on_it)
-			return -EPERM;
-		if (new.flags & ~(SS_DISABLE | SS_ONSTACK))
-			return -EINVAL;
-		if (new.flags & SS_DISABLE)
-			new.sp = new.size = 0;
-		else if (new.size < MINSIGSTKSZ)
-			return -ENOMEM;
-		new.flags &= ~SS_ONSTACK;
-		*stack = new;
-	}
-	return user_old ? write_user(user_old, &old, sizeof(old)) : 0;
-}
-
-/* ---- calls: waiting -------------------------------------------------------------------------- */
-
-s64 sys_pause(void)
-{
-	while (!signal_pending(current)) {
-		set_current_state(TASK_INTERRUPTIBLE);
+	if (current->pending & TASK_PENDING_RESCHED)
 		schedule();
-	}
-	return -ERESTARTNOHAND;
+	if (current->pending & TASK_PENDING_SIGNAL)
+		deliver(registers);
 }
-
-/* Wait with another mask; the way to user mode puts the old one back, after a handler if one is to
- * run. */
-s64 sys_rt_sigsuspend(const u64 *user_set, size_t set_size)
-{
-	u64 set;
-
-	TRY(get_signal_set(user_set, set_size, &set));
-	signal_set_temporarily(set);
-	return sys_pause();
-}
-
-s64 sys_rt_sigtimedwait(const u64 *user_set, void *user_info, const void *timeout, size_t set_size)
-{
-	struct signal_state *signals = current->signals;
-	u8 whole[SIGINFO_USER_SIZE] = {0};
-	struct siginfo info;
-	u64 set, deadline;
-
-	TRY(get_signal_set(user_set, set_size, &set));
-	TRY(get_deadline(timeout, &deadline));
-	set &= ~SIGNALS_UNBLOCKABLE;
-	set_current_state(TASK_INTERRUPTIBLE);
-	/* Unblocked while we sleep, so that sending one wakes us, and one that is there ends it. */
-	signal_set_temporarily(signals->blocked & ~set);
-
-	bool in_time = schedule_until(deadline);
-
-	__set_current_state(TASK_RUNNING);
-	spin_lock_irq(&process_lock);
-
-	int signo = dequeue(~set, &info);
-
-	spin_unlock_irq(&process_lock);
-	signal_set_blocked(signals->saved_blocked);
-	if (!signo)
-		return in_time ? -EINTR : -EAGAIN;
-	memcpy(whole, &info, sizeof(info));
-	TRY(user_info ? write_user(user_info, whole, sizeof(whole)) : 0);
-	return signo;
-}
-
-/* ---- calls: sending -------------------------------------------------------------------------- */
-
-/* Same user, or root, or SIGCONT within the session. @signo 0: only ask. */
-static int send_checked(struct process *process, struct task *thread, int signo)
-{
-	const struct cred *mine = current->cred, *theirs = process_cred(process);
-	const struct siginfo info = {.code = thread ? SI_TKILL : SI_USER,
-				     .pid = current->process->pid,
-				     .uid = mine->uid};
-
-	if (signo < 0 || signo > SIGNAL_COUNT)
-		return -EINVAL;
-	if (process != current->process && !capable(mine) && mine->euid != theirs->uid &&
-	    mine->euid != theirs->suid && mine->uid != theirs->uid && mine->uid != theirs->suid &&
-	    !(signo == SIGCONT && process->session == current->process->session))
-		return -EPERM;
-	if (signo)
-		signal_send_locked(process, thread, signo, &info);
-	return 0;
-}
-
-s64 sys_kill(int pid, int signo)
-{
-	struct process *process;
-	int result = -ESRCH;
-
-	guard(spinlock_irq, &process_lock);
-	list_for_each_entry(process, &process_list, all_link) {
-		if (!process_is_meant(process, pid) ||
-		    (pid == -1 && (process == init_process || process == current->process)))
-			continue;
-
-		int error = send_checked(process, NULL, signo);
-
-		/* One success is success; -EPERM only if nobody could be signalled. */
-		if (!error || result == -ESRCH)
-			result = error;
-	}
-	return result;
-}
-
-/* To thread @thread of process @pid; 0: of any. */
-static s64 send_thread(pid_t pid, pid_t thread, int signo)
-{
-	if (thread <= 0)
-		return -EINVAL;
-	guard(spinlock_irq, &process_lock);
-
-	struct task *task = task_find(thread);
-
-	if (!task || (pid && task->process->pid != pid))
-		return -ESRCH;
-	return send_checked(task->process, task, signo);
-}
-
-SYSCALL_IS(tgkill, (int pid, int thread, int signo),
-	   pid <= 0 ? -EINVAL : send_thread(pid, thread, signo))
-SYSCALL_IS(tkill, (int thread, int signo), send_thread(0, thread, signo))

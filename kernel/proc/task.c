@@ -1,5 +1,5 @@
 /*
- * task.c - allocating tasks and processes, giving out pids, finding them again.
+ * task.c - processes and their threads: making them, giving out pids, finding them again.
  *
  * Processes, zombies too, and threads are found by a walk: what asks for them by pid is rare. A pid
  * is given out again only when no thread, process, group or session has it; there is always one,
@@ -9,12 +9,6 @@
 
 #include "kernel/proc/process.h"
 
-/* A task with what every task needs besides. */
-struct task_block {
-	struct task task;
-	struct signal_state signals;
-};
-
 DEFINE_SPINLOCK(process_lock);
 LIST_HEAD(process_list);
 struct process *init_process;
@@ -23,49 +17,35 @@ u64 total_forks;
 pid_t last_pid;
 bool tracing;
 
-static struct kmem_cache *task_cache, *process_cache;
+static struct kmem_cache *process_cache;
 static bool pids_wrapped;
+
+/* Others look at a task's cred under process_lock. */
+static const struct cred *swap_cred_locked(const struct cred *cred)
+{
+	const struct cred *old = current->cred;
+
+	guard(spinlock_irq, &process_lock);
+	current->cred = cred;
+	return old;
+}
 
 void task_init(void)
 {
-	task_cache = kmem_cache_create("task", sizeof(struct task_block), 64, 0);
+	static const struct sched_hooks hooks = {
+		.tick = process_tick,
+		.signal_current = signal_current,
+	};
+
+	sched_set_hooks(&hooks);
+	tasks_init(sizeof(struct signal_state));
+	swap_cred = swap_cred_locked;
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0);
+	info_init();
 	load_init();
 	/* An eighth of memory at most for kernel stacks and tables of processes: about 32 KB each.
 	 */
 	max_tasks = (unsigned)min(max(page_alloc_free_pages() / 64, (u64)64), (u64)PID_MAX / 4);
-}
-
-struct task *task_allocate(const char *comm)
-{
-	struct task_block *block = kmem_cache_alloc(task_cache, GFP_KERNEL);
-	struct task *task = &block->task;
-
-	if (!block)
-		return NULL;
-
-	void *stack = arch_stack_alloc();
-
-	if (!stack) {
-		kmem_cache_free(task_cache, block);
-		return NULL;
-	}
-	memset(block, 0, sizeof(*block));
-	task->kernel_stack = stack;
-	task->signals = &block->signals;
-	block->signals.stack.flags = SS_DISABLE;
-	task->state = TASK_UNINTERRUPTIBLE;
-	task->cpu = (int)cpu_id();
-	INIT_LIST_HEAD(&task->run_link);
-	strlcpy(task->comm, comm, sizeof(task->comm));
-	lockdep_task_init(task);
-	return task;
-}
-
-void task_free(struct task *task)
-{
-	arch_stack_free(task->kernel_stack);
-	kmem_cache_free(task_cache, container_of(task, struct task_block, task));
 }
 
 struct process *process_allocate(struct process *parent)
@@ -93,6 +73,7 @@ struct process *process_find(pid_t pid)
 {
 	struct process *process;
 
+	lockdep_assert_held(&process_lock);
 	list_for_each_entry(process, &process_list, all_link)
 		if (process->pid == pid)
 			return process;
@@ -101,6 +82,7 @@ struct process *process_find(pid_t pid)
 
 bool process_is_meant(const struct process *process, pid_t pid)
 {
+	lockdep_assert_held(&process_lock);
 	if (pid > 0)
 		return process->pid == pid;
 	return pid == -1 || process->group == (pid ? -pid : current->process->group);
@@ -111,6 +93,7 @@ struct task *task_find(pid_t pid)
 	struct process *process;
 	struct task *task;
 
+	lockdep_assert_held(&process_lock);
 	list_for_each_entry(process, &process_list, all_link)
 		list_for_each_entry(task, &process->threads, thread_link)
 			if (task->pid == pid)
@@ -122,6 +105,7 @@ static bool pid_is_used(pid_t pid)
 {
 	struct process *process;
 
+	lockdep_assert_held(&process_lock);
 	list_for_each_entry(process, &process_list, all_link)
 		if (process->pid == pid || process->group == pid || process->session == pid)
 			return true;
@@ -130,6 +114,7 @@ static bool pid_is_used(pid_t pid)
 
 static pid_t pid_allocate(void)
 {
+	lockdep_assert_held(&process_lock);
 	do {
 		if (++last_pid >= PID_MAX) {
 			last_pid = 300; /* the low ones stay with the first programs, as in Linux */
@@ -146,6 +131,7 @@ static void link_process(struct process *process, pid_t pid)
 	const size_t to = offsetof(struct process, actions);
 	struct process *parent = process->parent;
 
+	lockdep_assert_held(&process_lock);
 	process->pid = pid;
 	list_add_tail(&process->all_link, &process_list);
 	if (!parent)
@@ -164,6 +150,7 @@ static bool signal_before_fork(void)
 	const struct process *process = current->process;
 	const u64 timers = sigmask(SIGALRM) | sigmask(SIGVTALRM) | sigmask(SIGPROF);
 
+	lockdep_assert_held(&process_lock);
 	return process &&
 	       (thread_must_end(process, current) || process->stopped ||
 		(process->pending & ~current->signals->blocked & ~timers));
@@ -184,21 +171,15 @@ int process_link_task(struct process *process, struct task *task)
 	if (list_empty(&process->threads))
 		link_process(process, task->pid);
 	task->process = process;
+	task->process_id = process->pid;
+	task->limits = process->limits;
+	task_set_nice(task, process->nice);
 	list_add_tail(&task->thread_link, &process->threads);
 	process->thread_count++;
 	atomic_inc(&process->live);
 	task_count++;
 	total_forks++;
 	return 0;
-}
-
-const struct cred *swap_cred(const struct cred *cred)
-{
-	const struct cred *old = current->cred;
-
-	guard(spinlock_irq, &process_lock);
-	current->cred = cred;
-	return old;
 }
 
 void task_set_cred(struct cred *cred)
@@ -211,5 +192,6 @@ void task_set_cred(struct cred *cred)
 
 const struct cred *process_cred(const struct process *process)
 {
+	lockdep_assert_held(&process_lock);
 	return list_empty(&process->threads) ? process->zombie_cred : main_thread(process)->cred;
 }

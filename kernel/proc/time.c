@@ -21,6 +21,7 @@ struct cpu_times task_times(const struct task *task)
 {
 	u64 total = task->run_ns, user;
 
+	lockdep_assert_held(&process_lock);
 	if (task->on_cpu)
 		total += ktime_ns() - task->last_switch_ns;
 	/* What no tick found in user mode of the exact total was in the kernel. */
@@ -33,6 +34,7 @@ struct cpu_times process_times(const struct process *process)
 	struct cpu_times times = process->times;
 	struct task *task;
 
+	lockdep_assert_held(&process_lock);
 	list_for_each_entry(task, &process->threads, thread_link) {
 		struct cpu_times one = task_times(task);
 
@@ -267,6 +269,7 @@ static void count_down(struct process *process, int which, int signo)
 {
 	struct interval_timer *timer = &process->timers[which];
 
+	lockdep_assert_held(&process_lock);
 	if (timer->left_ns > TICK_NS) {
 		timer->left_ns -= TICK_NS;
 	} else if (timer->left_ns) {
@@ -275,8 +278,9 @@ static void count_down(struct process *process, int which, int signo)
 	}
 }
 
-void process_tick(struct process *process, bool user)
+void process_tick(struct task *task, bool user)
 {
+	struct process *process = task->process;
 	const struct interval_timer *timers = process->timers;
 
 	if (likely(!(timers[ITIMER_VIRTUAL].left_ns | timers[ITIMER_PROF].left_ns)))

@@ -4,7 +4,7 @@
  * A change makes a new struct cred, so that whoever looks at the old one sees it whole. The one
  * privilege is an effective uid of 0. Limit: 32 supplementary groups (Linux: 65536).
  */
-#include "core/log/system_name.h"
+#include "core/system_name.h"
 #include "kernel/proc/process.h"
 
 #define KEEP ((u32)-1) /* "leave this id as it is" */
@@ -21,9 +21,20 @@ static u32 *ids_of(const struct cred *cred, bool group)
 static_assert(offsetof(struct cred, suid) - offsetof(struct cred, uid) == 8, "REAL ... in order");
 static_assert(offsetof(struct cred, sgid) - offsetof(struct cred, gid) == 8, "REAL ... in order");
 
-SYSCALL_IS(getpid, (void), current->process->pid)
-SYSCALL_IS(gettid, (void), current->pid)
-SYSCALL_IS(getppid, (void), READ_ONCE(current->process->parent_pid))
+s64 sys_getpid(void)
+{
+	return current->process_id;
+}
+
+s64 sys_gettid(void)
+{
+	return current->pid;
+}
+
+s64 sys_getppid(void)
+{
+	return READ_ONCE(current->process->parent_pid);
+}
 
 /* May the caller take @id: root, or has it as one of the first @count of its own? */
 static bool may_take(bool group, u32 id, int count)
@@ -89,18 +100,67 @@ static s64 get_three(bool group, u32 *real, u32 *effective, u32 *saved)
 	return put_user(ids[SAVED], saved);
 }
 
-/* The calls on a user's ids, and again on a group's. */
-#define ID_CALLS(id, group)                                                                        \
-	SYSCALL_IS(get##id, (void), ids_of(current->cred, group)[REAL])                            \
-	SYSCALL_IS(gete##id, (void), ids_of(current->cred, group)[EFFECTIVE])                      \
-	SYSCALL_IS(set##id, (u32 id), set_id(group, id))                                           \
-	SYSCALL_IS(setre##id, (u32 real, u32 effective), set_two(group, real, effective))          \
-	SYSCALL_IS(setres##id, (u32 real, u32 effective, u32 saved),                               \
-		   set_three(group, real, effective, saved))                                       \
-	SYSCALL_IS(getres##id, (u32 * real, u32 * effective, u32 * saved),                         \
-		   get_three(group, real, effective, saved))
-ID_CALLS(uid, false)
-ID_CALLS(gid, true)
+/* ---- the calls on a user's ids, and on a group's --------------------------------------------- */
+
+s64 sys_getuid(void)
+{
+	return ids_of(current->cred, false)[REAL];
+}
+
+s64 sys_geteuid(void)
+{
+	return ids_of(current->cred, false)[EFFECTIVE];
+}
+
+s64 sys_setuid(u32 id)
+{
+	return set_id(false, id);
+}
+
+s64 sys_setreuid(u32 real, u32 effective)
+{
+	return set_two(false, real, effective);
+}
+
+s64 sys_setresuid(u32 real, u32 effective, u32 saved)
+{
+	return set_three(false, real, effective, saved);
+}
+
+s64 sys_getresuid(u32 *real, u32 *effective, u32 *saved)
+{
+	return get_three(false, real, effective, saved);
+}
+
+s64 sys_getgid(void)
+{
+	return ids_of(current->cred, true)[REAL];
+}
+
+s64 sys_getegid(void)
+{
+	return ids_of(current->cred, true)[EFFECTIVE];
+}
+
+s64 sys_setgid(u32 id)
+{
+	return set_id(true, id);
+}
+
+s64 sys_setregid(u32 real, u32 effective)
+{
+	return set_two(true, real, effective);
+}
+
+s64 sys_setresgid(u32 real, u32 effective, u32 saved)
+{
+	return set_three(true, real, effective, saved);
+}
+
+s64 sys_getresgid(u32 *real, u32 *effective, u32 *saved)
+{
+	return get_three(true, real, effective, saved);
+}
 
 s64 sys_getgroups(int count, gid_t *groups)
 {

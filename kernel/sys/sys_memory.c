@@ -5,16 +5,9 @@
  * All that is shared so is a file of a tmpfs that is mounted nowhere and has no limits: who takes
  * all memory by it is ended as by any other.
  */
+#include "fs/tmpfs/tmpfs.h"
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
-
-static_assert((int)LIMIT_DATA == RLIMIT_DATA && (int)LIMIT_STACK == RLIMIT_STACK);
-static_assert((int)LIMIT_AS == RLIMIT_AS);
-
-u64 memory_limit(enum memory_limit kind)
-{
-	return process_limit((enum rlimit_kind)kind);
-}
 
 s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 offset)
 {

@@ -96,7 +96,7 @@ static s64 wait_for_items(struct poll_item *items, u32 count, u64 deadline)
 
 static s64 poll_user(struct pollfd *user_fds, u32 count, u64 deadline)
 {
-	if (count > process_limit(RLIMIT_NOFILE))
+	if (count > current_limit(RLIMIT_NOFILE))
 		return -EINVAL;
 	struct poll_item *items __free(kfree) =
 		TRY_PTR(kzalloc(count * sizeof(*items), GFP_KERNEL));

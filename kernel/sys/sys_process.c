@@ -10,6 +10,7 @@ static int change_limit(struct process *process, u32 kind, const struct rlimit *
 {
 	struct task *task;
 
+	lockdep_assert_held(&process_lock);
 	if (new->soft > new->hard)
 		return -EINVAL;
 	if (new->hard > process->limits[kind].hard && !capable(current->cred))
@@ -46,10 +47,19 @@ s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
 	return user_old ? write_user(user_old, &old, sizeof(old)) : 0;
 }
 
-SYSCALL_IS(getrlimit, (u32 kind, void *limit),
-	   !limit && kind < RLIMIT_COUNT ? -EFAULT : sys_prlimit64(0, kind, NULL, limit))
-SYSCALL_IS(setrlimit, (u32 kind, const void *limit),
-	   limit ? sys_prlimit64(0, kind, limit, NULL) : -EFAULT)
+s64 sys_getrlimit(u32 kind, void *limit)
+{
+	if (!limit && kind < RLIMIT_COUNT)
+		return -EFAULT;
+	return sys_prlimit64(0, kind, NULL, limit);
+}
+
+s64 sys_setrlimit(u32 kind, const void *limit)
+{
+	if (!limit)
+		return -EFAULT;
+	return sys_prlimit64(0, kind, limit, NULL);
+}
 
 /* ---- small things a process asks about itself ------------------------------------------------ */
 
@@ -97,7 +107,11 @@ s64 sys_set_tid_address(int *address)
 	return current->pid;
 }
 
-SYSCALL_IS(sched_yield, (void), (schedule(), 0))
+s64 sys_sched_yield(void)
+{
+	schedule();
+	return 0;
+}
 
 s64 sys_sched_getaffinity(int pid, u32 size, u64 *mask)
 {
@@ -120,6 +134,7 @@ static struct process *whose_priority(int which, int who)
 {
 	struct process *process = who ? process_find(who) : current->process;
 
+	lockdep_assert_held(&process_lock);
 	if (which != PRIO_PROCESS)
 		return ERR_PTR(-EINVAL);
 	return process && process->thread_count ? process : ERR_PTR(-ESRCH);
@@ -133,12 +148,15 @@ s64 sys_setpriority(int which, int who, int nice)
 	guard(spinlock_irq, &process_lock);
 	struct process *process = TRY_PTR(whose_priority(which, who));
 	uid_t uid = process_cred(process)->uid;
+	struct task *task;
 
 	if (!capable(mine) && uid != mine->uid && uid != mine->euid)
 		return -EPERM;
 	if (nice < process->nice && !capable(mine))
 		return -EACCES;
 	process->nice = nice;
+	list_for_each_entry (task, &process->threads, thread_link)
+		task_set_nice(task, nice);
 	return 0;
 }
 

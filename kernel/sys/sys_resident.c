@@ -8,6 +8,7 @@
  * Limits: only what one call asks for counts for RLIMIT_MEMLOCK; pages of a file may be dropped and
  * read in again; MCL_FUTURE: what is mapped later comes when it is touched.
  */
+#include "fs/inode/permission.h"
 #include "kernel/proc/process.h"
 #include "mm/cache/page_lookup.h"
 #include "mm/space/vm.h"
@@ -19,9 +20,10 @@
 /* Who could not change the file is not told what others read of it: all of it, as in Linux. */
 static bool may_know(const struct vma *vma)
 {
-	struct inode *inode = vma->file ? vma->file->inode : NULL;
-
-	return !inode || current->cred->euid == inode->uid || !inode_permission(inode, MAY_WRITE);
+	if (!vma->file)
+		return true;
+	struct inode *inode = vma->file->inode;
+	return current->cred->euid == inode->uid || !inode_permission(inode, MAY_WRITE);
 }
 
 static bool is_resident(const struct vma *vma, u64 address)
@@ -30,7 +32,7 @@ static bool is_resident(const struct vma *vma, u64 address)
 
 	{
 		guard(spinlock, &mm->page_table_lock);
-		const pte_t *slot = mmu_slot(&mm->mmu, address, false);
+		const pte_t *slot = mmu_slot(&mm->mmu, address, MMU_FIND);
 		if (slot && *slot)
 			return true;
 	}
@@ -89,13 +91,15 @@ enum { MCL_CURRENT = 1, MCL_FUTURE = 2, MCL_ONFAULT = 4, MLOCK_ONFAULT = 1 };
 /* May the process lock @pages? 0, -EPERM (it may lock nothing), -ENOMEM. */
 static int may_lock(u64 pages)
 {
-	u64 limit = process_limit(RLIMIT_MEMLOCK);
+	u64 limit = current_limit(RLIMIT_MEMLOCK);
 
 	if (capable(current->cred))
 		return 0;
 	if (!limit)
 		return -EPERM;
-	return pages > limit >> PAGE_SHIFT ? -ENOMEM : 0;
+	if (pages > limit >> PAGE_SHIFT)
+		return -ENOMEM;
+	return 0;
 }
 
 /* Have the page at @address be there, and be the process's own where it may write to it: 0, -ENOMEM
@@ -113,15 +117,19 @@ static int touch(struct mm *mm, u64 address)
 		if ((vma->flags & (VM_WRITE | VM_SHARED)) == VM_WRITE)
 			access |= FAULT_WRITE;
 		guard(spinlock, &mm->page_table_lock);
-		const pte_t *slot = mmu_slot(&mm->mmu, address, false);
+		const pte_t *slot = mmu_slot(&mm->mmu, address, MMU_FIND);
 		there = slot && *slot;
 		if (there && (!(access & FAULT_WRITE) || pte_write(*slot)))
 			return 0;
 	}
-	int error = mm_fault(mm, address, access | (there ? FAULT_PRESENT : 0));
+	if (there)
+		access |= FAULT_PRESENT;
+	int error = mm_fault(mm, address, access);
 	if (error == -ENOMEM)
 		return -EAGAIN;
-	return error ? -ENOMEM : 0;
+	if (error)
+		return -ENOMEM;
+	return 0;
 }
 
 /* All pages from @start to @end, as long as none fails. */
@@ -155,11 +163,14 @@ static s64 lock_range(u64 start, u64 length, bool counts, bool touches)
 	u64 end = round_up(start + length, (u64)PAGE_SIZE);
 
 	start = round_down(start, (u64)PAGE_SIZE);
-	TRY(counts ? may_lock((end - start) >> PAGE_SHIFT) : 0);
+	if (counts)
+		TRY(may_lock((end - start) >> PAGE_SHIFT));
 	if (end < start)
 		return -EINVAL;
 	TRY(check_mapped(current->mm, start, end));
-	return touches ? touch_range(current->mm, start, end) : 0;
+	if (touches)
+		return touch_range(current->mm, start, end);
+	return 0;
 }
 
 s64 sys_mlock2(u64 address, u64 length, u32 flags)
@@ -183,13 +194,14 @@ s64 sys_munlock(u64 address, u64 length)
 static void touch_all(struct mm *mm)
 {
 	for (u64 at = 0; at < USER_TOP && !fatal_signal_pending(current);) {
-		u64 end = USER_TOP;
+		u64 end;
 		{
 			guard(read, &mm->lock);
 			const struct vma *vma = find_vma(mm, at);
-			if (vma)
-				end = vma->end;
-			at = vma ? max(at, vma->start) : USER_TOP;
+			if (!vma)
+				return;
+			at = max(at, vma->start);
+			end = vma->end;
 		}
 		(void)touch_range(mm, at, end);
 		at = end;
@@ -203,7 +215,9 @@ s64 sys_mlockall(u32 flags)
 	if (!flags || flags == MCL_ONFAULT ||
 	    flags & ~(u32)(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT))
 		return -EINVAL;
-	TRY(may_lock(flags & MCL_CURRENT ? READ_ONCE(mm->total_pages) : 0));
+	TRY(may_lock(0));
+	if (flags & MCL_CURRENT)
+		TRY(may_lock(READ_ONCE(mm->total_pages)));
 	if ((flags & (MCL_CURRENT | MCL_ONFAULT)) == MCL_CURRENT)
 		touch_all(mm);
 	return 0;

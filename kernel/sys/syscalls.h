@@ -17,5 +17,5 @@ extern u32 syscall_count;
 s64 syscall_other(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
 
 /* Trace the job if the command line has `strace`: records `call` and `result` on the control port
- * (docs/control-port.md). */
+ * (docs/kernel/control-port.md). */
 void trace_init(void);

@@ -1,6 +1,6 @@
 /*
  * trace.c - the trace behind `./cw run --strace`: what every call of the job was given and
- * answered, as records on the control port; lab/strace.py makes text of them.
+ * answered, as records on the control port; lab/compare/strace.py makes text of them.
  *
  * It costs nothing when it is off: syscall_count is 0 while it is on, so that the entry code takes
  * every call for one that is not in the table. Process 1 is not traced, everything it starts is.
@@ -33,6 +33,7 @@ static u8 bytes[STRING_MAX]; /* copied */
 
 static void add_copied(u64 count)
 {
+	lockdep_assert_held(&trace_lock);
 	add("\"");
 	for (u64 i = 0; i < count; i++)
 		add("%02x", bytes[i]);

@@ -1,1 +1,4 @@
-"""Reports: what the results of an experiment say, beside what its paper says, as text, CSV, JSON and one HTML page."""
+"""Report: what sweeps measured beside what the papers found (./cw report, reproduce).
+
+collect.py puts results together, numbers.py judges them, words.py names them; text.py, export.py and web/ are the forms.
+Stands on sweep, whose results it reads."""

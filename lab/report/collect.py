@@ -103,7 +103,7 @@ class Buckets:
     place: str
     cell: Cell | None
     seed: int | None
-    report: dict[str, Any]  # the cache's, docs/counters.md
+    report: dict[str, Any]  # the cache's, docs/kernel/counters.md
     missing: str
 
     @property

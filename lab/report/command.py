@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lab.paths import LabError
+from lab.base.paths import LabError
 from lab.report.collect import Section, collect
 from lab.sweep.experiment import find, load
 from lab.sweep.store import Store
@@ -69,9 +69,9 @@ def report(
     output: Path | None = None,
 ) -> None:
     """Print the report, and write what was asked for."""
+    from lab.build.setup import need_lab
     from lab.report import export
     from lab.report.text import WIDTH, plain, show
-    from lab.setup import need_lab
 
     need_lab()
     sections = gather(names, every, results, full)
@@ -98,7 +98,7 @@ def report(
 
 def write_page(sections: list[Section], source: str, path: Path) -> None:
     """The page, and its charts as files in a folder of its name beside it."""
-    from lab.report.page import page
+    from lab.report.web.page import page
 
     folder = f"{path.stem}-charts"
     text, charts = page(sections, source, folder)

@@ -56,7 +56,7 @@ def _ratio(one: Ratio | None, prefix: str) -> dict[str, Any]:
 
 
 def as_json(sections: list[Section], results: str) -> str:
-    """One object; docs/reports.md describes it. The same results give the same bytes."""
+    """One object; docs/lab/reports.md describes it. The same results give the same bytes."""
     whole = {
         "version": VERSION, "results": results, "confidence": CONFIDENCE, "method": list(words.METHOD),
         "experiments": [_experiment(section) for section in sections],

@@ -1,1 +1,4 @@
-"""Sweeps: an experiment file's kernels × workloads × machines × seeds, run and kept in one file of results."""
+"""Sweep: kernels x workloads x machines x seeds from one file, each run recorded (./cw sweep, worker).
+
+experiment.py reads the file, validate.py asks the checkout about it, plan.py makes cells of it, runner.py or cluster.py
+run them, store.py keeps them. Stands on measure and run, and on all below them."""

@@ -23,7 +23,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
-from lab.paths import TOP, LabError
+from lab.base.paths import TOP, LabError
 from lab.sweep import kernels
 from lab.sweep.plan import Planned
 from lab.sweep.runner import PAUSE, finished_cell, outcome, start, stop
@@ -37,7 +37,7 @@ def run_on_cluster(
     cells: list[Planned], address: str, jobs: int, tick: Callable[[list[Planned]], None]
 ) -> Generator[tuple[Planned, Cell]]:
     """Run @cells on the cluster at @address, and give each as it ends."""
-    from lab.setup import need_dask
+    from lab.build.setup import need_dask
 
     need_dask()
     from distributed import as_completed
@@ -113,7 +113,7 @@ def run_task(task: dict[str, Any]) -> dict[str, Any]:
 
 def worker(address: str, jobs: int) -> int:
     """./cw worker: join the cluster at @address, until its scheduler goes."""
-    from lab.setup import need_dask
+    from lab.build.setup import need_dask
 
     need_dask()
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", str(jobs), "--no-dashboard"]
@@ -123,7 +123,7 @@ def worker(address: str, jobs: int) -> int:
 
 def _difference(config: dict[str, Any]) -> str:
     """What this checkout lacks to run such a cell as the sweep's own would; "" if nothing."""
-    from lab.result import qemu_version
+    from lab.run.result import qemu_version
     from lab.sweep.plan import package_versions
 
     where = f"the worker on {platform.node()} ({TOP})"

@@ -1,27 +1,25 @@
-"""./cw sweep and ./cw reproduce: from files to recorded results."""
+"""./cw sweep: from files to recorded results."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Generator
-from contextlib import closing, redirect_stdout
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
 
-from lab.paths import TOP, LabError
+from lab.base.paths import LabError
 from lab.sweep import kernels
-from lab.sweep.experiment import FOLDER, Experiment
+from lab.sweep.experiment import Experiment
 from lab.sweep.plan import Plan, Planned
 from lab.sweep.progress import Display, Estimate, spoken, table
 from lab.sweep.store import Cell, Store
 from lab.sweep.validate import load
 
 SHOWN_LOGS, SHOWN_LINES = 3, 5  # of the failed cells, and of each one's log
-GROUPS = ("lever", "santos", "all")
 
 
 @dataclass
@@ -175,36 +173,3 @@ def _closing_words(
         return 1
     console.print(f"{len(wanted)} cells are recorded", soft_wrap=True)
     return 0
-
-
-def group(name: str) -> list[str]:
-    """The names of a group's experiments: those whose file's name begins with the group's."""
-    if name not in GROUPS:
-        raise LabError(f"nothing to reproduce is called '{name}'. There are: {', '.join(GROUPS)}")
-    found = [path.stem for path in sorted(FOLDER.glob("*.toml")) if name == "all" or path.stem.startswith(f"{name}-")]
-    if not found:
-        raise LabError(f"experiments/ has no {name}-*.toml")
-    return found
-
-
-def reproduce(name: str, request: Request, folder: Path | None) -> int:
-    """All experiments of a group as one sweep, and the report of what came of it."""
-    request.names = group(name)
-    status = sweep(request)
-    if request.check or request.dry_run:
-        return status
-    from lab.report.command import gather, report
-
-    folder = folder or TOP / "build" / "report" / (f"{name}-full" if request.full else name)
-    with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing):  # its text is in the folder, and long
-        report(request.names, results=request.results, full=request.full, text=True, output=folder)
-    counts: Counter[str] = Counter()
-    for section in gather(request.names, False, request.results, request.full):
-        print(f"\n{section.experiment.name}: {section.experiment.title}")
-        for one in section.judgements:
-            counts[one.verdict] += 1
-            ratio = f" ({one.expect.more} / {one.expect.than} = {one.ratio.value:.4g})" if one.ratio else ""
-            print(f"  {one.verdict:12}  {one.expect.text}{ratio}")
-    print(f"\n{', '.join(f'{count} {verdict}' for verdict, count in counts.items()) or 'no findings'}")
-    print(f"the report: {folder}/report.html, report.txt, report.csv, report.json")
-    return status

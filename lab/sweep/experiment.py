@@ -1,6 +1,6 @@
 """An experiment file: its parts as classes, and its reading, with the file and the line of everything that is wrong.
 
-docs/experiments.md describes the format. Here stands what a file can say and how its parts refer to each other;
+docs/lab/experiments.md describes the format. Here stands what a file can say and how its parts refer to each other;
 whether its defconfigs, settings and programs exist is asked by lab/sweep/validate.py before anything is built.
 """
 
@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from lab.paths import TOP, LabError
+from lab.base.paths import TOP, LabError
 from lab.sweep.toml_lines import Path as Place
 from lab.sweep.toml_lines import line_numbers, line_of
 
@@ -94,7 +94,7 @@ class Machine(Part):
     cmdline: str | None = None
     timeout: Annotated[Number, Field(gt=0)] | None = None  # seconds of the host's clock
     cache_sim: str | None = None
-    image: str | None = None  # a recipe of lab/workloads.py
+    image: str | None = None  # a recipe of lab/guest/workloads.py
     user: str | None = None
 
     def over(self, under: Machine) -> Machine:

@@ -23,15 +23,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from lab.build import build, build_lock, config_file, kernel_image
-from lab.paths import KERNEL_FOLDERS, TOP, LabError
-from lab.tree import find_busybox
+from lab.base.paths import KERNEL_FOLDERS, TOP, LabError
+from lab.build.kernel import build, build_lock, config_file, kernel_image
+from lab.guest.tree import find_busybox
 
-SOURCES = (*KERNEL_FOLDERS, "user", "lab/make", "Makefile", "Kconfig")
-PROGRAM_SOURCES = ("user", "lab/make", "Makefile")
+SOURCES = (*KERNEL_FOLDERS, "user", "lab/build/make", "Makefile", "Kconfig")
+PROGRAM_SOURCES = ("user", "lab/build/make", "Makefile")
 # What decides what a machine is and what lies in its image, besides the sources.
 MAKERS = (
-    "lab/machine.py", "lab/console.py", "lab/image.py", "lab/tree.py", "lab/packages.py", "lab/workloads.py", "lab/cachesim",
+    "lab/run/options.py", "lab/run/cmdline.py", "lab/run/machine.py", "lab/run/console.py", "lab/run/qemu",
+    "lab/run/cachesim", "lab/guest/tree.py", "lab/guest/image.py", "lab/guest/packages.py", "lab/guest/workloads.py",
 )  # fmt: skip
 OF_ONE_CACHE = re.compile(r"CONFIG_(PAGE|BUFFER|INODE|DENTRY|NAME)_(HASH|TABLE|SHRINK)=")
 KEPT = 100

@@ -94,8 +94,8 @@ def _hash_cost(cell: Cell, cache_name: str, of: str) -> Any:
 @cache
 def _cost(cache_name: str, function: str, word: int, bits: int) -> Any:
     """What ./cw hashcost counts of the function of a table that a cell had."""
-    from lab.keys.choices import load_choose
-    from lab.keys.cost import measure
+    from lab.base.choose import load_choose
+    from lab.measure.cost import measure
 
     header = load_choose().header(cache_name, function)
     return measure([(cache_name, function, header)], [word], bits)[0]

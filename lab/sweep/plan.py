@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from lab import workloads
-from lab.cachesim import MARKS
-from lab.paths import TOP, LabError
-from lab.result import qemu_version
+from lab.base.paths import TOP, LabError
+from lab.guest import workloads
+from lab.run.cachesim.simulation import MARKS
+from lab.run.result import qemu_version
 from lab.sweep.experiment import Experiment, Kernel, Machine, Variant
 from lab.sweep.kernels import Choice, digest_of, sources_digest
 from lab.sweep.store import Use
@@ -178,6 +178,6 @@ def package_versions(packages: list[str], image: str | None) -> list[str]:
         requested += workloads.find(image).packages
     if not requested:
         return []
-    from lab.packages import package_set
+    from lab.guest.packages import package_set
 
     return package_set(requested).versions()

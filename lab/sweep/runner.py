@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lab.paths import TOP, LabError
+from lab.base.paths import TOP, LabError
 from lab.sweep.plan import Planned
 from lab.sweep.store import Cell
 
@@ -94,7 +94,7 @@ def _no_result(running: Running, message: str) -> dict[str, Any]:
 
 def finished_cell(cell: Planned, found: dict[str, Any]) -> Cell:
     """The row for the results. A run that ended well but did not print what is needed has failed all the same."""
-    from lab.result import qemu_version, revision
+    from lab.run.result import qemu_version, revision
 
     status, message = found["status"], found["message"]
     there = {line.get("case") for line in found.get("results", [])}

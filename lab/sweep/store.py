@@ -6,7 +6,7 @@ fills; it is written when a sweep begins, so a use may name a cell that has not 
 
 A cell is recorded in one transaction as soon as it ends: what ends a sweep loses at most the cells that are running.
 Several sweeps may write one file at the same time (SQLite's own locks; a writer waits for another up to a minute).
-docs/experiments.md describes the tables for readers of other languages.
+docs/lab/experiments.md describes the tables for readers of other languages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from lab.paths import TOP, LabError
+from lab.base.paths import TOP, LabError
 
 APPLICATION, VERSION = 0xC4A11A1C - (1 << 32), 1  # SQLite keeps them in the file's head, as signed 32-bit numbers
 PATIENCE = 60  # seconds to wait for another sweep's transaction
@@ -55,7 +55,7 @@ class Cell:
     log: str  # what the console and ./cw said, whole
     seconds: float  # on the host's clock
     results: list[dict[str, Any]]  # the workload's result lines
-    stats: dict[str, Any] = field(default_factory=dict)  # of each cache, as in docs/counters.md
+    stats: dict[str, Any] = field(default_factory=dict)  # of each cache, as in docs/kernel/counters.md
     cachesim: dict[str, Any] = field(default_factory=dict)
     virtual_ns: int | None = None  # from the job's start to its end, by the machine's clock
     finished: str = ""  # UTC, ISO 8601

@@ -12,16 +12,17 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab import configure, workloads
-from lab.cachesim import parse_specification
-from lab.machine import check_sizing
-from lab.packages import package_set
-from lab.paths import TOP, LabError
+from lab.base.paths import TOP, LabError
+from lab.build import configure
+from lab.guest import workloads
+from lab.guest.packages import package_set
+from lab.run.cachesim.specification import parse_specification
+from lab.run.cmdline import check_sizing
 from lab.sweep.experiment import Experiment, Kernel, find, located, parse, read
 from lab.sweep.toml_lines import Path as Place
 
 LOADS = re.compile(r"^(?:const )?struct load \w+ = \{\s*(?:\.name = )?\"([\w-]+)\"", re.MULTILINE)
-UPPER_LIMIT = 255  # words of a job (lab/machine.py: the kernel's limit of arguments)
+UPPER_LIMIT = 255  # words of a job (lab/run/machine.py: the kernel's limit of arguments)
 
 
 class Configurator:

@@ -57,23 +57,17 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 	return NULL;
 }
 
-bool remove_from_page_cache(struct page *page, bool if_unused)
+/* The page leaves the table. Between page_table_lock() and page_table_unlock(). */
+static inline void unhash(struct page *page, struct address_space *mapping, u32 bucket)
 {
-	struct address_space *mapping = page->mapping;
-	u32 bucket = page_bucket(mapping, page->index);
-	bool stays;
+	page_table_remove(&page_table_instance, &mapping->pages, bucket, page);
+	HASH_COUNT(page, removes, 1);
+	HASH_RECORD(page, HASH_REMOVE, page, mapping->host, (u64)page->index << PAGE_SHIFT);
+}
 
-	ASSERT(test_bit(PG_locked, &page->flags));
-	page_table_lock(&page_table_instance, &mapping->pages, bucket);
-	stays = if_unused && atomic_read(&page->refcount) != 2; /* final under the bucket's lock */
-	if (!stays) {
-		page_table_remove(&page_table_instance, &mapping->pages, bucket, page);
-		HASH_RECORD(page, HASH_REMOVE, page, mapping->host, (u64)page->index << PAGE_SHIFT);
-	}
-	HASH_COUNT(page, removes, !stays);
-	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
-	if (stays)
-		return false;
+/* The unhashed page is its file's no more, and the cache's reference goes. */
+static void leave_mapping(struct page *page, struct address_space *mapping)
+{
 	memory_use_add(MEMORY_CACHED, -1);
 	memory_use_add(MEMORY_SHMEM, -!mapping->ops->writepage);
 	clear_page_dirty(page);
@@ -84,6 +78,34 @@ bool remove_from_page_cache(struct page *page, bool if_unused)
 	clear_bit(PG_cache, &page->flags);
 	spin_unlock(&mapping->lock); /* the mapping may be gone from here on */
 	put_page(page);
+}
+
+void remove_from_page_cache(struct page *page)
+{
+	struct address_space *mapping = page->mapping;
+	u32 bucket = page_bucket(mapping, page->index);
+
+	assert_page_locked(page);
+	page_table_lock(&page_table_instance, &mapping->pages, bucket);
+	unhash(page, mapping, bucket);
+	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
+	leave_mapping(page, mapping);
+}
+
+bool remove_unused_page(struct page *page)
+{
+	struct address_space *mapping = page->mapping;
+	u32 bucket = page_bucket(mapping, page->index);
+
+	assert_page_locked(page);
+	page_table_lock(&page_table_instance, &mapping->pages, bucket);
+	bool used = atomic_read(&page->refcount) != 2; /* final under the bucket's lock */
+	if (!used)
+		unhash(page, mapping, bucket);
+	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
+	if (used)
+		return false;
+	leave_mapping(page, mapping);
 	return true;
 }
 
@@ -149,6 +171,7 @@ void set_page_dirty(struct page *page)
 {
 	struct address_space *mapping = READ_ONCE(page->mapping);
 
+	assert_page_locked(page);
 	if (test_bit(PG_dirty, &page->flags) || !mapping)
 		return;
 	if (!mapping->ops->writepage) {
@@ -162,13 +185,14 @@ void set_page_dirty(struct page *page)
 		memory_use_add(MEMORY_DIRTY, 1);
 	}
 	spin_unlock(&mapping->lock);
-	mark_inode_dirty(mapping->host);
+	mapping->ops->page_dirtied(mapping->host);
 }
 
 bool clear_page_dirty(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
 
+	assert_page_locked(page);
 	if (!test_bit(PG_dirty, &page->flags))
 		return false;
 	guard(spinlock, &mapping->lock);
@@ -181,11 +205,13 @@ bool clear_page_dirty(struct page *page)
 
 /* ---- writing a file out ---------------------------------------------------------------------- */
 
-/* The first page of @list, referenced, which goes to the end of it; or NULL. */
-static struct page *next_page(struct list_head *list)
+/* The first page of @list, one of @mapping's, referenced, which goes to the end of it; or NULL.
+ * mapping->lock is held. */
+static struct page *next_page(const struct address_space *mapping, struct list_head *list)
 {
 	struct page *page;
 
+	lockdep_assert_held(&mapping->lock);
 	if (list_empty(list))
 		return NULL;
 	page = list_first_entry(list, struct page, mapping_link);
@@ -202,7 +228,7 @@ static struct page *next_page(struct list_head *list)
 static struct page *pick_dirty_page(struct address_space *mapping)
 {
 	guard(spinlock, &mapping->lock);
-	struct page *page = next_page(&mapping->dirty_pages);
+	struct page *page = next_page(mapping, &mapping->dirty_pages);
 
 	if (page)
 		atomic_inc(&mapping->writes);
@@ -219,15 +245,19 @@ int page_cache_flush(struct address_space *mapping)
 
 	if (!mapping->ops->writepage)
 		return 0;
-	while (left-- && error != -ENOMEM && (page = pick_dirty_page(mapping))) {
+	for (; left > 0 && error != -ENOMEM; left--) {
 		int result = 0;
 
+		page = pick_dirty_page(mapping);
+		if (!page)
+			break;
 		lock_page(page);
 		if (page->mapping == mapping && test_bit(PG_dirty, &page->flags))
 			result = mapping->ops->writepage(mapping->host, page);
 		else
 			unlock_page(page);
-		error = error && result != -ENOMEM ? error : result;
+		if (!error || result == -ENOMEM)
+			error = result;
 		end_mapping_write(mapping);
 		put_page(page);
 	}
@@ -240,7 +270,9 @@ int page_cache_sync(struct address_space *mapping)
 
 	wait_event(write_wait, !atomic_read(&mapping->writes));
 	late = xchg(&mapping->write_error, 0);
-	return error ? error : late;
+	if (!error)
+		error = late;
+	return error;
 }
 
 /* ---- truncation and invalidation ------------------------------------------------------------- */
@@ -268,11 +300,20 @@ static void truncate_page(struct address_space *mapping, struct page *page, unsi
 			mapping->ops->invalidate(page, from);
 		if (whole) {
 			clear_bit(PG_dirty_all, &page->flags);
-			remove_from_page_cache(page, false);
+			remove_from_page_cache(page);
 		}
 	}
 	unlock_page(page);
 	put_page(page);
+}
+
+/* The bytes [from, to) of the page at @index, if there is one, go. */
+static void truncate_part(struct address_space *mapping, pgoff_t index, unsigned from, unsigned to)
+{
+	struct page *page = page_lookup(mapping, index);
+
+	if (page)
+		truncate_page(mapping, page, from, to);
 }
 
 /* Up to GATHERED pages of @list in [first, last], referenced, into @pages: how many. They stay
@@ -303,8 +344,12 @@ static void truncate_whole_pages(struct address_space *mapping, pgoff_t first, p
 	struct page *pages[GATHERED];
 	unsigned count;
 
-	while ((count = gather_pages(mapping, &mapping->clean_pages, first, last, pages)) ||
-	       (count = gather_pages(mapping, &mapping->dirty_pages, first, last, pages))) {
+	for (;;) {
+		count = gather_pages(mapping, &mapping->clean_pages, first, last, pages);
+		if (!count)
+			count = gather_pages(mapping, &mapping->dirty_pages, first, last, pages);
+		if (!count)
+			break;
 		for (unsigned i = 0; i < count; i++)
 			truncate_page(mapping, pages[i], 0, PAGE_SIZE);
 		if (last != LAST_PAGE && fatal_signal_pending(current))
@@ -318,28 +363,30 @@ void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end)
 	/* the pages that go as a whole, if any */
 	pgoff_t first = (start + PAGE_SIZE - 1) >> PAGE_SHIFT, behind = end >> PAGE_SHIFT;
 	unsigned head = start & (PAGE_SIZE - 1), tail = end & (PAGE_SIZE - 1);
-	bool any = first < behind, copies = end == FILE_END;
-	struct page *page;
+	bool any = first < behind, in_one = first > behind;
+	enum zapped what = ZAP_FILE_PAGES;
 
+	if (end == FILE_END)
+		what = ZAP_COPIES_TOO;
 	if (any && !list_empty(&mapping->vmas))
-		mm_unmap_file(mapping, first, behind - 1, copies);
+		mm_unmap_file(mapping, first, behind - 1, what);
 	if (!READ_ONCE(mapping->nr_pages))
 		return;
-	if (head && (page = page_lookup(mapping, first - 1)))
-		truncate_page(mapping, page, head, first > behind ? tail : PAGE_SIZE);
-	if (tail && first <= behind && (page = page_lookup(mapping, behind)))
-		truncate_page(mapping, page, 0, tail);
+	if (head)
+		truncate_part(mapping, first - 1, head, in_one ? tail : PAGE_SIZE);
+	if (tail && !in_one)
+		truncate_part(mapping, behind, 0, tail);
 	if (any)
 		truncate_whole_pages(mapping, first, behind - 1);
 	if (any && !list_empty(&mapping->vmas))
-		mm_unmap_file(mapping, first, behind - 1, copies);
+		mm_unmap_file(mapping, first, behind - 1, what);
 }
 
 void invalidate_inode_pages(struct address_space *mapping)
 {
 	for (u64 left = READ_ONCE(mapping->nr_pages); left; left--) {
 		spin_lock(&mapping->lock);
-		struct page *page = next_page(&mapping->clean_pages);
+		struct page *page = next_page(mapping, &mapping->clean_pages);
 		spin_unlock(&mapping->lock);
 		if (!page)
 			break;
@@ -369,4 +416,5 @@ void page_cache_init(void)
 	for (unsigned i = 0; i < WAIT_QUEUES; i++)
 		init_waitqueue_head(&wait_queues[i]);
 	page_table_create(&page_table_instance, &page_cache_hash);
+	reclaim_init();
 }

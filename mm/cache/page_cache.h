@@ -1,9 +1,11 @@
 /*
  * page_cache.h - file pages in memory, found through the page hash table by (inode, offset).
  *
- * An inode (file or block device) has an address_space; the pages of all address spaces are in one
- * table (or, with PAGE_TABLE=rbtree, in a tree on each). A page is added locked, filled by the file
- * system's readpages, unlocked when uptodate. Whoever looks a page up gets a reference.
+ * An inode has an address_space; the pages of all address spaces are in one table (or, with
+ * PAGE_TABLE=rbtree, in a tree on each). A page is added locked, filled by the file system's
+ * readpages, unlocked when uptodate. Whoever looks a page up gets a reference. The cache does not
+ * know what an inode is: its address is part of the hash key, and what has to be done to it is an
+ * operation of the mapping. Reading and writing through the cache: fs/regular/file_io.h.
  *
  * States of a page: absent -> added (PG_locked, PG_cache) -> uptodate, clean -> dirty -> clean ->
  * removed by truncation or reclaim. Nobody removes a page, makes it dirty or clean without its
@@ -22,9 +24,7 @@
 
 #include "core/memory/page_alloc.h"
 
-struct file;
 struct inode;
-struct io;
 
 struct address_space_operations {
 	/*
@@ -47,6 +47,12 @@ struct address_space_operations {
 	 */
 	int (*writepage)(struct inode *inode, struct page *page);
 	/*
+	 * A page of @inode has become dirty that was clean: writepage() is to be called some time.
+	 * With writepage only. Any lock may be held that set_page_dirty() is called under; does
+	 * not sleep.
+	 */
+	void (*page_dirtied)(struct inode *inode);
+	/*
 	 * Make [from, to) of the locked @page writable: map blocks, read partial blocks. 0 or
 	 * -ENOSPC, -EIO...
 	 */
@@ -64,6 +70,10 @@ struct address_space_operations {
 	/* The locked @page is going away from byte @from on: drop its buffers (all of them if from
 	 * == 0). */
 	void (*invalidate)(struct page *page, unsigned from);
+	/* Reclaim wants the locked @page, which is clean and mapped nowhere: free page->buffers and
+	 * make them NULL. false: one is dirty or in use, and the page stays. NULL: it has none.
+	 * Takes locks by trying, does not sleep. */
+	bool (*free_buffers)(struct page *page);
 };
 
 struct address_space {
@@ -96,9 +106,11 @@ struct page *find_or_create_page(struct address_space *mapping, pgoff_t index);
 /* Add the fresh page @page (its only reference is the caller's) at @index, locked and not uptodate:
  * NULL. If there is one already: that, referenced, and @page is unchanged. Counted as a lookup. */
 struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index);
-/* The locked page leaves the cache; drops the cache's reference, not the caller's. For reclaim only
- * @if_unused, when nobody else has a reference: false if it stays. */
-bool remove_from_page_cache(struct page *page, bool if_unused);
+/* The locked page leaves the cache; drops the cache's reference, not the caller's. */
+void remove_from_page_cache(struct page *page);
+/* For reclaim: the same if nobody has a reference but the cache and the caller; else it stays, and
+ * the answer is false. */
+bool remove_unused_page(struct page *page);
 /* reclaim.c: drop the page if it is clean, unused and unlocked; was it? Takes the reference over.
  * Starts no I/O, does not sleep. */
 bool drop_unused_page(struct page *page);
@@ -124,6 +136,12 @@ static inline bool trylock_page(struct page *page)
 	return !test_and_set_bit(PG_locked, &page->flags);
 }
 
+/* In debug builds: panic unless somebody has locked the page. */
+static inline void assert_page_locked(const struct page *page)
+{
+	ASSERT(test_bit(PG_locked, &page->flags));
+}
+
 /* Sleeps. */
 static inline void lock_page(struct page *page)
 {
@@ -137,27 +155,11 @@ static inline bool page_uptodate(const struct page *page)
 	return smp_load_acquire(&page->flags) & BIT(PG_uptodate);
 }
 
-/* Bytes of the page are newer than the disk. Takes mapping->lock; not in interrupts. */
+/* Bytes of the locked page are newer than the disk. Takes mapping->lock; not in interrupts. */
 void set_page_dirty(struct page *page);
 /* The locked page is about to be written or has proved clean; was it dirty? */
 bool clear_page_dirty(struct page *page);
 
-/* The file operations of ordinary files: bytes read/written, or -errno. */
-ssize_t page_cache_read(struct file *file, struct io *io, loff_t *position);
-/* takes inode->lock */
-ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position);
-/* @length bytes, not 0, of one page; inode->lock is held. Their number, or -errno. */
-ssize_t page_cache_zero(struct inode *inode, loff_t at, size_t length);
-
-/*
- * @page is what page_lookup() gave for @index: NULL, or one that is not uptodate or has
- * PG_readahead, whose reference is taken over. The page, read in, and what follows it started to
- * be read, as the way tells in which @file is read; @wanted pages from @index on are needed.
- * NULL: behind the end;
- * ERR_PTR(-EIO/-ENOMEM). Sleeps.
- */
-struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
-			    pgoff_t wanted, struct page *page);
 /* Drop the pages of [start, end) and unmap them from processes; of partial ones the bytes are
  * zeroed. Up to FILE_END the copies that private areas made of them go, too. */
 #define FILE_END (1ULL << 63) /* behind the largest offset */
@@ -168,13 +170,20 @@ int page_cache_sync(struct address_space *mapping);
 int page_cache_flush(struct address_space *mapping);
 /* Unused clean pages of @mapping are dropped (umount, drop_caches). */
 void invalidate_inode_pages(struct address_space *mapping);
+/* All unused clean pages are, whoever may want them. reclaim.c */
+void drop_clean_pages(void);
 
 /* What process mappings have to do with it (mm/space/rmap.c). */
-/* Unmap pages [first, last] of @mapping from every process; with @copies also what private areas
- * made of them by writing: truncation takes them along, reclaim must not. Takes vma_lock. */
-void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool copies);
+
+/* Which entries of an area that shows a file are cleared: those of the file's pages alone, or also
+ * those of what a private area made of them by writing. Truncation takes these along, reclaim must
+ * not. */
+enum zapped { ZAP_FILE_PAGES, ZAP_COPIES_TOO };
+/* Unmap pages [first, last] of @mapping from every process. Takes vma_lock. */
+void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, enum zapped what);
 /* The locked @page is about to be written: from now on no program writes to it but after a fault,
  * which waits for the page's lock. Takes vma_lock, waits for other CPUs to forget. */
 void mm_protect_page(struct page *page);
 
-void page_cache_init(void); /* sizes and allocates the table */
+void page_cache_init(void); /* sizes and allocates the table; reclaim_init() */
+void reclaim_init(void);    /* from now on reclaim_pages() (core/memory/shrinker.h) works */

@@ -1,14 +1,14 @@
 /*
- * page_lookup.h - the page hash table as lookup sees it: private to page_cache.c, file_io.c and
- * fault.c, who inline it.
+ * page_lookup.h - the page hash table as lookup sees it: for page_cache.c, fault.c, and file
+ * systems' reading and writing (fs/regular/file_io.c), who inline it.
  *
  * The key of a page is (mapping, index); the hash function's is the inode's address and the byte
  * offset.
  */
 #pragma once
 
-#include "fs/vfs.h"
 #include "hash/cache.h"
+#include "mm/cache/page_cache.h"
 
 struct page_key {
 	struct address_space *mapping;
@@ -42,7 +42,8 @@ static __always_inline u32 page_bucket(const struct address_space *mapping, pgof
 	return page_hash((uintptr_t)mapping->host, (u64)index << PAGE_SHIFT, page_cache_hash.bits);
 }
 
-/* The page with a reference, or NULL; counted. The bucket lock is held. */
+/* The page with a reference, or NULL; counted. Between page_table_lock() and page_table_unlock().
+ */
 static __always_inline struct page *page_find(struct address_space *mapping, u32 bucket,
 					      pgoff_t index)
 {

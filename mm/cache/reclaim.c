@@ -1,6 +1,7 @@
 /*
- * reclaim.c - getting frames back when memory is short: clean pages of the page cache, empty slabs,
- * and what the caches give. Declared in page_alloc.h.
+ * reclaim.c - getting frames back when memory is short: clean pages of the page cache, and what
+ * those give who have registered for it (core/memory/shrinker.h): caches of other objects, slabs,
+ * kernel stacks. The allocator calls reclaim_pages(), which is registered in the same way.
  *
  * Page reclaim is a clock, as in Linux 2.2: a hand goes round all frames; a page that was used
  * since the hand last came (PG_referenced: found by a read, a write or a fault) gets a second
@@ -19,10 +20,8 @@
  */
 #include <arch/mmu.h>
 
-#include "fs/block/dirty.h"
-#include "fs/inode/lru.h"
-#include "generated/dentry_shrink.h"
-#include "core/memory/slab.h"
+#include "core/memory/shrinker.h"
+#include "mm/cache/page_cache.h"
 
 /* the first round looks at 1/64 of memory and of each cache, the last at all */
 #define PRIORITIES 7
@@ -37,18 +36,19 @@ static bool drop_page(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
 
+	assert_page_locked(page);
 	/* newer than what a disk has, if any: so are all pages of files in memory */
 	if (!mapping || test_bit(PG_dirty_all, &page->flags) ||
 	    (test_bit(PG_dirty, &page->flags) && !page->buffers))
 		return false;
 	if (atomic_read(&page->mapcount)) {
-		mm_unmap_file(mapping, page->index, page->index, false);
+		mm_unmap_file(mapping, page->index, page->index, ZAP_FILE_PAGES);
 		return false;
 	}
-	if (page->buffers && !free_page_buffers(page))
+	if (page->buffers && !mapping->ops->free_buffers(page))
 		return false;
 	clear_page_dirty(page);
-	return remove_from_page_cache(page, true);
+	return remove_unused_page(page);
 }
 
 bool drop_unused_page(struct page *page)
@@ -96,37 +96,77 @@ void drop_clean_pages(void)
 		continue;
 }
 
-/*
- * A round's dentries, @before its pages or after them, which were @enough: by DENTRY_SHRINK of the
- * configuration. Arcangeli's share, by priority and aggressively: Lever 1999, section 3.3.
- */
-static u64 prune_dentries(unsigned priority, bool before, bool enough)
+/* ---- what has registered --------------------------------------------------------------------- */
+
+static u64 shrink_before_pages(unsigned priority)
 {
-#if defined(CONFIG_DENTRY_SHRINK_AGGRESSIVE)
-	return before ? lru_reclaim(&dentry_lru, priority + 1) : 0;
-#elif defined(CONFIG_DENTRY_SHRINK_PRIORITY)
-	return before || enough ? 0 : lru_reclaim(&dentry_lru, priority + 1);
-#else
-	return before ? 0 : lru_reclaim(&dentry_lru, 1ULL << priority);
-#endif
+	struct shrinker *shrinker;
+	u64 objects = 0;
+
+	list_for_each_entry (shrinker, &shrinkers, link)
+		if (shrinker->before_pages)
+			objects += shrinker->before_pages(priority);
+	return objects;
 }
 
-/* One turn; *@objects of the caches went, too. */
+static u64 shrink_after_pages(unsigned priority, bool enough)
+{
+	struct shrinker *shrinker;
+	u64 objects = 0;
+
+	list_for_each_entry (shrinker, &shrinkers, link)
+		if (shrinker->after_pages)
+			objects += shrinker->after_pages(priority, enough);
+	return objects;
+}
+
+static u64 give_frames(void)
+{
+	struct shrinker *shrinker;
+	u64 frames = 0;
+
+	list_for_each_entry (shrinker, &shrinkers, link)
+		if (shrinker->give_frames)
+			frames += shrinker->give_frames();
+	return frames;
+}
+
+static bool any_is_busy(void)
+{
+	struct shrinker *shrinker;
+
+	list_for_each_entry (shrinker, &shrinkers, link)
+		if (shrinker->is_busy && shrinker->is_busy())
+			return true;
+	return false;
+}
+
+/* The machine's stacks of threads that have ended. */
+static u64 give_stacks(void)
+{
+	return arch_shrink_stacks(0);
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* All rounds, until @pages frames were freed: how many were. *@objects of the caches went, too. */
 static u64 reclaim_once(u64 pages, u64 *objects)
 {
+	unsigned priority = PRIORITIES;
 	u64 freed = 0;
 
-	for (unsigned priority = PRIORITIES; priority-- && freed < pages;) {
-		*objects += prune_dentries(priority, true, false);
+	while (priority > 0 && freed < pages) {
+		priority--;
+		*objects += shrink_before_pages(priority);
 		freed += turn_clock(memmap_pages >> priority, pages - freed);
-		*objects += prune_dentries(priority, false, freed >= pages) +
-			    lru_reclaim(&inode_lru, 1ULL << priority) + shrink_buffers(priority);
-		freed += slab_shrink() + arch_shrink_stacks(0);
+		*objects += shrink_after_pages(priority, freed >= pages);
+		freed += give_frames();
 	}
 	return freed;
 }
 
-u64 reclaim_pages(u64 pages)
+/* reclaim_pages() of shrinker.h. */
+static u64 reclaim(u64 pages)
 {
 	u64 freed = 0, objects = 0;
 
@@ -140,9 +180,17 @@ u64 reclaim_pages(u64 pages)
 		/* Everything is in use or dirty: let write-back and the victims of the OOM killer
 		 * get on. Objects that went may be the last but one of their slab. */
 		sleep_ns(PAUSE_NS);
-		if (!objects && !writeback_is_busy())
+		if (!objects && !any_is_busy())
 			break;
 	}
 	current->in_reclaim = false;
 	return freed;
+}
+
+void reclaim_init(void)
+{
+	static struct shrinker stacks = {.name = "kernel stacks", .give_frames = give_stacks};
+
+	shrinker_register(&stacks);
+	reclaim_register(reclaim);
 }

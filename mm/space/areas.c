@@ -151,6 +151,7 @@ void areas_insert(struct mm *mm, struct vma *vma)
 {
 	struct vma **place = &mm->areas, *parent = NULL;
 
+	lockdep_assert_held(&mm->lock);
 	vma->below = vma->above = NULL;
 	while (*place) {
 		parent = *place;
@@ -199,6 +200,7 @@ static void remove_one(struct mm *mm, struct vma *vma)
 
 void areas_remove(struct mm *mm, struct vma *first, const struct vma *behind)
 {
+	lockdep_assert_held(&mm->lock);
 	if (first && !first->below && !behind) { /* all: no need to take the tree apart */
 		mm->areas = mm->last_hit = NULL;
 		mm->area_count = 0;
@@ -213,9 +215,11 @@ void areas_remove(struct mm *mm, struct vma *first, const struct vma *behind)
 /* A copy of @node's subtree, its areas above *last; up to where memory ended. */
 static struct vma *copy_tree(struct mm *mm, const struct vma *node, struct vma **last)
 {
-	struct vma *below = node->child[BELOW] ? copy_tree(mm, node->child[BELOW], last) : NULL;
-	struct vma *copy = vma_create(mm, node);
+	struct vma *below = NULL, *above = NULL, *copy;
 
+	if (node->child[BELOW])
+		below = copy_tree(mm, node->child[BELOW], last);
+	copy = vma_create(mm, node);
 	if (!copy)
 		return below;
 	mm->area_count++;
@@ -224,8 +228,9 @@ static struct vma *copy_tree(struct mm *mm, const struct vma *node, struct vma *
 	copy->above = NULL;
 	*last = copy;
 	set_child(copy, BELOW, below);
-	set_child(copy, ABOVE,
-		  node->child[ABOVE] ? copy_tree(mm, node->child[ABOVE], last) : NULL);
+	if (node->child[ABOVE])
+		above = copy_tree(mm, node->child[ABOVE], last);
+	set_child(copy, ABOVE, above);
 	return copy;
 }
 
@@ -233,9 +238,14 @@ int areas_copy(struct mm *mm, const struct mm *from)
 {
 	struct vma *last = NULL;
 
-	if (from->areas && (mm->areas = copy_tree(mm, from->areas, &last)))
+	lockdep_assert_held(&from->lock);
+	if (from->areas)
+		mm->areas = copy_tree(mm, from->areas, &last);
+	if (mm->areas)
 		mm->areas->parent = NULL;
-	return mm->area_count == from->area_count ? 0 : -ENOMEM;
+	if (mm->area_count != from->area_count)
+		return -ENOMEM;
+	return 0;
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -244,6 +254,7 @@ struct vma *first_area(const struct mm *mm, u64 address)
 {
 	struct vma *found = NULL;
 
+	lockdep_assert_held(&mm->lock);
 	for (struct vma *node = mm->areas; node;) {
 		if (address < node->end) {
 			found = node;
@@ -259,6 +270,7 @@ struct vma *find_vma(struct mm *mm, u64 address)
 {
 	struct vma *vma = READ_ONCE(mm->last_hit);
 
+	lockdep_assert_held(&mm->lock);
 	if (likely(vma && address < vma->end && address >= vma->start))
 		return vma;
 	vma = first_area(mm, address);
@@ -284,14 +296,27 @@ static struct vma *find_gap(struct vma *node, u64 length)
 	return found;
 }
 
+/* Where the highest area ends. */
+static u64 areas_end(const struct mm *mm)
+{
+	const struct vma *highest = mm->areas;
+
+	if (!highest)
+		return LOWEST_ADDRESS;
+	while (highest->child[ABOVE])
+		highest = highest->child[ABOVE];
+	return highest->end;
+}
+
 s64 find_free_range(struct mm *mm, u64 length)
 {
-	const struct vma *highest = mm->areas, *above;
+	const struct vma *above;
 
-	while (highest && highest->child[ABOVE])
-		highest = highest->child[ABOVE];
-	if ((highest ? highest->end : LOWEST_ADDRESS) + length <= mm->mmap_top)
+	lockdep_assert_held(&mm->lock);
+	if (areas_end(mm) + length <= mm->mmap_top)
 		return (s64)(mm->mmap_top - length);
 	above = find_gap(mm->areas, length);
-	return above ? (s64)(gap_top(above) - length) : -ENOMEM;
+	if (!above)
+		return -ENOMEM;
+	return (s64)(gap_top(above) - length);
 }

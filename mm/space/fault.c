@@ -18,6 +18,8 @@
 #define OOM_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define OOM_ROUNDS 300
 
+static bool (*oom_kill)(void); /* set at boot; NULL: nobody can be ended */
+
 struct fault {
 	struct vma *vma;
 	u64 address; /* of the page */
@@ -51,7 +53,7 @@ static int fault_anonymous(struct vma *vma, u64 address)
 	if (unlikely(!page))
 		return -ENOMEM;
 	spin_lock(&mm->page_table_lock);
-	slot = mmu_slot(&mm->mmu, address, true);
+	slot = mmu_slot(&mm->mmu, address, MMU_MAKE);
 	if (likely(slot && !*slot)) {
 		*slot = pte_make(page_to_phys(page), vma_page_rights(vma));
 		mm->resident_pages++;
@@ -84,7 +86,8 @@ static struct page *file_page(const struct fault *fault)
 		current->minor_faults--;
 		current->major_faults++;
 	}
-	page = page_cache_get(vma->file, mapping, index, min_t(pgoff_t, wanted, AROUND), page);
+	page = mapped_files->read_page(vma->file, mapping, index, min_t(pgoff_t, wanted, AROUND),
+				       page);
 	return page ? page : ERR_PTR(-EIO);
 }
 
@@ -101,6 +104,7 @@ static void map_around(struct fault *fault)
 	pgoff_t index = vma_page_index(vma, start), pages = mapping_pages(mapping);
 	const pte_t entry = pte_make(0, vma_page_rights(vma) & ~(unsigned)MMU_WRITE);
 
+	lockdep_assert_held(&vma->mm->page_table_lock);
 	for (; start < end && index < pages; start += PAGE_SIZE, slot++, index++) {
 		struct page *page;
 
@@ -203,11 +207,13 @@ static int write_shared(struct fault *fault, struct page *page)
 	}
 	unlock_page(page);
 	put_page(page);
-	file_update_time(vma->file->inode);
+	mapped_files->stored(vma->file);
 	/* who dirties pages faster than they are written must write himself, as write(2) does */
 	if (fault->access & FAULT_USER && mapping->ops->writepage &&
-	    unlikely(memory_use_total(MEMORY_DIRTY) > page_alloc_total_pages() / 4))
-		get_file(fault->dirtied = vma->file);
+	    unlikely(memory_use_total(MEMORY_DIRTY) > page_alloc_total_pages() / 4)) {
+		fault->dirtied = vma->file;
+		mapped_files->get(fault->dirtied);
+	}
 	return error ? -EIO : 0;
 }
 
@@ -217,12 +223,14 @@ static int write_shared(struct fault *fault, struct page *page)
 static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
 {
 	struct fault fault = {.vma = vma, .address = address, .access = access};
+	struct address_space *mapping = vma->mapping;
 	struct mm *mm = vma->mm;
 	struct page *page = NULL;
 	int error = 0;
 
+	lockdep_assert_held(&mm->lock);
 	spin_lock(&mm->page_table_lock);
-	fault.slot = mmu_slot(&mm->mmu, address, true);
+	fault.slot = mmu_slot(&mm->mmu, address, MMU_MAKE);
 	fault.old = fault.slot ? *fault.slot : 0;
 	if (fault.old && access & FAULT_WRITE && !pte_write(fault.old)) {
 		page = phys_to_page(pte_page(fault.old));
@@ -232,12 +240,14 @@ static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
 		mmu_flush(&mm->mmu, address, address + PAGE_SIZE);
 	}
 	spin_unlock(&mm->page_table_lock);
-	if (unlikely(!fault.slot))
+	if (unlikely(!fault.slot)) {
 		error = -ENOMEM;
-	else if (!fault.old && !vma->mapping)
+	} else if (!fault.old && !vma->mapping) {
 		error = fault_anonymous(vma, address);
-	else if (!fault.old)
-		error = PTR_ERR_OR_ZERO(page = file_page(&fault));
+	} else if (!fault.old) {
+		page = file_page(&fault);
+		error = PTR_ERR_OR_ZERO(page);
+	}
 	if (page && !error) {
 		if (!(access & FAULT_WRITE))
 			set_entry(&fault, page, vma_page_rights(vma) & ~(unsigned)MMU_WRITE);
@@ -249,10 +259,20 @@ static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
 	up_read(&mm->lock);
 	/* without mm->lock: writing takes locks of the file system */
 	if (unlikely(fault.dirtied)) {
-		page_cache_flush(&fault.dirtied->inode->data);
-		fput(fault.dirtied);
+		page_cache_flush(mapping);
+		mapped_files->put(fault.dirtied);
 	}
 	return error;
+}
+
+/* An area without one of these rights forbids the access. */
+static inline unsigned needed_rights(unsigned access)
+{
+	if (access & FAULT_WRITE)
+		return VM_WRITE;
+	if (access & FAULT_EXEC)
+		return VM_EXEC;
+	return VM_RIGHTS; /* any right lets the machine read; the others stand for themselves */
 }
 
 /* No area at @address, page aligned: perhaps one lies above it that grows down. 0: try again. */
@@ -260,17 +280,19 @@ static noinline int grow_stack(struct mm *mm, u64 address)
 {
 	guard(write, &mm->lock);
 	struct vma *vma = first_area(mm, address);
-	const struct vma *below = vma ? vma->below : NULL;
 
 	if (!vma)
 		return -EFAULT;
 	if (address >= vma->start)
-		return 0;
-	if (!(vma->flags & VM_GROWSDOWN) || address < LOWEST_ADDRESS ||
-	    vma->end - address > memory_limit(LIMIT_STACK) ||
-	    !may_expand(mm, (vma->start - address) >> PAGE_SHIFT, vma->flags) ||
-	    (below && !(below->flags & VM_GROWSDOWN) && below->flags & VM_RIGHTS &&
-	     address < below->end + STACK_GAP))
+		return 0; /* another thread was faster */
+	if (!(vma->flags & VM_GROWSDOWN) || address < LOWEST_ADDRESS)
+		return -EFAULT;
+	if (vma->end - address > current_limit(RLIMIT_STACK) ||
+	    !may_expand(mm, (vma->start - address) >> PAGE_SHIFT, vma->flags))
+		return -EFAULT;
+	const struct vma *below = vma->below;
+	if (below && !(below->flags & VM_GROWSDOWN) && below->flags & VM_RIGHTS &&
+	    address < below->end + STACK_GAP)
 		return -EFAULT;
 	vma_change(vma, address, vma->end, vma->flags);
 	return 0;
@@ -278,10 +300,6 @@ static noinline int grow_stack(struct mm *mm, u64 address)
 
 static int try_fault(struct mm *mm, u64 address, unsigned access)
 {
-	/* any right lets the machine read; the others each stand for themselves */
-	unsigned needed = access & FAULT_WRITE	? VM_WRITE
-			  : access & FAULT_EXEC ? VM_EXEC
-						: VM_RIGHTS;
 	struct vma *vma;
 	int error;
 
@@ -290,10 +308,12 @@ static int try_fault(struct mm *mm, u64 address, unsigned access)
 	address = round_down(address, (u64)PAGE_SIZE);
 	if (unlikely(!vma || address < vma->start)) {
 		up_read(&mm->lock);
-		TRY(vma ? grow_stack(mm, address) : -EFAULT);
+		if (!vma)
+			return -EFAULT;
+		TRY(grow_stack(mm, address));
 		return try_fault(mm, address, access);
 	}
-	if (unlikely(!(vma->flags & needed))) {
+	if (unlikely(!(vma->flags & needed_rights(access)))) {
 		up_read(&mm->lock);
 		return -EACCES;
 	}
@@ -302,6 +322,20 @@ static int try_fault(struct mm *mm, u64 address, unsigned access)
 	error = fault_anonymous(vma, address); /* the most common: no need to look first */
 	up_read(&mm->lock);
 	return error;
+}
+
+void oom_killer_register(bool (*kill)(void))
+{
+	oom_kill = kill;
+}
+
+/* Somebody's end is to give memory: wait for it a while. false: nobody's will, or it is our own. */
+static bool wait_for_victim(void)
+{
+	if (!oom_kill || !oom_kill() || fatal_signal_pending(current))
+		return false;
+	sleep_ns(OOM_PAUSE_NS);
+	return true;
 }
 
 int mm_fault(struct mm *mm, u64 address, unsigned access)
@@ -319,11 +353,8 @@ int mm_fault(struct mm *mm, u64 address, unsigned access)
 	for (unsigned round = 0; unlikely(error == -ENOMEM) && round < OOM_ROUNDS; round++) {
 		if (fatal_signal_pending(current))
 			break;
-		if (!reclaim_pages(1)) {
-			if (!oom_kill() || fatal_signal_pending(current))
-				break;
-			sleep_ns(OOM_PAUSE_NS);
-		}
+		if (!reclaim_pages(1) && !wait_for_victim())
+			break;
 		error = try_fault(mm, address, access);
 	}
 	return error;

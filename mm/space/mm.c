@@ -7,9 +7,12 @@
  * forget it, then the page loses its reference: so a frame never has another owner while some CPU
  * can still write to it.
  */
+#include "core/memory/slab.h"
 #include "mm/space/vm_internal.h"
 
 #define ZAP_BATCH 64
+
+const struct mapped_file_operations *mapped_files;
 
 /* ---- clearing entries ------------------------------------------------------------------------ */
 
@@ -18,13 +21,14 @@ struct zap {
 	struct mm *mm;
 	u64 start, end; /* of the entries */
 	bool exiting;	/* no CPU runs programs in it any more: nothing to forget */
-	bool copies;	/* pages of private areas that are no file's go, too */
+	enum zapped what;
 	unsigned count;
 	struct page *pages[ZAP_BATCH];
 };
 
 static void zap_finish(struct zap *zap)
 {
+	lockdep_assert_held(&zap->mm->page_table_lock);
 	mmu_flush(&zap->mm->mmu, zap->start, zap->end);
 	for (unsigned i = 0; i < zap->count; i++)
 		put_page(zap->pages[i]);
@@ -37,7 +41,7 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 	struct page *page = phys_to_page(pte_page(*slot));
 	bool file = !test_bit(PG_anon, &page->flags);
 
-	if (!file && !zap->copies)
+	if (!file && zap->what == ZAP_FILE_PAGES)
 		return;
 	*slot = 0;
 	zap->mm->resident_pages--;
@@ -57,18 +61,30 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 		zap_finish(zap);
 }
 
-void vma_zap(struct vma *vma, u64 start, u64 end, bool copies)
+static void zap_entries(struct vma *vma, u64 start, u64 end, enum zapped what)
 {
 	struct zap zap;
 
 	zap.mm = vma->mm;
 	zap.exiting = !atomic_read(&vma->mm->users);
-	zap.copies = copies;
+	zap.what = what;
 	zap.count = 0;
 	guard(spinlock, &zap.mm->page_table_lock);
 	visit_entries(zap.mm, start, end, zap_entry, &zap);
 	if (zap.count)
 		zap_finish(&zap);
+}
+
+void vma_zap(struct vma *vma, u64 start, u64 end)
+{
+	lockdep_assert_held(&vma->mm->lock);
+	zap_entries(vma, start, end, ZAP_COPIES_TOO);
+}
+
+void vma_zap_mapped(struct vma *vma, u64 start, u64 end, enum zapped what)
+{
+	lockdep_assert_held(&vma->mapping->vma_lock);
+	zap_entries(vma, start, end, what);
 }
 
 /* ---- making and giving up -------------------------------------------------------------------- */
@@ -93,8 +109,13 @@ static struct mm *mm_alloc(const struct mm *parent)
 	memcpy(&mm->idle_tables, &parent->idle_tables,
 	       offsetof(struct mm, page_table_lock) - offsetof(struct mm, idle_tables));
 	if (mm->exe)
-		get_file(mm->exe);
+		mapped_files->get(mm->exe);
 	return mm;
+}
+
+void mapped_files_register(const struct mapped_file_operations *operations)
+{
+	mapped_files = operations;
 }
 
 struct mm *mm_create(void)
@@ -114,7 +135,7 @@ void mm_put(struct mm *mm)
 	ASSERT(!mm->resident_pages && !mm->file_pages);
 	mmu_destroy(&mm->mmu);
 	if (mm->exe)
-		fput(mm->exe);
+		mapped_files->put(mm->exe);
 	kfree(mm);
 }
 
@@ -133,7 +154,7 @@ static __always_inline void copy_entry(pte_t *from, u64 address, void *argument)
 
 	if (!test_bit(PG_anon, &page->flags))
 		return;
-	pte_t *to = mmu_slot(&copy->child->mmu, address, true);
+	pte_t *to = mmu_slot(&copy->child->mmu, address, MMU_MAKE);
 	if (unlikely(!to)) {
 		copy->error = -ENOMEM;
 		return;
@@ -150,7 +171,7 @@ static int copy_entries(struct mm *child, struct mm *parent)
 
 	guard(spinlock, &parent->page_table_lock);
 	spin_lock_nested(&child->page_table_lock, 1);
-	for_each_area (vma, child, 0, USER_TOP)
+	for_each_area (vma, parent, 0, USER_TOP)
 		if (vma->has_anonymous && !copy.error)
 			visit_entries(parent, vma->start, vma->end, copy_entry, &copy);
 	spin_unlock(&child->page_table_lock);
@@ -164,7 +185,9 @@ struct mm *mm_fork(struct mm *parent)
 
 	down_write(&parent->lock);
 	struct mm *child = mm_alloc(parent);
-	if (child && (error = areas_copy(child, parent)) == 0)
+	if (child)
+		error = areas_copy(child, parent);
+	if (child && !error)
 		error = copy_entries(child, parent);
 	up_write(&parent->lock);
 	if (!error)

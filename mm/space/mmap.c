@@ -9,13 +9,13 @@
 
 #define IDLE_TABLES_MAX 32
 
-DEFINE_GUARD(mm_write, struct mm, down_write(&object->lock), mm_write_unlock)
-
 /* ---- unmap ----------------------------------------------------------------------------------- */
 
 int unmap_range(struct mm *mm, u64 start, u64 end)
 {
-	if (!TRY(vma_remove(mm, start, end)))
+	lockdep_assert_held(&mm->lock);
+	int removed = TRY(vma_remove(mm, start, end));
+	if (!removed)
 		return 0;
 	/* Tables without an area stay for the next one, which often comes at once, up to a number
 	 * that keeps freeing them cheap however many areas there are. */
@@ -51,52 +51,39 @@ s64 sys_munmap(u64 address, u64 length)
 
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags)
 {
-	return mm->total_pages + pages <= memory_limit(LIMIT_AS) >> PAGE_SHIFT &&
-	       (!is_data(flags) ||
-		mm->data_pages + pages <= memory_limit(LIMIT_DATA) >> PAGE_SHIFT);
-}
-
-static bool on_noexec(const struct file *file)
-{
-	return (file->path.mount->flags | file->inode->sb->flags) & SB_NOEXEC;
-}
-
-/* Would programs write to @file through an area with these flags, who may not? */
-static bool writes_unasked(const struct file *file, unsigned flags)
-{
-	return flags & VM_SHARED && flags & VM_WRITE && !(file->mode & FMODE_WRITE);
-}
-
-/* May @file be mapped so? 0, or -errno. */
-static int check_file(const struct file *file, unsigned flags)
-{
-	if (!(file->mode & FMODE_READ) || writes_unasked(file, flags))
-		return -EACCES;
-	if (flags & VM_EXEC && on_noexec(file))
-		return -EPERM;
-	if (file->fop->mmap == NOT_MAPPED)
-		return -ENODEV;
-	return flags & VM_GROWSDOWN ? -EINVAL : 0;
+	lockdep_assert_held(&mm->lock);
+	if (mm->total_pages + pages > current_limit(RLIMIT_AS) >> PAGE_SHIFT)
+		return false;
+	return !is_data(flags) ||
+	       mm->data_pages + pages <= current_limit(RLIMIT_DATA) >> PAGE_SHIFT;
 }
 
 /* The VM_* flags of the new area: 0, or -errno. */
-static int area_flags(u64 pages, unsigned prot, unsigned map_flags, const struct file *file,
-		      unsigned *flags)
+static int area_flags(unsigned prot, unsigned map_flags, const struct file *file, unsigned *flags)
 {
 	unsigned type = map_flags & MAP_TYPE;
 
 	if (map_flags & MAP_LOCKED) /* as if RLIMIT_MEMLOCK were 0 */
 		return -EPERM;
-	if (map_flags & MAP_32BIT || (type != MAP_PRIVATE && (type != MAP_SHARED || !file)))
-		return type == MAP_SHARED_VALIDATE && file ? -EOPNOTSUPP : -EINVAL;
-	*flags = (prot & VM_RIGHTS) | (type == MAP_SHARED ? VM_SHARED : 0) |
-		 (map_flags & MAP_GROWSDOWN ? VM_GROWSDOWN : 0);
-	if (file)
-		return check_file(file, *flags);
-	/* what could never be backed is refused, as Linux's overcommit 0 does */
-	return !(map_flags & MAP_NORESERVE) && prot & PROT_WRITE && pages > page_alloc_total_pages()
-		       ? -ENOMEM
-		       : 0;
+	if (type == MAP_SHARED_VALIDATE && file)
+		return -EOPNOTSUPP;
+	if (map_flags & MAP_32BIT || (type != MAP_PRIVATE && type != MAP_SHARED))
+		return -EINVAL;
+	if (type == MAP_SHARED && !file)
+		return -EINVAL;
+	*flags = prot & VM_RIGHTS;
+	if (type == MAP_SHARED)
+		*flags |= VM_SHARED;
+	if (map_flags & MAP_GROWSDOWN)
+		*flags |= VM_GROWSDOWN;
+	return 0;
+}
+
+/* What could never be backed is refused, as Linux's overcommit 0 does. */
+static bool is_too_much(u64 pages, unsigned prot, unsigned map_flags)
+{
+	return !(map_flags & MAP_NORESERVE) && prot & PROT_WRITE &&
+	       pages > page_alloc_total_pages();
 }
 
 /* Where the new area is to be; what is there for MAP_FIXED is unmapped. An address, or -errno. */
@@ -104,6 +91,7 @@ static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_f
 {
 	bool fixed = map_flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
 
+	lockdep_assert_held(&mm->lock);
 	if (fixed && address & (PAGE_SIZE - 1))
 		return -EINVAL;
 	address = round_down(address, (u64)PAGE_SIZE);
@@ -118,9 +106,10 @@ static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_f
 	}
 	if (map_flags & MAP_FIXED_NOREPLACE)
 		return -EEXIST;
-	if (fixed)
-		return unmap_range(mm, address, address + length) ?: (s64)address;
-	return find_free_range(mm, length);
+	if (!fixed)
+		return find_free_range(mm, length);
+	TRY(unmap_range(mm, address, address + length));
+	return (s64)address;
 }
 
 s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags,
@@ -135,12 +124,13 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 		return -ENOMEM;
 	if (offset + length < offset)
 		return -EOVERFLOW;
-	TRY(area_flags(length >> PAGE_SHIFT, prot, map_flags, file, &area.flags));
-	if (file && file->fop->mmap == MAPPED_PAGES) {
+	TRY(area_flags(prot, map_flags, file, &area.flags));
+	if (file)
+		TRY(mapped_files->map(file, area.flags, &area.mapping));
+	else if (is_too_much(length >> PAGE_SHIFT, prot, map_flags))
+		return -ENOMEM;
+	if (area.mapping)
 		area.file = file;
-		area.mapping = &file->inode->data;
-		touch_atime(file);
-	}
 	guard(mm_write, mm);
 	area.start = (u64)TRY(choose_address(mm, address, length, map_flags));
 	area.end = area.start + length;
@@ -155,21 +145,25 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 /* What the entry may allow now: writing only where no fault has to see it first. */
 static void change_entry(pte_t *slot, u64 address, void *rights)
 {
-	unsigned allowed = pte_write(*slot) ? ~0u : ~MMU_WRITE;
+	unsigned allowed = *(unsigned *)rights;
 
-	*slot = pte_set_prot(xchg(slot, 0), *(unsigned *)rights & allowed);
+	if (!pte_write(*slot))
+		allowed &= ~MMU_WRITE;
+	*slot = pte_set_prot(xchg(slot, 0), allowed);
 }
 
 static int may_change(const struct vma *vma, unsigned flags)
 {
-	u64 more = is_data(flags) && !is_data(vma->flags) ? vma->end - vma->start : 0;
+	lockdep_assert_held(&vma->mm->lock);
+	if (vma->file)
+		TRY(mapped_files->protect(vma->file, flags));
+	if (is_data(flags) && !is_data(vma->flags)) {
+		u64 bytes = (vma->mm->data_pages << PAGE_SHIFT) + (vma->end - vma->start);
 
-	if (vma->file && (writes_unasked(vma->file, flags) ||
-			  (flags & VM_EXEC && on_noexec(vma->file))))
-		return -EACCES;
-	return more && (vma->mm->data_pages << PAGE_SHIFT) + more > memory_limit(LIMIT_DATA)
-		       ? -ENOMEM
-		       : 0;
+		if (bytes > current_limit(RLIMIT_DATA))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 s64 sys_mprotect(u64 start, u64 length, u32 prot)
@@ -202,10 +196,25 @@ s64 sys_mprotect(u64 start, u64 length, u32 prot)
 		mmu_flush(&mm->mmu, vma->start, vma->end);
 	}
 	vma_merge(mm, start, last);
-	return !error && last < end ? -ENOMEM : error; /* what lies before the hole is changed */
+	if (!error && last < end) /* what lies before the hole is changed */
+		error = -ENOMEM;
+	return error;
 }
 
 /* ---- the break ------------------------------------------------------------------------------- */
+
+/* The heap takes [start, end), page aligned, as well: 0 or -ENOMEM. */
+static int grow_heap(struct mm *mm, u64 start, u64 end)
+{
+	struct vma heap = {.start = start, .end = end, .flags = VM_READ | VM_WRITE};
+	u64 pages = (end - start) >> PAGE_SHIFT;
+
+	lockdep_assert_held(&mm->lock);
+	if (pages > page_alloc_total_pages() || !may_expand(mm, pages, heap.flags) ||
+	    !range_is_free(mm, start, end))
+		return -ENOMEM;
+	return vma_add(mm, &heap);
+}
 
 s64 sys_brk(u64 new_end)
 {
@@ -214,15 +223,16 @@ s64 sys_brk(u64 new_end)
 	if (new_end < mm->brk_start || new_end > USER_TOP)
 		return (s64)READ_ONCE(mm->brk_end);
 	guard(mm_write, mm);
-	u64 old_pages = page_round_up(mm->brk_end), new_pages = page_round_up(new_end);
-	struct vma heap = {.start = old_pages, .end = new_pages, .flags = VM_READ | VM_WRITE};
-	u64 more = new_pages > old_pages ? (new_pages - old_pages) >> PAGE_SHIFT : 0;
+	u64 from = page_round_up(mm->brk_end), to = page_round_up(new_end);
+	int error = 0;
 
-	if (more ? more <= page_alloc_total_pages() && may_expand(mm, more, heap.flags) &&
-			    range_is_free(mm, old_pages, new_pages) && !vma_add(mm, &heap)
-		 : !unmap_range(mm, new_pages, old_pages))
+	if (to > from)
+		error = grow_heap(mm, from, to);
+	else if (to < from)
+		error = unmap_range(mm, to, from);
+	if (!error)
 		mm->brk_end = new_end;
-	return (s64)mm->brk_end;
+	return (s64)mm->brk_end; /* an error is told by the old one */
 }
 
 /* ---- madvise, msync -------------------------------------------------------------------------- */
@@ -239,8 +249,30 @@ s64 sys_madvise(u64 address, u64 length, u32 advice)
 	guard(read, &mm->lock);
 	for_each_area (vma, mm, address, end)
 		if (advice == MADV_DONTNEED)
-			vma_zap(vma, max(address, vma->start), min(end, vma->end), true);
-	return mapped_end(mm, address, end) < end ? -ENOMEM : 0;
+			vma_zap(vma, max(address, vma->start), min(end, vma->end));
+	if (mapped_end(mm, address, end) < end)
+		return -ENOMEM;
+	return 0;
+}
+
+/* Go on from *@address to the end of its area, or of the hole there and the area behind that, but
+ * not behind @end: is there no hole? *@file: what the area shares, with a reference, or NULL. */
+static bool next_shared(struct mm *mm, u64 *address, u64 end, struct file **file)
+{
+	guard(read, &mm->lock);
+	const struct vma *vma = find_vma(mm, *address);
+	u64 from = *address;
+
+	*file = NULL;
+	*address = end;
+	if (!vma)
+		return false;
+	*address = vma->end;
+	if (vma->start < end && vma->flags & VM_SHARED) {
+		*file = vma->file;
+		mapped_files->get(*file);
+	}
+	return vma->start <= from;
 }
 
 s64 sys_msync(u64 address, u64 length, u32 flags)
@@ -248,24 +280,25 @@ s64 sys_msync(u64 address, u64 length, u32 flags)
 	struct mm *mm = current->mm;
 	u64 end = address + page_round_up(length);
 	bool hole = false;
+	int error = 0;
 
 	if (flags & ~(unsigned)(MS_ASYNC | MS_INVALIDATE | MS_SYNC) ||
 	    (flags & MS_ASYNC && flags & MS_SYNC) || address & (PAGE_SIZE - 1))
 		return -EINVAL;
 	if (end < address)
 		return -ENOMEM;
-	while (address < end) {
-		struct file *file __free(fput) = NULL;
+	while (address < end && !error) {
+		struct file *file;
 
-		down_read(&mm->lock);
-		const struct vma *vma = find_vma(mm, address);
-		hole |= !vma || vma->start > address;
-		address = vma ? vma->end : end;
-		if (vma && vma->start < end && vma->flags & VM_SHARED && flags & MS_SYNC)
-			get_file(file = vma->file);
-		up_read(&mm->lock);
-		if (file)
-			TRY(vfs_fsync(file, true));
+		if (!next_shared(mm, &address, end, &file))
+			hole = true;
+		if (!file)
+			continue;
+		if (flags & MS_SYNC)
+			error = mapped_files->sync(file);
+		mapped_files->put(file);
 	}
-	return hole ? -ENOMEM : 0;
+	if (!error && hole)
+		error = -ENOMEM;
+	return error;
 }

@@ -12,8 +12,6 @@
 
 enum { MREMAP_MAYMOVE = 1, MREMAP_FIXED = 2 };
 
-DEFINE_GUARD(mm_write, struct mm, down_write(&object->lock), mm_write_unlock)
-
 struct move {
 	struct mm *mm;
 	u64 by; /* added to an address, modulo 2^64 */
@@ -29,7 +27,7 @@ static void make_table(pte_t *slot, u64 address, void *argument)
 {
 	struct move *move = argument;
 
-	if (is_anonymous(*slot) && !mmu_slot(&move->mm->mmu, address + move->by, true))
+	if (is_anonymous(*slot) && !mmu_slot(&move->mm->mmu, address + move->by, MMU_MAKE))
 		move->error = -ENOMEM;
 }
 
@@ -38,7 +36,7 @@ static void move_entry(pte_t *slot, u64 address, void *argument)
 	struct move *move = argument;
 
 	if (is_anonymous(*slot))
-		*mmu_slot(&move->mm->mmu, address + move->by, false) = xchg(slot, 0);
+		*mmu_slot(&move->mm->mmu, address + move->by, MMU_FIND) = xchg(slot, 0);
 }
 
 /* A part of @vma from @old on, mapped from @new to @end. */
@@ -134,7 +132,9 @@ static int check_target(u64 old, u64 old_length, u64 new, u64 new_length)
 		return -EINVAL;
 	if (old + old_length > new && new + new_length > old)
 		return -EINVAL;
-	return new < LOWEST_ADDRESS ? -EPERM : 0;
+	if (new < LOWEST_ADDRESS)
+		return -EPERM;
+	return 0;
 }
 
 s64 sys_mremap(u64 old, u64 old_length, u64 new_length, u32 flags, u64 new)
@@ -149,7 +149,8 @@ s64 sys_mremap(u64 old, u64 old_length, u64 new_length, u32 flags, u64 new)
 		return -EINVAL;
 	if (old_length > USER_TOP || old > USER_TOP - old_length)
 		return -EFAULT;
-	TRY(fixed ? check_target(old, old_length, new, new_length) : 0);
+	if (fixed)
+		TRY(check_target(old, old_length, new, new_length));
 	guard(mm_write, mm);
 	const struct vma *vma = find_vma(mm, old);
 	if (!vma || vma->start > old)

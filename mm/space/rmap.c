@@ -7,7 +7,7 @@
  */
 #include "mm/space/vm_internal.h"
 
-void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, bool copies)
+void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, enum zapped what)
 {
 	struct vma *vma;
 
@@ -18,7 +18,7 @@ void mm_unmap_file(struct address_space *mapping, pgoff_t first, pgoff_t last, b
 		u64 start = vma->start + ((low - vma->page_offset) << PAGE_SHIFT);
 
 		if (low < behind)
-			vma_zap(vma, start, start + ((behind - low) << PAGE_SHIFT), copies);
+			vma_zap_mapped(vma, start, start + ((behind - low) << PAGE_SHIFT), what);
 	}
 }
 
@@ -27,6 +27,7 @@ void mm_protect_page(struct page *page)
 	struct address_space *mapping = page->mapping;
 	struct vma *vma;
 
+	assert_page_locked(page);
 	if (!atomic_read(&page->mapcount))
 		return;
 	guard(spinlock, &mapping->vma_lock);
@@ -37,7 +38,7 @@ void mm_protect_page(struct page *page)
 		    address >= vma->end)
 			continue;
 		guard(spinlock, &vma->mm->page_table_lock);
-		pte_t *slot = mmu_slot(&vma->mm->mmu, address, false);
+		pte_t *slot = mmu_slot(&vma->mm->mmu, address, MMU_FIND);
 		if (slot && pte_write(*slot)) {
 			*slot = pte_write_protect(*slot);
 			mmu_flush(&vma->mm->mmu, address, address + PAGE_SIZE);

@@ -100,10 +100,6 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 /* first with end > address, mm->lock held; NULL: none */
 struct vma *find_vma(struct mm *mm, u64 address);
 
-/* A process's limit in bytes; ~0: none. kernel/sys/sys_memory.c. */
-enum memory_limit { LIMIT_DATA = 2, LIMIT_STACK = 3, LIMIT_AS = 9 };
-u64 memory_limit(enum memory_limit kind);
-
 /*
  * A page fault at @address. 0: resolved, retry. -EFAULT: no such mapping (SIGSEGV SEGV_MAPERR),
  * -EACCES: protection (SEGV_ACCERR), -EIO: past the end of a file or read error (SIGBUS), -ENOMEM:
@@ -112,3 +108,8 @@ u64 memory_limit(enum memory_limit kind);
  * makes the copy return early). Counts the task's minor_faults and major_faults.
  */
 int mm_fault(struct mm *mm, u64 address, unsigned access);
+
+/* Boot: what mm_fault() calls when there is no memory and nothing to reclaim: @kill begins to end
+ * the process whose end gives the most memory, and sleeps no longer than for its locks; false:
+ * there is none. Without one such a fault is -ENOMEM. */
+void oom_killer_register(bool (*kill)(void));

@@ -10,7 +10,10 @@
  */
 #pragma once
 
-#include "fs/vfs.h"
+#include "core/memory/shrinker.h"
+#include "core/memory/slab.h"
+#include "mm/cache/page_cache.h"
+#include "mm/space/mapped_file.h"
 #include "mm/space/vm.h"
 
 #define AREAS_MAX 65536
@@ -57,8 +60,9 @@ static __always_inline void visit_entries(struct mm *mm, u64 start, u64 end,
 					  void (*visit)(pte_t *slot, u64 address, void *argument),
 					  void *argument)
 {
+	lockdep_assert_held(&mm->page_table_lock);
 	for (u64 next; start < end; start = next) {
-		pte_t *slot = mmu_slot(&mm->mmu, start, false), *last;
+		pte_t *slot = mmu_slot(&mm->mmu, start, MMU_FIND), *last;
 
 		next = min(round_down(start, MMU_SLOTS_SPAN) + MMU_SLOTS_SPAN, end);
 		last = slot ? slot + ((next - start) >> PAGE_SHIFT) : NULL;
@@ -119,16 +123,19 @@ void vma_merge(struct mm *mm, u64 start, u64 end);
  * (nothing was changed). */
 int vma_remove(struct mm *mm, u64 start, u64 end);
 void mm_write_unlock(struct mm *mm); /* up_write(), then free what was taken out; may sleep */
+DEFINE_GUARD(mm_write, struct mm, down_write(&object->lock), mm_write_unlock)
 /* Move the bounds of @vma into free space, or back, which areas_gap_grew() must hear of where no
  * other area has it; change its flags. */
 void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags);
 
 /* ---- mm.c ------------------------------------------------------------------------------------ */
 
-/* Clear the entries of [start, end) in @vma and forget the translations: all, or without @copies
- * those that map pages of the file, not what a private area made of them. mm->lock (any) or
- * vma_lock is held. */
-void vma_zap(struct vma *vma, u64 start, u64 end, bool copies);
+/* Clear the entries of [start, end) in @vma, all of them, and forget the translations. mm->lock
+ * (any) is held. */
+void vma_zap(struct vma *vma, u64 start, u64 end);
+/* The same of an area that was found through its file, of what @what says. The file's
+ * mapping->vma_lock is held. */
+void vma_zap_mapped(struct vma *vma, u64 start, u64 end, enum zapped what);
 
 /* ---- mmap.c ---------------------------------------------------------------------------------- */
 
@@ -137,6 +144,3 @@ int unmap_range(struct mm *mm, u64 start, u64 end);
 
 /* Do the limits allow @pages more with these flags? */
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags);
-
-/* kernel/proc: end the process whose end gives the most memory (SIGKILL); false: there is none. */
-bool oom_kill(void);

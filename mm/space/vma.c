@@ -9,6 +9,7 @@
  * truncation, sync and reclaim find the entries; so each page that is mapped must lie in an area on
  * that list at any time that mapping->vma_lock is free.
  */
+#include "core/memory/slab.h"
 #include "mm/space/vm_internal.h"
 
 /* ---- coming and leaving ---------------------------------------------------------------------- */
@@ -32,7 +33,7 @@ struct vma *vma_create(struct mm *mm, const struct vma *wanted)
 	memcpy(vma, wanted, offsetof(struct vma, link));
 	vma->mm = mm;
 	if (vma->file)
-		get_file(vma->file);
+		mapped_files->get(vma->file);
 	account(vma, 1);
 	if (vma->mapping) {
 		guard(spinlock, &vma->mapping->vma_lock);
@@ -45,7 +46,10 @@ static int insert(struct mm *mm, const struct vma *wanted)
 {
 	if (mm->area_count == AREAS_MAX)
 		return -ENOMEM;
-	areas_insert(mm, TRY_PTR(vma_create(mm, wanted)));
+	struct vma *vma = vma_create(mm, wanted);
+	if (!vma)
+		return -ENOMEM;
+	areas_insert(mm, vma);
 	return 0;
 }
 
@@ -70,7 +74,7 @@ void mm_write_unlock(struct mm *mm)
 	up_write(&mm->lock);
 	list_for_each_entry_safe (vma, next, &dead, link) {
 		if (vma->file)
-			fput(vma->file);
+			mapped_files->put(vma->file);
 		kfree(vma);
 	}
 }
@@ -79,6 +83,7 @@ void mm_write_unlock(struct mm *mm)
 
 void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags)
 {
+	lockdep_assert_held(&vma->mm->lock);
 	/* others find it through the file alone */
 	spinlock_t *lock = vma->mapping ? &vma->mapping->vma_lock : &vma->mm->page_table_lock;
 
@@ -107,7 +112,7 @@ static int split(struct vma *lower, u64 address)
 static inline void clear(struct vma *vma, u64 start, u64 end)
 {
 	if (vma->mapping || vma->has_anonymous) /* else no page was ever there */
-		vma_zap(vma, start, end, true);
+		vma_zap(vma, start, end);
 }
 
 /* [start, end), at the upper or at the lower end of @vma, is not of it any more. */
@@ -127,6 +132,7 @@ int vma_remove(struct mm *mm, u64 start, u64 end)
 {
 	struct vma *first = first_area(mm, start), *behind;
 
+	lockdep_assert_held(&mm->lock);
 	if (!first || first->start >= end)
 		return 0;
 	if (first->start < start) {
@@ -148,21 +154,28 @@ int vma_remove(struct mm *mm, u64 start, u64 end)
 struct vma *vma_carve(struct mm *mm, u64 start, u64 end)
 {
 	struct vma *first = first_area(mm, start), *last = first;
-	int error = 0;
+	int error;
 
+	lockdep_assert_held(&mm->lock);
 	if (first && first->start < start) {
 		error = split(first, start);
-		last = first = error ? first : first->above;
+		if (error)
+			return ERR_PTR(error);
+		last = first = first->above;
 	}
 	if (last && last->end < end)
 		last = first_area(mm, end);
-	if (!error && last && last->start < end && last->end > end)
+	if (last && last->start < end && last->end > end) {
 		error = split(last, end);
-	return error ? ERR_PTR(error) : first;
+		if (error)
+			return ERR_PTR(error);
+	}
+	return first;
 }
 
 u64 mapped_end(struct mm *mm, u64 start, u64 end)
 {
+	lockdep_assert_held(&mm->lock);
 	for_each_area (vma, mm, start, end) {
 		if (vma->start > start)
 			break;
@@ -190,19 +203,21 @@ static void join(struct vma *lower, struct vma *upper)
 
 void vma_merge(struct mm *mm, u64 start, u64 end)
 {
-	struct vma *lower = first_area(mm, start - 1), *upper;
+	struct vma *lower = first_area(mm, start - 1);
 
-	while (lower && (upper = lower->above) && upper->start <= end)
-		if (can_join(lower, upper))
-			join(lower, upper);
+	lockdep_assert_held(&mm->lock);
+	while (lower && lower->above && lower->above->start <= end)
+		if (can_join(lower, lower->above))
+			join(lower, lower->above);
 		else
-			lower = upper;
+			lower = lower->above;
 }
 
 int vma_add(struct mm *mm, const struct vma *wanted)
 {
 	struct vma *above = first_area(mm, wanted->start - 1), *lower = NULL;
 
+	lockdep_assert_held(&mm->lock);
 	if (above && above->end == wanted->start) {
 		lower = above;
 		above = above->above;

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.tree import applets, find_busybox
+from lab.guest.tree import applets, find_busybox
 
 COMMANDS = [
     line

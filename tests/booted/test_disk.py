@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from lab import image
+from lab.guest import image
 
 MEGABYTES = 16
 
@@ -85,7 +85,7 @@ def test_writers_wait_for_a_slow_disk(cw_run, tmp_path):
 
 
 def test_three_file_systems_on_three_disks(cw_run, tmp_path):
-    from lab.tree import Tree
+    from lab.guest.tree import Tree
 
     extra = []
     for name in ("one", "two"):
@@ -108,7 +108,7 @@ def test_three_file_systems_on_three_disks(cw_run, tmp_path):
 
 
 def test_a_read_only_disk(cw_run, tmp_path):
-    from lab.tree import Tree
+    from lab.guest.tree import Tree
 
     tree = Tree()
     tree.text("/kept", "kept\n")
@@ -177,7 +177,7 @@ def test_fsync_flushes_the_disk(cw_run, disk):
 
 
 def test_a_failing_file_system_disk_does_not_bring_the_machine_down(cw_run, tmp_path):
-    from lab.tree import Tree
+    from lab.guest.tree import Tree
 
     tree = Tree()
     content = os.urandom(1 << 20)

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from lab.disks import DISKS, SECTOR, disk_option
-from lab.paths import LabError
+from lab.base.paths import LabError
+from lab.run.qemu.disks import DISKS, SECTOR, disk_option
 
 RANDOM = 60
 BLOCKS = 3700

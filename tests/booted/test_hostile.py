@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from lab import fuzz
-from lab.paths import TOP
+from lab.base.paths import TOP
+from lab.check.fuzz import calls as fuzz
 
 
 @pytest.fixture(scope="session")

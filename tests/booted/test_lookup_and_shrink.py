@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
-from lab import machine
-from lab.build import build
-from lab.image import Ext2
-from lab.paths import output_folder
+from lab.base.paths import output_folder
+from lab.build.kernel import build
+from lab.guest.image import Ext2
+from lab.run import machine
 from tests.conftest import PATIENCE
 
 # 6,000 small files' names compete with a file of more pages than there is memory for.
@@ -45,8 +45,8 @@ def symbols(output, name):
 
 
 LOOKUPS = {
-    "fs/file/file_io": "page_lookup", "mm/cache/page_cache": "page_lookup", "mm/space/fault": "page_lookup", "fs/block/buffer": "lookup",
-    "fs/inode/icache": "find_inode", "fs/path/dcache": "d_lookup", "fs/path/namei": "d_lookup",
+    "fs/regular/file_io": "page_lookup", "mm/cache/page_cache": "page_lookup", "mm/space/fault": "page_lookup", "fs/block/buffer": "lookup",
+    "fs/inode/icache": "find_inode", "fs/path/dcache": "d_lookup", "fs/path/namei": "d_lookup", "fs/path/names": "d_lookup",
 }  # fmt: skip
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lab import iso, machine
-from lab.build import build_lock, kernel_image
-from lab.paths import TOP, output_folder
+from lab.base.paths import TOP, output_folder
+from lab.build.kernel import build_lock, kernel_image
+from lab.guest import iso
+from lab.run import machine
 
 LOAD = """
 cd /root
@@ -41,7 +42,7 @@ def test_memory(cw_run, memory):
 
 @pytest.mark.parametrize(("block", "inode"), [(1024, 128), (2048, 256), (4096, 256)])
 def test_ext2_block_sizes(cw_run, block, inode):
-    from lab.image import Ext2
+    from lab.guest.image import Ext2
 
     script = "cd /root; seq 1 300000 > big; cp big copy; cmp big copy && rm big; sync; md5sum copy; mkdir -p a/b; mv copy a/b"
     result = cw_run(script=script, ext2=Ext2(block_size=block, inode_size=inode))
@@ -52,7 +53,7 @@ def test_ext2_block_sizes(cw_run, block, inode):
 
 
 def test_a_full_disk_says_so_and_stays_whole(cw_run):
-    from lab.image import Ext2
+    from lab.guest.image import Ext2
 
     script = "dd if=/dev/zero of=/root/big bs=64k; rm /root/big; df -k / | tail -n 1; echo written > /root/after"
     result = cw_run(script=script, ext2=Ext2(block_size=1024, free_bytes=1 << 20, free_inodes=20))
@@ -75,7 +76,7 @@ def test_a_ram_disk_is_as_large_as_is_wanted(cw):
 
 
 def test_what_the_guest_wrote_is_on_the_disk(cw_run, tmp_path):
-    from lab.image import read_back
+    from lab.guest.image import read_back
 
     content = os.urandom(3_000_000)
     (tmp_path / "random").write_bytes(content)

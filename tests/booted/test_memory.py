@@ -103,7 +103,7 @@ def test_programs_go_on_after_a_bomb(cw_run, memory_program):
 
 def test_a_disk_full_of_changes_is_written_without_free_memory(cw_run):
     """The requests that would free memory find none: one is kept for them (fs/block/block.c)."""
-    from lab.image import Ext2
+    from lab.guest.image import Ext2
 
     result = cw_run(
         "workload files --files 12000 --size-mean 1500 --operations 2000 --keep".split(), icount=True, debug=False,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.demo import project_files
-from lab.paths import TOP
+from lab.base.paths import TOP
+from lab.run.demo import project_files
 
 BLOCK = re.compile(r"^```(\w*) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

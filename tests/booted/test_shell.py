@@ -12,8 +12,8 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from lab.paths import TOP
-from lab.runtests import debug_output
+from lab.base.paths import TOP
+from lab.check.runtests import debug_output
 
 PROMPT = r"root@chainwalk:[^#]*# "
 

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from lab import machine
-from lab.paths import TOP
+from lab.base.paths import TOP
+from lab.run import machine
 
 
 @pytest.mark.check

@@ -1,4 +1,4 @@
-"""./cw run --strace writes what strace writes on Linux; docs/syscalls.md is what the table says."""
+"""./cw run --strace writes what strace writes on Linux; docs/kernel/syscalls.md is what the table says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import syscalls
+from lab.base import syscalls
+from lab.check import syscalls as page
 
 HERE = Path(__file__).parent
 RECORD = HERE / "traced.txt"
@@ -87,7 +88,7 @@ def test_trace_equals_linux(cw, tmp_path):
 
 
 def test_page_is_current():
-    assert syscalls.PAGE.read_text() == syscalls.page(), "run `make docs`"
+    assert page.PAGE.read_text() == page.page(), "run `make docs`"
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ import termios
 import pexpect
 import pytest
 
-from lab.paths import TOP
-from lab.runtests import debug_output
+from lab.base.paths import TOP
+from lab.check.runtests import debug_output
 
 PROMPT = r"root@chainwalk:[^#]*# "
 SETTLE = 0.7  # for what was started to be reading

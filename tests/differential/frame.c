@@ -302,3 +302,14 @@ int main(int argc, char **argv)
 	printf("%d scenarios\n", count);
 	return 0;
 }
+
+void copy_myself(const char *name, mode_t mode)
+{
+	int from = open("/proc/self/exe", O_RDONLY), to = open(name, O_CREAT | O_WRONLY, 0755);
+
+	while (sendfile(to, from, NULL, 1 << 20) > 0)
+		;
+	close(from);
+	close(to);
+	chmod(name, mode);
+}

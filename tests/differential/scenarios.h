@@ -73,6 +73,9 @@ void show_links(const char *name);
 void show_size(const char *name);
 void list(const char *name); /* sorted names */
 
+/* This program, as a file @name of @mode: what it then does instead of scenarios its constructors say. */
+void copy_myself(const char *name, mode_t mode);
+
 /* On ext2, what is on disk is to be read from there again. */
 void drop_caches(void);
 

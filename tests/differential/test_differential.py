@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import fuzz
+from lab.check.fuzz import calls as fuzz
 
 HERE = Path(__file__).parent
 RECORD = HERE / "linux.txt"

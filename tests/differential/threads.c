@@ -699,17 +699,6 @@ __attribute__((constructor)) static void tell_secure(void)
 		      (prctl(PR_GET_DUMPABLE) == 1));
 }
 
-static void copy_myself(const char *name, mode_t mode)
-{
-	int from = open("/proc/self/exe", O_RDONLY), to = open(name, O_CREAT | O_WRONLY, 0755);
-
-	while (sendfile(to, from, NULL, 1 << 20) > 0)
-		;
-	close(from);
-	close(to);
-	chmod(name, mode);
-}
-
 static void run_copy(const char *name)
 {
 	pid_t child = fork();

@@ -4,7 +4,7 @@
  *
  *	callfuzz SEED CALLS [PROCESSES [THREADS]]
  *
- * lab/fuzz.py makes calls.h from core/syscalls.def: a letter for each argument says what it
+ * lab/check/fuzz/calls.py makes calls.h from core/syscalls.def: a letter for each argument says what it
  * means. Descriptors, names, addresses and structures come from pools that live: what one call
  * makes another one finds. What a call returns is not judged, only counted: the kernel's own checks
  * and what is left afterwards are. The same seed draws the same calls; under --icount, where only

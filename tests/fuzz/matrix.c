@@ -5,7 +5,7 @@
  *
  * "TABLE columns: a b c" names a table's calls; "TABLE what who: x y z" are the outcomes, each the
  * error's name, or ok and what can be seen of it. The same program prints Linux's table and
- * Chainwalk's; lab/fuzz.py names the cells that differ.
+ * Chainwalk's; lab/check/fuzz/permissions.py names the cells that differ.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

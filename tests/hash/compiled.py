@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.paths import TOP, output_folder
+from lab.base.paths import TOP, output_folder
 
 PARTS = TOP / "hosted" / "parts"
 CC = os.environ.get("CC", "cc")

@@ -1,4 +1,4 @@
-"""The reports of a booted kernel: they agree with themselves, and can be had in every way that docs/counters.md names."""
+"""The reports of a booted kernel: they agree with themselves, and can be had in every way that docs/kernel/counters.md names."""
 
 from __future__ import annotations
 

@@ -12,13 +12,13 @@ import subprocess
 
 import pytest
 
-from lab.paths import KERNEL_FOLDERS, TOP
+from lab.base.paths import KERNEL_FOLDERS, TOP
 
 # Those whose every function must come out alike. In fs/inode/icache.c and fs/path/dcache.c the compiler weighs inlining by the
 # lines that it throws away later, so they are only looked through for counters.
-ALIKE = ("mm/cache/page_cache", "fs/file/file_io", "fs/block/buffer", "fs/path/namei")
-OBJECTS = (*ALIKE, "fs/inode/icache", "fs/path/dcache")
-LOOKUPS = ("mm/cache/page_cache", "fs/block/buffer", "fs/path/dcache", "fs/path/namei")
+ALIKE = ("mm/cache/page_cache", "fs/regular/file_io", "fs/block/buffer", "fs/path/namei")
+OBJECTS = (*ALIKE, "fs/inode/icache", "fs/path/dcache", "fs/path/names")
+LOOKUPS = ("mm/cache/page_cache", "fs/block/buffer", "fs/path/dcache", "fs/path/namei", "fs/path/names")
 SOURCES = (
     "hash/table/chained.h",
     "mm/cache/page_lookup.h",

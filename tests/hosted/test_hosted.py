@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.paths import TOP, output_folder
+from lab.base.paths import TOP, output_folder
 
 SOURCES = TOP / "hosted" / "tests"
 TESTS = [

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.paths import TOP, output_folder
+from lab.base.paths import TOP, output_folder
 
 RING = TOP / "hosted" / "interleave"
 OUTPUT = output_folder().parent / f"{output_folder().name}-interleave"

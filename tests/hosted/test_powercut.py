@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 
-from lab.paths import TOP
+from lab.base.paths import TOP
 from tests.hosted.test_hosted import OUTPUT, build
 
 SCALE = float(os.environ.get("POWERCUT_SCALE", "1"))
@@ -46,6 +46,7 @@ DEFECTS = [
     "link foo B/link; unlink foo; writeback",
     "link foo B/link; rename A/foo foo; writeback",
     "link A/foo link; link foo B/link; unlink foo; unlink A/foo; writeback",
+    "link foo link; rename A/foo foo; unlink link; sync",
     "exchange foo bar; fsync foo",
     "rename foo A/new; exchange A B",
     "exchange foo A/foo; unlink A/foo; fsync .",

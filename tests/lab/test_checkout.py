@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from lab.paths import KERNEL_FOLDERS, TOP, output_folder
+from lab.base.paths import KERNEL_FOLDERS, TOP, output_folder
 
 FOLDERS = (*KERNEL_FOLDERS, "configs", "hosted", "lab", "tests", "user")
 

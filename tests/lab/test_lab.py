@@ -14,11 +14,12 @@ from types import SimpleNamespace
 import pexpect
 import pytest
 
-from lab import configure, control, image, listing, machine
-from lab.lines import KERNEL, LIMIT, code_lines, count
-from lab.paths import LabError
-from lab.runtests import Counter
-from lab.tree import Tree
+from lab.base.paths import LabError
+from lab.build import configure
+from lab.check.runtests import Counter
+from lab.guest import image
+from lab.guest.tree import Tree
+from lab.run import cmdline, control, listing, machine
 
 
 def record(sequence: int, kind: str, value) -> bytes:
@@ -68,7 +69,7 @@ def test_a_panic_record_outdoes_a_status():
 
 @pytest.mark.parametrize("word", ["plain", "", "two words", "q\"uo'te\\s", "100%", "%41", "ü", "--", "a\nb"])
 def test_words_survive_the_command_line(word):
-    coded = machine.encode_word(word)
+    coded = cmdline.encode_word(word)
     assert coded and not set(coded) & set(" \"'\\\n")
     decoded = subprocess.run(
         ["python3", "-c", "import sys,urllib.parse as u; sys.stdout.write(u.unquote(sys.argv[1]))", coded],
@@ -206,12 +207,6 @@ def test_every_function_can_be_chosen(tmp_path):
             assert f'CONFIG_{choice}="{value}"' in (tmp_path / "effective.config").read_text()
 
 
-def test_code_lines_leave_out_comments(tmp_path):
-    path = tmp_path / "a.c"
-    path.write_text('/* one\n * two */\nint a; // three\n\nchar *s = "/* not a comment */";\n')
-    assert code_lines(path) == 2
-
-
 def test_a_run_of_the_tests_names_the_slowest_and_what_they_cost(capsys):
     counter = Counter()
     for number in range(30):
@@ -230,17 +225,12 @@ def test_a_run_of_the_tests_names_the_slowest_and_what_they_cost(capsys):
     assert [row.split() for row in rows] == [[f"{n + 1}.0", "2.0", f"test_{n}"] for n in range(29, 9, -1)]
 
 
-@pytest.mark.check
-def test_the_kernel_is_small():
-    assert sum(count(folder) for folder in KERNEL) <= LIMIT, "make lines tells by folder"
-
-
 def test_menuconfig_saves_what_was_chosen(tmp_path):
     """By hand: into the first menu, its first choice, one further down, leave and save."""
     names = configure.hash_functions("page")
     configure.configure(tmp_path, settings=[f"PAGE_HASH={names[0]}"], save=True)
     child = pexpect.spawn(
-        sys.executable, [str(configure.TOP / "lab/configure.py"), "--output", str(tmp_path), "--menu"],
+        sys.executable, [str(configure.TOP / "lab/build/configure.py"), "--output", str(tmp_path), "--menu"],
         env={**os.environ, "TERM": "xterm"}, dimensions=(40, 120), timeout=20, encoding="utf-8",
     )  # fmt: skip
     child.expect("Caches: hash functions and structures")

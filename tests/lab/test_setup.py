@@ -1,4 +1,4 @@
-"""lab/setup.sh on machines that lack something or have it too old; it installs nothing here."""
+"""lab/build/setup.sh on machines that lack something or have it too old; it installs nothing here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.paths import TOP
+from lab.base.paths import TOP
 
 TOOLS = (
     "sh sed sort head grep tail tr find ldd cat env id python3 make gcc ld musl-gcc qemu-system-x86_64 mke2fs".split()
@@ -34,7 +34,7 @@ def program(path: Path, text: str) -> None:
 
 
 def setup(machine: Path, level: str = "run") -> subprocess.CompletedProcess[str]:
-    command = ["/bin/sh", str(TOP / "lab/setup.sh"), level]
+    command = ["/bin/sh", str(TOP / "lab/build/setup.sh"), level]
     return subprocess.run(command, env={"PATH": str(machine)}, capture_output=True, text=True, check=False)
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import machine, workloads
-from lab.paths import TOP, LabError, output_folder
+from lab.base.paths import TOP, LabError, output_folder
+from lab.guest import workloads
+from lab.run import machine
 
 LOADS = "sdm sdet files lat readdir mkstemp maildir tree miss".split()
 

@@ -15,8 +15,8 @@ import time
 import pexpect
 import pytest
 
-from lab.paths import TOP
-from lab.runtests import debug_output
+from lab.base.paths import TOP
+from lab.check.runtests import debug_output
 
 PROMPT = "ready> "
 PATIENCE = float(os.environ.get("CW_PATIENCE", "1"))

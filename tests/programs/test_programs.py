@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import jobs, machine, packages
-from lab.paths import output_folder
+from lab.base.paths import output_folder
+from lab.guest import jobs, packages
+from lab.run import machine
 
 TOGETHER = ("tools", "git", "make", "sqlite", "perl", "tools", "git", "dbench")
 
@@ -36,7 +37,7 @@ def on_linux(name: str) -> str:
     with (folder / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
-            result = machine.run(job.options(machine.Options(kernel="linux", quiet=True, build=False, timeout=600)))
+            result = machine.run(machine.Options(kernel="linux", quiet=True, build=False, timeout=600).with_job(job))
             said = result.output.decode(errors="replace")
             assert result.kind == "exit" and not result.status, f"Linux: {result.message}\n{said[-3000:]}"
             kept.write_text(said)
@@ -66,7 +67,7 @@ def chosen(options: machine.Options, **others) -> dict:
 
 @pytest.mark.parametrize(("name", "work", "cpus"), WAYS)
 def test_as_on_linux(cw_run, name, work, cpus):
-    options = jobs.find(name).options(machine.Options(), work)
+    options = machine.Options().with_job(jobs.find(name), work)
     result = cw_run(options.job, debug=False, smp=cpus, timeout=600, **chosen(options))
     same(name, on_linux(name), result.output.decode(errors="replace"))
 
@@ -75,7 +76,7 @@ def test_eight_at_once_in_128_megabytes(cw_run):
     """With the kernel that checks itself; each of the eight says what it says alone."""
     options = machine.Options()
     for name in sorted(set(TOGETHER)):
-        options = jobs.find(name).options(options)
+        options = options.with_job(jobs.find(name))
     start = "".join(
         f"WORK=/work{n} bash /jobs/{name}.sh </dev/null >/out{n} 2>&1 & " for n, name in enumerate(TOGETHER)
     )

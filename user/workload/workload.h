@@ -13,7 +13,7 @@
  * --dir, which is removed at the end, also by SIGINT and SIGTERM; with --keep it stays.
  *
  * Exit status: 0 all went well; 1 something failed, and stderr says what; 2 wrong arguments; 128+N
- * ended by signal N. docs/workloads.md says what each load stands for.
+ * ended by signal N. docs/lab/workloads.md says what each load stands for.
  */
 #pragma once
 

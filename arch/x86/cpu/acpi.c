@@ -8,6 +8,7 @@
  * measure by.
  */
 #include <arch/io.h>
+#include <arch/power.h>
 
 #include "core/kernel.h"
 #include "arch/x86/x86.h"

@@ -7,8 +7,8 @@
  */
 #include <arch/io.h>
 
-#include "kernel/proc/process.h"
 #include "arch/x86/x86.h"
+#include "core/kernel.h"
 
 #define CALIBRATION_PM_TICKS 3570 /* a millisecond */
 #define READINGS 5
@@ -16,8 +16,6 @@
 #define PM_TIMER_MASK 0xffffff /* not every one has more bits */
 #define NEVER (~0ULL)
 
-u64 clock_tsc_base;
-u64 clock_ns_per_tick;
 static u64 lapic_ticks_per_ns = 1ULL << 32; /* 32.32 fixed point */
 
 static struct timer ticks[NR_CPUS];
@@ -70,7 +68,7 @@ void clock_init(void)
 {
 	u64 tsc_mhz = acpi.pm_timer_port ? measure() : 1000;
 
-	clock_ns_per_tick = (1000ULL << 32) / tsc_mhz;
+	clock_ns_per_cycle = (1000ULL << 32) / tsc_mhz;
 	pr_info("clock: TSC %llu MHz%s\n", tsc_mhz,
 		acpi.pm_timer_port ? "" : ", assumed: there is nothing to measure it by");
 }

@@ -1,6 +1,6 @@
 /*
  * cpu.c - what a CPU needs before it can run the kernel's own code and a program's: segments, task
- * state with its stacks, system call entry, and the protections that it has.
+ * state with its stacks, and the protections that it has.
  *
  * Each CPU has its own TSS; GDT and IDT are common. NMI, double fault and machine check run on
  * stacks of their own (IST 1-3). Nothing is locked: each CPU
@@ -8,8 +8,8 @@
  */
 #include <arch/elf.h>
 
-#include "fs/proc/proc.h"
 #include "arch/x86/x86.h"
+#include "core/kernel.h"
 
 static struct tss {
 	u32 reserved0;
@@ -34,8 +34,6 @@ struct cpu cpus[NR_CPUS] = {{.self = &cpus[0],
 unsigned nr_cpus = 1;
 
 static const struct descriptor_pointer gdt_pointer = {sizeof(gdt) - 1, (u64)(uintptr_t)gdt};
-
-extern char syscall_entry[];
 
 u32 arch_hwcap(void)
 {
@@ -63,11 +61,8 @@ void cpu_init_tables(struct cpu *cpu)
 	tss[cpu->id].io_bitmap = sizeof(struct tss); /* none: no port for programs */
 	for (unsigned i = 0; i < EXCEPTION_STACKS; i++)
 		tss[cpu->id].ist[i] = stacks + (i + 1) * PAGE_SIZE;
-	__asm__ __volatile__("lgdt %0; lidt %1" ::"m"(gdt_pointer), "m"(idt_pointer));
+	__asm__ __volatile__("lgdt %0" ::"m"(gdt_pointer));
 	__asm__ __volatile__("ltr %w0" ::"r"(selector) : "memory");
-	write_msr(MSR_STAR, (u64)USER_CS32 << 48 | (u64)KERNEL_CS << 32);
-	write_msr(MSR_LSTAR, (u64)(uintptr_t)syscall_entry);
-	write_msr(MSR_SFMASK, FLAGS_IF | FLAGS_DF | FLAGS_TF | FLAGS_AC | 0x4000 /* NT */);
 }
 
 void cpu_set_kernel_stack(struct cpu *cpu, u64 top)
@@ -80,15 +75,14 @@ void cpu_enable_features(void)
 {
 	if (!cpu_has(CPU_XSAVE))
 		panic("this processor has no XSAVE");
-	write_cr(4, read_cr(4) | CR4_OSXSAVE | (cpu_has(CPU_SMEP) ? CR4_SMEP : 0) |
-			    (cpu_has(CPU_SMAP) ? CR4_SMAP : 0) |
-			    (cpu_has(CPU_UMIP) ? CR4_UMIP : 0));
-	fpu_init_cpu();
-}
 
-/* Scripts count the lines that begin with "processor". */
-void proc_cpuinfo_show(struct text *out, const struct proc_entry *entry)
-{
-	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
-		text_printf(out, "processor\t: %u\n\n", cpu);
+	u64 features = read_cr(4) | CR4_OSXSAVE;
+
+	if (cpu_has(CPU_SMEP))
+		features |= CR4_SMEP;
+	if (cpu_has(CPU_SMAP))
+		features |= CR4_SMAP;
+	if (cpu_has(CPU_UMIP))
+		features |= CR4_UMIP;
+	write_cr(4, features);
 }

@@ -7,8 +7,10 @@
  * without). Afterwards the boot page table, the only one with memory that is writable and
  * executable, is emptied.
  */
-#include "kernel/proc/process.h"
+#include "arch/x86/entry/fpu.h"
 #include "arch/x86/x86.h"
+#include "core/kernel.h"
+#include "core/memory/slab.h"
 
 #define TRAMPOLINE 0x8000 /* a page of RAM below 1 MB, which nobody else uses */
 
@@ -32,14 +34,17 @@ static void idle_task_init(unsigned id, void *stack)
 
 void arch_early_init(u32 magic, phys_addr_t info)
 {
-	clock_tsc_base = arch_cycles();
+	clock_base = arch_cycles();
+	panic_init();
 	idle_task_init(0, boot_stack);
 	idt_init();
 	cpu_init_tables(&cpus[0]);
+	traps_init_cpu();
 	boot_info_init(magic, info);
 	uaccess_patch_smap();
 	mmu_init_kernel(); /* the text is read-only from here on */
 	cpu_enable_features();
+	fpu_init_cpu();
 }
 
 void arch_irq_init(void)
@@ -55,7 +60,9 @@ static __noreturn void ap_main(void)
 {
 	mmu_load_kernel();
 	cpu_init_tables(this_cpu());
+	traps_init_cpu();
 	cpu_enable_features();
+	fpu_init_cpu();
 	lapic_init_cpu();
 	clock_init_cpu();
 	sched_adopt_idle(current);

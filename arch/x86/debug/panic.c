@@ -6,33 +6,14 @@
  * checked before they are read, since whatever broke may have broken the stack.
  */
 
+#include <arch/power.h>
+
 #include "core/kernel.h"
 #include "arch/x86/x86.h"
 
 #define MOST_FRAMES 40
 
 volatile bool cpus_stopped;
-
-struct symbol {
-	u32 offset, name;
-};
-extern const u32 symbol_count;
-extern const struct symbol symbol_table[];
-extern const char symbol_names[];
-
-/* The table and the names follow the count; the linker knows where. */
-const char *symbol_lookup(u64 address, u64 *offset)
-{
-	u64 relative = address - (u64)(uintptr_t)text_start;
-	u32 after = 0;
-
-	while (after < symbol_count && symbol_table[after].offset <= relative)
-		after++;
-	if (address < (u64)(uintptr_t)text_start || address >= (u64)(uintptr_t)text_end || !after)
-		return NULL;
-	*offset = relative - symbol_table[after - 1].offset;
-	return symbol_names + symbol_table[after - 1].name;
-}
 
 /* All of struct registers, three to a line, and where a fault was and in which address space. */
 static void print_registers(const struct registers *registers)
@@ -73,14 +54,14 @@ u64 arch_caller(u64 *frame)
 	return saved->ip;
 }
 
-void arch_backtrace(const struct registers *registers)
+static void backtrace(const struct registers *registers)
 {
-	/* As if entry code had left it: the registers come first. */
-	u64 frame = registers ? (u64)(uintptr_t)registers | 1
-			      : (u64)(uintptr_t)__builtin_frame_address(0);
+	u64 frame = (u64)(uintptr_t)__builtin_frame_address(0);
 
-	if (registers)
+	if (registers) {
+		frame = (u64)(uintptr_t)registers | 1; /* as if entry code had left it */
 		print_registers(registers);
+	}
 	printk(KERN_EMERG "Trace, CPU %u:\n", cpu_id());
 	for (unsigned i = 0; i < MOST_FRAMES; i++) {
 		bool interrupted = frame & 1;
@@ -93,7 +74,7 @@ void arch_backtrace(const struct registers *registers)
 	}
 }
 
-void arch_panic_stop_others(void)
+static void stop_others(void)
 {
 	cpus_stopped = true;
 	for (unsigned i = 0; i < nr_cpus; i++)
@@ -101,4 +82,20 @@ void arch_panic_stop_others(void)
 			lapic_send_ipi(cpus[i].apic_id, IPI_NMI);
 	for (volatile unsigned i = 0; i < 100000; i++)
 		;
+}
+
+static __noreturn void leave(void)
+{
+	arch_leave(EXIT_PANIC);
+}
+
+void panic_init(void)
+{
+	static const struct panic_machine machine = {
+		.stop_others = stop_others,
+		.backtrace = backtrace,
+		.leave = leave,
+	};
+
+	panic_set_machine(&machine);
 }

@@ -13,8 +13,12 @@
  * There is one timer, and who writes stops it first: so there is no lock. Only two writers at once
  * may mix up what is found.
  */
-#include "fs/proc/proc.h"
+#include <arch/report.h>
+
 #include "arch/x86/x86.h"
+#include "core/kernel.h"
+#include "core/log/text.h"
+#include "core/memory/slab.h"
 
 #define STACKS 8192
 #define DEPTH 30

@@ -1,6 +1,5 @@
 /*
- * entry.S - every way into the kernel from outside, every way back to a program, and from one
- * kernel stack to another.
+ * entry.S - every way into the kernel from outside. The ways back to a program: exit.S.
  *
  * A full struct registers (arch/process.h) is pushed by all of them. From user mode it lies at the
  * top of the task's kernel stack. The system call's short return reloads only what C functions do
@@ -8,23 +7,7 @@
  * GS: swapped on the way in from user mode and on the way out; NMI, double fault and machine check
  * can come between the two and look at the GS base itself.
  */
-#include "arch/x86/entry/offsets.h"
-
-	.macro push registers:vararg
-	.irp register, \registers
-	pushq %\register
-	.endr
-	.endm
-
-	.macro pop registers:vararg
-	.irp register, \registers
-	popq %\register
-	.endr
-	.endm
-
-	.macro push_general
-	push rsi, rdx, rcx, rax, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15
-	.endm
+#include "arch/x86/entry/registers.h"
 
 	/* The rest of struct registers after what interrupted, when GS is not yet looked at. */
 	.macro push_interrupted
@@ -32,10 +15,6 @@
 	smap_site clac
 	cld
 	leaq 1(%rsp), %rbp /* marked: registers, not a frame */
-	.endm
-
-	.macro pop_general
-	pop r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
 	.endm
 
 	.text
@@ -75,52 +54,6 @@ syscall_entry:
 	jmp 1b
 3:	movq %rax, REGISTERS_AX(%rsp)
 	jmp exit_pending
-
-	.globl exit_to_program
-exit_to_program: /* (struct registers *) */
-	movq %rdi, %rsp
-	xorl %ebp, %ebp
-	/* With rsp at the struct registers of a program. */
-	.balign 16
-exit_long:
-	cli
-	movq %gs:CPU_CURRENT, %rcx
-	cmpl $0, TASK_PENDING(%rcx)
-	jne exit_pending
-	pop_general
-	addq $8, %rsp
-	swapgs
-	iretq
-exit_pending:
-	sti
-	movq %rsp, %rdi
-	call exit_to_user
-	jmp exit_long
-
-	/* struct task *arch_switch_stacks(struct task *previous, struct task *next) */
-	.balign 16
-	.globl arch_switch_stacks
-arch_switch_stacks:
-	push rbp, rbx, r12, r13, r14, r15
-	movq %rsp, TASK_SP(%rdi)
-	movq TASK_SP(%rsi), %rsp
-	pop r15, r14, r13, r12, rbx, rbp
-	movq %rdi, %rax
-	ret
-
-	/* First instruction of a new task: rax the previous one, r12 a function or 0,
-	 * r13 its argument. */
-	.globl task_start
-task_start:
-	xorl %ebp, %ebp
-	movq %rax, %rdi
-	call schedule_tail
-	sti
-	testq %r12, %r12
-	jz exit_long
-	movq %r13, %rdi
-	call *%r12
-	ud2			/* kernel threads run for ever */
 
 	/* Exceptions and interrupts: "error code", rdi and the vector are there when these
 	 * begin. */

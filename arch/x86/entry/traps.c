@@ -6,9 +6,11 @@
  * exception table lists (uaccess.S); anything else is a bug and is not allowed to fault a page in.
  */
 
-#include "kernel/proc/signal.h"
+#include <arch/power.h>
+
 #include "arch/x86/x86.h"
-#include "mm/space/vm.h"
+#include "core/kernel.h"
+#include "core/signal.h"
 
 #define IDT_ENTRIES 256
 
@@ -30,8 +32,8 @@ static struct idt_entry {
 	u16 offset_middle;
 	u32 offset_high, reserved;
 } idt[IDT_ENTRIES] __aligned(16);
-const struct descriptor_pointer idt_pointer = {sizeof(idt) - 1, (u64)(uintptr_t)idt};
-extern const char trap_stubs[]; /* TRAP_STUB_BYTES each */
+static const struct descriptor_pointer idt_pointer = {sizeof(idt) - 1, (u64)(uintptr_t)idt};
+extern const char syscall_entry[], trap_stubs[]; /* entry.S; the stubs TRAP_STUB_BYTES each */
 
 extern const struct extable_entry {
 	u64 instruction, fixup;
@@ -76,6 +78,14 @@ void idt_init(void)
 	idt[2].ist = 1;
 	idt[8].ist = 2;
 	idt[18].ist = 3;
+}
+
+void traps_init_cpu(void)
+{
+	__asm__ __volatile__("lidt %0" ::"m"(idt_pointer));
+	write_msr(MSR_STAR, (u64)USER_CS32 << 48 | (u64)KERNEL_CS << 32);
+	write_msr(MSR_LSTAR, (u64)(uintptr_t)syscall_entry);
+	write_msr(MSR_SFMASK, FLAGS_IF | FLAGS_DF | FLAGS_TF | FLAGS_AC | 0x4000 /* NT */);
 }
 
 /* Before the text is write-protected. */

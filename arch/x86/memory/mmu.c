@@ -27,7 +27,6 @@
  */
 #include "arch/x86/x86.h"
 #include "core/memory/page_alloc.h"
-#include "mm/space/vm.h"
 
 #define ENTRIES 512
 #define DEVICE_MAP_BASE 0xffffff8000000000UL
@@ -185,7 +184,7 @@ void mmu_flush_interrupt(void)
 		if (!requests[i].root) {
 			flush_here(requests[i].start, requests[i].end);
 		} else if (cpu->mmu_root == requests[i].root) {
-			if (current->mm && &current->mm->mmu == cpu->mmu_root)
+			if (current->mmu == cpu->mmu_root)
 				flush_here(requests[i].start, requests[i].end);
 			else
 				mmu_switch(NULL);
@@ -264,14 +263,14 @@ void mmu_destroy(struct mmu_root *root)
 	give_table(phys_to_page(root->table));
 }
 
-/* The table that @entry points to; made if it is missing and @create. NULL: none, or no memory. */
-static u64 *table_below(struct mmu_root *root, u64 *entry, bool create)
+/* The table that @entry points to. NULL: there is none (MMU_FIND), or no memory (MMU_MAKE). */
+static u64 *table_below(struct mmu_root *root, u64 *entry, enum mmu_tables tables)
 {
 	struct page *page;
 
 	if (likely(*entry))
 		return phys_to_virt(*entry & PTE_ADDRESS);
-	if (!create)
+	if (tables == MMU_FIND)
 		return NULL;
 	page = take_table();
 	if (!page)
@@ -285,13 +284,13 @@ static u64 *table_below(struct mmu_root *root, u64 *entry, bool create)
 	return page_address(page);
 }
 
-pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create)
+pte_t *mmu_walk(struct mmu_root *root, u64 address, enum mmu_tables tables)
 {
 	u64 *table = phys_to_virt(root->table);
 
 #pragma GCC unroll 3
 	for (unsigned shift = 39; shift > PAGE_SHIFT && table; shift -= 9)
-		table = table_below(root, &table[address >> shift & (ENTRIES - 1)], create);
+		table = table_below(root, &table[address >> shift & (ENTRIES - 1)], tables);
 	if (!table)
 		return NULL;
 	root->last_span = address >> 21;

@@ -35,6 +35,7 @@ static u64 *stack_entries(u64 address)
 {
 	u64 *table = mmu_kernel_entry(address, 21);
 
+	lockdep_assert_held(&stack_lock);
 	if (!*table) {
 		const struct page *page = alloc_page(GFP_ATOMIC | GFP_ZERO);
 

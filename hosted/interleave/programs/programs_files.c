@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "fs/block/dirty.h"
+#include "fs/cred.h"
+#include "fs/file/file.h"
+#include "fs/inode/attributes.h"
+#include "fs/path/namei.h"
 #include "fs/writeback.h"
-#include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
 #include "mm/cache/page_cache.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "fs/block/dirty.h"
+#include "fs/file/file.h"
 #include "fs/writeback.h"
-#include "fs/internal.h"
 #include "hosted/harness/harness.h"
 #include "core/memory/page_alloc.h"
 #include "hosted/interleave/ring/ring.h"

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/internal.h"
+#include "fs/block/buffer.h"
+#include "fs/path/dentry.h"
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
 #include "mm/cache/page_cache.h"

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fs/vfs.h"
+#include "fs/block/block.h"
+#include "fs/cred.h"
+#include "fs/file/file_table.h"
 #include "core/log/assert.h"
 #include "core/sched/sched.h"
 #include "hosted/interleave/ring/ring.h"
@@ -21,7 +23,7 @@
 
 struct fiber fibers[RING_TASKS];
 struct fiber *running = &fibers[0];
-struct task hosted_task = {.comm = "test", .pid = 1, .cred = &init_cred};
+struct task hosted_task = {.comm = "test", .pid = 1, .process_id = 1, .cred = &init_cred, .limits = hosted_limits};
 bool ring_active, ring_trace, hosted_threads;
 
 static struct task tasks[RING_TASKS];
@@ -75,14 +77,6 @@ void arch_local_add(s64 *counter, s64 value)
 u64 arch_clock_ns(void)
 {
 	return hosted_clock_ns += 100;
-}
-
-const struct cred *swap_cred(const struct cred *cred)
-{
-	const struct cred *old = current->cred;
-
-	current->cred = cred;
-	return old;
 }
 
 /* ---- switching --------------------------------------------------------------------------------
@@ -353,6 +347,8 @@ static struct fiber *fiber_start(void (*function)(void *), void *argument)
 	*task = (struct task){
 		.kernel_stack = kernel_stacks[fiber->number],
 		.pid = (pid_t)fiber->number + 1,
+		.process_id = (pid_t)fiber->number + 1,
+		.limits = hosted_limits,
 		.cred = &init_cred,
 		.fs = current->fs,
 		.files = current->files,

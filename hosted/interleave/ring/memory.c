@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fs/internal.h"
 #include "hash/cache.h"
 #include "core/log/assert.h"
 #include "core/base/bitops.h"
 #include "core/memory/page_alloc.h"
+#include "core/memory/shrinker.h"
 #include "core/memory/slab.h"
 #include "hosted/interleave/ring/ring.h"
 
@@ -371,11 +371,6 @@ void kfree(const void *object)
 {
 	if (object)
 		object_free((void *)object);
-}
-
-u64 slab_shrink(void)
-{
-	return 0;
 }
 
 void slab_init(void)

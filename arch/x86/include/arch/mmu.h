@@ -49,8 +49,10 @@ void mmu_flush(struct mmu_root *root, u64 start, u64 end);
  * Interrupts and locks as for mmu_flush(). */
 u64 arch_shrink_stacks(unsigned spare);
 
+/* What becomes of tables that are missing on the way to an entry. */
+enum mmu_tables { MMU_FIND, MMU_MAKE };
 /* mmu_slot() by walking from the root. */
-pte_t *mmu_walk(struct mmu_root *root, u64 address, bool create);
+pte_t *mmu_walk(struct mmu_root *root, u64 address, enum mmu_tables tables);
 
 /* What the machine tells of a fault (mm_fault()): its own bits. */
 #define FAULT_PRESENT (1u << 0) /* there is an entry, which forbids the access: a hint */
@@ -98,13 +100,14 @@ static inline u64 pte_prot_bits(unsigned prot)
 	(((pte) & (PTE_ADDRESS | PTE_ACCESSED | PTE_DIRTY)) | pte_prot_bits(prot))
 
 /*
- * The slot that translates @address; NULL if there is none and !@create, or when no memory for a
- * table. Valid until mmu_free_tables() or mmu_destroy(); consecutive slots follow one another up to
- * the next MMU_SLOTS_SPAN boundary (2 MB), which is how loops over ranges avoid a walk a page.
+ * The slot that translates @address; NULL if there is none (MMU_FIND), or no memory for a table
+ * (MMU_MAKE). Valid until mmu_free_tables() or mmu_destroy(); consecutive slots follow one another
+ * up to the next MMU_SLOTS_SPAN boundary (2 MB), which is how loops over ranges avoid a walk a
+ * page.
  */
-static inline pte_t *mmu_slot(struct mmu_root *root, u64 address, bool create)
+static inline pte_t *mmu_slot(struct mmu_root *root, u64 address, enum mmu_tables tables)
 {
 	if (likely(root->last_span == address >> 21))
 		return root->last_slots + (address >> 12 & 511);
-	return mmu_walk(root, address, create);
+	return mmu_walk(root, address, tables);
 }

@@ -15,12 +15,3 @@
 __noreturn void arch_leave(u8 status);
 __noreturn void arch_reboot(void);
 __noreturn void arch_halt_forever(void);
-
-/* For panic() of kernel/core: stop the other CPUs, so that the console is ours, print registers
- * (NULL: none) and a trace. */
-struct registers;
-void arch_panic_stop_others(void);
-void arch_backtrace(const struct registers *registers);
-
-/* Name of the function at @address and the offset into it, or NULL. */
-const char *symbol_lookup(u64 address, u64 *offset);

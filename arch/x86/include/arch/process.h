@@ -8,12 +8,11 @@
  * rt_sigreturn) must leave by arch_return_to_user(). exit_to_user() of proc/ may change anything:
  * the long path follows.
  *
- * What proc/ and sys/ supply to the entry code:
+ * What higher rooms supply to the entry code, since a program enters by it what lies above:
  *	syscall_table[], syscall_count	(kernel/sys)  u64 (*)(u64 x 6); out of range:
  *					syscall_other
- *	exit_to_user(registers)		interrupts on; called while current->pending != 0
- *	schedule_tail(previous)		first thing a new task runs
- *	force_signal(signo, code, address)
+ *	exit_to_user(), force_signal()	(kernel/proc)
+ *	mm_fault()			(mm/space)
  */
 #pragma once
 
@@ -31,6 +30,18 @@ struct registers {
 
 /* Was the code that was interrupted a program's? */
 #define user_mode(registers) (((registers)->cs & 3) != 0)
+
+/* On the way to user mode, interrupts on: called while current->pending != 0. May sleep, and need
+ * not return. */
+void exit_to_user(struct registers *registers);
+
+/* Raise @signo in the current thread, of a fault of its own, whether it is blocked or ignored or
+ * not. */
+void force_signal(int signo, int code, u64 address);
+
+/* Mend a page fault of @access (FAULT_*) at @address: 0, or -errno (mm/space/vm.h). */
+struct mm;
+int mm_fault(struct mm *mm, u64 address, unsigned access);
 
 /* Bytes at the top of a kernel stack that hold the vector registers: an XSAVE image of x87, SSE and
  * AVX, a multiple of 64. */

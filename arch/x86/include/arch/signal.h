@@ -13,18 +13,20 @@
 
 struct siginfo;
 struct signal_action;
+struct signal_stack;
 
 /*
  * Save @registers, the vector state, @blocked (the mask to return to) and @info on the program's
- * stack, or the alternative one, and set @registers to run the handler. 0, or -EFAULT when there is
- * no stack.
+ * stack, or the alternative one, @stack, and set @registers to run the handler. 0, or -EFAULT when
+ * there is no stack.
  */
 int arch_push_signal_frame(struct registers *registers, const struct signal_action *action,
-			   const struct siginfo *info, u64 blocked);
+			   const struct siginfo *info, u64 blocked,
+			   const struct signal_stack *stack);
 
-/* rt_sigreturn: the reverse; *blocked from the frame. 0 or -EFAULT. End by arch_return_to_user().
- */
-int arch_pop_signal_frame(struct registers *registers, u64 *blocked);
+/* rt_sigreturn: the reverse; *blocked and *stack from the frame. 0 or -EFAULT. End by
+ * arch_return_to_user(). */
+int arch_pop_signal_frame(struct registers *registers, u64 *blocked, struct signal_stack *stack);
 
 /* What becomes of the call is settled: a later signal is not to look at its result again. */
 #define arch_end_syscall(registers) ((void)((registers)->orig_ax = ~0ULL))

@@ -4,7 +4,7 @@
  *
  * On each CPU, interrupts disabled, timer_interrupt() (core/time/timer.c) is called when a
  * deadline of arch_timer_set() has passed, and 100 times a second of a busy CPU
- * scheduler_tick(bool user) (kernel/proc/sched.c).
+ * scheduler_tick(bool user) (core/sched/sched.c).
  */
 #pragma once
 
@@ -12,8 +12,9 @@
 
 #define TICK_NS 10000000ULL /* 100 Hz */
 
-extern u64 clock_tsc_base;
-extern u64 clock_ns_per_tick; /* 32.32 fixed point */
+/* core/time/clock.c: what arch_cycles() said when the clock began; 32.32 fixed point, 0 until it is
+ * measured. */
+extern u64 clock_base, clock_ns_per_cycle;
 
 static inline u64 arch_cycles(void)
 {
@@ -27,7 +28,7 @@ static inline u64 arch_cycles(void)
  * calibrated. */
 static inline u64 arch_clock_ns(void)
 {
-	return (u64)(((unsigned __int128)(arch_cycles() - clock_tsc_base) * clock_ns_per_tick) >>
+	return (u64)(((unsigned __int128)(arch_cycles() - clock_base) * clock_ns_per_cycle) >>
 		     32);
 }
 

@@ -1,0 +1,117 @@
+/*
+ * mount.h - the tree of mounts, and struct path: a dentry seen through a mount.
+ *
+ * A mount joins a superblock's root, or a directory in it (a bind), to a place in the tree. States:
+ * made (mount_make(), in nobody's tree: the kernel's own files stay there) -> attached -> detached
+ * -> freed with the last reference. References: mntget(), one for being in the tree, one for each
+ * child, one for each struct path.
+ *
+ * Who walks: follow_mounts() when he has come to a dentry with D_MOUNTED, follow_up() at the root
+ * of a mount. Who looks at the tree as a whole: under mount_mutex.
+ *
+ * Lock order: mount_mutex -> inode->lock of the mount point -> mount_lock -> dentry_tree_lock.
+ */
+#pragma once
+
+#include "fs/path/super.h"
+
+struct path {
+	struct mount *mount;
+	struct dentry *dentry;
+};
+
+struct mount {
+	atomic_t refcount;
+	/* constant */
+	struct super_block *sb;
+	struct dentry *root;
+	int id; /* as /proc/PID/mountinfo numbers them */
+
+	/* mount_mutex, and all of mount_lock's to change them; to look, one of these */
+	struct mount *parent; /* itself at the root */
+	struct dentry *mountpoint;
+	struct list_head link; /* all mounts in order of mounting; empty: off the tree */
+
+	unsigned flags;	  /* SB_* and MS_RELATIME of this mount; mount_mutex, read without it */
+	atomic_t writers; /* regular files open for writing through it */
+	char device_name[];
+};
+
+static inline struct mount *mntget(struct mount *mount)
+{
+	atomic_inc(&mount->refcount);
+	return mount;
+}
+void mount_free(struct mount *mount); /* mount.c's own */
+static inline void mntput(struct mount *mount)
+{
+	if (unlikely(atomic_dec_return(&mount->refcount) == 0))
+		mount_free(mount);
+}
+/* 0, or -EROFS when the mount or its file system is read-only. */
+static inline int mount_writable(const struct mount *mount)
+{
+	return (mount->flags | mount->sb->flags) & SB_RDONLY ? -EROFS : 0;
+}
+
+/* A mount of a new or known superblock, which is not yet in the tree (for the kernel's own files it
+ * stays so); flags and options as mount(2)'s. ERR_PTR, or NULL: no memory. Sleeps. */
+struct mount *mount_make(struct filesystem *type, struct block_device *device, unsigned flags,
+			 const char *device_name, const char *options);
+static inline void path_get(const struct path *path)
+{
+	mntget(path->mount);
+	dget(path->dentry);
+}
+static inline void path_put(const struct path *path)
+{
+	dput(path->dentry);
+	mntput(path->mount);
+}
+
+/* A path is let go at the end of its scope, if it was set: its mount is NULL before. */
+DEFINE_FREE(path, struct path, if (variable->mount) path_put(variable))
+
+/* ---- walking --------------------------------------------------------------------------------- */
+
+/* The lock of this CPU on the mount tree: parent, mountpoint. Outermost of the spinlocks. */
+spinlock_t *mount_lock(void);
+
+/* If something is mounted on *@path, whose dentry has D_MOUNTED, go there: was there something?
+ * References move along. */
+bool follow_down(struct path *path);
+/* To the top of what is mounted there. */
+static inline void follow_mounts(struct path *path)
+{
+	while (unlikely(READ_ONCE(path->dentry->flags) & D_MOUNTED) && follow_down(path))
+		continue;
+}
+/* From the root of a mount to the place it is mounted on: true, references moved; false at the very
+ * top. */
+bool follow_up(struct path *path);
+/* Of any mount, seen from anywhere. */
+bool is_mountpoint(const struct dentry *dentry);
+/* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);
+ * " (deleted)" is appended for unhashed ones; unreachable from root: "(unreachable)" in front. */
+char *d_path(const struct path *path, const struct path *root, char *buf, size_t size);
+/* ---- changing the tree ----------------------------------------------------------------------- */
+
+/* All mounts in order of mounting, under mount_mutex. */
+extern struct list_head mounts;
+/* What mount(2) and umount2(2) do, each under mount_mutex. 0, or -EINVAL, -EBUSY, -ENOENT,
+ * -ENOTDIR,
+ * -ENOMEM and what the file system says. Sleep. */
+/* A new mount of @type on @where; @device NULL: it has none. */
+int mount_new(struct filesystem *type, struct block_device *device, const struct path *where,
+	      unsigned flags, const char *device_name, const char *options);
+int mount_bind(const struct path *from, const struct path *where);
+/* The mount that @from is the root of moves to @to. */
+int mount_move(const struct path *from, const struct path *to);
+/* MS_REMOUNT: other flags. With MS_BIND those of the mount alone. */
+int mount_change(const struct path *path, unsigned flags, const char *options);
+/* Take @top, which the caller holds, off the tree; if @lazily with all that is mounted below it,
+ * and even if it is in use. */
+int mount_detach(struct mount *top, bool lazily);
+/* At start-up: @mount is the root of the tree, and where current stands. */
+void mount_first(struct mount *mount);
+void mounts_init(void);

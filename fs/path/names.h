@@ -1,0 +1,40 @@
+/*
+ * names.h - what is done to names in locked directories.
+ *
+ * The caller walks to the directory (namei.h), locks it (guard(parent, dir)), looks the name up,
+ * and has it made or removed; a rename locks its directories itself. What a removed name stood for
+ * is let go when the directory is unlocked, since freeing its blocks may take long.
+ */
+#pragma once
+
+#include "fs/path/mount.h"
+
+/* What is to get a name. */
+struct new_name {
+	umode_t mode; /* with the type, umask not applied; 0: a link to @old */
+	bool made;    /* by path_lookup() */
+	dev_t rdev;
+	const char *target; /* of a symbolic link; slack behind it, as everywhere (dentry.h) */
+	const struct path *old;
+};
+
+/* Make @new's object, of the negative @dentry in a locked directory. */
+int make_locked(const struct path *parent, struct dentry *dentry, const struct new_name *new);
+/* The dentry of @name in @dir, positive or negative: from the cache or asked of the file system.
+ * @dir's inode->lock is held for writing; @counted: this is the first look. Referenced, or ERR_PTR.
+ */
+struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length, bool counted);
+enum removed_kind { REMOVE_FILE, REMOVE_DIRECTORY };
+/* Remove the name @dentry, positive, which is in @dir, whose lock is held: 0, -EPERM, -EACCES,
+ * -EISDIR, -ENOTDIR, -ENOTEMPTY, -EBUSY ... Who holds a reference to the inode lets go of that
+ * without the lock. */
+int remove_locked(struct inode *dir, struct dentry *dentry, enum removed_kind kind);
+/* One side of a rename: a name in a directory, which the caller has referenced. */
+struct renamed {
+	struct dentry *parent;
+	const char *name;
+	u32 length;
+	bool must_be_directory; /* a slash follows it */
+};
+/* As renameat2(2), of names on one file system that can be written to. Takes all locks. */
+int rename_names(const struct renamed *from, const struct renamed *to, unsigned flags);

@@ -1,0 +1,143 @@
+/*
+ * pages.c - the pages of tmpfs's files.
+ *
+ * A file's pages have no disk to go to: they are born uptodate, stay dirty, so that reclaim leaves
+ * them alone, and are freed when the file is truncated or its last name and use are gone. A page
+ * that is not dirty is a hole. The number of pages and that of inodes are limited (to half of
+ * memory's pages, or size= and nr_inodes=) since a full tmpfs must be ENOSPC and not the end of the
+ * machine. As in Linux, each further name of a file counts as an inode.
+ */
+#include "core/memory/slab.h"
+#include "fs/tmpfs/pages.h"
+#include "mm/cache/page_lookup.h"
+
+/* A page that is not dirty was never written; it is charged when it is. Faults do so at once. */
+static int tmpfs_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
+{
+	if (!test_bit(PG_dirty, &page->flags)) {
+		TRY(charge(super_of(inode), PAGES));
+		__atomic_fetch_add(&inode->blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
+	}
+	if (!page_uptodate(page) && to - from < PAGE_SIZE) {
+		memset(page_address(page), 0, from);
+		memset((char *)page_address(page) + to, 0, PAGE_SIZE - to);
+	}
+	return 0;
+}
+
+static int tmpfs_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to)
+{
+	if (!page_uptodate(page))
+		set_bit_release(PG_uptodate, &page->flags);
+	set_page_dirty(page);
+	return 0;
+}
+
+/* A page that is not there is zeros. */
+static int tmpfs_readpages(struct inode *inode, struct page **pages, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		memset(page_address(pages[i]), 0, PAGE_SIZE);
+		set_bit_release(PG_uptodate, &pages[i]->flags);
+		unlock_page(pages[i]);
+	}
+	return 0;
+}
+
+/* A dirty page goes away for good: give its charge back. */
+static void tmpfs_invalidate(struct page *page, unsigned from)
+{
+	struct inode *inode = page->mapping->host;
+
+	if (from == 0 && test_bit(PG_dirty, &page->flags)) {
+		uncharge(super_of(inode), PAGES);
+		__atomic_fetch_sub(&inode->blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
+	}
+}
+
+const struct address_space_operations tmpfs_page_operations = {
+	.readpages = tmpfs_readpages,
+	.write_begin = tmpfs_write_begin,
+	.write_end = tmpfs_write_end,
+	.invalidate = tmpfs_invalidate,
+};
+
+/* The first page of data from @index on; one behind all if there is none. */
+static pgoff_t next_data(struct inode *inode, pgoff_t index)
+{
+	struct page *page = page_lookup(&inode->data, index);
+	pgoff_t next = FILE_END >> PAGE_SHIFT;
+	bool data = page && test_bit(PG_dirty, &page->flags);
+
+	if (page)
+		put_page(page);
+	if (data)
+		return index;
+	guard(spinlock, &inode->data.lock);
+	list_for_each_entry (page, &inode->data.clean_pages, mapping_link)
+		if (page->index > index && test_bit(PG_dirty, &page->flags))
+			next = min(next, page->index);
+	return next;
+}
+
+int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
+{
+	pgoff_t index = (u64)offset >> PAGE_SHIFT;
+
+	if (!hole)
+		index = next_data(inode, index);
+	while (hole && next_data(inode, index) == index)
+		index++;
+	*found = (loff_t)min(max((u64)offset, index << PAGE_SHIFT), (u64)inode->data.size);
+	if (hole || *found < inode->data.size)
+		return 0;
+	return -ENXIO;
+}
+
+/* Reserve: make every page of the range exist. */
+static int reserve(struct inode *inode, u64 start, u64 end)
+{
+	for (pgoff_t i = start >> PAGE_SHIFT; i << PAGE_SHIFT < end; i++) {
+		struct page *page = TRY_PTR(find_or_create_page(&inode->data, i));
+		int error = tmpfs_write_begin(inode, page, 0, 0);
+
+		if (!error)
+			tmpfs_write_end(inode, page, 0, 0);
+		unlock_page(page);
+		put_page(page);
+		TRY(error);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+int tmpfs_truncate(struct inode *inode, loff_t size)
+{
+	loff_t old = inode->data.size;
+
+	lockdep_assert_held(&inode->lock);
+	WRITE_ONCE(inode->data.size, size);
+	if (size < old)
+		truncate_inode_pages(&inode->data, (u64)size, FILE_END);
+	return 0;
+}
+
+int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length)
+{
+	u64 limit = super_of(inode)->limit[PAGES], end = (u64)(offset + length);
+	bool punch = mode & FALLOC_FL_PUNCH_HOLE;
+
+	lockdep_assert_held(&inode->lock);
+	if (!punch && limit && (u64)length >> PAGE_SHIFT > limit)
+		return -ENOSPC; /* before it has taken all there is */
+	if (punch)
+		truncate_inode_pages(&inode->data, (u64)offset, end);
+	else
+		TRY(reserve(inode, (u64)offset, end));
+	if (!(mode & FALLOC_FL_KEEP_SIZE) && (loff_t)end > inode->data.size)
+		inode->data.size = (loff_t)end;
+	inode->mtime = inode->ctime = current_time();
+	return 0;
+}

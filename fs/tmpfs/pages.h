@@ -1,0 +1,53 @@
+/*
+ * pages.h - tmpfs's own part of inodes and superblocks, and its files' pages: private to tmpfs.c
+ * and pages.c.
+ */
+#pragma once
+
+#include "fs/tmpfs/tmpfs.h"
+
+enum { PAGES, INODES, CHARGED }; /* what there may be so many of */
+
+struct tmpfs_super {
+	atomic64_t used[CHARGED];
+	u64 limit[CHARGED]; /* 0: none */
+};
+
+struct tmpfs_inode {
+	struct xattr *xattrs; /* newest first */
+	struct dentry *hint;  /* of a directory, where the last reader stopped; or NULL */
+	struct inode inode;
+};
+static_assert(offsetof(struct tmpfs_inode, inode) == TMPFS_INODE_BEFORE);
+
+static inline struct tmpfs_super *super_of(const struct inode *inode)
+{
+	return inode->sb->private;
+}
+
+static inline struct tmpfs_inode *TMPFS_I(struct inode *inode)
+{
+	return container_of(inode, struct tmpfs_inode, inode);
+}
+
+static inline void uncharge(struct tmpfs_super *super, int kind)
+{
+	atomic_dec(&super->used[kind]);
+}
+
+/* One more page or inode (@kind) in use: 0 or -ENOSPC. */
+static inline int charge(struct tmpfs_super *super, int kind)
+{
+	u64 used = (u64)atomic_inc_return(&super->used[kind]);
+
+	if (likely(!super->limit[kind] || used <= super->limit[kind]))
+		return 0;
+	uncharge(super, kind);
+	return -ENOSPC;
+}
+
+extern const struct address_space_operations tmpfs_page_operations;
+/* As inode_operations has it. Without a lock: what is data may change at any moment anyway. */
+int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found);
+int tmpfs_truncate(struct inode *inode, loff_t size);
+int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length);

@@ -1,0 +1,64 @@
+# What a person types, apart from the build: run, test, check, iso, gdb, lines, lint, clean.
+
+MEM ?= 512M
+SMP ?= 1
+ISO ?= $(O)/chainwalk.iso
+
+MINUTES ?= 60
+
+.PHONY: run test check mutants torture iso gdb lines docs lint format clean distclean
+
+run: $(PYTHON_READY) kernel user
+	@CW_OUTPUT=$(O) CW_SETTINGS="$(CONFIG_SET)" CW_DEFCONFIG=$(DEFCONFIG) $(PYTHON) -m lab demo --mem $(MEM) --smp $(SMP) --cmdline "$(CMDLINE)"
+
+test: setup-test
+	@CW_OUTPUT=$(O) $(PYTHON) -m lab.check.runtests $(TESTS)
+
+check: setup-test
+	@CW_OUTPUT=$(O) $(PYTHON) -m lab.check.runtests --check $(TESTS)
+
+# Planted bugs that the tests must notice: the kept ones of tests/mutants, and COUNT new ones drawn by SEED.
+SEED ?= 1
+COUNT ?= 0
+mutants: setup-test
+	@CW_OUTPUT=$(O) $(PYTHON) -m lab.check.mutants --seed $(SEED) --count $(COUNT) $(MUTANTS)
+
+# Rings of tests that look for what no single test meets, by fresh seeds, side by side for MINUTES. Each is a makefile
+# whose target `torture` prints what it finds and how to see it again, and fails if there was something.
+TORTURES := hosted/interleave/interleave.mk hosted/powercut/powercut.mk
+
+torture: setup-test
+	@for ring in $(TORTURES); do $(MAKE) -f $$ring torture MINUTES=$(MINUTES) & rings="$$rings $$!"; done; \
+	status=0; for ring in $$rings; do wait $$ring || status=1; done; exit $$status
+
+iso: $(STAMPS)/packages-iso kernel user
+	@CW_OUTPUT=$(O) $(PYTHON) -m lab iso $(ISO) --cmdline "$(CMDLINE)"
+	@echo "  ISO     $(ISO)"
+
+gdb: kernel user
+	@CW_OUTPUT=$(O) $(PYTHON) -m lab gdb
+
+lines: $(PYTHON_READY)
+	@$(PYTHON) -m lab.check.lines
+
+docs: $(PYTHON_READY)
+	@$(PYTHON) -m lab.check.syscalls
+
+PYTHON_FOLDERS := lab tests hash boot
+C_FILES = $(shell git ls-files '*.c' '*.h')
+
+lint: setup-test
+	$(Q)$(VENV)/bin/ruff check -q $(PYTHON_FOLDERS)
+	$(Q)$(VENV)/bin/ruff format -q --check $(PYTHON_FOLDERS)
+	$(Q)$(VENV)/bin/mypy --no-error-summary
+	$(Q)$(PYTHON) -m lab.check.style
+
+format: setup-test
+	$(Q)$(VENV)/bin/ruff format $(PYTHON_FOLDERS)
+	$(Q)clang-format -i $(C_FILES)
+
+clean:
+	rm -rf build
+
+distclean: clean
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -1,0 +1,175 @@
+"""make lines: lines of code by folder, without comments and blank lines.
+
+The default kernel, what a student reads in a term, has at most LIMIT. What is off by default is an optional room, counted
+apart, of at most ROOM_LIMIT each: ROOMS says which files are whose, and by which symbol of Kconfig lines elsewhere are. Every hash function and table structure that is not
+the default one is such a room by itself being there.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+
+from lab.base.choose import load_choose
+from lab.base.paths import KERNEL_FOLDERS, TOP
+
+KERNEL = KERNEL_FOLDERS
+WITH_PARTS = ("core", "mm", "fs", "kernel")  # whose folders are counted one by one, too
+OTHERS = ("hosted", "user", "lab", "tests")
+C_LIKE = {".c", ".h", ".S", ".ld", ".def"}
+HASH_LIKE = {".py", ".sh", ".mk"}
+LIMIT = 22_650  # of the default kernel. 22,500 is wanted: contracts and calls in plain functions took the rest
+ROOM_LIMIT = 1_500
+
+
+@dataclass(frozen=True)
+class Room:
+    """Files that the default kernel has not."""
+
+    name: str
+    choice: str  # what puts it in
+    files: tuple[str, ...]  # patterns, `*` being of one name or of many
+    but: tuple[str, ...] = ()  # files among them that the default kernel does have
+    symbol: str = ""  # what is between #ifdef CONFIG_... and #else or #endif elsewhere is this room's, too
+
+    def has(self, name: str) -> bool:
+        return name not in self.but and any(fnmatchcase(name, pattern) for pattern in self.files)
+
+
+ROOMS = (
+    Room("recording keys", "RECORD_KEYS=y", ("hash/record.c",), symbol="RECORD_KEYS"),
+    Room("checks of a debug kernel", "DEBUG=y", ("core/lock/lockdep.c",), symbol="DEBUG"),
+    Room("region marks", "REGION_MARKS=y", (), symbol="REGION_MARKS"),
+    Room("ticket locks", "SPINLOCK_TICKET=y", (), symbol="SPINLOCK_TICKET"),
+)
+
+
+@cache
+def rooms() -> tuple[Room, ...]:
+    """ROOMS, and what hash/ has besides the defaults."""
+    choose = load_choose()
+    chosen = {cache: choose.DEFAULTS[f"{cache.upper()}_HASH"] for cache in choose.CACHES}
+    defaults = tuple(str(choose.header(cache, name).relative_to(TOP)) for cache, name in chosen.items())
+    functions = Room(
+        "hash functions", "PAGE_HASH, BUFFER_HASH ...", tuple(f"hash/{cache}/*.h" for cache in (*choose.CACHES, "any")), defaults
+    )  # fmt: skip
+    used = {choose.DEFAULTS[f"{cache.upper()}_TABLE"] for cache in choose.TABLE_CACHES}
+    tables = [
+        Room(f"table {name}", f"PAGE_TABLE={name} ...", (f"hash/table/{name}.h", f"hash/table/{name}_*"))
+        for name in choose.structures()
+        if name not in used
+    ]
+    return (functions, *tables, *ROOMS)
+
+
+def room_of(name: str) -> Room | None:
+    """The optional room of the file @name; None: it is the default kernel's, or no part of the kernel."""
+    return next((room for room in rooms() if room.has(name)), None)
+
+
+# A statement of one line that a kernel without DEBUG has nothing of (core/lock/lockdep.h, core/log/assert.h).
+ASSERTION = re.compile(r"\s*(lockdep_assert_\w+|assert_page_locked|ASSERT)\(.*\);\s*")
+
+
+def lines_under(text: str) -> Counter[str]:
+    """Of C without comments: lines of code by the symbol of the innermost #ifdef of a room that they stand in, "" for none.
+
+    Assertions are a debug kernel's alone.
+    """
+    symbols = {room.symbol for room in ROOMS if room.symbol}
+    found: Counter[str] = Counter()
+    within: list[str] = []
+    for line in text.splitlines():
+        if re.match(r"\s*#\s*if", line):
+            condition = re.match(r"\s*#\s*ifdef CONFIG_(\w+)", line)
+            within.append(condition[1] if condition and condition[1] in symbols else "")
+        elif re.match(r"\s*#\s*el", line) and within:
+            within[-1] = ""
+        elif re.match(r"\s*#\s*endif", line) and within:
+            within.pop()
+        if ASSERTION.fullmatch(line):
+            found["DEBUG"] += 1
+        elif line.strip():
+            found[next((symbol for symbol in reversed(within) if symbol), "")] += 1
+    return found
+
+
+def code(path: Path) -> str:
+    """The text without its comments."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if path.suffix in C_LIKE:
+        pattern = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*'
+        text = re.sub(pattern, lambda m: " " if m[0].startswith("/") else m[0], text, flags=re.DOTALL)
+    elif path.suffix in HASH_LIKE:
+        text = re.sub(r'^\s*(?:r?""".*?""")\s*$', "", text, flags=re.DOTALL | re.MULTILINE)
+        text = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
+    else:
+        return ""
+    return text
+
+
+def code_lines(path: Path) -> int:
+    """Lines that hold code: comments and blank lines do not count."""
+    return sum(1 for line in code(path).splitlines() if line.strip())
+
+
+def lines_for(path: Path, symbol: str) -> int:
+    """Those of them that are there by CONFIG_@symbol; "": without any room's symbol."""
+    if path.suffix not in C_LIKE:
+        return 0 if symbol else code_lines(path)
+    return lines_under(code(path))[symbol]
+
+
+def files(folder: str) -> Iterator[str]:
+    """What is counted below @folder: all files of the checkout; of the kernel those that are compiled."""
+    command = ["git", "-C", str(TOP), "ls-files", "--cached", "--others", "--exclude-standard", folder]
+    names = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+    found = names or [str(path.relative_to(TOP)) for path in (TOP / folder).rglob("*") if path.is_file()]
+    c_only = folder.split("/")[0] in KERNEL  # hash/choose.py is a tool of the build
+    yield from (name for name in found if (TOP / name).exists() and (Path(name).suffix in C_LIKE or not c_only))
+
+
+def count(folder: str) -> int:
+    """The lines below @folder, those of optional rooms left out."""
+    if folder.split("/")[0] not in KERNEL:
+        return sum(code_lines(TOP / name) for name in files(folder))
+    return sum(lines_for(TOP / name, "") for name in files(folder) if room_of(name) is None)
+
+
+def count_room(room: Room) -> int:
+    """Its own files, and what stands under its symbol in those of the default kernel."""
+    lines = 0
+    for name in (name for folder in KERNEL for name in files(folder)):
+        if room_of(name) == room:
+            lines += code_lines(TOP / name)
+        elif room.symbol and room_of(name) is None:
+            lines += lines_for(TOP / name, room.symbol)
+    return lines
+
+
+def main() -> None:
+    total = 0
+    for folder in KERNEL:
+        lines = count(folder)
+        total += lines
+        print(f"{folder:10} {lines:7}")
+        if folder in WITH_PARTS:
+            for part in sorted(p for p in (TOP / folder).iterdir() if p.is_dir()):
+                print(f"  {part.name:8} {count(f'{folder}/{part.name}'):7}")
+    print(f"{'the kernel':10} {total:7}   (at most {LIMIT}; by default)")
+    print(f"\noff by default (at most {ROOM_LIMIT} each)")
+    for room in rooms():
+        print(f"  {room.name:20} {count_room(room):5}   {room.choice}")
+    print()
+    for folder in OTHERS:
+        print(f"{folder:10} {count(folder):7}")
+
+
+if __name__ == "__main__":
+    main()

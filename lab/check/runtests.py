@@ -1,0 +1,117 @@
+"""make test: build the kernels that the tests boot, run the three rings, end with `N passed, N failed`.
+
+Arguments are pytest's (TESTS="tests/booted -k shell"). A build that fails, a test file that cannot be read
+and a run without a single test are failures. Nothing that failed can end in status 0.
+
+make check (--check): the same for the tests with the mark `check`, the hosted ones at a fifth of their length.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from lab.base.paths import TOP, LabError, output_folder
+from lab.build.configure import ConfigureError, configure
+from lab.build.kernel import build, build_lock
+
+
+def debug_output() -> str:
+    """The output folder of the debug kernel: assertions, lock-order checker, poison."""
+    return str(output_folder().parent / f"{output_folder().name}-debug")
+
+
+def build_kernels() -> None:
+    """The kernel as it ships, and the one with all its checks."""
+    plain, debug = output_folder(), Path(debug_output())
+    configure(debug, settings=["DEBUG=y"], save=True)
+    for output in (plain, debug):
+        os.environ["CW_OUTPUT"] = str(output)
+        with build_lock():
+            build()
+    os.environ["CW_OUTPUT"] = str(plain)
+    os.environ["CW_BUILD"] = "no"  # a test that boots does not ask make again
+
+
+class Counter:
+    """A pytest plugin that counts outcomes, setup and teardown errors among the failures, and what each test took."""
+
+    def __init__(self) -> None:
+        self.outcome: dict[str, str] = {}
+        self.seconds: dict[str, float] = {}
+        self.cpu_seconds: dict[str, float] = {}  # tests/conftest.py
+        self.collection_errors = 0
+
+    def pytest_runtest_logreport(self, report) -> None:
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0) + report.duration
+        self.cpu_seconds[report.nodeid] = dict(report.user_properties).get("cpu_seconds", 0)
+        if report.failed:
+            self.outcome[report.nodeid] = "failed"
+        elif report.skipped:
+            self.outcome.setdefault(report.nodeid, "skipped")
+        elif report.when == "call":
+            self.outcome.setdefault(report.nodeid, "passed")
+
+    def pytest_collectreport(self, report) -> None:
+        if report.failed:
+            self.collection_errors += 1
+
+    def count(self, what: str) -> int:
+        return sum(1 for outcome in self.outcome.values() if outcome == what)
+
+    def print_slowest(self, count: int = 20) -> None:
+        """On a busy host seconds tell little; a CPU's, of all that a test starts, tell what it costs."""
+        slowest = sorted(self.seconds, key=lambda test: -self.seconds[test])[:count]
+        print(f"{sum(self.cpu_seconds.values()):.0f} CPU seconds in all; seconds and CPU seconds of the slowest:")
+        for test in slowest:
+            print(f"{self.seconds[test]:8.1f} {self.cpu_seconds[test]:8.1f}  {test}")
+
+    def write_times(self, path: Path) -> None:
+        """Every test's outcome, seconds and CPU seconds, a line each, for whoever wants to shorten the whole."""
+        with path.open("w") as file:
+            for test, seconds in self.seconds.items():
+                print(f"{self.outcome.get(test, '-')}\t{seconds:.2f}\t{self.cpu_seconds[test]:.2f}\t{test}", file=file)
+
+
+def main() -> None:
+    import pytest
+
+    began = time.monotonic()
+    counter = Counter()
+    extra = 0
+    try:
+        build_kernels()
+        arguments = sys.argv[1:] or ["tests"]
+        if "--check" in arguments:
+            arguments = [word for word in arguments if word != "--check"] + ["-m", "check"]
+            os.environ.setdefault("HOSTED_SCALE", "0.2")
+        if not any(word.startswith("-n") for word in arguments):
+            # One more than there are CPUs: many tests wait, for a key's echo or a time-out.
+            arguments += ["-n", str(min((os.cpu_count() or 1) + 1, 8)), "--dist", "worksteal"]
+        status = int(
+            pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(TOP), *arguments], plugins=[counter])
+        )
+    except (LabError, ConfigureError) as error:
+        print(f"make test: {error}", file=sys.stderr)
+        status, extra = 1, 1
+    failed = counter.count("failed") + counter.collection_errors + extra
+    if status and not failed:
+        failed = 1  # interrupted, no tests, an internal error: never a success
+    if len(counter.seconds) > 1:
+        counter.print_slowest()
+    skipped = counter.count("skipped")
+    if skipped:
+        print(f"{skipped} skipped")
+    print(f"{time.monotonic() - began:.0f} seconds")
+    count = f"{counter.count('passed')} passed, {failed} failed"
+    output_folder().mkdir(parents=True, exist_ok=True)
+    (output_folder() / "test.count").write_text(f"{count}\n")
+    counter.write_times(output_folder() / "test.times")
+    print(count, flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

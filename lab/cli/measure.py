@@ -1,0 +1,83 @@
+"""./cw profile, bench, hashcost."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lab.base.paths import LabError
+from lab.cli.options import finish, with_machine
+
+
+@with_machine("package add settings defconfig cmdline mem root disk_model icount seed user timeout", icount=True)
+def profile(
+    context: typer.Context,
+    machine: Any,
+    top: Annotated[int, typer.Option("--top", metavar="N", help="So many functions of the kernel.")] = 20,
+    flame: Annotated[Path | None, typer.Option("--flame", metavar="FILE.svg", help="Write a flame graph, for a browser.")] = None,
+    period: Annotated[int, typer.Option("--period", metavar="NS", help="Virtual nanoseconds from sample to sample.")] = 20_011,
+) -> None:  # fmt: skip
+    """Run PROGRAM under icount and show which functions of the kernel its time goes to (docs/lab/profile.md)."""
+    from lab.measure.flame import flame_graph
+    from lab.measure.profile import run_profiled, table
+
+    if not context.args:
+        raise LabError("which program? ./cw profile [options] -- PROGRAM ARG...")
+    if flame and not flame.absolute().parent.is_dir():
+        raise LabError(f"--flame {flame}: there is no folder {flame.parent}")
+    result, found = run_profiled(replace(machine, job=context.args), period)
+    if result.kind != "exit":
+        print(f"cw: {result.message}", file=sys.stderr)
+        finish(result.status)
+    print(table(found, top))
+    if flame:
+        flame.write_text(flame_graph(found, " ".join(context.args)), encoding="utf-8")
+        print(f"flame graph: {flame}")
+    finish(result.status)
+
+
+@with_machine("package add settings defconfig mem root timeout", timeout=1800)
+def bench(
+    machine: Any,
+    what: Annotated[str, typer.Argument(help="boot: the figures of starting up and of single system calls.")] = "boot",
+    rebuild: Annotated[bool, typer.Option(help="Time a clean build too.")] = True,
+    against: Annotated[str, typer.Option("--against", metavar="linux[=VERSION]", help="Instructions a call here and on Linux, side by side (docs/lab/linux.md).")] = "",
+    row: Annotated[list[str] | None, typer.Option("--row", metavar="NAME", help="With --against: only this row of the table; may be repeated.")] = None,
+    job: Annotated[list[str] | None, typer.Option("--job", metavar="NAME|COMMAND", help="With --against: instructions of this job of lab/jobs or shell command instead, programs' and kernel's apart; may be repeated.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="With --against: as JSON.")] = False,
+) -> None:  # fmt: skip
+    """Measure, and print figures. Nothing here passes or fails."""
+    if against:
+        from lab.measure.against import bench_against
+
+        if against.partition("=")[0] != "linux":
+            raise LabError(f"--against {against}: there is linux, and linux=VERSION")
+        bench_against(against, machine, row or [], job or [], as_json)
+        return
+    from lab.measure.bench import bench_boot
+
+    if what != "boot":
+        raise LabError(f"no benchmark '{what}'. There are: boot, and --against linux")
+    bench_boot(rebuild)
+
+
+def hash_cost(
+    cache: Annotated[str, typer.Option("--cache", metavar="NAME", help="page, buffer, inode, dentry, name: several by commas; all without it.")] = "",
+    functions: Annotated[str, typer.Option("--functions", metavar="A,B", help="These functions alone (./cw list).")] = "",
+    bits: Annotated[int, typer.Option("--bits", metavar="N", help="The table's size: 2^N buckets.")] = 14,
+    word: Annotated[str, typer.Option("--word", metavar="32|64|32,64", help="The word in which functions compute (HASH_WORD).")] = "64",
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:  # fmt: skip
+    """What each hash function costs: instructions executed and bytes of code, compiled with the kernel's flags.
+
+    KCFLAGS=-mcrc32 in the environment counts, as in the build (docs/lab/key-streams.md).
+    """
+    from lab.measure.cost import hashcost
+
+    if not word or not set(word.split(",")) <= {"32", "64"}:
+        raise LabError(f"--word {word}: there are 32 and 64, or both as 32,64")
+    hashcost(cache, functions, bits, [int(one) for one in dict.fromkeys(word.split(","))], as_json)

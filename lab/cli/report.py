@@ -1,0 +1,42 @@
+"""./cw report, reproduce."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lab.cli.options import finish
+from lab.cli.sweep import Full, with_request
+
+
+def make_report(
+    experiment: Annotated[list[str] | None, typer.Argument(metavar="EXPERIMENT...", help="Names of experiments/NAME.toml, or files.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every experiment that has results.")] = False,
+    results: Annotated[Path | None, typer.Option("--results", metavar="FILE", help="The results of sweeps; build/results.sqlite without it.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="The results of the full size.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Print plain text, without colours and at one width.")] = False,
+    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the tables as CSV; `-`: to stdout.")] = None,
+    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON; `-`: to stdout.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one HTML page, its charts as PNG and SVG in a folder beside it.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", metavar="DIR", help="Write all forms into a folder.")] = None,
+) -> None:  # fmt: skip
+    """What sweeps measured beside what the papers found: tables of ratios with intervals, histograms, judgements."""
+    from lab.report.command import report
+
+    report(experiment or [], every, results, full, text, csv, json, html, output)
+
+
+@with_request
+def reproduce(
+    request: Any,
+    group: Annotated[str, typer.Argument(metavar="lever|santos|all", help="Whose tables and histograms.")],
+    full: Full = False,
+    report: Annotated[Path | None, typer.Option("--report", metavar="DIR", help="Where the report goes; build/report/GROUP without it.")] = None,
+) -> None:  # fmt: skip
+    """Run all experiments of a paper, and write the report: what was measured beside what the paper found."""
+    from lab.report.reproduce import reproduce as reproduce_group
+
+    finish(reproduce_group(group, replace(request, full=full), report))

@@ -1,0 +1,108 @@
+"""./cw bench --against linux: the same binary, image and machine on both kernels, as instructions here and there.
+
+Calls: user/bench.c reads the time-stamp counter around batches, of which --icount makes one tick an instruction (the
+program's few of its own included), and the least batch counts. Jobs: the plugin of lab/measure/instructions.py counts what
+programs and what the kernel executed from the job's fork to its end, timer interrupts included.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from lab.base.paths import LabError
+from lab.guest import jobs
+from lab.measure import instructions
+from lab.run import linux, machine
+from lab.run.options import Options
+
+WANTED = 0.5  # of Linux's instructions, at most
+DYNAMIC = "/usr/bin/true"
+
+
+def kernels(options: Options, name: str) -> list[Options]:
+    """The same run on Chainwalk and on Linux."""
+    both = replace(options, icount=True, quiet=True, cpu=linux.CPU)
+    there = replace(both, kernel=name, settings=[], defconfig="")
+    return [replace(both, kernel="chainwalk"), there]
+
+
+def calls(options: Options, name: str, rows: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """A row for each row of user/bench.c, or for @rows of them: {"row", "chainwalk", "linux", "ratio"}."""
+    options = replace(
+        options, packages=sorted({*options.packages, "coreutils"}), environment={"BENCH_DYNAMIC": DYNAMIC},
+        job=["/usr/local/bin/bench", "/tmp/bench", *rows],
+    )  # fmt: skip
+    sides = []
+    for one in kernels(options, name):
+        result = machine.run(one)
+        if result.kind != "exit" or result.status:
+            raise LabError(f"bench on {one.kernel}: {result.message}\n{result.output.decode(errors='replace')[-2000:]}")
+        records = [json.loads(line) for line in result.output.decode().splitlines() if line.startswith("{")]
+        sides.append({record["row"]: record["ticks"] for record in records})
+    here, there = sides
+    return [_row(row, here[row], there[row]) for row in here if row in there]
+
+
+def _row(name: str, here: int, there: int) -> dict[str, Any]:
+    return {"row": name, "chainwalk": here, "linux": there, "ratio": round(here / there, 3)}
+
+
+def job(options: Options, name: str, command: str) -> dict[str, Any]:
+    """What a whole job costs on both: {"job", "status", "user": row, "kernel": row}.
+
+    @command: the name of a job of lab/jobs, which then works in /tmp, a tmpfs; or a shell command."""
+    if command in jobs.names():
+        options = options.with_job(jobs.find(command), work="/tmp/work")
+    else:
+        options = replace(options, job=["sh", "-c", command])
+    found = []
+    with tempfile.TemporaryDirectory(prefix="cw-count-") as folder:
+        for one in kernels(options, name):
+            found.append(instructions.count(one, Path(folder) / "out"))
+    (ours, here), (theirs, there) = found
+    if ours.status != theirs.status:
+        raise LabError(f"the job ends with {ours.status} on Chainwalk and {theirs.status} on Linux: ./cw diff says why")
+    rows = {kind: _row(kind, asdict(here)[kind], asdict(there)[kind]) for kind in ("user", "kernel")}
+    return {"job": command, "status": ours.status, "same_output": ours.output == theirs.output, **rows}
+
+
+def bench_against(name: str, options: Options, rows: list[str], commands: list[str], as_json: bool) -> None:
+    """The table of calls (or only @rows of it), or, with @commands, of these jobs."""
+    version = linux.linux_kernel(name.partition("=")[2]).version
+    measured: dict[str, Any] = {"linux": version}
+    if commands:
+        measured["jobs"] = [job(options, name, command) for command in commands]
+    else:
+        measured["calls"] = calls(options, name, rows)
+    if as_json:
+        print(json.dumps(measured, indent=1))
+    elif commands:
+        _print_jobs(measured["jobs"], version)
+    else:
+        _print_calls(measured["calls"], version)
+    sys.stdout.flush()
+
+
+def _print_calls(rows: list[dict[str, Any]], version: str) -> None:
+    print(f"{'instructions a call':26} {'Chainwalk':>10} {'Linux':>10} {'ratio':>6}   (Linux {version})")
+    for row in rows:
+        above = "" if row["ratio"] <= WANTED else f"   above {WANTED}"
+        print(f"{row['row']:26} {row['chainwalk']:10} {row['linux']:10} {row['ratio']:6.2f}{above}")
+    above = sum(row["ratio"] > WANTED for row in rows)
+    print(f"{len(rows)} rows, {len(rows) - above} at most {WANTED} of Linux")
+
+
+def _print_jobs(rows: list[dict[str, Any]], version: str) -> None:
+    print(f"{'instructions of':40} {'Chainwalk':>13} {'Linux':>13} {'ratio':>6}   (Linux {version})")
+    for row in rows:
+        print(shlex.quote(row["job"])[:120] + ("" if row["same_output"] else "   (its output differs)"))
+        for kind in ("user", "kernel"):
+            one = row[kind]
+            print(f"  {kind:38} {one['chainwalk']:13} {one['linux']:13} {one['ratio']:6.2f}")

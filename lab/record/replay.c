@@ -1,0 +1,396 @@
+/*
+ * replay.c - one cache's recorded operations through one choice of functions, structure and size,
+ * in this process: the kernel's own headers and statistics around a plain array of objects.
+ *
+ * Compiled once for each choice as a shared object, by lab/record/engine.py: -DREPLAY_PAGE ... says
+ * which cache's, and the headers that hash/choose.py wrote say what is chosen. The operations come
+ * expanded, one struct operation each, so that a key is read from where a caller would have it, and
+ * not from the object that is looked for.
+ */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "hash/cache.h"
+#include "core/kernel.h"
+#include "hash/random.c"
+#include "hash/report.c"
+#include "core/log/text.c"
+#include "core/base/format.c"
+
+/* "%pS" is not for here. */
+const char *symbol_lookup(u64 address, u64 *offset)
+{
+	return NULL;
+}
+
+/* Bits of a kind: lab/record/stream.py. */
+#define KIND_OPERATION 7
+#define KIND_FOUND 8
+
+struct operation {
+	u64 first, second; /* the key; of a dentry parent and recorded name hash */
+	const char *name;  /* of a dentry; with 8 readable bytes behind */
+	u32 object;	   /* its number, or NONE */
+	u32 root;	   /* of a page: which file's */
+	u16 length;	   /* of its name */
+	u8 kind;
+	u8 unused[5];
+};
+#define NONE 0xffffffffu
+
+/* ---- the cache ------------------------------------------------------------------------------- */
+
+#if defined(REPLAY_PAGE)
+#define TABLE page_table
+#define TABLE_HEADER PAGE_TABLE_HEADER
+#define COUNTERS page_counters
+#define CACHE_HASH page_cache_hash
+#define HASH(first, second, bits) page_hash((uintptr_t)(first), second, bits)
+#elif defined(REPLAY_BUFFER)
+#define TABLE buffer_table
+#define TABLE_HEADER BUFFER_TABLE_HEADER
+#define COUNTERS buffer_counters
+#define CACHE_HASH buffer_cache_hash
+#define HASH(first, second, bits) buffer_hash((u32)(first), second, bits)
+#elif defined(REPLAY_INODE)
+#define TABLE inode_table
+#define TABLE_HEADER INODE_TABLE_HEADER
+#define COUNTERS inode_counters
+#define CACHE_HASH inode_cache_hash
+#define HASH(first, second, bits) inode_hash((uintptr_t)(first), second, bits)
+#else
+#define TABLE dentry_table
+#define TABLE_HEADER DENTRY_TABLE_HEADER
+#define COUNTERS dentry_counters
+#define CACHE_HASH dentry_cache_hash
+#define HASH(first, second, bits) dentry_hash((uintptr_t)(first), (u32)(second), bits)
+#endif
+
+#define TABLE_PASTE_(a, b) a##_##b
+#define TABLE_PASTE(a, b) TABLE_PASTE_(a, b)
+
+struct object {
+	u64 first, second; /* of a dentry parent and name hash, as this choice computes it */
+	const char *name;
+	u32 length;
+	bool there;
+	struct TABLE_PASTE(TABLE, link) link;
+};
+
+struct key {
+	u64 first, second;
+	const char *name;
+	u32 length;
+	u64 *compares;
+};
+
+#undef TABLE_PASTE
+#undef TABLE_PASTE_
+#define TABLE_OBJECT struct object
+#define TABLE_LINK link
+#define TABLE_KEY struct key
+#define TABLE_ORDER(object) ((object)->second)
+#include TABLE_HEADER
+
+/* As page_compare(), buffer_compare(), inode_compare() and dentry_compare(): what is compared
+ * first, what counts as a compare, what the sign is. */
+static __always_inline int compare(const struct object *object, const struct key *key)
+{
+#if defined(REPLAY_PAGE) || defined(REPLAY_BUFFER) || defined(REPLAY_INODE)
+	if (object->second != key->second)
+		return object->second < key->second ? -1 : 1;
+	++*key->compares;
+	if (object->first != key->first)
+		return object->first < key->first ? -1 : 1;
+	return 0;
+#else
+	if (object->second != key->second || object->first != key->first)
+		return 1;
+	++*key->compares;
+	return object->length != key->length || memcmp(object->name, key->name, key->length) != 0;
+#endif
+}
+
+DEFINE_HASH_CACHE(page, PAGE, "Page", "pages", "find_page");
+DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "buffers", "find_buffer");
+DEFINE_HASH_CACHE(inode, INODE, "Inode", "inodes", "find_inode");
+DEFINE_HASH_CACHE(dentry, DENTRY, "Dentry", "dentries", "d_lookup");
+
+static struct TABLE table;
+static struct T(root) * roots;
+static struct object *objects;
+static void *buckets;
+static u64 table_entries;
+
+/* ---- what the kernel's code asks for --------------------------------------------------------- */
+
+struct cpu cpus[NR_CPUS];
+bool hosted_irqs_off;
+struct lock_class lock_classes[LOCK_CLASSES];
+static jmp_buf out_of_here;
+static char complaint[200], rule_given[32];
+
+void panic(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(complaint, sizeof(complaint), format, arguments);
+	longjmp(out_of_here, 1);
+}
+
+void printk(const char *format, ...)
+{
+}
+
+u16 lock_class(const char *name)
+{
+	return 0;
+}
+
+void spin_lock_wait(spinlock_t *lock, u8 ticket)
+{
+	panic("a lock that nobody holds is taken");
+}
+
+void *kmalloc(size_t size, unsigned gfp)
+{
+	return malloc(size);
+}
+
+void kfree(const void *object)
+{
+	free((void *)object);
+}
+
+void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes)
+{
+	buckets = calloc(table_entries, entry_bytes);
+	if (!buckets)
+		panic("no memory for a table of %llu buckets", (unsigned long long)table_entries);
+	cache->entries = table_entries;
+	cache->bits = (unsigned)ilog2(table_entries);
+	cache->bytes = table_entries * entry_bytes;
+	return buckets;
+}
+
+/* ---- for engine.py --------------------------------------------------------------------------- */
+
+const char *replay_complaint(void)
+{
+	return complaint;
+}
+
+unsigned replay_operation_bytes(void)
+{
+	return sizeof(struct operation);
+}
+
+/*
+ * Expand columns (lab/record/stream.py) into @out: @n operations, @count objects in all. @roots: a
+ * number for each key's first word. @names_of: each name's place in @names, which has 8 bytes more.
+ * The number of the first operation that removes or finds an object which never came; @n: none.
+ */
+u64 replay_expand(const u8 *kinds, u64 n, const u32 *object_column, const u64 *first,
+		  const u64 *second, const u32 *root_column, const u16 *lengths, const char *names,
+		  u32 count, struct operation *out)
+{
+	u64 *came = calloc(count + 1ull, sizeof(*came)),
+	    at = 0; /* 1 + the operation that brought it */
+
+	if (!came)
+		return 0;
+	for (; at < n; at++) {
+		unsigned operation = kinds[at] & KIND_OPERATION;
+		bool found = kinds[at] & KIND_FOUND;
+		struct operation *to = &out[at];
+
+		*to = (struct operation){.kind = kinds[at], .object = NONE};
+		if (operation == HASH_REPORT)
+			continue;
+		if (found || operation == HASH_INSERT || operation == HASH_REMOVE) {
+			to->object = *object_column++;
+			if (operation != HASH_INSERT && !came[to->object])
+				break;
+		}
+		if (operation == HASH_INSERT || (!found && operation != HASH_REMOVE)) {
+			to->first = *first++;
+			to->second = *second++;
+			to->root = *root_column++;
+			if (lengths) {
+				to->name = names;
+				to->length = *lengths;
+				names += *lengths++;
+			}
+			if (operation == HASH_INSERT)
+				came[to->object] = at + 1;
+		} else {
+			const struct operation *from = &out[came[to->object] - 1];
+
+			to->first = from->first;
+			to->second = from->second;
+			to->root = from->root;
+			to->name = from->name;
+			to->length = from->length;
+		}
+	}
+	free(came);
+	return at;
+}
+
+/* Give back what replay_begin() took. */
+void replay_end(void)
+{
+	free(objects);
+	free(roots);
+	free(buckets);
+	objects = NULL;
+	roots = NULL;
+	buckets = NULL;
+}
+
+/* Begin with an empty table of @bits; 0, or -1 and a complaint. @rule goes into the report. */
+int replay_begin(unsigned bits, u32 object_count, u32 root_count, u64 seed, const char *rule)
+{
+	struct hash_cache *cache = &CACHE_HASH;
+
+	replay_end();
+	if (setjmp(out_of_here))
+		return -1;
+	table_entries = 1ull << bits;
+	objects = calloc(object_count + 1ull, sizeof(*objects));
+	roots = calloc(root_count + 1ull, sizeof(*roots));
+	if (!objects || !roots)
+		panic("no memory for %u objects", object_count);
+	hash_random_init(seed);
+	memset(COUNTERS, 0, sizeof(COUNTERS));
+	memset(&table, 0, sizeof(table));
+	cache->bytes = 0;
+	snprintf(rule_given, sizeof(rule_given), "%s", rule);
+	cache->rule = rule_given;
+	for (u32 i = 0; i < root_count; i++)
+		T(root_init)(&roots[i]);
+	T(create)(&table, cache);
+	return 0;
+}
+
+/* The bucket, and the name hash in *@second where there is a name. */
+static __always_inline u32 bucket_of(const struct operation *from, u64 *second, unsigned bits)
+{
+	*second = from->second;
+#ifdef REPLAY_DENTRY
+	*second = name_hash((uintptr_t)from->first, from->name, from->length);
+#endif
+	return HASH(from->first, *second, bits);
+}
+
+/* 0, or why an insert or remove cannot be. */
+static const char *change(const struct operation *from, u32 bucket, u64 second)
+{
+	struct object *object = &objects[from->object];
+	bool insert = (from->kind & KIND_OPERATION) == HASH_INSERT;
+
+	if (object->there == insert)
+		return insert ? "an object is inserted that is there already"
+			      : "an object is removed that is not there";
+	object->there = insert;
+	if (insert) {
+		object->first = from->first;
+		object->second = second;
+		object->name = from->name;
+		object->length = from->length;
+		T(insert)(&table, &roots[from->root], bucket, object);
+		COUNTERS[0].inserts++;
+	} else {
+		T(remove)(&table, &roots[from->root], bucket, object);
+		COUNTERS[0].removes++;
+	}
+	return NULL;
+}
+
+/* One operation; NULL, or what is wrong. */
+static __always_inline const char *step(const struct operation *from, unsigned bits, bool trees,
+					bool same_names)
+{
+	unsigned operation = from->kind & KIND_OPERATION;
+	struct object *expected = from->object == NONE ? NULL : &objects[from->object], *found;
+	u64 steps = 0, compares = 0, second;
+	struct key key;
+	u32 bucket;
+
+	if (operation == HASH_REPORT)
+		return NULL;
+	bucket = bucket_of(from, &second, bits);
+	if (unlikely(bucket >> bits) && !trees)
+		return "the hash function gives a bucket that the table has not";
+	if (same_names && second != from->second)
+		return "the name hash gives another value than it gave the kernel";
+	if (operation == HASH_INSERT || operation == HASH_REMOVE)
+		return change(from, bucket, second);
+	key = (struct key){from->first, second, from->name, from->length, &compares};
+	found = T(find)(&table, &roots[from->root], bucket, &key, compare, &steps);
+	if (unlikely(found != expected))
+		return found ? "an object is found that the kernel did not find"
+			     : "an object is not found that the kernel found";
+	if (operation == HASH_FIND) {
+		struct hash_counters *counters = &COUNTERS[0];
+
+		counters->compares += compares;
+		if (found) {
+			counters->hits++;
+			counters->hit_steps += steps;
+		} else {
+			counters->misses++;
+			counters->miss_steps += steps;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Operations @from to before @to, after those before them. @same_names: name hashes must come out
+ * as recorded. Returns @to, or the operation that cannot be, with a complaint; adds the CPU time to
+ * *@nanoseconds.
+ */
+u64 replay_run(const struct operation *operations, u64 from, u64 to, bool same_names,
+	       u64 *nanoseconds)
+{
+	unsigned bits = CACHE_HASH.bits;
+	bool trees = CACHE_HASH.trees;
+	const char *wrong = NULL;
+	struct timespec begin, end;
+	u64 i = from;
+
+	if (setjmp(out_of_here))
+		return from;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+	while (i < to && !wrong)
+		wrong = step(&operations[i++], bits, trees, same_names);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+	*nanoseconds += (u64)(end.tv_sec - begin.tv_sec) * NSEC_PER_SEC + (u64)end.tv_nsec -
+			(u64)begin.tv_nsec;
+	if (!wrong)
+		return to;
+	snprintf(complaint, sizeof(complaint), "%s", wrong);
+	return i - 1;
+}
+
+/* The kernel's report of the table as it is now, as text or JSON, terminated, into @out; its
+ * length. */
+u64 replay_report(bool json, char *out, u64 size)
+{
+	struct text text = {0};
+	u64 length;
+
+	(json ? hash_report_json : hash_report_text)(&CACHE_HASH, &text);
+	length = text.length;
+	if (length < size) {
+		memcpy(out, text.data, length);
+		out[length] = '\0';
+	}
+	kfree(text.data);
+	return length;
+}

@@ -1,0 +1,46 @@
+"""./cw reproduce: all experiments of a paper as one sweep, and the report of what came of it."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from contextlib import redirect_stdout
+from pathlib import Path
+
+from lab.base.paths import TOP, LabError
+from lab.report.command import gather, report
+from lab.sweep.command import Request, sweep
+from lab.sweep.experiment import FOLDER
+
+GROUPS = ("lever", "santos", "all")
+
+
+def group(name: str) -> list[str]:
+    """The names of a group's experiments: those whose file's name begins with the group's."""
+    if name not in GROUPS:
+        raise LabError(f"nothing to reproduce is called '{name}'. There are: {', '.join(GROUPS)}")
+    found = [path.stem for path in sorted(FOLDER.glob("*.toml")) if name == "all" or path.stem.startswith(f"{name}-")]
+    if not found:
+        raise LabError(f"experiments/ has no {name}-*.toml")
+    return found
+
+
+def reproduce(name: str, request: Request, folder: Path | None) -> int:
+    """All experiments of a group as one sweep, and the report of what came of it."""
+    request.names = group(name)
+    status = sweep(request)
+    if request.check or request.dry_run:
+        return status
+    folder = folder or TOP / "build" / "report" / (f"{name}-full" if request.full else name)
+    with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing):  # its text is in the folder, and long
+        report(request.names, results=request.results, full=request.full, text=True, output=folder)
+    counts: Counter[str] = Counter()
+    for section in gather(request.names, False, request.results, request.full):
+        print(f"\n{section.experiment.name}: {section.experiment.title}")
+        for one in section.judgements:
+            counts[one.verdict] += 1
+            ratio = f" ({one.expect.more} / {one.expect.than} = {one.ratio.value:.4g})" if one.ratio else ""
+            print(f"  {one.verdict:12}  {one.expect.text}{ratio}")
+    print(f"\n{', '.join(f'{count} {verdict}' for verdict, count in counts.items()) or 'no findings'}")
+    print(f"the report: {folder}/report.html, report.txt, report.csv, report.json")
+    return status

@@ -1,0 +1,180 @@
+"""Boot the kernel in QEMU, run one job, and find out truthfully how it ended.
+
+QEMU's own exit status proves nothing. A job's status is believed only when the kernel sent it over the
+control port, whole and in sequence, and the machine then left in the orderly way. Everything else is a
+failure of the machine, with a status of its own:
+
+    120  the kernel panicked
+    121  silence: the machine ended without a whole status record (a reset, a triple fault, a lost record)
+    122  hang: at the time-out every CPU sat in the kernel with interrupts off, or halted for good
+    124  time-out: the job did not end in time
+    125  the lab itself failed (a wrong option, a build error, a missing program)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from lab.base.paths import LabError, output_folder
+from lab.build.kernel import build, build_lock, config_file, kernel_image
+from lab.guest import workloads
+from lab.guest.packages import add_packages, package_set
+from lab.guest.tree import Tree, base_tree
+from lab.run import control
+from lab.run.cachesim import simulation
+from lab.run.cmdline import kernel_command_line
+from lab.run.console import execute
+from lab.run.options import Options, check_options, without_input
+from lab.run.qemu.command import qemu_command
+from lab.run.qemu.kvm import likely_cause
+
+PANIC, SILENCE, HANG, TIMEOUT, ERROR = 120, 121, 122, 124, 125
+QEMU_PANIC, QEMU_SHUTDOWN = 85, 33
+
+
+@dataclass
+class Result:
+    """How a run ended."""
+
+    status: int
+    kind: str  # "exit", "panic", "silence", "hang", "timeout"
+    message: str
+    log: control.ControlLog
+    output: bytes = b""
+    seconds: float = 0.0
+    config: str = ""  # of the kernel that ran, as .config lines; "" for Linux
+    cachesim: dict[str, Any] = field(default_factory=dict)  # what the memory-cache simulation counted
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        return collect_stats(self.log)
+
+
+def collect_stats(log: control.ControlLog) -> dict[str, Any]:
+    """All four caches' statistics by name, from the run's last `stats` records."""
+    caches: dict[str, Any] = {}
+    for record in log.all("stats"):
+        if "caches" in record:
+            found = record["caches"]
+            caches.update(found if isinstance(found, dict) else {c.get("cache") or c["name"]: c for c in found})
+        elif "cache" in record or "name" in record:
+            caches[record.get("cache") or record["name"]] = record
+        else:
+            caches.update(record)
+    return caches
+
+
+def _is_nothing(source: BinaryIO | None) -> bool:
+    try:
+        return source is not None and os.path.samestat(os.fstat(source.fileno()), os.stat(os.devnull))
+    except (OSError, ValueError):
+        return False
+
+
+def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None = None) -> Result:
+    """Build, boot, run the job. Console output goes to @sink as it comes and into the result; what
+    @source gives goes to the console. Interactive runs hand QEMU this process's terminal instead."""
+    check_options(options)
+    if options.cache_sim:
+        return _run_simulated(options, sink, source)
+    if options.icount and _is_nothing(source):
+        options, source = without_input(options), None
+    runs = output_folder() / "runs"
+    runs.mkdir(parents=True, exist_ok=True)
+    _sweep(runs)
+    recipe = workloads.find(options.image or "base")
+    if options.packages or recipe.packages:
+        package_set([*options.packages, *recipe.packages])  # may take a while: not under the lock
+    with tempfile.TemporaryDirectory(prefix="run-", dir=_short(runs)) as name:
+        folder = Path(name)
+        with build_lock():
+            if options.build:
+                goals = ("user",) if options.linux else ()
+                build(tuple(options.settings), options.defconfig, options.quiet, goals)
+            _take(options.linux.image if options.linux else kernel_image(), folder / "kernel")
+            config = "" if options.linux else config_file().read_text()
+            tree = tree_of(options)
+            line = kernel_command_line(options, tree)
+            command = qemu_command(options, folder, line, tree)
+        began = time.monotonic()
+        ended, output = execute(command, options, folder, sink, source)
+        seconds = time.monotonic() - began
+        data = (folder / "control").read_bytes() if (folder / "control").exists() else b""
+        if options.firmware:  # which writes its own messages to every serial port, before the kernel runs
+            data = data[max(data.find(b"@CW 0 "), 0) :]
+        result = judge(ended, control.parse(data))
+        if options.accel == "kvm" and result.kind in ("silence", "hang", "timeout"):
+            result.message = likely_cause(result.message)
+        result.output, result.seconds, result.config = output, seconds, config
+        return result
+
+
+def _run_simulated(options: Options, sink: BinaryIO | None, source: BinaryIO | None) -> Result:
+    """run() with the memory caches of options.cache_sim; Result.cachesim has what they counted."""
+    with simulation.prepared(options) as (watched, counts):
+        if options.icount:
+            watched, source = without_input(watched), None
+        result = run(watched, sink, source)
+        if result.kind == "exit":
+            result.cachesim = simulation.read_counts(options.cache_sim, counts)
+    return result
+
+
+def tree_of(options: Options) -> Tree:
+    """The guest's files: the base system, the packages, what is added."""
+    recipe = workloads.find(options.image or "base")
+    tree = options.tree or base_tree(merged=bool(options.packages or recipe.packages))
+    recipe.add_to(tree)
+    if options.packages:
+        add_packages(tree, package_set(options.packages), options.documents)
+    for specification in options.add:
+        tree.add(specification, tree.user(options.user))
+    return tree
+
+
+def _take(image: Path, target: Path) -> None:
+    """Keep the kernel as it is now: the next build makes a new file. A copy, where a link cannot be."""
+    try:
+        os.link(image, target)
+    except FileNotFoundError:
+        raise LabError(f"{image} is not there: build it (make kernel user)") from None
+    except OSError:
+        shutil.copyfile(image, target)
+
+
+def _sweep(runs: Path) -> None:
+    """Remove what runs that were killed outright have left, after a day."""
+    for old in runs.glob("run-*"):
+        with contextlib.suppress(OSError):
+            if old.stat().st_mtime < time.time() - 86400:
+                shutil.rmtree(old, ignore_errors=True)
+
+
+def _short(folder: Path) -> Path:
+    """A Unix socket's path holds 107 bytes: fall back to /tmp for a deep checkout."""
+    return folder if len(str(folder)) < 80 else Path(tempfile.gettempdir())
+
+
+def judge(ended: int | str, log: control.ControlLog) -> Result:
+    """What a run came to. @ended: QEMU's exit status, or "timeout", "hang"."""
+    panic = log.last("panic")
+    status = log.last("exit")
+    if panic is not None or ended == QEMU_PANIC:
+        text = panic.get("message", "") if isinstance(panic, dict) else ""
+        return Result(PANIC, "panic", f"the kernel panicked: {text}", log)
+    if ended == "hang":
+        return Result(HANG, "hang", "the machine hangs: no CPU can be interrupted any more", log)
+    if ended == "timeout":
+        return Result(TIMEOUT, "timeout", "time-out: the job did not end in time", log)
+    if status is None or not log.complete or ended != QEMU_SHUTDOWN:
+        faults = "; ".join(log.faults) or f"QEMU ended with {ended}, {len(log.records)} records came"
+        return Result(SILENCE, "silence", f"the machine ended without a whole status record ({faults})", log)
+    value = int(status["status"] if isinstance(status, dict) else status)
+    return Result(value & 255, "exit", f"the job ended with {value}", log)

@@ -1,0 +1,118 @@
+"""./cw run --result FILE.json: everything about one run in one file, for sweeps and for scripts.
+
+The file is there however the run ended: after a panic, a hang, a time-out, and when the lab itself failed, which is
+kind `error`. It appears as a whole or not at all. docs/lab/experiments.md describes its members.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from lab.base.paths import TOP, LabError
+from lab.run.control import ControlLog
+from lab.run.machine import ERROR, Result, run
+from lab.run.options import Options, without_input
+from lab.run.stacks import functions_of
+
+
+@cache
+def revision() -> str:
+    """Git's commit of this checkout, with "-dirty" where something is changed or added; "unknown" without git."""
+    try:
+        commit, changes = (
+            subprocess.run(["git", "-C", str(TOP), *words], capture_output=True, text=True, check=True).stdout.strip()
+            for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return commit + ("-dirty" if changes else "")
+
+
+@cache
+def qemu_version() -> str:
+    """QEMU's own words for its version, "" where there is none."""
+    try:
+        said = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return ""
+    return (said.splitlines() or [""])[0]
+
+
+def result_lines(output: str) -> list[dict[str, Any]]:
+    """The results that a job printed: the console's lines that are JSON objects."""
+    found = []
+    for line in output.splitlines():
+        if line.startswith("{"):
+            try:
+                value = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(value, dict):
+                found.append(value)
+    return found
+
+
+def virtual_ns(log: ControlLog) -> int | None:
+    """From the job's start to its end by the machine's clock; None where it has not come to both."""
+    times = {mark.get("name"): mark.get("ns") for mark in log.all("mark") if isinstance(mark, dict)}
+    begun, ended = times.get("job"), times.get("job_end")
+    return None if begun is None or ended is None else ended - begun
+
+
+def run_with_result(
+    path: Path, options: Options, command: list[str], sink: BinaryIO | None = None, source: BinaryIO | None = None
+) -> Result:
+    """lab.run.machine.run(), and what came of it written to @path. @command: the words behind ./cw, for the file."""
+    if not path.parent.is_dir():
+        raise LabError(f"--result {path}: there is no folder {path.parent}")
+    path.unlink(missing_ok=True)  # what is there afterwards is of this run
+    if options.icount:  # the run that repeats it is the same, whatever its standard input
+        options, source = without_input(options), None
+    try:
+        result = run(options, sink, source)
+    except (LabError, OSError) as error:
+        write(path, failure(str(error), command))
+        raise
+    write(path, summary(result, command))
+    return result
+
+
+def summary(result: Result, command: list[str]) -> dict[str, Any]:
+    """What the file holds. A result is `ok` when the machine ended well and the job's status was 0."""
+    text = result.output.decode(errors="replace").replace("\r\n", "\n")
+    stats = dict(result.stats)
+    if result.kind == "exit" and result.log.last("profile") is not None:
+        stats["profile"] = functions_of(result)
+    return {
+        "status": "ok" if result.kind == "exit" and result.status == 0 else "failed", "kind": result.kind,
+        "message": result.message, "exit": result.status, "results": result_lines(text), "stats": stats,
+        "cachesim": result.cachesim, "virtual_ns": virtual_ns(result.log), "seconds": round(result.seconds, 3),
+        "command": shlex.join(["./cw", *command]), "revision": revision(), "qemu": qemu_version(),
+        "config": result.config, "log": text,
+    }  # fmt: skip
+
+
+def failure(message: str, command: list[str]) -> dict[str, Any]:
+    """The same where no machine ran, or the lab failed."""
+    return {
+        "status": "failed", "kind": "error", "message": message, "exit": ERROR, "results": [], "stats": {},
+        "cachesim": {}, "virtual_ns": None, "seconds": 0.0, "command": shlex.join(["./cw", *command]),
+        "revision": revision(), "qemu": qemu_version(), "config": "", "log": "",
+    }  # fmt: skip
+
+
+def write(path: Path, content: dict[str, Any]) -> None:
+    """Write @content as a whole or not at all."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        new.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        new.replace(path)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise LabError(f"--result {path}: {error.strerror or error}") from None

@@ -1,0 +1,113 @@
+"""make lines: the default kernel and each optional room are small, and each file is counted where it belongs."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from lab.base.choose import load_choose
+from lab.base.paths import TOP, output_folder
+from lab.build import configure
+from lab.check import lines
+from lab.check.lines import KERNEL, LIMIT, ROOM_LIMIT, ROOMS, Room, code_lines, count, count_room, files, room_of, rooms
+
+
+@pytest.mark.check
+def test_the_kernel_is_small():
+    assert sum(count(folder) for folder in KERNEL) <= LIMIT, "make lines tells by folder"
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("room", rooms(), ids=lambda room: room.name)
+def test_an_optional_room_is_small_and_there(room):
+    assert 0 < count_room(room) <= ROOM_LIMIT
+    for pattern in room.files:
+        assert list(TOP.glob(pattern)), f"{pattern} fits nothing"
+
+
+def test_nothing_is_counted_twice_or_left_out():
+    every = [name for folder in KERNEL for name in files(folder)]
+    whole = sum(code_lines(TOP / name) for name in every)
+    assert whole == sum(count(folder) for folder in KERNEL) + sum(count_room(room) for room in rooms())
+    for name in every:
+        assert sum(room.has(name) for room in rooms()) <= 1, name
+    assert any(name.endswith(".def") for name in every), "the table of calls is code, too"
+
+
+def of_symbol(symbol: str) -> str:
+    """What Kconfig has for it when nobody chooses."""
+    with tempfile.TemporaryDirectory() as folder:
+        return configure.load_kconfig(Path(folder)).syms[symbol].str_value
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_a_room_is_off_by_default(room):
+    symbol, _, value = room.choice.partition("=")
+    assert value == "y" and of_symbol(symbol) == "n"
+
+
+def whole_file_for(text: str) -> str:
+    """The symbol whose #ifdef is around all code of a file, "" where there is none."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
+    code = [line for line in text.splitlines() if line.strip() and not line.startswith(("#include", "#pragma"))]
+    first = re.fullmatch(r"#ifdef CONFIG_(\w+)|#if defined\(CONFIG_(\w+)\)", code[0].strip()) if code else None
+    if not first or not code[-1].startswith("#endif"):
+        return ""
+    depth = 0
+    for line in code[:-1]:
+        depth += line.startswith("#if")
+        depth -= line.startswith("#endif")
+        if depth == 0 or (depth == 1 and line.startswith(("#else", "#elif"))):
+            return ""
+    return first[1] or first[2]
+
+
+def test_a_file_that_is_nothing_by_default_is_in_a_room():
+    assert whole_file_for('#include "a.h"\n#ifdef CONFIG_X\nint x;\n#endif\n') == "X"
+    assert not whole_file_for("#ifdef CONFIG_X\nint x;\n#else\nint y;\n#endif\n")
+    assert not whole_file_for("#ifdef CONFIG_X\nint x;\n#endif\nint y;\n#ifdef CONFIG_X\n#endif\n")
+    found = 0
+    for name in (name for folder in KERNEL for name in files(folder)):
+        symbol = whole_file_for((TOP / name).read_text())
+        if symbol and of_symbol(symbol) == "n":
+            found += 1
+            room = room_of(name)
+            assert room and room.choice == f"{symbol}=y", f"{name} is {symbol}'s: say so in lab/check/lines.py"
+    assert found >= 2
+
+
+def test_every_structure_is_the_default_one_or_a_room():
+    choose = load_choose()
+    for name in choose.structures():
+        default = name in choose.DEFAULTS.values()
+        assert (room_of(f"hash/table/{name}.h") is None) == default, name
+    assert room_of("hash/dentry/linux-6.1.h") is None and room_of("hash/dentry/lever.h") is not None
+
+
+def test_the_default_kernel_has_no_header_of_a_room():
+    """As the compiler saw it: what it read for an object lies in the .d file beside it."""
+    build = output_folder()
+    with tempfile.TemporaryDirectory() as folder:
+        default = configure.config_text(configure.configure(Path(folder)))
+    if not (build / "chainwalk").exists() or (build / "effective.config").read_text() != default:
+        pytest.skip("no default kernel is built here")
+    read = {word for path in build.rglob("*.d") if "user" not in path.parts for word in path.read_text().split()}
+    assert "hash/table/chained.h" in read
+    assert not [name for name in sorted(read) if name.endswith(".h") and room_of(name)]
+
+
+def test_rooms_are_told_apart(monkeypatch):
+    room = Room("x", "X=y", ("mm/swap/*",), but=("mm/swap/default.h",))
+    assert room.has("mm/swap/swap.c") and not room.has("mm/swap/default.h") and not room.has("mm/cache/swap.c")
+    before = count("core")
+    monkeypatch.setattr(lines, "rooms", lambda: (Room("log", "LOG=y", ("core/log/*",)),))
+    assert before - count("core") > 100
+
+
+def test_code_lines_leave_out_comments(tmp_path):
+    path = tmp_path / "a.c"
+    path.write_text('/* one\n * two */\nint a; // three\n\nchar *s = "/* not a comment */";\n')
+    assert code_lines(path) == 2

@@ -1,0 +1,241 @@
+"""The page of ./cw report in a browser: on a phone and on a desk, light and dark, folded and unfolded.
+
+Debian's chromium, driven by playwright; `make test` installs both. Elsewhere, without a chromium, these tests are
+skipped, but never where CI is set.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+import pytest
+
+from tests.lab.report.report_samples import CURVE, HOSTILE, TEXT, section
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+if CHROMIUM is None and not os.environ.get("CI"):
+    pytest.skip("there is no chromium on this machine: install it to see the page of ./cw report tested", allow_module_level=True)  # fmt: skip
+
+PHONE, DESK = {"width": 375, "height": 740}, {"width": 1280, "height": 900}
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+    " --disable-component-update --disable-sync"
+).split()
+
+# Of every element with text of its own: how its colour stands out from what is behind it (WCAG 2's formula).
+CONTRASTS = """() => {
+    const channel = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    const numbers = (colour) => (colour.match(/[\\d.]+/g) || []).map(Number);
+    const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+    const behind = (element) => {
+        for (; element; element = element.parentElement) {
+            const colour = numbers(getComputedStyle(element).backgroundColor);
+            if (colour.length === 3 || colour[3] > 0) return colour;
+        }
+        return [255, 255, 255];
+    };
+    const weak = [];
+    for (const element of document.body.querySelectorAll("*")) {
+        const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+        if (!own || !element.getClientRects().length || element.closest("title, desc, script")) continue;
+        const style = getComputedStyle(element);
+        const [a, b] = [light(numbers(element.closest("svg") ? style.fill : style.color)), light(behind(element))];
+        const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (contrast < 4.5) weak.push(`${element.tagName} ${element.textContent.trim().slice(0, 40)}: ${contrast.toFixed(2)}`);
+    }
+    return weak;
+}"""
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+UNFOLD = "document.querySelectorAll('details').forEach((one) => one.open = true)"
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    """The page of two experiments, as ./cw report --html writes it: with a failure and a name that is mischief."""
+    from lab.report.command import write_page
+
+    folder = tmp_path_factory.mktemp("browser")
+    text = TEXT.replace('"twice"', json.dumps(HOSTILE + " " + "a long name" * 2))
+    first = section(folder / "a", text, failed=("four times",))
+    second = section(folder / "b", CURVE, "curve")
+    write_page([first, second], "build/results.sqlite", folder / "report.html")
+    return folder / "report.html"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    assert CHROMIUM, "CI has a chromium: lab/build/setup.sh test installs it"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(browser, page_file):
+    """Open the page; at the end nothing may have been complained about, asked for elsewhere, or popped up."""
+    contexts, faults = [], []
+
+    def opened(**options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: faults.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: request.url.startswith(("file:", "data:")) or faults.append(request.url))
+        page.goto(page_file.as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not faults
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK, {"width": 320, "height": 600}], ids=["phone", "desk", "narrow"])
+def test_nothing_is_wider_than_the_window(visit, size):
+    page = visit(viewport=size)
+    assert page.evaluate(OVERFLOW) == 0
+    page.evaluate(UNFOLD)
+    assert page.evaluate(OVERFLOW) == 0
+    wide = page.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth).length"
+    )
+    if size is PHONE:
+        assert wide, "no table is wider than a phone: the test tests nothing"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out(visit, scheme):
+    page = visit(viewport=DESK, color_scheme=scheme)
+    page.evaluate(UNFOLD)
+    assert page.evaluate(CONTRASTS) == []
+
+
+def background(page):
+    return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+def test_the_theme_is_the_systems_until_the_button_says_otherwise(visit):
+    light, dark = visit(color_scheme="light"), visit(color_scheme="dark")
+    assert background(light) == "rgb(255, 255, 255)" and background(dark) == "rgb(20, 24, 29)"
+    ink = "getComputedStyle(document.querySelector('.chart svg text')).fill"
+    before = light.evaluate(ink)
+    light.get_by_role("button", name="Dark theme").click()
+    assert background(light) == background(dark)
+    assert light.evaluate(ink) == dark.evaluate(ink) != before
+    light.reload()
+    assert background(light) == background(dark), "the choice is forgotten"
+    light.get_by_role("button", name="Light theme").click()
+    assert background(light) == "rgb(255, 255, 255)"
+
+
+def test_the_index_leads_to_the_experiments(visit):
+    page = visit(viewport=PHONE)
+    page.get_by_role("navigation").get_by_role("link", name="Operations a second against threads").click()
+    heading = page.get_by_role("heading", name="Operations a second against threads")
+    top = heading.bounding_box()["y"]
+    assert 0 <= top < PHONE["height"] / 2
+
+
+def test_folds_open_and_close(visit):
+    page = visit(viewport=PHONE)
+    fold = page.locator("details.absolute").first
+    table = fold.locator("table")
+    assert not table.is_visible()
+    fold.locator("summary").click()
+    assert table.is_visible() and "4282.8" in table.inner_text()
+    fold.locator("summary").click()
+    assert not table.is_visible()
+    log = page.locator(".faults details").first
+    log.locator("summary").click()
+    assert log.locator("pre").inner_text().strip() == "booted"
+
+
+def test_a_number_leads_to_its_run(visit):
+    page = visit(viewport=DESK)
+    runs = page.locator("details.runs").first
+    assert not runs.locator("table").is_visible()
+    page.locator("details.absolute summary").first.click()
+    page.get_by_role("link", name="3: 1003", exact=True).first.click()
+    row = page.locator("tr:target")
+    assert row.is_visible() and runs.evaluate("one => one.open")
+    assert "--seed 3" in row.inner_text() and "plain" in row.inner_text()
+
+
+def test_a_link_unfolds_where_the_browser_does_not(visit):
+    """Chromium opens what holds a link's target by itself; a changed address without a jump is as in other browsers."""
+    page = visit(viewport=DESK)
+    runs = page.locator("details.runs").first
+    page.evaluate("history.replaceState(null, '', '#experiment-1-run-2')")
+    assert not runs.evaluate("one => one.open")
+    page.evaluate("window.dispatchEvent(new HashChangeEvent('hashchange'))")
+    assert runs.evaluate("one => one.open")
+
+
+def kernels(table):
+    return table.locator("tbody tr:not(.group) th[scope=row]").all_inner_texts()
+
+
+def test_tables_sort_by_their_columns(visit):
+    page = visit(viewport=DESK)
+    table = page.locator("table.ratios").first
+    names = kernels(table)
+    table.get_by_role("button", name="here").click()
+    head = table.locator("thead th", has_text="here")
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert kernels(table) == names  # 1, then 1.02, and last what has no number
+    table.get_by_role("button", name="here").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert kernels(table) == [names[1], names[0], names[2]]  # what has no number stays last
+    table.get_by_role("button", name="kernel").click()
+    assert head.get_attribute("aria-sort") == "none"
+    assert kernels(table) == sorted(names, key=lambda name: (name[0].isalnum(), name))
+
+
+def test_sorting_stays_within_a_workload(visit):
+    page = visit(viewport=DESK)
+    table = page.locator("table.ratios", has_text="16 threads").first
+    table.get_by_role("button", name="kernel").click()
+    table.get_by_role("button", name="kernel").click()
+    assert kernels(table) == ["B", "A"] * 3
+    firsts = table.locator("tbody tr:first-child")
+    assert firsts.all_inner_texts() == ["1 thread", "2 threads", "16 threads"]
+
+
+def test_the_list_of_runs_is_filtered(visit):
+    page = visit(viewport=DESK)
+    runs = page.locator("details.runs").first
+    runs.locator("summary").click()
+    rows = runs.locator("tbody tr")
+    assert rows.count() == 15
+    runs.get_by_role("searchbox").fill("failed four")
+    assert [row.is_visible() for row in rows.all()].count(True) == 5
+    runs.get_by_role("searchbox").fill("")
+    assert [row.is_visible() for row in rows.all()].count(True) == 15
+
+
+def test_without_scripts_the_page_is_whole(visit):
+    page = visit(viewport=PHONE, java_script_enabled=False)
+    assert not page.get_by_role("button").count()
+    assert page.get_by_text("What the paper found").is_visible()
+    page.locator("details.absolute summary").first.click()
+    assert page.locator("details.absolute table").first.is_visible()
+
+
+def test_charts_are_seen_and_their_files_are_there(visit, page_file):
+    page = visit(viewport=PHONE)
+    charts = page.locator("figure.chart")
+    assert charts.count() >= 8
+    for chart in charts.all():
+        box = chart.locator("svg").bounding_box()
+        assert 250 < box["width"] <= 375 and box["height"] > 80
+        for link in chart.locator("a").all():
+            assert (page_file.parent / link.get_attribute("href")).stat().st_size > 1000

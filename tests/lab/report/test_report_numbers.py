@@ -1,0 +1,196 @@
+"""The arithmetic of reports: means, what is left out, ratios with intervals, verdicts at their borders."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from lab.build.setup import need_lab
+from lab.report.numbers import Ratio, Run, Sample, direction, judge, ratio, sample, student
+
+need_lab()
+
+
+def runs(*values: float, first: int = 1) -> list[Run]:
+    return [Run(seed, value, f"cell{seed}") for seed, value in enumerate(values, first)]
+
+
+def of(*values: float, first: int = 1) -> Sample:
+    found = sample(runs(*values, first=first))
+    assert found is not None
+    return found
+
+
+def test_mean_and_deviation():
+    found = of(2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0)
+    assert (found.mean, found.n) == (5.0, 8)
+    assert found.s == pytest.approx(math.sqrt(32 / 7))  # the squares of the distances add up to 32
+
+
+def test_middle_leaves_out_the_least_and_the_greatest():
+    found = sample(runs(5.0, 1.0, 3.0, 9.0, 4.0), "middle")
+    assert found is not None
+    assert [run.seed for run in found.dropped] == [2, 4]
+    assert [run.value for run in found.kept] == [5.0, 3.0, 4.0]
+    assert (found.mean, found.s, found.n) == (4.0, 1.0, 3)
+
+
+def test_middle_of_equal_runs_leaves_out_two_and_keeps_one_of_three():
+    found = sample(runs(4.0, 4.0, 4.0), "middle")
+    assert found is not None
+    assert [run.seed for run in found.kept] == [2]
+    assert found.s is None
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_of_two_runs_none_is_left_out(count):
+    found = sample(runs(*[3.0] * count), "middle")
+    assert found is not None
+    assert (found.n, found.dropped) == (count, ())
+
+
+def test_no_runs_are_no_sample():
+    assert sample([]) is None
+
+
+def test_students_quantiles():
+    """As printed in every table."""
+    assert student(4) == pytest.approx(2.776, abs=5e-4)
+    assert student(2) == pytest.approx(4.303, abs=5e-4)
+
+
+def test_a_ratio_is_that_of_the_means():
+    found = ratio(of(2.0, 4.0, 6.0), of(1.0, 2.0, 6.0))
+    assert found is not None
+    assert found.value == pytest.approx(4 / 3)
+
+
+def test_pairs_that_move_alike_have_a_narrow_interval():
+    """Twice the other's value at each seed: what the seed does is the same to both, and nothing is left."""
+    found = ratio(of(200.0, 220.0, 260.0), of(100.0, 110.0, 130.0))
+    assert found is not None and found.paired
+    assert (found.low, found.high) == (pytest.approx(2.0), pytest.approx(2.0))
+
+
+def test_other_seeds_are_no_pairs():
+    """The same numbers: now the seeds' part counts."""
+    found = ratio(of(200.0, 220.0, 260.0, first=4), of(100.0, 110.0, 130.0))
+    assert found is not None and not found.paired
+    assert found.low is not None and found.high is not None
+    assert found.low < 1.5 and found.high > 2.5
+
+
+def test_the_interval_is_where_the_t_test_excludes():
+    """Fieller's ends by the definition: at each, the mean of a - q b is t standard errors from 0."""
+    a, b = of(10.0, 12.0, 11.0, 14.0), of(5.0, 5.5, 4.0, 6.0)
+    found = ratio(a, b)
+    assert found is not None and found.paired
+    for end in (found.low, found.high):
+        assert end is not None
+        left = of(*[x.value - end * y.value for x, y in zip(a.kept, b.kept, strict=True)])
+        assert left.s is not None
+        assert abs(left.mean) / (left.s / 2) == pytest.approx(student(3))
+
+
+def test_the_papers_interval_is_from_its_s_and_n():
+    """Lever's table 3, reference and mult, shift 11: by hand, with Welch's 5.28 degrees of freedom."""
+    found = ratio(Sample(4380.8, 12.09, 5), Sample(4282.8, 29.96, 5))
+    assert found is not None
+    assert found.value == pytest.approx(1.02288, abs=1e-5)
+    first, second = 12.09**2 / 5, found.value**2 * 29.96**2 / 5
+    freedom = (first + second) ** 2 / (first**2 / 4 + second**2 / 4)
+    half = student(freedom) * math.sqrt(first + second) / 4282.8
+    assert found.low == pytest.approx(found.value - half, abs=1e-4)  # Fieller's differs in the fifth digit here
+    assert found.high == pytest.approx(found.value + half, abs=1e-4)
+    assert not found.paired
+
+
+def test_no_variation_is_an_interval_of_no_width():
+    found = ratio(of(8.0, 8.0, 8.0), of(16.0, 16.0, 16.0, first=7))
+    assert found is not None
+    assert (found.low, found.value, found.high) == (0.5, 0.5, 0.5)
+
+
+def test_one_run_has_no_interval():
+    found = ratio(of(8.0), of(16.0))
+    assert found is not None
+    assert (found.value, found.low, found.why) == (0.5, None, "one run has no deviation")
+
+
+def test_a_paper_without_s_has_no_interval():
+    found = ratio(Sample(8.0, None, 5), Sample(16.0, 1.0, 5))
+    assert found is not None
+    assert (found.low, found.why) == (None, "the deviation is not known")
+
+
+def test_a_reference_around_zero_has_no_interval():
+    found = ratio(of(5.0, 6.0, 7.0), of(-1.0, 0.5, 1.5))  # 0.33 in the mean
+    assert found is not None
+    assert found.low is None and "not told from 0" in found.why
+
+
+def test_a_reference_of_zero_has_no_ratio():
+    assert ratio(of(1.0, 2.0), of(0.0, 0.0)) is None
+
+
+def test_what_may_be_negative_has_no_ratio():
+    assert ratio(of(-1.0, -2.0), of(1.0, 2.0)) is None
+    assert ratio(of(0.0, 0.0), of(1.0, 1.0)) == Ratio(0.0, 0.0, 0.0, paired=True)
+
+
+def test_the_reference_to_itself_is_one():
+    one = of(3.0, 5.0, 4.0)
+    assert ratio(one, one) == Ratio(1.0, 1.0, 1.0, paired=True)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bound", "verdict"),
+    [
+        (5.0, 6.0, 5.0, "agree"),  # its end is the bound
+        (4.999, 6.0, 5.0, "within noise"),
+        (4.0, 5.0, 5.0, "within noise"),  # the other end is
+        (4.0, 4.999, 5.0, "differ"),
+        (0.99, 1.01, 1.0, "within noise"),
+        (5.0 - 1e-12, 6.0, 5.0, "agree"),  # rounding
+    ],
+)
+def test_verdicts_at_the_borders(low, high, bound, verdict):
+    assert judge(bound, Ratio((low + high) / 2, low, high)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(0.95, 0.98, "within noise"), (0.98, 1.02, "within noise"), (0.981, 1.02, "differ"), (0.8, 0.899, "differ")],
+)
+def test_below_the_bound_the_papers_own_interval_counts(low, high, verdict):
+    """Ours is from 0.90 to 0.98, and 1 was wanted."""
+    assert judge(1.0, Ratio(0.94, 0.90, 0.98), Ratio((low + high) / 2, low, high)) == verdict
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(5.0, "agree"), (4.99, "differ")])
+def test_without_an_interval_the_ratio_decides(value, verdict):
+    assert judge(5.0, Ratio(value, why="one run")) == verdict
+    assert judge(5.0, Ratio(value, why="one run"), Ratio(4.9, 4.0, 6.0)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("paper", "ours", "verdict"),
+    [
+        ((1.01, 1.03), (1.001, 1.2), "agree"),
+        ((0.8, 0.9), (0.5, 0.6), "agree"),
+        ((1.01, 1.03), (0.8, 0.9), "differ"),
+        ((0.99, 1.03), (0.8, 0.9), "within noise"),  # the paper's effect is within its own noise
+        ((1.01, 1.03), (0.99, 1.1), "within noise"),
+        ((1.0, 1.03), (1.1, 1.2), "within noise"),
+    ],
+)
+def test_direction(paper, ours, verdict):
+    assert direction(Ratio(1.0, *paper), Ratio(1.0, *ours)) == verdict
+
+
+def test_direction_without_intervals_is_that_of_the_ratios():
+    assert direction(Ratio(1.02), Ratio(1.3)) == "agree"
+    assert direction(Ratio(1.02), Ratio(0.9)) == "differ"
+    assert direction(Ratio(1.0), Ratio(0.9)) == "within noise"
+    assert direction(None, Ratio(0.9)) == "not measured"

@@ -1,0 +1,196 @@
+"""The page of ./cw report as a file: what is in it, that names stay names, that its charts are drawn and deterministic."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from lab.build.setup import need_lab
+from lab.report.web import charts
+from lab.report.web.page import LOG, log_tail, page
+from tests.lab.report.report_samples import CURVE, HOSTILE, SMALL, TEXT, experiment, section
+
+need_lab()
+
+
+class Elements(HTMLParser):
+    """Every element's name and attributes, and the text outside of style and script."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+        self.inside = tag
+
+    def handle_data(self, data):
+        if self.inside not in ("style", "script"):
+            self.text.append(data)
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+@pytest.fixture(scope="module")
+def sample_page(tmp_path_factory):
+    """Two experiments; a kernel of the first failed, and another has a name that would be mischief."""
+    folder = tmp_path_factory.mktemp("page")
+    text = TEXT.replace('"twice"', json.dumps(HOSTILE)).replace("These results", "<b>These</b> results")
+    first = section(folder / "a", text, failed=("four times",))
+    second = section(folder / "b", CURVE, "curve")
+    return page([first, second], "results.sqlite", "report-charts")
+
+
+def test_a_page_needs_nothing_from_elsewhere(sample_page):
+    text, _ = sample_page
+    elements = Elements(text)
+    assert not elements.all("img") and not elements.all("iframe") and not elements.all("base")
+    assert [link["href"] for link in elements.all("link")] == ["data:,"]
+    assert all("src" not in script for script in elements.all("script"))
+    assert "@import" not in text and not re.search(r"url\((?!#)", text)
+    for link in elements.all("a"):
+        assert link["href"].startswith(("#", "report-charts/")), link
+
+
+def test_names_stay_names(sample_page):
+    text, _ = sample_page
+    elements = Elements(text)
+    assert len(elements.all("script")) == 1
+    assert HOSTILE in "".join(elements.text)
+    assert "<b>These</b> results are made up." in "".join(elements.text)
+
+
+def test_links_inside_lead_somewhere_and_ids_are_unique(sample_page):
+    text, _ = sample_page
+    elements = Elements(text)
+    ids = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    targets = {link["href"][1:] for link in elements.all("a") if link["href"].startswith("#")}
+    assert targets <= set(ids)
+    used = set(re.findall(r"url\(#([^)]+)\)", text)) | set(re.findall(r'xlink:href="#([^"]+)"', text))
+    assert used <= set(ids)
+
+
+def test_tables_have_headers_and_charts_have_words(sample_page):
+    text, drawn = sample_page
+    elements = Elements(text)
+    assert all(head.get("scope") for head in elements.all("th"))
+    pictures = [svg for svg in elements.all("svg") if svg.get("role") == "img"]
+    assert len(pictures) == len(drawn) == len(elements.all("svg"))
+    ids = {attributes["id"] for _, attributes in elements.found if "id" in attributes}
+    assert all(set(svg["aria-labelledby"].split()) <= ids for svg in pictures)
+    ratios = next(chart for chart in drawn if chart.name == "sample-ratio-1")
+    assert "four times at 16 scripts: –, paper 1.002" in ratios.alt
+
+
+def test_what_failed_is_on_the_page_with_its_log(sample_page):
+    said = "".join(Elements(sample_page[0]).text)
+    assert said.count("seed 3: the kernel panicked: a test") == 1
+    assert "5 of 15 runs gave no result" in said
+    assert "booted" in said
+
+
+def test_every_run_is_on_the_page(sample_page):
+    said = "".join(Elements(sample_page[0]).text)
+    for seed in range(1, 6):
+        assert f"./cw run --icount --defconfig lever-b -- workload sdm --scripts 16 --seed {seed}" in said
+
+
+def test_links_to_charts_are_their_files(sample_page):
+    text, drawn = sample_page
+    links = {link["href"] for link in Elements(text).all("a") if link["href"].startswith("report-charts/")}
+    assert links == {f"report-charts/{chart.name}.{ending}" for chart in drawn for ending in ("png", "svg")}
+
+
+def test_charts_are_pictures(sample_page):
+    _, drawn = sample_page
+    names = [chart.name for chart in drawn]
+    assert len(set(names)) == len(names)
+    assert {"sample-ratio-1", "sample-histogram-1", "sample-steps-buffer", "sample-memory", "curve-curve-1"} <= set(
+        names
+    )
+    for chart in drawn:
+        assert chart.files["png"].startswith(b"\x89PNG")
+        assert ElementTree.fromstring(chart.files["svg"]).tag.endswith("svg")
+        ElementTree.fromstring(chart.inline.replace("xlink:href", "href"))
+
+
+def test_the_same_results_are_the_same_page(tmp_path):
+    found = section(tmp_path / "r", SMALL)
+    first, second = (page([found], "results", "charts") for _ in range(2))
+    assert first == second
+
+
+def test_a_kernel_has_one_colour_in_all_charts(sample_page):
+    """Twice is the first kernel beside the reference: its colour is a variable on the page, itself in the files."""
+    wanted = experiment()
+    assert charts.colour(wanted, "plain") == charts.INK
+    assert charts.colour(wanted, "twice") == charts.KERNELS[0]
+    assert charts.colour(wanted, "four times") == charts.KERNELS[1]
+    for chart in (one for one in sample_page[1] if "histogram" not in one.name):
+        assert "var(--kernel-1)" in chart.inline and "#0b62a8" not in chart.inline
+        assert b"#0b62a8" in chart.files["svg"]
+
+
+def test_what_chance_gives_is_the_binomial_distribution():
+    """Two objects in four buckets: 9/16, 6/16, 1/16. Lever's histogram 3: 1686 empty buckets expected of 16384."""
+    found = charts.binomial(2, 4)
+    assert found[:3] == pytest.approx([9 / 16, 6 / 16, 1 / 16]) and sum(found) == pytest.approx(1)
+    assert charts.binomial(37261, 16384)[0] * 16384 == pytest.approx(1686, abs=1)
+    assert charts.binomial(9785, 256)[-1] == pytest.approx(1, abs=1e-4)
+
+
+def test_the_style_sheet_has_the_charts_colours():
+    from lab.report.web.page import FOLDER
+
+    css = (FOLDER / "page.css").read_text()
+    light = css[: css.index("data-theme")]
+    for hex_colour, name in charts.VARIABLES.items():
+        assert f"--{name}: {hex_colour};" in light
+
+
+def test_a_chart_survives_any_name(tmp_path):
+    """Dollars are no formula, and what cannot be printed is a question mark."""
+    text = SMALL.replace('"twice"', '"$x^2_$ \\u0007 \\u6F22 & a name that is far too long for a chart\'s margin"')
+    _, drawn = page([section(tmp_path / "r", text)], "results", "charts")
+    ElementTree.fromstring(drawn[0].files["svg"])
+    assert "$x^2_$ ? " in drawn[0].inline
+
+
+def test_no_measured_run_at_all_is_a_page(tmp_path):
+    text, _ = page([section(tmp_path / "r", absent=("plain", "twice", "four times"))], "results", "charts")
+    said = "".join(Elements(text).text)
+    assert "15 of 15 runs gave no result" in said
+    assert "not measured" in said
+
+
+def test_memory_cache_misses_are_shown_where_there_are_any(tmp_path):
+    def simulate(store):
+        for _, cell in store.cells("sample", "reduced"):
+            region = {"lookups": 1000, "accesses": 5000, "l1_misses": 250, "l2_misses": 40, "cycles": 9000}
+            store.record(replace(cell, cachesim={"accesses": 1, "buffer": region, "inode": region, "total": region}))
+
+    found = section(tmp_path / "r", SMALL, change=simulate)
+    assert {one.region for one in found.misses} == {"buffer", "inode", "total"}
+    text, drawn = page([found], "results", "charts")
+    chart = next(one for one in drawn if one.name == "sample-misses-buffer")
+    assert "twice at 16 scripts: L1 0.25, L2 0.04" in chart.alt
+    assert "l1 misses" in text
+
+
+def test_no_memory_cache_misses_are_no_part_of_the_page(sample_page):
+    assert "Simulated memory caches" not in sample_page[0]
+
+
+def test_of_a_log_the_end_is_kept_without_what_moves_a_terminal():
+    assert log_tail("\x1b[2J\x1b[31mred\x1b[0m\r\n\x00\x07end") == "red\nend"
+    assert log_tail("x" * LOG + "end") == "x" * (LOG - 3) + "end"

@@ -1,0 +1,497 @@
+"""Sweeps of small experiments, on machines that end well, panic, fall silent or never end; what is wrong in a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from lab.base.paths import TOP, LabError
+from lab.report import reproduce
+from lab.report.reproduce import group
+from lab.sweep import command, experiment, kernels
+from lab.sweep.command import number_list
+from lab.sweep.plan import Plan
+from lab.sweep.progress import Estimate, spoken
+from lab.sweep.runner import finished_cell
+from lab.sweep.store import Store
+from lab.sweep.validate import load
+
+PATIENCE = float(os.environ.get("CW_PATIENCE", "1"))
+HEAD = """
+name = "small"
+title = "Small"
+reference = "reference"
+seeds = [1, 2]
+
+[machine]
+mem = "128M"
+
+[[kernel]]
+name = "reference"
+defconfig = "lever-reference"
+"""
+WORKLOAD = """
+[[workload]]
+name = "find"
+run = ["sh", "-c", "find / -xdev | wc -l; echo '{\\"case\\":\\"x\\",\\"n\\":{seed}}'"]
+
+[[measure]]
+name = "n"
+from = "metric:n"
+"""
+OTHER = """
+[[kernel]]
+name = "12 bits"
+defconfig = "lever-inode-12bit"
+"""
+
+
+def write(folder: Path, text: str, name: str = "small") -> Path:
+    path = folder / f"{name}.toml"
+    path.write_text(text)
+    return path
+
+
+def rows(path: Path) -> dict[str, tuple]:
+    """kernel/workload/seed -> (status, kind, message, log), of the cells that are recorded."""
+    with sqlite3.connect(path) as connection:
+        found = connection.execute(
+            "SELECT kernel, workload, seed, status, kind, message, log FROM use JOIN cell ON cell.id = use.cell"
+        ).fetchall()
+    return {f"{row[0]}/{row[1]}/{row[2]}": row[3:] for row in found}
+
+
+# ---- what is wrong in a file -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("seeds = [1, 2]", "seads = [1, 2]", ["5: seads: there is no such key", "seeds"]),
+        ("seeds = [1, 2]", 'seeds = [1, 2]\nfull_keep = "middle"', ["5: seeds: keep = \"middle\" leaves out two"]),
+        ('mem = "128M"', 'cache_sim = "pentium"', ["8: machine.cache_sim: ", "pentium", "ppro"]),
+        ('mem = "128M"', "mem = 128", ["8: machine.mem: ", "string"]),
+        ('mem = "128M"', 'mem = "12M"', ["8: machine.mem: '12M' is no size of memory: give 64M to 16G"]),
+        ('mem = "128M"', 'image = "sdn"', ["8: machine.image: there is no image 'sdn'"]),
+        ("[machine]", '[machine]\ncmdline = "hash_sizing=3"', ["8: machine.cmdline: hash_sizing=3", "2.2.5", "6.1"]),
+        ('"lever-reference"', '"lever-refrence"', ["12: kernel.defconfig: no defconfig 'lever-refrence'", "lever-reference"]),
+        ('"lever-reference"', '"lever-reference"\nsettings = ["PAGE_HUSH=mult"]', ["13: kernel.settings: no setting", "PAGE_HASH"]),
+        ('"lever-reference"', '"default"\nsettings = ["PAGE_HASH=no"]', ["13: kernel.settings: no value of PAGE_HASH 'no'", "mult"]),
+        ('"lever-reference"', '"default"\nsettings = ["NR_CPUS=17"]', ["13: kernel.settings: NR_CPUS=17 is refused: wanted 1 to 16"]),
+        ('"lever-reference"', '"default"\nsettings = ["BUFFER_TABLE=rbtree"]', ["13: kernel.settings: ", "rbtree serves the caches page"]),
+        ('["sh", "-c", "find', '["workload", "sdn", "find', ["16: workload.run: the workload program has no load 'sdn'"]),
+        ('[[measure]]', 'add = ["no/such/file:/x"]\n\n[[measure]]', ["18: workload.add: there is no 'no/such/file'"]),
+        ('[[measure]]', 'packages = ["Not a name"]\n\n[[measure]]', ["18: workload.packages: ", "as Debian writes it"]),
+        ('"metric:n"', '"metrik:n"', ["20: measure.from: 'metrik:n'", "metric:NAME"]),
+    ],
+)  # fmt: skip
+def test_a_fault_is_told_with_its_line_and_what_is_allowed(tmp_path, old, new, says):
+    assert old in HEAD + WORKLOAD
+    path = write(tmp_path, (HEAD + WORKLOAD).replace(old, new, 1))
+    with pytest.raises(LabError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}:"), caught.value
+    for word in says:
+        assert word in str(caught.value)
+
+
+def test_all_faults_are_told_at_once_and_nothing_is_built(cw, tmp_path):
+    text = HEAD.replace("lever-reference", "nothing") + WORKLOAD.replace('"sh", "-c"', '"workload", "nothing"')
+    done = cw("sweep", write(tmp_path, text), write(tmp_path, "name = 1", "other"), "--results", tmp_path / "r")
+    said = done.stderr.decode()
+    assert done.returncode == 125 and not done.stdout and not (tmp_path / "r").exists()
+    assert "small.toml:12: kernel.defconfig: no defconfig 'nothing'" in said
+    assert "the workload program has no load 'nothing'" in said and "other.toml:1: name:" in said
+
+
+def test_check_and_dry_run_record_nothing(cw, tmp_path):
+    path = write(tmp_path, HEAD + WORKLOAD)
+    done = cw("sweep", path, "--check", "--results", tmp_path / "r")
+    assert (done.returncode, done.stdout) == (0, b"small: right; 2 runs of 1 kernels\n")
+    done = cw("sweep", path, "--dry-run", "--results", tmp_path / "r")
+    assert done.returncode == 0 and b"2 cells: 0 recorded already, 2 to run" in done.stdout
+    with Store(tmp_path / "r") as store:
+        assert not store.experiments() and not store.timings()
+
+
+# ---- which cells, how long ---------------------------------------------------------------------------------
+
+
+def test_a_run_that_two_experiments_ask_for_is_one_cell(tmp_path):
+    plan = Plan()
+    plan.add(load(write(tmp_path, HEAD + WORKLOAD)))
+    again = (
+        HEAD.replace('"small"', '"again"')
+        .replace('name = "reference"', 'name = "same"')
+        .replace('reference = "reference"', 'reference = "same"')
+    )
+    plan.add(load(write(tmp_path, again + OTHER + WORKLOAD, "again")))
+    assert len(plan.cells) == 4 and len(plan.uses) == 6
+    shared = [cell for cell in plan.cells.values() if len(cell.uses) == 2]
+    assert {use.kernel for cell in shared for use in cell.uses} == {"reference", "same"}
+
+
+def test_everything_that_determines_a_run_is_in_its_id(tmp_path):
+    def ids(text: str) -> set[str]:
+        plan = Plan()
+        plan.add(load(write(tmp_path, text)))
+        return set(plan.cells)
+
+    base = ids(HEAD + WORKLOAD)
+    for old, new in (
+        ("128M", "129M"), ('mem =', 'user = "user"\nmem ='), ("[1, 2]", "[3, 4]"), ("lever-reference", "lever-mult"),
+        ("find /", "find /bin"), ("mem =", 'cmdline = "x"\nmem ='), ("[[measure]]", 'add = ["README.md"]\n[[measure]]'),
+    ):  # fmt: skip
+        assert not base & ids((HEAD + WORKLOAD).replace(old, new, 1)), old
+    for old, new in (('"find"', '"look"'), ("mem =", "timeout = 60\nmem ="), ('title = "Small"', 'title = "Other"')):
+        assert base == ids((HEAD + WORKLOAD).replace(old, new, 1)), old
+
+
+def test_only_some_cells(tmp_path):
+    plan = Plan()
+    plan.add(load(write(tmp_path, HEAD + OTHER + WORKLOAD)))
+    assert len(plan.only([])) == 4
+    assert {cell.uses[0].kernel for cell in plan.only(["12*"])} == {"12 bits"}
+    assert len(plan.only(["*/find", "reference"])) == 4
+    with pytest.raises(LabError, match=r"--only x fits nothing(.|\n)*12 bits/find"):
+        plan.only(["x"])
+
+
+def test_lists_of_seeds():
+    assert number_list("1,3,5-7,3") == [1, 3, 5, 6, 7]
+    for wrong in ("", "a", "5-1", "-1", "1,,2"):
+        with pytest.raises(LabError, match="--seeds"):
+            number_list(wrong)
+
+
+def test_estimates(tmp_path):
+    plan = Plan()
+    plan.add(load(write(tmp_path, HEAD + WORKLOAD)))
+    first, second = plan.cells.values()
+    with Store(tmp_path / "r") as store:
+        assert Estimate(store).rest([first], 2) is None, "nothing is known"
+        result = {"status": "ok", "kind": "exit", "message": "", "seconds": 8.0, "results": [{"n": 1}]}
+        store.record(finished_cell(first, result))
+        estimate = Estimate(store)
+    assert estimate.seconds(first) == 8.0 and estimate.rest([first], 4) == 8.0
+    plan.add(load(write(tmp_path, (HEAD + WORKLOAD).replace("find /", "find /usr"))))
+    assert estimate.seconds(list(plan.cells.values())[2]) == 8.0, "of another kind: as what is recorded"
+    estimate.learn(second, 4.0)
+    assert estimate.rest([first, second], 2) == 8.0, "no sooner than the longest"
+    assert estimate.rest([first, second], 1) == 12.0
+    assert [spoken(seconds) for seconds in (None, 7.6, 200, 7500)] == ["unknown", "8 s", "3 min 20 s", "2 h 5 min"]
+
+
+def test_what_a_run_must_print(tmp_path):
+    text = HEAD + WORKLOAD.replace('name = "find"', 'name = "find"\ncases = ["a", "b"]')
+    plan = Plan()
+    plan.add(load(write(tmp_path, text)))
+    cell = next(iter(plan.cells.values()))
+    found = {"status": "ok", "kind": "exit", "message": "", "exit": 0}
+    assert finished_cell(cell, {**found, "results": [{"case": "a"}, {"case": "b"}]}).ok
+    lacking = finished_cell(cell, {**found, "results": [{"case": "a"}, {"case": "c"}]})
+    assert (lacking.status, lacking.message) == ("failed", "the job printed no result for b")
+    nothing = finished_cell(cell, {**found, "results": []})
+    assert (nothing.status, nothing.message) == ("failed", "the job printed no result")
+
+
+def test_the_papers_experiments_are_right():
+    """All files of experiments/, at both sizes; what the tables have in common is run once."""
+    plan, places = Plan(), 0
+    for path in sorted((TOP / "experiments").glob("*.toml")):
+        experiment = load(path)
+        for full in (False, True):
+            plan.add(experiment, full)
+            places += len(experiment.kernel) * len(experiment.variants(full)) * len(experiment.seeds_at(full))
+    assert places == len(plan.uses) and len(plan.cells) < places
+    builds = {cell.kernel.build_key for cell in plan.cells.values()}
+    assert len(builds) < len({cell.kernel.key for cell in plan.cells.values()})
+
+
+def test_a_group_that_is_not_there():
+    assert "lever-table3" in group("lever") and set(group("lever")) <= set(group("all"))
+    with pytest.raises(LabError, match="nothing to reproduce is called 'levers'. There are: lever, santos, all"):
+        group("levers")
+
+
+# ---- runs --------------------------------------------------------------------------------------------------
+
+
+def test_a_sweep_goes_on_over_cells_that_fail(cw, tmp_path):
+    """Panic, silence, time-out, a failing job, a job that prints nothing: told, recorded, run again the next time."""
+    kinds = {
+        "panics": "echo c > /proc/sysrq-trigger", "silent": "busybox reboot -f", "endless": "while :; do :; done",
+        "fails": "exit 3", "wordless": "exit 0", "well": "echo '{\\\"n\\\":5}'",
+    }  # fmt: skip
+    workloads = "".join(
+        f'\n[[workload]]\nname = "{name}"\nrun = ["sh", "-c", "echo said; {script}"]\ntimeout = {4 if name == "endless" else 300}\n'
+        for name, script in kinds.items()
+    )
+    text = HEAD.replace("[1, 2]", "[1]") + workloads + '\n[[measure]]\nname = "n"\nfrom = "metric:n"\n'
+    path, results = write(tmp_path, text), tmp_path / "r.sqlite"
+    done = cw("sweep", path, "--results", results)
+    said = done.stdout.decode()
+    assert done.returncode == 1, said
+    assert "6 cells: 0 recorded already, 6 to run" in said and "5 of 6 cells failed:" in said
+    found = {place.split("/")[1]: row for place, row in rows(results).items()}
+    assert {name: row[:2] for name, row in found.items()} == {
+        "panics": ("failed", "panic"), "silent": ("failed", "silence"), "endless": ("failed", "timeout"),
+        "fails": ("failed", "exit"), "wordless": ("failed", "exit"), "well": ("ok", "exit"),
+    }  # fmt: skip
+    assert found["fails"][2] == "the job failed with status 3" and found["wordless"][2] == "the job printed no result"
+    assert "sysrq triggered a crash" in found["panics"][2] and "panic+0x" in found["panics"][3]
+    assert all("said" in row[3] for row in found.values()), "each has its log"
+    assert "small: reference, panics, seed 1: panic: the kernel panicked" in said
+    done = cw("sweep", path, "--results", results, "--only", "*/fails", "--only", "*/well")
+    assert b"2 cells: 1 recorded already, 1 to run" in done.stdout and done.returncode == 1
+
+
+def plant_a_hang(build: Path, folder: Path) -> Path:
+    """The build folder @build copied to @folder, where /proc/sysrq-trigger halts the CPU with interrupts off."""
+    shutil.copytree(build, folder, symlinks=True)
+    symbols = subprocess.run(["nm", folder / "chainwalk"], capture_output=True, text=True, check=True).stdout
+    (address,) = [int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" sysrq_write")]
+    path = folder / "chainwalk.stripped"
+    image = bytearray(path.read_bytes())
+    offset, start = struct.unpack_from("<QQ", image, 64 + 8)  # of the first segment, the code
+    at = address - start + offset
+    image[at : at + 4] = b"\xfa\xf4\xeb\xfd"  # cli; 1: hlt; jmp 1b
+    path.unlink()  # a link to what all sweeps share
+    path.write_bytes(image)
+    return folder
+
+
+def test_a_sweep_goes_on_over_a_machine_that_hangs(cw, tmp_path, monkeypatch, capsys):
+    """One cell's kernel halts for good in a system call; the other's, the same, does not come there."""
+    scripts = {"hangs": "echo c > /proc/sysrq-trigger", "well": "echo '{\\\"n\\\":5}'"}
+    workloads = "".join(
+        f'\n[[workload]]\nname = "{name}"\nrun = ["sh", "-c", "echo said; {script}"]\n'
+        f"timeout = {5 * PATIENCE if name == 'hangs' else 300}\n"
+        for name, script in scripts.items()
+    )
+    text = HEAD.replace("[1, 2]", "[1]") + workloads + '\n[[measure]]\nname = "n"\nfrom = "metric:n"\n'
+    path, results = write(tmp_path, text), tmp_path / "r.sqlite"
+    prepare = kernels.prepare
+
+    def prepare_hanging(choices, tell):
+        return {choice: plant_a_hang(build, tmp_path / choice.key) for choice, build in prepare(choices, tell).items()}
+
+    monkeypatch.setattr(kernels, "prepare", prepare_hanging)
+    assert command.sweep(command.Request([str(path)], jobs=1, results=results)) == 1
+    said = capsys.readouterr().out
+    assert "1 of 2 cells failed:" in said and "small: reference, hangs, seed 1: hang: the machine hangs" in said
+    found = {place.split("/")[1]: row for place, row in rows(results).items()}
+    assert {name: row[:2] for name, row in found.items()} == {"hangs": ("failed", "hang"), "well": ("ok", "exit")}
+    assert all("said" in row[3] for row in found.values()), "each has its log"
+    report = cw("report", path, "--results", results, "--text")
+    assert report.returncode == 0, report.stderr
+    assert "reference, hangs, seed 1: hang: the machine hangs" in report.stdout.decode()
+
+
+def test_equal_on_two_runs_and_by_the_command_that_is_printed(cw, tmp_path):
+    path = write(tmp_path, HEAD.replace("[1, 2]", "[7]") + OTHER + WORKLOAD)
+    found = []
+    for results in (tmp_path / "a", tmp_path / "b"):
+        done = cw("sweep", path, "--results", results)
+        assert done.returncode == 0, done.stdout + done.stderr
+        with Store(results) as store:
+            found.append({use.kernel: cell for use, cell in store.cells("small", "reduced") if cell})
+    first, second = found
+    assert set(first) == {"reference", "12 bits"} and first["reference"].stats != first["12 bits"].stats
+    assert first["reference"].stats["inode"]["buckets"] == 256 and first["12 bits"].stats["inode"]["buckets"] == 4096
+    for name, cell in first.items():
+        other = second[name]
+        assert (cell.id, cell.stats, cell.results) == (other.id, other.stats, other.results)
+        assert cell.results == [{"case": "x", "n": 7}] and cell.revision and cell.qemu.startswith("QEMU")
+        assert 'CONFIG_INODE_HASH="linux-2.2"' in cell.config["kernel_config"]
+    # By hand, in the checkout, with a build folder of one's own.
+    command = first["12 bits"].command.replace("result.json", str(tmp_path / "result.json"))
+    assert command.startswith("./cw run --defconfig lever-inode-12bit --icount --seed 7 --mem 128M ")
+    environment = {**os.environ, "CW_OUTPUT": str(TOP / "build/kernels/by-hand")}
+    subprocess.run(["sh", "-c", command], cwd=TOP, env=environment, check=True, capture_output=True)
+    again = json.loads((tmp_path / "result.json").read_text())
+    assert (again["stats"], again["results"]) == (first["12 bits"].stats, first["12 bits"].results)
+
+
+def machines_of(folder: Path) -> list[str]:
+    """The QEMUs that run below @folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes()
+        except OSError:
+            continue
+        if b"qemu-system" in words and str(folder).encode() in words:
+            found.append(path.parent.name)
+    return found
+
+
+def test_an_interrupted_sweep_goes_on_where_it_was(cw, tmp_path):
+    text = HEAD.replace("[1, 2]", "[1, 2, 3, 4, 5, 6]") + WORKLOAD.replace("find /", "sleep 0.1; find /")
+    path, results = write(tmp_path, text), tmp_path / "r.sqlite"
+    process = subprocess.Popen(
+        [TOP / "cw", "sweep", path, "--results", results, "--jobs", "2"], stdout=subprocess.PIPE, text=True,
+        stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line.startswith("[2/6]"):
+            break
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=60 * PATIENCE)
+    assert process.returncode == 130, (lines, out, errors)
+    assert "cells are recorded; the same command goes on from there" in out
+    assert not machines_of(TOP / "build/kernels"), "no machine is left"
+    recorded = len(rows(results))
+    assert 2 <= recorded < 6
+    with sqlite3.connect(results) as connection:
+        before = dict(connection.execute("SELECT id, finished || log FROM cell"))
+    done = cw("sweep", path, "--results", results)
+    assert done.returncode == 0
+    assert f"6 cells: {recorded} recorded already, {6 - recorded} to run".encode() in done.stdout
+    with sqlite3.connect(results) as connection:
+        after = dict(connection.execute("SELECT id, finished || log FROM cell"))
+    assert len(after) == 6 and {id: after[id] for id in before} == before, "what was recorded was not run again"
+
+
+def test_two_sweeps_on_one_file_of_results(cw, tmp_path):
+    path, results = write(tmp_path, HEAD + WORKLOAD), tmp_path / "r.sqlite"
+    other = write(tmp_path, HEAD.replace('"small"', '"other"').replace("[1, 2]", "[2, 3]") + WORKLOAD, "other")
+    both = [
+        subprocess.Popen([TOP / "cw", "sweep", one, "--results", results], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for one in (path, other)
+    ]  # fmt: skip
+    for process in both:
+        out, _ = process.communicate(timeout=120 * PATIENCE)
+        assert process.returncode == 0, out
+    with Store(results) as store:
+        for name, seeds in (("small", {1, 2}), ("other", {2, 3})):
+            found = store.cells(name, "reduced")
+            assert {use.seed for use, cell in found if cell and cell.ok} == seeds
+
+
+def test_a_file_that_is_not_of_results_is_left_as_it_is(cw, tmp_path):
+    path = write(tmp_path, HEAD + WORKLOAD)
+    (tmp_path / "text").write_text(
+        "my precious notes, longer than a header of SQLite is, so that it is looked at\n" * 3
+    )
+    with sqlite3.connect(tmp_path / "theirs") as connection:
+        connection.execute("CREATE TABLE cell (id)")
+    for name, reason in (("text", "no file of results"), ("theirs", "another program's")):
+        before = (tmp_path / name).read_bytes()
+        done = cw("sweep", path, "--results", tmp_path / name)
+        assert done.returncode == 125 and reason in done.stderr.decode(), done
+        assert (tmp_path / name).read_bytes() == before and b"[1/" not in done.stdout
+
+
+def test_a_full_disk_loses_nothing_that_was_recorded(tmp_path):
+    """The results lie on a file system of 300 kB, each cell's log is some 100 kB."""
+    script = "head -c 100000 /dev/zero | tr '\\\\0' x; echo; echo '{\\\"n\\\":1}'"
+    workload = (
+        f'\n[[workload]]\nname = "long"\nrun = ["sh", "-c", "{script}"]\n\n[[measure]]\nname = "n"\nfrom = "metric:n"\n'
+    )
+    path = write(tmp_path, HEAD.replace("[1, 2]", "[1, 2, 3, 4, 5, 6]") + workload)
+    (tmp_path / "small").mkdir()
+    inside = (
+        f"mount -t tmpfs -o size=300k none {tmp_path}/small || exit 77; "
+        f"{TOP}/cw sweep {path} --jobs 1 --results {tmp_path}/small/r.sqlite; status=$?; "
+        f"cp {tmp_path}/small/r.sqlite* {tmp_path}; exit $status"
+    )
+    command = ["unshare", "--mount", "sh", "-c", inside]
+    if os.geteuid() and subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode == 0:
+        command = ["sudo", "-n", *command]
+    if shutil.which("unshare") is None:
+        pytest.skip("unshare is not there")
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200 * PATIENCE)
+    if done.returncode in (1, 77) and ("Operation not permitted" in done.stderr or "permission denied" in done.stderr):
+        pytest.skip("mounting is not permitted here")
+    assert done.returncode == 125, done
+    assert "the disk is full. What was recorded before is kept; make room and go on" in done.stderr
+    recorded = rows(tmp_path / "r.sqlite")
+    assert 1 <= len(recorded) < 6 and all(row[0] == "ok" and len(row[3]) > 100000 for row in recorded.values())
+    assert done.stdout.count(" s; about") == len(recorded)
+
+
+def test_reproduce_sweeps_a_group_and_writes_its_report(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "experiments"
+    folder.mkdir()
+    finding = '\n[[expect]]\ntext = "the same"\nmeasure = "n"\nmore = "reference"\nthan = "12 bits"\n'
+    write(folder, (HEAD + OTHER + WORKLOAD + finding).replace('"small"', '"lever-small"'), "lever-small")
+    write(folder, "this is another group's", "santos-small")
+    for module in (reproduce, experiment):
+        monkeypatch.setattr(module, "FOLDER", folder)
+    monkeypatch.delenv("CW_BUILD", raising=False)
+    request = command.Request([], results=tmp_path / "r.sqlite")
+    assert reproduce.reproduce("lever", request, tmp_path / "report") == 0
+    said = capsys.readouterr().out
+    assert "4 cells are recorded" in said and "lever-small: Small" in said
+    assert "the same (reference / 12 bits = 1)" in said and "the report:" in said
+    for name in ("report.html", "report.txt", "report.csv", "report.json"):
+        assert "lever-small" in (tmp_path / "report" / name).read_text()
+
+
+# ---- a cluster ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scheduler(tmp_path):
+    """A dask scheduler on this machine; its address."""
+    command = [TOP / ".venv/bin/python3", "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+    address = tmp_path / "scheduler.json"
+    process = subprocess.Popen(
+        [*command, "--no-dashboard", "--scheduler-file", address], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        deadline = time.monotonic() + 60 * PATIENCE
+        while not (address.exists() and address.stat().st_size) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        yield json.loads(address.read_text())["address"]
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def test_a_cluster_gives_the_same_cells(cw, tmp_path, scheduler):
+    path = write(tmp_path, HEAD + WORKLOAD)
+    worker = subprocess.Popen(
+        [TOP / "cw", "worker", scheduler, "--jobs", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        done = cw("sweep", path, "--dask", scheduler, "--results", tmp_path / "far")
+        assert done.returncode == 0, done.stdout + done.stderr
+    finally:
+        worker.terminate()
+        worker.wait()
+    done = cw("sweep", path, "--results", tmp_path / "near")
+    with Store(tmp_path / "far") as far, Store(tmp_path / "near") as near:
+        pairs = list(zip(far.cells("small", "reduced"), near.cells("small", "reduced"), strict=True))
+    assert len(pairs) == 2
+    for (_, one), (_, other) in pairs:
+        assert one and other and one.ok and (one.id, one.stats, one.results) == (other.id, other.stats, other.results)
+
+
+def test_no_scheduler_at_that_address(cw, tmp_path):
+    done = cw("sweep", write(tmp_path, HEAD + WORKLOAD), "--dask", "tcp://127.0.0.1:1", "--results", tmp_path / "r")
+    assert done.returncode == 125 and b"--dask tcp://127.0.0.1:1: there is no scheduler" in done.stderr, done.stderr
+
+
+def test_a_worker_with_other_sources_is_refused(tmp_path):
+    from lab.sweep import cluster
+
+    plan = Plan()
+    plan.add(load(write(tmp_path, HEAD + WORKLOAD)))
+    config = next(iter(plan.cells.values())).config
+    assert cluster._difference(config) == ""
+    assert "other sources or another compiler" in cluster._difference({**config, "sources": "0"})
+    assert "the sweep has 'QEMU 1'" in cluster._difference({**config, "qemu": "QEMU 1"})
