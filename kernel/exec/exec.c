@@ -308,6 +308,8 @@ static void begin_new_program(struct program *program)
 	bool secret = program->secure || inode_permission(program->file->inode, MAY_READ);
 
 	futex_end_thread();
+	if (program->secure)
+		process->personality = 0;
 	new->exe = program->file;
 	/* What may be looked at and who may look change at once: /proc decides and takes its
 	 * reference to the mm under this lock. */
@@ -317,8 +319,6 @@ static void begin_new_program(struct program *program)
 	task->cred = program->cred;
 	process->not_dumpable = secret;
 	process->did_exec = true;
-	if (program->secure)
-		process->personality = 0;
 	if (process->vforked) /* the parent's memory is its own again */
 		wake_up(&process->parent->wait_children);
 	process->vforked = false;
