@@ -20,14 +20,23 @@ void remove_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 	list_del_init(&entry->link);
 }
 
-void __wake_up(wait_queue_head_t *queue)
+void __wake_up_events(wait_queue_head_t *queue, unsigned events)
 {
 	struct wait_queue_entry *entry, *next;
 
 	guard(spinlock_irqsave, &queue->lock);
 	list_for_each_entry_safe (entry, next, &queue->waiters, link) {
+		if (unlikely(entry->wake)) {
+			entry->wake(entry, events);
+			continue;
+		}
 		/* Off the queue even if it was awake already: it will look at its condition. */
 		list_del_init(&entry->link);
 		wake_up_task(entry->task);
 	}
+}
+
+void __wake_up(wait_queue_head_t *queue)
+{
+	__wake_up_events(queue, ~0u);
 }

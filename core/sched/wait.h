@@ -17,9 +17,15 @@ typedef struct wait_queue_head {
 	struct list_head waiters;
 } wait_queue_head_t;
 
+/*
+ * A task that sleeps; a wake-up takes it off the queue. Or, with @wake, somebody who wants to hear
+ * of every wake-up and stays: wake() is called with what has become possible (wake_up_events()),
+ * under the queue's lock, interrupts off, and so takes spinlocks at most that are inside of it.
+ */
 struct wait_queue_entry {
 	struct task *task;
 	struct list_head link;
+	void (*wake)(struct wait_queue_entry *entry, unsigned events);
 };
 
 #define DEFINE_WAIT_QUEUE(name)                                                                    \
@@ -38,6 +44,7 @@ void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 void remove_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 
 void __wake_up(wait_queue_head_t *queue);
+void __wake_up_events(wait_queue_head_t *queue, unsigned events);
 
 /* Wake everybody. Any context. */
 static __always_inline void wake_up(wait_queue_head_t *queue)
@@ -47,13 +54,23 @@ static __always_inline void wake_up(wait_queue_head_t *queue)
 		__wake_up(queue);
 }
 
+/* The same where only the POLL* of @events can have become true: tasks are all woken and look for
+ * themselves, those with a wake function are told. wake_up() says that everything may have. */
+static __always_inline void wake_up_events(wait_queue_head_t *queue, unsigned events)
+{
+	smp_mb();
+	if (unlikely(!list_empty(&queue->waiters)))
+		__wake_up_events(queue, events);
+}
+
 /* Sleep in @state by @sleep until @condition: 0, or -ERESTARTSYS when a signal ends it before. */
 #define __wait_event(queue, condition, state, sleep)                                               \
 	({                                                                                         \
 		int _result = 0;                                                                   \
 		might_sleep();                                                                     \
 		if (!(condition)) {                                                                \
-			struct wait_queue_entry _entry = {current, LIST_HEAD_INIT(_entry.link)};   \
+			struct wait_queue_entry _entry = {.task = current,                         \
+							  .link = LIST_HEAD_INIT(_entry.link)};    \
 			for (;;) {                                                                 \
 				__set_current_state(state); /* first: a wake-up takes us off */    \
 				add_wait_queue(&(queue), &_entry);                                 \

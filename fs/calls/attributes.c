@@ -151,6 +151,21 @@ s64 sys_futimesat(int dfd, const char *name, const s64 *times)
 	return change_times(dfd, name, times, 1000, 0);
 }
 
+/* In whole seconds. */
+s64 sys_utime(const char *name, const s64 *seconds)
+{
+	struct path path __free(path) = {0};
+	s64 given[2];
+
+	if (seconds)
+		TRY(read_user(given, seconds, sizeof(given)));
+	struct timespec64 times[2] = {current_time(), current_time()};
+	for (int i = 0; seconds && i < 2; i++)
+		times[i] = (struct timespec64){.tv_sec = given[i]};
+	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
+	return set_times(&path, times, !seconds);
+}
+
 /* ---- size ------------------------------------------------------------------------------------ */
 
 s64 sys_truncate(const char *name, loff_t size)

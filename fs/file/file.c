@@ -13,10 +13,14 @@ static atomic_t open_files;
 
 /* ---- made and let go ------------------------------------------------------------------------- */
 
+void (*file_drop_watches)(struct file *file);
+
 static noinline void file_release(struct file *file)
 {
 	struct inode *inode = file->inode;
 
+	if (unlikely(file->watches != NULL))
+		file_drop_watches(file);
 	if (file->fop->release)
 		file->fop->release(file);
 	if (unlikely(inode->locks != NULL))

@@ -27,7 +27,8 @@ struct dir_context {
 };
 
 /* A file's poll method calls poll_wait() for the one queue whose wake-up may change its answer,
- * before it looks; it must not sleep. @table NULL: its answer is enough. */
+ * before it looks. @table NULL: its answer is enough. It may sleep for a lock, no longer: who was
+ * about to sleep himself then looks again. */
 struct poll_table {
 	wait_queue_head_t *queue;
 	struct wait_queue_entry entry;
@@ -67,6 +68,7 @@ struct file {
 	struct path path;
 	pgoff_t readahead_next, readahead_size; /* file_io.c: the last window's end and length */
 	void *private;
+	struct watch *watches; /* those that epoll.c has on it: its lock */
 };
 /* PATH: O_PATH; EXEC: runs as a program, so deny_write_access() holds until the last fput(). */
 enum { FMODE_READ = 1, FMODE_WRITE = 2, FMODE_PATH = 4, FMODE_EXEC = 8 };
@@ -79,6 +81,8 @@ static inline void get_file(struct file *file)
 struct file *file_open_path(const struct path *path, u32 flags);
 void file_cache_init(void);
 void fput(struct file *file);
+/* Called with a file that has watches when its last reference is gone. epoll.c sets it. */
+extern void (*file_drop_watches)(struct file *file);
 DEFINE_FREE(fput, struct file *, if (*variable) fput(*variable))
 
 static __always_inline ssize_t check_io(struct io *io, const loff_t *position)

@@ -77,17 +77,26 @@ static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struc
 	return at - start;
 }
 
+/* What becomes true by a read of @n of @used bytes. */
+static unsigned events_of_read(u32 used, u32 n)
+{
+	const u32 most = PIPE_BYTES - PIPE_BUF; /* with more there is no room for writers */
+
+	return used > most && used - n <= most ? POLLOUT | POLLWRNORM : 0;
+}
+
 static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
 {
 	struct pipe *pipe = file->inode->pipe;
 
 	while (io->length) {
 		mutex_lock(&pipe->lock);
-		ssize_t result = pipe->used ? ring_move(pipe, READER, io) : 0;
+		u32 used = pipe->used;
+		ssize_t result = used ? ring_move(pipe, READER, io) : 0;
 		bool end = !pipe->count[WRITER];
 		mutex_unlock(&pipe->lock);
 		if (result > 0)
-			wake_up(&pipe->wait);
+			wake_up_events(&pipe->wait, events_of_read(used, (u32)result));
 		if (result || end)
 			return result;
 		TRY(file_wait(file, pipe->wait,
@@ -114,7 +123,7 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 		mutex_unlock(&pipe->lock);
 		if (result > 0) {
 			total += result;
-			wake_up(&pipe->wait);
+			wake_up_events(&pipe->wait, POLLIN | POLLRDNORM);
 		}
 		if (result < 0 || !io->length)
 			break;

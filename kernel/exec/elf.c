@@ -161,11 +161,12 @@ int load_program(struct program *program)
 
 	TRY(read_image(program->file, &image));
 	TRY(map_image(program, program->file, &image,
-		      ARCH_PIE_BASE + random_pages(PIE_RANDOM_BITS)));
+		      ARCH_PIE_BASE + random_pages(program, PIE_RANDOM_BITS)));
 	program->phdr = image.phdr + image.bias;
 	program->phnum = image.header.phnum;
 	program->entry = program->start;
-	mm->brk_start = mm->brk_end = image.high + image.bias + random_pages(BRK_RANDOM_BITS);
+	mm->brk_start = image.high + image.bias + random_pages(program, BRK_RANDOM_BITS);
+	mm->brk_end = mm->brk_start;
 	if (!image.named)
 		return 0;
 

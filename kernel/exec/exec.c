@@ -30,41 +30,46 @@
 #define STACK_RANDOM_BITS 22  /* pages */
 #define MMAP_RANDOM_BITS 28
 
-u64 random_pages(unsigned bits)
+u64 random_pages(const struct program *program, unsigned bits)
 {
 	static int fixed = -1;
 
 	if (fixed < 0)
 		fixed = cmdline_flag("icount") || cmdline_flag("norandmaps");
-	return fixed ? 0 : (random_u64() & ((1ULL << bits) - 1)) * PAGE_SIZE;
+	if (fixed || (current->process->personality & ADDR_NO_RANDOMIZE &&
+		      !(program->file->inode->mode & (S_ISUID | S_ISGID))))
+		return 0;
+	return (random_u64() & ((1ULL << bits) - 1)) * PAGE_SIZE;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-int exec_open(const char *name, struct file **to)
+/* As exec_open(), of what @path leads to. */
+static int exec_open_path(const struct path *path, struct file **to)
 {
-	struct path path __free(path) = {0};
+	struct inode *inode = path->dentry->inode;
 
-	TRY(kern_path(name, LOOKUP_FOLLOW, &path));
-
-	struct inode *inode = path.dentry->inode;
-
-	if (!S_ISREG(inode->mode) || ((path.mount->flags | path.mount->sb->flags) & SB_NOEXEC))
+	if (!S_ISREG(inode->mode) || ((path->mount->flags | path->mount->sb->flags) & SB_NOEXEC))
 		return -EACCES;
 	TRY(inode_permission(inode, MAY_EXEC));
 
-	struct file *file = *to = TRY_PTR(file_open_path(&path, O_RDONLY | O_LARGEFILE));
+	struct file *file = *to = TRY_PTR(file_open_path(path, O_RDONLY | O_LARGEFILE));
 
 	TRY(deny_write_access(inode));
 	file->mode |= FMODE_EXEC; /* fput() allows writing again */
 	return 0;
 }
 
-/* Open @name as program->file and read its beginning. */
-static int open_program(struct program *program, const char *name)
+int exec_open(const char *name, struct file **to)
 {
-	TRY(exec_open(name, &program->file));
+	struct path path __free(path) = {0};
 
+	TRY(kern_path(name, LOOKUP_FOLLOW, &path));
+	return exec_open_path(&path, to);
+}
+
+static int read_header(struct program *program)
+{
 	ssize_t n = TRY(kernel_read(program->file, program->header, EXEC_HEADER, 0));
 
 	memset(program->header + n, 0, sizeof(program->header) - (size_t)n);
@@ -83,11 +88,12 @@ int read_exactly(struct file *file, void *buffer, size_t n, u64 offset)
 static int make_stack(struct program *program)
 {
 	struct mm *mm = program->mm = TRY_PTR(mm_create());
-	u64 limit = current_limit(RLIMIT_STACK), top = USER_TOP - random_pages(STACK_RANDOM_BITS);
+	u64 limit = current_limit(RLIMIT_STACK);
+	u64 top = USER_TOP - random_pages(program, STACK_RANDOM_BITS);
 
 	mm->stack_top = top;
 	mm->mmap_top = top - page_up(max(min(limit, (u64)GB(64)), (u64)STACK_GAP_MIN)) -
-		       random_pages(MMAP_RANDOM_BITS);
+		       random_pages(program, MMAP_RANDOM_BITS);
 	program->sp = top - 8;
 	program->lowest = program->sp - max(min(limit / 4, STRINGS_SIZE_MAX), (u64)STRING_SIZE_MAX);
 	TRY(mm_map(mm, top - STACK_INITIAL, STACK_INITIAL, PROT_READ | PROT_WRITE,
@@ -212,6 +218,8 @@ static int follow_scripts(struct program *program)
 
 		if (depth == SCRIPTS_MAX)
 			return -ELOOP;
+		if (program->name_closes)
+			return -ENOENT;
 		if (!end)
 			end = header + strlen(header);
 		while (end > header + 2 && (end[-1] == ' ' || end[-1] == '\t'))
@@ -233,7 +241,8 @@ static int follow_scripts(struct program *program)
 		strlcpy(script, interpreter, sizeof(script));
 		fput(program->file);
 		program->file = NULL;
-		TRY(open_program(program, script));
+		TRY(exec_open(script, &program->file));
+		TRY(read_header(program));
 	}
 	return 0;
 }
@@ -274,9 +283,10 @@ static int end_other_threads(void)
 	return 0;
 }
 
+/* All but to open program->file. */
 static int prepare(struct program *program, const u64 *argv, const u64 *envp)
 {
-	TRY(open_program(program, program->name));
+	TRY(read_header(program));
 	TRY(make_stack(program));
 	TRY(push_strings(program, argv, envp));
 	TRY(follow_scripts(program));
@@ -298,6 +308,8 @@ static void begin_new_program(struct program *program)
 	bool secret = program->secure || inode_permission(program->file->inode, MAY_READ);
 
 	futex_end_thread();
+	if (program->secure)
+		process->personality = 0;
 	new->exe = program->file;
 	/* What may be looked at and who may look change at once: /proc decides and takes its
 	 * reference to the mm under this lock. */
@@ -399,19 +411,11 @@ static void program_free(struct program **at)
 	kfree(program);
 }
 
-s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
+DEFINE_FREE(program, struct program *, program_free(variable))
+
+/* Run program->file in place of current's program; returns only if it fails. */
+static s64 run(struct program *program, const u64 *argv, const u64 *envp)
 {
-	struct program *program __attribute__((cleanup(program_free))) =
-		TRY_PTR(kzalloc(sizeof(*program), GFP_KERNEL));
-
-	if (current->mm) {
-		s64 length = TRY(strncpy_from_user(program->name, name, PATH_MAX));
-
-		if (length == 0 || length == PATH_MAX)
-			return length ? -ENAMETOOLONG : -ENOENT;
-	} else {
-		strlcpy(program->name, name, PATH_MAX);
-	}
 	TRY(prepare(program, argv, envp));
 	begin_new_program(program);
 
@@ -422,4 +426,56 @@ s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
 	if (error)
 		process_exit_group(SIGSEGV);
 	arch_enter_user(start, sp);
+}
+
+s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
+{
+	struct program *program __free(program) = TRY_PTR(kzalloc(sizeof(*program), GFP_KERNEL));
+
+	if (current->mm) {
+		s64 length = TRY(strncpy_from_user(program->name, name, PATH_MAX));
+
+		if (length == 0 || length == PATH_MAX)
+			return length ? -ENAMETOOLONG : -ENOENT;
+	} else {
+		strlcpy(program->name, name, PATH_MAX);
+	}
+	TRY(exec_open(program->name, &program->file));
+	return run(program, argv, envp);
+}
+
+/* The name that a script's interpreter is to open it by, of a name that begins at a descriptor. */
+static void name_by_descriptor(struct program *program, int dfd)
+{
+	char text[32];
+	size_t length = strlen(program->name);
+	const char *format = length ? "/dev/fd/%d/" : "/dev/fd/%d";
+	size_t before = (size_t)snprintf(text, sizeof(text), format, dfd);
+
+	memmove(program->name + before, program->name, length + 1);
+	memcpy(program->name, text, before);
+	program->name_closes = fd_get_flags(dfd) == FD_CLOEXEC;
+}
+
+s64 sys_execveat(int dfd, const char *name, const u64 *argv, const u64 *envp, int flags)
+{
+	struct program *program __free(program) = TRY_PTR(kzalloc(sizeof(*program), GFP_KERNEL));
+	unsigned lookup = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
+
+	if (flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
+		return -EINVAL;
+	s64 length = TRY(strncpy_from_user(program->name, name, PATH_MAX));
+	if (length == PATH_MAX)
+		return -ENAMETOOLONG;
+	{ /* nothing is held any more where there is no way back */
+		struct path path __free(path) = {0};
+
+		TRY(user_path_at(dfd, name, lookup | (flags & LOOKUP_EMPTY), &path));
+		if (S_ISLNK(path.dentry->inode->mode))
+			return -ELOOP;
+		TRY(exec_open_path(&path, &program->file));
+	}
+	if (dfd != AT_FDCWD && program->name[0] != '/')
+		name_by_descriptor(program, dfd);
+	return run(program, argv, envp);
 }

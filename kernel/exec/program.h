@@ -29,13 +29,16 @@ struct program {
 
 	struct cred *cred;
 	bool secure;		  /* it is a set-user-id or set-group-id program */
-	char name[PATH_MAX + 16]; /* as given; the slack is for the path walk, which reads words */
+	bool name_closes;	  /* by its name nobody can open it: that is of a descriptor */
+	/* as given; the slack is for the path walk, which reads words, and for "/dev/fd/12345/" */
+	char name[PATH_MAX + 32];
 };
 
 /* exec.c */
 /* A random number of pages below 2^@bits, in bytes; 0 where addresses are to be the same each time:
- * under `icount` and `norandmaps`. */
-u64 random_pages(unsigned bits);
+ * under `icount` and `norandmaps`, and for who asked by personality(2), but not of a @program that
+ * may have rights he has not. */
+u64 random_pages(const struct program *program, unsigned bits);
 /* Open a file that current may execute, and keep it from being written: 0, or -EACCES, -ETXTBSY,
  * -ENOENT ... If *to is set the caller closes it. */
 int exec_open(const char *name, struct file **to);

@@ -26,21 +26,14 @@ static void reap(struct process *process)
 	task_count--;
 }
 
-void process_event(struct process *process, int event)
+/* What SIGCHLD and waitid(2) tell of @event. process_lock held. */
+static struct siginfo event_info(const struct process *process, int event)
 {
-	struct process *parent = process->parent;
-
 	lockdep_assert_held(&process_lock);
-	process->event = event;
-	if (!parent)
-		return;
-
 	struct siginfo info = {.code = CLD_EXITED,
 			       .pid = process->pid,
 			       .uid = process_cred(process)->uid,
 			       .status = event >> 8};
-	u64 flags = parent->handled & sigmask(SIGCHLD) ? parent->actions[SIGCHLD - 1].flags : 0;
-	bool ignored = signal_handler(parent, SIGCHLD) == SIG_IGN;
 
 	if (event == EVENT_CONTINUED) {
 		info.code = CLD_CONTINUED;
@@ -51,6 +44,22 @@ void process_event(struct process *process, int event)
 		info.code = CLD_KILLED;
 		info.status = event & 0x7f;
 	}
+	return info;
+}
+
+void process_event(struct process *process, int event)
+{
+	struct process *parent = process->parent;
+
+	lockdep_assert_held(&process_lock);
+	process->event = event;
+	if (!parent)
+		return;
+
+	struct siginfo info = event_info(process, event);
+	u64 flags = parent->handled & sigmask(SIGCHLD) ? parent->actions[SIGCHLD - 1].flags : 0;
+	bool ignored = signal_handler(parent, SIGCHLD) == SIG_IGN;
+
 	if (!ignored && (!process->thread_count || !(flags & SA_NOCLDSTOP)))
 		signal_send_locked(parent, NULL, SIGCHLD, &info);
 	wake_up(&parent->wait_children);
@@ -211,12 +220,15 @@ bool oom_kill(void)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-enum { WNOHANG = 1, WUNTRACED = 2, WCONTINUED = 8, __WNOTHREAD = 0x20000000, __WALL = 0x40000000 };
+enum { WNOHANG = 1, WUNTRACED = 2 /* waitid: WSTOPPED */, WEXITED = 4, WCONTINUED = 8 };
+enum { WNOWAIT = 0x01000000, __WNOTHREAD = 0x20000000, __WALL = 0x40000000 };
+enum { P_ALL, P_PID, P_PGID };
 
 struct wait_request {
 	pid_t pid; /* process_is_meant() */
 	int options;
 	int event;
+	struct siginfo info;	/* of it */
 	struct cpu_times times; /* of a child that has ended */
 	s64 result;		/* pid, 0, or -ECHILD */
 };
@@ -232,18 +244,26 @@ static bool look(struct wait_request *request)
 	list_for_each_entry(child, &current->process->children, sibling) {
 		int option = child->event == EVENT_CONTINUED ? WCONTINUED : WUNTRACED;
 
-		if (!process_is_meant(child, request->pid))
+		if (!child->thread_count)
+			option = WEXITED;
+		if (!process_is_meant(child, request->pid) ||
+		    (option == WEXITED && !(request->options & WEXITED)))
 			continue;
 		request->result = 0;
-		if (child->thread_count && !(child->event && (request->options & option)))
+		if (option != WEXITED && !(child->event && (request->options & option)))
 			continue;
 		request->event = child->event;
+		request->info = event_info(child, child->event);
 		request->result = child->pid;
-		child->event = 0;
-		if (!child->thread_count) {
-			/* What a child used counts as the parent's once it is waited for. */
+		if (option == WEXITED) {
 			request->times = child->times;
 			times_add(&request->times, &child->children_times);
+		}
+		if (request->options & WNOWAIT)
+			return true;
+		child->event = 0;
+		if (option == WEXITED) {
+			/* What a child used counts as the parent's once it is waited for. */
 			times_add(&current->process->children_times, &request->times);
 			reap(child);
 		}
@@ -254,7 +274,7 @@ static bool look(struct wait_request *request)
 
 s64 sys_wait4(int pid, int *user_status, int options, void *usage)
 {
-	struct wait_request request = {.pid = pid, .options = options};
+	struct wait_request request = {.pid = pid, .options = options | WEXITED};
 
 	if (options & ~(WNOHANG | WUNTRACED | WCONTINUED | __WALL | __WNOTHREAD))
 		return -EINVAL;
@@ -266,4 +286,46 @@ s64 sys_wait4(int pid, int *user_status, int options, void *usage)
 	if (user_status)
 		TRY(put_user(request.event, user_status));
 	return put_rusage(usage, &request.times) ? -EFAULT : request.result;
+}
+
+/* The meaning of @id by its kind, as process_is_meant() has it: 0 or -EINVAL. */
+static int whom(int kind, int id, pid_t *pid)
+{
+	if (kind == P_ALL)
+		*pid = -1;
+	else if (kind == P_PID && id > 0)
+		*pid = id;
+	else if (kind == P_PGID && id >= 0)
+		*pid = -id; /* 0: our group */
+	else
+		return -EINVAL;
+	return 0;
+}
+
+/* The pid, of which request->info tells, 0 or -errno. */
+static s64 wait_for_id(struct wait_request *request, int kind, int id)
+{
+	if (!(request->options & (WEXITED | WUNTRACED | WCONTINUED)) ||
+	    request->options & ~(WNOHANG | WUNTRACED | WEXITED | WCONTINUED | WNOWAIT | __WALL |
+				 __WNOTHREAD))
+		return -EINVAL;
+	TRY(whom(kind, id, &request->pid));
+	TRY(wait_event_interruptible(current->process->wait_children, look(request)));
+	return request->result;
+}
+
+s64 sys_waitid(int kind, int id, void *user_info, int options, void *usage)
+{
+	/* Of siginfo_t what is not of SIGCHLD stays as it is; without a child there are zeros. */
+	const size_t size = offsetof(struct siginfo, status) + sizeof(s32);
+	struct wait_request request = {.options = options};
+	s64 result = wait_for_id(&request, kind, id);
+
+	if (result > 0) {
+		request.info.signo = SIGCHLD;
+		TRY(put_rusage(usage, &request.times));
+	}
+	if (user_info)
+		TRY(write_user(user_info, &request.info, size));
+	return min(result, (s64)0);
 }

@@ -25,6 +25,8 @@
 
 #define PID_MAX 32768
 
+#define ADDR_NO_RANDOMIZE 0x0040000u /* personality(2): exec puts things where it always does */
+
 enum { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF, ITIMERS };
 
 struct interval_timer {
@@ -77,6 +79,7 @@ struct process {
 	pid_t group, session;
 	int nice; /* -20 .. 19 */
 	bool not_dumpable;
+	u32 personality; /* ADDR_NO_RANDOMIZE or nothing */
 
 	/* From here on not cleared when it is made: */
 	struct rlimit limits[RLIMIT_COUNT];

@@ -13,7 +13,7 @@ FLOORS = (
     ("fs/",),
     ("kernel/drivers/",),
     ("kernel/proc/", "kernel/ipc/", "kernel/exec/"),
-    ("kernel/tty/",),
+    ("kernel/tty/", "kernel/events/", "kernel/residency/"),
     ("kernel/sys/",),
     ("kernel/",),  # main.c
 )

@@ -63,6 +63,8 @@ AT_FLAGS = _names(
 ONE_OF = {
     "whence_t": _names("SET CUR END DATA HOLE", "SEEK_"),
     "mask_how_t": _names("BLOCK UNBLOCK SETMASK", "SIG_"),
+    "wait_kind_t": _names("ALL PID PGID PIDFD", "P_"),
+    "epoll_operation_t": _names("ADD=1 DEL MOD", "EPOLL_CTL_"),
     "itimer_t": _names("REAL VIRTUAL PROF", "ITIMER_"),
     "family_t": _names("UNSPEC UNIX INET INET6=10 NETLINK=16", "AF_"),
     "rusage_who_t": _names("CHILDREN=-1 SELF=0 THREAD", "RUSAGE_"),
@@ -100,6 +102,12 @@ ONE_OF = {
     ),
 }
 BITS = {
+    "mremap_flags_t": _names("MAYMOVE=1 FIXED=2 DONTUNMAP=4", "MREMAP_"),
+    "mlock_flags_t": _names("ONFAULT=1", "MLOCK_"),
+    "mlockall_flags_t": _names("CURRENT=1 FUTURE=2 ONFAULT=4", "MCL_"),
+    "sync_range_t": _names("WAIT_BEFORE=1 WRITE=2 WAIT_AFTER=4", "SYNC_FILE_RANGE_"),
+    "epoll_flags_t": _names("CLOEXEC=0o2000000", "EPOLL_"),
+    "event_flags_t": _names("SEMAPHORE=1 NONBLOCK=0o4000 CLOEXEC=0o2000000", "EFD_"),
     "access_t": _names("F_OK=0 R_OK=4 W_OK=2 X_OK=1"),
     "at_flags_t": AT_FLAGS,
     "protection_t": PROTECTION,

@@ -9,12 +9,9 @@
 
 #define IDLE_TABLES_MAX 32
 
-DEFINE_GUARD(mm_write, struct mm, down_write(&object->lock), mm_write_unlock)
-
 /* ---- unmap ----------------------------------------------------------------------------------- */
 
-/* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
-static int unmap_range(struct mm *mm, u64 start, u64 end)
+int unmap_range(struct mm *mm, u64 start, u64 end)
 {
 	lockdep_assert_held(&mm->lock);
 	int removed = TRY(vma_remove(mm, start, end));

@@ -5,7 +5,7 @@
  *	mm.c	an address space as a whole: made, forked, given up; clearing and copying entries
  *	areas.c	the areas in order: finding one, finding room
  *	vma.c	areas come, split, merge, leave
- *	mmap.c	the calls
+ *	mmap.c	the calls; mremap.c: that one
  *	fault.c	page faults; rmap.c: from a file's pages to the entries that map them
  */
 #pragma once
@@ -123,6 +123,7 @@ void vma_merge(struct mm *mm, u64 start, u64 end);
  * (nothing was changed). */
 int vma_remove(struct mm *mm, u64 start, u64 end);
 void mm_write_unlock(struct mm *mm); /* up_write(), then free what was taken out; may sleep */
+DEFINE_GUARD(mm_write, struct mm, down_write(&object->lock), mm_write_unlock)
 /* Move the bounds of @vma into free space, or back, which areas_gap_grew() must hear of where no
  * other area has it; change its flags. */
 void vma_change(struct vma *vma, u64 start, u64 end, unsigned flags);
@@ -137,6 +138,9 @@ void vma_zap(struct vma *vma, u64 start, u64 end);
 void vma_zap_mapped(struct vma *vma, u64 start, u64 end, enum zapped what);
 
 /* ---- mmap.c ---------------------------------------------------------------------------------- */
+
+/* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
+int unmap_range(struct mm *mm, u64 start, u64 end);
 
 /* Do the limits allow @pages more with these flags? */
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags);

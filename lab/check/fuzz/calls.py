@@ -18,6 +18,7 @@ BY_TYPE = {
     "loff_t": "o", "uid_t": "u", "gid_t": "u", "umode_t": "m", "umask_t": "m", "signo_t": "s", "open_flags_t": "F",
     "ioctl_t": "k", "fcntl_t": "k", "argv_t": "g", "envp_t": "g", "timespec_in_t": "t", "sigset_in_t": "S",
     "in_t": "c", "const_ptr_t": "c", "int": "i", "u32": "i", "whence_t": "i", "signalfd_t": "f",
+    "epoll_operation_t": "i", "wait_kind_t": "i",
 }  # fmt: skip
 BY_NAME = {
     "pid": "P",

@@ -17,6 +17,8 @@ ROOM_BY_FOLDER = {  # the longest that fits counts
     "kernel/sys": "sys",
     "kernel/drivers": "drivers",
     "kernel/ipc": "ipc",
+    "kernel/events": "ipc",
+    "kernel/residency": "ipc",
     "kernel/tty": "tty",
     "lab": "lab",
 }

@@ -1,0 +1,153 @@
+/*
+ * mlock.c - mlock(2) and its relatives: pages that are to stay in memory.
+ *
+ * There is no swap: a page that a process has to itself stays until it goes itself, locked or not.
+ * So to lock means to touch all pages, and to unlock nothing. Nothing is remembered.
+ *
+ * Limits: only what one call asks for counts for RLIMIT_MEMLOCK; pages of a file may be dropped and
+ * read in again; MCL_FUTURE: what is mapped later comes when it is touched.
+ */
+#include "kernel/proc/process.h"
+#include "mm/space/vm.h"
+
+enum { MCL_CURRENT = 1, MCL_FUTURE = 2, MCL_ONFAULT = 4, MLOCK_ONFAULT = 1 };
+
+/* May the process lock @pages? 0, -EPERM (it may lock nothing), -ENOMEM. */
+static int may_lock(u64 pages)
+{
+	u64 limit = current_limit(RLIMIT_MEMLOCK);
+
+	if (capable(current->cred))
+		return 0;
+	if (!limit)
+		return -EPERM;
+	if (pages > limit >> PAGE_SHIFT)
+		return -ENOMEM;
+	return 0;
+}
+
+/* Have the page at @address be there, and be the process's own where it may write to it: 0, -ENOMEM
+ * (nothing is there, or it must not be touched) or -EAGAIN (out of memory). */
+static int touch(struct mm *mm, u64 address)
+{
+	unsigned access = FAULT_USER;
+	bool there;
+
+	{
+		guard(read, &mm->lock);
+		const struct vma *vma = find_vma(mm, address);
+		if (!vma || vma->start > address || !(vma->flags & VM_RIGHTS))
+			return -ENOMEM;
+		if ((vma->flags & (VM_WRITE | VM_SHARED)) == VM_WRITE)
+			access |= FAULT_WRITE;
+		guard(spinlock, &mm->page_table_lock);
+		const pte_t *slot = mmu_slot(&mm->mmu, address, MMU_FIND);
+		there = slot && *slot;
+		if (there && (!(access & FAULT_WRITE) || pte_write(*slot)))
+			return 0;
+	}
+	if (there)
+		access |= FAULT_PRESENT;
+	int error = mm_fault(mm, address, access);
+	if (error == -ENOMEM)
+		return -EAGAIN;
+	if (error)
+		return -ENOMEM;
+	return 0;
+}
+
+/* All pages from @start to @end, as long as none fails. */
+static int touch_range(struct mm *mm, u64 start, u64 end)
+{
+	for (; start < end; start += PAGE_SIZE) {
+		TRY(touch(mm, start));
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Is every address from @start to @end mapped? 0 or -ENOMEM. */
+static int check_mapped(struct mm *mm, u64 start, u64 end)
+{
+	guard(read, &mm->lock);
+	while (start < end) {
+		const struct vma *vma = find_vma(mm, start);
+
+		if (!vma || vma->start > start)
+			return -ENOMEM;
+		start = vma->end;
+	}
+	return 0;
+}
+
+static s64 lock_range(u64 start, u64 length, bool counts, bool touches)
+{
+	u64 end = round_up(start + length, (u64)PAGE_SIZE);
+
+	start = round_down(start, (u64)PAGE_SIZE);
+	if (counts)
+		TRY(may_lock((end - start) >> PAGE_SHIFT));
+	if (end < start)
+		return -EINVAL;
+	TRY(check_mapped(current->mm, start, end));
+	if (touches)
+		return touch_range(current->mm, start, end);
+	return 0;
+}
+
+s64 sys_mlock2(u64 address, u64 length, u32 flags)
+{
+	if (flags & ~(u32)MLOCK_ONFAULT)
+		return -EINVAL;
+	return lock_range(address, length, true, !(flags & MLOCK_ONFAULT));
+}
+
+s64 sys_mlock(u64 address, u64 length)
+{
+	return lock_range(address, length, true, true);
+}
+
+s64 sys_munlock(u64 address, u64 length)
+{
+	return lock_range(address, length, false, false);
+}
+
+/* As in Linux, what cannot be touched is left out. */
+static void touch_all(struct mm *mm)
+{
+	for (u64 at = 0; at < USER_TOP && !fatal_signal_pending(current);) {
+		u64 end;
+		{
+			guard(read, &mm->lock);
+			const struct vma *vma = find_vma(mm, at);
+			if (!vma)
+				return;
+			at = max(at, vma->start);
+			end = vma->end;
+		}
+		(void)touch_range(mm, at, end);
+		at = end;
+	}
+}
+
+s64 sys_mlockall(u32 flags)
+{
+	struct mm *mm = current->mm;
+
+	if (!flags || flags == MCL_ONFAULT ||
+	    flags & ~(u32)(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT))
+		return -EINVAL;
+	TRY(may_lock(0));
+	if (flags & MCL_CURRENT)
+		TRY(may_lock(READ_ONCE(mm->total_pages)));
+	if ((flags & (MCL_CURRENT | MCL_ONFAULT)) == MCL_CURRENT)
+		touch_all(mm);
+	return 0;
+}
+
+s64 sys_munlockall(void)
+{
+	return 0; /* nothing is held by being locked */
+}
