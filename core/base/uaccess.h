@@ -19,6 +19,9 @@
 /* The same as 0 or -EFAULT: TRY(read_user(&value, pointer, sizeof(value))). */
 #define read_user(to, from, n) (copy_from_user(to, from, n) ? -EFAULT : 0)
 #define write_user(to, from, n) (copy_to_user(to, from, n) ? -EFAULT : 0)
+/* What the program may leave out: nothing is done for a null pointer of its. */
+#define read_user_if_given(to, from, n) ((from) ? read_user(to, from, n) : 0)
+#define write_user_if_given(to, from, n) ((to) ? write_user(to, from, n) : 0)
 
 /* Length of the string without its NUL; @n when it has none in @n bytes; -EFAULT. Bytes of @to
  * after the NUL, up to @n, are undefined. */

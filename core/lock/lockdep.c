@@ -122,10 +122,12 @@ void lockdep_acquire(const void *lock, u16 class, unsigned level, bool spins)
 			add_edge(other, key, here);
 	}
 	if (spins) { /* taken by interrupt handlers: never held with interrupts on */
-		u8 use = irq_depth[cpu_id()]	? USED_IN_IRQ
-			 : arch_irqs_disabled() ? 0
-						: USED_IRQS_ON;
+		u8 use = 0;
 
+		if (irq_depth[cpu_id()])
+			use = USED_IN_IRQ;
+		else if (!arch_irqs_disabled())
+			use = USED_IRQS_ON;
 		if (__atomic_or_fetch(&class_use[class], use, __ATOMIC_RELAXED) ==
 		    (USED_IN_IRQ | USED_IRQS_ON))
 			report("taken in interrupts, and elsewhere with interrupts enabled", key,

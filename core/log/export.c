@@ -30,9 +30,12 @@ size_t json_escape(char *buffer, size_t size, const char *text, size_t length)
 	buffer[0] = '\0';
 	for (; length && used + 7 < size; length--, text++) {
 		u8 c = (u8)*text;
-		bool plain = c >= ' ' && c < 0x7f;
-		const char *format = c == '"' || c == '\\' ? "\\%c" : plain ? "%c" : "\\u%04x";
+		const char *format = "%c";
 
+		if (c == '"' || c == '\\')
+			format = "\\%c";
+		else if (c < ' ' || c >= 0x7f)
+			format = "\\u%04x";
 		used += (size_t)scnprintf(buffer + used, size - used, format, c);
 	}
 	return used;

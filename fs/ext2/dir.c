@@ -92,9 +92,9 @@ int ext2_find_entry(struct cursor *cursor, struct inode *dir, const struct dentr
 			EXT2_I(dir)->lookup_hint = cursor->block;
 			return 0;
 		}
-	return dentry == &ext2_parent_entry
-		       ? ext2_error(EXT2_FS(dir->sb), "no '..' in directory", dir->number)
-		       : -ENOENT;
+	if (dentry == &ext2_parent_entry)
+		return ext2_error(EXT2_FS(dir->sb), "no '..' in directory", dir->number);
+	return -ENOENT;
 }
 
 /* The inode number of such an entry, or -errno. */
@@ -319,7 +319,8 @@ int ext2_lookup(struct inode *dir, struct dentry *dentry)
 
 	lockdep_assert_held(&dir->lock);
 	if (number != -ENOENT) {
-		inode = TRY_PTR(iget(dir->sb, (ino_t)TRY(number)));
+		TRY(number);
+		inode = TRY_PTR(iget(dir->sb, (ino_t)number));
 		TRY(check_child(dir, dentry, inode));
 	}
 	d_add(dentry, inode);

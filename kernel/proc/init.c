@@ -19,14 +19,22 @@ static void mount_root(void)
 {
 	const char *root = cmdline_value("root"), *type = cmdline_value("rootfstype");
 	bool memory = !root || !strcmp(root, "tmpfs");
+	unsigned flags = 0;
 
-	type = memory ? "tmpfs" : type ? type : "ext2";
+	if (memory) {
+		root = NULL;
+		type = "tmpfs";
+	} else if (!type) {
+		type = "ext2";
+	}
+	if (cmdline_flag("ro"))
+		flags = SB_RDONLY;
 
-	int error = vfs_mount_root(memory ? NULL : root, type, cmdline_flag("ro") ? SB_RDONLY : 0);
+	int error = vfs_mount_root(root, type, flags);
 
 	if (error)
 		panic("cannot mount root file system %s from %s: error %d (root= names another)",
-		      type, memory ? "memory" : root, -error);
+		      type, root ? root : "memory", -error);
 	if (!memory || boot_info.initrd_end == boot_info.initrd_start)
 		return;
 	error = initramfs_unpack(phys_to_virt(boot_info.initrd_start),

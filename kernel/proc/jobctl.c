@@ -35,23 +35,35 @@ int signal_pgrp(pid_t pgrp, int signo)
 	return signal_group(pgrp, signo);
 }
 
-/* A process of @group, if asked for a stopped one, or NULL. process_lock held. */
-static struct process *group_member(pid_t group, bool stopped)
+/* A process of @group, or NULL. process_lock held. */
+static struct process *group_member(pid_t group)
 {
 	struct process *process;
 
 	lockdep_assert_held(&process_lock);
-	list_for_each_entry(process, &process_list, all_link)
-		if (process->group == group && (process->stopped || !stopped))
+	list_for_each_entry (process, &process_list, all_link)
+		if (process->group == group)
 			return process;
 	return NULL;
+}
+
+/* Is a process of @group stopped? process_lock held. */
+static bool group_has_stopped(pid_t group)
+{
+	const struct process *process;
+
+	lockdep_assert_held(&process_lock);
+	list_for_each_entry (process, &process_list, all_link)
+		if (process->group == group && process->stopped)
+			return true;
+	return false;
 }
 
 pid_t pgrp_session(pid_t pgrp)
 {
 	guard(spinlock_irqsave, &process_lock);
 
-	struct process *process = group_member(pgrp, false);
+	struct process *process = group_member(pgrp);
 
 	return process ? process->session : 0;
 }
@@ -95,7 +107,7 @@ void group_check_orphaned(struct process *process, struct process *parent)
 {
 	lockdep_assert_held(&process_lock);
 	if (!parent || parent->group == process->group || parent->session != process->session ||
-	    !group_member(process->group, true) || !group_is_orphaned(process->group, process))
+	    !group_has_stopped(process->group) || !group_is_orphaned(process->group, process))
 		return;
 	signal_group(process->group, SIGHUP);
 	signal_group(process->group, SIGCONT);
@@ -109,7 +121,7 @@ s64 sys_setpgid(int pid, int group)
 		return -EINVAL;
 	guard(spinlock_irq, &process_lock);
 
-	struct process *process = pid ? process_find(pid) : me;
+	struct process *process = process_find_or_self(pid);
 
 	if (!process || (process != me && process->parent != me))
 		return -ESRCH;
@@ -120,12 +132,14 @@ s64 sys_setpgid(int pid, int group)
 	if (process->session == process->pid)
 		return -EPERM;
 	if (group && group != process->pid) {
-		const struct process *member = group_member(group, false);
+		const struct process *member = group_member(group);
 
 		if (!member || member->session != me->session)
 			return -EPERM;
 	}
-	process->group = group ? group : process->pid;
+	if (!group)
+		group = process->pid;
+	process->group = group;
 	return 0;
 }
 
@@ -134,32 +148,35 @@ s64 sys_setsid(void)
 	struct process *me = current->process;
 
 	guard(spinlock_irq, &process_lock);
-	if (group_member(me->pid, false))
+	if (group_member(me->pid))
 		return -EPERM;
 	return me->session = me->group = me->pid;
 }
 
-static s64 group_or_session(int pid, bool session)
+s64 sys_getpgid(int pid)
 {
 	guard(spinlock_irq, &process_lock);
 
-	const struct process *process = pid ? process_find(pid) : current->process;
+	const struct process *process = process_find_or_self(pid);
 
-	return !process ? -ESRCH : session ? process->session : process->group;
-}
-
-s64 sys_getpgid(int pid)
-{
-	return group_or_session(pid, false);
+	if (!process)
+		return -ESRCH;
+	return process->group;
 }
 
 s64 sys_getpgrp(void)
 {
-	return group_or_session(0, false);
+	return sys_getpgid(0);
 }
 
 s64 sys_getsid(int pid)
 {
-	return group_or_session(pid, true);
+	guard(spinlock_irq, &process_lock);
+
+	const struct process *process = process_find_or_self(pid);
+
+	if (!process)
+		return -ESRCH;
+	return process->session;
 }
 

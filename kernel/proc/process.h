@@ -98,6 +98,7 @@ extern bool tracing;   /* signals and ends of threads go to the trace (sys/trace
 /* task.c */
 void task_init(void);
 struct process *process_find(pid_t pid); /* zombies too; NULL; process_lock held */
+struct process *process_find_or_self(pid_t pid); /* the same, and 0 is current's own */
 struct task *task_find(pid_t pid);	 /* a live thread; process_lock held */
 
 struct process *process_allocate(struct process *parent); /* NULL: no memory; init has no parent */

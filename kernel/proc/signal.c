@@ -38,12 +38,15 @@ int signal_dequeue(u64 blocked, struct siginfo *info)
 	struct process *process = current->process;
 	struct signal_state *own = current->signals;
 	u64 *set = own->pending & ~blocked ? &own->pending : &process->pending;
-	u64 ready = *set & ~blocked, faults = ready & SIGNALS_SYNCHRONOUS;
-	int signo = ready ? __builtin_ctzll(faults ? faults : ready) + 1 : 0;
+	u64 ready = *set & ~blocked;
+	int signo;
 
 	lockdep_assert_held(&process_lock);
-	if (!signo)
+	if (!ready)
 		return 0;
+	if (ready & SIGNALS_SYNCHRONOUS)
+		ready &= SIGNALS_SYNCHRONOUS;
+	signo = __builtin_ctzll(ready) + 1;
 	*set &= ~sigmask(signo);
 	*info = process->infos[signo - 1];
 	if (signo == own->fault.signo) {

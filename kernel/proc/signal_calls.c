@@ -16,7 +16,7 @@ s64 sys_rt_sigaction(int signo, const void *user_new, void *user_old, size_t set
 
 	if (set_size != sizeof(u64))
 		return -EINVAL;
-	TRY(user_new ? read_user(&new, user_new, sizeof(new)) : 0);
+	TRY(read_user_if_given(&new, user_new, sizeof(new)));
 	if (signo < 1 || signo > SIGNAL_COUNT ||
 	    (user_new && (SIGNALS_UNBLOCKABLE & sigmask(signo))))
 		return -EINVAL;
@@ -34,12 +34,14 @@ s64 sys_rt_sigaction(int signo, const void *user_new, void *user_old, size_t set
 		}
 	}
 	spin_unlock_irq(&process_lock);
-	return user_old ? write_user(user_old, &old, sizeof(old)) : 0;
+	return write_user_if_given(user_old, &old, sizeof(old));
 }
 
 int get_signal_set(const u64 *from, size_t size, u64 *set)
 {
-	return size != sizeof(u64) ? -EINVAL : get_user(*set, from);
+	if (size != sizeof(u64))
+		return -EINVAL;
+	return get_user(*set, from);
 }
 
 s64 sys_rt_sigprocmask(int how, const u64 *user_set, u64 *user_old, size_t set_size)
@@ -59,7 +61,7 @@ s64 sys_rt_sigprocmask(int how, const u64 *user_set, u64 *user_old, size_t set_s
 		if ((set & ~SIGNALS_UNBLOCKABLE) != old)
 			signal_set_blocked(set);
 	}
-	return user_old ? put_user(old, user_old) : 0;
+	return write_user_if_given(user_old, &old, sizeof(old));
 }
 
 s64 sys_rt_sigreturn(void)
@@ -89,7 +91,8 @@ s64 sys_sigaltstack(const void *user_new, void *user_old)
 	struct signal_stack *stack = &current->signals->stack, new, old = *stack;
 	bool on_it = on_signal_stack(stack, current_registers()->sp);
 
-	old.flags |= on_it ? SS_ONSTACK : 0;
+	if (on_it)
+		old.flags |= SS_ONSTACK;
 	if (user_new) {
 		TRY(read_user(&new, user_new, sizeof(new)));
 		if (on_it)
@@ -103,7 +106,7 @@ s64 sys_sigaltstack(const void *user_new, void *user_old)
 		new.flags &= ~SS_ONSTACK;
 		*stack = new;
 	}
-	return user_old ? write_user(user_old, &old, sizeof(old)) : 0;
+	return write_user_if_given(user_old, &old, sizeof(old));
 }
 
 /* ---- calls: waiting -------------------------------------------------------------------------- */
@@ -154,7 +157,7 @@ s64 sys_rt_sigtimedwait(const u64 *user_set, void *user_info, const void *timeou
 	if (!signo)
 		return in_time ? -EINTR : -EAGAIN;
 	memcpy(whole, &info, sizeof(info));
-	TRY(user_info ? write_user(user_info, whole, sizeof(whole)) : 0);
+	TRY(write_user_if_given(user_info, whole, sizeof(whole)));
 	return signo;
 }
 

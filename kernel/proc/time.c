@@ -57,7 +57,7 @@ s64 put_rusage(void *to, const struct cpu_times *times)
 			       .minflt = (s64)times->minor_faults,
 			       .majflt = (s64)times->major_faults};
 
-	return to ? write_user(to, &usage, sizeof(usage)) : 0;
+	return write_user_if_given(to, &usage, sizeof(usage));
 }
 
 enum { RUSAGE_CHILDREN = -1, RUSAGE_SELF, RUSAGE_THREAD };
@@ -65,9 +65,11 @@ enum { RUSAGE_CHILDREN = -1, RUSAGE_SELF, RUSAGE_THREAD };
 static struct cpu_times times_of(int who)
 {
 	guard(spinlock_irq, &process_lock);
-	return who == RUSAGE_SELF     ? process_times(current->process)
-	       : who == RUSAGE_THREAD ? task_times(current)
-				      : current->process->children_times;
+	if (who == RUSAGE_SELF)
+		return process_times(current->process);
+	if (who == RUSAGE_THREAD)
+		return task_times(current);
+	return current->process->children_times;
 }
 
 s64 sys_getrusage(int who, void *usage)
@@ -76,7 +78,9 @@ s64 sys_getrusage(int who, void *usage)
 
 	if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD)
 		return -EINVAL;
-	return usage ? put_rusage(usage, &times) : -EFAULT;
+	if (!usage)
+		return -EFAULT;
+	return put_rusage(usage, &times);
 }
 
 s64 sys_times(void *to)
@@ -85,7 +89,8 @@ s64 sys_times(void *to)
 	const u64 ticks[4] = {own.user_ns / TICK_NS, own.system_ns / TICK_NS,
 			      children.user_ns / TICK_NS, children.system_ns / TICK_NS};
 
-	return to && copy_to_user(to, ticks, sizeof(ticks)) ? -EFAULT : (s64)(ktime_ns() / TICK_NS);
+	TRY(write_user_if_given(to, ticks, sizeof(ticks)));
+	return (s64)(ktime_ns() / TICK_NS);
 }
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
@@ -104,9 +109,10 @@ int get_timespec(const void *from, u64 *ns)
 	TRY(read_user(&time, from, sizeof(time)));
 	if (time.tv_sec < 0 || (u64)time.tv_nsec >= NSEC_PER_SEC)
 		return -EINVAL;
-	*ns = (u64)time.tv_sec < ~0ULL / NSEC_PER_SEC
-		      ? (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec
-		      : ~0ULL;
+	if ((u64)time.tv_sec < ~0ULL / NSEC_PER_SEC)
+		*ns = (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
+	else
+		*ns = ~0ULL;
 	return 0;
 }
 
@@ -117,20 +123,34 @@ int put_timespec(void *to, u64 ns)
 	return write_user(to, &time, sizeof(time));
 }
 
+static u64 cpu_time_of(int who)
+{
+	const struct cpu_times times = times_of(who);
+
+	return times.user_ns + times.system_ns;
+}
+
 static int read_clock(int clock, u64 *ns)
 {
-	if (clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID) {
-		const struct cpu_times times = times_of(
-			clock == CLOCK_THREAD_CPUTIME_ID ? RUSAGE_THREAD : RUSAGE_SELF);
-
-		*ns = times.user_ns + times.system_ns;
-	} else if (clock >= CLOCK_REALTIME && clock <= CLOCK_BOOTTIME) {
-		*ns = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? realtime_ns()
-										: ktime_ns();
-	} else {
-		return -EINVAL;
+	switch (clock) {
+	case CLOCK_REALTIME:
+	case CLOCK_REALTIME_COARSE:
+		*ns = realtime_ns();
+		return 0;
+	case CLOCK_MONOTONIC:
+	case CLOCK_MONOTONIC_RAW:
+	case CLOCK_MONOTONIC_COARSE:
+	case CLOCK_BOOTTIME:
+		*ns = ktime_ns();
+		return 0;
+	case CLOCK_PROCESS_CPUTIME_ID:
+		*ns = cpu_time_of(RUSAGE_SELF);
+		return 0;
+	case CLOCK_THREAD_CPUTIME_ID:
+		*ns = cpu_time_of(RUSAGE_THREAD);
+		return 0;
 	}
-	return 0;
+	return -EINVAL;
 }
 
 s64 sys_clock_gettime(int clock, void *time)
@@ -147,7 +167,9 @@ s64 sys_clock_getres(int clock, void *resolution)
 	u64 ns;
 
 	TRY(read_clock(clock, &ns));
-	return resolution ? put_timespec(resolution, coarse ? TICK_NS : 1) : 0;
+	if (!resolution)
+		return 0;
+	return put_timespec(resolution, coarse ? TICK_NS : 1);
 }
 
 s64 sys_clock_settime(int clock, const void *time)
@@ -167,15 +189,20 @@ s64 sys_gettimeofday(void *time, void *zone)
 {
 	struct timeval64 now = ns_to_timeval(realtime_ns());
 
-	TRY(time ? write_user(time, &now, sizeof(now)) : 0);
-	return zone ? put_user(0ULL, (u64 *)zone) : 0;
+	const struct {
+		s32 minutes_west, summer_time;
+	} greenwich = {0};
+
+	TRY(write_user_if_given(time, &now, sizeof(now)));
+	return write_user_if_given(zone, &greenwich, sizeof(greenwich));
 }
 
 s64 sys_time(s64 *seconds)
 {
 	s64 now = (s64)(realtime_ns() / NSEC_PER_SEC);
 
-	return seconds && put_user(now, seconds) ? -EFAULT : now;
+	TRY(write_user_if_given(seconds, &now, sizeof(now)));
+	return now;
 }
 
 /* ---- sleeping -------------------------------------------------------------------------------- */
@@ -185,8 +212,10 @@ u64 wait_deadline(u64 ns)
 	struct signal_state *signals = current->signals;
 	u64 now = ktime_ns();
 
-	if (!signals->repeats)
-		signals->deadline_ns = !ns ? 0 : ns < ~0ULL - now ? now + ns : ~0ULL;
+	if (!signals->repeats && ns)
+		signals->deadline_ns = now + min(ns, ~0ULL - now);
+	else if (!signals->repeats)
+		signals->deadline_ns = 0;
 	signals->repeats = false;
 	return signals->deadline_ns;
 }
@@ -209,14 +238,18 @@ static s64 sleep_until(u64 deadline, void *left)
 		if (!schedule_until(deadline))
 			return 0;
 	} while (!signal_pending(current));
-	return left && put_timespec(left, time_left(deadline)) ? -EFAULT : -ERESTART_RESTARTBLOCK;
+	if (left)
+		TRY(put_timespec(left, time_left(deadline)));
+	return -ERESTART_RESTARTBLOCK;
 }
 
 s64 sys_nanosleep(const void *request, void *left)
 {
 	u64 deadline;
 
-	TRY(request ? get_deadline(request, &deadline) : -EFAULT);
+	if (!request)
+		return -EFAULT;
+	TRY(get_deadline(request, &deadline));
 	return sleep_until(deadline, left);
 }
 
@@ -248,11 +281,12 @@ void real_timer_expired(void *argument)
 	if (!timer->left_ns)
 		return; /* switched off meanwhile */
 	signal_send_locked(process, NULL, SIGALRM, NULL);
-	timer->left_ns = timer->interval_ns ? max(timer->left_ns + timer->interval_ns,
-						  ktime_ns() + REAL_PERIOD_MIN_NS)
-					    : 0;
-	if (timer->left_ns)
-		timer_start(&process->real_timer, timer->left_ns);
+	if (!timer->interval_ns) {
+		timer->left_ns = 0;
+		return;
+	}
+	timer->left_ns = max(timer->left_ns + timer->interval_ns, ktime_ns() + REAL_PERIOD_MIN_NS);
+	timer_start(&process->real_timer, timer->left_ns);
 }
 
 void itimer_cancel(struct process *process)
@@ -341,7 +375,7 @@ s64 sys_setitimer(int which, const void *from, void *old)
 	struct timeval64 value[2] = {0};
 	u64 ns, interval;
 
-	TRY(from ? read_user(value, from, sizeof(value)) : 0);
+	TRY(read_user_if_given(value, from, sizeof(value)));
 	if (which < ITIMER_REAL || which >= ITIMERS)
 		return -EINVAL;
 	TRY(timeval_to_ns(&value[0], &interval));
@@ -358,5 +392,7 @@ s64 sys_alarm(u32 seconds)
 
 	set_timer(ITIMER_REAL, seconds * NSEC_PER_SEC, 0);
 	/* Rounded, but never down to 0, which means that none was set. */
-	return left ? (s64)max((left + NSEC_PER_SEC / 2) / NSEC_PER_SEC, 1ULL) : 0;
+	if (!left)
+		return 0;
+	return (s64)max((left + NSEC_PER_SEC / 2) / NSEC_PER_SEC, 1ULL);
 }

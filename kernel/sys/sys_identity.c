@@ -169,7 +169,8 @@ s64 sys_getgroups(int count, gid_t *groups)
 
 	if (count < 0 || (count && count < have))
 		return -EINVAL;
-	TRY(count ? write_user(groups, cred->groups, (size_t)have * sizeof(gid_t)) : 0);
+	if (count)
+		TRY(write_user(groups, cred->groups, (size_t)have * sizeof(gid_t)));
 	return have;
 }
 

@@ -12,7 +12,7 @@
 s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 offset)
 {
 	struct fd f __free(fd) = {0};
-	struct file *memory __free(fput) = NULL;
+	struct file *memory __free(fput) = NULL, *mapped;
 
 	if (offset & (PAGE_SIZE - 1))
 		return -EINVAL;
@@ -23,13 +23,15 @@ s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 off
 	}
 	if ((flags & MAP_TYPE) == MAP_SHARED && (!f.file || f.file->fop->mmap == MAPPED_ZEROS)) {
 		/* opened as the device was: so far goes what mprotect may add */
-		int access = f.file ? (int)(f.file->mode - 1) & O_ACCMODE : O_RDWR;
+		int access = O_RDWR;
 
+		if (f.file)
+			access = (int)(f.file->mode - 1) & O_ACCMODE;
 		memory = TRY_PTR(tmpfs_file(0777, length, access));
 		offset = 0;
 	}
-	return mm_map(current->mm, address, length, protection, flags, memory ? memory : f.file,
-		      offset);
+	mapped = memory ? memory : f.file;
+	return mm_map(current->mm, address, length, protection, flags, mapped, offset);
 }
 
 s64 sys_memfd_create(const char *name, u32 flags)
@@ -41,5 +43,7 @@ s64 sys_memfd_create(const char *name, u32 flags)
 		return -EINVAL;
 	if (TRY(strncpy_from_user(text, name, sizeof(text))) == sizeof(text))
 		return -EINVAL;
-	return fd_add(TRY_PTR(tmpfs_file(0777, 0, O_RDWR)), 0, flags & CLOEXEC);
+	struct file *file = TRY_PTR(tmpfs_file(0777, 0, O_RDWR));
+
+	return fd_add(file, 0, flags & CLOEXEC);
 }

@@ -140,7 +140,7 @@ static s64 do_select(int count, u64 *read, u64 *write, u64 *except, u64 deadline
 	count = min(count, SELECT_MAX);
 	size_t bytes = DIV_ROUND_UP((size_t)count, 64) * sizeof(u64);
 	for (unsigned i = 0; i < 3; i++)
-		TRY(user[i] ? read_user(sets[i], user[i], bytes) : 0);
+		TRY(read_user_if_given(sets[i], user[i], bytes));
 	struct poll_item *items __free(kfree) =
 		TRY_PTR(kzalloc((size_t)count * sizeof(*items), GFP_KERNEL));
 	u32 used = 0;
@@ -168,7 +168,7 @@ static s64 do_select(int count, u64 *read, u64 *write, u64 *except, u64 deadline
 			}
 	}
 	for (unsigned i = 0; i < 3; i++)
-		TRY(user[i] ? write_user(user[i], sets[i], bytes) : 0);
+		TRY(write_user_if_given(user[i], sets[i], bytes));
 	return found;
 }
 
@@ -199,7 +199,7 @@ s64 sys_pselect6(int count, u64 *read, u64 *write, u64 *except, void *timeout, c
 {
 	u64 deadline, mask[2] = {0};
 
-	TRY(argument ? read_user(mask, argument, sizeof(mask)) : 0);
+	TRY(read_user_if_given(mask, argument, sizeof(mask)));
 	TRY(begin_wait(timeout, (const u64 *)mask[0], mask[1], &deadline));
 	return end_wait(do_select(count, read, write, except, deadline), timeout, deadline);
 }

@@ -31,10 +31,10 @@ s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
 
 	if (kind >= RLIMIT_COUNT)
 		return -EINVAL;
-	TRY(user_new ? read_user(&new, user_new, sizeof(new)) : 0);
+	TRY(read_user_if_given(&new, user_new, sizeof(new)));
 	{
 		guard(spinlock_irq, &process_lock);
-		struct process *process = pid ? process_find(pid) : current->process;
+		struct process *process = process_find_or_self(pid);
 
 		if (!process)
 			return -ESRCH;
@@ -44,7 +44,7 @@ s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
 		if (user_new)
 			TRY(change_limit(process, kind, &new));
 	}
-	return user_old ? write_user(user_old, &old, sizeof(old)) : 0;
+	return write_user_if_given(user_old, &old, sizeof(old));
 }
 
 s64 sys_getrlimit(u32 kind, void *limit)
@@ -132,12 +132,14 @@ s64 sys_sched_getaffinity(int pid, u32 size, u64 *mask)
 /* The process that is meant, or ERR_PTR(-EINVAL, -ESRCH). process_lock held. */
 static struct process *whose_priority(int which, int who)
 {
-	struct process *process = who ? process_find(who) : current->process;
+	struct process *process = process_find_or_self(who);
 
 	lockdep_assert_held(&process_lock);
 	if (which != PRIO_PROCESS)
 		return ERR_PTR(-EINVAL);
-	return process && process->thread_count ? process : ERR_PTR(-ESRCH);
+	if (!process || !process->thread_count)
+		return ERR_PTR(-ESRCH);
+	return process;
 }
 
 s64 sys_setpriority(int which, int who, int nice)

@@ -101,6 +101,7 @@ static void add_memory(const char *types, const u64 *arguments, bool after)
 
 static void trace_record(const char *kind, u64 number, const u64 *arguments, s64 result)
 {
+	const char *types = NULL; /* none: nothing is copied */
 	bool after = *kind == 'r';
 
 	guard(mutex, &trace_lock);
@@ -108,10 +109,12 @@ static void trace_record(const char *kind, u64 number, const u64 *arguments, s64
 	add("[%d,%llu,", current->pid, number);
 	if (after)
 		add("%lld,", result);
-	for (unsigned i = 0; i < 6 && !after; i++)
-		add("%s%llu%s", i ? "," : "[", arguments[i], i < 5 ? "" : "],");
-	add_memory(result < 0 || number >= SYSCALL_LIMIT ? NULL : argument_types[number], arguments,
-		   after);
+	else
+		add("[%llu,%llu,%llu,%llu,%llu,%llu],", arguments[0], arguments[1], arguments[2],
+		    arguments[3], arguments[4], arguments[5]);
+	if (result >= 0 && number < SYSCALL_LIMIT)
+		types = argument_types[number];
+	add_memory(types, arguments, after);
 	add("]");
 	control_record(kind, record.data, record.length);
 }

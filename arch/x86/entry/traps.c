@@ -140,7 +140,10 @@ void trap_handle(unsigned vector, struct registers *registers)
 	} else {
 		registers->orig_ax = ~0UL; /* the error code: not a system call to restart */
 		arch_irq_enable();
-		force_signal(trap->signo ?: SIGSEGV, trap->code ?: SI_KERNEL, registers->ip);
+		if (trap->signo)
+			force_signal(trap->signo, trap->code, registers->ip);
+		else
+			force_signal(SIGSEGV, SI_KERNEL, registers->ip);
 	}
 }
 

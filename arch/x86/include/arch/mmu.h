@@ -78,10 +78,15 @@ pte_t *mmu_walk(struct mmu_root *root, u64 address, enum mmu_tables tables);
 
 static inline u64 pte_prot_bits(unsigned prot)
 {
+	u64 bits = PTE_PRESENT | PTE_USER;
+
 	if (!(prot & (MMU_READ | MMU_WRITE | MMU_EXEC)))
 		return PTE_NO_ACCESS | PTE_NX;
-	return PTE_PRESENT | PTE_USER | (prot & MMU_WRITE ? PTE_WRITE : 0) |
-	       (prot & MMU_EXEC ? 0 : PTE_NX);
+	if (prot & MMU_WRITE)
+		bits |= PTE_WRITE;
+	if (!(prot & MMU_EXEC))
+		bits |= PTE_NX;
+	return bits;
 }
 
 /* An entry for the frame at @page; @prot 0 keeps the page but lets nobody touch it. Accessed is set
