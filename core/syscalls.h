@@ -7,7 +7,7 @@
  *
  * The types of arguments that syscalls.def uses are plain C types under names that say what an
  * argument means; lab/compare/values.py prints an argument by its type's name, and
- * kernel/sys/trace.c knows from it which memory of the program to copy.
+ * kernel/trace/trace.c knows from it which memory of the program to copy.
  */
 #pragma once
 

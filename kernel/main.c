@@ -79,7 +79,9 @@ void kernel_main(u32 magic, phys_addr_t info)
 	sched_init(&idle_tasks[0], &init_cred);
 	task_init();
 	oom_killer_register(oom_kill);
+#ifdef CONFIG_STRACE
 	trace_init();
+#endif
 	vfs_init();
 	if (random_fixed)
 		scatter_memory();

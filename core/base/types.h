@@ -43,6 +43,7 @@ typedef u64 sector_t;	/* 512-byte sector number */
  * The kernel is not preempted in kernel mode, so an index stays right until the thread blocks; what
  * interrupt handlers touch too needs interrupts off. */
 #define __percpu_slot __aligned(64)
+#define __weak __attribute__((weak)) /* gives way to another definition */
 #define __noreturn __attribute__((noreturn))
 #define __printf(fmt, args) __attribute__((format(printf, fmt, args)))
 #define __must_check __attribute__((warn_unused_result))

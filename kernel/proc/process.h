@@ -93,7 +93,7 @@ extern struct process *init_process;
 extern unsigned max_tasks, task_count; /* zombies, which keep their pids, count as tasks */
 extern u64 total_forks;
 extern pid_t last_pid; /* given out last */
-extern bool tracing;   /* signals and ends of threads go to the trace (sys/trace.c) */
+extern bool tracing;   /* signals and ends of threads go to the trace (kernel/trace) */
 
 /* task.c */
 void task_init(void);

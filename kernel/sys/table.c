@@ -37,6 +37,14 @@ static s64 syscall_missing(void)
 	return -ENOSYS;
 }
 
+u32 syscall_count = SYSCALL_LIMIT;
+
+/* In a kernel without kernel/trace, whose own it would be. */
+__weak s64 syscall_other(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
+{
+	return syscall_missing();
+}
+
 static s64 syscall_tried(void)
 {
 	return -ENOSYS;

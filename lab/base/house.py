@@ -14,7 +14,7 @@ FLOORS = (
     ("kernel/drivers/",),
     ("kernel/proc/", "kernel/ipc/", "kernel/exec/"),
     ("kernel/tty/", "kernel/events/", "kernel/residency/"),
-    ("kernel/sys/",),
+    ("kernel/sys/", "kernel/trace/"),
     ("kernel/",),  # main.c
 )
 MACHINE = ("boot/", "arch/")  # of which others see <arch/*.h> and boot's headers alone

@@ -1,6 +1,6 @@
 """The trace of `./cw run --strace`.
 
-The kernel sends raw records (kernel/sys/trace.c): `call` [pid, number, [arguments], memory], `result` [pid,
+The kernel sends raw records (kernel/trace/trace.c): `call` [pid, number, [arguments], memory], `result` [pid,
 number, result, memory], `signal` and `exited`. Here they become lines as `strace -f` writes them: a call is
 printed whole when it ends. As with strace, the trace begins when the job's program has been executed.
 """

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from lab.base.paths import LabError, output_folder
-from lab.build.kernel import build, build_lock, config_file, kernel_image
+from lab.build.kernel import build, build_lock, config_file, effective_config, kernel_image
 from lab.guest import workloads
 from lab.guest.packages import add_packages, package_set
 from lab.guest.tree import Tree, base_tree
@@ -97,7 +97,9 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         with build_lock():
             if options.build:
                 goals = ("user",) if options.linux else ()
-                build(tuple(options.settings), options.defconfig, options.quiet, goals)
+                build(tuple(options.all_settings), options.defconfig, options.quiet, goals)
+            if options.strace and effective_config().get("STRACE") != "y":
+                raise LabError("this kernel cannot trace calls: it was built before, without STRACE=y. Let it be built")
             _take(options.linux.image if options.linux else kernel_image(), folder / "kernel")
             config = "" if options.linux else config_file().read_text()
             tree = tree_of(options)

@@ -61,6 +61,11 @@ class Options:
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
+    def all_settings(self) -> list[str]:
+        """The settings, and what else the kernel must have for what is asked of it."""
+        return [*self.settings, "STRACE=y"] if self.strace else self.settings
+
+    @property
     def linux(self) -> linux.LinuxKernel | None:
         name, _, version = self.kernel.partition("=")
         return linux.linux_kernel(version) if name == "linux" else None

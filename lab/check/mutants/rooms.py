@@ -15,6 +15,7 @@ ROOM_BY_FOLDER = {  # the longest that fits counts
     "boot": "x86",
     "kernel/proc": "proc",
     "kernel/sys": "sys",
+    "kernel/trace": "sys",
     "kernel/drivers": "drivers",
     "kernel/ipc": "ipc",
     "kernel/events": "ipc",

@@ -17,8 +17,6 @@
 #define BYTES_MAX 64ull /* the longest structure that is shown; of a buffer 32 are */
 #define WORDS_MAX 32
 
-u32 syscall_count = SYSCALL_LIMIT;
-
 static const char *const argument_types[SYSCALL_LIMIT] = {
 #define SYSCALL(number, name, arguments, differs) [number] = #arguments,
 #include "core/syscalls.def"
