@@ -21,7 +21,7 @@ def test_a_call_passes_over_the_attributes_once(cw_run, program):
     """Instructions of a call among few and among eight times as many, which fill most of a block. stress-ng's
     stressor of them does 200 rounds in a few seconds; it stood still when each was searched from the front."""
     script = "cd /root; ./attributes 20; ./attributes 160"
-    result = cw_run(script=script, add=[f"{program}:/root/attributes"], debug=False, icount=True, timeout=300)
+    result = cw_run(script=script, add=[f"{program}:/root/attributes"], full=True, icount=True, timeout=300)
     rows = [line.split() for line in result.output.decode().splitlines()]
     few, many = dict(rows[:5]), dict(rows[5:])
     assert list(few) == list(many) == ["create", "replace", "get", "list", "remove"]
