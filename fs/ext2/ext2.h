@@ -16,7 +16,8 @@
  * -> ext2_group.lock -> buffers.
  *	map_lock	block pointers of the inode and its indirect blocks, inode->blocks, goals
  *	commit_lock	one commit at a time (commit.c); readers and writers take no notice
- *	ext2_group.lock	the group's bitmaps, descriptor and freed lists; never two groups at once
+ *	ext2_group.lock	the group's bitmaps, descriptor and freed lists, and how many inodes share a
+ *			block of attributes; never two groups at once
  *	inode->lock	directory contents and hints, extended attributes (writers exclusively)
  * Nothing is locked for the file system as a whole: totals are atomic.
  *

@@ -20,23 +20,35 @@ struct buffer *ext2_xattr_block(struct inode *inode, bool patient)
 	return ERR_PTR(ext2_error(fs, "no attributes are in block", block));
 }
 
+/* Do others have the block, too? Then it is one inode's less; it is in their hands from here on. */
+static bool leave_to_others(struct ext2_fs *fs, struct buffer *buffer)
+{
+	u32 offset = (u32)buffer->block - fs->first[EXT2_BLOCKS];
+	struct ext2_xattr_header *header = buffer->data;
+
+	guard(mutex, &fs->groups[offset / fs->per_group[EXT2_BLOCKS]].lock);
+	if (header->refcount <= 1)
+		return false;
+	header->refcount--;
+	mark_buffer_dirty(buffer);
+	return true;
+}
+
 void ext2_drop_xattr_block(struct inode *inode, struct buffer *buffer, struct ext2_gone *gone)
 {
-	struct ext2_xattr_header *header = buffer->data;
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	u32 block = (u32)buffer->block;
 
 	inode->blocks -= min(inode->blocks, (u64)inode->sb->block_size / 512);
-	if (header->refcount > 1) {
-		header->refcount--;
-		mark_buffer_dirty(buffer);
+	if (leave_to_others(fs, buffer)) {
 		brelse(buffer);
-	} else {
-		if (ext2_stays(gone))
-			brelse(buffer);
-		else
-			bforget(buffer);
-		ext2_gather(EXT2_FS(inode->sb), gone, EXT2_BLOCKS, block, 1, false);
+		return;
 	}
+	if (ext2_stays(gone))
+		brelse(buffer);
+	else
+		bforget(buffer);
+	ext2_gather(fs, gone, EXT2_BLOCKS, block, 1, false);
 }
 
 void ext2_gather_attributes(struct inode *inode, struct ext2_gone *gone)
