@@ -8,7 +8,6 @@ from pathlib import Path
 ROOM_BY_FOLDER = {  # the longest that fits counts
     "fs": "fs",
     "fs/ext2": "ext2",
-    "fs/xattr": "fs",
     "mm": "mm",
     "hash": "hash",
     "core": "core",
