@@ -103,9 +103,6 @@ _Static_assert(sizeof(struct kstatfs) == 120, "struct statfs of x86-64");
 #define ST_VALID 0x20
 #define ST_RELATIME 0x1000
 
-enum { XATTR_CREATE = 1, XATTR_REPLACE = 2, XATTR_NAME_MAX = 255 };
-#define XATTR_SIZE_MAX 65536 /* of a value, and of a list */
-
 enum { EXT2_SUPER_MAGIC = 0xef53, TMPFS_MAGIC = 0x01021994, PROC_SUPER_MAGIC = 0x9fa0 };
 
 /* ---- poll ------------------------------------------------------------------------------------ */

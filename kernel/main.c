@@ -10,6 +10,9 @@
 
 #include "fs/start.h"
 #include "fs/writeback.h"
+#ifdef CONFIG_XATTR
+#include "fs/xattr/xattr.h"
+#endif
 #include "hash/cache.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
@@ -83,6 +86,9 @@ void kernel_main(u32 magic, phys_addr_t info)
 	trace_init();
 #endif
 	vfs_init();
+#ifdef CONFIG_XATTR
+	xattr_init();
+#endif
 	if (random_fixed)
 		scatter_memory();
 	arch_smp_init();

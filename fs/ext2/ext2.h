@@ -16,7 +16,8 @@
  * -> ext2_group.lock -> buffers.
  *	map_lock	block pointers of the inode and its indirect blocks, inode->blocks, goals
  *	commit_lock	one commit at a time (commit.c); readers and writers take no notice
- *	ext2_group.lock	the group's bitmaps, descriptor and freed lists; never two groups at once
+ *	ext2_group.lock	the group's bitmaps, descriptor and freed lists, and how many inodes share a
+ *			block of attributes; never two groups at once
  *	inode->lock	directory contents and hints, extended attributes (writers exclusively)
  * Nothing is locked for the file system as a whole: totals are atomic.
  *
@@ -28,7 +29,7 @@
 #include "fs/block/dirty.h"
 #include "fs/devfs/special.h"
 #include "fs/file/file.h"
-#include "fs/inode/xattr.h"
+#include "fs/path/mount.h"
 
 #define EXT2_MAGIC 0xef53
 #define EXT2_ROOT_INODE 2
@@ -109,6 +110,12 @@ struct ext2_dir_entry {
 };
 #define EXT2_DIR_HEADER 8u
 #define EXT2_DIR_REC_LEN(name_len) ((EXT2_DIR_HEADER + (name_len) + 3u) & ~3u)
+
+/* A block of extended attributes begins with it. */
+struct ext2_xattr_header {
+	u32 magic, refcount, blocks, hash, reserved[4];
+};
+#define EXT2_XATTR_MAGIC 0xea020000u
 
 /* A group's tables, checked at mount time. */
 struct ext2_group {
@@ -235,7 +242,7 @@ void ext2_let_go(struct ext2_fs *fs, struct ext2_gone *gone);
 /* All that is in dirty buffers is on the platter, in the order of their ranks, and what was freed
  * before is free: 0, or -EIO. Sleeps; any lock but those of groups may be held. */
 int ext2_commit(struct ext2_fs *fs);
-void ext2_commit_quietly(struct ext2_fs *fs); /* an error is left to the next sync */
+void ext2_commit_quietly(struct ext2_fs *fs);		    /* an error is left to the next sync */
 void ext2_commit_freed(struct ext2_fs *fs, unsigned times); /* while anything waits to be free */
 void ext2_commit_end(struct ext2_fs *fs);		    /* forget what waits */
 bool ext2_any_leaving(struct ext2_fs *fs);		    /* does anything wait? */
@@ -267,7 +274,10 @@ extern const struct file_operations ext2_dir_operations;
 extern const struct inode_operations ext2_dir_inode_operations;
 
 /* xattr.c */
-int ext2_load_xattrs(struct inode *inode, const char *name, struct xattr **list);
-int ext2_set_xattr(struct inode *inode, const char *name, const void *value, size_t size,
-		   int flags);
+/* The buffer of the inode's attributes, its header checked, or NULL: it has none; ERR_PTR. As
+ * ext2_bread(). */
+struct buffer *ext2_xattr_block(struct inode *inode, bool patient);
+/* That @buffer is one inode's less, which others may have as well: freed with the last. It is
+ * released. Sleeps. */
+void ext2_drop_xattr_block(struct inode *inode, struct buffer *buffer, struct ext2_gone *gone);
 void ext2_gather_attributes(struct inode *inode, struct ext2_gone *gone); /* with the inode */

@@ -446,8 +446,6 @@ int ext2_write_symlink(struct inode *inode, const char *target)
 
 static const struct inode_operations inode_operations = {
 	.truncate = ext2_truncate,
-	.load_xattrs = ext2_load_xattrs,
-	.set_xattr = ext2_set_xattr,
 	.seek = ext2_seek,
 };
 

@@ -296,6 +296,4 @@ const struct inode_operations ext2_dir_inode_operations = {
 	.link = ext2_link,
 	.remove = ext2_remove,
 	.rename = ext2_rename,
-	.load_xattrs = ext2_load_xattrs,
-	.set_xattr = ext2_set_xattr,
 };

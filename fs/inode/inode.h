@@ -35,7 +35,6 @@ struct dentry;
 struct file_operations;
 struct path;
 struct super_block;
-struct xattr;
 
 struct inode_operations {
 	/* All under dir->lock held for writing (lookup: at least for reading); may sleep; 0 or
@@ -70,17 +69,6 @@ struct inode_operations {
 	/* Give a regular file another size; NULL: it has none. Under inode->lock. */
 	int (*truncate)(struct inode *inode, loff_t size);
 	int (*fallocate)(struct inode *inode, int mode, loff_t offset, loff_t length);
-	/*
-	 * Extended attributes, both or none (then -EOPNOTSUPP). Names are whole, with the prefix of
-	 * their namespace. inode->lock is held: for writing by set, else for reading.
-	 * load: all of them, or @name alone if it is not NULL, into *@list, which is NULL; the list
-	 * is the caller's, to xattr_free() whatever the result.
-	 * set: one, as setxattr(2); @value NULL: removed. It renews no times; -ENOSPC: it does not
-	 * fit.
-	 */
-	int (*load_xattrs)(struct inode *inode, const char *name, struct xattr **list);
-	int (*set_xattr)(struct inode *inode, const char *name, const void *value, size_t size,
-			 int flags);
 	/* SEEK_DATA, SEEK_HOLE: the first byte from @offset (inside the file) on that is data, or
 	 * in a hole (the end of the file is one): *@found, or -ENXIO. NULL: all is data. */
 	int (*seek)(struct inode *inode, loff_t offset, bool hole, loff_t *found);

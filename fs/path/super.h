@@ -13,6 +13,8 @@
 
 #include "fs/path/dentry.h"
 
+struct xattr;
+
 struct super_operations {
 	/* Begin the fs's own part (filesystem.inode_before), which is zeros: 0 or -errno; end it.
 	 * NULL: nothing to do. */
@@ -36,8 +38,7 @@ struct super_operations {
 /* MS_* of mount(2) */
 enum { SB_RDONLY = 1, SB_NOSUID = 2, SB_NODEV = 4, SB_NOEXEC = 8 };
 enum { SB_NOATIME = 1024, SB_NODIRATIME = 2048 };
-/* of the extended attributes user.* is not kept; owners and modes are not to be changed */
-enum { SB_NO_USER_XATTRS = 1 << 30, SB_FIXED_OWNERS = 1 << 29 };
+enum { SB_FIXED_OWNERS = 1 << 29 }; /* owners and modes are not to be changed */
 
 struct super_block {
 	/* Constant once it is mounted, but for SB_RDONLY in flags: mount_mutex, read without it. */
@@ -62,6 +63,22 @@ struct super_block {
 	struct list_head link; /* all superblocks; mount_mutex */
 };
 
+/*
+ * Extended attributes, of the optional room fs/xattr. Names are whole, with the prefix of their
+ * namespace. inode->lock is held: for writing by set, for reading by load, by forget not.
+ */
+struct xattr_operations {
+	/* All of them, or @name alone if it is not NULL, into *@list, which is NULL; the list is
+	 * the caller's, to xattr_free() whatever the result. 0 or -errno. */
+	int (*load)(struct inode *inode, const char *name, struct xattr **list);
+	/* One, as setxattr(2); @value NULL: removed. It renews no times. 0 or -errno; -ENOSPC: it
+	 * does not fit. */
+	int (*set)(struct inode *inode, const char *name, const void *value, size_t size,
+		   int flags);
+	void (*forget)(struct inode *inode); /* what is in memory, of one that is freed */
+	bool user;			     /* those of user.* are kept, too */
+};
+
 struct filesystem {
 	const char *name; /* "ext2" */
 	s64 magic;	  /* what statfs(2) tells its kind by */
@@ -73,10 +90,11 @@ struct filesystem {
 	/* Read the superblock and make sb->root. 0 or -errno (-EINVAL: not this kind; -EUCLEAN:
 	 * damaged). */
 	int (*fill_super)(struct super_block *sb, const char *options, bool silent);
-	struct filesystem *next; /* register_filesystem()'s */
+	const struct xattr_operations *xattrs; /* xattr_init()'s; NULL: it keeps none */
+	struct filesystem *next;	       /* register_filesystem()'s */
 };
 extern struct filesystem *filesystems; /* the first, and by ->next all, in order of registration */
-void register_filesystem(struct filesystem *type); /* at start-up, permanent */
+void register_filesystem(struct filesystem *type);    /* at start-up, permanent */
 struct filesystem *find_filesystem(const char *name); /* or NULL */
 
 /* Mounting and unmounting, and the lists of superblocks and mounts; below it nothing may be

@@ -1,6 +1,6 @@
 /*
- * pages.h - tmpfs's own part of inodes and superblocks, and its files' pages: private to tmpfs.c
- * and pages.c.
+ * pages.h - tmpfs's own part of inodes and superblocks, and its files' pages: private to tmpfs.c,
+ * pages.c, and fs/xattr/tmpfs.c.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ struct tmpfs_super {
 };
 
 struct tmpfs_inode {
-	struct xattr *xattrs; /* newest first */
+	struct xattr *xattrs; /* newest first; fs/xattr/tmpfs.c's, under inode->lock */
 	struct dentry *hint;  /* of a directory, where the last reader stopped; or NULL */
 	struct inode inode;
 };

@@ -9,13 +9,12 @@
  * removed meanwhile.
  *
  * Locks: a directory's names are under its inode->lock, like every change to it, and its dentry's
- * lock; an inode's extended attributes are under its own.
+ * lock.
  */
 
 #include "fs/devfs/special.h"
 #include "fs/regular/file_io.h"
 #include "fs/inode/permission.h"
-#include "fs/inode/xattr.h"
 #include "fs/path/names.h"
 #include "fs/tmpfs/pages.h"
 #include "core/memory/slab.h"
@@ -37,7 +36,8 @@ static int tmpfs_init_inode(struct inode *inode)
 
 static void tmpfs_free_inode(struct inode *inode)
 {
-	xattr_free(&TMPFS_I(inode)->xattrs);
+	if (TMPFS_I(inode)->xattrs)
+		inode->sb->type->xattrs->forget(inode);
 	uncharge(super_of(inode), INODES);
 }
 
@@ -248,27 +248,6 @@ static int tmpfs_fsync(struct file *file, bool data_only)
 	return 0; /* memory is as far as it goes */
 }
 
-/* ---- extended attributes --------------------------------------------------------------------- */
-
-static int tmpfs_load_xattrs(struct inode *inode, const char *name, struct xattr **list)
-{
-	lockdep_assert_held(&inode->lock);
-	for (const struct xattr *each = TMPFS_I(inode)->xattrs; each; each = each->next) {
-		if (name && strcmp(name, each->name))
-			continue;
-		TRY(xattr_set(list, each->name, each->value, each->size, 0));
-		list = &(*list)->next;
-	}
-	return 0;
-}
-
-static int tmpfs_set_xattr(struct inode *inode, const char *name, const void *value, size_t size,
-			   int flags)
-{
-	lockdep_assert_held(&inode->lock);
-	return xattr_set(&TMPFS_I(inode)->xattrs, name, value, size, flags);
-}
-
 /* ---- tables of operations -------------------------------------------------------------------- */
 
 static const struct inode_operations inode_operations = {
@@ -280,8 +259,6 @@ static const struct inode_operations inode_operations = {
 	.truncate = tmpfs_truncate,
 	.fallocate = tmpfs_fallocate,
 	.seek = tmpfs_seek,
-	.load_xattrs = tmpfs_load_xattrs,
-	.set_xattr = tmpfs_set_xattr,
 };
 
 static const struct file_operations directory_file_operations = {
@@ -357,7 +334,6 @@ int tmpfs_fill_super(struct super_block *sb, const char *text, bool silent)
 	TRY(parse_options(text, values));
 	memcpy(super->limit, values, sizeof(super->limit));
 	sb->op = &super_operations;
-	sb->flags |= SB_NO_USER_XATTRS;
 	struct inode *root =
 		TRY_PTR(tmpfs_inode(sb, NULL, S_IFDIR | (values[MODE] & S_IALLUGO), 0));
 
@@ -373,8 +349,7 @@ int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_
 
 	strlcpy(text, name, 32);
 	guard(parent, sb->root->inode);
-	struct dentry *dentry =
-		TRY_PTR(lookup_locked(sb->root, text, (u32)strlen(text), true));
+	struct dentry *dentry = TRY_PTR(lookup_locked(sb->root, text, (u32)strlen(text), true));
 	int error = tmpfs_make(sb->root->inode, dentry, mode, rdev, NULL);
 
 	dput(dentry);

@@ -5,6 +5,7 @@
 #include "fs/cred.h"
 #include "fs/file/file_table.h"
 #include "fs/start.h"
+#include "fs/xattr/xattr.h"
 #include "hash/cache.h"
 #include "hosted/machine/hosted.h"
 #include "core/log/assert.h"
@@ -34,6 +35,7 @@ void hosted_init(unsigned megabytes)
 	page_cache_init();
 	hash_random_init(random_u64());
 	vfs_init();
+	xattr_init();
 	hosted_task.fs = &init_fs_context;
 	hosted_task.files = file_table_create();
 	BUG_ON(!hosted_task.files);
@@ -52,4 +54,3 @@ void send_signal_current(int signal)
 	(void)signal;
 	hosted_signals++;
 }
-

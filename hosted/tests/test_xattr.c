@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fs/ext2/ext2.h"
+#include "fs/xattr/xattr.h"
 #include "hosted/harness/harness.h"
 #include "core/syscalls.h"
 
@@ -156,33 +157,44 @@ TEST(xattr_ext2_4k)
 	CHECK(disk.image[1024 + 0x5c] & 8);
 }
 
-/* A block that e2fsprogs made, and one that two inodes share. */
-TEST(xattr_ext2_foreign)
+/* ---- blocks that others made ----------------------------------------------------------------- */
+
+/* Files of which the first @sharers have one block of attributes, made by e2fsprogs: its number.
+ * Nothing is mounted. */
+static u32 share_block(unsigned sharers)
 {
-	char image[128], value[16], list[64];
+	char path[128];
 	u32 block;
 
 	start(1024, 2048, "-I 128 -O none,filetype,ext_attr");
 	make_files("/mnt");
 	CHECK_EQUAL(umount_disk(), 0);
-	snprintf(image, sizeof(image), "%s/image", scratch());
-	CHECK_EQUAL(disk_save(&disk, image, MB(2)), 0);
+	snprintf(path, sizeof(path), "%s/image", scratch());
+	CHECK_EQUAL(disk_save(&disk, path, MB(2)), 0);
 	CHECK_EQUAL(run_command(NULL,
 				"cd %s && for n in user.one trusted.two security.three; do "
 				"debugfs -w -R \"ea_set f0 $n value\" image || exit 1; done; "
 				"block=$(debugfs -R 'stat f0' image | sed -n 's/.*File ACL: "
 				"\\([0-9]*\\).*/\\1/p'); echo $block > block; "
-				"debugfs -w -R \"sif f1 file_acl $block\" image && "
-				"debugfs -w -R 'sif f1 blocks 2' image",
-				scratch()),
+				"for f in $(seq 1 %u); do "
+				"debugfs -w -R \"sif f$f file_acl $block\" image && "
+				"debugfs -w -R \"sif f$f blocks 2\" image || exit 1; done",
+				scratch(), sharers - 1),
 		    0);
-	CHECK_EQUAL(disk_load(&disk, image), 0);
-	snprintf(image, sizeof(image), "%s/block", scratch());
-	FILE *file = fopen(image, "r");
+	CHECK_EQUAL(disk_load(&disk, path), 0);
+	snprintf(path, sizeof(path), "%s/block", scratch());
+	FILE *file = fopen(path, "r");
 	CHECK(file && fscanf(file, "%u", &block) == 1 && block);
 	fclose(file);
-	((u32 *)(disk.image + block * 1024))[1] = 2; /* the refcount */
+	((u32 *)(disk.image + block * 1024))[1] = sharers; /* the refcount */
 	image_check(&disk);
+	return block;
+}
+
+TEST(xattr_ext2_foreign)
+{
+	char value[16], list[64];
+	u32 block = share_block(2);
 
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
 	for (unsigned f = 0; f < 2; f++) {
@@ -207,6 +219,94 @@ TEST(xattr_ext2_foreign)
 	CHECK_EQUAL(sys_llistxattr(path_of("/mnt", 0), NULL, 0), -EUCLEAN);
 	CHECK_EQUAL(sys_lgetxattr(path_of("/mnt", 1), "user.one", value, 16), 4);
 	CHECK_EQUAL(umount_disk(), 0);
+}
+
+static u64 blocks_of(const char *path)
+{
+	struct kstat stat;
+
+	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, path, &stat, 0), 0);
+	return stat.blocks;
+}
+
+static s64 free_blocks(void)
+{
+	struct kstatfs stat;
+
+	CHECK_EQUAL(sys_statfs("/mnt", &stat), 0);
+	return (s64)stat.bfree;
+}
+
+/* The disk is in order, and mounted again. */
+static void check_and_mount(void)
+{
+	CHECK_EQUAL(umount_disk(), 0);
+	image_check(&disk);
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+}
+
+/* A kernel without the room: files keep what others gave them, and the block that three of them
+ * share goes with the last; so does one of its own, also if it has no name any more, or lost it to
+ * another file. */
+TEST(xattr_ext2_without_the_room)
+{
+	u32 block = share_block(3);
+	const struct ext2_xattr_header *header = (void *)(disk.image + block * 1024);
+	s64 free;
+
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	CHECK_EQUAL(sys_lsetxattr(path_of("/mnt", 3), "user.own", "mine", 4, 0), 0);
+	CHECK_EQUAL(sys_lsetxattr(path_of("/mnt", 4), "user.own", "mine", 4, 0), 0);
+	ext2_filesystem.xattrs = NULL;
+	CHECK_EQUAL(sys_lgetxattr(path_of("/mnt", 0), "user.one", NULL, 0), -EOPNOTSUPP);
+	check_and_mount();
+	free = free_blocks();
+
+	CHECK_EQUAL(write_at("/mnt/f0", O_WRONLY, 0, "data", 4), 4);
+	CHECK_EQUAL(blocks_of("/mnt/f0"), 4);
+	CHECK_EQUAL(truncate_path("/mnt/f0", 0), 0);
+	CHECK_EQUAL(blocks_of("/mnt/f0"), 2);
+	for (unsigned f = 0; f < 3; f++) {
+		CHECK_EQUAL(header->refcount, 3 - f);
+		CHECK_EQUAL(free_blocks(), free);
+		CHECK_EQUAL(blocks_of(path_of("/mnt", f)), 2);
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, path_of("/mnt", f), 0), 0);
+		check_and_mount();
+	}
+	CHECK_EQUAL(free_blocks(), free + 1);
+
+	struct file *file = open_path("/mnt/f3", O_RDONLY, 0);
+	CHECK(!IS_ERR(file));
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/f3", 0), 0);
+	sys_sync();
+	CHECK_EQUAL(free_blocks(), free + 1);
+	fput(file);
+	check_and_mount();
+	CHECK_EQUAL(free_blocks(), free + 2);
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/new", 0755), 0);
+	CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/new", AT_FDCWD, "/mnt/f4", 0), 0);
+	check_and_mount();
+	CHECK_EQUAL(free_blocks(), free + 3); /* it had two, and the new one has one */
+	CHECK_EQUAL(umount_disk(), 0);
+}
+
+/* What is no block of attributes, or none that a file may have, is not freed. */
+TEST(xattr_ext2_damaged_without_the_room)
+{
+	u32 block = share_block(1);
+	u32 *magic = (u32 *)(disk.image + block * 1024);
+	s64 free;
+
+	ext2_filesystem.xattrs = NULL;
+	*magic ^= 1;
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	free = free_blocks();
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/f0", 0), 0);
+	CHECK_EQUAL(umount_disk(), 0);
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	CHECK_EQUAL(free_blocks(), free);
+	CHECK_EQUAL(umount_disk(), 0);
+	CHECK(((struct ext2_superblock *)(disk.image + 1024))->state & EXT2_STATE_ERROR);
 }
 
 /* trusted.* and security.* alone, and no limit but memory's. */

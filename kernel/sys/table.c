@@ -50,11 +50,18 @@ static s64 syscall_tried(void)
 	return -ENOSYS;
 }
 
+static s64 syscall_unsupported(void)
+{
+	return -EOPNOTSUPP;
+}
+
 /* Calls of optional rooms: what the linker takes where the room is not compiled. */
 #pragma GCC diagnostic ignored "-Wattribute-alias"
 #define SYSCALL(number, name, arguments, differs)
 #define SYSCALL_OF(room, number, name, arguments, differs)                                         \
 	s64 __attribute__((weak, alias("syscall_missing"))) sys_##name arguments;
+#define SYSCALL_ASKED_OF(room, number, name, arguments, differs)                                   \
+	s64 __attribute__((weak, alias("syscall_unsupported"))) sys_##name arguments;
 #include "core/syscalls.def"
 #undef SYSCALL
 

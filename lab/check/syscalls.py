@@ -13,8 +13,8 @@ HEAD = """# System calls
 
 One line of [core/syscalls.def](../../core/syscalls.def) a call. A call without a remark does what Linux does, as far as is
 known. One of an optional room is there in kernels that were built with the room (`./cw run --set NAME=y`). Any number
-that is not here returns ENOSYS and says so once in the log. What holds for several calls, and where each is done:
-[system-calls.md](system-calls.md).
+that is not here returns ENOSYS and says so once in the log; what programs ask of every file is EOPNOTSUPP without its
+room, and the log says nothing. What holds for several calls, and where each is done: [system-calls.md](system-calls.md).
 
 | number | call | differs from Linux |
 | --- | --- | --- |
@@ -33,7 +33,8 @@ def page() -> str:
     rows = []
     for call in read_table().values():
         arguments = ", ".join(argument.name for argument in call.arguments)
-        differs = "; ".join(filter(None, (call.room and f"with `{call.room}=y`", call.differs)))
+        room = call.room and f"with `{call.room}=y`{', else EOPNOTSUPP' if call.asked else ''}"
+        differs = "; ".join(filter(None, (room, call.differs)))
         rows.append(f"| {call.number} | `{call.name}({arguments})` | {differs} |\n")
     tried = [
         f"| {call.number} | `{call.name}` | {call.differs} |\n" for call in read_table(macro="SYSCALL_TRIED").values()

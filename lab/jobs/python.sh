@@ -1,6 +1,7 @@
 #!/bin/bash
 # python3 compiles its own library and runs its own tests of os, shutil, tempfile and glob (but of splice and eventfd, which are not there).
 # packages: bash coreutils findutils grep sed python3 libpython3.11-testsuite
+# settings: XATTR=y
 . "${0%/*}/common.sh"
 cp -r /usr/lib/python3.11 library && rm -rf library/test library/lib-dynload
 PYTHONHASHSEED=0 python3 -W ignore -m compileall -q -j 1 --invalidation-mode checked-hash library && find library -name '*.pyc' | wc -l

@@ -7,6 +7,7 @@
 
 #include "fs/block/dirty.h"
 #include "fs/cred.h"
+#include "fs/ext2/ext2.h"
 #include "fs/file/file.h"
 #include "fs/inode/attributes.h"
 #include "fs/path/namei.h"
@@ -90,12 +91,14 @@ static void write_back(void *unused)
 }
 
 enum made { NEW, NAMED, BEHIND_POINTERS };
-#define POINTED_AT (13 * 1024) /* behind a block of pointers that has led to another block before */
+#define POINTED_AT (13 * 1024) /* behind a block of pointers that has led to another block before  \
+				*/
 
 static loff_t data_begin; /* of the file made: a hole is before it */
 
-/* "old" is written to the file, and so far in memory: to a new one; to one whose name is on the disk,
- * which fsync() writes alone; or behind an indirect block that is on the disk. Where it is. */
+/* "old" is written to the file, and so far in memory: to a new one; to one whose name is on the
+ * disk, which fsync() writes alone; or behind an indirect block that is on the disk. Where it is.
+ */
 static loff_t make_file(enum made made)
 {
 	loff_t at = made == BEHIND_POINTERS ? POINTED_AT : 0;
@@ -432,5 +435,52 @@ RING_PROGRAM(set_id_chown, world_ext2, 100)
 	task_start(give_to_root, &program);
 	ring_run();
 	path_put(&program);
+	world_unmount();
+}
+
+/* ---- attributes that two files share ----------------------------------------------------------
+ */
+
+/* /mnt/two has those of /mnt/one, in one block, as other systems make it. */
+static void share_attributes(void)
+{
+	struct path one __free(path) = {0}, two __free(path) = {0};
+
+	CHECK_EQUAL(write_at("/mnt/one", O_CREAT | O_WRONLY, 0, "1", 1), 1);
+	CHECK_EQUAL(write_at("/mnt/two", O_CREAT | O_WRONLY, 0, "2", 1), 1);
+	CHECK_EQUAL(sys_lsetxattr("/mnt/one", "user.a", "b", 1, 0), 0);
+	CHECK_EQUAL(find_path("/mnt/one", 0, &one), 0);
+	CHECK_EQUAL(find_path("/mnt/two", 0, &two), 0);
+	struct inode *inode = two.dentry->inode;
+	struct buffer *buffer __free(buffer) = ext2_xattr_block(one.dentry->inode, false);
+	CHECK(!IS_ERR_OR_NULL(buffer));
+	((struct ext2_xattr_header *)buffer->data)->refcount = 2;
+	mark_buffer_dirty(buffer);
+	EXT2_I(inode)->attribute_block = (u32)buffer->block;
+	inode->blocks += buffer->size / 512;
+	mark_inode_dirty(inode);
+}
+
+static void remove_file(void *name)
+{
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, name, 0), 0);
+}
+
+/* The block goes with the second of them, whichever that is. */
+RING_PROGRAM(shared_attributes, world_ext2, 100)
+{
+	struct kstatfs before, after;
+
+	world_mount();
+	CHECK_EQUAL(sys_statfs("/mnt", &before), 0);
+	share_attributes();
+	sys_sync();
+	task_start(remove_file, "/mnt/one");
+	task_start(remove_file, "/mnt/two");
+	ring_run();
+	world_unmount();
+	world_mount();
+	CHECK_EQUAL(sys_statfs("/mnt", &after), 0);
+	CHECK_EQUAL(after.bfree, before.bfree);
 	world_unmount();
 }

@@ -1,9 +1,9 @@
 /*
- * xattr.c - the calls on extended attributes. Each comes in three: by name, by name but not through
+ * calls.c - the calls on extended attributes. Each comes in three: by name, by name but not through
  * a last link, and by descriptor.
  */
 #include "fs/calls/calls.h"
-#include "fs/inode/xattr.h"
+#include "fs/xattr/xattr.h"
 #include "core/memory/slab.h"
 
 /* @key: XATTR_NAME_MAX + 1 bytes. */

@@ -1,6 +1,6 @@
 /*
  * xattr.c - extended attributes: lists of them in memory, and who may do what in which namespace.
- * See xattr.h. What is kept, and where, is the file system's (inode_operations.load_xattrs).
+ * See xattr.h. What is kept, and where, is the file system's (filesystem.xattrs).
  *
  * user.*      as the file's contents; only regular files and directories have them
  * trusted.*   root's alone: others neither see nor change them
@@ -11,7 +11,7 @@
  */
 #include "fs/inode/permission.h"
 #include "fs/inode/times.h"
-#include "fs/inode/xattr.h"
+#include "fs/xattr/xattr.h"
 #include "core/memory/slab.h"
 
 /* ---- lists ----------------------------------------------------------------------------------- */
@@ -71,6 +71,7 @@ static bool has_prefix(const char *name, const char *prefix)
 static int xattr_permission(struct inode *inode, const char *name, int mask)
 {
 	bool change = mask & MAY_WRITE, directory = S_ISDIR(inode->mode);
+	const struct xattr_operations *op = inode->sb->type->xattrs;
 	int refused = change ? -EPERM : -ENODATA;
 
 	if (has_prefix(name, "user.")) {
@@ -79,7 +80,7 @@ static int xattr_permission(struct inode *inode, const char *name, int mask)
 		if (change && directory && (inode->mode & S_ISVTX) && !owner_or_root(inode))
 			return -EPERM;
 		TRY(inode_permission(inode, mask));
-		if (inode->sb->flags & SB_NO_USER_XATTRS)
+		if (!op || !op->user)
 			return -EOPNOTSUPP;
 	} else if (has_prefix(name, "trusted.")) {
 		if (!capable(current->cred))
@@ -92,7 +93,7 @@ static int xattr_permission(struct inode *inode, const char *name, int mask)
 			TRY(inode_permission(inode, mask));
 		return -EOPNOTSUPP;
 	}
-	if (!inode->op->load_xattrs)
+	if (!op)
 		return -EOPNOTSUPP;
 	return strchr(name, '.')[1] ? 0 : -EINVAL;
 }
@@ -106,7 +107,7 @@ int xattr_change(const struct path *path, const char *name, const void *value, s
 
 	guard(write, &inode->lock);
 	TRY(xattr_permission(inode, name, MAY_WRITE));
-	TRY(inode->op->set_xattr(inode, name, value, size, flags));
+	TRY(inode->sb->type->xattrs->set(inode, name, value, size, flags));
 	return inode_changed(inode);
 }
 
@@ -114,21 +115,24 @@ int xattr_read(struct inode *inode, const char *name, struct xattr **list)
 {
 	guard(read, &inode->lock);
 	TRY(xattr_permission(inode, name, MAY_READ));
-	TRY(inode->op->load_xattrs(inode, name, list));
+	TRY(inode->sb->type->xattrs->load(inode, name, list));
 	return *list ? 0 : -ENODATA;
 }
 
 int xattr_read_all(struct inode *inode, struct xattr **list)
 {
+	const struct xattr_operations *op = inode->sb->type->xattrs;
+
 	guard(read, &inode->lock);
-	if (inode->op->load_xattrs)
-		return inode->op->load_xattrs(inode, NULL, list);
-	return 0;
+	if (!op)
+		return 0;
+	return op->load(inode, NULL, list);
 }
 
 bool xattr_is_shown(const struct xattr *xattr)
 {
 	if (has_prefix(xattr->name, "trusted."))
 		return capable(current->cred);
-	return !has_prefix(xattr->name, "system."); /* access lists of other systems: kept, not known */
+	return !has_prefix(xattr->name,
+			   "system."); /* access lists of other systems: kept, not known */
 }

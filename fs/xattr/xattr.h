@@ -9,6 +9,9 @@
 
 #include "fs/path/mount.h"
 
+enum { XATTR_CREATE = 1, XATTR_REPLACE = 2, XATTR_NAME_MAX = 255 };
+#define XATTR_SIZE_MAX 65536 /* of a value, and of a list */
+
 /* One of a list. */
 struct xattr {
 	struct xattr *next;
@@ -30,3 +33,8 @@ int xattr_read_all(struct inode *inode, struct xattr **list);
 /* May current see that it is there? */
 bool xattr_is_shown(const struct xattr *xattr);
 DEFINE_FREE(xattrs, struct xattr *, xattr_free(variable))
+
+/* What the file systems keep: ext2.c, tmpfs.c. */
+extern const struct xattr_operations ext2_xattrs, tmpfs_xattrs;
+/* At start-up: from now on they have attributes. */
+void xattr_init(void);
