@@ -349,16 +349,11 @@ void buffer_cache_check(void)
 
 DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "buffers", "find_buffer");
 
-static u64 shrink_after_pages(unsigned priority, bool enough)
-{
-	return shrink_buffers(priority);
-}
-
 void buffer_cache_init(void)
 {
 	static struct shrinker shrinker = {
 		.name = "buffers",
-		.after_pages = shrink_after_pages,
+		.after_pages = shrink_buffers,
 		.is_busy = writeback_is_busy,
 	};
 

@@ -463,7 +463,7 @@ void allow_write_access(struct inode *inode)
 
 DEFINE_HASH_CACHE(inode, INODE, "Inode", "inodes", "find_inode");
 
-static u64 shrink_inodes(unsigned priority, bool enough)
+static u64 shrink_inodes(unsigned priority)
 {
 	return lru_reclaim(&inode_lru, 1ULL << priority);
 }

@@ -406,14 +406,14 @@ static u64 shrink_by_priority(unsigned priority)
 
 static struct shrinker shrinker = {.name = "dentries", .before_pages = shrink_by_priority};
 #elif defined(CONFIG_DENTRY_SHRINK_PRIORITY)
-static u64 shrink_if_needed(unsigned priority, bool enough)
+static u64 shrink_by_priority(unsigned priority)
 {
-	return enough ? 0 : lru_reclaim(&dentry_lru, priority + 1);
+	return lru_reclaim(&dentry_lru, priority + 1);
 }
 
-static struct shrinker shrinker = {.name = "dentries", .after_pages = shrink_if_needed};
+static struct shrinker shrinker = {.name = "dentries", .if_too_few = shrink_by_priority};
 #else
-static u64 shrink_share(unsigned priority, bool enough)
+static u64 shrink_share(unsigned priority)
 {
 	return lru_reclaim(&dentry_lru, 1ULL << priority);
 }
