@@ -171,7 +171,7 @@ int ext2_commit(struct ext2_fs *fs)
 	smp_mb(); /* named() in dir.c */
 	for (u32 i = 0; ext2_any_leaving(fs) && i < fs->group_count; i++)
 		take_freed(&fs->groups[i], &fs->committing);
-	TRY(sync_buffers(device, true));
+	TRY(sync_buffers(device, WB_SYNC_ALL));
 	TRY(block_flush(device));
 	WRITE_ONCE(fs->commits_done, fs->commits_begun);
 	list_for_each_entry_safe (entry, next, &fs->committing, link)

@@ -45,7 +45,7 @@ int sync_super(struct super_block *sb)
 	if (sb->op->sync_fs)
 		sb->op->sync_fs(sb);
 	if (sb->bdev) {
-		buffers = sync_buffers(sb->bdev, true);
+		buffers = sync_buffers(sb->bdev, WB_SYNC_ALL);
 		flushed = block_flush(sb->bdev);
 	}
 	if (inodes)
