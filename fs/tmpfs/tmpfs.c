@@ -374,7 +374,7 @@ int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_
 	strlcpy(text, name, 32);
 	guard(parent, sb->root->inode);
 	struct dentry *dentry =
-		TRY_PTR(lookup_locked(sb->root, text, (u32)strlen(text), true));
+		TRY_PTR(lookup_locked(sb->root, text, (u32)strlen(text), FIRST_LOOK));
 	int error = tmpfs_make(sb->root->inode, dentry, mode, rdev, NULL);
 
 	dput(dentry);
