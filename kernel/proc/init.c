@@ -55,7 +55,7 @@ static void open_console(void)
 	}
 	for (int i = 0; i < 3; i++) {
 		get_file(file);
-		fd_add(file, 0, false);
+		fd_add(file, 0, 0);
 	}
 	fput(file);
 }
