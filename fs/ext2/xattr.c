@@ -132,11 +132,11 @@ static int add_to_list(struct xattr **list, const struct buffer *buffer,
 }
 
 /* The buffer of the inode's attributes, its header checked, or NULL: it has none; ERR_PTR. */
-static struct buffer *get_block(struct inode *inode, bool patient)
+static struct buffer *get_block(struct inode *inode, enum ext2_patience patience)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	u32 block = EXT2_I(inode)->attribute_block;
-	struct buffer *buffer = block ? ext2_bread(fs, block, patient) : NULL;
+	struct buffer *buffer = block ? ext2_bread(fs, block, patience) : NULL;
 
 	if (IS_ERR_OR_NULL(buffer))
 		return buffer;
@@ -150,7 +150,7 @@ static struct buffer *get_block(struct inode *inode, bool patient)
 /* The same, and its entries are checked. */
 static struct buffer *get_entries(struct inode *inode)
 {
-	struct buffer *buffer = get_block(inode, false);
+	struct buffer *buffer = get_block(inode, GIVE_UP);
 
 	if (IS_ERR_OR_NULL(buffer) || entries_ok(buffer))
 		return buffer;
@@ -263,7 +263,7 @@ static void drop_block(struct inode *inode, struct buffer *buffer, struct ext2_g
 			brelse(buffer);
 		else
 			bforget(buffer);
-		ext2_gather(EXT2_FS(inode->sb), gone, EXT2_BLOCKS, block, 1, false);
+		ext2_gather(EXT2_FS(inode->sb), gone, EXT2_BLOCKS, block, 1, NO_MODE);
 	}
 }
 
@@ -287,7 +287,7 @@ static int replace_block(struct inode *inode, struct buffer **old, const char *i
 	struct ext2_gone gone;
 
 	guard(write, &ei->map_lock);
-	ext2_gone_begin(inode, &gone, false);
+	ext2_gone_begin(inode, &gone);
 	if (image) {
 		new = is_own(*old) ? *old : TRY_PTR(ext2_new_block(fs, ext2_group_start(inode)));
 		memcpy(new->data, image, new->size);
@@ -339,7 +339,7 @@ int ext2_set_xattr(struct inode *inode, const char *name, const void *value, siz
 
 void ext2_gather_attributes(struct inode *inode, struct ext2_gone *gone)
 {
-	struct buffer *buffer = get_block(inode, true);
+	struct buffer *buffer = get_block(inode, PATIENT);
 
 	EXT2_I(inode)->attribute_block = 0;
 	if (!IS_ERR_OR_NULL(buffer))
