@@ -48,7 +48,8 @@ int vfs_mount_root(const char *device_name, const char *type_name, unsigned flag
 int vfs_sync_all(void)
 {
 	int error = for_each_super(sync_super);
-	int second = sync_buffers(NULL, true); /* devices written to without a file system */
+	/* devices written to without a file system */
+	int second = sync_buffers(NULL, WB_SYNC_ALL);
 
 	return error ?: second;
 }

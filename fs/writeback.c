@@ -24,7 +24,7 @@ void writeback_once(void)
 {
 	writeback_begins();
 	for_each_super(write_super);
-	sync_buffers(NULL, false);
+	sync_buffers(NULL, WB_SYNC_NONE);
 }
 
 static int writeback_thread(void *unused)

@@ -73,7 +73,7 @@ struct hash_cache {
 	const char *objects;   /* "buffers" */
 	const char *finder;    /* "find_buffer": the function the report names */
 	const char *name;      /* "buffer": /proc/hash/NAME and the boot line's options */
-	const char *function;  /* chosen hash function, CONFIG_BUFFER_HASH */
+	const char *function;  /* chosen hash function, CONFIG_BUFFER_HASH; of trees "none" */
 	const char *structure; /* chosen table structure, CONFIG_BUFFER_TABLE */
 
 	/* Set at boot by the structure's create. */

@@ -31,7 +31,7 @@ static void write_lines(const struct text *text)
 		const char *newline = memchr(line, '\n', (size_t)(end - line));
 		const char *next = newline ? newline + 1 : end;
 
-		console_write(line, (size_t)(next - line), true);
+		console_write(line, (size_t)(next - line), AS_LINES);
 		line = next;
 	}
 }

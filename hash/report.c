@@ -92,12 +92,13 @@ static struct hash_fit fit_histogram(const struct hash_statistics *s)
 		struct real off = distance(found, expected);
 		u64 part = real_scaled(real_divide(real_multiply(off, off), real_of(expected)), 1);
 
-		chi2 = part > ~chi2 ? ~0ull : chi2 + part;
+		if (__builtin_add_overflow(chi2, part, &chi2))
+			chi2 = ~0ull;
 		found = expected = 0;
 		bins++;
 	}
 	/* The sums of buckets and of objects are given. */
-	return fit_of(chi2, bins > 2 ? bins - 2 : 0);
+	return fit_of(chi2, max(bins, 2u) - 2);
 }
 
 /* The binomial histogram, and the largest k for which at least one bucket is expected to hold k or
@@ -221,7 +222,7 @@ static void print_row_size(unsigned row, struct text *out)
 
 /* What Lever prints: the first lines, to the end of the histogram. Ours follow. */
 static void print_histogram(const struct hash_cache *cache, const struct hash_statistics *s,
-		      struct text *out)
+			    struct text *out)
 {
 	const char *bucket = cache->trees ? "tree" : "bucket";
 	const struct hash_counters *c = &s->counted;
@@ -248,12 +249,12 @@ static void print_histogram(const struct hash_cache *cache, const struct hash_st
 	}
 }
 
-static void print_steps(const char *what, u64 lookups, u64 steps, u64 expected_milli, bool expect,
-			struct text *out)
+static void print_steps(const struct hash_statistics *s, const char *what, u64 lookups, u64 steps,
+			u64 expected_milli, struct text *out)
 {
 	text_printf(out, " %s: %llu, iterations/%s: %llu.%03u", what, lookups, what,
 		    MILLI(ratio(steps, lookups, 1000)));
-	if (expect)
+	if (s->expected_hit_milli) /* computed */
 		text_printf(out, " (uniform hashing of this table: %llu.%03u)",
 			    MILLI(expected_milli));
 	text_printf(out, "\n");
@@ -286,19 +287,16 @@ void hash_report_text(struct hash_cache *cache, struct text *out)
 
 	collect(cache, &s);
 	print_histogram(cache, &s, out);
-
-	bool expect = s.expected_hit_milli;
-
-	text_printf(out, " hash function: %s, %d-bit words; structure: %s\n",
-		    cache->trees ? "none" : cache->function, HASH_WORD_BITS, cache->structure);
+	text_printf(out, " hash function: %s, %d-bit words; structure: %s\n", cache->function,
+		    HASH_WORD_BITS, cache->structure);
 	text_printf(out, " sizing rule: %s, %llu bytes\n", cache->rule, cache->bytes);
 	if (cache->counters) {
-		print_steps("hit", c->hits, c->hit_steps, s.expected_hit_milli, expect, out);
-		print_steps("miss", c->misses, c->miss_steps, s.expected_miss_milli, expect, out);
+		print_steps(&s, "hit", c->hits, c->hit_steps, s.expected_hit_milli, out);
+		print_steps(&s, "miss", c->misses, c->miss_steps, s.expected_miss_milli, out);
 		text_printf(out, " key compares: %llu, inserts: %llu, removes: %llu\n", c->compares,
 			    c->inserts, c->removes);
 	}
-	if (!expect)
+	if (!s.expected_hit_milli)
 		return;
 	text_printf(out, " largest bucket expected: %llu\n", s.expected_largest);
 	print_fit(&s.buckets_fit, "bucket sizes against uniform", out);
@@ -349,8 +347,7 @@ void hash_report_json(struct hash_cache *cache, struct text *out)
 	text_printf(out,
 		    "{\"cache\":\"%s\",\"function\":\"%s\",\"structure\":\"%s\",\"rule\":\"%s\","
 		    "\"word\":%d",
-		    cache->name, cache->trees ? "none" : cache->function, cache->structure,
-		    cache->rule, HASH_WORD_BITS);
+		    cache->name, cache->function, cache->structure, cache->rule, HASH_WORD_BITS);
 	text_printf(out,
 		    ",\"%s\":%llu,\"bytes\":%llu,\"objects\":%llu,\"largest\":%llu,\"empty\":%llu",
 		    cache->trees ? "trees" : "buckets", s.buckets, cache->bytes, s.objects,
@@ -369,10 +366,12 @@ void hash_report_json(struct hash_cache *cache, struct text *out)
 	}
 	json_row(out, ",\"histogram\":{\"buckets\":[", s.row_buckets);
 	json_row(out, ",\"objects\":[", s.row_objects);
-	if (!cache->trees) {
+	if (!cache->trees)
 		json_milli_row(out, ",\"expected\":[", s.row_expected_milli);
+	text_printf(out, "}");
+	if (!cache->trees) {
 		text_printf(out,
-			    "},\"expected_steps_per_hit\":%llu.%03u"
+			    ",\"expected_steps_per_hit\":%llu.%03u"
 			    ",\"expected_steps_per_miss\":%llu.%03u,\"expected_largest\":%llu",
 			    MILLI(s.expected_hit_milli), MILLI(s.expected_miss_milli),
 			    s.expected_largest);
@@ -380,5 +379,5 @@ void hash_report_json(struct hash_cache *cache, struct text *out)
 		json_fit(out, "histogram_fit", &s.histogram_fit);
 		text_printf(out, ",\"dragon_q\":%llu.%04u", TENTHS(s.dragon_q_tenthousandths));
 	}
-	text_printf(out, cache->trees ? "}}" : "}");
+	text_printf(out, "}");
 }

@@ -117,15 +117,17 @@ static struct body integer_body(const struct directive *directive, char letter, 
 	return (struct body){text, (int)(end - text), negative};
 }
 
-/* %p; with @symbol the function that holds it, and the offset. */
-static struct body pointer_body(bool symbol, char *text, size_t size, struct arguments *arguments)
+/* %p; %pS, to whose S *@format moves: the function that holds it, and the offset. */
+static struct body pointer_body(const char **format, char *text, size_t size,
+				struct arguments *arguments)
 {
 	u64 value = (uintptr_t)va_arg(arguments->list, void *);
 
-	if (symbol) {
+	if ((*format)[1] == 'S') {
 		const char *name = symbol_lookup(value, &value);
 		int length = scnprintf(text, size, "%s+0x%llx", name ?: "?", value);
 
+		++*format;
 		return (struct body){text, length, false};
 	}
 	char *end = text + size;
@@ -178,8 +180,7 @@ int kernel_vsnprintf(char *buffer, size_t size, const char *format, va_list list
 			body = (struct body){text, text[0] != 0, false};
 			break;
 		case 'p':
-			body = pointer_body(format[1] == 'S', text, sizeof(text), &arguments);
-			format += format[1] == 'S';
+			body = pointer_body(&format, text, sizeof(text), &arguments);
 			break;
 		case 'd':
 		case 'u':

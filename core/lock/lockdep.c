@@ -24,7 +24,7 @@ struct held_locks {
 	struct held_lock {
 		const void *lock, *taken_at;
 		u16 key;
-		bool spins;
+		enum lock_wait wait;
 	} lock[LOCKS_HELD_MAX];
 };
 
@@ -103,7 +103,7 @@ static void add_edge(const struct held_lock *held, u16 key, const void *here)
 	arch_irq_restore(flags);
 }
 
-void lockdep_acquire(const void *lock, u16 class, unsigned level, bool spins)
+void lockdep_acquire(const void *lock, u16 class, unsigned level, enum lock_wait wait)
 {
 	const void *here = __builtin_return_address(0);
 	struct held_locks *held = held_list();
@@ -121,7 +121,7 @@ void lockdep_acquire(const void *lock, u16 class, unsigned level, bool spins)
 		if (!test_bit((unsigned long)other->key * KEYS + key, known_edges))
 			add_edge(other, key, here);
 	}
-	if (spins) { /* taken by interrupt handlers: never held with interrupts on */
+	if (wait == LOCK_SPINS) { /* taken by interrupt handlers: never held with interrupts on */
 		u8 use = 0;
 
 		if (irq_depth[cpu_id()])
@@ -138,7 +138,7 @@ void lockdep_acquire(const void *lock, u16 class, unsigned level, bool spins)
 
 	unsigned long irq_flags = arch_irq_save(); /* an interrupt uses the same list */
 
-	held->lock[held->count++] = (struct held_lock){lock, here, key, spins};
+	held->lock[held->count++] = (struct held_lock){lock, here, key, wait};
 	arch_irq_restore(irq_flags);
 }
 
@@ -187,7 +187,7 @@ void lockdep_might_sleep(const char *file, int line)
 	if (ended || panicking)
 		return;
 	for (unsigned i = 0; i < held->count; i++)
-		if (held->lock[i].spins)
+		if (held->lock[i].wait == LOCK_SPINS)
 			report("sleeping with a spinlock held", held->lock[i].key, file);
 	if (irq_depth[cpu_id()] || (system_running && arch_irqs_disabled()))
 		panic("sleeping in an interrupt or with interrupts off at %s:%d", file, line);

@@ -25,9 +25,10 @@ struct task;
  * set. */
 void lockdep_task_init(struct task *task);
 
-/* Called before waiting for @lock, so that a deadlock is reported instead of met. @level 0..3;
- * @spins: the holder may not sleep. */
-void lockdep_acquire(const void *lock, u16 class, unsigned level, bool spins);
+/* Called before waiting for @lock, so that a deadlock is reported instead of met. @level 0..3. The
+ * holder of a lock that is waited for by spinning may not sleep. */
+enum lock_wait { LOCK_SPINS, LOCK_SLEEPS };
+void lockdep_acquire(const void *lock, u16 class, unsigned level, enum lock_wait wait);
 void lockdep_release(const void *lock, u16 class);
 bool lockdep_is_held(const void *lock);
 
@@ -50,7 +51,7 @@ void lockdep_assert_none_held(void);
 #else
 
 #define lockdep_task_init(task) ((void)(task))
-#define lockdep_acquire(lock, class, level, spins) ((void)(level))
+#define lockdep_acquire(lock, class, level, wait) ((void)(level))
 #define lockdep_release(lock, class) ((void)0)
 #define lockdep_irq(step) ((void)0)
 #define lockdep_assert_held(lock) ((void)(lock))

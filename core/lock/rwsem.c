@@ -10,7 +10,7 @@
 struct rwsem_waiter {
 	struct list_head link;
 	struct task *task;
-	bool writer;
+	u32 as;	      /* RWSEM_WRITER or RWSEM_READER */
 	bool granted; /* off the queue, and the lock is his */
 };
 
@@ -39,10 +39,9 @@ static void grant_front(struct rw_semaphore *sem)
 		u32 old = READ_ONCE(sem->state);
 
 		do {
-			if (waiter->writer ? old != RWSEM_WAITERS : old & RWSEM_WRITER)
+			if (waiter->as == RWSEM_WRITER ? old != RWSEM_WAITERS : old & RWSEM_WRITER)
 				return;
-		} while (!try_cmpxchg(&sem->state, &old,
-				      old + (waiter->writer ? RWSEM_WRITER : RWSEM_READER)));
+		} while (!try_cmpxchg(&sem->state, &old, old + waiter->as));
 		list_del(&waiter->link);
 		waiter->granted = true;
 		wake_up_task(waiter->task);
@@ -58,15 +57,15 @@ void rwsem_hand_over(struct rw_semaphore *sem)
 	queue_unlock(sem, flags);
 }
 
-void rwsem_wait(struct rw_semaphore *sem, bool writer)
+void rwsem_wait(struct rw_semaphore *sem, u32 as)
 {
-	struct rwsem_waiter waiter = {.task = current, .writer = writer};
+	struct rwsem_waiter waiter = {.task = current, .as = as};
 	unsigned long flags = queue_lock(sem);
 
 	lock_contended(sem->wait_lock.class, 0);
 	list_add_tail(&waiter.link, &sem->waiters);
 	__atomic_fetch_or(&sem->state, RWSEM_WAITERS, __ATOMIC_SEQ_CST);
-	if (!writer)
+	if (as == RWSEM_READER)
 		__atomic_fetch_sub(&sem->state, RWSEM_READER, __ATOMIC_SEQ_CST);
 	grant_front(sem); /* it may have been released just now */
 	/* wait_lock guards `granted` and keeps the waker from touching @waiter after we left. */

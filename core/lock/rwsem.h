@@ -30,17 +30,17 @@ struct rw_semaphore {
 		INIT_LIST_HEAD(&(sem)->waiters);                                                   \
 	})
 
-/* Wait for the lock; as a reader the caller has counted himself already. */
-void rwsem_wait(struct rw_semaphore *sem, bool writer);
+/* Wait for the lock as RWSEM_WRITER, or as RWSEM_READER, who has counted himself already. */
+void rwsem_wait(struct rw_semaphore *sem, u32 as);
 void rwsem_hand_over(struct rw_semaphore *sem);
 
 static __always_inline void down_read(struct rw_semaphore *sem)
 {
 	might_sleep();
-	lockdep_acquire(sem, sem->wait_lock.class, 0, false);
+	lockdep_acquire(sem, sem->wait_lock.class, 0, LOCK_SLEEPS);
 	if (unlikely(__atomic_fetch_add(&sem->state, RWSEM_READER, __ATOMIC_SEQ_CST) &
 		     (RWSEM_WRITER | RWSEM_WAITERS)))
-		rwsem_wait(sem, false);
+		rwsem_wait(sem, RWSEM_READER);
 }
 
 /* @level as in spin_lock_nested(). */
@@ -49,9 +49,9 @@ static __always_inline void down_write_nested(struct rw_semaphore *sem, unsigned
 	u32 free = 0;
 
 	might_sleep();
-	lockdep_acquire(sem, sem->wait_lock.class, level, false);
+	lockdep_acquire(sem, sem->wait_lock.class, level, LOCK_SLEEPS);
 	if (unlikely(!try_cmpxchg(&sem->state, &free, RWSEM_WRITER)))
-		rwsem_wait(sem, true);
+		rwsem_wait(sem, RWSEM_WRITER);
 }
 
 #define down_write(sem) down_write_nested(sem, 0)
@@ -82,6 +82,6 @@ struct mutex {
 static __always_inline void might_lock(struct mutex *mutex)
 {
 	might_sleep();
-	lockdep_acquire(mutex, mutex->sem.wait_lock.class, 0, false);
+	lockdep_acquire(mutex, mutex->sem.wait_lock.class, 0, LOCK_SLEEPS);
 	lockdep_release(mutex, mutex->sem.wait_lock.class);
 }

@@ -114,7 +114,7 @@ static __always_inline void __spin_unlock(spinlock_t *lock)
 /* @level 1..3: the lock nests inside another of its class, in an order the caller guarantees. */
 static __always_inline void spin_lock_nested(spinlock_t *lock, unsigned level)
 {
-	lockdep_acquire(lock, lock->class, level, true);
+	lockdep_acquire(lock, lock->class, level, LOCK_SPINS);
 	__spin_lock(lock);
 }
 

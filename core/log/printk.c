@@ -16,12 +16,12 @@ u64 log_complete;     /* after the last line */
 static DEFINE_SPINLOCK(console_lock);
 static int console_loglevel = LOG_LEVELS - 1; /* levels below it are printed there */
 
-void console_write(const char *text, size_t length, bool expand)
+void console_write(const char *text, size_t length, enum console_text kind)
 {
 	const char *newline;
 
 	guard(spinlock_irqsave, &console_lock);
-	for (; expand && (newline = memchr(text, '\n', length)); text = newline + 1) {
+	for (; kind == AS_LINES && (newline = memchr(text, '\n', length)); text = newline + 1) {
 		log_port_write(CONSOLE, text, (size_t)(newline - text));
 		log_port_write(CONSOLE, "\r\n", 2);
 		length -= (size_t)(newline + 1 - text);
@@ -59,9 +59,9 @@ static void put_message(const char *text, size_t length)
 		ring_put(text, (size_t)(newline - text));
 		ring_put("\n", 1);
 		if (level < console_loglevel) {
-			console_write(head + 3, n - 3, false);
-			console_write(text, (size_t)(newline - text), false);
-			console_write("\r\n", 2, false);
+			console_write(head + 3, n - 3, AS_IT_IS);
+			console_write(text, (size_t)(newline - text), AS_IT_IS);
+			console_write("\r\n", 2, AS_IT_IS);
 		}
 		text = newline + 1;
 	}

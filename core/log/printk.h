@@ -36,9 +36,10 @@ void printk(const char *format, ...) __printf(1, 2);
 
 /*
  * Text straight to the console, not to the log, whatever the level: reports for the person at the
- * console, and the terminal's. Not interleaved with other writers. @expand: \n becomes \r\n.
+ * console, and the terminal's. Not interleaved with other writers. AS_LINES: \n becomes \r\n.
  */
-void console_write(const char *text, size_t length, bool expand);
+enum console_text { AS_IT_IS, AS_LINES };
+void console_write(const char *text, size_t length, enum console_text kind);
 
 /*
  * Copy log text from position @position (0: the oldest kept) into buffer[0..size), whole lines

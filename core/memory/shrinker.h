@@ -5,8 +5,8 @@
  * When memory is short, reclaim (mm/cache/reclaim.c) goes through memory in rounds. Round by round
  * the priority falls, from 6 to 0, and so the share of each cache that is asked for grows, from
  * 1/64 to all. A round has three parts: before_pages() of each shrinker; the clean pages of the
- * page cache; after_pages() and then give_frames() of each. Shrinkers are asked in the order in
- * which they have registered.
+ * page cache; after_pages() and if_too_few() of each, and then give_frames(). Shrinkers are asked
+ * in the order in which they have registered.
  *
  *	static struct shrinker shrinker = {.name = "inodes", .after_pages = shrink_inodes};
  *	shrinker_register(&shrinker);
@@ -23,10 +23,11 @@ struct shrinker {
 	const char *name; /* in the plural */
 
 	/* Drop 1/2^@priority of the objects that nobody uses, or what the cache's own policy makes
-	 * of it: how many went. @enough: the round's pages were as many as are wanted. NULL:
-	 * nothing to drop then. */
+	 * of it: how many went. If the round's pages were fewer than are wanted: if_too_few().
+	 * NULL: nothing to drop then. */
 	u64 (*before_pages)(unsigned priority);
-	u64 (*after_pages)(unsigned priority, bool enough);
+	u64 (*after_pages)(unsigned priority);
+	u64 (*if_too_few)(unsigned priority);
 	/* Give back the frames that are only kept to be handed out again soon: how many. NULL. */
 	u64 (*give_frames)(void);
 	/* Is more to become free soon without being asked, because it is being written? Then

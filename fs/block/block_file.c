@@ -17,8 +17,9 @@ static inline loff_t device_size(const struct file *file)
 
 /* A block is copied to memory of our own on its way to the program and from there: nobody keeps a
  * reference to a buffer across a copy that may fault (buffer.h). */
-static ssize_t move(struct file *file, struct io *io, loff_t *position, bool write)
+static ssize_t move(struct file *file, struct io *io, loff_t *position, enum block_operation what)
 {
+	bool write = what == BLOCK_WRITE;
 	struct block_device *device = file->inode->bdev;
 	size_t size = device->block_size;
 	loff_t start = *position, end = device_size(file);
@@ -65,14 +66,14 @@ static ssize_t move(struct file *file, struct io *io, loff_t *position, bool wri
 
 static ssize_t block_file_read(struct file *file, struct io *io, loff_t *position)
 {
-	return move(file, io, position, false);
+	return move(file, io, position, BLOCK_READ);
 }
 
 static ssize_t block_file_write(struct file *file, struct io *io, loff_t *position)
 {
 	if (file->inode->bdev->read_only)
 		return -EPERM;
-	return move(file, io, position, true);
+	return move(file, io, position, BLOCK_WRITE);
 }
 
 static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
@@ -95,7 +96,7 @@ static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
 
 static int block_file_fsync(struct file *file, bool data_only)
 {
-	return sync_buffers(file->inode->bdev, true) ?: block_flush(file->inode->bdev);
+	return sync_buffers(file->inode->bdev, WB_SYNC_ALL) ?: block_flush(file->inode->bdev);
 }
 
 const struct file_operations block_device_file_operations = {

@@ -47,19 +47,18 @@ static inline u32 bucket_of(const struct block_device *device, u64 block)
 	return buffer_hash((u32)device->dev, block, buffer_cache_hash.bits);
 }
 
-/* Look (@device, @block) up in its locked bucket; counted if @count. */
+/* Look (@device, @block) up in its locked bucket: HASH_FIND, counted, or HASH_LOOK. */
 static CACHE_LOOKUP struct buffer *lookup(u32 bucket, struct block_device *device, u64 block,
-					     bool count)
+					     enum hash_operation operation)
 {
 	u64 steps = 0, compares = 0;
 	struct buffer_key key = {device, block, &compares};
 	struct buffer *buffer =
 		buffer_table_find(&table, NULL, bucket, &key, buffer_compare, &steps);
 
-	if (count) {
+	if (operation == HASH_FIND)
 		HASH_COUNT_FIND(buffer, buffer, steps, compares);
-	}
-	HASH_RECORD(buffer, count ? HASH_FIND : HASH_LOOK, buffer, device->dev, block);
+	HASH_RECORD(buffer, operation, buffer, device->dev, block);
 	return buffer;
 }
 
@@ -69,7 +68,7 @@ struct buffer *find_buffer(struct block_device *device, u64 block)
 	u32 bucket = bucket_of(device, block);
 
 	buffer_table_lock(&table, NULL, bucket);
-	struct buffer *buffer = lookup(bucket, device, block, true);
+	struct buffer *buffer = lookup(bucket, device, block, HASH_FIND);
 
 	if (buffer)
 		atomic_inc(&buffer->refcount);
@@ -89,11 +88,12 @@ static void table_insert(struct buffer *buffer, u32 bucket)
 }
 
 /*
- * Take @buffer out of the table unless it is in use (@force: even then). false: it is in use.
- * Whoever finds a buffer counts it under the bucket lock, so once it is out at count 0 it is the
- * caller's alone.
+ * Take @buffer out of the table, unless it is in use and may stay. false: it is in use. Whoever
+ * finds a buffer counts it under the bucket lock, so once it is out at count 0 it is the caller's
+ * alone.
  */
-static bool unhash(struct buffer *buffer, bool force)
+enum unhash_when { IF_UNUSED, EVEN_IF_USED };
+static bool unhash(struct buffer *buffer, enum unhash_when when)
 {
 	u32 bucket = bucket_of(buffer->device, buffer->block);
 
@@ -101,7 +101,7 @@ static bool unhash(struct buffer *buffer, bool force)
 	bool idle = smp_load_acquire(&buffer->refcount.counter) == 0 &&
 		    !(READ_ONCE(buffer->flags) & (BIT(B_DIRTY) | BIT(B_LOCKED)));
 
-	if ((idle || force) && test_and_clear_bit(B_HASHED, &buffer->flags)) {
+	if ((idle || when == EVEN_IF_USED) && test_and_clear_bit(B_HASHED, &buffer->flags)) {
 		buffer_table_remove(&table, NULL, bucket, buffer);
 		HASH_COUNT(buffer, removes, 1);
 		HASH_RECORD(buffer, HASH_REMOVE, buffer, buffer->device->dev, buffer->block);
@@ -133,7 +133,7 @@ static void free_buffer(struct buffer *buffer)
 static bool evict(struct buffer *buffer)
 {
 	lockdep_assert_held(&list_lock);
-	if (!unhash(buffer, false))
+	if (!unhash(buffer, IF_UNUSED))
 		return false;
 	list_del_init(&buffer->lru);
 	account(buffer, -1);
@@ -171,7 +171,7 @@ struct buffer *buffer_get(struct block_device *device, u64 block)
 		return ERR_PTR(-ENOMEM);
 	}
 	buffer_table_lock(&table, NULL, bucket);
-	struct buffer *other = lookup(bucket, device, block, false);
+	struct buffer *other = lookup(bucket, device, block, HASH_LOOK);
 
 	if (other)
 		atomic_inc(&other->refcount);
@@ -200,13 +200,13 @@ struct buffer *bread(struct block_device *device, u64 block)
 
 void abandon_buffer(struct buffer *buffer)
 {
-	clean_buffer(buffer, false);
+	clean_buffer(buffer, TO_FORGET);
 	wait_on_buffer(buffer);
 }
 
 void bforget(struct buffer *buffer)
 {
-	clean_buffer(buffer, false);
+	clean_buffer(buffer, TO_FORGET);
 	brelse(buffer); /* now it is left to reclaim */
 }
 
@@ -224,7 +224,7 @@ int set_block_size(struct block_device *device, unsigned size)
 {
 	if (device->block_size == size)
 		return 0;
-	int error = sync_buffers(device, true);
+	int error = sync_buffers(device, WB_SYNC_ALL);
 
 	invalidate_buffers(device);
 	device->block_size = size;
@@ -254,7 +254,7 @@ int create_page_buffers(struct page *page, struct block_device *device)
 bool free_page_buffers(struct page *page)
 {
 	for (unsigned i = 0; i < buffers_of_page(page); i++)
-		if (!unhash(&page->buffers[i], false))
+		if (!unhash(&page->buffers[i], IF_UNUSED))
 			return false;
 	kfree(page->buffers);
 	page->buffers = NULL;
@@ -267,9 +267,9 @@ bool free_page_buffers(struct page *page)
  */
 static void push_out(struct buffer *other)
 {
-	unhash(other, true);
+	unhash(other, EVEN_IF_USED);
 	if (!other->page)
-		clean_buffer(other, false);
+		clean_buffer(other, TO_FORGET);
 	wait_on_buffer(other);
 	brelse(other);
 }
@@ -281,7 +281,7 @@ void map_page_buffer(struct buffer *buffer, u64 block)
 
 	buffer->block = block;
 	buffer_table_lock(&table, NULL, bucket);
-	while ((other = lookup(bucket, buffer->device, block, true)) != NULL) {
+	while ((other = lookup(bucket, buffer->device, block, HASH_FIND)) != NULL) {
 		atomic_inc(&other->refcount);
 		buffer_table_unlock(&table, NULL, bucket);
 		push_out(other);
@@ -294,8 +294,8 @@ void map_page_buffer(struct buffer *buffer, u64 block)
 
 void forget_page_buffer(struct buffer *buffer)
 {
-	unhash(buffer, true);
-	clean_buffer(buffer, false);
+	unhash(buffer, EVEN_IF_USED);
+	clean_buffer(buffer, TO_FORGET);
 	wait_on_buffer(buffer);
 	while (smp_load_acquire(&buffer->refcount.counter)) /* who reads the device: not long */
 		sleep_ns(100 * NSEC_PER_USEC);
@@ -339,7 +339,7 @@ void buffer_cache_check(void)
 		u32 bucket = bucket_of(buffer->device, buffer->block);
 
 		BUG_ON(test_bit(B_HASHED, &buffer->flags) &&
-		       lookup(bucket, buffer->device, buffer->block, false) != buffer);
+		       lookup(bucket, buffer->device, buffer->block, HASH_LOOK) != buffer);
 		BUG_ON(test_bit(B_DIRTY, &buffer->flags) == list_empty(&buffer->dirty_link));
 		bytes += buffer->size;
 	}
@@ -349,16 +349,11 @@ void buffer_cache_check(void)
 
 DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "buffers", "find_buffer");
 
-static u64 shrink_after_pages(unsigned priority, bool enough)
-{
-	return shrink_buffers(priority);
-}
-
 void buffer_cache_init(void)
 {
 	static struct shrinker shrinker = {
 		.name = "buffers",
-		.after_pages = shrink_after_pages,
+		.after_pages = shrink_buffers,
 		.is_busy = writeback_is_busy,
 	};
 

@@ -74,17 +74,14 @@ void __mark_buffer_dirty(struct buffer *buffer, enum buffer_rank rank)
 	list_add_tail(&buffer->dirty_link, &list->buffers[rank]);
 }
 
-/*
- * Take @buffer off its dirty list, which is locked; was it dirty? With @write it is from now on in
- * flight, and B_LOCKED is the caller's; else its contents are void. A sync must see it dirty, or
- * counted as flying: so it is counted before it is clean.
- */
-static bool take_dirty(struct buffer *buffer, bool write)
+/* clean_buffer() with the dirty list locked. A sync must see the buffer dirty, or counted as
+ * flying: so it is counted before it is clean. */
+static bool take_dirty(struct buffer *buffer, enum clean_purpose purpose)
 {
 	lockdep_assert_held(&list_of(buffer)->lock);
 	if (!test_bit(B_DIRTY, &buffer->flags))
 		return false;
-	if (write) {
+	if (purpose == TO_WRITE) {
 		atomic_add(buffer->size, &flying_bytes);
 		clear_bit(B_ERROR, &buffer->flags);
 		clear_bit(B_ARRIVED, &buffer->flags);
@@ -101,10 +98,10 @@ static bool take_dirty(struct buffer *buffer, bool write)
 	return true;
 }
 
-bool clean_buffer(struct buffer *buffer, bool write)
+bool clean_buffer(struct buffer *buffer, enum clean_purpose purpose)
 {
 	guard(spinlock, &list_of(buffer)->lock);
-	return take_dirty(buffer, write);
+	return take_dirty(buffer, purpose);
 }
 
 /* ---- I/O ------------------------------------------------------------------------------------- */
@@ -176,7 +173,7 @@ void write_buffers(struct buffer *first, unsigned count)
 			request = NULL;
 			wait_event(block_wait, trylock_buffer(buffer));
 		}
-		if (clean_buffer(buffer, true))
+		if (clean_buffer(buffer, TO_WRITE))
 			request = add_buffer(request, BLOCK_WRITE, buffer);
 		else
 			unlock_buffer(buffer);
@@ -204,7 +201,7 @@ static unsigned write_batch(struct dirty_list *list, enum buffer_rank rank, u64 
 			*busy = true;
 			continue;
 		}
-		take_dirty(buffer, true);
+		take_dirty(buffer, TO_WRITE);
 		/* by block: mostly they are in order already */
 		for (at = count++; at && batch[at - 1]->block > buffer->block; at--)
 			batch[at] = batch[at - 1];
@@ -298,13 +295,13 @@ bool buffers_stamp_good(u64 stamp)
 	return stamp && stamp == (u64)atomic_read(&metadata_writes);
 }
 
-int sync_buffers(struct block_device *device, bool wait)
+int sync_buffers(struct block_device *device, enum writeback_sync_modes mode)
 {
 	struct block_device *each = NULL;
 	int error = 0;
 
 	write_dirty(ktime_ns(), 0);
-	if (!wait)
+	if (mode == WB_SYNC_NONE)
 		return 0;
 	wait_for_flying();
 	while ((each = next_block_device(each)) != NULL)

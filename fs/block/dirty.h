@@ -44,9 +44,10 @@ static inline void mark_buffer_ranked(struct buffer *buffer, enum buffer_rank ra
 	if (!test_bit(B_DIRTY, &buffer->flags) || (old > RANK_FRESH && old < rank))
 		__mark_buffer_dirty(buffer, rank);
 }
-/* Take it off its dirty list: was it there? @write: it is from now on in flight, and its B_LOCKED
- * is the caller's; else what it holds is void. */
-bool clean_buffer(struct buffer *buffer, bool write);
+/* Take it off its dirty list: was it there? TO_FORGET: what it holds is void. TO_WRITE: it is from
+ * now on in flight, and its B_LOCKED is the caller's. */
+enum clean_purpose { TO_FORGET, TO_WRITE };
+bool clean_buffer(struct buffer *buffer, enum clean_purpose purpose);
 
 /* ---- I/O on one ------------------------------------------------------------------------------ */
 
@@ -74,9 +75,11 @@ void write_buffers(struct buffer *first, unsigned count);
 /* ---- write-back ------------------------------------------------------------------------------ */
 
 int sync_dirty_buffer(struct buffer *buffer); /* write and wait: 0 or -EIO */
-/* Start writing all dirty buffers, rank by rank, in block order. @wait: until they, and writes that
- * were in flight, are on their devices; 0, or -EIO if one to @device failed (NULL: to any). */
-int sync_buffers(struct block_device *device, bool wait);
+/* Start writing all dirty buffers, rank by rank, in block order. WB_SYNC_ALL: wait until they, and
+ * writes that were in flight, are on their devices; 0, or -EIO if one to @device failed (NULL: to
+ * any). */
+enum writeback_sync_modes { WB_SYNC_NONE, WB_SYNC_ALL };
+int sync_buffers(struct block_device *device, enum writeback_sync_modes mode);
 void sync_fresh_buffers(void); /* write what is RANK_FRESH, and wait */
 /* What is on the disk: as long as the stamp is good (0 never is) no metadata has been written since
  * it was taken. So what was made and taken back in between never was on a disk. */

@@ -137,7 +137,7 @@ static s64 change_times(int dfd, const char __user *name, const void __user *fro
 	bool both_now = times[0].tv_nsec == UTIME_NOW && times[1].tv_nsec == UTIME_NOW;
 	TRY(settle_times(times, current_time()));
 	TRY(user_path_at(dfd, name, (unsigned)lookup, &path));
-	return set_times(&path, times, both_now);
+	return set_times(&path, times, both_now ? BOTH_NOW : TIMES_GIVEN);
 }
 
 s64 sys_utimensat(int dfd, const char *name, const void *times, int flags)
@@ -163,7 +163,7 @@ s64 sys_utime(const char *name, const s64 *seconds)
 	for (int i = 0; seconds && i < 2; i++)
 		times[i] = (struct timespec64){.tv_sec = given[i]};
 	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
-	return set_times(&path, times, !seconds);
+	return set_times(&path, times, seconds ? TIMES_GIVEN : BOTH_NOW);
 }
 
 /* ---- size ------------------------------------------------------------------------------------ */

@@ -28,7 +28,7 @@ s64 sys_dup3(int old, int new, int flags)
 	if (old == new || (flags & ~O_CLOEXEC))
 		return -EINVAL;
 	struct fd fd __free(fd) = TRY_FD(fdget_raw(old));
-	return fd_replace((u32)new, fd.file, flags & O_CLOEXEC);
+	return fd_replace((u32)new, fd.file, flags);
 }
 
 s64 sys_dup2(int old, int new)
@@ -52,8 +52,9 @@ s64 sys_fcntl(int number, u32 command, u64 argument)
 
 	switch (command) {
 	case F_DUPFD:
+		return fd_duplicate(fd.file, argument, 0);
 	case F_DUPFD_CLOEXEC:
-		return fd_duplicate(fd.file, argument, command == F_DUPFD_CLOEXEC);
+		return fd_duplicate(fd.file, argument, O_CLOEXEC);
 	case F_GETFD:
 		return fd_get_flags(number);
 	case F_SETFD:

@@ -22,11 +22,11 @@ s64 sys_flock(int number, u32 operation)
 {
 	enum { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8 };
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
-	bool wait = !(operation & LOCK_NB);
+	enum patience patience = operation & LOCK_NB ? DO_NOT_WAIT : WAIT_FOR_OTHERS;
 
 	switch (operation & ~(u32)LOCK_NB) {
 	case LOCK_UN:
-		return flock_file(fd.file, F_UNLCK, wait);
+		return flock_file(fd.file, F_UNLCK, patience);
 	case LOCK_SH:
 	case LOCK_EX:
 		break;
@@ -35,5 +35,5 @@ s64 sys_flock(int number, u32 operation)
 	}
 	if (!(fd.file->mode & (FMODE_READ | FMODE_WRITE)))
 		return -EBADF;
-	return flock_file(fd.file, operation & LOCK_SH ? F_RDLCK : F_WRLCK, wait);
+	return flock_file(fd.file, operation & LOCK_SH ? F_RDLCK : F_WRLCK, patience);
 }

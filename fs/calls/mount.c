@@ -83,7 +83,7 @@ s64 sys_umount2(const char *where, u32 flags)
 	follow_mounts(&path); /* "." stands below what is mounted on it */
 	if (path.dentry != path.mount->root)
 		return -EINVAL;
-	return mount_detach(path.mount, flags & MNT_DETACH);
+	return mount_detach(path.mount, flags);
 }
 
 /* It has no way to fail; errors are reported by fsync(). */

@@ -114,7 +114,7 @@ s64 sys_unlinkat(int dfd, const char *name, int flags)
 	struct inode *dir = at.parent.dentry->inode;
 	guard(parent, dir);
 	struct dentry *dentry __free(dput) =
-		TRY_PTR(lookup_locked(at.parent.dentry, at.last.name, at.last.length, true));
+		TRY_PTR(lookup_locked(at.parent.dentry, at.last.name, at.last.length, FIRST_LOOK));
 	struct inode *inode = dentry->inode;
 	if (!inode)
 		return -ENOENT;
@@ -160,7 +160,7 @@ s64 sys_readlinkat(int dfd, const char *name, char *buffer, int size)
 	TRY(user_path_at(dfd, name, LOOKUP_EMPTY, &path));
 	struct inode *inode = path.dentry->inode;
 	if (!S_ISLNK(inode->mode))
-		return get_user(first, name) || first ? -EINVAL : -ENOENT;
+		return (get_user(first, name) || first) ? -EINVAL : -ENOENT;
 	const char *text = inode->link;
 	if (!text)
 		text = copy = TRY_PTR(inode->op->get_link(inode));

@@ -25,7 +25,7 @@ s64 sys_openat(int dfd, const char *from, int flags, umode_t mode)
 	TRY(fd_room());
 	struct file *file;
 	TRY(open_at(dfd, name.text, flags, mode, &file));
-	return fd_add(file, 0, flags & O_CLOEXEC);
+	return fd_add(file, 0, flags);
 }
 
 /* Unlike openat(2), what is not known or makes no sense is an error. */
@@ -59,7 +59,7 @@ static int open_ends(const struct path *path, int flags, int numbers[2])
 		if (IS_ERR(file))
 			numbers[i] = (int)PTR_ERR(file);
 		else
-			numbers[i] = fd_add(file, 0, flags & O_CLOEXEC);
+			numbers[i] = fd_add(file, 0, flags);
 		if (numbers[i] < 0) {
 			if (i == 1)
 				fd_close(numbers[0]);

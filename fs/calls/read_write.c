@@ -203,7 +203,7 @@ static s64 copy_between(struct file *out, loff_t *to, struct file *in, loff_t *f
 		if (io.length || signal_pending(current))
 			break;
 	}
-	return done ? done : n;
+	return done ?: n;
 }
 
 /* @in is checked before anything is known of @out, not even whether it is there. */

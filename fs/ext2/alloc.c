@@ -29,11 +29,12 @@ bool ext2_block_ok(const struct ext2_fs *fs, u32 block)
 	       group_block_ok(fs, &fs->groups[offset / per_group], block, offset % per_group);
 }
 
-struct buffer *ext2_read(struct ext2_fs *fs, u32 block, bool patient)
+struct buffer *ext2_read(struct ext2_fs *fs, u32 block, enum ext2_patience patience)
 {
 	struct buffer *buffer = bread(fs->sb->bdev, block);
 
-	for (unsigned tries = 0; patient && buffer == ERR_PTR(-ENOMEM) && tries < 1000; tries++) {
+	for (unsigned tries = 0; patience == PATIENT && buffer == ERR_PTR(-ENOMEM) && tries < 1000;
+	     tries++) {
 		sleep_ns(10 * NSEC_PER_MSEC);
 		buffer = bread(fs->sb->bdev, block);
 	}
@@ -51,24 +52,24 @@ static struct buffer *check_alias(struct ext2_fs *fs, struct buffer *buffer)
 	return ERR_PTR(error);
 }
 
-struct buffer *ext2_bread(struct ext2_fs *fs, u32 block, bool patient)
+struct buffer *ext2_bread(struct ext2_fs *fs, u32 block, enum ext2_patience patience)
 {
 	if (unlikely(!ext2_block_ok(fs, block)))
 		return ERR_PTR(ext2_error(fs, "block number out of range", block));
-	return check_alias(fs, ext2_read(fs, block, patient));
+	return check_alias(fs, ext2_read(fs, block, patience));
 }
 
 /* ---- bitmaps --------------------------------------------------------------------------------- */
 
 /* @bits of @group's bitmap have been cleared (or set: then it is negative). */
 static void count_free(struct ext2_fs *fs, enum ext2_kind kind, struct ext2_group *group,
-		       struct buffer *bitmap, int bits, bool directory)
+		       struct buffer *bitmap, int bits, umode_t mode)
 {
 	struct ext2_group_descriptor *descriptor = group->descriptor;
 
 	lockdep_assert_held(&group->lock);
 	descriptor->free_count[kind] = (u16)(descriptor->free_count[kind] + bits);
-	if (directory)
+	if (S_ISDIR(mode))
 		descriptor->used_directories_count =
 			(u16)(descriptor->used_directories_count - bits);
 	atomic_add(bits, &fs->free[kind]);
@@ -78,7 +79,7 @@ static void count_free(struct ext2_fs *fs, enum ext2_kind kind, struct ext2_grou
 
 /* Take a free bit of group @number, from @from on, then before it: its number in the file system;
  * -ENOSPC, -EIO... */
-static s64 take_bit(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 from, bool directory)
+static s64 take_bit(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 from, umode_t mode)
 {
 	struct ext2_group *group = &fs->groups[number];
 	u32 start = number * fs->per_group[kind];
@@ -87,7 +88,7 @@ static s64 take_bit(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 fro
 	guard(mutex, &group->lock);
 	if (!group->descriptor->free_count[kind])
 		return -ENOSPC;
-	struct buffer *bitmap __free(buffer) = TRY_PTR(ext2_read(fs, group->bitmap[kind], false));
+	struct buffer *bitmap __free(buffer) = TRY_PTR(ext2_read(fs, group->bitmap[kind], GIVE_UP));
 	u32 bit = (u32)find_next_zero_bit(bitmap->data, size, from);
 
 	if (bit >= size)
@@ -96,12 +97,12 @@ static s64 take_bit(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 fro
 	if (bit >= size || (kind == EXT2_BLOCKS && !group_block_ok(fs, group, start + bit, bit)))
 		return ext2_error(fs, "its bitmap and descriptor are wrong, of group", number);
 	set_bit(bit, bitmap->data);
-	count_free(fs, kind, group, bitmap, -1, directory);
+	count_free(fs, kind, group, bitmap, -1, mode);
 	return (s64)start + bit;
 }
 
 /* The first one from @offset on, then before it. */
-static s64 take_any(struct ext2_fs *fs, enum ext2_kind kind, u32 offset, bool directory)
+static s64 take_any(struct ext2_fs *fs, enum ext2_kind kind, u32 offset, umode_t mode)
 {
 	s64 error = -ENOSPC;
 
@@ -109,7 +110,7 @@ static s64 take_any(struct ext2_fs *fs, enum ext2_kind kind, u32 offset, bool di
 		offset = 0;
 	for (u32 i = 0; i < fs->group_count; i++) {
 		u32 group = offset / fs->per_group[kind];
-		s64 number = take_bit(fs, kind, group, offset % fs->per_group[kind], directory);
+		s64 number = take_bit(fs, kind, group, offset % fs->per_group[kind], mode);
 
 		if (number >= 0)
 			return number;
@@ -122,14 +123,14 @@ static s64 take_any(struct ext2_fs *fs, enum ext2_kind kind, u32 offset, bool di
 
 /* All that is free waits for a commit. Two may be needed; another may be faster. */
 static noinline s64 commit_and_take(struct ext2_fs *fs, enum ext2_kind kind, u32 offset,
-				    bool directory)
+				    umode_t mode)
 {
 	s64 number = -ENOSPC;
 
 	for (unsigned tries = 0; number == -ENOSPC && atomic_read(&fs->leaving[kind]) && tries < 4;
 	     tries++) {
 		ext2_commit_quietly(fs);
-		number = take_any(fs, kind, offset, directory);
+		number = take_any(fs, kind, offset, mode);
 	}
 	return number;
 }
@@ -144,19 +145,19 @@ static bool is_reserved(const struct ext2_fs *fs)
 	       cred && cred->euid && cred->euid != fs->layout.default_reserved_uid;
 }
 
-s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool directory)
+s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, umode_t mode)
 {
 	u32 offset = goal - fs->first[kind];
 
 	if (kind == EXT2_BLOCKS && is_reserved(fs))
 		return -ENOSPC;
-	s64 number = take_any(fs, kind, offset, directory);
+	s64 number = take_any(fs, kind, offset, mode);
 	if (unlikely(number == -ENOSPC))
-		return commit_and_take(fs, kind, offset, directory);
+		return commit_and_take(fs, kind, offset, mode);
 	return number;
 }
 
-void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, bool directory)
+void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, umode_t mode)
 {
 	u32 offset = number - fs->first[kind], per_group = fs->per_group[kind], part;
 
@@ -166,7 +167,7 @@ void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, b
 		part = min(count, per_group - bit);
 		guard(mutex, &fs->groups[group].lock);
 		struct buffer *bitmap __free(buffer) =
-			ext2_read(fs, fs->groups[group].bitmap[kind], true);
+			ext2_read(fs, fs->groups[group].bitmap[kind], PATIENT);
 
 		if (IS_ERR(bitmap)) {
 			ext2_error(fs, "not everything could be freed in group", group);
@@ -174,7 +175,7 @@ void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, b
 		}
 		for (u32 i = bit; i < bit + part; i++)
 			freed += test_and_clear_bit(i, bitmap->data);
-		count_free(fs, kind, &fs->groups[group], bitmap, (int)freed, directory);
+		count_free(fs, kind, &fs->groups[group], bitmap, (int)freed, mode);
 		if (freed != part)
 			ext2_error(fs, "was free already: bit", bit);
 	}
@@ -182,14 +183,14 @@ void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, b
 
 struct buffer *ext2_new_block(struct ext2_fs *fs, u32 goal)
 {
-	s64 block = ext2_allocate(fs, EXT2_BLOCKS, goal, false);
+	s64 block = ext2_allocate(fs, EXT2_BLOCKS, goal, NO_MODE);
 
 	if (block < 0)
 		return ERR_PTR(block);
 	struct buffer *buffer = check_alias(fs, buffer_get(fs->sb->bdev, (u32)block));
 
 	if (IS_ERR(buffer)) {
-		ext2_free(fs, EXT2_BLOCKS, (u32)block, 1, false);
+		ext2_free(fs, EXT2_BLOCKS, (u32)block, 1, NO_MODE);
 		return buffer;
 	}
 	wait_on_buffer(buffer); /* an old write of the block when it was something else */
@@ -205,7 +206,7 @@ struct buffer *ext2_new_block(struct ext2_fs *fs, u32 goal)
 static int must_be_free(struct ext2_fs *fs, u32 number)
 {
 	struct ext2_raw_inode *raw;
-	struct buffer *buffer __free(buffer) = TRY_PTR(ext2_read_raw(fs, number, &raw, false));
+	struct buffer *buffer __free(buffer) = TRY_PTR(ext2_read_raw(fs, number, &raw, GIVE_UP));
 
 	if (number >= fs->layout.first_inode && (!raw->links_count || raw->dtime))
 		return 0;
@@ -239,13 +240,12 @@ struct inode *ext2_new_inode(struct inode *dir, umode_t mode)
 		return ERR_PTR(-ENOMEM);
 	struct ext2_fs *fs = EXT2_FS(dir->sb);
 	u32 group = S_ISDIR(mode) ? emptiest_group(fs) : ext2_inode_group(dir);
-	s64 number = ext2_allocate(fs, EXT2_INODES, group * fs->per_group[EXT2_INODES] + 1,
-				   S_ISDIR(mode));
+	s64 number = ext2_allocate(fs, EXT2_INODES, group * fs->per_group[EXT2_INODES] + 1, mode);
 	int error = number < 0 ? (int)number : must_be_free(fs, (u32)number);
 
 	if (error) { /* one that is in use stays marked so: the next call finds another */
 		if (number >= 0 && error != -EUCLEAN)
-			ext2_free(fs, EXT2_INODES, (u32)number, 1, S_ISDIR(mode));
+			ext2_free(fs, EXT2_INODES, (u32)number, 1, mode);
 		iput(inode);
 		return ERR_PTR(error);
 	}

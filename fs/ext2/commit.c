@@ -28,15 +28,15 @@ struct ext2_freed {
 	struct list_head link;
 	u32 number, count;
 	u8 kind, commits;
-	bool directory;
+	umode_t type; /* S_IFDIR or 0 */
 };
 
-void ext2_gone_begin(struct inode *inode, struct ext2_gone *gone, bool leaves)
+void ext2_gone_begin(struct inode *inode, struct ext2_gone *gone)
 {
 	struct ext2_inode *ei = EXT2_I(inode);
 
 	gone->at_once = !ei->encoded && buffers_stamp_good(ei->born);
-	gone->commits = leaves && ei->replaced ? 2 : 1;
+	gone->commits = 1;
 	INIT_LIST_HEAD(&gone->freed);
 }
 
@@ -53,10 +53,10 @@ static struct ext2_freed *new_entry(void)
 }
 
 void ext2_gather(struct ext2_fs *fs, struct ext2_gone *gone, enum ext2_kind kind, u32 number,
-		 u32 count, bool directory)
+		 u32 count, umode_t mode)
 {
 	if (gone->at_once) {
-		ext2_free(fs, kind, number, count, directory);
+		ext2_free(fs, kind, number, count, mode);
 		return;
 	}
 	struct ext2_freed *entry = new_entry();
@@ -69,7 +69,7 @@ void ext2_gather(struct ext2_fs *fs, struct ext2_gone *gone, enum ext2_kind kind
 				     .count = count,
 				     .kind = (u8)kind,
 				     .commits = gone->commits,
-				     .directory = directory};
+				     .type = S_ISDIR(mode) ? S_IFDIR : 0};
 	list_add_tail(&entry->link, &gone->freed);
 }
 
@@ -77,7 +77,7 @@ void ext2_gather(struct ext2_fs *fs, struct ext2_gone *gone, enum ext2_kind kind
 static bool continues(const struct ext2_freed *last, const struct ext2_freed *entry)
 {
 	return last->number + last->count == entry->number && last->commits == entry->commits &&
-	       last->directory == entry->directory;
+	       last->type == entry->type;
 }
 
 /* From the list it is on to that of its group. What is removed was often made in a row. */
@@ -117,7 +117,7 @@ void ext2_let_go(struct ext2_fs *fs, struct ext2_gone *gone)
 static void clear_inode(struct ext2_fs *fs, u32 number)
 {
 	struct ext2_raw_inode *raw;
-	struct buffer *buffer __free(buffer) = ext2_read_raw(fs, number, &raw, true);
+	struct buffer *buffer __free(buffer) = ext2_read_raw(fs, number, &raw, PATIENT);
 
 	if (IS_ERR(buffer)) {
 		ext2_error(fs, "cannot be freed: inode", number);
@@ -141,7 +141,7 @@ static void release(struct ext2_fs *fs, struct ext2_freed *entry)
 	}
 	list_del(&entry->link);
 	atomic_sub(entry->count, &fs->leaving[entry->kind]);
-	ext2_free(fs, (enum ext2_kind)entry->kind, entry->number, entry->count, entry->directory);
+	ext2_free(fs, (enum ext2_kind)entry->kind, entry->number, entry->count, entry->type);
 	kfree(entry);
 }
 
@@ -171,7 +171,7 @@ int ext2_commit(struct ext2_fs *fs)
 	smp_mb(); /* named() in dir.c */
 	for (u32 i = 0; ext2_any_leaving(fs) && i < fs->group_count; i++)
 		take_freed(&fs->groups[i], &fs->committing);
-	TRY(sync_buffers(device, true));
+	TRY(sync_buffers(device, WB_SYNC_ALL));
 	TRY(block_flush(device));
 	WRITE_ONCE(fs->commits_done, fs->commits_begun);
 	list_for_each_entry_safe (entry, next, &fs->committing, link)

@@ -57,7 +57,7 @@ static noinline int next_block(struct cursor *cursor)
 		return 0;
 	if (cursor->block >= block_count(cursor->dir))
 		cursor->block = 0;
-	cursor->buffer = TRY_PTR(ext2_inode_block(cursor->dir, cursor->block, false));
+	cursor->buffer = TRY_PTR(ext2_inode_block(cursor->dir, cursor->block, FIND));
 	cursor->at = cursor->next = 0;
 	return 1;
 }
@@ -150,7 +150,7 @@ static int append_block(struct cursor *cursor)
 
 	if ((u64)dir->data.size >= MB(1024))
 		return -ENOSPC;
-	cursor->buffer = TRY_PTR(ext2_inode_block(dir, block_count(dir), true));
+	cursor->buffer = TRY_PTR(ext2_inode_block(dir, block_count(dir), CREATE));
 	cursor->entry = entry_at(cursor->buffer, 0);
 	cursor->entry->inode = 0; /* there may have been one, behind the end of a damaged one */
 	cursor->entry->rec_len = (u16)cursor->buffer->size;

@@ -205,18 +205,21 @@ int ext2_error(struct ext2_fs *fs, const char *what, u64 number);
 
 /* alloc.c */
 bool ext2_block_ok(const struct ext2_fs *fs, u32 block); /* may a file own it? */
-/* bread() for metadata; @patient, for who frees things and cannot give up: waits for memory, up to
+/* bread() for metadata. PATIENT, for who frees things and cannot give up: waits for memory, up to
  * ten seconds. */
-struct buffer *ext2_read(struct ext2_fs *fs, u32 block, bool patient);
+enum ext2_patience { GIVE_UP, PATIENT };
+struct buffer *ext2_read(struct ext2_fs *fs, u32 block, enum ext2_patience patience);
 /* The same for a block that belongs to a file; ERR_PTR(-EUCLEAN) if it cannot. */
-struct buffer *ext2_bread(struct ext2_fs *fs, u32 block, bool patient);
-/* A free block or inode, near @goal (0: anywhere): its number, or -ENOSPC, -EIO... */
-s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, bool directory);
+struct buffer *ext2_bread(struct ext2_fs *fs, u32 block, enum ext2_patience patience);
+/* A free block or inode, near @goal (0: anywhere): its number, or -ENOSPC, -EIO... @mode, here and
+ * below: the inode's, since directories are counted; NO_MODE of blocks. */
+#define NO_MODE 0
+s64 ext2_allocate(struct ext2_fs *fs, enum ext2_kind kind, u32 goal, umode_t mode);
 /* A new block, as zeroes and dirty; ERR_PTR. */
 struct buffer *ext2_new_block(struct ext2_fs *fs, u32 goal);
 /* Consecutive ones, which were checked to lie in the file system; nothing on the disk may lead
  * there (commit.c). */
-void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, bool directory);
+void ext2_free(struct ext2_fs *fs, enum ext2_kind kind, u32 number, u32 count, umode_t mode);
 /* hashed, nlink 1, not yet dirty; ERR_PTR */
 struct inode *ext2_new_inode(struct inode *dir, umode_t mode);
 
@@ -232,11 +235,11 @@ static inline bool ext2_stays(const struct ext2_gone *gone)
 {
 	return !gone->at_once && gone->commits > 1;
 }
-/* Of @inode, under its map_lock, or when nobody else has it and it @leaves. */
-void ext2_gone_begin(struct inode *inode, struct ext2_gone *gone, bool leaves);
+/* Of @inode, under its map_lock, or when nobody else has it. One commit will do. */
+void ext2_gone_begin(struct inode *inode, struct ext2_gone *gone);
 /* Consecutive ones, as by ext2_free(). Sleeps. */
 void ext2_gather(struct ext2_fs *fs, struct ext2_gone *gone, enum ext2_kind kind, u32 number,
-		 u32 count, bool directory);
+		 u32 count, umode_t mode);
 /* They will be free. */
 void ext2_let_go(struct ext2_fs *fs, struct ext2_gone *gone);
 /* All that is in dirty buffers is on the platter, in the order of their ranks, and what was freed
@@ -250,7 +253,7 @@ bool ext2_any_leaving(struct ext2_fs *fs);		    /* does anything wait? */
 int ext2_read_inode(struct inode *inode);
 /* The buffer of the table of inodes that holds @number, and the entry; ERR_PTR. */
 struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_inode **raw,
-			     bool patient);
+			     enum ext2_patience patience);
 int ext2_write_inode(struct inode *inode); /* to its buffer */
 void ext2_evict_inode(struct inode *inode);
 /* The table of inodes, in its buffer, leads to nothing that @inode has given up. Under map_lock. */
@@ -262,8 +265,9 @@ int ext2_write_symlink(struct inode *inode, const char *target);
 /* map.c */
 int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create);
 /* Block @index of a directory or symbolic link, whose blocks are in the buffer cache; a hole is
- * damage. @create: a new one, cleared. ERR_PTR. */
-struct buffer *ext2_inode_block(struct inode *inode, u64 index, bool create);
+ * damage. CREATE: a new one, cleared. ERR_PTR. */
+enum ext2_access { FIND, CREATE };
+struct buffer *ext2_inode_block(struct inode *inode, u64 index, enum ext2_access access);
 int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found);
 void ext2_truncate_blocks(struct inode *inode, loff_t size); /* free what lies behind */
 /* The same for who calls ext2_let_go() himself. */
@@ -276,7 +280,7 @@ extern const struct inode_operations ext2_dir_inode_operations;
 /* xattr.c */
 /* The buffer of the inode's attributes, its header checked, or NULL: it has none; ERR_PTR. As
  * ext2_bread(). */
-struct buffer *ext2_xattr_block(struct inode *inode, bool patient);
+struct buffer *ext2_xattr_block(struct inode *inode, enum ext2_patience patience);
 /* That @buffer is one inode's less, which others may have as well: freed with the last. It is
  * released. Sleeps. */
 void ext2_drop_xattr_block(struct inode *inode, struct buffer *buffer, struct ext2_gone *gone);

@@ -18,12 +18,12 @@ static bool is_fast_link(const struct inode *inode)
 }
 
 struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_inode **raw,
-			     bool patient)
+			     enum ext2_patience patience)
 {
 	u32 group = (number - 1) / fs->per_group[EXT2_INODES];
 	u64 offset = (u64)((number - 1) % fs->per_group[EXT2_INODES]) * fs->layout.inode_size;
 	struct buffer *buffer = ext2_read(
-		fs, fs->groups[group].inode_table + (u32)(offset >> fs->block_shift), patient);
+		fs, fs->groups[group].inode_table + (u32)(offset >> fs->block_shift), patience);
 
 	if (!IS_ERR(buffer))
 		*raw = (void *)((char *)buffer->data + (offset & ((1u << fs->block_shift) - 1)));
@@ -102,7 +102,7 @@ static int load_link(struct inode *inode)
 	char *text = (char *)EXT2_I(inode)->data;
 
 	if (!is_fast_link(inode)) {
-		struct buffer *buffer __free(buffer) = TRY_PTR(ext2_inode_block(inode, 0, false));
+		struct buffer *buffer __free(buffer) = TRY_PTR(ext2_inode_block(inode, 0, FIND));
 
 		/* eight readable bytes behind the end, as everywhere (dentry.h) */
 		text = TRY_PTR(kzalloc((size_t)inode->data.size + 9, GFP_KERNEL));
@@ -124,7 +124,7 @@ int ext2_read_inode(struct inode *inode)
 		return ext2_error(fs, "inode number out of range", inode->number);
 
 	struct buffer *buffer __free(buffer) =
-		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, false));
+		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, GIVE_UP));
 
 	if (!raw->links_count || !type_is_known(raw->mode) ||
 	    (inode->number == EXT2_ROOT_INODE && !S_ISDIR(raw->mode)))
@@ -221,8 +221,10 @@ int ext2_write_inode(struct inode *inode)
 
 	if (inode->sb->flags & SB_RDONLY)
 		return 0;
+	/* the inode of a file that is being freed */
+	enum ext2_patience patience = READ_ONCE(inode->nlink) ? GIVE_UP : PATIENT;
 	struct buffer *buffer __free(buffer) =
-		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, !READ_ONCE(inode->nlink)));
+		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, patience));
 
 	/* pointers and block count belong together; another may write it, too */
 	guard(write, &EXT2_I(inode)->map_lock);
@@ -252,7 +254,7 @@ void ext2_forget_pointers(struct inode *inode)
 	if (!ei->encoded && ei->born)
 		return; /* it has none */
 	struct buffer *buffer __free(buffer) =
-		ext2_read_raw(EXT2_FS(inode->sb), (u32)inode->number, &raw, true);
+		ext2_read_raw(EXT2_FS(inode->sb), (u32)inode->number, &raw, PATIENT);
 	if (IS_ERR(buffer)) {
 		ext2_error(EXT2_FS(inode->sb), "what it had is lost, of inode", inode->number);
 		return;
@@ -289,7 +291,9 @@ void ext2_evict_inode(struct inode *inode)
 
 	if (inode->sb->flags & SB_RDONLY)
 		return;
-	ext2_gone_begin(inode, &gone, true);
+	ext2_gone_begin(inode, &gone);
+	if (EXT2_I(inode)->replaced)
+		gone.commits = 2;
 	EXT2_I(inode)->dtime = (u32)current_time().tv_sec;
 	ext2_gather_attributes(inode, &gone);
 	if (S_ISREG(inode->mode) || S_ISDIR(inode->mode) ||
@@ -299,7 +303,7 @@ void ext2_evict_inode(struct inode *inode)
 	}
 	if (!gone.at_once && !ext2_stays(&gone))
 		ext2_write_inode(inode);
-	ext2_gather(fs, &gone, EXT2_INODES, (u32)inode->number, 1, S_ISDIR(inode->mode));
+	ext2_gather(fs, &gone, EXT2_INODES, (u32)inode->number, 1, inode->mode);
 	ext2_let_go(fs, &gone);
 }
 
@@ -352,7 +356,7 @@ static int sync_narrowly(struct inode *inode)
 	s64 encodings = atomic_read(&fs->encodings);
 	struct ext2_raw_inode *raw;
 	struct buffer *buffer __free(buffer) =
-		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, false));
+		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, GIVE_UP));
 
 	if (test_bit(B_LEADS, &buffer->flags)) {
 		sync_fresh_buffers();
@@ -434,7 +438,7 @@ int ext2_write_symlink(struct inode *inode, const char *target)
 	if (is_fast_link(inode)) {
 		memcpy(EXT2_I(inode)->data, target, (size_t)inode->data.size);
 	} else {
-		struct buffer *buffer __free(buffer) = TRY_PTR(ext2_inode_block(inode, 0, true));
+		struct buffer *buffer __free(buffer) = TRY_PTR(ext2_inode_block(inode, 0, CREATE));
 
 		memcpy(buffer->data, target, (size_t)inode->data.size);
 		mark_buffer_ranked(buffer, RANK_FRESH); /* so far nothing leads there */

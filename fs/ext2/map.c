@@ -50,7 +50,7 @@ static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *h
 		cleared = TRY_PTR(ext2_new_block(fs, goal));
 		block = (u32)cleared->block;
 	} else {
-		block = (u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, goal, false));
+		block = (u32)TRY(ext2_allocate(fs, EXT2_BLOCKS, goal, NO_MODE));
 	}
 	if (holder) {
 		guard(read, &ranks_lock);
@@ -68,9 +68,9 @@ static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *h
 
 /*
  * The disk block of file block @index in *@block; 0: a hole, and *@hole says how long it is at
- * least from here on. With @create, missing blocks are made. 0; 1: the last one was; -errno.
+ * least from here on. With CREATE, missing blocks are made. 0; 1: the last one was; -errno.
  */
-static int follow(struct inode *inode, u64 index, u64 *block, u64 *hole, bool create)
+static int follow(struct inode *inode, u64 index, u64 *block, u64 *hole, enum ext2_access access)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	unsigned shift = pointer_shift(fs), level = 0;
@@ -87,17 +87,17 @@ static int follow(struct inode *inode, u64 index, u64 *block, u64 *hole, bool cr
 		for (level = 1, span <<= shift; rest >= span; level++, span <<= shift)
 			rest -= span;
 		if (level >= LEVELS)
-			return create ? -EFBIG : 0;
+			return access == CREATE ? -EFBIG : 0;
 		at = EXT2_DIRECT - 1 + level;
 	}
 	for (;; level--) {
-		fresh = create && !pointers[at];
+		fresh = access == CREATE && !pointers[at];
 		if (fresh)
 			TRY(allocate(inode, pointers, at, holder,
 				     level > 0 || !S_ISREG(inode->mode)));
 		if (!level || !pointers[at])
 			break;
-		struct buffer *next = ext2_bread(fs, pointers[at], false);
+		struct buffer *next = ext2_bread(fs, pointers[at], GIVE_UP);
 
 		brelse(holder);
 		holder = next;
@@ -118,7 +118,7 @@ static int follow(struct inode *inode, u64 index, u64 *block, u64 *hole, bool cr
 static int look_up(struct inode *inode, u64 index, u64 *block, u64 *hole)
 {
 	guard(read, &EXT2_I(inode)->map_lock);
-	return follow(inode, index, block, hole, false);
+	return follow(inode, index, block, hole, FIND);
 }
 
 int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create)
@@ -128,19 +128,19 @@ int ext2_get_block(struct inode *inode, u64 index, u64 *block, bool create)
 	if (!create)
 		return look_up(inode, index, block, &hole);
 	guard(write, &EXT2_I(inode)->map_lock);
-	return follow(inode, index, block, &hole, true);
+	return follow(inode, index, block, &hole, CREATE);
 }
 
-struct buffer *ext2_inode_block(struct inode *inode, u64 index, bool create)
+struct buffer *ext2_inode_block(struct inode *inode, u64 index, enum ext2_access access)
 {
 	u64 block;
-	int error = ext2_get_block(inode, index, &block, create);
+	int error = ext2_get_block(inode, index, &block, access == CREATE);
 
 	if (error >= 0 && !block)
 		error = ext2_error(EXT2_FS(inode->sb), "hole in inode", inode->number);
 	if (error < 0)
 		return ERR_PTR(error);
-	return ext2_bread(EXT2_FS(inode->sb), (u32)block, false);
+	return ext2_bread(EXT2_FS(inode->sb), (u32)block, GIVE_UP);
 }
 
 int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
@@ -184,7 +184,7 @@ static void free_block(struct free_run *run, u32 block)
 		return;
 	}
 	if (run->count)
-		ext2_gather(fs, run->gone, EXT2_BLOCKS, run->start, run->count, false);
+		ext2_gather(fs, run->gone, EXT2_BLOCKS, run->start, run->count, NO_MODE);
 	run->inode->blocks -= min(run->inode->blocks, sectors);
 	run->start = block;
 	run->count = block != 0;
@@ -210,7 +210,7 @@ static void free_tree(struct free_run *run, u32 *slot, unsigned level, u64 keep)
 		return;
 	}
 	if (level) {
-		struct buffer *buffer = ext2_bread(fs, block, true);
+		struct buffer *buffer = ext2_bread(fs, block, PATIENT);
 
 		if (IS_ERR(buffer)) {
 			ext2_error(fs, "not freed is what it leads to: indirect block", block);
@@ -263,7 +263,7 @@ void ext2_truncate_blocks(struct inode *inode, loff_t size)
 	struct ext2_gone gone;
 
 	guard(write, &EXT2_I(inode)->map_lock);
-	ext2_gone_begin(inode, &gone, false);
+	ext2_gone_begin(inode, &gone);
 	ext2_gather_blocks(inode, size, &gone);
 	ext2_forget_pointers(inode);
 	ext2_let_go(EXT2_FS(inode->sb), &gone);

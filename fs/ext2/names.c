@@ -12,8 +12,9 @@
 
 /* ---- the order of names on the disk ---------------------------------------------------------- */
 
-/* @inode has got the name at *@cursor; an old one may go, if @moves. */
-static void named(struct inode *inode, const struct cursor *cursor, bool moves)
+/* @inode has got the name at *@cursor. */
+enum old_name { NO_OLD_NAME, OLD_NAME_MAY_GO };
+static void named(struct inode *inode, const struct cursor *cursor, enum old_name old)
 {
 	struct buffer *buffer = cursor->buffer;
 	struct ext2_inode *ei = EXT2_I(inode);
@@ -23,7 +24,7 @@ static void named(struct inode *inode, const struct cursor *cursor, bool moves)
 	/* others look without a lock */
 	WRITE_ONCE(ei->named, READ_ONCE(EXT2_FS(inode->sb)->commits_begun) + 1);
 	WRITE_ONCE(ei->name_block, late ? 0 : buffer->block);
-	if (moves && !late)
+	if (old == OLD_NAME_MAY_GO && !late)
 		set_bit(B_ARRIVED, &buffer->flags);
 }
 
@@ -80,7 +81,7 @@ static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev
 		iput(inode);
 		return error;
 	}
-	named(inode, &cursor, false);
+	named(inode, &cursor, NO_OLD_NAME);
 	d_instantiate(dentry, inode);
 	if (S_ISDIR(mode))
 		set_nlink(dir, dir->nlink + 1); /* its ".." */
@@ -96,7 +97,7 @@ static int ext2_link(struct dentry *old, struct inode *dir, struct dentry *dentr
 	if (inode->nlink >= EXT2_LINK_MAX)
 		return -EMLINK;
 	TRY(ext2_add_entry(&cursor, dir, dentry, inode));
-	named(inode, &cursor, true);
+	named(inode, &cursor, OLD_NAME_MAY_GO);
 	inode->nlink++;
 	inode_changed(inode);
 	ihold(inode);
@@ -148,7 +149,7 @@ static bool change_name(struct cursor *cursor, const struct dentry *dentry, stru
 	buffer_stable(cursor->buffer);
 	ext2_fill_entry(entry, entry->rec_len, dentry->name, dentry->name_length, inode);
 	ext2_name_changed(cursor, RANK_NAMES);
-	named(inode, cursor, false);
+	named(inode, cursor, NO_OLD_NAME);
 	return true;
 }
 
@@ -159,13 +160,15 @@ struct move {
 
 DEFINE_FREE(move, struct move, __free_cursor(&variable->name); __free_cursor(&variable->up))
 
-/* Find what will be changed, and keep its blocks: no change can fail from then on. */
-static int prepare_move(struct move *move, struct inode *dir, struct dentry *dentry, bool parent)
+/* Find what will be changed when @dentry goes from @dir to @to, and keep its blocks: no change can
+ * fail from then on. */
+static int prepare_move(struct move *move, struct inode *dir, struct dentry *dentry,
+			struct inode *to)
 {
 	TRY(ext2_find_entry(&move->name, dir, dentry));
 	if (move->name.entry->inode != dentry->inode->number)
 		return ext2_error(EXT2_FS(dir->sb), "a name is lost of directory", dir->number);
-	if (parent)
+	if (to != dir && S_ISDIR(dentry->inode->mode))
 		return ext2_find_entry(&move->up, dentry->inode, &ext2_parent_entry);
 	return 0;
 }
@@ -204,7 +207,7 @@ static void leave_name(struct cursor *cursor, struct inode *inode, struct inode 
 	}
 	ext2_set_entry(cursor, target, rank);
 	file_update_time(cursor->dir);
-	named(target, cursor, true);
+	named(target, cursor, OLD_NAME_MAY_GO);
 }
 
 /* Two names that lie in one block: that has both as they were, or both exchanged. */
@@ -216,8 +219,8 @@ static void exchange_in_block(struct cursor *there, struct inode *inode, struct 
 	ext2_set_inode(there->entry, target);
 	ext2_set_inode(back->entry, inode);
 	ext2_name_changed(there, RANK_NAMES);
-	named(inode, back, false);
-	named(target, there, false);
+	named(inode, back, NO_OLD_NAME);
+	named(target, there, NO_OLD_NAME);
 }
 
 /* If it was found: the directory has moved from @from to @to. Its names are as they were, and so is
@@ -243,10 +246,9 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 
 	lockdep_assert_held(&old_dir->lock);
 	lockdep_assert_held(&new_dir->lock);
-	TRY(prepare_move(&there, old_dir, old, moves));
-	if (target)
-		TRY(prepare_move(&back, new_dir, new,
-				 across && exchange && S_ISDIR(target->mode)));
+	TRY(prepare_move(&there, old_dir, old, new_dir));
+	if (target) /* which stays where it is if it is replaced */
+		TRY(prepare_move(&back, new_dir, new, exchange ? old_dir : new_dir));
 	if (!target && !across && change_name(&there.name, new, inode)) {
 		inode_changed(inode);
 		return 0;
@@ -280,7 +282,7 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 		WRITE_ONCE(EXT2_I(target)->replaced, true);
 		lost_name(new_dir, target);
 	}
-	named(inode, &back.name, true);
+	named(inode, &back.name, OLD_NAME_MAY_GO);
 	leave_name(&there.name, inode, exchange ? target : NULL);
 	set_parent(&there.up, old_dir, new_dir);
 	set_parent(&back.up, new_dir, old_dir);

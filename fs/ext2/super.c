@@ -69,7 +69,7 @@ static int write_super(struct ext2_fs *fs, u32 state)
 {
 	ext2_commit_freed(fs, 3);
 	ext2_sync_fs(fs->sb);
-	TRY(sync_buffers(fs->sb->bdev, true));
+	TRY(sync_buffers(fs->sb->bdev, WB_SYNC_ALL));
 	TRY(block_flush(fs->sb->bdev));
 	fs->super->state = (u16)state;
 	mark_buffer_dirty(fs->super_buffer);

@@ -5,11 +5,11 @@
  */
 #include "fs/ext2/ext2.h"
 
-struct buffer *ext2_xattr_block(struct inode *inode, bool patient)
+struct buffer *ext2_xattr_block(struct inode *inode, enum ext2_patience patience)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	u32 block = EXT2_I(inode)->attribute_block;
-	struct buffer *buffer = block ? ext2_bread(fs, block, patient) : NULL;
+	struct buffer *buffer = block ? ext2_bread(fs, block, patience) : NULL;
 
 	if (IS_ERR_OR_NULL(buffer))
 		return buffer;
@@ -48,12 +48,12 @@ void ext2_drop_xattr_block(struct inode *inode, struct buffer *buffer, struct ex
 		brelse(buffer);
 	else
 		bforget(buffer);
-	ext2_gather(fs, gone, EXT2_BLOCKS, block, 1, false);
+	ext2_gather(fs, gone, EXT2_BLOCKS, block, 1, NO_MODE);
 }
 
 void ext2_gather_attributes(struct inode *inode, struct ext2_gone *gone)
 {
-	struct buffer *buffer = ext2_xattr_block(inode, true);
+	struct buffer *buffer = ext2_xattr_block(inode, PATIENT);
 
 	EXT2_I(inode)->attribute_block = 0;
 	if (!IS_ERR_OR_NULL(buffer))

@@ -178,13 +178,13 @@ static u32 free_number(struct file_table *table, u32 from)
 
 /* Put @file (NULL: nothing) at @fd, a number within the arrays: what was there. The lock is held.
  */
-static struct file *put_at(struct file_table *table, u32 fd, struct file *file, bool close_on_exec)
+static struct file *put_at(struct file_table *table, u32 fd, struct file *file, int flags)
 {
 	struct file *old = table->files[fd];
 
 	lockdep_assert_held(&table->lock);
 	table->files[fd] = file;
-	table->on_exec[fd] = close_on_exec;
+	table->on_exec[fd] = flags & O_CLOEXEC;
 	if (file)
 		table->end = max(table->end, fd + 1);
 	else
@@ -200,7 +200,7 @@ int fd_room(void)
 	return free_number(table, 0) < table->limit ? 0 : -EMFILE;
 }
 
-int fd_add(struct file *file, u32 lowest, bool close_on_exec)
+int fd_add(struct file *file, u32 lowest, int flags)
 {
 	struct file_table *table = current->files;
 	int error;
@@ -211,7 +211,7 @@ int fd_add(struct file *file, u32 lowest, bool close_on_exec)
 		bool room = fd < table->size;
 		error = fd < table->limit ? 0 : -EMFILE;
 		if (!error && room)
-			put_at(table, fd, file, close_on_exec);
+			put_at(table, fd, file, flags);
 		spin_unlock(&table->lock);
 		if (!error && room)
 			return (int)fd;
@@ -239,7 +239,7 @@ void file_table_put(struct file_table *table)
 		if (!table->files[fd])
 			continue;
 		spin_lock(&table->lock);
-		struct file *file = put_at(table, fd, NULL, false);
+		struct file *file = put_at(table, fd, NULL, 0);
 		spin_unlock(&table->lock);
 		let_go(table, file);
 	}
@@ -253,7 +253,7 @@ int fd_close(int fd)
 
 	spin_lock(&table->lock);
 	if (likely((u32)fd < table->size))
-		file = put_at(table, (u32)fd, NULL, false);
+		file = put_at(table, (u32)fd, NULL, 0);
 	spin_unlock(&table->lock);
 	if (!file)
 		return -EBADF;
@@ -261,7 +261,7 @@ int fd_close(int fd)
 	return 0;
 }
 
-int fd_replace(u32 number, struct file *file, bool close_on_exec)
+int fd_replace(u32 number, struct file *file, int flags)
 {
 	struct file_table *table = current->files;
 
@@ -271,19 +271,19 @@ int fd_replace(u32 number, struct file *file, bool close_on_exec)
 		TRY(table_grow(table));
 	get_file(file);
 	spin_lock(&table->lock);
-	struct file *replaced = put_at(table, number, file, close_on_exec);
+	struct file *replaced = put_at(table, number, file, flags);
 	spin_unlock(&table->lock);
 	if (replaced)
 		let_go(table, replaced);
 	return (int)number;
 }
 
-int fd_duplicate(struct file *file, u64 lowest, bool close_on_exec)
+int fd_duplicate(struct file *file, u64 lowest, int flags)
 {
 	if (lowest >= current->files->limit)
 		return -EINVAL;
 	get_file(file);
-	return fd_add(file, (u32)lowest, close_on_exec);
+	return fd_add(file, (u32)lowest, flags);
 }
 
 /* ---- close on exec --------------------------------------------------------------------------- */

@@ -46,15 +46,15 @@ DEFINE_FREE(fd, struct fd, fdput(*variable))
 struct fd fdget_shared(struct file_table *table, u32 fd); /* another task's (/proc/PID/fd) */
 int file_table_next(struct file_table *table, int fd); /* lowest open descriptor >= fd, or -1 */
 /* The lowest free number from @lowest on, for @file, whose reference is taken over in any case; or
- * -EMFILE, -ENOMEM. */
-int fd_add(struct file *file, u32 lowest, bool close_on_exec);
+ * -EMFILE, -ENOMEM. Of @flags, here and below, O_CLOEXEC is looked at. */
+int fd_add(struct file *file, u32 lowest, int flags);
 int fd_room(void); /* 0, or -EMFILE if there is no number left: to be asked before making a file */
 /* @file also at @number, in place of what is there, which is closed: @number, or -EBADF (too
  * large),
  * -ENOMEM. */
-int fd_replace(u32 number, struct file *file, bool close_on_exec);
+int fd_replace(u32 number, struct file *file, int flags);
 /* As fd_add(), with a reference of its own; -EINVAL: @lowest is too large. */
-int fd_duplicate(struct file *file, u64 lowest, bool close_on_exec);
+int fd_duplicate(struct file *file, u64 lowest, int flags);
 int fd_close(int number); /* 0 or -EBADF; sleeps */
 int fd_get_flags(int number); /* FD_CLOEXEC or 0; -EBADF */
 int fd_set_flags(int number, int flags);

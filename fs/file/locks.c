@@ -146,8 +146,6 @@ static int try_range(struct inode *inode, struct file_lock **new, struct file_lo
 	return set_range(inode, new, spare);
 }
 
-enum patience { DO_NOT_WAIT, WAIT_FOR_OTHERS };
-
 /* 0, -EAGAIN (others have it), -ENOLCK, -ERESTARTSYS. */
 static int set_lock(struct inode *inode, const struct file_lock *wanted, enum patience patience)
 {
@@ -255,7 +253,7 @@ s64 fcntl_lock(struct file *file, u32 command, void __user *user)
 
 /* ---- flock ----------------------------------------------------------------------------------- */
 
-int flock_file(struct file *file, int type, bool wait)
+int flock_file(struct file *file, int type, enum patience patience)
 {
 	struct inode *inode = file->inode;
 	struct file_lock lock = {
@@ -269,5 +267,5 @@ int flock_file(struct file *file, int type, bool wait)
 	struct file_lock none = lock;
 	none.type = F_UNLCK;
 	set_lock(inode, &none, DO_NOT_WAIT);
-	return set_lock(inode, &lock, wait ? WAIT_FOR_OTHERS : DO_NOT_WAIT);
+	return set_lock(inode, &lock, patience);
 }

@@ -22,7 +22,7 @@
 #define PIPE_PAGES 16
 #define PIPE_BYTES (PIPE_PAGES * PAGE_SIZE)
 
-enum { READER, WRITER };
+enum { READER = INTO_IO, WRITER = OUT_OF_IO }; /* which way their bytes go */
 
 struct pipe {
 	struct mutex lock;
@@ -59,8 +59,7 @@ static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struc
 		if (side == WRITER && unlikely(!*page) && !new_page(page))
 			break;
 		n = min(left, PAGE_SIZE - at % PAGE_SIZE);
-		moved = io_move(io, *page + at % PAGE_SIZE, n,
-				side == READER ? INTO_IO : OUT_OF_IO);
+		moved = io_move(io, *page + at % PAGE_SIZE, n, side);
 		if (unlikely(moved < n)) {
 			io_retreat(io, moved);
 			break;
@@ -70,10 +69,13 @@ static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struc
 	} while (left);
 	if (at == start)
 		return pipe->pages[at / PAGE_SIZE % PIPE_PAGES] ? -EFAULT : 0;
-	WRITE_ONCE(pipe->used, side == WRITER ? used + (at - start) : used - (at - start));
-	/* Empty: start over in the same lines of the cache. */
-	if (side == READER)
+	if (side == WRITER) {
+		WRITE_ONCE(pipe->used, used + (at - start));
+	} else {
+		WRITE_ONCE(pipe->used, used - (at - start));
+		/* Empty: start over in the same lines of the cache. */
 		pipe->tail = pipe->used ? at : 0;
+	}
 	return at - start;
 }
 
@@ -134,7 +136,7 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 		send_signal_current(SIGPIPE);
 	if (total && !tmpfs_is_nameless(file->path.dentry))
 		file_update_time(file->inode);
-	return total ? total : result;
+	return total ?: result;
 }
 
 static unsigned pipe_poll(struct file *file, struct poll_table *table)
@@ -160,8 +162,9 @@ static unsigned pipe_poll(struct file *file, struct poll_table *table)
 
 static s64 pipe_ioctl(struct file *file, unsigned command, u64 argument)
 {
-	return command == FIONREAD ? put_user((int)file->inode->pipe->used, (int *)argument)
-				   : -ENOTTY;
+	if (command != FIONREAD)
+		return -ENOTTY;
+	return put_user((int)file->inode->pipe->used, (int *)argument);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -203,7 +206,7 @@ static int fifo_open(struct inode *inode, struct file *file)
 	if (!(file->mode & (FMODE_READ | FMODE_WRITE)))
 		return -EINVAL; /* the pipe lives as long as it has a reader or a writer */
 	down_write(&inode->lock);
-	struct pipe *pipe = inode->pipe ? inode->pipe : kzalloc(sizeof(*pipe), GFP_KERNEL);
+	struct pipe *pipe = inode->pipe ?: kzalloc(sizeof(*pipe), GFP_KERNEL);
 	if (!pipe || (!pipe->pages[0] && !new_page(&pipe->pages[0]))) {
 		kfree(pipe); /* it was new, or it would have that page */
 		up_write(&inode->lock);
@@ -222,10 +225,10 @@ static int fifo_open(struct inode *inode, struct file *file)
 	if (file->mode == (FMODE_READ | FMODE_WRITE) || tmpfs_is_nameless(file->path.dentry) ||
 	    READ_ONCE(pipe->opens[other]) != seen || (file->flags & O_NONBLOCK && other == WRITER))
 		return 0;
-	int error = file->flags & O_NONBLOCK
-			    ? -ENXIO
-			    : wait_event_interruptible(pipe->wait,
-						       READ_ONCE(pipe->opens[other]) != seen);
+	int error = -ENXIO;
+	if (!(file->flags & O_NONBLOCK))
+		error = wait_event_interruptible(pipe->wait,
+						 READ_ONCE(pipe->opens[other]) != seen);
 	if (error)
 		pipe_release(file);
 	return error;

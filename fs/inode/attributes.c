@@ -47,14 +47,14 @@ int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
 	return inode_changed(inode);
 }
 
-int set_times(const struct path *path, const struct timespec64 times[2], bool both_now)
+int set_times(const struct path *path, const struct timespec64 times[2], enum times_kind kind)
 {
 	struct inode *inode = path->dentry->inode;
 
 	TRY(mount_writable(path->mount));
 	guard(write, &inode->lock);
 	if (!owner_or_root(inode)) {
-		if (!both_now)
+		if (kind != BOTH_NOW)
 			return -EPERM;
 		TRY(inode_permission(inode, MAY_WRITE));
 	}

@@ -18,9 +18,10 @@ enum truncate_times { TOUCH_IF_RESIZED, TOUCH_ALWAYS };
 int do_truncate(struct inode *inode, loff_t size, enum truncate_times times);
 /* As fallocate(2), whose @mode is one that it may have: 0, -EFBIG, -EOPNOTSUPP, -ENOSPC ... */
 int change_space(struct inode *inode, int mode, loff_t offset, loff_t length);
-/* The access and the modification time; UTIME_OMIT: not that. @both_now: they are the present, for
+/* The access and the modification time; UTIME_OMIT: not that. BOTH_NOW: they are the present, for
  * which the right to write is enough. */
-int set_times(const struct path *path, const struct timespec64 times[2], bool both_now);
+enum times_kind { TIMES_GIVEN, BOTH_NOW };
+int set_times(const struct path *path, const struct timespec64 times[2], enum times_kind kind);
 
 /* What running the file at @path makes of @cred, which is current's own copy: set-id bits and owner
  * as they are at one moment, whatever chmod and chown are at. */

@@ -50,8 +50,7 @@ int may_create(struct inode *dir, const struct dentry *dentry)
 	return inode_permission(dir, MAY_WRITE | MAY_EXEC);
 }
 
-/* May @dentry's name be removed from @dir, as a directory or as something else? */
-int may_delete(struct inode *dir, const struct dentry *dentry, bool directory)
+int may_delete(struct inode *dir, const struct dentry *dentry, umode_t mode)
 {
 	const struct inode *inode = dentry->inode;
 
@@ -61,8 +60,8 @@ int may_delete(struct inode *dir, const struct dentry *dentry, bool directory)
 	TRY(inode_permission(dir, MAY_WRITE | MAY_EXEC));
 	if ((dir->mode & S_ISVTX) && !owner_or_root(inode) && !owner_or_root(dir))
 		return -EPERM;
-	if (directory != S_ISDIR(inode->mode))
-		return directory ? -ENOTDIR : -EISDIR;
+	if (S_ISDIR(mode) != S_ISDIR(inode->mode))
+		return S_ISDIR(mode) ? -ENOTDIR : -EISDIR;
 	if (dentry->parent == dentry)
 		return -EBUSY;
 	return is_dead(dir) ? -ENOENT : 0;

@@ -16,8 +16,9 @@ bool owner_or_root(const struct inode *inode);
 /* May a name be made in @dir? @dentry is what was found under it: 0, -EEXIST, -ENOENT (the
  * directory is gone), -EACCES, -EROFS. */
 int may_create(struct inode *dir, const struct dentry *dentry);
-/* May @dentry's name be removed from @dir, as a directory or as something else? */
-int may_delete(struct inode *dir, const struct dentry *dentry, bool directory);
+/* May @dentry's name be removed from @dir, by who takes it for a directory or for something else
+ * (@mode: S_IFDIR or another type)? */
+int may_delete(struct inode *dir, const struct dentry *dentry, umode_t mode);
 /* What is left of @mode when the current process changes the owner or the contents: set-group-id
  * stays where it means locking and the process is of the group. */
 umode_t mode_unprivileged(const struct inode *inode, umode_t mode);

@@ -254,8 +254,9 @@ static void place(struct dentry *dentry, struct dentry *parent)
  * own name, for d_path of those who have it open (if one of the two is long, they swap). Both
  * directories are locked, so whoever misses the dentry between its two places waits for them.
  */
-void d_move(struct dentry *dentry, struct dentry *target, bool exchange)
+void d_move(struct dentry *dentry, struct dentry *target, unsigned flags)
 {
+	bool exchange = flags & RENAME_EXCHANGE;
 	struct dentry *from = dentry->parent, *to = target->parent;
 
 	lockdep_assert_held(&from->inode->lock);
@@ -330,14 +331,15 @@ static bool evict_taken(struct list_head *link, void *argument)
 	return evict_dentry(list_entry(link, struct dentry, lru), 0);
 }
 
-/* A child of @parent for which a reference could be had, skipping those in use unless @busy. */
-static struct dentry *some_child(struct dentry *parent, bool busy)
+/* A child of @parent, referenced, if there is one of that kind. */
+enum child_kind { UNUSED, ANY };
+static struct dentry *some_child(struct dentry *parent, enum child_kind kind)
 {
 	struct dentry *child;
 
 	guard(spinlock, &parent->lock);
 	list_for_each_entry(child, &parent->children, child_link)
-		if ((busy || dentry_count(child) == 0) && atomic_inc_not_zero(&child->refcount))
+		if ((kind == ANY || !dentry_count(child)) && atomic_inc_not_zero(&child->refcount))
 			return child;
 	return NULL;
 }
@@ -346,7 +348,7 @@ void shrink_dcache_children(struct dentry *parent)
 {
 	struct dentry *child;
 
-	while ((child = some_child(parent, false)) != NULL)
+	while ((child = some_child(parent, UNUSED)) != NULL)
 		if (!evict_dentry(child, 0))
 			/* somebody uses the name of a removed directory: it goes with that use */
 			break;
@@ -354,12 +356,12 @@ void shrink_dcache_children(struct dentry *parent)
 
 /* From the root down to a leaf again and again: each goes before its parent, so no recursion is
  * needed. */
-int shrink_dcache_sb(struct super_block *sb, bool pinned)
+int shrink_dcache_sb(struct super_block *sb)
 {
 	for (;;) {
 		struct dentry *dentry = dget(sb->root), *child;
 
-		while ((child = some_child(dentry, true)) != NULL) {
+		while ((child = some_child(dentry, ANY)) != NULL) {
 			dput(dentry);
 			dentry = child;
 		}
@@ -367,7 +369,7 @@ int shrink_dcache_sb(struct super_block *sb, bool pinned)
 			dput(dentry);
 			return 0;
 		}
-		if (!evict_dentry(dentry, pinned && dentry->inode ? 1 : 0))
+		if (!evict_dentry(dentry, sb->type->pinned && dentry->inode ? 1 : 0))
 			return -EBUSY;
 		cond_resched();
 	}
@@ -387,7 +389,7 @@ void dentry_cache_check(void)
 		list_for_each_entry(dentry, &dentry_lru.of_cpu[cpu].objects, lru) {
 			struct dentry *found =
 				d_lookup(dentry->parent, dentry->name, dentry->name_length,
-					 dentry->name_hash, &counts, false);
+					 dentry->name_hash, &counts, HASH_LOOK);
 
 			BUG_ON(found != dentry);
 			dput(found);
@@ -406,14 +408,14 @@ static u64 shrink_by_priority(unsigned priority)
 
 static struct shrinker shrinker = {.name = "dentries", .before_pages = shrink_by_priority};
 #elif defined(CONFIG_DENTRY_SHRINK_PRIORITY)
-static u64 shrink_if_needed(unsigned priority, bool enough)
+static u64 shrink_by_priority(unsigned priority)
 {
-	return enough ? 0 : lru_reclaim(&dentry_lru, priority + 1);
+	return lru_reclaim(&dentry_lru, priority + 1);
 }
 
-static struct shrinker shrinker = {.name = "dentries", .after_pages = shrink_if_needed};
+static struct shrinker shrinker = {.name = "dentries", .if_too_few = shrink_by_priority};
 #else
-static u64 shrink_share(unsigned priority, bool enough)
+static u64 shrink_share(unsigned priority)
 {
 	return lru_reclaim(&dentry_lru, 1ULL << priority);
 }

@@ -88,10 +88,10 @@ static __always_inline void count_lookups(const struct hash_counters *counts)
 }
 
 /* The dentry of @name in @parent with a reference, or NULL; counted in @counts. Marks what it finds
- * as used. */
+ * as used. HASH_LOOK: the caller will not count it. */
 static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent, const char *name,
 					       u32 length, u32 hash, struct hash_counters *counts,
-					       bool counted)
+					       enum hash_operation operation)
 {
 	const struct dentry_key key = {parent, name, hash, length, counts};
 	u64 steps = 0;
@@ -103,8 +103,7 @@ static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent, const c
 	struct dentry *dentry = dentry_table_find(&dentry_table_instance, NULL, bucket, &key,
 						  dentry_compare, &steps);
 
-	hash_record(HASH_dentry, counted ? HASH_FIND : HASH_LOOK, dentry, (uintptr_t)parent, hash,
-		    name, length);
+	hash_record(HASH_dentry, operation, dentry, (uintptr_t)parent, hash, name, length);
 	if (likely(dentry != NULL)) {
 		dget(dentry);
 		WRITE_ONCE(dentry->referenced, 1);

@@ -68,8 +68,8 @@ void d_add(struct dentry *dentry, struct inode *inode);
 void d_instantiate(struct dentry *dentry, struct inode *inode); /* negative -> positive */
 /* name removed: turn negative if unused, else unhash */
 void d_delete(struct dentry *dentry);
-/* take target's place (rename), which @exchange: takes the other's, else: is unhashed */
-void d_move(struct dentry *dentry, struct dentry *target, bool exchange);
+/* take target's place (rename), which by RENAME_EXCHANGE takes the other's, else: is unhashed */
+void d_move(struct dentry *dentry, struct dentry *target, unsigned flags);
 static inline struct dentry *dget(struct dentry *dentry)
 {
 	atomic_inc(&dentry->refcount);
@@ -97,8 +97,8 @@ bool d_is_below(const struct dentry *dentry, const struct dentry *ancestor);
 extern spinlock_t dentry_tree_lock;
 /* drop the unused ones of a removed directory */
 void shrink_dcache_children(struct dentry *parent);
-/* Umount: drop all dentries of @sb but the root; @pinned: each positive one carries a reference of
- * the file system (tmpfs), to be dropped. -EBUSY when one is still in use. */
-int shrink_dcache_sb(struct super_block *sb, bool pinned);
+/* Umount: drop all dentries of @sb but the root; of a `pinned` type, with the reference of the file
+ * system that each positive one carries. -EBUSY when one is still in use. */
+int shrink_dcache_sb(struct super_block *sb);
 void dentry_cache_check(void);	/* CONFIG_DEBUG: table, LRU list and counters agree, or panic */
 void dentry_cache_init(void);

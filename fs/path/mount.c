@@ -196,9 +196,8 @@ static int attach(struct mount *mount, const struct path *where)
 	return 0;
 }
 
-/* Take @top, which the caller holds, off the tree; if @lazily with all that is mounted below it,
- * and even if it is in use. Who walks comes to a mount under mount_lock. */
-int mount_detach(struct mount *top, bool lazily)
+/* Who walks comes to a mount under mount_lock. */
+int mount_detach(struct mount *top, unsigned flags)
 {
 	struct mount *mount, *child;
 
@@ -210,11 +209,11 @@ int mount_detach(struct mount *top, bool lazily)
 			guard(mutex, &mount_mutex);
 			if (!is_attached(top))
 				return -EINVAL;
-			while ((child = find_mount(mount, NULL)) != NULL && lazily)
+			while ((child = find_mount(mount, NULL)) != NULL && (flags & MNT_DETACH))
 				mount = child;
 			guard(every_cpu, &mount_locks[0]);
 			if (top->parent == top || child ||
-			    (!lazily && atomic_read(&mount->refcount) > 2))
+			    (!(flags & MNT_DETACH) && atomic_read(&mount->refcount) > 2))
 				return -EBUSY;
 			where = (struct path){mount->parent, mount->mountpoint};
 			list_del_init(&mount->link);

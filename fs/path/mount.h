@@ -109,9 +109,9 @@ int mount_bind(const struct path *from, const struct path *where);
 int mount_move(const struct path *from, const struct path *to);
 /* MS_REMOUNT: other flags. With MS_BIND those of the mount alone. */
 int mount_change(const struct path *path, unsigned flags, const char *options);
-/* Take @top, which the caller holds, off the tree; if @lazily with all that is mounted below it,
+/* Take @top, which the caller holds, off the tree; by MNT_DETACH with all that is mounted below it,
  * and even if it is in use. */
-int mount_detach(struct mount *top, bool lazily);
+int mount_detach(struct mount *top, unsigned flags);
 /* At start-up: @mount is the root of the tree, and where current stands. */
 void mount_first(struct mount *mount);
 void mounts_init(void);

@@ -110,10 +110,10 @@ static noinline int walk_up(struct walk *walk)
 	return 0;
 }
 
-/* What descriptor @number has open (even by O_PATH if @any), referenced. */
-static noinline int descriptor_path(int number, bool any, struct path *path)
+/* What descriptor @number has open (LOOKUP_FD_PATH: even by O_PATH), referenced. */
+static noinline int descriptor_path(int number, unsigned flags, struct path *path)
 {
-	struct fd fd __free(fd) = any ? fdget_raw(number) : fdget(number);
+	struct fd fd __free(fd) = flags & LOOKUP_FD_PATH ? fdget_raw(number) : fdget(number);
 
 	if (!fd.file)
 		return -EBADF;
@@ -141,7 +141,7 @@ static struct dentry *lookup_slow(const struct path *path, const char *name, u32
 				  struct new_name *create)
 {
 	guard(parent, path->dentry->inode);
-	struct dentry *dentry = lookup_locked(path->dentry, name, length, false);
+	struct dentry *dentry = lookup_locked(path->dentry, name, length, LOOK_AGAIN);
 	if (!create || IS_ERR(dentry) || dentry->inode)
 		return dentry;
 	int error = make_locked(path, dentry, create);
@@ -248,7 +248,7 @@ static __always_inline struct dentry *find_child(const struct dentry *dentry, co
 	*inode = NULL;
 	if (likely(component_type(name, length) == LAST_NORM))
 		child = d_lookup(dentry, name, length, dentry_name_hash(dentry, name, length),
-				 counts, true);
+				 counts, HASH_FIND);
 	if (likely(child != NULL) && likely(!(READ_ONCE(child->flags) & D_MOUNTED)))
 		*inode = smp_load_acquire(&child->inode);
 	return child;
@@ -385,7 +385,7 @@ int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *crea
 	if (absolute || likely(dfd == AT_FDCWD))
 		context_path(&walk.path, absolute ? &current->fs->root : &current->fs->cwd);
 	else
-		TRY(descriptor_path(dfd, true, &walk.path));
+		TRY(descriptor_path(dfd, LOOKUP_FD_PATH, &walk.path));
 	walk.root.mount = NULL;
 	walk.flags = flags;
 	walk.directory = false;
@@ -408,7 +408,7 @@ int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *crea
 int user_path_at(int dfd, const char __user *from, unsigned flags, struct path *path)
 {
 	if (flags & (LOOKUP_FD | LOOKUP_FD_PATH))
-		return descriptor_path(dfd, flags & LOOKUP_FD_PATH, path);
+		return descriptor_path(dfd, flags, path);
 	struct path_name name __free(name);
 	TRY(path_name_get(&name, from));
 	return path_lookup(dfd, name.text, flags, NULL, NULL, path);

@@ -17,7 +17,7 @@
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-struct dentry *lookup_locked(struct dentry *parent, const char *name, u32 length, bool counted)
+struct dentry *lookup_locked(struct dentry *parent, const char *name, u32 length, enum look look)
 {
 	struct inode *dir = parent->inode;
 	u32 hash = dentry_name_hash(parent, name, length);
@@ -26,19 +26,21 @@ struct dentry *lookup_locked(struct dentry *parent, const char *name, u32 length
 	lockdep_assert_held(&dir->lock);
 	if (length > NAME_MAX) /* what was removed has no name at all */
 		return ERR_PTR(is_dead(dir) ? -ENOENT : -ENAMETOOLONG);
-	struct dentry *dentry = d_lookup(parent, name, length, hash, &counts, counted);
-	if (counted)
+	struct dentry *dentry = d_lookup(parent, name, length, hash, &counts,
+					 look == FIRST_LOOK ? HASH_FIND : HASH_LOOK);
+	if (look == FIRST_LOOK)
 		count_lookups(&counts);
 	if (dentry)
 		return dentry;
 	if (is_dead(dir))
 		return ERR_PTR(-ENOENT);
 	dentry = d_alloc_hashed(parent, name, length, hash);
-	int error = dentry ? dir->op->lookup(dir, dentry) : -ENOMEM;
+	if (!dentry)
+		return ERR_PTR(-ENOMEM);
+	int error = dir->op->lookup(dir, dentry);
 	if (!error)
 		return dentry;
-	if (dentry)
-		dput(dentry);
+	dput(dentry);
 	return ERR_PTR(error);
 }
 
@@ -108,7 +110,7 @@ int remove_locked(struct inode *dir, struct dentry *dentry, enum removed_kind ki
 	struct inode *inode = dentry->inode;
 
 	lockdep_assert_held(&dir->lock);
-	TRY(may_delete(dir, dentry, kind == REMOVE_DIRECTORY));
+	TRY(may_delete(dir, dentry, kind == REMOVE_DIRECTORY ? S_IFDIR : S_IFREG));
 	if (!dir->op->remove)
 		return -EPERM;
 	{
@@ -153,7 +155,7 @@ static struct dentry *lock_directories(struct dentry *a, struct dentry *b)
 	}
 	down_write_nested(&first->inode->lock, LOCK_PARENT);
 	down_write_nested(&second->inode->lock, LOCK_PARENT2);
-	return to_b ? to_b : to_a;
+	return to_b ?: to_a;
 }
 
 static void unlock_directories(struct dentry *a, struct dentry *b)
@@ -167,24 +169,22 @@ static void unlock_directories(struct dentry *a, struct dentry *b)
 
 /* May @old, which is there, be renamed to @new so? */
 static int rename_permission(struct inode *old_dir, const struct dentry *old, struct inode *new_dir,
-			     const struct dentry *new, bool exchange)
+			     const struct dentry *new, unsigned flags)
 {
 	struct inode *source = old->inode, *target = new->inode;
-	bool directory = S_ISDIR(source->mode), replaces = directory;
+	umode_t other = flags & RENAME_EXCHANGE ? target->mode : source->mode;
 
 	lockdep_assert_held(&old_dir->lock);
-	if (exchange)
-		replaces = S_ISDIR(target->mode);
-	TRY(may_delete(old_dir, old, directory));
+	TRY(may_delete(old_dir, old, source->mode));
 	if (target)
-		TRY(may_delete(new_dir, new, replaces));
+		TRY(may_delete(new_dir, new, other));
 	else
 		TRY(may_create(new_dir, new));
 	if (!old_dir->op->rename)
 		return -EPERM;
-	if (old_dir != new_dir && directory) /* its ".." changes */
+	if (old_dir != new_dir && S_ISDIR(source->mode)) /* its ".." changes */
 		TRY(inode_permission(source, MAY_WRITE));
-	if (old_dir != new_dir && exchange && replaces)
+	if (old_dir != new_dir && flags & RENAME_EXCHANGE && S_ISDIR(other))
 		TRY(inode_permission(target, MAY_WRITE));
 	return 0;
 }
@@ -214,14 +214,14 @@ static int rename_locked(const struct renamed *from, const struct renamed *to,
 	struct inode *old_dir = from->parent->inode, *new_dir = to->parent->inode;
 	bool exchange = flags & RENAME_EXCHANGE;
 	struct dentry *old __free(dput) =
-		TRY_PTR(lookup_locked(from->parent, from->name, from->length, true));
+		TRY_PTR(lookup_locked(from->parent, from->name, from->length, FIRST_LOOK));
 
 	lockdep_assert_held(&old_dir->lock);
 	lockdep_assert_held(&new_dir->lock);
 	if (!old->inode)
 		return -ENOENT;
 	struct dentry *new __free(dput) =
-		TRY_PTR(lookup_locked(to->parent, to->name, to->length, true));
+		TRY_PTR(lookup_locked(to->parent, to->name, to->length, FIRST_LOOK));
 	struct inode *source = old->inode, *target = new->inode;
 	TRY(rename_makes_sense(from, old, to, new, flags));
 	if (old == ancestor)
@@ -230,13 +230,14 @@ static int rename_locked(const struct renamed *from, const struct renamed *to,
 		return exchange ? -EINVAL : -ENOTEMPTY;
 	if (source == target) /* two names of one file: nothing to do */
 		return 0;
-	TRY(rename_permission(old_dir, old, new_dir, new, exchange));
+	TRY(rename_permission(old_dir, old, new_dir, new, flags));
 	/* Locked, below both parents: a directory whose ".." changes, and what is replaced. */
-	struct inode *moved = old_dir != new_dir && S_ISDIR(source->mode) ? source : NULL;
-	struct inode *other = target;
-	if (exchange)
-		other = old_dir != new_dir && S_ISDIR(target->mode) ? target : NULL;
-	else if (target)
+	struct inode *moved = NULL, *other = target;
+	if (old_dir != new_dir && S_ISDIR(source->mode))
+		moved = source;
+	if (exchange && (old_dir == new_dir || !S_ISDIR(target->mode)))
+		other = NULL;
+	if (!exchange && target)
 		ihold(*gone = target);
 	guard(child, moved);
 	guard(child2, other);
@@ -245,7 +246,7 @@ static int rename_locked(const struct renamed *from, const struct renamed *to,
 	TRY(old_dir->op->rename(old_dir, old, new_dir, new, flags));
 	if (!exchange && target && S_ISDIR(target->mode))
 		shrink_dcache_children(new);
-	d_move(old, new, exchange);
+	d_move(old, new, flags);
 	return 0;
 }
 

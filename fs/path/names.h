@@ -21,9 +21,10 @@ struct new_name {
 /* Make @new's object, of the negative @dentry in a locked directory. */
 int make_locked(const struct path *parent, struct dentry *dentry, const struct new_name *new);
 /* The dentry of @name in @dir, positive or negative: from the cache or asked of the file system.
- * @dir's inode->lock is held for writing; @counted: this is the first look. Referenced, or ERR_PTR.
- */
-struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length, bool counted);
+ * @dir's inode->lock is held for writing. LOOK_AGAIN is not counted, since a walk's look was.
+ * Referenced, or ERR_PTR. */
+enum look { LOOK_AGAIN, FIRST_LOOK };
+struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length, enum look look);
 enum removed_kind { REMOVE_FILE, REMOVE_DIRECTORY };
 /* Remove the name @dentry, positive, which is in @dir, whose lock is held: 0, -EPERM, -EACCES,
  * -EISDIR, -ENOTDIR, -ENOTEMPTY, -EBUSY ... Who holds a reference to the inode lets go of that

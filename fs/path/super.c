@@ -45,7 +45,7 @@ int sync_super(struct super_block *sb)
 	if (sb->op->sync_fs)
 		sb->op->sync_fs(sb);
 	if (sb->bdev) {
-		buffers = sync_buffers(sb->bdev, true);
+		buffers = sync_buffers(sb->bdev, WB_SYNC_ALL);
 		flushed = block_flush(sb->bdev);
 	}
 	if (inodes)
@@ -54,12 +54,12 @@ int sync_super(struct super_block *sb)
 }
 
 /* One try to drop all dentries but the root, and what is dirty can only be written now: has it
- * succeeded? @patient: not while there is no memory to write with. */
-static bool names_gone(struct super_block *sb, bool patient)
+ * succeeded? Not while there is no memory to write with and many tries are @left. */
+static bool names_gone(struct super_block *sb, unsigned left)
 {
-	if (sync_super(sb) == -ENOMEM && patient)
+	if (sync_super(sb) == -ENOMEM && left > 1000)
 		return false;
-	return !shrink_dcache_sb(sb, sb->type->pinned) && dentry_count(sb->root) == 1;
+	return !shrink_dcache_sb(sb) && dentry_count(sb->root) == 1;
 }
 
 /* The last mount is gone. Everything is written; then nothing may be left in use, but memory
@@ -70,7 +70,7 @@ static void super_shutdown(struct super_block *sb)
 	int busy;
 
 	lockdep_assert_held(&mount_mutex);
-	while (!names_gone(sb, tries > 1000) && --tries)
+	while (!names_gone(sb, tries) && --tries)
 		sleep_ns(NSEC_PER_MSEC);
 	dput(sb->root);
 	/* evict what is left; others may be at it too */

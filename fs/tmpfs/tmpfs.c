@@ -76,9 +76,10 @@ static inline struct dentry *next_name(struct dentry *dir, struct dentry *dentry
 	return list_entry(next, struct dentry, child_link);
 }
 
-/* @dentry becomes the youngest name in its directory, or no name (@name). A reader that stopped
- * here goes on with the next. */
-static void place(struct dentry *dentry, bool name)
+/* @dentry becomes the youngest name in its directory, or no name. A reader that stopped here goes
+ * on with the next. */
+enum name_place { NO_NAME, YOUNGEST_NAME };
+static void place(struct dentry *dentry, enum name_place place)
 {
 	static atomic64_t next_cookie = {FIRST_COOKIE};
 	struct dentry *dir = dentry->parent;
@@ -88,7 +89,7 @@ static void place(struct dentry *dentry, bool name)
 	guard(spinlock, &dir->lock);
 	if (ti->hint == dentry)
 		ti->hint = next_name(dir, dentry);
-	if (name) {
+	if (place == YOUNGEST_NAME) {
 		dentry->cookie = (u64)atomic_inc_return(&next_cookie);
 		list_move_tail(&dentry->child_link, &dir->children);
 	} else {
@@ -114,7 +115,7 @@ static int tmpfs_lookup(struct inode *dir, struct dentry *dentry)
 /* Give @dentry @inode, whose reference is taken over. */
 static void add_name(struct inode *dir, struct dentry *dentry, struct inode *inode)
 {
-	place(dentry, true);
+	place(dentry, YOUNGEST_NAME);
 	changed(dir, inode, 1);
 	d_instantiate(dentry, inode);
 	dget(dentry); /* the pin */
@@ -163,7 +164,7 @@ static int tmpfs_remove(struct inode *dir, struct dentry *dentry)
 
 	if (directory && inode->data.size > 2 * DIRECTORY_ENTRY_SIZE)
 		return -ENOTEMPTY;
-	place(dentry, false);
+	place(dentry, NO_NAME);
 	changed(dir, inode, -1);
 	if (inode->nlink > 1 && !directory)
 		uncharge(super_of(inode), INODES);
@@ -181,13 +182,13 @@ static int tmpfs_rename(struct inode *old_dir, struct dentry *old, struct inode 
 	bool exchange = flags & RENAME_EXCHANGE;
 
 	if (exchange) {
-		place(new, true);
+		place(new, YOUNGEST_NAME);
 		new_dir->nlink -= S_ISDIR(target->mode);
 		old_dir->nlink += S_ISDIR(target->mode);
 	} else if (target) {
 		TRY(tmpfs_remove(new_dir, new));
 	}
-	place(old, true);
+	place(old, YOUNGEST_NAME);
 	old_dir->nlink -= S_ISDIR(inode->mode);
 	new_dir->nlink += S_ISDIR(inode->mode);
 	if (exchange) {
@@ -349,7 +350,8 @@ int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_
 
 	strlcpy(text, name, 32);
 	guard(parent, sb->root->inode);
-	struct dentry *dentry = TRY_PTR(lookup_locked(sb->root, text, (u32)strlen(text), true));
+	struct dentry *dentry =
+		TRY_PTR(lookup_locked(sb->root, text, (u32)strlen(text), FIRST_LOOK));
 	int error = tmpfs_make(sb->root->inode, dentry, mode, rdev, NULL);
 
 	dput(dentry);

@@ -129,7 +129,7 @@ static int add_to_list(struct xattr **list, const struct buffer *buffer,
 /* The inode's attributes, checked, or NULL: it has none; ERR_PTR. */
 static struct buffer *get_entries(struct inode *inode)
 {
-	struct buffer *buffer = ext2_xattr_block(inode, false);
+	struct buffer *buffer = ext2_xattr_block(inode, GIVE_UP);
 
 	if (IS_ERR_OR_NULL(buffer) || entries_ok(buffer))
 		return buffer;
@@ -246,7 +246,7 @@ static int replace_block(struct inode *inode, struct buffer **old, const char *i
 	struct ext2_gone gone;
 
 	guard(write, &ei->map_lock);
-	ext2_gone_begin(inode, &gone, false);
+	ext2_gone_begin(inode, &gone);
 	if (image) {
 		new = is_own(*old) ? *old : TRY_PTR(ext2_new_block(fs, ext2_group_start(inode)));
 		memcpy(new->data, image, new->size);

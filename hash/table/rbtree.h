@@ -195,6 +195,7 @@ static __maybe_unused void T(create)(struct TABLE *table, struct hash_cache *cac
 	cache->table = table;
 	cache->walk = T(walk);
 	cache->trees = true;
+	cache->function = "none";
 	cache->bits = 1; /* the hash function is called for nothing, and its result not used */
 	cache->rule = "none";
 	spin_lock_init(&table->list_lock, TABLE_STRING(TABLE) "_list");

@@ -620,7 +620,7 @@ static void share(void)
 		sys_mkdirat(AT_FDCWD, path, 0755);
 		break;
 	case 6: /* so that the next ones have to read, and sleep where otherwise nobody does */
-		sync_buffers(&sequence_disk.device, true);
+		sync_buffers(&sequence_disk.device, WB_SYNC_ALL);
 		shrink_dcache(1000);
 		shrink_icache(1000);
 		invalidate_buffers(&sequence_disk.device);

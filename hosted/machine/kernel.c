@@ -69,7 +69,7 @@ const char *symbol_lookup(u64 address, u64 *offset)
 	return NULL;
 }
 
-void console_write(const char *text, size_t length, bool expand)
+void console_write(const char *text, size_t length, enum console_text kind)
 {
 	fwrite(text, 1, length, stderr);
 }

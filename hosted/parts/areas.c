@@ -58,9 +58,9 @@ void spin_lock_wait(spinlock_t *lock, u8 ticket)
 	panic("a lock is taken twice: %p, %u", (void *)lock, ticket);
 }
 
-void lockdep_acquire(const void *lock, u16 class, unsigned level, bool spins)
+void lockdep_acquire(const void *lock, u16 class, unsigned level, enum lock_wait wait)
 {
-	(void)lock, (void)class, (void)level, (void)spins;
+	(void)lock, (void)class, (void)level, (void)wait;
 }
 
 void lockdep_release(const void *lock, u16 class)
@@ -79,9 +79,9 @@ void lockdep_might_sleep(const char *file, int line)
 	(void)file, (void)line;
 }
 
-void rwsem_wait(struct rw_semaphore *lock, bool write)
+void rwsem_wait(struct rw_semaphore *lock, u32 as)
 {
-	panic("a lock is taken twice: %p, %u", (void *)lock, write);
+	panic("a lock is taken twice: %p, %u", (void *)lock, as);
 }
 
 void rwsem_hand_over(struct rw_semaphore *lock)

@@ -75,9 +75,9 @@ void spin_lock_wait(spinlock_t *lock, u8 ticket)
 }
 
 #ifdef CONFIG_DEBUG
-void lockdep_acquire(const void *lock, u16 class, unsigned level, bool spins)
+void lockdep_acquire(const void *lock, u16 class, unsigned level, enum lock_wait wait)
 {
-	(void)lock, (void)class, (void)level, (void)spins;
+	(void)lock, (void)class, (void)level, (void)wait;
 }
 
 void lockdep_release(const void *lock, u16 class)

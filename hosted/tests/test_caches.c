@@ -436,7 +436,7 @@ TEST(buffer_reuse)
 			snprintf(path, sizeof(path), "/mnt/d%u", i);
 			CHECK_EQUAL(sys_mkdirat(AT_FDCWD, path, 0755), 0);
 		}
-		sync_buffers(&disk.device, false); /* started, not waited for */
+		sync_buffers(&disk.device, WB_SYNC_NONE); /* started, not waited for */
 		for (unsigned i = 0; i < 60; i++) {
 			snprintf(path, sizeof(path), "/mnt/d%u", i);
 			CHECK_EQUAL(sys_unlinkat(AT_FDCWD, path, AT_REMOVEDIR), 0);

@@ -147,7 +147,7 @@ static void append_records(void *who)
 	static const size_t sizes[PIECES] = {1, 599, 300, 0, 500, 600, 100}; /* RECORD in all */
 	unsigned char text[600];
 	struct iovec vector[PIECES];
-	int fd = fd_add(file, 0, false);
+	int fd = fd_add(file, 0, 0);
 
 	memset(text, *(unsigned char *)who, sizeof(text));
 	for (int i = 0; i < PIECES; i++)

@@ -10,9 +10,10 @@
 
 enum { NULL_MINOR = 3, ZERO_MINOR = 5, FULL_MINOR = 7, RANDOM_MINOR, URANDOM_MINOR };
 
-/* Zeros or random numbers, piece by piece. */
-static ssize_t give(struct io *io, bool random)
+/* What the device of @minor gives, zeros or random numbers, piece by piece. */
+static ssize_t give(struct io *io, unsigned minor)
 {
+	bool random = minor >= RANDOM_MINOR;
 	static char zeros[PAGE_SIZE];
 	size_t wanted = io->length, n, moved;
 	char numbers[CHUNK];
@@ -31,14 +32,14 @@ s64 sys_getrandom(void *buffer, size_t count, u32 flags)
 {
 	struct io io = {buffer, min(count, (size_t)0x1ffffff), IO_USER, 0};
 
-	return flags & ~7u ? -EINVAL : give(&io, true);
+	return flags & ~7u ? -EINVAL : give(&io, RANDOM_MINOR);
 }
 
 static ssize_t data_read(struct file *file, struct io *io, loff_t *position)
 {
 	unsigned minor = MINOR(file->inode->rdev);
 
-	return minor == NULL_MINOR ? 0 : give(io, minor >= RANDOM_MINOR);
+	return minor == NULL_MINOR ? 0 : give(io, minor);
 }
 
 /* All is swallowed; what is meant for the generator adds nothing to it, but is no error. */

@@ -105,14 +105,14 @@ static void served(void *unused)
 }
 
 /* -EIO: no memory for what is written. */
-static int copy_segment(bool write, u64 at, char *data, size_t length)
+static int copy_segment(enum block_operation operation, u64 at, char *data, size_t length)
 {
 	for (size_t n; length; at += n, data += n, length -= n) {
 		size_t offset = at & (PAGE_SIZE - 1);
 		void **slot = &pages[at >> PAGE_SHIFT], *page = READ_ONCE(*slot), *none = NULL;
 
 		n = min(length, PAGE_SIZE - offset);
-		if (!page && write) {
+		if (!page && operation == BLOCK_WRITE) {
 			struct page *frame = alloc_page(GFP_KERNEL | GFP_ZERO);
 
 			if (!frame)
@@ -123,7 +123,7 @@ static int copy_segment(bool write, u64 at, char *data, size_t length)
 				page = none;
 			}
 		}
-		if (write)
+		if (operation == BLOCK_WRITE)
 			memcpy(page + offset, data, n);
 		else if (page)
 			memcpy(data, page + offset, n);
@@ -140,8 +140,8 @@ static void ramdisk_submit(struct block_device *device, struct block_request *re
 	for (unsigned i = 0; i < request->segment_count && !request->status; i++) {
 		const struct block_segment *segment = &request->segments[i];
 
-		request->status = copy_segment(request->operation == BLOCK_WRITE, at, segment->data,
-					       segment->length);
+		request->status =
+			copy_segment(request->operation, at, segment->data, segment->length);
 		at += segment->length;
 	}
 	if (likely(!model[TURN]) || !request->sectors) {

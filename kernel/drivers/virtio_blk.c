@@ -248,11 +248,10 @@ static const char *take_device(struct disk *disk, u32 function)
 	disk->capacity = registers[CAP_DEVICE];
 	disk->common->queue_select = 0;
 	disk->notify = registers[CAP_NOTIFY] + disk->common->queue_notify * multiplier;
-	u32 table = msix ? pci_read(function, msix + MSIX_TABLE) : 0;
-	u32 *entry = msix ? pci_map(function, table & 7, table & ~7u) : NULL;
-
-	if (!entry)
+	if (!msix)
 		return "it has no message-signalled interrupts (vectors=2)";
+	u32 table = pci_read(function, msix + MSIX_TABLE);
+	u32 *entry = pci_map(function, table & 7, table & ~7u);
 	struct irq_message message = irq_request_message(disk_interrupt, disk);
 
 	writel(message.address, entry);

@@ -348,7 +348,7 @@ s64 sys_epoll_create1(int flags)
 	file_drop_watches = drop_watches;
 	struct file *file = TRY_PTR(anonymous_file("[eventpoll]", &epoll_operations, epoll, 0));
 	epoll = NULL;
-	return fd_add(file, 0, flags & O_CLOEXEC);
+	return fd_add(file, 0, flags);
 }
 
 s64 sys_epoll_create(int size)

@@ -108,7 +108,7 @@ s64 sys_eventfd2(u32 count, int flags)
 	struct file *file =
 		TRY_PTR(anonymous_file("[eventfd]", &eventfd_operations, eventfd, (u32)flags));
 	eventfd = NULL;
-	return fd_add(file, 0, flags & O_CLOEXEC);
+	return fd_add(file, 0, flags);
 }
 
 s64 sys_eventfd(u32 count)

@@ -115,12 +115,16 @@ u8 *program_byte(struct program *program, u64 address)
 	return (u8 *)phys_to_virt(pte_page(*slot)) + address % PAGE_SIZE;
 }
 
-/* Bytes of a string of the program's with its NUL, or -EFAULT; too long ones are cut. */
-static s64 user_length(const char *string)
+enum string_source { FROM_USER, FROM_KERNEL };
+
+/* Bytes of a string with its NUL, or -EFAULT; too long ones of the program's are cut. */
+static s64 string_length(const char *string, enum string_source source)
 {
 	char chunk[256];
 	s64 length = 0, n;
 
+	if (source == FROM_KERNEL)
+		return (s64)strlen(string) + 1;
 	do {
 		n = TRY(strncpy_from_user(chunk, string + length, sizeof(chunk)));
 		length += n;
@@ -128,9 +132,9 @@ static s64 user_length(const char *string)
 	return length + 1;
 }
 
-static int push_string(struct program *program, const char *from, bool kernel)
+static int push_string(struct program *program, const char *from, enum string_source source)
 {
-	u64 n = kernel ? strlen(from) + 1 : (u64)TRY(user_length(from)), piece;
+	u64 n = (u64)TRY(string_length(from, source)), piece;
 
 	if (n > STRING_SIZE_MAX || n > program->sp - program->lowest)
 		return -E2BIG;
@@ -141,7 +145,7 @@ static int push_string(struct program *program, const char *from, bool kernel)
 		piece = min(n, PAGE_SIZE - to % PAGE_SIZE);
 		if (!byte)
 			return -E2BIG; /* out of memory, or of RLIMIT_STACK */
-		if (kernel)
+		if (source == FROM_KERNEL)
 			memcpy(byte, from, piece);
 		else if (copy_from_user(byte, from, piece))
 			return -EFAULT;
@@ -162,6 +166,7 @@ static int array_element(const u64 *array, u64 i, u64 *pointer)
 /* The strings of an array of pointers, the last one first. */
 static int push_array(struct program *program, const u64 *array, u64 *count)
 {
+	enum string_source source = current->mm ? FROM_USER : FROM_KERNEL;
 	u64 pointer = 0;
 
 	for (; array; ++*count) {
@@ -175,7 +180,7 @@ static int push_array(struct program *program, const u64 *array, u64 *count)
 	}
 	for (u64 i = *count; i-- > 0;) {
 		TRY(array_element(array, i, &pointer));
-		TRY(push_string(program, (const char *)pointer, !current->mm));
+		TRY(push_string(program, (const char *)pointer, source));
 		if (fatal_signal_pending(current))
 			return -EINTR;
 	}
@@ -184,7 +189,7 @@ static int push_array(struct program *program, const u64 *array, u64 *count)
 
 static int push_strings(struct program *program, const u64 *argv, const u64 *envp)
 {
-	TRY(push_string(program, program->name, true));
+	TRY(push_string(program, program->name, FROM_KERNEL));
 	program->mm->env_end = program->sp;
 	TRY(push_array(program, envp, &program->envc));
 	program->mm->arg_end = program->mm->env_start = program->sp;
@@ -192,15 +197,16 @@ static int push_strings(struct program *program, const u64 *argv, const u64 *env
 	if (program->argc)
 		return 0;
 	program->argc = 1; /* an empty argv[0], as Linux has it since 5.18 */
-	return push_string(program, "", true);
+	return push_string(program, "", FROM_KERNEL);
 }
 
 /* ---- scripts --------------------------------------------------------------------------------- */
 
-/* The first character from @at on that is a blank, or is none; or the end. */
-static char *find_blank(char *at, bool blank)
+/* The first character from @at on that is such a one; or the end. */
+enum character { BLANK, NO_BLANK };
+static char *find(char *at, enum character sought)
 {
-	while (*at && (*at == ' ' || *at == '\t') != blank)
+	while (*at && (*at == ' ' || *at == '\t') != (sought == BLANK))
 		at++;
 	return at;
 }
@@ -213,7 +219,7 @@ static int follow_scripts(struct program *program)
 	char *header = program->header, script[EXEC_HEADER + 8];
 
 	for (unsigned depth = 0; !strncmp(header, "#!", 2); depth++) {
-		char *end = strchr(header, '\n'), *interpreter, *argument;
+		char *end = strchr(header, '\n'), *interpreter, *argument = NULL;
 		bool truncated = !end && header[EXEC_HEADER - 1];
 
 		if (depth == SCRIPTS_MAX)
@@ -225,18 +231,19 @@ static int follow_scripts(struct program *program)
 		while (end > header + 2 && (end[-1] == ' ' || end[-1] == '\t'))
 			end--;
 		*end = 0;
-		interpreter = find_blank(header + 2, false);
-		end = find_blank(interpreter, true);
+		interpreter = find(header + 2, NO_BLANK);
+		end = find(interpreter, BLANK);
 		if (end == interpreter || (truncated && !*end))
 			return -ENOEXEC;
-		argument = *end ? find_blank(end, false) : NULL;
+		if (*end)
+			argument = find(end, NO_BLANK);
 		*end = 0;
 		while (*TRY_PTR(program_byte(program, program->sp++)))
 			;
-		TRY(push_string(program, depth ? script : program->name, true));
+		TRY(push_string(program, depth ? script : program->name, FROM_KERNEL));
 		if (argument)
-			TRY(push_string(program, argument, true));
-		TRY(push_string(program, interpreter, true));
+			TRY(push_string(program, argument, FROM_KERNEL));
+		TRY(push_string(program, interpreter, FROM_KERNEL));
 		program->argc += argument ? 2 : 1;
 		strlcpy(script, interpreter, sizeof(script));
 		fput(program->file);
@@ -347,7 +354,7 @@ static void begin_new_program(struct program *program)
 static int put_pointers(u64 *string, u64 count, u64 **at)
 {
 	for (; count; count--) {
-		s64 length = TRY(user_length((const char *)*string));
+		s64 length = TRY(string_length((const char *)*string, FROM_USER));
 
 		TRY(put_user(*string, (*at)++));
 		*string += (u64)length;

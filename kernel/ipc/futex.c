@@ -184,14 +184,15 @@ struct robust_list_head {
 
 /* If current owns the lock whose link is at @link: say that its owner died, wake one waiter. False:
  * a fault. */
-static bool give_up_lock(u64 link, s64 offset, bool pending)
+enum lock_state { IN_LIST, PENDING };
+static bool give_up_lock(u64 link, s64 offset, enum lock_state state)
 {
 	u32 *word = (u32 *)((link & ~1ULL) + (u64)offset);
 	u32 value, seen;
 
 	if ((u64)word & 3 || get_user(value, word))
 		return false;
-	if (pending && !value) {
+	if (state == PENDING && !value) {
 		futex_wake_one(word);
 		return true;
 	}
@@ -220,12 +221,12 @@ void futex_end_thread(void)
 		/* The next one first: the lock may be gone once it is free. */
 		if (get_user(next, (u64 *)(link & ~1ULL)))
 			return;
-		if (link != list.pending && !give_up_lock(link, list.offset, false))
+		if (link != list.pending && !give_up_lock(link, list.offset, IN_LIST))
 			return;
 		cond_resched();
 	}
 	if (list.pending & ~1ULL)
-		give_up_lock(list.pending, list.offset, true);
+		give_up_lock(list.pending, list.offset, PENDING);
 }
 
 /* The list itself is looked at when the thread ends. */

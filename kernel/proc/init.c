@@ -55,7 +55,7 @@ static void open_console(void)
 	}
 	for (int i = 0; i < 3; i++) {
 		get_file(file);
-		fd_add(file, 0, false);
+		fd_add(file, 0, 0);
 	}
 	fput(file);
 }
@@ -120,16 +120,16 @@ void init_start(void)
 	wake_up_task(task);
 }
 
-void machine_shutdown(bool reboot)
+void machine_shutdown(enum shutdown kind)
 {
-	const char *kind = cmdline_value("stats");
+	const char *stats = cmdline_value("stats");
 
 	vfs_shutdown();
-	if (kind)
-		hash_report_shutdown(kind);
+	if (stats)
+		hash_report_shutdown(stats);
 	control_end();
-	pr_info("%s\n", reboot ? "Restarting." : "Power off.");
-	if (reboot)
+	pr_info("%s\n", kind == RESTART ? "Restarting." : "Power off.");
+	if (kind == RESTART)
 		arch_reboot();
 	arch_leave(EXIT_NORMAL);
 }

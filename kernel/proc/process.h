@@ -230,4 +230,5 @@ void futex_end_thread(void);
 /* init.c. Boot: make process 1, which mounts the root file system and runs the first program. */
 void init_start(void);
 /* Write everything back, print the reports, end the control port's stream, and go. */
-__noreturn void machine_shutdown(bool reboot);
+enum shutdown { POWER_OFF, RESTART };
+__noreturn void machine_shutdown(enum shutdown kind);

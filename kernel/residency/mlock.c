@@ -82,17 +82,19 @@ static int check_mapped(struct mm *mm, u64 start, u64 end)
 	return 0;
 }
 
-static s64 lock_range(u64 start, u64 length, bool counts, bool touches)
+enum range_change { UNLOCK, LOCK, LOCK_AND_TOUCH };
+
+static s64 change_range(u64 start, u64 length, enum range_change change)
 {
 	u64 end = round_up(start + length, (u64)PAGE_SIZE);
 
 	start = round_down(start, (u64)PAGE_SIZE);
-	if (counts)
+	if (change != UNLOCK)
 		TRY(may_lock((end - start) >> PAGE_SHIFT));
 	if (end < start)
 		return -EINVAL;
 	TRY(check_mapped(current->mm, start, end));
-	if (touches)
+	if (change == LOCK_AND_TOUCH)
 		return touch_range(current->mm, start, end);
 	return 0;
 }
@@ -101,17 +103,17 @@ s64 sys_mlock2(u64 address, u64 length, u32 flags)
 {
 	if (flags & ~(u32)MLOCK_ONFAULT)
 		return -EINVAL;
-	return lock_range(address, length, true, !(flags & MLOCK_ONFAULT));
+	return change_range(address, length, flags & MLOCK_ONFAULT ? LOCK : LOCK_AND_TOUCH);
 }
 
 s64 sys_mlock(u64 address, u64 length)
 {
-	return lock_range(address, length, true, true);
+	return change_range(address, length, LOCK_AND_TOUCH);
 }
 
 s64 sys_munlock(u64 address, u64 length)
 {
-	return lock_range(address, length, false, false);
+	return change_range(address, length, UNLOCK);
 }
 
 /* As in Linux, what cannot be touched is left out. */

@@ -12,10 +12,11 @@
 /* A user's ids and a group's lie in the same order in struct cred: what is said of the one holds
  * for the other. */
 enum { REAL, EFFECTIVE, SAVED, IDS };
+enum owner { USER, GROUP };
 
-static u32 *ids_of(const struct cred *cred, bool group)
+static u32 *ids_of(const struct cred *cred, enum owner owner)
 {
-	return (u32 *)(group ? &cred->gid : &cred->uid);
+	return (u32 *)(owner == GROUP ? &cred->gid : &cred->uid);
 }
 
 static_assert(offsetof(struct cred, suid) - offsetof(struct cred, uid) == 8, "REAL ... in order");
@@ -37,9 +38,9 @@ s64 sys_getppid(void)
 }
 
 /* May the caller take @id: root, or has it as one of the first @count of its own? */
-static bool may_take(bool group, u32 id, int count)
+static bool may_take(enum owner owner, u32 id, int count)
 {
-	const u32 *ids = ids_of(current->cred, group);
+	const u32 *ids = ids_of(current->cred, owner);
 	bool may = id == KEEP || capable(current->cred);
 
 	for (int i = REAL; i < count; i++)
@@ -47,11 +48,11 @@ static bool may_take(bool group, u32 id, int count)
 	return may;
 }
 
-static s64 set_ids(bool group, u32 real, u32 effective, u32 saved)
+static s64 set_ids(enum owner owner, u32 real, u32 effective, u32 saved)
 {
 	const u32 new_ids[] = {real, effective, saved};
 	struct cred *new = TRY_PTR(prepare_cred());
-	u32 *ids = ids_of(new, group);
+	u32 *ids = ids_of(new, owner);
 
 	for (int i = REAL; i < IDS; i++)
 		if (new_ids[i] != KEEP)
@@ -60,40 +61,43 @@ static s64 set_ids(bool group, u32 real, u32 effective, u32 saved)
 	return 0;
 }
 
-static s64 set_id(bool group, u32 id)
+static s64 set_id(enum owner owner, u32 id)
 {
-	const u32 *ids = ids_of(current->cred, group);
+	const u32 *ids = ids_of(current->cred, owner);
 
 	if (id == KEEP)
 		return -EINVAL;
 	if (capable(current->cred))
-		return set_ids(group, id, id, id);
-	return id == ids[REAL] || id == ids[SAVED] ? set_ids(group, KEEP, id, KEEP) : -EPERM;
+		return set_ids(owner, id, id, id);
+	if (id != ids[REAL] && id != ids[SAVED])
+		return -EPERM;
+	return set_ids(owner, KEEP, id, KEEP);
 }
 
-static s64 set_three(bool group, u32 real, u32 effective, u32 saved)
+static s64 set_three(enum owner owner, u32 real, u32 effective, u32 saved)
 {
-	if (!may_take(group, real, IDS) || !may_take(group, effective, IDS) ||
-	    !may_take(group, saved, IDS))
+	if (!may_take(owner, real, IDS) || !may_take(owner, effective, IDS) ||
+	    !may_take(owner, saved, IDS))
 		return -EPERM;
-	return set_ids(group, real, effective, saved);
+	return set_ids(owner, real, effective, saved);
 }
 
 /* The saved id becomes the effective one when an id changes that is not the same as the real. */
-static s64 set_two(bool group, u32 real, u32 effective)
+static s64 set_two(enum owner owner, u32 real, u32 effective)
 {
-	const u32 *ids = ids_of(current->cred, group);
-	u32 next = effective != KEEP ? effective : ids[EFFECTIVE];
-	bool save = real != KEEP || (effective != KEEP && effective != ids[REAL]);
+	const u32 *ids = ids_of(current->cred, owner);
+	u32 next = effective != KEEP ? effective : ids[EFFECTIVE], saved = KEEP;
 
-	if (!may_take(group, real, SAVED) || !may_take(group, effective, IDS))
+	if (real != KEEP || (effective != KEEP && effective != ids[REAL]))
+		saved = next;
+	if (!may_take(owner, real, SAVED) || !may_take(owner, effective, IDS))
 		return -EPERM;
-	return set_ids(group, real, next, save ? next : KEEP);
+	return set_ids(owner, real, next, saved);
 }
 
-static s64 get_three(bool group, u32 *real, u32 *effective, u32 *saved)
+static s64 get_three(enum owner owner, u32 *real, u32 *effective, u32 *saved)
 {
-	const u32 *ids = ids_of(current->cred, group);
+	const u32 *ids = ids_of(current->cred, owner);
 
 	TRY(put_user(ids[REAL], real));
 	TRY(put_user(ids[EFFECTIVE], effective));
@@ -104,62 +108,62 @@ static s64 get_three(bool group, u32 *real, u32 *effective, u32 *saved)
 
 s64 sys_getuid(void)
 {
-	return ids_of(current->cred, false)[REAL];
+	return ids_of(current->cred, USER)[REAL];
 }
 
 s64 sys_geteuid(void)
 {
-	return ids_of(current->cred, false)[EFFECTIVE];
+	return ids_of(current->cred, USER)[EFFECTIVE];
 }
 
 s64 sys_setuid(u32 id)
 {
-	return set_id(false, id);
+	return set_id(USER, id);
 }
 
 s64 sys_setreuid(u32 real, u32 effective)
 {
-	return set_two(false, real, effective);
+	return set_two(USER, real, effective);
 }
 
 s64 sys_setresuid(u32 real, u32 effective, u32 saved)
 {
-	return set_three(false, real, effective, saved);
+	return set_three(USER, real, effective, saved);
 }
 
 s64 sys_getresuid(u32 *real, u32 *effective, u32 *saved)
 {
-	return get_three(false, real, effective, saved);
+	return get_three(USER, real, effective, saved);
 }
 
 s64 sys_getgid(void)
 {
-	return ids_of(current->cred, true)[REAL];
+	return ids_of(current->cred, GROUP)[REAL];
 }
 
 s64 sys_getegid(void)
 {
-	return ids_of(current->cred, true)[EFFECTIVE];
+	return ids_of(current->cred, GROUP)[EFFECTIVE];
 }
 
 s64 sys_setgid(u32 id)
 {
-	return set_id(true, id);
+	return set_id(GROUP, id);
 }
 
 s64 sys_setregid(u32 real, u32 effective)
 {
-	return set_two(true, real, effective);
+	return set_two(GROUP, real, effective);
 }
 
 s64 sys_setresgid(u32 real, u32 effective, u32 saved)
 {
-	return set_three(true, real, effective, saved);
+	return set_three(GROUP, real, effective, saved);
 }
 
 s64 sys_getresgid(u32 *real, u32 *effective, u32 *saved)
 {
-	return get_three(true, real, effective, saved);
+	return get_three(GROUP, real, effective, saved);
 }
 
 s64 sys_getgroups(int count, gid_t *groups)
@@ -203,8 +207,10 @@ s64 sys_capget(u32 *user_header, u32 *data)
 	TRY(read_user(header, user_header, sizeof(header)));
 	if (header[0] != VERSION_3)
 		TRY(put_user((u32)VERSION_3, user_header));
-	if (!data || header[0] != VERSION_3)
-		return data ? -EINVAL : 0;
+	if (!data)
+		return 0;
+	if (header[0] != VERSION_3)
+		return -EINVAL;
 	if (header[1] && (pid_t)header[1] != current->pid)
 		return (int)header[1] < 0 ? -EINVAL : -ESRCH; /* of others: not known */
 	return write_user(data, sets, sizeof(sets));

@@ -59,9 +59,9 @@ s64 sys_reboot(u32 magic, u32 magic2, u32 command, void *argument)
 	switch (command) {
 	case 0x4321fedc: /* power off */
 	case 0xcdef0123: /* halt */
-		machine_shutdown(false);
+		machine_shutdown(POWER_OFF);
 	case 0x01234567: /* restart */
-		machine_shutdown(true);
+		machine_shutdown(RESTART);
 	case 0: /* what ctrl-alt-del does: there is no such key */
 	case 0x89abcdef:
 		return 0;

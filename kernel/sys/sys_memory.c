@@ -45,5 +45,5 @@ s64 sys_memfd_create(const char *name, u32 flags)
 		return -EINVAL;
 	struct file *file = TRY_PTR(tmpfs_file(0777, 0, O_RDWR));
 
-	return fd_add(file, 0, flags & CLOEXEC);
+	return fd_add(file, 0, flags & CLOEXEC ? O_CLOEXEC : 0);
 }

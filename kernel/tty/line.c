@@ -60,7 +60,7 @@ void tty_output(const char *text, size_t length)
 	u32 both = OPOST | ONLCR;
 
 	lockdep_assert_held(&tty_lock);
-	console_write(text, length, (tty.termios.c_oflag & both) == both);
+	console_write(text, length, (tty.termios.c_oflag & both) == both ? AS_LINES : AS_IT_IS);
 }
 
 /* A character of the line; a newline here does not end one. */

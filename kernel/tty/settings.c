@@ -8,7 +8,8 @@
 #include "kernel/proc/process.h"
 #include "kernel/tty/terminal.h"
 
-static int set_termios(const void __user *from, bool flush)
+/* @command: TCSETS, TCSETSW, or TCSETSF, which forgets input. */
+static int set_termios(const void __user *from, unsigned command)
 {
 	struct termios termios;
 
@@ -17,7 +18,7 @@ static int set_termios(const void __user *from, bool flush)
 	termios.c_oflag &= OPOST | ONLCR;
 	termios.c_lflag = (termios.c_lflag & LFLAG_DONE) | LFLAG_ALWAYS;
 	spin_lock_irq(&tty_lock);
-	if (flush)
+	if (command == TCSETSF)
 		tty_flush_input();
 	if ((termios.c_lflag ^ tty.termios.c_lflag) & ICANON) {
 		/* What is there becomes readable in either direction, in one piece, as
@@ -125,7 +126,7 @@ s64 tty_ioctl(struct file *file, unsigned command, u64 argument)
 	case TCGETS:
 		return write_user(user, &tty.termios, sizeof(tty.termios));
 	case TCSETS ... TCSETSF:
-		return set_termios(user, command == TCSETSF);
+		return set_termios(user, command);
 	case TIOCGWINSZ:
 		return write_user(user, &tty.winsize, sizeof(tty.winsize));
 	case TIOCSWINSZ:

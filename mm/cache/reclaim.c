@@ -109,14 +109,18 @@ static u64 shrink_before_pages(unsigned priority)
 	return objects;
 }
 
-static u64 shrink_after_pages(unsigned priority, bool enough)
+/* @missing: pages that are wanted still. */
+static u64 shrink_after_pages(unsigned priority, u64 missing)
 {
 	struct shrinker *shrinker;
 	u64 objects = 0;
 
-	list_for_each_entry (shrinker, &shrinkers, link)
+	list_for_each_entry (shrinker, &shrinkers, link) {
 		if (shrinker->after_pages)
-			objects += shrinker->after_pages(priority, enough);
+			objects += shrinker->after_pages(priority);
+		if (missing && shrinker->if_too_few)
+			objects += shrinker->if_too_few(priority);
+	}
 	return objects;
 }
 
@@ -159,7 +163,7 @@ static u64 reclaim_once(u64 pages, u64 *objects)
 		priority--;
 		*objects += shrink_before_pages(priority);
 		freed += turn_clock(memmap_pages >> priority, pages - freed);
-		*objects += shrink_after_pages(priority, freed >= pages);
+		*objects += shrink_after_pages(priority, pages - min(freed, pages));
 		freed += give_frames();
 	}
 	return freed;

@@ -224,7 +224,7 @@ static void only_fsync(void *file)
 
 static void write_buffers_out(void *file)
 {
-	CHECK_EQUAL(sync_buffers(((struct file *)file)->inode->sb->bdev, true), 0);
+	CHECK_EQUAL(sync_buffers(((struct file *)file)->inode->sb->bdev, WB_SYNC_ALL), 0);
 }
 
 /* Who syncs waits for what another has begun to write, in whatever state that is. */

@@ -30,10 +30,12 @@
 #define GETZCNT 15 /* how many wait for it to be zero */
 #define WAITS 1
 
+enum object_kind { SEGMENT, SEMAPHORE };
+
 static struct object {
 	struct file *file; /* NULL: the slot is free */
 	int number;
-	bool is_semaphore;
+	enum object_kind kind;
 	int value;			    /* of a semaphore */
 	int undo;			    /* to be added to it when this process ends: */
 	const struct process *undo_process; /* SEM_UNDO is for one at a time; NULL: none */
@@ -55,7 +57,7 @@ static LIST_HEAD(waiters);	   /* oldest first */
 static DEFINE_WAIT_QUEUE(changed); /* the result of some waiter */
 
 /* The number of a new one, -EINVAL, -ENOENT, -ENOSPC, -ENOMEM, -ENFILE. */
-static s64 create(bool is_semaphore, int key, u64 size, u32 flags)
+static s64 create(enum object_kind kind, int key, u64 size, u32 flags)
 {
 	static int made;
 	struct object *slot = objects;
@@ -72,19 +74,19 @@ static s64 create(bool is_semaphore, int key, u64 size, u32 flags)
 	*slot = (struct object){
 		.file = file,
 		.number = made * OBJECTS + (int)(slot - objects),
-		.is_semaphore = is_semaphore,
+		.kind = kind,
 	};
 	return slot->number;
 }
 
 /* The one of @number, if the caller may use it for @mask (MAY_*), or ERR_PTR(-EINVAL, -EACCES).
  * ipc_lock held. */
-static struct object *find(bool is_semaphore, int number, int mask)
+static struct object *find(enum object_kind kind, int number, int mask)
 {
 	struct object *object = &objects[(unsigned)number % OBJECTS];
 
 	lockdep_assert_held(&ipc_lock);
-	if (!object->file || object->number != number || object->is_semaphore != is_semaphore)
+	if (!object->file || object->number != number || object->kind != kind)
 		return ERR_PTR(-EINVAL);
 
 	int error = inode_permission(object->file->inode, mask);
@@ -110,7 +112,7 @@ s64 sys_shmget(int key, u64 size, u32 flags)
 {
 	if (!size)
 		return -EINVAL;
-	return create(false, key, size, flags);
+	return create(SEGMENT, key, size, flags);
 }
 
 s64 sys_shmat(int number, u64 address, u32 flags)
@@ -118,7 +120,7 @@ s64 sys_shmat(int number, u64 address, u32 flags)
 	if (address || flags)
 		return -EINVAL;
 	guard(mutex, &ipc_lock);
-	const struct object *segment = TRY_PTR(find(false, number, MAY_READ | MAY_WRITE));
+	const struct object *segment = TRY_PTR(find(SEGMENT, number, MAY_READ | MAY_WRITE));
 
 	return mm_map(current->mm, 0, (u64)segment->file->inode->data.size, PROT_READ | PROT_WRITE,
 		      MAP_SHARED, segment->file, 0);
@@ -127,7 +129,7 @@ s64 sys_shmat(int number, u64 address, u32 flags)
 s64 sys_shmctl(int number, int command, void *unused)
 {
 	guard(mutex, &ipc_lock);
-	struct object *segment = TRY_PTR(find(false, number, 0));
+	struct object *segment = TRY_PTR(find(SEGMENT, number, 0));
 
 	return command == IPC_RMID ? remove(segment) : -EINVAL;
 }
@@ -138,7 +140,7 @@ s64 sys_semget(int key, int count, u32 flags)
 {
 	if (count != 1)
 		return -EINVAL;
-	return create(true, key, 0, flags);
+	return create(SEMAPHORE, key, 0, flags);
 }
 
 static void undo(const struct process *process);
@@ -212,7 +214,8 @@ static int begin(struct waiter *waiter)
 	bool change = waiter->operation.change;
 
 	guard(mutex, &ipc_lock);
-	struct object *set = TRY_PTR(find(true, waiter->number, change ? MAY_WRITE : MAY_READ));
+	struct object *set =
+		TRY_PTR(find(SEMAPHORE, waiter->number, change ? MAY_WRITE : MAY_READ));
 
 	if (waiter->operation.index)
 		return -EFBIG;
@@ -254,7 +257,7 @@ s64 sys_semctl(int number, int index, int command, u64 unused)
 	s64 count = 0;
 
 	guard(mutex, &ipc_lock);
-	struct object *set = TRY_PTR(find(true, number, command == IPC_RMID ? 0 : MAY_READ));
+	struct object *set = TRY_PTR(find(SEMAPHORE, number, command == IPC_RMID ? 0 : MAY_READ));
 
 	if (command == IPC_RMID) {
 		TRY(remove(set));
