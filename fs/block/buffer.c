@@ -56,8 +56,9 @@ static CACHE_LOOKUP struct buffer *lookup(u32 bucket, struct block_device *devic
 	struct buffer *buffer =
 		buffer_table_find(&table, NULL, bucket, &key, buffer_compare, &steps);
 
-	if (operation == HASH_FIND)
+	if (operation == HASH_FIND) {
 		HASH_COUNT_FIND(buffer, buffer, steps, compares);
+	}
 	HASH_RECORD(buffer, operation, buffer, device->dev, block);
 	return buffer;
 }

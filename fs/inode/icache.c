@@ -192,8 +192,9 @@ static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t numbe
 		inode_table_lock(&table, NULL, bucket);
 		inode = inode_table_find(&table, NULL, bucket, &key, inode_compare, &steps);
 		REGION_MARK(HASH_inode, 1);
-		if (count)
+		if (count) {
 			HASH_COUNT_FIND(inode, inode, steps, compares);
+		}
 		HASH_RECORD(inode, count ? HASH_FIND : HASH_LOOK, inode, sb, number);
 		leaving = inode && !inode_get_live(inode);
 		if (!inode && fresh) {

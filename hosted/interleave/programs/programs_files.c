@@ -452,7 +452,7 @@ static void share_attributes(void)
 	CHECK_EQUAL(find_path("/mnt/one", 0, &one), 0);
 	CHECK_EQUAL(find_path("/mnt/two", 0, &two), 0);
 	struct inode *inode = two.dentry->inode;
-	struct buffer *buffer __free(buffer) = ext2_xattr_block(one.dentry->inode, false);
+	struct buffer *buffer __free(buffer) = ext2_xattr_block(one.dentry->inode, GIVE_UP);
 	CHECK(!IS_ERR_OR_NULL(buffer));
 	((struct ext2_xattr_header *)buffer->data)->refcount = 2;
 	mark_buffer_dirty(buffer);
