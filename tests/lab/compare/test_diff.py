@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import struct
 
 import pytest
 
 from lab.base.paths import LabError
-from lab.compare import diff
+from lab.compare import diff, values
 from lab.compare.diff import Call, Outcome
 from lab.guest import jobs
 from lab.run import control, machine
@@ -89,6 +90,11 @@ def test_a_trace_is_read_process_by_process():
         "1.1": ["read = ok"],
         "1.2": ["wait4 = ok", "exit_group = ok"],
     }
+
+
+def test_seconds_of_a_time_that_is_omitted_are_not_looked_at():
+    assert values.moment(struct.pack("<qq", 1 << 62, 0x3FFFFFFE)) == "UTIME_OMIT"
+    assert values.moment(struct.pack("<qq", 1, 5)).startswith("{tv_sec=1, tv_nsec=5} /* 19")
 
 
 def test_a_list_that_is_cut_is_refused(tmp_path):
