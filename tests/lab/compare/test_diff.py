@@ -66,6 +66,15 @@ def test_what_chainwalk_does_not_offer_is_said_and_no_difference():
     assert diff._name("syscall_0x14e") == "rseq" and diff._name("open") == "open"
 
 
+def test_what_an_optional_room_has_is_compared_where_the_room_is():
+    refused, offered = [Call("getxattr", "EOPNOTSUPP")], [Call("getxattr", "ENODATA"), Call("getxattr", "ENODATA")]
+    here, there = (outcome(kernel, calls={"1": calls}) for kernel, calls in (("a", refused), ("b", offered)))
+    here.result.config = "# CONFIG_XATTR is not set"
+    assert diff.compare(here, there) == {} and diff.refusals(here) == "getxattr (1)"
+    here.result.config = "CONFIG_XATTR=y"
+    assert "calls" in diff.compare(here, there) and not diff.refusals(here)
+
+
 TRACE = """\
 80    execve("/bin/x", ["x"], 0x7ffc /* 5 vars */) = 0
 80    openat(AT_FDCWD, "/a = b", O_RDONLY) = -1 ENOENT (No such file or directory)
