@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from lab.base.paths import LabError, output_folder
+from lab.base.syscalls import read_table
 from lab.compare import strace
 from lab.guest import image
 from lab.guest.packages import add_packages, package_set
@@ -37,8 +38,9 @@ STRACE_HOME = "/usr/local/lib/strace"
 # the vDSO answers without the kernel. They count where they fail.
 VARYING = {"clock_gettime", "gettimeofday", "time", "futex", "sched_yield", "restart_syscall", "rt_sigreturn"}
 VARYING |= {"mmap", "munmap", "brk", "madvise", "getrandom"}
-# What Chainwalk has not, by decision: libraries ask for it and do without. Said, but no difference where it refuses.
-REFUSED = {"ENOSYS", "EAFNOSUPPORT"}
+# What Chainwalk has not, by decision: libraries ask for it and do without. Said, but no difference where it refuses; so are
+# the calls of optional rooms that the kernel was built without.
+REFUSED = {"ENOSYS", "EAFNOSUPPORT", "EOPNOTSUPP"}
 UNOFFERED = {"rseq", "socket", "connect", "mremap"}
 FORKS = {"clone", "clone3", "fork", "vfork"}
 
@@ -170,7 +172,8 @@ def compare(here: Outcome, there: Outcome) -> dict[str, list[str]]:
         findings["exit status"] = [f"{one.kernel}: {one.result.status}" for one in (there, here)]
     if here.files != there.files:
         findings["files"] = list(compare_files(here, there))
-    lines = [line for process in _processes(here, there) for line in compare_calls(process, here, there)]
+    absent = unoffered(here)
+    lines = [line for process in _processes(here, there) for line in compare_calls(process, here, there, absent)]
     if lines:
         findings["calls"] = lines
     damaged = [f"{one.kernel}: {one.damage.strip()}" for one in (there, here) if one.damage]
@@ -204,24 +207,31 @@ def _processes(here: Outcome, there: Outcome) -> list[str]:
     return sorted(labels, key=lambda label: [int(part) for part in label.split(".")])
 
 
-def compare_calls(process: str, here: Outcome, there: Outcome) -> list[str]:
-    """The calls of one process: what one kernel let it do and the other did not."""
+def compare_calls(process: str, here: Outcome, there: Outcome, absent: set[str]) -> list[str]:
+    """The calls of one process, but for those of these names: what one kernel let it do and the other did not."""
     sides = []
     for one in (there, here):
         if process not in one.calls:
             return [f"process {process}: only on {(here if one is there else there).kernel}"]
-        sides.append([str(call) for call in _comparable(one.calls[process])])
+        sides.append([str(call) for call in _comparable(one.calls[process], absent)])
     if sides[0] == sides[1]:
         return []
     lines = difflib.unified_diff(sides[0], sides[1], there.kernel, here.kernel, lineterm="", n=2)
     return [f"process {process}:", *(f"  {line}" for line in lines if not line.startswith("@@"))]
 
 
-def _comparable(calls: list[Call]) -> Iterator[Call]:
+def unoffered(outcome: Outcome) -> set[str]:
+    """The names of the calls that the kernel does not offer."""
+    chosen = outcome.result.config.splitlines()
+    rooms = {call.name: call.room for call in read_table().values() if call.room}
+    return UNOFFERED | {name for name, room in rooms.items() if f"CONFIG_{room}=y" not in chosen}
+
+
+def _comparable(calls: list[Call], absent: set[str]) -> Iterator[Call]:
     """Without the calls that vary, and those that one kernel does not offer with what they lead to."""
     sockets = 0
     for call in calls:
-        if call.name in UNOFFERED:
+        if call.name in absent:
             sockets += call.name == "socket" and not call.error
         elif call.name == "close" and sockets:
             sockets -= 1
@@ -232,7 +242,8 @@ def _comparable(calls: list[Call]) -> Iterator[Call]:
 def refusals(outcome: Outcome) -> str:
     """Which calls the kernel does not offer, and how often they were asked for."""
     calls = [call for process in outcome.calls.values() for call in process]
-    found = Counter(call.name for call in calls if call.name in UNOFFERED and call.error in REFUSED)
+    absent = unoffered(outcome)
+    found = Counter(call.name for call in calls if call.name in absent and call.error in REFUSED)
     return ", ".join(f"{name} ({count})" for name, count in sorted(found.items()))
 
 

@@ -246,9 +246,11 @@ def moment(data: bytes) -> str:
     """A time of a file, and when that was."""
     seconds, nanoseconds = struct.unpack("<qq", data[:16])
     special = {0x3FFFFFFF: "UTIME_NOW", 0x3FFFFFFE: "UTIME_OMIT"}
+    if nanoseconds in special:
+        return special[nanoseconds]  # whatever the seconds are
     when = time.strftime("%Y-%m-%dT%H:%M:%S{}%z", time.localtime(seconds))
     fraction = f".{nanoseconds:09d}" if nanoseconds else ""
-    return special.get(nanoseconds) or f"{timespec(data)} /* {when.format(fraction)} */"
+    return f"{timespec(data)} /* {when.format(fraction)} */"
 
 
 def sigaction(data: bytes) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import struct
 
 import pytest
 
 from lab.base.paths import LabError
-from lab.compare import diff
+from lab.compare import diff, values
 from lab.compare.diff import Call, Outcome
 from lab.guest import jobs
 from lab.run import control, machine
@@ -65,6 +66,15 @@ def test_what_chainwalk_does_not_offer_is_said_and_no_difference():
     assert diff._name("syscall_0x14e") == "rseq" and diff._name("open") == "open"
 
 
+def test_what_an_optional_room_has_is_compared_where_the_room_is():
+    refused, offered = [Call("getxattr", "EOPNOTSUPP")], [Call("getxattr", "ENODATA"), Call("getxattr", "ENODATA")]
+    here, there = (outcome(kernel, calls={"1": calls}) for kernel, calls in (("a", refused), ("b", offered)))
+    here.result.config = "# CONFIG_XATTR is not set"
+    assert diff.compare(here, there) == {} and diff.refusals(here) == "getxattr (1)"
+    here.result.config = "CONFIG_XATTR=y"
+    assert "calls" in diff.compare(here, there) and not diff.refusals(here)
+
+
 TRACE = """\
 80    execve("/bin/x", ["x"], 0x7ffc /* 5 vars */) = 0
 80    openat(AT_FDCWD, "/a = b", O_RDONLY) = -1 ENOENT (No such file or directory)
@@ -89,6 +99,11 @@ def test_a_trace_is_read_process_by_process():
         "1.1": ["read = ok"],
         "1.2": ["wait4 = ok", "exit_group = ok"],
     }
+
+
+def test_seconds_of_a_time_that_is_omitted_are_not_looked_at():
+    assert values.moment(struct.pack("<qq", 1 << 62, 0x3FFFFFFE)) == "UTIME_OMIT"
+    assert values.moment(struct.pack("<qq", 1, 5)).startswith("{tv_sec=1, tv_nsec=5} /* 19")
 
 
 def test_a_list_that_is_cut_is_refused(tmp_path):
