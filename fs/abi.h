@@ -125,6 +125,14 @@ struct pollfd {
 /* ---- ioctl, signals -------------------------------------------------------------------------- */
 
 enum { FIONREAD = 0x541b /* bytes that can be read now */, FIONBIO = 0x5421 };
+#define FS_IOC_GETFLAGS 0x80086601u
+#define FS_IOC_SETFLAGS 0x40086602u
+#define FS_IOC_GETVERSION 0x80087601u
+/* Of a file, as chattr(1) sets them: it is not changed at all; is only appended to; is not dumped;
+ * its access time stays. */
+enum { FS_IMMUTABLE_FL = 0x10, FS_APPEND_FL = 0x20, FS_NODUMP_FL = 0x40, FS_NOATIME_FL = 0x80 };
+#define FS_KEPT_FL (FS_IMMUTABLE_FL | FS_APPEND_FL) /* its names, mode and owner are */
+#define FS_INHERITED_FL (FS_NODUMP_FL | FS_NOATIME_FL)
 enum { FIONCLEX = 0x5450, FIOCLEX };
 
 #define SIGXFSZ 25

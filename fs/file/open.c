@@ -31,9 +31,11 @@ static __always_inline int may_open(const struct path *path, int flags)
 	TRY(inode_permission(inode, mask));
 	if ((flags & O_NOATIME) && current->cred->euid != inode->uid && current->cred->euid != 0)
 		return -EPERM;
-	if ((mask & MAY_WRITE) && S_ISREG(mode))
-		return mount_writable(path->mount);
-	return 0;
+	if (!(mask & MAY_WRITE))
+		return 0;
+	if ((inode->attributes & FS_APPEND_FL) && (!(flags & O_APPEND) || (flags & O_TRUNC)))
+		return -EPERM;
+	return S_ISREG(mode) ? mount_writable(path->mount) : 0;
 }
 
 /* O_TMPFILE: a file that is to be in the directory @dir, and has no name. */

@@ -131,6 +131,7 @@ struct inode {
 	u32 generation;
 	u8 lru_cpu;    /* whose LRU list it is on */
 	bool linkable; /* made without a name: it may get its first one; under lock */
+	u8 attributes; /* FS_*_FL, under lock, read without it */
 	union {
 		void *private;
 		struct pipe *pipe; /* under lock */

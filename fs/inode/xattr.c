@@ -73,6 +73,8 @@ static int xattr_permission(struct inode *inode, const char *name, int mask)
 	bool change = mask & MAY_WRITE, directory = S_ISDIR(inode->mode);
 	int refused = change ? -EPERM : -ENODATA;
 
+	if (change && (inode->attributes & FS_KEPT_FL))
+		return -EPERM;
 	if (has_prefix(name, "user.")) {
 		if (!directory && !S_ISREG(inode->mode))
 			return refused;

@@ -68,7 +68,7 @@ static int link_locked(const struct path *parent, struct dentry *dentry, const s
 		return -EXDEV;
 	TRY(may_link(inode));
 	TRY(may_create(dir, dentry));
-	if (!dir->op->link || S_ISDIR(inode->mode))
+	if (!dir->op->link || S_ISDIR(inode->mode) || (inode->attributes & FS_KEPT_FL))
 		return -EPERM;
 	guard(child, inode);
 	if (inode->nlink == 0 && !inode->linkable)
