@@ -34,27 +34,43 @@ static void until_asleep(pid_t pid)
 	}
 }
 
+/* A child, which is to tell by the pipe that it only has one call left to sleep in. */
+static pid_t start(int ready[2])
+{
+	pipe(ready);
+	return fork();
+}
+
+static void tell(int ready[2])
+{
+	write(ready[1], "", 1);
+}
+
+static void until_it_waits(pid_t child, int ready[2])
+{
+	char byte;
+
+	read(ready[0], &byte, 1);
+	close(ready[0]);
+	close(ready[1]);
+	until_asleep(child);
+}
+
 /* A child that has locked byte @own and waits for byte @wanted; then it ends. */
 static pid_t waits(int own, int wanted)
 {
 	int ready[2];
-	char byte = 0;
-	pid_t child;
+	pid_t child = start(ready);
 
-	pipe(ready);
-	child = fork();
 	if (!child) {
 		int fd = open("f", O_RDWR);
 
 		if (own >= 0)
 			lock_byte(fd, F_SETLK, F_WRLCK, own);
-		write(ready[1], &byte, 1);
+		tell(ready);
 		_exit(lock_byte(fd, F_SETLKW, F_WRLCK, wanted) ? errno : 0);
 	}
-	read(ready[0], &byte, 1);
-	close(ready[0]);
-	close(ready[1]);
-	until_asleep(child);
+	until_it_waits(child, ready);
 	return child;
 }
 
@@ -156,7 +172,7 @@ SCENARIO(deadlock_over_threads)
 SCENARIO(deadlock_of_open_files)
 {
 	struct sigaction action = {.sa_handler = on_alarm};
-	int fd = open("f", O_CREAT | O_RDWR, 0644), other = open("f", O_RDWR);
+	int fd = open("f", O_CREAT | O_RDWR, 0644), other = open("f", O_RDWR), ready[2];
 	pid_t child;
 
 	sigaction(SIGALRM, &action, NULL);
@@ -171,12 +187,12 @@ SCENARIO(deadlock_of_open_files)
 	how_it_ends(child);
 	T(lock_byte(fd, F_SETLK, F_WRLCK, 5));
 	T(lock_byte(other, F_OFD_SETLK, F_WRLCK, 6));
-	child = fork();
+	child = start(ready);
 	if (!child) {
-		T(lock_byte(other, F_OFD_SETLKW, F_WRLCK, 5));
-		_exit(0);
+		tell(ready);
+		_exit(lock_byte(other, F_OFD_SETLKW, F_WRLCK, 5) ? errno : 0);
 	}
-	usleep(200000); /* it waits by now */
+	until_it_waits(child, ready);
 	T(lock_byte(fd, F_SETLKW, F_WRLCK, 6));
 	T(lock_byte(fd, F_SETLK, F_UNLCK, 5));
 	how_it_ends(child);
@@ -185,7 +201,7 @@ SCENARIO(deadlock_of_open_files)
 SCENARIO(flock_waits_for_itself)
 {
 	struct sigaction action = {.sa_handler = on_alarm};
-	int a, b;
+	int a, b, ready[2];
 	pid_t child;
 
 	make_file("f", "");
@@ -193,13 +209,14 @@ SCENARIO(flock_waits_for_itself)
 	sigaction(SIGALRM, &action, NULL);
 	a = open("f", O_RDWR);
 	T(flock(a, LOCK_EX));
-	child = fork();
+	child = start(ready);
 	if (!child) {
 		b = open("g", O_RDWR);
 		flock(b, LOCK_EX);
+		tell(ready);
 		_exit(flock(open("f", O_RDWR), LOCK_EX) ? errno : 0);
 	}
-	usleep(200000); /* it waits by now */
+	until_it_waits(child, ready);
 	alarm(1);
 	T(flock(open("g", O_RDWR), LOCK_EX)); /* no circle is looked for */
 	alarm(20);
