@@ -38,7 +38,11 @@ enum { O_RDONLY, O_WRONLY, O_RDWR, O_ACCMODE, O_CREAT = 0100, O_EXCL = 0200, O_N
 enum { O_TRUNC = 01000, O_APPEND = 02000, O_NONBLOCK = 04000, O_DSYNC = 010000, O_SYNC = 04010000 };
 enum { O_ASYNC = 020000, O_DIRECT = 040000, O_LARGEFILE = 0100000, O_DIRECTORY = 0200000 };
 enum { O_NOFOLLOW = 0400000, O_NOATIME = 01000000, O_CLOEXEC = 02000000, O_PATH = 010000000 };
-enum { O_TMPFILE = 020000000 | O_DIRECTORY };
+enum { __O_TMPFILE = 020000000, O_TMPFILE = __O_TMPFILE | O_DIRECTORY };
+
+enum { RESOLVE_NO_XDEV = 1, RESOLVE_NO_MAGICLINKS = 2, RESOLVE_NO_SYMLINKS = 4 };
+enum { RESOLVE_BENEATH = 8, RESOLVE_IN_ROOT = 16, RESOLVE_CACHED = 32, RESOLVE_ALL = 63 };
+#define RESOLVE_SCOPED (RESOLVE_BENEATH | RESOLVE_IN_ROOT)
 
 enum { AT_FDCWD = -100, AT_SYMLINK_NOFOLLOW = 0x100, AT_EACCESS = 0x200, AT_REMOVEDIR = 0x200 };
 enum { AT_SYMLINK_FOLLOW = 0x400, AT_NO_AUTOMOUNT = 0x800, AT_EMPTY_PATH = 0x1000 };
@@ -118,6 +122,14 @@ struct pollfd {
 /* ---- ioctl, signals -------------------------------------------------------------------------- */
 
 enum { FIONREAD = 0x541b /* bytes that can be read now */, FIONBIO = 0x5421 };
+#define FS_IOC_GETFLAGS 0x80086601u
+#define FS_IOC_SETFLAGS 0x40086602u
+#define FS_IOC_GETVERSION 0x80087601u
+/* Of a file, as chattr(1) sets them: it is not changed at all; is only appended to; is not dumped;
+ * its access time stays. */
+enum { FS_IMMUTABLE_FL = 0x10, FS_APPEND_FL = 0x20, FS_NODUMP_FL = 0x40, FS_NOATIME_FL = 0x80 };
+#define FS_KEPT_FL (FS_IMMUTABLE_FL | FS_APPEND_FL) /* its names, mode and owner are */
+#define FS_INHERITED_FL (FS_NODUMP_FL | FS_NOATIME_FL)
 enum { FIONCLEX = 0x5450, FIOCLEX };
 
 #define SIGXFSZ 25

@@ -14,6 +14,7 @@
 #include "fs/path/mount.h"
 
 #define NGROUPS_MAX_INLINE 32
+#define CAP_LAST_CAP 40 /* of Linux 6.1's; all of them are one privilege here: capable() */
 
 struct cred {
 	atomic_t refcount;

@@ -180,6 +180,8 @@ s64 sys_truncate(const char *name, loff_t size)
 		return S_ISDIR(inode->mode) ? -EISDIR : -EINVAL;
 	TRY(mount_writable(path.mount));
 	TRY(inode_permission(inode, MAY_WRITE));
+	if (inode->attributes & FS_APPEND_FL)
+		return -EPERM;
 	return do_truncate(inode, size, TOUCH_IF_RESIZED);
 }
 
@@ -190,6 +192,8 @@ s64 sys_ftruncate(int number, loff_t size)
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	if (!S_ISREG(fd.file->inode->mode) || !(fd.file->mode & FMODE_WRITE))
 		return -EINVAL;
+	if (fd.file->inode->attributes & FS_APPEND_FL)
+		return -EPERM;
 	return do_truncate(fd.file->inode, size, TOUCH_ALWAYS);
 }
 

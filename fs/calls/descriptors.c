@@ -2,6 +2,7 @@
  * descriptors.c - the calls on descriptors: closing, duplicating, fcntl and ioctl.
  */
 #include "fs/calls/calls.h"
+#include "fs/inode/attributes.h"
 
 s64 sys_close(int fd)
 {
@@ -48,7 +49,7 @@ s64 sys_dup2(int old, int new)
 s64 sys_fcntl(int number, u32 command, u64 argument)
 {
 	struct fd fd __free(fd) = TRY_FD(fdget_raw(number));
-	u32 *flags = &fd.file->flags, new = (u32)argument & SETFL_MASK;
+	u32 *flags = &fd.file->flags, new = (u32)argument &SETFL_MASK;
 
 	switch (command) {
 	case F_DUPFD:
@@ -66,12 +67,31 @@ s64 sys_fcntl(int number, u32 command, u64 argument)
 		return -EBADF;
 	if (command != F_SETFL)
 		return fcntl_lock_call(number, fd.file, command, (void *)argument);
-	if ((new & ~*flags & O_NOATIME) && !owner_or_root(fd.file->inode))
+	if (((new ^ *flags) & O_APPEND) && (fd.file->inode->attributes & FS_APPEND_FL))
 		return -EPERM;
-	if (new & ~*flags & (O_DIRECT | O_ASYNC))
+	if ((new & ~*flags &O_NOATIME) && !owner_or_root(fd.file->inode))
+		return -EPERM;
+	if (new & ~*flags &(O_DIRECT | O_ASYNC))
 		return -EINVAL; /* neither is supported */
 	*flags = (*flags & ~(u32)SETFL_MASK) | new;
 	return 0;
+}
+
+/* What chattr(1) and lsattr(1) ask of files and directories, of file systems that keep it. The
+ * version tells files apart that had one number on a disk. */
+static s64 attributes_call(const struct file *file, u32 command, u32 __user *user)
+{
+	const struct inode *inode = file->inode;
+	u32 value = command == FS_IOC_GETFLAGS ? inode->attributes : inode->generation;
+
+	if ((!S_ISREG(inode->mode) && !S_ISDIR(inode->mode)) ||
+	    (inode->sb->flags & SB_FIXED_OWNERS) ||
+	    (command == FS_IOC_GETVERSION && !inode->sb->bdev))
+		return -ENOTTY;
+	if (command != FS_IOC_SETFLAGS)
+		return put_user(value, user);
+	TRY(get_user(value, user));
+	return set_attributes(&file->path, value);
 }
 
 s64 sys_ioctl(int number, u32 command, u64 argument)
@@ -97,6 +117,11 @@ s64 sys_ioctl(int number, u32 command, u64 argument)
 			left = (int)(file->inode->data.size - file->position);
 			return put_user(left, (int *)argument);
 		}
+		break;
+	case FS_IOC_GETFLAGS:
+	case FS_IOC_SETFLAGS:
+	case FS_IOC_GETVERSION:
+		return attributes_call(file, command, (u32 *)argument);
 	}
 	if (file->fop->ioctl)
 		return file->fop->ioctl(file, command, argument);

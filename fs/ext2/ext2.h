@@ -48,7 +48,9 @@
 #define EXT2_RO_LARGE_FILE 0x2u
 #define EXT2_RO_SUPPORTED (EXT2_RO_SPARSE_SUPER | EXT2_RO_LARGE_FILE)
 
-#define EXT2_FL_INDEX 0x1000u /* inode flag: hashed directory */
+/* inode flags: inode->attributes, and a hashed directory */
+#define EXT2_FL_ATTRIBUTES ((u32)(FS_KEPT_FL | FS_INHERITED_FL))
+#define EXT2_FL_INDEX 0x1000u
 
 struct ext2_superblock {
 	u32 inodes_count, blocks_count, reserved_blocks_count, free_blocks_count;

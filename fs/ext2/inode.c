@@ -140,7 +140,8 @@ int ext2_read_inode(struct inode *inode)
 		inode->data.size |= (loff_t)((u64)raw->size_high << 32);
 	if (!size_ok(fs, inode))
 		return ext2_error(fs, "impossible size of inode", inode->number);
-	ei->flags = raw->flags;
+	inode->attributes = raw->flags & EXT2_FL_ATTRIBUTES;
+	ei->flags = raw->flags & ~EXT2_FL_ATTRIBUTES;
 	ei->attribute_block = raw->attribute_block;
 	memcpy(ei->data, raw->block, sizeof(ei->data));
 	decode_times(inode, raw, has_extra_times(fs, raw));
@@ -184,7 +185,7 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	raw->size_high = (u32)(size >> 32);
 	raw->blocks = (u32)inode->blocks;
 	raw->dtime = ei->dtime;
-	raw->flags = READ_ONCE(ei->flags);
+	raw->flags = READ_ONCE(ei->flags) | inode->attributes;
 	raw->generation = inode->generation;
 	raw->attribute_block = ei->attribute_block;
 	memcpy(raw->block, ei->data, sizeof(raw->block));

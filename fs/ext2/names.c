@@ -88,6 +88,16 @@ static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev
 	return 0;
 }
 
+/* To the disk it is as an open file that has lost its name. */
+static struct inode *ext2_make_nameless(struct inode *dir, umode_t mode)
+{
+	struct inode *inode = ext2_new_inode(dir, mode);
+
+	if (!IS_ERR(inode))
+		set_nlink(inode, 0);
+	return inode;
+}
+
 static int ext2_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
 	struct inode *inode = old->inode;
@@ -295,6 +305,7 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 const struct inode_operations ext2_dir_inode_operations = {
 	.lookup = ext2_lookup,
 	.make = ext2_make,
+	.make_nameless = ext2_make_nameless,
 	.link = ext2_link,
 	.remove = ext2_remove,
 	.rename = ext2_rename,

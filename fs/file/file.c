@@ -5,8 +5,7 @@
 #include "core/memory/slab.h"
 
 static struct kmem_cache *file_slab;
-static atomic_t open_files;
-#define OPEN_FILES_MAX 65536 /* ENFILE beyond it */
+atomic_t open_files;
 
 /* What F_GETFL tells: not what only mattered while opening. */
 #define KEPT_FLAGS (~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC))

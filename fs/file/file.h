@@ -80,6 +80,8 @@ static inline void get_file(struct file *file)
 /* Open what @path leads to, with O_* @flags and no permission check; consumes nothing; ERR_PTR. */
 struct file *file_open_path(const struct path *path, u32 flags);
 void file_cache_init(void);
+extern atomic_t open_files;  /* how many there are */
+#define OPEN_FILES_MAX 65536 /* ENFILE beyond it */
 void fput(struct file *file);
 /* Called with a file that has watches when its last reference is gone. epoll.c sets it. */
 extern void (*file_drop_watches)(struct file *file);
@@ -151,5 +153,6 @@ DEFINE_FREE(position, struct file *, if (*variable) mutex_unlock(&(*variable)->p
 /* ---- pieces for file systems ----------------------------------------------------------------- */
 
 extern const struct file_operations pipe_file_operations, block_device_file_operations;
+#define PIPE_BYTES (16 * PAGE_SIZE) /* what a pipe holds */
 /* Emit "." and ".." at positions 0 and 1; false: the buffer is full. */
 bool dir_emit_dots(struct file *file, struct dir_context *context);

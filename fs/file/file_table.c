@@ -152,6 +152,11 @@ struct fd fdget(int number)
 	return fd;
 }
 
+u32 file_table_size(const struct file_table *table)
+{
+	return READ_ONCE(table->size);
+}
+
 int file_table_next(struct file_table *table, int fd)
 {
 	guard(spinlock, &table->lock);

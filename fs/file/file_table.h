@@ -44,6 +44,7 @@ DEFINE_FREE(fd, struct fd, fdput(*variable))
 		__fd;                                                                              \
 	})
 struct fd fdget_shared(struct file_table *table, u32 fd); /* another task's (/proc/PID/fd) */
+u32 file_table_size(const struct file_table *table); /* descriptors there is room for; racy */
 int file_table_next(struct file_table *table, int fd); /* lowest open descriptor >= fd, or -1 */
 /* The lowest free number from @lowest on, for @file, whose reference is taken over in any case; or
  * -EMFILE, -ENOMEM. Of @flags, here and below, O_CLOEXEC is looked at. */

@@ -11,7 +11,8 @@
  * range to nothing.
  *
  * All waiters sleep on one queue: whoever gives up a part of a lock wakes them, and each tries
- * again. That two of them wait for each other is not found: they wait until a signal comes.
+ * again. A process whose wait for a record lock would close a circle is refused it (-EDEADLK); as
+ * on Linux not a circle of flock's locks, nor one in which somebody waits for an open file's.
  *
  * LOCKS_MAX locks in all (twice as many by cutting some in two), then ENOLCK. All is under
  * locks_lock, taken by these calls and by the close of a file that has locks, never by reading and
@@ -21,6 +22,7 @@
 #include "core/memory/slab.h"
 
 #define LOCKS_MAX 16384
+#define DEADLOCK_STEPS 11 /* from one waiter to the next */
 #define RANGE_END ((loff_t)(~0ULL >> 1))
 
 struct file_lock {
@@ -32,8 +34,16 @@ struct file_lock {
 	bool whole;	   /* flock(2)'s */
 };
 
+/* Who waits for a record lock, or for an open file's. */
+struct waiter {
+	struct list_head link; /* in waiters */
+	const struct inode *inode;
+	const struct file_lock *wanted;
+};
+
 static DEFINE_SPINLOCK(locks_lock);
 static DEFINE_WAIT_QUEUE(locks_wait);
+static LIST_HEAD(waiters); /* the last to come first */
 static u32 lock_count;
 
 /* ---- under locks_lock ------------------------------------------------------------------------ */
@@ -54,6 +64,32 @@ static struct file_lock *find_conflict(const struct inode *inode, const struct f
 		    lock->start <= wanted->end && wanted->start <= lock->end)
 			break;
 	return lock;
+}
+
+/* What @owner waits for: the lock that is in his way, or NULL. */
+static const struct file_lock *what_owner_waits_for(const void *owner)
+{
+	struct waiter *waiter;
+
+	lockdep_assert_held(&locks_lock);
+	list_for_each_entry (waiter, &waiters, link)
+		if (waiter->wanted->owner == owner)
+			return find_conflict(waiter->inode, waiter->wanted);
+	return NULL;
+}
+
+/* Does the owner of @lock wait, over whomever, for @owner? */
+static bool waits_for(const struct file_lock *lock, const void *owner)
+{
+	lockdep_assert_held(&locks_lock);
+	for (unsigned step = 0; step < DEADLOCK_STEPS; step++) {
+		lock = what_owner_waits_for(lock->owner);
+		if (!lock || lock->pid < 0)
+			return false;
+		if (lock->owner == owner)
+			return true;
+	}
+	return false;
 }
 
 static void unlink_lock(struct file_lock **at)
@@ -133,33 +169,46 @@ static int set_range(struct inode *inode, struct file_lock **new, struct file_lo
 
 /* ---- setting --------------------------------------------------------------------------------- */
 
-/* One try: 0, -EAGAIN or -ENOLCK. */
-static int try_range(struct inode *inode, struct file_lock **new, struct file_lock **spare)
+/* One try: 0, -EAGAIN or -ENOLCK; @waiter, who will wait: -EDEADLK. */
+static int try_range(struct inode *inode, struct file_lock **new, struct file_lock **spare,
+		     struct waiter *waiter)
 {
 	bool unlock = (*new)->type == F_UNLCK;
 
 	guard(spinlock, &locks_lock);
-	if (!unlock && find_conflict(inode, *new))
+	const struct file_lock *conflict = unlock ? NULL : find_conflict(inode, *new);
+	if (waiter)
+		list_del_init(&waiter->link);
+	if (conflict && waiter && !(*new)->whole) {
+		if ((*new)->pid >= 0 && waits_for(conflict, (*new)->owner))
+			return -EDEADLK;
+		list_add(&waiter->link, &waiters);
+	}
+	if (conflict)
 		return -EAGAIN;
 	if (!unlock && lock_count >= LOCKS_MAX)
 		return -ENOLCK;
 	return set_range(inode, new, spare);
 }
 
-/* 0, -EAGAIN (others have it), -ENOLCK, -ERESTARTSYS. */
+/* 0, -EAGAIN (others have it), -EDEADLK, -ENOLCK, -ERESTARTSYS. */
 static int set_lock(struct inode *inode, const struct file_lock *wanted, enum patience patience)
 {
 	struct file_lock *new __free(kfree) = kmalloc(sizeof(*new), GFP_KERNEL);
 	struct file_lock *spare __free(kfree) = kmalloc(sizeof(*spare), GFP_KERNEL);
+	struct waiter waiter = {.inode = inode, .wanted = wanted};
 	int error;
 
 	if (!new || !spare)
 		return -ENOLCK;
 	*new = *wanted;
 	if (patience == DO_NOT_WAIT)
-		return try_range(inode, &new, &spare);
+		return try_range(inode, &new, &spare, NULL);
+	INIT_LIST_HEAD(&waiter.link);
 	int interrupted = wait_event_interruptible(
-		locks_wait, (error = try_range(inode, &new, &spare)) != -EAGAIN);
+		locks_wait, (error = try_range(inode, &new, &spare, &waiter)) != -EAGAIN);
+	guard(spinlock, &locks_lock);
+	list_del(&waiter.link);
 	return interrupted ? interrupted : error;
 }
 

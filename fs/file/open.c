@@ -7,7 +7,7 @@
 #include "fs/path/namei.h"
 
 /* May what @path leads to be opened so? */
-static int may_open(const struct path *path, int flags)
+static __always_inline int may_open(const struct path *path, int flags)
 {
 	static const u8 masks[4] = {[O_RDONLY] = MAY_READ,
 				    [O_WRONLY] = MAY_WRITE,
@@ -31,24 +31,47 @@ static int may_open(const struct path *path, int flags)
 	TRY(inode_permission(inode, mask));
 	if ((flags & O_NOATIME) && current->cred->euid != inode->uid && current->cred->euid != 0)
 		return -EPERM;
-	if ((mask & MAY_WRITE) && S_ISREG(mode))
-		return mount_writable(path->mount);
+	if (!(mask & MAY_WRITE))
+		return 0;
+	if ((inode->attributes & FS_APPEND_FL) && (!(flags & O_APPEND) || (flags & O_TRUNC)))
+		return -EPERM;
+	return S_ISREG(mode) ? mount_writable(path->mount) : 0;
+}
+
+/* O_TMPFILE: a file that is to be in the directory @dir, and has no name. */
+static int open_nameless(const struct path *dir, int flags, umode_t mode, struct file **opened)
+{
+	struct path path __free(path) = {0};
+
+	TRY(make_nameless(dir, mode, &path));
+	path.dentry->inode->linkable = !(flags & O_EXCL);
+	*opened = TRY_PTR(file_open_path(&path, (u32)flags));
 	return 0;
 }
 
-int open_at(int dfd, const char *name, int flags, umode_t mode, struct file **opened)
+/* As open_at_restricted(). Inline, as may_open() is: a @resolve of 0 costs open(2) nothing. */
+static __always_inline int open_by_name(int dfd, const char *name, int flags, umode_t mode,
+					unsigned resolve, struct file **opened)
 {
 	bool exclusive = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 	unsigned lookup = exclusive || (flags & O_NOFOLLOW) ? 0 : LOOKUP_FOLLOW;
 	struct new_name new = {.mode = (mode & S_IALLUGO) | S_IFREG};
 	struct path path __free(path) = {0};
 
-	TRY(path_lookup(dfd, name, lookup, flags & O_CREAT ? &new : NULL, NULL, &path));
+	struct new_name *create = flags & O_CREAT ? &new : NULL;
+	if (resolve)
+		TRY(path_lookup_restricted(dfd, name, lookup, resolve, create, &path));
+	else
+		TRY(path_lookup(dfd, name, lookup, create, NULL, &path));
 	struct inode *inode = path.dentry->inode;
 	if (!new.made && (flags & O_CREAT) && ((flags & O_EXCL) || S_ISDIR(inode->mode)))
 		return flags & O_EXCL ? -EEXIST : -EISDIR;
-	if ((flags & O_DIRECTORY) && !S_ISDIR(inode->mode))
-		return -ENOTDIR;
+	if (flags & O_DIRECTORY) {
+		if (!S_ISDIR(inode->mode))
+			return -ENOTDIR;
+		if (flags & __O_TMPFILE)
+			return open_nameless(&path, flags, new.mode, opened);
+	}
 	if (!new.made && !(flags & O_PATH))
 		TRY(may_open(&path, flags));
 	struct file *file __free(fput) = TRY_PTR(file_open_path(&path, (u32)flags));
@@ -57,6 +80,17 @@ int open_at(int dfd, const char *name, int flags, umode_t mode, struct file **op
 	*opened = file;
 	file = NULL;
 	return 0;
+}
+
+int open_at(int dfd, const char *name, int flags, umode_t mode, struct file **opened)
+{
+	return open_by_name(dfd, name, flags, mode, 0, opened);
+}
+
+int open_at_restricted(int dfd, const char *name, int flags, umode_t mode, unsigned resolve,
+		       struct file **opened)
+{
+	return open_by_name(dfd, name, flags, mode, resolve, opened);
 }
 
 struct file *filp_open(const char *name, int flags, umode_t mode)

@@ -19,8 +19,7 @@
 #include "core/memory/slab.h"
 
 #define SIGPIPE 13 /* as in kernel/proc/signal.h, and on the host */
-#define PIPE_PAGES 16
-#define PIPE_BYTES (PIPE_PAGES * PAGE_SIZE)
+#define PIPE_PAGES (PIPE_BYTES / PAGE_SIZE)
 
 enum { READER = INTO_IO, WRITER = OUT_OF_IO }; /* which way their bytes go */
 

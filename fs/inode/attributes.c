@@ -13,7 +13,8 @@ int vfs_chmod(const struct path *path, umode_t mode)
 
 	TRY(mount_writable(path->mount));
 	guard(write, &inode->lock);
-	if (!owner_or_root(inode) || (inode->sb->flags & SB_FIXED_OWNERS))
+	if (!owner_or_root(inode) || (inode->sb->flags & SB_FIXED_OWNERS) ||
+	    (inode->attributes & FS_KEPT_FL))
 		return -EPERM;
 	if (current->cred->euid != 0 && !in_group(current->cred, inode->gid))
 		mode &= ~(umode_t)S_ISGID;
@@ -34,6 +35,8 @@ int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
 	if ((asked || mode != inode->mode) &&
 	    (!owner_or_root(inode) || (inode->sb->flags & SB_FIXED_OWNERS)))
 		return -EPERM;
+	if (asked && (inode->attributes & FS_KEPT_FL))
+		return -EPERM;
 	if (uid == (uid_t)-1)
 		uid = inode->uid;
 	if (gid == (gid_t)-1)
@@ -50,9 +53,12 @@ int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
 int set_times(const struct path *path, const struct timespec64 times[2], enum times_kind kind)
 {
 	struct inode *inode = path->dentry->inode;
+	unsigned refused = kind == BOTH_NOW ? FS_IMMUTABLE_FL : FS_KEPT_FL;
 
 	TRY(mount_writable(path->mount));
 	guard(write, &inode->lock);
+	if (inode->attributes & refused)
+		return -EPERM;
 	if (!owner_or_root(inode)) {
 		if (kind != BOTH_NOW)
 			return -EPERM;
@@ -62,6 +68,22 @@ int set_times(const struct path *path, const struct timespec64 times[2], enum ti
 		inode->atime = times[0];
 	if (times[1].tv_nsec != UTIME_OMIT)
 		inode->mtime = times[1];
+	return inode_changed(inode);
+}
+
+int set_attributes(const struct path *path, u32 attributes)
+{
+	struct inode *inode = path->dentry->inode;
+
+	TRY(mount_writable(path->mount));
+	guard(write, &inode->lock);
+	if (!owner_or_root(inode))
+		return -EPERM;
+	if (((attributes ^ inode->attributes) & FS_KEPT_FL) && !capable(current->cred))
+		return -EPERM;
+	if (attributes & ~(u32)(FS_KEPT_FL | FS_INHERITED_FL))
+		return -EOPNOTSUPP;
+	inode->attributes = (u8)attributes;
 	return inode_changed(inode);
 }
 
@@ -105,6 +127,9 @@ int do_truncate(struct inode *inode, loff_t size, enum truncate_times times)
 
 int change_space(struct inode *inode, int mode, loff_t offset, loff_t length)
 {
+	if ((inode->attributes & FS_IMMUTABLE_FL) ||
+	    ((inode->attributes & FS_APPEND_FL) && (mode & ~FALLOC_FL_KEEP_SIZE)))
+		return -EPERM;
 	if (length > (loff_t)inode->sb->max_bytes - offset)
 		return -EFBIG;
 	if (!inode->op->fallocate || (mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE)))

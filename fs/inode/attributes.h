@@ -9,6 +9,8 @@
 /* As the system calls; an owner of -1 stays. 0, -EPERM, -EROFS. */
 int vfs_chmod(const struct path *path, umode_t mode);
 int vfs_chown(const struct path *path, uid_t uid, gid_t gid);
+/* As FS_IOC_SETFLAGS: FS_*_FL. 0, -EPERM, -EROFS, -EOPNOTSUPP: others than those four. */
+int set_attributes(const struct path *path, u32 attributes);
 /* May a file grow to @size (RLIMIT_FSIZE)? 0, or -EFBIG and SIGXFSZ. Asked under inode->lock, since
  * others may make it grow. attributes.c */
 int limit_growth(const struct inode *inode, loff_t size);
@@ -16,7 +18,7 @@ int limit_growth(const struct inode *inode, loff_t size);
  * if the size does. */
 enum truncate_times { TOUCH_IF_RESIZED, TOUCH_ALWAYS };
 int do_truncate(struct inode *inode, loff_t size, enum truncate_times times);
-/* As fallocate(2), whose @mode is one that it may have: 0, -EFBIG, -EOPNOTSUPP, -ENOSPC ... */
+/* As fallocate(2), @mode being one that it may have: 0, -EPERM, -EFBIG, -EOPNOTSUPP, -ENOSPC ... */
 int change_space(struct inode *inode, int mode, loff_t offset, loff_t length);
 /* The access and the modification time; UTIME_OMIT: not that. BOTH_NOW: they are the present, for
  * which the right to write is enough. */

@@ -48,6 +48,9 @@ struct inode_operations {
 	 * d_instantiate(@dentry). The VFS has checked permission and existence. */
 	int (*make)(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev,
 		    const char *target);
+	/* A regular file without a name: nlink 0, referenced; ERR_PTR. Under no lock; NULL: there
+	 * are none. */
+	struct inode *(*make_nameless)(struct inode *dir, umode_t mode);
 	int (*link)(struct dentry *old, struct inode *dir, struct dentry *dentry);
 	/* Remove the name; the VFS drops the dentry. The file system updates nlink and times.
 	 * -ENOTEMPTY is its to find. */
@@ -114,7 +117,9 @@ struct inode {
 	/* lru: the LRU list's lock; dirty_link: sb->dirty, sb->inodes_lock */
 	struct list_head lru, dirty_link;
 	u32 generation;
-	u8 lru_cpu; /* whose LRU list it is on */
+	u8 lru_cpu;    /* whose LRU list it is on */
+	bool linkable; /* made without a name: it may get its first one; under lock */
+	u8 attributes; /* FS_*_FL, under lock, read without it */
 	union {
 		void *private;
 		struct pipe *pipe; /* under lock */

@@ -18,8 +18,12 @@ int inode_permission(struct inode *inode, int mask)
 	const struct cred *cred = current->cred;
 	umode_t mode = inode->mode, bits;
 
-	if (unlikely(mask & MAY_WRITE) && (inode->sb->flags & SB_RDONLY) && !is_special(inode))
-		return -EROFS;
+	if (unlikely(mask & MAY_WRITE)) {
+		if ((inode->sb->flags & SB_RDONLY) && !is_special(inode))
+			return -EROFS;
+		if (inode->attributes & FS_IMMUTABLE_FL)
+			return -EPERM;
+	}
 	if (cred->euid == 0) {
 		bool runs = S_ISDIR(mode) || (mode & S_IXUGO); /* nobody may run other files */
 
@@ -58,6 +62,8 @@ int may_delete(struct inode *dir, const struct dentry *dentry, umode_t mode)
 	if (!inode)
 		return -ENOENT;
 	TRY(inode_permission(dir, MAY_WRITE | MAY_EXEC));
+	if ((dir->attributes | inode->attributes) & FS_KEPT_FL) /* immutable ones end above */
+		return -EPERM;
 	if ((dir->mode & S_ISVTX) && !owner_or_root(inode) && !owner_or_root(dir))
 		return -EPERM;
 	if (S_ISDIR(mode) != S_ISDIR(inode->mode))
@@ -83,6 +89,8 @@ void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode
 	inode->uid = current->cred->euid;
 	inode->gid = current->cred->egid;
 	inode->mode = mode;
+	if (dir)
+		inode->attributes = dir->attributes & FS_INHERITED_FL;
 	if (dir && (dir->mode & S_ISGID)) {
 		inode->gid = dir->gid;
 		if (S_ISDIR(mode))

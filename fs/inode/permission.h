@@ -8,7 +8,7 @@
 #include "fs/inode/inode.h"
 
 enum { MAY_EXEC = 1, MAY_WRITE = 2, MAY_READ = 4 };
-/* of current's euid, egid, groups; 0 or -EACCES (-EROFS) */
+/* of current's euid, egid, groups; 0 or -EACCES (-EROFS, -EPERM: immutable) */
 int inode_permission(struct inode *inode, int mask);
 bool is_special(const struct inode *inode); /* writing to it does not change a file system */
 
@@ -23,5 +23,6 @@ int may_delete(struct inode *dir, const struct dentry *dentry, umode_t mode);
  * stays where it means locking and the process is of the group. */
 umode_t mode_unprivileged(const struct inode *inode, umode_t mode);
 
-/* Ownership and mode of a new inode in @dir (set-gid directories, umask is already applied). */
+/* Ownership, mode and inherited flags of a new inode in @dir (set-gid directories, umask is already
+ * applied). */
 void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode);

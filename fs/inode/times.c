@@ -21,6 +21,8 @@ void touch_inode_atime(struct inode *inode, const struct mount *mount)
 	    later(&inode->atime, &inode->ctime) &&
 	    realtime_ns() < (u64)(inode->atime.tv_sec + ATIME_SECONDS) * NSEC_PER_SEC)
 		return;
+	if (inode->attributes & FS_NOATIME_FL)
+		return;
 	inode->atime = current_time();
 	mark_inode_dirty(inode);
 }

@@ -91,6 +91,17 @@ bool follow_up(struct path *path)
 	return true;
 }
 
+bool path_is_under(const struct path *path, const struct path *root)
+{
+	const struct mount *mount = path->mount;
+	const struct dentry *dentry = path->dentry;
+
+	guard(spinlock, mount_lock());
+	for (; mount != root->mount && mount->parent != mount; mount = mount->parent)
+		dentry = mount->mountpoint;
+	return mount == root->mount && d_is_below(dentry, root->dentry);
+}
+
 bool is_mountpoint(const struct dentry *dentry)
 {
 	if (likely(!(READ_ONCE(dentry->flags) & D_MOUNTED)))

@@ -89,6 +89,8 @@ static inline void follow_mounts(struct path *path)
 /* From the root of a mount to the place it is mounted on: true, references moved; false at the very
  * top. */
 bool follow_up(struct path *path);
+/* Does @path lie below @root, or is it that? At one moment: a rename is seen whole. */
+bool path_is_under(const struct path *path, const struct path *root);
 /* Of any mount, seen from anywhere. */
 bool is_mountpoint(const struct dentry *dentry);
 /* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);

@@ -28,8 +28,8 @@ struct held_link {
 
 struct walk {
 	struct path path; /* referenced */
-	struct path root; /* referenced; mount NULL: not yet needed */
-	unsigned flags;	  /* LOOKUP_* */
+	struct path root; /* referenced; mount NULL: not yet needed; of a scoped walk its start */
+	unsigned flags;	  /* LOOKUP_*, and from bit 16 on RESOLVE_* of a restricted walk */
 	bool directory;	  /* the last component was followed by a slash: it must be one */
 	unsigned depth;	  /* of rest */
 	unsigned links;	  /* held; also the count for ELOOP */
@@ -39,20 +39,15 @@ struct walk {
 	struct held_link held[MAXSYMLINKS];
 };
 
-/* ---- the text -------------------------------------------------------------------------------- */
+#define RESOLVE_SHIFT 16
 
-int path_name_get(struct path_name *name, const char __user *from)
+/* Is it restricted by one of these? */
+static inline bool restricts(const struct walk *walk, unsigned resolve)
 {
-	name->allocated = NULL;
-	name->text = name->small;
-	s64 small = TRY(strncpy_from_user(name->small, from, NAME_SMALL));
-	if (likely(small < NAME_SMALL))
-		return 0;
-	/* It does not fit the caller's frame: PATH_MAX and slack. */
-	name->text = name->allocated = TRY_PTR(kmalloc(2 * PAGE_SIZE, GFP_KERNEL));
-	s64 length = TRY(strncpy_from_user(name->allocated, from, PATH_MAX));
-	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
+	return walk->flags & resolve << RESOLVE_SHIFT;
 }
+
+/* ---- the text -------------------------------------------------------------------------------- */
 
 /* Length of the component at @name: up to the next '/' or NUL. */
 static __always_inline u32 component_length(const char *name)
@@ -78,6 +73,29 @@ static void walk_set_root(struct walk *walk)
 {
 	if (!walk->root.mount)
 		context_path(&walk->root, &current->fs->root);
+}
+
+/* On to the root, by an absolute link. */
+static int walk_to_root(struct walk *walk)
+{
+	/* as on Linux a root that was not yet looked at is on another mount */
+	if (restricts(walk, RESOLVE_BENEATH) ||
+	    (restricts(walk, RESOLVE_NO_XDEV) && walk->path.mount != walk->root.mount))
+		return -EXDEV;
+	walk_set_root(walk);
+	path_put(&walk->path);
+	walk->path = walk->root;
+	path_get(&walk->path);
+	return 0;
+}
+
+/* Something may be mounted where the walk has come to: go there. */
+static noinline int walk_enter_mounts(struct walk *walk)
+{
+	int id = walk->path.mount->id;
+
+	follow_mounts(&walk->path);
+	return restricts(walk, RESOLVE_NO_XDEV) && walk->path.mount->id != id ? -EXDEV : 0;
 }
 
 /*
@@ -110,8 +128,24 @@ static noinline int walk_up(struct walk *walk)
 	return 0;
 }
 
-/* What descriptor @number has open (LOOKUP_FD_PATH: even by O_PATH), referenced. */
-static noinline int descriptor_path(int number, unsigned flags, struct path *path)
+/* The same of a walk that is restricted. A scoped one has its root from the start on. */
+static int walk_up_restricted(struct walk *walk)
+{
+	struct path *path = &walk->path;
+	int id = path->mount->id;
+
+	if (restricts(walk, RESOLVE_BENEATH) && path->dentry == walk->root.dentry &&
+	    path->mount == walk->root.mount)
+		return -EXDEV;
+	TRY(walk_up(walk));
+	if (restricts(walk, RESOLVE_NO_XDEV) && path->mount->id != id)
+		return -EXDEV;
+	if (restricts(walk, RESOLVE_SCOPED) && !path_is_under(path, &walk->root))
+		return -EAGAIN;
+	return 0;
+}
+
+noinline int descriptor_path(int number, unsigned flags, struct path *path)
 {
 	struct fd fd __free(fd) = flags & LOOKUP_FD_PATH ? fdget_raw(number) : fdget(number);
 
@@ -152,6 +186,22 @@ static struct dentry *lookup_slow(const struct path *path, const char *name, u32
 	return ERR_PTR(error);
 }
 
+/* Where the link @inode, which is no text, leads: *@place, referenced. */
+static int walk_jump(const struct walk *walk, struct inode *inode, struct path *place)
+{
+	int error = 0;
+
+	TRY(inode->op->jump_link(inode, place));
+	if (restricts(walk, RESOLVE_NO_MAGICLINKS))
+		error = -ELOOP;
+	else if (restricts(walk, RESOLVE_SCOPED) ||
+		 (restricts(walk, RESOLVE_NO_XDEV) && place->mount != walk->path.mount))
+		error = -EXDEV;
+	if (error)
+		path_put(place);
+	return error;
+}
+
 /*
  * Go through the symbolic link @link, whose reference is taken over. Its text, to be walked next
  * from where the walk now stands; NULL when it led to a place by itself; or ERR_PTR.
@@ -163,10 +213,10 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 	char *copy = NULL;
 	struct path place;
 
-	if (walk->links == MAXSYMLINKS) {
+	if (walk->links == MAXSYMLINKS || restricts(walk, RESOLVE_NO_SYMLINKS)) {
 		text = ERR_PTR(-ELOOP);
 	} else if (inode->op->jump_link) {
-		text = ERR_PTR(inode->op->jump_link(inode, &place));
+		text = ERR_PTR(walk_jump(walk, inode, &place));
 		if (!text) {
 			path_put(&walk->path);
 			walk->path = place;
@@ -182,13 +232,8 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 	walk->held[walk->links++] = (struct held_link){link, copy};
 	if (!*text)
 		return ERR_PTR(-ENOENT);
-	if (*text == '/') {
-		walk_set_root(walk);
-		path_put(&walk->path);
-		walk->path = walk->root;
-		path_get(&walk->path);
-	}
-	return text;
+	int error = *text == '/' ? walk_to_root(walk) : 0;
+	return error ? ERR_PTR(error) : text;
 }
 
 static __always_inline enum last_type component_type(const char *name, u32 length)
@@ -213,12 +258,17 @@ static noinline const char *step_slowly(struct walk *walk, const char *name, u32
 	struct new_name *create = place == AT_THE_END ? walk->create : NULL;
 	enum last_type type = component_type(name, length);
 
-	if (type != LAST_NORM)
-		return type == LAST_DOTDOT ? ERR_PTR(walk_up(walk)) : NULL;
+	if (type == LAST_DOTDOT)
+		return ERR_PTR(restricts(walk, RESOLVE_ALL) ? walk_up_restricted(walk)
+							    : walk_up(walk));
+	if (type == LAST_DOT)
+		return NULL;
 	if (found && create && !READ_ONCE(found->inode)) {
 		dput(found);
 		found = NULL;
 	}
+	if (!found && restricts(walk, RESOLVE_CACHED))
+		return ERR_PTR(-EAGAIN);
 	if (!found)
 		found = lookup_slow(&walk->path, name, length, create);
 	if (IS_ERR(found))
@@ -233,7 +283,8 @@ static noinline const char *step_slowly(struct walk *walk, const char *name, u32
 		return follow_link(walk, found);
 	dput(walk->path.dentry);
 	walk->path.dentry = found;
-	follow_mounts(&walk->path);
+	if (unlikely(READ_ONCE(found->flags) & D_MOUNTED))
+		return ERR_PTR(walk_enter_mounts(walk));
 	return NULL;
 }
 
@@ -373,48 +424,71 @@ next_directory: /* @name is a component of what must be a directory, @dentry */
 	goto next_text;
 }
 
+/* The walk begins at the root, or where @dfd says. */
+static __always_inline int walk_start(struct walk *walk, int dfd, bool at_root)
+{
+	struct fs_context *fs = current->fs;
+
+	if (!at_root && unlikely(dfd != AT_FDCWD))
+		return descriptor_path(dfd, LOOKUP_FD_PATH, &walk->path);
+	context_path(&walk->path, at_root ? &fs->root : &fs->cwd);
+	return 0;
+}
+
+/* From there on to the end of @name. */
+static __always_inline int walk_to_end(struct walk *walk, const char *name, struct path *path)
+{
+	struct hash_counters counts = {0};
+
+	int error = likely(*name) ? walk_names(walk, name, &counts) : 0;
+	count_lookups(&counts);
+	if (likely(!error) && unlikely(walk->directory) && !S_ISDIR(walk->path.dentry->inode->mode))
+		error = -ENOTDIR;
+	if (unlikely(walk->links || walk->root.mount))
+		walk_release(walk);
+	if (likely(!error))
+		*path = walk->path;
+	else
+		path_put(&walk->path);
+	return error;
+}
+
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
 		struct last *last, struct path *path)
 {
-	struct hash_counters counts = {0};
 	bool absolute = *name == '/';
 	struct walk walk;
 
 	if (unlikely(!*name && !(flags & LOOKUP_EMPTY)))
 		return -ENOENT;
-	if (absolute || likely(dfd == AT_FDCWD))
-		context_path(&walk.path, absolute ? &current->fs->root : &current->fs->cwd);
-	else
-		TRY(descriptor_path(dfd, LOOKUP_FD_PATH, &walk.path));
+	TRY(walk_start(&walk, dfd, absolute));
 	walk.root.mount = NULL;
 	walk.flags = flags;
 	walk.directory = false;
 	walk.depth = walk.links = 0;
 	walk.create = create;
 	walk.last = last;
-	int error = likely(*name) ? walk_names(&walk, name, &counts) : 0;
-	count_lookups(&counts);
-	if (likely(!error) && unlikely(walk.directory) && !S_ISDIR(walk.path.dentry->inode->mode))
-		error = -ENOTDIR;
-	if (unlikely(walk.links || walk.root.mount))
-		walk_release(&walk);
-	if (likely(!error))
-		*path = walk.path;
-	else
+	return walk_to_end(&walk, name, path);
+}
+
+int path_lookup_restricted(int dfd, const char *name, unsigned flags, unsigned resolve,
+			   struct new_name *create, struct path *path)
+{
+	bool absolute = *name == '/', scoped = resolve & RESOLVE_SCOPED;
+	struct walk walk = {.flags = flags | resolve << RESOLVE_SHIFT, .create = create};
+
+	if (!*name)
+		return -ENOENT;
+	if (absolute && (resolve & RESOLVE_BENEATH))
+		return -EXDEV;
+	TRY(walk_start(&walk, dfd, absolute && !scoped));
+	if (absolute && !S_ISDIR(walk.path.dentry->inode->mode)) {
 		path_put(&walk.path);
-	return error;
-}
-
-int user_path_at(int dfd, const char __user *from, unsigned flags, struct path *path)
-{
-	if (flags & (LOOKUP_FD | LOOKUP_FD_PATH))
-		return descriptor_path(dfd, flags, path);
-	struct path_name name __free(name);
-	TRY(path_name_get(&name, from));
-	return path_lookup(dfd, name.text, flags, NULL, NULL, path);
-}
-
-int kern_path(const char *name, unsigned flags, struct path *path)
-{
-	return path_lookup(AT_FDCWD, name, flags, NULL, NULL, path);
+		return -ENOTDIR;
+	}
+	if (absolute || scoped) {
+		walk.root = walk.path;
+		path_get(&walk.root);
+	}
+	return walk_to_end(&walk, name, path);
 }

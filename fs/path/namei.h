@@ -54,3 +54,13 @@ struct last {
  * there, or NULL. With @last only to the directory that holds the last component. */
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
 		struct last *last, struct path *path);
+/*
+ * The same of all of @name, and not everywhere, as openat2(2) has it; @resolve: RESOLVE_*. -EXDEV:
+ * it would leave its mount (NO_XDEV), or the tree it began in (BENEATH; IN_ROOT: that is its root);
+ * -ELOOP: a link is in the way; -EAGAIN: a name is not cached (CACHED), or the place where it was
+ * has left that tree meanwhile.
+ */
+int path_lookup_restricted(int dfd, const char *name, unsigned flags, unsigned resolve,
+			   struct new_name *create, struct path *path);
+/* What descriptor @number has open (LOOKUP_FD_PATH: even by O_PATH), referenced: 0, -EBADF. */
+int descriptor_path(int number, unsigned flags, struct path *path);

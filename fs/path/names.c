@@ -70,26 +70,34 @@ static int link_locked(const struct path *parent, struct dentry *dentry, const s
 		return -EXDEV;
 	TRY(may_link(inode));
 	TRY(may_create(dir, dentry));
-	if (!dir->op->link || S_ISDIR(inode->mode))
+	if (!dir->op->link || S_ISDIR(inode->mode) || (inode->attributes & FS_KEPT_FL))
 		return -EPERM;
 	guard(child, inode);
-	if (inode->nlink == 0)
+	if (inode->nlink == 0 && !inode->linkable)
 		return -ENOENT;
-	return dir->op->link(old->dentry, dir, dentry);
+	TRY(dir->op->link(old->dentry, dir, dentry));
+	inode->linkable = false;
+	return 0;
+}
+
+/* What of @mode a new object in @dir gets. */
+static __always_inline umode_t new_mode(const struct inode *dir, umode_t mode)
+{
+	const struct cred *cred = current->cred;
+
+	/* who is not of the directory's group makes no program that takes it on */
+	if ((dir->mode & S_ISGID) && !S_ISDIR(mode) && cred->euid && !in_group(cred, dir->gid) &&
+	    (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
+		mode &= ~(umode_t)S_ISGID;
+	return mode & ~current->fs->umask;
 }
 
 int make_locked(const struct path *parent, struct dentry *dentry, const struct new_name *new)
 {
 	struct inode *dir = parent->dentry->inode;
-	const struct cred *cred = current->cred;
-	umode_t mode = new->mode;
+	umode_t mode = new_mode(dir, new->mode);
 
 	lockdep_assert_held(&dir->lock);
-	/* who is not of the directory's group makes no program that takes it on */
-	if ((dir->mode & S_ISGID) && !S_ISDIR(mode) && cred->euid && !in_group(cred, dir->gid) &&
-	    (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
-		mode &= ~(umode_t)S_ISGID;
-	mode &= ~current->fs->umask;
 	TRY(mount_writable(parent->mount));
 	if (new->old)
 		return link_locked(parent, dentry, new->old);
@@ -101,6 +109,27 @@ int make_locked(const struct path *parent, struct dentry *dentry, const struct n
 	if (S_ISLNK(mode))
 		mode = new->mode; /* whose mode means nothing, and is not masked */
 	return dir->op->make(dir, dentry, mode, new->rdev, new->target);
+}
+
+int make_nameless(const struct path *parent, umode_t mode, struct path *path)
+{
+	struct inode *dir = parent->dentry->inode;
+	char name[24 + 8]; /* "#" and its number: what /proc shows; slack (dentry.h) */
+
+	TRY(mount_writable(parent->mount));
+	TRY(inode_permission(dir, MAY_WRITE | MAY_EXEC));
+	if (!dir->op->make_nameless)
+		return -EOPNOTSUPP;
+	struct inode *inode = TRY_PTR(dir->op->make_nameless(dir, new_mode(dir, mode)));
+	int length = snprintf(name, sizeof(name), "#%llu", (unsigned long long)inode->number);
+	struct dentry *dentry = d_alloc_hashed(parent->dentry, name, (u32)length, 0);
+	if (!dentry) {
+		iput(inode);
+		return -ENOMEM;
+	}
+	d_instantiate(dentry, inode); /* it is never hashed: as one whose name was removed */
+	*path = (struct path){mntget(parent->mount), dentry};
+	return 0;
 }
 
 /* ---- one name that is there ------------------------------------------------------------------ */

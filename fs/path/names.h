@@ -20,6 +20,9 @@ struct new_name {
 
 /* Make @new's object, of the negative @dentry in a locked directory. */
 int make_locked(const struct path *parent, struct dentry *dentry, const struct new_name *new);
+/* As open(2) with O_TMPFILE: a regular file without a name in the directory @parent, of which
+ * *@path, referenced, tells. -EROFS, -EACCES, -EOPNOTSUPP ... No lock is held. */
+int make_nameless(const struct path *parent, umode_t mode, struct path *path);
 /* The dentry of @name in @dir, positive or negative: from the cache or asked of the file system.
  * @dir's inode->lock is held for writing. LOOK_AGAIN is not counted, since a walk's look was.
  * Referenced, or ERR_PTR. */

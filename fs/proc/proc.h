@@ -30,8 +30,8 @@ struct proc_node {
 	/* Append the text; out->error gets the error, if any. */
 	void (*show)(struct text *out, const struct proc_entry *entry);
 	/* A whole write at once, NUL-terminated; 0 or -errno. */
-	int (*write)(const char *text, size_t length);
-	/* A link to a place: referenced, or -errno. */
+	int (*write)(const struct proc_entry *entry, const char *text, size_t length);
+	/* A link to a place: referenced, or -errno. With show, which gives its text. */
 	int (*jump)(const struct proc_entry *entry, struct path *path);
 	const struct proc_node *children;
 	/* The lowest number from @from on, -ENOENT when there are no more, or what forbids it. */
@@ -55,6 +55,7 @@ struct proc_processes {
 	void (*owner)(pid_t pid, uid_t *uid, gid_t *gid);
 	/* Its root directory, referenced, or -errno. */
 	int (*root)(pid_t pid, struct path *path);
+	const unsigned *max_threads; /* how many there may be */
 };
 
 /* At start-up, before /proc is first mounted, and permanent: processes; and files, links and
@@ -65,6 +66,7 @@ void proc_init(void); /* the files of system.c */
 
 /* The root directory of process @pid, referenced, or -errno. procfs.c */
 int proc_root_of(pid_t pid, struct path *path);
+unsigned proc_max_threads(void); /* procfs.c */
 /* Append @path as current sees it. procfs.c */
 void proc_show_path(struct text *out, const struct path *path);
 /* The mounts that process entry->pid sees; as mountinfo has them if the node has data. system.c */

@@ -204,18 +204,16 @@ static int proc_jump(struct inode *inode, struct path *path)
 	return entry.node->jump(&entry, path);
 }
 
-/* A place's text is its path. */
+/* A place's text is its path, unless it has another. */
 static char *proc_get_link(struct inode *inode)
 {
 	struct proc_entry entry = entry_of(inode);
 	struct path path __free(path) = {0};
 	struct text text = {0};
 
-	if (entry.node->jump)
-		text.error = proc_jump(inode, &path);
 	if (entry.node->show)
 		entry.node->show(&text, &entry);
-	else if (!text.error)
+	else if (!(text.error = proc_jump(inode, &path)))
 		proc_show_path(&text, &path);
 	text_write(&text, "\0\0\0\0\0\0\0\0", 9); /* the end, and 8 bytes more */
 	if (text.error) {
@@ -274,15 +272,15 @@ static ssize_t proc_read(struct file *file, struct io *io, loff_t *position)
 
 static ssize_t proc_write(struct file *file, struct io *io, loff_t *position)
 {
-	const struct proc_node *node = entry_of(file->inode).node;
+	struct proc_entry entry = entry_of(file->inode);
 	size_t length = io->length;
 
-	if (!node->write || length > WRITE_MAX)
+	if (!entry.node->write || length > WRITE_MAX)
 		return -EINVAL;
 	char *text __free(kfree) = TRY_PTR(kzalloc(length + 1, GFP_KERNEL));
 	if (io_get(io, text, length) != length)
 		return -EFAULT;
-	TRY(node->write(text, length));
+	TRY(entry.node->write(&entry, text, length));
 	*position += (loff_t)length;
 	return (ssize_t)length;
 }
@@ -331,4 +329,9 @@ int proc_root_of(pid_t pid, struct path *path)
 	if (processes)
 		return processes->root(pid, path);
 	return -ESRCH;
+}
+
+unsigned proc_max_threads(void)
+{
+	return processes ? *processes->max_threads : 0;
 }

@@ -5,6 +5,8 @@
 
 #include "boot/boot_info.h"
 #include "fs/block/dirty.h"
+#include "fs/cred.h"
+#include "fs/file/file_table.h"
 #include "fs/inode/lru.h"
 #include "fs/proc/proc.h"
 #include "core/memory/slab.h"
@@ -57,7 +59,7 @@ static bool read_number(const char *text, u64 *value)
 }
 
 /* 1: clean pages and metadata blocks; 2: unused dentries and inodes; 3: both. */
-static int drop_caches_write(const char *text, size_t length)
+static int drop_caches_write(const struct proc_entry *entry, const char *text, size_t length)
 {
 	u64 what;
 
@@ -150,6 +152,44 @@ static void string_show(struct text *out, const struct proc_entry *entry)
 		    (const char *)entry->node->data);
 }
 
+/* The node's data, as a number. */
+static void number_show(struct text *out, const struct proc_entry *entry)
+{
+	text_printf(out, "%lu\n", (unsigned long)entry->node->data);
+}
+
+static void max_threads_show(struct text *out, const struct proc_entry *entry)
+{
+	text_printf(out, "%u\n", proc_max_threads());
+}
+
+static void open_files_show(struct text *out, const struct proc_entry *entry)
+{
+	text_printf(out, "%d\t0\t%d\n", atomic_read(&open_files), OPEN_FILES_MAX);
+}
+
+/* ---- random numbers -------------------------------------------------------------------------- */
+
+static void entropy_show(struct text *out, const struct proc_entry *entry)
+{
+	text_printf(out, "%u\n", random_entropy());
+}
+
+/* A random UUID (RFC 4122, version 4): a new one, or the first one, which the node's data keeps. */
+static void uuid_show(struct text *out, const struct proc_entry *entry)
+{
+	static DEFINE_MUTEX(lock);
+	u64 *kept = entry->node->data, fresh[2], *id = kept ?: fresh;
+
+	guard(mutex, &lock);
+	if (id == fresh || !id[0]) {
+		id[0] = (random_u64() & ~0xf000ULL) | 0x4000;
+		id[1] = random_u64() << 2 >> 2 | 1ULL << 63;
+	}
+	text_printf(out, "%08llx-%04llx-%04llx-%04llx-%012llx\n", id[0] >> 32,
+		    id[0] >> 16 & 0xffff, id[0] & 0xffff, id[1] >> 48, id[1] << 16 >> 16);
+}
+
 /* ---- the hash caches, and the end of the run ------------------------------------------------- */
 
 static void hash_show(struct text *out, const struct proc_entry *entry)
@@ -163,14 +203,14 @@ static void hash_json_show(struct text *out, const struct proc_entry *entry)
 	text_printf(out, "\n");
 }
 
-static int dump_write(const char *text, size_t length)
+static int dump_write(const struct proc_entry *entry, const char *text, size_t length)
 {
 	hash_report_all();
 	return 0;
 }
 
 /* "exit N": the job's status, for the harness. */
-static int exit_write(const char *text, size_t length)
+static int exit_write(const struct proc_entry *entry, const char *text, size_t length)
 {
 	u64 status;
 
@@ -181,7 +221,7 @@ static int exit_write(const char *text, size_t length)
 }
 
 /* A moment's name, for the harness: when the job began, when a measured part did. */
-static int mark_write(const char *text, size_t length)
+static int mark_write(const struct proc_entry *entry, const char *text, size_t length)
 {
 	char name[128];
 
@@ -206,7 +246,7 @@ static noinline unsigned overflow_stack(unsigned depth)
 
 /* As Linux's: c panics at once, to see what a harness makes of it. Of a debug kernel also k: the
  * kernel's stack overflows. */
-static int sysrq_write(const char *text, size_t length)
+static int sysrq_write(const struct proc_entry *entry, const char *text, size_t length)
 {
 	if (text[0] == 'c')
 		panic("sysrq triggered a crash");
@@ -218,6 +258,7 @@ static int sysrq_write(const char *text, size_t length)
 }
 
 #define STRING(name, text) name, PROC_FILE, .show = string_show, .data = text
+#define NUMBER(name, value) name, PROC_FILE, .show = number_show, .data = (void *)(value)
 #define HASH(cache) #cache, PROC_FILE, .show = hash_show, .data = &cache##_cache_hash
 #define JSON(cache) #cache ".json", PROC_FILE, .show = hash_json_show, .data = &cache##_cache_hash
 
@@ -235,10 +276,33 @@ static const struct proc_node chainwalk_nodes[] = {
 	{NULL},
 };
 
+static u64 boot_id[2];
+
+static const struct proc_node random_nodes[] = {
+	{"boot_id", PROC_FILE, .show = uuid_show, .data = boot_id},
+	{"uuid", PROC_FILE, .show = uuid_show},
+	{"entropy_avail", PROC_FILE, .show = entropy_show},
+	{NULL},
+};
+
 static const struct proc_node sys_kernel_nodes[] = {
 	{STRING("hostname", SYSTEM_NODE)},
+	{STRING("ostype", SYSTEM_NAME)},
 	{STRING("osrelease", SYSTEM_RELEASE)},
+	{STRING("version", SYSTEM_VERSION)},
 	{STRING("pid_max", "32768")},
+	{"threads-max", PROC_FILE, .show = max_threads_show},
+	{NUMBER("ngroups_max", NGROUPS_MAX_INLINE)},
+	{NUMBER("cap_last_cap", CAP_LAST_CAP)},
+	{"random", PROC_DIR, .children = random_nodes},
+	{NULL},
+};
+
+static const struct proc_node sys_fs_nodes[] = {
+	{"file-nr", PROC_FILE, .show = open_files_show},
+	{NUMBER("file-max", OPEN_FILES_MAX)},
+	{NUMBER("nr_open", FILE_TABLE_MAX)},
+	{NUMBER("pipe-max-size", PIPE_BYTES)},
 	{NULL},
 };
 
@@ -248,6 +312,7 @@ static const struct proc_node sys_vm_nodes[] = {
 };
 
 static const struct proc_node sys_nodes[] = {
+	{"fs", PROC_DIR, .children = sys_fs_nodes},
 	{"kernel", PROC_DIR, .children = sys_kernel_nodes},
 	{"vm", PROC_DIR, .children = sys_vm_nodes},
 	{NULL},

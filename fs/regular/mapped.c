@@ -26,6 +26,8 @@ static int map_file(struct file *file, unsigned flags, struct address_space **ma
 {
 	if (!(file->mode & FMODE_READ) || writes_unasked(file, flags))
 		return -EACCES;
+	if (flags & VM_SHARED && file->mode & FMODE_WRITE && file->inode->attributes & FS_APPEND_FL)
+		return -EACCES; /* it could be made writable later */
 	if (flags & VM_EXEC && on_noexec(file))
 		return -EPERM;
 	if (file->fop->mmap == NOT_MAPPED)

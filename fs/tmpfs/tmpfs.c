@@ -148,9 +148,20 @@ static int tmpfs_make(struct inode *dir, struct dentry *dentry, umode_t mode, de
 	return 0;
 }
 
+static struct inode *tmpfs_make_nameless(struct inode *dir, umode_t mode)
+{
+	struct inode *inode = tmpfs_inode(dir->sb, dir, mode, 0);
+
+	if (!inode)
+		return ERR_PTR(-ENOSPC);
+	inode->nlink = 0;
+	return inode;
+}
+
 static int tmpfs_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
-	TRY(charge(super_of(dir), INODES));
+	if (old->inode->nlink) /* a name more than the one that goes with the inode */
+		TRY(charge(super_of(dir), INODES));
 	ihold(old->inode);
 	add_name(dir, dentry, old->inode);
 	old->inode->nlink++;
@@ -254,6 +265,7 @@ static int tmpfs_fsync(struct file *file, bool data_only)
 static const struct inode_operations inode_operations = {
 	.lookup = tmpfs_lookup,
 	.make = tmpfs_make,
+	.make_nameless = tmpfs_make_nameless,
 	.link = tmpfs_link,
 	.remove = tmpfs_remove,
 	.rename = tmpfs_rename,

@@ -74,6 +74,8 @@ static int xattr_permission(struct inode *inode, const char *name, int mask)
 	const struct xattr_operations *op = inode->sb->type->xattrs;
 	int refused = change ? -EPERM : -ENODATA;
 
+	if (change && (inode->attributes & FS_KEPT_FL))
+		return -EPERM;
 	if (has_prefix(name, "user.")) {
 		if (!directory && !S_ISREG(inode->mode))
 			return refused;

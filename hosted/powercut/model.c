@@ -177,13 +177,15 @@ static bool model_write(struct script *script, struct version *at, const struct 
 
 	if (place->object ? script->types[place->object] != TYPE_FILE : must_be)
 		return false;
+	if (op->verb == VERB_NAMELESS && place->object)
+		return false;
 	if (!place->object)
 		place->object = add_object(script, at, place, TYPE_FILE, writer);
 	struct version *file = &at[place->object];
 
 	if (op->verb == VERB_REPLACE)
 		cut_bytes(file, 0);
-	if (op->verb == VERB_REPLACE || op->verb == VERB_APPEND) {
+	if (op->verb == VERB_REPLACE || op->verb == VERB_APPEND || op->verb == VERB_NAMELESS) {
 		offset = file->size;
 		length = op->number[0];
 	}

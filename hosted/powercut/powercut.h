@@ -92,7 +92,8 @@ enum verb {
 	VERB_SYNCWRITE,	 /* O_SYNC */
 	VERB_DSYNCWRITE, /* O_DSYNC */
 	VERB_REPLACE,
-	VERB_STORE, /* through a shared mapping */
+	VERB_NAMELESS, /* one that gets its name when it is written */
+	VERB_STORE,    /* through a shared mapping */
 	/* that make something */
 	VERB_CREATE,
 	VERB_MKDIR,

@@ -18,7 +18,7 @@
 #include "hosted/machine/user.h"
 
 #define MAPPED_BYTES (RECORDS_MAX * RECORD) /* of each file */
-#define STAGGER 12 /* how often a call may let others go first */
+#define STAGGER 12			    /* how often a call may let others go first */
 
 void record_fill(char *record, unsigned object, unsigned writer, u32 index)
 {
@@ -64,6 +64,24 @@ static s64 write_records(const struct call *call, int flags, u32 offset, u32 len
 	return result == (s64)length ? 0 : result < 0 ? result : -ENOSPC;
 }
 
+/* Made, written, synced if the second number says so, and only then given its name. */
+static s64 run_nameless(const struct call *call)
+{
+	u32 length = call->op->number[0];
+	char *data = new_records(call, 0, length);
+	s64 number = sys_openat(AT_FDCWD, "/mnt", O_TMPFILE | O_WRONLY, 0644);
+	s64 result = number < 0 ? number : sys_write((int)number, data, length);
+
+	free(data);
+	if (result == (s64)length && call->op->number[1])
+		result = sys_fsync((int)number) ?: result;
+	if (result == (s64)length)
+		result = sys_linkat((int)number, "", AT_FDCWD, call->path, AT_EMPTY_PATH);
+	if (number >= 0)
+		sys_close((int)number);
+	return result;
+}
+
 static s64 run_write(const struct call *call)
 {
 	const struct op *op = call->op;
@@ -76,6 +94,8 @@ static s64 run_write(const struct call *call)
 		return write_records(call, O_CREAT | O_TRUNC, 0, op->number[0]);
 	case VERB_SYNCWRITE:
 		return write_records(call, O_CREAT | O_SYNC, op->number[0], op->number[1]);
+	case VERB_NAMELESS:
+		return run_nameless(call);
 	case VERB_DSYNCWRITE:
 		return write_records(call, O_CREAT | O_DSYNC, op->number[0], op->number[1]);
 	default:

@@ -19,6 +19,7 @@ static const struct verb_name {
 	[VERB_APPEND] = {"append", 1, 1},	[VERB_SYNCWRITE] = {"syncwrite", 1, 2},
 	[VERB_REPLACE] = {"replace", 1, 1},	[VERB_DSYNCWRITE] = {"dsyncwrite", 1, 2},
 	[VERB_STORE] = {"store", 1, 2},		[VERB_TRUNCATE] = {"truncate", 1, 1},
+	[VERB_NAMELESS] = {"nameless", 1, 2},
 	[VERB_LINK] = {"link", 2, 0},		[VERB_RENAME] = {"rename", 2, 0},
 	[VERB_NOREPLACE] = {"noreplace", 2, 0}, [VERB_EXCHANGE] = {"exchange", 2, 0},
 	[VERB_UNLINK] = {"unlink", 1, 0},	[VERB_MKDIR] = {"mkdir", 1, 0},

@@ -192,28 +192,36 @@ s64 sys_exit_group(int status)
 	process_exit_group((status & 0xff) << 8);
 }
 
+s64 oom_badness(const struct process *process)
+{
+	s64 share = (s64)page_alloc_total_pages() / OOM_SCORE_ADJ_MAX;
+
+	lockdep_assert_held(&process_lock);
+	if (process == init_process || list_empty(&process->threads) ||
+	    process->oom_score_adj == -OOM_SCORE_ADJ_MAX)
+		return OOM_NEVER;
+	const struct mm *mm = main_thread(process)->mm;
+	return mm ? (s64)mm->resident_pages + process->oom_score_adj * share : OOM_NEVER;
+}
+
 bool oom_kill(void)
 {
 	struct process *process, *worst = NULL;
-	u64 most = 0;
+	s64 most = OOM_NEVER;
 
 	guard(spinlock_irqsave, &process_lock);
 	list_for_each_entry(process, &process_list, all_link) {
-		if (process == init_process || list_empty(&process->threads) ||
-		    !main_thread(process)->mm)
-			continue;
+		s64 badness = oom_badness(process);
 
-		u64 pages = main_thread(process)->mm->resident_pages + 1;
-
-		if (pages > most) {
-			most = pages;
+		if (badness > most) {
+			most = badness;
 			worst = process;
 		}
 	}
 	if (worst && !worst->exiting) {
 		process_end(worst, SIGKILL);
 		pr_err("Out of memory: killed process %d, %llu pages resident\n", worst->pid,
-		       (unsigned long long)most);
+		       main_thread(worst)->mm->resident_pages);
 	}
 	return worst;
 }

@@ -7,20 +7,8 @@
  */
 #include "fs/proc/proc.h"
 #include "kernel/proc/process.h"
+#include "kernel/proc/status.h"
 #include "mm/space/vm.h"
-
-/* process_lock held: the thread @pid, and its process; the first thread, or NULL for a zombie, if
- * @pid is a process. */
-static struct task *find(pid_t pid, struct process **process)
-{
-	struct task *task = task_find(pid);
-
-	lockdep_assert_held(&process_lock);
-	*process = task ? task->process : process_find(pid);
-	if (!task && *process && !list_empty(&(*process)->threads))
-		task = main_thread(*process);
-	return task;
-}
 
 static int lower(int best, int number, int from)
 {
@@ -49,23 +37,11 @@ static void process_owner(pid_t pid, uid_t *uid, gid_t *gid)
 	struct process *process;
 
 	guard(spinlock_irq, &process_lock);
-	find(pid, &process);
+	task_or_process(pid, &process);
 	if (process) {
 		*uid = process_cred(process)->euid;
 		*gid = process_cred(process)->egid;
 	}
-}
-
-/* process_lock held: may current look into @process (maps, fd, cwd, environ)? */
-static bool may_inspect(const struct process *process)
-{
-	const struct cred *mine = current->cred, *theirs = process_cred(process);
-	bool same = mine->euid == theirs->uid && mine->euid == theirs->euid &&
-		    mine->euid == theirs->suid && mine->egid == theirs->gid &&
-		    mine->egid == theirs->egid && mine->egid == theirs->sgid;
-
-	lockdep_assert_held(&process_lock);
-	return capable(mine) || process == current->process || (same && !process->not_dumpable);
 }
 
 /* process_lock held: the thread @pid, NULL for a zombie. @inspect: if current may look into it;
@@ -73,7 +49,7 @@ static bool may_inspect(const struct process *process)
 static const struct task *look_at(pid_t pid, bool inspect)
 {
 	struct process *process;
-	const struct task *task = find(pid, &process);
+	const struct task *task = task_or_process(pid, &process);
 
 	lockdep_assert_held(&process_lock);
 	if (!process)
@@ -126,125 +102,6 @@ void process_parts_put(struct process_parts *parts)
 	if (parts->files)
 		file_table_put(parts->files);
 	fs_context_put(parts->fs);
-}
-
-/* ---- states and numbers ---------------------------------------------------------------------- */
-
-#define PRINT_MAX 2048 /* of the functions below: a few numbers, and 32 groups */
-
-struct view { /* of a process, or of one of its threads */
-	pid_t pid;
-	const struct process *process;
-	const struct task *task; /* NULL: a zombie */
-	const struct mm *mm;	 /* all zero: none */
-	const char *name, *state;
-	u64 pending, blocked, ignored, caught; /* signals */
-};
-
-typedef void print_function(struct text *out, const struct view *view);
-
-/* Have the node's data, a print_function, print under process_lock. */
-static void process_show(struct text *out, const struct proc_entry *entry)
-{
-	static const char *const states[] = {/* by enum task_state */
-					     "R (running)",    "S (sleeping)", "D (disk sleep)",
-					     "D (disk sleep)", "T (stopped)",  "X (dead)"};
-	static const struct mm no_memory;
-	print_function *print = entry->node->data;
-	struct process *process;
-
-	if (!text_reserve(out, PRINT_MAX)) /* nothing may be allocated under the lock */
-		return;
-	guard(spinlock_irq, &process_lock);
-	const struct task *task = find(entry->pid, &process);
-	if (!process) {
-		out->error = -ESRCH;
-		return;
-	}
-	struct view view = {
-		.pid = entry->pid,
-		.process = process,
-		.task = task,
-		.mm = task && task->mm ? task->mm : &no_memory,
-		.name = task ? task->comm : process->comm,
-		.state = !task		    ? "Z (zombie)"
-			 : process->stopped ? "T (stopped)"
-					    : states[task->state],
-		.pending = task ? process->pending | task->signals->pending : 0,
-		.blocked = task ? task->signals->blocked : 0,
-	};
-	for (int signo = 1; task && signo <= SIGNAL_COUNT; signo++) {
-		u64 handler = signal_handler(process, signo);
-
-		view.ignored |= handler == SIG_IGN ? sigmask(signo) : 0;
-		view.caught |= handler > SIG_IGN ? sigmask(signo) : 0;
-	}
-	print(out, &view);
-}
-
-/* The 52 fields of proc(5); what does not exist here is 0. */
-static void print_stat(struct text *out, const struct view *view)
-{
-	const struct process *p = view->process;
-	const struct cpu_times own = process_times(p), *children = &p->children_times;
-	pid_t foreground = -1;
-	u32 tty = terminal ? terminal->of_session(p->session, &foreground) : 0;
-
-	lockdep_assert_held(&process_lock);
-	text_printf(out, "%d (%s) %c %d %d %d %u %d 0 ", view->pid, view->name, *view->state,
-		    p->parent_pid, p->group, p->session, tty, foreground);
-	text_printf(out, "%llu %llu %llu 0 %llu %llu %llu %llu %d %d %u 0 ", own.minor_faults,
-		    children->minor_faults, own.major_faults, proc_ticks(own.user_ns),
-		    proc_ticks(own.system_ns), proc_ticks(children->user_ns),
-		    proc_ticks(children->system_ns), 20 + p->nice, p->nice, p->thread_count);
-	text_printf(out, "%llu %llu %llu %llu 0 0 %llu 0 0 ", proc_ticks(p->start_ns),
-		    view->mm->total_pages * PAGE_SIZE, view->mm->resident_pages,
-		    p->limits[RLIMIT_RSS].soft, may_inspect(p) ? view->mm->stack_top : 0);
-	text_printf(out, "%llu %llu %llu %llu 0 0 0 %d %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-		    view->pending, view->blocked, view->ignored, view->caught, SIGCHLD,
-		    view->task ? view->task->cpu : 0);
-}
-
-static void print_statm(struct text *out, const struct view *view)
-{
-	const struct mm *mm = view->mm;
-
-	text_printf(out, "%llu %llu %llu 0 0 %llu 0\n", mm->total_pages, mm->resident_pages,
-		    mm->file_pages, mm->data_pages);
-}
-
-static void print_status(struct text *out, const struct view *view)
-{
-	const struct process *p = view->process;
-	const struct cred *cred = process_cred(p);
-	const struct task *task = view->task;
-	const struct mm *mm = view->mm;
-	unsigned long long all = ~0ULL >> 23, capabilities = cred->euid ? 0 : all;
-
-	lockdep_assert_held(&process_lock);
-	text_printf(out, "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%d\nNgid:\t0\nPid:\t%d\n",
-		    view->name, task && task->fs ? task->fs->umask : 0, view->state, p->pid,
-		    view->pid);
-	text_printf(out, "PPid:\t%d\nTracerPid:\t0\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n",
-		    p->parent_pid, cred->uid, cred->euid, cred->suid, cred->euid, cred->gid,
-		    cred->egid, cred->sgid, cred->egid);
-	text_printf(out, "FDSize:\t64\nGroups:\t");
-	for (unsigned i = 0; i < cred->group_count; i++)
-		text_printf(out, "%u ", cred->groups[i]);
-	if (mm->total_pages)
-		text_printf(out, "\nVmSize:\t%8llu kB\nVmRSS:\t%8llu kB\nVmData:\t%8llu kB",
-			    mm->total_pages * 4, mm->resident_pages * 4, mm->data_pages * 4);
-	text_printf(out,
-		    "\nThreads:\t%u\nSigPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\n"
-		    "SigCgt:\t%016llx\nCapInh:\t%016llx\nCapPrm:\t%016llx\nCapEff:\t%016llx\n"
-		    "CapBnd:\t%016llx\nCapAmb:\t%016llx\n",
-		    p->thread_count, view->pending, view->blocked, view->ignored, view->caught,
-		    0ULL, capabilities, capabilities, all, 0ULL);
-}
-
-static void print_comm(struct text *out, const struct view *view)
-{
-	text_printf(out, "%s\n", view->name);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -388,10 +245,43 @@ static int fd_next(pid_t pid, int from)
 	return fd < 0 ? -ENOENT : fd;
 }
 
+/* There is one namespace of each kind, whose name is the node's data. */
+static void namespace_show(struct text *out, const struct proc_entry *entry)
+{
+	spin_lock_irq(&process_lock);
+	out->error = PTR_ERR_OR_ZERO(look_at(entry->pid, true));
+	spin_unlock_irq(&process_lock);
+	text_printf(out, "%s", (const char *)entry->node->data);
+}
+
+/* There is nothing in it, and no other to enter. */
+static int namespace_jump(const struct proc_entry *entry, struct path *path)
+{
+	return -ENXIO;
+}
+
 /* ---- the tree -------------------------------------------------------------------------------- */
 
 static const struct proc_node fd_node = {NULL, S_IFLNK | 0700, .jump = file_jump};
 static const struct proc_node thread_node;
+
+/* The numbers of Linux's first ones. */
+#define NAMESPACE(name, text)                                                                      \
+	name, PROC_LINK, .show = namespace_show, .jump = namespace_jump, .data = text
+
+static const struct proc_node namespace_nodes[] = {
+	{NAMESPACE("cgroup", "cgroup:[4026531835]")},
+	{NAMESPACE("ipc", "ipc:[4026531839]")},
+	{NAMESPACE("mnt", "mnt:[4026531841]")},
+	{NAMESPACE("net", "net:[4026531840]")},
+	{NAMESPACE("pid", "pid:[4026531836]")},
+	{NAMESPACE("pid_for_children", "pid:[4026531836]")},
+	{NAMESPACE("time", "time:[4026531834]")},
+	{NAMESPACE("time_for_children", "time:[4026531834]")},
+	{NAMESPACE("user", "user:[4026531837]")},
+	{NAMESPACE("uts", "uts:[4026531838]")},
+	{NULL},
+};
 
 static const struct proc_node process_nodes[] = {
 	/* the first: threads lack it */
@@ -402,6 +292,9 @@ static const struct proc_node process_nodes[] = {
 	{"cmdline", PROC_FILE, .show = strings_show},
 	{"environ", S_IFREG | 0400, .show = strings_show, .data = "environment"},
 	{"comm", PROC_FILE, .show = process_show, .data = print_comm},
+	{"oom_score", PROC_FILE, .show = process_show, .data = print_oom_score},
+	{"oom_score_adj", PROC_FILE | 0200, .show = process_show, .data = print_oom_score_adj,
+	 .write = oom_score_adj_write},
 	{"maps", PROC_FILE, .show = maps_show},
 	{"mounts", PROC_FILE, .show = proc_mounts_show},
 	{"mountinfo", PROC_FILE, .show = proc_mounts_show, .data = "details"},
@@ -409,6 +302,7 @@ static const struct proc_node process_nodes[] = {
 	{"root", PROC_LINK, .jump = place_jump, .data = "root"},
 	{"exe", PROC_LINK, .jump = program_jump},
 	{"fd", S_IFDIR | 0500, .next = fd_next, .each = &fd_node},
+	{"ns", S_IFDIR | 0511, .children = namespace_nodes},
 	{NULL},
 };
 
@@ -432,6 +326,7 @@ static const struct proc_processes processes = {
 	.next = process_next,
 	.owner = process_owner,
 	.root = process_root,
+	.max_threads = &max_tasks,
 };
 
 void info_init(void)

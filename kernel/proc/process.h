@@ -78,6 +78,8 @@ struct process {
 	u64 handled; /* bit signo-1: actions[signo-1] is valid, else SIG_DFL */
 	pid_t group, session;
 	int nice; /* -20 .. 19 */
+	/* -1000 .. 1000, as /proc/PID/oom_score_adj; and what only root may go below */
+	s16 oom_score_adj, oom_score_adj_min;
 	bool not_dumpable;
 	u32 personality; /* ADDR_NO_RANDOMIZE or nothing */
 
@@ -162,8 +164,12 @@ static inline bool thread_must_end(const struct process *process, const struct t
 extern void (*undo_semaphores)(const struct process *process);
 
 /* exit.c */
-/* End the process whose end gives the most memory (SIGKILL); false: there is none. For mm/, when
- * memory is out. */
+/* How good it were to end @process when memory is out: the pages it has in memory, and of all there
+ * are oom_score_adj thousandths; OOM_NEVER: it is not to be. process_lock held. */
+#define OOM_SCORE_ADJ_MAX 1000
+#define OOM_NEVER ((s64)(1ULL << 63))
+s64 oom_badness(const struct process *process);
+/* End the worst process by that (SIGKILL); false: there is none. For mm/, when memory is out. */
 bool oom_kill(void);
 __noreturn void process_exit(int code);	 /* this thread; the process with its last thread */
 __noreturn void process_exit_group(int code); /* the whole process */

@@ -76,7 +76,7 @@ void proc_profile_show(struct text *out, const struct proc_entry *entry)
 	text_printf(out, "%s", quote);
 }
 
-int proc_profile_write(const char *text, size_t length)
+int proc_profile_write(const struct proc_entry *entry, const char *text, size_t length)
 {
 	u64 period = memparse(text, &text);
 	struct text out = {0};

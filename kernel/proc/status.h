@@ -1,0 +1,29 @@
+/*
+ * status.h - what /proc tells of a process in numbers and words: stat, status, statm and their like
+ * (status.c), for the tree of /proc/PID (info.c).
+ *
+ * Where a process is asked for by its pid, a thread may be by its own: what belongs to the process
+ * is the same, the state and the CPU are the thread's.
+ */
+#pragma once
+
+#include "fs/proc/proc.h"
+
+struct process;
+struct task;
+struct view;
+
+/* process_lock held: the thread @pid, and its process; the first thread, or NULL for a zombie, if
+ * @pid is a process. */
+struct task *task_or_process(pid_t pid, struct process **process);
+/* process_lock held: may current look into @process (maps, fd, cwd, environ)? */
+bool may_inspect(const struct process *process);
+
+/* proc_node.show: have the node's data, a print_function, print under process_lock; -ESRCH. */
+void process_show(struct text *out, const struct proc_entry *entry);
+typedef void print_function(struct text *out, const struct view *view);
+print_function print_stat, print_statm, print_status, print_comm;
+print_function print_oom_score, print_oom_score_adj;
+/* proc_node.write: a number from -1000 to 1000; 0, -EINVAL, -ESRCH, or -EACCES: lower than root has
+ * left it. */
+int oom_score_adj_write(const struct proc_entry *entry, const char *text, size_t length);
