@@ -8,6 +8,11 @@
  */
 #include <arch/boot.h>
 
+#ifdef CONFIG_PROFILE
+#include <arch/report.h>
+
+#include "fs/proc/proc.h"
+#endif
 #include "fs/start.h"
 #include "fs/writeback.h"
 #ifdef CONFIG_XATTR
@@ -21,6 +26,13 @@
 #include "mm/space/vm.h"
 
 __noreturn void kernel_main(u32 magic, phys_addr_t info);
+
+#ifdef CONFIG_PROFILE
+static const struct proc_node profile_nodes[] = {
+	{"profile", PROC_FILE | 0200, .show = proc_profile_show, .write = proc_profile_write},
+	{NULL},
+};
+#endif
 
 /*
  * With seed=: what earlier work would have left behind in memory, so that with another seed slabs,
@@ -84,6 +96,9 @@ void kernel_main(u32 magic, phys_addr_t info)
 	oom_killer_register(oom_kill);
 #ifdef CONFIG_STRACE
 	trace_init();
+#endif
+#ifdef CONFIG_PROFILE
+	proc_register(profile_nodes);
 #endif
 	vfs_init();
 #ifdef CONFIG_XATTR

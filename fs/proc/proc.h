@@ -2,11 +2,11 @@
  * proc.h - the tree of /proc: its nodes, who fills them, and how they get there.
  *
  * A node is a name in the tree; a file's or text link's is filled by its show function, so a new
- * file is one function and one line in a table (system.c, kernel/proc/info.c). Under a directory
- * with `next` there are also numbers: of processes, threads or descriptors, each looking as node
- * `each` says. What a node is shown of is an entry: the node with the process and the descriptor on
- * the way to it. A file's text is made whole when it is read from its beginning, and kept in the
- * open file.
+ * file is one function and one line in a table (system.c, kernel/proc/info/info.c). Under a
+ * directory with `next` there are also numbers: of processes, threads or descriptors, each looking
+ * as node `each` says. What a node is shown of is an entry: the node with the process and the
+ * descriptor on the way to it. A file's text is made whole when it is read from its beginning, and
+ * kept in the open file.
  */
 #pragma once
 
@@ -43,8 +43,8 @@ struct proc_node {
 extern struct filesystem proc_filesystem;
 
 /*
- * What /proc tells of processes, from who knows them (kernel/proc/info.c). A process that has gone
- * in between is -ESRCH or -ENOENT. All may be called with a directory's inode->lock held.
+ * What /proc tells of processes, from who knows them (kernel/proc/info/info.c). A process that has
+ * gone in between is -ESRCH or -ENOENT. All may be called with a directory's inode->lock held.
  */
 struct proc_processes {
 	const struct proc_node *node; /* what /proc/PID looks like */

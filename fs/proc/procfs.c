@@ -1,6 +1,6 @@
 /*
  * procfs.c - /proc: inodes, lookup and reading of directories and files for the nodes that were
- * registered, by system.c and by kernel/proc/info.c. See proc.h.
+ * registered, by system.c and by kernel/proc/info/info.c. See proc.h.
  *
  * An inode stands for an entry and is made of it: pid << 40 | (number + 1) << 24 | where the node
  * lies. Nothing is remembered here: what belongs to a process, and a name that was not there, is

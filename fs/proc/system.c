@@ -326,7 +326,6 @@ static const struct proc_node root_nodes[] = {
 	{"filesystems", PROC_FILE, .show = filesystems_show},
 	{STRING("cmdline", boot_info.command_line)},
 	{"slabinfo", PROC_FILE, .show = slab_show},
-	{"profile", PROC_FILE | 0200, .show = proc_profile_show, .write = proc_profile_write},
 	{"sysrq-trigger", PROC_SWITCH, .write = sysrq_write},
 	{"sys", PROC_DIR, .children = sys_nodes},
 	{"hash", PROC_DIR, .children = hash_nodes},

@@ -44,8 +44,7 @@ u64 random_pages(const struct program *program, unsigned bits)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* As exec_open(), of what @path leads to. */
-static int exec_open_path(const struct path *path, struct file **to)
+int exec_open_path(const struct path *path, struct file **to)
 {
 	struct inode *inode = path->dentry->inode;
 
@@ -405,7 +404,7 @@ static int finish_stack(struct program *program)
 	return write_user(at, auxiliary, sizeof(auxiliary));
 }
 
-static void program_free(struct program **at)
+void program_free(struct program **at)
 {
 	struct program *program = *at;
 
@@ -418,10 +417,7 @@ static void program_free(struct program **at)
 	kfree(program);
 }
 
-DEFINE_FREE(program, struct program *, program_free(variable))
-
-/* Run program->file in place of current's program; returns only if it fails. */
-static s64 run(struct program *program, const u64 *argv, const u64 *envp)
+s64 program_run(struct program *program, const u64 *argv, const u64 *envp)
 {
 	TRY(prepare(program, argv, envp));
 	begin_new_program(program);
@@ -448,41 +444,5 @@ s64 sys_execve(const char *name, const u64 *argv, const u64 *envp)
 		strlcpy(program->name, name, PATH_MAX);
 	}
 	TRY(exec_open(program->name, &program->file));
-	return run(program, argv, envp);
-}
-
-/* The name that a script's interpreter is to open it by, of a name that begins at a descriptor. */
-static void name_by_descriptor(struct program *program, int dfd)
-{
-	char text[32];
-	size_t length = strlen(program->name);
-	const char *format = length ? "/dev/fd/%d/" : "/dev/fd/%d";
-	size_t before = (size_t)snprintf(text, sizeof(text), format, dfd);
-
-	memmove(program->name + before, program->name, length + 1);
-	memcpy(program->name, text, before);
-	program->name_closes = fd_get_flags(dfd) == FD_CLOEXEC;
-}
-
-s64 sys_execveat(int dfd, const char *name, const u64 *argv, const u64 *envp, int flags)
-{
-	struct program *program __free(program) = TRY_PTR(kzalloc(sizeof(*program), GFP_KERNEL));
-	unsigned lookup = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
-
-	if (flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
-		return -EINVAL;
-	s64 length = TRY(strncpy_from_user(program->name, name, PATH_MAX));
-	if (length == PATH_MAX)
-		return -ENAMETOOLONG;
-	{ /* nothing is held any more where there is no way back */
-		struct path path __free(path) = {0};
-
-		TRY(user_path_at(dfd, name, lookup | (flags & LOOKUP_EMPTY), &path));
-		if (S_ISLNK(path.dentry->inode->mode))
-			return -ELOOP;
-		TRY(exec_open_path(&path, &program->file));
-	}
-	if (dfd != AT_FDCWD && program->name[0] != '/')
-		name_by_descriptor(program, dfd);
-	return run(program, argv, envp);
+	return program_run(program, argv, envp);
 }

@@ -42,6 +42,12 @@ u64 random_pages(const struct program *program, unsigned bits);
 /* Open a file that current may execute, and keep it from being written: 0, or -EACCES, -ETXTBSY,
  * -ENOENT ... If *to is set the caller closes it. */
 int exec_open(const char *name, struct file **to);
+int exec_open_path(const struct path *path, struct file **to); /* what @path leads to */
+/* Run program->file in place of current's program: all of it but to open that. Returns only if it
+ * fails, with -errno, and @program is the caller's still. May sleep. */
+s64 program_run(struct program *program, const u64 *argv, const u64 *envp);
+void program_free(struct program **program); /* and what it holds */
+DEFINE_FREE(program, struct program *, program_free(variable))
 /* @n bytes from @offset on: 0, -ENOEXEC (there are fewer), -EIO ... */
 int read_exactly(struct file *file, void *buffer, size_t n, u64 offset);
 /* Where the kernel sees byte @address of the new program, to write up to the page's end; NULL: no

@@ -12,6 +12,7 @@
  */
 #include "fs/cred.h"
 #include "kernel/proc/process.h"
+#include "kernel/proc/wait.h"
 #include "mm/space/vm.h"
 
 /* ---- what happened to a child ---------------------------------------------------------------- */
@@ -228,22 +229,7 @@ bool oom_kill(void)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-enum { WNOHANG = 1, WUNTRACED = 2 /* waitid: WSTOPPED */, WEXITED = 4, WCONTINUED = 8 };
-enum { WNOWAIT = 0x01000000, __WNOTHREAD = 0x20000000, __WALL = 0x40000000 };
-enum { P_ALL, P_PID, P_PGID };
-
-struct wait_request {
-	pid_t pid; /* process_is_meant() */
-	int options;
-	int event;
-	struct siginfo info;	/* of it */
-	struct cpu_times times; /* of a child that has ended */
-	s64 result;		/* pid, 0, or -ECHILD */
-};
-
-/* One look at all children, to take what there is to report of one: true if the call can return
- * request->result. */
-static bool look(struct wait_request *request)
+bool wait_look(struct wait_request *request)
 {
 	struct process *child;
 
@@ -288,52 +274,10 @@ s64 sys_wait4(int pid, int *user_status, int options, void *usage)
 		return -EINVAL;
 	if (pid == (int)0x80000000)
 		return -ESRCH;
-	TRY(wait_event_interruptible(current->process->wait_children, look(&request)));
+	TRY(wait_event_interruptible(current->process->wait_children, wait_look(&request)));
 	if (request.result <= 0)
 		return request.result;
 	if (user_status)
 		TRY(put_user(request.event, user_status));
 	return put_rusage(usage, &request.times) ? -EFAULT : request.result;
-}
-
-/* The meaning of @id by its kind, as process_is_meant() has it: 0 or -EINVAL. */
-static int whom(int kind, int id, pid_t *pid)
-{
-	if (kind == P_ALL)
-		*pid = -1;
-	else if (kind == P_PID && id > 0)
-		*pid = id;
-	else if (kind == P_PGID && id >= 0)
-		*pid = -id; /* 0: our group */
-	else
-		return -EINVAL;
-	return 0;
-}
-
-/* The pid, of which request->info tells, 0 or -errno. */
-static s64 wait_for_id(struct wait_request *request, int kind, int id)
-{
-	if (!(request->options & (WEXITED | WUNTRACED | WCONTINUED)) ||
-	    request->options & ~(WNOHANG | WUNTRACED | WEXITED | WCONTINUED | WNOWAIT | __WALL |
-				 __WNOTHREAD))
-		return -EINVAL;
-	TRY(whom(kind, id, &request->pid));
-	TRY(wait_event_interruptible(current->process->wait_children, look(request)));
-	return request->result;
-}
-
-s64 sys_waitid(int kind, int id, void *user_info, int options, void *usage)
-{
-	/* Of siginfo_t what is not of SIGCHLD stays as it is; without a child there are zeros. */
-	const size_t size = offsetof(struct siginfo, status) + sizeof(s32);
-	struct wait_request request = {.options = options};
-	s64 result = wait_for_id(&request, kind, id);
-
-	if (result > 0) {
-		request.info.signo = SIGCHLD;
-		TRY(put_rusage(usage, &request.times));
-	}
-	if (user_info)
-		TRY(write_user(user_info, &request.info, size));
-	return min(result, (s64)0);
 }

@@ -89,18 +89,6 @@ s64 sys_prctl(int option, u64 a, u64 b, u64 c, u64 d)
 	return -EINVAL;
 }
 
-/* Of Linux alone, and of what it can be told apart from that only the one thing. */
-s64 sys_personality(u32 new)
-{
-	const u32 ask = ~0u, old = current->process->personality;
-
-	if (new != ask && new & ~ADDR_NO_RANDOMIZE)
-		return -EINVAL;
-	if (new != ask)
-		current->process->personality = new;
-	return old;
-}
-
 s64 sys_set_tid_address(int *address)
 {
 	current->clear_child_tid = address;

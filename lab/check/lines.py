@@ -85,15 +85,27 @@ def room_of(name: str) -> Room | None:
 ASSERTION = re.compile(r"\s*(lockdep_assert_\w+|assert_page_locked|ASSERT)\(.*\);\s*")
 
 
+# A call of an optional room in the table of all calls.
+CALL_OF_A_ROOM = re.compile(r"SYSCALL_(?:ASKED_)?OF\((\w+), \d")
+
+
 def lines_under(text: str) -> Counter[str]:
     """Of C without comments: lines of code by the symbol of the innermost #ifdef of a room that they stand in, "" for none.
 
-    Assertions are a debug kernel's alone.
+    Assertions are a debug kernel's alone, the calls of a room in core/syscalls.def that room's.
     """
     symbols = {room.symbol for room in (*ROOMS, *folders()) if room.symbol}
     found: Counter[str] = Counter()
     within: list[str] = []
+    call_of = ""  # the room of a line of core/syscalls.def, and of those that it goes on to
     for line in text.splitlines():
+        if match := CALL_OF_A_ROOM.match(line):
+            call_of = match[1] if match[1] in symbols else ""
+        if call_of:
+            found[call_of] += 1
+            if line.rstrip().endswith(")"):
+                call_of = ""
+            continue
         if re.match(r"\s*#\s*if", line):
             condition = re.match(r"\s*#\s*ifdef CONFIG_(\w+)", line)
             within.append(condition[1] if condition and condition[1] in symbols else "")

@@ -1,6 +1,6 @@
 """./cw profile: which functions of the kernel a job's time goes to, as a table; flame.py draws them.
 
-The kernel looks at what it is doing at a timer's interrupts (arch/x86/debug/profile.c, lab/run/stacks.py).
+The kernel looks at what it is doing at a timer's interrupts (arch/x86/profile/profile.c, lab/run/stacks.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lab.run.options import Options
 from lab.run.stacks import Profile, profile_of
 
 PERIOD_NS = 20_011  # on the average
-PERIOD_LEAST = 10_000  # as in arch/x86/debug/profile.c
+PERIOD_LEAST = 10_000  # as in arch/x86/profile/profile.c
 
 
 def run_profiled(options: Options, period_ns: int = PERIOD_NS) -> tuple[Result, Profile]:

@@ -63,7 +63,8 @@ class Options:
     @property
     def all_settings(self) -> list[str]:
         """The settings, and what else the kernel must have for what is asked of it."""
-        return [*self.settings, "STRACE=y"] if self.strace else self.settings
+        wanted = {"STRACE=y": self.strace, "PROFILE=y": "job_profile=" in self.cmdline}
+        return [*self.settings, *(setting for setting, needed in wanted.items() if needed)]
 
     @property
     def linux(self) -> linux.LinuxKernel | None:

@@ -1,6 +1,6 @@
 """What the kernel's profile record says: the stacks that it was found in, and how often, with functions' names.
 
-The kernel looks at what it is doing at a timer's interrupts and counts each stack it finds (arch/x86/debug/profile.c);
+The kernel looks at what it is doing at a timer's interrupts and counts each stack it finds (arch/x86/profile/profile.c);
 addresses become names here, with those of the functions that the compiler has inlined (docs/lab/profile.md).
 """
 

@@ -5,7 +5,7 @@
  *	mm.c	an address space as a whole: made, forked, given up; clearing and copying entries
  *	areas.c	the areas in order: finding one, finding room
  *	vma.c	areas come, split, merge, leave
- *	mmap.c	the calls; mremap.c: that one
+ *	mmap.c	the calls (mremap(2): mm/remap)
  *	fault.c	page faults; rmap.c: from a file's pages to the entries that map them
  */
 #pragma once

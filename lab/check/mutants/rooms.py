@@ -20,6 +20,7 @@ ROOM_BY_FOLDER = {  # the longest that fits counts
     "kernel/ipc": "ipc",
     "kernel/events": "ipc",
     "kernel/residency": "ipc",
+    "kernel/rare": "proc",
     "kernel/tty": "tty",
     "lab": "lab",
 }

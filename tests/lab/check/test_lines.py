@@ -111,3 +111,8 @@ def test_code_lines_leave_out_comments(tmp_path):
     path = tmp_path / "a.c"
     path.write_text('/* one\n * two */\nint a; // three\n\nchar *s = "/* not a comment */";\n')
     assert code_lines(path) == 2
+
+
+def test_a_rooms_calls_are_its_own():
+    text = 'SYSCALL(1, a, (void), "")\nSYSCALL_OF(SYSVIPC, 2, b, (int x),\n\t"differs")\nSYSCALL_OF(SYSVIPC, 3, c, (void), "")\nSYSCALL(4, d, (void),\n\t"")\n'
+    assert lines.lines_under(text) == {"": 3, "SYSVIPC": 3}

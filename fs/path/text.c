@@ -1,10 +1,43 @@
 /*
- * d_path.c - the way from a root to a place, as text: what getcwd and /proc tell.
+ * text.c - paths as text: as programs give them, copied and then walked (see namei.h), and as
+ * getcwd and /proc tell them.
  *
- * It goes up through dentries and mounts: so it stands above both, takes mount_lock and, inside of
- * it, dentry_tree_lock.
+ * d_path() goes up through dentries and mounts: so it stands above both, takes mount_lock and,
+ * inside of it, dentry_tree_lock.
  */
+#include "fs/path/namei.h"
 #include "fs/tmpfs/tmpfs.h"
+
+/* ---- given ----------------------------------------------------------------------------------- */
+
+int path_name_get(struct path_name *name, const char __user *from)
+{
+	name->allocated = NULL;
+	name->text = name->small;
+	s64 small = TRY(strncpy_from_user(name->small, from, NAME_SMALL));
+	if (likely(small < NAME_SMALL))
+		return 0;
+	/* It does not fit the caller's frame: PATH_MAX and slack. */
+	name->text = name->allocated = TRY_PTR(kmalloc(2 * PAGE_SIZE, GFP_KERNEL));
+	s64 length = TRY(strncpy_from_user(name->allocated, from, PATH_MAX));
+	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+int user_path_at(int dfd, const char __user *from, unsigned flags, struct path *path)
+{
+	if (flags & (LOOKUP_FD | LOOKUP_FD_PATH))
+		return descriptor_path(dfd, flags, path);
+	struct path_name name __free(name);
+	TRY(path_name_get(&name, from));
+	return path_lookup(dfd, name.text, flags, NULL, NULL, path);
+}
+
+int kern_path(const char *name, unsigned flags, struct path *path)
+{
+	return path_lookup(AT_FDCWD, name, flags, NULL, NULL, path);
+}
+
+/* ---- told ------------------------------------------------------------------------------------ */
 
 /* @text in front of @at, or NULL if there is no room from @start on, or @at is NULL. */
 static char *prepend(char *at, const char *start, const char *text, size_t length)

@@ -7,7 +7,7 @@
  */
 #include "fs/proc/proc.h"
 #include "kernel/proc/process.h"
-#include "kernel/proc/status.h"
+#include "kernel/proc/info/status.h"
 #include "mm/space/vm.h"
 
 static int lower(int best, int number, int from)

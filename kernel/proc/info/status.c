@@ -4,7 +4,7 @@
  * What the kernel does not count is not told at all; of a field that proc(5) has a place for it is
  * 0.
  */
-#include "kernel/proc/status.h"
+#include "kernel/proc/info/status.h"
 
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
