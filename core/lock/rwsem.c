@@ -29,10 +29,10 @@ static void queue_unlock(struct rw_semaphore *sem, unsigned long flags)
 	arch_irq_restore(flags);
 }
 
-/* Grant the lock to as many at the front as may have it together. Under wait_lock. */
+/* Grant the lock to as many at the front as may have it together, between queue_lock() and
+ * queue_unlock(): which the checker knows nothing of. */
 static void grant_front(struct rw_semaphore *sem)
 {
-	lockdep_assert_held(&sem->wait_lock);
 	while (!list_empty(&sem->waiters)) {
 		struct rwsem_waiter *waiter =
 			list_first_entry(&sem->waiters, struct rwsem_waiter, link);
