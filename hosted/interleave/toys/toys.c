@@ -151,7 +151,7 @@ RING_PROGRAM(toy_release, nothing, 50)
 static void await_badly(void *unused)
 {
 	if (!smp_load_acquire(&ready)) { /* a wake-up from here on is lost */
-		struct wait_queue_entry entry = {current, LIST_HEAD_INIT(entry.link)};
+		struct wait_queue_entry entry = {current, LIST_HEAD_INIT(entry.link), NULL};
 
 		add_wait_queue(&toy_wait, &entry);
 		set_current_state(TASK_UNINTERRUPTIBLE);
