@@ -194,6 +194,7 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 		raw->block[0] = 0;
 		raw->block[1] = (minor & 0xff) | MAJOR(inode->rdev) << 8 | (minor >> 8) << 20;
 	}
+	guard(spinlock, &inode->spin); /* a time is that of one moment */
 	raw->atime = (u32)inode->atime.tv_sec;
 	raw->mtime = (u32)inode->mtime.tv_sec;
 	raw->ctime = (u32)inode->ctime.tv_sec;

@@ -97,12 +97,14 @@ static void place(struct dentry *dentry, bool name)
 	}
 }
 
-static void changed(struct inode *dir, struct inode *inode, int names)
+static __always_inline void changed(struct inode *dir, struct inode *inode, int names)
 {
+	struct timespec64 now = current_time();
+
 	dir->data.size += names * DIRECTORY_ENTRY_SIZE;
-	dir->mtime = dir->ctime = current_time();
+	set_mtime_and_ctime(dir, now);
 	if (inode)
-		inode->ctime = dir->ctime;
+		set_ctime(inode, now);
 }
 
 static int tmpfs_lookup(struct inode *dir, struct dentry *dentry)
@@ -190,13 +192,8 @@ static int tmpfs_rename(struct inode *old_dir, struct dentry *old, struct inode 
 	place(old, true);
 	old_dir->nlink -= S_ISDIR(inode->mode);
 	new_dir->nlink += S_ISDIR(inode->mode);
-	if (exchange) {
-		changed(old_dir, inode, 0);
-		changed(new_dir, target, 0);
-	} else {
-		changed(old_dir, inode, -1);
-		changed(new_dir, NULL, 1);
-	}
+	changed(old_dir, inode, exchange ? 0 : -1);
+	changed(new_dir, target, exchange ? 0 : 1);
 	return 0;
 }
 
@@ -373,8 +370,7 @@ int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_
 
 	strlcpy(text, name, 32);
 	guard(parent, sb->root->inode);
-	struct dentry *dentry =
-		TRY_PTR(lookup_locked(sb->root, text, (u32)strlen(text), true));
+	struct dentry *dentry = TRY_PTR(lookup_locked(sb->root, text, (u32)strlen(text), true));
 	int error = tmpfs_make(sb->root->inode, dentry, mode, rdev, NULL);
 
 	dput(dentry);
