@@ -244,3 +244,27 @@ TEST(mmap_buffers_of_calls)
 {
 	on_each(buffers_of_calls);
 }
+
+/* Each piece of a vector is faulted in as far as it reaches: behind it may be nothing, and the next
+ * one not be there yet. */
+static void pieces_of_vectors(void)
+{
+	u64 own = MAPPED(user_map(0, PAGE(3), RW, MAP_PRIVATE, NULL, 0));
+	const struct iovec vector[] = {{POINTER(own + PAGE(1) - 20), 10},
+				       {POINTER(own + PAGE(2)), 10}};
+	int fd;
+
+	CHECK_EQUAL(user_store(own + PAGE(1) - 20, "/mnt/f", 7), 0);
+	CHECK_EQUAL(sys_munmap(own + PAGE(1), PAGE(1)), 0);
+	fd = (int)sys_openat(AT_FDCWD, POINTER(own + PAGE(1) - 20), O_CREAT | O_WRONLY, 0600);
+	CHECK(fd >= 0);
+	CHECK_EQUAL(sys_writev(fd, vector, 2), 20);
+	CHECK_EQUAL(file_byte("/mnt/f", 5), 'f');
+	CHECK_EQUAL(file_byte("/mnt/f", 19), 0);
+	CHECK_EQUAL(sys_close(fd), 0);
+}
+
+TEST(mmap_pieces_of_vectors)
+{
+	on_each(pieces_of_vectors);
+}
