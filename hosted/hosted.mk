@@ -8,7 +8,8 @@
 #   PAGE_TABLE=rbtree BUFFER_HASH=mult ...    choose as for the kernel
 #
 # The configuration is made like the kernel's, with DEBUG=y: assertions and the lock-order checker are on.
-# A new test program is a file tests/test_NAME.c.
+# A new test program is a file tests/test_NAME.c, or tests/SUBJECT/test_NAME.c, which what else lies in SUBJECT is
+# linked with.
 
 HOSTED_O ?= build/hosted
 HOSTED_CC ?= gcc
@@ -34,10 +35,12 @@ HOSTED_CORE := core/cmdline.c core/base/format.c core/log/text.c core/memory/shr
 HOSTED_MM := $(wildcard mm/cache/*.c mm/space/*.c)
 HOSTED_FS := $(wildcard $(foreach folder,path inode file regular block ext2 tmpfs devfs xattr calls,fs/$(folder)/*.c)) fs/cred.c fs/start.c fs/writeback.c
 HOSTED_HASH ?= $(wildcard hash/*.c)
-HOSTED_OWN := $(wildcard hosted/machine/*.c hosted/machine/shared/*.c) $(filter-out hosted/harness/main.c,$(wildcard hosted/harness/*.c))
+HOSTED_OWN := $(wildcard hosted/machine/*.c hosted/machine/shared/*.c) \
+	$(filter-out hosted/harness/main.c,$(wildcard hosted/harness/*.c hosted/harness/*/*.c))
 HOSTED_SOURCES := $(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH) $(HOSTED_OWN)
 HOSTED_OBJECTS := $(HOSTED_SOURCES:%.c=$(HOSTED_O)/%.o)
-HOSTED_PROGRAMS := $(patsubst hosted/tests/%.c,$(HOSTED_O)/%,$(wildcard hosted/tests/test_*.c))
+HOSTED_TESTS := $(wildcard hosted/tests/test_*.c hosted/tests/*/test_*.c)
+HOSTED_PROGRAMS := $(patsubst %.c,$(HOSTED_O)/%,$(notdir $(HOSTED_TESTS)))
 HOSTED_POWERCUT := $(patsubst %.c,$(HOSTED_O)/%.o,$(wildcard hosted/powercut/*.c))
 HOSTED_CONFIG := $(HOSTED_O)/.configured
 
@@ -63,9 +66,12 @@ $(HOSTED_O)/%.o: %.c $(HOSTED_CONFIG) hosted/hosted.mk
 $(HOSTED_O)/libhosted.a: $(HOSTED_OBJECTS)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(HOSTED_O)/test_%: $(HOSTED_O)/hosted/tests/test_%.o $(HOSTED_O)/hosted/harness/main.o $(HOSTED_O)/libhosted.a
+# $(call test-objects,FILE): a test program's own, and those of its subject.
+test-objects = $(patsubst %.c,$(HOSTED_O)/%.o,$(1) $(if $(filter-out hosted/tests/,$(dir $(1))),$(filter-out $(dir $(1))test_%,$(wildcard $(dir $(1))*.c))))
+$(foreach test,$(HOSTED_TESTS),$(eval $(HOSTED_O)/$(basename $(notdir $(test))): $(call test-objects,$(test))))
+$(HOSTED_PROGRAMS): $(HOSTED_O)/hosted/harness/main.o $(HOSTED_O)/libhosted.a
 	@echo "  LINK    $@"
-	$(Q)$(HOSTED_CC) $(HOSTED_SANITIZE) -o $@ $^
+	$(Q)$(HOSTED_CC) $(HOSTED_SANITIZE) -o $@ $(filter %.o,$^) $(filter %.a,$^)
 
 # The ring of power cuts (hosted/powercut/main.c).
 $(HOSTED_O)/powercut: $(HOSTED_POWERCUT) $(HOSTED_O)/libhosted.a
@@ -91,4 +97,4 @@ $(HOSTED_O)/fuzz_ext2: $(HOSTED_O)/hosted/tests/fuzz_ext2.o $(HOSTED_O)/libhoste
 	@echo "  LINK    $@"
 	$(Q)clang -fsanitize=address,undefined,fuzzer -o $@ $^
 
--include $(HOSTED_OBJECTS:.o=.d) $(wildcard $(HOSTED_O)/hosted/*/*.d)
+-include $(HOSTED_OBJECTS:.o=.d) $(wildcard $(HOSTED_O)/hosted/*/*.d $(HOSTED_O)/hosted/tests/*/*.d)

@@ -29,7 +29,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define W 0x77696c64L /* in a call's arguments: the wild address goes here */
+/* Each stands for something in a call's arguments: the wild address, a page that may be written,
+ * descriptors. */
+enum { W = 0x77696c64, GOOD, FILE_FD, DIRECTORY_FD, PIPE_FD };
 #define A(...) {__VA_ARGS__}
 
 static char *good;     /* a page that may be written */
@@ -44,119 +46,109 @@ struct call {
 	bool writes; /* the kernel stores there: a read-only page is wrong too */
 };
 
-#define G ((long)good)
 #define S ((long)"wild-test-file")
-#define ONE_SECOND ((long)good)
 
-static struct call *make_table(size_t *count)
-{
-	struct call table[] = {
-		{"read", SYS_read, A(file, W, 16), true},
-		{"write", SYS_write, A(pipes[1], W, 16), false},
-		{"open", SYS_open, A(W, O_RDONLY), false},
-		{"stat 1", SYS_stat, A(W, G), false},
-		{"stat 2", SYS_stat, A((long)".", W), true},
-		{"fstat", SYS_fstat, A(file, W), true},
-		{"lstat", SYS_lstat, A(W, G), false},
-		{"poll", SYS_poll, A(W, 1, 0), true},
-		{"rt_sigaction 2", SYS_rt_sigaction, A(SIGUSR1, W, 0, 8), false},
-		{"rt_sigaction 3", SYS_rt_sigaction, A(SIGUSR1, 0, W, 8), true},
-		{"rt_sigprocmask 2", SYS_rt_sigprocmask, A(0, W, 0, 8), false},
-		{"rt_sigprocmask 3", SYS_rt_sigprocmask, A(0, 0, W, 8), true},
-		{"pread64", SYS_pread64, A(file, W, 16, 0), true},
-		{"pwrite64", SYS_pwrite64, A(file, W, 16, 0), false},
-		{"readv", SYS_readv, A(file, W, 1), false},
-		{"writev", SYS_writev, A(file, W, 1), false},
-		{"access", SYS_access, A(W, 0), false},
-		{"pipe", SYS_pipe, A(W), true},
-		{"select", SYS_select, A(3, W, 0, 0, G), true},
-		{"nanosleep", SYS_nanosleep, A(W, 0), false},
-		{"getitimer", SYS_getitimer, A(0, W), true},
-		{"setitimer 3", SYS_setitimer, A(0, G, W), true},
-		{"setitimer 2", SYS_setitimer, A(0, W, 0), false},
-		{"sendfile", SYS_sendfile, A(pipes[1], file, W, 1), true},
-		{"execve 1", SYS_execve, A(W, 0, 0), false},
-		{"execve 2", SYS_execve, A((long)"/proc/self/exe", W, 0), false},
-		{"execve 3", SYS_execve, A((long)"/proc/self/exe", 0, W), false},
-		{"uname", SYS_uname, A(W), true},
-		{"getcwd", SYS_getcwd, A(W, 4096), true},
-		{"truncate", SYS_truncate, A(W, 0), false},
-		{"chdir", SYS_chdir, A(W), false},
-		{"rename 1", SYS_rename, A(W, S), false},
-		{"rename 2", SYS_rename, A(S, W), false},
-		{"mkdir", SYS_mkdir, A(W, 0755), false},
-		{"rmdir", SYS_rmdir, A(W), false},
-		{"creat", SYS_creat, A(W, 0644), false},
-		{"link 1", SYS_link, A(W, S), false},
-		{"link 2", SYS_link, A((long)".", W), false},
-		{"unlink", SYS_unlink, A(W), false},
-		{"symlink 1", SYS_symlink, A(W, S), false},
-		{"symlink 2", SYS_symlink, A(S, W), false},
-		{"readlink 1", SYS_readlink, A(W, G, 64), false},
-		{"readlink 2", SYS_readlink, A((long)"wild-test-link", W, 64), true},
-		{"chmod", SYS_chmod, A(W, 0644), false},
-		{"chown", SYS_chown, A(W, 0, 0), false},
-		{"lchown", SYS_lchown, A(W, 0, 0), false},
-		{"gettimeofday", SYS_gettimeofday, A(W, 0), true},
-		{"getrlimit", SYS_getrlimit, A(7, W), true},
-		{"setrlimit", SYS_setrlimit, A(7, W), false},
-		{"getrusage", SYS_getrusage, A(0, W), true},
-		{"sysinfo", SYS_sysinfo, A(W), true},
-		{"times", SYS_times, A(W), true},
-		{"getgroups", SYS_getgroups, A(32, W), true},
-		{"setgroups", SYS_setgroups, A(2, W), false},
-		{"getresuid", SYS_getresuid, A(W, G, G), true},
-		{"getresgid", SYS_getresgid, A(G, G, W), true},
-		{"rt_sigpending", SYS_rt_sigpending, A(W, 8), true},
-		{"rt_sigtimedwait", SYS_rt_sigtimedwait, A(W, 0, G, 8), false},
-		{"rt_sigsuspend", SYS_rt_sigsuspend, A(W, 8), false},
-		{"sigaltstack 1", SYS_sigaltstack, A(W, 0), false},
-		{"sigaltstack 2", SYS_sigaltstack, A(0, W), true},
-		{"futimesat 1", SYS_futimesat, A(AT_FDCWD, W, 0), false},
-		{"futimesat 2", SYS_futimesat, A(AT_FDCWD, (long)".", W), false},
-		{"mknod", SYS_mknod, A(W, S_IFREG, 0), false},
-		{"statfs 1", SYS_statfs, A(W, G), false},
-		{"statfs 2", SYS_statfs, A((long)".", W), true},
-		{"fstatfs", SYS_fstatfs, A(file, W), true},
-		{"prctl", SYS_prctl, A(16, W), true},
-		{"chroot", SYS_chroot, A(W), false},
-		{"mount", SYS_mount, A((long)"none", W, (long)"tmpfs", 0, 0), false},
-		{"umount2", SYS_umount2, A(W, 0), false},
-		{"getdents64", SYS_getdents64, A(directory, W, 1024), true},
-		{"clock_gettime", SYS_clock_gettime, A(0, W), true},
-		{"clock_getres", SYS_clock_getres, A(0, W), true},
-		{"clock_nanosleep", SYS_clock_nanosleep, A(0, 0, W, 0), false},
-		{"utimes", SYS_utimes, A(W, 0), false},
-		{"openat", SYS_openat, A(AT_FDCWD, W, 0), false},
-		{"mkdirat", SYS_mkdirat, A(AT_FDCWD, W, 0), false},
-		{"mknodat", SYS_mknodat, A(AT_FDCWD, W, S_IFREG, 0), false},
-		{"fchownat", SYS_fchownat, A(AT_FDCWD, W, 0, 0, 0), false},
-		{"newfstatat 2", SYS_newfstatat, A(AT_FDCWD, W, G, 0), false},
-		{"newfstatat 3", SYS_newfstatat, A(AT_FDCWD, (long)".", W, 0), true},
-		{"unlinkat", SYS_unlinkat, A(AT_FDCWD, W, 0), false},
-		{"renameat", SYS_renameat, A(AT_FDCWD, W, AT_FDCWD, S), false},
-		{"renameat2", SYS_renameat2, A(AT_FDCWD, S, AT_FDCWD, W, 0), false},
-		{"linkat", SYS_linkat, A(AT_FDCWD, W, AT_FDCWD, S, 0), false},
-		{"symlinkat", SYS_symlinkat, A(W, AT_FDCWD, S), false},
-		{"readlinkat", SYS_readlinkat, A(AT_FDCWD, W, G, 64), false},
-		{"fchmodat", SYS_fchmodat, A(AT_FDCWD, W, 0644), false},
-		{"faccessat", SYS_faccessat, A(AT_FDCWD, W, 0), false},
-		{"ppoll", SYS_ppoll, A(W, 1, G, 0, 8), true},
-		{"utimensat 2", SYS_utimensat, A(AT_FDCWD, W, 0, 0), false},
-		{"utimensat 3", SYS_utimensat, A(AT_FDCWD, (long)".", W, 0), false},
-		{"pipe2", SYS_pipe2, A(W, 0), true},
-		{"prlimit64 3", SYS_prlimit64, A(0, 7, W, 0), false},
-		{"prlimit64 4", SYS_prlimit64, A(0, 7, 0, W), true},
-		{"getrandom", SYS_getrandom, A(W, 16, 0), true},
-		{"sched_getaffinity", SYS_sched_getaffinity, A(0, 128, W), true},
-		{"futex", SYS_futex, A(W, 0, 1, 0, 0, 0), false},
-	};
-	struct call *copy = malloc(sizeof(table));
-
-	memcpy(copy, table, sizeof(table));
-	*count = sizeof(table) / sizeof(table[0]);
-	return copy;
-}
+static const struct call table[] = {
+	{"read", SYS_read, A(FILE_FD, W, 16), true},
+	{"write", SYS_write, A(PIPE_FD, W, 16), false},
+	{"open", SYS_open, A(W, O_RDONLY), false},
+	{"stat 1", SYS_stat, A(W, GOOD), false},
+	{"stat 2", SYS_stat, A((long)".", W), true},
+	{"fstat", SYS_fstat, A(FILE_FD, W), true},
+	{"lstat", SYS_lstat, A(W, GOOD), false},
+	{"poll", SYS_poll, A(W, 1, 0), true},
+	{"rt_sigaction 2", SYS_rt_sigaction, A(SIGUSR1, W, 0, 8), false},
+	{"rt_sigaction 3", SYS_rt_sigaction, A(SIGUSR1, 0, W, 8), true},
+	{"rt_sigprocmask 2", SYS_rt_sigprocmask, A(0, W, 0, 8), false},
+	{"rt_sigprocmask 3", SYS_rt_sigprocmask, A(0, 0, W, 8), true},
+	{"pread64", SYS_pread64, A(FILE_FD, W, 16, 0), true},
+	{"pwrite64", SYS_pwrite64, A(FILE_FD, W, 16, 0), false},
+	{"readv", SYS_readv, A(FILE_FD, W, 1), false},
+	{"writev", SYS_writev, A(FILE_FD, W, 1), false},
+	{"access", SYS_access, A(W, 0), false},
+	{"pipe", SYS_pipe, A(W), true},
+	{"select", SYS_select, A(3, W, 0, 0, GOOD), true},
+	{"nanosleep", SYS_nanosleep, A(W, 0), false},
+	{"getitimer", SYS_getitimer, A(0, W), true},
+	{"setitimer 3", SYS_setitimer, A(0, GOOD, W), true},
+	{"setitimer 2", SYS_setitimer, A(0, W, 0), false},
+	{"sendfile", SYS_sendfile, A(PIPE_FD, FILE_FD, W, 1), true},
+	{"execve 1", SYS_execve, A(W, 0, 0), false},
+	{"execve 2", SYS_execve, A((long)"/proc/self/exe", W, 0), false},
+	{"execve 3", SYS_execve, A((long)"/proc/self/exe", 0, W), false},
+	{"uname", SYS_uname, A(W), true},
+	{"getcwd", SYS_getcwd, A(W, 4096), true},
+	{"truncate", SYS_truncate, A(W, 0), false},
+	{"chdir", SYS_chdir, A(W), false},
+	{"rename 1", SYS_rename, A(W, S), false},
+	{"rename 2", SYS_rename, A(S, W), false},
+	{"mkdir", SYS_mkdir, A(W, 0755), false},
+	{"rmdir", SYS_rmdir, A(W), false},
+	{"creat", SYS_creat, A(W, 0644), false},
+	{"link 1", SYS_link, A(W, S), false},
+	{"link 2", SYS_link, A((long)".", W), false},
+	{"unlink", SYS_unlink, A(W), false},
+	{"symlink 1", SYS_symlink, A(W, S), false},
+	{"symlink 2", SYS_symlink, A(S, W), false},
+	{"readlink 1", SYS_readlink, A(W, GOOD, 64), false},
+	{"readlink 2", SYS_readlink, A((long)"wild-test-link", W, 64), true},
+	{"chmod", SYS_chmod, A(W, 0644), false},
+	{"chown", SYS_chown, A(W, 0, 0), false},
+	{"lchown", SYS_lchown, A(W, 0, 0), false},
+	{"gettimeofday", SYS_gettimeofday, A(W, 0), true},
+	{"getrlimit", SYS_getrlimit, A(7, W), true},
+	{"setrlimit", SYS_setrlimit, A(7, W), false},
+	{"getrusage", SYS_getrusage, A(0, W), true},
+	{"sysinfo", SYS_sysinfo, A(W), true},
+	{"times", SYS_times, A(W), true},
+	{"getgroups", SYS_getgroups, A(32, W), true},
+	{"setgroups", SYS_setgroups, A(2, W), false},
+	{"getresuid", SYS_getresuid, A(W, GOOD, GOOD), true},
+	{"getresgid", SYS_getresgid, A(GOOD, GOOD, W), true},
+	{"rt_sigpending", SYS_rt_sigpending, A(W, 8), true},
+	{"rt_sigtimedwait", SYS_rt_sigtimedwait, A(W, 0, GOOD, 8), false},
+	{"rt_sigsuspend", SYS_rt_sigsuspend, A(W, 8), false},
+	{"sigaltstack 1", SYS_sigaltstack, A(W, 0), false},
+	{"sigaltstack 2", SYS_sigaltstack, A(0, W), true},
+	{"futimesat 1", SYS_futimesat, A(AT_FDCWD, W, 0), false},
+	{"futimesat 2", SYS_futimesat, A(AT_FDCWD, (long)".", W), false},
+	{"mknod", SYS_mknod, A(W, S_IFREG, 0), false},
+	{"statfs 1", SYS_statfs, A(W, GOOD), false},
+	{"statfs 2", SYS_statfs, A((long)".", W), true},
+	{"fstatfs", SYS_fstatfs, A(FILE_FD, W), true},
+	{"prctl", SYS_prctl, A(16, W), true},
+	{"chroot", SYS_chroot, A(W), false},
+	{"mount", SYS_mount, A((long)"none", W, (long)"tmpfs", 0, 0), false},
+	{"umount2", SYS_umount2, A(W, 0), false},
+	{"getdents64", SYS_getdents64, A(DIRECTORY_FD, W, 1024), true},
+	{"clock_gettime", SYS_clock_gettime, A(0, W), true},
+	{"clock_getres", SYS_clock_getres, A(0, W), true},
+	{"clock_nanosleep", SYS_clock_nanosleep, A(0, 0, W, 0), false},
+	{"utimes", SYS_utimes, A(W, 0), false},
+	{"openat", SYS_openat, A(AT_FDCWD, W, 0), false},
+	{"mkdirat", SYS_mkdirat, A(AT_FDCWD, W, 0), false},
+	{"mknodat", SYS_mknodat, A(AT_FDCWD, W, S_IFREG, 0), false},
+	{"fchownat", SYS_fchownat, A(AT_FDCWD, W, 0, 0, 0), false},
+	{"newfstatat 2", SYS_newfstatat, A(AT_FDCWD, W, GOOD, 0), false},
+	{"newfstatat 3", SYS_newfstatat, A(AT_FDCWD, (long)".", W, 0), true},
+	{"unlinkat", SYS_unlinkat, A(AT_FDCWD, W, 0), false},
+	{"renameat", SYS_renameat, A(AT_FDCWD, W, AT_FDCWD, S), false},
+	{"renameat2", SYS_renameat2, A(AT_FDCWD, S, AT_FDCWD, W, 0), false},
+	{"linkat", SYS_linkat, A(AT_FDCWD, W, AT_FDCWD, S, 0), false},
+	{"symlinkat", SYS_symlinkat, A(W, AT_FDCWD, S), false},
+	{"readlinkat", SYS_readlinkat, A(AT_FDCWD, W, GOOD, 64), false},
+	{"fchmodat", SYS_fchmodat, A(AT_FDCWD, W, 0644), false},
+	{"faccessat", SYS_faccessat, A(AT_FDCWD, W, 0), false},
+	{"ppoll", SYS_ppoll, A(W, 1, GOOD, 0, 8), true},
+	{"utimensat 2", SYS_utimensat, A(AT_FDCWD, W, 0, 0), false},
+	{"utimensat 3", SYS_utimensat, A(AT_FDCWD, (long)".", W, 0), false},
+	{"pipe2", SYS_pipe2, A(W, 0), true},
+	{"prlimit64 3", SYS_prlimit64, A(0, 7, W, 0), false},
+	{"prlimit64 4", SYS_prlimit64, A(0, 7, 0, W), true},
+	{"getrandom", SYS_getrandom, A(W, 16, 0), true},
+	{"sched_getaffinity", SYS_sched_getaffinity, A(0, 128, W), true},
+	{"futex", SYS_futex, A(W, 0, 1, 0, 0, 0), false},
+};
 
 static bool is_nullable(const struct call *call)
 {
@@ -188,6 +180,25 @@ static int prepare(void)
 	return write(file, good, 4096) == 4096 ? 0 : -1;
 }
 
+/* What @argument stands for, or itself. */
+static long value_of(long argument, long wild)
+{
+	switch (argument) {
+	case W:
+		return wild;
+	case GOOD:
+		return (long)good;
+	case FILE_FD:
+		return file;
+	case DIRECTORY_FD:
+		return directory;
+	case PIPE_FD:
+		return pipes[1];
+	default:
+		return argument;
+	}
+}
+
 static long make_call(const struct call *call, long wild)
 {
 	long a[6];
@@ -195,7 +206,7 @@ static long make_call(const struct call *call, long wild)
 	lseek(file, 0, SEEK_SET);
 	lseek(directory, 0, SEEK_SET);
 	for (int i = 0; i < 6; i++)
-		a[i] = call->arguments[i] == W ? wild : call->arguments[i];
+		a[i] = value_of(call->arguments[i], wild);
 	return syscall(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
@@ -211,10 +222,8 @@ static int test_pointers(void)
 		(long)constant,
 	};
 	int kinds = sizeof(wild) / sizeof(wild[0]), wrong = 0, made = 0;
-	size_t count;
-	struct call *table = make_table(&count);
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		for (int k = 0; k < kinds; k++) {
 			long result;
 
@@ -229,13 +238,14 @@ static int test_pointers(void)
 			if (result == -1 && errno == EFAULT)
 				continue;
 			wrong++;
+			if (result != -1)
+				errno = 0;
 			printf("%s with pointer %#lx: result %ld, errno %d (%s)\n", table[i].name,
-			       (unsigned long)wild[k], result, result == -1 ? errno : 0,
-			       result == -1 ? strerror(errno) : "success");
+			       (unsigned long)wild[k], result, errno,
+			       errno ? strerror(errno) : "success");
 		}
 	}
 	printf("wildptr pointers: %d calls, %d not EFAULT\n", made, wrong);
-	free(table);
 	return wrong != 0;
 }
 
@@ -372,6 +382,8 @@ static int test_forks(void)
 
 static int test_memory(void)
 {
+	const char *how = "WRONG";
+	bool as_it_must = true;
 	int status;
 	pid_t pid;
 
@@ -390,11 +402,14 @@ static int test_memory(void)
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return 1;
-	printf("wildptr memory: %s\n", WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? "killed"
-				       : WIFEXITED(status) && !WEXITSTATUS(status)	  ? "ENOMEM"
-										   : "WRONG");
-	return !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) &&
-	       !(WIFEXITED(status) && !WEXITSTATUS(status));
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		how = "killed";
+	else if (WIFEXITED(status) && !WEXITSTATUS(status))
+		how = "ENOMEM";
+	else
+		as_it_must = false;
+	printf("wildptr memory: %s\n", how);
+	return !as_it_must;
 }
 
 int main(int argc, char **argv)

@@ -174,12 +174,14 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	struct ext2_inode *ei = EXT2_I(inode);
 	u64 size = (u64)READ_ONCE(inode->data.size);
 	u32 nlink = READ_ONCE(inode->nlink);
+	u32 uid = READ_ONCE(inode->uid), gid = READ_ONCE(inode->gid);
+	umode_t mode = READ_ONCE(inode->mode);
 
-	raw->mode = (u16)inode->mode;
-	raw->uid = (u16)inode->uid;
-	raw->uid_high = (u16)(inode->uid >> 16);
-	raw->gid = (u16)inode->gid;
-	raw->gid_high = (u16)(inode->gid >> 16);
+	raw->mode = (u16)mode;
+	raw->uid = (u16)uid;
+	raw->uid_high = (u16)(uid >> 16);
+	raw->gid = (u16)gid;
+	raw->gid_high = (u16)(gid >> 16);
 	raw->links_count = nlink ? (u16)nlink : READ_ONCE(ei->replaced);
 	raw->size = (u32)size;
 	raw->size_high = (u32)(size >> 32);
@@ -189,12 +191,13 @@ static void encode(struct ext2_fs *fs, struct inode *inode, struct ext2_raw_inod
 	raw->generation = inode->generation;
 	raw->attribute_block = ei->attribute_block;
 	memcpy(raw->block, ei->data, sizeof(raw->block));
-	if (S_ISCHR(inode->mode) || S_ISBLK(inode->mode)) {
+	if (S_ISCHR(mode) || S_ISBLK(mode)) {
 		u32 minor = MINOR(inode->rdev);
 
 		raw->block[0] = 0;
 		raw->block[1] = (minor & 0xff) | MAJOR(inode->rdev) << 8 | (minor >> 8) << 20;
 	}
+	guard(spinlock, &inode->spin); /* a time is that of one moment */
 	raw->atime = (u32)inode->atime.tv_sec;
 	raw->mtime = (u32)inode->mtime.tv_sec;
 	raw->ctime = (u32)inode->ctime.tv_sec;
@@ -379,11 +382,11 @@ int ext2_fsync(struct file *file, bool data_only)
 	u32 changes = smp_load_acquire(&ei->indirect_changes);
 	bool renamed = READ_ONCE(ei->named) > READ_ONCE(EXT2_FS(inode->sb)->commits_done);
 
-	if (S_ISDIR(inode->mode)) /* and what its names lead to */
+	if (S_ISDIR(READ_ONCE(inode->mode))) /* and what its names lead to */
 		TRY(sync_inodes(inode->sb));
 	if (renamed)
 		TRY(write_parents(file->path.dentry));
-	if (S_ISDIR(inode->mode) || renamed || changes != READ_ONCE(ei->indirect_synced))
+	if (S_ISDIR(READ_ONCE(inode->mode)) || renamed || changes != READ_ONCE(ei->indirect_synced))
 		return sync_widely(inode, changes); /* it lies anywhere among them */
 	int result = sync_narrowly(inode);
 

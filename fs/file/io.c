@@ -30,8 +30,8 @@ size_t io_move_vector(struct io *io, void *memory, size_t n, enum io_direction d
 
 	while (done < n && moved == part) {
 		part = n - done;
-
-		struct io piece = {.base = io_piece(io, &part), .length = part, .kind = IO_USER};
+		void *base = io_piece(io, &part);
+		struct io piece = {.base = base, .length = part, .kind = IO_USER};
 
 		moved = io_move(&piece, (char *)memory + done, part, direction);
 		io->offset += (u32)moved;

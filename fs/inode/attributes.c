@@ -64,10 +64,12 @@ int set_times(const struct path *path, const struct timespec64 times[2], enum ti
 			return -EPERM;
 		TRY(inode_permission(inode, MAY_WRITE));
 	}
+	spin_lock(&inode->spin);
 	if (times[0].tv_nsec != UTIME_OMIT)
 		inode->atime = times[0];
 	if (times[1].tv_nsec != UTIME_OMIT)
 		inode->mtime = times[1];
+	spin_unlock(&inode->spin);
 	return inode_changed(inode);
 }
 

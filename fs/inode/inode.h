@@ -102,7 +102,7 @@ struct inode {
 	/* Under lock (writers); data.size also read without it. */
 	struct rw_semaphore lock;
 	u64 blocks; /* 512-byte units */
-	struct timespec64 atime, mtime, ctime;
+	struct timespec64 atime, mtime, ctime; /* under spin, atime but for reads */
 
 	const struct file_operations *fop; /* constant once it is found by others */
 	struct file_lock *locks;	   /* advisory; locks.c's lock */
@@ -169,6 +169,18 @@ void inode_cache_init(void);
 static inline struct timespec64 current_time(void)
 {
 	return ns_to_timespec64(realtime_ns());
+}
+/* A time changes as a whole, also where two who change it hold different locks (times.h), and for
+ * write-back, which has none. */
+static inline void set_ctime(struct inode *inode, struct timespec64 now)
+{
+	guard(spinlock, &inode->spin);
+	inode->ctime = now;
+}
+static inline void set_mtime_and_ctime(struct inode *inode, struct timespec64 now)
+{
+	guard(spinlock, &inode->spin);
+	inode->mtime = inode->ctime = now;
 }
 /* What an inode has until its file system gives it something else. */
 extern const struct file_operations bad_file_operations;

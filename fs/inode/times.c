@@ -35,13 +35,13 @@ void touch_atime(struct file *file)
 
 void file_update_time(struct inode *inode)
 {
-	inode->mtime = inode->ctime = current_time();
+	set_mtime_and_ctime(inode, current_time());
 	mark_inode_dirty(inode);
 }
 
 int inode_changed(struct inode *inode)
 {
-	inode->ctime = current_time();
+	set_ctime(inode, current_time());
 	mark_inode_dirty(inode);
 	return 0;
 }

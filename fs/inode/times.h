@@ -1,8 +1,9 @@
 /*
- * times.h - an inode's three times. file_update_time() and inode_changed() are called with
- * inode->lock held for writing; but a rename, which locks directories only, renews the ctime of
- * what it moves under theirs. Who has only read a file calls touch_atime(), under no lock: of two
- * at once one is lost.
+ * times.h - an inode's three times. file_update_time() and inode_changed() are called after what
+ * they tell of, under the lock that guards that: inode->lock; by a rename, those of the
+ * directories; by a store through a mapping, the page's. So mtime and ctime themselves change under
+ * inode->spin. Who has only read a file calls touch_atime(), under no lock: of two at once one is
+ * lost.
  */
 #pragma once
 

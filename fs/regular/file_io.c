@@ -235,7 +235,8 @@ static noinline size_t touch_vector(struct io io, size_t n)
 
 	for (; done < n && touched == part; done += touched) {
 		part = n - done;
-		touched = touch(io_piece(&io, &part), part);
+		const char *piece = io_piece(&io, &part);
+		touched = touch(piece, part);
 		io_advance(&io, part);
 	}
 	return done;

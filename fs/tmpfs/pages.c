@@ -138,6 +138,6 @@ int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length)
 		TRY(reserve(inode, (u64)offset, end));
 	if (!(mode & FALLOC_FL_KEEP_SIZE) && (loff_t)end > inode->data.size)
 		inode->data.size = (loff_t)end;
-	inode->mtime = inode->ctime = current_time();
+	set_mtime_and_ctime(inode, current_time());
 	return 0;
 }

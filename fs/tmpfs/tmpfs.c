@@ -98,12 +98,14 @@ static void place(struct dentry *dentry, enum name_place place)
 	}
 }
 
-static void changed(struct inode *dir, struct inode *inode, int names)
+static __always_inline void changed(struct inode *dir, struct inode *inode, int names)
 {
+	struct timespec64 now = current_time();
+
 	dir->data.size += names * DIRECTORY_ENTRY_SIZE;
-	dir->mtime = dir->ctime = current_time();
+	set_mtime_and_ctime(dir, now);
 	if (inode)
-		inode->ctime = dir->ctime;
+		set_ctime(inode, now);
 }
 
 static int tmpfs_lookup(struct inode *dir, struct dentry *dentry)
@@ -202,13 +204,8 @@ static int tmpfs_rename(struct inode *old_dir, struct dentry *old, struct inode 
 	place(old, YOUNGEST_NAME);
 	old_dir->nlink -= S_ISDIR(inode->mode);
 	new_dir->nlink += S_ISDIR(inode->mode);
-	if (exchange) {
-		changed(old_dir, inode, 0);
-		changed(new_dir, target, 0);
-	} else {
-		changed(old_dir, inode, -1);
-		changed(new_dir, NULL, 1);
-	}
+	changed(old_dir, inode, exchange ? 0 : -1);
+	changed(new_dir, target, exchange ? 0 : 1);
 	return 0;
 }
 

@@ -187,7 +187,8 @@ static bool is_plain(const char *path)
 static void change(void)
 {
 	static const char data[5000] = "new data";
-	const char *path = some_file();
+	const char *path = some_file(), *other;
+	unsigned flags;
 	char target[80];
 
 	switch (pick(12)) {
@@ -214,8 +215,9 @@ static void change(void)
 		break;
 	case 6:
 	case 7:
-		CHANGE(sys_renameat2(AT_FDCWD, path, AT_FDCWD, pick(2) ? new_path() : some_file(),
-				     pick(3) ? 0 : RENAME_EXCHANGE));
+		flags = pick(3) ? 0 : RENAME_EXCHANGE;
+		other = pick(2) ? new_path() : some_file();
+		CHANGE(sys_renameat2(AT_FDCWD, path, AT_FDCWD, other, flags));
 		break;
 	case 8:
 		if (is_plain(path))

@@ -8,9 +8,10 @@
  * one CPU; who runs next, and which I/O in flight is done when, is drawn from disk_rng. When all
  * sleep and no I/O is in flight, that is a deadlock, and the test fails.
  *
- * A test program is a file test_NAME.c with functions TEST(name) { ... }. Without arguments it runs
- * each in a process of its own and prints `ok NAME` or `not ok NAME`; with names it runs those
- * (one: in this process, for gdb); --list names them. It exits with 1 if one failed.
+ * A test program is a file tests/test_NAME.c, or tests/SUBJECT/test_NAME.c, with functions
+ * TEST(name) { ... }. Without arguments it runs each in a process of its own and prints `ok NAME`
+ * or `not ok NAME`; with names it runs those (one: in this process, for gdb); --list names them. It
+ * exits with 1 if one failed.
  * HOSTED_SCALE=10 makes random tests ten times as long, HOSTED_SEED=n starts their seeds there.
  */
 #pragma once

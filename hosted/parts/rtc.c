@@ -23,8 +23,12 @@ static u8 read_register(void)
 					    [4] = &now.tm_hour,
 					    [7] = &now.tm_mday,
 					    [9] = &now.tm_year};
-	int value = selected == 8 ? now.tm_mon + 1 : selected < 10 ? *fields[selected] % 100 : 0;
+	int value = 0;
 
+	if (selected == 8)
+		value = now.tm_mon + 1;
+	else if (selected < 10)
+		value = *fields[selected] % 100;
 	return (u8)(value / 10 << 4 | value % 10);
 }
 

@@ -103,7 +103,9 @@ void spin_lock_wait(spinlock_t *lock, u8 ticket)
 
 static __always_inline int compare(const struct object *object, const struct key *key)
 {
-	return object->number == key->number ? 0 : object->number < key->number ? -1 : 1;
+	if (object->number == key->number)
+		return 0;
+	return object->number < key->number ? -1 : 1;
 }
 
 static u32 bucket_of(u64 number)

@@ -166,13 +166,19 @@ static bool compare_link(const char *path, unsigned object)
 
 static bool compare_dir(const char *path, unsigned object);
 
+static enum type type_of(umode_t mode)
+{
+	if (S_ISREG(mode))
+		return TYPE_FILE;
+	if (S_ISDIR(mode))
+		return TYPE_DIR;
+	return S_ISLNK(mode) ? TYPE_LINK : TYPE_NONE;
+}
+
 /* Is what is at @path @object? */
 static bool compare_object(const char *path, unsigned object, const struct kstat *stat)
 {
-	enum type type = S_ISREG(stat->mode)   ? TYPE_FILE
-			 : S_ISDIR(stat->mode) ? TYPE_DIR
-			 : S_ISLNK(stat->mode) ? TYPE_LINK
-					       : TYPE_NONE;
+	enum type type = type_of(stat->mode);
 
 	if (type != script->types[object])
 		return complain("%s: its mode is %o", path, stat->mode);

@@ -140,19 +140,19 @@ static void run_random(struct rng *rng, unsigned calls, bool together)
 {
 	static struct script script;
 	char text[SCRIPT_MAX] = "", longer[2 * SCRIPT_MAX];
-	const char *join = ";";
+	const char *join = "";
 
 	for (unsigned i = 0; i < calls;) {
 		bool sync = together && rng_below(rng, 2);
 
-		snprintf(longer, sizeof(longer), "%s%s%s%s", text, i ? join : "", i ? " " : "",
+		snprintf(longer, sizeof(longer), "%s%s%s", text, join,
 			 vocabulary[rng_below(rng, vocabulary_size)]);
 		if (strlen(longer) >= SCRIPT_MAX || !script_make(&script, longer) ||
-		    (sync && script.ops[i].verb < VERB_MSYNC && strcmp(join, " &") == 0))
+		    (sync && script.ops[i].verb < VERB_MSYNC && strcmp(join, " & ") == 0))
 			continue;
 		strcpy(text, longer);
 		i++;
-		join = together && rng_below(rng, 3) ? " &" : ";";
+		join = together && rng_below(rng, 3) ? " & " : "; ";
 	}
 	run_text(text);
 }
@@ -209,10 +209,60 @@ static void parse_cut(char *text)
 	options.one_cut = true;
 }
 
+enum { SEED = 1, THREES, NO_PAIRS, MINUTES, BUDGET, JOBS, SCRIPT, CUT, LIST, TOGETHER, PAIRS, IMAGE };
+
+/* @argument is NULL of an option that has none. */
+static void set_option(int option, char *argument)
+{
+	unsigned number = argument ? (unsigned)strtoul(argument, NULL, 10) : 0;
+
+	switch (option) {
+	case SEED:
+		options.seed = strtoull(argument, NULL, 10);
+		break;
+	case THREES:
+		options.threes = number;
+		break;
+	case NO_PAIRS:
+		options.pairs_one_in = 0;
+		break;
+	case MINUTES:
+		options.minutes = number;
+		break;
+	case BUDGET:
+		options.budget = number;
+		break;
+	case JOBS:
+		options.jobs = number ? number : 1;
+		break;
+	case SCRIPT:
+		options.script = argument;
+		options.jobs = 1;
+		break;
+	case TOGETHER:
+		options.together = number;
+		break;
+	case PAIRS:
+		options.pairs_one_in = number;
+		break;
+	case IMAGE:
+		if (!choose_geometry(argument))
+			usage();
+		break;
+	case CUT:
+		parse_cut(argument);
+		break;
+	case LIST:
+		for (unsigned i = 0; i < vocabulary_size; i++)
+			puts(vocabulary[i]);
+		exit(0);
+	default:
+		usage();
+	}
+}
+
 static void parse(int argc, char **argv)
 {
-	enum { SEED = 1, THREES, NO_PAIRS, MINUTES, BUDGET, JOBS, SCRIPT, CUT, LIST,
-	       TOGETHER, PAIRS, IMAGE };
 	static const struct option names[] = {
 		{"seed", 1, NULL, SEED},	 {"threes", 1, NULL, THREES},
 		{"no-pairs", 0, NULL, NO_PAIRS}, {"minutes", 1, NULL, MINUTES},
@@ -223,53 +273,8 @@ static void parse(int argc, char **argv)
 		{0}};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		unsigned number = optarg ? (unsigned)strtoul(optarg, NULL, 10) : 0;
-
-		switch (option) {
-		case SEED:
-			options.seed = strtoull(optarg, NULL, 10);
-			break;
-		case THREES:
-			options.threes = number;
-			break;
-		case NO_PAIRS:
-			options.pairs_one_in = 0;
-			break;
-		case MINUTES:
-			options.minutes = number;
-			break;
-		case BUDGET:
-			options.budget = number;
-			break;
-		case JOBS:
-			options.jobs = number ? number : 1;
-			break;
-		case SCRIPT:
-			options.script = optarg;
-			options.jobs = 1;
-			break;
-		case TOGETHER:
-			options.together = number;
-			break;
-		case PAIRS:
-			options.pairs_one_in = number;
-			break;
-		case IMAGE:
-			if (!choose_geometry(optarg))
-				usage();
-			break;
-		case CUT:
-			parse_cut(optarg);
-			break;
-		case LIST:
-			for (unsigned i = 0; i < vocabulary_size; i++)
-				puts(vocabulary[i]);
-			exit(0);
-		default:
-			usage();
-		}
-	}
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
+		set_option(option, optarg);
 }
 
 static void *share(size_t bytes)

@@ -155,12 +155,14 @@ static bool model_names(struct script *script, struct version *at, const struct 
 static bool model_make(struct script *script, struct version *at, const struct op *op,
 		       struct place *place, unsigned writer)
 {
-	enum type type = op->verb == VERB_CREATE  ? TYPE_FILE
-			 : op->verb == VERB_MKDIR ? TYPE_DIR
-						  : TYPE_LINK;
+	enum type type = TYPE_LINK;
 
 	if (place->object)
 		return false;
+	if (op->verb == VERB_CREATE)
+		type = TYPE_FILE;
+	else if (op->verb == VERB_MKDIR)
+		type = TYPE_DIR;
 	place->object = add_object(script, at, place, type, writer);
 	if (op->verb == VERB_SYMLINK) {
 		at[place->object].size = op->number[0];

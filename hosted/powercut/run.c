@@ -61,7 +61,9 @@ static s64 write_records(const struct call *call, int flags, u32 offset, u32 len
 	s64 result = write_at(call->path, O_WRONLY | flags, offset, data, length);
 
 	free(data);
-	return result == (s64)length ? 0 : result < 0 ? result : -ENOSPC;
+	if (result == (s64)length)
+		return 0;
+	return result < 0 ? result : -ENOSPC;
 }
 
 /* Made, written, synced if the second number says so, and only then given its name. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "hosted/harness/harness.h"
-#include "hosted/harness/sequence.h"
+#include "hosted/harness/sequence/sequence.h"
 
 static void sequences(unsigned block_size, unsigned kilobytes, const char *options, unsigned count,
 		      enum sequence_mode mode)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "hosted/harness/harness.h"
-#include "hosted/harness/sequence.h"
+#include "hosted/harness/sequence/sequence.h"
 
 /* ---- the disk fails ---------------------------------------------------------------------------
  */

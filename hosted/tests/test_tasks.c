@@ -8,7 +8,7 @@
 #include "fs/block/dirty.h"
 #include "fs/writeback.h"
 #include "hosted/harness/harness.h"
-#include "hosted/harness/sequence.h"
+#include "hosted/harness/sequence/sequence.h"
 
 static void several(unsigned count, unsigned block_size, unsigned tasks)
 {

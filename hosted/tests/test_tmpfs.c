@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "hosted/harness/harness.h"
-#include "hosted/harness/sequence.h"
+#include "hosted/harness/sequence/sequence.h"
 
 TEST(tmpfs_sequences)
 {

@@ -1,4 +1,4 @@
-"""The hosted programs as tests: each TEST(name) of hosted/tests/test_*.c is one, in a process of its own.
+"""The hosted programs as tests: each TEST(name) of a test_*.c in hosted/tests is one, in a process of its own.
 
 Programs are built once, under a lock, into build/<name>-hosted. HOSTED_SCALE=10 makes the random ones ten times
 as long, HOSTED_SEED=n begins elsewhere.
@@ -19,7 +19,7 @@ from lab.base.paths import TOP, output_folder
 SOURCES = TOP / "hosted" / "tests"
 TESTS = [
     (source.stem, name)
-    for source in sorted(SOURCES.glob("test_*.c"))
+    for source in sorted(SOURCES.rglob("test_*.c"))
     for name in re.findall(r"^TEST\((\w+)\)", source.read_text(), re.MULTILINE)
 ]
 OUTPUT = output_folder().parent / f"{output_folder().name}-hosted"
@@ -81,9 +81,10 @@ def test_other_tables(tables):
     """The caches behave the same whatever structure their tables have."""
     output = OUTPUT.with_name(f"{OUTPUT.name}-{'-'.join(dict.fromkeys(tables.values()))}")
     choices = [f"{name}={value}" for name, value in tables.items()]
-    build(output, *choices, *(os.path.relpath(output / name, TOP) for name in ("test_caches", "test_ext2")))
+    caches = sorted(source.stem for source in (SOURCES / "caches").glob("test_*.c"))
+    build(output, *choices, *(os.path.relpath(output / name, TOP) for name in (*caches, "test_ext2")))
     environment = {**os.environ, "HOSTED_SCALE": str(0.2 * float(os.environ.get("HOSTED_SCALE", "1")))}
-    for command in (["test_caches"], ["test_ext2", "ext2_2k"]):
+    for command in (*([name] for name in caches), ["test_ext2", "ext2_2k"]):
         result = subprocess.run(
             [str(output / command[0]), *command[1:]], env=environment, capture_output=True, timeout=1800, check=False
         )

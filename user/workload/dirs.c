@@ -76,11 +76,10 @@ static void remove_folder(const char *path)
 static void readdir_one(uint64_t size)
 {
 	char *name = size_name(size, "entries");
-	uint64_t times = passes		? passes
-			 : size < 20000 ? 20000 / size
-					: 1,
-		 start, digest = DIGEST_START;
+	uint64_t times = passes, start, digest = DIGEST_START;
 
+	if (!times)
+		times = size < 20000 ? 20000 / size : 1;
 	make_entries(name, size, (enum name_style)style);
 	expect_entries(name, size);
 	progress_start(name, times);

@@ -244,5 +244,7 @@ int supervise(const struct load *load)
 	if (WIFSIGNALED(status))
 		fail("the load was ended by signal %d (%s)", WTERMSIG(status),
 		     strsignal(WTERMSIG(status)));
-	return WEXITSTATUS(status) ? WEXITSTATUS(status) : clean ? 0 : STATUS_FAILED;
+	if (!WEXITSTATUS(status) && !clean)
+		return STATUS_FAILED;
+	return WEXITSTATUS(status);
 }

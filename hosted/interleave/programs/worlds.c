@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fs/block/buffer.h"
+#include "fs/ext2/ext2.h"
 #include "fs/path/dentry.h"
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
@@ -126,10 +127,16 @@ static u32 block_of(u64 inode, u32 index)
 	return indirect ? word_at((u64)indirect * BLOCK + 4 * (index - 12)) : 0;
 }
 
+/* Where inode @number begins in the image. One group: its descriptor is in block 2; inodes have 256
+ * bytes. */
+static u64 inode_at(ino_t number)
+{
+	return (u64)word_at(2 * BLOCK + 8) * BLOCK + (number - 1) * 256;
+}
+
 s64 world_on_disk(ino_t number, loff_t offset, void *data, size_t bytes)
 {
-	/* one group: its descriptor is in block 2; inodes have 256 bytes */
-	u64 inode = (u64)word_at(2 * BLOCK + 8) * BLOCK + (number - 1) * 256;
+	u64 inode = inode_at(number);
 	u64 size = word_at(inode + 4), end = min((u64)offset + bytes, size);
 	char *to = data;
 
@@ -139,4 +146,25 @@ s64 world_on_disk(ino_t number, loff_t offset, void *data, size_t bytes)
 		*to++ = block ? (char)disk.image[(u64)block * BLOCK + at % BLOCK] : 0;
 	}
 	return to - (char *)data;
+}
+
+static void check_time(struct timespec64 time, u32 seconds, u32 extra)
+{
+	CHECK_EQUAL(seconds, (u32)time.tv_sec);
+	CHECK_EQUAL(extra >> 2, time.tv_nsec);
+}
+
+void world_check_inode(const struct inode *inode)
+{
+	const struct ext2_raw_inode *raw = (void *)(disk.image + inode_at(inode->number));
+
+	CHECK_EQUAL(raw->mode, inode->mode);
+	CHECK_EQUAL(raw->uid | (u32)raw->uid_high << 16, inode->uid);
+	CHECK_EQUAL(raw->gid | (u32)raw->gid_high << 16, inode->gid);
+	CHECK_EQUAL(raw->links_count, inode->nlink);
+	CHECK_EQUAL(raw->size, inode->data.size);
+	CHECK_EQUAL(raw->blocks, inode->blocks);
+	check_time(inode->atime, raw->atime, raw->atime_extra);
+	check_time(inode->mtime, raw->mtime, raw->mtime_extra);
+	check_time(inode->ctime, raw->ctime, raw->ctime_extra);
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "fs/inode/inode.h"
 #include "hosted/machine/hosted.h"
 
 /* As a program's prepare: memory, and a small ext2 or a tmpfs. */
@@ -19,3 +20,5 @@ void world_unmount(void);
 /* Bytes of file @number as the disk's image has them now, if the power went: how many, or -errno.
  */
 s64 world_on_disk(ino_t number, loff_t offset, void *data, size_t bytes);
+/* The disk's image has @inode as it is in memory. */
+void world_check_inode(const struct inode *inode);

@@ -87,11 +87,13 @@ void schedule_begin(u64 seed)
 {
 	static const u8 strategies[] = {STEPS, PLACES, FOCUS, CHASE, PLACES,
 					CHASE, FOCUS,  CHASE, STEPS, WALK};
+	static const u8 changes[] = { /* at most */
+		[PROFILE] = 3, [STEPS] = 3, [PLACES] = 3, [FOCUS] = 2, [CHASE] = 1, [WALK] = 3};
 
 	rng.state = seed * 0x9e3779b97f4a7c15ull;
 	lowest = 1ull << 32;
 	strategy = seed ? strategies[seed % sizeof(strategies)] : PROFILE;
-	change_count = 1 + (unsigned)draw(strategy == FOCUS ? 2 : strategy == CHASE ? 1 : 3);
+	change_count = 1 + (unsigned)draw(changes[strategy]);
 	one_in = 2u << draw(strategy == WALK ? 8 : 4);
 	interrupts_here = draw(2);
 	disk_rng.state = rng_next(&rng);

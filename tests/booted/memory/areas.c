@@ -26,8 +26,9 @@ static unsigned long count;
 
 static char *map(void *where, unsigned long i)
 {
-	char *page = mmap(where, PAGE, i & 1 ? PROT_READ : PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | (where ? MAP_FIXED : 0), -1, 0);
+	int prot = i & 1 ? PROT_READ : PROT_READ | PROT_WRITE;
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | (where ? MAP_FIXED : 0);
+	char *page = mmap(where, PAGE, prot, flags, -1, 0);
 
 	if (page == MAP_FAILED) {
 		perror("mmap");

@@ -23,13 +23,20 @@ static void in_the_way(int fd, int command, long start, long length)
 	struct flock request = {
 		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
 
-	if (fcntl(fd, command, &request))
+	const char *owner;
+	char type;
+
+	if (fcntl(fd, command, &request)) {
 		say("%s", "error");
-	else if (request.l_type == F_UNLCK)
+		return;
+	}
+	if (request.l_type == F_UNLCK) {
 		say("%s", "free");
-	else
-		say("%s%ld+%ld%s", request.l_type == F_RDLCK ? "R" : "W", (long)request.l_start,
-		    (long)request.l_len, request.l_pid == -1 ? "(open file)" : "");
+		return;
+	}
+	type = request.l_type == F_RDLCK ? 'R' : 'W';
+	owner = request.l_pid == -1 ? "(open file)" : "";
+	say("%c%ld+%ld%s", type, (long)request.l_start, (long)request.l_len, owner);
 }
 
 /* A child that locks, tells us, and keeps it until release() closes the pipe. */

@@ -99,6 +99,50 @@ SCENARIO(memory_files)
 	T(map[4]);
 }
 
+/* What a process did with SEM_UNDO is undone at its end: of semaphore @id, 3 before and 2 after. */
+static void children_take_back(int id)
+{
+	struct sembuf down = {0, -1, 0};
+	int status;
+
+	if (!fork()) {
+		semop(id, &(struct sembuf){0, -2, SEM_UNDO}, 1);
+		semop(id, &down, 1);
+		_exit(semctl(id, 0, GETVAL));
+	}
+	wait(&status);
+	T(WEXITSTATUS(status));
+	T(semctl(id, 0, GETVAL));
+	if (!fork()) { /* as dbench raises it, and it ends before it takes that back */
+		semop(id, &(struct sembuf){0, 5, SEM_UNDO}, 1);
+		semop(id, &(struct sembuf){0, -1, SEM_UNDO}, 1);
+		_exit(semctl(id, 0, GETVAL));
+	}
+	wait(&status);
+	T(WEXITSTATUS(status));
+	T(semctl(id, 0, GETVAL));
+}
+
+/* Who waits for semaphore @id is told that it is gone. */
+static void removed_under_waiters(int id)
+{
+	struct sembuf zero = {0, 0, 0};
+	int status;
+
+	if (!fork())
+		_exit(semop(id, &(struct sembuf){0, -9, 0}, 1) == -1 && errno == EIDRM ? 9 : 1);
+	if (!fork())
+		_exit(semop(id, &zero, 1) == -1 && errno == EIDRM ? 9 : 1);
+	usleep(200000);
+	T(semctl(id, 0, GETZCNT));
+	T(semctl(id, 1, GETZCNT));
+	T(semctl(id, 0, IPC_RMID));
+	wait(&status);
+	T(WEXITSTATUS(status));
+	wait(&status);
+	T(WEXITSTATUS(status));
+}
+
 /* dbench's clients begin together at a semaphore. */
 SCENARIO(semaphores)
 {
@@ -135,34 +179,8 @@ SCENARIO(semaphores)
 		T(semctl(id, 0, IPC_RMID));
 	}
 	T(semop(id, &up, 1));
-	if (!fork()) {
-		semop(id, &(struct sembuf){0, -2, SEM_UNDO}, 1);
-		semop(id, &down, 1);
-		_exit(semctl(id, 0, GETVAL));
-	}
-	wait(&status);
-	T(WEXITSTATUS(status));
-	T(semctl(id, 0, GETVAL));
-	if (!fork()) { /* as dbench raises it, and it ends before it takes that back */
-		semop(id, &(struct sembuf){0, 5, SEM_UNDO}, 1);
-		semop(id, &(struct sembuf){0, -1, SEM_UNDO}, 1);
-		_exit(semctl(id, 0, GETVAL));
-	}
-	wait(&status);
-	T(WEXITSTATUS(status));
-	T(semctl(id, 0, GETVAL));
-	if (!fork())
-		_exit(semop(id, &(struct sembuf){0, -9, 0}, 1) == -1 && errno == EIDRM ? 9 : 1);
-	if (!fork())
-		_exit(semop(id, &zero, 1) == -1 && errno == EIDRM ? 9 : 1);
-	usleep(200000);
-	T(semctl(id, 0, GETZCNT));
-	T(semctl(id, 1, GETZCNT));
-	T(semctl(id, 0, IPC_RMID));
-	wait(&status);
-	T(WEXITSTATUS(status));
-	wait(&status);
-	T(WEXITSTATUS(status));
+	children_take_back(id);
+	removed_under_waiters(id);
 	T(semop(id, &up, 1));
 	T(semctl(id, 0, GETVAL));
 }

@@ -15,14 +15,15 @@ static void catch (int signo)
 
 static void show_action(int signo)
 {
+	const char *handler = "handler";
 	struct sigaction action;
 
 	sigaction(signo, NULL, &action);
-	say("%s %x %d",
-	    action.sa_handler == SIG_DFL   ? "default"
-	    : action.sa_handler == SIG_IGN ? "ignored"
-					   : "handler",
-	    action.sa_flags, sigismember(&action.sa_mask, SIGUSR2));
+	if (action.sa_handler == SIG_DFL)
+		handler = "default";
+	else if (action.sa_handler == SIG_IGN)
+		handler = "ignored";
+	say("%s %x %d", handler, action.sa_flags, sigismember(&action.sa_mask, SIGUSR2));
 	fflush(stdout);
 }
 

@@ -133,6 +133,12 @@ static void draw_path(char *text, bool target)
 	}
 }
 
+/* Of descriptors: how many are used again and again. */
+static uint64_t usual_slots(void)
+{
+	return strchr("xlm", theme) ? 2 : 3;
+}
+
 static void draw_argument(char letter, struct argument *argument)
 {
 	static const char *const attributes[] = {"user.a",     "user.b", "user.c", "trusted.a",
@@ -143,13 +149,14 @@ static void draw_argument(char letter, struct argument *argument)
 	argument->number = 0;
 	if (letter == 'n' || letter == 'N')
 		draw_path(argument->text, letter == 'N');
+	else if (letter == 'X' && !draw(6))
+		draw_path(argument->text, false);
 	else if (letter == 'X')
-		draw(6) ? strcpy(argument->text, PICK(places))
-			: (draw_path(argument->text, false), NULL);
+		strcpy(argument->text, PICK(places));
 	else if (letter == 'J')
 		strcpy(argument->text, draw(4) ? attributes[draw(2)] : PICK(attributes));
 	else if (letter == 'f')
-		argument->number = (long)draw(draw(6) ? (strchr("xlm", theme) ? 2 : 3) : 8);
+		argument->number = (long)draw(draw(6) ? usual_slots() : 8);
 	else if (letter == 'd')
 		argument->number = draw(4) ? -1 : (long)draw(5);
 	else if (letter == 'F')
@@ -160,7 +167,9 @@ static void draw_argument(char letter, struct argument *argument)
 
 static int weight_of(const struct kind *kind)
 {
-	return absent[kind - kinds] ? 0 : kind->theme == theme ? 8 * kind->weight : kind->weight;
+	if (absent[kind - kinds])
+		return 0;
+	return kind->theme == theme ? 8 * kind->weight : kind->weight;
 }
 
 static const struct kind *draw_kind(bool making)

@@ -159,8 +159,9 @@ long run_sendfile(const struct argument *a)
 long run_copy_range(const struct argument *a)
 {
 	off_t from = a[1].number, to = a[3].number;
-	long result = syscall(SYS_copy_file_range, slot(a[0].number), from ? &from : NULL,
-			      slot(a[2].number), to ? &to : NULL, a[4].number, 0);
+	off_t *at_from = from ? &from : NULL, *at_to = to ? &to : NULL;
+	long result = syscall(SYS_copy_file_range, slot(a[0].number), at_from, slot(a[2].number),
+			      at_to, a[4].number, 0);
 
 	say(" at %ld %ld", (long)from, (long)to);
 	return result;
@@ -177,9 +178,12 @@ static long record_lock(const struct argument *a, int command)
 		.l_type = (short)a[1].number, .l_start = a[2].number, .l_len = a[3].number};
 	long result = fcntl(slot(a[0].number), command, &lock);
 
-	if (!result && (command == F_GETLK || command == F_OFD_GETLK))
-		say(" %d %ld %ld", lock.l_type, lock.l_type == F_UNLCK ? 0L : (long)lock.l_start,
-		    lock.l_type == F_UNLCK ? 0L : (long)lock.l_len);
+	if (result || (command != F_GETLK && command != F_OFD_GETLK))
+		return result;
+	if (lock.l_type == F_UNLCK)
+		say(" %d 0 0", lock.l_type);
+	else
+		say(" %d %ld %ld", lock.l_type, (long)lock.l_start, (long)lock.l_len);
 	return result;
 }
 

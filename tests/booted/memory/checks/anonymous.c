@@ -112,7 +112,8 @@ static void code_made_while_it_runs(void)
 	unsigned char code[] = {0xb8, 0, 0, 0, 0, 0xc3}; /* mov eax, N; ret */
 
 	for (int kind = 0; kind < 3; kind++) {
-		char *p = map(2, kind ? RW | PROT_EXEC : RW, kind == 2 ? SHARED_ANON : ANON);
+		int prot = kind ? RW | PROT_EXEC : RW;
+		char *p = map(2, prot, kind == 2 ? SHARED_ANON : ANON);
 		int (*run)(void) = (int (*)(void))p;
 		int status;
 

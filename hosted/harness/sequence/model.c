@@ -1,5 +1,5 @@
 /* model.c - hosted: see model.h. Out of memory is no concern here. */
-#include "hosted/harness/model.h"
+#include "hosted/harness/sequence/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +112,9 @@ char *model_path(const struct model *model, const struct model_node *dir, const 
 {
 	char rest[PATH_MAX];
 
-	snprintf(path, PATH_MAX, "%s%s", name ? "/" : "", name ? name : "");
+	path[0] = 0;
+	if (name)
+		snprintf(path, PATH_MAX, "/%s", name);
 	for (; dir != model->root; dir = dir->parent) {
 		strcpy(rest, path);
 		BUG_ON(snprintf(path, PATH_MAX, "/%s%s", name_of(dir), rest) >= PATH_MAX);

@@ -1,0 +1,59 @@
+/*
+ * test_inode_cache.c - inodes: what is found and counted, and that dirty ones stay.
+ */
+#include <string.h>
+
+#include "fs/inode/lru.h"
+#include "fs/start.h"
+#include "hosted/tests/caches/caches.h"
+
+#ifdef CONFIG_HASH_STATS
+static struct hash_counters last;
+
+TEST(inode_counts)
+{
+	struct hash_counters grown;
+	struct kstat stat;
+
+	caches_start(32, 1024, 4096);
+	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "x", 1), 1);
+	CHECK_EQUAL(sys_linkat(AT_FDCWD, "/mnt/file", AT_FDCWD, "/mnt/other", 0), 0);
+	drop_dentries();
+	since(inode_counters, &last);
+	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/file", &stat, 0), 0);
+	grown = since(inode_counters, &last);
+	CHECK(grown.hits == 1 && grown.misses == 0 && grown.inserts == 0);
+	vfs_sync_all();
+	drop_dentries();
+	CHECK(shrink_icache(1000) >= 1);
+	since(inode_counters, &last);
+	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/file", &stat, 0), 0);
+	grown = since(inode_counters, &last);
+	CHECK(grown.hits == 0 && grown.misses == 1 && grown.inserts == 1);
+	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/other", &stat, 0), 0);
+	grown = since(inode_counters, &last);
+	CHECK(grown.hits == 1 && grown.misses == 0);
+	lru_check(&inode_lru, &inode_cache_hash);
+	caches_stop();
+}
+#endif
+
+/* A dirty inode is not forgotten, nor one with dirty pages. */
+TEST(inode_shrink_spares_dirty)
+{
+	char text[8] = "";
+	u64 before;
+
+	caches_start(32, 1024, 4096);
+	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "text", 4), 4);
+	drop_dentries();
+	before = objects_in(&inode_cache_hash);
+	shrink_icache(1000);
+	CHECK_EQUAL(objects_in(&inode_cache_hash), before);
+	vfs_sync_all();
+	shrink_icache(1000);
+	CHECK_EQUAL(objects_in(&inode_cache_hash), before - 1); /* the root is in use */
+	CHECK_EQUAL(read_at("/mnt/file", 0, text, sizeof(text)), 4);
+	CHECK(strcmp(text, "text") == 0);
+	caches_stop();
+}
