@@ -144,14 +144,22 @@ static void strings_show(struct text *out, const struct proc_entry *entry)
 
 static void map_line(struct text *out, const struct mm *mm, const struct vma *vma)
 {
-	const struct inode *inode = vma->file ? vma->file->inode : NULL;
 	size_t before = out->length;
+	ino_t number = 0;
+	u64 offset = 0;
+	dev_t dev = 0;
 
-	text_printf(out, "%08llx-%08llx %c%c%c%c %08llx %02x:%02x %llu ", vma->start, vma->end,
-		    vma->flags & VM_READ ? 'r' : '-', vma->flags & VM_WRITE ? 'w' : '-',
-		    vma->flags & VM_EXEC ? 'x' : '-', vma->flags & VM_SHARED ? 's' : 'p',
-		    inode ? vma->page_offset << PAGE_SHIFT : 0, inode ? MAJOR(inode->sb->dev) : 0,
-		    inode ? MINOR(inode->sb->dev) : 0, inode ? inode->number : 0);
+	if (vma->file) {
+		dev = vma->file->inode->sb->dev;
+		number = vma->file->inode->number;
+		offset = vma->page_offset << PAGE_SHIFT;
+	}
+	text_printf(out, "%08llx-%08llx ", vma->start, vma->end);
+	text_printf(out, "%c", vma->flags & VM_READ ? 'r' : '-');
+	text_printf(out, "%c", vma->flags & VM_WRITE ? 'w' : '-');
+	text_printf(out, "%c", vma->flags & VM_EXEC ? 'x' : '-');
+	text_printf(out, "%c", vma->flags & VM_SHARED ? 's' : 'p');
+	text_printf(out, " %08llx %02x:%02x %llu ", offset, MAJOR(dev), MINOR(dev), number);
 	before = out->length - before;
 	if (before < 73)
 		text_printf(out, "%*s", (int)(73 - before), "");
