@@ -331,6 +331,7 @@ u64 shrink_buffers(unsigned priority)
 
 /* A metadata buffer is in its bucket, unless a file page pushed it out; what the table has, it was
  * given. */
+#ifdef CONFIG_DEBUG
 void buffer_cache_check(void)
 {
 	struct buffer *buffer;
@@ -347,6 +348,7 @@ void buffer_cache_check(void)
 	BUG_ON(bytes != used_bytes);
 	hash_cache_objects(&buffer_cache_hash);
 }
+#endif
 
 DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "buffers", "find_buffer");
 

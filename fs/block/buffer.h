@@ -107,7 +107,12 @@ void invalidate_buffers(struct block_device *device);
 int set_block_size(struct block_device *device, unsigned size);
 /* For reclaim: evict up to 1/2^@priority of the buffers, of those clean and unused; how many. */
 u64 shrink_buffers(unsigned priority);
-void buffer_cache_check(void); /* CONFIG_DEBUG, tests: table, lists and counts agree, or panic */
+/* In a debug kernel: table, lists and counts agree, or panic. */
+#ifdef CONFIG_DEBUG
+void buffer_cache_check(void);
+#else
+static inline void buffer_cache_check(void) {}
+#endif
 void buffer_cache_init(void);
 
 /* ---- file pages over blocks (buffer_page.c) -------------------------------------------------- */

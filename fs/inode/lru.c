@@ -54,7 +54,9 @@ void lru_init(struct lru *lru, const char *class_name)
 	}
 }
 
+#ifdef CONFIG_DEBUG
 void lru_check(const struct lru *lru, struct hash_cache *cache)
 {
 	BUG_ON(hash_cache_objects(cache) != lru_count(lru));
 }
+#endif

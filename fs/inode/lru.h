@@ -57,5 +57,9 @@ u64 lru_shrink(struct lru *lru, void *argument, u64 objects, u64 budget);
 /* The same for reclaim, of 1/@share of the objects: a number of looks in proportion to it,
  * however many are in use; all of tmpfs's are. */
 u64 lru_reclaim(struct lru *lru, u64 share);
-/* Panic unless as many are listed as @cache has. Nothing else runs. */
+/* In a debug kernel: panic unless as many are listed as @cache has. Nothing else runs. */
+#ifdef CONFIG_DEBUG
 void lru_check(const struct lru *lru, struct hash_cache *cache);
+#else
+static inline void lru_check(const struct lru *lru, struct hash_cache *cache) {}
+#endif
