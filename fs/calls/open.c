@@ -16,7 +16,7 @@ static __always_inline s64 open_descriptor(int dfd, const char *from, int flags,
 	struct path_name name __free(name); /* not cleared: it is large */
 
 	TRY(path_name_get(&name, from));
-	flags &= OPEN_FLAGS;
+	flags = (flags & OPEN_FLAGS) | O_LARGEFILE; /* every file may be, with 64 bits */
 	if (flags & O_PATH)
 		flags &= O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC;
 	if ((flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))

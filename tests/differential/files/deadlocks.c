@@ -167,34 +167,42 @@ SCENARIO(deadlock_over_threads)
 	how_it_ends(child);
 }
 
-/* Locks of open files belong to no process: who waits for one is in no circle, but whose owner
- * waits may close one. */
+/* A child that waits for byte @wanted for the open file @file. */
+static pid_t waits_by_file(int file, int wanted)
+{
+	int ready[2];
+	pid_t child = start(ready);
+
+	if (!child) {
+		tell(ready);
+		_exit(lock_byte(file, F_OFD_SETLKW, F_WRLCK, wanted) ? errno : 0);
+	}
+	until_it_waits(child, ready);
+	return child;
+}
+
+/* Locks of open files belong to no process: who waits for one is in no circle, even if the file
+ * waits for us; but if it is its lock that we ask for, it closes one. */
 SCENARIO(deadlock_of_open_files)
 {
 	struct sigaction action = {.sa_handler = on_alarm};
-	int fd = open("f", O_CREAT | O_RDWR, 0644), other = open("f", O_RDWR), ready[2];
-	pid_t child;
+	int fd = open("f", O_CREAT | O_RDWR, 0644), file = open("f", O_RDWR);
+	pid_t child, second;
 
 	sigaction(SIGALRM, &action, NULL);
-	T(lock_byte(other, F_OFD_SETLK, F_WRLCK, 0));
+	T(lock_byte(file, F_OFD_SETLK, F_WRLCK, 0));
+	T(lock_byte(fd, F_SETLK, F_WRLCK, 2));
 	child = waits(1, 0);
+	second = waits_by_file(file, 2);
 	alarm(1);
-	T(lock_byte(fd, F_SETLKW, F_WRLCK, 1)); /* the child waits for an open file, not for us */
+	T(lock_byte(fd, F_SETLKW, F_WRLCK, 1));
+	T(lock_byte(fd, F_SETLKW, F_WRLCK, 0));
 	alarm(1);
-	T(lock_byte(other, F_OFD_SETLKW, F_WRLCK, 1));
+	T(lock_byte(file, F_OFD_SETLKW, F_WRLCK, 1));
 	alarm(20);
-	T(lock_byte(other, F_OFD_SETLK, F_UNLCK, 0));
-	how_it_ends(child);
-	T(lock_byte(fd, F_SETLK, F_WRLCK, 5));
-	T(lock_byte(other, F_OFD_SETLK, F_WRLCK, 6));
-	child = start(ready);
-	if (!child) {
-		tell(ready);
-		_exit(lock_byte(other, F_OFD_SETLKW, F_WRLCK, 5) ? errno : 0);
-	}
-	until_it_waits(child, ready);
-	T(lock_byte(fd, F_SETLKW, F_WRLCK, 6));
-	T(lock_byte(fd, F_SETLK, F_UNLCK, 5));
+	T(lock_byte(fd, F_SETLK, F_UNLCK, 2));
+	how_it_ends(second);
+	T(lock_byte(file, F_OFD_SETLK, F_UNLCK, 0));
 	how_it_ends(child);
 }
 
