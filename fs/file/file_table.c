@@ -286,6 +286,23 @@ int fd_duplicate(struct file *file, u64 lowest, bool close_on_exec)
 	return fd_add(file, (u32)lowest, close_on_exec);
 }
 
+int fd_add_pair(struct file *first, struct file *second, bool close_on_exec, int *to)
+{
+	int numbers[2];
+
+	get_file(first);
+	numbers[0] = TRY(fd_add(first, 0, close_on_exec));
+	get_file(second);
+	numbers[1] = fd_add(second, 0, close_on_exec);
+	if (numbers[1] >= 0 && !copy_to_user(to, numbers, sizeof(numbers)))
+		return 0;
+	fd_close(numbers[0]);
+	if (numbers[1] < 0)
+		return numbers[1];
+	fd_close(numbers[1]);
+	return -EFAULT;
+}
+
 /* ---- close on exec --------------------------------------------------------------------------- */
 
 int fd_get_flags(int number)
