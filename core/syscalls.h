@@ -16,7 +16,7 @@ typedef const char *path_t, *string_t;
 typedef const void *in_t; /* as many bytes as the next argument says */
 typedef const u64 *argv_t, *envp_t, *sigset_in_t;
 typedef const void *sigaction_in_t, *timespec_in_t, *timespecs_in_t, *rlimit_in_t;
-typedef const void *clone_in_t;
+typedef const void *clone_in_t, *sockaddr_in_t;
 /* Memory that it writes: */
 typedef void *out_t;	  /* as many bytes as the result says */
 typedef char *text_out_t; /* the same */
@@ -36,6 +36,8 @@ typedef int arch_prctl_t, futex_t, fadvise_t, fallocate_t, clock_kind_t, timer_f
 typedef u32 protection_t, map_flags_t, msync_flags_t, madvise_t, ioctl_t, fcntl_t;
 typedef u32 umask_t, rlimit_t, umount_flags_t, rename_flags_t, random_flags_t, statx_mask_t;
 typedef u32 close_flags_t, rw_flags_t, device_t, hex_t;
+typedef int socket_type_t, socket_flags_t, message_flags_t, shutdown_t;
+typedef int option_level_t, socket_option_t;
 typedef u64 clone_flags_t, mount_flags_t;
 
 #define SYSCALL(number, name, arguments, differs) s64 sys_##name arguments;

@@ -27,6 +27,7 @@ enum { S_IRWXUGO = 0777, S_IXUGO = 0111, S_IALLUGO = 07777 };
 #define S_ISCHR(mode) (((mode)&S_IFMT) == S_IFCHR)
 #define S_ISBLK(mode) (((mode)&S_IFMT) == S_IFBLK)
 #define S_ISFIFO(mode) (((mode)&S_IFMT) == S_IFIFO)
+#define S_ISSOCK(mode) (((mode)&S_IFMT) == S_IFSOCK)
 
 /* d_type of a directory entry: the type bits of the mode, shifted down. */
 #define S_DT(mode) (((mode)&S_IFMT) >> 12)

@@ -1,5 +1,6 @@
 /*
- * open.c - the calls that make open files: open and pipe. There are no sockets.
+ * open.c - the calls that make open files: open and pipe; and sockets, of which there are none
+ * without kernel/socket.
  */
 #include "fs/calls/calls.h"
 #include "fs/file/open.h"
@@ -62,49 +63,27 @@ s64 sys_openat2(int dfd, const char *name, const void *user_how, size_t size)
 
 /* ---- pipes, sockets -------------------------------------------------------------------------- */
 
-/* Two descriptors for the ends of the pipe at @path: 0, or -errno and neither. */
-static int open_ends(const struct path *path, int flags, int numbers[2])
-{
-	static const u32 modes[2] = {O_RDONLY, O_WRONLY};
-
-	for (int i = 0; i < 2; i++) {
-		struct file *file = file_open_path(path, modes[i] | (u32)(flags & O_NONBLOCK));
-
-		if (IS_ERR(file))
-			numbers[i] = (int)PTR_ERR(file);
-		else
-			numbers[i] = fd_add(file, 0, flags);
-		if (numbers[i] < 0) {
-			if (i == 1)
-				fd_close(numbers[0]);
-			return numbers[i];
-		}
-	}
-	return 0;
-}
-
 s64 sys_pipe2(int *fds, int flags)
 {
 	struct path path __free(path) = {0};
-	int numbers[2];
+	u32 nonblock = (u32)flags & O_NONBLOCK;
 
 	if (flags & ~(O_CLOEXEC | O_NONBLOCK | O_DIRECT))
 		return -EINVAL;
 	TRY(tmpfs_nameless(S_IFIFO | 0600, &path));
-	TRY(open_ends(&path, flags, numbers));
-	if (!copy_to_user(fds, numbers, sizeof(numbers)))
-		return 0;
-	fd_close(numbers[0]);
-	fd_close(numbers[1]);
-	return -EFAULT;
+	struct file *reader __free(fput) = TRY_PTR(file_open_path(&path, O_RDONLY | nonblock));
+	struct file *writer __free(fput) = TRY_PTR(file_open_path(&path, O_WRONLY | nonblock));
+	return fd_add_pair(reader, writer, flags, fds);
 }
 
-s64 sys_socket(int family, int type, int protocol)
+/* Where kernel/socket is not, these are. libc takes the errno for a kernel without networks, and
+ * goes on; ENOSYS would be a failure to musl, of getgrouplist() and initgroups() for example. */
+__weak s64 sys_socket(int family, int type, int protocol)
 {
 	return -EAFNOSUPPORT;
 }
 
-s64 sys_socketpair(int family, int type, int protocol, int *fds)
+__weak s64 sys_socketpair(int family, int type, int protocol, int *fds)
 {
 	return -EAFNOSUPPORT;
 }

@@ -36,7 +36,8 @@ const struct chrdev *next_chrdev(const struct chrdev *previous)
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-/* A node's open: put the device's operations into the file and open that. There are no sockets. */
+/* A node's open: put the device's operations into the file and open that. A socket's name is bound
+ * and connected to, not opened (kernel/socket). */
 static int special_open(struct inode *inode, struct file *file)
 {
 	const struct file_operations *fop = NULL;

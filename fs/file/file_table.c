@@ -291,6 +291,23 @@ int fd_duplicate(struct file *file, u64 lowest, int flags)
 	return fd_add(file, (u32)lowest, flags);
 }
 
+int fd_add_pair(struct file *first, struct file *second, int flags, int *to)
+{
+	int numbers[2];
+
+	get_file(first);
+	numbers[0] = TRY(fd_add(first, 0, flags));
+	get_file(second);
+	numbers[1] = fd_add(second, 0, flags);
+	if (numbers[1] >= 0 && !copy_to_user(to, numbers, sizeof(numbers)))
+		return 0;
+	fd_close(numbers[0]);
+	if (numbers[1] < 0)
+		return numbers[1];
+	fd_close(numbers[1]);
+	return -EFAULT;
+}
+
 /* ---- close on exec --------------------------------------------------------------------------- */
 
 int fd_get_flags(int number)

@@ -56,6 +56,9 @@ int fd_room(void); /* 0, or -EMFILE if there is no number left: to be asked befo
 int fd_replace(u32 number, struct file *file, int flags);
 /* As fd_add(), with a reference of its own; -EINVAL: @lowest is too large. */
 int fd_duplicate(struct file *file, u64 lowest, int flags);
+/* Numbers for both, with references of their own, which the program finds at @to: 0; or -EMFILE,
+ * -ENOMEM, -EFAULT, and neither is there. @flags as fd_add(). Sleeps. */
+int fd_add_pair(struct file *first, struct file *second, int flags, int __user *to);
 int fd_close(int number); /* 0 or -EBADF; sleeps */
 int fd_get_flags(int number); /* FD_CLOEXEC or 0; -EBADF */
 int fd_set_flags(int number, int flags);

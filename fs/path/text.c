@@ -57,6 +57,10 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 		snprintf(buf, size, "pipe:[%llu]", (unsigned long long)dentry->inode->number);
 		return buf;
 	}
+	if (tmpfs_is_nameless(dentry) && S_ISSOCK(dentry->inode->mode)) {
+		snprintf(buf, size, "socket:[%llu]", (unsigned long long)dentry->inode->number);
+		return buf;
+	}
 	if (tmpfs_is_nameless(dentry) && !(dentry->inode->mode & S_IFMT)) {
 		snprintf(buf, size, "anon_inode:%s", (const char *)dentry->inode->private);
 		return buf;

@@ -13,7 +13,7 @@ FLOORS = (
     ("fs/",),
     ("kernel/drivers/",),
     ("kernel/proc/", "kernel/ipc/", "kernel/exec/"),
-    ("kernel/tty/", "kernel/events/", "kernel/rare/", "kernel/residency/"),
+    ("kernel/tty/", "kernel/events/", "kernel/rare/", "kernel/residency/", "kernel/socket/"),
     ("kernel/sys/", "kernel/trace/"),
     ("kernel/",),  # main.c
 )

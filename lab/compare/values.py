@@ -90,6 +90,14 @@ ONE_OF = {
     "rlimit_t": _names(
         "CPU FSIZE DATA STACK CORE RSS NPROC NOFILE MEMLOCK AS LOCKS SIGPENDING MSGQUEUE NICE RTPRIO RTTIME", "RLIMIT_"
     ),
+    "shutdown_t": _names("RD WR RDWR", "SHUT_"),
+    "option_level_t": _names("IP=0 SOCKET=1 TCP=6", "SOL_"),
+    "socket_option_t": _names(
+        "DEBUG=1 REUSEADDR TYPE ERROR DONTROUTE BROADCAST SNDBUF RCVBUF KEEPALIVE OOBINLINE LINGER=13 PASSCRED=16 "
+        "PEERCRED RCVLOWAT SNDLOWAT RCVTIMEO_OLD SNDTIMEO_OLD ACCEPTCONN=30 PEERSEC SNDBUFFORCE RCVBUFFORCE PASSSEC "
+        "PROTOCOL=38 DOMAIN",
+        "SO_",
+    ),
     "fcntl_t": _names(
         "DUPFD GETFD SETFD GETFL SETFL GETLK SETLK SETLKW SETOWN GETOWN SETSIG GETSIG OFD_GETLK=36 OFD_SETLK OFD_SETLKW "
         "SETLEASE=1024 GETLEASE NOTIFY DUPFD_CLOEXEC=1030 SETPIPE_SZ GETPIPE_SZ ADD_SEALS GET_SEALS",
@@ -117,6 +125,12 @@ BITS = {
         "KEEP_SIZE=1 PUNCH_HOLE=2 NO_HIDE_STALE=4 COLLAPSE_RANGE=8 ZERO_RANGE=16 INSERT_RANGE=32 UNSHARE_RANGE=64",
         "FALLOC_FL_",
     ),
+    "socket_flags_t": _names("CLOEXEC=0o2000000 NONBLOCK=0o4000", "SOCK_"),
+    "message_flags_t": _names(
+        "OOB=1 PEEK=2 DONTROUTE=4 CTRUNC=8 TRUNC=0x20 DONTWAIT=0x40 EOR=0x80 WAITALL=0x100 NOSIGNAL=0x4000 MORE=0x8000 "
+        "CMSG_CLOEXEC=0x40000000",
+        "MSG_",
+    ),
     "timer_flags_t": _names("TIMER_ABSTIME=1"),
     "umount_flags_t": _names("MNT_FORCE=1 MNT_DETACH=2 MNT_EXPIRE=4 UMOUNT_NOFOLLOW=8"),
     "rename_flags_t": _names("NOREPLACE=1 EXCHANGE=2 WHITEOUT=4", "RENAME_"),
@@ -138,6 +152,7 @@ RESTARTS = {
     516: "ERESTART_RESTARTBLOCK (Interrupted by signal)",
 }
 FILE_KINDS = _names("IFO=1 CHR=2 DIR=4 BLK=6 REG=8 LNK=10 SOCK=12", "S_IF")
+SOCKET_KINDS = _names("STREAM=1 DGRAM RAW RDM SEQPACKET", "SOCK_")
 FUTEX = _names(
     "WAIT WAKE FD REQUEUE CMP_REQUEUE WAKE_OP LOCK_PI UNLOCK_PI TRYLOCK_PI WAIT_BITSET WAKE_BITSET WAIT_REQUEUE_PI "
     "CMP_REQUEUE_PI LOCK_PI2",
@@ -165,6 +180,11 @@ def flags(value: int, names: dict[int, str]) -> str:
 def open_flags(value: int) -> str:
     access = ("O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE")[value & 3]
     return f"{access}|{flags(value & ~3, OPEN_BITS)}" if value & ~3 else access
+
+
+def socket_type(value: int) -> str:
+    kind = SOCKET_KINDS.get(value & 0xF, str(value & 0xF))
+    return f"{kind}|{flags(value & ~0xF, BITS['socket_flags_t'])}" if value & ~0xF else kind
 
 
 def clone_flags(value: int) -> str:
@@ -260,6 +280,16 @@ def sigaction(data: bytes) -> str:
     return f"{{sa_handler={name}, sa_mask={signal_set(mask)}, sa_flags={flags(bits, SIGACTION_BITS)}{tail}}}"
 
 
+def socket_address(data: bytes) -> str:
+    """Of AF_UNIX: a path, or "@" and an abstract name, as far as the record holds it."""
+    family = struct.unpack_from("<H", data)[0]
+    name = ONE_OF["family_t"].get(family, str(family))
+    if family != 1:
+        return f"{{sa_family={name}, ...}}"
+    at = "" if data[2] else "@"
+    return f"{{sa_family={name}, sun_path={at}{quoted(data[3 if at else 2 :].split(bytes(1))[0])}}}"
+
+
 def limit(value: int) -> str:
     if value == (1 << 64) - 1:
         return "RLIM64_INFINITY"
@@ -308,6 +338,7 @@ MEMORY: dict[str, tuple[int, Callable[[bytes], str]]] = {
     "pair_out_t": (8, lambda data: "[{}, {}]".format(*struct.unpack("<ii", data))),
     "status_out_t": (4, wait_status),
     "clone_in_t": (64, clone_arguments),
+    "sockaddr_in_t": (64, socket_address),
 }
 NUMBERS: dict[str, Callable[[int], str]] = {
     "fd_t": lambda value: str(signed(value)),
@@ -326,6 +357,7 @@ NUMBERS: dict[str, Callable[[int], str]] = {
     "signo_t": lambda value: SIGNALS.get(signed(value), str(signed(value))),
     "open_flags_t": lambda value: open_flags(value & 0xFFFFFFFF),
     "map_flags_t": lambda value: map_flags(value & 0xFFFFFFFF),
+    "socket_type_t": lambda value: socket_type(value & 0xFFFFFFFF),
     "clone_flags_t": clone_flags,
     "futex_t": lambda value: (
         FUTEX.get(value & 0x7F, hex(value & 0x7F))

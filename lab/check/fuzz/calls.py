@@ -19,6 +19,7 @@ BY_TYPE = {
     "ioctl_t": "k", "fcntl_t": "k", "argv_t": "g", "envp_t": "g", "timespec_in_t": "t", "sigset_in_t": "S",
     "in_t": "c", "const_ptr_t": "c", "int": "i", "u32": "i", "whence_t": "i", "signalfd_t": "f",
     "epoll_operation_t": "i", "wait_kind_t": "i",
+    "family_t": "U", "socket_type_t": "T", "sockaddr_in_t": "A", "message_flags_t": "y",
 }  # fmt: skip
 BY_NAME = {
     "pid": "P",
@@ -29,6 +30,7 @@ BY_NAME = {
     "set_size": "8",
     "fd": "f",
     "number": "I",
+    "message": "M",
 }
 
 SETTLED = "sync; echo 3 > /proc/sys/vm/drop_caches; echo 3 > /proc/sys/vm/drop_caches; cat /proc/slabinfo"

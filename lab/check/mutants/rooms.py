@@ -21,6 +21,7 @@ ROOM_BY_FOLDER = {  # the longest that fits counts
     "kernel/events": "ipc",
     "kernel/residency": "ipc",
     "kernel/rare": "proc",
+    "kernel/socket": "socket",
     "kernel/tty": "tty",
     "lab": "lab",
 }
@@ -47,6 +48,7 @@ STAGES = {
     "sys": ["tests/differential", MACHINES, REST],
     "drivers": ["tests/booted/machine/test_disk.py tests/booted/terminal/test_terminal.py", MACHINES, REST],
     "ipc": ["tests/differential", MACHINES, REST],
+    "socket": ["tests/booted/sockets", "tests/differential", MACHINES, REST],
     "tty": ["tests/booted/terminal/test_terminal.py tests/booted/terminal/test_shell.py", MACHINES, REST],
     "lab": ["tests/lab", "tests/booted", "tests"],
 }

@@ -11,6 +11,7 @@ import pytest
 
 from lab.base import syscalls
 from lab.check import syscalls as page
+from lab.check.runtests import full_output
 
 HERE = Path(__file__).parent
 RECORD = HERE / "traced.txt"
@@ -74,7 +75,8 @@ def test_record_is_what_strace_writes(tmp_path):
     assert found == RECORD.read_text().splitlines()
 
 
-def test_trace_equals_linux(cw, tmp_path):
+def test_trace_equals_linux(cw, tmp_path, monkeypatch):
+    monkeypatch.setenv("CW_OUTPUT", full_output())
     program = compile_traced(tmp_path)
     trace = tmp_path / "cw-trace"
     cw(

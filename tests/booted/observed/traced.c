@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +21,23 @@
 static void handler(int signo)
 {
 	(void)signo;
+}
+
+static void sockets(void)
+{
+	struct sockaddr_un file = {AF_UNIX, "socket"}, abstract = {AF_UNIX, "\0no one"};
+	const struct sockaddr *name = (void *)&file, *nobody = (void *)&abstract;
+	char buffer[64];
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	socket(AF_UNSPEC, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+	bind(fd, name, sizeof(file));
+	connect(fd, nobody, 9);
+	sendto(fd, "datagram", 8, MSG_DONTWAIT | MSG_NOSIGNAL, name, sizeof(file));
+	recvfrom(fd, buffer, sizeof(buffer), MSG_DONTWAIT | MSG_TRUNC, NULL, NULL);
+	shutdown(fd, SHUT_RDWR);
+	listen(fd, 5);
+	close(fd);
 }
 
 int main(void)
@@ -66,6 +85,7 @@ int main(void)
 	kill(getpid(), SIGUSR1);
 	kill(getpid(), 0);
 	syscall(SYS_kill, 1 << 30, SIGTERM);
+	sockets();
 	umask(027);
 	mknod("fifo", S_IFIFO | 0600, 0);
 	child = fork();

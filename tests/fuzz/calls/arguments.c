@@ -120,6 +120,44 @@ static struct iovec *vector(void)
 	return pieces;
 }
 
+static struct sockaddr_un *address(void)
+{
+	static __thread struct sockaddr_un name;
+	static const char *const names[] = {"s", "t", "a/s", "fifo", "l/s"};
+
+	memset(&name, 0, sizeof(name));
+	name.sun_family = draw(20) ? AF_UNIX : AF_UNSPEC;
+	if (draw(3))
+		strcpy(name.sun_path, PICK(names));
+	else
+		name.sun_path[1] = (char)draw(4);
+	return &name;
+}
+
+/* Of both directions: it tells of files to be passed, and has room for some. */
+static struct msghdr *message(void)
+{
+	static __thread union {
+		struct cmsghdr header;
+		char space[64];
+	} control;
+	static __thread struct msghdr header;
+	int *files = (int *)CMSG_DATA(&control.header);
+
+	control.header.cmsg_len = draw(20) ? CMSG_LEN(4 * draw(4)) : draw(80);
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = draw(10) ? SCM_RIGHTS : (int)draw(4);
+	for (int i = 0; i < 4; i++)
+		files[i] = (int)draw(24);
+	header.msg_name = draw(3) ? NULL : address();
+	header.msg_namelen = (socklen_t)(draw(10) ? 4 : draw(130));
+	header.msg_iov = vector();
+	header.msg_iovlen = draw(5);
+	header.msg_control = draw(3) ? &control : NULL;
+	header.msg_controllen = draw(10) ? control.header.cmsg_len : draw(64);
+	return &header;
+}
+
 static char **words(void)
 {
 	static __thread char *list[4];
@@ -175,6 +213,26 @@ static long open_flag(void)
 	return PICK(open_flags) | O_NONBLOCK | (draw(8) ? 0 : (long)draw(1 << 24));
 }
 
+static const int socket_types[] = {SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET};
+static const int message_flags[] = {0, 0, MSG_PEEK, MSG_WAITALL, MSG_TRUNC};
+
+/* What only calls on sockets are given. */
+static long socket_argument(char kind)
+{
+	switch (kind) {
+	case 'U':
+		return draw(30) ? AF_UNIX : (long)draw(60);
+	case 'T':
+		return PICK(socket_types) | (draw(30) ? SOCK_NONBLOCK : (long)draw(1 << 20));
+	case 'A':
+		return draw(20) ? (long)address() : (long)memory();
+	case 'y':
+		return PICK(message_flags) | (draw(20) ? MSG_DONTWAIT : (long)draw(1 << 18));
+	default:
+		return draw(20) ? (long)message() : (long)memory();
+	}
+}
+
 long argument(char kind)
 {
 	if (!draw(60))
@@ -211,6 +269,12 @@ long argument(char kind)
 		return (long)moment();
 	case 'v':
 		return (long)vector();
+	case 'U':
+	case 'T':
+	case 'A':
+	case 'y':
+	case 'M':
+		return socket_argument(kind);
 	case 'g':
 		return draw(10) ? (long)words() : (long)memory();
 	case 'F':

@@ -19,9 +19,11 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,7 +53,8 @@ uint64_t draw(uint64_t below);
  * directory's, b memory to be written, c memory to be read, n size, a address, o offset, i small
  * number, u user or group, m mode, s signal, P process, t time, v vector, g argv, F open's flags, k
  * command of ioctl or fcntl, x flags, S set of signals, I number of a segment or a set of
- * semaphores */
+ * semaphores, U family and T type of a socket, A address, y flags of a message, M message with a
+ * vector and open files to be passed */
 long argument(char kind);
 
 /* work.c: in a process of its own, as the user, until process @number has made its calls. */
