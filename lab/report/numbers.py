@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from statistics import covariance, fmean, variance
 
 CONFIDENCE = 0.95
+ROUNDING = 1e-9  # what is left of a difference of two equal variances
+
 
 @dataclass(frozen=True)
 class Run:
@@ -108,7 +110,7 @@ def equality_p(a: Sample | None, b: Sample | None) -> float | None:
     paired, common = _common(a, b)
     error2 = a.error2 + b.error2 - 2 * common
     freedom = _freedom(a, b, 1.0, paired)
-    if error2 <= 0:  # every pair lies equally far apart
+    if error2 <= ROUNDING * (a.error2 + b.error2):  # every pair lies equally far apart
         return 1.0 if a.mean == b.mean else 0.0
     return float(2 * stdtr(freedom, -abs(a.mean - b.mean) / math.sqrt(error2)))
 

@@ -1,8 +1,8 @@
 """What came of a finding: one word, by direction and by size, corrected for how many there are of a table.
 
 Before a finding counts as found again, two identical kernels must not be able to show the same. So its direction has to be
-beyond chance (a t test of the two means, by Holm's method over all findings of a table: 1979) and beyond the distance that
-the reference's own runs would show between two halves with other seeds. Its size has to be the paper's: the two intervals
+beyond chance (a t test of the two means, by Holm's method of 1979 over all findings of a table) and beyond the distance that
+two kernels like the reference would show with other seeds. Its size has to be the paper's: the two intervals
 meet, and ours is narrow enough to tell the paper's effect from none. What is too wide to say is `undecided`, never found.
 
     reproduced      direction and size
@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from lab.report.numbers import CONFIDENCE, Ratio, Sample, equality_p, identical_distance, ratio
+from lab.report.numbers import CONFIDENCE, ROUNDING, Ratio, Sample, equality_p, identical_distance, ratio
 
 Word = Literal[
     "reproduced", "direction only", "no effect here", "contradicted", "undecided", "left open", "not measured"
@@ -39,8 +39,9 @@ class Claim:
     more: Sample | None
     than: Sample | None
     paper: Ratio | None = None  # more / than; below 1 where the paper's effect has that sign
-    at_least: float = 1.0  # the size in words, where the paper has no numbers: 1 is none
+    at_least: float = 1.0  # what the paper says of the size in words; 1: nothing, its numbers alone
     missing: str = ""
+    name: str = ""  # what another claim with the same runs is told to be the same as
 
     @property
     def runs(self) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
@@ -56,14 +57,16 @@ class Claim:
     @property
     def effect(self) -> float | None:
         """How far the paper's ratio is from 1; None: it gives no size."""
-        if self.paper:
-            return abs(self.paper.value - 1)
-        return self.at_least - 1 if self.at_least > 1 else None
+        if self.at_least > 1:
+            return self.at_least - 1
+        return abs(self.paper.value - 1) if self.paper else None
 
     def size(self, smallest: float) -> tuple[float, float] | None:
-        """The ratios that are the paper's size: its interval; a mean without one, as far as @smallest counts."""
+        """The ratios that are the paper's size: what it says; its interval; a mean without one, as far as @smallest counts."""
+        if self.at_least > 1:
+            return self.at_least * (1 - ROUNDING), math.inf
         if not self.paper:
-            return (self.at_least, math.inf) if self.at_least > 1 else None
+            return None
         if self.paper.low is None or self.paper.high is None:
             return self.paper.value - smallest, self.paper.value + smallest
         return self.paper.low, self.paper.high
@@ -75,11 +78,21 @@ class Verdict:
     reason: str
     ratio: Ratio | None = None
     seeds_wanted: int | None = None  # how many more it would take
-    same_as: int | None = None  # an earlier claim of the table has the same runs, digit for digit
+    same_as: str = ""  # the name of an earlier claim of the table that has the same runs, digit for digit
 
     @property
     def exact(self) -> bool:
         return self.ratio is not None and self.ratio.exact
+
+    @property
+    def said(self) -> str:
+        """The reason, and what else is to be said of it."""
+        said = [self.reason]
+        if self.seeds_wanted:
+            said.append(f"about {self.seeds_wanted} more seeds would tell")
+        if self.same_as:
+            said.append(f"the same runs as {self.same_as}, digit for digit: counted once")
+        return "; ".join(said)
 
 
 def judge(claims: Sequence[Claim], smallest: float = 0.0) -> list[Verdict]:
@@ -96,7 +109,7 @@ def judge(claims: Sequence[Claim], smallest: float = 0.0) -> list[Verdict]:
     for claim, earlier, alpha in zip(claims, same, alphas, strict=True):
         decided = alpha if earlier is None else alphas[earlier]
         one = _judge(claim, decided, smallest)
-        found.append(one if earlier is None else Verdict(one.word, one.reason, one.ratio, one.seeds_wanted, earlier))
+        found.append(one if earlier is None else replace(one, same_as=claims[earlier].name or "another"))
     return found
 
 
@@ -121,9 +134,9 @@ def _judge(claim: Claim, level: tuple[float, bool], smallest: float) -> Verdict:
     if claim.paper and claim.paper.side == 0:
         return Verdict("left open", "the paper's own interval has 1 in it", ours)
     if ours is None:
-        if claim.expected > 0 and claim.more.mean > 0:
+        if claim.than.mean == 0 and claim.expected > 0 and claim.more.mean > 0:
             return Verdict("direction only", "the other one has 0, so there is no ratio")
-        return Verdict("undecided", "there is no ratio of these numbers")
+        return Verdict("undecided", "there is no ratio: one is negative, or both have 0")
     if ours.exact:
         return _exact(claim, ours, smallest)
     if ours.low is None:
@@ -176,7 +189,9 @@ def _nothing(claim: Claim, ours: Ratio, noise: float, smallest: float) -> Verdic
     assert ours.low is not None and ours.high is not None
     effect = claim.effect
     if effect is None:
-        return Verdict("undecided", "not told from no effect, and the paper gives no size that could be ruled out", ours)
+        return Verdict(
+            "undecided", "not told from no effect, and the paper gives no size that could be ruled out", ours
+        )
     width = max(ours.high - ours.low, noise, smallest)
     if width < effect:
         return Verdict("no effect here", "not told from no effect, and narrower than the paper's", ours)
@@ -193,6 +208,6 @@ def more_seeds(claim: Claim, times: float) -> int | None:
 
 def _beside(ours: Ratio, claim: Claim) -> str:
     effect = claim.effect
-    if not effect or claim.paper is None:
+    if not effect:
         return "the size is another one"
     return f"{abs(ours.value - 1) / effect:.2g} times the paper's effect"

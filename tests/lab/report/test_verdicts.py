@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -142,7 +143,8 @@ def test_many_comparisons_ask_for_more():
 def test_the_same_run_counts_once():
     """Digit for digit the same runs are one comparison, and the second says so."""
     claims = [Claim(spread(1020, 0.5, first=100), spread(1000, 0.5), PAPER) for _ in range(3)]
-    assert [one.same_as for one in judge(claims)] == [None, 0, 0]
+    claims = [replace(one, name=f"row {at}") for at, one in enumerate(claims)]
+    assert [one.same_as for one in judge(claims)] == ["", "row 0", "row 0"]
     lone = Claim(spread(1003.9, 2.4, first=100), spread(1000, 2.4), Ratio(1.004, 1.001, 1.007))
     p = equality_p(lone.more, lone.than)
     assert p is not None and ALPHA / 3 < p < ALPHA
