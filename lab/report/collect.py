@@ -10,11 +10,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from lab.report.numbers import Ratio, Run, Sample, Verdict, direction, judge, ratio, sample
+from lab.report.numbers import Ratio, Run, Sample, ratio, sample
+from lab.report.verdicts import Claim, Verdict, Word, judge
 from lab.sweep.experiment import CACHES, Expect, Experiment, Histogram, Kernel, Measure, PaperHistogram, Variant
 from lab.sweep.measures import value
 from lab.sweep.store import Cell, Store, Use
@@ -49,10 +50,7 @@ class Row:
     paper_ratio: Ratio | None
     paper_row: dict[str, Any]  # all that the paper printed, for the fold-out
     missing: str  # what is not there of the runs that were asked for, in words
-
-    @property
-    def direction(self) -> Verdict | Literal[""]:
-        return "" if self.is_reference else direction(self.paper_ratio, self.ratio)
+    verdict: Verdict | None = None  # None: of the reference, without the paper's number, of a demonstration
 
 
 @dataclass(frozen=True)
@@ -86,12 +84,17 @@ class Judgement:
     expect: Expect
     unit: str
     place: str
-    verdict: Verdict
+    verdict: Verdict | None  # None: of a demonstration
     ratio: Ratio | None
     paper_ratio: Ratio | None
-    more: Sample | None
-    than: Sample | None
-    reason: str
+
+    @property
+    def word(self) -> Word | Literal["demonstration"]:
+        return self.verdict.word if self.verdict else "demonstration"
+
+    @property
+    def reason(self) -> str:
+        return self.verdict.said if self.verdict else "figures of a part of the load: only whole runs are judged"
 
 
 @dataclass(frozen=True)
@@ -189,6 +192,11 @@ class Section:
     def full(self) -> bool:
         return self.scale == "full"
 
+    @property
+    def judged(self) -> bool:
+        """Only whole loads are: what runs a part of one is a demonstration, and has figures but no verdicts."""
+        return self.full or self.experiment.whole
+
     @cached_property
     def variants(self) -> list[Variant]:
         return self.experiment.variants(self.full)
@@ -211,7 +219,7 @@ class Section:
 
     @cached_property
     def judgements(self) -> list[Judgement]:
-        return [_judgement(self, expect) for expect in self.experiment.expect]
+        return list(_judgements(self))
 
     @cached_property
     def histograms(self) -> list[Buckets]:
@@ -333,7 +341,25 @@ def _table(section: Section, measure: Measure) -> Table:
                     missing,
                 )  # fmt: skip
             )
+    if section.judged:
+        rows = _with_verdicts(rows, experiment)
     return Table(measure, rows, [place.name for place in without])
+
+
+def _name(row: Row) -> str:
+    return f"{row.kernel}, {row.place.name}"
+
+
+def _with_verdicts(rows: list[Row], experiment: Experiment) -> list[Row]:
+    """Those with a number of the paper's, judged together: they are the comparisons of one table."""
+    references = {row.place: row.ours for row in rows if row.is_reference}
+    compared = [row for row in rows if row.paper_ratio and not row.is_reference]
+    claims = [
+        Claim(row.ours, references.get(row.place), row.paper_ratio, missing=row.missing, name=_name(row))
+        for row in compared
+    ]
+    found = dict(zip(map(id, compared), judge(claims, experiment.smallest), strict=True))
+    return [replace(row, verdict=found.get(id(row))) for row in rows]
 
 
 def _is_without(section: Section, measure: Measure, place: Place) -> bool:
@@ -375,39 +401,39 @@ def paper_runs(experiment: Experiment) -> int:
     return len(experiment.seeds_at(True)) - (2 if experiment.keep_at(True) == "middle" else 0)
 
 
-def _judgement(section: Section, expect: Expect) -> Judgement:
+def _judgements(section: Section) -> Iterator[Judgement]:
+    """In the file's order; those of one measure are judged together."""
+    prepared = [_claim(section, expect) for expect in section.experiment.expect]
+    verdicts: dict[int, Verdict] = {}  # by the claim's place in the file
+    for table in section.tables if section.judged else ():
+        of_table = {at: one.claim for at, one in enumerate(prepared) if one.table is table}
+        found = judge(list(of_table.values()), section.experiment.smallest)
+        verdicts.update(zip(of_table, found, strict=True))
+    for at, one in enumerate(prepared):
+        ours = ratio(one.claim.more, one.claim.than)
+        yield Judgement(one.expect, one.table.measure.unit, one.place, verdicts.get(at), ours, one.claim.paper)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    expect: Expect
+    table: Table
+    place: str
+    claim: Claim
+
+
+def _claim(section: Section, expect: Expect) -> _Prepared:
     table = next(table for table in section.tables if table.measure.name == expect.measure)
     place = expect.workload or section.places[0].name
     if not any(row.place.name == place for row in table.rows):  # a case, where the measure is of the whole run
         place = next((one.variant for one in section.places if one.name == place), place)
     more, than = table.row(place, expect.more), table.row(place, expect.than)
-    if not more or not than or not more.ours or not than.ours:
-        lacking = [f"{row.kernel}: {row.missing or 'no number'}" for row in (more, than) if row and not row.ours]
-        reason = "; ".join(lacking) or f"there is no '{place}' at this scale"
-        return Judgement(expect, table.measure.unit, place, "not measured", None, None, None, None, reason)
-    ours, paper = ratio(more.ours, than.ours), ratio(more.paper, than.paper)
-    if ours is None:
-        verdict: Verdict = "agree" if more.ours.mean > 0 else "within noise"
-        reason = f"{expect.than} has 0, so there is no ratio"
-    else:
-        verdict = judge(expect.at_least, ours, paper)
-        reason = _reason(expect, verdict, ours, paper)
-    return Judgement(expect, table.measure.unit, place, verdict, ours, paper, more.ours, than.ours, reason)
-
-
-def _reason(expect: Expect, verdict: Verdict, ours: Ratio, paper: Ratio | None) -> str:
-    bound = f"{expect.at_least:g}"
-    if ours.low is None or ours.high is None:
-        side = "at least" if verdict == "agree" else "less than"
-        return f"the ratio is {side} {bound}; there is no interval: {ours.why}"
-    if verdict == "agree":
-        return f"the whole interval is at least {bound}"
-    if verdict == "differ":
-        beside = " and has nothing in common with the paper's" if paper and paper.low is not None else ""
-        return f"the whole interval is below {bound}{beside}"
-    if ours.high >= expect.at_least:
-        return f"{bound} lies in the interval"
-    return f"the interval is below {bound}, but overlaps the paper's own"
+    lacking = [f"{row.kernel}: {row.missing or 'no number'}" for row in (more, than) if row and not row.ours]
+    missing = "; ".join(lacking) or f"there is no '{place}' at this scale"
+    if not more or not than:
+        return _Prepared(expect, table, place, Claim(None, None, missing=missing))
+    paper = ratio(more.paper, than.paper)
+    return _Prepared(expect, table, place, Claim(more.ours, than.ours, paper, expect.at_least, missing, expect.text))
 
 
 def _buckets(section: Section, wanted: Histogram) -> Buckets:

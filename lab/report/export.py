@@ -15,7 +15,7 @@ from lab.report.numbers import CONFIDENCE, Ratio, Sample
 VERSION = 1  # of the JSON
 COLUMNS = (
     "experiment scale measure unit workload kernel reference mean s n seeds dropped_seeds ratio ratio_low ratio_high paired"
-    " paper_mean paper_s paper_n paper_ratio paper_ratio_low paper_ratio_high direction missing cells revisions"
+    " paper_mean paper_s paper_n paper_ratio paper_ratio_low paper_ratio_high verdict missing cells revisions"
 ).split()
 
 
@@ -34,7 +34,7 @@ def as_csv(sections: list[Section]) -> str:
                     "experiment": section.experiment.name, "scale": section.scale, "measure": table.measure.name,
                     "unit": table.measure.unit, "workload": row.place.name, "kernel": row.kernel,
                     "reference": section.experiment.reference, "seeds": " ".join(str(run.seed) for run in kept),
-                    "dropped_seeds": " ".join(str(run.seed) for run in dropped), "direction": row.direction,
+                    "dropped_seeds": " ".join(str(run.seed) for run in dropped), "verdict": row.verdict.word if row.verdict else "",
                     "missing": row.missing, "cells": " ".join(cells), "paired": "",
                     "revisions": " ".join(sorted({revisions[cell] for cell in cells})),
                 }  # fmt: skip
@@ -98,7 +98,7 @@ def _table(table: Table) -> dict[str, Any]:
     rows = [
         {
             "workload": row.place.name, "kernel": row.kernel, "is_reference": row.is_reference, "missing": row.missing,
-            "direction": row.direction, "ours": row.ours and asdict(row.ours), "ratio": row.ratio and asdict(row.ratio),
+            "verdict": row.verdict.word if row.verdict else "", "ours": row.ours and asdict(row.ours), "ratio": row.ratio and asdict(row.ratio),
             "paper": row.paper and _sample(row.paper, ""), "paper_ratio": row.paper_ratio and asdict(row.paper_ratio),
             "paper_row": row.paper_row,
         }
@@ -117,7 +117,7 @@ def _table(table: Table) -> dict[str, Any]:
 def _judgement(one: Any) -> dict[str, Any]:
     expect = one.expect
     return {
-        "text": expect.text, "verdict": one.verdict, "reason": one.reason, "finding": expect.finding,
+        "text": expect.text, "verdict": one.word, "reason": one.reason, "open": expect.open, "conclusion": expect.conclusion,
         "measure": expect.measure, "workload": one.place, "more": expect.more, "than": expect.than,
         "at_least": expect.at_least, "ratio": one.ratio and asdict(one.ratio),
         "paper_ratio": one.paper_ratio and asdict(one.paper_ratio),

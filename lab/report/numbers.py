@@ -11,12 +11,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import covariance, fmean, variance
-from typing import Literal
 
 CONFIDENCE = 0.95
-ROUNDING = 1e-9  # what the last bits of a quotient may lack of a bound
-
-Verdict = Literal["agree", "differ", "within noise", "not measured"]
+ROUNDING = 1e-9  # what is left of a difference of two equal variances
 
 
 @dataclass(frozen=True)
@@ -53,6 +50,7 @@ class Ratio:
     high: float | None = None
     paired: bool = False
     why: str = ""
+    exact: bool = False  # neither of the two means varies with the seed: there is nothing to estimate
 
     @property
     def side(self) -> int | None:
@@ -77,21 +75,51 @@ def sample(runs: Sequence[Run], keep: str = "all") -> Sample | None:
     return Sample(fmean(values), s, len(values), tuple(kept), tuple(sorted(dropped, key=lambda run: run.seed)))
 
 
-def ratio(a: Sample | None, b: Sample | None) -> Ratio | None:
+def ratio(a: Sample | None, b: Sample | None, confidence: float = CONFIDENCE) -> Ratio | None:
     """@a's mean by @b's; None where one is missing, @b's is 0, or one is negative: then it says nothing (a z, say)."""
     if a is None or b is None or b.mean == 0 or a.mean * b.mean < 0:
         return None
     value = a.mean / b.mean
     if a.kept == b.kept and a.kept:
-        return Ratio(1.0, 1.0, 1.0, paired=True)
+        return Ratio(1.0, 1.0, 1.0, paired=True, exact=a.s == 0)
     if a.error2 is None or b.error2 is None:
         alone = next(one for one in (a, b) if one.error2 is None)
         return Ratio(value, why="one run has no deviation" if alone.n == 1 else "the deviation is not known")
+    paired, common = _common(a, b)
+    freedom = _freedom(a, b, value, paired)
+    return _fieller(a, b, value, common, student(freedom, confidence), paired)
+
+
+def _common(a: Sample, b: Sample) -> tuple[bool, float]:
+    """Whether the runs are pairs, and then the covariance of the two means."""
     paired = bool(a.kept) and [run.seed for run in a.kept] == [run.seed for run in b.kept]
     paired = paired and not a.dropped and not b.dropped  # or else the runs left out would decide on the method
-    common = covariance([run.value for run in a.kept], [run.value for run in b.kept]) / len(a.kept) if paired else 0.0
-    freedom = _freedom(a, b, value, paired)
-    return _fieller(a, b, value, common, student(freedom), paired)
+    if not paired:
+        return False, 0.0
+    return True, covariance([run.value for run in a.kept], [run.value for run in b.kept]) / len(a.kept)
+
+
+def equality_p(a: Sample | None, b: Sample | None) -> float | None:
+    """The chance of means at least so far apart, were they equal: of a t test, of pairs or else Welch's.
+
+    None where there is nothing to test: no deviation, or none that varies with the seed."""
+    if a is None or b is None or a.error2 is None or b.error2 is None or a.error2 == b.error2 == 0:
+        return None
+    from scipy.special import stdtr
+
+    paired, common = _common(a, b)
+    error2 = a.error2 + b.error2 - 2 * common
+    freedom = _freedom(a, b, 1.0, paired)
+    if error2 <= ROUNDING * (a.error2 + b.error2):  # every pair lies equally far apart
+        return 1.0 if a.mean == b.mean else 0.0
+    return float(2 * stdtr(freedom, -abs(a.mean - b.mean) / math.sqrt(error2)))
+
+
+def identical_distance(one: Sample, confidence: float) -> float:
+    """How far from 1 the ratio of two such kernels may lie by chance, were they the same but run with other seeds."""
+    if one.error2 is None or not one.n or not one.mean:
+        return math.inf
+    return student(2 * one.n - 2, confidence) * math.sqrt(2 * one.error2) / abs(one.mean)
 
 
 def _freedom(a: Sample, b: Sample, value: float, paired: bool) -> float:
@@ -108,7 +136,7 @@ def _freedom(a: Sample, b: Sample, value: float, paired: bool) -> float:
 def _fieller(a: Sample, b: Sample, value: float, common: float, t: float, paired: bool) -> Ratio:
     assert a.error2 is not None and b.error2 is not None
     if a.error2 == b.error2 == 0:
-        return Ratio(value, value, value, paired)
+        return Ratio(value, value, value, paired, exact=True)
     square = b.mean**2 - t**2 * b.error2
     if square <= 0:
         return Ratio(value, paired=paired, why="the reference's mean is not told from 0")
@@ -120,40 +148,8 @@ def _fieller(a: Sample, b: Sample, value: float, common: float, t: float, paired
     return Ratio(value, (middle - half) / square, (middle + half) / square, paired)
 
 
-def student(freedom: float) -> float:
-    """The t below which CONFIDENCE of the distribution lies, both tails cut."""
+def student(freedom: float, confidence: float = CONFIDENCE) -> float:
+    """The t below which @confidence of the distribution lies, both tails cut."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
-
-
-def direction(paper: Ratio | None, ours: Ratio | None) -> Verdict:
-    """Whether a kernel is above or below the reference in both, where the paper's effect is above its own noise."""
-    if paper is None or ours is None:
-        return "not measured"
-    expected = _sign(paper) if paper.side is None else paper.side
-    found = _sign(ours) if ours.side is None else ours.side
-    if not expected or not found:
-        return "within noise"
-    return "agree" if expected == found else "differ"
-
-
-def _sign(one: Ratio) -> int:
-    return (one.value > 1) - (one.value < 1)
-
-
-def judge(bound: float, ours: Ratio, paper: Ratio | None = None) -> Verdict:
-    """Whether a ratio of ours is at least @bound, as the paper says.
-
-    agree: the whole interval is. differ: none of it is, and it has nothing in common with the paper's own interval.
-    within noise: anything else. Without an interval the ratio alone decides between the first two.
-    """
-    bound *= 1 - ROUNDING
-    low, high = (ours.value, ours.value) if ours.low is None or ours.high is None else (ours.low, ours.high)
-    if low >= bound:
-        return "agree"
-    if high >= bound:
-        return "within noise"
-    if ours.low is None or paper is None or paper.low is None or paper.high is None:
-        return "differ"
-    return "within noise" if low <= paper.high and high >= paper.low else "differ"
+    return float(stdtrit(freedom, (1 + confidence) / 2))

@@ -38,9 +38,9 @@ def reproduce(name: str, request: Request, folder: Path | None) -> int:
     for section in gather(request.names, False, request.results, request.full):
         print(f"\n{section.experiment.name}: {section.experiment.title}")
         for one in section.judgements:
-            counts[one.verdict] += 1
+            counts[one.word] += 1
             ratio = f" ({one.expect.more} / {one.expect.than} = {one.ratio.value:.4g})" if one.ratio else ""
-            print(f"  {one.verdict:12}  {one.expect.text}{ratio}")
+            print(f"  {one.word:14}  {one.expect.text}{ratio}")
     print(f"\n{', '.join(f'{count} {verdict}' for verdict, count in counts.items()) or 'no findings'}")
     print(f"the report: {folder}/report.html, report.txt, report.csv, report.json")
     return status

@@ -14,7 +14,10 @@ from lab.report import words
 from lab.report.collect import TOLERANCE, Buckets, Curve, Section, Table, concerned
 from lab.sweep.experiment import ROWS
 
-STYLES = {"agree": "green", "differ": "bold red", "within noise": "yellow", "not measured": "dim"}
+STYLES = {
+    "reproduced": "green", "direction only": "cyan", "no effect here": "bold red", "contradicted": "bold red",
+    "undecided": "yellow", "left open": "dim", "not measured": "dim", "demonstration": "dim",
+}  # fmt: skip
 WIDTH = 160  # of text that is on no terminal
 LAST_LINES = 5  # of a failed run's log
 
@@ -90,16 +93,16 @@ def _verdict(verdict: str) -> Text:
 def _measure(section: Section, table: Table, console: Console) -> None:
     title = words.heading(table.measure, section.experiment.reference)
     ratios = ["paper's ratio"] if table.has_paper else []
-    absolute = ["paper's mean", "<direction"] if table.has_paper else []
+    absolute = ["paper's mean", "<verdict"] if table.has_paper else []
     grid = _grid("<kernel", *ratios, "our ratio", *absolute, "our mean", "<seeds", "<remarks")
     for place in table.places:
         if len(table.places) > 1:
             _add(grid, Text(place.name, style="italic"))
         rows = table.at(place)
         for row in rows:
-            direction = _verdict(row.direction) if row.direction else Text("")
+            verdict = _verdict(row.verdict.word) if row.verdict else Text("")
             shown = ["1" if one and row.is_reference else words.quotient(one) for one in (row.paper_ratio, row.ratio)]
-            both: list[str | Text] = [words.mean_s_n(row.paper), direction] if table.has_paper else []
+            both: list[str | Text] = [words.mean_s_n(row.paper), verdict] if table.has_paper else []
             end = row is rows[-1]
             _add(
                 grid, row.kernel, *shown[0 if table.has_paper else 1 :], *both, words.mean_s_n(row.ours), words.seeds(row),
@@ -115,15 +118,17 @@ def _judgements(section: Section, console: Console) -> None:
     console.print(Text("What the paper found", style="bold"))
     for one in section.judgements:
         expect = one.expect
-        console.print(Text("  ").append_text(_verdict(one.verdict)).append(f": {expect.text}"))
+        console.print(Text("  ").append_text(_verdict(one.word)).append(f": {expect.text}"))
         paper = f"; paper {words.quotient(one.paper_ratio)}" if one.paper_ratio else ""
+        wanted = f", wanted at least {expect.at_least:g}" if expect.at_least > 1 else ""
         _line(
             console,
             f"      {expect.measure}, {one.place}: {expect.more} / {expect.than} = {words.quotient(one.ratio)},"
-            f" wanted at least {expect.at_least:g}{paper}; {one.reason}",
+            f"{wanted}{paper}; {one.reason}",
         )
-        if expect.finding and one.verdict != "agree":
-            console.print(Padding(Text(expect.finding), (0, 0, 0, 6)))
+        for what, text in (("left open by the paper", expect.open), ("we conclude", expect.conclusion)):
+            if text:
+                console.print(Padding(Text(f"{what}: {text}"), (0, 0, 0, 6)))
     console.print()
 
 

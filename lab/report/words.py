@@ -11,7 +11,10 @@ from lab.report.numbers import Ratio, Sample
 from lab.sweep.experiment import ROWS, Measure
 from lab.sweep.store import Cell
 
-SIGNS = {"agree": "✓", "differ": "✗", "within noise": "≈", "not measured": "–"}
+SIGNS = {
+    "reproduced": "✓", "direction only": "↗", "no effect here": "0", "contradicted": "✗", "undecided": "?",
+    "left open": "○", "not measured": "–", "demonstration": "·",
+}  # fmt: skip
 NONE = "–"
 
 METHOD = (
@@ -19,11 +22,15 @@ METHOD = (
     "Fieller's theorem: all quotients that a t test of the two means does not exclude. Runs of two kernels with the same "
     "seeds, none of which was left out, are pairs, and what the seed does to both is taken out (“paired”, it says below a "
     "table); otherwise, and for the paper, the runs are independent, with Welch's degrees of freedom. The paper's interval is from its s and number of runs.",
-    "agree: our whole interval is at or above what the paper's finding demands. differ: our whole interval is below, and "
-    "has nothing in common with the paper's own. within noise: the rest, since the interval reaches across the bound. "
-    "With a single run there is no interval, and the ratio alone decides.",
-    "Direction says whether a kernel is on the same side of the reference in the paper and here: agree or differ where "
-    "both intervals exclude 1, within noise where one of them has 1 in it.",
+    "reproduced: the direction and the size are the paper's. direction only: the direction is; the size is another, or the paper "
+    "gives none, or ours is too wide to say. no effect here: our interval has 1 in it and is narrower than the paper's effect, "
+    "so it would have been seen. contradicted: the other direction. undecided: too wide to tell the paper's effect from none; "
+    "the number of seeds that it would take is told. left open: the paper's own interval has 1 in it.",
+    "A direction counts where a t test excludes equal means, by Holm's method over all comparisons of the table, and where the "
+    "ratio is farther from 1 than that of two kernels like the reference would be, run with other seeds. A size counts where both "
+    "intervals meet and ours is no wider than the paper's effect. Rows whose runs are equal digit for digit are one comparison. "
+    "Figures that do not vary with the seed are exact and have no interval.",
+    "Only whole loads are judged. What runs a part of one is a demonstration: it has figures and no verdicts.",
     "Where the least and the greatest run are left out (keep = middle), mean and s are of the kept ones, as in the "
     "paper; such an s is smaller than that of all runs, so these intervals are somewhat too narrow, theirs as ours.",
 )
@@ -55,9 +62,11 @@ def decimals(one: Ratio) -> int:
 
 
 def interval(one: Ratio | None) -> str:
-    """[0.998, 1.004], or nothing."""
+    """[0.998, 1.004]; what does not vary with the seed is exact; or nothing."""
     if one is None or one.low is None or one.high is None:
         return ""
+    if one.exact:
+        return "exact"
     return f"[{factor(one.low, decimals(one))}, {factor(one.high, decimals(one))}]"
 
 

@@ -182,7 +182,8 @@ class Expect(Part):
     more: str
     than: str
     at_least: Annotated[Number, Field(gt=0)] = 1.0  # more / than >= at_least
-    finding: str = ""
+    open: str = ""  # what the paper itself left open of it
+    conclusion: str = ""  # what we make of it, beside the verdict
 
 
 class Variant(Part):
@@ -208,6 +209,8 @@ class Experiment(Part):
     keep: Literal["all", "middle"] = "all"
     full_keep: Literal["all", "middle"] | None = None
     notes: str = ""
+    whole: bool = False  # the reduced size is the paper's whole load, too: it is judged
+    smallest: Annotated[Number, Field(ge=0)] = 0  # the least distance of a ratio from 1 that counts as an effect
     machine: FullMachine = FullMachine()
     kernel: Annotated[list[Kernel], Field(min_length=1)]
     workload: Annotated[list[Workload], Field(min_length=1)]

@@ -39,7 +39,7 @@ class View:
     @property
     def counts(self) -> list[tuple[str, int]]:
         """(verdict, how many), those that there are."""
-        verdicts = [one.verdict for one in self.section.judgements]
+        verdicts = [one.word for one in self.section.judgements]
         return [(verdict, verdicts.count(verdict)) for verdict in words.SIGNS if verdict in verdicts]  # type: ignore[arg-type]
 
     @property
@@ -83,7 +83,8 @@ class View:
     def judged(self, one: Judgement) -> str:
         """The numbers of a judgement, short."""
         paper = f"; paper {words.quotient(one.paper_ratio)}" if one.paper_ratio else ""
-        return f"{words.quotient(one.ratio)}, wanted ≥\N{NO-BREAK SPACE}{one.expect.at_least:g}{paper}"
+        wanted = f", wanted ≥\N{NO-BREAK SPACE}{one.expect.at_least:g}" if one.expect.at_least > 1 else ""
+        return f"{words.quotient(one.ratio)}{wanted}{paper}"
 
     def noted(self, table: Table) -> bool:
         """Whether a table of ratios needs a column for remarks."""

@@ -48,9 +48,10 @@ PRESETS = {
     # Pentium Pro 200 with 256 KB, 1996, one of Lever's machines. The caches are Intel's data sheet's. Assumed: 4 cycles
     # more for the L2, which runs at the core's clock, and 40 (200 ns) for EDO memory on the 66 MHz bus.
     "ppro": Specification((Level(8 * KB, 2, 32), Level(256 * KB, 4, 32)), (4, 40), 200),
-    # Pentium II Xeon 450 with 512 KB, 1998, another of them. The caches are Intel's data sheet's. Assumed: 11 cycles more
-    # for the L2, outside of the core at its clock, and 65 (145 ns) for SDRAM on the 100 MHz bus.
-    "xeon-p2": Specification((Level(16 * KB, 4, 32), Level(512 * KB, 4, 32)), (11, 65), 450),
+    # Pentium II Xeon 450 with 512 KB, 1998, another of them (a Dell PowerEdge 6300). The caches are Intel's data sheet's.
+    # Assumed: 11 cycles more for the L2, outside of the core at its clock, and 90 (200 ns) for that machine's buffered EDO
+    # memory, as slow to answer as the Pentium Pro's: its bus of 100 MHz makes up for the buffers.
+    "xeon-p2": Specification((Level(16 * KB, 4, 32), Level(512 * KB, 4, 32)), (11, 90), 450),
     # A core of a Ryzen 9000 (Zen 5, 2024) at 5.5 GHz, with the whole L3 of its die. The caches and the L2's 14 cycles, 10
     # more than the L1's 4, are AMD's. Assumed: 42 more for the L3, 440 (80 ns) for DDR5 memory.
     "current": Specification(

@@ -20,6 +20,7 @@ reference = "plain"
 seeds = [1, 2, 3, 4, 5]
 keep = "middle"
 notes = "These results are made up."
+whole = true
 
 [[kernel]]
 name = "plain"
@@ -72,7 +73,7 @@ measure = "steps"
 more = "plain"
 than = "four times"
 at_least = 5.0
-finding = "Four times is what was made up."
+conclusion = "Four times is what was made up."
 
 [[expect]]
 text = "twice is faster by the factor 1.0199"

@@ -42,7 +42,7 @@ def test_ratios_are_those_of_the_kept_means(tmp_path):
     assert everything.ratio.high - everything.ratio.low < row.ratio.high - row.ratio.low
     assert row.paper_ratio.value == pytest.approx(4380.8 / 4282.8)
     assert row.paper.n == 7 and table(found, "throughput").row("16 scripts", "plain").paper.n == 3  # five less two
-    assert row.direction == "agree"
+    assert row.verdict.word == "reproduced"
 
 
 def test_s_in_a_papers_row_belongs_to_the_first_measure(tmp_path):
@@ -54,17 +54,17 @@ def test_s_in_a_papers_row_belongs_to_the_first_measure(tmp_path):
     assert (row.paper.s, row.paper.n) == (0.5, 4)
 
 
-def test_direction_needs_the_papers_effect_above_its_noise(tmp_path):
+def test_a_verdict_needs_the_papers_effect_above_its_noise(tmp_path):
     """4290.0 s=21.9 against 4282.8 s=29.96 is noise."""
-    assert table(section(tmp_path / "r"), "throughput").row("16 scripts", "four times").direction == "within noise"
+    assert table(section(tmp_path / "r"), "throughput").row("16 scripts", "four times").verdict.word == "left open"
 
 
 def test_verdicts(tmp_path):
     found = section(tmp_path / "r").judgements
-    assert [one.verdict for one in found] == ["agree", "differ", "within noise"]
+    assert [one.word for one in found] == ["reproduced", "direction only", "direction only"]
     assert found[0].ratio.value == 2.0
     assert found[1].ratio.value == 4.0
-    assert "below 5" in found[1].reason
+    assert "0.75 times" in found[1].reason
 
 
 def test_what_failed_is_shown_and_not_in_the_means(tmp_path):
@@ -72,7 +72,7 @@ def test_what_failed_is_shown_and_not_in_the_means(tmp_path):
     row = table(found, "throughput").row("16 scripts", "twice")
     assert row.ours is None and row.ratio is None
     assert row.missing == "seeds 1, 2, 3, 4, 5: panic"
-    assert [one.verdict for one in found.judgements] == ["not measured", "differ", "not measured"]
+    assert [one.word for one in found.judgements] == ["not measured", "direction only", "not measured"]
     assert {(fault.kernel, fault.kind) for fault in found.faults} == {("twice", "panic")}
     text = plain([found])
     assert text.count("twice, 16 scripts, seed 3: panic: the kernel panicked: a test") == 1
@@ -219,7 +219,7 @@ def test_what_is_of_a_run_stands_there_once_whatever_its_cases(tmp_path):
 def test_an_expectation_of_a_case_finds_the_run(tmp_path):
     text = CURVE + '\n[[expect]]\ntext = "the same"\nmeasure = "time"\nworkload = "2 threads"\nmore = "A"\nthan = "B"\n'
     (found,) = section(tmp_path / "r", text, "curve").judgements
-    assert (found.verdict, found.place) == ("agree", "sdet")
+    assert (found.word, found.place) == ("demonstration", "sdet")  # the file does not say that it is whole
 
 
 def test_a_workload_that_does_not_tell_a_measure_is_named_once(tmp_path):
@@ -238,8 +238,8 @@ def test_a_workload_that_does_not_tell_a_measure_is_named_once(tmp_path):
 def test_nothing_to_divide_by(tmp_path):
     text = TEXT.replace("stats:buffer.steps_per_lookup", "stats:buffer.steps_per_miss")
     found = section(tmp_path / "r", text)
-    assert found.judgements[0].verdict == "within noise"
-    assert "has 0" in found.judgements[0].reason
+    assert found.judgements[0].word == "undecided"
+    assert "both have 0" in found.judgements[0].reason
 
 
 def test_csv(tmp_path):
@@ -250,7 +250,7 @@ def test_csv(tmp_path):
     assert (row["seeds"], row["dropped_seeds"]) == ("2 3 4", "1 5")
     assert float(row["ratio"]) == 1023 / 1003
     assert float(row["ratio_low"]) < 1023 / 1003 < float(row["ratio_high"])
-    assert (row["paired"], row["direction"], row["paper_n"]) == ("no", "agree", "7")
+    assert (row["paired"], row["verdict"], row["paper_n"]) == ("no", "reproduced", "7")
     assert len(row["cells"].split()) == 5
     assert row["revisions"] == "0" * 40
 
@@ -273,7 +273,7 @@ def test_json_has_everything_and_is_the_same_again(tmp_path):
     assert {run["cell"] for run in rows["twice"]["ours"]["kept"]} <= ids
     assert [fault["kernel"] for fault in one["faults"]] == ["four times"] * 5
     assert one["faults"][0]["log"] == "booted\n"
-    assert one["judgements"][0]["verdict"] == "agree"
+    assert one["judgements"][0]["verdict"] == "reproduced"
     assert one["histograms"][0]["report"]["buckets"] == 1024
 
 
@@ -312,11 +312,11 @@ def test_the_command_prints_and_writes(cw, filled):
         "report", filled / "sample.toml", "--results", filled / "r.sqlite", "--csv", filled / "x.csv", "--output", out
     )
     assert done.returncode == 0, done.stderr
-    assert "✓ agree: plain takes twice the steps" in done.stdout.decode()
+    assert "✓ reproduced: plain takes twice the steps" in done.stdout.decode()
     assert f"again: ./cw sweep {filled / 'sample.toml'}" in done.stdout.decode()
     assert (filled / "x.csv").read_bytes() == (out / "report.csv").read_bytes()
     assert json.loads((out / "report.json").read_text())["version"] == 1
-    assert "✓ agree: plain takes twice the steps" in (out / "report.txt").read_text()
+    assert "✓ reproduced: plain takes twice the steps" in (out / "report.txt").read_text()
     assert not list(out.glob("*.new"))
 
 

@@ -64,9 +64,9 @@ def computed(found: Section) -> dict:
     """All that does not say why a run is missing."""
     return {
         "tables": [
-            [replace(row, missing="") for row in table.rows] + [table.without] for table in found.tables
+            [replace(row, missing="", verdict=None) for row in table.rows] + [table.without] for table in found.tables
         ],
-        "judgements": [replace(one, reason="") for one in found.judgements],
+        "judgements": [(one.expect, one.place, one.word, one.ratio, one.paper_ratio) for one in found.judgements],
         "histograms": [(one.cell and one.cell.id, one.seed, one.report) for one in found.histograms],
         "chains": found.chains, "misses": found.misses, "curves": found.curves,
     }  # fmt: skip

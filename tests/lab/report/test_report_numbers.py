@@ -7,7 +7,7 @@ import math
 import pytest
 
 from lab.build.setup import need_lab
-from lab.report.numbers import Ratio, Run, Sample, direction, judge, ratio, sample, student
+from lab.report.numbers import Ratio, Run, Sample, equality_p, identical_distance, ratio, sample, student
 
 need_lab()
 
@@ -136,7 +136,7 @@ def test_a_reference_of_zero_has_no_ratio():
 
 def test_what_may_be_negative_has_no_ratio():
     assert ratio(of(-1.0, -2.0), of(1.0, 2.0)) is None
-    assert ratio(of(0.0, 0.0), of(1.0, 1.0)) == Ratio(0.0, 0.0, 0.0, paired=True)
+    assert ratio(of(0.0, 0.0), of(1.0, 1.0)) == Ratio(0.0, 0.0, 0.0, paired=True, exact=True)
 
 
 def test_the_reference_to_itself_is_one():
@@ -144,53 +144,22 @@ def test_the_reference_to_itself_is_one():
     assert ratio(one, one) == Ratio(1.0, 1.0, 1.0, paired=True)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "bound", "verdict"),
-    [
-        (5.0, 6.0, 5.0, "agree"),  # its end is the bound
-        (4.999, 6.0, 5.0, "within noise"),
-        (4.0, 5.0, 5.0, "within noise"),  # the other end is
-        (4.0, 4.999, 5.0, "differ"),
-        (0.99, 1.01, 1.0, "within noise"),
-        (5.0 - 1e-12, 6.0, 5.0, "agree"),  # rounding
-    ],
-)
-def test_verdicts_at_the_borders(low, high, bound, verdict):
-    assert judge(bound, Ratio((low + high) / 2, low, high)) == verdict
+def test_equality_is_a_t_test():
+    """By hand: pairs 3, 2 and 4 apart, t = 3 / (1 / sqrt 3) with 2 degrees of freedom."""
+    p = equality_p(of(13.0, 14.0, 18.0), of(10.0, 12.0, 14.0))
+    assert p == pytest.approx(0.0351, abs=1e-4)
+    other = equality_p(of(13.0, 14.0, 18.0, first=4), of(10.0, 12.0, 14.0))  # no pairs: much is the seeds'
+    assert other is not None and 0.1 < other < 0.2
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "verdict"),
-    [(0.95, 0.98, "within noise"), (0.98, 1.02, "within noise"), (0.981, 1.02, "differ"), (0.8, 0.899, "differ")],
-)
-def test_below_the_bound_the_papers_own_interval_counts(low, high, verdict):
-    """Ours is from 0.90 to 0.98, and 1 was wanted."""
-    assert judge(1.0, Ratio(0.94, 0.90, 0.98), Ratio((low + high) / 2, low, high)) == verdict
+def test_equality_of_what_does_not_vary_is_no_test():
+    assert equality_p(of(3.0, 3.0), of(4.0, 4.0)) is None
+    assert equality_p(of(3.0), of(4.0)) is None and equality_p(None, of(1.0, 2.0)) is None
+    assert equality_p(of(4.0, 5.0), of(3.0, 4.0)) == 0.0  # every pair lies equally far apart
 
 
-@pytest.mark.parametrize(("value", "verdict"), [(5.0, "agree"), (4.99, "differ")])
-def test_without_an_interval_the_ratio_decides(value, verdict):
-    assert judge(5.0, Ratio(value, why="one run")) == verdict
-    assert judge(5.0, Ratio(value, why="one run"), Ratio(4.9, 4.0, 6.0)) == verdict
-
-
-@pytest.mark.parametrize(
-    ("paper", "ours", "verdict"),
-    [
-        ((1.01, 1.03), (1.001, 1.2), "agree"),
-        ((0.8, 0.9), (0.5, 0.6), "agree"),
-        ((1.01, 1.03), (0.8, 0.9), "differ"),
-        ((0.99, 1.03), (0.8, 0.9), "within noise"),  # the paper's effect is within its own noise
-        ((1.01, 1.03), (0.99, 1.1), "within noise"),
-        ((1.0, 1.03), (1.1, 1.2), "within noise"),
-    ],
-)
-def test_direction(paper, ours, verdict):
-    assert direction(Ratio(1.0, *paper), Ratio(1.0, *ours)) == verdict
-
-
-def test_direction_without_intervals_is_that_of_the_ratios():
-    assert direction(Ratio(1.02), Ratio(1.3)) == "agree"
-    assert direction(Ratio(1.02), Ratio(0.9)) == "differ"
-    assert direction(Ratio(1.0), Ratio(0.9)) == "within noise"
-    assert direction(None, Ratio(0.9)) == "not measured"
+def test_how_far_identical_kernels_may_lie():
+    """Two means of five runs with s = 2 each: t of 8 degrees of freedom times 2 sqrt(2/5)."""
+    one = of(98.0, 99.0, 100.0, 101.0, 102.0)
+    assert identical_distance(one, 0.95) == pytest.approx(2.306 * math.sqrt(2 * 2.5 / 5) / 100, rel=1e-3)
+    assert identical_distance(of(5.0), 0.95) == math.inf

@@ -347,7 +347,7 @@ def test_the_command_prints_a_table_and_writes_the_result(cw, tmp_path):
                 "--", "/bin/sh", "-c", "ls -l /etc", env={**os.environ, "CW_OUTPUT": str(output_folder())})  # fmt: skip
     assert result.returncode == 0, result.stderr
     text = result.stderr.decode()
-    assert "dentry" in text and "L2 misses" in text and "l1d=16K/4/32,l2=512K/4/32,cost=11/65,clock=450" in text
+    assert "dentry" in text and "L2 misses" in text and "l1d=16K/4/32,l2=512K/4/32,cost=11/90,clock=450" in text
     found = json.loads((tmp_path / "r.json").read_text())
     assert str(found["cachesim"]["dentry"]["lookups"]) in text
     assert "CONFIG_REGION_MARKS=y" in found["config"] and (marks / "chainwalk.stripped").exists()

@@ -1,0 +1,213 @@
+"""What came of a finding: one word, by direction and by size, corrected for how many there are of a table.
+
+Before a finding counts as found again, two identical kernels must not be able to show the same. So its direction has to be
+beyond chance (a t test of the two means, by Holm's method of 1979 over all findings of a table) and beyond the distance that
+two kernels like the reference would show with other seeds. Its size has to be the paper's: the two intervals
+meet, and ours is narrow enough to tell the paper's effect from none. What is too wide to say is `undecided`, never found.
+
+    reproduced      direction and size
+    direction only  the direction; the size is another, or the paper gives none, or ours is too wide to say
+    no effect here  our interval has 1 in it and is narrower than the paper's effect: a replication that failed
+    contradicted    the other direction
+    undecided       too wide to say; with how many more seeds it would be told
+    left open       the paper's own interval has 1 in it: it found nothing that could be found again
+    not measured    runs are missing
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from lab.report.numbers import CONFIDENCE, ROUNDING, Ratio, Sample, equality_p, identical_distance, ratio
+
+Word = Literal[
+    "reproduced", "direction only", "no effect here", "contradicted", "undecided", "left open", "not measured"
+]
+WORDS: tuple[Word, ...] = (
+    "reproduced", "direction only", "no effect here", "contradicted", "undecided", "left open", "not measured",
+)  # fmt: skip
+ALPHA = 1 - CONFIDENCE
+
+
+@dataclass(frozen=True)
+class Claim:
+    """That one kernel's mean is above the other's: what was measured of it, and what the paper has."""
+
+    more: Sample | None
+    than: Sample | None
+    paper: Ratio | None = None  # more / than; below 1 where the paper's effect has that sign
+    at_least: float = 1.0  # what the paper says of the size in words; 1: nothing, its numbers alone
+    missing: str = ""
+    name: str = ""  # what another claim with the same runs is told to be the same as
+
+    @property
+    def runs(self) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+        """The numbers that decide; of claims with the same ones all but the first say nothing new."""
+        if not self.more or not self.than or not self.more.kept or not self.than.kept:
+            return None
+        return tuple(run.value for run in self.more.kept), tuple(run.value for run in self.than.kept)
+
+    @property
+    def expected(self) -> int:
+        return -1 if self.paper and self.paper.value < 1 else 1
+
+    @property
+    def effect(self) -> float | None:
+        """How far the paper's ratio is from 1; None: it gives no size."""
+        if self.at_least > 1:
+            return self.at_least - 1
+        return abs(self.paper.value - 1) if self.paper else None
+
+    def size(self, smallest: float) -> tuple[float, float] | None:
+        """The ratios that are the paper's size: what it says; its interval; a mean without one, as far as @smallest counts."""
+        if self.at_least > 1:
+            return self.at_least * (1 - ROUNDING), math.inf
+        if not self.paper:
+            return None
+        if self.paper.low is None or self.paper.high is None:
+            return self.paper.value - smallest, self.paper.value + smallest
+        return self.paper.low, self.paper.high
+
+
+@dataclass(frozen=True)
+class Verdict:
+    word: Word
+    reason: str
+    ratio: Ratio | None = None
+    seeds_wanted: int | None = None  # how many more it would take
+    same_as: str = ""  # the name of an earlier claim of the table that has the same runs, digit for digit
+
+    @property
+    def exact(self) -> bool:
+        return self.ratio is not None and self.ratio.exact
+
+    @property
+    def said(self) -> str:
+        """The reason, and what else is to be said of it."""
+        said = [self.reason]
+        if self.seeds_wanted:
+            said.append(f"about {self.seeds_wanted} more seeds would tell")
+        if self.same_as:
+            said.append(f"the same runs as {self.same_as}, digit for digit: counted once")
+        return "; ".join(said)
+
+
+def judge(claims: Sequence[Claim], smallest: float = 0.0) -> list[Verdict]:
+    """A verdict for each of a table's claims. @smallest: the least distance from 1 that counts as an effect."""
+    first: dict[tuple[tuple[float, ...], tuple[float, ...]], int] = {}
+    same: list[int | None] = []
+    for at, claim in enumerate(claims):
+        runs = claim.runs
+        same.append(first.get(runs) if runs else None)
+        if runs:
+            first.setdefault(runs, at)
+    alphas = holm([equality_p(claim.more, claim.than) if same[at] is None else None for at, claim in enumerate(claims)])
+    found: list[Verdict] = []
+    for claim, earlier, alpha in zip(claims, same, alphas, strict=True):
+        decided = alpha if earlier is None else alphas[earlier]
+        one = _judge(claim, decided, smallest)
+        found.append(one if earlier is None else replace(one, same_as=claims[earlier].name or "another"))
+    return found
+
+
+def holm(chances: Sequence[float | None]) -> list[tuple[float, bool]]:
+    """Holm's step-down method: for each p the level that it is held against, and whether it and all smaller ones pass.
+
+    None, where there is nothing to test, does not count among the comparisons."""
+    order = sorted((p, at) for at, p in enumerate(chances) if p is not None)
+    found: list[tuple[float, bool]] = [(ALPHA, False)] * len(chances)
+    passes = True
+    for rank, (p, at) in enumerate(order):
+        level = ALPHA / (len(order) - rank)
+        passes = passes and p <= level
+        found[at] = (level, passes)
+    return found
+
+
+def _judge(claim: Claim, level: tuple[float, bool], smallest: float) -> Verdict:
+    if claim.more is None or claim.than is None:
+        return Verdict("not measured", claim.missing or "there are no runs")
+    ours = ratio(claim.more, claim.than)
+    if claim.paper and claim.paper.side == 0:
+        return Verdict("left open", "the paper's own interval has 1 in it", ours)
+    if ours is None:
+        if claim.than.mean == 0 and claim.expected > 0 and claim.more.mean > 0:
+            return Verdict("direction only", "the other one has 0, so there is no ratio")
+        return Verdict("undecided", "there is no ratio: one is negative, or both have 0")
+    if ours.exact:
+        return _exact(claim, ours, smallest)
+    if ours.low is None:
+        return Verdict("undecided", f"there is no interval: {ours.why}", ours)
+    alpha, passes = level
+    noise = identical_distance(claim.than, 1 - alpha)
+    if passes and abs(ours.value - 1) > max(noise, smallest):
+        return _directed(claim, ours, smallest)
+    return _nothing(claim, ours, noise, smallest)
+
+
+def _exact(claim: Claim, ours: Ratio, smallest: float) -> Verdict:
+    """Numbers that do not vary with the seed."""
+    if abs(ours.value - 1) <= smallest:
+        return Verdict("no effect here", "exact: the two do not differ, whatever the seed", ours)
+    if (ours.value > 1) != (claim.expected > 0):
+        return Verdict("contradicted", "exact: the other direction, whatever the seed", ours)
+    size = claim.size(smallest)
+    if size is None:
+        return Verdict("direction only", "exact; the paper gives no size", ours)
+    if size[0] <= ours.value <= size[1]:
+        return Verdict("reproduced", "exact, and within the paper's size", ours)
+    return Verdict("direction only", f"exact; {_beside(ours, claim)}", ours)
+
+
+def _directed(claim: Claim, ours: Ratio, smallest: float) -> Verdict:
+    """Our effect is beyond chance and beyond the noise."""
+    assert ours.low is not None and ours.high is not None
+    if (ours.value > 1) != (claim.expected > 0):
+        return Verdict("contradicted", "beyond chance, and in the other direction", ours)
+    size, effect = claim.size(smallest), claim.effect
+    if size is None or effect is None:
+        return Verdict("direction only", "the paper gives no size", ours)
+    if ours.high < size[0] or ours.low > size[1]:
+        return Verdict("direction only", _beside(ours, claim), ours)
+    if math.isinf(size[1]):  # at least so much
+        if ours.low >= size[0]:
+            return Verdict("reproduced", f"the whole interval is at least {size[0]:g}", ours)
+        wanted = more_seeds(claim, (ours.value - ours.low) / max(ours.value - size[0], 1e-12))
+        return Verdict("direction only", f"{size[0]:g} lies in the interval: of the size nothing is said", ours, wanted)
+    half = (ours.high - ours.low) / 2
+    if half > effect:
+        wanted = more_seeds(claim, half / effect)
+        return Verdict("direction only", "too wide to say of the size", ours, wanted)
+    return Verdict("reproduced", "direction and size", ours)
+
+
+def _nothing(claim: Claim, ours: Ratio, noise: float, smallest: float) -> Verdict:
+    """No effect that is beyond chance and noise: was there none, or could it not be seen?"""
+    assert ours.low is not None and ours.high is not None
+    effect = claim.effect
+    if effect is None:
+        return Verdict(
+            "undecided", "not told from no effect, and the paper gives no size that could be ruled out", ours
+        )
+    width = max(ours.high - ours.low, noise, smallest)
+    if width < effect:
+        return Verdict("no effect here", "not told from no effect, and narrower than the paper's", ours)
+    wanted = more_seeds(claim, width / effect) if effect else None
+    return Verdict("undecided", "too wide to tell the paper's effect from none", ours, wanted)
+
+
+def more_seeds(claim: Claim, times: float) -> int | None:
+    """How many more seeds would make an interval narrower by the factor @times: its width goes with 1/sqrt(n)."""
+    if not claim.more or not claim.more.n or not math.isfinite(times):
+        return None
+    return max(math.ceil(claim.more.n * times**2) - claim.more.n, 1)
+
+
+def _beside(ours: Ratio, claim: Claim) -> str:
+    effect = claim.effect
+    if not effect:
+        return "the size is another one"
+    return f"{abs(ours.value - 1) / effect:.2g} times the paper's effect"

@@ -1,0 +1,203 @@
+"""Verdicts that can fail: identical kernels, the pair swapped, half and ten times the effect, one seed, the same run twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from lab.build.setup import need_lab
+from lab.report.numbers import Ratio, Run, Sample, equality_p, ratio, sample
+from lab.report.verdicts import ALPHA, WORDS, Claim, Verdict, holm, judge
+from lab.sweep.experiment import load
+
+need_lab()
+
+PAPER = Ratio(1.02, 1.015, 1.025)
+SEEDS = 5
+
+
+def spread(mean: float, deviation: float, count: int = SEEDS, first: int = 1) -> Sample:
+    """A sample whose mean and deviation are exactly these, its values those of a normal distribution's quantiles."""
+    quantiles = np.array([NormalDist().inv_cdf((i + 0.5) / count) for i in range(count)])
+    shape = quantiles / quantiles.std(ddof=1) if count > 1 else quantiles
+    return of(mean + deviation * shape, first)
+
+
+def of(values, first: int = 1) -> Sample:
+    found = sample([Run(seed, float(value), f"cell{seed}") for seed, value in enumerate(values, first)])
+    assert found is not None
+    return found
+
+
+def one(effect: float, deviation: float = 0.5, paper: Ratio | None = PAPER, count: int = SEEDS, **claim) -> Verdict:
+    """A kernel @effect above a reference of 1000, with other seeds."""
+    more = spread(1000 * (1 + effect), deviation, count, first=100)
+    return judge([Claim(more, spread(1000, deviation, count), paper, **claim)])[0]
+
+
+def test_the_papers_effect_is_reproduced():
+    assert one(0.02).word == "reproduced"
+
+
+def test_a_pair_swapped_is_contradicted():
+    assert one(-0.02).word == "contradicted"
+    assert judge([Claim(spread(1000, 0.5), spread(1020, 0.5, first=100), PAPER)])[0].word == "contradicted"
+    below = Ratio(0.98, 0.975, 0.985)
+    assert one(-0.02, paper=below).word == "reproduced" and one(0.02, paper=below).word == "contradicted"
+
+
+@pytest.mark.parametrize(("times", "said"), [(0.5, "0.5 times"), (10, "10 times")])
+def test_another_size_is_a_direction_only(times, said):
+    found = one(0.02 * times)
+    assert found.word == "direction only" and said in found.reason
+
+
+def test_no_effect_is_named_as_one_where_it_would_have_been_seen():
+    found = one(0.0)
+    assert found.word == "no effect here" and found.seeds_wanted is None
+
+
+def test_too_wide_to_say_tells_how_many_more_seeds():
+    """As many as it says are enough, and half as many are not."""
+    found = one(0.0, deviation=15)
+    assert found.word == "undecided" and found.seeds_wanted and found.seeds_wanted > 5
+    assert one(0.0, 15, count=SEEDS + found.seeds_wanted).word == "no effect here"
+    assert one(0.0, 15, count=SEEDS + found.seeds_wanted // 4).word == "undecided"
+
+
+def test_a_wide_interval_does_not_reproduce_a_small_effect():
+    """It meets the paper's, as it meets everything: of the size it says nothing."""
+    found = one(0.05, 30, paper=Ratio(1.0067, 1.003, 1.010))
+    assert found.word == "direction only" and "too wide" in found.reason and found.seeds_wanted
+
+
+def test_pairs_do_not_see_what_two_identical_kernels_show():
+    """Every seed is 0.02 % above, to the digit: an effect of pairs, and less than what other seeds do to the reference."""
+    values = 1000 + 10 * np.arange(SEEDS)
+    found = judge([Claim(of(values * 1.0002), of(values), Ratio(1.0002, 1.0001, 1.0003))])[0]
+    p = equality_p(of(values * 1.0002), of(values))
+    assert p is not None and p < ALPHA and found.word == "undecided"
+
+
+def test_one_seed_decides_nothing():
+    found = one(0.02, count=1)
+    assert found.word == "undecided" and "one run" in found.reason
+
+
+def test_figures_that_do_not_vary_are_exact():
+    claim = Claim(of([1020.0] * 3), of([1000.0] * 3), PAPER)
+    (found,) = judge([claim])
+    assert found.exact and found.word == "reproduced"
+    assert judge([Claim(of([1200.0] * 3), of([1000.0] * 3), PAPER)])[0].word == "direction only"
+    assert judge([Claim(of([1000.0] * 3), of([1000.0] * 3), PAPER)])[0].word == "no effect here"
+    assert judge([Claim(of([999.0] * 3), of([1000.0] * 3), PAPER)])[0].word == "contradicted"
+
+
+def test_what_the_paper_left_open_is_no_finding():
+    assert one(0.02, paper=Ratio(1.001, 0.99, 1.012)).word == "left open"
+
+
+def test_a_size_in_words():
+    """`at least half as many again`, where the paper has no numbers."""
+    assert one(0.8, paper=None, at_least=1.5).word == "reproduced"
+    assert one(0.2, paper=None, at_least=1.5).word == "direction only"
+    found = one(0.5, 30, paper=None, at_least=1.5)
+    assert found.word == "direction only" and "lies in the interval" in found.reason
+    assert one(0.8, paper=None).word == "direction only"  # there is no size to find again
+
+
+def test_the_smallest_effect_that_counts():
+    claim = Claim(spread(1002, 0.1, first=100), spread(1000, 0.1), Ratio(1.002))
+    assert judge([claim])[0].word != "no effect here"
+    assert judge([claim], smallest=0.005)[0].word == "undecided"  # neither is the paper's effect one
+    assert judge([Claim(claim.more, claim.than, PAPER)], smallest=0.005)[0].word == "no effect here"
+
+
+def test_missing_runs():
+    found = judge([Claim(None, spread(1000, 1), PAPER, missing="seed 3: panic")])[0]
+    assert (found.word, found.reason) == ("not measured", "seed 3: panic")
+
+
+def test_holm():
+    """The example of every text: the smallest against alpha/4, the next against alpha/3; the first that fails ends it."""
+    assert [passes for _, passes in holm([0.01, 0.04, 0.03, 0.005])] == [True, False, False, True]
+    assert [level for level, _ in holm([0.01, 0.04, 0.03, 0.005])] == pytest.approx(
+        [ALPHA / 3, ALPHA, ALPHA / 2, ALPHA / 4]
+    )
+    assert holm([None, 0.04])[1] == (ALPHA, True)
+
+
+def test_many_comparisons_ask_for_more():
+    """What passes alone does not among twenty that show nothing."""
+    lone = Claim(spread(1004.2, 2.4, first=100), spread(1000, 2.4), Ratio(1.004, 1.001, 1.007))
+    others = [Claim(spread(1000.1 + i / 100, 2.4, first=100), spread(1000, 2.4), PAPER) for i in range(20)]
+    p = equality_p(lone.more, lone.than)
+    assert p is not None and ALPHA / 21 < p < ALPHA
+    assert judge([lone])[0].word in ("reproduced", "direction only")
+    assert judge([lone, *others])[0].word == "undecided"
+
+
+def test_the_same_run_counts_once():
+    """Digit for digit the same runs are one comparison, and the second says so."""
+    claims = [Claim(spread(1020, 0.5, first=100), spread(1000, 0.5), PAPER) for _ in range(3)]
+    claims = [replace(one, name=f"row {at}") for at, one in enumerate(claims)]
+    assert [one.same_as for one in judge(claims)] == ["", "row 0", "row 0"]
+    lone = Claim(spread(1003.9, 2.4, first=100), spread(1000, 2.4), Ratio(1.004, 1.001, 1.007))
+    p = equality_p(lone.more, lone.than)
+    assert p is not None and ALPHA / 3 < p < ALPHA
+    assert judge([lone, lone, lone])[0].word == judge([lone])[0].word
+
+
+def papers_pairs() -> list[Ratio]:
+    """Of Lever's first table: every kernel against the reference, where the paper's own interval excludes 1."""
+    experiment = load("lever-table1")
+    found = []
+    for place in experiment.places():
+        rows = {kernel.name: kernel.paper_row(place) for kernel in experiment.kernel}
+        samples = {
+            name: Sample(float(row["throughput"]), float(row["s"]), 5) for name, row in rows.items() if "throughput" in row and "s" in row
+        }  # fmt: skip
+        for name, measured in samples.items():
+            quotient = ratio(measured, samples[experiment.reference])
+            if name != experiment.reference and quotient and quotient.side:
+                found.append(quotient)
+    return found
+
+
+@pytest.mark.parametrize("pairs", ["same seeds", "other seeds"])
+def test_identical_kernels_reproduce_nothing(pairs):
+    """1,000 tables of kernels that do not differ, against the paper's pairs: no more are `reproduced` than is stated."""
+    papers = papers_pairs()
+    assert len(papers) >= 10
+    draw = np.random.default_rng(1)
+    wrong = 0
+    for _ in range(1000):
+        seed_effect = draw.normal(0, 8, SEEDS)
+        reference = of(4000 + seed_effect + draw.normal(0, 4, SEEDS))
+        claims = []
+        for paper in papers:
+            effect = seed_effect if pairs == "same seeds" else draw.normal(0, 8, SEEDS)
+            kernel = of(4000 + effect + draw.normal(0, 4, SEEDS), first=1 if pairs == "same seeds" else 100)
+            claims.append(Claim(kernel, reference, paper))
+        wrong += any(one.word in ("reproduced", "direction only", "contradicted") for one in judge(claims))
+    assert wrong <= 1000 * ALPHA
+
+
+def test_the_papers_own_effects_are_found():
+    """The verdict is no stone: kernels that have the paper's effects, measured well enough, are found again."""
+    draw = np.random.default_rng(2)
+    words = []
+    for _ in range(50):
+        reference = of(4000 + draw.normal(0, 2, SEEDS))
+        claims = [
+            Claim(of(4000 * paper.value + draw.normal(0, 2, SEEDS), 100), reference, paper) for paper in papers_pairs()
+        ]
+        words += [one.word for one in judge(claims)]
+    assert words.count("reproduced") > 0.8 * len(words) and "contradicted" not in words
+
+
+def test_every_word_is_one_of_the_seven():
+    assert {one(e, d, p).word for e in (-0.02, 0, 0.02, 0.2) for d in (0.1, 1, 30) for p in (PAPER, None)} <= set(WORDS)
