@@ -286,10 +286,11 @@ static u64 slab_shrink(void)
 
 void slab_hold(u64 random)
 {
+	const unsigned least = 16; /* large objects come one or two at a time */
 	struct kmem_cache *cache;
 
 	list_for_each_entry (cache, &caches, link)
-		for (u64 count = splitmix64(&random) % cache->batch; count; count--)
+		for (u64 count = splitmix64(&random) % max(cache->batch, least); count; count--)
 			kmem_cache_alloc(cache, GFP_KERNEL);
 }
 

@@ -49,7 +49,7 @@ struct proc_entry;
 struct text;
 void slab_show(struct text *out, const struct proc_entry *unused);
 
-/* Boot: up to a batch of objects of each cache, as @random has it, are never given out. */
+/* Boot: up to a batch of objects of each cache, or 15, as @random has it, are never given out. */
 void slab_hold(u64 random);
 
 void slab_init(void);

@@ -10,7 +10,6 @@ from collections import Counter
 from dataclasses import replace
 
 from lab.base.paths import LabError
-from lab.build.kernel import kernel_image
 from lab.run.machine import Result, run
 from lab.run.options import Options
 from lab.run.stacks import Profile, profile_of
@@ -29,7 +28,7 @@ def run_profiled(options: Options, period_ns: int = PERIOD_NS) -> tuple[Result, 
     result = run(options, sys.stdout.buffer)  # without input, which would come at the host's time
     if result.kind != "exit":
         return result, Profile(period_ns, 0)
-    return result, profile_of(result, kernel_image().with_name("chainwalk"))
+    return result, profile_of(result)
 
 
 def own_and_total(stacks: Counter[tuple[str, ...]]) -> tuple[Counter[str], Counter[str]]:

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
+from lab.report.figures import Buckets, Chains, Curve, Fault, Misses, Point
 from lab.report.numbers import Ratio, Run, Sample, ratio, sample
 from lab.report.verdicts import Claim, Verdict, Word, judge
-from lab.sweep.experiment import CACHES, Expect, Experiment, Histogram, Kernel, Measure, PaperHistogram, Variant
+from lab.sweep.experiment import CACHES, Expect, Experiment, Histogram, Kernel, Measure, Variant
 from lab.sweep.measures import value
 from lab.sweep.store import Cell, Store, Use
 
@@ -95,87 +96,6 @@ class Judgement:
     @property
     def reason(self) -> str:
         return self.verdict.said if self.verdict else "figures of a part of the load: only whole runs are judged"
-
-
-@dataclass(frozen=True)
-class Buckets:
-    """A bucket histogram of one run, what chance would give, and the paper's."""
-
-    wanted: Histogram
-    title: str
-    place: str
-    cell: Cell | None
-    seed: int | None
-    report: dict[str, Any]  # the cache's, docs/kernel/counters.md
-    missing: str
-
-    @property
-    def buckets(self) -> list[int]:
-        return self.report.get("histogram", {}).get("buckets", [])
-
-    @property
-    def expected(self) -> list[float]:
-        return self.report.get("histogram", {}).get("expected", []) if self.report.get("buckets") else []
-
-    @property
-    def paper(self) -> PaperHistogram:
-        return self.wanted.paper
-
-
-@dataclass(frozen=True)
-class Chains:
-    """The lookups of a cache in the runs of a kernel: steps of hits and misses, and the table's memory."""
-
-    kernel: str
-    place: str
-    cache: str
-    hit: float | None
-    expected_hit: float | None
-    miss: float | None
-    expected_miss: float | None
-    lookups: float
-    bytes: float
-    structure: str
-    runs: int
-
-
-@dataclass(frozen=True)
-class Misses:
-    """Memory-cache misses of a region of the code, a mean over runs."""
-
-    kernel: str
-    place: str
-    region: str
-    counts: dict[str, float]
-    runs: int
-
-
-@dataclass(frozen=True)
-class Point:
-    count: int
-    ours: Sample | None
-    paper: Sample | None
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A measure against a count in the places' names: `8 threads`."""
-
-    measure: Measure
-    noun: str
-    kernels: dict[str, list[Point]]
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A run that gave no result."""
-
-    kernel: str
-    variant: str
-    seed: int
-    kind: str
-    message: str
-    cell: Cell | None
 
 
 @dataclass

@@ -11,7 +11,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from lab.report import words
-from lab.report.collect import TOLERANCE, Buckets, Curve, Section, Table, concerned
+from lab.report.collect import TOLERANCE, Section, Table, concerned
+from lab.report.figures import Buckets, Curve
 from lab.sweep.experiment import ROWS
 
 STYLES = {

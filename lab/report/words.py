@@ -6,7 +6,8 @@ import math
 import re
 import shlex
 
-from lab.report.collect import TOLERANCE, Buckets, Point, Row, Section, Table
+from lab.report.collect import TOLERANCE, Row, Section, Table
+from lab.report.figures import Buckets, Point
 from lab.report.numbers import Ratio, Sample
 from lab.sweep.experiment import ROWS, Measure
 from lab.sweep.store import Cell

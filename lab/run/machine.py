@@ -18,7 +18,7 @@ import os
 import shutil
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -32,6 +32,7 @@ from lab.run.cachesim import simulation
 from lab.run.cmdline import kernel_command_line
 from lab.run.console import execute
 from lab.run.options import Options, check_options, without_input
+from lab.run.own_folder import own_folder
 from lab.run.qemu.command import qemu_command
 from lab.run.qemu.kvm import likely_cause
 
@@ -50,6 +51,7 @@ class Result:
     output: bytes = b""
     seconds: float = 0.0
     config: str = ""  # of the kernel that ran, as .config lines; "" for Linux
+    image: Path | None = None  # and its file with symbols
     cachesim: dict[str, Any] = field(default_factory=dict)  # what the memory-cache simulation counted
 
     @property
@@ -84,6 +86,9 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
     check_options(options)
     if options.cache_sim:
         return _run_simulated(options, sink, source)
+    if not options.linux and _lacks(options.wanted_rooms, options):
+        with own_folder("observed"):
+            return run(replace(options, settings=[*options.settings, *options.wanted_rooms], build=True), sink, source)
     if options.icount and _is_nothing(source):
         options, source = without_input(options), None
     runs = output_folder() / "runs"
@@ -97,9 +102,7 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         with build_lock():
             if options.build:
                 goals = ("user",) if options.linux else ()
-                build(tuple(options.all_settings), options.defconfig, options.quiet, goals)
-            if options.strace and effective_config().get("STRACE") != "y":
-                raise LabError("this kernel cannot trace calls: it was built before, without STRACE=y. Let it be built")
+                build(tuple(options.settings), options.defconfig, options.quiet, goals)
             _take(options.linux.image if options.linux else kernel_image(), folder / "kernel")
             config = "" if options.linux else config_file().read_text()
             tree = tree_of(options)
@@ -115,7 +118,16 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         if options.accel == "kvm" and result.kind in ("silence", "hang", "timeout"):
             result.message = likely_cause(result.message)
         result.output, result.seconds, result.config = output, seconds, config
+        result.image = None if options.linux else kernel_image().with_name("chainwalk")
         return result
+
+
+def _lacks(rooms: list[str], options: Options) -> bool:
+    """Whether a kernel with the optional @rooms has to be built: none that is there, and to be taken as it is, has them."""
+    taken = os.environ.get("CW_BUILD") == "no" or not options.build
+    if taken and not options.settings and not options.defconfig and config_file().exists():
+        return not set(rooms) <= {f"{name}={value}" for name, value in effective_config().items()}
+    return bool(rooms)
 
 
 def _run_simulated(options: Options, sink: BinaryIO | None, source: BinaryIO | None) -> Result:

@@ -61,10 +61,10 @@ class Options:
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
-    def all_settings(self) -> list[str]:
-        """The settings, and what else the kernel must have for what is asked of it."""
+    def wanted_rooms(self) -> list[str]:
+        """The settings that the kernel must have for what is asked of it."""
         wanted = {"STRACE=y": self.strace, "PROFILE=y": "job_profile=" in self.cmdline}
-        return [*self.settings, *(setting for setting, needed in wanted.items() if needed)]
+        return [setting for setting, needed in wanted.items() if needed and setting not in self.settings]
 
     @property
     def linux(self) -> linux.LinuxKernel | None:

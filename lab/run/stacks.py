@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.base.paths import LabError
-from lab.build.kernel import kernel_image
 from lab.run.machine import Result
 
 IDLE = "sched_idle_loop"
@@ -109,16 +108,17 @@ def read_profile(text: str, image: Path) -> Profile:
     return profile
 
 
-def profile_of(result: Result, image: Path) -> Profile:
+def profile_of(result: Result) -> Profile:
     text = result.log.last("profile")
     if result.kind != "exit" or not isinstance(text, str):
         raise LabError(f"there is no profile: {result.message}")
-    return read_profile(text, image)
+    assert result.image is not None  # of Linux there is no such record
+    return read_profile(text, result.image)
 
 
 def functions_of(result: Result) -> dict[str, float]:
     """The percentage of the kernel's samples that fell into each function, or into what it called."""
-    stacks = profile_of(result, kernel_image().with_name("chainwalk")).kernel
+    stacks = profile_of(result).kernel
     total: Counter[str] = Counter()
     for stack, count in stacks.items():
         for name in {name.removesuffix(" (inlined)") for name in stack}:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from lab.report import words
-from lab.report.collect import CACHES, Chains, Judgement, Misses, Section, Table, concerned, short_revision
+from lab.report.collect import CACHES, Judgement, Section, Table, concerned, short_revision
+from lab.report.figures import Chains, Misses
 from lab.report.numbers import Sample
 from lab.report.web import charts
 from lab.report.web.charts import Chart

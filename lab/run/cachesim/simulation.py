@@ -11,11 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lab.base.paths import TOP, LabError, output_folder
+from lab.base.paths import TOP, LabError
 from lab.build.kernel import config_file
 from lab.run.cachesim.counts import digest
 from lab.run.cachesim.specification import parse_specification
 from lab.run.options import Options
+from lab.run.own_folder import own_folder
 from lab.run.qemu.plugin import plugin
 
 FOLDER = TOP / "lab/run/cachesim"
@@ -76,12 +77,5 @@ def _marked(options: Options) -> Iterator[Options]:
     ):
         yield options
         return
-    before = os.environ.get("CW_OUTPUT")
-    os.environ["CW_OUTPUT"] = f"{output_folder()}-marks"
-    try:
+    with own_folder("marks"):
         yield replace(options, settings=[*dict.fromkeys([*options.settings, MARKS])], build=True)
-    finally:
-        if before is None:
-            del os.environ["CW_OUTPUT"]
-        else:
-            os.environ["CW_OUTPUT"] = before

@@ -1,0 +1,91 @@
+"""What a report shows besides its tables: histograms, chains, memory-cache misses, curves, runs without a result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lab.report.numbers import Sample
+from lab.sweep.experiment import Histogram, Measure, PaperHistogram
+from lab.sweep.store import Cell
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """A bucket histogram of one run, what chance would give, and the paper's."""
+
+    wanted: Histogram
+    title: str
+    place: str
+    cell: Cell | None
+    seed: int | None
+    report: dict[str, Any]  # the cache's, docs/kernel/counters.md
+    missing: str
+
+    @property
+    def buckets(self) -> list[int]:
+        return self.report.get("histogram", {}).get("buckets", [])
+
+    @property
+    def expected(self) -> list[float]:
+        return self.report.get("histogram", {}).get("expected", []) if self.report.get("buckets") else []
+
+    @property
+    def paper(self) -> PaperHistogram:
+        return self.wanted.paper
+
+
+@dataclass(frozen=True)
+class Chains:
+    """The lookups of a cache in the runs of a kernel: steps of hits and misses, and the table's memory."""
+
+    kernel: str
+    place: str
+    cache: str
+    hit: float | None
+    expected_hit: float | None
+    miss: float | None
+    expected_miss: float | None
+    lookups: float
+    bytes: float
+    structure: str
+    runs: int
+
+
+@dataclass(frozen=True)
+class Misses:
+    """Memory-cache misses of a region of the code, a mean over runs."""
+
+    kernel: str
+    place: str
+    region: str
+    counts: dict[str, float]
+    runs: int
+
+
+@dataclass(frozen=True)
+class Point:
+    count: int
+    ours: Sample | None
+    paper: Sample | None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A measure against a count in the places' names: `8 threads`."""
+
+    measure: Measure
+    noun: str
+    kernels: dict[str, list[Point]]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A run that gave no result."""
+
+    kernel: str
+    variant: str
+    seed: int
+    kind: str
+    message: str
+    cell: Cell | None
