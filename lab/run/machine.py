@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from lab.base.paths import LabError, output_folder
-from lab.build.kernel import build, build_lock, config_file, effective_config, kernel_image
+from lab.build.kernel import build, build_lock, config_file, kernel_image
 from lab.guest import workloads
 from lab.guest.packages import add_packages, package_set
 from lab.guest.tree import Tree, base_tree
@@ -32,7 +32,7 @@ from lab.run.cachesim import simulation
 from lab.run.cmdline import kernel_command_line
 from lab.run.console import execute
 from lab.run.options import Options, check_options, without_input
-from lab.run.own_folder import own_folder
+from lab.run.own_folder import lacks, own_folder
 from lab.run.qemu.command import qemu_command
 from lab.run.qemu.kvm import likely_cause
 
@@ -86,7 +86,7 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
     check_options(options)
     if options.cache_sim:
         return _run_simulated(options, sink, source)
-    if not options.linux and _lacks(options.wanted_rooms, options):
+    if not options.linux and lacks(options, options.wanted_rooms):
         with own_folder("observed"):
             return run(replace(options, settings=[*options.settings, *options.wanted_rooms], build=True), sink, source)
     if options.icount and _is_nothing(source):
@@ -120,14 +120,6 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         result.output, result.seconds, result.config = output, seconds, config
         result.image = None if options.linux else kernel_image().with_name("chainwalk")
         return result
-
-
-def _lacks(rooms: list[str], options: Options) -> bool:
-    """Whether a kernel with the optional @rooms has to be built: none that is there, and to be taken as it is, has them."""
-    taken = os.environ.get("CW_BUILD") == "no" or not options.build
-    if taken and not options.settings and not options.defconfig and config_file().exists():
-        return not set(rooms) <= {f"{name}={value}" for name, value in effective_config().items()}
-    return bool(rooms)
 
 
 def _run_simulated(options: Options, sink: BinaryIO | None, source: BinaryIO | None) -> Result:

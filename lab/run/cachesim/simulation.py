@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from lab.base.paths import TOP, LabError
-from lab.build.kernel import config_file
 from lab.run.cachesim.counts import digest
 from lab.run.cachesim.specification import parse_specification
 from lab.run.options import Options
-from lab.run.own_folder import own_folder
+from lab.run.own_folder import lacks, own_folder
 from lab.run.qemu.plugin import plugin
 
 FOLDER = TOP / "lab/run/cachesim"
@@ -68,13 +66,7 @@ def read_counts(text: str, out: Path) -> dict[str, Any]:
 @contextlib.contextmanager
 def _marked(options: Options) -> Iterator[Options]:
     """@options for a kernel that has the marks: in another build folder, unless the one that is there has them."""
-    if options.linux or (
-        (os.environ.get("CW_BUILD") == "no" or not options.build)
-        and not options.settings
-        and not options.defconfig
-        and config_file().exists()
-        and "CONFIG_REGION_MARKS=y" in config_file().read_text().splitlines()
-    ):
+    if options.linux or not lacks(options, [MARKS]):
         yield options
         return
     with own_folder("marks"):
