@@ -13,7 +13,7 @@ from lab.guest import jobs, workloads
 from lab.guest.image import Ext2
 from lab.guest.tree import Tree
 from lab.run import linux
-from lab.run.qemu.disks import disk_option
+from lab.run.qemu.disks import DISK_MODEL, disk_option
 from lab.run.qemu.kvm import check_kvm
 
 KERNELS = ("chainwalk", "linux")
@@ -65,7 +65,11 @@ class Options:
     @property
     def wanted_rooms(self) -> list[str]:
         """The settings that the kernel must have for what is asked of it."""
-        wanted = {"STRACE=y": self.strace, "PROFILE=y": "job_profile=" in self.cmdline}
+        wanted = {
+            "STRACE=y": self.strace,
+            "PROFILE=y": "job_profile=" in self.cmdline,
+            DISK_MODEL: disk_option(self.disk_model) != "",
+        }
         return [setting for setting, needed in wanted.items() if needed and setting not in self.settings]
 
     @property

@@ -177,7 +177,7 @@ def test_counters_are_of_the_measured_part_alone(cw_run):
 
 def test_a_miss_costs_more_than_a_hit(cw_run):
     """On a disk that is timed: what is read from it costs milliseconds, what is cached microseconds."""
-    run = cw_run(["workload", "miss", "--objects", "40"], icount=True, debug=False, disk_model="cheetah")
+    run = cw_run(["workload", "miss", "--objects", "40"], icount=True, debug=False, full=True, disk_model="cheetah")
     found = {line["case"]: line for line in results(run.output)}
     assert len(found) == 9
     for name, line in found.items():
