@@ -10,7 +10,7 @@
 
 #include "core/lock/rwsem.h"
 
-#define __free(kind) __attribute__((cleanup(__free_##kind)))
+#define __free(kind) __attribute__((cleanup(__free_##kind), unused))
 
 /* __free(@kind) for variables of @type, in which @variable points to the one that leaves scope. */
 #define DEFINE_FREE(kind, type, statement)                                                         \

@@ -149,6 +149,6 @@ class Judge:
 
 
 def failed_test(output: str) -> str:
-    """The first test that pytest names as failed."""
-    found = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
+    """The first test that pytest names as failed; what tells its cases apart may have blanks in it."""
+    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output, re.MULTILINE)
     return found[1] if found else ""

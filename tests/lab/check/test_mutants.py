@@ -247,6 +247,7 @@ class Answers(judge.Judge):
     ("answers", "outcome", "by"),
     [
         ([(0, ""), (1, "FAILED tests/a.py::b - no\n")], judge.KILLED, "tests/a.py::b"),
+        ([(1, "FAILED tests/a.py::b[link a b; sync] - no\n")], judge.KILLED, "tests/a.py::b[link a b; sync]"),
         ([(0, ""), (0, "")], judge.SURVIVED, "tests/a.py; tests/c.py"),
         ([(None, "")], judge.HANG, "tests/a.py: not done in 60 seconds"),
         ([(4, "no such test")], judge.STALE, "tests/a.py: no such test"),
