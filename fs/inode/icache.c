@@ -328,7 +328,7 @@ static bool take_unused(struct list_head *link, void *sb)
 	return unused;
 }
 
-/* What is dirty, or has pages that are, or no name, stays for reclaim, so that eviction sleeps on no
+/* What is dirty, or has pages that are, or no name, stays for reclaim: eviction then sleeps on no
  * lock and changes no disk. */
 static bool evict_unused(struct list_head *link, void *sb)
 {
@@ -339,8 +339,8 @@ static bool evict_unused(struct list_head *link, void *sb)
 	spin_lock(&inode->spin);
 	bool claimed =
 		smp_load_acquire(&inode->refcount.counter) == 1 && /* others are through with it */
-		(sb || !(READ_ONCE(inode->data.nr_pages) || (inode->flags & I_DIRTY) ||
-			 inode->nlink == 0));
+		(sb ||
+		 (!READ_ONCE(inode->data.nr_pages) && !(inode->flags & I_DIRTY) && inode->nlink));
 	if (claimed) {
 		atomic_dec(&inode->refcount);
 		inode->flags |= I_FREEING;
@@ -454,40 +454,6 @@ int sync_inodes(struct super_block *sb)
 		cond_resched();
 	}
 	return error;
-}
-
-/* ---- programs and writers -------------------------------------------------------------------- */
-
-/* inode->writers: opens for writing count up, running programs down, and exclude each other. */
-
-int get_write_access(struct inode *inode)
-{
-	guard(spinlock, &inode->spin);
-	if (inode->writers < 0)
-		return -ETXTBSY;
-	inode->writers++;
-	return 0;
-}
-
-void put_write_access(struct inode *inode)
-{
-	guard(spinlock, &inode->spin);
-	inode->writers--;
-}
-
-int deny_write_access(struct inode *inode)
-{
-	guard(spinlock, &inode->spin);
-	if (inode->writers > 0)
-		return -ETXTBSY;
-	inode->writers--;
-	return 0;
-}
-
-void allow_write_access(struct inode *inode)
-{
-	guard(spinlock, &inode->spin);
-	inode->writers++;
 }
 
 /* ---- boot and checks ------------------------------------------------------------------------- */
