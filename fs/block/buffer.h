@@ -40,7 +40,7 @@ enum buffer_flag {
 	B_HASHED,
 	B_ERROR,      /* the last write failed */
 	B_REFERENCED, /* used since reclaim last looked */
-	B_NEW,	      /* freshly allocated file block, its contents void until write_end */
+	B_NEW,	      /* freshly allocated file block, its contents still void */
 	B_ARRIVED,    /* dirty: a directory's, into which a file was moved */
 	B_LEADS,      /* dirty: leads to what may not be on the disk yet */
 };

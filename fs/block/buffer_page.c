@@ -171,6 +171,18 @@ int block_write_page(struct inode *inode, struct page *page)
 
 /* ---- write(2) -------------------------------------------------------------------------------- */
 
+/* @buffer is B_NEW, and to get or read the page's next block may sleep. Meanwhile the pointer to this
+ * one may go to the disk, and what was there before it was freed must not show: so it is dirty now,
+ * with zeros, and its page too, which tells an fsync of another file that the pointer leads ahead. */
+static void clear_new(struct buffer *buffer)
+{
+	memset(buffer->data, 0, buffer->size);
+	clear_bit(B_NEW, &buffer->flags);
+	set_bit_release(B_UPTODATE, &buffer->flags);
+	mark_buffer_dirty(buffer);
+	set_page_dirty(buffer->page);
+}
+
 int block_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
 	unsigned size = inode->sb->block_size;
@@ -184,6 +196,8 @@ int block_write_begin(struct inode *inode, struct page *page, unsigned from, uns
 		if (!error && (i * size < from || (i + 1) * size > to) &&
 		    !test_bit(B_NEW, &buffer->flags))
 			error = read_buffer(buffer);
+		if ((i + 1) * size < to && test_bit(B_NEW, &buffer->flags))
+			clear_new(buffer);
 	}
 	if (error)
 		block_write_end(inode, page, from, from);

@@ -57,7 +57,7 @@ bool script_furniture(struct script *script, unsigned number, struct op *op)
 {
 	static const char *const furniture[] = {
 		"write foo 0 20480", "write bar 0 3072",   "mkdir A",	   "write A/foo 0 2048",
-		"mkdir B",	     "write x 0 64",	   "write keep 0 20480", "setxattr foo",
+		"mkdir B",	     "write x 3072 64",	   "write keep 0 20480", "setxattr foo",
 	};
 	char text[64];
 

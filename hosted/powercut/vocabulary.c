@@ -15,6 +15,7 @@ const char *const vocabulary[] = {
 	"write foo 12288 2048",
 	"write foo 307200 1024",
 	"write bar 307200 1024",
+	"write x 0 3136", /* with a hole before what is there */
 	"append foo 1024",
 	"append bar 6016",
 	"append A/foo 16384",

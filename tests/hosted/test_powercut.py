@@ -60,6 +60,12 @@ DEFECTS = [
 ]
 # Seen to fail in some orders of completion only.
 RARE = ["append bar 6016; rename bar foo; fsync A/foo", "append bar 6016 & fsync A/foo & sync"]
+# With several blocks to a page: a write gets the first of them, and waits, before it has filled any.
+SEVERAL_BLOCKS = [
+    "write x 0 3136 & fsync x & fsync keep",
+    "write x 0 3136 & writeback & sync",
+    "rename A/foo foo & truncate bar 1024 & fsync bar & writeback & write new 0 20480",
+]
 IMAGES = ["1k-groups", "2k", "2k-groups", "4k", "4k-groups"]
 
 
@@ -92,6 +98,12 @@ def test_fsync_waits_for_its_writes(powercut, seed):
 @pytest.mark.parametrize("script", RARE)
 def test_rare_cuts_of(powercut, script, seed):
     run(powercut, "--script", script, "--image", "4k", "--budget", str(int(20 * SCALE)), "--seed", str(seed))
+
+
+@pytest.mark.parametrize("seed", [1, 6, 8, 23, 1795535065])
+@pytest.mark.parametrize("script", SEVERAL_BLOCKS)
+def test_blocks_of_one_page(powercut, script, seed):
+    run(powercut, "--script", script, "--budget", str(int(40 * SCALE)), "--seed", str(seed))
 
 
 def test_scripts_of_two_calls(powercut):
