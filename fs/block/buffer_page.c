@@ -171,9 +171,9 @@ int block_write_page(struct inode *inode, struct page *page)
 
 /* ---- write(2) -------------------------------------------------------------------------------- */
 
-/* @buffer is B_NEW, and to get or read the page's next block may sleep. Meanwhile the pointer to this
- * one may go to the disk, and what was there before it was freed must not show: so it is dirty now,
- * with zeros, and its page too, which tells an fsync of another file that the pointer leads ahead. */
+/* @buffer is B_NEW, and to get or read the page's next block may sleep. Meanwhile the pointer to
+ * this one may go to the disk, and what lies there must not show: so it is dirty now, with zeros,
+ * and its page too, which tells an fsync of another file that the pointer leads ahead. */
 static void clear_new(struct buffer *buffer)
 {
 	memset(buffer->data, 0, buffer->size);
