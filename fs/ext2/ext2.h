@@ -259,6 +259,7 @@ int ext2_read_inode(struct inode *inode);
 struct buffer *ext2_read_raw(struct ext2_fs *fs, u32 number, struct ext2_raw_inode **raw,
 			     enum ext2_patience patience);
 int ext2_write_inode(struct inode *inode); /* to its buffer */
+void ext2_before_evict(struct inode *inode);
 void ext2_evict_inode(struct inode *inode);
 /* The table of inodes, in its buffer, leads to nothing that @inode has given up. Under map_lock. */
 void ext2_forget_pointers(struct inode *inode);

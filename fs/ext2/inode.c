@@ -286,6 +286,16 @@ void ext2_forget_pointers(struct inode *inode)
 	mark_buffer_dirty(buffer);
 }
 
+/* A file whose name a rename took may come back by that, with its blocks of pointers as they are in
+ * their buffers: so what they lead to is written. */
+void ext2_before_evict(struct inode *inode)
+{
+	struct ext2_inode *ei = EXT2_I(inode);
+
+	if (ei->replaced && ei->indirect_changes != ei->indirect_synced)
+		page_cache_flush(&inode->data);
+}
+
 /* The inode on the disk goes first, and then what it had. But if a rename took its name, the disk
  * may still have that name for it: then it goes with the commit (commit.c). */
 void ext2_evict_inode(struct inode *inode)

@@ -151,6 +151,7 @@ static const struct super_operations ext2_super_operations = {
 	.init_inode = ext2_init_inode,
 	.read_inode = ext2_read_inode,
 	.write_inode = ext2_write_inode,
+	.before_evict = ext2_before_evict,
 	.evict_inode = ext2_evict_inode,
 	.statfs = ext2_statfs,
 	.sync_fs = ext2_sync_fs,

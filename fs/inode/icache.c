@@ -256,6 +256,8 @@ static void evict(struct inode *inode)
 
 	if (READ_ONCE(inode->flags) & I_HASHED)
 		remove_inode_hash(inode);
+	if (sb->op->before_evict && inode->nlink == 0)
+		sb->op->before_evict(inode);
 	if (READ_ONCE(inode->data.nr_pages))
 		truncate_inode_pages(&inode->data, 0, FILE_END);
 	/* reclaim may have dropped the last page just now: until it has let go */

@@ -24,8 +24,10 @@ struct super_operations {
 	int (*read_inode)(struct inode *inode);
 	/* copy to its buffer */
 	int (*write_inode)(struct inode *inode);
-	/* Last reference gone and nlink == 0: free the blocks. NULL: only drop the pages. May
-	 * sleep. */
+	/* Last reference gone and nlink == 0: the pages are about to go, dirty ones too. NULL:
+	 * nothing to do. May sleep. */
+	void (*before_evict)(struct inode *inode);
+	/* They have gone: free the blocks. NULL: only drop the pages. May sleep. */
 	void (*evict_inode)(struct inode *inode);
 	void (*statfs)(struct super_block *sb, struct kstatfs *stat); /* what is used and free */
 	void (*sync_fs)(struct super_block *sb);

@@ -337,12 +337,15 @@ static bool is_in_lost_found(unsigned object)
 
 static bool all_found(void)
 {
+	/* first: a directory that is there has its files with it */
+	for (unsigned object = ROOT_OBJECT + 1; object <= script->objects; object++)
+		if (!found[object] && may_be_nameless(object))
+			is_in_lost_found(object);
 	for (unsigned object = ROOT_OBJECT + 1; object <= script->objects; object++) {
 		unsigned time = promises.object[object];
 
 		if (time == NOT_PROMISED || found[object] ||
-		    (may_be_nameless(object) &&
-		     (is_in_lost_found(object) || may_be_empty(object))))
+		    (may_be_nameless(object) && may_be_empty(object)))
 			continue;
 		while (time <= promises.now && has_name(time, object))
 			time++;

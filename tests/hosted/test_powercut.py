@@ -57,6 +57,8 @@ DEFECTS = [
     "dsyncwrite foo 1024 1024; unlink bar",
     "setxattr foo & fsync foo & syncwrite new 0 3072",
     "append bar 6016 & msync bar",
+    "append foo 1024; append foo 1024; rename bar foo; fsync foo; setxattr A",
+    "link foo B/link; unlink foo; exchange A/foo B; write foo 12288 2048; exchange A B",
 ]
 # Seen to fail in some orders of completion only.
 RARE = ["append bar 6016; rename bar foo; fsync A/foo", "append bar 6016 & fsync A/foo & sync"]
