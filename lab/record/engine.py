@@ -91,7 +91,7 @@ def _sources() -> str:
     files = [path for folder in folders for path in sorted(folder.glob("*")) if path.suffix in (".c", ".h", ".def")]
     said = subprocess.run([CC, "--version"], capture_output=True, text=True, check=False).stdout
     digest = hashlib.sha256(f"{said} {flags()}".encode())
-    for path in (SOURCE, SOURCE.with_name("operation.h"), TOP / "hash" / "choose.py", *files):
+    for path in (SOURCE, *sorted(SOURCE.parent.glob("*.h")), TOP / "hash" / "choose.py", *files):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -35,9 +35,9 @@ struct group {
 
 struct fileset {
 	u64 files, systems, each, folder_files, operations;
-	u64 made, done;		 /* files read in; operations begun */
-	u64 created, removed;	 /* new files */
-	u64 most_created, state; /* of the random numbers */
+	u64 made, done;		    /* files read in; operations begun */
+	u64 created, removed;	    /* new files */
+	u64 most_created, state;    /* of the random numbers */
 	u64 *superblocks, *parents; /* addresses; parents of folders' dentries */
 	u32 *numbers, *used, used_count;
 	u32 *folder_groups;
@@ -45,7 +45,7 @@ struct fileset {
 	u64 system_groups, system_folders;
 	u16 chunks[CHUNKS];
 	u64 dentries; /* addresses given */
-	char *names; /* of each object */
+	char *names;  /* of each object */
 };
 
 static u64 below(struct fileset *set, u64 limit)
@@ -216,8 +216,11 @@ struct fileset *fileset_make(u64 files, u64 systems, bool apart, u64 folder_file
 
 	if (!set)
 		return NULL;
-	*set = (struct fileset){.files = files, .systems = systems, .folder_files = folder_files,
-				.operations = operations, .state = seed};
+	*set = (struct fileset){.files = files,
+				.systems = systems,
+				.folder_files = folder_files,
+				.operations = operations,
+				.state = seed};
 	set->most_created = operations / 50 + 1;
 	set->each = (files + systems - 1) / systems;
 	set->system_folders = (set->each + folder_files - 1) / folder_files;
@@ -315,9 +318,8 @@ static void create(struct fileset *set, struct piece *piece)
 	    system = home / set->each, folder = (home - system * set->each) / set->folder_files;
 
 	if (piece->cache == INODE)
-		set->numbers[object] =
-			take_inode(set, system,
-				   set->folder_groups[system * set->system_folders + folder]);
+		set->numbers[object] = take_inode(
+			set, system, set->folder_groups[system * set->system_folders + folder]);
 	add(set, piece, FIND, object, home, set->each + set->created);
 	add(set, piece, INSERT, object, home, set->each + set->created);
 	set->created++;

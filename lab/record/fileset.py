@@ -246,7 +246,9 @@ def plan(files: int, bits: tuple[int, ...], operations: int, seeds: list[int], c
         raise LabError(f"--files {files}: 1000 to 50,000,000")
     if not all(10 <= one <= LARGEST_BITS for one in bits):
         raise LabError(f"--bits: tables have 10 to {LARGEST_BITS} bits")
-    return [Cell(cache, layout, seed, files, operations, bits) for seed in seeds for cache in caches for layout in LAYOUTS]
+    return [
+        Cell(cache, layout, seed, files, operations, bits) for seed in seeds for cache in caches for layout in LAYOUTS
+    ]
 
 
 def run_cells(cells: list[Cell], say: Callable[[str], None], progress: Callable[[str], None], again: bool = False) -> list[dict[str, Any]]:  # fmt: skip

@@ -376,7 +376,8 @@ static __always_inline bool find_row(const struct operation *from, u32 count, bo
 /* Any operation but a counted find; or one that is known to be wrong. NULL, or what is wrong. */
 static const char *step(const struct operation *from, bool same_names)
 {
-	const struct object *expected = from->object == NONE ? NULL : &objects[from->object], *found;
+	const struct object *expected = from->object == NONE ? NULL : &objects[from->object],
+			    *found;
 	unsigned operation = from->kind & KIND_OPERATION;
 	u64 steps = 0, compares = 0, second;
 	struct key key;
@@ -449,38 +450,7 @@ u64 replay_run(const struct operation *operations, u64 from, u64 to, bool same_n
 }
 
 #ifdef REPLAY_CHAINED
-/*
- * What a plain loop takes for the finds among operations @from to before @to, to compare with: the
- * key's bucket and its chain, walked until the key is found, and nothing else looked at or counted.
- * Of chained tables. Returns the objects visited; adds the CPU time to *@nanoseconds.
- */
-u64 replay_plain(const struct operation *operations, u64 from, u64 to, u64 *nanoseconds)
-{
-	struct chained_link **heads = buckets;
-	unsigned bits = CACHE_HASH.bits;
-	struct timespec begin;
-	u64 visited = 0, second;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-	for (u64 i = from; i < to; i++) {
-		const struct operation *at = &operations[i];
-		u32 bucket = bucket_of(at, &second, bits);
-
-		for (struct chained_link *l = heads[bucket]; l; l = l->next) {
-			const struct object *o = container_of(l, struct object, link);
-
-			visited++;
-			if (o->second == second && o->first == at->first
-#ifdef REPLAY_DENTRY
-			    && o->length == at->length && !memcmp(o->name, at->name, at->length)
-#endif
-			)
-				break;
-		}
-	}
-	*nanoseconds += since(&begin);
-	return visited;
-}
+#include "lab/record/plain.h"
 #endif
 
 /* The kernel's report of the table as it is now, as text or JSON, terminated, into @out; its

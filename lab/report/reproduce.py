@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 from lab.base.paths import TOP, LabError
+from lab.record import keys
 from lab.report.command import gather, report
 from lab.sweep.command import Request, sweep
 from lab.sweep.experiment import FOLDER
@@ -42,5 +43,7 @@ def reproduce(name: str, request: Request, folder: Path | None) -> int:
             ratio = f" ({one.expect.more} / {one.expect.than} = {one.ratio.value:.4g})" if one.ratio else ""
             print(f"  {one.word:14}  {one.expect.text}{ratio}")
     print(f"\n{', '.join(f'{count} {verdict}' for verdict, count in counts.items()) or 'no findings'}")
+    if name in ("santos", "all"):
+        print("\nkeys of a file server's set (docs/lab/file-sets.md)\n" + keys.reproduce(request.full, folder))
     print(f"the report: {folder}/report.html, report.txt, report.csv, report.json")
     return status
