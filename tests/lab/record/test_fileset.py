@@ -63,7 +63,8 @@ def test_numbers_are_those_of_an_ext2(layout):
         last = {group: int(numbers[(numbers - 1) // 16384 == group].max()) - group * 16384 for group in places}
         assert sum(last.values()) - len(numbers) <= folders + 11
         if groups > 1:
-            assert len(places) > 1, "all folders are in one group"
+            tops = {int(number - 1) // 16384 for number in numbers[::3000]}
+            assert len(tops) == min(groups, len(numbers[::3000])), "the root's folders are not spread over all groups"
 
 
 def test_superblocks_in_a_row_are():
