@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 
 from lab.base.paths import TOP, LabError
-from lab.record import keys
 from lab.report.command import gather, report
 from lab.sweep.command import Request, sweep
 from lab.sweep.experiment import FOLDER
@@ -26,8 +26,11 @@ def group(name: str) -> list[str]:
     return found
 
 
-def reproduce(name: str, request: Request, folder: Path | None) -> int:
-    """All experiments of a group as one sweep, and the report of what came of it."""
+def reproduce(
+    name: str, request: Request, folder: Path | None, replay: Callable[[bool, Path], str] | None = None
+) -> int:
+    """All experiments of a group as one sweep, and the report of what came of it. @replay: the part of santos that boots
+    nothing; it writes into the report's folder and returns what is to be printed."""
     request.names = group(name)
     status = sweep(request)
     if request.check or request.dry_run:
@@ -43,7 +46,7 @@ def reproduce(name: str, request: Request, folder: Path | None) -> int:
             ratio = f" ({one.expect.more} / {one.expect.than} = {one.ratio.value:.4g})" if one.ratio else ""
             print(f"  {one.word:14}  {one.expect.text}{ratio}")
     print(f"\n{', '.join(f'{count} {verdict}' for verdict, count in counts.items()) or 'no findings'}")
-    if name in ("santos", "all"):
-        print("\nkeys of a file server's set (docs/lab/file-sets.md)\n" + keys.reproduce(request.full, folder))
+    if replay and name in ("santos", "all"):
+        print("\nkeys of a file server's set (docs/lab/file-sets.md)\n" + replay(request.full, folder))
     print(f"the report: {folder}/report.html, report.txt, report.csv, report.json")
     return status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import struct
 from collections import Counter
 
@@ -157,6 +158,15 @@ def test_what_is_made_is_not_made_again(folder, monkeypatch, capsys):
     assert fileset.run_cells(cells, said.append, lambda text: None) == rows
     assert "nothing is judged" in keys.claims(rows)
     assert keys.table(rows).count("linux-2.6.5 ") >= 6 and "by chance" in keys.histograms(rows)
+
+
+def test_the_part_of_reproduce_writes_beside_the_report(folder, monkeypatch):
+    monkeypatch.setattr(keys, "REDUCED_FILES", 2000)
+    monkeypatch.setattr(keys, "REDUCED_BITS", (10, 11))
+    said = keys.reproduce(False, folder / "report")
+    assert said.count("steps a lookup before") == 6 and "nothing is judged" in said
+    assert said in (folder / "report" / "keys.txt").read_text()
+    assert len(json.loads((folder / "report" / "keys.json").read_text())) == 3 * 2 * 5
 
 
 def test_what_does_not_fit_is_refused(folder, monkeypatch):
