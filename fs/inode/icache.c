@@ -161,7 +161,8 @@ void remove_inode_hash(struct inode *inode)
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-/* Bucket lock or sb->inodes_lock held: take a reference unless the inode is on its way out. */
+/* Take a reference unless the inode is on its way out. What it was found in, the table or
+ * sb->dirty, keeps it from being freed meanwhile. */
 static bool inode_get_live(struct inode *inode)
 {
 	guard(spinlock, &inode->spin);
