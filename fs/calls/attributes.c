@@ -180,7 +180,7 @@ s64 sys_truncate(const char *name, loff_t size)
 		return S_ISDIR(inode->mode) ? -EISDIR : -EINVAL;
 	TRY(mount_writable(path.mount));
 	TRY(inode_permission(inode, MAY_WRITE));
-	return do_truncate(inode, size, TOUCH_IF_RESIZED);
+	return do_truncate(path.dentry, size, TOUCH_IF_RESIZED);
 }
 
 s64 sys_ftruncate(int number, loff_t size)
@@ -190,7 +190,7 @@ s64 sys_ftruncate(int number, loff_t size)
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	if (!S_ISREG(fd.file->inode->mode) || !(fd.file->mode & FMODE_WRITE))
 		return -EINVAL;
-	return do_truncate(fd.file->inode, size, TOUCH_ALWAYS);
+	return do_truncate(fd.file->path.dentry, size, TOUCH_ALWAYS);
 }
 
 /* All that fallocate(2) knows; of the kinds of it at most one is asked for. */
@@ -230,5 +230,7 @@ s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 		return -EISDIR;
 	if (!S_ISREG(inode->mode))
 		return -ENODEV;
-	return change_space(inode, mode, offset, length);
+	TRY(change_space(inode, mode, offset, length));
+	notify_file(fd.file, IN_MODIFY, 1);
+	return 0;
 }

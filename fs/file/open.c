@@ -53,7 +53,7 @@ int open_at(int dfd, const char *name, int flags, umode_t mode, struct file **op
 		TRY(may_open(&path, flags));
 	struct file *file __free(fput) = TRY_PTR(file_open_path(&path, (u32)flags));
 	if (!new.made && (flags & O_TRUNC) && S_ISREG(inode->mode))
-		TRY(do_truncate(inode, 0, TOUCH_ALWAYS));
+		TRY(do_truncate(path.dentry, 0, TOUCH_ALWAYS));
 	*opened = file;
 	file = NULL;
 	return 0;

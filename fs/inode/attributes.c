@@ -18,7 +18,7 @@ int vfs_chmod(const struct path *path, umode_t mode)
 	if (current->cred->euid != 0 && !in_group(current->cred, inode->gid))
 		mode &= ~(umode_t)S_ISGID;
 	inode->mode = (mode & S_IALLUGO) | (inode->mode & S_IFMT);
-	return inode_changed(inode);
+	return path_changed(path, IN_ATTRIB);
 }
 
 int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
@@ -31,8 +31,8 @@ int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
 	guard(write, &inode->lock);
 	/* set-id bits go even if no owner changes, which takes the owner as well */
 	umode_t mode = S_ISDIR(inode->mode) ? inode->mode : mode_unprivileged(inode, inode->mode);
-	if ((asked || mode != inode->mode) &&
-	    (!owner_or_root(inode) || (inode->sb->flags & SB_FIXED_OWNERS)))
+	asked |= mode != inode->mode;
+	if (asked && (!owner_or_root(inode) || (inode->sb->flags & SB_FIXED_OWNERS)))
 		return -EPERM;
 	if (uid == (uid_t)-1)
 		uid = inode->uid;
@@ -44,12 +44,18 @@ int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
 	inode->mode = mode;
 	inode->uid = uid;
 	inode->gid = gid;
-	return inode_changed(inode);
+	return path_changed(path, asked ? IN_ATTRIB : 0);
 }
 
 int set_times(const struct path *path, const struct timespec64 times[2], bool both_now)
 {
 	struct inode *inode = path->dentry->inode;
+	u32 event = IN_ATTRIB; /* both; one of them is what makes it so */
+
+	if (times[0].tv_nsec == UTIME_OMIT)
+		event = IN_MODIFY;
+	else if (times[1].tv_nsec == UTIME_OMIT)
+		event = IN_ACCESS;
 
 	TRY(mount_writable(path->mount));
 	guard(write, &inode->lock);
@@ -62,7 +68,7 @@ int set_times(const struct path *path, const struct timespec64 times[2], bool bo
 		inode->atime = times[0];
 	if (times[1].tv_nsec != UTIME_OMIT)
 		inode->mtime = times[1];
-	return inode_changed(inode);
+	return path_changed(path, event);
 }
 
 /* ---- size ------------------------------------------------------------------------------------ */
@@ -76,10 +82,13 @@ int limit_growth(const struct inode *inode, loff_t size)
 	return -EFBIG;
 }
 
-int do_truncate(struct inode *inode, loff_t size, enum truncate_times times)
+int do_truncate(struct dentry *dentry, loff_t size, enum truncate_times times)
 {
+	struct inode *inode = dentry->inode;
+
 	TRY(get_write_access(inode));
 	down_write(&inode->lock);
+	umode_t mode = inode->mode;
 	/* A file system in memory leaves the time as it is where the size stays. */
 	bool touch = times == TOUCH_ALWAYS || size != inode->data.size || inode->sb->bdev;
 	int error = 0;
@@ -97,6 +106,7 @@ int do_truncate(struct inode *inode, loff_t size, enum truncate_times times)
 			file_update_time(inode);
 		else
 			inode_changed(inode);
+		notify(inode, mode == inode->mode ? IN_MODIFY : IN_MODIFY | IN_ATTRIB, dentry);
 	}
 	up_write(&inode->lock);
 	put_write_access(inode);

@@ -12,10 +12,10 @@ int vfs_chown(const struct path *path, uid_t uid, gid_t gid);
 /* May a file grow to @size (RLIMIT_FSIZE)? 0, or -EFBIG and SIGXFSZ. Asked under inode->lock, since
  * others may make it grow. attributes.c */
 int limit_growth(const struct inode *inode, loff_t size);
-/* Give it another size; permission was checked. Its times change if @times says so, and in any case
- * if the size does. */
+/* Give a file another size; permission was checked. Its times change if @times says so, and in any
+ * case if the size does. */
 enum truncate_times { TOUCH_IF_RESIZED, TOUCH_ALWAYS };
-int do_truncate(struct inode *inode, loff_t size, enum truncate_times times);
+int do_truncate(struct dentry *dentry, loff_t size, enum truncate_times times);
 /* As fallocate(2), whose @mode is one that it may have: 0, -EFBIG, -EOPNOTSUPP, -ENOSPC ... */
 int change_space(struct inode *inode, int mode, loff_t offset, loff_t length);
 /* The access and the modification time; UTIME_OMIT: not that. @both_now: they are the present, for

@@ -89,9 +89,11 @@ struct inode_operations {
 /*
  * inode->flags. DIRTY: the inode itself (times, size, blocks) is newer than the disk, or pages are;
  * WRITING: somebody writes it back, others who want to wait; NEW: being read in, others wait;
- * FREEING: being torn down; REFERENCED: used since reclaim last looked; HASHED: in the inode table.
+ * FREEING: being torn down; REFERENCED: used since reclaim last looked; HASHED: in the inode table;
+ * WATCHED, NOTIFY: fs/notify.h.
  */
 enum { I_DIRTY = 1, I_NEW = 2, I_FREEING = 4, I_REFERENCED = 8, I_HASHED = 16, I_WRITING = 32 };
+enum { I_WATCHED = 64, I_NOTIFY = 128 };
 
 struct inode {
 	/* Read by every path walk: kept in the first cache line. mode, uid, gid and nlink change
@@ -147,6 +149,8 @@ static inline void ihold(struct inode *inode)
 /* may sleep when last and nlink == 0 */
 void iput(struct inode *inode);
 DEFINE_FREE(iput, struct inode *, if (*variable) iput(*variable))
+/* Set and clear I_* flags: what they were before. Takes inode->spin. */
+u32 inode_change_flags(struct inode *inode, u32 set, u32 clear);
 /* Something in @inode has changed. The page cache calls this, too, when a page becomes dirty. Any
  * lock but inode->spin may be held. */
 void __mark_inode_dirty(struct inode *inode);

@@ -37,9 +37,15 @@ void file_update_time(struct inode *inode)
 	mark_inode_dirty(inode);
 }
 
-int inode_changed(struct inode *inode)
+void inode_changed(struct inode *inode)
 {
 	inode->ctime = current_time();
 	mark_inode_dirty(inode);
+}
+
+int path_changed(const struct path *path, u32 event)
+{
+	inode_changed(path->dentry->inode);
+	notify(path->dentry->inode, event, path->dentry);
 	return 0;
 }

@@ -10,5 +10,7 @@
 
 void touch_atime(struct file *file); /* relatime unless SB_NOATIME */
 void touch_inode_atime(struct inode *inode, const struct mount *mount); /* of a link, too */
-int inode_changed(struct inode *inode); /* ctime; 0 */
+void inode_changed(struct inode *inode); /* ctime */
+/* Of a change that @event tells watchers of (fs/notify.h; 0: of none): 0. */
+int path_changed(const struct path *path, u32 event);
 void file_update_time(struct inode *inode); /* mtime and ctime */

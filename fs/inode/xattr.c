@@ -107,7 +107,7 @@ int xattr_change(const struct path *path, const char *name, const void *value, s
 	guard(write, &inode->lock);
 	TRY(xattr_permission(inode, name, MAY_WRITE));
 	TRY(inode->op->set_xattr(inode, name, value, size, flags));
-	return inode_changed(inode);
+	return path_changed(path, IN_ATTRIB);
 }
 
 int xattr_read(struct inode *inode, const char *name, struct xattr **list)

@@ -38,6 +38,17 @@ DEFINE_SPINLOCK(dentry_tree_lock);
 static bool take_unused(struct list_head *, void *), evict_taken(struct list_head *, void *);
 struct lru dentry_lru = {.take = take_unused, .evict = evict_taken};
 
+/* ---- watched files --------------------------------------------------------------------------- */
+
+const struct notify_operations *notify_operations;
+
+/* Who watches @dir listens to @dentry, which has come into it, too. */
+static __always_inline void inherit_watch(const struct dentry *dir, const struct dentry *dentry)
+{
+	if (unlikely(READ_ONCE(dir->inode->flags) & I_WATCHED) && dentry->inode)
+		inode_change_flags(dentry->inode, I_NOTIFY, 0);
+}
+
 /* ---- making and freeing ---------------------------------------------------------------------- */
 
 static bool name_is_inline(const struct dentry *dentry)
@@ -130,8 +141,10 @@ void dentry_free(struct dentry *dentry)
 		if (unlikely(!name_is_inline(dentry)))
 			kfree(dentry->name);
 		kmem_cache_free(dentry_slab, dentry);
-		if (inode)
+		if (inode) {
+			notify(inode, IN_DELETE_SELF, NULL);
 			iput(inode);
+		}
 		if (parent == dentry)
 			return;
 		dentry = parent; /* whose reference we held */
@@ -146,7 +159,7 @@ struct dentry *dget_parent(struct dentry *dentry)
 
 /* ---- hashing --------------------------------------------------------------------------------- */
 
-static void dentry_hash_insert(struct dentry *dentry)
+void dentry_hash_insert(struct dentry *dentry)
 {
 	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
 
@@ -185,16 +198,11 @@ static bool unhash(struct dentry *dentry, int others)
 	return done;
 }
 
-void d_add(struct dentry *dentry, struct inode *inode)
-{
-	dentry->inode = inode;
-	dentry_hash_insert(dentry);
-}
-
 void d_instantiate(struct dentry *dentry, struct inode *inode)
 {
 	ASSERT(!dentry->inode);
 	smp_store_release(&dentry->inode, inode);
+	inherit_watch(dentry->parent, dentry); /* what is done before IN_CREATE is told to nobody */
 }
 
 /* The name is gone. If nobody else looks at the dentry it stays, as the knowledge that there is no
@@ -211,10 +219,11 @@ void d_delete(struct dentry *dentry)
 	if (stays)
 		dentry->inode = NULL;
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+	if (!stays)
+		unhash(dentry, -1);
+	notify(inode, stays ? IN_DELETE | IN_DELETE_SELF : IN_DELETE, dentry);
 	if (stays)
 		iput(inode);
-	else
-		unhash(dentry, -1);
 }
 
 /* ---- moving ---------------------------------------------------------------------------------- */
@@ -246,6 +255,7 @@ static void place(struct dentry *dentry, struct dentry *parent)
 		link_child(dentry, parent);
 	}
 	dentry->name_hash = dentry_name_hash(parent, dentry->name, dentry->name_length);
+	inherit_watch(parent, dentry);
 	dentry_hash_insert(dentry);
 }
 

@@ -21,7 +21,7 @@
  */
 #pragma once
 
-#include "fs/inode/inode.h"
+#include "fs/notify.h" /* and inodes */
 
 #define DNAME_INLINE 40 /* with the NUL */
 
@@ -63,9 +63,15 @@ struct dentry {
 
 /* Takes over @root's reference, even if it fails; NULL: out of memory, or @root is NULL. */
 struct dentry *d_alloc_root(struct inode *root);
-/* hash it, with @inode's reference (NULL: negative) */
-void d_add(struct dentry *dentry, struct inode *inode);
 void d_instantiate(struct dentry *dentry, struct inode *inode); /* negative -> positive */
+void dentry_hash_insert(struct dentry *dentry);			/* dcache.c's own */
+/* hash it, with @inode's reference (NULL: negative) */
+static inline void d_add(struct dentry *dentry, struct inode *inode)
+{
+	if (inode)
+		d_instantiate(dentry, inode);
+	dentry_hash_insert(dentry);
+}
 /* name removed: turn negative if unused, else unhash */
 void d_delete(struct dentry *dentry);
 /* take target's place (rename), which @exchange: takes the other's, else: is unhashed */

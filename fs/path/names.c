@@ -246,6 +246,8 @@ static int rename_locked(const struct renamed *from, const struct renamed *to,
 	if (!exchange && target && S_ISDIR(target->mode))
 		shrink_dcache_children(new);
 	d_move(old, new, exchange);
+	if (unlikely(notify_operations != NULL))
+		notify_operations->rename(from, to, old, new, flags);
 	return 0;
 }
 

@@ -61,6 +61,7 @@ struct proc_processes {
  * directories in /proc itself, a list that ends with a node without a name. */
 void proc_register_processes(const struct proc_processes *processes);
 void proc_register(const struct proc_node *nodes);
+void proc_register_sys(const struct proc_node *node); /* one directory in /proc/sys. system.c */
 void proc_init(void); /* the files of system.c */
 
 /* The root directory of process @pid, referenced, or -errno. procfs.c */

@@ -247,11 +247,17 @@ static const struct proc_node sys_vm_nodes[] = {
 	{NULL},
 };
 
-static const struct proc_node sys_nodes[] = {
+static struct proc_node sys_nodes[] = {
 	{"kernel", PROC_DIR, .children = sys_kernel_nodes},
 	{"vm", PROC_DIR, .children = sys_vm_nodes},
+	{NULL}, /* proc_register_sys()'s */
 	{NULL},
 };
+
+void proc_register_sys(const struct proc_node *node)
+{
+	sys_nodes[2] = *node;
+}
 
 static const struct proc_node root_nodes[] = {
 	{"mounts", PROC_LINK, .show = string_show, .data = "self/mounts"},

@@ -400,7 +400,7 @@ static void do_handle(void)
 		if (trace)
 			fprintf(stderr, "ftruncate %p from %llu to %llu\n", (void *)handle->node,
 				(unsigned long long)handle->node->size, (unsigned long long)size);
-		EXPECT(do_truncate(handle->file->inode, (loff_t)size, true), 0);
+		EXPECT(do_truncate(handle->file->path.dentry, (loff_t)size, true), 0);
 		model_truncate(&run.model, handle->node, size);
 		break;
 	default:

@@ -1,0 +1,46 @@
+/*
+ * notify.h - who watches files is told what is done to them (inotify(7): kernel/inotify).
+ *
+ * Who has used or changed a file calls notify() or notify_file() when it is done: one test of the
+ * inode's flags, where nobody watches. I_WATCHED: the inode has watches. I_NOTIFY: it or a
+ * directory that it has a name in has, or had them, so somebody may want to know. A name that comes
+ * into a watched directory brings the inode that flag (dcache.c); who begins to watch a directory
+ * gives it to what is there, with the directory's inode->lock held.
+ *
+ * May sleep. Any inode->lock may be held, and mount_mutex.
+ */
+#pragma once
+
+#include "fs/inode/inode.h"
+
+struct file;
+struct renamed;
+
+/* What is done, as programs know it. */
+enum { IN_ACCESS = 1, IN_MODIFY = 2, IN_ATTRIB = 4, IN_CLOSE = 8 | 16 /* which: by mode */ };
+enum { IN_OPEN = 32, IN_CREATE = 256, IN_DELETE = 512, IN_DELETE_SELF = 1024, IN_UNMOUNT = 8192 };
+
+struct notify_operations {
+	void (*event)(struct inode *inode, u32 event, struct dentry *dentry);
+	void (*file)(const struct file *file, u32 event);
+	/* Of @old, which has its new name, and @new, which it replaced, or with which it was
+	 * exchanged. Both directories are locked. */
+	void (*rename)(const struct renamed *from, const struct renamed *to, struct dentry *old,
+		       struct dentry *new, u32 flags);
+};
+extern const struct notify_operations *notify_operations; /* set once, before there is a watch */
+
+/*
+ * @event was done
+ *	IN_ACCESS, IN_MODIFY, IN_ATTRIB		to @inode by its name @dentry; NULL: by none
+ *	IN_CREATE		to @inode, which has the new name @dentry, whose directory is locked
+ *	IN_DELETE		to @inode, whose name @dentry is gone, likewise
+ *	IN_DELETE_SELF		with that, or alone: a dentry has let go of @inode, which is
+ *				an event if it has no more links
+ *	IN_UNMOUNT		to the file system whose root is @inode
+ */
+static __always_inline void notify(struct inode *inode, u32 event, struct dentry *dentry)
+{
+	if (unlikely(READ_ONCE(inode->flags) & I_NOTIFY))
+		notify_operations->event(inode, event, dentry);
+}
