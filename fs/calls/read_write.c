@@ -46,26 +46,6 @@ s64 sys_pwrite64(int fd, const void *buffer, size_t count, loff_t offset)
 
 /* ---- the calls with vectors ------------------------------------------------------------------ */
 
-#define IOV_MAX 1024
-
-/* Copy and check a vector of @count pieces: its bytes, of which IO_MAX at most count; -EINVAL,
- * -EFAULT. */
-static s64 get_vector(struct iovec *vector, const void __user *from, u64 count)
-{
-	size_t left = IO_MAX;
-
-	TRY(read_user(vector, from, count * sizeof(*vector)));
-	for (u64 i = 0; i < count; i++) {
-		if ((s64)vector[i].length < 0)
-			return -EINVAL;
-		if (!access_ok(vector[i].base, vector[i].length))
-			return -EFAULT;
-		vector[i].length = min(vector[i].length, left);
-		left -= vector[i].length;
-	}
-	return (s64)(IO_MAX - left);
-}
-
 /* No flag is known; @offset -1 is the file's own position. One read or write of all the pieces. */
 static s64 transfer_vector(int number, const void __user *from, u64 count, loff_t offset, u32 flags,
 			   transfer_function function)

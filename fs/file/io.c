@@ -3,6 +3,22 @@
  */
 #include "fs/file/io.h"
 
+s64 get_vector(struct iovec *vector, const void *from, u64 count)
+{
+	size_t left = IO_MAX;
+
+	TRY(read_user(vector, from, count * sizeof(*vector)));
+	for (u64 i = 0; i < count; i++) {
+		if ((s64)vector[i].length < 0)
+			return -EINVAL;
+		if (!access_ok(vector[i].base, vector[i].length))
+			return -EFAULT;
+		vector[i].length = min(vector[i].length, left);
+		left -= vector[i].length;
+	}
+	return (s64)(IO_MAX - left);
+}
+
 void *io_piece(struct io *io, size_t *n)
 {
 	const struct iovec *at = io->base;

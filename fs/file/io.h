@@ -18,6 +18,11 @@ struct iovec {
 	u64 length;
 };
 
+/* Copy and check a vector of @count pieces, at most IOV_MAX: its bytes, of which IO_MAX count; or
+ * -EINVAL, -EFAULT. Sleeps. */
+#define IOV_MAX 1024
+s64 get_vector(struct iovec *vector, const void __user *from, u64 count);
+
 /*
  * What a read or a write still has to move: so many bytes, of the kernel's memory, of the
  * program's, or of several pieces of the program's, one after the other. A file takes it as one,
