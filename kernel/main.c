@@ -12,6 +12,9 @@
 #include "fs/writeback.h"
 #include "hash/cache.h"
 #include "kernel/drivers/drivers.h"
+#ifdef CONFIG_INOTIFY
+#include "kernel/inotify/inotify.h"
+#endif
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
 #include "kernel/tty/tty.h"
@@ -81,6 +84,9 @@ void kernel_main(u32 magic, phys_addr_t info)
 	oom_killer_register(oom_kill);
 	trace_init();
 	vfs_init();
+#ifdef CONFIG_INOTIFY
+	inotify_init();
+#endif
 	if (random_fixed)
 		scatter_memory();
 	arch_smp_init();

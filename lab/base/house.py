@@ -13,7 +13,7 @@ FLOORS = (
     ("fs/",),
     ("kernel/drivers/",),
     ("kernel/proc/", "kernel/ipc/", "kernel/exec/"),
-    ("kernel/tty/", "kernel/events/", "kernel/residency/"),
+    ("kernel/tty/", "kernel/events/", "kernel/inotify/", "kernel/residency/", "kernel/splice/"),
     ("kernel/sys/",),
     ("kernel/",),  # main.c
 )
