@@ -11,8 +11,7 @@
  *
  * Lock order:
  *	mount_mutex, any inode->lock -> watches_mutex (sleeps; memory is allocated under it)
- *	-> inotify->lock (a spinlock) -> inotify->wait's lock
- *	watches_mutex -> dentry->lock -> inode->spin
+ *	-> inotify->lock, a spinlock; or dentry->lock -> inode->spin
  * No reference is let go under watches_mutex that could be the last: that frees a file.
  *
  * Limits: Linux's of old, and constant. They are those of a user, by the effective id that made the

@@ -164,11 +164,14 @@ static s64 put_all(struct file *in, char *buffer, size_t n, struct pipe *out, u3
 s64 splice_from_file(struct file *in, loff_t *position, struct pipe *out, size_t count, u32 flags)
 {
 	char *buffer __free(kfree) = TRY_PTR(kmalloc(BUFFER_BYTES, GFP_KERNEL));
+	size_t part, room;
 	s64 done = 0, n;
-	size_t part;
 
-	TRY(wait_for_room(out, flags));
-	count = min(count, (size_t)(PIPE_BYTES - READ_ONCE(out->used)));
+	do {
+		TRY(wait_for_room(out, flags));
+		room = PIPE_BYTES - READ_ONCE(out->used);
+	} while (!room); /* another writer was faster */
+	count = min(count, room);
 	do {
 		loff_t start = *position, at = start;
 
