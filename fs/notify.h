@@ -31,13 +31,10 @@ struct notify_operations {
 extern const struct notify_operations *notify_operations; /* set once, before there is a watch */
 
 /*
- * @event was done
- *	IN_ACCESS, IN_MODIFY, IN_ATTRIB		to @inode by its name @dentry; NULL: by none
- *	IN_CREATE		to @inode, which has the new name @dentry, whose directory is locked
- *	IN_DELETE		to @inode, whose name @dentry is gone, likewise
- *	IN_DELETE_SELF		with that, or alone: a dentry has let go of @inode, which is
- *				an event if it has no more links
- *	IN_UNMOUNT		to the file system whose root is @inode
+ * @event was done to @inode by its name @dentry. Of IN_CREATE that name is new, of IN_DELETE gone,
+ * and its directory locked. IN_DELETE_SELF, with that or alone (@dentry NULL): a dentry has let go
+ * of the inode, which is an event if it has no more links. IN_UNMOUNT: of a file system with this
+ * root.
  */
 static __always_inline void notify(struct inode *inode, u32 event, struct dentry *dentry)
 {

@@ -13,7 +13,8 @@ struct notice {
 	u32 event, cookie;
 	const char *name; /* of what is in the directory; @length 0: it is about the inode itself */
 	u32 length;
-	bool unlinked; /* by a name that is gone: not for IN_EXCL_UNLINK */
+	const struct dentry
+		*by; /* what it was reached by; NULL: does not matter (IN_EXCL_UNLINK) */
 };
 
 /* The watches of @inode hear of @notice, if they want to. */
@@ -28,7 +29,7 @@ static void tell(struct inode *inode, const struct notice *notice)
 	list_for_each_entry_safe (watch, next, watches_of(inode), hash_link) {
 		if (watch->inode != inode || !(watch->mask & notice->event))
 			continue;
-		if (notice->unlinked && (watch->mask & IN_EXCL_UNLINK))
+		if ((watch->mask & IN_EXCL_UNLINK) && notice->by && d_unlinked(notice->by))
 			continue;
 		queue_event(watch->inotify, watch->wd, notice->event, notice->cookie, notice->name,
 			    notice->length);
@@ -85,7 +86,7 @@ static void tell_of_name(const struct inode *inode, const struct dentry *dentry,
 	tell(dir, &notice);
 }
 
-/* @inode has one link more, or less. A directory's name is its only one. */
+/* Of a file that has one link more, or less; a directory's name is its only one. */
 static void tell_of_links(struct inode *inode)
 {
 	const struct notice notice = {.event = IN_ATTRIB};
@@ -94,26 +95,36 @@ static void tell_of_links(struct inode *inode)
 		tell(inode, &notice);
 }
 
+static void created(struct inode *inode, const struct dentry *dentry)
+{
+	if (inode->nlink > 1)
+		tell_of_links(inode);
+	tell_of_name(inode, dentry, IN_CREATE);
+}
+
+/* @event: the name went (IN_DELETE), its dentry let go of the inode (IN_DELETE_SELF), or both. */
+static void deleted(struct inode *inode, const struct dentry *dentry, u32 event)
+{
+	if (event & IN_DELETE)
+		tell_of_links(inode);
+	if ((event & IN_DELETE_SELF) && inode->nlink == 0)
+		watches_end(inode);
+	if (event & IN_DELETE)
+		tell_of_name(inode, dentry, IN_DELETE);
+}
+
 static void inode_event(struct inode *inode, u32 event, struct dentry *dentry)
 {
 	const struct notice notice = {.event = event | if_directory(inode)};
 
-	if (event == IN_UNMOUNT) {
+	if (event == IN_UNMOUNT)
 		watches_unmount(inode->sb);
-	} else if (event == IN_CREATE) {
-		if (inode->nlink > 1)
-			tell_of_links(inode);
-		tell_of_name(inode, dentry, IN_CREATE);
-	} else if (event & (IN_DELETE | IN_DELETE_SELF)) {
-		if (event & IN_DELETE)
-			tell_of_links(inode);
-		if ((event & IN_DELETE_SELF) && inode->nlink == 0)
-			watches_end(inode);
-		if (event & IN_DELETE)
-			tell_of_name(inode, dentry, IN_DELETE);
-	} else {
+	else if (event == IN_CREATE)
+		created(inode, dentry);
+	else if (event & (IN_DELETE | IN_DELETE_SELF))
+		deleted(inode, dentry, event);
+	else
 		tell_both(dentry, &notice);
-	}
 }
 
 /*
@@ -132,7 +143,7 @@ static void file_event(const struct file *file, u32 event)
 		event = file->mode & FMODE_WRITE ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE;
 	const struct notice notice = {
 		.event = event | if_directory(inode),
-		.unlinked = d_unlinked(dentry),
+		.by = dentry,
 	};
 	if (is_special(inode) && (event & (IN_ACCESS | IN_MODIFY)))
 		tell(inode, &notice);
