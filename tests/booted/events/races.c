@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -269,6 +270,72 @@ static void closes(void)
 	}
 }
 
+/* ---- one queue for all ----------------------------------------------------------------------- */
+
+static int shared_queue;
+static atomic_int makers;
+static atomic_long told, lost;
+
+/* Each of these names comes once. */
+static void *make(void *number)
+{
+	char name[64];
+
+	for (long i = 0; i < rounds; i++) {
+		sprintf(name, "shared/%d-%ld", (int)(intptr_t)number, i);
+		if (mknod(name, S_IFREG | 0600, 0) || unlink(name))
+			fail("%s", name);
+	}
+	makers--;
+	return NULL;
+}
+
+/* Two read what two cause: each event goes to one of them. */
+static void *count(void *unused)
+{
+	char buffer[512] __attribute__((aligned(8)));
+	bool last = false;
+
+	(void)unused;
+	while (!last) {
+		last = !makers;
+		ssize_t n = read(shared_queue, buffer, sizeof(buffer));
+
+		if (n < 0 && errno != EAGAIN)
+			fail("read of the shared queue");
+		if (n <= 0)
+			continue;
+		last = false;
+		check_events(buffer, n);
+		for (char *at = buffer; at < buffer + n;) {
+			struct inotify_event *event = (void *)at;
+
+			told += event->mask == IN_CREATE;
+			lost += event->mask == IN_Q_OVERFLOW;
+			at += sizeof(*event) + event->len;
+		}
+	}
+	return NULL;
+}
+
+static void queue_for_all(void)
+{
+	pthread_t threads[4];
+
+	mkdir("shared", 0755);
+	shared_queue = inotify_init1(IN_NONBLOCK);
+	inotify_add_watch(shared_queue, "shared", IN_CREATE | IN_DELETE);
+	makers = 2;
+	for (intptr_t i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, i < 2 ? make : count, (void *)i);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	if (told != 2 * rounds && !lost)
+		fail("%ld names came, %ld were told of", 2 * rounds, (long)told);
+	close(shared_queue);
+	rmdir("shared");
+}
+
 /* ---- pipes ----------------------------------------------------------------------------------- */
 
 #define SPLICERS 2
@@ -414,10 +481,12 @@ int main(int argc, char **argv)
 		fail("usage: races DIRECTORY ROUNDS [splice]");
 	rounds = atol(argv[2]);
 	alarm(300);
-	if (argc > 3)
+	if (argc > 3) {
 		splices();
-	else
+	} else {
 		watches();
+		queue_for_all();
+	}
 	puts("races: ok");
 	return 0;
 }
