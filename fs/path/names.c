@@ -276,6 +276,7 @@ static int rename_locked(const struct renamed *from, const struct renamed *to,
 	if (!exchange && target && S_ISDIR(target->mode))
 		shrink_dcache_children(new);
 	d_move(old, new, flags);
+	notify_rename(from, to, old, new, flags);
 	return 0;
 }
 
