@@ -14,7 +14,12 @@ FLOORS = (
     ("kernel/drivers/",),
     ("kernel/proc/", "kernel/ipc/", "kernel/exec/"),
     (
-        "kernel/tty/", "kernel/events/", "kernel/inotify/", "kernel/rare/", "kernel/residency/", "kernel/socket/",
+        "kernel/tty/",
+        "kernel/events/",
+        "kernel/inotify/",
+        "kernel/rare/",
+        "kernel/residency/",
+        "kernel/socket/",
         "kernel/splice/",
     ),
     ("kernel/sys/", "kernel/trace/"),
