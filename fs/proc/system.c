@@ -298,13 +298,18 @@ static const struct proc_node sys_kernel_nodes[] = {
 	{NULL},
 };
 
-static const struct proc_node sys_fs_nodes[] = {
+static struct proc_node sys_fs_nodes[8] = {
 	{"file-nr", PROC_FILE, .show = open_files_show},
 	{NUMBER("file-max", OPEN_FILES_MAX)},
 	{NUMBER("nr_open", FILE_TABLE_MAX)},
 	{NUMBER("pipe-max-size", PIPE_BYTES)},
 	{NULL},
 };
+
+void proc_register_fs(const struct proc_node *nodes)
+{
+	proc_append(sys_fs_nodes, ARRAY_SIZE(sys_fs_nodes), nodes);
+}
 
 static const struct proc_node sys_vm_nodes[] = {
 	{"drop_caches", PROC_SWITCH, .write = drop_caches_write},
