@@ -214,7 +214,7 @@ struct fetch {
 	size_t bytes;
 };
 
-static void fetch_lines(struct counts *counts, struct often *often, const struct fetch *fetch)
+static void fetch_lines(struct counts *counts, const struct fetch *fetch)
 {
 	uint64_t line = 1ull << models.code_lines.key_bits;
 	uint64_t physical = fetch->host + host_to_physical;
@@ -227,24 +227,22 @@ static void fetch_lines(struct counts *counts, struct often *often, const struct
 	models_fetch_page(&models, counts, fetch->address, physical);
 	if (!models.has_code)
 		return;
-	for (physical &= ~(line - 1); physical < end; physical += line) {
-		often->fetches++;
+	for (physical &= ~(line - 1); physical < end; physical += line)
 		models_fetch(&models, counts, physical);
-	}
 }
 
 static void kernel_fetch(unsigned int cpu, void *fetch)
 {
 	(void)cpu;
 	if (simulating)
-		fetch_lines(of_kernel, &kernel, fetch);
+		fetch_lines(of_kernel, fetch);
 }
 
 static void user_fetch(unsigned int cpu, void *fetch)
 {
 	(void)cpu;
 	if (simulating)
-		fetch_lines(of_user, &user, fetch);
+		fetch_lines(of_user, fetch);
 }
 
 static void count_kernel(unsigned int cpu, void *instructions)

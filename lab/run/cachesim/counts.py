@@ -44,7 +44,6 @@ def _counts(specification: Specification, region: dict[str, Any], model: int) ->
     found = {name: region[name] for name in ("lookups", "accesses", "instructions")}
     found |= {f"l{number + 1}_misses": data[number] for number in range(levels)}
     if specification.code:
-        found["fetches"] = region["fetches"]
         found |= {f"l{number + 1}i_misses": misses[CODE][number] for number in range(levels)}
     if specification.tlb:
         found["dtlb_misses"], found["itlb_misses"] = misses[PAGES]
@@ -113,7 +112,7 @@ def print_table(found: dict[str, Any]) -> None:
         table.add_row(
             "rest of kernel" if region == "kernel" else "programs" if region == "user" else region, *cells, *per
         )
-    console = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 160)
+    console = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 200)
     console.print(table)
     for name in ("unbalanced", "untranslated"):
         if found[name]:

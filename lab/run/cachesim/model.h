@@ -61,7 +61,7 @@ struct misses {
 
 /* What happened in one region. */
 struct counts {
-	uint64_t lookups, accesses, instructions, fetches;
+	uint64_t lookups, accesses, instructions;
 	struct misses misses[MODELS];
 };
 

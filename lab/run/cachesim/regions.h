@@ -29,7 +29,7 @@ static struct counts *of_kernel = &not_counted, *of_user = &not_counted; /* wher
 
 /* Since the last change of these two: what happens most often is counted here. */
 struct often {
-	uint64_t instructions, accesses, fetches;
+	uint64_t instructions, accesses;
 };
 static struct often kernel, user;
 
@@ -46,7 +46,6 @@ static void give(struct counts *to, struct often *often)
 {
 	to->instructions += often->instructions;
 	to->accesses += often->accesses;
-	to->fetches += often->fetches;
 	*often = (struct often){0};
 }
 
@@ -124,11 +123,10 @@ static void write_part(FILE *file, const struct part *part)
 
 		fprintf(file,
 			"%s\"%s\": {\"lookups\": %llu, \"accesses\": %llu, \"instructions\": %llu, "
-			"\"fetches\": %llu, \"misses\": [",
+			"\"misses\": [",
 			i ? ", " : "", region_names[i], (unsigned long long)counts->lookups,
 			(unsigned long long)counts->accesses,
-			(unsigned long long)counts->instructions,
-			(unsigned long long)counts->fetches);
+			(unsigned long long)counts->instructions);
 		for (unsigned model = 0; model < models.number; model++) {
 			fputs(model ? ", " : "", file);
 			write_misses(file, &counts->misses[model]);

@@ -45,11 +45,11 @@ class Specification:
     cycles a second."""
 
     levels: tuple[Level, ...]
-    cost: tuple[int, ...]
+    cost: tuple[float, ...]
     clock: int
     code: Level | None = None  # the first level for instructions; None: they come from nowhere
     tlb: Buffers | None = None
-    tlb_cost: int = 0  # cycles that a walk of the page tables takes
+    tlb_cost: float = 0  # cycles that a walk of the page tables takes
     sensitivity: bool = False  # beside it all that SETTINGS of sensitivity.py want of the run
     from_mark: bool = False  # the caches stay empty until the program's first mark: what is before takes less time
 
@@ -63,14 +63,8 @@ class Specification:
 
     def plain(self, code: bool = False, tlb: bool = False) -> Specification:
         """The processor alone, with its cache for instructions and its TLBs or without."""
-        own = {"sensitivity": False, "from_mark": False}
-        return replace(
-            self,
-            code=self.code if code else None,
-            tlb=self.tlb if tlb else None,
-            tlb_cost=self.tlb_cost if tlb else 0,
-            **own,
-        )
+        seen = replace(self, code=self.code if code else None, sensitivity=False, from_mark=False)
+        return seen if tlb else replace(seen, tlb=None, tlb_cost=0)
 
     @property
     def whole(self) -> Specification:
@@ -133,9 +127,10 @@ Behind a preset ,code and ,tlb add its cache for instructions and its translatio
 
 def parse_specification(text: str) -> Specification:
     """--cache-sim's value. LabError says what is wrong and what is allowed."""
-    for word, name in ((",from=mark", "from_mark"), (",sensitivity", "sensitivity")):
-        if text.endswith(word) and not text.removesuffix(word).endswith((word, ",from=mark")):
-            return replace(parse_specification(text.removesuffix(word)), **{name: True})
+    if _ends(text, ",from=mark"):
+        return replace(parse_specification(text.removesuffix(",from=mark")), from_mark=True)
+    if _ends(text, ",sensitivity"):
+        return replace(parse_specification(text.removesuffix(",sensitivity")), sensitivity=True)
     preset, *words = text.split(",")
     if preset in PROCESSORS:
         return _preset(text, preset, words)
@@ -171,6 +166,11 @@ def parse_specification(text: str) -> Specification:
         _buffers(text, tlb) if tlb else None,
         int(tlb_cost or PROCESSORS["current"].tlb_cost) if tlb else 0,
     )
+
+
+def _ends(text: str, word: str) -> bool:
+    """Does @text end with @word, and without it not with a word that must come behind it or the same again?"""
+    return text.endswith(word) and not text.removesuffix(word).endswith((word, ",from=mark"))
 
 
 def _preset(text: str, name: str, words: list[str]) -> Specification:
@@ -222,7 +222,7 @@ def _level(text: str, name: str, value: str) -> Level:
     return level
 
 
-def _cost(text: str, cost: str | None, levels: int) -> tuple[int, ...]:
+def _cost(text: str, cost: str | None, levels: int) -> tuple[float, ...]:
     if cost is None:
         current = PRESETS["current"].cost
         return (*current[: levels - 1], current[-1])
