@@ -108,7 +108,7 @@ def test_runs_that_tell_nothing_of_it_are_said(tmp_path):
     for name, change in (("a", simulate("ppro")), ("b", simulate(without=2))):
         found = section(tmp_path / name, CYCLES, change=change)
         assert {one.missing for one in found.sensitivities} == {"the runs were not simulated with ,sensitivity"}
-        assert "not simulated with ,sensitivity" in plain([found])
+        assert "not simulated with ,sensitivity" in plain([found], 400)
     assert not section(tmp_path / "c").sensitivities, "nothing rests on cycles"
 
 
