@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.run.cachesim.specification import PRESETS, PROCESSORS, Level, Specification
+from lab.run.cachesim.specification import PRESETS, PROCESSORS, Buffers, Level, Specification
 
 HERE = Path(__file__).resolve().parent
 MISSES = 11
@@ -179,33 +179,31 @@ def processors(draw):
     ways = draw(st.integers(1, 3))
     code = draw(st.sampled_from([None, Level(ways * 4 * code_line, ways, code_line)]))
     pairs = [(ways * sets, ways) for ways in (1, 2, 3) for sets in (1, 2, 4)]
-    tlb = draw(st.one_of(st.none(), st.builds(_buffers, *[st.sampled_from(pairs)] * 3)))
+    tlb = draw(st.one_of(st.none(), st.builds(Buffers, *[st.sampled_from(pairs)] * 3)))
     return Specification(tuple(levels), (), 0, code, tlb)
 
 
-def _buffers(data, large, code):
-    from lab.run.cachesim.specification import Buffers
-
-    return Buffers(data, large, code)
+OFFSETS = (0, 16, 48, 64, 512, 1024, -2048, -512, -64, -16)  # from either end of a page
 
 
 @st.composite
 def streams(draw):
-    """Things that happen. Which frame a page has changes with FORGET and SWITCH alone, and two pages may share one."""
+    """Things that happen. Which frame a page has changes with FORGET, SWITCH and CLEAR alone, and two pages may share one.
+    Few lines of few pages, so that the same one comes again and again."""
     things, time = [], 0
-    kinds = st.sampled_from([ACCESS] * 12 + [FETCH] * 6 + [FORGET, SWITCH, CLEAR])
-    where = st.tuples(
-        kinds, st.sampled_from([0, 0x7FFF00000000, DIRECT_MAP, IMAGE]), st.integers(0, 9), st.integers(0, 255)
-    )
+    kinds = st.sampled_from([ACCESS] * 12 + [FETCH] * 6 + [FORGET, SWITCH, SWITCH, CLEAR])
+    bases = draw(st.lists(st.sampled_from([0, 0x7FFF00000000, DIRECT_MAP, IMAGE]), min_size=1, max_size=4))
+    offsets = draw(st.lists(st.sampled_from(OFFSETS), min_size=1, max_size=8))
+    pages = draw(st.integers(0, 8))
+    where = st.tuples(kinds, st.sampled_from(bases), st.integers(0, pages), st.sampled_from(offsets))
     for what, base, page, offset in draw(st.lists(where, max_size=300)):
         if what in (FORGET, SWITCH, CLEAR):
             time += 1
             things.append((what, 0, 0))
             continue
         size = 1 << 21 if base == DIRECT_MAP else 1 << 12
-        frame = (page * 5 + (time if base < DIRECT_MAP else 0)) % 8
-        # Offsets of both ends of a page, so that many lines share a set; an odd distance for the large pages.
-        within = offset % 64 * 16 if offset < 128 else size - 2048 + offset % 64 * 32
+        frame = page % 4 if base >= DIRECT_MAP else (page * 5 + time // 2) % 8
+        within = offset % size
         things.append((what, base + page * size + within, (base == DIRECT_MAP) * (1 << 30) + frame * size + within))
     return things
 
@@ -260,6 +258,15 @@ def test_code_and_pages_of_a_preset(simulate, name):
     found = simulate([processor], things * 2)[0]
     assert found[1] == len(half), "alone, the data fit"
     assert found[8 - 1] == 2 * len(half) == found[4], "not beside as much code"
+
+
+def test_a_large_page_is_the_latest_of_its_set_alone(simulate):
+    """The begin of one and the end of another, in turn, in a TLB with room for one: each is out when it comes."""
+    levels = (Level(1 << 12, 1, 64), Level(1 << 14, 1, 64))
+    processor = Specification(levels, (), 0, None, Buffers((8, 4), (1, 1), (8, 4)))
+    things = [(ACCESS, DIRECT_MAP, 0), (ACCESS, DIRECT_MAP + (1 << 22) - 64, (1 << 22) - 64)] * 5
+    assert simulate([processor], things) == slowly([processor], things)
+    assert simulate([processor], things)[0][9] == 10
 
 
 def test_caches_that_cannot_be(model):
