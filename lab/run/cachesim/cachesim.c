@@ -82,8 +82,8 @@ static void switch_tables(unsigned int cpu, void *data)
  * distance apart, since the guest's memory is one piece of the host's. It is learnt from an access
  * to the kernel's image, which is one piece of either.
  */
-static uint64_t image_at_host;	  /* where the host would have IMAGE; 0: not known yet */
-static uint64_t host_to_physical; /* to be added */
+static uint64_t image_at_host;	    /* where the host would have IMAGE; 0: not known yet */
+static uint64_t host_to_physical;   /* to be added */
 static bool knows_host, wants_host; /* before anything is simulated */
 
 static void learn_host(uint64_t address, uint64_t physical)
@@ -385,7 +385,8 @@ static void watch_fetches(struct qemu_plugin_tb *block, bool of_kernel)
 	for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
 		struct code code = code_of(instruction);
-		uint64_t address = qemu_plugin_insn_vaddr(instruction), host = (uintptr_t)code.bytes;
+		uint64_t address = qemu_plugin_insn_vaddr(instruction);
+		uint64_t host = (uintptr_t)code.bytes;
 
 		if (!host)
 			return;

@@ -46,15 +46,15 @@ struct tlb {
 struct model {
 	struct level level[LEVELS]; /* for data: the first is for it alone */
 	unsigned levels;
-	struct level code;	    /* the first level for instructions; no ways: there is none */
-	struct level both[LEVELS];  /* from 1 on: the levels behind, if instructions come in, too */
+	struct level code;	   /* the first level for instructions; no ways: there is none */
+	struct level both[LEVELS]; /* from 1 on: the levels behind, if instructions come in, too */
 	struct tlb data_pages, large_data_pages, code_pages; /* no ways: there are none */
 };
 
 /* What missed in one model. */
 struct misses {
-	uint64_t data[LEVELS];	    /* accesses, in levels of data alone */
-	uint64_t code[LEVELS];	    /* fetches: in the first level for them, then in both[] */
+	uint64_t data[LEVELS];	      /* accesses, in levels of data alone */
+	uint64_t code[LEVELS];	      /* fetches: in the first level for them, then in both[] */
 	uint64_t beside_code[LEVELS]; /* accesses that missed the first level, in both[] */
 	uint64_t data_pages, code_pages;
 };
@@ -134,9 +134,8 @@ static bool tlb_make(struct tlb *tlb, unsigned entries, unsigned ways)
 
 	if (!sets || sets & (sets - 1) || sets * ways != entries)
 		return false;
-	*tlb = (struct tlb){.ways = ways,
-			    .set_mask = sets - 1,
-			    .tags = calloc(entries, sizeof(*tlb->tags))};
+	*tlb = (struct tlb){
+		.ways = ways, .set_mask = sets - 1, .tags = calloc(entries, sizeof(*tlb->tags))};
 	return tlb->tags;
 }
 
@@ -144,7 +143,8 @@ static bool tlb_make(struct tlb *tlb, unsigned entries, unsigned ways)
 static inline bool tlb_use(const struct tlb *tlb, uint64_t page, uint64_t frame)
 {
 	uint64_t *set = tlb->tags + (page & tlb->set_mask) * tlb->ways, moved = set[0];
-	uint64_t tag = 1ull << 63 | (frame & ((1ull << 26) - 1)) << 37 | (page & ((1ull << 37) - 1));
+	uint64_t upper = 1ull << 63 | (frame & ((1ull << 26) - 1)) << 37;
+	uint64_t tag = upper | (page & ((1ull << 37) - 1));
 	unsigned way = 0, ways = tlb->ways;
 
 	if (moved == tag)
@@ -285,8 +285,8 @@ static inline void model_fetch_page(const struct model *model, struct misses *mi
 				    uint64_t address, uint64_t physical)
 {
 	if (model->code_pages.ways)
-		misses->code_pages += !tlb_use(&model->code_pages, address >> PAGE_BITS,
-					       physical >> PAGE_BITS);
+		misses->code_pages +=
+			!tlb_use(&model->code_pages, address >> PAGE_BITS, physical >> PAGE_BITS);
 }
 
 /* ---- what has just been used --------------------------------------------------------------- */

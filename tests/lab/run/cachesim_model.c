@@ -2,7 +2,8 @@
  * object. */
 #include "../../../lab/run/cachesim/model.h"
 
-#define NUMBERS 19 /* of a processor: levels; bytes, ways, line of each, and of code; six of TLBs */
+#define NUMBERS 19 /* of a processor: levels; bytes, ways, line of each, and of code; six of TLBs  \
+		    */
 enum kind { ACCESS, FETCH, FORGET, SWITCH, CLEAR };
 
 static bool make(struct model *model, const uint64_t numbers[NUMBERS])
