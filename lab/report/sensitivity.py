@@ -63,12 +63,15 @@ def rests_on_cycles(measure: Measure) -> bool:
 
 
 def sensitivities(section: Section) -> list[Sensitivity]:
-    """Of each row with a number of the paper's and of each finding, of measures that rest on cycles."""
+    """Of each row with a number of the paper's and of each finding, of measures that rest on cycles. Of a demonstration
+    that was not simulated so: nothing."""
     measured = dict(_conclusions(section))
     if not measured:
         return []
     runs = [cell.cachesim for cell in section.cells.values() if cell and cell.ok and cell.cachesim]
     asked = settings(runs)
+    if not asked and not section.judged:
+        return []
     if not asked:
         why = "the runs were not simulated with ,sensitivity" if runs else "there are no simulated runs"
         return [Sensitivity(*key, one, [], why) for key, one in measured.items()]

@@ -110,6 +110,8 @@ def test_runs_that_tell_nothing_of_it_are_said(tmp_path):
         assert {one.missing for one in found.sensitivities} == {"the runs were not simulated with ,sensitivity"}
         assert "not simulated with ,sensitivity" in plain([found], 400)
     assert not section(tmp_path / "c").sensitivities, "nothing rests on cycles"
+    demonstration = CYCLES.replace("whole = true", "whole = false")
+    assert not section(tmp_path / "d", demonstration, change=simulate("ppro")).sensitivities, "nothing is concluded"
 
 
 def test_directions_are_compared_where_nothing_is_judged(tmp_path):
