@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from lab.report.figures import Buckets, Chains, Curve, Fault, Misses, Point
+from lab.report.figures import Buckets, Chains, Curve, Fault, Misses, Point, Sensitivity
 from lab.report.numbers import Ratio, Run, Sample, ratio, sample
-from lab.report.sensitivity import Sensitivity, sensitivities
 from lab.report.verdicts import Claim, Verdict, Word, judge
 from lab.sweep.experiment import CACHES, Expect, Experiment, Histogram, Kernel, Measure, Variant
 from lab.sweep.measures import value
@@ -108,6 +107,7 @@ class Section:
     cells: dict[tuple[str, str, int], Cell | None]  # by kernel, variant, seed
     remarks: list[str] = field(default_factory=list)
     file: str = ""  # the experiment's, where it was given by its path
+    sensitivities: list[Sensitivity] = field(default_factory=list)  # lab/report/sensitivity.py, once it is whole
 
     @property
     def full(self) -> bool:
@@ -141,10 +141,6 @@ class Section:
     @cached_property
     def judgements(self) -> list[Judgement]:
         return list(_judgements(self))
-
-    @cached_property
-    def sensitivities(self) -> list[Sensitivity]:
-        return sensitivities(self)
 
     @cached_property
     def histograms(self) -> list[Buckets]:

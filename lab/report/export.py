@@ -10,8 +10,8 @@ from typing import Any
 
 from lab.report import words
 from lab.report.collect import TOLERANCE, Buckets, Curve, Section, Table
+from lab.report.figures import Sensitivity
 from lab.report.numbers import CONFIDENCE, Ratio, Sample
-from lab.report.sensitivity import Sensitivity
 
 VERSION = 1  # of the JSON
 COLUMNS = (

@@ -7,53 +7,13 @@ the same tables are judged of it again, with the same rule. Where no verdicts ar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
+from lab.report.collect import Section
+from lab.report.figures import Outcome, Sensitivity
 from lab.report.numbers import Ratio
 from lab.run.cachesim.sensitivity import settings, under
 from lab.sweep.experiment import Measure
-
-if TYPE_CHECKING:
-    from lab.report.collect import Section
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a conclusion under a setting: a verdict, or where there is none, the direction of the ratio."""
-
-    setting: str
-    word: str
-    ratio: Ratio | None
-
-
-@dataclass(frozen=True)
-class Sensitivity:
-    """A conclusion that rests on cycles, under all settings."""
-
-    what: str
-    measure: str
-    place: str
-    measured: Outcome
-    others: list[Outcome]
-    missing: str = ""  # why there are no other settings
-
-    @property
-    def changed(self) -> list[Outcome]:
-        return [one for one in self.others if one.word != self.measured.word]
-
-    @property
-    def ends(self) -> tuple[Outcome, Outcome] | None:
-        """The settings of the least and of the greatest ratio."""
-        known = [one for one in (self.measured, *self.others) if one.ratio]
-        if not known:
-            return None
-        return min(known, key=_value), max(known, key=_value)
-
-
-def _value(one: Outcome) -> float:
-    assert one.ratio
-    return one.ratio.value
 
 
 def rests_on_cycles(measure: Measure) -> bool:

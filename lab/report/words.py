@@ -7,9 +7,8 @@ import re
 import shlex
 
 from lab.report.collect import TOLERANCE, Row, Section, Table
-from lab.report.figures import Buckets, Point
+from lab.report.figures import Buckets, Outcome, Point, Sensitivity
 from lab.report.numbers import Ratio, Sample
-from lab.report.sensitivity import Outcome, Sensitivity
 from lab.sweep.experiment import ROWS, Measure
 from lab.sweep.store import Cell
 
