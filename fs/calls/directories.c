@@ -71,6 +71,7 @@ s64 sys_getdents64(int number, void *buffer, u32 count)
 		return -ENOENT;
 	int error = file->fop->iterate(file, &out.context);
 	file->position = out.context.position;
+	notify_open(file->inode, IN_ACCESS, file);
 	touch_atime(file);
 	if (!out.previous)
 		return error < 0 ? error : out.error;

@@ -69,7 +69,7 @@ static __always_inline int open_found(const struct path *path, const struct new_
 		TRY(may_open(path, flags));
 	struct file *file __free(fput) = TRY_PTR(file_open_path(path, (u32)flags));
 	if (!new->made && (flags & O_TRUNC) && S_ISREG(inode->mode))
-		TRY(do_truncate(inode, 0, TOUCH_ALWAYS));
+		TRY(truncate_by(path->dentry, inode, 0, TOUCH_ALWAYS));
 	*opened = file;
 	file = NULL;
 	return 0;

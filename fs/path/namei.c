@@ -152,8 +152,10 @@ static struct dentry *lookup_slow(const struct path *path, const char *name, u32
 		return dentry;
 	int error = make_locked(path, dentry, create);
 	create->made = !error;
-	if (!error)
+	if (!error) {
+		notify(dentry->inode, IN_CREATE, dentry);
 		return dentry;
+	}
 	dput(dentry);
 	return ERR_PTR(error);
 }

@@ -378,10 +378,10 @@ int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_
 int tmpfs_nameless(umode_t mode, struct path *path)
 {
 	static struct mount *nowhere; /* without limits; made for the first of them */
-	static DEFINE_MUTEX(lock);
+	static DEFINE_MUTEX(nowhere_lock);
 
 	if (!READ_ONCE(nowhere)) {
-		guard(mutex, &lock);
+		guard(mutex, &nowhere_lock);
 		if (!nowhere)
 			nowhere = TRY_PTR(mount_make(&tmpfs_filesystem, NULL, 0, "none",
 						     "size=0,nr_inodes=0"));
