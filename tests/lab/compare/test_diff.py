@@ -106,6 +106,11 @@ def test_seconds_of_a_time_that_is_omitted_are_not_looked_at():
     assert values.moment(struct.pack("<qq", 1, 5)).startswith("{tv_sec=1, tv_nsec=5} /* 19")
 
 
+def test_a_limit_counts_kilobytes_from_two_on():
+    """As strace has it: 1024, of open files mostly, is no size."""
+    assert [values.limit(value) for value in (1023, 1024, 1025, 2048)] == ["1023", "1024", "1025", "2*1024"]
+
+
 def test_a_list_that_is_cut_is_refused(tmp_path):
     path = tmp_path / "list"
     path.write_bytes(b"/a\t=\nend\t1\n" + bytes(100))
