@@ -6,12 +6,15 @@
 cat > threads.py <<'P'
 import os, socket, socketserver, stat, threading
 
+class Server(socketserver.ThreadingUnixStreamServer):
+    request_queue_size = 8  # all clients at once
+
 class Upper(socketserver.StreamRequestHandler):
     def handle(self):
         for line in self.rfile:
             self.wfile.write(line.upper())
 
-with socketserver.ThreadingUnixStreamServer("upper", Upper) as server:
+with Server("upper", Upper) as server:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     def ask(number):
         with socket.socket(socket.AF_UNIX) as client:
