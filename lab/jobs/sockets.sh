@@ -1,5 +1,5 @@
 #!/bin/bash
-# sockets: servers and clients in Python and Perl: threads, coroutines, a manager's processes, files passed along, a log.
+# sockets: servers and clients in Python and Perl: threads, coroutines, processes with their pools, queues and shared memory, files passed along, a log.
 # packages: bash coreutils findutils perl python3
 # settings: SOCKETS=y EVENTS=y
 . "${0%/*}/common.sh"
@@ -74,6 +74,43 @@ if __name__ == "__main__":
         [child.start() for child in children], [child.join() for child in children]
         print(sorted(numbers))
 P
+cat > processes.py <<'P'
+import multiprocessing, multiprocessing.shared_memory, concurrent.futures, os, sys
+
+def square(number):
+    return number * number
+
+def count(lock, value, queue, pipe):
+    for _ in range(100):
+        with lock:
+            value.value += 1
+    queue.put(value.value > 0)
+    pipe.send([1, "two"])
+
+def fill(name):
+    memory = multiprocessing.shared_memory.SharedMemory(name)
+    memory.buf[:5] = b"there"
+    memory.close()
+
+if __name__ == "__main__":
+    for way in "fork", "spawn", "forkserver":
+        context = multiprocessing.get_context(way)
+        with context.Pool(3) as pool:
+            print(way, pool.map(square, range(10)))
+        lock, value, queue, (here, there) = context.Lock(), context.Value("i", lock=False), context.Queue(), context.Pipe()
+        children = [context.Process(target=count, args=(lock, value, queue, there)) for _ in range(3)]
+        [child.start() for child in children]
+        print([queue.get() for _ in children], [here.recv() for _ in children])
+        [child.join() for child in children]
+        print(value.value, [child.exitcode for child in children])
+        memory = multiprocessing.shared_memory.SharedMemory(create=True, size=10000)
+        child = context.Process(target=fill, args=(memory.name,))
+        child.start(), child.join()
+        print(bytes(memory.buf[:5]), child.exitcode)
+        memory.close(), memory.unlink()
+        with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as executor:
+            print(list(executor.map(square, range(5))))
+P
 cat > log.pl <<'P'
 use strict; use warnings; use IO::Socket::UNIX; use Sys::Syslog qw(:standard :macros setlogsock);
 my $log = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => 'log') or die "log: $!";
@@ -86,5 +123,6 @@ $client = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => 'upper') or print "
 P
 python3 threads.py
 python3 coroutines.py
+python3 processes.py; ls -A /dev/shm
 perl log.pl
 tree_of .
