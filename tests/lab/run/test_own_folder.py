@@ -43,7 +43,11 @@ def test_the_folder_is_another_one_only_meanwhile(built, monkeypatch):
         ([], Options(build=False), False),
         (["XATTR=y"], Options(build=False), False),
         (["XATTR=y", "STRACE=y"], Options(build=False), True),
-        (["XATTR=y"], Options(), True),  # it would be built anyway: by what its folder's .config says, which may be another
+        (
+            ["XATTR=y"],
+            Options(),
+            True,
+        ),  # it would be built anyway: by what its folder's .config says, which may be another
         ([], Options(), False),
         (["XATTR=y"], Options(build=False, settings=["SOCKETS=y"]), True),
         (["XATTR=y"], Options(build=False, defconfig="full"), True),
