@@ -122,8 +122,8 @@ s64 sys_getcwd(char *buffer, size_t size)
 	char *page __free(kfree) = TRY_PTR(kmalloc(PAGE_SIZE, GFP_KERNEL));
 	struct path root __free(path), cwd __free(path);
 
-	context_path(&root, &current->fs->root);
-	context_path(&cwd, &current->fs->cwd);
+	context_path(&root, current->fs, &current->fs->root);
+	context_path(&cwd, current->fs, &current->fs->cwd);
 	if (d_unlinked(cwd.dentry))
 		return -ENOENT;
 	char *text = TRY_PTR(d_path(&cwd, &root, page, PAGE_SIZE));

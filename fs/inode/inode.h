@@ -187,11 +187,6 @@ static inline void set_ctime(struct inode *inode, struct timespec64 now)
 	guard(spinlock, &inode->spin);
 	inode->ctime = now;
 }
-static inline void set_mtime_and_ctime(struct inode *inode, struct timespec64 now)
-{
-	guard(spinlock, &inode->spin);
-	inode->mtime = inode->ctime = now;
-}
 /* What an inode has until its file system gives it something else. */
 extern const struct file_operations bad_file_operations;
 extern const struct inode_operations no_inode_operations;

@@ -1,9 +1,9 @@
 /*
  * times.h - an inode's three times. file_update_time() and inode_changed() are called after what
- * they tell of, under the lock that guards that: inode->lock; by a rename, those of the
- * directories; by a store through a mapping, the page's. So mtime and ctime themselves change under
- * inode->spin. Who has only read a file calls touch_atime(), under no lock: of two at once one is
- * lost.
+ * they tell of: under inode->lock; by a rename, under those of the directories; by a store through
+ * a mapping, under mm->lock; by a write to a FIFO, under none. So mtime and ctime themselves change
+ * under inode->spin. Who has only read a file calls touch_atime(), under no lock: of two at once
+ * one is lost.
  */
 #pragma once
 

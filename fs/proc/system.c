@@ -178,10 +178,10 @@ static void entropy_show(struct text *out, const struct proc_entry *entry)
 /* A random UUID (RFC 4122, version 4): a new one, or the first one, which the node's data keeps. */
 static void uuid_show(struct text *out, const struct proc_entry *entry)
 {
-	static DEFINE_MUTEX(lock);
+	static DEFINE_MUTEX(uuid_lock);
 	u64 *kept = entry->node->data, fresh[2], *id = kept ?: fresh;
 
-	guard(mutex, &lock);
+	guard(mutex, &uuid_lock);
 	if (id == fresh || !id[0]) {
 		id[0] = (random_u64() & ~0xf000ULL) | 0x4000;
 		id[1] = random_u64() << 2 >> 2 | 1ULL << 63;
