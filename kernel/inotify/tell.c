@@ -177,8 +177,14 @@ static void moved_event(const struct renamed *from, const struct renamed *to, st
 static void rename_event(const struct renamed *from, const struct renamed *to, struct dentry *old,
 			 struct dentry *new, u32 flags)
 {
+	u32 watched = from->dir->flags | to->dir->flags | old->inode->flags;
+
 	lockdep_assert_held(&from->dir->lock);
 	lockdep_assert_held(&to->dir->lock);
+	if (new->inode)
+		watched |= new->inode->flags;
+	if (!(watched & I_WATCHED))
+		return;
 	if (flags & RENAME_EXCHANGE) {
 		moved_event(from, to, old->inode, NULL);
 		moved_event(to, from, new->inode, NULL);
