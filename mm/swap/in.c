@@ -19,7 +19,7 @@ static bool leave_cache(struct page *page, bool write)
 	bool alone = atomic_read(&page->refcount) == 2; /* the cache's and ours */
 
 	assert_page_locked(page);
-	if (swap_count(page->index) != 2 || !((write && alone) || swap_is_half_full()))
+	if (swap_count(page->index) != 2 || !((write && alone) || swap_is_short(page->index)))
 		return false;
 	remove_from_page_cache(page);
 	return write && alone;

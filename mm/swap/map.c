@@ -242,6 +242,12 @@ unsigned swap_count(u64 entry)
 	return count ? *count : 0;
 }
 
+bool swap_is_open(u64 entry)
+{
+	guard(spinlock, &swap_lock);
+	return area_of(entry)->open;
+}
+
 /* ---- how many there are ---------------------------------------------------------------------- */
 
 u64 swap_total_pages(void)
@@ -256,7 +262,9 @@ u64 swap_free_pages(void)
 	return total - min(total, READ_ONCE(used_pages));
 }
 
-bool swap_is_half_full(void)
+bool swap_is_short(u64 entry)
 {
-	return swap_free_pages() < swap_total_pages() / 2;
+	if (swap_free_pages() < swap_total_pages() / 2)
+		return true;
+	return !swap_is_open(entry);
 }

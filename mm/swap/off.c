@@ -85,11 +85,21 @@ static int empty_all(unsigned type)
 	return error;
 }
 
+/* Is there room for what is in the area, which is closed? */
+static bool is_room(unsigned type)
+{
+	u64 room = page_alloc_free_pages() + memory_use_total(MEMORY_CACHED) + swap_free_pages();
+
+	return swap_area_used(type) < room - min(room, memory_use_total(MEMORY_SHMEM));
+}
+
 int swap_area_empty(unsigned type)
 {
 	int error = 0;
 
 	swap_area_open(type, false);
+	if (!is_room(type))
+		error = -ENOMEM;
 	while (!error && swap_area_used(type)) {
 		error = empty_all(type);
 		if (!error && signal_pending(current))

@@ -94,6 +94,23 @@ static struct mm *look_at_next(void)
 
 /* ---- unmapping ------------------------------------------------------------------------------- */
 
+/* Have the locked anonymous page be in the swap cache; false: there is no room, or is to be none.
+ */
+static bool give_slot(struct page *page)
+{
+	assert_page_locked(page);
+	if (test_bit(PG_cache, &page->flags))
+		return swap_is_open(page->index);
+	u64 entry = swap_alloc();
+	if (!entry)
+		return false;
+	struct page *there = swap_cache_add(page, entry);
+	BUG_ON(there); /* a free slot has no page */
+	set_bit(PG_uptodate, &page->flags);
+	set_page_dirty(page);
+	return true;
+}
+
 /* The page at @slot goes into the batch, if it is one of the program's own and was not used lately;
  * does it? */
 static bool unmap_page(struct mm *mm, pte_t *slot)
@@ -109,17 +126,9 @@ static bool unmap_page(struct mm *mm, pte_t *slot)
 	}
 	if (!trylock_page(page))
 		return false;
-	if (!test_bit(PG_cache, &page->flags)) {
-		u64 entry = swap_alloc();
-
-		if (!entry) {
-			unlock_page(page);
-			return false;
-		}
-		struct page *there = swap_cache_add(page, entry);
-		BUG_ON(there); /* a free slot has no page */
-		set_bit(PG_uptodate, &page->flags);
-		set_page_dirty(page);
+	if (!give_slot(page)) {
+		unlock_page(page);
+		return false;
 	}
 	swap_get(page->index);
 	xchg(slot, swap_to_pte(page->index));

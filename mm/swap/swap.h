@@ -106,7 +106,8 @@ void swap_area_remove(unsigned type);
 u64 swap_next_used(unsigned type, u64 entry);
 struct swap_backing *swap_backing(u64 entry); /* of one that somebody wants */
 
-/* off.c: bring all pages of the area back: 0, -ENOMEM, -EIO, -EINTR (it is as before). Sleeps. */
+/* off.c: bring all pages of the area back: 0; -ENOMEM (at once where memory and the other areas are
+ * too small), -EIO, -EINTR: it is in use as before. Sleeps. */
 int swap_area_empty(unsigned type);
 
 /* ---- entries (map.c) ------------------------------------------------------------------------- */
@@ -118,7 +119,10 @@ void swap_get(u64 entry);      /* somebody who has it wants it once more */
 bool swap_get_used(u64 entry); /* the same of one that may be free by now: false: it is */
 void swap_put(u64 entry);
 unsigned swap_count(u64 entry); /* who wants it: final with its page locked in the cache and 1 */
-bool swap_is_half_full(void);
+bool swap_is_open(u64 entry);	/* its area takes pages: no swapoff is at work */
+/* Better give the slot back than keep it for a page that is in memory: swap is more than half full,
+ * or the area is to become empty. */
+bool swap_is_short(u64 entry);
 
 /* ---- the swap cache (cache.c) ---------------------------------------------------------------- */
 

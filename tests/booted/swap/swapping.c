@@ -223,7 +223,10 @@ static void part_rights(void)
 
 	fill(memory, pages, 8);
 	mprotect(memory, pages * PAGE, PROT_NONE);
-	fill(take(pages / 2, MAP_PRIVATE), pages / 2, 9);
+	unsigned long *rest = take(pages / 2, MAP_PRIVATE);
+
+	fill(rest, pages / 2, 9);
+	munmap(rest, pages / 2 * PAGE);
 	mprotect(memory, pages * PAGE, PROT_READ);
 	check(memory, pages, 8);
 	mprotect(memory, pages * PAGE, PROT_READ | PROT_WRITE);
