@@ -13,7 +13,8 @@
 
 enum { FLAG_PREFER = 0x8000, PRIORITY_MASK = 0x7fff };
 enum { FLAGS_DISCARD = 0x70000 }; /* hints for devices that can: none here */
-#define PATH_WIDTH 40
+#define PATH_WIDTH 40		  /* columns, as in Linux */
+#define WIDE_SIZE 10000000	  /* has eight digits */
 
 static DEFINE_MUTEX(swap_mutex);
 static struct swap_file *in_use[SWAP_AREAS]; /* by type */
@@ -105,7 +106,8 @@ s64 sys_swapon(const char *name, u32 flags)
 	struct file *file = TRY_PTR(filp_open(text.text, O_RDONLY, 0));
 	swap->file = file;
 	TRY(check_unused(file->inode)); /* else it could not be written to because of that */
-	fput(TRY_PTR(filp_open(text.text, O_RDWR, 0)));
+	struct file *writable = TRY_PTR(filp_open(text.text, O_RDWR, 0));
+	fput(writable);
 	TRY(use_file(swap, flags));
 	swap = NULL;
 	return 0;
@@ -155,18 +157,34 @@ s64 sys_swapoff(const char *name)
 
 /* ---- /proc/swaps ----------------------------------------------------------------------------- */
 
+/* A number of pages in kB, and as many tabs as it has room for. */
+static void print_size(struct text *out, u64 pages)
+{
+	u64 kilobytes = pages * (PAGE_SIZE / 1024);
+
+	text_printf(out, "%llu\t", kilobytes);
+	if (kilobytes < WIDE_SIZE)
+		text_printf(out, "\t");
+}
+
 static void swap_line(struct text *out, const struct swap_file *swap)
 {
 	struct swap_area_info info = swap_area_info(swap->type);
-	u64 size = info.pages * (PAGE_SIZE / 1024), used = info.used * (PAGE_SIZE / 1024);
-	size_t begin = out->length;
+	size_t begin = out->length, length;
+	int gap = 1;
 
 	proc_show_path(out, &swap->file->path);
-	size_t length = out->length - begin;
-	text_printf(out, "%*s%s\t%llu\t%s%llu\t%s%d\n",
-		    (int)(length < PATH_WIDTH ? PATH_WIDTH - length : 1), " ",
-		    S_ISBLK(swap->file->inode->mode) ? "partition" : "file\t", size,
-		    size < 10000000 ? "\t" : "", used, used < 10000000 ? "\t" : "", info.priority);
+	length = out->length - begin;
+	if (length < PATH_WIDTH)
+		gap = (int)(PATH_WIDTH - length);
+	text_printf(out, "%*s", gap, " ");
+	if (S_ISBLK(swap->file->inode->mode))
+		text_printf(out, "partition\t");
+	else
+		text_printf(out, "file\t\t");
+	print_size(out, info.pages);
+	print_size(out, info.used);
+	text_printf(out, "%d\n", info.priority);
 }
 
 static void swaps_show(struct text *out, const struct proc_entry *entry)

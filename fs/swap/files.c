@@ -6,7 +6,7 @@
  * that are the boot loader's, and a signature at the page's end. Numbers are little-endian.
  */
 #include "core/memory/slab.h"
-#include "fs/block/buffer.h"
+#include "fs/block/dirty.h"
 #include "fs/inode/inode.h"
 #include "fs/path/super.h"
 #include "fs/swap/files.h"
@@ -185,11 +185,16 @@ static void mark_bad(const struct header *header, u16 *counts, u64 slots)
  * to be wrong. */
 static int forget_contents(struct swap_file *swap)
 {
-	if (S_ISBLK(swap->file->inode->mode))
-		return set_block_size(swap->device, swap->device->block_size);
-	TRY(vfs_fsync(swap->file, false));
-	invalidate_inode_pages(&swap->file->inode->data);
-	return 0;
+	int error;
+
+	if (S_ISBLK(swap->file->inode->mode)) {
+		error = sync_buffers(swap->device, WB_SYNC_ALL);
+		invalidate_buffers(swap->device);
+	} else {
+		error = vfs_fsync(swap->file, false);
+		invalidate_inode_pages(&swap->file->inode->data);
+	}
+	return error;
 }
 
 int swap_file_read(struct swap_file *swap, u16 **counts, u64 *slots)

@@ -233,12 +233,11 @@ static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
 	spin_lock(&mm->page_table_lock);
 	fault.slot = mmu_slot(&mm->mmu, address, MMU_MAKE);
 	fault.old = fault.slot ? *fault.slot : 0;
-	if (unlikely(pte_is_swap(fault.old))) {
-		page = NULL; /* see below: what comes back may sleep */
-	} else if (fault.old && access & FAULT_WRITE && !pte_write(fault.old)) {
+	bool there = fault.old && !pte_is_swap(fault.old);
+	if (there && access & FAULT_WRITE && !pte_write(fault.old)) {
 		page = phys_to_page(pte_page(fault.old));
 		get_page(page);
-	} else if (fault.old && access & FAULT_EXEC && !pte_exec(fault.old)) {
+	} else if (there && access & FAULT_EXEC && !pte_exec(fault.old)) {
 		*fault.slot = pte_set_prot(xchg(fault.slot, 0), vma_page_rights(vma));
 		mmu_flush(&mm->mmu, address, address + PAGE_SIZE);
 	}

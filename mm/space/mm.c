@@ -39,7 +39,7 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 {
 	struct zap *zap = argument;
 
-	if (unlikely(pte_is_swap(*slot))) {
+	if (pte_is_swap(*slot)) {
 		swap_zap(zap->mm, slot, zap->what);
 		return;
 	}

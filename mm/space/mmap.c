@@ -214,7 +214,8 @@ static int grow_heap(struct mm *mm, u64 start, u64 end)
 
 	lockdep_assert_held(&mm->lock);
 	heap.flags |= swap_area_flags(mm);
-	if (pages > page_alloc_total_pages() + swap_total_pages() || !may_expand(mm, pages, heap.flags) ||
+	if (pages > page_alloc_total_pages() + swap_total_pages() ||
+	    !may_expand(mm, pages, heap.flags) ||
 	    !range_is_free(mm, start, end))
 		return -ENOMEM;
 	return vma_add(mm, &heap);

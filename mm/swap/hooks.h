@@ -29,14 +29,11 @@ static inline u64 mm_swapped_pages(const struct mm *mm)
 /* The entry @pte is of a page that is swapped out. */
 static inline bool pte_is_swap(pte_t pte)
 {
-	return pte && !pte_present(pte);
+	return unlikely(pte && !pte_present(pte));
 }
 
-/* Some page is swapped out, somewhere. */
-static inline bool swap_in_use(void)
-{
-	return swap_total_pages() != swap_free_pages();
-}
+/* Some page may be swapped out, somewhere; also to an area that swapoff empties. */
+bool swap_in_use(void);
 
 /* ---- faults; mm->lock is held, they may sleep ------------------------------------------------ */
 
@@ -72,6 +69,7 @@ static inline void swap_area_copied(struct vma *vma)
 /* The flags of new areas of @mm: VM_LOCKED after mlockall(MCL_FUTURE). mm->lock is held. */
 static inline unsigned swap_area_flags(const struct mm *mm)
 {
+	lockdep_assert_held(&mm->lock);
 	return mm->locks_future ? VM_LOCKED : 0;
 }
 
@@ -89,67 +87,22 @@ static inline void swap_page_left(const struct page *page, const struct address_
 
 #else
 
-static inline u64 swap_total_pages(void)
-{
-	return 0;
-}
-static inline u64 swap_free_pages(void)
-{
-	return 0;
-}
-static inline u64 swap_cached_pages(void)
-{
-	return 0;
-}
-static inline u64 mm_swapped_pages(const struct mm *mm)
-{
-	return 0;
-}
-static inline bool pte_is_swap(pte_t pte)
-{
-	return false;
-}
-static inline bool swap_in_use(void)
-{
-	return false;
-}
-static inline int swap_in(struct vma *vma, u64 address, pte_t pte, unsigned access)
-{
-	return 0;
-}
-static inline bool swap_reuse(struct page *page)
-{
-	return false;
-}
-static inline bool swap_may_help(void)
-{
-	return false;
-}
-static inline void swap_zap(struct mm *mm, pte_t *slot, enum zapped what)
-{
-}
-static inline void swap_page_unmapped(struct page *page)
-{
-}
-static inline bool swap_copy(struct mm *child, pte_t *to, pte_t pte)
-{
-	return false;
-}
-static inline void swap_mm_add(struct mm *mm)
-{
-}
-static inline void swap_mm_gone(struct mm *mm)
-{
-}
-static inline void swap_area_copied(struct vma *vma)
-{
-}
-static inline unsigned swap_area_flags(const struct mm *mm)
-{
-	return 0;
-}
-static inline void swap_page_left(const struct page *page, const struct address_space *mapping)
-{
-}
+#define swap_total_pages() 0
+#define swap_free_pages() 0
+#define swap_cached_pages() 0
+#define mm_swapped_pages(mm) 0ULL
+#define pte_is_swap(pte) false
+#define swap_in_use() false
+#define swap_in(vma, address, pte, access) 0
+#define swap_reuse(page) false
+#define swap_may_help() false
+#define swap_zap(mm, slot, what) ((void)0)
+#define swap_page_unmapped(page) ((void)0)
+#define swap_copy(child, to, pte) false
+#define swap_mm_add(mm) ((void)0)
+#define swap_mm_gone(mm) ((void)0)
+#define swap_area_copied(vma) ((void)0)
+#define swap_area_flags(mm) 0u
+#define swap_page_left(page, mapping) ((void)0)
 
 #endif

@@ -255,6 +255,11 @@ u64 swap_total_pages(void)
 	return READ_ONCE(total_pages);
 }
 
+bool swap_in_use(void)
+{
+	return READ_ONCE(used_pages);
+}
+
 u64 swap_free_pages(void)
 {
 	u64 total = READ_ONCE(total_pages);

@@ -335,12 +335,12 @@ static u64 hurry(unsigned priority)
 
 static bool is_busy(void)
 {
-	return READ_ONCE(hurried) || READ_ONCE(freed_some);
+	return has_room() && (READ_ONCE(hurried) || READ_ONCE(freed_some));
 }
 
 bool swap_may_help(void)
 {
-	return has_room() && (is_busy() || READ_ONCE(hindered));
+	return is_busy() || (has_room() && READ_ONCE(hindered));
 }
 
 void swap_start(void)
