@@ -49,7 +49,7 @@ static bool map_page(struct vma *vma, u64 address, pte_t pte, unsigned access, s
 
 int swap_bring_back(struct vma *vma, u64 address, pte_t pte, unsigned access)
 {
-	u64 entry = pte_to_swap(pte);
+	u64 entry = pte_to_swap(pte), before = current->major_faults;
 	struct page *page = swap_cache_get(entry);
 	int error = 0;
 
@@ -60,9 +60,10 @@ int swap_bring_back(struct vma *vma, u64 address, pte_t pte, unsigned access)
 	if (page->mapping == &swap_space && page->index == entry) {
 		if (likely(page_uptodate(page))) {
 			map_page(vma, address, pte, access, page);
-		} else { /* the next fault reads again */
+		} else { /* the next fault reads again; of one that was read ahead it is this one */
 			remove_from_page_cache(page);
-			error = -EIO;
+			if (current->major_faults != before)
+				error = -EIO;
 		}
 	}
 	unlock_page(page);
