@@ -22,6 +22,9 @@
 #include "hash/cache.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
+#ifdef CONFIG_RARE_CALLS
+#include "kernel/rare/rare.h"
+#endif
 #include "kernel/sys/syscalls.h"
 #include "kernel/tty/tty.h"
 #include "mm/space/vm.h"
@@ -67,6 +70,9 @@ static int start_rest(void *unused)
 {
 	mem_devices_init();
 	tty_init();
+#ifdef CONFIG_DISK_MODEL
+	disk_model_init();
+#endif
 	ramdisk_init();
 	virtio_blk_init();
 	writeback_start();
@@ -96,6 +102,9 @@ void kernel_main(u32 magic, phys_addr_t info)
 	sched_init(&idle_tasks[0], &init_cred);
 	task_init();
 	oom_killer_register(oom_kill);
+#ifdef CONFIG_RARE_CALLS
+	rare_init();
+#endif
 #ifdef CONFIG_STRACE
 	trace_init();
 #endif

@@ -10,7 +10,7 @@
 
 #include "core/lock/rwsem.h"
 
-#define __free(kind) __attribute__((cleanup(__free_##kind)))
+#define __free(kind) __attribute__((cleanup(__free_##kind), unused))
 
 /* __free(@kind) for variables of @type, in which @variable points to the one that leaves scope. */
 #define DEFINE_FREE(kind, type, statement)                                                         \
@@ -22,10 +22,11 @@
 #define __GUARD_NAME2(line) __guard_##line
 #define __GUARD_NAME(line) __GUARD_NAME2(line)
 #define guard(kind, lock)                                                                          \
-	__attribute__((cleanup(__unlock_##kind), unused)) __auto_type __GUARD_NAME(__LINE__) =     \
-		__lock_##kind(lock)
+	__attribute__((cleanup(__unlock_##kind), unused))                                          \
+	__guarded_##kind __GUARD_NAME(__LINE__) = __lock_##kind(lock)
 
 #define DEFINE_GUARD(kind, type, lock, unlock)                                                     \
+	typedef type *__guarded_##kind;                                                            \
 	static __always_inline type *__lock_##kind(type *object)                                   \
 	{                                                                                          \
 		lock;                                                                              \
@@ -40,10 +41,10 @@ DEFINE_GUARD(spinlock, spinlock_t, spin_lock(object), spin_unlock)
 DEFINE_GUARD(spinlock_irq, spinlock_t, spin_lock_irq(object), spin_unlock_irq) /* irqs are on */
 
 /* The same wherever interrupts may be off already: they stay as they were. */
-struct spinlock_irqsave {
+typedef struct spinlock_irqsave {
 	spinlock_t *lock;
 	unsigned long flags;
-};
+} __guarded_spinlock_irqsave;
 
 static __always_inline struct spinlock_irqsave __lock_spinlock_irqsave(spinlock_t *lock)
 {

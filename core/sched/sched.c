@@ -30,7 +30,8 @@ struct run_queue {
 } __aligned(64);
 
 static struct run_queue run_queues[NR_CPUS];
-static const struct sched_hooks *hooks; /* NULL: there are no processes yet */
+void (*sched_signal_hook)(int signo);
+void (*sched_tick_hook)(struct task *task, bool user);
 static const struct cred *kernel_cred;	/* of kernel threads */
 bool system_running;
 
@@ -265,8 +266,8 @@ void scheduler_tick(bool user)
 	} else {
 		queue->system_ns += TICK_NS;
 	}
-	if (task->process)
-		hooks->tick(task, user);
+	if (sched_tick_hook && task->process)
+		sched_tick_hook(task, user);
 	if (task->run_ticks > 1) {
 		task->run_ticks--;
 	} else {
@@ -287,15 +288,10 @@ void task_set_nice(struct task *task, int nice)
 
 /* ---- what the room of processes does --------------------------------------------------------- */
 
-void sched_set_hooks(const struct sched_hooks *new_hooks)
-{
-	hooks = new_hooks;
-}
-
 void send_signal_current(int signo)
 {
 	if (current->process)
-		hooks->signal_current(signo);
+		sched_signal_hook(signo);
 }
 
 /* ---- idle and kernel threads ----------------------------------------------------------------- */

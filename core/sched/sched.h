@@ -93,12 +93,10 @@ void scheduler_tick(bool user);
 
 /* ---- for the room of processes --------------------------------------------------------------- */
 
-/* What it does for the scheduler, and for those who know no process. */
-struct sched_hooks {
-	void (*tick)(struct task *task, bool user); /* of scheduler_tick(); task->process is set */
-	void (*signal_current)(int signo);	    /* of send_signal_current(), likewise */
-};
-void sched_set_hooks(const struct sched_hooks *hooks);
+/* What it does for those who know no process, of tasks that have one; set at start-up: behind
+ * send_signal_current(); and at scheduler_tick(), NULL: nothing. */
+extern void (*sched_signal_hook)(int signo);
+extern void (*sched_tick_hook)(struct task *task, bool user);
 
 /* A task with kernel stack, all else zero; not yet on any queue: wake_up_task() starts it. @comm is
  * copied. NULL: no memory. May sleep. */

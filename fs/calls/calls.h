@@ -17,5 +17,24 @@ static __always_inline int at_lookup(int flags, int more)
 	return (flags & LOOKUP_EMPTY) | (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW);
 }
 
+#define OPEN_FLAGS                                                                                 \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |      \
+	 O_DSYNC | O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME |       \
+	 O_CLOEXEC | O_PATH | O_TMPFILE)
+
+/* What of open(2)'s @flags is looked at; -EINVAL: they make no sense. */
+static __always_inline int open_flags(int flags)
+{
+	flags = (flags & OPEN_FLAGS) | O_LARGEFILE; /* every file may be, with 64 bits */
+	if (flags & O_PATH)
+		flags &= O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC;
+	if ((flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
+		return -EINVAL;
+	if (unlikely(flags & __O_TMPFILE) &&
+	    (!(flags & O_DIRECTORY) || (flags & O_ACCMODE) == O_RDONLY))
+		return -EINVAL;
+	return flags;
+}
+
 /* locks.c: the fcntl commands on locks, of descriptor @number, which is @file; else -EINVAL. */
 s64 fcntl_lock_call(int number, struct file *file, u32 command, void __user *user);

@@ -49,48 +49,43 @@ static int open_nameless(const struct path *dir, int flags, umode_t mode, struct
 	return 0;
 }
 
-/* As open_at_restricted(). Inline, as may_open() is: a @resolve of 0 costs open(2) nothing. */
-static __always_inline int open_by_name(int dfd, const char *name, int flags, umode_t mode,
-					unsigned resolve, struct file **opened)
+/* Inline, as may_open() is: open(2) is made often. */
+static __always_inline int open_found(const struct path *path, const struct new_name *new,
+				      int flags, struct file **opened)
 {
-	bool exclusive = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
-	unsigned lookup = exclusive || (flags & O_NOFOLLOW) ? 0 : LOOKUP_FOLLOW;
-	struct new_name new = {.mode = (mode & S_IALLUGO) | S_IFREG};
-	struct path path __free(path) = {0};
+	struct inode *inode = path->dentry->inode;
 
-	struct new_name *create = flags & O_CREAT ? &new : NULL;
-	if (resolve)
-		TRY(path_lookup_restricted(dfd, name, lookup, resolve, create, &path));
-	else
-		TRY(path_lookup(dfd, name, lookup, create, NULL, &path));
-	struct inode *inode = path.dentry->inode;
-	if (!new.made && (flags & O_CREAT) && ((flags & O_EXCL) || S_ISDIR(inode->mode)))
+	if (!new->made && (flags & O_CREAT) && ((flags & O_EXCL) || S_ISDIR(inode->mode)))
 		return flags & O_EXCL ? -EEXIST : -EISDIR;
 	if (flags & O_DIRECTORY) {
 		if (!S_ISDIR(inode->mode))
 			return -ENOTDIR;
 		if (flags & __O_TMPFILE)
-			return open_nameless(&path, flags, new.mode, opened);
+			return open_nameless(path, flags, new->mode, opened);
 	}
-	if (!new.made && !(flags & O_PATH))
-		TRY(may_open(&path, flags));
-	struct file *file __free(fput) = TRY_PTR(file_open_path(&path, (u32)flags));
-	if (!new.made && (flags & O_TRUNC) && S_ISREG(inode->mode))
+	if (!new->made && !(flags & O_PATH))
+		TRY(may_open(path, flags));
+	struct file *file __free(fput) = TRY_PTR(file_open_path(path, (u32)flags));
+	if (!new->made && (flags & O_TRUNC) && S_ISREG(inode->mode))
 		TRY(do_truncate(inode, 0, TOUCH_ALWAYS));
 	*opened = file;
 	file = NULL;
 	return 0;
 }
 
-int open_at(int dfd, const char *name, int flags, umode_t mode, struct file **opened)
+int open_place(const struct path *path, const struct new_name *new, int flags,
+	       struct file **opened)
 {
-	return open_by_name(dfd, name, flags, mode, 0, opened);
+	return open_found(path, new, flags, opened);
 }
 
-int open_at_restricted(int dfd, const char *name, int flags, umode_t mode, unsigned resolve,
-		       struct file **opened)
+int open_at(int dfd, const char *name, int flags, umode_t mode, struct file **opened)
 {
-	return open_by_name(dfd, name, flags, mode, resolve, opened);
+	struct new_name new = {.mode = (mode & S_IALLUGO) | S_IFREG};
+	struct path path __free(path) = {0};
+
+	TRY(path_lookup(dfd, name, open_lookup(flags), flags & O_CREAT ? &new : NULL, NULL, &path));
+	return open_found(&path, &new, flags, opened);
 }
 
 struct file *filp_open(const char *name, int flags, umode_t mode)

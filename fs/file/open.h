@@ -9,6 +9,15 @@
 struct file *filp_open(const char *name, int flags, umode_t mode);
 /* The same from @dfd on, as openat(2): 0 and an open file in *@opened, or -errno. Sleeps. */
 int open_at(int dfd, const char *name, int flags, umode_t mode, struct file **opened);
-/* As openat2(2), with RESOLVE_* in @resolve. */
-int open_at_restricted(int dfd, const char *name, int flags, umode_t mode, unsigned resolve,
-		       struct file **opened);
+/* The same of what a walk with open_lookup(@flags) has found, or made, which @new says. */
+struct new_name;
+int open_place(const struct path *path, const struct new_name *new, int flags,
+	       struct file **opened);
+
+/* LOOKUP_* of a name that is opened with @flags. */
+static inline unsigned open_lookup(int flags)
+{
+	bool exclusive = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+
+	return exclusive || (flags & O_NOFOLLOW) ? 0 : AT_SYMLINK_FOLLOW;
+}

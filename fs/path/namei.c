@@ -21,30 +21,15 @@
 #include "fs/path/namei.h"
 #include "core/memory/slab.h"
 
-struct held_link {
-	struct dentry *dentry; /* referenced: keeps the inode, and so a fast link's text */
-	char *text;	       /* from get_link(), or NULL */
-};
-
-struct walk {
-	struct path path; /* referenced */
-	struct path root; /* referenced; mount NULL: not yet needed; of a scoped walk its start */
-	unsigned flags;	  /* LOOKUP_*, and from bit 16 on RESOLVE_* of a restricted walk */
-	bool directory;	  /* the last component was followed by a slash: it must be one */
-	unsigned depth;	  /* of rest */
-	unsigned links;	  /* held; also the count for ELOOP */
-	struct new_name *create; /* what to make if the last component is not there, or NULL */
-	struct last *last;	 /* where to leave it, if only its directory is wanted, or NULL */
-	const char *rest[MAXSYMLINKS];
-	struct held_link held[MAXSYMLINKS];
-};
-
-#define RESOLVE_SHIFT 16
-
-/* Is it restricted by one of these? */
-static inline bool restricts(const struct walk *walk, unsigned resolve)
+static noinline __cold int ask_limit(const struct walk *walk, enum step step)
 {
-	return walk->flags & resolve << RESOLVE_SHIFT;
+	return walk->limit(walk, step);
+}
+
+/* May the walk take @step? */
+static inline int may_step(const struct walk *walk, enum step step)
+{
+	return unlikely(walk->flags & LOOKUP_LIMITED) ? ask_limit(walk, step) : 0;
 }
 
 /* ---- the text -------------------------------------------------------------------------------- */
@@ -78,10 +63,7 @@ static void walk_set_root(struct walk *walk)
 /* On to the root, by an absolute link. */
 static int walk_to_root(struct walk *walk)
 {
-	/* as on Linux a root that was not yet looked at is on another mount */
-	if (restricts(walk, RESOLVE_BENEATH) ||
-	    (restricts(walk, RESOLVE_NO_XDEV) && walk->path.mount != walk->root.mount))
-		return -EXDEV;
+	TRY(may_step(walk, STEP_TO_ROOT));
 	walk_set_root(walk);
 	path_put(&walk->path);
 	walk->path = walk->root;
@@ -92,10 +74,8 @@ static int walk_to_root(struct walk *walk)
 /* Something may be mounted where the walk has come to: go there. */
 static noinline int walk_enter_mounts(struct walk *walk)
 {
-	int id = walk->path.mount->id;
-
 	follow_mounts(&walk->path);
-	return restricts(walk, RESOLVE_NO_XDEV) && walk->path.mount->id != id ? -EXDEV : 0;
+	return may_step(walk, STEPPED_TO_MOUNT);
 }
 
 /*
@@ -110,8 +90,10 @@ static noinline int walk_up(struct walk *walk)
 	do {
 		const struct mount *mount = path->mount;
 
-		if (path->dentry == walk->root.dentry && mount == walk->root.mount)
+		if (path->dentry == walk->root.dentry && mount == walk->root.mount) {
+			TRY(may_step(walk, STEP_UP_FROM_ROOT));
 			break;
+		}
 		if (path->dentry != mount->root) {
 			struct dentry *parent = dget_parent(path->dentry);
 
@@ -125,24 +107,7 @@ static noinline int walk_up(struct walk *walk)
 		}
 	} while (follow_up(path));
 	follow_mounts(path);
-	return 0;
-}
-
-/* The same of a walk that is restricted. A scoped one has its root from the start on. */
-static int walk_up_restricted(struct walk *walk)
-{
-	struct path *path = &walk->path;
-	int id = path->mount->id;
-
-	if (restricts(walk, RESOLVE_BENEATH) && path->dentry == walk->root.dentry &&
-	    path->mount == walk->root.mount)
-		return -EXDEV;
-	TRY(walk_up(walk));
-	if (restricts(walk, RESOLVE_NO_XDEV) && path->mount->id != id)
-		return -EXDEV;
-	if (restricts(walk, RESOLVE_SCOPED) && !path_is_under(path, &walk->root))
-		return -EAGAIN;
-	return 0;
+	return may_step(walk, STEPPED_UP);
 }
 
 noinline int descriptor_path(int number, unsigned flags, struct path *path)
@@ -186,20 +151,15 @@ static struct dentry *lookup_slow(const struct path *path, const char *name, u32
 	return ERR_PTR(error);
 }
 
-/* Where the link @inode, which is no text, leads: *@place, referenced. */
-static int walk_jump(const struct walk *walk, struct inode *inode, struct path *place)
+/* Where the link @inode, which is no text, leads. */
+static int walk_jump(struct walk *walk, struct inode *inode)
 {
-	int error = 0;
+	struct path place;
 
-	TRY(inode->op->jump_link(inode, place));
-	if (restricts(walk, RESOLVE_NO_MAGICLINKS))
-		error = -ELOOP;
-	else if (restricts(walk, RESOLVE_SCOPED) ||
-		 (restricts(walk, RESOLVE_NO_XDEV) && place->mount != walk->path.mount))
-		error = -EXDEV;
-	if (error)
-		path_put(place);
-	return error;
+	TRY(inode->op->jump_link(inode, &place));
+	path_put(&walk->path);
+	walk->path = place;
+	return may_step(walk, STEPPED_BY_LINK);
 }
 
 /*
@@ -211,19 +171,14 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 	struct inode *inode = link->inode;
 	const char *text = inode->link;
 	char *copy = NULL;
-	struct path place;
+	int error = walk->links < MAXSYMLINKS ? may_step(walk, STEP_THROUGH_LINK) : -ELOOP;
 
-	if (walk->links == MAXSYMLINKS || restricts(walk, RESOLVE_NO_SYMLINKS)) {
-		text = ERR_PTR(-ELOOP);
-	} else if (inode->op->jump_link) {
-		text = ERR_PTR(walk_jump(walk, inode, &place));
-		if (!text) {
-			path_put(&walk->path);
-			walk->path = place;
-		}
-	} else if (!text) {
+	if (error)
+		text = ERR_PTR(error);
+	else if (inode->op->jump_link)
+		text = ERR_PTR(walk_jump(walk, inode));
+	else if (!text)
 		text = copy = inode->op->get_link(inode);
-	}
 	if (IS_ERR_OR_NULL(text)) {
 		dput(link);
 		return text;
@@ -232,7 +187,9 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 	walk->held[walk->links++] = (struct held_link){link, copy};
 	if (!*text)
 		return ERR_PTR(-ENOENT);
-	int error = *text == '/' ? walk_to_root(walk) : 0;
+	if (*text != '/')
+		return text;
+	error = walk_to_root(walk);
 	return error ? ERR_PTR(error) : text;
 }
 
@@ -259,18 +216,20 @@ static noinline const char *step_slowly(struct walk *walk, const char *name, u32
 	enum last_type type = component_type(name, length);
 
 	if (type == LAST_DOTDOT)
-		return ERR_PTR(restricts(walk, RESOLVE_ALL) ? walk_up_restricted(walk)
-							    : walk_up(walk));
+		return ERR_PTR(walk_up(walk));
 	if (type == LAST_DOT)
 		return NULL;
 	if (found && create && !READ_ONCE(found->inode)) {
 		dput(found);
 		found = NULL;
 	}
-	if (!found && restricts(walk, RESOLVE_CACHED))
-		return ERR_PTR(-EAGAIN);
-	if (!found)
+	if (!found) {
+		int error = may_step(walk, STEP_UNCACHED);
+
+		if (error)
+			return ERR_PTR(error);
 		found = lookup_slow(&walk->path, name, length, create);
+	}
 	if (IS_ERR(found))
 		return ERR_CAST(found);
 	struct inode *inode = smp_load_acquire(&found->inode);
@@ -471,24 +430,12 @@ int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *crea
 	return walk_to_end(&walk, name, path);
 }
 
-int path_lookup_restricted(int dfd, const char *name, unsigned flags, unsigned resolve,
-			   struct new_name *create, struct path *path)
+int walk_begin(struct walk *walk, int dfd, bool at_root)
 {
-	bool absolute = *name == '/', scoped = resolve & RESOLVE_SCOPED;
-	struct walk walk = {.flags = flags | resolve << RESOLVE_SHIFT, .create = create};
+	return walk_start(walk, dfd, at_root);
+}
 
-	if (!*name)
-		return -ENOENT;
-	if (absolute && (resolve & RESOLVE_BENEATH))
-		return -EXDEV;
-	TRY(walk_start(&walk, dfd, absolute && !scoped));
-	if (absolute && !S_ISDIR(walk.path.dentry->inode->mode)) {
-		path_put(&walk.path);
-		return -ENOTDIR;
-	}
-	if (absolute || scoped) {
-		walk.root = walk.path;
-		path_get(&walk.root);
-	}
-	return walk_to_end(&walk, name, path);
+int walk_finish(struct walk *walk, const char *name, struct path *path)
+{
+	return walk_to_end(walk, name, path);
 }

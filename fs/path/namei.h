@@ -14,10 +14,11 @@
 /*
  * FOLLOW: a symbolic link in the last component; EMPTY: as
  * AT_EMPTY_PATH, "" means the starting place; FD: no name, but what descriptor @dfd has open,
- * FD_PATH: even by O_PATH; EXCLUSIVE: only to make what is not there.
+ * FD_PATH: even by O_PATH; EXCLUSIVE: only to make what is not there;
+ * LIMITED: asking walk->limit.
  */
 enum { LOOKUP_FOLLOW = AT_SYMLINK_FOLLOW, LOOKUP_EMPTY = AT_EMPTY_PATH };
-enum { LOOKUP_FD = 1, LOOKUP_FD_PATH = 2, LOOKUP_EXCLUSIVE = 4 };
+enum { LOOKUP_FD = 1, LOOKUP_FD_PATH = 2, LOOKUP_EXCLUSIVE = 4, LOOKUP_LIMITED = 8 };
 
 /* Walk @name (user address) from directory descriptor @dfd (AT_FDCWD: cwd): 0 and a referenced
  * path, or -ENOENT, -ENOTDIR, -EACCES, -ELOOP, -ENAMETOOLONG, -EFAULT, -EBADF, -ENOMEM, -EIO. May
@@ -54,13 +55,39 @@ struct last {
  * there, or NULL. With @last only to the directory that holds the last component. */
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
 		struct last *last, struct path *path);
-/*
- * The same of all of @name, and not everywhere, as openat2(2) has it; @resolve: RESOLVE_*. -EXDEV:
- * it would leave its mount (NO_XDEV), or the tree it began in (BENEATH; IN_ROOT: that is its root);
- * -ELOOP: a link is in the way; -EAGAIN: a name is not cached (CACHED), or the place where it was
- * has left that tree meanwhile.
- */
-int path_lookup_restricted(int dfd, const char *name, unsigned flags, unsigned resolve,
-			   struct new_name *create, struct path *path);
 /* What descriptor @number has open (LOOKUP_FD_PATH: even by O_PATH), referenced: 0, -EBADF. */
 int descriptor_path(int number, unsigned flags, struct path *path);
+
+/* ---- a walk itself: for namei.c, and for fs/openat2, which limits where some may go ---------- */
+
+struct held_link {
+	struct dentry *dentry; /* referenced: keeps the inode, and so a fast link's text */
+	char *text;	       /* from get_link(), or NULL */
+};
+
+/* Before a walk leaves for the root, up from the root, through a link, or to what is not in the
+ * dentry cache; and after it came to a mount, up, or to where a link led that is no text. */
+enum step {
+	STEP_TO_ROOT, STEP_UP_FROM_ROOT, STEP_THROUGH_LINK, STEP_UNCACHED,
+	STEPPED_TO_MOUNT, STEPPED_UP, STEPPED_BY_LINK,
+};
+
+struct walk {
+	struct path path; /* referenced */
+	struct path root; /* referenced; mount NULL: not yet needed */
+	unsigned flags;	  /* LOOKUP_* */
+	bool directory;	  /* the last component was followed by a slash: it must be one */
+	unsigned depth;	  /* of rest */
+	unsigned links;	  /* held; also the count for ELOOP */
+	struct new_name *create; /* what to make if the last component is not there, or NULL */
+	struct last *last;	 /* where to leave it, if only its directory is wanted, or NULL */
+	/* With LOOKUP_LIMITED: 0, or -errno, with which the walk ends. No lock is held. */
+	int (*limit)(const struct walk *walk, enum step step);
+	const char *rest[MAXSYMLINKS];
+	struct held_link held[MAXSYMLINKS];
+};
+
+/* path_lookup() in its two parts, for a walk that is else all zero: to @dfd, or the root (-EBADF,
+ * and nothing is to be let go); and from there to the end of @name, whatever comes of it. */
+int walk_begin(struct walk *walk, int dfd, bool at_root);
+int walk_finish(struct walk *walk, const char *name, struct path *path);

@@ -62,6 +62,8 @@ struct proc_processes {
  * directories in /proc itself, a list that ends with a node without a name. */
 void proc_register_processes(const struct proc_processes *processes);
 void proc_register(const struct proc_node *nodes);
+/* The same into any @list that has room for @room nodes, the end included. */
+void proc_append(struct proc_node *list, unsigned room, const struct proc_node *nodes);
 void proc_init(void); /* the files of system.c */
 
 /* The root directory of process @pid, referenced, or -errno. procfs.c */

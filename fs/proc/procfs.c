@@ -26,16 +26,21 @@ static struct proc_node root_nodes[ROOT_NODES];
 static struct proc_node root_node = {.mode = PROC_DIR, .children = root_nodes};
 static const struct proc_processes *processes; /* NULL: there are none */
 
-void proc_register(const struct proc_node *nodes)
+void proc_append(struct proc_node *list, unsigned room, const struct proc_node *nodes)
 {
-	struct proc_node *end = root_nodes;
+	struct proc_node *end = list;
 
 	while (end->name)
 		end++;
 	for (; nodes->name; nodes++) {
-		BUG_ON(end == &root_nodes[ROOT_NODES - 1]);
+		BUG_ON(end == &list[room - 1]);
 		*end++ = *nodes;
 	}
+}
+
+void proc_register(const struct proc_node *nodes)
+{
+	proc_append(root_nodes, ROOT_NODES, nodes);
 }
 
 void proc_register_processes(const struct proc_processes *registered)

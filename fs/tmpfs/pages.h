@@ -18,7 +18,7 @@ struct tmpfs_inode {
 	struct dentry *hint;  /* of a directory, where the last reader stopped; or NULL */
 	struct inode inode;
 };
-static_assert(offsetof(struct tmpfs_inode, inode) == TMPFS_INODE_BEFORE);
+static_assert(offsetof(struct tmpfs_inode, inode) == TMPFS_INODE_BEFORE, "see tmpfs.h");
 
 static inline struct tmpfs_super *super_of(const struct inode *inode)
 {

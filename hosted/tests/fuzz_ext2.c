@@ -9,6 +9,7 @@
 #include "hosted/harness/harness.h"
 
 #define IMAGE_MAX MB(1)
+#define SUPERBLOCK_END 2048
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,6 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!disk.image)
 		start();
 	size = min(size, (size_t)IMAGE_MAX) & ~(size_t)(SECTOR_SIZE - 1);
+	if (size < SUPERBLOCK_END) /* EIO, and nothing to be said of it */
+		return 0;
 	memcpy(disk.image, data, size);
 	disk.device.sectors = size / SECTOR_SIZE;
 	exercise(&disk, size);

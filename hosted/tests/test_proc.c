@@ -28,7 +28,7 @@ static void quick_show(struct text *out, const struct proc_entry *entry)
 static const struct proc_node nodes[] = {
 	{"slow", PROC_FILE, .show = slow_show},
 	{"quick", PROC_FILE, .show = quick_show},
-	{NULL},
+	{.name = NULL},
 };
 
 static char slow[8], quick[8];

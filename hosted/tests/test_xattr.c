@@ -164,7 +164,7 @@ TEST(xattr_ext2_4k)
 static u32 share_block(unsigned sharers)
 {
 	char path[128];
-	u32 block;
+	u32 block = 0;
 
 	start(1024, 2048, "-I 128 -O none,filetype,ext_attr");
 	make_files("/mnt");

@@ -19,3 +19,12 @@ void serial_on_input(void (*arrived)(void *unused));
 void mem_devices_init(void);
 void ramdisk_init(void);
 void virtio_blk_init(void);
+
+/*
+ * Completes the RAM disk's request, whose bytes were copied, when a disk would have served it; any
+ * context. NULL: each is completed at once. disk_model_init() (kernel/drivers/model) sets it if
+ * ramdisk_model= describes a disk; before ramdisk_init(), which else says that it does not.
+ */
+struct block_request;
+extern void (*ramdisk_model)(struct block_request *request);
+void disk_model_init(void);

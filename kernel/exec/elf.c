@@ -33,7 +33,7 @@ struct elf_segment {
 	u32 type, flags;
 	u64 offset, vaddr, paddr, filesz, memsz, align;
 };
-static_assert(sizeof(struct elf_segment) == ELF_SEGMENT_SIZE);
+static_assert(sizeof(struct elf_segment) == ELF_SEGMENT_SIZE, "as in the file");
 
 /* The program's file, or its interpreter's. */
 struct image {

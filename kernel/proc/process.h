@@ -119,8 +119,6 @@ struct cpu_times process_times(const struct process *process);
 struct cpu_times task_times(const struct task *task);
 void real_timer_expired(void *process); /* in an interrupt */
 void itimer_cancel(struct process *process); /* the process ends; process_lock not held */
-/* The hook in the scheduler's tick, in an interrupt, for the timers that count CPU time. */
-void process_tick(struct task *task, bool user);
 /* A timespec of the program as nanoseconds (~0 at most), and back: 0, -EFAULT, -EINVAL. */
 int get_timespec(const void *from, u64 *ns);
 int put_timespec(void *to, u64 ns);

@@ -32,12 +32,7 @@ static const struct cred *swap_cred_locked(const struct cred *cred)
 
 void task_init(void)
 {
-	static const struct sched_hooks hooks = {
-		.tick = process_tick,
-		.signal_current = signal_current,
-	};
-
-	sched_set_hooks(&hooks);
+	sched_signal_hook = signal_current;
 	tasks_init(sizeof(struct signal_state));
 	swap_cred = swap_cred_locked;
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0);

@@ -7,9 +7,8 @@
  *
  * ITIMER_REAL runs on the monotonic clock and sends SIGALRM from the timer interrupt, never more
  * often than REAL_PERIOD_MIN_NS, so that no interval is short enough to keep the CPU busy with
- * timer interrupts alone. The other two count down by the scheduler's ticks (10 ms), so they are as
- * coarse as the ticks. Under process_lock; the kernel timer is cancelled without it, by the process
- * itself.
+ * timer interrupts alone. The other two are counted down by kernel/rare, where that is. Under
+ * process_lock; the kernel timer is cancelled without it, by the process itself.
  */
 #include "kernel/proc/process.h"
 
@@ -299,30 +298,10 @@ void itimer_cancel(struct process *process)
 	timer_cancel(&process->real_timer);
 }
 
-static void count_down(struct process *process, int which, int signo)
+/* Those that count CPU time are there with who counts it (kernel/rare). */
+static bool there_is_timer(int which)
 {
-	struct interval_timer *timer = &process->timers[which];
-
-	lockdep_assert_held(&process_lock);
-	if (timer->left_ns > TICK_NS) {
-		timer->left_ns -= TICK_NS;
-	} else if (timer->left_ns) {
-		timer->left_ns = timer->interval_ns;
-		signal_send_locked(process, NULL, signo, NULL);
-	}
-}
-
-void process_tick(struct task *task, bool user)
-{
-	struct process *process = task->process;
-	const struct interval_timer *timers = process->timers;
-
-	if (likely(!(timers[ITIMER_VIRTUAL].left_ns | timers[ITIMER_PROF].left_ns)))
-		return;
-	guard(spinlock_irqsave, &process_lock);
-	if (user)
-		count_down(process, ITIMER_VIRTUAL, SIGVTALRM);
-	count_down(process, ITIMER_PROF, SIGPROF);
+	return which == ITIMER_REAL || (which > ITIMER_REAL && which < ITIMERS && sched_tick_hook);
 }
 
 static struct interval_timer read_timer(int which)
@@ -352,7 +331,7 @@ static void set_timer(int which, u64 ns, u64 interval)
 
 s64 sys_getitimer(int which, void *to)
 {
-	if (which < ITIMER_REAL || which >= ITIMERS)
+	if (!there_is_timer(which))
 		return -EINVAL;
 
 	struct interval_timer timer = read_timer(which);
@@ -376,7 +355,7 @@ s64 sys_setitimer(int which, const void *from, void *old)
 	u64 ns, interval;
 
 	TRY(read_user_if_given(value, from, sizeof(value)));
-	if (which < ITIMER_REAL || which >= ITIMERS)
+	if (!there_is_timer(which))
 		return -EINVAL;
 	TRY(timeval_to_ns(&value[0], &interval));
 	TRY(timeval_to_ns(&value[1], &ns));

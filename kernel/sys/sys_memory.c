@@ -1,9 +1,9 @@
 /*
- * sys_memory.c - mmap(2), and memory that processes share by inheritance or descriptor: MAP_SHARED
- * without a file, memfd_create(2). The other calls on the address space are in mm/space/mmap.c.
+ * sys_memory.c - mmap(2), and memory that processes share by inheritance: MAP_SHARED without a
+ * file. The other calls on the address space are in mm/space/mmap.c.
  *
- * All that is shared so is a file of a tmpfs that is mounted nowhere and has no limits: who takes
- * all memory by it is ended as by any other.
+ * What is shared so is a file of a tmpfs that is mounted nowhere and has no limits: who takes all
+ * memory by it is ended as by any other.
  */
 #include "fs/tmpfs/tmpfs.h"
 #include "kernel/proc/process.h"
@@ -32,18 +32,4 @@ s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 off
 	}
 	mapped = memory ? memory : f.file;
 	return mm_map(current->mm, address, length, protection, flags, mapped, offset);
-}
-
-s64 sys_memfd_create(const char *name, u32 flags)
-{
-	enum { CLOEXEC = 1, ALLOW_SEALING = 2, NAME_LENGTH = 249 };
-	char text[NAME_LENGTH + 1];
-
-	if (flags & ~(u32)(CLOEXEC | ALLOW_SEALING))
-		return -EINVAL;
-	if (TRY(strncpy_from_user(text, name, sizeof(text))) == sizeof(text))
-		return -EINVAL;
-	struct file *file = TRY_PTR(tmpfs_file(0777, 0, O_RDWR));
-
-	return fd_add(file, 0, flags & CLOEXEC ? O_CLOEXEC : 0);
 }

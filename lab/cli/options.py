@@ -24,7 +24,10 @@ Kernel = Annotated[str, typer.Option("--kernel", metavar="chainwalk|linux[=VERSI
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A Kconfig setting for this run: BUFFER_HASH=steiner, HASH_WORD=32 ... (./cw list).")]  # fmt: skip
 Defconfig = Annotated[str, typer.Option("--defconfig", metavar="NAME", help="Start from configs/NAME_defconfig.")]
 Cmdline = Annotated[str, typer.Option("--cmdline", metavar="TEXT", help="More of the kernel's command line.")]
-Mem = Annotated[str, typer.Option("--mem", metavar="SIZE", help="Memory of the machine, 64M to 16G.")]
+Mem = Annotated[
+    str,
+    typer.Option("--mem", metavar="SIZE", help="Memory of the machine, 64M to 16G; 128M+disk: beside the RAM disk."),
+]
 Smp = Annotated[int, typer.Option("--smp", metavar="N", help="Number of CPUs, 1 to 16.")]
 Root = Annotated[str, typer.Option("--root", metavar="ext2|tmpfs|ram", help="Root file system: ext2 on a virtio disk (default), tmpfs, or ext2 on a RAM disk (default with --icount).")]  # fmt: skip
 Disk = Annotated[Path | None, typer.Option("--disk", metavar="FILE", help="The disk /dev/vda, changed in place. With --root ext2 it is the root, made if it is not there.")]  # fmt: skip

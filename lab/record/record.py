@@ -38,7 +38,7 @@ from lab.record.stream import (
     write,
 )
 from lab.run import machine
-from lab.run.options import Options, check_options, megabytes
+from lab.run.options import Options, check_options, more_memory
 from lab.run.result import qemu_version, revision
 
 # struct record_head and struct record of hash/record.c.
@@ -66,7 +66,6 @@ def record(options: Options, path: Path, size: str, command: list[str], sink: Bi
         raise LabError("--kernel: what is recorded are the caches of Chainwalk's own kernel")
     check_options(options)
     kernels = output_folder()
-    total = megabytes(options.mem) + (bytes_set_aside >> 20)
     settings = [one for one in options.settings if not one.startswith("RECORD_KEYS=")]
     if "HASH_STATS=n" in settings:
         raise LabError("--set HASH_STATS=n: a stream is kept with the kernel's own counters, which that leaves out")
@@ -77,7 +76,7 @@ def record(options: Options, path: Path, size: str, command: list[str], sink: Bi
         with tempfile.TemporaryDirectory(prefix="run-keys-", dir=runs) as folder:
             memory = Path(folder) / "memory"
             recording = replace(
-                options, memory=memory, mem=f"{total}M", settings=[*settings, "RECORD_KEYS=y"], build=True,
+                options, memory=memory, mem=more_memory(options.mem, bytes_set_aside >> 20), settings=[*settings, "RECORD_KEYS=y"], build=True,
                 stats=Path(folder), cmdline=f"record={bytes_set_aside} {options.cmdline}".strip(),
             )  # fmt: skip
             result = _run(recording, sink)

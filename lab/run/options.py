@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from dataclasses import dataclass, field, replace
@@ -12,12 +13,13 @@ from lab.guest import jobs, workloads
 from lab.guest.image import Ext2
 from lab.guest.tree import Tree
 from lab.run import linux
-from lab.run.qemu.disks import disk_option
+from lab.run.qemu.disks import DISK_MODEL, disk_option
 from lab.run.qemu.kvm import check_kvm
 
 KERNELS = ("chainwalk", "linux")
 ROOTS = ("ext2", "tmpfs", "ram")
 JOB_MEM = "1G"  # what every job of lab/jobs is content with, and the image beside it
+BESIDE_DISK = "+disk"  # behind a size of memory: and as much more as the image on the RAM disk takes
 JOB_SPACE = Ext2(free_bytes=512 << 20, free_inodes=30000)
 
 
@@ -63,7 +65,11 @@ class Options:
     @property
     def wanted_rooms(self) -> list[str]:
         """The settings that the kernel must have for what is asked of it."""
-        wanted = {"STRACE=y": self.strace, "PROFILE=y": "job_profile=" in self.cmdline}
+        wanted = {
+            "STRACE=y": self.strace,
+            "PROFILE=y": "job_profile=" in self.cmdline,
+            DISK_MODEL: disk_option(self.disk_model) != "",
+        }
         return [setting for setting, needed in wanted.items() if needed and setting not in self.settings]
 
     @property
@@ -115,8 +121,10 @@ def check_options(options: Options) -> None:
         raise LabError(f"--seed {options.seed}: give it as a number of 64 bits, not negative")
     if options.icount and options.smp != 1:
         raise LabError("--icount counts instructions of one CPU: leave out --smp")
-    if options.mem[-1:].upper() not in ("M", "G") or not options.mem[:-1].isdigit():
-        raise LabError(f"--mem {options.mem}: give it as 64M or 2G")
+    if not re.fullmatch(r"\d+[MmGg]", options.mem.removesuffix(BESIDE_DISK)):
+        raise LabError(f"--mem {options.mem}: give it as 64M or 2G, or as 128M+disk: that much beside the RAM disk")
+    if options.mem.endswith(BESIDE_DISK) and options.root_kind() != "ram":
+        raise LabError(f"--mem {options.mem}: there is no RAM disk without --root ram (as with --icount)")
     if options.icount and options.root_kind() == "ext2":
         print("cw: disk I/O of the host is not repeatable under --icount; --root ram is", file=sys.stderr)
     if options.accel not in ("tcg", "kvm"):
@@ -132,7 +140,14 @@ def check_options(options: Options) -> None:
 
 
 def megabytes(mem: str) -> int:
-    return int(mem[:-1]) << (10 if mem[-1] in "gG" else 0)
+    """The size of "64M", "2G"; of "128M+disk" what is beside the RAM disk."""
+    size = mem.removesuffix(BESIDE_DISK)
+    return int(size[:-1]) << (10 if size[-1] in "gG" else 0)
+
+
+def more_memory(mem: str, more: int) -> str:
+    """@mem and @more megabytes."""
+    return f"{megabytes(mem) + more}M{BESIDE_DISK if mem.endswith(BESIDE_DISK) else ''}"
 
 
 def without_input(options: Options) -> Options:

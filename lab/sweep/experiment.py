@@ -22,22 +22,22 @@ from lab.sweep.toml_lines import line_numbers, line_of
 FOLDER = TOP / "experiments"
 CACHES = ("page", "buffer", "inode", "dentry")
 SOURCES = (
-    "metric:NAME", "counters:CACHE.FIELD", "simulated:RATE", "stats:CACHE.FIELD", "cachesim:CACHE.FIELD",
+    "metric:NAME", "counters:CACHE.FIELD", "simulated:RATE", "simulated:seconds", "stats:CACHE.FIELD", "cachesim:CACHE.FIELD",
     "hashcost:CACHE.instructions", "hashcost:CACHE.called", "hashcost:CACHE.code_bytes", "profile:FUNCTION", "run:virtual_ns", "run:seconds",
 )  # fmt: skip
 _CACHE = "(page|buffer|inode|dentry)"
 SOURCE = re.compile(
     rf"metric:\w+|stats:{_CACHE}(\.\w+)+|cachesim:\w[\w.]*|hashcost:{_CACHE}\.(instructions|called|code_bytes)"
-    rf"|counters:{_CACHE}\.(lookups|steps_per_(lookup|hit|miss))|simulated:\w+_per_(second|hour)"
+    rf"|counters:{_CACHE}\.(lookups|steps_per_(lookup|hit|miss))|simulated:(\w+_per_(second|hour)|seconds)"
     r"|profile:\w+|run:(virtual_ns|seconds)"
 )
 ROWS = 17  # of a bucket histogram: sizes 0 to 15, and more
 
 
 def _memory(value: str) -> str:
-    match = re.fullmatch(r"([1-9]\d*)([MG])", value)
+    match = re.fullmatch(r"([1-9]\d*)([MG])(\+disk)?", value)
     if not match or not 64 <= int(match[1]) * (1024 if match[2] == "G" else 1) <= 16384:
-        raise ValueError(f"'{value}' is no size of memory: give 64M to 16G")
+        raise ValueError(f"'{value}' is no size of memory: give 64M to 16G, or as 128M+disk")
     return value
 
 
@@ -141,6 +141,7 @@ class Measure(Part):
     unit: str = ""
     better: Literal["higher", "lower", ""] = ""
     paper: str = ""  # the key of the kernels' paper rows that holds the same
+    over: Literal["mean", "mean but the first", "maximum", "sum", "deviation"] = "mean"  # of a case's several results
     source: Annotated[str, AfterValidator(_source), Field(alias="from")]
 
     @property

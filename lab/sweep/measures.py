@@ -1,31 +1,62 @@
-"""The number that a measure of an experiment names, out of a cell."""
+"""The number that a measure of an experiment names, out of a cell.
+
+Where a run of the machine printed several results of a case (`workload sdm --repeat 5`), the measure says what of them is
+meant: their mean, that of all but the first, the most, the sum, the deviation.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from statistics import fmean, stdev
 from typing import Any
 
 from lab.sweep.store import Cell
 
 
-def result_line(cell: Cell, case: str = "") -> dict[str, Any]:
-    """The workload's result line of @case; a run that printed one line only has that for every case."""
-    for line in cell.results:
-        if line.get("case") == case:
-            return line
-    return cell.results[0] if len(cell.results) == 1 else {}
+def result_lines(cell: Cell, case: str = "") -> list[dict[str, Any]]:
+    """The workload's result lines of @case; a run that printed one case only has that for every name."""
+    found = [line for line in cell.results if line.get("case") == case]
+    return found or (cell.results if len({line.get("case") for line in cell.results}) == 1 else [])
 
 
-def value(source: str, cell: Cell, case: str = "") -> Any:
-    """What @source, the `from` of a measure, has in @cell: a number, a list (a histogram), or None if it has none."""
+def value(source: str, cell: Cell, case: str = "", over: str = "mean") -> Any:
+    """What @source, the `from` of a measure, has in @cell: a number, a list (a histogram), or None if it has none.
+
+    @over: what of several results of @case is meant, a key of OVER."""
+    lines = result_lines(cell, case)
+    if len(lines) <= 1:
+        of_one = over not in ("mean but the first", "deviation")  # of one result there is none of these
+        return _of_line(source, cell, lines[0] if lines else {}) if of_one else None
+    numbers = [_of_line(source, cell, line) for line in lines]
+    if not all(isinstance(number, int | float) for number in numbers):
+        return None
+    return OVER[over](numbers)
+
+
+def _but_first(numbers: list[float]) -> float:
+    return fmean(numbers[1:])
+
+
+OVER: dict[str, Callable[[list[float]], float]] = {
+    "mean": fmean,
+    "mean but the first": _but_first,
+    "maximum": max,
+    "sum": sum,
+    "deviation": stdev,
+}
+
+
+def _of_line(source: str, cell: Cell, line: dict[str, Any]) -> Any:
+    """What @source has for one result @line; {}: for none."""
     kind, _, path = source.partition(":")
     match kind:
         case "metric":
-            return result_line(cell, case).get(path)
+            return line.get(path)
         case "counters":
-            return _counter(result_line(cell, case).get("counters") or _of_all(cell, cell.stats), *path.split("."))
+            return _counter(line.get("counters") or _of_all(cell, cell.stats), *path.split("."))
         case "simulated":
-            return _simulated_rate(cell, case, path)
+            return _simulated_rate(cell, line, path)
         case "run":
             return getattr(cell, path)
         case "profile":
@@ -34,7 +65,7 @@ def value(source: str, cell: Cell, case: str = "") -> Any:
         case "hashcost":
             return _hash_cost(cell, *path.split("."))
         case "cachesim":
-            return _member(_simulated_part(cell, case) or _of_all(cell, cell.cachesim), path)
+            return _member(_simulated_part(cell, line) or _of_all(cell, cell.cachesim), path)
         case _:
             return _member(cell.stats, path)
 
@@ -68,21 +99,24 @@ def _counter(caches: Any, cache_name: str, name: str) -> float | None:
     return steps / lookups if lookups else None
 
 
-def _simulated_part(cell: Cell, case: str) -> dict[str, Any] | None:
-    """What the memory caches' simulation counted of @case: its result line says which part it is about."""
-    number, parts = result_line(cell, case).get("part"), cell.cachesim.get("parts", [])
+def _simulated_part(cell: Cell, line: dict[str, Any]) -> dict[str, Any] | None:
+    """What the memory caches' simulation counted of a result: its @line says which part it is about."""
+    number, parts = line.get("part"), cell.cachesim.get("parts", [])
     return parts[number] if number is not None and number < len(parts) else None
 
 
-def _simulated_rate(cell: Cell, case: str, name: str) -> float | None:
-    """A rate, had each of its cycles been one of the simulated processor's instead of each instruction a nanosecond;
+def _simulated_rate(cell: Cell, line: dict[str, Any], name: str) -> float | None:
+    """A rate, or the seconds it took, had each of its cycles been one of the simulated processor's instead of each instruction a nanosecond;
     the time in which the machine had nothing to do, or waited for its disk, stays."""
-    line, part = result_line(cell, case), _simulated_part(cell, case)
-    if part is None or name not in line:
+    part = _simulated_part(cell, line)
+    if part is None or "elapsed_ns" not in line:
         return None
     total = part["total"]
     idle = max(line["elapsed_ns"] - total["instructions"], 0)
-    return line[name] * line["elapsed_ns"] / (total["cycles"] * 1000 / cell.cachesim["clock"] + idle)
+    nanoseconds = total["cycles"] * 1000 / cell.cachesim["clock"] + idle
+    if name == "seconds":
+        return nanoseconds / 1e9
+    return line[name] * line["elapsed_ns"] / nanoseconds if name in line else None
 
 
 def _hash_cost(cell: Cell, cache_name: str, of: str) -> Any:

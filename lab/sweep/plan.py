@@ -17,6 +17,7 @@ from typing import Any
 from lab.base.paths import TOP, LabError
 from lab.guest import workloads
 from lab.run.cachesim.simulation import MARKS
+from lab.run.qemu.disks import DISK_MODEL, disk_option
 from lab.run.result import qemu_version
 from lab.sweep.experiment import Experiment, Kernel, Machine, Variant
 from lab.sweep.kernels import Choice, digest_of, sources_digest
@@ -86,17 +87,19 @@ class Plan:
         scale = "full" if full else "reduced"
         for kernel in experiment.kernel:
             for variant in experiment.variants(full):
-                choice = self._choice(kernel, bool(variant.machine.cache_sim))
+                machine = Machine(disk_model=kernel.disk_model).over(variant.machine)
+                rooms = {MARKS: bool(machine.cache_sim), DISK_MODEL: disk_option(machine.disk_model or "none") != ""}
+                choice = self._choice(kernel, [setting for setting, needed in rooms.items() if needed])
                 for seed in seeds or experiment.seeds_at(full):
                     made = _planned(experiment, kernel, choice, variant, seed)
                     cell = self.cells.setdefault(made.id, made)
                     cell.needs = list(dict.fromkeys([*cell.needs, *made.needs]))
                     cell.uses.append(Use(experiment.name, kernel.name, variant.name, seed, scale))
 
-    def _choice(self, kernel: Kernel, marks: bool) -> Choice:
-        """What to build for @kernel; @marks: with those that the memory-cache simulation needs."""
-        if marks:
-            kernel = kernel.model_copy(update={"settings": [*kernel.settings, MARKS]})
+    def _choice(self, kernel: Kernel, rooms: list[str]) -> Choice:
+        """What to build for @kernel, with the settings @rooms that its machine needs."""
+        if rooms:
+            kernel = kernel.model_copy(update={"settings": [*kernel.settings, *rooms]})
         wanted = json.dumps([kernel.defconfig, kernel.settings])
         if wanted not in self.choices:
             text = self.configurator.text(kernel)

@@ -43,7 +43,7 @@ static inline unsigned vma_page_rights(const struct vma *vma)
 		return MMU_READ | MMU_EXEC;
 	return rights ? rights | MMU_READ : 0;
 }
-static_assert(VM_READ == MMU_READ && VM_WRITE == MMU_WRITE && VM_EXEC == MMU_EXEC);
+static_assert(VM_READ == MMU_READ && VM_WRITE == MMU_WRITE && VM_EXEC == MMU_EXEC, "same bits");
 
 static inline pgoff_t vma_page_index(const struct vma *vma, u64 address)
 {

@@ -20,6 +20,7 @@ from lab.check.runtests import Counter
 from lab.guest import image
 from lab.guest.tree import Tree
 from lab.run import cmdline, control, listing, machine
+from lab.run.options import Options, check_options
 
 
 def record(sequence: int, kind: str, value) -> bytes:
@@ -165,6 +166,20 @@ def test_a_signature_follows_a_file_that_is_edited_in_place(tmp_path):
     assert len(signatures) == 3
     os.utime(file, ns=(1, 2 * 10**18))  # that it was read is no change
     assert tree.signature() in signatures
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"mem": "much"}, "give it as 64M or 2G"),
+        ({"mem": "128M+ram"}, "128M\\+disk"),
+        ({"mem": "128M+disk"}, "no RAM disk without --root ram"),
+        ({"mem": "128M+disk", "root": "tmpfs", "icount": True}, "no RAM disk without --root ram"),
+    ],
+)
+def test_wrong_memories_say_how_they_are_given(options, said):
+    with pytest.raises(LabError, match=said):
+        check_options(Options(**options))
 
 
 def test_add_names_what_is_missing():

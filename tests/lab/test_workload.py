@@ -177,7 +177,7 @@ def test_counters_are_of_the_measured_part_alone(cw_run):
 
 def test_a_miss_costs_more_than_a_hit(cw_run):
     """On a disk that is timed: what is read from it costs milliseconds, what is cached microseconds."""
-    run = cw_run(["workload", "miss", "--objects", "40"], icount=True, debug=False, disk_model="cheetah")
+    run = cw_run(["workload", "miss", "--objects", "40"], icount=True, debug=False, full=True, disk_model="cheetah")
     found = {line["case"]: line for line in results(run.output)}
     assert len(found) == 9
     for name, line in found.items():
@@ -280,6 +280,21 @@ def test_sdm_is_repeatable_and_leaves_nothing(cw_run):
 
 
 @needs_packages
+def test_sdm_runs_so_often_and_warms_up_before(cw_run):
+    script = "workload sdm --scripts 2,1 --steps 6 --repeat 2 --warm-up 3 --seed 5 2>/dev/null"
+    lines = results(cw_run(script=script, image="sdm", icount=True, debug=False).output)
+    assert [(line["scripts"], line["run"], line["part"]) for line in lines] == [
+        (2, 1, 0),
+        (2, 2, 1),
+        (1, 1, 2),
+        (1, 2, 3),
+    ]
+    assert len({line["digest"] for line in lines}) == 4, "each run has orders of its own"
+    script = "workload sdm --scripts 2,1 --steps 6 --seed 5 2>/dev/null"
+    alone = results(cw_run(script=script, image="sdm", icount=True, debug=False).output)
+    assert [line["digest"] for line in alone] == [lines[0]["digest"], lines[2]["digest"]], "the first is as without"
+
+
 def test_sdm_is_the_same_on_linux(cw_run):
     """The same plan by the same seed, and the same tree at the end."""
     script = (

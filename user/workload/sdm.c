@@ -19,7 +19,7 @@ enum { MOST_SCRIPTS = 128 };
 static struct list scripts = {1, {16}};
 static struct list threads = {8, {1, 2, 4, 8, 16, 32, 64, 128}};
 static int size = SIZE_SMALL;
-static uint64_t steps, think_us = 2000;
+static uint64_t steps, think_us = 2000, repeat = 1, warm_up;
 static const char *source = "/usr/src/lua";
 
 /* clang-format off */
@@ -32,6 +32,8 @@ static const char *source = "/usr/src/lua";
 
 static const struct option_row sdm_options[] = {
 	{"scripts", OPTION_LIST, "N,...", "scripts at once, up to 128; a result for each number; 16 without it", &scripts, 1, MOST_SCRIPTS},
+	{"repeat", OPTION_NUMBER, "N", "runs of each number, in other orders of tasks; a result for each; 1 without it", &repeat, 1, 1000},
+	{"warm-up", OPTION_NUMBER, "N", "scripts at once before all that is measured; none without it", &warm_up, 0, MOST_SCRIPTS},
 	SCRIPT_OPTIONS,
 };
 
@@ -85,8 +87,10 @@ static void digest_plan(uint64_t *digest, const struct plan *plan)
 	}
 }
 
-/* @count scripts at once, in a new folder. */
-static struct outcome run_scripts(unsigned count)
+enum measured { NOT_MEASURED, MEASURED };
+
+/* @count scripts at once, in a new folder. Each @run has other orders of tasks. */
+static struct outcome run_scripts(unsigned count, unsigned run, enum measured measured)
 {
 	struct plan_options options = {(enum size)size, steps, think_us, source};
 	struct outcome outcome = {.digest = DIGEST_START};
@@ -95,7 +99,7 @@ static struct outcome run_scripts(unsigned count)
 	int gate[2];
 
 	for (unsigned i = 0; i < count; i++) {
-		plans[i] = make_plan(&options, i);
+		plans[i] = make_plan(&options, run * MOST_SCRIPTS + i);
 		outcome.steps += plans[i].steps;
 		digest_plan(&outcome.digest, &plans[i]);
 	}
@@ -112,12 +116,14 @@ static struct outcome run_scripts(unsigned count)
 			script(&plans[i], i, gate);
 	}
 	close(gate[0]);
-	measured_start();
+	if (measured == MEASURED)
+		measured_start();
 	outcome.elapsed_ns = now_ns();
 	close(gate[1]);
 	wait_for_scripts(count);
 	outcome.elapsed_ns = now_ns() - outcome.elapsed_ns;
-	measured_stop();
+	if (measured == MEASURED)
+		measured_stop();
 	if (progress_count() != outcome.steps)
 		fail("%llu of %llu steps were done", (unsigned long long)progress_count(),
 		     (unsigned long long)outcome.steps);
@@ -134,18 +140,29 @@ static char *case_name(uint64_t count, const char *one)
 	return join("%llu %s%s", (unsigned long long)count, one, count == 1 ? "" : "s");
 }
 
-/* The run of number @place of @counts; the files of the one before go first, so that there is room
- * for one at least. */
-static struct outcome run_after(const struct list *counts, unsigned place)
+/* The files of a run of @count scripts go before the next one, so that there is room for one at
+ * least. */
+static void remove_scripts(unsigned count)
 {
-	if (place) {
-		char *folder = join("scripts-%u", (unsigned)counts->values[place - 1]);
+	char *folder = join("scripts-%u", count);
 
-		if (!remove_tree(folder))
-			fail_errno("%s cannot be removed", folder);
-		free(folder);
-	}
-	return run_scripts((unsigned)counts->values[place]);
+	if (!remove_tree(folder))
+		fail_errno("%s cannot be removed", folder);
+	free(folder);
+}
+
+static void print_sdm(unsigned count, unsigned run, const struct outcome *outcome)
+{
+	char *name = case_name(count, "script");
+
+	result_begin(name, outcome->elapsed_ns);
+	result_number("scripts", count);
+	if (repeat > 1)
+		result_number("run", run + 1);
+	result_number("steps", outcome->steps);
+	result_real("scripts_per_hour", 3600 * per_second(count, outcome->elapsed_ns));
+	result_end(outcome->digest);
+	free(name);
 }
 
 /* The environment of the programs: no language, temporary files where the script is. */
@@ -159,18 +176,23 @@ static void set_environment(void)
 
 static void run_sdm(void)
 {
-	set_environment();
-	for (unsigned i = 0; i < scripts.count; i++) {
-		struct outcome outcome = run_after(&scripts, i);
-		char *name = case_name(scripts.values[i], "script");
+	unsigned last = 0;
 
-		result_begin(name, outcome.elapsed_ns);
-		result_number("scripts", scripts.values[i]);
-		result_number("steps", outcome.steps);
-		result_real("scripts_per_hour",
-			    3600 * per_second(scripts.values[i], outcome.elapsed_ns));
-		result_end(outcome.digest);
-		free(name);
+	set_environment();
+	if (warm_up) {
+		last = (unsigned)warm_up;
+		run_scripts(last, (unsigned)repeat, NOT_MEASURED);
+	}
+	for (unsigned i = 0; i < scripts.count; i++) {
+		for (unsigned run = 0; run < repeat; run++) {
+			struct outcome outcome;
+
+			if (last)
+				remove_scripts(last);
+			last = (unsigned)scripts.values[i];
+			outcome = run_scripts(last, run, MEASURED);
+			print_sdm(last, run, &outcome);
+		}
 	}
 }
 
@@ -178,9 +200,12 @@ static void run_sdet(void)
 {
 	set_environment();
 	for (unsigned i = 0; i < threads.count; i++) {
-		struct outcome outcome = run_after(&threads, i);
+		struct outcome outcome;
 		char *name = case_name(threads.values[i], "thread");
 
+		if (i)
+			remove_scripts((unsigned)threads.values[i - 1]);
+		outcome = run_scripts((unsigned)threads.values[i], 0, MEASURED);
 		result_begin(name, outcome.elapsed_ns);
 		result_number("threads", threads.values[i]);
 		result_number("operations", outcome.steps);

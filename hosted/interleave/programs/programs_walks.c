@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "fs/file/file_table.h"
-#include "fs/path/namei.h"
+#include "fs/openat2/openat2.h"
 #include "fs/start.h"
 #include "fs/writeback.h"
 #include "hosted/harness/harness.h"

@@ -253,45 +253,15 @@ static int fd_next(pid_t pid, int from)
 	return fd < 0 ? -ENOENT : fd;
 }
 
-/* There is one namespace of each kind, whose name is the node's data. */
-static void namespace_show(struct text *out, const struct proc_entry *entry)
-{
-	spin_lock_irq(&process_lock);
-	out->error = PTR_ERR_OR_ZERO(look_at(entry->pid, true));
-	spin_unlock_irq(&process_lock);
-	text_printf(out, "%s", (const char *)entry->node->data);
-}
-
-/* There is nothing in it, and no other to enter. */
-static int namespace_jump(const struct proc_entry *entry, struct path *path)
-{
-	return -ENXIO;
-}
-
 /* ---- the tree -------------------------------------------------------------------------------- */
 
 static const struct proc_node fd_node = {NULL, S_IFLNK | 0700, .jump = file_jump};
 static const struct proc_node thread_node;
 
-/* The numbers of Linux's first ones. */
-#define NAMESPACE(name, text)                                                                      \
-	name, PROC_LINK, .show = namespace_show, .jump = namespace_jump, .data = text
+#define PROCESS_NODES 24 /* those of optional rooms and the end included */
 
-static const struct proc_node namespace_nodes[] = {
-	{NAMESPACE("cgroup", "cgroup:[4026531835]")},
-	{NAMESPACE("ipc", "ipc:[4026531839]")},
-	{NAMESPACE("mnt", "mnt:[4026531841]")},
-	{NAMESPACE("net", "net:[4026531840]")},
-	{NAMESPACE("pid", "pid:[4026531836]")},
-	{NAMESPACE("pid_for_children", "pid:[4026531836]")},
-	{NAMESPACE("time", "time:[4026531834]")},
-	{NAMESPACE("time_for_children", "time:[4026531834]")},
-	{NAMESPACE("user", "user:[4026531837]")},
-	{NAMESPACE("uts", "uts:[4026531838]")},
-	{NULL},
-};
-
-static const struct proc_node process_nodes[] = {
+/* Constant once /proc has been mounted. */
+static struct proc_node process_nodes[PROCESS_NODES] = {
 	/* the first: threads lack it */
 	{"task", PROC_DIR, .next = process_next, .each = &thread_node},
 	{"stat", PROC_FILE, .show = process_show, .data = print_stat},
@@ -300,9 +270,6 @@ static const struct proc_node process_nodes[] = {
 	{"cmdline", PROC_FILE, .show = strings_show},
 	{"environ", S_IFREG | 0400, .show = strings_show, .data = "environment"},
 	{"comm", PROC_FILE, .show = process_show, .data = print_comm},
-	{"oom_score", PROC_FILE, .show = process_show, .data = print_oom_score},
-	{"oom_score_adj", PROC_FILE | 0200, .show = process_show, .data = print_oom_score_adj,
-	 .write = oom_score_adj_write},
 	{"maps", PROC_FILE, .show = maps_show},
 	{"mounts", PROC_FILE, .show = proc_mounts_show},
 	{"mountinfo", PROC_FILE, .show = proc_mounts_show, .data = "details"},
@@ -310,8 +277,6 @@ static const struct proc_node process_nodes[] = {
 	{"root", PROC_LINK, .jump = place_jump, .data = "root"},
 	{"exe", PROC_LINK, .jump = program_jump},
 	{"fd", S_IFDIR | 0500, .next = fd_next, .each = &fd_node},
-	{"ns", S_IFDIR | 0511, .children = namespace_nodes},
-	{NULL},
 };
 
 static const struct proc_node thread_node = {NULL, PROC_DIR, .children = process_nodes + 1};
@@ -336,6 +301,11 @@ static const struct proc_processes processes = {
 	.root = process_root,
 	.max_threads = &max_tasks,
 };
+
+void info_register(const struct proc_node *nodes)
+{
+	proc_append(process_nodes, PROCESS_NODES, nodes);
+}
 
 void info_init(void)
 {

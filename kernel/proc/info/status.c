@@ -187,44 +187,6 @@ void print_status(struct text *out, const struct view *view)
 	text_printf(out, "\n");
 }
 
-void print_oom_score_adj(struct text *out, const struct view *view)
-{
-	text_printf(out, "%d\n", view->process->oom_score_adj);
-}
-
-/* As Linux has it since 5.9: 0 never, 666 for what uses nothing, to 1999. */
-void print_oom_score(struct text *out, const struct view *view)
-{
-	s64 badness = oom_badness(view->process), score = 0;
-
-	lockdep_assert_held(&process_lock);
-	if (badness != OOM_NEVER)
-		score = (1000 + badness * 1000 / (s64)page_alloc_total_pages()) * 2 / 3;
-	text_printf(out, "%lld\n", score);
-}
-
-int oom_score_adj_write(const struct proc_entry *entry, const char *text, size_t length)
-{
-	bool negative = *text == '-';
-	const char *end, *digits = text + negative;
-	u64 size = memparse(digits, &end);
-	s16 value = (s16)(negative ? -size : size);
-	struct process *process;
-
-	if (end == digits || (*end && *end != '\n') || size > OOM_SCORE_ADJ_MAX)
-		return -EINVAL;
-	guard(spinlock_irq, &process_lock);
-	task_or_process(entry->pid, &process);
-	if (!process)
-		return -ESRCH;
-	if (value < process->oom_score_adj_min && !capable(current->cred))
-		return -EACCES;
-	process->oom_score_adj = value;
-	if (capable(current->cred))
-		process->oom_score_adj_min = value;
-	return 0;
-}
-
 void print_comm(struct text *out, const struct view *view)
 {
 	text_printf(out, "%s\n", view->name);

@@ -23,7 +23,7 @@ bool may_inspect(const struct process *process);
 void process_show(struct text *out, const struct proc_entry *entry);
 typedef void print_function(struct text *out, const struct view *view);
 print_function print_stat, print_statm, print_status, print_comm;
-print_function print_oom_score, print_oom_score_adj;
-/* proc_node.write: a number from -1000 to 1000; 0, -EINVAL, -ESRCH, or -EACCES: lower than root has
- * left it. */
-int oom_score_adj_write(const struct proc_entry *entry, const char *text, size_t length);
+
+/* Put @nodes, which end without a name, into /proc/PID and /proc/PID/task/TID. At start-up, before
+ * /proc is first mounted; permanent. info.c */
+void info_register(const struct proc_node *nodes);

@@ -10,6 +10,7 @@ import argparse
 import fcntl
 import json
 import os
+import shlex
 import signal
 import sys
 from collections import Counter
@@ -145,7 +146,7 @@ def confirm(judge: Judge, verdicts: list[Verdict]) -> list[Verdict]:
     """A test that fails without a mutant, too, has noticed nothing: each that caught one is run on the tree as it is."""
     tests = sorted({verdict.by for verdict in verdicts if verdict.outcome == KILLED and "::" in verdict.by})
     for test in tests:
-        status, _ = judge.tests(f"'{test}'", judge.limit)
+        status, _ = judge.tests(shlex.quote(test), judge.limit)
         for verdict in verdicts:
             if status and verdict.by == test:
                 verdict.outcome, verdict.by = STALE, f"{test} fails without it, too"

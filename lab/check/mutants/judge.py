@@ -21,6 +21,8 @@ KILLED, HANG, SURVIVED, UNBUILT, STALE, SAME = "killed", "hang", "survived", "no
 NOT_BUILT = -1000  # instead of a status
 MARK = "CW_MUTANTS_RUN"  # in the environment of all that we start: how they are found again
 
+PATIENCE = 3  # seconds that are left to what is asked to end
+
 BUILD_KERNELS = "from lab.check import runtests; runtests.build_kernels()"
 
 
@@ -40,13 +42,26 @@ class Verdict:
         return asdict(self)
 
 
-def end_all(mark: str) -> None:
-    """End whatever still carries our mark: machines, and what terminals' tests have started in sessions of their own."""
+def signal_all(mark: str, number: signal.Signals) -> bool:
+    """Signal whatever still carries our mark: was there anything?"""
     wanted = f"{MARK}={mark}".encode()
+    found = False
     for path in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
             if wanted in path.read_bytes().split(b"\0") and int(path.parent.name) != os.getpid():
-                os.kill(int(path.parent.name), signal.SIGKILL)
+                os.kill(int(path.parent.name), number)
+                found = True
+    return found
+
+
+def end_all(mark: str) -> None:
+    """End whatever still carries our mark: machines, and what terminals' tests have started in sessions of their own.
+
+    First by asking, so that make removes what it was in the middle of: half an object is newer than its source."""
+    asked = time.monotonic()
+    while signal_all(mark, signal.SIGTERM) and time.monotonic() < asked + PATIENCE:
+        time.sleep(0.1)
+    signal_all(mark, signal.SIGKILL)
 
 
 def run(command: list[str], copy: Copy, seconds: float, extra: dict[str, str]) -> tuple[int | None, str]:
@@ -149,6 +164,6 @@ class Judge:
 
 
 def failed_test(output: str) -> str:
-    """The first test that pytest names as failed."""
-    found = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
+    """The first test that pytest names as failed; what tells its cases apart may have blanks in it."""
+    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output, re.MULTILINE)
     return found[1] if found else ""

@@ -1,4 +1,4 @@
-"""The disks that the RAM disk can be timed as: --disk-model NAME (docs/lab/disk-model.md, kernel/drivers/ramdisk.c).
+"""The disks that the RAM disk can be timed as: --disk-model NAME (docs/lab/disk-model.md, kernel/drivers/model).
 
 A drive is described as its data sheet does; the kernel gets it in nanoseconds and sectors.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from lab.base.paths import LabError
 
 SECTOR = 512
+DISK_MODEL = "DISK_MODEL=y"  # what a kernel must have that is to time its RAM disk
 
 
 @dataclass(frozen=True)

@@ -46,12 +46,12 @@ def intervals(result):
 @pytest.fixture
 def timed(cw_run):
     return lambda model, script=SCRIPT, **more: cw_run(
-        script=script, icount=True, debug=False, disk_model=model, cmdline="ramdisk_size=0", **more
+        script=script, icount=True, debug=False, full=True, disk_model=model, cmdline="ramdisk_size=0", **more
     )
 
 
 def seeks(numbers, sectors):
-    """The sum of the seeks from block to block, as kernel/drivers/ramdisk.c defines them."""
+    """The sum of the seeks from block to block, as kernel/drivers/model defines them."""
     _, seek, stroke, _, _, cylinder = numbers
     total, head = 0.0, ((2531 + 1013) % BLOCKS + 200) * 8 + 8
     for block in random_blocks():
@@ -145,7 +145,9 @@ def test_data_are_right_with_many_requests_waiting(cw_run):
 
 @pytest.mark.parametrize("numbers", ["1,2", "0,5,4,9,9,9", "1,2,3,4,5,x", "1,2,3,4,5,6,7"])
 def test_numbers_that_are_no_disk(cw_run, numbers):
-    result = cw_run(script="echo up", root="ram", quiet=False, debug=False, cmdline=f"ramdisk_model={numbers}")
+    result = cw_run(
+        script="echo up", root="ram", quiet=False, debug=False, full=True, cmdline=f"ramdisk_model={numbers}"
+    )
     assert b"is no disk" in result.output and b"up" in result.output
 
 

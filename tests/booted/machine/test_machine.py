@@ -14,6 +14,7 @@ import pytest
 from lab.base.paths import TOP, output_folder
 from lab.build.kernel import build_lock, kernel_image
 from lab.guest import iso
+from lab.guest.image import Ext2
 from lab.run import machine
 
 LOAD = """
@@ -159,6 +160,15 @@ def test_gdb_breaks_and_walks(tmp_path):
         objects = int(re.search(rf"{cache} cache\n.*\n hash table contains (\d+) objects", result.stdout)[1])
         assert objects > 100, said
     assert result.stdout.count("hash table histogram:") == 2, said
+
+
+def test_memory_beside_the_ram_disk(cw_run):
+    """What a program finds does not depend on the size of the RAM disk, but for the page structures of its memory."""
+    free = []
+    for megabytes in (16, 150):
+        options = {"icount": True, "debug": False, "mem": "80M+disk", "ext2": Ext2(free_bytes=megabytes << 20)}
+        free.append(int(cw_run(script="free -m | awk '/Mem:/ {print $2}'", **options).output.split()[0]))
+    assert 60 <= free[1] <= free[0] <= free[1] + 4 and free[0] < 80
 
 
 def test_demo_in_64_megabytes():

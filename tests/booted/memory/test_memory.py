@@ -106,7 +106,7 @@ def test_a_disk_full_of_changes_is_written_without_free_memory(cw_run):
     from lab.guest.image import Ext2
 
     result = cw_run(
-        "workload files --files 12000 --size-mean 1500 --operations 2000 --keep".split(), icount=True, debug=False,
+        "workload files --files 12000 --size-mean 1500 --operations 2000 --keep".split(), icount=True, debug=False, full=True,
         mem="168M", disk_model="cheetah", ext2=Ext2(block_size=1024, free_bytes=110 << 20),
     )  # fmt: skip
     assert b'"operations":2000' in result.output

@@ -229,6 +229,13 @@ def test_what_hangs_is_ended_with_all_it_started(tree, tmp_path):
         pytest.fail("still there")
 
 
+def test_a_build_that_is_ended_leaves_no_half_object(tree, tmp_path):
+    """Or the next build would take it for whole."""
+    (tmp_path / "Makefile").write_text("half.o:\n\t@echo half > $@; sleep 1000\n")
+    status, _ = judge.run(["make", "-C", str(tmp_path), "half.o"], Copy(tree), 1, {})
+    assert status is None and not (tmp_path / "half.o").exists()
+
+
 # ---- the verdict
 
 
@@ -247,6 +254,7 @@ class Answers(judge.Judge):
     ("answers", "outcome", "by"),
     [
         ([(0, ""), (1, "FAILED tests/a.py::b - no\n")], judge.KILLED, "tests/a.py::b"),
+        ([(1, "FAILED tests/a.py::b[link a b; sync] - no\n")], judge.KILLED, "tests/a.py::b[link a b; sync]"),
         ([(0, ""), (0, "")], judge.SURVIVED, "tests/a.py; tests/c.py"),
         ([(None, "")], judge.HANG, "tests/a.py: not done in 60 seconds"),
         ([(4, "no such test")], judge.STALE, "tests/a.py: no such test"),

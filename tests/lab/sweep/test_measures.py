@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -30,6 +31,16 @@ def test_a_metric_is_of_the_result_line_of_its_case():
     one = replace(CELL, results=[{"case": "a", "n": 1}])
     assert [value("metric:n", one, case) for case in ("a", "b", "")] == [1, 1, 1]
     assert value("metric:n", CELL) is None
+
+
+def test_of_several_results_of_a_case_the_measure_says_what_is_meant():
+    runs = [{"case": "a", "n": n} for n in (3, 5, 10)]
+    cell = replace(CELL, results=[*runs, {"case": "b", "n": 100}])
+    expected = {"mean": 6, "mean but the first": 7.5, "maximum": 10, "sum": 18, "deviation": math.sqrt(13)}
+    for over, number in expected.items():
+        assert value("metric:n", cell, "a", over) == pytest.approx(number), over
+    assert [value("metric:n", cell, "b", over) for over in expected] == [100, None, 100, 100, None]
+    assert value("metric:n", replace(CELL, results=[*runs, {"case": "a"}]), "a") is None, "one has no number"
 
 
 def test_what_is_of_the_run():
