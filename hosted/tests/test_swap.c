@@ -88,7 +88,11 @@ TEST(swap_out_and_in)
 	fill(2);
 	CHECK_EQUAL(swap_free_pages(), SLOTS - 1); /* who writes needs the slot no more */
 	CHECK_EQUAL(swap_out(PAGES), PAGES);
-	CHECK(disk.writes - writes <= PAGES / SWAP_BATCH + 2);
+	CHECK_EQUAL(check(2), 0);
+	fill(2); /* also where it has been read before */
+	CHECK_EQUAL(swap_free_pages(), SLOTS - 1);
+	CHECK_EQUAL(swap_out(PAGES), PAGES);
+	CHECK(disk.writes - writes <= 2 * (PAGES / SWAP_BATCH + 2));
 	CHECK_EQUAL(check(2), 0);
 	end();
 }
@@ -112,6 +116,52 @@ TEST(swap_shared_after_fork)
 	end();
 }
 
+/* Of pages that two have in memory, one's entries go. */
+TEST(swap_out_of_one)
+{
+	begin();
+	fill(8);
+	struct mm *parent = current->mm, *child = mm_fork(parent);
+	CHECK_EQUAL(mm_set_locked(child, memory, memory + PAGES * PAGE_SIZE, SWAP_LOCK), 0);
+	for (unsigned n = 0; n < PAGES && parent->swapped_pages < PAGES; n++)
+		swap_out(PAGES); /* frees nothing */
+	CHECK_EQUAL(parent->swapped_pages, PAGES);
+	CHECK_EQUAL(child->swapped_pages, 0);
+	CHECK_EQUAL(child->resident_pages, PAGES);
+	fill(9);
+	atomic_inc(&parent->users);
+	user_enter(child);
+	CHECK_EQUAL(check(8), 0);
+	user_enter(parent);
+	CHECK_EQUAL(check(9), 0);
+	end();
+}
+
+static void read_backwards(void *argument)
+{
+	for (u32 i = PAGES; i-- > 0;) {
+		u32 word = ~0u;
+
+		CHECK_EQUAL(user_load(memory + i * PAGE_SIZE, &word, sizeof(word)), 0);
+		CHECK_EQUAL(word, i);
+		cond_resched();
+	}
+}
+
+TEST(swap_off_while_used)
+{
+	begin();
+	fill(10);
+	CHECK_EQUAL(swap_out(PAGES), PAGES);
+	user_start(user_share(), read_backwards, NULL);
+	CHECK_EQUAL(sys_swapoff("/swap"), 0);
+	tasks_wait();
+	CHECK_EQUAL(swap_total_pages(), 0);
+	CHECK_EQUAL(check(10), 0);
+	CHECK_EQUAL(sys_swapon("/swap", 0), 0);
+	end();
+}
+
 TEST(swap_failed_writes_lose_nothing)
 {
 	begin();
@@ -125,6 +175,13 @@ TEST(swap_failed_writes_lose_nothing)
 		CHECK_EQUAL(check(5), 0);
 	}
 	CHECK(disk.failed > 0);
+	disk.fail_one_in = 1;
+	fill(5);
+	swap_out(PAGES);
+	disk.fail_one_in = 0;
+	CHECK_EQUAL(swap_free_pages(), SLOTS - 1 - PAGES);
+	user_leave(); /* in the cache, and nobody wants them */
+	CHECK_EQUAL(swap_free_pages(), SLOTS - 1);
 	end();
 }
 
