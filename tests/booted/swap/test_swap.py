@@ -58,7 +58,9 @@ def test_memory_of_twice_the_machine(cw_run, swapping, disk, cpus, kernel, parts
 
 
 def test_a_file(cw_run, swapping):
-    script = "dd if=/dev/zero of=/swapfile bs=1M count=56 2>/dev/null && /root/swapping /swapfile 72 pattern dontneed off"
+    script = (
+        "dd if=/dev/zero of=/swapfile bs=1M count=56 2>/dev/null && /root/swapping /swapfile 72 pattern dontneed off"
+    )
     result = cw_run(script=script, add=[f"{swapping}:/root/swapping"], mem="64M", full=True, status=None, timeout=400)
     assert lines_of(result) == ["ok pattern", "ok dontneed", "ok off", "ok end"], result.output.decode()
 
