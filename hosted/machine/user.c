@@ -35,8 +35,10 @@ void user_enter(struct mm *mm)
 	user_leave();
 	current->mm = mm;
 	mmu_switch(&mm->mmu);
+#ifdef CONFIG_SWAP
 	if (!mm->swap_link.next) /* as exec does; who was forked is there already */
 		swap_mm_add(mm);
+#endif
 }
 
 struct mm *user_share(void)
