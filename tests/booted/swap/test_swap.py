@@ -67,15 +67,15 @@ def test_a_file(cw_run, swapping):
 
 def test_busyboxs_programs(cw_run, disk):
     script = (
-        "mkswap /dev/vda >/dev/null && swapon -p 5 /dev/vda && cat /proc/swaps && grep SwapTotal /proc/meminfo"
-        " && swapoff -a && cat /proc/swaps"
+        "mkswap /dev/vda >/dev/null && swapon /dev/vda && cat /proc/swaps && grep SwapTotal /proc/meminfo"
+        " && swapoff /dev/vda && cat /proc/swaps"
     )
     result = cw_run(script=script, root="tmpfs", disk=disk, full=True)
     lines = result.output.decode().replace("\r", "").splitlines()
     header = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority"
     kilobytes = (MEGABYTES << 10) - 4
     assert lines[0] == lines[3] == header and len(lines) == 4
-    assert lines[1].split() == ["/dev/vda", "partition", str(kilobytes), "0", "5"]
+    assert lines[1].split() == ["/dev/vda", "partition", str(kilobytes), "0", "-2"]
     assert lines[2].split() == ["SwapTotal:", str(kilobytes), "kB"]
 
 
