@@ -21,6 +21,9 @@
 #endif
 #include "hash/cache.h"
 #include "kernel/drivers/drivers.h"
+#ifdef CONFIG_INOTIFY
+#include "kernel/inotify/inotify.h"
+#endif
 #include "kernel/proc/process.h"
 #ifdef CONFIG_RARE_CALLS
 #include "kernel/rare/rare.h"
@@ -114,6 +117,9 @@ void kernel_main(u32 magic, phys_addr_t info)
 	vfs_init();
 #ifdef CONFIG_XATTR
 	xattr_init();
+#endif
+#ifdef CONFIG_INOTIFY
+	inotify_init();
 #endif
 	if (random_fixed)
 		scatter_memory();

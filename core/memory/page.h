@@ -11,6 +11,7 @@
  *
  * Locks: `flags` and `refcount` are atomic. `mapping` and `index` change only under the page lock
  * (PG_locked) and the bucket lock of the page cache table. `mapping_link` is under mapping->lock.
+ * PG_dirty, PG_dirty_all, PG_uptodate and PG_error change under the page lock.
  *
  * A frame that was allocated alone has refcount 1; each page-table entry that maps it, the page
  * cache and every finder hold one more. Blocks of several frames are not counted: their refcount

@@ -49,7 +49,7 @@ struct task {
 	const struct rlimit *limits; /* of its process (limits.h); NULL: none */
 	u64 minor_faults, major_faults; /* major: a page had to be read */
 	bool in_page_fault;
-	bool in_reclaim;	 /* mm/: reclaiming; an allocation must not reclaim again */
+	bool in_reclaim;	 /* reclaiming, or write-back: allocations do not reclaim */
 	bool pagefault_disabled; /* mm/: a fault in a user copy fails at once (locks are held) */
 
 	/* Under the run queue's lock of `cpu`. */

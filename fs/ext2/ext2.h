@@ -13,13 +13,15 @@
  * be checked.
  *
  * Lock order: inode->lock -> page lock -> ext2_inode.map_lock -> ext2_fs.commit_lock
- * -> ext2_group.lock -> buffers.
+ * -> ext2_group.lock or ranks_lock -> buffers.
  *	map_lock	block pointers of the inode and its indirect blocks, inode->blocks, goals
  *	commit_lock	one commit at a time (commit.c); readers and writers take no notice
  *	ext2_group.lock	the group's bitmaps, descriptor and freed lists, and how many inodes share a
  *			block of attributes; never two groups at once
  *	inode->lock	directory contents and hints, extended attributes (writers exclusively)
- * Nothing is locked for the file system as a whole: totals are atomic.
+ *	ranks_lock	one for all disks (fs/block/dirty.h): who changes what leads to other blocks
+ *			waits while a round of all ranks is written
+ * Else nothing is locked for the file system as a whole: totals are atomic.
  *
  * Limits: 1, 2 and 4 KB blocks; no extents, no htree search (an index is dropped when its directory
  * changes), no attributes in the inode itself (as ext4 has them), no quota.

@@ -116,19 +116,9 @@ struct inode *new_inode(struct super_block *sb)
 	return inode;
 }
 
-/* What the flags were before. */
-static u32 change_flags(struct inode *inode, u32 set, u32 clear)
-{
-	guard(spinlock, &inode->spin);
-	u32 old = inode->flags;
-
-	inode->flags = (old | set) & ~clear;
-	return old;
-}
-
 static void insert_locked(struct inode *inode, u32 bucket)
 {
-	change_flags(inode, I_HASHED, 0);
+	inode_change_flags(inode, I_HASHED, 0);
 	inode_table_insert(&table, NULL, bucket, inode);
 	HASH_COUNT(inode, inserts, 1);
 	HASH_RECORD(inode, HASH_INSERT, inode, inode->sb, inode->number);
@@ -154,14 +144,15 @@ void remove_inode_hash(struct inode *inode)
 		HASH_COUNT(inode, removes, 1);
 		HASH_RECORD(inode, HASH_REMOVE, inode, inode->sb, inode->number);
 		lru_remove(&inode_lru, &inode->lru, inode->lru_cpu);
-		change_flags(inode, 0, I_HASHED);
+		inode_change_flags(inode, 0, I_HASHED);
 	}
 	inode_table_unlock(&table, NULL, bucket);
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-/* Bucket lock or sb->inodes_lock held: take a reference unless the inode is on its way out. */
+/* Take a reference unless the inode is on its way out. What it was found in, the table or
+ * sb->dirty, keeps it from being freed meanwhile. */
 static bool inode_get_live(struct inode *inode)
 {
 	guard(spinlock, &inode->spin);
@@ -216,7 +207,7 @@ static struct inode *read_in(struct inode *inode)
 
 	if (unlikely(error))
 		remove_inode_hash(inode);
-	change_flags(inode, 0, I_NEW);
+	inode_change_flags(inode, 0, I_NEW);
 	wake_up(&inode_wait);
 	if (likely(!error))
 		return inode;
@@ -270,10 +261,30 @@ static void evict(struct inode *inode)
 	inode_free(inode);
 }
 
-void iput(struct inode *inode)
+/*
+ * Reclaim runs under whatever locks an allocation is made under, also a file system's, and to free
+ * an inode without a name is work on the disk. So where reclaim has the last reference, the inode
+ * becomes dirty instead, and write-back, which comes to all that are, frees it.
+ */
+static bool leave_to_writeback(struct inode *inode)
 {
-	if (likely(atomic_add_unless(&inode->refcount, -1, 1)))
-		return;
+	struct super_block *sb = inode->sb;
+
+	if (inode->nlink || !sb->op->write_inode)
+		return false;
+	guard(spinlock, &sb->inodes_lock);
+	guard(spinlock, &inode->spin);
+	if (atomic_dec_and_test(&inode->refcount)) {
+		inode->flags |= I_DIRTY;
+		if (list_empty(&inode->dirty_link))
+			list_add(&inode->dirty_link, &sb->dirty);
+	}
+	return true;
+}
+
+/* The last reference is dropped, or not the last any more. */
+static void put_last(struct inode *inode)
+{
 	spin_lock(&inode->spin);
 	bool last = atomic_dec_and_test(&inode->refcount);
 	bool gone = last && (inode->nlink == 0 || !(inode->flags & I_HASHED));
@@ -282,6 +293,14 @@ void iput(struct inode *inode)
 	spin_unlock(&inode->spin);
 	if (gone)
 		evict(inode);
+}
+
+void iput(struct inode *inode)
+{
+	if (likely(atomic_add_unless(&inode->refcount, -1, 1)))
+		return;
+	if (!current->in_reclaim || !leave_to_writeback(inode))
+		put_last(inode);
 }
 
 /* Reclaim takes what is unused and not used lately (with a reference), unmounting what is unused of
@@ -300,7 +319,8 @@ static bool take_unused(struct list_head *link, void *sb)
 	return unused;
 }
 
-/* What is dirty, or has pages that are, stays for reclaim, so that eviction sleeps on no lock. */
+/* What is dirty, or has pages that are, or no name, stays for reclaim: eviction then sleeps on no
+ * lock and changes no disk. */
 static bool evict_unused(struct list_head *link, void *sb)
 {
 	struct inode *inode = list_entry(link, struct inode, lru);
@@ -310,7 +330,8 @@ static bool evict_unused(struct list_head *link, void *sb)
 	spin_lock(&inode->spin);
 	bool claimed =
 		smp_load_acquire(&inode->refcount.counter) == 1 && /* others are through with it */
-		(sb || !(READ_ONCE(inode->data.nr_pages) || (inode->flags & I_DIRTY)));
+		(sb ||
+		 (!READ_ONCE(inode->data.nr_pages) && !(inode->flags & I_DIRTY) && inode->nlink));
 	if (claimed) {
 		atomic_dec(&inode->refcount);
 		inode->flags |= I_FREEING;
@@ -344,7 +365,7 @@ void __mark_inode_dirty(struct inode *inode)
  */
 static void begin_writing(struct inode *inode)
 {
-	wait_event(inode_wait, !(change_flags(inode, I_WRITING, 0) & I_WRITING));
+	wait_event(inode_wait, !(inode_change_flags(inode, I_WRITING, 0) & I_WRITING));
 }
 
 static void end_writing(struct inode *inode)
@@ -368,11 +389,11 @@ int write_inode_now(struct inode *inode)
 	if (!inode->sb->op->write_inode)
 		return 0;
 	begin_writing(inode);
-	bool dirty = change_flags(inode, 0, I_DIRTY) & I_DIRTY;
+	bool dirty = inode_change_flags(inode, 0, I_DIRTY) & I_DIRTY;
 	if (inode->data.ops) /* even if no page is left: one may have failed to be written */
 		error = page_cache_sync(&inode->data);
 	/* mapping blocks for the pages may have set it */
-	if ((change_flags(inode, 0, I_DIRTY) & I_DIRTY) || dirty) {
+	if ((inode_change_flags(inode, 0, I_DIRTY) & I_DIRTY) || dirty) {
 		int second = inode->sb->op->write_inode(inode);
 
 		if (unlikely(second == -ENOMEM))
@@ -419,44 +440,11 @@ int sync_inodes(struct super_block *sb)
 		int one = write_inode_now(inode);
 
 		error = error && one != -ENOMEM ? error : one;
-		iput(inode);
+		if (!atomic_add_unless(&inode->refcount, -1, 1))
+			put_last(inode); /* write-back is what reclaim leaves some to */
 		cond_resched();
 	}
 	return error;
-}
-
-/* ---- programs and writers -------------------------------------------------------------------- */
-
-/* inode->writers: opens for writing count up, running programs down, and exclude each other. */
-
-int get_write_access(struct inode *inode)
-{
-	guard(spinlock, &inode->spin);
-	if (inode->writers < 0)
-		return -ETXTBSY;
-	inode->writers++;
-	return 0;
-}
-
-void put_write_access(struct inode *inode)
-{
-	guard(spinlock, &inode->spin);
-	inode->writers--;
-}
-
-int deny_write_access(struct inode *inode)
-{
-	guard(spinlock, &inode->spin);
-	if (inode->writers > 0)
-		return -ETXTBSY;
-	inode->writers--;
-	return 0;
-}
-
-void allow_write_access(struct inode *inode)
-{
-	guard(spinlock, &inode->spin);
-	inode->writers++;
 }
 
 /* ---- boot and checks ------------------------------------------------------------------------- */

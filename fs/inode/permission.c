@@ -1,5 +1,5 @@
 /*
- * permission.c - who may do what to an inode. See permission.h.
+ * permission.c - who may do what to an inode; writers against running programs. See permission.h.
  *
  * Permission is decided by current's euid, egid and groups against the inode's owner, group and
  * mode; euid 0 may do everything but execute a file that nobody may execute. Checks are made as
@@ -25,9 +25,9 @@ int inode_permission(struct inode *inode, int mask)
 			return -EPERM;
 	}
 	if (cred->euid == 0) {
-		bool runs = S_ISDIR(mode) || (mode & S_IXUGO); /* nobody may run other files */
-
-		return (mask & MAY_EXEC) && !runs ? -EACCES : 0;
+		if (!(mask & MAY_EXEC) || (mode & S_IXUGO) || S_ISDIR(mode))
+			return 0;
+		return -EACCES; /* a file that nobody may execute */
 	}
 	if (cred->euid == inode->uid)
 		bits = mode >> 6;
@@ -96,4 +96,38 @@ void inode_init_owner(struct inode *inode, const struct inode *dir, umode_t mode
 		if (S_ISDIR(mode))
 			inode->mode |= S_ISGID;
 	}
+}
+
+/* ---- programs and writers -------------------------------------------------------------------- */
+
+/* inode->writers: opens for writing count up, running programs down, and exclude each other. */
+
+int get_write_access(struct inode *inode)
+{
+	guard(spinlock, &inode->spin);
+	if (inode->writers < 0)
+		return -ETXTBSY;
+	inode->writers++;
+	return 0;
+}
+
+void put_write_access(struct inode *inode)
+{
+	guard(spinlock, &inode->spin);
+	inode->writers--;
+}
+
+int deny_write_access(struct inode *inode)
+{
+	guard(spinlock, &inode->spin);
+	if (inode->writers > 0)
+		return -ETXTBSY;
+	inode->writers--;
+	return 0;
+}
+
+void allow_write_access(struct inode *inode)
+{
+	guard(spinlock, &inode->spin);
+	inode->writers++;
 }

@@ -179,10 +179,10 @@ static void entropy_show(struct text *out, const struct proc_entry *entry)
 /* A random UUID (RFC 4122, version 4): a new one, or the first one, which the node's data keeps. */
 static void uuid_show(struct text *out, const struct proc_entry *entry)
 {
-	static DEFINE_MUTEX(lock);
+	static DEFINE_MUTEX(uuid_lock);
 	u64 *kept = entry->node->data, fresh[2], *id = kept ?: fresh;
 
-	guard(mutex, &lock);
+	guard(mutex, &uuid_lock);
 	if (id == fresh || !id[0]) {
 		id[0] = (random_u64() & ~0xf000ULL) | 0x4000;
 		id[1] = random_u64() << 2 >> 2 | 1ULL << 63;
@@ -299,13 +299,18 @@ static const struct proc_node sys_kernel_nodes[] = {
 	{NULL},
 };
 
-static const struct proc_node sys_fs_nodes[] = {
+static struct proc_node sys_fs_nodes[8] = {
 	{"file-nr", PROC_FILE, .show = open_files_show},
 	{NUMBER("file-max", OPEN_FILES_MAX)},
 	{NUMBER("nr_open", FILE_TABLE_MAX)},
 	{NUMBER("pipe-max-size", PIPE_BYTES)},
 	{NULL},
 };
+
+void proc_register_fs(const struct proc_node *nodes)
+{
+	proc_append(sys_fs_nodes, ARRAY_SIZE(sys_fs_nodes), nodes);
+}
 
 static const struct proc_node sys_vm_nodes[] = {
 	{"drop_caches", PROC_SWITCH, .write = drop_caches_write},

@@ -1,4 +1,4 @@
-"""Who uses whom in what is linked: references that go up, and circles (docs/kernel/architecture.md, "One direction").
+"""Who uses whom in what is linked: references that go up, and circles (docs/kernel/architecture.md, "What goes up").
 
     .venv/bin/python3 -m lab.check.links [BUILD_FOLDER]
 
@@ -20,7 +20,6 @@ from lab.base.paths import TOP, LabError, output_folder
 
 MOST_UPWARD = 12
 LARGEST_CIRCLE = 12
-REASONS = TOP / "docs" / "architecture.md"  # each allowed reference stands there as `object` → `symbol`
 SYMBOL = re.compile(r"^(?:[0-9a-f]+ )?(\w) (\S+)$")
 
 

@@ -93,7 +93,7 @@ def _no_result(running: Running, message: str) -> dict[str, Any]:
 
 
 def finished_cell(cell: Planned, found: dict[str, Any]) -> Cell:
-    """The row for the results. A run that ended well but did not print what is needed has failed all the same."""
+    """What the results keep of it. A run that ended well but did not print what is needed has failed all the same."""
     from lab.run.result import qemu_version, revision
 
     status, message = found["status"], found["message"]

@@ -317,26 +317,32 @@ static void truncate_part(struct address_space *mapping, pgoff_t index, unsigned
 		truncate_page(mapping, page, from, to);
 }
 
-/* Up to GATHERED pages of @list in [first, last], referenced, into @pages: how many. They stay
- * where they are on the list, on which write-back relies. */
-static unsigned gather_pages(struct address_space *mapping, const struct list_head *list,
-			     pgoff_t first, pgoff_t last, struct page **pages)
+/* Those of @list's pages in [first, last] are referenced and put behind the @count in @pages, up to
+ * GATHERED: how many there are then. They stay where they are, on which write-back relies. */
+static unsigned gather_from(const struct list_head *list, pgoff_t first, pgoff_t last,
+			    struct page **pages, unsigned count)
 {
 	struct page *page;
-	unsigned count = 0;
 
-	if (list_empty(list))
-		return 0;
-	guard(spinlock, &mapping->lock);
 	list_for_each_entry (page, list, mapping_link) {
+		if (count == GATHERED)
+			break;
 		if (page->index < first || page->index > last)
 			continue;
 		get_page(page);
 		pages[count++] = page;
-		if (count == GATHERED)
-			break;
 	}
 	return count;
+}
+
+/* Both lists in one look: write-back moves pages from one to the other meanwhile. */
+static unsigned gather_pages(struct address_space *mapping, pgoff_t first, pgoff_t last,
+			     struct page **pages)
+{
+	guard(spinlock, &mapping->lock);
+	unsigned count = gather_from(&mapping->clean_pages, first, last, pages, 0);
+
+	return gather_from(&mapping->dirty_pages, first, last, pages, count);
 }
 
 /* The pages [first, last] go as a whole. */
@@ -346,9 +352,7 @@ static void truncate_whole_pages(struct address_space *mapping, pgoff_t first, p
 	unsigned count;
 
 	for (;;) {
-		count = gather_pages(mapping, &mapping->clean_pages, first, last, pages);
-		if (!count)
-			count = gather_pages(mapping, &mapping->dirty_pages, first, last, pages);
+		count = gather_pages(mapping, first, last, pages);
 		if (!count)
 			break;
 		for (unsigned i = 0; i < count; i++)

@@ -9,10 +9,10 @@
  *
  * States of a page: absent -> added (PG_locked, PG_cache) -> uptodate, clean -> dirty -> clean ->
  * removed by truncation or reclaim. Nobody removes a page, makes it dirty or clean without its
- * lock. PG_dirty says that
- * bytes may be newer than the disk: the page is on mapping->dirty_pages. Write-back that works on
- * buffers alone leaves PG_dirty; a page whose buffers are all clean is clean (they can be freed),
- * and writepage() of it has nothing to do.
+ * lock. PG_dirty says that bytes may be newer than the disk: the page is on mapping->dirty_pages
+ * (of a file in memory it stays on clean_pages: the flag alone keeps it from reclaim). Write-back
+ * that works on buffers alone leaves PG_dirty; a page whose buffers are all clean is clean (they
+ * can be freed), and writepage() of it has nothing to do.
  *
  * Lock order: inode->lock (rw_semaphore of the file) -> mm->lock -> page lock -> mapping->vma_lock
  * -> mm->page_table_lock -> bucket lock of the page table; mapping->lock. Neither of the last is

@@ -14,9 +14,10 @@
  * frame cannot change its use while the reference is held, and is locked or has been unlocked by
  * its owner.
  *
- * Reclaim starts no I/O and takes locks by trying only, so any GFP_KERNEL allocation may call it.
- * Dirty pages are for write-back, which is asked like the others. Anonymous memory stays, or is
- * for swap's thread (mm/swap/out.c), which is asked likewise; what is clean in the swap cache goes.
+ * Reclaim starts no I/O, and takes locks by trying, or spinlocks under which nobody allocates: so
+ * any GFP_KERNEL allocation may call it. Dirty pages are for write-back, which is asked like the
+ * others. Anonymous memory stays, or is for swap's thread (mm/swap/out.c), which is asked likewise;
+ * what is clean in the swap cache goes.
  */
 #include <arch/mmu.h>
 

@@ -115,8 +115,10 @@ static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_f
 s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags,
 	   struct file *file, u64 offset)
 {
-	struct vma area = {.page_offset = offset >> PAGE_SHIFT};
+	struct vma area; /* of one that is wanted, what vma_create() copies is looked at */
 
+	memset(&area, 0, offsetof(struct vma, link));
+	area.page_offset = offset >> PAGE_SHIFT;
 	if (!length)
 		return -EINVAL;
 	length = page_round_up(length);

@@ -1,7 +1,7 @@
 /*
  * programs_inodes.c - interleavings: an inode changes while it is put into the table of inodes, or
  * while another changes it. Who changes it finds it dirty or not; either way the next sync has the
- * change, if no other had.
+ * change, if no other had. And one is cut off while its pages are written out.
  */
 #include "fs/block/dirty.h"
 #include "fs/file/file.h"
@@ -149,5 +149,35 @@ RING_PROGRAM(move_and_change_tmpfs, world_tmpfs, 60)
 {
 	move_and_change();
 	fput(file);
+	world_unmount();
+}
+
+/* ---- truncation ---------------------------------------------------------------------------------
+ */
+
+static void cut_to_nothing(void *inode)
+{
+	CHECK_EQUAL(truncate_path("/mnt/file", 0), 0);
+	CHECK_EQUAL(((struct inode *)inode)->data.nr_pages, 0);
+}
+
+static void write_out(void *unused)
+{
+	(void)unused;
+	writeback_once();
+}
+
+/* No page is left behind the end, though its becoming clean moves it from list to list. */
+RING_PROGRAM(truncate_written, world_ext2, 100)
+{
+	struct path path;
+
+	world_mount();
+	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "data", 4), 4);
+	CHECK_EQUAL(find_path("/mnt/file", 0, &path), 0);
+	task_start(cut_to_nothing, path.dentry->inode);
+	task_start(write_out, NULL);
+	ring_run();
+	path_put(&path);
 	world_unmount();
 }

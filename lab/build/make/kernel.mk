@@ -12,7 +12,7 @@ KERNEL_OBJECTS := $(addprefix $(O)/,$(addsuffix .o,$(basename $(KERNEL_SOURCES))
 CPPFLAGS := -I. -Iarch/x86/include -I$(O)/include -include $(AUTOCONF)
 CFLAGS := -std=gnu11 -O2 -g -ffreestanding -fbuiltin -nostdinc -isystem $(shell $(CC) -print-file-name=include) \
 	-fno-pic -mcmodel=kernel -mno-red-zone -mgeneral-regs-only -mpreferred-stack-boundary=3 \
-	-fno-omit-frame-pointer -fno-stack-protector -fno-strict-aliasing -fno-strict-overflow -fno-common \
+	-falign-loops=1 -falign-jumps=1 -fno-omit-frame-pointer -fno-stack-protector -fno-strict-aliasing -fno-strict-overflow -fno-common \
 	-fno-asynchronous-unwind-tables -fno-delete-null-pointer-checks -fcf-protection=none \
 	-Wall -Wextra -Wno-unused-parameter $(if $(CI),-Werror) $(KCFLAGS)
 LDFLAGS := -nostdlib -static -z max-page-size=0x1000 -z noexecstack --build-id=none \
