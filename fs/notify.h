@@ -15,7 +15,13 @@
 
 struct dentry;
 struct file;
-struct renamed;
+struct last;
+
+/* One of the two names of a rename. */
+struct renamed {
+	struct inode *dir;
+	const struct last *name;
+};
 
 /* What is done, as programs know it. */
 enum { IN_ACCESS = 1, IN_MODIFY = 2, IN_ATTRIB = 4, IN_CLOSE = 8 | 16 /* which: by mode */ };
@@ -60,18 +66,22 @@ static __always_inline void notify_inherit(const struct inode *dir, struct inode
 		inode_change_flags(inode, I_NOTIFY, 0);
 }
 
-/* Of @old, which has its new name, and @new, which it replaced, or with which it was exchanged.
- * Both directories are locked. */
-static inline void notify_rename(const struct renamed *from, const struct renamed *to,
-				 struct dentry *old, struct dentry *new, unsigned flags)
+/* Of @old, which had the name @from in @old_dir and has @to in @new_dir, and @new, which it
+ * replaced, or with which it was exchanged. Both directories are locked. */
+static inline void notify_rename(struct inode *old_dir, const struct last *from,
+				 struct inode *new_dir, const struct last *to, struct dentry *old,
+				 struct dentry *new, unsigned flags)
 {
+	const struct renamed left = {old_dir, from}, reached = {new_dir, to};
+
 	if (unlikely(notify_operations != NULL))
-		notify_operations->rename(from, to, old, new, flags);
+		notify_operations->rename(&left, &reached, old, new, flags);
 }
 #else
 static inline void notify(struct inode *inode, u32 event, struct dentry *dentry) {}
 static inline void notify_open(struct inode *inode, u32 event, const struct file *file) {}
 static inline void notify_inherit(struct inode *dir, struct inode *inode) {}
-static inline void notify_rename(const struct renamed *from, const struct renamed *to,
-				 struct dentry *old, struct dentry *new, unsigned flags) {}
+static inline void notify_rename(struct inode *old_dir, const struct last *from,
+				 struct inode *new_dir, const struct last *to, struct dentry *old,
+				 struct dentry *new, unsigned flags) {}
 #endif

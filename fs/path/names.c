@@ -277,7 +277,7 @@ static int rename_locked(struct dentry *old_parent, const struct last *from,
 	if (!exchange && target && S_ISDIR(target->mode))
 		shrink_dcache_children(new);
 	d_move(old, new, flags);
-	notify_rename(from, to, old, new, flags);
+	notify_rename(old_dir, from, new_dir, to, old, new, flags);
 	return 0;
 }
 

@@ -156,17 +156,16 @@ static void moved_event(const struct renamed *from, const struct renamed *to, st
 			struct inode *replaced)
 {
 	static atomic_t last_cookie;
-	struct inode *old_dir = from->parent->inode, *new_dir = to->parent->inode;
 	struct notice notice = {.event = IN_MOVED_FROM | if_directory(moved)};
 
 	notice.cookie = (u32)atomic_inc_return(&last_cookie);
-	notice.name = from->name;
-	notice.length = from->length;
-	tell(old_dir, &notice);
+	notice.name = from->name->name;
+	notice.length = from->name->length;
+	tell(from->dir, &notice);
 	notice.event = IN_MOVED_TO | if_directory(moved);
-	notice.name = to->name;
-	notice.length = to->length;
-	tell(new_dir, &notice);
+	notice.name = to->name->name;
+	notice.length = to->name->length;
+	tell(to->dir, &notice);
 	if (replaced) { /* its count of links */
 		notice = (struct notice){.event = IN_ATTRIB | if_directory(replaced)};
 		tell(replaced, &notice);
@@ -178,8 +177,8 @@ static void moved_event(const struct renamed *from, const struct renamed *to, st
 static void rename_event(const struct renamed *from, const struct renamed *to, struct dentry *old,
 			 struct dentry *new, u32 flags)
 {
-	lockdep_assert_held(&from->parent->inode->lock);
-	lockdep_assert_held(&to->parent->inode->lock);
+	lockdep_assert_held(&from->dir->lock);
+	lockdep_assert_held(&to->dir->lock);
 	if (flags & RENAME_EXCHANGE) {
 		moved_event(from, to, old->inode, NULL);
 		moved_event(to, from, new->inode, NULL);

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from lab.report.figures import Buckets, Chains, Curve, Fault, Misses, Point
 from lab.report.numbers import Ratio, Run, Sample, ratio, sample
+from lab.report.sensitivity import Sensitivity, sensitivities
 from lab.report.verdicts import Claim, Verdict, Word, judge
 from lab.sweep.experiment import CACHES, Expect, Experiment, Histogram, Kernel, Measure, Variant
 from lab.sweep.measures import value
@@ -140,6 +141,10 @@ class Section:
     @cached_property
     def judgements(self) -> list[Judgement]:
         return list(_judgements(self))
+
+    @cached_property
+    def sensitivities(self) -> list[Sensitivity]:
+        return sensitivities(self)
 
     @cached_property
     def histograms(self) -> list[Buckets]:
