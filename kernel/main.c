@@ -14,6 +14,7 @@
 #include "fs/proc/proc.h"
 #endif
 #include "fs/start.h"
+#include "fs/swap/start.h"
 #include "fs/writeback.h"
 #ifdef CONFIG_XATTR
 #include "fs/xattr/xattr.h"
@@ -78,6 +79,7 @@ static int start_rest(void *unused)
 	ramdisk_init();
 	virtio_blk_init();
 	writeback_start();
+	swap_files_init();
 	init_start();
 	hash_report_serve();
 }

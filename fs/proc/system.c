@@ -11,6 +11,7 @@
 #include "fs/proc/proc.h"
 #include "core/memory/slab.h"
 #include "hash/cache.h"
+#include "mm/swap/hooks.h"
 #include "core/system_name.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -30,10 +31,10 @@ static void meminfo_show(struct text *out, const struct proc_entry *entry)
 		{"MemAvailable", free + used[MEMORY_CACHED] - used[MEMORY_SHMEM] +
 					 used[MEMORY_BUFFER] + used[MEMORY_SLAB_RECLAIMABLE]},
 		{"Buffers", used[MEMORY_BUFFER]},
-		{"Cached", used[MEMORY_CACHED]},
-		{"SwapCached", 0},
-		{"SwapTotal", 0},
-		{"SwapFree", 0},
+		{"Cached", used[MEMORY_CACHED] - swap_cached_pages()},
+		{"SwapCached", swap_cached_pages()},
+		{"SwapTotal", swap_total_pages()},
+		{"SwapFree", swap_free_pages()},
 		{"Dirty", used[MEMORY_DIRTY]},
 		{"AnonPages", used[MEMORY_ANON]},
 		{"Shmem", used[MEMORY_SHMEM]},

@@ -20,7 +20,7 @@
 #include "fs/path/namei.h"
 #include "kernel/proc/process.h"
 #include "kernel/exec/program.h"
-#include "mm/space/vm.h"
+#include "mm/swap/hooks.h"
 
 #define STRING_SIZE_MAX (32 * PAGE_SIZE) /* one argument, as in Linux */
 #define STRINGS_SIZE_MAX MB(6)		 /* all of them */
@@ -338,6 +338,7 @@ static void begin_new_program(struct program *program)
 	task->signals->stack = (struct signal_stack){.flags = SS_DISABLE};
 	spin_unlock_irq(&process_lock);
 	mmu_switch(&new->mmu);
+	swap_mm_add(new);
 	task->clear_child_tid = NULL;
 	if (old)
 		mm_put(old);

@@ -13,7 +13,7 @@
 #include "fs/cred.h"
 #include "kernel/proc/process.h"
 #include "kernel/proc/wait.h"
-#include "mm/space/vm.h"
+#include "mm/swap/hooks.h"
 
 /* ---- what happened to a child ---------------------------------------------------------------- */
 
@@ -181,7 +181,9 @@ s64 oom_badness(const struct process *process)
 	    process->oom_score_adj == -OOM_SCORE_ADJ_MAX)
 		return OOM_NEVER;
 	const struct mm *mm = main_thread(process)->mm;
-	return mm ? (s64)mm->resident_pages + process->oom_score_adj * share : OOM_NEVER;
+	if (!mm)
+		return OOM_NEVER;
+	return (s64)(mm->resident_pages + mm_swapped_pages(mm)) + process->oom_score_adj * share;
 }
 
 bool oom_kill(void)
