@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from lab.report.collect import Section
 from lab.report.figures import Outcome, Sensitivity
 from lab.report.numbers import Ratio
-from lab.run.cachesim.sensitivity import settings, under
+from lab.run.cachesim.sensitivity import Setting, like, settings, under
 from lab.sweep.experiment import Measure
+from lab.sweep.store import Cell
+
+Place = tuple[str, str, int]  # kernel, workload, seed
 
 
 def rests_on_cycles(measure: Measure) -> bool:
@@ -28,7 +32,9 @@ def sensitivities(section: Section) -> list[Sensitivity]:
     measured = dict(_conclusions(section))
     if not measured:
         return []
-    runs = [cell.cachesim for cell in section.cells.values() if cell and cell.ok and cell.cachesim]
+    seeds = section.experiment.sensitivity_seeds if section.full else None
+    simulated = {place: cell for place, cell in section.cells.items() if cell and cell.ok and cell.cachesim}
+    runs = [cell.cachesim for (_, _, seed), cell in simulated.items() if seed in (seeds or [seed])]
     asked = settings(runs)
     if not asked and not section.judged:
         return []
@@ -37,13 +43,26 @@ def sensitivities(section: Section) -> list[Sensitivity]:
         return [Sensitivity(*key, one, [], why) for key, one in measured.items()]
     others: dict[tuple[str, str, str], list[Outcome]] = {key: [] for key in measured}
     for setting in asked[1:]:
-        cells = {
-            place: replace(cell, cachesim=under(cell.cachesim, setting)) if cell and cell.ok and cell.cachesim else cell
-            for place, cell in section.cells.items()
-        }
-        for key, outcome in _conclusions(replace(section, cells=cells)):
+        for key, outcome in _conclusions(replace(section, cells={**section.cells, **_under(simulated, setting)})):
             others[key].append(replace(outcome, setting=setting.name))
     return [Sensitivity(*key, one, others[key]) for key, one in measured.items()]
+
+
+def _under(simulated: dict[Place, Cell], setting: Setting) -> dict[Place, Cell]:
+    """The cells as @setting would have them; those that counted for themselves alone, as other seeds of the same
+    kernel and workload tell."""
+    told: dict[tuple[str, str], list[tuple[dict[str, Any], dict[str, Any]]]] = {}
+    seen = {}
+    for (kernel, workload, seed), cell in simulated.items():
+        if "counted" in cell.cachesim:
+            changed = under(cell.cachesim, setting)
+            told.setdefault((kernel, workload), []).append((cell.cachesim, changed))
+            seen[kernel, workload, seed] = replace(cell, cachesim=changed)
+    for (kernel, workload, seed), cell in simulated.items():
+        if (kernel, workload, seed) not in seen:
+            pairs = told.get((kernel, workload), [])
+            seen[kernel, workload, seed] = replace(cell, cachesim=like(cell.cachesim, pairs))
+    return seen
 
 
 def _conclusions(section: Section) -> Iterator[tuple[tuple[str, str, str], Outcome]]:

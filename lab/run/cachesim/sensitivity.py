@@ -76,3 +76,25 @@ def _own(asked: Specification, code: bool, tlb: bool) -> Specification:
     """The run's own processor, at the costs that it was asked for with."""
     whole = asked.whole
     return replace(whole.plain(code, tlb), cost=asked.cost, clock=asked.clock)
+
+
+def like(run: dict[str, Any], others: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
+    """@run, a value of `cachesim` that counted nothing beside itself, as runs of the same kernel and load by other seeds
+    tell: the cycles of each region are changed by the factor by which theirs are, the mean of @others, which are pairs
+    of what was measured and what a setting would have. Counts stay as they are."""
+    changed: dict[str, Any] = {}
+    for name, region in run.items():
+        if name == "parts":
+            each = [
+                [(a["parts"][at], b["parts"][at]) for a, b in others if at < len(a["parts"])]
+                for at in range(len(region))
+            ]
+            changed[name] = [like(part, pairs) for part, pairs in zip(region, each, strict=True)]
+        elif isinstance(region, dict) and "cycles" in region:
+            factors = [b[name]["cycles"] / a[name]["cycles"] for a, b in others if a[name]["cycles"]]
+            factor = sum(factors) / len(factors) if factors else 1.0
+            cycles = {key: value * factor for key, value in region.items() if key.startswith("cycles")}
+            changed[name] = {**region, **cycles}
+        else:
+            changed[name] = region
+    return changed

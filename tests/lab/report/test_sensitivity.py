@@ -143,3 +143,27 @@ def test_a_setting_is_arithmetic_on_counts():
     assert cycles(code=True, factor=2) == 150_000 + (500 + 1_000) * 80
     assert cycles(memory="current") == 150_000 + 500 * 440
     assert under(run, Setting(memory="current"))["clock"] == 5500
+
+
+def test_of_one_seed_the_others_are_told(tmp_path):
+    """Where one seed alone has counted for other settings, the others' cycles change as its do."""
+    some = CYCLES.replace("seeds = ", "sensitivity_seeds = [1]\nseeds = ", 1)
+
+    def change(store):
+        for scale in ("reduced", "full"):
+            for use, cell in store.cells("sample", scale):
+                asked = "ppro,sensitivity" if use.seed == 1 else "ppro"
+                store.record(replace(cell, cachesim=simulated(use.kernel, use.seed, asked)))
+
+    def change_all(store):
+        for scale in ("reduced", "full"):
+            for use, cell in store.cells("sample", scale):
+                store.record(replace(cell, cachesim=simulated(use.kernel, use.seed)))
+
+    told = by_what(section(tmp_path / "a", some, change=change, full=True))["plain waits longer"]
+    known = by_what(section(tmp_path / "b", CYCLES, change=change_all, full=True))["plain waits longer"]
+    assert [one.setting for one in told.others] == [one.setting for one in known.others] and told.others
+    for one, other in zip(told.others, known.others, strict=True):
+        assert one.word == other.word and one.ratio.value == pytest.approx(other.ratio.value, 1e-4), one.setting
+    lacking = section(tmp_path / "c", CYCLES, change=change, full=True).sensitivities
+    assert {one.missing for one in lacking} == {"the runs were not simulated with ,sensitivity"}
