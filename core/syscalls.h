@@ -30,12 +30,13 @@ typedef u64 addr_t;
 /* Numbers, names of constants, sets of flags: */
 typedef int fd_t, dirfd_t, signo_t, access_t, open_flags_t, at_flags_t, whence_t, mask_how_t;
 typedef int itimer_t, family_t, wait_options_t, rusage_who_t, priority_which_t, prctl_t;
-typedef int epoll_operation_t, epoll_flags_t, event_flags_t, wait_kind_t;
+typedef int epoll_operation_t, epoll_flags_t, event_flags_t, wait_kind_t, notify_flags_t;
 typedef u32 mremap_flags_t, mlock_flags_t, mlockall_flags_t, sync_range_t;
 typedef int arch_prctl_t, futex_t, fadvise_t, fallocate_t, clock_kind_t, timer_flags_t;
 typedef u32 protection_t, map_flags_t, msync_flags_t, madvise_t, ioctl_t, fcntl_t;
 typedef u32 umask_t, rlimit_t, umount_flags_t, rename_flags_t, random_flags_t, statx_mask_t;
-typedef u32 close_flags_t, rw_flags_t, device_t, hex_t;
+typedef u32 close_flags_t, rw_flags_t, device_t, hex_t, notify_mask_t, splice_flags_t;
+typedef u32 swap_flags_t;
 typedef int socket_type_t, socket_flags_t, message_flags_t, shutdown_t;
 typedef int option_level_t, socket_option_t;
 typedef u64 clone_flags_t, mount_flags_t;

@@ -52,11 +52,11 @@ struct fs_context *fs_context_fork(struct fs_context *parent); /* a copy */
 #define fs_context_get(fs) atomic_inc(&(fs)->refcount)
 void fs_context_put(struct fs_context *fs); /* NULL is allowed; may sleep */
 
-/* A path of the context of current, referenced. Its lock is needed only if another task shares the
- * context. */
-static __always_inline void context_path(struct path *path, const struct path *from)
+/* @from, a path of @fs, the context of current: *@path, referenced. The lock is needed only if
+ * another task shares the context. */
+static __always_inline void context_path(struct path *path, struct fs_context *fs,
+					 const struct path *from)
 {
-	struct fs_context *fs = current->fs;
 	bool shared = atomic_read(&fs->refcount) != 1;
 
 	if (unlikely(shared))

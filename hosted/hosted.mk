@@ -7,7 +7,7 @@
 #   make -f hosted/hosted.mk HOSTED_SET=DEBUG=n HOSTED_SANITIZE= HOSTED_O=build/hosted-plain check    as it ships
 #   PAGE_TABLE=rbtree BUFFER_HASH=mult ...    choose as for the kernel
 #
-# The configuration is made like the kernel's, with DEBUG=y: assertions and the lock-order checker are on.
+# The configuration is made like the kernel's, with SWAP=y and DEBUG=y: assertions and the lock-order checker are on.
 # A new test program is a file tests/test_NAME.c, or tests/SUBJECT/test_NAME.c, which what else lies in SUBJECT is
 # linked with.
 
@@ -32,8 +32,8 @@ HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unu
 	-include $(HOSTED_O)/include/generated/autoconf.h -MMD -MP $(if $(CI),-Werror)
 
 HOSTED_CORE := core/cmdline.c core/base/format.c core/log/text.c core/memory/shrinker.c core/time/time.c core/sched/wait.c $(wildcard core/lock/*.c)
-HOSTED_MM := $(wildcard mm/cache/*.c mm/space/*.c)
-HOSTED_FS := $(wildcard $(foreach folder,path inode file regular block ext2 tmpfs devfs xattr openat2 calls,fs/$(folder)/*.c)) fs/cred.c fs/start.c fs/writeback.c
+HOSTED_MM := $(wildcard mm/cache/*.c mm/space/*.c mm/swap/*.c)
+HOSTED_FS := $(wildcard $(foreach folder,path inode file regular block ext2 tmpfs devfs xattr openat2 swap calls,fs/$(folder)/*.c)) fs/cred.c fs/start.c fs/writeback.c
 HOSTED_HASH ?= $(wildcard hash/*.c)
 HOSTED_OWN := $(wildcard hosted/machine/*.c hosted/machine/shared/*.c) \
 	$(filter-out hosted/harness/main.c,$(wildcard hosted/harness/*.c hosted/harness/*/*.c))
@@ -54,7 +54,7 @@ $(shell mkdir -p $(HOSTED_O); [ "$$(cat $(HOSTED_O)/.key 2>/dev/null)" = "$(HOST
 	echo "$(HOSTED_KEY)" > $(HOSTED_O)/.key)
 $(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/build/configure.py hash/choose.py $(wildcard hash/*/*.h)
 	@echo "  CONFIG  $(HOSTED_O) $(HOSTED_SET) $(HOSTED_CHOICES)"
-	$(Q)$(PYTHON) lab/build/configure.py --output $(HOSTED_O) $(addprefix --set ,$(HOSTED_SET) $(HOSTED_CHOICES))
+	$(Q)$(PYTHON) lab/build/configure.py --output $(HOSTED_O) $(addprefix --set ,SWAP=y $(HOSTED_SET) $(HOSTED_CHOICES))
 	$(Q)$(PYTHON) hash/choose.py $(HOSTED_O)/effective.config $(HOSTED_O)/include/generated/hash_choice.h
 	@touch $@
 

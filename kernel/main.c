@@ -14,12 +14,16 @@
 #include "fs/proc/proc.h"
 #endif
 #include "fs/start.h"
+#include "fs/swap/start.h"
 #include "fs/writeback.h"
 #ifdef CONFIG_XATTR
 #include "fs/xattr/xattr.h"
 #endif
 #include "hash/cache.h"
 #include "kernel/drivers/drivers.h"
+#ifdef CONFIG_INOTIFY
+#include "kernel/inotify/inotify.h"
+#endif
 #include "kernel/proc/process.h"
 #ifdef CONFIG_RARE_CALLS
 #include "kernel/rare/rare.h"
@@ -75,6 +79,7 @@ static int start_rest(void *unused)
 	ramdisk_init();
 	virtio_blk_init();
 	writeback_start();
+	swap_files_init();
 	init_start();
 	hash_report_serve();
 }
@@ -112,6 +117,9 @@ void kernel_main(u32 magic, phys_addr_t info)
 	vfs_init();
 #ifdef CONFIG_XATTR
 	xattr_init();
+#endif
+#ifdef CONFIG_INOTIFY
+	inotify_init();
 #endif
 	if (random_fixed)
 		scatter_memory();

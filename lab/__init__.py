@@ -12,7 +12,7 @@ import each other in a circle (lab/check/imports.py holds it to that).
     record   base build run
     compare  base guest run
     sweep    base build guest run measure
-    report   base build sweep
+    report   base build run sweep
     check    base build guest run
     cli      everything
 

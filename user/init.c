@@ -191,6 +191,8 @@ static void mount_all(void)
 	symlink("/proc/self/fd/0", "/dev/stdin");
 	symlink("/proc/self/fd/1", "/dev/stdout");
 	symlink("/proc/self/fd/2", "/dev/stderr");
+	if ((mkdir("/dev/shm", 01777) && errno != EEXIST) || chmod("/dev/shm", 01777)) /* shm_open, sem_open */
+		complain("/dev/shm");
 	mount_one("proc", "/proc", NULL);
 	mount_one("tmpfs", "/tmp", "mode=1777");
 }

@@ -43,6 +43,22 @@ static __always_inline void down_read(struct rw_semaphore *sem)
 		rwsem_wait(sem, RWSEM_READER);
 }
 
+#ifdef CONFIG_SWAP
+/* Take it for reading if no writer holds it, past those who wait: true; else false at once. For who
+ * others, that hold it, may be waiting for. */
+static __always_inline bool try_join_readers(struct rw_semaphore *sem)
+{
+	u32 state = READ_ONCE(sem->state);
+
+	do
+		if (state & RWSEM_WRITER)
+			return false;
+	while (!try_cmpxchg(&sem->state, &state, state + RWSEM_READER));
+	lockdep_acquire(sem, sem->wait_lock.class, 0, LOCK_SLEEPS);
+	return true;
+}
+#endif
+
 /* @level as in spin_lock_nested(). */
 static __always_inline void down_write_nested(struct rw_semaphore *sem, unsigned level)
 {

@@ -26,5 +26,5 @@ static inline u64 current_limit(enum rlimit_kind kind)
 {
 	const struct rlimit *limits = current->limits;
 
-	return limits ? READ_ONCE(limits[kind].soft) : RLIM_INFINITY;
+	return likely(limits != NULL) ? READ_ONCE(limits[kind].soft) : RLIM_INFINITY;
 }

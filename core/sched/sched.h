@@ -98,8 +98,8 @@ void scheduler_tick(bool user);
 extern void (*sched_signal_hook)(int signo);
 extern void (*sched_tick_hook)(struct task *task, bool user);
 
-/* A task with kernel stack, all else zero; not yet on any queue: wake_up_task() starts it. @comm is
- * copied. NULL: no memory. May sleep. */
+/* A task with kernel stack, all else zero; not yet on any queue: wake_up_task() starts it, once it
+ * has a niceness. @comm is copied. NULL: no memory. May sleep. */
 struct task *task_allocate(const char *comm);
 void task_free(struct task *task); /* one that never ran; who has run is freed by the scheduler */
 

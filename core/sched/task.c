@@ -7,8 +7,6 @@
 #include "core/kernel.h"
 #include "core/memory/slab.h"
 
-#define NICE_MIDDLE 0
-
 static struct kmem_cache *task_cache;
 static size_t task_size;
 
@@ -36,7 +34,6 @@ struct task *task_allocate(const char *comm)
 	task->signals = (struct signal_state *)(task + 1);
 	task->state = TASK_UNINTERRUPTIBLE;
 	task->cpu = (int)cpu_id();
-	task_set_nice(task, NICE_MIDDLE);
 	INIT_LIST_HEAD(&task->run_link);
 	strlcpy(task->comm, comm, sizeof(task->comm));
 	lockdep_task_init(task);

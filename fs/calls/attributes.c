@@ -182,7 +182,7 @@ s64 sys_truncate(const char *name, loff_t size)
 	TRY(inode_permission(inode, MAY_WRITE));
 	if (inode->attributes & FS_APPEND_FL)
 		return -EPERM;
-	return do_truncate(inode, size, TOUCH_IF_RESIZED);
+	return truncate_by(path.dentry, inode, size, TOUCH_IF_RESIZED);
 }
 
 s64 sys_ftruncate(int number, loff_t size)
@@ -194,7 +194,7 @@ s64 sys_ftruncate(int number, loff_t size)
 		return -EINVAL;
 	if (fd.file->inode->attributes & FS_APPEND_FL)
 		return -EPERM;
-	return do_truncate(fd.file->inode, size, TOUCH_ALWAYS);
+	return truncate_by(fd.file->path.dentry, fd.file->inode, size, TOUCH_ALWAYS);
 }
 
 /* All that fallocate(2) knows; of the kinds of it at most one is asked for. */
@@ -234,5 +234,8 @@ s64 sys_fallocate(int number, int mode, loff_t offset, loff_t length)
 		return -EISDIR;
 	if (!S_ISREG(inode->mode))
 		return -ENODEV;
-	return change_space(inode, mode, offset, length);
+	int error = change_space(inode, mode, offset, length);
+	if (!error)
+		notify_open(inode, IN_MODIFY, fd.file);
+	return error;
 }

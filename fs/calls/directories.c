@@ -71,6 +71,7 @@ s64 sys_getdents64(int number, void *buffer, u32 count)
 		return -ENOENT;
 	int error = file->fop->iterate(file, &out.context);
 	file->position = out.context.position;
+	notify_open(file->inode, IN_ACCESS, file);
 	touch_atime(file);
 	if (!out.previous)
 		return error < 0 ? error : out.error;
@@ -121,8 +122,8 @@ s64 sys_getcwd(char *buffer, size_t size)
 	char *page __free(kfree) = TRY_PTR(kmalloc(PAGE_SIZE, GFP_KERNEL));
 	struct path root __free(path), cwd __free(path);
 
-	context_path(&root, &current->fs->root);
-	context_path(&cwd, &current->fs->cwd);
+	context_path(&root, current->fs, &current->fs->root);
+	context_path(&cwd, current->fs, &current->fs->cwd);
 	if (d_unlinked(cwd.dentry))
 		return -ENOENT;
 	char *text = TRY_PTR(d_path(&cwd, &root, page, PAGE_SIZE));

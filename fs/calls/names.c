@@ -142,11 +142,7 @@ s64 sys_renameat2(int old_dfd, const char *old, int new_dfd, const char *new, u3
 	if (to.last.type != LAST_NORM)
 		return flags & RENAME_NOREPLACE ? -EEXIST : -EBUSY;
 	TRY(mount_writable(from.parent.mount));
-	const struct renamed source = {from.parent.dentry, from.last.name, from.last.length,
-				       from.last.trailing_slash};
-	const struct renamed target = {to.parent.dentry, to.last.name, to.last.length,
-				       to.last.trailing_slash};
-	return rename_names(&source, &target, flags);
+	return rename_names(from.parent.dentry, &from.last, to.parent.dentry, &to.last, flags);
 }
 
 s64 sys_readlinkat(int dfd, const char *name, char *buffer, int size)

@@ -32,15 +32,3 @@ s64 sys_pipe2(int *fds, int flags)
 	struct file *writer __free(fput) = TRY_PTR(file_open_path(&path, O_WRONLY | nonblock));
 	return fd_add_pair(reader, writer, flags, fds);
 }
-
-/* Where kernel/socket is not, these are. libc takes the errno for a kernel without networks, and
- * goes on; ENOSYS would be a failure to musl, of getgrouplist() and initgroups() for example. */
-__weak s64 sys_socket(int family, int type, int protocol)
-{
-	return -EAFNOSUPPORT;
-}
-
-__weak s64 sys_socketpair(int family, int type, int protocol, int *fds)
-{
-	return -EAFNOSUPPORT;
-}

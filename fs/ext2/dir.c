@@ -108,7 +108,7 @@ static s64 entry_number(struct inode *dir, const struct dentry *dentry)
 
 /* ---- changing entries ------------------------------------------------------------------------ */
 
-static const u8 d_types[8] = {DT_UNKNOWN, DT_REG, DT_DIR, DT_CHR, DT_BLK, DT_FIFO, DT_SOCK, DT_LNK};
+const u8 ext2_types[8] = {DT_UNKNOWN, DT_REG, DT_DIR, DT_CHR, DT_BLK, DT_FIFO, DT_SOCK, DT_LNK};
 
 /* The entry has changed: its block is dirty, and its hash tree, which is not kept up, is gone. The
  * caller makes the inode dirty after that. */
@@ -123,24 +123,6 @@ void ext2_name_changed(struct cursor *cursor, enum buffer_rank rank)
 {
 	entry_changed(cursor, rank);
 	file_update_time(cursor->dir);
-}
-
-void ext2_set_inode(struct ext2_dir_entry *entry, const struct inode *inode)
-{
-	entry->inode = (u32)inode->number;
-	entry->file_type = 0;
-	if (EXT2_FS(inode->sb)->layout.feature_incompat & EXT2_INCOMPAT_FILETYPE)
-		while (d_types[entry->file_type] != S_DT(inode->mode))
-			entry->file_type++;
-}
-
-void ext2_fill_entry(struct ext2_dir_entry *entry, u32 rec_len, const char *name, unsigned length,
-		       const struct inode *inode)
-{
-	entry->rec_len = (u16)rec_len;
-	entry->name_len = (u8)length;
-	memcpy(entry->name, name, length);
-	ext2_set_inode(entry, inode);
 }
 
 /* Go to a new last block, of one unused entry. */
@@ -264,7 +246,7 @@ static int ext2_iterate(struct file *file, struct dir_context *context)
 		context->position = base + cursor.at;
 		if (entry->inode &&
 		    !context->emit(context, entry->name, entry->name_len, entry->inode,
-				   d_types[entry->file_type & 7]))
+				   ext2_types[entry->file_type & 7]))
 			break;
 		context->position = base + cursor.next;
 	}

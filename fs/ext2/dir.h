@@ -33,12 +33,27 @@ int ext2_add_entry(struct cursor *cursor, struct inode *dir, const struct dentry
  * case. The block is written no sooner than @rank. */
 void ext2_set_entry(struct cursor *cursor, struct inode *inode, enum buffer_rank rank);
 void ext2_remove_entry(struct cursor *cursor, enum buffer_rank rank);
+/* Of an entry's type, which is an index, the DT_*. */
+extern const u8 ext2_types[8];
 /* Fill an entry in, or give it another inode: the caller has ranks_lock, waits for what is in
  * flight and calls ext2_name_changed(), which makes the block dirty and the directory's times
  * new. */
-void ext2_fill_entry(struct ext2_dir_entry *entry, u32 rec_len, const char *name, unsigned length,
-		     const struct inode *inode);
-void ext2_set_inode(struct ext2_dir_entry *entry, const struct inode *inode);
+static inline void ext2_set_inode(struct ext2_dir_entry *entry, const struct inode *inode)
+{
+	entry->inode = (u32)inode->number;
+	entry->file_type = 0;
+	if (EXT2_FS(inode->sb)->layout.feature_incompat & EXT2_INCOMPAT_FILETYPE)
+		while (ext2_types[entry->file_type] != S_DT(inode->mode))
+			entry->file_type++;
+}
+static inline void ext2_fill_entry(struct ext2_dir_entry *entry, u32 rec_len, const char *name,
+				   u8 length, const struct inode *inode)
+{
+	entry->rec_len = (u16)rec_len;
+	entry->name_len = length;
+	memcpy(entry->name, name, length);
+	ext2_set_inode(entry, inode);
+}
 void ext2_name_changed(struct cursor *cursor, enum buffer_rank rank);
 /* Make @dir's first block, with "." and "..". */
 int ext2_make_empty(struct inode *dir, struct inode *parent);

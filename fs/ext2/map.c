@@ -68,9 +68,11 @@ static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *h
 
 /*
  * The disk block of file block @index in *@block; 0: a hole, and *@hole says how long it is at
- * least from here on. With CREATE, missing blocks are made. 0; 1: the last one was; -errno.
+ * least from here on. With CREATE, missing blocks are made. 0; 1: the last one was; -errno. Inline
+ * in both callers: a look, which most are, then asks nothing of what making needs.
  */
-static int follow(struct inode *inode, u64 index, u64 *block, u64 *hole, enum ext2_access access)
+static __always_inline int follow(struct inode *inode, u64 index, u64 *block, u64 *hole,
+				  enum ext2_access access)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	unsigned shift = pointer_shift(fs), level = 0;

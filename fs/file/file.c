@@ -18,6 +18,7 @@ static noinline void file_release(struct file *file)
 {
 	struct inode *inode = file->inode;
 
+	notify_open(inode, IN_CLOSE, file);
 	if (unlikely(file->watches != NULL))
 		file_drop_watches(file);
 	if (file->fop->release)
@@ -78,8 +79,10 @@ struct file *file_open_path(const struct path *path, u32 flags)
 	}
 	if (likely(!error) && file->fop->open)
 		error = file->fop->open(inode, file);
-	if (likely(!error))
+	if (likely(!error)) {
+		notify_open(inode, IN_OPEN, file);
 		return file;
+	}
 	file->fop = &bad_file_operations; /* not open, so not to be released */
 	fput(file);
 	return ERR_PTR(error);

@@ -87,6 +87,15 @@ void fput(struct file *file);
 extern void (*file_drop_watches)(struct file *file);
 DEFINE_FREE(fput, struct file *, if (*variable) fput(*variable))
 
+/* @event was done to what @file has open (fs/notify.h), if @done, which is returned, is
+ * positive. */
+static __always_inline ssize_t notify_done(const struct file *file, u32 event, ssize_t done)
+{
+	if (done > 0)
+		notify_open(file->inode, event, file);
+	return done;
+}
+
 static __always_inline ssize_t check_io(struct io *io, const loff_t *position)
 {
 	if (io->kind == IO_USER && unlikely(!access_ok(io->base, io->length)))
@@ -109,7 +118,7 @@ static inline ssize_t vfs_read(struct file *file, struct io *io, loff_t *positio
 	TRY(check_io(io, position));
 	if (unlikely(!file->fop->read))
 		return S_ISDIR(file->inode->mode) ? -EISDIR : -EINVAL;
-	return file->fop->read(file, io, position);
+	return notify_done(file, IN_ACCESS, file->fop->read(file, io, position));
 }
 
 static inline ssize_t vfs_write(struct file *file, struct io *io, loff_t *position)
@@ -119,7 +128,7 @@ static inline ssize_t vfs_write(struct file *file, struct io *io, loff_t *positi
 	if (unlikely(!file->fop->write))
 		return -EINVAL;
 	TRY(check_io(io, position));
-	return file->fop->write(file, io, position);
+	return notify_done(file, IN_MODIFY, file->fop->write(file, io, position));
 }
 int vfs_fsync(struct file *file, bool data_only);
 /* Read into kernel memory; @file was opened for reading. Bytes (fewer at the end of the file) or

@@ -251,7 +251,7 @@ void file_table_put(struct file_table *table)
 	file_table_release(table);
 }
 
-int fd_close(int fd)
+s64 fd_close(int fd)
 {
 	struct file_table *table = current->files;
 	struct file *file = NULL;

@@ -59,7 +59,7 @@ int fd_duplicate(struct file *file, u64 lowest, int flags);
 /* Numbers for both, with references of their own, which the program finds at @to: 0; or -EMFILE,
  * -ENOMEM, -EFAULT, and neither is there. @flags as fd_add(). Sleeps. */
 int fd_add_pair(struct file *first, struct file *second, int flags, int __user *to);
-int fd_close(int number); /* 0 or -EBADF; sleeps */
+s64 fd_close(int number); /* 0 or -EBADF, as close(2), which is nothing else; sleeps */
 int fd_get_flags(int number); /* FD_CLOEXEC or 0; -EBADF */
 int fd_set_flags(int number, int flags);
 /* close the close-on-exec ones */

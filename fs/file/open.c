@@ -19,15 +19,17 @@ static __always_inline int may_open(const struct path *path, int flags)
 
 	if (flags & O_TRUNC)
 		mask |= MAY_WRITE;
-	if (S_ISLNK(mode))
-		return -ELOOP;
-	if (S_ISDIR(mode) && (mask & MAY_WRITE))
-		return -EISDIR;
-	if ((S_ISBLK(mode) || S_ISCHR(mode)) &&
-	    ((path->mount->flags | inode->sb->flags) & SB_NODEV))
-		return -EACCES;
-	if ((flags & O_TRUNC) && S_ISREG(mode))
+	if (unlikely(!S_ISREG(mode))) {
+		if (S_ISLNK(mode))
+			return -ELOOP;
+		if (S_ISDIR(mode) && (mask & MAY_WRITE))
+			return -EISDIR;
+		if ((S_ISBLK(mode) || S_ISCHR(mode)) &&
+		    ((path->mount->flags | inode->sb->flags) & SB_NODEV))
+			return -EACCES;
+	} else if (flags & O_TRUNC) {
 		TRY(mount_writable(path->mount));
+	}
 	TRY(inode_permission(inode, mask));
 	if ((flags & O_NOATIME) && current->cred->euid != inode->uid && current->cred->euid != 0)
 		return -EPERM;
@@ -67,7 +69,7 @@ static __always_inline int open_found(const struct path *path, const struct new_
 		TRY(may_open(path, flags));
 	struct file *file __free(fput) = TRY_PTR(file_open_path(path, (u32)flags));
 	if (!new->made && (flags & O_TRUNC) && S_ISREG(inode->mode))
-		TRY(do_truncate(inode, 0, TOUCH_ALWAYS));
+		TRY(truncate_by(path->dentry, inode, 0, TOUCH_ALWAYS));
 	*opened = file;
 	file = NULL;
 	return 0;

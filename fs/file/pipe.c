@@ -14,76 +14,17 @@
  * takes a pipe's lock inside a fault. Everybody waits in one queue: readers wait while the pipe is
  * empty and writers while it is full, so they are hardly ever there together.
  */
+#include "fs/file/pipe.h"
 #include "fs/inode/times.h"
 #include "fs/tmpfs/tmpfs.h"
 #include "core/memory/slab.h"
 
 #define SIGPIPE 13 /* as in kernel/proc/signal.h, and on the host */
-#define PIPE_PAGES (PIPE_BYTES / PAGE_SIZE)
 
-enum { READER = INTO_IO, WRITER = OUT_OF_IO }; /* which way their bytes go */
-
-struct pipe {
-	struct mutex lock;
-	u32 used, tail;	   /* bytes in the ring, and where they begin, modulo its size */
-	unsigned count[2]; /* open files of the readers and of the writers ... */
-	u64 opens[2];	   /* ... ever: a FIFO's open waits for the other side's to move */
-	wait_queue_head_t wait;
-	char *pages[PIPE_PAGES];
-};
-
-/* May a write begin that needs room for @least bytes? Without the lock: at some moment. */
-static bool has_room(const struct pipe *pipe, size_t least)
-{
-	return PIPE_BYTES - READ_ONCE(pipe->used) >= least;
-}
-
-static noinline bool new_page(char **page)
+noinline bool pipe_new_page(char **page)
 {
 	*page = kmalloc(PAGE_SIZE, GFP_KERNEL | GFP_NOWARN);
 	return *page != NULL;
-}
-
-/* Move what is there, or what fits, between the ring and @io: bytes, 0 (no memory), or -EFAULT. Of
- * a page of the ring that meets a fault nothing counts as moved, as in Linux. */
-static __always_inline ssize_t ring_move(struct pipe *pipe, unsigned side, struct io *io)
-{
-	u32 used = pipe->used, start = pipe->tail + (side == WRITER ? used : 0), at = start;
-	size_t n, moved, left = min(io->length, side == WRITER ? PIPE_BYTES - used : used);
-
-	lockdep_assert_held(&pipe->lock);
-	do {
-		char **page = &pipe->pages[at / PAGE_SIZE % PIPE_PAGES];
-
-		if (side == WRITER && unlikely(!*page) && !new_page(page))
-			break;
-		n = min(left, PAGE_SIZE - at % PAGE_SIZE);
-		moved = io_move(io, *page + at % PAGE_SIZE, n, side);
-		if (unlikely(moved < n)) {
-			io_retreat(io, moved);
-			break;
-		}
-		at += (u32)n;
-		left -= n;
-	} while (left);
-	if (at == start)
-		return pipe->pages[at / PAGE_SIZE % PIPE_PAGES] ? -EFAULT : 0;
-	if (side == WRITER) {
-		WRITE_ONCE(pipe->used, used + (at - start));
-	} else {
-		WRITE_ONCE(pipe->used, used - (at - start));
-		/* Empty: start over in the same lines of the cache. */
-		pipe->tail = pipe->used ? at : 0;
-	}
-	return at - start;
-}
-
-/* What becomes true by a read of @n of @used bytes. */
-static unsigned events_of_read(u32 used, u32 n)
-{
-	const u32 most = PIPE_BYTES - PIPE_BUF; /* with more there is no room for writers */
-
-	return used > most && used - n <= most ? POLLOUT | POLLWRNORM : 0;
 }
 
 static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
@@ -93,11 +34,11 @@ static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
 	while (io->length) {
 		mutex_lock(&pipe->lock);
 		u32 used = pipe->used;
-		ssize_t result = used ? ring_move(pipe, READER, io) : 0;
+		ssize_t result = used ? pipe_move(pipe, READER, io) : 0;
 		bool end = !pipe->count[WRITER];
 		mutex_unlock(&pipe->lock);
 		if (result > 0)
-			wake_up_events(&pipe->wait, events_of_read(used, (u32)result));
+			wake_up_events(&pipe->wait, pipe_read_events(used, (u32)result));
 		if (result || end)
 			return result;
 		TRY(file_wait(file, pipe->wait,
@@ -116,8 +57,8 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 	while (io->length && result >= 0) {
 		mutex_lock(&pipe->lock);
 		result = pipe->count[READER] ? 0 : -EPIPE;
-		if (!result && has_room(pipe, least)) {
-			result = ring_move(pipe, WRITER, io);
+		if (!result && pipe_has_room(pipe, least)) {
+			result = pipe_move(pipe, WRITER, io);
 			if (!result) /* no memory: an empty pipe has its first page */
 				least = PIPE_BYTES;
 		}
@@ -129,7 +70,7 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 		if (result < 0 || !io->length)
 			break;
 		result = file_wait(file, pipe->wait,
-				   has_room(pipe, least) || !READ_ONCE(pipe->count[READER]));
+				   pipe_has_room(pipe, least) || !READ_ONCE(pipe->count[READER]));
 	}
 	if (result == -EPIPE)
 		send_signal_current(SIGPIPE);
@@ -151,7 +92,7 @@ static unsigned pipe_poll(struct file *file, struct poll_table *table)
 			mask |= POLLHUP;
 	}
 	if (file->mode & FMODE_WRITE) {
-		if (has_room(pipe, PIPE_BUF))
+		if (pipe_has_room(pipe, PIPE_BUF))
 			mask |= POLLOUT | POLLWRNORM;
 		if (!READ_ONCE(pipe->count[READER]))
 			mask |= POLLERR;
@@ -205,8 +146,8 @@ static int fifo_open(struct inode *inode, struct file *file)
 	if (!(file->mode & (FMODE_READ | FMODE_WRITE)))
 		return -EINVAL; /* the pipe lives as long as it has a reader or a writer */
 	down_write(&inode->lock);
-	struct pipe *pipe = inode->pipe ?: kzalloc(sizeof(*pipe), GFP_KERNEL);
-	if (!pipe || (!pipe->pages[0] && !new_page(&pipe->pages[0]))) {
+	struct pipe *pipe = inode->pipe ? inode->pipe : kzalloc(sizeof(*pipe), GFP_KERNEL);
+	if (!pipe || (!pipe->pages[0] && !pipe_new_page(&pipe->pages[0]))) {
 		kfree(pipe); /* it was new, or it would have that page */
 		up_write(&inode->lock);
 		return -ENOMEM;

@@ -19,7 +19,7 @@ int vfs_chmod(const struct path *path, umode_t mode)
 	if (current->cred->euid != 0 && !in_group(current->cred, inode->gid))
 		mode &= ~(umode_t)S_ISGID;
 	inode->mode = (mode & S_IALLUGO) | (inode->mode & S_IFMT);
-	return inode_changed(inode);
+	return changed_by(path->dentry, inode, IN_ATTRIB);
 }
 
 int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
@@ -44,16 +44,18 @@ int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
 	if (cred->euid != 0 &&
 	    (uid != inode->uid || (gid != inode->gid && !in_group(cred, gid))))
 		return -EPERM;
+	u32 event = asked || mode != inode->mode ? IN_ATTRIB : 0;
 	inode->mode = mode;
 	inode->uid = uid;
 	inode->gid = gid;
-	return inode_changed(inode);
+	return changed_by(path->dentry, inode, event);
 }
 
 int set_times(const struct path *path, const struct timespec64 times[2], enum times_kind kind)
 {
 	struct inode *inode = path->dentry->inode;
 	unsigned refused = kind == BOTH_NOW ? FS_IMMUTABLE_FL : FS_KEPT_FL;
+	u32 event = IN_ATTRIB; /* both; one of them is what makes it so */
 
 	TRY(mount_writable(path->mount));
 	guard(write, &inode->lock);
@@ -64,13 +66,17 @@ int set_times(const struct path *path, const struct timespec64 times[2], enum ti
 			return -EPERM;
 		TRY(inode_permission(inode, MAY_WRITE));
 	}
+	if (times[0].tv_nsec == UTIME_OMIT)
+		event = IN_MODIFY;
+	else if (times[1].tv_nsec == UTIME_OMIT)
+		event = IN_ACCESS;
 	spin_lock(&inode->spin);
 	if (times[0].tv_nsec != UTIME_OMIT)
 		inode->atime = times[0];
 	if (times[1].tv_nsec != UTIME_OMIT)
 		inode->mtime = times[1];
 	spin_unlock(&inode->spin);
-	return inode_changed(inode);
+	return changed_by(path->dentry, inode, event);
 }
 
 int set_attributes(const struct path *path, u32 attributes)
@@ -86,7 +92,7 @@ int set_attributes(const struct path *path, u32 attributes)
 	if (attributes & ~(u32)(FS_KEPT_FL | FS_INHERITED_FL))
 		return -EOPNOTSUPP;
 	inode->attributes = (u8)attributes;
-	return inode_changed(inode);
+	return changed_by(path->dentry, inode, IN_ATTRIB);
 }
 
 /* ---- size ------------------------------------------------------------------------------------ */

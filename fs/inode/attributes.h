@@ -18,6 +18,17 @@ int limit_growth(const struct inode *inode, loff_t size);
  * if the size does. */
 enum truncate_times { TOUCH_IF_RESIZED, TOUCH_ALWAYS };
 int do_truncate(struct inode *inode, loff_t size, enum truncate_times times);
+/* The same of what was reached by @dentry, and those who watch are told. */
+static inline int truncate_by(struct dentry *dentry, struct inode *inode, loff_t size,
+			      enum truncate_times times)
+{
+	umode_t mode = inode->mode; /* whose set-id bits may go */
+	int error = do_truncate(inode, size, times);
+
+	if (!error)
+		notify(inode, mode == inode->mode ? IN_MODIFY : IN_MODIFY | IN_ATTRIB, dentry);
+	return error;
+}
 /* As fallocate(2), @mode being one that it may have: 0, -EPERM, -EFBIG, -EOPNOTSUPP, -ENOSPC ... */
 int change_space(struct inode *inode, int mode, loff_t offset, loff_t length);
 /* The access and the modification time; UTIME_OMIT: not that. BOTH_NOW: they are the present, for

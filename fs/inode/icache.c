@@ -116,19 +116,9 @@ struct inode *new_inode(struct super_block *sb)
 	return inode;
 }
 
-/* What the flags were before. */
-static u32 change_flags(struct inode *inode, u32 set, u32 clear)
-{
-	guard(spinlock, &inode->spin);
-	u32 old = inode->flags;
-
-	inode->flags = (old | set) & ~clear;
-	return old;
-}
-
 static void insert_locked(struct inode *inode, u32 bucket)
 {
-	change_flags(inode, I_HASHED, 0);
+	inode_change_flags(inode, I_HASHED, 0);
 	inode_table_insert(&table, NULL, bucket, inode);
 	HASH_COUNT(inode, inserts, 1);
 	HASH_RECORD(inode, HASH_INSERT, inode, inode->sb, inode->number);
@@ -154,14 +144,15 @@ void remove_inode_hash(struct inode *inode)
 		HASH_COUNT(inode, removes, 1);
 		HASH_RECORD(inode, HASH_REMOVE, inode, inode->sb, inode->number);
 		lru_remove(&inode_lru, &inode->lru, inode->lru_cpu);
-		change_flags(inode, 0, I_HASHED);
+		inode_change_flags(inode, 0, I_HASHED);
 	}
 	inode_table_unlock(&table, NULL, bucket);
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-/* Bucket lock or sb->inodes_lock held: take a reference unless the inode is on its way out. */
+/* Take a reference unless the inode is on its way out. What it was found in, the table or
+ * sb->dirty, keeps it from being freed meanwhile. */
 static bool inode_get_live(struct inode *inode)
 {
 	guard(spinlock, &inode->spin);
@@ -216,7 +207,7 @@ static struct inode *read_in(struct inode *inode)
 
 	if (unlikely(error))
 		remove_inode_hash(inode);
-	change_flags(inode, 0, I_NEW);
+	inode_change_flags(inode, 0, I_NEW);
 	wake_up(&inode_wait);
 	if (likely(!error))
 		return inode;
@@ -376,7 +367,7 @@ void __mark_inode_dirty(struct inode *inode)
  */
 static void begin_writing(struct inode *inode)
 {
-	wait_event(inode_wait, !(change_flags(inode, I_WRITING, 0) & I_WRITING));
+	wait_event(inode_wait, !(inode_change_flags(inode, I_WRITING, 0) & I_WRITING));
 }
 
 static void end_writing(struct inode *inode)
@@ -400,11 +391,11 @@ int write_inode_now(struct inode *inode)
 	if (!inode->sb->op->write_inode)
 		return 0;
 	begin_writing(inode);
-	bool dirty = change_flags(inode, 0, I_DIRTY) & I_DIRTY;
+	bool dirty = inode_change_flags(inode, 0, I_DIRTY) & I_DIRTY;
 	if (inode->data.ops) /* even if no page is left: one may have failed to be written */
 		error = page_cache_sync(&inode->data);
 	/* mapping blocks for the pages may have set it */
-	if ((change_flags(inode, 0, I_DIRTY) & I_DIRTY) || dirty) {
+	if ((inode_change_flags(inode, 0, I_DIRTY) & I_DIRTY) || dirty) {
 		int second = inode->sb->op->write_inode(inode);
 
 		if (unlikely(second == -ENOMEM))

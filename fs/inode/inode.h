@@ -80,7 +80,8 @@ struct inode_operations {
 /*
  * inode->flags. DIRTY: the inode itself (times, size, blocks) is newer than the disk, or pages are;
  * WRITING: somebody writes it back, others who want to wait; NEW: being read in, others wait;
- * FREEING: being torn down; REFERENCED: used since reclaim last looked; HASHED: in the inode table.
+ * FREEING: being torn down; REFERENCED: used since reclaim last looked; HASHED: in the inode table;
+ * and those of fs/notify.h, from 64 on.
  */
 enum { I_DIRTY = 1, I_NEW = 2, I_FREEING = 4, I_REFERENCED = 8, I_HASHED = 16, I_WRITING = 32 };
 
@@ -140,6 +141,15 @@ static inline void ihold(struct inode *inode)
 /* may sleep when last and nlink == 0 */
 void iput(struct inode *inode);
 DEFINE_FREE(iput, struct inode *, if (*variable) iput(*variable))
+/* Set and clear I_* flags: what they were before. */
+static inline u32 inode_change_flags(struct inode *inode, u32 set, u32 clear)
+{
+	guard(spinlock, &inode->spin);
+	u32 old = inode->flags;
+
+	inode->flags = (old | set) & ~clear;
+	return old;
+}
 /* Something in @inode has changed. The page cache calls this, too, when a page becomes dirty. Any
  * lock but inode->spin may be held. */
 void __mark_inode_dirty(struct inode *inode);
@@ -176,11 +186,6 @@ static inline void set_ctime(struct inode *inode, struct timespec64 now)
 {
 	guard(spinlock, &inode->spin);
 	inode->ctime = now;
-}
-static inline void set_mtime_and_ctime(struct inode *inode, struct timespec64 now)
-{
-	guard(spinlock, &inode->spin);
-	inode->mtime = inode->ctime = now;
 }
 /* What an inode has until its file system gives it something else. */
 extern const struct file_operations bad_file_operations;

@@ -25,9 +25,9 @@ int inode_permission(struct inode *inode, int mask)
 			return -EPERM;
 	}
 	if (cred->euid == 0) {
-		bool runs = S_ISDIR(mode) || (mode & S_IXUGO); /* nobody may run other files */
-
-		return (mask & MAY_EXEC) && !runs ? -EACCES : 0;
+		if (!(mask & MAY_EXEC) || (mode & S_IXUGO) || S_ISDIR(mode))
+			return 0;
+		return -EACCES; /* a file that nobody may execute */
 	}
 	if (cred->euid == inode->uid)
 		bits = mode >> 6;

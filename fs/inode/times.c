@@ -33,15 +33,35 @@ void touch_atime(struct file *file)
 		touch_inode_atime(file->inode, file->path.mount);
 }
 
+/* A time was changed under inode->spin, which is let go. As mark_inode_dirty(), but the flag is
+ * looked at under the lock under which write-back takes it away: if it does so later, it sees the
+ * change. */
+static inline void unlock_changed(struct inode *inode)
+{
+	lockdep_assert_held(&inode->spin);
+	bool dirty = inode->flags & I_DIRTY;
+
+	spin_unlock(&inode->spin);
+	if (unlikely(!dirty))
+		__mark_inode_dirty(inode);
+}
+
 void file_update_time(struct inode *inode)
 {
-	set_mtime_and_ctime(inode, current_time());
-	mark_inode_dirty(inode);
+	struct timespec64 now = current_time();
+
+	spin_lock(&inode->spin);
+	inode->mtime = now;
+	inode->ctime = now;
+	unlock_changed(inode);
 }
 
 int inode_changed(struct inode *inode)
 {
-	set_ctime(inode, current_time());
-	mark_inode_dirty(inode);
+	struct timespec64 now = current_time();
+
+	spin_lock(&inode->spin);
+	inode->ctime = now;
+	unlock_changed(inode);
 	return 0;
 }

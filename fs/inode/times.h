@@ -12,4 +12,12 @@
 void touch_atime(struct file *file); /* relatime unless SB_NOATIME */
 void touch_inode_atime(struct inode *inode, const struct mount *mount); /* of a link, too */
 int inode_changed(struct inode *inode); /* ctime; 0 */
+/* The same of what was reached by @dentry, a change that is @event to those who watch (0: none). */
+static inline int changed_by(struct dentry *dentry, struct inode *inode, u32 event)
+{
+	int error = inode_changed(inode);
+
+	notify(inode, event, dentry);
+	return error;
+}
 void file_update_time(struct inode *inode); /* mtime and ctime */

@@ -38,6 +38,10 @@ DEFINE_SPINLOCK(dentry_tree_lock);
 static bool take_unused(struct list_head *, void *), evict_taken(struct list_head *, void *);
 struct lru dentry_lru = {.take = take_unused, .evict = evict_taken};
 
+#ifdef CONFIG_INOTIFY
+const struct notify_operations *notify_operations;
+#endif
+
 /* ---- making and freeing ---------------------------------------------------------------------- */
 
 static bool name_is_inline(const struct dentry *dentry)
@@ -130,8 +134,10 @@ void dentry_free(struct dentry *dentry)
 		if (unlikely(!name_is_inline(dentry)))
 			kfree(dentry->name);
 		kmem_cache_free(dentry_slab, dentry);
-		if (inode)
+		if (inode) {
+			notify(inode, IN_DELETE_SELF, NULL);
 			iput(inode);
+		}
 		if (parent == dentry)
 			return;
 		dentry = parent; /* whose reference we held */
@@ -188,6 +194,7 @@ static bool unhash(struct dentry *dentry, int others)
 void d_add(struct dentry *dentry, struct inode *inode)
 {
 	dentry->inode = inode;
+	notify_inherit(dentry->parent->inode, inode);
 	dentry_hash_insert(dentry);
 }
 
@@ -195,6 +202,7 @@ void d_instantiate(struct dentry *dentry, struct inode *inode)
 {
 	ASSERT(!dentry->inode);
 	smp_store_release(&dentry->inode, inode);
+	notify_inherit(dentry->parent->inode, inode);
 }
 
 /* The name is gone. If nobody else looks at the dentry it stays, as the knowledge that there is no
@@ -211,10 +219,13 @@ void d_delete(struct dentry *dentry)
 	if (stays)
 		dentry->inode = NULL;
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
-	if (stays)
+	if (stays) {
+		notify(inode, IN_DELETE | IN_DELETE_SELF, dentry);
 		iput(inode);
-	else
+	} else {
 		unhash(dentry, -1);
+		notify(inode, IN_DELETE, dentry);
+	}
 }
 
 /* ---- moving ---------------------------------------------------------------------------------- */
@@ -246,6 +257,7 @@ static void place(struct dentry *dentry, struct dentry *parent)
 		link_child(dentry, parent);
 	}
 	dentry->name_hash = dentry_name_hash(parent, dentry->name, dentry->name_length);
+	notify_inherit(parent->inode, dentry->inode);
 	dentry_hash_insert(dentry);
 }
 

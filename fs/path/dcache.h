@@ -40,7 +40,8 @@ static __always_inline bool names_equal(const char *a, const char *b, u32 length
 		b += 8;
 		length -= 8;
 	}
-	return (load_word(a) ^ load_word(b)) << (64 - 8 * length) == 0;
+	/* by 64 - 8 * length, since only the lowest six bits count */
+	return (load_word(a) ^ load_word(b)) << (-8 * length & 63) == 0;
 }
 
 /* 0 if @dentry is the one of @key: cheapest test first. */

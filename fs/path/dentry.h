@@ -21,7 +21,7 @@
  */
 #pragma once
 
-#include "fs/inode/inode.h"
+#include "fs/notify.h" /* and inodes */
 
 #define DNAME_INLINE 40 /* with the NUL */
 

@@ -52,12 +52,19 @@ static __always_inline u32 component_length(const char *name)
 	}
 }
 
+static __always_inline const char *skip_slashes(const char *at)
+{
+	while (*at == '/')
+		at++;
+	return at;
+}
+
 /* ---- places ---------------------------------------------------------------------------------- */
 
 static void walk_set_root(struct walk *walk)
 {
 	if (!walk->root.mount)
-		context_path(&walk->root, &current->fs->root);
+		context_path(&walk->root, current->fs, &current->fs->root);
 }
 
 /* On to the root, by an absolute link. */
@@ -145,8 +152,10 @@ static struct dentry *lookup_slow(const struct path *path, const char *name, u32
 		return dentry;
 	int error = make_locked(path, dentry, create);
 	create->made = !error;
-	if (!error)
+	if (!error) {
+		notify(dentry->inode, IN_CREATE, dentry);
 		return dentry;
+	}
 	dput(dentry);
 	return ERR_PTR(error);
 }
@@ -285,8 +294,8 @@ static int last_slash(struct walk *walk)
  * none, the walk stands at its end. */
 static __always_inline bool first_component(struct walk *walk, const char **name)
 {
-	while (**name == '/')
-		++*name;
+	if (unlikely(**name == '/'))
+		*name = skip_slashes(*name);
 	if (likely(**name))
 		return true;
 	if (walk->depth) {
@@ -314,18 +323,16 @@ static __always_inline int may_search(struct inode *inode)
 }
 
 /* @name, of @length bytes, is the last component: that goes to walk->last. */
-static void note_last(struct walk *walk, const char *name, u32 length)
+static noinline void note_last(struct walk *walk, const char *name, u32 length)
 {
-	bool slash = name[length] == '/';
-
-	*walk->last = (struct last){name, length, component_type(name, length), slash};
+	*walk->last = (struct last){name, length, component_type(name, length),
+				    name[length] == '/'};
 }
 
 static __always_inline int walk_names(struct walk *walk, const char *name,
 				      struct hash_counters *counts)
 {
-	/* the walk's place, while all is simple */
-	struct dentry *dentry = walk->path.dentry, *child;
+	struct dentry *dentry = walk->path.dentry, *child; /* the walk's place, while simple */
 	const char *next, *text;
 	struct inode *inode;
 	u32 length;
@@ -336,9 +343,7 @@ next_directory: /* @name is a component of what must be a directory, @dentry */
 	TRY(may_search(dentry->inode));
 	for (;;) {
 		length = component_length(name);
-		next = name + length;
-		while (*next == '/')
-			next++;
+		next = skip_slashes(name + length);
 		if (!*next) {
 			if (likely(!walk->depth))
 				break; /* it is the last one */
@@ -387,10 +392,11 @@ next_directory: /* @name is a component of what must be a directory, @dentry */
 static __always_inline int walk_start(struct walk *walk, int dfd, bool at_root)
 {
 	struct fs_context *fs = current->fs;
+	const struct path *start = at_root ? &fs->root : &fs->cwd;
 
-	if (!at_root && unlikely(dfd != AT_FDCWD))
+	if (unlikely(dfd != AT_FDCWD) && !at_root)
 		return descriptor_path(dfd, LOOKUP_FD_PATH, &walk->path);
-	context_path(&walk->path, at_root ? &fs->root : &fs->cwd);
+	context_path(&walk->path, fs, start);
 	return 0;
 }
 

@@ -41,16 +41,6 @@ int path_name_get(struct path_name *name, const char __user *from);
 DEFINE_FREE(name, struct path_name,
 	    if (unlikely(variable->allocated != NULL)) kfree(variable->allocated))
 
-enum last_type { LAST_NORM, LAST_ROOT, LAST_DOT, LAST_DOTDOT };
-
-/* The last component of a path, in the path's own text. */
-struct last {
-	const char *name;
-	u32 length;
-	enum last_type type;
-	bool trailing_slash;
-};
-
 /* Walk @name from @dfd: 0 and *@path, referenced. @create: what to make if the last name is not
  * there, or NULL. With @last only to the directory that holds the last component. */
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,

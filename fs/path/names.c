@@ -219,8 +219,8 @@ static int rename_permission(struct inode *old_dir, const struct dentry *old, st
 }
 
 /* Is what the two names stand for such that @flags and slashes behind them allow it? */
-static int rename_makes_sense(const struct renamed *from, const struct dentry *old,
-			      const struct renamed *to, const struct dentry *new, unsigned flags)
+static int rename_makes_sense(const struct last *from, const struct dentry *old,
+			      const struct last *to, const struct dentry *new, unsigned flags)
 {
 	const struct inode *source = old->inode, *target = new->inode;
 	const struct inode *comes_here = flags & RENAME_EXCHANGE ? target : source;
@@ -229,28 +229,29 @@ static int rename_makes_sense(const struct renamed *from, const struct dentry *o
 		return -ENOENT;
 	if ((flags & RENAME_NOREPLACE) && target)
 		return -EEXIST;
-	if (from->must_be_directory && !S_ISDIR(source->mode))
+	if (from->trailing_slash && !S_ISDIR(source->mode))
 		return -ENOTDIR;
-	if (to->must_be_directory && !S_ISDIR(comes_here->mode))
+	if (to->trailing_slash && !S_ISDIR(comes_here->mode))
 		return -ENOTDIR;
 	return 0;
 }
 
 /* The directories are locked; @ancestor is what that told. *@gone: the file that was replaced. */
-static int rename_locked(const struct renamed *from, const struct renamed *to,
+static int rename_locked(struct dentry *old_parent, const struct last *from,
+			 struct dentry *new_parent, const struct last *to,
 			 const struct dentry *ancestor, unsigned flags, struct inode **gone)
 {
-	struct inode *old_dir = from->parent->inode, *new_dir = to->parent->inode;
+	struct inode *old_dir = old_parent->inode, *new_dir = new_parent->inode;
 	bool exchange = flags & RENAME_EXCHANGE;
 	struct dentry *old __free(dput) =
-		TRY_PTR(lookup_locked(from->parent, from->name, from->length, FIRST_LOOK));
+		TRY_PTR(lookup_locked(old_parent, from->name, from->length, FIRST_LOOK));
 
 	lockdep_assert_held(&old_dir->lock);
 	lockdep_assert_held(&new_dir->lock);
 	if (!old->inode)
 		return -ENOENT;
 	struct dentry *new __free(dput) =
-		TRY_PTR(lookup_locked(to->parent, to->name, to->length, FIRST_LOOK));
+		TRY_PTR(lookup_locked(new_parent, to->name, to->length, FIRST_LOOK));
 	struct inode *source = old->inode, *target = new->inode;
 	TRY(rename_makes_sense(from, old, to, new, flags));
 	if (old == ancestor)
@@ -276,16 +277,18 @@ static int rename_locked(const struct renamed *from, const struct renamed *to,
 	if (!exchange && target && S_ISDIR(target->mode))
 		shrink_dcache_children(new);
 	d_move(old, new, flags);
+	notify_rename(old_dir, from, new_dir, to, old, new, flags);
 	return 0;
 }
 
-int rename_names(const struct renamed *from, const struct renamed *to, unsigned flags)
+int rename_names(struct dentry *old_dir, const struct last *old, struct dentry *new_dir,
+		 const struct last *new, unsigned flags)
 {
 	/* let go once the directories are unlocked, since freeing its blocks may take long */
 	struct inode *gone __free(iput) = NULL;
-	const struct dentry *ancestor = lock_directories(from->parent, to->parent);
-	int error = rename_locked(from, to, ancestor, flags, &gone);
+	const struct dentry *ancestor = lock_directories(old_dir, new_dir);
+	int error = rename_locked(old_dir, old, new_dir, new, ancestor, flags, &gone);
 
-	unlock_directories(from->parent, to->parent);
+	unlock_directories(old_dir, new_dir);
 	return error;
 }

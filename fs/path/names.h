@@ -9,6 +9,16 @@
 
 #include "fs/path/mount.h"
 
+enum last_type { LAST_NORM, LAST_ROOT, LAST_DOT, LAST_DOTDOT };
+
+/* The last component of a path, in the path's own text. */
+struct last {
+	const char *name;
+	u32 length;
+	enum last_type type;
+	bool trailing_slash;
+};
+
 /* What is to get a name. */
 struct new_name {
 	umode_t mode; /* with the type, umask not applied; 0: a link to @old */
@@ -33,12 +43,7 @@ enum removed_kind { REMOVE_FILE, REMOVE_DIRECTORY };
  * -EISDIR, -ENOTDIR, -ENOTEMPTY, -EBUSY ... Who holds a reference to the inode lets go of that
  * without the lock. */
 int remove_locked(struct inode *dir, struct dentry *dentry, enum removed_kind kind);
-/* One side of a rename: a name in a directory, which the caller has referenced. */
-struct renamed {
-	struct dentry *parent;
-	const char *name;
-	u32 length;
-	bool must_be_directory; /* a slash follows it */
-};
-/* As renameat2(2), of names on one file system that can be written to. Takes all locks. */
-int rename_names(const struct renamed *from, const struct renamed *to, unsigned flags);
+/* As renameat2(2): @old of @old_dir becomes @new of @new_dir, directories that the caller has
+ * referenced, on one file system that can be written to. Takes all locks. */
+int rename_names(struct dentry *old_dir, const struct last *old, struct dentry *new_dir,
+		 const struct last *new, unsigned flags);

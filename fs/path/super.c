@@ -72,6 +72,7 @@ static void super_shutdown(struct super_block *sb)
 	lockdep_assert_held(&mount_mutex);
 	while (!names_gone(sb, tries) && --tries)
 		sleep_ns(NSEC_PER_MSEC);
+	notify(sb->root->inode, IN_UNMOUNT, NULL);
 	dput(sb->root);
 	/* evict what is left; others may be at it too */
 	for (;;) {

@@ -62,6 +62,7 @@ struct proc_processes {
  * directories in /proc itself, a list that ends with a node without a name. */
 void proc_register_processes(const struct proc_processes *processes);
 void proc_register(const struct proc_node *nodes);
+void proc_register_fs(const struct proc_node *nodes); /* the same in /proc/sys/fs. system.c */
 /* The same into any @list that has room for @room nodes, the end included. */
 void proc_append(struct proc_node *list, unsigned room, const struct proc_node *nodes);
 void proc_init(void); /* the files of system.c */

@@ -192,7 +192,7 @@ void proc_show_path(struct text *out, const struct path *path)
 	struct path root;
 
 	if (buffer) {
-		context_path(&root, &current->fs->root);
+		context_path(&root, current->fs, &current->fs->root);
 		text = d_path(path, &root, buffer, PAGE_SIZE);
 		path_put(&root);
 	}

@@ -11,6 +11,7 @@
 #include "fs/proc/proc.h"
 #include "core/memory/slab.h"
 #include "hash/cache.h"
+#include "mm/swap/hooks.h"
 #include "core/system_name.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -30,10 +31,10 @@ static void meminfo_show(struct text *out, const struct proc_entry *entry)
 		{"MemAvailable", free + used[MEMORY_CACHED] - used[MEMORY_SHMEM] +
 					 used[MEMORY_BUFFER] + used[MEMORY_SLAB_RECLAIMABLE]},
 		{"Buffers", used[MEMORY_BUFFER]},
-		{"Cached", used[MEMORY_CACHED]},
-		{"SwapCached", 0},
-		{"SwapTotal", 0},
-		{"SwapFree", 0},
+		{"Cached", used[MEMORY_CACHED] - swap_cached_pages()},
+		{"SwapCached", swap_cached_pages()},
+		{"SwapTotal", swap_total_pages()},
+		{"SwapFree", swap_free_pages()},
 		{"Dirty", used[MEMORY_DIRTY]},
 		{"AnonPages", used[MEMORY_ANON]},
 		{"Shmem", used[MEMORY_SHMEM]},
@@ -298,13 +299,18 @@ static const struct proc_node sys_kernel_nodes[] = {
 	{NULL},
 };
 
-static const struct proc_node sys_fs_nodes[] = {
+static struct proc_node sys_fs_nodes[8] = {
 	{"file-nr", PROC_FILE, .show = open_files_show},
 	{NUMBER("file-max", OPEN_FILES_MAX)},
 	{NUMBER("nr_open", FILE_TABLE_MAX)},
 	{NUMBER("pipe-max-size", PIPE_BYTES)},
 	{NULL},
 };
+
+void proc_register_fs(const struct proc_node *nodes)
+{
+	proc_append(sys_fs_nodes, ARRAY_SIZE(sys_fs_nodes), nodes);
+}
 
 static const struct proc_node sys_vm_nodes[] = {
 	{"drop_caches", PROC_SWITCH, .write = drop_caches_write},

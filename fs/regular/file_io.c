@@ -316,6 +316,7 @@ static int prepare_write(struct file *file, struct io *io, loff_t at)
 	    current->cred->euid) {
 		/* Who can write a set-id program must not gain its rights. */
 		inode->mode = mode_unprivileged(inode, inode->mode);
+		notify_open(inode, IN_ATTRIB, file);
 		mark_inode_dirty(inode);
 	}
 	file_update_time(inode);

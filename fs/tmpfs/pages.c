@@ -8,6 +8,7 @@
  * machine. As in Linux, each further name of a file counts as an inode.
  */
 #include "core/memory/slab.h"
+#include "fs/inode/times.h"
 #include "fs/tmpfs/pages.h"
 #include "mm/cache/page_lookup.h"
 
@@ -138,6 +139,6 @@ int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length)
 		TRY(reserve(inode, (u64)offset, end));
 	if (!(mode & FALLOC_FL_KEEP_SIZE) && (loff_t)end > inode->data.size)
 		inode->data.size = (loff_t)end;
-	set_mtime_and_ctime(inode, current_time());
+	file_update_time(inode);
 	return 0;
 }

@@ -103,7 +103,10 @@ static __always_inline void changed(struct inode *dir, struct inode *inode, int 
 	struct timespec64 now = current_time();
 
 	dir->data.size += names * DIRECTORY_ENTRY_SIZE;
-	set_mtime_and_ctime(dir, now);
+	spin_lock(&dir->spin);
+	dir->mtime = now;
+	dir->ctime = now;
+	spin_unlock(&dir->spin);
 	if (inode)
 		set_ctime(inode, now);
 }
@@ -118,7 +121,7 @@ static int tmpfs_lookup(struct inode *dir, struct dentry *dentry)
 static void add_name(struct inode *dir, struct dentry *dentry, struct inode *inode)
 {
 	place(dentry, YOUNGEST_NAME);
-	changed(dir, inode, 1);
+	changed(dir, NULL, 1);
 	d_instantiate(dentry, inode);
 	dget(dentry); /* the pin */
 }
@@ -167,6 +170,7 @@ static int tmpfs_link(struct dentry *old, struct inode *dir, struct dentry *dent
 	ihold(old->inode);
 	add_name(dir, dentry, old->inode);
 	old->inode->nlink++;
+	set_ctime(old->inode, current_time());
 	return 0;
 }
 
@@ -204,8 +208,10 @@ static int tmpfs_rename(struct inode *old_dir, struct dentry *old, struct inode 
 	place(old, YOUNGEST_NAME);
 	old_dir->nlink -= S_ISDIR(inode->mode);
 	new_dir->nlink += S_ISDIR(inode->mode);
-	changed(old_dir, inode, exchange ? 0 : -1);
-	changed(new_dir, target, exchange ? 0 : 1);
+	int moved = !exchange && old_dir != new_dir;
+	changed(old_dir, inode, -moved);
+	if (exchange || moved)
+		changed(new_dir, target, moved);
 	return 0;
 }
 

@@ -110,7 +110,7 @@ int xattr_change(const struct path *path, const char *name, const void *value, s
 	guard(write, &inode->lock);
 	TRY(xattr_permission(inode, name, MAY_WRITE));
 	TRY(inode->sb->type->xattrs->set(inode, name, value, size, flags));
-	return inode_changed(inode);
+	return changed_by(path->dentry, inode, IN_ATTRIB);
 }
 
 int xattr_read(struct inode *inode, const char *name, struct xattr **list)

@@ -2,8 +2,8 @@
  * Tweedie's addition to 2.2: s(i + o + offset), the byte offset unshifted as well.
  *
  * Source: Lever 1999, section 3.1, kernels "offset" and D. Cost: one add more than linux-2.2.
- * Weakness: meant for offsets that are not whole pages (the swap cache of 2.2); with ours it
- * multiplies the index by 4097.
+ * Weakness: meant for offsets that are not whole pages: the swap entries of 2.2, and of a kernel
+ * with SWAP=y. For pages of files it multiplies the index by 4097.
  */
 static inline u32 page_hash(uintptr_t inode, u64 byte_offset, unsigned bits)
 {

@@ -4,7 +4,9 @@
 #include "fs/block/dirty.h"
 #include "fs/cred.h"
 #include "fs/file/file_table.h"
+#include "fs/proc/proc.h"
 #include "fs/start.h"
+#include "fs/swap/start.h"
 #include "fs/xattr/xattr.h"
 #include "hash/cache.h"
 #include "hosted/machine/hosted.h"
@@ -19,6 +21,17 @@ struct filesystem proc_filesystem = {.name = "none"};
 
 void proc_init(void)
 {
+}
+
+void proc_register(const struct proc_node *nodes)
+{
+	(void)nodes;
+}
+
+void proc_show_path(struct text *out, const struct path *path)
+{
+	(void)out;
+	(void)path;
 }
 
 void hosted_init(unsigned megabytes)
@@ -36,6 +49,7 @@ void hosted_init(unsigned megabytes)
 	hash_random_init(random_u64());
 	vfs_init();
 	xattr_init();
+	swap_files_init();
 	hosted_task.fs = &init_fs_context;
 	hosted_task.files = file_table_create();
 	BUG_ON(!hosted_task.files);

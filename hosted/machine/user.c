@@ -4,6 +4,7 @@
  */
 #include "fs/tmpfs/tmpfs.h"
 #include "core/memory/slab.h"
+#include "mm/swap/hooks.h"
 #include "hosted/machine/user.h"
 
 #include <string.h>
@@ -34,6 +35,10 @@ void user_enter(struct mm *mm)
 	user_leave();
 	current->mm = mm;
 	mmu_switch(&mm->mmu);
+#ifdef CONFIG_SWAP
+	if (!mm->swap_link.next) /* as exec does; who was forked is there already */
+		swap_mm_add(mm);
+#endif
 }
 
 struct mm *user_share(void)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fs/block/buffer.h"
 #include "hosted/harness/harness.h"
 #include "hosted/harness/sequence/sequence.h"
 
@@ -118,6 +119,29 @@ TEST(ext2_error_is_reported)
 	leak_check();
 }
 
+/* An inode that the bitmap says is free, but whose place cannot be read, is free again. */
+TEST(ext2_inode_that_cannot_be_read_stays_free)
+{
+	const u32 per_block = 1024 / 256;
+	char path[32];
+	u32 table;
+	int error = 0;
+
+	sequence_prepare(1024, 4096, IMAGE_USUAL);
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	memcpy(&table, sequence_disk.image + 2 * 1024 + 8, sizeof(table)); /* of the first group */
+	sequence_disk.fail_sector = 2 * (table + 20 / per_block); /* where inode 21 lies */
+	for (unsigned i = 0; !error && i < 30; i++) {
+		snprintf(path, sizeof(path), "/mnt/%u", i);
+		error = sys_mknodat(AT_FDCWD, path, S_IFREG | 0644, 0);
+	}
+	CHECK_EQUAL(error, -EIO);
+	sequence_disk.fail_sector = ~0ull;
+	CHECK_EQUAL(umount_disk(), 0);
+	image_check(&sequence_disk);
+	leak_check();
+}
+
 /* ---- memory fails -----------------------------------------------------------------------------
  */
 
@@ -141,6 +165,36 @@ static bool failing_memory(u64 seed, int n, int check_each, u64 *errors)
 	leak_check();
 	sequence_end();
 	return reached;
+}
+
+/* An inode that could not be written for want of memory is for the next sync. */
+TEST(ext2_inode_is_written_once_there_is_memory)
+{
+	struct kstat stat;
+	int error = -ENOMEM;
+
+	sequence_prepare(4096, 4096, IMAGE_USUAL); /* what is less than a page is not reclaimed */
+	for (int n = 1; error; n++) {
+		CHECK_EQUAL(mount_disk("ram0", 0), 0);
+		struct file *file = open_path("/mnt/file", O_CREAT | O_RDWR, 0644);
+		CHECK_EQUAL(vfs_fsync(file, false), 0);
+		CHECK_EQUAL(chmod_path("/mnt/file", (umode_t)n), 0);
+		for (unsigned round = 0; round < 100; round++)
+			shrink_buffers(0); /* what was used lately is spared once */
+		hosted_fail_after = n;
+		error = vfs_fsync(file, false);
+		hosted_fail_after = 0;
+		CHECK(!error || error == -ENOMEM);
+		CHECK_EQUAL(vfs_fsync(file, false), 0);
+		fput(file);
+		CHECK_EQUAL(umount_disk(), 0);
+		CHECK_EQUAL(mount_disk("ram0", 0), 0);
+		CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/file", &stat, 0), 0);
+		CHECK_EQUAL(stat.mode & 07777, n);
+		CHECK_EQUAL(umount_disk(), 0);
+		CHECK(n > 1 || error); /* or there was nothing to fail */
+	}
+	leak_check();
 }
 
 TEST(ext2_memory_errors)

@@ -226,3 +226,26 @@ TEST(few_requests)
 	CHECK(reads[1] >= PAGES - 8 && reads[1] <= PAGES);
 	end();
 }
+
+/* The least entry is twelve bytes long: one may be the last of its block, with nothing behind it. */
+TEST(least_entry_ends_a_block)
+{
+	struct kstat stat;
+	char path[32];
+
+	begin();
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/d", 0755), 0);
+	/* after "." and ".." there are 1000 bytes: 61 * 16 + 2 * 12 */
+	for (unsigned i = 0; i < 61; i++) {
+		snprintf(path, sizeof(path), "/mnt/d/name%02u", i);
+		CHECK_EQUAL(sys_mknodat(AT_FDCWD, path, S_IFREG | 0644, 0), 0);
+	}
+	CHECK_EQUAL(sys_mknodat(AT_FDCWD, "/mnt/d/a", S_IFREG | 0644, 0), 0);
+	CHECK_EQUAL(sys_mknodat(AT_FDCWD, "/mnt/d/z", S_IFREG | 0644, 0), 0);
+	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/d", &stat, 0), 0);
+	CHECK_EQUAL(stat.size, 1024);
+	CHECK_EQUAL(umount_disk(), 0);
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/d/z", &stat, 0), 0);
+	end();
+}

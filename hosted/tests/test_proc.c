@@ -7,7 +7,10 @@
 #include "hosted/harness/harness.h"
 #include "core/sched/sched.h"
 
-#define proc_filesystem tested_filesystem /* start.c has another of that name */
+/* start.c has others of these names. */
+#define proc_filesystem tested_filesystem
+#define proc_register tested_register
+#define proc_show_path tested_show_path
 #include "fs/proc/procfs.c"
 #undef proc_filesystem
 

@@ -25,7 +25,7 @@ struct file *anonymous_file(const char *name, const struct file_operations *fop,
 	struct inode *inode = path.dentry->inode;
 	inode->private = (void *)name;
 	inode->fop = fop; /* which have no open */
-	struct file *file = file_open_path(&path, O_RDWR | (flags & O_NONBLOCK));
+	struct file *file = file_open_path(&path, flags & (O_ACCMODE | O_NONBLOCK));
 	inode->fop = &opened_once;
 	if (!IS_ERR(file))
 		file->private = private;

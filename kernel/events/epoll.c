@@ -346,7 +346,8 @@ s64 sys_epoll_create1(int flags)
 	INIT_LIST_HEAD(&epoll->ready);
 	epoll->users = 1;
 	file_drop_watches = drop_watches;
-	struct file *file = TRY_PTR(anonymous_file("[eventpoll]", &epoll_operations, epoll, 0));
+	struct file *file =
+		TRY_PTR(anonymous_file("[eventpoll]", &epoll_operations, epoll, O_RDWR));
 	epoll = NULL;
 	return fd_add(file, 0, flags);
 }

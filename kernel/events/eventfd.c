@@ -105,8 +105,8 @@ s64 sys_eventfd2(u32 count, int flags)
 	spin_lock_init(&eventfd->lock, "eventfd->lock");
 	eventfd->count = count;
 	eventfd->semaphore = flags & EFD_SEMAPHORE;
-	struct file *file =
-		TRY_PTR(anonymous_file("[eventfd]", &eventfd_operations, eventfd, (u32)flags));
+	struct file *file = TRY_PTR(anonymous_file("[eventfd]", &eventfd_operations, eventfd,
+						   O_RDWR | ((u32)flags & O_NONBLOCK)));
 	eventfd = NULL;
 	return fd_add(file, 0, flags);
 }

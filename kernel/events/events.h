@@ -10,9 +10,9 @@
 #include "core/memory/slab.h"
 #include "fs/file/file_table.h"
 
-/* A file with the operations @fop and @private, for reading and writing, O_NONBLOCK if @flags says
- * so. /proc shows it as anon_inode:@name, and cannot open it again. ERR_PTR(-ENOMEM, -ENFILE):
- * @private is still the caller's. May sleep. */
+/* A file with the operations @fop and @private, open as @flags say: O_RDWR or O_RDONLY, O_NONBLOCK
+ * or not; others do not count. /proc shows it as anon_inode:@name, and cannot open it again.
+ * ERR_PTR(-ENOMEM, -ENFILE): @private is still the caller's. May sleep. */
 struct file *anonymous_file(const char *name, const struct file_operations *fop, void *private,
 			    u32 flags);
 

@@ -20,7 +20,7 @@
 #include "fs/path/namei.h"
 #include "kernel/proc/process.h"
 #include "kernel/exec/program.h"
-#include "mm/space/vm.h"
+#include "mm/swap/hooks.h"
 
 #define STRING_SIZE_MAX (32 * PAGE_SIZE) /* one argument, as in Linux */
 #define STRINGS_SIZE_MAX MB(6)		 /* all of them */
@@ -114,16 +114,13 @@ u8 *program_byte(struct program *program, u64 address)
 	return (u8 *)phys_to_virt(pte_page(*slot)) + address % PAGE_SIZE;
 }
 
-enum string_source { FROM_USER, FROM_KERNEL };
-
-/* Bytes of a string with its NUL, or -EFAULT; too long ones of the program's are cut. */
-static s64 string_length(const char *string, enum string_source source)
+/* Bytes of a program's string with its NUL, or -EFAULT; too long ones are cut. Inline: most of the
+ * time of exec(2) that does not depend on the program goes to its strings. */
+static __always_inline s64 user_length(const char *string)
 {
 	char chunk[256];
 	s64 length = 0, n;
 
-	if (source == FROM_KERNEL)
-		return (s64)strlen(string) + 1;
 	do {
 		n = TRY(strncpy_from_user(chunk, string + length, sizeof(chunk)));
 		length += n;
@@ -131,9 +128,11 @@ static s64 string_length(const char *string, enum string_source source)
 	return length + 1;
 }
 
+enum string_source { FROM_USER, FROM_KERNEL };
+
 static int push_string(struct program *program, const char *from, enum string_source source)
 {
-	u64 n = (u64)TRY(string_length(from, source)), piece;
+	u64 n = source == FROM_KERNEL ? strlen(from) + 1 : (u64)TRY(user_length(from)), piece;
 
 	if (n > STRING_SIZE_MAX || n > program->sp - program->lowest)
 		return -E2BIG;
@@ -339,6 +338,7 @@ static void begin_new_program(struct program *program)
 	task->signals->stack = (struct signal_stack){.flags = SS_DISABLE};
 	spin_unlock_irq(&process_lock);
 	mmu_switch(&new->mmu);
+	swap_mm_add(new);
 	task->clear_child_tid = NULL;
 	if (old)
 		mm_put(old);
@@ -353,7 +353,7 @@ static void begin_new_program(struct program *program)
 static int put_pointers(u64 *string, u64 count, u64 **at)
 {
 	for (; count; count--) {
-		s64 length = TRY(string_length((const char *)*string, FROM_USER));
+		s64 length = TRY(user_length((const char *)*string));
 
 		TRY(put_user(*string, (*at)++));
 		*string += (u64)length;

@@ -13,7 +13,7 @@
 #include "fs/cred.h"
 #include "kernel/proc/process.h"
 #include "kernel/proc/wait.h"
-#include "mm/space/vm.h"
+#include "mm/swap/hooks.h"
 
 /* ---- what happened to a child ---------------------------------------------------------------- */
 
@@ -27,27 +27,6 @@ static void reap(struct process *process)
 	task_count--;
 }
 
-/* What SIGCHLD and waitid(2) tell of @event. process_lock held. */
-static struct siginfo event_info(const struct process *process, int event)
-{
-	lockdep_assert_held(&process_lock);
-	struct siginfo info = {.code = CLD_EXITED,
-			       .pid = process->pid,
-			       .uid = process_cred(process)->uid,
-			       .status = event >> 8};
-
-	if (event == EVENT_CONTINUED) {
-		info.code = CLD_CONTINUED;
-		info.status = SIGCONT;
-	} else if ((event & 0x7f) == 0x7f) {
-		info.code = CLD_STOPPED;
-	} else if (event & 0x7f) {
-		info.code = CLD_KILLED;
-		info.status = event & 0x7f;
-	}
-	return info;
-}
-
 void process_event(struct process *process, int event)
 {
 	struct process *parent = process->parent;
@@ -57,7 +36,7 @@ void process_event(struct process *process, int event)
 	if (!parent)
 		return;
 
-	struct siginfo info = event_info(process, event);
+	struct siginfo info = event_info(process->pid, process_cred(process)->uid, event);
 	u64 flags = parent->handled & sigmask(SIGCHLD) ? parent->actions[SIGCHLD - 1].flags : 0;
 	bool ignored = signal_handler(parent, SIGCHLD) == SIG_IGN;
 
@@ -202,7 +181,9 @@ s64 oom_badness(const struct process *process)
 	    process->oom_score_adj == -OOM_SCORE_ADJ_MAX)
 		return OOM_NEVER;
 	const struct mm *mm = main_thread(process)->mm;
-	return mm ? (s64)mm->resident_pages + process->oom_score_adj * share : OOM_NEVER;
+	if (!mm)
+		return OOM_NEVER;
+	return (s64)(mm->resident_pages + mm_swapped_pages(mm)) + process->oom_score_adj * share;
 }
 
 bool oom_kill(void)
@@ -247,7 +228,7 @@ bool wait_look(struct wait_request *request)
 		if (option != WEXITED && !(child->event && (request->options & option)))
 			continue;
 		request->event = child->event;
-		request->info = event_info(child, child->event);
+		request->uid = process_cred(child)->uid;
 		request->result = child->pid;
 		if (option == WEXITED) {
 			request->times = child->times;

@@ -70,7 +70,7 @@ void signal_recalculate(void)
 		task_clear_pending(current, TASK_PENDING_SIGNAL);
 }
 
-void signal_tell_threads(struct process *process, u64 signals, u32 states)
+noinline void signal_tell_threads(struct process *process, u64 signals, u32 states)
 {
 	struct task *task;
 

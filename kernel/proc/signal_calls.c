@@ -61,7 +61,7 @@ s64 sys_rt_sigprocmask(int how, const u64 *user_set, u64 *user_old, size_t set_s
 		if ((set & ~SIGNALS_UNBLOCKABLE) != old)
 			signal_set_blocked(set);
 	}
-	return write_user_if_given(user_old, &old, sizeof(old));
+	return user_old ? put_user(old, user_old) : 0;
 }
 
 s64 sys_rt_sigreturn(void)

@@ -12,7 +12,7 @@ struct wait_request {
 	pid_t pid; /* process_is_meant() */
 	int options;
 	int event;
-	struct siginfo info;	/* of it */
+	uid_t uid;		/* the child's */
 	struct cpu_times times; /* of a child that has ended */
 	s64 result;		/* pid, 0, or -ECHILD */
 };
@@ -21,3 +21,20 @@ struct wait_request {
  * call can return request->result. Takes process_lock; for wait_event_interruptible() on the
  * process's wait_children. */
 bool wait_look(struct wait_request *request);
+
+/* What SIGCHLD and waitid(2) tell of @event of a child. */
+static inline struct siginfo event_info(pid_t pid, uid_t uid, int event)
+{
+	struct siginfo info = {.code = CLD_EXITED, .pid = pid, .uid = uid, .status = event >> 8};
+
+	if (event == EVENT_CONTINUED) {
+		info.code = CLD_CONTINUED;
+		info.status = SIGCONT;
+	} else if ((event & 0x7f) == 0x7f) {
+		info.code = CLD_STOPPED;
+	} else if (event & 0x7f) {
+		info.code = CLD_KILLED;
+		info.status = event & 0x7f;
+	}
+	return info;
+}

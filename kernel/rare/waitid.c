@@ -38,12 +38,14 @@ s64 sys_waitid(int kind, int id, void *user_info, int options, void *usage)
 	const size_t size = offsetof(struct siginfo, status) + sizeof(s32);
 	struct wait_request request = {.options = options};
 	s64 result = wait_for_id(&request, kind, id);
+	struct siginfo info = {0};
 
 	if (result > 0) {
-		request.info.signo = SIGCHLD;
+		info = event_info((pid_t)result, request.uid, request.event);
+		info.signo = SIGCHLD;
 		TRY(put_rusage(usage, &request.times));
 	}
 	if (user_info)
-		TRY(write_user(user_info, &request.info, size));
+		TRY(write_user(user_info, &info, size));
 	return min(result, (s64)0);
 }

@@ -25,7 +25,7 @@ static bool is_resident(const struct vma *vma, u64 address)
 		guard(spinlock, &mm->page_table_lock);
 		const pte_t *slot = mmu_slot(&mm->mmu, address, MMU_FIND);
 		if (slot && *slot)
-			return true;
+			return pte_present(*slot);
 	}
 	if (!vma->mapping)
 		return false;

@@ -1,18 +1,49 @@
 /*
  * mlock.c - mlock(2) and its relatives: pages that are to stay in memory.
  *
- * There is no swap: a page that a process has to itself stays until it goes itself, locked or not.
- * So to lock means to touch all pages, and to unlock nothing. Nothing is remembered.
+ * Without SWAP a page that a process has to itself stays until it goes itself, locked or not: so to
+ * lock means to touch all pages, and to unlock nothing, and nothing is remembered. With SWAP an
+ * area is marked (VM_LOCKED) before it is touched, and swap leaves it alone.
  *
- * Limits: only what one call asks for counts for RLIMIT_MEMLOCK; pages of a file may be dropped and
- * read in again; MCL_FUTURE: what is mapped later comes when it is touched.
+ * Limits: pages of a file may be dropped and read in again; MCL_FUTURE: what is mapped later comes
+ * when it is touched. Without SWAP only what one call asks for counts for RLIMIT_MEMLOCK; with it,
+ * what is locked again counts twice in that call.
  */
 #include "kernel/proc/process.h"
-#include "mm/space/vm.h"
+#include "mm/swap/swap.h"
 
 enum { MCL_CURRENT = 1, MCL_FUTURE = 2, MCL_ONFAULT = 4, MLOCK_ONFAULT = 1 };
 
-/* May the process lock @pages? 0, -EPERM (it may lock nothing), -ENOMEM. */
+#ifdef CONFIG_SWAP
+
+static u64 locked_pages(void)
+{
+	guard(read, &current->mm->lock);
+	return mm_locked_pages(current->mm);
+}
+
+/* Mark the areas: 0 or -ENOMEM. */
+static int set_locked(u64 start, u64 end, enum swap_locking locking)
+{
+	return mm_set_locked(current->mm, start, end, locking);
+}
+
+/* Is what is mapped later locked? */
+static void set_future(bool locked)
+{
+	guard(write, &current->mm->lock);
+	current->mm->locks_future = locked;
+}
+
+#else
+
+#define locked_pages() 0ULL
+#define set_locked(start, end, locking) 0
+#define set_future(locked) ((void)0)
+
+#endif
+
+/* May the process have @pages locked? 0, -EPERM (it may lock nothing), -ENOMEM. */
 static int may_lock(u64 pages)
 {
 	u64 limit = current_limit(RLIMIT_MEMLOCK);
@@ -42,7 +73,7 @@ static int touch(struct mm *mm, u64 address)
 			access |= FAULT_WRITE;
 		guard(spinlock, &mm->page_table_lock);
 		const pte_t *slot = mmu_slot(&mm->mmu, address, MMU_FIND);
-		there = slot && *slot;
+		there = slot && pte_present(*slot);
 		if (there && (!(access & FAULT_WRITE) || pte_write(*slot)))
 			return 0;
 	}
@@ -90,10 +121,11 @@ static s64 change_range(u64 start, u64 length, enum range_change change)
 
 	start = round_down(start, (u64)PAGE_SIZE);
 	if (change != UNLOCK)
-		TRY(may_lock((end - start) >> PAGE_SHIFT));
+		TRY(may_lock(locked_pages() + ((end - start) >> PAGE_SHIFT)));
 	if (end < start)
 		return -EINVAL;
 	TRY(check_mapped(current->mm, start, end));
+	TRY(set_locked(start, end, change == UNLOCK ? SWAP_UNLOCK : SWAP_LOCK));
 	if (change == LOCK_AND_TOUCH)
 		return touch_range(current->mm, start, end);
 	return 0;
@@ -144,6 +176,9 @@ s64 sys_mlockall(u32 flags)
 	TRY(may_lock(0));
 	if (flags & MCL_CURRENT)
 		TRY(may_lock(READ_ONCE(mm->total_pages)));
+	if (flags & MCL_CURRENT)
+		TRY(set_locked(0, USER_TOP, SWAP_LOCK));
+	set_future(flags & MCL_FUTURE);
 	if ((flags & (MCL_CURRENT | MCL_ONFAULT)) == MCL_CURRENT)
 		touch_all(mm);
 	return 0;
@@ -151,5 +186,6 @@ s64 sys_mlockall(u32 flags)
 
 s64 sys_munlockall(void)
 {
-	return 0; /* nothing is held by being locked */
+	set_future(false);
+	return set_locked(0, USER_TOP, SWAP_UNLOCK);
 }

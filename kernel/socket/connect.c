@@ -143,19 +143,6 @@ struct socket *next_connection(struct socket *listener)
 	return child;
 }
 
-static int wait_for_connection(struct socket *listener, u64 deadline, struct socket **child)
-{
-	while ((*child = next_connection(listener)) == NULL) {
-		if (deadline && !takes_connections(listener))
-			return -EINVAL;
-		TRY(socket_wait(listener->wait,
-				!list_empty(&listener->connections) || !takes_connections(listener),
-				deadline));
-	}
-	WRITE_ONCE((*child)->has_file, true);
-	return 0;
-}
-
 s64 sys_accept4(int number, void *to, int *length, int flags)
 {
 	struct socket *child;
@@ -172,7 +159,14 @@ s64 sys_accept4(int number, void *to, int *length, int flags)
 	if (READ_ONCE(socket->state) != LISTENING)
 		return -EINVAL;
 	struct file *file __free(fput) = TRY_PTR(socket_file(flags));
-	TRY(wait_for_connection(socket, deadline, &child));
+	while ((child = next_connection(socket)) == NULL) {
+		if (deadline && !takes_connections(socket))
+			return -EINVAL;
+		TRY(socket_wait(socket->wait,
+				!list_empty(&socket->connections) || !takes_connections(socket),
+				deadline));
+	}
+	WRITE_ONCE(child->has_file, true);
 	file->private = child;
 	struct socket *peer __free(socket) = peer_of(child);
 	if (to)

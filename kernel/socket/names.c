@@ -175,7 +175,7 @@ static int autobind(struct socket *socket)
 
 int socket_announce(struct socket *socket)
 {
-	if (!READ_ONCE(socket->passes_sender) || READ_ONCE(socket->address))
+	if (!READ_ONCE(socket->flags[SO_PASSCRED]) || READ_ONCE(socket->address))
 		return 0;
 	return autobind(socket);
 }

@@ -4,8 +4,8 @@
  */
 #include "kernel/socket/socket.h"
 
-enum { SO_TYPE = 3, SO_ERROR, SO_SNDBUF = 7, SO_RCVBUF, SO_PASSCRED = 16, SO_PEERCRED };
-enum { SO_RCVTIMEO = 20, SO_SNDTIMEO, SO_ACCEPTCONN = 30, SO_PROTOCOL = 38, SO_DOMAIN };
+enum { SO_TYPE = 3, SO_ERROR, SO_SNDBUF = 7, SO_RCVBUF, SO_PEERCRED = 17, SO_RCVTIMEO = 20 };
+enum { SO_SNDTIMEO = 21, SO_ACCEPTCONN = 30, SO_PROTOCOL = 38, SO_DOMAIN };
 #define SEND_BUFFER_MIN 4608u
 #define RECEIVE_BUFFER_MIN 2304u
 
@@ -52,8 +52,11 @@ static int get_option(struct socket *socket, int option, union option *value)
 		return put_number(value, (int)READ_ONCE(socket->send_buffer));
 	case SO_RCVBUF:
 		return put_number(value, (int)READ_ONCE(socket->receive_buffer));
+	case SO_REUSEADDR:
+	case SO_BROADCAST:
+	case SO_KEEPALIVE:
 	case SO_PASSCRED:
-		return put_number(value, READ_ONCE(socket->passes_sender));
+		return put_number(value, READ_ONCE(socket->flags[option]));
 	case SO_ACCEPTCONN:
 		return put_number(value, READ_ONCE(socket->state) == LISTENING);
 	case SO_PEERCRED:
@@ -133,8 +136,11 @@ s64 sys_setsockopt(int number, int level, int option, const void *from, int leng
 	case SO_RCVBUF: /* kept; the sender's counts */
 		WRITE_ONCE(socket->receive_buffer, buffer_size(value, RECEIVE_BUFFER_MIN));
 		return 0;
+	case SO_REUSEADDR: /* these three are kept, too, and mean nothing in Linux either */
+	case SO_BROADCAST:
+	case SO_KEEPALIVE:
 	case SO_PASSCRED:
-		WRITE_ONCE(socket->passes_sender, value != 0);
+		WRITE_ONCE(socket->flags[option], value != 0);
 		return 0;
 	case SO_RCVTIMEO:
 		return set_timeout(&socket->receive_timeout, from, length);

@@ -146,17 +146,6 @@ static int set_sender(struct attached *attached, const struct control *control)
 	return 0;
 }
 
-static int read_control(struct attached *attached, const struct control *control)
-{
-	if (control->level != SOL_SOCKET)
-		return 0;
-	if (control->type == SCM_RIGHTS)
-		return add_files(attached, control);
-	if (control->type == SCM_CREDENTIALS)
-		return set_sender(attached, control);
-	return -EINVAL;
-}
-
 int attached_read(struct attached *attached, const void *from, u64 length)
 {
 	const struct control *control;
@@ -170,7 +159,14 @@ int attached_read(struct attached *attached, const void *from, u64 length)
 		control = (const struct control *)(buffer + at);
 		if (control->length < sizeof(*control) || control->length > length - at)
 			return -EINVAL;
-		TRY(read_control(attached, control));
+		if (control->level != SOL_SOCKET)
+			continue;
+		if (control->type == SCM_RIGHTS)
+			TRY(add_files(attached, control));
+		else if (control->type == SCM_CREDENTIALS)
+			TRY(set_sender(attached, control));
+		else
+			return -EINVAL;
 	}
 	return 0;
 }

@@ -38,7 +38,7 @@ static void receive_attached(struct socket *socket, struct message *message, int
 	lockdep_assert_held(&socket->mutex);
 	if (!received->any) {
 		received->any = true;
-		received->tells_sender = READ_ONCE(socket->passes_sender);
+		received->tells_sender = READ_ONCE(socket->flags[SO_PASSCRED]);
 		received->from = address_get(message->from);
 		received->attached.sender = message->attached.sender;
 	}

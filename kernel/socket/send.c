@@ -28,8 +28,8 @@ static int deliver(struct socket *socket, struct socket *other, struct message *
 	if (!find_room(socket, other, 1))
 		return -EAGAIN;
 	TRY(attached_check(attached, other));
-	if (!attached->has_sender && !READ_ONCE(socket->passes_sender) &&
-	    !READ_ONCE(other->passes_sender) && other->has_file)
+	if (!attached->has_sender && !READ_ONCE(socket->flags[SO_PASSCRED]) &&
+	    !READ_ONCE(other->flags[SO_PASSCRED]) && other->has_file)
 		attached->sender = UNKNOWN;
 	list_add_tail(&message->link, &other->queue);
 	other->queued++;

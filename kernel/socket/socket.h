@@ -40,6 +40,8 @@ enum { MSG_OOB = 1, MSG_PEEK = 2, MSG_CTRUNC = 8, MSG_TRUNC = 0x20, MSG_DONTWAIT
 enum { MSG_WAITALL = 0x100, MSG_NOSIGNAL = 0x4000, MSG_CMSG_CLOEXEC = 0x40000000 };
 enum { SHUT_RECEIVE = 1, SHUT_SEND = 2, SHUT_BOTH = 3 }; /* shutdown(2)'s SHUT_*, one more each */
 
+enum { SO_REUSEADDR = 2, SO_BROADCAST = 6, SO_KEEPALIVE = 9, SO_PASSCRED = 16 };
+
 #define ROOM (POLLOUT | POLLWRNORM | POLLWRBAND) /* what poll(2) says when it may be sent */
 #define SUN_PATH_MAX 108
 #define SUN_FAMILY 2	       /* bytes before the path in an address */
@@ -90,7 +92,7 @@ struct socket {
 	wait_queue_head_t wait;
 
 	/* Options, each a word that is read and written whole. */
-	bool passes_sender; /* SO_PASSCRED */
+	bool flags[SO_PASSCRED + 1]; /* by their numbers, SO_* that are so or not */
 	u32 send_buffer, receive_buffer;
 	u64 send_timeout, receive_timeout; /* ns, or FOR_EVER */
 
@@ -219,7 +221,7 @@ struct received {
 	int flags;	      /* MSG_* of the result */
 	bool any;	      /* something came: the rest is set */
 	bool ends;	      /* what is behind it is another call's */
-	bool tells_sender;    /* the socket passes_sender */
+	bool tells_sender;    /* SO_PASSCRED */
 	struct address *from; /* referenced, or NULL */
 	struct attached attached;
 };

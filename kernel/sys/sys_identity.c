@@ -108,12 +108,12 @@ static s64 get_three(enum owner owner, u32 *real, u32 *effective, u32 *saved)
 
 s64 sys_getuid(void)
 {
-	return ids_of(current->cred, USER)[REAL];
+	return current->cred->uid;
 }
 
 s64 sys_geteuid(void)
 {
-	return ids_of(current->cred, USER)[EFFECTIVE];
+	return current->cred->euid;
 }
 
 s64 sys_setuid(u32 id)
@@ -138,12 +138,12 @@ s64 sys_getresuid(u32 *real, u32 *effective, u32 *saved)
 
 s64 sys_getgid(void)
 {
-	return ids_of(current->cred, GROUP)[REAL];
+	return current->cred->gid;
 }
 
 s64 sys_getegid(void)
 {
-	return ids_of(current->cred, GROUP)[EFFECTIVE];
+	return current->cred->egid;
 }
 
 s64 sys_setgid(u32 id)

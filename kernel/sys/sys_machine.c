@@ -2,6 +2,7 @@
  * sys_machine.c - the machine as a whole: sysinfo, the log, power-off.
  */
 #include "kernel/proc/process.h"
+#include "mm/swap/hooks.h"
 
 struct sysinfo {
 	s64 uptime;
@@ -22,6 +23,8 @@ s64 sys_sysinfo(void *to)
 		.total_ram = page_alloc_total_pages(),
 		.free_ram = page_alloc_free_pages(),
 		.buffer_ram = memory_use_total(MEMORY_BUFFER),
+		.total_swap = swap_total_pages(),
+		.free_swap = swap_free_pages(),
 		.processes = (u16)task_count,
 		.unit = PAGE_SIZE,
 	};

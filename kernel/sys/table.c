@@ -50,9 +50,16 @@ static s64 syscall_tried(void)
 	return -ENOSYS;
 }
 
-static s64 syscall_unsupported(void)
+static s64 refused_EOPNOTSUPP(void)
 {
 	return -EOPNOTSUPP;
+}
+
+/* libc takes this for a kernel without networks, and goes on; ENOSYS would be a failure to musl, of
+ * getgrouplist() and initgroups() for example. */
+static s64 refused_EAFNOSUPPORT(void)
+{
+	return -EAFNOSUPPORT;
 }
 
 /* Calls of optional rooms: what the linker takes where the room is not compiled. */
@@ -60,8 +67,8 @@ static s64 syscall_unsupported(void)
 #define SYSCALL(number, name, arguments, differs)
 #define SYSCALL_OF(room, number, name, arguments, differs)                                         \
 	s64 __attribute__((weak, alias("syscall_missing"))) sys_##name arguments;
-#define SYSCALL_ASKED_OF(room, number, name, arguments, differs)                                   \
-	s64 __attribute__((weak, alias("syscall_unsupported"))) sys_##name arguments;
+#define SYSCALL_REFUSED_OF(room, error, number, name, arguments, differs)                          \
+	s64 __attribute__((weak, alias("refused_" #error))) sys_##name arguments;
 #include "core/syscalls.def"
 #undef SYSCALL
 

@@ -13,7 +13,15 @@ FLOORS = (
     ("fs/",),
     ("kernel/drivers/",),
     ("kernel/proc/", "kernel/ipc/", "kernel/exec/"),
-    ("kernel/tty/", "kernel/events/", "kernel/rare/", "kernel/residency/", "kernel/socket/"),
+    (
+        "kernel/tty/",
+        "kernel/events/",
+        "kernel/inotify/",
+        "kernel/rare/",
+        "kernel/residency/",
+        "kernel/socket/",
+        "kernel/splice/",
+    ),
     ("kernel/sys/", "kernel/trace/"),
     ("kernel/",),  # main.c
 )

@@ -86,7 +86,7 @@ ASSERTION = re.compile(r"\s*(lockdep_assert_\w+|assert_page_locked|ASSERT)\(.*\)
 
 
 # A call of an optional room in the table of all calls.
-CALL_OF_A_ROOM = re.compile(r"SYSCALL_(?:ASKED_)?OF\((\w+), \d")
+CALL_OF_A_ROOM = re.compile(r"SYSCALL_(?:REFUSED_)?OF\((\w+), (?:E\w+, )?\d")
 
 
 def lines_under(text: str) -> Counter[str]:

@@ -33,7 +33,7 @@ def page() -> str:
     rows = []
     for call in read_table().values():
         arguments = ", ".join(argument.name for argument in call.arguments)
-        room = call.room and f"with `{call.room}=y`{', else EOPNOTSUPP' if call.asked else ''}"
+        room = call.room and f"with `{call.room}=y`{f', else {call.error}' if call.error != 'ENOSYS' else ''}"
         differs = "; ".join(filter(None, (room, call.differs)))
         rows.append(f"| {call.number} | `{call.name}({arguments})` | {differs} |\n")
     tried = [

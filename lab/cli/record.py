@@ -1,4 +1,4 @@
-"""./cw record, replay."""
+"""./cw record, replay, keys."""
 
 from __future__ import annotations
 
@@ -62,3 +62,25 @@ def replay_keys(
     from lab.record.replay import replay_file
 
     finish(replay_file(file, cache, functions, tables, bits, word, names, repeats, as_json, as_csv, histogram))
+
+
+def file_set_keys(
+    files: Annotated[int, typer.Option("--files", metavar="N", help="Files of the set, to 50 million; Santos had 20 million.")] = 20_000_000,
+    bits: Annotated[str, typer.Option("--bits", metavar="N,M", help="Sizes of the tables: 2^N buckets.")] = "24,25",
+    operations: Annotated[int, typer.Option("--operations", metavar="N", help="How many use the set; as many as files without it.")] = 0,
+    seeds: Annotated[str, typer.Option("--seeds", metavar="N-M", help="A set of each.")] = "1",
+    cache: Annotated[str, typer.Option("--cache", metavar="NAME", help="inode or dentry; both without it.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, with each table's whole report.")] = False,
+    histogram: Annotated[bool, typer.Option("--histogram", help="With the bucket histograms, found and expected.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Make what was made before anew, too.")] = False,
+) -> None:  # fmt: skip
+    """A file server's set of files through the hashes of Linux 2.6 before and after Santos's patch (docs/lab/file-sets.md).
+
+    Natively, on this host. Says at first what memory and time it takes; after Ctrl-C the same command goes on.
+    """
+    from lab.build.setup import need_lab
+
+    need_lab()
+    from lab.record.keys import keys
+
+    finish(keys(files, bits, operations, seeds, cache, as_json, histogram, again))

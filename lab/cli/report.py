@@ -37,6 +37,7 @@ def reproduce(
     report: Annotated[Path | None, typer.Option("--report", metavar="DIR", help="Where the report goes; build/report/GROUP without it.")] = None,
 ) -> None:  # fmt: skip
     """Run all experiments of a paper, and write the report: what was measured beside what the paper found."""
+    from lab.record.keys import reproduce as reproduce_keys
     from lab.report.reproduce import reproduce as reproduce_group
 
-    finish(reproduce_group(group, replace(request, full=full), report))
+    finish(reproduce_group(group, replace(request, full=full), report, reproduce_keys))

@@ -38,10 +38,8 @@ STRACE_HOME = "/usr/local/lib/strace"
 # the vDSO answers without the kernel. They count where they fail.
 VARYING = {"clock_gettime", "gettimeofday", "time", "futex", "sched_yield", "restart_syscall", "rt_sigreturn"}
 VARYING |= {"mmap", "munmap", "brk", "madvise", "getrandom"}
-# What Chainwalk has not, by decision: libraries ask for it and do without. Said, but no difference where it refuses; so are
-# the calls of optional rooms that the kernel was built without.
-REFUSED = {"ENOSYS", "EAFNOSUPPORT", "EOPNOTSUPP"}
-UNOFFERED = {"rseq", "socket", "connect", "mremap"}
+# Of the calls that a kernel may be without: those that make descriptors, and how many, which who has them closes, too.
+DESCRIPTORS = {"socket": 1, "socketpair": 2, "epoll_create": 1, "epoll_create1": 1, "eventfd": 1, "eventfd2": 1}
 FORKS = {"clone", "clone3", "fork", "vfork"}
 
 
@@ -207,7 +205,7 @@ def _processes(here: Outcome, there: Outcome) -> list[str]:
     return sorted(labels, key=lambda label: [int(part) for part in label.split(".")])
 
 
-def compare_calls(process: str, here: Outcome, there: Outcome, absent: set[str]) -> list[str]:
+def compare_calls(process: str, here: Outcome, there: Outcome, absent: Iterable[str]) -> list[str]:
     """The calls of one process, but for those of these names: what one kernel let it do and the other did not."""
     sides = []
     for one in (there, here):
@@ -220,21 +218,25 @@ def compare_calls(process: str, here: Outcome, there: Outcome, absent: set[str])
     return [f"process {process}:", *(f"  {line}" for line in lines if not line.startswith("@@"))]
 
 
-def unoffered(outcome: Outcome) -> set[str]:
-    """The names of the calls that the kernel does not offer."""
+def unoffered(outcome: Outcome) -> dict[str, str]:
+    """The calls that the kernel does not offer, and what it says then: programs try them and do without (core/syscalls.def
+    names them), or an optional room has them that it was built without. Said, but no difference."""
     chosen = outcome.result.config.splitlines()
-    rooms = {call.name: call.room for call in read_table().values() if call.room}
-    return UNOFFERED | {name for name, room in rooms.items() if f"CONFIG_{room}=y" not in chosen}
+    absent = {call.name: call.error for call in read_table(macro="SYSCALL_TRIED").values()}
+    for call in read_table().values():
+        if call.room and f"CONFIG_{call.room}=y" not in chosen:
+            absent[call.name] = call.error
+    return absent
 
 
-def _comparable(calls: list[Call], absent: set[str]) -> Iterator[Call]:
+def _comparable(calls: list[Call], absent: Iterable[str]) -> Iterator[Call]:
     """Without the calls that vary, and those that one kernel does not offer with what they lead to."""
-    sockets = 0
+    descriptors = 0
     for call in calls:
         if call.name in absent:
-            sockets += call.name == "socket" and not call.error
-        elif call.name == "close" and sockets:
-            sockets -= 1
+            descriptors += 0 if call.error else DESCRIPTORS.get(call.name, 0)
+        elif call.name == "close" and descriptors:
+            descriptors -= 1
         elif call.error or call.name not in VARYING:
             yield call
 
@@ -243,7 +245,7 @@ def refusals(outcome: Outcome) -> str:
     """Which calls the kernel does not offer, and how often they were asked for."""
     calls = [call for process in outcome.calls.values() for call in process]
     absent = unoffered(outcome)
-    found = Counter(call.name for call in calls if call.name in absent and call.error in REFUSED)
+    found = Counter(call.name for call in calls if absent.get(call.name) == call.error)
     return ", ".join(f"{name} ({count})" for name, count in sorted(found.items()))
 
 

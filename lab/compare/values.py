@@ -115,6 +115,15 @@ BITS = {
     "mlockall_flags_t": _names("CURRENT=1 FUTURE=2 ONFAULT=4", "MCL_"),
     "sync_range_t": _names("WAIT_BEFORE=1 WRITE=2 WAIT_AFTER=4", "SYNC_FILE_RANGE_"),
     "epoll_flags_t": _names("CLOEXEC=0o2000000", "EPOLL_"),
+    "notify_flags_t": _names("NONBLOCK=0o4000 CLOEXEC=0o2000000", "IN_"),
+    "notify_mask_t": _names(
+        "ACCESS=1 MODIFY=2 ATTRIB=4 CLOSE_WRITE=8 CLOSE_NOWRITE=16 OPEN=32 MOVED_FROM=64 MOVED_TO=128 CREATE=256 "
+        "DELETE=512 DELETE_SELF=1024 MOVE_SELF=2048 UNMOUNT=0x2000 Q_OVERFLOW=0x4000 IGNORED=0x8000 ONLYDIR=0x1000000 "
+        "DONT_FOLLOW=0x2000000 EXCL_UNLINK=0x4000000 MASK_CREATE=0x10000000 MASK_ADD=0x20000000 ISDIR=0x40000000 "
+        "ONESHOT=0x80000000",
+        "IN_",
+    ),
+    "splice_flags_t": _names("MOVE=1 NONBLOCK=2 MORE=4 GIFT=8", "SPLICE_F_"),
     "event_flags_t": _names("SEMAPHORE=1 NONBLOCK=0o4000 CLOEXEC=0o2000000", "EFD_"),
     "access_t": _names("F_OK=0 R_OK=4 W_OK=2 X_OK=1"),
     "at_flags_t": AT_FLAGS,
@@ -132,6 +141,7 @@ BITS = {
         "MSG_",
     ),
     "timer_flags_t": _names("TIMER_ABSTIME=1"),
+    "swap_flags_t": _names("SWAP_FLAG_PREFER=0x8000 SWAP_FLAG_DISCARD=0x10000"),
     "umount_flags_t": _names("MNT_FORCE=1 MNT_DETACH=2 MNT_EXPIRE=4 UMOUNT_NOFOLLOW=8"),
     "rename_flags_t": _names("NOREPLACE=1 EXCHANGE=2 WHITEOUT=4", "RENAME_"),
     "random_flags_t": _names("NONBLOCK=1 RANDOM=2 INSECURE=4", "GRND_"),

@@ -5,10 +5,12 @@ What is compiled is kept in build/replay/ under a digest of all that it is made 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import json
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -32,6 +34,22 @@ FLAGS = (
     "-fno-stack-protector", "-fno-delete-null-pointer-checks", "-Wall", "-Wextra", "-Wno-unused-parameter",
     "-Wno-unused-function",
 )  # fmt: skip
+
+
+def crc_flags(cpuinfo: str) -> tuple[str, ...]:
+    """Of a processor that /proc/cpuinfo tells of: CRC-32C has an instruction in SSE 4.2, which hash/any/crc32c.h takes."""
+    flags = re.search(r"^flags\s*:(.*)$", cpuinfo, re.MULTILINE)
+    return ("-mcrc32",) if flags and "sse4_2" in flags[1].split() else ()
+
+
+@cache
+def flags() -> tuple[str, ...]:
+    """How this host's engines are compiled."""
+    with contextlib.suppress(OSError):
+        return FLAGS + crc_flags(Path("/proc/cpuinfo").read_text())
+    return FLAGS
+
+
 CHUNK = 1 << 20  # operations in a call, between which Ctrl-C is seen
 LARGEST_BITS = 28  # 2 GB of pointers
 OPERATION_BYTES = 40
@@ -72,8 +90,8 @@ def _sources() -> str:
     folders += sorted(path for path in (TOP / "core").rglob("*") if path.is_dir())
     files = [path for folder in folders for path in sorted(folder.glob("*")) if path.suffix in (".c", ".h", ".def")]
     said = subprocess.run([CC, "--version"], capture_output=True, text=True, check=False).stdout
-    digest = hashlib.sha256(f"{said} {FLAGS}".encode())
-    for path in (SOURCE, TOP / "hash" / "choose.py", *files):
+    digest = hashlib.sha256(f"{said} {flags()}".encode())
+    for path in (SOURCE, *sorted(SOURCE.parent.glob("*.h")), TOP / "hash" / "choose.py", *files):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -95,8 +113,9 @@ def compiled(choice: Choice) -> Path:
         (folder / "generated" / "hash_choice.h").write_text(choose.choice_header(settings))
         (folder / "generated" / "hash_functions.h").write_text(choose.functions_header(settings))
         made = folder / "engine.so"
-        command = [CC, *FLAGS, "-shared", "-fPIC", "-DHOSTED", "-D_GNU_SOURCE", "-DCONFIG_HASH_STATS=1"]
-        command += [f"-DCONFIG_HASH_WORD={choice.word}", f"-DREPLAY_{choice.cache.upper()}", f"-I{TOP}"]
+        command = [CC, *flags(), "-shared", "-fPIC", "-DHOSTED", "-D_GNU_SOURCE", "-DCONFIG_HASH_STATS=1"]
+        command += [f"-DCONFIG_HASH_WORD={choice.word}", f"-DREPLAY_{choice.cache.upper()}"]
+        command += [f"-DREPLAY_{choice.structure.upper()}", f"-I{TOP}"]
         command += [f"-I{TOP}/hosted/include", f"-I{folder}", "-o", str(made), str(SOURCE)]
         try:
             result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -123,6 +142,8 @@ def _library(path: Path) -> ctypes.CDLL:
     library = ctypes.CDLL(str(path))
     library.replay_complaint.restype = ctypes.c_char_p
     library.replay_expand.restype = library.replay_run.restype = library.replay_report.restype = ctypes.c_uint64
+    if hasattr(library, "replay_plain"):
+        library.replay_plain.restype = ctypes.c_uint64
     return library
 
 

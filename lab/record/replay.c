@@ -15,6 +15,7 @@
 
 #include "hash/cache.h"
 #include "core/kernel.h"
+#include "lab/record/operation.h"
 #include "hash/random.c"
 #include "hash/report.c"
 #include "core/log/text.c"
@@ -25,21 +26,6 @@ const char *symbol_lookup(u64 address, u64 *offset)
 {
 	return NULL;
 }
-
-/* Bits of a kind: lab/record/stream.py. */
-#define KIND_OPERATION 7
-#define KIND_FOUND 8
-
-struct operation {
-	u64 first, second; /* the key; of a dentry parent and recorded name hash */
-	const char *name;  /* of a dentry; with 8 readable bytes behind */
-	u32 object;	   /* its number, or NONE */
-	u32 root;	   /* of a page: which file's */
-	u16 length;	   /* of its name */
-	u8 kind;
-	u8 unused[5];
-};
-#define NONE 0xffffffffu
 
 /* ---- the cache ------------------------------------------------------------------------------- */
 
@@ -237,6 +223,7 @@ u64 replay_expand(const u8 *kinds, u64 n, const u32 *object_column, const u64 *f
 			to->length = from->length;
 		}
 	}
+	operation_rows(out, at);
 	free(came);
 	return at;
 }
@@ -277,6 +264,16 @@ int replay_begin(unsigned bits, u32 object_count, u32 root_count, u64 seed, cons
 	return 0;
 }
 
+/* CPU time of this thread since @begin, in nanoseconds. */
+static u64 since(const struct timespec *begin)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+	return (u64)(end.tv_sec - begin->tv_sec) * NSEC_PER_SEC + (u64)end.tv_nsec -
+	       (u64)begin->tv_nsec;
+}
+
 /* The bucket, and the name hash in *@second where there is a name. */
 static __always_inline u32 bucket_of(const struct operation *from, u64 *second, unsigned bits)
 {
@@ -311,20 +308,85 @@ static const char *change(const struct operation *from, u32 bucket, u64 second)
 	return NULL;
 }
 
-/* One operation; NULL, or what is wrong. */
-static __always_inline const char *step(const struct operation *from, unsigned bits, bool trees,
-					bool same_names)
+#ifdef REPLAY_DENTRY
+/* Buckets and name hashes of @count operations. Before all walks, since no processor guesses how
+ * long a name is; false: one is not as it was recorded, though it should be. */
+static __always_inline bool hash_names(const struct operation *from, u32 count, bool same_names,
+				       u64 *second, u32 *bucket)
 {
+	u64 differs = 0;
+
+	for (u32 i = 0; i < count; i++) {
+		bucket[i] = bucket_of(&from[i], &second[i], CACHE_HASH.bits);
+		differs |= second[i] ^ from[i].second;
+	}
+	return !same_names || !differs;
+}
+#endif
+
+/*
+ * @count finds in a row, FIND_ROW at most, all of them hits or (@hits is false) misses, in the
+ * kernel. Are they here? Then they are counted.
+ *
+ * They change nothing, so what is wrong can be looked for afterwards. How many objects a walk
+ * visits cannot be guessed: the processor goes wrong at the end of most walks, and what it has
+ * begun of the next is lost. So there is no branch in here on what was found, and as little as
+ * possible besides the walk.
+ */
+static __always_inline bool find_row(const struct operation *from, u32 count, bool hits,
+				     bool same_names)
+{
+	const u64 beyond = CACHE_HASH.trees ? 1ull << 32 : CACHE_HASH.entries;
+	const unsigned bits = CACHE_HASH.bits;
+	u64 wrong = 0, steps = 0, compares = 0;
+#ifdef REPLAY_DENTRY
+	u64 seconds[FIND_ROW];
+	u32 buckets_of[FIND_ROW];
+
+	if (!hash_names(from, count, same_names, seconds, buckets_of))
+		return false;
+#endif
+	for (u32 i = 0; i < count; i++) {
+		const struct operation *at = &from[i];
+		const struct object *expected = hits ? &objects[at->object] : NULL, *found;
+		u64 second;
+		u32 bucket;
+
+#ifdef REPLAY_DENTRY
+		second = seconds[i];
+		bucket = buckets_of[i];
+#else
+		bucket = bucket_of(at, &second, bits);
+#endif
+		struct key key = {at->first, second, at->name, at->length, &compares};
+
+		if (unlikely(bucket >= beyond))
+			return false;
+		found = T(find)(&table, &roots[at->root], bucket, &key, compare, &steps);
+		wrong |= (uintptr_t)expected ^ (uintptr_t)found;
+	}
+	if (wrong)
+		return false;
+	*(hits ? &COUNTERS[0].hits : &COUNTERS[0].misses) += count;
+	*(hits ? &COUNTERS[0].hit_steps : &COUNTERS[0].miss_steps) += steps;
+	COUNTERS[0].compares += compares;
+	return true;
+}
+
+/* Any operation but a counted find; or one that is known to be wrong. NULL, or what is wrong. */
+static const char *step(const struct operation *from, bool same_names)
+{
+	const struct object *expected = from->object == NONE ? NULL : &objects[from->object],
+			    *found;
 	unsigned operation = from->kind & KIND_OPERATION;
-	struct object *expected = from->object == NONE ? NULL : &objects[from->object], *found;
 	u64 steps = 0, compares = 0, second;
 	struct key key;
 	u32 bucket;
 
 	if (operation == HASH_REPORT)
 		return NULL;
-	bucket = bucket_of(from, &second, bits);
-	if (unlikely(bucket >> bits) && !trees)
+	bucket = bucket_of(from, &second, CACHE_HASH.bits);
+	if (bucket >> CACHE_HASH.bits && !CACHE_HASH.trees)
 		return "the hash function gives a bucket that the table has not";
 	if (same_names && second != from->second)
 		return "the name hash gives another value than it gave the kernel";
@@ -332,22 +394,37 @@ static __always_inline const char *step(const struct operation *from, unsigned b
 		return change(from, bucket, second);
 	key = (struct key){from->first, second, from->name, from->length, &compares};
 	found = T(find)(&table, &roots[from->root], bucket, &key, compare, &steps);
-	if (unlikely(found != expected))
-		return found ? "an object is found that the kernel did not find"
-			     : "an object is not found that the kernel found";
-	if (operation == HASH_FIND) {
-		struct hash_counters *counters = &COUNTERS[0];
+	if (found == expected)
+		return NULL;
+	return found ? "an object is found that the kernel did not find"
+		     : "an object is not found that the kernel found";
+}
 
-		counters->compares += compares;
-		if (found) {
-			counters->hits++;
-			counters->hit_steps += steps;
-		} else {
-			counters->misses++;
-			counters->miss_steps += steps;
+/* Operations from *@at on, to before @to or the first that is wrong, which is then *@at: NULL, or
+ * what is wrong with it. Not one with replay_run(): setjmp() keeps variables out of registers. */
+static __attribute__((__noinline__)) const char *run(const struct operation *operations, u64 *at,
+						     u64 to, bool same_names)
+{
+	const char *wrong = NULL;
+	u64 i = *at;
+	bool right;
+
+	while (i < to && !wrong) {
+		u32 finds = (u32)min((u64)operations[i].finds, to - i);
+
+		if (operations[i].kind & KIND_FOUND)
+			right = finds && find_row(&operations[i], finds, true, same_names);
+		else
+			right = finds && find_row(&operations[i], finds, false, same_names);
+		if (right) {
+			i += finds;
+			continue;
 		}
+		for (u64 end = i + max(finds, 1u); i < end && !wrong; i++)
+			wrong = step(&operations[i], same_names);
 	}
-	return NULL;
+	*at = wrong ? i - 1 : i;
+	return wrong;
 }
 
 /*
@@ -358,25 +435,23 @@ static __always_inline const char *step(const struct operation *from, unsigned b
 u64 replay_run(const struct operation *operations, u64 from, u64 to, bool same_names,
 	       u64 *nanoseconds)
 {
-	unsigned bits = CACHE_HASH.bits;
-	bool trees = CACHE_HASH.trees;
-	const char *wrong = NULL;
-	struct timespec begin, end;
-	u64 i = from;
+	const char *wrong;
+	struct timespec begin;
+	u64 at = from;
 
 	if (setjmp(out_of_here))
 		return from;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-	while (i < to && !wrong)
-		wrong = step(&operations[i++], bits, trees, same_names);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-	*nanoseconds += (u64)(end.tv_sec - begin.tv_sec) * NSEC_PER_SEC + (u64)end.tv_nsec -
-			(u64)begin.tv_nsec;
-	if (!wrong)
-		return to;
-	snprintf(complaint, sizeof(complaint), "%s", wrong);
-	return i - 1;
+	wrong = run(operations, &at, to, same_names);
+	*nanoseconds += since(&begin);
+	if (wrong)
+		snprintf(complaint, sizeof(complaint), "%s", wrong);
+	return at;
 }
+
+#ifdef REPLAY_CHAINED
+#include "lab/record/plain.h"
+#endif
 
 /* The kernel's report of the table as it is now, as text or JSON, terminated, into @out; its
  * length. */

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from lab.report.figures import Buckets, Chains, Curve, Fault, Misses, Point
+from lab.report.figures import Buckets, Chains, Curve, Fault, Misses, Point, Sensitivity
 from lab.report.numbers import Ratio, Run, Sample, ratio, sample
 from lab.report.verdicts import Claim, Verdict, Word, judge
 from lab.sweep.experiment import CACHES, Expect, Experiment, Histogram, Kernel, Measure, Variant
@@ -107,6 +107,7 @@ class Section:
     cells: dict[tuple[str, str, int], Cell | None]  # by kernel, variant, seed
     remarks: list[str] = field(default_factory=list)
     file: str = ""  # the experiment's, where it was given by its path
+    sensitivities: list[Sensitivity] = field(default_factory=list)  # lab/report/sensitivity.py, once it is whole
 
     @property
     def full(self) -> bool:

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from lab.base.paths import LabError
 from lab.report.collect import Section, collect
+from lab.report.sensitivity import sensitivities
 from lab.sweep.experiment import find, load
 from lab.sweep.store import Store
 
@@ -44,6 +45,7 @@ def gather(names: list[str], every: bool, results: Path | None, full: bool) -> l
                     + _elsewhere(store, experiment.name, full)
                 )
             section.file = files.get(experiment.name, "")
+            section.sensitivities = sensitivities(section)
             sections.append(section)
         if not sections:
             raise LabError(f"{store.path} has no results at {scale} size: run ./cw sweep first")

@@ -10,6 +10,7 @@ from typing import Any
 
 from lab.report import words
 from lab.report.collect import TOLERANCE, Buckets, Curve, Section, Table
+from lab.report.figures import Sensitivity
 from lab.report.numbers import CONFIDENCE, Ratio, Sample
 
 VERSION = 1  # of the JSON
@@ -73,6 +74,7 @@ def _experiment(section: Section) -> dict[str, Any]:
         "remarks": section.remarks,
         "tables": [_table(table) for table in section.tables],
         "judgements": [_judgement(one) for one in section.judgements],
+        "sensitivity": [_sensitivity(one) for one in section.sensitivities],
         "histograms": [_histogram(one) for one in section.histograms],
         "chains": [asdict(one) for one in section.chains],
         "misses": [asdict(one) for one in section.misses],
@@ -121,6 +123,14 @@ def _judgement(one: Any) -> dict[str, Any]:
         "measure": expect.measure, "workload": one.place, "more": expect.more, "than": expect.than,
         "at_least": expect.at_least, "ratio": one.ratio and asdict(one.ratio),
         "paper_ratio": one.paper_ratio and asdict(one.paper_ratio),
+    }  # fmt: skip
+
+
+def _sensitivity(one: Sensitivity) -> dict[str, Any]:
+    return {
+        "what": one.what, "measure": one.measure, "workload": one.place, "measured": asdict(one.measured),
+        "missing": one.missing, "kept": len(one.others) - len(one.changed), "of": len(one.others),
+        "changed": [asdict(each) for each in one.changed], "settings": [asdict(each) for each in one.others],
     }  # fmt: skip
 
 

@@ -1,11 +1,12 @@
-"""What a report shows besides its tables: histograms, chains, memory-cache misses, curves, runs without a result."""
+"""What a report shows besides its tables: histograms, chains, memory-cache misses, curves, conclusions under other settings,
+runs without a result."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from lab.report.numbers import Sample
+from lab.report.numbers import Ratio, Sample
 from lab.sweep.experiment import Histogram, Measure, PaperHistogram
 from lab.sweep.store import Cell
 
@@ -89,3 +90,41 @@ class Fault:
     kind: str
     message: str
     cell: Cell | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a conclusion under a setting: a verdict, or where there is none, the direction of the ratio."""
+
+    setting: str
+    word: str
+    ratio: Ratio | None
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """A conclusion that rests on cycles, under all settings."""
+
+    what: str
+    measure: str
+    place: str
+    measured: Outcome
+    others: list[Outcome]
+    missing: str = ""  # why there are no other settings
+
+    @property
+    def changed(self) -> list[Outcome]:
+        return [one for one in self.others if one.word != self.measured.word]
+
+    @property
+    def ends(self) -> tuple[Outcome, Outcome] | None:
+        """The settings of the least and of the greatest ratio."""
+        known = [one for one in (self.measured, *self.others) if one.ratio]
+        if not known:
+            return None
+        return min(known, key=_value), max(known, key=_value)
+
+
+def _value(one: Outcome) -> float:
+    assert one.ratio
+    return one.ratio.value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -25,8 +26,11 @@ def group(name: str) -> list[str]:
     return found
 
 
-def reproduce(name: str, request: Request, folder: Path | None) -> int:
-    """All experiments of a group as one sweep, and the report of what came of it."""
+def reproduce(
+    name: str, request: Request, folder: Path | None, replay: Callable[[bool, Path], str] | None = None
+) -> int:
+    """All experiments of a group as one sweep, and the report of what came of it. @replay: the part of santos that boots
+    nothing; it writes into the report's folder and returns what is to be printed."""
     request.names = group(name)
     status = sweep(request)
     if request.check or request.dry_run:
@@ -42,5 +46,7 @@ def reproduce(name: str, request: Request, folder: Path | None) -> int:
             ratio = f" ({one.expect.more} / {one.expect.than} = {one.ratio.value:.4g})" if one.ratio else ""
             print(f"  {one.word:14}  {one.expect.text}{ratio}")
     print(f"\n{', '.join(f'{count} {verdict}' for verdict, count in counts.items()) or 'no findings'}")
+    if replay and name in ("santos", "all"):
+        print("\nkeys of a file server's set (docs/lab/file-sets.md)\n" + replay(request.full, folder))
     print(f"the report: {folder}/report.html, report.txt, report.csv, report.json")
     return status

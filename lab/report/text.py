@@ -56,6 +56,7 @@ def _section(section: Section, console: Console) -> None:
     for table in section.tables:
         _measure(section, table, console)
     _judgements(section, console)
+    _sensitivity(section, console)
     for curve in section.curves:
         if curve.noun == "threads":
             _tolerance(section, curve, console)
@@ -131,6 +132,20 @@ def _judgements(section: Section, console: Console) -> None:
             if text:
                 console.print(Padding(Text(f"{what}: {text}"), (0, 0, 0, 6)))
     console.print()
+
+
+def _sensitivity(section: Section, console: Console) -> None:
+    if not section.sensitivities:
+        return
+    grid = _grid("<conclusion", "<measure", "<as measured", "kept", "<ratio from", "<to", "<changed by")
+    for one in section.sensitivities:
+        ends = [words.of_setting(end) for end in one.ends or ()] or [words.NONE] * 2
+        _add(
+            grid, f"{one.what}, {one.place}", one.measure, one.measured.word, words.kept(one), *ends, words.changed(one)
+        )
+    _print(
+        "What rests on cycles, under other costs, memories, with and without instruction cache and TLB", grid, console
+    )
 
 
 def _tolerance(section: Section, curve: Curve, console: Console) -> None:

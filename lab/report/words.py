@@ -7,7 +7,7 @@ import re
 import shlex
 
 from lab.report.collect import TOLERANCE, Row, Section, Table
-from lab.report.figures import Buckets, Point
+from lab.report.figures import Buckets, Outcome, Point, Sensitivity
 from lab.report.numbers import Ratio, Sample
 from lab.sweep.experiment import ROWS, Measure
 from lab.sweep.store import Cell
@@ -32,9 +32,32 @@ METHOD = (
     "intervals meet and ours is no wider than the paper's effect. Rows whose runs are equal digit for digit are one comparison. "
     "Figures that do not vary with the seed are exact and have no interval.",
     "Only whole loads are judged. What runs a part of one is a demonstration: it has figures and no verdicts.",
+    "What rests on cycles is judged again under other settings: all costs of memory halved and doubled, the other memory "
+    "presets, instruction cache and TLBs counted or not, and all of these together. Kept is a conclusion whose verdict, or without "
+    "verdicts whose direction, is the same. The costs are scaled after the runs: they are factors of counts.",
     "Where the least and the greatest run are left out (keep = middle), mean and s are of the kept ones, as in the "
     "paper; such an s is smaller than that of all runs, so these intervals are somewhat too narrow, theirs as ours.",
 )
+
+
+def kept(one: Sensitivity) -> str:
+    """Under how many settings the word is the same."""
+    return NONE if one.missing else f"{len(one.others) - len(one.changed)} of {len(one.others)}"
+
+
+def changed(one: Sensitivity) -> str:
+    """The settings that have another word, each word with the settings that lead to it."""
+    if one.missing:
+        return one.missing
+    by_word: dict[str, list[str]] = {}
+    for outcome in one.changed:
+        by_word.setdefault(outcome.word, []).append(outcome.setting)
+    return "; ".join(f"{word}: {' | '.join(names)}" for word, names in by_word.items()) or "none"
+
+
+def of_setting(one: Outcome) -> str:
+    """A ratio and the setting that it is of."""
+    return f"{factor(one.ratio.value)} ({one.setting})" if one.ratio else NONE
 
 
 def number(value: float | None) -> str:

@@ -209,6 +209,9 @@ class Experiment(Part):
     full_seeds: Seeds | None = None
     keep: Literal["all", "middle"] = "all"
     full_keep: Literal["all", "middle"] | None = None
+    sensitivity_seeds: Seeds | None = (
+        None  # those of --full that are simulated with ,sensitivity; None: as cache_sim says
+    )
     notes: str = ""
     whole: bool = False  # the reduced size is the paper's whole load, too: it is judged
     smallest: Annotated[Number, Field(ge=0)] = 0  # the least distance of a ratio from 1 that counts as an effect

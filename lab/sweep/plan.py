@@ -91,7 +91,10 @@ class Plan:
                 rooms = {MARKS: bool(machine.cache_sim), DISK_MODEL: disk_option(machine.disk_model or "none") != ""}
                 choice = self._choice(kernel, [setting for setting, needed in rooms.items() if needed])
                 for seed in seeds or experiment.seeds_at(full):
-                    made = _planned(experiment, kernel, choice, variant, seed)
+                    plain = full and seed not in (experiment.sensitivity_seeds or [seed])
+                    made = _planned(
+                        experiment, kernel, choice, _without_sensitivity(variant) if plain else variant, seed
+                    )
                     cell = self.cells.setdefault(made.id, made)
                     cell.needs = list(dict.fromkeys([*cell.needs, *made.needs]))
                     cell.uses.append(Use(experiment.name, kernel.name, variant.name, seed, scale))
@@ -122,6 +125,12 @@ class Plan:
                 raise LabError(f"--only {pattern} fits nothing. There are:\n" + "\n".join(f"  {one}" for one in there))
             chosen.update(found)
         return list(chosen.values()) if chosen else list(self.cells.values())
+
+
+def _without_sensitivity(variant: Variant) -> Variant:
+    """@variant, of which other seeds tell what its conclusions rest on."""
+    caches = (variant.machine.cache_sim or "").replace(",sensitivity", "") or None
+    return variant.model_copy(update={"machine": variant.machine.model_copy(update={"cache_sim": caches})})
 
 
 def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Variant, seed: int) -> Planned:

@@ -62,12 +62,13 @@ static inline void unhash(struct page *page, struct address_space *mapping, u32 
 {
 	page_table_remove(&page_table_instance, &mapping->pages, bucket, page);
 	HASH_COUNT(page, removes, 1);
-	HASH_RECORD(page, HASH_REMOVE, page, mapping->host, (u64)page->index << PAGE_SHIFT);
+	HASH_RECORD(page, HASH_REMOVE, page, mapping->host, page_key_offset(mapping, page->index));
 }
 
 /* The unhashed page is its file's no more, and the cache's reference goes. */
 static void leave_mapping(struct page *page, struct address_space *mapping)
 {
+	swap_page_left(page, mapping);
 	memory_use_add(MEMORY_CACHED, -1);
 	memory_use_add(MEMORY_SHMEM, -!mapping->ops->writepage);
 	clear_page_dirty(page);

@@ -9,6 +9,7 @@
 
 #include "hash/cache.h"
 #include "mm/cache/page_cache.h"
+#include "mm/swap/hooks.h"
 
 struct page_key {
 	struct address_space *mapping;
@@ -34,12 +35,23 @@ static __always_inline int page_compare(const struct page *page, const struct pa
 	return page->mapping != key->mapping;
 }
 
+/* The byte offset as the hash function's key has it. */
+static __always_inline u64 page_key_offset(const struct address_space *mapping, pgoff_t index)
+{
+#ifdef CONFIG_SWAP
+	if (mapping == &swap_space)
+		return index; /* a swap entry, as in Linux 2.2 */
+#endif
+	return (u64)index << PAGE_SHIFT;
+}
+
 static __always_inline u32 page_bucket(const struct address_space *mapping, pgoff_t index)
 {
 	if (index >> (64 - PAGE_SHIFT))
 		/* an index is a byte offset in pages: saves the hash a mask */
 		__builtin_unreachable();
-	return page_hash((uintptr_t)mapping->host, (u64)index << PAGE_SHIFT, page_cache_hash.bits);
+	return page_hash((uintptr_t)mapping->host, page_key_offset(mapping, index),
+			 page_cache_hash.bits);
 }
 
 /* The page with a reference, or NULL; counted. Between page_table_lock() and page_table_unlock().
@@ -53,7 +65,7 @@ static __always_inline struct page *page_find(struct address_space *mapping, u32
 					    page_compare, &steps);
 
 	HASH_COUNT_FIND(page, page, steps, compares);
-	HASH_RECORD(page, HASH_FIND, page, mapping->host, (u64)index << PAGE_SHIFT);
+	HASH_RECORD(page, HASH_FIND, page, mapping->host, page_key_offset(mapping, index));
 	if (page)
 		get_page(page);
 	return page;

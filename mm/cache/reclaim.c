@@ -16,7 +16,8 @@
  *
  * Reclaim starts no I/O, and takes locks by trying, or spinlocks under which nobody allocates: so
  * any GFP_KERNEL allocation may call it. Dirty pages are for write-back, which is asked like the
- * others. Anonymous memory stays (no swap).
+ * others. Anonymous memory stays, or is for swap's thread (mm/swap/out.c), which is asked likewise;
+ * what is clean in the swap cache goes.
  */
 #include <arch/mmu.h>
 

@@ -20,7 +20,7 @@ struct move {
 
 static bool is_anonymous(pte_t entry)
 {
-	return test_bit(PG_anon, &phys_to_page(pte_page(entry))->flags);
+	return pte_is_swap(entry) || test_bit(PG_anon, &phys_to_page(pte_page(entry))->flags);
 }
 
 static void make_table(pte_t *slot, u64 address, void *argument)
@@ -108,7 +108,8 @@ static s64 resize(struct mm *mm, u64 old, u64 old_length, u64 new_length, u32 fl
 	if (!vma || vma->start > old || vma->end < end)
 		return -EFAULT;
 	if (more && (!may_expand(mm, more, vma->flags) ||
-		     (is_data(vma->flags) && more > page_alloc_total_pages())))
+		     (is_data(vma->flags) &&
+		      more > page_alloc_total_pages() + swap_total_pages())))
 		return -ENOMEM;
 	if (!(flags & MREMAP_FIXED) && vma->end == end && can_grow(vma, old + new_length)) {
 		const struct vma area = area_like(vma, end, end, old + new_length);

@@ -222,6 +222,7 @@ static struct vma *copy_tree(struct mm *mm, const struct vma *node, struct vma *
 	copy = vma_create(mm, node);
 	if (!copy)
 		return below;
+	swap_area_copied(copy);
 	mm->area_count++;
 	link_neighbours(*last, copy);
 	copy->below = *last;

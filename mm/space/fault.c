@@ -167,7 +167,8 @@ static void set_entry(struct fault *fault, struct page *page, unsigned rights)
 static int write_private(struct fault *fault, struct page *page)
 {
 	/* Unless nobody else has it but this entry: with mm->lock held no fork can share it now. */
-	if (!test_bit(PG_anon, &page->flags) || atomic_read(&page->refcount) != 2) {
+	if (!test_bit(PG_anon, &page->flags) ||
+	    (atomic_read(&page->refcount) != 2 && !swap_reuse(page))) {
 		struct page *shown = page;
 
 		page = anonymous_page(fault->vma, 0);
@@ -232,16 +233,19 @@ static noinline int fault_in_area(struct vma *vma, u64 address, unsigned access)
 	spin_lock(&mm->page_table_lock);
 	fault.slot = mmu_slot(&mm->mmu, address, MMU_MAKE);
 	fault.old = fault.slot ? *fault.slot : 0;
-	if (fault.old && access & FAULT_WRITE && !pte_write(fault.old)) {
+	bool there = fault.old && !pte_is_swap(fault.old);
+	if (there && access & FAULT_WRITE && !pte_write(fault.old)) {
 		page = phys_to_page(pte_page(fault.old));
 		get_page(page);
-	} else if (fault.old && access & FAULT_EXEC && !pte_exec(fault.old)) {
+	} else if (there && access & FAULT_EXEC && !pte_exec(fault.old)) {
 		*fault.slot = pte_set_prot(xchg(fault.slot, 0), vma_page_rights(vma));
 		mmu_flush(&mm->mmu, address, address + PAGE_SIZE);
 	}
 	spin_unlock(&mm->page_table_lock);
 	if (unlikely(!fault.slot)) {
 		error = -ENOMEM;
+	} else if (pte_is_swap(fault.old)) {
+		error = swap_in(vma, address, fault.old, access);
 	} else if (!fault.old && !vma->mapping) {
 		error = fault_anonymous(vma, address);
 	} else if (!fault.old) {
@@ -317,7 +321,7 @@ static int try_fault(struct mm *mm, u64 address, unsigned access)
 		up_read(&mm->lock);
 		return -EACCES;
 	}
-	if (vma->mapping || access & FAULT_PRESENT)
+	if (vma->mapping || access & FAULT_PRESENT || swap_in_use())
 		return fault_in_area(vma, address, access);
 	error = fault_anonymous(vma, address); /* the most common: no need to look first */
 	up_read(&mm->lock);
@@ -332,7 +336,9 @@ void oom_killer_register(bool (*kill)(void))
 /* Somebody's end is to give memory: wait for it a while. false: nobody's will, or it is our own. */
 static bool wait_for_victim(void)
 {
-	if (!oom_kill || !oom_kill() || fatal_signal_pending(current))
+	if (!swap_may_help() && (!oom_kill || !oom_kill()))
+		return false;
+	if (fatal_signal_pending(current))
 		return false;
 	sleep_ns(OOM_PAUSE_NS);
 	return true;

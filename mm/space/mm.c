@@ -38,6 +38,11 @@ static void zap_finish(struct zap *zap)
 static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 {
 	struct zap *zap = argument;
+
+	if (pte_is_swap(*slot)) {
+		swap_zap(zap->mm, slot, zap->what);
+		return;
+	}
 	struct page *page = phys_to_page(pte_page(*slot));
 	bool file = !test_bit(PG_anon, &page->flags);
 
@@ -48,6 +53,8 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 	if (file) {
 		zap->mm->file_pages--;
 		atomic_dec(&page->mapcount);
+	} else {
+		swap_page_unmapped(page);
 	}
 	if (zap->exiting) {
 		put_page(page);
@@ -129,6 +136,7 @@ void mm_put(struct mm *mm)
 {
 	if (!atomic_dec_and_test(&mm->users))
 		return;
+	swap_mm_gone(mm);
 	down_write(&mm->lock);
 	vma_remove(mm, 0, USER_TOP);
 	mm_write_unlock(mm);
@@ -152,13 +160,15 @@ static __always_inline void copy_entry(pte_t *from, u64 address, void *argument)
 	struct copy *copy = argument;
 	struct page *page = phys_to_page(pte_page(*from));
 
-	if (!test_bit(PG_anon, &page->flags))
+	if (!pte_is_swap(*from) && !test_bit(PG_anon, &page->flags))
 		return;
 	pte_t *to = mmu_slot(&copy->child->mmu, address, MMU_MAKE);
 	if (unlikely(!to)) {
 		copy->error = -ENOMEM;
 		return;
 	}
+	if (swap_copy(copy->child, to, *from))
+		return;
 	*from = pte_write_protect(*from);
 	get_page(page);
 	*to = *from;
@@ -189,6 +199,8 @@ struct mm *mm_fork(struct mm *parent)
 		error = areas_copy(child, parent);
 	if (child && !error)
 		error = copy_entries(child, parent);
+	if (child && !error)
+		swap_mm_add(child);
 	up_write(&parent->lock);
 	if (!error)
 		return child;

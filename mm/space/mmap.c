@@ -83,7 +83,7 @@ static int area_flags(unsigned prot, unsigned map_flags, const struct file *file
 static bool is_too_much(u64 pages, unsigned prot, unsigned map_flags)
 {
 	return !(map_flags & MAP_NORESERVE) && prot & PROT_WRITE &&
-	       pages > page_alloc_total_pages();
+	       pages > page_alloc_total_pages() + swap_total_pages();
 }
 
 /* Where the new area is to be; what is there for MAP_FIXED is unmapped. An address, or -errno. */
@@ -115,8 +115,10 @@ static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_f
 s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags,
 	   struct file *file, u64 offset)
 {
-	struct vma area = {.page_offset = offset >> PAGE_SHIFT};
+	struct vma area; /* of one that is wanted, what vma_create() copies is looked at */
 
+	memset(&area, 0, offsetof(struct vma, link));
+	area.page_offset = offset >> PAGE_SHIFT;
 	if (!length)
 		return -EINVAL;
 	length = page_round_up(length);
@@ -132,6 +134,7 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 	if (area.mapping)
 		area.file = file;
 	guard(mm_write, mm);
+	area.flags |= swap_area_flags(mm);
 	area.start = (u64)TRY(choose_address(mm, address, length, map_flags));
 	area.end = area.start + length;
 	if (!may_expand(mm, length >> PAGE_SHIFT, area.flags))
@@ -147,6 +150,8 @@ static void change_entry(pte_t *slot, u64 address, void *rights)
 {
 	unsigned allowed = *(unsigned *)rights;
 
+	if (pte_is_swap(*slot))
+		return;
 	if (!pte_write(*slot))
 		allowed &= ~MMU_WRITE;
 	*slot = pte_set_prot(xchg(slot, 0), allowed);
@@ -210,7 +215,9 @@ static int grow_heap(struct mm *mm, u64 start, u64 end)
 	u64 pages = (end - start) >> PAGE_SHIFT;
 
 	lockdep_assert_held(&mm->lock);
-	if (pages > page_alloc_total_pages() || !may_expand(mm, pages, heap.flags) ||
+	heap.flags |= swap_area_flags(mm);
+	if (pages > page_alloc_total_pages() + swap_total_pages() ||
+	    !may_expand(mm, pages, heap.flags) ||
 	    !range_is_free(mm, start, end))
 		return -ENOMEM;
 	return vma_add(mm, &heap);

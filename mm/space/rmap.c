@@ -1,7 +1,7 @@
 /*
  * rmap.c - from the pages of a file to the page-table entries that map them, through the areas on
- * mapping->vmas. Declared in page_cache.h. Anonymous pages need no such way: they stay where they
- * are.
+ * mapping->vmas. Declared in page_cache.h. Anonymous pages have no such way: they stay where they
+ * are, or swap goes through the address spaces (mm/swap/out.c).
  *
  * mapping->vma_lock keeps the areas, their bounds, and their address spaces' page tables.
  */

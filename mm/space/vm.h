@@ -14,7 +14,7 @@
  * The areas change under mm->lock held for writing; the bounds of an area that maps a file under
  * mapping->vma_lock as well.
  *
- * Limits: at most 65536 areas; no swap; no huge pages.
+ * Limits: at most 65536 areas; no huge pages.
  */
 #pragma once
 
@@ -72,6 +72,14 @@ struct mm {
 	struct vma *last_hit;	     /* hint for find_vma(): any area, or NULL */
 	struct list_head dead;	     /* taken out; mm_write_unlock() frees them */
 	u64 total_pages, data_pages; /* of the areas: RLIMIT_AS, RLIMIT_DATA */
+#ifdef CONFIG_SWAP
+	bool locks_future; /* new areas are VM_LOCKED */
+	/* Swap's thread goes through the list, and stopped at that address. Under mms_lock. */
+	struct list_head swap_link;
+	u64 swap_hand;
+	u32 swap_round;	   /* of swapoff, that has seen it */
+	u64 swapped_pages; /* entries that are swap entries; under page_table_lock */
+#endif
 
 	/* Under lock; what a fork copies. */
 	unsigned idle_tables;	     /* page tables that may have been left without an area ... */

@@ -5,7 +5,7 @@
 
 #include <ftw.h>
 
-#define MAX_SCENARIOS 400
+#define MAX_SCENARIOS 600
 
 struct scenario {
 	int line;

@@ -261,11 +261,20 @@ def santos(k, bits, word, g):
     return low(t ^ ((t ^ g) >> bits), bits)
 
 
+def santos_first(k, bits, word):
+    """His mail of the morning: sums where the one that was merged has a product and an exclusive or."""
+    g = golden_prime(word)
+    t = wrap(k[0] + k[1], word) ^ (wrap(g + k[1], word) // L1)
+    return low(t + ((t ^ g) >> bits), bits)
+
+
 INODE = {
     "linux-2.2": lambda k, bits, word: two_sums(k[1] | k[0], bits, word),
     "mult": lambda k, bits, word: low(wrap((k[1] | k[0]) * G32, word) >> 11, bits),
     "linux-2.4": lambda k, bits, word: two_sums(k[1] | (wrap(k[0], word) // L1), bits, word),
     "linux-2.4.32": lambda k, bits, word: s(k[1] + wrap(k[0], word) // L1, bits, word),
+    "linux-2.6.5": lambda k, bits, word: s(wrap(k[0], word) // L1 + k[1], bits, word),
+    "santos-first": santos_first,
     "linux-2.6": lambda k, bits, word: santos(k, bits, word, golden_prime(word)),
     "linux-6.1": lambda k, bits, word: santos(k, bits, word, golden_ratio(word)),
     **for_cache(lambda k: (k[1], k[0])),
@@ -277,6 +286,11 @@ INODE = {
 def two_xors(h, bits, word):
     h = wrap(h, word)
     return low(h ^ (h >> bits) ^ (h >> (2 * bits)), bits)
+
+
+def linux_2_6_5(k, bits, word):
+    h = wrap(k[1] + wrap(k[0], word) // L1, word)
+    return low(h ^ (h >> bits), bits)
 
 
 def heger(k, bits, word):
@@ -291,6 +305,7 @@ DENTRY = {
     "mult-11": lambda k, bits, word: low(wrap((k[1] + k[0]) * G32, word) >> 11, bits),
     "mult-17": lambda k, bits, word: low(wrap((k[1] + k[0]) * G32, word) >> 17, bits),
     "linux-2.4": lambda k, bits, word: two_xors(k[1] + wrap(k[0], word) // L1, bits, word),
+    "linux-2.6.5": linux_2_6_5,
     "linux-2.6": heger,
     "linux-3.14": lambda k, bits, word: s(k[1] + wrap(k[0], word) // L1, bits, word),
     "linux-6.1": lambda k, bits, word: k[1] >> (32 - bits),

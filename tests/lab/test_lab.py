@@ -100,6 +100,15 @@ def test_an_added_folder_leaves_the_one_that_is_there_as_it_is(tmp_path):
     assert tree.entries["/tmp"].mode == stat.S_IFDIR | 0o1777 and tree.has("/tmp/file")
 
 
+def test_an_added_file_brings_no_other_rights_along(tmp_path):
+    """What is set-id here would be root's there."""
+    (tmp_path / "su").write_text("x")
+    (tmp_path / "su").chmod(0o6755)
+    tree = Tree()
+    tree.add(f"{tmp_path}:/data")
+    assert tree.entries["/data/su"].mode == stat.S_IFREG | 0o755
+
+
 @pytest.mark.parametrize(("block", "inode"), [(1024, 128), (2048, 256), (4096, 256)])
 def test_ext2_images_are_clean_and_repeatable(tmp_path, block, inode):
     tree = small_tree(tmp_path / "host")

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fs/start.h"
 #include "fs/writeback.h"
 #include "core/memory/page_alloc.h"
+#include "core/memory/shrinker.h"
 #include "hosted/tests/caches/caches.h"
 
 #ifdef CONFIG_HASH_STATS
@@ -84,5 +86,19 @@ TEST(page_reclaim_small_files)
 		CHECK(strcmp(text, back) == 0);
 	}
 	buffer_cache_check();
+	caches_stop();
+}
+
+/* Who once found nothing to be reclaimed looks again the next time. */
+TEST(reclaim_that_found_nothing_is_tried_again)
+{
+	static unsigned char data[KB(64)];
+
+	caches_start(32, 4096, 8192);
+	while (reclaim_pages(1000))
+		continue;
+	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, data, sizeof(data)), sizeof(data));
+	CHECK_EQUAL(vfs_sync_all(), 0);
+	CHECK(reclaim_pages(1) > 0);
 	caches_stop();
 }

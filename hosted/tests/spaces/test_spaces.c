@@ -12,14 +12,17 @@
 #include "core/memory/shrinker.h"
 #include "core/sched/sched.h"
 #include "mm/cache/page_cache.h"
+#include "mm/swap/swap.h"
 #include "hosted/tests/spaces/spaces.h"
 
+#define SWAP_PAGES 128
 #define THREADS 5u
 #define OPERATIONS 100 /* of each thread */
 
 static DEFINE_MUTEX(turn);
 static unsigned threads_left; /* at 0 the others end, too */
-static u64 operations;
+static u64 operations, swapped;
+static bool with_swap;
 
 static void run_thread(void *argument)
 {
@@ -56,6 +59,40 @@ static void run_reclaim(void *argument)
 			schedule();
 	}
 }
+
+/* ---- swap ------------------------------------------------------------------------------------ */
+
+static struct hosted_disk swap_disk;
+
+static void begin_swap(bool first)
+{
+	hosted_quiet = true;
+	if (first) {
+		disk_create(&swap_disk, "swap", 1, SWAP_PAGES * PAGE_SIZE);
+		swap_disk.asynchronous = true;
+		sys_mknodat(AT_FDCWD, "/swap", S_IFBLK | 0600, (u32)swap_disk.device.dev);
+		((u32 *)swap_disk.image)[256] = 1;
+		((u32 *)swap_disk.image)[257] = SWAP_PAGES - 1;
+		memcpy(swap_disk.image + PAGE_SIZE - 10, "SWAPSPACE2", 10);
+	}
+	CHECK_EQUAL(sys_swapon("/swap", 0), 0);
+}
+
+/* Swaps out whatever there is, and now and then gives swap up. */
+static void run_swap(void *argument)
+{
+	while (threads_left) {
+		swapped += swap_out(1 + rng_below(&disk_rng, 40));
+		for (unsigned n = (unsigned)rng_below(&disk_rng, 10); n && threads_left; n--)
+			schedule();
+		if (rng_below(&disk_rng, 10))
+			continue;
+		CHECK_EQUAL(sys_swapoff("/swap"), 0);
+		begin_swap(false);
+	}
+}
+
+/* ---- a sequence ------------------------------------------------------------------------------ */
 
 static void check_spaces(void)
 {
@@ -102,7 +139,11 @@ static void spaces_sequence(u64 seed, bool ext2)
 		task_start(run_thread, &spaces[n % SPACES]);
 	task_start(run_sync, NULL);
 	task_start(run_reclaim, NULL);
+	if (with_swap)
+		task_start(run_swap, NULL);
 	tasks_wait();
+	if (with_swap)
+		swapped += swap_out(2 * SPACES * WINDOW);
 	check_spaces();
 	for (struct space *space = spaces; space < spaces + SPACES; space++) {
 		unmap_model(space, 0, WINDOW);
@@ -117,6 +158,9 @@ static void spaces_sequence(u64 seed, bool ext2)
 	for (unsigned n = 0; n < FILES; n++)
 		check_file(&files[n], 0, FILE_BYTES);
 	CHECK_EQUAL(umount_disk(), 0);
+	drop_clean_pages(); /* read ahead for who has ended meanwhile */
+	if (with_swap)
+		CHECK_EQUAL(swap_free_pages(), SWAP_PAGES - 1);
 	leak_check();
 }
 
@@ -131,13 +175,16 @@ static void sequences(unsigned count, bool ext2)
 	image_make(&disk, 1024, 4096, IMAGE_USUAL);
 	CHECK_EQUAL(mount_files(ext2), 0);
 	CHECK_EQUAL(umount_disk(), 0);
+	if (with_swap)
+		begin_swap(true);
 	leak_mark();
 	count = test_scaled(count);
 	for (u64 seed = first; seed < first + count; seed++)
 		spaces_sequence(seed, ext2);
 	image_check(&disk);
-	printf("# %u sequences from seed %llu: %llu operations\n", count, (unsigned long long)first,
-	       (unsigned long long)operations);
+	printf("# %u sequences from seed %llu: %llu operations, %llu pages swapped out\n", count,
+	       (unsigned long long)first, (unsigned long long)operations,
+	       (unsigned long long)swapped);
 }
 
 TEST(spaces_tmpfs)
@@ -148,4 +195,11 @@ TEST(spaces_tmpfs)
 TEST(spaces_ext2)
 {
 	sequences(100, true);
+}
+
+TEST(spaces_swap)
+{
+	with_swap = true;
+	sequences(100, true);
+	CHECK(swapped > 1000);
 }

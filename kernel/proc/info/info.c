@@ -44,9 +44,12 @@ static void process_owner(pid_t pid, uid_t *uid, gid_t *gid)
 	}
 }
 
-/* process_lock held: the thread @pid, NULL for a zombie. @inspect: if current may look into it;
- * execve() changes that and the mm in one step. ERR_PTR(-EACCES), ERR_PTR(-ESRCH). */
-static const struct task *look_at(pid_t pid, bool inspect)
+/* Who is told: whoever asks, or only who may look into the process. */
+enum told { ANYBODY, INSPECTOR };
+
+/* process_lock held: the thread @pid, NULL for a zombie. execve() changes who may look into it and
+ * the mm in one step. ERR_PTR(-EACCES): current may not; ERR_PTR(-ESRCH). */
+static const struct task *look_at(pid_t pid, enum told told)
 {
 	struct process *process;
 	const struct task *task = task_or_process(pid, &process);
@@ -54,14 +57,16 @@ static const struct task *look_at(pid_t pid, bool inspect)
 	lockdep_assert_held(&process_lock);
 	if (!process)
 		return ERR_PTR(-ESRCH);
-	return inspect && !may_inspect(process) ? ERR_PTR(-EACCES) : task;
+	if (told == INSPECTOR && !may_inspect(process))
+		return ERR_PTR(-EACCES);
+	return task;
 }
 
-/* What the thread has, referenced; NULL: nothing of the kind (a zombie); or ERR_PTR. */
-static struct mm *get_mm(pid_t pid, bool inspect)
+/* The thread's memory, referenced; NULL: it has none (a zombie); or ERR_PTR. */
+static struct mm *get_mm(pid_t pid, enum told told)
 {
 	guard(spinlock_irq, &process_lock);
-	const struct task *task = look_at(pid, inspect);
+	const struct task *task = look_at(pid, told);
 
 	if (IS_ERR_OR_NULL(task) || !task->mm)
 		return IS_ERR(task) ? ERR_CAST(task) : NULL;
@@ -69,26 +74,27 @@ static struct mm *get_mm(pid_t pid, bool inspect)
 	return task->mm;
 }
 
-static struct fs_context *get_fs(pid_t pid, bool inspect)
+/* Its places, referenced; ERR_PTR(-ENOENT): it has none. */
+static struct fs_context *get_fs(pid_t pid, enum told told)
 {
 	guard(spinlock_irq, &process_lock);
-	const struct task *task = look_at(pid, inspect);
+	const struct task *task = look_at(pid, told);
 
 	if (IS_ERR_OR_NULL(task) || !task->fs)
-		return IS_ERR(task) ? ERR_CAST(task) : NULL;
+		return IS_ERR(task) ? ERR_CAST(task) : ERR_PTR(-ENOENT);
 	fs_context_get(task->fs);
 	return task->fs;
 }
 
-/* To be released. Nothing else is referenced, since this is done with a directory's lock held,
- * below which no file may be let go. */
+/* Its table of files, to be released; ERR_PTR(-ENOENT): it has none. No file in it is referenced:
+ * who lists /proc/PID/fd could not let it go, for a directory is locked then (fput()). */
 static struct file_table *hold_files(pid_t pid)
 {
 	guard(spinlock_irq, &process_lock);
-	const struct task *task = look_at(pid, true);
+	const struct task *task = look_at(pid, INSPECTOR);
 
 	if (IS_ERR_OR_NULL(task) || !task->files)
-		return IS_ERR(task) ? ERR_CAST(task) : NULL;
+		return IS_ERR(task) ? ERR_CAST(task) : ERR_PTR(-ENOENT);
 	file_table_hold(task->files);
 	return task->files;
 }
@@ -119,18 +125,9 @@ static bool copy_present(struct mm *mm, u64 address, void *to, size_t n)
 	return true;
 }
 
-/* The arguments (or the environment: its node has data) as they lie in the process's memory, NULs
- * between. A kernel thread has none. */
-static void strings_show(struct text *out, const struct proc_entry *entry)
+/* Strings as they lie in the process's memory, NULs between. */
+static void print_strings(struct text *out, struct mm *mm, u64 at, u64 end)
 {
-	bool environment = entry->node->data != NULL;
-	struct mm *mm __free(mm) = get_mm(entry->pid, environment);
-
-	out->error = PTR_ERR_OR_ZERO(mm);
-	if (IS_ERR_OR_NULL(mm))
-		return;
-	u64 at = environment ? mm->env_start : mm->arg_start;
-	u64 end = environment ? mm->env_end : mm->arg_end;
 	for (u64 n; at < end; at += n, out->length += n) {
 		n = min(end - at, PAGE_SIZE - at % PAGE_SIZE);
 		if (!text_reserve(out, n))
@@ -140,6 +137,25 @@ static void strings_show(struct text *out, const struct proc_entry *entry)
 		    (mm_fault(mm, at, 0) || !copy_present(mm, at, to, n)))
 			return;
 	}
+}
+
+/* A kernel thread has neither arguments nor environment. */
+static void arguments_show(struct text *out, const struct proc_entry *entry)
+{
+	struct mm *mm __free(mm) = get_mm(entry->pid, ANYBODY);
+
+	out->error = PTR_ERR_OR_ZERO(mm);
+	if (!IS_ERR_OR_NULL(mm))
+		print_strings(out, mm, mm->arg_start, mm->arg_end);
+}
+
+static void environment_show(struct text *out, const struct proc_entry *entry)
+{
+	struct mm *mm __free(mm) = get_mm(entry->pid, INSPECTOR);
+
+	out->error = PTR_ERR_OR_ZERO(mm);
+	if (!IS_ERR_OR_NULL(mm))
+		print_strings(out, mm, mm->env_start, mm->env_end);
 }
 
 static void map_line(struct text *out, const struct mm *mm, const struct vma *vma)
@@ -175,7 +191,7 @@ static void map_line(struct text *out, const struct mm *mm, const struct vma *vm
 
 static void maps_show(struct text *out, const struct proc_entry *entry)
 {
-	struct mm *mm __free(mm) = get_mm(entry->pid, true);
+	struct mm *mm __free(mm) = get_mm(entry->pid, INSPECTOR);
 
 	out->error = PTR_ERR_OR_ZERO(mm);
 	if (IS_ERR_OR_NULL(mm))
@@ -187,14 +203,14 @@ static void maps_show(struct text *out, const struct proc_entry *entry)
 
 /* ---- places and descriptors ------------------------------------------------------------------ */
 
-static int process_place(pid_t pid, bool inspect, bool root, struct path *path)
-{
-	struct fs_context *fs = get_fs(pid, inspect);
+enum place { ROOT, CWD };
 
-	if (IS_ERR_OR_NULL(fs))
-		return fs ? (int)PTR_ERR(fs) : -ENOENT;
+static int process_place(pid_t pid, enum told told, enum place place, struct path *path)
+{
+	struct fs_context *fs = TRY_PTR(get_fs(pid, told));
+
 	spin_lock(&fs->lock);
-	*path = root ? fs->root : fs->cwd;
+	*path = place == ROOT ? fs->root : fs->cwd;
 	path_get(path);
 	spin_unlock(&fs->lock);
 	fs_context_put(fs);
@@ -203,12 +219,17 @@ static int process_place(pid_t pid, bool inspect, bool root, struct path *path)
 
 static int process_root(pid_t pid, struct path *path)
 {
-	return process_place(pid, false, true, path);
+	return process_place(pid, ANYBODY, ROOT, path);
 }
 
-static int place_jump(const struct proc_entry *entry, struct path *path)
+static int root_jump(const struct proc_entry *entry, struct path *path)
 {
-	return process_place(entry->pid, true, entry->node->data != NULL, path);
+	return process_place(entry->pid, INSPECTOR, ROOT, path);
+}
+
+static int cwd_jump(const struct proc_entry *entry, struct path *path)
+{
+	return process_place(entry->pid, INSPECTOR, CWD, path);
 }
 
 static int file_place(const struct file *file, struct path *path)
@@ -222,18 +243,16 @@ static int file_place(const struct file *file, struct path *path)
 
 static int program_jump(const struct proc_entry *entry, struct path *path)
 {
-	struct mm *mm __free(mm) = get_mm(entry->pid, true);
+	struct mm *mm __free(mm) = get_mm(entry->pid, INSPECTOR);
 
-	return IS_ERR(mm) ? (int)PTR_ERR(mm) : file_place(mm ? mm->exe : NULL, path);
+	if (IS_ERR_OR_NULL(mm))
+		return mm ? (int)PTR_ERR(mm) : -ENOENT;
+	return file_place(mm->exe, path);
 }
 
 static int file_jump(const struct proc_entry *entry, struct path *path)
 {
-	struct file_table *files = hold_files(entry->pid);
-
-	if (IS_ERR_OR_NULL(files))
-		return files ? (int)PTR_ERR(files) : -ENOENT;
-
+	struct file_table *files = TRY_PTR(hold_files(entry->pid));
 	struct fd open __free(fd) = fdget_shared(files, (u32)entry->number);
 
 	file_table_release(files);
@@ -242,11 +261,7 @@ static int file_jump(const struct proc_entry *entry, struct path *path)
 
 static int fd_next(pid_t pid, int from)
 {
-	struct file_table *files = hold_files(pid);
-
-	if (IS_ERR_OR_NULL(files))
-		return files ? (int)PTR_ERR(files) : -ENOENT;
-
+	struct file_table *files = TRY_PTR(hold_files(pid));
 	int fd = file_table_next(files, from);
 
 	file_table_release(files);
@@ -267,14 +282,14 @@ static struct proc_node process_nodes[PROCESS_NODES] = {
 	{"stat", PROC_FILE, .show = process_show, .data = print_stat},
 	{"statm", PROC_FILE, .show = process_show, .data = print_statm},
 	{"status", PROC_FILE, .show = process_show, .data = print_status},
-	{"cmdline", PROC_FILE, .show = strings_show},
-	{"environ", S_IFREG | 0400, .show = strings_show, .data = "environment"},
+	{"cmdline", PROC_FILE, .show = arguments_show},
+	{"environ", S_IFREG | 0400, .show = environment_show},
 	{"comm", PROC_FILE, .show = process_show, .data = print_comm},
 	{"maps", PROC_FILE, .show = maps_show},
 	{"mounts", PROC_FILE, .show = proc_mounts_show},
 	{"mountinfo", PROC_FILE, .show = proc_mounts_show, .data = "details"},
-	{"cwd", PROC_LINK, .jump = place_jump},
-	{"root", PROC_LINK, .jump = place_jump, .data = "root"},
+	{"cwd", PROC_LINK, .jump = cwd_jump},
+	{"root", PROC_LINK, .jump = root_jump},
 	{"exe", PROC_LINK, .jump = program_jump},
 	{"fd", S_IFDIR | 0500, .next = fd_next, .each = &fd_node},
 };

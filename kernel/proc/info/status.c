@@ -7,7 +7,7 @@
 #include "kernel/proc/info/status.h"
 
 #include "kernel/proc/process.h"
-#include "mm/space/vm.h"
+#include "mm/swap/hooks.h"
 
 struct task *task_or_process(pid_t pid, struct process **process)
 {
@@ -156,8 +156,9 @@ static void print_status_memory(struct text *out, const struct mm *mm)
 {
 	text_printf(out, "VmSize:\t%8llu kB\nVmLck:\t%8u kB\nVmPin:\t%8u kB\nVmRSS:\t%8llu kB\n",
 		    mm->total_pages * 4, 0, 0, mm->resident_pages * 4);
-	text_printf(out, "RssAnon:\t%8llu kB\nVmData:\t%8llu kB\nVmSwap:\t%8u kB\n",
-		    (mm->resident_pages - mm->file_pages) * 4, mm->data_pages * 4, 0);
+	text_printf(out, "RssAnon:\t%8llu kB\nVmData:\t%8llu kB\nVmSwap:\t%8llu kB\n",
+		    (mm->resident_pages - mm->file_pages) * 4, mm->data_pages * 4,
+		    mm_swapped_pages(mm) * 4);
 	text_printf(out, "HugetlbPages:\t%8u kB\nCoreDumping:\t0\nTHP_enabled:\t0\n", 0);
 }
 

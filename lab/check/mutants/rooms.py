@@ -19,6 +19,8 @@ ROOM_BY_FOLDER = {  # the longest that fits counts
     "kernel/drivers": "drivers",
     "kernel/ipc": "ipc",
     "kernel/events": "ipc",
+    "kernel/inotify": "ipc",
+    "kernel/splice": "ipc",
     "kernel/residency": "ipc",
     "kernel/rare": "proc",
     "kernel/socket": "socket",

@@ -2,11 +2,12 @@
  * cachesim.c - a plugin for QEMU: the memory caches of a processor, fed with every access of the
  * guest to its memory. lab/run/cachesim/simulation.py builds it and reads what it writes.
  *
- * Arguments: out=FILE, then a level=BYTES/WAYS/LINE for each level, the first level first, and
- * perhaps from=mark. The caches are those of model.h, one set of them, for one CPU. They are
- * indexed and tagged with physical addresses: so a line is the same line whichever process uses it,
- * and the first levels of the presets, whose ways are no larger than a page, are indexed the same
- * with either.
+ * Arguments: out=FILE, perhaps from=mark, then for each of up to five processors model=on, a
+ * level=BYTES/WAYS/LINE for each level, the first level first, and perhaps code=BYTES/WAYS/LINE and
+ * tlb=ENTRIES/WAYS/... three times. The caches are those of model.h, for one CPU. They are indexed
+ * and tagged with physical addresses: so a line is the same line whichever process uses it, and the
+ * first levels of the presets, whose ways are no larger than a page, are indexed the same with
+ * either.
  *
  * What is counted is decided by marks, instructions that do nothing but be seen here:
  *
@@ -25,187 +26,23 @@
  *
  * Instructions are counted a translated block at a time, as it is entered, and after each mark
  * anew. So of a block that a fault leaves in its midst all counts, and again what follows when it
- * goes on.
+ * goes on. Its lines are fetched as it is entered, too, all for the region that it begins in.
+ *
+ * An access costs the host a call and one comparison if it changes no order in the caches
+ * (model.h, struct recent). That is why these paths are made once for each kind.
  *
  * Versions of QEMU from 9 on count inline by another function, so there a callback does it.
  */
 #include "../qemu/plugin.h"
-#include "model.h"
+#include "regions.h"
 
-#define PAGE_BITS 12
 #define PAGE_MASK ((1ull << PAGE_BITS) - 1)
-#define LONGEST 16 /* bytes of one access */
-
-/* Regions of the kernel's marks, then what is outside of all. */
-enum region { PAGE, BUFFER, INODE, DENTRY, INTERRUPT, MARKED, KERNEL = MARKED, USER, REGIONS };
-static const char *const region_names[REGIONS] = {"page",      "buffer", "inode", "dentry",
-						  "interrupt", "kernel", "user"};
-#define DEEPEST 8
-#define MOST_PARTS 1024
-
-static struct model model;
-static char out[4096];
-
-static struct counts regions[REGIONS], not_counted;
-
-/* What was counted between a program's marks: each time by itself, the first MOST_PARTS of them,
- * and all times together. */
-struct part {
-	struct counts regions[REGIONS];
-};
-
-static struct part parts[MOST_PARTS], sum;
-static size_t count_of_parts;
-static struct counts *of_kernel = &not_counted, *of_user = &not_counted; /* where accesses count */
-static uint64_t kernel_instructions, user_instructions; /* since the last change of these two */
-
-static bool in_job, by_program; /* between init's marks; a program has had marks of its own */
-static bool from_mark;		/* the caches stay empty until a program's first mark */
-static bool simulating;		/* accesses go to the caches */
-static bool counting;
-static enum region stack[DEEPEST + 1] = {KERNEL}; /* of regions that have begun */
-static unsigned depth;
-static uint64_t unbalanced,
-	untranslated; /* marks without their partner; accesses without address */
-
-/* ---- regions ------------------------------------------------------------------------------- */
-
-/* Give the instructions since the last call to who executed them, and look who is next. */
-static void change_region(void)
-{
-	of_kernel->instructions += kernel_instructions;
-	of_user->instructions += user_instructions;
-	kernel_instructions = user_instructions = 0;
-	of_kernel = counting ? &regions[stack[depth]] : &not_counted;
-	of_user = counting ? &regions[USER] : &not_counted;
-}
-
-static void begin_region(unsigned region)
-{
-	if (depth == DEEPEST) {
-		unbalanced++;
-		return;
-	}
-	stack[++depth] = region;
-	change_region();
-	of_kernel->lookups++;
-}
-
-static void end_region(unsigned region)
-{
-	if (!depth || stack[depth] != region) {
-		unbalanced++;
-		return;
-	}
-	depth--;
-	change_region();
-}
-
-static void count_from_here(void)
-{
-	counting = true;
-	change_region();
-}
-
-static void stop_counting(void)
-{
-	counting = false;
-	change_region();
-}
-
-static void add_counts(struct counts *to, const struct counts *more)
-{
-	to->lookups += more->lookups;
-	to->accesses += more->accesses;
-	to->instructions += more->instructions;
-	for (unsigned level = 0; level < model.levels; level++)
-		to->misses[level] += more->misses[level];
-}
-
-/* A program's part has ended: put it by, and begin with nothing again. */
-static void end_part(void)
-{
-	if (count_of_parts < MOST_PARTS)
-		memcpy(parts[count_of_parts++].regions, regions, sizeof(regions));
-	for (unsigned i = 0; i < REGIONS; i++)
-		add_counts(&sum.regions[i], &regions[i]);
-	memset(regions, 0, sizeof(regions));
-}
-
-/* The members of an object, all regions of a part. */
-static void write_part(FILE *file, const struct part *part)
-{
-	for (unsigned i = 0; i < REGIONS; i++) {
-		const struct counts *counts = &part->regions[i];
-
-		fprintf(file,
-			"%s\"%s\": {\"lookups\": %llu, \"accesses\": %llu, \"instructions\": %llu",
-			i ? ", " : "", region_names[i], (unsigned long long)counts->lookups,
-			(unsigned long long)counts->accesses,
-			(unsigned long long)counts->instructions);
-		for (unsigned level = 0; level < model.levels; level++)
-			fprintf(file, ", \"l%u_misses\": %llu", level + 1,
-				(unsigned long long)counts->misses[level]);
-		fprintf(file, "}");
-	}
-}
-
-/* What was counted since the last part's end is of the job, or of a part that never ended. */
-static void write_counts(void)
-{
-	FILE *file = fopen(out, "w");
-
-	if (!file)
-		return;
-	for (unsigned i = 0; i < REGIONS; i++)
-		add_counts(&sum.regions[i], &regions[i]);
-	fprintf(file,
-		"{\"by_program\": %s, \"unbalanced\": %llu, \"untranslated\": %llu, \"parts\": [",
-		by_program ? "true" : "false", (unsigned long long)unbalanced,
-		(unsigned long long)untranslated);
-	for (size_t i = 0; i < count_of_parts; i++) {
-		fprintf(file, "%s{", i ? ", " : "");
-		write_part(file, &parts[i]);
-		fprintf(file, "}");
-	}
-	fprintf(file, "], ");
-	write_part(file, &sum);
-	fprintf(file, "}\n");
-	fclose(file);
-}
-
-static void job_mark(unsigned number)
-{
-	if (number == 1 && !in_job) {
-		in_job = true;
-		model_clear(&model);
-		if (!from_mark) {
-			simulating = true;
-			count_from_here();
-		}
-	} else if (number == 2 && in_job) {
-		in_job = simulating = false;
-		stop_counting();
-		write_counts();
-	}
-}
-
-static void program_mark(unsigned number)
-{
-	if (!in_job)
-		return;
-	if (!by_program) {
-		by_program = simulating = true;
-		stop_counting();
-		memset(regions, 0, sizeof(regions));
-	}
-	if (number == 0) {
-		count_from_here();
-	} else if (counting) {
-		stop_counting();
-		end_part();
-	}
-}
+#if PLUGIN_VERSION == 1
+#define LONGEST 8 /* bytes of one access */
+#else
+#define LONGEST 16
+#endif
+#define IMAGE 0xffffffff80000000ull /* the kernel's image lies from here on, in one piece */
 
 /* ---- physical addresses -------------------------------------------------------------------- */
 
@@ -215,7 +52,7 @@ static void program_mark(unsigned number)
  * and the return from a fault that was handled. An entry is right if its key has the present
  * generation.
  */
-#define KEPT 4096
+#define KEPT 16384
 static struct translation {
 	uint64_t key, page;
 } translations[KEPT];
@@ -230,6 +67,36 @@ static void forget_translations(unsigned int cpu, void *data)
 		memset(translations, 0, sizeof(translations));
 		generation = 1ull << 52;
 	}
+	models_forget_addresses(&models);
+}
+
+/* The processor is given other page tables. */
+static void switch_tables(unsigned int cpu, void *data)
+{
+	forget_translations(cpu, data);
+	models_switch(&models);
+}
+
+/*
+ * Of an instruction QEMU tells where the host has it, not its physical address. The two are a fixed
+ * distance apart, since the guest's memory is one piece of the host's. It is learnt from an access
+ * to the kernel's image, which is one piece of either.
+ */
+static uint64_t image_at_host;	    /* where the host would have IMAGE; 0: not known yet */
+static uint64_t host_to_physical;   /* to be added */
+static bool knows_host, wants_host; /* before anything is simulated */
+
+static void learn_host(uint64_t address, uint64_t physical)
+{
+	uint64_t distance = physical - (address - IMAGE + image_at_host);
+
+	if (address < IMAGE || !image_at_host)
+		return;
+	if (knows_host && distance != host_to_physical)
+		untranslated++; /* then it is no distance, and fetches are not to be trusted */
+	host_to_physical = distance;
+	knows_host = true;
+	wants_host = false;
 }
 
 #define NO_MEMORY (~0ull) /* a device's registers, or QEMU does not know */
@@ -249,6 +116,7 @@ static __attribute__((noinline)) uint64_t ask(qemu_plugin_meminfo_t info, uint64
 
 	uint64_t physical = qemu_plugin_hwaddr_phys_addr(found);
 
+	learn_host(address, physical);
 	translation->key = page | generation;
 	translation->page = physical & ~PAGE_MASK;
 	return physical;
@@ -266,55 +134,127 @@ static inline uint64_t translate(qemu_plugin_meminfo_t info, uint64_t address)
 
 /* ---- what is executed ---------------------------------------------------------------------- */
 
-static inline void access_memory(struct counts *counts, qemu_plugin_meminfo_t info,
-				 uint64_t address)
+/* Where it is memory: what is not known to be the latest of its set, or of its page. */
+static __attribute__((noinline)) bool access_line(struct counts *counts, qemu_plugin_meminfo_t info,
+						  uint64_t address)
 {
-	uint64_t line = 1ull << model.level[0].line_bits, physical = translate(info, address);
+	uint64_t physical = translate(info, address);
 
 	if (physical == NO_MEMORY)
-		return;
-	counts->accesses++;
-	model_access(&model, counts, physical);
-	if ((address & (line - 1)) <= line - LONGEST)
-		return;
+		return false;
+	models_access(&models, counts, address, physical);
+	return true;
+}
 
-	/* Perhaps it reaches into the next line, which may be in another page. */
+/* It may reach into the next line, which may be in another page. */
+static __attribute__((noinline)) void access_next(struct counts *counts, qemu_plugin_meminfo_t info,
+						  uint64_t address, unsigned line_bits)
+{
 	uint64_t last = address + (1ull << qemu_plugin_mem_size_shift(info)) - 1;
 
-	if ((last ^ address) & ~(line - 1)) {
-		physical = translate(info, last);
-		if (physical != NO_MEMORY)
-			model_access(&model, counts, physical);
+	if ((last ^ address) >> line_bits)
+		access_line(counts, info, last);
+}
+
+/* @line_bits, @pages: of the models, known where this is inlined. */
+static inline __attribute__((always_inline)) void access_memory(struct counts *counts,
+								struct often *often,
+								qemu_plugin_meminfo_t info,
+								uint64_t address,
+								unsigned line_bits, bool pages)
+{
+	uint64_t line = 1ull << line_bits;
+
+	if (!models_know(&models, address, line_bits, pages) && !access_line(counts, info, address))
+		return;
+	often->accesses++;
+	if ((address & (line - 1)) > line - LONGEST && address & (LONGEST - 1))
+		access_next(counts, info, address, line_bits);
+}
+
+#define ACCESS(name, counts, often, line_bits, pages)                                              \
+	static void name(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,           \
+			 void *data)                                                               \
+	{                                                                                          \
+		(void)cpu;                                                                         \
+		(void)data;                                                                        \
+		if (simulating)                                                                    \
+			access_memory(counts, &(often), info, address, line_bits, pages);          \
+		else if (wants_host)                                                               \
+			translate(info, address);                                                  \
 	}
+
+ACCESS(kernel_32, of_kernel, kernel, 5, false)
+ACCESS(user_32, of_user, user, 5, false)
+ACCESS(kernel_64, of_kernel, kernel, 6, false)
+ACCESS(user_64, of_user, user, 6, false)
+ACCESS(kernel_any, of_kernel, kernel, models.lines.key_bits, false)
+ACCESS(user_any, of_user, user, models.lines.key_bits, false)
+ACCESS(kernel_32_pages, of_kernel, kernel, 5, true)
+ACCESS(user_32_pages, of_user, user, 5, true)
+ACCESS(kernel_any_pages, of_kernel, kernel, models.lines.key_bits, true)
+ACCESS(user_any_pages, of_user, user, models.lines.key_bits, true)
+
+static accessed_t access_of(bool of_the_kernel)
+{
+	if (models.has_pages && models.lines.key_bits == 5)
+		return of_the_kernel ? kernel_32_pages : user_32_pages;
+	if (models.has_pages)
+		return of_the_kernel ? kernel_any_pages : user_any_pages;
+	if (models.lines.key_bits == 5)
+		return of_the_kernel ? kernel_32 : user_32;
+	if (models.lines.key_bits == 6)
+		return of_the_kernel ? kernel_64 : user_64;
+	return of_the_kernel ? kernel_any : user_any;
 }
 
-static void kernel_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
-			  void *data)
+/* Lines of instructions that a block has in one page, by where the host has them. */
+struct fetch {
+	uint64_t address, host;
+	size_t bytes;
+};
+
+static void fetch_lines(struct counts *counts, const struct fetch *fetch)
 {
-	(void)cpu;
-	(void)data;
-	if (simulating)
-		access_memory(of_kernel, info, address);
+	uint64_t line = 1ull << models.code_lines.key_bits;
+	uint64_t physical = fetch->host + host_to_physical;
+	uint64_t end = physical + fetch->bytes;
+
+	if (!knows_host) {
+		untranslated++;
+		return;
+	}
+	models_fetch_page(&models, counts, fetch->address, physical);
+	if (!models.has_code)
+		return;
+	for (physical &= ~(line - 1); physical < end; physical += line)
+		models_fetch(&models, counts, physical);
 }
 
-static void user_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
+static void kernel_fetch(unsigned int cpu, void *fetch)
 {
 	(void)cpu;
-	(void)data;
 	if (simulating)
-		access_memory(of_user, info, address);
+		fetch_lines(of_kernel, fetch);
+}
+
+static void user_fetch(unsigned int cpu, void *fetch)
+{
+	(void)cpu;
+	if (simulating)
+		fetch_lines(of_user, fetch);
 }
 
 static void count_kernel(unsigned int cpu, void *instructions)
 {
 	(void)cpu;
-	kernel_instructions += (uintptr_t)instructions;
+	kernel.instructions += (uintptr_t)instructions;
 }
 
 static void count_user(unsigned int cpu, void *instructions)
 {
 	(void)cpu;
-	user_instructions += (uintptr_t)instructions;
+	user.instructions += (uintptr_t)instructions;
 }
 
 /* A mark's number, and in the upper half how many instructions of its block follow it, up to and
@@ -328,7 +268,7 @@ static void kernel_mark(unsigned int cpu, void *data)
 		end_region(region);
 	else
 		begin_region(region);
-	kernel_instructions += mark >> 32;
+	kernel.instructions += mark >> 32;
 }
 
 static void user_mark(unsigned int cpu, void *data)
@@ -340,7 +280,7 @@ static void user_mark(unsigned int cpu, void *data)
 		program_mark(mark & 1);
 	else
 		job_mark(mark & 3);
-	user_instructions += mark >> 32;
+	user.instructions += mark >> 32;
 }
 
 /* ---- what is translated -------------------------------------------------------------------- */
@@ -383,8 +323,9 @@ static uint32_t mark_of(const struct qemu_plugin_insn *instruction, bool kernel)
 }
 
 /* May the processor see other pages after it? A write to a control register, invlpg, invpcid,
- * iretq. Prefixes are skipped; to take one for another costs a question to QEMU. */
-static bool changes_translations(const struct qemu_plugin_insn *instruction)
+ * iretq. Prefixes are skipped; to take one for another costs a question to QEMU. What is to be
+ * called then, NULL for any other instruction. */
+static executed_t changes_translations(const struct qemu_plugin_insn *instruction)
 {
 	struct code code = code_of(instruction);
 	const unsigned char *bytes = code.bytes;
@@ -394,64 +335,131 @@ static bool changes_translations(const struct qemu_plugin_insn *instruction)
 		code.size--;
 	}
 	if (code.size && *bytes == 0xcf)
-		return true;
+		return forget_translations;
 	if (code.size < 3 || *bytes != 0x0f)
-		return false;
-	return bytes[1] == 0x22 || (bytes[1] == 0x01 && (bytes[2] >> 3 & 7) == 7) ||
-	       (bytes[1] == 0x38 && bytes[2] == 0x82);
+		return NULL;
+	if (bytes[1] == 0x22)
+		return (bytes[2] >> 3 & 7) == 3 ? switch_tables : forget_translations;
+	if ((bytes[1] == 0x01 && (bytes[2] >> 3 & 7) == 7) ||
+	    (bytes[1] == 0x38 && bytes[2] == 0x82))
+		return forget_translations;
+	return NULL;
 }
 
-static void count_instructions(struct qemu_plugin_tb *block, bool kernel, size_t number)
+static void count_instructions(struct qemu_plugin_tb *block, bool of_kernel, size_t number)
 {
-	uint64_t *counter = kernel ? &kernel_instructions : &user_instructions;
+	uint64_t *counter = of_kernel ? &kernel.instructions : &user.instructions;
 
 	if (qemu_plugin_register_vcpu_tb_exec_inline)
 		qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64, counter,
 							 number);
 	else
-		qemu_plugin_register_vcpu_tb_exec_cb(block, kernel ? count_kernel : count_user,
+		qemu_plugin_register_vcpu_tb_exec_cb(block, of_kernel ? count_kernel : count_user,
 						     QEMU_PLUGIN_CB_NO_REGS, (void *)number);
+}
+
+/* Blocks are translated some ten thousand times; what is given away here is never taken back. */
+static void fetch_from(struct qemu_plugin_tb *block, bool of_kernel, struct fetch found)
+{
+	static struct fetch *room;
+	static size_t left;
+
+	if (!left) {
+		left = 4096;
+		room = malloc(left * sizeof(*room));
+		if (!room) {
+			fprintf(stderr, "cachesim: no memory\n");
+			exit(1);
+		}
+	}
+	room[--left] = found;
+	qemu_plugin_register_vcpu_tb_exec_cb(block, of_kernel ? kernel_fetch : user_fetch,
+					     QEMU_PLUGIN_CB_NO_REGS, &room[left]);
+}
+
+/* The block's bytes, which lie in two pages at most; so does an instruction. */
+static void watch_fetches(struct qemu_plugin_tb *block, bool of_kernel)
+{
+	struct fetch fetch = {0};
+
+	for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++) {
+		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
+		struct code code = code_of(instruction);
+		uint64_t address = qemu_plugin_insn_vaddr(instruction);
+		uint64_t host = (uintptr_t)code.bytes;
+
+		if (!host)
+			return;
+		if (of_kernel && address >= IMAGE && !image_at_host)
+			image_at_host = host - (address - IMAGE);
+		if (fetch.bytes && (fetch.address ^ address) >> PAGE_BITS) {
+			fetch_from(block, of_kernel, fetch);
+			fetch.bytes = 0;
+		}
+		if (!fetch.bytes)
+			fetch = (struct fetch){.address = address, .host = host};
+		fetch.bytes = host + code.size - fetch.host;
+	}
+	if (fetch.bytes)
+		fetch_from(block, of_kernel, fetch);
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 {
-	bool kernel = qemu_plugin_tb_vaddr(block) >> 63;
+	bool of_kernel = qemu_plugin_tb_vaddr(block) >> 63;
+	accessed_t access = access_of(of_kernel);
 	size_t following = 0;
 
 	(void)id;
 	/* Backwards: what follows a mark is known when it is met. */
 	for (size_t i = qemu_plugin_tb_n_insns(block); i-- > 0;) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
-		uintptr_t mark = mark_of(instruction, kernel);
+		executed_t change = of_kernel ? changes_translations(instruction) : NULL;
+		uintptr_t mark = mark_of(instruction, of_kernel);
 
 		if (mark) {
 			qemu_plugin_register_vcpu_insn_exec_cb(
-				instruction, kernel ? kernel_mark : user_mark,
+				instruction, of_kernel ? kernel_mark : user_mark,
 				QEMU_PLUGIN_CB_NO_REGS,
 				(void *)((mark & 0xffff) | following << 32));
 			following = 0;
-		} else if (kernel && changes_translations(instruction)) {
-			qemu_plugin_register_vcpu_insn_exec_cb(instruction, forget_translations,
+		} else if (change) {
+			qemu_plugin_register_vcpu_insn_exec_cb(instruction, change,
 							       QEMU_PLUGIN_CB_NO_REGS, NULL);
 		}
 		following++;
-		qemu_plugin_register_vcpu_mem_cb(instruction, kernel ? kernel_access : user_access,
-						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+		qemu_plugin_register_vcpu_mem_cb(instruction, access, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW, NULL);
 	}
-	count_instructions(block, kernel, following);
+	count_instructions(block, of_kernel, following);
+	if (models.has_code || models.has_pages)
+		watch_fetches(block, of_kernel);
+}
+
+/* Of the model whose arguments come. */
+static bool take_size(struct model *model, const char *argument)
+{
+	unsigned long long bytes;
+	unsigned ways, line, tlb[6];
+
+	if (sscanf(argument, "level=%llu/%u/%u", &bytes, &ways, &line) == 3)
+		return model_add(model, bytes, ways, line) && line >= 16;
+	if (sscanf(argument, "code=%llu/%u/%u", &bytes, &ways, &line) == 3)
+		return model_add_code(model, bytes, ways, line);
+	return sscanf(argument, "tlb=%u/%u/%u/%u/%u/%u", &tlb[0], &tlb[1], &tlb[2], &tlb[3],
+		      &tlb[4], &tlb[5]) == 6 &&
+	       model_add_tlbs(model, tlb);
 }
 
 static bool take_argument(const char *argument)
 {
-	unsigned long long bytes;
-	unsigned ways, line;
-
 	if (!strncmp(argument, "out=", 4))
 		return snprintf(out, sizeof(out), "%s", argument + 4) < (int)sizeof(out);
 	if (!strcmp(argument, "from=mark"))
 		return from_mark = true;
-	return sscanf(argument, "level=%llu/%u/%u", &bytes, &ways, &line) == 3 &&
-	       model_add(&model, bytes, ways, line) && line >= LONGEST;
+	if (!strcmp(argument, "model=on"))
+		return models.number++ < MODELS;
+	return models.number && take_size(&models.model[models.number - 1], argument);
 }
 
 __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id,
@@ -464,6 +472,8 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
 			fprintf(stderr, "cachesim: what is '%s'?\n", argv[i]);
 			return -1;
 		}
+	models_ready(&models);
+	wants_host = models.has_code || models.has_pages;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
-	return out[0] && model.levels ? 0 : -1;
+	return out[0] && models.number && models.model[0].levels ? 0 : -1;
 }

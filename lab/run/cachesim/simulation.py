@@ -12,7 +12,7 @@ from typing import Any
 
 from lab.base.paths import TOP, LabError
 from lab.run.cachesim.counts import digest
-from lab.run.cachesim.specification import parse_specification
+from lab.run.cachesim.specification import Specification, parse_specification
 from lab.run.options import Options
 from lab.run.own_folder import lacks, own_folder
 from lab.run.qemu.plugin import plugin
@@ -37,13 +37,20 @@ def prepared(options: Options) -> Iterator[tuple[Options, Path]]:
     """@options for a machine that has the caches, and the file in which the counts are when it has ended."""
     check_options(options)
     specification = parse_specification(options.cache_sim)
-    library = plugin(FOLDER / "cachesim.c", FOLDER / "model.h")
+    library = plugin(FOLDER / "cachesim.c", FOLDER / "regions.h", FOLDER / "model.h")
     with tempfile.TemporaryDirectory(prefix="cachesim-") as folder, _marked(options) as marked:
         out = Path(folder) / "counts"
-        levels = "".join(f",level={level.size}/{level.ways}/{level.line}" for level in specification.levels)
-        levels += ",from=mark" * specification.from_mark
-        given = ["-plugin", f"file={library},out={out}{levels}"]
+        models = "".join(map(_model, specification.models.values()))
+        given = ["-plugin", f"file={library},out={out}{',from=mark' * specification.from_mark}{models}"]
         yield replace(marked, cache_sim="", extra_qemu=[*marked.extra_qemu, *given]), out
+
+
+def _model(processor: Specification) -> str:
+    """The plugin's arguments of one processor."""
+    levels = [f",level={level.size}/{level.ways}/{level.line}" for level in processor.levels]
+    code, tlb = processor.code, processor.tlb
+    levels += [f",code={code.size}/{code.ways}/{code.line}"] if code else []
+    return ",model=on" + "".join(levels) + (f",tlb={tlb}" if tlb else "")
 
 
 def read_counts(text: str, out: Path) -> dict[str, Any]:

@@ -12,16 +12,21 @@ from lab.base.paths import TOP, LabError, output_folder
 INTERFACE = TOP / "lab/run/qemu/plugin.h"
 
 
+def interface_version() -> int:
+    """The plugin interface's, of the QEMU that is there."""
+    said = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=True).stdout
+    version = int((re.search(r"version (\d+)", said) or ["", "0"])[1])
+    return 1 if version < 9 else 2
+
+
 def plugin(*sources: Path) -> Path:
     """The plugin of the first of @sources, built if it is not there or older than one of them."""
     target = output_folder() / f"{sources[0].stem}.so"
     if target.exists() and target.stat().st_mtime >= max(source.stat().st_mtime for source in (*sources, INTERFACE)):
         return target
-    said = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=True).stdout
-    version = int((re.search(r"version (\d+)", said) or ["", "0"])[1])
     target.parent.mkdir(parents=True, exist_ok=True)
     made = target.with_name(f"{target.stem}-{os.getpid()}.so")
-    command = ["gcc", "-shared", "-fPIC", "-O2", "-Wall", f"-DPLUGIN_VERSION={1 if version < 9 else 2}"]
+    command = ["gcc", "-shared", "-fPIC", "-O2", "-Wall", f"-DPLUGIN_VERSION={interface_version()}"]
     result = subprocess.run([*command, "-o", made, sources[0]], capture_output=True, text=True, check=False)
     if result.returncode:
         raise LabError(f"the plugin for QEMU cannot be built:\n{result.stderr}")

@@ -107,6 +107,21 @@ def test_three_file_systems_on_three_disks(cw_run, tmp_path):
         image.read_back(tmp_path / name, "/etc/passwd", tmp_path / f"{name}-passwd")
 
 
+def test_a_disk_of_three_terabytes(cw_run, tmp_path):
+    """Its size takes both words that the device tells."""
+    disk = tmp_path / "large"
+    with disk.open("wb") as file:
+        file.truncate(3 << 40)
+        file.seek(-512, os.SEEK_END)
+        file.write(b"the last sector")
+    script = f"""
+        blockdev --getsize64 /dev/vda; [ $(blockdev --getsize64 /dev/vda) = {3 << 40} ] &&
+            dd if=/dev/vda bs=512 skip={(3 << 31) - 1} 2> /dev/null | head -c 15
+    """
+    result = cw_run(script=script, root="tmpfs", extra_qemu=drive(disk))
+    assert result.output.split(maxsplit=1) == [str(3 << 40).encode(), b"the last sector"]
+
+
 def test_a_read_only_disk(cw_run, tmp_path):
     from lab.guest.tree import Tree
 

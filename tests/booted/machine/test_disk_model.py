@@ -94,6 +94,19 @@ def test_two_runs_are_the_same(timed, tmp_path):
     assert run() == run()
 
 
+def test_writes_that_wait_lose_no_turn(timed):
+    """Each goes on where the one before it ended, as long as it has waited for that."""
+    script = """
+        dd if=/dev/ram0 of=/tmp/blocks bs=4096 skip=3800 count=1000 2> /dev/null
+        echo begin > /proc/chainwalk/mark
+        dd if=/tmp/blocks of=/dev/ram0 bs=4096 seek=3800 conv=notrunc,fsync 2> /dev/null
+        echo written > /proc/chainwalk/mark
+    """
+    _, _, _, turn, track, _ = DISKS["cheetah"].numbers()
+    spent = intervals(timed("cheetah", script))["written"]
+    assert spent < 1000 * 8 * turn / track + 5 * turn  # to begin with, and between batches
+
+
 def test_processes_run_while_the_disk_works(timed):
     """A reader that computes has the next pages read meanwhile; so has another process the processor."""
     script = """

@@ -232,6 +232,15 @@ def test_vector_registers(cw_run, tmp_path, cpus):
     assert result.output == here == b"ok forked\nok frame\nok workers\n"
 
 
+def test_process_numbers_begin_anew(cw_run, tmp_path):
+    """All 32768 of them are given out; those of sessions and groups whose leaders have ended are passed over."""
+    program = tmp_path / "numbers"
+    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Wno-unused-result"]
+    subprocess.run(["musl-gcc", *flags, "-o", program, Path(__file__).parent / "numbers.c"], check=True)
+    result = cw_run(["/root/numbers"], add=[f"{program}:/root/numbers"], debug=False)
+    assert result.output == b"1 rounds, 0 that were used\n"
+
+
 def test_ticket_locks(cw, tmp_path):
     """The other kind of spinlock, under the checker: CPUs that want the same locks, and what they did is whole."""
     script = "for i in 1 2 3 4; do (cp -r /etc /tmp/$i; ls -lR /tmp/$i | wc -l; rm -r /tmp/$i) & done; wait; ls /tmp"

@@ -18,16 +18,19 @@ def test_a_seed_repeats_a_run_and_another_varies_it(cw_run, tmp_path):
         )
         return result.output.decode().split(), result.stats
 
-    first, again, other = run(1), run(1), run(2)
+    first, again = run(1), run(1)
+    others = [run(seed) for seed in (2, 3, 4)]
     assert json.dumps(first) == json.dumps(again)
     assert int(first[0][0]) > 1
-    assert first[0][0] != other[0][0] and first[0][1] != other[0][1]
-    assert first[0][2:] == other[0][2:]
+    for other in others:
+        assert first[0][0] != other[0][0] and first[0][1] != other[0][1]
+        assert first[0][2:] == other[0][2:]
     for cache in ("page", "inode", "dentry"):
-        one, two = (stats[cache] for _, stats in (first, other))
-        assert one["buckets"] == two["buckets"]
-        assert abs(one["objects"] - two["objects"]) <= one["objects"] / 100
-        assert one["histogram"]["buckets"] != two["histogram"]["buckets"], cache
+        one, more = first[1][cache], [stats[cache] for _, stats in others]
+        assert all(one["buckets"] == two["buckets"] for two in more)
+        assert all(abs(one["objects"] - two["objects"]) <= one["objects"] / 100 for two in more)
+        # two seeds in a row may meet in the inode table, which has few ways to be filled
+        assert any(one["histogram"]["buckets"] != two["histogram"]["buckets"] for two in more), cache
 
 
 def test_a_seed_that_cannot_be(cw):

@@ -3,6 +3,8 @@
  */
 #include "../scenarios.h"
 
+#include <sys/epoll.h>
+
 SCENARIO(pipe_basic)
 {
 	char buffer[16] = "";
@@ -215,4 +217,21 @@ SCENARIO(poll_and_select)
 	T(poll(fds, 1, 0));
 	show("revents", fds[0].revents);
 	close(fifo);
+}
+
+/* Whoever waits for room is told of it by the read that makes just enough, and by no other. */
+SCENARIO(room_in_a_pipe_is_told_once_there_is_enough)
+{
+	static char page[4096];
+	struct epoll_event event = {.events = EPOLLOUT | EPOLLET};
+	int ends[2], epoll = epoll_create1(0);
+
+	pipe2(ends, O_NONBLOCK);
+	while (write(ends[1], page, sizeof(page)) > 0)
+		;
+	epoll_ctl(epoll, EPOLL_CTL_ADD, ends[1], &event);
+	T(epoll_wait(epoll, &event, 1, 0));
+	T(read(ends[0], page, sizeof(page)));
+	T(epoll_wait(epoll, &event, 1, 0));
+	T(epoll_wait(epoll, &event, 1, 0));
 }

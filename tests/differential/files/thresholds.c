@@ -194,3 +194,28 @@ SCENARIO(vectors_of_many_pieces)
 	T(writev(99, vector, 1));
 	show_size("f");
 }
+
+/* ---- who decides ------------------------------------------------------------------------------- */
+
+/* As a real and an effective user, write to a file that has both set-id bits. */
+static void write_as(uid_t real, uid_t effective)
+{
+	int fd, status;
+
+	fd = open("set-id", O_CREAT | O_TRUNC | O_WRONLY, 0755);
+	fchmod(fd, 06755);
+	if (!fork()) {
+		setresuid(real, effective, 0);
+		write(fd, "x", 1);
+		_exit(0);
+	}
+	wait(&status);
+	close(fd);
+	show_mode("set-id");
+}
+
+SCENARIO(set_id_bits_stay_if_the_effective_user_is_root)
+{
+	write_as(USER_A, 0);
+	write_as(0, USER_A);
+}

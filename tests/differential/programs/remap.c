@@ -173,3 +173,17 @@ SCENARIO(mremap_after_fork)
 	wait(&status);
 	show_pages(p, 4);
 }
+
+/* What has moved cannot be reached at its old place any more, however lately it was used there. */
+SCENARIO(mremap_leaves_nothing_behind)
+{
+	char *p = MAP(2), *place = MAP(2), *q;
+	int ends[2];
+
+	pipe(ends);
+	letters(p, 2);
+	T(write(ends[1], p, 1));
+	q = mremap(p, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+	T(write(ends[1], p, 1));
+	T(write(ends[1], q, 1));
+}

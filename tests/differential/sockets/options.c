@@ -41,6 +41,24 @@ SCENARIO(socket_options)
 	T(getsockopt(fd, SOL_SOCKET, SO_TYPE, (void *)8, &length));
 }
 
+/* What can be so or not, most of which means nothing to these sockets. */
+SCENARIO(socket_flags)
+{
+	static const int flags[] = {SO_REUSEADDR, SO_BROADCAST, SO_KEEPALIVE, SO_PASSCRED};
+	int fd = new_socket(SOCK_STREAM), value;
+
+	for (int i = 0; i < 4; i++) {
+		T(option(fd, flags[i]));
+		value = 7;
+		T(setsockopt(fd, SOL_SOCKET, flags[i], &value, sizeof(value)));
+		T(option(fd, flags[i]));
+		value = 0;
+		T(setsockopt(fd, SOL_SOCKET, flags[i], &value, sizeof(value)));
+		T(option(fd, flags[i]));
+		T(setsockopt(fd, SOL_SOCKET, flags[i], &value, 1));
+	}
+}
+
 /* ---- time-outs ------------------------------------------------------------------------------- */
 
 static long set_timeout(int fd, int which, long seconds, long microseconds)

@@ -323,3 +323,22 @@ SCENARIO(sockets_are_passed)
 	got = receive(pair[1], 64, 64, 0);
 	T(accept(got, NULL, NULL));
 }
+
+SCENARIO(file_whose_number_cannot_be_told_is_not_open)
+{
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char buffer[4];
+	struct iovec piece = {buffer, sizeof(buffer)};
+	struct msghdr message = {.msg_iov = &piece,
+				 .msg_iovlen = 1,
+				 .msg_control = page + 4096 - sizeof(struct cmsghdr),
+				 .msg_controllen = CMSG_LEN(sizeof(int))};
+	int pair[2];
+
+	socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+	T(send_file(pair[0], 0));
+	munmap(page + 4096, 4096);
+	T(recvmsg(pair[1], &message, 0));
+	say("flags %#x control %d", message.msg_flags, (int)message.msg_controllen);
+	T(dup(0));
+}

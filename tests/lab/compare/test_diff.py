@@ -66,6 +66,24 @@ def test_what_chainwalk_does_not_offer_is_said_and_no_difference():
     assert diff._name("syscall_0x14e") == "rseq" and diff._name("open") == "open"
 
 
+def test_descriptors_of_calls_that_are_not_offered_are_closed_by_one_kernel_alone():
+    events = [Call("epoll_create1", ""), Call("epoll_ctl", ""), Call("close", ""), Call("close", "")]
+    here, there = outcome("a", calls={"1": events[3:]}), outcome("b", calls={"1": events})
+    assert diff.compare(here, there) == {}
+    here.result.config = "CONFIG_EVENTS=y"
+    assert "calls" in diff.compare(here, there)
+
+
+def test_which_calls_are_not_offered_is_in_the_table():
+    kernel = outcome("a")
+    kernel.result.config = "CONFIG_SOCKETS=y\nCONFIG_MREMAP=y"
+    absent = diff.unoffered(kernel)
+    assert absent["rseq"] == "ENOSYS" and not absent.keys() & {"socket", "connect", "mremap"}
+    kernel.result.config = ""
+    absent = diff.unoffered(kernel)
+    assert (absent["socket"], absent["connect"], absent["mremap"]) == ("EAFNOSUPPORT", "ENOSYS", "ENOSYS")
+
+
 def test_what_an_optional_room_has_is_compared_where_the_room_is():
     refused, offered = [Call("getxattr", "EOPNOTSUPP")], [Call("getxattr", "ENODATA"), Call("getxattr", "ENODATA")]
     here, there = (outcome(kernel, calls={"1": calls}) for kernel, calls in (("a", refused), ("b", offered)))
@@ -104,6 +122,11 @@ def test_a_trace_is_read_process_by_process():
 def test_seconds_of_a_time_that_is_omitted_are_not_looked_at():
     assert values.moment(struct.pack("<qq", 1 << 62, 0x3FFFFFFE)) == "UTIME_OMIT"
     assert values.moment(struct.pack("<qq", 1, 5)).startswith("{tv_sec=1, tv_nsec=5} /* 19")
+
+
+def test_a_limit_counts_kilobytes_from_two_on():
+    """As strace has it: 1024, of open files mostly, is no size."""
+    assert [values.limit(value) for value in (1023, 1024, 1025, 2048)] == ["1023", "1024", "1025", "2*1024"]
 
 
 def test_a_list_that_is_cut_is_refused(tmp_path):

@@ -332,6 +332,18 @@ def test_reasons(file, tmp_path):
     assert "No such file" in refused(tmp_path / "nothing.keys")
 
 
+def test_objects_are_those_that_the_header_counts(tmp_path):
+    """Each has a place in the engine's table: one more would lie behind it."""
+    path, forged = tmp_path / "forged.keys", made()
+    last = int(forged.of_cache("inode").objects.max())
+    forged.header["caches"]["inode"]["objects"] = last + 1
+    stream.write(forged, path)
+    stream.read(path)
+    forged.header["caches"]["inode"]["objects"] = last
+    stream.write(forged, path)
+    assert "more objects of the inode cache" in refused(path)
+
+
 def test_the_command_refuses_before_it_compiles(cw, file, tmp_path):
     cut = tmp_path / "cut.keys"
     cut.write_bytes(file.read_bytes()[:-50])

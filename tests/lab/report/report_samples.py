@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lab.report.collect import Section, collect
+from lab.report.sensitivity import sensitivities
 from lab.sweep.experiment import Experiment, parse
 from lab.sweep.store import Store
 from tests.lab.report import sample_results
@@ -154,4 +155,5 @@ def section(path: Path, text: str = TEXT, name: str = "sample", change=None, **f
             change(store)
         found = collect(store, wanted, fill.get("full", False))
     assert found is not None
+    found.sensitivities = sensitivities(found)
     return found

@@ -9,6 +9,7 @@
  * The caches hold nothing of the array when the pattern begins.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,45 @@ static inline __attribute__((always_inline)) void reuse(void)
 	READ(array);
 }
 
+/* Instructions without a jump: 2 KB and 8 KB of them. */
+__asm__(".text\n"
+	".balign 4096\n"
+	"code_small:\n"
+	".fill 2047, 1, 0x90\n"
+	"ret\n"
+	".balign 4096\n"
+	"code_large:\n"
+	".fill 8191, 1, 0x90\n"
+	"ret\n");
+extern void code_small(void), code_large(void);
+
+static inline __attribute__((always_inline)) void call(void (*code)(void), unsigned rounds)
+{
+	while (rounds--)
+		code();
+}
+
+/* Their pages are there, and the other one is in the caches. */
+static void run_code(const char *pattern)
+{
+	bool large = !strcmp(pattern, "code-large");
+
+	call(large ? code_large : code_small, 1);
+	call(large ? code_small : code_large, 1);
+	if (large)
+		call(code_small, 1);
+	read_all(others, sizeof(others), LINE, 2);
+	if (large)
+		MEASURE(call(code_large, 10));
+	else if (!strcmp(pattern, "code"))
+		MEASURE(call(code_small, 10));
+	else
+		MEASURE({
+			read_all((const char *)code_small, 2 << 10, LINE, 1);
+			call(code_small, 1);
+		});
+}
+
 static inline __attribute__((always_inline)) void stat_files(unsigned number)
 {
 	struct stat status;
@@ -139,6 +179,10 @@ int main(int argc, char **argv)
 		read_two_pages();
 		return 0;
 	}
+	if (!strncmp(pattern, "code", 4)) {
+		run_code(pattern);
+		return 0;
+	}
 	if (!strcmp(pattern, "stat"))
 		stat_files(1);
 	read_all(others, sizeof(others), LINE, 2);
@@ -152,6 +196,8 @@ int main(int argc, char **argv)
 		MEASURE(read_all(array, 8 << 10, LINE, 10));
 	else if (!strcmp(pattern, "conflict"))
 		MEASURE(read_all(array, number << 10, 1 << 10, 100));
+	else if (!strcmp(pattern, "tlb"))
+		MEASURE(read_all(array, number << 12, 4096, 10));
 	else if (!strcmp(pattern, "chain"))
 		MEASURE(follow_chain(3 * 512));
 	else if (!strcmp(pattern, "across"))

@@ -1,113 +1,26 @@
-"""The memory-cache simulation: its caches against a slow model, patterns whose misses are known, who is charged."""
+"""The memory-cache simulation: what is asked for, patterns whose misses are known, who is charged."""
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from lab.base.paths import LabError, output_folder
-from lab.run.cachesim import counts
-from lab.run.cachesim.specification import PRESETS, Level, Specification, parse_specification
+from lab.run.cachesim import counts, simulation
+from lab.run.cachesim.sensitivity import Setting, settings, under
+from lab.run.cachesim.specification import PRESETS, PROCESSORS, Buffers, Level, Specification, parse_specification
+from lab.run.qemu.plugin import interface_version
 from lab.sweep.plan import Plan
 from lab.sweep.validate import load
 
 HERE = Path(__file__).resolve().parent
 # For memorywalk.c: 16 sets of 4 ways, and 64 sets of 4 ways.
+REGIONS = (*counts.CACHES, "kernel", "user", "rest", "total")
 SMALL = "l1d=4K/4/64,l2=16K/4/64,cost=10/100"
-
-
-# ---- the caches, hosted ------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    target = tmp_path_factory.mktemp("model") / "model.so"
-    flags = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["cc", *flags, "-o", target, HERE / "cachesim_model.c"], check=True)
-    library = ctypes.CDLL(str(target))
-
-    def misses(geometry, addresses):
-        words = ctypes.c_uint64 * (3 * len(geometry))
-        stream = (ctypes.c_uint64 * len(addresses))(*addresses)
-        found = (ctypes.c_uint64 * 3)()
-        flat = words(*[number for level in geometry for number in level])
-        if library.simulate(len(geometry), flat, ctypes.c_size_t(len(addresses)), stream, found):
-            return None
-        return list(found)[: len(geometry)]
-
-    return misses
-
-
-class SlowLevel:
-    """A cache as its definition has it: for each set a list, the least recently used line first."""
-
-    def __init__(self, size, ways, line):
-        self.ways, self.line, self.number = ways, line, size // ways // line
-        self.sets = {}
-
-    def use(self, address):
-        """Was the line there? It is now."""
-        line = address // self.line
-        lines = self.sets.setdefault(line % self.number, [])
-        there = line in lines
-        if there:
-            lines.remove(line)
-        elif len(lines) == self.ways:
-            lines.pop(0)
-        lines.append(line)
-        return there
-
-
-def slow_misses(geometry, addresses):
-    levels = [SlowLevel(*level) for level in geometry]
-    misses = [0] * len(levels)
-    for address in addresses:
-        for number, level in enumerate(levels):
-            if level.use(address):
-                break
-            misses[number] += 1
-    return misses
-
-
-@st.composite
-def geometries(draw):
-    levels, line = [], 16
-    for _ in range(draw(st.integers(1, 3))):
-        line = draw(st.sampled_from([size for size in (16, 32, 64) if size >= line]))
-        ways, sets = draw(st.integers(1, 5)), draw(st.sampled_from([1, 2, 4, 8]))
-        levels.append((ways * sets * line, ways, line))
-    return levels
-
-
-@settings(max_examples=300, deadline=None)
-@given(geometries(), st.lists(st.integers(0, 4095), max_size=400), st.sampled_from([0, 1 << 34]))
-def test_the_caches_are_as_a_slow_model_has_them(model, geometry, offsets, base):
-    addresses = [base + offset for offset in offsets]
-    assert model(geometry, addresses) == slow_misses(geometry, addresses)
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_holds_what_it_has_room_for(model, name):
-    levels = PRESETS[name].levels
-    geometry = [(level.size, level.ways, level.line) for level in levels]
-    for number, level in enumerate(levels):
-        walk = list(range(0, level.size, level.line))
-        assert model(geometry, walk * 2)[number] == len(walk), "what fits misses once"
-        sets = level.size // level.ways
-        assert model([geometry[number]], [way * sets for way in range(level.ways)] * 3) == [level.ways]
-        assert model([geometry[number]], [way * sets for way in range(level.ways + 1)] * 3) == [3 * level.ways + 3]
-
-
-def test_caches_that_cannot_be(model):
-    for geometry in ([(96, 1, 32)], [(64, 0, 32)], [(64, 1, 24)], [(128, 2, 64), (128, 2, 32)], [(64, 2, 64)]):
-        assert model(geometry, [0]) is None, geometry
 
 
 # ---- what is asked for -------------------------------------------------------------------------------------------
@@ -145,14 +58,46 @@ def test_a_specification_is_read():
         ("l1d=8K/2/32,l2=1M/4/32,cost=-1/2", "is not L2/MEMORY"),
         ("l1d=8K/2/32,l2=1M/4/32,clock=0", "clock=0 is not 1 to 100000 MHz"),
         ("l1d=8K/2/32,l2=1M/4/32,clock=1,clock=1", "clock is there twice"),
-        ("ppro,from=boot", "'ppro' is none of"),
-        ("ppro,from=mark,from=mark", "'ppro' is none of"),
+        ("ppro,from=boot", "behind 'ppro' there may be code, tlb, sensitivity and from=mark"),
+        ("ppro,from=mark,from=mark", "behind 'ppro' there may be"),
+        ("ppro,from=mark,sensitivity", "in this order"),
+        ("ppro,sensitivity,sensitivity", "once each"),
+        ("ppro,code,code", "once each"),
+        ("xeon-mp,code", "of xeon-mp no code is known"),
+        ("xeon-mp,tlb", "of xeon-mp no tlb is known"),
+        ("l1d=8K/2/32,l2=1M/4/32,l1i=8K/2/64", "lines of 32 bytes behind lines of 64"),
+        ("l1d=8K/2/32,l2=1M/4/32,l1i=8K/3/32", "l1i would have 85.3333 sets"),
+        ("l1d=8K/2/32,l2=1M/4/32,tlb=64/4", "is not three times ENTRIES/WAYS"),
+        ("l1d=8K/2/32,l2=1M/4/32,tlb=64/4/8/4/24/4", "is not three times ENTRIES/WAYS"),
+        ("l1d=8K/2/32,l2=1M/4/32,tlb=64/4/8/4/0/4", "is not three times ENTRIES/WAYS"),
+        ("l1d=8K/2/32,l2=1M/4/32,tlbcost=4", "is not the cycles of a walk"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(text, reason):
     with pytest.raises(LabError) as caught:
         parse_specification(text)
-    assert reason in str(caught.value) and "presets ppro, xeon-p2, current" in str(caught.value)
+    assert reason in str(caught.value) and "presets ppro, xeon-p2, xeon-mp, current" in str(caught.value)
+
+
+def test_more_of_a_processor_is_asked_for_by_words():
+    processor = PROCESSORS["ppro"]
+    assert parse_specification("ppro").code is None and parse_specification("ppro").tlb is None
+    assert parse_specification("ppro,code,tlb") == processor
+    assert parse_specification("ppro,tlb").code is None
+    for text in (
+        "ppro,code",
+        "ppro,tlb,sensitivity,from=mark",
+        "xeon-mp,sensitivity",
+        f"{SMALL},l1i=4K/4/64,sensitivity",
+    ):
+        asked = parse_specification(text)
+        assert parse_specification(str(asked)) == asked
+    own = parse_specification("l1d=8K/2/32,l2=64K/4/32,l1i=16K/4/32,tlb=8/4/4/4/8/8,tlbcost=20")
+    assert own.code == Level(16 << 10, 4, 32) and own.tlb == Buffers((8, 4), (4, 4), (8, 8)) and own.tlb_cost == 20
+    assert list(parse_specification("xeon-p2,sensitivity").models) == ["xeon-p2", "ppro", "xeon-mp", "current"]
+    assert parse_specification("xeon-p2,sensitivity").models["ppro"] == processor
+    assert list(parse_specification(f"{SMALL},sensitivity").models) == ["", *PRESETS]
+    assert list(parse_specification("ppro,code").models.values()) == [processor.plain(code=True)]
 
 
 def test_options_that_do_not_go_with_it(cw):
@@ -198,6 +143,11 @@ def test_cycles_are_charged_by_where_a_line_is_found():
     specification = parse_specification("l1d=4K/4/64,l2=16K/4/64,l3=64K/4/64,cost=10/40/200")
     region = {"instructions": 1000, "l1_misses": 50, "l2_misses": 20, "l3_misses": 5}
     assert counts.cycles(specification, region) == 1000 + 30 * 10 + 15 * 40 + 5 * 200
+    more = parse_specification("l1d=4K/4/64,l2=16K/4/64,l1i=4K/4/64,tlb=8/4/8/4/8/4,tlbcost=25,cost=10/200")
+    region = {"instructions": 1000, "l1_misses": 50, "l2_misses": 20, "l1i_misses": 7, "l2i_misses": 3}
+    assert counts.cycles(more, {**region, "dtlb_misses": 9, "itlb_misses": 2}) == (
+        1000 + 30 * 10 + 20 * 200 + 4 * 10 + 3 * 200 + 11 * 25
+    )
 
 
 # ---- booted ------------------------------------------------------------------------------------------------------
@@ -257,6 +207,60 @@ def test_a_pattern_misses_as_arithmetic_has_it(walk, pattern, accesses, first, s
         + 10 * (found["total"]["l1_misses"] - found["total"]["l2_misses"])
         + 100 * found["total"]["l2_misses"]
     )
+
+
+CODE = f"{SMALL},l1i=4K/4/64,tlb=8/4/4/4/8/4,tlbcost=20"
+
+
+# Beside the function's own lines, or pages, stand those of who calls it; an interrupt may fall in between.
+@pytest.mark.parametrize(
+    ("pattern", "field", "least", "more"),
+    [
+        (("code",), "l1i_misses", 32, 16),  # 2K of instructions ten times: each line misses once
+        (("code",), "l2i_misses", 32, 16),
+        (("code-large",), "l1i_misses", 1280, 32),  # 8K ten times: 8 lines a set of 4 ways
+        (("code-large",), "l2i_misses", 128, 16),  # which fit into the second level
+        (("code-read",), "l1i_misses", 32, 16),  # it was read as data before:
+        (("code-read",), "l2i_misses", 0, 16),  # so it is in the second level
+        (("code-read",), "l2_misses", 32, 8),
+        (("tlb", 8), "dtlb_misses", 8, 4),  # 8 pages ten times: as many as there is room for
+        (("tlb", 16), "dtlb_misses", 160, 4),
+    ],
+)
+def test_fetches_and_pages_miss_as_arithmetic_has_it(walk, pattern, field, least, more):
+    found = walk(*pattern, cache_sim=CODE)
+    kernel = found["kernel"][field]
+    assert least <= found["user"][field] <= least + more + kernel
+    assert found["kernel"]["accesses"] < 2000, "at most an interrupt"
+
+
+def test_what_is_simulated_beside_it_is_as_it_would_be_alone(walk):
+    """One run under other settings gives what runs with these give; and so does each access that goes the long way."""
+    together = walk("stat", 300, cache_sim="ppro,sensitivity")
+    assert {setting.memory for setting in settings([together])} == {"", "xeon-p2", "xeon-mp", "current"}
+    for text, setting in (
+        ("ppro", Setting()), ("ppro,code,tlb", Setting(code=True, tlb=True)), ("ppro,tlb", Setting(tlb=True)),
+        ("xeon-p2", Setting(memory="xeon-p2")), ("xeon-mp", Setting(memory="xeon-mp", code=False, tlb=False)),
+        ("current,code", Setting(memory="current", code=True)),
+    ):  # fmt: skip
+        alone, seen = walk("stat", 300, cache_sim=text), under(together, setting)
+        assert {name: alone[name] for name in REGIONS} == {name: seen[name] for name in REGIONS}, text
+        assert alone["parts"] == seen["parts"]
+    doubled = under(together, Setting(factor=2))["total"]
+    total = together["total"]
+    assert doubled["cycles"] - doubled["instructions"] == 2 * (total["cycles"] - total["instructions"]) > 0
+
+
+def test_what_is_known_to_be_the_latest_changes_nothing(walk, monkeypatch):
+    """The plugin made so that every access and fetch goes through all caches counts the same in a real run."""
+    asked = {"cache_sim": "xeon-p2,sensitivity"}
+    found = walk("stat", 300, **asked)
+    slow = output_folder() / "cachesim-slow.so"
+    sources = simulation.FOLDER / "cachesim.c"
+    flags = ["-shared", "-fPIC", "-O2", "-DEVERY_ACCESS", f"-DPLUGIN_VERSION={interface_version()}"]
+    subprocess.run(["gcc", *flags, "-o", slow, sources], check=True)
+    monkeypatch.setattr(simulation, "plugin", lambda *sources: slow)
+    assert json.dumps(found) == json.dumps(walk("stat", 300, **asked))
 
 
 def test_addresses_are_physical(walk):

@@ -1,0 +1,108 @@
+/*
+ * hooks.h - what the rest of mm/, and who looks at programs' memory, asks of swap: entries of page
+ * tables that name a slot of a swap area instead of a frame. Without SWAP there are none, and
+ * nothing of this is left in the object code.
+ *
+ * A swap entry is a number, type << 1 | slot << 8, as in Linux 2.2 on a PC: which of the areas, and
+ * which page of it. It is never 0, since slot 0 is an area's header. What it is for swap itself:
+ * mm/swap/swap.h.
+ */
+#pragma once
+
+#include "mm/cache/page_cache.h"
+#include "mm/space/vm.h"
+
+#ifdef CONFIG_SWAP
+
+#define VM_LOCKED (1u << 9) /* the pages of an area (VM_* of vm.h) stay in memory */
+
+/* Of swap entries: the pages of all areas, those not in use, those of the swap cache. Any context.
+ */
+u64 swap_total_pages(void);
+u64 swap_free_pages(void);
+u64 swap_cached_pages(void);
+static inline u64 mm_swapped_pages(const struct mm *mm)
+{
+	return READ_ONCE(mm->swapped_pages);
+}
+
+/* The entry @pte is of a page that is swapped out. */
+static inline bool pte_is_swap(pte_t pte)
+{
+	return unlikely(pte && !pte_present(pte));
+}
+
+/* Some page may be swapped out, somewhere; also to an area that swapoff empties. */
+bool swap_in_use(void);
+
+/* ---- faults; mm->lock is held, they may sleep ------------------------------------------------ */
+
+/* The page at @address of @vma, whose entry is @pte, comes back: 0: try again; -ENOMEM, -EIO. */
+int swap_in(struct vma *vma, u64 address, pte_t pte, unsigned access);
+/* The anonymous @page, which one entry maps and the caller has a reference to, is written to. Does
+ * nobody else want it, in memory or swapped out? Then it is in the swap cache no more. */
+bool swap_reuse(struct page *page);
+/* Memory is out: may waiting help, because there is room to swap to, and pages that can be? */
+bool swap_may_help(void);
+
+/* ---- entries; mm->page_table_lock is held ---------------------------------------------------- */
+
+/* *@slot is a swap entry, which goes, if @what says so. */
+void swap_zap(struct mm *mm, pte_t *slot, enum zapped what);
+/* An entry that mapped the anonymous @page has gone, its reference not yet: if nobody else wants
+ * the page, it leaves the swap cache. */
+void swap_page_unmapped(struct page *page);
+/* fork: if @pte is a swap entry, @to, of @child, becomes one, too, and the answer is true. */
+bool swap_copy(struct mm *child, pte_t *to, pte_t pte);
+
+/* ---- address spaces -------------------------------------------------------------------------- */
+
+/* @mm is complete: a program is going to run in it. From now on its pages are swapped out. */
+void swap_mm_add(struct mm *mm);
+/* Nobody runs in it any more. Sleeps, until swap does not look at it. */
+void swap_mm_gone(struct mm *mm);
+/* fork made @vma as a copy: locks are not inherited. */
+static inline void swap_area_copied(struct vma *vma)
+{
+	vma->flags &= ~VM_LOCKED;
+}
+/* The flags of new areas of @mm: VM_LOCKED after mlockall(MCL_FUTURE). mm->lock is held. */
+static inline unsigned swap_area_flags(const struct mm *mm)
+{
+	lockdep_assert_held(&mm->lock);
+	return mm->locks_future ? VM_LOCKED : 0;
+}
+
+/* ---- the page cache -------------------------------------------------------------------------- */
+
+extern struct address_space swap_space;
+void swap_put(u64 entry); /* swap.h */
+
+/* @page, unhashed, leaves @mapping. */
+static inline void swap_page_left(const struct page *page, const struct address_space *mapping)
+{
+	if (mapping == &swap_space)
+		swap_put(page->index);
+}
+
+#else
+
+#define swap_total_pages() 0
+#define swap_free_pages() 0
+#define swap_cached_pages() 0
+#define mm_swapped_pages(mm) 0ULL
+#define pte_is_swap(pte) false
+#define swap_in_use() false
+#define swap_in(vma, address, pte, access) 0
+#define swap_reuse(page) false
+#define swap_may_help() false
+#define swap_zap(mm, slot, what) ((void)0)
+#define swap_page_unmapped(page) ((void)0)
+#define swap_copy(child, to, pte) false
+#define swap_mm_add(mm) ((void)0)
+#define swap_mm_gone(mm) ((void)0)
+#define swap_area_copied(vma) ((void)0)
+#define swap_area_flags(mm) 0u
+#define swap_page_left(page, mapping) ((void)0)
+
+#endif

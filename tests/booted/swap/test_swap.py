@@ -1,0 +1,90 @@
+"""Programs whose memory does not fit, with swap on a disk and in a file (swapping.c); swapon's and swapoff's errors.
+
+The same programs on Linux, in the same machine.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+FLAGS = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
+MEGABYTES = 128  # of the disk
+PARTS = ["pattern", "forks", "together", "dontneed", "rights", "locked", "off"]
+
+
+def built(folder: Path, name: str) -> Path:
+    program = folder / name
+    subprocess.run(["musl-gcc", *FLAGS, "-o", program, HERE / f"{name}.c"], check=True)
+    return program
+
+
+@pytest.fixture(scope="session")
+def swapping(tmp_path_factory) -> Path:
+    return built(tmp_path_factory.mktemp("swapping"), "swapping")
+
+
+@pytest.fixture(scope="session")
+def swap_errors(tmp_path_factory) -> Path:
+    return built(tmp_path_factory.mktemp("swap_errors"), "swap_errors")
+
+
+@pytest.fixture
+def disk(tmp_path) -> Path:
+    path = tmp_path / "swap"
+    with path.open("wb") as file:
+        file.truncate(MEGABYTES << 20)
+    return path
+
+
+def lines_of(result) -> list[str]:
+    return [line for line in result.output.decode().replace("\r", "").splitlines() if "ok" in line]
+
+
+@pytest.mark.parametrize(
+    ("cpus", "kernel", "parts"),
+    [(1, "full", PARTS), (2, "debug", ["forks", "rights", "off"]), (4, "full", ["together", "forks", "off"])],
+)
+def test_memory_of_twice_the_machine(cw_run, swapping, disk, cpus, kernel, parts):
+    result = cw_run(
+        ["/root/swapping", "/dev/vda", "96", *parts],
+        add=[f"{swapping}:/root/swapping"], root="tmpfs", disk=disk, mem="64M", smp=cpus,
+        full=kernel == "full", status=None, timeout=400,
+    )  # fmt: skip
+    assert lines_of(result) == [f"ok {part}" for part in [*parts, "end"]], result.output.decode()
+
+
+def test_a_file(cw_run, swapping):
+    script = (
+        "dd if=/dev/zero of=/swapfile bs=1M count=56 2>/dev/null && /root/swapping /swapfile 72 pattern dontneed off"
+    )
+    result = cw_run(script=script, add=[f"{swapping}:/root/swapping"], mem="64M", full=True, status=None, timeout=400)
+    assert lines_of(result) == ["ok pattern", "ok dontneed", "ok off", "ok end"], result.output.decode()
+
+
+def test_busyboxs_programs(cw_run, disk):
+    script = (
+        "mkswap /dev/vda >/dev/null && swapon /dev/vda && cat /proc/swaps && grep SwapTotal /proc/meminfo"
+        " && swapoff /dev/vda && cat /proc/swaps"
+    )
+    result = cw_run(script=script, root="tmpfs", disk=disk, full=True)
+    lines = result.output.decode().replace("\r", "").splitlines()
+    header = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority"
+    kilobytes = (MEGABYTES << 10) - 4
+    assert lines[0] == lines[3] == header and len(lines) == 4
+    assert lines[1].split() == ["/dev/vda", "partition", str(kilobytes), "0", "-2"]
+    assert lines[2].split() == ["SwapTotal:", str(kilobytes), "kB"]
+
+
+@pytest.mark.parametrize("kernel", ["chainwalk", "linux"])
+def test_errors(cw_run, swap_errors, disk, kernel):
+    """The program itself has Linux's numbers."""
+    result = cw_run(
+        ["/root/swap_errors", "/dev/vda"],
+        add=[f"{swap_errors}:/root/swap_errors"], root="tmpfs", disk=disk, full=True, status=None, kernel=kernel,
+    )  # fmt: skip
+    lines = lines_of(result)
+    assert lines[-1:] == ["ok end"] and not [line for line in lines if line.startswith("not")], lines
