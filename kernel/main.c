@@ -14,7 +14,9 @@
 #include "fs/proc/proc.h"
 #endif
 #include "fs/start.h"
+#ifdef CONFIG_SWAP
 #include "fs/swap/start.h"
+#endif
 #include "fs/writeback.h"
 #ifdef CONFIG_XATTR
 #include "fs/xattr/xattr.h"
@@ -79,7 +81,9 @@ static int start_rest(void *unused)
 	ramdisk_init();
 	virtio_blk_init();
 	writeback_start();
+#ifdef CONFIG_SWAP
 	swap_files_init();
+#endif
 	init_start();
 	hash_report_serve();
 }

@@ -35,7 +35,7 @@ void ext2_gone_begin(struct inode *inode, struct ext2_gone *gone)
 {
 	struct ext2_inode *ei = EXT2_I(inode);
 
-	if (!(inode->flags & I_FREEING)) /* else nobody else has it */
+	if (!(READ_ONCE(inode->flags) & I_FREEING)) /* else nobody else has it */
 		lockdep_assert_held(&ei->map_lock);
 	gone->at_once = !ei->encoded && buffers_stamp_good(ei->born);
 	gone->commits = 1;

@@ -11,7 +11,7 @@
 #include "fs/proc/proc.h"
 #include "core/memory/slab.h"
 #include "hash/cache.h"
-#include "mm/swap/hooks.h"
+#include "mm/space/swap_hooks.h"
 #include "core/system_name.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */

@@ -1,11 +1,5 @@
 /* start.h - swap at start-up, for kernel/main.c. */
 #pragma once
 
-#ifdef CONFIG_SWAP
 /* Boot, before /proc is mounted, when threads can be made: /proc/swaps, and swap's thread. */
 void swap_files_init(void);
-#else
-static inline void swap_files_init(void)
-{
-}
-#endif

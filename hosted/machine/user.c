@@ -4,7 +4,7 @@
  */
 #include "fs/tmpfs/tmpfs.h"
 #include "core/memory/slab.h"
-#include "mm/swap/hooks.h"
+#include "mm/space/swap_hooks.h"
 #include "hosted/machine/user.h"
 
 #include <string.h>

@@ -20,7 +20,7 @@
 #include "fs/path/namei.h"
 #include "kernel/proc/process.h"
 #include "kernel/exec/program.h"
-#include "mm/swap/hooks.h"
+#include "mm/space/swap_hooks.h"
 
 #define STRING_SIZE_MAX (32 * PAGE_SIZE) /* one argument, as in Linux */
 #define STRINGS_SIZE_MAX MB(6)		 /* all of them */

@@ -13,7 +13,7 @@
 #include "fs/cred.h"
 #include "kernel/proc/process.h"
 #include "kernel/proc/wait.h"
-#include "mm/swap/hooks.h"
+#include "mm/space/swap_hooks.h"
 
 /* ---- what happened to a child ---------------------------------------------------------------- */
 

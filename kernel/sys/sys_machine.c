@@ -2,7 +2,7 @@
  * sys_machine.c - the machine as a whole: sysinfo, the log, power-off.
  */
 #include "kernel/proc/process.h"
-#include "mm/swap/hooks.h"
+#include "mm/space/swap_hooks.h"
 
 struct sysinfo {
 	s64 uptime;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # python3 compiles its own library and runs its own tests of os, shutil, tempfile and glob.
 # packages: bash coreutils findutils grep sed python3 libpython3.11-testsuite
-# settings: XATTR=y EVENTS=y SOCKETS=y MREMAP=y
+# settings: XATTR=y EVENTS=y SOCKETS=y MREMAP=y RARE_CALLS=y
 # Not those of splice, which is not there, nor TestSendfile, whose servers need a network: without one it fails on Linux, too
 # (to connect), where Chainwalk has no AF_INET at all, and asyncio's log of that comes between a test's name and "ERROR".
 . "${0%/*}/common.sh"

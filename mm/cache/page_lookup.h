@@ -9,7 +9,7 @@
 
 #include "hash/cache.h"
 #include "mm/cache/page_cache.h"
-#include "mm/swap/hooks.h"
+#include "mm/space/swap_hooks.h"
 
 struct page_key {
 	struct address_space *mapping;

@@ -15,7 +15,7 @@
 #include "mm/cache/page_cache.h"
 #include "mm/space/mapped_file.h"
 #include "mm/space/vm.h"
-#include "mm/swap/hooks.h"
+#include "mm/space/swap_hooks.h"
 
 #define AREAS_MAX 65536
 #define LOWEST_ADDRESS KB(64) /* as vm.mmap_min_addr: a NULL pointer with an offset must fault */

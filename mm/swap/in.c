@@ -1,6 +1,6 @@
 /*
  * in.c - entries of page tables that are swap entries: faults on them, and what forks, unmappings
- * and exits make of them. Declared in hooks.h.
+ * and exits make of them. Declared in swap_hooks.h.
  *
  * A page that comes back is mapped for reading and stays in the swap cache, clean: if it is not
  * written to it can go again without a write. One that is written to, and that nobody else wants,

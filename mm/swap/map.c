@@ -1,5 +1,5 @@
 /*
- * map.c - swap areas and their slots. Declared in swap.h and hooks.h.
+ * map.c - swap areas and their slots. Declared in swap.h and swap_hooks.h.
  *
  * Slots are given out in clusters: from the area of the highest priority that has room, in turn
  * where several have the same, one slot after the other to the end of an aligned group of

@@ -1,5 +1,5 @@
 /*
- * out.c - the thread that swaps out, and when it does. Declared in swap.h and hooks.h.
+ * out.c - the thread that swaps out, and when it does. Declared in swap.h and swap_hooks.h.
  *
  * Reclaim starts no I/O (mm/cache/reclaim.c): when the page cache gives too little it wakes this
  * thread, and waits a while. The thread goes round the address spaces, each from where it stopped

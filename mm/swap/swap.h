@@ -2,16 +2,16 @@
  * swap.h - swap: pages of programs that no file has, on a disk or in a file while memory is short.
  *
  * A page that is to leave memory gets a slot of a swap area, goes into the swap cache, is written,
- * and is dropped; its entry in the page table says which slot (hooks.h). The swap cache is the page
- * cache: pages are found in its table under swap_space, by their entry, which is also what the hash
- * function gets for a byte offset. So it is with Linux 2.2, and in Lever's figures (Lever 2000,
- * section 3.1: why the function "offset" has been tried).
+ * and is dropped; its entry in the page table says which slot (swap_hooks.h). The swap cache is the
+ * page cache: pages are found in its table under swap_space, by their entry, which is also what the
+ * hash function gets for a byte offset. So it is with Linux 2.2, and in Lever's figures (Lever
+ * 2000, section 3.1: why the function "offset" has been tried).
  *
  * States of an anonymous page, besides being where it is: not in the swap cache (no slot; its
  * bytes are nowhere else) -> in it and dirty (has a slot; to be written) -> in it and clean (the
  * slot has the same bytes) -> gone, and to be read from its slot. A page in the swap cache is
- *mapped for reading alone: a store faults, and takes it out of the cache first, or makes a copy. So
- *no dirty bit of the machine is asked.
+ * mapped for reading alone: a store faults, and takes it out of the cache first, or makes a copy. So
+ * no dirty bit of the machine is asked.
  *
  * A slot counts who wants it: entries of page tables, and one for the page in the swap cache. It is
  * free when nobody does.
@@ -35,7 +35,7 @@
  */
 #pragma once
 
-#include "mm/swap/hooks.h"
+#include "mm/space/swap_hooks.h"
 
 #define SWAP_AREAS 8
 #define SWAP_CLUSTER 16 /* slots, side by side, that are given out one after the other */

@@ -7,7 +7,7 @@
 #include "kernel/proc/info/status.h"
 
 #include "kernel/proc/process.h"
-#include "mm/swap/hooks.h"
+#include "mm/space/swap_hooks.h"
 
 struct task *task_or_process(pid_t pid, struct process **process)
 {

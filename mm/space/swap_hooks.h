@@ -1,6 +1,6 @@
 /*
- * hooks.h - what the rest of mm/, and who looks at programs' memory, asks of swap: entries of page
- * tables that name a slot of a swap area instead of a frame. Without SWAP there are none, and
+ * swap_hooks.h - what the rest of mm/, and who looks at programs' memory, asks of swap: entries of
+ * page tables that name a slot of a swap area instead of a frame. Without SWAP there are none, and
  * nothing of this is left in the object code.
  *
  * A swap entry is a number, type << 1 | slot << 8, as in Linux 2.2 on a PC: which of the areas, and
