@@ -9,9 +9,9 @@
  *
  * States of an anonymous page, besides being where it is: not in the swap cache (no slot; its
  * bytes are nowhere else) -> in it and dirty (has a slot; to be written) -> in it and clean (the
- * slot has the same bytes) -> gone, and to be read from its slot. A page in the swap cache is mapped
- * for reading alone: a store faults, and takes it out of the cache first, or makes a copy. So no
- * dirty bit of the machine is asked.
+ * slot has the same bytes) -> gone, and to be read from its slot. A page in the swap cache is
+ * mapped for reading alone: a store faults, and takes it out first, or makes a copy. So no dirty
+ * bit of the machine is asked.
  *
  * A slot counts who wants it: entries of page tables, and one for the page in the swap cache. It is
  * free when nobody does.
