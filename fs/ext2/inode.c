@@ -292,7 +292,7 @@ void ext2_before_evict(struct inode *inode)
 {
 	struct ext2_inode *ei = EXT2_I(inode);
 
-	if (ei->replaced && ei->indirect_changes != ei->indirect_synced)
+	if (S_ISREG(inode->mode) && ei->replaced && ei->indirect_changes != ei->indirect_synced)
 		page_cache_flush(&inode->data);
 }
 

@@ -54,8 +54,12 @@ ROOMS = (
 
 @cache
 def folders() -> tuple[Room, ...]:
-    """The folders with a Kconfig of their own."""
-    return tuple(Room(folder, f"{name}=y", (f"{folder}/*",), symbol=name) for folder, name in optional_rooms().items())
+    """The folders with a Kconfig of their own. Of two with one symbol the first has what stands under it elsewhere."""
+    found: dict[str, Room] = {}
+    for folder, name in optional_rooms().items():
+        taken = any(room.symbol == name for room in found.values())
+        found[folder] = Room(folder, f"{name}=y", (f"{folder}/*",), symbol="" if taken else name)
+    return tuple(found.values())
 
 
 @cache
