@@ -77,6 +77,19 @@ int find_path(const char *name, unsigned flags, struct path *path)
 	return kern_path(text.text, flags, path);
 }
 
+struct inode *inode_by_path(const char *name)
+{
+	struct path path;
+
+	CHECK_EQUAL(find_path(name, 0, &path), 0);
+
+	struct inode *inode = path.dentry->inode;
+
+	ihold(inode);
+	path_put(&path);
+	return inode;
+}
+
 struct file *open_path(const char *name, int flags, umode_t mode)
 {
 	struct path_name text __free(name);
@@ -190,4 +203,17 @@ int list_directory(const char *name, unsigned batch, void (*visit)(const char *,
 	} while (!error && list.context.position != before);
 	fput(file);
 	return error;
+}
+
+void swap_disk_create(struct hosted_disk *disk, u32 pages)
+{
+	u32 *header;
+
+	disk_create(disk, "swap", 1, pages * PAGE_SIZE);
+	disk->asynchronous = true;
+	CHECK_EQUAL(sys_mknodat(AT_FDCWD, "/swap", S_IFBLK | 0600, (u32)disk->device.dev), 0);
+	header = (u32 *)disk->image;
+	header[256] = 1; /* version */
+	header[257] = pages - 1;
+	memcpy(disk->image + PAGE_SIZE - 10, "SWAPSPACE2", 10);
 }

@@ -30,6 +30,7 @@ static inline void set_cred(const struct cred *cred)
 
 /* kern_path() and filp_open() of any string, without slack behind it. */
 int find_path(const char *name, unsigned flags, struct path *path);
+struct inode *inode_by_path(const char *name); /* referenced; it must be there */
 struct file *open_path(const char *name, int flags, umode_t mode);
 int mount_disk(const char *name, unsigned flags); /* ext2 of disk @name on /mnt */
 int umount_disk(void);
@@ -40,3 +41,5 @@ int truncate_path(const char *path, loff_t size);
 /* All names but "." and "..", @batch at a time (0: all at once). */
 int list_directory(const char *name, unsigned batch,
 		   void (*visit)(const char *name, unsigned d_type, void *), void *);
+/* A disk of so many pages with the header of a swap area, as /swap. Its requests end later. */
+void swap_disk_create(struct hosted_disk *disk, u32 pages);

@@ -32,19 +32,6 @@ static void unmount_ext2(void)
 	image_check(&disk);
 }
 
-static struct inode *inode_at(const char *name)
-{
-	struct path path;
-
-	CHECK_EQUAL(find_path(name, 0, &path), 0);
-
-	struct inode *inode = path.dentry->inode;
-
-	ihold(inode);
-	path_put(&path);
-	return inode;
-}
-
 /* Let the others run until they wait or end. */
 static void let_others_run(void)
 {
@@ -114,7 +101,7 @@ TEST(limit_of_two_writers)
 	hosted_limits[RLIMIT_FSIZE].soft = 10;
 	CHECK_EQUAL(write_at("/file", O_CREAT | O_WRONLY, 0, "", 0), 0);
 
-	struct inode *inode = inode_at("/file");
+	struct inode *inode = inode_by_path("/file");
 
 	down_write(&inode->lock);
 	task_start(append_six, &written[0]);
@@ -215,7 +202,7 @@ static void start_rename(u32 flags)
 /* As long as somebody changes the directory @name, it gets no other parent. */
 static void rename_waits_for(const char *name, u32 flags)
 {
-	struct inode *inode = inode_at(name);
+	struct inode *inode = inode_by_path(name);
 
 	down_write(&inode->lock);
 	start_rename(flags);
@@ -251,7 +238,7 @@ TEST(moved_directories_are_locked)
 /* The sector where the names of directory @name begin. */
 static u64 sector_of_names(const char *name)
 {
-	struct inode *inode = inode_at(name);
+	struct inode *inode = inode_by_path(name);
 	unsigned char number[4] = {(unsigned char)inode->number,
 				   (unsigned char)(inode->number >> 8)};
 

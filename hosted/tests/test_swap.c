@@ -19,12 +19,7 @@ static void begin(void)
 {
 	hosted_init(16);
 	hosted_quiet = true;
-	disk_create(&disk, "swap", 1, SLOTS * PAGE_SIZE);
-	disk.asynchronous = true;
-	sys_mknodat(AT_FDCWD, "/swap", S_IFBLK | 0600, (u32)disk.device.dev);
-	((u32 *)disk.image)[256] = 1;
-	((u32 *)disk.image)[257] = SLOTS - 1;
-	memcpy(disk.image + PAGE_SIZE - 10, "SWAPSPACE2", 10);
+	swap_disk_create(&disk, SLOTS);
 	leak_mark();
 	CHECK_EQUAL(sys_swapon("/swap", 0), 0);
 }

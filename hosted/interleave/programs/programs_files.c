@@ -78,18 +78,6 @@ static void write_fsync_look(void *argument)
 	fput(file);
 }
 
-static void sync_all(void *unused)
-{
-	(void)unused;
-	sys_sync();
-}
-
-static void write_back(void *unused)
-{
-	(void)unused;
-	writeback_once();
-}
-
 enum made { NEW, NAMED, BEHIND_POINTERS };
 #define POINTED_AT (13 * 1024) /* behind a block of pointers that has led to another block before  \
 				*/
@@ -131,7 +119,7 @@ RING_PROGRAM(fsync_writeback, world_ext2, 100)
 	world_mount();
 	make_file(rng_below(&ring_program_rng, 2) ? NAMED : NEW);
 	task_start(write_fsync_look, (void *)&one);
-	task_start(rng_below(&ring_program_rng, 2) ? write_back : sync_all, NULL);
+	task_start(rng_below(&ring_program_rng, 2) ? world_write_back : world_sync_all, NULL);
 	ring_run();
 	world_unmount();
 }
@@ -231,7 +219,7 @@ static void write_buffers_out(void *file)
 static void meet(void (*syncer)(void *), enum made made)
 {
 	static void (*const others[])(void *) = {only_fsync, write_buffers_out, find_data,
-						 write_back, sync_all};
+						 world_write_back, world_sync_all};
 	struct file *file;
 
 	world_mount();

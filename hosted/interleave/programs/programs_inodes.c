@@ -76,21 +76,9 @@ static void sync_file(void *unused)
 	CHECK_EQUAL(vfs_fsync(file, false), 0);
 }
 
-static void sync_all(void *unused)
-{
-	(void)unused;
-	sys_sync();
-}
-
-static void write_back(void *unused)
-{
-	(void)unused;
-	writeback_once();
-}
-
 static void start_writer(void)
 {
-	static void (*const writers[])(void *) = {sync_file, sync_all, write_back};
+	static void (*const writers[])(void *) = {sync_file, world_sync_all, world_write_back};
 
 	task_start(writers[rng_below(&ring_program_rng, ARRAY_SIZE(writers))], NULL);
 }
@@ -161,12 +149,6 @@ static void cut_to_nothing(void *inode)
 	CHECK_EQUAL(((struct inode *)inode)->data.nr_pages, 0);
 }
 
-static void write_out(void *unused)
-{
-	(void)unused;
-	writeback_once();
-}
-
 /* No page is left behind the end, though its becoming clean moves it from list to list. */
 RING_PROGRAM(truncate_written, world_ext2, 100)
 {
@@ -176,7 +158,7 @@ RING_PROGRAM(truncate_written, world_ext2, 100)
 	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "data", 4), 4);
 	CHECK_EQUAL(find_path("/mnt/file", 0, &path), 0);
 	task_start(cut_to_nothing, path.dentry->inode);
-	task_start(write_out, NULL);
+	task_start(world_write_back, NULL);
 	ring_run();
 	path_put(&path);
 	world_unmount();

@@ -50,12 +50,6 @@ static void check_file(u64 offset, char byte)
 	CHECK_EQUAL(found, byte);
 }
 
-static void write_back(void *unused)
-{
-	(void)unused;
-	writeback_once();
-}
-
 static void turn_the_clock(void *unused)
 {
 	(void)unused;
@@ -82,7 +76,7 @@ RING_PROGRAM(map_extend, world_memory, 100)
 	world_mount();
 	make_file(100);
 	user_start(mm_create(), extend_and_store, NULL);
-	task_start(write_back, NULL);
+	task_start(world_write_back, NULL);
 	ring_run();
 	check_file(10, 'a');
 	check_file(200, 'b');
@@ -117,7 +111,7 @@ RING_PROGRAM(map_writeback, world_memory, 100)
 	world_mount();
 	make_file(100);
 	user_start(mm_create(), store_again, NULL);
-	task_start(write_back, NULL);
+	task_start(world_write_back, NULL);
 	ring_run();
 	check_on_disk(10, 'c');
 	world_unmount();
@@ -130,7 +124,7 @@ RING_PROGRAM(map_reclaim, world_memory, 100)
 	make_file(100);
 	user_start(mm_create(), store_again, NULL);
 	task_start(turn_the_clock, NULL);
-	task_start(write_back, NULL);
+	task_start(world_write_back, NULL);
 	ring_run();
 	check_on_disk(10, 'c');
 	world_unmount();

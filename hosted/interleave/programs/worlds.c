@@ -9,6 +9,7 @@
 #include "fs/block/buffer.h"
 #include "fs/ext2/ext2.h"
 #include "fs/path/dentry.h"
+#include "fs/writeback.h"
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
 #include "mm/cache/page_cache.h"
@@ -167,4 +168,18 @@ void world_check_inode(const struct inode *inode)
 	check_time(inode->atime, raw->atime, raw->atime_extra);
 	check_time(inode->mtime, raw->mtime, raw->mtime_extra);
 	check_time(inode->ctime, raw->ctime, raw->ctime_extra);
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------ */
+
+void world_write_back(void *unused)
+{
+	(void)unused;
+	writeback_once();
+}
+
+void world_sync_all(void *unused)
+{
+	(void)unused;
+	sys_sync();
 }

@@ -13,6 +13,10 @@ void world_tmpfs(void);
 void world_memory(void); /* ext2, and frames for programs' memory */
 void world_tmpfs_memory(void);
 
+/* What tasks of several programs do. */
+void world_write_back(void *unused);
+void world_sync_all(void *unused);
+
 void world_mount(void);
 /* The caches agree with themselves; nothing leaked; of some schedules: the disk is clean. */
 void world_unmount(void);

@@ -60,19 +60,6 @@ TEST(inode_shrink_spares_dirty)
 	caches_stop();
 }
 
-static struct inode *inode_at(const char *name)
-{
-	struct path path;
-
-	CHECK_EQUAL(find_path(name, 0, &path), 0);
-
-	struct inode *inode = path.dentry->inode;
-
-	ihold(inode);
-	path_put(&path);
-	return inode;
-}
-
 static u64 free_inodes(struct super_block *sb)
 {
 	struct kstatfs stat = {0};
@@ -95,7 +82,7 @@ static void reclaim_has_the_last_reference(enum since_unlinked since_unlinked)
 
 	caches_start(32, 1024, 4096);
 	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "text", 4), 4);
-	inode = inode_at("/mnt/file");
+	inode = inode_by_path("/mnt/file");
 	sb = inode->sb;
 	before = free_inodes(sb);
 	iput(inode);

@@ -67,14 +67,8 @@ static struct hosted_disk swap_disk;
 static void begin_swap(bool first)
 {
 	hosted_quiet = true;
-	if (first) {
-		disk_create(&swap_disk, "swap", 1, SWAP_PAGES * PAGE_SIZE);
-		swap_disk.asynchronous = true;
-		sys_mknodat(AT_FDCWD, "/swap", S_IFBLK | 0600, (u32)swap_disk.device.dev);
-		((u32 *)swap_disk.image)[256] = 1;
-		((u32 *)swap_disk.image)[257] = SWAP_PAGES - 1;
-		memcpy(swap_disk.image + PAGE_SIZE - 10, "SWAPSPACE2", 10);
-	}
+	if (first)
+		swap_disk_create(&swap_disk, SWAP_PAGES);
 	CHECK_EQUAL(sys_swapon("/swap", 0), 0);
 }
 
