@@ -170,7 +170,7 @@ void world_check_inode(const struct inode *inode)
 	check_time(inode->ctime, raw->ctime, raw->ctime_extra);
 }
 
-/* ---- tasks ------------------------------------------------------------------------------------ */
+/* ---- tasks ---------------------------------------------------------------------------------- */
 
 void world_write_back(void *unused)
 {
