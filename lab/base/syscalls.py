@@ -13,7 +13,7 @@ TABLE = TOP / "core/syscalls.def"
 
 @dataclass(frozen=True)
 class Argument:
-    kind: str  # a typedef of kernel/sys/syscalls.h, or a C type
+    kind: str  # a typedef of core/syscalls.h, or a C type
     name: str
 
 

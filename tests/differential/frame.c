@@ -18,8 +18,9 @@ static int count;
 
 void scenario_register(int line, const char *file, const char *name, scenario_function function)
 {
-	if (count < MAX_SCENARIOS)
-		scenarios[count++] = (struct scenario){line, file, name, function};
+	if (count == MAX_SCENARIOS)
+		_exit(fprintf(stderr, "more scenarios than %d\n", count) > 0); /* none is left out */
+	scenarios[count++] = (struct scenario){line, file, name, function};
 }
 
 static const struct {

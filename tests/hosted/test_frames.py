@@ -28,7 +28,7 @@ def test_random_allocations(frames, seed):
 
 @pytest.mark.parametrize("optimized", ["-O0", "-O2"])
 def test_an_interrupt_loses_no_count(optimized):
-    flags = (optimized, f"-I{compiled.TOP}/arch/x86/include")
+    flags = (optimized, f"-I{compiled.TOP}/arch/x86/include", "-DCONFIG_NR_CPUS=16")
     program = compiled.build("counts.c", compiled.scratch() / f"counts{optimized}", {}, (), flags)
     result = subprocess.run([program], capture_output=True, text=True, check=False, timeout=60)
     assert result.returncode == 0 and result.stdout.startswith("ok"), result.stdout

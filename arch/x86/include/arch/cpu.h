@@ -9,7 +9,7 @@
 
 #include "core/base/types.h"
 
-#define NR_CPUS 16
+#define NR_CPUS CONFIG_NR_CPUS
 
 struct task;
 
