@@ -65,6 +65,8 @@ s64 sys_fcntl(int number, u32 command, u64 argument)
 	}
 	if (fd.file->mode & FMODE_PATH)
 		return -EBADF;
+	if (command == F_GETPIPE_SZ)
+		return fd.file->fop == &pipe_file_operations ? (s64)PIPE_BYTES : -EBADF;
 	if (command != F_SETFL)
 		return fcntl_lock_call(number, fd.file, command, (void *)argument);
 	if (((new ^ *flags) & O_APPEND) && (fd.file->inode->attributes & FS_APPEND_FL))

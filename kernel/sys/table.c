@@ -62,6 +62,12 @@ static s64 refused_EAFNOSUPPORT(void)
 	return -EAFNOSUPPORT;
 }
 
+/* bash asks it of its input: by any other error it is the shell of a remote login. */
+static s64 refused_ENOTSOCK(void)
+{
+	return -ENOTSOCK;
+}
+
 /* Calls of optional rooms: what the linker takes where the room is not compiled. */
 #pragma GCC diagnostic ignored "-Wattribute-alias"
 #define SYSCALL(number, name, arguments, differs)

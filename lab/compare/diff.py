@@ -38,6 +38,8 @@ STRACE_HOME = "/usr/local/lib/strace"
 # the vDSO answers without the kernel. They count where they fail.
 VARYING = {"clock_gettime", "gettimeofday", "time", "futex", "sched_yield", "restart_syscall", "rt_sigreturn"}
 VARYING |= {"mmap", "munmap", "brk", "madvise", "getrandom"}
+# How much of a pipe a call finds is a matter of time: so is how often who reads or writes to its end has to ask.
+PIECEWISE = {"read", "write"}
 # Of the calls that a kernel may be without: those that make descriptors, and how many, which who has them closes, too.
 DESCRIPTORS = {"socket": 1, "socketpair": 2, "epoll_create": 1, "epoll_create1": 1, "eventfd": 1, "eventfd2": 1}
 FORKS = {"clone", "clone3", "fork", "vfork"}
@@ -230,14 +232,24 @@ def unoffered(outcome: Outcome) -> dict[str, str]:
 
 
 def _comparable(calls: list[Call], absent: Iterable[str]) -> Iterator[Call]:
-    """Without the calls that vary, and those that one kernel does not offer with what they lead to."""
+    """Without the calls that vary, and those that one kernel does not offer with what they lead to.
+
+    Reads and writes that follow each other and succeed count as one of each."""
     descriptors = 0
+    pieces: set[str] = set()  # of the run of reads and writes that is going on
     for call in calls:
         if call.name in absent:
             descriptors += 0 if call.error else DESCRIPTORS.get(call.name, 0)
         elif call.name == "close" and descriptors:
             descriptors -= 1
-        elif call.error or call.name not in VARYING:
+        elif call.name in VARYING and not call.error:
+            continue
+        elif call.name in PIECEWISE and not call.error:
+            if call.name not in pieces:
+                yield call
+            pieces.add(call.name)
+        else:
+            pieces.clear()
             yield call
 
 

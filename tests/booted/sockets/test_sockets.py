@@ -51,12 +51,13 @@ def test_without_the_room_no_family_is_known(cw_run, tmp_path):
         "int main(void) { int pair[2], n = 0; gid_t groups[32]; n = 32;\n"
         'printf("%d ", socket(AF_UNIX, SOCK_STREAM, 0) < 0 ? errno : 0);\n'
         'printf("%d ", socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0 ? errno : 0);\n'
+        'printf("%d ", getpeername(0, 0, 0) < 0 ? errno : 0);\n'
         'printf("%d ", listen(0, 1) < 0 ? errno : 0);\n'
         'printf("%d\\n", getgrouplist("root", 0, groups, &n)); return 0; }\n'
     )
     subprocess.run(["musl-gcc", "-static", "-o", tmp_path / "none", source], check=True)
     result = cw_run(script="/none; dmesg | grep -A1 'call '", add=[f"{tmp_path}/none:/none"], debug=False)
     said = result.output.decode().splitlines()
-    assert said[0] == f"{errno.EAFNOSUPPORT} {errno.EAFNOSUPPORT} {errno.ENOSYS} 1"
+    assert said[0] == f"{errno.EAFNOSUPPORT} {errno.EAFNOSUPPORT} {errno.ENOTSOCK} {errno.ENOSYS} 1"
     assert [line for line in said if "call 50 is not there" in line]
     assert [line for line in said if "SOCKETS=y has it" in line] and not [line for line in said if "call 41" in line]

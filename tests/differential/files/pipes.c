@@ -16,6 +16,9 @@ SCENARIO(pipe_basic)
 	say("%s", buffer);
 	T(read(fds[1], buffer, 1));
 	T(write(fds[0], buffer, 1));
+	T(fcntl(fds[0], F_GETPIPE_SZ));
+	T(fcntl(fds[1], F_GETPIPE_SZ));
+	T(fcntl(open(".", O_RDONLY), F_GETPIPE_SZ));
 	T(close(fds[1]));
 	T(read(fds[0], buffer, 1));
 }

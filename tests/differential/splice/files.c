@@ -217,7 +217,7 @@ SCENARIO(splice_fifo)
 
 SCENARIO(splice_waits)
 {
-	int file = open("f", O_RDWR | O_CREAT, 0644), p[2];
+	int file = open("f", O_RDWR | O_CREAT, 0644), p[2], status;
 
 	pipe(p);
 	fflush(stdout);
@@ -231,13 +231,14 @@ SCENARIO(splice_waits)
 	slurp("f");
 	fill(p[1]);
 	if (!fork()) {
+		static char full[65536];
+
 		pause_ms(30);
-		drain(p[0]);
-		_exit(0);
+		_exit(read(p[0], full, sizeof(full)) != sizeof(full));
 	}
 	lseek(file, 0, SEEK_SET);
 	T(splice(file, NULL, p[1], NULL, 100, 0));
-	T(wait(NULL) > 0);
+	T(wait(&status) > 0 && !status);
 	drain(p[0]);
 	if (!fork()) {
 		close(p[0]);
