@@ -101,7 +101,8 @@ s64 sys_statx(int dfd, const char *name, int flags, u32 mask, void *to)
 
 static s64 statfs_at(int dfd, const char __user *name, unsigned lookup, void __user *to)
 {
-	const unsigned told = SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME;
+	const unsigned told =
+		SB_RDONLY | SB_NOSUID | SB_NODEV | SB_NOEXEC | SB_NOATIME | SB_NODIRATIME;
 	struct path path __free(path) = {0};
 
 	TRY(user_path_at(dfd, name, lookup, &path));

@@ -87,8 +87,8 @@ static const struct {
 	unsigned flag;
 	const char *name;
 } mount_options[] = {
-	{SB_NOSUID, "nosuid"},	 {SB_NODEV, "nodev"},	     {SB_NOEXEC, "noexec"},
-	{SB_NOATIME, "noatime"}, {MS_RELATIME, "relatime"},
+	{SB_NOSUID, "nosuid"},	 {SB_NODEV, "nodev"},		 {SB_NOEXEC, "noexec"},
+	{SB_NOATIME, "noatime"}, {SB_NODIRATIME, "nodiratime"}, {MS_RELATIME, "relatime"},
 };
 
 /* @buffer: two pages. @details: as mountinfo has them. */

@@ -87,3 +87,24 @@ SCENARIO(mount_dot_dot)
 	T(chdir("../.."));
 	T(umount("m"));
 }
+
+/* "..", from a directory that stands in what is covered now, is what covers it. */
+SCENARIO(mount_over_the_parent)
+{
+	make_directory("p");
+	make_directory("p/in");
+	make_file("p/mark", "below");
+	chdir("p/in");
+	for (int i = 0; i < 2; i++) {
+		T(mount("none", "..", "tmpfs", 0, NULL));
+		make_file("../mark", i ? "second" : "first");
+		slurp("../mark");
+		T(access("../in", F_OK));
+		T(mkdir("../of_mine", 0755));
+		slurp("../of_mine/../mark");
+	}
+	for (int i = 0; i < 2; i++)
+		T(umount(".."));
+	slurp("../mark");
+	chdir("../..");
+}

@@ -4,6 +4,8 @@
  */
 #include "../scenarios.h"
 
+#include <sys/sysmacros.h>
+
 #include <sys/xattr.h>
 
 static long copy_range(int in, long *from, int out, long *to, size_t count, unsigned flags)
@@ -216,6 +218,7 @@ SCENARIO(access_times_of_mounts)
 	};
 
 	make_directory("m");
+	make_directory("b");
 	for (int i = 0; i < 4; i++) {
 		T(mount("none", "m", "tmpfs", ways[i].flags, NULL));
 		make_file("m/f", "x");
@@ -225,6 +228,56 @@ SCENARIO(access_times_of_mounts)
 		T(is_touched("m/f", -500, -1000)); /* than the contents only */
 		T(is_touched("m/f", -1000, -500));
 		T(is_touched("m/f", 1000, 1000));
+		T(mount("m", "b", NULL, MS_BIND, NULL)); /* as the mount that it shows */
+		T(is_touched("b/f", 1000, 500));
+		T(is_touched("b/f", -500, -1000));
+		T(umount("b"));
+		T(umount("m"));
+	}
+}
+
+/* Which of a mount's own options /proc/mounts names, in their order. */
+static void show_options(const char *where)
+{
+	static const char *const names[] = {"ro",      "rw",	     "nosuid",	 "nodev",
+					    "noexec",  "noatime",    "nodiratime", "relatime"};
+	FILE *mounts = fopen("/proc/self/mounts", "r");
+	char line[4096], path[4096], options[1024];
+	size_t n = strlen(where);
+
+	while (fgets(line, sizeof(line), mounts)) {
+		sscanf(line, "%*s %4095s %*s %1023s", path, options);
+		if (strlen(path) <= n || strcmp(path + strlen(path) - n, where))
+			continue;
+		for (char *one = strtok(options, ","); one; one = strtok(NULL, ","))
+			for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+				if (!strcmp(one, names[i]))
+					say("%s", one);
+	}
+	fclose(mounts);
+}
+
+/* What a mount forbids its bind mounts forbid, too, whether it was bound before or after. */
+SCENARIO(bind_mounts_keep_flags)
+{
+	static const unsigned long flags[] = {MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC,
+					      MS_NOATIME, MS_NODIRATIME, MS_STRICTATIME, 0};
+	struct statfs st;
+	int fd;
+
+	make_directory("m");
+	make_directory("b");
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		T(mount("none", "m", "tmpfs", flags[i], NULL));
+		T(mount("m", "b", NULL, MS_BIND, NULL));
+		statfs("b", &st);
+		T(st.f_flags & ~0x20L); /* ST_VALID */
+		show_options("/b");
+		T(mknod("b/null", S_IFCHR | 0666, makedev(1, 3)));
+		fd = open("b/null", O_RDONLY);
+		T(fd >= 0);
+		close(fd);
+		T(umount("b"));
 		T(umount("m"));
 	}
 }
