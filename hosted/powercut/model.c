@@ -74,7 +74,7 @@ static void put_bytes(struct version *file, unsigned writer, u32 offset, u32 len
 {
 	if (offset % RECORD || length % RECORD || offset + length > RECORDS_MAX * RECORD)
 		panic("bytes %u to %u: only whole records of %u, to %u, can be written", offset,
-		      offset + length, RECORD, RECORDS_MAX * RECORD);
+		      offset + length, RECORD, (u32)(RECORDS_MAX * RECORD));
 	memset(file->writers + offset / RECORD, (int)writer, length / RECORD);
 	file->size = max(file->size, offset + length);
 }
