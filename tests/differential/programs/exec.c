@@ -159,6 +159,13 @@ SCENARIO(set_id_programs)
 
 #define LATER 1000 /* seconds: no timer ends meanwhile */
 
+static const char *disposition(const struct sigaction *action)
+{
+	if (action->sa_handler == SIG_DFL)
+		return "d";
+	return action->sa_handler == SIG_IGN ? "i" : "h";
+}
+
 static void show_state(void)
 {
 	static const int signals[] = {SIGUSR1, SIGUSR2, SIGHUP, SIGCHLD};
@@ -177,7 +184,7 @@ static void show_state(void)
 
 		sigaction(signals[i], NULL, &action);
 		say("%d%d%s", sigismember(&blocked, signals[i]), sigismember(&pending, signals[i]),
-		    action.sa_handler == SIG_DFL ? "d" : action.sa_handler == SIG_IGN ? "i" : "h");
+		    disposition(&action));
 	}
 	say("timers %d %d", real.it_value.tv_sec > 0, virtual.it_value.tv_sec > 0);
 	say("mask %o", umask(077));
