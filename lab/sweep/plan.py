@@ -25,7 +25,7 @@ from lab.sweep.store import Use
 from lab.sweep.validate import Configurator
 
 # Of a configuration: how it was asked for, what its sources' hash is of, what was there when it ran; not what it is.
-WORDS_ONLY = ("defconfig", "settings", "requested_packages", "tools", "kernel_sha256", "host")
+WORDS_ONLY = ("defconfig", "settings", "requested_packages", "load", "tools", "kernel_sha256", "host")
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Planned:
 
 def kind_of(config: dict[str, Any]) -> str:
     names = ("mem", "smp", "icount", "root", "image", "packages", "disk_model", "cache_sim", "ext2_free")
-    job = list(config.get("run", []))
+    job = list(config.get("load") or config.get("run", []))  # the load is the same whatever the seed
     if "--seed" in job:
         del job[job.index("--seed") : job.index("--seed") + 2]
     return json.dumps([job, *(config.get(name) for name in names)])
@@ -147,7 +147,7 @@ def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Va
     config = {
         "defconfig": kernel.defconfig or "default", "settings": list(kernel.settings), "sources": sources_digest(),
         "kernel_config": choice.config, "kernel_config_sha256": hashlib.sha256(choice.config.encode()).hexdigest(),
-        "cmdline": cmdline, "run": job, "seed": seed, "requested_packages": list(workload.packages), "packages": package_versions(workload.packages, machine.image),
+        "cmdline": cmdline, "run": job, "load": variant.run, "seed": seed, "requested_packages": list(workload.packages), "packages": package_versions(workload.packages, machine.image),
         "add": {one: digest_of([TOP / one.partition(":")[0]]) for one in workload.add},
         "qemu": qemu_version(), "tools": tools(), **_in_words(machine),
     }  # fmt: skip
