@@ -72,7 +72,9 @@ static void drop_name(struct version *at, const struct place *place)
 
 static void put_bytes(struct version *file, unsigned writer, u32 offset, u32 length)
 {
-	BUG_ON(offset % RECORD || length % RECORD || offset + length > RECORDS_MAX * RECORD);
+	if (offset % RECORD || length % RECORD || offset + length > RECORDS_MAX * RECORD)
+		panic("bytes %u to %u: only whole records of %u, to %u, can be written", offset,
+		      offset + length, RECORD, (u32)(RECORDS_MAX * RECORD));
 	memset(file->writers + offset / RECORD, (int)writer, length / RECORD);
 	file->size = max(file->size, offset + length);
 }

@@ -52,6 +52,7 @@ DEFECTS = [
     "exchange foo A/foo; unlink A/foo; fsync .",
     "exchange foo A/foo; writeback",
     "write new 0 2048; exchange new A/foo; create x2; fsync x2",
+    "write new 0 2048; exchange A/foo new; create x2; fsync x2",
     "mkdir A/dir; sync; exchange A/dir B; writeback",
     "store foo 1024 2048; msync foo",
     "dsyncwrite foo 1024 1024; unlink bar",

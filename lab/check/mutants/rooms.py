@@ -13,6 +13,7 @@ ROOM_BY_FOLDER = {  # the longest that fits counts
     "core": "core",
     "arch": "x86",
     "boot": "x86",
+    "kernel/exec": "proc",
     "kernel/proc": "proc",
     "kernel/sys": "sys",
     "kernel/trace": "sys",

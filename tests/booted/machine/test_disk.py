@@ -242,7 +242,13 @@ def test_a_ram_disk_without_being_asked(cw_run):
     assert result.output.decode().split() == [str(4 << 20), "zeros", "same"]
 
 
-@pytest.mark.parametrize("kilobytes", ["80000", "107374182400"])
+def test_a_ram_disk_may_have_half_of_memory(cw_run):
+    """To a little: the kernel's own part of memory does not count."""
+    result = cw_run(script="blockdev --getsize64 /dev/ram0", mem="64M", root="tmpfs", cmdline="ramdisk_size=28000")
+    assert result.output.decode().split() == [str(28000 << 10)]
+
+
+@pytest.mark.parametrize("kilobytes", ["33000", "80000", "107374182400"])
 def test_a_ram_disk_that_does_not_fit_is_refused(cw_run, kilobytes):
     """One of more than half of memory."""
     line = f"ramdisk_size={kilobytes}"

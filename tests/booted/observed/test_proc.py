@@ -114,3 +114,27 @@ def test_what_memory_is_used_for_goes_down_again(cw_run):
         assert (
             after["MemFree"] + 400 >= before["MemFree"] and after["Slab"] == after["SReclaimable"] + after["SUnreclaim"]
         )
+
+
+def test_the_times_of_each_cpu_add_up_to_the_clock(cw_run):
+    """Busy or idle, also of a CPU that does not leave its idle task in between: half a second is 50 ticks."""
+    look = "cat /proc/uptime; grep '^cpu[0-9]' /proc/stat;"
+    work = "(while :; do :; done) & busy=$!; sleep 0.5; "
+    result = cw_run(
+        script=f"sleep 0.2; {work} echo == before; {look} sleep 0.5; echo == after; {look} kill $busy", smp=4
+    )
+    part = parts(result.output)
+    clocks, sums, idle = [], [], []
+    for name in ("before", "after"):
+        uptime, *cpus = part[name]
+        times = [[int(ticks) for ticks in line.split()[1:]] for line in cpus]
+        assert len(times) == 4
+        clocks.append(float(uptime.split()[0]) * 100)
+        idle.append([one[3] for one in times])
+        sums.append([sum(one) for one in times])
+        assert abs(float(uptime.split()[1]) * 100 - sum(idle[-1])) < 12
+    passed = clocks[1] - clocks[0]
+    assert passed >= 50
+    assert all(abs(after - before - passed) < 0.25 * passed for before, after in zip(*sums, strict=True)), sums
+    grown = sorted(after - before for before, after in zip(*idle, strict=True))
+    assert grown[0] < 0.5 * passed and grown[1] > 0.5 * passed  # one CPU worked

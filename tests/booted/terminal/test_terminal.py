@@ -151,6 +151,15 @@ def test_stop_and_continue_output(shell):
     finish(shell)
 
 
+def test_output_goes_on_when_flow_control_is_switched_off(shell):
+    """Nothing could start it any more: ^Q is a character like others then."""
+    begin(shell, "sleep 2; stty -ixon; echo goes on; stty ixon")
+    shell.sendcontrol("s")
+    shell.expect_exact("goes on")
+    finish(shell)
+    assert run(shell, "echo and on") == "and on"
+
+
 def test_end_of_file_hands_out_what_is_there(shell):
     begin(shell, "dd bs=100 count=1 of=/tmp/d 2> /dev/null; echo; wc -c < /tmp/d")
     shell.send(b"abc\x04")

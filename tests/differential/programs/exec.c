@@ -155,6 +155,110 @@ SCENARIO(set_id_programs)
 	T(umount("nosuid"));
 }
 
+/* ---- what stays, and what a new program begins without ------------------------------------------ */
+
+#define LATER 1000 /* seconds: no timer ends meanwhile */
+
+static const char *disposition(const struct sigaction *action)
+{
+	if (action->sa_handler == SIG_DFL)
+		return "d";
+	return action->sa_handler == SIG_IGN ? "i" : "h";
+}
+
+static void show_state(void)
+{
+	static const int signals[] = {SIGUSR1, SIGUSR2, SIGHUP, SIGCHLD};
+	struct itimerval real, virtual;
+	sigset_t blocked, pending;
+	stack_t stack;
+
+	sigaltstack(NULL, &stack);
+	sigprocmask(SIG_SETMASK, NULL, &blocked);
+	sigpending(&pending);
+	getitimer(ITIMER_REAL, &real);
+	getitimer(ITIMER_VIRTUAL, &virtual);
+	say("[stack %d %lu", stack.ss_flags, (unsigned long)stack.ss_size);
+	for (int i = 0; i < 4; i++) {
+		struct sigaction action;
+
+		sigaction(signals[i], NULL, &action);
+		say("%d%d%s", sigismember(&blocked, signals[i]), sigismember(&pending, signals[i]),
+		    disposition(&action));
+	}
+	say("timers %d %d", real.it_value.tv_sec > 0, virtual.it_value.tv_sec > 0);
+	say("mask %o", umask(077));
+	say("nice %d", getpriority(PRIO_PROCESS, 0));
+	say("leads %d %d]", getpgrp() == getpid(), getsid(0) == getpid());
+}
+
+__attribute__((constructor)) static void tell_state(void)
+{
+	char name[16] = "";
+
+	if (!getenv("TELL_STATE"))
+		return;
+	show_state();
+	prctl(PR_GET_NAME, name);
+	say("%s", name);
+	_exit(0);
+}
+
+static void on_signal(int signo __attribute__((unused)))
+{
+}
+
+static void run_and_tell(void)
+{
+	if (!fork()) {
+		execle("/proc/self/exe", "of another name", (char *)NULL, (char *[]){"TELL_STATE=1", NULL});
+		_exit(255);
+	}
+	wait(NULL);
+}
+
+SCENARIO(state_of_children_and_of_new_programs)
+{
+	static char room[4 * 4096];
+	const stack_t stack = {.ss_sp = room, .ss_size = sizeof(room)};
+	const struct itimerval later = {.it_value = {.tv_sec = LATER}};
+	sigset_t blocked;
+
+	run_and_tell();
+	sigaltstack(&stack, NULL);
+	signal(SIGUSR1, on_signal);
+	signal(SIGUSR2, SIG_IGN);
+	signal(SIGHUP, on_signal);
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGUSR1);
+	sigaddset(&blocked, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
+	raise(SIGUSR1);
+	setitimer(ITIMER_REAL, &later, NULL);
+	setitimer(ITIMER_VIRTUAL, &later, NULL);
+	umask(027);
+	setpriority(PRIO_PROCESS, 0, 3);
+	setpgid(0, 0);
+	run_and_tell();
+	umask(027);
+	show_state();
+	umask(027);
+	fflush(stdout);
+	if (!fork()) {
+		show_state();
+		_exit(0);
+	}
+	wait(NULL);
+	if (!fork()) { /* a timer of its own stays with the new program, as does what is pending */
+		setitimer(ITIMER_REAL, &later, NULL);
+		setitimer(ITIMER_VIRTUAL, &later, NULL);
+		raise(SIGUSR1);
+		execle("/proc/self/exe", "again", (char *)NULL, (char *[]){"TELL_STATE=1", NULL});
+		_exit(255);
+	}
+	wait(NULL);
+}
+
 extern char **environ;
 
 SCENARIO(auxiliary_vector)

@@ -143,6 +143,12 @@ def test_a_setting_is_arithmetic_on_counts():
     assert cycles(code=True, factor=2) == 150_000 + (500 + 1_000) * 80
     assert cycles(memory="current") == 150_000 + 500 * 440
     assert under(run, Setting(memory="current"))["clock"] == 5500
+    run["counted"]["whole"]["user"]["misses"][0][-2:] = [30, 20]  # of TLBs
+    assert cycles(tlb=True) > cycles(tlb=False)
+    for setting in settings([run]):
+        usual, changed = (under(run, one)["total"] for one in (replace(setting, factor=1.0), setting))
+        beyond = usual["cycles"] - usual["instructions"]
+        assert changed["cycles"] - changed["instructions"] == pytest.approx(setting.factor * beyond), setting.name
 
 
 def test_of_one_seed_the_others_are_told(tmp_path):
