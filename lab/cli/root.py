@@ -41,6 +41,7 @@ app.command("fuzz")(check.fuzz)
 app.command("report")(report.make_report)
 app.command("sweep")(sweep.run_sweep)
 app.command("reproduce")(report.reproduce)
+app.command("keep")(report.keep)
 app.command("worker")(sweep.worker)
 # What make runs.
 app.command("demo", hidden=True)(run.demo)

@@ -50,10 +50,11 @@ def run_sweep(
     What is recorded is not run again, so after Ctrl-C the same command goes on. Exit status 0: every cell ended
     well; 1: some failed, which are named; 125: a file is wrong, or results cannot be written.
     """
+    from lab.kept.keep import kept_cells
     from lab.sweep.command import number_list, sweep
 
     chosen = number_list(seeds) if seeds else []
-    finish(sweep(replace(request, names=experiment, full=full, seeds=chosen, only=only or [])))
+    finish(sweep(replace(request, names=experiment, full=full, seeds=chosen, only=only or [], kept=kept_cells)))
 
 
 def worker(

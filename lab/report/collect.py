@@ -12,14 +12,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, Protocol
 
 from lab.report.figures import Buckets, Chains, Curve, Fault, Misses, Point, Sensitivity
 from lab.report.numbers import Ratio, Run, Sample, ratio, sample
 from lab.report.verdicts import Claim, Verdict, Word, judge
 from lab.sweep.experiment import CACHES, Expect, Experiment, Histogram, Kernel, Measure, Variant
 from lab.sweep.measures import value
-from lab.sweep.store import Cell, Store, Use
+from lab.sweep.store import Cell, Use
 
 TOLERANCE = 0.03  # of the reference, below which Santos 2004 takes a difference for chance
 REGIONS = (*CACHES, "rest", "total")  # of the memory-cache simulation, and what is shown of each
@@ -27,6 +28,20 @@ REGION_COUNTS = (
     "lookups", "instructions", "accesses", "l1_misses", "l2_misses", "l3_misses", "cycles", "l1_misses_per_lookup",
     "cycles_per_lookup",
 )  # fmt: skip
+
+
+class Results(Protocol):
+    """Where cells come from: a sweep's file (lab/sweep/store.py), or what is kept of full runs (lab/kept)."""
+
+    path: Path
+
+    def experiments(self) -> list[tuple[str, str]]:
+        """Every (experiment, scale) of which there is something."""
+        ...
+
+    def cells(self, experiment: str, scale: str) -> list[tuple[Use, Cell | None]]:
+        """The places of an experiment with what fills them."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -163,6 +178,12 @@ class Section:
         return list(_faults(self))
 
     @property
+    def size(self) -> str:
+        """Its scale in words; of one that is not whole also how much of it there is."""
+        good = sum(bool(cell and cell.ok) for cell in self.cells.values())
+        return f"{self.scale} size" + (f", {good} of {len(self.cells)} runs" if good < len(self.cells) else "")
+
+    @property
     def revisions(self) -> list[str]:
         return sorted({cell.revision for cell in self.cells.values() if cell})
 
@@ -178,7 +199,7 @@ class Section:
         return [(seed, cell) for seed, cell in self.runs(kernel, variant) if cell and cell.ok]
 
 
-def collect(store: Store, experiment: Experiment, full: bool) -> Section | None:
+def collect(store: Results, experiment: Experiment, full: bool) -> Section | None:
     """What @store has of @experiment; None if no sweep of it began."""
     scale = "full" if full else "reduced"
     found: list[tuple[Use, Cell | None]] = store.cells(experiment.name, scale)
@@ -193,7 +214,13 @@ def _remarks(section: Section) -> Iterator[str]:
     """What a reader must know of the results as a whole."""
     if len(section.revisions) > 1:
         shown = ", ".join(f"{short_revision(one)} ({count} runs)" for one, count in sorted(_counted(section).items()))
-        yield f"The runs are of {len(section.revisions)} revisions: {shown}. Differences between kernels may be differences between revisions."
+        sources = {cell.config.get("sources", cell.revision) for cell in section.cells.values() if cell}
+        mixed = (
+            "Differences between kernels may be differences between revisions."
+            if len(sources) > 1
+            else "What runs is the same in all of them."
+        )
+        yield f"The runs are of {len(section.revisions)} revisions: {shown}. {mixed}"
     if any(revision.endswith("-dirty") for revision in section.revisions):
         yield "Some runs are of a checkout with changes that are in no commit (-dirty): the revision alone does not repeat them."
     if len(section.qemus) > 1:

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from lab.base.paths import LabError
-from lab.report.collect import Section, collect
+from lab.report.collect import Results, Section, collect
 from lab.report.sensitivity import sensitivities
 from lab.sweep.experiment import find, load
 from lab.sweep.store import Store
@@ -16,43 +16,48 @@ from lab.sweep.store import Store
 
 def gather(names: list[str], every: bool, results: Path | None, full: bool) -> list[Section]:
     """The sections of the experiments @names, or of every one that has results. LabError where there is nothing."""
+    with Store(results, create=False) as store:
+        return sections_of(store, names, every, full)
+
+
+def sections_of(store: Results, names: list[str], every: bool, full: bool) -> list[Section]:
+    """The same of what @store has."""
     scale = "full" if full else "reduced"
     wanted = [load(name) for name in names]
     files = {one.name: name for one, name in zip(wanted, names, strict=True) if name.endswith(".toml")}
-    with Store(results, create=False) as store:
-        there = [name for name, size in store.experiments() if size == scale]
-        if not names and not every:
-            listed = "".join(f"\n  {name} ({size} size)" for name, size in store.experiments())
+    there = [name for name, size in store.experiments() if size == scale]
+    if not names and not every:
+        listed = "".join(f"\n  {name} ({size} size)" for name, size in store.experiments())
+        raise LabError(
+            f"which experiment? ./cw report EXPERIMENT..., or --all. There are results of:{listed or ' none'}"
+        )
+    if every:
+        known = {experiment.name for experiment in wanted}
+        for name in there:
+            if name not in known:
+                try:
+                    wanted.append(load(find(name)))
+                except LabError as error:  # the file has another name or place by now, or is wrong
+                    print(f"cw: {name} is left out: {str(error).splitlines()[0]}", file=sys.stderr)
+    sections = []
+    for experiment in wanted:
+        section = collect(store, experiment, full)
+        if section is None:
+            option = " --full" if full else ""
             raise LabError(
-                f"which experiment? ./cw report EXPERIMENT..., or --all. There are results of:{listed or ' none'}"
+                f"{store.path} has no results of {experiment.name} at {scale} size: run"
+                f" ./cw sweep experiments/{experiment.name}.toml{option} first"
+                + _elsewhere(store, experiment.name, full)
             )
-        if every:
-            known = {experiment.name for experiment in wanted}
-            for name in there:
-                if name not in known:
-                    try:
-                        wanted.append(load(find(name)))
-                    except LabError as error:  # the file has another name or place by now, or is wrong
-                        print(f"cw: {name} is left out: {str(error).splitlines()[0]}", file=sys.stderr)
-        sections = []
-        for experiment in wanted:
-            section = collect(store, experiment, full)
-            if section is None:
-                option = " --full" if full else ""
-                raise LabError(
-                    f"{store.path} has no results of {experiment.name} at {scale} size: run"
-                    f" ./cw sweep experiments/{experiment.name}.toml{option} first"
-                    + _elsewhere(store, experiment.name, full)
-                )
-            section.file = files.get(experiment.name, "")
-            section.sensitivities = sensitivities(section)
-            sections.append(section)
-        if not sections:
-            raise LabError(f"{store.path} has no results at {scale} size: run ./cw sweep first")
+        section.file = files.get(experiment.name, "")
+        section.sensitivities = sensitivities(section)
+        sections.append(section)
+    if not sections:
+        raise LabError(f"{store.path} has no results at {scale} size: run ./cw sweep first")
     return sections
 
 
-def _elsewhere(store: Store, name: str, full: bool) -> str:
+def _elsewhere(store: Results, name: str, full: bool) -> str:
     other = "reduced" if full else "full"
     if (name, other) not in store.experiments():
         return ""
@@ -70,14 +75,27 @@ def report(
     html: Path | None = None,
     output: Path | None = None,
 ) -> None:
-    """Print the report, and write what was asked for."""
+    """Print the report of a sweep's @results, and write what was asked for."""
     from lab.build.setup import need_lab
-    from lab.report import export
-    from lab.report.text import WIDTH, plain, show
 
     need_lab()
     sections = gather(names, every, results, full)
-    source = str(results or "build/results.sqlite")
+    present(sections, str(results or "build/results.sqlite"), text, csv, json, html, output)
+
+
+def present(
+    sections: list[Section],
+    source: str,
+    text: bool = False,
+    csv: Path | None = None,
+    json: Path | None = None,
+    html: Path | None = None,
+    output: Path | None = None,
+) -> None:
+    """Print @sections, and write what was asked for. @source: what they are from, in words."""
+    from lab.report import export
+    from lab.report.text import WIDTH, plain, show
+
     makers = {
         "text": lambda: plain(sections), "csv": lambda: export.as_csv(sections), "json": lambda: export.as_json(sections, source)
     }  # fmt: skip

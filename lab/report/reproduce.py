@@ -31,7 +31,7 @@ def reproduce(
 ) -> int:
     """All experiments of a group as one sweep, and the report of what came of it. @replay: the part of santos that boots
     nothing; it writes into the report's folder and returns what is to be printed."""
-    request.names = group(name)
+    request.names, request.group = group(name), name
     status = sweep(request)
     if request.check or request.dry_run:
         return status

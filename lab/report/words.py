@@ -155,7 +155,7 @@ def heading(measure: Measure, reference: str) -> str:
 
 
 def title(section: Section) -> str:
-    return f"{section.experiment.title} ({section.experiment.name}, {section.scale} size)"
+    return f"{section.experiment.title} ({section.experiment.name}, {section.size})"
 
 
 def commands(section: Section) -> list[tuple[str, str, str]]:

@@ -6,6 +6,7 @@ kind `error`. It appears as a whole or not at all. docs/lab/experiments.md descr
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shlex
@@ -15,19 +16,24 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from lab.base.paths import TOP, LabError
+from lab.build.kernel import kernel_image
 from lab.run.control import ControlLog
 from lab.run.machine import ERROR, Result, run
 from lab.run.options import Options, without_input
 from lab.run.stacks import functions_of
 
+# Pages about results and the results themselves: what is kept of a run changes no other run.
+OF_RESULTS = (":(exclude)results", ":(exclude)docs/results", ":(exclude)docs/results.md")
+
 
 @cache
 def revision() -> str:
-    """Git's commit of this checkout, with "-dirty" where something is changed or added; "unknown" without git."""
+    """Git's commit of this checkout, with "-dirty" where something but OF_RESULTS is changed or added; "unknown"
+    without git."""
     try:
         commit, changes = (
             subprocess.run(["git", "-C", str(TOP), *words], capture_output=True, text=True, check=True).stdout.strip()
-            for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))
+            for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "--", ".", *OF_RESULTS))
         )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
@@ -42,6 +48,25 @@ def qemu_version() -> str:
     except OSError:
         return ""
     return (said.splitlines() or [""])[0]
+
+
+@cache
+def host() -> str:
+    """What decides how long a run takes here: the processor's name, and how many CPUs there are."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    name = next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown processor"
+    )
+    return f"{name}, {os.cpu_count() or 1} CPUs"
+
+
+def kernel_sha256(result: Result) -> str:
+    """Of the image that was booted; "" for Linux, and where the build has gone."""
+    image = result.image and result.image.with_name(kernel_image().name)
+    return hashlib.sha256(image.read_bytes()).hexdigest() if image and image.exists() else ""
 
 
 def result_lines(output: str) -> list[dict[str, Any]]:
@@ -94,7 +119,7 @@ def summary(result: Result, command: list[str]) -> dict[str, Any]:
         "message": result.message, "exit": result.status, "results": result_lines(text), "stats": stats,
         "cachesim": result.cachesim, "virtual_ns": virtual_ns(result.log), "seconds": round(result.seconds, 3),
         "command": shlex.join(["./cw", *command]), "revision": revision(), "qemu": qemu_version(),
-        "config": result.config, "log": text,
+        "config": result.config, "kernel_sha256": kernel_sha256(result), "host": host(), "log": text,
     }  # fmt: skip
 
 
@@ -103,7 +128,8 @@ def failure(message: str, command: list[str]) -> dict[str, Any]:
     return {
         "status": "failed", "kind": "error", "message": message, "exit": ERROR, "results": [], "stats": {},
         "cachesim": {}, "virtual_ns": None, "seconds": 0.0, "command": shlex.join(["./cw", *command]),
-        "revision": revision(), "qemu": qemu_version(), "config": "", "log": "",
+        "revision": revision(), "qemu": qemu_version(), "config": "", "kernel_sha256": "",
+        "host": host(), "log": "",
     }  # fmt: skip
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 from lab.base.paths import LabError
+from lab.run.result import revision
 from lab.sweep import kernels
 from lab.sweep.experiment import Experiment
 from lab.sweep.plan import Plan, Planned
@@ -36,6 +38,8 @@ class Request:
     dask: str = ""
     dry_run: bool = False
     check: bool = False
+    group: str = ""  # lever, santos, all: what names are of
+    kept: Callable[[], Mapping[str, Cell]] | None = None  # the cells of results/, by id: of a full run
 
 
 def number_list(text: str) -> list[int]:
@@ -68,14 +72,20 @@ def sweep(request: Request) -> int:
             console.print(f"{experiment.name}: right; {count} runs of {len(experiment.kernel)} kernels", soft_wrap=True)
         return 0
     with Store(request.results and request.results.absolute()) as store:
-        estimate = Estimate(store)
+        kept = request.kept() if request.kept and request.full else {}
+        estimate = Estimate(store, kept.values())
         recorded = set() if request.again else store.finished([cell.id for cell in wanted])
-        todo = [cell for cell in wanted if cell.id not in recorded]
+        taken = [] if request.again else [cell.id for cell in wanted if cell.id in kept and cell.id not in recorded]
+        todo = [cell for cell in wanted if cell.id not in recorded.union(taken)]
+        if request.full and revision().endswith("-dirty"):
+            console.print("changes of this checkout are in no commit: what runs now is not kept before they are", soft_wrap=True)  # fmt: skip
         if request.dry_run:
-            _show_plan(console, wanted, todo, estimate, jobs)
+            _show_plan(console, wanted, todo, estimate, jobs, len(taken))
             return 0
+        for id in taken:
+            store.record(kept[id])
         store.plan(plan.uses)
-        console.print(_summary(wanted, todo, estimate, jobs), soft_wrap=True)
+        console.print(_summary(wanted, todo, estimate, jobs, len(taken)), soft_wrap=True)
         failed = _run(request, console, store, todo, estimate, jobs)
     return _closing_words(console, request, wanted, failed)
 
@@ -93,19 +103,26 @@ def _experiments(names: list[str]) -> list[Experiment]:
     return found
 
 
-def _summary(wanted: list[Planned], todo: list[Planned], estimate: Estimate, jobs: int) -> str:
-    parts = [f"{len(wanted)} cells: {len(wanted) - len(todo)} recorded already, {len(todo)} to run, {jobs} at a time"]
+def _summary(wanted: list[Planned], todo: list[Planned], estimate: Estimate, jobs: int, taken: int) -> str:
+    there = f"{len(wanted) - len(todo)} recorded already" + (f" ({taken} taken from results/)" if taken else "")
+    parts = [f"{len(wanted)} cells: {there}, {len(todo)} to run, {jobs} at a time"]
     builds = len(kernels.missing(cell.kernel for cell in todo))
     parts += [f"{builds} kernel{'s' if builds != 1 else ''} to build first"] if builds else []
     rest = estimate.rest(todo, jobs)
     if todo:
         parts.append(f"about {spoken(rest)}" if rest is not None else "no earlier run tells how long that takes")
+    guessed = estimate.guessed(todo)
+    if todo and rest is not None:
+        of_them = "" if guessed == len(todo) else f" {guessed} of them"
+        parts.append(f"a guess:{of_them} like no run that was timed on such a machine" if guessed else "by like runs")
     return "; ".join(parts)
 
 
-def _show_plan(console: Console, wanted: list[Planned], todo: list[Planned], estimate: Estimate, jobs: int) -> None:
+def _show_plan(
+    console: Console, wanted: list[Planned], todo: list[Planned], estimate: Estimate, jobs: int, taken: int
+) -> None:
     """--dry-run: a row for each kernel and workload, and the sum."""
-    console.print(_summary(wanted, todo, estimate, jobs), soft_wrap=True)
+    console.print(_summary(wanted, todo, estimate, jobs, taken), soft_wrap=True)
     missing = {cell.id for cell in todo}
     groups: dict[tuple[str, str, str], list[Planned]] = {}
     for cell in wanted:
@@ -138,6 +155,8 @@ def _run(
         except KeyboardInterrupt:
             done = len(todo) - len(display.left)
             console.print(f"interrupted: {done} of {len(todo)} cells are recorded; the same command goes on from there")
+            if request.full:
+                console.print(_how_to_keep(request), soft_wrap=True)
             raise
     return failed
 
@@ -170,6 +189,14 @@ def _closing_words(
                 console.print(f"      {line}", markup=False, soft_wrap=True)
             console.print(f"    again: {result.command}", markup=False, soft_wrap=True)
         console.print("Their whole logs are in the results; the same command runs them again.")
-        return 1
-    console.print(f"{len(wanted)} cells are recorded", soft_wrap=True)
-    return 0
+    else:
+        console.print(f"{len(wanted)} cells are recorded", soft_wrap=True)
+    if request.full:
+        console.print(_how_to_keep(request), soft_wrap=True)
+    return 1 if failed else 0
+
+
+def _how_to_keep(request: Request) -> str:
+    results = ["--results", str(request.results)] if request.results else []
+    names = [request.group] if request.group else request.names
+    return f"what of it is new goes into results/ by: {shlex.join(['./cw', 'keep', *names, *results])}"

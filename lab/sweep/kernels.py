@@ -54,10 +54,52 @@ def digest_of(paths: Iterable[Path]) -> str:
 
 
 @cache
+def tools() -> dict[str, str]:
+    """What of the host gets into a kernel or its image: each one's version, in its own words, and a hash of its file."""
+    busybox, libc = Path(find_busybox()), _libc()
+    shared = libc.parent / "libc.so"
+    version = re.search(rb"\0(\d+\.\d+\.\d+)\0", shared.read_bytes()) if shared.is_file() else None
+    return {
+        "compiler": _said("gcc", "--version"),
+        "busybox": f"{_said(str(busybox)).partition(' multi-call')[0]}, {_short_digest(busybox)}",
+        "libc": f"musl {version[1].decode() if version else 'of an unknown version'}, {_short_digest(libc)}",
+    }
+
+
+def _libc() -> Path:
+    """What musl-gcc links programs with; the linker tells, since the compiler would name the host's own."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "main.c"
+        source.write_text("int main(void) { return 0; }\n")
+        said = _all_said("musl-gcc", "-static", str(source), "-o", f"{folder}/main", "-Wl,--trace")
+    found = re.search(r"[^\s()]*/libc\.a", said)
+    return Path(found[0] if found else "")
+
+
+def _said(*command: str) -> str:
+    """The first line that @command prints; "" where it is not there."""
+    return (_all_said(*command).splitlines() or [""])[0]
+
+
+def _all_said(*command: str) -> str:
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
+    except OSError:
+        return ""
+
+
+def _short_digest(path: Path) -> str:
+    return f"sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}" if path.is_file() else "no file"
+
+
+@cache
 def sources_digest() -> str:
     """Everything of this checkout and of its tools that decides what a run counts, but for the configuration."""
-    compiler = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=False).stdout.splitlines()[:1]
-    parts = [digest_of(TOP / name for name in (*SOURCES, *MAKERS)), digest_of([Path(find_busybox())]), *compiler]
+    parts = [
+        digest_of(TOP / name for name in (*SOURCES, *MAKERS)),
+        digest_of([Path(find_busybox())]),
+        *tools().values(),
+    ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

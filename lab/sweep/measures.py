@@ -121,6 +121,8 @@ def _simulated_rate(cell: Cell, line: dict[str, Any], name: str) -> float | None
 
 def _hash_cost(cell: Cell, cache_name: str, of: str) -> Any:
     table = cell.stats.get(cache_name)
+    if table and of in table.get("hashcost", {}):  # a kept cell has it with it (lab/kept)
+        return table["hashcost"][of]
     bits = table and table["buckets"].bit_length() - 1
     return table and getattr(_cost(cache_name, table["function"], table["word"], bits), of)
 

@@ -20,11 +20,12 @@ from lab.run.cachesim.simulation import MARKS
 from lab.run.qemu.disks import DISK_MODEL, disk_option
 from lab.run.result import qemu_version
 from lab.sweep.experiment import Experiment, Kernel, Machine, Variant
-from lab.sweep.kernels import Choice, digest_of, sources_digest
+from lab.sweep.kernels import Choice, digest_of, sources_digest, tools
 from lab.sweep.store import Use
 from lab.sweep.validate import Configurator
 
-WORDS_ONLY = ("defconfig", "settings", "requested_packages")  # of a configuration: how it was asked for, not what it is
+# Of a configuration: how it was asked for, what its sources' hash is of, what was there when it ran; not what it is.
+WORDS_ONLY = ("defconfig", "settings", "requested_packages", "load", "tools", "kernel_sha256", "host")
 
 
 @dataclass
@@ -60,7 +61,7 @@ class Planned:
 
 def kind_of(config: dict[str, Any]) -> str:
     names = ("mem", "smp", "icount", "root", "image", "packages", "disk_model", "cache_sim", "ext2_free")
-    job = list(config.get("run", []))
+    job = list(config.get("load") or config.get("run", []))  # the load is the same whatever the seed
     if "--seed" in job:
         del job[job.index("--seed") : job.index("--seed") + 2]
     return json.dumps([job, *(config.get(name) for name in names)])
@@ -146,16 +147,21 @@ def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Va
     config = {
         "defconfig": kernel.defconfig or "default", "settings": list(kernel.settings), "sources": sources_digest(),
         "kernel_config": choice.config, "kernel_config_sha256": hashlib.sha256(choice.config.encode()).hexdigest(),
-        "cmdline": cmdline, "run": job, "seed": seed, "requested_packages": list(workload.packages), "packages": package_versions(workload.packages, machine.image),
+        "cmdline": cmdline, "run": job, "load": variant.run, "seed": seed, "requested_packages": list(workload.packages), "packages": package_versions(workload.packages, machine.image),
         "add": {one: digest_of([TOP / one.partition(":")[0]]) for one in workload.add},
-        "qemu": qemu_version(), **_in_words(machine),
+        "qemu": qemu_version(), "tools": tools(), **_in_words(machine),
     }  # fmt: skip
-    text = json.dumps({key: value for key, value in config.items() if key not in WORDS_ONLY}, sort_keys=True)
     return Planned(
-        id=hashlib.sha256(text.encode()).hexdigest()[:32], config=config, kernel=choice,
+        id=identity(config), config=config, kernel=choice,
         options=_options(machine, workload.packages, workload.add, cmdline, seed), job=job,
         timeout=float(machine.timeout or 600), needs=needs,
     )  # fmt: skip
+
+
+def identity(config: dict[str, Any]) -> str:
+    """The id of the cell with the configuration @config: of another one it is another."""
+    text = json.dumps({key: value for key, value in config.items() if key not in WORDS_ONLY}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _in_words(machine: Machine) -> dict[str, Any]:

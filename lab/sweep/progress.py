@@ -9,26 +9,37 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
+from lab.run.result import host
 from lab.sweep.plan import Planned, kind_of
 from lab.sweep.store import Cell, Store
 
 
 class Estimate:
     """How long cells take, from those that were run: the same one, else others of its kind, else what this sweep has
-    run so far, else all that are recorded."""
+    run so far, else all that are recorded. @kept: cells that were run elsewhere."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, kept: Iterable[Cell] = ()) -> None:
         self.own: dict[str, float] = {}
         self.kinds: dict[str, list[float]] = {}
         self.here: list[float] = []
-        for id, config, seconds in store.timings():
+        self.timed: set[str] = set()  # the kinds of which one was run on such a machine as this
+        timings = {id: (config, seconds) for id, config, seconds in store.timings()}
+        timings = {cell.id: (cell.config, cell.seconds) for cell in kept} | timings
+        for id, (config, seconds) in timings.items():
             self.own[id] = seconds
             self.kinds.setdefault(kind_of(config), []).append(seconds)
+            if config.get("host") == host():
+                self.timed.add(kind_of(config))
 
     def learn(self, cell: Planned, seconds: float) -> None:
         self.own[cell.id] = seconds
         self.kinds.setdefault(cell.kind, []).append(seconds)
         self.here.append(seconds)
+        self.timed.add(cell.kind)
+
+    def guessed(self, cells: Iterable[Planned]) -> int:
+        """How many of @cells have none of their kind that was timed on such a machine."""
+        return sum(cell.kind not in self.timed for cell in cells)
 
     def seconds(self, cell: Planned) -> float | None:
         known = self.kinds.get(cell.kind) or self.here or list(self.own.values())

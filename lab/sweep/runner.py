@@ -106,7 +106,7 @@ def finished_cell(cell: Planned, found: dict[str, Any]) -> Cell:
     elif status != "ok" and found["kind"] == "exit":
         message = f"the job failed with status {found['exit']}"
     return Cell(
-        id=cell.id, config=cell.config, command=cell.command, revision=found.get("revision") or revision(),
+        id=cell.id, config={**cell.config, **{name: found.get(name, "") for name in ("kernel_sha256", "host")}}, command=cell.command, revision=found.get("revision") or revision(),
         qemu=found.get("qemu") or qemu_version(), status=status, kind=found["kind"], message=message,
         log=found.get("log", ""), seconds=found.get("seconds", 0.0), results=found.get("results", []),
         stats=found.get("stats", {}), cachesim=found.get("cachesim", {}), virtual_ns=found.get("virtual_ns"),

@@ -18,6 +18,8 @@ MOST_FILES = 12
 PLUG_INS = {
     "configs": "a kernel each",
     "experiments": "a table or figure each",
+    "results": "an experiment each",
+    "docs/results": "an experiment each",
     "hash/any": "a function each",
     "hash/name": "a function each",
     "hosted/tests": "a program of tests each",

@@ -43,6 +43,7 @@ lines: $(PYTHON_READY)
 
 docs: $(PYTHON_READY)
 	@$(PYTHON) -m lab.check.syscalls
+	@$(PYTHON) -m lab.kept.page
 
 PYTHON_FOLDERS := lab tests hash boot
 C_FILES = $(shell git ls-files '*.c' '*.h')

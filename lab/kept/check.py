@@ -1,0 +1,179 @@
+"""Do kept cells count the same when they run again? Two of them, drawn by a word, and compared to the last byte.
+
+With another QEMU, compiler, busybox, libc or package than the kept run's nothing is to be expected, and nothing is
+run. Other sources are no excuse: that the kernel's counts are still those that were kept is what is asked.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shlex
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lab.base.paths import TOP, LabError
+from lab.kept import files
+from lab.kept.form import KERNEL, Place, spoken
+from lab.sweep import kernels
+from lab.sweep.experiment import load
+from lab.sweep.plan import WORDS_ONLY, Plan, Planned
+from lab.sweep.runner import run_local
+from lab.sweep.store import Cell
+
+COUNT, SECONDS = 2, 60.0  # how many cells, and how long each may have taken
+WITHOUT_GIT = "chainwalk"
+# Of a configuration: what may be another and the run is still the one that was asked for.
+MAY_DIFFER = {*WORDS_ONLY, *KERNEL, "sources", "qemu", "packages", "add"}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A kept cell to be run again."""
+
+    experiment: str
+    place: Place
+    cell: Cell
+
+    @property
+    def name(self) -> str:
+        return f"{self.experiment}: {spoken(self.place)}"
+
+
+@dataclass
+class Outcome:
+    """What became of a check."""
+
+    equal: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)  # reasons
+
+
+def head() -> str:
+    """The commit of this checkout; without git a fixed word."""
+    command = ["git", "-C", str(TOP), "rev-parse", "HEAD"]
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        said = ""
+    return said or WITHOUT_GIT
+
+
+def short_ones(place: Path | None = None) -> list[Drawn]:
+    """Every kept cell that is repeatable and short, once each."""
+    found: dict[str, Drawn] = {}
+    for name in files.names(place):
+        for where, cell in sorted(files.read(name, place).items()):
+            if cell.config.get("icount") is not False and cell.seconds < SECONDS:
+                found.setdefault(cell.id, Drawn(name, where, cell))
+    return list(found.values())
+
+
+def draw(cells: list[Drawn], word: str) -> list[Drawn]:
+    """COUNT of @cells, by @word alone."""
+    return random.Random(word).sample(cells, min(COUNT, len(cells)))
+
+
+def check(word: str, place: Path | None = None, experiments: dict[str, Path] | None = None) -> Outcome:
+    """Run the cells that @word draws of those in @place, and compare. @experiments: files that are not in experiments/."""
+    outcome = Outcome()
+    if not files.cells(place):
+        outcome.skipped.append(f"{files.shown(place or files.folder())}/ keeps no runs yet")
+        return outcome
+    cells = short_ones(place)
+    if not cells:
+        outcome.skipped.append(f"no kept cell took less than {SECONDS:.0f} s")
+    for drawn in draw(cells, word):
+        planned = _planned(drawn, (experiments or {}).get(drawn.experiment))
+        reason = planned if isinstance(planned, str) else "; ".join(other_tools(drawn.cell, planned))
+        if isinstance(planned, str) or reason:
+            outcome.skipped.append(f"{drawn.name}: {reason}")
+            continue
+        fault = fault_of(drawn, _run(planned), planned)
+        (outcome.faults if fault else outcome.equal).append(fault or drawn.name)
+    return outcome
+
+
+def _planned(drawn: Drawn, path: Path | None) -> Planned | str:
+    """The same place as this checkout would run it, or why there is none."""
+    plan = Plan()
+    try:
+        plan.add(load(path or drawn.experiment), full=True)
+    except LabError as error:
+        return f"it cannot be run here: {error}"
+    for cell in plan.cells.values():
+        if any((use.kernel, use.workload, use.seed) == drawn.place for use in cell.uses):
+            kept = drawn.cell.config
+            other = [name for name in cell.config if name not in MAY_DIFFER and cell.config[name] != kept.get(name)]
+            return f"its experiment asks for another {', '.join(other)} by now" if other else cell
+    return "its experiment asks for it no longer"
+
+
+def other_tools(kept: Cell, planned: Planned) -> Iterator[str]:
+    """What of the host is another than when @kept ran."""
+    here = planned.config
+    for name in ("qemu", *here["tools"]):
+        was, is_now = (config.get(name) or config["tools"].get(name) for config in (kept.config, here))
+        if was != is_now:
+            yield f"another {'QEMU' if name == 'qemu' else name}: kept with {was}, here is {is_now}"
+    was, is_now = kept.config["packages"], here["packages"]
+    if was != is_now:
+        only = [f"kept with {one}" for one in was if one not in is_now]
+        only += [f"here is {one}" for one in is_now if one not in was]
+        yield f"other packages: {', '.join(only) or 'another order'}"
+
+
+def _run(planned: Planned) -> Cell:
+    builds = kernels.prepare([planned.kernel], lambda *_: None)
+    ((_, cell),) = run_local([planned], lambda one: builds[one.kernel], 1, lambda _: None)
+    return cell
+
+
+def fault_of(drawn: Drawn, now: Cell, planned: Planned) -> str:
+    """In words what is another in @now than was kept, and what to do; "": nothing."""
+    kept = drawn.cell
+    if not now.ok:
+        found = f"it failed: {now.kind}: {now.message}"
+    else:
+        differing = list(differences(files.counted(kept), files.counted(now)))
+        if not differing:
+            return ""
+        more = f", and {len(differing) - 1} more are others" if len(differing) > 1 else ""
+        found = f"{differing[0]}{more}"
+    others = [
+        what
+        for name, what in (
+            ("sources", "the sources"), ("kernel_sha256", "the kernel's image"), ("kernel_config", "its configuration"),
+            ("add", "a file of the load"),
+        )
+        if kept.config.get(name) != now.config.get(name)
+    ]  # fmt: skip
+    because = f"not as then: {', '.join(others)}" if others else "all that determines the run is as then"
+    kernel, workload, seed = drawn.place
+    only = shlex.quote(f"{kernel}/{workload}")
+    return (
+        f"{drawn.name}: {found}. Kept of commit {kept.revision}; {because}.\n"
+        f"  If the kernel was not meant to count otherwise: look which commit since then did it, with\n    {planned.command}\n"
+        f"  If it was: what is kept is of an older kernel. Run it anew, first this cell and then all,\n"
+        f"    ./cw sweep {drawn.experiment} --full --again --only {only} --seeds {seed}\n"
+        f"    ./cw sweep {drawn.experiment} --full; ./cw keep {drawn.experiment}; make docs"
+    )
+
+
+def differences(was: Any, now: Any, name: str = "") -> Iterator[str]:
+    """Each counter that is another, in the order of their names."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        for key in sorted({*was, *now}):
+            inner = f"{name}.{key}" if name else key
+            if key not in now or key not in was:
+                yield f"{inner} is {'not there any more' if key in was else 'new'}"
+            else:
+                yield from differences(was[key], now[key], inner)
+    elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+        for at, (one, other) in enumerate(zip(was, now, strict=True)):
+            yield from differences(one, other, f"{name}[{at}]")
+    elif json.dumps(was) != json.dumps(now):
+        yield f"{name} was {json.dumps(was)[:60]}, is {json.dumps(now)[:60]}"

@@ -1,0 +1,202 @@
+"""Kept cells are run again and compared. Each thing that the check has to see is planted once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lab.kept import check as checking
+from lab.kept import files, keep
+from lab.kept.check import Drawn, check, draw, short_ones
+from lab.kept.form import Kept
+from lab.sweep import command
+from tests.lab.kept.samples import COMMIT, TEXT, fill, planned, recorded, write
+
+WORD = "a commit"
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """(files of experiments by name, the folder of what is kept), made up."""
+    path, place = write(tmp_path), tmp_path / "kept"
+    list(fill(tmp_path / "r", planned(path)))
+    assert keep.keep([str(path)], tmp_path / "r", place) == 0
+    return {"small": path}, place
+
+
+@pytest.fixture
+def again(monkeypatch):
+    """Runs are not run: they come to what was recorded, with the changes that are put in here."""
+    changes: dict = {}
+    monkeypatch.setattr(checking, "_run", lambda cell: replace(recorded(cell), **changes))
+    return changes
+
+
+def plant(place, change) -> None:
+    """Change every kept cell, as if that had been kept."""
+    cells = files.read("small", place)
+    files.write("small", [Kept(where, change(cell)) for where, cell in cells.items()], place)
+
+
+def config(**other):
+    return lambda cell: replace(cell, config={**cell.config, **other})
+
+
+# ---- which cells ---------------------------------------------------------------------------------------------
+
+
+def test_two_are_drawn_by_the_commit_among_the_short_ones(kept):
+    _, place = kept
+    cells = short_ones(place)
+    assert (
+        len(cells) == 4
+        and draw(cells, WORD) == draw(short_ones(place), WORD)
+        and len(set(draw_names(cells, WORD))) == 2
+    )
+    assert len({tuple(draw_names(cells, str(number))) for number in range(50)}) > 6, "another commit, others"
+    assert draw(cells[:1], WORD) == cells[:1]
+
+
+def draw_names(cells: list[Drawn], word: str) -> list[str]:
+    return [one.name for one in draw(cells, word)]
+
+
+def test_without_git_a_fixed_word_draws(monkeypatch):
+    assert len(checking.head()) == 40
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert checking.head() == checking.WITHOUT_GIT
+
+
+def test_what_cannot_be_run_in_a_minute_is_not_drawn(kept, again):
+    experiments, place = kept
+    plant(place, lambda cell: replace(cell, seconds=61.0))
+    assert check(WORD, place, experiments).skipped == ["no kept cell took less than 60 s"]
+    plant(place, lambda cell: replace(cell, seconds=6.0, config=dict(cell.config)))
+    assert len(check(WORD, place, experiments).equal) == 2
+
+
+def test_nothing_is_kept(tmp_path):
+    (reason,) = check(WORD, tmp_path / "none").skipped
+    assert reason.endswith("none/ keeps no runs yet")
+
+
+# ---- what is seen ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"virtual_ns": 7}, "virtual_ns was 10000000"),
+        ({"results": [{"n": 11}]}, "results[0].n was "),
+        ({"results": []}, "results was "),
+        ({"cachesim": {"page": {"lookups": 4}}}, "cachesim.page.lookups was 3, is 4"),
+        ({"cachesim": {}}, "cachesim.page is not there any more"),
+        ({"stats": {"page": {"cache": "page"}}}, "stats.buffer is not there any more"),
+    ],
+)
+def test_every_kind_of_counter_is_compared(kept, again, change, says):
+    experiments, place = kept
+    again.update(change)
+    faults = check(WORD, place, experiments).faults
+    assert len(faults) == 2
+    for fault, drawn in zip(faults, draw(short_ones(place), WORD), strict=True):
+        assert fault.startswith(f"{drawn.name}: {says}"), fault
+
+
+def test_a_fault_says_what_to_do(kept, again):
+    experiments, place = kept
+    again["virtual_ns"] = 7
+    plant(place, config(kernel_sha256="f" * 64))
+    fault = check(WORD, place, experiments).faults[0]
+    assert f"Kept of commit {COMMIT}; not as then: the kernel's image." in fault
+    assert "./cw run --defconfig lever-" in fault and "./cw keep small; make docs" in fault
+    assert "./cw sweep small --full --again --only " in fault
+
+
+def test_a_run_that_fails_is_a_fault(kept, again):
+    experiments, place = kept
+    again.update(status="failed", kind="panic", message="planted")
+    assert all(": it failed: panic: planted. Kept of" in fault for fault in check(WORD, place, experiments).faults)
+
+
+def test_with_other_sources_it_runs_all_the_same(kept, again, monkeypatch):
+    experiments, place = kept
+    cells = files.read("small", place)
+    older = {where: _of_older_sources(cell) for where, cell in cells.items()}
+    files.write("small", [Kept(*one) for one in older.items()], place)
+    assert len(check(WORD, place, experiments).equal) == 2
+    again["virtual_ns"] = 7
+    assert all("not as then: the sources" in fault for fault in check(WORD, place, experiments).faults)
+
+
+def _of_older_sources(cell):
+    from lab.sweep.plan import identity
+
+    older = {**cell.config, "sources": "0" * 64}
+    return replace(cell, config=older, id=identity(older))
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ({"qemu": "QEMU emulator version 6.0"}, "another QEMU: kept with QEMU emulator version 6.0, here is QEMU"),
+        ({"packages": ["dash=0.1"]}, "other packages: kept with dash=0.1"),
+        ("compiler", "another compiler: kept with gcc 2.95, here is gcc"),
+        ("busybox", "another busybox: kept with gcc 2.95, here is BusyBox"),
+        ("libc", "another libc: kept with gcc 2.95, here is musl"),
+    ],
+)
+def test_with_another_version_it_is_skipped_and_said_which(kept, again, other, says):
+    from lab.sweep.plan import identity
+
+    experiments, place = kept
+
+    def change(cell):
+        new = {"tools": {**cell.config["tools"], other: "gcc 2.95"}} if isinstance(other, str) else other
+        changed = {**cell.config, **new}
+        return replace(cell, config=changed, id=identity(changed), qemu=changed["qemu"])
+
+    plant(place, change)
+    again["virtual_ns"] = 7  # which is no fault then
+    outcome = check(WORD, place, experiments)
+    assert not outcome.faults and not outcome.equal and len(outcome.skipped) == 2
+    assert all(says in reason for reason in outcome.skipped)
+
+
+def test_what_the_experiment_asks_for_no_longer(kept, again):
+    experiments, place = kept
+    write(experiments["small"].parent, TEXT.replace("128M", "129M"))
+    assert all("asks for another mem by now" in reason for reason in check(WORD, place, experiments).skipped)
+    write(experiments["small"].parent, TEXT.replace('"find"', '"other"'))
+    assert all("asks for it no longer" in reason for reason in check(WORD, place, experiments).skipped)
+
+
+# ---- with machines --------------------------------------------------------------------------------------------
+
+
+def test_a_full_run_is_kept_and_counts_the_same_again(tmp_path, monkeypatch):
+    """From a sweep to a check, with nothing made up; then a counter is planted."""
+    path, place = write(tmp_path, TEXT.replace("full_seeds = [1, 2]", "full_seeds = [3]")), tmp_path / "kept"
+    request = command.Request([str(path)], full=True, results=tmp_path / "r", kept=lambda: keep.kept_cells(place))
+    assert command.sweep(request) == 0
+    monkeypatch.setattr(keep, "revision", lambda: COMMIT)
+    assert keep.keep([str(path)], tmp_path / "r", place) == 0
+    cells = files.cells(place)
+    assert len(cells) == 2 and all(cell.results == [{"n": 3}] for cell in cells.values())
+    assert all(len(cell.config["kernel_sha256"]) == 64 and cell.config["host"] for cell in cells.values())
+    assert command.sweep(replace(request, results=tmp_path / "new")) == 0, "nothing is to run"
+    outcome = check(WORD, place, {"small": path})
+    assert len(outcome.equal) == 2 and not outcome.faults and not outcome.skipped
+
+    def one_more(cell):
+        stats = {**cell.stats, "inode": {**cell.stats["inode"], "hits": cell.stats["inode"]["hits"] + 1}}
+        return replace(cell, stats=stats)
+
+    plant(place, one_more)
+    outcome = check(WORD, place, {"small": path})
+    assert len(outcome.faults) == 2 and not outcome.equal
+    assert all(
+        "stats.inode.hits was " in fault and "all that determines the run is as then" in fault
+        for fault in outcome.faults
+    )
