@@ -257,9 +257,15 @@ SCENARIO(open_for_neither)
 
 static void ask(int fd, int command, struct flock request)
 {
+	const char *whose = "other";
+
 	T(fcntl(fd, command, &request));
+	if (request.l_pid == -1)
+		whose = "-1";
+	if (request.l_pid == getppid())
+		whose = "parent";
 	say("%d %d %lld %lld %s", request.l_type, request.l_whence, (long long)request.l_start,
-	    (long long)request.l_len, request.l_pid == getppid() ? "parent" : request.l_pid == -1 ? "-1" : "other");
+	    (long long)request.l_len, whose);
 }
 
 SCENARIO(whose_lock_it_is)

@@ -24,19 +24,23 @@ static bool differs(struct timespec a, struct timespec b)
 	return a.tv_sec != b.tv_sec || a.tv_nsec != b.tv_nsec;
 }
 
-/* Of each file that is where it was: m, c for times that are new. */
+/* Of each file, which may have moved: is its mtime new, its ctime? */
 static void changes(void)
 {
 	for (int i = 0; i < 6; i++) {
 		struct stat now;
-		bool modified, changed;
+		int was = 0;
 
-		if (!before[i].st_nlink || lstat(watched[i], &now) || now.st_ino != before[i].st_ino)
+		if (lstat(watched[i], &now))
 			continue;
-		modified = differs(now.st_mtim, before[i].st_mtim);
-		changed = differs(now.st_ctim, before[i].st_ctim);
+		while (was < 6 && (!before[was].st_nlink || before[was].st_ino != now.st_ino))
+			was++;
+		if (was == 6)
+			continue;
+		bool modified = differs(now.st_mtim, before[was].st_mtim);
+		bool changed = differs(now.st_ctim, before[was].st_ctim);
 		if (modified || changed)
-			say("%s:%s%s", watched[i], modified ? "m" : "", changed ? "c" : "");
+			say("%s:%d%d", watched[i], modified, changed);
 	}
 	say("|");
 }
