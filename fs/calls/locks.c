@@ -21,19 +21,15 @@ s64 fcntl_lock_call(int number, struct file *file, u32 command, void __user *use
 s64 sys_flock(int number, u32 operation)
 {
 	enum { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8 };
-	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	enum patience patience = operation & LOCK_NB ? DO_NOT_WAIT : WAIT_FOR_OTHERS;
+	u32 kind = operation & ~(u32)LOCK_NB;
 
-	switch (operation & ~(u32)LOCK_NB) {
-	case LOCK_UN:
-		return flock_file(fd.file, F_UNLCK, patience);
-	case LOCK_SH:
-	case LOCK_EX:
-		break;
-	default:
+	if (kind != LOCK_SH && kind != LOCK_EX && kind != LOCK_UN)
 		return -EINVAL;
-	}
+	struct fd fd __free(fd) = TRY_FD(fdget(number));
+	if (kind == LOCK_UN)
+		return flock_file(fd.file, F_UNLCK, patience);
 	if (!(fd.file->mode & (FMODE_READ | FMODE_WRITE)))
 		return -EBADF;
-	return flock_file(fd.file, operation & LOCK_SH ? F_RDLCK : F_WRLCK, patience);
+	return flock_file(fd.file, kind == LOCK_SH ? F_RDLCK : F_WRLCK, patience);
 }

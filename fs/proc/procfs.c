@@ -128,7 +128,6 @@ static int proc_lookup(struct inode *dir, struct dentry *dentry)
 	struct proc_entry entry = entry_of(dir);
 	const struct proc_node *node = entry.node->children;
 	int number = entry.node->next ? name_to_number(dentry) : -1;
-	struct inode *inode = NULL;
 
 	while (node && node->name && strcmp(node->name, dentry->name))
 		node++;
@@ -136,11 +135,11 @@ static int proc_lookup(struct inode *dir, struct dentry *dentry)
 		node = entry.node->next(entry.pid, number) == number ? entry.node->each : NULL;
 	else if (node && !node->name)
 		node = NULL;
-	if (node) {
-		entry = child_entry(entry, node, number);
-		inode = TRY_PTR(proc_inode(dir->sb, &entry));
-	}
-	if (inode && !entry.pid) {
+	if (!node) /* also to who would make it */
+		return -ENOENT;
+	entry = child_entry(entry, node, number);
+	struct inode *inode = TRY_PTR(proc_inode(dir->sb, &entry));
+	if (!entry.pid) {
 		d_add(dentry, inode);
 	} else { /* a process may come or go, or change its owner; descriptors come and go */
 		dentry->flags |= D_UNCACHED;

@@ -120,7 +120,7 @@ int tmpfs_truncate(struct inode *inode, loff_t size)
 
 	lockdep_assert_held(&inode->lock);
 	WRITE_ONCE(inode->data.size, size);
-	if (size < old)
+	if (size <= old) /* what was reserved behind the end goes, too */
 		truncate_inode_pages(&inode->data, (u64)size, FILE_END);
 	return 0;
 }
