@@ -390,8 +390,8 @@ def _chains(section: Section) -> Iterator[Chains]:
                 reports = [cell.stats[cache] for _, cell in good if isinstance(cell.stats.get(cache), dict)]
                 if not reports:
                     continue
-                fields = "steps_per_hit expected_steps_per_hit steps_per_miss expected_steps_per_miss lookups bytes"
-                hit, expected_hit, miss, expected_miss, lookups, size = (
+                fields = "steps_per_hit expected_steps_per_hit steps_per_miss expected_steps_per_miss lookups hits misses bytes"
+                hit, expected_hit, miss, expected_miss, lookups, hits, misses, size = (
                     _mean([report.get(name) for report in reports]) for name in fields.split()
                 )
                 structure = str(reports[0].get("structure", ""))
@@ -399,8 +399,8 @@ def _chains(section: Section) -> Iterator[Chains]:
                 if function and function != "none":
                     structure = f"{function}, {structure}"
                 yield Chains(
-                    kernel.name, variant.name, cache, hit, expected_hit, miss, expected_miss, lookups or 0, size or 0,
-                    structure, len(reports),
+                    kernel.name, variant.name, cache, hit, expected_hit, miss, expected_miss, lookups or 0, hits, misses,
+                    size or 0, structure, len(reports),
                 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from lab.report import words
@@ -129,18 +129,17 @@ def _for_page(svg: str, name: str, title: str, alt: str) -> str:
     return f'{head} width="{wide}" role="img" aria-labelledby="{name}-title {name}-alt">{said}{rest}'
 
 
-def charts(section: Section) -> dict[str, list[Chart]]:
-    """All charts of an experiment by the part of the page that they stand in; a measure's stand under its name."""
-    found: dict[str, list[Chart]] = {}
+def charts(section: Section, only: str = "") -> dict[str, list[Chart]]:
+    """All charts of an experiment by the part of the page that they stand in, or those of the part @only; a measure's
+    stand under its name."""
+    makers: dict[str, Callable[[], Iterator[Chart]]] = {}
     for number, table in enumerate(section.tables, 1):
-        found[f"measure {table.measure.name}"] = list(_ratios(section, table, number))
-    found["curves"] = [_curve(section, curve, number) for number, curve in enumerate(section.curves, 1)]
+        makers[f"measure {table.measure.name}"] = partial(_ratios, section, table, number)
+    makers["curves"] = lambda: (_curve(section, curve, number) for number, curve in enumerate(section.curves, 1))
     for number, histogram in enumerate(section.histograms):
-        found[f"histogram {number}"] = [_histogram(section, histogram, number + 1)] if histogram.buckets else []
-    found["steps"] = list(_steps(section))
-    found["memory"] = list(_memory(section))
-    found["misses"] = list(_misses(section))
-    return found
+        makers[f"histogram {number}"] = partial(_histograms, section, histogram, number + 1)
+    makers |= {"steps": partial(_steps, section), "memory": partial(_memory, section), "misses": partial(_misses, section)}
+    return {part: list(make()) for part, make in makers.items() if only in ("", part)}
 
 
 @dataclass(frozen=True)
@@ -222,7 +221,8 @@ def _ratios(section: Section, table: Table, number: int) -> Iterator[Chart]:
     lines = _lines(section, [place.name for place in table.places], experiment.reference)
     rows = {(row.place.name, row.kernel): row for row in table.rows}
     shown = [rows[place, line.kernel] for place, line in lines if line.kernel]
-    points = [one for row in shown for one in (row.paper_ratio, row.ratio) if one]
+    ours = [row.ratio for row in shown if row.ratio and not words.never(row.ours, table.measure)]
+    points = [*ours, *(row.paper_ratio for row in shown if row.paper_ratio)]
     if not table.has_paper and all(one.value == 1 for one in points):
         return  # nothing to see: there are no ratios, or all are the same
 
@@ -237,7 +237,10 @@ def _ratios(section: Section, table: Table, number: int) -> Iterator[Chart]:
             shift = 0.17 if row.paper_ratio and row.ratio else 0.0
             look = {"color": colour(experiment, line.kernel), "marker": mark(experiment, line.kernel)}
             _point(axes, row.paper_ratio, height - shift, color=MUTED, marker="D", hollow=True)
-            _point(axes, row.ratio, height + shift, hollow=False, **look)
+            if words.never(row.ours, table.measure):
+                _never(axes, height + shift)
+            else:
+                _point(axes, row.ratio, height + shift, hollow=False, **look)
         if not _scale(axes, [one.value for one in points]):
             _limit(axes, points)
         axes.set_xlabel(f"{label(table.measure.name, 30)}, ratio to {label(experiment.reference)}")
@@ -247,7 +250,7 @@ def _ratios(section: Section, table: Table, number: int) -> Iterator[Chart]:
         _legend(axes, keys)
 
     said = [
-        f"{row.kernel} at {row.place.name}: {words.quotient(row.ratio)}"
+        f"{row.kernel} at {row.place.name}: {words.ratio_of(row, table.measure)}"
         + (f", paper {words.quotient(row.paper_ratio)}" if row.paper_ratio else "")
         for row in shown
     ]
@@ -258,7 +261,7 @@ def _ratios(section: Section, table: Table, number: int) -> Iterator[Chart]:
 def _point(axes: Any, one: Ratio | None, height: float, color: str, marker: str, hollow: bool) -> None:
     if one is None:
         return
-    if one.low is not None and one.high is not None:
+    if one.low is not None and one.high is not None and one.telling:
         axes.plot([one.low, one.high], [height, height], color=color, linewidth=1.8, solid_capstyle="butt")
     face = PAPER if hollow else color
     axes.plot(
@@ -266,16 +269,26 @@ def _point(axes: Any, one: Ratio | None, height: float, color: str, marker: str,
     )
 
 
+def _never(axes: Any, height: float, text: str = words.NEVER) -> None:
+    """In place of a bar or mark at 0: what is counted did not happen."""
+    axes.annotate(text, (0, height), (3, 0), xycoords=("axes fraction", "data"), textcoords="offset points", va="center", fontsize=9, color=MUTED)  # fmt: skip
+
+
 def _limit(axes: Any, points: list[Ratio]) -> None:
     """All points and 1, and of intervals as much as does not squeeze the points together."""
     low = min(1.0, *(one.value for one in points))
     high = max(1.0, *(one.value for one in points))
     room = max(1.2 * (high - low), 0.002)
-    ends = [end for one in points for end in (one.low, one.high) if end is not None]
+    ends = [end for one in points if one.telling for end in (one.low, one.high) if end is not None]
     left, right = max(low - room, min([low, *ends])), min(high + room, max([high, *ends]))
     pad = 0.06 * (right - left) or 0.01
     axes.set_xlim(left - pad, right + pad)
     axes.locator_params(axis="x", nbins=6)
+
+
+def _histograms(section: Section, histogram: Buckets, number: int) -> Iterator[Chart]:
+    if histogram.buckets:
+        yield _histogram(section, histogram, number)
 
 
 def _histogram(section: Section, histogram: Buckets, number: int) -> Chart:
@@ -319,7 +332,7 @@ def _histogram(section: Section, histogram: Buckets, number: int) -> Chart:
 
     said = [f"{words.size_name(size)}: {histogram.buckets[size]}" for size in range(ROWS) if histogram.buckets[size]]
     alt = f"Buckets by the number of objects in them, of {sum(histogram.buckets)}: {', '.join(said)}"
-    return _draw(_file(section, "histogram", str(number)), histogram.title, alt, 2.9, paint)
+    return _draw(_file(section, "histogram", str(number)), words.histogram_title(histogram), alt, 2.9, paint)
 
 
 def binomial(objects: int, buckets: int) -> list[float]:
@@ -387,8 +400,8 @@ def _steps(section: Section) -> Iterator[Chart]:
         lines = _lines(section, list(dict.fromkeys(place for place, _ in chains)))
         title = f"{cache_name} cache: steps of a hit and of a miss"
         said = [
-            f"{one.kernel} at {one.place}: hit {words.number(one.hit)} (uniform {words.number(one.expected_hit)}),"
-            f" miss {words.number(one.miss)} (uniform {words.number(one.expected_miss)})"
+            f"{one.kernel} at {one.place}: hit {words.steps(one.hit, one.hits)} (uniform {words.number(one.expected_hit)}),"
+            f" miss {words.steps(one.miss, one.misses)} (uniform {words.number(one.expected_miss)})"
             for one in chains.values()
         ]
         paint = _steps_painter(section, lines, chains)
@@ -405,6 +418,9 @@ def _steps_painter(
             for height, (place, line) in enumerate(lines):
                 one = chains.get((place, line.kernel))
                 found, wanted = (getattr(one, name), getattr(one, f"expected_{name}")) if one else (None, None)
+                if one and (one.hits if name == "hit" else one.misses) == 0:
+                    _never(axes, height)
+                    continue
                 values += [value for value in (found, wanted) if value is not None]
                 if found is not None and wanted is not None:
                     axes.plot(
@@ -446,7 +462,9 @@ def _memory(section: Section) -> Iterator[Chart]:
         axes = all_axes[0]
         _label_rows(axes, lines)
         for height, key in enumerate((place, line.kernel) for place, line in lines):
-            if key in sizes:
+            if key in sizes and not sizes[key]:
+                _never(axes, height, "no table")
+            elif key in sizes:
                 axes.barh([height], [sizes[key]], 0.6, color=colour(section.experiment, key[1]), linewidth=0)
                 axes.annotate(
                     f"{sizes[key]:g}", (sizes[key], height), (4, 0), textcoords="offset points", va="center", fontsize=9
@@ -473,6 +491,10 @@ def _misses(section: Section) -> Iterator[Chart]:
             yield _miss_chart(section, cache_name, rates)
 
 
+def _rate(one: float | None) -> str:
+    return words.NEVER if one == 0 else words.number(one)
+
+
 def _miss_chart(section: Section, cache_name: str, rates: dict[tuple[str, str], list[float | None]]) -> Chart:
     lines = _lines(section, list(dict.fromkeys(place for place, _ in rates)))
 
@@ -481,13 +503,15 @@ def _miss_chart(section: Section, cache_name: str, rates: dict[tuple[str, str], 
             _label_rows(axes, lines)
             for height, key in enumerate((place, line.kernel) for place, line in lines):
                 rate = rates[key][level] if key in rates else None
-                if rate is not None:
+                if rate == 0:
+                    _never(axes, height)
+                elif rate is not None:
                     axes.barh([height], [rate], 0.6, color=colour(section.experiment, key[1]), linewidth=0)
             axes.set_xlim(left=0)
             axes.set_xlabel(f"{name} misses a lookup")
 
     said = [
-        f"{kernel} at {place}: L1 {words.number(first)}, L2 {words.number(second)}"
+        f"{kernel} at {place}: L1 {_rate(first)}, L2 {_rate(second)}"
         for (place, kernel), (first, second) in rates.items()
     ]
     title = f"{cache_name} cache: memory-cache misses for each lookup"
