@@ -210,7 +210,7 @@ def _remarks(section: Section) -> Iterator[str]:
     if section.experiment.keep_at(section.full) == "middle" and len(section.seeds) < 4:
         yield "The least and the greatest of the runs are to be left out, and there are few."
     if section.faults:
-        yield f"{len(section.faults)} of {len(section.seeds) * len(section.variants) * len(section.experiment.kernel)} runs gave no result; they are listed below."
+        yield f"{len(section.faults)} of {len(section.seeds) * len(section.variants) * len(section.experiment.kernel)} runs gave no result; the list of them says why."
 
 
 def _listed(seeds: list[int]) -> str:

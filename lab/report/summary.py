@@ -181,12 +181,12 @@ def _expected(one: Judgement, section: Section) -> str:
 
 
 def change(one: Ratio | None, with_interval: bool = True) -> str:
-    """+1.9 % [+1.2, +2.6]; × 3.82 [3.70, 3.94] where it is a half or less, or twice or more."""
+    """+1.9 % [+1.2, +2.6]; × 3.82 [3.70, 3.94] where it is a half or less or twice or more, or may be."""
     if one is None:
         return words.NONE
     if one.value == 1 and (one.exact or not with_interval):
         return "the same"
-    if 0.5 < one.value < 2:
+    if all(0.5 < value < 2 for value in (one.value, *(_ends(one) if one.telling else ()))):
         decimals = 1 if abs(one.value - 1) >= 0.01 else 2
         value, ends = f"{_percent(one.value, decimals)}{SPACE}%", [_percent(end, decimals) for end in _ends(one)]
     else:

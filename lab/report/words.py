@@ -187,12 +187,16 @@ def title(section: Section) -> str:
 
 def extent(section: Section) -> str:
     """How much there is of what the paper ran; whole is what has all of its runs."""
-    asked = len(section.experiment.kernel) * len(section.variants) * len(section.seeds)
+    asked = runs_asked(section)
     there = asked - len(section.faults)
     runs = f"all {asked} runs" if there == asked else f"{there} of {asked} runs"
     wanted = len(section.experiment.seeds_at(section.full))
     few = f" of {len(section.seeds)} of {wanted} seeds" if len(section.seeds) < wanted else ""
     return f"{'whole loads' if section.judged else DEMONSTRATION}; {runs}{few}"
+
+
+def runs_asked(section: Section) -> int:
+    return len(section.experiment.kernel) * len(section.variants) * len(section.seeds)
 
 
 def histogram_title(histogram: Buckets) -> str:

@@ -509,6 +509,8 @@ def _miss_chart(section: Section, cache_name: str, rates: dict[tuple[str, str], 
                     axes.barh([height], [rate], 0.6, color=colour(section.experiment, key[1]), linewidth=0)
             axes.set_xlim(left=0)
             axes.set_xlabel(f"{name} misses a lookup")
+            if not any(rate[level] for rate in rates.values()):
+                axes.set_xticks([])  # nothing to measure by
 
     said = [
         f"{kernel} at {place}: L1 {_rate(first)}, L2 {_rate(second)}"

@@ -211,13 +211,13 @@ def _summary(sections: list[Section]) -> dict[str, Any]:
     """What the first screen says."""
     texts = summary.texts(sections)
     named = " and ".join(text.name for text in texts if text.name != summary.OTHERS)
-    judged = any(section.judged for section in sections)
-    headline = "What was found again" if judged else "Measured again"
+    judged = [section for section in sections if section.judged]
+    found = "What was found again" + (f" of {named}" if named else "")
     return {
-        "headline": f"{headline} of {named}" if judged and named else f"{named}: {headline.lower()}" if named else headline,
-        "judged": judged, "demonstrations": sum(not section.judged for section in sections), "total": summary.total(sections),
+        "headline": found if 2 * len(judged) > len(sections) else f"{named or 'Experiments'}, measured in part",
+        "judged": bool(judged), "demonstrations": sum(not section.judged for section in sections), "total": summary.total(sections),
         "texts": texts, "meanings": summary.MEANINGS, "faults": sum(len(section.faults) for section in sections),
-        "absent": absent(sections),
+        "runs": sum(words.runs_asked(section) for section in sections), "absent": absent(sections),
     }  # fmt: skip
 
 
