@@ -112,7 +112,10 @@ def write_page(sections: list[Section], source: str, path: Path) -> None:
     for chart in made.charts:
         for ending, data in chart.files.items():
             _write(folder / f"{chart.name}.{ending}", data, quiet=True)
-    print(f"wrote {len(made.texts) - 1} pages of details beside it, and {2 * len(made.charts)} charts in {folder}", file=sys.stderr)
+    print(
+        f"wrote {len(made.texts) - 1} pages of details beside it, and {2 * len(made.charts)} charts in {folder}",
+        file=sys.stderr,
+    )
 
 
 def _write(path: Path, content: str | bytes, quiet: bool = False) -> None:

@@ -158,8 +158,12 @@ def interval_note(table: Table) -> str:
         said = [f"There is no interval of ours: {common}."]
     elif common:
         said = [f"In brackets: 95 % intervals; ours: {common}."]
-    if any(one and one.low is not None and not one.telling for row in table.rows for one in (row.ratio, row.paper_ratio)):
-        said.append(f"{TOO_WIDE}: around 1 by a factor of {WIDE:g} or down to 0, which says neither direction nor size.")
+    if any(
+        one and one.low is not None and not one.telling for row in table.rows for one in (row.ratio, row.paper_ratio)
+    ):
+        said.append(
+            f"{TOO_WIDE}: around 1 by a factor of {WIDE:g} or down to 0, which says neither direction nor size."
+        )
     if table.without:
         said.append(f"{', '.join(table.without)}: the workload does not tell this.")
     return " ".join(said)

@@ -138,7 +138,11 @@ def charts(section: Section, only: str = "") -> dict[str, list[Chart]]:
     makers["curves"] = lambda: (_curve(section, curve, number) for number, curve in enumerate(section.curves, 1))
     for number, histogram in enumerate(section.histograms):
         makers[f"histogram {number}"] = partial(_histograms, section, histogram, number + 1)
-    makers |= {"steps": partial(_steps, section), "memory": partial(_memory, section), "misses": partial(_misses, section)}
+    makers |= {
+        "steps": partial(_steps, section),
+        "memory": partial(_memory, section),
+        "misses": partial(_misses, section),
+    }
     return {part: list(make()) for part, make in makers.items() if only in ("", part)}
 
 

@@ -79,7 +79,9 @@ def test_names_stay_names(sample_page):
 
 
 def test_links_inside_lead_somewhere_and_ids_are_unique(sample_page):
-    ids = {name: [one["id"] for _, one in Elements(text).found if "id" in one] for name, text in sample_page.texts.items()}
+    ids = {
+        name: [one["id"] for _, one in Elements(text).found if "id" in one] for name, text in sample_page.texts.items()
+    }
     for name, text in sample_page.texts.items():
         elements = Elements(text)
         assert len(ids[name]) == len(set(ids[name]))
@@ -128,7 +130,9 @@ def test_every_run_is_on_the_page(sample_page):
 def test_links_to_charts_are_their_files(sample_page):
     text = "".join(sample_page.texts.values())
     links = {link["href"] for link in Elements(text).all("a") if link["href"].startswith("report-charts/")}
-    assert links == {f"report-charts/{chart.name}.{ending}" for chart in sample_page.charts for ending in ("png", "svg")}
+    assert links == {
+        f"report-charts/{chart.name}.{ending}" for chart in sample_page.charts for ending in ("png", "svg")
+    }
 
 
 def test_charts_are_pictures(sample_page):

@@ -46,7 +46,9 @@ def test_each_verdict_counts(tables):
 
 def test_what_says_the_same_of_the_same_runs_counts_once(tmp_path):
     again = Verdict("reproduced", "", same_as="first")
-    found = summary._once([("first", Verdict("reproduced", "")), ("second", again), ("third", replace(again, word="contradicted"))])
+    found = summary._once(
+        [("first", Verdict("reproduced", "")), ("second", again), ("third", replace(again, word="contradicted"))]
+    )
     assert list(found) == ["reproduced", "contradicted"]
 
 
@@ -87,7 +89,9 @@ def test_the_finding_is_the_papers_greatest_effect(tables):
 def test_a_demonstration_has_no_verdicts(tmp_path):
     found = section(tmp_path / "r", TEXT.replace("whole = true", "whole = false"))
     assert summary.counts(found) == {} and summary.finding(found).word == ""
-    assert words.title(found).startswith("A sample of a table (sample; demonstration: figures, no verdicts; all 15 runs")
+    assert words.title(found).startswith(
+        "A sample of a table (sample; demonstration: figures, no verdicts; all 15 runs"
+    )
 
 
 def test_nothing_is_called_whole_or_full_that_is_not(tmp_path):

@@ -56,7 +56,13 @@ def test_the_summarys_counts_are_the_verdicts(first, tables):
 
 def test_details_are_not_on_the_first_page(first):
     said = said_on(first)
-    for word in ("Histogram", "Simulated memory caches", "Steps of lookups", "deviations and single runs", "under other costs, memories"):
+    for word in (
+        "Histogram",
+        "Simulated memory caches",
+        "Steps of lookups",
+        "deviations and single runs",
+        "under other costs, memories",
+    ):
         assert word not in said
 
 
@@ -83,6 +89,7 @@ def test_runs_without_a_result_are_told_on_top(tmp_path):
 
 def test_no_bar_stands_at_nothing(tmp_path):
     """Of what never happened: misses of the second level, removes, lookups that missed. As words, not as bars at 0."""
+
     def nothing(store):
         for _, cell in store.cells("sample", "reduced"):
             region = {"lookups": 1000, "accesses": 5000, "l1_misses": 250, "l2_misses": 0, "cycles": 9000}
@@ -102,6 +109,7 @@ def test_no_bar_stands_at_nothing(tmp_path):
 
 def test_never_beside_what_happened(tmp_path):
     """One kernel never removes, the other does: the table and the chart say so."""
+
     def only_plain(store):
         for use, cell in store.cells("sample", "reduced"):
             removes = 8 if use.kernel == "plain" else 0
