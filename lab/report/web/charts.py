@@ -1,53 +1,25 @@
-"""The charts of a report, drawn by matplotlib: as SVG inside the page, as SVG and PNG files beside it.
+"""The charts of a report; drawing.py makes them.
 
 A kernel has its colour and its mark by its place in the experiment's file, in all charts; the reference is ink. The
-colours differ in lightness too, and no chart needs them to be read: rows are labelled, lines have marks. Inside
-the page each colour is a variable of the style sheet, so that charts follow the page from light to dark.
+colours differ in lightness too, and no chart needs them to be read: rows are labelled, lines have marks.
 """
 
 from __future__ import annotations
 
-import io
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from lab.report import words
 from lab.report.collect import Buckets, Chains, Curve, Section, Table, concerned
 from lab.report.numbers import Ratio, Sample, student
+from lab.report.web.drawing import INK, KERNELS, MUTED, PAPER, RULE, Chart, draw, library
 from lab.sweep.experiment import CACHES, ROWS, Experiment
 
-INK, MUTED, RULE, PAPER = "#1b2026", "#5a6470", "#d5dbe1", "#ffffff"
-KERNELS = ("#0b62a8", "#b4540a", "#00755c", "#9c2f7d", "#6b5b00", "#0d7f94", "#6d4fc4", "#a8324a")
-VARIABLES = {INK: "ink", MUTED: "muted", RULE: "rule", PAPER: "paper"} | {
-    colour: f"kernel-{number}" for number, colour in enumerate(KERNELS, 1)
-}
 MARKS = "osD^vPXh"
-WIDTH = 5.0  # inches, which is 480 pixels of a page: readable when a phone shrinks it to its width
 ROW = 0.27  # inches
-
-STYLE = {
-    "font.size": 10, "axes.titlesize": 10, "axes.labelsize": 10, "legend.fontsize": 9.5, "xtick.labelsize": 9.5,
-    "ytick.labelsize": 9.5, "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": MUTED, "xtick.color": MUTED,
-    "ytick.color": MUTED, "xtick.labelcolor": INK, "ytick.labelcolor": INK, "grid.color": RULE, "grid.linewidth": 0.8,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "axes.linewidth": 0.8,
-    "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "legend.frameon": False,
-    "text.parse_math": False, "lines.linewidth": 1.6, "hatch.linewidth": 0.7,
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A drawn chart. `inline` is the SVG for the page, `files` those beside it by their ending."""
-
-    name: str  # of the files
-    title: str
-    alt: str  # the same in words, for who does not see it
-    inline: str
-    files: dict[str, bytes]
 
 
 def colour(experiment: Experiment, kernel: str) -> str:
@@ -63,70 +35,10 @@ def _rank(experiment: Experiment, kernel: str) -> int:
     return [one.name for one in experiment.kernel if one.name != experiment.reference].index(kernel)
 
 
-def variable(hex_colour: str) -> str:
-    """The style sheet's name of a colour."""
-    return f"var(--{VARIABLES[hex_colour]})"
-
-
 def label(name: str, longest: int = 26) -> str:
     """A name as charts can draw it."""
     shown = "".join(letter if letter.isprintable() else "?" for letter in name)
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
-
-
-@cache
-def _library() -> tuple[Any, Any]:
-    import matplotlib.patheffects
-    import matplotlib.ticker
-    from matplotlib.figure import Figure
-
-    return matplotlib, Figure
-
-
-def _draw(
-    name: str, title: str, alt: str, height: float, paint: Callable[[Any], None], columns: int = 1, rows: int = 1
-) -> Chart:
-    """A chart of @columns × @rows axes which @paint fills."""
-    matplotlib, figure_of = _library()
-    settings = STYLE | {"svg.hashsalt": name}  # the same file every time
-    with matplotlib.rc_context(settings), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # letters that the font does not have are boxes
-        figure = figure_of(figsize=(WIDTH, height), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False, sharey="row" if columns > 1 else False)
-        paint(axes[0] if rows == 1 else [line[0] for line in axes])
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # what was laid out stays so, three times
-        inline = _saved(figure, "svg", {"svg.fonttype": "none"}).decode()
-        files = {"svg": _saved(figure, "svg", {"svg.fonttype": "path"}, PAPER), "png": _saved(figure, "png", {}, PAPER)}
-    return Chart(name, title, alt, _for_page(inline, name, title, alt), files)
-
-
-def _saved(figure: Any, form: str, settings: dict[str, str], background: str = "none") -> bytes:
-    matplotlib, _ = _library()
-    data = io.BytesIO()
-    metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
-    with matplotlib.rc_context(settings):
-        figure.savefig(data, format=form, dpi=200, metadata=metadata, facecolor=background)
-    return data.getvalue()
-
-
-def _for_page(svg: str, name: str, title: str, alt: str) -> str:
-    """An SVG file as a part of a page: ids of its own, colours by name, words for who does not see it."""
-    from markupsafe import escape
-
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    svg = re.sub(r"url\(#", f"url(#{name}-", svg)
-    svg = re.sub(r'xlink:href="#', f'xlink:href="#{name}-', svg)
-    for hex_colour in VARIABLES:
-        svg = svg.replace(hex_colour, variable(hex_colour))
-    svg = re.sub(r'font: ([\d.]+px) [^;"]*', r"font-size: \1", svg)
-    head, _, rest = svg.partition(">")
-    size = re.search(r'viewBox="0 0 ([\d.]+)', head)
-    wide = f"{float(size[1]) * 4 / 3:.0f}" if size else "480"
-    head = re.sub(r' (width|height)="[^"]*"', "", head)
-    said = f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-alt">{escape(alt)}</desc>'
-    return f'{head} width="{wide}" role="img" aria-labelledby="{name}-title {name}-alt">{said}{rest}'
 
 
 def charts(section: Section, only: str = "") -> dict[str, list[Chart]]:
@@ -187,14 +99,14 @@ def _scale(axes: Any, values: list[float], log_above: float = 5.0) -> bool:
         return False
     axes.set_xscale("log")
     if max(positive) / min(positive) < 100:
-        axes.xaxis.set_major_locator(_library()[0].ticker.LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_locator(library()[0].ticker.LogLocator(subs=(1, 2, 5)))
     _plain_numbers(axes.xaxis)
     return True
 
 
 def _plain_numbers(axis: Any) -> None:
     """0.1, 1, 10 on a logarithmic axis, and nothing between them."""
-    matplotlib, _ = _library()
+    matplotlib, _ = library()
     axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
 
@@ -259,7 +171,7 @@ def _ratios(section: Section, table: Table, number: int) -> Iterator[Chart]:
         for row in shown
     ]
     title = f"{table.measure.name}, ratios to {experiment.reference}"
-    yield _draw(_file(section, "ratio", str(number)), title, "; ".join(said), _height(lines), paint)
+    yield draw(_file(section, "ratio", str(number)), title, "; ".join(said), _height(lines), paint)
 
 
 def _point(axes: Any, one: Ratio | None, height: float, color: str, marker: str, hollow: bool) -> None:
@@ -318,7 +230,7 @@ def _histogram(section: Section, histogram: Buckets, number: int) -> Chart:
             )
             keys.append(_key("paper", marker="s", color=MUTED, markerfacecolor="none", markersize=8))
         if expected:
-            halo = [_library()[0].patheffects.withStroke(linewidth=3.2, foreground=PAPER)]
+            halo = [library()[0].patheffects.withStroke(linewidth=3.2, foreground=PAPER)]
             axes.plot(places, expected, color=INK, marker=".", markersize=6, linewidth=1.3, path_effects=halo)
             keys.append(_key("binomial", marker=".", linestyle="-", linewidth=1.3))
         if theirs and histogram.paper.objects:
@@ -336,7 +248,7 @@ def _histogram(section: Section, histogram: Buckets, number: int) -> Chart:
 
     said = [f"{words.size_name(size)}: {histogram.buckets[size]}" for size in range(ROWS) if histogram.buckets[size]]
     alt = f"Buckets by the number of objects in them, of {sum(histogram.buckets)}: {', '.join(said)}"
-    return _draw(_file(section, "histogram", str(number)), words.histogram_title(histogram), alt, 2.9, paint)
+    return draw(_file(section, "histogram", str(number)), words.histogram_title(histogram), alt, 2.9, paint)
 
 
 def binomial(objects: int, buckets: int) -> list[float]:
@@ -387,7 +299,7 @@ def _curve(section: Section, curve: Curve, number: int) -> Chart:
     ]
     title = f"{curve.measure.name} against {curve.noun}"
     height = 5.2 if has_paper else 2.9
-    return _draw(_file(section, "curve", str(number)), title, "; ".join(said), height, paint, rows=1 + has_paper)
+    return draw(_file(section, "curve", str(number)), title, "; ".join(said), height, paint, rows=1 + has_paper)
 
 
 def _half(one: Sample) -> float:
@@ -409,7 +321,7 @@ def _steps(section: Section) -> Iterator[Chart]:
             for one in chains.values()
         ]
         paint = _steps_painter(section, lines, chains)
-        yield _draw(_file(section, "steps", cache_name), title, "; ".join(said), _height(lines), paint, columns=2)
+        yield draw(_file(section, "steps", cache_name), title, "; ".join(said), _height(lines), paint, columns=2)
 
 
 def _steps_painter(
@@ -477,7 +389,7 @@ def _memory(section: Section) -> Iterator[Chart]:
         axes.set_xlabel(f"KB of hash tables ({named})")
 
     said = [f"{kernel} at {place}: {size:g} KB" for (place, kernel), size in sizes.items() if place in places]
-    yield _draw(_file(section, "memory"), f"Memory of the tables ({named})", "; ".join(said), _height(lines), paint)
+    yield draw(_file(section, "memory"), f"Memory of the tables ({named})", "; ".join(said), _height(lines), paint)
 
 
 def _misses(section: Section) -> Iterator[Chart]:
@@ -521,4 +433,4 @@ def _miss_chart(section: Section, cache_name: str, rates: dict[tuple[str, str], 
         for (place, kernel), (first, second) in rates.items()
     ]
     title = f"{cache_name} cache: memory-cache misses for each lookup"
-    return _draw(_file(section, "misses", cache_name), title, "; ".join(said), _height(lines), paint, columns=2)
+    return draw(_file(section, "misses", cache_name), title, "; ".join(said), _height(lines), paint, columns=2)

@@ -27,7 +27,7 @@ from lab.report.collect import CACHES, Judgement, Section, Table, concerned, sho
 from lab.report.figures import Chains, Misses
 from lab.report.numbers import Sample
 from lab.report.web import charts
-from lab.report.web.charts import Chart
+from lab.report.web.drawing import Chart, variable
 from lab.sweep import experiment as files
 
 FOLDER = Path(__file__).parent
@@ -104,7 +104,7 @@ class View:
 
     def style(self, kernel: str) -> str:
         """The variable of a kernel's colour, for the dot before its name."""
-        return charts.variable(charts.colour(self.experiment, kernel))
+        return variable(charts.colour(self.experiment, kernel))
 
     def runs_of(self, one: Sample | None, kernel: str, variant: str) -> list[tuple[int, float, str, bool]]:
         """(seed, value, id on the page, dropped) of what a mean is of."""

@@ -12,6 +12,7 @@ import pytest
 
 from lab.build.setup import need_lab
 from lab.report.web import charts
+from lab.report.web.drawing import INK, KERNELS, VARIABLES
 from lab.report.web.page import LOG, alone, log_tail, pages
 from tests.lab.report.report_samples import CURVE, HOSTILE, SMALL, TEXT, experiment, section
 
@@ -157,9 +158,9 @@ def test_the_same_results_are_the_same_page(tmp_path):
 def test_a_kernel_has_one_colour_in_all_charts(sample_page):
     """Twice is the first kernel beside the reference: its colour is a variable on the page, itself in the files."""
     wanted = experiment()
-    assert charts.colour(wanted, "plain") == charts.INK
-    assert charts.colour(wanted, "twice") == charts.KERNELS[0]
-    assert charts.colour(wanted, "four times") == charts.KERNELS[1]
+    assert charts.colour(wanted, "plain") == INK
+    assert charts.colour(wanted, "twice") == KERNELS[0]
+    assert charts.colour(wanted, "four times") == KERNELS[1]
     for chart in (one for one in sample_page.charts if "histogram" not in one.name):
         assert "var(--kernel-1)" in chart.inline and "#0b62a8" not in chart.inline
         assert b"#0b62a8" in chart.files["svg"]
@@ -178,7 +179,7 @@ def test_the_style_sheet_has_the_charts_colours():
 
     css = (FOLDER / "page.css").read_text()
     light = css[: css.index("data-theme")]
-    for hex_colour, name in charts.VARIABLES.items():
+    for hex_colour, name in VARIABLES.items():
         assert f"--{name}: {hex_colour};" in light
 
 
