@@ -178,12 +178,6 @@ class Section:
         return list(_faults(self))
 
     @property
-    def size(self) -> str:
-        """Its scale in words; of one that is not whole also how much of it there is."""
-        good = sum(bool(cell and cell.ok) for cell in self.cells.values())
-        return f"{self.scale} size" + (f", {good} of {len(self.cells)} runs" if good < len(self.cells) else "")
-
-    @property
     def revisions(self) -> list[str]:
         return sorted({cell.revision for cell in self.cells.values() if cell})
 
@@ -237,7 +231,7 @@ def _remarks(section: Section) -> Iterator[str]:
     if section.experiment.keep_at(section.full) == "middle" and len(section.seeds) < 4:
         yield "The least and the greatest of the runs are to be left out, and there are few."
     if section.faults:
-        yield f"{len(section.faults)} of {len(section.seeds) * len(section.variants) * len(section.experiment.kernel)} runs gave no result; they are listed below."
+        yield f"{len(section.faults)} of {len(section.seeds) * len(section.variants) * len(section.experiment.kernel)} runs gave no result; the list of them says why."
 
 
 def _listed(seeds: list[int]) -> str:
@@ -417,8 +411,8 @@ def _chains(section: Section) -> Iterator[Chains]:
                 reports = [cell.stats[cache] for _, cell in good if isinstance(cell.stats.get(cache), dict)]
                 if not reports:
                     continue
-                fields = "steps_per_hit expected_steps_per_hit steps_per_miss expected_steps_per_miss lookups bytes"
-                hit, expected_hit, miss, expected_miss, lookups, size = (
+                fields = "steps_per_hit expected_steps_per_hit steps_per_miss expected_steps_per_miss lookups hits misses bytes"
+                hit, expected_hit, miss, expected_miss, lookups, hits, misses, size = (
                     _mean([report.get(name) for report in reports]) for name in fields.split()
                 )
                 structure = str(reports[0].get("structure", ""))
@@ -426,8 +420,8 @@ def _chains(section: Section) -> Iterator[Chains]:
                 if function and function != "none":
                     structure = f"{function}, {structure}"
                 yield Chains(
-                    kernel.name, variant.name, cache, hit, expected_hit, miss, expected_miss, lookups or 0, size or 0,
-                    structure, len(reports),
+                    kernel.name, variant.name, cache, hit, expected_hit, miss, expected_miss, lookups or 0, hits, misses,
+                    size or 0, structure, len(reports),
                 )  # fmt: skip
 
 

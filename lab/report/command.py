@@ -117,18 +117,23 @@ def present(
 
 
 def write_page(sections: list[Section], source: str, path: Path) -> None:
-    """The page, and its charts as files in a folder of its name beside it."""
-    from lab.report.web.page import page
+    """The first page; beside it those of the experiments, and the charts as files in a folder of its name."""
+    from lab.report.web.page import alone, pages
 
-    folder = f"{path.stem}-charts"
-    text, charts = page(sections, source, folder)
-    _write(path, text)
     if path == Path("-"):
+        _write(path, alone(sections))
         return
-    for chart in charts:
+    made = pages(sections, source, path.name)
+    folder = path.parent / f"{path.stem}-charts"
+    for name, text in made.texts.items():
+        _write(path.parent / name, text, quiet=text is not made.first)
+    for chart in made.charts:
         for ending, data in chart.files.items():
-            _write(path.parent / folder / f"{chart.name}.{ending}", data, quiet=True)
-    print(f"wrote {2 * len(charts)} charts in {path.parent / folder}", file=sys.stderr)
+            _write(folder / f"{chart.name}.{ending}", data, quiet=True)
+    print(
+        f"wrote {len(made.texts) - 1} pages of details beside it, and {2 * len(made.charts)} charts in {folder}",
+        file=sys.stderr,
+    )
 
 
 def _write(path: Path, content: str | bytes, quiet: bool = False) -> None:

@@ -48,6 +48,8 @@ class Chains:
     miss: float | None
     expected_miss: float | None
     lookups: float
+    hits: float | None  # None: not told
+    misses: float | None
     bytes: float
     structure: str
     runs: int

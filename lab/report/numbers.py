@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from statistics import covariance, fmean, variance
 
 CONFIDENCE = 0.95
+WIDE = 10.0  # an interval around 1 that spans such a factor says neither direction nor size
 ROUNDING = 1e-9  # what is left of a difference of two equal variances
 
 
@@ -58,6 +59,13 @@ class Ratio:
         if self.low is None or self.high is None:
             return None
         return 1 if self.low > 1 else -1 if self.high < 1 else 0
+
+    @property
+    def telling(self) -> bool:
+        """Whether the interval says anything: not [-23.7, 24.7], which no quotient of such means could leave."""
+        if self.low is None or self.high is None:
+            return False
+        return self.side != 0 or (self.low > 0 and self.high <= WIDE * self.low)
 
 
 def sample(runs: Sequence[Run], keep: str = "all") -> Sample | None:

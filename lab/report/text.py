@@ -103,11 +103,12 @@ def _measure(section: Section, table: Table, console: Console) -> None:
         rows = table.at(place)
         for row in rows:
             verdict = _verdict(row.verdict.word) if row.verdict else Text("")
-            shown = ["1" if one and row.is_reference else words.quotient(one) for one in (row.paper_ratio, row.ratio)]
+            theirs = "1" if row.paper_ratio and row.is_reference else words.quotient(row.paper_ratio)
+            shown = [theirs, words.ratio_of(row, table.measure)]
             both: list[str | Text] = [words.mean_s_n(row.paper), verdict] if table.has_paper else []
             end = row is rows[-1]
             _add(
-                grid, row.kernel, *shown[0 if table.has_paper else 1 :], *both, words.mean_s_n(row.ours), words.seeds(row),
+                grid, row.kernel, *shown[0 if table.has_paper else 1 :], *both, words.mean_of(row, table.measure), words.seeds(row),
                 words.note(row, table), end=end,
             )  # fmt: skip
     _print(title, grid, console)
@@ -162,7 +163,7 @@ def _tolerance(section: Section, curve: Curve, console: Console) -> None:
 
 
 def _histogram(histogram: Buckets, console: Console) -> None:
-    title = f"{histogram.title}: {histogram.place}, " + (histogram.missing or f"seed {histogram.seed}")
+    title = f"{words.histogram_title(histogram)}: {histogram.place}, " + (histogram.missing or f"seed {histogram.seed}")
     paper = histogram.paper
     grid = _grid("size", "buckets", "expected", *(["paper's buckets"] if paper.buckets else []))
     for size in range(ROWS if histogram.buckets else 0):
@@ -188,8 +189,10 @@ def _chains(section: Section, console: Console) -> None:
     for cache in about:
         lines = [one for one in section.chains if one.cache == cache]
         for one in lines:
-            numbers = (one.hit, one.expected_hit, one.miss, one.expected_miss, one.bytes)
-            shown = [words.number(number) for number in numbers]
+            shown = [
+                words.steps(one.hit, one.hits), words.number(one.expected_hit), words.steps(one.miss, one.misses),
+                words.number(one.expected_miss), words.number(one.bytes),
+            ]  # fmt: skip
             _add(grid, cache, one.kernel, one.place, *shown, one.structure, end=one is lines[-1])
     _print(title, grid, console)
 

@@ -8,15 +8,19 @@ import shlex
 
 from lab.report.collect import TOLERANCE, Row, Section, Table
 from lab.report.figures import Buckets, Outcome, Point, Sensitivity
-from lab.report.numbers import Ratio, Sample
+from lab.report.numbers import WIDE, Ratio, Sample
 from lab.sweep.experiment import ROWS, Measure
 from lab.sweep.store import Cell
 
 SIGNS = {
-    "reproduced": "✓", "direction only": "↗", "no effect here": "0", "contradicted": "✗", "undecided": "?",
+    "reproduced": "✓", "direction only": "↗", "no effect here": "=", "contradicted": "✗", "undecided": "?",
     "left open": "○", "not measured": "–", "demonstration": "·",
 }  # fmt: skip
 NONE = "–"
+NEVER = "never"  # in place of a 0 that is a count of nothing
+TOO_WIDE = "too wide"  # in place of an interval that says nothing
+DEMONSTRATION = "demonstration: figures, no verdicts"
+LOADED = 0.9  # of the paper's objects, from which on a cache of ours may be called full as its
 
 METHOD = (
     "A ratio is the quotient of two means: the kernel's by the reference kernel's. In brackets is its 95 % interval by "
@@ -86,16 +90,37 @@ def decimals(one: Ratio) -> int:
 
 
 def interval(one: Ratio | None) -> str:
-    """[0.998, 1.004]; what does not vary with the seed is exact; or nothing."""
+    """[0.998, 1.004]; what does not vary with the seed is exact; or nothing. A quotient cannot be below 0."""
     if one is None or one.low is None or one.high is None:
         return ""
     if one.exact:
         return "exact"
-    return f"[{factor(one.low, decimals(one))}, {factor(one.high, decimals(one))}]"
+    if not one.telling:
+        return TOO_WIDE
+    return f"[{factor(max(one.low, 0.0), decimals(one))}, {factor(one.high, decimals(one))}]"
 
 
 def quotient(one: Ratio | None) -> str:
     return NONE if one is None else f"{factor(one.value, decimals(one))} {interval(one)}".strip()
+
+
+def never(one: Sample | None, measure: Measure) -> bool:
+    """Whether what @measure counts did not happen in any run. A deviation or a z of 0 is a figure like another."""
+    if one is None or one.mean != 0 or any(run.value for run in one.kept):
+        return False
+    return measure.over != "deviation" and not measure.source.endswith(".z")
+
+
+def ratio_of(row: Row, measure: Measure) -> str:
+    """Our ratio of a row."""
+    if never(row.ours, measure):
+        return NEVER
+    return "1" if row.is_reference and row.ratio else quotient(row.ratio)
+
+
+def mean_of(row: Row, measure: Measure) -> str:
+    """Our mean of a row."""
+    return NEVER if never(row.ours, measure) else mean_s_n(row.ours)
 
 
 def mean_s_n(one: Sample | None) -> str:
@@ -133,6 +158,12 @@ def interval_note(table: Table) -> str:
         said = [f"There is no interval of ours: {common}."]
     elif common:
         said = [f"In brackets: 95 % intervals; ours: {common}."]
+    if any(
+        one and one.low is not None and not one.telling for row in table.rows for one in (row.ratio, row.paper_ratio)
+    ):
+        said.append(
+            f"{TOO_WIDE}: around 1 by a factor of {WIDE:g} or down to 0, which says neither direction nor size."
+        )
     if table.without:
         said.append(f"{', '.join(table.without)}: the workload does not tell this.")
     return " ".join(said)
@@ -155,7 +186,34 @@ def heading(measure: Measure, reference: str) -> str:
 
 
 def title(section: Section) -> str:
-    return f"{section.experiment.title} ({section.experiment.name}, {section.size})"
+    return f"{section.experiment.title} ({section.experiment.name}; {extent(section)})"
+
+
+def extent(section: Section) -> str:
+    """How much there is of what the paper ran; whole is what has all of its runs."""
+    asked = runs_asked(section)
+    there = asked - len(section.faults)
+    runs = f"all {asked} runs" if there == asked else f"{there} of {asked} runs"
+    wanted = len(section.experiment.seeds_at(section.full))
+    few = f" of {len(section.seeds)} of {wanted} seeds" if len(section.seeds) < wanted else ""
+    return f"{'whole loads' if section.judged else DEMONSTRATION}; {runs}{few}"
+
+
+def runs_asked(section: Section) -> int:
+    return len(section.experiment.kernel) * len(section.variants) * len(section.seeds)
+
+
+def histogram_title(histogram: Buckets) -> str:
+    """As the experiment has it. A cache that is emptier than the paper's full one is not called full."""
+    paper = histogram.paper.objects
+    if histogram.report and paper and histogram.report.get("objects", 0) < LOADED * paper:
+        return re.sub(r"\bfull ", "", histogram.title)
+    return histogram.title
+
+
+def steps(value: float | None, looked_up: float | None) -> str:
+    """Steps of a hit or a miss, of which there were so many."""
+    return NEVER if looked_up == 0 else number(value)
 
 
 def commands(section: Section) -> list[tuple[str, str, str]]:

@@ -1,53 +1,25 @@
-"""The charts of a report, drawn by matplotlib: as SVG inside the page, as SVG and PNG files beside it.
+"""The charts of a report; drawing.py makes them.
 
 A kernel has its colour and its mark by its place in the experiment's file, in all charts; the reference is ink. The
-colours differ in lightness too, and no chart needs them to be read: rows are labelled, lines have marks. Inside
-the page each colour is a variable of the style sheet, so that charts follow the page from light to dark.
+colours differ in lightness too, and no chart needs them to be read: rows are labelled, lines have marks.
 """
 
 from __future__ import annotations
 
-import io
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from typing import Any
 
 from lab.report import words
 from lab.report.collect import Buckets, Chains, Curve, Section, Table, concerned
 from lab.report.numbers import Ratio, Sample, student
+from lab.report.web.drawing import INK, KERNELS, MUTED, PAPER, RULE, Chart, draw, library
 from lab.sweep.experiment import CACHES, ROWS, Experiment
 
-INK, MUTED, RULE, PAPER = "#1b2026", "#5a6470", "#d5dbe1", "#ffffff"
-KERNELS = ("#0b62a8", "#b4540a", "#00755c", "#9c2f7d", "#6b5b00", "#0d7f94", "#6d4fc4", "#a8324a")
-VARIABLES = {INK: "ink", MUTED: "muted", RULE: "rule", PAPER: "paper"} | {
-    colour: f"kernel-{number}" for number, colour in enumerate(KERNELS, 1)
-}
 MARKS = "osD^vPXh"
-WIDTH = 5.0  # inches, which is 480 pixels of a page: readable when a phone shrinks it to its width
 ROW = 0.27  # inches
-
-STYLE = {
-    "font.size": 10, "axes.titlesize": 10, "axes.labelsize": 10, "legend.fontsize": 9.5, "xtick.labelsize": 9.5,
-    "ytick.labelsize": 9.5, "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": MUTED, "xtick.color": MUTED,
-    "ytick.color": MUTED, "xtick.labelcolor": INK, "ytick.labelcolor": INK, "grid.color": RULE, "grid.linewidth": 0.8,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "axes.linewidth": 0.8,
-    "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "legend.frameon": False,
-    "text.parse_math": False, "lines.linewidth": 1.6, "hatch.linewidth": 0.7,
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A drawn chart. `inline` is the SVG for the page, `files` those beside it by their ending."""
-
-    name: str  # of the files
-    title: str
-    alt: str  # the same in words, for who does not see it
-    inline: str
-    files: dict[str, bytes]
 
 
 def colour(experiment: Experiment, kernel: str) -> str:
@@ -63,84 +35,27 @@ def _rank(experiment: Experiment, kernel: str) -> int:
     return [one.name for one in experiment.kernel if one.name != experiment.reference].index(kernel)
 
 
-def variable(hex_colour: str) -> str:
-    """The style sheet's name of a colour."""
-    return f"var(--{VARIABLES[hex_colour]})"
-
-
 def label(name: str, longest: int = 26) -> str:
     """A name as charts can draw it."""
     shown = "".join(letter if letter.isprintable() else "?" for letter in name)
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 
 
-@cache
-def _library() -> tuple[Any, Any]:
-    import matplotlib.patheffects
-    import matplotlib.ticker
-    from matplotlib.figure import Figure
-
-    return matplotlib, Figure
-
-
-def _draw(
-    name: str, title: str, alt: str, height: float, paint: Callable[[Any], None], columns: int = 1, rows: int = 1
-) -> Chart:
-    """A chart of @columns × @rows axes which @paint fills."""
-    matplotlib, figure_of = _library()
-    settings = STYLE | {"svg.hashsalt": name}  # the same file every time
-    with matplotlib.rc_context(settings), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # letters that the font does not have are boxes
-        figure = figure_of(figsize=(WIDTH, height), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False, sharey="row" if columns > 1 else False)
-        paint(axes[0] if rows == 1 else [line[0] for line in axes])
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # what was laid out stays so, three times
-        inline = _saved(figure, "svg", {"svg.fonttype": "none"}).decode()
-        files = {"svg": _saved(figure, "svg", {"svg.fonttype": "path"}, PAPER), "png": _saved(figure, "png", {}, PAPER)}
-    return Chart(name, title, alt, _for_page(inline, name, title, alt), files)
-
-
-def _saved(figure: Any, form: str, settings: dict[str, str], background: str = "none") -> bytes:
-    matplotlib, _ = _library()
-    data = io.BytesIO()
-    metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
-    with matplotlib.rc_context(settings):
-        figure.savefig(data, format=form, dpi=200, metadata=metadata, facecolor=background)
-    return data.getvalue()
-
-
-def _for_page(svg: str, name: str, title: str, alt: str) -> str:
-    """An SVG file as a part of a page: ids of its own, colours by name, words for who does not see it."""
-    from markupsafe import escape
-
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    svg = re.sub(r"url\(#", f"url(#{name}-", svg)
-    svg = re.sub(r'xlink:href="#', f'xlink:href="#{name}-', svg)
-    for hex_colour in VARIABLES:
-        svg = svg.replace(hex_colour, variable(hex_colour))
-    svg = re.sub(r'font: ([\d.]+px) [^;"]*', r"font-size: \1", svg)
-    head, _, rest = svg.partition(">")
-    size = re.search(r'viewBox="0 0 ([\d.]+)', head)
-    wide = f"{float(size[1]) * 4 / 3:.0f}" if size else "480"
-    head = re.sub(r' (width|height)="[^"]*"', "", head)
-    said = f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-alt">{escape(alt)}</desc>'
-    return f'{head} width="{wide}" role="img" aria-labelledby="{name}-title {name}-alt">{said}{rest}'
-
-
-def charts(section: Section) -> dict[str, list[Chart]]:
-    """All charts of an experiment by the part of the page that they stand in; a measure's stand under its name."""
-    found: dict[str, list[Chart]] = {}
+def charts(section: Section, only: str = "") -> dict[str, list[Chart]]:
+    """All charts of an experiment by the part of the page that they stand in, or those of the part @only; a measure's
+    stand under its name."""
+    makers: dict[str, Callable[[], Iterator[Chart]]] = {}
     for number, table in enumerate(section.tables, 1):
-        found[f"measure {table.measure.name}"] = list(_ratios(section, table, number))
-    found["curves"] = [_curve(section, curve, number) for number, curve in enumerate(section.curves, 1)]
+        makers[f"measure {table.measure.name}"] = partial(_ratios, section, table, number)
+    makers["curves"] = lambda: (_curve(section, curve, number) for number, curve in enumerate(section.curves, 1))
     for number, histogram in enumerate(section.histograms):
-        found[f"histogram {number}"] = [_histogram(section, histogram, number + 1)] if histogram.buckets else []
-    found["steps"] = list(_steps(section))
-    found["memory"] = list(_memory(section))
-    found["misses"] = list(_misses(section))
-    return found
+        makers[f"histogram {number}"] = partial(_histograms, section, histogram, number + 1)
+    makers |= {
+        "steps": partial(_steps, section),
+        "memory": partial(_memory, section),
+        "misses": partial(_misses, section),
+    }
+    return {part: list(make()) for part, make in makers.items() if only in ("", part)}
 
 
 @dataclass(frozen=True)
@@ -184,14 +99,14 @@ def _scale(axes: Any, values: list[float], log_above: float = 5.0) -> bool:
         return False
     axes.set_xscale("log")
     if max(positive) / min(positive) < 100:
-        axes.xaxis.set_major_locator(_library()[0].ticker.LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_locator(library()[0].ticker.LogLocator(subs=(1, 2, 5)))
     _plain_numbers(axes.xaxis)
     return True
 
 
 def _plain_numbers(axis: Any) -> None:
     """0.1, 1, 10 on a logarithmic axis, and nothing between them."""
-    matplotlib, _ = _library()
+    matplotlib, _ = library()
     axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
 
@@ -222,7 +137,8 @@ def _ratios(section: Section, table: Table, number: int) -> Iterator[Chart]:
     lines = _lines(section, [place.name for place in table.places], experiment.reference)
     rows = {(row.place.name, row.kernel): row for row in table.rows}
     shown = [rows[place, line.kernel] for place, line in lines if line.kernel]
-    points = [one for row in shown for one in (row.paper_ratio, row.ratio) if one]
+    ours = [row.ratio for row in shown if row.ratio and not words.never(row.ours, table.measure)]
+    points = [*ours, *(row.paper_ratio for row in shown if row.paper_ratio)]
     if not table.has_paper and all(one.value == 1 for one in points):
         return  # nothing to see: there are no ratios, or all are the same
 
@@ -237,7 +153,10 @@ def _ratios(section: Section, table: Table, number: int) -> Iterator[Chart]:
             shift = 0.17 if row.paper_ratio and row.ratio else 0.0
             look = {"color": colour(experiment, line.kernel), "marker": mark(experiment, line.kernel)}
             _point(axes, row.paper_ratio, height - shift, color=MUTED, marker="D", hollow=True)
-            _point(axes, row.ratio, height + shift, hollow=False, **look)
+            if words.never(row.ours, table.measure):
+                _never(axes, height + shift)
+            else:
+                _point(axes, row.ratio, height + shift, hollow=False, **look)
         if not _scale(axes, [one.value for one in points]):
             _limit(axes, points)
         axes.set_xlabel(f"{label(table.measure.name, 30)}, ratio to {label(experiment.reference)}")
@@ -247,18 +166,18 @@ def _ratios(section: Section, table: Table, number: int) -> Iterator[Chart]:
         _legend(axes, keys)
 
     said = [
-        f"{row.kernel} at {row.place.name}: {words.quotient(row.ratio)}"
+        f"{row.kernel} at {row.place.name}: {words.ratio_of(row, table.measure)}"
         + (f", paper {words.quotient(row.paper_ratio)}" if row.paper_ratio else "")
         for row in shown
     ]
     title = f"{table.measure.name}, ratios to {experiment.reference}"
-    yield _draw(_file(section, "ratio", str(number)), title, "; ".join(said), _height(lines), paint)
+    yield draw(_file(section, "ratio", str(number)), title, "; ".join(said), _height(lines), paint)
 
 
 def _point(axes: Any, one: Ratio | None, height: float, color: str, marker: str, hollow: bool) -> None:
     if one is None:
         return
-    if one.low is not None and one.high is not None:
+    if one.low is not None and one.high is not None and one.telling:
         axes.plot([one.low, one.high], [height, height], color=color, linewidth=1.8, solid_capstyle="butt")
     face = PAPER if hollow else color
     axes.plot(
@@ -266,16 +185,26 @@ def _point(axes: Any, one: Ratio | None, height: float, color: str, marker: str,
     )
 
 
+def _never(axes: Any, height: float, text: str = words.NEVER) -> None:
+    """In place of a bar or mark at 0: what is counted did not happen."""
+    axes.annotate(text, (0, height), (3, 0), xycoords=("axes fraction", "data"), textcoords="offset points", va="center", fontsize=9, color=MUTED)  # fmt: skip
+
+
 def _limit(axes: Any, points: list[Ratio]) -> None:
     """All points and 1, and of intervals as much as does not squeeze the points together."""
     low = min(1.0, *(one.value for one in points))
     high = max(1.0, *(one.value for one in points))
     room = max(1.2 * (high - low), 0.002)
-    ends = [end for one in points for end in (one.low, one.high) if end is not None]
+    ends = [end for one in points if one.telling for end in (one.low, one.high) if end is not None]
     left, right = max(low - room, min([low, *ends])), min(high + room, max([high, *ends]))
     pad = 0.06 * (right - left) or 0.01
     axes.set_xlim(left - pad, right + pad)
     axes.locator_params(axis="x", nbins=6)
+
+
+def _histograms(section: Section, histogram: Buckets, number: int) -> Iterator[Chart]:
+    if histogram.buckets:
+        yield _histogram(section, histogram, number)
 
 
 def _histogram(section: Section, histogram: Buckets, number: int) -> Chart:
@@ -301,7 +230,7 @@ def _histogram(section: Section, histogram: Buckets, number: int) -> Chart:
             )
             keys.append(_key("paper", marker="s", color=MUTED, markerfacecolor="none", markersize=8))
         if expected:
-            halo = [_library()[0].patheffects.withStroke(linewidth=3.2, foreground=PAPER)]
+            halo = [library()[0].patheffects.withStroke(linewidth=3.2, foreground=PAPER)]
             axes.plot(places, expected, color=INK, marker=".", markersize=6, linewidth=1.3, path_effects=halo)
             keys.append(_key("binomial", marker=".", linestyle="-", linewidth=1.3))
         if theirs and histogram.paper.objects:
@@ -319,7 +248,7 @@ def _histogram(section: Section, histogram: Buckets, number: int) -> Chart:
 
     said = [f"{words.size_name(size)}: {histogram.buckets[size]}" for size in range(ROWS) if histogram.buckets[size]]
     alt = f"Buckets by the number of objects in them, of {sum(histogram.buckets)}: {', '.join(said)}"
-    return _draw(_file(section, "histogram", str(number)), histogram.title, alt, 2.9, paint)
+    return draw(_file(section, "histogram", str(number)), words.histogram_title(histogram), alt, 2.9, paint)
 
 
 def binomial(objects: int, buckets: int) -> list[float]:
@@ -370,7 +299,7 @@ def _curve(section: Section, curve: Curve, number: int) -> Chart:
     ]
     title = f"{curve.measure.name} against {curve.noun}"
     height = 5.2 if has_paper else 2.9
-    return _draw(_file(section, "curve", str(number)), title, "; ".join(said), height, paint, rows=1 + has_paper)
+    return draw(_file(section, "curve", str(number)), title, "; ".join(said), height, paint, rows=1 + has_paper)
 
 
 def _half(one: Sample) -> float:
@@ -387,12 +316,12 @@ def _steps(section: Section) -> Iterator[Chart]:
         lines = _lines(section, list(dict.fromkeys(place for place, _ in chains)))
         title = f"{cache_name} cache: steps of a hit and of a miss"
         said = [
-            f"{one.kernel} at {one.place}: hit {words.number(one.hit)} (uniform {words.number(one.expected_hit)}),"
-            f" miss {words.number(one.miss)} (uniform {words.number(one.expected_miss)})"
+            f"{one.kernel} at {one.place}: hit {words.steps(one.hit, one.hits)} (uniform {words.number(one.expected_hit)}),"
+            f" miss {words.steps(one.miss, one.misses)} (uniform {words.number(one.expected_miss)})"
             for one in chains.values()
         ]
         paint = _steps_painter(section, lines, chains)
-        yield _draw(_file(section, "steps", cache_name), title, "; ".join(said), _height(lines), paint, columns=2)
+        yield draw(_file(section, "steps", cache_name), title, "; ".join(said), _height(lines), paint, columns=2)
 
 
 def _steps_painter(
@@ -405,6 +334,9 @@ def _steps_painter(
             for height, (place, line) in enumerate(lines):
                 one = chains.get((place, line.kernel))
                 found, wanted = (getattr(one, name), getattr(one, f"expected_{name}")) if one else (None, None)
+                if one and (one.hits if name == "hit" else one.misses) == 0:
+                    _never(axes, height)
+                    continue
                 values += [value for value in (found, wanted) if value is not None]
                 if found is not None and wanted is not None:
                     axes.plot(
@@ -446,7 +378,9 @@ def _memory(section: Section) -> Iterator[Chart]:
         axes = all_axes[0]
         _label_rows(axes, lines)
         for height, key in enumerate((place, line.kernel) for place, line in lines):
-            if key in sizes:
+            if key in sizes and not sizes[key]:
+                _never(axes, height, "no table")
+            elif key in sizes:
                 axes.barh([height], [sizes[key]], 0.6, color=colour(section.experiment, key[1]), linewidth=0)
                 axes.annotate(
                     f"{sizes[key]:g}", (sizes[key], height), (4, 0), textcoords="offset points", va="center", fontsize=9
@@ -455,7 +389,7 @@ def _memory(section: Section) -> Iterator[Chart]:
         axes.set_xlabel(f"KB of hash tables ({named})")
 
     said = [f"{kernel} at {place}: {size:g} KB" for (place, kernel), size in sizes.items() if place in places]
-    yield _draw(_file(section, "memory"), f"Memory of the tables ({named})", "; ".join(said), _height(lines), paint)
+    yield draw(_file(section, "memory"), f"Memory of the tables ({named})", "; ".join(said), _height(lines), paint)
 
 
 def _misses(section: Section) -> Iterator[Chart]:
@@ -473,6 +407,10 @@ def _misses(section: Section) -> Iterator[Chart]:
             yield _miss_chart(section, cache_name, rates)
 
 
+def _rate(one: float | None) -> str:
+    return words.NEVER if one == 0 else words.number(one)
+
+
 def _miss_chart(section: Section, cache_name: str, rates: dict[tuple[str, str], list[float | None]]) -> Chart:
     lines = _lines(section, list(dict.fromkeys(place for place, _ in rates)))
 
@@ -481,14 +419,18 @@ def _miss_chart(section: Section, cache_name: str, rates: dict[tuple[str, str], 
             _label_rows(axes, lines)
             for height, key in enumerate((place, line.kernel) for place, line in lines):
                 rate = rates[key][level] if key in rates else None
-                if rate is not None:
+                if rate == 0:
+                    _never(axes, height)
+                elif rate is not None:
                     axes.barh([height], [rate], 0.6, color=colour(section.experiment, key[1]), linewidth=0)
             axes.set_xlim(left=0)
             axes.set_xlabel(f"{name} misses a lookup")
+            if not any(rate[level] for rate in rates.values()):
+                axes.set_xticks([])  # nothing to measure by
 
     said = [
-        f"{kernel} at {place}: L1 {words.number(first)}, L2 {words.number(second)}"
+        f"{kernel} at {place}: L1 {_rate(first)}, L2 {_rate(second)}"
         for (place, kernel), (first, second) in rates.items()
     ]
     title = f"{cache_name} cache: memory-cache misses for each lookup"
-    return _draw(_file(section, "misses", cache_name), title, "; ".join(said), _height(lines), paint, columns=2)
+    return draw(_file(section, "misses", cache_name), title, "; ".join(said), _height(lines), paint, columns=2)

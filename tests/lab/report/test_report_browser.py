@@ -1,4 +1,4 @@
-"""The page of ./cw report in a browser: on a phone and on a desk, light and dark, folded and unfolded.
+"""The pages of ./cw report in a browser: on a phone and on a desk, light and dark, folded and unfolded.
 
 Debian's chromium, driven by playwright; `make test` installs both. Elsewhere, without a chromium, these tests are
 skipped, but never where CI is set.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 
 import pytest
@@ -20,7 +21,9 @@ CHROMIUM = next(
 if CHROMIUM is None and not os.environ.get("CI"):
     pytest.skip("there is no chromium on this machine: install it to see the page of ./cw report tested", allow_module_level=True)  # fmt: skip
 
-PHONE, DESK = {"width": 375, "height": 740}, {"width": 1280, "height": 900}
+PHONE, DESK = {"width": 375, "height": 740}, {"width": 1280, "height": 800}
+PAGES = ["report.html", "report-sample.html", "report-curve.html"]
+DETAILS = "report-sample.html"
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
     " --disable-component-update --disable-sync"
@@ -79,10 +82,10 @@ def browser():
 
 @pytest.fixture
 def visit(browser, page_file):
-    """Open the page; at the end nothing may have been complained about, asked for elsewhere, or popped up."""
+    """Open a page; at the end nothing may have been complained about, asked for elsewhere, or popped up."""
     contexts, faults = [], []
 
-    def opened(**options):
+    def opened(name="report.html", **options):
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
@@ -90,7 +93,7 @@ def visit(browser, page_file):
         page.on("pageerror", lambda error: faults.append(f"error: {error}"))
         page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.on("request", lambda request: request.url.startswith(("file:", "data:")) or faults.append(request.url))
-        page.goto(page_file.as_uri())
+        page.goto(page_file.with_name(name).as_uri())
         return page
 
     yield opened
@@ -99,9 +102,10 @@ def visit(browser, page_file):
     assert not faults
 
 
+@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("size", [PHONE, DESK, {"width": 320, "height": 600}], ids=["phone", "desk", "narrow"])
-def test_nothing_is_wider_than_the_window(visit, size):
-    page = visit(viewport=size)
+def test_nothing_is_wider_than_the_window(visit, size, name):
+    page = visit(name, viewport=size)
     assert page.evaluate(OVERFLOW) == 0
     page.evaluate(UNFOLD)
     assert page.evaluate(OVERFLOW) == 0
@@ -112,9 +116,10 @@ def test_nothing_is_wider_than_the_window(visit, size):
         assert wide, "no table is wider than a phone: the test tests nothing"
 
 
+@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out(visit, scheme):
-    page = visit(viewport=DESK, color_scheme=scheme)
+def test_text_stands_out(visit, scheme, name):
+    page = visit(name, viewport=DESK, color_scheme=scheme)
     page.evaluate(UNFOLD)
     assert page.evaluate(CONTRASTS) == []
 
@@ -137,16 +142,26 @@ def test_the_theme_is_the_systems_until_the_button_says_otherwise(visit):
     assert background(light) == "rgb(255, 255, 255)"
 
 
-def test_the_index_leads_to_the_experiments(visit):
+def test_the_summary_leads_to_the_tables_and_their_details(visit):
     page = visit(viewport=PHONE)
-    page.get_by_role("navigation").get_by_role("link", name="Operations a second against threads").click()
+    page.get_by_role("link", name="Operations a second against threads", exact=False).first.click()
     heading = page.get_by_role("heading", name="Operations a second against threads")
-    top = heading.bounding_box()["y"]
-    assert 0 <= top < PHONE["height"] / 2
+    assert 0 <= heading.bounding_box()["y"] < PHONE["height"] / 2
+    page.get_by_role("link", name="details of").last.click()
+    assert page.url.endswith("report-curve.html")
+    page.get_by_role("link", name="Chainwalk report").click()
+    assert page.url.endswith("report.html#curve")
+
+
+def test_the_theme_goes_along_to_the_details(visit):
+    page = visit(color_scheme="light")
+    page.get_by_role("button", name="Dark theme").click()
+    page.get_by_role("link", name="details of").first.click()
+    assert background(page) == "rgb(20, 24, 29)"
 
 
 def test_folds_open_and_close(visit):
-    page = visit(viewport=PHONE)
+    page = visit(DETAILS, viewport=PHONE)
     fold = page.locator("details.absolute").first
     table = fold.locator("table")
     assert not table.is_visible()
@@ -160,7 +175,7 @@ def test_folds_open_and_close(visit):
 
 
 def test_a_number_leads_to_its_run(visit):
-    page = visit(viewport=DESK)
+    page = visit(DETAILS, viewport=DESK)
     runs = page.locator("details.runs").first
     assert not runs.locator("table").is_visible()
     page.locator("details.absolute summary").first.click()
@@ -172,9 +187,9 @@ def test_a_number_leads_to_its_run(visit):
 
 def test_a_link_unfolds_where_the_browser_does_not(visit):
     """Chromium opens what holds a link's target by itself; a changed address without a jump is as in other browsers."""
-    page = visit(viewport=DESK)
+    page = visit(DETAILS, viewport=DESK)
     runs = page.locator("details.runs").first
-    page.evaluate("history.replaceState(null, '', '#experiment-1-run-2')")
+    page.evaluate("history.replaceState(null, '', '#sample-run-2')")
     assert not runs.evaluate("one => one.open")
     page.evaluate("window.dispatchEvent(new HashChangeEvent('hashchange'))")
     assert runs.evaluate("one => one.open")
@@ -211,7 +226,7 @@ def test_sorting_stays_within_a_workload(visit):
 
 
 def test_the_list_of_runs_is_filtered(visit):
-    page = visit(viewport=DESK)
+    page = visit(DETAILS, viewport=DESK)
     runs = page.locator("details.runs").first
     runs.locator("summary").click()
     rows = runs.locator("tbody tr")
@@ -226,16 +241,62 @@ def test_without_scripts_the_page_is_whole(visit):
     page = visit(viewport=PHONE, java_script_enabled=False)
     assert not page.get_by_role("button").count()
     assert page.get_by_text("What the paper found").is_visible()
+    page = visit(DETAILS, viewport=PHONE, java_script_enabled=False)
     page.locator("details.absolute summary").first.click()
     assert page.locator("details.absolute table").first.is_visible()
 
 
-def test_charts_are_seen_and_their_files_are_there(visit, page_file):
-    page = visit(viewport=PHONE)
+@pytest.mark.parametrize(("name", "least"), [("report.html", 2), (DETAILS, 5)])
+def test_charts_are_seen_and_their_files_are_there(visit, page_file, name, least):
+    page = visit(name, viewport=PHONE)
     charts = page.locator("figure.chart")
-    assert charts.count() >= 8
+    assert charts.count() >= least
     for chart in charts.all():
         box = chart.locator("svg").bounding_box()
         assert 250 < box["width"] <= 375 and box["height"] > 80
         for link in chart.locator("a").all():
             assert (page_file.parent / link.get_attribute("href")).stat().st_size > 1000
+
+
+@pytest.fixture(scope="module")
+def whole_file(tmp_path_factory):
+    """The first page of all experiments' summary: every table of every text, and a failure in each."""
+    from lab.report.web import page
+    from lab.sweep.experiment import FOLDER
+    from tests.lab.report import plausible_results
+
+    folder = tmp_path_factory.mktemp("whole")
+    names = [path.stem for path in sorted(FOLDER.glob("*.toml")) if path.stem != "lever-hashcost"]  # which compiles
+    sections = page.summary.in_order(plausible_results.sections(folder / "r", names, seeds=2))
+    views = page._views(sections, [{} for _ in sections], "report")  # without charts: they are below the summary
+    (folder / "report.html").write_text(page._first(views, "report-charts"))
+    return folder / "report.html"
+
+
+def test_the_summary_is_one_screen(visit, whole_file):
+    page = visit(viewport=DESK)
+    page.goto(whole_file.as_uri())
+    lines = page.locator(".summary .text li")
+    assert lines.count() >= 16
+    assert page.locator(".summary").bounding_box()["y"] + page.locator(".summary").bounding_box()["height"] <= 800
+    assert min(line.bounding_box()["height"] for line in lines.all()) >= 18
+    page.set_viewport_size(PHONE)
+    assert page.evaluate(OVERFLOW) == 0
+    sizes = "[...document.querySelectorAll('.text li p')].map((one) => parseFloat(getComputedStyle(one).fontSize))"
+    assert min(page.evaluate(sizes)) >= 12
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_summary_is_one_sheet_of_paper(visit, whole_file, scheme):
+    """In print it is light, as wide as A4 within its margins, and no higher; what comes next is on another sheet."""
+    page = visit(color_scheme=scheme, viewport={"width": 703, "height": 1000})  # 186 mm
+    page.goto(whole_file.as_uri())
+    page.emulate_media(media="print", color_scheme=scheme)
+    assert background(page) == "rgb(255, 255, 255)"
+    assert page.locator(".summary").bounding_box()["height"] <= 273 * 96 / 25.4
+    assert page.evaluate(OVERFLOW) == 0
+    assert page.evaluate("getComputedStyle(document.querySelector('.summary')).breakAfter") == "page"
+    assert not page.locator("#theme").is_visible()
+    page.evaluate("document.querySelectorAll('main, footer').forEach((one) => one.remove())")
+    sheets = re.findall(rb"/Type /Page\b", page.pdf(prefer_css_page_size=True, print_background=True))
+    assert len(sheets) == 1

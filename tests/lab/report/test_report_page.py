@@ -1,4 +1,4 @@
-"""The page of ./cw report as a file: what is in it, that names stay names, that its charts are drawn and deterministic."""
+"""The pages of ./cw report as files: what is in it, that names stay names, that its charts are drawn and deterministic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 
 from lab.build.setup import need_lab
 from lab.report.web import charts
-from lab.report.web.page import LOG, log_tail, page
+from lab.report.web.drawing import INK, KERNELS, VARIABLES
+from lab.report.web.page import LOG, alone, log_tail, pages
 from tests.lab.report.report_samples import CURVE, HOSTILE, SMALL, TEXT, experiment, section
 
 need_lab()
@@ -47,72 +48,96 @@ def sample_page(tmp_path_factory):
     text = TEXT.replace('"twice"', json.dumps(HOSTILE)).replace("These results", "<b>These</b> results")
     first = section(folder / "a", text, failed=("four times",))
     second = section(folder / "b", CURVE, "curve")
-    return page([first, second], "results.sqlite", "report-charts")
+    return pages([first, second], "results.sqlite", "report.html")
+
+
+def said_on(text: str) -> str:
+    return "".join(Elements(text).text)
+
+
+def test_there_is_a_first_page_and_one_for_each_experiment(sample_page):
+    assert list(sample_page.texts) == ["report.html", "report-sample.html", "report-curve.html"]
 
 
 def test_a_page_needs_nothing_from_elsewhere(sample_page):
-    text, _ = sample_page
-    elements = Elements(text)
-    assert not elements.all("img") and not elements.all("iframe") and not elements.all("base")
-    assert [link["href"] for link in elements.all("link")] == ["data:,"]
-    assert all("src" not in script for script in elements.all("script"))
-    assert "@import" not in text and not re.search(r"url\((?!#)", text)
-    for link in elements.all("a"):
-        assert link["href"].startswith(("#", "report-charts/")), link
+    for text in sample_page.texts.values():
+        elements = Elements(text)
+        assert text.startswith("<!DOCTYPE html>")
+        assert not elements.all("img") and not elements.all("iframe") and not elements.all("base")
+        assert [link["href"] for link in elements.all("link")] == ["data:,"]
+        assert all("src" not in script for script in elements.all("script"))
+        assert "@import" not in text and not re.search(r"url\((?!#)", text)
+        for link in elements.all("a"):
+            name = link["href"].partition("#")[0]
+            assert name in ("", *sample_page.texts) or name.startswith("report-charts/"), link
 
 
 def test_names_stay_names(sample_page):
-    text, _ = sample_page
-    elements = Elements(text)
-    assert len(elements.all("script")) == 1
-    assert HOSTILE in "".join(elements.text)
-    assert "<b>These</b> results are made up." in "".join(elements.text)
+    for text in (sample_page.first, sample_page.texts["report-sample.html"]):
+        assert len(Elements(text).all("script")) == 1
+        assert HOSTILE in said_on(text)
+        assert "<b>These</b> results are made up." in said_on(text)
 
 
 def test_links_inside_lead_somewhere_and_ids_are_unique(sample_page):
-    text, _ = sample_page
-    elements = Elements(text)
-    ids = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
-    assert len(ids) == len(set(ids))
-    targets = {link["href"][1:] for link in elements.all("a") if link["href"].startswith("#")}
-    assert targets <= set(ids)
-    used = set(re.findall(r"url\(#([^)]+)\)", text)) | set(re.findall(r'xlink:href="#([^"]+)"', text))
-    assert used <= set(ids)
+    ids = {
+        name: [one["id"] for _, one in Elements(text).found if "id" in one] for name, text in sample_page.texts.items()
+    }
+    for name, text in sample_page.texts.items():
+        elements = Elements(text)
+        assert len(ids[name]) == len(set(ids[name]))
+        for link in elements.all("a"):
+            page, _, target = link["href"].partition("#")
+            assert not target or target in ids[page or name]
+        used = set(re.findall(r"url\(#([^)]+)\)", text)) | set(re.findall(r'xlink:href="#([^"]+)"', text))
+        assert used <= set(ids[name])
+
+
+def test_the_first_page_alone_leads_nowhere_else(tmp_path):
+    """Of ./cw report --html -: what else there is, is not written."""
+    text = alone([section(tmp_path / "r", SMALL)])
+    assert all(link["href"].startswith("#") for link in Elements(text).all("a"))
+    assert "Details of" not in text
 
 
 def test_tables_have_headers_and_charts_have_words(sample_page):
-    text, drawn = sample_page
-    elements = Elements(text)
-    assert all(head.get("scope") for head in elements.all("th"))
-    pictures = [svg for svg in elements.all("svg") if svg.get("role") == "img"]
-    assert len(pictures) == len(drawn) == len(elements.all("svg"))
-    ids = {attributes["id"] for _, attributes in elements.found if "id" in attributes}
-    assert all(set(svg["aria-labelledby"].split()) <= ids for svg in pictures)
-    ratios = next(chart for chart in drawn if chart.name == "sample-ratio-1")
+    seen = 0
+    for name, text in sample_page.texts.items():
+        elements = Elements(text)
+        assert all(head.get("scope") for head in elements.all("th"))
+        pictures = [svg for svg in elements.all("svg") if svg.get("role") == "img"]
+        assert len(pictures) == len(elements.all("svg"))
+        seen += 0 if name == "report.html" else len(pictures)
+        ids = {attributes["id"] for _, attributes in elements.found if "id" in attributes}
+        assert all(set(svg["aria-labelledby"].split()) <= ids for svg in pictures)
+    assert seen == len(sample_page.charts)
+    ratios = next(chart for chart in sample_page.charts if chart.name == "sample-ratio-1")
     assert "four times at 16 scripts: –, paper 1.002" in ratios.alt
 
 
 def test_what_failed_is_on_the_page_with_its_log(sample_page):
-    said = "".join(Elements(sample_page[0]).text)
+    said = said_on(sample_page.texts["report-sample.html"])
     assert said.count("seed 3: the kernel panicked: a test") == 1
-    assert "5 of 15 runs gave no result" in said
+    assert "5 of 15 runs gave no result" in said and "5 of 15 runs gave no result" in said_on(sample_page.first)
     assert "booted" in said
 
 
 def test_every_run_is_on_the_page(sample_page):
-    said = "".join(Elements(sample_page[0]).text)
+    said = said_on(sample_page.texts["report-sample.html"])
     for seed in range(1, 6):
         assert f"./cw run --icount --defconfig lever-b -- workload sdm --scripts 16 --seed {seed}" in said
 
 
 def test_links_to_charts_are_their_files(sample_page):
-    text, drawn = sample_page
+    text = "".join(sample_page.texts.values())
     links = {link["href"] for link in Elements(text).all("a") if link["href"].startswith("report-charts/")}
-    assert links == {f"report-charts/{chart.name}.{ending}" for chart in drawn for ending in ("png", "svg")}
+    assert links == {
+        f"report-charts/{chart.name}.{ending}" for chart in sample_page.charts for ending in ("png", "svg")
+    }
 
 
 def test_charts_are_pictures(sample_page):
-    _, drawn = sample_page
+    drawn = sample_page.charts
     names = [chart.name for chart in drawn]
     assert len(set(names)) == len(names)
     assert {"sample-ratio-1", "sample-histogram-1", "sample-steps-buffer", "sample-memory", "curve-curve-1"} <= set(
@@ -126,17 +151,17 @@ def test_charts_are_pictures(sample_page):
 
 def test_the_same_results_are_the_same_page(tmp_path):
     found = section(tmp_path / "r", SMALL)
-    first, second = (page([found], "results", "charts") for _ in range(2))
+    first, second = (pages([found], "results", "report.html") for _ in range(2))
     assert first == second
 
 
 def test_a_kernel_has_one_colour_in_all_charts(sample_page):
     """Twice is the first kernel beside the reference: its colour is a variable on the page, itself in the files."""
     wanted = experiment()
-    assert charts.colour(wanted, "plain") == charts.INK
-    assert charts.colour(wanted, "twice") == charts.KERNELS[0]
-    assert charts.colour(wanted, "four times") == charts.KERNELS[1]
-    for chart in (one for one in sample_page[1] if "histogram" not in one.name):
+    assert charts.colour(wanted, "plain") == INK
+    assert charts.colour(wanted, "twice") == KERNELS[0]
+    assert charts.colour(wanted, "four times") == KERNELS[1]
+    for chart in (one for one in sample_page.charts if "histogram" not in one.name):
         assert "var(--kernel-1)" in chart.inline and "#0b62a8" not in chart.inline
         assert b"#0b62a8" in chart.files["svg"]
 
@@ -154,23 +179,24 @@ def test_the_style_sheet_has_the_charts_colours():
 
     css = (FOLDER / "page.css").read_text()
     light = css[: css.index("data-theme")]
-    for hex_colour, name in charts.VARIABLES.items():
+    for hex_colour, name in VARIABLES.items():
         assert f"--{name}: {hex_colour};" in light
 
 
 def test_a_chart_survives_any_name(tmp_path):
     """Dollars are no formula, and what cannot be printed is a question mark."""
     text = SMALL.replace('"twice"', '"$x^2_$ \\u0007 \\u6F22 & a name that is far too long for a chart\'s margin"')
-    _, drawn = page([section(tmp_path / "r", text)], "results", "charts")
+    drawn = pages([section(tmp_path / "r", text)], "results", "report.html").charts
     ElementTree.fromstring(drawn[0].files["svg"])
     assert "$x^2_$ ? " in drawn[0].inline
 
 
 def test_no_measured_run_at_all_is_a_page(tmp_path):
-    text, _ = page([section(tmp_path / "r", absent=("plain", "twice", "four times"))], "results", "charts")
-    said = "".join(Elements(text).text)
-    assert "15 of 15 runs gave no result" in said
-    assert "not measured" in said
+    found = pages([section(tmp_path / "r", absent=("plain", "twice", "four times"))], "results", "report.html")
+    for text in found.texts.values():
+        assert "15 of 15 runs gave no result" in said_on(text)
+        assert "not measured" in said_on(text)
+    assert "none of the 15 runs has a result yet" in said_on(found.first)
 
 
 def test_memory_cache_misses_are_shown_where_there_are_any(tmp_path):
@@ -181,14 +207,14 @@ def test_memory_cache_misses_are_shown_where_there_are_any(tmp_path):
 
     found = section(tmp_path / "r", SMALL, change=simulate)
     assert {one.region for one in found.misses} == {"buffer", "inode", "total"}
-    text, drawn = page([found], "results", "charts")
-    chart = next(one for one in drawn if one.name == "sample-misses-buffer")
+    made = pages([found], "results", "report.html")
+    chart = next(one for one in made.charts if one.name == "sample-misses-buffer")
     assert "twice at 16 scripts: L1 0.25, L2 0.04" in chart.alt
-    assert "l1 misses" in text
+    assert "l1 misses" in made.texts["report-sample.html"]
 
 
 def test_no_memory_cache_misses_are_no_part_of_the_page(sample_page):
-    assert "Simulated memory caches" not in sample_page[0]
+    assert not any("Simulated memory caches" in text for text in sample_page.texts.values())
 
 
 def test_of_a_log_the_end_is_kept_without_what_moves_a_terminal():

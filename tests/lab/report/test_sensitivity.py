@@ -11,7 +11,7 @@ from lab.build.setup import need_lab
 from lab.report import export
 from lab.report.sensitivity import rests_on_cycles
 from lab.report.text import plain
-from lab.report.web.page import page
+from lab.report.web.page import pages
 from lab.run.cachesim.counts import CACHES, digest
 from lab.run.cachesim.sensitivity import Setting, settings, under
 from lab.run.cachesim.specification import parse_specification
@@ -94,7 +94,7 @@ def test_what_does_not_rest_on_cycles_is_not_asked_again(tmp_path):
 
 def test_all_forms_have_it(tmp_path):
     found = section(tmp_path / "r", CYCLES, change=simulate())
-    text, html = plain([found], 400), page([found], "results", "charts")[0]
+    text, html = plain([found], 400), pages([found], "results", "report.html").texts["report-sample.html"]
     exported = json.loads(export.as_json([found], "results"))["experiments"][0]["sensitivity"]
     one = next(one for one in exported if one["what"] == "plain waits longer")
     assert one["kept"] + len(one["changed"]) == one["of"] == len(one["settings"])

@@ -1,0 +1,158 @@
+"""What ./cw report says first: how many verdicts of each word by text and table, in which order, in which words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from lab.build.setup import need_lab
+from lab.report import summary, words
+from lab.report.numbers import Ratio, Run, sample
+from lab.report.text import plain
+from lab.report.verdicts import WORDS, Verdict
+from lab.sweep.experiment import FOLDER, find, load
+from tests.lab.report import plausible_results
+from tests.lab.report.report_samples import TEXT, section
+
+need_lab()
+
+ALL = [path.stem for path in sorted(FOLDER.glob("*.toml"))]
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """Lever's tables with results of all their runs at full size."""
+    return plausible_results.sections(tmp_path_factory.mktemp("summary") / "r", plausible_results.TABLES)
+
+
+def test_the_results_are_those_of_the_whole_tables(tables):
+    assert [len(one.cells) for one in tables] == [49, 9, 54, 21, 24, 30]
+    assert len({word for one in tables for word in summary.counts(one)}) >= 6, "too few words to test with"
+
+
+def test_each_verdict_counts(tables):
+    """Those of rows and of findings; of runs equal digit for digit the later one, where it says the same, does not."""
+    for one in tables:
+        found = Counter(row.verdict.word for table in one.tables for row in table.rows if row.verdict)
+        found.update(judgement.verdict.word for judgement in one.judgements if judgement.verdict)
+        assert not any(row.verdict and row.verdict.same_as for table in one.tables for row in table.rows)
+        assert summary.counts(one) == found
+    total = summary.total(tables)
+    assert list(total) == list(WORDS), "a word without verdicts is not left out"
+    assert sum(total.values()) == sum(sum(summary.counts(one).values()) for one in tables)
+
+
+def test_what_says_the_same_of_the_same_runs_counts_once(tmp_path):
+    again = Verdict("reproduced", "", same_as="first")
+    found = summary._once(
+        [("first", Verdict("reproduced", "")), ("second", again), ("third", replace(again, word="contradicted"))]
+    )
+    assert list(found) == ["reproduced", "contradicted"]
+
+
+def test_the_order_is_the_papers_and_hash_costs_are_last():
+    experiments = [load(find(name)) for name in ALL]
+    sections = [_Only(one) for one in experiments]
+    found = [one.experiment.name for one in summary.in_order(reversed(sections))]
+    assert found[:7] == [*plausible_results.TABLES, "lever-histograms"]
+    assert found[-1] == "lever-hashcost"
+    assert found.index("lever-profile") < found.index("lever-shrink") < found.index("lever-inline")
+    assert [name for name in found if name.startswith("santos")] == found[-4:-1]
+    assert found[-4] == "santos-sdet"
+
+
+class _Only:
+    """As much of a section as the order asks for."""
+
+    def __init__(self, experiment):
+        self.experiment = experiment
+
+
+def test_texts_are_named_by_author_and_years(tables):
+    (text,) = summary.texts(tables)
+    assert text.name == "Lever 1999"
+    assert [line.name for line in text.lines] == [f"Table {number}" for number in range(1, 7)]
+    assert summary.name_of(load(find("lever-sizing"))) == "Section 3.1"
+    assert summary.name_of(load(find("lever-shrink"))) == "Section 3.3 and 6"
+    assert summary.name_of(load(find("santos-sdet"))) == "Table of SDET results"
+
+
+def test_the_finding_is_the_papers_greatest_effect(tables):
+    row = summary.finding(tables[5])
+    assert row.said.startswith("C, scripts: throughput ")  # 4596.2 to 4300.7
+    assert row.said.endswith("; paper +6.9\N{NO-BREAK SPACE}%")
+    assert row.word in WORDS
+
+
+def test_a_demonstration_has_no_verdicts(tmp_path):
+    found = section(tmp_path / "r", TEXT.replace("whole = true", "whole = false"))
+    assert summary.counts(found) == {} and summary.finding(found).word == ""
+    assert words.title(found).startswith(
+        "A sample of a table (sample; demonstration: figures, no verdicts; all 15 runs"
+    )
+
+
+def test_nothing_is_called_whole_or_full_that_is_not(tmp_path):
+    few = plausible_results.sections(tmp_path / "r", ["lever-table2"], seeds=1)[0]
+    assert words.extent(few) == "whole loads; 3 of 9 runs"
+    part = plausible_results.sections(tmp_path / "p", ["lever-table2"], full=False)[0]
+    assert words.extent(part) == "demonstration: figures, no verdicts; all 6 runs"
+    for one in (few, part):
+        assert "full size" not in plain([one])
+    some = section(tmp_path / "s", change=lambda store: store.plan({use: cell.id for use, cell in store.cells("sample", "reduced") if use.seed in (2, 4)}))  # fmt: skip
+    assert words.extent(some) == "whole loads; all 6 runs of 2 of 5 seeds"
+
+
+def test_a_cache_emptier_than_the_papers_is_not_called_full(tmp_path):
+    """The sample's has 1024 objects or so, the paper's 37256."""
+    text = TEXT.replace('"A full cache"', '"Histogram 9: full cache"')
+    (found,) = section(tmp_path / "r", text).histograms
+    assert words.histogram_title(found) == "Histogram 9: cache"
+    fuller = replace(found, report={**found.report, "objects": 36000})
+    assert words.histogram_title(fuller) == "Histogram 9: full cache"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (-23.7, 24.7, "1.200 too wide"), (0.2, 2.1, "1.200 too wide"), (0.5, 2.1, "1.200 [0.500, 2.100]"),
+        (1.1, 1.3, "1.200 [1.100, 1.300]"),
+    ],
+)  # fmt: skip
+def test_an_interval_that_says_nothing_is_not_printed(low, high, shown):
+    assert words.quotient(Ratio(1.2, low, high)) == shown
+    assert ("too wide" in summary.change(Ratio(1.2, low, high))) == ("too wide" in shown)
+
+
+def test_an_interval_does_not_reach_below_nothing():
+    assert words.interval(Ratio(0.2, -0.1, 0.5)) == "[0.000, 0.500]"
+    assert "−1" not in summary.change(Ratio(0.2, -0.1, 0.5))
+
+
+def test_below_the_table_stands_what_too_wide_is(tmp_path):
+    wide = section(tmp_path / "r", TEXT.replace('keep = "middle"', 'keep = "all"'))
+    table = wide.tables[0]
+    assert "too wide:" not in words.interval_note(table)
+    rows = [row if row.is_reference else replace(row, ratio=Ratio(1.0, -23.7, 24.7)) for row in table.rows]
+    assert "too wide:" in words.interval_note(replace(table, rows=rows))
+
+
+def test_changes_are_percents_or_factors():
+    assert summary.change(Ratio(1.0188, 1.012, 1.026)) == "+1.9\N{NO-BREAK SPACE}% [+1.2, +2.6]"
+    assert summary.change(Ratio(0.9966)) == "−0.34\N{NO-BREAK SPACE}%"
+    assert summary.change(Ratio(3.82, 3.7, 3.94)) == "×\N{NO-BREAK SPACE}3.82 [3.70, 3.94]"
+    assert summary.change(Ratio(1.64, 1.14, 12.5)) == "×\N{NO-BREAK SPACE}1.64 [1.14, 12.50]"
+    assert summary.change(Ratio(1.0, 1.0, 1.0, exact=True)) == "the same"
+
+
+def test_what_did_not_happen_is_never(tmp_path):
+    """The sample's caches have misses without a step; of a deviation, 0 is a figure."""
+    found = section(tmp_path / "r", TEXT.replace("stats:buffer.steps_per_lookup", "stats:buffer.removes"))
+    table = found.tables[1]
+    assert {words.mean_of(row, table.measure) for row in table.rows} == {"never"}
+    assert {words.ratio_of(row, table.measure) for row in table.rows} == {"never"}
+    assert not words.never(sample([Run(1, 0.0, "a")]), table.measure.model_copy(update={"over": "deviation"}))
+    assert not words.never(sample([Run(1, 0.0, "a"), Run(2, 1.0, "b"), Run(3, -1.0, "c")]), table.measure)
+    assert (words.steps(0.0, 0), words.steps(0.0, 5), words.steps(1.5, None)) == ("never", "0", "1.5")
