@@ -90,7 +90,7 @@ def _figures(kept: KeptResults, experiment: Experiment, name: str) -> Iterator[s
     for table in section.tables:
         if not table.has_paper:
             continue
-        yield f"{words.heading(table.measure, experiment.reference)}, {section.size}.\n"
+        yield f"{words.heading(table.measure, experiment.reference)}, {words.extent(section)}.\n"
         yield "| workload | kernel | paper | ours | paper's ratio | our ratio | verdict |"
         yield "| --- | --- | --- | --- | --- | --- | --- |"
         for row in table.rows:

@@ -299,8 +299,11 @@ def test_a_report_of_what_is_kept(small, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("PATH", "/nonexistent")  # neither compiler nor QEMU
     report_kept([str(path)], output=tmp_path / "out", place=place)
     text = (tmp_path / "out/report.txt").read_text()
-    assert "(small, full size)" in text and "all 4 runs of 1 experiments, the full size" in capsys.readouterr().out
-    assert "full size ·" in (tmp_path / "out/report.html").read_text()
+    assert (
+        "(small; whole loads; all 4 runs)" in text
+        and "all 4 runs of 1 experiments, the full size" in capsys.readouterr().out
+    )
+    assert "whole loads; all 4 runs ·" in (tmp_path / "out/report.html").read_text()
 
 
 def test_a_report_says_what_is_missing_and_calls_nothing_full_that_is_not(small, tmp_path, capsys):
@@ -314,10 +317,10 @@ def test_a_report_says_what_is_missing_and_calls_nothing_full_that_is_not(small,
     assert "small: 1 of 4 runs: 12 bits, find: seed 2\n" in said and "empty: all of its 4 runs" in said
     for name in ("report.txt", "report.html"):
         written = (tmp_path / "out" / name).read_text()
-        assert "full size, 3 of 4 runs" in written and "(small, full size)" not in written
-    assert "3 of 8 runs; nothing of empty (4 runs)" in (tmp_path / "out/report.html").read_text()
+        assert "whole loads; 3 of 4 runs" in written and "all 4 runs" not in written
+    assert "3 of 8 runs; nothing of empty (4 runs)" in (tmp_path / "out/report-small.html").read_text()
     shown = page.page(place, tmp_path, [str(path), str(empty)])
-    assert "**Missing:** 1 of 4 runs: 12 bits, find: seed 2." in shown and "full size, 3 of 4 runs" in shown
+    assert "**Missing:** 1 of 4 runs: 12 bits, find: seed 2." in shown and "whole loads; 3 of 4 runs" in shown
 
 
 def test_nothing_is_kept(tmp_path):
