@@ -227,7 +227,10 @@ def absent(sections: list[Section]) -> list[str]:
     known = {section.experiment.name for section in sections}
     found = []
     for path in sorted(files.FOLDER.glob("*.toml")):
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        try:
+            told = tomllib.loads(path.read_text(encoding="utf-8"))
+        except tomllib.TOMLDecodeError:
+            continue  # ./cw sweep says what is wrong with it
         if told.get("paper", "").split(" ")[0] in authors and path.stem not in known:
             found.append(path.stem)
     return found
