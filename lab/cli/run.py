@@ -20,6 +20,7 @@ def run(
     machine: Any,
     stats: Annotated[Path | None, typer.Option("--stats", metavar="FILE.json", help="Write all four caches' statistics at the end of the run.")] = None,
     result_file: Annotated[Path | None, typer.Option("--result", metavar="FILE.json", help="Write all there is to know of the run, however it ended: status, results, statistics, configuration, log (docs/lab/experiments.md).")] = None,
+    known: Annotated[Path | None, typer.Option("--known", metavar="FILE", hidden=True, help="With --result: hashes of machines that need not run, one a line.")] = None,
     strace: Annotated[str, typer.Option("--strace", metavar="[=FILE]", help="Trace the program's system calls as `strace -f` does: to stderr at the end, or to FILE.")] = "",
     quiet: Annotated[bool, typer.Option("--quiet", help="The program's output alone on stdout.")] = False,
     ext2_block: Annotated[int, typer.Option(metavar="BYTES", help="Block size of the ext2 image.")] = 4096,
@@ -37,7 +38,7 @@ def run(
         raise LabError("which program? ./cw run [options] -- PROGRAM ARG...")
     options = replace(
         machine, job=context.args, stats=(stats or result_file or Path()).absolute() if stats or result_file else None,
-        strace=bool(strace), quiet=quiet, ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free),
+        known=frozenset(known.read_text().split()) if known else None, strace=bool(strace), quiet=quiet, ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free),
     )  # fmt: skip
     if result_file:
         from lab.run.result import run_with_result

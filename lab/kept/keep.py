@@ -70,6 +70,8 @@ def keep_one(store: Store, experiment: Experiment, known: Mapping[str, Cell], pl
         if where in before and before[where].id == id:
             continue
         cell = store.cell(id)
+        if where in before and cell and _same_machine(before[where], cell):
+            continue
         cell = cell if cell and cell.ok else known.get(id)
         committed = cell and _of_a_commit(cell)
         if committed:
@@ -82,6 +84,12 @@ def keep_one(store: Store, experiment: Experiment, known: Mapping[str, Cell], pl
     if outcome.new or outcome.gone:
         files.write(experiment.name, [Kept(where, cell) for where, cell in after.items()], place)
     return outcome
+
+
+def _same_machine(kept: Cell, cell: Cell) -> bool:
+    """Whether @cell is of the machine that was kept, though of other sources: then what is kept stays as it is."""
+    machine = kept.config.get("machine_sha256")
+    return bool(machine) and machine == cell.config.get("machine_sha256")
 
 
 def _of_a_commit(cell: Cell) -> Cell | None:

@@ -39,7 +39,8 @@ from lab.record.stream import (
 )
 from lab.run import machine
 from lab.run.options import Options, check_options, more_memory
-from lab.run.result import qemu_version, revision
+from lab.run.qemu.given import qemu_version
+from lab.run.result import revision
 
 # struct record_head and struct record of hash/record.c.
 RECORD_MAGIC = b"CWRECORD"

@@ -34,6 +34,7 @@ from lab.run.console import execute
 from lab.run.options import Options, check_options, without_input
 from lab.run.own_folder import lacks, own_folder
 from lab.run.qemu.command import qemu_command
+from lab.run.qemu.given import machine_sha256
 from lab.run.qemu.kvm import likely_cause
 
 PANIC, SILENCE, HANG, TIMEOUT, ERROR = 120, 121, 122, 124, 125
@@ -45,7 +46,7 @@ class Result:
     """How a run ended."""
 
     status: int
-    kind: str  # "exit", "panic", "silence", "hang", "timeout"
+    kind: str  # "exit", "panic", "silence", "hang", "timeout"; "known": it was not run (Options.known)
     message: str
     log: control.ControlLog
     output: bytes = b""
@@ -53,6 +54,7 @@ class Result:
     config: str = ""  # of the kernel that ran, as .config lines; "" for Linux
     image: Path | None = None  # and its file with symbols
     cachesim: dict[str, Any] = field(default_factory=dict)  # what the memory-cache simulation counted
+    machine: str = ""  # the hash of all that QEMU was given, where Options.known asks for it
 
     @property
     def stats(self) -> dict[str, Any]:
@@ -108,6 +110,11 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
             tree = tree_of(options)
             line = kernel_command_line(options, tree)
             command = qemu_command(options, folder, line, tree)
+        machine = machine_sha256(command) if options.known is not None else ""
+        if machine in (options.known or ()):
+            return Result(
+                0, "known", "the same machine has been run: it is not run again", control.ControlLog(), machine=machine
+            )
         began = time.monotonic()
         ended, output = execute(command, options, folder, sink, source)
         seconds = time.monotonic() - began
@@ -117,7 +124,7 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         result = judge(ended, control.parse(data))
         if options.accel == "kvm" and result.kind in ("silence", "hang", "timeout"):
             result.message = likely_cause(result.message)
-        result.output, result.seconds, result.config = output, seconds, config
+        result.output, result.seconds, result.config, result.machine = output, seconds, config, machine
         result.image = None if options.linux else kernel_image().with_name("chainwalk")
         return result
 

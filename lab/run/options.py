@@ -61,6 +61,8 @@ class Options:
     more_disks: list[Path] = field(default_factory=list)  # raw, behind the root's and --disk
     extra_qemu: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
+    # Machines that need not run, by lab.run.qemu.given's hash: it is made where this is not None.
+    known: frozenset[str] | None = None
 
     @property
     def wanted_rooms(self) -> list[str]:

@@ -11,6 +11,7 @@ import json
 import os
 import shlex
 import subprocess
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,6 +21,7 @@ from lab.build.kernel import kernel_image
 from lab.run.control import ControlLog
 from lab.run.machine import ERROR, Result, run
 from lab.run.options import Options, without_input
+from lab.run.qemu.given import qemu_version
 from lab.run.stacks import functions_of
 
 # Pages about results and the results themselves: what is kept of a run changes no other run.
@@ -38,16 +40,6 @@ def revision() -> str:
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return commit + ("-dirty" if changes else "")
-
-
-@cache
-def qemu_version() -> str:
-    """QEMU's own words for its version, "" where there is none."""
-    try:
-        said = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=False).stdout
-    except OSError:
-        return ""
-    return (said.splitlines() or [""])[0]
 
 
 @cache
@@ -94,6 +86,7 @@ def run_with_result(
     path: Path, options: Options, command: list[str], sink: BinaryIO | None = None, source: BinaryIO | None = None
 ) -> Result:
     """lab.run.machine.run(), and what came of it written to @path. @command: the words behind ./cw, for the file."""
+    options = replace(options, known=options.known or frozenset())
     if not path.parent.is_dir():
         raise LabError(f"--result {path}: there is no folder {path.parent}")
     path.unlink(missing_ok=True)  # what is there afterwards is of this run
@@ -114,12 +107,14 @@ def summary(result: Result, command: list[str]) -> dict[str, Any]:
     stats = dict(result.stats)
     if result.kind == "exit" and result.log.last("profile") is not None:
         stats["profile"] = functions_of(result)
+    status = "known" if result.kind == "known" else "ok" if result.kind == "exit" and result.status == 0 else "failed"
     return {
-        "status": "ok" if result.kind == "exit" and result.status == 0 else "failed", "kind": result.kind,
+        "status": status, "kind": result.kind,
         "message": result.message, "exit": result.status, "results": result_lines(text), "stats": stats,
         "cachesim": result.cachesim, "virtual_ns": virtual_ns(result.log), "seconds": round(result.seconds, 3),
         "command": shlex.join(["./cw", *command]), "revision": revision(), "qemu": qemu_version(),
-        "config": result.config, "kernel_sha256": kernel_sha256(result), "host": host(), "log": text,
+        "config": result.config, "kernel_sha256": kernel_sha256(result), "machine_sha256": result.machine,
+        "host": host(), "log": text,
     }  # fmt: skip
 
 
@@ -129,7 +124,7 @@ def failure(message: str, command: list[str]) -> dict[str, Any]:
         "status": "failed", "kind": "error", "message": message, "exit": ERROR, "results": [], "stats": {},
         "cachesim": {}, "virtual_ns": None, "seconds": 0.0, "command": shlex.join(["./cw", *command]),
         "revision": revision(), "qemu": qemu_version(), "config": "", "kernel_sha256": "",
-        "host": host(), "log": "",
+        "machine_sha256": "", "host": host(), "log": "",
     }  # fmt: skip
 
 

@@ -19,14 +19,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from lab.base.paths import TOP, LabError
 from lab.sweep import kernels
 from lab.sweep.plan import Planned
-from lab.sweep.runner import PAUSE, finished_cell, outcome, start, stop
+from lab.sweep.runner import PAUSE, ended_cell, outcome, start, stop
 from lab.sweep.store import Cell
 
 CONNECT, FIRST_WORKER = 6, 30  # seconds to wait for the scheduler, and for its first worker
@@ -34,9 +34,13 @@ HOW = "On each machine, in a checkout of the same commit: ./cw worker ADDRESS"
 
 
 def run_on_cluster(
-    cells: list[Planned], address: str, jobs: int, tick: Callable[[list[Planned]], None]
+    cells: list[Planned],
+    address: str,
+    jobs: int,
+    tick: Callable[[list[Planned]], None],
+    known: Mapping[str, Cell],
 ) -> Generator[tuple[Planned, Cell]]:
-    """Run @cells on the cluster at @address, and give each as it ends."""
+    """Run @cells on the cluster at @address, and give each as it ends. @known: as run_local()'s."""
     from lab.build.setup import need_dask
 
     need_dask()
@@ -48,12 +52,15 @@ def run_on_cluster(
         except (TimeoutError, OSError):
             raise LabError(f"the cluster at {address} has no workers. {HOW}") from None
         run = f"{os.getpid()}-{time.time_ns()}"
-        futures = {client.submit(run_task, _task(cell), key=f"cell-{cell.id}-{run}", retries=0): cell for cell in cells}
+        futures = {
+            client.submit(run_task, _task(cell, list(known)), key=f"cell-{cell.id}-{run}", retries=0): cell
+            for cell in cells
+        }
         try:
             tick([])
             for future in as_completed(futures):
                 cell = futures.pop(future)
-                yield cell, finished_cell(cell, _outcome(future, address))
+                yield cell, ended_cell(cell, _outcome(future, address), known)
         finally:
             with contextlib.suppress(Exception):
                 client.cancel(list(futures), force=True)
@@ -90,11 +97,11 @@ def _client(address: str, jobs: int) -> Iterator[Any]:
         yield stack.enter_context(client)
 
 
-def _task(cell: Planned) -> dict[str, Any]:
+def _task(cell: Planned, known: list[str]) -> dict[str, Any]:
     kernel = cell.kernel
     return {
         "id": cell.id, "config": cell.config, "options": cell.options, "job": cell.job, "timeout": cell.timeout,
-        "kernel": [kernel.defconfig, list(kernel.settings), kernel.config],
+        "kernel": [kernel.defconfig, list(kernel.settings), kernel.config], "known": known,
     }  # fmt: skip
 
 
@@ -123,7 +130,7 @@ def worker(address: str, jobs: int) -> int:
 
 def _difference(config: dict[str, Any]) -> str:
     """What this checkout lacks to run such a cell as the sweep's own would; "" if nothing."""
-    from lab.run.result import qemu_version
+    from lab.run.qemu.given import qemu_version
     from lab.sweep.plan import package_versions
 
     where = f"the worker on {platform.node()} ({TOP})"
@@ -147,7 +154,7 @@ def _run_here(task: dict[str, Any]) -> dict[str, Any]:
     cell = Planned(task["id"], task["config"], choice, task["options"], task["job"], task["timeout"], [])
     build = kernels.prepare([choice], lambda *_: None)[choice]
     with tempfile.TemporaryDirectory(prefix="sweep-", dir=TOP / "build") as folder:
-        running = start(cell, build, Path(folder) / cell.id)
+        running = start(cell, build, Path(folder) / cell.id, task["known"])
         try:
             while True:
                 found = outcome(running)

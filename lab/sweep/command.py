@@ -18,7 +18,7 @@ from lab.sweep import kernels
 from lab.sweep.experiment import Experiment
 from lab.sweep.plan import Plan, Planned
 from lab.sweep.progress import Display, Estimate, spoken, table
-from lab.sweep.store import Cell, Store
+from lab.sweep.store import Cell, Store, by_machine
 from lab.sweep.validate import load
 
 SHOWN_LOGS, SHOWN_LINES = 3, 5  # of the failed cells, and of each one's log
@@ -86,7 +86,8 @@ def sweep(request: Request) -> int:
             store.record(kept[id])
         store.plan(plan.uses)
         console.print(_summary(wanted, todo, estimate, jobs, len(taken)), soft_wrap=True)
-        failed = _run(request, console, store, todo, estimate, jobs)
+        known = {} if request.again else by_machine(kept.values()) | store.by_machine()
+        failed = _run(request, console, store, todo, estimate, jobs, known)
     return _closing_words(console, request, wanted, failed)
 
 
@@ -138,18 +139,24 @@ def _show_plan(
 
 
 def _run(
-    request: Request, console: Console, store: Store, todo: list[Planned], estimate: Estimate, jobs: int
+    request: Request,
+    console: Console,
+    store: Store,
+    todo: list[Planned],
+    estimate: Estimate,
+    jobs: int,
+    known: Mapping[str, Cell],
 ) -> list[tuple[Planned, Cell]]:
-    """Run @todo and record each as it ends; those that failed."""
+    """Run @todo and record each as it ends; those that failed. @known: by the machine, what need not run again."""
     failed: list[tuple[Planned, Cell]] = []
     if not todo:
         return failed
     with Display(console, todo, estimate, jobs) as display:
         try:
-            with closing(_cells(request, todo, display, jobs)) as ended:
+            with closing(_cells(request, todo, display, jobs, known)) as ended:
                 for cell, result in ended:
                     store.record(result)
-                    display.ended(cell, result)
+                    display.ended(cell, result, result.config.get("machine_sha256") in known)
                     if not result.ok:
                         failed.append((cell, result))
         except KeyboardInterrupt:
@@ -161,12 +168,14 @@ def _run(
     return failed
 
 
-def _cells(request: Request, todo: list[Planned], display: Display, jobs: int) -> Generator[tuple[Planned, Cell]]:
+def _cells(
+    request: Request, todo: list[Planned], display: Display, jobs: int, known: Mapping[str, Cell]
+) -> Generator[tuple[Planned, Cell]]:
     """The cells as they end, on this machine or on a cluster."""
     if request.dask:
         from lab.sweep.cluster import run_on_cluster
 
-        yield from run_on_cluster(todo, request.dask, jobs, display.running)
+        yield from run_on_cluster(todo, request.dask, jobs, display.running, known)
         return
     from lab.sweep.runner import run_local
 
@@ -175,7 +184,7 @@ def _cells(request: Request, todo: list[Planned], display: Display, jobs: int) -
         display.building(number, total, f"{choice.defconfig or 'default'}{settings}")
 
     builds = kernels.prepare([cell.kernel for cell in todo], tell)
-    yield from run_local(todo, lambda cell: builds[cell.kernel], jobs, display.running)
+    yield from run_local(todo, lambda cell: builds[cell.kernel], jobs, display.running, known)
 
 
 def _closing_words(

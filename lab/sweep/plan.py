@@ -1,7 +1,8 @@
 """From an experiment to its cells: each run that it asks for, with everything that determines it.
 
 A cell's id is a hash of its configuration: the kernel's sources and .config, its command line, machine, image, job and
-seed, and QEMU's version. The same run asked for twice, by one experiment or by two, is one cell.
+seed, and QEMU's version. The same run asked for twice, by one experiment or by two, is one cell. Other sources are other
+ids; whether they make another machine shows when it is built (lab/sweep/runner.py).
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from lab.base.paths import TOP, LabError
 from lab.guest import workloads
 from lab.run.cachesim.simulation import MARKS
 from lab.run.qemu.disks import DISK_MODEL, disk_option
-from lab.run.result import qemu_version
+from lab.run.qemu.given import qemu_version
 from lab.sweep.experiment import Experiment, Kernel, Machine, Variant
 from lab.sweep.kernels import Choice, digest_of, sources_digest, tools
 from lab.sweep.store import Use
 from lab.sweep.validate import Configurator
 
 # Of a configuration: how it was asked for, what its sources' hash is of, what was there when it ran; not what it is.
-WORDS_ONLY = ("defconfig", "settings", "requested_packages", "load", "tools", "kernel_sha256", "host")
+OF_THE_RUN = ("kernel_sha256", "machine_sha256", "host")  # what is told by the run itself
+WORDS_ONLY = ("defconfig", "settings", "requested_packages", "load", "tools", *OF_THE_RUN)
 
 
 @dataclass

@@ -103,12 +103,14 @@ class Display:
             more = f" and {len(cells) - 2} more" if len(cells) > 2 else ""
             self.bar.update(self.task, description=names + more, rest=self._rest())
 
-    def ended(self, cell: Planned, result: Cell) -> None:
-        """One is done and recorded."""
+    def ended(self, cell: Planned, result: Cell, taken: bool) -> None:
+        """One is done and recorded. @taken: it was not run, since another run was of the same machine."""
         del self.left[cell.id]
-        self.estimate.learn(cell, result.seconds)
+        if not taken:
+            self.estimate.learn(cell, result.seconds)
         done = self.total - len(self.left)
-        how = f"{result.seconds:.1f} s" if result.ok else f"FAILED ({result.kind}): {result.message}"
+        how = f"the same machine as was run of commit {result.revision[:12]}" if taken else f"{result.seconds:.1f} s"
+        how = how if result.ok else f"FAILED ({result.kind}): {result.message}"
         self.failed += not result.ok
         if self.bar:
             self.bar.update(self.task, completed=done, failed=f"{self.failed} failed" if self.failed else "")

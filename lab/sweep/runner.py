@@ -1,5 +1,8 @@
 """Cells as processes: each is a `./cw run --result` of its own, some at a time, and is recorded as soon as it ends.
 
+A cell whose machine has been run already, to the last byte of what QEMU is given (lab/run/qemu/given.py), is not run
+again, though its sources are others: it is recorded with what that run came to, its commit and its time among it.
+
 A process of its own keeps a cell's death its own, and lets one thread do all of the waiting. Every cell's processes are
 a group that is ended as a whole: at Ctrl-C, when results can no longer be written, when a cell does not end by itself.
 """
@@ -15,14 +18,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from lab.base.paths import TOP, LabError
-from lab.sweep.plan import Planned
+from lab.sweep.plan import OF_THE_RUN, Planned
 from lab.sweep.store import Cell
 
 GRACE = 600  # seconds beside a cell's own time-out: making its image, waiting for another's
@@ -40,11 +43,14 @@ class Running:
     began: float
 
 
-def start(cell: Planned, build: Path, folder: Path) -> Running:
-    """Begin to run @cell on the kernel in the build folder @build; its files lie in @folder."""
+def start(cell: Planned, build: Path, folder: Path, known: Iterable[str] = ()) -> Running:
+    """Begin to run @cell on the kernel in the build folder @build; its files lie in @folder. @known: hashes of machines
+    that need not run."""
     folder.mkdir(parents=True, exist_ok=True)
-    result = folder / "result.json"
-    command = [sys.executable, "-m", "lab", "run", *cell.options, "--result", str(result), "--", *cell.job]
+    result, hashes = folder / "result.json", folder / "known"
+    hashes.write_text("".join(f"{one}\n" for one in known))
+    command = [sys.executable, "-m", "lab", "run", *cell.options, "--result", str(result), "--known", str(hashes)]
+    command += ["--", *cell.job]
     if shutil.which("setpriv"):
         command = ["setpriv", "--pdeathsig", "TERM", *command]
     environment = {**os.environ, "CW_OUTPUT": str(build), "CW_BUILD": "no", "PYTHONPATH": str(TOP)}
@@ -94,7 +100,8 @@ def _no_result(running: Running, message: str) -> dict[str, Any]:
 
 def finished_cell(cell: Planned, found: dict[str, Any]) -> Cell:
     """What the results keep of it. A run that ended well but did not print what is needed has failed all the same."""
-    from lab.run.result import qemu_version, revision
+    from lab.run.qemu.given import qemu_version
+    from lab.run.result import revision
 
     status, message = found["status"], found["message"]
     there = {line.get("case") for line in found.get("results", [])}
@@ -106,7 +113,7 @@ def finished_cell(cell: Planned, found: dict[str, Any]) -> Cell:
     elif status != "ok" and found["kind"] == "exit":
         message = f"the job failed with status {found['exit']}"
     return Cell(
-        id=cell.id, config={**cell.config, **{name: found.get(name, "") for name in ("kernel_sha256", "host")}}, command=cell.command, revision=found.get("revision") or revision(),
+        id=cell.id, config={**cell.config, **{name: found.get(name, "") for name in OF_THE_RUN}}, command=cell.command, revision=found.get("revision") or revision(),
         qemu=found.get("qemu") or qemu_version(), status=status, kind=found["kind"], message=message,
         log=found.get("log", ""), seconds=found.get("seconds", 0.0), results=found.get("results", []),
         stats=found.get("stats", {}), cachesim=found.get("cachesim", {}), virtual_ns=found.get("virtual_ns"),
@@ -114,12 +121,40 @@ def finished_cell(cell: Planned, found: dict[str, Any]) -> Cell:
     )  # fmt: skip
 
 
+def ended_cell(cell: Planned, found: dict[str, Any], known: Mapping[str, Cell]) -> Cell:
+    """What the results keep of @cell, which came to @found: another's run where that is of one of the @known machines."""
+    if found["kind"] != "known":
+        return finished_cell(cell, found)
+    other = known[found["machine_sha256"]]
+    names = (
+        "status",
+        "kind",
+        "message",
+        "log",
+        "seconds",
+        "results",
+        "stats",
+        "cachesim",
+        "virtual_ns",
+        "revision",
+        "qemu",
+    )
+    seen = {name: getattr(other, name) for name in names} | {name: other.config.get(name, "") for name in OF_THE_RUN}
+    return replace(finished_cell(cell, seen), finished=other.finished)
+
+
 def run_local(
-    cells: list[Planned], builds: Callable[[Planned], Path], jobs: int, tick: Callable[[list[Planned]], None]
+    cells: list[Planned],
+    builds: Callable[[Planned], Path],
+    jobs: int,
+    tick: Callable[[list[Planned]], None],
+    known: Mapping[str, Cell] | None = None,
 ) -> Generator[tuple[Planned, Cell]]:
-    """Run @cells, @jobs at a time, and give each as it ends. @tick: called now and then with those that run.
+    """Run @cells, @jobs at a time, and give each as it ends. @tick: called now and then with those that run. @known: cells
+    that ended well, by their machines' hashes.
 
     Whatever ends the loop, nothing of what was started is left."""
+    known = known or {}
     waiting = list(reversed(cells))
     running: list[Running] = []
     with tempfile.TemporaryDirectory(prefix="sweep-", dir=_place()) as name:
@@ -127,14 +162,14 @@ def run_local(
             while waiting or running:
                 while waiting and len(running) < jobs:
                     cell = waiting.pop()
-                    running.append(start(cell, builds(cell), Path(name) / cell.id))
+                    running.append(start(cell, builds(cell), Path(name) / cell.id, known))
                 tick([one.cell for one in running])
                 for one in list(running):
                     found = outcome(one)
                     if found is not None:
                         running.remove(one)
                         shutil.rmtree(one.folder, ignore_errors=True)
-                        yield one.cell, finished_cell(one.cell, found)
+                        yield one.cell, ended_cell(one.cell, found, known)
                 time.sleep(PAUSE)
         finally:
             previous = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave machines behind

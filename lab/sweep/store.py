@@ -76,6 +76,11 @@ class Use:
     scale: str  # one of SCALES
 
 
+def by_machine(cells: Iterable[Cell]) -> dict[str, Cell]:
+    """@cells by the hash of all that QEMU was given (lab/run/qemu/given.py); without those of which it is not known."""
+    return {cell.config["machine_sha256"]: cell for cell in cells if cell.config.get("machine_sha256")}
+
+
 def default_path() -> Path:
     return TOP / "build" / "results.sqlite"
 
@@ -145,6 +150,13 @@ class Store:
         with self._explained():
             found = self.connection.execute("SELECT id, config, seconds FROM cell WHERE status = 'ok'")
             return [(id, json.loads(config), seconds) for id, config, seconds in found]
+
+    def by_machine(self) -> dict[str, Cell]:
+        """by_machine() of the cells that ended well; of several runs of a machine the latest."""
+        columns = ", ".join(COLUMNS.split())
+        with self._explained():
+            found = self.connection.execute(f"SELECT {columns} FROM cell WHERE status = 'ok' ORDER BY finished")
+            return by_machine(map(_cell, found))
 
     def experiments(self) -> list[tuple[str, str]]:
         """Every (experiment, scale) that has places."""

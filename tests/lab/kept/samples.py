@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,7 @@ def recorded(cell: Planned, **other: Any) -> Cell:
         "status": "ok", "kind": "exit", "message": "", "exit": 0, "seconds": 5.0, "revision": COMMIT, "log": "booted\n",
         "results": [{"n": 10.0 * (rank + 1) + seed / 10}], "virtual_ns": 10**9 + seed, "kernel_sha256": f"{rank}" * 64,
         "stats": {cache: cache_report(cache, rank, seed) for cache in CACHES}, "host": "a processor, 2 CPUs",
+        "machine_sha256": hashlib.sha256(f"{cell.job} {rank} {seed}".encode()).hexdigest(),
         "cachesim": {"page": {"lookups": 3, "accesses_per_lookup": 7.5}},
     }  # fmt: skip
     return finished_cell(cell, {**found, **other})

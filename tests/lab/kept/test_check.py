@@ -10,7 +10,8 @@ from lab.kept import check as checking
 from lab.kept import files, keep
 from lab.kept.check import Drawn, check, draw, short_ones
 from lab.kept.form import Kept
-from lab.sweep import command
+from lab.sweep import command, plan, runner
+from lab.sweep.store import Store
 from tests.lab.kept.samples import COMMIT, TEXT, fill, planned, recorded, write
 
 WORD = "a commit"
@@ -107,7 +108,8 @@ def test_every_kind_of_counter_is_compared(kept, again, change, says):
 def test_a_fault_says_what_to_do(kept, again):
     experiments, place = kept
     again["virtual_ns"] = 7
-    plant(place, config(kernel_sha256="f" * 64))
+    plant(place, config(kernel_sha256="f" * 64, machine_sha256=""))
+    again["stats"] = {}
     fault = check(WORD, place, experiments).faults[0]
     assert f"Kept of commit {COMMIT}; not as then: the kernel's image." in fault
     assert "./cw run --defconfig lever-" in fault and "./cw keep small; make docs" in fault
@@ -120,14 +122,44 @@ def test_a_run_that_fails_is_a_fault(kept, again):
     assert all(": it failed: panic: planted. Kept of" in fault for fault in check(WORD, place, experiments).faults)
 
 
-def test_with_other_sources_it_runs_all_the_same(kept, again, monkeypatch):
+@pytest.mark.parametrize("other", ["a" * 64, ""])
+def test_of_a_changed_kernel_what_the_caches_do_is_compared(kept, again, other):
     experiments, place = kept
-    cells = files.read("small", place)
-    older = {where: _of_older_sources(cell) for where, cell in cells.items()}
-    files.write("small", [Kept(*one) for one in older.items()], place)
+    plant(place, lambda cell: config(machine_sha256=other)(_of_older_sources(cell)))
+    again["virtual_ns"] = 7  # time is another
     assert len(check(WORD, place, experiments).equal) == 2
+    again["stats"] = {}
+    for fault in check(WORD, place, experiments).faults:
+        assert ": page.lookups was 1000" in fault and "more than 3% off" in fault and "and 19 more" in fault
+        assert "not as then: the sources" in fault
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"lookups": 1030}, 0), ({"lookups": 1031}, 1), ({"lookups": 969}, 1), ({"hits": 1100}, 1), ({"objects": 1}, 1),
+        ({"inserts": 2000}, 1), ({"hit_steps": 520}, 0), ({"hit_steps": 540}, 1), ({"largest": 9, "misses": 0}, 0),
+    ],
+)  # fmt: skip
+def test_how_far_a_changed_kernel_may_be_off(change, found, monkeypatch):
+    monkeypatch.setattr(checking, "FEW", 20)
+    was = dict.fromkeys(("lookups", "hits", "inserts", "objects"), 1000) | {"hit_steps": 500, "miss_steps": 300}
+    both = [{"stats": {"inode": counts}} for counts in (was, was | change)]
+    assert len(list(checking.departures(*both))) == found
+    assert not list(checking.departures({"stats": {}}, both[0]))
+
+
+def test_few_are_no_departure():
+    few, none = ({"stats": {"page": {"lookups": count}}} for count in (checking.FEW, 0))
+    assert not list(checking.departures(few, none))
+
+
+def test_a_machine_that_counts_otherwise_is_told_as_such(kept, again):
+    experiments, place = kept
     again["virtual_ns"] = 7
-    assert all("not as then: the sources" in fault for fault in check(WORD, place, experiments).faults)
+    plant(place, _of_older_sources)  # the machine is the same
+    faults = check(WORD, place, experiments).faults
+    assert len(faults) == 2 and all("QEMU is given what it was given then" in fault for fault in faults)
 
 
 def _of_older_sources(cell):
@@ -175,7 +207,7 @@ def test_what_the_experiment_asks_for_no_longer(kept, again):
 # ---- with machines --------------------------------------------------------------------------------------------
 
 
-def test_a_full_run_is_kept_and_counts_the_same_again(tmp_path, monkeypatch):
+def test_a_full_run_is_kept_and_counts_the_same_again(tmp_path, monkeypatch, capsys):
     """From a sweep to a check, with nothing made up; then a counter is planted."""
     path, place = write(tmp_path, TEXT.replace("full_seeds = [1, 2]", "full_seeds = [3]")), tmp_path / "kept"
     request = command.Request([str(path)], full=True, results=tmp_path / "r", kept=lambda: keep.kept_cells(place))
@@ -186,6 +218,7 @@ def test_a_full_run_is_kept_and_counts_the_same_again(tmp_path, monkeypatch):
     assert len(cells) == 2 and all(cell.results == [{"n": 3}] for cell in cells.values())
     assert all(len(cell.config["kernel_sha256"]) == 64 and cell.config["host"] for cell in cells.values())
     assert command.sweep(replace(request, results=tmp_path / "new")) == 0, "nothing is to run"
+    _is_taken_over_by_other_sources(request, place, tmp_path, monkeypatch, capsys)
     outcome = check(WORD, place, {"small": path})
     assert len(outcome.equal) == 2 and not outcome.faults and not outcome.skipped
 
@@ -197,6 +230,23 @@ def test_a_full_run_is_kept_and_counts_the_same_again(tmp_path, monkeypatch):
     outcome = check(WORD, place, {"small": path})
     assert len(outcome.faults) == 2 and not outcome.equal
     assert all(
-        "stats.inode.hits was " in fault and "all that determines the run is as then" in fault
-        for fault in outcome.faults
+        "stats.inode.hits was " in fault and "QEMU is given what it was given then" in fault for fault in outcome.faults
     )
+
+
+def _is_taken_over_by_other_sources(request, place, folder, monkeypatch, capsys):
+    """The same kernels of other sources, as after a change of a comment: recorded, not run, and what is kept stays."""
+    kept, before = files.file_of("small", place), files.file_of("small", place).read_text()
+    with monkeypatch.context() as patch:
+        patch.setattr(plan, "sources_digest", lambda: "of other sources")
+        other = replace(request, results=folder / "other")
+        assert command.sweep(other) == 0
+        said = capsys.readouterr().out
+        assert said.count(f"the same machine as was run of commit {COMMIT[:12]}") == 2, said
+        assert keep.keep(request.names, other.results, place) == 0
+        assert "small: 0 new; 2 of 2 runs kept" in capsys.readouterr().out and kept.read_text() == before
+        with Store(other.results) as store:
+            assert all(cell.config["sources"] == "of other sources" for cell in store.by_machine().values())
+            assert {cell.revision for cell in store.by_machine().values()} == {COMMIT}
+        patch.setattr(runner, "ended_cell", None)  # whatever is run or taken now fails
+        assert command.sweep(other) == 0

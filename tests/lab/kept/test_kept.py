@@ -195,7 +195,7 @@ def test_what_is_kept_is_not_run_again(small, tmp_path, capsys, monkeypatch):
     files.write("small", [Kept(*one) for one in list(cells.items())[:3]], place)
     ran = []
 
-    def run(request, todo, display, jobs):
+    def run(request, todo, display, jobs, known):
         ran.extend(todo)
         return iter([(cell, recorded(cell)) for cell in todo])
 

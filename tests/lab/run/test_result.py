@@ -14,7 +14,7 @@ from lab.run import result
 from lab.run.control import ControlLog
 
 MEMBERS = {
-    "kernel_sha256", "host",
+    "kernel_sha256", "machine_sha256", "host",
     "status", "kind", "message", "exit", "results", "stats", "cachesim", "virtual_ns", "seconds", "command", "revision",
     "qemu", "config", "log",
 }  # fmt: skip
