@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lab.base.paths import TOP
 from lab.kept import files
 from lab.kept.files import KeptResults
 from lab.kept.report import missing_words
 from lab.report.reproduce import group
-from lab.sweep.experiment import Experiment, load
+from lab.sweep.experiment import Experiment, Measure, load
 from lab.sweep.store import Cell
+
+if TYPE_CHECKING:
+    from lab.report.collect import Section
 
 PAGE, BY_HAND = TOP / "docs/results.md", TOP / "docs/results"
 
@@ -101,13 +105,40 @@ def _figures(kept: KeptResults, experiment: Experiment, name: str) -> Iterator[s
                 words.quotient(row.paper_ratio), words.quotient(row.ratio), verdict,
             )  # fmt: skip
         yield ""
+    if not any(table.has_paper for table in section.tables):
+        yield from _means(section)
     if section.judgements:
-        yield "| what the paper found | ours | verdict | |"
-        yield "| --- | --- | --- | --- |"
+        yield "| what the paper found | what it left open | ours | verdict | why |"
+        yield "| --- | --- | --- | --- | --- |"
         for one in section.judgements:
             ratio = f"{one.expect.more} / {one.expect.than} = {words.quotient(one.ratio)}"
-            yield _row(one.expect.text, ratio, one.word, one.reason)
+            told = ("", f"{one.expect.text}?") if one.expect.asked else (one.expect.text, one.expect.open)
+            yield _row(*told, ratio, one.word, one.reason)
         yield ""
+
+
+def _means(section: Section) -> Iterator[str]:
+    """Of an experiment for which the paper has no numbers: what each kernel came to, a column a measure."""
+    from lab.report import words
+
+    tables = [table for table in section.tables if table.rows]
+    yield f"Means of the seeds; {words.extent(section)}.\n"
+    yield _row("workload", "kernel", *(_with_unit(table.measure) for table in tables))
+    yield _row(*["---"] * (len(tables) + 2))
+    for place in dict.fromkeys(place for table in tables for place in table.places):
+        for kernel in section.experiment.kernel:
+            rows = [table.row(place.name, kernel.name) for table in tables]
+            if any(rows):
+                yield _row(
+                    place.name,
+                    kernel.name,
+                    *(words.number(row.ours.mean if row and row.ours else None) for row in rows),
+                )
+    yield ""
+
+
+def _with_unit(measure: Measure) -> str:
+    return f"{measure.name}, {measure.unit}" if measure.unit else measure.name
 
 
 def _row(*cells: str) -> str:

@@ -375,7 +375,9 @@ def _claim(section: Section, expect: Expect) -> _Prepared:
     if not more or not than:
         return _Prepared(expect, table, place, Claim(None, None, missing=missing))
     paper = ratio(more.paper, than.paper)
-    return _Prepared(expect, table, place, Claim(more.ours, than.ours, paper, expect.at_least, missing, expect.text))
+    return _Prepared(
+        expect, table, place, Claim(more.ours, than.ours, paper, expect.at_least, missing, expect.asked, expect.text)
+    )
 
 
 def _buckets(section: Section, wanted: Histogram) -> Buckets:

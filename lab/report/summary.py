@@ -24,6 +24,7 @@ MEANINGS: dict[Word, str] = {  # of a line's length
     "direction only": "size other or untold",
     "no effect here": "would have been seen",
     "contradicted": "the other direction",
+    "answered": "what the paper asks",
     "undecided": "too few runs to tell",
     "left open": "by the paper itself",
     "not measured": "not run, or failed",

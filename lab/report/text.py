@@ -17,7 +17,7 @@ from lab.sweep.experiment import ROWS
 
 STYLES = {
     "reproduced": "green", "direction only": "cyan", "no effect here": "bold red", "contradicted": "bold red",
-    "undecided": "yellow", "left open": "dim", "not measured": "dim", "demonstration": "dim",
+    "answered": "green", "undecided": "yellow", "left open": "dim", "not measured": "dim", "demonstration": "dim",
 }  # fmt: skip
 WIDTH = 160  # of text that is on no terminal
 LAST_LINES = 5  # of a failed run's log
@@ -118,10 +118,12 @@ def _measure(section: Section, table: Table, console: Console) -> None:
 def _judgements(section: Section, console: Console) -> None:
     if not section.judgements:
         return
-    console.print(Text("What the paper found", style="bold"))
+    console.print(Text("What the paper found, and what it asks", style="bold"))
     for one in section.judgements:
         expect = one.expect
-        console.print(Text("  ").append_text(_verdict(one.word)).append(f": {expect.text}"))
+        console.print(
+            Text("  ").append_text(_verdict(one.word)).append(f": {expect.text}{'?' if expect.asked else ''}")
+        )
         paper = f"; paper {words.quotient(one.paper_ratio)}" if one.paper_ratio else ""
         wanted = f", wanted at least {expect.at_least:g}" if expect.at_least > 1 else ""
         _line(

@@ -9,6 +9,7 @@ meet, and ours is narrow enough to tell the paper's effect from none. What is to
     direction only  the direction; the size is another, or the paper gives none, or ours is too wide to say
     no effect here  our interval has 1 in it and is narrower than the paper's effect: a replication that failed
     contradicted    the other direction
+    answered        the paper asks, and has no finding: the direction, either one, or that there is no effect that counts
     undecided       too wide to say; with how many more seeds it would be told
     left open       the paper's own interval has 1 in it: it found nothing that could be found again
     not measured    runs are missing
@@ -24,10 +25,17 @@ from typing import Literal
 from lab.report.numbers import CONFIDENCE, ROUNDING, Ratio, Sample, equality_p, identical_distance, ratio
 
 Word = Literal[
-    "reproduced", "direction only", "no effect here", "contradicted", "undecided", "left open", "not measured"
+    "reproduced",
+    "direction only",
+    "no effect here",
+    "contradicted",
+    "answered",
+    "undecided",
+    "left open",
+    "not measured",
 ]
 WORDS: tuple[Word, ...] = (
-    "reproduced", "direction only", "no effect here", "contradicted", "undecided", "left open", "not measured",
+    "reproduced", "direction only", "no effect here", "contradicted", "answered", "undecided", "left open", "not measured",
 )  # fmt: skip
 ALPHA = 1 - CONFIDENCE
 
@@ -41,6 +49,7 @@ class Claim:
     paper: Ratio | None = None  # more / than; below 1 where the paper's effect has that sign
     at_least: float = 1.0  # what the paper says of the size in words; 1: nothing, its numbers alone
     missing: str = ""
+    asked: bool = False  # the paper does not say that it is so, it asks
     name: str = ""  # what another claim with the same runs is told to be the same as
 
     @property
@@ -109,6 +118,7 @@ def judge(claims: Sequence[Claim], smallest: float = 0.0) -> list[Verdict]:
     for claim, earlier, alpha in zip(claims, same, alphas, strict=True):
         decided = alpha if earlier is None else alphas[earlier]
         one = _judge(claim, decided, smallest)
+        one = _answer(one, claim) if claim.asked else one
         found.append(one if earlier is None else replace(one, same_as=claims[earlier].name or "another"))
     return found
 
@@ -145,7 +155,19 @@ def _judge(claim: Claim, level: tuple[float, bool], smallest: float) -> Verdict:
     noise = identical_distance(claim.than, 1 - alpha)
     if passes and abs(ours.value - 1) > max(noise, smallest):
         return _directed(claim, ours, smallest)
-    return _nothing(claim, ours, noise, smallest)
+    return _nothing(claim, ours, noise, smallest, passes)
+
+
+def _answer(one: Verdict, claim: Claim) -> Verdict:
+    """The same of what the paper asks: nothing can be found again where nothing was found."""
+    size = f"; {claim.at_least:g} would count" if claim.at_least > 1 else ""
+    answers = {
+        "reproduced": f"yes{size}", "direction only": f"yes{size}: {one.reason}" if size else "yes",
+        "contradicted": "no, the other way round", "no effect here": "no: no effect that counts",
+    }  # fmt: skip
+    if one.word in answers:
+        return replace(one, word="answered", reason=answers[one.word])
+    return replace(one, reason=one.reason.replace("the paper's effect", "an effect that counts"))
 
 
 def _exact(claim: Claim, ours: Ratio, smallest: float) -> Verdict:
@@ -184,10 +206,13 @@ def _directed(claim: Claim, ours: Ratio, smallest: float) -> Verdict:
     return Verdict("reproduced", "direction and size", ours)
 
 
-def _nothing(claim: Claim, ours: Ratio, noise: float, smallest: float) -> Verdict:
-    """No effect that is beyond chance and noise: was there none, or could it not be seen?"""
+def _nothing(claim: Claim, ours: Ratio, noise: float, smallest: float, passes: bool) -> Verdict:
+    """No effect that is beyond chance (which it @passes) and noise: was there none, or could it not be seen?"""
     assert ours.low is not None and ours.high is not None
-    effect = claim.effect
+    effect, found = claim.effect, abs(ours.value - 1)
+    if passes and smallest < found <= noise and (effect is None or noise >= effect):
+        said = f"the same from seed to seed, but two identical kernels with other seeds may differ by {noise:.1%}"
+        return Verdict("undecided", said, ours, more_seeds(claim, noise / found))
     if effect is None:
         return Verdict(
             "undecided", "not told from no effect, and the paper gives no size that could be ruled out", ours

@@ -13,7 +13,7 @@ from lab.sweep.experiment import ROWS, Measure
 from lab.sweep.store import Cell
 
 SIGNS = {
-    "reproduced": "✓", "direction only": "↗", "no effect here": "=", "contradicted": "✗", "undecided": "?",
+    "reproduced": "✓", "direction only": "↗", "no effect here": "=", "contradicted": "✗", "answered": "◆", "undecided": "?",
     "left open": "○", "not measured": "–", "demonstration": "·",
 }  # fmt: skip
 NONE = "–"
@@ -29,7 +29,7 @@ METHOD = (
     "table); otherwise, and for the paper, the runs are independent, with Welch's degrees of freedom. The paper's interval is from its s and number of runs.",
     "reproduced: the direction and the size are the paper's. direction only: the direction is; the size is another, or the paper "
     "gives none, or ours is too wide to say. no effect here: our interval has 1 in it and is narrower than the paper's effect, "
-    "so it would have been seen. contradicted: the other direction. undecided: too wide to tell the paper's effect from none; "
+    "so it would have been seen. contradicted: the other direction. answered: the paper asks whether it is so, and has no finding. undecided: too wide to tell the paper's effect from none; "
     "the number of seeds that it would take is told. left open: the paper's own interval has 1 in it.",
     "A direction counts where a t test excludes equal means, by Holm's method over all comparisons of the table, and where the "
     "ratio is farther from 1 than that of two kernels like the reference would be, run with other seeds. A size counts where both "

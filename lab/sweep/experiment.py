@@ -183,6 +183,7 @@ class Expect(Part):
     more: str
     than: str
     at_least: Annotated[Number, Field(gt=0)] = 1.0  # more / than >= at_least
+    asked: bool = False  # the paper asks whether it is so, and has no finding of its own
     open: str = ""  # what the paper itself left open of it
     conclusion: str = ""  # what we make of it, beside the verdict
 

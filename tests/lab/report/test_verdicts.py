@@ -74,10 +74,29 @@ def test_a_wide_interval_does_not_reproduce_a_small_effect():
     assert found.word == "direction only" and "too wide" in found.reason and found.seeds_wanted
 
 
+@pytest.mark.parametrize(
+    ("effect", "paper", "claim", "word", "said"),
+    [
+        (0.05, None, {}, "answered", "yes"),
+        (0.05, None, {"at_least": 1.02}, "answered", "yes; 1.02 would count"),
+        (0.01, None, {"at_least": 1.02}, "answered", "yes; 1.02 would count: 0.5 times"),
+        (-0.05, None, {}, "answered", "no, the other way round"),
+        (0.0, None, {"at_least": 1.02}, "answered", "no: no effect that counts"),
+        (0.0, None, {}, "undecided", "gives no size"),
+    ],
+)
+def test_what_the_paper_asks_is_answered_and_not_reproduced(effect, paper, claim, word, said):
+    found = one(effect, paper=paper, asked=True, **claim)
+    assert found.word == word and said in found.reason
+    assert one(effect, paper=paper, **claim).word != "answered"
+
+
 def test_pairs_do_not_see_what_two_identical_kernels_show():
     """Every seed is 0.02 % above, to the digit: an effect of pairs, and less than what other seeds do to the reference."""
     values = 1000 + 10 * np.arange(SEEDS)
     found = judge([Claim(of(values * 1.0002), of(values), Ratio(1.0002, 1.0001, 1.0003))])[0]
+    assert "two identical kernels with other seeds may differ by" in found.reason and found.seeds_wanted
+    assert judge([Claim(of(values * 1.0002), of(values))])[0].seeds_wanted
     p = equality_p(of(values * 1.0002), of(values))
     assert p is not None and p < ALPHA and found.word == "undecided"
 
