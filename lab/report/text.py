@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from lab.report import words
+from lab.report import summary, words
 from lab.report.collect import TOLERANCE, Section, Table, concerned
 from lab.report.figures import Buckets, Curve
 from lab.sweep.experiment import ROWS
@@ -33,11 +33,33 @@ def plain(sections: list[Section], width: int = WIDTH) -> str:
 
 
 def show(sections: list[Section], console: Console) -> None:
-    for section in sections:
+    """All of @sections; what it comes to first, if there are several."""
+    if len(sections) > 1:
+        _summary(sections, console)
+    for section in summary.in_order(sections):
         _section(section, console)
     console.print(Text("How to read this", style="bold"))
     for paragraph in words.METHOD:
         console.print(Padding(Text(paragraph), (0, 0, 1, 2)))
+
+
+def _summary(sections: list[Section], console: Console) -> None:
+    """The page's first screen: all verdicts, then for each table of a text its own and the main finding."""
+    if any(section.judged for section in sections):
+        total = summary.total(section for section in sections if section.judged)
+        console.print(Text("All verdicts", style="bold"))
+        for word, count in total.items():
+            console.print(Text(f"  {count:4} ").append_text(_verdict(word)).append(f": {summary.MEANINGS[word]}"))
+        console.print()
+    for text in summary.texts(sections):
+        grid = _grid(f"<{text.name}", "<verdicts", "<the paper's greatest effect, or the greatest that was expected")
+        for line in text.lines:
+            judged = line.section.judged
+            counts = [f"{words.SIGNS[word]} {count}" for word, count in line.counts.items()]
+            faults = [f"{len(line.section.faults)} without result"] if line.section.faults else []
+            said = " ".join([*counts, *faults]) if judged else "no verdicts"
+            _add(grid, Text(f"{line.name}: {line.section.experiment.title}"), said, Text(line.finding.said))
+        console.print(grid)
 
 
 def _line(console: Console, text: str, style: str = "") -> None:
@@ -128,7 +150,7 @@ def _judgements(section: Section, console: Console) -> None:
         wanted = f", wanted at least {expect.at_least:g}" if expect.at_least > 1 else ""
         _line(
             console,
-            f"      {expect.measure}, {one.place}: {expect.more} / {expect.than} = {words.quotient(one.ratio)},"
+            f"      {expect.measure}, {one.place}: {expect.more} / {expect.than} = {words.quotient(one.ratio)}"
             f"{wanted}{paper}; {one.reason}",
         )
         for what, text in (("left open by the paper", expect.open), ("we conclude", expect.conclusion)):

@@ -156,3 +156,22 @@ def test_what_did_not_happen_is_never(tmp_path):
     assert not words.never(sample([Run(1, 0.0, "a")]), table.measure.model_copy(update={"over": "deviation"}))
     assert not words.never(sample([Run(1, 0.0, "a"), Run(2, 1.0, "b"), Run(3, -1.0, "c")]), table.measure)
     assert (words.steps(0.0, 0), words.steps(0.0, 5), words.steps(1.5, None)) == ("never", "0", "1.5")
+
+
+def test_the_text_begins_with_the_summary(tables):
+    said = plain(list(reversed(tables)))
+    first, *rest = said.split("\nagain: ")
+    assert len(rest) == len(tables) and first.startswith("All verdicts\n")
+    for word, count in summary.total(tables).items():
+        assert f"{count:6} {words.SIGNS[word]} {word}: {summary.MEANINGS[word]}\n" in first
+    titles = [first.index(f"Table {number}: ") for number in range(1, 7)]
+    assert titles == sorted(titles)
+    (line,) = (line for text in summary.texts(tables) for line in text.lines if line.name == "Table 2")
+    counts = " ".join(f"{words.SIGNS[word]} {count}" for word, count in line.counts.items())
+    (row,) = (row for row in first.splitlines() if "Table 2: " in row)
+    assert f" {counts} " in row and line.finding.said.split(":")[0][:20] in row
+
+
+def test_the_text_of_one_experiment_has_no_summary(tables):
+    assert "All verdicts" not in plain(tables[:1])
+    assert [one.split(" (lever-")[0] for one in plain(tables[:1]).splitlines()[:1]] == [tables[0].experiment.title]
