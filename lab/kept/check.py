@@ -132,8 +132,8 @@ def other_tools(kept: Cell, planned: Planned) -> Iterator[str]:
 
 
 def _run(planned: Planned) -> Cell:
-    builds = kernels.prepare([planned.kernel], lambda *_: None)
-    ((_, cell),) = run_local([planned], lambda one: builds[one.kernel], 1, lambda _: None)
+    builds = kernels.prepare([planned.kernel] if planned.kernel else [], lambda *_: None)
+    ((_, cell),) = run_local([planned], builds, 1, lambda _: None)
     return cell
 
 

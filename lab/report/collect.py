@@ -306,16 +306,24 @@ def _with_verdicts(rows: list[Row], experiment: Experiment) -> list[Row]:
 
 def _is_without(section: Section, measure: Measure, place: Place) -> bool:
     """Whether runs of @place ended well, and not one of any kernel has the number."""
-    cells = [cell for kernel in section.experiment.kernel for _, cell in section.good(kernel.name, place.variant)]
-    return bool(cells) and all(value(measure.source, cell, place.case, measure.over) is None for cell in cells)
+    cells = [
+        (cell, kernel.words)
+        for kernel in section.experiment.kernel
+        for _, cell in section.good(kernel.name, place.variant)
+    ]
+    return bool(cells) and all(
+        value(measure.source, cell, place.case, measure.over, words) is None for cell, words in cells
+    )
 
 
 def _ours(section: Section, measure: Measure, kernel: str, place: Place) -> tuple[Sample | None, str]:
     """The runs' numbers, and in words what is missing."""
     runs: list[Run] = []
+    words = section.experiment.find_kernel(kernel).words
     without: dict[str, list[str]] = {}
     for seed, cell in section.runs(kernel, place.variant):
-        number = _number(value(measure.source, cell, place.case, measure.over)) if cell and cell.ok else None
+        found = value(measure.source, cell, place.case, measure.over, words) if cell and cell.ok else None
+        number = _number(found)
         if cell and number is not None:
             runs.append(Run(seed, number, cell.id))
         else:

@@ -99,6 +99,7 @@ def _client(address: str, jobs: int) -> Iterator[Any]:
 
 def _task(cell: Planned, known: list[str]) -> dict[str, Any]:
     kernel = cell.kernel
+    assert kernel, "what runs on this host goes to no cluster"
     return {
         "id": cell.id, "config": cell.config, "options": cell.options, "job": cell.job, "timeout": cell.timeout,
         "kernel": [kernel.defconfig, list(kernel.settings), kernel.config], "known": known,

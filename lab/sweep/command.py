@@ -18,6 +18,7 @@ from lab.sweep import kernels
 from lab.sweep.experiment import Experiment
 from lab.sweep.plan import Plan, Planned
 from lab.sweep.progress import Display, Estimate, spoken, table
+from lab.sweep.runner import run_local
 from lab.sweep.store import Cell, Store, by_machine
 from lab.sweep.validate import load
 
@@ -107,7 +108,7 @@ def _experiments(names: list[str]) -> list[Experiment]:
 def _summary(wanted: list[Planned], todo: list[Planned], estimate: Estimate, jobs: int, taken: int) -> str:
     there = f"{len(wanted) - len(todo)} recorded already" + (f" ({taken} taken from results/)" if taken else "")
     parts = [f"{len(wanted)} cells: {there}, {len(todo)} to run, {jobs} at a time"]
-    builds = len(kernels.missing(cell.kernel for cell in todo))
+    builds = len(kernels.missing(cell.kernel for cell in todo if cell.kernel))
     parts += [f"{builds} kernel{'s' if builds != 1 else ''} to build first"] if builds else []
     rest = estimate.rest(todo, jobs)
     if todo:
@@ -171,20 +172,27 @@ def _run(
 def _cells(
     request: Request, todo: list[Planned], display: Display, jobs: int, known: Mapping[str, Cell]
 ) -> Generator[tuple[Planned, Cell]]:
-    """The cells as they end, on this machine or on a cluster."""
-    if request.dask:
+    """The cells as they end, on this machine or on a cluster. What is timed on this host comes last, and one by one."""
+    machines, of_host = [cell for cell in todo if cell.kernel], [cell for cell in todo if not cell.kernel]
+    yield from _machines(request, machines, display, jobs, known)
+    yield from run_local(of_host, {}, 1, display.running, known)
+
+
+def _machines(
+    request: Request, todo: list[Planned], display: Display, jobs: int, known: Mapping[str, Cell]
+) -> Generator[tuple[Planned, Cell]]:
+    if request.dask and todo:
         from lab.sweep.cluster import run_on_cluster
 
         yield from run_on_cluster(todo, request.dask, jobs, display.running, known)
         return
-    from lab.sweep.runner import run_local
 
     def tell(number: int, total: int, choice: kernels.Choice) -> None:
         settings = "".join(f" {setting}" for setting in choice.settings)
         display.building(number, total, f"{choice.defconfig or 'default'}{settings}")
 
-    builds = kernels.prepare([cell.kernel for cell in todo], tell)
-    yield from run_local(todo, lambda cell: builds[cell.kernel], jobs, display.running, known)
+    builds = kernels.prepare([cell.kernel for cell in todo if cell.kernel], tell)
+    yield from run_local(todo, builds, jobs, display.running, known)
 
 
 def _closing_words(

@@ -96,6 +96,7 @@ class Machine(Part):
     cache_sim: str | None = None
     image: str | None = None  # a recipe of lab/guest/workloads.py
     user: str | None = None
+    host: bool | None = None  # no machine: the job runs on this host, and is timed there
 
     def over(self, under: Machine) -> Machine:
         """This machine, with @under's values where it has none."""
@@ -104,7 +105,7 @@ class Machine(Part):
         return Machine.model_construct(**{**{name: getattr(under, name) for name in names}, **given})
 
 
-DEFAULTS = Machine(mem=["512M"], smp=[1], icount=True, cmdline="", timeout=600, user="root")
+DEFAULTS = Machine(mem=["512M"], smp=[1], icount=True, cmdline="", timeout=600, user="root", host=False)
 
 
 class FullMachine(Machine):
@@ -119,6 +120,9 @@ class Kernel(Part):
     settings: list[str] = []
     cmdline: str = ""
     disk_model: DiskModel | None = None  # in place of the machine's
+    # What {NAME} in a run becomes: so something else than kernels is compared. Of the lines of a result those count that
+    # have the same under NAME, or nothing.
+    words: dict[str, str] = {}
     paper: PaperRow | dict[str, PaperRow] = {}
 
     def paper_row(self, workload: str) -> PaperRow:
@@ -134,6 +138,7 @@ class Workload(FullMachine):
     cases: list[Name] = []  # where one run prints several results: the names they have
     packages: list[str] = []
     add: list[str] = []
+    make: list[str] = []  # goals of make: what makes the files to add
 
 
 class Measure(Part):
@@ -141,7 +146,9 @@ class Measure(Part):
     unit: str = ""
     better: Literal["higher", "lower", ""] = ""
     paper: str = ""  # the key of the kernels' paper rows that holds the same
-    over: Literal["mean", "mean but the first", "maximum", "sum", "deviation"] = "mean"  # of a case's several results
+    over: Literal["mean", "mean but the first", "median", "maximum", "sum", "deviation"] = (
+        "mean"  # of a case's several results
+    )
     source: Annotated[str, AfterValidator(_source), Field(alias="from")]
 
     @property

@@ -1,30 +1,34 @@
 """The number that a measure of an experiment names, out of a cell.
 
 Where a run of the machine printed several results of a case (`workload sdm --repeat 5`), the measure says what of them is
-meant: their mean, that of all but the first, the most, the sum, the deviation.
+meant: their mean, that of all but the first, the median, the most, the sum, the deviation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import Any
 
 from lab.sweep.store import Cell
 
-
-def result_lines(cell: Cell, case: str = "") -> list[dict[str, Any]]:
-    """The workload's result lines of @case; a run that printed one case only has that for every name."""
-    found = [line for line in cell.results if line.get("case") == case]
-    return found or (cell.results if len({line.get("case") for line in cell.results}) == 1 else [])
+NO_WORDS: Mapping[str, str] = {}
 
 
-def value(source: str, cell: Cell, case: str = "", over: str = "mean") -> Any:
+def result_lines(cell: Cell, case: str = "", words: Mapping[str, str] = NO_WORDS) -> list[dict[str, Any]]:
+    """The workload's result lines of @case, without those that have another of @words than it says; a run that printed
+    one case only has that for every name."""
+    lines = [line for line in cell.results if all(line.get(name, word) == word for name, word in words.items())]
+    found = [line for line in lines if line.get("case") == case]
+    return found or (lines if len({line.get("case") for line in lines}) == 1 else [])
+
+
+def value(source: str, cell: Cell, case: str = "", over: str = "mean", words: Mapping[str, str] = NO_WORDS) -> Any:
     """What @source, the `from` of a measure, has in @cell: a number, a list (a histogram), or None if it has none.
 
-    @over: what of several results of @case is meant, a key of OVER."""
-    lines = result_lines(cell, case)
+    @over: what of several results of @case is meant, a key of OVER. @words: as result_lines() has them."""
+    lines = result_lines(cell, case, words)
     if len(lines) <= 1:
         of_one = over not in ("mean but the first", "deviation")  # of one result there is none of these
         return _of_line(source, cell, lines[0] if lines else {}) if of_one else None
@@ -41,6 +45,7 @@ def _but_first(numbers: list[float]) -> float:
 OVER: dict[str, Callable[[list[float]], float]] = {
     "mean": fmean,
     "mean but the first": _but_first,
+    "median": median,
     "maximum": max,
     "sum": sum,
     "deviation": stdev,

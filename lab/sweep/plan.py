@@ -11,8 +11,11 @@ import fnmatch
 import hashlib
 import json
 import shlex
-from collections.abc import Iterable
+import subprocess
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from lab.base.paths import TOP, LabError
@@ -20,6 +23,7 @@ from lab.guest import workloads
 from lab.run.cachesim.simulation import MARKS
 from lab.run.qemu.disks import DISK_MODEL, disk_option
 from lab.run.qemu.given import qemu_version
+from lab.run.result import host
 from lab.sweep.experiment import Experiment, Kernel, Machine, Variant
 from lab.sweep.kernels import Choice, digest_of, sources_digest, tools
 from lab.sweep.store import Use
@@ -36,7 +40,7 @@ class Planned:
 
     id: str
     config: dict[str, Any]
-    kernel: Choice
+    kernel: Choice | None  # None: it runs on this host itself
     options: list[str]  # of ./cw run, without the kernel's
     job: list[str]
     timeout: float
@@ -46,6 +50,8 @@ class Planned:
     @property
     def command(self) -> str:
         """What repeats the run."""
+        if not self.kernel:
+            return shlex.join(on_host(self.job, self.config["add"]))
         kernel = ["--defconfig", self.kernel.defconfig or "default"]
         kernel += [word for setting in self.kernel.settings for word in ("--set", setting)]
         return shlex.join(["./cw", "run", *kernel, *self.options, "--result", "result.json", "--", *self.job])
@@ -92,6 +98,7 @@ class Plan:
             for variant in experiment.variants(full):
                 machine = Machine(disk_model=kernel.disk_model).over(variant.machine)
                 rooms = {MARKS: bool(machine.cache_sim), DISK_MODEL: disk_option(machine.disk_model or "none") != ""}
+                made_files(tuple(variant.workload.make))
                 choice = self._choice(kernel, [setting for setting, needed in rooms.items() if needed])
                 for seed in seeds or experiment.seeds_at(full):
                     plain = full and seed not in (experiment.sensitivity_seeds or [seed])
@@ -138,7 +145,7 @@ def _without_sensitivity(variant: Variant) -> Variant:
 
 def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Variant, seed: int) -> Planned:
     machine, workload = Machine(disk_model=kernel.disk_model).over(variant.machine), variant.workload
-    job = [word.replace("{seed}", str(seed)) for word in variant.run]
+    job = [_filled(word, {**kernel.words, "seed": str(seed)}) for word in variant.run]
     measured = any(measure.of_result for measure in experiment.measure)
     if job[0] == "workload" and "--seed" not in job:
         job += ["--seed", str(seed)]
@@ -146,18 +153,59 @@ def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Va
         job.append("--keep")
     needs = list(workload.cases) if measured and workload.cases else [""] if measured or job[0] == "workload" else []
     cmdline = " ".join(part for part in (machine.cmdline, kernel.cmdline) if part)
+    added = {one: digest_of([TOP / one.partition(":")[0]]) for one in workload.add}
+    timeout = float(machine.timeout or 600)
+    if machine.host:
+        return _planned_on_host(variant, seed, job, added, timeout, needs)
     config = {
         "defconfig": kernel.defconfig or "default", "settings": list(kernel.settings), "sources": sources_digest(),
         "kernel_config": choice.config, "kernel_config_sha256": hashlib.sha256(choice.config.encode()).hexdigest(),
         "cmdline": cmdline, "run": job, "load": variant.run, "seed": seed, "requested_packages": list(workload.packages), "packages": package_versions(workload.packages, machine.image),
-        "add": {one: digest_of([TOP / one.partition(":")[0]]) for one in workload.add},
+        "add": added,
         "qemu": qemu_version(), "tools": tools(), **_in_words(machine),
     }  # fmt: skip
     return Planned(
         id=identity(config), config=config, kernel=choice,
         options=_options(machine, workload.packages, workload.add, cmdline, seed), job=job,
-        timeout=float(machine.timeout or 600), needs=needs,
+        timeout=timeout, needs=needs,
     )  # fmt: skip
+
+
+def _filled(word: str, words: Mapping[str, str]) -> str:
+    for name, by in words.items():
+        word = word.replace(f"{{{name}}}", by)
+    return word
+
+
+def _planned_on_host(
+    variant: Variant, seed: int, job: list[str], added: dict[str, str], timeout: float, needs: list[str]
+) -> Planned:
+    """A cell without a machine: what determines it are its programs, and this processor."""
+    config = {
+        "defconfig": "", "settings": [], "sources": "", "kernel_config": "", "kernel_config_sha256": "", "cmdline": "",
+        "run": job, "load": variant.run, "seed": seed, "requested_packages": [], "packages": [], "add": added,
+        "qemu": "", "tools": tools(), "processor": host(), **_in_words(variant.machine), "icount": False,
+    }  # fmt: skip
+    return Planned(identity(config), config, None, [], job, timeout, needs)
+
+
+def on_host(job: list[str], added: Iterable[str]) -> list[str]:
+    """@job with the host's paths in place of the guest's, of all that is @added as HOSTPATH:GUESTPATH."""
+    paths = {}
+    for one in added:
+        here, _, there = one.partition(":")
+        paths[there or f"/{Path(here).name}"] = str(TOP / here)
+    return [paths.get(word, word) for word in job]
+
+
+@cache
+def made_files(goals: tuple[str, ...]) -> None:
+    """Let make bring the files up to date that an experiment adds. LabError: it cannot."""
+    if not goals:
+        return
+    done = subprocess.run(["make", "-s", "-C", TOP, *goals], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LabError(f"make {' '.join(goals)} failed:\n{(done.stderr or done.stdout).strip()}")
 
 
 def identity(config: dict[str, Any]) -> str:

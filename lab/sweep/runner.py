@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from lab.base.paths import TOP, LabError
-from lab.sweep.plan import OF_THE_RUN, Planned
+from lab.sweep.kernels import Choice
+from lab.sweep.plan import OF_THE_RUN, Planned, on_host
 from lab.sweep.store import Cell
 
 GRACE = 600  # seconds beside a cell's own time-out: making its image, waiting for another's
@@ -43,17 +44,22 @@ class Running:
     began: float
 
 
-def start(cell: Planned, build: Path, folder: Path, known: Iterable[str] = ()) -> Running:
-    """Begin to run @cell on the kernel in the build folder @build; its files lie in @folder. @known: hashes of machines
+def start(cell: Planned, build: Path | None, folder: Path, known: Iterable[str] = ()) -> Running:
+    """Begin to run @cell on the kernel in the build folder @build, None without one; its files lie in @folder. @known: hashes of machines
     that need not run."""
     folder.mkdir(parents=True, exist_ok=True)
     result, hashes = folder / "result.json", folder / "known"
     hashes.write_text("".join(f"{one}\n" for one in known))
-    command = [sys.executable, "-m", "lab", "run", *cell.options, "--result", str(result), "--known", str(hashes)]
-    command += ["--", *cell.job]
+    if cell.kernel:
+        command = [sys.executable, "-m", "lab", "run", *cell.options, "--result", str(result), "--known", str(hashes)]
+        command += ["--", *cell.job]
+    else:
+        command = [sys.executable, "-m", "lab.sweep.host", str(result), str(folder), f"{cell.timeout:g}", "--"]
+        command += on_host(cell.job, cell.config["add"])
     if shutil.which("setpriv"):
         command = ["setpriv", "--pdeathsig", "TERM", *command]
-    environment = {**os.environ, "CW_OUTPUT": str(build), "CW_BUILD": "no", "PYTHONPATH": str(TOP)}
+    environment = {**os.environ, "CW_BUILD": "no", "PYTHONPATH": str(TOP)}
+    environment |= {"CW_OUTPUT": str(build)} if build else {}
     with (folder / "errors").open("wb") as errors:
         process = subprocess.Popen(
             command, cwd=TOP, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
@@ -100,7 +106,6 @@ def _no_result(running: Running, message: str) -> dict[str, Any]:
 
 def finished_cell(cell: Planned, found: dict[str, Any]) -> Cell:
     """What the results keep of it. A run that ended well but did not print what is needed has failed all the same."""
-    from lab.run.qemu.given import qemu_version
     from lab.run.result import revision
 
     status, message = found["status"], found["message"]
@@ -114,7 +119,7 @@ def finished_cell(cell: Planned, found: dict[str, Any]) -> Cell:
         message = f"the job failed with status {found['exit']}"
     return Cell(
         id=cell.id, config={**cell.config, **{name: found.get(name, "") for name in OF_THE_RUN}}, command=cell.command, revision=found.get("revision") or revision(),
-        qemu=found.get("qemu") or qemu_version(), status=status, kind=found["kind"], message=message,
+        qemu=found.get("qemu", cell.config["qemu"]), status=status, kind=found["kind"], message=message,
         log=found.get("log", ""), seconds=found.get("seconds", 0.0), results=found.get("results", []),
         stats=found.get("stats", {}), cachesim=found.get("cachesim", {}), virtual_ns=found.get("virtual_ns"),
         finished=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -145,12 +150,12 @@ def ended_cell(cell: Planned, found: dict[str, Any], known: Mapping[str, Cell]) 
 
 def run_local(
     cells: list[Planned],
-    builds: Callable[[Planned], Path],
+    builds: Mapping[Choice, Path],
     jobs: int,
     tick: Callable[[list[Planned]], None],
     known: Mapping[str, Cell] | None = None,
 ) -> Generator[tuple[Planned, Cell]]:
-    """Run @cells, @jobs at a time, and give each as it ends. @tick: called now and then with those that run. @known: cells
+    """Run @cells, @jobs at a time, and give each as it ends. @builds: each kernel's folder. @tick: called now and then with those that run. @known: cells
     that ended well, by their machines' hashes.
 
     Whatever ends the loop, nothing of what was started is left."""
@@ -162,7 +167,8 @@ def run_local(
             while waiting or running:
                 while waiting and len(running) < jobs:
                     cell = waiting.pop()
-                    running.append(start(cell, builds(cell), Path(name) / cell.id, known))
+                    build = builds[cell.kernel] if cell.kernel else None
+                    running.append(start(cell, build, Path(name) / cell.id, known))
                 tick([one.cell for one in running])
                 for one in list(running):
                     found = outcome(one)

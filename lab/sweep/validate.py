@@ -147,7 +147,7 @@ def _workloads(experiment: Experiment) -> Iterator[tuple[Place, str]]:
             if run and len(run) > UPPER_LIMIT:
                 yield (*here, key), f"{len(run)} words: a job has at most {UPPER_LIMIT}"
         for specification in workload.add:
-            if not (TOP / specification.partition(":")[0]).exists():
+            if not workload.make and not (TOP / specification.partition(":")[0]).exists():
                 what = f"there is no '{specification.partition(':')[0]}' (paths are from the checkout's top)"
                 yield (*here, "add"), what
         if workload.packages:

@@ -1,0 +1,170 @@
+"""Cells without a machine: programs that are compared on this host itself, several of them in one run or a run each."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from lab.base.paths import LabError
+from lab.build.setup import need_lab
+from lab.kept.check import short_ones
+from lab.kept.keep import keep
+from lab.report.command import gather
+from lab.sweep import plan
+from lab.sweep.command import Request, sweep
+from lab.sweep.plan import Plan, on_host
+from lab.sweep.store import Store
+from lab.sweep.validate import load
+
+TEXT = """
+name = "programs"
+title = "Two programs"
+reference = "slow"
+seeds = [1, 2]
+
+[machine]
+host = true
+
+[[kernel]]
+name = "slow"
+words = {{ system = "slow" }}
+
+[[kernel]]
+name = "quick"
+words = {{ system = "quick" }}
+
+[[workload]]
+name = "turns"
+cases = ["create", "read"]
+run = ["/program", "/data", {run}]
+add = ["{program}:/program", "{data}:/data"]
+
+[[measure]]
+name = "time"
+over = "median"
+from = "metric:cpu"
+"""
+# Three runs of each system in turn: 1 to 3 of the quick one, ten times that of the slow one; reading takes a hundredth more.
+PROGRAM = """#!/bin/sh
+cat "$1" > copy || exit 3
+for run in 1 3 2; do for system in ${2:-slow quick}; do for case in create read; do
+	zero= extra=
+	[ $system = slow ] && zero=0
+	[ $case = read ] && extra=.01
+	echo "{\\"system\\":\\"$system\\",\\"case\\":\\"$case\\",\\"run\\":$run,\\"cpu\\":$run$zero$extra}"
+done; done; done
+exit $3
+"""
+
+
+@pytest.fixture
+def experiment(tmp_path):
+    """Writes the experiment, its job with more words; gives its path."""
+    need_lab()
+    program, data = tmp_path / "program", tmp_path / "data"
+    program.write_text(PROGRAM)
+    program.chmod(0o755)
+    data.write_text("data\n")
+
+    def write(run: str = '""'):
+        path = tmp_path / "programs.toml"
+        path.write_text(TEXT.format(program=program, data=data, run=run))
+        return path
+
+    return write
+
+
+def means(path, results) -> dict[tuple[str, str], float]:
+    (section,) = gather([str(path)], False, results, False)
+    (table,) = section.tables
+    return {(row.kernel, row.place.name): row.ours.mean for row in table.rows if row.ours}
+
+
+WANTED = {("slow", "create"): 20, ("slow", "read"): 20.01, ("quick", "create"): 2, ("quick", "read"): 2.01}
+
+
+@pytest.mark.parametrize(("run", "cells"), [('""', 2), ('"{system}"', 4)])
+def test_one_run_of_all_in_turn_and_a_run_of_each_say_the_same(experiment, tmp_path, run, cells, capsys):
+    path = experiment(run)
+    assert sweep(Request([str(path)], results=tmp_path / "r", jobs=2)) == 0
+    assert f"{cells} cells: 0 recorded already" in capsys.readouterr().out
+    assert means(path, tmp_path / "r") == WANTED
+    assert sweep(Request([str(path)], results=tmp_path / "r")) == 0
+    assert f"{cells} cells: {cells} recorded already" in capsys.readouterr().out
+    with Store(tmp_path / "r") as store:
+        cell = next(cell for _, cell in store.cells("programs", "reduced") if cell)
+    assert (cell.kind, cell.qemu, cell.stats, cell.virtual_ns) == ("exit", "", {}, None) and cell.config["host"]
+    assert re.fullmatch(rf"\S*/program \S*/data {'(slow|quick)' if cells == 4 else chr(39) * 2}", cell.command)
+
+
+def test_a_program_that_fails_is_a_failed_cell(experiment, tmp_path, capsys):
+    path = experiment('"", "5"')
+    assert sweep(Request([str(path)], results=tmp_path / "r")) == 1
+    assert "exit: the job failed with status 5" in capsys.readouterr().out
+
+
+def test_one_that_does_not_end_or_is_not_there(experiment, tmp_path, capsys):
+    path = experiment()
+    path.write_text(path.read_text().replace("host = true", "host = true\ntimeout = 0.5"))
+    (tmp_path / "program").write_text("#!/bin/sh\nsleep 30\n")
+    assert sweep(Request([str(path)], results=tmp_path / "r")) == 1
+    assert "timeout: it did not end in 0.5 s" in capsys.readouterr().out
+    (tmp_path / "program").chmod(0o644)
+    assert sweep(Request([str(path)], results=tmp_path / "r", again=True)) == 1
+    assert "cannot be run: Permission denied" in capsys.readouterr().out
+
+
+def test_another_program_another_processor_and_other_data_are_another_run(experiment, monkeypatch):
+    path = experiment()
+
+    def ids():
+        made = Plan()
+        made.add(load(path))
+        return set(made.cells)
+
+    known = [ids()]
+    assert ids() == known[0]
+    (path.parent / "data").write_text("other\n")
+    known.append(ids())
+    (path.parent / "program").write_text(PROGRAM + "\n")
+    known.append(ids())
+    monkeypatch.setattr(plan, "host", lambda: "another processor, 2 CPUs")
+    known.append(ids())
+    assert len(set.union(*known)) == 8, "two seeds, four times"
+
+
+def test_it_is_kept_and_not_checked_by_running_it_again(experiment, tmp_path):
+    path = experiment()
+    assert sweep(Request([str(path)], full=True, results=tmp_path / "r")) == 0
+    assert keep([str(path)], tmp_path / "r", tmp_path / "kept") in (0, 1)  # 1: changes that are in no commit
+    assert not short_ones(tmp_path / "kept")
+
+
+def test_files_to_add_are_made_before_they_are_looked_at(experiment, monkeypatch):
+    path = experiment()
+    path.write_text(path.read_text().replace("[[measure]]", 'make = ["a-goal"]\n\n[[measure]]'))
+    asked = []
+    monkeypatch.setattr(plan, "made_files", asked.append)
+    Plan().add(load(path))
+    assert set(asked) == {("a-goal",)}
+    monkeypatch.undo()
+    with pytest.raises(LabError, match=r"make no-such-goal failed:\n.*No rule to make target 'no-such-goal'"):
+        plan.made_files(("no-such-goal",))
+
+
+def test_the_guests_paths_are_the_hosts():
+    job = ["/bench", "--words", "/words", "/other", "bench"]
+    assert on_host(job, ["/tmp/x/hashbench:/bench", "/tmp/words"]) == [
+        "/tmp/x/hashbench", "--words", "/tmp/words", "/other", "bench",
+    ]  # fmt: skip
+
+
+def test_a_machines_job_takes_the_words_too(experiment):
+    path = experiment('"{system}", "{seed}", "{other}"')
+    path.write_text(path.read_text().replace("host = true", 'mem = "128M"'))
+    made = Plan()
+    made.add(load(path))
+    jobs = sorted(json.dumps(cell.job[2:]) for cell in made.cells.values())
+    assert jobs == sorted(json.dumps([s, n, "{other}"]) for s in ("slow", "quick") for n in ("1", "2"))
