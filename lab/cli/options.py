@@ -40,6 +40,7 @@ Icount = Annotated[
     ),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="With --icount: what differs from run to run (addresses, process numbers, random bytes) is drawn from N; 1 without it.")]  # fmt: skip
+InstructionNs = Annotated[int, typer.Option("--instruction-ns", metavar="N", help="With --icount: an instruction takes N virtual nanoseconds, 1, 2, 4 ... 64: how fast the processor is beside disks and timers.")]  # fmt: skip
 User = Annotated[
     str, typer.Option("--user", metavar="NAME", help="Run the program as this user of the guest (root, user).")
 ]
@@ -63,6 +64,7 @@ def _machine(
     disk_model: DiskModel = "none",
     cache_sim: CacheSim = "",
     icount: Icount = False,
+    instruction_ns: InstructionNs = 1,
     seed: Seed = None,
     user: User = "root",
     accel: Accel = "tcg",
@@ -75,7 +77,7 @@ def _machine(
         raise LabError("--seed is for runs that are repeatable: Chainwalk's own kernel with --icount")
     return Options(
         kernel=kernel, packages=package or [], image=image, documents=docs, add=add or [], settings=settings or [], defconfig=defconfig,
-        cmdline=cmdline, mem=mem, smp=smp, root=root, disk=disk and disk.absolute(), disk_model=disk_model, cache_sim=cache_sim, icount=icount, seed=1 if seed is None else seed,
+        cmdline=cmdline, mem=mem, smp=smp, root=root, disk=disk and disk.absolute(), disk_model=disk_model, cache_sim=cache_sim, icount=icount, instruction_ns=instruction_ns, seed=1 if seed is None else seed,
         user=user, accel=accel, timeout=timeout,
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from lab.base.paths import LabError
 from lab.cli.options import MACHINE, Cmdline, Mem, Smp, chosen_ext2, finish, with_machine
 
 
-@with_machine(f"{MACHINE} disk_model cache_sim icount seed timeout")
+@with_machine(f"{MACHINE} disk_model cache_sim icount instruction_ns seed timeout")
 def run(
     context: typer.Context,
     machine: Any,

@@ -18,6 +18,7 @@ from lab.run.qemu.kvm import check_kvm
 
 KERNELS = ("chainwalk", "linux")
 ROOTS = ("ext2", "tmpfs", "ram")
+INSTRUCTION_NS = (1, 2, 4, 8, 16, 32, 64)
 JOB_MEM = "1G"  # what every job of lab/jobs is content with, and the image beside it
 BESIDE_DISK = "+disk"  # behind a size of memory: and as much more as the image on the RAM disk takes
 JOB_SPACE = Ext2(free_bytes=512 << 20, free_inodes=30000)
@@ -44,6 +45,7 @@ class Options:
     disk_model: str = "none"  # what the RAM disk is timed as (lab/run/qemu/disks.py)
     cache_sim: str = ""  # the memory caches to simulate (lab/run/cachesim)
     icount: bool = False
+    instruction_ns: int = 1  # under icount: what an instruction takes on the machine's clock, a power of two
     seed: int = 1  # under icount: what differs from run to run is drawn from it
     stats: Path | None = None
     strace: bool = False
@@ -121,6 +123,10 @@ def check_options(options: Options) -> None:
         raise LabError("--smp takes 1 to 16")
     if not 0 <= options.seed < 1 << 64:
         raise LabError(f"--seed {options.seed}: give it as a number of 64 bits, not negative")
+    if options.instruction_ns not in INSTRUCTION_NS:
+        raise LabError(f"--instruction-ns takes {', '.join(map(str, INSTRUCTION_NS))}")
+    if options.instruction_ns != 1 and not options.icount:
+        raise LabError("--instruction-ns is for machines whose clock counts instructions: add --icount")
     if options.icount and options.smp != 1:
         raise LabError("--icount counts instructions of one CPU: leave out --smp")
     if not re.fullmatch(r"\d+[MmGg]", options.mem.removesuffix(BESIDE_DISK)):

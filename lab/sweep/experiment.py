@@ -87,6 +87,7 @@ class Machine(Part):
     mem: Memories | None = None
     smp: Processors | None = None
     icount: bool | None = None
+    instruction_ns: Literal[1, 2, 4, 8, 16, 32, 64] | None = None  # virtual nanoseconds an instruction takes
     root: Literal["ext2", "tmpfs", "ram"] | None = None
     disk_model: DiskModel | None = None
     ext2_block: Literal[1024, 2048, 4096] | None = None
@@ -389,6 +390,8 @@ def _machines(experiment: Experiment) -> Iterator[tuple[Place, str]]:
             place: Place = ("workload", experiment.workload.index(variant.workload))
             if variant.machine.icount and (variant.machine.smp or [1])[0] > 1:
                 yield place, "icount counts the instructions of one CPU: set icount = false, or smp = 1"
+            if variant.machine.instruction_ns and not variant.machine.icount:
+                yield place, "instruction_ns is of a clock that counts instructions: icount = true, or leave it out"
             if variant.machine.icount and variant.machine.root == "ext2":
                 yield place, 'the host\'s disk is not repeatable under icount: set root = "ram", or icount = false'
 

@@ -111,13 +111,14 @@ def _simulated_part(cell: Cell, line: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _simulated_rate(cell: Cell, line: dict[str, Any], name: str) -> float | None:
-    """A rate, or the seconds it took, had each of its cycles been one of the simulated processor's instead of each instruction a nanosecond;
+    """A rate, or the seconds it took, had each of its cycles been one of the simulated processor's instead of each instruction as long as on the machine's clock;
     the time in which the machine had nothing to do, or waited for its disk, stays."""
     part = _simulated_part(cell, line)
     if part is None or "elapsed_ns" not in line:
         return None
     total = part["total"]
-    idle = max(line["elapsed_ns"] - total["instructions"], 0)
+    computed = total["instructions"] * (cell.config.get("instruction_ns") or 1)
+    idle = max(line["elapsed_ns"] - computed, 0)
     nanoseconds = total["cycles"] * 1000 / cell.cachesim["clock"] + idle
     if name == "seconds":
         return nanoseconds / 1e9

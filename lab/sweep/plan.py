@@ -68,7 +68,18 @@ class Planned:
 
 
 def kind_of(config: dict[str, Any]) -> str:
-    names = ("mem", "smp", "icount", "root", "image", "packages", "disk_model", "cache_sim", "ext2_free")
+    names = (
+        "mem",
+        "smp",
+        "icount",
+        "instruction_ns",
+        "root",
+        "image",
+        "packages",
+        "disk_model",
+        "cache_sim",
+        "ext2_free",
+    )
     job = list(config.get("load") or config.get("run", []))  # the load is the same whatever the seed
     if "--seed" in job:
         del job[job.index("--seed") : job.index("--seed") + 2]
@@ -221,6 +232,7 @@ def _in_words(machine: Machine) -> dict[str, Any]:
         "mem": (machine.mem or [""])[0],
         "smp": (machine.smp or [1])[0],
         **{name: getattr(machine, name) for name in names},
+        **({"instruction_ns": machine.instruction_ns} if machine.instruction_ns else {}),
     }
 
 
@@ -229,7 +241,7 @@ def _options(machine: Machine, packages: list[str], add: list[str], cmdline: str
     options = ["--icount", "--seed", str(seed)] if machine.icount else []
     options += ["--mem", (machine.mem or ["512M"])[0]]
     options += ["--smp", str((machine.smp or [1])[0])] if (machine.smp or [1])[0] != 1 else []
-    for name in ("root", "disk_model", "ext2_block", "ext2_free", "cache_sim", "image"):
+    for name in ("instruction_ns", "root", "disk_model", "ext2_block", "ext2_free", "cache_sim", "image"):
         value = getattr(machine, name)
         options += [f"--{name.replace('_', '-')}", str(value)] if value is not None else []
     options += ["--user", machine.user] if machine.user not in (None, "root") else []

@@ -34,7 +34,12 @@ def qemu_command(options: Options, folder: Path, line: str, tree: Tree) -> list[
         command += ["-chardev", "stdio,id=console,signal=off"]
     command += ["-serial", "chardev:console", "-serial", f"file:{folder}/control"]
     if options.icount:
-        command += ["-icount", "shift=0,sleep=off", "-rtc", f"base={ICOUNT_DATE},clock=vm"]
+        command += [
+            "-icount",
+            f"shift={options.instruction_ns.bit_length() - 1},sleep=off",
+            "-rtc",
+            f"base={ICOUNT_DATE},clock=vm",
+        ]
     if options.iso:
         command += ["-cdrom", str(options.iso), *(["-bios", str(options.firmware)] if options.firmware else [])]
     else:

@@ -91,3 +91,25 @@ def test_virtual_time_is_from_the_jobs_start_to_its_end():
     assert result.virtual_ns(log) is None
     log.records.append(("mark", {"name": "job_end", "ns": 35}))
     assert result.virtual_ns(log) == 25
+
+
+def test_an_instruction_takes_as_long_as_one_says(cw, tmp_path):
+    (_, one), (_, eight), (_, again) = (
+        run(cw, tmp_path / f"{number}.json", "find / -xdev | wc -l", "--instruction-ns", ns)
+        for number, ns in enumerate(("1", "8", "8"))
+    )
+    assert 7.5 < eight["virtual_ns"] / one["virtual_ns"] < 8.5
+    assert len({found["machine_sha256"] for found in (one, eight, again)}) == 2
+    assert (eight["stats"], eight["virtual_ns"]) == (again["stats"], again["virtual_ns"])
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--icount", "--instruction-ns", "3"), "--instruction-ns takes 1, 2, 4, 8, 16, 32, 64"),
+        (("--instruction-ns", "2"), "add --icount"),
+    ],
+)
+def test_what_no_instruction_can_take_is_refused(cw, options, says):
+    done = cw("run", *options, "--", "true")
+    assert done.returncode == 125 and says in done.stderr
