@@ -112,4 +112,4 @@ def test_an_instruction_takes_as_long_as_one_says(cw, tmp_path):
 )
 def test_what_no_instruction_can_take_is_refused(cw, options, says):
     done = cw("run", *options, "--", "true")
-    assert done.returncode == 125 and says in done.stderr
+    assert done.returncode == 125 and says in done.stderr.decode()
