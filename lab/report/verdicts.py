@@ -47,7 +47,8 @@ class Claim:
     more: Sample | None
     than: Sample | None
     paper: Ratio | None = None  # more / than; below 1 where the paper's effect has that sign
-    at_least: float = 1.0  # what the paper says of the size in words; 1: nothing, its numbers alone
+    # What the paper says of the size in words; 1: nothing, its numbers alone; below 1: that it is no worse than by so much.
+    at_least: float = 1.0
     missing: str = ""
     asked: bool = False  # the paper does not say that it is so, it asks
     name: str = ""  # what another claim with the same runs is told to be the same as
@@ -147,10 +148,12 @@ def _judge(claim: Claim, level: tuple[float, bool], smallest: float) -> Verdict:
         if claim.than.mean == 0 and claim.expected > 0 and claim.more.mean > 0:
             return Verdict("direction only", "the other one has 0, so there is no ratio")
         return Verdict("undecided", "there is no ratio: one is negative, or both have 0")
+    if not ours.exact and ours.low is None:
+        return Verdict("undecided", f"there is no interval: {ours.why}", ours)
+    if claim.at_least < 1:
+        return _no_worse(claim, ours)
     if ours.exact:
         return _exact(claim, ours, smallest)
-    if ours.low is None:
-        return Verdict("undecided", f"there is no interval: {ours.why}", ours)
     alpha, passes = level
     noise = identical_distance(claim.than, 1 - alpha)
     if passes and abs(ours.value - 1) > max(noise, smallest):
@@ -168,6 +171,18 @@ def _answer(one: Verdict, claim: Claim) -> Verdict:
     if one.word in answers:
         return replace(one, word="answered", reason=answers[one.word])
     return replace(one, reason=one.reason.replace("the paper's effect", "an effect that counts"))
+
+
+def _no_worse(claim: Claim, ours: Ratio) -> Verdict:
+    """That nothing is lost, or no more than so much, is no effect that chance could feign: the interval alone decides."""
+    assert ours.low is not None and ours.high is not None
+    if ours.low >= claim.at_least:
+        return Verdict("reproduced", f"the whole interval is at least {claim.at_least:g}", ours)
+    if ours.high < claim.at_least:
+        return Verdict("contradicted", f"the whole interval is below {claim.at_least:g}", ours)
+    far = ours.value - claim.at_least
+    wanted = more_seeds(claim, (ours.value - ours.low) / far) if far > 0 else None
+    return Verdict("undecided", f"{claim.at_least:g} lies in the interval", ours, wanted)
 
 
 def _exact(claim: Claim, ours: Ratio, smallest: float) -> Verdict:

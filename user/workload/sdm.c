@@ -32,7 +32,7 @@ static const char *source = "/usr/src/lua";
 
 static const struct option_row sdm_options[] = {
 	{"scripts", OPTION_LIST, "N,...", "scripts at once, up to 128; a result for each number; 16 without it", &scripts, 1, MOST_SCRIPTS},
-	{"repeat", OPTION_NUMBER, "N", "runs of each number, in other orders of tasks; a result for each; 1 without it", &repeat, 1, 1000},
+	{"repeat", OPTION_NUMBER, "N", "runs of each number, with the same scripts; a result for each; 1 without it", &repeat, 1, 1000},
 	{"warm-up", OPTION_NUMBER, "N", "scripts at once before all that is measured; none without it", &warm_up, 0, MOST_SCRIPTS},
 	SCRIPT_OPTIONS,
 };
@@ -89,8 +89,8 @@ static void digest_plan(uint64_t *digest, const struct plan *plan)
 
 enum measured { NOT_MEASURED, MEASURED };
 
-/* @count scripts at once, in a new folder. Each @run has other orders of tasks. */
-static struct outcome run_scripts(unsigned count, unsigned run, enum measured measured)
+/* @count scripts at once, in a new folder: the same ones each time. */
+static struct outcome run_scripts(unsigned count, enum measured measured)
 {
 	struct plan_options options = {(enum size)size, steps, think_us, source};
 	struct outcome outcome = {.digest = DIGEST_START};
@@ -99,7 +99,7 @@ static struct outcome run_scripts(unsigned count, unsigned run, enum measured me
 	int gate[2];
 
 	for (unsigned i = 0; i < count; i++) {
-		plans[i] = make_plan(&options, run * MOST_SCRIPTS + i);
+		plans[i] = make_plan(&options, i);
 		outcome.steps += plans[i].steps;
 		digest_plan(&outcome.digest, &plans[i]);
 	}
@@ -181,7 +181,7 @@ static void run_sdm(void)
 	set_environment();
 	if (warm_up) {
 		last = (unsigned)warm_up;
-		run_scripts(last, (unsigned)repeat, NOT_MEASURED);
+		run_scripts(last, NOT_MEASURED);
 	}
 	for (unsigned i = 0; i < scripts.count; i++) {
 		for (unsigned run = 0; run < repeat; run++) {
@@ -190,7 +190,7 @@ static void run_sdm(void)
 			if (last)
 				remove_scripts(last);
 			last = (unsigned)scripts.values[i];
-			outcome = run_scripts(last, run, MEASURED);
+			outcome = run_scripts(last, MEASURED);
 			print_sdm(last, run, &outcome);
 		}
 	}
@@ -205,7 +205,7 @@ static void run_sdet(void)
 
 		if (i)
 			remove_scripts((unsigned)threads.values[i - 1]);
-		outcome = run_scripts((unsigned)threads.values[i], 0, MEASURED);
+		outcome = run_scripts((unsigned)threads.values[i], MEASURED);
 		result_begin(name, outcome.elapsed_ns);
 		result_number("threads", threads.values[i]);
 		result_number("operations", outcome.steps);

@@ -91,6 +91,23 @@ def test_what_the_paper_asks_is_answered_and_not_reproduced(effect, paper, claim
     assert one(effect, paper=paper, **claim).word != "answered"
 
 
+@pytest.mark.parametrize(
+    ("effect", "deviation", "word", "said"),
+    [
+        (0.0, 0.5, "reproduced", "the whole interval is at least 0.99"),
+        (0.02, 0.5, "reproduced", "the whole interval is at least 0.99"),
+        (-0.005, 0.5, "reproduced", "the whole interval is at least 0.99"),
+        (-0.02, 0.5, "contradicted", "the whole interval is below 0.99"),
+        (0.0, 15, "undecided", "0.99 lies in the interval"),
+        (-0.011, 15, "undecided", "0.99 lies in the interval"),
+    ],
+)
+def test_no_worse_is_decided_by_the_interval(effect, deviation, word, said):
+    found = one(effect, deviation, paper=None, at_least=0.99)
+    assert found.word == word and said in found.reason
+    assert bool(found.seeds_wanted) == (word == "undecided" and effect > -0.01)
+
+
 def test_pairs_do_not_see_what_two_identical_kernels_show():
     """Every seed is 0.02 % above, to the digit: an effect of pairs, and less than what other seeds do to the reference."""
     values = 1000 + 10 * np.arange(SEEDS)
