@@ -1,7 +1,7 @@
 """Real programs from Debian's packages, dynamically linked: their output and the trees they leave are Linux's.
 
-Each job of lab/jobs runs on Debian's kernel and on Chainwalk, with the same image in the same machine: on ext2 with
-one CPU, on tmpfs with four, and eight jobs at once on ext2 with four. A script prints what its programs said and the whole tree at the end (types,
+Each job of lab/jobs runs on Debian's kernel and on Chainwalk, with the same image in the same machine: on tmpfs with four
+CPUs, and on ext2, eight at once with four CPUs or, what is not among the eight, alone with one. A script prints what its programs said and the whole tree at the end (types,
 modes, owners, links, sizes, checksums). What Linux answered is kept beside the images by what went into it.
 """
 
@@ -53,14 +53,13 @@ def same(job: str, linux: str, found: str) -> None:
     assert not difference, f"{job}: {len(difference)} lines\n" + "\n".join(difference[:80])
 
 
-# Four CPUs and ext2 is what test_eight_at_once... has. But python's job, which is not among the eight, takes minutes, and
-# tmpfs has no xattrs of users, which its tests use: it runs so, once.
+ON_EXT2, ON_TMPFS = ("ext2", "/work", 1), ("tmpfs", "/tmp/work", 4)
+# Python's takes minutes, and tmpfs has no xattrs of users, which its tests use: it runs on ext2 with four CPUs, once.
+SPECIAL = {"python": [("ext2", "/work", 4)]}
 WAYS = [
     pytest.param(job, work, cpus, id=f"{job}-{kind}-{cpus}")
     for job in jobs.names()
-    for kind, work, cpus in (
-        [("ext2", "/work", 4)] if job == "python" else [("ext2", "/work", 1), ("tmpfs", "/tmp/work", 4)]
-    )
+    for kind, work, cpus in SPECIAL.get(job, [ON_TMPFS] if job in TOGETHER else [ON_EXT2, ON_TMPFS])
 ]
 
 
