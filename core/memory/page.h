@@ -53,7 +53,12 @@ struct page {
 		struct { /* page cache: mm/cache */
 			struct address_space *mapping;
 			pgoff_t index;
-			struct page_table_link hash_link;
+			union {
+				struct page_table_link hash_link;
+#ifdef CONFIG_SWAP_TABLE_OWN
+				struct swap_table_link swap_link; /* of a swap cache's page */
+#endif
+			};
 			struct list_head mapping_link; /* in mapping->clean_pages or dirty_pages */
 			struct buffer *buffers; /* of its blocks, an array; or NULL */
 		};

@@ -57,12 +57,26 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 	return NULL;
 }
 
-/* The page leaves the table. Between page_table_lock() and page_table_unlock(). */
-static inline void unhash(struct page *page, struct address_space *mapping, u32 bucket)
+/* The locked page leaves the table: true; or @when has it stay. */
+static __always_inline bool unhash(struct page *page, struct address_space *mapping,
+				   enum unhashed when)
 {
-	page_table_remove(&page_table_instance, &mapping->pages, bucket, page);
-	HASH_COUNT(page, removes, 1);
-	HASH_RECORD(page, HASH_REMOVE, page, mapping->host, page_key_offset(mapping, page->index));
+	u32 bucket = page_bucket(mapping, page->index);
+
+	assert_page_locked(page);
+	if (is_in_swap_table(mapping))
+		return swap_unhash(page, when);
+	page_table_lock(&page_table_instance, &mapping->pages, bucket);
+	/* the count is final under the bucket's lock */
+	bool used = when == UNHASH_UNUSED && atomic_read(&page->refcount) != 2;
+	if (!used) {
+		page_table_remove(&page_table_instance, &mapping->pages, bucket, page);
+		HASH_COUNT(page, removes, 1);
+		HASH_RECORD(page, HASH_REMOVE, page, mapping->host,
+			    page_key_offset(mapping, page->index));
+	}
+	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
+	return !used;
 }
 
 /* The unhashed page is its file's no more, and the cache's reference goes. */
@@ -84,27 +98,16 @@ static void leave_mapping(struct page *page, struct address_space *mapping)
 void remove_from_page_cache(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
-	u32 bucket = page_bucket(mapping, page->index);
 
-	assert_page_locked(page);
-	page_table_lock(&page_table_instance, &mapping->pages, bucket);
-	unhash(page, mapping, bucket);
-	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
+	unhash(page, mapping, UNHASH);
 	leave_mapping(page, mapping);
 }
 
 bool remove_unused_page(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
-	u32 bucket = page_bucket(mapping, page->index);
 
-	assert_page_locked(page);
-	page_table_lock(&page_table_instance, &mapping->pages, bucket);
-	bool used = atomic_read(&page->refcount) != 2; /* final under the bucket's lock */
-	if (!used)
-		unhash(page, mapping, bucket);
-	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
-	if (used)
+	if (!unhash(page, mapping, UNHASH_UNUSED))
 		return false;
 	leave_mapping(page, mapping);
 	return true;

@@ -106,6 +106,9 @@ struct page *find_or_create_page(struct address_space *mapping, pgoff_t index);
 /* Add the fresh page @page (its only reference is the caller's) at @index, locked and not uptodate:
  * NULL. If there is one already: that, referenced, and @page is unchanged. Counted as a lookup. */
 struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index);
+/* Does a page leave its table for certain, or if nobody has a reference but the cache and the
+ * caller? */
+enum unhashed { UNHASH, UNHASH_UNUSED };
 /* The locked page leaves the cache; drops the cache's reference, not the caller's. */
 void remove_from_page_cache(struct page *page);
 /* For reclaim: the same if nobody has a reference but the cache and the caller; else it stays, and

@@ -38,10 +38,8 @@ static __always_inline int page_compare(const struct page *page, const struct pa
 /* The byte offset as the hash function's key has it. */
 static __always_inline u64 page_key_offset(const struct address_space *mapping, pgoff_t index)
 {
-#ifdef CONFIG_SWAP
-	if (mapping == &swap_space)
+	if (is_swap_in_page_table(mapping))
 		return index; /* a swap entry, as in Linux 2.2 */
-#endif
 	return (u64)index << PAGE_SHIFT;
 }
 

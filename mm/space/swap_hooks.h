@@ -78,6 +78,17 @@ static inline unsigned swap_area_flags(const struct mm *mm)
 extern struct address_space swap_space;
 void swap_put(u64 entry); /* swap.h */
 
+#ifdef CONFIG_SWAP_TABLE_OWN
+#define is_swap_in_page_table(mapping) false
+#define is_in_swap_table(mapping) ((mapping) == &swap_space)
+/* The locked page leaves the swap cache's own table: true; or @when has it stay. */
+bool swap_unhash(struct page *page, enum unhashed when);
+#else
+#define is_swap_in_page_table(mapping) ((mapping) == &swap_space)
+#define is_in_swap_table(mapping) false
+#define swap_unhash(page, when) false
+#endif
+
 /* @page, unhashed, leaves @mapping. */
 static inline void swap_page_left(const struct page *page, const struct address_space *mapping)
 {
@@ -104,5 +115,8 @@ static inline void swap_page_left(const struct page *page, const struct address_
 #define swap_area_copied(vma) ((void)0)
 #define swap_area_flags(mm) 0u
 #define swap_page_left(page, mapping) ((void)0)
+#define is_swap_in_page_table(mapping) false
+#define is_in_swap_table(mapping) false
+#define swap_unhash(page, when) false
 
 #endif

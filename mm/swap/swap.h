@@ -5,7 +5,8 @@
  * and is dropped; its entry in the page table says which slot (swap_hooks.h). The swap cache is the
  * page cache: pages are found in its table under swap_space, by their entry, which is also what the
  * hash function gets for a byte offset. So it is with Linux 2.2, and in Lever's figures (Lever
- * 2000, section 3.1: why the function "offset" has been tried).
+ * 2000, section 3.1: why the function "offset" has been tried). By choice it has a table, and a
+ * function, of its own (SWAP_TABLE, SWAP_HASH), which Lever asks for in section 6.
  *
  * States of an anonymous page, besides being where it is: not in the swap cache (no slot; its
  * bytes are nowhere else) -> in it and dirty (has a slot; to be written) -> in it and clean (the
@@ -22,6 +23,7 @@
  *
  *	map.c	areas, their slots, how many want each
  *	cache.c	the swap cache: in, out, reading
+ *	table.c	where its pages are found
  *	in.c	faults, forks, exits: entries that come and go
  *	out.c	the thread that swaps out, and what tells it to
  *	off.c	swapoff: all that is in an area comes back
@@ -123,6 +125,14 @@ bool swap_is_open(u64 entry);	/* its area takes pages: no swapoff is at work */
 /* Better give the slot back than keep it for a page that is in memory: swap is more than half full,
  * or the area is to become empty. */
 bool swap_is_short(u64 entry);
+
+/* ---- the table of the swap cache (table.c): the page cache's, or its own; counted as lookups --- */
+
+void swap_cache_table_init(void); /* boot */
+/* The page of @entry with a reference, or NULL. Does not sleep. */
+struct page *swap_cache_find(u64 entry);
+/* What swap_cache_add() does to the table: the page gets mapping, index, a reference, PG_cache. */
+struct page *swap_cache_enter(struct page *page, u64 entry);
 
 /* ---- the swap cache (cache.c) ---------------------------------------------------------------- */
 
