@@ -92,6 +92,18 @@ bool swap_unhash(struct page *page, enum unhashed when)
 	return !used;
 }
 
+struct page *swap_cache_find(u64 entry)
+{
+	u32 bucket = bucket_of(entry);
+
+	lock_bucket(bucket);
+	struct page *page = find(bucket, entry);
+	unlock_bucket(bucket);
+	if (page && !test_bit(PG_referenced, &page->flags))
+		set_bit(PG_referenced, &page->flags);
+	return page;
+}
+
 #else
 
 #include "mm/cache/page_lookup.h"
@@ -128,19 +140,12 @@ static inline void insert(u32 bucket, struct page *page)
 	HASH_RECORD(page, HASH_INSERT, page, swap_space.host, page->index);
 }
 
-#endif
-
 struct page *swap_cache_find(u64 entry)
 {
-	u32 bucket = bucket_of(entry);
-
-	lock_bucket(bucket);
-	struct page *page = find(bucket, entry);
-	unlock_bucket(bucket);
-	if (page && !test_bit(PG_referenced, &page->flags))
-		set_bit(PG_referenced, &page->flags);
-	return page;
+	return page_lookup(&swap_space, entry);
 }
+
+#endif
 
 struct page *swap_cache_enter(struct page *page, u64 entry)
 {
