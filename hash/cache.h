@@ -66,16 +66,11 @@ struct hash_counters {
 #define HASH_COUNTED 7 /* numbers in there */
 
 /* The numbers of the caches, in the order of reports; key streams know them by these. */
-enum hash_cache_number {
-	HASH_page,
-	HASH_buffer,
-	HASH_inode,
-	HASH_dentry,
 #ifdef CONFIG_SWAP_TABLE_OWN
-	HASH_swap,
+enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry, HASH_swap, HASH_CACHES };
+#else
+enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry, HASH_CACHES };
 #endif
-	HASH_CACHES
-};
 
 struct hash_cache {
 	/* Set before boot by DEFINE_HASH_CACHE(). */
@@ -124,10 +119,6 @@ struct hash_cache {
 		__attribute__((used, section("hash_caches"))) = &cache##_cache_hash
 
 extern struct hash_cache page_cache_hash, buffer_cache_hash, inode_cache_hash, dentry_cache_hash;
-#ifdef CONFIG_SWAP_TABLE_OWN
-extern struct hash_cache swap_cache_hash;
-extern struct hash_counters swap_counters[]; /* with CONFIG_HASH_STATS */
-#endif
 
 /* In debug builds: panic, naming the function, when @bucket lies outside the table. */
 #ifdef CONFIG_DEBUG

@@ -175,7 +175,10 @@ def choice_header(chosen):
             f"#define {table}_link {stem}_link",
             f"#define {table}_root {stem}_root",
         ]
-    return "\n".join([*lines, "", "#endif", ""])
+    # A frame is in the table of one cache at a time.
+    lines += ["", "union page_links {", "\tstruct page_table_link page;"]
+    lines += ["\tstruct swap_table_link swap;"] if "swap" in tables else []
+    return "\n".join([*lines, "};", "", "#endif", ""])
 
 
 def functions_header(chosen):

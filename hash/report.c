@@ -43,9 +43,6 @@ struct hash_statistics {
 #ifdef CONFIG_HASH_STATS
 struct hash_counters page_counters[NR_CPUS], buffer_counters[NR_CPUS], inode_counters[NR_CPUS],
 	dentry_counters[NR_CPUS];
-#ifdef CONFIG_SWAP_TABLE_OWN
-struct hash_counters swap_counters[NR_CPUS];
-#endif
 #endif
 
 #ifdef CONFIG_DEBUG

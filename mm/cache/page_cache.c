@@ -64,8 +64,10 @@ static __always_inline bool unhash(struct page *page, struct address_space *mapp
 	u32 bucket = page_bucket(mapping, page->index);
 
 	assert_page_locked(page);
-	if (is_in_swap_table(mapping))
+#ifdef CONFIG_SWAP_TABLE_OWN
+	if (mapping == &swap_space)
 		return swap_unhash(page, when);
+#endif
 	page_table_lock(&page_table_instance, &mapping->pages, bucket);
 	/* the count is final under the bucket's lock */
 	bool used = when == UNHASH_UNUSED && atomic_read(&page->refcount) != 2;
@@ -314,7 +316,7 @@ static void truncate_page(struct address_space *mapping, struct page *page, unsi
 /* The bytes [from, to) of the page at @index, if there is one, go. */
 static void truncate_part(struct address_space *mapping, pgoff_t index, unsigned from, unsigned to)
 {
-	struct page *page = page_lookup(mapping, index);
+	struct page *page = page_lookup(mapping, index) ?: swap_shmem_get(mapping, index);
 
 	if (page)
 		truncate_page(mapping, page, from, to);
@@ -384,8 +386,11 @@ void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end)
 		truncate_part(mapping, first - 1, head, in_one ? tail : PAGE_SIZE);
 	if (tail && !in_one)
 		truncate_part(mapping, behind, 0, tail);
-	if (any)
+	if (any) {
+		swap_shmem_truncate(mapping, first, behind - 1);
 		truncate_whole_pages(mapping, first, behind - 1);
+		swap_shmem_truncated(mapping);
+	}
 	if (any && !list_empty(&mapping->vmas))
 		mm_unmap_file(mapping, first, behind - 1, what);
 }
@@ -415,6 +420,7 @@ void address_space_init(struct address_space *mapping, struct inode *host,
 	INIT_LIST_HEAD(&mapping->dirty_pages);
 	spin_lock_init(&mapping->vma_lock, "mapping->vma_lock");
 	INIT_LIST_HEAD(&mapping->vmas);
+	swap_shmem_init(mapping);
 }
 
 DEFINE_HASH_CACHE(page, PAGE, "Page", "pages", "find_page");

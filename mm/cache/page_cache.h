@@ -70,6 +70,10 @@ struct address_space_operations {
 	/* The locked @page is going away from byte @from on: drop its buffers (all of them if from
 	 * == 0). */
 	void (*invalidate)(struct page *page, unsigned from);
+#ifdef CONFIG_SWAP
+	/* The same of @pages whole pages of a file in memory that were swapped out. */
+	void (*swapped_gone)(struct inode *inode, u64 pages);
+#endif
 	/* Reclaim wants the locked @page, which is clean and mapped nowhere: free page->buffers and
 	 * make them NULL. false: one is dirty or in use, and the page stays. NULL: it has none.
 	 * Takes locks by trying, does not sleep. */
@@ -91,6 +95,13 @@ struct address_space {
 	/* Under vma_lock: the areas that map this file, for truncation, sync and reclaim. */
 	spinlock_t vma_lock;
 	struct list_head vmas;
+
+#ifdef CONFIG_SWAP
+	/* Under shmem_lock (mm/swap/shmem.c), of a file in memory: its pages that are swapped out,
+	 * which nr_pages counts, too, and how many truncations are at work. */
+	struct list_head slots;
+	unsigned truncating;
+#endif
 
 	int write_error; /* -errno of a failed write, reported once by page_cache_sync() */
 	atomic_t writes; /* blocks that are being written, and pages picked for it */

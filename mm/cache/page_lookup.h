@@ -19,7 +19,7 @@ struct page_key {
 
 #define TABLE page_table
 #define TABLE_OBJECT struct page
-#define TABLE_LINK hash_link
+#define TABLE_LINK links.page
 #define TABLE_KEY struct page_key
 #define TABLE_ORDER(page) ((page)->index)
 #include PAGE_TABLE_HEADER
@@ -38,8 +38,10 @@ static __always_inline int page_compare(const struct page *page, const struct pa
 /* The byte offset as the hash function's key has it. */
 static __always_inline u64 page_key_offset(const struct address_space *mapping, pgoff_t index)
 {
+#ifdef CONFIG_SWAP
 	if (is_swap_in_page_table(mapping))
 		return index; /* a swap entry, as in Linux 2.2 */
+#endif
 	return (u64)index << PAGE_SHIFT;
 }
 

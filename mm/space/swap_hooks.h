@@ -80,14 +80,33 @@ void swap_put(u64 entry); /* swap.h */
 
 #ifdef CONFIG_SWAP_TABLE_OWN
 #define is_swap_in_page_table(mapping) false
-#define is_in_swap_table(mapping) ((mapping) == &swap_space)
 /* The locked page leaves the swap cache's own table: true; or @when has it stay. */
 bool swap_unhash(struct page *page, enum unhashed when);
+extern struct hash_cache swap_cache_hash;
 #else
 #define is_swap_in_page_table(mapping) ((mapping) == &swap_space)
-#define is_in_swap_table(mapping) false
-#define swap_unhash(page, when) false
 #endif
+
+/* ---- files in memory (mm/swap/shmem.c) --------------------------------------------------------- */
+
+static inline void swap_shmem_init(struct address_space *mapping)
+{
+	INIT_LIST_HEAD(&mapping->slots);
+	mapping->truncating = 0;
+}
+/* The locked page of such a file, if it is not uptodate and has been swapped out, is read: 1, or
+ * -EIO. 0: it is, or has not. Sleeps. */
+int swap_shmem_in(struct page *page);
+/* The page at @index, referenced, if it is swapped out and can be read; else NULL. Sleeps. */
+struct page *swap_shmem_get(struct address_space *mapping, pgoff_t index);
+extern spinlock_t shmem_lock; /* while it is held no page is swapped out or in */
+/* The first page from @index on that is swapped out, or @next, if that comes first. shmem_lock is
+ * held. */
+pgoff_t swap_shmem_next(const struct address_space *mapping, pgoff_t index, pgoff_t next);
+/* Pages of [first, last] that are swapped out are gone, and until swap_shmem_truncated() no page of
+ * @mapping is swapped out. */
+void swap_shmem_truncate(struct address_space *mapping, pgoff_t first, pgoff_t last);
+void swap_shmem_truncated(struct address_space *mapping);
 
 /* @page, unhashed, leaves @mapping. */
 static inline void swap_page_left(const struct page *page, const struct address_space *mapping)
@@ -115,8 +134,11 @@ static inline void swap_page_left(const struct page *page, const struct address_
 #define swap_area_copied(vma) ((void)0)
 #define swap_area_flags(mm) 0u
 #define swap_page_left(page, mapping) ((void)0)
-#define is_swap_in_page_table(mapping) false
-#define is_in_swap_table(mapping) false
-#define swap_unhash(page, when) false
+#define swap_shmem_init(mapping) ((void)0)
+#define swap_shmem_in(page) 0
+#define swap_shmem_get(mapping, index) NULL
+#define swap_shmem_next(mapping, index, next) (next)
+#define swap_shmem_truncate(mapping, first, last) ((void)0)
+#define swap_shmem_truncated(mapping) ((void)0)
 
 #endif

@@ -98,8 +98,8 @@ static struct page *begin_read(u64 entry, unsigned gfp, struct page **there)
 }
 
 /* Pages of the slots around @entry's, too, which probably left memory together with it: into
- * @pages, by slot: how many. */
-static unsigned read_around(u64 entry, struct page *wanted, struct page **pages)
+ * @transfers, by slot: how many. */
+static unsigned read_around(u64 entry, struct page *wanted, struct swap_transfer *transfers)
 {
 	u64 first = round_down(swap_slot(entry), (u64)SWAP_AROUND);
 	unsigned count = 0;
@@ -117,14 +117,15 @@ static unsigned read_around(u64 entry, struct page *wanted, struct page **pages)
 		if (there)
 			put_page(there);
 		if (!IS_ERR_OR_NULL(page))
-			pages[count++] = page;
+			transfers[count++] = (struct swap_transfer){page, page->index};
 	}
 	return count;
 }
 
 struct page *swap_cache_get(u64 entry)
 {
-	struct page *pages[SWAP_AROUND], *page = swap_cache_find(entry), *there = NULL;
+	struct swap_transfer transfers[SWAP_AROUND];
+	struct page *page = swap_cache_find(entry), *there = NULL;
 
 	if (page)
 		return page;
@@ -133,10 +134,10 @@ struct page *swap_cache_get(u64 entry)
 		return page ? page : there;
 	current->major_faults++;
 	get_page(page);
-	unsigned count = read_around(entry, page, pages);
+	unsigned count = read_around(entry, page, transfers);
 	struct swap_backing *backing = swap_backing(entry);
-	backing->start(backing, SWAP_READ, pages, count);
+	backing->start(backing, SWAP_READ, transfers, count);
 	for (unsigned i = 0; i < count; i++)
-		put_page(pages[i]);
+		put_page(transfers[i].page);
 	return page;
 }

@@ -19,13 +19,16 @@ struct swap_key {
 
 #define TABLE swap_table
 #define TABLE_OBJECT struct page
-#define TABLE_LINK swap_link
+#define TABLE_LINK links.swap
 #define TABLE_KEY struct swap_key
 #define TABLE_ORDER(page) ((page)->index)
 #include SWAP_TABLE_HEADER
 
 static struct swap_table table;
 static struct swap_table_root root;
+#ifdef CONFIG_HASH_STATS
+static struct hash_counters swap_counters[NR_CPUS];
+#endif
 
 DEFINE_HASH_CACHE(swap, SWAP, "Swap", "pages", "find_swap_page");
 
