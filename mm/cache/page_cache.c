@@ -356,6 +356,7 @@ static void truncate_whole_pages(struct address_space *mapping, pgoff_t first, p
 	struct page *pages[GATHERED];
 	unsigned count;
 
+	swap_shmem_truncate(mapping, first, last);
 	for (;;) {
 		count = gather_pages(mapping, first, last, pages);
 		if (!count)
@@ -366,6 +367,7 @@ static void truncate_whole_pages(struct address_space *mapping, pgoff_t first, p
 			break; /* what is inside the file readers may bring back for ever */
 		cond_resched();
 	}
+	swap_shmem_truncated(mapping);
 }
 
 void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end)
@@ -386,11 +388,8 @@ void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end)
 		truncate_part(mapping, first - 1, head, in_one ? tail : PAGE_SIZE);
 	if (tail && !in_one)
 		truncate_part(mapping, behind, 0, tail);
-	if (any) {
-		swap_shmem_truncate(mapping, first, behind - 1);
+	if (any)
 		truncate_whole_pages(mapping, first, behind - 1);
-		swap_shmem_truncated(mapping);
-	}
 	if (any && !list_empty(&mapping->vmas))
 		mm_unmap_file(mapping, first, behind - 1, what);
 }
@@ -420,7 +419,6 @@ void address_space_init(struct address_space *mapping, struct inode *host,
 	INIT_LIST_HEAD(&mapping->dirty_pages);
 	spin_lock_init(&mapping->vma_lock, "mapping->vma_lock");
 	INIT_LIST_HEAD(&mapping->vmas);
-	swap_shmem_init(mapping);
 }
 
 DEFINE_HASH_CACHE(page, PAGE, "Page", "pages", "find_page");

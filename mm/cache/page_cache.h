@@ -99,7 +99,7 @@ struct address_space {
 #ifdef CONFIG_SWAP
 	/* Under shmem_lock (mm/swap/shmem.c), of a file in memory: its pages that are swapped out,
 	 * which nr_pages counts, too, and how many truncations are at work. */
-	struct list_head slots;
+	struct shmem_slot *slots;
 	unsigned truncating;
 #endif
 

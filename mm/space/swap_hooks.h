@@ -89,11 +89,6 @@ extern struct hash_cache swap_cache_hash;
 
 /* ---- files in memory (mm/swap/shmem.c) --------------------------------------------------------- */
 
-static inline void swap_shmem_init(struct address_space *mapping)
-{
-	INIT_LIST_HEAD(&mapping->slots);
-	mapping->truncating = 0;
-}
 /* The locked page of such a file, if it is not uptodate and has been swapped out, is read: 1, or
  * -EIO. 0: it is, or has not. Sleeps. */
 int swap_shmem_in(struct page *page);
@@ -134,7 +129,6 @@ static inline void swap_page_left(const struct page *page, const struct address_
 #define swap_area_copied(vma) ((void)0)
 #define swap_area_flags(mm) 0u
 #define swap_page_left(page, mapping) ((void)0)
-#define swap_shmem_init(mapping) ((void)0)
 #define swap_shmem_in(page) 0
 #define swap_shmem_get(mapping, index) NULL
 #define swap_shmem_next(mapping, index, next) (next)

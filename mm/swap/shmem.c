@@ -31,7 +31,7 @@
 
 struct shmem_slot {
 	struct shmem_slot *next; /* in its bucket */
-	struct list_head link;	 /* in mapping->slots */
+	struct shmem_slot *next_of_file, **previous; /* from mapping->slots on; what points here */
 	struct address_space *mapping;
 	pgoff_t index;
 	u64 entry;
@@ -67,7 +67,9 @@ static void add_to_count(struct address_space *mapping, int pages)
 static void forget(struct shmem_slot *slot)
 {
 	*find(slot->mapping, slot->index) = slot->next;
-	list_del(&slot->link);
+	*slot->previous = slot->next_of_file;
+	if (slot->next_of_file)
+		slot->next_of_file->previous = slot->previous;
 	add_to_count(slot->mapping, -1);
 	swap_put(slot->entry);
 	kfree(slot);
@@ -85,7 +87,11 @@ static bool give_to_slot(struct page *page, struct shmem_slot *slot)
 		return false;
 	slot->next = NULL;
 	*find(mapping, page->index) = slot;
-	list_add_tail(&slot->link, &mapping->slots);
+	slot->next_of_file = mapping->slots;
+	slot->previous = &mapping->slots;
+	if (slot->next_of_file)
+		slot->next_of_file->previous = &slot->next_of_file;
+	mapping->slots = slot;
 	add_to_count(mapping, 1);
 	clear_bit(PG_dirty, &page->flags);
 	return true;
@@ -108,12 +114,10 @@ static bool take_from_slot(struct page *page)
 
 pgoff_t swap_shmem_next(const struct address_space *mapping, pgoff_t index, pgoff_t next)
 {
-	const struct shmem_slot *slot;
-
 	lockdep_assert_held(&shmem_lock);
-	if (!list_empty(&mapping->slots) && *find(mapping, index))
+	if (mapping->slots && *find(mapping, index))
 		return index;
-	list_for_each_entry (slot, &mapping->slots, link)
+	for (const struct shmem_slot *slot = mapping->slots; slot; slot = slot->next_of_file)
 		if (slot->index > index)
 			next = min(next, slot->index);
 	return next;
@@ -123,12 +127,12 @@ pgoff_t swap_shmem_next(const struct address_space *mapping, pgoff_t index, pgof
 
 void swap_shmem_truncate(struct address_space *mapping, pgoff_t first, pgoff_t last)
 {
-	struct shmem_slot *slot, *next;
 	u64 pages = 0;
 	{
 		guard(spinlock, &shmem_lock);
 		mapping->truncating++;
-		list_for_each_entry_safe (slot, next, &mapping->slots, link) {
+		for (struct shmem_slot *slot = mapping->slots, *next; slot; slot = next) {
+			next = slot->next_of_file;
 			if (slot->index < first || slot->index > last)
 				continue;
 			forget(slot);
@@ -186,7 +190,7 @@ int swap_shmem_in(struct page *page)
 	int error;
 
 	assert_page_locked(page);
-	if (page_uptodate(page) || list_empty(&page->mapping->slots))
+	if (page_uptodate(page) || !READ_ONCE(page->mapping->slots))
 		return 0;
 	entry = get_entry(page->mapping, page->index);
 	if (!entry)
@@ -200,7 +204,7 @@ int swap_shmem_in(struct page *page)
 
 struct page *swap_shmem_get(struct address_space *mapping, pgoff_t index)
 {
-	u64 entry = list_empty(&mapping->slots) ? 0 : get_entry(mapping, index);
+	u64 entry = READ_ONCE(mapping->slots) ? get_entry(mapping, index) : 0;
 	struct page *page;
 	int error;
 

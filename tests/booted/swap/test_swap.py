@@ -135,6 +135,16 @@ def test_busyboxs_programs(cw_run, disk):
 
 
 @pytest.mark.parametrize("kernel", ["chainwalk", "linux"])
+def test_what_must_not_be_done_to_a_file_in_use(cw_run, swap_errors, kernel):
+    result = cw_run(
+        ["/root/swap_errors", "-f", "/root"],
+        add=[f"{swap_errors}:/root/swap_errors"], root="ext2", full=True, status=None, kernel=kernel,
+    )  # fmt: skip
+    lines = [line for line in result.output.decode().replace("\r", "").splitlines() if "ok" in line]
+    assert lines == ["ok end"], lines
+
+
+@pytest.mark.parametrize("kernel", ["chainwalk", "linux"])
 def test_errors(cw_run, swap_errors, disk, kernel):
     """The program itself has Linux's numbers."""
     result = cw_run(
