@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define PAGE 4096UL
-#define OTHERS 1024 /* kB that other processes, and the rest of this one, may have in swap */
+#define OTHERS 6144 /* kB that other processes, the rest of this one, and a root in memory may have in swap */
 
 static const char *device;
 static unsigned long pages;
