@@ -37,7 +37,8 @@ static void fill(u32 seed)
 	for (u32 i = 0; i < PAGES; i++) {
 		u32 words[2] = {i, seed};
 
-		CHECK_EQUAL(write_at("/file", O_WRONLY | O_CREAT, i * PAGE_SIZE + 8, words, sizeof(words)),
+		CHECK_EQUAL(write_at("/file", O_WRONLY | O_CREAT, i * PAGE_SIZE + 8, words,
+				     sizeof(words)),
 			    sizeof(words));
 	}
 }
@@ -117,8 +118,8 @@ TEST(shmem_failed_reads)
 	fill(4);
 	CHECK_EQUAL(swap_out(PAGES), PAGES);
 	user_enter(mm_create());
-	u64 memory = (u64)user_map(0, PAGES * PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
-				   "/file", 0);
+	u64 memory =
+		(u64)user_map(0, PAGES * PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, "/file", 0);
 	disk.fail_one_in = 3;
 	unsigned lost = 0;
 	for (u32 i = 0; i < PAGES; i++) {
@@ -224,7 +225,8 @@ static void model_punch(struct rng *rng)
 
 	n = min(n, 2 * MODEL_PAGES - from);
 	down_write(&file->inode->lock);
-	CHECK_EQUAL(file->inode->op->fallocate(file->inode, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+	CHECK_EQUAL(file->inode->op->fallocate(file->inode,
+					       FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 					       from * HALF, n * HALF),
 		    0);
 	up_write(&file->inode->lock);
@@ -306,7 +308,7 @@ TEST(shmem_is_as_its_model)
 	end();
 }
 
-/* ---- at once ---------------------------------------------------------------------------------- */
+/* ---- at once --------------------------------------------------------------------------------- */
 
 static void change_all(void *argument)
 {
@@ -316,7 +318,8 @@ static void change_all(void *argument)
 		for (u32 i = seed; i < PAGES; i += 2) {
 			u32 words[2] = {i, round};
 
-			CHECK_EQUAL(write_at("/file", O_WRONLY, i * PAGE_SIZE + 8, words, sizeof(words)),
+			CHECK_EQUAL(write_at("/file", O_WRONLY, i * PAGE_SIZE + 8, words,
+					     sizeof(words)),
 				    sizeof(words));
 			CHECK_EQUAL(read_at("/file", i * PAGE_SIZE + 8, words, sizeof(words)),
 				    sizeof(words));
@@ -330,8 +333,9 @@ static void cut_and_punch(void *argument)
 	for (u32 i = 0; i < 40; i++) {
 		CHECK_EQUAL(truncate_path("/cut", 0), 0);
 		for (u32 page = 0; page < 20; page++)
-			CHECK_EQUAL(write_at("/cut", O_WRONLY, page * PAGE_SIZE, &page, sizeof(page)),
-				    sizeof(page));
+			CHECK_EQUAL(
+				write_at("/cut", O_WRONLY, page * PAGE_SIZE, &page, sizeof(page)),
+				sizeof(page));
 		CHECK_EQUAL(truncate_path("/cut", 10 * PAGE_SIZE + i), 0);
 		CHECK_EQUAL(truncate_path("/cut", 20 * PAGE_SIZE), 0);
 		for (u32 page = 0; page < 20; page++) {

@@ -87,7 +87,7 @@ extern struct hash_cache swap_cache_hash;
 #define is_swap_in_page_table(mapping) ((mapping) == &swap_space)
 #endif
 
-/* ---- files in memory (mm/swap/shmem.c) --------------------------------------------------------- */
+/* ---- files in memory (mm/swap/shmem.c) ------------------------------------------------------- */
 
 /* The locked page of such a file, if it is not uptodate and has been swapped out, is read: 1, or
  * -EIO. 0: it is, or has not. Sleeps. */

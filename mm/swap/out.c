@@ -268,8 +268,8 @@ static void write_batch(void)
 
 	for (unsigned i = 0; i < batch.count; i++)
 		if (must_write(batch.pages[i]))
-			transfers[count++] = (struct swap_transfer){batch.pages[i],
-								    batch.pages[i]->index};
+			transfers[count++] =
+				(struct swap_transfer){batch.pages[i], batch.pages[i]->index};
 	swap_write(transfers, count);
 }
 

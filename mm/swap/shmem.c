@@ -1,17 +1,17 @@
 /*
- * shmem.c - pages of files that are in memory alone (tmpfs, memfds, shared memory), which go to swap
- * and come back. Declared in swap.h and swap_hooks.h.
+ * shmem.c - pages of files that are in memory alone (tmpfs, memfds, shared memory), which go to
+ * swap and come back. Declared in swap.h and swap_hooks.h.
  *
  * Such a page has a way to all that map it (mm/space/rmap.c), and its file is the one place that
  * knows it: so it needs no swap cache. On its way out it stays in the page cache, locked, until it
  * is written; then the file has a slot in its place, here, and the page goes. Who wants it makes a
  * page in the page cache as for a hole, and has that filled from the slot, which goes.
  *
- * States of a page of such a file that has been written to: in the page cache and PG_dirty -> it has
- * a slot, and is in the page cache, locked and not PG_dirty -> it has a slot alone -> that, and a
- * page that is being filled, locked -> as at first. From one to the next it goes under shmem_lock:
- * so whoever holds that finds all data as PG_dirty or as a slot, and nothing twice. The file's
- * nr_pages counts both, and the file system's charge stays what it is.
+ * States of a page of such a file that has been written to: in the page cache and PG_dirty -> it
+ * has a slot, and is in the page cache, locked and not PG_dirty -> it has a slot alone -> that, and
+ * a page that is being filled, locked -> as at first. From one to the next it goes under
+ * shmem_lock: so whoever holds that finds all data as PG_dirty or as a slot, and nothing twice. The
+ * file's nr_pages counts both, and the file system's charge stays what it is.
  *
  * Truncation takes the slots first and then the pages, and forbids new slots until it is through.
  *
@@ -30,7 +30,7 @@
 #define SHARE 4 /* frames for each bucket of the slots */
 
 struct shmem_slot {
-	struct shmem_slot *next; /* in its bucket */
+	struct shmem_slot *next;		     /* in its bucket */
 	struct shmem_slot *next_of_file, **previous; /* from mapping->slots on; what points here */
 	struct address_space *mapping;
 	pgoff_t index;

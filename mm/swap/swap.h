@@ -132,7 +132,7 @@ bool swap_is_open(u64 entry);	/* its area takes pages: no swapoff is at work */
  * or the area is to become empty. */
 bool swap_is_short(u64 entry);
 
-/* ---- the table of the swap cache (table.c): the page cache's, or its own; counted as lookups --- */
+/* ---- the table of the swap cache (table.c): the page cache's, or its own; counted ------------ */
 
 void swap_cache_table_init(void); /* boot */
 /* The page of @entry with a reference, or NULL. Does not sleep. */

@@ -161,7 +161,9 @@ def test_the_page_hash_of_2_2_puts_sixteen_slots_into_one_bucket():
     """Tweedie's reason for the unshifted offset, and what a function for the swap cache alone makes of it."""
     slots = np.arange(1 << 12, dtype=np.uint64)
     area = np.zeros(len(slots), np.uint64)
-    shifted, plain = (compiled.function("swap", name, 32).many(area, slots, 14) for name in ("linux-2.2", "untransformed"))
+    shifted, plain = (
+        compiled.function("swap", name, 32).many(area, slots, 14) for name in ("linux-2.2", "untransformed")
+    )
     assert sizes_of(shifted, 14).max() == 16
     assert sizes_of(plain, 14).max() == 1
 

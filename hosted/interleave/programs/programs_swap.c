@@ -151,8 +151,8 @@ static void punch(void *unused)
 	(void)unused;
 	down_write(&file->inode->lock);
 	CHECK_EQUAL(file->inode->op->fallocate(file->inode,
-					       FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, PAGE_SIZE,
-					       2 * PAGE_SIZE),
+					       FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					       PAGE_SIZE, 2 * PAGE_SIZE),
 		    0);
 	up_write(&file->inode->lock);
 	fput(file);

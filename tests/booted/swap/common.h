@@ -18,7 +18,9 @@
 #include <unistd.h>
 
 #define PAGE 4096UL
-#define OTHERS 6144 /* kB that other processes, the rest of this one, and a root in memory may have in swap */
+#define OTHERS                                                                                     \
+	6144 /* kB that other processes, the rest of this one, and a root in memory may have in    \
+		swap */
 
 static const char *device;
 static unsigned long pages;
@@ -69,8 +71,8 @@ static long meminfo(const char *name)
 
 static unsigned long *take(unsigned long count, int flags)
 {
-	void *memory = mmap(NULL, count * PAGE, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS | MAP_NORESERVE,
-			    -1, 0);
+	void *memory = mmap(NULL, count * PAGE, PROT_READ | PROT_WRITE,
+			    flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (memory == MAP_FAILED)
 		fail("mmap of %lu pages", count);

@@ -154,8 +154,8 @@ static void expect_seek(int fd, off_t from, int whence, off_t wanted)
 	off_t found = lseek(fd, from, whence);
 
 	if (found != wanted)
-		fail("lseek(%ld, %s) = %ld, not %ld", (long)from, whence == SEEK_DATA ? "data" : "hole",
-		     (long)found, (long)wanted);
+		fail("lseek(%ld, %s) = %ld, not %ld", (long)from,
+		     whence == SEEK_DATA ? "data" : "hole", (long)found, (long)wanted);
 }
 
 static void expect_bytes(int fd, off_t from, off_t to, char wanted)
@@ -168,7 +168,8 @@ static void expect_bytes(int fd, off_t from, off_t to, char wanted)
 			fail("read at %ld", (long)at);
 		for (size_t i = 0; i < n; i++)
 			if (found[i] != wanted)
-				fail("byte %ld is %x, not %x", (long)(at + (off_t)i), found[i], wanted);
+				fail("byte %ld is %x, not %x", (long)(at + (off_t)i), found[i],
+				     wanted);
 	}
 }
 
@@ -250,7 +251,8 @@ static void part_shared(void)
 
 			check(memory + other * quarter * 512, quarter, 10 + other);
 			for (unsigned long i = 0; i < pages; i++)
-				__atomic_fetch_add(&memory[i * 512 + 9], 1 + child, __ATOMIC_RELAXED);
+				__atomic_fetch_add(&memory[i * 512 + 9], 1 + child,
+						   __ATOMIC_RELAXED);
 			_exit(0);
 		}
 	wait_all(4);
@@ -375,7 +377,7 @@ static void part_off(void)
 }
 
 const struct part parts[] = {
-	{"file", part_file},	   {"accounts", part_accounts}, {"holes", part_holes},
-	{"shared", part_shared},   {"private", part_private},	{"segment", part_segment},
-	{"locked", part_locked},   {"off", part_off},		{NULL, NULL},
+	{"file", part_file},	 {"accounts", part_accounts}, {"holes", part_holes},
+	{"shared", part_shared}, {"private", part_private},   {"segment", part_segment},
+	{"locked", part_locked}, {"off", part_off},	      {NULL, NULL},
 };

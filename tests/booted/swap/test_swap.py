@@ -91,7 +91,9 @@ def test_a_table_of_its_own(cw, swapping, disk, table, tmp_path, monkeypatch):
     """As a debug kernel; what the table says of itself is in all reports."""
     monkeypatch.setenv("CW_OUTPUT", str(tmp_path / "build"))
     settings = ["SWAP=y", f"SWAP_TABLE={table}", "SWAP_HASH=offset", "DEBUG=y"]
-    job = "/root/swapping /dev/vda 80 pattern forks off; echo > /proc/hash/dump; cat /proc/hash/swap /proc/hash/swap.json"
+    job = (
+        "/root/swapping /dev/vda 80 pattern forks off; echo > /proc/hash/dump; cat /proc/hash/swap /proc/hash/swap.json"
+    )
     options = [word for setting in settings for word in ("--set", setting)]
     result = cw(
         "run", *options, "--quiet", "--root", "tmpfs", "--disk", disk, "--mem", "64M", "--timeout", "300",
