@@ -99,7 +99,7 @@ extern spinlock_t shmem_lock; /* while it is held no page is swapped out or in *
  * held. */
 pgoff_t swap_shmem_next(const struct address_space *mapping, pgoff_t index, pgoff_t next);
 /* Pages of [first, last] that are swapped out are gone, and until swap_shmem_truncated() no page of
- * @mapping is swapped out. */
+ * @mapping is swapped out. Of any file: nothing is done for one on a disk. */
 void swap_shmem_truncate(struct address_space *mapping, pgoff_t first, pgoff_t last);
 void swap_shmem_truncated(struct address_space *mapping);
 

@@ -303,9 +303,10 @@ u64 swap_out(u64 pages)
 
 	hindered = false;
 	gather_left_over();
-	/* twice round, since what was used lately is left alone once */
-	for (unsigned idle = 0; freed < pages && idle <= 2 * (READ_ONCE(mm_count) + 1);) {
-		u64 now = swap_shmem_out();
+	/* Three times round: what was used lately is left alone once, a file's page that is mapped
+	 * is unmapped first. A round is all address spaces, and all frames in as many parts. */
+	for (unsigned idle = 0; freed < pages && idle <= 3 * (READ_ONCE(mm_count) + 1);) {
+		u64 now = swap_shmem_out(memmap_pages / (READ_ONCE(mm_count) + 1) + 1);
 
 		idle += !unmap_next();
 		if (batch.count) {

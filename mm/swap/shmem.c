@@ -128,6 +128,9 @@ pgoff_t swap_shmem_next(const struct address_space *mapping, pgoff_t index, pgof
 void swap_shmem_truncate(struct address_space *mapping, pgoff_t first, pgoff_t last)
 {
 	u64 pages = 0;
+
+	if (mapping->ops->writepage)
+		return;
 	{
 		guard(spinlock, &shmem_lock);
 		mapping->truncating++;
@@ -145,6 +148,8 @@ void swap_shmem_truncate(struct address_space *mapping, pgoff_t first, pgoff_t l
 
 void swap_shmem_truncated(struct address_space *mapping)
 {
+	if (mapping->ops->writepage)
+		return;
 	guard(spinlock, &shmem_lock);
 	mapping->truncating--;
 }
@@ -390,12 +395,12 @@ static bool replace_page(struct page *page, struct shmem_slot *slot)
 	return gone;
 }
 
-u64 swap_shmem_out(void)
+u64 swap_shmem_out(u64 frames)
 {
 	struct swap_transfer transfers[SWAP_BATCH];
 	struct shmem_slot *slots[SWAP_BATCH];
-	u64 frames = memmap_pages, freed = 0;
 	unsigned count = 0;
+	u64 freed = 0;
 
 	if (!memory_use_total(MEMORY_SHMEM))
 		return 0;

@@ -177,9 +177,9 @@ void swap_write(const struct swap_transfer *transfers, unsigned count);
 /* ---- files in memory (shmem.c) --------------------------------------------------------------- */
 
 void swap_shmem_start(void); /* boot */
-/* Swap out at most SWAP_BATCH pages that were not used lately: how many frames are free by it. The
- * thread's work. Sleeps for I/O. */
-u64 swap_shmem_out(void);
+/* Look at the next @frames frames, and swap out at most SWAP_BATCH pages that were not used lately:
+ * how many frames are free by it. The thread's work. Sleeps for I/O. */
+u64 swap_shmem_out(u64 frames);
 /* As swap_area_empty(), of files' pages: 0, -ENOMEM, -EIO, -EINTR. */
 int swap_shmem_empty(unsigned type);
 void swap_shmem_read(void); /* a page that is no swap cache's has been read. Any context. */

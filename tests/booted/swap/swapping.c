@@ -187,8 +187,29 @@ static void part_off(void)
 		fail("swapon again");
 }
 
+/* Memory is out only when swap is full, too: then whoever has most of it is ended. */
+static void part_full(void)
+{
+	volatile unsigned long *filled = (void *)take(1, MAP_SHARED);
+	unsigned long swap = (unsigned long)meminfo("SwapFree") / 4, count = 3 * pages;
+	int status;
+
+	if (!fork()) {
+		unsigned long *memory = take(count, MAP_PRIVATE);
+
+		for (; *filled < count; ++*filled)
+			memory[*filled * 512] = *filled;
+		_exit(0);
+	}
+	if (wait(&status) < 0 || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		fail("the child that took all memory ended with status %x", status);
+	if (*filled < swap)
+		fail("it was ended after %lu pages, with %lu pages of swap", *filled, swap);
+	munmap((void *)filled, PAGE);
+}
+
 const struct part parts[] = {
 	{"pattern", part_pattern}, {"forks", part_forks},   {"together", part_together},
 	{"dontneed", part_dontneed}, {"rights", part_rights}, {"shared", part_shared},
-	{"locked", part_locked},   {"off", part_off}, {NULL, NULL},
+	{"locked", part_locked},   {"off", part_off},     {"full", part_full}, {NULL, NULL},
 };

@@ -15,7 +15,7 @@ import pytest
 HERE = Path(__file__).parent
 FLAGS = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
 MEGABYTES = 128  # of the disk
-PARTS = ["pattern", "forks", "together", "dontneed", "rights", "shared", "locked", "off"]
+PARTS = ["pattern", "forks", "together", "dontneed", "rights", "shared", "locked", "off", "full"]
 
 
 def built(folder: Path, name: str) -> Path:
