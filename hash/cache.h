@@ -24,9 +24,10 @@
  *
  * hash/choose.py writes two headers from what is chosen. <generated/hash_choice.h>, for the headers
  * of the caches, has what objects embed - struct page_table_link, struct page_table_root and so on
- * - and PAGE_TABLE_HEADER, the structure to instantiate. <generated/hash_functions.h>, which this
- * file includes, has the functions above and their names (CONFIG_PAGE_HASH "mult"), so that another
- * function rebuilds only the files that include this one.
+ * - and PAGE_TABLE_HEADER, the structure to instantiate, and how many caches there are.
+ * <generated/hash_functions.h>, which this file includes, has the functions above and their names
+ * (CONFIG_PAGE_HASH "mult"), so that another function rebuilds only the files that include this
+ * one.
  *
  * A cache's .c instantiates its structure (hash/table/README.md) with
  *
@@ -65,12 +66,9 @@ struct hash_counters {
 } __aligned(64);
 #define HASH_COUNTED 7 /* numbers in there */
 
-/* The numbers of the caches, in the order of reports; key streams know them by these. */
-#ifdef CONFIG_SWAP_TABLE_OWN
-enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry, HASH_swap, HASH_CACHES };
-#else
-enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry, HASH_CACHES };
-#endif
+/* The numbers of the caches, in the order of reports; key streams know them by these. There are
+ * HASH_CACHES of them (generated): HASH_swap only where the swap cache has a table of its own. */
+enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry, HASH_swap };
 
 struct hash_cache {
 	/* Set before boot by DEFINE_HASH_CACHE(). */

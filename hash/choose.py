@@ -176,7 +176,7 @@ def choice_header(chosen):
             f"#define {table}_root {stem}_root",
         ]
     # A frame is in the table of one cache at a time.
-    lines += ["", "union page_links {", "\tstruct page_table_link page;"]
+    lines += ["", f"#define HASH_CACHES {len(tables)}", "union page_links {", "\tstruct page_table_link page;"]
     lines += ["\tstruct swap_table_link swap;"] if "swap" in tables else []
     return "\n".join([*lines, "};", "", "#endif", ""])
 

@@ -160,6 +160,19 @@ static void punch(void *unused)
 	check_byte(2 * PAGE_SIZE, 0);
 }
 
+/* Nothing goes to swap behind truncation's back. */
+RING_PROGRAM(shmem_gone, world_swap, 100)
+{
+	begin(3);
+	task_start(punch, NULL);
+	task_start(swap_all_out, NULL);
+	ring_run();
+	check_byte(PAGE_SIZE, 0);
+	check_byte(2 * PAGE_SIZE, 0);
+	check_blocks(1);
+	end();
+}
+
 /* Of a hole readers bring nothing back. */
 RING_PROGRAM(shmem_punch, world_swap, 100)
 {
