@@ -1,7 +1,7 @@
 # Lever's load on a machine that swaps: whole scripts, and beside them programs whose memory does not fit, which sort
 # lines of random numbers. All of it ends before the job does. The swap file is made on the one disk that there is.
 # Usage: swapping.sh MEGABYTES SORTS LINES SEED [OPTION OF workload sdm...]
-#        MEGABYTES of swap; SORTS programs at once, each of so many LINES (48 bytes of memory each)
+#        MEGABYTES of swap; SORTS programs at once, each of so many LINES
 set -e
 mount -o remount,noatime /
 dd if=/dev/zero of=/swapfile bs=1M count="$1" 2>/dev/null
