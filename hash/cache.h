@@ -2,7 +2,7 @@
  * cache.h - what a cache gives to and gets from hash/: a table's geometry, its counters, its
  * report.
  *
- * Each of the four caches owns one `struct hash_cache`. Boot sizes it (hash_cache_create), the
+ * Each of the caches owns one `struct hash_cache`. Boot sizes it (hash_cache_create), the
  * cache hashes with its `bits`, and the statistics (hash/report.c) read its counters and walk its
  * buckets. The name hash has no table: it feeds the dentry hash.
  *
@@ -12,19 +12,22 @@
  *   hash/buffer/NAME.h	 u32 buffer_hash(u32 device, u64 block, unsigned bits)
  *   hash/inode/NAME.h	 u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
  *   hash/dentry/NAME.h	 u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
+ *   hash/swap/NAME.h	 u32 swap_hash(u32 type, u64 slot, unsigned bits)
  *   hash/any/NAME.h	 u32 any_NAME(u64 sequential, u64 other, unsigned bits)
  *   hash/name/NAME.h	 u32 name_hash(uintptr_t salt, const char *name, size_t length)
  *   hash/table/NAME.h	 a structure; see hash/table/README.md and chained.h
  *
- * A function of hash/any/ serves each of the four caches, whose own key it is given as two words.
+ * The swap cache has a table, and so a function, of its own only by choice (mm/swap/table.c).
+ * A function of hash/any/ serves each of these caches, whose own key it is given as two words.
  * All are `static inline` and return a value below 1 << bits (name_hash: any u32); bits is 1 to 31.
  * name_hash() may read up to 7 bytes past the name: callers keep names in buffers with that slack.
  *
  * hash/choose.py writes two headers from what is chosen. <generated/hash_choice.h>, for the headers
  * of the caches, has what objects embed - struct page_table_link, struct page_table_root and so on
- * - and PAGE_TABLE_HEADER, the structure to instantiate. <generated/hash_functions.h>, which this
- * file includes, has the functions above and their names (CONFIG_PAGE_HASH "mult"), so that another
- * function rebuilds only the files that include this one.
+ * - and PAGE_TABLE_HEADER, the structure to instantiate, and how many caches there are.
+ * <generated/hash_functions.h>, which this file includes, has the functions above and their names
+ * (CONFIG_PAGE_HASH "mult"), so that another function rebuilds only the files that include this
+ * one.
  *
  * A cache's .c instantiates its structure (hash/table/README.md) with
  *
@@ -63,8 +66,9 @@ struct hash_counters {
 } __aligned(64);
 #define HASH_COUNTED 7 /* numbers in there */
 
-/* The numbers of the caches, in the order of reports; key streams know them by these. */
-enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry, HASH_CACHES };
+/* The numbers of the caches, in the order of reports; key streams know them by these. There are
+ * HASH_CACHES of them (generated): HASH_swap only where the swap cache has a table of its own. */
+enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry, HASH_swap };
 
 struct hash_cache {
 	/* Set before boot by DEFINE_HASH_CACHE(). */

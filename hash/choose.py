@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 HASH = Path(__file__).resolve().parent
-TABLE_CACHES = ("page", "buffer", "inode", "dentry")
+TABLE_CACHES = ("page", "buffer", "inode", "dentry", "swap")
 CACHES = (*TABLE_CACHES, "name")
 
 # As configs/default_defconfig: fewest instructions with a good spread.
@@ -27,20 +27,25 @@ DEFAULTS = {
     "INODE_HASH": "fibonacci",
     "DENTRY_HASH": "linux-6.1",
     "NAME_HASH": "linux-6.1",
+    "SWAP_HASH": "fibonacci",
     **{f"{cache.upper()}_TABLE": "chained" for cache in TABLE_CACHES},
+    "SWAP_TABLE": "page",
 }
+# What SWAP_TABLE may be besides a structure: then no function of the swap cache's own is asked.
+SHARED = {"page": "The page cache's table, and its function: as in Linux 2.2."}
 
 
 class ChoiceError(Exception):
     """What cannot be chosen; the message says what can."""
 
 
-# A function of hash/any serves all four tables: their keys as its two words, the one that runs on by ones first.
+# A function of hash/any serves all tables: their keys as its two words, the one that runs on by ones first.
 WORDS = {
     "page": ("uintptr_t inode, u64 byte_offset", "byte_offset >> 12, inode"),
     "buffer": ("u32 device, u64 block", "block, device"),
     "inode": ("uintptr_t superblock, u64 number", "number, superblock"),
     "dentry": ("uintptr_t parent, u32 name_hash", "name_hash, parent"),
+    "swap": ("u32 type, u64 slot", "slot, type"),
 }
 
 
@@ -89,7 +94,8 @@ def choices():
     found = {f"{c.upper()}_HASH": {n: summary(header(c, n)) for n in functions(c)} for c in CACHES}
     for cache in TABLE_CACHES:
         tables = [n for n in structures() if cache in served_caches(HASH / "table" / f"{n}.h")]
-        found[f"{cache.upper()}_TABLE"] = {n: summary(HASH / "table" / f"{n}.h") for n in tables}
+        own = {n: summary(HASH / "table" / f"{n}.h") for n in tables}
+        found[f"{cache.upper()}_TABLE"] = {**SHARED, **own} if cache == "swap" else own
     return found
 
 
@@ -107,7 +113,9 @@ def check_function(cache, name):
 
 def check_structure(cache, name):
     """Refuse a structure that is not there, or one that this cache cannot use."""
-    names = structures()
+    if cache == "swap" and name in SHARED:
+        return
+    names = [*(SHARED if cache == "swap" else ()), *structures()]
     if name not in names:
         raise ChoiceError(f"no table structure '{name}'. There are:\n" + "\n".join(f"  {n}" for n in names))
     served = served_caches(HASH / "table" / f"{name}.h")
@@ -143,6 +151,11 @@ def ignores(cache, function, parameter):
     return path.parent.name == cache and len(re.findall(rf"\b{parameter}\b", code(path))) <= 1
 
 
+def own_tables(chosen):
+    """The caches that have a table of their own."""
+    return [cache for cache in TABLE_CACHES if cache != "swap" or chosen["SWAP_TABLE"] not in SHARED]
+
+
 def choice_header(chosen):
     """hash_choice.h: nothing in it depends on a hash function."""
     lines = [
@@ -150,7 +163,7 @@ def choice_header(chosen):
         "#ifndef GENERATED_HASH_CHOICE_H",
     ]
     lines += ["#define GENERATED_HASH_CHOICE_H", ""]
-    tables = {cache: chosen[f"{cache.upper()}_TABLE"] for cache in TABLE_CACHES}
+    tables = {cache: chosen[f"{cache.upper()}_TABLE"] for cache in own_tables(chosen)}
     lines += [f'#include "hash/table/{name}_link.h"' for name in sorted(set(tables.values()))]
     for cache, name in tables.items():
         stem = name.replace("-", "_")
@@ -162,14 +175,17 @@ def choice_header(chosen):
             f"#define {table}_link {stem}_link",
             f"#define {table}_root {stem}_root",
         ]
-    return "\n".join([*lines, "", "#endif", ""])
+    # A frame is in the table of one cache at a time.
+    lines += ["", f"#define HASH_CACHES {len(tables)}", "union page_links {", "\tstruct page_table_link page;"]
+    lines += ["\tstruct swap_table_link swap;"] if "swap" in tables else []
+    return "\n".join([*lines, "};", "", "#endif", ""])
 
 
 def functions_header(chosen):
     """hash_functions.h: the functions themselves and their names."""
     lines = ["/* Written by hash/choose.py: the chosen hash functions. */", "#ifndef GENERATED_HASH_FUNCTIONS_H"]
     lines += ["#define GENERATED_HASH_FUNCTIONS_H", ""]
-    for cache in CACHES:
+    for cache in (*own_tables(chosen), "name"):
         name = chosen[f"{cache.upper()}_HASH"]
         path = header(cache, name)
         lines += [f'#define CONFIG_{cache.upper()}_HASH "{name}"', f'#include "hash/{path.parent.name}/{name}.h"']

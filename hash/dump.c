@@ -1,5 +1,5 @@
 /*
- * dump.c - the reports of all four caches: on the console when asked for and at a period, and at
+ * dump.c - the reports of all caches: on the console when asked for and at a period, and at
  * shutdown.
  */
 #include "core/kernel.h"

@@ -2,13 +2,14 @@
  * size.c - how many buckets a table gets: by number, or by the rule of a Linux kernel from the
  * memory there is.
  *
- *	hash_sizing=RULE	all four caches; phash_, bhash_, ihash_ or dhash_sizing=: one
+ *	hash_sizing=RULE	all caches; phash_, bhash_, ihash_, dhash_ or shash_sizing=: one
  *	phash_entries=N		a number for one cache, rounded up to a power of two; goes before
  *				any rule; and so on
  *
  * The rules, with pages the frames of memory. Rules say nothing of a table that their kernel did
  * not have: 2.6 and 6.1 keep pages in trees and have no buffer hash, so theirs are those of 2.4 in
- * 2.6's manner.
+ * 2.6's manner. A table of the swap cache's own (mm/swap/table.c) no kernel had: its pages are the
+ * page cache's in Linux 2.2 and 2.4, and the rules are that cache's.
  *
  *	rule	page		buffer			inode		dentry
  *	2.2.5	2048		32 pages of pointers	256		1024
@@ -47,6 +48,9 @@ static const struct cache_sizes cache_sizes[] = {
 	{"buffer", "bhash", 0, 32, false, 2, 1 << 14},
 	{"inode", "ihash", 256, 0, false, 2, 1},
 	{"dentry", "dhash", 1024, 0, false, 1, 1},
+#ifdef CONFIG_SWAP_TABLE_OWN
+	{"swap", "shash", 2048, 0, true, 0, 1},
+#endif
 };
 
 static const struct cache_sizes *sizes_of(const struct hash_cache *cache)

@@ -66,6 +66,9 @@ static __always_inline hash_word hash_shift(hash_word value, int count)
  */
 #define hash_sum(sequential, other) ((hash_word)(sequential) + (hash_word)(other))
 
+/* A swap entry as Linux 2.2 and 2.4 have it, for those of their functions that hash it. */
+#define hash_swap_entry(type, slot) ((u64)(type) << 1 | (slot) << 8)
+
 /*
  * Names are read a word at a time; they have 7 readable bytes behind their end. The machine is
  * little-endian: the first byte of a name is the lowest of its word.

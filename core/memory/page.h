@@ -53,7 +53,7 @@ struct page {
 		struct { /* page cache: mm/cache */
 			struct address_space *mapping;
 			pgoff_t index;
-			struct page_table_link hash_link;
+			union page_links links; /* in the table: .page or .swap */
 			struct list_head mapping_link; /* in mapping->clean_pages or dirty_pages */
 			struct buffer *buffers; /* of its blocks, an array; or NULL */
 		};

@@ -81,9 +81,10 @@ struct inode_operations {
  * inode->flags. DIRTY: the inode itself (times, size, blocks) is newer than the disk, or pages are;
  * WRITING: somebody writes it back, others who want to wait; NEW: being read in, others wait;
  * FREEING: being torn down; REFERENCED: used since reclaim last looked; HASHED: in the inode table;
- * and those of fs/notify.h, from 64 on.
+ * SWAPFILE: in use as swap, so that its names must stay; and those of fs/notify.h, from 64 on.
  */
 enum { I_DIRTY = 1, I_NEW = 2, I_FREEING = 4, I_REFERENCED = 8, I_HASHED = 16, I_WRITING = 32 };
+#define I_SWAPFILE (1u << 31)
 
 struct inode {
 	/* Read by every path walk: kept in the first cache line. mode, uid, gid and nlink change

@@ -66,6 +66,10 @@ int may_delete(struct inode *dir, const struct dentry *dentry, umode_t mode)
 		return -EPERM;
 	if ((dir->mode & S_ISVTX) && !owner_or_root(inode) && !owner_or_root(dir))
 		return -EPERM;
+#ifdef CONFIG_SWAP
+	if (READ_ONCE(inode->flags) & I_SWAPFILE)
+		return -EPERM;
+#endif
 	if (S_ISDIR(mode) != S_ISDIR(inode->mode))
 		return S_ISDIR(mode) ? -ENOTDIR : -EISDIR;
 	if (dentry->parent == dentry)

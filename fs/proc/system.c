@@ -264,6 +264,9 @@ static int sysrq_write(const struct proc_entry *entry, const char *text, size_t 
 #define JSON(cache) #cache ".json", PROC_FILE, .show = hash_json_show, .data = &cache##_cache_hash
 
 static const struct proc_node hash_nodes[] = {
+#ifdef CONFIG_SWAP_TABLE_OWN
+	{HASH(swap)},	{JSON(swap)},
+#endif
 	{HASH(page)},	{HASH(buffer)}, {HASH(inode)},
 	{HASH(dentry)}, {JSON(page)},	{JSON(buffer)},
 	{JSON(inode)},	{JSON(dentry)}, {"dump", PROC_SWITCH, .write = dump_write},

@@ -57,6 +57,12 @@ static int deny_writing(struct file *file)
 	return 0;
 }
 
+/* @flag is I_SWAPFILE: nobody may remove or rename the file; 0: it may be again. */
+static void keep_names(struct swap_file *swap, u32 flag)
+{
+	inode_change_flags(swap->file->inode, flag, flag ^ I_SWAPFILE);
+}
+
 static int check_unused(const struct inode *inode)
 {
 	guard(mutex, &swap_mutex);
@@ -86,6 +92,7 @@ static int use_file(struct swap_file *swap, u32 flags)
 	}
 	swap->type = (unsigned)type;
 	in_use[type] = swap;
+	keep_names(swap, I_SWAPFILE);
 	struct swap_area_info info = swap_area_info(swap->type);
 	pr_info("Adding %lluk swap, priority %d, in %u pieces on %s\n",
 		info.pages * PAGE_SIZE / 1024, info.priority, swap->extent_count,
@@ -132,6 +139,7 @@ static void end_leaving(struct swap_file *swap, int error)
 	swap->leaving = false;
 	if (error)
 		return;
+	keep_names(swap, 0);
 	swap_area_remove(swap->type);
 	in_use[swap->type] = NULL;
 }

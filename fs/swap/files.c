@@ -59,18 +59,18 @@ static sector_t sector_of(const struct swap_file *swap, u64 slot)
 	return swap->extents[low].sector + (slot - swap->extents[low].slot) * SECTORS_PER_PAGE;
 }
 
-static void start(struct swap_backing *backing, enum swap_operation operation, struct page **pages,
-		  unsigned count)
+static void start(struct swap_backing *backing, enum swap_operation operation,
+		  const struct swap_transfer *transfers, unsigned count)
 {
 	struct swap_file *swap = container_of(backing, struct swap_file, backing);
 	struct block_request *request = NULL;
 
 	for (unsigned i = 0; i < count; i++) {
-		sector_t sector = sector_of(swap, swap_slot(pages[i]->index));
+		sector_t sector = sector_of(swap, swap_slot(transfers[i].entry));
 
 		request = block_request_add(request, swap->device,
 					    operation == SWAP_READ ? BLOCK_READ : BLOCK_WRITE,
-					    sector, page_address(pages[i]), PAGE_SIZE);
+					    sector, page_address(transfers[i].page), PAGE_SIZE);
 		request->done = pages_done;
 	}
 	submit_block_request(request);

@@ -15,6 +15,7 @@
 /* A page that is not dirty was never written; it is charged when it is. Faults do so at once. */
 static int tmpfs_write_begin(struct inode *inode, struct page *page, unsigned from, unsigned to)
 {
+	TRY(swap_shmem_in(page));
 	if (!test_bit(PG_dirty, &page->flags)) {
 		TRY(charge(super_of(inode), PAGES));
 		__atomic_fetch_add(&inode->blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
@@ -34,15 +35,22 @@ static int tmpfs_write_end(struct inode *inode, struct page *page, unsigned from
 	return 0;
 }
 
-/* A page that is not there is zeros. */
+/* A page that is not there is zeros, or swapped out. */
 static int tmpfs_readpages(struct inode *inode, struct page **pages, unsigned count)
 {
+	int error = 0;
+
 	for (unsigned i = 0; i < count; i++) {
-		memset(page_address(pages[i]), 0, PAGE_SIZE);
-		set_bit_release(PG_uptodate, &pages[i]->flags);
+		int in = swap_shmem_in(pages[i]);
+
+		if (!in) {
+			memset(page_address(pages[i]), 0, PAGE_SIZE);
+			set_bit_release(PG_uptodate, &pages[i]->flags);
+		}
+		error = min(error, in);
 		unlock_page(pages[i]);
 	}
-	return 0;
+	return error;
 }
 
 /* A dirty page goes away for good: give its charge back. */
@@ -56,7 +64,19 @@ static void tmpfs_invalidate(struct page *page, unsigned from)
 	}
 }
 
+#ifdef CONFIG_SWAP
+static void tmpfs_swapped_gone(struct inode *inode, u64 pages)
+{
+	__atomic_fetch_sub(&inode->blocks, pages * PAGE_SIZE / 512, __ATOMIC_RELAXED);
+	while (pages--)
+		uncharge(super_of(inode), PAGES);
+}
+#endif
+
 const struct address_space_operations tmpfs_page_operations = {
+#ifdef CONFIG_SWAP
+	.swapped_gone = tmpfs_swapped_gone,
+#endif
 	.readpages = tmpfs_readpages,
 	.write_begin = tmpfs_write_begin,
 	.write_end = tmpfs_write_end,
@@ -66,6 +86,9 @@ const struct address_space_operations tmpfs_page_operations = {
 /* The first page of data from @index on; one behind all if there is none. */
 static pgoff_t next_data(struct inode *inode, pgoff_t index)
 {
+#ifdef CONFIG_SWAP
+	guard(spinlock, &shmem_lock); /* meanwhile no page is swapped out or in */
+#endif
 	struct page *page = page_lookup(&inode->data, index);
 	pgoff_t next = FILE_END >> PAGE_SHIFT;
 	bool data = page && test_bit(PG_dirty, &page->flags);
@@ -78,7 +101,7 @@ static pgoff_t next_data(struct inode *inode, pgoff_t index)
 	list_for_each_entry (page, &inode->data.clean_pages, mapping_link)
 		if (page->index > index && test_bit(PG_dirty, &page->flags))
 			next = min(next, page->index);
-	return next;
+	return swap_shmem_next(&inode->data, index, next);
 }
 
 int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)

@@ -17,6 +17,7 @@
 #include "fs/inode/permission.h"
 #include "fs/path/names.h"
 #include "fs/tmpfs/pages.h"
+#include "mm/space/swap_hooks.h"
 #include "core/memory/slab.h"
 
 enum { MODE = CHARGED, UID, GID, OPTIONS }; /* of mount(2); before them what is charged */
@@ -395,7 +396,7 @@ int tmpfs_nameless(umode_t mode, struct path *path)
 struct file *tmpfs_file(umode_t mode, u64 size, int access)
 {
 	struct path path __free(path) = {0};
-	if (size > page_alloc_total_pages() << PAGE_SHIFT)
+	if (size > (page_alloc_total_pages() + swap_total_pages()) << PAGE_SHIFT)
 		return ERR_PTR(-ENOMEM);
 	int error = tmpfs_nameless(S_IFREG | mode, &path);
 	if (error)

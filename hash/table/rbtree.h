@@ -1,13 +1,13 @@
 /*
  * rbtree.h - no hash table: a red-black tree in each owner, ordered by key.
  *
- * Caches: page
+ * Caches: page swap
  * Source: Lever 1999, section 3.1, kernel "rbtree" (Arcangeli's patch: each inode keeps its pages
  * in a tree); balanced as in Andersson, "Balanced search trees made simple" (1993). Cost: a lookup
  * visits at most 2 log2(n + 1) of the file's n pages; no contiguous memory, 8 bytes more a page
  * than a chain. Weakness: each step is a branch that nobody can predict and often a cache miss; a
- * large file's tree has one lock. Serves the page cache alone: the other caches' objects have no
- * owner that every lookup knows.
+ * large file's tree has one lock. Serves the page cache and the swap cache, which has
+ * one tree: the other caches' objects have no owner that every lookup knows.
  *
  * In place of colours a node has a level, the black nodes from it down to where there is none: 1
  * for a leaf. A left child's is one less than its parent's. So is a right child's, unless it is

@@ -23,6 +23,8 @@ sys.path.append(str(TOP))
 from lab.base.rooms import optional_rooms  # noqa: E402 - this is a script, which has to say where lab is
 
 WRITTEN = "/* Written by lab/build/configure.py. */"
+# What has to hold for some of hash/'s choices to be one.
+NEEDS = {"SWAP_TABLE": "SWAP && !RECORD_KEYS", "SWAP_HASH": "SWAP_TABLE_OWN"}
 # Choices of which few files know; lab/build/make/config.mk names them, too.
 OWN_HEADERS = {"DENTRY_SHRINK": "dentry_shrink.h"}
 
@@ -59,10 +61,14 @@ def choice_kconfig(choice, values):
     cache, kind = choice.lower().split("_")
     what = "hash function" if kind == "hash" else "table structure"
     lines = [f"choice {choice}", f'\tprompt "{cache.capitalize()} {"" if cache == "name" else "cache "}{what}"']
+    if choice in NEEDS:
+        lines.append(f"\tdepends on {NEEDS[choice]}")
     default = plugins().DEFAULTS.get(choice)
     lines += [f"\tdefault {choice}_{mangle(default)}", ""] if default in values else [""]
     for value, about in values.items():
         lines += [f"config {choice}_{mangle(value)}", f'\tbool "{value}"']
+        if choice == "SWAP_TABLE" and value not in plugins().SHARED:
+            lines.append("\tselect SWAP_TABLE_OWN")
         if about:
             lines += ["\thelp", f"\t  {about}"]
         lines.append("")
@@ -145,6 +151,13 @@ def assign(kconfig, name, value):
         ranges = ", ".join(f"{low.str_value} to {high.str_value}" for low, high, _ in symbol.ranges)
         wanted = ranges or ("y or n" if boolean else "a number")
         raise ConfigureError(f"{name}={value} is refused: wanted {wanted}")
+
+
+def check_asked(kconfig, name, value):
+    """Refuse a setting of a choice that there is not, with the other settings as they are."""
+    choice = kconfig.named_choices.get(name.removeprefix("CONFIG_"))
+    if choice is not None and choice.visibility == 0:
+        raise ConfigureError(f"{name}={value} has no effect: it needs {NEEDS.get(choice.name, 'other settings')}")
 
 
 def load_config(kconfig, path):
@@ -246,6 +259,8 @@ def configure(output, defconfig=None, settings=(), save=False):
         if not equals:
             raise ConfigureError(f"'{setting}' is not NAME=VALUE. Names:\n  " + "\n  ".join(settable(kconfig)))
         assign(kconfig, name, value)
+    for setting in settings:
+        check_asked(kconfig, *setting.split("=", 1))
     if save:
         write_if_changed(saved, config_text(kconfig))
     write_if_changed(output / "effective.config", config_text(kconfig))

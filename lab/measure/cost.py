@@ -22,12 +22,13 @@ from typing import Any
 from lab.base.choose import load_choose
 from lab.base.paths import TOP, LabError
 
-CACHES = ("page", "buffer", "inode", "dentry", "name")
+CACHES = ("page", "buffer", "inode", "dentry", "swap", "name")
 SOURCE = TOP / "lab/measure/cost.c"
 KEYS = 6  # different ones for each function: the count may depend on them
 PARAMETERS = {
     "page": "uintptr_t first, u64 second, unsigned bits", "buffer": "u32 first, u64 second, unsigned bits",
     "inode": "uintptr_t first, u64 second, unsigned bits", "dentry": "uintptr_t first, u32 second, unsigned bits",
+    "swap": "u32 first, u64 second, unsigned bits",
     "name": "uintptr_t salt, const char *name, size_t length",
 }  # fmt: skip
 ARGUMENTS = {"name": "salt, name, length"}

@@ -27,7 +27,7 @@ SOURCES = (
 )  # fmt: skip
 _CACHE = "(page|buffer|inode|dentry)"
 SOURCE = re.compile(
-    rf"metric:\w+|stats:{_CACHE}(\.\w+)+|cachesim:\w[\w.]*|hashcost:{_CACHE}\.(instructions|called|code_bytes)"
+    rf"metric:\w+|stats:({_CACHE}|swap)(\.\w+)+|cachesim:\w[\w.]*|hashcost:({_CACHE}|swap)\.(instructions|called|code_bytes)"
     rf"|counters:{_CACHE}\.(lookups|steps_per_(lookup|hit|miss))|simulated:(\w+_per_(second|hour)|seconds)"
     r"|profile:\w+|run:(virtual_ns|seconds)"
 )

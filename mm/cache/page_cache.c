@@ -57,12 +57,28 @@ struct page *add_to_page_cache(struct page *page, struct address_space *mapping,
 	return NULL;
 }
 
-/* The page leaves the table. Between page_table_lock() and page_table_unlock(). */
-static inline void unhash(struct page *page, struct address_space *mapping, u32 bucket)
+/* The locked page leaves the table: true; or @when has it stay. */
+static __always_inline bool unhash(struct page *page, struct address_space *mapping,
+				   enum unhashed when)
 {
-	page_table_remove(&page_table_instance, &mapping->pages, bucket, page);
-	HASH_COUNT(page, removes, 1);
-	HASH_RECORD(page, HASH_REMOVE, page, mapping->host, page_key_offset(mapping, page->index));
+	u32 bucket = page_bucket(mapping, page->index);
+
+	assert_page_locked(page);
+#ifdef CONFIG_SWAP_TABLE_OWN
+	if (mapping == &swap_space)
+		return swap_unhash(page, when);
+#endif
+	page_table_lock(&page_table_instance, &mapping->pages, bucket);
+	/* the count is final under the bucket's lock */
+	bool used = when == UNHASH_UNUSED && atomic_read(&page->refcount) != 2;
+	if (!used) {
+		page_table_remove(&page_table_instance, &mapping->pages, bucket, page);
+		HASH_COUNT(page, removes, 1);
+		HASH_RECORD(page, HASH_REMOVE, page, mapping->host,
+			    page_key_offset(mapping, page->index));
+	}
+	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
+	return !used;
 }
 
 /* The unhashed page is its file's no more, and the cache's reference goes. */
@@ -84,27 +100,16 @@ static void leave_mapping(struct page *page, struct address_space *mapping)
 void remove_from_page_cache(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
-	u32 bucket = page_bucket(mapping, page->index);
 
-	assert_page_locked(page);
-	page_table_lock(&page_table_instance, &mapping->pages, bucket);
-	unhash(page, mapping, bucket);
-	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
+	unhash(page, mapping, UNHASH);
 	leave_mapping(page, mapping);
 }
 
 bool remove_unused_page(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
-	u32 bucket = page_bucket(mapping, page->index);
 
-	assert_page_locked(page);
-	page_table_lock(&page_table_instance, &mapping->pages, bucket);
-	bool used = atomic_read(&page->refcount) != 2; /* final under the bucket's lock */
-	if (!used)
-		unhash(page, mapping, bucket);
-	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
-	if (used)
+	if (!unhash(page, mapping, UNHASH_UNUSED))
 		return false;
 	leave_mapping(page, mapping);
 	return true;
@@ -311,7 +316,7 @@ static void truncate_page(struct address_space *mapping, struct page *page, unsi
 /* The bytes [from, to) of the page at @index, if there is one, go. */
 static void truncate_part(struct address_space *mapping, pgoff_t index, unsigned from, unsigned to)
 {
-	struct page *page = page_lookup(mapping, index);
+	struct page *page = page_lookup(mapping, index) ?: swap_shmem_get(mapping, index);
 
 	if (page)
 		truncate_page(mapping, page, from, to);
@@ -351,6 +356,7 @@ static void truncate_whole_pages(struct address_space *mapping, pgoff_t first, p
 	struct page *pages[GATHERED];
 	unsigned count;
 
+	swap_shmem_truncate(mapping, first, last);
 	for (;;) {
 		count = gather_pages(mapping, first, last, pages);
 		if (!count)
@@ -361,6 +367,7 @@ static void truncate_whole_pages(struct address_space *mapping, pgoff_t first, p
 			break; /* what is inside the file readers may bring back for ever */
 		cond_resched();
 	}
+	swap_shmem_truncated(mapping);
 }
 
 void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end)

@@ -70,6 +70,10 @@ struct address_space_operations {
 	/* The locked @page is going away from byte @from on: drop its buffers (all of them if from
 	 * == 0). */
 	void (*invalidate)(struct page *page, unsigned from);
+#ifdef CONFIG_SWAP
+	/* The same of @pages whole pages of a file in memory that were swapped out. */
+	void (*swapped_gone)(struct inode *inode, u64 pages);
+#endif
 	/* Reclaim wants the locked @page, which is clean and mapped nowhere: free page->buffers and
 	 * make them NULL. false: one is dirty or in use, and the page stays. NULL: it has none.
 	 * Takes locks by trying, does not sleep. */
@@ -92,6 +96,13 @@ struct address_space {
 	spinlock_t vma_lock;
 	struct list_head vmas;
 
+#ifdef CONFIG_SWAP
+	/* Under shmem_lock (mm/swap/shmem.c), of a file in memory: its pages that are swapped out,
+	 * which nr_pages counts, too, and how many truncations are at work. */
+	struct shmem_slot *slots;
+	unsigned truncating;
+#endif
+
 	int write_error; /* -errno of a failed write, reported once by page_cache_sync() */
 	atomic_t writes; /* blocks that are being written, and pages picked for it */
 };
@@ -106,6 +117,9 @@ struct page *find_or_create_page(struct address_space *mapping, pgoff_t index);
 /* Add the fresh page @page (its only reference is the caller's) at @index, locked and not uptodate:
  * NULL. If there is one already: that, referenced, and @page is unchanged. Counted as a lookup. */
 struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index);
+/* Does a page leave its table for certain, or if nobody has a reference but the cache and the
+ * caller? */
+enum unhashed { UNHASH, UNHASH_UNUSED };
 /* The locked page leaves the cache; drops the cache's reference, not the caller's. */
 void remove_from_page_cache(struct page *page);
 /* For reclaim: the same if nobody has a reference but the cache and the caller; else it stays, and

@@ -19,7 +19,7 @@ struct page_key {
 
 #define TABLE page_table
 #define TABLE_OBJECT struct page
-#define TABLE_LINK hash_link
+#define TABLE_LINK links.page
 #define TABLE_KEY struct page_key
 #define TABLE_ORDER(page) ((page)->index)
 #include PAGE_TABLE_HEADER
@@ -39,7 +39,7 @@ static __always_inline int page_compare(const struct page *page, const struct pa
 static __always_inline u64 page_key_offset(const struct address_space *mapping, pgoff_t index)
 {
 #ifdef CONFIG_SWAP
-	if (mapping == &swap_space)
+	if (is_swap_in_page_table(mapping))
 		return index; /* a swap entry, as in Linux 2.2 */
 #endif
 	return (u64)index << PAGE_SHIFT;

@@ -78,6 +78,31 @@ static inline unsigned swap_area_flags(const struct mm *mm)
 extern struct address_space swap_space;
 void swap_put(u64 entry); /* swap.h */
 
+#ifdef CONFIG_SWAP_TABLE_OWN
+#define is_swap_in_page_table(mapping) false
+/* The locked page leaves the swap cache's own table: true; or @when has it stay. */
+bool swap_unhash(struct page *page, enum unhashed when);
+extern struct hash_cache swap_cache_hash;
+#else
+#define is_swap_in_page_table(mapping) ((mapping) == &swap_space)
+#endif
+
+/* ---- files in memory (mm/swap/shmem.c) ------------------------------------------------------- */
+
+/* The locked page of such a file, if it is not uptodate and has been swapped out, is read: 1, or
+ * -EIO. 0: it is, or has not. Sleeps. */
+int swap_shmem_in(struct page *page);
+/* The page at @index, referenced, if it is swapped out and can be read; else NULL. Sleeps. */
+struct page *swap_shmem_get(struct address_space *mapping, pgoff_t index);
+extern spinlock_t shmem_lock; /* while it is held no page is swapped out or in */
+/* The first page from @index on that is swapped out, or @next, if that comes first. shmem_lock is
+ * held. */
+pgoff_t swap_shmem_next(const struct address_space *mapping, pgoff_t index, pgoff_t next);
+/* Pages of [first, last] that are swapped out are gone, and until swap_shmem_truncated() no page of
+ * @mapping is swapped out. Of any file: nothing is done for one on a disk. */
+void swap_shmem_truncate(struct address_space *mapping, pgoff_t first, pgoff_t last);
+void swap_shmem_truncated(struct address_space *mapping);
+
 /* @page, unhashed, leaves @mapping. */
 static inline void swap_page_left(const struct page *page, const struct address_space *mapping)
 {
@@ -104,5 +129,10 @@ static inline void swap_page_left(const struct page *page, const struct address_
 #define swap_area_copied(vma) ((void)0)
 #define swap_area_flags(mm) 0u
 #define swap_page_left(page, mapping) ((void)0)
+#define swap_shmem_in(page) 0
+#define swap_shmem_get(mapping, index) NULL
+#define swap_shmem_next(mapping, index, next) (next)
+#define swap_shmem_truncate(mapping, first, last) ((void)0)
+#define swap_shmem_truncated(mapping) ((void)0)
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * cache.c - the swap cache: anonymous pages in the page cache's table, under swap_space, by their
- * swap entries. Declared in swap.h.
+ * cache.c - the swap cache: anonymous pages under swap_space, by their swap entries, in the page
+ * cache's table or in one of its own (table.c). Declared in swap.h.
  *
  * What the page cache does with pages it does with these: they are found, waited for and dropped by
  * the same functions, and a clean one that nobody maps goes when reclaim's hand comes by.
  */
-#include "mm/cache/page_lookup.h"
+#include "core/sched/sched.h"
 #include "mm/swap/swap.h"
 
 #define SPARE_SHARE 64 /* read around only while one frame in so many is free */
@@ -34,6 +34,7 @@ struct address_space swap_space;
 void swap_cache_init(void)
 {
 	address_space_init(&swap_space, (struct inode *)swap_inode, &operations);
+	swap_cache_table_init();
 }
 
 u64 swap_cached_pages(void)
@@ -43,24 +44,8 @@ u64 swap_cached_pages(void)
 
 struct page *swap_cache_add(struct page *page, u64 entry)
 {
-	u32 bucket = page_bucket(&swap_space, entry);
+	struct page *old = swap_cache_enter(page, entry);
 
-	assert_page_locked(page);
-	page_table_lock(&page_table_instance, &swap_space.pages, bucket);
-	struct page *old = page_find(&swap_space, bucket, entry);
-
-	if (!old) {
-		page->mapping = &swap_space;
-		page->index = entry;
-		page->buffers = NULL;
-		get_page(page);
-		/* it is locked already, and may have waiters: no store of all flags here */
-		set_bit_release(PG_cache, &page->flags);
-		page_table_insert(&page_table_instance, &swap_space.pages, bucket, page);
-		HASH_COUNT(page, inserts, 1);
-		HASH_RECORD(page, HASH_INSERT, page, swap_space.host, entry);
-	}
-	page_table_unlock(&page_table_instance, &swap_space.pages, bucket);
 	if (old)
 		return old;
 	spin_lock(&swap_space.lock);
@@ -73,7 +58,7 @@ struct page *swap_cache_add(struct page *page, u64 entry)
 
 void swap_cache_forget(u64 entry, enum swap_patience patience)
 {
-	struct page *page = page_lookup(&swap_space, entry);
+	struct page *page = swap_cache_find(entry);
 
 	if (!page)
 		return;
@@ -113,8 +98,8 @@ static struct page *begin_read(u64 entry, unsigned gfp, struct page **there)
 }
 
 /* Pages of the slots around @entry's, too, which probably left memory together with it: into
- * @pages, by slot: how many. */
-static unsigned read_around(u64 entry, struct page *wanted, struct page **pages)
+ * @transfers, by slot: how many. */
+static unsigned read_around(u64 entry, struct page *wanted, struct swap_transfer *transfers)
 {
 	u64 first = round_down(swap_slot(entry), (u64)SWAP_AROUND);
 	unsigned count = 0;
@@ -132,14 +117,15 @@ static unsigned read_around(u64 entry, struct page *wanted, struct page **pages)
 		if (there)
 			put_page(there);
 		if (!IS_ERR_OR_NULL(page))
-			pages[count++] = page;
+			transfers[count++] = (struct swap_transfer){page, page->index};
 	}
 	return count;
 }
 
 struct page *swap_cache_get(u64 entry)
 {
-	struct page *pages[SWAP_AROUND], *page = page_lookup(&swap_space, entry), *there = NULL;
+	struct swap_transfer transfers[SWAP_AROUND];
+	struct page *page = swap_cache_find(entry), *there = NULL;
 
 	if (page)
 		return page;
@@ -148,10 +134,10 @@ struct page *swap_cache_get(u64 entry)
 		return page ? page : there;
 	current->major_faults++;
 	get_page(page);
-	unsigned count = read_around(entry, page, pages);
+	unsigned count = read_around(entry, page, transfers);
 	struct swap_backing *backing = swap_backing(entry);
-	backing->start(backing, SWAP_READ, pages, count);
+	backing->start(backing, SWAP_READ, transfers, count);
 	for (unsigned i = 0; i < count; i++)
-		put_page(pages[i]);
+		put_page(transfers[i].page);
 	return page;
 }

@@ -78,6 +78,8 @@ static int empty_all(unsigned type)
 		error = empty_mm(mm, type);
 		mm_put(mm);
 	}
+	if (!error)
+		error = swap_shmem_empty(type);
 	for (u64 entry = 0; (entry = swap_next_used(type, entry)) != 0;) {
 		swap_cache_forget(entry, SWAP_WAIT);
 		cond_resched();

@@ -40,10 +40,10 @@ static DEFINE_WAIT_QUEUE(written_wait);
 struct batch {
 	struct page *pages[SWAP_BATCH]; /* locked, in the swap cache, each with a reference */
 	unsigned count;
-	atomic_t in_flight;
 };
 
 static struct batch batch; /* the thread's */
+static atomic_t in_flight; /* of its writes */
 
 /* ---- address spaces -------------------------------------------------------------------------- */
 
@@ -220,14 +220,20 @@ static void gather_left_over(void)
 
 void swap_page_done(struct page *page, enum swap_operation operation, int error)
 {
+	/* once it has one of these its reader may be through with it */
+	bool is_swap_caches = test_bit(PG_anon, &page->flags);
+
 	if (error)
 		set_bit(PG_error, &page->flags);
-	if (operation == SWAP_READ) {
-		if (!error)
-			set_bit_release(PG_uptodate, &page->flags);
+	else if (operation == SWAP_READ)
+		set_bit_release(PG_uptodate, &page->flags);
+	if (operation == SWAP_WRITE) {
+		if (atomic_dec_and_test(&in_flight))
+			wake_up(&written_wait);
+	} else if (is_swap_caches) {
 		unlock_page(page);
-	} else if (atomic_dec_and_test(&batch.in_flight)) {
-		wake_up(&written_wait);
+	} else {
+		swap_shmem_read();
 	}
 }
 
@@ -239,25 +245,32 @@ static bool must_write(struct page *page)
 	return test_bit(PG_dirty, &page->flags);
 }
 
-/* Start writing what is dirty of the batch, pages of one area at a time. */
+void swap_write(const struct swap_transfer *transfers, unsigned count)
+{
+	atomic_set(&in_flight, (int)count);
+	for (unsigned done = 0, same; done < count; done += same) {
+		u64 entry = transfers[done].entry;
+		struct swap_backing *backing = swap_backing(entry);
+
+		for (same = 1; done + same < count; same++)
+			if (swap_type(transfers[done + same].entry) != swap_type(entry))
+				break;
+		backing->start(backing, SWAP_WRITE, &transfers[done], same);
+	}
+	wait_event(written_wait, !atomic_read(&in_flight));
+}
+
+/* Write what is dirty of the batch. */
 static void write_batch(void)
 {
-	struct page *pages[SWAP_BATCH];
+	struct swap_transfer transfers[SWAP_BATCH];
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < batch.count; i++)
 		if (must_write(batch.pages[i]))
-			pages[count++] = batch.pages[i];
-	atomic_set(&batch.in_flight, (int)count);
-	for (unsigned done = 0, same; done < count; done += same) {
-		struct swap_backing *backing = swap_backing(pages[done]->index);
-
-		for (same = 1; done + same < count; same++)
-			if (swap_type(pages[done + same]->index) != swap_type(pages[done]->index))
-				break;
-		backing->start(backing, SWAP_WRITE, &pages[done], same);
-	}
-	wait_event(written_wait, !atomic_read(&batch.in_flight));
+			transfers[count++] =
+				(struct swap_transfer){batch.pages[i], batch.pages[i]->index};
+	swap_write(transfers, count);
 }
 
 /* What was written is dropped, if nobody maps it: how many were. */
@@ -290,13 +303,16 @@ u64 swap_out(u64 pages)
 
 	hindered = false;
 	gather_left_over();
-	/* twice round, since what was used lately is left alone once */
-	for (unsigned idle = 0; freed < pages && idle <= 2 * READ_ONCE(mm_count);) {
+	/* Three times round: what was used lately is left alone once, a file's page that is mapped
+	 * is unmapped first. A round is all address spaces, and all frames in as many parts. */
+	for (unsigned idle = 0; freed < pages && idle <= 3 * (READ_ONCE(mm_count) + 1);) {
+		u64 now = swap_shmem_out(memmap_pages / (READ_ONCE(mm_count) + 1) + 1);
+
 		idle += !unmap_next();
-		if (!batch.count)
-			continue;
-		write_batch();
-		u64 now = drop_batch();
+		if (batch.count) {
+			write_batch();
+			now += drop_batch();
+		}
 		if (now)
 			idle = 0;
 		freed += now;
@@ -352,6 +368,7 @@ void swap_start(void)
 	};
 
 	swap_cache_init();
+	swap_shmem_start();
 	if (IS_ERR(kthread_create(swap_thread, NULL, "swap")))
 		pr_err("swap: no thread, nothing is swapped out\n");
 	else

@@ -5,7 +5,8 @@
  * and is dropped; its entry in the page table says which slot (swap_hooks.h). The swap cache is the
  * page cache: pages are found in its table under swap_space, by their entry, which is also what the
  * hash function gets for a byte offset. So it is with Linux 2.2, and in Lever's figures (Lever
- * 2000, section 3.1: why the function "offset" has been tried).
+ * 2000, section 3.1: why the function "offset" has been tried). By choice it has a table, and a
+ * function, of its own (SWAP_TABLE, SWAP_HASH), which Lever asks for in section 6.
  *
  * States of an anonymous page, besides being where it is: not in the swap cache (no slot; its
  * bytes are nowhere else) -> in it and dirty (has a slot; to be written) -> in it and clean (the
@@ -13,8 +14,8 @@
  * mapped for reading alone: a store faults, and takes it out first, or makes a copy. So no dirty
  * bit of the machine is asked.
  *
- * A slot counts who wants it: entries of page tables, and one for the page in the swap cache. It is
- * free when nobody does.
+ * A slot counts who wants it: entries of page tables, files in memory, and one for the page in the
+ * swap cache. It is free when nobody does.
  *
  * There is no way from an anonymous page to the entries that map it, and none is needed: as in
  * Linux 2.2 swap_out() goes through address spaces in turn, and a page that several share goes for
@@ -22,8 +23,10 @@
  *
  *	map.c	areas, their slots, how many want each
  *	cache.c	the swap cache: in, out, reading
+ *	table.c	where its pages are found
  *	in.c	faults, forks, exits: entries that come and go
  *	out.c	the thread that swaps out, and what tells it to
+ *	shmem.c	files in memory: out and in, without the swap cache
  *	off.c	swapoff: all that is in an area comes back
  *	lock.c	pages that stay: mlock(2)
  *
@@ -74,16 +77,21 @@ static inline u64 pte_to_swap(pte_t pte)
 
 enum swap_operation { SWAP_READ, SWAP_WRITE };
 
+struct swap_transfer { /* a page's bytes, between memory and a slot */
+	struct page *page;
+	u64 entry;
+};
+
 struct swap_backing {
 	/*
-	 * Start reading or writing @count locked pages of the swap cache, all of this area
-	 * (swap_slot(page->index)); swap_page_done() is called for each, from any context. Sleeps
-	 * for no memory but the last reserve's (block.h).
+	 * Start reading or writing @count locked pages, all of this area; swap_page_done() is
+	 * called for each, from any context. Sleeps for no memory but the last reserve's (block.h).
 	 */
 	void (*start)(struct swap_backing *backing, enum swap_operation operation,
-		      struct page **pages, unsigned count);
+		      const struct swap_transfer *transfers, unsigned count);
 };
-/* @error: 0 or -EIO. A page that was read is unlocked. Any context. */
+/* @error: 0 or -EIO, then with PG_error. A page of the swap cache that was read is unlocked;
+ * another's reader waits. Any context. */
 void swap_page_done(struct page *page, enum swap_operation operation, int error);
 
 /* ---- areas (map.c) --------------------------------------------------------------------------- */
@@ -124,6 +132,14 @@ bool swap_is_open(u64 entry);	/* its area takes pages: no swapoff is at work */
  * or the area is to become empty. */
 bool swap_is_short(u64 entry);
 
+/* ---- the table of the swap cache (table.c): the page cache's, or its own; counted ------------ */
+
+void swap_cache_table_init(void); /* boot */
+/* The page of @entry with a reference, or NULL. Does not sleep. */
+struct page *swap_cache_find(u64 entry);
+/* What swap_cache_add() does to the table: the page gets mapping, index, a reference, PG_cache. */
+struct page *swap_cache_enter(struct page *page, u64 entry);
+
 /* ---- the swap cache (cache.c) ---------------------------------------------------------------- */
 
 void swap_cache_init(void); /* boot */
@@ -153,6 +169,20 @@ extern struct list_head swap_mms;
  */
 u64 swap_out(u64 pages);
 void swap_start(void); /* boot: the thread, and reclaim knows of it */
+
+/* Write @count locked pages, a few of one area side by side, and wait. PG_error: of those that
+ * could not be. The thread's work. */
+void swap_write(const struct swap_transfer *transfers, unsigned count);
+
+/* ---- files in memory (shmem.c) --------------------------------------------------------------- */
+
+void swap_shmem_start(void); /* boot */
+/* Look at the next @frames frames, and swap out at most SWAP_BATCH pages that were not used lately:
+ * how many frames are free by it. The thread's work. Sleeps for I/O. */
+u64 swap_shmem_out(u64 frames);
+/* As swap_area_empty(), of files' pages: 0, -ENOMEM, -EIO, -EINTR. */
+int swap_shmem_empty(unsigned type);
+void swap_shmem_read(void); /* a page that is no swap cache's has been read. Any context. */
 
 /* ---- locked memory (lock.c) ------------------------------------------------------------------ */
 

@@ -21,7 +21,7 @@ PARTS = TOP / "hosted" / "parts"
 CC = os.environ.get("CC", "cc")
 BITS = (1, 8, 10, 11, 13, 14, 16, 20)
 WORDS = (32, 64)
-TABLE_CACHES = ("page", "buffer", "inode", "dentry")
+TABLE_CACHES = ("page", "buffer", "inode", "dentry", "swap")
 
 
 def load_choose(hash_folder: Path = TOP / "hash"):
@@ -101,7 +101,7 @@ class Function:
     """One hash function at one word size."""
 
     def __init__(self, cache_name: str, name: str, word: int, hash_folder: Path = TOP / "hash"):
-        chosen = {f"{cache_name.upper()}_HASH": name}
+        chosen = {f"{cache_name.upper()}_HASH": name, **({"SWAP_TABLE": "chained"} if cache_name == "swap" else {})}
         defines = [f"CONFIG_HASH_WORD={word}", f"TEST_{cache_name.upper()}"]
         header = load_choose(hash_folder).header(cache_name, name).read_text(encoding="utf-8")
         keep = hashlib.sha256(f"{sources_digest()} {CC} {header}".encode()).hexdigest()

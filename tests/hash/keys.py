@@ -51,7 +51,15 @@ def dentry_keys(rng, count: int):
     return parents[rng.integers(0, len(parents), count)], rng.integers(0, 1 << 32, count).astype(np.uint64)
 
 
-KEYS = {"page": page_keys, "buffer": buffer_keys, "inode": inode_keys, "dentry": dentry_keys}
+def swap_keys(rng, count: int):
+    """Slots of two areas in clusters of 16, of each of which most are in memory."""
+    clusters = rng.choice(count, count // 12 + 1, replace=False).astype(np.uint64) * np.uint64(16)
+    slots = (clusters[:, None] + np.arange(16, dtype=np.uint64)[None, :]).ravel()[1:]
+    kept = np.sort(rng.permutation(slots)[:count])
+    return (kept // np.uint64(16) % np.uint64(2)), kept
+
+
+KEYS = {"page": page_keys, "buffer": buffer_keys, "inode": inode_keys, "dentry": dentry_keys, "swap": swap_keys}
 
 
 def names(count: int) -> list[bytes]:

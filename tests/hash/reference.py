@@ -312,6 +312,21 @@ DENTRY = {
     **for_cache(lambda k: (k[1], k[0])),
 }
 
+# ---- swap cache: (area, slot) --------------------------------------------------------------------------------------
+
+
+def swap_entry(k):
+    return ((k[0] << 1) | (k[1] << 8)) & M64
+
+
+SWAP = {
+    "linux-2.2": lambda k, bits, word: s(swap_entry(k) >> 12, bits, word),
+    "linux-2.4": lambda k, bits, word: s(swap_entry(k), bits, word),
+    "offset": lambda k, bits, word: s((swap_entry(k) >> 12) + swap_entry(k), bits, word),
+    "mult": lambda k, bits, word: low(wrap(swap_entry(k) * G32, word) >> (32 - bits), bits),
+    **for_cache(lambda k: (k[1], k[0])),
+}
+
 # ---- names: (salt, bytes) ------------------------------------------------------------------------------------------
 
 
@@ -439,4 +454,4 @@ NAME = {
     "multilinear": multilinear_name,
 }
 
-REFERENCE = {"page": PAGE, "buffer": BUFFER, "inode": INODE, "dentry": DENTRY, "name": NAME}
+REFERENCE = {"page": PAGE, "buffer": BUFFER, "inode": INODE, "dentry": DENTRY, "swap": SWAP, "name": NAME}

@@ -20,14 +20,14 @@ pytestmark = pytest.mark.check
 FUNCTIONS = [(c, n, w) for c in TABLE_CACHES for n in compiled.headers(c) for w in WORDS]
 NAMES = [(n, w) for n in compiled.headers("name") for w in WORDS]
 U32, U64 = st.integers(0, (1 << 32) - 1), st.integers(0, (1 << 64) - 1)
-PARTS = {"page": (U64, U64), "buffer": (U32, U64), "inode": (U64, U64), "dentry": (U64, U32)}
+PARTS = {"page": (U64, U64), "buffer": (U32, U64), "inode": (U64, U64), "dentry": (U64, U32), "swap": (U32, U64)}
 HYPOTHESIS = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def edge_keys(cache):
     """Zeros, ones, all bits, single bits, and the caches' own keys."""
     rng = np.random.default_rng(1)
-    wide = 64 if cache != "buffer" else 32
+    wide = 64 if cache not in ("buffer", "swap") else 32
     second = 64 if cache != "dentry" else 32
     edges = [0, 1, 2, 31, 32, 63, 64, 4095, 4096, *(1 << i for i in range(0, 64, 5)), (1 << 64) - 1]
     pairs = [(a % (1 << wide), b % (1 << second)) for a in edges for b in edges]
@@ -155,6 +155,17 @@ def test_the_old_buffer_hash_is_as_bad_as_lever_found():
     first, second = KEYS["buffer"](np.random.default_rng(5), 37256)
     old, new = (compiled.function("buffer", name, 32).many(first, second, 14) for name in ("linux-2.2", "mult"))
     assert q_of(old, 14) > 3 > 1.1 > q_of(new, 14)
+
+
+def test_the_page_hash_of_2_2_puts_sixteen_slots_into_one_bucket():
+    """Tweedie's reason for the unshifted offset, and what a function for the swap cache alone makes of it."""
+    slots = np.arange(1 << 12, dtype=np.uint64)
+    area = np.zeros(len(slots), np.uint64)
+    shifted, plain = (
+        compiled.function("swap", name, 32).many(area, slots, 14) for name in ("linux-2.2", "untransformed")
+    )
+    assert sizes_of(shifted, 14).max() == 16
+    assert sizes_of(plain, 14).max() == 1
 
 
 # ---- names ----------------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def test_a_dropped_in_function_is_found_chosen_and_works(tmp_path):
     assert function.many(np.ones(100, np.uint64), blocks, 8).tolist() == [(3 * b + 1) % 256 for b in range(100)]
 
 
-@pytest.mark.parametrize("cache", ("page", "buffer", "inode", "dentry", "name"))
+@pytest.mark.parametrize("cache", ("page", "buffer", "inode", "dentry", "swap", "name"))
 def test_a_wrong_name_prints_the_right_ones(tmp_path, cache):
     folder = compiled.copy_of_hash(tmp_path)
     said = choose(folder, f"--{cache}-hash", "nonsense", status=1)
@@ -80,9 +80,28 @@ def test_a_header_without_its_function_is_refused(tmp_path):
 def test_a_structure_that_cannot_serve_a_cache_is_refused_with_the_reason(tmp_path):
     folder = compiled.copy_of_hash(tmp_path)
     said = choose(folder, "--dentry-table", "rbtree", status=1)
-    assert "DENTRY_TABLE=rbtree cannot work: rbtree serves the caches page only" in said
+    assert "DENTRY_TABLE=rbtree cannot work: rbtree serves the caches page, swap only" in said
     assert "no table structure 'heap'" in choose(folder, "--page-table", "heap", status=1)
     choose(folder, "--page-table", "rbtree")
+
+
+def test_the_swap_cache_has_the_page_caches_table_or_its_own(tmp_path):
+    folder = compiled.copy_of_hash(tmp_path)
+    (folder / "swap" / "student.h").write_text(
+        "static inline u32 swap_hash(u32 type, u64 slot, unsigned bits)\n"
+        "{\n\treturn (u32)(5 * slot + type) & hash_mask(bits);\n}\n"
+    )
+    assert "student" in compiled.load_choose(folder).choices()["SWAP_HASH"]
+    assert list(compiled.load_choose(folder).choices()["SWAP_TABLE"]) == ["page", "chained", "rbtree"]
+    function = compiled.Function("swap", "student", 64, folder)
+    slots = np.arange(100, dtype=np.uint64)
+    assert function.many(np.ones(100, np.uint64), slots, 8).tolist() == [(5 * s + 1) % 256 for s in range(100)]
+    out = tmp_path / "out"
+    choose(folder, "--swap-table", "page", "--swap-hash", "student")
+    assert "swap" not in (out / "hash_choice.h").read_text().lower() + (out / "hash_functions.h").read_text().lower()
+    choose(folder, "--swap-table", "chained", "--swap-hash", "student")
+    assert '#define SWAP_TABLE_HEADER "hash/table/chained.h"' in (out / "hash_choice.h").read_text()
+    assert "  page\n" in choose(folder, "--swap-table", "nonsense", status=1)
 
 
 def test_an_unsalted_name_hash_under_linux_6_1_gets_a_note(tmp_path):

@@ -24,7 +24,15 @@ PROGRAMS = [
 ]
 KERNEL = [name for name in PROGRAMS if not name.startswith("toy_")]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
-RUNS = {"frames_tmpfs": 4000, "fsync_meets": 6000, "sync_meets": 2500, "map_extend": 2000, "inode_changes": 2500}
+RUNS = {
+    "frames_tmpfs": 4000,
+    "shmem_cut": 2500,
+    "shmem_gone": 4000,
+    "fsync_meets": 6000,
+    "sync_meets": 2500,
+    "map_extend": 2000,
+    "inode_changes": 2500,
+}
 USUAL_RUNS = 600
 
 # What each toy's defect looks like when it is found; and where the other task was.

@@ -226,7 +226,8 @@ def test_every_function_can_be_chosen(tmp_path):
     for choice, values in configure.hash_choices().items():
         assert values, choice
         for value in values:
-            kconfig = configure.configure(tmp_path, settings=[f"{choice}={value}"])
+            needed = ["SWAP=y", "SWAP_TABLE=chained"] if choice.startswith("SWAP_") else []
+            kconfig = configure.configure(tmp_path, settings=[*needed, f"{choice}={value}"])
             assert configure.chosen(kconfig)[choice] == value
             assert f'CONFIG_{choice}="{value}"' in (tmp_path / "effective.config").read_text()
 
@@ -277,6 +278,23 @@ def test_structures_that_cannot_serve_are_refused_with_the_reason(tmp_path):
         for cache in set(configure.plugins().TABLE_CACHES) - set(served or configure.plugins().TABLE_CACHES):
             with pytest.raises(configure.ConfigureError, match="cannot work"):
                 configure.configure(tmp_path, settings=[f"{cache.upper()}_TABLE={path.stem}"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "needs"),
+    [
+        (["SWAP_HASH=mult"], "SWAP_HASH=mult has no effect: it needs SWAP_TABLE_OWN"),
+        (["SWAP=y", "SWAP_HASH=mult"], "SWAP_HASH=mult has no effect"),
+        (["SWAP_TABLE=chained"], "SWAP_TABLE=chained has no effect: it needs SWAP && !RECORD_KEYS"),
+        (["SWAP=y", "SWAP_TABLE=chained", "RECORD_KEYS=y"], "SWAP_TABLE=chained has no effect"),
+    ],
+)
+def test_a_choice_that_is_none_with_the_other_settings_is_refused(tmp_path, settings, needs):
+    with pytest.raises(configure.ConfigureError, match=re.escape(needs)):
+        configure.configure(tmp_path, settings=settings)
+    kconfig = configure.configure(tmp_path, settings=["SWAP=y", "SWAP_HASH=mult", "SWAP_TABLE=rbtree"])
+    assert configure.chosen(kconfig)["SWAP_HASH"] == "mult"
+    assert "CONFIG_SWAP_TABLE_OWN 1" in (tmp_path / "include/generated/autoconf.h").read_text()
 
 
 def test_a_setting_lasts_for_one_command_only(tmp_path):

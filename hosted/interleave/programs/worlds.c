@@ -17,6 +17,7 @@
 
 #define DISK_KB 256
 #define BLOCK 1024
+#define SWAP_PAGES 32
 
 static struct hosted_disk disk;
 static bool on_disk;
@@ -44,6 +45,17 @@ void world_tmpfs_memory(void)
 {
 	ring_frames = 64;
 	world_tmpfs();
+}
+
+void world_swap(void)
+{
+	ring_frames = 64;
+	hosted_init(1);
+	swap_disk_create(&disk, SWAP_PAGES);
+	ring_disk(&disk);
+	world_mount();
+	world_unmount();
+	leak_mark();
 }
 
 void world_tmpfs(void)

@@ -12,6 +12,7 @@ void world_ext2(void);
 void world_tmpfs(void);
 void world_memory(void); /* ext2, and frames for programs' memory */
 void world_tmpfs_memory(void);
+void world_swap(void); /* that, and /swap, a disk with the header of a swap area */
 
 /* What tasks of several programs do. */
 void world_write_back(void *unused);

@@ -10,7 +10,7 @@ AUTOCONF := $(GENERATED)/autoconf.h
 HASH_CHOICE := $(GENERATED)/hash_choice.h
 DENTRY_SHRINK_CHOICE := $(GENERATED)/dentry_shrink.h
 
-HASH_FILES := $(sort $(wildcard $(foreach folder,any page buffer inode dentry name table,hash/$(folder)/*.h)))
+HASH_FILES := $(sort $(wildcard $(foreach folder,any page buffer inode dentry swap name table,hash/$(folder)/*.h)))
 
 # Which optional rooms are left out make has to know before it looks for sources: it makes this file first, then reads
 # it. Only where a kernel is wanted, since that configures, and sets Python up.
@@ -23,7 +23,7 @@ endif
 # (but for CMDLINE, which `make run` adds to the kernel's command line as it is).
 KCONFIG_FILES := Kconfig $(shell find $(KERNEL_FOLDERS) -name Kconfig)
 KCONFIG_NAMES := PAGE_HASH BUFFER_HASH INODE_HASH DENTRY_HASH NAME_HASH PAGE_TABLE BUFFER_TABLE INODE_TABLE \
-	DENTRY_TABLE $(filter-out CMDLINE,$(shell sed -n 's/^\(config\|choice\) \([A-Z0-9_]*\)$$/\2/p' $(KCONFIG_FILES)))
+	DENTRY_TABLE SWAP_HASH SWAP_TABLE $(filter-out CMDLINE,$(shell sed -n 's/^\(config\|choice\) \([A-Z0-9_]*\)$$/\2/p' $(KCONFIG_FILES)))
 CONFIG_SET := $(strip $(foreach name,$(sort $(KCONFIG_NAMES)), \
 	$(if $(filter command line,$(origin $(name))),$(name)=$($(name)))) $(SET))
 DEFCONFIG ?=

@@ -11,12 +11,15 @@ from collections import Counter
 
 import gdb
 
-CACHES = {"page": "struct page", "buffer": "struct buffer", "inode": "struct inode", "dentry": "struct dentry"}
+CACHES = {
+    "page": "struct page", "buffer": "struct buffer", "inode": "struct inode", "dentry": "struct dentry", "swap": "struct page",
+}  # fmt: skip
 SOURCES = {
     "page": "mm/cache/page_cache.c",
     "buffer": "fs/block/buffer.c",
     "inode": "fs/inode/icache.c",
     "dentry": "fs/path/dcache.c",
+    "swap": "mm/swap/table.c",
 }
 LARGEST_ROW = 15
 

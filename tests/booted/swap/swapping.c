@@ -5,111 +5,7 @@
  *
  * Usage: swapping DEVICE MB PART...; DEVICE is made swap and used, MB what does not fit.
  */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/swap.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#define PAGE 4096UL
-#define OTHERS 1024 /* kB that other processes, and the rest of this one, may have in swap */
-
-static const char *device;
-static unsigned long pages;
-
-static void fail(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	printf("not ok: ");
-	vprintf(format, arguments);
-	printf(" (errno %d)\n", errno);
-	va_end(arguments);
-	fflush(stdout);
-	_exit(1);
-}
-
-/* A header as mkswap writes it, of all that @path has. */
-static void make_swap(const char *path)
-{
-	static char header[PAGE];
-	int fd = open(path, O_RDWR);
-	off_t size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
-
-	if (size < (off_t)(16 * PAGE))
-		fail("%s", path);
-	((unsigned *)header)[256] = 1;
-	((unsigned *)header)[257] = (unsigned)(size / (off_t)PAGE - 1);
-	memcpy(header + PAGE - 10, "SWAPSPACE2", 10);
-	if (pwrite(fd, header, PAGE, 0) != (ssize_t)PAGE || fsync(fd))
-		fail("header");
-	close(fd);
-}
-
-/* kB of a row of /proc/meminfo. */
-static long meminfo(const char *name)
-{
-	FILE *file = fopen("/proc/meminfo", "r");
-	char line[128];
-	long value = -1;
-
-	while (file && fgets(line, sizeof(line), file))
-		if (!strncmp(line, name, strlen(name)) && line[strlen(name)] == ':')
-			value = atol(line + strlen(name) + 1);
-	fclose(file);
-	return value;
-}
-
-static unsigned long *take(unsigned long count, int flags)
-{
-	void *memory = mmap(NULL, count * PAGE, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS | MAP_NORESERVE,
-			    -1, 0);
-
-	if (memory == MAP_FAILED)
-		fail("mmap of %lu pages", count);
-	return memory;
-}
-
-static unsigned long word(unsigned long page, unsigned long seed)
-{
-	return (page * 2654435761UL + seed) ^ seed << 40;
-}
-
-static void fill(unsigned long *memory, unsigned long count, unsigned long seed)
-{
-	for (unsigned long i = 0; i < count; i++) {
-		memory[i * 512] = word(i, seed);
-		memory[i * 512 + 511] = ~word(i, seed);
-	}
-}
-
-static void check_page(const unsigned long *memory, unsigned long i, unsigned long seed)
-{
-	if (memory[i * 512] != word(i, seed) || memory[i * 512 + 511] != ~word(i, seed))
-		fail("page %lu: %lx, not %lx", i, memory[i * 512], word(i, seed));
-}
-
-static void check(const unsigned long *memory, unsigned long count, unsigned long seed)
-{
-	for (unsigned long i = 0; i < count; i++)
-		check_page(memory, i, seed);
-}
-
-/* Wait for @count children that all have to end well. */
-static void wait_all(unsigned count)
-{
-	for (int status; count; count--)
-		if (wait(&status) < 0 || status)
-			fail("a child: status %x", status);
-}
+#include "common.h"
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
@@ -177,14 +73,6 @@ static void part_together(void)
 			_exit(0);
 		}
 	wait_all(4);
-}
-
-/* So much of swap is free (again), at the latest when what was under way has ended. */
-static void wait_free(long wanted, const char *after)
-{
-	for (int n = 0; meminfo("SwapFree") < wanted - OTHERS; n++, usleep(10000))
-		if (n == 500)
-			fail("SwapFree after %s: %ld, not %ld", after, meminfo("SwapFree"), wanted);
 }
 
 /* What is given up is gone, and its place in swap is free again. */
@@ -299,35 +187,29 @@ static void part_off(void)
 		fail("swapon again");
 }
 
-/* ---- main ------------------------------------------------------------------------------------ */
+/* Memory is out only when swap is full, too: then whoever has most of it is ended. */
+static void part_full(void)
+{
+	volatile unsigned long *filled = (void *)take(1, MAP_SHARED);
+	unsigned long swap = (unsigned long)meminfo("SwapFree") / 4, count = 3 * pages;
+	int status;
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} parts[] = {
+	if (!fork()) {
+		unsigned long *memory = take(count, MAP_PRIVATE);
+
+		for (; *filled < count; ++*filled)
+			memory[*filled * 512] = *filled;
+		_exit(0);
+	}
+	if (wait(&status) < 0 || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		fail("the child that took all memory ended with status %x", status);
+	if (*filled < swap)
+		fail("it was ended after %lu pages, with %lu pages of swap", *filled, swap);
+	munmap((void *)filled, PAGE);
+}
+
+const struct part parts[] = {
 	{"pattern", part_pattern}, {"forks", part_forks},   {"together", part_together},
 	{"dontneed", part_dontneed}, {"rights", part_rights}, {"shared", part_shared},
-	{"locked", part_locked},   {"off", part_off},
+	{"locked", part_locked},   {"off", part_off},     {"full", part_full}, {NULL, NULL},
 };
-
-int main(int count, char **arguments)
-{
-	if (count < 4)
-		return 0;
-	device = arguments[1];
-	pages = strtoul(arguments[2], NULL, 0) * 256;
-	make_swap(device);
-	if (swapon(device, 0))
-		fail("swapon");
-	for (int n = 3; n < count; n++)
-		for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-			if (!strcmp(parts[i].name, arguments[n])) {
-				parts[i].run();
-				printf("ok %s\n", arguments[n]);
-				fflush(stdout);
-			}
-	if (swapoff(device))
-		fail("swapoff at the end");
-	printf("ok end\n");
-	return 0;
-}
