@@ -169,6 +169,11 @@ int table_scan(struct table *table, struct cursor *cursor, struct item *key, str
 	return table->system->scan(table, cursor, key, data);
 }
 
+int table_pause(struct table *table)
+{
+	return table->system->pause ? table->system->pause(table) : 0;
+}
+
 int table_sync(struct table *table)
 {
 	return table->system->sync ? table->system->sync(table) : 0;

@@ -97,6 +97,7 @@ struct system {
 	int (*remove)(struct table *table, struct item key);
 	int (*scan)(struct table *table, struct cursor *cursor, struct item *key,
 		    struct item *data);
+	int (*pause)(struct table *table);
 	int (*sync)(struct table *table);
 	int (*close)(struct table *table);
 };
@@ -152,6 +153,13 @@ int table_remove(struct table *table, struct item key);
  * until the handle's next call.
  */
 int table_scan(struct table *table, struct cursor *cursor, struct item *key, struct item *data);
+
+/*
+ * Let go what an unfinished scan keeps from others (a lock, a state of the table). The cursor may
+ * be used on, which costs a search. Before a put or a remove by the same handle there is no need
+ * for it: they do so themselves.
+ */
+int table_pause(struct table *table);
 
 /* All that was put is on the disk when it returns. In memory there is nothing to do. */
 int table_sync(struct table *table);
