@@ -21,7 +21,7 @@ from tests.hash.compiled import scratch
 OTHERS = TOP / "user" / "chainhash" / "others"
 HERE = Path(__file__).parent
 FLAGS = "-std=gnu11 -O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=all".split()
-EXAMPLES = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+EXAMPLES = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 
 # What is tested, by its name here: a system and its options. Small pages and tables, so that they overflow.
 TABLES = {

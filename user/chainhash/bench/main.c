@@ -194,22 +194,37 @@ static const char *test_named(const char *name)
 	return NULL;
 }
 
+/* The numbers of --threads; how many they are. */
+static size_t read_threads(const struct command *command, unsigned *threads)
+{
+	char *list = copy_of(command->threads), *text;
+	size_t count = 0;
+
+	while ((text = next_word(&list))) {
+		if (count == THREADS_MOST)
+			refuse("--threads", "at most 64 numbers");
+		threads[count++] = (unsigned)number("--threads", text, 1, THREADS_MOST);
+	}
+	return count;
+}
+
 /* Every test of the list; a mix for each number of threads. */
 static size_t read_steps(const struct command *command, struct step *steps)
 {
 	char *tests = copy_of(command->tests), *name;
+	unsigned threads[THREADS_MOST];
+	const size_t numbers = read_threads(command, threads);
 	size_t count = 0;
 
 	while ((name = next_word(&tests))) {
 		const char *test = test_named(name);
-		char *threads = copy_of(test[1] ? "1" : command->threads), *text;
+		const size_t times = test[1] ? 1 : numbers;
 
-		while ((text = next_word(&threads))) {
+		for (size_t i = 0; i < times; i++) {
 			if (count == STEPS)
 				refuse("--tests", "at most 64 with their numbers of threads");
 			steps[count].test = test;
-			steps[count++].threads =
-				(unsigned)number("--threads", text, 1, THREADS_MOST);
+			steps[count++].threads = test[1] ? 1 : threads[i];
 		}
 	}
 	return count;
@@ -419,7 +434,7 @@ int main(int count, char **words)
 				  .tests = "create,read,verify,keys,pairs,memory",
 				  .threads = "1",
 				  .runs = 9};
-	size_t step_count, systems;
+	size_t step_count, systems, known;
 
 	read_command(count, words, &command, &plan);
 	step_count = read_steps(&command, steps);
@@ -429,6 +444,10 @@ int main(int count, char **words)
 		data_read_passwd(&set, command.passwd);
 	else
 		data_make(&set, command.records, plan.operations, plan.seed);
-	systems = read_variants(&command, variants, set.count);
+	known = set.count;
+	/* A mix inserts records of its own. */
+	for (size_t i = 0; i < step_count; i++)
+		known = steps[i].test[1] ? known : set.room;
+	systems = read_variants(&command, variants, known);
 	return run_all(&plan, variants, systems, steps, step_count, (unsigned)command.runs);
 }

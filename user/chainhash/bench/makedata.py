@@ -14,7 +14,9 @@ import argparse
 import random
 from pathlib import Path
 
-BEGINNINGS = "b c d f g h j k l m n p r s t v w bl br ch cl cr dr fl fr gl gr pl pr qu sc sh sk sl sp st str th tr wh".split()
+BEGINNINGS = (
+    "b c d f g h j k l m n p r s t v w bl br ch cl cr dr fl fr gl gr pl pr qu sc sh sk sl sp st str th tr wh".split()
+)
 VOWELS = "a e i o u a e i o e ai ea ee io ou".split()
 ENDS = "b d g l m n p r s t ck ct ft ld ll lt mp nd ng nk nt rd rk rm rn rt ss st".split()
 SUFFIXES = "able al ed en er est ful ing ion ish ist ity ive ize less ly ment ness ous s".split()

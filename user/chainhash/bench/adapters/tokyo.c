@@ -1,4 +1,8 @@
-/* tokyo.c - Tokyo Cabinet: its hash database on disk, its hash map with locks in memory. */
+/*
+ * tokyo.c - Tokyo Cabinet: its hash database on disk, its hash map with locks in memory.
+ *
+ * A database has one place for a scan: several handles that scan share it.
+ */
 #include <stdlib.h>
 #include <tchdb.h>
 #include <tcutil.h>
