@@ -18,5 +18,5 @@ extern const char *const absent_systems[];
 /* The one of every_system with this name; NULL: there is none. */
 const struct system *any_system_named(const char *name);
 
-extern const struct system gdbm_ndbm_adapter, apr_sdbm_adapter, gdbm_adapter, berkeley_adapter,
-	tdb_adapter, lmdb_adapter, tokyo_adapter, libc_hsearch_adapter;
+extern const struct system chainhash_adapter, gdbm_ndbm_adapter, apr_sdbm_adapter, gdbm_adapter,
+	berkeley_adapter, tdb_adapter, lmdb_adapter, tokyo_adapter, libc_hsearch_adapter;

@@ -10,6 +10,9 @@ const struct system *const every_system[] = {
 	&gdbm_system,
 	&hsearch_system,
 	&dynahash_system,
+#ifdef HAVE_CHAINHASH
+	&chainhash_adapter,
+#endif
 #ifdef HAVE_GDBM_NDBM
 	&gdbm_ndbm_adapter,
 #endif
@@ -38,6 +41,9 @@ const struct system *const every_system[] = {
 };
 
 const char *const absent_systems[] = {
+#ifndef HAVE_CHAINHASH
+	"chainhash (not in this checkout)",
+#endif
 #ifndef HAVE_GDBM_NDBM
 	"gdbm-ndbm (libgdbm-compat-dev)",
 #endif
