@@ -167,6 +167,16 @@ def test_a_failure_is_status_1(tmp_path):
     assert said[0]["error"] == "No such file or directory" and not [line for line in said if "runs" in line]
 
 
+@pytest.mark.parametrize(("test", "count"), [("verify", "wrong"), ("keys", "missing"), ("pairs", "missing")])
+def test_wrong_and_missing_records_are_a_failure(test, count, tmp_path):
+    """Of a word that comes twice the first number is replaced, and the table has one record less than the file."""
+    words = tmp_path / "words"
+    words.write_text("one\ntwo\none\n")
+    arguments = ["--words", words, "--folder", tmp_path, "--runs", 1, "--system", "ndbm"]
+    assert not lines(*arguments, "--tests", "create,read")[1]["missing"]
+    assert lines(*arguments, "--tests", f"create,{test}", status=1)[1][count] == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
