@@ -193,6 +193,18 @@ def test_a_table_is_a_dict(table, tmp_path):
     against_a_dict()
 
 
+@pytest.mark.parametrize("table", TABLES)
+def test_replacing_by_one_more_and_one_less_leaves_the_neighbours(table, tmp_path):
+    model = model_of(table, tmp_path)
+    for key in b"a", b"b", b"c":
+        model.put(key, key * 9, False)
+    for size in 9, 10, 9, 8, 9, 0, 1:
+        model.put(b"b", b"x" * size, True)
+        for key in b"a", b"b", b"c":
+            model.get(key)
+    model.check()
+
+
 # The hash functions again, for many keys of one length at once, to find keys that collide.
 
 
