@@ -105,7 +105,9 @@ static int compare(struct item a, struct item b)
 {
 	const int order = memcmp(a.bytes, b.bytes, a.size < b.size ? a.size : b.size);
 
-	return order || a.size == b.size ? order : (a.size < b.size ? -1 : 1);
+	if (order || a.size == b.size)
+		return order;
+	return a.size < b.size ? -1 : 1;
 }
 
 /*

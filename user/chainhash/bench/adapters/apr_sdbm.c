@@ -29,7 +29,7 @@ static struct item item_of(apr_sdbm_datum_t datum)
 /* Statuses of APR are errnos up to where its own begin. */
 static int errno_of(apr_status_t status)
 {
-	return status && status < APR_OS_START_ERROR ? -status : (status ? -EIO : 0);
+	return status < APR_OS_START_ERROR ? -status : -EIO;
 }
 
 static apr_sdbm_t *sdbm_of(struct table *table)

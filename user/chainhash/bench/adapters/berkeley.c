@@ -236,6 +236,7 @@ static int adapter_scan(struct table *table, struct cursor *cursor, struct item 
 			struct item *data)
 {
 	struct handle *handle = (struct handle *)table;
+	const u_int32_t how = cursor->at[0] ? DB_NEXT : DB_FIRST;
 	DBT nothing;
 	int result = 0;
 
@@ -245,8 +246,7 @@ static int adapter_scan(struct table *table, struct cursor *cursor, struct item 
 		result = begin_cursor(handle, cursor, &nothing);
 	if (!result)
 		result = handle->cursor->get(handle->cursor, &handle->key,
-					     data ? &handle->data : &nothing,
-					     cursor->at[0] ? DB_NEXT : DB_FIRST);
+					     data ? &handle->data : &nothing, how);
 	cursor->at[0] = 1;
 	*key = item_of(&handle->key);
 	if (data)
