@@ -19,7 +19,7 @@
  * Source: Seltzer and Yigit 1991, "gdbm"; Fagin and others 1979. Nelson's gdbm searches a bucket by
  * hashing and keeps lists of free room; both are left out here.
  *
- * Limits. Keys that agree in the 26 lowest bits of the hash, which is as deep as a directory may
+ * Limits. Keys that agree in the 24 lowest bits of the hash, which is as deep as a directory may
  * be, and are more than a bucket's elements (170 by 4096 bytes) cannot be stored (ENOSPC). An item
  * has at most 1 GB (EMSGSIZE). A bucket's size is that of the file, whatever `bucket` says at a
  * later open.
@@ -42,7 +42,7 @@ static const struct option_rule options[] = {
 	{.name = NULL},
 };
 
-enum { ITEM_MOST = 1 << 30, DEPTH_MOST = 26 };
+enum { ITEM_MOST = 1 << 30, DEPTH_MOST = 24 };
 static const char magic[8] = "text-gd1";
 
 struct header {
@@ -329,15 +329,13 @@ static int make_file(struct gdbm *gdbm, uint64_t bucket_bytes)
 static int read_file(struct gdbm *gdbm)
 {
 	struct header *header = &gdbm->header;
-	const int64_t size = file_size(gdbm->heap.file);
-	int error = file_read(gdbm->heap.file, header, sizeof(*header), 0);
+	const int error = file_read(gdbm->heap.file, header, sizeof(*header), 0);
 
-	if (error || size < 0)
-		return error ? error : (int)size;
+	if (error)
+		return error;
 	if (memcmp(header->magic, magic, sizeof(magic)) || header->depth > DEPTH_MOST ||
 	    header->bucket_bytes < options[BUCKET].least ||
-	    header->bucket_bytes > options[BUCKET].most ||
-	    (uint64_t)size >> header->depth < sizeof(uint64_t))
+	    header->bucket_bytes > options[BUCKET].most)
 		return -EBADMSG;
 	gdbm->heap.end = header->end;
 	gdbm->directory = malloc(sizeof(uint64_t) << header->depth);
