@@ -45,7 +45,7 @@ docs: $(PYTHON_READY)
 	@$(PYTHON) -m lab.check.syscalls
 	@$(PYTHON) -m lab.kept.page
 
-PYTHON_FOLDERS := lab tests hash boot
+PYTHON_FOLDERS := lab tests hash boot user
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
 lint: setup-test

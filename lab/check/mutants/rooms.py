@@ -77,7 +77,7 @@ def stages_of(room: str, tree: Path) -> list[str]:
 def needs_kernels(arguments: str) -> bool:
     """Do these tests boot anything? Hosted ones and those of the lab's own functions do not."""
     return not all(
-        word.startswith(("tests/hosted", "tests/hash/test_tables"))
+        word.startswith(("tests/hosted", "tests/hash/test_tables", "tests/chainhash"))
         for word in shlex.split(arguments)
         if word.startswith("tests")
     )
