@@ -189,6 +189,8 @@ static void read_beside(struct trial *trial)
 
 	if (error == -ENODATA)
 		return;
+	if (error)
+		fprintf(stderr, "reader: %d %s\n", error, chainhash_message());
 	CHECK(!error);
 	CHECK(model_equal(&trial->synced, reader));
 	CHECK(chainhash_put(reader, model_key(&trial->now, 0), model_key(&trial->now, 0), 0) ==

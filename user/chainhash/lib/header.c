@@ -139,16 +139,33 @@ int header_newest(int descriptor, u64 *sequence)
 	return found ? 0 : -EBADMSG;
 }
 
+/* Was neither header ever written to? What lies beyond the file's end was not. */
+static int never_synced(int descriptor, bool *never)
+{
+	*never = true;
+	for (u64 i = 0; i < 2; i++) {
+		u8 bytes[HEADER_SIZE] = {0};
+		int error = read_all(descriptor, bytes, HEADER_SIZE, i * HEADER_PLACE);
+
+		if (error && error != -EBADMSG)
+			return error;
+		for (unsigned j = 0; j < HEADER_SIZE; j++)
+			*never = *never && !bytes[j];
+	}
+	return 0;
+}
+
 /* Why there is no sound header. */
 static int header_missing(int descriptor)
 {
 	u8 start[8] = {0};
-	int error = read_all(descriptor, start, 1, 0);
+	bool never;
+	int error = never_synced(descriptor, &never);
 
-	if (error == -EBADMSG)
-		return refuse(-ENODATA, "the file is empty: nothing was ever synced to it");
 	if (error)
 		return refuse(error, "the file cannot be read");
+	if (never)
+		return refuse(-ENODATA, "nothing was ever synced to the file");
 	(void)read_all(descriptor, start, sizeof(start), 0);
 	if (!memcmp(start, MAGIC, 8))
 		return refuse(-EBADMSG, "the file is damaged: no header of it is whole");
@@ -164,7 +181,7 @@ static int header_missing(int descriptor)
 	for (int i = 0; i < 8; i++)
 		if (start[i])
 			return refuse(-EINVAL, "not a file of chainhash");
-	return refuse(-EBADMSG, "the file has no header: it begins with zeros");
+	return refuse(-EBADMSG, "the file is damaged: no header of it is whole");
 }
 
 int header_read(struct chainhash *t, struct header *header)

@@ -170,36 +170,43 @@ static int open_reader(struct chainhash *t, int flags, const struct chainhash_op
 	return load(t, &header);
 }
 
+/* Begin a table in a file whose contents, if there are any, are to go. */
+static int make_empty(struct chainhash *t, const struct chainhash_options *options)
+{
+	u64 oldest;
+	int error = lock_oldest_reader(t->store.descriptor, INT64_MAX >> 2, &oldest);
+
+	if (!error && oldest != UINT64_MAX)
+		return refuse(-EAGAIN, "the file can't be emptied: it is being read");
+	if (!error && ftruncate(t->store.descriptor, 0))
+		error = -errno;
+	if (error)
+		return refuse(error, "the file cannot be emptied");
+	t->changed = true;
+	t->store.is_new = true;
+	return table_make(t, options);
+}
+
 static int open_writer(struct chainhash *t, int flags, const struct chainhash_options *options)
 {
 	struct store *store = &t->store;
 	struct header header;
 	struct stat status;
 	int error = lock_writer(store->descriptor, flags & CHAINHASH_WAIT);
-	u64 oldest;
 
 	if (error)
 		return refuse(error, "another handle has the file open for writing");
 	store->writable = true;
 	if (fstat(store->descriptor, &status))
 		return refuse(-errno, "the file cannot be looked at");
-	if (status.st_size && (flags & CHAINHASH_TRUNCATE)) {
-		error = lock_oldest_reader(store->descriptor, INT64_MAX >> 2, &oldest);
-		if (!error && oldest != UINT64_MAX)
-			return refuse(-EAGAIN, "the file can't be emptied: it is being read");
-		if (!error && ftruncate(store->descriptor, 0))
-			error = -errno;
-		if (error)
-			return refuse(error, "the file cannot be emptied");
-		status.st_size = 0;
-	}
-	if (!status.st_size && (flags & (CHAINHASH_CREATE | CHAINHASH_TRUNCATE))) {
-		t->checksums = !(flags & CHAINHASH_NO_CHECKSUM);
-		t->changed = true;
-		store->is_new = true;
-		return table_make(t, options);
-	}
+	if (status.st_size && (flags & CHAINHASH_TRUNCATE))
+		return make_empty(t, options);
+	if (!status.st_size && (flags & (CHAINHASH_CREATE | CHAINHASH_TRUNCATE)))
+		return make_empty(t, options);
 	error = header_read(t, &header);
+	/* Its maker came to its end before the first sync. */
+	if (error == -ENODATA && (flags & CHAINHASH_CREATE))
+		return make_empty(t, options);
 	if (!error)
 		error = header_apply(t, &header, options);
 	return error ? error : load(t, &header);
@@ -248,6 +255,7 @@ static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mo
 	t->cache_size = options->cache_size ? options->cache_size : CACHE_SIZE;
 	t->on_disk = true;
 	t->no_flush = flags & CHAINHASH_NO_FLUSH;
+	t->checksums = !(flags & CHAINHASH_NO_CHECKSUM);
 	if (error)
 		return error;
 	if (flags & CHAINHASH_READ_ONLY)

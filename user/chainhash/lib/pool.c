@@ -233,7 +233,7 @@ u8 *page_read(struct chainhash *t, u64 logical, int *error)
 	return page;
 }
 
-u8 *page_change(struct chainhash *t, u64 logical, int *error)
+u8 *page_make(struct chainhash *t, u64 logical, int *error)
 {
 	u8 *page;
 

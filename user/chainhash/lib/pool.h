@@ -31,8 +31,22 @@ static inline u8 *page_get(struct chainhash *t, u64 logical, int *error)
 	return page;
 }
 
+/* Of page_change() below: the page is not in memory. */
+u8 *page_make(struct chainhash *t, u64 logical, int *error);
+
 /* The page to write to: it counts as changed from now on. */
-u8 *page_change(struct chainhash *t, u64 logical, int *error);
+static inline u8 *page_change(struct chainhash *t, u64 logical, int *error)
+{
+	u8 *page = likely(logical < t->page_count) ? t->pages[logical] : NULL;
+
+	if (unlikely(!page))
+		return page_make(t, logical, error);
+	if (t->on_disk) {
+		frame_of(page)->used = t->operation;
+		bit_set(&t->pool.changed, logical);
+	}
+	return page;
+}
 
 /* The page's contents are of no use any more: it is all zero bytes when it is used next. */
 void page_drop(struct chainhash *t, u64 logical);

@@ -196,6 +196,59 @@ static int place(struct division *d)
 	return 0;
 }
 
+/*
+ * The usual case: the old bucket has but its primary page. What is on it has room on two, so that
+ * it can be divided on the pages themselves. 1: done; 0: not so; or an error.
+ */
+static int divide_page(struct division *d)
+{
+	struct chainhash *t = d->table;
+	u32 size = t->page_size, count, used;
+	u8 *pages[2], *copy;
+	int error = 0;
+
+	pages[0] = page_get(t, primary_page(t, d->old), &error);
+	if (!pages[0])
+		return error;
+	if (view_next(pages[0]))
+		return 0;
+	if (!view_sound(pages[0], size))
+		return -EBADMSG;
+	if (reserve(&t->scratch, &t->scratch_room, size))
+		return -ENOMEM;
+	copy = t->scratch;
+	count = view_count(pages[0]);
+	used = view_used(pages[0]);
+	memcpy(copy, pages[0], index_size(count));
+	memcpy(copy + size - used, pages[0] + size - used, used);
+	for (u32 i = 0; i < count; i++) {
+		struct item item;
+
+		if (!item_read(copy, size, i, &item))
+			return -EBADMSG;
+	}
+	pages[1] = page_change(t, (u64)d->new + t->spares[top_bit(d->new) - 1], &error);
+	if (pages[1])
+		pages[0] = page_change(t, primary_page(t, d->old), &error);
+	if (error)
+		return error;
+	memset(pages[0], 0, PAGE_HEAD);
+	memset(pages[1], 0, PAGE_HEAD);
+	for (u32 i = 0; i < count; i++) {
+		struct item item;
+		u64 spread;
+		u32 side;
+
+		(void)item_read(copy, size, i, &item);
+		spread = hash_spread(item.key ? hash_key(t, item.key, item.key_size) : item.hash);
+		side = ((u32)(spread >> 32) & d->bit) != 0;
+		copy_bytes(view_append(pages[side], size, hash_tag(spread), item.size),
+			   copy + load16(offset_at(copy, i)), item.size);
+	}
+	set_buckets(t, d->new);
+	return 1;
+}
+
 int split(struct chainhash *t)
 {
 	struct division division = {.table = t, .new = t->max_bucket + 1};
@@ -203,6 +256,11 @@ int split(struct chainhash *t)
 
 	division.bit = 1u << (top_bit(division.new) - 1);
 	division.old = division.new & ~division.bit;
+	error = divide_page(&division);
+	if (error) {
+		t->split_due &= error < 0;
+		return error < 0 ? error : 0;
+	}
 	error = divide(&division);
 	if (!error)
 		error = place(&division);

@@ -87,6 +87,32 @@ static inline void store64(u8 *p, u64 value)
 	store32(p + 4, (u32)(value >> 32));
 }
 
+/* Copy what is mostly short, without a call for that; of 0 bytes @from may be NULL. */
+static inline void copy_bytes(u8 *to, const u8 *from, size_t size)
+{
+	if (size > 64) {
+		memcpy(to, from, size);
+		return;
+	}
+	if (size >= 8) {
+		for (size_t i = 0; i < size - 8; i += 8)
+			memcpy(to + i, from + i, 8);
+		memcpy(to + size - 8, from + size - 8, 8);
+		return;
+	}
+	if (size >= 4) {
+		u32 first, last;
+
+		memcpy(&first, from, 4);
+		memcpy(&last, from + size - 4, 4);
+		memcpy(to, &first, 4);
+		memcpy(to + size - 4, &last, 4);
+		return;
+	}
+	for (size_t i = 0; i < size; i++)
+		to[i] = from[i];
+}
+
 /* Number of the highest bit, from 1; 0 for 0. */
 static inline unsigned top_bit(u32 value)
 {
