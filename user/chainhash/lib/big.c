@@ -24,17 +24,24 @@ static void copy_part(u8 *to, struct chainhash_item key, struct chainhash_item d
 		memcpy(to, (const u8 *)data.bytes + (from - key.size), size);
 }
 
-void big_give(struct chainhash *t, u32 address)
+static int chunks_add(struct chunks *chunks, const struct view *chunk)
 {
-	struct view chunk;
+	u8 *buffer = (u8 *)chunks->list;
+	size_t room = chunks->room * sizeof(u64);
 
-	while (address && !chunk_get(t, address, &chunk)) {
-		u32 next = view_next(chunk.base);
+	if (reserve(&buffer, &room, (chunks->count + 1) * sizeof(u64)))
+		return -ENOMEM;
+	chunks->list = (u64 *)(void *)buffer;
+	chunks->room = room / sizeof(u64);
+	chunks->list[chunks->count++] = chunk->address | (u64)view_slots(chunk->base) << 32;
+	return 0;
+}
 
-		overflow_give(t, address, view_slots(chunk.base));
-		address = next;
-		t->operation++;
-	}
+void big_give(struct chainhash *t, struct chunks *chunks)
+{
+	for (size_t i = 0; i < chunks->count; i++)
+		overflow_give(t, (u32)chunks->list[i], (u32)(chunks->list[i] >> 32));
+	chunks->count = 0;
 }
 
 /* From the end to the begin, so that each chunk's follower is known when it is written. */
@@ -45,12 +52,17 @@ int big_write(struct chainhash *t, struct chainhash_item key, struct chainhash_i
 	u64 part = left % whole ? left % whole : whole;
 
 	*address = 0;
+	t->written.count = 0;
 	while (left) {
 		struct view chunk;
 		int error = overflow_take(t, slots_for(t, (u32)part), &chunk);
 
+		if (!error && chunks_add(&t->written, &chunk)) {
+			overflow_give(t, chunk.address, view_slots(chunk.base));
+			error = -ENOMEM;
+		}
 		if (error) {
-			big_give(t, *address);
+			big_give(t, &t->written);
 			return error;
 		}
 		left -= part;
@@ -73,10 +85,14 @@ int big_read(struct chainhash *t, const struct item *item)
 		return -EBADMSG;
 	if (reserve(&t->big, &t->big_room, (size_t)size + 1))
 		return -ENOMEM;
+	t->read.count = 0;
 	while (done < size) {
 		struct view chunk;
 		u64 part = size - done;
 		int error = chunk_get(t, address, &chunk);
+
+		if (!error)
+			error = chunks_add(&t->read, &chunk);
 
 		if (error)
 			return error;

@@ -12,8 +12,11 @@
 int big_write(struct chainhash *t, struct chainhash_item key, struct chainhash_item data,
 	      u32 *address);
 
-/* Give the chunks from @address on back. big_read() has shown that they are there. */
-void big_give(struct chainhash *t, u32 address);
+/*
+ * Give the chunks back of the record that was last written (t->written) or read (t->read). They are
+ * known from then, so that no page has to be read, which might fail.
+ */
+void big_give(struct chainhash *t, struct chunks *chunks);
 
 /* Does it have this key? */
 int big_equal(struct chainhash *t, const struct item *item, struct chainhash_item key, bool *equal);

@@ -223,6 +223,8 @@ static void table_free(struct chainhash *t)
 	free(t->big);
 	free(t->scratch);
 	free(t->copy);
+	free(t->read.list);
+	free(t->written.list);
 	if (t->store.descriptor >= 0)
 		close(t->store.descriptor);
 	free(t);

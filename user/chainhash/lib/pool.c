@@ -142,37 +142,33 @@ static void frame_release(struct chainhash *t, struct frame *frame)
 }
 
 /*
- * Let one page go: false if none may. A page whose writing fails stays, and another one's turn
- * comes; *@error then says what happened, unless one is found.
+ * Let one page go: false if none may. A page whose writing fails stays changed; a change of the
+ * table ends with that error, a lookup goes on with another page and leaves the error to the next
+ * change or sync, which meets it again.
  */
 static bool pool_evict(struct chainhash *t, int *error)
 {
 	struct frame *frame = t->pool.oldest;
-	int failed = 0;
 
 	for (u64 left = t->pool.frames * 2; left && frame; left--, frame = t->pool.oldest) {
 		u8 *page = (u8 *)frame + FRAME_HEAD;
+		bool stays = frame->used > frame->queued || frame->used == t->operation;
 
-		if (frame->used > frame->queued || frame->used == t->operation) {
-			list_remove(&t->pool, frame);
-			list_add(&t->pool, frame);
-			continue;
+		if (!stays && bit_test(&t->pool.changed, frame->logical)) {
+			*error = *error ? *error : store_write_page(t, frame->logical, page);
+			if (*error && t->changing)
+				return false;
+			stays = *error != 0;
+			if (!stays)
+				bit_clear(&t->pool.changed, frame->logical);
 		}
-		if (bit_test(&t->pool.changed, frame->logical)) {
-			int result = failed ? failed : store_write_page(t, frame->logical, page);
-
-			if (result) {
-				failed = result;
-				list_remove(&t->pool, frame);
-				list_add(&t->pool, frame);
-				continue;
-			}
-			bit_clear(&t->pool.changed, frame->logical);
+		if (!stays) {
+			frame_release(t, frame);
+			return true;
 		}
-		frame_release(t, frame);
-		return true;
+		list_remove(&t->pool, frame);
+		list_add(&t->pool, frame);
 	}
-	*error = failed;
 	return false;
 }
 
@@ -190,7 +186,7 @@ static u8 *pool_page(struct chainhash *t, u64 logical, int *error)
 
 		if (pool_evict(t, &failed))
 			continue;
-		if (failed) {
+		if (failed && t->changing) {
 			*error = failed;
 			return NULL;
 		}

@@ -109,8 +109,10 @@ int chainhash_get(struct chainhash *t, struct chainhash_item key, struct chainha
 	struct lookup lookup;
 	int found;
 
-	if (!t->map.bytes)
+	if (!t->map.bytes) {
 		t->operation++;
+		t->changing = false;
+	}
 	found = record_find(t, &lookup, key);
 	if (found <= 0)
 		return found ? found : -ENOENT;
@@ -327,7 +329,7 @@ static int copy_ours(struct chainhash *t, struct chainhash_item *key, struct cha
 /* The key was found, or not: 0 with the record stored, or an error. */
 static int store_record(struct chainhash *t, struct lookup *lookup, struct record *record, bool found)
 {
-	u32 old = found && !lookup->item.key ? lookup->item.address : 0;
+	bool old = found && !lookup->item.key;
 	int error;
 
 	if (old || record->big) {
@@ -344,12 +346,12 @@ static int store_record(struct chainhash *t, struct lookup *lookup, struct recor
 	}
 	error = found ? replace(t, lookup, record) : insert(t, lookup, record);
 	if (!error && old)
-		big_give(t, old);
+		big_give(t, &t->read);
 	if (!error)
 		return 0;
 fail:
 	if (record->big)
-		big_give(t, record->address);
+		big_give(t, &t->written);
 	return error;
 }
 
@@ -375,6 +377,7 @@ int chainhash_put(struct chainhash *t, struct chainhash_item key, struct chainha
 		record.big = false;
 	}
 	t->operation++;
+	t->changing = true;
 	if (unlikely(split_wanted(t, record.size + 3))) {
 		error = split(t);
 		if (error)
@@ -406,7 +409,7 @@ int chainhash_delete(struct chainhash *t, struct chainhash_item key)
 {
 	struct chainhash_item none = {NULL, 0};
 	struct lookup lookup;
-	u32 old = 0;
+	bool old = false;
 	int error = may_change(t), found;
 
 	if (!error)
@@ -414,9 +417,10 @@ int chainhash_delete(struct chainhash *t, struct chainhash_item key)
 	if (error)
 		return error;
 	t->operation++;
+	t->changing = true;
 	found = record_find(t, &lookup, key);
 	if (found > 0 && !lookup.item.key) {
-		old = lookup.item.address;
+		old = true;
 		error = big_read(t, &lookup.item);
 		if (error)
 			return error;
@@ -432,6 +436,6 @@ int chainhash_delete(struct chainhash *t, struct chainhash_item key)
 	count_out(t, lookup.item.size);
 	trim(t, &lookup);
 	if (old)
-		big_give(t, old);
+		big_give(t, &t->read);
 	return 0;
 }

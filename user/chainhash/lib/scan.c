@@ -36,8 +36,10 @@ int chainhash_scan(struct chainhash *t, struct chainhash_cursor *cursor, struct 
 	struct item item;
 	int error;
 
-	if (!t->map.bytes)
+	if (!t->map.bytes) {
 		t->operation++;
+		t->changing = false;
+	}
 	for (; bucket <= t->max_bucket; bucket++, number = 0, left = 0) {
 		struct view view;
 

@@ -215,6 +215,12 @@ struct map {
 	unsigned levels;
 };
 
+/* Chunks of a record in pages of its own: address | slots << 32. */
+struct chunks {
+	u64 *list;
+	size_t count, room;
+};
+
 struct hash_keys;
 
 struct chainhash {
@@ -243,6 +249,7 @@ struct chainhash {
 	u32 fill_factor, split;
 	bool split_due; /* a page has overflowed: by the next put */
 	bool checksums, no_flush, read_only, changed;
+	bool changing; /* the operation at hand is a put or a delete */
 
 	/* Overflow pages: which slots are in use, by ordinal (overflow.c). */
 	u8 *slots_used;
@@ -259,6 +266,7 @@ struct chainhash {
 	size_t big_room;
 	u8 *scratch;
 	size_t scratch_room;
+	struct chunks read, written; /* of the large record last read, and last written */
 	u8 *copy; /* of what the caller gives us that is ours */
 	size_t copy_room;
 };
