@@ -393,16 +393,17 @@ int main(int argc, char **argv)
 	first = strtoull(argv[2], NULL, 10);
 	count = strtoull(argv[3], NULL, 10);
 	for (uint64_t seed = first; seed < first + count; seed++) {
-		long calls = 0, number;
+		long calls = 0, number, cuts;
 
 		run_cuts(argv[1], seed);
+		cuts = event_count;
 		for (int i = 0; i < 3; i++)
 			for (int for_good = 0; for_good < 2; for_good++)
 				for (number = 0; run_error(argv[1], seed, number, errors[i], for_good);
 				     number += 1 + number / 8)
 					calls++;
-		printf("seed %llu: %d cuts, %ld calls that failed\n", (unsigned long long)seed,
-		       event_count, calls);
+		printf("seed %llu: %ld cuts, %ld calls that failed\n", (unsigned long long)seed,
+		       cuts, calls);
 	}
 	return 0;
 }
