@@ -48,12 +48,11 @@ static noinline bool page_right(struct chainhash *t, const u8 *page, u32 physica
 
 u8 *map_page(struct chainhash *t, u64 logical, int *error)
 {
-	static _Alignas(64) const u8 empty[PAGE_SIZE_MOST];
 	unsigned shift = t->page_shift - 3, level = t->map.levels;
 	u32 physical = (u32)t->map.root, expected = t->map.root_checksum;
 
 	if (unlikely(logical >> shift * level))
-		return (u8 *)(uintptr_t)empty;
+		return empty_page;
 	for (;; level--) {
 		const u8 *page = t->map.bytes + ((size_t)physical << t->page_shift);
 		const u8 *entry;
@@ -70,7 +69,7 @@ u8 *map_page(struct chainhash *t, u64 logical, int *error)
 		physical = load32(entry);
 		expected = load32(entry + 4);
 		if (!physical)
-			return (u8 *)(uintptr_t)empty;
+			return empty_page;
 	}
 	*error = -EBADMSG;
 	return NULL;

@@ -8,8 +8,8 @@
 
 enum { ARENA_SIZE = 256 * 1024 };
 
-/* What a page is that has never been written to. Nobody writes to it. */
-static _Alignas(64) const u8 empty_page[PAGE_SIZE_MOST];
+/* Nobody writes to it; not const, since it would then take its room in the library's file. */
+_Alignas(64) u8 empty_page[PAGE_SIZE_MOST];
 
 int reserve(u8 **buffer, size_t *room, size_t size)
 {
@@ -216,7 +216,7 @@ u8 *page_read(struct chainhash *t, u64 logical, int *error)
 	if (t->map.bytes)
 		return map_page(t, logical, error);
 	if (logical >= t->page_count || !t->on_disk || !store_has_page(&t->store, logical))
-		return (u8 *)(uintptr_t)empty_page;
+		return empty_page;
 	page = pool_page(t, logical, error);
 	if (!page)
 		return NULL;

@@ -22,6 +22,9 @@ enum {
 	PAGES_PLACE = 8192   /* physical pages lie at their number times their size, from here on */
 };
 
+/* What a page is that has never been written to: zero bytes. */
+extern u8 empty_page[PAGE_SIZE_MOST];
+
 /* Room for entries of logical pages below @count. */
 int store_reserve(struct store *store, u64 count);
 
