@@ -212,7 +212,7 @@ static int open_writer(struct chainhash *t, int flags, const struct chainhash_op
 	return error ? error : load(t, &header);
 }
 
-static void table_free(struct chainhash *t)
+void table_free(struct chainhash *t)
 {
 	map_close(t);
 	pool_free(t);

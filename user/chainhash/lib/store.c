@@ -191,6 +191,15 @@ static int load_page(struct chainhash *t, unsigned level, u64 index, struct bits
 		*child = (struct entry){load32(page + i * 8), load32(page + i * 8 + 4)};
 		if (level == 1 && child->physical)
 			error = note_page(&t->store, used, child->physical);
+		if (error && t->store.tolerant) {
+			child->physical = 0;
+			t->store.lost++;
+			error = 0;
+		}
+	}
+	if (error && t->store.tolerant) {
+		t->store.lost++;
+		error = 0;
 	}
 	return error;
 }

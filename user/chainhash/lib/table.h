@@ -190,6 +190,8 @@ struct retired {
 struct store {
 	int descriptor;
 	bool writable, failed, is_new;
+	bool tolerant; /* what can't be read counts as @lost pages, and as empty (salvage.c) */
+	u64 lost;
 	u64 sequence; /* of the newest state in the file */
 	struct level level[LEVELS];
 	unsigned levels; /* the map's pages: levels 1 to @levels */
@@ -278,3 +280,6 @@ static inline u64 primary_page(const struct chainhash *t, u32 bucket)
 
 /* At least @size bytes at *@buffer, whose contents are kept. */
 int reserve(u8 **buffer, size_t *room, size_t size);
+
+/* Give up a table and all that it has. */
+void table_free(struct chainhash *t);
