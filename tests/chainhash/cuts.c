@@ -81,8 +81,8 @@ static void note(enum kind kind, off_t offset, const struct iovec *vector, int c
 	struct event *event = &events[event_count++];
 
 	CHECK(event_count < EVENTS_MOST);
-	*event = (struct event){.kind = kind, .offset = offset, .state = syncs_done,
-				.syncing = sync_running};
+	*event = (struct event){
+		.kind = kind, .offset = offset, .state = syncs_done, .syncing = sync_running};
 	for (int i = 0; i < count; i++)
 		event->size += vector[i].iov_len;
 	event->bytes = malloc(event->size + 1);
@@ -112,7 +112,8 @@ ssize_t __wrap_pread64(int descriptor, void *bytes, size_t size, off_t offset)
 {
 	if (fails()) {
 		errno = failing_with;
-		return failing_with ? -1 : __real_pread64(descriptor, bytes, (size + 1) / 2, offset);
+		return failing_with ? -1
+				    : __real_pread64(descriptor, bytes, (size + 1) / 2, offset);
 	}
 	return __real_pread64(descriptor, bytes, size, offset);
 }
@@ -399,7 +400,8 @@ int main(int argc, char **argv)
 		cuts = event_count;
 		for (int i = 0; i < 3; i++)
 			for (int for_good = 0; for_good < 2; for_good++)
-				for (number = 0; run_error(argv[1], seed, number, errors[i], for_good);
+				for (number = 0;
+				     run_error(argv[1], seed, number, errors[i], for_good);
 				     number += 1 + number / 8)
 					calls++;
 		printf("seed %llu: %ld cuts, %ld calls that failed\n", (unsigned long long)seed,

@@ -59,14 +59,14 @@ typedef uint32_t chainhash_function(const void *bytes, size_t size);
 
 /* How a table is opened. */
 enum {
-	CHAINHASH_CREATE = 1,	    /* make the file if it is not there */
-	CHAINHASH_TRUNCATE = 2,	    /* empty it if it is; -EAGAIN while others read it */
-	CHAINHASH_EXCLUSIVE = 4,    /* with CREATE: -EEXIST if it is there */
-	CHAINHASH_READ_ONLY = 8,    /* no lock, no writes, mmap; the file may be read-only, too */
-	CHAINHASH_WAIT = 16,	    /* wait until another writer has closed the file */
-	CHAINHASH_POOL = 32,	    /* with READ_ONLY: read by the pool, not by mmap */
-	CHAINHASH_NO_FLUSH = 64,    /* sync and close do not wait for the disk: a power cut may take */
-				    /* the table, the end of the process does not */
+	CHAINHASH_CREATE = 1,	 /* make the file if it is not there */
+	CHAINHASH_TRUNCATE = 2,	 /* empty it if it is; -EAGAIN while others read it */
+	CHAINHASH_EXCLUSIVE = 4, /* with CREATE: -EEXIST if it is there */
+	CHAINHASH_READ_ONLY = 8, /* no lock, no writes, mmap; the file may be read-only, too */
+	CHAINHASH_WAIT = 16,	 /* wait until another writer has closed the file */
+	CHAINHASH_POOL = 32,	 /* with READ_ONLY: read by the pool, not by mmap */
+	CHAINHASH_NO_FLUSH = 64, /* sync and close do not wait for the disk: a power cut may take */
+				 /* the table, the end of the process does not */
 	CHAINHASH_NO_CHECKSUM = 128 /* at creation: pages without checksums */
 };
 
@@ -82,15 +82,15 @@ enum {
  * fill_factor and split are then not looked at; hash and hash_function must be the file's.
  */
 struct chainhash_options {
-	uint32_t bucket_size;		     /* bytes of a page, a power of two, 64 to 32768; 4096 */
-	uint32_t fill_factor;		     /* records to a bucket, up to 65535; 0: by bytes */
-	uint64_t elements;		     /* expected, up to 2^31; 0: not known */
-	uint64_t cache_size;		     /* bytes of pages kept in memory; 8 MiB */
-	const char *hash;		     /* a name of chainhash_hash_name(); the text's default */
-	chainhash_function *hash_function;   /* or one's own, with or without a name of one's own */
-	uint64_t seed;			     /* for the keyed functions at creation; 0: drawn */
-	uint32_t split;			     /* CHAINHASH_SPLIT_... */
-	uint32_t byte_order;		     /* 0 or 1234: pages are little-endian on every machine */
+	uint32_t bucket_size;		   /* bytes of a page, a power of two, 64 to 32768; 4096 */
+	uint32_t fill_factor;		   /* records to a bucket, up to 65535; 0: by bytes */
+	uint64_t elements;		   /* expected, up to 2^31; 0: not known */
+	uint64_t cache_size;		   /* bytes of pages kept in memory; 8 MiB */
+	const char *hash;		   /* a name of chainhash_hash_name(); the text's default */
+	chainhash_function *hash_function; /* or one's own, with or without a name of one's own */
+	uint64_t seed;			   /* for the keyed functions at creation; 0: drawn */
+	uint32_t split;			   /* CHAINHASH_SPLIT_... */
+	uint32_t byte_order;		   /* 0 or 1234: pages are little-endian on every machine */
 };
 
 /* Whether a put may replace. */
@@ -158,7 +158,8 @@ CHAINHASH_API int chainhash_sync(struct chainhash *table);
 /* Go over to the newest synced state, on a handle with CHAINHASH_READ_ONLY; else -EINVAL. */
 CHAINHASH_API int chainhash_refresh(struct chainhash *table);
 
-/* Sync (unless the handle is read-only) and give up the handle, which is gone after an error, too. */
+/* Sync (unless the handle is read-only) and give up the handle, which is gone after an error, too.
+ */
 CHAINHASH_API int chainhash_close(struct chainhash *table);
 
 /* Give up the handle without a sync: the file keeps its last state. */
@@ -172,10 +173,10 @@ struct chainhash_status {
 	uint32_t bucket_size, fill_factor, split, checksums;
 	uint64_t records, record_bytes; /* bytes that records take in pages */
 	uint64_t buckets, overflow_pages;
-	uint64_t sequence;		   /* number of the last sync */
-	uint64_t file_bytes;		   /* 0: a table in memory */
+	uint64_t sequence;		  /* number of the last sync */
+	uint64_t file_bytes;		  /* 0: a table in memory */
 	uint64_t page_reads, page_writes; /* of this handle, from and to the file */
-	char hash[32];			   /* "user": a function of the program's own */
+	char hash[32];			  /* "user": a function of the program's own */
 };
 
 CHAINHASH_API void chainhash_status(const struct chainhash *table, struct chainhash_status *status);
@@ -183,12 +184,12 @@ CHAINHASH_API void chainhash_status(const struct chainhash *table, struct chainh
 /* counts[n]: buckets with n records, the last for that many and more. */
 struct chainhash_histogram {
 	uint64_t counts[256];
-	uint64_t largest;	 /* records in the fullest bucket */
-	uint64_t chained;	 /* buckets with overflow chunks */
-	uint64_t chunks;	 /* overflow chunks in use */
-	uint64_t big;		 /* records in pages of their own */
+	uint64_t largest;	   /* records in the fullest bucket */
+	uint64_t chained;	   /* buckets with overflow chunks */
+	uint64_t chunks;	   /* overflow chunks in use */
+	uint64_t big;		   /* records in pages of their own */
 	uint64_t overflow_records; /* records that do not lie on their bucket's primary page */
-	uint64_t page_bytes;	 /* bytes of primary pages and chunks in use */
+	uint64_t page_bytes;	   /* bytes of primary pages and chunks in use */
 };
 
 CHAINHASH_API int chainhash_histogram(struct chainhash *table, struct chainhash_histogram *found);

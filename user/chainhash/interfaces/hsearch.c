@@ -6,8 +6,8 @@
  * was told; hcreate_r() makes as many tables as one likes. As there, keys and data stay the
  * caller's, an entry's address holds until hdestroy(), and what is written to its data stays.
  *
- * An entry lies in a block of its table; the hash table holds its address under the key's bytes. In
- * glibc's struct hsearch_data, @table points to ours.
+ * An entry lies in a block of its table; the hash table holds its address under the key's bytes.
+ * The one field of struct hsearch_data that C libraries agree on, a pointer, points to our table.
  */
 #include "chainhash.h"
 
@@ -31,11 +31,18 @@ struct hash_table {
 	unsigned used; /* entries of the newest block */
 };
 
+/* The field of struct hsearch_data that is the library's own. */
+#ifdef __GLIBC__
+#define OURS table
+#else
+#define OURS __tab
+#endif
+
 static struct hsearch_data only;
 
 static struct hash_table *table_of(const struct hsearch_data *data)
 {
-	return (struct hash_table *)(void *)data->table;
+	return (struct hash_table *)(void *)data->OURS;
 }
 
 int hcreate_r(size_t count, struct hsearch_data *data)
@@ -48,7 +55,7 @@ int hcreate_r(size_t count, struct hsearch_data *data)
 		errno = EINVAL;
 		return 0;
 	}
-	if (data->table)
+	if (data->OURS)
 		return 0;
 	/* A wrong guess must not cost more memory than it would have saved. */
 	options.elements = count < 1u << 20 ? count : 1u << 20;
@@ -62,9 +69,7 @@ int hcreate_r(size_t count, struct hsearch_data *data)
 		return 0;
 	}
 	made->used = BLOCK;
-	data->table = (void *)made;
-	data->size = (unsigned)count;
-	data->filled = 0;
+	data->OURS = (void *)made;
 	return 1;
 }
 
@@ -87,7 +92,7 @@ void hdestroy_r(struct hsearch_data *data)
 	}
 	chainhash_abandon(table->table);
 	free(table);
-	data->table = NULL;
+	data->OURS = NULL;
 }
 
 static int enter(struct hash_table *table, struct chainhash_item key, ENTRY item, ENTRY **found)
@@ -131,10 +136,8 @@ int hsearch_r(ENTRY item, ACTION action, ENTRY **found, struct hsearch_data *dat
 		memcpy(found, address.bytes, sizeof(*found));
 		return 1;
 	}
-	if (error == -ENOENT && action == ENTER) {
+	if (error == -ENOENT && action == ENTER)
 		error = enter(table, key, item, found);
-		data->filled += !error;
-	}
 	if (!error)
 		return 1;
 	errno = error == -ENOENT ? ESRCH : -error;

@@ -316,7 +316,7 @@ int store(datum key, datum content)
 	return current ? dbm_store(current, key, content, DBM_REPLACE) : nothing_open();
 }
 
-int delete(datum key)
+int delete (datum key)
 {
 	return current ? dbm_delete(current, key) : nothing_open();
 }

@@ -1,8 +1,8 @@
 /*
  * big.h - records that fit on no page: key and data in chunks of their own, one after the other.
  *
- * Chunks are as large as a page but for the last. Each has a chunk's head (bucket.h) with no records
- * and the address of the next; what follows is the key's bytes and then the data's.
+ * Chunks are as large as a page but for the last. Each has a chunk's head (bucket.h) with no
+ * records and the address of the next; what follows is the key's bytes and then the data's.
  */
 #pragma once
 

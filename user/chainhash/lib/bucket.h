@@ -4,7 +4,8 @@
  *	0	u16	number of records, below 2^13; above them the slots of the chunk less one
  *	2	u16	bytes of the items at the page's end
  *	4	u32	address of the next chunk of the chain; 0: none
- *	8		groups of eight records: eight tags of a byte, eight u16: where the items begin
+ *	8		groups of eight records: eight tags of a byte, eight u16: where the items
+ *begin
  *	...		free
  *	end - bytes	items
  *
@@ -46,7 +47,7 @@ struct view {
 struct item {
 	const u8 *key, *data; /* in place, or NULL: a record in pages of its own */
 	u32 key_size, data_size;
-	u32 size; /* of the item */
+	u32 size;	   /* of the item */
 	u32 hash, address; /* of a record in pages of its own */
 };
 
@@ -137,8 +138,8 @@ static inline const u8 *size_read(const u8 *p, const u8 *end, u32 *size)
 }
 
 /*
- * Take the item of record @index apart: false if it does not lie among the page's items. The view is
- * sound.
+ * Take the item of record @index apart: false if it does not lie among the page's items. The view
+ * is sound.
  */
 static inline bool item_read(const u8 *base, u32 size, u32 index, struct item *item)
 {

@@ -53,9 +53,9 @@ static u32 by_tables(u32 crc, const u8 *p, size_t size)
 		u32 low = crc ^ load32(p), high = load32(p + 4);
 
 		crc = tables[7][low & 0xff] ^ tables[6][low >> 8 & 0xff] ^
-		      tables[5][low >> 16 & 0xff] ^ tables[4][low >> 24] ^
-		      tables[3][high & 0xff] ^ tables[2][high >> 8 & 0xff] ^
-		      tables[1][high >> 16 & 0xff] ^ tables[0][high >> 24];
+		      tables[5][low >> 16 & 0xff] ^ tables[4][low >> 24] ^ tables[3][high & 0xff] ^
+		      tables[2][high >> 8 & 0xff] ^ tables[1][high >> 16 & 0xff] ^
+		      tables[0][high >> 24];
 	}
 	for (; size; size--)
 		crc = crc >> 8 ^ tables[0][(crc ^ *p++) & 0xff];

@@ -10,7 +10,6 @@
 #include "hash.h"
 #include "header.h"
 
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -58,7 +57,8 @@ enum { PIECE = 255 }; /* the longest name that the functions are made for */
 
 static const struct function {
 	const char *name;
-	u32 (*value)(uintptr_t salt, const char *name, size_t length); /* NULL: not on this machine */
+	u32 (*value)(uintptr_t salt, const char *name,
+		     size_t length); /* NULL: not on this machine */
 	bool keyed;
 } functions[] = {FUNCTIONS};
 

@@ -7,7 +7,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define MAGIC "\x89" "CHASH\r\n"
+#define MAGIC                                                                                      \
+	"\x89"                                                                                     \
+	"CHASH\r\n"
 #define VERSION 1u
 
 enum { FLAG_CHECKSUMS = 1, SPLIT_SHIFT = 8, CHECKSUM_PLACE = HEADER_SIZE - 4, PAGES_LEAST = 8 };
@@ -72,9 +74,10 @@ void header_make(const struct chainhash *t, u64 sequence, u8 *bytes)
 /* Does the header describe a table at all? Its checksum is right. */
 static bool header_sound(const struct chainhash *t, const struct header *header)
 {
-	bool sound = t->max_bucket <= BUCKETS_MOST - 1 && header->levels && header->levels < LEVELS &&
-		     t->split <= CHAINHASH_SPLIT_BOTH && header->end >= t->store.first &&
-		     header->pages <= UINT32_MAX && !t->hash_name[sizeof(t->hash_name) - 1];
+	bool sound = t->max_bucket <= BUCKETS_MOST - 1 && header->levels &&
+		     header->levels < LEVELS && t->split <= CHAINHASH_SPLIT_BOTH &&
+		     header->end >= t->store.first && header->pages <= UINT32_MAX &&
+		     !t->hash_name[sizeof(t->hash_name) - 1];
 
 	for (unsigned i = 1; i < GENERATIONS && i <= top_bit(t->max_bucket); i++)
 		sound = sound && t->spares[i] >= t->spares[i - 1];

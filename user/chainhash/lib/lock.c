@@ -45,9 +45,8 @@ int lock_writer(int descriptor, bool wait)
 
 static int reader_call(int descriptor, u64 sequence, short type)
 {
-	struct flock lock = {.l_type = type,
-			     .l_start = READERS_PLACE + (off_t)sequence,
-			     .l_len = 1};
+	struct flock lock = {
+		.l_type = type, .l_start = READERS_PLACE + (off_t)sequence, .l_len = 1};
 
 	return lock_call(descriptor, F_OFD_SETLK, &lock);
 }
@@ -69,9 +68,8 @@ int lock_oldest_reader(int descriptor, u64 newest, u64 *oldest)
 	*oldest = UINT64_MAX;
 	/* The system names some lock of the range; the oldest is below it or is it. */
 	while (end > READERS_PLACE) {
-		struct flock lock = {.l_type = F_WRLCK,
-				     .l_start = READERS_PLACE,
-				     .l_len = end - READERS_PLACE};
+		struct flock lock = {
+			.l_type = F_WRLCK, .l_start = READERS_PLACE, .l_len = end - READERS_PLACE};
 		int error = lock_call(descriptor, F_OFD_GETLK, &lock);
 
 		if (error)

@@ -24,8 +24,8 @@ static int options_check(const struct chainhash_options *o)
 	u32 size = o->bucket_size;
 
 	if (size && (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1))))
-		return refuse(-EINVAL, "bucket size %u: a power of two from %d to %d", (unsigned)size,
-			      PAGE_SIZE_LEAST, PAGE_SIZE_MOST);
+		return refuse(-EINVAL, "bucket size %u: a power of two from %d to %d",
+			      (unsigned)size, PAGE_SIZE_LEAST, PAGE_SIZE_MOST);
 	if (o->fill_factor > 65535)
 		return refuse(-EINVAL, "fill factor %u: from 1 to 65535, or 0 for by bytes",
 			      (unsigned)o->fill_factor);
@@ -35,7 +35,8 @@ static int options_check(const struct chainhash_options *o)
 	if (o->split > CHAINHASH_SPLIT_BOTH)
 		return refuse(-EINVAL, "split %u: from 0 to 2", (unsigned)o->split);
 	if (o->byte_order && o->byte_order != 1234)
-		return refuse(-EINVAL, "byte order %u: 1234, that of all files on all machines, or 0",
+		return refuse(-EINVAL,
+			      "byte order %u: 1234, that of all files on all machines, or 0",
 			      (unsigned)o->byte_order);
 	return 0;
 }

@@ -160,7 +160,7 @@ void overflow_give(struct chainhash *t, u32 address, u32 slots)
 {
 	u32 ordinal = overflow_ordinal(t, address);
 
-	t->slots_used[ordinal] &= (u8)~(((1u << slots) - 1) << (address & 7));
+	t->slots_used[ordinal] &= (u8) ~(((1u << slots) - 1) << (address & 7));
 	bit_set(&t->bitmap_changed, ordinal / t->page_size);
 	for (unsigned i = 1; i <= t->slots; i++)
 		if (ordinal < t->overflow_from[i])

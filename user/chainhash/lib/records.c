@@ -12,8 +12,8 @@
 #include "split.h"
 
 /*
- * Compare keys that are mostly short: without a call, and with few branches that depend on the size,
- * since a processor guesses those wrong.
+ * Compare keys that are mostly short: without a call, and with few branches that depend on the
+ * size, since a processor guesses those wrong.
  */
 static inline bool bytes_equal(const u8 *a, const u8 *b, size_t size)
 {
@@ -185,8 +185,8 @@ static int chunk_grow(struct chainhash *t, struct view *before, struct view *vie
 }
 
 /*
- * Find a view of the bucket with room for @size bytes, or make one: the chain's last chunk grows, or
- * gets a follower. @view is then writable.
+ * Find a view of the bucket with room for @size bytes, or make one: the chain's last chunk grows,
+ * or gets a follower. @view is then writable.
  */
 static int find_room(struct chainhash *t, u32 bucket, u32 size, struct view *view)
 {
@@ -223,7 +223,6 @@ static int find_room(struct chainhash *t, u32 bucket, u32 size, struct view *vie
 	*view = chunk;
 	return 0;
 }
-
 
 /* A record came or went: its item has @size bytes, and a place of three bytes in the index. */
 static void count_in(struct chainhash *t, u32 size)
@@ -327,7 +326,8 @@ static int copy_ours(struct chainhash *t, struct chainhash_item *key, struct cha
 }
 
 /* The key was found, or not: 0 with the record stored, or an error. */
-static int store_record(struct chainhash *t, struct lookup *lookup, struct record *record, bool found)
+static int store_record(struct chainhash *t, struct lookup *lookup, struct record *record,
+			bool found)
 {
 	bool old = found && !lookup->item.key;
 	int error;
@@ -371,7 +371,8 @@ int chainhash_put(struct chainhash *t, struct chainhash_item key, struct chainha
 		return error;
 	record.key = key;
 	record.data = data;
-	if (key.size < KEY_SIZE_INLINE && item_size(key.size, data.size) <= item_most(t->page_size) &&
+	if (key.size < KEY_SIZE_INLINE &&
+	    item_size(key.size, data.size) <= item_most(t->page_size) &&
 	    key.size + data.size <= PAGE_SIZE_MOST) {
 		record.size = item_size(key.size, data.size);
 		record.big = false;

@@ -9,7 +9,7 @@
 struct lookup {
 	u32 hash, bucket;
 	u8 tag;
-	u32 index; /* of the record on @view */
+	u32 index;		  /* of the record on @view */
 	struct view view, before; /* @before: the view that @view is chained to, if it is a chunk */
 	struct item item;
 };

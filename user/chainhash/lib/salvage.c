@@ -27,8 +27,8 @@ struct salvage {
 	int error; /* of the new table: the end */
 };
 
-__attribute__((__format__(__printf__, 2, 3))) static void say(struct salvage *s,
-							       const char *format, ...)
+__attribute__((__format__(__printf__, 2, 3))) static void say(struct salvage *s, const char *format,
+							      ...)
 {
 	char text[200];
 	va_list arguments;
@@ -65,8 +65,7 @@ static void copy_record(struct salvage *s, struct item item, const char *where, 
 		return;
 	}
 	error = chainhash_put(s->to, (struct chainhash_item){item.key, item.key_size},
-			      (struct chainhash_item){item.data, item.data_size},
-			      CHAINHASH_INSERT);
+			      (struct chainhash_item){item.data, item.data_size}, CHAINHASH_INSERT);
 	s->copied += !error;
 	if (error && error != -EEXIST)
 		s->error = error;

@@ -21,7 +21,7 @@ struct division {
 	struct chainhash *table;
 	u32 old, new, bit;
 	size_t images;
-	size_t last[2];	       /* image of each side that is being filled */
+	size_t last[2]; /* image of each side that is being filled */
 };
 
 void set_buckets(struct chainhash *t, u32 max_bucket)

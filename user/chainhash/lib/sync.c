@@ -20,7 +20,7 @@ enum { BATCH = 64 };
 struct batch {
 	struct chainhash *table;
 	struct iovec vector[BATCH];
-	u32 first;	/* physical page */
+	u32 first; /* physical page */
 	unsigned count;
 	u8 *pages; /* BATCH pages for what is not in the pool */
 };
@@ -59,7 +59,8 @@ static int batch_add(struct batch *batch, struct level *level, u64 index, const 
 		return error;
 	if (t->checksums)
 		entry->checksum = checksum(page, t->page_size);
-	if (batch->count == BATCH || (batch->count && entry->physical != batch->first + batch->count)) {
+	if (batch->count == BATCH ||
+	    (batch->count && entry->physical != batch->first + batch->count)) {
 		bool ours = page == batch->pages + (size_t)batch->count * t->page_size;
 
 		error = batch_write(batch);
@@ -180,7 +181,8 @@ int store_sync(struct chainhash *t)
 	if (store->failed)
 		return -EIO;
 	error = write_everything(t);
-	/* Pages behind the last one written were taken and given back: the file has them all the same. */
+	/* Pages behind the last one written were taken and given back: the file has them all the
+	 * same. */
 	if (!error && store->written < store->end &&
 	    ftruncate(store->descriptor, (off_t)((u64)store->end << t->page_shift)))
 		error = -errno;

@@ -49,7 +49,7 @@ enum {
 	SLOT_SIZE_LEAST = 128,
 	GENERATIONS = 32,
 	BUCKETS_MOST = INT32_MAX,
-	LEVELS = 12,		  /* of the map: 8 entries a page, 2^32 pages */
+	LEVELS = 12, /* of the map: 8 entries a page, 2^32 pages */
 	RECORD_SIZE_MOST = INT32_MAX
 };
 
@@ -147,8 +147,8 @@ u64 bit_next(const struct bits *bits, u64 from);
 
 /* What stands before each page of a pool. The page itself begins at the next cache line. */
 struct frame {
-	u64 used;		      /* the operation that used it last */
-	u64 queued;		      /* @used when it came to the head of the list */
+	u64 used;		     /* the operation that used it last */
+	u64 queued;		     /* @used when it came to the head of the list */
 	struct frame *older, *newer; /* also the list of empty frames, by older */
 	u32 logical;
 };
@@ -161,9 +161,9 @@ static inline struct frame *frame_of(u8 *page)
 
 struct pool {
 	struct frame *newest, *oldest, *empty;
-	u64 frames, most;    /* in use; as many as the cache's size allows */
-	struct bits changed; /* by logical page */
-	u8 **arenas;	     /* what was allocated */
+	u64 frames, most;	    /* in use; as many as the cache's size allows */
+	struct bits changed;	    /* by logical page */
+	u8 **arenas;		    /* what was allocated */
 	const u8 *lowest, *highest; /* between them all arenas lie */
 	size_t arena_count;
 	u8 *arena_next, *arena_end;
@@ -178,7 +178,8 @@ struct entry {
 struct level {
 	struct entry *entries;
 	u64 count, room;
-	struct bits fresh; /* entries that changed since the last sync: their place is ours to write */
+	struct bits
+		fresh; /* entries that changed since the last sync: their place is ours to write */
 };
 
 /* Physical pages that the state of sync @sequence has no use for: readers of older ones have. */
@@ -195,11 +196,11 @@ struct store {
 	u64 sequence; /* of the newest state in the file */
 	struct level level[LEVELS];
 	unsigned levels; /* the map's pages: levels 1 to @levels */
-	u32 first, end; /* physical pages: first of all, behind the last */
-	u32 written;	/* behind the last one that was written */
+	u32 first, end;	 /* physical pages: first of all, behind the last */
+	u32 written;	 /* behind the last one that was written */
 	struct bits free;
-	u32 free_count, free_from; /* search on from here */
-	u32 *retired;		    /* pages, in order of retirement */
+	u32 free_count, free_from;			 /* search on from here */
+	u32 *retired;					 /* pages, in order of retirement */
 	size_t retired_count, retired_room, retired_now; /* retired_now: since the last sync */
 	struct retired *batches;
 	size_t batch_count, batch_room;
@@ -239,7 +240,7 @@ struct chainhash {
 
 	/* The hash function. */
 	u32 (*named)(const struct hash_keys *keys, const u8 *bytes, size_t size); /* or NULL */
-	chainhash_function *own;						   /* or NULL */
+	chainhash_function *own;						  /* or NULL */
 	struct hash_keys *keys;
 	char hash_name[32];
 	u64 seed;
@@ -247,7 +248,8 @@ struct chainhash {
 
 	/* Its shape and contents. */
 	u64 records, record_bytes;
-	u64 bytes_limit; /* of record_bytes in a bucket, on average: controlled splitting by bytes */
+	u64 bytes_limit; /* of record_bytes in a bucket, on average: controlled splitting by bytes
+			  */
 	u32 fill_factor, split;
 	bool split_due; /* a page has overflowed: by the next put */
 	bool checksums, no_flush, read_only, changed;
@@ -256,7 +258,7 @@ struct chainhash {
 	/* Overflow pages: which slots are in use, by ordinal (overflow.c). */
 	u8 *slots_used;
 	u64 slots_room;
-	u32 overflow_from[9];	  /* no run of so many slots before this page */
+	u32 overflow_from[9];	    /* no run of so many slots before this page */
 	struct bits bitmap_changed; /* bitmap pages, by number */
 
 	u64 cache_size;
@@ -269,7 +271,7 @@ struct chainhash {
 	u8 *scratch;
 	size_t scratch_room;
 	struct chunks read, written; /* of the large record last read, and last written */
-	u8 *copy; /* of what the caller gives us that is ours */
+	u8 *copy;		     /* of what the caller gives us that is ours */
 	size_t copy_room;
 };
 

@@ -113,7 +113,7 @@ struct check {
 };
 
 __attribute__((__format__(__printf__, 2, 3))) static void problem(struct check *check,
-								   const char *format, ...)
+								  const char *format, ...)
 {
 	char text[200];
 	va_list arguments;
@@ -160,7 +160,8 @@ static void check_big(struct check *check, u32 bucket, const struct item *item)
 		address = view_next(chunk.base);
 	}
 	if (address)
-		problem(check, "bucket %u: a large record is longer than it says", (unsigned)bucket);
+		problem(check, "bucket %u: a large record is longer than it says",
+			(unsigned)bucket);
 }
 
 /* Does a lookup of the record find this very one? */
@@ -222,7 +223,8 @@ static void check_big_records(struct check *check, u32 bucket)
 	int next = chain_first(check->table, bucket, &view, &left);
 
 	for (; next > 0; next = chain_next(check->table, &view, &left))
-		for (u32 i = 0; view_sound(view.base, view.size) && i < view_count(view.base); i++) {
+		for (u32 i = 0; view_sound(view.base, view.size) && i < view_count(view.base);
+		     i++) {
 			struct item item;
 
 			if (item_read(view.base, view.size, i, &item) && !item.key)
@@ -293,7 +295,8 @@ static void check_file(struct check *check)
 }
 
 int64_t chainhash_verify(struct chainhash *t, chainhash_report *report,
-			 void (*progress)(void *context, uint64_t done, uint64_t all), void *context)
+			 void (*progress)(void *context, uint64_t done, uint64_t all),
+			 void *context)
 {
 	struct check check = {.table = t, .report = report, .context = context};
 	int error = t->slots_used || !overflow_count(t) ? 0 : overflow_load(t);

@@ -52,8 +52,7 @@ int command_verify(struct settings *settings)
 	const char *path = settings->words[0];
 	struct listing listing = {settings, 0};
 	struct chainhash_status about;
-	struct chainhash *table =
-		open_table(settings, path, CHAINHASH_READ_ONLY | CHAINHASH_POOL);
+	struct chainhash *table = open_table(settings, path, CHAINHASH_READ_ONLY | CHAINHASH_POOL);
 	int64_t found;
 
 	if (!table)

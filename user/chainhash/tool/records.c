@@ -2,7 +2,8 @@
  * records.c - the commands that store and print records, and their text.
  *
  * A dump is lines of "key TAB data". Bytes that are not printed, backslashes and those two
- * separators are escaped, so that any bytes pass. A line that begins with "#chainhash" is a comment.
+ * separators are escaped, so that any bytes pass. A line that begins with "#chainhash" is a
+ * comment.
  */
 #include "tool.h"
 

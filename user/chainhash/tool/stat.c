@@ -24,8 +24,8 @@ static void add_binomial(double *rows, double buckets, uint64_t n, double p)
 	double sum = 0;
 
 	for (unsigned k = 0; k < ROWS && k <= n && buckets > 0; k++) {
-		double logarithm = lgamma((double)n + 1) - lgamma(k + 1.0) -
-				   lgamma((double)(n - k) + 1);
+		double logarithm =
+			lgamma((double)n + 1) - lgamma(k + 1.0) - lgamma((double)(n - k) + 1);
 		double part;
 
 		/* One bucket gets all. */
@@ -70,7 +70,8 @@ static void expect(const struct chainhash_status *about, const struct chainhash_
 	}
 }
 
-static unsigned last_row(const struct chainhash_histogram *found, const struct expectation *expected)
+static unsigned last_row(const struct chainhash_histogram *found,
+			 const struct expectation *expected)
 {
 	unsigned last = ROWS - 1;
 
@@ -94,9 +95,9 @@ static void print_text(const struct chainhash_status *about,
 	printf(" hash table histogram:\n  size  buckets  expected  records  sum-pct\n");
 	for (unsigned k = 0; k <= last_row(found, expected); k++) {
 		sum += found->counts[k] * k;
-		printf("%5u%c %8" PRIu64 " %9.1f %8" PRIu64 " %8.0f\n", k, k == ROWS - 1 ? '+' : ' ',
-		       found->counts[k], expected->rows[k], found->counts[k] * k,
-		       100 * (double)sum / all);
+		printf("%5u%c %8" PRIu64 " %9.1f %8" PRIu64 " %8.0f\n", k,
+		       k == ROWS - 1 ? '+' : ' ', found->counts[k], expected->rows[k],
+		       found->counts[k] * k, 100 * (double)sum / all);
 	}
 	printf(" hash function: %s\n", about->hash);
 	if (expected->freedom)
@@ -125,8 +126,8 @@ static void print_as_json(const struct chainhash_status *about,
 	       about->fill_factor, about->split, about->checksums ? "true" : "false");
 	printf(" \"hash\": ");
 	print_json(stdout, about->hash);
-	printf(", \"buckets\": %" PRIu64 ", \"overflow_pages\": %" PRIu64 ", \"file_bytes\": %" PRIu64
-	       ",\n",
+	printf(", \"buckets\": %" PRIu64 ", \"overflow_pages\": %" PRIu64
+	       ", \"file_bytes\": %" PRIu64 ",\n",
 	       about->buckets, about->overflow_pages, about->file_bytes);
 	printf(" \"largest\": %" PRIu64 ", \"chained_buckets\": %" PRIu64 ", \"chunks\": %" PRIu64
 	       ", \"overflow_records\": %" PRIu64 ", \"big\": %" PRIu64 ", \"page_bytes\": %" PRIu64

@@ -22,7 +22,7 @@ struct settings {
 	struct chainhash_options options;
 	int flags;
 	bool json, quiet, keep; /* keep: a key that is there stays as it is */
-	char **words;	  /* after the command's name */
+	char **words;		/* after the command's name */
 	int word_count;
 };
 

@@ -90,8 +90,8 @@ static void free_records(struct records *records)
 }
 
 /* Measure one choice in the file @path, which is gone afterwards. */
-static int measure(const struct settings *settings, const struct records *records,
-		   const char *path, struct choice *choice)
+static int measure(const struct settings *settings, const struct records *records, const char *path,
+		   struct choice *choice)
 {
 	struct chainhash_options options = settings->options;
 	struct chainhash_status about;
@@ -158,8 +158,8 @@ static size_t list_choices(struct choice *choices, uint64_t average)
 			double fit = parts[i] * size / (double)(average + 5);
 
 			if (fit >= 1 && fit <= 65535)
-				choices[count++] = (struct choice){
-					.bucket_size = size, .fill_factor = (uint32_t)fit};
+				choices[count++] = (struct choice){.bucket_size = size,
+								   .fill_factor = (uint32_t)fit};
 		}
 	}
 	return count;
@@ -180,15 +180,17 @@ static void print_choices(const struct settings *settings, const struct choice *
 	for (size_t i = 0; i < count; i++) {
 		const struct choice *c = &choices[i];
 		double bytes = (double)c->file_bytes / (double)records->bytes;
+		const char *end = i + 1 < count ? "," : "]}";
+		const char *mark = c == best ? "  <-" : "";
 
 		if (settings->json)
 			printf("  {\"bucket_size\": %u, \"fill_factor\": %u, \"create_ns\": %.1f, "
 			       "\"read_ns\": %.1f, \"bytes\": %.3f, \"best\": %s}%s\n",
 			       c->bucket_size, c->fill_factor, c->create * each, c->read * each,
-			       bytes, c == best ? "true" : "false", i + 1 < count ? "," : "]}");
+			       bytes, c == best ? "true" : "false", end);
 		else
 			printf("%7u %5u %7.0f %7.0f %6.2f%s\n", c->bucket_size, c->fill_factor,
-			       c->create * each, c->read * each, bytes, c == best ? "  <-" : "");
+			       c->create * each, c->read * each, bytes, mark);
 	}
 	if (!settings->json)
 		printf("fill 0: by bytes. <- the quickest whose file is not 25%% larger than the"

@@ -27,7 +27,7 @@ datum nextkey(datum key); /* @key is the one handed out last */
 
 int store(datum key, datum content);
 #ifndef __cplusplus
-int delete(datum key);
+int delete (datum key);
 #endif
 
 #endif
