@@ -358,7 +358,10 @@ static bool run_error(const char *folder, uint64_t seed, long number, int with, 
 		struct chainhash *table;
 
 		chainhash_abandon(trial.table);
-		CHECK(!chainhash_open(&table, trial.path, 0, 0, &trial.options));
+		error = chainhash_open(&table, trial.path, 0, 0, &trial.options);
+		if (error)
+			fprintf(stderr, "open: %d %s\n", error, chainhash_message());
+		CHECK(!error);
 		CHECK(model_equal(&last, table));
 		CHECK(!chainhash_verify(table, report, NULL, NULL));
 		chainhash_abandon(table);

@@ -121,9 +121,11 @@ int store_write_page(struct chainhash *t, u64 logical, const u8 *page)
 	if (t->checksums)
 		level->entries[logical].checksum = checksum(page, t->page_size);
 	t->store.writes++;
-	store_written(&t->store, level->entries[logical].physical);
-	return write_bytes(t->store.descriptor, page, t->page_size,
-			   (u64)level->entries[logical].physical << t->page_shift);
+	error = write_bytes(t->store.descriptor, page, t->page_size,
+			    (u64)level->entries[logical].physical << t->page_shift);
+	if (!error)
+		store_written(&t->store, level->entries[logical].physical + 1);
+	return error;
 }
 
 /* Without memory to note it the page's place is lost until the file is opened anew. */

@@ -36,11 +36,11 @@ static inline bool store_has_page(const struct store *store, u64 logical)
 /* Read a page that is there. -EBADMSG: its checksum is wrong. */
 int store_read_page(struct chainhash *t, u64 logical, u8 *page);
 
-/* Note that a page is being written: the file reaches that far. */
-static inline void store_written(struct store *store, u32 physical)
+/* Note that pages were written up to @end: the file reaches that far. */
+static inline void store_written(struct store *store, u32 end)
 {
-	if (physical >= store->written)
-		store->written = physical + 1;
+	if (end > store->written)
+		store->written = end;
 }
 
 /* Write a page that changed. */

@@ -28,11 +28,14 @@ struct batch {
 static int batch_write(struct batch *batch)
 {
 	struct chainhash *t = batch->table;
-	int error = 0;
+	int error;
 
-	if (batch->count)
-		error = write_all(t->store.descriptor, batch->vector, (int)batch->count,
-				  (u64)batch->first << t->page_shift);
+	if (!batch->count)
+		return 0;
+	error = write_all(t->store.descriptor, batch->vector, (int)batch->count,
+			  (u64)batch->first << t->page_shift);
+	if (!error)
+		store_written(&t->store, batch->first + batch->count);
 	t->store.writes += batch->count;
 	batch->count = 0;
 	return error;
@@ -71,7 +74,6 @@ static int batch_add(struct batch *batch, struct level *level, u64 index, const 
 	}
 	if (!batch->count)
 		batch->first = entry->physical;
-	store_written(&t->store, entry->physical);
 	batch->vector[batch->count++] = (struct iovec){(void *)(uintptr_t)page, t->page_size};
 	return 0;
 }
