@@ -11,6 +11,7 @@
 	"\x89"                                                                                     \
 	"CHASH\r\n"
 #define VERSION 1u
+#define SEQUENCE_MOST (1ull << 60) /* readers' locks are on bytes from 2^62 on */
 
 enum { FLAG_CHECKSUMS = 1, SPLIT_SHIFT = 8, CHECKSUM_PLACE = HEADER_SIZE - 4, PAGES_LEAST = 8 };
 
@@ -75,9 +76,9 @@ void header_make(const struct chainhash *t, u64 sequence, u8 *bytes)
 static bool header_sound(const struct chainhash *t, const struct header *header)
 {
 	bool sound = t->max_bucket <= BUCKETS_MOST - 1 && header->levels &&
-		     header->levels < LEVELS && t->split <= CHAINHASH_SPLIT_BOTH &&
-		     header->end >= t->store.first && header->pages <= UINT32_MAX &&
-		     !t->hash_name[sizeof(t->hash_name) - 1];
+		     header->levels < LEVELS && header->sequence <= SEQUENCE_MOST &&
+		     t->split <= CHAINHASH_SPLIT_BOTH && header->end >= t->store.first &&
+		     header->pages <= UINT32_MAX && !t->hash_name[sizeof(t->hash_name) - 1];
 
 	for (unsigned i = 1; i < GENERATIONS && i <= top_bit(t->max_bucket); i++)
 		sound = sound && t->spares[i] >= t->spares[i - 1];

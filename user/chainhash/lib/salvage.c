@@ -246,7 +246,7 @@ static int open_damaged(struct salvage *s, const char *path,
 		}
 	}
 	if (t->store.lost)
-		say(s, "%llu pages of the map are lost, or lead nowhere",
+		say(s, "%llu pages of the map are damaged, or lead nowhere",
 		    (unsigned long long)t->store.lost);
 	return error;
 }

@@ -185,8 +185,11 @@ static int load_page(struct chainhash *t, unsigned level, u64 index, struct bits
 	if (!error)
 		error = read_all(t->store.descriptor, page, t->page_size,
 				 (u64)entry.physical << t->page_shift);
-	if (!error && t->checksums && checksum(page, t->page_size) != entry.checksum)
-		error = -EBADMSG;
+	/* Of a damaged page of the map most entries are right, and what they lead to shows which. */
+	if (!error && t->checksums && checksum(page, t->page_size) != entry.checksum) {
+		t->store.lost++;
+		error = t->store.tolerant ? 0 : -EBADMSG;
+	}
 	for (u64 i = 0; !error && i < fan && index * fan + i < below->count; i++) {
 		struct entry *child = &below->entries[index * fan + i];
 

@@ -192,7 +192,7 @@ struct store {
 	int descriptor;
 	bool writable, failed, is_new;
 	bool tolerant; /* what can't be read counts as @lost pages, and as empty (salvage.c) */
-	u64 lost;
+	u64 lost; /* or damaged */
 	u64 sequence; /* of the newest state in the file */
 	struct level level[LEVELS];
 	unsigned levels; /* the map's pages: levels 1 to @levels */
