@@ -54,10 +54,12 @@ static void copy_record(struct salvage *s, struct item item, const char *where, 
 			s->reached[overflow_ordinal(t, address)] |=
 				(u8)(((1u << slots) - 1) << (address & 7));
 		}
-		item.key = t->big;
-		item.data = t->big + item.key_size;
-		if (!error && hash_key(t, item.key, item.key_size) != item.hash)
-			error = -EBADMSG;
+		if (!error) {
+			item.key = t->big;
+			item.data = t->big + item.key_size;
+			if (hash_key(t, item.key, item.key_size) != item.hash)
+				error = -EBADMSG;
+		}
 	}
 	if (error) {
 		say(s, "%s %u: a large record of %llu bytes is lost", where, (unsigned)number,
