@@ -240,6 +240,12 @@ def test_damaged_files(sanitized, tmp_path):
             assert len(saved) >= len(right) * 0.7, (place, repaired.stdout)
 
 
+@pytest.mark.check
+def test_kept_inputs_of_the_fuzzer(sanitized):
+    """What libFuzzer found worth keeping, and what once broke something."""
+    print(run(program(sanitized, "fuzz", f"{SANITIZED} -DALONE"), *sorted((TESTS / "corpus").iterdir()), timeout=300))
+
+
 def test_standard_library_tests(plain, tmp_path):
     """The standard library's own tests of dbm, with this module in the place of dbm.ndbm."""
     pytest.importorskip("test.support", reason="Python comes without its tests")
@@ -270,6 +276,30 @@ def test_interfaces(sanitized, tmp_path):
         run("gcc", *flags, TESTS / f"{name}.c", f"-lchainhash_{library}", "-lchainhash", "-o", target)
         environment = {**os.environ, "LD_LIBRARY_PATH": str(sanitized)}
         print(run(target, cwd=tmp_path, env=environment))
+
+
+PERL = """
+use NDBM_File; use Fcntl;
+tie(my %h, 'NDBM_File', 'pairs', O_RDWR|O_CREAT, 0640) or die "tie: $!";
+$h{"k$_"} = "v" x ($_ % 5000) for 1..3000;
+die unless length($h{k2999}) == 2999;
+delete $h{k5};
+die if defined $h{k5};
+my $n = 0;
+while (my ($k, $v) = each %h) { $n++ }
+untie %h;
+print "$n pairs\\n";
+"""
+
+
+def test_a_compiled_program_of_debian(plain, tmp_path):
+    """Perl's NDBM_File, built against gdbm's ndbm: it finds our functions first, and nothing else is done to it."""
+    probe = subprocess.run(["perl", "-MNDBM_File", "-e", "1"], capture_output=True, check=False)
+    if probe.returncode:
+        pytest.skip("perl has no NDBM_File")
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(plain), "LD_PRELOAD": str(plain / "libchainhash_ndbm.so.0")}
+    assert run("perl", "-e", PERL, cwd=tmp_path, env=environment) == "2999 pairs\n"
+    assert "2999 records, nothing is wrong" in run(plain / "chainhash", "verify", tmp_path / "pairs.pag")
 
 
 def test_install(plain, tmp_path):
