@@ -12,9 +12,9 @@
  *     (whole sectors of 512 bytes). It must hold the state of the last sync that returned, or,
  *     while one was under way, that one's or the one before, whole, and verify without a fault.
  *
- * And for every call: it fails (EIO, ENOSPC), or does a part only. The caller must hear of it,
- * and after reopening the last synced state must be there; where the table goes on, it must do
- * what the model does.
+ * And for every call, and every request for memory: it fails (EIO, ENOSPC, ENOMEM), or does a part
+ *only. The caller must hear of it, and after reopening the last synced state must be there; where
+ *the table goes on, it must do what the model does.
  */
 #include "model.h"
 
@@ -52,6 +52,8 @@ static long failing = -1;
 static int failing_with; /* an errno; 0: a part is done */
 static bool failing_for_good;
 static bool failed;
+static bool inside;		     /* in a call of the library */
+static bool failing_memory;	     /* it is requests for memory that fail */
 static bool looking, failed_looking; /* in a lookup: it need not be heard of */
 
 ssize_t __real_pwritev64(int descriptor, const struct iovec *vector, int count, off_t offset);
@@ -66,7 +68,7 @@ int __wrap_ftruncate64(int descriptor, off_t size);
 /* Is it this call's turn? */
 static bool fails(void)
 {
-	if (failing < 0)
+	if (failing < 0 || !inside)
 		return false;
 	if (failing == 0) {
 		failed = true;
@@ -95,7 +97,7 @@ static void note(enum kind kind, off_t offset, const struct iovec *vector, int c
 
 ssize_t __wrap_pwritev64(int descriptor, const struct iovec *vector, int count, off_t offset)
 {
-	if (fails()) {
+	if (!failing_memory && fails()) {
 		struct iovec part = vector[0];
 
 		if (failing_with) {
@@ -112,7 +114,7 @@ ssize_t __wrap_pwritev64(int descriptor, const struct iovec *vector, int count, 
 
 ssize_t __wrap_pread64(int descriptor, void *bytes, size_t size, off_t offset)
 {
-	if (fails()) {
+	if (!failing_memory && fails()) {
 		errno = failing_with;
 		return failing_with ? -1
 				    : __real_pread64(descriptor, bytes, (size + 1) / 2, offset);
@@ -123,7 +125,7 @@ ssize_t __wrap_pread64(int descriptor, void *bytes, size_t size, off_t offset)
 int __wrap_fdatasync(int descriptor)
 {
 	(void)descriptor;
-	if (fails() && failing_with) {
+	if (!failing_memory && fails() && failing_with) {
 		errno = failing_with;
 		return -1;
 	}
@@ -134,13 +136,36 @@ int __wrap_fdatasync(int descriptor)
 
 int __wrap_ftruncate64(int descriptor, off_t size)
 {
-	if (fails() && failing_with) {
+	if (!failing_memory && fails() && failing_with) {
 		errno = failing_with;
 		return -1;
 	}
 	if (recording)
 		note(RESIZE, size, NULL, 0);
 	return __real_ftruncate64(descriptor, size);
+}
+
+/* Memory: only what the library asks for fails. */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	return inside && failing_memory && fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return inside && failing_memory && fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return inside && failing_memory && fails() ? NULL : __real_realloc(old, size);
 }
 
 struct trial {
@@ -175,12 +200,15 @@ static int change(struct trial *trial)
 	bool put = random_below(&trial->random, 3) != 0;
 	uint32_t version = ++trial->version;
 	int error;
+	struct chainhash_item name = model_key(&trial->now, key);
+	struct chainhash_item data = model_data(&trial->now, key, version);
 
+	inside = true;
 	if (put)
-		error = chainhash_put(trial->table, model_key(&trial->now, key),
-				      model_data(&trial->now, key, version), CHAINHASH_REPLACE);
+		error = chainhash_put(trial->table, name, data, CHAINHASH_REPLACE);
 	else
-		error = chainhash_delete(trial->table, model_key(&trial->now, key));
+		error = chainhash_delete(trial->table, name);
+	inside = false;
 	if (!put && error == -ENOENT) {
 		CHECK(!trial->now.versions[key]);
 		return 0;
@@ -194,12 +222,13 @@ static int change(struct trial *trial)
 static void look(struct trial *trial, int with)
 {
 	uint32_t key = random_below(&trial->random, trial->now.keys);
-	struct chainhash_item data;
+	struct chainhash_item name, data;
 	int error;
 
-	looking = true;
-	error = chainhash_get(trial->table, model_key(&trial->now, key), &data);
-	looking = false;
+	name = model_key(&trial->now, key);
+	looking = inside = true;
+	error = chainhash_get(trial->table, name, &data);
+	looking = inside = false;
 	CHECK(error == -with || error == (trial->now.versions[key] ? 0 : -ENOENT));
 }
 
@@ -209,9 +238,9 @@ static int sync_table(struct trial *trial)
 
 	CHECK(syncs_done + 1 < STATES_MOST);
 	states[syncs_done + 1] = trial->now;
-	sync_running = true;
+	sync_running = inside = true;
 	error = chainhash_sync(trial->table);
-	sync_running = false;
+	sync_running = inside = false;
 	if (!error)
 		syncs_done++;
 	return error;
@@ -351,6 +380,7 @@ static bool run_error(const char *folder, uint64_t seed, long number, int with, 
 	CHECK(!chainhash_open(&trial.table, trial.path, CHAINHASH_CREATE, 0600, &trial.options));
 	failing = number;
 	failing_with = with;
+	failing_memory = with == ENOMEM;
 	failing_for_good = for_good;
 	failed = failed_looking = false;
 	for (int i = 0; i < 4; i++) {
@@ -365,8 +395,9 @@ static bool run_error(const char *folder, uint64_t seed, long number, int with, 
 		CHECK(!error || error == -with || error == -EIO);
 	}
 	failing = -1;
-	/* A call that does a part only is no error. */
-	CHECK(!failed || heard || !with || failed_looking);
+	/* A call that does a part only is no error; without memory to note a free page there is
+	 * just that. */
+	CHECK(!failed || heard || !with || failed_looking || failing_memory);
 	CHECK(model_equal(&trial.now, trial.table));
 	if (!chainhash_sync(trial.table)) {
 		/* The state is there as well, though the last sync counted was another. */
@@ -403,7 +434,7 @@ static bool run_error(const char *folder, uint64_t seed, long number, int with, 
 
 int main(int argc, char **argv)
 {
-	static const int errors[] = {EIO, ENOSPC, 0};
+	static const int errors[] = {EIO, ENOSPC, 0, ENOMEM};
 	uint64_t first, count;
 
 	if (argc != 4) {
@@ -417,7 +448,7 @@ int main(int argc, char **argv)
 
 		run_cuts(argv[1], seed);
 		cuts = event_count;
-		for (int i = 0; i < 3; i++)
+		for (int i = 0; i < 4; i++)
 			for (int for_good = 0; for_good < 2; for_good++)
 				for (number = 0;
 				     run_error(argv[1], seed, number, errors[i], for_good);

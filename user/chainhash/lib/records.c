@@ -162,17 +162,20 @@ static void item_write(u8 *p, const struct record *record, u32 hash)
 	copy_bytes(p + record->key.size, record->data.bytes, record->data.size);
 }
 
-/* Exchange the chain's last chunk for one that has room for @size bytes more, if it can be had. */
-static int chunk_grow(struct chainhash *t, struct view *before, struct view *view, u32 size)
+/* The slots that a chunk needs to have room for @size bytes more. */
+static u32 slots_with(const struct chainhash *t, const struct view *view, u32 size)
 {
-	u32 bytes = index_size(view_count(view->base) + 1) - PAGE_HEAD + view_used(view->base);
-	u32 slots = slots_for(t, bytes + size), old_slots = view_slots(view->base);
-	struct view larger;
-	int error;
+	return slots_for(t, index_size(view_count(view->base) + 1) - PAGE_HEAD +
+				    view_used(view->base) + size);
+}
 
-	if (slots > t->slots)
-		return -ENOSPC;
-	error = view_change(t, before);
+/* Exchange the chain's last chunk, which @before leads to, for one of @slots slots. */
+static int chunk_grow(struct chainhash *t, struct view *before, struct view *view, u32 slots)
+{
+	u32 old_slots = view_slots(view->base);
+	struct view larger;
+	int error = view_change(t, before);
+
 	if (!error)
 		error = overflow_take(t, slots, &larger);
 	if (error)
@@ -208,11 +211,8 @@ static int find_room(struct chainhash *t, u32 bucket, u32 size, struct view *vie
 	}
 	if (view_room(view->base, view->size) >= (int)size)
 		return view_change(t, view);
-	if (view->address) {
-		error = chunk_grow(t, &before, view, size);
-		if (error != -ENOSPC)
-			return error;
-	}
+	if (view->address && slots_with(t, view, size) <= t->slots)
+		return chunk_grow(t, &before, view, slots_with(t, view, size));
 	error = view_change(t, view);
 	if (!error)
 		error = overflow_take(t, slots_for(t, GROUP + size), &chunk);

@@ -185,7 +185,8 @@ static int load_page(struct chainhash *t, unsigned level, u64 index, struct bits
 	if (!error)
 		error = read_all(t->store.descriptor, page, t->page_size,
 				 (u64)entry.physical << t->page_shift);
-	/* Of a damaged page of the map most entries are right, and what they lead to shows which. */
+	/* Of a damaged page of the map most entries are right, and what they lead to shows which.
+	 */
 	if (!error && t->checksums && checksum(page, t->page_size) != entry.checksum) {
 		t->store.lost++;
 		error = t->store.tolerant ? 0 : -EBADMSG;

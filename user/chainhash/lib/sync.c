@@ -146,11 +146,11 @@ static int write_everything(struct chainhash *t)
 		error = write_level(&batch, level);
 	if (!error && !t->store.level[t->store.levels].entries[0].physical) {
 		/* An empty table: the root has nothing fresh below it. */
-		int failed;
+		u8 *page = batch_buffer(&batch, &error);
 
-		memset(batch_buffer(&batch, &failed), 0, t->page_size);
-		error = batch_add(&batch, &t->store.level[t->store.levels], 0,
-				  batch.pages + (size_t)batch.count * t->page_size);
+		memset(page, 0, t->page_size);
+		if (!error)
+			error = batch_add(&batch, &t->store.level[t->store.levels], 0, page);
 	}
 	if (!error)
 		error = batch_write(&batch);
