@@ -44,6 +44,8 @@ static void print_start(const struct plan *plan, const struct variant *variant,
 {
 	printf("{\"system\": \"%s\", \"data\": \"%s\", \"test\": \"%s\", \"threads\": %u",
 	       variant->label, plan->set->name, result->test, result->threads);
+	/* What an experiment of the lab calls it. */
+	printf(", \"case\": \"%s %s\"", plan->set->name, result->test);
 }
 
 static void print_number(const struct number *number, double value)
