@@ -26,6 +26,7 @@ ROOM_BY_FOLDER = {  # the longest that fits counts
     "kernel/rare": "proc",
     "kernel/socket": "socket",
     "kernel/tty": "tty",
+    "user/chainhash": "chainhash",
     "lab": "lab",
 }
 
@@ -53,6 +54,7 @@ STAGES = {
     "ipc": ["tests/differential", MACHINES, REST],
     "socket": ["tests/booted/sockets", "tests/differential", MACHINES, REST],
     "tty": ["tests/booted/terminal/test_terminal.py tests/booted/terminal/test_shell.py", MACHINES, REST],
+    "chainhash": ["tests/chainhash"],
     "lab": ["tests/lab", "tests/booted", "tests"],
 }
 

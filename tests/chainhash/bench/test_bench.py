@@ -167,6 +167,15 @@ def test_a_failure_is_status_1(tmp_path):
     assert said[0]["error"] == "No such file or directory" and not [line for line in said if "runs" in line]
 
 
+def test_a_process_that_dies_is_a_failure(tmp_path):
+    """Of a run that ends by a signal (a file may have 3,000 bytes) what it did is told, and what it did not come to."""
+    command = f"ulimit -f 3; exec {program()} --words {data()}/dictionary --folder {tmp_path} --runs 1 --system ndbm --tests memory,create,read"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+    memory, create, read = map(json.loads, result.stdout.splitlines())
+    assert result.returncode == 1 and "ended by signal" in result.stderr
+    assert "skipped" in memory and create["error"] == read["error"] == "No child processes"
+
+
 @pytest.mark.parametrize(("test", "count"), [("verify", "wrong"), ("keys", "missing"), ("pairs", "missing")])
 def test_wrong_and_missing_records_are_a_failure(test, count, tmp_path):
     """Of a word that comes twice the first number is replaced, and the table has one record less than the file."""

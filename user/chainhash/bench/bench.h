@@ -73,6 +73,7 @@ struct plan {
 	bool cold;	    /* drop the system's caches before each test on a file */
 	uint64_t operations;
 	unsigned threads;
+	unsigned run, runs; /* the one at hand, from 1 on, and how many there are */
 	double zipf;
 	uint64_t seed;
 };

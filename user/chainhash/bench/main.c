@@ -3,15 +3,17 @@
  *
  * Systems and runs are taken in turn: run 1 of every system, run 2 of every system, so that a
  * change of the machine's mood is everybody's. Each run of a system is a process of its own, which
- * does all the tests one after the other; what they came to lies in memory that is shared with the
- * one that prints. Behind the last run come the medians.
+ * does all the tests one after the other and prints each; what they came to also lies in memory
+ * that is shared with the one that waits, and prints the medians behind the last run.
  *
  * Output: lines of JSON, for each run and then for each median (report.c). Status: 0, 1 if a test
  * failed, lost a record or found a wrong one, 2 for a command line that makes no sense.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -311,36 +313,48 @@ static struct variant for_threads(const struct variant *variant, unsigned thread
 	return changed;
 }
 
-/* All tests of one system, in this process. @results: of each step, shared. */
+/* On a terminal: what is being done. */
+static void tell(const struct plan *plan, const struct variant *variant, const struct step *step)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "hashbench: run %u of %u: %s: %s\n", plan->run, plan->runs,
+			variant->label, step->test);
+}
+
+/*
+ * All tests of one system, in this process, which prints each as it ends. @results: of each step,
+ * shared; a result is stored when it is whole.
+ */
 static void run_system(struct plan *plan, const struct variant *variant, const struct step *steps,
 		       size_t count, struct result *results)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct variant fitted = for_threads(variant, steps[i].threads);
-		char why[64];
+		struct result result = {.threads = steps[i].threads};
 
+		tell(plan, variant, &steps[i]);
 		plan->threads = steps[i].threads;
-		if (test_possible(plan, variant, steps[i].test, why)) {
-			test_run(plan, &fitted, steps[i].test, &results[i]);
-			continue;
-		}
-		snprintf(results[i].test, sizeof(results[i].test), "%s", steps[i].test);
-		results[i].threads = steps[i].threads;
-		results[i].error = 0;
-		memcpy(results[i].skipped, why, sizeof(why));
+		if (test_possible(plan, variant, steps[i].test, result.skipped))
+			test_run(plan, &fitted, steps[i].test, &result);
+		else
+			snprintf(result.test, sizeof(result.test), "%s", steps[i].test);
+		results[i] = result;
+		report_result(plan, variant, plan->run, &result);
+		fflush(stdout);
 	}
 	remove_files(plan);
 }
 
+/* The process ends with the one that waits for it. What it did not come to is an error. */
 static void in_a_process(struct plan *plan, const struct variant *variant, const struct step *steps,
 			 size_t count, struct result *results)
 {
+	const pid_t parent = getpid();
 	int status = 0;
 	pid_t child;
 
-	fflush(stdout);
-	memset(results, 0, count * sizeof(*results));
-	for (size_t i = 0; i < count; i++) { /* what stays of a process that does not come so far */
+	for (size_t i = 0; i < count; i++) {
+		memset(&results[i], 0, sizeof(results[i]));
 		snprintf(results[i].test, sizeof(results[i].test), "%s", steps[i].test);
 		results[i].threads = steps[i].threads;
 		results[i].error = -ECHILD;
@@ -349,7 +363,9 @@ static void in_a_process(struct plan *plan, const struct variant *variant, const
 	if (child < 0)
 		refuse("fork", strerror(errno));
 	if (!child) {
-		run_system(plan, variant, steps, count, results);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() == parent)
+			run_system(plan, variant, steps, count, results);
 		_exit(0);
 	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -357,6 +373,10 @@ static void in_a_process(struct plan *plan, const struct variant *variant, const
 	if (WIFSIGNALED(status))
 		fprintf(stderr, "hashbench: %s: ended by signal %d\n", variant->label,
 			WTERMSIG(status));
+	for (size_t i = 0; i < count; i++)
+		if (results[i].error == -ECHILD)
+			report_result(plan, variant, plan->run, &results[i]);
+	fflush(stdout);
 }
 
 /* How many records may be missing: those that the table's creation has refused. */
@@ -407,13 +427,13 @@ static int run_all(struct plan *plan, const struct variant *variants, size_t sys
 
 	if (results == MAP_FAILED)
 		refuse("results", strerror(errno));
+	plan->runs = runs;
 	for (unsigned run = 0; run < runs; run++) {
 		for (size_t i = 0; i < systems; i++) {
 			struct result *own = &results[run * a_run + i * count];
 
+			plan->run = run + 1;
 			in_a_process(plan, &variants[i], steps, count, own);
-			for (size_t step = 0; step < count; step++)
-				report_result(plan, &variants[i], run + 1, &own[step]);
 			if (!went_well(own, count))
 				status = 1;
 		}

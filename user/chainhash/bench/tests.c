@@ -241,7 +241,6 @@ void test_run(const struct plan *plan, const struct variant *variant, const char
 	struct watch watch;
 	int closed;
 
-	memset(result, 0, sizeof(*result));
 	snprintf(result->test, sizeof(result->test), "%s", test);
 	result->threads = 1;
 	if (!test[1]) {
